@@ -5,14 +5,16 @@
 #include "gdbstub/reply.h"
 #include "gdbstub/stub.h"
 
-static const enum bp_kind kinds[] = { BP_SOFT, BP_HARD, BP_WATCH_WRITE, BP_WATCH_READ, BP_WATCH_ACCESS };
+static const enum bp_kind kinds[] = { BP_SOFT, BP_HARD, BP_WATCH_WRITE, BP_WATCH_READ,
+                                      BP_WATCH_ACCESS };
 
-/* "TYPE,ADDR,KIND"; conditions and commands are not claimed in qSupported and refused. False after a reply. */
+/* "TYPE,ADDR,KIND"; conditions and commands are not claimed in qSupported and refused. False after
+ * a reply. */
 static bool parse_bp(struct session *s, const char *p, struct breakpoint *bp)
 {
     uint64_t type, len;
-    if (!rsp_number(&p, &type) || *p++ != ',' || !rsp_number(&p, &bp->addr) || *p++ != ',' || !rsp_number(&p, &len) ||
-        *p) {
+    if (!rsp_number(&p, &type) || *p++ != ',' || !rsp_number(&p, &bp->addr) || *p++ != ',' ||
+        !rsp_number(&p, &len) || *p) {
         reply_usage(s, "type,address,kind expected");
         return false;
     }
@@ -24,8 +26,8 @@ static bool parse_bp(struct session *s, const char *p, struct breakpoint *bp)
     bp->len = (unsigned)len;
     struct err err;
     if (bp->kind <= BP_HARD && len != s->stub->ops->bp_size)
-        err_set(&err, ERR_USAGE, "", "breakpoints here have kind %u, not %llu", s->stub->ops->bp_size,
-                (unsigned long long)len);
+        err_set(&err, ERR_USAGE, "", "breakpoints here have kind %u, not %llu",
+                s->stub->ops->bp_size, (unsigned long long)len);
     else if (bp->kind > BP_HARD && (len == 0 || len > 0xFFFFFFFFu))
         err_set(&err, ERR_USAGE, "", "a watchpoint of %llu bytes", (unsigned long long)len);
     else

@@ -73,7 +73,8 @@ void cmd_write_mem(struct session *s, char *args, size_t arglen)
     if (!parse_range(s, &p, &addr, &len, ':'))
         return;
     p++;
-    if (len > arglen || arglen - (size_t)(p - args) != 2 * len || !rsp_hex_decode(s->scratch, p, (size_t)len)) {
+    if (len > arglen || arglen - (size_t)(p - args) != 2 * len ||
+        !rsp_hex_decode(s->scratch, p, (size_t)len)) {
         reply_usage(s, "M whose data and length differ");
         return;
     }
@@ -96,8 +97,9 @@ void cmd_write_mem_binary(struct session *s, char *args, size_t arglen)
 
 /* ---- flash ---- */
 
-/* GDB takes no console text before the reply of these, and shows none of an error's: its console is told at the next chance (a resume, a monitor
- * word), whoever runs the bridge at once. Seen with GDB 13.1; its remote.c knows no other way. */
+/* GDB takes no console text before the reply of these, and shows none of an error's: its console is
+ * told at the next chance (a resume, a monitor word), whoever runs the bridge at once. Seen with
+ * GDB 13.1; its remote.c knows no other way. */
 static void flash_reply(struct session *s, int ret, const struct err *err)
 {
     if (ret >= 0) {
@@ -136,7 +138,10 @@ void cmd_flash_write(struct session *s, char *args, size_t arglen)
         return;
     }
     p++;
-    flash_reply(s, s->stub->ops->flash_write(s->stub->t, addr, (const uint8_t *)p, arglen - (size_t)(p - args), &err), &err);
+    flash_reply(s,
+                s->stub->ops->flash_write(s->stub->t, addr, (const uint8_t *)p,
+                                          arglen - (size_t)(p - args), &err),
+                &err);
 }
 
 void cmd_flash_done(struct session *s, char *args, size_t arglen)
@@ -158,7 +163,8 @@ static bool walk_start(struct session *s, enum walk_kind kind, uint64_t addr, ui
     const uint64_t space = (uint64_t)1 << 32;
     struct err err;
     if (addr > space || len > space - addr) {
-        err_set(&err, ERR_USAGE, "", "the address space ends at 0x%llx", (unsigned long long)space - 1);
+        err_set(&err, ERR_USAGE, "", "the address space ends at 0x%llx",
+                (unsigned long long)space - 1);
         reply_err(s, &err, false);
         return false;
     }
@@ -213,10 +219,7 @@ static bool search_piece(struct session *s)
 }
 
 /* 0x03 has arrived behind the packet in hand. */
-static bool interrupted(struct session *s)
-{
-    return s->peek && s->peek(s->peek_ctx);
-}
+static bool interrupted(struct session *s) { return s->peek && s->peek(s->peek_ctx); }
 
 static bool given_up(struct session *s)
 {
@@ -230,7 +233,8 @@ static bool given_up(struct session *s)
 
 bool session_work(struct session *s)
 {
-    if (s->walk.kind && (given_up(s) || !(s->walk.kind == WALK_CRC ? crc_piece(s) : search_piece(s))))
+    if (s->walk.kind &&
+        (given_up(s) || !(s->walk.kind == WALK_CRC ? crc_piece(s) : search_piece(s))))
         s->walk.kind = WALK_NONE;
     return s->walk.kind != WALK_NONE;
 }

@@ -26,8 +26,12 @@ static void monitor_flush(struct monitor_out *m)
     m->len = 0;
 }
 
-/* One line is the reply itself: GDB's own commands that ask by qRcmd (maintenance info bdccsr) want it there. */
-static bool is_one_line(const struct monitor_out *m) { return !m->flushed && m->len && memchr(m->text, '\n', m->len) == m->text + m->len - 1; }
+/* One line is the reply itself: GDB's own commands that ask by qRcmd (maintenance info bdccsr) want
+ * it there. */
+static bool is_one_line(const struct monitor_out *m)
+{
+    return !m->flushed && m->len && memchr(m->text, '\n', m->len) == m->text + m->len - 1;
+}
 static void reply_line(struct monitor_out *m)
 {
     reply_begin(m->s);
@@ -65,7 +69,8 @@ static const struct monitor_command *find(const struct monitor_command *table, c
 static int run_help(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
 {
     const struct session *s = ctx;
-    const struct monitor_command *const tables[] = { own, s->stub->cfg.monitor, s->stub->ops->monitor };
+    const struct monitor_command *const tables[] = { own, s->stub->cfg.monitor,
+                                                     s->stub->ops->monitor };
     (void)argc;
     (void)argv;
     (void)err;
@@ -76,13 +81,15 @@ static int run_help(void *ctx, int argc, char **argv, const struct text_sink *ou
     return 0;
 }
 
-static int run_version(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+static int run_version(void *ctx, int argc, char **argv, const struct text_sink *out,
+                       struct err *err)
 {
     const struct session *s = ctx;
     (void)argc;
     (void)argv;
     (void)err;
-    sink_printf(out, "%s, target %s\n", s->stub->cfg.version ? s->stub->cfg.version : "gdbstub", s->stub->ops->name);
+    sink_printf(out, "%s, target %s\n", s->stub->cfg.version ? s->stub->cfg.version : "gdbstub",
+                s->stub->ops->name);
     return 0;
 }
 
@@ -91,18 +98,22 @@ static int run_reset(void *ctx, int argc, char **argv, const struct text_sink *o
     struct session *s = ctx;
     bool run = argc == 2 && strcmp(argv[1], "run") == 0;
     if (argc > 2 || (argc == 2 && !run && strcmp(argv[1], "halt") != 0))
-        return err_set(err, ERR_USAGE, "reset [halt|run]", "reset: %s is neither halt nor run", argv[1]);
+        return err_set(err, ERR_USAGE, "reset [halt|run]", "reset: %s is neither halt nor run",
+                       argv[1]);
     if (s->stub->gone)
-        return err_set(err, ERR_NO_TARGET, "check adapter, cable and power", "the target does not answer");
+        return err_set(err, ERR_NO_TARGET, "check adapter, cable and power",
+                       "the target does not answer");
     int ret = stub_reset(s->stub, run ? RESET_RUN : RESET_HALT, err);
     if (ret < 0)
         return ret;
     sink_printf(out, run ? "The target was reset and runs; `continue` waits for its next stop.\n"
-                         : "The target was reset and is halted; `maintenance flush register-cache` shows its registers.\n");
+                         : "The target was reset and is halted; `maintenance flush register-cache` "
+                           "shows its registers.\n");
     return 0;
 }
 
-static int run_fileio(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+static int run_fileio(void *ctx, int argc, char **argv, const struct text_sink *out,
+                      struct err *err)
 {
     struct stub *stub = ((struct session *)ctx)->stub;
     if (argc == 2 && strcmp(argv[1], "on") == 0 && stub->ops->semihosting)
@@ -111,15 +122,18 @@ static int run_fileio(void *ctx, int argc, char **argv, const struct text_sink *
         stub->fileio = false;
     else if (argc != 1)
         return err_set(err, stub->ops->semihosting ? ERR_USAGE : ERR_UNSUPPORTED, "fileio [on|off]",
-                       stub->ops->semihosting ? "fileio: on or off expected" : "fileio: %s has no host I/O",
+                       stub->ops->semihosting ? "fileio: on or off expected"
+                                              : "fileio: %s has no host I/O",
                        stub->ops->name);
     if (stub->fileio && !stub->semihosting)
         stub_set_semihosting(stub, true);
-    sink_printf(out, "File-I/O is %s.\n", stub->fileio ? "on: the program can use files where GDB runs" : "off");
+    sink_printf(out, "File-I/O is %s.\n",
+                stub->fileio ? "on: the program can use files where GDB runs" : "off");
     return 0;
 }
 
-static int run_semihosting(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+static int run_semihosting(void *ctx, int argc, char **argv, const struct text_sink *out,
+                           struct err *err)
 {
     struct stub *stub = ((struct session *)ctx)->stub;
     if (!stub->ops->semihosting)
@@ -133,11 +147,13 @@ static int run_semihosting(void *ctx, int argc, char **argv, const struct text_s
             return ret;
         stub->semihosting = on;
     }
-    sink_printf(out, "The program's exit and host calls are %s.\n", stub->semihosting ? "handled" : "left to the program");
+    sink_printf(out, "The program's exit and host calls are %s.\n",
+                stub->semihosting ? "handled" : "left to the program");
     return 0;
 }
 
-static int run_sessions(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+static int run_sessions(void *ctx, int argc, char **argv, const struct text_sink *out,
+                        struct err *err)
 {
     const struct session *me = ctx;
     unsigned n = 0;
@@ -155,7 +171,8 @@ static const struct monitor_command own[] = {
     { "version", "version", "program and target", run_version },
     { "sessions", "sessions", "connected debuggers, and which one controls", run_sessions },
     { "reset", "reset [halt|run]", "reset the target; halted is the default", run_reset },
-    { "semihosting", "semihosting [on|off]", "handle the program's exit and host calls (on)", run_semihosting },
+    { "semihosting", "semihosting [on|off]", "handle the program's exit and host calls (on)",
+      run_semihosting },
     { "fileio", "fileio [on|off]", "let the program use files where GDB runs (off)", run_fileio },
     { NULL, NULL, NULL, NULL },
 };
@@ -193,7 +210,8 @@ static int no_such(const struct stub *stub, const char *word, struct err *err)
     for (size_t i = 0; i < ARRAY_LEN(tables); i++)
         for (const struct monitor_command *c = tables[i]; c && c->name; c++)
             nearest_offer(&near, c->name);
-    return err_set(err, ERR_NOT_FOUND, nearest_text(&near, "monitor help lists them", hint, sizeof hint),
+    return err_set(err, ERR_NOT_FOUND,
+                   nearest_text(&near, "monitor help lists them", hint, sizeof hint),
                    "no monitor command %s", word);
 }
 
@@ -223,14 +241,18 @@ static int run_line(struct session *s, char *line, const struct text_sink *out, 
     if (stub->controller != s && !harmless(c))
         return err_set(err, ERR_STATE, "it takes over when the other one leaves",
                        "another GDB controls the target, this one observes");
-    int ret = stub->gone ? 0 : stub_settle_breakpoints(stub, err); /* what GDB sees is what the command finds */
+    /* what GDB sees is what the command finds */
+    int ret = stub->gone ? 0 : stub_settle_breakpoints(stub, err);
     return ret < 0 ? ret : c->run(ctx, argc, argv, out, err);
 }
 
 static void monitor_failed(struct session *s, struct monitor_out *m, const struct err *err)
 {
-    if (!s->error_text) { /* this GDB shows numbers only, and what it makes of them says nothing: the text goes ahead */
-        sink_printf(&(struct text_sink){ monitor_write, m }, "%s%s%s\n(GDB has one word for all that fails, \"Protocol error with Rcmd\": it means no more than that.)\n",
+    /* this GDB shows numbers only, and what it makes of them says nothing: the text goes ahead */
+    if (!s->error_text) {
+        sink_printf(&(struct text_sink){ monitor_write, m },
+                    "%s%s%s\n(GDB has one word for all that fails, \"Protocol error with Rcmd\": "
+                    "it means no more than that.)\n",
                     err->what, err->hint[0] ? "\n  " : "", err->hint);
         monitor_flush(m);
     }

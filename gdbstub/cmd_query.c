@@ -25,8 +25,11 @@ void cmd_supported(struct session *s, char *args, size_t len)
     s->says_hwbreak = has_feature(args, "hwbreak");
     s->error_text = has_feature(args, "error-message");
     reply_begin(s);
-    reply_printf(s, "PacketSize=%x;QStartNoAckMode+;QNonStop+;vContSupported+;swbreak+;hwbreak+;error-message+;"
-                    "binary-upload+;qXfer:features:read+", (unsigned)GDBSTUB_PACKET_SIZE);
+    reply_printf(
+        s,
+        "PacketSize=%x;QStartNoAckMode+;QNonStop+;vContSupported+;swbreak+;hwbreak+;error-message+;"
+        "binary-upload+;qXfer:features:read+",
+        (unsigned)GDBSTUB_PACKET_SIZE);
     if (s->stub->ops->memory_map)
         reply_printf(s, ";qXfer:memory-map:read+");
     reply_end(s);
@@ -84,8 +87,10 @@ void cmd_thread_extra(struct session *s, char *args, size_t len)
     char text[128];
     (void)args;
     (void)len;
-    snprintf(text, sizeof text, "%s, %s", s->stub->ops->name, s->stub->gone ? "lost"
-                                          : stub_running(s->stub) ? "running" : "halted");
+    snprintf(text, sizeof text, "%s, %s", s->stub->ops->name,
+             s->stub->gone           ? "lost"
+             : stub_running(s->stub) ? "running"
+                                     : "halted");
     reply_begin(s);
     reply_hex(s, (const uint8_t *)text, strlen(text));
     reply_end(s);
@@ -147,7 +152,8 @@ void cmd_xfer_features(struct session *s, char *args, size_t len)
     }
     int n = snprintf(doc, sizeof doc,
                      "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\">"
-                     "<target version=\"1.0\"><architecture>%s</architecture></target>", s->stub->ops->gdb_arch);
+                     "<target version=\"1.0\"><architecture>%s</architecture></target>",
+                     s->stub->ops->gdb_arch);
     xfer(s, args + 11, doc, (size_t)n);
 }
 
@@ -165,32 +171,37 @@ __attribute__((format(printf, 2, 3))) static void doc_add(struct doc *d, const c
     d->len += n > 0 ? (size_t)n : 0; /* at or beyond cap: it did not fit */
 }
 
-static void add_region(struct doc *d, const char *type, uint64_t start, uint64_t length, uint32_t block)
+static void add_region(struct doc *d, const char *type, uint64_t start, uint64_t length,
+                       uint32_t block)
 {
-    doc_add(d, "<memory type=\"%s\" start=\"0x%llx\" length=\"0x%llx\"", type, (unsigned long long)start,
-            (unsigned long long)length);
+    doc_add(d, "<memory type=\"%s\" start=\"0x%llx\" length=\"0x%llx\"", type,
+            (unsigned long long)start, (unsigned long long)length);
     if (block)
         doc_add(d, "><property name=\"blocksize\">0x%x</property></memory>", block);
     else
         doc_add(d, "/>");
 }
 
-/* GDB takes every address outside the map for inaccessible. A bus has registers and aliases everywhere, so the
- * gaps are given as RAM up to 32 bits and the target decides. Regions come in rising order; one that begins
- * inside its predecessor is left out. */
+/* GDB takes every address outside the map for inaccessible. A bus has registers and aliases
+ * everywhere, so the gaps are given as RAM up to 32 bits and the target decides. Regions come in
+ * rising order; one that begins inside its predecessor is left out. */
 static void make_map(const struct memory_region *r, size_t count, struct doc *d)
 {
-    static const char *const types[] = { [MEMORY_RAM] = "ram", [MEMORY_ROM] = "rom", [MEMORY_FLASH] = "flash" };
+    static const char *const types[] = {
+        [MEMORY_RAM] = "ram", [MEMORY_ROM] = "rom", [MEMORY_FLASH] = "flash"
+    };
     const uint64_t space = (uint64_t)1 << 32;
     uint64_t next = 0;
-    doc_add(d, "<?xml version=\"1.0\"?><!DOCTYPE memory-map PUBLIC \"+//IDN gnu.org//DTD GDB Memory Map V1.0//EN\" "
+    doc_add(d, "<?xml version=\"1.0\"?><!DOCTYPE memory-map PUBLIC \"+//IDN gnu.org//DTD GDB "
+               "Memory Map V1.0//EN\" "
                "\"http://sourceware.org/gdb/gdb-memory-map.dtd\"><memory-map>");
     for (size_t i = 0; i < count; i++) {
         if (r[i].start < next)
             continue;
         if (r[i].start > next)
             add_region(d, "ram", next, r[i].start - next, 0);
-        add_region(d, types[r[i].kind], r[i].start, r[i].length, r[i].kind == MEMORY_FLASH ? r[i].flash_block : 0);
+        add_region(d, types[r[i].kind], r[i].start, r[i].length,
+                   r[i].kind == MEMORY_FLASH ? r[i].flash_block : 0);
         next = r[i].start + r[i].length;
     }
     if (next < space)

@@ -50,10 +50,11 @@ void cmd_read_regs(struct session *s, char *args, size_t len)
     reply_end(s);
 }
 
-/* Several registers may be views of one place (r0 and the bank that is active), and a G packet carries
- * stale values for the views GDB did not change. So only what differs is written, the highest number
- * first: where two views disagree the one with the low number (r0-r7) wins. The second round mends what the
- * first wrote under an old SR or FPSCR, which decide what the names mean. */
+/* Several registers may be views of one place (r0 and the bank that is active), and a G packet
+ * carries stale values for the views GDB did not change. So only what differs is written, the
+ * highest number first: where two views disagree the one with the low number (r0-r7) wins. The
+ * second round mends what the first wrote under an old SR or FPSCR, which decide what the names
+ * mean. */
 static int write_changed(struct stub *stub, const uint8_t *wanted, size_t bytes, struct err *err)
 {
     for (unsigned n = (unsigned)stub->nregs; n-- > 0;) {
@@ -81,7 +82,8 @@ void cmd_write_regs(struct session *s, char *args, size_t len)
         reply_usage(s, "G with a length this target has not");
         return;
     }
-    for (size_t i = 0; i < len; i++) /* unavailable ones come back as they were sent; they are not written */
+    /* unavailable ones come back as they were sent; they are not written */
+    for (size_t i = 0; i < len; i++)
         if (args[i] == 'x')
             args[i] = '0';
     if (!rsp_hex_decode(s->scratch, args, bytes)) {

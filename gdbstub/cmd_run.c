@@ -1,4 +1,5 @@
-/* ? c s C S vCont vCtrlC vStopped, and what begins and ends a debugging session: D k R ! vRun vAttach vKill */
+/* ? c s C S vCont vCtrlC vStopped, and what begins and ends a debugging session: D k R ! vRun
+ * vAttach vKill */
 #include <string.h>
 
 #include "gdbstub/commands.h"
@@ -16,8 +17,8 @@ void cmd_vstopped(struct session *s, char *args, size_t len)
 
 /* ---- asking for a halt ---- */
 
-/* An error in answer to `?` or vAttach leaves GDB waiting for a stop for ever. It is told of one, and the error when it
- * asks for the registers: then it gives up, and shows the error. */
+/* An error in answer to `?` or vAttach leaves GDB waiting for a stop for ever. It is told of one,
+ * and the error when it asks for the registers: then it gives up, and shows the error. */
 static void cannot_tell(struct session *s, const struct err *why)
 {
     s->stub->trouble = *why;
@@ -47,7 +48,8 @@ void cmd_vctrlc(struct session *s, char *args, size_t len)
         session_say(s, err.what);
         session_say(s, "\n");
     } else if (s->waiting && s->stub->ops->state(s->stub->t) == TARGET_GONE) {
-        s->stub->halt_wanted = s->halt_asked = true; /* it was lost a moment ago, which stub_gone() is about to tell: stub_back() halts it */
+        /* it was lost a moment ago, which stub_gone() is about to tell: stub_back() halts it */
+        s->stub->halt_wanted = s->halt_asked = true;
     }
     if (args)
         reply_ok(s);
@@ -65,7 +67,8 @@ static void why_while_running(struct session *s)
         cannot_tell(s, &err);
 }
 
-/* A part that is locked has no program to debug, but a monitor that can open it: GDB gets that far in extended mode only. */
+/* A part that is locked has no program to debug, but a monitor that can open it: GDB gets that far
+ * in extended mode only. */
 static void is_secured(struct session *s, const struct err *why)
 {
     s->no_process = true;
@@ -203,8 +206,7 @@ static bool parse_action(const char **p, char *action, struct resume *how, bool 
     switch (*action) {
     case 'c':
     case 's':
-    case 't':
-        break;
+    case 't': break;
     case 'C':
     case 'S':
         if (!rsp_number(p, &n))
@@ -214,11 +216,11 @@ static bool parse_action(const char **p, char *action, struct resume *how, bool 
         if (!rsp_number(p, &how->range_lo) || *(*p)++ != ',' || !rsp_number(p, &how->range_hi))
             return false;
         break;
-    default:
-        return false;
+    default: return false;
     }
-    how->kind = *action == 'r' ? RESUME_RANGE
-                : *action == 's' || *action == 'S' ? RESUME_STEP : RESUME_CONTINUE;
+    how->kind = *action == 'r'                     ? RESUME_RANGE
+                : *action == 's' || *action == 'S' ? RESUME_STEP
+                                                   : RESUME_CONTINUE;
     *mine = true;
     if (**p == ':') {
         ++*p;
@@ -284,9 +286,10 @@ void cmd_extended(struct session *s, char *args, size_t len)
     reply_ok(s);
 }
 
-/* Starts the program anew. With a known entry point the board first goes through its own start-up, which a reset
- * that halts at once would cut off (memory controller, exceptions allowed), and is halted again; stub_stopped() then sets
- * PC. Returns 1 if that stop is still to come, 0 if the target is halted at its reset vector. */
+/* Starts the program anew. With a known entry point the board first goes through its own start-up,
+ * which a reset that halts at once would cut off (memory controller, exceptions allowed), and is
+ * halted again; stub_stopped() then sets PC. Returns 1 if that stop is still to come, 0 if the
+ * target is halted at its reset vector. */
 static int restart(struct session *s, struct err *err)
 {
     struct stub *stub = s->stub;

@@ -1,6 +1,7 @@
 /* Host I/O of the program: its calls become F packets that GDB carries out where GDB runs.
- * The numbers are those of newlib's simulator system calls; open flags, whence and errno values of newlib and
- * of the protocol are the same. Source: GDB manual, "File-I/O Remote Protocol Extension". */
+ * The numbers are those of newlib's simulator system calls; open flags, whence and errno values of
+ * newlib and of the protocol are the same. Source: GDB manual, "File-I/O Remote Protocol
+ * Extension". */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -11,9 +12,23 @@
 #include "gdbstub/stop_reply.h"
 #include "gdbstub/stub.h"
 
-enum { SYS_READ = 3, SYS_WRITE = 4, SYS_OPEN = 5, SYS_CLOSE = 6, SYS_UNLINK = 10, SYS_LSEEK = 19, SYS_ISATTY = 21,
-       SYS_TIME = 23 };
-enum { PATH_LIMIT = 1024, ERRNO_EINTR = 4, ERRNO_EFAULT = 14, ERRNO_ENOSYS = 88, CONSOLE_MAX = 16384 };
+enum {
+    SYS_READ = 3,
+    SYS_WRITE = 4,
+    SYS_OPEN = 5,
+    SYS_CLOSE = 6,
+    SYS_UNLINK = 10,
+    SYS_LSEEK = 19,
+    SYS_ISATTY = 21,
+    SYS_TIME = 23
+};
+enum {
+    PATH_LIMIT = 1024,
+    ERRNO_EINTR = 4,
+    ERRNO_EFAULT = 14,
+    ERRNO_ENOSYS = 88,
+    CONSOLE_MAX = 16384
+};
 
 /* Length of the string at addr with its NUL, 0 if there is none within the limit. */
 static size_t path_length(struct session *s, uint32_t addr)
@@ -67,7 +82,8 @@ static bool ask_gdb(struct session *s, uint32_t number, const uint32_t *arg)
 }
 
 /* What needs no files: text for the console, the time. Returns whether it was done. */
-static bool settle_here(struct session *s, uint32_t number, const uint32_t *arg, int64_t *result, int32_t *error)
+static bool settle_here(struct session *s, uint32_t number, const uint32_t *arg, int64_t *result,
+                        int32_t *error)
 {
     struct err err;
     if (number == SYS_TIME) {
@@ -90,7 +106,8 @@ static bool settle_here(struct session *s, uint32_t number, const uint32_t *arg,
     return true;
 }
 
-bool fileio_request(struct session *s, const struct target_stop *stop, int64_t *result, int32_t *error)
+bool fileio_request(struct session *s, const struct target_stop *stop, int64_t *result,
+                    int32_t *error)
 {
     const uint32_t *arg = stop->syscall.arg;
     *result = -1;

@@ -6,6 +6,7 @@
 
 /* STOP_SYSCALL: true if the session now waits for GDB's F packet, false if it was settled here and
  * *result, *error are what the program gets. */
-bool fileio_request(struct session *s, const struct target_stop *stop, int64_t *result, int32_t *error);
+bool fileio_request(struct session *s, const struct target_stop *stop, int64_t *result,
+                    int32_t *error);
 
 #endif

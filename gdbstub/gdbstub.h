@@ -1,8 +1,9 @@
 /* The GDB stub: any `struct target` served over the remote protocol, without sockets.
  *
- * A stub is what several connections share: the target, breakpoints, the register cache of one halt, who
- * controls. A session is one connection: bytes in, bytes out. Everything runs on the thread that owns
- * the target; whoever lets that target run (the worker) tells the stub of stops. */
+ * A stub is what several connections share: the target, breakpoints, the register cache of one
+ * halt, who controls. A session is one connection: bytes in, bytes out. Everything runs on the
+ * thread that owns the target; whoever lets that target run (the worker) tells the stub of stops.
+ */
 #ifndef GDBSTUB_GDBSTUB_H
 #define GDBSTUB_GDBSTUB_H
 
@@ -26,15 +27,17 @@ enum {
 
 struct stub_config {
     struct target *target;
-    const struct log *log;                 /* may be NULL */
-    const struct monitor_command *monitor; /* the caller's words, ends with NULL name; may be NULL */
-    void *monitor_ctx;                     /* ctx of those */
-    const char *version;                   /* `monitor version` */
-    /* True while something else needs the target attached: detach then leaves the driver attached. */
+    const struct log *log; /* may be NULL */
+    /* the caller's words, ends with NULL name; may be NULL */
+    const struct monitor_command *monitor;
+    void *monitor_ctx;   /* ctx of those */
+    const char *version; /* `monitor version` */
+    /* True while something else needs the target attached: detach then leaves the driver attached.
+     */
     bool (*hold)(void *ctx);
     void *hold_ctx;
-    /* Something GDB asked for failed, and GDB shows no text of why (a download, a watchpoint; up to 13 by its source): who runs the bridge may.
-     * what: "download". NULL: nobody does. */
+    /* Something GDB asked for failed, and GDB shows no text of why (a download, a watchpoint; up to
+     * 13 by its source): who runs the bridge may. what: "download". NULL: nobody does. */
     void (*unheard)(void *ctx, const char *what, const struct err *why);
     void *unheard_ctx;
     /* A packet has found the target gone, and why; stub_gone() is to follow. NULL: nobody asks. */
@@ -51,49 +54,54 @@ int stub_new(const struct stub_config *cfg, struct stub **out, struct err *err);
 /* stub_free - closes sessions that are still open; NULL is fine. Does not touch the target. */
 void stub_free(struct stub *stub);
 
-/* stub_stopped - the target stopped (once per stop, from ops->poll). Queues stop replies; may resume it
- * (host I/O, a look by an observer). */
+/* stub_stopped - the target stopped (once per stop, from ops->poll). Queues stop replies; may
+ * resume it (host I/O, a look by an observer). */
 void stub_stopped(struct stub *stub, const struct target_stop *stop);
 
-/* stub_gone - the target does not answer any more; stub_back - it is attached again: breakpoints are put
- * back. If it runs, it is halted if GDB believes it so, or has asked for that, or waits for a step; if it is halted, GDB is told why. */
+/* stub_gone - the target does not answer any more; stub_back - it is attached again: breakpoints
+ * are put back. If it runs, it is halted if GDB believes it so, or has asked for that, or waits for
+ * a step; if it is halted, GDB is told why. */
 void stub_gone(struct stub *stub, const struct err *why);
 void stub_back(struct stub *stub);
 
 /* stub_steps - what a session made run, and was not told the end of, is a step or a range step. */
 bool stub_steps(const struct stub *stub);
 
-/* stub_troubled - a poll of the target failed, yet it is not gone: a halt that the CPU does not answer. Whoever waits for
- * that halt is told why. */
+/* stub_troubled - a poll of the target failed, yet it is not gone: a halt that the CPU does not
+ * answer. Whoever waits for that halt is told why. */
 void stub_troubled(struct stub *stub, const struct err *why);
 
 /* session_open - a new connection. The first open session controls the target, later ones observe.
  * peek   asked during long work: true when 0x03 has arrived meanwhile; NULL: never
  * Attaches a target that is detached; a failure of that is reported to GDB, not here.
  * Returns 0; -ERR_RESOURCE beyond GDBSTUB_MAX_SESSIONS; -ERR_NOMEM. */
-int session_open(struct stub *stub, bool (*peek)(void *ctx), void *peek_ctx, struct session **out, struct err *err);
+int session_open(struct stub *stub, bool (*peek)(void *ctx), void *peek_ctx, struct session **out,
+                 struct err *err);
 
-/* session_close - the connection ended; NULL is fine. A controller's breakpoints are removed and the oldest observer takes
- * over; a halted target stays halted, unless nobody is left who could let it go on and stub_config.hold says that
- * somebody waits for it to. */
+/* session_close - the connection ended; NULL is fine. A controller's breakpoints are removed and
+ * the oldest observer takes over; a halted target stays halted, unless nobody is left who could let
+ * it go on and stub_config.hold says that somebody waits for it to. */
 void session_close(struct session *s);
 
 /* session_feed - received bytes, split anywhere
- * Returns how many were taken, 0..len: fewer than len when enough output waits to be sent first (call
- * again with the rest after session_sent()), while session_work() has work, or when the session is finished. -ERR_PROTOCOL: something
- * came that is not of the protocol; close the connection. What came before has been done, nothing that came behind. */
+ * Returns how many were taken, 0..len: fewer than len when enough output waits to be sent first
+ * (call again with the rest after session_sent()), while session_work() has work, or when the
+ * session is finished. -ERR_PROTOCOL: something came that is not of the protocol; close the
+ * connection. What came before has been done, nothing that came behind. */
 int session_feed(struct session *s, const uint8_t *in, size_t len, struct err *err);
 
-/* session_work - a packet that goes over much memory (qCRC, qSearch:memory) is done piece by piece, so that others and the target have their turn,
- * and its end by 0x03, by session_close() or of the program waits for one piece at most
- * Does the next piece. Returns true while there are more: call again; until then session_feed() takes nothing. */
+/* session_work - a packet that goes over much memory (qCRC, qSearch:memory) is done piece by piece,
+ * so that others and the target have their turn, and its end by 0x03, by session_close() or of the
+ * program waits for one piece at most Does the next piece. Returns true while there are more: call
+ * again; until then session_feed() takes nothing. */
 bool session_work(struct session *s);
 
-/* session_tick - time passes; now_ns of any monotonic clock. Call some times a second. May queue output.
- * Returns 0. */
+/* session_tick - time passes; now_ns of any monotonic clock. Call some times a second. May queue
+ * output. Returns 0. */
 int session_tick(struct session *s, uint64_t now_ns, struct err *err);
 
-/* session_pending - bytes to send: their number, *out borrowed until session_sent() or any other call. */
+/* session_pending - bytes to send: their number, *out borrowed until session_sent() or any other
+ * call. */
 size_t session_pending(const struct session *s, const uint8_t **out);
 
 /* session_sent - n of the pending bytes are out. */
@@ -105,8 +113,8 @@ bool session_finished(const struct session *s);
 /* session_controls - may this one write and resume? */
 bool session_controls(const struct session *s);
 
-/* session_say - a line of text to GDB's console, if the protocol permits one now (GDB waits for a stop).
- * Returns whether it was queued. */
+/* session_say - a line of text to GDB's console, if the protocol permits one now (GDB waits for a
+ * stop). Returns whether it was queued. */
 bool session_say(struct session *s, const char *text);
 
 #endif

@@ -37,8 +37,8 @@ static bool finish_snapshot(struct stub *stub, const struct target_stop *stop)
     return ret > 0;
 }
 
-/* Returns true if the program has got its answer and is running again, or waits for GDB's; false: last_stop tells why it
- * stays halted, STOP_SYSCALL standing for a step that is over. */
+/* Returns true if the program has got its answer and is running again, or waits for GDB's; false:
+ * last_stop tells why it stays halted, STOP_SYSCALL standing for a step that is over. */
 static bool handle_syscall(struct stub *stub, const struct target_stop *stop)
 {
     int64_t result = -1;
@@ -60,7 +60,8 @@ static void begin_program(struct stub *stub)
     struct err err;
     if (stub_write_pc(stub, stub->cfg.entry, &err) < 0)
         log_msg(stub->cfg.log, LOG_RSP, "run: %s", err.what);
-    stub->last_stop = (struct target_stop){ .reason = STOP_RESET, .pc = stub->cfg.entry, .signal = 5 };
+    stub->last_stop =
+        (struct target_stop){ .reason = STOP_RESET, .pc = stub->cfg.entry, .signal = 5 };
 }
 
 void stub_stopped(struct stub *stub, const struct target_stop *stop)
@@ -77,8 +78,10 @@ void stub_stopped(struct stub *stub, const struct target_stop *stop)
         }
         stub_forget_regs(stub); /* syscall_return() has changed some */
         if (stub->last_stop.reason == STOP_SYSCALL || stub->last_stop.reason == STOP_NONE)
-            stub->last_stop = (struct target_stop){ .reason = stub->halt_wanted ? STOP_REQUEST : STOP_STEP,
-                                                    .pc = stop->pc, .signal = stub->halt_wanted ? 2 : 5 };
+            stub->last_stop =
+                (struct target_stop){ .reason = stub->halt_wanted ? STOP_REQUEST : STOP_STEP,
+                                      .pc = stop->pc,
+                                      .signal = stub->halt_wanted ? 2 : 5 };
     }
     if (stub->starting && stub->last_stop.reason == STOP_REQUEST)
         begin_program(stub);
@@ -95,7 +98,8 @@ void stub_gone(struct stub *stub, const struct err *why)
     stub->gone = true;
     stub->starting = false;
     stub_forget_regs(stub);
-    snprintf(text, sizeof text, "The connection to the target is lost: %s%s%s\nStill looking for it.\n", why->what,
+    snprintf(text, sizeof text,
+             "The connection to the target is lost: %s%s%s\nStill looking for it.\n", why->what,
              why->hint[0] ? "; " : "", why->hint);
     for (struct session *s = stub->sessions; s; s = s->next) {
         if (s->waiting && s->replies_once)
@@ -110,8 +114,8 @@ void stub_troubled(struct stub *stub, const struct err *why)
     char text[640];
     stub->trouble = *why;
     stub->starting = stub->halt_wanted = stub->snapshot_wanted = false;
-    snprintf(text, sizeof text, "%s%s%s\nIt is taken to run on; Ctrl-C tries again.\n", why->what, why->hint[0] ? "; " : "",
-             why->hint);
+    snprintf(text, sizeof text, "%s%s%s\nIt is taken to run on; Ctrl-C tries again.\n", why->what,
+             why->hint[0] ? "; " : "", why->hint);
     for (struct session *s = stub->sessions; s; s = s->next) {
         bool asked = s->halt_asked;
         s->halt_asked = false;
@@ -130,11 +134,13 @@ static bool anybody_waits(const struct stub *stub)
     return false;
 }
 
-/* What the program met while nobody looked, a breakpoint, is told as ever to who waits for that; for all else the return is the reason. */
+/* What the program met while nobody looked, a breakpoint, is told as ever to who waits for that;
+ * for all else the return is the reason. */
 static struct target_stop why_found_halted(const struct stub *stub)
 {
     struct target_stop why = stub->ops->why_halted(stub->t);
-    bool own = anybody_waits(stub) && why.reason != STOP_NONE && why.reason != STOP_REQUEST && why.reason != STOP_RESET;
+    bool own = anybody_waits(stub) && why.reason != STOP_NONE && why.reason != STOP_REQUEST &&
+               why.reason != STOP_RESET;
     return own ? why : (struct target_stop){ .reason = STOP_RESET, .signal = 5 };
 }
 
@@ -142,7 +148,8 @@ void stub_back(struct stub *stub)
 {
     struct err err = { .code = ERR_OK };
     size_t lost = 0;
-    if (stub->ops->state(stub->t) == TARGET_GONE) /* again, by what somebody else did when it was back: no news for GDB */
+    /* again, by what somebody else did when it was back: no news for GDB */
+    if (stub->ops->state(stub->t) == TARGET_GONE)
         return;
     stub->gone = false;
     stub->trouble.code = ERR_OK;
@@ -159,8 +166,10 @@ void stub_back(struct stub *stub)
             lost++;
     }
     char text[160];
-    snprintf(text, sizeof text, lost ? "The target is back; %zu of %zu breakpoints could not be set again.\n"
-                                     : "The target is back.\n", lost, stub->nbps);
+    snprintf(text, sizeof text,
+             lost ? "The target is back; %zu of %zu breakpoints could not be set again.\n"
+                  : "The target is back.\n",
+             lost, stub->nbps);
     for (struct session *s = stub->sessions; s; s = s->next)
         session_say(s, text);
     if (stub_running(stub)) {

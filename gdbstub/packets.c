@@ -71,7 +71,8 @@ const struct packet_row *packet_find(const char *payload)
         const char *name = rows[i].name;
         if (payload[0] != name[0])
             continue;
-        if (rows[i].flags & EXACT ? strcmp(payload, name) == 0 : strncmp(payload, name, strlen(name)) == 0)
+        if (rows[i].flags & EXACT ? strcmp(payload, name) == 0
+                                  : strncmp(payload, name, strlen(name)) == 0)
             return &rows[i];
     }
     return NULL;

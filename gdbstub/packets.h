@@ -14,11 +14,13 @@ enum packet_flags {
 
 struct packet_row {
     const char *name; /* packets that begin so */
-    void (*run)(struct session *s, char *args, size_t len); /* args: behind the name, NUL-terminated */
+    /* args: behind the name, NUL-terminated */
+    void (*run)(struct session *s, char *args, size_t len);
     unsigned flags;
 };
 
-/* packet_rows - the table, first match wins; static. A row must not begin a later one unless EXACT. */
+/* packet_rows - the table, first match wins; static. A row must not begin a later one unless EXACT.
+ */
 const struct packet_row *packet_rows(size_t *n);
 
 /* packet_find - the row for a payload, NULL if the answer is the empty packet. */

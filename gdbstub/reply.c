@@ -81,30 +81,15 @@ static bool out_end(struct out *o)
 
 /* ---- replies ---- */
 
-void reply_ack(struct session *s, char which)
-{
-    out_begin(&s->out, which);
-}
+void reply_ack(struct session *s, char which) { out_begin(&s->out, which); }
 
-void reply_begin(struct session *s)
-{
-    out_begin(&s->out, '$');
-}
+void reply_begin(struct session *s) { out_begin(&s->out, '$'); }
 
-void notify_begin(struct session *s)
-{
-    out_begin(&s->out, '%');
-}
+void notify_begin(struct session *s) { out_begin(&s->out, '%'); }
 
-uint8_t *reply_room(struct session *s, size_t n)
-{
-    return out_room(&s->out, n);
-}
+uint8_t *reply_room(struct session *s, size_t n) { return out_room(&s->out, n); }
 
-void reply_take(struct session *s, size_t n)
-{
-    s->out.tail += n;
-}
+void reply_take(struct session *s, size_t n) { s->out.tail += n; }
 
 void reply_put(struct session *s, const void *p, size_t n)
 {
@@ -168,15 +153,9 @@ void reply_text(struct session *s, const char *text)
     reply_end(s);
 }
 
-void reply_ok(struct session *s)
-{
-    reply_text(s, "OK");
-}
+void reply_ok(struct session *s) { reply_text(s, "OK"); }
 
-void reply_empty(struct session *s)
-{
-    reply_text(s, "");
-}
+void reply_empty(struct session *s) { reply_text(s, ""); }
 
 /* Numbers GDB shows for Enn; the File-I/O protocol's errno values, as good as any. */
 static unsigned err_number(enum err_code code)
@@ -252,10 +231,7 @@ void console_write(struct session *s, const char *text, size_t len)
     }
 }
 
-void console_print(struct session *s, const char *text)
-{
-    console_write(s, text, strlen(text));
-}
+void console_print(struct session *s, const char *text) { console_write(s, text, strlen(text)); }
 
 bool session_say(struct session *s, const char *text)
 {
@@ -280,7 +256,8 @@ void session_tell_unheard(struct session *s)
     char text[sizeof e->what + sizeof e->hint + 64];
     if (e->code == ERR_OK || s->stub->controller != s)
         return;
-    snprintf(text, sizeof text, "The %s failed: %s%s%s\n", s->stub->unheard_what, e->what, e->hint[0] ? "\n  " : "", e->hint);
+    snprintf(text, sizeof text, "The %s failed: %s%s%s\n", s->stub->unheard_what, e->what,
+             e->hint[0] ? "\n  " : "", e->hint);
     if (session_say(s, text))
         e->code = ERR_OK;
 }

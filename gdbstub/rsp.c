@@ -119,18 +119,11 @@ static size_t decode_body(struct rsp_decoder *d, const uint8_t *in, size_t len)
 static enum rsp_item decode_idle(struct rsp_decoder *d, uint8_t c)
 {
     switch (c) {
-    case '$':
-        body_start(d);
-        return RSP_MORE;
-    case '+':
-        return RSP_ACK;
-    case '-':
-        return RSP_NAK;
-    case 0x03:
-        return RSP_INTERRUPT;
-    default:
-        d->junk++;
-        return RSP_MORE;
+    case '$': body_start(d); return RSP_MORE;
+    case '+': return RSP_ACK;
+    case '-': return RSP_NAK;
+    case 0x03: return RSP_INTERRUPT;
+    default: d->junk++; return RSP_MORE;
     }
 }
 
@@ -153,20 +146,14 @@ size_t rsp_decode(struct rsp_decoder *d, const uint8_t *in, size_t len, enum rsp
     *item = RSP_MORE;
     while (used < len && *item == RSP_MORE) {
         switch (d->state) {
-        case RSP_IDLE:
-            *item = decode_idle(d, in[used++]);
-            break;
+        case RSP_IDLE: *item = decode_idle(d, in[used++]); break;
         case RSP_BODY:
-        case RSP_ESCAPE:
-            used += decode_body(d, in + used, len - used);
-            break;
+        case RSP_ESCAPE: used += decode_body(d, in + used, len - used); break;
         case RSP_SUM1:
             d->sum_high = in[used++];
             d->state = RSP_SUM2;
             break;
-        case RSP_SUM2:
-            *item = decode_end(d, in[used++]);
-            break;
+        case RSP_SUM2: *item = decode_end(d, in[used++]); break;
         }
     }
     return used;
@@ -205,10 +192,7 @@ bool rsp_hex_decode(uint8_t *out, const char *in, size_t n)
     return bad < 0x100;
 }
 
-static bool needs_escape(uint8_t c)
-{
-    return c == '#' || c == '$' || c == '}' || c == '*';
-}
+static bool needs_escape(uint8_t c) { return c == '#' || c == '$' || c == '}' || c == '*'; }
 
 size_t rsp_binary_encode(uint8_t *out, const uint8_t *in, size_t n)
 {

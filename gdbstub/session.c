@@ -9,8 +9,8 @@
 
 /* ---- input ---- */
 
-static void refuse(struct session *s, const struct packet_row *row, enum err_code code, const char *hint,
-                   const char *what)
+static void refuse(struct session *s, const struct packet_row *row, enum err_code code,
+                   const char *hint, const char *what)
 {
     struct err err;
     err_set(&err, code, hint, "%s", what);
@@ -35,7 +35,8 @@ static bool permitted(struct session *s, const struct packet_row *row)
                "the target does not answer");
         return false;
     }
-    if ((row->flags & NEEDS_HALT) && stub_running(stub) && !(stub->regs_complete && stub->controller != s)) {
+    if ((row->flags & NEEDS_HALT) && stub_running(stub) &&
+        !(stub->regs_complete && stub->controller != s)) {
         refuse(s, row, ERR_STATE, "interrupt it first", "the target is running");
         return false;
     }
@@ -60,7 +61,8 @@ static void take_packet(struct session *s)
 {
     if (s->acks)
         reply_ack(s, '+');
-    log_msg(s->stub->cfg.log, LOG_RSP, "< %.64s%s [%zu]", (char *)s->in.buf, s->in.len > 64 ? "..." : "", s->in.len);
+    log_msg(s->stub->cfg.log, LOG_RSP, "< %.64s%s [%zu]", (char *)s->in.buf,
+            s->in.len > 64 ? "..." : "", s->in.len);
     dispatch(s);
     if (s->acks_off_next) {
         s->acks_off_next = false;
@@ -80,28 +82,17 @@ static void take_overlong(struct session *s)
 static void take_item(struct session *s, enum rsp_item item)
 {
     switch (item) {
-    case RSP_PACKET:
-        take_packet(s);
-        break;
+    case RSP_PACKET: take_packet(s); break;
     case RSP_BAD:
         log_msg(s->stub->cfg.log, LOG_RSP, "< packet with a wrong checksum [%zu]", s->in.len);
         if (s->acks)
             reply_ack(s, '-');
         break;
-    case RSP_OVERLONG:
-        take_overlong(s);
-        break;
-    case RSP_NAK:
-        reply_again(s);
-        break;
-    case RSP_ACK:
-        s->resends = 0;
-        break;
-    case RSP_INTERRUPT:
-        cmd_vctrlc(s, NULL, 0);
-        break;
-    case RSP_MORE:
-        break;
+    case RSP_OVERLONG: take_overlong(s); break;
+    case RSP_NAK: reply_again(s); break;
+    case RSP_ACK: s->resends = 0; break;
+    case RSP_INTERRUPT: cmd_vctrlc(s, NULL, 0); break;
+    case RSP_MORE: break;
     }
 }
 
@@ -112,7 +103,8 @@ int session_feed(struct session *s, const uint8_t *in, size_t len, struct err *e
         enum rsp_item item;
         used += rsp_decode(&s->in, in + used, len - used, &item);
         if (s->in.junk)
-            return err_set(err, ERR_PROTOCOL, "", "the peer does not speak the GDB remote protocol");
+            return err_set(err, ERR_PROTOCOL, "",
+                           "the peer does not speak the GDB remote protocol");
         take_item(s, item);
     }
     return (int)used;
@@ -132,15 +124,9 @@ void session_sent(struct session *s, size_t n)
         o->head = o->tail = 0;
 }
 
-bool session_finished(const struct session *s)
-{
-    return s->finished;
-}
+bool session_finished(const struct session *s) { return s->finished; }
 
-bool session_controls(const struct session *s)
-{
-    return s->stub->controller == s;
-}
+bool session_controls(const struct session *s) { return s->stub->controller == s; }
 
 int session_tick(struct session *s, uint64_t now_ns, struct err *err)
 {
@@ -151,8 +137,10 @@ int session_tick(struct session *s, uint64_t now_ns, struct err *err)
     if (!s->halt_asked_ns) {
         s->halt_asked_ns = now_ns;
     } else if (now_ns - s->halt_asked_ns > (uint64_t)HALT_PATIENCE_MS * 1000000u) {
-        session_say(s, "The target does not halt. Still trying; `monitor reset halt` or detach are possible "
-                       "after a second Ctrl-C.\n");
+        session_say(
+            s,
+            "The target does not halt. Still trying; `monitor reset halt` or detach are possible "
+            "after a second Ctrl-C.\n");
         s->halt_asked = false;
     }
     return 0;
@@ -170,10 +158,12 @@ static void session_free(struct session *s)
     free(s);
 }
 
-int session_open(struct stub *stub, bool (*peek)(void *ctx), void *peek_ctx, struct session **out, struct err *err)
+int session_open(struct stub *stub, bool (*peek)(void *ctx), void *peek_ctx, struct session **out,
+                 struct err *err)
 {
     if (stub->nsessions >= GDBSTUB_MAX_SESSIONS)
-        return err_set(err, ERR_RESOURCE, "close another GDB first", "%u GDB sessions are open", stub->nsessions);
+        return err_set(err, ERR_RESOURCE, "close another GDB first", "%u GDB sessions are open",
+                       stub->nsessions);
     struct session *s = calloc(1, sizeof *s);
     if (!s)
         return err_set(err, ERR_NOMEM, "", "session: out of memory");

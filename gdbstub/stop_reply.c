@@ -18,7 +18,8 @@ static void put_expedited(struct session *s)
 {
     struct stub *stub = s->stub;
     for (unsigned n = 0; n < stub->nregs; n++) {
-        if (!stub->ops->regs[n].expedite || stub_read_reg(stub, n, NULL) < 0 || stub->reg_state[n] != REG_VALID)
+        if (!stub->ops->regs[n].expedite || stub_read_reg(stub, n, NULL) < 0 ||
+            stub->reg_state[n] != REG_VALID)
             continue;
         reply_printf(s, "%02x:", n);
         reply_hex(s, stub->regs + stub->reg_offset[n], stub->ops->regs[n].bytes);
@@ -38,10 +39,10 @@ static void put_reason(struct session *s, const struct target_stop *stop)
             reply_printf(s, "hwbreak:;");
         break;
     case STOP_WATCH:
-        reply_printf(s, "%s:%llx;", watch_word(stop->watch_kind), (unsigned long long)stop->watch_addr);
+        reply_printf(s, "%s:%llx;", watch_word(stop->watch_kind),
+                     (unsigned long long)stop->watch_addr);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -55,8 +56,8 @@ static unsigned stop_signal(const struct session *s, const struct target_stop *s
     return stop->signal > 0 && stop->signal < 256 ? (unsigned)stop->signal : 5;
 }
 
-/* news: the stop happens now. A session that comes later finds a board halted at its program's exit, not the end of a
- * process. */
+/* news: the stop happens now. A session that comes later finds a board halted at its program's
+ * exit, not the end of a process. */
 static void put_stop(struct session *s, bool news)
 {
     const struct target_stop *stop = &s->stub->last_stop;

@@ -1,4 +1,5 @@
-/* What all sessions share: the target, its registers as of the last halt, breakpoints, who controls. */
+/* What all sessions share: the target, its registers as of the last halt, breakpoints, who
+ * controls. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,11 @@ int stub_new(const struct stub_config *cfg, struct stub **out, struct err *err)
     stub->ops = ops;
     while (stub->nregs < ops->nregs && !ops->regs[stub->nregs].hidden) {
         unsigned bytes = ops->regs[stub->nregs].bytes;
-        if (stub->nregs == GDBSTUB_MAX_REGS || bytes > REG_MAX_BYTES || stub->reg_bytes + bytes > REG_FILE_BYTES) {
+        if (stub->nregs == GDBSTUB_MAX_REGS || bytes > REG_MAX_BYTES ||
+            stub->reg_bytes + bytes > REG_FILE_BYTES) {
             free(stub);
-            return err_set(err, ERR_USAGE, "", "stub: the register table of %s is too big", ops->name);
+            return err_set(err, ERR_USAGE, "", "stub: the register table of %s is too big",
+                           ops->name);
         }
         stub->reg_offset[stub->nregs++] = stub->reg_bytes;
         stub->reg_bytes += bytes;
@@ -85,8 +88,9 @@ static bool read_pc(struct stub *stub, uint64_t *pc)
 
 /* ---- running ---- */
 
-/* GDB takes breakpoints away before it steps over one, so a breakpoint where the program is to go on has to stop it at
- * once (a `jump` to it). Drivers step over it instead, which is what everybody else wants. */
+/* GDB takes breakpoints away before it steps over one, so a breakpoint where the program is to go
+ * on has to stop it at once (a `jump` to it). Drivers step over it instead, which is what everybody
+ * else wants. */
 bool stub_meets_breakpoint(struct stub *stub, const struct resume *how)
 {
     uint64_t pc = how->pc;
@@ -94,20 +98,23 @@ bool stub_meets_breakpoint(struct stub *stub, const struct resume *how)
     if (stub->nbps == 0 || (!how->set_pc && !read_pc(stub, &pc)))
         return false;
     for (size_t i = 0; i < stub->nbps && !hit; i++)
-        if (stub->bps[i].kind <= BP_HARD && !stub->bps[i].leaving && stub->ops->canonical(stub->bps[i].addr) == stub->ops->canonical(pc))
+        if (stub->bps[i].kind <= BP_HARD && !stub->bps[i].leaving &&
+            stub->ops->canonical(stub->bps[i].addr) == stub->ops->canonical(pc))
             hit = &stub->bps[i];
     if (!hit || (how->set_pc && stub_write_pc(stub, pc, NULL) < 0))
         return false;
-    stub->last_stop = (struct target_stop){ .reason = hit->kind == BP_SOFT ? STOP_SWBREAK : STOP_HWBREAK, .pc = pc, .signal = 5 };
+    stub->last_stop = (struct target_stop){
+        .reason = hit->kind == BP_SOFT ? STOP_SWBREAK : STOP_HWBREAK, .pc = pc, .signal = 5
+    };
     return true;
 }
 
-bool stub_running(const struct stub *stub)
-{
-    return stub->ops->state(stub->t) == TARGET_RUNNING;
-}
+bool stub_running(const struct stub *stub) { return stub->ops->state(stub->t) == TARGET_RUNNING; }
 
-bool stub_steps(const struct stub *stub) { return stub->last_stop.reason == STOP_NONE && stub->last_resume.kind != RESUME_CONTINUE; }
+bool stub_steps(const struct stub *stub)
+{
+    return stub->last_stop.reason == STOP_NONE && stub->last_resume.kind != RESUME_CONTINUE;
+}
 
 int stub_resume(struct stub *stub, const struct resume *how, struct err *err)
 {
@@ -185,8 +192,8 @@ int stub_insert(struct stub *stub, const struct breakpoint *bp, struct err *err)
     return ret;
 }
 
-/* GDB removes every breakpoint at each stop and sets it again before it goes on. The target does not show its
- * breakpoints, so they stay until then, and this costs nothing on the wire. */
+/* GDB removes every breakpoint at each stop and sets it again before it goes on. The target does
+ * not show its breakpoints, so they stay until then, and this costs nothing on the wire. */
 int stub_remove(struct stub *stub, const struct breakpoint *bp, struct err *err)
 {
     struct breakpoint *b = find_bp(stub, bp);
@@ -221,7 +228,8 @@ void stub_remove_all(struct stub *stub)
     for (size_t i = 0; i < stub->nbps && !stub->gone; i++) {
         const struct breakpoint *b = &stub->bps[i];
         if (stub->ops->remove_bp(stub->t, b->kind, b->addr, b->len, &err) < 0)
-            log_msg(stub->cfg.log, LOG_RSP, "breakpoint at %#llx stays: %s", (unsigned long long)b->addr, err.what);
+            log_msg(stub->cfg.log, LOG_RSP, "breakpoint at %#llx stays: %s",
+                    (unsigned long long)b->addr, err.what);
     }
     stub->nbps = 0;
 }
@@ -279,5 +287,7 @@ void stub_left(struct stub *stub)
     struct resume how = { .kind = RESUME_CONTINUE };
     bool wanted = stub->cfg.hold && stub->cfg.hold(stub->cfg.hold_ctx);
     if (wanted && !stub->gone && !stub_running(stub) && stub->last_stop.reason != STOP_EXIT)
-        (void)stub_resume(stub, &how, NULL); /* nobody is left to tell; the worker notices a target that is gone */
+        (void)stub_resume(
+            stub, &how,
+            NULL); /* nobody is left to tell; the worker notices a target that is gone */
 }

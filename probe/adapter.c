@@ -78,7 +78,8 @@ int adapters_scan(struct adapter_list *list, struct err *err)
 static int put(const char *part, char *to, size_t cap, const char *from, size_t n, struct err *err)
 {
     if (n >= cap)
-        return err_set(err, ERR_USAGE, "`probeprof list` shows what to write", "--probe: the %s is too long: '%.40s...'", part, from);
+        return err_set(err, ERR_USAGE, "`probeprof list` shows what to write",
+                       "--probe: the %s is too long: '%.40s...'", part, from);
     memcpy(to, from, n);
     to[n] = 0;
     return 0;
@@ -93,7 +94,8 @@ static int parse_place(const char *text, size_t n, struct adapter_spec *s, struc
     int ret = path ? put("bus path", s->bus_path, sizeof s->bus_path, text + 1, first - 1, err)
                    : put("serial number", s->serial, sizeof s->serial, text, first, err);
     if (path && first == 1)
-        return err_set(err, ERR_USAGE, "for example @1-2.3; `probeprof list` shows it", "--probe: nothing after '@'");
+        return err_set(err, ERR_USAGE, "for example @1-2.3; `probeprof list` shows it",
+                       "--probe: nothing after '@'");
     if (ret == 0 && colon)
         ret = put("channel", s->channel, sizeof s->channel, colon + 1, n - first - 1, err);
     return ret;
@@ -123,7 +125,8 @@ static bool is_trouble(const struct adapter *a) { return !*a->serial && !*a->bus
 
 static bool same_device(const struct adapter *a, const struct adapter *b)
 {
-    return a->driver == b->driver && !strcmp(a->serial, b->serial) && !strcmp(a->bus_path, b->bus_path);
+    return a->driver == b->driver && !strcmp(a->serial, b->serial) &&
+           !strcmp(a->bus_path, b->bus_path);
 }
 
 /* J-Links print their number without the zeros it has on USB. */
@@ -136,19 +139,22 @@ static bool named(const struct adapter_spec *s) { return *s->serial || *s->bus_p
 
 static bool meant(const struct adapter *a, const char *driver, const struct adapter_spec *s)
 {
-    if (is_trouble(a) || (driver ? strcmp(driver, a->driver->name) != 0 : a->driver->own_spec || a->doubtful))
+    if (is_trouble(a) ||
+        (driver ? strcmp(driver, a->driver->name) != 0 : a->driver->own_spec || a->doubtful))
         return false;
     if (!driver && s->need && !(a->can & s->need))
         return false;
     return (a->can || named(s)) && (!*s->serial || same_serial(s->serial, a->serial)) &&
-           (!*s->bus_path || !strcmp(s->bus_path, a->bus_path)) && (!*s->channel || !strcasecmp(s->channel, a->channel));
+           (!*s->bus_path || !strcmp(s->bus_path, a->bus_path)) &&
+           (!*s->channel || !strcasecmp(s->channel, a->channel));
 }
 
 static bool ambiguous_serial(const struct adapter_list *list, size_t row)
 {
     const struct adapter *a = &list->row[row];
     for (size_t i = 0; i < list->n; i++)
-        if (a->driver == list->row[i].driver && same_serial(a->serial, list->row[i].serial) && !same_device(a, &list->row[i]))
+        if (a->driver == list->row[i].driver && same_serial(a->serial, list->row[i].serial) &&
+            !same_device(a, &list->row[i]))
             return true;
     return !*a->serial || *a->serial == '@' || strpbrk(a->serial, ":,=") != NULL;
 }
@@ -157,7 +163,8 @@ void adapter_name(const struct adapter_list *list, size_t row, char *out, size_t
 {
     const struct adapter *a = &list->row[row];
     bool place = ambiguous_serial(list, row);
-    snprintf(out, cap, "%s%s%s%s%s", a->driver->name, place ? a->driver->own_spec ? ":" : ":@" : ":", place ? a->bus_path : a->serial,
+    snprintf(out, cap, "%s%s%s%s%s", a->driver->name,
+             place ? a->driver->own_spec ? ":" : ":@" : ":", place ? a->bus_path : a->serial,
              *a->channel ? ":" : "", a->channel);
 }
 
@@ -178,20 +185,24 @@ static size_t names(const struct adapter_list *list, const bool *want, char *out
     return n;
 }
 
-/* Whether the row at i is hidden by another channel of its device: one that can serve before one that cannot, then the first. */
-static bool hidden(const struct adapter_list *list, size_t i, const char *driver, const struct adapter_spec *spec)
+/* Whether the row at i is hidden by another channel of its device: one that can serve before one
+ * that cannot, then the first. */
+static bool hidden(const struct adapter_list *list, size_t i, const char *driver,
+                   const struct adapter_spec *spec)
 {
     const struct adapter *a = &list->row[i];
     for (size_t j = 0; j < list->n; j++) {
         const struct adapter *b = &list->row[j];
-        if (j != i && same_device(a, b) && meant(b, driver, spec) && (!b->can == !a->can ? j < i : b->can != 0))
+        if (j != i && same_device(a, b) && meant(b, driver, spec) &&
+            (!b->can == !a->can ? j < i : b->can != 0))
             return true;
     }
     return false;
 }
 
 /* One row for each device that is meant; *first is the first of them. */
-static size_t candidates(const struct adapter_list *list, const char *driver, const struct adapter_spec *spec, bool *want, size_t *first)
+static size_t candidates(const struct adapter_list *list, const char *driver,
+                         const struct adapter_spec *spec, bool *want, size_t *first)
 {
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++) {
@@ -206,13 +217,16 @@ int adapter_meant_by(const struct adapter_list *list, const char *text)
 {
     const char *place = text + (*text == '@');
     for (size_t i = 0; *text && i < list->n; i++)
-        if ((*list->row[i].serial && same_serial(text, list->row[i].serial)) || !strcmp(place, list->row[i].bus_path))
+        if ((*list->row[i].serial && same_serial(text, list->row[i].serial)) ||
+            !strcmp(place, list->row[i].bus_path))
             return (int)i;
     return -1;
 }
 
-/* A place without its '@'; a serial number without its driver; a channel that the device does not have: what was meant. -1: nothing near. */
-static int nearly(const struct adapter_list *list, const char *driver, const struct adapter_spec *spec, char *hint, size_t cap)
+/* A place without its '@'; a serial number without its driver; a channel that the device does not
+ * have: what was meant. -1: nothing near. */
+static int nearly(const struct adapter_list *list, const char *driver,
+                  const struct adapter_spec *spec, char *hint, size_t cap)
 {
     char name[160];
     struct adapter_spec without = *spec;
@@ -222,7 +236,9 @@ static int nearly(const struct adapter_list *list, const char *driver, const str
     *without.channel = 0;
     if (*spec->channel && candidates(list, driver, &without, want, &first) == 1) {
         const struct adapter *a = &list->row[first];
-        size_t at = (size_t)snprintf(hint, cap, *a->channel ? "its channels:" : "it has no channels: leave :%s out", spec->channel);
+        size_t at = (size_t)snprintf(
+            hint, cap, *a->channel ? "its channels:" : "it has no channels: leave :%s out",
+            spec->channel);
         for (size_t i = 0; *a->channel && i < list->n && at < cap; i++)
             if (same_device(a, &list->row[i]))
                 at += (size_t)snprintf(hint + at, cap - at, " %s", list->row[i].channel);
@@ -235,7 +251,8 @@ static int nearly(const struct adapter_list *list, const char *driver, const str
     return 0;
 }
 
-/* Nothing was named, and all that is there are devices that may be something else: how to name one. */
+/* Nothing was named, and all that is there are devices that may be something else: how to name one.
+ */
 static int only_doubtful(const struct adapter_list *list, unsigned need, struct err *err)
 {
     for (size_t i = 0; i < list->n; i++) {
@@ -244,19 +261,23 @@ static int only_doubtful(const struct adapter_list *list, unsigned need, struct 
             continue;
         adapter_name(list, i, name, sizeof name);
         snprintf(hint, sizeof hint, "if it is a debug adapter: --probe %s", name);
-        return err_set(err, ERR_NOT_FOUND, hint, "no adapter found for certain: %s may be something else, a serial cable", name);
+        return err_set(err, ERR_NOT_FOUND, hint,
+                       "no adapter found for certain: %s may be something else, a serial cable",
+                       name);
     }
     return 0;
 }
 
 /* What is there instead, for the hint. */
-static int none(const struct adapter_list *list, const char *driver, const struct adapter_spec *spec, struct err *err)
+static int none(const struct adapter_list *list, const char *driver,
+                const struct adapter_spec *spec, struct err *err)
 {
     bool want[MAX_ROWS];
     size_t first, n;
     char found[180], hint[256] = "is it plugged in? `probeprof list` shows what is there";
     n = candidates(list, NULL, &(struct adapter_spec){ 0 }, want, &first);
-    for (size_t i = 0; driver && i < list->n; i++) /* of the driver that was named the doubtful ones, too */
+    /* of the driver that was named the doubtful ones, too */
+    for (size_t i = 0; driver && i < list->n; i++)
         if (!want[i] && list->row[i].doubtful && !strcmp(driver, list->row[i].driver->name))
             n += want[i] = true;
     if (nearly(list, driver, spec, hint, sizeof hint) < 0 && n) {
@@ -265,18 +286,27 @@ static int none(const struct adapter_list *list, const char *driver, const struc
     }
     if (!driver && !n && only_doubtful(list, spec->need, err) < 0)
         return -ERR_NOT_FOUND;
-    for (size_t i = 0; i < list->n; i++) /* a driver that could not look, or an adapter that cannot serve */
+    /* a driver that could not look, or an adapter that cannot serve */
+    for (size_t i = 0; i < list->n; i++)
         if (driver ? !strcmp(driver, list->row[i].driver->name) : !list->row[i].driver->own_spec) {
             const struct adapter *a = &list->row[i];
             if (is_trouble(a))
-                return err_set(err, ERR_NOT_FOUND, a->problem.hint, "%s: %s", a->driver->name, a->problem.what);
+                return err_set(err, ERR_NOT_FOUND, a->problem.hint, "%s: %s", a->driver->name,
+                               a->problem.what);
             if (!a->can && !n && !named(spec))
-                return err_set(err, ERR_NOT_FOUND, "it takes an adapter with JTAG for SH-4, with BDC for S12Z; `probeprof list` shows what each can do",
-                               "%s %s cannot be used: %s", a->driver->name, *a->serial ? a->serial : a->bus_path, a->note);
+                return err_set(err, ERR_NOT_FOUND,
+                               "it takes an adapter with JTAG for SH-4, with BDC for S12Z; "
+                               "`probeprof list` shows what each can do",
+                               "%s %s cannot be used: %s", a->driver->name,
+                               *a->serial ? a->serial : a->bus_path, a->note);
         }
-    const char *kind = driver || !spec->need ? "" : spec->need & ADAPTER_BDC ? " with BDC" : " with JTAG";
-    return err_set(err, ERR_NOT_FOUND, hint, "no%s%s adapter%s found%s%s%s%s%s%s", driver ? " " : "", driver ? driver : "", kind,
-                   *spec->serial ? " with serial number " : "", spec->serial, *spec->bus_path ? " at " : "", spec->bus_path,
+    const char *kind = driver || !spec->need      ? ""
+                       : spec->need & ADAPTER_BDC ? " with BDC"
+                                                  : " with JTAG";
+    return err_set(err, ERR_NOT_FOUND, hint, "no%s%s adapter%s found%s%s%s%s%s%s",
+                   driver ? " " : "", driver ? driver : "", kind,
+                   *spec->serial ? " with serial number " : "", spec->serial,
+                   *spec->bus_path ? " at " : "", spec->bus_path,
                    *spec->channel ? " with channel " : "", spec->channel);
 }
 
@@ -289,7 +319,8 @@ static int several(const struct adapter_list *list, const bool *want, size_t fir
     return err_set(err, ERR_USAGE, hint, "%zu adapters fit: %s", n, all);
 }
 
-int adapter_choose(const struct adapter_list *list, const char *driver, const struct adapter_spec *spec, struct err *err)
+int adapter_choose(const struct adapter_list *list, const char *driver,
+                   const struct adapter_spec *spec, struct err *err)
 {
     bool want[MAX_ROWS];
     size_t first = 0, n = candidates(list, driver, spec, want, &first);

@@ -10,7 +10,8 @@
 
 enum { MAX_DEVICES = 128 };
 
-static int add(const struct probe_driver *driver, const struct usb_info *dev, adapter_pick *pick, struct adapter_list *out, struct err *err)
+static int add(const struct probe_driver *driver, const struct usb_info *dev, adapter_pick *pick,
+               struct adapter_list *out, struct err *err)
 {
     struct adapter a = { .driver = driver, .vid = dev->vid, .pid = dev->pid };
     snprintf(a.serial, sizeof a.serial, "%s", dev->serial);
@@ -33,8 +34,9 @@ static int devices(const struct usb_id *ids, struct usb_info **list, struct err 
     return MIN(n, MAX_DEVICES);
 }
 
-int adapter_list_usb_channels(const struct probe_driver *driver, const struct usb_id *ids, adapter_pick *const *pick, size_t npicks,
-                              struct adapter_list *out, struct err *err)
+int adapter_list_usb_channels(const struct probe_driver *driver, const struct usb_id *ids,
+                              adapter_pick *const *pick, size_t npicks, struct adapter_list *out,
+                              struct err *err)
 {
     struct usb_info *dev;
     int n = devices(ids, &dev, err), ret = n < 0 ? n : 0;
@@ -45,7 +47,8 @@ int adapter_list_usb_channels(const struct probe_driver *driver, const struct us
     return ret;
 }
 
-int adapter_list_usb(const struct probe_driver *driver, const struct usb_id *ids, adapter_pick *pick, struct adapter_list *out, struct err *err)
+int adapter_list_usb(const struct probe_driver *driver, const struct usb_id *ids,
+                     adapter_pick *pick, struct adapter_list *out, struct err *err)
 {
     return adapter_list_usb_channels(driver, ids, &pick, 1, out, err);
 }
@@ -70,6 +73,8 @@ int adapter_usb(const struct adapter *a, struct usb_info *out, struct err *err)
     free(dev);
     if (n < 0)
         return n;
-    return found >= 0 ? 0 : err_set(err, ERR_USB, "plug it in again", "%s: no %04x:%04x with serial number \"%s\" at %s", a->driver->name, a->vid,
-                                    a->pid, a->serial, a->bus_path);
+    return found >= 0 ? 0
+                      : err_set(err, ERR_USB, "plug it in again",
+                                "%s: no %04x:%04x with serial number \"%s\" at %s", a->driver->name,
+                                a->vid, a->pid, a->serial, a->bus_path);
 }

@@ -25,20 +25,50 @@ static const struct row single[] = {
     { BDC_ERASE_FLASH, BDC_ALWAYS, 0, 0, 0, 0, "ERASE_FLASH" },
 };
 
-/* Commands that exist for each size, plain and with status. tx, rx: 1 = as many bytes as the access. */
-static const struct { uint8_t opcode, address, tx, rx; const char *name[2 * SIZES]; } sized[] = {
-    { BDC_WRITE_MEM, 3, 1, 0, { "WRITE_MEM.b", "WRITE_MEM.b_WS", "WRITE_MEM.w", "WRITE_MEM.w_WS", "WRITE_MEM.l", "WRITE_MEM.l_WS" } },
-    { BDC_FILL_MEM, 0, 1, 0, { "FILL_MEM.b", "FILL_MEM.b_WS", "FILL_MEM.w", "FILL_MEM.w_WS", "FILL_MEM.l", "FILL_MEM.l_WS" } },
-    { BDC_READ_MEM, 3, 0, 1, { "READ_MEM.b", "READ_MEM.b_WS", "READ_MEM.w", "READ_MEM.w_WS", "READ_MEM.l", "READ_MEM.l_WS" } },
-    { BDC_DUMP_MEM, 0, 0, 1, { "DUMP_MEM.b", "DUMP_MEM.b_WS", "DUMP_MEM.w", "DUMP_MEM.w_WS", "DUMP_MEM.l", "DUMP_MEM.l_WS" } },
-    { BDC_READ_SAME, 0, 0, 1, { "READ_SAME.b", "READ_SAME.b_WS", "READ_SAME.w", "READ_SAME.w_WS", "READ_SAME.l", "READ_SAME.l_WS" } },
+/* Commands that exist for each size, plain and with status. tx, rx: 1 = as many bytes as the
+ * access. */
+static const struct {
+    uint8_t opcode, address, tx, rx;
+    const char *name[2 * SIZES];
+} sized[] = {
+    { BDC_WRITE_MEM,
+      3,
+      1,
+      0,
+      { "WRITE_MEM.b", "WRITE_MEM.b_WS", "WRITE_MEM.w", "WRITE_MEM.w_WS", "WRITE_MEM.l",
+        "WRITE_MEM.l_WS" } },
+    { BDC_FILL_MEM,
+      0,
+      1,
+      0,
+      { "FILL_MEM.b", "FILL_MEM.b_WS", "FILL_MEM.w", "FILL_MEM.w_WS", "FILL_MEM.l",
+        "FILL_MEM.l_WS" } },
+    { BDC_READ_MEM,
+      3,
+      0,
+      1,
+      { "READ_MEM.b", "READ_MEM.b_WS", "READ_MEM.w", "READ_MEM.w_WS", "READ_MEM.l",
+        "READ_MEM.l_WS" } },
+    { BDC_DUMP_MEM,
+      0,
+      0,
+      1,
+      { "DUMP_MEM.b", "DUMP_MEM.b_WS", "DUMP_MEM.w", "DUMP_MEM.w_WS", "DUMP_MEM.l",
+        "DUMP_MEM.l_WS" } },
+    { BDC_READ_SAME,
+      0,
+      0,
+      1,
+      { "READ_SAME.b", "READ_SAME.b_WS", "READ_SAME.w", "READ_SAME.w_WS", "READ_SAME.l",
+        "READ_SAME.l_WS" } },
 };
 
 static const char *const register_names[2][16] = {
-    { "WRITE_D0", "WRITE_D1", "WRITE_D2", "WRITE_D3", "WRITE_D4", "WRITE_D5", "WRITE_D6", "WRITE_D7", "WRITE_X", "WRITE_Y",
-      "WRITE_SP", "WRITE_PC", "WRITE_CCR", "WRITE_R13", "WRITE_R14", "WRITE_R15" },
-    { "READ_D0", "READ_D1", "READ_D2", "READ_D3", "READ_D4", "READ_D5", "READ_D6", "READ_D7", "READ_X", "READ_Y", "READ_SP",
-      "READ_PC", "READ_CCR", "READ_R13", "READ_R14", "READ_R15" },
+    { "WRITE_D0", "WRITE_D1", "WRITE_D2", "WRITE_D3", "WRITE_D4", "WRITE_D5", "WRITE_D6",
+      "WRITE_D7", "WRITE_X", "WRITE_Y", "WRITE_SP", "WRITE_PC", "WRITE_CCR", "WRITE_R13",
+      "WRITE_R14", "WRITE_R15" },
+    { "READ_D0", "READ_D1", "READ_D2", "READ_D3", "READ_D4", "READ_D5", "READ_D6", "READ_D7",
+      "READ_X", "READ_Y", "READ_SP", "READ_PC", "READ_CCR", "READ_R13", "READ_R14", "READ_R15" },
 };
 
 /* Fills shape and name; 0 or -1. */
@@ -57,8 +87,12 @@ static int look_up(uint8_t opcode, struct bdc_shape *shape, const char **name)
         if (opcode < sized[i].opcode || size >= SIZES || form > 1)
             continue;
         uint8_t bytes = (uint8_t)(1u << size);
-        *shape = (struct bdc_shape){ BDC_NONINTRUSIVE, sized[i].address, (uint8_t)(sized[i].tx * bytes),
-                                     (uint8_t)(sized[i].rx * bytes), (uint8_t)!form, form == 1 };
+        *shape = (struct bdc_shape){ BDC_NONINTRUSIVE,
+                                     sized[i].address,
+                                     (uint8_t)(sized[i].tx * bytes),
+                                     (uint8_t)(sized[i].rx * bytes),
+                                     (uint8_t)!form,
+                                     form == 1 };
         *name = sized[i].name[2 * size + form];
         return 0;
     }

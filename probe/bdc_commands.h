@@ -42,9 +42,10 @@ struct bdc_shape {
     enum bdc_class cls;
     uint8_t address_bytes; /* 0 or 3 */
     uint8_t tx_bytes;      /* data sent after the address */
-    uint8_t rx_bytes;      /* data received (without the status byte); READ_DBGTB: 8, in two halves */
-    uint8_t acks;          /* 0, 1, or 2 (READ_DBGTB: one before each half) */
-    bool status;           /* a BDCCSRL byte comes first (forms with status) */
+    /* data received (without the status byte); READ_DBGTB: 8, in two halves */
+    uint8_t rx_bytes;
+    uint8_t acks; /* 0, 1, or 2 (READ_DBGTB: one before each half) */
+    bool status;  /* a BDCCSRL byte comes first (forms with status) */
 };
 
 /* bdc_shape - what follows an opcode
@@ -57,15 +58,17 @@ const char *bdc_name(uint8_t opcode);
 /* Times in BDC clock cycles. Source: ZVHL p.144-175, ZVM p.151-166. */
 enum {
     BDC_BIT_CYCLES = 16,
-    BDC_SAMPLE_CYCLE = 10,      /* target samples, and host reads, this long after the host's falling edge */
-    BDC_DELAY_CYCLES = 16,      /* the "d" turnaround */
-    BDC_WS_DELAY_CYCLES = 400,  /* the same for forms with status while ACK is on: 512 core clocks, which are at least two a BDC
-                                   cycle, and well within the serial timeout (ZVHL p.175) */
-    BDC_ACK_EARLIEST = 32,      /* after the last command bit */
+    /* target samples, and host reads, this long after the host's falling edge */
+    BDC_SAMPLE_CYCLE = 10,
+    BDC_DELAY_CYCLES = 16, /* the "d" turnaround */
+    BDC_WS_DELAY_CYCLES =
+        400, /* the same for forms with status while ACK is on: 512 core clocks, which are at least
+                two a BDC cycle, and well within the serial timeout (ZVHL p.175) */
+    BDC_ACK_EARLIEST = 32, /* after the last command bit */
     BDC_ACK_CYCLES = 16,
     BDC_LONG_ACK_CYCLES = 64,
     BDC_SYNC_CYCLES = 128,
-    BDC_TIMEOUT_CYCLES = 512    /* no falling edge inside a command: the target drops it */
+    BDC_TIMEOUT_CYCLES = 512 /* no falling edge inside a command: the target drops it */
 };
 
 #endif

@@ -1,7 +1,8 @@
 /* Driver "cmsis-dap": JTAG through CMSIS-DAP probes, bulk (v2) or HID (v1).
  *
- * Everything goes through DAP_JTAG_Sequence: the JTAG commands made for Arm debug ports do not fit other instruction sets. As many
- * requests are in flight as the probe has buffers; whatever goes wrong, the probe is proved to be in step before it is used again. */
+ * Everything goes through DAP_JTAG_Sequence: the JTAG commands made for Arm debug ports do not fit
+ * other instruction sets. As many requests are in flight as the probe has buffers; whatever goes
+ * wrong, the probe is proved to be in step before it is used again. */
 #include "probe/cmsis_dap.h"
 
 #include <stdio.h>
@@ -14,12 +15,14 @@
 #include "probe/host_time.h"
 #include "probe/probe.h"
 
+/* clang-format off */
 enum {
     CHUNK_BITS = 32768, CHUNK_FIELDS = 2048,
     DEFAULT_HZ = 4000000,
     RATE_CLOCKS = 20000,
     BATCH_CLOCKS_PER_BYTE = 3 /* of a packet: 32-bit scans */
 };
+/* clang-format on */
 
 static struct dap *self(struct probe *p) { return CONTAINER_OF(p, struct dap, probe); }
 
@@ -34,13 +37,15 @@ static int ready(struct dap *d, struct err *err)
     return ret;
 }
 
-/* Some of a batch may have been clocked and some not: whoever sent it has to begin anew, as after an unplugging. */
+/* Some of a batch may have been clocked and some not: whoever sent it has to begin anew, as after
+ * an unplugging. */
 static int batch_lost(struct dap *d, struct err *err)
 {
     d->broken = d->tap_unknown = true;
     if (d->link) {
         d->link->t->cancel(d->link);
-        if (d->link->t->reports && d->depth > 1) /* HID: it may have fewer buffers than it says, and drops what finds none */
+        /* HID: it may have fewer buffers than it says, and drops what finds none */
+        if (d->link->t->reports && d->depth > 1)
             d->depth /= 2;
     }
     d->flying = 0;
@@ -49,7 +54,8 @@ static int batch_lost(struct dap *d, struct err *err)
     return err_prefix(err, -ERR_USB, d->probe.name);
 }
 
-/* The protocol does not tell the clock a probe really uses; a batch that takes long enough shows what comes of it. */
+/* The protocol does not tell the clock a probe really uses; a batch that takes long enough shows
+ * what comes of it. */
 static void note_rate(struct dap *d, uint64_t clocks, uint64_t ns)
 {
     if (clocks >= RATE_CLOCKS && ns > 0)
@@ -140,8 +146,10 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     }
     bool in_flight = strcmp(name, "inflight") == 0;
     if (!in_flight && strcmp(name, "timeout") != 0)
-        return err_set(err, ERR_USAGE, "options: v1 (HID), v2 (bulk), inflight=N (requests at a time), timeout=MS, idle (every scan ends in Run-Test/Idle)", "cmsis-dap: no option \"%s\"",
-                       name);
+        return err_set(err, ERR_USAGE,
+                       "options: v1 (HID), v2 (bulk), inflight=N (requests at a time), timeout=MS, "
+                       "idle (every scan ends in Run-Test/Idle)",
+                       "cmsis-dap: no option \"%s\"", name);
     int ret = options_hz(name, value, in_flight ? 1 : 50, in_flight ? DAP_SLOTS : 60000, &n, err);
     if (ret == 0)
         *(in_flight ? &d->most_in_flight : &d->timeout_ms) = (unsigned)n;
@@ -252,7 +260,8 @@ static int pick(const struct usb_info *dev, struct adapter *row)
     if (!dap_find(dev, NULL, &place))
         return -1;
     row->can = ADAPTER_JTAG;
-    snprintf(row->note, sizeof row->note, "CMSIS-DAP %s", place.t == &dap_v2 ? "v2 (bulk)" : "v1 (HID)");
+    snprintf(row->note, sizeof row->note, "CMSIS-DAP %s",
+             place.t == &dap_v2 ? "v2 (bulk)" : "v1 (HID)");
     return place.interface;
 }
 
@@ -260,7 +269,8 @@ static void check(struct adapter *row)
 {
     struct usb_info dev;
     struct dap_place place;
-    if (adapter_usb(row, &dev, &row->problem) == 0 && dap_find(&dev, NULL, &place) && place.t->check)
+    if (adapter_usb(row, &dev, &row->problem) == 0 && dap_find(&dev, NULL, &place) &&
+        place.t->check)
         place.t->check(&dev, place.interface, &row->problem);
 }
 
@@ -275,7 +285,8 @@ static void look_inside(struct adapter *row)
         size_t used = strlen(row->note);
         snprintf(row->firmware, sizeof row->firmware, "%s", d->firmware);
         row->can = d->can & DAP_CAN_JTAG ? ADAPTER_JTAG : 0;
-        snprintf(row->note + used, sizeof row->note - used, "%s, %zu bytes x %u", row->can ? "" : ", SWD only", d->lim.packet, d->depth);
+        snprintf(row->note + used, sizeof row->note - used, "%s, %zu bytes x %u",
+                 row->can ? "" : ", SWD only", d->lim.packet, d->depth);
     }
     destroy(d);
 }
@@ -306,10 +317,12 @@ static const struct jtag_ops dap_jtag = {
     .stats = dap_stats,
 };
 
-/* Probes are known by their strings. These are the ones whose product string is not enough for the udev rules. */
+/* Probes are known by their strings. These are the ones whose product string is not enough for the
+ * udev rules. */
 static const struct usb_id dap_ids[] = {
-    { 0x1fc9, 0x0090 }, { 0x04b4, 0xf154 }, { 0x04b4, 0xf155 }, { 0x1a86, 0x8012 }, { 0x03eb, 0x2111 }, { 0x03eb, 0x2140 },
-    { 0x03eb, 0x2141 }, { 0x03eb, 0x2144 }, { 0x03eb, 0x2157 }, { 0x03eb, 0x2169 }, { 0x03eb, 0x216a }, { 0x03eb, 0x2170 },
+    { 0x1fc9, 0x0090 }, { 0x04b4, 0xf154 }, { 0x04b4, 0xf155 }, { 0x1a86, 0x8012 },
+    { 0x03eb, 0x2111 }, { 0x03eb, 0x2140 }, { 0x03eb, 0x2141 }, { 0x03eb, 0x2144 },
+    { 0x03eb, 0x2157 }, { 0x03eb, 0x2169 }, { 0x03eb, 0x216a }, { 0x03eb, 0x2170 },
     { 0, 0 },
 };
 

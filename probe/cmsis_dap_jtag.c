@@ -1,5 +1,6 @@
 /* JTAG bit streams as DAP_JTAG_Sequence requests, and their answers back. Pure.
- * A sequence is 1..64 clocks of equal TMS, so the runs of TMS decide: state moves and data that agree share one. */
+ * A sequence is 1..64 clocks of equal TMS, so the runs of TMS decide: state moves and data that
+ * agree share one. */
 #include "probe/cmsis_dap.h"
 
 #include <string.h>
@@ -14,12 +15,15 @@ struct packer {
     const struct jtag_chunk *c;
     const struct dap_limits *lim;
     struct dap_request *r;
-    size_t header;                  /* bytes before the first sequence */
-    unsigned n;                     /* sequences */
-    uint16_t at[MAX_SEQUENCES];     /* where each begins */
+    size_t header;              /* bytes before the first sequence */
+    unsigned n;                 /* sequences */
+    uint16_t at[MAX_SEQUENCES]; /* where each begins */
 };
 
-static unsigned clocks_of(uint8_t info) { return info & CLOCKS_MASK ? info & CLOCKS_MASK : MAX_CLOCKS; }
+static unsigned clocks_of(uint8_t info)
+{
+    return info & CLOCKS_MASK ? info & CLOCKS_MASK : MAX_CLOCKS;
+}
 static size_t bytes_of(unsigned clocks) { return (clocks + 7) / 8; }
 
 /* Clocks of equal TMS from `at` on, at most 64. */
@@ -50,7 +54,9 @@ static void add(struct packer *k, uint32_t at, unsigned clocks, bool capture)
     struct dap_request *r = k->r;
     size_t bytes = bytes_of(clocks);
     k->at[k->n++] = (uint16_t)r->len;
-    r->buf[r->len++] = (uint8_t)((clocks & CLOCKS_MASK) | (bits_get(k->c->tms, at, 1) ? TMS_HIGH : 0) | (capture ? CAPTURE : 0));
+    r->buf[r->len++] =
+        (uint8_t)((clocks & CLOCKS_MASK) | (bits_get(k->c->tms, at, 1) ? TMS_HIGH : 0) |
+                  (capture ? CAPTURE : 0));
     memset(r->buf + r->len, 0, bytes);
     bits_copy_or(r->buf + r->len, 0, k->c->tdi, at, clocks);
     r->len += bytes;
@@ -78,8 +84,8 @@ static void shorten_last(struct packer *k)
     add(k, end - clocks, keep, info & CAPTURE);
 }
 
-/* Makes the answer's length odd or even: by capturing what nobody asked for, or by giving back what is last. More than one round may
- * be needed; one captured byte alone cannot be helped. */
+/* Makes the answer's length odd or even: by capturing what nobody asked for, or by giving back what
+ * is last. More than one round may be needed; one captured byte alone cannot be helped. */
 static bool flip_parity(struct packer *k)
 {
     struct dap_request *r = k->r;
@@ -109,7 +115,8 @@ static bool has_no_end(const struct packer *k)
     return e && (k->r->len % e == 0 || k->r->answer_len % e == 0);
 }
 
-/* Every round gives something back or captures more, so it ends. A single sequence is too short to be a multiple of any endpoint. */
+/* Every round gives something back or captures more, so it ends. A single sequence is too short to
+ * be a multiple of any endpoint. */
 static void finish(struct packer *k, bool odd)
 {
     bool wrong = true;
@@ -142,7 +149,8 @@ static void begin(struct packer *k, bool odd, uint32_t first)
     k->header = r->len;
 }
 
-uint32_t dap_pack(const struct jtag_chunk *c, uint32_t first, uint32_t *field, bool odd, const struct dap_limits *lim, struct dap_request *r)
+uint32_t dap_pack(const struct jtag_chunk *c, uint32_t first, uint32_t *field, bool odd,
+                  const struct dap_limits *lim, struct dap_request *r)
 {
     struct packer k = { .c = c, .lim = lim, .r = r };
     uint32_t f = *field;
@@ -152,7 +160,8 @@ uint32_t dap_pack(const struct jtag_chunk *c, uint32_t first, uint32_t *field, b
         unsigned clocks = run_length(c, at);
         bool capture = wanted(c, &f, at, clocks);
         size_t room = lim->packet - r->len, back = lim->packet - r->answer_len;
-        if (clocks == MAX_CLOCKS && room >= 3 && room < 1 + bytes_of(clocks)) /* the middle of a long shift: cut anywhere */
+        /* the middle of a long shift: cut anywhere */
+        if (clocks == MAX_CLOCKS && room >= 3 && room < 1 + bytes_of(clocks))
             clocks = 8 * (unsigned)(room - 1);
         if (1 + bytes_of(clocks) > room || (capture && bytes_of(clocks) > back))
             break;
@@ -168,25 +177,32 @@ uint32_t dap_pack(const struct jtag_chunk *c, uint32_t first, uint32_t *field, b
 
 /* ---- answers ---- */
 
-static int wrong_answer(const struct dap_request *r, const uint8_t *answer, size_t len, struct err *err)
+static int wrong_answer(const struct dap_request *r, const uint8_t *answer, size_t len,
+                        struct err *err)
 {
-    return err_set(err, ERR_PROTOCOL, "if this repeats: another USB port, newer firmware of the probe, a shorter cable",
-                   "CMSIS-DAP: answer %02x %02x.. of %zu bytes does not belong to a request of %zu bytes for %u clocks", len ? answer[0] : 0,
-                   len > 1 ? answer[1] : 0, len, r->len, r->clocks);
+    return err_set(
+        err, ERR_PROTOCOL,
+        "if this repeats: another USB port, newer firmware of the probe, a shorter cable",
+        "CMSIS-DAP: answer %02x %02x.. of %zu bytes does not belong to a request of %zu bytes for "
+        "%u clocks",
+        len ? answer[0] : 0, len > 1 ? answer[1] : 0, len, r->len, r->clocks);
 }
 
 static int refused(struct err *err)
 {
-    return err_set(err, ERR_PROTOCOL, "does its firmware support JTAG? try a newer one", "CMSIS-DAP: the probe refused JTAG clocks");
+    return err_set(err, ERR_PROTOCOL, "does its firmware support JTAG? try a newer one",
+                   "CMSIS-DAP: the probe refused JTAG clocks");
 }
 
-int dap_unpack(const struct dap_request *r, const uint8_t *answer, size_t len, bool exact, uint8_t *tdo, struct err *err)
+int dap_unpack(const struct dap_request *r, const uint8_t *answer, size_t len, bool exact,
+               uint8_t *tdo, struct err *err)
 {
     bool wrapped = r->buf[0] == DAP_EXECUTE;
     size_t head = wrapped ? 2 : 0;
     if (len == 1 && answer[0] == DAP_UNKNOWN)
         return refused(err);
-    if (len < head + 2 || answer[0] != r->buf[0] || (wrapped && (answer[1] != 1 || answer[2] != DAP_JTAG_SEQUENCE)))
+    if (len < head + 2 || answer[0] != r->buf[0] ||
+        (wrapped && (answer[1] != 1 || answer[2] != DAP_JTAG_SEQUENCE)))
         return wrong_answer(r, answer, len, err);
     if (answer[head + 1] != OK)
         return refused(err);
@@ -206,11 +222,18 @@ int dap_unpack(const struct dap_request *r, const uint8_t *answer, size_t len, b
     return 0;
 }
 
-/* ---- HID report descriptors: items of a prefix (size, type, tag) and data. HID 1.11, 6.2.2. ---- */
+/* ---- HID report descriptors: items of a prefix (size, type, tag) and data. HID 1.11, 6.2.2. ----
+ */
 
 size_t dap_report_bytes(const uint8_t *d, size_t len)
 {
-    enum { REPORT_SIZE = 0x74, REPORT_COUNT = 0x94, REPORT_ID = 0x84, OUTPUT = 0x90, LONG_ITEM = 0xFE };
+    enum {
+        REPORT_SIZE = 0x74,
+        REPORT_COUNT = 0x94,
+        REPORT_ID = 0x84,
+        OUTPUT = 0x90,
+        LONG_ITEM = 0xFE
+    };
     uint32_t size = 0, count = 0;
     uint64_t bits = 0;
     for (size_t at = 0; at < len;) {

@@ -1,5 +1,6 @@
-/* Which USB devices are CMSIS-DAP probes, which of their interfaces to use, and what is odd about single products. Pure.
- * Source: OpenOCD cmsis_dap_usb_bulk.c, cmsis_dap_usb_hid.c; pyOCD common.py; probe-rs tools.rs. */
+/* Which USB devices are CMSIS-DAP probes, which of their interfaces to use, and what is odd about
+ * single products. Pure. Source: OpenOCD cmsis_dap_usb_bulk.c, cmsis_dap_usb_hid.c; pyOCD
+ * common.py; probe-rs tools.rs. */
 #include "probe/cmsis_dap.h"
 
 #include <string.h>
@@ -11,29 +12,64 @@ enum { CLASS_HID = 0x03, CLASS_VENDOR = 0xFF, BULK = 2, INTERRUPT = 3, IN = 0x80
 const struct dap_quirk *dap_quirks(const struct usb_info *dev)
 {
     static const struct dap_quirk none = { .vid = 0 }, rows[] = {
-        { .vid = 0x1fc9, .pid = 0x0090, .hid_interface = 1, .usage_ff00 = true, .why = "LPC-Link2: only its first HID interface is CMSIS-DAP" },
-        { .vid = 0x1fc9, .pid = 0x0143, .usage_ff00 = true, .why = "MCU-Link: several HID interfaces" },
-        { .vid = 0x04b4, .pid = 0xf154, .usage_ff00 = true, .why = "KitProg3: several HID interfaces" },
-        { .vid = 0x04b4, .pid = 0xf155, .usage_ff00 = true, .why = "KitProg3: several HID interfaces" },
-        { .vid = 0x03eb, .report = 512, .why = "Atmel EDBG family: reports of 512 bytes, shorter ones are not answered" },
-        { .vid = 0x1a86, .pid = 0x8012, .only_by_id = true, .why = "WCH-Link: its strings do not tell its modes apart" },
-        { .vid = 0x2e8a, .pid = 0x0004, .in_flight = 1, .why = "picoprobe: older firmware joins requests that wait (debugprobe issue 46)" },
-        { .vid = 0x0d28, .pid = 0x0204, .product = "Particle", .in_flight = 1, .timeout_ms = 6000, .why = "Particle Debugger: one request at a time" },
-        { .vid = 0x0d28, .pid = 0x0204, .timeout_ms = 6000, .why = "DAPLink: answers may be late, and stay out of step if given up (issue 929)" },
+        { .vid = 0x1fc9,
+          .pid = 0x0090,
+          .hid_interface = 1,
+          .usage_ff00 = true,
+          .why = "LPC-Link2: only its first HID interface is CMSIS-DAP" },
+        { .vid = 0x1fc9,
+          .pid = 0x0143,
+          .usage_ff00 = true,
+          .why = "MCU-Link: several HID interfaces" },
+        { .vid = 0x04b4,
+          .pid = 0xf154,
+          .usage_ff00 = true,
+          .why = "KitProg3: several HID interfaces" },
+        { .vid = 0x04b4,
+          .pid = 0xf155,
+          .usage_ff00 = true,
+          .why = "KitProg3: several HID interfaces" },
+        { .vid = 0x03eb,
+          .report = 512,
+          .why = "Atmel EDBG family: reports of 512 bytes, shorter ones are not answered" },
+        { .vid = 0x1a86,
+          .pid = 0x8012,
+          .only_by_id = true,
+          .why = "WCH-Link: its strings do not tell its modes apart" },
+        { .vid = 0x2e8a,
+          .pid = 0x0004,
+          .in_flight = 1,
+          .why = "picoprobe: older firmware joins requests that wait (debugprobe issue 46)" },
+        { .vid = 0x0d28,
+          .pid = 0x0204,
+          .product = "Particle",
+          .in_flight = 1,
+          .timeout_ms = 6000,
+          .why = "Particle Debugger: one request at a time" },
+        { .vid = 0x0d28,
+          .pid = 0x0204,
+          .timeout_ms = 6000,
+          .why = "DAPLink: answers may be late, and stay out of step if given up (issue 929)" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (rows[i].vid == dev->vid && (!rows[i].pid || rows[i].pid == dev->pid) && (!rows[i].product || strstr(dev->product, rows[i].product)))
+        if (rows[i].vid == dev->vid && (!rows[i].pid || rows[i].pid == dev->pid) &&
+            (!rows[i].product || strstr(dev->product, rows[i].product)))
             return &rows[i];
     return &none;
 }
 
-static bool says_dap(const char *text) { return strstr(text, "CMSIS-DAP") || strstr(text, "CMSIS_DAP"); }
+static bool says_dap(const char *text)
+{
+    return strstr(text, "CMSIS-DAP") || strstr(text, "CMSIS_DAP");
+}
 
-/* Two or three bulk endpoints, first OUT, then IN. Class 0 instead of 0xFF is met (KitProg3); 1..0x12 belong to others. */
+/* Two or three bulk endpoints, first OUT, then IN. Class 0 instead of 0xFF is met
+ * (KitProg3); 1..0x12 belong to others. */
 static bool fits_bulk(const struct usb_interface *i)
 {
-    return (i->cls == CLASS_VENDOR || i->cls == 0) && i->subclass == 0 && (i->neps == 2 || i->neps == 3) && i->ep[0].type == BULK &&
-           !(i->ep[0].address & IN) && i->ep[1].type == BULK && i->ep[1].address & IN;
+    return (i->cls == CLASS_VENDOR || i->cls == 0) && i->subclass == 0 &&
+           (i->neps == 2 || i->neps == 3) && i->ep[0].type == BULK && !(i->ep[0].address & IN) &&
+           i->ep[1].type == BULK && i->ep[1].address & IN;
 }
 
 static bool fits_hid(const struct usb_interface *i)
@@ -44,8 +80,10 @@ static bool fits_hid(const struct usb_interface *i)
     return i->cls == CLASS_HID && in;
 }
 
-/* The interface that says so by its own name, else the first without one, else the first that fits. */
-static const struct usb_interface *choose(const struct usb_info *dev, bool (*fits)(const struct usb_interface *))
+/* The interface that says so by its own name, else the first without one, else the first that fits.
+ */
+static const struct usb_interface *choose(const struct usb_info *dev,
+                                          bool (*fits)(const struct usb_interface *))
 {
     const struct usb_interface *unnamed = NULL, *any = NULL;
     for (unsigned i = 0; i < dev->nitfs; i++) {
@@ -88,6 +126,7 @@ bool dap_find(const struct usb_info *dev, const struct dap_transport *only, stru
     hid = only == &dap_v2 ? NULL : choose_hid(dev);
     if (!bulk && !hid)
         return false;
-    *out = bulk ? (struct dap_place){ &dap_v2, bulk->number } : (struct dap_place){ &dap_v1, hid->number };
+    *out = bulk ? (struct dap_place){ &dap_v2, bulk->number }
+                : (struct dap_place){ &dap_v1, hid->number };
     return true;
 }

@@ -1,5 +1,5 @@
-/* Requests and answers of an open CMSIS-DAP probe: one at a time, or as many in flight as the probe has buffers; in step again after
- * anything went wrong. */
+/* Requests and answers of an open CMSIS-DAP probe: one at a time, or as many in flight as the probe
+ * has buffers; in step again after anything went wrong. */
 #include "probe/cmsis_dap.h"
 
 #include <stdio.h>
@@ -9,11 +9,13 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 
+/* clang-format off */
 enum {
     ANSWER_MS = 2000, /* the usual deadline; a command that may legally take longer adds to it */
     PROVE_MS = 500, PROVE_READS = 16, PROVE_TRIES = 3,
     REVIVE_US = 100000, REVIVE_TRIES = 10
 };
+/* clang-format on */
 
 static unsigned usual_ms(const struct dap *d)
 {
@@ -33,7 +35,8 @@ static int closed(const struct dap *d, struct err *err)
 
 /* ---- one at a time ---- */
 
-static int ask_once(struct dap *d, const uint8_t *req, size_t len, uint8_t *in, unsigned ms, struct err *err)
+static int ask_once(struct dap *d, const uint8_t *req, size_t len, uint8_t *in, unsigned ms,
+                    struct err *err)
 {
     const struct dap_transport *t = d->link->t;
     memcpy(d->packet[0].out + 1, req, len);
@@ -43,12 +46,16 @@ static int ask_once(struct dap *d, const uint8_t *req, size_t len, uint8_t *in, 
 
 static void set_token(struct dap *d)
 {
-    d->lim.token = d->link->exact ? DAP_TOKEN_LENGTH : d->can & DAP_CAN_ATOMIC ? DAP_TOKEN_WRAP : DAP_TOKEN_NONE;
+    d->lim.token = d->link->exact            ? DAP_TOKEN_LENGTH
+                   : d->can & DAP_CAN_ATOMIC ? DAP_TOKEN_WRAP
+                                             : DAP_TOKEN_NONE;
 }
 
-/* Every other command goes inside of DAP_ExecuteCommands where the probe has that, so that an answer repeated is not taken for the
- * next one's. Returns the length of the answer without that; 0: it belongs to something else. */
-static int ask_marked(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsigned ms, struct err *err)
+/* Every other command goes inside of DAP_ExecuteCommands where the probe has that, so that an
+ * answer repeated is not taken for the next one's. Returns the length of the answer without that;
+ * 0: it belongs to something else. */
+static int ask_marked(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsigned ms,
+                      struct err *err)
 {
     uint8_t wrapped[64] = { DAP_EXECUTE, 1 }, *in = d->packet[0].in;
     bool wrap = d->can & DAP_CAN_ATOMIC && d->odd && len + 2 <= sizeof wrapped;
@@ -70,7 +77,8 @@ static int ask_marked(struct dap *d, const uint8_t *req, size_t len, uint8_t *an
     return n;
 }
 
-int dap_command(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsigned ms, struct err *err)
+int dap_command(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsigned ms,
+                struct err *err)
 {
     if (!d->link)
         return closed(d, err);
@@ -80,16 +88,19 @@ int dap_command(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, 
         return n;
     bool unknown = n >= 1 && answer[0] == DAP_UNKNOWN;
     if (!unknown && (n < 2 || answer[0] != req[0]))
-        return err_set(err, ERR_PROTOCOL, "if this repeats: another USB port, newer firmware of the probe",
-                       "%s: command %02x was answered by %02x (%d bytes)", d->probe.name, req[0], n > 0 ? answer[0] : 0, n);
+        return err_set(err, ERR_PROTOCOL,
+                       "if this repeats: another USB port, newer firmware of the probe",
+                       "%s: command %02x was answered by %02x (%d bytes)", d->probe.name, req[0],
+                       n > 0 ? answer[0] : 0, n);
     d->broken = false;
     if (unknown)
-        return err_set(err, ERR_UNSUPPORTED, "try newer firmware of the probe", "%s: its firmware does not know command %02x", d->probe.name,
-                       req[0]);
+        return err_set(err, ERR_UNSUPPORTED, "try newer firmware of the probe",
+                       "%s: its firmware does not know command %02x", d->probe.name, req[0]);
     return n;
 }
 
-int dap_ask(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsigned ms, struct err *err)
+int dap_ask(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsigned ms,
+            struct err *err)
 {
     struct err why;
     int n = dap_command(d, req, len, answer, ms, &why);
@@ -102,28 +113,33 @@ int dap_ask(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsi
     int ret = dap_recover(d, err);
     if (ret == 0 && d->was_reset) {
         d->broken = true;
-        return err_set(err, ERR_USB, "check the USB cable and hub", "%s: reset, after: %s", d->probe.name, why.what);
+        return err_set(err, ERR_USB, "check the USB cable and hub", "%s: reset, after: %s",
+                       d->probe.name, why.what);
     }
     return ret < 0 ? ret : dap_command(d, req, len, answer, ms, err);
 }
 
 /* ---- in step ---- */
 
-/* The bulk interface's messages end with their last byte (CMSIS-DAP, "USB packets"); some firmware sends whole packets all the same, of the endpoint's
- * or of the message's size, which the first answer says. */
+/* The bulk interface's messages end with their last byte (CMSIS-DAP, "USB packets"); some firmware
+ * sends whole packets all the same, of the endpoint's or of the message's size, which the first
+ * answer says. */
 static bool is_padded(struct dap *d, const uint8_t *in, uint8_t id, int len)
 {
     if (id != DAP_INFO_SIZE || (len != (int)d->link->endpoint && len != le16(in + 2)))
         return false;
     if (d->link->exact)
-        log_msg(d->probe.log, LOG_USB, "%s: its answers are padded to %d bytes", d->probe.name, len);
+        log_msg(d->probe.log, LOG_USB, "%s: its answers are padded to %d bytes", d->probe.name,
+                len);
     d->link->exact = false;
     d->link->pad = (size_t)len;
     return true;
 }
 
-/* Asks, and reads until the answer to a DAP_Info of n bytes comes; at most `reads` others are dropped. 0, 1 for none, or failure. */
-static int prove_info(struct dap *d, uint8_t id, uint8_t n, unsigned reads, unsigned *value, struct err *err)
+/* Asks, and reads until the answer to a DAP_Info of n bytes comes; at most `reads` others are
+ * dropped. 0, 1 for none, or failure. */
+static int prove_info(struct dap *d, uint8_t id, uint8_t n, unsigned reads, unsigned *value,
+                      struct err *err)
 {
     const uint8_t req[] = { DAP_INFO, id };
     uint8_t *in = d->packet[0].in;
@@ -131,13 +147,15 @@ static int prove_info(struct dap *d, uint8_t id, uint8_t n, unsigned reads, unsi
     unsigned ms = MIN(usual_ms(d), (unsigned)PROVE_MS);
     int ret = ask_once(d, req, sizeof req, in, ms, &why);
     for (unsigned i = 0; ret >= 0; i++) {
-        if (ret >= 2 + n && in[0] == DAP_INFO && in[1] == n && (!d->link->exact || ret == 2 + n || is_padded(d, in, id, ret))) {
+        if (ret >= 2 + n && in[0] == DAP_INFO && in[1] == n &&
+            (!d->link->exact || ret == 2 + n || is_padded(d, in, id, ret))) {
             *value = n == 2 ? le16(in + 2) : in[2];
             return 0;
         }
         if (i == reads)
             return 1;
-        log_msg(d->probe.log, LOG_USB, "%s: dropped a stale answer %02x (%d bytes)", d->probe.name, ret ? in[0] : 0, ret);
+        log_msg(d->probe.log, LOG_USB, "%s: dropped a stale answer %02x (%d bytes)", d->probe.name,
+                ret ? in[0] : 0, ret);
         ret = d->link->t->read(d->link, in, ms, &why);
     }
     if (ret != -ERR_USB)
@@ -147,8 +165,9 @@ static int prove_info(struct dap *d, uint8_t id, uint8_t n, unsigned reads, unsi
     return ret;
 }
 
-/* The probe answers in the order of the requests. So: drop what is there; ask something, which also ends a queue of commands that a
- * host left behind (DAP_QueueCommands); drop answers until one fits; then the next must fit the next question, and none may follow. */
+/* The probe answers in the order of the requests. So: drop what is there; ask something, which also
+ * ends a queue of commands that a host left behind (DAP_QueueCommands); drop answers until one
+ * fits; then the next must fit the next question, and none may follow. */
 static int in_step(struct dap *d, struct err *err)
 {
     unsigned size = 0, count = 0;
@@ -173,7 +192,8 @@ static int in_step(struct dap *d, struct err *err)
         d->broken = false;
         return 0;
     }
-    return err_set(err, ERR_TIMEOUT, "unplug the adapter, plug it in again", "%s: does not answer DAP_Info", d->probe.name);
+    return err_set(err, ERR_TIMEOUT, "unplug the adapter, plug it in again",
+                   "%s: does not answer DAP_Info", d->probe.name);
 }
 
 /* Five clocks of TMS high, one low: Test-Logic-Reset from anywhere, then Run-Test/Idle. */
@@ -226,7 +246,8 @@ int dap_recover(struct dap *d, struct err *err)
 static int damaged(struct dap *d, struct err *err)
 {
     d->broken = true;
-    return err_set(err, ERR_PROTOCOL, "another USB port, newer firmware of the probe", "%s: what it says of itself is damaged", d->probe.name);
+    return err_set(err, ERR_PROTOCOL, "another USB port, newer firmware of the probe",
+                   "%s: what it says of itself is damaged", d->probe.name);
 }
 
 static int info_text(struct dap *d, uint8_t id, char *to, size_t cap, struct err *err)
@@ -258,7 +279,8 @@ static int capabilities(struct dap *d, unsigned *can, struct err *err)
     return 0;
 }
 
-/* Answers to DAP_Info look alike: what they say is believed when the question after them gets the answer that is known already. */
+/* Answers to DAP_Info look alike: what they say is believed when the question after them gets the
+ * answer that is known already. */
 static int identify_once(struct dap *d, struct err *err)
 {
     unsigned count, can = 0;
@@ -266,7 +288,8 @@ static int identify_once(struct dap *d, struct err *err)
     int ret = capabilities(d, &can, err);
     if (ret == 0)
         ret = info_text(d, DAP_INFO_FIRMWARE, d->firmware, sizeof d->firmware, err);
-    if (ret == 0 && !d->firmware[0]) /* the product's own version; older firmware has that of the protocol's only */
+    /* the product's own version; older firmware has that of the protocol's only */
+    if (ret == 0 && !d->firmware[0])
         ret = info_text(d, DAP_INFO_PROTOCOL, d->firmware, sizeof d->firmware, err);
     if (ret < 0)
         return ret;
@@ -312,8 +335,10 @@ static void set_limits(struct dap *d)
         d->depth = MIN(d->depth, d->most_in_flight);
 }
 
-/* Opens the interface and finds the probe in step; a HID that does not answer is opened once more after a reset of its port. */
-static int open_in_step(struct dap *d, const struct usb_info *dev, const struct dap_place *place, struct err *err)
+/* Opens the interface and finds the probe in step; a HID that does not answer is opened once more
+ * after a reset of its port. */
+static int open_in_step(struct dap *d, const struct usb_info *dev, const struct dap_place *place,
+                        struct err *err)
 {
     int ret = place->t->open(dev, place->interface, d->probe.log, &d->link, err);
     if (ret < 0)
@@ -335,7 +360,8 @@ int dap_start(struct dap *d, const struct usb_info *dev, struct err *err)
 {
     struct dap_place place;
     if (!dap_find(dev, d->only, &place))
-        return err_set(err, ERR_UNSUPPORTED, "leave out v1 or v2", "%s: no such interface of CMSIS-DAP", d->probe.name);
+        return err_set(err, ERR_UNSUPPORTED, "leave out v1 or v2",
+                       "%s: no such interface of CMSIS-DAP", d->probe.name);
     d->quirk = dap_quirks(dev);
     d->can = d->count = d->size = 0;
     d->connected = d->broken = d->tap_unknown = d->was_reset = false;
@@ -348,8 +374,10 @@ int dap_start(struct dap *d, const struct usb_info *dev, struct err *err)
         return ret;
     }
     set_limits(d);
-    log_msg(d->probe.log, LOG_USB, "%s: %s, packets of %zu bytes, %u in flight, firmware %s%s%s", d->probe.name, place.t->name, d->lim.packet,
-            d->depth, d->firmware[0] ? d->firmware : "?", d->quirk->why ? "; " : "", d->quirk->why ? d->quirk->why : "");
+    log_msg(d->probe.log, LOG_USB, "%s: %s, packets of %zu bytes, %u in flight, firmware %s%s%s",
+            d->probe.name, place.t->name, d->lim.packet, d->depth,
+            d->firmware[0] ? d->firmware : "?", d->quirk->why ? "; " : "",
+            d->quirk->why ? d->quirk->why : "");
     return 0;
 }
 
@@ -362,11 +390,12 @@ void dap_stop(struct dap *d)
         return;
     d->link->t->cancel(d->link);
     d->flying = 0;
-    if (d->connected && !d->broken) /* some firmware hangs if it comes without a DAP_Connect (probe-rs issue 2950) */
+    /* some firmware hangs if it comes without a DAP_Connect (probe-rs issue 2950) */
+    if (d->connected && !d->broken)
         dap_command(d, req, sizeof req, answer, 0, NULL);
     if (d->best_hz)
-        log_msg(d->probe.log, LOG_USB, "%s: clocks came at up to %llu kHz, %u kHz were asked for", d->probe.name,
-                (unsigned long long)(d->best_hz / 1000), d->hz / 1000);
+        log_msg(d->probe.log, LOG_USB, "%s: clocks came at up to %llu kHz, %u kHz were asked for",
+                d->probe.name, (unsigned long long)(d->best_hz / 1000), d->hz / 1000);
     d->link->t->stats(d->link, &transfers, &bytes);
     d->old_transfers += transfers;
     d->old_bytes += bytes;
@@ -379,7 +408,8 @@ void dap_stop(struct dap *d)
 
 static int swd_only(const struct dap *d, struct err *err)
 {
-    return err_set(err, ERR_UNSUPPORTED, "use an adapter with JTAG: many low-cost CMSIS-DAP probes have SWD alone",
+    return err_set(err, ERR_UNSUPPORTED,
+                   "use an adapter with JTAG: many low-cost CMSIS-DAP probes have SWD alone",
                    "%s: this probe speaks SWD only, not JTAG", d->probe.name);
 }
 
@@ -392,8 +422,10 @@ static int set_port(struct dap *d, struct err *err)
         return n;
     d->connected = answer[1] == DAP_PORT_JTAG;
     if (!d->connected)
-        return err_set(err, ERR_UNSUPPORTED, "is its JTAG connector free, and the target powered? plug it in again",
-                       "%s: the probe refused to switch to JTAG (answered %u)", d->probe.name, answer[1]);
+        return err_set(err, ERR_UNSUPPORTED,
+                       "is its JTAG connector free, and the target powered? plug it in again",
+                       "%s: the probe refused to switch to JTAG (answered %u)", d->probe.name,
+                       answer[1]);
     return 0;
 }
 
@@ -405,20 +437,25 @@ int dap_set_clock(struct dap *d, uint32_t hz, struct err *err)
     if (n < 0)
         return n;
     if (answer[1] != 0)
-        return err_set(err, ERR_UNSUPPORTED, "try another --speed", "%s: the probe refused a clock of %u Hz", d->probe.name, hz);
+        return err_set(err, ERR_UNSUPPORTED, "try another --speed",
+                       "%s: the probe refused a clock of %u Hz", d->probe.name, hz);
     d->hz = hz;
     return 0;
 }
 
 int dap_set_pins(struct dap *d, unsigned mask, unsigned value, unsigned *got, struct err *err)
 {
-    unsigned select = (mask & JTAG_PIN_NTRST ? (unsigned)DAP_PIN_NTRST : 0) | (mask & JTAG_PIN_NRESET ? (unsigned)DAP_PIN_NRESET : 0);
-    unsigned out = (value & JTAG_PIN_NTRST ? (unsigned)DAP_PIN_NTRST : 0) | (value & JTAG_PIN_NRESET ? (unsigned)DAP_PIN_NRESET : 0);
-    uint8_t req[7] = { DAP_SWJ_PINS, (uint8_t)(out & select), (uint8_t)select }, answer[DAP_MAX_PACKET];
+    unsigned select = (mask & JTAG_PIN_NTRST ? (unsigned)DAP_PIN_NTRST : 0) |
+                      (mask & JTAG_PIN_NRESET ? (unsigned)DAP_PIN_NRESET : 0);
+    unsigned out = (value & JTAG_PIN_NTRST ? (unsigned)DAP_PIN_NTRST : 0) |
+                   (value & JTAG_PIN_NRESET ? (unsigned)DAP_PIN_NRESET : 0);
+    uint8_t req[7] = { DAP_SWJ_PINS, (uint8_t)(out & select), (uint8_t)select },
+            answer[DAP_MAX_PACKET];
     int n = dap_ask(d, req, sizeof req, answer, 0, err);
     if (n < 0)
         return n;
-    unsigned levels = (answer[1] & DAP_PIN_NTRST ? (unsigned)JTAG_PIN_NTRST : 0) | (answer[1] & DAP_PIN_NRESET ? (unsigned)JTAG_PIN_NRESET : 0);
+    unsigned levels = (answer[1] & DAP_PIN_NTRST ? (unsigned)JTAG_PIN_NTRST : 0) |
+                      (answer[1] & DAP_PIN_NRESET ? (unsigned)JTAG_PIN_NRESET : 0);
     d->pins = (d->pins & ~mask) | (value & mask);
     d->seen_high |= levels;
     if (got)
@@ -434,21 +471,23 @@ int dap_connect(struct dap *d, struct err *err)
     if (ret == 0)
         ret = dap_set_clock(d, d->hz, err);
     if (ret == 0)
-        ret = dap_set_pins(d, JTAG_PIN_NTRST | JTAG_PIN_NRESET, JTAG_PIN_NTRST | JTAG_PIN_NRESET, NULL, err);
+        ret = dap_set_pins(d, JTAG_PIN_NTRST | JTAG_PIN_NRESET, JTAG_PIN_NTRST | JTAG_PIN_NRESET,
+                           NULL, err);
     return ret;
 }
 
 /* ---- many in flight ---- */
 
-/* A question whose answer is known, behind the last clocks of a run: where answers of the same length and id follow each other, one too
- * many shows by that. */
+/* A question whose answer is known, behind the last clocks of a run: where answers of the same
+ * length and id follow each other, one too many shows by that. */
 static const uint8_t check[] = { DAP_INFO, DAP_INFO_COUNT };
 
 static int checked(const struct dap *d, const uint8_t *answer, int n, struct err *err)
 {
     if (n >= 3 && answer[0] == DAP_INFO && answer[1] == 1 && answer[2] == d->count)
         return 0;
-    return err_set(err, ERR_PROTOCOL, "another USB port, newer firmware of the probe", "CMSIS-DAP: an answer too many: results may be wrong");
+    return err_set(err, ERR_PROTOCOL, "another USB port, newer firmware of the probe",
+                   "CMSIS-DAP: an answer too many: results may be wrong");
 }
 
 static int receive_oldest(struct dap *d, struct err *err)
@@ -461,7 +500,8 @@ static int receive_oldest(struct dap *d, struct err *err)
         return n;
     d->head = (slot + 1) % DAP_SLOTS;
     d->flying--;
-    return r->clocks ? dap_unpack(r, p->in, (size_t)n, d->link->exact, d->owner[slot]->tdo, err) : checked(d, p->in, n, err);
+    return r->clocks ? dap_unpack(r, p->in, (size_t)n, d->link->exact, d->owner[slot]->tdo, err)
+                     : checked(d, p->in, n, err);
 }
 
 /* The slot for the next request, once there is one. */

@@ -1,6 +1,7 @@
-/* CMSIS-DAP v1: one HID report each way, through hidapi and the kernel's hidraw. The kernel keeps up to 64 reports that nobody
- * has read yet, so answers of several requests may wait; the probe drops a request that finds its buffers full without a word, so
- * how many are outstanding is counted by the caller. */
+/* CMSIS-DAP v1: one HID report each way, through hidapi and the kernel's hidraw. The kernel keeps
+ * up to 64 reports that nobody has read yet, so answers of several requests may wait; the probe
+ * drops a request that finds its buffers full without a word, so how many are outstanding is
+ * counted by the caller. */
 #include "probe/cmsis_dap.h"
 
 #include <errno.h>
@@ -33,7 +34,8 @@ static const char *node_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The directory of a node's HID device in sysfs goes through its place on the bus: .../1-2.3/1-2.3:1.0/0003:.../ */
+/* The directory of a node's HID device in sysfs goes through its place on the bus:
+ * .../1-2.3/1-2.3:1.0/0003:.../ */
 static bool at_place(const char *path, const struct usb_info *dev)
 {
     char link[96], real[PATH_MAX], part[48];
@@ -112,14 +114,17 @@ static void hid_link_close(struct dap_link *l)
 
 static int no_node(const struct usb_info *dev, uint8_t interface, struct err *err)
 {
-    return err_set(err, ERR_USB, "is the kernel's hidraw there (/dev/hidraw*)? has another program detached its driver?",
-                   "HID %s: no hidraw node for interface %u", dev->bus_path, interface);
+    return err_set(
+        err, ERR_USB,
+        "is the kernel's hidraw there (/dev/hidraw*)? has another program detached its driver?",
+        "HID %s: no hidraw node for interface %u", dev->bus_path, interface);
 }
 
 static int no_access(const char *path, const struct usb_info *dev, struct err *err)
 {
-    return err_set(err, ERR_USB, "install the udev rules (60-probeprof.rules), plug the adapter in again", "HID %s: %s cannot be opened (%s)",
-                   dev->bus_path, path, strerror(errno));
+    return err_set(err, ERR_USB,
+                   "install the udev rules (60-probeprof.rules), plug the adapter in again",
+                   "HID %s: %s cannot be opened (%s)", dev->bus_path, path, strerror(errno));
 }
 
 /* The kernel lets any number of programs open the node, and each then gets all answers. */
@@ -131,12 +136,13 @@ static int hid_link_check(const struct usb_info *dev, uint8_t interface, struct 
     if (access(path, R_OK | W_OK) != 0)
         return no_access(path, dev, err);
     if (holder_find("/proc", path, who, sizeof who))
-        return err_set(err, ERR_USB, "end that program: two on one HID get each other's answers", "HID %s: %s is held by %s", dev->bus_path, path,
-                       who);
+        return err_set(err, ERR_USB, "end that program: two on one HID get each other's answers",
+                       "HID %s: %s is held by %s", dev->bus_path, path, who);
     return 0;
 }
 
-static int hid_link_open(const struct usb_info *dev, uint8_t interface, const struct log *log, struct dap_link **out, struct err *err)
+static int hid_link_open(const struct usb_info *dev, uint8_t interface, const struct log *log,
+                         struct dap_link **out, struct err *err)
 {
     char path[96];
     int ret = hid_link_check(dev, interface, err);
@@ -171,10 +177,12 @@ static void log_report(const struct hid_link *h, char way, const uint8_t *data, 
 
 static int failed(const struct hid_link *h, const char *doing, struct err *err)
 {
-    return err_set(err, ERR_USB, "plug it in again", "HID %s: %s failed: unplugged?", h->where, doing);
+    return err_set(err, ERR_USB, "plug it in again", "HID %s: %s failed: unplugged?", h->where,
+                   doing);
 }
 
-static int hid_link_write(struct dap_link *l, uint8_t *data, size_t len, unsigned timeout_ms, struct err *err)
+static int hid_link_write(struct dap_link *l, uint8_t *data, size_t len, unsigned timeout_ms,
+                          struct err *err)
 {
     struct hid_link *h = of(l);
     (void)timeout_ms; /* the kernel's, 5 s */
@@ -195,7 +203,8 @@ static int hid_link_read(struct dap_link *l, uint8_t *buf, unsigned timeout_ms, 
     if (n < 0)
         return failed(h, "reading", err);
     if (n == 0)
-        return err_set(err, ERR_TIMEOUT, "unplug the adapter if this stays", "HID %s: no answer in time", h->where);
+        return err_set(err, ERR_TIMEOUT, "unplug the adapter if this stays",
+                       "HID %s: no answer in time", h->where);
     log_report(h, '<', buf, (size_t)n);
     h->transfers++;
     h->bytes += (size_t)n;
@@ -208,7 +217,8 @@ static int hid_link_send(struct dap_link *l, unsigned slot, struct dap_packet *p
     return hid_link_write(l, p->out, p->len, 0, err);
 }
 
-static int hid_link_receive(struct dap_link *l, unsigned slot, struct dap_packet *p, unsigned timeout_ms, struct err *err)
+static int hid_link_receive(struct dap_link *l, unsigned slot, struct dap_packet *p,
+                            unsigned timeout_ms, struct err *err)
 {
     (void)slot;
     return hid_link_read(l, p->in, timeout_ms, err);
@@ -232,7 +242,8 @@ static int hid_link_drain(struct dap_link *l, struct err *err)
     return dropped;
 }
 
-/* The kernel's HID driver gives the interface up for that, and takes it back; the node may have another number afterwards. */
+/* The kernel's HID driver gives the interface up for that, and takes it back; the node may have
+ * another number afterwards. */
 static int hid_link_revive(const struct usb_info *dev, uint8_t interface, struct err *err)
 {
     struct usb *u;

@@ -1,5 +1,5 @@
-/* CMSIS-DAP v2: bulk endpoints. Requests and the reads for their answers are queued together, so that the probe always finds the
- * next request waiting and never waits for the host to ask. */
+/* CMSIS-DAP v2: bulk endpoints. Requests and the reads for their answers are queued together, so
+ * that the probe always finds the next request waiting and never waits for the host to ask. */
 #include "probe/cmsis_dap.h"
 
 #include <stdlib.h>
@@ -26,10 +26,12 @@ static void bulk_close(struct dap_link *l)
     free(of(l));
 }
 
-static int bulk_open(const struct usb_info *dev, uint8_t interface, const struct log *log, struct dap_link **out, struct err *err)
+static int bulk_open(const struct usb_info *dev, uint8_t interface, const struct log *log,
+                     struct dap_link **out, struct err *err)
 {
     struct bulk_link *b = calloc(1, sizeof *b);
-    int ret = b ? usb_open(dev, interface, log, &b->usb, err) : err_set(err, ERR_NOMEM, "", "CMSIS-DAP: out of memory");
+    int ret = b ? usb_open(dev, interface, log, &b->usb, err)
+                : err_set(err, ERR_NOMEM, "", "CMSIS-DAP: out of memory");
     if (ret < 0) {
         free(b);
         return ret;
@@ -46,14 +48,16 @@ static int bulk_open(const struct usb_info *dev, uint8_t interface, const struct
     return 0;
 }
 
-/* A read is as long as whole packets of the endpoint: a shorter one could overflow. And as a padded answer: no short packet ends that. */
+/* A read is as long as whole packets of the endpoint: a shorter one could overflow. And as a padded
+ * answer: no short packet ends that. */
 static size_t read_size(const struct dap_link *l, size_t want)
 {
     size_t e = MAX(l->exact ? l->endpoint : l->pad, (size_t)8);
     return MIN((want + e - 1) / e * e, (size_t)DAP_IN_CAP / e * e);
 }
 
-static int bulk_write(struct dap_link *l, uint8_t *data, size_t len, unsigned timeout_ms, struct err *err)
+static int bulk_write(struct dap_link *l, uint8_t *data, size_t len, unsigned timeout_ms,
+                      struct err *err)
 {
     int n = usb_bulk(of(l)->usb, of(l)->out, data + 1, len, timeout_ms, err);
     return MIN(n, 0);
@@ -61,7 +65,8 @@ static int bulk_write(struct dap_link *l, uint8_t *data, size_t len, unsigned ti
 
 static int bulk_read(struct dap_link *l, uint8_t *buf, unsigned timeout_ms, struct err *err)
 {
-    return usb_bulk(of(l)->usb, of(l)->in, buf, read_size(l, l->exact ? l->packet : 1), timeout_ms, err);
+    return usb_bulk(of(l)->usb, of(l)->in, buf, read_size(l, l->exact ? l->packet : 1), timeout_ms,
+                    err);
 }
 
 static int bulk_send(struct dap_link *l, unsigned slot, struct dap_packet *p, struct err *err)
@@ -72,7 +77,8 @@ static int bulk_send(struct dap_link *l, unsigned slot, struct dap_packet *p, st
 }
 
 /* The request first: one that is refused has no answer to wait for. */
-static int bulk_receive(struct dap_link *l, unsigned slot, struct dap_packet *p, unsigned timeout_ms, struct err *err)
+static int bulk_receive(struct dap_link *l, unsigned slot, struct dap_packet *p,
+                        unsigned timeout_ms, struct err *err)
 {
     (void)p;
     int ret = usb_wait(of(l)->usb, out_slot(slot), timeout_ms, err);
@@ -80,7 +86,10 @@ static int bulk_receive(struct dap_link *l, unsigned slot, struct dap_packet *p,
 }
 
 static void bulk_cancel(struct dap_link *l) { usb_cancel_all(of(l)->usb); }
-static int bulk_drain(struct dap_link *l, struct err *err) { return usb_drain(of(l)->usb, of(l)->in, QUIET_MS, DRAIN_READS, err); }
+static int bulk_drain(struct dap_link *l, struct err *err)
+{
+    return usb_drain(of(l)->usb, of(l)->in, QUIET_MS, DRAIN_READS, err);
+}
 static int bulk_reset(struct dap_link *l, struct err *err) { return usb_reset(of(l)->usb, err); }
 static void bulk_stats(const struct dap_link *l, uint64_t *transfers, uint64_t *bytes)
 {

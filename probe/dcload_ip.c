@@ -24,7 +24,7 @@ struct dcload_ip {
     char host[TCP_HOST_MAX], port[TCP_PORT_MAX];
     unsigned timeout_ms; /* 0: not asked for */
     struct udp_address to;
-    int main, aside;     /* sockets; -1: none */
+    int main, aside; /* sockets; -1: none */
     uint64_t sent, received, transfers;
 };
 
@@ -49,12 +49,13 @@ static int parse(struct dcload_ip *d, const char *spec, struct err *err)
     if (!head)
         return err_set(err, ERR_USAGE,
                        "for example --probe dcload-ip:192.168.1.20, the address on the Dreamcast's "
-                       "screen", "--probe dcload-ip: which Dreamcast?");
+                       "screen",
+                       "--probe dcload-ip: which Dreamcast?");
     if (head >= TCP_HOST_MAX)
         return err_set(err, ERR_USAGE, "give its address as a number", "'%.40s...' is too long",
                        spec);
-    snprintf(place, sizeof place, "%.*s%s", (int)head, spec, memchr(spec, ':', head) ? ""
-             : ":31313");
+    snprintf(place, sizeof place, "%.*s%s", (int)head, spec,
+             memchr(spec, ':', head) ? "" : ":31313");
     int ret = spec[head] ? options_each(spec + head + 1, option, d, err) : 0;
     return ret < 0 ? ret : tcp_parse(place, d->host, d->port, err);
 }
@@ -98,7 +99,7 @@ static int reopen(struct probe *p, struct err *err) { return connect_both(of(p),
 static bool passing(int error)
 {
     return error == EAGAIN || error == EINTR || error == ECONNREFUSED || error == EHOSTUNREACH ||
-        error == EHOSTDOWN || error == ENOBUFS;
+           error == EHOSTDOWN || error == ENOBUFS;
 }
 
 static int failed(struct probe *p, const char *what, int error, struct err *err)
@@ -144,13 +145,17 @@ static int get(struct probe *p, int fd, uint8_t *buf, size_t cap, uint64_t max_n
             return 0;
         struct pollfd f = { .fd = fd, .events = POLLIN };
         uint64_t left = end - at;
-        (void)ppoll(&f, 1, &(struct timespec){ .tv_sec = (time_t)(left / 1000000000u),
-                    .tv_nsec = (long)(left % 1000000000u) }, NULL);
+        (void)ppoll(&f, 1,
+                    &(struct timespec){ .tv_sec = (time_t)(left / 1000000000u),
+                                        .tv_nsec = (long)(left % 1000000000u) },
+                    NULL);
     }
 }
 
-static int read_main(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns,
-                     struct err *err) { return get(p, of(p)->main, buf, cap, max_ns, err); }
+static int read_main(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
+{
+    return get(p, of(p)->main, buf, cap, max_ns, err);
+}
 
 static int write_main(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns,
                       struct err *err)
@@ -182,8 +187,10 @@ static int ask(struct probe *p, const uint8_t *buf, size_t len, bool fresh, stru
     return put(p, d->aside, buf, len, err);
 }
 
-static int answer(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns,
-                  struct err *err) { return get(p, of(p)->aside, buf, cap, max_ns, err); }
+static int answer(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
+{
+    return get(p, of(p)->aside, buf, cap, max_ns, err);
+}
 
 /* ---- the rest of the link ---- */
 
@@ -221,16 +228,27 @@ static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t 
 }
 
 static const struct stream_ops ops = {
-    .traits = traits, .read = read_main, .write = write_main, .flush = flush, .set_baud = set_baud,
-        .baud = baud, .timeout_ms = timeout_ms,
-    .now_ns = host_now_ns, .ask = ask, .answer = answer, .stats = stats,
+    .traits = traits,
+    .read = read_main,
+    .write = write_main,
+    .flush = flush,
+    .set_baud = set_baud,
+    .baud = baud,
+    .timeout_ms = timeout_ms,
+    .now_ns = host_now_ns,
+    .ask = ask,
+    .answer = answer,
+    .stats = stats,
 };
 
 const struct probe_driver dcload_ip_driver = {
     .name = "dcload-ip",
-        .help = "Dreamcast that runs dcload-ip, by network: dcload-ip:192.168.1.20",
-        .own_spec = true,
-    .open = open_dcload_ip, .close = close_dcload_ip, .reopen = reopen, .stream = &ops,
+    .help = "Dreamcast that runs dcload-ip, by network: dcload-ip:192.168.1.20",
+    .own_spec = true,
+    .open = open_dcload_ip,
+    .close = close_dcload_ip,
+    .reopen = reopen,
+    .stream = &ops,
 };
 
 static int open_dcload_ip(const struct probe_config *cfg, struct probe **out, struct err *err)
@@ -238,8 +256,9 @@ static int open_dcload_ip(const struct probe_config *cfg, struct probe **out, st
     struct dcload_ip *d = calloc(1, sizeof *d);
     if (!d)
         return err_set(err, ERR_NOMEM, "", "out of memory");
-    *d = (struct dcload_ip){ .base = { .driver = &dcload_ip_driver, .log = cfg->log }, .main = -1,
-        .aside = -1 };
+    *d = (struct dcload_ip){ .base = { .driver = &dcload_ip_driver, .log = cfg->log },
+                             .main = -1,
+                             .aside = -1 };
     int ret = parse(d, cfg->spec ? cfg->spec : "", err);
     if (ret == 0)
         ret = connect_both(d, err);

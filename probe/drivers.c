@@ -38,7 +38,8 @@ const struct probe_absent *probe_absent_drivers(void)
 {
     static const struct probe_absent absent[] = {
 #ifndef HAVE_LIBSIGROK
-        { "sigrok", "logic analysers: not in this build, libsigrok (package libsigrok-dev) was not there" },
+        { "sigrok",
+          "logic analysers: not in this build, libsigrok (package libsigrok-dev) was not there" },
 #endif
         { NULL, NULL },
     };

@@ -10,21 +10,33 @@
 #include "probe/host_time.h"
 #include "probe/jtag.h"
 
-enum { DEFAULT_HZ = 4000000, BATCH_BITS = 32768, PIN_FIRST = 4, PIN_END = 16, GET_LOW = 0x81, GET_HIGH = 0x83 };
+enum {
+    DEFAULT_HZ = 4000000,
+    BATCH_BITS = 32768,
+    PIN_FIRST = 4,
+    PIN_END = 16,
+    GET_LOW = 0x81,
+    GET_HIGH = 0x83
+};
 
-static const unsigned jtag_pin[FTDI_NSIGNALS] = { JTAG_PIN_NTRST, JTAG_PIN_NRESET, JTAG_PIN_ASEBRK, JTAG_PIN_VTREF };
+static const unsigned jtag_pin[FTDI_NSIGNALS] = { JTAG_PIN_NTRST, JTAG_PIN_NRESET, JTAG_PIN_ASEBRK,
+                                                  JTAG_PIN_VTREF };
 
 static struct ftdi *self(struct probe *p) { return CONTAINER_OF(p, struct ftdi, probe); }
 static bool wired(const struct ftdi_pin *pin) { return pin->data || pin->oe; }
 
 /* ---- pins ---- */
 
-static void put_bit(uint16_t *word, uint16_t mask, bool on) { *word = (uint16_t)(on ? *word | mask : *word & ~mask); }
+static void put_bit(uint16_t *word, uint16_t mask, bool on)
+{
+    *word = (uint16_t)(on ? *word | mask : *word & ~mask);
+}
 
 static void drive(struct ftdi *f, enum ftdi_signal s, bool low)
 {
     const struct ftdi_pin *pin = &f->pin[s];
-    bool level = (low || pin->oe) == pin->data_inverted; /* let go by the buffer, the data stay as for low */
+    /* let go by the buffer, the data stay as for low */
+    bool level = (low || pin->oe) == pin->data_inverted;
     if (pin->data)
         put_bit(&f->value, pin->data, level);
     if (pin->oe && pin->oe == pin->data)
@@ -42,7 +54,9 @@ static int ftdi_op_set_pins(struct probe *p, unsigned mask, unsigned value, stru
         return ret;
     for (unsigned s = 0; s < FTDI_NSIGNALS; s++)
         if ((mask & jtag_pin[s]) && (s == FTDI_VTREF || !wired(&f->pin[s])))
-            return err_set(err, ERR_UNSUPPORTED, "say which pin it hangs at: layout=NAME, or ntrst=PIN, nreset=PIN, asebrk=PIN (4..7 GPIOL0..3, 8..15 GPIOH0..7)",
+            return err_set(err, ERR_UNSUPPORTED,
+                           "say which pin it hangs at: layout=NAME, or ntrst=PIN, nreset=PIN, "
+                           "asebrk=PIN (4..7 GPIOL0..3, 8..15 GPIOH0..7)",
                            "%s: layout %s has no pin for that", p->name, f->layout->name);
     for (unsigned s = 0; s < FTDI_VTREF; s++)
         if (mask & jtag_pin[s])
@@ -67,7 +81,8 @@ static int ftdi_op_get_pins(struct probe *p, unsigned *value, unsigned *known, s
     *value = *known = 0;
     for (unsigned s = 0; s < FTDI_NSIGNALS; s++) {
         const struct ftdi_pin *pin = &f->pin[s];
-        bool seen = pin->data && (s == FTDI_VTREF || pin->oe == pin->data); /* others show what we drive, not what is there */
+        /* others show what we drive, not what is there */
+        bool seen = pin->data && (s == FTDI_VTREF || pin->oe == pin->data);
         bool high = seen ? ((pins & pin->data) != 0) != pin->data_inverted : !(f->low >> s & 1);
         *known |= wired(pin) ? jtag_pin[s] : 0;
         *value |= wired(pin) && high ? jtag_pin[s] : 0;
@@ -107,7 +122,8 @@ static size_t ftdi_op_batch_bits(struct probe *p)
     return BATCH_BITS;
 }
 
-static void ftdi_op_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *transfers, uint64_t *bytes)
+static void ftdi_op_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *transfers,
+                          uint64_t *bytes)
 {
     struct ftdi *f = self(p);
     uint64_t t = 0, b = 0;
@@ -123,14 +139,18 @@ static void ftdi_op_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *trans
 
 /* ---- opening ---- */
 
-/* "5", "!5" through an inverter. Reset lines may be pulled low by others: let go, not driven high; nTRST is driven. */
+/* "5", "!5" through an inverter. Reset lines may be pulled low by others: let go, not driven high;
+ * nTRST is driven. */
 static int pin_option(struct ftdi *f, enum ftdi_signal s, const char *value, struct err *err)
 {
     bool inverted = value[0] == '!';
     const char *end = value + inverted;
     uint64_t bit;
     if (!options_number(&end, 10, &bit) || *end || bit < PIN_FIRST || bit >= PIN_END)
-        return err_set(err, ERR_USAGE, "4..7 are GPIOL0..3 (ADBUS4..7), 8..15 GPIOH0..7 (ACBUS); ! for an inverter between", "ftdi: pin \"%s\"", value);
+        return err_set(
+            err, ERR_USAGE,
+            "4..7 are GPIOL0..3 (ADBUS4..7), 8..15 GPIOH0..7 (ACBUS); ! for an inverter between",
+            "ftdi: pin \"%s\"", value);
     uint16_t mask = (uint16_t)(1u << bit);
     f->pin[s] = (struct ftdi_pin){ .data = mask, .data_inverted = inverted };
     if (!inverted && (s == FTDI_NRESET || s == FTDI_ASEBRK))
@@ -174,14 +194,17 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     for (unsigned s = 0; s < FTDI_NSIGNALS; s++)
         if (strcmp(name, signals[s]) == 0)
             return pin_option(f, (enum ftdi_signal)s, value, err);
-    if (strcmp(name, "layout") == 0 || strcmp(name, "vid") == 0 || strcmp(name, "pid") == 0) /* seen to before */
+    /* seen to before */
+    if (strcmp(name, "layout") == 0 || strcmp(name, "vid") == 0 || strcmp(name, "pid") == 0)
         return 0;
     if (strcmp(name, "adaptive") == 0 && (strcmp(value, "on") == 0 || strcmp(value, "off") == 0))
         f->adaptive = value[1] == 'n';
     else if (strcmp(name, "tdo") == 0 && strcmp(value, "falling") == 0)
         f->falling = true;
     else
-        return err_set(err, ERR_USAGE, "options: vid=,pid=, layout=NAME, ntrst=, nreset=, asebrk=, vtref=PIN, adaptive=on (RTCK at GPIOL3), tdo=falling",
+        return err_set(err, ERR_USAGE,
+                       "options: vid=,pid=, layout=NAME, ntrst=, nreset=, asebrk=, vtref=PIN, "
+                       "adaptive=on (RTCK at GPIOL3), tdo=falling",
                        "ftdi: no option \"%s%s%s\"", name, value[0] ? "=" : "", value);
     return 0;
 }
@@ -225,7 +248,8 @@ static int find_and_start(struct ftdi *f, struct err *err)
     if (ret < 0)
         return ret;
     snprintf(f->row.bus_path, sizeof f->row.bus_path, "%s", dev.bus_path);
-    snprintf(f->probe.name, sizeof f->probe.name, "ftdi %s%s%s", dev.bus_path, f->row.channel[0] ? ":" : "", f->row.channel);
+    snprintf(f->probe.name, sizeof f->probe.name, "ftdi %s%s%s", dev.bus_path,
+             f->row.channel[0] ? ":" : "", f->row.channel);
     return ftdi_start(f, &dev, err);
 }
 
@@ -272,8 +296,10 @@ static const struct chip {
     const char *name;
     uint8_t mpsse; /* channels with the engine */
 } chips[] = {
-    { 0x0700, "FT2232H", 2 }, { 0x0800, "FT4232H", 2 }, { 0x0900, "FT232H", 1 }, { 0x2800, "FT2233HP", 2 }, { 0x2900, "FT4233HP", 2 },
-    { 0x3000, "FT2232HP", 2 }, { 0x3100, "FT4232HP", 2 }, { 0x3200, "FT233HP", 1 }, { 0x3300, "FT232HP", 1 }, { 0x3600, "FT4232HA", 2 },
+    { 0x0700, "FT2232H", 2 },  { 0x0800, "FT4232H", 2 },  { 0x0900, "FT232H", 1 },
+    { 0x2800, "FT2233HP", 2 }, { 0x2900, "FT4233HP", 2 }, { 0x3000, "FT2232HP", 2 },
+    { 0x3100, "FT4232HP", 2 }, { 0x3200, "FT233HP", 1 },  { 0x3300, "FT232HP", 1 },
+    { 0x3600, "FT4232HA", 2 },
 };
 
 static int describe(const struct usb_info *dev, char channel, struct adapter *row)
@@ -289,18 +315,27 @@ static int describe(const struct usb_info *dev, char channel, struct adapter *ro
     if (chip && chip->mpsse > 1)
         snprintf(row->channel, sizeof row->channel, "%c", channel);
     if (!chip)
-        snprintf(row->note, sizeof row->note, "not an MPSSE chip at high speed (bcdDevice %04x)", dev->bcd_device);
+        snprintf(row->note, sizeof row->note, "not an MPSSE chip at high speed (bcdDevice %04x)",
+                 dev->bcd_device);
     else if (l->channel && l->channel != channel)
         snprintf(row->note, sizeof row->note, "%s has its JTAG on channel %c", l->name, l->channel);
     else
         snprintf(row->note, sizeof row->note, "layout %s", l->name);
     row->can = chip && (!l->channel || l->channel == channel) ? ADAPTER_JTAG : 0;
-    row->doubtful = !l->channel; /* a chip with its maker's ids: serial ports have them, too, and their peers drive our TDI and TMS */
+    /* a chip with its maker's ids: serial ports have them, too, and their peers drive our TDI and
+     * TMS */
+    row->doubtful = !l->channel;
     return channel - 'A';
 }
 
-static int pick_a(const struct usb_info *dev, struct adapter *row) { return describe(dev, 'A', row); }
-static int pick_b(const struct usb_info *dev, struct adapter *row) { return describe(dev, 'B', row); }
+static int pick_a(const struct usb_info *dev, struct adapter *row)
+{
+    return describe(dev, 'A', row);
+}
+static int pick_b(const struct usb_info *dev, struct adapter *row)
+{
+    return describe(dev, 'B', row);
+}
 
 static const struct probe_driver *driver(void);
 

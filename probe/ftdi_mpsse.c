@@ -5,12 +5,35 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 
-/* Opcodes of shifts are made of these. Data go out on the falling edge and come in on the rising one, low bit first. */
-enum { OUT_FALLING = 0x01, BITS = 0x02, IN_FALLING = 0x04, LSB = 0x08, WRITE = 0x10, READ = 0x20, TMS = 0x40 };
-enum { GET_LOW = 0x81, SEND_IMMEDIATE = 0x87, CLOCK_BITS = 0x8E, CLOCK_BYTES = 0x8F, BAD_COMMAND = 0xFA };
+/* Opcodes of shifts are made of these. Data go out on the falling edge and come in on the rising
+ * one, low bit first. */
+enum {
+    OUT_FALLING = 0x01,
+    BITS = 0x02,
+    IN_FALLING = 0x04,
+    LSB = 0x08,
+    WRITE = 0x10,
+    READ = 0x20,
+    TMS = 0x40
+};
+enum {
+    GET_LOW = 0x81,
+    SEND_IMMEDIATE = 0x87,
+    CLOCK_BITS = 0x8E,
+    CLOCK_BYTES = 0x8F,
+    BAD_COMMAND = 0xFA
+};
 enum { TMS_MOST = 6, SHIFT_MOST = 65536, STATUS = 2 };
 /* Room kept: for one more step of any kind in the middle of a batch, and for its end. */
-enum { STEP_OUT = 12, STEP_IN = 3, STEP_REPLIES = 3, HEADER_OUT = 3, END_OUT = 6, END_IN = 4, END_REPLIES = 2 };
+enum {
+    STEP_OUT = 12,
+    STEP_IN = 3,
+    STEP_REPLIES = 3,
+    HEADER_OUT = 3,
+    END_OUT = 6,
+    END_IN = 4,
+    END_REPLIES = 2
+};
 enum phase { ENTER, BODY, LAST, IDLE };
 
 /* ---- putting down ---- */
@@ -51,7 +74,8 @@ static void end_tms(struct mpsse_batch *b)
     put(b, (uint8_t)(b->tms.n - 1));
     put(b, (uint8_t)(b->tms.bits | b->tms.tdi << 7));
     if (b->tms.read) {
-        b->tms.reply.at = (uint8_t)(8 - b->tms.n + b->tms.read_at); /* the bits of a reply stand at the top of its byte */
+        /* the bits of a reply stand at the top of its byte */
+        b->tms.reply.at = (uint8_t)(8 - b->tms.n + b->tms.read_at);
         expect(b, b->tms.reply);
     }
     b->clocks += b->tms.n;
@@ -66,7 +90,8 @@ static void add_tms(struct mpsse_batch *b, unsigned bits, unsigned n)
     b->tms.n = (uint8_t)(b->tms.n + n);
 }
 
-/* From Run-Test/Idle to the first Shift. With `zero` TDI has to be low afterwards: a shift without data keeps it. */
+/* From Run-Test/Idle to the first Shift. With `zero` TDI has to be low afterwards: a shift without
+ * data keeps it. */
 static void enter(struct mpsse_batch *b, enum jtag_op_kind kind, bool zero)
 {
     if (zero && b->tms.tdi)
@@ -88,7 +113,8 @@ static void last(struct mpsse_batch *b, const struct jtag_op *op)
     b->tms.data = true;
     b->tms.read = op->tdo != NULL;
     b->tms.read_at = b->tms.n;
-    b->tms.reply = (struct mpsse_reply){ .dst = op->tdo, .bit = op->bits - 1, .bits = 1, .last = true };
+    b->tms.reply =
+        (struct mpsse_reply){ .dst = op->tdo, .bit = op->bits - 1, .bits = 1, .last = true };
     add_tms(b, 0x3, 3);
 }
 
@@ -104,7 +130,8 @@ static uint32_t whole_bytes(const struct mpsse_batch *b, const struct jtag_op *o
     return n;
 }
 
-static uint32_t shift_bytes(struct mpsse_batch *b, const struct jtag_op *op, uint32_t at, uint32_t n)
+static uint32_t shift_bytes(struct mpsse_batch *b, const struct jtag_op *op, uint32_t at,
+                            uint32_t n)
 {
     put_count(b, op->tdi || op->tdo ? shift_op(b, op, 0) : CLOCK_BYTES, n);
     if (op->tdi) {
@@ -123,7 +150,8 @@ static uint32_t shift_bits(struct mpsse_batch *b, const struct jtag_op *op, uint
     if (op->tdi)
         put(b, op->tdi[at / 8]);
     if (op->tdo)
-        expect(b, (struct mpsse_reply){ .dst = op->tdo, .bit = at, .bits = n, .at = (uint8_t)(8 - n) });
+        expect(b, (struct mpsse_reply){
+                      .dst = op->tdo, .bit = at, .bits = n, .at = (uint8_t)(8 - n) });
     return n;
 }
 
@@ -134,13 +162,15 @@ static bool body(struct mpsse_cursor *c, struct mpsse_batch *b, const struct jta
     if (left == 0)
         return true;
     end_tms(b);
-    uint32_t n = left >= 8 ? shift_bytes(b, op, c->done, whole_bytes(b, op, left)) : shift_bits(b, op, c->done, left);
+    uint32_t n = left >= 8 ? shift_bytes(b, op, c->done, whole_bytes(b, op, left))
+                           : shift_bits(b, op, c->done, left);
     c->done += n;
     b->clocks += n;
     return c->done == op->bits - 1;
 }
 
-/* Clocks in Run-Test/Idle; false when there are more. TMS is low already: every path ends with it low. */
+/* Clocks in Run-Test/Idle; false when there are more. TMS is low already: every path ends with it
+ * low. */
 static bool idle(struct mpsse_cursor *c, struct mpsse_batch *b, uint64_t total)
 {
     uint64_t left = total - c->done;
@@ -199,7 +229,8 @@ static void step(struct mpsse_cursor *c, struct mpsse_batch *b)
         next_phase(c, IDLE);
         break;
     case IDLE:
-        if (idle(c, b, op->kind == JTAG_IDLE ? (uint64_t)op->bits + op->idle_clocks : op->idle_clocks)) {
+        if (idle(c, b,
+                 op->kind == JTAG_IDLE ? (uint64_t)op->bits + op->idle_clocks : op->idle_clocks)) {
             next_phase(c, ENTER);
             c->i++;
         }
@@ -243,7 +274,8 @@ static void deliver(const struct mpsse_reply *r, const uint8_t *in)
         return;
     }
     uint8_t *p = r->dst + r->bit / 8;
-    unsigned at = r->bit % 8, mask = ((1u << r->bits) - 1) << at, v = (unsigned)(*in >> r->at) << at;
+    unsigned at = r->bit % 8, mask = ((1u << r->bits) - 1) << at,
+             v = (unsigned)(*in >> r->at) << at;
     *p = (uint8_t)((*p & ~mask) | (v & mask));
     if (r->last && at + r->bits < 8)
         *p &= (uint8_t)((1u << (at + r->bits)) - 1);
@@ -253,8 +285,10 @@ int mpsse_decode(const struct mpsse_batch *b, const uint8_t *in, struct err *err
 {
     const uint8_t *end = in + b->nin - 2;
     if (end[0] != BAD_COMMAND || end[1] != b->token)
-        return err_set(err, ERR_PROTOCOL, "check the USB cable; unplug the adapter and plug it in again if this stays",
-                       "the chip's answer is out of step: %02x %02x instead of %02x %02x", end[0], end[1], BAD_COMMAND, b->token);
+        return err_set(err, ERR_PROTOCOL,
+                       "check the USB cable; unplug the adapter and plug it in again if this stays",
+                       "the chip's answer is out of step: %02x %02x instead of %02x %02x", end[0],
+                       end[1], BAD_COMMAND, b->token);
     for (uint32_t i = 0; i < b->nreplies; i++) {
         if (b->reply[i].dst)
             deliver(&b->reply[i], in);

@@ -1,9 +1,10 @@
 /* An MPSSE channel on USB: setting it up, moving batches, getting back into step.
  *
- * libftdi1 makes the chip's requests. Data go through probe/usb.h: libftdi1's own asynchronous reads allow one in flight, have no
- * deadline, and wait in a loop that does not sleep. Reads are always posted, so that the chip can give up its replies at
- * any time: its FIFOs are small, and an engine that cannot put down a reply stops taking commands.
- * Every batch ends with an opcode that does not exist, whose echo says that nothing was lost, added or left from before. */
+ * libftdi1 makes the chip's requests. Data go through probe/usb.h: libftdi1's own asynchronous
+ * reads allow one in flight, have no deadline, and wait in a loop that does not sleep. Reads are
+ * always posted, so that the chip can give up its replies at any time: its FIFOs are small, and an
+ * engine that cannot put down a reply stops taking commands. Every batch ends with an opcode that
+ * does not exist, whose echo says that nothing was lost, added or left from before. */
 #include <ftdi.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,16 +14,32 @@
 #include "probe/host_time.h"
 #include "probe/usb_private.h"
 
+/* clang-format off */
 enum {
     READ_SLOT = FTDI_BATCHES, /* slots 0 .. are the batches' */
-    LATENCY_MS = 2,           /* bounds the wait where send-immediate was not enough; 1 would double the empty packets */
+    /* bounds the wait where send-immediate was not enough; 1 would double the empty packets */
+    LATENCY_MS = 2,
     REQUEST_MS = 1000, WRITE_MS = 1000, DRAIN_MS = 50, DRAIN_READS = 64,
     BATCH_MS = 2000,          /* beyond what the clocks take */
     ADAPTIVE_HZ = 20000,      /* slower ones time out */
     LOOP_BYTES = 60
 };
-enum { TOKEN_A = 0xAA, TOKEN_B = 0xAB, CMD_LOW = 0x80, CMD_HIGH = 0x82, CMD_LOOP = 0x84, CMD_NO_LOOP = 0x85, CMD_DIVISOR = 0x86,
-       CMD_60MHZ = 0x8A, CMD_12MHZ = 0x8B, CMD_TWO_PHASE = 0x8D, CMD_ADAPTIVE = 0x96, CMD_NOT_ADAPTIVE = 0x97, CMD_SHIFT_BOTH = 0x39 };
+/* clang-format on */
+enum {
+    TOKEN_A = 0xAA,
+    TOKEN_B = 0xAB,
+    CMD_LOW = 0x80,
+    CMD_HIGH = 0x82,
+    CMD_LOOP = 0x84,
+    CMD_NO_LOOP = 0x85,
+    CMD_DIVISOR = 0x86,
+    CMD_60MHZ = 0x8A,
+    CMD_12MHZ = 0x8B,
+    CMD_TWO_PHASE = 0x8D,
+    CMD_ADAPTIVE = 0x96,
+    CMD_NOT_ADAPTIVE = 0x97,
+    CMD_SHIFT_BOTH = 0x39
+};
 enum { PIN_TMS = 0x08 };
 
 /* ---- in flight ---- */
@@ -65,7 +82,8 @@ static int feed(struct ftdi *f, const uint8_t *data, size_t n, struct err *err)
         n -= now;
     }
     if (n > 0)
-        return err_set(err, ERR_PROTOCOL, "check the USB cable; unplug the adapter and plug it in again if this stays",
+        return err_set(err, ERR_PROTOCOL,
+                       "check the USB cable; unplug the adapter and plug it in again if this stays",
                        "%zu bytes came that nobody asked for", n);
     return 0;
 }
@@ -95,8 +113,10 @@ static int late(struct ftdi *f, struct err *err)
             *err = why;
         return ret;
     }
-    const char *hint = f->adaptive ? "adaptive clocking needs RTCK at GPIOL3: does it toggle? else leave adaptive=on out"
-                                   : "unplug the adapter, plug it in again";
+    const char *hint =
+        f->adaptive
+            ? "adaptive clocking needs RTCK at GPIOL3: does it toggle? else leave adaptive=on out"
+            : "unplug the adapter, plug it in again";
     return err_set(err, ERR_TIMEOUT, hint, "the chip does not answer");
 }
 
@@ -105,7 +125,8 @@ static int receive(struct ftdi *f, struct err *err)
 {
     unsigned slot = f->first;
     struct ftdi_batch *b = &f->batch[slot];
-    uint32_t hz = f->adaptive ? MIN(f->got_hz, ADAPTIVE_HZ) : f->got_hz; /* the target may return TCK slower than asked */
+    /* the target may return TCK slower than asked */
+    uint32_t hz = f->adaptive ? MIN(f->got_hz, ADAPTIVE_HZ) : f->got_hz;
     uint64_t end = host_ms() + BATCH_MS + b->m.clocks * 2000 / MAX(hz, 1);
     while (b->got < b->m.nin) {
         uint64_t now = host_ms();
@@ -119,7 +140,8 @@ static int receive(struct ftdi *f, struct err *err)
     }
     int n = usb_wait(f->usb, slot, WRITE_MS, err);
     if (n >= 0 && (uint32_t)n != b->m.nout)
-        n = err_set(err, ERR_USB, "check the USB cable", "only %d of %u bytes were taken", n, b->m.nout);
+        n = err_set(err, ERR_USB, "check the USB cable", "only %d of %u bytes were taken", n,
+                    b->m.nout);
     if (n < 0)
         return n;
     f->first = (f->first + 1) % FTDI_BATCHES;
@@ -173,7 +195,8 @@ int ftdi_run(struct ftdi *f, const struct jtag_op *ops, size_t n, struct err *er
     return ret < 0 ? ftdi_lost(f, err) : 0;
 }
 
-static int command(struct ftdi *f, const uint8_t *out, size_t nout, uint8_t *in, size_t nin, struct err *err)
+static int command(struct ftdi *f, const uint8_t *out, size_t nout, uint8_t *in, size_t nin,
+                   struct err *err)
 {
     struct ftdi_batch *b = begin(f);
     memcpy(b->out, out, nout);
@@ -187,7 +210,8 @@ static int command(struct ftdi *f, const uint8_t *out, size_t nout, uint8_t *in,
     return ret;
 }
 
-int ftdi_command(struct ftdi *f, const uint8_t *out, size_t nout, uint8_t *in, size_t nin, struct err *err)
+int ftdi_command(struct ftdi *f, const uint8_t *out, size_t nout, uint8_t *in, size_t nin,
+                 struct err *err)
 {
     int ret = command(f, out, nout, in, nin, err);
     return ret < 0 ? ftdi_lost(f, err) : 0;
@@ -198,7 +222,8 @@ int ftdi_command(struct ftdi *f, const uint8_t *out, size_t nout, uint8_t *in, s
 int ftdi_send_pins(struct ftdi *f, struct err *err)
 {
     uint16_t v = (uint16_t)(f->tms_low ? f->value & ~PIN_TMS : f->value | PIN_TMS);
-    uint8_t out[] = { CMD_LOW, (uint8_t)v, (uint8_t)f->direction, CMD_HIGH, (uint8_t)(v >> 8), (uint8_t)(f->direction >> 8) };
+    uint8_t out[] = { CMD_LOW,  (uint8_t)v,        (uint8_t)f->direction,
+                      CMD_HIGH, (uint8_t)(v >> 8), (uint8_t)(f->direction >> 8) };
     return command(f, out, sizeof out, NULL, 0, err);
 }
 
@@ -207,7 +232,11 @@ int ftdi_send_clock(struct ftdi *f, struct err *err)
     bool slow;
     uint32_t got;
     uint16_t d = mpsse_divisor(f->hz, &slow, &got);
-    uint8_t out[] = { slow ? CMD_12MHZ : CMD_60MHZ, f->adaptive ? CMD_ADAPTIVE : CMD_NOT_ADAPTIVE, CMD_TWO_PHASE, CMD_DIVISOR, (uint8_t)d,
+    uint8_t out[] = { slow ? CMD_12MHZ : CMD_60MHZ,
+                      f->adaptive ? CMD_ADAPTIVE : CMD_NOT_ADAPTIVE,
+                      CMD_TWO_PHASE,
+                      CMD_DIVISOR,
+                      (uint8_t)d,
                       (uint8_t)(d >> 8) };
     int ret = command(f, out, sizeof out, NULL, 0, err);
     if (ret == 0)
@@ -218,13 +247,15 @@ int ftdi_send_clock(struct ftdi *f, struct err *err)
 /* ---- setting up ---- */
 
 /* libftdi1's word for a failed request does not tell an unplugged device from others. */
-static int request(struct ftdi *f, const struct usb_info *dev, int rc, const char *doing, struct err *err)
+static int request(struct ftdi *f, const struct usb_info *dev, int rc, const char *doing,
+                   struct err *err)
 {
     if (rc >= 0)
         return 0;
     if (!usb_present(dev))
         return err_set(err, ERR_USB, "plug it in again", "USB %s: unplugged", dev->bus_path);
-    return err_set(err, ERR_USB, "unplug the adapter, plug it in again", "%s: %s", doing, ftdi_get_error_string(f->ctx));
+    return err_set(err, ERR_USB, "unplug the adapter, plug it in again", "%s: %s", doing,
+                   ftdi_get_error_string(f->ctx));
 }
 
 /* What the chip had for somebody else. Its empty packets come for ever: one ends it. */
@@ -241,10 +272,12 @@ static int drain(struct ftdi *f, struct err *err)
             return n;
         }
     }
-    return err_set(err, ERR_PROTOCOL, "unplug the adapter, plug it in again", "the chip never stops sending");
+    return err_set(err, ERR_PROTOCOL, "unplug the adapter, plug it in again",
+                   "the chip never stops sending");
 }
 
-/* A new engine: whatever it was in the middle of is forgotten. A reset of the port has set the latency timer back. */
+/* A new engine: whatever it was in the middle of is forgotten. A reset of the port has set the
+ * latency timer back. */
 static int engine(struct ftdi *f, const struct usb_info *dev, struct err *err)
 {
     int ret = request(f, dev, ftdi_usb_reset(f->ctx), "reset", err);
@@ -259,17 +292,19 @@ static int engine(struct ftdi *f, const struct usb_info *dev, struct err *err)
     return ret < 0 ? ret : drain(f, err);
 }
 
-/* Data that go round inside the chip: what comes back wrong here did not get lost on the target's side. TMS is high meanwhile, so the
- * target stays where it is, or goes to Test-Logic-Reset. */
+/* Data that go round inside the chip: what comes back wrong here did not get lost on the target's
+ * side. TMS is high meanwhile, so the target stays where it is, or goes to Test-Logic-Reset. */
 static int loopback(struct ftdi *f, struct err *err)
 {
-    uint8_t out[4 + LOOP_BYTES + 1] = { CMD_LOOP, CMD_SHIFT_BOTH, LOOP_BYTES - 1, 0 }, in[LOOP_BYTES];
+    uint8_t out[4 + LOOP_BYTES + 1] = { CMD_LOOP, CMD_SHIFT_BOTH, LOOP_BYTES - 1, 0 },
+                                 in[LOOP_BYTES];
     for (unsigned i = 0; i < LOOP_BYTES; i++)
         out[4 + i] = (uint8_t)(i * 37 + 11);
     out[4 + LOOP_BYTES] = CMD_NO_LOOP;
     int ret = command(f, out, sizeof out, in, sizeof in, err);
     if (ret == 0 && memcmp(in, out + 4, LOOP_BYTES) != 0)
-        ret = err_set(err, ERR_PROTOCOL, "check the USB cable; try another adapter", "self-test: data looped inside the chip come back changed");
+        ret = err_set(err, ERR_PROTOCOL, "check the USB cable; try another adapter",
+                      "self-test: data looped inside the chip come back changed");
     return ret;
 }
 
@@ -300,7 +335,10 @@ static int bring_up(struct ftdi *f, const struct usb_info *dev, struct err *err)
 
 /* ---- opening and closing ---- */
 
-static unsigned channel_of(const struct ftdi *f) { return f->row.channel[0] ? (unsigned)(f->row.channel[0] - 'A') : 0; }
+static unsigned channel_of(const struct ftdi *f)
+{
+    return f->row.channel[0] ? (unsigned)(f->row.channel[0] - 'A') : 0;
+}
 
 static int endpoints(struct ftdi *f, const struct usb_info *dev, struct err *err)
 {
@@ -314,7 +352,8 @@ static int endpoints(struct ftdi *f, const struct usb_info *dev, struct err *err
                 f->ep_out = e->address;
         }
     if (!f->ep_in || !f->ep_out || f->packet < 8 || FTDI_READ % f->packet != 0)
-        return err_set(err, ERR_USB, "is it an FTDI chip?", "channel %c has not the endpoints of one", (char)('A' + channel_of(f)));
+        return err_set(err, ERR_USB, "is it an FTDI chip?",
+                       "channel %c has not the endpoints of one", (char)('A' + channel_of(f)));
     return 0;
 }
 
@@ -323,7 +362,8 @@ static int library(struct ftdi *f, struct err *err)
     f->ctx = ftdi_new();
     if (!f->ctx)
         return err_set(err, ERR_NOMEM, "", "libftdi1 does not start");
-    if (f->dev.nitfs > 1 && ftdi_set_interface(f->ctx, (enum ftdi_interface)(INTERFACE_A + channel_of(f))) < 0)
+    if (f->dev.nitfs > 1 &&
+        ftdi_set_interface(f->ctx, (enum ftdi_interface)(INTERFACE_A + channel_of(f))) < 0)
         return err_set(err, ERR_USAGE, "", "no channel %s", f->row.channel);
     ftdi_set_usbdev(f->ctx, usb_handle(f->usb));
     f->ctx->usb_read_timeout = f->ctx->usb_write_timeout = REQUEST_MS;

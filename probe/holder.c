@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* By what it is, not by its name: a node may have several. Only what is under /dev is looked at: a file on a server that is
- * down would keep us waiting. */
+/* By what it is, not by its name: a node may have several. Only what is under /dev is looked at: a
+ * file on a server that is down would keep us waiting. */
 static bool is_node(const char *fd, const char *node, const struct stat *wanted)
 {
     char to[PATH_MAX] = "";
@@ -19,7 +19,8 @@ static bool is_node(const char *fd, const char *node, const struct stat *wanted)
     if (n <= 0)
         return false;
     to[n] = 0;
-    return !strcmp(to, node) || (!strncmp(to, "/dev/", 5) && stat(fd, &st) == 0 && st.st_dev == wanted->st_dev && st.st_ino == wanted->st_ino);
+    return !strcmp(to, node) || (!strncmp(to, "/dev/", 5) && stat(fd, &st) == 0 &&
+                                 st.st_dev == wanted->st_dev && st.st_ino == wanted->st_ino);
 }
 
 static bool has_open(const char *proc, const char *pid, const char *node, const struct stat *wanted)
@@ -37,7 +38,8 @@ static bool has_open(const char *proc, const char *pid, const char *node, const 
     return found;
 }
 
-/* The parent's id, 0 if there is none. proc(5): pid (comm) state ppid, and comm may hold anything. */
+/* The parent's id, 0 if there is none. proc(5): pid (comm) state ppid, and comm may hold anything.
+ */
 static int parent_of(const char *proc, int pid)
 {
     char path[PATH_MAX], text[256] = "";
@@ -82,7 +84,8 @@ int holder_find(const char *proc, const char *node, char *out, size_t cap)
     snprintf(out, cap, "%s", "");
     for (struct dirent *e; dir && !found && (e = readdir(dir));) {
         int pid = atoi(e->d_name);
-        if (pid > 0 && pid != getpid() && has_open(proc, e->d_name, node, &st) && !started_us(proc, pid))
+        if (pid > 0 && pid != getpid() && has_open(proc, e->d_name, node, &st) &&
+            !started_us(proc, pid))
             found = pid;
     }
     if (dir)

@@ -1,11 +1,13 @@
 /* Driver "jlink": SEGGER J-Link probes by their raw JTAG commands, without the vendor's software.
  *
- * The protocol is requests and replies without numbers, so nothing is sent while a reply is awaited: a probe that drops what comes
- * too early would be out of step with no sign. Latency is hidden as far as that allows: the next batch is packed
- * meanwhile, a batch is as large as the probe's memory, the reads of a reply wait on the bus before it comes, and batches of which nobody
+ * The protocol is requests and replies without numbers, so nothing is sent while a reply is
+ * awaited: a probe that drops what comes too early would be out of step with no sign. Latency is
+ * hidden as far as that allows: the next batch is packed meanwhile, a batch is as large as the
+ * probe's memory, the reads of a reply wait on the bus before it comes, and batches of which nobody
  * wants TDO go out as HW_JTAG_WRITE, which has no reply, one behind the other.
  *
- * After any failed transfer the stream is out of step: cancel, drain, close, open anew, prove it, and only then go on. */
+ * After any failed transfer the stream is out of step: cancel, drain, close, open anew, prove it,
+ * and only then go on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@
 
 enum {
     DEFAULT_HZ = 4000000,
-    POWER_MV = 800           /* as link_power() */
+    POWER_MV = 800 /* as link_power() */
 };
 
 static struct jlink *self(struct probe *p) { return CONTAINER_OF(p, struct jlink, probe); }
@@ -72,7 +74,8 @@ static int jlink_get_pins(struct probe *p, unsigned *value, unsigned *known, str
     if (ret < 0)
         return ret;
     *known = JTAG_PIN_NRESET | JTAG_PIN_NTRST | JTAG_PIN_VTREF;
-    *value = (state.nreset ? JTAG_PIN_NRESET : 0) | (state.ntrst ? JTAG_PIN_NTRST : 0) | (state.millivolts >= POWER_MV ? JTAG_PIN_VTREF : 0);
+    *value = (state.nreset ? JTAG_PIN_NRESET : 0) | (state.ntrst ? JTAG_PIN_NTRST : 0) |
+             (state.millivolts >= POWER_MV ? JTAG_PIN_VTREF : 0);
     return 0;
 }
 
@@ -121,13 +124,20 @@ static void jlink_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *transfe
 
 static const struct probe_driver *driver(void);
 
-/* All ids of the vendor that stand for a debug interface. Source: libjaylink discovery_usb.c, and the filters of the vendor's WebUSB
- * client: 0x1010 and 0x1050 with the vendor's Windows driver, 0x1020 and 0x1060 with WinUSB; the low bits say what stands beside it. */
-#define ROW8(pid) { 0x1366, pid }, { 0x1366, pid + 1 }, { 0x1366, pid + 2 }, { 0x1366, pid + 3 }, { 0x1366, pid + 4 }, \
-                  { 0x1366, pid + 5 }, { 0x1366, pid + 6 }, { 0x1366, pid + 7 }
+/* All ids of the vendor that stand for a debug interface. Source: libjaylink discovery_usb.c, and
+ * the filters of the vendor's WebUSB client: 0x1010 and 0x1050 with the vendor's Windows driver,
+ * 0x1020 and 0x1060 with WinUSB; the low bits say what stands beside it. */
+#define ROW8(pid)                                                                   \
+    { 0x1366, pid }, { 0x1366, pid + 1 }, { 0x1366, pid + 2 }, { 0x1366, pid + 3 }, \
+        { 0x1366, pid + 4 }, { 0x1366, pid + 5 }, { 0x1366, pid + 6 },              \
+    {                                                                               \
+        0x1366, pid + 7                                                             \
+    }
 static const struct usb_id ids[] = {
-    { 0x1366, 0x0101 }, { 0x1366, 0x0102 }, { 0x1366, 0x0103 }, { 0x1366, 0x0104 }, { 0x1366, 0x0105 }, { 0x1366, 0x0107 }, { 0x1366, 0x0108 },
-    ROW8(0x1010), ROW8(0x1018), ROW8(0x1020), ROW8(0x1028), ROW8(0x1050), ROW8(0x1058), ROW8(0x1060), ROW8(0x1068), { 0, 0 }
+    { 0x1366, 0x0101 }, { 0x1366, 0x0102 }, { 0x1366, 0x0103 }, { 0x1366, 0x0104 },
+    { 0x1366, 0x0105 }, { 0x1366, 0x0107 }, { 0x1366, 0x0108 }, ROW8(0x1010),
+    ROW8(0x1018),       ROW8(0x1020),       ROW8(0x1028),       ROW8(0x1050),
+    ROW8(0x1058),       ROW8(0x1060),       ROW8(0x1068),       { 0, 0 }
 };
 
 /* Ids come with every new model: one that calls itself a J-Link is one. */
@@ -143,7 +153,8 @@ static int pick(const struct usb_info *dev, struct adapter *row)
 {
     uint8_t in, out;
     unsigned max_packet = 0;
-    const struct usb_interface *itf = is_ours(dev) ? jlink_interface(dev, &in, &out, &max_packet) : NULL;
+    const struct usb_interface *itf =
+        is_ours(dev) ? jlink_interface(dev, &in, &out, &max_packet) : NULL;
     if (!itf)
         return -1;
     char serial[11];
@@ -167,7 +178,8 @@ static struct jlink *make(const struct adapter *a, const struct log *log, struct
     j->pins = JTAG_PIN_NRESET | JTAG_PIN_NTRST;
     j->wanted_hz = DEFAULT_HZ;
     j->reply_ms = JLINK_REPLY_MS;
-    snprintf(j->probe.name, sizeof j->probe.name, "jlink %.30s", a->serial[0] ? a->serial : a->bus_path);
+    snprintf(j->probe.name, sizeof j->probe.name, "jlink %.30s",
+             a->serial[0] ? a->serial : a->bus_path);
     jlink_batch_init(j);
     return j;
 }
@@ -210,7 +222,8 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     struct jlink *j = ctx;
     uint64_t ms;
     if (strcmp(name, "timeout") != 0)
-        return err_set(err, ERR_USAGE, "write --probe jlink:SERIAL,timeout=MS", "no option \"%s\"", name);
+        return err_set(err, ERR_USAGE, "write --probe jlink:SERIAL,timeout=MS", "no option \"%s\"",
+                       name);
     int ret = options_hz(name, value, 20, 60000, &ms, err);
     if (ret == 0)
         j->reply_ms = (unsigned)ms;

@@ -1,4 +1,5 @@
-/* Batches of scans through a J-Link: requests and replies that are under way while others are packed. */
+/* Batches of scans through a J-Link: requests and replies that are under way while others are
+ * packed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,20 +7,29 @@
 
 enum { FIRST_IN_SLOT = JLINK_CHUNKS };
 
-static unsigned clocks_ms(const struct jlink *j, uint64_t clocks) { return (unsigned)(clocks * 1000 / MAX(j->tck_hz, 1000u)); }
+static unsigned clocks_ms(const struct jlink *j, uint64_t clocks)
+{
+    return (unsigned)(clocks * 1000 / MAX(j->tck_hz, 1000u));
+}
 
 /* What is on its way before this one has to be clocked out first. */
-static unsigned batch_ms(const struct jlink *j) { return j->reply_ms + 2 * JLINK_CHUNKS * clocks_ms(j, j->chunk[0].cap_bits); }
+static unsigned batch_ms(const struct jlink *j)
+{
+    return j->reply_ms + 2 * JLINK_CHUNKS * clocks_ms(j, j->chunk[0].cap_bits);
+}
 
 /* The probe refused or failed: no TDO of this run is good. Too large a batch is not tried again. */
 static int status_error(struct jlink *j, unsigned status, struct err *err)
 {
     uint32_t cap = j->chunk[0].cap_bits;
     if (status != JLINK_STATUS_MEMORY)
-        return err_set(err, ERR_TIMEOUT, "check the wiring; lower the wire clock", "the probe could not clock a batch: status %u", status);
+        return err_set(err, ERR_TIMEOUT, "check the wiring; lower the wire clock",
+                       "the probe could not clock a batch: status %u", status);
     for (size_t i = 0; i < JLINK_CHUNKS; i++)
         j->chunk[i].cap_bits = MAX(cap / 16 * 8, 64u);
-    return err_set(err, ERR_TIMEOUT, "try again", "%u bits are too many for the probe's memory: going on with %u", cap, j->chunk[0].cap_bits);
+    return err_set(err, ERR_TIMEOUT, "try again",
+                   "%u bits are too many for the probe's memory: going on with %u", cap,
+                   j->chunk[0].cap_bits);
 }
 
 /* The reads of a reply are on the bus before it comes, as many as it needs if none ends early. */
@@ -29,7 +39,8 @@ static int post_reads(struct jlink *j, struct jlink_batch *b, struct err *err)
     int ret = 0;
     b->reads = 0;
     for (size_t at = 0; ret == 0 && at < b->want; at += JLINK_TRANSFER, b->reads += ret == 0)
-        ret = usb_submit(j->usb, slot + b->reads, j->ep_in, b->in + at, jlink_read_bytes(b->want - at, j->max_packet), err);
+        ret = usb_submit(j->usb, slot + b->reads, j->ep_in, b->in + at,
+                         jlink_read_bytes(b->want - at, j->max_packet), err);
     return ret;
 }
 
@@ -44,17 +55,21 @@ static int fetch_reply(struct jlink *j, struct jlink_batch *b, struct err *err)
         memmove(b->in + got, b->in + (size_t)i * JLINK_TRANSFER, (size_t)n);
         got += (size_t)n;
     }
-    for (unsigned empty = 0; got < b->want;) { /* some ended early: old probes send the status by itself */
-        int n = usb_bulk(j->usb, j->ep_in, b->in + got, jlink_read_bytes(b->want - got, j->max_packet), batch_ms(j), err);
+    /* some ended early: old probes send the status by itself */
+    for (unsigned empty = 0; got < b->want;) {
+        int n = usb_bulk(j->usb, j->ep_in, b->in + got,
+                         jlink_read_bytes(b->want - got, j->max_packet), batch_ms(j), err);
         empty = n == 0 ? empty + 1 : 0;
         if (empty > JLINK_MAX_EMPTY)
-            n = err_set(err, ERR_TIMEOUT, "unplug the probe if this stays", "the reply ends early: %zu bytes of %zu", got, b->want);
+            n = err_set(err, ERR_TIMEOUT, "unplug the probe if this stays",
+                        "the reply ends early: %zu bytes of %zu", got, b->want);
         if (n < 0)
             return n;
         got += (size_t)n;
     }
     if (got > b->want)
-        return err_set(err, ERR_TIMEOUT, "", "out of step: %zu bytes came, %zu are right", got, b->want);
+        return err_set(err, ERR_TIMEOUT, "", "out of step: %zu bytes came, %zu are right", got,
+                       b->want);
     return 0;
 }
 
@@ -81,7 +96,9 @@ static enum jlink_command command_for(const struct jlink *j, const struct jtag_c
     if (j->hw_major < 5) /* OpenOCD's rule: older hardware has no JTAG3 */
         return JLINK_HW_JTAG2;
     /* The last one is asked for its status at once: that is one round trip, too. */
-    return c->nfields == 0 && !c->last && jlink_can(j->caps, JLINK_CAP_JTAG_WRITE) ? JLINK_HW_JTAG_WRITE : JLINK_HW_JTAG3;
+    return c->nfields == 0 && !c->last && jlink_can(j->caps, JLINK_CAP_JTAG_WRITE)
+               ? JLINK_HW_JTAG_WRITE
+               : JLINK_HW_JTAG3;
 }
 
 static int send(void *ctx, struct jtag_chunk *c, struct err *err)
@@ -131,7 +148,11 @@ void jlink_batch_init(struct jlink *j)
     static const struct jtag_stream_io io = { .send = send, .receive = receive };
     for (size_t i = 0; i < JLINK_CHUNKS; i++) {
         struct jlink_batch *b = &j->batch[i];
-        j->chunk[i] = (struct jtag_chunk){ .tms = b->tms, .tdi = b->tdi, .tdo = b->in, .cap_bits = 64, .field = b->field,
+        j->chunk[i] = (struct jtag_chunk){ .tms = b->tms,
+                                           .tdi = b->tdi,
+                                           .tdo = b->in,
+                                           .cap_bits = 64,
+                                           .field = b->field,
                                            .cap_fields = JLINK_MAX_FIELDS };
     }
     jtag_stream_init(&j->stream, &io, j, j->chunk, JLINK_CHUNKS);
@@ -143,8 +164,9 @@ int jlink_run(struct jlink *j, const struct jtag_op *ops, size_t n, struct err *
     return ret == 0 ? check_writes(j, err) : ret;
 }
 
-/* A batch of the largest size, in which TMS stays high: no target minds, and whether the probe's memory will do is known. The first
- * eight clocks are a batch of their own: OpenOCD says that firmware V5 and V6 wants whole bytes there. */
+/* A batch of the largest size, in which TMS stays high: no target minds, and whether the probe's
+ * memory will do is known. The first eight clocks are a batch of their own: OpenOCD says that
+ * firmware V5 and V6 wants whole bytes there. */
 int jlink_try_batches(struct jlink *j, struct err *err)
 {
     struct jtag_chunk *c = &j->chunk[0];

@@ -6,6 +6,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 
+/* clang-format off */
 enum {
     MEMORY_MARGIN = 16, /* OpenOCD's */
     MIN_BATCH_BYTES = 8,
@@ -14,8 +15,10 @@ enum {
     REGISTER = 0x64, UNREGISTER = 0x65, HEADER = 8, ENTRY = 16, MAX_ENTRIES = 16, ENTRY_HANDLE = 10,
     SERIAL_DIGITS = 10
 };
+/* clang-format on */
 
-size_t jlink_jtag_request(uint8_t *out, enum jlink_command command, const uint8_t *tms, const uint8_t *tdi, uint32_t bits)
+size_t jlink_jtag_request(uint8_t *out, enum jlink_command command, const uint8_t *tms,
+                          const uint8_t *tdi, uint32_t bits)
 {
     size_t n = (bits + 7) / 8;
     out[0] = (uint8_t)command;
@@ -41,7 +44,9 @@ uint32_t jlink_batch_bits(uint32_t memory, unsigned max_packet, uint32_t tck_hz)
 {
     uint32_t bytes = JLINK_USUAL_BITS / 8;
     if (memory)
-        bytes = memory > MEMORY_MARGIN ? MIN((memory - MEMORY_MARGIN) / 2, (uint32_t)JLINK_MAX_BITS / 8) : 0;
+        bytes = memory > MEMORY_MARGIN
+                    ? MIN((memory - MEMORY_MARGIN) / 2, (uint32_t)JLINK_MAX_BITS / 8)
+                    : 0;
     bytes = MIN(bytes, tck_hz / BATCHES_PER_SECOND / 8);
     if (bytes > MIN_BATCH_BYTES && (bytes + 1) % max_packet == 0) /* TDO and status */
         bytes--;
@@ -80,10 +85,11 @@ void jlink_registration(uint8_t out[14], bool on, uint16_t handle)
 
 int jlink_registration_bytes(const uint8_t *reply, struct err *err)
 {
-    unsigned entries = le16(reply + 2), size = le16(reply + 4), total = HEADER + entries * size + le16(reply + 6);
+    unsigned entries = le16(reply + 2), size = le16(reply + 4),
+             total = HEADER + entries * size + le16(reply + 6);
     if (entries > MAX_ENTRIES || size != ENTRY || total > JLINK_REGISTRATION_MAX)
-        return err_set(err, ERR_PROTOCOL, "unplug the probe and plug it in again", "list of connections makes no sense: %u of %u bytes", entries,
-                       size);
+        return err_set(err, ERR_PROTOCOL, "unplug the probe and plug it in again",
+                       "list of connections makes no sense: %u of %u bytes", entries, size);
     return (int)MAX(total, (unsigned)JLINK_REGISTRATION_MIN);
 }
 
@@ -93,7 +99,8 @@ int jlink_registered(const uint8_t *reply, size_t len, struct err *err)
     for (unsigned i = 0; i < entries && HEADER + (size_t)ENTRY * (i + 1) <= len; i++)
         if (handle && le16(reply + HEADER + ENTRY * i + ENTRY_HANDLE) == handle)
             return (int)handle;
-    return err_set(err, ERR_RESOURCE, "end other programs that use it, or unplug it and plug it in again",
+    return err_set(err, ERR_RESOURCE,
+                   "end other programs that use it, or unplug it and plug it in again",
                    "no more connections: %u programs are registered", entries);
 }
 

@@ -15,12 +15,14 @@ static unsigned prove_ms(const struct jlink *j) { return MIN(j->reply_ms, (unsig
 static int need(struct jlink *j, size_t n, unsigned timeout_ms, struct err *err)
 {
     for (unsigned empty = 0; j->nrest < n;) {
-        int got = usb_bulk(j->usb, j->ep_in, j->rest + j->nrest, jlink_read_bytes(n - j->nrest, j->max_packet), timeout_ms, err);
+        int got = usb_bulk(j->usb, j->ep_in, j->rest + j->nrest,
+                           jlink_read_bytes(n - j->nrest, j->max_packet), timeout_ms, err);
         if (got < 0)
             return got;
         empty = got == 0 ? empty + 1 : 0; /* an empty packet may end a transfer */
         if (empty > JLINK_MAX_EMPTY)
-            return err_set(err, ERR_TIMEOUT, "unplug the probe if this stays", "the reply ends early: %zu bytes of %zu", j->nrest, n);
+            return err_set(err, ERR_TIMEOUT, "unplug the probe if this stays",
+                           "the reply ends early: %zu bytes of %zu", j->nrest, n);
         j->nrest += (size_t)got;
     }
     return 0;
@@ -33,14 +35,16 @@ static void take(struct jlink *j, uint8_t *reply, size_t n)
 }
 
 /* Sends a request, and fetches n bytes of reply (0: it has none; at most JLINK_TRANSFER). */
-static int ask_within(struct jlink *j, const uint8_t *request, size_t len, uint8_t *reply, size_t n, unsigned timeout_ms, struct err *err)
+static int ask_within(struct jlink *j, const uint8_t *request, size_t len, uint8_t *reply, size_t n,
+                      unsigned timeout_ms, struct err *err)
 {
     uint8_t buf[16];
     memcpy(buf, request, len);
     j->nrest = 0;
     int ret = usb_bulk(j->usb, j->ep_out, buf, len, timeout_ms, err);
     if (ret >= 0 && (size_t)ret < len)
-        ret = err_set(err, ERR_TIMEOUT, "unplug the probe if this stays", "took %d bytes of %zu", ret, len);
+        ret = err_set(err, ERR_TIMEOUT, "unplug the probe if this stays", "took %d bytes of %zu",
+                      ret, len);
     if (ret >= 0)
         ret = need(j, n, timeout_ms, err);
     if (ret < 0)
@@ -50,7 +54,8 @@ static int ask_within(struct jlink *j, const uint8_t *request, size_t len, uint8
     return 0;
 }
 
-int jlink_ask(struct jlink *j, enum jlink_command command, uint8_t *reply, size_t n, struct err *err)
+int jlink_ask(struct jlink *j, enum jlink_command command, uint8_t *reply, size_t n,
+              struct err *err)
 {
     const uint8_t request = (uint8_t)command;
     int ret = ask_within(j, &request, 1, reply, n, j->reply_ms, err);
@@ -70,7 +75,8 @@ static int get_version(struct jlink *j, unsigned timeout_ms, struct err *err)
         return err_prefix(err, ret, "firmware version");
     size_t n = le16(head);
     if (n > JLINK_TRANSFER)
-        return err_set(err, ERR_PROTOCOL, "unplug the probe and plug it in again", "firmware version of %zu bytes", n);
+        return err_set(err, ERR_PROTOCOL, "unplug the probe and plug it in again",
+                       "firmware version of %zu bytes", n);
     ret = need(j, n, timeout_ms, err);
     if (ret < 0)
         return err_prefix(err, ret, "firmware version");
@@ -78,7 +84,8 @@ static int get_version(struct jlink *j, unsigned timeout_ms, struct err *err)
     return 0;
 }
 
-/* Before a command is used its capability is looked at; the order is OpenOCD's, which says that some probes are particular. */
+/* Before a command is used its capability is looked at; the order is OpenOCD's, which says that
+ * some probes are particular. */
 static int get_caps(struct jlink *j, struct err *err)
 {
     uint8_t word[4];
@@ -88,9 +95,11 @@ static int get_caps(struct jlink *j, struct err *err)
     int ret = jlink_ask(j, JLINK_GET_CAPS, j->caps, 4, err);
     if (ret == 0 && jlink_can(j->caps, JLINK_CAP_EXTENDED))
         ret = jlink_ask(j, JLINK_GET_CAPS_EX, j->caps, JLINK_CAPS_BYTES, err);
-    if (ret == 0 && jlink_can(j->caps, JLINK_CAP_HW_VERSION) && (ret = jlink_ask(j, JLINK_GET_HW_VERSION, word, 4, err)) == 0)
+    if (ret == 0 && jlink_can(j->caps, JLINK_CAP_HW_VERSION) &&
+        (ret = jlink_ask(j, JLINK_GET_HW_VERSION, word, 4, err)) == 0)
         j->hw_major = le32(word) / 10000 % 100;
-    if (ret == 0 && jlink_can(j->caps, JLINK_CAP_MEMORY) && (ret = jlink_ask(j, JLINK_GET_MAX_MEM_BLOCK, word, 4, err)) == 0)
+    if (ret == 0 && jlink_can(j->caps, JLINK_CAP_MEMORY) &&
+        (ret = jlink_ask(j, JLINK_GET_MAX_MEM_BLOCK, word, 4, err)) == 0)
         j->memory = le32(word);
     return ret;
 }
@@ -112,7 +121,8 @@ static int registration(struct jlink *j, bool on, struct err *err)
     if (!jlink_can(j->caps, JLINK_CAP_REGISTER))
         return 0;
     jlink_registration(request, on, on ? 0 : j->handle);
-    int ret = ask_within(j, request, sizeof request, reply, JLINK_REGISTRATION_MIN, on ? j->reply_ms : prove_ms(j), err);
+    int ret = ask_within(j, request, sizeof request, reply, JLINK_REGISTRATION_MIN,
+                         on ? j->reply_ms : prove_ms(j), err);
     if (ret == 0 && (ret = jlink_registration_bytes(reply, err)) > JLINK_REGISTRATION_MIN) {
         size_t more = (size_t)ret - JLINK_REGISTRATION_MIN;
         ret = need(j, more, j->reply_ms, err);
@@ -141,7 +151,8 @@ static int interfaces(struct jlink *j, uint8_t which, uint32_t *out, struct err 
 static int select_jtag(struct jlink *j, bool *can, struct err *err)
 {
     uint32_t mask = 1u << JLINK_IF_JTAG;
-    int ret = jlink_can(j->caps, JLINK_CAP_SELECT_IF) ? interfaces(j, JLINK_IF_AVAILABLE, &mask, err) : 0;
+    int ret =
+        jlink_can(j->caps, JLINK_CAP_SELECT_IF) ? interfaces(j, JLINK_IF_AVAILABLE, &mask, err) : 0;
     *can = mask >> JLINK_IF_JTAG & 1;
     return ret;
 }
@@ -150,9 +161,11 @@ int jlink_drive(struct jlink *j, unsigned mask, struct err *err)
 {
     int ret = 0;
     if (mask & JTAG_PIN_NRESET)
-        ret = jlink_ask(j, j->pins & JTAG_PIN_NRESET ? JLINK_HW_RESET1 : JLINK_HW_RESET0, NULL, 0, err);
+        ret = jlink_ask(j, j->pins & JTAG_PIN_NRESET ? JLINK_HW_RESET1 : JLINK_HW_RESET0, NULL, 0,
+                        err);
     if (ret == 0 && mask & JTAG_PIN_NTRST)
-        ret = jlink_ask(j, j->pins & JTAG_PIN_NTRST ? JLINK_HW_TRST1 : JLINK_HW_TRST0, NULL, 0, err);
+        ret =
+            jlink_ask(j, j->pins & JTAG_PIN_NTRST ? JLINK_HW_TRST1 : JLINK_HW_TRST0, NULL, 0, err);
     return ret;
 }
 
@@ -175,7 +188,9 @@ static int get_speeds(struct jlink *j, struct err *err)
     uint8_t reply[6];
     j->base_hz = 0;
     j->min_div = 1;
-    int ret = jlink_can(j->caps, JLINK_CAP_SPEEDS) ? jlink_ask(j, JLINK_GET_SPEEDS, reply, sizeof reply, err) : 0;
+    int ret = jlink_can(j->caps, JLINK_CAP_SPEEDS)
+                  ? jlink_ask(j, JLINK_GET_SPEEDS, reply, sizeof reply, err)
+                  : 0;
     if (ret == 0 && jlink_can(j->caps, JLINK_CAP_SPEEDS)) {
         j->base_hz = le32(reply);
         j->min_div = le16(reply + 4);
@@ -187,7 +202,9 @@ static int get_speeds(struct jlink *j, struct err *err)
 static int forget_writes(struct jlink *j, struct err *err)
 {
     uint8_t status;
-    return jlink_can(j->caps, JLINK_CAP_JTAG_WRITE) ? jlink_ask(j, JLINK_HW_JTAG_GET_RESULT, &status, 1, err) : 0;
+    return jlink_can(j->caps, JLINK_CAP_JTAG_WRITE)
+               ? jlink_ask(j, JLINK_HW_JTAG_GET_RESULT, &status, 1, err)
+               : 0;
 }
 
 static int start(struct jlink *j, struct err *err)
@@ -205,7 +222,8 @@ static int start(struct jlink *j, struct err *err)
     if (ret == 0)
         ret = select_jtag(j, &can, err);
     if (ret == 0 && !can)
-        ret = err_set(err, ERR_UNSUPPORTED, "use a probe with a JTAG connector", "this probe has no JTAG, only SWD or others");
+        ret = err_set(err, ERR_UNSUPPORTED, "use a probe with a JTAG connector",
+                      "this probe has no JTAG, only SWD or others");
     if (ret == 0 && jlink_can(j->caps, JLINK_CAP_SELECT_IF))
         ret = interfaces(j, JLINK_IF_JTAG, &before, err);
     if (ret == 0)
@@ -237,7 +255,8 @@ void jlink_disconnect(struct jlink *j)
     j->wrote = false;
 }
 
-const struct usb_interface *jlink_interface(const struct usb_info *dev, uint8_t *in, uint8_t *out, unsigned *max_packet)
+const struct usb_interface *jlink_interface(const struct usb_info *dev, uint8_t *in, uint8_t *out,
+                                            unsigned *max_packet)
 {
     for (size_t i = 0; i < dev->nitfs; i++) {
         const struct usb_interface *itf = &dev->itf[i];
@@ -265,8 +284,8 @@ static int attach_usb(struct jlink *j, struct err *err)
     return usb_open(&dev, itf->number, j->probe.log, &j->usb, err);
 }
 
-/* What an earlier session left in the probe is dropped; then a question with a known answer. A probe that waits for the rest of
- * a batch gets its port reset. */
+/* What an earlier session left in the probe is dropped; then a question with a known answer. A
+ * probe that waits for the rest of a batch gets its port reset. */
 static int prove(struct jlink *j, struct err *err)
 {
     int ret = usb_drain(j->usb, j->ep_in, DRAIN_MS, DRAIN_READS, err);
@@ -309,7 +328,8 @@ int jlink_recovered(struct jlink *j, int ret, struct err *err)
         return err_prefix(err, ret, j->probe.name);
     }
     usb_cancel_all(j->usb);
-    log_msg(j->probe.log, LOG_USB, "%s: %s: opening it anew", j->probe.name, err ? err->what : "failed");
+    log_msg(j->probe.log, LOG_USB, "%s: %s: opening it anew", j->probe.name,
+            err ? err->what : "failed");
     if (jlink_connect(j, &why) < 0)
         return err_set(err, ERR_USB, why.hint, "%s: %s", j->probe.name, why.what);
     err_prefix(err, ret, j->probe.name);

@@ -1,4 +1,5 @@
-/* Scanning a chain, and finding the target on it. The probe around a probe is in jtag_chain_wrap.c. */
+/* Scanning a chain, and finding the target on it. The probe around a probe is in jtag_chain_wrap.c.
+ */
 #include "probe/jtag_chain.h"
 
 #include <ctype.h>
@@ -14,8 +15,9 @@
 enum {
     ID_BITS = 32,
     IDS_SCAN = (JTAG_CHAIN_MAX_TAPS + 1) * ID_BITS,
-    KEY = JTAG_CHAIN_MAX_BITS,                  /* ones before the zero that shows the length */
-    IR_SCAN = KEY + 1 + JTAG_CHAIN_MAX_BITS,    /* behind it as many again: all devices end in BYPASS */
+    KEY = JTAG_CHAIN_MAX_BITS, /* ones before the zero that shows the length */
+    /* behind it as many again: all devices end in BYPASS */
+    IR_SCAN = KEY + 1 + JTAG_CHAIN_MAX_BITS,
     BYPASS_SCAN = 2 * JTAG_CHAIN_MAX_TAPS,
     MIN_IR = 2
 };
@@ -41,15 +43,18 @@ static int ask(struct probe *p, struct answers *a, struct err *err)
     uint8_t ones[(IR_SCAN + 7) / 8], key[(IR_SCAN + 7) / 8];
     memset(ones, 0xFF, sizeof ones);
     memset(key, 0xFF, sizeof key);
-    key[KEY / 8] = (uint8_t)~(1u << KEY % 8);
-    const struct jtag_op ops[] = { jtag_reset(), jtag_dr(IDS_SCAN, ones, a->ids), jtag_ir(IR_SCAN, key, a->ir), jtag_dr(BYPASS_SCAN, ones, a->bypass) };
+    key[KEY / 8] = (uint8_t) ~(1u << KEY % 8);
+    const struct jtag_op ops[] = { jtag_reset(), jtag_dr(IDS_SCAN, ones, a->ids),
+                                   jtag_ir(IR_SCAN, key, a->ir),
+                                   jtag_dr(BYPASS_SCAN, ones, a->bypass) };
     memset(a, 0, sizeof *a);
     return p->driver->jtag->execute(p, ops, ARRAY_LEN(ops), err);
 }
 
 static int changed(struct err *err, const char *what)
 {
-    return err_set(err, ERR_PROTOCOL, "lower --speed; check TDI, TMS, TCK and GND", "JTAG chain: %s", what);
+    return err_set(err, ERR_PROTOCOL, "lower --speed; check TDI, TMS, TCK and GND",
+                   "JTAG chain: %s", what);
 }
 
 static int measure_ir(const struct answers *a, struct jtag_chain *out, struct err *err)
@@ -57,7 +62,8 @@ static int measure_ir(const struct answers *a, struct jtag_chain *out, struct er
     uint32_t zero = IR_SCAN;
     bool level = bit(a->ir, 0);
     if (run_end(a->ir, 0, IR_SCAN, level) == IR_SCAN)
-        return err_set(err, ERR_NO_TARGET, link_still_hint(level), "JTAG chain: TDO stays %d", level);
+        return err_set(err, ERR_NO_TARGET, link_still_hint(level), "JTAG chain: TDO stays %d",
+                       level);
     while (zero > 0 && bit(a->ir, zero - 1))
         zero--;
     if (zero == IR_SCAN)
@@ -74,17 +80,22 @@ static int count_taps(const struct answers *a, struct jtag_chain *out, struct er
 {
     uint32_t n = run_end(a->bypass, 0, BYPASS_SCAN, false);
     if (n == 0 && out->ir_bits == 0)
-        return err_set(err, ERR_NOT_FOUND, "check that the connector is on the right pins, and for solder between TDI and TDO",
-                       "JTAG chain: no device: TDI leads straight to TDO");
+        return err_set(
+            err, ERR_NOT_FOUND,
+            "check that the connector is on the right pins, and for solder between TDI and TDO",
+            "JTAG chain: no device: TDI leads straight to TDO");
     if (n > JTAG_CHAIN_MAX_TAPS)
-        return err_set(err, ERR_RESOURCE, "take devices out of the chain", "JTAG chain: more than %d devices", JTAG_CHAIN_MAX_TAPS);
-    if (n == 0 || run_end(a->bypass, n, BYPASS_SCAN, true) != BYPASS_SCAN || out->ir_bits < n * MIN_IR)
+        return err_set(err, ERR_RESOURCE, "take devices out of the chain",
+                       "JTAG chain: more than %d devices", JTAG_CHAIN_MAX_TAPS);
+    if (n == 0 || run_end(a->bypass, n, BYPASS_SCAN, true) != BYPASS_SCAN ||
+        out->ir_bits < n * MIN_IR)
         return changed(err, "the BYPASS registers are not a row of zeros");
     out->taps = n;
     return 0;
 }
 
-/* After a reset each device shows IDCODE or BYPASS; behind the last come the ones that were sent. */
+/* After a reset each device shows IDCODE or BYPASS; behind the last come the ones that were sent.
+ */
 static int read_ids(const struct answers *a, struct jtag_chain *out, struct err *err)
 {
     uint32_t at = 0;
@@ -94,7 +105,9 @@ static int read_ids(const struct answers *a, struct jtag_chain *out, struct err 
         if (out->idcode[place] == UINT32_MAX)
             return changed(err, "it shows fewer devices after a reset than in BYPASS");
     }
-    return run_end(a->ids, at, IDS_SCAN, true) == IDS_SCAN ? 0 : changed(err, "it shows more devices after a reset than in BYPASS");
+    return run_end(a->ids, at, IDS_SCAN, true) == IDS_SCAN
+               ? 0
+               : changed(err, "it shows more devices after a reset than in BYPASS");
 }
 
 int jtag_chain_scan(struct probe *p, struct jtag_chain *out, struct err *err)
@@ -116,10 +129,19 @@ int jtag_chain_scan(struct probe *p, struct jtag_chain *out, struct err *err)
 /* Makers whose devices may stand beside ours: bits 11 to 1 of an IDCODE. Source: JEDEC JEP106. */
 static const char *maker(uint32_t idcode)
 {
-    static const struct { unsigned id; const char *name; } rows[] = {
-        { 0x001, "AMD" }, { 0x007, "Hitachi" }, { 0x009, "Intel" }, { 0x00E, "Freescale" }, { 0x015, "NXP" }, { 0x017, "TI" },
-        { 0x01F, "Atmel" }, { 0x020, "ST" }, { 0x021, "Lattice" }, { 0x029, "Microchip" }, { 0x02F, "Actel" }, { 0x034, "Cypress" },
-        { 0x049, "Xilinx" }, { 0x065, "Analog Devices" }, { 0x06E, "Altera" }, { 0x0BF, "Broadcom" }, { 0x223, "Renesas" }, { 0x23B, "Arm" },
+    static const struct {
+        unsigned id;
+        const char *name;
+    } rows[] = {
+        { 0x001, "AMD" },     { 0x007, "Hitachi" },
+        { 0x009, "Intel" },   { 0x00E, "Freescale" },
+        { 0x015, "NXP" },     { 0x017, "TI" },
+        { 0x01F, "Atmel" },   { 0x020, "ST" },
+        { 0x021, "Lattice" }, { 0x029, "Microchip" },
+        { 0x02F, "Actel" },   { 0x034, "Cypress" },
+        { 0x049, "Xilinx" },  { 0x065, "Analog Devices" },
+        { 0x06E, "Altera" },  { 0x0BF, "Broadcom" },
+        { 0x223, "Renesas" }, { 0x23B, "Arm" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (rows[i].id == (idcode >> 1 & 0x7FF))
@@ -133,14 +155,17 @@ const char *jtag_chain_text(const struct jtag_chain *chain, char *buf, size_t ca
     for (unsigned i = 0; i < chain->taps; i++)
         any |= chain->idcode[i] != 0;
     if (!any) {
-        snprintf(buf, cap, "%u devices without IDCODE, instruction registers of %u bits", chain->taps, chain->ir_bits);
+        snprintf(buf, cap, "%u devices without IDCODE, instruction registers of %u bits",
+                 chain->taps, chain->ir_bits);
         return buf;
     }
-    size_t at = (size_t)snprintf(buf, cap, "%u device%s (", chain->taps, chain->taps == 1 ? "" : "s");
+    size_t at =
+        (size_t)snprintf(buf, cap, "%u device%s (", chain->taps, chain->taps == 1 ? "" : "s");
     for (unsigned i = 0; i < chain->taps && at < cap; i++) {
         const char *comma = i ? ", " : "";
         if (chain->idcode[i])
-            at += (size_t)snprintf(buf + at, cap - at, "%s%08X%s%s", comma, (unsigned)chain->idcode[i], *maker(chain->idcode[i]) ? " " : "",
+            at += (size_t)snprintf(buf + at, cap - at, "%s%08X%s%s", comma,
+                                   (unsigned)chain->idcode[i], *maker(chain->idcode[i]) ? " " : "",
                                    maker(chain->idcode[i]));
         else
             at += (size_t)snprintf(buf + at, cap - at, "%sno IDCODE", comma);
@@ -159,8 +184,9 @@ struct lengths {
 
 static int malformed(const char *given, struct err *err)
 {
-    return err_set(err, ERR_USAGE, "IR lengths from TDI to TDO, the target marked: 4,16*,8", "chain: '%s' is no list of lengths, each from %d to %d bits", given,
-                   MIN_IR, JTAG_CHAIN_MAX_IR);
+    return err_set(err, ERR_USAGE, "IR lengths from TDI to TDO, the target marked: 4,16*,8",
+                   "chain: '%s' is no list of lengths, each from %d to %d bits", given, MIN_IR,
+                   JTAG_CHAIN_MAX_IR);
 }
 
 static int parse(const char *given, struct lengths *out, struct err *err)
@@ -185,22 +211,25 @@ static int parse(const char *given, struct lengths *out, struct err *err)
 }
 
 /* The one length that is the target's, if none is marked. */
-static int mark(struct lengths *l, const struct jtag_chain_want *want, const char *given, struct err *err)
+static int mark(struct lengths *l, const struct jtag_chain_want *want, const char *given,
+                struct err *err)
 {
     for (unsigned i = 0; l->marked < 0 && i < l->n; i++)
         if (l->bits[i] == want->ir_bits)
             l->marked = (int)i;
     for (unsigned i = 0; l->marked >= 0 && i < l->n; i++)
         if (!strchr(given, '*') && (int)i != l->marked && l->bits[i] == want->ir_bits)
-            return err_set(err, ERR_USAGE, "mark the target: 4,16*,16", "chain: '%s': two devices have %u bits", given, want->ir_bits);
+            return err_set(err, ERR_USAGE, "mark the target: 4,16*,16",
+                           "chain: '%s': two devices have %u bits", given, want->ir_bits);
     if (l->marked < 0 || l->bits[l->marked] != want->ir_bits)
-        return err_set(err, ERR_USAGE, "IR lengths from TDI to TDO, the target marked: 4,16*,8", "chain: '%s': the %s has an IR of %u bits", given,
-                       want->name, want->ir_bits);
+        return err_set(err, ERR_USAGE, "IR lengths from TDI to TDO, the target marked: 4,16*,8",
+                       "chain: '%s': the %s has an IR of %u bits", given, want->name,
+                       want->ir_bits);
     return 0;
 }
 
-static int find_given(const struct jtag_chain *chain, const struct jtag_chain_want *want, const char *given, struct jtag_place *out,
-                      struct err *err)
+static int find_given(const struct jtag_chain *chain, const struct jtag_chain_want *want,
+                      const char *given, struct jtag_place *out, struct err *err)
 {
     struct lengths l;
     char text[160];
@@ -215,15 +244,20 @@ static int find_given(const struct jtag_chain *chain, const struct jtag_chain_wa
         before += i < at ? l.bits[i] : 0;
     }
     if (l.n != chain->taps || total != chain->ir_bits)
-        return err_set(err, ERR_USAGE, "let --chain say what is there", "chain: '%s' is %u devices with %u bits; measured: %s", given, l.n, total,
+        return err_set(err, ERR_USAGE, "let --chain say what is there",
+                       "chain: '%s' is %u devices with %u bits; measured: %s", given, l.n, total,
                        jtag_chain_text(chain, text, sizeof text));
-    *out = (struct jtag_place){ .place = at, .ir_bits = want->ir_bits, .taps_before = at, .taps_after = l.n - 1 - at, .ir_before = before,
+    *out = (struct jtag_place){ .place = at,
+                                .ir_bits = want->ir_bits,
+                                .taps_before = at,
+                                .taps_after = l.n - 1 - at,
+                                .ir_before = before,
                                 .ir_after = total - before - want->ir_bits };
     return 0;
 }
 
-/* Whether a row of `taps` instruction registers may lie in the captured bits from..to: each begins with 1, 0. reach[p]: the first few
- * of them may end before bit p. */
+/* Whether a row of `taps` instruction registers may lie in the captured bits from..to: each begins
+ * with 1, 0. reach[p]: the first few of them may end before bit p. */
 static bool may_be_row(const struct jtag_chain *chain, unsigned taps, uint32_t from, uint32_t to)
 {
     bool reach[2][JTAG_CHAIN_MAX_BITS + 1] = { { false } };
@@ -233,22 +267,26 @@ static bool may_be_row(const struct jtag_chain *chain, unsigned taps, uint32_t f
         memset(then, 0, sizeof reach[0]);
         for (uint32_t p = from; p + MIN_IR <= to; p++)
             if (now[p] && bit(chain->capture, p) && !bit(chain->capture, p + 1))
-                memset(then + p + MIN_IR, true, MIN(to - p, (uint32_t)JTAG_CHAIN_MAX_IR) - MIN_IR + 1);
+                memset(then + p + MIN_IR, true,
+                       MIN(to - p, (uint32_t)JTAG_CHAIN_MAX_IR) - MIN_IR + 1);
     }
     return reach[taps % 2][to];
 }
 
 /* The target so many places and bits from TDO: possible? */
-static bool fits(const struct jtag_chain *chain, const struct jtag_chain_want *want, unsigned taps_after, uint32_t ir_after)
+static bool fits(const struct jtag_chain *chain, const struct jtag_chain_want *want,
+                 unsigned taps_after, uint32_t ir_after)
 {
     unsigned place = chain->taps - 1 - taps_after;
     uint32_t end = ir_after + want->ir_bits;
-    return (chain->idcode[place] != 0) == want->has_idcode && end <= chain->ir_bits && bit(chain->capture, ir_after) &&
-           !bit(chain->capture, ir_after + 1) && may_be_row(chain, taps_after, 0, ir_after) && may_be_row(chain, place, end, chain->ir_bits);
+    return (chain->idcode[place] != 0) == want->has_idcode && end <= chain->ir_bits &&
+           bit(chain->capture, ir_after) && !bit(chain->capture, ir_after + 1) &&
+           may_be_row(chain, taps_after, 0, ir_after) &&
+           may_be_row(chain, place, end, chain->ir_bits);
 }
 
-int jtag_chain_find(const struct jtag_chain *chain, const struct jtag_chain_want *want, const char *given, struct jtag_place *out,
-                    struct err *err)
+int jtag_chain_find(const struct jtag_chain *chain, const struct jtag_chain_want *want,
+                    const char *given, struct jtag_place *out, struct err *err)
 {
     unsigned found = 0;
     char text[160];
@@ -258,15 +296,22 @@ int jtag_chain_find(const struct jtag_chain *chain, const struct jtag_chain_want
     for (unsigned after = 0; after < chain->taps; after++)
         for (uint32_t ir = MIN_IR * after; ir + want->ir_bits <= chain->ir_bits; ir++)
             if (fits(chain, want, after, ir) && ++found)
-                place = (struct jtag_place){ .place = chain->taps - 1 - after, .ir_bits = want->ir_bits, .taps_before = chain->taps - 1 - after,
-                                             .taps_after = after, .ir_before = chain->ir_bits - ir - want->ir_bits, .ir_after = ir };
+                place = (struct jtag_place){ .place = chain->taps - 1 - after,
+                                             .ir_bits = want->ir_bits,
+                                             .taps_before = chain->taps - 1 - after,
+                                             .taps_after = after,
+                                             .ir_before = chain->ir_bits - ir - want->ir_bits,
+                                             .ir_after = ir };
     jtag_chain_text(chain, text, sizeof text);
     if (found == 0)
-        return err_set(err, ERR_NO_TARGET, "is it the right board? --chain names IR lengths from TDI to TDO: 4,16*,8", "no %s on the JTAG chain: %s", want->name,
-                       text);
+        return err_set(err, ERR_NO_TARGET,
+                       "is it the right board? --chain names IR lengths from TDI to TDO: 4,16*,8",
+                       "no %s on the JTAG chain: %s", want->name, text);
     if (found > 1)
-        return err_set(err, ERR_RESOURCE, "say it with --chain: IR lengths from TDI to TDO, the target marked: 4,16*,8",
-                       "the %s may stand at %u places of the JTAG chain: %s", want->name, found, text);
+        return err_set(
+            err, ERR_RESOURCE,
+            "say it with --chain: IR lengths from TDI to TDO, the target marked: 4,16*,8",
+            "the %s may stand at %u places of the JTAG chain: %s", want->name, found, text);
     *out = place;
     return 0;
 }

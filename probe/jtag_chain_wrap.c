@@ -20,10 +20,11 @@ struct chained {
     struct probe *inner;
     struct jtag_chain chain;
     struct jtag_place place;
-    bool reset;              /* the others show IDCODE or BYPASS, nobody knows: an instruction is due */
+    /* the others show IDCODE or BYPASS, nobody knows: an instruction is due */
+    bool reset;
     struct jtag_op op[OPS];
     struct wanted wanted[OPS];
-    size_t nops, used;       /* bytes of in and out */
+    size_t nops, used; /* bytes of in and out */
     uint8_t in[BYTES], out[BYTES];
 };
 
@@ -49,11 +50,13 @@ static int run(struct chained *c, struct err *err)
 static int scan(struct chained *c, const struct jtag_op *op, struct err *err)
 {
     bool ir = op->kind == JTAG_IR;
-    uint32_t after = ir ? c->place.ir_after : c->place.taps_after, before = ir ? c->place.ir_before : c->place.taps_before;
+    uint32_t after = ir ? c->place.ir_after : c->place.taps_after,
+             before = ir ? c->place.ir_before : c->place.taps_before;
     uint32_t bits = after + op->bits + before;
     size_t bytes = (bits + 7) / 8;
     if (op->bits == 0 || op->bits > JTAG_MAX_BITS || bits > JTAG_MAX_BITS)
-        return err_set(err, ERR_USAGE, "", "JTAG scan of %u bits (1..%u)", op->bits, JTAG_MAX_BITS - after - before);
+        return err_set(err, ERR_USAGE, "", "JTAG scan of %u bits (1..%u)", op->bits,
+                       JTAG_MAX_BITS - after - before);
     int ret = c->nops == OPS || c->used + bytes > BYTES ? run(c, err) : 0;
     if (ret < 0)
         return ret;
@@ -65,7 +68,10 @@ static int scan(struct chained *c, const struct jtag_op *op, struct err *err)
             n = MIN(op->bits - at, (uint32_t)sizeof zeros * 8);
             bits_copy(in, after + at, op->tdi ? op->tdi : zeros, op->tdi ? at : 0, n);
         }
-    c->op[c->nops] = (struct jtag_op){ .kind = op->kind, .bits = bits, .tdi = in, .tdo = op->tdo ? c->out + c->used : NULL,
+    c->op[c->nops] = (struct jtag_op){ .kind = op->kind,
+                                       .bits = bits,
+                                       .tdi = in,
+                                       .tdo = op->tdo ? c->out + c->used : NULL,
                                        .idle_clocks = op->idle_clocks };
     c->wanted[c->nops++] = (struct wanted){ op->tdo, after, op->bits };
     c->used += bytes;
@@ -117,19 +123,24 @@ static int chained_execute(struct probe *p, const struct jtag_op *ops, size_t n,
 
 /* ---- the rest is inner's ---- */
 
-static int lacks(struct probe *p, struct err *err) { return err_set(err, ERR_UNSUPPORTED, "", "%s: this adapter cannot do it", p->name); }
+static int lacks(struct probe *p, struct err *err)
+{
+    return err_set(err, ERR_UNSUPPORTED, "", "%s: this adapter cannot do it", p->name);
+}
 
 static int chained_set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
 {
     struct chained *c = self(p);
     c->reset |= mask & JTAG_PIN_NTRST;
-    return inner_jtag(c)->set_pins ? inner_jtag(c)->set_pins(c->inner, mask, value, err) : lacks(p, err);
+    return inner_jtag(c)->set_pins ? inner_jtag(c)->set_pins(c->inner, mask, value, err)
+                                   : lacks(p, err);
 }
 
 static int chained_get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
 {
     struct chained *c = self(p);
-    return inner_jtag(c)->get_pins ? inner_jtag(c)->get_pins(c->inner, value, known, err) : lacks(p, err);
+    return inner_jtag(c)->get_pins ? inner_jtag(c)->get_pins(c->inner, value, known, err)
+                                   : lacks(p, err);
 }
 
 static int chained_voltage(struct probe *p, unsigned *mv, struct err *err)
@@ -141,7 +152,8 @@ static int chained_voltage(struct probe *p, unsigned *mv, struct err *err)
 static int chained_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struct err *err)
 {
     struct chained *c = self(p);
-    return inner_jtag(c)->set_clock ? inner_jtag(c)->set_clock(c->inner, hz, got_hz, err) : lacks(p, err);
+    return inner_jtag(c)->set_clock ? inner_jtag(c)->set_clock(c->inner, hz, got_hz, err)
+                                    : lacks(p, err);
 }
 
 static int chained_wait(struct probe *p, uint64_t ns, struct err *err)
@@ -150,11 +162,18 @@ static int chained_wait(struct probe *p, uint64_t ns, struct err *err)
     return inner_jtag(c)->wait ? inner_jtag(c)->wait(c->inner, ns, err) : 0;
 }
 
-static uint64_t chained_now_ns(struct probe *p) { return inner_jtag(self(p))->now_ns(self(p)->inner); }
-static size_t chained_batch_bits(struct probe *p) { return inner_jtag(self(p))->batch_bits(self(p)->inner); }
+static uint64_t chained_now_ns(struct probe *p)
+{
+    return inner_jtag(self(p))->now_ns(self(p)->inner);
+}
+static size_t chained_batch_bits(struct probe *p)
+{
+    return inner_jtag(self(p))->batch_bits(self(p)->inner);
+}
 static unsigned chained_ir_bits(struct probe *p) { return self(p)->place.ir_bits; }
 
-static void chained_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *transfers, uint64_t *bytes)
+static void chained_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *transfers,
+                          uint64_t *bytes)
 {
     inner_jtag(self(p))->stats(self(p)->inner, tck_clocks, transfers, bytes);
 }
@@ -177,12 +196,23 @@ static void chained_close(struct probe *p)
 static const struct probe_driver *driver(void)
 {
     static const struct jtag_ops jtag = {
-        .execute = chained_execute, .set_pins = chained_set_pins, .get_pins = chained_get_pins, .voltage = chained_voltage,
-        .set_clock = chained_set_clock, .wait = chained_wait, .now_ns = chained_now_ns, .batch_bits = chained_batch_bits,
-        .ir_bits = chained_ir_bits, .stats = chained_stats,
+        .execute = chained_execute,
+        .set_pins = chained_set_pins,
+        .get_pins = chained_get_pins,
+        .voltage = chained_voltage,
+        .set_clock = chained_set_clock,
+        .wait = chained_wait,
+        .now_ns = chained_now_ns,
+        .batch_bits = chained_batch_bits,
+        .ir_bits = chained_ir_bits,
+        .stats = chained_stats,
     };
     static const struct probe_driver chained = {
-        .name = "chain", .help = "a device of a JTAG chain", .close = chained_close, .reopen = chained_reopen, .jtag = &jtag,
+        .name = "chain",
+        .help = "a device of a JTAG chain",
+        .close = chained_close,
+        .reopen = chained_reopen,
+        .jtag = &jtag,
     };
     return &chained;
 }
@@ -199,17 +229,20 @@ int jtag_chain_verify(struct probe *p, struct err *err)
     c->reset = true;
     if (ret == -ERR_NO_TARGET || ret == -ERR_PROTOCOL)
         return 0;
-    if (ret == 0 && now.taps == c->chain.taps && now.ir_bits == c->chain.ir_bits && !memcmp(now.idcode, c->chain.idcode, sizeof now.idcode))
+    if (ret == 0 && now.taps == c->chain.taps && now.ir_bits == c->chain.ir_bits &&
+        !memcmp(now.idcode, c->chain.idcode, sizeof now.idcode))
         return 0;
     if (ret == 0)
-        return err_set(err, ERR_NO_TARGET, "connect the same board again, or start again", "the JTAG chain is another one now: %s",
+        return err_set(err, ERR_NO_TARGET, "connect the same board again, or start again",
+                       "the JTAG chain is another one now: %s",
                        jtag_chain_text(&now, text, sizeof text));
     if (err)
         *err = why;
     return ret;
 }
 
-int jtag_chain_wrap(struct probe *inner, const struct jtag_chain *chain, const struct jtag_place *place, struct probe **out, struct err *err)
+int jtag_chain_wrap(struct probe *inner, const struct jtag_chain *chain,
+                    const struct jtag_place *place, struct probe **out, struct err *err)
 {
     struct chained *c = calloc(1, sizeof *c);
     if (!c)

@@ -6,8 +6,8 @@
 #include "probe/base/bits.h"
 #include "probe/base/util.h"
 
-void jtag_stream_init(struct jtag_stream *s, const struct jtag_stream_io *io, void *ctx, struct jtag_chunk *chunk,
-                      unsigned nchunks)
+void jtag_stream_init(struct jtag_stream *s, const struct jtag_stream_io *io, void *ctx,
+                      struct jtag_chunk *chunk, unsigned nchunks)
 {
     assert(nchunks > 0);
     for (unsigned i = 0; i < nchunks; i++)
@@ -15,8 +15,8 @@ void jtag_stream_init(struct jtag_stream *s, const struct jtag_stream_io *io, vo
     *s = (struct jtag_stream){ .io = io, .ctx = ctx, .chunk = chunk, .nchunks = nchunks };
 }
 
-/* A caller's tdo may hold anything, and may be the tdi of bits not sent yet: only this field's bits change, and
- * the rest of the last byte once its op is complete. */
+/* A caller's tdo may hold anything, and may be the tdi of bits not sent yet: only this field's bits
+ * change, and the rest of the last byte once its op is complete. */
 static void deliver(const struct jtag_field *f, const uint8_t *tdo)
 {
     uint32_t end = f->dst_bit + f->bits;
@@ -113,7 +113,8 @@ static int shift(struct jtag_stream *s, const struct jtag_op *op, struct err *er
         if (op->tdi)
             bits_copy_or(c->tdi, c->nbits, op->tdi, done, n);
         if (op->tdo)
-            c->field[c->nfields++] = (struct jtag_field){ op->tdo, done, c->nbits, n, done + n == op->bits };
+            c->field[c->nfields++] =
+                (struct jtag_field){ op->tdo, done, c->nbits, n, done + n == op->bits };
         c->nbits += n;
     }
     bits_or(c->tms, c->nbits - 1, 1, 1);
@@ -123,11 +124,13 @@ static int shift(struct jtag_stream *s, const struct jtag_op *op, struct err *er
 static bool is_scan(const struct jtag_op *op) { return op->kind == JTAG_IR || op->kind == JTAG_DR; }
 
 /* next: the op behind this one, NULL if it is the last. */
-static int scan(struct jtag_stream *s, const struct jtag_op *op, const struct jtag_op *next, struct err *err)
+static int scan(struct jtag_stream *s, const struct jtag_op *op, const struct jtag_op *next,
+                struct err *err)
 {
     bool through_idle = !s->direct || op->idle_clocks || !next || !is_scan(next);
     int ret;
-    /* Select-DR, (Select-IR,) Capture, first Shift; afterwards Update and, by default, Run-Test/Idle */
+    /* Select-DR, (Select-IR,) Capture, first Shift; afterwards Update and, by default,
+     * Run-Test/Idle */
     if (op->kind == JTAG_IR)
         ret = tms_path(s, 0x3, 4, err);
     else
@@ -139,18 +142,17 @@ static int scan(struct jtag_stream *s, const struct jtag_op *op, const struct jt
     return ret < 0 ? ret : idle(s, op->idle_clocks, err);
 }
 
-static int one_op(struct jtag_stream *s, const struct jtag_op *op, const struct jtag_op *next, struct err *err)
+static int one_op(struct jtag_stream *s, const struct jtag_op *op, const struct jtag_op *next,
+                  struct err *err)
 {
     int ret;
     switch (op->kind) {
     case JTAG_RESET:
         ret = tms_path(s, 0x1F, 6, err);
         return ret < 0 ? ret : idle(s, op->idle_clocks, err);
-    case JTAG_IDLE:
-        return idle(s, (uint64_t)op->bits + op->idle_clocks, err);
+    case JTAG_IDLE: return idle(s, (uint64_t)op->bits + op->idle_clocks, err);
     case JTAG_IR:
-    case JTAG_DR:
-        return scan(s, op, next, err);
+    case JTAG_DR: return scan(s, op, next, err);
     }
     return 0; /* jtag_check() has seen to it */
 }

@@ -11,10 +11,10 @@
 enum {
     NO_POWER_MV = 800,
     RESET_NS = 20 * 1000 * 1000,
-    IR_ONES = 1024,       /* long enough for the instruction registers of any chain */
+    IR_ONES = 1024, /* long enough for the instruction registers of any chain */
     MAX_TAPS = 64,
     CHECK_BITS = 4096,
-    ROUNDS = 4,           /* passes that make a clock good */
+    ROUNDS = 4, /* passes that make a clock good */
     SLOWEST_HZ = 100000
 };
 
@@ -45,7 +45,10 @@ int link_power(struct probe *p, unsigned *mv, struct err *err)
     if (ret == 0)
         return value < NO_POWER_MV ? LINK_POWER_OFF : LINK_POWER_ON;
     if (ret == -ERR_UNSUPPORTED)
-        ret = pin_power(jtag ? jtag->get_pins : bdc ? bdc->get_pins : NULL, p, jtag ? (unsigned)JTAG_PIN_VTREF : (unsigned)BDC_PIN_VTREF, &why);
+        ret = pin_power(jtag  ? jtag->get_pins
+                        : bdc ? bdc->get_pins
+                              : NULL,
+                        p, jtag ? (unsigned)JTAG_PIN_VTREF : (unsigned)BDC_PIN_VTREF, &why);
     if (ret < 0 && ret != -ERR_UNSUPPORTED && err)
         *err = why;
     return ret == -ERR_UNSUPPORTED ? LINK_POWER_UNKNOWN : ret;
@@ -56,11 +59,14 @@ int link_reset(struct probe *p, struct err *err)
     const struct jtag_ops *j = p->driver->jtag;
     const struct bdc_ops *b = p->driver->bdc;
     unsigned pin = j ? JTAG_PIN_NRESET : BDC_PIN_RESET, value = pin, known = 0;
-    int (*set)(struct probe *, unsigned, unsigned, struct err *) = j ? j->set_pins : b ? b->set_pins : NULL;
+    int (*set)(struct probe *, unsigned, unsigned, struct err *) = j   ? j->set_pins
+                                                                   : b ? b->set_pins
+                                                                       : NULL;
     int (*wait)(struct probe *, uint64_t, struct err *) = j ? j->wait : b ? b->wait : NULL;
     get_pins_fn *get = j ? j->get_pins : b ? b->get_pins : NULL;
     if (!set || !wait)
-        return err_set(err, ERR_UNSUPPORTED, "reset the board by its button", "%s: this adapter has no reset pin", p->name);
+        return err_set(err, ERR_UNSUPPORTED, "reset the board by its button",
+                       "%s: this adapter has no reset pin", p->name);
     int ret = set(p, pin, 0, err);
     if (ret == 0)
         ret = wait(p, RESET_NS, err);
@@ -69,7 +75,9 @@ int link_reset(struct probe *p, struct err *err)
     if (ret == 0)
         ret = wait(p, RESET_NS, err);
     if (ret == 0 && get && get(p, &value, &known, NULL) == 0 && known & ~value & pin)
-        return err_set(err, ERR_NO_TARGET, "let go of the reset button; look at what drives the reset pin", "the board is held in reset");
+        return err_set(err, ERR_NO_TARGET,
+                       "let go of the reset button; look at what drives the reset pin",
+                       "the board is held in reset");
     return ret < 0 ? err_prefix(err, ret, "reset") : 0;
 }
 
@@ -90,7 +98,8 @@ static void make_pattern(uint8_t *to, uint32_t bits)
     }
 }
 
-/* The delay at which out repeats in, or -1. What comes out first is what the devices captured: zeros. */
+/* The delay at which out repeats in, or -1. What comes out first is what the devices captured:
+ * zeros. */
 static int delay_of(const uint8_t *in, const uint8_t *out, uint32_t bits)
 {
     for (uint32_t d = 0; d <= MAX_TAPS; d++) {
@@ -113,12 +122,15 @@ static int still(const uint8_t *out, uint32_t bits)
 
 const char *link_still_hint(bool level)
 {
-    return level ? "check power, the wires TCK, TMS and TDO (one open? TDO swapped with TDI?), and that nTRST is not held low"
-                 : "check power, the wires TDO and GND (TDO shorted low?), and that nTRST is not held low";
+    return level ? "check power, the wires TCK, TMS and TDO (one open? TDO swapped with TDI?), and "
+                   "that nTRST is not held low"
+                 : "check power, the wires TDO and GND (TDO shorted low?), and that nTRST is not "
+                   "held low";
 }
 
-/* A pattern longer than any chain's instruction registers, then ones. Where TDI is not connected, what comes out stands still as soon as
- * the registers are empty, before the pattern could have come. 1: so it is, *level what it stands at; 0: not; the adapter's failure. */
+/* A pattern longer than any chain's instruction registers, then ones. Where TDI is not connected,
+ * what comes out stands still as soon as the registers are empty, before the pattern could have
+ * come. 1: so it is, *level what it stands at; 0: not; the adapter's failure. */
 static int tdi_is_still(struct probe *p, bool *level, struct err *err)
 {
     uint8_t in[2 * IR_ONES / 8], out[2 * IR_ONES / 8] = { 0 };
@@ -144,11 +156,16 @@ static int why_bad(struct probe *p, uint32_t bits, int tdo, struct err *err)
         return ret;
     if (ret)
         return err_set(err, ERR_NO_TARGET, "check the wire TDI: open, shorted, or on the wrong pin",
-                       "TDI does not reach the chain: behind the devices' own bits TDO stays %d, whatever is sent", level);
+                       "TDI does not reach the chain: behind the devices' own bits TDO stays %d, "
+                       "whatever is sent",
+                       level);
     if (tdo >= 0)
-        return err_set(err, ERR_NO_TARGET, link_still_hint(tdo), "%u bits sent through the chain: TDO stays %d", bits, tdo);
-    return err_set(err, ERR_PROTOCOL, "lower --speed, or let --speed auto find one that works; shorten the wires, check ground",
-                   "bits sent through the chain come back changed");
+        return err_set(err, ERR_NO_TARGET, link_still_hint(tdo),
+                       "%u bits sent through the chain: TDO stays %d", bits, tdo);
+    return err_set(
+        err, ERR_PROTOCOL,
+        "lower --speed, or let --speed auto find one that works; shorten the wires, check ground",
+        "bits sent through the chain come back changed");
 }
 
 int link_check(struct probe *p, uint32_t bits, unsigned *taps, struct err *err)
@@ -160,7 +177,8 @@ int link_check(struct probe *p, uint32_t bits, unsigned *taps, struct err *err)
         return err_set(err, ERR_UNSUPPORTED, "", "%s: this is no JTAG adapter", p->name);
     memset(ones, 0xFF, sizeof ones);
     make_pattern(in, bits);
-    const struct jtag_op ops[] = { jtag_reset(), jtag_ir(IR_ONES, ones, NULL), jtag_dr(bits, in, out) };
+    const struct jtag_op ops[] = { jtag_reset(), jtag_ir(IR_ONES, ones, NULL),
+                                   jtag_dr(bits, in, out) };
     int ret = jtag->execute(p, ops, ARRAY_LEN(ops), err);
     if (ret < 0)
         return ret;
@@ -196,7 +214,8 @@ int link_rate(struct probe *p, uint32_t *bits_per_s, struct err *err)
     }
     free(out);
     if (ret == 0)
-        *bits_per_s = (uint32_t)MIN((uint64_t)n * bits * 1000000000u / MAX(took, (uint64_t)1), (uint64_t)UINT32_MAX);
+        *bits_per_s = (uint32_t)MIN((uint64_t)n * bits * 1000000000u / MAX(took, (uint64_t)1),
+                                    (uint64_t)UINT32_MAX);
     return ret;
 }
 
@@ -215,7 +234,8 @@ static int good(struct probe *p, struct link_speed *s, struct err *err)
         unsigned taps = s->taps;
         int ret = link_check(p, CHECK_BITS, &taps, err);
         if (ret == 0 && s->hz && taps != s->taps)
-            ret = err_set(err, ERR_PROTOCOL, "lower --speed", "the chain has %u devices now, %u before", taps, s->taps);
+            ret = err_set(err, ERR_PROTOCOL, "lower --speed",
+                          "the chain has %u devices now, %u before", taps, s->taps);
         if (ret < 0)
             return ret;
         s->taps = taps;
@@ -225,7 +245,8 @@ static int good(struct probe *p, struct link_speed *s, struct err *err)
 
 static bool lost_bits(int ret) { return ret == -ERR_PROTOCOL || ret == -ERR_NO_TARGET; }
 
-/* Sets a clock and tries it. 0; -ERR_PROTOCOL or -ERR_NO_TARGET: bits were lost; else the adapter's failure. */
+/* Sets a clock and tries it. 0; -ERR_PROTOCOL or -ERR_NO_TARGET: bits were lost; else the adapter's
+ * failure. */
 static int try_clock(struct probe *p, uint32_t hz, struct link_speed *s, struct err *err)
 {
     uint32_t got = 0;
@@ -257,14 +278,18 @@ static int step_back(struct probe *p, struct link_speed *s, struct err *err)
 
 int link_speed_auto(struct probe *p, uint32_t most_hz, struct link_speed *out, struct err *err)
 {
-    static const uint32_t steps[] = { SLOWEST_HZ, 250000, 500000, 1000000, 2000000, 3000000, 4000000, 5000000, 6000000, 8000000, 10000000,
-                                      12000000, 15000000, 20000000, 25000000, 30000000, 40000000, 50000000 };
+    static const uint32_t steps[] = {
+        SLOWEST_HZ, 250000,   500000,   1000000,  2000000,  3000000,  4000000,  5000000,  6000000,
+        8000000,    10000000, 12000000, 15000000, 20000000, 25000000, 30000000, 40000000, 50000000
+    };
     struct link_speed s = { 0 };
     struct err why = { .code = ERR_OK };
     int ret = 0;
     if (!p->driver->jtag || !p->driver->jtag->set_clock)
-        return err_set(err, ERR_UNSUPPORTED, "name a clock, or none", "%s: its clock cannot be found by trying", p->name);
-    for (size_t i = 0; i < ARRAY_LEN(steps) && ret == 0 && (!i || !most_hz || steps[i] <= most_hz); i++)
+        return err_set(err, ERR_UNSUPPORTED, "name a clock, or none",
+                       "%s: its clock cannot be found by trying", p->name);
+    for (size_t i = 0; i < ARRAY_LEN(steps) && ret == 0 && (!i || !most_hz || steps[i] <= most_hz);
+         i++)
         ret = try_clock(p, steps[i], &s, &why);
     if (s.hz && lost_bits(ret))
         ret = step_back(p, &s, &why);
@@ -273,6 +298,7 @@ int link_speed_auto(struct probe *p, uint32_t most_hz, struct link_speed *out, s
     else if (err)
         *err = why;
     if (ret == -ERR_PROTOCOL)
-        return err_set(err, ERR_PROTOCOL, "shorten the wires, check ground and TCK", "%s even at %u kHz", why.what, SLOWEST_HZ / 1000);
+        return err_set(err, ERR_PROTOCOL, "shorten the wires, check ground and TCK",
+                       "%s even at %u kHz", why.what, SLOWEST_HZ / 1000);
     return ret;
 }

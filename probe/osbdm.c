@@ -1,10 +1,13 @@
-/* Driver "osbdm": the BDM pods on NXP's boards with their firmware for S12Z, a pipe of bytes to the BKGD pin.
+/* Driver "osbdm": the BDM pods on NXP's boards with their firmware for S12Z, a pipe of bytes to the
+ * BKGD pin.
  *
- * One packet holds up to 30 bytes sent or received; as many commands as fit go into one, and no command is divided, for the part drops one
- * that pauses for 512 cycles. Packets have no numbers and the firmware has one buffer each way, so there is one at a time; its answer's read
- * is on the bus before it, since the one before was answered: what that brings before there is a question belongs to an earlier one, and
- * then the answer taken for the last was not its own. The firmware knows no ACK pulses: it leaves some 36 cycles between bytes instead.
- * Source: firmware build 31 revision 26: cmd_processing.c, bdm_9s12z.c, bdm_bgnd_driver.c. */
+ * One packet holds up to 30 bytes sent or received; as many commands as fit go into one, and no
+ * command is divided, for the part drops one that pauses for 512 cycles. Packets have no numbers
+ * and the firmware has one buffer each way, so there is one at a time; its answer's read is on the
+ * bus before it, since the one before was answered: what that brings before there is a question
+ * belongs to an earlier one, and then the answer taken for the last was not its own. The firmware
+ * knows no ACK pulses: it leaves some 36 cycles between bytes instead. Source: firmware build 31
+ * revision 26: cmd_processing.c, bdm_9s12z.c, bdm_bgnd_driver.c. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,13 +18,35 @@
 #include "probe/host_time.h"
 #include "probe/pod.h"
 
-enum { PACKET = 64, HEAD = 4, MAX_PAIRS = (PACKET - HEAD) / 2, DRAIN_MS = 20, DRAIN_READS = 16, CORE_S12Z = 9, VERSION_BYTES = 12, STATUS_BYTES = 12 };
-enum osbdm_command { OSBDM_STATUS = 0x10, OSBDM_INIT = 0x11, OSBDM_SET_SPEED = 0x25, OSBDM_GET_SPEED = 0x26, OSBDM_SPECIAL = 0x27, OSBDM_VERSION = 0x50 };
-enum osbdm_special { SPECIAL_BKGD = 0x07, SPECIAL_RESET = 0x08, SPECIAL_PIPE = 0x1D, SPECIAL_PINS_OFF = 0x33, SPECIAL_PINS_ON = 0x34 };
+enum {
+    PACKET = 64,
+    HEAD = 4,
+    MAX_PAIRS = (PACKET - HEAD) / 2,
+    DRAIN_MS = 20,
+    DRAIN_READS = 16,
+    CORE_S12Z = 9,
+    VERSION_BYTES = 12,
+    STATUS_BYTES = 12
+};
+enum osbdm_command {
+    OSBDM_STATUS = 0x10,
+    OSBDM_INIT = 0x11,
+    OSBDM_SET_SPEED = 0x25,
+    OSBDM_GET_SPEED = 0x26,
+    OSBDM_SPECIAL = 0x27,
+    OSBDM_VERSION = 0x50
+};
+enum osbdm_special {
+    SPECIAL_BKGD = 0x07,
+    SPECIAL_RESET = 0x08,
+    SPECIAL_PIPE = 0x1D,
+    SPECIAL_PINS_OFF = 0x33,
+    SPECIAL_PINS_ON = 0x34
+};
 enum { PIPE_SEND = 0x00, PIPE_RECEIVE = 0x07, LOW = 0x00, RELEASED = 0xFF };
 enum { TICKS_NOBODY = 0xFFFF }; /* of 60 MHz: a clock slower than any part's */
 #define TICK_HZ UINT64_C(60000000)
-#define MAX_HZ 24000000 /* what its bit routines do */
+#define MAX_HZ  24000000 /* what its bit routines do */
 
 /* Where received bytes go. */
 struct piece {
@@ -48,7 +73,8 @@ static int listen(struct osbdm *o, struct err *err)
     int ret = o->posted ? 0 : pod_post(&o->pod, o->wire, PACKET, err);
     o->posted = o->posted || ret == 0;
     if (ret == 0 && pod_ready(&o->pod))
-        ret = err_set(err, ERR_PROTOCOL, "unplug the pod and plug it in again", "an answer that belongs to no command");
+        ret = err_set(err, ERR_PROTOCOL, "unplug the pod and plug it in again",
+                      "an answer that belongs to no command");
     return ret;
 }
 
@@ -70,8 +96,8 @@ static int exchange(struct osbdm *o, size_t len, struct err *err)
     return ret < 0 ? ret : n;
 }
 
-/* As exchange(), and the answer has at least `want` bytes. -ERR_UNSUPPORTED: the pod says that it failed, or has no such command;
- * -ERR_PROTOCOL: not an answer to this one. */
+/* As exchange(), and the answer has at least `want` bytes. -ERR_UNSUPPORTED: the pod says that it
+ * failed, or has no such command; -ERR_PROTOCOL: not an answer to this one. */
 static int packet(struct osbdm *o, size_t len, size_t want, struct err *err)
 {
     uint8_t command = o->out[0];
@@ -79,9 +105,11 @@ static int packet(struct osbdm *o, size_t len, size_t want, struct err *err)
     if (ret < 0)
         return ret;
     if (ret >= 2 && o->in[0] <= 2)
-        return err_set(err, ERR_UNSUPPORTED, "look for newer firmware", "command %02x: %s", command, o->in[0] == 2 ? "the pod does not know it" : "the pod failed");
+        return err_set(err, ERR_UNSUPPORTED, "look for newer firmware", "command %02x: %s", command,
+                       o->in[0] == 2 ? "the pod does not know it" : "the pod failed");
     if ((size_t)ret < want || o->in[0] != command)
-        return err_set(err, ERR_PROTOCOL, "unplug the pod and plug it in again", "command %02x: %d bytes of answer to %02x, %zu are right", command, ret,
+        return err_set(err, ERR_PROTOCOL, "unplug the pod and plug it in again",
+                       "command %02x: %d bytes of answer to %02x, %zu are right", command, ret,
                        ret > 0 ? o->in[0] : 0, want);
     return 0;
 }
@@ -92,8 +120,9 @@ static int command(struct osbdm *o, enum osbdm_command c, size_t want, struct er
     return packet(o, 1, want, err);
 }
 
-/* The only value of this protocol that goes least significant byte first: getbuf4() of the firmware's util.c, and the host writes a native long of
- * x86's (osbdm_base.c). GET_SPEED answers the other way round. */
+/* The only value of this protocol that goes least significant byte first: getbuf4() of the
+ * firmware's util.c, and the host writes a native long of x86's (osbdm_base.c). GET_SPEED answers
+ * the other way round. */
 static int set_speed(struct osbdm *o, uint32_t ticks, struct err *err)
 {
     o->out[0] = OSBDM_SET_SPEED;
@@ -123,7 +152,8 @@ static int flush(struct osbdm *o, struct err *err)
     int ret = packet(o, HEAD + 2 * o->pairs, PACKET, err);
     o->pairs = 0;
     if (ret == 0 && be16(o->in + 2) != wanted)
-        ret = err_set(err, ERR_PROTOCOL, "unplug the pod and plug it in again", "%u bytes came from BKGD, %u are right", be16(o->in + 2), wanted);
+        ret = err_set(err, ERR_PROTOCOL, "unplug the pod and plug it in again",
+                      "%u bytes came from BKGD, %u are right", be16(o->in + 2), wanted);
     const uint8_t *from = o->in + HEAD;
     for (unsigned k = 0; ret == 0 && k < o->npieces; from += o->piece[k++].bytes)
         if (o->piece[k].to)
@@ -140,12 +170,14 @@ static void pair(struct osbdm *o, uint8_t what, uint8_t byte)
 }
 
 /* One command into the packet; one that does not fit waits for the next. */
-static int add(struct osbdm *o, uint8_t opcode, uint32_t addr, const uint8_t *tx, uint8_t *rx, struct err *err)
+static int add(struct osbdm *o, uint8_t opcode, uint32_t addr, const uint8_t *tx, uint8_t *rx,
+               struct err *err)
 {
     struct bdc_shape shape;
     if (bdc_shape(opcode, &shape) < 0)
         return err_set(err, ERR_USAGE, "", "BDC: no command %02X", opcode);
-    unsigned answer = shape.rx_bytes + (shape.status ? 1u : 0u), all = 1u + shape.address_bytes + shape.tx_bytes + answer;
+    unsigned answer = shape.rx_bytes + (shape.status ? 1u : 0u),
+             all = 1u + shape.address_bytes + shape.tx_bytes + answer;
     int ret = o->pairs + all > MAX_PAIRS ? flush(o, err) : 0;
     if (ret < 0)
         return ret;
@@ -166,30 +198,37 @@ static int add_block(struct osbdm *o, const struct bdc_op *op, struct err *err)
 {
     bool write = op->kind == BDC_WRITE, lines = op->kind == BDC_LINES;
     unsigned step = lines ? 8 : op->width, size = op->width == 4 ? 8 : op->width == 2 ? 4 : 0;
-    uint8_t first = write ? BDC_WRITE_MEM : BDC_READ_MEM, more = write ? BDC_FILL_MEM : BDC_DUMP_MEM;
+    uint8_t first = write ? BDC_WRITE_MEM : BDC_READ_MEM,
+            more = write ? BDC_FILL_MEM : BDC_DUMP_MEM;
     int ret = lines ? 0 : pod_check_block(op, err);
     if (lines && op->len % step)
         ret = err_set(err, ERR_USAGE, "", "BDC: %u bytes of trace lines", op->len);
     for (uint32_t at = 0; ret == 0 && at < op->len; at += step) {
         uint8_t opcode = lines ? BDC_READ_DBGTB : (uint8_t)((at ? more : first) + size);
-        ret = add(o, opcode, op->addr, op->tx ? op->tx + at : NULL, op->rx ? op->rx + at : NULL, err);
+        ret =
+            add(o, opcode, op->addr, op->tx ? op->tx + at : NULL, op->rx ? op->rx + at : NULL, err);
     }
     return ret;
 }
 
 /* ERASE_FLASH counts twice in a row only: both into one packet. */
-static int add_op(struct osbdm *o, const struct bdc_op *op, const struct bdc_op *before, struct err *err)
+static int add_op(struct osbdm *o, const struct bdc_op *op, const struct bdc_op *before,
+                  struct err *err)
 {
     int ret;
     switch (op->kind) {
     case BDC_COMMAND:
         if (op->opcode == BDC_ACK_ENABLE)
             return err_set(err, ERR_UNSUPPORTED, "", "%s knows no ACK pulses", o->pod.probe.name);
-        ret = op->opcode == BDC_ERASE_FLASH && !(before && before->opcode == BDC_ERASE_FLASH) ? flush(o, err) : 0;
+        ret = op->opcode == BDC_ERASE_FLASH && !(before && before->opcode == BDC_ERASE_FLASH)
+                  ? flush(o, err)
+                  : 0;
         return ret < 0 ? ret : add(o, op->opcode, op->addr, op->tx, op->rx, err);
     case BDC_PAUSE:
         ret = flush(o, err);
-        return ret < 0 ? ret : host_wait(&o->pod.probe, op->len * UINT64_C(1000000000) / MAX(o->pod.hz, 1000u), err);
+        return ret < 0 ? ret
+                       : host_wait(&o->pod.probe,
+                                   op->len * UINT64_C(1000000000) / MAX(o->pod.hz, 1000u), err);
     default: return add_block(o, op, err);
     }
 }
@@ -212,10 +251,13 @@ static int get_version(struct osbdm *o, struct err *err)
     int ret = command(o, OSBDM_VERSION, VERSION_BYTES, err);
     if (ret < 0)
         return err_prefix(err, ret, "firmware version");
-    snprintf(o->pod.firmware, sizeof o->pod.firmware, "build %u rev %u, core %u%s", o->in[4], o->in[7], o->in[5], o->in[5] == CORE_S12Z ? " (S12Z)" : "");
+    snprintf(o->pod.firmware, sizeof o->pod.firmware, "build %u rev %u, core %u%s", o->in[4],
+             o->in[7], o->in[5], o->in[5] == CORE_S12Z ? " (S12Z)" : "");
     if (o->in[5] != CORE_S12Z)
-        return err_set(err, ERR_UNSUPPORTED, "load OSBDM's firmware for S12Z into the pod with its boot loader",
-                       "this pod's firmware is for another core (%u), S12Z is %u", o->in[5], CORE_S12Z);
+        return err_set(err, ERR_UNSUPPORTED,
+                       "load OSBDM's firmware for S12Z into the pod with its boot loader",
+                       "this pod's firmware is for another core (%u), S12Z is %u", o->in[5],
+                       CORE_S12Z);
     return 0;
 }
 
@@ -255,7 +297,8 @@ static int osbdm_start(struct pod *p, struct err *err)
 
 /* ---- bdc.h ---- */
 
-static int osbdm_execute(struct probe *probe, struct bdc_op *ops, size_t n, bool stop_on_long, struct err *err)
+static int osbdm_execute(struct probe *probe, struct bdc_op *ops, size_t n, bool stop_on_long,
+                         struct err *err)
 {
     struct osbdm *o = self(probe);
     (void)stop_on_long;
@@ -284,7 +327,8 @@ static int measure(struct osbdm *o, uint32_t *hz, struct err *err)
         return ret;
     uint32_t ticks = be32(o->in + 2);
     if (ticks == 0 || ticks > TICKS_NOBODY - 16)
-        return err_set(err, ERR_NO_TARGET, "check target power, the BKGD line and the RESET line", "SYNC: no answer");
+        return err_set(err, ERR_NO_TARGET, "check target power, the BKGD line and the RESET line",
+                       "SYNC: no answer");
     *hz = o->pod.hz = (uint32_t)(TICK_HZ * BDC_SYNC_CYCLES / ticks);
     return 0;
 }
@@ -355,12 +399,18 @@ static int osbdm_get_pins(struct probe *probe, unsigned *value, unsigned *known,
 /* ---- the driver ---- */
 
 /* Source: osbdm_hwdesc.h. */
-static const struct usb_id ids[] = { { 0x15A2, 0x005E }, { 0x15A2, 0x0042 }, { 0x15A2, 0x0058 }, { 0x15A2, 0x005F }, { 0x15A2, 0xAF10 }, { 0x15A2, 0xAF11 },
+static const struct usb_id ids[] = { { 0x15A2, 0x005E },
+                                     { 0x15A2, 0x0042 },
+                                     { 0x15A2, 0x0058 },
+                                     { 0x15A2, 0x005F },
+                                     { 0x15A2, 0xAF10 },
+                                     { 0x15A2, 0xAF11 },
                                      { 0, 0 } };
 
 static void osbdm_leave(struct pod *p)
 {
-    if (osbdm_set_pins(&p->probe, BDC_PIN_BKGD | BDC_PIN_RESET, BDC_PIN_BKGD | BDC_PIN_RESET, NULL) == 0)
+    if (osbdm_set_pins(&p->probe, BDC_PIN_BKGD | BDC_PIN_RESET, BDC_PIN_BKGD | BDC_PIN_RESET,
+                       NULL) == 0)
         special(CONTAINER_OF(p, struct osbdm, pod), SPECIAL_PINS_OFF, 0, NULL);
 }
 
@@ -373,8 +423,14 @@ static const struct pod_kind kind = {
 };
 _Static_assert(offsetof(struct osbdm, pod) == 0, "pod.c makes one of kind.size");
 
-static int osbdm_list(bool open, struct adapter_list *out, struct err *err) { return pod_list(&kind, open, out, err); }
-static int osbdm_open(const struct probe_config *cfg, struct probe **out, struct err *err) { return pod_open(&kind, cfg, out, err); }
+static int osbdm_list(bool open, struct adapter_list *out, struct err *err)
+{
+    return pod_list(&kind, open, out, err);
+}
+static int osbdm_open(const struct probe_config *cfg, struct probe **out, struct err *err)
+{
+    return pod_open(&kind, cfg, out, err);
+}
 
 static const struct bdc_ops osbdm_bdc = {
     .max_hz = MAX_HZ,

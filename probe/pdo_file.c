@@ -19,19 +19,21 @@
 
 extern const struct probe_driver file_driver;
 enum { CHUNK = 1 << 16, EDGE_BYTES = 8 };
-static const char *const forms[] = { [PDO_FORM_SR] = "sr", [PDO_FORM_VCD] = "vcd", [PDO_FORM_RAW] = "raw", [PDO_FORM_EDGES] = "edges" };
+static const char *const forms[] = {
+    [PDO_FORM_SR] = "sr", [PDO_FORM_VCD] = "vcd", [PDO_FORM_RAW] = "raw", [PDO_FORM_EDGES] = "edges"
+};
 
 struct pdo_file {
     enum pdo_form form;
-    char path[256];      /* for messages */
-    int fd;              /* -1: .sr */
+    char path[256]; /* for messages */
+    int fd;         /* -1: .sr */
     bool pipe, ended, eof;
     struct pdo_sr *sr;
     struct pdo_samples samples;
     struct pdo_vcd vcd;
     uint64_t tick_hz, sample_hz, seen, bytes, edges;
     uint8_t chunk[CHUNK];
-    size_t at, n;        /* of chunk */
+    size_t at, n; /* of chunk */
 };
 
 int pdo_form_parse(const char *text, enum pdo_form *out, struct err *err)
@@ -48,8 +50,14 @@ int pdo_form_parse(const char *text, enum pdo_form *out, struct err *err)
 
 static enum pdo_form by_name(const char *path)
 {
-    static const struct { const char *end; enum pdo_form form; } rows[] = { { ".sr", PDO_FORM_SR }, { ".vcd", PDO_FORM_VCD },
-        { ".raw", PDO_FORM_RAW }, { ".bin", PDO_FORM_RAW }, { ".edges", PDO_FORM_EDGES } };
+    static const struct {
+        const char *end;
+        enum pdo_form form;
+    } rows[] = { { ".sr", PDO_FORM_SR },
+                 { ".vcd", PDO_FORM_VCD },
+                 { ".raw", PDO_FORM_RAW },
+                 { ".bin", PDO_FORM_RAW },
+                 { ".edges", PDO_FORM_EDGES } };
     const char *dot = strrchr(path, '.');
     for (size_t k = 0; dot && k < ARRAY_LEN(rows); k++)
         if (!strcasecmp(dot, rows[k].end))
@@ -74,8 +82,12 @@ static int find_form(struct pdo_file *f, const struct pdo_file_config *cfg, stru
     uint8_t head[2] = { 0 };
     f->form = cfg->form ? cfg->form : by_name(cfg->path);
     if (f->form == PDO_FORM_AUTO && !f->pipe && pread(f->fd, head, sizeof head, 0) > 0)
-        f->form = !memcmp(head, "PK", 2) ? PDO_FORM_SR : head[0] == '$' ? PDO_FORM_VCD : PDO_FORM_AUTO;
-    return f->form ? 0 : err_set(err, ERR_USAGE, "form=sr, vcd, raw or edges", "its name and its first bytes do not say what form it has");
+        f->form = !memcmp(head, "PK", 2) ? PDO_FORM_SR
+                  : head[0] == '$'       ? PDO_FORM_VCD
+                                         : PDO_FORM_AUTO;
+    return f->form ? 0
+                   : err_set(err, ERR_USAGE, "form=sr, vcd, raw or edges",
+                             "its name and its first bytes do not say what form it has");
 }
 
 static int bit_number(const char *text, unsigned fallback, unsigned bits, struct err *err)
@@ -85,8 +97,11 @@ static int bit_number(const char *text, unsigned fallback, unsigned bits, struct
     if (!text)
         return (int)fallback;
     if (!options_number(&digits, 10, &v) || *digits || v >= bits)
-        return err_set(err, ERR_NOT_FOUND, "--signals CLOCK,DATA, or pdoclk= and pdo= behind --pdo: numbers of bits; unit= bytes a sample",
-                       "no signal '%s' in raw samples of %u bits: they have bits 0 to %u", text, bits, bits - 1);
+        return err_set(err, ERR_NOT_FOUND,
+                       "--signals CLOCK,DATA, or pdoclk= and pdo= behind --pdo: numbers of bits; "
+                       "unit= bytes a sample",
+                       "no signal '%s' in raw samples of %u bits: they have bits 0 to %u", text,
+                       bits, bits - 1);
     return (int)v;
 }
 
@@ -95,7 +110,8 @@ static int open_raw(struct pdo_file *f, const struct pdo_file_config *cfg, struc
     unsigned unit = cfg->unit ? cfg->unit : 1;
     if (unit > PDO_UNIT_MAX)
         return err_set(err, ERR_USAGE, "1 to 16", "unit: %u bytes a sample are too many", unit);
-    int clk = bit_number(cfg->clk, 1, 8 * unit, err), data = clk < 0 ? clk : bit_number(cfg->data, 0, 8 * unit, err);
+    int clk = bit_number(cfg->clk, 1, 8 * unit, err),
+        data = clk < 0 ? clk : bit_number(cfg->data, 0, 8 * unit, err);
     if (data < 0)
         return data;
     pdo_samples_init(&f->samples, unit, (unsigned)clk, (unsigned)data);
@@ -106,7 +122,8 @@ static int open_raw(struct pdo_file *f, const struct pdo_file_config *cfg, struc
 static int open_sr(struct pdo_file *f, const struct pdo_file_config *cfg, struct err *err)
 {
     struct pdo_sr_meta *meta = malloc(sizeof *meta);
-    int ret = meta ? pdo_sr_open(cfg->path, &f->sr, meta, err) : err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    int ret = meta ? pdo_sr_open(cfg->path, &f->sr, meta, err)
+                   : err_set(err, ERR_NOMEM, "close other programs", "out of memory");
     int clk = ret < 0 ? ret : pdo_sr_signal(meta, cfg->clk ? cfg->clk : "PDOCLK", err);
     int data = clk < 0 ? clk : pdo_sr_signal(meta, cfg->data ? cfg->data : "PDO", err);
     if (data >= 0) {
@@ -128,7 +145,8 @@ static int look_at_vcd(struct pdo_file *f, struct err *err)
     int ret = 0;
     for (off_t at = 0; ret >= 0 && n > 0 && !head.body; at += n) {
         n = pread(f->fd, text, sizeof text, at);
-        ret = n > 0 ? pdo_vcd_feed(&head, text, (size_t)n, none, err) : pdo_vcd_end(&head, none, err);
+        ret =
+            n > 0 ? pdo_vcd_feed(&head, text, (size_t)n, none, err) : pdo_vcd_end(&head, none, err);
     }
     if (head.tick_hz)
         f->tick_hz = head.tick_hz;
@@ -150,7 +168,9 @@ static int open_form(struct pdo_file *f, const struct pdo_file_config *cfg, stru
         return ret;
     switch (f->form) {
     case PDO_FORM_SR:
-        return f->pipe ? err_set(err, ERR_UNSUPPORTED, "write it to a file", "a sigrok session cannot be read from a pipe") : open_sr(f, cfg, err);
+        return f->pipe ? err_set(err, ERR_UNSUPPORTED, "write it to a file",
+                                 "a sigrok session cannot be read from a pipe")
+                       : open_sr(f, cfg, err);
     case PDO_FORM_RAW: return open_raw(f, cfg, err);
     default: break;
     }
@@ -165,7 +185,8 @@ int pdo_file_open(const struct pdo_file_config *cfg, struct pdo_file **out, stru
     if (!f)
         return err_set(err, ERR_NOMEM, "close other programs", "%s: out of memory", cfg->path);
     f->fd = -1;
-    snprintf(f->path, sizeof f->path, "%.120s", strlen(cfg->path) > 100 ? last_part(cfg->path) : cfg->path);
+    snprintf(f->path, sizeof f->path, "%.120s",
+             strlen(cfg->path) > 100 ? last_part(cfg->path) : cfg->path);
     int ret = err_prefix(err, open_form(f, cfg, err), f->path);
     if (ret < 0) {
         pdo_file_close(f);
@@ -205,8 +226,10 @@ static int refill(struct pdo_file *f, struct err *err)
     if (got < 0 && !f->sr && errno == EAGAIN)
         return 0;
     if (got < 0)
-        return f->sr ? (int)got : err_set(err, ERR_IO, "give a file or a pipe", "%s", strerror(errno));
-    f->eof = !got && (!f->pipe || f->bytes); /* a pipe that nobody has written to yet reads as ended */
+        return f->sr ? (int)got
+                     : err_set(err, ERR_IO, "give a file or a pipe", "%s", strerror(errno));
+    /* a pipe that nobody has written to yet reads as ended */
+    f->eof = !got && (!f->pipe || f->bytes);
     f->n += (size_t)got;
     f->bytes += (size_t)got;
     return (int)got;
@@ -237,8 +260,9 @@ static int from_edges(struct pdo_file *f, pdo_edge *out, size_t cap, struct err 
     for (; k < cap && f->n - f->at >= EDGE_BYTES; k++, f->at += EDGE_BYTES) {
         out[k] = le64(f->chunk + f->at);
         if (PDO_TICK(out[k]) < f->seen)
-            return err_set(err, ERR_FORMAT, "8 bytes an edge, little-endian: time << 2 | PDOCLK << 1 | PDO", "edge %llu: time goes back",
-                           (unsigned long long)f->edges + k + 1);
+            return err_set(err, ERR_FORMAT,
+                           "8 bytes an edge, little-endian: time << 2 | PDOCLK << 1 | PDO",
+                           "edge %llu: time goes back", (unsigned long long)f->edges + k + 1);
         f->seen = PDO_TICK(out[k]);
     }
     f->edges += k;
@@ -295,7 +319,8 @@ static int take_unit(struct file_probe *p, const char *value, struct err *err)
     const char *end = value;
     uint64_t v;
     if (!options_number(&end, 10, &v) || *end || !v || v > PDO_UNIT_MAX)
-        return err_set(err, ERR_USAGE, "bytes a sample, 1 to 16", "unit: '%s' is no number of bytes", value);
+        return err_set(err, ERR_USAGE, "bytes a sample, 1 to 16",
+                       "unit: '%s' is no number of bytes", value);
     p->cfg.unit = (unsigned)v;
     return 0;
 }
@@ -304,7 +329,8 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 {
     struct file_probe *p = ctx;
     if (!*p->path)
-        return strcmp(value, "") ? err_set(err, ERR_USAGE, "file:capture.sr,pdo=D0,pdoclk=D1", "no file named before %s=", name)
+        return strcmp(value, "") ? err_set(err, ERR_USAGE, "file:capture.sr,pdo=D0,pdoclk=D1",
+                                           "no file named before %s=", name)
                                  : options_text(p->path, sizeof p->path, name, err);
     if (!strcmp(name, "form"))
         return pdo_form_parse(value, &p->cfg.form, err);
@@ -317,7 +343,8 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
         return options_hz(name, value, 1, 1000000000000, &p->cfg.rate_hz, err);
     if (!strcmp(name, "unit"))
         return take_unit(p, value, err);
-    return err_set(err, ERR_USAGE, "form=, pdo=, pdoclk=, rate= or unit=", "file: no option '%s'", name);
+    return err_set(err, ERR_USAGE, "form=, pdo=, pdoclk=, rate= or unit=", "file: no option '%s'",
+                   name);
 }
 
 static int file_open(struct file_probe *p, struct err *err)
@@ -350,7 +377,8 @@ static int file_probe_open(const struct probe_config *cfg, struct probe **out, s
     if (ret == 0)
         ret = file_open(p, err);
     if (ret == 0 && !p->file->tick_hz)
-        ret = err_set(err, ERR_USAGE, "add rate=, samples a second: rate=24M", "%s does not say how fast its clock was", p->file->path);
+        ret = err_set(err, ERR_USAGE, "add rate=, samples a second: rate=24M",
+                      "%s does not say how fast its clock was", p->file->path);
     if (ret < 0) {
         file_close(&p->probe);
         return ret;
@@ -372,7 +400,8 @@ static int file_start(struct probe *probe, uint64_t *tick_hz, struct err *err)
     return 0;
 }
 
-static int file_read(struct probe *probe, pdo_edge *out, size_t cap, uint64_t *lost, struct err *err)
+static int file_read(struct probe *probe, pdo_edge *out, size_t cap, uint64_t *lost,
+                     struct err *err)
 {
     *lost = 0;
     return pdo_file_read(self(probe)->file, out, cap, err);
@@ -388,11 +417,16 @@ static int file_stop(struct probe *probe, struct err *err)
 static uint64_t file_sample_hz(struct probe *probe) { return self(probe)->file->sample_hz; }
 static uint64_t file_seen(struct probe *probe) { return pdo_file_seen(self(probe)->file); }
 
-static const struct pdo_ops file_pdo = { .start = file_start, .read = file_read, .stop = file_stop, .sample_hz = file_sample_hz, .seen = file_seen };
+static const struct pdo_ops file_pdo = { .start = file_start,
+                                         .read = file_read,
+                                         .stop = file_stop,
+                                         .sample_hz = file_sample_hz,
+                                         .seen = file_seen };
 
 const struct probe_driver file_driver = {
     .name = "file",
-    .help = "--pdo: a capture of S12Z's PDO and PDOCLK: file:capture.sr,pdo=D0,pdoclk=D1; .vcd, raw samples, a pipe",
+    .help = "--pdo: a capture of S12Z's PDO and PDOCLK: file:capture.sr,pdo=D0,pdoclk=D1; .vcd, "
+            "raw samples, a pipe",
     .own_spec = true,
     .open = file_probe_open,
     .close = file_close,

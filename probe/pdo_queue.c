@@ -7,7 +7,8 @@
 void pdo_queue_put(struct pdo_queue *q, const pdo_edge *edge, size_t n)
 {
     size_t fits = q->dropping ? 0 : MIN(n, q->cap - q->n);
-    size_t at = q->head + q->n - (q->head + q->n >= q->cap ? q->cap : 0), first = MIN(fits, q->cap - at);
+    size_t at = q->head + q->n - (q->head + q->n >= q->cap ? q->cap : 0),
+           first = MIN(fits, q->cap - at);
     memcpy(q->edge + at, edge, first * sizeof *edge);
     memcpy(q->edge, edge + first, (fits - first) * sizeof *edge);
     q->n += fits;

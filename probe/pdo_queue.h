@@ -1,5 +1,5 @@
-/* A bounded queue of edges between whoever captures and whoever reads. What does not fit is dropped and counted, and the place of the loss kept. No
- * locks: its owner has one. */
+/* A bounded queue of edges between whoever captures and whoever reads. What does not fit is dropped
+ * and counted, and the place of the loss kept. No locks: its owner has one. */
 #ifndef PROBE_PDO_QUEUE_H
 #define PROBE_PDO_QUEUE_H
 
@@ -11,9 +11,10 @@
 
 /* Fields are for reading. */
 struct pdo_queue {
-    pdo_edge *edge;    /* the owner's, room for cap */
+    pdo_edge *edge; /* the owner's, room for cap */
     size_t cap, head, n;
-    bool dropping;     /* what is in the queue came before a loss: nothing more goes in until it has been read */
+    /* what is in the queue came before a loss: nothing more goes in until it has been read */
+    bool dropping;
     uint64_t lost;     /* since the last one that went in */
     uint64_t all_lost; /* total */
 };
@@ -21,7 +22,8 @@ struct pdo_queue {
 /* pdo_queue_put - n edges more; of those that do not fit the first ones go in. */
 void pdo_queue_put(struct pdo_queue *q, const pdo_edge *edge, size_t n);
 
-/* pdo_queue_take - up to cap edges out. *lost: dropped before the first of them; 0 as long as there are none. */
+/* pdo_queue_take - up to cap edges out. *lost: dropped before the first of them; 0 as long as there
+ * are none. */
 size_t pdo_queue_take(struct pdo_queue *q, pdo_edge *out, size_t cap, uint64_t *lost);
 
 #endif

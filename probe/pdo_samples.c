@@ -11,7 +11,10 @@ void pdo_samples_init(struct pdo_samples *s, unsigned unit, unsigned clk, unsign
     *s = (struct pdo_samples){ .unit = unit, .clk = clk, .data = data };
 }
 
-static unsigned bit_of(const uint8_t *sample, unsigned bit) { return sample[bit / 8] >> bit % 8 & 1; }
+static unsigned bit_of(const uint8_t *sample, unsigned bit)
+{
+    return sample[bit / 8] >> bit % 8 & 1;
+}
 
 static bool alike(const struct pdo_samples *s, const uint8_t *a, const uint8_t *b)
 {
@@ -19,7 +22,8 @@ static bool alike(const struct pdo_samples *s, const uint8_t *a, const uint8_t *
 }
 
 /* One sample at a time: the first ever, odd sizes, and what is left over. */
-static size_t one_by_one(struct pdo_samples *s, const uint8_t *p, size_t n, pdo_edge *out, size_t cap, size_t *taken)
+static size_t one_by_one(struct pdo_samples *s, const uint8_t *p, size_t n, pdo_edge *out,
+                         size_t cap, size_t *taken)
 {
     size_t edges = 0, k = 0;
     for (; k < n && edges < cap; k++, p += s->unit) {
@@ -77,10 +81,13 @@ static bool still(const struct lanes *l, const uint8_t *p)
     uint64_t same = 0;
     for (unsigned at = 0; at < 64; at += l->bits)
         same |= l->last << at;
-    return !(((le64(p) ^ same) | (le64(p + 8) ^ same) | (le64(p + 16) ^ same) | (le64(p + 24) ^ same)) & l->mask);
+    return !(
+        ((le64(p) ^ same) | (le64(p + 8) ^ same) | (le64(p + 16) ^ same) | (le64(p + 24) ^ same)) &
+        l->mask);
 }
 
-static size_t by_words(struct pdo_samples *s, const uint8_t *p, size_t n, pdo_edge *out, size_t cap, size_t *taken)
+static size_t by_words(struct pdo_samples *s, const uint8_t *p, size_t n, pdo_edge *out, size_t cap,
+                       size_t *taken)
 {
     struct lanes l = lanes_of(s);
     size_t edges = 0, at = 0, bytes = n * s->unit;
@@ -101,13 +108,15 @@ static size_t by_words(struct pdo_samples *s, const uint8_t *p, size_t n, pdo_ed
     return edges;
 }
 
-size_t pdo_samples_feed(struct pdo_samples *s, const uint8_t *samples, size_t n, pdo_edge *out, size_t cap, size_t *taken)
+size_t pdo_samples_feed(struct pdo_samples *s, const uint8_t *samples, size_t n, pdo_edge *out,
+                        size_t cap, size_t *taken)
 {
     size_t first = 0, words = 0, rest = 0, edges = 0;
     if (!s->started)
         edges = one_by_one(s, samples, n ? 1 : 0, out, cap, &first);
     if (s->unit <= WORD && WORD % s->unit == 0)
-        edges += by_words(s, samples + first * s->unit, n - first, out + edges, cap - edges, &words);
+        edges +=
+            by_words(s, samples + first * s->unit, n - first, out + edges, cap - edges, &words);
     size_t at = first + words;
     if (n - at < WORD || WORD % s->unit || s->unit > WORD) /* else out is full */
         edges += one_by_one(s, samples + at * s->unit, n - at, out + edges, cap - edges, &rest);

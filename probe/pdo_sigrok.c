@@ -11,9 +11,13 @@
 #include "probe/host_time.h"
 
 #define NS 1000000000u
-enum { START_S = 10, STOP_S = 5, CATCH_UP_S = 2 }; /* some devices are loaded with firmware as they start */
+enum {
+    START_S = 10,
+    STOP_S = 5,
+    CATCH_UP_S = 2
+}; /* some devices are loaded with firmware as they start */
 #define LEAST_WAIT_NS 20000000u
-#define MOST_WAIT_NS 500000000u
+#define MOST_WAIT_NS  500000000u
 
 static struct sigrok_probe *self(struct probe *p) { return (struct sigrok_probe *)p; }
 
@@ -37,7 +41,8 @@ static void put(struct sigrok_probe *p, size_t n)
 static void take_samples(struct sigrok_probe *p, const uint8_t *bytes, size_t n)
 {
     while (n) {
-        size_t taken, edges = pdo_samples_feed(&p->samples, bytes, n, p->batch, SIGROK_BATCH, &taken);
+        size_t taken,
+            edges = pdo_samples_feed(&p->samples, bytes, n, p->batch, SIGROK_BATCH, &taken);
         bytes += taken * p->samples.unit;
         n -= taken;
         if (edges)
@@ -52,14 +57,16 @@ static void take_samples(struct sigrok_probe *p, const uint8_t *bytes, size_t n)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void on_packet(const struct sr_dev_inst *device, const struct sr_datafeed_packet *packet, void *ctx)
+static void on_packet(const struct sr_dev_inst *device, const struct sr_datafeed_packet *packet,
+                      void *ctx)
 {
     struct sigrok_probe *p = ctx;
     const struct sr_datafeed_logic *logic = packet->payload;
     (void)device;
     if (packet->type != SR_DF_LOGIC || !logic->unitsize)
         return;
-    if (!p->samples.unit && logic->unitsize <= PDO_UNIT_MAX && MAX(p->bit[0], p->bit[1]) < 8u * logic->unitsize)
+    if (!p->samples.unit && logic->unitsize <= PDO_UNIT_MAX &&
+        MAX(p->bit[0], p->bit[1]) < 8u * logic->unitsize)
         pdo_samples_init(&p->samples, logic->unitsize, p->bit[0], p->bit[1]);
     if (p->samples.unit == logic->unitsize) {
         take_samples(p, logic->data, logic->length / logic->unitsize);
@@ -116,7 +123,8 @@ static int stop(struct probe *probe, struct err *err)
 {
     struct sigrok_probe *p = self(probe);
     if (p->hung || !end_thread(p))
-        return err_set(err, ERR_TIMEOUT, "unplug it", "%s: the capture does not end", p->probe.name);
+        return err_set(err, ERR_TIMEOUT, "unplug it", "%s: the capture does not end",
+                       p->probe.name);
     if (p->session)
         p->api.sr_session_destroy(p->session);
     p->session = NULL;
@@ -141,7 +149,9 @@ static int new_session(struct sigrok_probe *p, struct err *err)
         ret = p->api.sr_session_dev_add(p->session, p->device);
     if (ret == SR_OK)
         ret = p->api.sr_session_datafeed_callback_add(p->session, on_packet, p);
-    return ret == SR_OK ? 0 : err_set(err, ERR_USB, "unplug it and plug it in again", "%s: no capture: %s", p->probe.name, p->api.sr_strerror(ret));
+    return ret == SR_OK ? 0
+                        : err_set(err, ERR_USB, "unplug it and plug it in again",
+                                  "%s: no capture: %s", p->probe.name, p->api.sr_strerror(ret));
 }
 
 static int wait_begun(struct sigrok_probe *p, struct err *err)
@@ -155,9 +165,13 @@ static int wait_begun(struct sigrok_probe *p, struct err *err)
     int result = p->result;
     pthread_mutex_unlock(&p->lock);
     if (late)
-        return err_set(err, ERR_TIMEOUT, "unplug it and plug it in again", "%s: the capture does not begin", p->probe.name);
-    return failed ? err_set(err, ERR_USB, "unplug it and plug it in again; try sigrok-cli with the same device", "%s: the capture does not begin: %s",
-                            p->probe.name, p->api.sr_strerror(result)) : 0;
+        return err_set(err, ERR_TIMEOUT, "unplug it and plug it in again",
+                       "%s: the capture does not begin", p->probe.name);
+    return failed ? err_set(err, ERR_USB,
+                            "unplug it and plug it in again; try sigrok-cli with the same device",
+                            "%s: the capture does not begin: %s", p->probe.name,
+                            p->api.sr_strerror(result))
+                  : 0;
 }
 
 static int start(struct probe *probe, uint64_t *tick_hz, struct err *err)
@@ -172,7 +186,9 @@ static int start(struct probe *probe, uint64_t *tick_hz, struct err *err)
         return ret;
     forget(p);
     p->has_thread = pthread_create(&p->thread, NULL, capture, p) == 0;
-    ret = p->has_thread ? wait_begun(p, err) : err_set(err, ERR_NOMEM, "close other programs", "%s: no thread", p->probe.name);
+    ret = p->has_thread
+              ? wait_begun(p, err)
+              : err_set(err, ERR_NOMEM, "close other programs", "%s: no thread", p->probe.name);
     if (ret < 0) {
         stop(probe, NULL);
         return ret;
@@ -184,10 +200,14 @@ static int start(struct probe *probe, uint64_t *tick_hz, struct err *err)
 static int ended(struct sigrok_probe *p, struct err *err)
 {
     if (p->too_narrow)
-        return err_set(err, ERR_PROTOCOL, "wire the pins to lower channels", "%s: its samples do not hold the channels asked for", p->probe.name);
-    return err_set(err, ERR_USB, "look at its cable; if its buffer ran over, a lower rate= or another USB port helps",
-                   "%s: the capture ended by itself after %.3g s%s%s", p->probe.name, (double)p->tick / (double)p->rate_hz,
-                   p->result == SR_OK ? "" : ": ", p->result == SR_OK ? "" : p->api.sr_strerror(p->result));
+        return err_set(err, ERR_PROTOCOL, "wire the pins to lower channels",
+                       "%s: its samples do not hold the channels asked for", p->probe.name);
+    return err_set(
+        err, ERR_USB,
+        "look at its cable; if its buffer ran over, a lower rate= or another USB port helps",
+        "%s: the capture ended by itself after %.3g s%s%s", p->probe.name,
+        (double)p->tick / (double)p->rate_hz, p->result == SR_OK ? "" : ": ",
+        p->result == SR_OK ? "" : p->api.sr_strerror(p->result));
 }
 
 static int take(struct probe *probe, pdo_edge *out, size_t cap, uint64_t *lost, struct err *err)
@@ -204,7 +224,8 @@ static int take(struct probe *probe, pdo_edge *out, size_t cap, uint64_t *lost, 
 static uint64_t sample_hz(struct probe *probe) { return self(probe)->rate_hz; }
 static uint64_t seen(struct probe *probe) { return self(probe)->seen; }
 
-/* No driver says how late its samples are: so many more are waited for as may come between two packets, twice. */
+/* No driver says how late its samples are: so many more are waited for as may come between two
+ * packets, twice. */
 static int catch_up(struct probe *probe, struct err *err)
 {
     struct sigrok_probe *p = self(probe);
@@ -216,10 +237,17 @@ static int catch_up(struct probe *probe, struct err *err)
     while (p->phase == SIGROK_STREAMING && p->tick < enough && !late)
         late = pthread_cond_timedwait(&p->changed, &p->lock, &until);
     pthread_mutex_unlock(&p->lock);
-    return late ? err_set(err, ERR_USB, "look at its cable", "%s: no more samples come", p->probe.name) : 0;
+    return late ? err_set(err, ERR_USB, "look at its cable", "%s: no more samples come",
+                          p->probe.name)
+                : 0;
 }
 
-const struct pdo_ops sigrok_pdo = { .start = start, .read = take, .stop = stop, .sample_hz = sample_hz, .seen = seen, .catch_up = catch_up };
+const struct pdo_ops sigrok_pdo = { .start = start,
+                                    .read = take,
+                                    .stop = stop,
+                                    .sample_hz = sample_hz,
+                                    .seen = seen,
+                                    .catch_up = catch_up };
 
 /* ---- the driver ---- */
 
@@ -266,7 +294,8 @@ static int open_probe(const struct probe_config *cfg, struct probe **out, struct
     p->probe.driver = &sigrok_driver;
     p->probe.log = cfg->log;
     p->spec = spec;
-    snprintf(p->probe.name, sizeof p->probe.name, "sigrok:%.24s%s%.30s", spec.driver, *spec.conn ? ":" : "", spec.conn);
+    snprintf(p->probe.name, sizeof p->probe.name, "sigrok:%.24s%s%.30s", spec.driver,
+             *spec.conn ? ":" : "", spec.conn);
     ret = sigrok_load(&p->api, err);
     if (ret == 0)
         ret = sigrok_open_device(p, err);
@@ -286,7 +315,8 @@ static int reopen(struct probe *probe, struct err *err)
 
 const struct probe_driver sigrok_driver = {
     .name = "sigrok",
-    .help = "--pdo: a logic analyser on S12Z's PDO and PDOCLK: sigrok:fx2lafw,pdo=D0,pdoclk=D1,rate=24M; list --analysers",
+    .help = "--pdo: a logic analyser on S12Z's PDO and PDOCLK: "
+            "sigrok:fx2lafw,pdo=D0,pdoclk=D1,rate=24M; list --analysers",
     .own_spec = true,
     .scan = sigrok_scan,
     .open = open_probe,

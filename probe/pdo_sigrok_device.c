@@ -29,7 +29,8 @@ static int take_place(struct sigrok_spec *s, const char *text, struct err *err)
 static int take_setting(struct sigrok_spec *s, const char *name, const char *value, struct err *err)
 {
     if (s->nset == SIGROK_SETTINGS)
-        return err_set(err, ERR_USAGE, "leave some out", "sigrok: more than %d settings", SIGROK_SETTINGS);
+        return err_set(err, ERR_USAGE, "leave some out", "sigrok: more than %d settings",
+                       SIGROK_SETTINGS);
     int ret = options_text(s->set[s->nset].name, sizeof s->set[0].name, name, err);
     if (ret == 0)
         ret = options_text(s->set[s->nset].value, sizeof s->set[0].value, value, err);
@@ -41,7 +42,8 @@ static int take_option(void *ctx, const char *name, const char *value, struct er
 {
     struct sigrok_spec *s = ctx;
     if (!*s->driver)
-        return *value ? err_set(err, ERR_USAGE, FORM, "sigrok: no driver named before %s=", name) : take_place(s, name, err);
+        return *value ? err_set(err, ERR_USAGE, FORM, "sigrok: no driver named before %s=", name)
+                      : take_place(s, name, err);
     if (!strcmp(name, "pdo"))
         return options_text(s->data, sizeof s->data, value, err);
     if (!strcmp(name, "pdoclk"))
@@ -64,7 +66,8 @@ int sigrok_spec_parse(const char *text, struct sigrok_spec *out, struct err *err
 
 /* ---- finding ---- */
 
-static struct sr_dev_driver *find_driver(const struct sigrok_api *a, struct sr_context *ctx, const char *name, struct nearest *near)
+static struct sr_dev_driver *find_driver(const struct sigrok_api *a, struct sr_context *ctx,
+                                         const char *name, struct nearest *near)
 {
     struct sr_dev_driver **all = a->sr_driver_list(ctx);
     for (size_t k = 0; all && all[k]; k++) {
@@ -94,7 +97,9 @@ static const char *or_empty(const char *text) { return text ? text : ""; }
 
 static void describe(const struct sigrok_api *a, const struct sr_dev_inst *d, char *out, size_t cap)
 {
-    const char *part[] = { or_empty(a->sr_dev_inst_vendor_get(d)), or_empty(a->sr_dev_inst_model_get(d)), or_empty(a->sr_dev_inst_version_get(d)) };
+    const char *part[] = { or_empty(a->sr_dev_inst_vendor_get(d)),
+                           or_empty(a->sr_dev_inst_model_get(d)),
+                           or_empty(a->sr_dev_inst_version_get(d)) };
     size_t at = 0;
     *out = 0;
     for (size_t k = 0; k < ARRAY_LEN(part); k++)
@@ -108,20 +113,28 @@ static int find_device(struct sigrok_probe *p, struct err *err)
     char hint[NEAREST_TEXT];
     struct sr_dev_driver *driver = find_driver(&p->api, p->context, p->spec.driver, &near);
     if (!driver)
-        return err_set(err, ERR_USAGE, nearest_text(&near, "`sigrok-cli -L` lists libsigrok's drivers", hint, sizeof hint),
-                       "sigrok: libsigrok has no driver '%s'", p->spec.driver);
+        return err_set(
+            err, ERR_USAGE,
+            nearest_text(&near, "`sigrok-cli -L` lists libsigrok's drivers", hint, sizeof hint),
+            "sigrok: libsigrok has no driver '%s'", p->spec.driver);
     if (p->api.sr_driver_init(p->context, driver) != SR_OK)
-        return err_set(err, ERR_IO, "try sigrok-cli with the same driver", "sigrok: its driver '%s' does not start", p->spec.driver);
+        return err_set(err, ERR_IO, "try sigrok-cli with the same driver",
+                       "sigrok: its driver '%s' does not start", p->spec.driver);
     GSList *found = scan(&p->api, driver, p->spec.conn);
     unsigned n = p->api.g_slist_length(found);
     p->device = n ? found->data : NULL;
     p->api.g_slist_free(found);
     if (!n)
-        return err_set(err, ERR_NOT_FOUND, "is it plugged in, its firmware and libsigrok's udev rules installed? `sigrok-cli --scan`; a port goes behind a colon",
-                       "sigrok: no analyser for %s%s%s", p->spec.driver, *p->spec.conn ? " at " : "", p->spec.conn);
+        return err_set(err, ERR_NOT_FOUND,
+                       "is it plugged in, its firmware and libsigrok's udev rules installed? "
+                       "`sigrok-cli --scan`; a port goes behind a colon",
+                       "sigrok: no analyser for %s%s%s", p->spec.driver,
+                       *p->spec.conn ? " at " : "", p->spec.conn);
     if (n > 1)
-        return err_set(err, ERR_USAGE, "name one, sigrok:DRIVER:CONN; `probeprof list --analysers` shows what to write", "sigrok: %u analysers for %s", n,
-                       p->spec.driver);
+        return err_set(
+            err, ERR_USAGE,
+            "name one, sigrok:DRIVER:CONN; `probeprof list --analysers` shows what to write",
+            "sigrok: %u analysers for %s", n, p->spec.driver);
     return 0;
 }
 
@@ -136,11 +149,13 @@ static bool is_analyser(const struct sigrok_api *a, struct sr_dev_driver *driver
     return yes;
 }
 
-static int add_row(const struct sigrok_api *api, const struct sr_dev_driver *driver, struct sr_dev_inst *d, struct adapter_list *out, struct err *err)
+static int add_row(const struct sigrok_api *api, const struct sr_dev_driver *driver,
+                   struct sr_dev_inst *d, struct adapter_list *out, struct err *err)
 {
     struct adapter a = { .driver = &sigrok_driver, .can = ADAPTER_PDO };
     const char *conn = api->sr_dev_inst_connid_get(d);
-    snprintf(a.bus_path, sizeof a.bus_path, "%.14s%s%.15s", driver->name, conn ? ":" : "", or_empty(conn));
+    snprintf(a.bus_path, sizeof a.bus_path, "%.14s%s%.15s", driver->name, conn ? ":" : "",
+             or_empty(conn));
     describe(api, d, a.product, sizeof a.product);
     snprintf(a.note, sizeof a.note, "for --pdo");
     return adapter_list_add(out, &a, err);
@@ -191,23 +206,28 @@ static int choose_signals(struct sigrok_probe *p, struct err *err)
         size_t used = strlen(all);
         if (c->type == SR_CHANNEL_LOGIC)
             snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", c->name);
-        p->api.sr_dev_channel_enable(c, use); /* of one that cannot be switched off the samples are ignored */
+        /* of one that cannot be switched off the samples are ignored */
+        p->api.sr_dev_channel_enable(c, use);
     }
     for (unsigned k = 0; k < 2; k++)
         if (!have[k])
-            return err_set(err, ERR_NOT_FOUND, "pdo= and pdoclk= name the channels that the pins are wired to", "%s: no channel '%s'; it has %s",
-                           p->probe.name, want[k], all);
+            return err_set(err, ERR_NOT_FOUND,
+                           "pdo= and pdoclk= name the channels that the pins are wired to",
+                           "%s: no channel '%s'; it has %s", p->probe.name, want[k], all);
     return 0;
 }
 
 /* The rates of the device, or their range, for a hint. */
 static void rates_text(struct sigrok_probe *p, char *out, size_t cap)
 {
-    const GVariantType *rates = (const GVariantType *)"at"; /* as G_VARIANT_TYPE, whose check would have to be linked */
+    /* as G_VARIANT_TYPE, whose check would have to be linked */
+    const GVariantType *rates = (const GVariantType *)"at";
     GVariant *dict = NULL, *list;
     gsize n = 0;
     *out = 0;
-    if (p->api.sr_config_list(p->api.sr_dev_inst_driver_get(p->device), p->device, NULL, SR_CONF_SAMPLERATE, &dict) != SR_OK || !dict)
+    if (p->api.sr_config_list(p->api.sr_dev_inst_driver_get(p->device), p->device, NULL,
+                              SR_CONF_SAMPLERATE, &dict) != SR_OK ||
+        !dict)
         return;
     bool range = false;
     list = p->api.g_variant_lookup_value(dict, "samplerates", rates);
@@ -218,7 +238,11 @@ static void rates_text(struct sigrok_probe *p, char *out, size_t cap)
     const uint64_t *hz = list ? p->api.g_variant_get_fixed_array(list, &n, sizeof *hz) : NULL;
     size_t at = 0;
     for (gsize k = range ? 0 : n > 12 ? n - 12 : 0; k < (range ? MIN(n, 2u) : n) && at < cap; k++)
-        at += (size_t)snprintf(out + at, cap - at, "%s%gM", !at ? "" : range ? " to " : ", ", (double)hz[k] / 1e6);
+        at += (size_t)snprintf(out + at, cap - at, "%s%gM",
+                               !at     ? ""
+                               : range ? " to "
+                                       : ", ",
+                               (double)hz[k] / 1e6);
     if (list)
         p->api.g_variant_unref(list);
     p->api.g_variant_unref(dict);
@@ -228,7 +252,8 @@ static int bad_rate(struct sigrok_probe *p, const char *what, struct err *err)
 {
     char rates[140], hint[200];
     rates_text(p, rates, sizeof rates);
-    snprintf(hint, sizeof hint, "samples a second, at least twice the bus clock; it has %s", *rates ? rates : "no list of them");
+    snprintf(hint, sizeof hint, "samples a second, at least twice the bus clock; it has %s",
+             *rates ? rates : "no list of them");
     return err_set(err, ERR_USAGE, hint, "%s: %s", p->probe.name, what);
 }
 
@@ -238,8 +263,10 @@ static int set_rate(struct sigrok_probe *p, struct err *err)
     char what[64];
     if (!p->spec.rate_hz)
         return bad_rate(p, "add rate=", err);
-    int ret = p->api.sr_config_set(p->device, NULL, SR_CONF_SAMPLERATE, p->api.g_variant_new_uint64(p->spec.rate_hz));
-    if (ret == SR_OK && p->api.sr_config_get(p->api.sr_dev_inst_driver_get(p->device), p->device, NULL, SR_CONF_SAMPLERATE, &now) == SR_OK) {
+    int ret = p->api.sr_config_set(p->device, NULL, SR_CONF_SAMPLERATE,
+                                   p->api.g_variant_new_uint64(p->spec.rate_hz));
+    if (ret == SR_OK && p->api.sr_config_get(p->api.sr_dev_inst_driver_get(p->device), p->device,
+                                             NULL, SR_CONF_SAMPLERATE, &now) == SR_OK) {
         p->rate_hz = p->api.g_variant_get_uint64(now);
         p->api.g_variant_unref(now);
     }
@@ -249,7 +276,8 @@ static int set_rate(struct sigrok_probe *p, struct err *err)
     return bad_rate(p, what, err);
 }
 
-static GVariant *setting_value(const struct sigrok_api *a, const struct sr_key_info *key, const char *text)
+static GVariant *setting_value(const struct sigrok_api *a, const struct sr_key_info *key,
+                               const char *text)
 {
     char *end;
     double low = strtod(text, &end), high = *end == '-' ? strtod(end + 1, &end) : low;
@@ -258,8 +286,11 @@ static GVariant *setting_value(const struct sigrok_api *a, const struct sr_key_i
     switch (key->datatype) {
     case SR_T_STRING: return a->g_variant_new_string(text);
     case SR_T_BOOL: return a->g_variant_new_boolean(a->sr_parse_boolstring(text));
-    case SR_T_UINT64: return a->sr_parse_sizestring(text, &size) == SR_OK ? a->g_variant_new_uint64(size) : NULL;
-    case SR_T_INT32: return number && low >= INT32_MIN && low <= INT32_MAX ? a->g_variant_new_int32((int32_t)low) : NULL;
+    case SR_T_UINT64:
+        return a->sr_parse_sizestring(text, &size) == SR_OK ? a->g_variant_new_uint64(size) : NULL;
+    case SR_T_INT32:
+        return number && low >= INT32_MIN && low <= INT32_MAX ? a->g_variant_new_int32((int32_t)low)
+                                                              : NULL;
     case SR_T_FLOAT: return number ? a->g_variant_new_double(low) : NULL;
     case SR_T_DOUBLE_RANGE: return number ? a->g_variant_new("(dd)", low, high) : NULL;
     default: return NULL;
@@ -272,26 +303,37 @@ static int set_one(struct sigrok_probe *p, const char *name, const char *text, s
     const struct sr_key_info *key = p->api.sr_key_info_name_get(SR_KEY_CONFIG, name);
     GVariant *v = key ? setting_value(&p->api, key, text) : NULL;
     if (!v)
-        return err_set(err, ERR_USAGE, "pdo=, pdoclk=, rate=, or settings of the device as `sigrok-cli --show` names them",
-                       key ? "%s: %s=%s is no value for it" : "%s: libsigrok knows no setting %s", p->probe.name, name, text);
+        return err_set(
+            err, ERR_USAGE,
+            "pdo=, pdoclk=, rate=, or settings of the device as `sigrok-cli --show` names them",
+            key ? "%s: %s=%s is no value for it" : "%s: libsigrok knows no setting %s",
+            p->probe.name, name, text);
     p->api.g_variant_ref_sink(v);
     int ret = p->api.sr_config_set(p->device, NULL, key->key, v);
-    for (GSList *l = p->api.sr_dev_inst_channel_groups_get(p->device); l && ret != SR_OK; l = l->next) {
+    for (GSList *l = p->api.sr_dev_inst_channel_groups_get(p->device); l && ret != SR_OK;
+         l = l->next) {
         struct sr_channel_group *group = l->data;
         for (GSList *c = group->channels; c && ret != SR_OK; c = c->next)
-            if (((struct sr_channel *)c->data)->type == SR_CHANNEL_LOGIC && ((struct sr_channel *)c->data)->enabled)
+            if (((struct sr_channel *)c->data)->type == SR_CHANNEL_LOGIC &&
+                ((struct sr_channel *)c->data)->enabled)
                 ret = p->api.sr_config_set(p->device, group, key->key, v);
     }
     p->api.g_variant_unref(v);
-    return ret == SR_OK ? 0 : err_set(err, ERR_USAGE, "`sigrok-cli --show` lists what it takes", "%s: %s=%s: %s", p->probe.name, name, text, p->api.sr_strerror(ret));
+    return ret == SR_OK
+               ? 0
+               : err_set(err, ERR_USAGE, "`sigrok-cli --show` lists what it takes", "%s: %s=%s: %s",
+                         p->probe.name, name, text, p->api.sr_strerror(ret));
 }
 
 static int set_up(struct sigrok_probe *p, struct err *err)
 {
     if (!p->api.sr_dev_has_option(p->device, SR_CONF_CONTINUOUS))
-        return err_set(err, ERR_UNSUPPORTED, "capture into a file with sigrok-cli or PulseView, then `probeprof decode`",
-                       "%s: it fills its buffer and stops, which is no continuous capture", p->probe.name);
-    p->api.sr_config_set(p->device, NULL, SR_CONF_CONTINUOUS, p->api.g_variant_new_boolean(TRUE)); /* those that have a choice */
+        return err_set(err, ERR_UNSUPPORTED,
+                       "capture into a file with sigrok-cli or PulseView, then `probeprof decode`",
+                       "%s: it fills its buffer and stops, which is no continuous capture",
+                       p->probe.name);
+    /* those that have a choice */
+    p->api.sr_config_set(p->device, NULL, SR_CONF_CONTINUOUS, p->api.g_variant_new_boolean(TRUE));
     int ret = choose_signals(p, err);
     for (size_t k = 0; k < p->spec.nset && ret == 0; k++)
         ret = set_one(p, p->spec.set[k].name, p->spec.set[k].value, err);
@@ -302,7 +344,8 @@ int sigrok_open_device(struct sigrok_probe *p, struct err *err)
 {
     sigrok_close_device(p);
     bool tells = p->probe.log && p->probe.log->enabled >> LOG_USB & 1;
-    p->api.sr_log_loglevel_set(tells ? SR_LOG_DBG : SR_LOG_NONE); /* libsigrok writes to stderr by itself */
+    /* libsigrok writes to stderr by itself */
+    p->api.sr_log_loglevel_set(tells ? SR_LOG_DBG : SR_LOG_NONE);
     if (p->api.sr_init(&p->context) != SR_OK) {
         p->context = NULL;
         return err_set(err, ERR_IO, "try `sigrok-cli --scan`", "sigrok: libsigrok does not start");
@@ -313,7 +356,9 @@ int sigrok_open_device(struct sigrok_probe *p, struct err *err)
     int opened = p->api.sr_dev_open(p->device);
     if (opened != SR_OK) {
         p->device = NULL;
-        return err_set(err, ERR_USB, "does another program use it? libsigrok's udev rules give permission (package libsigrok4)",
+        return err_set(err, ERR_USB,
+                       "does another program use it? libsigrok's udev rules give permission "
+                       "(package libsigrok4)",
                        "%s: it cannot be opened: %s", p->probe.name, p->api.sr_strerror(opened));
     }
     return set_up(p, err);

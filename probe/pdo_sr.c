@@ -23,7 +23,10 @@ struct parse {
 /* "24 MHz", "12.5 MHz", "1 GHz"; 0: no rate */
 static uint64_t rate_of(const char *text)
 {
-    static const struct { const char *unit; double hz; } units[] = { { "Hz", 1 }, { "kHz", 1e3 }, { "MHz", 1e6 }, { "GHz", 1e9 } };
+    static const struct {
+        const char *unit;
+        double hz;
+    } units[] = { { "Hz", 1 }, { "kHz", 1e3 }, { "MHz", 1e6 }, { "GHz", 1e9 } };
     char *end;
     double v = strtod(text, &end);
     end += strspn(end, " ");
@@ -36,7 +39,8 @@ static uint64_t rate_of(const char *text)
 static void add_signal(struct pdo_sr_meta *m, const char *number, const char *name)
 {
     uint64_t n;
-    if (!options_number(&number, 10, &n) || *number || !n || n > 8 * PDO_UNIT_MAX || m->nsignals == PDO_SR_SIGNALS)
+    if (!options_number(&number, 10, &n) || *number || !n || n > 8 * PDO_UNIT_MAX ||
+        m->nsignals == PDO_SR_SIGNALS)
         return;
     snprintf(m->signal[m->nsignals].name, PDO_SR_NAME, "%.31s", name);
     m->signal[m->nsignals++].bit = (unsigned)n - 1;
@@ -96,9 +100,12 @@ int pdo_sr_parse(const char *text, size_t len, struct pdo_sr_meta *out, struct e
         at += n + 1;
     }
     if (!p.found || !*meta.capture)
-        return err_set(err, ERR_FORMAT, "a capture of logic signals is needed", "its metadata names no device with logic samples");
+        return err_set(err, ERR_FORMAT, "a capture of logic signals is needed",
+                       "its metadata names no device with logic samples");
     if (!meta.unit || meta.unit > PDO_UNIT_MAX)
-        return err_set(err, ERR_FORMAT, "is the file damaged?", "its metadata does not say how many bytes a sample has, 1 to %d", PDO_UNIT_MAX);
+        return err_set(err, ERR_FORMAT, "is the file damaged?",
+                       "its metadata does not say how many bytes a sample has, 1 to %d",
+                       PDO_UNIT_MAX);
     *out = meta;
     return 0;
 }
@@ -112,8 +119,10 @@ int pdo_sr_signal(const struct pdo_sr_meta *m, const char *name, struct err *err
         size_t used = strlen(all);
         snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", m->signal[k].name);
     }
-    return err_set(err, ERR_NOT_FOUND, "name them as the file does: --signals CLOCK,DATA; pdoclk= and pdo= behind --pdo",
-                   "no signal '%s' in the capture; it has %s", name, *all ? all : "none");
+    return err_set(
+        err, ERR_NOT_FOUND,
+        "name them as the file does: --signals CLOCK,DATA; pdoclk= and pdo= behind --pdo",
+        "no signal '%s' in the capture; it has %s", name, *all ? all : "none");
 }
 
 /* ---- the zip ---- */
@@ -122,7 +131,7 @@ struct pdo_sr {
     zip_t *zip;
     zip_file_t *piece;
     char capture[64], name[96];
-    unsigned n;     /* of the piece; 0: one alone without a number */
+    unsigned n; /* of the piece; 0: one alone without a number */
     uint64_t pieces, done;
 };
 
@@ -149,8 +158,9 @@ static int read_metadata(struct pdo_sr *sr, struct pdo_sr_meta *meta, struct err
     char *text = malloc(METADATA_MAX);
     zip_file_t *f = zip_fopen(sr->zip, "metadata", 0);
     zip_int64_t n = f && text ? zip_fread(f, text, METADATA_MAX) : -1;
-    int ret = !text ? err_set(err, ERR_NOMEM, "close other programs", "out of memory")
-              : n < 0 ? err_set(err, ERR_FORMAT, "save it with sigrok-cli or PulseView", "it is a zip, but no sigrok session: no readable 'metadata'")
+    int ret = !text   ? err_set(err, ERR_NOMEM, "close other programs", "out of memory")
+              : n < 0 ? err_set(err, ERR_FORMAT, "save it with sigrok-cli or PulseView",
+                                "it is a zip, but no sigrok session: no readable 'metadata'")
                       : pdo_sr_parse(text, (size_t)n, meta, err);
     if (f)
         zip_fclose(f);
@@ -173,7 +183,8 @@ static int open_zip(const char *path, struct pdo_sr *sr, struct err *err)
 int pdo_sr_open(const char *path, struct pdo_sr **out, struct pdo_sr_meta *meta, struct err *err)
 {
     struct pdo_sr *sr = calloc(1, sizeof *sr);
-    int ret = sr ? open_zip(path, sr, err) : err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    int ret = sr ? open_zip(path, sr, err)
+                 : err_set(err, ERR_NOMEM, "close other programs", "out of memory");
     if (ret == 0)
         ret = read_metadata(sr, meta, err);
     if (ret == 0) {
@@ -181,7 +192,8 @@ int pdo_sr_open(const char *path, struct pdo_sr **out, struct pdo_sr_meta *meta,
         sr->pieces = count_pieces(sr);
         sr->n = zip_name_locate(sr->zip, sr->capture, 0) < 0; /* alone, or numbered from 1 */
         if (!sr->pieces)
-            ret = err_set(err, ERR_FORMAT, "save it again", "its samples '%s' are missing", sr->capture);
+            ret = err_set(err, ERR_FORMAT, "save it again", "its samples '%s' are missing",
+                          sr->capture);
     }
     if (ret < 0) {
         pdo_sr_close(sr);
@@ -199,7 +211,8 @@ static int next_piece(struct pdo_sr *sr, struct err *err)
     snprintf(sr->name, sizeof sr->name, sr->n ? "%s-%u" : "%s", sr->capture, sr->n);
     sr->piece = zip_fopen(sr->zip, sr->name, 0);
     if (!sr->piece && zip_error_code_zip(zip_get_error(sr->zip)) == ZIP_ER_NOENT)
-        return err_set(err, ERR_FORMAT, "save it again: what follows cannot be placed in time", "the piece %s of the samples is missing", sr->name);
+        return err_set(err, ERR_FORMAT, "save it again: what follows cannot be placed in time",
+                       "the piece %s of the samples is missing", sr->name);
     if (!sr->piece)
         return zip_failed(sr->name, zip_strerror(sr->zip), err);
     sr->n++;

@@ -21,13 +21,17 @@ void pdo_vcd_init(struct pdo_vcd *v, const char *clk, const char *data)
 
 static int bad(const struct pdo_vcd *v, const char *why, struct err *err)
 {
-    return err_set(err, ERR_FORMAT, "give a value change dump (VCD) of the two pins", "line %llu: %s", (unsigned long long)v->line, why);
+    return err_set(err, ERR_FORMAT, "give a value change dump (VCD) of the two pins",
+                   "line %llu: %s", (unsigned long long)v->line, why);
 }
 
 static int missing(const struct pdo_vcd *v, struct err *err)
 {
-    return err_set(err, ERR_FORMAT, "name them as the file does: --signals CLOCK,DATA; pdoclk= and pdo= behind --pdo",
-                   "the file declares no signal '%s'; it has %s", *v->id[CLK] ? v->want[DATA] : v->want[CLK], *v->names ? v->names : "none");
+    return err_set(
+        err, ERR_FORMAT,
+        "name them as the file does: --signals CLOCK,DATA; pdoclk= and pdo= behind --pdo",
+        "the file declares no signal '%s'; it has %s", *v->id[CLK] ? v->want[DATA] : v->want[CLK],
+        *v->names ? v->names : "none");
 }
 
 /* $var TYPE BITS ID NAME ... */
@@ -44,8 +48,11 @@ static void declared(struct pdo_vcd *v)
 /* $timescale 10 ns, or 10ns */
 static void timescale(struct pdo_vcd *v)
 {
-    static const struct { const char *name; uint64_t hz; } units[] = { { "s", 1 }, { "ms", 1000 }, { "us", 1000000 }, { "ns", 1000000000 },
-                                                                       { "ps", 1000000000000 }, { "fs", 1000000000000000 } };
+    static const struct {
+        const char *name;
+        uint64_t hz;
+    } units[] = { { "s", 1 },           { "ms", 1000 },          { "us", 1000000 },
+                  { "ns", 1000000000 }, { "ps", 1000000000000 }, { "fs", 1000000000000000 } };
     const char *unit = v->field[0];
     uint64_t n = 0;
     options_number(&unit, 10, &n);
@@ -70,7 +77,8 @@ static int keyword(struct pdo_vcd *v, const char *t, struct err *err)
             return missing(v, err);
         v->body = true;
     }
-    bool values = v->body && (!strcmp(t, "$dumpvars") || !strcmp(t, "$dumpall") || !strcmp(t, "$dumpon") || !strcmp(t, "$dumpoff"));
+    bool values = v->body && (!strcmp(t, "$dumpvars") || !strcmp(t, "$dumpall") ||
+                              !strcmp(t, "$dumpon") || !strcmp(t, "$dumpoff"));
     snprintf(v->keyword, sizeof v->keyword, "%.15s", values ? "" : t);
     v->nfields = 0;
     return 0;
@@ -120,7 +128,8 @@ static int token(struct pdo_vcd *v, pdo_edge *out, struct err *err)
     }
     if (*t == '$')
         return keyword(v, t, err);
-    if (!v->body) { /* sigrok-cli 0.7.2 writes a line "META samplerate: ..." before what it converts */
+    /* sigrok-cli 0.7.2 writes a line "META samplerate: ..." before what it converts */
+    if (!v->body) {
         v->meta |= v->line == 1 && !strcmp(t, "META");
         return v->meta && v->line == 1 ? 0 : bad(v, "no declaration", err);
     }

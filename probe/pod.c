@@ -23,7 +23,9 @@ static const struct usb_interface *interface_of(const struct usb_info *dev, unsi
         *max_packet = 0;
         for (size_t e = 0; e < dev->itf[i].neps; e++) {
             const struct usb_endpoint *ep = &dev->itf[i].ep[e];
-            found |= ep->type == BULK && ep->address == EP_OUT ? 1u : ep->type == BULK && ep->address == EP_IN ? 2u : 0u;
+            found |= ep->type == BULK && ep->address == EP_OUT  ? 1u
+                     : ep->type == BULK && ep->address == EP_IN ? 2u
+                                                                : 0u;
             *max_packet = ep->address == EP_IN ? ep->max_packet : *max_packet;
         }
         if (found == 3 && *max_packet)
@@ -54,7 +56,8 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     return ret;
 }
 
-static struct pod *make(const struct pod_kind *k, const struct adapter *a, const struct log *log, const char *spec, struct err *err)
+static struct pod *make(const struct pod_kind *k, const struct adapter *a, const struct log *log,
+                        const char *spec, struct err *err)
 {
     struct pod *p = calloc(1, k->size);
     if (!p) {
@@ -66,7 +69,8 @@ static struct pod *make(const struct pod_kind *k, const struct adapter *a, const
     p->kind = k;
     p->adapter = *a;
     p->timeout_ms = TIMEOUT_MS;
-    snprintf(p->probe.name, sizeof p->probe.name, "%s %.40s", k->driver->name, a->serial[0] ? a->serial : a->bus_path);
+    snprintf(p->probe.name, sizeof p->probe.name, "%s %.40s", k->driver->name,
+             a->serial[0] ? a->serial : a->bus_path);
     if (options_each(spec ? spec : "", option, p, err) == 0)
         return p;
     free(p);
@@ -96,7 +100,8 @@ static int attach(struct pod *p, struct err *err)
         return ret;
     const struct usb_interface *itf = interface_of(&dev, &p->max_packet);
     if (!itf)
-        return err_set(err, ERR_UNSUPPORTED, "is it in its boot loader?", "the debug interface is missing");
+        return err_set(err, ERR_UNSUPPORTED, "is it in its boot loader?",
+                       "the debug interface is missing");
     p->ep_in = EP_IN;
     p->ep_out = EP_OUT;
     return usb_open(&dev, itf->number, p->probe.log, &p->usb, err);
@@ -137,7 +142,8 @@ int pod_reopen(struct probe *p, struct err *err)
     return ret < 0 ? err_prefix(err, ret, p->name) : 0;
 }
 
-int pod_open(const struct pod_kind *k, const struct probe_config *cfg, struct probe **out, struct err *err)
+int pod_open(const struct pod_kind *k, const struct probe_config *cfg, struct probe **out,
+             struct err *err)
 {
     struct err why = { .code = ERR_OK };
     struct pod *p = make(k, cfg->adapter, cfg->log, cfg->spec, &why);
@@ -207,7 +213,8 @@ int pod_recovered(struct pod *p, int ret, struct err *err)
     }
     if (p->usb)
         usb_cancel_all(p->usb);
-    log_msg(p->probe.log, LOG_USB, "%s: %s: starting it anew", p->probe.name, err ? err->what : "failed");
+    log_msg(p->probe.log, LOG_USB, "%s: %s: starting it anew", p->probe.name,
+            err ? err->what : "failed");
     if (p->usb && start_or_reset(p, &why) < 0)
         disconnect(p);
     if (!p->usb && connect_pod(p, &why) < 0)
@@ -224,13 +231,20 @@ int pod_send(struct pod *p, uint8_t *data, size_t len, struct err *err)
 {
     int ret = usb_bulk(p->usb, p->ep_out, data, len, p->timeout_ms, err);
     if (ret >= 0 && (size_t)ret < len)
-        return err_set(err, ERR_TIMEOUT, "unplug the pod if this stays", "took %d bytes of %zu", ret, len);
+        return err_set(err, ERR_TIMEOUT, "unplug the pod if this stays", "took %d bytes of %zu",
+                       ret, len);
     return MIN(ret, 0);
 }
 
-int pod_post(struct pod *p, uint8_t *buf, size_t len, struct err *err) { return usb_submit(p->usb, SLOT_IN, p->ep_in, buf, len, err); }
+int pod_post(struct pod *p, uint8_t *buf, size_t len, struct err *err)
+{
+    return usb_submit(p->usb, SLOT_IN, p->ep_in, buf, len, err);
+}
 bool pod_ready(struct pod *p) { return usb_ready(p->usb, SLOT_IN); }
-int pod_fetch(struct pod *p, unsigned timeout_ms, struct err *err) { return usb_wait(p->usb, SLOT_IN, timeout_ms, err); }
+int pod_fetch(struct pod *p, unsigned timeout_ms, struct err *err)
+{
+    return usb_wait(p->usb, SLOT_IN, timeout_ms, err);
+}
 
 /* ---- bdc.h ---- */
 
@@ -250,7 +264,8 @@ void pod_stats(struct probe *probe, uint64_t *cycles, uint64_t *transfers, uint6
 
 unsigned pod_command_cycles(const struct bdc_shape *shape)
 {
-    unsigned bytes = 1u + shape->address_bytes + shape->tx_bytes + shape->rx_bytes + (shape->status ? 1u : 0u);
+    unsigned bytes =
+        1u + shape->address_bytes + shape->tx_bytes + shape->rx_bytes + (shape->status ? 1u : 0u);
     return bytes * 8 * BDC_BIT_CYCLES + MAX((unsigned)shape->acks, 1u) * TURNAROUND;
 }
 
@@ -258,6 +273,7 @@ int pod_check_block(const struct bdc_op *op, struct err *err)
 {
     bool width = op->width == 1 || op->width == 2 || op->width == 4;
     if (!width || op->len % op->width || op->addr % op->width)
-        return err_set(err, ERR_USAGE, "", "BDC: %u bytes at %06X in pieces of %u", op->len, op->addr, op->width);
+        return err_set(err, ERR_USAGE, "", "BDC: %u bytes at %06X in pieces of %u", op->len,
+                       op->addr, op->width);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* What the drivers of BDM pods on USB share: listing, opening, losing and finding again one interface with two bulk endpoints, totals. Used by
- * usbdm.c and osbdm.c alone. */
+/* What the drivers of BDM pods on USB share: listing, opening, losing and finding again one
+ * interface with two bulk endpoints, totals. Used by usbdm.c and osbdm.c alone. */
 #ifndef PROBE_POD_H
 #define PROBE_POD_H
 
@@ -14,7 +14,8 @@ struct pod;
 struct pod_kind {
     const struct probe_driver *driver;
     size_t size; /* of its own struct, which begins with a struct pod */
-    /* Drops what an earlier session left and asks what it is, into firmware; does nothing to the target. -ERR_UNSUPPORTED: not for S12Z. */
+    /* Drops what an earlier session left and asks what it is, into firmware; does nothing to the
+     * target. -ERR_UNSUPPORTED: not for S12Z. */
     int (*identify)(struct pod *p, struct err *err);
     /* That, and makes a pod that has just been found anew ready for commands. */
     int (*start)(struct pod *p, struct err *err);
@@ -24,33 +25,36 @@ struct pod_kind {
 struct pod {
     struct probe probe;
     const struct pod_kind *kind;
-    struct adapter adapter;  /* how it is found again */
+    struct adapter adapter; /* how it is found again */
     char firmware[48];
-    struct usb *usb;         /* NULL: lost */
+    struct usb *usb; /* NULL: lost */
     uint8_t ep_in, ep_out;
     unsigned max_packet;
-    unsigned timeout_ms;     /* for an answer */
-    uint32_t hz;             /* BDC clock in use; 0: none yet */
-    uint64_t cycles;         /* of the BDC clock, by the commands' lengths */
+    unsigned timeout_ms;                 /* for an answer */
+    uint32_t hz;                         /* BDC clock in use; 0: none yet */
+    uint64_t cycles;                     /* of the BDC clock, by the commands' lengths */
     uint64_t past_transfers, past_bytes; /* of connections that were closed */
 };
 
 /* For the members of struct probe_driver. "timeout=MS" is all a pod can be told. */
 int pod_list(const struct pod_kind *k, bool open, struct adapter_list *out, struct err *err);
-int pod_open(const struct pod_kind *k, const struct probe_config *cfg, struct probe **out, struct err *err);
+int pod_open(const struct pod_kind *k, const struct probe_config *cfg, struct probe **out,
+             struct err *err);
 void pod_close(struct probe *p);
 int pod_reopen(struct probe *p, struct err *err);
 
-/* pod_send - one transfer out, wholly; pod_post - a read waits on the bus for the answer, at most len bytes (a multiple of the packet);
- * pod_ready - whether one has come already; pod_fetch - waits for it: bytes. */
+/* pod_send - one transfer out, wholly; pod_post - a read waits on the bus for the answer, at most
+ * len bytes (a multiple of the packet); pod_ready - whether one has come already; pod_fetch - waits
+ * for it: bytes. */
 int pod_send(struct pod *p, uint8_t *data, size_t len, struct err *err);
 int pod_post(struct pod *p, uint8_t *buf, size_t len, struct err *err);
 bool pod_ready(struct pod *p);
 int pod_fetch(struct pod *p, unsigned timeout_ms, struct err *err);
 
-/* pod_recovered - after a failed transfer: what was under way is cancelled and the pod started anew, so that answers belong to their
- * questions again. Returns -ERR_TIMEOUT if that worked (the failed command may be tried again), -ERR_USB if the pod is lost;
- * -ERR_USAGE, -ERR_UNSUPPORTED and -ERR_NO_TARGET pass unchanged. */
+/* pod_recovered - after a failed transfer: what was under way is cancelled and the pod started
+ * anew, so that answers belong to their questions again. Returns -ERR_TIMEOUT if that worked (the
+ * failed command may be tried again), -ERR_USB if the pod is lost; -ERR_USAGE, -ERR_UNSUPPORTED and
+ * -ERR_NO_TARGET pass unchanged. */
 int pod_recovered(struct pod *p, int ret, struct err *err);
 int pod_lost(struct pod *p, struct err *err); /* -ERR_USB; p->usb is NULL then */
 

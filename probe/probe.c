@@ -16,14 +16,15 @@ static int no_adapter(const struct err *why, struct err *err)
     char names[128] = "";
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
         if ((*d)->list && !(*d)->own_spec)
-            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? ", " : "",
-                     (*d)->name);
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                     names[0] ? ", " : "", (*d)->name);
     if (why)
         return err_set(err, ERR_NOT_FOUND, why->hint, "no debug adapter named, and %s", why->what);
-    return err_set(err, ERR_USAGE,
-                   "name one with --probe DRIVER, or run the simulated board: --probe sim:sh7750",
-                   "no debug adapter named: looked at --probe, PROBEPROF_PROBE and probeprof.conf%s%s",
-                   names[0] ? "; on USB for " : "; this build has no USB driver", names);
+    return err_set(
+        err, ERR_USAGE,
+        "name one with --probe DRIVER, or run the simulated board: --probe sim:sh7750",
+        "no debug adapter named: looked at --probe, PROBEPROF_PROBE and probeprof.conf%s%s",
+        names[0] ? "; on USB for " : "; this build has no USB driver", names);
 }
 
 /* An adapter's number or place alone, which a person may well write. */
@@ -54,17 +55,21 @@ static int unknown_driver(const char *name, const char *text, struct err *err)
         return -ERR_USAGE;
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++) {
         size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", d == probe_drivers() ? "" : ", ", (*d)->name);
+        snprintf(all + used, sizeof all - used, "%s%s", d == probe_drivers() ? "" : ", ",
+                 (*d)->name);
         nearest_offer(&near, (*d)->name);
     }
-    return err_set(err, ERR_USAGE, nearest_text(&near, all, hint, sizeof hint), "no adapter driver \"%s\"", name);
+    return err_set(err, ERR_USAGE, nearest_text(&near, all, hint, sizeof hint),
+                   "no adapter driver \"%s\"", name);
 }
 
-static int open_row(const struct adapter *a, const char *options, const struct probe_config *cfg, struct probe **out, struct err *err)
+static int open_row(const struct adapter *a, const char *options, const struct probe_config *cfg,
+                    struct probe **out, struct err *err)
 {
     struct probe_config c = *cfg;
     if (a->problem.code != ERR_OK) {
-        return err_set(err, ERR_STATE, a->problem.hint, "%s: %s", a->driver->name, a->problem.what); /* trying again is no help */
+        /* trying again is no help */
+        return err_set(err, ERR_STATE, a->problem.hint, "%s: %s", a->driver->name, a->problem.what);
     }
     c.adapter = a;
     c.spec = options;
@@ -79,13 +84,16 @@ static int id_option(void *ctx, const char *name, const char *value, struct err 
     const char *end = value;
     uint64_t v = 0;
     if (to && (!options_number(&end, 16, &v) || *end || v == 0 || v > UINT16_MAX))
-        return err_set(err, ERR_USAGE, "four hexadecimal digits, as lsusb shows them: vid=0403,pid=6010", "--probe: %s=%s is no USB id", name, value);
+        return err_set(err, ERR_USAGE,
+                       "four hexadecimal digits, as lsusb shows them: vid=0403,pid=6010",
+                       "--probe: %s=%s is no USB id", name, value);
     if (to)
         *to = (uint16_t)v;
     return 0;
 }
 
-static int list_meant(const struct probe_driver *d, const struct adapter_spec *spec, struct adapter_list *out, struct err *err)
+static int list_meant(const struct probe_driver *d, const struct adapter_spec *spec,
+                      struct adapter_list *out, struct err *err)
 {
     struct usb_id id = { 0, 0 };
     int ret = d->list_id ? options_each(spec->options, id_option, &id, err) : 0;
@@ -97,7 +105,8 @@ static int list_meant(const struct probe_driver *d, const struct adapter_spec *s
 }
 
 /* The driver's adapters, the one that spec means, open. */
-static int open_listed(const struct probe_driver *d, const char *text, const struct probe_config *cfg, struct probe **out, struct err *err)
+static int open_listed(const struct probe_driver *d, const char *text,
+                       const struct probe_config *cfg, struct probe **out, struct err *err)
 {
     struct adapter_list list = { 0 };
     struct adapter_spec spec;
@@ -156,7 +165,8 @@ int probe_named(const char *name, struct err *err)
     return unknown_driver(driver, name, err);
 }
 
-int probe_open(const char *name, const struct probe_config *cfg, struct probe **out, struct err *err)
+int probe_open(const char *name, const struct probe_config *cfg, struct probe **out,
+               struct err *err)
 {
     char only[PROBE_NAME_MAX];
     int ret = 0;

@@ -1,5 +1,5 @@
-/* Byte stream adapters: "serial", any tty, and "rsp", a GDB remote stub behind a socket or a tty. They differ in what --probe may
- * name and in what the target driver finds at the far end. */
+/* Byte stream adapters: "serial", any tty, and "rsp", a GDB remote stub behind a socket or a tty.
+ * They differ in what --probe may name and in what the target driver finds at the far end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,15 @@
 #include "probe/tcp.h"
 #include "probe/tty.h"
 
-/* What KallistiOS and dcload begin with on a Dreamcast's serial port (KallistiOS dc/scif.h, dcload-serial). */
-enum { BAUD_DEFAULT = 57600, BAUD_MIN = 300, BAUD_MAX = 12000000, TIMEOUT_MIN = 50, TIMEOUT_MAX = 60000 };
+/* What KallistiOS and dcload begin with on a Dreamcast's serial port (KallistiOS dc/scif.h,
+ * dcload-serial). */
+enum {
+    BAUD_DEFAULT = 57600,
+    BAUD_MIN = 300,
+    BAUD_MAX = 12000000,
+    TIMEOUT_MIN = 50,
+    TIMEOUT_MAX = 60000
+};
 #define CONNECT_NS 5000000000u
 
 struct stream {
@@ -22,8 +29,8 @@ struct stream {
     struct stream_fd fd;
     bool rsp, is_tty, rtscts, dcload;
     uint32_t baud, asked_baud;
-    unsigned timeout_ms; /* 0: not asked for */
-    struct tty_info tty; /* is_tty */
+    unsigned timeout_ms;                          /* 0: not asked for */
+    struct tty_info tty;                          /* is_tty */
     char socket[TCP_HOST_MAX + TCP_PORT_MAX + 4]; /* else: a path, or HOST:PORT */
 };
 
@@ -47,9 +54,12 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     }
     bool timeout = !strcmp(name, "timeout");
     if (!timeout && strcmp(name, "baud"))
-        return err_set(err, ERR_USAGE, s->rsp ? "options: baud=57600, rtscts, timeout=MS" : "options: baud=57600, rtscts, timeout=MS, loader=dcload",
+        return err_set(err, ERR_USAGE,
+                       s->rsp ? "options: baud=57600, rtscts, timeout=MS"
+                              : "options: baud=57600, rtscts, timeout=MS, loader=dcload",
                        "%s: no option '%.40s'", s->rsp ? "rsp" : "serial", name);
-    int ret = options_hz(name, value, timeout ? TIMEOUT_MIN : BAUD_MIN, timeout ? TIMEOUT_MAX : BAUD_MAX, &n, err);
+    int ret = options_hz(name, value, timeout ? TIMEOUT_MIN : BAUD_MIN,
+                         timeout ? TIMEOUT_MAX : BAUD_MAX, &n, err);
     if (ret == 0 && timeout)
         s->timeout_ms = (unsigned)n;
     else if (ret == 0)
@@ -57,8 +67,8 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     return ret;
 }
 
-/* The facts of a node that was named, through whatever links (/dev/serial/by-id/...). One that sysfs does not know (a pseudo
- * terminal) is its own name. */
+/* The facts of a node that was named, through whatever links (/dev/serial/by-id/...). One that
+ * sysfs does not know (a pseudo terminal) is its own name. */
 static void recognise(struct tty_info *t, const char *node)
 {
     struct tty_info *all = calloc(TTY_MAX, sizeof *all);
@@ -92,7 +102,9 @@ static int by_name(struct stream *s, const char *text, struct err *err)
     size_t len = strlen(text) - (*text == '@');
     for (int i = 0; i < n; i++) {
         const char *place = all[i].place;
-        bool here = *text == '@' ? len && !strncmp(place, text + 1, len) && (!place[len] || place[len] == ':') : !strcmp(all[i].serial, text);
+        bool here = *text == '@' ? len && !strncmp(place, text + 1, len) &&
+                                       (!place[len] || place[len] == ':')
+                                 : !strcmp(all[i].serial, text);
         fits += here;
         found = here && found < 0 ? i : found;
     }
@@ -100,9 +112,12 @@ static int by_name(struct stream *s, const char *text, struct err *err)
         s->tty = all[found];
     free(all);
     if (fits > 1)
-        return err_set(err, ERR_USAGE, "name its node: `probeprof list` shows them", "%d serial ports fit '%.60s'", fits, text);
+        return err_set(err, ERR_USAGE, "name its node: `probeprof list` shows them",
+                       "%d serial ports fit '%.60s'", fits, text);
     if (found < 0)
-        return err_set(err, ERR_NOT_FOUND, "`probeprof list` shows the ports that are there; a node is named by its path: serial:/dev/ttyUSB0",
+        return err_set(err, ERR_NOT_FOUND,
+                       "`probeprof list` shows the ports that are there; a node is named by its "
+                       "path: serial:/dev/ttyUSB0",
                        "no serial port '%.60s'", text);
     return 0;
 }
@@ -112,11 +127,16 @@ static int parse_place(struct stream *s, const char *text, struct err *err)
     char host[TCP_HOST_MAX], port[TCP_PORT_MAX];
     struct stat st;
     if (!*text)
-        return err_set(err, ERR_USAGE, s->rsp ? "for example --probe rsp:localhost:1234 or rsp:/dev/ttyUSB0,baud=57600" : "for example --probe serial:/dev/ttyUSB0,baud=1500000; "
-                       "`probeprof list` shows the ports", "--probe %s: which %s?", s->rsp ? "rsp" : "serial", s->rsp ? "stub" : "port");
+        return err_set(
+            err, ERR_USAGE,
+            s->rsp ? "for example --probe rsp:localhost:1234 or rsp:/dev/ttyUSB0,baud=57600"
+                   : "for example --probe serial:/dev/ttyUSB0,baud=1500000; "
+                     "`probeprof list` shows the ports",
+            "--probe %s: which %s?", s->rsp ? "rsp" : "serial", s->rsp ? "stub" : "port");
     s->is_tty = !s->rsp || (*text == '/' && !(stat(text, &st) == 0 && S_ISSOCK(st.st_mode)));
     if (s->is_tty && strlen(text) >= sizeof s->tty.node)
-        return err_set(err, ERR_USAGE, "name its node: /dev/ttyUSB0", "'%.40s...' is too long", text);
+        return err_set(err, ERR_USAGE, "name its node: /dev/ttyUSB0", "'%.40s...' is too long",
+                       text);
     if (s->is_tty && *text == '/')
         recognise(&s->tty, text);
     else if (s->is_tty)
@@ -131,7 +151,8 @@ static int parse(struct stream *s, const char *spec, struct err *err)
     char place[sizeof s->socket];
     size_t head = strcspn(spec, ",");
     if (head >= sizeof place)
-        return err_set(err, ERR_USAGE, "a path, a serial number or HOST:PORT", "--probe: '%.40s...' is too long", spec);
+        return err_set(err, ERR_USAGE, "a path, a serial number or HOST:PORT",
+                       "--probe: '%.40s...' is too long", spec);
     snprintf(place, sizeof place, "%.*s", (int)head, spec);
     int ret = spec[head] ? options_each(spec + head + 1, option, s, err) : 0;
     return ret < 0 ? ret : parse_place(s, place, err);
@@ -149,7 +170,9 @@ static int connect_stream(struct stream *s, struct err *err)
     else if (s->socket[0] == '/')
         fd = unix_connect(s->socket, err);
     else
-        fd = (fd = tcp_parse(s->socket, host, port, err)) < 0 ? fd : tcp_connect(host, port, CONNECT_NS, err);
+        fd = (fd = tcp_parse(s->socket, host, port, err)) < 0
+                 ? fd
+                 : tcp_connect(host, port, CONNECT_NS, err);
     if (fd < 0)
         return fd;
     s->fd.fd = fd;
@@ -164,12 +187,16 @@ static void close_stream(struct probe *p)
     free(stream_of(p));
 }
 
-static int open_stream(const struct probe_driver *driver, bool rsp, const struct probe_config *cfg, struct probe **out, struct err *err)
+static int open_stream(const struct probe_driver *driver, bool rsp, const struct probe_config *cfg,
+                       struct probe **out, struct err *err)
 {
     struct stream *s = calloc(1, sizeof *s);
     if (!s)
         return err_set(err, ERR_NOMEM, "", "out of memory");
-    *s = (struct stream){ .base = { .driver = driver, .log = cfg->log }, .fd = { .fd = -1 }, .rsp = rsp, .baud = BAUD_DEFAULT,
+    *s = (struct stream){ .base = { .driver = driver, .log = cfg->log },
+                          .fd = { .fd = -1 },
+                          .rsp = rsp,
+                          .baud = BAUD_DEFAULT,
                           .asked_baud = BAUD_DEFAULT };
     int ret = parse(s, cfg->spec ? cfg->spec : "", err);
     if (ret == 0)
@@ -178,7 +205,8 @@ static int open_stream(const struct probe_driver *driver, bool rsp, const struct
         close_stream(&s->base);
         return ret;
     }
-    snprintf(s->base.name, sizeof s->base.name, "%s:%.50s", driver->name, s->is_tty ? s->tty.node : s->socket);
+    snprintf(s->base.name, sizeof s->base.name, "%s:%.50s", driver->name,
+             s->is_tty ? s->tty.node : s->socket);
     log_msg(cfg->log, LOG_WIRE, "%s: open%s", s->base.name, s->is_tty ? ", 8N1" : "");
     *out = &s->base;
     return 0;
@@ -209,7 +237,8 @@ static int open_rsp(const struct probe_config *cfg, struct probe **out, struct e
 static unsigned traits(struct probe *p)
 {
     const struct stream *s = stream_of(p);
-    return (s->rsp ? STREAM_RSP : 0u) | (s->is_tty ? 0u : STREAM_LOSSLESS) | (s->dcload ? STREAM_DCLOAD : 0u);
+    return (s->rsp ? STREAM_RSP : 0u) | (s->is_tty ? 0u : STREAM_LOSSLESS) |
+           (s->dcload ? STREAM_DCLOAD : 0u);
 }
 
 static int read_stream(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
@@ -221,18 +250,23 @@ static int read_stream(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_n
     return n;
 }
 
-static int write_stream(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns, struct err *err)
+static int write_stream(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns,
+                        struct err *err)
 {
     return stream_fd_write(&stream_of(p)->fd, p->name, buf, len, max_ns, err);
 }
 
-static int flush_stream(struct probe *p, struct err *err) { return stream_fd_flush(&stream_of(p)->fd, p->name, err); }
+static int flush_stream(struct probe *p, struct err *err)
+{
+    return stream_fd_flush(&stream_of(p)->fd, p->name, err);
+}
 
 static int set_baud(struct probe *p, uint32_t baud, uint32_t *got, struct err *err)
 {
     struct stream *s = stream_of(p);
     if (!s->is_tty)
-        return err_set(err, ERR_UNSUPPORTED, "leave the rate out", "%s: a socket has no baud rate", p->name);
+        return err_set(err, ERR_UNSUPPORTED, "leave the rate out", "%s: a socket has no baud rate",
+                       p->name);
     if (s->fd.fd < 0)
         return err_set(err, ERR_USB, "plug it in again", "%s: the connection is lost", p->name);
     int ret = tty_set_baud(s->fd.fd, p->name, baud, got, err);
@@ -241,7 +275,10 @@ static int set_baud(struct probe *p, uint32_t baud, uint32_t *got, struct err *e
     return ret;
 }
 
-static uint32_t baud_asked(struct probe *p) { return stream_of(p)->is_tty ? stream_of(p)->asked_baud : 0; }
+static uint32_t baud_asked(struct probe *p)
+{
+    return stream_of(p)->is_tty ? stream_of(p)->asked_baud : 0;
+}
 
 static unsigned timeout_ms(struct probe *p) { return stream_of(p)->timeout_ms; }
 
@@ -257,25 +294,45 @@ static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t 
 }
 
 static const struct stream_ops ops = {
-    .traits = traits, .read = read_stream, .write = write_stream, .flush = flush_stream, .set_baud = set_baud, .baud = baud_asked,
-    .timeout_ms = timeout_ms, .now_ns = host_now_ns, .stats = stats,
+    .traits = traits,
+    .read = read_stream,
+    .write = write_stream,
+    .flush = flush_stream,
+    .set_baud = set_baud,
+    .baud = baud_asked,
+    .timeout_ms = timeout_ms,
+    .now_ns = host_now_ns,
+    .stats = stats,
 };
 
 const struct probe_driver serial_driver = {
-    .name = "serial", .help = "serial port with an SH-4 agent at its end: serial:/dev/ttyUSB0,baud=1500000", .own_spec = true,
-    .list = list_serial, .open = open_serial, .close = close_stream, .reopen = reopen_stream, .stream = &ops,
+    .name = "serial",
+    .help = "serial port with an SH-4 agent at its end: serial:/dev/ttyUSB0,baud=1500000",
+    .own_spec = true,
+    .list = list_serial,
+    .open = open_serial,
+    .close = close_stream,
+    .reopen = reopen_stream,
+    .stream = &ops,
 };
 
 const struct probe_driver rsp_driver = {
-    .name = "rsp", .help = "GDB remote stub or emulator of an SH-4: rsp:HOST:PORT, rsp:/dev/ttyUSB0,baud=57600", .own_spec = true,
-    .open = open_rsp, .close = close_stream, .reopen = reopen_stream, .stream = &ops,
+    .name = "rsp",
+    .help = "GDB remote stub or emulator of an SH-4: rsp:HOST:PORT, rsp:/dev/ttyUSB0,baud=57600",
+    .own_spec = true,
+    .open = open_rsp,
+    .close = close_stream,
+    .reopen = reopen_stream,
+    .stream = &ops,
 };
 
-/* Ports are not opened to be listed, whatever `open` says: that may reset a board by its control lines. */
+/* Ports are not opened to be listed, whatever `open` says: that may reset a board by its control
+ * lines. */
 static int list_serial(bool open, struct adapter_list *out, struct err *err)
 {
     struct tty_info *all = calloc(TTY_MAX, sizeof *all);
-    int ret = all ? 0 : err_set(err, ERR_NOMEM, "", "out of memory"), n = all ? tty_find("/sys", all, TTY_MAX) : 0;
+    int ret = all ? 0 : err_set(err, ERR_NOMEM, "", "out of memory"),
+        n = all ? tty_find("/sys", all, TTY_MAX) : 0;
     (void)open;
     for (int i = 0; ret == 0 && i < n; i++) {
         struct adapter a;
@@ -286,6 +343,12 @@ static int list_serial(bool open, struct adapter_list *out, struct err *err)
     return ret;
 }
 
-static int open_serial(const struct probe_config *cfg, struct probe **out, struct err *err) { return open_stream(&serial_driver, false, cfg, out, err); }
+static int open_serial(const struct probe_config *cfg, struct probe **out, struct err *err)
+{
+    return open_stream(&serial_driver, false, cfg, out, err);
+}
 
-static int open_rsp(const struct probe_config *cfg, struct probe **out, struct err *err) { return open_stream(&rsp_driver, true, cfg, out, err); }
+static int open_rsp(const struct probe_config *cfg, struct probe **out, struct err *err)
+{
+    return open_stream(&rsp_driver, true, cfg, out, err);
+}

@@ -1,5 +1,5 @@
-/* Driver "sim": JTAG ops become TMS/TDI/TDO bit streams on a simulated board's pins, in chunks as a USB adapter's
- * transfers are. One chunk counts as one transfer. */
+/* Driver "sim": JTAG ops become TMS/TDI/TDO bit streams on a simulated board's pins, in chunks as a
+ * USB adapter's transfers are. One chunk counts as one transfer. */
 #include "probe/sim.h"
 
 #include <stdbool.h>
@@ -38,8 +38,12 @@ static int send(void *ctx, struct jtag_chunk *c, struct err *err)
 static void stream_init(struct sim_probe *s)
 {
     static const struct jtag_stream_io io = { .send = send };
-    s->chunk = (struct jtag_chunk){ .tms = s->tms, .tdi = s->tdi, .tdo = s->tdo, .cap_bits = CHUNK_BITS,
-                                    .field = s->field, .cap_fields = MAX_FIELDS };
+    s->chunk = (struct jtag_chunk){ .tms = s->tms,
+                                    .tdi = s->tdi,
+                                    .tdo = s->tdo,
+                                    .cap_bits = CHUNK_BITS,
+                                    .field = s->field,
+                                    .cap_fields = MAX_FIELDS };
     jtag_stream_init(&s->stream, &io, s, &s->chunk, 1);
 }
 
@@ -132,7 +136,8 @@ static int sim_reopen(struct probe *p, struct err *err)
 
 static const struct probe_driver *driver(void);
 
-static int wrap(struct sim_board *board, const struct probe_config *cfg, struct probe **out, struct err *err)
+static int wrap(struct sim_board *board, const struct probe_config *cfg, struct probe **out,
+                struct err *err)
 {
     struct sim_probe *s = calloc(1, sizeof *s);
     if (!s)
@@ -167,7 +172,7 @@ static int sim_open(const struct probe_config *cfg, struct probe **out, struct e
     if (ret < 0)
         type->destroy(board);
     else
-        snprintf((*out)->name, sizeof (*out)->name, "sim:%s", type->name);
+        snprintf((*out)->name, sizeof(*out)->name, "sim:%s", type->name);
     return ret;
 }
 

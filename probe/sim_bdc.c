@@ -1,5 +1,5 @@
-/* Driver "sim" for boards with a BKGD pin: BDC commands become timed stretches of the line, as the firmware of a pod
- * makes them. Bit times and turnarounds: ZVHL p.144-175, ZVM p.151-166. */
+/* Driver "sim" for boards with a BKGD pin: BDC commands become timed stretches of the line, as the
+ * firmware of a pod makes them. Bit times and turnarounds: ZVHL p.144-175, ZVM p.151-166. */
 #include "probe/sim_bdc.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum {
     ZERO_LOW_CYCLES = 13,
     SYNC_REQUEST_NS = 1000000, /* 128 cycles of a 0.13 MHz clock: slower than any part's */
     SYNC_ANSWER_NS = 2000000,
-    ACK_TIMEOUT_NS = 3000000,  /* pods wait 2.5 ms (USBDM-FW) */
+    ACK_TIMEOUT_NS = 3000000, /* pods wait 2.5 ms (USBDM-FW) */
     ACK_TIMEOUT_CYCLES = 1024,
     LONG_ACK_LIMIT_CYCLES = 40,
     MAX_STRETCHES = 3 * 8 * 12, /* of one command or one answer */
@@ -29,13 +29,21 @@ struct sim_bdc_probe {
     size_t n;
 };
 
-static struct sim_bdc_probe *self(struct probe *p) { return CONTAINER_OF(p, struct sim_bdc_probe, probe); }
-/* Rounded up: a host may be late by a fraction of a cycle, but its next edge may not come before the last bit is over. */
-static uint64_t ns_of(const struct sim_bdc_probe *s, uint64_t cycles) { return (cycles * 1000000000u + s->hz - 1) / s->hz; }
+static struct sim_bdc_probe *self(struct probe *p)
+{
+    return CONTAINER_OF(p, struct sim_bdc_probe, probe);
+}
+/* Rounded up: a host may be late by a fraction of a cycle, but its next edge may not come before
+ * the last bit is over. */
+static uint64_t ns_of(const struct sim_bdc_probe *s, uint64_t cycles)
+{
+    return (cycles * 1000000000u + s->hz - 1) / s->hz;
+}
 
 static void add(struct sim_bdc_probe *s, enum bkgd_drive drive, uint64_t cycles)
 {
-    s->s[s->n++] = (struct bkgd_stretch){ .drive = drive, .until = BKGD_TIME, .ns = ns_of(s, cycles) };
+    s->s[s->n++] =
+        (struct bkgd_stretch){ .drive = drive, .until = BKGD_TIME, .ns = ns_of(s, cycles) };
 }
 
 /* Makes what was added; the stretches stay in place with their results. */
@@ -75,7 +83,8 @@ static int receive(struct sim_bdc_probe *s, uint8_t *rx, unsigned bytes, struct 
 }
 
 /* Waits for an ACK pulse, or the fixed delay where there is none. */
-static int turnaround(struct sim_bdc_probe *s, const struct bdc_shape *shape, enum bdc_outcome *outcome, struct err *err)
+static int turnaround(struct sim_bdc_probe *s, const struct bdc_shape *shape,
+                      enum bdc_outcome *outcome, struct err *err)
 {
     int ret;
     if (!shape->acks || !s->ack) {
@@ -106,8 +115,8 @@ static int turnaround(struct sim_bdc_probe *s, const struct bdc_shape *shape, en
 }
 
 /* One command. rx: as long as its shape says, the status byte first. */
-static int command(struct sim_bdc_probe *s, uint8_t opcode, uint32_t addr, const uint8_t *tx, uint8_t *rx,
-                   enum bdc_outcome *outcome, struct err *err)
+static int command(struct sim_bdc_probe *s, uint8_t opcode, uint32_t addr, const uint8_t *tx,
+                   uint8_t *rx, enum bdc_outcome *outcome, struct err *err)
 {
     struct bdc_shape shape;
     uint8_t answer[16] = { 0 };
@@ -137,12 +146,16 @@ static int block(struct sim_bdc_probe *s, struct bdc_op *op, struct err *err)
     bool write = op->kind == BDC_WRITE, lines = op->kind == BDC_LINES;
     unsigned step = lines ? 8 : op->width, size = op->width == 4 ? 8 : op->width == 2 ? 4 : 0;
     enum bdc_outcome worst = BDC_OK;
-    if ((!lines && op->width != 1 && op->width != 2 && op->width != 4) || op->len % step || (!lines && op->addr % step))
-        return err_set(err, ERR_USAGE, "", "BDC: %u bytes at %06X in pieces of %u", op->len, op->addr, step);
+    if ((!lines && op->width != 1 && op->width != 2 && op->width != 4) || op->len % step ||
+        (!lines && op->addr % step))
+        return err_set(err, ERR_USAGE, "", "BDC: %u bytes at %06X in pieces of %u", op->len,
+                       op->addr, step);
     for (uint32_t at = 0; at < op->len && worst != BDC_NO_ACK; at += step) {
-        uint8_t first = write ? BDC_WRITE_MEM : BDC_READ_MEM, more = write ? BDC_FILL_MEM : BDC_DUMP_MEM;
+        uint8_t first = write ? BDC_WRITE_MEM : BDC_READ_MEM,
+                more = write ? BDC_FILL_MEM : BDC_DUMP_MEM;
         uint8_t opcode = lines ? BDC_READ_DBGTB : (uint8_t)((at ? more : first) + size);
-        int ret = command(s, opcode, op->addr, op->tx ? op->tx + at : NULL, op->rx ? op->rx + at : NULL, &op->outcome, err);
+        int ret = command(s, opcode, op->addr, op->tx ? op->tx + at : NULL,
+                          op->rx ? op->rx + at : NULL, &op->outcome, err);
         if (ret < 0)
             return ret;
         worst = MAX(worst, op->outcome);
@@ -155,8 +168,12 @@ static int one(struct sim_bdc_probe *s, struct bdc_op *op, struct err *err)
 {
     int ret;
     switch (op->kind) {
-    case BDC_COMMAND: ret = command(s, op->opcode, op->addr, op->tx, op->rx, &op->outcome, err); break;
-    case BDC_READ: case BDC_WRITE: case BDC_LINES: ret = block(s, op, err); break;
+    case BDC_COMMAND:
+        ret = command(s, op->opcode, op->addr, op->tx, op->rx, &op->outcome, err);
+        break;
+    case BDC_READ:
+    case BDC_WRITE:
+    case BDC_LINES: ret = block(s, op, err); break;
     case BDC_PAUSE:
         add(s, BKGD_RELEASED, op->len);
         op->outcome = BDC_OK;
@@ -168,7 +185,8 @@ static int one(struct sim_bdc_probe *s, struct bdc_op *op, struct err *err)
     return ret;
 }
 
-static int sim_execute(struct probe *p, struct bdc_op *ops, size_t n, bool stop_on_long, struct err *err)
+static int sim_execute(struct probe *p, struct bdc_op *ops, size_t n, bool stop_on_long,
+                       struct err *err)
 {
     struct sim_bdc_probe *s = self(p);
     for (size_t k = 0; k < n; k++)
@@ -198,9 +216,12 @@ static int sim_sync(struct probe *p, uint32_t *hz, struct err *err)
     if (ret < 0)
         return err_prefix(err, ret, "SYNC");
     if (!request[0].level && !request[4].level)
-        return err_set(err, ERR_NO_TARGET, "look for a short of BKGD to ground, or another pod on the line", "SYNC: BKGD stays low");
+        return err_set(err, ERR_NO_TARGET,
+                       "look for a short of BKGD to ground, or another pod on the line",
+                       "SYNC: BKGD stays low");
     if (!request[2].met || !request[3].met || request[3].took_ns == 0)
-        return err_set(err, ERR_NO_TARGET, "check target power, the BKGD line and the RESET line", "SYNC: no answer");
+        return err_set(err, ERR_NO_TARGET, "check target power, the BKGD line and the RESET line",
+                       "SYNC: no answer");
     s->hz = (uint32_t)(BDC_SYNC_CYCLES * 1000000000ull / request[3].took_ns);
     *hz = s->hz;
     return 0;
@@ -270,7 +291,8 @@ static int sim_pdo_start(struct probe *p, uint64_t *tick_hz, struct err *err)
     struct sim_bdc_probe *s = self(p);
     *tick_hz = 1000000000000u;
     if (s->board->type->pdo_capture(s->board, true) < 0)
-        return err_set(err, ERR_UNSUPPORTED, "sim:s12zvml128 and sim:s12zvmc256 have them", "this board has no PDO and PDOCLK pins");
+        return err_set(err, ERR_UNSUPPORTED, "sim:s12zvml128 and sim:s12zvmc256 have them",
+                       "this board has no PDO and PDOCLK pins");
     return 0;
 }
 
@@ -312,7 +334,9 @@ static const struct bdc_ops sim_bdc = {
     .stats = sim_stats,
 };
 
-static const struct pdo_ops sim_pdo = { .start = sim_pdo_start, .read = sim_pdo_read, .stop = sim_pdo_stop };
+static const struct pdo_ops sim_pdo = { .start = sim_pdo_start,
+                                        .read = sim_pdo_read,
+                                        .stop = sim_pdo_stop };
 
 static int sim_reopen(struct probe *p, struct err *err)
 {
@@ -330,7 +354,8 @@ static const struct probe_driver sim_bdc_driver = {
     .pdo = &sim_pdo,
 };
 
-int sim_bdc_wrap(struct sim_board *board, const struct probe_config *cfg, struct probe **out, struct err *err)
+int sim_bdc_wrap(struct sim_board *board, const struct probe_config *cfg, struct probe **out,
+                 struct err *err)
 {
     struct sim_bdc_probe *s = calloc(1, sizeof *s);
     if (!s)

@@ -8,6 +8,7 @@
 /* sim_bdc_wrap - an open probe around a board that has just been made
  * board  owned by the probe on success, still the caller's on failure
  * Returns 0 or -ERR_NOMEM. */
-int sim_bdc_wrap(struct sim_board *board, const struct probe_config *cfg, struct probe **out, struct err *err);
+int sim_bdc_wrap(struct sim_board *board, const struct probe_config *cfg, struct probe **out,
+                 struct err *err);
 
 #endif

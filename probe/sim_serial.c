@@ -8,10 +8,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-void sim_serial_init(struct sim_serial *s)
-{
-    *s = (struct sim_serial){ .fd = -1, .peer = -1 };
-}
+void sim_serial_init(struct sim_serial *s) { *s = (struct sim_serial){ .fd = -1, .peer = -1 }; }
 
 /* What is there is such a link as this makes: nothing else is ever removed. */
 static bool is_pty_link(const char *link)
@@ -43,7 +40,8 @@ static int open_pty(struct sim_serial *s, const char *link, const struct log *lo
     if (is_pty_link(link)) /* of a board that was killed */
         unlink(link);
     if (strlen(link) >= sizeof s->link || symlink(name, link))
-        return err_set(err, ERR_IO, "choose a short path you may write to", "serial=pty:%s: %s", link, strerror(errno));
+        return err_set(err, ERR_IO, "choose a short path you may write to", "serial=pty:%s: %s",
+                       link, strerror(errno));
     strcpy(s->link, link);
     return 0;
 }
@@ -56,10 +54,13 @@ int sim_serial_open(struct sim_serial *s, const char *how, const struct log *log
     if (!strncmp(how, "pty", 3) && (!how[3] || how[3] == ':'))
         return open_pty(s, how[3] ? how + 4 : "", log, err);
     if (strncmp(how, "file:", 5) || !how[5])
-        return err_set(err, ERR_USAGE, "serial=none, serial=pty[:LINK] or serial=file:PATH", "serial=%s?", how);
-    s->fd = open(how + 5, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666); /* what is there stays */
+        return err_set(err, ERR_USAGE, "serial=none, serial=pty[:LINK] or serial=file:PATH",
+                       "serial=%s?", how);
+    /* what is there stays */
+    s->fd = open(how + 5, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (s->fd < 0)
-        return err_set(err, ERR_IO, "choose a path you may write to", "%s: %s", how, strerror(errno));
+        return err_set(err, ERR_IO, "choose a path you may write to", "%s: %s", how,
+                       strerror(errno));
     return 0;
 }
 
@@ -96,6 +97,9 @@ void sim_serial_put(struct sim_serial *s, uint8_t byte)
     flush(s);
 }
 
-bool sim_serial_get(struct sim_serial *s, uint8_t *byte) { return s->peer >= 0 && read(s->fd, byte, 1) == 1; }
+bool sim_serial_get(struct sim_serial *s, uint8_t *byte)
+{
+    return s->peer >= 0 && read(s->fd, byte, 1) == 1;
+}
 
 bool sim_serial_can_receive(const struct sim_serial *s) { return s->peer >= 0; }

@@ -23,17 +23,23 @@ static int gone(struct stream_fd *s, const char *name, int error, struct err *er
 {
     bool was_open = s->fd >= 0;
     stream_fd_close(s);
-    return err_set(err, ERR_USB, "is it plugged in, and the other end alive? it is looked for again and again", "%s: %s", name,
-                   error ? strerror(error) : was_open ? "the other end closed the connection" : "the connection is lost");
+    return err_set(err, ERR_USB,
+                   "is it plugged in, and the other end alive? it is looked for again and again",
+                   "%s: %s", name,
+                   error      ? strerror(error)
+                   : was_open ? "the other end closed the connection"
+                              : "the connection is lost");
 }
 
 /* Whether `events` came before the deadline: 1, 0, or a failure. */
-static int ready(struct stream_fd *s, const char *name, short events, uint64_t until, struct err *err)
+static int ready(struct stream_fd *s, const char *name, short events, uint64_t until,
+                 struct err *err)
 {
     struct pollfd p = { .fd = s->fd, .events = events };
     for (;;) {
         uint64_t now = host_ns(), left = until > now ? until - now : 0;
-        const struct timespec t = { .tv_sec = (time_t)(left / 1000000000u), .tv_nsec = (long)(left % 1000000000u) };
+        const struct timespec t = { .tv_sec = (time_t)(left / 1000000000u),
+                                    .tv_nsec = (long)(left % 1000000000u) };
         int n = ppoll(&p, 1, &t, NULL);
         if (n >= 0)
             return n;
@@ -43,7 +49,10 @@ static int ready(struct stream_fd *s, const char *name, short events, uint64_t u
 }
 
 /* A read that found nothing: a terminal that hung up gives 0, a socket gives 0 at its end. */
-static bool is_nothing(ssize_t n) { return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR); }
+static bool is_nothing(ssize_t n)
+{
+    return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+}
 
 static uint64_t deadline(uint64_t max_ns)
 {
@@ -51,7 +60,8 @@ static uint64_t deadline(uint64_t max_ns)
     return max_ns > UINT64_MAX - now ? UINT64_MAX : now + max_ns;
 }
 
-int stream_fd_read(struct stream_fd *s, const char *name, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
+int stream_fd_read(struct stream_fd *s, const char *name, uint8_t *buf, size_t cap, uint64_t max_ns,
+                   struct err *err)
 {
     uint64_t until = deadline(max_ns);
     if (s->fd < 0)
@@ -71,7 +81,8 @@ int stream_fd_read(struct stream_fd *s, const char *name, uint8_t *buf, size_t c
     }
 }
 
-int stream_fd_write(struct stream_fd *s, const char *name, const uint8_t *buf, size_t len, uint64_t max_ns, struct err *err)
+int stream_fd_write(struct stream_fd *s, const char *name, const uint8_t *buf, size_t len,
+                    uint64_t max_ns, struct err *err)
 {
     uint64_t until = deadline(max_ns);
     if (s->fd < 0)
@@ -91,8 +102,9 @@ int stream_fd_write(struct stream_fd *s, const char *name, const uint8_t *buf, s
         if (ret < 0)
             return ret;
         if (ret == 0)
-            return err_set(err, ERR_TIMEOUT, "is flow control wanted that nobody answers? is the other end alive?", "%s: %zu bytes could not be sent in time",
-                           name, len);
+            return err_set(err, ERR_TIMEOUT,
+                           "is flow control wanted that nobody answers? is the other end alive?",
+                           "%s: %zu bytes could not be sent in time", name, len);
     }
     return 0;
 }

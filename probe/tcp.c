@@ -1,4 +1,5 @@
-/* The one file of probe/ that knows sockets: a remote stub is an adapter whose cable is a network. */
+/* The one file of probe/ that knows sockets: a remote stub is an adapter whose cable is a network.
+ */
 #include "probe/tcp.h"
 
 #include <errno.h>
@@ -22,11 +23,13 @@
 #include "probe/stream_fd.h"
 
 enum { IDLE_S = 10, BETWEEN_S = 5, PROBES = 3, LOST_MS = 25000 };
-static const char start_it[] = "is the stub or emulator running, and waiting there? (qemu-system-sh4 -gdb tcp::1234, dc-tool -g)";
+static const char start_it[] = "is the stub or emulator running, and waiting there? "
+                               "(qemu-system-sh4 -gdb tcp::1234, dc-tool -g)";
 
 static int malformed(const char *text, struct err *err)
 {
-    return err_set(err, ERR_USAGE, "for example localhost:1234, [::1]:1234, :1234", "'%.60s' is not HOST:PORT", text);
+    return err_set(err, ERR_USAGE, "for example localhost:1234, [::1]:1234, :1234",
+                   "'%.60s' is not HOST:PORT", text);
 }
 
 int tcp_parse(const char *text, char *host, char *port, struct err *err)
@@ -58,7 +61,10 @@ static int settle(int fd, uint64_t until)
     socklen_t len = sizeof error;
     do {
         uint64_t now = host_ns(), left = until > now ? until - now : 0;
-        n = ppoll(&p, 1, &(struct timespec){ .tv_sec = (time_t)(left / 1000000000u), .tv_nsec = (long)(left % 1000000000u) }, NULL);
+        n = ppoll(&p, 1,
+                  &(struct timespec){ .tv_sec = (time_t)(left / 1000000000u),
+                                      .tv_nsec = (long)(left % 1000000000u) },
+                  NULL);
     } while (n < 0 && errno == EINTR);
     if (n < 0)
         return errno;
@@ -70,7 +76,8 @@ static int settle(int fd, uint64_t until)
 /* A descriptor, or -errno. */
 static int try_address(const struct addrinfo *a, uint64_t until)
 {
-    int fd = socket(a->ai_family, a->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, a->ai_protocol), error = 0;
+    int fd = socket(a->ai_family, a->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, a->ai_protocol),
+        error = 0;
     if (fd < 0)
         return -errno;
     if (connect(fd, a->ai_addr, a->ai_addrlen) < 0)
@@ -81,12 +88,16 @@ static int try_address(const struct addrinfo *a, uint64_t until)
     return -error;
 }
 
-/* Packets are small and each is waited for; a silent peer is asked whether it is still there. A system that lacks one of these works without. */
+/* Packets are small and each is waited for; a silent peer is asked whether it is still there. A
+ * system that lacks one of these works without. */
 static void set_options(int fd)
 {
-    const struct { int level, name, value; } rows[] = {
-        { IPPROTO_TCP, TCP_NODELAY, 1 }, { SOL_SOCKET, SO_KEEPALIVE, 1 }, { IPPROTO_TCP, TCP_KEEPIDLE, IDLE_S }, { IPPROTO_TCP, TCP_KEEPINTVL, BETWEEN_S },
-        { IPPROTO_TCP, TCP_KEEPCNT, PROBES }, { IPPROTO_TCP, TCP_USER_TIMEOUT, LOST_MS },
+    const struct {
+        int level, name, value;
+    } rows[] = {
+        { IPPROTO_TCP, TCP_NODELAY, 1 },       { SOL_SOCKET, SO_KEEPALIVE, 1 },
+        { IPPROTO_TCP, TCP_KEEPIDLE, IDLE_S }, { IPPROTO_TCP, TCP_KEEPINTVL, BETWEEN_S },
+        { IPPROTO_TCP, TCP_KEEPCNT, PROBES },  { IPPROTO_TCP, TCP_USER_TIMEOUT, LOST_MS },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         (void)!setsockopt(fd, rows[i].level, rows[i].name, &rows[i].value, sizeof rows[i].value);
@@ -100,7 +111,8 @@ void tcp_acknowledge(int fd)
 
 /* ---- names ---- */
 
-/* getaddrinfo() knows no deadline: it is waited for in a thread of its own, which is left to itself when its time is over. */
+/* getaddrinfo() knows no deadline: it is waited for in a thread of its own, which is left to itself
+ * when its time is over. */
 struct lookup {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -157,7 +169,8 @@ static struct lookup *new_lookup(const char *host, const char *port)
 /* As getaddrinfo(); EAI_AGAIN at the deadline. */
 static int find_host(const char *host, const char *port, uint64_t until, struct addrinfo **out)
 {
-    const struct timespec end = { .tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u) };
+    const struct timespec end = { .tv_sec = (time_t)(until / 1000000000u),
+                                  .tv_nsec = (long)(until % 1000000000u) };
     const struct addrinfo number = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST };
     pthread_t thread;
     if (getaddrinfo(host, port, &number, out) == 0)
@@ -189,10 +202,12 @@ int tcp_connect(const char *host, const char *port, uint64_t max_ns, struct err 
     uint64_t until = host_ns() + max_ns;
     int fd = -ECONNREFUSED, left = 0, gai = find_host(host, port, until, &all);
     if (gai)
-        return err_set(err, ERR_NOT_FOUND, "an address as a number works without name service", "%s:%s: %s", host, port, gai_strerror(gai));
+        return err_set(err, ERR_NOT_FOUND, "an address as a number works without name service",
+                       "%s:%s: %s", host, port, gai_strerror(gai));
     for (struct addrinfo *a = all; a; a = a->ai_next)
         left++;
-    for (struct addrinfo *a = all; a && fd < 0; a = a->ai_next, left--) { /* each its share: a silent one does not cost the others theirs */
+    /* each its share: a silent one does not cost the others theirs */
+    for (struct addrinfo *a = all; a && fd < 0; a = a->ai_next, left--) {
         uint64_t now = host_ns();
         fd = now < until ? try_address(a, now + (until - now) / (uint64_t)left) : -ETIMEDOUT;
     }
@@ -203,12 +218,14 @@ int tcp_connect(const char *host, const char *port, uint64_t max_ns, struct err 
     return fd;
 }
 
-int udp_find(const char *host, const char *port, uint64_t max_ns, struct udp_address *out, struct err *err)
+int udp_find(const char *host, const char *port, uint64_t max_ns, struct udp_address *out,
+             struct err *err)
 {
     struct addrinfo *all = NULL;
     int gai = find_host(host, port, host_ns() + max_ns, &all);
     if (gai)
-        return err_set(err, ERR_NOT_FOUND, "an address as a number works without name service", "%s:%s: %s", host, port, gai_strerror(gai));
+        return err_set(err, ERR_NOT_FOUND, "an address as a number works without name service",
+                       "%s:%s: %s", host, port, gai_strerror(gai));
     const struct addrinfo *a = all;
     while (a && a->ai_family != AF_INET)
         a = a->ai_next;
@@ -219,26 +236,32 @@ int udp_find(const char *host, const char *port, uint64_t max_ns, struct udp_add
     }
     bool have = a;
     freeaddrinfo(all);
-    return have ? 0 : err_set(err, ERR_NOT_FOUND, "name its IPv4 address", "%s:%s: no IPv4 address", host, port);
+    return have ? 0
+                : err_set(err, ERR_NOT_FOUND, "name its IPv4 address", "%s:%s: no IPv4 address",
+                          host, port);
 }
 
 int udp_connect(const struct udp_address *to, struct err *err)
 {
-    struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = to->address, .sin_port = to->port };
+    struct sockaddr_in in = { .sin_family = AF_INET,
+                              .sin_addr.s_addr = to->address,
+                              .sin_port = to->port };
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd >= 0 && connect(fd, (struct sockaddr *)&in, sizeof in) == 0)
         return fd;
     int error = errno;
     if (fd >= 0)
         close(fd);
-    return err_set(err, ERR_USB, "is the network up? `ip route get ADDRESS` tells", "UDP: %s", strerror(error));
+    return err_set(err, ERR_USB, "is the network up? `ip route get ADDRESS` tells", "UDP: %s",
+                   strerror(error));
 }
 
 int unix_connect(const char *path, struct err *err)
 {
     struct sockaddr_un to = { .sun_family = AF_UNIX };
     if (snprintf(to.sun_path, sizeof to.sun_path, "%s", path) >= (int)sizeof to.sun_path)
-        return err_set(err, ERR_USAGE, "give it a shorter name", "%.60s...: too long for a socket", path);
+        return err_set(err, ERR_USAGE, "give it a shorter name", "%.60s...: too long for a socket",
+                       path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
         return fd;

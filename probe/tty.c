@@ -1,5 +1,6 @@
-/* termios2 has rates as numbers (BOTHER) and comes from the kernel's header, which cannot be combined with <termios.h>.
- * Source: linux ioctl_tty(2), TCGETS2, TCSETS2, TIOCEXCL, TIOCOUTQ; linux/tty_flags.h, ASYNC_LOW_LATENCY. */
+/* termios2 has rates as numbers (BOTHER) and comes from the kernel's header, which cannot be
+ * combined with <termios.h>. Source: linux ioctl_tty(2), TCGETS2, TCSETS2, TIOCEXCL, TIOCOUTQ;
+ * linux/tty_flags.h, ASYNC_LOW_LATENCY. */
 #include "probe/tty.h"
 
 #include <asm/termbits.h>
@@ -18,19 +19,26 @@
 #include "probe/host_time.h"
 #include "probe/stream_fd.h"
 
-enum { RATE_PERCENT = 3, DRAIN_NS = 1000 * 1000 * 1000, FIFO_BITS = 10 * 64, STEP_NS = 1000 * 1000 };
+enum {
+    RATE_PERCENT = 3,
+    DRAIN_NS = 1000 * 1000 * 1000,
+    FIFO_BITS = 10 * 64,
+    STEP_NS = 1000 * 1000
+};
 
 static int in_use(const char *node, struct err *err)
 {
     char who[80];
     bool known = holder_find("/proc", node, who, sizeof who) > 0;
-    return err_set(err, ERR_USB, "end that program, or name another port", "%s is in use by %s", node, known ? who : "another program");
+    return err_set(err, ERR_USB, "end that program, or name another port", "%s is in use by %s",
+                   node, known ? who : "another program");
 }
 
 static int no_permission(const char *node, struct err *err)
 {
-    return err_set(err, ERR_USB, "join the group that owns it: sudo usermod -aG dialout $USER, then log in again", "%s may not be opened: %s", node,
-                   strerror(EACCES));
+    return err_set(err, ERR_USB,
+                   "join the group that owns it: sudo usermod -aG dialout $USER, then log in again",
+                   "%s may not be opened: %s", node, strerror(EACCES));
 }
 
 int tty_problem(const char *node, struct err *err)
@@ -61,10 +69,12 @@ static bool near_enough(uint32_t wanted, uint32_t got)
 
 static int failed(const char *name, struct err *err)
 {
-    return err_set(err, ERR_USB, "name a serial port, for example /dev/ttyUSB0", "%s: %s", name, errno == ENOTTY ? "this is not a serial port" : strerror(errno));
+    return err_set(err, ERR_USB, "name a serial port, for example /dev/ttyUSB0", "%s: %s", name,
+                   errno == ENOTTY ? "this is not a serial port" : strerror(errno));
 }
 
-static int apply(int fd, const char *name, const struct termios2 *t, struct termios2 *now, struct err *err)
+static int apply(int fd, const char *name, const struct termios2 *t, struct termios2 *now,
+                 struct err *err)
 {
     return ioctl(fd, TCSETS2, t) < 0 || ioctl(fd, TCGETS2, now) < 0 ? failed(name, err) : 0;
 }
@@ -80,8 +90,9 @@ int tty_set_baud(int fd, const char *name, uint32_t baud, uint32_t *got, struct 
     t.c_ispeed = t.c_ospeed = baud;
     int ret = apply(fd, name, &t, &now, err);
     if (ret == 0 && !near_enough(baud, now.c_ospeed)) {
-        ret = err_set(err, ERR_UNSUPPORTED, "name a rate that both ends can do: 57600, 115200, 1500000", "%s cannot do %u baud (it would do %u)", name, baud,
-                      now.c_ospeed);
+        ret = err_set(err, ERR_UNSUPPORTED,
+                      "name a rate that both ends can do: 57600, 115200, 1500000",
+                      "%s cannot do %u baud (it would do %u)", name, baud, now.c_ospeed);
         ioctl(fd, TCSETS2, &before);
     }
     if (ret == 0 && got)
@@ -97,14 +108,16 @@ static int make_raw(int fd, const char *name, bool rtscts, struct err *err)
     t.c_iflag = IGNBRK | IGNPAR;
     t.c_oflag = 0;
     t.c_lflag = 0;
-    t.c_cflag = (t.c_cflag & ~(tcflag_t)(CSIZE | CSTOPB | PARENB | CRTSCTS | HUPCL)) | CS8 | CREAD | CLOCAL | (rtscts ? CRTSCTS : 0);
+    t.c_cflag = (t.c_cflag & ~(tcflag_t)(CSIZE | CSTOPB | PARENB | CRTSCTS | HUPCL)) | CS8 | CREAD |
+                CLOCAL | (rtscts ? CRTSCTS : 0);
     t.c_cc[VMIN] = 1;
     t.c_cc[VTIME] = 0;
     return apply(fd, name, &t, &now, err);
 }
 
-/* An FTDI chip keeps what is less than a packet for 16 ms, which every short exchange would wait for: 1 ms with this. Drivers and pseudo
- * terminals that know nothing of it refuse, or do nothing. */
+/* An FTDI chip keeps what is less than a packet for 16 ms, which every short exchange would wait
+ * for: 1 ms with this. Drivers and pseudo terminals that know nothing of it refuse, or do nothing.
+ */
 static void hurry(int fd)
 {
     struct serial_struct s;
@@ -122,7 +135,10 @@ static int open_failed(const char *node, struct err *err)
     case EBUSY: return in_use(node, err);
     case ENOENT:
     case ENXIO:
-    case ENODEV: return err_set(err, ERR_USB, "is it plugged in? `probeprof list` shows the ports that are there", "%s is not there", node);
+    case ENODEV:
+        return err_set(err, ERR_USB,
+                       "is it plugged in? `probeprof list` shows the ports that are there",
+                       "%s is not there", node);
     default: return failed(node, err);
     }
 }
@@ -132,7 +148,8 @@ int tty_open(const char *node, uint32_t baud, bool rtscts, struct err *err)
     int fd = open(node, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC), ret = 0;
     if (fd < 0)
         return open_failed(node, err);
-    /* TIOCEXCL keeps everybody out but root; the lock keeps out those who ask for it, root's programs too. */
+    /* TIOCEXCL keeps everybody out but root; the lock keeps out those who ask for it, root's
+     * programs too. */
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
         ret = errno == EWOULDBLOCK ? in_use(node, err) : failed(node, err);
     if (ret == 0)

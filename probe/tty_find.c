@@ -51,7 +51,8 @@ static void usb_facts(char *dir, size_t root, struct tty_info *t)
     }
 }
 
-/* Consoles and pseudo terminals have no device; places of the 8250 driver without a UART are of type 0. */
+/* Consoles and pseudo terminals have no device; places of the 8250 driver without a UART are of
+ * type 0. */
 static bool look(const char *sysfs, const char *name, struct tty_info *out)
 {
     char dir[PATH_MAX], link[PATH_MAX], type[16];
@@ -59,7 +60,8 @@ static bool look(const char *sysfs, const char *name, struct tty_info *out)
     snprintf(dir, sizeof dir, "%s/class/tty/%.60s", sysfs, name);
     attribute(dir, "type", type, sizeof type);
     snprintf(link, sizeof link, "%.3900s/device", dir);
-    if (!strcmp(type, "0") || !realpath(link, dir) || snprintf(t.node, sizeof t.node, "/dev/%s", name) >= (int)sizeof t.node)
+    if (!strcmp(type, "0") || !realpath(link, dir) ||
+        snprintf(t.node, sizeof t.node, "/dev/%s", name) >= (int)sizeof t.node)
         return false;
     char *root = realpath(sysfs, NULL);
     usb_facts(dir, root ? strlen(root) : 1, &t);
@@ -102,11 +104,13 @@ static const char *interface_of(const char *place)
 int tty_again(const struct tty_info *list, int n, const struct tty_info *was)
 {
     for (int i = 0; i < n; i++)
-        if (*was->serial && !strcmp(was->serial, list[i].serial) && was->vid == list[i].vid && was->pid == list[i].pid &&
+        if (*was->serial && !strcmp(was->serial, list[i].serial) && was->vid == list[i].vid &&
+            was->pid == list[i].pid &&
             !strcmp(interface_of(was->place), interface_of(list[i].place)))
             return i;
     for (int i = 0; i < n; i++)
-        if (*was->place ? !*was->serial && !strcmp(was->place, list[i].place) : !*list[i].place && !strcmp(was->node, list[i].node))
+        if (*was->place ? !*was->serial && !strcmp(was->place, list[i].place)
+                        : !*list[i].place && !strcmp(was->node, list[i].node))
             return i;
     return -1;
 }

@@ -1,7 +1,8 @@
 /* One open USB interface: transfers in numbered slots, each with a deadline.
  *
- * libusb's transfers are used without its own timeouts: usb_wait() cancels, so that a transfer that completes at its deadline
- * counts as complete. Events are handled only while somebody waits; nothing runs in between. */
+ * libusb's transfers are used without its own timeouts: usb_wait() cancels, so that a transfer that
+ * completes at its deadline counts as complete. Events are handled only while somebody waits;
+ * nothing runs in between. */
 #include "probe/usb.h"
 
 #include <stdio.h>
@@ -17,17 +18,18 @@
 enum {
     SYNC_SLOT = USB_SLOTS, /* usb_bulk()'s own */
     ALL_SLOTS,
-    REAP_MS = 2000,        /* the kernel ends a cancelled transfer in microseconds; one that takes longer never ends */
-    CLEAR_MS = 1000,       /* libusb's own limit for clearing a halt */
+    /* the kernel ends a cancelled transfer in microseconds; one that takes longer never ends */
+    REAP_MS = 2000,
+    CLEAR_MS = 1000, /* libusb's own limit for clearing a halt */
     DRAIN_BYTES = 4096
 };
 
 struct slot {
     struct libusb_transfer *transfer;
-    bool busy;     /* submitted, and not collected yet */
-    bool halted;   /* cancelled because its endpoint stalled */
-    int done;      /* set by libusb's callback: the buffer is ours again */
-    uint64_t seq;  /* order of submission */
+    bool busy;    /* submitted, and not collected yet */
+    bool halted;  /* cancelled because its endpoint stalled */
+    int done;     /* set by libusb's callback: the buffer is ours again */
+    uint64_t seq; /* order of submission */
 };
 
 struct usb {
@@ -37,8 +39,9 @@ struct usb {
     struct usb_info dev;
     struct usb_interface itf;
     bool claimed;
-    bool gone;     /* unplugged: nothing is tried any more */
-    bool stuck;    /* a cancelled transfer never came back: libusb is not called any more but to close */
+    bool gone; /* unplugged: nothing is tried any more */
+    /* a cancelled transfer never came back: libusb is not called any more but to close */
+    bool stuck;
     uint64_t next_seq, transfers, bytes;
     struct slot slot[ALL_SLOTS];
 };
@@ -55,7 +58,8 @@ static int unusable(struct usb *u, struct err *err)
 {
     if (u->gone)
         return unplugged(u, err);
-    return err_set(err, ERR_USB, "unplug the adapter, plug it in again", "USB %s: a cancelled transfer does not end", u->dev.bus_path);
+    return err_set(err, ERR_USB, "unplug the adapter, plug it in again",
+                   "USB %s: a cancelled transfer does not end", u->dev.bus_path);
 }
 
 /* What a call of libusb said. */
@@ -64,27 +68,34 @@ static int failed(struct usb *u, int rc, const char *doing, struct err *err)
     switch (rc) {
     case LIBUSB_ERROR_NO_DEVICE: return unplugged(u, err);
     case LIBUSB_ERROR_PIPE:
-        return err_set(err, ERR_PROTOCOL, "does its firmware know this request?", "USB %s: %s: refused (stall)", u->dev.bus_path, doing);
+        return err_set(err, ERR_PROTOCOL, "does its firmware know this request?",
+                       "USB %s: %s: refused (stall)", u->dev.bus_path, doing);
     case LIBUSB_ERROR_TIMEOUT:
-        return err_set(err, ERR_TIMEOUT, "unplug the adapter if this stays", "USB %s: %s: no answer in time", u->dev.bus_path, doing);
+        return err_set(err, ERR_TIMEOUT, "unplug the adapter if this stays",
+                       "USB %s: %s: no answer in time", u->dev.bus_path, doing);
     case LIBUSB_ERROR_OVERFLOW:
-        return err_set(err, ERR_PROTOCOL, "", "USB %s: %s: more came than was asked for", u->dev.bus_path, doing);
-    case LIBUSB_ERROR_NO_MEM: return err_set(err, ERR_NOMEM, "", "USB %s: %s: out of memory", u->dev.bus_path, doing);
+        return err_set(err, ERR_PROTOCOL, "", "USB %s: %s: more came than was asked for",
+                       u->dev.bus_path, doing);
+    case LIBUSB_ERROR_NO_MEM:
+        return err_set(err, ERR_NOMEM, "", "USB %s: %s: out of memory", u->dev.bus_path, doing);
     default: break;
     }
     if (!usb_present(&u->dev)) /* an unplug often shows as a failed transfer first */
         return unplugged(u, err);
-    return err_set(err, ERR_USB, "check the USB cable and hub", "USB %s: %s: %s", u->dev.bus_path, doing, libusb_strerror(rc));
+    return err_set(err, ERR_USB, "check the USB cable and hub", "USB %s: %s: %s", u->dev.bus_path,
+                   doing, libusb_strerror(rc));
 }
 
-static void log_transfer(const struct usb *u, uint8_t ep, const uint8_t *data, int n, const char *end)
+static void log_transfer(const struct usb *u, uint8_t ep, const uint8_t *data, int n,
+                         const char *end)
 {
     char hex[3 * 24 + 4] = "";
     if (!u->log || !(u->log->enabled >> LOG_USB & 1))
         return;
     for (int i = 0, at = 0; i < n && at + 4 < (int)sizeof hex; i++)
         at += snprintf(hex + at, sizeof hex - (size_t)at, " %02x", data[i]);
-    log_msg(u->log, LOG_USB, "%s %c%02x %d:%s%s%s", u->dev.bus_path, ep & 0x80 ? '<' : '>', ep, n, hex, n > 24 ? " ..." : "", end);
+    log_msg(u->log, LOG_USB, "%s %c%02x %d:%s%s%s", u->dev.bus_path, ep & 0x80 ? '<' : '>', ep, n,
+            hex, n > 24 ? " ..." : "", end);
 }
 
 /* ---- opening and closing ---- */
@@ -105,7 +116,8 @@ static int make_slots(struct usb *u, struct err *err)
     return 0;
 }
 
-/* Linux hands an interface from its driver to us in one step; the driver comes back when it is released. */
+/* Linux hands an interface from its driver to us in one step; the driver comes back when it is
+ * released. */
 static int claim(struct usb *u, uint8_t interface, struct err *err)
 {
     int rc = LIBUSB_ERROR_NOT_FOUND;
@@ -121,7 +133,8 @@ static int claim(struct usb *u, uint8_t interface, struct err *err)
     return rc < 0 ? usb_claim_failed(&u->dev, interface, rc, err) : 0;
 }
 
-int usb_open(const struct usb_info *dev, uint8_t interface, const struct log *log, struct usb **out, struct err *err)
+int usb_open(const struct usb_info *dev, uint8_t interface, const struct log *log, struct usb **out,
+             struct err *err)
 {
     struct usb *u = calloc(1, sizeof *u);
     if (!u)
@@ -140,7 +153,8 @@ int usb_open(const struct usb_info *dev, uint8_t interface, const struct log *lo
         usb_close(u);
         return ret;
     }
-    log_msg(log, LOG_USB, "%s %04x:%04x interface %u claimed", dev->bus_path, dev->vid, dev->pid, interface);
+    log_msg(log, LOG_USB, "%s %04x:%04x interface %u claimed", dev->bus_path, dev->vid, dev->pid,
+            interface);
     *out = u;
     return 0;
 }
@@ -154,7 +168,8 @@ void usb_close(struct usb *u)
         libusb_release_interface(u->handle, u->itf.number);
     if (u->handle)
         libusb_close(u->handle);
-    for (size_t i = 0; i < ALL_SLOTS; i++) /* after libusb_close(), which forgets transfers that never ended */
+    /* after libusb_close(), which forgets transfers that never ended */
+    for (size_t i = 0; i < ALL_SLOTS; i++)
         libusb_free_transfer(u->slot[i].transfer);
     if (u->ctx)
         libusb_exit(u->ctx);
@@ -170,7 +185,8 @@ static int handle(struct usb *u, int *done, uint64_t deadline_ms)
         uint64_t now = host_ms(), left = now < deadline_ms ? deadline_ms - now : 0;
         if (!left && looked)
             return 0;
-        struct timeval tv = { .tv_sec = (time_t)(left / 1000), .tv_usec = (suseconds_t)(left % 1000 * 1000) };
+        struct timeval tv = { .tv_sec = (time_t)(left / 1000),
+                              .tv_usec = (suseconds_t)(left % 1000 * 1000) };
         int rc = libusb_handle_events_timeout_completed(u->ctx, &tv, done);
         if (rc < 0 && rc != LIBUSB_ERROR_INTERRUPTED)
             return rc;
@@ -178,12 +194,14 @@ static int handle(struct usb *u, int *done, uint64_t deadline_ms)
     return 0;
 }
 
-/* Cancels; the buffer is free afterwards, except that a kernel which never gives it back makes the device stuck: then
- * events are not handled any more, and nothing is written to the buffer, since usbfs copies only while they are. */
+/* Cancels; the buffer is free afterwards, except that a kernel which never gives it back makes the
+ * device stuck: then events are not handled any more, and nothing is written to the buffer, since
+ * usbfs copies only while they are. */
 static void cancel(struct usb *u, struct slot *s)
 {
     if (!s->done && !u->stuck) {
-        libusb_cancel_transfer(s->transfer); /* fails if it is ending by itself: its callback comes all the same */
+        /* fails if it is ending by itself: its callback comes all the same */
+        libusb_cancel_transfer(s->transfer);
         handle(u, &s->done, host_ms() + REAP_MS);
         u->stuck = !s->done;
     }
@@ -195,7 +213,8 @@ static struct slot *latest(struct usb *u, uint8_t ep)
     struct slot *found = NULL;
     for (size_t i = 0; i < ALL_SLOTS; i++) {
         struct slot *s = &u->slot[i];
-        if (s->busy && !s->done && (!ep || s->transfer->endpoint == ep) && (!found || s->seq > found->seq))
+        if (s->busy && !s->done && (!ep || s->transfer->endpoint == ep) &&
+            (!found || s->seq > found->seq))
             found = s;
     }
     return found;
@@ -223,7 +242,8 @@ static int stalled(struct usb *u, uint8_t ep, struct err *err)
     int rc = u->stuck ? 0 : libusb_clear_halt(u->handle, ep);
     if (rc == LIBUSB_ERROR_NO_DEVICE)
         return unplugged(u, err);
-    return err_set(err, ERR_PROTOCOL, "the adapter did not like what it was sent", "USB %s: endpoint %02x stalled%s", u->dev.bus_path, ep,
+    return err_set(err, ERR_PROTOCOL, "the adapter did not like what it was sent",
+                   "USB %s: endpoint %02x stalled%s", u->dev.bus_path, ep,
                    rc < 0 ? ", and the halt cannot be cleared" : "");
 }
 
@@ -232,10 +252,12 @@ static int cancelled(struct usb *u, const struct slot *s, struct err *err)
 {
     const struct libusb_transfer *t = s->transfer;
     if (s->halted)
-        return err_set(err, ERR_PROTOCOL, "", "USB %s: endpoint %02x stalled before this transfer", u->dev.bus_path, t->endpoint);
+        return err_set(err, ERR_PROTOCOL, "", "USB %s: endpoint %02x stalled before this transfer",
+                       u->dev.bus_path, t->endpoint);
     if (t->endpoint & 0x80 && t->actual_length > 0)
         return t->actual_length;
-    return err_set(err, ERR_TIMEOUT, "unplug the adapter if this stays", "USB %s: endpoint %02x: %s in time", u->dev.bus_path, t->endpoint,
+    return err_set(err, ERR_TIMEOUT, "unplug the adapter if this stays",
+                   "USB %s: endpoint %02x: %s in time", u->dev.bus_path, t->endpoint,
                    t->endpoint & 0x80 ? "nothing came" : "not taken");
 }
 
@@ -246,7 +268,8 @@ static int collect(struct usb *u, struct slot *s, struct err *err)
     char doing[32];
     snprintf(doing, sizeof doing, "endpoint %02x", t->endpoint);
     u->bytes += (uint64_t)t->actual_length;
-    log_transfer(u, t->endpoint, t->buffer, t->actual_length, t->status == LIBUSB_TRANSFER_COMPLETED ? "" : " !");
+    log_transfer(u, t->endpoint, t->buffer, t->actual_length,
+                 t->status == LIBUSB_TRANSFER_COMPLETED ? "" : " !");
     switch (t->status) {
     case LIBUSB_TRANSFER_COMPLETED: return t->actual_length;
     case LIBUSB_TRANSFER_TIMED_OUT:
@@ -263,7 +286,8 @@ static int wait_slot(struct usb *u, unsigned slot, unsigned timeout_ms, struct e
 {
     struct slot *s = &u->slot[slot];
     if (!s->busy)
-        return err_set(err, ERR_STATE, "", "USB %s: nothing is in flight in slot %u", u->dev.bus_path, slot);
+        return err_set(err, ERR_STATE, "", "USB %s: nothing is in flight in slot %u",
+                       u->dev.bus_path, slot);
     int rc = u->stuck ? 0 : handle(u, &s->done, host_ms() + timeout_ms);
     cancel(u, s);
     s->busy = false;
@@ -298,15 +322,18 @@ static const struct usb_endpoint *endpoint(const struct usb *u, uint8_t address)
     return NULL;
 }
 
-static int submit(struct usb *u, unsigned slot, uint8_t ep, uint8_t *buf, size_t len, struct err *err)
+static int submit(struct usb *u, unsigned slot, uint8_t ep, uint8_t *buf, size_t len,
+                  struct err *err)
 {
     const struct usb_endpoint *e = endpoint(u, ep);
     struct slot *s = &u->slot[slot];
     if (u->gone || u->stuck)
         return unusable(u, err);
-    if (!e || (e->type != LIBUSB_TRANSFER_TYPE_BULK && e->type != LIBUSB_TRANSFER_TYPE_INTERRUPT) || len > INT32_MAX)
-        return err_set(err, ERR_UNSUPPORTED, "", "USB %s: interface %u cannot move %zu bytes by endpoint %02x", u->dev.bus_path,
-                       u->itf.number, len, ep);
+    if (!e || (e->type != LIBUSB_TRANSFER_TYPE_BULK && e->type != LIBUSB_TRANSFER_TYPE_INTERRUPT) ||
+        len > INT32_MAX)
+        return err_set(err, ERR_UNSUPPORTED, "",
+                       "USB %s: interface %u cannot move %zu bytes by endpoint %02x",
+                       u->dev.bus_path, u->itf.number, len, ep);
     if (s->busy)
         return err_set(err, ERR_STATE, "", "USB %s: slot %u is in flight", u->dev.bus_path, slot);
     libusb_fill_bulk_transfer(s->transfer, u->handle, ep, buf, (int)len, on_done, s, 0);
@@ -331,23 +358,26 @@ int usb_submit(struct usb *u, unsigned slot, uint8_t ep, uint8_t *buf, size_t le
     return submit(u, slot, ep, buf, len, err);
 }
 
-int usb_bulk(struct usb *u, uint8_t ep, uint8_t *buf, size_t len, unsigned timeout_ms, struct err *err)
+int usb_bulk(struct usb *u, uint8_t ep, uint8_t *buf, size_t len, unsigned timeout_ms,
+             struct err *err)
 {
     int ret = submit(u, SYNC_SLOT, ep, buf, len, err);
     return ret < 0 ? ret : wait_slot(u, SYNC_SLOT, timeout_ms, err);
 }
 
-int usb_control(struct usb *u, uint8_t type, uint8_t request, uint16_t value, uint16_t index, uint8_t *buf, size_t len,
-                unsigned timeout_ms, struct err *err)
+int usb_control(struct usb *u, uint8_t type, uint8_t request, uint16_t value, uint16_t index,
+                uint8_t *buf, size_t len, unsigned timeout_ms, struct err *err)
 {
     char doing[32];
     if (u->gone || u->stuck)
         return unusable(u, err);
     if (len > UINT16_MAX)
-        return err_set(err, ERR_UNSUPPORTED, "", "USB %s: a request moves at most 65535 bytes", u->dev.bus_path);
+        return err_set(err, ERR_UNSUPPORTED, "", "USB %s: a request moves at most 65535 bytes",
+                       u->dev.bus_path);
     snprintf(doing, sizeof doing, "request %02x %02x", type, request);
     u->transfers++;
-    int n = libusb_control_transfer(u->handle, type, request, value, index, buf, (uint16_t)len, MAX(timeout_ms, 1u));
+    int n = libusb_control_transfer(u->handle, type, request, value, index, buf, (uint16_t)len,
+                                    MAX(timeout_ms, 1u));
     if (n < 0)
         return failed(u, n, doing, err);
     log_transfer(u, type & 0x80, buf, n, doing);
@@ -381,14 +411,18 @@ static size_t put_utf8(uint16_t c, char *out)
     return 3;
 }
 
-/* Descriptor 3 (string): length, type, then UTF-16, little-endian. String 0 lists the languages. USB 2.0, 9.6.7. */
-static int read_string(struct usb *u, uint8_t index, uint16_t language, uint8_t d[255], struct err *err)
+/* Descriptor 3 (string): length, type, then UTF-16, little-endian. String 0 lists the languages.
+ * USB 2.0, 9.6.7. */
+static int read_string(struct usb *u, uint8_t index, uint16_t language, uint8_t d[255],
+                       struct err *err)
 {
-    int n = usb_control(u, 0x80, LIBUSB_REQUEST_GET_DESCRIPTOR, (uint16_t)(LIBUSB_DT_STRING << 8 | index), language, d, 255, CLEAR_MS, err);
+    int n = usb_control(u, 0x80, LIBUSB_REQUEST_GET_DESCRIPTOR,
+                        (uint16_t)(LIBUSB_DT_STRING << 8 | index), language, d, 255, CLEAR_MS, err);
     if (n < 0)
         return n;
     if (n < 2 || d[1] != LIBUSB_DT_STRING || d[0] < 2 || (!index && MIN(n, d[0]) < 4))
-        return err_set(err, ERR_PROTOCOL, "", "USB %s: string %u is not one", u->dev.bus_path, index);
+        return err_set(err, ERR_PROTOCOL, "", "USB %s: string %u is not one", u->dev.bus_path,
+                       index);
     return MIN(n, d[0]);
 }
 
@@ -433,7 +467,8 @@ int usb_reset(struct usb *u, struct err *err)
     if (u->gone || u->stuck)
         return unusable(u, err);
     int rc = libusb_reset_device(u->handle);
-    if (rc == LIBUSB_ERROR_NOT_FOUND || rc == LIBUSB_ERROR_NO_DEVICE) /* it came back as another, or not at all */
+    /* it came back as another, or not at all */
+    if (rc == LIBUSB_ERROR_NOT_FOUND || rc == LIBUSB_ERROR_NO_DEVICE)
         return unplugged(u, err);
     return rc < 0 ? failed(u, rc, "reset", err) : 0;
 }

@@ -1,5 +1,5 @@
-/* Finding USB devices and saying why one cannot be opened. Linux's sysfs has the strings of devices that may not be
- * opened, and the drivers that hold them: probe/usb_sysfs.h. */
+/* Finding USB devices and saying why one cannot be opened. Linux's sysfs has the strings of devices
+ * that may not be opened, and the drivers that hold them: probe/usb_sysfs.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +21,18 @@ int usb_begin(libusb_context **ctx, struct err *err)
     int rc = libusb_init(ctx);
     bool too_many = rc < 0 && (errno == EMFILE || errno == ENFILE);
     if (rc < 0)
-        return err_set(err, ERR_USB, too_many ? "raise the limit on open files (ulimit -n)" : "is /dev/bus/usb there, and readable?",
-                       "USB: libusb does not start: %s", too_many ? strerror(errno) : libusb_strerror(rc));
+        return err_set(err, ERR_USB,
+                       too_many ? "raise the limit on open files (ulimit -n)"
+                                : "is /dev/bus/usb there, and readable?",
+                       "USB: libusb does not start: %s",
+                       too_many ? strerror(errno) : libusb_strerror(rc));
     return 0;
 }
 
-bool usb_present(const struct usb_info *dev) { return access(SYSFS, F_OK) != 0 || usb_sysfs_has(SYSFS, dev); }
+bool usb_present(const struct usb_info *dev)
+{
+    return access(SYSFS, F_OK) != 0 || usb_sysfs_has(SYSFS, dev);
+}
 
 static void fill_path(libusb_device *d, struct usb_info *u)
 {
@@ -34,13 +40,17 @@ static void fill_path(libusb_device *d, struct usb_info *u)
     int n = libusb_get_port_numbers(d, ports, sizeof ports);
     size_t at = (size_t)snprintf(u->bus_path, sizeof u->bus_path, n > 0 ? "%u" : "usb%u", u->bus);
     for (int i = 0; i < n && at < sizeof u->bus_path; i++)
-        at += (size_t)snprintf(u->bus_path + at, sizeof u->bus_path - at, "%c%u", i ? '.' : '-', ports[i]);
+        at += (size_t)snprintf(u->bus_path + at, sizeof u->bus_path - at, "%c%u", i ? '.' : '-',
+                               ports[i]);
 }
 
 static void fill_interface(const struct libusb_interface_descriptor *d, struct usb_interface *itf)
 {
-    *itf = (struct usb_interface){ .number = d->bInterfaceNumber, .cls = d->bInterfaceClass, .subclass = d->bInterfaceSubClass,
-                                   .protocol = d->bInterfaceProtocol, .string = d->iInterface };
+    *itf = (struct usb_interface){ .number = d->bInterfaceNumber,
+                                   .cls = d->bInterfaceClass,
+                                   .subclass = d->bInterfaceSubClass,
+                                   .protocol = d->bInterfaceProtocol,
+                                   .string = d->iInterface };
     for (int i = 0; i < d->bNumEndpoints && itf->neps < ARRAY_LEN(itf->ep); i++)
         itf->ep[itf->neps++] = (struct usb_endpoint){ .address = d->endpoint[i].bEndpointAddress,
                                                       .type = d->endpoint[i].bmAttributes & 3,
@@ -50,7 +60,8 @@ static void fill_interface(const struct libusb_interface_descriptor *d, struct u
 static void fill_interfaces(libusb_device *d, struct usb_info *u)
 {
     struct libusb_config_descriptor *c;
-    if (libusb_get_active_config_descriptor(d, &c) < 0 && libusb_get_config_descriptor(d, 0, &c) < 0)
+    if (libusb_get_active_config_descriptor(d, &c) < 0 &&
+        libusb_get_config_descriptor(d, 0, &c) < 0)
         return;
     for (int i = 0; i < c->bNumInterfaces && u->nitfs < ARRAY_LEN(u->itf); i++) {
         if (!c->interface[i].num_altsetting)
@@ -65,9 +76,14 @@ static void fill_interfaces(libusb_device *d, struct usb_info *u)
 }
 
 /* Where there is no sysfs the device has to be asked, if it lets us. */
-static void ask_strings(libusb_device *d, const struct libusb_device_descriptor *desc, struct usb_info *u)
+static void ask_strings(libusb_device *d, const struct libusb_device_descriptor *desc,
+                        struct usb_info *u)
 {
-    const struct { uint8_t index; char *to; int cap; } rows[] = {
+    const struct {
+        uint8_t index;
+        char *to;
+        int cap;
+    } rows[] = {
         { desc->iSerialNumber, u->serial, sizeof u->serial },
         { desc->iProduct, u->product, sizeof u->product },
         { desc->iManufacturer, u->manufacturer, sizeof u->manufacturer },
@@ -77,13 +93,15 @@ static void ask_strings(libusb_device *d, const struct libusb_device_descriptor 
         return;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (rows[i].index)
-            libusb_get_string_descriptor_ascii(h, rows[i].index, (unsigned char *)rows[i].to, rows[i].cap);
+            libusb_get_string_descriptor_ascii(h, rows[i].index, (unsigned char *)rows[i].to,
+                                               rows[i].cap);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         text_clean(rows[i].to);
     libusb_close(h);
 }
 
-static void fill_strings(libusb_device *d, const struct libusb_device_descriptor *desc, struct usb_info *u)
+static void fill_strings(libusb_device *d, const struct libusb_device_descriptor *desc,
+                         struct usb_info *u)
 {
     if (!usb_sysfs_has(SYSFS, u)) {
         ask_strings(d, desc, u);
@@ -96,10 +114,14 @@ static void fill_strings(libusb_device *d, const struct libusb_device_descriptor
 
 static void fill(libusb_device *d, const struct libusb_device_descriptor *desc, struct usb_info *u)
 {
-    static const enum usb_speed speeds[] = { USB_SPEED_UNKNOWN, USB_LOW, USB_FULL, USB_HIGH, USB_SUPER, USB_SUPER };
+    static const enum usb_speed speeds[] = { USB_SPEED_UNKNOWN, USB_LOW,   USB_FULL,
+                                             USB_HIGH,          USB_SUPER, USB_SUPER };
     int speed = libusb_get_device_speed(d);
-    *u = (struct usb_info){ .vid = desc->idVendor, .pid = desc->idProduct, .bcd_device = desc->bcdDevice,
-                            .bus = libusb_get_bus_number(d), .address = libusb_get_device_address(d) };
+    *u = (struct usb_info){ .vid = desc->idVendor,
+                            .pid = desc->idProduct,
+                            .bcd_device = desc->bcdDevice,
+                            .bus = libusb_get_bus_number(d),
+                            .address = libusb_get_device_address(d) };
     u->speed = speed >= 0 && (size_t)speed < ARRAY_LEN(speeds) ? speeds[speed] : USB_SPEED_UNKNOWN;
     fill_path(d, u);
     fill_strings(d, desc, u);
@@ -132,7 +154,9 @@ int usb_list(const struct usb_id *ids, struct usb_info *out, size_t cap, struct 
     if (n >= 0)
         libusb_free_device_list(all, 1);
     libusb_exit(ctx);
-    return n < 0 ? err_set(err, ERR_USB, "", "USB: the bus cannot be listed: %s", libusb_strerror((int)n)) : found;
+    return n < 0 ? err_set(err, ERR_USB, "", "USB: the bus cannot be listed: %s",
+                           libusb_strerror((int)n))
+                 : found;
 }
 
 /* ---- why not ---- */
@@ -147,13 +171,17 @@ static int open_failed(const struct usb_info *dev, int rc, struct err *err)
     char node[40];
     node_of(dev, node, sizeof node);
     if (rc == LIBUSB_ERROR_ACCESS)
-        return err_set(err, ERR_USB, "install 60-probeprof.rules, then plug it in again; without a seat (ssh, a service) see service.md of the documents",
+        return err_set(err, ERR_USB,
+                       "install 60-probeprof.rules, then plug it in again; without a seat (ssh, a "
+                       "service) see service.md of the documents",
                        "USB %s: no permission to open %s", dev->bus_path, node);
     if (rc == LIBUSB_ERROR_NO_DEVICE && usb_present(dev))
-        return err_set(err, ERR_USB, "in a container, pass /dev/bus/usb into it", "USB %s: there is no %s", dev->bus_path, node);
+        return err_set(err, ERR_USB, "in a container, pass /dev/bus/usb into it",
+                       "USB %s: there is no %s", dev->bus_path, node);
     if (rc == LIBUSB_ERROR_NO_DEVICE)
         return err_set(err, ERR_USB, "plug it in again", "USB %s: unplugged", dev->bus_path);
-    return err_set(err, ERR_USB, "unplug it, plug it in again", "USB %s: cannot be opened: %s", dev->bus_path, libusb_strerror(rc));
+    return err_set(err, ERR_USB, "unplug it, plug it in again", "USB %s: cannot be opened: %s",
+                   dev->bus_path, libusb_strerror(rc));
 }
 
 static int busy(const struct usb_info *dev, uint8_t interface, struct err *err)
@@ -163,13 +191,14 @@ static int busy(const struct usb_info *dev, uint8_t interface, struct err *err)
     usb_sysfs_driver(SYSFS, dev, interface, driver, sizeof driver);
     if (*driver && strcmp(driver, "usbfs")) {
         snprintf(hint, sizeof hint, "unbind it: rmmod %.40s, or end what uses it", driver);
-        return err_set(err, ERR_USB, hint, "USB %s: interface %u is held by the kernel driver %s", dev->bus_path, interface, driver);
+        return err_set(err, ERR_USB, hint, "USB %s: interface %u is held by the kernel driver %s",
+                       dev->bus_path, interface, driver);
     }
     if (holder_find("/proc", node, holder, sizeof holder))
-        return err_set(err, ERR_USB, "end that program, or name another adapter", "USB %s: interface %u is held by %s",
-                       dev->bus_path, interface, holder);
-    return err_set(err, ERR_USB, "end the other program; `sudo fuser -v /dev/bus/usb/*/*` shows it", "USB %s: interface %u is held by another program",
-                   dev->bus_path, interface);
+        return err_set(err, ERR_USB, "end that program, or name another adapter",
+                       "USB %s: interface %u is held by %s", dev->bus_path, interface, holder);
+    return err_set(err, ERR_USB, "end the other program; `sudo fuser -v /dev/bus/usb/*/*` shows it",
+                   "USB %s: interface %u is held by another program", dev->bus_path, interface);
 }
 
 int usb_claim_failed(const struct usb_info *dev, uint8_t interface, int rc, struct err *err)
@@ -177,7 +206,8 @@ int usb_claim_failed(const struct usb_info *dev, uint8_t interface, int rc, stru
     if (rc == LIBUSB_ERROR_BUSY)
         return busy(dev, interface, err);
     if (rc == LIBUSB_ERROR_NOT_FOUND)
-        return err_set(err, ERR_USB, "is this the adapter you mean?", "USB %s: there is no interface %u", dev->bus_path, interface);
+        return err_set(err, ERR_USB, "is this the adapter you mean?",
+                       "USB %s: there is no interface %u", dev->bus_path, interface);
     return open_failed(dev, rc, err);
 }
 
@@ -185,10 +215,12 @@ static bool same(libusb_device *d, const struct usb_info *dev)
 {
     struct libusb_device_descriptor desc;
     return libusb_get_bus_number(d) == dev->bus && libusb_get_device_address(d) == dev->address &&
-           libusb_get_device_descriptor(d, &desc) == 0 && desc.idVendor == dev->vid && desc.idProduct == dev->pid;
+           libusb_get_device_descriptor(d, &desc) == 0 && desc.idVendor == dev->vid &&
+           desc.idProduct == dev->pid;
 }
 
-int usb_open_handle(libusb_context *ctx, const struct usb_info *dev, libusb_device_handle **out, struct err *err)
+int usb_open_handle(libusb_context *ctx, const struct usb_info *dev, libusb_device_handle **out,
+                    struct err *err)
 {
     libusb_device **all;
     ssize_t n = libusb_get_device_list(ctx, &all);

@@ -33,11 +33,13 @@ bool usb_sysfs_has(const char *folder, const struct usb_info *dev)
     return *bus && atoi(bus) == dev->bus && atoi(address) == dev->address;
 }
 
-void usb_sysfs_driver(const char *folder, const struct usb_info *dev, uint8_t interface, char *out, size_t cap)
+void usb_sysfs_driver(const char *folder, const struct usb_info *dev, uint8_t interface, char *out,
+                      size_t cap)
 {
     char config[8], path[PATH_MAX], to[200];
     usb_sysfs_text(folder, dev->bus_path, "bConfigurationValue", config, sizeof config);
-    snprintf(path, sizeof path, "%s/%s:%s.%u/driver", folder, dev->bus_path, *config ? config : "1", interface);
+    snprintf(path, sizeof path, "%s/%s:%s.%u/driver", folder, dev->bus_path, *config ? config : "1",
+             interface);
     ssize_t n = readlink(path, to, sizeof to - 1);
     to[n > 0 ? n : 0] = 0;
     const char *base = strrchr(to, '/');

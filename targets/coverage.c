@@ -5,12 +5,14 @@ static const struct {
 } causes[COVERAGE_NCAUSES] = {
     [COVERAGE_BLOCKED] = { "blocked", "may run with SR.BL=1, where a trap resets the CPU" },
     [COVERAGE_SLOT] = { "slot", "a branch leads to the delay slot" },
-    [COVERAGE_BAD_SLOT] = { "bad-slot", "the delay slot holds no instruction that may stand there" },
+    [COVERAGE_BAD_SLOT] = { "bad-slot",
+                            "the delay slot holds no instruction that may stand there" },
     [COVERAGE_FIXED] = { "fixed", "cannot be executed elsewhere" },
     [COVERAGE_ROM] = { "rom", "memory there does not take a patch (ROM)" },
     [COVERAGE_TRANSLATED] = { "translated", "the address is translated by the MMU" },
     [COVERAGE_LIMIT] = { "limit", "more places than one arming holds" },
-    [COVERAGE_DEBUGGER] = { "debugger", "in ROM, and both channels of the user break controller are the debugger's" },
+    [COVERAGE_DEBUGGER] = { "debugger", "in ROM, and both channels of the user break controller "
+                                        "are the debugger's" },
     [COVERAGE_UNREACHED] = { "unreached", "not reached by control flow, so not searched" },
     [COVERAGE_OTHER] = { "other", "of a kind that is not traced" },
     [COVERAGE_ASKED] = { "asked", "left alone on request" },

@@ -16,7 +16,7 @@ struct image_section {
 };
 
 struct image_function {
-    const char *name; /* linkage name */
+    const char *name;   /* linkage name */
     uint64_t low, high; /* [low, high) */
 };
 
@@ -27,7 +27,8 @@ struct image {
     uint64_t entry;
     const struct image_section *sections;
     size_t nsections;
-    /* Where each section is loaded, NULL: each at its addr. Elsewhere: the program copies it to addr itself (.data that lies in flash). */
+    /* Where each section is loaded, NULL: each at its addr. Elsewhere: the program copies it to
+     * addr itself (.data that lies in flash). */
     const uint64_t *load_addr;
     const struct image_function *functions; /* sorted by low, not overlapping */
     size_t nfunctions;
@@ -35,13 +36,17 @@ struct image {
     size_t build_id_len;
     /* Address of a symbol by linkage name; false if absent. */
     bool (*lookup)(const struct image *im, const char *name, uint64_t *addr);
-    /* Where debug information puts a member ("label") of a struct or union ("kthread"), in bytes from its start, and how large it is; false if it does
-     * not say. NULL: there is none. */
-    bool (*member)(const struct image *im, const char *type, const char *name, uint64_t *offset, uint64_t *bytes);
+    /* Where debug information puts a member ("label") of a struct or union ("kthread"), in bytes
+     * from its start, and how large it is; false if it does not say. NULL: there is none. */
+    bool (*member)(const struct image *im, const char *type, const char *name, uint64_t *offset,
+                   uint64_t *bytes);
     const void *priv;
 };
 
 /* image_load_addr - where section k is loaded. */
-static inline uint64_t image_load_addr(const struct image *im, size_t k) { return im->load_addr ? im->load_addr[k] : im->sections[k].addr; }
+static inline uint64_t image_load_addr(const struct image *im, size_t k)
+{
+    return im->load_addr ? im->load_addr[k] : im->sections[k].addr;
+}
 
 #endif

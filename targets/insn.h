@@ -1,4 +1,5 @@
-/* One instruction of any CPU, as listings and graphs want it. Each target makes it from its own tables (target_ops.insn). */
+/* One instruction of any CPU, as listings and graphs want it. Each target makes it from its own
+ * tables (target_ops.insn). */
 #ifndef TARGETS_INSN_H
 #define TARGETS_INSN_H
 
@@ -15,17 +16,19 @@ enum insn_flow {
     INSN_CALL_INDIRECT,
     INSN_RETURN,
     INSN_HANDLER_RETURN, /* from an interrupt or exception */
-    INSN_TRAP,          /* through a vector */
-    INSN_NONE           /* no instruction of this CPU: data, most likely */
+    INSN_TRAP,           /* through a vector */
+    INSN_NONE            /* no instruction of this CPU: data, most likely */
 };
 
 struct insn {
-    char text[96];      /* as GNU objdump writes it, a tab behind the operation; of INSN_NONE the data */
+    /* as GNU objdump writes it, a tab behind the operation; of INSN_NONE the data */
+    char text[96];
     unsigned bytes;
     enum insn_flow flow;
     bool has_target;
-    bool slot;          /* the instruction behind it is executed with it, before it takes effect */
-    bool has_data;      /* it reads, or makes, the address `data`, which lies in the code around it */
+    bool slot; /* the instruction behind it is executed with it, before it takes effect */
+    /* it reads, or makes, the address `data`, which lies in the code around it */
+    bool has_data;
     uint64_t target, data;
     unsigned data_bytes; /* of what it reads there; 0: it makes the address only */
 };

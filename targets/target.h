@@ -26,16 +26,16 @@ enum target_state {
 
 enum stop_reason {
     STOP_NONE,
-    STOP_REQUEST,   /* halt() was called */
-    STOP_STEP,      /* step or range step finished */
-    STOP_SWBREAK,   /* software breakpoint; pc is its address */
-    STOP_HWBREAK,   /* hardware breakpoint; pc is its address */
-    STOP_WATCH,     /* watchpoint; watch_addr and watch_kind valid */
-    STOP_SIGNAL,    /* exception taken over by the debugger; signal valid */
-    STOP_RESET,     /* the target was reset */
-    STOP_EXIT,      /* program ended itself; exit_status valid */
-    STOP_SYSCALL,   /* program asks for host I/O; syscall valid */
-    STOP_GONE       /* connection to the target lost */
+    STOP_REQUEST, /* halt() was called */
+    STOP_STEP,    /* step or range step finished */
+    STOP_SWBREAK, /* software breakpoint; pc is its address */
+    STOP_HWBREAK, /* hardware breakpoint; pc is its address */
+    STOP_WATCH,   /* watchpoint; watch_addr and watch_kind valid */
+    STOP_SIGNAL,  /* exception taken over by the debugger; signal valid */
+    STOP_RESET,   /* the target was reset */
+    STOP_EXIT,    /* program ended itself; exit_status valid */
+    STOP_SYSCALL, /* program asks for host I/O; syscall valid */
+    STOP_GONE     /* connection to the target lost */
 };
 
 enum bp_kind { BP_SOFT, BP_HARD, BP_WATCH_WRITE, BP_WATCH_READ, BP_WATCH_ACCESS };
@@ -45,10 +45,12 @@ struct target_stop {
     uint64_t pc;
     uint64_t watch_addr;
     enum bp_kind watch_kind;
-    int signal;       /* GDB signal number, for every reason (5 = TRAP, 2 = INT, ...) */
+    int signal; /* GDB signal number, for every reason (5 = TRAP, 2 = INT, ...) */
     int exit_status;
-    struct { uint32_t number, arg[4]; } syscall; /* as the program passed them */
-    char text[96];    /* for people: "address error on read at 0x00000001"; "" if nothing to add */
+    struct {
+        uint32_t number, arg[4];
+    } syscall;     /* as the program passed them */
+    char text[96]; /* for people: "address error on read at 0x00000001"; "" if nothing to add */
 };
 
 /* One register. The table is indexed by GDB's register number; the same table gives the target
@@ -70,7 +72,7 @@ struct memory_region {
 enum resume_kind { RESUME_CONTINUE, RESUME_STEP, RESUME_RANGE };
 struct resume {
     enum resume_kind kind;
-    bool set_pc;             /* start at pc instead of the current one */
+    bool set_pc; /* start at pc instead of the current one */
     uint64_t pc;
     uint64_t range_lo, range_hi; /* RESUME_RANGE: step while lo <= pc < hi */
 };
@@ -82,7 +84,8 @@ struct text_sink {
     void (*write)(void *ctx, const char *text, size_t len);
     void *ctx;
 };
-int sink_printf(const struct text_sink *sink, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int sink_printf(const struct text_sink *sink, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* A `monitor` command. Tables end with a NULL name. argv[0] is the command's own word. */
 struct monitor_command {
@@ -95,9 +98,9 @@ struct monitor_command {
 /* ---- counters ---- */
 struct counter_event {
     uint16_t code;
-    const char *name;  /* "icache-miss": what --c1 takes */
-    const char *unit;  /* "count" or "cycles" */
-    const char *text;  /* one line */
+    const char *name; /* "icache-miss": what --c1 takes */
+    const char *unit; /* "count" or "cycles" */
+    const char *text; /* one line */
 };
 struct counter_values {
     uint64_t value[2];
@@ -121,19 +124,23 @@ struct trace_config {
     uint64_t start;
     uint64_t stops[TRACE_MAX_STOPS];
     size_t nstops;
-    struct trace_range no_patch[TRACE_MAX_RANGES]; /* SH-4: code that is left as it is; its calls are not traced */
+    /* SH-4: code that is left as it is; its calls are not traced */
+    struct trace_range no_patch[TRACE_MAX_RANGES];
     size_t nno_patch;
-    struct trace_range stack[TRACE_MAX_RANGES]; /* SH-4: of the program's tasks; event.context says which an event was on, from 1 */
+    /* SH-4: of the program's tasks; event.context says which an event was on, from 1 */
+    struct trace_range stack[TRACE_MAX_RANGES];
     size_t nstacks;
-    struct tasks *tasks; /* of the program's system (os/tasks.h), borrowed while armed; NULL: none. Stacks named above go first */
+    /* of the program's system (os/tasks.h), borrowed while armed; NULL: none. Stacks named above go
+     * first */
+    struct tasks *tasks;
     uint16_t counter[2]; /* event codes; 0 = leave that counter alone */
     bool counter_ratio;  /* CLKF: count in bus ratio units */
     enum trace_policy policy;
     enum irq_filter irq_filter;
     const char *shinobi_routine; /* symbol to patch, IRQ_FILTER_SHINOBI; NULL = driver's default */
     enum trace_capture capture;
-    bool lines;         /* give raw lines as EVENT_LINE, too, where the trace has such */
-    uint64_t ram_base;  /* target RAM the agent may use; size 0 = driver's default */
+    bool lines;        /* give raw lines as EVENT_LINE, too, where the trace has such */
+    uint64_t ram_base; /* target RAM the agent may use; size 0 = driver's default */
     uint32_t ram_bytes;
 };
 
@@ -142,25 +149,31 @@ enum { TRACE_NOTE = 640 };
 struct trace_status {
     bool armed, active;
     uint64_t events, lost, doubtful;
-    uint64_t board_ns;      /* of the link's clock, since arming, while no debugger held the program; 0 unknown */
-    uint64_t held_ns;       /* of those, the program was held while events were moved; the CPU's cycles stood still */
+    /* of the link's clock, since arming, while no debugger held the program; 0 unknown */
+    uint64_t board_ns;
+    /* of those, the program was held while events were moved; the CPU's cycles stood still */
+    uint64_t held_ns;
     uint64_t target_cycles; /* elapsed in the rest of them, agent included; 0 unknown */
-    uint64_t agent_cycles;  /* of those, spent in the agent (profiler/profile/slowdown.h makes one figure of these four) */
+    /* of those, spent in the agent (profiler/profile/slowdown.h makes one figure of these four) */
+    uint64_t agent_cycles;
     uint64_t wire_bits;     /* spent on moving events */
     uint32_t agent_cost[2]; /* measured residue per event, C1 and C2, already subtracted */
     uint32_t sites, untraced_sites;
     uint32_t ring_bytes, ring_used;
-    bool icache_enabled;    /* when events were last fetched; false if the part has none */
-    char note[TRACE_NOTE];  /* what the user should know: filter patched or not, what is untraced and why */
+    bool icache_enabled; /* when events were last fetched; false if the part has none */
+    /* what the user should know: filter patched or not, what is untraced and why */
+    char note[TRACE_NOTE];
 };
 
 struct target_trace_ops {
     int (*arm)(struct target *t, const struct trace_config *cfg, struct err *err);
-    /* Moves up to cap events out; returns how many (0 = none now). Never waits longer than max_ns of
-     * the link's clock. */
+    /* Moves up to cap events out; returns how many (0 = none now). Never waits longer than max_ns
+     * of the link's clock. */
     int (*poll)(struct target *t, struct event *out, size_t cap, uint64_t max_ns, struct err *err);
-    int (*disarm)(struct target *t, struct err *err); /* undoes every patch; ring is drained first: keep polling until 0 after it */
-    int (*set_active)(struct target *t, bool active, struct err *err); /* monitor profile start|stop */
+    /* undoes every patch; ring is drained first: keep polling until 0 after it */
+    int (*disarm)(struct target *t, struct err *err);
+    /* monitor profile start|stop */
+    int (*set_active)(struct target *t, bool active, struct err *err);
     int (*status)(struct target *t, struct trace_status *out, struct err *err);
     /* Lists places that are not traced and why, one per line. */
     int (*explain)(struct target *t, const struct text_sink *out, struct err *err);
@@ -171,23 +184,25 @@ struct target_trace_ops {
 /* What the wire does to what is sent over it. */
 struct target_wire {
     uint64_t damaged; /* exchanges that came back changed and were repeated; only grows */
-    bool disturbed;   /* so many of them close together, at least once, that something should be done */
-    uint32_t hz;      /* of a clock that the driver may lower (part's option): in use now; 0: it may not */
+    /* so many of them close together, at least once, that something should be done */
+    bool disturbed;
+    /* of a clock that the driver may lower (part's option): in use now; 0: it may not */
+    uint32_t hz;
     uint32_t from_hz; /* what that was before it was lowered; 0: never */
 };
 
 /* ---- the target ---- */
 struct target_ops {
-    const char *name;         /* "sh7750" */
-    const char *gdb_arch;     /* "sh4": goes into target.xml's <architecture> */
-    const struct target_reg *regs; /* by GDB number */
-    size_t nregs;             /* rows in regs, hidden ones last */
-    unsigned pc_reg, sp_reg;  /* GDB numbers */
-    unsigned bp_size;         /* the only length Z0/Z1 accept (SH-4: 2) */
+    const char *name;                     /* "sh7750" */
+    const char *gdb_arch;                 /* "sh4": goes into target.xml's <architecture> */
+    const struct target_reg *regs;        /* by GDB number */
+    size_t nregs;                         /* rows in regs, hidden ones last */
+    unsigned pc_reg, sp_reg;              /* GDB numbers */
+    unsigned bp_size;                     /* the only length Z0/Z1 accept (SH-4: 2) */
     uint64_t (*canonical)(uint64_t addr); /* maps aliases onto one address, for comparing */
 
-    /* Takes control of the link without disturbing a running program; leaves it running or halted as
-     * it was. State afterwards: RUNNING or HALTED. */
+    /* Takes control of the link without disturbing a running program; leaves it running or halted
+     * as it was. State afterwards: RUNNING or HALTED. */
     int (*attach)(struct target *t, struct err *err);
     /* Removes every breakpoint and patch, resumes if halted, leaves the board running clean. */
     int (*detach)(struct target *t, struct err *err);
@@ -200,48 +215,60 @@ struct target_ops {
      * Returns 1 with *stop filled once per stop, 0 while running or halted, <0 on failure. */
     int (*poll)(struct target *t, uint64_t max_ns, struct target_stop *stop, struct err *err);
     int (*reset)(struct target *t, enum reset_mode mode, struct err *err);
-    /* Why a halted target stands: its last stop, or, if attach() found it so, what is known of how that came about. STOP_REQUEST then means that
-     * nothing of the program's did it: a look at it, or a trace being armed, when the session was lost. Never STOP_NONE. */
+    /* Why a halted target stands: its last stop, or, if attach() found it so, what is known of how
+     * that came about. STOP_REQUEST then means that nothing of the program's did it: a look at it,
+     * or a trace being armed, when the session was lost. Never STOP_NONE. */
     struct target_stop (*why_halted)(struct target *t);
 
     /* Registers by GDB number, target byte order, regs[n].bytes bytes. Target must be halted.
      * read: -ERR_NOT_FOUND for a place without a register. */
     int (*read_reg)(struct target *t, unsigned n, uint8_t *buf, struct err *err);
     int (*write_reg)(struct target *t, unsigned n, const uint8_t *buf, struct err *err);
-    /* Memory, any alignment and length. width 0: the driver's best; 1, 2, 4: accesses of exactly that
-     * size (address and length must be multiples). Registers in I/O space are always accessed in
-     * their own width. Breakpoints' and profiler's patches never show. Works while running where the
-     * target can (else -ERR_STATE): it may be held for the access, about a millisecond (SH-4: 0.4 ms for a
-     * word at 10 MHz TCK), and goes on unchanged; a stop of its own met on the way is reported by the next poll, and the
-     * target is halted from then on. -ERR_FAULT: the target refused; nothing is known of buf. */
-    int (*read_mem)(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err);
-    int (*write_mem)(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len, struct err *err);
+    /* Memory, any alignment and length. width 0: the driver's best; 1, 2, 4: accesses of exactly
+     * that size (address and length must be multiples). Registers in I/O space are always accessed
+     * in their own width. Breakpoints' and profiler's patches never show. Works while running where
+     * the target can (else -ERR_STATE): it may be held for the access, about a millisecond (SH-4:
+     * 0.4 ms for a word at 10 MHz TCK), and goes on unchanged; a stop of its own met on the way is
+     * reported by the next poll, and the target is halted from then on. -ERR_FAULT: the target
+     * refused; nothing is known of buf. */
+    int (*read_mem)(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len,
+                    struct err *err);
+    int (*write_mem)(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf,
+                     size_t len, struct err *err);
 
-    /* Whether halted memory holds exactly these bytes, found out on the board where reading them would take the wire long: 1 it does, 0 it does
-     * not, or that cannot be told (read it). By a hash of 32 bits or better, in which one changed word always shows. NULL: read. */
-    int (*same_mem)(struct target *t, uint64_t addr, const uint8_t *buf, size_t len, struct err *err);
+    /* Whether halted memory holds exactly these bytes, found out on the board where reading them
+     * would take the wire long: 1 it does, 0 it does not, or that cannot be told (read it). By a
+     * hash of 32 bits or better, in which one changed word always shows. NULL: read. */
+    int (*same_mem)(struct target *t, uint64_t addr, const uint8_t *buf, size_t len,
+                    struct err *err);
 
-    /* Flash, NULL where the part has none: GDB's vFlashErase, vFlashWrite, vFlashDone. Target halted. erase: whole blocks of the
-     * memory map. write: any pieces, in erased blocks. done: writes what is buffered and verifies; after a failure of any of the
-     * three the state is as after done, and what was not written reads as erased or old (err says from which address on).
+    /* Flash, NULL where the part has none: GDB's vFlashErase, vFlashWrite, vFlashDone. Target
+     * halted. erase: whole blocks of the memory map. write: any pieces, in erased blocks. done:
+     * writes what is buffered and verifies; after a failure of any of the three the state is as
+     * after done, and what was not written reads as erased or old (err says from which address on).
      * -ERR_SECURED for the security bytes unless the driver was told to allow it. */
     int (*flash_erase)(struct target *t, uint64_t addr, uint64_t len, struct err *err);
-    int (*flash_write)(struct target *t, uint64_t addr, const uint8_t *buf, size_t len, struct err *err);
+    int (*flash_write)(struct target *t, uint64_t addr, const uint8_t *buf, size_t len,
+                       struct err *err);
     int (*flash_done)(struct target *t, struct err *err);
 
-    /* One look at the PC of a running target, NULL if it cannot be had; it may be held for a moment. 1 with *pc, 0: none now (asleep),
-     * < 0: failure. */
+    /* One look at the PC of a running target, NULL if it cannot be had; it may be held for a
+     * moment. 1 with *pc, 0: none now (asleep), < 0: failure. */
     int (*sample_pc)(struct target *t, uint64_t *pc, struct err *err);
-    /* How long sample_pc() has held the program so far, in ns of the link's clock. NULL: not known, or never. */
+    /* How long sample_pc() has held the program so far, in ns of the link's clock. NULL: not known,
+     * or never. */
     uint64_t (*sample_held_ns)(struct target *t);
-    /* What this adapter lacks or costs with this part, one sentence to be told once after attach; NULL if nothing. The member may be NULL. */
+    /* What this adapter lacks or costs with this part, one sentence to be told once after attach;
+     * NULL if nothing. The member may be NULL. */
     const char *(*remark)(struct target *t);
     /* Always succeeds; NULL: not known. */
     void (*wire)(struct target *t, struct target_wire *out);
 
     /* Breakpoints and watchpoints; idempotent per (kind, addr, len). -ERR_RESOURCE when used up. */
-    int (*insert_bp)(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
-    int (*remove_bp)(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
+    int (*insert_bp)(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len,
+                     struct err *err);
+    int (*remove_bp)(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len,
+                     struct err *err);
 
     /* Regions for qXfer:memory-map; static or owned by the target, valid until close. */
     size_t (*memory_map)(struct target *t, const struct memory_region **out);
@@ -250,12 +277,14 @@ struct target_ops {
     /* Counters; NULL events if the part has none. */
     const struct counter_event *events; /* ends with NULL name */
     uint16_t default_events[2];
-    /* What the code of an exception means ("address error on read"); NULL for one that programs take on purpose, or that is not known. The member
-     * may be NULL: nothing is known of codes. */
+    /* What the code of an exception means ("address error on read"); NULL for one that programs
+     * take on purpose, or that is not known. The member may be NULL: nothing is known of codes. */
     const char *(*exception_text)(uint16_t code);
-    /* The instruction at pc, of whose bytes avail are in code. Returns how many it takes, 0 if those are too few; what is no instruction is one of flow
-     * INSN_NONE. Pure. NULL: this part's code cannot be shown. */
-    size_t (*insn)(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian, struct insn *out);
+    /* The instruction at pc, of whose bytes avail are in code. Returns how many it takes, 0 if
+     * those are too few; what is no instruction is one of flow INSN_NONE. Pure. NULL: this part's
+     * code cannot be shown. */
+    size_t (*insn)(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian,
+                   struct insn *out);
     /* Both on a running target too, as read_mem. */
     int (*counters_arm)(struct target *t, const uint16_t code[2], struct err *err);
     int (*counters_read)(struct target *t, struct counter_values *out, struct err *err);

@@ -1,4 +1,5 @@
-/* Runs of bits in packed bytes, bit 0 of byte 0 first: how JTAG scans and adapters' messages hold them. */
+/* Runs of bits in packed bytes, bit 0 of byte 0 first: how JTAG scans and adapters' messages hold
+ * them. */
 #ifndef PROBE_BASE_BITS_H
 #define PROBE_BASE_BITS_H
 
@@ -7,7 +8,8 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 
-/* bits_get - n bits (1..56) from bit i on, the first of them in bit 0; reads no byte beyond the last of them. */
+/* bits_get - n bits (1..56) from bit i on, the first of them in bit 0; reads no byte beyond the
+ * last of them. */
 static inline uint64_t bits_get(const uint8_t *p, uint32_t i, uint32_t n)
 {
     uint64_t v = 0;
@@ -25,8 +27,10 @@ static inline void bits_or(uint8_t *p, uint32_t i, uint64_t v, uint32_t n)
         p[byte] |= (uint8_t)v;
 }
 
-/* bits_copy_or - ORs n bits (0 is fine) of src from src_bit on into dst at dst_bit: a copy, where dst's bits are 0. */
-static inline void bits_copy_or(uint8_t *dst, uint32_t dst_bit, const uint8_t *src, uint32_t src_bit, uint32_t n)
+/* bits_copy_or - ORs n bits (0 is fine) of src from src_bit on into dst at dst_bit: a copy, where
+ * dst's bits are 0. */
+static inline void bits_copy_or(uint8_t *dst, uint32_t dst_bit, const uint8_t *src,
+                                uint32_t src_bit, uint32_t n)
 {
     for (uint32_t k; n > 0; n -= k, dst_bit += k, src_bit += k) {
         k = MIN(n, 56u);
@@ -34,8 +38,10 @@ static inline void bits_copy_or(uint8_t *dst, uint32_t dst_bit, const uint8_t *s
     }
 }
 
-/* bits_copy - the same with dst's bits replaced; those before and after stay. src and dst may not overlap. */
-static inline void bits_copy(uint8_t *dst, uint32_t dst_bit, const uint8_t *src, uint32_t src_bit, uint32_t n)
+/* bits_copy - the same with dst's bits replaced; those before and after stay. src and dst may not
+ * overlap. */
+static inline void bits_copy(uint8_t *dst, uint32_t dst_bit, const uint8_t *src, uint32_t src_bit,
+                             uint32_t n)
 {
     for (uint32_t k; n > 0; n -= k, dst_bit += k, src_bit += k) {
         if (dst_bit % 8 == 0 && n >= 32) { /* words are what most scans carry */
@@ -44,7 +50,8 @@ static inline void bits_copy(uint8_t *dst, uint32_t dst_bit, const uint8_t *src,
         }
         k = MIN(n, 8 - dst_bit % 8);
         unsigned shift = dst_bit % 8, mask = ((1u << k) - 1) << shift;
-        dst[dst_bit / 8] = (uint8_t)((dst[dst_bit / 8] & ~mask) | (unsigned)bits_get(src, src_bit, k) << shift);
+        dst[dst_bit / 8] =
+            (uint8_t)((dst[dst_bit / 8] & ~mask) | (unsigned)bits_get(src, src_bit, k) << shift);
     }
 }
 

@@ -11,7 +11,7 @@ int err_set(struct err *err, enum err_code code, const char *hint, const char *f
 {
     if (!err)
         return -(int)code;
-    struct err next = { .code = code };   /* fmt's arguments may point into *err */
+    struct err next = { .code = code }; /* fmt's arguments may point into *err */
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(next.what, sizeof next.what, fmt, ap);
@@ -38,6 +38,7 @@ int err_prefix(struct err *err, int ret, const char *context)
 
 const char *err_code_name(enum err_code code)
 {
+    /* clang-format off */
     static const char *const names[ERR_NCODES] = {
         [ERR_OK] = "ok",               [ERR_USB] = "adapter",
         [ERR_TIMEOUT] = "timeout",     [ERR_NO_TARGET] = "no target",
@@ -50,3 +51,4 @@ const char *err_code_name(enum err_code code)
     };
     return (size_t)code < ARRAY_LEN(names) && names[code] ? names[code] : "unknown";
 }
+/* clang-format on */

@@ -6,8 +6,8 @@
 
 enum { NEAREST_MAX = 3, NEAREST_TEXT = 160 };
 
-/* A search for the names nearest to `wanted`. Zero-initialise but for `wanted`; offer every candidate;
- * then read the text. Names are borrowed until nearest_text(). */
+/* A search for the names nearest to `wanted`. Zero-initialise but for `wanted`; offer every
+ * candidate; then read the text. Names are borrowed until nearest_text(). */
 struct nearest {
     const char *wanted;
     const char *name[NEAREST_MAX];

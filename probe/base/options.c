@@ -11,17 +11,20 @@
 int options_text(char *to, size_t cap, const char *text, struct err *err)
 {
     if (strlen(text) >= cap)
-        return err_set(err, ERR_USAGE, "use a shorter path", "option value too long: \"%.40s...\"", text);
+        return err_set(err, ERR_USAGE, "use a shorter path", "option value too long: \"%.40s...\"",
+                       text);
     strcpy(to, text);
     return 0;
 }
 
-int options_each(const char *text, int (*item)(void *ctx, const char *name, const char *value, struct err *err), void *ctx,
-                 struct err *err)
+int options_each(const char *text,
+                 int (*item)(void *ctx, const char *name, const char *value, struct err *err),
+                 void *ctx, struct err *err)
 {
     char copy[OPTIONS_MAX_TEXT], *save = NULL;
     int ret = options_text(copy, sizeof copy, text, err);
-    for (char *name = ret < 0 ? NULL : strtok_r(copy, ",", &save); ret >= 0 && name; name = strtok_r(NULL, ",", &save)) {
+    for (char *name = ret < 0 ? NULL : strtok_r(copy, ",", &save); ret >= 0 && name;
+         name = strtok_r(NULL, ",", &save)) {
         char *value = strchr(name, '=');
         if (value)
             *value++ = 0;
@@ -44,7 +47,8 @@ bool options_number(const char **p, int base, uint64_t *out)
     return true;
 }
 
-int options_hz(const char *name, const char *text, uint64_t lo, uint64_t hi, uint64_t *out, struct err *err)
+int options_hz(const char *name, const char *text, uint64_t lo, uint64_t hi, uint64_t *out,
+               struct err *err)
 {
     char hint[80];
     const char *end = text;
@@ -54,7 +58,8 @@ int options_hz(const char *name, const char *text, uint64_t lo, uint64_t hi, uin
     if (unit > 1)
         end++;
     if (!number || *end || v > hi || v * unit < lo || v * unit > hi) {
-        snprintf(hint, sizeof hint, "%lluk to %lluM, for example 10M", (unsigned long long)lo / 1000, (unsigned long long)hi / 1000000);
+        snprintf(hint, sizeof hint, "%lluk to %lluM, for example 10M",
+                 (unsigned long long)lo / 1000, (unsigned long long)hi / 1000000);
         return err_set(err, ERR_USAGE, hint, "%s: \"%s\" is no clock frequency", name, text);
     }
     *out = v * unit;
@@ -64,8 +69,10 @@ int options_hz(const char *name, const char *text, uint64_t lo, uint64_t hi, uin
 /* "2s", "500ms", "20us"; *end is where it stops. 0: no time. */
 static uint64_t take_ns(const char *text, const char **end)
 {
-    static const struct { const char *unit; uint64_t ns; } units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 },
-                                                                       { "s", 1000000000 } };
+    static const struct {
+        const char *unit;
+        uint64_t ns;
+    } units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
     const char *rest = text;
     uint64_t v = 0;
     bool number = options_number(&rest, 10, &v);
@@ -105,11 +112,13 @@ static int unknown_kind(const char *text, const char *const *kinds, struct err *
     return err_set(err, ERR_USAGE, hint, "no such fault \"%s\"", text);
 }
 
-int options_fault(const char *text, const char *const *kinds, struct options_fault *out, struct err *err)
+int options_fault(const char *text, const char *const *kinds, struct options_fault *out,
+                  struct err *err)
 {
     size_t len = strcspn(text, "@");
     struct options_fault f = { 0 };
-    while (kinds[f.kind] && (strlen(kinds[f.kind]) != len || strncmp(kinds[f.kind], text, len) != 0))
+    while (kinds[f.kind] &&
+           (strlen(kinds[f.kind]) != len || strncmp(kinds[f.kind], text, len) != 0))
         f.kind++;
     if (!kinds[f.kind])
         return unknown_kind(text, kinds, err);
@@ -118,7 +127,9 @@ int options_fault(const char *text, const char *const *kinds, struct options_fau
         if (!options_number(&end, 0, &f.n) || *end || !f.n) {
             f.n = 0;
             if (take_times(text + len + 1, &f) < 0)
-                return err_set(err, ERR_USAGE, "write KIND@N, N a number above 0, or KIND@2s+500ms, KIND@2s+500ms/10s: from when, for how long, how often",
+                return err_set(err, ERR_USAGE,
+                               "write KIND@N, N a number above 0, or KIND@2s+500ms, "
+                               "KIND@2s+500ms/10s: from when, for how long, how often",
                                "fault=%s", text);
         }
     }

@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-char *reg_text(const struct reg_field *fields, size_t nfields, uint32_t value, int digits, char *buf,
-               size_t cap)
+char *reg_text(const struct reg_field *fields, size_t nfields, uint32_t value, int digits,
+               char *buf, size_t cap)
 {
     int used = snprintf(buf, cap, "%0*x", digits, (unsigned)value);
     for (size_t i = 0; i < nfields && used >= 0 && (size_t)used < cap; i++) {

@@ -7,27 +7,36 @@
 
 static bool continues(unsigned char c) { return (c & 0xC0) == 0x80; }
 
-/* Length of the UTF-8 sequence that begins with s, 0 if it is none (also overlong forms and surrogates). */
+/* Length of the UTF-8 sequence that begins with s, 0 if it is none (also overlong forms and
+ * surrogates). */
 static size_t utf8_length(const unsigned char *s, size_t n)
 {
-    size_t len = s[0] < 0x80 ? 1 : s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3 : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4 : 0;
+    size_t len = s[0] < 0x80                    ? 1
+                 : s[0] >= 0xC2 && s[0] < 0xE0  ? 2
+                 : s[0] >= 0xE0 && s[0] < 0xF0  ? 3
+                 : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4
+                                                : 0;
     if (len == 0 || len > n)
         return 0;
     for (size_t i = 1; i < len; i++)
         if (!continues(s[i]))
             return 0;
-    bool wrong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F);
+    bool wrong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
+                 (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F);
     return wrong ? 0 : len;
 }
 
-/* C0 and DEL; C1: U+0080 to U+009F. Source: ECMA-48. U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069: Unicode Standard Annex 9. U+2028, U+2029 end lines. */
+/* C0 and DEL; C1: U+0080 to U+009F. Source: ECMA-48. U+200E, U+200F, U+202A to U+202E, U+2066 to
+ * U+2069: Unicode Standard Annex 9. U+2028, U+2029 end lines. */
 static bool is_command(const unsigned char *s, size_t len)
 {
     if (len == 1)
         return s[0] < ' ' || s[0] == 0x7F;
     if (len == 2)
         return s[0] == 0xC2 && s[1] < 0xA0;
-    return len == 3 && s[0] == 0xE2 && ((s[1] == 0x80 && (s[2] == 0x8E || s[2] == 0x8F || (s[2] >= 0xA8 && s[2] <= 0xAE))) || (s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9));
+    return len == 3 && s[0] == 0xE2 &&
+           ((s[1] == 0x80 && (s[2] == 0x8E || s[2] == 0x8F || (s[2] >= 0xA8 && s[2] <= 0xAE))) ||
+            (s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9));
 }
 
 size_t text_character(const char *s)

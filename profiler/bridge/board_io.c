@@ -53,7 +53,8 @@ static const struct memory_region *flash_of(struct target *t, const struct image
     const struct memory_region *map;
     size_t n = t->ops->memory_map && t->ops->flash_erase ? t->ops->memory_map(t, &map) : 0;
     for (size_t i = 0; i < n; i++)
-        if (map[i].kind == MEMORY_FLASH && s->addr >= map[i].start && s->addr - map[i].start < map[i].length)
+        if (map[i].kind == MEMORY_FLASH && s->addr >= map[i].start &&
+            s->addr - map[i].start < map[i].length)
             return &map[i];
     return NULL;
 }
@@ -75,7 +76,8 @@ static uint64_t first_block(const struct image_section *s, const struct memory_r
 }
 
 /* Of all sections in flash (or all elsewhere): bytes, and bytes of the blocks they lie in. */
-static uint64_t count_bytes(struct target *t, const struct image *im, bool in_flash, uint64_t *in_blocks)
+static uint64_t count_bytes(struct target *t, const struct image *im, bool in_flash,
+                            uint64_t *in_blocks)
 {
     uint64_t bytes = 0;
     *in_blocks = 0;
@@ -85,18 +87,21 @@ static uint64_t count_bytes(struct target *t, const struct image *im, bool in_fl
         if (!has_contents(s) || !flash != !in_flash)
             continue;
         bytes += s->size;
-        for (uint64_t block = flash ? first_block(s, flash) : UINT64_MAX; block < s->addr + s->size; block += flash->flash_block)
+        for (uint64_t block = flash ? first_block(s, flash) : UINT64_MAX; block < s->addr + s->size;
+             block += flash->flash_block)
             *in_blocks += erased_before(im, i, block, flash->flash_block) ? 0 : flash->flash_block;
     }
     return bytes;
 }
 
-static int erase_section(struct target *t, const struct image *im, size_t which, const struct memory_region *flash, struct loading *l, struct err *err)
+static int erase_section(struct target *t, const struct image *im, size_t which,
+                         const struct memory_region *flash, struct loading *l, struct err *err)
 {
     const struct image_section here = piece(im, which), *s = &here;
     uint32_t size = flash->flash_block;
     int ret = 0;
-    for (uint64_t block = first_block(s, flash); ret >= 0 && block < s->addr + s->size; block += size)
+    for (uint64_t block = first_block(s, flash); ret >= 0 && block < s->addr + s->size;
+         block += size)
         if (!erased_before(im, which, block, size)) {
             ret = check_cancelled(l->io, err);
             if (ret == 0)
@@ -106,7 +111,8 @@ static int erase_section(struct target *t, const struct image *im, size_t which,
     return ret;
 }
 
-static int write_section(struct target *t, const struct image_section *s, struct loading *l, struct err *err)
+static int write_section(struct target *t, const struct image_section *s, struct loading *l,
+                         struct err *err)
 {
     int ret = 0;
     for (uint64_t at = 0; ret >= 0 && at < s->size; at += FLASH_PIECE) {
@@ -149,7 +155,8 @@ static int holds(struct target *t, uint64_t addr, const uint8_t *data, size_t n,
 }
 
 /* Written and read back, block by block. */
-static int load_section(struct target *t, const struct image_section *s, struct loading *l, struct err *err)
+static int load_section(struct target *t, const struct image_section *s, struct loading *l,
+                        struct err *err)
 {
     uint8_t back[BLOCK];
     for (uint64_t at = 0; at < s->size; at += BLOCK) {
@@ -166,7 +173,8 @@ static int load_section(struct target *t, const struct image_section *s, struct 
             return err_prefix(err, ret, s->name);
         for (size_t i = 0; !same && i < n; i++)
             if (back[i] != s->data[at + i])
-                return err_set(err, ERR_FAULT, "is there RAM at this address on this board? check the link address",
+                return err_set(err, ERR_FAULT,
+                               "is there RAM at this address on this board? check the link address",
                                "%s: 0x%08llx reads back %02x after writing %02x", s->name,
                                (unsigned long long)(s->addr + at + i), back[i], s->data[at + i]);
         advance(l, n);
@@ -183,13 +191,15 @@ static int set_pc(struct target *t, uint64_t pc, struct err *err)
     return t->ops->write_reg(t, t->ops->pc_reg, bytes, err);
 }
 
-int board_load(struct target *t, const struct image *im, const struct board_io *io, uint64_t *loaded, struct err *err)
+int board_load(struct target *t, const struct image *im, const struct board_io *io,
+               uint64_t *loaded, struct err *err)
 {
     struct loading l = { .io = io };
     uint64_t bytes = 0, blocks, elsewhere = count_bytes(t, im, false, &blocks);
     struct err why = { .code = ERR_OK };
     int ret = t->ops->reset(t, RESET_HALT, &why);
-    if (ret == -ERR_UNSUPPORTED && t->ops->state(t) != TARGET_DETACHED) /* then it starts from whatever state it is in */
+    /* then it starts from whatever state it is in */
+    if (ret == -ERR_UNSUPPORTED && t->ops->state(t) != TARGET_DETACHED)
         ret = t->ops->state(t) == TARGET_RUNNING ? board_halt(t, err) : 0;
     else if (ret < 0 && err)
         *err = why;
@@ -258,11 +268,13 @@ int board_halt(struct target *t, struct err *err)
         ret = t->ops->poll(t, halt_poll_ns, &stop, err);
     if (ret < 0)
         return ret;
-    return ret == 1 ? 0 : err_set(err, ERR_TIMEOUT, "reset the board, or use --load", "the program does not halt");
+    return ret == 1 ? 0
+                    : err_set(err, ERR_TIMEOUT, "reset the board, or use --load",
+                              "the program does not halt");
 }
 
-int board_compare(struct target *t, const struct image *im, const struct board_io *io, uint64_t max_bytes,
-                  struct err *err)
+int board_compare(struct target *t, const struct image *im, const struct board_io *io,
+                  uint64_t max_bytes, struct err *err)
 {
     struct difference d = { 0 };
     uint64_t total = 0;
@@ -284,7 +296,10 @@ int board_compare(struct target *t, const struct image *im, const struct board_i
     }
     if (d.bytes == 0)
         return 0;
-    return err_set(err, ERR_STATE, "--load puts the ELF onto the board; or name the ELF that runs there with --elf",
-                   "the board does not run %s: %llu of %llu bytes differ, the first at 0x%08llx in %s", im->path,
-                   (unsigned long long)d.bytes, (unsigned long long)d.looked, (unsigned long long)d.first, d.section);
+    return err_set(
+        err, ERR_STATE,
+        "--load puts the ELF onto the board; or name the ELF that runs there with --elf",
+        "the board does not run %s: %llu of %llu bytes differ, the first at 0x%08llx in %s",
+        im->path, (unsigned long long)d.bytes, (unsigned long long)d.looked,
+        (unsigned long long)d.first, d.section);
 }

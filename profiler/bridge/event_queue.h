@@ -1,8 +1,8 @@
 /* Bounded queue of events from the adapter's worker thread to the main thread.
  *
- * One producer, one consumer, no locks. It never drops: the producer asks for room first and leaves the
- * events in the target's own ring when there is none, where the trace policy decides (stall, or drop and
- * report it with an EVENT_LOST). */
+ * One producer, one consumer, no locks. It never drops: the producer asks for room first and leaves
+ * the events in the target's own ring when there is none, where the trace policy decides (stall, or
+ * drop and report it with an EVENT_LOST). */
 #ifndef PROFILER_BRIDGE_EVENT_QUEUE_H
 #define PROFILER_BRIDGE_EVENT_QUEUE_H
 

@@ -20,12 +20,14 @@
 
 enum {
     IN_BYTES = 65536,
-    READS_PER_TURN = 8,       /* then the others and the target get their turn */
-    OPENING_MS = 10000,       /* a connection that does not ask anything is closed */
-    OPENING_BYTES = 4096,     /* more than any debugger says before it gets an answer */
-    QUIET_MS = 30,            /* behind what it asks first: what belongs to a request of HTTP comes in the same segment */
-    PAUSE_MS = 1000,          /* without descriptors */
-    WORK_NS = 20000000,       /* of one connection's long packet, then the others and the target have their turn */
+    READS_PER_TURN = 8,   /* then the others and the target get their turn */
+    OPENING_MS = 10000,   /* a connection that does not ask anything is closed */
+    OPENING_BYTES = 4096, /* more than any debugger says before it gets an answer */
+    /* behind what it asks first: what belongs to a request of HTTP comes in the same segment */
+    QUIET_MS = 30,
+    PAUSE_MS = 1000, /* without descriptors */
+    /* of one connection's long packet, then the others and the target have their turn */
+    WORK_NS = 20000000,
     TICK_NS = 100000000,
 };
 
@@ -39,18 +41,18 @@ struct conn {
     int fd;
     char peer[96];
 
-    uv_poll_t poll;         /* what it says first */
-    uv_timer_t timer;       /* the deadline of that, then silence behind it */
-    unsigned handles;       /* of those two, not closed yet */
-    bool opening;           /* on the loop still */
-    bool ended;             /* free it when handles is 0 */
-    struct worker_job job;  /* hand-over, then end */
+    uv_poll_t poll;        /* what it says first */
+    uv_timer_t timer;      /* the deadline of that, then silence behind it */
+    unsigned handles;      /* of those two, not closed yet */
+    bool opening;          /* on the loop still */
+    bool ended;            /* free it when handles is 0 */
+    struct worker_job job; /* hand-over, then end */
 
     struct worker_fd wfd;
-    uint32_t events;        /* what wfd waits for */
+    uint32_t events; /* what wfd waits for */
     struct session *session;
     uint8_t in[IN_BYTES];
-    size_t in_pos, in_len;  /* received, not yet taken by the session */
+    size_t in_pos, in_len; /* received, not yet taken by the session */
 };
 
 struct listener {
@@ -67,14 +69,16 @@ struct gdb_server {
     unsigned nconns;
     char describe[160];
     bool stopping;
-    uv_timer_t pause;        /* until connections are accepted again */
-    unsigned told;           /* bits of enum told */
-    unsigned handles;        /* open uv handles and worker-owned connections that need this struct */
+    uv_timer_t pause; /* until connections are accepted again */
+    unsigned told;    /* bits of enum told */
+    /* open uv handles and worker-owned connections that need this struct */
+    unsigned handles;
 
     struct worker_job join_job; /* makes the client known to the worker */
     struct worker_job quit_job; /* ends the sessions while the worker goes on */
     sem_t quit_done;
-    atomic_bool worker_done; /* closing() or the quit job has run: the worker is not to be used any more */
+    /* closing() or the quit job has run: the worker is not to be used any more */
+    atomic_bool worker_done;
 
     /* The worker's. */
     struct worker_client client;
@@ -156,10 +160,7 @@ static void conn_reject(struct conn *c, const char *why)
 }
 
 /* done() of the job with which the worker gives a connection back. */
-static void on_conn_ended(void *ctx)
-{
-    conn_end(ctx);
-}
+static void on_conn_ended(void *ctx) { conn_end(ctx); }
 
 /* ================= on the worker: sessions ================= */
 
@@ -185,7 +186,8 @@ static void conn_drop(struct conn *c)
     session_close(c->session);
     c->session = NULL;
     live_remove(c);
-    shutdown(c->fd, SHUT_RDWR); /* the peer sees the end now, the descriptor is the loop's to close */
+    /* the peer sees the end now, the descriptor is the loop's to close */
+    shutdown(c->fd, SHUT_RDWR);
     c->job = (struct worker_job){ .run = nothing, .done = on_conn_ended, .ctx = c };
     struct err err;
     if (worker_post(c->server->cfg.worker, &c->job, &err) < 0)
@@ -210,7 +212,8 @@ static bool conn_flush(struct conn *c)
 static void conn_set_interest(struct conn *c)
 {
     const uint8_t *out;
-    uint32_t events = (session_pending(c->session, &out) ? POLLOUT : 0) | (c->in_pos == c->in_len ? POLLIN : 0);
+    uint32_t events =
+        (session_pending(c->session, &out) ? POLLOUT : 0) | (c->in_pos == c->in_len ? POLLIN : 0);
     struct err err;
     if (events != c->events && worker_fd_set(c->server->cfg.worker, &c->wfd, events, &err) == 0)
         c->events = events;
@@ -230,12 +233,14 @@ static bool conn_feed(struct conn *c)
         if (!conn_flush(c) || session_finished(c->session))
             return false;
         if (used == 0)
-            break; /* its output is full: no more input until the peer reads; or it works: not before it has answered */
+            break; /* its output is full: no more input until the peer reads; or it works: not
+                      before it has answered */
     }
     return true;
 }
 
-/* One read and what follows from it. Returns 1 to go on, 0 when the socket is empty, -1 when it is over. */
+/* One read and what follows from it. Returns 1 to go on, 0 when the socket is empty, -1 when it is
+ * over. */
 static int conn_turn(struct conn *c)
 {
     if (!conn_flush(c) || !conn_feed(c))
@@ -272,7 +277,8 @@ static void on_conn_ready(void *ctx, struct target *t, uint32_t events)
     conn_serve(ctx);
 }
 
-/* Goes on with a long packet for a while, which ends if nobody is there to hear its answer. Returns whether there is more to do. */
+/* Goes on with a long packet for a while, which ends if nobody is there to hear its answer. Returns
+ * whether there is more to do. */
 static bool conn_work(struct conn *c)
 {
     struct pollfd peer = { .fd = c->fd, .events = POLLRDHUP };
@@ -314,7 +320,8 @@ static void adopt(void *ctx, struct target *t)
     c->events = POLLIN;
     if (!s->stub || session_open(s->stub, conn_peek, c, &c->session, &err) < 0 ||
         worker_fd_add(s->cfg.worker, &c->wfd, c->events, &err) < 0) {
-        log_rsp(s, "gdb: connection from %s closed: %s", c->peer, s->stub ? err.what : "no memory for a stub");
+        log_rsp(s, "gdb: connection from %s closed: %s", c->peer,
+                s->stub ? err.what : "no memory for a stub");
         session_close(c->session);
         c->session = NULL;
         shutdown(c->fd, SHUT_RDWR);
@@ -419,14 +426,28 @@ static void join_worker(void *ctx, struct target *t)
 {
     struct gdb_server *s = ctx;
     const struct stub_config cfg = {
-        .target = t, .log = s->cfg.log, .monitor = s->cfg.monitor, .monitor_ctx = s->cfg.monitor_ctx,
-        .version = s->cfg.version, .hold = s->cfg.hold, .hold_ctx = s->cfg.hold_ctx,
-        .unheard = s->cfg.unheard, .unheard_ctx = s->cfg.unheard_ctx, .lost = on_lost, .lost_ctx = s,
-        .has_entry = s->cfg.has_entry, .entry = s->cfg.entry,
+        .target = t,
+        .log = s->cfg.log,
+        .monitor = s->cfg.monitor,
+        .monitor_ctx = s->cfg.monitor_ctx,
+        .version = s->cfg.version,
+        .hold = s->cfg.hold,
+        .hold_ctx = s->cfg.hold_ctx,
+        .unheard = s->cfg.unheard,
+        .unheard_ctx = s->cfg.unheard_ctx,
+        .lost = on_lost,
+        .lost_ctx = s,
+        .has_entry = s->cfg.has_entry,
+        .entry = s->cfg.entry,
     };
     struct err err;
-    s->client = (struct worker_client){ .ctx = s, .slice = on_slice, .stopped = on_stopped, .gone = on_gone, .troubled = on_troubled,
-                                        .back = on_back, .closing = on_closing };
+    s->client = (struct worker_client){ .ctx = s,
+                                        .slice = on_slice,
+                                        .stopped = on_stopped,
+                                        .gone = on_gone,
+                                        .troubled = on_troubled,
+                                        .back = on_back,
+                                        .closing = on_closing };
     if (stub_new(&cfg, &s->stub, &err) < 0) { /* then every connection is closed with a word */
         log_rsp(s, "gdb: %s%s", err.what, "");
         s->client = (struct worker_client){ .ctx = s, .closing = on_closing };
@@ -455,21 +476,16 @@ static void hand_over(struct conn *c)
         conn_reject(c, err.what);
 }
 
-static void on_quiet(uv_timer_t *timer)
-{
-    hand_over(timer->data);
-}
+static void on_quiet(uv_timer_t *timer) { hand_over(timer->data); }
 
-static void on_opening_late(uv_timer_t *timer)
-{
-    conn_reject(timer->data, "it asked nothing");
-}
+static void on_opening_late(uv_timer_t *timer) { conn_reject(timer->data, "it asked nothing"); }
 
 static void on_opening(uv_poll_t *poll, int status, int events)
 {
     struct conn *c = poll->data;
     (void)events;
-    ssize_t n = status < 0 ? 0 : recv(c->fd, c->in + c->in_len, OPENING_BYTES - c->in_len, MSG_DONTWAIT);
+    ssize_t n =
+        status < 0 ? 0 : recv(c->fd, c->in + c->in_len, OPENING_BYTES - c->in_len, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     bool asked = rsp_opening(c->in, c->in_len) == RSP_OPENING_WHOLE;
@@ -525,15 +541,14 @@ static void listen_on(struct gdb_server *s, bool on)
     }
 }
 
-static void on_pause_over(uv_timer_t *timer)
-{
-    listen_on(timer->data, true);
-}
+static void on_pause_over(uv_timer_t *timer) { listen_on(timer->data, true); }
 
 /* What waits stays readable: asking at once would be asking for ever. */
 static void pause_accepting(struct gdb_server *s)
 {
-    tell_once(s, TOLD_NO_DESCRIPTOR, "no descriptor is free for a GDB connection; those that wait are looked at every second (ulimit -n)");
+    tell_once(s, TOLD_NO_DESCRIPTOR,
+              "no descriptor is free for a GDB connection; those that wait are looked at every "
+              "second (ulimit -n)");
     listen_on(s, false);
     uv_timer_start(&s->pause, on_pause_over, PAUSE_MS, 0);
 }
@@ -547,7 +562,9 @@ static bool give_way(struct gdb_server *s)
             oldest = c;
     if (!oldest)
         return false;
-    tell_once(s, TOLD_GAVE_WAY, "GDB connections that have asked nothing are closed for newer ones: there are more than are served at a time");
+    tell_once(s, TOLD_GAVE_WAY,
+              "GDB connections that have asked nothing are closed for newer ones: there are more "
+              "than are served at a time");
     conn_reject(oldest, "it gave way to a newer one");
     return true;
 }
@@ -568,7 +585,9 @@ static void on_listener_ready(uv_poll_t *poll, int status, int events)
     bool room = s->nconns < s->cfg.max_connections || give_way(s);
     struct conn *c = room ? conn_new(s, fd, peer) : NULL;
     if (!c) {
-        tell_once(s, TOLD_FULL, "a GDB connection is refused: as many as are served at a time are open (monitor sessions)");
+        tell_once(s, TOLD_FULL,
+                  "a GDB connection is refused: as many as are served at a time are open (monitor "
+                  "sessions)");
         log_rsp(s, "gdb: connection from %s closed: %s", peer, "there are too many");
         close(fd);
         return;
@@ -585,10 +604,7 @@ static void on_listener_closed(uv_handle_t *h)
     server_unref(s);
 }
 
-static void on_pause_closed(uv_handle_t *h)
-{
-    server_unref(h->data);
-}
+static void on_pause_closed(uv_handle_t *h) { server_unref(h->data); }
 
 int gdb_server_start(const struct gdb_server_config *cfg, struct gdb_server **out, struct err *err)
 {
@@ -664,10 +680,7 @@ unsigned gdb_server_port(const struct gdb_server *s)
     return 0;
 }
 
-const char *gdb_server_describe(const struct gdb_server *s)
-{
-    return s->describe;
-}
+const char *gdb_server_describe(const struct gdb_server *s) { return s->describe; }
 
 const char *gdb_server_exposed(const struct gdb_server *s)
 {
@@ -679,14 +692,15 @@ const char *gdb_server_exposed(const struct gdb_server *s)
 
 bool gdb_server_attended(const struct gdb_server *s) { return s && s->live; }
 
-bool gdb_server_steps(const struct gdb_server *s) { return gdb_server_attended(s) && stub_steps(s->stub); }
-
-unsigned gdb_server_sessions(const struct gdb_server *s)
+bool gdb_server_steps(const struct gdb_server *s)
 {
-    return s->nconns;
+    return gdb_server_attended(s) && stub_steps(s->stub);
 }
 
-/* The sessions end on the worker: in closing() if it has ended, else here by a job that is waited for. */
+unsigned gdb_server_sessions(const struct gdb_server *s) { return s->nconns; }
+
+/* The sessions end on the worker: in closing() if it has ended, else here by a job that is waited
+ * for. */
 static int leave_worker(struct gdb_server *s, unsigned deadline_ms, struct err *err)
 {
     struct err stopping;
@@ -710,7 +724,8 @@ int gdb_server_stop(struct gdb_server *s, unsigned deadline_ms, struct err *err)
         return 0;
     s->stopping = true;
     for (size_t i = 0; i < s->nlisteners; i++) {
-        uv_close((uv_handle_t *)&s->listeners[i]->poll, on_listener_closed); /* first: it stops the polling */
+        /* first: it stops the polling */
+        uv_close((uv_handle_t *)&s->listeners[i]->poll, on_listener_closed);
         net_close(&s->listeners[i]->net);
     }
     s->nlisteners = 0;

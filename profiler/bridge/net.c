@@ -20,8 +20,8 @@ enum { BACKLOG = 16, PORT_TRIES = 20 };
 
 /* ---- who has a port ---- */
 
-/* The inode of the socket that listens on port, from one of /proc/net's tables, tcp and tcp6; 0 if none.
- * Columns: sl local_address rem_address st ... inode; state 0A is LISTEN. Source: proc(5). */
+/* The inode of the socket that listens on port, from one of /proc/net's tables, tcp and tcp6; 0 if
+ * none. Columns: sl local_address rem_address st ... inode; state 0A is LISTEN. Source: proc(5). */
 static unsigned long listening_inode(const char *proc, const char *table, unsigned port)
 {
     char path[PATH_MAX], line[512];
@@ -31,8 +31,9 @@ static unsigned long listening_inode(const char *proc, const char *table, unsign
     while (f && !found && fgets(line, sizeof line, f)) {
         unsigned local, state;
         unsigned long inode;
-        if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %*s %*s %lu", &local, &state,
-                   &inode) == 3 && local == port && state == 0x0A)
+        if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %*s %*s %lu",
+                   &local, &state, &inode) == 3 &&
+            local == port && state == 0x0A)
             found = inode;
     }
     if (f)
@@ -105,18 +106,21 @@ static bool parse_port(const char *text, unsigned *port)
 static int parse_path(const char *path, struct net_address *a, struct err *err)
 {
     if (strlen(path) >= sizeof a->path)
-        return err_set(err, ERR_USAGE, "use a shorter path", "%s: longer than a socket's name may be", path);
+        return err_set(err, ERR_USAGE, "use a shorter path",
+                       "%s: longer than a socket's name may be", path);
     strcpy(a->path, path);
     return 0;
 }
 
 /* The host is n bytes, an IPv6 address among them in brackets. */
-static int parse_host(const char *text, const char *host, size_t n, struct net_address *a, struct err *err)
+static int parse_host(const char *text, const char *host, size_t n, struct net_address *a,
+                      struct err *err)
 {
     const char *hint = "write HOST:PORT, [V6ADDRESS]:PORT, :PORT or a path with a '/'";
     bool bracketed = n >= 2 && host[0] == '[' && host[n - 1] == ']';
     if (bracketed != (n && memchr(host, ':', n)))
-        return err_set(err, ERR_USAGE, hint, "address %s: an IPv6 address, and nothing else, goes in brackets", text);
+        return err_set(err, ERR_USAGE, hint,
+                       "address %s: an IPv6 address, and nothing else, goes in brackets", text);
     if (bracketed) {
         host++;
         n -= 2;
@@ -188,8 +192,8 @@ static int bind_one(const struct sockaddr *sa, socklen_t len, struct net_listene
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (sa->sa_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
-    if (bind(fd, sa, len) < 0 || (sa->sa_family == AF_UNIX && chmod(l->path, 0600) < 0) || listen(fd, BACKLOG) < 0 ||
-        getsockname(fd, (struct sockaddr *)&got, &gotlen) < 0) {
+    if (bind(fd, sa, len) < 0 || (sa->sa_family == AF_UNIX && chmod(l->path, 0600) < 0) ||
+        listen(fd, BACKLOG) < 0 || getsockname(fd, (struct sockaddr *)&got, &gotlen) < 0) {
         int e = errno;
         close(fd);
         return -e;
@@ -208,7 +212,8 @@ static int bind_failed(const char *address, unsigned port, int e, struct err *er
 {
     char owner[96], hint[192] = "choose another port, or end the program that has this one";
     if (e == EADDRINUSE && net_port_owner("/proc", port, owner, sizeof owner)[0])
-        return err_set(err, ERR_IO, hint, "listen on %s: port %u is taken by %s", address, port, owner);
+        return err_set(err, ERR_IO, hint, "listen on %s: port %u is taken by %s", address, port,
+                       owner);
     if (e == EADDRINUSE)
         return err_set(err, ERR_IO, hint, "listen on %s: port %u is taken", address, port);
     if (e == EACCES)
@@ -220,7 +225,8 @@ static int bind_failed(const char *address, unsigned port, int e, struct err *er
     return err_set(err, ERR_IO, hint, "listen on %s: %s", address, strerror(e));
 }
 
-/* Binds every address of the list; *e is the last error. A free port chosen by the first is used for all. */
+/* Binds every address of the list; *e is the last error. A free port chosen by the first is used
+ * for all. */
 static int bind_all(const struct addrinfo *list, unsigned port, struct net_listener *out, int *e)
 {
     int n = 0;
@@ -246,24 +252,29 @@ static int bind_all(const struct addrinfo *list, unsigned port, struct net_liste
 static int resolve(const struct net_address *a, struct addrinfo **list, struct err *err)
 {
     char port[8];
-    const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
+    const struct addrinfo hints = { .ai_family = AF_UNSPEC,
+                                    .ai_socktype = SOCK_STREAM,
                                     .ai_flags = strcmp(a->host, "*") == 0 ? AI_PASSIVE : 0 };
     snprintf(port, sizeof port, "%u", a->port);
-    const char *host = a->host[0] == 0 || strcmp(a->host, "*") == 0 ? NULL : a->host; /* NULL: loopback, or any if passive */
+    /* NULL: loopback, or any if passive */
+    const char *host = a->host[0] == 0 || strcmp(a->host, "*") == 0 ? NULL : a->host;
     int e = getaddrinfo(host, port, &hints, list);
     if (e)
-        return err_set(err, ERR_USAGE, "check the host's name", "address %s: %s", a->host, gai_strerror(e));
+        return err_set(err, ERR_USAGE, "check the host's name", "address %s: %s", a->host,
+                       gai_strerror(e));
     return 0;
 }
 
-static int listen_tcp(const char *text, const struct net_address *a, struct net_listener *out, struct err *err)
+static int listen_tcp(const char *text, const struct net_address *a, struct net_listener *out,
+                      struct err *err)
 {
     struct addrinfo *list;
     int ret = resolve(a, &list, err);
     if (ret < 0)
         return ret;
     int n = 0, e = 0;
-    for (int i = 0; i < (a->port ? 1 : PORT_TRIES); i++) { /* a free port may be free in one family only */
+    /* a free port may be free in one family only */
+    for (int i = 0; i < (a->port ? 1 : PORT_TRIES); i++) {
         n = bind_all(list, a->port, out, &e);
         if (n >= 0)
             break;
@@ -286,10 +297,12 @@ static enum place look_at(const struct sockaddr_un *sa, pid_t *who)
     *who = 0;
     if (stat(sa->sun_path, &st) < 0)
         return PLACE_FREE; /* or out of reach: binding says why */
-    int fd = S_ISSOCK(st.st_mode) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
+    int fd =
+        S_ISSOCK(st.st_mode) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
     if (fd < 0)
         return PLACE_OTHER;
-    bool left_over = connect(fd, (const struct sockaddr *)sa, sizeof *sa) < 0 && errno == ECONNREFUSED;
+    bool left_over =
+        connect(fd, (const struct sockaddr *)sa, sizeof *sa) < 0 && errno == ECONNREFUSED;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
         *who = peer.pid;
     close(fd);
@@ -302,7 +315,8 @@ static int path_taken(const char *path, pid_t who, struct err *err)
     snprintf(pid, sizeof pid, "%ld", (long)who);
     if (who > 0)
         process_name("/proc", pid, name, sizeof name);
-    return err_set(err, ERR_IO, "choose another path, or end that program", "listen on %s: %s listens there", path, name);
+    return err_set(err, ERR_IO, "choose another path, or end that program",
+                   "listen on %s: %s listens there", path, name);
 }
 
 static int listen_unix(const char *path, struct net_listener *l, struct err *err)
@@ -315,7 +329,8 @@ static int listen_unix(const char *path, struct net_listener *l, struct err *err
     switch (look_at(&sa, &who)) {
     case PLACE_TAKEN: return path_taken(path, who, err);
     case PLACE_OTHER:
-        return err_set(err, ERR_IO, "choose another path", "listen on %s: what is there is no socket", path);
+        return err_set(err, ERR_IO, "choose another path",
+                       "listen on %s: what is there is no socket", path);
     case PLACE_LEFT_OVER: unlink(path); break;
     case PLACE_FREE: break;
     }
@@ -325,10 +340,12 @@ static int listen_unix(const char *path, struct net_listener *l, struct err *err
     if (ret == 0)
         return 1;
     l->path[0] = 0;
-    return err_set(err, ERR_IO, "check the folder and its permissions", "listen on %s: %s", path, strerror(-ret));
+    return err_set(err, ERR_IO, "check the folder and its permissions", "listen on %s: %s", path,
+                   strerror(-ret));
 }
 
-int net_listen(const char *address, unsigned default_port, struct net_listener out[NET_MAX_LISTENERS], struct err *err)
+int net_listen(const char *address, unsigned default_port,
+               struct net_listener out[NET_MAX_LISTENERS], struct err *err)
 {
     struct net_address a;
     const char *text = address ? address : "";
@@ -347,8 +364,9 @@ void net_close(struct net_listener *l)
     l->fd = -1;
 }
 
-/* A peer whose machine lost its power or its network says nothing any more, not even that: it is asked after half a minute of silence, and
- * given up a minute later. A debugger that only waits answers by its kernel. */
+/* A peer whose machine lost its power or its network says nothing any more, not even that: it is
+ * asked after half a minute of silence, and given up a minute later. A debugger that only waits
+ * answers by its kernel. */
 static void notice_dead_peer(int fd)
 {
     const int on = 1, idle_s = 30, every_s = 10, asks = 6;

@@ -8,11 +8,11 @@
 #include "probe/base/err.h"
 
 struct net_listener {
-    int fd;             /* non-blocking, close-on-exec, listening; -1 if closed */
-    unsigned port;      /* 0 for a Unix socket */
-    bool loopback;      /* false: other machines can reach it */
-    char name[128];     /* "127.0.0.1:3333", "[::1]:3333", or the path */
-    char path[108];     /* Unix socket's file, removed by net_close(); else "" */
+    int fd;         /* non-blocking, close-on-exec, listening; -1 if closed */
+    unsigned port;  /* 0 for a Unix socket */
+    bool loopback;  /* false: other machines can reach it */
+    char name[128]; /* "127.0.0.1:3333", "[::1]:3333", or the path */
+    char path[108]; /* Unix socket's file, removed by net_close(); else "" */
 };
 
 enum { NET_MAX_LISTENERS = 4 };
@@ -24,26 +24,28 @@ struct net_address {
     char path[108]; /* of a Unix socket; "": it is none */
 };
 
-/* net_parse - what net_listen() makes of an address, which is told there. Pure. -ERR_USAGE, *out untouched: it has another form. */
+/* net_parse - what net_listen() makes of an address, which is told there. Pure. -ERR_USAGE, *out
+ * untouched: it has another form. */
 int net_parse(const char *address, unsigned default_port, struct net_address *out, struct err *err);
 
 /* net_listen - open what an address names
- * address        "3333", ":3333" and "localhost:3333" (both loopback families), "HOST:PORT", "[V6]:PORT",
- *                "*:PORT" (every interface), or a path with a '/' (Unix socket, mode 0600; a stale file is
- *                replaced); NULL or "" is ":default_port"
- * default_port   where the address names none
- * out            NET_MAX_LISTENERS places; those opened are filled
- * Port 0 takes a free one, the same for both families. A machine without IPv6 gets IPv4 only.
- * Returns how many were opened, at least 1; -ERR_USAGE; -ERR_IO (port taken: says by whom, if it can be known). */
-int net_listen(const char *address, unsigned default_port, struct net_listener out[NET_MAX_LISTENERS], struct err *err);
+ * address        "3333", ":3333" and "localhost:3333" (both loopback families), "HOST:PORT",
+ * "[V6]:PORT",
+ *                "*:PORT" (every interface), or a path with a '/' (Unix socket, mode 0600; a stale
+ * file is replaced); NULL or "" is ":default_port" default_port   where the address names none out
+ * NET_MAX_LISTENERS places; those opened are filled Port 0 takes a free one, the same for both
+ * families. A machine without IPv6 gets IPv4 only. Returns how many were opened, at least 1;
+ * -ERR_USAGE; -ERR_IO (port taken: says by whom, if it can be known). */
+int net_listen(const char *address, unsigned default_port,
+               struct net_listener out[NET_MAX_LISTENERS], struct err *err);
 
 /* net_close - close and remove the Unix socket's file. */
 void net_close(struct net_listener *l);
 
-/* net_accept - one waiting connection: non-blocking, close-on-exec, without Nagle's delay; TCP fails with ETIMEDOUT when its peer's machine has been
- * silent for about a minute and a half, lost its power or its network
- * peer   who it is, for logs
- * Returns the descriptor, -1 if there is none (errno says why). */
+/* net_accept - one waiting connection: non-blocking, close-on-exec, without Nagle's delay; TCP
+ * fails with ETIMEDOUT when its peer's machine has been silent for about a minute and a half, lost
+ * its power or its network peer   who it is, for logs Returns the descriptor, -1 if there is none
+ * (errno says why). */
 int net_accept(const struct net_listener *l, char *peer, size_t cap);
 
 /* net_port_owner - who listens on a TCP port: "gdbserver (process 4711)"

@@ -5,7 +5,13 @@
 #include "probe/base/util.h"
 #include "probe/host_time.h"
 
-enum { PUMP_BATCH = 512, PUMP_BATCHES = 16, PUMP_LOOK_NS = 100000000, REARM_FIRST_MS = 1000, REARM_MAX_MS = 30000 };
+enum {
+    PUMP_BATCH = 512,
+    PUMP_BATCHES = 16,
+    PUMP_LOOK_NS = 100000000,
+    REARM_FIRST_MS = 1000,
+    REARM_MAX_MS = 30000
+};
 
 static void set_phase(struct pump *p, enum pump_phase phase)
 {
@@ -37,23 +43,31 @@ static uint64_t now(struct target *t) { return t->ops->now_ns ? t->ops->now_ns(t
 /* What has come back may be a part without a trace. */
 static int no_trace(const struct pump *p, const struct target *t, struct err *err)
 {
-    return p->cfg.source || t->ops->trace ? 0 : err_set(err, ERR_UNSUPPORTED, "is it the board that was there before?", "this part has no trace");
+    return p->cfg.source || t->ops->trace
+               ? 0
+               : err_set(err, ERR_UNSUPPORTED, "is it the board that was there before?",
+                         "this part has no trace");
 }
 
 static int source_arm(struct pump *p, struct target *t, struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
     int ret = no_trace(p, t, err);
-    return ret < 0 ? ret : s ? s->arm(p->cfg.source_ctx, t, &p->cfg.trace, err) : t->ops->trace->arm(t, &p->cfg.trace, err);
+    return ret < 0 ? ret
+           : s     ? s->arm(p->cfg.source_ctx, t, &p->cfg.trace, err)
+                   : t->ops->trace->arm(t, &p->cfg.trace, err);
 }
 
 static uint64_t slice_ns(struct pump *p, struct target *t);
 
-static int source_poll(struct pump *p, struct target *t, struct event *out, size_t cap, struct err *err)
+static int source_poll(struct pump *p, struct target *t, struct event *out, size_t cap,
+                       struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
     int ret = no_trace(p, t, err);
-    return ret < 0 ? ret : s ? s->poll(p->cfg.source_ctx, t, out, cap, WORKER_SLICE_NS, err) : t->ops->trace->poll(t, out, cap, slice_ns(p, t), err);
+    return ret < 0 ? ret
+           : s     ? s->poll(p->cfg.source_ctx, t, out, cap, WORKER_SLICE_NS, err)
+                   : t->ops->trace->poll(t, out, cap, slice_ns(p, t), err);
 }
 
 static int source_disarm(struct pump *p, struct target *t, struct err *err)
@@ -67,14 +81,18 @@ int pump_set_active(struct pump *p, struct target *t, bool active, struct err *e
 {
     const struct pump_source *s = p->cfg.source;
     int ret = no_trace(p, t, err);
-    return ret < 0 ? ret : s ? s->set_active(p->cfg.source_ctx, t, active, err) : t->ops->trace->set_active(t, active, err);
+    return ret < 0 ? ret
+           : s     ? s->set_active(p->cfg.source_ctx, t, active, err)
+                   : t->ops->trace->set_active(t, active, err);
 }
 
 int pump_status(struct pump *p, struct target *t, struct trace_status *out, struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
     int ret = no_trace(p, t, err);
-    return ret < 0 ? ret : s ? s->status(p->cfg.source_ctx, t, out, err) : t->ops->trace->status(t, out, err);
+    return ret < 0 ? ret
+           : s     ? s->status(p->cfg.source_ctx, t, out, err)
+                   : t->ops->trace->status(t, out, err);
 }
 
 /* What earlier traces of this profile counted, on top. */
@@ -157,7 +175,8 @@ static size_t move_events(struct pump *p, struct target *t)
     return (size_t)n;
 }
 
-/* Several batches, as long as that takes the link no time: what a driver has decoded already must not pile up there. */
+/* Several batches, as long as that takes the link no time: what a driver has decoded already must
+ * not pile up there. */
 static size_t move_batches(struct pump *p, struct target *t)
 {
     uint64_t until = now(t) + WORKER_SLICE_NS;
@@ -191,11 +210,13 @@ static uint64_t slice_ns(struct pump *p, struct target *t)
     return left < WORKER_SLICE_NS ? MAX(left, (uint64_t)1) : WORKER_SLICE_NS;
 }
 
-/* No slice goes on beyond the end: what lasts longer is only that the target is held while its events are moved. */
+/* No slice goes on beyond the end: what lasts longer is only that the target is held while its
+ * events are moved. */
 static void pace(struct pump *p, uint64_t left)
 {
     if (p->cfg.pace && !p->cfg.source && p->cfg.for_ns)
-        p->cfg.pace(p->cfg.pace_ctx, p->phase == PUMP_ARMED && left < WORKER_SLICE_NS ? MAX(left, (uint64_t)1) : 0);
+        p->cfg.pace(p->cfg.pace_ctx,
+                    p->phase == PUMP_ARMED && left < WORKER_SLICE_NS ? MAX(left, (uint64_t)1) : 0);
 }
 
 /* Somebody resumed the target: the stop is history. */
@@ -257,7 +278,9 @@ static bool slice(void *ctx, struct target *t)
         rearm(p, t);
     bool full = event_queue_room(p->queue) == 0;
     if (full != p->was_full)
-        LOG(p, "%s", full ? "the call tree is behind, its queue full: events wait at their source" : "the queue has room again");
+        LOG(p, "%s",
+            full ? "the call tree is behind, its queue full: events wait at their source"
+                 : "the queue has room again");
     p->was_full = full;
     size_t moved = full || p->away ? 0 : move_batches(p, t);
     uint64_t left = time_left(p, t);
@@ -340,7 +363,12 @@ int pump_init(struct pump *p, const struct pump_config *cfg, struct err *err)
         return err_set(err, ERR_NOMEM, "close other programs", "event queue: out of memory");
     pthread_mutex_init(&p->lock, NULL);
     p->client = (struct worker_client){
-        .ctx = p, .slice = slice, .stopped = stopped, .gone = gone, .back = back, .closing = closing,
+        .ctx = p,
+        .slice = slice,
+        .stopped = stopped,
+        .gone = gone,
+        .back = back,
+        .closing = closing,
     };
     return 0;
 }
@@ -395,7 +423,8 @@ void pump_disarm(struct pump *p, struct target *t)
     int ret = p->away ? 0 : source_disarm(p, t, &err);
     if (ret < 0)
         disarm_failed(p, t, &err);
-    LOG(p, "disarmed%s%s: %llu events, %llu lost so far; %s", ret < 0 ? ", not in order: " : "", ret < 0 ? err.what : "", (unsigned long long)p->view.trace.events,
+    LOG(p, "disarmed%s%s: %llu events, %llu lost so far; %s", ret < 0 ? ", not in order: " : "",
+        ret < 0 ? err.what : "", (unsigned long long)p->view.trace.events,
         (unsigned long long)p->view.trace.lost, p->view.trace.note);
     set_phase(p, ret < 0 || p->away ? PUMP_ENDED : PUMP_DRAINING); /* away: why says it already */
     wake(p);
@@ -409,4 +438,7 @@ struct pump_view pump_look(struct pump *p)
     return view;
 }
 
-size_t pump_pop(struct pump *p, struct event *out, size_t cap) { return event_queue_pop(p->queue, out, cap); }
+size_t pump_pop(struct pump *p, struct event *out, size_t cap)
+{
+    return event_queue_pop(p->queue, out, cap);
+}

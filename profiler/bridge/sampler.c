@@ -30,7 +30,8 @@ static int arm(void *ctx, struct target *t, const struct trace_config *cfg, stru
     struct sampler *s = ctx;
     (void)cfg;
     if (!t->ops->sample_pc)
-        return err_set(err, ERR_UNSUPPORTED, "profile it by trace, without --sample", "%s: this part's PC cannot be sampled", t->ops->name);
+        return err_set(err, ERR_UNSUPPORTED, "profile it by trace, without --sample",
+                       "%s: this part's PC cannot be sampled", t->ops->name);
     if (!s->rng)
         s->rng = (s->seed + 1) * 0x9E3779B97F4A7C15ull;
     s->armed_ns = now(t);
@@ -70,7 +71,8 @@ static int note(struct target *t, enum event_cause cause, struct event *out)
     return 1;
 }
 
-/* The program is halted, paused by `monitor profile stop`, or runs again. 1: told; 0: nothing new. */
+/* The program is halted, paused by `monitor profile stop`, or runs again. 1: told; 0: nothing new.
+ */
 static int look_whether_it_runs(struct sampler *s, struct target *t, struct event *out)
 {
     bool runs = t->ops->state(t) == TARGET_RUNNING && s->active;
@@ -84,7 +86,8 @@ static int look_whether_it_runs(struct sampler *s, struct target *t, struct even
     return note(t, runs ? EVENT_CAUSE_RESUMED : EVENT_CAUSE_HALTED, out);
 }
 
-/* A look that failed is missed; a target that never answers, or cannot, is trouble, unless it has stopped (err is NULL then). */
+/* A look that failed is missed; a target that never answers, or cannot, is trouble, unless it has
+ * stopped (err is NULL then). */
 static int failed(struct sampler *s, struct target *t, const struct err *why, struct err *err)
 {
     s->missed++;
@@ -108,7 +111,11 @@ static int sample(struct sampler *s, struct target *t, struct event *out, struct
             *err = why;
         return state == TARGET_GONE ? ret : trouble;
     }
-    *out = (struct event){ .kind = EVENT_SAMPLE, .host_ns = now(t), .pc = pc, .flags = ret ? EVENT_HAS_PC : 0, .amount = s->unreported };
+    *out = (struct event){ .kind = EVENT_SAMPLE,
+                           .host_ns = now(t),
+                           .pc = pc,
+                           .flags = ret ? EVENT_HAS_PC : 0,
+                           .amount = s->unreported };
     s->unreported = 0;
     s->failures = 0;
     s->samples++;
@@ -116,7 +123,8 @@ static int sample(struct sampler *s, struct target *t, struct event *out, struct
     return 1;
 }
 
-static int poll(void *ctx, struct target *t, struct event *out, size_t cap, uint64_t max_ns, struct err *err)
+static int poll(void *ctx, struct target *t, struct event *out, size_t cap, uint64_t max_ns,
+                struct err *err)
 {
     struct sampler *s = ctx;
     (void)max_ns;
@@ -150,15 +158,24 @@ static int status(void *ctx, struct target *t, struct trace_status *out, struct 
 {
     struct sampler *s = ctx;
     (void)err;
-    uint64_t held = t->ops->sample_held_ns ? t->ops->sample_held_ns(t) - s->held_before_ns : 0, ns = now(t) - s->armed_ns;
-    *out = (struct trace_status){ .armed = s->armed, .active = s->active, .events = s->samples, .held_ns = held, .board_ns = held ? ns : 0 };
-    int n = snprintf(out->note, sizeof out->note, "looking at the PC %u times a second", s->rate_hz);
+    uint64_t held = t->ops->sample_held_ns ? t->ops->sample_held_ns(t) - s->held_before_ns : 0,
+             ns = now(t) - s->armed_ns;
+    *out = (struct trace_status){ .armed = s->armed,
+                                  .active = s->active,
+                                  .events = s->samples,
+                                  .held_ns = held,
+                                  .board_ns = held ? ns : 0 };
+    int n =
+        snprintf(out->note, sizeof out->note, "looking at the PC %u times a second", s->rate_hz);
     if (held && s->samples && ns)
-        snprintf(out->note + n, sizeof out->note - (size_t)n, "; each look halts the program, for %.3g ms on average: %.1f%% of the time it stood still",
+        snprintf(out->note + n, sizeof out->note - (size_t)n,
+                 "; each look halts the program, for %.3g ms on average: %.1f%% of the time it "
+                 "stood still",
                  (double)held / (double)s->samples / 1e6, 100.0 * (double)held / (double)ns);
     n = (int)strlen(out->note);
     if (s->unreported) /* no sample came after them to tell */
-        snprintf(out->note + n, sizeof out->note - (size_t)n, "; the last %llu looks were missed", (unsigned long long)s->unreported);
+        snprintf(out->note + n, sizeof out->note - (size_t)n, "; the last %llu looks were missed",
+                 (unsigned long long)s->unreported);
     return 0;
 }
 

@@ -14,9 +14,11 @@
 #include "probe/host_time.h"
 
 enum {
-    MAX_FDS = 64,             /* descriptors in the wait */
+    MAX_FDS = 64, /* descriptors in the wait */
     RECOVER_FIRST_MS = 100,
-    RECOVER_MAX_MS = 250, /* back within a second of the return, arming included; a look at the bus costs about a millisecond */
+    /* back within a second of the return, arming included; a look at the bus costs about a
+       millisecond */
+    RECOVER_MAX_MS = 250,
 };
 
 struct job_list {
@@ -28,16 +30,16 @@ struct worker {
     pthread_t thread;
     int wake_fd;
     struct worker_fd wake;
-    uv_async_t async;        /* tells the loop of completions */
+    uv_async_t async; /* tells the loop of completions */
     bool has_async;
 
-    pthread_mutex_t lock;    /* guards the two lists and done_sent */
+    pthread_mutex_t lock; /* guards the two lists and done_sent */
     pthread_cond_t ended_cond;
     struct job_list queued, finished;
     bool ended;
     atomic_bool stopping;
-    atomic_bool posted;      /* something is in queued; a hint that costs no lock */
-    atomic_bool asleep;      /* in a wait that only wake_fd ends */
+    atomic_bool posted; /* something is in queued; a hint that costs no lock */
+    atomic_bool asleep; /* in a wait that only wake_fd ends */
 
     /* Below: the worker's thread only. */
     struct worker_client *clients;
@@ -45,12 +47,12 @@ struct worker {
     struct worker_fd *fds[MAX_FDS]; /* side by side with pfd; NULL: removed during dispatch */
     size_t nfds;
     bool gone;
-    struct err lost;         /* code != ERR_OK: by worker_lost(), not told yet */
-    bool was_running;        /* when last seen for certain */
-    uint64_t slice_ns;       /* at most cfg.slice_ns */
+    struct err lost;   /* code != ERR_OK: by worker_lost(), not told yet */
+    bool was_running;  /* when last seen for certain */
+    uint64_t slice_ns; /* at most cfg.slice_ns */
     unsigned recover_pause_ms;
     uint64_t recover_at_ns;
-    uint64_t idle_at_ns;     /* next slice() of a halted target */
+    uint64_t idle_at_ns; /* next slice() of a halted target */
 };
 
 /* ---- job lists ---- */
@@ -96,7 +98,10 @@ int worker_post(struct worker *w, struct worker_job *job, struct err *err)
     return 0;
 }
 
-void worker_set_slice(struct worker *w, uint64_t ns) { w->slice_ns = ns && ns < w->cfg.slice_ns ? ns : w->cfg.slice_ns; }
+void worker_set_slice(struct worker *w, uint64_t ns)
+{
+    w->slice_ns = ns && ns < w->cfg.slice_ns ? ns : w->cfg.slice_ns;
+}
 
 void worker_serve(struct worker *w) { w->cfg.held = false; }
 
@@ -108,10 +113,7 @@ void worker_lost(struct worker *w, const struct err *why)
 
 bool worker_was_running(const struct worker *w) { return w->was_running; }
 
-bool worker_stopping(const struct worker *w)
-{
-    return atomic_load(&w->stopping);
-}
+bool worker_stopping(const struct worker *w) { return atomic_load(&w->stopping); }
 
 static void finish_job(struct worker *w, struct worker_job *job)
 {
@@ -157,10 +159,7 @@ static void deliver_finished(struct worker *w)
     }
 }
 
-static void on_async(uv_async_t *async)
-{
-    deliver_finished(async->data);
-}
+static void on_async(uv_async_t *async) { deliver_finished(async->data); }
 
 /* ---- clients ---- */
 
@@ -244,18 +243,21 @@ static void try_recover(struct worker *w)
 {
     struct target *t = w->cfg.target;
     struct err err = { .code = ERR_OK };
-    int ret = w->cfg.recover ? w->cfg.recover(w->cfg.recover_ctx, t, &err) : t->ops->attach(t, &err);
+    int ret =
+        w->cfg.recover ? w->cfg.recover(w->cfg.recover_ctx, t, &err) : t->ops->attach(t, &err);
     enum target_state state = t->ops->state(t);
     if (ret >= 0 && (state == TARGET_RUNNING || state == TARGET_HALTED)) {
         tell_back(w);
         return;
     }
-    w->recover_pause_ms = w->recover_pause_ms * 2 > RECOVER_MAX_MS ? RECOVER_MAX_MS : w->recover_pause_ms * 2;
+    w->recover_pause_ms =
+        w->recover_pause_ms * 2 > RECOVER_MAX_MS ? RECOVER_MAX_MS : w->recover_pause_ms * 2;
     w->recover_at_ns = host_ns() + (uint64_t)w->recover_pause_ms * 1000000u;
     log_msg(w->cfg.log, LOG_TARGET, "worker: not back yet: %s", err.what);
 }
 
-/* Looks for a stop. A halted target is asked too: halt() and a step may be over before the first poll. */
+/* Looks for a stop. A halted target is asked too: halt() and a step may be over before the first
+ * poll. */
 static void poll_target(struct worker *w, uint64_t max_ns)
 {
     struct target *t = w->cfg.target;
@@ -279,11 +281,14 @@ static int serve_target(struct worker *w)
     struct target *t = w->cfg.target;
     enum target_state state = t->ops->state(t);
     bool lost = state == TARGET_GONE || w->lost.code != ERR_OK;
-    if (w->cfg.held || (state == TARGET_DETACHED && !lost && !w->gone)) /* an attach that failed half-way leaves one detached, too */
+    /* an attach that failed half-way leaves one detached, too */
+    if (w->cfg.held || (state == TARGET_DETACHED && !lost && !w->gone))
         return -1;
     if (lost && !w->gone) {
         struct err why = w->lost;
-        tell_gone(w, why.code != ERR_OK ? &why : &(struct err){ .code = ERR_NO_TARGET, .what = "the target does not answer" });
+        tell_gone(w, why.code != ERR_OK ? &why
+                                        : &(struct err){ .code = ERR_NO_TARGET,
+                                                         .what = "the target does not answer" });
     }
     uint64_t now = host_ns();
     w->was_running = w->was_running || state == TARGET_RUNNING;
@@ -293,11 +298,14 @@ static int serve_target(struct worker *w)
         if (w->gone)
             tell_slice(w);
         now = host_ns();
-        return !w->gone ? 0 : w->recover_at_ns <= now ? 0 : (int)((w->recover_at_ns - now) / 1000000u) + 1;
+        return !w->gone                  ? 0
+               : w->recover_at_ns <= now ? 0
+                                         : (int)((w->recover_at_ns - now) / 1000000u) + 1;
     }
     bool turn = state == TARGET_RUNNING || now >= w->idle_at_ns;
     poll_target(w, turn ? w->slice_ns : 0);
-    if (turn && !w->gone && t->ops->state(t) == TARGET_HALTED) /* not before it has answered: what failed half-way may have left it so */
+    /* not before it has answered: what failed half-way may have left it so */
+    if (turn && !w->gone && t->ops->state(t) == TARGET_HALTED)
         w->was_running = false;
     if (turn) {
         bool more = tell_slice(w);
@@ -322,9 +330,10 @@ static void sweep_fds(struct worker *w)
     w->nfds = n;
 }
 
-/* poll(), not epoll: the descriptors are few, and a wake-up through epoll loses the scheduler's hint that the sender is
- * about to sleep, so worker and debugger run on different cores and each packet pays for waking an idle one (bench_rsp, g on
- * two cores: 17 thousand round trips a second that way). Spinning for the next packet is slower than this as well. */
+/* poll(), not epoll: the descriptors are few, and a wake-up through epoll loses the scheduler's
+ * hint that the sender is about to sleep, so worker and debugger run on different cores and each
+ * packet pays for waking an idle one (bench_rsp, g on two cores: 17 thousand round trips a second
+ * that way). Spinning for the next packet is slower than this as well. */
 static void wait_for_work(struct worker *w, int timeout_ms)
 {
     sweep_fds(w);
@@ -414,10 +423,7 @@ static void destroy(struct worker *w)
     free(w);
 }
 
-static void on_async_closed(uv_handle_t *h)
-{
-    destroy(h->data);
-}
+static void on_async_closed(uv_handle_t *h) { destroy(h->data); }
 
 /* The handle, once initialised, may only be freed by its close callback. */
 static void dispose(struct worker *w)
@@ -432,7 +438,8 @@ static int open_wait(struct worker *w, struct err *err)
 {
     w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (w->wake_fd < 0)
-        return err_set(err, ERR_IO, "raise the limit on open files (ulimit -n)", "worker: %s", strerror(errno));
+        return err_set(err, ERR_IO, "raise the limit on open files (ulimit -n)", "worker: %s",
+                       strerror(errno));
     w->wake = (struct worker_fd){ .fd = w->wake_fd, .ready = on_wake, .ctx = w };
     return worker_fd_add(w, &w->wake, POLLIN, err);
 }
@@ -465,7 +472,8 @@ int worker_start(const struct worker_config *cfg, struct worker **out, struct er
     }
     int e = pthread_create(&w->thread, NULL, worker_main, w);
     if (e) {
-        ret = err_set(err, ERR_IO, "raise the limits on processes and memory (ulimit -u, -v)", "worker: thread: %s", strerror(e));
+        ret = err_set(err, ERR_IO, "raise the limits on processes and memory (ulimit -u, -v)",
+                      "worker: thread: %s", strerror(e));
         goto fail;
     }
     *out = w;
@@ -496,8 +504,12 @@ static bool wait_ended(struct worker *w, unsigned deadline_ms)
 
 int worker_hangs(unsigned deadline_ms, struct err *err)
 {
-    return err_set(err, ERR_TIMEOUT, "the board may keep breakpoints and patches, which the next attach undoes; or reset it",
-                   "the board was not left: what was asked of its adapter has not come to an end within %.3g s", deadline_ms / 1000.0);
+    return err_set(
+        err, ERR_TIMEOUT,
+        "the board may keep breakpoints and patches, which the next attach undoes; or reset it",
+        "the board was not left: what was asked of its adapter has not come to an end within %.3g "
+        "s",
+        deadline_ms / 1000.0);
 }
 
 int worker_stop(struct worker *w, unsigned deadline_ms, struct err *err)

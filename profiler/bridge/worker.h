@@ -1,9 +1,10 @@
 /* The adapter's worker: one thread that owns a target and makes every call on it.
  *
- * The main thread's libuv loop hands it jobs and gets completions; sessions of the GDB server run on
- * the worker itself, with their sockets in the worker's own wait, so that a packet costs one wake-up
- * and nothing on the loop ever waits for the wire. While the target runs, the worker lets it proceed
- * slice by slice and looks for stops; while the target is gone, it tries to get it back. */
+ * The main thread's libuv loop hands it jobs and gets completions; sessions of the GDB server run
+ * on the worker itself, with their sockets in the worker's own wait, so that a packet costs one
+ * wake-up and nothing on the loop ever waits for the wire. While the target runs, the worker lets
+ * it proceed slice by slice and looks for stops; while the target is gone, it tries to get it back.
+ */
 #ifndef PROFILER_BRIDGE_WORKER_H
 #define PROFILER_BRIDGE_WORKER_H
 
@@ -34,16 +35,17 @@ struct worker_job {
  * worker thread and may call the target; any of them may be NULL. */
 struct worker_client {
     void *ctx;
-    /* After every slice of a running target, every WORKER_IDLE_MS while it is halted, and between tries to get a
-     * lost one back: fetch trace events, count time. Returns true if there is more to do at once: then a halted target's next
-     * call comes without the wait. */
+    /* After every slice of a running target, every WORKER_IDLE_MS while it is halted, and between
+     * tries to get a lost one back: fetch trace events, count time. Returns true if there is more
+     * to do at once: then a halted target's next call comes without the wait. */
     bool (*slice)(void *ctx, struct target *t);
     /* A stop, once per stop, before any other client has reacted to it. A client may resume the
      * target here; the later ones are told all the same. */
     void (*stopped)(void *ctx, struct target *t, const struct target_stop *stop);
     /* The target stopped answering; why says what failed. Recovery has not begun. */
     void (*gone)(void *ctx, struct target *t, const struct err *why);
-    /* A poll failed although the target is not gone: why says what, e.g. that no CPU answers a halt. */
+    /* A poll failed although the target is not gone: why says what, e.g. that no CPU answers a
+     * halt. */
     void (*troubled)(void *ctx, struct target *t, const struct err *why);
     /* It answers again and is attached: restore breakpoints, arming. Its state may be RUNNING or
      * HALTED, and nothing that was written to it before can be relied upon. */
@@ -58,18 +60,20 @@ enum { WORKER_IDLE_MS = 50, WORKER_SLICE_NS = 2000000 };
 /* ---- descriptors in the worker's wait ---- */
 struct worker_fd {
     int fd;
-    void (*ready)(void *ctx, struct target *t, uint32_t events); /* as of poll(): POLLIN, POLLOUT, ... */
+    /* as of poll(): POLLIN, POLLOUT, ... */
+    void (*ready)(void *ctx, struct target *t, uint32_t events);
     void *ctx;
 };
 
 struct worker_config {
-    struct target *target;   /* open; nobody else may use it until worker_stop() has returned 0 */
-    struct uv_loop_s *loop;  /* where done() callbacks run; NULL: they run on the worker */
-    const struct log *log;   /* may be NULL; its write() must be callable from the worker */
-    uint64_t slice_ns;       /* longest ops->poll() of a running target; 0 = WORKER_SLICE_NS */
-    bool held;               /* the target is left alone until worker_serve() */
-    /* Gets a lost target back: re-open the adapter, attach. NULL: ops->attach() alone. Called on the
-     * worker, first after 100 ms, then with growing pauses up to a quarter of a second, until it succeeds. */
+    struct target *target;  /* open; nobody else may use it until worker_stop() has returned 0 */
+    struct uv_loop_s *loop; /* where done() callbacks run; NULL: they run on the worker */
+    const struct log *log;  /* may be NULL; its write() must be callable from the worker */
+    uint64_t slice_ns;      /* longest ops->poll() of a running target; 0 = WORKER_SLICE_NS */
+    bool held;              /* the target is left alone until worker_serve() */
+    /* Gets a lost target back: re-open the adapter, attach. NULL: ops->attach() alone. Called on
+     * the worker, first after 100 ms, then with growing pauses up to a quarter of a second, until
+     * it succeeds. */
     int (*recover)(void *ctx, struct target *t, struct err *err);
     void *recover_ctx;
 };
@@ -83,12 +87,13 @@ int worker_start(const struct worker_config *cfg, struct worker **out, struct er
 /* worker_stop - end the thread: queued jobs are still run, clients get closing(), done() callbacks
  * that are due are made from here.
  * deadline_ms   how long the call in progress may take
- * Call on the loop's thread; NULL is fine. Returns 0 and the worker is gone (its handle closes when the
- * loop next turns). -ERR_TIMEOUT: the thread is still inside a call of the target and is left to itself,
- * as are its memory and the target; then end the process without closing the target. */
+ * Call on the loop's thread; NULL is fine. Returns 0 and the worker is gone (its handle closes when
+ * the loop next turns). -ERR_TIMEOUT: the thread is still inside a call of the target and is left
+ * to itself, as are its memory and the target; then end the process without closing the target. */
 int worker_stop(struct worker *w, unsigned deadline_ms, struct err *err);
 
-/* worker_hangs - the error of whoever has waited deadline_ms for a call of the target in vain. Returns -ERR_TIMEOUT. */
+/* worker_hangs - the error of whoever has waited deadline_ms for a call of the target in vain.
+ * Returns -ERR_TIMEOUT. */
 int worker_hangs(unsigned deadline_ms, struct err *err);
 
 /* worker_post - queue a job; they run in order. From any thread. Returns 0, or -ERR_STATE once
@@ -98,22 +103,26 @@ int worker_post(struct worker *w, struct worker_job *job, struct err *err);
 /* worker_stopping - true once worker_stop() was called: long jobs ask and give up. Any thread. */
 bool worker_stopping(const struct worker *w);
 
-/* worker_set_slice - how long the next polls of a running target may last, at most what worker_config says; 0: that.
- * On the worker. */
+/* worker_set_slice - how long the next polls of a running target may last, at most what
+ * worker_config says; 0: that. On the worker. */
 void worker_set_slice(struct worker *w, uint64_t ns);
 
-/* worker_serve - from here on a held worker lets the target run and looks for stops. On the worker. */
+/* worker_serve - from here on a held worker lets the target run and looks for stops. On the worker.
+ */
 void worker_serve(struct worker *w);
 
-/* worker_lost - somebody has found that the target cannot be used any more, and knows why: clients are told with the worker's next turn, then it
- * is got back as any other. The first reason counts; harmless once it is gone. On the worker. */
+/* worker_lost - somebody has found that the target cannot be used any more, and knows why: clients
+ * are told with the worker's next turn, then it is got back as any other. The first reason counts;
+ * harmless once it is gone. On the worker. */
 void worker_lost(struct worker *w, const struct err *why);
 
-/* worker_was_running - did the program run when the target was lost? On the worker, in recover() and back(). */
+/* worker_was_running - did the program run when the target was lost? On the worker, in recover()
+ * and back(). */
 bool worker_was_running(const struct worker *w);
 
-/* worker_add_client, worker_remove_client - on the worker (in a job), or before any job was posted and
- * from the loop's thread right after worker_start(). The struct is borrowed until removed or closing(). */
+/* worker_add_client, worker_remove_client - on the worker (in a job), or before any job was posted
+ * and from the loop's thread right after worker_start(). The struct is borrowed until removed or
+ * closing(). */
 void worker_add_client(struct worker *w, struct worker_client *c);
 void worker_remove_client(struct worker *w, struct worker_client *c);
 

@@ -12,10 +12,12 @@ int capture_open(struct capture *c, const struct symbols *symbols, const struct 
     calltree_resolve *resolve = symbols ? symbols_range : NULL;
     c->symbols = symbols;
     filter_init(&c->filter, &(struct filter_config){
-        .max_passes = h->max_passes,
-        .exclude_interrupts = h->irq_filter == IRQ_FILTER_AUTO,
-    });
-    int ret = calltree_new(&(struct calltree_config){ .resolve = resolve, .resolve_ctx = (void *)symbols }, &c->tree, err);
+                                .max_passes = h->max_passes,
+                                .exclude_interrupts = h->irq_filter == IRQ_FILTER_AUTO,
+                            });
+    int ret = calltree_new(
+        &(struct calltree_config){ .resolve = resolve, .resolve_ctx = (void *)symbols }, &c->tree,
+        err);
     if (ret == 0 && record)
         ret = recording_create(record, h, &c->recording, err);
     if (ret < 0)
@@ -38,7 +40,8 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
     for (size_t i = 0; i < n; i++) {
         sampling_feed(&c->sampling, &events[i]);
         switch (events[i].kind) {
-        case EVENT_BLOCK: case EVENT_BRANCH: /* sums so far: those of the last pass come before its end */
+        case EVENT_BLOCK:
+        case EVENT_BRANCH: /* sums so far: those of the last pass come before its end */
             counted = c->filter.done || counted < 0 ? counted : blocks_add(&c->blocks, &events[i]);
             break;
         case EVENT_RATE: /* the last set is the best, for all passes */
@@ -55,13 +58,13 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
             counted = counted < 0 ? counted : task_names_add(&c->tasks, &events[i]);
             kept += filter_event(&c->filter, &events[i], &events[kept]);
             break;
-        default:
-            kept += filter_event(&c->filter, &events[i], &events[kept]);
-            break;
+        default: kept += filter_event(&c->filter, &events[i], &events[kept]); break;
         }
     }
     calltree_feed(c->tree, events, kept);
-    return ret < 0 || counted == 0 ? ret : err_set(err, (enum err_code)-counted, "close other programs", "counts: out of memory");
+    return ret < 0 || counted == 0 ? ret
+                                   : err_set(err, (enum err_code) - counted, "close other programs",
+                                             "counts: out of memory");
 }
 
 bool capture_done(const struct capture *c) { return c->filter.done; }
@@ -95,7 +98,8 @@ int capture_profile(const struct capture *c, const struct profile_info *info, st
         ret = profile_take_tasks(*out, &c->tasks, err);
     if (ret == 0)
         ret = profile_take_untraced(*out, &c->untraced, c->symbols, err);
-    const char *exception = part_exception(info->target, calltree_stats(c->tree)->unfinished.vector);
+    const char *exception =
+        part_exception(info->target, calltree_stats(c->tree)->unfinished.vector);
     if (ret == 0)
         ret = profile_take_unfinished(*out, c->tree, exception, c->symbols, err);
     if (ret < 0) {
@@ -126,11 +130,13 @@ static void hex(const uint8_t *id, size_t len, char *buf, size_t cap)
         snprintf(buf + 2 * i, cap - 2 * i, "%02x", id[i]);
 }
 
-/* By build id, else by code. 1 yes, 0 no, -1 if neither tells: no build id in one of the two, and an older recording. */
+/* By build id, else by code. 1 yes, 0 no, -1 if neither tells: no build id in one of the two, and
+ * an older recording. */
 static int is_same(const struct recording_header *h, const struct image *im)
 {
     if (h->build_id_len && im->build_id_len)
-        return h->build_id_len == im->build_id_len && memcmp(im->build_id, h->build_id, h->build_id_len) == 0;
+        return h->build_id_len == im->build_id_len &&
+               memcmp(im->build_id, h->build_id, h->build_id_len) == 0;
     return h->code_sum ? h->code_sum == recording_code_sum(im) : -1;
 }
 
@@ -142,8 +148,10 @@ static void build_name(const uint8_t *id, size_t len, uint64_t sum, char *buf, s
         hex(id, len, buf, cap);
 }
 
-/* Names and bounds of functions decide how calls are counted, so another build gives other numbers. 0; 1 if that cannot be told. */
-static int same_build(const struct recording_header *h, const char *path, const struct image *im, struct err *err)
+/* Names and bounds of functions decide how calls are counted, so another build gives other numbers.
+ * 0; 1 if that cannot be told. */
+static int same_build(const struct recording_header *h, const char *path, const struct image *im,
+                      struct err *err)
 {
     enum { SHOWN = 8 };
     char is[2 * SHOWN + 6], was[2 * SHOWN + 6];
@@ -153,13 +161,16 @@ static int same_build(const struct recording_header *h, const char *path, const 
     bool by_id = h->build_id_len && im->build_id_len;
     build_name(im->build_id, by_id ? im->build_id_len : 0, recording_code_sum(im), is, sizeof is);
     build_name(h->build_id, by_id ? h->build_id_len : 0, h->code_sum, was, sizeof was);
-    return err_set(err, ERR_FORMAT, "give --elf the build that ran, or record again", "%s is another build (%s) than the one recorded (%s): its functions would be counted wrongly",
+    return err_set(err, ERR_FORMAT, "give --elf the build that ran, or record again",
+                   "%s is another build (%s) than the one recorded (%s): its functions would be "
+                   "counted wrongly",
                    path, is, was);
 }
 
-/* The recording's ELF is a convenience: its path may be stale, and it may have been rebuilt since. What is named by hand has to be right. */
-static int open_symbols(const struct recording_header *h, const char *elf, struct symbols **syms, char *warn,
-                        size_t cap, struct err *err)
+/* The recording's ELF is a convenience: its path may be stale, and it may have been rebuilt since.
+ * What is named by hand has to be right. */
+static int open_symbols(const struct recording_header *h, const char *elf, struct symbols **syms,
+                        char *warn, size_t cap, struct err *err)
 {
     const char *path = elf ? elf : h->elf;
     struct err miss = { .code = ERR_OK };
@@ -173,11 +184,17 @@ static int open_symbols(const struct recording_header *h, const char *elf, struc
     if (ret < 0 && elf)
         return err_set(err, miss.code, miss.hint, "%s", miss.what);
     if (ret < 0) {
-        snprintf(warn, cap, "%s: functions are named by address and their bounds are not known, so some calls may count otherwise; --elf FILE helps", miss.what);
+        snprintf(warn, cap,
+                 "%s: functions are named by address and their bounds are not known, so some calls "
+                 "may count otherwise; --elf FILE helps",
+                 miss.what);
         return 0;
     }
     if (ret > 0)
-        snprintf(warn, cap, "whether %s is the build that was recorded cannot be told: without build ids (ld --build-id) names may be wrong", path);
+        snprintf(warn, cap,
+                 "whether %s is the build that was recorded cannot be told: without build ids (ld "
+                 "--build-id) names may be wrong",
+                 path);
     return part_prepare_symbols(*syms, h->target, err);
 }
 
@@ -192,13 +209,18 @@ static int replay_events(struct recording *r, struct capture *c, struct err *err
     }
 }
 
-static void info_from_recording(const struct recording *r, const struct symbols *syms, struct profile_info *info)
+static void info_from_recording(const struct recording *r, const struct symbols *syms,
+                                struct profile_info *info)
 {
     const struct recording_header *h = recording_header(r);
     const struct recording_end *end = recording_end_info(r);
     *info = (struct profile_info){
-        .target = h->target, .probe = h->probe, .elf = h->elf, .counter = { h->counter[0], h->counter[1] },
-        .when = h->when, .cache_by_address = h->address_cached,
+        .target = h->target,
+        .probe = h->probe,
+        .elf = h->elf,
+        .counter = { h->counter[0], h->counter[1] },
+        .when = h->when,
+        .cache_by_address = h->address_cached,
         .build_id_len = h->build_id_len,
     };
     memcpy(info->build_id, h->build_id, h->build_id_len);
@@ -230,7 +252,8 @@ static void say(struct said *s, const char *kind, const char *text)
         s->row[s->n++] = (struct profile_remark){ kind, text, 0 };
 }
 
-static void collect(struct said *s, const struct recording *r, const char *path, struct profile_info *info)
+static void collect(struct said *s, const struct recording *r, const char *path,
+                    struct profile_info *info)
 {
     s->n = info->nremarks;
     if (s->n)
@@ -243,7 +266,8 @@ static void collect(struct said *s, const struct recording *r, const char *path,
     info->nremarks = s->n;
 }
 
-int capture_replay(const char *path, const char *elf, struct profile **out, struct symbols **syms, struct err *err)
+int capture_replay(const char *path, const char *elf, struct profile **out, struct symbols **syms,
+                   struct err *err)
 {
     struct recording *r = NULL;
     struct capture c = { 0 };

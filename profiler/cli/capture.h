@@ -1,5 +1,6 @@
-/* What becomes of events, live or replayed: recording, filters, call tree, and at the end a profile.
- * A replay goes through the same code, so a recording gives the same result as the run it was made in. */
+/* What becomes of events, live or replayed: recording, filters, call tree, and at the end a
+ * profile. A replay goes through the same code, so a recording gives the same result as the run it
+ * was made in. */
 #ifndef PROFILER_CLI_CAPTURE_H
 #define PROFILER_CLI_CAPTURE_H
 
@@ -18,14 +19,17 @@ struct capture {
     struct filter filter;
     struct recording_writer *recording; /* NULL: not recorded */
     const struct symbols *symbols;      /* borrowed; may be NULL */
-    void (*line)(void *ctx, uint64_t raw); /* each EVENT_LINE, NULL: nobody cares; set after capture_open() */
+    /* each EVENT_LINE, NULL: nobody cares; set after capture_open() */
+    void (*line)(void *ctx, uint64_t raw);
     void *line_ctx;
-    struct blocks blocks;               /* exact counts, where the target has them; not those after the last pass */
-    struct rates rates;                 /* of an estimated counter 1; the last set, whenever it came */
-    struct sampling sampling;           /* of a statistical profile */
-    struct untraced untraced;           /* places that gave no events */
-    struct task_names tasks;            /* of the program's system */
-    uint64_t seen;                      /* events fed, those of the lists above among them */
+    /* exact counts, where the target has them; not those after the last pass */
+    struct blocks blocks;
+    /* of an estimated counter 1; the last set, whenever it came */
+    struct rates rates;
+    struct sampling sampling; /* of a statistical profile */
+    struct untraced untraced; /* places that gave no events */
+    struct task_names tasks;  /* of the program's system */
+    uint64_t seen;            /* events fed, those of the lists above among them */
 };
 
 /* capture_open - an empty tree behind the filters that the recording header describes
@@ -37,27 +41,32 @@ struct capture {
 int capture_open(struct capture *c, const struct symbols *symbols, const struct recording_header *h,
                  const char *record, struct err *err);
 
-/* capture_feed - n events, in order; they are recorded as they are, then filtered in place and counted.
- * Returns 0, or recording_write()'s failure: the events count all the same and recording has ended. */
+/* capture_feed - n events, in order; they are recorded as they are, then filtered in place and
+ * counted. Returns 0, or recording_write()'s failure: the events count all the same and recording
+ * has ended. */
 int capture_feed(struct capture *c, struct event *events, size_t n, struct err *err);
 
 /* capture_done - passes are used up: nothing that comes now changes the profile. */
 bool capture_done(const struct capture *c);
 
-/* capture_finish_recording - end's number of events is filled in here; without a recording it does nothing. */
+/* capture_finish_recording - end's number of events is filled in here; without a recording it does
+ * nothing. */
 int capture_finish_recording(struct capture *c, const struct recording_end *end, struct err *err);
 
 /* capture_profile - the result so far; caller frees with profile_free(). */
 int capture_profile(const struct capture *c, const struct profile_info *info, struct profile **out,
                     struct err *err);
 
-/* capture_close - gives everything back; an unfinished recording stays as FILE.part. A zeroed struct is fine. */
+/* capture_close - gives everything back; an unfinished recording stays as FILE.part. A zeroed
+ * struct is fine. */
 void capture_close(struct capture *c);
 
 /* capture_replay - a recording through all of the above
- * elf    ELF to name functions with, or NULL for the one the recording names; -ERR_FORMAT if it is another build than the one recorded. The
- *        recording's own is not used then. That there is no ELF that can be used, or that the file is damaged, is among the profile's remarks
- * Returns 0 with *out and *syms (may be NULL) set, to be freed by the caller; else the failure. */
-int capture_replay(const char *path, const char *elf, struct profile **out, struct symbols **syms, struct err *err);
+ * elf    ELF to name functions with, or NULL for the one the recording names; -ERR_FORMAT if it is
+ * another build than the one recorded. The recording's own is not used then. That there is no ELF
+ * that can be used, or that the file is damaged, is among the profile's remarks Returns 0 with *out
+ * and *syms (may be NULL) set, to be freed by the caller; else the failure. */
+int capture_replay(const char *path, const char *elf, struct profile **out, struct symbols **syms,
+                   struct err *err);
 
 #endif

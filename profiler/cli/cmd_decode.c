@@ -21,17 +21,29 @@ static const struct opt decode_opts[] = {
     { "format", 'f', "FORM", "what the file is: " TRACE_FORMATS, OPT_FORMAT },
     { "elf", 'e', "E", "the program that was traced", SET_ELF },
     { "start", 's', "A", "count from here on", SET_START },
-    { "stop", 't', "B", "stop counting here, until the start point is met again; may be given 64 times", SET_STOP },
-    { "passes", 'n', "N", "count the first N rounds from the start point to a stop point only", SET_PASSES },
-    { "c2", 0, "EVENT", "what C2 counts: branches (default), taken-branches, instructions, calls or interrupts", SET_C2 },
-    { "irq-filter", 0, "F", "auto keeps interrupt handlers out of their victims' numbers", SET_IRQ_FILTER },
-    { "setting", 0, "NAME=VALUE", "an unconfirmed encoding, see `probeprof dump lines --explain`; may be given again", OPT_SETTING },
-    { "signals", 0, "CLK,DATA", "names of the two signals in a capture, default PDOCLK,PDO; of raw samples their bits, default 1,0", OPT_SIGNALS },
+    { "stop", 't', "B",
+      "stop counting here, until the start point is met again; may be given 64 times", SET_STOP },
+    { "passes", 'n', "N", "count the first N rounds from the start point to a stop point only",
+      SET_PASSES },
+    { "c2", 0, "EVENT",
+      "what C2 counts: branches (default), taken-branches, instructions, calls or interrupts",
+      SET_C2 },
+    { "irq-filter", 0, "F", "auto keeps interrupt handlers out of their victims' numbers",
+      SET_IRQ_FILTER },
+    { "setting", 0, "NAME=VALUE",
+      "an unconfirmed encoding, see `probeprof dump lines --explain`; may be given again",
+      OPT_SETTING },
+    { "signals", 0, "CLK,DATA",
+      "names of the two signals in a capture, default PDOCLK,PDO; of raw samples their bits, "
+      "default 1,0",
+      OPT_SIGNALS },
     { "unit", 0, "BYTES", "bytes a sample, of raw samples; default 1", OPT_UNIT },
-    { "ivbr", 0, "N", "where the program's vector table was, register IVBR; default 0xFFFE", OPT_IVBR },
+    { "ivbr", 0, "N", "where the program's vector table was, register IVBR; default 0xFFFE",
+      OPT_IVBR },
     { "record", 'r', "F", "write the events, for `probeprof report`", SET_RECORD },
     { "output", 'o', "F.prf", "write the profile in CodeScape's format", SET_OUTPUT },
-    { "json", 0, NULL, "print the profile as one JSON document, with blocks and branches", SET_JSON },
+    { "json", 0, NULL, "print the profile as one JSON document, with blocks and branches",
+      SET_JSON },
     SETTINGS_VIEW_OPTS,
     { "help", 'h', NULL, "this text", SET_HELP },
     { NULL, 0, NULL, NULL, 0 },
@@ -56,9 +68,10 @@ struct decode {
     struct s12z_events *events;
     struct capture capture;
     struct trace_input_stats stats;
-    uint64_t lines, first_bad, first_misfit; /* so far; of the first that is none, that does not fit: 0 none */
-    uint64_t first_headless, first_unended;  /* of the first behind a line that is missing */
-    bool middle, open;  /* the first line begins no session; the last one ends none */
+    /* so far; of the first that is none, that does not fit: 0 none */
+    uint64_t lines, first_bad, first_misfit;
+    uint64_t first_headless, first_unended; /* of the first behind a line that is missing */
+    bool middle, open; /* the first line begins no session; the last one ends none */
     struct remarks remarks;
     struct err failure; /* of a callback */
 };
@@ -69,9 +82,7 @@ static int take(void *ctx, int id, const char *value, struct err *err)
 {
     struct decode *d = ctx;
     switch (id) {
-    case OPT_FORMAT:
-        d->has_format = true;
-        return trace_format_parse(value, &d->in.format, err);
+    case OPT_FORMAT: d->has_format = true; return trace_format_parse(value, &d->in.format, err);
     case OPT_SETTING: return s12z_setting_parse(&d->in.settings, value, err);
     case OPT_SIGNALS: return trace_signals_parse(value, &d->in, err);
     case OPT_UNIT: return opt_count("unit", value, 1, 16, &d->in.unit, err);
@@ -93,7 +104,8 @@ static int prepare(struct decode *d, struct err *err)
     uint64_t start = 0;
     int ret = symbols_open(d->set.elf, &d->syms, err);
     if (ret == 0 && symbols_machine(d->syms) != 249)
-        ret = err_set(err, ERR_USAGE, "give the ELF of the S12Z program", "%s is for another CPU", d->set.elf);
+        ret = err_set(err, ERR_USAGE, "give the ELF of the S12Z program", "%s is for another CPU",
+                      d->set.elf);
     if (ret == 0 && *d->set.start)
         ret = err_prefix(err, symbols_parse(d->syms, d->set.start, &start, err), "--start");
     for (size_t k = 0; k < d->set.nstops && ret == 0; k++)
@@ -101,11 +113,17 @@ static int prepare(struct decode *d, struct err *err)
     d->counter[0] = counter_named("bus-cycles");
     d->counter[1] = counter_named(*d->set.counter[1] ? d->set.counter[1] : "branches");
     if (ret == 0 && !d->counter[1])
-        ret = err_set(err, ERR_USAGE, "branches, taken-branches, instructions, calls or interrupts", "--c2: no event '%s'", d->set.counter[1]);
+        ret = err_set(err, ERR_USAGE, "branches, taken-branches, instructions, calls or interrupts",
+                      "--c2: no event '%s'", d->set.counter[1]);
     if (ret < 0)
         return ret;
-    d->cfg = (struct s12z_events_config){ .image = symbols_image(d->syms), .settings = d->in.settings, .ivbr = (uint16_t)d->ivbr,
-                                          .has_start = *d->set.start != 0, .start = (uint32_t)start, .stops = d->stops, .nstops = d->set.nstops,
+    d->cfg = (struct s12z_events_config){ .image = symbols_image(d->syms),
+                                          .settings = d->in.settings,
+                                          .ivbr = (uint16_t)d->ivbr,
+                                          .has_start = *d->set.start != 0,
+                                          .start = (uint32_t)start,
+                                          .stops = d->stops,
+                                          .nstops = d->set.nstops,
                                           .counter = { d->counter[0]->code, d->counter[1]->code } };
     return 0;
 }
@@ -141,8 +159,10 @@ static int on_item(void *ctx, const struct s12z_item *i)
 {
     struct decode *d = ctx;
     const struct s12z_arrival at = { i->tick, i->bus_ticks, i->prompt };
-    int ret = i->kind == S12Z_ITEM_LINE ? s12z_events_line(d->events, i->raw, &i->line, &at, 0, &d->failure)
-                                        : s12z_events_gap(d->events, i->bytes / 8 + 1, 0, EVENT_CAUSE_CORRUPT, &d->failure);
+    int ret =
+        i->kind == S12Z_ITEM_LINE
+            ? s12z_events_line(d->events, i->raw, &i->line, &at, 0, &d->failure)
+            : s12z_events_gap(d->events, i->bytes / 8 + 1, 0, EVENT_CAUSE_CORRUPT, &d->failure);
     note_place(d, i);
     return ret == 0 ? pass_events(d) : ret;
 }
@@ -150,14 +170,21 @@ static int on_item(void *ctx, const struct s12z_item *i)
 static struct recording_header header(const struct decode *d)
 {
     const struct image *im = symbols_image(d->syms);
-    struct recording_header h = { .program = "probeprof " PROBEPROF_VERSION, .target = "s12z", .elf = d->set.elf, .has_start = d->cfg.has_start,
-                                  .start = d->cfg.start, .nstops = d->cfg.nstops, .irq_filter = d->set.irq_filter, .max_passes = d->set.passes };
+    struct recording_header h = { .program = "probeprof " PROBEPROF_VERSION,
+                                  .target = "s12z",
+                                  .elf = d->set.elf,
+                                  .has_start = d->cfg.has_start,
+                                  .start = d->cfg.start,
+                                  .nstops = d->cfg.nstops,
+                                  .irq_filter = d->set.irq_filter,
+                                  .max_passes = d->set.passes };
     memcpy(h.stops, d->stops, sizeof d->stops);
     memcpy(h.build_id, im->build_id, im->build_id_len);
     h.build_id_len = im->build_id_len;
     h.code_sum = recording_code_sum(im);
     for (unsigned k = 0; k < 2; k++)
-        h.counter[k] = (struct profile_counter){ d->counter[k]->code, d->counter[k]->name, d->counter[k]->unit };
+        h.counter[k] = (struct profile_counter){ d->counter[k]->code, d->counter[k]->name,
+                                                 d->counter[k]->unit };
     return h;
 }
 
@@ -167,13 +194,19 @@ static int judge(const struct decode *d, const char *path, struct err *err)
     const struct s12z_events_totals *t = s12z_events_totals(d->events);
     const struct s12z_flow_totals *f = s12z_flow_totals(s12z_events_flow(d->events));
     if (!d->stats.lines)
-        return err_set(err, ERR_FORMAT, "check --format; `probeprof dump lines` shows what is in the file", "%s holds no trace line", path);
+        return err_set(err, ERR_FORMAT,
+                       "check --format; `probeprof dump lines` shows what is in the file",
+                       "%s holds no trace line", path);
     if (!t->sessions)
-        return err_set(err, ERR_FORMAT, "start the capture before the trace, or take a longer one", "%s: no line says where the program was", path);
+        return err_set(err, ERR_FORMAT, "start the capture before the trace, or take a longer one",
+                       "%s: no line says where the program was", path);
     if (t->misfits * 4 > t->lines)
-        return err_set(err, ERR_FORMAT, "is this the ELF that ran? `probeprof dump lines FILE --explain --elf E` tries other encodings",
-                       "%s: %llu of %llu lines do not fit the program; the first: %.90s", path, (unsigned long long)t->misfits,
-                       (unsigned long long)t->lines, t->first_misfit.what);
+        return err_set(err, ERR_FORMAT,
+                       "is this the ELF that ran? `probeprof dump lines FILE --explain --elf E` "
+                       "tries other encodings",
+                       "%s: %llu of %llu lines do not fit the program; the first: %.90s", path,
+                       (unsigned long long)t->misfits, (unsigned long long)t->lines,
+                       t->first_misfit.what);
     (void)f;
     return 0;
 }
@@ -184,18 +217,25 @@ static void time_note(const struct decode *d, char *note, size_t cap)
     double factor, spread;
     const struct s12z_time *t = s12z_events_time(d->events);
     if (s12z_time_factor(t, &factor, &spread))
-        snprintf(note, cap, "%llu stretches of known length took %.2f of what the cycle table says (scatter %.2f); %llu more bus cycles were waited",
-                 (unsigned long long)(t->stretches + t->arrivals), factor, spread, (unsigned long long)t->waited);
+        snprintf(note, cap,
+                 "%llu stretches of known length took %.2f of what the cycle table says (scatter "
+                 "%.2f); %llu more bus cycles were waited",
+                 (unsigned long long)(t->stretches + t->arrivals), factor, spread,
+                 (unsigned long long)t->waited);
     else
         snprintf(note, cap, "the trace has too few time stamps to judge the cycle table");
 }
 
 /* ---- what is wrong with it ---- */
 
-static const char *plural(uint64_t n, const char *one, const char *many) { return n == 1 ? one : many; }
+static const char *plural(uint64_t n, const char *one, const char *many)
+{
+    return n == 1 ? one : many;
+}
 
 /* Kept for the document and for standard error. */
-__attribute__((format(printf, 4, 5))) static void remark(struct remarks *r, const char *kind, uint64_t count, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void remark(struct remarks *r, const char *kind,
+                                                         uint64_t count, const char *fmt, ...)
 {
     va_list ap;
     if (r->n == MAX_REMARKS)
@@ -211,7 +251,9 @@ static int remark_loop(void *ctx, uint32_t low, uint32_t high, uint64_t entered)
 {
     struct remarks *r = ctx;
     if (r->nloops++ < SHOWN_LOOPS)
-        remark(r, "endless-loop", entered, "%06X..%06X goes round without a traced instruction: entered %llu times, how often it went round no trace can tell",
+        remark(r, "endless-loop", entered,
+               "%06X..%06X goes round without a traced instruction: entered %llu times, how often "
+               "it went round no trace can tell",
                low, high - 1, (unsigned long long)entered);
     return 0;
 }
@@ -224,7 +266,8 @@ static void remark_overflows(const struct decode *d, struct remarks *r, uint64_t
     bool named = s12z_events_culprits(d->events, c, ARRAY_LEN(c)) && c[0].name;
     if (s12z_events_range(d->events, &start, &stop))
         snprintf(range, sizeof range, "--start 0x%06X --stop 0x%06X leaves that out", start, stop);
-    remark(r, "overflow", times, "the trace buffer overflowed %llu time%s%s%s: %s", (unsigned long long)times, plural(times, "", "s"),
+    remark(r, "overflow", times, "the trace buffer overflowed %llu time%s%s%s: %s",
+           (unsigned long long)times, plural(times, "", "s"),
            named ? ", mostly filled by returns of " : "", named ? c[0].name : "", range);
 }
 
@@ -234,23 +277,36 @@ static void remark_lines(const struct decode *d, struct remarks *r)
     const struct s12z_events_totals *t = s12z_events_totals(d->events);
     if (d->stats.bad)
         remark(r, "bad-bytes", d->stats.bad_bytes,
-               "%llu bytes in %llu place%s are no lines, first behind line %llu: what ran there is missing; `probeprof dump lines` shows where",
-               (unsigned long long)d->stats.bad_bytes, (unsigned long long)d->stats.bad, plural(d->stats.bad, "", "s"), (unsigned long long)d->first_bad - 1);
+               "%llu bytes in %llu place%s are no lines, first behind line %llu: what ran there is "
+               "missing; `probeprof dump lines` shows where",
+               (unsigned long long)d->stats.bad_bytes, (unsigned long long)d->stats.bad,
+               plural(d->stats.bad, "", "s"), (unsigned long long)d->first_bad - 1);
     if (t->misfits)
-        remark(r, "misfit", t->misfits, "%llu line%s not fit the program, something was lost before; the first is line %llu: %s; `probeprof dump flow` shows all",
-               (unsigned long long)t->misfits, plural(t->misfits, " does", "s do"), (unsigned long long)d->first_misfit, t->first_misfit.what);
+        remark(r, "misfit", t->misfits,
+               "%llu line%s not fit the program, something was lost before; the first is line "
+               "%llu: %s; `probeprof dump flow` shows all",
+               (unsigned long long)t->misfits, plural(t->misfits, " does", "s do"),
+               (unsigned long long)d->first_misfit, t->first_misfit.what);
     if (d->middle)
         remark(r, "no-beginning", t->unplaced,
-               "the capture begins in the middle, what ran before is missing: start it before the trace (%llu line%s came before an address)",
+               "the capture begins in the middle, what ran before is missing: start it before the "
+               "trace (%llu line%s came before an address)",
                (unsigned long long)t->unplaced, plural(t->unplaced, "", "s"));
     if (t->headless)
-        remark(r, "no-first-line", t->headless, "%llu session%s no first line, the first of them begins with line %llu: it was lost, and what ran until the next address with it",
-               (unsigned long long)t->headless, plural(t->headless, " has", "s have"), (unsigned long long)d->first_headless);
+        remark(r, "no-first-line", t->headless,
+               "%llu session%s no first line, the first of them begins with line %llu: it was "
+               "lost, and what ran until the next address with it",
+               (unsigned long long)t->headless, plural(t->headless, " has", "s have"),
+               (unsigned long long)d->first_headless);
     if (t->unended)
-        remark(r, "no-last-line", t->unended, "%llu session%s no last line, the first of them ends before line %llu: it was lost, or the part was reset",
-               (unsigned long long)t->unended, plural(t->unended, " has", "s have"), (unsigned long long)d->first_unended);
+        remark(r, "no-last-line", t->unended,
+               "%llu session%s no last line, the first of them ends before line %llu: it was lost, "
+               "or the part was reset",
+               (unsigned long long)t->unended, plural(t->unended, " has", "s have"),
+               (unsigned long long)d->first_unended);
     if (d->open)
-        remark(r, "no-end", 0, "the capture is cut short: its last line ends no session; what ran then is missing");
+        remark(r, "no-end", 0,
+               "the capture is cut short: its last line ends no session; what ran then is missing");
 }
 
 static void remark_all(const struct decode *d, struct remarks *r)
@@ -264,20 +320,28 @@ static void remark_all(const struct decode *d, struct remarks *r)
         remark_overflows(d, r, t->overflows);
     s12z_flow_loops(s12z_events_flow(d->events), remark_loop, r);
     if (r->nloops > SHOWN_LOOPS)
-        remark(r, "endless-loop", r->nloops - SHOWN_LOOPS, "%zu more places go round without a traced instruction", r->nloops - SHOWN_LOOPS);
+        remark(r, "endless-loop", r->nloops - SHOWN_LOOPS,
+               "%zu more places go round without a traced instruction", r->nloops - SHOWN_LOOPS);
     if (f->unpaired)
-        remark(r, "astray", f->unpaired, "%llu return%s went elsewhere than back, the first at %06X: so do task switches and long jumps; otherwise lines are missing or "
-               "wrong before it", (unsigned long long)f->unpaired, plural(f->unpaired, "", "s"), f->first_unpaired);
+        remark(r, "astray", f->unpaired,
+               "%llu return%s went elsewhere than back, the first at %06X: so do task switches and "
+               "long jumps; otherwise lines are missing or "
+               "wrong before it",
+               (unsigned long long)f->unpaired, plural(f->unpaired, "", "s"), f->first_unpaired);
     if (open)
-        remark(r, "unbalanced", open, "counts do not add up at %zu places, first at %06X: a loss nobody noticed", open, pc);
+        remark(r, "unbalanced", open,
+               "counts do not add up at %zu places, first at %06X: a loss nobody noticed", open,
+               pc);
 }
 
 static int finish(struct cli *cli, struct decode *d, const char *path, struct err *err)
 {
     struct profile *p = NULL;
     struct profile_info info = { .target = "s12z", .elf = d->set.elf };
-    struct recording_end end = { .target_cycles = s12z_flow_totals(s12z_events_flow(d->events))->core_cycles / 2
-                                                  + s12z_events_totals(d->events)->gap_cycles }; /* bus cycles, as of a live run */
+    struct recording_end end = {
+        .target_cycles = s12z_flow_totals(s12z_events_flow(d->events))->core_cycles / 2 +
+                         s12z_events_totals(d->events)->gap_cycles
+    }; /* bus cycles, as of a live run */
     int ret = judge(d, path, err);
     if (ret < 0)
         return ret;
@@ -289,7 +353,8 @@ static int finish(struct cli *cli, struct decode *d, const char *path, struct er
     info.note = end.note;
     info.target_cycles = end.target_cycles;
     for (unsigned k = 0; k < 2; k++)
-        info.counter[k] = (struct profile_counter){ d->counter[k]->code, d->counter[k]->name, d->counter[k]->unit };
+        info.counter[k] = (struct profile_counter){ d->counter[k]->code, d->counter[k]->name,
+                                                    d->counter[k]->unit };
     ret = capture_finish_recording(&d->capture, &end, err);
     if (ret > 0)
         outputs_tell_empty(cli, d->set.record);
@@ -333,7 +398,8 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     if (ret < 0)
         return ret;
     if (ret == 0 || !d.has_format || !*d.set.elf)
-        return err_set(err, ERR_USAGE, "probeprof decode run.lines --format lines --elf motor.elf", "decode needs a file, --format and --elf");
+        return err_set(err, ERR_USAGE, "probeprof decode run.lines --format lines --elf motor.elf",
+                       "decode needs a file, --format and --elf");
     ret = useless_view(&d.set, err);
     if (ret == 0)
         ret = useless_passes(&d.set, err);
@@ -350,6 +416,11 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
 }
 
 const struct command command_decode = {
-    "decode", "decode FILE --format FORM --elf E [OPTIONS]", "profile from a file of S12Z profiling lines", decode_opts,
-    "C1 is bus clock cycles, estimated.\n\nExample:\n  probeprof decode capture.vcd --format vcd --elf motor.elf --tree\n", run,
+    "decode",
+    "decode FILE --format FORM --elf E [OPTIONS]",
+    "profile from a file of S12Z profiling lines",
+    decode_opts,
+    "C1 is bus clock cycles, estimated.\n\nExample:\n  probeprof decode capture.vcd --format vcd "
+    "--elf motor.elf --tree\n",
+    run,
 };

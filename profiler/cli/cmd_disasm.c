@@ -41,7 +41,8 @@ static int take(void *ctx, int id, const char *value, struct err *err)
 
 /* ---- where ---- */
 
-/* A place alone means the function it begins, or the rest of the one it is in; without a symbol some instructions. */
+/* A place alone means the function it begins, or the rest of the one it is in; without a symbol
+ * some instructions. */
 static void whole_function(struct disasm *d)
 {
     enum { SOME_BYTES = 32 };
@@ -59,7 +60,8 @@ static int parse_range(struct disasm *d, const char *where, struct err *err)
     if (ret >= 0)
         ret = symbols_parse(d->syms, colon + 1, &d->high, err);
     if (ret >= 0 && d->high <= d->low)
-        ret = err_set(err, ERR_USAGE, "give the lower address first", "%s: nothing lies between these", where);
+        ret = err_set(err, ERR_USAGE, "give the lower address first",
+                      "%s: nothing lies between these", where);
     return MIN(ret, 0);
 }
 
@@ -94,7 +96,8 @@ static bool literal(const struct image_section *s, const struct insn *i, bool bi
 }
 
 /* Behind the instruction: where it leads, or what it reads. */
-static void remark(const struct disasm *d, const struct image_section *s, const struct insn *i, char *buf, size_t cap)
+static void remark(const struct disasm *d, const struct image_section *s, const struct insn *i,
+                   char *buf, size_t cap)
 {
     char where[160];
     uint64_t value;
@@ -102,36 +105,48 @@ static void remark(const struct disasm *d, const struct image_section *s, const 
     if (i->has_target)
         snprintf(buf, cap, "%s", symbols_describe(d->syms, i->target, where, sizeof where));
     else if (literal(s, i, symbols_image(d->syms)->big_endian, &value))
-        snprintf(buf, cap, "0x%0*" PRIx64 "%s%s", (int)(2 * i->data_bytes), value, symbols_find(d->syms, value) >= 0 ? " " : "",
-                 symbols_find(d->syms, value) >= 0 ? symbols_describe(d->syms, value, where, sizeof where) : "");
+        snprintf(buf, cap, "0x%0*" PRIx64 "%s%s", (int)(2 * i->data_bytes), value,
+                 symbols_find(d->syms, value) >= 0 ? " " : "",
+                 symbols_find(d->syms, value) >= 0
+                     ? symbols_describe(d->syms, value, where, sizeof where)
+                     : "");
     else if (i->has_data)
         snprintf(buf, cap, "0x%08" PRIx64, i->data);
 }
 
-static void line_text(struct disasm *d, uint64_t pc, const char *bytes, const struct insn *i, const char *rem)
+static void line_text(struct disasm *d, uint64_t pc, const char *bytes, const struct insn *i,
+                      const char *rem)
 {
     char text[128], name[1024];
     const char *tab = strchr(i->text, '\t');
     long f = symbols_find(d->syms, pc);
     if (f >= 0 && symbols_function(d->syms, (size_t)f)->low == pc)
-        text_print(d->out, "%s%08" PRIx64 " <%s>:\n", d->shown ? "\n" : "", pc, symbols_describe(d->syms, pc, name, sizeof name));
+        text_print(d->out, "%s%08" PRIx64 " <%s>:\n", d->shown ? "\n" : "", pc,
+                   symbols_describe(d->syms, pc, name, sizeof name));
     if (tab && tab[1])
         snprintf(text, sizeof text, "%-7.*s %s", (int)(tab - i->text), i->text, tab + 1);
     else
         snprintf(text, sizeof text, "%.*s", (int)strcspn(i->text, "\t"), i->text);
-    text_print(d->out, *rem ? "%08" PRIx64 "  %-10s  %-28s ! %s\n" : "%08" PRIx64 "  %-10s  %s\n", pc, bytes, text, rem);
+    text_print(d->out, *rem ? "%08" PRIx64 "  %-10s  %-28s ! %s\n" : "%08" PRIx64 "  %-10s  %s\n",
+               pc, bytes, text, rem);
 }
 
-static void line_json(struct disasm *d, uint64_t pc, const char *bytes, const struct insn *i, const char *rem)
+static void line_json(struct disasm *d, uint64_t pc, const char *bytes, const struct insn *i,
+                      const char *rem)
 {
-    static const char *const flows[] = { "next", "branch", "jump", "call", "jump-indirect", "call-indirect", "return", "handler-return", "trap", "none" };
+    static const char *const flows[] = { "next",   "branch",         "jump",
+                                         "call",   "jump-indirect",  "call-indirect",
+                                         "return", "handler-return", "trap",
+                                         "none" };
     struct json_writer *j = &d->writer;
     char where[160];
     json_write_object(j, true);
     json_write_key(j, "address");
     json_write_uint(j, pc);
     json_write_key(j, "symbol");
-    json_write_string(j, symbols_find(d->syms, pc) >= 0 ? symbols_describe(d->syms, pc, where, sizeof where) : NULL);
+    json_write_string(j, symbols_find(d->syms, pc) >= 0
+                             ? symbols_describe(d->syms, pc, where, sizeof where)
+                             : NULL);
     json_write_key(j, "bytes");
     json_write_string(j, bytes);
     json_write_key(j, "text");
@@ -150,19 +165,25 @@ static void line_json(struct disasm *d, uint64_t pc, const char *bytes, const st
 
 /* ---- all of them ---- */
 
-/* What instructions of the section read from it: a byte for each of its bytes, how many bytes the literal that begins there has. NULL: out of memory. */
+/* What instructions of the section read from it: a byte for each of its bytes, how many bytes the
+ * literal that begins there has. NULL: out of memory. */
 static uint8_t *find_literals(const struct disasm *d, const struct image_section *s)
 {
     const struct target_ops *ops = d->part->ops();
     uint8_t *found = calloc(s->size + 1, 1);
     struct insn i;
-    for (uint64_t off = 0, n; found && off < s->size && (n = ops->insn(s->data + off, s->size - off, s->addr + off, symbols_image(d->syms)->big_endian, &i)) > 0; off += n)
-        if (!found[off] && i.has_data && i.data_bytes && i.data - s->addr + i.data_bytes <= s->size && i.data > s->addr + off)
+    for (uint64_t off = 0, n; found && off < s->size &&
+                              (n = ops->insn(s->data + off, s->size - off, s->addr + off,
+                                             symbols_image(d->syms)->big_endian, &i)) > 0;
+         off += n)
+        if (!found[off] && i.has_data && i.data_bytes &&
+            i.data - s->addr + i.data_bytes <= s->size && i.data > s->addr + off)
             found[i.data - s->addr] = (uint8_t)i.data_bytes;
     return found;
 }
 
-static size_t literal_insn(const struct disasm *d, const uint8_t *code, unsigned bytes, struct insn *out)
+static size_t literal_insn(const struct disasm *d, const uint8_t *code, unsigned bytes,
+                           struct insn *out)
 {
     bool big = symbols_image(d->syms)->big_endian;
     *out = (struct insn){ .bytes = bytes, .flow = INSN_NONE };
@@ -184,7 +205,8 @@ static void section(struct disasm *d, const struct image_section *s, uint64_t lo
         const uint8_t *code = s->data + (pc - s->addr);
         unsigned data = literals ? literals[pc - s->addr] : 0;
         n = data ? literal_insn(d, code, data, &i)
-                 : ops->insn(code, (size_t)(s->addr + s->size - pc), pc, symbols_image(d->syms)->big_endian, &i);
+                 : ops->insn(code, (size_t)(s->addr + s->size - pc), pc,
+                             symbols_image(d->syms)->big_endian, &i);
         if (!n) { /* cut off by the section's end */
             n = s->addr + s->size - pc;
             i = (struct insn){ .text = "(cut off)", .bytes = (unsigned)n, .flow = INSN_NONE };
@@ -220,7 +242,9 @@ static int show(struct disasm *d, struct err *err)
         json_write_end(&d->writer);
         fputc('\n', d->out);
     }
-    return d->shown ? 0 : err_set(err, ERR_NOT_FOUND, "give an address inside of a code section", "%s: no code there", d->name[1] ? d->name[1] : d->name[0]);
+    return d->shown ? 0
+                    : err_set(err, ERR_NOT_FOUND, "give an address inside of a code section",
+                              "%s: no code there", d->name[1] ? d->name[1] : d->name[0]);
 }
 
 static int run(struct cli *cli, int argc, char **argv, struct err *err)
@@ -234,8 +258,10 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     ret = symbols_open(d.name[0], &d.syms, err);
     if (ret == 0) {
         d.part = part_of_machine(symbols_machine(d.syms));
-        ret = d.part && d.part->ops()->insn ? part_prepare_symbols(d.syms, d.part->name, err)
-                                            : err_set(err, ERR_USAGE, "SH and S12Z programs can be shown", "%s is of another machine", d.name[0]);
+        ret = d.part && d.part->ops()->insn
+                  ? part_prepare_symbols(d.syms, d.part->name, err)
+                  : err_set(err, ERR_USAGE, "SH and S12Z programs can be shown",
+                            "%s is of another machine", d.name[0]);
     }
     if (ret == 0 && d.name[1])
         ret = parse_where(&d, d.name[1], err);
@@ -246,8 +272,13 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
 }
 
 const struct command command_disasm = {
-    "disasm", "disasm ELF [WHERE] [--json]", "show the code of a program as instructions", disasm_opts,
+    "disasm",
+    "disasm ELF [WHERE] [--json]",
+    "show the code of a program as instructions",
+    disasm_opts,
     "WHERE is a function, an address (0x..., symbol+off, file.c:line) from which its\n"
     "function is shown, or LOW:HIGH; without it all code is.\n"
-    "Example:\n  probeprof disasm game.elf main\n  probeprof disasm game.elf 0x0c010000:0x0c010040\n", run,
+    "Example:\n  probeprof disasm game.elf main\n  probeprof disasm game.elf "
+    "0x0c010000:0x0c010040\n",
+    run,
 };

@@ -15,23 +15,39 @@
 
 static const struct opt doctor_opts[] = {
     SETTINGS_PROBE_OPT,
-    { "target", 0, "T", "part behind the adapter, where the adapter does not imply it: sh7750, s12zvml128, ... (probeprof list)", SET_TARGET },
-    { "speed", 0, "HZ", "look at this wire clock: 10M, 500k; auto: find the fastest that works", SET_SPEED },
-    { "chain", 0, "LIST", "IR lengths of the JTAG chain from TDI to TDO, the part marked: 4,16*,8", SET_CHAIN },
+    { "target", 0, "T",
+      "part behind the adapter, where the adapter does not imply it: sh7750, s12zvml128, ... "
+      "(probeprof list)",
+      SET_TARGET },
+    { "speed", 0, "HZ", "look at this wire clock: 10M, 500k; auto: find the fastest that works",
+      SET_SPEED },
+    { "chain", 0, "LIST", "IR lengths of the JTAG chain from TDI to TDO, the part marked: 4,16*,8",
+      SET_CHAIN },
     { "voltage", 0, "V", "what the target's supply must be: 3.3, 5", SET_VOLTAGE },
-    { "pdo", 0, "P", "also look at what captures S12Z's PDO and PDOCLK, as after run's --pdo: sigrok:DRIVER,... or file:F,...", SET_PDO },
-    { "private", 0, NULL, "use private H-UDI commands: unverified on silicon; default on simulated boards only", SET_PRIVATE },
+    { "pdo", 0, "P",
+      "also look at what captures S12Z's PDO and PDOCLK, as after run's --pdo: sigrok:DRIVER,... "
+      "or file:F,...",
+      SET_PDO },
+    { "private", 0, NULL,
+      "use private H-UDI commands: unverified on silicon; default on simulated boards only",
+      SET_PRIVATE },
     { "no-private", 0, NULL, "documented commands only", SET_NO_PRIVATE },
     { "elf", 'e', "E", "the program: its byte order is the board's", SET_ELF },
-    { "halt", 0, NULL, "also hold the program for a moment, to see whether the CPU obeys", SET_HALT },
-    { "report", 0, "F", "also write all of it, and what went over the adapter, for who is to help: without serial numbers and names", SET_REPORT },
+    { "halt", 0, NULL, "also hold the program for a moment, to see whether the CPU obeys",
+      SET_HALT },
+    { "report", 0, "F",
+      "also write all of it, and what went over the adapter, for who is to help: without serial "
+      "numbers and names",
+      SET_REPORT },
     { "log", 0, "WHAT", "log to stderr: usb,wire,target or all", SET_LOG },
     { "json", 0, NULL, "print one JSON document", SET_JSON },
     { "conf", 0, "F", "read this file instead of ./probeprof.conf; off: none", SET_CONF },
     { "help", 'h', NULL, "this text", SET_HELP },
     { NULL, 0, NULL, NULL, 0 },
 };
-static const char *const words[] = { [DOCTOR_OK] = "ok", [DOCTOR_SKIPPED] = "-", [DOCTOR_WRONG] = "WRONG", [DOCTOR_NOT_REACHED] = "" };
+static const char *const words[] = {
+    [DOCTOR_OK] = "ok", [DOCTOR_SKIPPED] = "-", [DOCTOR_WRONG] = "WRONG", [DOCTOR_NOT_REACHED] = ""
+};
 
 static void print_text(const struct doctor_report *r, FILE *out)
 {
@@ -114,7 +130,8 @@ static void hear(void *ctx, enum log_subject subject, const char *line)
         text_print(l->cli->err_out, "%s: %s\n", log_subject_name(subject), line);
 }
 
-static int write_report(const struct listener *l, const struct settings *set, const struct doctor_report *report, struct err *err)
+static int write_report(const struct listener *l, const struct settings *set,
+                        const struct doctor_report *report, struct err *err)
 {
     char *text = NULL;
     size_t len = 0;
@@ -122,10 +139,12 @@ static int write_report(const struct listener *l, const struct settings *set, co
     if (!f)
         return err_set(err, ERR_NOMEM, "close other programs", "out of memory");
     print_text(report, f);
-    int ret = fclose(f) != 0 ? err_set(err, ERR_NOMEM, "close other programs", "out of memory") : doctor_file_write(l->file, set->report, set, report, text, err);
+    int ret = fclose(f) != 0 ? err_set(err, ERR_NOMEM, "close other programs", "out of memory")
+                             : doctor_file_write(l->file, set->report, set, report, text, err);
     free(text);
     if (ret == 0)
-        cli_warn(l->cli, "%s is for who is to help: look through it before you give it away", set->report);
+        cli_warn(l->cli, "%s is for who is to help: look through it before you give it away",
+                 set->report);
     return ret < 0 ? err_prefix(err, ret, "--report") : 0;
 }
 
@@ -133,8 +152,11 @@ static int look(struct cli *cli, const struct settings *set, struct listener *l,
 {
     struct doctor_report report;
     const struct doctor_watch watch = { show, cli->err_out };
-    const struct log log = { .enabled = l->file ? (1u << LOG_NSUBJECTS) - 1 : set->log, .write = hear, .ctx = l };
-    bool watched = !set->log && view_columns(cli->err_out) > 0, well = doctor(cli, set, watched ? &watch : NULL, &log, &report);
+    const struct log log = { .enabled = l->file ? (1u << LOG_NSUBJECTS) - 1 : set->log,
+                             .write = hear,
+                             .ctx = l };
+    bool watched = !set->log && view_columns(cli->err_out) > 0,
+         well = doctor(cli, set, watched ? &watch : NULL, &log, &report);
     if (watched)
         show(cli->err_out, "");
     if (set->json)
@@ -142,7 +164,8 @@ static int look(struct cli *cli, const struct settings *set, struct listener *l,
     else
         print_text(&report, cli->out);
     int ret = l->file ? write_report(l, set, &report, err) : 0;
-    return ret < 0 || well ? ret : err_set(err, ERR_NO_TARGET, "", "%s", ""); /* the report has said it */
+    /* the report has said it */
+    return ret < 0 || well ? ret : err_set(err, ERR_NO_TARGET, "", "%s", "");
 }
 
 /* What makes no sense whatever the board is: said as `run` says it. */
@@ -152,12 +175,17 @@ static int check(const struct settings *set, struct err *err)
     struct symbols *syms = NULL;
     int ret = *set->probe ? settings_blame(set, SET_PROBE, probe_named(set->probe, err), err) : 0;
     if (ret == 0 && *set->target)
-        ret = settings_blame(set, SET_TARGET, part_choose(set->target, set->probe, &part, err), err);
+        ret =
+            settings_blame(set, SET_TARGET, part_choose(set->target, set->probe, &part, err), err);
     if (ret == 0 && *set->target)
         ret = useless_part(set, part, err);
-    if (ret == 0 && set->origin[SET_LOG] == ORIGIN_FLAG && set->log && !(set->log & (1u << LOG_USB | 1u << LOG_WIRE | 1u << LOG_TARGET)))
-        return err_set(err, ERR_USAGE, "usb, wire, target or all", "log: doctor serves no GDB and profiles nothing, so there is nothing to log of that");
-    if (ret == 0 && set->origin[SET_ELF] == ORIGIN_FLAG) /* of a conf file it need not be built yet */
+    if (ret == 0 && set->origin[SET_LOG] == ORIGIN_FLAG && set->log &&
+        !(set->log & (1u << LOG_USB | 1u << LOG_WIRE | 1u << LOG_TARGET)))
+        return err_set(
+            err, ERR_USAGE, "usb, wire, target or all",
+            "log: doctor serves no GDB and profiles nothing, so there is nothing to log of that");
+    /* of a conf file it need not be built yet */
+    if (ret == 0 && set->origin[SET_ELF] == ORIGIN_FLAG)
         ret = symbols_open(set->elf, &syms, err);
     symbols_close(syms);
     return ret;
@@ -172,7 +200,8 @@ static int check_report(const struct settings *set, struct err *err)
     if (f)
         fclose(f);
     if (n && strcmp(head, DOCTOR_FILE_HEAD))
-        return err_set(err, ERR_USAGE, "name another file", "--report %s would replace what is no such report", set->report);
+        return err_set(err, ERR_USAGE, "name another file",
+                       "--report %s would replace what is no such report", set->report);
     return err_prefix(err, file_writable(set->report, err), "--report");
 }
 
@@ -186,7 +215,9 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
         ret = check_report(&set, err);
     if (ret < 0)
         return ret;
-    struct listener l = { .cli = cli, .shown = set.log, .file = *set.report ? doctor_file_new() : NULL };
+    struct listener l = { .cli = cli,
+                          .shown = set.log,
+                          .file = *set.report ? doctor_file_new() : NULL };
     if (*set.report && !l.file)
         return err_set(err, ERR_NOMEM, "close other programs", "out of memory");
     ret = look(cli, &set, &l, err);
@@ -195,7 +226,10 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
 }
 
 const struct command command_doctor = {
-    "doctor", "doctor [OPTIONS]", "say the first thing that is wrong on the way to the board", doctor_opts,
+    "doctor",
+    "doctor [OPTIONS]",
+    "say the first thing that is wrong on the way to the board",
+    doctor_opts,
     "Looks at the adapter, whether it may be opened, its firmware, the target's\n"
     "power, the clock, the wire (JTAG chain or BDC), the part, with --halt the CPU,\n"
     "with --pdo the logic analyser, and ends at the first that is wrong: what it\n"
@@ -204,5 +238,6 @@ const struct command command_doctor = {
     "If something is wrong the exit status is 1.\n\n"
     "Example:\n  probeprof doctor --target sh7750 --speed auto\n"
     "  probeprof doctor --probe usbdm --target s12zvml128 --halt\n"
-    "  probeprof doctor --target sh7750 --speed auto --report board.txt\n", run,
+    "  probeprof doctor --target sh7750 --speed auto --report board.txt\n",
+    run,
 };

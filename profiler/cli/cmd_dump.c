@@ -11,16 +11,31 @@
 #include "targets/s12z/trace/events.h"
 #include "targets/s12z/offline/explain.h"
 
-enum { OPT_FORMAT, OPT_ELF, OPT_EXPLAIN, OPT_SETTING, OPT_SIGNALS, OPT_UNIT, OPT_IVBR, OPT_JSON, OPT_HELP };
+enum {
+    OPT_FORMAT,
+    OPT_ELF,
+    OPT_EXPLAIN,
+    OPT_SETTING,
+    OPT_SIGNALS,
+    OPT_UNIT,
+    OPT_IVBR,
+    OPT_JSON,
+    OPT_HELP
+};
 
 static const struct opt dump_opts[] = {
     { "format", 'f', "FORM", "what the file is: " TRACE_FORMATS "; default lines", OPT_FORMAT },
     { "elf", 'e', "E", "the program that was traced; events and flow need it", OPT_ELF },
-    { "explain", 0, NULL, "try the unconfirmed encodings, together too, and say which fit; wants --elf", OPT_EXPLAIN },
+    { "explain", 0, NULL,
+      "try the unconfirmed encodings, together too, and say which fit; wants --elf", OPT_EXPLAIN },
     { "setting", 0, "NAME=VALUE", "an unconfirmed encoding; may be given again", OPT_SETTING },
-    { "signals", 0, "CLK,DATA", "names of the two signals in a capture, default PDOCLK,PDO; of raw samples their bits, default 1,0", OPT_SIGNALS },
+    { "signals", 0, "CLK,DATA",
+      "names of the two signals in a capture, default PDOCLK,PDO; of raw samples their bits, "
+      "default 1,0",
+      OPT_SIGNALS },
     { "unit", 0, "BYTES", "bytes a sample, of raw samples; default 1", OPT_UNIT },
-    { "ivbr", 0, "N", "where the program's vector table was, register IVBR; default 0xFFFE", OPT_IVBR },
+    { "ivbr", 0, "N", "where the program's vector table was, register IVBR; default 0xFFFE",
+      OPT_IVBR },
     { "json", 0, NULL, "of --explain: print one JSON document", OPT_JSON },
     { "help", 'h', NULL, "this text", OPT_HELP },
     { NULL, 0, NULL, NULL, 0 },
@@ -72,24 +87,29 @@ static void show_line(struct dump *d, const struct s12z_item *i)
     bits_text(l, bits);
     if (l->format == S12Z_PTS || l->format == S12Z_PTIB)
         symbols_describe(d->syms, l->address, place, sizeof place);
-    text_print(d->out, "%8" PRIu64 " %016" PRIX64 " %-4s", i->offset, i->raw, s12z_line_name(l->format));
+    text_print(d->out, "%8" PRIu64 " %016" PRIX64 " %-4s", i->offset, i->raw,
+               s12z_line_name(l->format));
     if (l->format != S12Z_PTS)
         text_print(d->out, " %s", *bits ? bits : "-");
     if (l->format == S12Z_PTS || l->format == S12Z_PTIB)
-        text_print(d->out, " -> %06" PRIX32 "%s%s", l->address, d->syms ? " " : "", d->syms ? place : "");
+        text_print(d->out, " -> %06" PRIX32 "%s%s", l->address, d->syms ? " " : "",
+                   d->syms ? place : "");
     if (l->format == S12Z_PTVB)
         fprintf(d->out, " vector %u", (0xFEu - l->vector) / 2);
     if (l->format == S12Z_PTVB || l->format == S12Z_PTW)
         fprintf(d->out, " +%u", l->stamp);
-    text_print(d->out, "%s%s%s\n", l->stamp_overflow ? " TSOVF" : "", l->overflow ? " TBOVF" : "", l->end ? " TERM" : "");
+    text_print(d->out, "%s%s%s\n", l->stamp_overflow ? " TSOVF" : "", l->overflow ? " TBOVF" : "",
+               l->end ? " TERM" : "");
 }
 
 static void on_event(void *ctx, const struct event *e)
 {
     struct dump *d = ctx;
-    static const char *const names[] = { [EVENT_START] = "start", [EVENT_STOP] = "stop", [EVENT_CALL] = "call", [EVENT_JUMP] = "jump",
-                                         [EVENT_RETURN] = "return", [EVENT_INTERRUPT] = "interrupt", [EVENT_EXCEPTION] = "exception",
-                                         [EVENT_RTE] = "rti" };
+    static const char *const names[] = {
+        [EVENT_START] = "start",         [EVENT_STOP] = "stop",     [EVENT_CALL] = "call",
+        [EVENT_JUMP] = "jump",           [EVENT_RETURN] = "return", [EVENT_INTERRUPT] = "interrupt",
+        [EVENT_EXCEPTION] = "exception", [EVENT_RTE] = "rti"
+    };
     char from[96] = "", to[96] = "";
     if (d->what != DUMP_EVENTS || e->kind >= ARRAY_LEN(names) || !names[e->kind])
         return;
@@ -97,8 +117,9 @@ static void on_event(void *ctx, const struct event *e)
         symbols_describe(d->syms, e->pc, from, sizeof from);
     if (e->flags & EVENT_HAS_TARGET)
         symbols_describe(d->syms, e->target, to, sizeof to);
-    text_print(d->out, "%8" PRIu64 " %10" PRIu64 " %-9s %s%s%s\n", d->number, s12z_flow_totals(d->flow)->core_cycles / 2, names[e->kind], from,
-            *to ? " -> " : "", to);
+    text_print(d->out, "%8" PRIu64 " %10" PRIu64 " %-9s %s%s%s\n", d->number,
+               s12z_flow_totals(d->flow)->core_cycles / 2, names[e->kind], from, *to ? " -> " : "",
+               to);
 }
 
 static void show_flow(struct dump *d, bool fits, const struct err *why)
@@ -108,8 +129,12 @@ static void show_flow(struct dump *d, bool fits, const struct err *why)
     if (!fits)
         text_print(d->out, "%8" PRIu64 " does not fit: %s\n", d->number, why->what);
     else if (d->what == DUMP_FLOW && s12z_flow_synchronised(d->flow))
-        text_print(d->out, "%8" PRIu64 " %06" PRIX32 " %-32s branches %" PRIu64 " instructions %" PRIu64 "\n", d->number, s12z_flow_pc(d->flow),
-                symbols_describe(d->syms, s12z_flow_pc(d->flow), place, sizeof place), t->branches, t->instructions);
+        text_print(d->out,
+                   "%8" PRIu64 " %06" PRIX32 " %-32s branches %" PRIu64 " instructions %" PRIu64
+                   "\n",
+                   d->number, s12z_flow_pc(d->flow),
+                   symbols_describe(d->syms, s12z_flow_pc(d->flow), place, sizeof place),
+                   t->branches, t->instructions);
     else if (d->what == DUMP_FLOW)
         fprintf(d->out, "%8" PRIu64 " position not known\n", d->number);
 }
@@ -129,7 +154,8 @@ static int on_item(void *ctx, const struct s12z_item *i)
     struct dump *d = ctx;
     char bits[33];
     if (i->kind == S12Z_ITEM_BAD) {
-        text_print(d->out, "%8" PRIu64 " %" PRIu32 " bytes are no lines: %s\n", i->offset, i->bytes, i->why);
+        text_print(d->out, "%8" PRIu64 " %" PRIu32 " bytes are no lines: %s\n", i->offset, i->bytes,
+                   i->why);
         if (d->flow)
             s12z_flow_lost(d->flow);
         return 0;
@@ -158,13 +184,16 @@ static int prepare(struct dump *d, struct err *err)
     bool walks = d->what == DUMP_EVENTS || d->what == DUMP_FLOW || d->explain;
     int ret = 0;
     if (d->json && !d->explain)
-        return err_set(err, ERR_USAGE, "add --explain, or leave --json out", "--json is for --explain");
+        return err_set(err, ERR_USAGE, "add --explain, or leave --json out",
+                       "--json is for --explain");
     if (walks && !d->elf)
-        return err_set(err, ERR_USAGE, "add --elf FILE", "events, flow and --explain follow the program, so they need it");
+        return err_set(err, ERR_USAGE, "add --elf FILE",
+                       "events, flow and --explain follow the program, so they need it");
     if (d->elf)
         ret = symbols_open(d->elf, &d->syms, err);
     if (ret == 0 && d->elf && symbols_machine(d->syms) != 249)
-        ret = err_set(err, ERR_FORMAT, "give the ELF of the S12Z program", "%s is for another CPU", d->elf);
+        ret = err_set(err, ERR_FORMAT, "give the ELF of the S12Z program", "%s is for another CPU",
+                      d->elf);
     if (ret == 0 && walks && !d->explain)
         ret = open_flow(d, &d->in.settings, err);
     return ret;
@@ -172,7 +201,11 @@ static int prepare(struct dump *d, struct err *err)
 
 static int run(struct cli *cli, int argc, char **argv, struct err *err)
 {
-    static const char *const words[] = { [DUMP_LINES] = "lines", [DUMP_BITS] = "bits", [DUMP_EVENTS] = "events", [DUMP_FLOW] = "flow", NULL };
+    static const char *const words[] = { [DUMP_LINES] = "lines",
+                                         [DUMP_BITS] = "bits",
+                                         [DUMP_EVENTS] = "events",
+                                         [DUMP_FLOW] = "flow",
+                                         NULL };
     struct dump d = { .out = cli->out, .in.settings = s12z_settings_default() };
     struct trace_input_stats stats = { 0 };
     const char *args[2];
@@ -180,7 +213,8 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     if (ret < 0)
         return ret;
     if (ret < 2)
-        return err_set(err, ERR_USAGE, "probeprof dump lines run.lines", "dump needs what to show (lines, bits, events, flow) and a file");
+        return err_set(err, ERR_USAGE, "probeprof dump lines run.lines",
+                       "dump needs what to show (lines, bits, events, flow) and a file");
     ret = opt_word("dump", args[0], words, &what, err);
     if (ret < 0)
         return ret;
@@ -188,7 +222,10 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     d.path = args[1];
     ret = prepare(&d, err);
     if (ret == 0)
-        ret = d.explain ? explain_file(cli, &(struct explain_config){ d.path, d.in, d.syms, (uint16_t)d.ivbr, d.json }, err)
+        ret = d.explain ? explain_file(cli,
+                                       &(struct explain_config){ d.path, d.in, d.syms,
+                                                                 (uint16_t)d.ivbr, d.json },
+                                       err)
                         : trace_input_read(d.path, &d.in, on_item, &d, &stats, err);
     if (ret == 0 && !d.explain && !stats.lines)
         ret = err_set(err, ERR_FORMAT, "check --format", "%s holds no trace line", d.path);
@@ -198,6 +235,11 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
 }
 
 const struct command command_dump = {
-    "dump", "dump lines|bits|events|flow FILE [OPTIONS]", "show S12Z profiling lines, or what follows from them", dump_opts,
-    "Example:\n  probeprof dump lines run.lines\n  probeprof dump lines capture.vcd --format vcd --elf motor.elf --explain\n", run,
+    "dump",
+    "dump lines|bits|events|flow FILE [OPTIONS]",
+    "show S12Z profiling lines, or what follows from them",
+    dump_opts,
+    "Example:\n  probeprof dump lines run.lines\n  probeprof dump lines capture.vcd --format vcd "
+    "--elf motor.elf --explain\n",
+    run,
 };

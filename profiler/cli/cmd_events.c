@@ -63,7 +63,7 @@ static void events_text(const struct part *part, FILE *out)
     for (const struct counter_event *e = part->ops()->events; e && e->name; e++) {
         const char *mark = e->code == part->ops()->default_events[0]   ? " (default of --c1)"
                            : e->code == part->ops()->default_events[1] ? " (default of --c2)"
-                                                                     : "";
+                                                                       : "";
         text_print(out, "0x%02x  %-20s %-6s %s%s\n", e->code, e->name, e->unit, e->text, mark);
     }
 }
@@ -76,7 +76,8 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     if (ret >= 0)
         ret = part_choose(r.target, "", &part, err);
     if (ret == 0 && part->no_trace)
-        return err_set(err, ERR_UNSUPPORTED, "its profiles are statistical: --sample", "the %s has no trace: there is nothing that counts", part->name);
+        return err_set(err, ERR_UNSUPPORTED, "its profiles are statistical: --sample",
+                       "the %s has no trace: there is nothing that counts", part->name);
     if (ret < 0)
         return ret;
     if (r.json)
@@ -87,6 +88,10 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
 }
 
 const struct command command_events = {
-    "events", "events [--target T] [--json]", "list what the performance counters can count", events_opts,
-    "Example:\n  probeprof events\n  probeprof --c2 dcache-read-miss\n", run,
+    "events",
+    "events [--target T] [--json]",
+    "list what the performance counters can count",
+    events_opts,
+    "Example:\n  probeprof events\n  probeprof --c2 dcache-read-miss\n",
+    run,
 };

@@ -11,15 +11,25 @@
 #include "profiler/views/json_writer.h"
 
 enum { LIST_JSON, LIST_ANALYSERS, LIST_HELP };
-struct wanted { bool json, analysers; };
+struct wanted {
+    bool json, analysers;
+};
 static const struct opt list_opts[] = {
     { "json", 0, NULL, "print one JSON document", LIST_JSON },
-    { "analysers", 0, NULL, "also look for logic analysers (for --pdo), which may disturb devices of other kinds", LIST_ANALYSERS },
+    { "analysers", 0, NULL,
+      "also look for logic analysers (for --pdo), which may disturb devices of other kinds",
+      LIST_ANALYSERS },
     { "help", 'h', NULL, "this text", LIST_HELP },
     { NULL, 0, NULL, NULL, 0 },
 };
-static const struct { enum adapter_can bit; const char *name; } abilities[] = {
-    { ADAPTER_JTAG, "JTAG" }, { ADAPTER_BDC, "BDC" }, { ADAPTER_PDO, "PDO capture" }, { ADAPTER_STREAM, "serial" },
+static const struct {
+    enum adapter_can bit;
+    const char *name;
+} abilities[] = {
+    { ADAPTER_JTAG, "JTAG" },
+    { ADAPTER_BDC, "BDC" },
+    { ADAPTER_PDO, "PDO capture" },
+    { ADAPTER_STREAM, "serial" },
 };
 
 static int take(void *ctx, int id, const char *value, struct err *err)
@@ -42,13 +52,20 @@ static void facts(const struct adapter *a, char *out, size_t cap)
     for (size_t i = 0; i < ARRAY_LEN(abilities); i++)
         if (a->can & abilities[i].bit)
             at += (size_t)snprintf(out + at, cap - at, "%s%s", at ? ", " : "", abilities[i].name);
-    const struct { const char *before, *text; } rows[] = {
-        { "firmware ", a->firmware }, { "at ", a->driver->own_spec ? "" : a->bus_path }, { "", a->note },
-        { "", a->doubtful ? "may be a serial cable: used only if named" : a->driver->own_spec ? "used only if named" : "" },
+    const struct {
+        const char *before, *text;
+    } rows[] = {
+        { "firmware ", a->firmware },
+        { "at ", a->driver->own_spec ? "" : a->bus_path },
+        { "", a->note },
+        { "", a->doubtful           ? "may be a serial cable: used only if named"
+              : a->driver->own_spec ? "used only if named"
+                                    : "" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (*rows[i].text)
-            at += (size_t)snprintf(out + at, cap - at, "%s%s%s", at ? "; " : "", rows[i].before, rows[i].text);
+            at += (size_t)snprintf(out + at, cap - at, "%s%s%s", at ? "; " : "", rows[i].before,
+                                   rows[i].text);
 }
 
 static void row_text(const struct adapter_list *list, size_t i, FILE *out)
@@ -64,7 +81,8 @@ static void row_text(const struct adapter_list *list, size_t i, FILE *out)
     fold(out, "      ", text);
     if (a->problem.code == ERR_OK)
         return;
-    snprintf(text, sizeof text, "%s: %s", looked ? "cannot be opened" : "cannot be looked for", a->problem.what);
+    snprintf(text, sizeof text, "%s: %s", looked ? "cannot be opened" : "cannot be looked for",
+             a->problem.what);
     fold(out, "      ", text);
     if (*a->problem.hint) {
         snprintf(text, sizeof text, "hint: %s", a->problem.hint);
@@ -141,9 +159,18 @@ static void row_json(const struct adapter_list *list, size_t i, struct json_writ
     adapter_name(list, i, name, sizeof name);
     if (a->vid || a->pid)
         snprintf(usb, sizeof usb, "%04x:%04x", a->vid, a->pid);
-    const struct { const char *key, *text; } rows[] = {
-        { "probe", *a->serial || *a->bus_path ? name : "" }, { "driver", a->driver->name }, { "serial", a->serial }, { "location", a->bus_path },
-        { "channel", a->channel }, { "usb", usb }, { "product", a->product }, { "firmware", a->firmware }, { "note", a->note },
+    const struct {
+        const char *key, *text;
+    } rows[] = {
+        { "probe", *a->serial || *a->bus_path ? name : "" },
+        { "driver", a->driver->name },
+        { "serial", a->serial },
+        { "location", a->bus_path },
+        { "channel", a->channel },
+        { "usb", usb },
+        { "product", a->product },
+        { "firmware", a->firmware },
+        { "note", a->note },
     };
     json_write_object(j, false);
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
@@ -214,10 +241,14 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
 }
 
 const struct command command_list = {
-    "list", "list [--json] [--analysers]", "list the adapters that are there, simulated boards and parts", list_opts,
+    "list",
+    "list [--json] [--analysers]",
+    "list the adapters that are there, simulated boards and parts",
+    list_opts,
     "Each adapter comes with what --probe takes, what it can do and, if it cannot be\n"
     "opened, why and what to do. What --probe takes is DRIVER:SERIAL, or\n"
     "DRIVER:@PLACE where there is no serial number, then :CHANNEL of a chip with\n"
     "several; a driver alone is enough where it has one adapter.\n\n"
-    "Example:\n  probeprof list\n  probeprof list --json\n", run,
+    "Example:\n  probeprof list\n  probeprof list --json\n",
+    run,
 };

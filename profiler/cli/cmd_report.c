@@ -37,13 +37,15 @@ static int what_is(const char *path, enum report_input *kind, struct err *err)
     int error = errno;
     fclose(in);
     if (failed)
-        return err_set(err, ERR_IO, "give a .prf file or a recording", "%s: %s", path, strerror(error));
+        return err_set(err, ERR_IO, "give a .prf file or a recording", "%s: %s", path,
+                       strerror(error));
     if (prf_is(head, n))
         *kind = INPUT_PRF;
     else if (recording_is(head, n))
         *kind = INPUT_RECORDING;
     else
-        return err_set(err, ERR_FORMAT, "give a file that --output or --record wrote, or one of CodeScape's",
+        return err_set(err, ERR_FORMAT,
+                       "give a file that --output or --record wrote, or one of CodeScape's",
                        "%s is neither a .prf file nor a recording", path);
     return 0;
 }
@@ -56,7 +58,10 @@ static int load(struct cli *cli, const struct settings *s, const char *path, str
     if (ret < 0)
         return ret;
     if (kind == INPUT_PRF && *s->elf)
-        return err_set(err, ERR_USAGE, "leave it out", "--elf names the functions of a recording, and %s is a .prf file, which has their names", path);
+        return err_set(err, ERR_USAGE, "leave it out",
+                       "--elf names the functions of a recording, and %s is a .prf file, which has "
+                       "their names",
+                       path);
     if (kind == INPUT_PRF)
         return prf_read(path, p, err);
     ret = capture_replay(path, *s->elf ? s->elf : NULL, p, syms, err);
@@ -75,7 +80,8 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     if (ret < 0)
         return ret;
     if (ret == 0)
-        return err_set(err, ERR_USAGE, "probeprof report run.prf", "report needs a .prf file or a recording");
+        return err_set(err, ERR_USAGE, "probeprof report run.prf",
+                       "report needs a .prf file or a recording");
     ret = useless_view(&s, err);
     if (ret == 0)
         ret = outputs_check(&s, path, err);
@@ -91,6 +97,10 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
 }
 
 const struct command command_report = {
-    "report", "report FILE.prf|RECORDING [OPTIONS]", "show a profile from a .prf file or a recording again", report_opts,
-    "Example:\n  probeprof report run.prf --tree\n", run,
+    "report",
+    "report FILE.prf|RECORDING [OPTIONS]",
+    "show a profile from a .prf file or a recording again",
+    report_opts,
+    "Example:\n  probeprof report run.prf --tree\n",
+    run,
 };

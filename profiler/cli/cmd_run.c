@@ -5,12 +5,14 @@
 #include "profiler/cli/ending.h"
 #include "profiler/cli/run.h"
 
-/* It looks at the way to the board in the order of what builds on what, which this command does not. */
+/* It looks at the way to the board in the order of what builds on what, which this command does
+ * not. */
 static void point_at_doctor(struct err *err)
 {
     size_t at = strlen(err->hint);
     if (at + 60 < sizeof err->hint)
-        snprintf(err->hint + at, sizeof err->hint - at, "%s`probeprof doctor` looks step by step", at ? "; " : "");
+        snprintf(err->hint + at, sizeof err->hint - at, "%s`probeprof doctor` looks step by step",
+                 at ? "; " : "");
 }
 
 /* The first failure is the one that is told. */
@@ -68,5 +70,10 @@ static const char text[] =
     "  probeprof --probe sim:sh7750 --start main+8 --stop 0x0C010030 --passes 1\n";
 
 const struct command command_run = {
-    "run", "[run] [PROGRAM] [OPTIONS]", "bridge a board to GDB and profile the program on it", settings_opts, text, run,
+    "run",
+    "[run] [PROGRAM] [OPTIONS]",
+    "bridge a board to GDB and profile the program on it",
+    settings_opts,
+    text,
+    run,
 };

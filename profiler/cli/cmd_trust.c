@@ -22,10 +22,7 @@ static int take(void *ctx, int id, const char *value, struct err *err)
     return 0;
 }
 
-static void show_line(void *ctx, const char *folder)
-{
-    text_print(ctx, "%s\n", folder);
-}
+static void show_line(void *ctx, const char *folder) { text_print(ctx, "%s\n", folder); }
 
 static void show_string(void *ctx, const char *folder) { json_write_string(ctx, folder); }
 
@@ -53,7 +50,8 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     if (ret < 0)
         return ret;
     if (asked[TRUST_LIST] && (ret > 0 || asked[TRUST_REMOVE]))
-        return err_set(err, ERR_USAGE, "probeprof trust --list", "--list shows all: it takes no folder");
+        return err_set(err, ERR_USAGE, "probeprof trust --list",
+                       "--list shows all: it takes no folder");
     if (asked[TRUST_JSON] && !asked[TRUST_LIST])
         return err_set(err, ERR_USAGE, "probeprof trust --list --json", "--json is for --list");
     if (!asked[TRUST_LIST])
@@ -62,8 +60,12 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
 }
 
 const struct command command_trust = {
-    "trust", "trust [FOLDER] [--remove | --list]", "trust what a folder's probeprof.conf says", trust_opts,
+    "trust",
+    "trust [FOLDER] [--remove | --list]",
+    "trust what a folder's probeprof.conf says",
+    trust_opts,
     "Settings that write files, name devices, sockets or libraries, or let a part be\n"
     "locked count only from folders that you trust, and those below them.\n"
-    "FOLDER: the current one if not given.\n\nExample:\n  probeprof trust --list\n", run,
+    "FOLDER: the current one if not given.\n\nExample:\n  probeprof trust --list\n",
+    run,
 };

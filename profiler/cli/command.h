@@ -13,8 +13,10 @@ struct ending;
 /* Built by main(); borrowed by commands. */
 struct cli {
     FILE *out, *err_out;
-    struct ending *ending; /* of a command that drives a board: until all is written; NULL: signals do what they do to any program */
-    const char *probe_env; /* PROBEPROF_PROBE, or NULL */
+    /* of a command that drives a board: until all is written; NULL: signals do what they do to any
+     * program */
+    struct ending *ending;
+    const char *probe_env;                      /* PROBEPROF_PROBE, or NULL */
     const struct sim_board_type *const *boards; /* NULL-terminated */
 };
 
@@ -24,12 +26,13 @@ struct command {
     const char *summary;
     const struct opt *opts;
     const char *text; /* more help, ends with an example; each line ends with \n */
-    /* argv[0] is the command's name. Returns 0; -ERR_*: main prints *err (nothing if its text is empty: the command has said
-     * it all), exits 2 for ERR_USAGE, else 1. */
+    /* argv[0] is the command's name. Returns 0; -ERR_*: main prints *err (nothing if its text is
+     * empty: the command has said it all), exits 2 for ERR_USAGE, else 1. */
     int (*run)(struct cli *cli, int argc, char **argv, struct err *err);
 };
 
-extern const struct command command_run, command_report, command_events, command_list, command_doctor, command_decode, command_disasm, command_dump, command_trust;
+extern const struct command command_run, command_report, command_events, command_list,
+    command_doctor, command_decode, command_disasm, command_dump, command_trust;
 
 /* command_help - usage, summary, options, text. */
 void command_help(const struct command *c, FILE *out);

@@ -54,7 +54,10 @@ static const struct {
     const char *option, *words;
     void (*more)(const struct completion *c, char *words);
 } lists[] = {
-    { "probe", "", probes }, { "target", "", targets }, { "c1", "", events }, { "c2", "", events },
+    { "probe", "", probes },
+    { "target", "", targets },
+    { "c1", "", events },
+    { "c2", "", events },
     { "irq-filter", "off auto calls shinobi", NULL },
     { "policy", "lossless live", NULL },
     { "capture", "auto pdo bdc", NULL },
@@ -77,15 +80,18 @@ enum completion_kind completion_value(const struct completion *c, const struct o
                 lists[i].more(c, words);
             return COMPLETION_WORDS;
         }
-    bool file = !strcmp(o->arg, "F") || !strncmp(o->arg, "F.", 2) || !strcmp(o->arg, "E") || !strcmp(o->arg, "FILE");
+    bool file = !strcmp(o->arg, "F") || !strncmp(o->arg, "F.", 2) || !strcmp(o->arg, "E") ||
+                !strcmp(o->arg, "FILE");
     return file ? COMPLETION_FILE : COMPLETION_FREE;
 }
 
-enum completion_kind completion_argument(const struct completion *c, const struct command *k, char *words)
+enum completion_kind completion_argument(const struct completion *c, const struct command *k,
+                                         char *words)
 {
     const char *text = strchr(k->usage, ' ');
     *words = 0;
-    while (text && (text[1] == '[' ? !strncmp(text, " [-", 3) || !strncmp(text, " [OPTIONS]", 10) : text[1] == '-'))
+    while (text && (text[1] == '[' ? !strncmp(text, " [-", 3) || !strncmp(text, " [OPTIONS]", 10)
+                                   : text[1] == '-'))
         text = strchr(text + 1, ' ');
     if (!text)
         return COMPLETION_NONE;
@@ -107,13 +113,21 @@ bool completion_again(const struct opt *o) { return o->arg && strstr(o->help, "m
 
 int completion_print(const struct completion *c, const char *shell, struct err *err)
 {
-    static const struct { const char *name; void (*print)(const struct completion *c); } shells[] = {
-        { "bash", completion_bash }, { "zsh", completion_zsh }, { "fish", completion_fish },
+    static const struct {
+        const char *name;
+        void (*print)(const struct completion *c);
+    } shells[] = {
+        { "bash", completion_bash },
+        { "zsh", completion_zsh },
+        { "fish", completion_fish },
     };
     for (size_t i = 0; i < ARRAY_LEN(shells); i++)
         if (!strcmp(shells[i].name, shell)) {
             shells[i].print(c);
             return 0;
         }
-    return err_set(err, ERR_USAGE, "probeprof completion bash|zsh|fish", *shell ? "completion: no words for the shell '%s'" : "completion needs the name of a shell", shell);
+    return err_set(err, ERR_USAGE, "probeprof completion bash|zsh|fish",
+                   *shell ? "completion: no words for the shell '%s'"
+                          : "completion needs the name of a shell",
+                   shell);
 }

@@ -1,5 +1,7 @@
-/* Completion of the program's command line by bash, zsh and fish: `probeprof completion SHELL` prints a script for it, made from the commands'
- * tables of options, so that no option can be forgotten. Not among the commands that people are shown: installing puts the scripts in their places. */
+/* Completion of the program's command line by bash, zsh and fish: `probeprof completion SHELL`
+ * prints a script for it, made from the commands' tables of options, so that no option can be
+ * forgotten. Not among the commands that people are shown: installing puts the scripts in their
+ * places. */
 #ifndef PROFILER_CLI_COMPLETION_H
 #define PROFILER_CLI_COMPLETION_H
 
@@ -24,8 +26,10 @@ enum { COMPLETION_TEXT = 4096 };
  * Returns COMPLETION_NONE for an option that takes no value. */
 enum completion_kind completion_value(const struct completion *c, const struct opt *o, char *words);
 
-/* completion_argument - the same of what stands behind a command and is no option, as its line of usage has it. */
-enum completion_kind completion_argument(const struct completion *c, const struct command *k, char *words);
+/* completion_argument - the same of what stands behind a command and is no option, as its line of
+ * usage has it. */
+enum completion_kind completion_argument(const struct completion *c, const struct command *k,
+                                         char *words);
 
 /* completion_again - the option may be given more than once. */
 bool completion_again(const struct opt *o);

@@ -42,23 +42,26 @@ static void rows(const struct completion *c, const struct command *k)
 
 static void table(const struct completion *c)
 {
-    fprintf(c->out, "# What may follow COMMAND:OPTION, or COMMAND: alone. Sets options, words, files.\n"
-                    "_probeprof_table()\n{\n    options='' words='' files=''\n    case $1 in\n");
+    fprintf(c->out,
+            "# What may follow COMMAND:OPTION, or COMMAND: alone. Sets options, words, files.\n"
+            "_probeprof_table()\n{\n    options='' words='' files=''\n    case $1 in\n");
     for (size_t i = 0; i < c->n; i++)
         rows(c, c->command[i]);
     fprintf(c->out, "    *) return 1 ;;\n    esac\n}\n\n");
 }
 
-/* bash cuts words at ':' and '=' and replaces only what is behind the last one: the line is cut at spaces here, and what bash keeps is taken
- * off the answers. */
+/* bash cuts words at ':' and '=' and replaces only what is behind the last one: the line is cut at
+ * spaces here, and what bash keeps is taken off the answers. */
 static const char code[] =
     "_probeprof()\n{\n"
-    "    local line=${COMP_LINE:0:COMP_POINT} command=run cur prev keep options words files first=1\n"
+    "    local line=${COMP_LINE:0:COMP_POINT} command=run cur prev keep options words files "
+    "first=1\n"
     "    local -a typed\n"
     "    read -ra typed <<<\"$line\"\n"
     "    [[ $line == *[[:space:]] ]] && typed+=('')\n"
     "    cur=${typed[-1]} prev=${typed[-2]}\n"
-    "    if [[ ${#typed[@]} -gt 2 && ${typed[1]} != -* ]] && _probeprof_table \"${typed[1]}:\"; then command=${typed[1]} first=; fi\n"
+    "    if [[ ${#typed[@]} -gt 2 && ${typed[1]} != -* ]] && _probeprof_table \"${typed[1]}:\"; "
+    "then command=${typed[1]} first=; fi\n"
     "    [[ ${#typed[@]} -gt 2 ]] && first=\n"
     "    COMPREPLY=()\n"
     "    if [[ $cur == --*=* ]]; then prev=${cur%%=*} keep=$prev= cur=${cur#*=}; fi\n"
@@ -86,7 +89,8 @@ static const char code[] =
 
 void completion_bash(const struct completion *c)
 {
-    fprintf(c->out, "# bash completion of probeprof's command line, made by `probeprof completion bash`\n\n_probeprof_commands='");
+    fprintf(c->out, "# bash completion of probeprof's command line, made by `probeprof completion "
+                    "bash`\n\n_probeprof_commands='");
     for (size_t i = 0; i < c->n; i++)
         fprintf(c->out, "%s%s", i ? " " : "", c->command[i]->name);
     fprintf(c->out, "'\n\n");

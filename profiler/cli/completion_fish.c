@@ -25,7 +25,8 @@ static void rows(const struct completion *c, const struct command *k)
 {
     char words[COMPLETION_TEXT];
     for (const struct opt *o = k->opts; o->name; o++) {
-        fprintf(c->out, "complete -c probeprof -n '__probeprof_command %s' -l %s", k->name, o->name);
+        fprintf(c->out, "complete -c probeprof -n '__probeprof_command %s' -l %s", k->name,
+                o->name);
         if (o->letter)
             fprintf(c->out, " -s %c", o->letter);
         value(completion_value(c, o, words), words, c->out);
@@ -35,7 +36,8 @@ static void rows(const struct completion *c, const struct command *k)
     }
     enum completion_kind kind = completion_argument(c, k, words);
     if (kind != COMPLETION_NONE) {
-        fprintf(c->out, "complete -c probeprof -n '__probeprof_command %s'%s", k->name, kind == COMPLETION_FILE ? " -F" : " -a ");
+        fprintf(c->out, "complete -c probeprof -n '__probeprof_command %s'%s", k->name,
+                kind == COMPLETION_FILE ? " -F" : " -a ");
         if (kind == COMPLETION_WORDS)
             quoted(words, c->out);
         fputc('\n', c->out);
@@ -44,19 +46,22 @@ static void rows(const struct completion *c, const struct command *k)
 
 void completion_fish(const struct completion *c)
 {
-    fprintf(c->out, "# fish completion of probeprof's command line, made by `probeprof completion fish`\n\n"
-                    "# The command of the line so far is that one: the default has no name.\n"
-                    "function __probeprof_command\n"
-                    "    set -l typed (commandline -opc)\n"
-                    "    set -l command run\n"
-                    "    if test (count $typed) -ge 2; and not string match -q -- '-*' $typed[2]\n"
-                    "        set command $typed[2]\n"
-                    "    end\n"
-                    "    test $command = $argv[1]\n"
-                    "end\n\n"
-                    "complete -c probeprof -f\n");
+    fprintf(c->out,
+            "# fish completion of probeprof's command line, made by `probeprof completion fish`\n\n"
+            "# The command of the line so far is that one: the default has no name.\n"
+            "function __probeprof_command\n"
+            "    set -l typed (commandline -opc)\n"
+            "    set -l command run\n"
+            "    if test (count $typed) -ge 2; and not string match -q -- '-*' $typed[2]\n"
+            "        set command $typed[2]\n"
+            "    end\n"
+            "    test $command = $argv[1]\n"
+            "end\n\n"
+            "complete -c probeprof -f\n");
     for (size_t i = 0; i < c->n; i++) {
-        fprintf(c->out, "complete -c probeprof -n 'test (count (commandline -opc)) -eq 1' -a %s -d ", c->command[i]->name);
+        fprintf(c->out,
+                "complete -c probeprof -n 'test (count (commandline -opc)) -eq 1' -a %s -d ",
+                c->command[i]->name);
         quoted(c->command[i]->summary, c->out);
         fputc('\n', c->out);
     }

@@ -2,7 +2,8 @@
 
 #include "profiler/cli/completion.h"
 
-/* Text within '...' of an argument of _arguments or _describe, where ':', '[' and ']' mean something. */
+/* Text within '...' of an argument of _arguments or _describe, where ':', '[' and ']' mean
+ * something. */
 static void quoted(const char *text, FILE *out)
 {
     for (; *text; text++) {
@@ -26,7 +27,8 @@ static void action(enum completion_kind kind, const char *words, FILE *out)
 }
 
 /* '(-p --probe)--probe=[adapter]:P:(...)', for one spelling of the option. */
-static void spec(const struct completion *c, const struct opt *o, const char *spelling, const char *joint)
+static void spec(const struct completion *c, const struct opt *o, const char *spelling,
+                 const char *joint)
 {
     char words[COMPLETION_TEXT];
     enum completion_kind kind = completion_value(c, o, words);
@@ -63,14 +65,18 @@ static void rows(const struct completion *c, const struct command *k)
     if (kind != COMPLETION_NONE) {
         fprintf(c->out, " \\\n            '%s:argument:", kind == COMPLETION_FILE ? "*" : "1");
         action(kind, words, c->out);
-        fprintf(c->out, "'%s", kind == COMPLETION_WORDS && strcmp(k->name, "help") ? " \\\n            '*:file:_files'" : "");
+        fprintf(c->out, "'%s",
+                kind == COMPLETION_WORDS && strcmp(k->name, "help")
+                    ? " \\\n            '*:file:_files'"
+                    : "");
     }
     fprintf(c->out, "\n        ;;\n");
 }
 
 void completion_zsh(const struct completion *c)
 {
-    fprintf(c->out, "#compdef probeprof\n# zsh completion of probeprof's command line, made by `probeprof completion zsh`\n\n_probeprof()\n{\n"
+    fprintf(c->out, "#compdef probeprof\n# zsh completion of probeprof's command line, made by "
+                    "`probeprof completion zsh`\n\n_probeprof()\n{\n"
                     "    local command=run\n    local -a commands\n    commands=(\n");
     for (size_t i = 0; i < c->n; i++) {
         fprintf(c->out, "        '%s:", c->command[i]->name);
@@ -91,5 +97,6 @@ void completion_zsh(const struct completion *c)
     for (size_t i = 0; i < c->n; i++)
         rows(c, c->command[i]);
     fprintf(c->out, "    esac\n}\n\n"
-                    "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _probeprof \"$@\"; else compdef _probeprof probeprof; fi\n");
+                    "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _probeprof \"$@\"; else "
+                    "compdef _probeprof probeprof; fi\n");
 }

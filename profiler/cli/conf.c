@@ -37,7 +37,8 @@ static char *unquote(char *value)
     return value;
 }
 
-static int parse_line(char *line, int number, char *section, size_t cap, conf_take *take, void *ctx, struct err *err)
+static int parse_line(char *line, int number, char *section, size_t cap, conf_take *take, void *ctx,
+                      struct err *err)
 {
     cut_comment(line);
     line = trim(line);
@@ -46,14 +47,16 @@ static int parse_line(char *line, int number, char *section, size_t cap, conf_ta
         return 0;
     if (line[0] == '[') {
         if (line[len - 1] != ']' || len - 2 >= cap)
-            return err_set(err, ERR_USAGE, "sections look like [probeprof]", "'%.60s' is not a section", line);
+            return err_set(err, ERR_USAGE, "sections look like [probeprof]",
+                           "'%.60s' is not a section", line);
         line[len - 1] = 0;
         strcpy(section, trim(line + 1));
         return 0;
     }
     char *equals = strchr(line, '=');
     if (!equals)
-        return err_set(err, ERR_USAGE, "lines look like: elf = program.elf", "'%.60s' has no '='", line);
+        return err_set(err, ERR_USAGE, "lines look like: elf = program.elf", "'%.60s' has no '='",
+                       line);
     *equals = 0;
     return take(ctx, number, section, trim(line), unquote(trim(equals + 1)), err);
 }
@@ -64,7 +67,8 @@ int conf_parse(FILE *in, const char *name, conf_take *take, void *ctx, struct er
     for (int number = 1; fgets(line, sizeof line, in); number++) {
         int ret;
         if (!strchr(line, '\n') && !feof(in))
-            ret = err_set(err, ERR_USAGE, "split or shorten it", "line of more than 1022 characters");
+            ret =
+                err_set(err, ERR_USAGE, "split or shorten it", "line of more than 1022 characters");
         else
             ret = parse_line(line, number, section, sizeof section, take, ctx, err);
         if (ret < 0) {

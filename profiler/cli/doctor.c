@@ -28,10 +28,10 @@ struct doctor {
     struct target *target;
     const struct part *part;
     bool private_allowed;
-    bool unpowered;            /* the adapter sees no target power */
-    bool power_known;          /* it can tell */
-    struct err pin;            /* of a pin that it sees held low; code ERR_OK: none */
-    uint32_t found_hz;         /* by --speed auto; 0: not looked for */
+    bool unpowered;    /* the adapter sees no target power */
+    bool power_known;  /* it can tell */
+    struct err pin;    /* of a pin that it sees held low; code ERR_OK: none */
+    uint32_t found_hz; /* by --speed auto; 0: not looked for */
 };
 
 /* A step fills `detail`. Returns 0, 1 if it does not apply here, or what is wrong. */
@@ -47,7 +47,8 @@ static int count_devices(struct err *err)
 {
     enum { MAX = 64 };
     struct usb_info *dev = calloc(MAX, sizeof *dev);
-    int n = dev ? usb_list(NULL, dev, MAX, err) : err_set(err, ERR_NOMEM, "", "out of memory"), count = 0;
+    int n = dev ? usb_list(NULL, dev, MAX, err) : err_set(err, ERR_NOMEM, "", "out of memory"),
+        count = 0;
     for (int i = 0; i < MIN(n, MAX); i++)
         count += !dev[i].nitfs || dev[i].itf[0].cls != HUB_CLASS;
     free(dev);
@@ -63,9 +64,14 @@ static int no_adapter(struct err *err)
     if (n < 0)
         return n;
     if (n == 0)
-        return err_set(err, ERR_NOT_FOUND, "is it plugged in? try another cable (some only charge) and another port; in a container or virtual "
-                       "machine USB must be passed in", "%s: nothing at all is on the USB bus", what);
-    return err_set(err, ERR_NOT_FOUND, "is it plugged in, and one of those that `probeprof list` looks for? without one: --probe sim:sh7750",
+        return err_set(err, ERR_NOT_FOUND,
+                       "is it plugged in? try another cable (some only charge) and another port; "
+                       "in a container or virtual "
+                       "machine USB must be passed in",
+                       "%s: nothing at all is on the USB bus", what);
+    return err_set(err, ERR_NOT_FOUND,
+                   "is it plugged in, and one of those that `probeprof list` looks for? without "
+                   "one: --probe sim:sh7750",
                    "%s, among %d device%s on the USB bus", what, n, n == 1 ? "" : "s");
 }
 
@@ -99,7 +105,8 @@ static int choose(struct doctor *d, const char *name, struct err *err)
         ret = adapters_find(true, &d->list, err);
     for (size_t i = 0; i < d->list.n && d->report->nserials < DOCTOR_SERIALS; i++)
         if (*d->list.row[i].serial)
-            snprintf(d->report->serial[d->report->nserials++], sizeof d->report->serial[0], "%s", d->list.row[i].serial);
+            snprintf(d->report->serial[d->report->nserials++], sizeof d->report->serial[0], "%s",
+                     d->list.row[i].serial);
     return ret < 0 ? ret : adapter_choose(&d->list, *name ? driver : NULL, &spec, err);
 }
 
@@ -124,19 +131,24 @@ static int look_adapter(struct doctor *d, char *detail, size_t cap, struct err *
         snprintf(d->report->probe, sizeof d->report->probe, "%s", name);
     else
         adapter_name(&d->list, (size_t)ret, d->report->probe, sizeof d->report->probe);
-    snprintf(detail, cap, "%s%s%s, at %s", d->report->probe, *d->row->product ? ", " : "", d->row->product, d->row->bus_path);
+    snprintf(detail, cap, "%s%s%s, at %s", d->report->probe, *d->row->product ? ", " : "",
+             d->row->product, d->row->bus_path);
     return 0;
 }
 
 static int look_access(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
-    struct probe_config cfg = { .spec = "", .speed_hz = d->set->speed_hz, .boards = d->cli->boards, .log = d->log };
+    struct probe_config cfg = {
+        .spec = "", .speed_hz = d->set->speed_hz, .boards = d->cli->boards, .log = d->log
+    };
     if (d->row && d->row->problem.code != ERR_OK) {
         *err = d->row->problem;
         return -(int)err->code;
     }
     if (d->row && !d->row->can)
-        return err_set(err, ERR_UNSUPPORTED, "it takes an adapter with JTAG for SH-4, with BDC for S12Z", "this adapter cannot serve: %s", d->row->note);
+        return err_set(err, ERR_UNSUPPORTED,
+                       "it takes an adapter with JTAG for SH-4, with BDC for S12Z",
+                       "this adapter cannot serve: %s", d->row->note);
     int ret = probe_open(d->report->probe, &cfg, &d->probe, err);
     snprintf(detail, cap, "open%s", d->row ? ", and no other program's" : "");
     return ret;
@@ -149,7 +161,8 @@ static int look_firmware(struct doctor *d, char *detail, size_t cap, struct err 
         snprintf(detail, cap, "this adapter does not tell");
         return 1;
     }
-    snprintf(detail, cap, "%s%s%s", d->row->firmware, *d->row->firmware && *d->row->note ? "; " : "", d->row->note);
+    snprintf(detail, cap, "%s%s%s", d->row->firmware,
+             *d->row->firmware && *d->row->note ? "; " : "", d->row->note);
     return 0;
 }
 
@@ -157,8 +170,10 @@ static int look_firmware(struct doctor *d, char *detail, size_t cap, struct err 
 
 static int no_power(struct err *err)
 {
-    return err_set(err, ERR_NO_TARGET, "switch the board on; check the cable's orientation, and pin VTref of the debug connector",
-                   "the adapter sees no target power");
+    return err_set(
+        err, ERR_NO_TARGET,
+        "switch the board on; check the cable's orientation, and pin VTref of the debug connector",
+        "the adapter sees no target power");
 }
 
 static int look_power(struct doctor *d, char *detail, size_t cap, struct err *err)
@@ -180,7 +195,8 @@ static int look_power(struct doctor *d, char *detail, size_t cap, struct err *er
     else
         snprintf(detail, cap, "the target has power");
     if (wanted && mv && (mv * 10 < wanted * 9 || mv * 10 > wanted * 11))
-        return err_set(err, ERR_NO_TARGET, "check the board's supply and pin VTref", "the target has %s, not %u.%02u V", detail, wanted / 1000,
+        return err_set(err, ERR_NO_TARGET, "check the board's supply and pin VTref",
+                       "the target has %s, not %u.%02u V", detail, wanted / 1000,
                        wanted % 1000 / 10);
     return 0;
 }
@@ -188,16 +204,26 @@ static int look_power(struct doctor *d, char *detail, size_t cap, struct err *er
 /* Pins that should be high and that the adapter sees low although it does not drive them. */
 static int look_pins(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
-    static const struct { bool bdc; unsigned pin; const char *what, *hint; } rows[] = {
-        { false, JTAG_PIN_NTRST, "nTRST is low: the TAP is held in reset", "find what pulls it low: a jumper, a pull-down, the wiring" },
-        { false, JTAG_PIN_NRESET, "nRESET is low: the board is held in reset", "switch the board on; let go of the reset button; look at what drives the pin" },
-        { true, BDC_PIN_RESET, "RESET is low: the part is held in reset", "switch the board on; let go of the reset button; look at what drives the pin" },
-        { true, BDC_PIN_BKGD, "BKGD is low", "look for a short to ground, or another pod on the line" },
+    static const struct {
+        bool bdc;
+        unsigned pin;
+        const char *what, *hint;
+    } rows[] = {
+        { false, JTAG_PIN_NTRST, "nTRST is low: the TAP is held in reset",
+          "find what pulls it low: a jumper, a pull-down, the wiring" },
+        { false, JTAG_PIN_NRESET, "nRESET is low: the board is held in reset",
+          "switch the board on; let go of the reset button; look at what drives the pin" },
+        { true, BDC_PIN_RESET, "RESET is low: the part is held in reset",
+          "switch the board on; let go of the reset button; look at what drives the pin" },
+        { true, BDC_PIN_BKGD, "BKGD is low",
+          "look for a short to ground, or another pod on the line" },
     };
     const struct jtag_ops *j = d->probe->driver->jtag;
     const struct bdc_ops *b = d->probe->driver->bdc;
     unsigned value = 0, known = 0;
-    int (*get)(struct probe *, unsigned *, unsigned *, struct err *) = j ? j->get_pins : b ? b->get_pins : NULL;
+    int (*get)(struct probe *, unsigned *, unsigned *, struct err *) = j   ? j->get_pins
+                                                                       : b ? b->get_pins
+                                                                           : NULL;
     bool seen = false, all = true;
     int ret = get && !d->unpowered ? get(d->probe, &value, &known, err) : -ERR_UNSUPPORTED;
     if (ret < 0 && ret != -ERR_UNSUPPORTED)
@@ -208,12 +234,16 @@ static int look_pins(struct doctor *d, char *detail, size_t cap, struct err *err
         seen |= known & rows[i].pin;
         all = all && known & rows[i].pin;
         if (known & ~value & rows[i].pin) {
-            err_set(&d->pin, ERR_NO_TARGET, rows[i].hint, "%s%s", rows[i].what, d->power_known ? "" : ", or has no power, which this adapter cannot tell");
+            err_set(&d->pin, ERR_NO_TARGET, rows[i].hint, "%s%s", rows[i].what,
+                    d->power_known ? "" : ", or has no power, which this adapter cannot tell");
             snprintf(detail, cap, "%s, says the adapter", rows[i].what);
             return 0; /* some adapters say so whatever is there: what comes next shows it */
         }
     }
-    snprintf(detail, cap, seen ? all ? "none is held low" : "none of those it sees is held low" : d->unpowered ? "not looked at without power" : "this adapter does not see them");
+    snprintf(detail, cap,
+             seen           ? all ? "none is held low" : "none of those it sees is held low"
+             : d->unpowered ? "not looked at without power"
+                            : "this adapter does not see them");
     return !seen;
 }
 
@@ -223,14 +253,16 @@ static int clock_found(struct doctor *d, char *detail, size_t cap, struct err *e
     const struct part *part;
     struct link_speed s;
     char hz[24], failed[24];
-    uint32_t most = part_choose(d->set->target, d->report->probe, &part, NULL) == 0 ? part->most_tck_hz : 0;
+    uint32_t most =
+        part_choose(d->set->target, d->report->probe, &part, NULL) == 0 ? part->most_tck_hz : 0;
     int ret = link_speed_auto(d->probe, most, &s, err);
     if (ret < 0)
         return ret;
     d->found_hz = s.hz;
     link_hz_text(s.hz, hz, sizeof hz);
     if (s.failed_hz)
-        snprintf(detail, cap, "%s; bits are lost at %s", hz, link_hz_text(s.failed_hz, failed, sizeof failed));
+        snprintf(detail, cap, "%s; bits are lost at %s", hz,
+                 link_hz_text(s.failed_hz, failed, sizeof failed));
     else
         snprintf(detail, cap, "%s, the most of adapter and part; no bit was lost", hz);
     return 0;
@@ -243,7 +275,8 @@ static int clock_asked(struct doctor *d, char *detail, size_t cap, struct err *e
     int ret = d->probe->driver->jtag->set_clock(d->probe, d->set->speed_hz, &got, err);
     bool other = got < d->set->speed_hz / 10 * 9 || got > d->set->speed_hz;
     link_hz_text(got, hz, sizeof hz);
-    snprintf(detail, cap, other ? "%s, what this adapter makes of %s" : "%s", hz, link_hz_text(d->set->speed_hz, wanted, sizeof wanted));
+    snprintf(detail, cap, other ? "%s, what this adapter makes of %s" : "%s", hz,
+             link_hz_text(d->set->speed_hz, wanted, sizeof wanted));
     return ret;
 }
 
@@ -251,7 +284,11 @@ static int look_clock(struct doctor *d, char *detail, size_t cap, struct err *er
 {
     const struct jtag_ops *j = d->probe->driver->jtag;
     if (d->unpowered || !j) {
-        snprintf(detail, cap, "%s", j ? "looked at below, without power" : d->probe->driver->stream ? "bytes have none; of a serial port it is baud= in --probe" : "the part sets it");
+        snprintf(detail, cap, "%s",
+                 j ? "looked at below, without power"
+                 : d->probe->driver->stream
+                     ? "bytes have none; of a serial port it is baud= in --probe"
+                     : "the part sets it");
         return 1;
     }
     if (!d->set->speed_auto && !d->set->speed_hz) {
@@ -272,7 +309,9 @@ static int look_jtag(struct doctor *d, char *detail, size_t cap, struct err *err
     if (ret == 0)
         ret = jtag_chain_scan(d->probe, &chain, err);
     if (ret == 0)
-        snprintf(detail, cap, "bits pass unharmed, %u %sbit/s; %s", (unsigned)(rate < 10000 ? rate : rate / 1000), rate < 10000 ? "" : "k", jtag_chain_text(&chain, text, sizeof text));
+        snprintf(detail, cap, "bits pass unharmed, %u %sbit/s; %s",
+                 (unsigned)(rate < 10000 ? rate : rate / 1000), rate < 10000 ? "" : "k",
+                 jtag_chain_text(&chain, text, sizeof text));
     return ret;
 }
 
@@ -292,11 +331,13 @@ static void hint_channel(const struct doctor *d, struct err *err)
     size_t at = strlen(err->hint);
     for (size_t i = 0; d->row && *d->row->channel && i < d->list.n; i++) {
         const struct adapter *a = &d->list.row[i];
-        if (a == d->row || a->driver != d->row->driver || strcmp(a->bus_path, d->row->bus_path) || !a->can)
+        if (a == d->row || a->driver != d->row->driver || strcmp(a->bus_path, d->row->bus_path) ||
+            !a->can)
             continue;
         adapter_name(&d->list, i, name, sizeof name);
         if (at + strlen(name) + 40 < sizeof err->hint)
-            snprintf(err->hint + at, sizeof err->hint - at, "; is the board at its other channel? --probe %s", name);
+            snprintf(err->hint + at, sizeof err->hint - at,
+                     "; is the board at its other channel? --probe %s", name);
         return;
     }
 }
@@ -305,7 +346,9 @@ static int look_wire(struct doctor *d, char *detail, size_t cap, struct err *err
 {
     const struct probe_driver *drv = d->probe->driver;
     if (!drv->jtag && !drv->bdc) {
-        snprintf(detail, cap, drv->stream ? "bytes: what answers them is looked at next" : "neither JTAG nor BDC");
+        snprintf(detail, cap,
+                 drv->stream ? "bytes: what answers them is looked at next"
+                             : "neither JTAG nor BDC");
         return 1;
     }
     int ret = drv->jtag ? look_jtag(d, detail, cap, err) : look_bdc(d, detail, cap, err);
@@ -318,7 +361,9 @@ static int look_wire(struct doctor *d, char *detail, size_t cap, struct err *err
 
 static const char *state_text(const struct target *t)
 {
-    static const char *const text[] = { [TARGET_RUNNING] = ", its program runs", [TARGET_HALTED] = ", halted" };
+    static const char *const text[] = {
+        [TARGET_RUNNING] = ", its program runs", [TARGET_HALTED] = ", halted"
+    };
     unsigned s = t->ops->state((struct target *)t);
     return s < ARRAY_LEN(text) && text[s] ? text[s] : "";
 }
@@ -343,7 +388,8 @@ static void tell_clock(struct doctor *d, char *detail, size_t cap)
     if (d->target->ops->wire)
         d->target->ops->wire(d->target, &w);
     if (w.from_hz)
-        snprintf(detail + at, cap - at, "; at %s: its own registers lose bits at %s", link_hz_text(w.hz, hz, sizeof hz), link_hz_text(w.from_hz, from, sizeof from));
+        snprintf(detail + at, cap - at, "; at %s: its own registers lose bits at %s",
+                 link_hz_text(w.hz, hz, sizeof hz), link_hz_text(w.from_hz, from, sizeof from));
 }
 
 /* The agent at the far end of bytes: silent while the program runs. */
@@ -357,7 +403,10 @@ static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err
 {
     bool asked = d->set->origin[SET_PRIVATE] != ORIGIN_NONE;
     d->private_allowed = asked ? d->set->allow_private : !strncmp(d->report->probe, "sim:", 4);
-    struct part_options opt = { .allow_private = d->private_allowed, .bdc_fast = d->set->bdc_fast, .found_hz = d->found_hz, .big_endian = big_endian(d->set) };
+    struct part_options opt = { .allow_private = d->private_allowed,
+                                .bdc_fast = d->set->bdc_fast,
+                                .found_hz = d->found_hz,
+                                .big_endian = big_endian(d->set) };
     if (!*d->set->target && strncmp(d->report->probe, "sim:", 4)) {
         snprintf(detail, cap, "not looked at: --target says which it is (probeprof list)");
         return 1;
@@ -371,17 +420,22 @@ static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err
     if (ret == 0)
         ret = d->target->ops->attach(d->target, err);
     if (ret == 0)
-        snprintf(detail, cap, "%s%s%s", d->target->ops->name, state_text(d->target), *chain && strrchr(chain, ';') ? strrchr(chain, ';') : "");
+        snprintf(detail, cap, "%s%s%s", d->target->ops->name, state_text(d->target),
+                 *chain && strrchr(chain, ';') ? strrchr(chain, ';') : "");
     if (ret == 0)
         tell_clock(d, detail, cap);
     if (ret == 0 && d->target->ops->remark && d->target->ops->remark(d->target))
-        snprintf(detail + strlen(detail), cap - strlen(detail), "; %s", d->target->ops->remark(d->target));
+        snprintf(detail + strlen(detail), cap - strlen(detail), "; %s",
+                 d->target->ops->remark(d->target));
     if (ret == 0 && is_serial(d) && d->target->ops->state(d->target) == TARGET_RUNNING) {
-        snprintf(detail, cap, "nothing is heard, as of a program that runs%s", d->set->halt ? "" : "; --halt finds out whether an agent is there");
+        snprintf(detail, cap, "nothing is heard, as of a program that runs%s",
+                 d->set->halt ? "" : "; --halt finds out whether an agent is there");
         return 1;
     }
     if (ret == -ERR_SECURED)
-        snprintf(err->hint, sizeof err->hint, "if all of its flash and EEPROM may go: `probeprof --no-profile` with these options, then in GDB "
+        snprintf(err->hint, sizeof err->hint,
+                 "if all of its flash and EEPROM may go: `probeprof --no-profile` with these "
+                 "options, then in GDB "
                  "`target extended-remote :3333` and `monitor unsecure`");
     return ret;
 }
@@ -390,7 +444,9 @@ static int look_cpu(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
     uint8_t pc[16] = { 0 };
     if (!d->target || !d->set->halt) {
-        snprintf(detail, cap, d->target ? "not looked at: --halt holds the program for a moment" : "not looked at");
+        snprintf(detail, cap,
+                 d->target ? "not looked at: --halt holds the program for a moment"
+                           : "not looked at");
         return 1;
     }
     const struct target_ops *ops = d->target->ops;
@@ -402,11 +458,15 @@ static int look_cpu(struct doctor *d, char *detail, size_t cap, struct err *err)
         ret = ops->resume(d->target, &(struct resume){ .kind = RESUME_CONTINUE }, err);
     snprintf(detail, cap, "halts, shows its registers%s", ran ? ", and goes on" : "");
     if (ret < 0 && is_serial(d))
-        snprintf(err->hint, sizeof err->hint, "is the agent linked in and called, its baud rate this one (baud= in --probe), are RX and TX crossed? does the program "
+        snprintf(err->hint, sizeof err->hint,
+                 "is the agent linked in and called, its baud rate this one (baud= in --probe), "
+                 "are RX and TX crossed? does the program "
                  "mask interrupts?");
     else if (ret < 0 && d->part->elf_machine == EM_SH && d->probe->driver->jtag)
         snprintf(err->hint + strlen(err->hint), sizeof err->hint - strlen(err->hint), "%s",
-                 !d->private_allowed ? "; or no agent is needed: --private" : *d->set->elf ? "" : "; if the board is big-endian name its program: --elf FILE");
+                 !d->private_allowed ? "; or no agent is needed: --private"
+                 : *d->set->elf      ? ""
+                                     : "; if the board is big-endian name its program: --elf FILE");
     return MIN(ret, 0);
 }
 
@@ -419,7 +479,9 @@ static int watch_pins(struct probe *p, char *detail, size_t cap, struct err *err
     const struct pdo_ops *o = p->driver->pdo;
     pdo_edge *edge = malloc(MOST * sizeof *edge);
     uint64_t tick_hz, lost, edges = 0;
-    int ret = edge ? o->start(p, &tick_hz, err) : err_set(err, ERR_NOMEM, "close other programs", "out of memory"), n = 1;
+    int ret = edge ? o->start(p, &tick_hz, err)
+                   : err_set(err, ERR_NOMEM, "close other programs", "out of memory"),
+        n = 1;
     if (ret == 0 && o->catch_up)
         ret = o->catch_up(p, err);
     for (; ret == 0 && n > 0 && edges < 100 * MOST; edges += (uint64_t)MAX(n, 0))
@@ -430,9 +492,13 @@ static int watch_pins(struct probe *p, char *detail, size_t cap, struct err *err
     free(edge);
     uint64_t hz = o->sample_hz ? o->sample_hz(p) : 0;
     size_t at = (size_t)snprintf(detail, cap, "%s: ", p->name);
-    at += hz && at < cap ? (size_t)snprintf(detail + at, cap - at, "%.4g MHz samples; ", (double)hz / 1e6) : 0;
+    at += hz && at < cap
+              ? (size_t)snprintf(detail + at, cap - at, "%.4g MHz samples; ", (double)hz / 1e6)
+              : 0;
     if (at < cap)
-        snprintf(detail + at, cap - at, edges > 1 ? "PDO and PDOCLK move" : "PDO and PDOCLK stand still, as they do until a profile is armed");
+        snprintf(detail + at, cap - at,
+                 edges > 1 ? "PDO and PDOCLK move"
+                           : "PDO and PDOCLK stand still, as they do until a profile is armed");
     return ret;
 }
 
@@ -446,7 +512,8 @@ static int look_pdo(struct doctor *d, char *detail, size_t cap, struct err *err)
     if (ret < 0)
         return err_prefix(err, ret, "--pdo");
     ret = p->driver->pdo ? watch_pins(p, detail, cap, err)
-                         : err_set(err, ERR_USAGE, "--pdo sigrok:DRIVER,... or file:PATH,...", "--pdo %s: it cannot capture PDO and PDOCLK", p->name);
+                         : err_set(err, ERR_USAGE, "--pdo sigrok:DRIVER,... or file:PATH,...",
+                                   "--pdo %s: it cannot capture PDO and PDOCLK", p->name);
     probe_close(p);
     return ret;
 }
@@ -454,18 +521,21 @@ static int look_pdo(struct doctor *d, char *detail, size_t cap, struct err *err)
 /* ---- */
 
 static const struct step steps[] = {
-    { "adapter", look_adapter }, { "access", look_access }, { "firmware", look_firmware }, { "power", look_power }, { "pins", look_pins },
-    { "clock", look_clock },     { "wire", look_wire },     { "part", look_part },         { "cpu", look_cpu },
+    { "adapter", look_adapter }, { "access", look_access }, { "firmware", look_firmware },
+    { "power", look_power },     { "pins", look_pins },     { "clock", look_clock },
+    { "wire", look_wire },       { "part", look_part },     { "cpu", look_cpu },
     { "pdo", look_pdo },
 };
 _Static_assert(ARRAY_LEN(steps) == DOCTOR_STEPS, "a step without a place in the report");
 
-/* A missing target power, or a pin that is held low, that explains what came after it is what is wrong first. */
+/* A missing target power, or a pin that is held low, that explains what came after it is what is
+ * wrong first. */
 static void blame_earlier(struct doctor *d, const struct doctor_step *failed)
 {
     enum { POWER = 3, PINS = 4 };
     struct doctor_step *cause = &d->report->step[d->unpowered ? POWER : PINS];
-    if ((!d->unpowered && d->pin.code == ERR_OK) || failed <= cause || failed->problem.code == ERR_USB)
+    if ((!d->unpowered && d->pin.code == ERR_OK) || failed <= cause ||
+        failed->problem.code == ERR_USB)
         return;
     cause->state = DOCTOR_WRONG;
     cause->problem = d->pin;
@@ -490,7 +560,8 @@ static void leave(struct doctor *d)
     adapter_list_free(&d->list);
 }
 
-bool doctor(struct cli *cli, const struct settings *set, const struct doctor_watch *watch, const struct log *log, struct doctor_report *out)
+bool doctor(struct cli *cli, const struct settings *set, const struct doctor_watch *watch,
+            const struct log *log, struct doctor_report *out)
 {
     struct doctor d = { .cli = cli, .set = set, .log = log, .report = out };
     bool well = true;

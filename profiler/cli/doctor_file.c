@@ -45,7 +45,8 @@ void doctor_file_log(void *ctx, enum log_subject subject, const char *line)
 {
     struct doctor_file *f = ctx;
     char text[640];
-    int n = snprintf(text, sizeof text, "%10.3f ms %s: %s\n", (double)(host_ns() - f->begun_ns) / 1e6, log_subject_name(subject), line);
+    int n = snprintf(text, sizeof text, "%10.3f ms %s: %s\n",
+                     (double)(host_ns() - f->begun_ns) / 1e6, log_subject_name(subject), line);
     size_t len = MIN((size_t)MAX(n, 0), sizeof text - 1);
     if (!f->tail_len && f->head_len + len <= PART_BYTES) {
         memcpy(f->head + f->head_len, text, len);
@@ -57,14 +58,16 @@ void doctor_file_log(void *ctx, enum log_subject subject, const char *line)
 
 /* ---- without what is private ---- */
 
-/* Bytes " 4a 4c" at text that are those of `bytes`; how many characters of text they take if they are at least HEX_LEAST, else 0. step 2: each has a 00
- * behind it, as in UTF-16. A line that is cut may end before they do. */
+/* Bytes " 4a 4c" at text that are those of `bytes`; how many characters of text they take if they
+ * are at least HEX_LEAST, else 0. step 2: each has a 00 behind it, as in UTF-16. A line that is cut
+ * may end before they do. */
 static size_t hex_run(const char *text, const uint8_t *bytes, size_t n, unsigned step)
 {
     size_t at = 0, done = 0;
     char want[8];
     for (; done < n; done++) {
-        int len = snprintf(want, sizeof want, step == 2 && text[at] ? " %02x 00" : " %02x", bytes[done]);
+        int len =
+            snprintf(want, sizeof want, step == 2 && text[at] ? " %02x 00" : " %02x", bytes[done]);
         if (strncasecmp(text + at, want, (size_t)len))
             break;
         at += (size_t)len;
@@ -79,11 +82,14 @@ static size_t serial_run(const char *text, const char *serial)
     const uint8_t *bytes = (const uint8_t *)serial;
     char *end;
     unsigned long v = strtoul(serial, &end, 10);
-    const uint8_t low[4] = { (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16), (uint8_t)(v >> 24) }, high[4] = { low[3], low[2], low[1], low[0] };
+    const uint8_t low[4] = { (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16),
+                             (uint8_t)(v >> 24) },
+                  high[4] = { low[3], low[2], low[1], low[0] };
     run = run ? run : hex_run(text, bytes, n, 1);
     run = run ? run : hex_run(text, bytes, n, 2);
     if (!run && !*end && v > 0xFFFF && v <= UINT32_MAX)
-        run = hex_run(text, low, sizeof low, 1) ? hex_run(text, low, sizeof low, 1) : hex_run(text, high, sizeof high, 1);
+        run = hex_run(text, low, sizeof low, 1) ? hex_run(text, low, sizeof low, 1)
+                                                : hex_run(text, high, sizeof high, 1);
     return run;
 }
 
@@ -100,7 +106,9 @@ char *doctor_file_scrub(const char *text, const char *const *serials, const char
             run = strlen(serials[i]) >= SHORTEST ? serial_run(text, serials[i]) : 0;
         bool serial = run > 0;
         for (size_t i = 0; !run && names[i]; i++)
-            run = strlen(names[i]) >= SHORTEST && !strncmp(text, names[i], strlen(names[i])) ? strlen(names[i]) : 0;
+            run = strlen(names[i]) >= SHORTEST && !strncmp(text, names[i], strlen(names[i]))
+                      ? strlen(names[i])
+                      : 0;
         if (run)
             fputs(serial ? *text == ' ' ? " [serial]" : "[serial]" : "[private]", f);
         else
@@ -117,7 +125,8 @@ char *doctor_file_scrub(const char *text, const char *const *serials, const char
 /* ---- the file ---- */
 
 /* The longest first: a folder before the name of its owner. */
-struct private {
+struct private
+{
     char text[NAMES][PATH_MAX];
     const char *list[NAMES + 1];
     size_t n;
@@ -160,26 +169,35 @@ static void put_log(const struct doctor_file *f, FILE *out)
 {
     fwrite(f->head, 1, f->head_len, out);
     if (f->left_out)
-        fprintf(out, "... %llu bytes of the log are left out ...\n", (unsigned long long)f->left_out);
-    size_t first = (f->tail_at + PART_BYTES - f->tail_len) % PART_BYTES, rest = MIN(f->tail_len, PART_BYTES - first);
+        fprintf(out, "... %llu bytes of the log are left out ...\n",
+                (unsigned long long)f->left_out);
+    size_t first = (f->tail_at + PART_BYTES - f->tail_len) % PART_BYTES,
+           rest = MIN(f->tail_len, PART_BYTES - first);
     fwrite(f->tail + first, 1, rest, out);
     fwrite(f->tail, 1, f->tail_len - rest, out);
 }
 
-static void put_all(const struct doctor_file *f, const struct settings *set, const struct doctor_report *report, const char *text, FILE *out)
+static void put_all(const struct doctor_file *f, const struct settings *set,
+                    const struct doctor_report *report, const char *text, FILE *out)
 {
     struct utsname os;
     fprintf(out, DOCTOR_FILE_HEAD PROBEPROF_VERSION ", doctor's report\n");
     if (uname(&os) == 0)
         fprintf(out, "system: %s %s %s\n", os.sysname, os.release, os.machine);
-    fprintf(out, "asked for: --probe %s --target %s%s%s%s%s%s%s\n", *report->probe ? report->probe : "(none)", *set->target ? set->target : "(none)",
-            set->speed_auto ? " --speed auto" : "", set->origin[SET_PRIVATE] == ORIGIN_NONE ? "" : set->allow_private ? " --private" : " --no-private",
-            set->halt ? " --halt" : "", *set->chain ? " --chain " : "", set->chain, *set->elf ? " --elf ..." : "");
+    fprintf(out, "asked for: --probe %s --target %s%s%s%s%s%s%s\n",
+            *report->probe ? report->probe : "(none)", *set->target ? set->target : "(none)",
+            set->speed_auto ? " --speed auto" : "",
+            set->origin[SET_PRIVATE] == ORIGIN_NONE ? ""
+            : set->allow_private                    ? " --private"
+                                                    : " --no-private",
+            set->halt ? " --halt" : "", *set->chain ? " --chain " : "", set->chain,
+            *set->elf ? " --elf ..." : "");
     fprintf(out, "\n%s\nlog:\n", text);
     put_log(f, out);
 }
 
-int doctor_file_write(const struct doctor_file *f, const char *path, const struct settings *set, const struct doctor_report *report, const char *text, struct err *err)
+int doctor_file_write(const struct doctor_file *f, const char *path, const struct settings *set,
+                      const struct doctor_report *report, const char *text, struct err *err)
 {
     const char *serials[DOCTOR_SERIALS + 1] = { NULL };
     struct private *names = calloc(1, sizeof *names);
@@ -194,7 +212,8 @@ int doctor_file_write(const struct doctor_file *f, const char *path, const struc
         if (fclose(out) == 0)
             clean = doctor_file_scrub(all, serials, names->list);
     }
-    int ret = clean ? file_write_atomic(path, (const uint8_t *)clean, strlen(clean), err) : err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    int ret = clean ? file_write_atomic(path, (const uint8_t *)clean, strlen(clean), err)
+                    : err_set(err, ERR_NOMEM, "close other programs", "out of memory");
     free(all);
     free(clean);
     free(names);

@@ -1,5 +1,6 @@
-/* `doctor --report FILE`: what a stranger's board needs to be helped from afar: the steps, the settings, this machine's system, and all that went over
- * the adapter, without what is private: serial numbers, names of people, machines and folders. */
+/* `doctor --report FILE`: what a stranger's board needs to be helped from afar: the steps, the
+ * settings, this machine's system, and all that went over the adapter, without what is private:
+ * serial numbers, names of people, machines and folders. */
 #ifndef PROFILER_CLI_DOCTOR_FILE_H
 #define PROFILER_CLI_DOCTOR_FILE_H
 
@@ -21,11 +22,12 @@ void doctor_file_log(void *ctx, enum log_subject subject, const char *line);
 /* doctor_file_write - the report, atomically
  * text   the steps as people see them
  * Returns 0, -ERR_IO, -ERR_NOMEM. */
-int doctor_file_write(const struct doctor_file *f, const char *path, const struct settings *set, const struct doctor_report *report, const char *text, struct err *err);
+int doctor_file_write(const struct doctor_file *f, const char *path, const struct settings *set,
+                      const struct doctor_report *report, const char *text, struct err *err);
 
 /* doctor_file_scrub - text without what is private, for tests
- * serials   NULL-terminated; found as they are, and as bytes in hexadecimal, also as UTF-16 and as a number
- * Returns malloc()ed text; NULL: out of memory. */
+ * serials   NULL-terminated; found as they are, and as bytes in hexadecimal, also as UTF-16 and as
+ * a number Returns malloc()ed text; NULL: out of memory. */
 char *doctor_file_scrub(const char *text, const char *const *serials, const char *const *names);
 
 #endif

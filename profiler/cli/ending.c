@@ -13,7 +13,9 @@
 #include "probe/base/util.h"
 #include "probe/host_time.h"
 
-enum { NS_PER_MS = 1000000, TWICE_MS = 500 }; /* a hand's second Ctrl-C comes later than that; timeout(1) and service managers signal twice at once */
+/* a hand's second Ctrl-C comes later than that; timeout(1) and service managers signal twice at
+ * once */
+enum { NS_PER_MS = 1000000, TWICE_MS = 500 };
 
 struct ending {
     int message_fd;
@@ -45,8 +47,10 @@ static _Noreturn void give_up(const struct ending *e)
     char text[400];
     snprintf(text, sizeof text,
              "%sprobeprof: not ended %.3g s after %s, %s: given up\n"
-             "  hint: the board may keep breakpoints and patches, which the next attach undoes; what was not written is lost, a recording is kept as .part\n",
-             isatty(e->message_fd) ? "\n" : "", e->after_ms / 1000.0, e->cause, atomic_load(&e->stage));
+             "  hint: the board may keep breakpoints and patches, which the next attach undoes; "
+             "what was not written is lost, a recording is kept as .part\n",
+             isatty(e->message_fd) ? "\n" : "", e->after_ms / 1000.0, e->cause,
+             atomic_load(&e->stage));
     say(e, text);
     _exit(1);
 }
@@ -78,7 +82,8 @@ static void heard(struct ending *e, int signum)
         return;
     }
     pthread_mutex_lock(&e->lock);
-    bool at_once = !terminate && e->view.asked && now - e->first_ns >= (uint64_t)TWICE_MS * NS_PER_MS;
+    bool at_once =
+        !terminate && e->view.asked && now - e->first_ns >= (uint64_t)TWICE_MS * NS_PER_MS;
     e->first_ns = e->view.asked++ ? e->first_ns : now;
     if (terminate && !e->view.terminate)
         e->view.since_ns = now;
@@ -88,7 +93,8 @@ static void heard(struct ending *e, int signum)
         e->told(e->told_ctx);
     else if (e->view.asked == 1)
         say(e, terminate ? "probeprof: ending as soon as the adapter has answered\n"
-                         : "probeprof: ending as soon as the adapter has answered (Ctrl-C again quits at once)\n");
+                         : "probeprof: ending as soon as the adapter has answered (Ctrl-C again "
+                           "quits at once)\n");
     pthread_mutex_unlock(&e->lock);
     if (terminate)
         set_deadline(e, now, ENDING_DEADLINE_S * 1000, signum == SIGTERM ? "SIGTERM" : "SIGHUP");
@@ -101,8 +107,10 @@ static int wait_signal(const struct ending *e)
 {
     for (;;) {
         uint64_t now = host_ns(), left = e->deadline_ns > now ? e->deadline_ns - now : 0;
-        struct timespec wait = { .tv_sec = (time_t)(left / 1000000000), .tv_nsec = (long)(left % 1000000000) };
-        int signum = e->deadline_ns ? sigtimedwait(&e->set, NULL, &wait) : sigwaitinfo(&e->set, NULL);
+        struct timespec wait = { .tv_sec = (time_t)(left / 1000000000),
+                                 .tv_nsec = (long)(left % 1000000000) };
+        int signum =
+            e->deadline_ns ? sigtimedwait(&e->set, NULL, &wait) : sigwaitinfo(&e->set, NULL);
         if (signum > 0 || errno == EAGAIN)
             return signum;
     }
@@ -146,7 +154,8 @@ int ending_start(int message_fd, struct ending **out, struct err *err)
         pthread_sigmask(SIG_SETMASK, &e->before, NULL);
         pthread_mutex_destroy(&e->lock);
         free(e);
-        return err_set(err, ERR_IO, "raise the limits on processes and memory (ulimit -u, -v)", "no thread can be begun: %s", strerror(failed));
+        return err_set(err, ERR_IO, "raise the limits on processes and memory (ulimit -u, -v)",
+                       "no thread can be begun: %s", strerror(failed));
     }
     *out = e;
     return 0;

@@ -1,6 +1,7 @@
-/* How a run is ended from outside: SIGINT, SIGTERM and SIGHUP come to one thread, which neither the board, nor a reader of the output, nor anything
- * else the program waits for can keep from listening. It passes on what was asked; who is asked ends in good order; and where that
- * takes too long the thread ends the process, saying where it stood. */
+/* How a run is ended from outside: SIGINT, SIGTERM and SIGHUP come to one thread, which neither the
+ * board, nor a reader of the output, nor anything else the program waits for can keep from
+ * listening. It passes on what was asked; who is asked ends in good order; and where that takes too
+ * long the thread ends the process, saying where it stood. */
 #ifndef PROFILER_CLI_ENDING_H
 #define PROFILER_CLI_ENDING_H
 
@@ -10,39 +11,47 @@
 #include "probe/base/err.h"
 
 enum {
-    ENDING_DEADLINE_S = 45,    /* from the first SIGTERM or SIGHUP to the end of the process: probeprof(1), docs/service.md, the unit's TimeoutStopSec */
-    ENDING_EVENTS_S = 20,      /* of those, for the last events of a profile */
-    ENDING_AT_ONCE_MS = 2000,  /* from a second Ctrl-C */
+    /* from the first SIGTERM or SIGHUP to the end of the process: probeprof(1), docs/service.md,
+       the unit's TimeoutStopSec */
+    ENDING_DEADLINE_S = 45,
+    ENDING_EVENTS_S = 20,     /* of those, for the last events of a profile */
+    ENDING_AT_ONCE_MS = 2000, /* from a second Ctrl-C */
 };
 
 struct ending;
 
 struct ending_view {
-    unsigned asked;     /* how often a signal came */
-    bool terminate;     /* SIGTERM or SIGHUP was among them: nothing is waited for beyond its deadline */
-    uint64_t since_ns;  /* host clock at the first of those */
-    bool at_once;       /* a second Ctrl-C, half a second or more after the first signal */
+    unsigned asked; /* how often a signal came */
+    /* SIGTERM or SIGHUP was among them: nothing is waited for beyond its deadline */
+    bool terminate;
+    uint64_t since_ns; /* host clock at the first of those */
+    bool at_once;      /* a second Ctrl-C, half a second or more after the first signal */
 };
 
-/* ending_start - from here on the three signals come to a thread of this struct, but SIGHUP where it was ignored (nohup). Call before other threads are begun.
- * message_fd   where the last word goes when the process is ended
- * Until ending_stage() is called first, a signal ends the process as if nobody listened. Returns 0; -ERR_NOMEM, -ERR_IO. */
+/* ending_start - from here on the three signals come to a thread of this struct, but SIGHUP where
+ * it was ignored (nohup). Call before other threads are begun. message_fd   where the last word
+ * goes when the process is ended Until ending_stage() is called first, a signal ends the process as
+ * if nobody listened. Returns 0; -ERR_NOMEM, -ERR_IO. */
 int ending_start(int message_fd, struct ending **out, struct err *err);
 
-/* ending_stage - what is at stake from here on, for the last word: "while the adapter was opened"; a constant. Any thread; e may be NULL. */
+/* ending_stage - what is at stake from here on, for the last word: "while the adapter was opened";
+ * a constant. Any thread; e may be NULL. */
 void ending_stage(struct ending *e, const char *what);
 
-/* ending_tell - have told(ctx) called at every signal, on that thread: it may only wake somebody. NULL: no more. When this returns, no call is under way. */
+/* ending_tell - have told(ctx) called at every signal, on that thread: it may only wake somebody.
+ * NULL: no more. When this returns, no call is under way. */
 void ending_tell(struct ending *e, void (*told)(void *ctx), void *ctx);
 
 /* ending_look - what was asked so far. Any thread; e may be NULL: nothing. */
 struct ending_view ending_look(struct ending *e);
 
-/* ending_answered - what Ctrl-C asked for is done: the next one is a first one again. Any thread; e may be NULL. */
+/* ending_answered - what Ctrl-C asked for is done: the next one is a first one again. Any thread; e
+ * may be NULL. */
 void ending_answered(struct ending *e);
 
-/* ending_stop - the thread ends; all that is left to do is to exit. The signals stay blocked: one that comes twice shall not take the status from a
- * program that has ended in order. NULL is fine. */
+/* ending_stop - the thread ends; all that is left to do is to exit. The signals stay blocked: one
+ * that comes twice shall not take the status from a program that has ended in order. NULL is fine.
+ */
 void ending_stop(struct ending *e);
 
 #endif

@@ -15,7 +15,8 @@ struct explain {
     const struct explain_config *cfg;
     bool terminal;
     struct s12z_explained found;
-    struct s12z_fit whole; /* the best variant over the whole file, where that is longer than what was tried */
+    /* the best variant over the whole file, where that is longer than what was tried */
+    struct s12z_fit whole;
     bool longer;
     /* the pass under way */
     struct s12z_fitting fitting;
@@ -33,7 +34,8 @@ static int on_item(void *ctx, const struct s12z_item *i)
     return s12z_fit_item(&x->fitting, i);
 }
 
-static int pass(void *ctx, const struct s12z_settings *s, uint64_t max_lines, struct s12z_fit *out, struct err *err)
+static int pass(void *ctx, const struct s12z_settings *s, uint64_t max_lines, struct s12z_fit *out,
+                struct err *err)
 {
     struct explain *x = ctx;
     struct trace_input in = x->cfg->in;
@@ -41,7 +43,8 @@ static int pass(void *ctx, const struct s12z_settings *s, uint64_t max_lines, st
     in.settings = *s;
     x->fitting = (struct s12z_fitting){ .flow = NULL };
     x->left = max_lines;
-    int ret = s12z_flow_new(symbols_image(x->cfg->syms), s, s12z_fit_event, &x->fitting, &x->fitting.flow, err);
+    int ret = s12z_flow_new(symbols_image(x->cfg->syms), s, s12z_fit_event, &x->fitting,
+                            &x->fitting.flow, err);
     if (ret == 0 && x->cfg->ivbr)
         s12z_flow_set_vectors(x->fitting.flow, x->cfg->ivbr);
     if (ret == 0)
@@ -68,16 +71,22 @@ static int whole_file(struct explain *x, struct err *err)
 
 /* ---- words ---- */
 
-static const char *value_of(const struct s12z_setting *t, const struct s12z_settings *s) { return t->values[t->get(s)]; }
+static const char *value_of(const struct s12z_setting *t, const struct s12z_settings *s)
+{
+    return t->values[t->get(s)];
+}
 
-static bool changed(const struct explain *x, const struct s12z_setting *t, const struct s12z_variant *v)
+static bool changed(const struct explain *x, const struct s12z_setting *t,
+                    const struct s12z_variant *v)
 {
     return t->get(&v->settings) != t->get(&x->found.given);
 }
 
 static const char *verdict(const struct s12z_variant *v)
 {
-    return v->fits ? "consistent" : !v->failed && s12z_fit_is_clean(&v->fit) ? "follows less" : "does not fit";
+    return v->fits                                    ? "consistent"
+           : !v->failed && s12z_fit_is_clean(&v->fit) ? "follows less"
+                                                      : "does not fit";
 }
 
 /* "a=b c=d", or "as given". */
@@ -87,7 +96,8 @@ static char *names(const struct explain *x, const struct s12z_variant *v, char *
     *buf = 0;
     for (const struct s12z_setting *t = s12z_setting_list(); t->name; t++)
         if (changed(x, t, v) && n < cap)
-            n += (size_t)snprintf(buf + n, cap - n, "%s%s=%s", n ? " " : "", t->name, value_of(t, &v->settings));
+            n += (size_t)snprintf(buf + n, cap - n, "%s%s=%s", n ? " " : "", t->name,
+                                  value_of(t, &v->settings));
     if (!*buf)
         snprintf(buf, cap, "as given");
     return buf;
@@ -109,7 +119,8 @@ static unsigned fitting_rows(const struct explain *x)
     return n;
 }
 
-/* Each change alone, whatever came of it; of combinations those that fit, or the one that comes nearest. */
+/* Each change alone, whatever came of it; of combinations those that fit, or the one that comes
+ * nearest. */
 static bool worth_telling(const struct explain *x, size_t k)
 {
     return x->found.row[k].nchanges <= 1 || x->found.row[k].fits || k == x->found.best;
@@ -119,9 +130,10 @@ static bool worth_telling(const struct explain *x, size_t k)
 
 static void show_row(const struct explain *x, const struct s12z_variant *v)
 {
-    char text[256], *at, *word = strtok_r(names(x, v, text, sizeof text), v->nchanges ? " " : "", &at);
-    text_print(x->cli->out, "%-27s %9" PRIu64 " %8" PRIu64 " %9" PRIu64 " %8" PRIu64 "  %s\n", word, v->fit.lines, v->fit.bad, v->fit.walked,
-            v->fit.misfits, verdict(v));
+    char text[256], *at,
+        *word = strtok_r(names(x, v, text, sizeof text), v->nchanges ? " " : "", &at);
+    text_print(x->cli->out, "%-27s %9" PRIu64 " %8" PRIu64 " %9" PRIu64 " %8" PRIu64 "  %s\n", word,
+               v->fit.lines, v->fit.bad, v->fit.walked, v->fit.misfits, verdict(v));
     while (v->nchanges && (word = strtok_r(NULL, " ", &at)))
         text_print(x->cli->out, "  %s\n", word);
 }
@@ -129,14 +141,16 @@ static void show_row(const struct explain *x, const struct s12z_variant *v)
 static void show_table(const struct explain *x)
 {
     size_t hidden = 0;
-    text_print(x->cli->out, "%-27s %9s %8s %9s %8s\n", "settings", "lines", "no lines", "walked", "misfits");
+    text_print(x->cli->out, "%-27s %9s %8s %9s %8s\n", "settings", "lines", "no lines", "walked",
+               "misfits");
     for (size_t k = 0; k < x->found.n; k++)
         if (worth_telling(x, k))
             show_row(x, &x->found.row[k]);
         else
             hidden++;
     if (hidden)
-        text_print(x->cli->out, "%zu more combinations, none %s\n", hidden, x->found.told ? "as good" : "nearer");
+        text_print(x->cli->out, "%zu more combinations, none %s\n", hidden,
+                   x->found.told ? "as good" : "nearer");
 }
 
 static void show_undecided(const struct explain *x)
@@ -157,21 +171,29 @@ static void show_verdict(const struct explain *x)
     const struct s12z_variant *b = &x->found.row[x->found.best];
     char text[256], *at;
     if (!x->found.told) {
-        fprintf(x->cli->out, "nothing fits: of %zu encodings tried none follows the program; this ELF may not be\n"
-                             "what was traced, lines may be missing, or more is unusual than was tried\n", x->found.n);
+        fprintf(
+            x->cli->out,
+            "nothing fits: of %zu encodings tried none follows the program; this ELF may not be\n"
+            "what was traced, lines may be missing, or more is unusual than was tried\n",
+            x->found.n);
         return;
     }
-    for (char *w = strtok_r(names(x, b, text, sizeof text), b->nchanges ? " " : "", &at); w; w = strtok_r(NULL, " ", &at))
+    for (char *w = strtok_r(names(x, b, text, sizeof text), b->nchanges ? " " : "", &at); w;
+         w = strtok_r(NULL, " ", &at))
         text_print(x->cli->out, "consistent %s    %s\n", b->nchanges ? "with" : "    ", w);
     if (b->fit.pthf)
         fprintf(x->cli->out, "the stream says    pthf=%u\n", b->fit.pthf);
     show_undecided(x);
-    for (int k = s12z_explained_other(&x->found, 0); k >= 0; k = s12z_explained_other(&x->found, (size_t)k + 1))
-        text_print(x->cli->out, "cannot tell        or %s\n", names(x, &x->found.row[k], text, sizeof text));
+    for (int k = s12z_explained_other(&x->found, 0); k >= 0;
+         k = s12z_explained_other(&x->found, (size_t)k + 1))
+        text_print(x->cli->out, "cannot tell        or %s\n",
+                   names(x, &x->found.row[k], text, sizeof text));
     if (x->longer && (x->whole.bad || x->whole.misfits))
-        fprintf(x->cli->out, "further on         %" PRIu64 " of %" PRIu64 " lines do not fit\n", x->whole.bad + x->whole.misfits, x->whole.lines);
+        fprintf(x->cli->out, "further on         %" PRIu64 " of %" PRIu64 " lines do not fit\n",
+                x->whole.bad + x->whole.misfits, x->whole.lines);
     else if (x->longer)
-        fprintf(x->cli->out, "tried on %u lines; all %" PRIu64 " are consistent\n", S12Z_EXPLAIN_LINES, x->whole.lines);
+        fprintf(x->cli->out, "tried on %u lines; all %" PRIu64 " are consistent\n",
+                S12Z_EXPLAIN_LINES, x->whole.lines);
 }
 
 /* ---- JSON ---- */
@@ -229,7 +251,9 @@ static void show_json(const struct explain *x)
     bool clear = fitting_rows(x) == 1 && !any_undecided(x);
     json_write_object(&j, false);
     json_write_key(&j, "verdict");
-    json_write_string(&j, !x->found.told ? "nothing fits" : clear ? "consistent" : "cannot tell all");
+    json_write_string(&j, !x->found.told ? "nothing fits"
+                          : clear        ? "consistent"
+                                         : "cannot tell all");
     json_write_key(&j, "best");
     if (x->found.told)
         json_row(&j, &x->found.row[x->found.best]);
@@ -256,7 +280,8 @@ int explain_file(struct cli *cli, const struct explain_config *cfg, struct err *
     x->cli = cli;
     x->cfg = cfg;
     x->terminal = isatty(fileno(cli->err_out));
-    int ret = s12z_explain(&cfg->in.settings, edges, edges || cfg->in.format == TRACE_PDO_BYTES, pass, progress, x, &x->found, err);
+    int ret = s12z_explain(&cfg->in.settings, edges, edges || cfg->in.format == TRACE_PDO_BYTES,
+                           pass, progress, x, &x->found, err);
     if (ret == 0)
         ret = whole_file(x, err);
     if (x->terminal)

@@ -75,8 +75,9 @@ static void add_top(struct live *l, const struct calltree *tree, char *buf, size
                 best = f;
         if (l->c1[best] == 0)
             return;
-        add(buf, cap, "%s%s %.1f%% %s hits", k ? ", " : " | ", symbols_function(l->symbols, best)->name,
-            100.0 * (double)l->c1[best] / (double)total, report_number(l->hits[best], number, sizeof number));
+        add(buf, cap, "%s%s %.1f%% %s hits", k ? ", " : " | ",
+            symbols_function(l->symbols, best)->name, 100.0 * (double)l->c1[best] / (double)total,
+            report_number(l->hits[best], number, sizeof number));
         l->c1[best] = 0;
     }
 }
@@ -87,15 +88,16 @@ struct slowdown live_slowdown(const struct pump_view *v)
     return slowdown_of(s->board_ns, s->held_ns, s->target_cycles, s->agent_cycles);
 }
 
-char *live_text(struct live *l, const struct pump_view *v, const struct calltree *tree, uint64_t seen,
-                double events_per_s, char *buf, size_t cap)
+char *live_text(struct live *l, const struct pump_view *v, const struct calltree *tree,
+                uint64_t seen, double events_per_s, char *buf, size_t cap)
 {
     const struct trace_status *s = &v->trace;
     char number[16];
     struct slowdown slow = live_slowdown(v);
     char text[80];
     buf[0] = 0;
-    add(buf, cap, "%.1f s: %s events", (double)(v->now_ns - v->armed_ns) / 1e9, report_number(seen, number, sizeof number));
+    add(buf, cap, "%.1f s: %s events", (double)(v->now_ns - v->armed_ns) / 1e9,
+        report_number(seen, number, sizeof number));
     add(buf, cap, ", %s/s", report_number((unsigned long long)events_per_s, number, sizeof number));
     if (slow.times > 0)
         add(buf, cap, ", slowed %s", slowdown_text(&slow, text, sizeof text));
@@ -116,14 +118,16 @@ char *live_text(struct live *l, const struct pump_view *v, const struct calltree
     return text_clean(buf);
 }
 
-void live_tick(struct live *l, const struct pump_view *v, const struct calltree *tree, uint64_t seen, uint64_t host_ns)
+void live_tick(struct live *l, const struct pump_view *v, const struct calltree *tree,
+               uint64_t seen, uint64_t host_ns)
 {
     char text[512];
     double s = (double)(host_ns - l->last_ns) / 1e9;
     if (!l->columns && host_ns < l->next_ns)
         return;
     if (l->last_ns && s > 0) { /* over a second or so: events come a ring at a time */
-        double weight = l->measured ? MIN(s, 1.0) : 1; /* the first one counts whole: nothing is known before it */
+        /* the first one counts whole: nothing is known before it */
+        double weight = l->measured ? MIN(s, 1.0) : 1;
         l->rate += weight * ((double)(seen - l->last_events) / s - l->rate);
         l->measured = l->measured || seen > 0;
     }

@@ -1,4 +1,5 @@
-/* The live line: what is going on while profiling. One line rewritten on a terminal, plain lines else. */
+/* The live line: what is going on while profiling. One line rewritten on a terminal, plain lines
+ * else. */
 #ifndef PROFILER_CLI_LIVE_H
 #define PROFILER_CLI_LIVE_H
 
@@ -15,7 +16,7 @@ struct live {
     unsigned columns; /* 0: not a terminal */
     bool shown;       /* a line is on the terminal and must be cleared before other output */
     const struct symbols *symbols; /* may be NULL */
-    uint64_t *hits, *c1; /* per function of symbols, scratch */
+    uint64_t *hits, *c1;           /* per function of symbols, scratch */
     uint64_t last_events, last_ns;
     double rate;      /* events per host second, smoothed */
     bool measured;    /* once at least */
@@ -29,7 +30,8 @@ void live_fini(struct live *l);
 /* live_tick - show the state now; call a few times a second
  * host_ns   monotonic clock
  * seen      events that reached the profile so far */
-void live_tick(struct live *l, const struct pump_view *v, const struct calltree *tree, uint64_t seen, uint64_t host_ns);
+void live_tick(struct live *l, const struct pump_view *v, const struct calltree *tree,
+               uint64_t seen, uint64_t host_ns);
 
 /* live_slowdown - of the whole profile so far (profiler/profile/slowdown.h). */
 struct slowdown live_slowdown(const struct pump_view *v);
@@ -39,7 +41,7 @@ void live_clear(struct live *l);
 
 /* live_text - the line's text without control characters, for tests: returns buf.
  * events_per_s  rate since the last line */
-char *live_text(struct live *l, const struct pump_view *v, const struct calltree *tree, uint64_t seen,
-                double events_per_s, char *buf, size_t cap);
+char *live_text(struct live *l, const struct pump_view *v, const struct calltree *tree,
+                uint64_t seen, double events_per_s, char *buf, size_t cap);
 
 #endif

@@ -1,4 +1,5 @@
-/* probeprof: the composition root. Builds the parts, owns them, and is the only place that exits. */
+/* probeprof: the composition root. Builds the parts, owns them, and is the only place that exits.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,13 +25,25 @@ static const struct opt version_opts[] = {
     { NULL, 0, NULL, NULL, 0 },
 };
 static const struct command command_version = {
-    "version", "version [--json]", "print the version", version_opts, "Example:\n  probeprof version\n", run_version,
+    "version",
+    "version [--json]",
+    "print the version",
+    version_opts,
+    "Example:\n  probeprof version\n",
+    run_version,
 };
 static const struct command command_help_cmd = {
-    "help", "help [COMMAND]", "print help on a command", no_opts, "Example:\n  probeprof help run\n", run_help,
+    "help",
+    "help [COMMAND]",
+    "print help on a command",
+    no_opts,
+    "Example:\n  probeprof help run\n",
+    run_help,
 };
 static const struct command *const commands[] = {
-    &command_run, &command_report, &command_decode, &command_disasm, &command_dump, &command_events, &command_list, &command_doctor, &command_trust, &command_version, &command_help_cmd,
+    &command_run,   &command_report,  &command_decode,   &command_disasm,
+    &command_dump,  &command_events,  &command_list,     &command_doctor,
+    &command_trust, &command_version, &command_help_cmd,
 };
 
 void command_help(const struct command *c, FILE *out)
@@ -62,12 +75,26 @@ static const struct command *find_command(const char *name)
 /* What other debuggers' tools call it, or NULL. */
 static const char *called_elsewhere(const char *name)
 {
-    static const struct { const char *theirs, *ours; } rows[] = {
-        { "probes", "probeprof list" },    { "devices", "probeprof list" }, { "adapters", "probeprof list" }, { "scan", "probeprof list" },
-        { "check", "probeprof doctor" },   { "test", "probeprof doctor" },  { "diagnose", "probeprof doctor" }, { "info", "probeprof doctor" },
-        { "server", "probeprof --no-profile" }, { "gdb", "probeprof --no-profile" }, { "gdbserver", "probeprof --no-profile" },
-        { "attach", "probeprof --no-profile" }, { "flash", "probeprof --load --elf FILE" }, { "load", "probeprof --load --elf FILE" },
-        { "program", "probeprof --load --elf FILE" }, { "profile", "probeprof --elf FILE" }, { "record", "probeprof --record FILE" },
+    static const struct {
+        const char *theirs, *ours;
+    } rows[] = {
+        { "probes", "probeprof list" },
+        { "devices", "probeprof list" },
+        { "adapters", "probeprof list" },
+        { "scan", "probeprof list" },
+        { "check", "probeprof doctor" },
+        { "test", "probeprof doctor" },
+        { "diagnose", "probeprof doctor" },
+        { "info", "probeprof doctor" },
+        { "server", "probeprof --no-profile" },
+        { "gdb", "probeprof --no-profile" },
+        { "gdbserver", "probeprof --no-profile" },
+        { "attach", "probeprof --no-profile" },
+        { "flash", "probeprof --load --elf FILE" },
+        { "load", "probeprof --load --elf FILE" },
+        { "program", "probeprof --load --elf FILE" },
+        { "profile", "probeprof --elf FILE" },
+        { "record", "probeprof --record FILE" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (!strcmp(rows[i].theirs, name))
@@ -85,7 +112,8 @@ static int unknown_command(const char *name, struct err *err)
     }
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
         nearest_offer(&near, commands[i]->name);
-    return err_set(err, ERR_USAGE, nearest_text(&near, "`probeprof help` lists the commands", hint, sizeof hint),
+    return err_set(err, ERR_USAGE,
+                   nearest_text(&near, "`probeprof help` lists the commands", hint, sizeof hint),
                    "there is no command '%s'", name);
 }
 
@@ -97,7 +125,7 @@ static void overview(FILE *out)
                  "Commands:\n");
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
         text_print(out, "  %-10s %s%s\n", commands[i]->name, commands[i]->summary,
-                commands[i] == &command_run ? "; the default" : "");
+                   commands[i] == &command_run ? "; the default" : "");
     fprintf(out, "\nExample, in a folder whose probeprof.conf names the ELF and the adapter:\n"
                  "  probeprof --start main+8 --stop 0x0C010030\n"
                  "\n`probeprof help COMMAND` tells more.\n");
@@ -118,8 +146,10 @@ static int run_version(struct cli *cli, int argc, char **argv, struct err *err)
     int ret = opts_parse(version_opts, argc, argv, take_json, &json, NULL, 0, err);
     if (ret < 0)
         return ret;
-    text_print(cli->out, json ? "{\"schema\": \"probeprof.version/1\", \"version\": \"%s\"}\n" : "probeprof %s\n",
-            PROBEPROF_VERSION);
+    text_print(cli->out,
+               json ? "{\"schema\": \"probeprof.version/1\", \"version\": \"%s\"}\n"
+                    : "probeprof %s\n",
+               PROBEPROF_VERSION);
     return 0;
 }
 
@@ -133,16 +163,20 @@ static int run_help(struct cli *cli, int argc, char **argv, struct err *err)
     if (!c)
         return unknown_command(argv[1], err);
     if (argc > 2)
-        return err_set(err, ERR_USAGE, "probeprof help COMMAND", "unexpected argument '%s'", argv[2]);
+        return err_set(err, ERR_USAGE, "probeprof help COMMAND", "unexpected argument '%s'",
+                       argv[2]);
     command_help(c, cli->out);
     return 0;
 }
 
 static int run_completion(struct cli *cli, int argc, char **argv, struct err *err)
 {
-    const struct completion c = { .command = commands, .n = ARRAY_LEN(commands), .boards = cli->boards, .out = cli->out };
+    const struct completion c = {
+        .command = commands, .n = ARRAY_LEN(commands), .boards = cli->boards, .out = cli->out
+    };
     if (argc > 3)
-        return err_set(err, ERR_USAGE, "probeprof completion bash|zsh|fish", "unexpected argument '%s'", argv[3]);
+        return err_set(err, ERR_USAGE, "probeprof completion bash|zsh|fish",
+                       "unexpected argument '%s'", argv[3]);
     return completion_print(&c, argc == 3 ? argv[2] : "", err);
 }
 
@@ -159,13 +193,15 @@ static bool names_program(const char *word)
 {
     char magic[4] = "";
     FILE *f = find_command(word) ? NULL : fopen(word, "rbe");
-    bool elf = f && fread(magic, 1, sizeof magic, f) == sizeof magic && !memcmp(magic, "\177ELF", sizeof magic);
+    bool elf = f && fread(magic, 1, sizeof magic, f) == sizeof magic &&
+               !memcmp(magic, "\177ELF", sizeof magic);
     if (f)
         fclose(f);
     return elf || (!find_command(word) && (strchr(word, '/') || strstr(word, ".elf")));
 }
 
-/* "probeprof --start ..." is "probeprof run --start ...": argv is shifted so that argv[0] names the command. */
+/* "probeprof --start ..." is "probeprof run --start ...": argv is shifted so that argv[0] names the
+ * command. */
 static int dispatch(struct cli *cli, int argc, char **argv, struct err *err)
 {
     if (argc > 1 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")))
@@ -189,8 +225,9 @@ static int dispatch(struct cli *cli, int argc, char **argv, struct err *err)
     return c->run(cli, argc - skip, argv + skip, err);
 }
 
-/* Started with 0, 1 or 2 closed, the next file opened would get that number: a recording, and messages would be
- * written into it. Standard output stays one that cannot be written, which is told at the end. */
+/* Started with 0, 1 or 2 closed, the next file opened would get that number: a recording, and
+ * messages would be written into it. Standard output stays one that cannot be written, which is
+ * told at the end. */
 static void occupy_standard_descriptors(void)
 {
     static const int modes[] = { O_RDONLY, O_RDONLY, O_WRONLY };
@@ -202,17 +239,24 @@ static void occupy_standard_descriptors(void)
 int main(int argc, char **argv)
 {
     occupy_standard_descriptors();
-    struct cli cli = { .out = stdout, .err_out = stderr, .probe_env = getenv("PROBEPROF_PROBE"), .boards = boards() };
+    struct cli cli = {
+        .out = stdout, .err_out = stderr, .probe_env = getenv("PROBEPROF_PROBE"), .boards = boards()
+    };
     struct err err = { .code = ERR_OK };
-    signal(SIGPIPE, SIG_IGN); /* a peer or pager that leaves is an error of one write, not the end; so is a limit on the size of files */
+    /* a peer or pager that leaves is an error of one write, not the end; so is a limit on the size
+     * of files */
+    signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     int ret = dispatch(&cli, argc, argv, &err);
     if (ret >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        ret = err_set(&err, ERR_IO, "is the disk full, or the reader gone?", "writing standard output failed");
+        ret = err_set(&err, ERR_IO, "is the disk full, or the reader gone?",
+                      "writing standard output failed");
     if (ret < 0 && *err.what)
         text_print(stderr, "probeprof: %s\n", err.what);
     if (ret < 0 && (*err.hint || err.code == ERR_NOMEM))
-        text_print(stderr, "  hint: %s\n", *err.hint ? err.hint : "close other programs, or raise the limit on memory (ulimit -v)");
+        text_print(stderr, "  hint: %s\n",
+                   *err.hint ? err.hint
+                             : "close other programs, or raise the limit on memory (ulimit -v)");
     ending_stop(cli.ending); /* behind the last word: nobody may be there to read that either */
     if (ret >= 0)
         return 0;

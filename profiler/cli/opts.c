@@ -30,11 +30,17 @@ static const struct opt *find_letter(const struct opt *opts, char letter)
 /* What other debuggers' tools call it. */
 static const struct opt *called_elsewhere(const struct opt *opts, const char *word)
 {
-    static const struct { const char *theirs, *ours; } rows[] = {
-        { "device", "target" },  { "cpu", "target" },   { "chip", "target" }, { "part", "target" },     { "interface", "probe" }, { "adapter", "probe" },
-        { "serial", "probe" },   { "usb", "probe" },    { "cable", "probe" }, { "transport", "probe" }, { "freq", "speed" },      { "frequency", "speed" },
-        { "clock", "speed" },    { "tck", "speed" },    { "port", "gdb" },    { "gdbport", "gdb" },     { "gdb-port", "gdb" },    { "program", "load" },
-        { "flash", "load" },     { "file", "elf" },     { "verbose", "log" }, { "debug", "log" },       { "duration", "for" },    { "time", "for" },
+    static const struct {
+        const char *theirs, *ours;
+    } rows[] = {
+        { "device", "target" },   { "cpu", "target" },      { "chip", "target" },
+        { "part", "target" },     { "interface", "probe" }, { "adapter", "probe" },
+        { "serial", "probe" },    { "usb", "probe" },       { "cable", "probe" },
+        { "transport", "probe" }, { "freq", "speed" },      { "frequency", "speed" },
+        { "clock", "speed" },     { "tck", "speed" },       { "port", "gdb" },
+        { "gdbport", "gdb" },     { "gdb-port", "gdb" },    { "program", "load" },
+        { "flash", "load" },      { "file", "elf" },        { "verbose", "log" },
+        { "debug", "log" },       { "duration", "for" },    { "time", "for" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (!strcmp(rows[i].theirs, word))
@@ -49,7 +55,8 @@ static int unknown(const struct opt *opts, const char *text, size_t len, struct 
     struct nearest near = { .wanted = wanted + strspn(wanted, "-") };
     const struct opt *other = called_elsewhere(opts, near.wanted);
     if (other) {
-        snprintf(line, sizeof line, "here it is --%s%s%s", other->name, other->arg ? " " : "", other->arg ? other->arg : "");
+        snprintf(line, sizeof line, "here it is --%s%s%s", other->name, other->arg ? " " : "",
+                 other->arg ? other->arg : "");
         return err_set(err, ERR_USAGE, line, "unknown option %s", wanted);
     }
     for (const struct opt *o = opts; o->name; o++)
@@ -61,8 +68,8 @@ static int unknown(const struct opt *opts, const char *text, size_t len, struct 
     return err_set(err, ERR_USAGE, near.n ? line : hint, "unknown option %s", wanted);
 }
 
-static int take_value(const struct opt *o, const char *inlined, int argc, char **argv, int *i, opt_take *take,
-                      void *ctx, struct err *err)
+static int take_value(const struct opt *o, const char *inlined, int argc, char **argv, int *i,
+                      opt_take *take, void *ctx, struct err *err)
 {
     const char *value = NULL;
     if (o->arg && inlined)
@@ -70,14 +77,15 @@ static int take_value(const struct opt *o, const char *inlined, int argc, char *
     else if (o->arg && *i + 1 < argc)
         value = argv[++*i];
     else if (o->arg)
-        return err_set(err, ERR_USAGE, o->help, "--%s needs a value: --%s %s", o->name, o->name, o->arg);
+        return err_set(err, ERR_USAGE, o->help, "--%s needs a value: --%s %s", o->name, o->name,
+                       o->arg);
     else if (inlined)
         return err_set(err, ERR_USAGE, o->help, "--%s takes no value", o->name);
     return take(ctx, o->id, value, err);
 }
 
-static int parse_long(const struct opt *opts, int argc, char **argv, int *i, opt_take *take, void *ctx,
-                      struct err *err)
+static int parse_long(const struct opt *opts, int argc, char **argv, int *i, opt_take *take,
+                      void *ctx, struct err *err)
 {
     const char *name = argv[*i] + 2, *equals = strchr(name, '=');
     size_t len = equals ? (size_t)(equals - name) : strlen(name);
@@ -87,8 +95,8 @@ static int parse_long(const struct opt *opts, int argc, char **argv, int *i, opt
     return take_value(o, equals ? equals + 1 : NULL, argc, argv, i, take, ctx, err);
 }
 
-static int parse_short(const struct opt *opts, int argc, char **argv, int *i, opt_take *take, void *ctx,
-                       struct err *err)
+static int parse_short(const struct opt *opts, int argc, char **argv, int *i, opt_take *take,
+                       void *ctx, struct err *err)
 {
     const char *text = argv[*i];
     const struct opt *o = find_letter(opts, text[1]);
@@ -97,8 +105,8 @@ static int parse_short(const struct opt *opts, int argc, char **argv, int *i, op
     return take_value(o, text[2] ? text + 2 : NULL, argc, argv, i, take, ctx, err);
 }
 
-int opts_parse(const struct opt *opts, int argc, char **argv, opt_take *take, void *ctx, const char **args,
-               size_t cap, struct err *err)
+int opts_parse(const struct opt *opts, int argc, char **argv, opt_take *take, void *ctx,
+               const char **args, size_t cap, struct err *err)
 {
     size_t n = 0;
     bool only_args = false;
@@ -113,7 +121,8 @@ int opts_parse(const struct opt *opts, int argc, char **argv, opt_take *take, vo
         else if (n < cap)
             args[n++] = argv[i];
         else
-            ret = err_set(err, ERR_USAGE, "--help shows what this command takes", "unexpected argument '%s'", argv[i]);
+            ret = err_set(err, ERR_USAGE, "--help shows what this command takes",
+                          "unexpected argument '%s'", argv[i]);
         if (ret < 0)
             return ret;
     }
@@ -144,7 +153,8 @@ void opts_help(const struct opt *opts, FILE *out)
         char letter[8] = "    ";
         if (opts->letter)
             snprintf(letter, sizeof letter, "-%c, ", opts->letter);
-        snprintf(left, sizeof left, "%s--%s%s%s", letter, opts->name, opts->arg ? " " : "", opts->arg ? opts->arg : "");
+        snprintf(left, sizeof left, "%s--%s%s%s", letter, opts->name, opts->arg ? " " : "",
+                 opts->arg ? opts->arg : "");
         text_print(out, "  %-28s ", left);
         print_wrapped(opts->help, out);
     }
@@ -161,15 +171,15 @@ static bool number(const char *text, double *value, const char **rest)
     return end != text && isfinite(*value);
 }
 
-int opt_count(const char *name, const char *text, unsigned long lo, unsigned long hi, unsigned long *out,
-              struct err *err)
+int opt_count(const char *name, const char *text, unsigned long lo, unsigned long hi,
+              unsigned long *out, struct err *err)
 {
     char *end;
     errno = 0;
     unsigned long v = strtoul(text, &end, 0);
     if (!isdigit((unsigned char)*text) || *end || errno || v < lo || v > hi)
-        return err_set(err, ERR_USAGE, "give a whole number in that range", "%s: '%s' is not a number from %lu to %lu", name,
-                       text, lo, hi);
+        return err_set(err, ERR_USAGE, "give a whole number in that range",
+                       "%s: '%s' is not a number from %lu to %lu", name, text, lo, hi);
     *out = v;
     return 0;
 }
@@ -186,12 +196,16 @@ int opt_hz(const char *name, const char *text, unsigned *out, struct err *err)
             return 0;
         }
     }
-    return err_set(err, ERR_USAGE, "for example 10M, 500k or 1000000", "%s: '%s' is not a frequency", name, text);
+    return err_set(err, ERR_USAGE, "for example 10M, 500k or 1000000",
+                   "%s: '%s' is not a frequency", name, text);
 }
 
 int opt_ns(const char *name, const char *text, unsigned long long *out, struct err *err)
 {
-    static const struct { const char *unit; double ns; } units[] = {
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {
         { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "m", 60e9 }, { "h", 3600e9 },
     };
     double v;
@@ -202,10 +216,12 @@ int opt_ns(const char *name, const char *text, unsigned long long *out, struct e
                 *out = (unsigned long long)(v * units[i].ns);
                 return 0;
             }
-    return err_set(err, ERR_USAGE, "a number and its unit: 30s, 500ms, 20us, 2m, 1h", "%s: '%s' is not a time", name, text);
+    return err_set(err, ERR_USAGE, "a number and its unit: 30s, 500ms, 20us, 2m, 1h",
+                   "%s: '%s' is not a time", name, text);
 }
 
-int opt_word(const char *name, const char *text, const char *const *words, int *out, struct err *err)
+int opt_word(const char *name, const char *text, const char *const *words, int *out,
+             struct err *err)
 {
     char list[128] = "";
     for (int i = 0; words[i]; i++) {

@@ -23,32 +23,45 @@ static const char *captured_file(const struct settings *s, char *buf, size_t cap
 static bool is_open_as(const char *path, int fd)
 {
     struct stat a, b;
-    return stat(path, &a) == 0 && fstat(fd, &b) == 0 && S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return stat(path, &a) == 0 && fstat(fd, &b) == 0 && S_ISREG(a.st_mode) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-static int check_one(const struct settings *s, const char *option, const char *path, const char *input, struct err *err)
+static int check_one(const struct settings *s, const char *option, const char *path,
+                     const char *input, struct err *err)
 {
     char pdo[SETTINGS_TEXT];
-    const struct { const char *path, *what; } inputs[] = {
-        { s->elf, "the program" }, { s->conf_path, "the settings" }, { captured_file(s, pdo, sizeof pdo), "the capture" }, { input ? input : "", "what is read" },
+    const struct {
+        const char *path, *what;
+    } inputs[] = {
+        { s->elf, "the program" },
+        { s->conf_path, "the settings" },
+        { captured_file(s, pdo, sizeof pdo), "the capture" },
+        { input ? input : "", "what is read" },
     };
     for (size_t i = 0; i < ARRAY_LEN(inputs); i++)
         if (*inputs[i].path && file_same(path, inputs[i].path))
-            return err_set(err, ERR_USAGE, "name another file", "%s %s would replace %s", option, path, inputs[i].what);
+            return err_set(err, ERR_USAGE, "name another file", "%s %s would replace %s", option,
+                           path, inputs[i].what);
     for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
         if (is_open_as(path, fd))
-            return err_set(err, ERR_USAGE, "name another file", "%s %s would replace the file that standard %s goes to", option, path, fd == STDOUT_FILENO ? "output" : "error");
+            return err_set(err, ERR_USAGE, "name another file",
+                           "%s %s would replace the file that standard %s goes to", option, path,
+                           fd == STDOUT_FILENO ? "output" : "error");
     int ret = file_writable(path, err);
     return ret < 0 ? err_prefix(err, ret, option) : 0;
 }
 
 int outputs_check(const struct settings *s, const char *input, struct err *err)
 {
-    int ret = *s->output ? settings_blame(s, SET_OUTPUT, check_one(s, "--output", s->output, input, err), err) : 0;
+    int ret = *s->output ? settings_blame(s, SET_OUTPUT,
+                                          check_one(s, "--output", s->output, input, err), err)
+                         : 0;
     if (ret == 0 && *s->record)
         ret = settings_blame(s, SET_RECORD, check_one(s, "--record", s->record, input, err), err);
     if (ret == 0 && *s->output && *s->record && file_same(s->output, s->record))
-        return err_set(err, ERR_USAGE, "name two files", "--output and --record both write %s", s->output);
+        return err_set(err, ERR_USAGE, "name two files", "--output and --record both write %s",
+                       s->output);
     return ret;
 }
 
@@ -65,4 +78,7 @@ bool outputs_keep(const char *path, const struct capture *c)
     return c->seen == 0 && stat(path, &st) == 0 && st.st_size > 0;
 }
 
-void outputs_tell_empty(struct cli *cli, const char *path) { cli_warn(cli, "nothing was recorded: %s stays as it was", path); }
+void outputs_tell_empty(struct cli *cli, const char *path)
+{
+    cli_warn(cli, "nothing was recorded: %s stays as it was", path);
+}

@@ -16,30 +16,51 @@ static int open_sh4(const struct part *part, struct probe *probe, const struct p
 {
     if (opt->bdc_fast || opt->allow_security || opt->pdo)
         return err_set(err, ERR_USAGE, "leave it out", "%s is for S12Z parts, not for a %s",
-                       opt->bdc_fast ? "bdc-fast" : opt->pdo ? "pdo" : "allow-security", part->name);
-    struct sh4_options o = { .variant = part->name, .big_endian = opt->big_endian, .allow_private = opt->allow_private,
-                             .tck_hz = opt->found_hz, .tck_auto = opt->found_hz != 0 };
+                       opt->bdc_fast ? "bdc-fast"
+                       : opt->pdo    ? "pdo"
+                                     : "allow-security",
+                       part->name);
+    struct sh4_options o = { .variant = part->name,
+                             .big_endian = opt->big_endian,
+                             .allow_private = opt->allow_private,
+                             .tck_hz = opt->found_hz,
+                             .tck_auto = opt->found_hz != 0 };
     const struct stream_ops *s = probe->driver->stream;
-    return s && s->traits(probe) & STREAM_RSP ? sh4_rsp_open(probe, &o, out, err) : sh4_open(probe, &o, out, err);
+    return s && s->traits(probe) & STREAM_RSP ? sh4_rsp_open(probe, &o, out, err)
+                                              : sh4_open(probe, &o, out, err);
 }
 
 /* Parts without a byte order pin and without private commands. */
-static int open_s12z(const struct part *part, struct probe *probe, const struct part_options *opt, struct target **out, struct err *err)
+static int open_s12z(const struct part *part, struct probe *probe, const struct part_options *opt,
+                     struct target **out, struct err *err)
 {
-    struct s12z_options o = { .chip = part->name, .fast_clock = opt->bdc_fast, .pdo = opt->pdo, .allow_security_byte = opt->allow_security };
+    struct s12z_options o = { .chip = part->name,
+                              .fast_clock = opt->bdc_fast,
+                              .pdo = opt->pdo,
+                              .allow_security_byte = opt->allow_security };
     return s12z_open(probe, &o, out, err);
 }
 
-enum { SH4_MOST_TCK_HZ = 20000000 }; /* recalled, not read: docs/unverified.md. --speed HZ goes beyond it all the same */
+/* recalled, not read: docs/unverified.md. --speed HZ goes beyond it all the same */
+enum { SH4_MOST_TCK_HZ = 20000000 };
 enum { EM_OF_S12Z = 249 }; /* EM_S12Z; the C library's elf.h does not have it */
-#define S12Z(name, help) { name, help, s12z_target_ops, EM_OF_S12Z, false, 0xFFFFFF, open_s12z, 0, 0, false }
-#define S12Z_UNTRACED(name, help) { name, help ", without trace", s12z_target_ops, EM_OF_S12Z, false, 0xFFFFFF, open_s12z, 0, 0, true }
+#define S12Z(name, help)                                                                 \
+    {                                                                                    \
+        name, help, s12z_target_ops, EM_OF_S12Z, false, 0xFFFFFF, open_s12z, 0, 0, false \
+    }
+#define S12Z_UNTRACED(name, help)                                                                 \
+    {                                                                                             \
+        name, help ", without trace", s12z_target_ops, EM_OF_S12Z, false, 0xFFFFFF, open_s12z, 0, \
+            0, true                                                                               \
+    }
 
 const struct part *parts(void)
 {
     static const struct part all[] = {
-        { "sh7750", "SH-4, Hitachi/Renesas SH7750", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4, SH4_IR_BITS, SH4_MOST_TCK_HZ, false },
-        { "sh7091", "SH-4 of the Dreamcast", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4, SH4_IR_BITS, SH4_MOST_TCK_HZ, false },
+        { "sh7750", "SH-4, Hitachi/Renesas SH7750", sh4_target_ops, EM_SH, true, 0x1FFFFFFF,
+          open_sh4, SH4_IR_BITS, SH4_MOST_TCK_HZ, false },
+        { "sh7091", "SH-4 of the Dreamcast", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4,
+          SH4_IR_BITS, SH4_MOST_TCK_HZ, false },
         /* as s12z_chips(); a test compares */
         S12Z("s12zvml128", "S12Z, MC9S12ZVML128, motor control, with trace"),
         S12Z("s12zvmc256", "S12Z, MC9S12ZVMC256, motor control, with trace"),
@@ -71,7 +92,8 @@ static const char *example_for(const char *probe)
 {
     size_t len = strcspn(probe, ":,");
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
-        if (strlen((*d)->name) == len && !strncmp((*d)->name, probe, len) && (*d)->bdc && !(*d)->jtag)
+        if (strlen((*d)->name) == len && !strncmp((*d)->name, probe, len) && (*d)->bdc &&
+            !(*d)->jtag)
             return "--target s12zvml128 (probeprof list shows them)";
     return "--target sh7750 (probeprof list shows them)";
 }
@@ -87,13 +109,15 @@ int part_choose(const char *name, const char *probe, const struct part **out, st
         return 0;
     }
     if (!*name && !*board)
-        return err_set(err, ERR_USAGE, example_for(probe), "this adapter does not say which part is behind it");
+        return err_set(err, ERR_USAGE, example_for(probe),
+                       "this adapter does not say which part is behind it");
     if (!*name)
         near.wanted = board;
     for (p = parts(); p->name; p++)
         nearest_offer(&near, p->name);
-    return err_set(err, ERR_USAGE, nearest_text(&near, "probeprof list shows them", hint, sizeof hint), "unknown part '%s'",
-                   near.wanted);
+    return err_set(err, ERR_USAGE,
+                   nearest_text(&near, "probeprof list shows them", hint, sizeof hint),
+                   "unknown part '%s'", near.wanted);
 }
 
 unsigned part_needs(const char *name)
@@ -130,7 +154,8 @@ const struct counter_event *part_counter(const struct part *part, uint16_t code)
     return NULL;
 }
 
-int part_event(const struct part *part, const char *option, const char *text, uint16_t *code, struct err *err)
+int part_event(const struct part *part, const char *option, const char *text, uint16_t *code,
+               struct err *err)
 {
     struct nearest near = { .wanted = text };
     char hint[NEAREST_TEXT], list[80];

@@ -10,8 +10,11 @@ struct part_options {
     bool big_endian;    /* byte order of the part */
     bool allow_private; /* use commands no public manual documents */
     struct probe *pdo;  /* of parts with BDC: s12z_options.pdo */
-    uint32_t found_hz;  /* of parts with JTAG: --speed auto has found this clock; the driver proves it and may lower it. 0: no business of its */
-    bool bdc_fast, allow_security; /* of parts with BDC: s12z_options.fast_clock, allow_security_byte */
+    /* of parts with JTAG: --speed auto has found this clock; the driver proves it and may lower it.
+     * 0: no business of its */
+    uint32_t found_hz;
+    /* of parts with BDC: s12z_options.fast_clock, allow_security_byte */
+    bool bdc_fast, allow_security;
 };
 
 struct part {
@@ -22,8 +25,8 @@ struct part {
     bool cache_by_address; /* profile_info.cache_by_address */
     uint64_t canonical_mask;
     /* Opens the driver on an open probe: state DETACHED. The probe stays the caller's. */
-    int (*open)(const struct part *part, struct probe *probe, const struct part_options *opt, struct target **out,
-                struct err *err);
+    int (*open)(const struct part *part, struct probe *probe, const struct part_options *opt,
+                struct target **out, struct err *err);
     unsigned ir_bits;     /* of its JTAG instruction register; 0: no JTAG */
     uint32_t most_tck_hz; /* --speed auto tries no faster; 0: as the adapter can */
     bool no_trace;        /* nothing counts there: profiles are of samples */
@@ -38,7 +41,8 @@ const struct part *parts(void);
  * Returns 0; -ERR_USAGE for an unknown name, or where nothing implies the part. */
 int part_choose(const char *name, const char *probe, const struct part **out, struct err *err);
 
-/* part_needs - enum adapter_can of what an adapter must do for the part that --target names; 0 if nothing or nothing known is named. */
+/* part_needs - enum adapter_can of what an adapter must do for the part that --target names; 0 if
+ * nothing or nothing known is named. */
 unsigned part_needs(const char *name);
 
 /* part_prepare_symbols - make symbols compare addresses as the named part does
@@ -46,7 +50,8 @@ unsigned part_needs(const char *name);
  * Returns 0 or -ERR_NOMEM. */
 int part_prepare_symbols(struct symbols *s, const char *name, struct err *err);
 
-/* part_exception - what an exception's code means on the named part; NULL as target_ops.exception_text, or for an unknown part. */
+/* part_exception - what an exception's code means on the named part; NULL as
+ * target_ops.exception_text, or for an unknown part. */
 const char *part_exception(const char *name, uint16_t code);
 
 /* part_of_machine - a part with an ELF's e_machine, any of them; NULL if there is none. */
@@ -55,7 +60,8 @@ const struct part *part_of_machine(unsigned machine);
 /* part_event - an event by name or number ("icache-miss", "0x08"); "none" or "0" is 0
  * option   for messages: "c1"
  * Returns 0; -ERR_USAGE with the nearest names. */
-int part_event(const struct part *part, const char *option, const char *text, uint16_t *code, struct err *err);
+int part_event(const struct part *part, const char *option, const char *text, uint16_t *code,
+               struct err *err);
 
 /* part_counter - the row of an event code, or NULL. */
 const struct counter_event *part_counter(const struct part *part, uint16_t code);

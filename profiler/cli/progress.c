@@ -34,7 +34,8 @@ char *progress_text(const struct load_progress *now, uint64_t stage_ns, char *bu
     else if (stage_ns < rate_after_ns)
         snprintf(buf, cap, "%s %.1f of %.1f KB", words[now->stage], done, total);
     else
-        snprintf(buf, cap, "%s %.1f of %.1f KB, %.1f KB/s", words[now->stage], done, total, done / ((double)stage_ns / 1e9));
+        snprintf(buf, cap, "%s %.1f of %.1f KB, %.1f KB/s", words[now->stage], done, total,
+                 done / ((double)stage_ns / 1e9));
     return buf;
 }
 

@@ -1,4 +1,5 @@
-/* How far a download is: told by the worker, shown by the loop. One line rewritten on a terminal, a plain line now and then else. */
+/* How far a download is: told by the worker, shown by the loop. One line rewritten on a terminal, a
+ * plain line now and then else. */
 #ifndef PROFILER_CLI_PROGRESS_H
 #define PROFILER_CLI_PROGRESS_H
 
@@ -15,11 +16,13 @@ struct progress {
     pthread_mutex_t lock;
     struct load_progress now; /* under lock */
     FILE *out;
-    const char *name;  /* of what is loaded */
-    unsigned columns;  /* 0: not a terminal */
-    bool made, shown;  /* shown: a line is on the terminal and must be cleared before other output */
+    const char *name; /* of what is loaded */
+    unsigned columns; /* 0: not a terminal */
+    /* shown: a line is on the terminal and must be cleared before other output */
+    bool made, shown;
     struct load_progress last; /* as of the last tick */
-    uint64_t begun_ns, stage_ns, next_ns; /* host clock: of the first tick, of the stage, when the next plain line is due */
+    /* host clock: of the first tick, of the stage, when the next plain line is due */
+    uint64_t begun_ns, stage_ns, next_ns;
 };
 
 /* progress_init - out: stderr; name is borrowed; columns: view_columns(out). */
@@ -33,13 +36,16 @@ void progress_tell(struct progress *p, const struct load_progress *now);
  * host_ns   monotonic clock */
 void progress_tick(struct progress *p, uint64_t host_ns);
 
-/* progress_clear - wipe the line, before anything else is written to the terminal; zeroed is fine. */
+/* progress_clear - wipe the line, before anything else is written to the terminal; zeroed is fine.
+ */
 void progress_clear(struct progress *p);
 
-/* progress_text - "writing 12.5 of 126.0 KB, 54.2 KB/s"; the rate only after a quarter of a second of this stage. Returns buf. */
+/* progress_text - "writing 12.5 of 126.0 KB, 54.2 KB/s"; the rate only after a quarter of a second
+ * of this stage. Returns buf. */
 char *progress_text(const struct load_progress *now, uint64_t stage_ns, char *buf, size_t cap);
 
-/* progress_rate - ", 3.2 s, 39.4 KB/s" for a download that took a second or more, else "". Returns buf. */
+/* progress_rate - ", 3.2 s, 39.4 KB/s" for a download that took a second or more, else "". Returns
+ * buf. */
 char *progress_rate(uint64_t bytes, uint64_t ns, char *buf, size_t cap);
 
 #endif

@@ -20,14 +20,17 @@ enum { TRUSTED_MOST = 1 << 20 }; /* bytes of the list */
 static int list_path(bool make, char *out, size_t cap, struct err *err)
 {
     const char *base = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    int n = base && *base == '/' ? snprintf(out, cap, "%s/probeprof/trusted", base)
-            : home && *home == '/' ? snprintf(out, cap, "%s/.config/probeprof/trusted", home) : -1;
+    int n = base && *base == '/'   ? snprintf(out, cap, "%s/probeprof/trusted", base)
+            : home && *home == '/' ? snprintf(out, cap, "%s/.config/probeprof/trusted", home)
+                                   : -1;
     if (n < 0 || (size_t)n >= cap)
-        return err_set(err, ERR_USAGE, "set HOME", "there is no place for the list of trusted folders");
+        return err_set(err, ERR_USAGE, "set HOME",
+                       "there is no place for the list of trusted folders");
     for (char *slash = out + 1; make && (slash = strchr(slash, '/')); *slash++ = '/') {
         *slash = 0;
         if (mkdir(out, 0700) < 0 && errno != EEXIST)
-            return err_set(err, ERR_IO, "check its permissions", "make the folder %s: %s", out, strerror(errno));
+            return err_set(err, ERR_IO, "check its permissions", "make the folder %s: %s", out,
+                           strerror(errno));
     }
     return 0;
 }
@@ -55,7 +58,8 @@ static int real_folder(const char *folder, char out[PATH_MAX], struct err *err)
     if (!realpath(folder, out) || stat(out, &st) < 0)
         return err_set(err, ERR_NOT_FOUND, "check the path", "%s: %s", folder, strerror(errno));
     if (!S_ISDIR(st.st_mode) || strchr(out, '\n'))
-        return err_set(err, ERR_USAGE, "name the folder that probeprof.conf is in", "%s is no folder that can be in the list", folder);
+        return err_set(err, ERR_USAGE, "name the folder that probeprof.conf is in",
+                       "%s is no folder that can be in the list", folder);
     return 0;
 }
 
@@ -130,7 +134,8 @@ static int list_change(const char *folder, bool add, struct err *err)
     if (!f || fclose(f) != 0)
         ret = err_set(err, ERR_NOMEM, "close other programs", "out of memory");
     else if (!add && !had)
-        ret = err_set(err, ERR_NOT_FOUND, "`probeprof trust --list` shows what is", "%s is not in the list", real);
+        ret = err_set(err, ERR_NOT_FOUND, "`probeprof trust --list` shows what is",
+                      "%s is not in the list", real);
     else
         ret = file_write_atomic(path, (const uint8_t *)now, len, err);
     free(text);
@@ -139,18 +144,25 @@ static int list_change(const char *folder, bool add, struct err *err)
 }
 
 int project_trust(const char *folder, struct err *err) { return list_change(folder, true, err); }
-int project_distrust(const char *folder, struct err *err) { return list_change(folder, false, err); }
+int project_distrust(const char *folder, struct err *err)
+{
+    return list_change(folder, false, err);
+}
 
 /* ---- finding it ---- */
 
-static int too_long(const char *path, struct err *err) { return err_set(err, ERR_USAGE, "use shorter folder names", "%.60s..: too long", path); }
+static int too_long(const char *path, struct err *err)
+{
+    return err_set(err, ERR_USAGE, "use shorter folder names", "%.60s..: too long", path);
+}
 
 /* folder: where conf is, any way it can be written. */
 static int settle(struct project *p, const char *conf, const char *folder, struct err *err)
 {
     char real[PATH_MAX], here[PATH_MAX];
     if (!realpath(folder, real))
-        return err_set(err, ERR_NOT_FOUND, "check the path, or --conf off", "conf %s: %s", conf, strerror(errno));
+        return err_set(err, ERR_NOT_FOUND, "check the path, or --conf off", "conf %s: %s", conf,
+                       strerror(errno));
     if (strlen(real) >= sizeof p->folder || strlen(conf) >= sizeof p->conf)
         return too_long(real, err);
     strcpy(p->folder, real);
@@ -164,9 +176,11 @@ static int find_named(const char *named, struct project *p, struct err *err)
 {
     char folder[SETTINGS_TEXT + 1];
     const char *slash = strrchr(named, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - named) + 1 : 1, slash ? named : ".");
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - named) + 1 : 1,
+             slash ? named : ".");
     if (access(named, F_OK) < 0)
-        return err_set(err, ERR_NOT_FOUND, "check the path, or --conf off", "conf %s: %s", named, strerror(errno));
+        return err_set(err, ERR_NOT_FOUND, "check the path, or --conf off", "conf %s: %s", named,
+                       strerror(errno));
     int ret = settle(p, named, folder, err);
     p->trusted = true;
     return ret;
@@ -178,7 +192,8 @@ static int check_owner(const struct project *p, struct err *err)
     struct stat st;
     if (p->here || p->trusted || stat(p->conf, &st) < 0 || st.st_uid == geteuid() || st.st_uid == 0)
         return 0;
-    return err_set(err, ERR_USAGE, "`probeprof trust FOLDER` if it is to count, else --conf off", "%s belongs to another user, and is not in this folder", p->conf);
+    return err_set(err, ERR_USAGE, "`probeprof trust FOLDER` if it is to count, else --conf off",
+                   "%s belongs to another user, and is not in this folder", p->conf);
 }
 
 int project_find(const char *named, struct project *p, struct err *err)
@@ -206,7 +221,8 @@ int project_find(const char *named, struct project *p, struct err *err)
 
 /* ---- what it may say ---- */
 
-/* An adapter that is plugged in, a simulated board that touches no file, or what no driver takes. */
+/* An adapter that is plugged in, a simulated board that touches no file, or what no driver takes.
+ */
 static bool harmless_probe(const char *probe)
 {
     size_t len = strcspn(probe, ":,");
@@ -224,11 +240,16 @@ static bool harmless_probe(const char *probe)
 static const char *risk(enum setting id, const char *v)
 {
     switch (id) {
-    case SET_OUTPUT: case SET_RECORD: return "writes a file";
+    case SET_OUTPUT:
+    case SET_RECORD: return "writes a file";
     case SET_PDO: return "opens a device or a file";
     case SET_PROBE: return harmless_probe(v) ? NULL : "opens a device, a socket or a file";
-    case SET_GDB: return !strcmp(v, "off") || strspn(v, "0123456789") == strlen(v) ? NULL : "opens the bridge to others";
-    case SET_ALLOW_SECURITY: return !strcmp(v, "no") || !strcmp(v, "off") ? NULL : "lets a program lock the part";
+    case SET_GDB:
+        return !strcmp(v, "off") || strspn(v, "0123456789") == strlen(v)
+                   ? NULL
+                   : "opens the bridge to others";
+    case SET_ALLOW_SECURITY:
+        return !strcmp(v, "no") || !strcmp(v, "off") ? NULL : "lets a program lock the part";
     default: return NULL;
     }
 }
@@ -237,13 +258,15 @@ static const char *risk(enum setting id, const char *v)
 static void put_path(const struct project *p, const char *path, char *out)
 {
     size_t at = strlen(out);
-    snprintf(out + at, SETTINGS_TEXT - at, "%s%s%s", *path == '/' || p->here ? "" : p->folder, *path == '/' || p->here ? "" : "/", path);
+    snprintf(out + at, SETTINGS_TEXT - at, "%s%s%s", *path == '/' || p->here ? "" : p->folder,
+             *path == '/' || p->here ? "" : "/", path);
 }
 
 /* Options of an adapter that are paths. */
 static void put_spec(const struct project *p, const char *spec, char *out)
 {
-    static const char *const names[] = { "serial=file:", "serial=pty:", "serial1=file:", "serial1=pty:", "rom=", "file:" };
+    static const char *const names[] = { "serial=file:", "serial=pty:", "serial1=file:",
+                                         "serial1=pty:", "rom=",        "file:" };
     for (const char *s = spec; *s;) {
         size_t len = 0;
         bool begins = s == spec || s[-1] == ',' || s[-1] == ':';
@@ -265,7 +288,8 @@ static bool inside(const struct project *p, const char *path)
     char *slash = strrchr(behind, '/');
     if (slash)
         slash[slash == behind] = 0;
-    bool in = !realpath(slash ? behind : ".", real) ? errno == ENOENT && !strstr(path, "..") : within(real, p->folder);
+    bool in = !realpath(slash ? behind : ".", real) ? errno == ENOENT && !strstr(path, "..")
+                                                    : within(real, p->folder);
     free(behind);
     return in;
 }
@@ -274,7 +298,9 @@ static int check_inside(const struct project *p, const char *file, struct err *e
 {
     if (!*file || inside(p, file))
         return 0;
-    return err_set(err, ERR_USAGE, "name a file in the project's folder, or give this option on the command line", "%s is not in %s", file, p->folder);
+    return err_set(err, ERR_USAGE,
+                   "name a file in the project's folder, or give this option on the command line",
+                   "%s is not in %s", file, p->folder);
 }
 
 /* What the serial ports of a simulated board write or link. */
@@ -300,14 +326,18 @@ static int check_made(const struct project *p, enum setting id, const char *v, s
     return id == SET_PROBE && !strncmp(v, "sim:", 4) ? check_ports(p, v, err) : 0;
 }
 
-int project_value(const struct project *p, enum setting id, const char *value, char *out, struct err *err)
+int project_value(const struct project *p, enum setting id, const char *value, char *out,
+                  struct err *err)
 {
     const char *why = risk(id, value);
     if (why && !p->trusted)
-        return err_set(err, ERR_USAGE, "if you know who wrote this file: `probeprof trust` in its folder; or --conf off",
-                       "this setting %s: it counts only from a folder that you trust", why);
+        return err_set(
+            err, ERR_USAGE,
+            "if you know who wrote this file: `probeprof trust` in its folder; or --conf off",
+            "this setting %s: it counts only from a folder that you trust", why);
     *out = 0;
-    if (id == SET_ELF || id == SET_OUTPUT || id == SET_RECORD || (id == SET_GDB && strchr(value, '/')))
+    if (id == SET_ELF || id == SET_OUTPUT || id == SET_RECORD ||
+        (id == SET_GDB && strchr(value, '/')))
         put_path(p, value, out);
     else if (id == SET_PROBE || id == SET_PDO)
         put_spec(p, value, out);

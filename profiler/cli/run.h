@@ -20,11 +20,11 @@
 #include "profiler/bridge/worker.h"
 
 enum run_phase {
-    RUN_STARTING,  /* loading, comparing, arming on the worker */
-    RUN_BRIDGING,  /* no profile, or its result has been shown */
+    RUN_STARTING, /* loading, comparing, arming on the worker */
+    RUN_BRIDGING, /* no profile, or its result has been shown */
     RUN_PROFILING,
-    RUN_ENDING,    /* the profile was asked to end; the last events come in */
-    RUN_QUITTING   /* leaving */
+    RUN_ENDING,  /* the profile was asked to end; the last events come in */
+    RUN_QUITTING /* leaving */
 };
 
 /* The board's comings and goings, as the worker saw them (run_recover.c). */
@@ -32,9 +32,12 @@ struct link_view {
     unsigned gone, back;       /* how often */
     struct err why;            /* of the last loss */
     uint64_t gone_ns, last_ns; /* host clock of the last loss; how long it was away then */
-    struct err now;            /* what the last tries to get it back met, another thing than why; code ERR_OK: nothing new for long enough */
-    bool halted;               /* at the last return, when everybody had been told */
-    enum { PROGRAM_UNKNOWN, PROGRAM_KEPT, PROGRAM_LOADED, PROGRAM_OTHER, PROGRAM_ANEW } program; /* found at the last return */
+    /* what the last tries to get it back met, another thing than why; code ERR_OK: nothing new for
+     * long enough */
+    struct err now;
+    bool halted; /* at the last return, when everybody had been told */
+    /* found at the last return */
+    enum { PROGRAM_UNKNOWN, PROGRAM_KEPT, PROGRAM_LOADED, PROGRAM_OTHER, PROGRAM_ANEW } program;
 };
 
 struct run {
@@ -44,16 +47,19 @@ struct run {
     const struct part *part;
     uint16_t counter[2];
     char elf_path[SETTINGS_TEXT];
-    bool profile;           /* profile from the beginning */
-    bool interactive;       /* settings ask for a profile, not only the presence of an ELF */
+    bool profile;     /* profile from the beginning */
+    bool interactive; /* settings ask for a profile, not only the presence of an ELF */
 
     struct symbols *symbols;
-    struct tasks *tasks;    /* finder of the program's tasks; NULL: it has no system that is known. The worker's once that is there */
+    /* finder of the program's tasks; NULL: it has no system that is known. The worker's once that
+     * is there */
+    struct tasks *tasks;
     struct probe *probe;
-    struct probe *pdo;      /* --pdo; NULL: none */
-    char found[1024];       /* lines of run_found() that are to be said */
-    bool unpowered;         /* the adapter sees no target power */
-    uint32_t found_hz;      /* --speed auto: the clock that was found, for an adapter that comes back */
+    struct probe *pdo; /* --pdo; NULL: none */
+    char found[1024];  /* lines of run_found() that are to be said */
+    bool unpowered;    /* the adapter sees no target power */
+    /* --speed auto: the clock that was found, for an adapter that comes back */
+    uint32_t found_hz;
     struct {
         struct worker_client client;
         pthread_mutex_t lock;
@@ -78,62 +84,69 @@ struct run {
     uv_timer_t tick;
 
     enum run_phase phase;
-    unsigned halted_ticks;  /* ticks in a row with the program seen to stand and no GDB there to deal with it */
-    unsigned stop_looks;    /* pump_view.stop_looks of the last */
+    /* ticks in a row with the program seen to stand and no GDB there to deal with it */
+    unsigned halted_ticks;
+    unsigned stop_looks; /* pump_view.stop_looks of the last */
     struct {
         struct worker_client client;
         pthread_mutex_t lock;
-        struct link_view view;   /* under lock */
-        bool running;            /* the worker's: the program is to run when everybody has been told */
-        struct err met;          /* the worker's: what the last try met, and how often in a row */
+        struct link_view view; /* under lock */
+        /* the worker's: the program is to run when everybody has been told */
+        bool running;
+        struct err met; /* the worker's: what the last try met, and how often in a row */
         unsigned met_again;
         unsigned told_gone, told_back, told_now; /* the loop's */
-        struct err told;         /* the loop's: the reason said last */
-        struct err unheard;      /* of what a GDB asked for, under lock; code ERR_OK: none to tell */
+        struct err told;                         /* the loop's: the reason said last */
+        /* of what a GDB asked for, under lock; code ERR_OK: none to tell */
+        struct err unheard;
         const char *unheard_what;
-        bool told_trouble;       /* that the profile is not armed again */
+        bool told_trouble; /* that the profile is not armed again */
     } link;
-    atomic_bool leaving;    /* long jobs of the worker ask, and give up */
-    bool abandon;           /* second Ctrl-C: no more waiting for the board */
-    bool terminate;         /* SIGTERM, SIGHUP: nothing is waited for that may not come */
-    unsigned asked;         /* ending_view.asked that has been heeded */
+    atomic_bool leaving;       /* long jobs of the worker ask, and give up */
+    bool abandon;              /* second Ctrl-C: no more waiting for the board */
+    bool terminate;            /* SIGTERM, SIGHUP: nothing is waited for that may not come */
+    unsigned asked;            /* ending_view.asked that has been heeded */
     uint64_t begin_ns, end_ns; /* host clock */
     int64_t when;
-    struct err failure;     /* first thing that went wrong in the loop */
-    struct worker_job job;  /* begin, end, detach: never two at once */
+    struct err failure;    /* first thing that went wrong in the loop */
+    struct worker_job job; /* begin, end, detach: never two at once */
     bool job_busy;
-    struct {                /* loading, comparing, arming for the first time: run_begin.c. The worker's until it is over */
+    /* loading, comparing, arming for the first time: run_begin.c. The worker's until it is over */
+    struct {
         atomic_bool over;
         int ret;
         struct err err;
         uint64_t loaded, load_ns;
-        bool ran;           /* the program did, when it was first met */
-        bool answered;      /* the CPU has halted for us, or taken the program */
+        bool ran;      /* the program did, when it was first met */
+        bool answered; /* the CPU has halted for us, or taken the program */
         unsigned tries;
-        uint64_t again_ns;  /* host clock: not begun anew before */
+        uint64_t again_ns; /* host clock: not begun anew before */
     } begin;
 };
 
-/* run_open - adapter, wire and part, up to a target that is attached. Not there, or not what it should be: an error at once; a fault that may pass
- * is tried again for some seconds first. */
+/* run_open - adapter, wire and part, up to a target that is attached. Not there, or not what it
+ * should be: an error at once; a fault that may pass is tried again for some seconds first. */
 int run_open(struct run *r, struct err *err);
 
-/* run_found - as run_note(), but said when run_open() is done: what was found before a failure that passed is not said twice. */
+/* run_found - as run_note(), but said when run_open() is done: what was found before a failure that
+ * passed is not said twice. */
 void run_found(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* run_link - what is done on the open adapter before anything attaches: power, reset, clock, and where on its chain the part stands
- * (r->probe is then a probe around the adapter's: jtag_chain.h). */
+/* run_link - what is done on the open adapter before anything attaches: power, reset, clock, and
+ * where on its chain the part stands (r->probe is then a probe around the adapter's: jtag_chain.h).
+ */
 int run_link(struct run *r, struct err *err);
 void run_link_after(struct run *r); /* what there is to tell once the part has answered */
 
 /* run_watch_wire - initialise r->wire; its client looks for damage to what is sent. */
 void run_watch_wire(struct run *r);
 
-/* run_tell_wire - what there is to tell people about the wire: the first time it is disturbed; with `last` what has come of it since.
- * On the loop. */
+/* run_tell_wire - what there is to tell people about the wire: the first time it is disturbed; with
+ * `last` what has come of it since. On the loop. */
 void run_tell_wire(struct run *r, bool last);
 
-/* run_parts - everything up to an attached target: symbols, addresses, adapter. On failure run_fini(). */
+/* run_parts - everything up to an attached target: symbols, addresses, adapter. On failure
+ * run_fini(). */
 int run_parts(struct run *r, struct err *err);
 
 /* run_loop - worker, GDB server, profile; returns when it is over. */
@@ -145,11 +158,14 @@ int run_profile(struct run *r, struct profile **out, struct err *err);
 /* run_note - one line for people on stderr, past the live line. */
 void run_note(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* run_begin - a job of the worker: everything up to the moment when the program runs and is profiled. A wire that fails meanwhile is the loss of a
- * board like any other: run_begin_again() begins anew when it is back, from run_recover(). Its end is r->begin.over, and r->wake is sent. */
+/* run_begin - a job of the worker: everything up to the moment when the program runs and is
+ * profiled. A wire that fails meanwhile is the loss of a board like any other: run_begin_again()
+ * begins anew when it is back, from run_recover(). Its end is r->begin.over, and r->wake is sent.
+ */
 void run_begin(void *ctx, struct target *t);
 
-/* run_begin_again - on an attached target. Returns 0 when there is nothing more to begin, for better or worse; what the wire says now. */
+/* run_begin_again - on an attached target. Returns 0 when there is nothing more to begin, for
+ * better or worse; what the wire says now. */
 int run_begin_again(struct run *r, struct target *t, struct err *err);
 
 /* run_stopping - board_io.cancelled; ctx is the run. */
@@ -158,7 +174,8 @@ bool run_stopping(void *ctx);
 /* run_tell_progress - board_io.tell: shown by the loop; ctx is the run. */
 void run_tell_progress(void *ctx, const struct load_progress *now);
 
-/* run_recover - worker_config.recover: re-opens the adapter, attaches, and sees to the program; ctx is the run. */
+/* run_recover - worker_config.recover: re-opens the adapter, attaches, and sees to the program; ctx
+ * is the run. */
 int run_recover(void *ctx, struct target *t, struct err *err);
 
 /* run_watch_link - initialise r->link; its client is to be the worker's last. */
@@ -167,11 +184,12 @@ void run_watch_link(struct run *r);
 /* run_unheard - gdb_server_config.unheard; ctx is the run. */
 void run_unheard(void *ctx, const char *what, const struct err *why);
 
-/* run_tell_link - what there is to tell people about losses and returns since the last call. On the loop. */
+/* run_tell_link - what there is to tell people about losses and returns since the last call. On the
+ * loop. */
 void run_tell_link(struct run *r);
 
-/* run_fini - give everything back, in any state. Returns 0; -ERR_TIMEOUT if the worker hangs in a call of the board
- * and what it uses was left alone. */
+/* run_fini - give everything back, in any state. Returns 0; -ERR_TIMEOUT if the worker hangs in a
+ * call of the board and what it uses was left alone. */
 int run_fini(struct run *r, struct err *err);
 
 /* The GDB monitor's `profile` and `load`; ctx is the struct run; runs on the worker. */

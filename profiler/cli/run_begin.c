@@ -1,4 +1,5 @@
-/* How a run begins on the board: the program is loaded or compared, the trace armed, and off it goes. */
+/* How a run begins on the board: the program is loaded or compared, the trace armed, and off it
+ * goes. */
 #include <limits.h>
 
 #include "probe/base/util.h"
@@ -6,7 +7,8 @@
 #include "profiler/bridge/board_io.h"
 #include "profiler/cli/run.h"
 
-enum { COMPARE_RUNNING = 64 << 10, COMPARE_HALTED = 1 << 20 }; /* bytes: how long a running program is kept waiting */
+/* bytes: how long a running program is kept waiting */
+enum { COMPARE_RUNNING = 64 << 10, COMPARE_HALTED = 1 << 20 };
 enum { TRIES = 3, LOADS = 10, PAUSE_FIRST_MS = 1000, PAUSE_MAX_MS = 30000 };
 
 bool run_stopping(void *ctx)
@@ -15,7 +17,8 @@ bool run_stopping(void *ctx)
     return atomic_load(&r->leaving) || worker_stopping(r->worker);
 }
 
-/* Bridging only: the board may hold anything, GDB may load it later; the driver touches what it finds unchanged. */
+/* Bridging only: the board may hold anything, GDB may load it later; the driver touches what it
+ * finds unchanged. */
 static int tell_image(struct run *r, struct target *t, struct err *err)
 {
     return t->ops->set_image ? t->ops->set_image(t, symbols_image(r->symbols), err) : 0;
@@ -42,7 +45,8 @@ static int prepare(struct run *r, struct target *t, struct err *err)
         return load(r, t, &io, err);
     bool running = t->ops->state(t) == TARGET_RUNNING;
     r->begin.ran = r->begin.ran || running;
-    int ret = running ? board_halt(t, err) : 0; /* memory is readable then, and the trace is armed in one go */
+    /* memory is readable then, and the trace is armed in one go */
+    int ret = running ? board_halt(t, err) : 0;
     r->begin.answered = r->begin.answered || ret == 0;
     if (ret == 0)
         ret = board_compare(t, im, &io, r->begin.ran ? COMPARE_RUNNING : COMPARE_HALTED, err);
@@ -56,7 +60,9 @@ static int prepare(struct run *r, struct target *t, struct err *err)
 
 static int begin(struct run *r, struct target *t, struct err *err)
 {
-    int ret = !r->symbols ? 0 : r->profile || r->set.load ? prepare(r, t, err) : tell_image(r, t, err);
+    int ret = !r->symbols                 ? 0
+              : r->profile || r->set.load ? prepare(r, t, err)
+                                          : tell_image(r, t, err);
     if (ret < 0 || !r->profile)
         return ret;
     r->begin.answered = true;
@@ -79,9 +85,10 @@ static void over(struct run *r, int ret)
     uv_async_send(&r->wake);
 }
 
-/* Whether it may be better when the adapter has been opened and the board attached anew. An adapter or board that is away is waited for as long as
- * it takes. What answers, but not as it should, is something else: a CPU that has never halted for us does not halt, and flash
- * is not written for ever. */
+/* Whether it may be better when the adapter has been opened and the board attached anew. An adapter
+ * or board that is away is waited for as long as it takes. What answers, but not as it should, is
+ * something else: a CPU that has never halted for us does not halt, and flash is not written for
+ * ever. */
 static bool worth_another_try(const struct run *r, struct target *t, int ret)
 {
     if (t->ops->state(t) == TARGET_GONE || ret == -ERR_USB || ret == -ERR_NO_TARGET)
@@ -90,7 +97,8 @@ static bool worth_another_try(const struct run *r, struct target *t, int ret)
     return (ret == -ERR_TIMEOUT || ret == -ERR_PROTOCOL) && r->begin.tries < most;
 }
 
-/* An adapter that was pulled three times is not made to wait; what fails for other reasons is tried less and less often. */
+/* An adapter that was pulled three times is not made to wait; what fails for other reasons is tried
+ * less and less often. */
 static void pause_before_next(struct run *r)
 {
     unsigned late = ++r->begin.tries > TRIES ? MIN(r->begin.tries - TRIES - 1, 5u) : 0;

@@ -1,4 +1,5 @@
-/* The wire, before anybody talks to a part over it: the target's power, its reset pin, the clock. */
+/* The wire, before anybody talks to a part over it: the target's power, its reset pin, the clock.
+ */
 #include <inttypes.h>
 
 #include "probe/link.h"
@@ -7,23 +8,31 @@
 
 enum { TOLERANCE_PERCENT = 10 };
 
-/* A measured supply is shown; a wrong one ends the run only if somebody said what it should be: not every board wires it up. */
+/* A measured supply is shown; a wrong one ends the run only if somebody said what it should be: not
+ * every board wires it up. */
 static int check_power(struct run *r, struct err *err)
 {
     unsigned mv = 0, wanted = r->set.voltage_mv;
     int power = link_power(r->probe, &mv, err);
     if (power < 0)
         return power;
-    if (wanted && mv && (mv < wanted - wanted / 100 * TOLERANCE_PERCENT || mv > wanted + wanted / 100 * TOLERANCE_PERCENT))
-        return err_set(err, ERR_NO_TARGET, "check the board's supply and pin VTref; or give another --voltage", "the target has %u.%02u V, not %u.%02u V",
-                       mv / 1000, mv % 1000 / 10, wanted / 1000, wanted % 1000 / 10);
+    if (wanted && mv &&
+        (mv < wanted - wanted / 100 * TOLERANCE_PERCENT ||
+         mv > wanted + wanted / 100 * TOLERANCE_PERCENT))
+        return err_set(err, ERR_NO_TARGET,
+                       "check the board's supply and pin VTref; or give another --voltage",
+                       "the target has %u.%02u V, not %u.%02u V", mv / 1000, mv % 1000 / 10,
+                       wanted / 1000, wanted % 1000 / 10);
     if (wanted && power == LINK_POWER_OFF)
-        return err_set(err, ERR_NO_TARGET, "switch the board on; check pin VTref of the debug connector", "the adapter sees no target power");
+        return err_set(err, ERR_NO_TARGET,
+                       "switch the board on; check pin VTref of the debug connector",
+                       "the adapter sees no target power");
     r->unpowered = power == LINK_POWER_OFF;
     if (mv && !r->unpowered)
         run_found(r, "target voltage %u.%02u V", mv / 1000, mv % 1000 / 10);
     else if (wanted)
-        run_found(r, "this adapter does not measure the target's voltage: --voltage is not checked");
+        run_found(r,
+                  "this adapter does not measure the target's voltage: --voltage is not checked");
     return 0;
 }
 
@@ -31,7 +40,8 @@ static int find_speed(struct run *r, struct err *err)
 {
     struct link_speed s;
     char hz[24], failed[24];
-    int ret = r->probe->driver->jtag ? link_speed_auto(r->probe, r->part->most_tck_hz, &s, err) : -ERR_UNSUPPORTED;
+    int ret = r->probe->driver->jtag ? link_speed_auto(r->probe, r->part->most_tck_hz, &s, err)
+                                     : -ERR_UNSUPPORTED;
     if (!r->probe->driver->jtag) /* BDC: SYNC measures the clock, always */
         return 0;
     if (ret < 0)
@@ -39,7 +49,8 @@ static int find_speed(struct run *r, struct err *err)
     r->found_hz = s.hz;
     link_hz_text(s.hz, hz, sizeof hz);
     if (s.failed_hz)
-        run_found(r, "TCK %s; bits are lost at %s", hz, link_hz_text(s.failed_hz, failed, sizeof failed));
+        run_found(r, "TCK %s; bits are lost at %s", hz,
+                  link_hz_text(s.failed_hz, failed, sizeof failed));
     else
         run_found(r, "TCK %s, the most of adapter and part; no bit was lost", hz);
     return 0;
@@ -61,9 +72,11 @@ void run_link_after(struct run *r)
     if (r->target->ops->wire)
         r->target->ops->wire(r->target, &w);
     if (w.from_hz)
-        run_found(r, "TCK %s: the part's own registers lose bits at %s", link_hz_text(w.hz, hz, sizeof hz), link_hz_text(w.from_hz, from, sizeof from));
+        run_found(r, "TCK %s: the part's own registers lose bits at %s",
+                  link_hz_text(w.hz, hz, sizeof hz), link_hz_text(w.from_hz, from, sizeof from));
     if (r->unpowered)
-        run_found(r, "the adapter sees no target power, but the part answers: pin VTref of the connector may be open");
+        run_found(r, "the adapter sees no target power, but the part answers: pin VTref of the "
+                     "connector may be open");
 }
 
 /* ---- while it runs ---- */
@@ -101,9 +114,13 @@ void run_tell_wire(struct run *r, bool last)
         return;
     char clock[80] = "", hz[24], from[24];
     if (w.hz != told->hz)
-        snprintf(clock, sizeof clock, "; TCK is %s now, it was %s", link_hz_text(w.hz, hz, sizeof hz), link_hz_text(told->hz, from, sizeof from));
-    run_note(r, "the wire has damaged %" PRIu64 " exchanges, which were repeated%s%s", w.damaged, clock,
-             *clock ? "" : w.hz ? "" : " (lower --speed, or --speed auto; shorten the wires, check ground)");
+        snprintf(clock, sizeof clock, "; TCK is %s now, it was %s",
+                 link_hz_text(w.hz, hz, sizeof hz), link_hz_text(told->hz, from, sizeof from));
+    run_note(r, "the wire has damaged %" PRIu64 " exchanges, which were repeated%s%s", w.damaged,
+             clock,
+             *clock ? ""
+             : w.hz ? ""
+                    : " (lower --speed, or --speed auto; shorten the wires, check ground)");
     r->wire.told = w;
 }
 
@@ -117,7 +134,8 @@ static int show_speed(struct run *r, struct err *err)
     char hz[24], wanted[24];
     int ret = j && j->set_clock ? j->set_clock(r->probe, r->set.speed_hz, &got, err) : 0;
     if (ret == 0 && got && (got < r->set.speed_hz / 10 * 9 || got > r->set.speed_hz))
-        run_found(r, "TCK %s, what this adapter makes of %s", link_hz_text(got, hz, sizeof hz), link_hz_text(r->set.speed_hz, wanted, sizeof wanted));
+        run_found(r, "TCK %s, what this adapter makes of %s", link_hz_text(got, hz, sizeof hz),
+                  link_hz_text(r->set.speed_hz, wanted, sizeof wanted));
     return ret;
 }
 

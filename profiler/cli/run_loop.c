@@ -16,7 +16,8 @@
 
 enum { TICK_MS = 100, POP_BATCH = 1024, END_DEADLINE_MS = 10000, ABANDON_DEADLINE_MS = 200 };
 
-static const char using_board[] = "while the board was used", writing_result[] = "while the result was written";
+static const char using_board[] = "while the board was used",
+                  writing_result[] = "while the result was written";
 
 void run_note(struct run *r, const char *fmt, ...)
 {
@@ -83,8 +84,9 @@ static void look_for_beginning(struct run *r)
     }
     char rate[60];
     if (r->begin.loaded)
-        run_note(r, "loaded and verified %llu bytes of %s%s%s", (unsigned long long)r->begin.loaded, r->set.elf,
-                 progress_rate(r->begin.loaded, r->begin.load_ns, rate, sizeof rate), r->profile ? "" : "; halted at its entry");
+        run_note(r, "loaded and verified %llu bytes of %s%s%s", (unsigned long long)r->begin.loaded,
+                 r->set.elf, progress_rate(r->begin.loaded, r->begin.load_ns, rate, sizeof rate),
+                 r->profile ? "" : "; halted at its entry");
     r->phase = r->profile ? RUN_PROFILING : RUN_BRIDGING;
     if (r->profile) {
         struct pump_view v = pump_look(&r->pump);
@@ -124,7 +126,8 @@ static bool reader_gone(FILE *out)
     return ferror(out) || (poll(&p, 1, 0) == 1 && p.revents & POLLERR);
 }
 
-/* Where the result goes instead: to the terminal, or a new file of this folder or of /tmp. NULL: nowhere. */
+/* Where the result goes instead: to the terminal, or a new file of this folder or of /tmp. NULL:
+ * nowhere. */
 static FILE *other_place(struct run *r, char *name, size_t cap)
 {
     static const char *const folders[] = { "", "/tmp/" };
@@ -133,7 +136,8 @@ static FILE *other_place(struct run *r, char *name, size_t cap)
         return r->cli->err_out;
     }
     for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-        snprintf(name, cap, "%sprobeprof-result-%ld.%s", folders[i], (long)getpid(), r->set.json ? "json" : "txt");
+        snprintf(name, cap, "%sprobeprof-result-%ld.%s", folders[i], (long)getpid(),
+                 r->set.json ? "json" : "txt");
         FILE *f = fopen(name, "wxe");
         if (f) {
             run_note(r, "who was to read the result is gone: it is in %s", name);
@@ -153,8 +157,11 @@ static int show_elsewhere(struct run *r, const struct profile *p, struct err *er
     if (f && f != r->cli->err_out)
         failed = fclose(f) != 0 || failed;
     if (ret == 0 && failed)
-        return err_set(err, ERR_IO, "free some space", "%s: cannot be written", *name ? name : "standard error");
-    return ret == 0 ? err_set(err, ERR_IO, "", "writing standard output failed: who was to read it is gone") : ret;
+        return err_set(err, ERR_IO, "free some space", "%s: cannot be written",
+                       *name ? name : "standard error");
+    return ret == 0 ? err_set(err, ERR_IO, "",
+                              "writing standard output failed: who was to read it is gone")
+                    : ret;
 }
 
 static int show_profile(struct run *r, const struct profile *p, struct err *err)
@@ -190,13 +197,18 @@ static void finish_recording(struct run *r, const struct pump_view *v)
 {
     struct err err = { .code = ERR_OK };
     struct recording_end end = {
-        .target_cycles = v->trace.target_cycles, .agent_cycles = v->trace.agent_cycles,
-        .host_ns = r->end_ns - r->begin_ns, .board_ns = v->trace.target_cycles ? v->trace.board_ns : 0, .held_ns = v->trace.held_ns, .lost = v->trace.lost,
+        .target_cycles = v->trace.target_cycles,
+        .agent_cycles = v->trace.agent_cycles,
+        .host_ns = r->end_ns - r->begin_ns,
+        .board_ns = v->trace.target_cycles ? v->trace.board_ns : 0,
+        .held_ns = v->trace.held_ns,
+        .lost = v->trace.lost,
         .icache_enabled = v->trace.icache_enabled,
     };
     memcpy(end.note, v->trace.note, sizeof end.note);
-    log_msg(&r->log, LOG_PROF, "profile: %llu events reached the call tree%s%s", (unsigned long long)r->capture.seen,
-            r->capture.recording ? " and the recording " : "", r->capture.recording ? r->set.record : "");
+    log_msg(&r->log, LOG_PROF, "profile: %llu events reached the call tree%s%s",
+            (unsigned long long)r->capture.seen, r->capture.recording ? " and the recording " : "",
+            r->capture.recording ? r->set.record : "");
     int ret = capture_finish_recording(&r->capture, &end, &err);
     if (ret < 0)
         fail(r, &err);
@@ -219,9 +231,10 @@ static void tell_duration(struct run *r, const struct pump_view *v)
     char text[80], time[32], fetched[32];
     if (r->set.for_ns && !r->header.has_start && ns > r->set.for_ns)
         after = MIN(ns - r->set.for_ns, v->trace.held_ns);
-    run_note(r, "%s of the board's time%s%s%s%s%s", duration(ns - after, time, sizeof time), after ? ", and " : "",
-             after ? duration(after, fetched, sizeof fetched) : "", after ? " to move the last events" : "",
-             slow.times > 0 ? ", slowed down " : "", slowdown_text(&slow, text, sizeof text));
+    run_note(r, "%s of the board's time%s%s%s%s%s", duration(ns - after, time, sizeof time),
+             after ? ", and " : "", after ? duration(after, fetched, sizeof fetched) : "",
+             after ? " to move the last events" : "", slow.times > 0 ? ", slowed down " : "",
+             slowdown_text(&slow, text, sizeof text));
 }
 
 static void profile_ended(struct run *r, const struct pump_view *v)
@@ -233,7 +246,8 @@ static void profile_ended(struct run *r, const struct pump_view *v)
     finish_recording(r, v);
     show_result(r);
     if (r->header.has_start && !r->capture.filter.have_first)
-        run_note(r, "the program never came to the start point %s: nothing was profiled", r->set.start);
+        run_note(r, "the program never came to the start point %s: nothing was profiled",
+                 r->set.start);
     if (!r->set.json)
         tell_duration(r, v);
     if (gdb_server_sessions(r->server) == 0 || r->terminate) {
@@ -246,10 +260,12 @@ static void profile_ended(struct run *r, const struct pump_view *v)
     run_note(r, "the profile is complete; GDB is still connected, Ctrl-C ends the bridge");
 }
 
-/* The program has stopped and nobody will let it go on. A GDB that detaches resumes it first, so one look is not enough. */
+/* The program has stopped and nobody will let it go on. A GDB that detaches resumes it first, so
+ * one look is not enough. */
 static bool stopped_for_good(struct run *r, const struct pump_view *v)
 {
-    bool stopped = r->phase == RUN_PROFILING && v->stop.reason != STOP_NONE && gdb_server_sessions(r->server) == 0;
+    bool stopped = r->phase == RUN_PROFILING && v->stop.reason != STOP_NONE &&
+                   gdb_server_sessions(r->server) == 0;
     r->halted_ticks = !stopped ? 0 : r->halted_ticks + (v->stop_looks != r->stop_looks);
     r->stop_looks = v->stop_looks;
     return r->halted_ticks >= 3;
@@ -262,14 +278,16 @@ static bool events_are_late(struct run *r)
     struct err late;
     if (!asked.terminate || uv_hrtime() - asked.since_ns < ENDING_EVENTS_S * 1000000000ull)
         return false;
-    err_set(&late, ERR_TIMEOUT, "the profile is complete up to there", "the last events did not come within %d s of the request to end", ENDING_EVENTS_S);
+    err_set(&late, ERR_TIMEOUT, "the profile is complete up to there",
+            "the last events did not come within %d s of the request to end", ENDING_EVENTS_S);
     fail(r, &late);
     return true;
 }
 
 static void look_after_profile(struct run *r)
 {
-    if (!r->has_pump || (r->phase != RUN_PROFILING && r->phase != RUN_ENDING && r->phase != RUN_BRIDGING))
+    if (!r->has_pump ||
+        (r->phase != RUN_PROFILING && r->phase != RUN_ENDING && r->phase != RUN_BRIDGING))
         return;
     take_events(r);
     struct pump_view v = pump_look(&r->pump);
@@ -302,7 +320,9 @@ static void give_up_beginning(struct run *r)
 {
     struct err given_up;
     bool loading = r->phase == RUN_STARTING && r->set.load;
-    err_set(&given_up, ERR_CANCELLED, loading ? "the board holds part of the program at most: load it again" : "patches left on the board are undone at the next attach",
+    err_set(&given_up, ERR_CANCELLED,
+            loading ? "the board holds part of the program at most: load it again"
+                    : "patches left on the board are undone at the next attach",
             "quit on request");
     fail(r, &given_up);
     quit(r);
@@ -318,7 +338,8 @@ static void asked_to_end(struct run *r)
         end_profile(r);
     } else if (r->phase == RUN_ENDING) {
         run_note(r, "the last events are on their way (Ctrl-C again quits at once)");
-    } else if (r->phase == RUN_BRIDGING || (r->phase == RUN_STARTING && !r->profile && !r->set.load)) {
+    } else if (r->phase == RUN_BRIDGING ||
+               (r->phase == RUN_STARTING && !r->profile && !r->set.load)) {
         quit(r);
     } else {
         give_up_beginning(r);
@@ -372,7 +393,8 @@ static void on_tick(uv_timer_t *handle)
     look_after_profile(r);
 }
 
-/* libuv aborts the process where it cannot open its pipe for signals (uv__signal_global_init() in its src/unix/signal.c). */
+/* libuv aborts the process where it cannot open its pipe for signals (uv__signal_global_init() in
+ * its src/unix/signal.c). */
 static bool descriptors_free(void)
 {
     int fd[4], n = 0;
@@ -386,7 +408,9 @@ static bool descriptors_free(void)
 static int start_loop(struct run *r, struct err *err)
 {
     if (!descriptors_free() || uv_loop_init(&r->loop) < 0)
-        return err_set(err, ERR_NOMEM, "raise the limit on open files (ulimit -n); close other programs", "event loop: out of memory or descriptors");
+        return err_set(err, ERR_NOMEM,
+                       "raise the limit on open files (ulimit -n); close other programs",
+                       "event loop: out of memory or descriptors");
     r->has_loop = true;
     uv_async_init(&r->loop, &r->wake, on_wake);
     uv_timer_init(&r->loop, &r->tick);
@@ -401,26 +425,36 @@ static bool hold_target(void *ctx)
     return r->has_pump && r->pump.phase == PUMP_ARMED;
 }
 
-static void on_gdb_told(void *ctx, const char *what)
-{
-    run_note(ctx, "%s", what);
-}
+static void on_gdb_told(void *ctx, const char *what) { run_note(ctx, "%s", what); }
 
 static void tell_where_gdb_is(struct run *r)
 {
     const char *exposed = gdb_server_exposed(r->server);
     run_note(r, "GDB: %s", gdb_server_describe(r->server));
     if (exposed)
-        run_note(r, "warning: whoever reaches %s from another machine controls this board, without a password (--gdb :3333 serves this machine only)", exposed);
+        run_note(r,
+                 "warning: whoever reaches %s from another machine controls this board, without a "
+                 "password (--gdb :3333 serves this machine only)",
+                 exposed);
 }
 
 static int start_server(struct run *r, struct err *err)
 {
     struct gdb_server_config cfg = {
-        .worker = r->worker, .loop = &r->loop, .log = &r->log, .monitor = run_monitor, .monitor_ctx = r,
-        .version = "probeprof " PROBEPROF_VERSION, .hold = hold_target, .hold_ctx = r,
-        .unheard = run_unheard, .unheard_ctx = r, .tell = on_gdb_told, .tell_ctx = r,
-        .has_entry = r->symbols != NULL, .entry = r->symbols ? symbols_image(r->symbols)->entry : 0,
+        .worker = r->worker,
+        .loop = &r->loop,
+        .log = &r->log,
+        .monitor = run_monitor,
+        .monitor_ctx = r,
+        .version = "probeprof " PROBEPROF_VERSION,
+        .hold = hold_target,
+        .hold_ctx = r,
+        .unheard = run_unheard,
+        .unheard_ctx = r,
+        .tell = on_gdb_told,
+        .tell_ctx = r,
+        .has_entry = r->symbols != NULL,
+        .entry = r->symbols ? symbols_image(r->symbols)->entry : 0,
     };
     int ret = gdb_server_start(&cfg, &r->server, err);
     if (ret == 0 && strcmp(r->set.gdb, "off")) {
@@ -436,8 +470,13 @@ int run_loop(struct run *r, struct err *err)
     int ret = start_loop(r, err);
     run_watch_wire(r);
     if (ret == 0)
-        ret = worker_start(&(struct worker_config){ .target = r->target, .loop = &r->loop, .log = &r->log,
-                                                    .recover = run_recover, .recover_ctx = r, .held = true }, &r->worker, err);
+        ret = worker_start(&(struct worker_config){ .target = r->target,
+                                                    .loop = &r->loop,
+                                                    .log = &r->log,
+                                                    .recover = run_recover,
+                                                    .recover_ctx = r,
+                                                    .held = true },
+                           &r->worker, err);
     if (ret == 0 && r->has_pump)
         worker_add_client(r->worker, &r->pump.client);
     if (ret == 0)
@@ -446,7 +485,8 @@ int run_loop(struct run *r, struct err *err)
         return ret;
     run_watch_link(r);
     if (!r->profile)
-        run_note(r, "bridge only%s; Ctrl-C ends it", r->symbols ? "" : " (--elf FILE would profile the program)");
+        run_note(r, "bridge only%s; Ctrl-C ends it",
+                 r->symbols ? "" : " (--elf FILE would profile the program)");
     progress_init(&r->progress, r->cli->err_out, r->set.elf, view_columns(r->cli->err_out));
     r->begin_ns = uv_hrtime();
     r->phase = RUN_STARTING;
@@ -467,11 +507,20 @@ int run_profile(struct run *r, struct profile **out, struct err *err)
 {
     struct pump_view v = pump_look(&r->pump);
     struct profile_info info = {
-        .target = r->header.target, .probe = r->header.probe, .elf = r->header.elf,
-        .build_id_len = r->header.build_id_len, .counter = { r->header.counter[0], r->header.counter[1] },
-        .target_cycles = v.trace.target_cycles, .agent_cycles = v.trace.agent_cycles,
-        .host_ns = r->end_ns - r->begin_ns, .board_ns = v.trace.target_cycles ? v.trace.board_ns : 0, .held_ns = v.trace.held_ns, .when = r->header.when, .icache_enabled = v.trace.icache_enabled,
-        .cache_by_address = r->header.address_cached, .note = *v.trace.note ? v.trace.note : NULL,
+        .target = r->header.target,
+        .probe = r->header.probe,
+        .elf = r->header.elf,
+        .build_id_len = r->header.build_id_len,
+        .counter = { r->header.counter[0], r->header.counter[1] },
+        .target_cycles = v.trace.target_cycles,
+        .agent_cycles = v.trace.agent_cycles,
+        .host_ns = r->end_ns - r->begin_ns,
+        .board_ns = v.trace.target_cycles ? v.trace.board_ns : 0,
+        .held_ns = v.trace.held_ns,
+        .when = r->header.when,
+        .icache_enabled = v.trace.icache_enabled,
+        .cache_by_address = r->header.address_cached,
+        .note = *v.trace.note ? v.trace.note : NULL,
     };
     memcpy(info.build_id, r->header.build_id, info.build_id_len);
     return capture_profile(&r->capture, &info, out, err);
@@ -509,7 +558,8 @@ static void close_target(struct run *r)
     if (!r->target)
         return;
     enum target_state state = r->target->ops->state(r->target);
-    if (state != TARGET_DETACHED && state != TARGET_GONE && !r->abandon && r->target->ops->detach(r->target, &err) < 0)
+    if (state != TARGET_DETACHED && state != TARGET_GONE && !r->abandon &&
+        r->target->ops->detach(r->target, &err) < 0)
         run_note(r, "leaving the board: %s", err.what);
     r->target->ops->close(r->target);
 }

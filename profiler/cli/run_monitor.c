@@ -1,10 +1,12 @@
-/* `monitor profile start|stop|status`: GDB's breakpoints can start and stop a profile through their commands. `monitor load`: as --load, with sentences. */
+/* `monitor profile start|stop|status`: GDB's breakpoints can start and stop a profile through their
+ * commands. `monitor load`: as --load, with sentences. */
 #include <string.h>
 
 #include "profiler/bridge/board_io.h"
 #include "profiler/cli/run.h"
 
-static int profile_start(struct run *r, struct target *t, const struct text_sink *out, struct err *err)
+static int profile_start(struct run *r, struct target *t, const struct text_sink *out,
+                         struct err *err)
 {
     int ret = r->pump.phase == PUMP_ARMED ? 0 : pump_arm(&r->pump, t, err);
     if (ret >= 0) /* now, not at the start point */
@@ -14,17 +16,20 @@ static int profile_start(struct run *r, struct target *t, const struct text_sink
     return ret;
 }
 
-static int profile_stop(struct run *r, struct target *t, const struct text_sink *out, struct err *err)
+static int profile_stop(struct run *r, struct target *t, const struct text_sink *out,
+                        struct err *err)
 {
     if (r->pump.phase != PUMP_ARMED)
         return err_set(err, ERR_STATE, "monitor profile start", "no profile is running");
     int ret = pump_set_active(&r->pump, t, false, err);
     if (ret >= 0)
-        sink_printf(out, "paused; `monitor profile start` goes on, Ctrl-C in probeprof ends it and shows the result\n");
+        sink_printf(out, "paused; `monitor profile start` goes on, Ctrl-C in probeprof ends it and "
+                         "shows the result\n");
     return ret;
 }
 
-static int profile_status(struct run *r, struct target *t, const struct text_sink *out, struct err *err)
+static int profile_status(struct run *r, struct target *t, const struct text_sink *out,
+                          struct err *err)
 {
     struct trace_status s = { 0 };
     if (r->pump.phase != PUMP_ARMED) {
@@ -35,30 +40,37 @@ static int profile_status(struct run *r, struct target *t, const struct text_sin
     if (ret < 0)
         return ret;
     if (r->set.sample) {
-        sink_printf(out, "%s: %llu samples\n%s\n", s.active ? "sampling" : "paused", (unsigned long long)s.events, s.note);
+        sink_printf(out, "%s: %llu samples\n%s\n", s.active ? "sampling" : "paused",
+                    (unsigned long long)s.events, s.note);
         return 0;
     }
     sink_printf(out, "%s: %llu events, %llu lost, %llu doubtful; %u places traced, %u not\n",
-                s.active ? "profiling" : "waiting for the start point, or paused", (unsigned long long)s.events,
-                (unsigned long long)s.lost, (unsigned long long)s.doubtful, s.sites, s.untraced_sites);
+                s.active ? "profiling" : "waiting for the start point, or paused",
+                (unsigned long long)s.events, (unsigned long long)s.lost,
+                (unsigned long long)s.doubtful, s.sites, s.untraced_sites);
     struct pump_view v = pump_look(&r->pump);
     v.trace = s;
     struct slowdown slow = live_slowdown(&v);
     char text[80];
     if (slow.times > 0)
-        sink_printf(out, "slowed down %s; %.1f wire bits an event; agent cost %u/%u an event, subtracted\n", slowdown_text(&slow, text, sizeof text),
-                    s.events ? (double)s.wire_bits / (double)s.events : 0, s.agent_cost[0], s.agent_cost[1]);
+        sink_printf(
+            out, "slowed down %s; %.1f wire bits an event; agent cost %u/%u an event, subtracted\n",
+            slowdown_text(&slow, text, sizeof text),
+            s.events ? (double)s.wire_bits / (double)s.events : 0, s.agent_cost[0],
+            s.agent_cost[1]);
     if (*s.note)
         sink_printf(out, "%s\n", s.note);
     return 0;
 }
 
-static int monitor_profile(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+static int monitor_profile(void *ctx, int argc, char **argv, const struct text_sink *out,
+                           struct err *err)
 {
     struct run *r = ctx;
     const char *what = argc > 1 ? argv[1] : "status";
     if (!r->has_pump)
-        return err_set(err, ERR_STATE, "start probeprof with --elf FILE", "profiling needs the program's ELF");
+        return err_set(err, ERR_STATE, "start probeprof with --elf FILE",
+                       "profiling needs the program's ELF");
     if (!strcmp(what, "start"))
         return profile_start(r, r->target, out, err);
     if (!strcmp(what, "stop"))
@@ -66,15 +78,18 @@ static int monitor_profile(void *ctx, int argc, char **argv, const struct text_s
     if (!strcmp(what, "status"))
         return profile_status(r, r->target, out, err);
     if (!strcmp(what, "explain") && r->set.sample)
-        return err_set(err, ERR_UNSUPPORTED, "profile status", "samples trace nothing, so nothing is untraced");
+        return err_set(err, ERR_UNSUPPORTED, "profile status",
+                       "samples trace nothing, so nothing is untraced");
     if (!strcmp(what, "explain"))
         return r->target->ops->trace->explain(r->target, out, err);
-    return err_set(err, ERR_USAGE, "profile start|stop|status|explain", "profile: unknown word '%s'", what);
+    return err_set(err, ERR_USAGE, "profile start|stop|status|explain",
+                   "profile: unknown word '%s'", what);
 }
 
 static bool leaving(void *ctx) { return atomic_load(&((struct run *)ctx)->leaving); }
 
-static int monitor_load(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+static int monitor_load(void *ctx, int argc, char **argv, const struct text_sink *out,
+                        struct err *err)
 {
     struct run *r = ctx;
     struct board_io io = { .cancelled = leaving, .ctx = r, .tell = run_tell_progress };
@@ -82,23 +97,30 @@ static int monitor_load(void *ctx, int argc, char **argv, const struct text_sink
     char rate[60];
     (void)argv;
     if (argc > 1)
-        return err_set(err, ERR_USAGE, "load", "load: it loads the ELF that probeprof was given, and takes no word");
+        return err_set(err, ERR_USAGE, "load",
+                       "load: it loads the ELF that probeprof was given, and takes no word");
     if (!r->symbols)
-        return err_set(err, ERR_STATE, "start probeprof with --elf FILE; or GDB's own load", "load: probeprof was not given a program");
+        return err_set(err, ERR_STATE, "start probeprof with --elf FILE; or GDB's own load",
+                       "load: probeprof was not given a program");
     if (r->has_pump && r->pump.phase == PUMP_ARMED)
-        return err_set(err, ERR_STATE, "end the profile first (Ctrl-C in probeprof)", "load: a profile is running");
+        return err_set(err, ERR_STATE, "end the profile first (Ctrl-C in probeprof)",
+                       "load: a profile is running");
     if (r->target->ops->state(r->target) != TARGET_HALTED)
         return err_set(err, ERR_STATE, "interrupt it first", "load: the program is running");
     int ret = board_load(r->target, symbols_image(r->symbols), &io, &bytes, err);
     if (ret < 0)
         return ret;
-    sink_printf(out, "loaded and verified %llu bytes of %s%s; halted at its entry; `maintenance flush register-cache` shows it\n", (unsigned long long)bytes,
-                r->set.elf, progress_rate(bytes, uv_hrtime() - since, rate, sizeof rate));
+    sink_printf(out,
+                "loaded and verified %llu bytes of %s%s; halted at its entry; `maintenance flush "
+                "register-cache` shows it\n",
+                (unsigned long long)bytes, r->set.elf,
+                progress_rate(bytes, uv_hrtime() - since, rate, sizeof rate));
     return 0;
 }
 
 const struct monitor_command run_monitor[] = {
     { "load", "load", "as --load: reset, write the ELF, check it; says what fails", monitor_load },
-    { "profile", "profile [start|stop|status|explain]", "pause, continue or show the function trace", monitor_profile },
+    { "profile", "profile [start|stop|status|explain]",
+      "pause, continue or show the function trace", monitor_profile },
     { NULL, NULL, NULL, NULL },
 };

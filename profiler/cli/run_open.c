@@ -1,5 +1,6 @@
-/* Adapter, wire and part: opened and attached for the first time. What is not there is an error that ends the run; what is there and fails for a
- * moment, while nobody has seen it work yet, is tried again a few times. */
+/* Adapter, wire and part: opened and attached for the first time. What is not there is an error
+ * that ends the run; what is there and fails for a moment, while nobody has seen it work yet, is
+ * tried again a few times. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,9 @@
 #include "profiler/cli/run.h"
 
 enum { TRIES = 8, SLOW_TRIES = 2, PAUSE_FIRST_MS = 100, PAUSE_MAX_MS = 500 };
-#define SLOW_NS 5000000000u /* opening that fails so slowly has waited inside of each try: nobody wants to sit through all of them */
+/* opening that fails so slowly has waited inside of each try: nobody wants to sit through all of
+ * them */
+#define SLOW_NS 5000000000u
 
 void run_found(struct run *r, const char *fmt, ...)
 {
@@ -33,7 +36,8 @@ static void tell_found(struct run *r)
 
 static bool is_simulated(const struct run *r) { return !strncmp(r->set.probe, "sim:", 4); }
 
-/* A secured part is bridged all the same, detached: GDB's monitor can open it. A profile needs it open. */
+/* A secured part is bridged all the same, detached: GDB's monitor can open it. A profile needs it
+ * open. */
 static int attach(struct run *r, struct err *err)
 {
     struct err why = { .code = ERR_OK };
@@ -44,7 +48,8 @@ static int attach(struct run *r, struct err *err)
     }
     if (ret < 0 && err)
         *err = why;
-    const char *remark = ret == 0 && r->target->ops->remark ? r->target->ops->remark(r->target) : NULL;
+    const char *remark =
+        ret == 0 && r->target->ops->remark ? r->target->ops->remark(r->target) : NULL;
     if (remark)
         run_found(r, "%s", remark);
     return ret;
@@ -58,7 +63,8 @@ static int open_pdo(struct run *r, struct err *err)
         return 0;
     int ret = err_prefix(err, probe_open(r->set.pdo, &cfg, &r->pdo, err), "--pdo");
     if (ret == 0 && !r->pdo->driver->pdo)
-        return err_set(err, ERR_USAGE, "--pdo sigrok:DRIVER,... or file:PATH,...", "--pdo %s: it cannot capture PDO and PDOCLK", r->pdo->name);
+        return err_set(err, ERR_USAGE, "--pdo sigrok:DRIVER,... or file:PATH,...",
+                       "--pdo %s: it cannot capture PDO and PDOCLK", r->pdo->name);
     return ret;
 }
 
@@ -66,10 +72,14 @@ static int open_all(struct run *r, struct err *err)
 {
     struct part_options opt = {
         .big_endian = r->symbols && symbols_image(r->symbols)->big_endian,
-        .allow_private = r->set.origin[SET_PRIVATE] != ORIGIN_NONE ? r->set.allow_private : is_simulated(r),
-        .bdc_fast = r->set.bdc_fast, .allow_security = r->set.allow_security,
+        .allow_private =
+            r->set.origin[SET_PRIVATE] != ORIGIN_NONE ? r->set.allow_private : is_simulated(r),
+        .bdc_fast = r->set.bdc_fast,
+        .allow_security = r->set.allow_security,
     };
-    struct probe_config cfg = { .spec = "", .speed_hz = r->set.speed_hz, .boards = r->cli->boards, .log = &r->log };
+    struct probe_config cfg = {
+        .spec = "", .speed_hz = r->set.speed_hz, .boards = r->cli->boards, .log = &r->log
+    };
     int ret = open_pdo(r, err);
     if (ret == 0)
         ret = probe_open(r->set.probe, &cfg, &r->probe, err);
@@ -108,7 +118,8 @@ static bool on_usb(const char *probe)
     return false;
 }
 
-/* The first failure says whether it is one that passes; from then on the adapter may be on its way back. */
+/* The first failure says whether it is one that passes; from then on the adapter may be on its way
+ * back. */
 static bool may_pass(const struct run *r, unsigned tried, uint64_t since, int ret)
 {
     bool wire = ret == -ERR_USB || ret == -ERR_TIMEOUT || ret == -ERR_PROTOCOL;
@@ -116,7 +127,8 @@ static bool may_pass(const struct run *r, unsigned tried, uint64_t since, int re
     if (!on_usb(r->set.probe) || tried + 1 >= most)
         return false;
     if (tried == 0)
-        return wire || ret == -ERR_NO_TARGET; /* answers without check sums say so of a board, too */
+        return wire ||
+               ret == -ERR_NO_TARGET; /* answers without check sums say so of a board, too */
     return wire || (!r->probe && (ret == -ERR_NOT_FOUND || ret == -ERR_STATE));
 }
 
@@ -134,7 +146,8 @@ int run_open(struct run *r, struct err *err)
     uint64_t since = host_ns();
     ending_stage(r->cli->ending, "while the adapter was opened");
     int ret = open_all(r, &why);
-    for (unsigned tried = 0; ret < 0 && !asked_to_end(r) && may_pass(r, tried, since, ret); tried++) {
+    for (unsigned tried = 0; ret < 0 && !asked_to_end(r) && may_pass(r, tried, since, ret);
+         tried++) {
         if (tried == 0 && ret != -ERR_NO_TARGET)
             run_note(r, "%s; trying again", why.what);
         r->found[0] = 0;
@@ -144,7 +157,8 @@ int run_open(struct run *r, struct err *err)
     }
     tell_found(r);
     if (asked_to_end(r))
-        ret = err_set(&why, ERR_CANCELLED, "the board goes on as it did", "ended on request, before anything was begun");
+        ret = err_set(&why, ERR_CANCELLED, "the board goes on as it did",
+                      "ended on request, before anything was begun");
     if (ret < 0 && err)
         *err = why;
     return ret;

@@ -16,11 +16,23 @@ static bool asked(const struct run *r, enum setting id) { return r->set.origin[i
 /* The first setting that makes no sense without a profile, or NULL. */
 static const char *profile_setting(const struct run *r)
 {
-    static const struct { enum setting id; const char *name; } rows[] = {
-        { SET_START, "--start" }, { SET_STOP, "--stop" },     { SET_PASSES, "--passes" }, { SET_FOR, "--for" },
-        { SET_OUTPUT, "--output" }, { SET_RECORD, "--record" }, { SET_C1, "--c1" },       { SET_C2, "--c2" },
-        { SET_JSON, "--json" },   { SET_TREE, "--tree" },     { SET_IRQ_FILTER, "--irq-filter" },
-        { SET_SAMPLE, "--sample" }, { SET_RATE, "--rate" },
+    static const struct {
+        enum setting id;
+        const char *name;
+    } rows[] = {
+        { SET_START, "--start" },
+        { SET_STOP, "--stop" },
+        { SET_PASSES, "--passes" },
+        { SET_FOR, "--for" },
+        { SET_OUTPUT, "--output" },
+        { SET_RECORD, "--record" },
+        { SET_C1, "--c1" },
+        { SET_C2, "--c2" },
+        { SET_JSON, "--json" },
+        { SET_TREE, "--tree" },
+        { SET_IRQ_FILTER, "--irq-filter" },
+        { SET_SAMPLE, "--sample" },
+        { SET_RATE, "--rate" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (asked(r, rows[i].id))
@@ -31,10 +43,25 @@ static const char *profile_setting(const struct run *r)
 /* The first setting that samples have no use for, or NULL. */
 static const char *trace_setting(const struct run *r)
 {
-    static const struct { enum setting id; const char *name; } rows[] = {
-        { SET_START, "--start" }, { SET_STOP, "--stop" }, { SET_PASSES, "--passes" }, { SET_C1, "--c1" }, { SET_C2, "--c2" },
-        { SET_RATIO, "--ratio" }, { SET_TREE, "--tree" }, { SET_IRQ_FILTER, "--irq-filter" }, { SET_POLICY, "--policy" }, { SET_CAPTURE, "--capture" }, { SET_PDO, "--pdo" },
-        { SET_TRACE_LINES, "--trace-lines" }, { SET_NO_PATCH, "--no-patch" }, { SET_STACK, "--stack" }, { SET_AGENT_RAM, "--agent-ram" },
+    static const struct {
+        enum setting id;
+        const char *name;
+    } rows[] = {
+        { SET_START, "--start" },
+        { SET_STOP, "--stop" },
+        { SET_PASSES, "--passes" },
+        { SET_C1, "--c1" },
+        { SET_C2, "--c2" },
+        { SET_RATIO, "--ratio" },
+        { SET_TREE, "--tree" },
+        { SET_IRQ_FILTER, "--irq-filter" },
+        { SET_POLICY, "--policy" },
+        { SET_CAPTURE, "--capture" },
+        { SET_PDO, "--pdo" },
+        { SET_TRACE_LINES, "--trace-lines" },
+        { SET_NO_PATCH, "--no-patch" },
+        { SET_STACK, "--stack" },
+        { SET_AGENT_RAM, "--agent-ram" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (r->set.origin[rows[i].id] == ORIGIN_FLAG)
@@ -48,7 +75,8 @@ static int decide_sample(struct run *r, struct err *err)
     if (asked(r, SET_RATE) && !r->set.sample)
         return err_set(err, ERR_USAGE, "add --sample", "--rate says how often --sample looks");
     if (no_use)
-        return err_set(err, ERR_USAGE, "leave one of them out", "--sample only looks where the program is: it has no use for %s", no_use);
+        return err_set(err, ERR_USAGE, "leave one of them out",
+                       "--sample only looks where the program is: it has no use for %s", no_use);
     r->set.rate_hz = r->set.rate_hz ? r->set.rate_hz : SAMPLE_RATE_DEFAULT;
     return 0;
 }
@@ -58,18 +86,24 @@ static int decide_profile(struct run *r, struct err *err)
     const char *wants = profile_setting(r);
     r->profile = *r->set.elf && !r->set.no_profile;
     if (r->set.no_profile && !strcmp(r->set.gdb, "off"))
-        return err_set(err, ERR_USAGE, "leave one of them out", "--no-profile is a bridge for GDB, and --gdb off lets none connect: there is nothing to do");
+        return err_set(err, ERR_USAGE, "leave one of them out",
+                       "--no-profile is a bridge for GDB, and --gdb off lets none connect: there "
+                       "is nothing to do");
     if (!*r->set.elf && r->set.load)
-        return err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf", "--load needs the program");
+        return err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf",
+                       "--load needs the program");
     if (wants && !*r->set.elf && !r->set.no_profile)
-        return err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf", "%s needs the program", wants);
+        return err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf",
+                       "%s needs the program", wants);
     int ret = decide_sample(r, err);
     if (ret == 0)
         ret = useless_run(&r->set, err);
     if (ret < 0)
         return ret;
-    if (asked(r, SET_PASSES) && !r->set.sample && (!*r->set.start || r->set.nstops == 0) && r->profile)
-        return err_set(err, ERR_USAGE, "add --start A and --stop B", "--passes counts rounds from a start to a stop point");
+    if (asked(r, SET_PASSES) && !r->set.sample && (!*r->set.start || r->set.nstops == 0) &&
+        r->profile)
+        return err_set(err, ERR_USAGE, "add --start A and --stop B",
+                       "--passes counts rounds from a start to a stop point");
     return 0;
 }
 
@@ -81,28 +115,33 @@ static int open_symbols(struct run *r, struct err *err)
     if (ret < 0)
         return ret;
     if (symbols_machine(r->symbols) != r->part->elf_machine)
-        return err_set(err, ERR_USAGE, "name the ELF that runs on this board", "%s is not a program for the %s", r->set.elf,
-                       r->part->name);
+        return err_set(err, ERR_USAGE, "name the ELF that runs on this board",
+                       "%s is not a program for the %s", r->set.elf, r->part->name);
     char *real = realpath(r->set.elf, NULL);
     snprintf(r->elf_path, sizeof r->elf_path, "%s", real ? real : r->set.elf);
     free(real);
     return part_prepare_symbols(r->symbols, r->part->name, err);
 }
 
-static int resolve_point(struct run *r, const char *option, const char *text, uint64_t *addr, struct err *err)
+static int resolve_point(struct run *r, const char *option, const char *text, uint64_t *addr,
+                         struct err *err)
 {
     return err_prefix(err, symbols_parse(r->symbols, text, addr, err), option);
 }
 
 /* "LOW:HIGH", both as points are written. */
-static int resolve_range(struct run *r, const char *option, const char *text, struct trace_range *out, struct err *err)
+static int resolve_range(struct run *r, const char *option, const char *text,
+                         struct trace_range *out, struct err *err)
 {
     char low[128];
     for (const char *colon = strchr(text, ':'); colon; colon = strchr(colon + 1, ':')) {
         snprintf(low, sizeof low, "%.*s", (int)(colon - text), text);
-        if (symbols_parse(r->symbols, low, &out->low, NULL) < 0 || symbols_parse(r->symbols, colon + 1, &out->high, NULL) < 0)
+        if (symbols_parse(r->symbols, low, &out->low, NULL) < 0 ||
+            symbols_parse(r->symbols, colon + 1, &out->high, NULL) < 0)
             continue;
-        return out->low < out->high ? 0 : err_set(err, ERR_USAGE, "the lower address first", "%s: %s is an empty range", option, text);
+        return out->low < out->high ? 0
+                                    : err_set(err, ERR_USAGE, "the lower address first",
+                                              "%s: %s is an empty range", option, text);
     }
     const char *colon = strchr(text, ':');
     if (colon && colon[1] != ':') { /* which of the two is it? */
@@ -112,7 +151,8 @@ static int resolve_range(struct run *r, const char *option, const char *text, st
         if (ret == -ERR_NOT_FOUND)
             return err_prefix(err, ret, option);
     }
-    return err_set(err, ERR_USAGE, "write LOW:HIGH, addresses or symbols: 0x8C012000:0x8C012400", "%s: %s is no range of this program", option, text);
+    return err_set(err, ERR_USAGE, "write LOW:HIGH, addresses or symbols: 0x8C012000:0x8C012400",
+                   "%s: %s is no range of this program", option, text);
 }
 
 /* The same; else a point, for the function around it. */
@@ -128,7 +168,8 @@ static int resolve_code(struct run *r, const char *text, struct trace_range *out
         return 0;
     }
     if (ret == 0)
-        return err_set(err, ERR_USAGE, "name a function, or LOW:HIGH", "no-patch: %s is in no function", text);
+        return err_set(err, ERR_USAGE, "name a function, or LOW:HIGH",
+                       "no-patch: %s is in no function", text);
     if (!strchr(text, ':'))
         return err_set(err, own.code, own.hint, "no-patch: %s", own.what);
     return resolve_range(r, "no-patch", text, out, err);
@@ -142,7 +183,9 @@ static int resolve(struct run *r, struct trace_config *t, struct err *err)
     r->counter[1] = r->part->ops()->default_events[1];
     for (int i = 0; ret == 0 && i < 2; i++)
         if (*r->set.counter[i])
-            ret = settings_blame(&r->set, i ? SET_C2 : SET_C1, part_event(r->part, i ? "c2" : "c1", r->set.counter[i], &r->counter[i], err), err);
+            ret = settings_blame(
+                &r->set, i ? SET_C2 : SET_C1,
+                part_event(r->part, i ? "c2" : "c1", r->set.counter[i], &r->counter[i], err), err);
     if (ret == 0)
         ret = useless_ratio(&r->set, r->part, r->counter, err);
     if (r->set.sample) { /* what the conf file says of traces does not hold */
@@ -151,25 +194,38 @@ static int resolve(struct run *r, struct trace_config *t, struct err *err)
     }
     *t = (struct trace_config){
         .image = r->symbols ? symbols_image(r->symbols) : NULL,
-        .has_start = *r->set.start != 0, .nstops = r->set.nstops,
-        .counter = { r->counter[0], r->counter[1] }, .counter_ratio = r->set.ratio,
-        .policy = r->set.policy, .irq_filter = r->set.irq_filter, .capture = r->set.capture, .lines = r->set.trace_lines,
+        .has_start = *r->set.start != 0,
+        .nstops = r->set.nstops,
+        .counter = { r->counter[0], r->counter[1] },
+        .counter_ratio = r->set.ratio,
+        .policy = r->set.policy,
+        .irq_filter = r->set.irq_filter,
+        .capture = r->set.capture,
+        .lines = r->set.trace_lines,
         .shinobi_routine = *r->set.shinobi_routine ? r->set.shinobi_routine : NULL,
-        .ram_base = r->set.ram_base, .ram_bytes = r->set.ram_bytes,
+        .ram_base = r->set.ram_base,
+        .ram_bytes = r->set.ram_bytes,
     };
     if (ret == 0 && t->has_start)
-        ret = settings_blame(&r->set, SET_START, resolve_point(r, "start", r->set.start, &t->start, err), err);
+        ret = settings_blame(&r->set, SET_START,
+                             resolve_point(r, "start", r->set.start, &t->start, err), err);
     uint64_t routine; /* the driver looks it up again: its image has no names */
     if (ret >= 0 && t->shinobi_routine && r->symbols)
-        ret = settings_blame(&r->set, SET_IRQ_FILTER, resolve_point(r, "irq-filter shinobi", t->shinobi_routine, &routine, err), err);
+        ret = settings_blame(
+            &r->set, SET_IRQ_FILTER,
+            resolve_point(r, "irq-filter shinobi", t->shinobi_routine, &routine, err), err);
     for (size_t i = 0; ret >= 0 && i < r->set.nstops; i++)
-        ret = settings_blame(&r->set, SET_STOP, resolve_point(r, "stop", r->set.stop[i], &t->stops[i], err), err);
+        ret = settings_blame(&r->set, SET_STOP,
+                             resolve_point(r, "stop", r->set.stop[i], &t->stops[i], err), err);
     t->nno_patch = r->set.no_patch.n;
     for (size_t i = 0; ret >= 0 && i < t->nno_patch; i++)
-        ret = settings_blame(&r->set, SET_NO_PATCH, resolve_code(r, r->set.no_patch.text[i], &t->no_patch[i], err), err);
+        ret = settings_blame(&r->set, SET_NO_PATCH,
+                             resolve_code(r, r->set.no_patch.text[i], &t->no_patch[i], err), err);
     t->nstacks = r->set.stack.n;
     for (size_t i = 0; ret >= 0 && i < t->nstacks; i++)
-        ret = settings_blame(&r->set, SET_STACK, resolve_range(r, "stack", r->set.stack.text[i], &t->stack[i], err), err);
+        ret =
+            settings_blame(&r->set, SET_STACK,
+                           resolve_range(r, "stack", r->set.stack.text[i], &t->stack[i], err), err);
     if (ret >= 0 && t->image)
         ret = tasks_new(t->image, (uint32_t)t->nstacks + 1, &r->tasks, err);
     t->tasks = r->tasks;
@@ -179,7 +235,8 @@ static int resolve(struct run *r, struct trace_config *t, struct err *err)
 static struct profile_counter counter_of(const struct run *r, int i)
 {
     const struct counter_event *e = part_counter(r->part, r->counter[i]);
-    return e ? (struct profile_counter){ e->code, e->name, e->unit } : (struct profile_counter){ 0 };
+    return e ? (struct profile_counter){ e->code, e->name, e->unit }
+             : (struct profile_counter){ 0 };
 }
 
 static void fill_header(struct run *r, const struct trace_config *t)
@@ -187,10 +244,20 @@ static void fill_header(struct run *r, const struct trace_config *t)
     struct recording_header *h = &r->header;
     const struct image *im = t->image;
     *h = (struct recording_header){
-        .program = "probeprof " PROBEPROF_VERSION, .target = r->part->name, .probe = r->probe->name, .elf = r->elf_path,
-        .build_id_len = im->build_id_len, .code_sum = recording_code_sum(im), .counter = { counter_of(r, 0), counter_of(r, 1) }, .when = r->when,
-        .has_start = t->has_start, .start = t->start, .nstops = t->nstops, .irq_filter = t->irq_filter,
-        .max_passes = r->set.sample ? 0 : r->set.passes, .address_cached = r->part->cache_by_address,
+        .program = "probeprof " PROBEPROF_VERSION,
+        .target = r->part->name,
+        .probe = r->probe->name,
+        .elf = r->elf_path,
+        .build_id_len = im->build_id_len,
+        .code_sum = recording_code_sum(im),
+        .counter = { counter_of(r, 0), counter_of(r, 1) },
+        .when = r->when,
+        .has_start = t->has_start,
+        .start = t->start,
+        .nstops = t->nstops,
+        .irq_filter = t->irq_filter,
+        .max_passes = r->set.sample ? 0 : r->set.passes,
+        .address_cached = r->part->cache_by_address,
         .canonical_mask = r->part->canonical_mask,
     };
     if (t->nstops && !t->has_start && !h->max_passes) /* nothing begins another pass */
@@ -230,21 +297,28 @@ static void print_line(void *ctx, uint64_t raw)
     struct run *r = ctx;
     char text[160];
     live_clear(&r->live);
-    text_print(r->set.json ? r->cli->err_out : r->cli->out, "%s\n", r->target->ops->trace->line_text(raw, text, sizeof text));
+    text_print(r->set.json ? r->cli->err_out : r->cli->out, "%s\n",
+               r->target->ops->trace->line_text(raw, text, sizeof text));
 }
 
 static int has_trace(const struct run *r, struct err *err)
 {
     const struct target_ops *ops = r->target->ops;
     if (!ops->trace)
-        return err_set(err, ERR_UNSUPPORTED, ops->sample_pc ? "--sample looks at the PC instead; --no-profile bridges for GDB" : "--no-profile bridges for GDB",
+        return err_set(err, ERR_UNSUPPORTED,
+                       ops->sample_pc
+                           ? "--sample looks at the PC instead; --no-profile bridges for GDB"
+                           : "--no-profile bridges for GDB",
                        "%s: no function trace on this part over %s", r->part->name, r->probe->name);
     if ((r->set.trace_lines || r->set.capture) && !ops->trace->line_text)
-        return err_set(err, ERR_USAGE, "leave --trace-lines and --capture out", "%s: its trace has no lines", r->part->name);
+        return err_set(err, ERR_USAGE, "leave --trace-lines and --capture out",
+                       "%s: its trace has no lines", r->part->name);
     if (r->set.ratio && ops->trace->line_text)
-        return err_set(err, ERR_USAGE, "leave --ratio out", "%s: its trace counts in cycles of the bus clock as it is", r->part->name);
+        return err_set(err, ERR_USAGE, "leave --ratio out",
+                       "%s: its trace counts in cycles of the bus clock as it is", r->part->name);
     if ((r->set.no_patch.n || r->set.stack.n) && ops->trace->line_text)
-        return err_set(err, ERR_USAGE, "leave --no-patch and --stack out", "%s: its trace patches nothing and tells no stack pointers", r->part->name);
+        return err_set(err, ERR_USAGE, "leave --no-patch and --stack out",
+                       "%s: its trace patches nothing and tells no stack pointers", r->part->name);
     return 0;
 }
 
@@ -253,7 +327,8 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     if (!r->symbols)
         return 0;
     if (r->set.sample && !r->target->ops->sample_pc)
-        return err_set(err, ERR_UNSUPPORTED, "leave --sample out", "%s: its PC cannot be sampled", r->part->name);
+        return err_set(err, ERR_UNSUPPORTED, "leave --sample out", "%s: its PC cannot be sampled",
+                       r->part->name);
     if (!r->set.sample && !r->target->ops->trace)
         return r->profile ? has_trace(r, err) : 0;
     int ret = r->set.sample ? 0 : has_trace(r, err);
@@ -261,15 +336,27 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
         return ret;
     fill_header(r, trace);
     r->sampler = (struct sampler){ .rate_hz = r->set.rate_hz, .pace = set_pace, .pace_ctx = r };
-    ret = pump_init(&r->pump, &(struct pump_config){
-        .trace = *trace, .for_ns = r->set.for_ns, .queue_events = QUEUE_EVENTS,
-        .wake = wake_main, .wake_ctx = r, .lost = tell_worker, .lost_ctx = r, .pace = set_pace, .pace_ctx = r,
-        .source = r->set.sample ? &sampler_source : NULL, .source_ctx = &r->sampler, .log = &r->log,
-    }, err);
+    ret = pump_init(&r->pump,
+                    &(struct pump_config){
+                        .trace = *trace,
+                        .for_ns = r->set.for_ns,
+                        .queue_events = QUEUE_EVENTS,
+                        .wake = wake_main,
+                        .wake_ctx = r,
+                        .lost = tell_worker,
+                        .lost_ctx = r,
+                        .pace = set_pace,
+                        .pace_ctx = r,
+                        .source = r->set.sample ? &sampler_source : NULL,
+                        .source_ctx = &r->sampler,
+                        .log = &r->log,
+                    },
+                    err);
     if (ret < 0)
         return ret;
     r->has_pump = true;
-    ret = capture_open(&r->capture, r->symbols, &r->header, *r->set.record ? r->set.record : NULL, err);
+    ret = capture_open(&r->capture, r->symbols, &r->header, *r->set.record ? r->set.record : NULL,
+                       err);
     r->capturing = ret == 0;
     if (ret == 0)
         outputs_tell_kept(r->cli, &r->capture);
@@ -302,7 +389,8 @@ int run_parts(struct run *r, struct err *err)
     if (ret == 0)
         ret = decide_profile(r, err);
     if (ret == 0)
-        ret = settings_blame(&r->set, SET_TARGET, part_choose(r->set.target, r->set.probe, &r->part, err), err);
+        ret = settings_blame(&r->set, SET_TARGET,
+                             part_choose(r->set.target, r->set.probe, &r->part, err), err);
     if (ret == 0)
         ret = useless_part(&r->set, r->part, err);
     if (ret == 0)

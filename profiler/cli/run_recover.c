@@ -17,7 +17,8 @@ static void found(struct run *r, int program)
     pthread_mutex_unlock(&r->link.lock);
 }
 
-/* The target is halted. Memory that lost its power is loaded again, if it was loaded by this run. */
+/* The target is halted. Memory that lost its power is loaded again, if it was loaded by this run.
+ */
 static int check_program(struct run *r, struct target *t, struct err *err)
 {
     struct board_io io = { .cancelled = run_stopping, .ctx = r };
@@ -43,7 +44,8 @@ static int check_program(struct run *r, struct target *t, struct err *err)
     return ret;
 }
 
-/* Nobody at the board's other end but a program that runs: then it is not halted for a look at it. */
+/* Nobody at the board's other end but a program that runs: then it is not halted for a look at it.
+ */
 static bool left_alone(const struct run *r)
 {
     bool profiling = r->has_pump && r->pump.phase == PUMP_ARMED;
@@ -76,7 +78,8 @@ static void note_met(struct run *r, const struct err *why)
     uv_async_send(&r->wake);
 }
 
-/* It met no breakpoint while nobody looked: we have halted it, for a look, now or by a try that failed or just before the board was lost. */
+/* It met no breakpoint while nobody looked: we have halted it, for a look, now or by a try that
+ * failed or just before the board was lost. */
 static bool only_held(struct target *t)
 {
     enum stop_reason why = t->ops->why_halted(t).reason;
@@ -96,14 +99,17 @@ static int recover(struct run *r, struct target *t, struct err *err)
     if (ret < 0 || (left_alone(r) && t->ops->state(t) == TARGET_RUNNING))
         return ret < 0 ? ret : 0;
     if (t->ops->state(t) == TARGET_RUNNING)
-        ret = board_halt(t, err); /* the driver undoes here what a trace left behind, and puts breakpoints back */
+        ret = board_halt(
+            t,
+            err); /* the driver undoes here what a trace left behind, and puts breakpoints back */
     bool held = ret == 0 && only_held(t);
     if (ret == 0 && r->symbols && (r->profile || r->begin.loaded))
         ret = check_program(r, t, err);
     pthread_mutex_lock(&r->link.lock);
     bool anew = r->link.view.program == PROGRAM_LOADED;
     pthread_mutex_unlock(&r->link.lock);
-    /* A GDB that waits for its program goes on waiting; one whose program stopped meanwhile is told when it is back. */
+    /* A GDB that waits for its program goes on waiting; one whose program stopped meanwhile is told
+     * when it is back. */
     if (ret == 0 && r->link.running && !anew && (held || !gdb_server_attended(r->server))) {
         r->link.running = false;
         ret = t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE }, err);
@@ -140,14 +146,16 @@ static void gone(void *ctx, struct target *t, const struct err *why)
     uv_async_send(&r->wake);
 }
 
-/* The last to be told: everybody has put back what they need. A program that was started anew is GDB's, if there is one; one that a GDB had
- * halted which left meanwhile is to be profiled. */
+/* The last to be told: everybody has put back what they need. A program that was started anew is
+ * GDB's, if there is one; one that a GDB had halted which left meanwhile is to be profiled. */
 static void back(void *ctx, struct target *t)
 {
     struct run *r = ctx;
     bool profiling = r->has_pump && r->pump.phase == PUMP_ARMED;
-    if ((r->link.running || profiling) && t->ops->state(t) == TARGET_HALTED && !gdb_server_attended(r->server))
-        t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL); /* lost again: told by the next poll */
+    if ((r->link.running || profiling) && t->ops->state(t) == TARGET_HALTED &&
+        !gdb_server_attended(r->server))
+        t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE },
+                       NULL); /* lost again: told by the next poll */
     r->link.running = false;
     pthread_mutex_lock(&r->link.lock);
     r->link.view.back++;
@@ -179,8 +187,10 @@ static void tell_gone(struct run *r, const struct link_view *v)
 {
     if (v->gone == r->link.told_gone)
         return;
-    run_note(r, "%s: %s; trying again (%s)", r->pdo && strstr(v->why.what, r->pdo->name) ? "no capture" : "the board does not answer", v->why.what,
-             *v->why.hint ? v->why.hint : "Ctrl-C ends it");
+    run_note(r, "%s: %s; trying again (%s)",
+             r->pdo && strstr(v->why.what, r->pdo->name) ? "no capture"
+                                                         : "the board does not answer",
+             v->why.what, *v->why.hint ? v->why.hint : "Ctrl-C ends it");
     r->link.told = v->why;
     r->link.told_now = 0;
 }
@@ -190,14 +200,17 @@ static void tell_back(struct run *r, const struct link_view *v)
     if (v->back == r->link.told_back)
         return;
     static const char *const program[] = {
-        [PROGRAM_UNKNOWN] = "", [PROGRAM_KEPT] = ", its program untouched",
+        [PROGRAM_UNKNOWN] = "",
+        [PROGRAM_KEPT] = ", its program untouched",
         [PROGRAM_LOADED] = "; the program was lost and has been loaded again",
         [PROGRAM_OTHER] = "; its memory does not hold the program any more",
         [PROGRAM_ANEW] = ", and all begins anew",
     };
-    bool profiling = v->program != PROGRAM_ANEW && r->has_pump && pump_look(&r->pump).phase == PUMP_ARMED;
-    run_note(r, "the board is back after %.1f s%s%s%s", (double)v->last_ns / 1e9, program[v->program],
-             v->halted ? ", halted" : "", profiling ? "; the gap is marked in the profile" : "");
+    bool profiling =
+        v->program != PROGRAM_ANEW && r->has_pump && pump_look(&r->pump).phase == PUMP_ARMED;
+    run_note(r, "the board is back after %.1f s%s%s%s", (double)v->last_ns / 1e9,
+             program[v->program], v->halted ? ", halted" : "",
+             profiling ? "; the gap is marked in the profile" : "");
 }
 
 /* Back, but the trace cannot be armed: once, for it is tried again and again. */
@@ -206,19 +219,23 @@ static void tell_trouble(struct run *r)
     struct pump_view v = pump_look(&r->pump);
     bool trouble = v.away && v.phase == PUMP_ARMED && v.why.code != ERR_OK;
     if (trouble && !r->link.told_trouble)
-        run_note(r, "not profiling: %s; trying again (%s)", v.why.what, *v.why.hint ? v.why.hint : "Ctrl-C ends it");
+        run_note(r, "not profiling: %s; trying again (%s)", v.why.what,
+                 *v.why.hint ? v.why.hint : "Ctrl-C ends it");
     else if (!trouble && r->link.told_trouble)
         run_note(r, "profiling again");
     r->link.told_trouble = trouble;
 }
 
-/* Only what asks for another deed: that an adapter which was pulled is not on the bus is no news. And not without end. */
+/* Only what asks for another deed: that an adapter which was pulled is not on the bus is no news.
+ * And not without end. */
 static void tell_now(struct run *r, const struct link_view *v)
 {
     enum { MOST = 4 };
-    if (v->back == v->gone || v->now.code == ERR_OK || r->link.told_now >= MOST || !strcmp(v->now.hint, r->link.told.hint))
+    if (v->back == v->gone || v->now.code == ERR_OK || r->link.told_now >= MOST ||
+        !strcmp(v->now.hint, r->link.told.hint))
         return;
-    run_note(r, "still looking for the board: %s%s%s%s", v->now.what, *v->now.hint ? " (" : "", v->now.hint, *v->now.hint ? ")" : "");
+    run_note(r, "still looking for the board: %s%s%s%s", v->now.what, *v->now.hint ? " (" : "",
+             v->now.hint, *v->now.hint ? ")" : "");
     r->link.told = v->now;
     r->link.told_now++;
 }
@@ -232,7 +249,8 @@ void run_tell_link(struct run *r)
     r->link.unheard.code = ERR_OK;
     pthread_mutex_unlock(&r->link.lock);
     if (unheard.code != ERR_OK)
-        run_note(r, "GDB's %s failed: %s%s%s%s", what, unheard.what, *unheard.hint ? " (" : "", unheard.hint, *unheard.hint ? ")" : "");
+        run_note(r, "GDB's %s failed: %s%s%s%s", what, unheard.what, *unheard.hint ? " (" : "",
+                 unheard.hint, *unheard.hint ? ")" : "");
     bool away = v.gone != v.back;
     if (away) /* back, and lost again before the return was told */
         tell_back(r, &v);

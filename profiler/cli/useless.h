@@ -1,5 +1,6 @@
-/* Options that can have no effect, beside the others, without a program, or on the part: they are refused rather than swallowed. What a conf file
- * says is for all runs in its folder, so it may be more than one of them needs. */
+/* Options that can have no effect, beside the others, without a program, or on the part: they are
+ * refused rather than swallowed. What a conf file says is for all runs in its folder, so it may be
+ * more than one of them needs. */
 #ifndef PROFILER_CLI_USELESS_H
 #define PROFILER_CLI_USELESS_H
 
@@ -19,6 +20,7 @@ int useless_run(const struct settings *s, struct err *err);
 int useless_part(const struct settings *s, const struct part *part, struct err *err);
 
 /* useless_ratio - --ratio, with these two events counted. Returns 0 or -ERR_USAGE. */
-int useless_ratio(const struct settings *s, const struct part *part, const uint16_t event[2], struct err *err);
+int useless_ratio(const struct settings *s, const struct part *part, const uint16_t event[2],
+                  struct err *err);
 
 #endif

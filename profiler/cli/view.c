@@ -10,7 +10,10 @@
 
 static void write_file(void *ctx, const char *text, size_t len) { fwrite(text, 1, len, ctx); }
 
-struct text_sink file_sink(FILE *out) { return (struct text_sink){ .write = write_file, .ctx = out }; }
+struct text_sink file_sink(FILE *out)
+{
+    return (struct text_sink){ .write = write_file, .ctx = out };
+}
 
 /* Source: ECMA-48, EL. The one command to a terminal that is ever written. */
 void view_clear_line(FILE *out) { fputs("\r\033[K", out); }
@@ -39,7 +42,8 @@ static bool speaks_utf8(void)
     return strcasestr(value, "UTF-8") || strcasestr(value, "UTF8");
 }
 
-int view_show(const struct settings *s, const struct profile *p, const struct symbols *syms, FILE *out, struct err *err)
+int view_show(const struct settings *s, const struct profile *p, const struct symbols *syms,
+              FILE *out, struct err *err)
 {
     struct text_sink sink = file_sink(out);
     unsigned width = terminal_width(out);
@@ -58,7 +62,8 @@ int view_show(const struct settings *s, const struct profile *p, const struct sy
         return 0;
     }
     if ((s->tree ? report_tree(p, &o, &sink) : report_functions(p, &o, &sink)) < 0)
-        return err_set(err, ERR_NOMEM, "close other programs; --json takes less", "showing the profile: out of memory");
+        return err_set(err, ERR_NOMEM, "close other programs; --json takes less",
+                       "showing the profile: out of memory");
     sink_printf(&sink, "\n");
     report_summary(p, &o, &sink);
     return 0;

@@ -7,12 +7,13 @@
 #include "profiler/cli/settings.h"
 #include "profiler/profile/profile.h"
 
-/* view_show - the profile on `out` as the settings ask: JSON document, or table or tree with the summary.
- * syms   for functions never hit (--all); may be NULL
- * Returns 0, -ERR_NOMEM. */
-int view_show(const struct settings *s, const struct profile *p, const struct symbols *syms, FILE *out, struct err *err);
+/* view_show - the profile on `out` as the settings ask: JSON document, or table or tree with the
+ * summary. syms   for functions never hit (--all); may be NULL Returns 0, -ERR_NOMEM. */
+int view_show(const struct settings *s, const struct profile *p, const struct symbols *syms,
+              FILE *out, struct err *err);
 
-/* view_columns - width of the terminal behind out, 0 if it is none or, by TERM, knows no escape sequences. */
+/* view_columns - width of the terminal behind out, 0 if it is none or, by TERM, knows no escape
+ * sequences. */
 unsigned view_columns(FILE *out);
 
 /* view_clear_line - on a terminal: what is in the line goes, the next text begins it. */

@@ -59,10 +59,7 @@ char *arena_strn(struct arena *a, const char *s, size_t n)
     return copy;
 }
 
-char *arena_str(struct arena *a, const char *s)
-{
-    return s ? arena_strn(a, s, strlen(s)) : NULL;
-}
+char *arena_str(struct arena *a, const char *s) { return s ? arena_strn(a, s, strlen(s)) : NULL; }
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {

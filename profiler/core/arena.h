@@ -10,10 +10,12 @@ struct arena {
     size_t used; /* bytes handed out, for limits */
 };
 
-/* arena_alloc - n zeroed bytes, aligned for any type; NULL if memory is out. Valid until arena_fini. */
+/* arena_alloc - n zeroed bytes, aligned for any type; NULL if memory is out. Valid until
+ * arena_fini. */
 void *arena_alloc(struct arena *a, size_t n);
 
-/* arena_strn, arena_str - a copy with terminator; NULL if memory is out. arena_str(NULL) is NULL. */
+/* arena_strn, arena_str - a copy with terminator; NULL if memory is out. arena_str(NULL) is NULL.
+ */
 char *arena_strn(struct arena *a, const char *s, size_t n);
 char *arena_str(struct arena *a, const char *s);
 

@@ -5,7 +5,8 @@
 
 enum { FIRST_SLOTS = 1024 };
 
-/* A block (kind EVENT_BLOCK: a is low, b high, x the count) or a branch (EVENT_BRANCH: a is its pc, x taken, y not); kind 0: free. */
+/* A block (kind EVENT_BLOCK: a is low, b high, x the count) or a branch (EVENT_BRANCH: a is its pc,
+ * x taken, y not); kind 0: free. */
 struct blocks_slot {
     uint64_t a, b, x, y;
     uint8_t kind;
@@ -54,7 +55,9 @@ int blocks_add(struct blocks *b, const struct event *e)
 }
 
 /* Where the count of what is executed changes, or a block begins all the same. */
-struct step { uint64_t at, change; };
+struct step {
+    uint64_t at, change;
+};
 
 static int by_place(const void *a, const void *b)
 {

@@ -26,7 +26,8 @@ static uint32_t hash_child(uint32_t parent, uint64_t addr)
 static uint32_t find_slot(const struct calltree *t, uint32_t parent, uint64_t addr)
 {
     uint32_t mask = t->nslots - 1, i = hash_child(parent, addr) & mask;
-    while (t->slots[i].node != CALLTREE_NONE && (t->slots[i].addr != addr || t->slots[i].parent != parent))
+    while (t->slots[i].node != CALLTREE_NONE &&
+           (t->slots[i].addr != addr || t->slots[i].parent != parent))
         i = (i + 1) & mask;
     return i;
 }
@@ -49,7 +50,8 @@ static bool slots_resize(struct calltree *t, uint32_t n)
     return true;
 }
 
-/* Aliases (another address of a function that is a child already) take slots but no nodes; bounded here. */
+/* Aliases (another address of a function that is a child already) take slots but no nodes; bounded
+ * here. */
 static bool slot_put(struct calltree *t, uint32_t parent, uint64_t addr, uint32_t node)
 {
     if (t->used_slots >= t->nslots / 2) {
@@ -82,8 +84,10 @@ static uint32_t node_add(struct calltree *t, uint32_t parent, enum calltree_kind
     if (t->nnodes == t->cap_nodes && !nodes_grow(t))
         return CALLTREE_NONE;
     struct calltree_node *n = &t->nodes[t->nnodes];
-    *n = (struct calltree_node){ .parent = parent, .child = { CALLTREE_NONE, CALLTREE_NONE }, .kind = (uint8_t)kind,
-                                  .shortest = UINT64_MAX };
+    *n = (struct calltree_node){ .parent = parent,
+                                 .child = { CALLTREE_NONE, CALLTREE_NONE },
+                                 .kind = (uint8_t)kind,
+                                 .shortest = UINT64_MAX };
     return t->nnodes++;
 }
 
@@ -117,17 +121,20 @@ static bool node_room(struct calltree *t)
     return t->nnodes + 1 + missing <= t->cap_nodes || nodes_grow(t);
 }
 
-/* Its caller ran before where calls may have gone unseen: perhaps calls of this, and so of what this calls. */
+/* Its caller ran before where calls may have gone unseen: perhaps calls of this, and so of what
+ * this calls. */
 static void add_lacking(struct calltree_node *n)
 {
     n->lacking = true;
     node_doubt(n);
 }
 
-static uint32_t child_slow(struct calltree *t, uint32_t parent, uint32_t key, uint64_t addr, enum calltree_kind kind)
+static uint32_t child_slow(struct calltree *t, uint32_t parent, uint32_t key, uint64_t addr,
+                           enum calltree_kind kind)
 {
     struct calltree_range r = { addr, addr, addr };
-    bool known = kind != CALLTREE_TASK && t->cfg.resolve && t->cfg.resolve(t->cfg.resolve_ctx, addr, &r);
+    bool known =
+        kind != CALLTREE_TASK && t->cfg.resolve && t->cfg.resolve(t->cfg.resolve_ctx, addr, &r);
     uint64_t start = known ? r.low : addr;
     if (start != addr) {
         uint32_t slot = find_slot(t, key, start);
@@ -165,7 +172,8 @@ uint32_t tree_child(struct calltree *t, uint32_t parent, uint64_t addr)
 {
     const struct calltree_node *p = &t->nodes[parent];
     for (unsigned k = 0; k < 2; k++)
-        if (p->child_addr[k] == (uint32_t)addr && p->child[k] != CALLTREE_NONE && t->nodes[p->child[k]].addr == addr)
+        if (p->child_addr[k] == (uint32_t)addr && p->child[k] != CALLTREE_NONE &&
+            t->nodes[p->child[k]].addr == addr)
             return p->child[k];
     if (p->kind == CALLTREE_LOST || p->kind == CALLTREE_OTHER)
         return other_node(t);
@@ -198,8 +206,8 @@ bool tree_same_function(const struct calltree *t, uint32_t node, uint64_t addr)
         return true;
     if (n->low == n->high || !t->cfg.resolve)
         return false;
-    return t->cfg.resolve(t->cfg.resolve_ctx, addr, &a) && t->cfg.resolve(t->cfg.resolve_ctx, n->addr, &b) &&
-           a.id == b.id;
+    return t->cfg.resolve(t->cfg.resolve_ctx, addr, &a) &&
+           t->cfg.resolve(t->cfg.resolve_ctx, n->addr, &b) && a.id == b.id;
 }
 
 /* ---- events ---- */
@@ -218,7 +226,8 @@ static uint64_t step(struct calltree *t, uint64_t now, uint64_t *last, bool *has
     return d;
 }
 
-/* What ran since the program came into code that may be left without an event: that, or its caller already. */
+/* What ran since the program came into code that may be left without an event: that, or its caller
+ * already. */
 static void end_blind(struct calltree *t, struct calltree_node *n, uint64_t c1)
 {
     t->blind = false;
@@ -325,10 +334,13 @@ static void on_sample(struct calltree *t, const struct event *e)
 static bool positioned(const struct event *e)
 {
     switch (e->kind) {
-    case EVENT_CALL: case EVENT_JUMP: case EVENT_RETURN: case EVENT_INTERRUPT: case EVENT_EXCEPTION: case EVENT_RTE:
-        return true;
-    default:
-        return false;
+    case EVENT_CALL:
+    case EVENT_JUMP:
+    case EVENT_RETURN:
+    case EVENT_INTERRUPT:
+    case EVENT_EXCEPTION:
+    case EVENT_RTE: return true;
+    default: return false;
     }
 }
 
@@ -344,7 +356,8 @@ static inline void check_place(struct calltree *t, const struct event *e)
 static inline void check_place_and_sp(struct calltree *t, const struct event *e)
 {
     const struct stack *s = t->cur;
-    if (__builtin_expect(s->depth && e->flags & EVENT_HAS_PC && frame_left(&s->frames[s->depth - 1], e), 0))
+    if (__builtin_expect(
+            s->depth && e->flags & EVENT_HAS_PC && frame_left(&s->frames[s->depth - 1], e), 0))
         stack_sync(t, e);
     else
         check_place(t, e);
@@ -371,7 +384,8 @@ static void dispatch(struct calltree *t, const struct event *e)
         if (__builtin_expect(e->flags & EVENT_BLIND, 0))
             begin_blind(t);
         break;
-    case EVENT_INTERRUPT: case EVENT_EXCEPTION:
+    case EVENT_INTERRUPT:
+    case EVENT_EXCEPTION:
         check_place_and_sp(t, e);
         stack_handler(t, e);
         break;
@@ -379,12 +393,8 @@ static void dispatch(struct calltree *t, const struct event *e)
         check_place(t, e);
         stack_rte(t, e);
         break;
-    case EVENT_LOST:
-        on_lost(t, e);
-        break;
-    case EVENT_STOP:
-        on_stop(t, e);
-        break;
+    case EVENT_LOST: on_lost(t, e); break;
+    case EVENT_STOP: on_stop(t, e); break;
     case EVENT_TIMESTAMP:
         if ((e->flags & EVENT_HAS_PC) && sp_exact(e))
             stack_passed(t, e);
@@ -392,8 +402,7 @@ static void dispatch(struct calltree *t, const struct event *e)
     case EVENT_START:
         t->stats.starts++; /* again at the start point without a stop between: one long pass */
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -447,8 +456,9 @@ static bool feed_floating(struct calltree *t, const struct event *e)
     return false;
 }
 
-/* The program has come into another task without an event. Of what ran since the last one that task has all but the end of the switch: who gives way
- * is in the middle of that when it is traced last. Both are doubtful. */
+/* The program has come into another task without an event. Of what ran since the last one that task
+ * has all but the end of the switch: who gives way is in the middle of that when it is traced last.
+ * Both are doubtful. */
 static void switch_unseen(struct calltree *t, const struct event *e)
 {
     node_doubt(&t->nodes[t->node]);
@@ -481,10 +491,12 @@ static void feed_one(struct calltree *t, const struct event *e)
     }
     if (__builtin_expect(t->floating, 0) && feed_floating(t, e))
         return;
-    if (__builtin_expect(e->context != t->cur->context, 0) && positioned(e) && stack_switched_unseen(t, e))
+    if (__builtin_expect(e->context != t->cur->context, 0) && positioned(e) &&
+        stack_switched_unseen(t, e))
         switch_unseen(t, e);
     charge(t, e);
-    if (__builtin_expect(e->context != t->cur->context, 0) && positioned(e) && stack_context(t, e, true))
+    if (__builtin_expect(e->context != t->cur->context, 0) && positioned(e) &&
+        stack_context(t, e, true))
         return;
     if (__builtin_expect(e->flags & EVENT_DOUBTFUL, 0))
         dispatch_doubtful(t, e);
@@ -543,20 +555,11 @@ const struct calltree_node *calltree_nodes(const struct calltree *t, size_t *n)
     return t->nodes;
 }
 
-const struct calltree_stats *calltree_stats(const struct calltree *t)
-{
-    return &t->stats;
-}
+const struct calltree_stats *calltree_stats(const struct calltree *t) { return &t->stats; }
 
-bool calltree_active(const struct calltree *t)
-{
-    return t->active;
-}
+bool calltree_active(const struct calltree *t) { return t->active; }
 
-uint32_t calltree_current(const struct calltree *t)
-{
-    return t->node;
-}
+uint32_t calltree_current(const struct calltree *t) { return t->node; }
 
 /* Nodes stay (frames point at them); what they counted goes. */
 void calltree_clear(struct calltree *t)

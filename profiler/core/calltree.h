@@ -3,18 +3,22 @@
  * What it promises
  * - Every counter step between two events of an active profile is charged to exactly one node, so
  *   C1+children of a node = its C1 + the sum over its children, and the roots add up to the total.
- * - Interrupt and exception handlers are roots of their own: their time is in no victim's C1+children. So are tasks that the target names.
+ * - Interrupt and exception handlers are roots of their own: their time is in no victim's
+ * C1+children. So are tasks that the target names.
  * - No allocation per event: memory grows with the number of different call paths, up to max_nodes;
  *   later paths are charged to one node of kind CALLTREE_OTHER and counted.
- * - Hits of a function are the times it was entered: calls, tail calls, interrupts, tasks begun at its first
- *   instruction, and starts of profiling inside of it. A function only returned into has none.
- * - A node is marked doubtful when an event flagged so was charged to it or went into it; when it was running as
- *   events were lost, or was the first found afterwards; when it was entered or left without an event; when it
- *   was first called by code whose calls may have gone unseen, or below such code; for a
- *   handler whose RTE is not traced, and its victim; when a counter went back; beyond max_depth. As the mark stays
- *   for good, doubts against steps say how much of the node is meant: one step may have two doubtful ends.
- * - No event sequence is an error. What does not fit (a return nobody called, a stack pointer in another
- *   stack, lost events) is reconciled by the rules in calltree_place.c, counted, and marked doubtful. */
+ * - Hits of a function are the times it was entered: calls, tail calls, interrupts, tasks begun at
+ * its first instruction, and starts of profiling inside of it. A function only returned into has
+ * none.
+ * - A node is marked doubtful when an event flagged so was charged to it or went into it; when it
+ * was running as events were lost, or was the first found afterwards; when it was entered or left
+ * without an event; when it was first called by code whose calls may have gone unseen, or below
+ * such code; for a handler whose RTE is not traced, and its victim; when a counter went back;
+ * beyond max_depth. As the mark stays for good, doubts against steps say how much of the node is
+ * meant: one step may have two doubtful ends.
+ * - No event sequence is an error. What does not fit (a return nobody called, a stack pointer in
+ * another stack, lost events) is reconciled by the rules in calltree_place.c, counted, and marked
+ * doubtful. */
 #ifndef PROFILER_CORE_CALLTREE_H
 #define PROFILER_CORE_CALLTREE_H
 
@@ -34,12 +38,14 @@ enum calltree_kind {
     CALLTREE_LOST,      /* root: counter steps during which events were lost */
     CALLTREE_OTHER,     /* root: paths beyond max_nodes */
     CALLTREE_SAMPLE,    /* root: a function found by samples; hits are samples */
-    CALLTREE_TASK       /* root: a task that EVENT_TASK has told of; addr is its context, its functions are below. No hits, nothing of its own */
+    CALLTREE_TASK /* root: a task that EVENT_TASK has told of; addr is its context, its functions
+                     are below. No hits, nothing of its own */
 };
 
 /* The function an address belongs to, as a resolver answers. */
 struct calltree_range {
-    uint64_t id;        /* same for every address (and alias) of one function: its canonical start */
+    /* same for every address (and alias) of one function: its canonical start */
+    uint64_t id;
     uint64_t low, high; /* [low, high) in the alias space of the address asked for */
 };
 /* Returns false if no function is known there; then every call target is a function of its own. */
@@ -47,28 +53,37 @@ typedef bool calltree_resolve(void *ctx, uint64_t addr, struct calltree_range *o
 
 struct calltree_config {
     calltree_resolve *resolve; /* NULL: no symbols */
-    void *resolve_ctx;         /* for symbols_range(): the struct symbols, open as long as the tree is fed */
-    uint32_t max_nodes;        /* 0: 1 Mi. 104 bytes each. */
-    uint32_t max_depth;        /* frames per stack; 0: 4096. Deeper calls are charged to the deepest frame. */
-    uint32_t max_stacks;       /* tasks followed at once; 0: 64. The one unused longest is forgotten. */
-    uint32_t max_tasks;        /* that have a root of their own; 0: 4096. What later ones run has roots as if nothing were known of them. */
+    /* for symbols_range(): the struct symbols, open as long as the tree is fed */
+    void *resolve_ctx;
+    uint32_t max_nodes; /* 0: 1 Mi. 104 bytes each. */
+    /* frames per stack; 0: 4096. Deeper calls are charged to the deepest frame. */
+    uint32_t max_depth;
+    /* tasks followed at once; 0: 64. The one unused longest is forgotten. */
+    uint32_t max_stacks;
+    /* that have a root of their own; 0: 4096. What later ones run has roots as if nothing were
+     * known of them. */
+    uint32_t max_tasks;
 };
 
 /* What each event touches comes first. */
 struct calltree_node {
-    uint64_t addr;      /* where the function starts; 0 for LOST and OTHER */
+    uint64_t addr;         /* where the function starts; 0 for LOST and OTHER */
     uint64_t hits, c1, c2; /* self: without callees */
-    uint64_t low, high; /* function range in addr's alias; equal if unknown */
-    uint64_t steps;     /* counter steps charged to it, doubtful ones among them */
-    uint32_t child[2];  /* cache: two children entered last, CALLTREE_NONE at first */
-    uint32_t child_addr[2]; /* the lower halves of their addresses, so that others are not looked at */
-    uint32_t parent;    /* CALLTREE_NONE at roots; always smaller than the node's own index */
-    uint16_t vector;    /* INTERRUPT, EXCEPTION: code of the first that came in here */
-    uint8_t kind;       /* enum calltree_kind */
-    bool doubtful : 1;  /* some of its counts may belong elsewhere */
-    bool lacking : 1;   /* calls out of it may have gone unseen, so all below it may have run more often */
-    uint32_t doubts;    /* how often that happened; stays at its maximum */
-    uint64_t longest, shortest; /* handlers: counter 1 from entry to RTE, nested handlers included; longest < shortest: none ended yet */
+    uint64_t low, high;    /* function range in addr's alias; equal if unknown */
+    uint64_t steps;        /* counter steps charged to it, doubtful ones among them */
+    uint32_t child[2];     /* cache: two children entered last, CALLTREE_NONE at first */
+    /* the lower halves of their addresses, so that others are not looked at */
+    uint32_t child_addr[2];
+    uint32_t parent;   /* CALLTREE_NONE at roots; always smaller than the node's own index */
+    uint16_t vector;   /* INTERRUPT, EXCEPTION: code of the first that came in here */
+    uint8_t kind;      /* enum calltree_kind */
+    bool doubtful : 1; /* some of its counts may belong elsewhere */
+    /* calls out of it may have gone unseen, so all below it may have run more often */
+    bool lacking : 1;
+    uint32_t doubts; /* how often that happened; stays at its maximum */
+    /* handlers: counter 1 from entry to RTE, nested handlers included; longest < shortest: none
+     * ended yet */
+    uint64_t longest, shortest;
 };
 
 /* An exception whose handler was still open when profiling stopped last, or the part was reset. */
@@ -82,30 +97,34 @@ struct calltree_unfinished {
 
 /* What was seen, for coverage and for judging the tree. */
 struct calltree_stats {
-    uint64_t events;          /* fed, of every kind */
-    uint64_t inactive;        /* of those, ignored because profiling was not active */
-    uint64_t lost;            /* events reported lost */
-    bool lost_is_bound;       /* some of that is an upper bound */
-    uint64_t gaps;            /* EVENT_LOSTs */
-    uint64_t link_gaps;       /* of those, because adapter or board were away: how much was lost is not known */
-    uint64_t gap_c1;          /* counter 1 steps spent in gaps (also the LOST node's c1) */
-    uint64_t doubtful;        /* events flagged doubtful, or that did not fit */
+    uint64_t events;    /* fed, of every kind */
+    uint64_t inactive;  /* of those, ignored because profiling was not active */
+    uint64_t lost;      /* events reported lost */
+    bool lost_is_bound; /* some of that is an upper bound */
+    uint64_t gaps;      /* EVENT_LOSTs */
+    /* of those, because adapter or board were away: how much was lost is not known */
+    uint64_t link_gaps;
+    uint64_t gap_c1;   /* counter 1 steps spent in gaps (also the LOST node's c1) */
+    uint64_t doubtful; /* events flagged doubtful, or that did not fit */
     uint64_t starts, stops;
     uint64_t total_c1, total_c2; /* steps charged: the sum over all nodes */
-    uint64_t active_cycles;   /* time_cycles between starts and stops, if known */
-    uint64_t orphan_returns;  /* returns that matched no frame */
-    uint64_t unwinds;         /* returns that closed more than one frame (longjmp) */
-    uint64_t switches;        /* changes of stack */
+    uint64_t active_cycles;      /* time_cycles between starts and stops, if known */
+    uint64_t orphan_returns;     /* returns that matched no frame */
+    uint64_t unwinds;            /* returns that closed more than one frame (longjmp) */
+    uint64_t switches;           /* changes of stack */
     uint64_t tail_calls;
-    uint64_t blind_events;     /* calls, jumps and returns into code that may be left without an event; handlers that were */
-    uint64_t blind_c1;        /* counter 1 from those to the next event (of handlers, from the one before their end): whose it is cannot be told */
-    uint64_t inferred;        /* frames opened or closed because an event's pc said so */
-    uint32_t nesting;         /* most handlers open at once */
-    uint64_t untraced_rtes;   /* handlers closed by reconciliation, not by an RTE */
-    uint64_t node_overflow;   /* calls charged to OTHER */
-    uint64_t depth_overflow;  /* calls beyond max_depth */
-    uint64_t stack_overflow;  /* stacks forgotten beyond max_stacks */
-    uint64_t backwards;       /* counter steps below zero, taken as zero */
+    /* calls, jumps and returns into code that may be left without an event; handlers that were */
+    uint64_t blind_events;
+    /* counter 1 from those to the next event (of handlers, from the one before their end): whose it
+     * is cannot be told */
+    uint64_t blind_c1;
+    uint64_t inferred;       /* frames opened or closed because an event's pc said so */
+    uint32_t nesting;        /* most handlers open at once */
+    uint64_t untraced_rtes;  /* handlers closed by reconciliation, not by an RTE */
+    uint64_t node_overflow;  /* calls charged to OTHER */
+    uint64_t depth_overflow; /* calls beyond max_depth */
+    uint64_t stack_overflow; /* stacks forgotten beyond max_stacks */
+    uint64_t backwards;      /* counter steps below zero, taken as zero */
     struct calltree_unfinished unfinished;
 };
 

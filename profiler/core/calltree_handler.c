@@ -30,7 +30,8 @@ void stack_handler(struct calltree *t, const struct event *e)
     t->last_pc = 0;
 }
 
-/* Handler i is over. A branch that was interrupted behind its event is still to be done, and may be interrupted again. */
+/* Handler i is over. A branch that was interrupted behind its event is still to be done, and may be
+ * interrupted again. */
 static void resume(struct calltree *t, uint32_t i)
 {
     const struct frame *f = &t->cur->frames[i];
@@ -43,7 +44,8 @@ static bool rte_to(struct calltree *t, const struct event *e, bool need_sp)
     struct stack *s = t->cur;
     for (uint32_t i = s->depth; i-- > 1;) {
         const struct frame *f = &s->frames[i];
-        if (f->kind != FRAME_HANDLER || f->from != e->target || ((need_sp || sp_exact(e)) && !frame_sp_fits(f, e)))
+        if (f->kind != FRAME_HANDLER || f->from != e->target ||
+            ((need_sp || sp_exact(e)) && !frame_sp_fits(f, e)))
             continue;
         uint32_t inner = stack_innermost_handler(s);
         if (inner > i && s->frames[inner].exact) /* it has not ended */
@@ -64,7 +66,8 @@ static bool rte_elsewhere(struct calltree *t, const struct event *e, bool need_s
             const struct frame *f = &s->frames[i];
             if (f->kind != FRAME_HANDLER)
                 continue;
-            if (f->from == e->target && ((!need_sp && !sp_exact(e)) || (frame_sp_known(f, e) && frame_sp_fits(f, e)))) {
+            if (f->from == e->target &&
+                ((!need_sp && !sp_exact(e)) || (frame_sp_known(f, e) && frame_sp_fits(f, e)))) {
                 stack_switch_to(t, s);
                 resume(t, i);
                 return true;
@@ -84,8 +87,9 @@ static bool rte_moved(struct calltree *t, const struct event *e)
             continue;
         if (s->frames[i].exact && sp_exact(e) && !frame_sp_proves(&s->frames[i], e))
             return false;
-        bool same = !stack_sp_far(s, e) && (tree_same_function(t, s->frames[i - 1].node, e->target) ||
-                                      e->target - s->frames[i].from <= SLOT_BYTES);
+        bool same =
+            !stack_sp_far(s, e) && (tree_same_function(t, s->frames[i - 1].node, e->target) ||
+                                    e->target - s->frames[i].from <= SLOT_BYTES);
         if (!frame_sp_fits(&s->frames[i], e) && !same)
             return false;
         stack_close_to(t, i);
@@ -96,11 +100,14 @@ static bool rte_moved(struct calltree *t, const struct event *e)
     return false;
 }
 
-/* Was this frame's handler entered where it would go back to target? Of interrupts only the function may be known. */
-static bool goes_back_to(const struct calltree *t, const struct stack *s, uint32_t handler, uint64_t target)
+/* Was this frame's handler entered where it would go back to target? Of interrupts only the
+ * function may be known. */
+static bool goes_back_to(const struct calltree *t, const struct stack *s, uint32_t handler,
+                         uint64_t target)
 {
     const struct frame *f = &s->frames[handler];
-    return f->from ? target - f->from <= SLOT_BYTES : tree_same_function(t, s->frames[handler - 1].node, target);
+    return f->from ? target - f->from <= SLOT_BYTES
+                   : tree_same_function(t, s->frames[handler - 1].node, target);
 }
 
 static struct stack *left_standing_at(struct calltree *t, uint64_t target)
@@ -128,8 +135,10 @@ static bool rte_task(struct calltree *t, const struct event *e)
         stack_close_to(t, stack_innermost_handler(s));
         return true;
     }
-    bool begins = t->cfg.resolve && t->cfg.resolve(t->cfg.resolve_ctx, e->target, &r) && r.low == e->target;
-    if (!begins && (goes_back_to(t, t->cur, i, e->target) || stack_frame_of(t, e->target, t->cur->depth, e) >= 0))
+    bool begins =
+        t->cfg.resolve && t->cfg.resolve(t->cfg.resolve_ctx, e->target, &r) && r.low == e->target;
+    if (!begins && (goes_back_to(t, t->cur, i, e->target) ||
+                    stack_frame_of(t, e->target, t->cur->depth, e) >= 0))
         return false;
     stack_begin_task(t, e->target, e);
     return true;
@@ -155,10 +164,14 @@ struct calltree_unfinished stack_unfinished(const struct calltree *t)
     for (uint32_t i = s->depth; i-- > 0;) {
         const struct frame *f = &s->frames[i];
         const struct calltree_node *n = &t->nodes[f->node];
-        if (f->kind != FRAME_HANDLER || n->kind != CALLTREE_EXCEPTION) /* an interrupt may strike a program that is lost already */
+        /* an interrupt may strike a program that is lost already */
+        if (f->kind != FRAME_HANDLER || n->kind != CALLTREE_EXCEPTION)
             continue;
-        bool returns = n->shortest != UINT64_MAX && t->c1 - f->c1 <= 2 * n->longest; /* it has before, after as long: it is under way */
-        return (struct calltree_unfinished){ .is = !returns, .vector = n->vector, .pc = f->from, .c1 = t->c1 - f->c1 };
+        /* it has before, after as long: it is under way */
+        bool returns = n->shortest != UINT64_MAX && t->c1 - f->c1 <= 2 * n->longest;
+        return (struct calltree_unfinished){
+            .is = !returns, .vector = n->vector, .pc = f->from, .c1 = t->c1 - f->c1
+        };
     }
     return (struct calltree_unfinished){ 0 };
 }
@@ -178,8 +191,8 @@ void stack_rte(struct calltree *t, const struct event *e)
             }
         return;
     }
-    if (!rte_to(t, e, true) && !rte_elsewhere(t, e, true) && !rte_task(t, e) && !rte_to(t, e, false) && !rte_elsewhere(t, e, false) &&
-        !rte_moved(t, e))
+    if (!rte_to(t, e, true) && !rte_elsewhere(t, e, true) && !rte_task(t, e) &&
+        !rte_to(t, e, false) && !rte_elsewhere(t, e, false) && !rte_moved(t, e))
         stack_arrive(t, e->target, e);
     stack_note_sp(t->cur, e);
 }

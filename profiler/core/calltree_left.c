@@ -1,9 +1,13 @@
-/* Handlers that end without an event: an RTE leads to another task than the one that was interrupted, where nobody waits for it. */
+/* Handlers that end without an event: an RTE leads to another task than the one that was
+ * interrupted, where nobody waits for it. */
 #include "profiler/core/calltree_stack.h"
 
-enum { HANDLER_CODE = 4096 }; /* code so far behind a handler's first instruction is taken for its own, if nothing says otherwise */
+/* code so far behind a handler's first instruction is taken for its own, if nothing says otherwise
+ */
+enum { HANDLER_CODE = 4096 };
 
-/* The task that stands in a handler, at its frame `handler`, goes on with stack pointer sp: how far is that from where it was? UINT32_MAX: too far. */
+/* The task that stands in a handler, at its frame `handler`, goes on with stack pointer sp: how far
+ * is that from where it was? UINT32_MAX: too far. */
 static uint32_t distance(const struct stack *s, uint32_t handler, uint32_t sp)
 {
     const struct frame *f = &s->frames[handler];
@@ -12,7 +16,8 @@ static uint32_t distance(const struct stack *s, uint32_t handler, uint32_t sp)
     return sp > f->sp ? sp - f->sp : f->sp - sp;
 }
 
-/* The task that was left in a handler and goes on with the event's stack pointer; NULL: one that was never seen. */
+/* The task that was left in a handler and goes on with the event's stack pointer; NULL: one that
+ * was never seen. */
 static struct stack *task_that_goes_on(struct calltree *t, const struct event *e)
 {
     uint32_t best = UINT32_MAX, handler;
@@ -45,7 +50,8 @@ static void task_goes_on(struct calltree *t, const struct event *e)
     }
 }
 
-/* What returns now ran since some handler ended: its frame on s, and those that it has jumped to. */
+/* What returns now ran since some handler ended: its frame on s, and those that it has jumped to.
+ */
 static void doubt_returning(struct calltree *t, const struct stack *s, const struct event *e)
 {
     for (uint32_t i = s->depth; i-- > 1;) {
@@ -63,7 +69,8 @@ static void doubt_returning(struct calltree *t, const struct stack *s, const str
 static bool stands_in_handler(const struct calltree *t, const struct event *e)
 {
     const struct frame *f = stack_top(t);
-    return f->kind == FRAME_HANDLER && f->exact && sp_exact(e) && f->sp - e->sp - 1 >= SP_POPPED_LATE;
+    return f->kind == FRAME_HANDLER && f->exact && sp_exact(e) &&
+           f->sp - e->sp - 1 >= SP_POPPED_LATE;
 }
 
 bool stack_handler_judged(struct calltree *t, const struct event *e)
@@ -89,13 +96,15 @@ bool stack_handler_judged(struct calltree *t, const struct event *e)
     return true;
 }
 
-/* Is there a handler that would go back to the event's place with its stack pointer? Then it has. */
+/* Is there a handler that would go back to the event's place with its stack pointer? Then it has.
+ */
 static bool is_end_of(const struct calltree *t, const struct stack *s, const struct event *e)
 {
     if (s->context != t->cur->context || s->overflow)
         return false;
     for (uint32_t i = s->depth; i-- > 1;)
-        if (s->frames[i].kind == FRAME_HANDLER && s->frames[i].from == e->pc && frame_sp_proves(&s->frames[i], e))
+        if (s->frames[i].kind == FRAME_HANDLER && s->frames[i].from == e->pc &&
+            frame_sp_proves(&s->frames[i], e))
             return true;
     return false;
 }

@@ -1,34 +1,42 @@
 /* The rules by which events that do not fit are reconciled, and the evidence for them.
  *
- * Where the target says what the program goes on with to the byte (EVENT_SP_EXACT, SH-4), that decides and distance does not:
- *   - a return is through the call, on whatever stack, whose instruction lies before its target and which had the same stack pointer; an RTE ends
- *     the handler, on whatever stack, that struck at its target with the same stack pointer;
- *   - no call so: it goes to the activation of the target's function that was last seen with that stack pointer (longjmp, a switch by code that is not
- *     traced), else to one on whose stack it lies (doubtful); at a function's first instruction a task begins, and what was on its memory before is
- *     gone, or, with the stack pointer of the call that is returned from, the function is jumped to;
- *   - an event in another function than the one on top, or with more stack than that was entered with, is placed by the same evidence. Without any it was
- *     entered from here without an event, if the stack pointer is a little below, or is a task never seen; doubtful either way. If what seemed to be
- *     entered turns out not to have returned, it is kept as a task.
- *   - where nobody knows the functions, that a frame is gone is told by more stack than it was entered with, a call made with as much (a function that calls
- *     has saved where it returns to), a handler's stack pointer in another task (calltree_left.c); doubtful.
- * Elsewhere:
+ * Where the target says what the program goes on with to the byte (EVENT_SP_EXACT, SH-4), that
+ * decides and distance does not:
+ *   - a return is through the call, on whatever stack, whose instruction lies before its target and
+ * which had the same stack pointer; an RTE ends the handler, on whatever stack, that struck at its
+ * target with the same stack pointer;
+ *   - no call so: it goes to the activation of the target's function that was last seen with that
+ * stack pointer (longjmp, a switch by code that is not traced), else to one on whose stack it lies
+ * (doubtful); at a function's first instruction a task begins, and what was on its memory before is
+ *     gone, or, with the stack pointer of the call that is returned from, the function is jumped
+ * to;
+ *   - an event in another function than the one on top, or with more stack than that was entered
+ * with, is placed by the same evidence. Without any it was entered from here without an event, if
+ * the stack pointer is a little below, or is a task never seen; doubtful either way. If what seemed
+ * to be entered turns out not to have returned, it is kept as a task.
+ *   - where nobody knows the functions, that a frame is gone is told by more stack than it was
+ * entered with, a call made with as much (a function that calls has saved where it returns to), a
+ * handler's stack pointer in another task (calltree_left.c); doubtful. Elsewhere:
  *
- * A return fits if it goes a few bytes behind the call instruction of the innermost open call, with a stack
- * pointer near the one at the call. What does not fit is tried, in this order, as
- *   1. a return to an outer call of this stack (longjmp, returns without an event): inner frames close;
+ * A return fits if it goes a few bytes behind the call instruction of the innermost open call, with
+ * a stack pointer near the one at the call. What does not fit is tried, in this order, as
+ *   1. a return to an outer call of this stack (longjmp, returns without an event): inner frames
+ * close;
  *   2. a return to the innermost call of another stack: the task was switched;
  *   3. the innermost call's address with an unlikely stack pointer;
- *   4. arriving in a function that has an open frame here, stack pointer permitting: inner frames close;
+ *   4. arriving in a function that has an open frame here, stack pointer permitting: inner frames
+ * close;
  *   5. arriving in the function on top of another stack: the task was switched;
  *   6. leaving the function in which watching began: its caller becomes the root;
  *   7. a stack never seen: a new one, so that the old one is whole when its task goes on.
- * A return whose target is not known is judged by its stack pointer alone, in the same order; if it is nobody's,
- * the next event tells where it went. On a stack never seen that function has one hit, a doubtful one: its entry
- * was not seen, but it runs.
- * Targets that do not know the stack pointer (S12Z) are followed by addresses alone: a handler that ends elsewhere than where it began leaves its
- * stack standing in it, and goes on with one that stands in a handler and was interrupted there: its own if it fits, else of several the
- * one left longest ago. Should that have been the wrong one, the next return shows it, and the two change places.
- * Stack pointers grow down; only differences are used, in 32-bit arithmetic. */
+ * A return whose target is not known is judged by its stack pointer alone, in the same order; if it
+ * is nobody's, the next event tells where it went. On a stack never seen that function has one hit,
+ * a doubtful one: its entry was not seen, but it runs. Targets that do not know the stack pointer
+ * (S12Z) are followed by addresses alone: a handler that ends elsewhere than where it began leaves
+ * its stack standing in it, and goes on with one that stands in a handler and was interrupted
+ * there: its own if it fits, else of several the one left longest ago. Should that have been the
+ * wrong one, the next return shows it, and the two change places. Stack pointers grow down; only
+ * differences are used, in 32-bit arithmetic. */
 #include "profiler/core/calltree_stack.h"
 
 /* ---- does it fit? ---- */
@@ -41,9 +49,10 @@ bool stack_sp_far(const struct stack *s, const struct event *e)
     return d > SP_SAME_STACK || d < -SP_SAME_STACK;
 }
 
-/* Can sp be one seen inside frame i, with the frames above it gone? A function that is returned to has made a
- * call, so it has at least its own return address on the stack: then sp is below what it was on entry. That
- * tells apart the activations of a recursive function. here: the event is in the function, it does not lead there. */
+/* Can sp be one seen inside frame i, with the frames above it gone? A function that is returned to
+ * has made a call, so it has at least its own return address on the stack: then sp is below what it
+ * was on entry. That tells apart the activations of a recursive function. here: the event is in the
+ * function, it does not lead there. */
 bool stack_sp_inside(const struct stack *s, uint32_t i, const struct event *e, bool here)
 {
     const struct frame *f = &s->frames[i];
@@ -64,7 +73,8 @@ long stack_frame_of(const struct calltree *t, uint64_t addr, uint32_t below, con
 {
     const struct stack *s = t->cur;
     for (long i = (long)below - 1; i >= 0; i--)
-        if (tree_same_function(t, s->frames[i].node, addr) && stack_sp_inside(s, (uint32_t)i, e, addr == e->pc))
+        if (tree_same_function(t, s->frames[i].node, addr) &&
+            stack_sp_inside(s, (uint32_t)i, e, addr == e->pc))
             return i;
     return -1;
 }
@@ -79,7 +89,8 @@ struct stack *stack_of(const struct calltree *t, uint64_t addr, const struct eve
         if (s == t->cur || !s->depth || !s->has_sp || s->overflow || s->context != t->cur->context)
             continue;
         int32_t d = (int32_t)(e->sp - s->last_sp);
-        if (d <= SP_POPPED_LATE && d >= -SP_POPPED_LATE && stack_sp_inside(s, s->depth - 1, e, addr == e->pc) &&
+        if (d <= SP_POPPED_LATE && d >= -SP_POPPED_LATE &&
+            stack_sp_inside(s, s->depth - 1, e, addr == e->pc) &&
             tree_same_function(t, s->frames[s->depth - 1].node, addr))
             return s;
     }
@@ -95,7 +106,8 @@ struct place {
     enum grade grade;
 };
 
-/* What the function in frame i had as its stack pointer when it was last seen: at its call, when it was interrupted. */
+/* What the function in frame i had as its stack pointer when it was last seen: at its call, when it
+ * was interrupted. */
 static bool body_sp(const struct stack *s, uint32_t i, uint32_t *sp)
 {
     if (i + 1 == s->depth) {
@@ -112,7 +124,8 @@ static bool in_range(const struct stack *s, uint32_t sp)
     return s->has_sp && sp - s->low <= s->high - s->low;
 }
 
-/* Frame i, judged by the stack pointer that its function has now: that of the event if it is `here`, else where the event leads to. */
+/* Frame i, judged by the stack pointer that its function has now: that of the event if it is
+ * `here`, else where the event leads to. */
 static enum grade judge(const struct stack *s, uint32_t i, const struct event *e, bool here)
 {
     uint32_t sp = here ? e->sp : sp_after(e);
@@ -124,18 +137,21 @@ static enum grade judge(const struct stack *s, uint32_t i, const struct event *e
     if (entered && here && e->kind == EVENT_RETURN && frame_sp_proves(f, e))
         return PROVED; /* it stands at its own return */
     if (entered && !here && sp == f->sp)
-        return POSSIBLE; /* it is returned to, so it has its own return address on the stack, or in a register */
+        return POSSIBLE; /* it is returned to, so it has its own return address on the stack, or in
+                            a register */
     if (body_sp(s, i, &body) && body == sp)
         return PROVED;
     return in_range(s, sp) ? WITHIN : POSSIBLE;
 }
 
-static void consider(const struct calltree *t, struct stack *s, uint32_t i, uint64_t addr, const struct event *e, struct place *best)
+static void consider(const struct calltree *t, struct stack *s, uint32_t i, uint64_t addr,
+                     const struct event *e, struct place *best)
 {
     enum grade g = judge(s, i, e, addr == e->pc);
     if (s == t->cur ? g == NOT_THIS : g < WITHIN)
         return;
-    bool better = g > best->grade || (g == best->grade && best->s != t->cur && s->used > best->s->used);
+    bool better =
+        g > best->grade || (g == best->grade && best->s != t->cur && s->used > best->s->used);
     if (better && tree_same_function(t, s->frames[i].node, addr))
         *best = (struct place){ s, i, g };
 }
@@ -145,9 +161,11 @@ static bool can_hold(const struct calltree *t, const struct stack *s)
     return s->depth && s->has_sp && !s->overflow && s->context == t->cur->context;
 }
 
-/* The activation of addr's function, e's own place or where it leads to, that agrees best with the stack pointer: of this stack's frames
- * below `below`, innermost first, else of another stack's. grade NOT_THIS: none. */
-static struct place find_place(const struct calltree *t, uint64_t addr, uint32_t below, const struct event *e)
+/* The activation of addr's function, e's own place or where it leads to, that agrees best with the
+ * stack pointer: of this stack's frames below `below`, innermost first, else of another stack's.
+ * grade NOT_THIS: none. */
+static struct place find_place(const struct calltree *t, uint64_t addr, uint32_t below,
+                               const struct event *e)
 {
     struct place best = { .s = t->cur, .grade = NOT_THIS };
     for (uint32_t i = below; i-- > 0;)
@@ -181,7 +199,8 @@ void stack_new_root(struct calltree *t, uint64_t addr, const struct event *e)
     stack_open_root(t, addr, e, false);
 }
 
-/* What the first function of a stack returned to. Where nobody knows the functions, it has this name only. */
+/* What the first function of a stack returned to. Where nobody knows the functions, it has this
+ * name only. */
 static void caller_root(struct calltree *t, uint64_t addr, const struct event *e)
 {
     stack_new_root(t, addr, e);
@@ -195,8 +214,9 @@ static void doubt_all(struct calltree *t, const struct stack *s)
         node_doubt(&t->nodes[s->frames[i].node]);
 }
 
-/* A function entered at its first instruction was called, whoever did it: a task begins. Landing in the middle
- * of one, on a stack never seen, is a guess; so it is where nobody knows where functions begin. */
+/* A function entered at its first instruction was called, whoever did it: a task begins. Landing in
+ * the middle of one, on a stack never seen, is a guess; so it is where nobody knows where functions
+ * begin. */
 void stack_begin_task(struct calltree *t, uint64_t addr, const struct event *e)
 {
     struct calltree_range r;
@@ -217,7 +237,8 @@ static void forget_overwritten(struct calltree *t, uint32_t sp)
 {
     for (uint32_t k = 0; k < t->nstacks; k++) {
         struct stack *s = &t->stacks[k];
-        if (s != t->cur && can_hold(t, s) && s->low <= sp && s->high - sp + SAME_TOP <= 2 * SAME_TOP)
+        if (s != t->cur && can_hold(t, s) && s->low <= sp &&
+            s->high - sp + SAME_TOP <= 2 * SAME_TOP)
             s->depth = 0;
     }
 }
@@ -233,7 +254,8 @@ bool stack_claimed(const struct calltree *t, uint32_t sp)
 /* At a function's first instruction: jumped to by a return, or a task that begins. */
 static void arrive_at_start(struct calltree *t, uint64_t addr, const struct event *e)
 {
-    if (e->kind == EVENT_RETURN && frame_sp_proves(&t->cur->frames[stack_call_below(t->cur, t->cur->depth - 1)], e)) {
+    if (e->kind == EVENT_RETURN &&
+        frame_sp_proves(&t->cur->frames[stack_call_below(t->cur, t->cur->depth - 1)], e)) {
         stack_tail_call(t, e);
         return;
     }
@@ -249,7 +271,8 @@ static void arrive_exact(struct calltree *t, uint64_t addr, const struct event *
     struct place p = find_place(t, addr, s->depth, e);
     if (t->cfg.resolve && t->cfg.resolve(t->cfg.resolve_ctx, addr, &r) && r.low == addr) {
         arrive_at_start(t, addr, e);
-    } else if (p.grade != NOT_THIS && p.s == s && p.frame + 1 == s->depth && (p.grade > POSSIBLE || !stack_claimed(t, sp_after(e)))) {
+    } else if (p.grade != NOT_THIS && p.s == s && p.frame + 1 == s->depth &&
+               (p.grade > POSSIBLE || !stack_claimed(t, sp_after(e)))) {
         stack_settle(t); /* back from a subroutine of its own */
     } else if (p.grade == PROVED || p.grade == WITHIN) {
         t->stats.unwinds += p.s == s && p.frame + 1 < s->depth;
@@ -258,7 +281,8 @@ static void arrive_exact(struct calltree *t, uint64_t addr, const struct event *
         stack_close_to(t, p.frame + 1);
         if (p.grade != PROVED)
             tree_doubt(t);
-    } else if (s->depth == 1 && (int32_t)(sp_after(e) - s->high) >= 0 && !stack_sp_far(s, e) && !stack_claimed(t, sp_after(e))) {
+    } else if (s->depth == 1 && (int32_t)(sp_after(e) - s->high) >= 0 && !stack_sp_far(s, e) &&
+               !stack_claimed(t, sp_after(e))) {
         caller_root(t, addr, e);
     } else {
         stack_begin_task(t, addr, e);
@@ -326,7 +350,8 @@ static bool sync_handler_end(struct calltree *t, const struct event *e)
     return false;
 }
 
-/* Can what runs now have been entered from frame i, whose inner ones are gone? Not with a stack pointer above it, nor far below. */
+/* Can what runs now have been entered from frame i, whose inner ones are gone? Not with a stack
+ * pointer above it, nor far below. */
 static bool entered_from(const struct stack *s, uint32_t i, const struct event *e)
 {
     const struct frame *f = &s->frames[i];
@@ -358,8 +383,8 @@ static void enter_unseen(struct calltree *t, const struct event *e)
     t->stats.inferred++;
 }
 
-/* What is above frame `below` seems not to have returned: perhaps it is a task of its own, begun without an event. It is kept as one: should
- * it be gone, nothing will be found to belong to it. */
+/* What is above frame `below` seems not to have returned: perhaps it is a task of its own, begun
+ * without an event. It is kept as one: should it be gone, nothing will be found to belong to it. */
 void stack_set_aside(struct calltree *t, uint32_t below, uint32_t last_sp)
 {
     struct stack *from = t->cur;
@@ -423,20 +448,25 @@ static bool begins_nearer(const struct calltree *t, uint32_t node, uint32_t othe
     return addr - t->nodes[node].addr < addr - t->nodes[other].addr;
 }
 
-/* Left without an event, as it seems, or it keeps where it returns to in a register: a function that calls has saved that, which takes stack. */
+/* Left without an event, as it seems, or it keeps where it returns to in a register: a function
+ * that calls has saved that, which takes stack. */
 static bool frame_gone(const struct frame *f, const struct event *e)
 {
-    return e->kind == EVENT_CALL && f->kind == FRAME_CALL && f->exact && sp_exact(e) && e->sp == f->sp && !call_for_address(e);
+    return e->kind == EVENT_CALL && f->kind == FRAME_CALL && f->exact && sp_exact(e) &&
+           e->sp == f->sp && !call_for_address(e);
 }
 
-/* Frame i was called with the stack pointer that the event has, and this is its caller's: that lies nearer, or i may be left without an event. */
+/* Frame i was called with the stack pointer that the event has, and this is its caller's: that lies
+ * nearer, or i may be left without an event. */
 static bool is_callers(const struct calltree *t, uint32_t i, const struct event *e)
 {
     const struct frame *f = &t->cur->frames[i];
-    return f->sp == e->sp && (begins_nearer(t, f[-1].node, f->node, e->pc) || (f->blind && frame_gone(f, e)));
+    return f->sp == e->sp &&
+           (begins_nearer(t, f[-1].node, f->node, e->pc) || (f->blind && frame_gone(f, e)));
 }
 
-/* Where nobody knows the functions the stack pointer alone tells that frames are gone: a longjmp that no return shows, a return that is not traced. */
+/* Where nobody knows the functions the stack pointer alone tells that frames are gone: a longjmp
+ * that no return shows, a return that is not traced. */
 static void drop_left(struct calltree *t, const struct event *e)
 {
     struct stack *s = t->cur;
@@ -463,7 +493,8 @@ void stack_sync(struct calltree *t, const struct event *e)
         return;
     const struct calltree_node *n = &t->nodes[t->node];
     bool nobody = n->low == n->high, here = nobody || tree_same_function(t, t->node, e->pc);
-    if (here && !frame_left(stack_top(t), e) && !(nobody && (frame_gone(stack_top(t), e) || stack_top(t)->kind == FRAME_HANDLER)))
+    if (here && !frame_left(stack_top(t), e) &&
+        !(nobody && (frame_gone(stack_top(t), e) || stack_top(t)->kind == FRAME_HANDLER)))
         return;
     if (!t->cfg.resolve || !t->cfg.resolve(t->cfg.resolve_ctx, e->pc, &r)) {
         if (stack_handler_judged(t, e))
@@ -489,7 +520,8 @@ void stack_relocate(struct calltree *t, const struct event *e)
         go_to(t, &p);
         return;
     }
-    while (s->depth > 1 && frame_sp_known(stack_top(t), e) && (int32_t)(e->sp - stack_top(t)->sp) > 0)
+    while (s->depth > 1 && frame_sp_known(stack_top(t), e) &&
+           (int32_t)(e->sp - stack_top(t)->sp) > 0)
         s->depth--;
     s->overflow = 0;
     long i = s->depth && e->flags & EVENT_HAS_PC ? stack_frame_of(t, e->pc, s->depth, e) : -1;

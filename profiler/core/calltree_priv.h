@@ -16,7 +16,7 @@ enum frame_kind {
 
 struct frame {
     uint64_t from;
-    uint64_t c1;   /* handlers: counter 1 on entry */
+    uint64_t c1; /* handlers: counter 1 on entry */
     uint32_t node;
     uint32_t sp; /* at the event that entered it, behind its slot if known */
     uint8_t kind;
@@ -67,17 +67,17 @@ struct calltree {
     struct stack *cur; /* one of stacks */
     struct task_known *tasks;
     uint32_t ntasks, cap_tasks;
-    uint32_t node;     /* being charged; CALLTREE_NONE: none yet */
+    uint32_t node; /* being charged; CALLTREE_NONE: none yet */
 
-    uint64_t c1, c2; /* counters at the last event */
-    uint64_t step1;  /* of counter 1, up to it */
-    uint64_t cycles; /* time up to which active_cycles is counted */
-    uint64_t last_pc;/* of the last traced call, jump or return */
+    uint64_t c1, c2;  /* counters at the last event */
+    uint64_t step1;   /* of counter 1, up to it */
+    uint64_t cycles;  /* time up to which active_cycles is counted */
+    uint64_t last_pc; /* of the last traced call, jump or return */
     bool has_c1, has_c2, has_cycles;
     bool active;
-    bool floating;   /* a return went nobody knows where: the next event's place gets the time */
-    bool gap;        /* events were lost since the last one that told the place */
-    bool blind;      /* the last event led into code that may have returned without one */
+    bool floating; /* a return went nobody knows where: the next event's place gets the time */
+    bool gap;      /* events were lost since the last one that told the place */
+    bool blind;    /* the last event led into code that may have returned without one */
 };
 
 /* ---- nodes ---- */
@@ -118,7 +118,8 @@ static inline bool sp_exact(const struct event *e)
     return (e->flags & (EVENT_HAS_SP | EVENT_SP_EXACT)) == (EVENT_HAS_SP | EVENT_SP_EXACT);
 }
 
-/* frame_left - the event cannot be in this frame: a function has never more stack than when it was called. */
+/* frame_left - the event cannot be in this frame: a function has never more stack than when it was
+ * called. */
 static inline bool frame_left(const struct frame *f, const struct event *e)
 {
     return f->exact && sp_exact(e) && f->kind != FRAME_HANDLER && (int32_t)(e->sp - f->sp) > 0;
@@ -126,38 +127,42 @@ static inline bool frame_left(const struct frame *f, const struct event *e)
 
 /* ---- tasks (calltree_task.c) ---- */
 
-/* task_told - an EVENT_TASK. task_root - the root for the function at pc, of the task whose context the current stack has and on whose stack sp lies, or
- * of nobody's. task_adopt - the current stack turns out to be that of a task: its calls are the task's from now on. task_holds - does its stack hold
- * sp? task_ends_others - tasks whose stacks that of context has taken are gone. */
+/* task_told - an EVENT_TASK. task_root - the root for the function at pc, of the task whose context
+ * the current stack has and on whose stack sp lies, or of nobody's. task_adopt - the current stack
+ * turns out to be that of a task: its calls are the task's from now on. task_holds - does its stack
+ * hold sp? task_ends_others - tasks whose stacks that of context has taken are gone. */
 void task_told(struct calltree *t, const struct event *e);
 uint32_t task_root(struct calltree *t, uint64_t pc, const struct event *e);
 void task_adopt(struct calltree *t);
 bool task_holds(const struct calltree *t, uint32_t context, uint32_t sp);
 void task_ends_others(struct calltree *t, uint32_t context);
 
-/* ---- stacks: each takes the event after its counters were charged, and leaves t->node right ---- */
+/* ---- stacks: each takes the event after its counters were charged, and leaves t->node right ----
+ */
 
-/* stacks_init - one empty stack, and room for cfg.max_stacks; stacks_fini() also after it failed, with -ERR_NOMEM. stacks_clear() is back to that
- * one. */
+/* stacks_init - one empty stack, and room for cfg.max_stacks; stacks_fini() also after it failed,
+ * with -ERR_NOMEM. stacks_clear() is back to that one. */
 int stacks_init(struct calltree *t);
 void stacks_fini(struct calltree *t);
 void stacks_clear(struct calltree *t);
-/* Empties the current stack and puts the function around pc on it as a root; hit: it was entered now. */
+/* Empties the current stack and puts the function around pc on it as a root; hit: it was entered
+ * now. */
 void stack_open_root(struct calltree *t, uint64_t pc, const struct event *e, bool hit);
-/* What an event says of the stack, by its kind. stack_context: the program runs in another context (task, ASID); true if that is all the event says.
- * led: it is this event that leads there. */
+/* What an event says of the stack, by its kind. stack_context: the program runs in another context
+ * (task, ASID); true if that is all the event says. led: it is this event that leads there. */
 bool stack_context(struct calltree *t, const struct event *e, bool led);
 /* Did the program come into the event's context before it, without an event? */
 bool stack_switched_unseen(const struct calltree *t, const struct event *e);
-void stack_sync(struct calltree *t, const struct event *e); /* slow half of checking e->pc */
+void stack_sync(struct calltree *t, const struct event *e);     /* slow half of checking e->pc */
 void stack_relocate(struct calltree *t, const struct event *e); /* first place after a gap */
-void stack_place(struct calltree *t, const struct event *e); /* first place after floating */
+void stack_place(struct calltree *t, const struct event *e);    /* first place after floating */
 void stack_call(struct calltree *t, const struct event *e);
 void stack_jump(struct calltree *t, const struct event *e);
 void stack_return(struct calltree *t, const struct event *e);
 void stack_handler(struct calltree *t, const struct event *e);
 void stack_rte(struct calltree *t, const struct event *e);
-void stack_passed(struct calltree *t, const struct event *e); /* where a handler will go back to, with another stack pointer than it will have */
+/* where a handler will go back to, with another stack pointer than it will have */
+void stack_passed(struct calltree *t, const struct event *e);
 /* The exception whose handler is the innermost one open. */
 struct calltree_unfinished stack_unfinished(const struct calltree *t);
 

@@ -25,7 +25,8 @@ bool stack_return_fast(struct calltree *t, const struct event *e)
 /* Is it a return through this call? Without a target, the stack pointer must be known to say so. */
 static bool call_fits(const struct frame *f, const struct event *e)
 {
-    bool there = e->flags & EVENT_HAS_TARGET ? frame_address_fits(f, e->target) : frame_sp_known(f, e);
+    bool there =
+        e->flags & EVENT_HAS_TARGET ? frame_address_fits(f, e->target) : frame_sp_known(f, e);
     return f->kind == FRAME_CALL && there && frame_sp_fits(f, e);
 }
 
@@ -64,8 +65,9 @@ static bool return_elsewhere(struct calltree *t, const struct event *e)
     return false;
 }
 
-/* Any call on another stack whose address and stack pointer are those of this return: tasks may be left by calls that are not traced. Of
- * several, one is of a task that is gone: the one that ran last is taken. */
+/* Any call on another stack whose address and stack pointer are those of this return: tasks may be
+ * left by calls that are not traced. Of several, one is of a task that is gone: the one that ran
+ * last is taken. */
 static bool return_proved(struct calltree *t, const struct event *e)
 {
     struct stack *best = NULL;
@@ -75,7 +77,8 @@ static bool return_proved(struct calltree *t, const struct event *e)
         if (!stack_other_task(t, s))
             continue;
         for (uint32_t i = s->depth; i-- > 1;)
-            if (s->frames[i].kind == FRAME_CALL && frame_address_fits(&s->frames[i], e->target) && frame_sp_proves(&s->frames[i], e)) {
+            if (s->frames[i].kind == FRAME_CALL && frame_address_fits(&s->frames[i], e->target) &&
+                frame_sp_proves(&s->frames[i], e)) {
                 call = best && best->used > s->used ? call : i;
                 best = best && best->used > s->used ? best : s;
                 fit++;
@@ -94,12 +97,14 @@ static bool return_proved(struct calltree *t, const struct event *e)
     return true;
 }
 
-/* Without stack pointers: the task was taken for another one that was left at the same place, and that one stands still in its stead. */
+/* Without stack pointers: the task was taken for another one that was left at the same place, and
+ * that one stands still in its stead. */
 static bool return_of_another(struct calltree *t, const struct event *e)
 {
     for (uint32_t k = 0; k < t->nstacks && !(e->flags & EVENT_HAS_SP); k++) {
         struct stack *s = &t->stacks[k], *mistaken = t->cur;
-        uint32_t i = stack_other_task(t, s) ? stack_innermost_handler(s) : 0, call = i ? stack_call_below(s, i - 1) : 0;
+        uint32_t i = stack_other_task(t, s) ? stack_innermost_handler(s) : 0,
+                 call = i ? stack_call_below(s, i - 1) : 0;
         if (!i || !call_fits(&s->frames[call], e))
             continue;
         struct frame handler = s->frames[i];
@@ -119,16 +124,19 @@ static bool return_by_address(struct calltree *t, const struct event *e)
     struct stack *s = t->cur;
     uint32_t i = stack_call_below(s, s->depth - 1);
     const struct frame *f = &s->frames[i];
-    if (f->kind != FRAME_CALL || !frame_address_fits(f, e->target) || stack_sp_far(s, e) || (f->exact && sp_exact(e)))
+    if (f->kind != FRAME_CALL || !frame_address_fits(f, e->target) || stack_sp_far(s, e) ||
+        (f->exact && sp_exact(e)))
         return false;
     pop_call(t, i);
     return true;
 }
 
-/* Calls beyond max_depth were only counted, so returns are, too, as long as they happen below the top frame. */
+/* Calls beyond max_depth were only counted, so returns are, too, as long as they happen below the
+ * top frame. */
 bool stack_overflow_return(struct calltree *t, const struct event *e)
 {
-    if (!t->cur->overflow || (frame_sp_known(stack_top(t), e) && (int32_t)(e->sp - stack_top(t)->sp) >= 0))
+    if (!t->cur->overflow ||
+        (frame_sp_known(stack_top(t), e) && (int32_t)(e->sp - stack_top(t)->sp) >= 0))
         return false;
     t->cur->overflow--;
     return true;
@@ -171,7 +179,8 @@ static void drop_dead(struct calltree *t, const struct event *e)
 {
     struct stack *s = t->cur;
     uint32_t depth = s->depth;
-    while (depth > 1 && (!s->frames[depth - 1].has_sp || (int32_t)(e->sp - s->frames[depth - 1].sp) >= 0))
+    while (depth > 1 &&
+           (!s->frames[depth - 1].has_sp || (int32_t)(e->sp - s->frames[depth - 1].sp) >= 0))
         depth--;
     t->stats.orphan_returns++;
     t->stats.unwinds++;
@@ -217,7 +226,8 @@ void stack_place(struct calltree *t, const struct event *e)
     }
     bool fresh = t->cur->depth == 0;
     stack_new_root(t, known ? e->pc : 0, e);
-    if (fresh && known) { /* a task never seen runs this function, so it was entered: as where an entry is inferred */
+    /* a task never seen runs this function, so it was entered: as where an entry is inferred */
+    if (fresh && known) {
         t->nodes[t->node].hits++;
         node_doubt(&t->nodes[t->node]);
     }
@@ -238,8 +248,10 @@ void stack_return(struct calltree *t, const struct event *e)
         stack_note_sp(t->cur, e);
         return;
     }
-    if (!return_outer(t, e, t->cur->depth) && !return_proved(t, e) && !return_elsewhere(t, e) && !return_of_another(t, e) && !return_by_address(t, e)) {
-        bool local = !sp_exact(e) && node_contains(&t->nodes[t->node], e->target) && stack_sp_inside(t->cur, t->cur->depth - 1, e, false);
+    if (!return_outer(t, e, t->cur->depth) && !return_proved(t, e) && !return_elsewhere(t, e) &&
+        !return_of_another(t, e) && !return_by_address(t, e)) {
+        bool local = !sp_exact(e) && node_contains(&t->nodes[t->node], e->target) &&
+                     stack_sp_inside(t->cur, t->cur->depth - 1, e, false);
         if (!local) {
             t->stats.orphan_returns++;
             stack_arrive(t, e->target, e);

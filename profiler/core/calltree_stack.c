@@ -1,4 +1,5 @@
-/* Stacks of the call tree: their frames, what calls and jumps do to them, contexts the target names itself. */
+/* Stacks of the call tree: their frames, what calls and jumps do to them, contexts the target names
+ * itself. */
 #include "profiler/core/calltree_stack.h"
 
 #include <stdlib.h>
@@ -57,10 +58,7 @@ void stacks_clear(struct calltree *t)
 }
 
 /* The position in the event stream serves as a clock. */
-static uint64_t tick(const struct calltree *t)
-{
-    return t->stats.switches + 1;
-}
+static uint64_t tick(const struct calltree *t) { return t->stats.switches + 1; }
 
 void stack_switch_to(struct calltree *t, struct stack *s)
 {
@@ -127,7 +125,8 @@ void stack_open_root(struct calltree *t, uint64_t pc, const struct event *e, boo
     stack_note_sp(t->cur, e);
 }
 
-/* Closing frames from the top down to `depth` of them. Handlers without RTE events close here, too. */
+/* Closing frames from the top down to `depth` of them. Handlers without RTE events close here, too.
+ */
 void stack_close_to(struct calltree *t, uint32_t depth)
 {
     struct stack *s = t->cur;
@@ -140,10 +139,12 @@ void stack_close_to(struct calltree *t, uint32_t depth)
 
 /* ---- contexts the target names itself ---- */
 
-/* The function that runs has loaded its stack pointer: what begins a program does, before it is a task with a stack of its own. */
+/* The function that runs has loaded its stack pointer: what begins a program does, before it is a
+ * task with a stack of its own. */
 static bool moves_its_stack(const struct calltree *t, const struct event *e, bool starts)
 {
-    return !starts && t->cur->context == 0 && t->node != CALLTREE_NONE && e->flags & EVENT_HAS_PC && node_contains(&t->nodes[t->node], e->pc);
+    return !starts && t->cur->context == 0 && t->node != CALLTREE_NONE && e->flags & EVENT_HAS_PC &&
+           node_contains(&t->nodes[t->node], e->pc);
 }
 
 /* Nobody knew yet that there are tasks, and this one has begun to be one. */
@@ -174,10 +175,12 @@ bool stack_switched_unseen(const struct calltree *t, const struct event *e)
     return known && !node_contains(&t->nodes[t->node], e->pc) && !was_this_task(t, e);
 }
 
-/* A context not seen before begins where its first event is; if that is what started the task, where it leads. */
+/* A context not seen before begins where its first event is; if that is what started the task,
+ * where it leads. */
 bool stack_context(struct calltree *t, const struct event *e, bool led)
 {
-    bool starts = led && (e->kind == EVENT_RETURN || e->kind == EVENT_RTE) && e->flags & EVENT_HAS_TARGET;
+    bool starts =
+        led && (e->kind == EVENT_RETURN || e->kind == EVENT_RTE) && e->flags & EVENT_HAS_TARGET;
     choose_context(t, e, starts);
     if (t->cur->depth) {
         stack_settle(t);
@@ -188,15 +191,16 @@ bool stack_context(struct calltree *t, const struct event *e, bool led)
     stack_open_root(t, starts ? e->target : e->flags & EVENT_HAS_PC ? e->pc : 0, e, false);
     struct calltree_node *n = &t->nodes[t->node];
     n->hits += !starts || n->low == e->target; /* else it was left in there before anyone looked */
-    if (!starts) /* how it began was not seen: as stack_place() */
+    if (!starts)                               /* how it began was not seen: as stack_place() */
         node_doubt(n);
     return starts;
 }
 
 /* ---- calls ---- */
 
-/* A call into the middle of its own function is a local subroutine, or the way to learn PC: it stays
- * part of the function. Where nobody knows the functions, one to where it would return to is that, too. */
+/* A call into the middle of its own function is a local subroutine, or the way to learn PC: it
+ * stays part of the function. Where nobody knows the functions, one to where it would return to is
+ * that, too. */
 static bool local_call(const struct calltree_node *n, const struct event *e)
 {
     if (!(e->flags & EVENT_HAS_TARGET))
@@ -226,7 +230,8 @@ void stack_tail_call(struct calltree *t, const struct event *e)
     t->stats.tail_calls++;
     /* State machines jump in circles: a function that is in the chain already is gone back to. */
     for (uint32_t i = s->depth; i-- > first;)
-        if (s->frames[i].kind != FRAME_HANDLER && tree_same_function(t, s->frames[i].node, e->target)) {
+        if (s->frames[i].kind != FRAME_HANDLER &&
+            tree_same_function(t, s->frames[i].node, e->target)) {
             stack_close_to(t, i + 1);
             t->nodes[t->node].hits++;
             return;
@@ -246,7 +251,8 @@ void stack_jump(struct calltree *t, const struct event *e)
     t->last_pc = e->flags & EVENT_HAS_PC ? e->pc : 0;
     stack_note_sp(t->cur, e);
     struct calltree_range r;
-    if (!(e->flags & EVENT_HAS_TARGET) || t->cur->overflow || tree_same_function(t, t->node, e->target))
+    if (!(e->flags & EVENT_HAS_TARGET) || t->cur->overflow ||
+        tree_same_function(t, t->node, e->target))
         return;
     if (!t->cfg.resolve || !t->cfg.resolve(t->cfg.resolve_ctx, e->target, &r))
         return; /* without symbols a jump cannot be told from a switch table */

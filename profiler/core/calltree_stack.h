@@ -1,5 +1,5 @@
-/* Stacks of the call tree from inside: frames (calltree_stack.c), evidence and unexpected places (calltree_place.c), returns
- * (calltree_return.c), handlers (calltree_handler.c). */
+/* Stacks of the call tree from inside: frames (calltree_stack.c), evidence and unexpected places
+ * (calltree_place.c), returns (calltree_return.c), handlers (calltree_handler.c). */
 #ifndef PROFILER_CORE_CALLTREE_STACK_H
 #define PROFILER_CORE_CALLTREE_STACK_H
 
@@ -7,12 +7,12 @@
 
 enum {
     FRAMES_FIRST = 32,
-    RETURN_MAX_BYTES = 6,   /* call instruction and its slot: SH-4 always 4, S12Z up to 5 */
-    SP_POPPED_LATE = 256,   /* a return's delay slot may still drop this much */
-    SP_PUSHED_EARLY = 8,    /* a call's delay slot may have pushed this much: one register */
-    SP_SAME_STACK = 8192,   /* farther from the last stack pointer than this is another stack */
-    SAME_TOP = 64,          /* what tasks on one stack may differ by in where they begin on it */
-    SLOT_BYTES = 4          /* a branch and its delay slot */
+    RETURN_MAX_BYTES = 6, /* call instruction and its slot: SH-4 always 4, S12Z up to 5 */
+    SP_POPPED_LATE = 256, /* a return's delay slot may still drop this much */
+    SP_PUSHED_EARLY = 8,  /* a call's delay slot may have pushed this much: one register */
+    SP_SAME_STACK = 8192, /* farther from the last stack pointer than this is another stack */
+    SAME_TOP = 64,        /* what tasks on one stack may differ by in where they begin on it */
+    SLOT_BYTES = 4        /* a branch and its delay slot */
 };
 
 /* stack_top - the frame being charged. */
@@ -22,10 +22,7 @@ static inline struct frame *stack_top(const struct calltree *t)
 }
 
 /* stack_settle - charges go to the frame on top. */
-static inline void stack_settle(struct calltree *t)
-{
-    t->node = stack_top(t)->node;
-}
+static inline void stack_settle(struct calltree *t) { t->node = stack_top(t)->node; }
 
 /* stack_note_sp - what the stack shows at an event. */
 static inline void stack_note_sp(struct stack *s, const struct event *e)
@@ -53,7 +50,8 @@ static inline bool frame_address_fits(const struct frame *f, uint64_t target)
     return target - f->from - 1 < RETURN_MAX_BYTES;
 }
 
-/* frame_sp_fits - is the stack pointer what a return from (or in) this frame shows, given what it was at the call? To the byte, where that is known. */
+/* frame_sp_fits - is the stack pointer what a return from (or in) this frame shows, given what it
+ * was at the call? To the byte, where that is known. */
 static inline bool frame_sp_fits(const struct frame *f, const struct event *e)
 {
     if (!f->has_sp || !(e->flags & EVENT_HAS_SP))
@@ -75,7 +73,8 @@ static inline bool frame_sp_known(const struct frame *f, const struct event *e)
     return f->has_sp && e->flags & EVENT_HAS_SP;
 }
 
-/* stack_call_below - the call that frame i returns through: a jumped-to function returns where its caller would. */
+/* stack_call_below - the call that frame i returns through: a jumped-to function returns where its
+ * caller would. */
 static inline uint32_t stack_call_below(const struct stack *s, uint32_t i)
 {
     while (i > 0 && s->frames[i].kind == FRAME_TAIL)
@@ -83,10 +82,12 @@ static inline uint32_t stack_call_below(const struct stack *s, uint32_t i)
     return i;
 }
 
-/* stack_at_last_site - interrupted between a branch's event and the branch itself: the stub still stands at it. */
+/* stack_at_last_site - interrupted between a branch's event and the branch itself: the stub still
+ * stands at it. */
 static inline bool stack_at_last_site(const struct calltree *t, const struct event *e)
 {
-    return e->kind != EVENT_CALL && e->kind != EVENT_RETURN && t->last_pc && e->pc - t->last_pc <= SLOT_BYTES;
+    return e->kind != EVENT_CALL && e->kind != EVENT_RETURN && t->last_pc &&
+           e->pc - t->last_pc <= SLOT_BYTES;
 }
 
 /* call_for_address - a call to where it would return to: somebody wants to know the address. */
@@ -98,47 +99,60 @@ static inline bool call_for_address(const struct event *e)
 
 /* stack_switch_to - another stack is the current one. */
 void stack_switch_to(struct calltree *t, struct stack *s);
-/* stack_new - an empty stack becomes the current one. With max_stacks of 1, the only one starts over. */
+/* stack_new - an empty stack becomes the current one. With max_stacks of 1, the only one starts
+ * over. */
 void stack_new(struct calltree *t, uint32_t context);
-/* stack_push - a frame on top; NULL beyond max_depth, where calls are only counted, so that as many returns can be skipped. */
+/* stack_push - a frame on top; NULL beyond max_depth, where calls are only counted, so that as many
+ * returns can be skipped. */
 struct frame *stack_push(struct calltree *t, uint32_t node, enum frame_kind kind);
-/* stack_close_to - closes frames from the top down to `depth` of them. Handlers without RTE events close here, too. */
+/* stack_close_to - closes frames from the top down to `depth` of them. Handlers without RTE events
+ * close here, too. */
 void stack_close_to(struct calltree *t, uint32_t depth);
 /* stack_grow - room for more frames; false if there is none. */
 bool stack_grow(struct calltree *t, struct stack *s);
-/* stack_sp_far - is the stack pointer far from what the stack showed last? A hint only: where it is known to the byte, it decides nothing. */
+/* stack_sp_far - is the stack pointer far from what the stack showed last? A hint only: where it is
+ * known to the byte, it decides nothing. */
 bool stack_sp_far(const struct stack *s, const struct event *e);
-/* stack_sp_inside - can the stack pointer be one seen inside frame i, with the frames above it gone? here: the event is in the function, it does not lead there. */
+/* stack_sp_inside - can the stack pointer be one seen inside frame i, with the frames above it
+ * gone? here: the event is in the function, it does not lead there. */
 bool stack_sp_inside(const struct stack *s, uint32_t i, const struct event *e, bool here);
 /* stack_frame_of - innermost frame in [0, below) that runs the function of addr; -1 if none. */
 long stack_frame_of(const struct calltree *t, uint64_t addr, uint32_t below, const struct event *e);
-/* stack_of - another stack whose top function holds addr and whose stack pointer was near; NULL if none. */
+/* stack_of - another stack whose top function holds addr and whose stack pointer was near; NULL if
+ * none. */
 struct stack *stack_of(const struct calltree *t, uint64_t addr, const struct event *e);
-/* stack_new_root - the current stack holds nothing but the function around addr, which was not entered now. */
+/* stack_new_root - the current stack holds nothing but the function around addr, which was not
+ * entered now. */
 void stack_new_root(struct calltree *t, uint64_t addr, const struct event *e);
-/* stack_begin_task - the program is at addr on a stack never seen. At the first instruction of a function it was entered; in the middle of one that is a guess. */
+/* stack_begin_task - the program is at addr on a stack never seen. At the first instruction of a
+ * function it was entered; in the middle of one that is a guess. */
 void stack_begin_task(struct calltree *t, uint64_t addr, const struct event *e);
 /* stack_arrive - the program went to addr, and no call or interrupt led there. */
 void stack_arrive(struct calltree *t, uint64_t addr, const struct event *e);
-/* stack_set_aside - what is above frame `below` seems not to have returned: perhaps it is a task of its own, begun without an event. It is
- * kept as one, last seen with last_sp: should it be gone, nothing will be found to belong to it. */
+/* stack_set_aside - what is above frame `below` seems not to have returned: perhaps it is a task of
+ * its own, begun without an event. It is kept as one, last seen with last_sp: should it be gone,
+ * nothing will be found to belong to it. */
 void stack_set_aside(struct calltree *t, uint32_t below, uint32_t last_sp);
-/* stack_inferred_above - the outermost frame above `below` that was entered without an event; 0: none. */
+/* stack_inferred_above - the outermost frame above `below` that was entered without an event; 0:
+ * none. */
 uint32_t stack_inferred_above(const struct stack *s, uint32_t below);
 /* stack_tail_call - the function on top has jumped to the event's target. */
 void stack_tail_call(struct calltree *t, const struct event *e);
-/* stack_other_task - another stack of the same context in which something was called or interrupted. */
+/* stack_other_task - another stack of the same context in which something was called or
+ * interrupted. */
 bool stack_other_task(const struct calltree *t, const struct stack *s);
 /* stack_innermost_handler - the handler that a task left standing is in; 0: none. */
 uint32_t stack_innermost_handler(const struct stack *s);
 /* stack_claimed - has another stack of this context shown stack pointers around sp? */
 bool stack_claimed(const struct calltree *t, uint32_t sp);
-/* stack_handler_judged - where nobody knows the functions: has the handler on top ended without an event? The stack is then that of the task that
- * runs, and both are doubtful. False: nothing more can be said of the event's place. */
+/* stack_handler_judged - where nobody knows the functions: has the handler on top ended without an
+ * event? The stack is then that of the task that runs, and both are doubtful. False: nothing more
+ * can be said of the event's place. */
 bool stack_handler_judged(struct calltree *t, const struct event *e);
 /* stack_return_fast - a return, or a jump, behind the innermost call: done; false if it is not. */
 bool stack_return_fast(struct calltree *t, const struct event *e);
-/* stack_overflow_return - calls beyond max_depth were only counted, so returns are, too, as long as they happen below the top frame. */
+/* stack_overflow_return - calls beyond max_depth were only counted, so returns are, too, as long as
+ * they happen below the top frame. */
 bool stack_overflow_return(struct calltree *t, const struct event *e);
 
 #endif

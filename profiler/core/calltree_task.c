@@ -1,9 +1,13 @@
-/* Tasks that the target has told of: each has a root of its own, whatever function it begins with. */
+/* Tasks that the target has told of: each has a root of its own, whatever function it begins with.
+ */
 #include <stdlib.h>
 
 #include "profiler/core/calltree_stack.h"
 
-enum { TASKS_FIRST = 16, PHYS = 0x1FFFFFFF /* stacks may be told at another alias than they are used at */ };
+enum {
+    TASKS_FIRST = 16,
+    PHYS = 0x1FFFFFFF /* stacks may be told at another alias than they are used at */
+};
 
 static struct task_known *find(const struct calltree *t, uint32_t context)
 {
@@ -16,7 +20,8 @@ static struct task_known *find(const struct calltree *t, uint32_t context)
 static bool grow(struct calltree *t)
 {
     uint32_t cap = t->cap_tasks ? 2 * t->cap_tasks : TASKS_FIRST;
-    struct task_known *more = t->cap_tasks < t->cfg.max_tasks ? realloc(t->tasks, cap * sizeof *more) : NULL;
+    struct task_known *more =
+        t->cap_tasks < t->cfg.max_tasks ? realloc(t->tasks, cap * sizeof *more) : NULL;
     if (!more)
         return false;
     t->tasks = more;
@@ -80,7 +85,8 @@ void task_ends_others(struct calltree *t, uint32_t context)
     const struct task_known *k = find(t, context);
     for (uint32_t i = 0; k && i < t->nstacks; i++) {
         struct stack *s = &t->stacks[i];
-        const struct task_known *other = s == t->cur || s->context == context ? NULL : find(t, s->context);
+        const struct task_known *other =
+            s == t->cur || s->context == context ? NULL : find(t, s->context);
         if (other && (holds(other, k->low + k->bytes) || holds(k, other->low + other->bytes)))
             s->depth = s->overflow = 0;
     }

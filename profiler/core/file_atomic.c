@@ -15,19 +15,28 @@ enum { LINKS_MAX = 40, PATH_SHOWN = 110 };
 
 static int io_error(struct err *err, const char *doing, const char *path, int number)
 {
-    static const struct { int number; const char *hint; } hints[] = {
-        { ENOSPC, "free some space, or write to another disk" }, { EDQUOT, "free some space, or write to another disk" },
-        { EACCES, "check the folder's permissions" },            { EPERM, "check the folder's permissions" },
-        { EROFS, "write to another disk" },                      { ENOENT, "check that the folder exists" },
-        { ENOTDIR, "check that the folder exists" },             { ENAMETOOLONG, "use a shorter name" },
+    static const struct {
+        int number;
+        const char *hint;
+    } hints[] = {
+        { ENOSPC, "free some space, or write to another disk" },
+        { EDQUOT, "free some space, or write to another disk" },
+        { EACCES, "check the folder's permissions" },
+        { EPERM, "check the folder's permissions" },
+        { EROFS, "write to another disk" },
+        { ENOENT, "check that the folder exists" },
+        { ENOTDIR, "check that the folder exists" },
+        { ENAMETOOLONG, "use a shorter name" },
         { ELOOP, "these links lead to each other: name a file" },
     };
     const char *hint = "try another folder";
     for (size_t i = 0; i < ARRAY_LEN(hints); i++)
         if (hints[i].number == number)
             hint = hints[i].hint;
-    size_t len = strlen(path), skip = len > PATH_SHOWN ? len - PATH_SHOWN : 0; /* the reason is to be seen, too */
-    return err_set(err, ERR_IO, hint, "%s %s%s: %s", doing, skip ? "..." : "", path + skip, strerror(number));
+    /* the reason is to be seen, too */
+    size_t len = strlen(path), skip = len > PATH_SHOWN ? len - PATH_SHOWN : 0;
+    return err_set(err, ERR_IO, hint, "%s %s%s: %s", doing, skip ? "..." : "", path + skip,
+                   strerror(number));
 }
 
 int file_write_all(int fd, const uint8_t *data, size_t len)
@@ -48,7 +57,9 @@ int file_write_all(int fd, const uint8_t *data, size_t len)
 static void sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *folder = !slash ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+    char *folder = !slash          ? strdup(".")
+                   : slash == path ? strdup("/")
+                                   : strndup(path, (size_t)(slash - path));
     int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0) {
         (void)fsync(fd);
@@ -75,8 +86,8 @@ int file_replaceable(const char *path, struct err *err)
     struct stat st;
     if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
         return 0;
-    return err_set(err, ERR_IO, "name a file: what is there would be replaced", "write %s: it is a %s", path,
-                   S_ISDIR(st.st_mode) ? "folder" : "device or pipe");
+    return err_set(err, ERR_IO, "name a file: what is there would be replaced",
+                   "write %s: it is a %s", path, S_ISDIR(st.st_mode) ? "folder" : "device or pipe");
 }
 
 /* The umask is for new files. Best effort: some file systems know no permissions. */
@@ -122,7 +133,8 @@ int file_behind(const char *path, char **out, struct err *err)
     return io_error(err, "write", path, number);
 }
 
-/* Where a file that is not there would be: its folder, and its name in it, which begins at *name. False: no such folder. */
+/* Where a file that is not there would be: its folder, and its name in it, which begins at *name.
+ * False: no such folder. */
 static bool place_of(const char *path, struct stat *folder, const char **name)
 {
     const char *slash = strrchr(path, '/');
@@ -137,7 +149,8 @@ static bool same_place(const char *a, const char *b)
 {
     struct stat x, y;
     const char *p, *q;
-    return place_of(a, &x, &p) && place_of(b, &y, &q) && x.st_dev == y.st_dev && x.st_ino == y.st_ino && strcmp(p, q) == 0;
+    return place_of(a, &x, &p) && place_of(b, &y, &q) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino && strcmp(p, q) == 0;
 }
 
 bool file_same(const char *a, const char *b)
@@ -220,7 +233,8 @@ int file_write_atomic(const char *path, const uint8_t *data, size_t len, struct 
     return ret;
 }
 
-static int read_fd(int fd, size_t limit, uint8_t **out, size_t *len, const char *path, struct err *err)
+static int read_fd(int fd, size_t limit, uint8_t **out, size_t *len, const char *path,
+                   struct err *err)
 {
     uint8_t *data = NULL;
     size_t used = 0, cap = 0;
@@ -260,8 +274,9 @@ int file_read_all(const char *path, size_t limit, uint8_t **out, size_t *len, st
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "check the name", "%s: no such file", path)
-                               : io_error(err, "open", path, errno);
+        return errno == ENOENT
+                   ? err_set(err, ERR_NOT_FOUND, "check the name", "%s: no such file", path)
+                   : io_error(err, "open", path, errno);
     int ret = read_fd(fd, limit, out, len, path, err);
     close(fd);
     return ret;

@@ -9,16 +9,17 @@
 #include "probe/base/err.h"
 
 /* file_write_atomic - replace path by these bytes
- * If path is a symbolic link, the file behind it is replaced, or made, and the link stays. On failure (disk full, no permission) path is as it was and nothing else stays. The file's directory is
- * synced, too, so that the rename outlives a power cut. Returns 0 or -ERR_IO, -ERR_NOMEM. */
+ * If path is a symbolic link, the file behind it is replaced, or made, and the link stays. On
+ * failure (disk full, no permission) path is as it was and nothing else stays. The file's directory
+ * is synced, too, so that the rename outlives a power cut. Returns 0 or -ERR_IO, -ERR_NOMEM. */
 int file_write_atomic(const char *path, const uint8_t *data, size_t len, struct err *err);
 
-/* file_replaceable - is path a file, or nothing yet? A rename would put a file where a device, a pipe or a folder
- * was, /dev/null for example. Returns 0 or -ERR_IO. */
+/* file_replaceable - is path a file, or nothing yet? A rename would put a file where a device, a
+ * pipe or a folder was, /dev/null for example. Returns 0 or -ERR_IO. */
 int file_replaceable(const char *path, struct err *err);
 
-/* file_writable - would file_write_atomic() get as far as writing? Makes its temporary file and removes it.
- * Returns 0 or what file_write_atomic() would. */
+/* file_writable - would file_write_atomic() get as far as writing? Makes its temporary file and
+ * removes it. Returns 0 or what file_write_atomic() would. */
 int file_writable(const char *path, struct err *err);
 
 /* file_behind - where the symbolic links at path end; that file need not exist.
@@ -32,7 +33,8 @@ bool file_same(const char *a, const char *b);
 /* file_write_all - write() until done; 0 or -errno. */
 int file_write_all(int fd, const uint8_t *data, size_t len);
 
-/* file_keep_mode - fd, which is to replace path, gets the permissions of what is there; nothing there: stays as it is. */
+/* file_keep_mode - fd, which is to replace path, gets the permissions of what is there; nothing
+ * there: stays as it is. */
 void file_keep_mode(int fd, const char *path);
 
 /* file_commit - fsync fd, rename temp to path, close fd (in every case) and sync the directory.

@@ -49,12 +49,13 @@ static void exclusion_ends(struct filter *f)
     f->off_cycles += f->last_cycles - f->in_cycles;
 }
 
-/* Inside a handler that is left out. True if the event is to be used all the same: an RTE that goes to
- * another task, or the end of profiling. */
+/* Inside a handler that is left out. True if the event is to be used all the same: an RTE that goes
+ * to another task, or the end of profiling. */
 static bool inside(struct filter *f, const struct event *in, struct event *out)
 {
     switch (in->kind) {
-    case EVENT_INTERRUPT: case EVENT_EXCEPTION:
+    case EVENT_INTERRUPT:
+    case EVENT_EXCEPTION:
         if (!(in->flags & EVENT_UNTRACED_RTE))
             f->depth++;
         break;
@@ -67,13 +68,14 @@ static bool inside(struct filter *f, const struct event *in, struct event *out)
             return true;
         }
         break;
-    case EVENT_STOP: case EVENT_START: case EVENT_LOST:
+    case EVENT_STOP:
+    case EVENT_START:
+    case EVENT_LOST:
         /* The end of the handler may be among what was lost: begin afresh. */
         exclusion_ends(f);
         reduce(f, in, out);
         return true;
-    default:
-        break;
+    default: break;
     }
     f->excluded_events++;
     return false;
@@ -104,7 +106,8 @@ static bool leave_out(struct filter *f, const struct event *in, struct event *ou
 
 static bool time_is_up(const struct filter *f, uint64_t now_ns)
 {
-    return f->cfg.for_ns && f->have_first && now_ns - f->first_ns >= f->cfg.for_ns && now_ns > f->first_ns;
+    return f->cfg.for_ns && f->have_first && now_ns - f->first_ns >= f->cfg.for_ns &&
+           now_ns > f->first_ns;
 }
 
 bool filter_expired(const struct filter *f, uint64_t now_ns)
@@ -170,9 +173,11 @@ static const char *skip_spaces(const char *s)
 
 int threshold_parse(const char *text, struct threshold *out, struct err *err)
 {
-    static const struct { const char *text; int op; } ops[] = {
-        { ">=", THRESHOLD_GE }, { "<=", THRESHOLD_LE }, { "==", THRESHOLD_EQ },
-        { ">", THRESHOLD_GT },  { "<", THRESHOLD_LT },  { "=", THRESHOLD_EQ } };
+    static const struct {
+        const char *text;
+        int op;
+    } ops[] = { { ">=", THRESHOLD_GE }, { "<=", THRESHOLD_LE }, { "==", THRESHOLD_EQ },
+                { ">", THRESHOLD_GT },  { "<", THRESHOLD_LT },  { "=", THRESHOLD_EQ } };
     struct threshold t = { .op = THRESHOLD_GE };
     const char *s = skip_spaces(text);
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
@@ -192,7 +197,8 @@ int threshold_parse(const char *text, struct threshold *out, struct err *err)
         rest = skip_spaces(rest + 1);
     }
     if (!number || *rest)
-        return err_set(err, ERR_USAGE, "write for example '>=10%' or '>100'", "\"%.60s\" is no threshold", text);
+        return err_set(err, ERR_USAGE, "write for example '>=10%' or '>100'",
+                       "\"%.60s\" is no threshold", text);
     *out = t;
     return 0;
 }
@@ -206,6 +212,6 @@ bool threshold_met(const struct threshold *t, uint64_t value, uint64_t total)
     case THRESHOLD_LE: return v <= t->value;
     case THRESHOLD_LT: return v < t->value;
     case THRESHOLD_EQ: return v == t->value;
-    default:           return true;
+    default: return true;
     }
 }

@@ -1,5 +1,5 @@
-/* Filters between the event source and the call tree: passes, time limit, and interrupts left out by the host.
- * Start and stop points themselves act on the target. */
+/* Filters between the event source and the call tree: passes, time limit, and interrupts left out
+ * by the host. Start and stop points themselves act on the target. */
 #ifndef PROFILER_CORE_FILTER_H
 #define PROFILER_CORE_FILTER_H
 
@@ -19,19 +19,19 @@ struct filter_config {
 /* Visible, so that it can be copied; init with filter_init(), nothing to free. */
 struct filter {
     struct filter_config cfg;
-    uint64_t passes;        /* pairs completed */
-    uint64_t first_ns;      /* host time of the first active event */
+    uint64_t passes;   /* pairs completed */
+    uint64_t first_ns; /* host time of the first active event */
     bool have_first, active, done;
     /* interrupts left out */
-    uint32_t depth;         /* nesting of handlers being left out */
-    uint64_t resume_pc;     /* where the outermost interrupt struck */
-    uint64_t in_c1, in_c2;  /* counters when it began */
-    uint64_t off_c1, off_c2;/* counter steps left out so far */
+    uint32_t depth;          /* nesting of handlers being left out */
+    uint64_t resume_pc;      /* where the outermost interrupt struck */
+    uint64_t in_c1, in_c2;   /* counters when it began */
+    uint64_t off_c1, off_c2; /* counter steps left out so far */
     uint64_t off_cycles, in_cycles;
     uint64_t last_c1, last_c2, last_cycles; /* of the last event that had them */
-    uint64_t excluded;      /* handlers left out */
+    uint64_t excluded;                      /* handlers left out */
     uint64_t excluded_events;
-    uint64_t unfiltered;    /* interrupts that could not be left out: their RTE is not traced */
+    uint64_t unfiltered; /* interrupts that could not be left out: their RTE is not traced */
 };
 
 /* filter_init - ready for the first event. cfg is copied. */
@@ -40,8 +40,8 @@ void filter_init(struct filter *f, const struct filter_config *cfg);
 /* filter_event - pass one event through
  * in    the event as it came
  * out   the event to use, counters reduced by what was left out; may be in itself
- * Returns true if out is to be used. Once f->done, returns false for ever. The STOP that ends the last
- * pass is passed on. When time runs out, the event that noticed it becomes a STOP. */
+ * Returns true if out is to be used. Once f->done, returns false for ever. The STOP that ends the
+ * last pass is passed on. When time runs out, the event that noticed it becomes a STOP. */
 bool filter_event(struct filter *f, const struct event *in, struct event *out);
 
 /* filter_events - n events in place; returns how many remain. */
@@ -52,7 +52,14 @@ bool filter_expired(const struct filter *f, uint64_t now_ns);
 
 /* A threshold as people write it: ">=10%", ">100", "10%" (at least), "<5". */
 struct threshold {
-    enum { THRESHOLD_NONE, THRESHOLD_GE, THRESHOLD_GT, THRESHOLD_LE, THRESHOLD_LT, THRESHOLD_EQ } op;
+    enum {
+        THRESHOLD_NONE,
+        THRESHOLD_GE,
+        THRESHOLD_GT,
+        THRESHOLD_LE,
+        THRESHOLD_LT,
+        THRESHOLD_EQ
+    } op;
     bool percent;
     double value;
 };

@@ -9,7 +9,8 @@
 #include "probe/base/err.h"
 #include "targets/event.h"
 
-/* Code low..high (exclusive) really takes factor of what was estimated; with 95 % probability within +- half of that. */
+/* Code low..high (exclusive) really takes factor of what was estimated; with 95 % probability
+ * within +- half of that. */
 struct rate {
     uint64_t low, high;
     double factor, half;
@@ -17,15 +18,16 @@ struct rate {
 
 /* Zero-initialise. Memory grows with the number of different functions. */
 struct rates {
-    bool given;             /* counter 1 is an estimate */
-    uint64_t measurements;  /* it is corrected by; 0: factors are 1, spreads unknown */
-    unsigned sources;       /* enum event_source */
-    struct rate others;     /* for code that is in no row */
-    struct rate *row;       /* ascending, not overlapping */
+    bool given;            /* counter 1 is an estimate */
+    uint64_t measurements; /* it is corrected by; 0: factors are 1, spreads unknown */
+    unsigned sources;      /* enum event_source */
+    struct rate others;    /* for code that is in no row */
+    struct rate *row;      /* ascending, not overlapping */
     size_t n, cap;
 };
 
-/* rates_add - takes one event; other kinds are ignored. An event without a pc begins a new set. Returns 0 or -ERR_NOMEM. */
+/* rates_add - takes one event; other kinds are ignored. An event without a pc begins a new set.
+ * Returns 0 or -ERR_NOMEM. */
 int rates_add(struct rates *r, const struct event *e);
 
 /* rates_at - what holds at an address; borrowed until the next rates_add(). */

@@ -35,9 +35,7 @@ void sampling_feed(struct sampling *s, const struct event *e)
         s->last_ns = e->host_ns;
         open_span(s, e->host_ns);
         return;
-    case EVENT_SAMPLE:
-        on_sample(s, e);
-        return;
+    case EVENT_SAMPLE: on_sample(s, e); return;
     case EVENT_NOTE:
         if (!s->sum.rate_asked)
             return;
@@ -49,8 +47,7 @@ void sampling_feed(struct sampling *s, const struct event *e)
     case EVENT_LOST: /* the board was away: until the next look */
         close_span(s, s->last_ns > s->since_ns ? s->last_ns : s->since_ns);
         return;
-    default:
-        return;
+    default: return;
     }
 }
 
@@ -75,7 +72,8 @@ void sampling_interval(uint64_t hits, uint64_t total, double *low, double *high)
     if (!total)
         return;
     double n = (double)total, p = (double)hits / n, zz = z * z / n;
-    double middle = (p + zz / 2) / (1 + zz), half = z * sqrt(p * (1 - p) / n + zz / (4 * n)) / (1 + zz);
+    double middle = (p + zz / 2) / (1 + zz),
+           half = z * sqrt(p * (1 - p) / n + zz / (4 * n)) / (1 + zz);
     *low = middle > half ? middle - half : 0;
     *high = middle + half < 1 ? middle + half : 1;
 }

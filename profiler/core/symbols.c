@@ -22,7 +22,8 @@ static int by_low(const void *a, const void *b)
     return y->rank - x->rank;
 }
 
-/* Claims to one address become one: name of the best, size and source position from whoever has them. */
+/* Claims to one address become one: name of the best, size and source position from whoever has
+ * them. */
 static void merge_claims(struct symbols *s)
 {
     size_t n = 0;
@@ -60,8 +61,8 @@ static void drop_inner_labels(struct symbols *s)
     s->nclaims = n;
 }
 
-/* Missing sizes reach to the next function or the section's end; where two overlap, the later one begins
- * where it says, and takes over what is left of the earlier one. */
+/* Missing sizes reach to the next function or the section's end; where two overlap, the later one
+ * begins where it says, and takes over what is left of the earlier one. */
 static void settle_ranges(struct symbols *s)
 {
     for (size_t i = 0; i < s->nclaims; i++) {
@@ -79,7 +80,8 @@ static void settle_ranges(struct symbols *s)
     }
 }
 
-/* "_main" of a toolchain that puts an underscore before every C name is "main" if debug info says so. */
+/* "_main" of a toolchain that puts an underscore before every C name is "main" if debug info says
+ * so. */
 static const char *function_name(struct symbols *s, const struct claim *c)
 {
     const char *mangled = strncmp(c->linkage, "__Z", 3) ? c->linkage : c->linkage + 1;
@@ -108,8 +110,9 @@ int symbols_make_functions(struct symbols *s, struct err *err)
     for (size_t i = 0; i < n; i++) {
         const struct claim *c = &s->claims[i];
         const char *linkage = c->linkage ? c->linkage : "";
-        s->functions[i] = (struct symbol_function){ .linkage = linkage, .low = c->low, .high = c->high,
-                                                    .file = c->file, .line = c->line };
+        s->functions[i] = (struct symbol_function){
+            .linkage = linkage, .low = c->low, .high = c->high, .file = c->file, .line = c->line
+        };
         s->functions[i].name = c->linkage ? function_name(s, c) : "";
         s->image_functions[i] = (struct image_function){ linkage, c->low, c->high };
     }
@@ -173,10 +176,12 @@ static int read_all(int fd, struct symbols *s, const char *path, struct err *err
 {
     struct stat st;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-        return err_set(err, ERR_IO, "give the linked program in ELF format", "%s: not a regular file", path);
+        return err_set(err, ERR_IO, "give the linked program in ELF format",
+                       "%s: not a regular file", path);
     s->bytes = malloc((size_t)st.st_size + 1);
     if (!s->bytes)
-        return err_set(err, ERR_NOMEM, "", "%s: out of memory for %lld bytes", path, (long long)st.st_size);
+        return err_set(err, ERR_NOMEM, "", "%s: out of memory for %lld bytes", path,
+                       (long long)st.st_size);
     while (s->nbytes < (size_t)st.st_size) {
         ssize_t n = read(fd, s->bytes + s->nbytes, (size_t)st.st_size - s->nbytes);
         if (n < 0 && errno == EINTR)
@@ -194,14 +199,15 @@ static int read_file(struct symbols *s, const char *path, struct err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
     if (fd < 0)
-        return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "check the name given with --elf", "%s: %s", path,
-                       strerror(errno));
+        return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO,
+                       "check the name given with --elf", "%s: %s", path, strerror(errno));
     int ret = read_all(fd, s, path, err);
     close(fd);
     return ret;
 }
 
-static bool image_member(const struct image *im, const char *type, const char *name, uint64_t *offset, uint64_t *bytes)
+static bool image_member(const struct image *im, const char *type, const char *name,
+                         uint64_t *offset, uint64_t *bytes)
 {
     return symbols_member(im->priv, type, name, offset, bytes);
 }
@@ -253,20 +259,11 @@ void symbols_close(struct symbols *s)
 
 /* ---- queries ---- */
 
-const struct image *symbols_image(const struct symbols *s)
-{
-    return &s->image;
-}
+const struct image *symbols_image(const struct symbols *s) { return &s->image; }
 
-unsigned symbols_machine(const struct symbols *s)
-{
-    return s->machine;
-}
+unsigned symbols_machine(const struct symbols *s) { return s->machine; }
 
-size_t symbols_nfunctions(const struct symbols *s)
-{
-    return s->nfunctions;
-}
+size_t symbols_nfunctions(const struct symbols *s) { return s->nfunctions; }
 
 const struct symbol_function *symbols_function(const struct symbols *s, size_t i)
 {
@@ -276,7 +273,8 @@ const struct symbol_function *symbols_function(const struct symbols *s, size_t i
 long symbols_find(const struct symbols *s, uint64_t addr)
 {
     uint64_t key = sym_key(s, addr);
-    size_t lo = PARTITION_POINT(s->nfunctions, i, sym_key(s, s->functions[s->by_key[i]].low) <= key);
+    size_t lo =
+        PARTITION_POINT(s->nfunctions, i, sym_key(s, s->functions[s->by_key[i]].low) <= key);
     if (lo == 0)
         return -1;
     const struct symbol_function *f = &s->functions[s->by_key[lo - 1]];

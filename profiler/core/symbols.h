@@ -1,8 +1,9 @@
-/* Symbols: what the program's ELF and DWARF say of addresses. Read once when opened; every query after
- * that is a search in sorted tables, made at the edges (arming, reporting), never per event.
+/* Symbols: what the program's ELF and DWARF say of addresses. Read once when opened; every query
+ * after that is a search in sorted tables, made at the edges (arming, reporting), never per event.
  *
- * Addresses are compared in canonical form, because a CPU may show one byte at several addresses (SH-4:
- * P1 0x8C010000 and P2 0xAC010000); results are given as the ELF has them unless said otherwise. */
+ * Addresses are compared in canonical form, because a CPU may show one byte at several addresses
+ * (SH-4: P1 0x8C010000 and P2 0xAC010000); results are given as the ELF has them unless said
+ * otherwise. */
 #ifndef PROFILER_CORE_SYMBOLS_H
 #define PROFILER_CORE_SYMBOLS_H
 
@@ -27,8 +28,8 @@ struct symbol_function {
 /* symbols_open - read an ELF file: sections, functions, line table, build id
  * path   file name; machine must be SH or S12Z, either byte order
  * out    set on success; close with symbols_close()
- * Returns 0; -ERR_NOT_FOUND, -ERR_IO, -ERR_NOMEM, or -ERR_FORMAT for what is no ELF, not for a supported
- * CPU, or cut short. A stripped file is fine: it has sections and no functions. */
+ * Returns 0; -ERR_NOT_FOUND, -ERR_IO, -ERR_NOMEM, or -ERR_FORMAT for what is no ELF, not for a
+ * supported CPU, or cut short. A stripped file is fine: it has sections and no functions. */
 int symbols_open(const char *path, struct symbols **out, struct err *err);
 
 /* symbols_close - frees all; NULL is fine. */
@@ -42,7 +43,8 @@ int symbols_set_canonical(struct symbols *s, uint64_t (*fn)(uint64_t), struct er
 /* symbols_image - the ELF as target drivers want it; borrowed until symbols_close(). */
 const struct image *symbols_image(const struct symbols *s);
 
-/* symbols_machine - e_machine of the ELF: 42 (SH) or 249 (S12Z; also for GNU's own number, 0x4DEF). */
+/* symbols_machine - e_machine of the ELF: 42 (SH) or 249 (S12Z; also for GNU's own number, 0x4DEF).
+ */
 unsigned symbols_machine(const struct symbols *s);
 
 /* symbols_nfunctions, symbols_function - the function table; i < n. */
@@ -52,7 +54,8 @@ const struct symbol_function *symbols_function(const struct symbols *s, size_t i
 /* symbols_find - index of the function that contains addr (any alias), or -1. O(log n). */
 long symbols_find(const struct symbols *s, uint64_t addr);
 
-/* symbols_section_end - end of the code section that contains addr, in addr's own alias; 0 if in none. */
+/* symbols_section_end - end of the code section that contains addr, in addr's own alias; 0 if in
+ * none. */
 uint64_t symbols_section_end(const struct symbols *s, uint64_t addr);
 
 /* symbols_line - source position of an address
@@ -65,21 +68,22 @@ bool symbols_line(const struct symbols *s, uint64_t addr, const char **file, int
 bool symbols_lookup(const struct symbols *s, const char *name, uint64_t *addr);
 
 /* symbols_member - where debug information puts a member of a struct or union of the program
- * type, name   "kthread", "label": outside of functions and namespaces, in the first unit that has it
- * offset, bytes   from the struct's start; the member's size, 0 unknown
- * Returns false if it does not say. Walks the debug information: for the edges. */
-bool symbols_member(const struct symbols *s, const char *type, const char *name, uint64_t *offset, uint64_t *bytes);
+ * type, name   "kthread", "label": outside of functions and namespaces, in the first unit that has
+ * it offset, bytes   from the struct's start; the member's size, 0 unknown Returns false if it does
+ * not say. Walks the debug information: for the edges. */
+bool symbols_member(const struct symbols *s, const char *type, const char *name, uint64_t *offset,
+                    uint64_t *bytes);
 
 /* symbols_parse - an address as people write it
- * text   "0x8c010000", a decimal number, "symbol", "symbol+off" or "symbol-off" (off decimal or 0x...),
- *        "file.c:line" (file by its whole name, last part or last parts)
- * addr   set on success: as written, or as the ELF has it
- * Returns 0; -ERR_USAGE if malformed or several files match; -ERR_NOT_FOUND with the nearest names, or the
- * nearest lines that have code, in the hint. s may be NULL: then only numbers work, and the error says
- * that an ELF is needed. */
+ * text   "0x8c010000", a decimal number, "symbol", "symbol+off" or "symbol-off" (off decimal or
+ * 0x...), "file.c:line" (file by its whole name, last part or last parts) addr   set on success: as
+ * written, or as the ELF has it Returns 0; -ERR_USAGE if malformed or several files match;
+ * -ERR_NOT_FOUND with the nearest names, or the nearest lines that have code, in the hint. s may be
+ * NULL: then only numbers work, and the error says that an ELF is needed. */
 int symbols_parse(const struct symbols *s, const char *text, uint64_t *addr, struct err *err);
 
-/* symbols_describe - "main+0x8", or "0x0c010030" if no symbol contains it; s may be NULL. Returns buf. */
+/* symbols_describe - "main+0x8", or "0x0c010030" if no symbol contains it; s may be NULL. Returns
+ * buf. */
 char *symbols_describe(const struct symbols *s, uint64_t addr, char *buf, size_t cap);
 
 /* symbols_range - the resolver a call tree takes: see struct calltree_range in calltree.h.
@@ -87,7 +91,8 @@ char *symbols_describe(const struct symbols *s, uint64_t addr, char *buf, size_t
 struct calltree_range;
 bool symbols_range(void *ctx, uint64_t addr, struct calltree_range *out);
 
-/* symbol_demangle - C++ name for people; NULL if name is not mangled, or means more than 4 KB of text. Caller frees. */
+/* symbol_demangle - C++ name for people; NULL if name is not mangled, or means more than 4 KB of
+ * text. Caller frees. */
 char *symbol_demangle(const char *name);
 
 #endif

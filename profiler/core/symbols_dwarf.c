@@ -1,5 +1,5 @@
-/* The DWARF half: source lines, and what it knows of functions. Damaged debug info is the same as none:
- * profiles work without it. */
+/* The DWARF half: source lines, and what it knows of functions. Damaged debug info is the same as
+ * none: profiles work without it. */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,8 @@ struct walk {
     bool failed;
 };
 
-/* Only what has code of its own: inlined copies have no low_pc here, so their code stays with the function
- * that contains it. */
+/* Only what has code of its own: inlined copies have no low_pc here, so their code stays with the
+ * function that contains it. */
 static int on_function(Dwarf_Die *die, void *arg)
 {
     struct walk *w = arg;
@@ -62,7 +62,11 @@ static bool add_row(struct symbols *s, Dwarf_Line *line, bool *open)
     dwarf_linebeginstatement(line, &stmt);
     if (!sym_room((void **)&s->lines, s->nlines, &s->cap_lines, sizeof *s->lines))
         return false;
-    s->lines[s->nlines++] = (struct line_row){ .addr = addr, .key = addr, .line = number, .end = end, .stmt = stmt,
+    s->lines[s->nlines++] = (struct line_row){ .addr = addr,
+                                               .key = addr,
+                                               .line = number,
+                                               .end = end,
+                                               .stmt = stmt,
                                                .file = dwarf_linesrc(line, NULL, NULL) };
     return true;
 }
@@ -129,10 +133,12 @@ static bool is_type(Dwarf_Die *die, const char *type)
 {
     int tag = dwarf_tag(die);
     const char *name = dwarf_diename(die);
-    return (tag == DW_TAG_structure_type || tag == DW_TAG_union_type) && name && !strcmp(name, type) && dwarf_haschildren(die) == 1;
+    return (tag == DW_TAG_structure_type || tag == DW_TAG_union_type) && name &&
+           !strcmp(name, type) && dwarf_haschildren(die) == 1;
 }
 
-bool symbols_member(const struct symbols *s, const char *type, const char *name, uint64_t *offset, uint64_t *bytes)
+bool symbols_member(const struct symbols *s, const char *type, const char *name, uint64_t *offset,
+                    uint64_t *bytes)
 {
     Dwarf_Off off = 0, next;
     size_t header;

@@ -6,7 +6,8 @@
 
 #include "profiler/core/symbols_priv.h"
 
-/* binutils and GDB give S12Z a number of their own (EM_S12Z in include/elf/common.h of 2.40); 249 is the registered one. */
+/* binutils and GDB give S12Z a number of their own (EM_S12Z in include/elf/common.h of 2.40); 249
+ * is the registered one. */
 enum { MACHINE_SH = 42, MACHINE_S12Z = 249, MACHINE_S12Z_GNU = 0x4DEF };
 /* Ranks of claims to one address; DWARF's, in symbols_dwarf.c, is 3. */
 enum { RANK_WEAK_LABEL = 1, RANK_LABEL = 2, RANK_LOCAL = 4, RANK_WEAK = 5, RANK_GLOBAL = 6 };
@@ -24,7 +25,8 @@ bool sym_room(void **array, size_t n, size_t *cap, size_t size)
     return true;
 }
 
-static int cut_short(const struct symbols *s, const char *path, const char *what, uint64_t end, struct err *err)
+static int cut_short(const struct symbols *s, const char *path, const char *what, uint64_t end,
+                     struct err *err)
 {
     return err_set(err, ERR_FORMAT, "copy or build the file again",
                    "%s: cut short: %s reaches to offset %llu, the file has %zu bytes", path, what,
@@ -34,10 +36,17 @@ static int cut_short(const struct symbols *s, const char *path, const char *what
 /* What people call it. Source: the System V ABI's list of e_machine, as elf.h has it. */
 static const char *machine_name(unsigned machine)
 {
-    static const struct { unsigned machine; const char *name; } rows[] = {
-        { EM_386, "x86" }, { EM_68K, "68000" }, { EM_MIPS, "MIPS" }, { EM_PPC, "PowerPC" }, { EM_ARM, "ARM" }, { EM_SPARC, "SPARC" }, { EM_X86_64, "x86-64" },
-        { EM_68HC12, "HC12" }, { EM_68HC11, "HC11" }, { EM_AVR, "AVR" }, { EM_V850, "V850" }, { EM_MSP430, "MSP430" }, { EM_XTENSA, "Xtensa" }, { EM_RX, "RX" },
-        { EM_AARCH64, "ARM64" }, { EM_RISCV, "RISC-V" }, { EM_TRICORE, "TriCore" }, { EM_H8_300, "H8/300" }, { EM_IA_64, "Itanium" }, { EM_S390, "S/390" },
+    static const struct {
+        unsigned machine;
+        const char *name;
+    } rows[] = {
+        { EM_386, "x86" },       { EM_68K, "68000" },       { EM_MIPS, "MIPS" },
+        { EM_PPC, "PowerPC" },   { EM_ARM, "ARM" },         { EM_SPARC, "SPARC" },
+        { EM_X86_64, "x86-64" }, { EM_68HC12, "HC12" },     { EM_68HC11, "HC11" },
+        { EM_AVR, "AVR" },       { EM_V850, "V850" },       { EM_MSP430, "MSP430" },
+        { EM_XTENSA, "Xtensa" }, { EM_RX, "RX" },           { EM_AARCH64, "ARM64" },
+        { EM_RISCV, "RISC-V" },  { EM_TRICORE, "TriCore" }, { EM_H8_300, "H8/300" },
+        { EM_IA_64, "Itanium" }, { EM_S390, "S/390" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].machine == machine)
@@ -50,16 +59,21 @@ static int check_machine(struct symbols *s, const char *path, const GElf_Ehdr *e
     s->machine = eh->e_machine == MACHINE_S12Z_GNU ? MACHINE_S12Z : eh->e_machine;
     const char *name = machine_name(eh->e_machine);
     if (s->machine != MACHINE_SH && s->machine != MACHINE_S12Z && name)
-        return err_set(err, ERR_FORMAT, "give the program that runs on the board, built for SH or S12Z", "%s: a program for %s", path, name);
+        return err_set(err, ERR_FORMAT,
+                       "give the program that runs on the board, built for SH or S12Z",
+                       "%s: a program for %s", path, name);
     if (s->machine != MACHINE_SH && s->machine != MACHINE_S12Z)
-        return err_set(err, ERR_FORMAT, "give the program that runs on the board, built for SH or S12Z",
-                       "%s: a program for another CPU (number %u in ELF's list)", path, eh->e_machine);
+        return err_set(
+            err, ERR_FORMAT, "give the program that runs on the board, built for SH or S12Z",
+            "%s: a program for another CPU (number %u in ELF's list)", path, eh->e_machine);
     if (eh->e_type == ET_REL)
-        return err_set(err, ERR_FORMAT, "give the linked program", "%s: an object file, not a linked program", path);
+        return err_set(err, ERR_FORMAT, "give the linked program",
+                       "%s: an object file, not a linked program", path);
     return 0;
 }
 
-static int check_tables(const struct symbols *s, const char *path, const GElf_Ehdr *eh, struct err *err)
+static int check_tables(const struct symbols *s, const char *path, const GElf_Ehdr *eh,
+                        struct err *err)
 {
     uint64_t sections = eh->e_shoff + (uint64_t)eh->e_shnum * eh->e_shentsize;
     uint64_t segments = eh->e_phoff + (uint64_t)eh->e_phnum * eh->e_phentsize;
@@ -71,8 +85,8 @@ static int check_tables(const struct symbols *s, const char *path, const GElf_Eh
 }
 
 /* Section offsets are within the file; sizes of sections without bytes do not count. */
-static int check_section(const struct symbols *s, const char *path, const char *name, const GElf_Shdr *sh,
-                         struct err *err)
+static int check_section(const struct symbols *s, const char *path, const char *name,
+                         const GElf_Shdr *sh, struct err *err)
 {
     uint64_t end = sh->sh_offset + sh->sh_size;
     if (sh->sh_type == SHT_NOBITS || sh->sh_type == SHT_NULL)
@@ -109,7 +123,8 @@ static bool has_load_addresses(const struct symbols *s, size_t nsegments)
 enum { SEGMENTS_MOST = 1024 }; /* linkers make a handful */
 
 /* A section's bytes are loaded where its segment says: p_paddr. */
-static int find_load_addresses(struct symbols *s, const char *path, size_t nsegments, struct err *err)
+static int find_load_addresses(struct symbols *s, const char *path, size_t nsegments,
+                               struct err *err)
 {
     GElf_Phdr ph;
     uint64_t *load = arena_alloc(&s->arena, (s->image.nsections + 1) * sizeof *load);
@@ -117,14 +132,15 @@ static int find_load_addresses(struct symbols *s, const char *path, size_t nsegm
         return err_set(err, ERR_NOMEM, "", "%s: out of memory", path);
     bool known = has_load_addresses(s, nsegments);
     if (nsegments > SEGMENTS_MOST)
-        return err_set(err, ERR_FORMAT, "is it a linked program?", "%s: %zu segments", path, nsegments);
+        return err_set(err, ERR_FORMAT, "is it a linked program?", "%s: %zu segments", path,
+                       nsegments);
     for (size_t k = 0; k < s->image.nsections; k++) {
         const struct image_section *sec = &s->sections[k];
         uint64_t at = sec->data ? (uint64_t)(sec->data - s->bytes) : 0;
         load[k] = sec->addr;
         for (size_t i = 0; sec->data && known && i < nsegments; i++)
-            if (gelf_getphdr(s->elf, (int)i, &ph) && ph.p_type == PT_LOAD && at >= ph.p_offset && at - ph.p_offset < ph.p_filesz
-                && sec->addr - ph.p_vaddr == at - ph.p_offset)
+            if (gelf_getphdr(s->elf, (int)i, &ph) && ph.p_type == PT_LOAD && at >= ph.p_offset &&
+                at - ph.p_offset < ph.p_filesz && sec->addr - ph.p_vaddr == at - ph.p_offset)
                 load[k] = sec->addr - ph.p_vaddr + ph.p_paddr;
     }
     s->image.load_addr = load;
@@ -141,7 +157,8 @@ static int read_sections(struct symbols *s, const char *path, size_t count, stru
     elf_getshdrstrndx(s->elf, &strings);
     for (Elf_Scn *scn = NULL; (scn = elf_nextscn(s->elf, scn));) {
         if (!gelf_getshdr(scn, &sh))
-            return err_set(err, ERR_FORMAT, "copy or build the file again", "%s: %s", path, elf_errmsg(-1));
+            return err_set(err, ERR_FORMAT, "copy or build the file again", "%s: %s", path,
+                           elf_errmsg(-1));
         const char *name = elf_strptr(s->elf, strings, sh.sh_name);
         int ret = check_section(s, path, name, &sh, err);
         if (ret < 0)
@@ -164,7 +181,10 @@ static int read_segments(struct symbols *s, const char *path, size_t count, stru
             continue;
         if (ph.p_offset + ph.p_filesz > s->nbytes || ph.p_offset + ph.p_filesz < ph.p_offset)
             return cut_short(s, path, "a segment", ph.p_offset + ph.p_filesz, err);
-        GElf_Shdr sh = { .sh_type = SHT_PROGBITS, .sh_addr = ph.p_vaddr, .sh_size = ph.p_filesz, .sh_offset = ph.p_offset };
+        GElf_Shdr sh = { .sh_type = SHT_PROGBITS,
+                         .sh_addr = ph.p_vaddr,
+                         .sh_size = ph.p_filesz,
+                         .sh_offset = ph.p_offset };
         sh.sh_flags = (ph.p_flags & PF_X ? SHF_EXECINSTR : 0) | (ph.p_flags & PF_W ? SHF_WRITE : 0);
         if (ph.p_filesz)
             add_section(s, "(segment)", &sh);
@@ -199,15 +219,16 @@ static bool add_claim(struct symbols *s, const GElf_Sym *sym, const char *name)
     if (!sym_room((void **)&s->claims, s->nclaims, &s->cap_claims, sizeof *s->claims))
         return false;
     s->claims[s->nclaims++] = (struct claim){
-        .low = sym->st_value, .high = sym->st_value + sym->st_size, .linkage = name, .rank = rank };
+        .low = sym->st_value, .high = sym->st_value + sym->st_size, .linkage = name, .rank = rank
+    };
     return true;
 }
 
 static bool useful_name(const GElf_Sym *sym, const char *name)
 {
     int type = GELF_ST_TYPE(sym->st_info);
-    return name && *name && *name != '.' && *name != '$' && sym->st_shndx != SHN_UNDEF && type != STT_FILE &&
-           type != STT_SECTION && type != STT_TLS;
+    return name && *name && *name != '.' && *name != '$' && sym->st_shndx != SHN_UNDEF &&
+           type != STT_FILE && type != STT_SECTION && type != STT_TLS;
 }
 
 static bool add_symbols(struct symbols *s, Elf_Data *data, const GElf_Shdr *sh, size_t *cap)
@@ -218,9 +239,11 @@ static bool add_symbols(struct symbols *s, Elf_Data *data, const GElf_Shdr *sh, 
         const char *name = elf_strptr(s->elf, sh->sh_link, sym.st_name);
         if (!useful_name(&sym, name))
             continue;
-        if (!sym_room((void **)&s->names, s->nnames, cap, sizeof *s->names) || !add_claim(s, &sym, name))
+        if (!sym_room((void **)&s->names, s->nnames, cap, sizeof *s->names) ||
+            !add_claim(s, &sym, name))
             return false;
-        s->names[s->nnames++] = (struct symbol_name){ name, sym.st_value, GELF_ST_BIND(sym.st_info) != STB_LOCAL };
+        s->names[s->nnames++] =
+            (struct symbol_name){ name, sym.st_value, GELF_ST_BIND(sym.st_info) != STB_LOCAL };
     }
     return true;
 }
@@ -261,7 +284,8 @@ static void read_build_id(struct symbols *s)
     ssize_t n = dwelf_elf_gnu_build_id(s->elf, &id);
     if (n <= 0)
         return;
-    s->image.build_id_len = (size_t)n < sizeof s->image.build_id ? (size_t)n : sizeof s->image.build_id;
+    s->image.build_id_len =
+        (size_t)n < sizeof s->image.build_id ? (size_t)n : sizeof s->image.build_id;
     memcpy(s->image.build_id, id, s->image.build_id_len);
 }
 
@@ -273,18 +297,21 @@ int symbols_read_elf(struct symbols *s, const char *path, struct err *err)
     elf_version(EV_CURRENT);
     bool magic = s->nbytes >= SELFMAG && !memcmp(s->bytes, ELFMAG, SELFMAG);
     if (!magic)
-        return err_set(err, ERR_FORMAT, "give the linked program in ELF format", "%s: not an ELF file", path);
+        return err_set(err, ERR_FORMAT, "give the linked program in ELF format",
+                       "%s: not an ELF file", path);
     s->elf = elf_memory((char *)s->bytes, s->nbytes);
     if (!s->elf || elf_kind(s->elf) != ELF_K_ELF || !gelf_getehdr(s->elf, &eh))
         return err_set(err, ERR_FORMAT, "copy or build the file again",
-                       "%s: cut short or damaged: no whole ELF header in its %zu bytes", path, s->nbytes);
+                       "%s: cut short or damaged: no whole ELF header in its %zu bytes", path,
+                       s->nbytes);
     if ((ret = check_machine(s, path, &eh, err)) < 0 || (ret = check_tables(s, path, &eh, err)) < 0)
         return ret;
     s->image.big_endian = eh.e_ident[EI_DATA] == ELFDATA2MSB;
     s->image.entry = eh.e_entry;
     elf_getshdrnum(s->elf, &nsections);
     elf_getphdrnum(s->elf, &nsegments);
-    ret = nsections > 1 ? read_sections(s, path, nsections, err) : read_segments(s, path, nsegments, err);
+    ret = nsections > 1 ? read_sections(s, path, nsections, err)
+                        : read_segments(s, path, nsegments, err);
     if (ret < 0)
         return ret;
     ret = find_load_addresses(s, path, nsegments, err);

@@ -20,7 +20,8 @@ static bool number(const char *text, uint64_t *out)
     if (!isdigit((unsigned char)text[0]))
         return false;
     errno = 0;
-    unsigned long long v = strtoull(text, &end, text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10);
+    unsigned long long v =
+        strtoull(text, &end, text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10);
     if (*end || errno)
         return false;
     *out = v;
@@ -96,7 +97,8 @@ static void put_choice(const struct choices *c, size_t i, const char *name, char
         snprintf(buf, cap, "0x%08" PRIx64, f->low);
 }
 
-/* -ERR_USAGE with the choices if several functions have this name and no global symbol does; else 0. */
+/* -ERR_USAGE with the choices if several functions have this name and no global symbol does; else
+ * 0. */
 static int check_one(const struct symbols *s, const char *name, struct err *err)
 {
     const struct symbol_name *hit = find_name(s, name);
@@ -127,10 +129,11 @@ static int no_symbol(const struct symbols *s, const char *name, struct err *err)
         nearest_offer(&n, s->functions[i].name);
     for (size_t i = 0; i < s->nnames; i++)
         nearest_offer(&n, s->names[i].name);
-    const char *otherwise = s->nnames || s->nfunctions ? "list the program's symbols with nm"
-                                                       : "the ELF is stripped: give an address, or an unstripped ELF";
-    return err_set(err, ERR_NOT_FOUND, nearest_text(&n, otherwise, hint, sizeof hint), "no symbol \"%.120s\" in %s",
-                   name, s->image.path);
+    const char *otherwise = s->nnames || s->nfunctions
+                                ? "list the program's symbols with nm"
+                                : "the ELF is stripped: give an address, or an unstripped ELF";
+    return err_set(err, ERR_NOT_FOUND, nearest_text(&n, otherwise, hint, sizeof hint),
+                   "no symbol \"%.120s\" in %s", name, s->image.path);
 }
 
 static int parse_symbol(const struct symbols *s, const char *text, uint64_t *addr, struct err *err)
@@ -168,7 +171,8 @@ static int check_ambiguous(const struct symbols *s, const char *file, struct err
         if (!f || f == first || !file_matches(f, file))
             continue;
         if (first && strcmp(first, f))
-            return err_set(err, ERR_USAGE, "write more of its path", "\"%s\" could be %.80s or %.80s", file, first, f);
+            return err_set(err, ERR_USAGE, "write more of its path",
+                           "\"%s\" could be %.80s or %.80s", file, first, f);
         first = f;
     }
     return first != NULL;
@@ -187,10 +191,11 @@ static int no_file(const struct symbols *s, const char *file, struct err *err)
         const char *slash = strrchr(f, '/');
         nearest_offer(&n, slash ? slash + 1 : f);
     }
-    const char *otherwise = s->nlines ? "the name as the compiler was given it, or its last part"
-                                      : "the ELF has no debug info: compile with -g, or give a symbol or an address";
-    return err_set(err, ERR_NOT_FOUND, nearest_text(&n, otherwise, hint, sizeof hint), "no source file \"%.120s\" in %s",
-                   file, s->image.path);
+    const char *otherwise =
+        s->nlines ? "the name as the compiler was given it, or its last part"
+                  : "the ELF has no debug info: compile with -g, or give a symbol or an address";
+    return err_set(err, ERR_NOT_FOUND, nearest_text(&n, otherwise, hint, sizeof hint),
+                   "no source file \"%.120s\" in %s", file, s->image.path);
 }
 
 static int no_line(const struct symbols *s, const char *file, int line, struct err *err)
@@ -213,7 +218,8 @@ static int no_line(const struct symbols *s, const char *file, int line, struct e
     return err_set(err, ERR_NOT_FOUND, hint, "no code for line %d of %s", line, file);
 }
 
-static int parse_line(const struct symbols *s, const char *file, int line, uint64_t *addr, struct err *err)
+static int parse_line(const struct symbols *s, const char *file, int line, uint64_t *addr,
+                      struct err *err)
 {
     const struct line_row *best = NULL;
     int ret = check_ambiguous(s, file, err);
@@ -233,7 +239,8 @@ static int parse_line(const struct symbols *s, const char *file, int line, uint6
 }
 
 /* "list.c:walk": a static function told apart from its namesakes. False: not of that form. */
-static bool parse_function_in_file(const struct symbols *s, const char *file, const char *name, uint64_t *addr)
+static bool parse_function_in_file(const struct symbols *s, const char *file, const char *name,
+                                   uint64_t *addr)
 {
     for (size_t i = 0; i < s->nfunctions; i++) {
         const struct symbol_function *f = &s->functions[i];
@@ -245,7 +252,8 @@ static bool parse_function_in_file(const struct symbols *s, const char *file, co
     return false;
 }
 
-static int parse_with_colon(const struct symbols *s, const char *text, const char *colon, uint64_t *addr, struct err *err)
+static int parse_with_colon(const struct symbols *s, const char *text, const char *colon,
+                            uint64_t *addr, struct err *err)
 {
     char file[NAME_MAX_BYTES];
     uint64_t line;
@@ -263,21 +271,25 @@ int symbols_parse(const struct symbols *s, const char *text, uint64_t *addr, str
 {
     uint64_t value;
     if (!*text)
-        return err_set(err, ERR_USAGE, "write 0x8c010000, symbol, symbol+off or file.c:line", "empty address");
+        return err_set(err, ERR_USAGE, "write 0x8c010000, symbol, symbol+off or file.c:line",
+                       "empty address");
     if (number(text, &value)) {
         *addr = value;
         return 0;
     }
     if (isdigit((unsigned char)text[0]))
-        return err_set(err, ERR_USAGE, "hexadecimal begins with 0x", "\"%.80s\" is not a number", text);
+        return err_set(err, ERR_USAGE, "hexadecimal begins with 0x", "\"%.80s\" is not a number",
+                       text);
     if (!s)
-        return err_set(err, ERR_NOT_FOUND, "name the program with --elf FILE, or give the address as 0x...",
+        return err_set(err, ERR_NOT_FOUND,
+                       "name the program with --elf FILE, or give the address as 0x...",
                        "\"%.80s\": no ELF to look it up in", text);
     uint64_t found = 0;
     const char *colon = strrchr(text, ':');
     bool scoped = colon && (colon[1] == ':' || (colon > text && colon[-1] == ':'));
-    int ret = colon && !scoped && colon > text && colon[1] ? parse_with_colon(s, text, colon, &found, err)
-                                                           : parse_symbol(s, text, &found, err);
+    int ret = colon && !scoped && colon > text && colon[1]
+                  ? parse_with_colon(s, text, colon, &found, err)
+                  : parse_symbol(s, text, &found, err);
     if (ret == 0)
         *addr = found;
     return ret;

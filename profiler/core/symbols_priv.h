@@ -9,7 +9,8 @@
 #include "profiler/core/arena.h"
 #include "profiler/core/symbols.h"
 
-/* A function as some source claims it, before overlaps are settled. Higher rank wins at one address. */
+/* A function as some source claims it, before overlaps are settled. Higher rank wins at one
+ * address. */
 struct claim {
     uint64_t low, high; /* high == low: size unknown */
     const char *linkage;
@@ -36,7 +37,7 @@ struct line_row {
 
 #define NO_SECTION UINT32_MAX
 struct section_span {
-    uint64_t key; /* canonical address */
+    uint64_t key;     /* canonical address */
     uint32_t section; /* of s->sections, or NO_SECTION */
 };
 
@@ -78,11 +79,13 @@ bool sym_room(void **array, size_t n, size_t *cap, size_t size);
 
 /* The section holding addr, the first of the table if there are several; NULL if none. */
 const struct image_section *sym_section(const struct symbols *s, uint64_t addr);
-/* Makes what sym_section() looks in, of s->sections and s->canonical: again when these change. 0 or -ERR_NOMEM. */
+/* Makes what sym_section() looks in, of s->sections and s->canonical: again when these change. 0 or
+ * -ERR_NOMEM. */
 int symbols_index_sections(struct symbols *s, struct err *err);
 
-/* The three steps of symbols_open(): sections, symbols and notes; names and lines from DWARF, if there is any; functions of what both claim.
- * Return 0, -ERR_NOMEM, or -ERR_FORMAT for a file that is no ELF program of a known machine. */
+/* The three steps of symbols_open(): sections, symbols and notes; names and lines from DWARF, if
+ * there is any; functions of what both claim. Return 0, -ERR_NOMEM, or -ERR_FORMAT for a file that
+ * is no ELF program of a known machine. */
 int symbols_read_elf(struct symbols *s, const char *path, struct err *err);
 int symbols_read_dwarf(struct symbols *s, struct err *err);
 int symbols_make_functions(struct symbols *s, struct err *err);

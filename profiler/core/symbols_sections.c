@@ -1,4 +1,5 @@
-/* Which section holds an address: stretches of one answer each, in order. Where sections overlap it is the first of the file's table. */
+/* Which section holds an address: stretches of one answer each, in order. Where sections overlap it
+ * is the first of the file's table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,8 @@ static int by_key(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* The open sections, the first of the table on top; those that have ended are dropped once they get there. */
+/* The open sections, the first of the table on top; those that have ended are dropped once they get
+ * there. */
 struct heap {
     uint32_t *at;
     size_t n;
@@ -46,7 +48,8 @@ static void pop(struct heap *h)
     h->at[i] = v;
 }
 
-/* What begins and what ends, by key; a section that goes round the end of the address space begins a second time at 0. */
+/* What begins and what ends, by key; a section that goes round the end of the address space begins
+ * a second time at 0. */
 static size_t make_edges(const struct symbols *s, struct edge *edge)
 {
     size_t n = 0;
@@ -72,7 +75,8 @@ static void take_edge(struct heap *h, int8_t *open, const struct edge *e)
         push(h, e->section);
 }
 
-static void sweep(struct symbols *s, const struct edge *edge, size_t n, struct heap *h, int8_t *open)
+static void sweep(struct symbols *s, const struct edge *edge, size_t n, struct heap *h,
+                  int8_t *open)
 {
     s->nspans = 0;
     for (size_t i = 0; i < n;) {

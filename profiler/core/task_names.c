@@ -18,7 +18,10 @@ static struct task_row *find(const struct task_names *t, uint32_t context)
     return NULL;
 }
 
-const struct task_row *task_names_find(const struct task_names *t, uint32_t context) { return find(t, context); }
+const struct task_row *task_names_find(const struct task_names *t, uint32_t context)
+{
+    return find(t, context);
+}
 
 static int add_row(struct task_names *t, const struct event *e)
 {

@@ -19,23 +19,23 @@ struct build {
     size_t nnodes;
     const struct symbols *syms;
     struct profile *p;
-    uint32_t *function_of; /* by call tree node */
-    uint32_t *new_index;   /* by call tree node: place in pre-order */
+    uint32_t *function_of;                /* by call tree node */
+    uint32_t *new_index;                  /* by call tree node: place in pre-order */
     uint32_t *first_child, *next_sibling; /* by call tree node, children in order of creation */
-    uint64_t *sum1, *sum2; /* by call tree node: with children */
-    uint32_t *open;        /* by function: how many frames of it are open on the current path */
+    uint64_t *sum1, *sum2;                /* by call tree node: with children */
+    uint32_t *open; /* by function: how many frames of it are open on the current path */
 };
 
 /* ---- functions ---- */
 
 /* One entry per function the tree mentions; key tells functions apart. */
 struct found {
-    uint64_t key;   /* start address, canonical if it has a symbol */
+    uint64_t key; /* start address, canonical if it has a symbol */
     uint64_t addr;
-    long symbol;    /* index into symbols, -1 */
+    long symbol; /* index into symbols, -1 */
     uint32_t node;
     uint8_t kind;
-    bool special;   /* LOST, OTHER, TASK: no address */
+    bool special; /* LOST, OTHER, TASK: no address */
 };
 
 static struct found classify(const struct build *b, uint32_t i)
@@ -67,17 +67,17 @@ static int by_key(const void *a, const void *b)
 static uint8_t description(const struct calltree_node *n)
 {
     switch (n->kind) {
-    case CALLTREE_INTERRUPT:
-        return PROFILE_INTERRUPT_600;
+    case CALLTREE_INTERRUPT: return PROFILE_INTERRUPT_600;
     case CALLTREE_EXCEPTION:
         if (n->vector == 0)
             return PROFILE_VECTOR;
-        return n->vector == VECTOR_TLB_READ || n->vector == VECTOR_TLB_WRITE ? PROFILE_EXCEPTION_400
-                                                                             : PROFILE_EXCEPTION_100;
-    case CALLTREE_LOST: case CALLTREE_OTHER: case CALLTREE_TASK:
-        return PROFILE_UNKNOWN;
-    default:
-        return PROFILE_FUNCTION;
+        return n->vector == VECTOR_TLB_READ || n->vector == VECTOR_TLB_WRITE
+                   ? PROFILE_EXCEPTION_400
+                   : PROFILE_EXCEPTION_100;
+    case CALLTREE_LOST:
+    case CALLTREE_OTHER:
+    case CALLTREE_TASK: return PROFILE_UNKNOWN;
+    default: return PROFILE_FUNCTION;
     }
 }
 
@@ -93,7 +93,9 @@ static bool fill_special(struct arena *a, struct profile_function *f, const stru
 {
     bool task = c->kind == CALLTREE_TASK;
     f->task = task ? (uint32_t)c->addr : 0;
-    f->name = task ? arena_printf(a, "(task %u)", f->task) : arena_str(a, c->kind == CALLTREE_LOST ? "(lost events)" : "(other call paths)");
+    f->name = task
+                  ? arena_printf(a, "(task %u)", f->task)
+                  : arena_str(a, c->kind == CALLTREE_LOST ? "(lost events)" : "(other call paths)");
     f->linkage = f->qualified = "";
     f->cache_line = PROFILE_NOT_CACHED;
     return f->name != NULL;
@@ -263,10 +265,16 @@ static void enter_node(struct build *b, uint32_t i)
     struct profile_function *f = &p->functions[b->function_of[i]];
     b->new_index[i] = (uint32_t)p->nnodes;
     if (p->type == PROFILE_TRACE)
-        p->nodes[p->nnodes++] = (struct profile_node){
-            .parent = n->parent == CALLTREE_NONE ? PROFILE_NO_PARENT : b->new_index[n->parent],
-            .function = b->function_of[i], .hits = n->hits, .doubtful = n->doubtful,
-            .c1 = n->c1, .c1_children = b->sum1[i], .c2 = n->c2, .c2_children = b->sum2[i] };
+        p->nodes[p->nnodes++] =
+            (struct profile_node){ .parent = n->parent == CALLTREE_NONE ? PROFILE_NO_PARENT
+                                                                        : b->new_index[n->parent],
+                                   .function = b->function_of[i],
+                                   .hits = n->hits,
+                                   .doubtful = n->doubtful,
+                                   .c1 = n->c1,
+                                   .c1_children = b->sum1[i],
+                                   .c2 = n->c2,
+                                   .c2_children = b->sum2[i] };
     f->hits += n->hits;
     f->c1 += n->c1;
     f->c2 += n->c2;
@@ -311,12 +319,18 @@ static bool make_handlers(struct build *b)
     p->handlers = arena_alloc(&p->arena, (b->nnodes + 1) * sizeof *p->handlers);
     for (uint32_t i = 0; p->handlers && i < b->nnodes; i++) {
         const struct calltree_node *n = &b->nodes[i];
-        if ((n->kind != CALLTREE_INTERRUPT && n->kind != CALLTREE_EXCEPTION) || n->parent != CALLTREE_NONE || !n->hits)
+        if ((n->kind != CALLTREE_INTERRUPT && n->kind != CALLTREE_EXCEPTION) ||
+            n->parent != CALLTREE_NONE || !n->hits)
             continue;
         bool seen = n->longest >= n->shortest;
-        p->handlers[p->nhandlers++] = (struct profile_handler){
-            .function = b->function_of[i], .vector = n->vector, .exception = n->kind == CALLTREE_EXCEPTION, .count = n->hits,
-            .c1 = b->sum1[i], .longest = seen ? n->longest : 0, .shortest = seen ? n->shortest : 0 };
+        p->handlers[p->nhandlers++] =
+            (struct profile_handler){ .function = b->function_of[i],
+                                      .vector = n->vector,
+                                      .exception = n->kind == CALLTREE_EXCEPTION,
+                                      .count = n->hits,
+                                      .c1 = b->sum1[i],
+                                      .longest = seen ? n->longest : 0,
+                                      .shortest = seen ? n->shortest : 0 };
     }
     return p->handlers != NULL;
 }
@@ -326,7 +340,8 @@ static enum profile_type type_of(const struct build *b)
 {
     bool any = false;
     for (size_t i = 0; i < b->nnodes; i++) {
-        if (b->nodes[i].kind != CALLTREE_SAMPLE && (b->nodes[i].hits || b->nodes[i].c1 || b->nodes[i].c2) &&
+        if (b->nodes[i].kind != CALLTREE_SAMPLE &&
+            (b->nodes[i].hits || b->nodes[i].c1 || b->nodes[i].c2) &&
             b->nodes[i].parent != CALLTREE_NONE)
             return PROFILE_TRACE;
         any |= b->nodes[i].kind == CALLTREE_SAMPLE;
@@ -347,8 +362,8 @@ static bool build_alloc(struct build *b)
     b->sum2 = calloc(n, sizeof *b->sum2);
     b->open = calloc(n, sizeof *b->open);
     b->p->nodes = arena_alloc(&b->p->arena, n * sizeof *b->p->nodes);
-    return b->function_of && b->new_index && b->first_child && b->next_sibling && b->sum1 && b->sum2 && b->open &&
-           b->p->nodes;
+    return b->function_of && b->new_index && b->first_child && b->next_sibling && b->sum1 &&
+           b->sum2 && b->open && b->p->nodes;
 }
 
 static void build_free(struct build *b)
@@ -387,9 +402,11 @@ static bool copy_info(struct profile *p, const struct profile_info *info)
     if (info)
         p->info = *info;
     struct profile_info *i = &p->info;
-    return copy_string(&p->arena, &i->target) && copy_string(&p->arena, &i->probe) && copy_string(&p->arena, &i->elf) &&
-           copy_string(&p->arena, &i->note) && copy_string(&p->arena, &i->counter[0].name) &&
-           copy_string(&p->arena, &i->counter[0].unit) && copy_string(&p->arena, &i->counter[1].name) &&
+    return copy_string(&p->arena, &i->target) && copy_string(&p->arena, &i->probe) &&
+           copy_string(&p->arena, &i->elf) && copy_string(&p->arena, &i->note) &&
+           copy_string(&p->arena, &i->counter[0].name) &&
+           copy_string(&p->arena, &i->counter[0].unit) &&
+           copy_string(&p->arena, &i->counter[1].name) &&
            copy_string(&p->arena, &i->counter[1].unit) && copy_remarks(&p->arena, i);
 }
 
@@ -426,15 +443,16 @@ void profile_free(struct profile *p)
     free(p);
 }
 
-int profile_build(const struct calltree *t, const struct symbols *syms, const struct profile_info *info,
-                  struct profile **out, struct err *err)
+int profile_build(const struct calltree *t, const struct symbols *syms,
+                  const struct profile_info *info, struct profile **out, struct err *err)
 {
     struct build b = { .syms = syms };
     int ret = profile_new(&b.p, err);
     if (ret < 0)
         return ret;
     b.nodes = calltree_nodes(t, &b.nnodes);
-    bool ok = build_alloc(&b) && copy_info(b.p, info) && make_functions(&b) && qualify_namesakes(b.p);
+    bool ok =
+        build_alloc(&b) && copy_info(b.p, info) && make_functions(&b) && qualify_namesakes(b.p);
     if (ok) {
         take_stats(&b.p->info, calltree_stats(t));
         b.p->type = type_of(&b);
@@ -468,7 +486,8 @@ int profile_take_blocks(struct profile *p, const struct blocks *b, struct err *e
         p->nblocks = nblocks;
         p->nbranches = nbranches;
     } else if (ret == 0) {
-        ret = err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory for %zu blocks", nblocks);
+        ret = err_set(err, ERR_NOMEM, "close other programs",
+                      "profile: out of memory for %zu blocks", nblocks);
     }
     free(blocks);
     free(branches);
@@ -479,10 +498,10 @@ int profile_take_blocks(struct profile *p, const struct blocks *b, struct err *e
 
 struct scaled {
     struct profile *p;
-    double *spread;  /* by node: its own */
-    double *below;   /* by node: with children; at most, as if all were wrong the same way */
+    double *spread; /* by node: its own */
+    double *below;  /* by node: with children; at most, as if all were wrong the same way */
     double *sum, *sum_below; /* of those by function */
-    uint32_t *open;  /* by function: frames on the current path */
+    uint32_t *open;          /* by function: frames on the current path */
 };
 
 /* What was measured, or is nobody's, stays as it is. */
@@ -509,7 +528,9 @@ static void scale_handlers(struct profile *p, const uint64_t *before)
 {
     for (size_t k = 0; k < p->nhandlers; k++) {
         struct profile_handler *h = &p->handlers[k];
-        double by = before[h->function] ? (double)p->functions[h->function].c1_children / (double)before[h->function] : 1;
+        double by = before[h->function] ? (double)p->functions[h->function].c1_children /
+                                              (double)before[h->function]
+                                        : 1;
         h->c1 = (uint64_t)((double)h->c1 * by + 0.5);
         h->longest = (uint64_t)((double)h->longest * by + 0.5);
         h->shortest = (uint64_t)((double)h->shortest * by + 0.5);
@@ -546,8 +567,11 @@ static void sum_functions(struct scaled *s)
 
 int profile_take_rates(struct profile *p, const struct rates *r, struct err *err)
 {
-    struct scaled s = { p, malloc((p->nnodes + 1) * sizeof(double)), malloc((p->nnodes + 1) * sizeof(double)),
-                        calloc(p->nfunctions + 1, sizeof(double)), calloc(p->nfunctions + 1, sizeof(double)),
+    struct scaled s = { p,
+                        malloc((p->nnodes + 1) * sizeof(double)),
+                        malloc((p->nnodes + 1) * sizeof(double)),
+                        calloc(p->nfunctions + 1, sizeof(double)),
+                        calloc(p->nfunctions + 1, sizeof(double)),
                         calloc(p->nfunctions + 1, sizeof(uint32_t)) };
     uint64_t *before = malloc((p->nfunctions + 1) * sizeof *before), estimated = p->total_c1;
     bool ok = s.spread && s.below && s.sum && s.sum_below && s.open && before;
@@ -558,7 +582,9 @@ int profile_take_rates(struct profile *p, const struct rates *r, struct err *err
         sum_functions(&s);
         scale_handlers(p, before);
         double gap = (double)p->info.gap_c1, measured = (double)estimated - gap;
-        p->info.estimate = (struct profile_estimate){ true, r->measurements, r->sources, measured > 0 ? ((double)p->total_c1 - gap) / measured : 1 };
+        p->info.estimate =
+            (struct profile_estimate){ true, r->measurements, r->sources,
+                                       measured > 0 ? ((double)p->total_c1 - gap) / measured : 1 };
     }
     free(s.spread);
     free(s.below);
@@ -566,13 +592,17 @@ int profile_take_rates(struct profile *p, const struct rates *r, struct err *err
     free(s.sum_below);
     free(s.open);
     free(before);
-    return ok ? 0 : err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory for %zu call paths", p->nnodes);
+    return ok ? 0
+              : err_set(err, ERR_NOMEM, "close other programs",
+                        "profile: out of memory for %zu call paths", p->nnodes);
 }
 
 size_t profile_function_at(const struct profile *p, uint64_t addr)
 {
     /* the last one that begins at or below addr */
-    size_t low = PARTITION_POINT(p->nfunctions, i, p->functions[i].low <= addr && p->functions[i].description != PROFILE_UNKNOWN);
+    size_t low = PARTITION_POINT(p->nfunctions, i,
+                                 p->functions[i].low <= addr &&
+                                     p->functions[i].description != PROFILE_UNKNOWN);
     return low && addr < p->functions[low - 1].high ? low - 1 : p->nfunctions;
 }
 
@@ -590,7 +620,8 @@ size_t profile_subtree_end(const struct profile *p, size_t i)
 {
     size_t end = i + 1;
     /* In pre-order, a node behind i belongs to i as long as its parent does not come before i. */
-    while (end < p->nnodes && p->nodes[end].parent != PROFILE_NO_PARENT && p->nodes[end].parent >= i)
+    while (end < p->nnodes && p->nodes[end].parent != PROFILE_NO_PARENT &&
+           p->nodes[end].parent >= i)
         end++;
     return end;
 }

@@ -45,13 +45,17 @@ struct profile_function {
     uint64_t hits;
     uint64_t c1, c1_children; /* self; with everything called (recursion counted once) */
     uint64_t c2, c2_children;
-    uint32_t task;         /* this is no function but a task, by its context; 0: a function. Its c1_children are what it took */
-    uint16_t cache_line;   /* (low >> 5) & 255, or PROFILE_NOT_CACHED */
-    uint8_t description;   /* enum profile_description */
+    /* this is no function but a task, by its context; 0: a function. Its c1_children are what it
+     * took */
+    uint32_t task;
+    uint16_t cache_line; /* (low >> 5) & 255, or PROFILE_NOT_CACHED */
+    uint8_t description; /* enum profile_description */
     bool doubtful, tagged;
-    uint64_t c1_spread;    /* estimated C1: with 95 % probability the true one is within +- this; 0 unknown */
+    /* estimated C1: with 95 % probability the true one is within +- this; 0 unknown */
+    uint64_t c1_spread;
     uint64_t c1_children_spread; /* the same of c1_children, at most */
-    uint64_t steps, doubts; /* measurements it is the sum of, and how many of them are doubtful; 0, 0 unknown */
+    /* measurements it is the sum of, and how many of them are doubtful; 0, 0 unknown */
+    uint64_t steps, doubts;
 };
 
 /* An interrupt or exception handler, in units of counter 1. */
@@ -60,17 +64,19 @@ struct profile_handler {
     uint16_t vector;
     bool exception;
     uint64_t count;
-    uint64_t c1;       /* with everything it called, nested handlers left out */
-    uint64_t longest, shortest; /* from entry to its return, nested handlers included; 0, 0 if none was seen whole */
+    uint64_t c1; /* with everything it called, nested handlers left out */
+    /* from entry to its return, nested handlers included; 0, 0 if none was seen whole */
+    uint64_t longest, shortest;
 };
 
 /* A task of the program. */
 struct profile_task {
-    uint32_t function; /* index into functions: what stands for it there, and at the root of its calls */
-    int64_t number;    /* its system's; -1 unknown */
-    const char *name;  /* as the program has it, foreign text; NULL: none */
+    /* index into functions: what stands for it there, and at the root of its calls */
+    uint32_t function;
+    int64_t number;     /* its system's; -1 unknown */
+    const char *name;   /* as the program has it, foreign text; NULL: none */
     uint64_t low, high; /* its stack */
-    uint64_t c1, c2;   /* without interrupts that came meanwhile */
+    uint64_t c1, c2;    /* without interrupts that came meanwhile */
 };
 
 /* One call path. Parents come before children. */
@@ -98,7 +104,8 @@ struct profile_estimate {
     double factor;         /* corrected by estimated, over all */
 };
 
-/* Something that is missing from a profile, or makes it doubtful, beyond what `lost` and marks say. */
+/* Something that is missing from a profile, or makes it doubtful, beyond what `lost` and marks say.
+ */
 struct profile_remark {
     const char *kind; /* "bad-bytes" */
     const char *text; /* for people */
@@ -113,23 +120,29 @@ struct profile_info {
     struct profile_counter counter[2];
     uint64_t target_cycles; /* elapsed on the target while it ran, agent included; 0 unknown */
     uint64_t agent_cycles;  /* of those, spent by the agent */
-    uint64_t board_ns, held_ns; /* the board's clock while profiling; of it, held to move events. 0 unknown */
-    uint64_t host_ns;       /* elapsed on the host */
-    int64_t when;           /* seconds since 1970 UTC of the start; 0 unknown */
+    /* the board's clock while profiling; of it, held to move events. 0 unknown */
+    uint64_t board_ns, held_ns;
+    uint64_t host_ns;                /* elapsed on the host */
+    int64_t when;                    /* seconds since 1970 UTC of the start; 0 unknown */
     uint64_t events, lost, doubtful; /* coverage */
-    bool sums_only;         /* read from a .prf: nothing is known of coverage, passes and how it ended */
+    /* read from a .prf: nothing is known of coverage, passes and how it ended */
+    bool sums_only;
     bool lost_is_bound;
-    uint64_t gaps;          /* times the board was away: what was lost then is not in `lost`, for nobody knows */
-    uint64_t gap_c1;        /* counter 1 steps during which events were lost */
-    uint64_t blind_events, blind_c1; /* calls, jumps and returns into code that may be left without an event; counter 1 from them to the next one */
-    bool unnamed;           /* the program's ELF names no functions */
-    uint64_t passes;        /* start/stop pairs completed */
-    uint32_t nesting;       /* most handlers open at once */
+    /* times the board was away: what was lost then is not in `lost`, for nobody knows */
+    uint64_t gaps;
+    uint64_t gap_c1; /* counter 1 steps during which events were lost */
+    /* calls, jumps and returns into code that may be left without an event; counter 1 from them to
+     * the next one */
+    uint64_t blind_events, blind_c1;
+    bool unnamed;     /* the program's ELF names no functions */
+    uint64_t passes;  /* start/stop pairs completed */
+    uint32_t nesting; /* most handlers open at once */
     struct profile_estimate estimate;
     struct profile_sampling sampling; /* of a statistical profile; zero if read from a .prf */
-    bool icache_enabled;    /* of the target, when profiled */
-    bool cache_by_address;  /* profile_build(): cache lines by the SH-4 address map; false: nothing is cached */
-    const char *note;       /* what the user should know (trace_status.note) */
+    bool icache_enabled;              /* of the target, when profiled */
+    /* profile_build(): cache lines by the SH-4 address map; false: nothing is cached */
+    bool cache_by_address;
+    const char *note; /* what the user should know (trace_status.note) */
     const struct profile_remark *remarks;
     size_t nremarks;
 };
@@ -143,11 +156,12 @@ struct profile_untraced {
 
 /* An exception that was never returned from, if the profile ended so. */
 struct profile_unfinished {
-    const char *what;  /* "address error on read"; NULL: there is none, or programs take it on purpose */
+    /* "address error on read"; NULL: there is none, or programs take it on purpose */
+    const char *what;
     const char *where; /* "f+0x12", as people see it */
     uint16_t vector;
-    uint64_t c1;       /* counter 1 since then, until the reset */
-    bool reset;        /* the part was reset then */
+    uint64_t c1; /* counter 1 since then, until the reset */
+    bool reset;  /* the part was reset then */
 };
 
 struct profile {
@@ -161,12 +175,14 @@ struct profile {
     size_t nhandlers;
     struct profile_task *tasks; /* by C1; none if the target does not tell them */
     size_t ntasks;
-    struct block_count *blocks;   /* ascending; none if the target does not count them */
+    struct block_count *blocks; /* ascending; none if the target does not count them */
     struct branch_count *branches;
     size_t nblocks, nbranches;
-    struct profile_untraced *untraced; /* by cause, then address; none if the target sees everything or does not say */
+    /* by cause, then address; none if the target sees everything or does not say */
+    struct profile_untraced *untraced;
     size_t nuntraced;
-    uint64_t untraced_hits; /* of functions that hold such places: so many calls they may concern, of total_hits */
+    /* of functions that hold such places: so many calls they may concern, of total_hits */
+    uint64_t untraced_hits;
     struct profile_unfinished unfinished;
     uint64_t total_hits, total_c1, total_c2;
     struct arena arena; /* owns all of the above */
@@ -175,29 +191,33 @@ struct profile {
 /* profile_build - resolve a call tree into a profile
  * t      any state; not changed
  * syms   names and ranges; NULL: functions are named by address
- * info   copied; its events, lost, doubtful, gap_c1 and passes are taken from the tree's stats unless set
- * out    caller frees with profile_free()
- * A function's range without symbols runs to the next known entry or the end of its section.
- * Returns 0 or -ERR_NOMEM. */
-int profile_build(const struct calltree *t, const struct symbols *syms, const struct profile_info *info,
-                  struct profile **out, struct err *err);
+ * info   copied; its events, lost, doubtful, gap_c1 and passes are taken from the tree's stats
+ * unless set out    caller frees with profile_free() A function's range without symbols runs to the
+ * next known entry or the end of its section. Returns 0 or -ERR_NOMEM. */
+int profile_build(const struct calltree *t, const struct symbols *syms,
+                  const struct profile_info *info, struct profile **out, struct err *err);
 
 /* profile_take_blocks - adds exact counts of blocks and branches; 0 or -ERR_NOMEM. */
 int profile_take_blocks(struct profile *p, const struct blocks *b, struct err *err);
 
-/* profile_take_rates - counter 1 is an estimate: corrects it by function, in functions, tree, handlers and totals alike, and fills the spreads.
- * Nothing happens unless r->given. What was lost in gaps was measured and stays. Returns 0 or -ERR_NOMEM. */
+/* profile_take_rates - counter 1 is an estimate: corrects it by function, in functions, tree,
+ * handlers and totals alike, and fills the spreads. Nothing happens unless r->given. What was lost
+ * in gaps was measured and stays. Returns 0 or -ERR_NOMEM. */
 int profile_take_rates(struct profile *p, const struct rates *r, struct err *err);
 
-/* profile_take_untraced - adds the places that gave no events; syms names their functions and may be NULL. Returns 0 or -ERR_NOMEM. */
-int profile_take_untraced(struct profile *p, const struct untraced *u, const struct symbols *syms, struct err *err);
+/* profile_take_untraced - adds the places that gave no events; syms names their functions and may
+ * be NULL. Returns 0 or -ERR_NOMEM. */
+int profile_take_untraced(struct profile *p, const struct untraced *u, const struct symbols *syms,
+                          struct err *err);
 
-/* profile_take_tasks - names the tasks that the call tree has roots of, and sums up what each took; after profile_take_rates(). Returns 0 or -ERR_NOMEM. */
+/* profile_take_tasks - names the tasks that the call tree has roots of, and sums up what each took;
+ * after profile_take_rates(). Returns 0 or -ERR_NOMEM. */
 int profile_take_tasks(struct profile *p, const struct task_names *names, struct err *err);
 
-/* profile_take_unfinished - names the exception the call tree found never returned from, if what (of its vector, static text) says there is one.
- * Returns 0 or -ERR_NOMEM. */
-int profile_take_unfinished(struct profile *p, const struct calltree *t, const char *what, const struct symbols *syms, struct err *err);
+/* profile_take_unfinished - names the exception the call tree found never returned from, if what
+ * (of its vector, static text) says there is one. Returns 0 or -ERR_NOMEM. */
+int profile_take_unfinished(struct profile *p, const struct calltree *t, const char *what,
+                            const struct symbols *syms, struct err *err);
 
 /* profile_function_at - index of the function that holds addr, or nfunctions. */
 size_t profile_function_at(const struct profile *p, uint64_t addr);
@@ -209,11 +229,13 @@ int profile_new(struct profile **out, struct err *err);
 void profile_free(struct profile *p);
 
 /* profile_first_child, profile_next_sibling - walk the tree without allocation: nodes are stored in
- * pre-order, so the children of i are found by skipping subtrees. Return nnodes when there is none. */
+ * pre-order, so the children of i are found by skipping subtrees. Return nnodes when there is none.
+ */
 size_t profile_first_child(const struct profile *p, size_t i);
 size_t profile_next_sibling(const struct profile *p, size_t i);
 
-/* profile_doubt_share - which share of a function's measurements is doubtful, at most: 0 to 1; negative if unknown */
+/* profile_doubt_share - which share of a function's measurements is doubtful, at most: 0 to 1;
+ * negative if unknown */
 double profile_doubt_share(const struct profile_function *f);
 
 /* profile_subtree_end - index just behind node i's last descendant. O(subtree). */

@@ -35,14 +35,18 @@ int profile_take_tasks(struct profile *p, const struct task_names *names, struct
             continue;
         ok = name_task(p, f, row);
         struct profile_task *k = &p->tasks[p->ntasks++];
-        *k = (struct profile_task){ .function = (uint32_t)i, .number = row ? row->number : -1, .c1 = f->c1_children, .c2 = f->c2_children };
+        *k = (struct profile_task){ .function = (uint32_t)i,
+                                    .number = row ? row->number : -1,
+                                    .c1 = f->c1_children,
+                                    .c2 = f->c2_children };
         k->name = ok && row && *row->name ? arena_str(&p->arena, row->name) : NULL;
         ok = ok && (k->name || !row || !*row->name);
         k->low = row ? row->low : 0;
         k->high = row ? row->high : 0;
     }
     if (!ok)
-        return err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory for %zu tasks", n);
+        return err_set(err, ERR_NOMEM, "close other programs",
+                       "profile: out of memory for %zu tasks", n);
     qsort(p->tasks, p->ntasks, sizeof *p->tasks, by_c1);
     return 0;
 }

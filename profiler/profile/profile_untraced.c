@@ -1,4 +1,5 @@
-/* What a profile did not see: places that gave no events, and how many calls they may concern; an exception nobody returned from. */
+/* What a profile did not see: places that gave no events, and how many calls they may concern; an
+ * exception nobody returned from. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,8 @@ static bool name_of(struct profile *p, const struct symbols *syms, uint64_t addr
     long s = syms ? symbols_find(syms, addr) : -1;
     const struct profile_function *fn = f < p->nfunctions ? &p->functions[f] : NULL;
     *out = NULL;
-    if (fn && (*fn->linkage || fn->low == addr)) { /* where a function without a name ends is a guess */
+    /* where a function without a name ends is a guess */
+    if (fn && (*fn->linkage || fn->low == addr)) {
         *out = fn->qualified && *fn->qualified ? fn->qualified : fn->name;
     } else if (s >= 0) {
         *out = arena_str(&p->arena, symbols_function(syms, (size_t)s)->name);
@@ -43,29 +45,37 @@ static bool count_hits(struct profile *p)
     return ok;
 }
 
-int profile_take_untraced(struct profile *p, const struct untraced *u, const struct symbols *syms, struct err *err)
+int profile_take_untraced(struct profile *p, const struct untraced *u, const struct symbols *syms,
+                          struct err *err)
 {
     p->untraced = arena_alloc(&p->arena, (u->n + 1) * sizeof *p->untraced);
     bool ok = p->untraced != NULL;
     for (size_t i = 0; ok && i < u->n; i++) {
         struct profile_untraced *x = &p->untraced[p->nuntraced++];
         x->at = u->row[i];
-        ok = name_of(p, syms, x->at.address, &x->name) && (!x->at.by || name_of(p, syms, x->at.by, &x->by));
+        ok = name_of(p, syms, x->at.address, &x->name) &&
+             (!x->at.by || name_of(p, syms, x->at.by, &x->by));
     }
     if (ok) {
         qsort(p->untraced, p->nuntraced, sizeof *p->untraced, by_cause);
         ok = count_hits(p);
     }
-    return ok ? 0 : err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory for %zu places", u->n);
+    return ok ? 0
+              : err_set(err, ERR_NOMEM, "close other programs",
+                        "profile: out of memory for %zu places", u->n);
 }
 
-int profile_take_unfinished(struct profile *p, const struct calltree *t, const char *what, const struct symbols *syms, struct err *err)
+int profile_take_unfinished(struct profile *p, const struct calltree *t, const char *what,
+                            const struct symbols *syms, struct err *err)
 {
     const struct calltree_unfinished *u = &calltree_stats(t)->unfinished;
     char where[160];
     if (!u->is || !what)
         return 0;
     symbols_describe(syms, u->pc, where, sizeof where);
-    p->unfinished = (struct profile_unfinished){ what, arena_str(&p->arena, where), u->vector, u->c1, u->reset };
-    return p->unfinished.where ? 0 : err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory");
+    p->unfinished = (struct profile_unfinished){ what, arena_str(&p->arena, where), u->vector,
+                                                 u->c1, u->reset };
+    return p->unfinished.where
+               ? 0
+               : err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory");
 }

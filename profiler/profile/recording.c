@@ -1,5 +1,5 @@
-/* Reading recordings. A file is used up to the first byte that is missing or wrong; what that was is kept as
- * text, not as an error: the events before it are good. */
+/* Reading recordings. A file is used up to the first byte that is missing or wrong; what that was
+ * is kept as text, not as an error: the events before it are good. */
 #include "profiler/profile/recording.h"
 
 #include <errno.h>
@@ -52,12 +52,14 @@ static size_t get(struct recording *r, void *to, size_t n)
 static int damaged(struct recording *r, uint64_t offset, const char *what)
 {
     r->over = true;
-    snprintf(r->damage, sizeof r->damage, "%s at offset %" PRIu64 "; the %" PRIu64 " events before it are used", what,
-             offset, r->nread);
+    snprintf(r->damage, sizeof r->damage,
+             "%s at offset %" PRIu64 "; the %" PRIu64 " events before it are used", what, offset,
+             r->nread);
     return 0;
 }
 
-static int cut_short(struct recording *r, uint64_t offset, size_t got, size_t wanted, const char *what)
+static int cut_short(struct recording *r, uint64_t offset, size_t got, size_t wanted,
+                     const char *what)
 {
     char text[120];
     snprintf(text, sizeof text, "cut short: %zu of %zu bytes of %s", got, wanted, what);
@@ -67,7 +69,8 @@ static int cut_short(struct recording *r, uint64_t offset, size_t got, size_t wa
 /* Sizes are checked before anything is read or allocated by them. */
 static bool block_plausible(const struct block *b)
 {
-    return b->stored <= RECORDING_STORED_MAX && b->plain <= RECORDING_PLAIN_MAX && b->events <= RECORDING_BLOCK_EVENTS;
+    return b->stored <= RECORDING_STORED_MAX && b->plain <= RECORDING_PLAIN_MAX &&
+           b->events <= RECORDING_BLOCK_EVENTS;
 }
 
 /* One block into r->plain. Returns 1, or 0 at the end (damage tells why). */
@@ -92,7 +95,8 @@ static int read_block(struct recording *r, struct block *b)
         return cut_short(r, b->offset, n, b->stored, "a block");
     if (recording_crc(recording_crc(0, h, 20), r->stored, b->stored) != le32(h + 20))
         return damaged(r, b->offset, "damaged block, wrong checksum");
-    size_t plain = ZSTD_decompressDCtx(r->zstd, r->plain, RECORDING_PLAIN_MAX, r->stored, b->stored);
+    size_t plain =
+        ZSTD_decompressDCtx(r->zstd, r->plain, RECORDING_PLAIN_MAX, r->stored, b->stored);
     if (ZSTD_isError(plain) || plain != b->plain)
         return damaged(r, b->offset, "damaged block, it does not decompress");
     return 1;
@@ -107,10 +111,11 @@ static int read_header(struct recording *r, struct err *err)
     if (!read_block(r, &b))
         return err_set(err, ERR_FORMAT, "record again", "recording: header: %s", r->damage);
     if (b.type != RECORDING_HEADER || b.plain > RECORDING_TEXT_MAX)
-        return err_set(err, ERR_FORMAT, "record again", "recording: no header block at offset %" PRIu64, b.offset);
+        return err_set(err, ERR_FORMAT, "record again",
+                       "recording: no header block at offset %" PRIu64, b.offset);
     if (b.flags < 1 || b.flags > RECORDING_VERSION)
-        return err_set(err, ERR_FORMAT, "use the program version that made it", "recording: version %u, this program reads %d",
-                       b.flags, RECORDING_VERSION);
+        return err_set(err, ERR_FORMAT, "use the program version that made it",
+                       "recording: version %u, this program reads %d", b.flags, RECORDING_VERSION);
     char *text = arena_strn(&r->arena, (const char *)r->plain, b.plain);
     if (!text)
         return err_set(err, ERR_NOMEM, "", "recording: out of memory");
@@ -178,8 +183,9 @@ static int start(struct recording *r, struct recording **out, struct err *err)
     r->plain = malloc(RECORDING_PLAIN_MAX);
     r->events = malloc(RECORDING_BLOCK_EVENTS * sizeof *r->events);
     r->zstd = ZSTD_createDCtx();
-    int ret = r->stored && r->plain && r->events && r->zstd ? read_header(r, err)
-                                                           : err_set(err, ERR_NOMEM, "", "recording: out of memory");
+    int ret = r->stored && r->plain && r->events && r->zstd
+                  ? read_header(r, err)
+                  : err_set(err, ERR_NOMEM, "", "recording: out of memory");
     if (ret < 0) {
         recording_close(r);
         return ret;
@@ -197,7 +203,8 @@ int recording_open(const char *path, struct recording **out, struct err *err)
     if (!r->file) {
         int number = errno;
         free(r);
-        return err_set(err, number == ENOENT ? ERR_NOT_FOUND : ERR_IO, "check the name", "%s: %s", path, strerror(number));
+        return err_set(err, number == ENOENT ? ERR_NOT_FOUND : ERR_IO, "check the name", "%s: %s",
+                       path, strerror(number));
     }
     int ret = start(r, out, err);
     return ret < 0 ? err_prefix(err, ret, path) : 0;
@@ -213,15 +220,9 @@ int recording_open_bytes(const uint8_t *data, size_t len, struct recording **out
     return start(r, out, err);
 }
 
-const struct recording_header *recording_header(const struct recording *r)
-{
-    return &r->header;
-}
+const struct recording_header *recording_header(const struct recording *r) { return &r->header; }
 
-const char *recording_damage(const struct recording *r)
-{
-    return r->damage[0] ? r->damage : NULL;
-}
+const char *recording_damage(const struct recording *r) { return r->damage[0] ? r->damage : NULL; }
 
 const struct recording_end *recording_end_info(const struct recording *r)
 {

@@ -13,9 +13,11 @@
 
 uint32_t recording_crc(uint32_t crc, const uint8_t *p, size_t n)
 {
-    /* By half bytes: 16 entries instead of 256; blocks are compressed, so speed is no matter here. */
-    static const uint32_t table[16] = { 0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4,
-                                        0x4DB26158, 0x5005713C, 0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C,
+    /* By half bytes: 16 entries instead of 256; blocks are compressed, so speed is no matter here.
+     */
+    static const uint32_t table[16] = { 0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC,
+                                        0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C,
+                                        0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C,
                                         0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C };
     crc = ~crc;
     for (size_t i = 0; i < n; i++) {
@@ -28,12 +30,14 @@ uint32_t recording_crc(uint32_t crc, const uint8_t *p, size_t n)
 /* ---- events ---- */
 
 /* Fields in the order of their bits in an event's "differs" mask. */
+/* clang-format off */
 enum field {
     F_C1, F_C2, F_TIME, F_HOST, F_PC, F_TARGET, F_SP, /* differences */
     F_FLAGS, F_VECTOR, F_CAUSE, F_CONTEXT, F_AMOUNT,  /* whole */
     F_COUNT,
     F_FIRST_WHOLE = F_FLAGS
 };
+/* clang-format on */
 
 static void fields_of(const struct event *e, uint64_t f[F_COUNT])
 {
@@ -54,14 +58,23 @@ static void fields_of(const struct event *e, uint64_t f[F_COUNT])
 /* False if a value does not fit its field. */
 static bool fields_to(const uint64_t f[F_COUNT], uint8_t kind, struct event *e)
 {
-    if (f[F_SP] > UINT32_MAX || f[F_FLAGS] > UINT32_MAX || f[F_VECTOR] > UINT16_MAX || f[F_CAUSE] > UINT8_MAX ||
-        f[F_CONTEXT] > UINT32_MAX)
+    if (f[F_SP] > UINT32_MAX || f[F_FLAGS] > UINT32_MAX || f[F_VECTOR] > UINT16_MAX ||
+        f[F_CAUSE] > UINT8_MAX || f[F_CONTEXT] > UINT32_MAX)
         return false;
     *e = (struct event){
-        .c1 = f[F_C1], .c2 = f[F_C2], .time_cycles = f[F_TIME], .host_ns = f[F_HOST], .pc = f[F_PC],
-        .target = f[F_TARGET], .sp = (uint32_t)f[F_SP], .flags = (uint32_t)f[F_FLAGS],
-        .vector = (uint16_t)f[F_VECTOR], .cause = (uint8_t)f[F_CAUSE], .context = (uint32_t)f[F_CONTEXT],
-        .amount = f[F_AMOUNT], .kind = kind,
+        .c1 = f[F_C1],
+        .c2 = f[F_C2],
+        .time_cycles = f[F_TIME],
+        .host_ns = f[F_HOST],
+        .pc = f[F_PC],
+        .target = f[F_TARGET],
+        .sp = (uint32_t)f[F_SP],
+        .flags = (uint32_t)f[F_FLAGS],
+        .vector = (uint16_t)f[F_VECTOR],
+        .cause = (uint8_t)f[F_CAUSE],
+        .context = (uint32_t)f[F_CONTEXT],
+        .amount = f[F_AMOUNT],
+        .kind = kind,
     };
     return true;
 }
@@ -90,15 +103,9 @@ static const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, uint64_t 
     return NULL;
 }
 
-static uint64_t zigzag(uint64_t d)
-{
-    return d << 1 ^ (0 - (d >> 63));
-}
+static uint64_t zigzag(uint64_t d) { return d << 1 ^ (0 - (d >> 63)); }
 
-static uint64_t unzigzag(uint64_t z)
-{
-    return z >> 1 ^ (0 - (z & 1));
-}
+static uint64_t unzigzag(uint64_t z) { return z >> 1 ^ (0 - (z & 1)); }
 
 size_t recording_encode(const struct event *e, size_t n, uint8_t *out)
 {
@@ -186,7 +193,8 @@ static void put_counter(FILE *f, const char *key, const struct profile_counter *
     char value[160];
     if (!c->code)
         return;
-    snprintf(value, sizeof value, "%u %s %s", c->code, c->unit ? c->unit : "count", c->name ? c->name : "");
+    snprintf(value, sizeof value, "%u %s %s", c->code, c->unit ? c->unit : "count",
+             c->name ? c->name : "");
     put_text(f, key, value);
 }
 
@@ -340,10 +348,16 @@ static bool to_counter(char *text, struct arena *a, struct profile_counter *c)
     return c->name != NULL;
 }
 
-static bool header_string(const char *key, const char *value, struct arena *a, struct recording_header *h, bool *known)
+static bool header_string(const char *key, const char *value, struct arena *a,
+                          struct recording_header *h, bool *known)
 {
-    const struct { const char *key; const char **to; } strings[] = {
-        { "program", &h->program }, { "target", &h->target }, { "probe", &h->probe }, { "elf", &h->elf } };
+    const struct {
+        const char *key;
+        const char **to;
+    } strings[] = { { "program", &h->program },
+                    { "target", &h->target },
+                    { "probe", &h->probe },
+                    { "elf", &h->elf } };
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         if (!strcmp(key, strings[i].key)) {
             *known = true;
@@ -425,11 +439,13 @@ int recording_parse_header(char *text, struct arena *a, struct recording_header 
     char *key, *value;
     while (next_line(&text, &key, &value))
         if (!value || !header_value(key, value, a, h))
-            return err_set(err, ERR_FORMAT, "record again", "recording: header line \"%.60s\" makes no sense", key);
+            return err_set(err, ERR_FORMAT, "record again",
+                           "recording: header line \"%.60s\" makes no sense", key);
     return 0;
 }
 
-/* "COUNT KIND TEXT"; the strings stay where they are. Those beyond what there is room for are of a later version. */
+/* "COUNT KIND TEXT"; the strings stay where they are. Those beyond what there is room for are of a
+ * later version. */
 static bool to_remark(char *text, struct recording_end *e)
 {
     char *kind = strchr(text, ' '), *words = kind ? strchr(kind + 1, ' ') : NULL;
@@ -447,9 +463,16 @@ static bool to_remark(char *text, struct recording_end *e)
 int recording_parse_end(char *text, struct recording_end *e, struct err *err)
 {
     char *key, *value;
-    const struct { const char *key; uint64_t *to; } numbers[] = {
-        { "events", &e->events }, { "target_cycles", &e->target_cycles }, { "agent_cycles", &e->agent_cycles },
-        { "host_ns", &e->host_ns }, { "board_ns", &e->board_ns }, { "held_ns", &e->held_ns }, { "lost", &e->lost } };
+    const struct {
+        const char *key;
+        uint64_t *to;
+    } numbers[] = { { "events", &e->events },
+                    { "target_cycles", &e->target_cycles },
+                    { "agent_cycles", &e->agent_cycles },
+                    { "host_ns", &e->host_ns },
+                    { "board_ns", &e->board_ns },
+                    { "held_ns", &e->held_ns },
+                    { "lost", &e->lost } };
     while (next_line(&text, &key, &value)) {
         bool ok = value != NULL;
         for (size_t i = 0; ok && i < sizeof numbers / sizeof *numbers; i++)
@@ -462,7 +485,8 @@ int recording_parse_end(char *text, struct recording_end *e, struct err *err)
         if (ok && !strcmp(key, "note"))
             snprintf(e->note, sizeof e->note, "%s", value);
         if (!ok)
-            return err_set(err, ERR_FORMAT, "record again", "recording: end line \"%.60s\" makes no sense", key);
+            return err_set(err, ERR_FORMAT, "record again",
+                           "recording: end line \"%.60s\" makes no sense", key);
     }
     return 0;
 }

@@ -18,31 +18,33 @@ struct recording_writer {
     char *path, *part;
     int fd;
     uint64_t bytes;
-    bool failed;      /* nothing more can be written */
+    bool failed; /* nothing more can be written */
     bool has_events;
-    char *kept;       /* what an earlier run left, under its new name; NULL: nothing */
+    char *kept; /* what an earlier run left, under its new name; NULL: nothing */
     ZSTD_CCtx *zstd;
     struct event *events; /* RECORDING_BLOCK_EVENTS, the block being filled */
     size_t nevents;
-    uint8_t *plain;   /* RECORDING_PLAIN_MAX */
-    uint8_t *block;   /* header and RECORDING_STORED_MAX */
+    uint8_t *plain; /* RECORDING_PLAIN_MAX */
+    uint8_t *block; /* header and RECORDING_STORED_MAX */
 };
 
 static int write_error(struct recording_writer *w, int number, struct err *err)
 {
     w->failed = true;
-    return err_set(err, ERR_IO, number == ENOSPC ? "free some space; what was recorded so far can be used"
-                                                 : "what was recorded so far can be used",
+    return err_set(err, ERR_IO,
+                   number == ENOSPC ? "free some space; what was recorded so far can be used"
+                                    : "what was recorded so far can be used",
                    "recording %s: %s", w->part, strerror(number));
 }
 
-static int put_block(struct recording_writer *w, uint32_t type, uint32_t flags, const uint8_t *plain, size_t len,
-                     uint32_t events, struct err *err)
+static int put_block(struct recording_writer *w, uint32_t type, uint32_t flags,
+                     const uint8_t *plain, size_t len, uint32_t events, struct err *err)
 {
     uint8_t *b = w->block;
     if (w->failed)
         return err_set(err, ERR_IO, "", "recording %s: given up after an earlier error", w->part);
-    size_t stored = ZSTD_compressCCtx(w->zstd, b + RECORDING_BLOCK_HEADER, RECORDING_STORED_MAX, plain, len, ZSTD_LEVEL);
+    size_t stored = ZSTD_compressCCtx(w->zstd, b + RECORDING_BLOCK_HEADER, RECORDING_STORED_MAX,
+                                      plain, len, ZSTD_LEVEL);
     if (ZSTD_isError(stored))
         return err_set(err, ERR_NOMEM, "", "recording %s: %s", w->part, ZSTD_getErrorName(stored));
     put_le32(b, type);
@@ -63,18 +65,21 @@ static int put_text_block(struct recording_writer *w, uint32_t type, char *text,
 {
     if (!text)
         return err_set(err, ERR_NOMEM, "", "recording %s: out of memory", w->part);
-    int ret = strlen(text) > RECORDING_TEXT_MAX
-                  ? err_set(err, ERR_USAGE, "", "recording %s: header too long", w->part)
-                  : put_block(w, type, RECORDING_VERSION, (const uint8_t *)text, strlen(text), 0, err);
+    int ret =
+        strlen(text) > RECORDING_TEXT_MAX
+            ? err_set(err, ERR_USAGE, "", "recording %s: header too long", w->part)
+            : put_block(w, type, RECORDING_VERSION, (const uint8_t *)text, strlen(text), 0, err);
     free(text);
     return ret;
 }
 
-/* The name leads to the file that is open: nobody has renamed it to a finished recording, or put another in its place. */
+/* The name leads to the file that is open: nobody has renamed it to a finished recording, or put
+ * another in its place. */
 static bool part_is_ours(const struct recording_writer *w)
 {
     struct stat mine, there;
-    return w->fd >= 0 && fstat(w->fd, &mine) == 0 && lstat(w->part, &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+    return w->fd >= 0 && fstat(w->fd, &mine) == 0 && lstat(w->part, &there) == 0 &&
+           mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
 }
 
 static void remove_part(struct recording_writer *w)
@@ -98,17 +103,21 @@ static int lock_part(struct recording_writer *w, struct err *err)
     for (int i = 0; i < TRIES; i++) {
         w->fd = open(w->part, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
         if (w->fd < 0)
-            return err_set(err, ERR_IO, "check the folder and its permissions", "create %s: %s", w->part, strerror(errno));
+            return err_set(err, ERR_IO, "check the folder and its permissions", "create %s: %s",
+                           w->part, strerror(errno));
         errno = EINVAL;
         if (fstat(w->fd, &st) < 0 || !S_ISREG(st.st_mode) || flock(w->fd, LOCK_EX | LOCK_NB) < 0) {
-            const char *why = errno == EWOULDBLOCK ? "another program is recording there" : "not a file that can be written";
-            return close_part(w, err_set(err, ERR_IO, "choose another name", "recording %s: %s", w->part, why));
+            const char *why = errno == EWOULDBLOCK ? "another program is recording there"
+                                                   : "not a file that can be written";
+            return close_part(
+                w, err_set(err, ERR_IO, "choose another name", "recording %s: %s", w->part, why));
         }
         if (part_is_ours(w))
             return 0;
         close_part(w, 0);
     }
-    return err_set(err, ERR_IO, "choose another name", "recording %s: others keep replacing it", w->part);
+    return err_set(err, ERR_IO, "choose another name", "recording %s: others keep replacing it",
+                   w->part);
 }
 
 /* Nothing is lost with it: it is empty, or a recording that ended before its first event. */
@@ -118,9 +127,11 @@ static bool worth_nothing(int fd)
     struct stat st;
     if (fstat(fd, &st) == 0 && st.st_size == 0)
         return true;
-    if (pread(fd, magic, sizeof magic, 0) != sizeof magic || memcmp(magic, RECORDING_MAGIC, sizeof magic))
+    if (pread(fd, magic, sizeof magic, 0) != sizeof magic ||
+        memcmp(magic, RECORDING_MAGIC, sizeof magic))
         return false;
-    for (off_t at = RECORDING_MAGIC_BYTES; pread(fd, head, sizeof head, at) == sizeof head; at += RECORDING_BLOCK_HEADER + (off_t)le32(head + 8))
+    for (off_t at = RECORDING_MAGIC_BYTES; pread(fd, head, sizeof head, at) == sizeof head;
+         at += RECORDING_BLOCK_HEADER + (off_t)le32(head + 8))
         if (le32(head) == RECORDING_EVENTS)
             return false;
     return true;
@@ -134,17 +145,22 @@ static int keep_part(struct recording_writer *w, struct err *err)
         free(w->kept);
         if (asprintf(&w->kept, "%s.%d", w->part, i) < 0) {
             w->kept = NULL;
-            return err_set(err, ERR_NOMEM, "close other programs", "recording %s: out of memory", w->part);
+            return err_set(err, ERR_NOMEM, "close other programs", "recording %s: out of memory",
+                           w->part);
         }
         if (renameat2(AT_FDCWD, w->part, AT_FDCWD, w->kept, RENAME_NOREPLACE) == 0)
             return 0;
         bool other_kind = errno == EINVAL || errno == ENOSYS; /* of file system */
         if (other_kind && link(w->part, w->kept) == 0)
-            return unlink(w->part) == 0 ? 0 : err_set(err, ERR_IO, "choose another name", "rename %s: %s", w->part, strerror(errno));
+            return unlink(w->part) == 0 ? 0
+                                        : err_set(err, ERR_IO, "choose another name",
+                                                  "rename %s: %s", w->part, strerror(errno));
         if (errno != EEXIST)
             break;
     }
-    return err_set(err, ERR_IO, "choose another name, or move it away", "%s holds events of an earlier run, and cannot be renamed: %s", w->part, strerror(errno));
+    return err_set(err, ERR_IO, "choose another name, or move it away",
+                   "%s holds events of an earlier run, and cannot be renamed: %s", w->part,
+                   strerror(errno));
 }
 
 static int open_part(struct recording_writer *w, struct err *err)
@@ -155,7 +171,9 @@ static int open_part(struct recording_writer *w, struct err *err)
         if (ret == 0)
             ret = lock_part(w, err);
         if (ret == 0 && !worth_nothing(w->fd))
-            ret = close_part(w, err_set(err, ERR_IO, "choose another name", "recording %s: another program is recording there", w->part));
+            ret =
+                close_part(w, err_set(err, ERR_IO, "choose another name",
+                                      "recording %s: another program is recording there", w->part));
     }
     if (ret < 0)
         return ret;
@@ -193,8 +211,8 @@ static void writer_free(struct recording_writer *w)
     free(w);
 }
 
-int recording_create(const char *path, const struct recording_header *h, struct recording_writer **out,
-                     struct err *err)
+int recording_create(const char *path, const struct recording_header *h,
+                     struct recording_writer **out, struct err *err)
 {
     struct recording_writer *w = calloc(1, sizeof *w);
     if (!w)
@@ -230,7 +248,8 @@ int recording_flush(struct recording_writer *w, struct err *err)
     return ret;
 }
 
-int recording_write(struct recording_writer *w, const struct event *events, size_t n, struct err *err)
+int recording_write(struct recording_writer *w, const struct event *events, size_t n,
+                    struct err *err)
 {
     while (n) {
         size_t some = RECORDING_BLOCK_EVENTS - w->nevents;
@@ -246,10 +265,7 @@ int recording_write(struct recording_writer *w, const struct event *events, size
     return 0;
 }
 
-uint64_t recording_bytes(const struct recording_writer *w)
-{
-    return w->bytes;
-}
+uint64_t recording_bytes(const struct recording_writer *w) { return w->bytes; }
 
 /* What is there, if anything is, is worth more than a run without an event. */
 static bool keeps_old(const struct recording_writer *w)

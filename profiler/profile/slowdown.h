@@ -1,8 +1,9 @@
-/* How much slower a program runs while it is profiled: one figure, one definition, wherever it is shown.
+/* How much slower a program runs while it is profiled: one figure, one definition, wherever it is
+ * shown.
  *
- * slow-down = the board's time while profiling / the program's own time in it. The rest of the board's time went into the
- * agent, which ran in the program's place, and into moving events, while the CPU was held. Time that a debugger held the
- * program is in neither. */
+ * slow-down = the board's time while profiling / the program's own time in it. The rest of the
+ * board's time went into the agent, which ran in the program's place, and into moving events, while
+ * the CPU was held. Time that a debugger held the program is in neither. */
 #ifndef PROFILER_PROFILE_SLOWDOWN_H
 #define PROFILER_PROFILE_SLOWDOWN_H
 
@@ -21,7 +22,8 @@ struct slowdown {
  * target_cycles  CPU cycles in the rest of it, agent included
  * agent_cycles   of those, the agent's
  * Unknown if any of the times or cycles is, or if nothing is left for the program. */
-struct slowdown slowdown_of(uint64_t board_ns, uint64_t held_ns, uint64_t target_cycles, uint64_t agent_cycles);
+struct slowdown slowdown_of(uint64_t board_ns, uint64_t held_ns, uint64_t target_cycles,
+                            uint64_t agent_cycles);
 
 /* slowdown_text - "16.7x (agent +6.2, moving events +9.5)"; "" if not known. Returns buf. */
 char *slowdown_text(const struct slowdown *s, char *buf, size_t cap);

@@ -23,7 +23,9 @@ int untraced_add(struct untraced *u, const struct event *e)
         u->cap = cap;
     }
     u->row[u->n++] = (struct untraced_row){
-        .address = e->pc, .by = e->flags & EVENT_HAS_TARGET ? e->target : 0, .amount = e->amount,
+        .address = e->pc,
+        .by = e->flags & EVENT_HAS_TARGET ? e->target : 0,
+        .amount = e->amount,
         .kind = (uint8_t)(e->vector < COVERAGE_NKINDS ? e->vector : COVERAGE_JUMP),
         .cause = (uint8_t)(e->cause < COVERAGE_NCAUSES ? e->cause : COVERAGE_OTHER),
     };

@@ -22,8 +22,9 @@ struct untraced {
     size_t n, cap;
 };
 
-/* untraced_add - takes one event; other kinds are ignored. An event without a pc begins a new list. Kinds and causes of a later version
- * become COVERAGE_OTHER and COVERAGE_JUMP. Returns 0 or -ERR_NOMEM. */
+/* untraced_add - takes one event; other kinds are ignored. An event without a pc begins a new list.
+ * Kinds and causes of a later version become COVERAGE_OTHER and COVERAGE_JUMP. Returns 0 or
+ * -ERR_NOMEM. */
 int untraced_add(struct untraced *u, const struct event *e);
 
 void untraced_fini(struct untraced *u); /* a zeroed one is fine */

@@ -15,10 +15,7 @@ static void put(struct json_writer *j, const char *text, size_t n)
         j->out->write(j->out->ctx, text, n);
 }
 
-static void put_str(struct json_writer *j, const char *text)
-{
-    put(j, text, strlen(text));
-}
+static void put_str(struct json_writer *j, const char *text) { put(j, text, strlen(text)); }
 
 static bool on_one_line(const struct json_writer *j)
 {
@@ -60,15 +57,9 @@ static void open_level(struct json_writer *j, bool object, bool inline_)
     j->depth++;
 }
 
-void json_write_object(struct json_writer *j, bool inline_)
-{
-    open_level(j, true, inline_);
-}
+void json_write_object(struct json_writer *j, bool inline_) { open_level(j, true, inline_); }
 
-void json_write_array(struct json_writer *j, bool inline_)
-{
-    open_level(j, false, inline_);
-}
+void json_write_array(struct json_writer *j, bool inline_) { open_level(j, false, inline_); }
 
 void json_write_end(struct json_writer *j)
 {
@@ -88,17 +79,16 @@ static void put_escape(struct json_writer *j, uint32_t c)
 {
     char text[8];
     switch (c) {
-    case '"':  put_str(j, "\\\""); return;
+    case '"': put_str(j, "\\\""); return;
     case '\\': put_str(j, "\\\\"); return;
     case '\n': put_str(j, "\\n"); return;
     case '\t': put_str(j, "\\t"); return;
-    default:
-        snprintf(text, sizeof text, "\\u%04x", (unsigned)c & 0xFFFFu);
-        put_str(j, text);
+    default: snprintf(text, sizeof text, "\\u%04x", (unsigned)c & 0xFFFFu); put_str(j, text);
     }
 }
 
-/* What would be a command to a terminal is escaped, though JSON does not ask for it: people look at documents. */
+/* What would be a command to a terminal is escaped, though JSON does not ask for it: people look at
+ * documents. */
 static void put_string(struct json_writer *j, const char *text)
 {
     const char *s = text, *run = s;
@@ -154,8 +144,8 @@ void json_write_int(struct json_writer *j, int64_t value)
     put_str(j, text);
 }
 
-/* The decimal point is the C locale's: the program never calls setlocale() for numbers; a comma from a host
- * that did is mended. */
+/* The decimal point is the C locale's: the program never calls setlocale() for numbers; a comma
+ * from a host that did is mended. */
 void json_write_real(struct json_writer *j, double value)
 {
     char text[40];

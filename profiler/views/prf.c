@@ -10,14 +10,15 @@
 #include "profiler/core/file_atomic.h"
 
 enum {
-    FILE_VERSION = 1,   /* the document gives no value for "File Version" */
+    FILE_VERSION = 1, /* the document gives no value for "File Version" */
     FILE_LIMIT_MB = 1024
 };
 
 /* ---- counter description table ---- */
 
-/* Source: appendix B, Counter Description Table. 0x19 and 0x1A both count matches, though the table prints
- * "cycles" for the second; 0x1B-0x20 and 0x26 are not in it. Names as the SH-4 driver has them. */
+/* Source: appendix B, Counter Description Table. 0x19 and 0x1A both count matches, though the table
+ * prints "cycles" for the second; 0x1B-0x20 and 0x26 are not in it. Names as the SH-4 driver has
+ * them. */
 static const struct profile_counter counters[] = {
     { 0x01, "operand-read-cached", "count" },
     { 0x02, "operand-write-cached", "count" },
@@ -108,15 +109,21 @@ static int counter_in(struct profile *p, int i, uint8_t code, struct err *err)
 /* Two-digit years: the format is of 1999, nothing is older than 1970. */
 static int64_t time_in(const struct prf_file *f)
 {
-    struct tm tm = { .tm_mday = f->day, .tm_mon = f->month - 1, .tm_year = f->year < 70 ? f->year + 100 : f->year,
-                     .tm_hour = f->hour, .tm_min = f->min, .tm_sec = f->sec, .tm_isdst = -1 };
+    struct tm tm = { .tm_mday = f->day,
+                     .tm_mon = f->month - 1,
+                     .tm_year = f->year < 70 ? f->year + 100 : f->year,
+                     .tm_hour = f->hour,
+                     .tm_min = f->min,
+                     .tm_sec = f->sec,
+                     .tm_isdst = -1 };
     if (!f->day || !f->month)
         return 0;
     time_t t = mktime(&tm);
     return t == (time_t)-1 ? 0 : t;
 }
 
-/* Functions in the order of the file: which record a call belongs to, by range, overlay and names. */
+/* Functions in the order of the file: which record a call belongs to, by range, overlay and names.
+ */
 struct finder {
     const struct prf_file *f;
     uint32_t *order;
@@ -162,7 +169,8 @@ static int finder_init(struct finder *d, const struct prf_file *f)
 
 static long find_function(const struct finder *d, const struct prf_function *wanted)
 {
-    size_t lo = PARTITION_POINT(d->f->nfunctions, i, compare_function(&d->f->functions[d->order[i]], wanted) < 0);
+    size_t lo = PARTITION_POINT(d->f->nfunctions, i,
+                                compare_function(&d->f->functions[d->order[i]], wanted) < 0);
     bool hit = lo < d->f->nfunctions && !compare_function(&d->f->functions[d->order[lo]], wanted);
     return hit ? (long)d->order[lo] : -1;
 }
@@ -177,7 +185,8 @@ static void node_in(struct profile_node *n, const struct prf_function *g)
     n->doubtful = g->attributes & PRF_ATTR_DOUBTFUL;
 }
 
-static int nodes_in(struct profile *p, const struct prf_file *f, const struct finder *d, struct err *err)
+static int nodes_in(struct profile *p, const struct prf_file *f, const struct finder *d,
+                    struct err *err)
 {
     uint32_t current = PROFILE_NO_PARENT;
     for (size_t i = 0; i < 2 * (size_t)f->ncalls; i++) {
@@ -188,10 +197,11 @@ static int nodes_in(struct profile *p, const struct prf_file *f, const struct fi
         }
         long function = find_function(d, &c->f);
         if (function < 0)
-            return err_set(err, ERR_FORMAT, "the file is damaged: save it again",
-                           ".prf: call %u is of a function (0x%08x, \"%.*s\") that is in no function record", c->number,
-                           c->f.low, (int)(c->f.name.len < 80 ? c->f.name.len : 80),
-                           c->f.name.data ? (const char *)c->f.name.data : "");
+            return err_set(
+                err, ERR_FORMAT, "the file is damaged: save it again",
+                ".prf: call %u is of a function (0x%08x, \"%.*s\") that is in no function record",
+                c->number, c->f.low, (int)(c->f.name.len < 80 ? c->f.name.len : 80),
+                c->f.name.data ? (const char *)c->f.name.data : "");
         struct profile_node *n = &p->nodes[p->nnodes];
         n->parent = current;
         n->function = (uint32_t)function;
@@ -262,7 +272,8 @@ static bool bytes_out(struct arena *a, struct prf_bytes *b, const char *s)
 static bool function_out(struct arena *a, struct prf_function *g, const struct profile_function *f)
 {
     g->description = f->description;
-    g->attributes = (uint16_t)((f->doubtful ? PRF_ATTR_DOUBTFUL : 0) | (f->tagged ? PRF_ATTR_TAGGED : 0));
+    g->attributes =
+        (uint16_t)((f->doubtful ? PRF_ATTR_DOUBTFUL : 0) | (f->tagged ? PRF_ATTR_TAGGED : 0));
     g->cache_line = f->cache_line;
     g->low = (uint32_t)f->low;
     g->high = f->high > f->low ? (uint32_t)(f->high - 1) : (uint32_t)f->low;
@@ -272,7 +283,8 @@ static bool function_out(struct arena *a, struct prf_function *g, const struct p
            bytes_out(a, &g->qualified, f->qualified);
 }
 
-static void call_out(struct prf_call *c, const struct prf_file *f, const struct profile_node *n, uint32_t number)
+static void call_out(struct prf_call *c, const struct prf_file *f, const struct profile_node *n,
+                     uint32_t number)
 {
     c->call = true;
     c->number = number;
@@ -316,7 +328,8 @@ static bool file_out(struct prf_file *f, const struct profile *p)
     f->version = FILE_VERSION;
     f->icache_enabled = p->info.icache_enabled;
     f->type = (uint8_t)p->type;
-    f->total = (struct prf_counts){ p->total_hits, p->total_c1, p->total_c1, p->total_c2, p->total_c2 };
+    f->total =
+        (struct prf_counts){ p->total_hits, p->total_c1, p->total_c1, p->total_c2, p->total_c2 };
     f->counter[0] = (uint8_t)p->info.counter[0].code;
     f->counter[1] = (uint8_t)p->info.counter[1].code;
     time_out(f, p->info.when);
@@ -338,7 +351,8 @@ int prf_from_profile(const struct profile *p, struct prf_file **out, struct err 
 {
     for (size_t i = 0; i < p->nfunctions; i++)
         if (p->functions[i].high > (uint64_t)UINT32_MAX + 1)
-            return err_set(err, ERR_FORMAT, "record instead", ".prf: %s is beyond its 32-bit addresses", p->functions[i].name);
+            return err_set(err, ERR_FORMAT, "record instead",
+                           ".prf: %s is beyond its 32-bit addresses", p->functions[i].name);
     struct prf_file *f = calloc(1, sizeof *f);
     if (!f || !file_out(f, p)) {
         prf_file_free(f);

@@ -1,8 +1,10 @@
-/* CodeScape's profile files, .prf: "ASE Mode Trace Profiler Guide", appendix B (Cross Products, 2000).
+/* CodeScape's profile files, .prf: "ASE Mode Trace Profiler Guide", appendix B (Cross Products,
+ * 2000).
  *
- * Two levels. struct prf_file holds every field of a file, so that reading and writing give the same bytes;
- * prf_to_profile() and prf_from_profile() connect it with the result model. All numbers little-endian.
- * "Accumulative total of counter 1" is with callees, "minus the functions it called" without. */
+ * Two levels. struct prf_file holds every field of a file, so that reading and writing give the
+ * same bytes; prf_to_profile() and prf_from_profile() connect it with the result model. All numbers
+ * little-endian. "Accumulative total of counter 1" is with callees, "minus the functions it called"
+ * without. */
 #ifndef PROFILER_VIEWS_PRF_H
 #define PROFILER_VIEWS_PRF_H
 
@@ -34,7 +36,8 @@ struct prf_function {
     uint8_t description;
     uint16_t attributes;
     uint16_t cache_line;
-    uint32_t low, high; /* "minimum" and "max program counter of function scope": high is the last byte */
+    /* "minimum" and "max program counter of function scope": high is the last byte */
+    uint32_t low, high;
     uint32_t overlay_area, overlay, group;
     uint8_t spare[8];
     struct prf_counts counts;
@@ -51,7 +54,7 @@ struct prf_overlay {
 struct prf_call {
     bool call;
     uint32_t number;
-    struct prf_function f; /* zero for a return */
+    struct prf_function f;  /* zero for a return */
     struct prf_bytes extra; /* of a return record */
 };
 
@@ -72,18 +75,20 @@ struct prf_file {
     struct prf_call *calls; /* calls and returns, 2 * ncalls entries */
     uint32_t ncalls;
     uint32_t overlay_offset_if_none; /* what the field holds when there is no overlay */
-    struct arena arena; /* owns all of the above */
+    struct arena arena;              /* owns all of the above */
 };
 
 /* prf_decode - bytes to struct; strict
  * data, len   the whole file; not needed afterwards
  * out         set on success; prf_file_free()
- * Checked: id, every size against what it must hold and what is left, offsets, call/return pairing, counts, kind
- * of profile. Every error names the byte offset. Returns 0, -ERR_FORMAT or -ERR_NOMEM. */
+ * Checked: id, every size against what it must hold and what is left, offsets, call/return pairing,
+ * counts, kind of profile. Every error names the byte offset. Returns 0, -ERR_FORMAT or -ERR_NOMEM.
+ */
 int prf_decode(const uint8_t *data, size_t len, struct prf_file **out, struct err *err);
 
-/* prf_encode - struct to bytes: sections in the order of the document. *out is malloc()ed, caller frees.
- * Returns 0; -ERR_FORMAT if a name is longer than 65535 bytes or a count does not fit; -ERR_NOMEM. */
+/* prf_encode - struct to bytes: sections in the order of the document. *out is malloc()ed, caller
+ * frees. Returns 0; -ERR_FORMAT if a name is longer than 65535 bytes or a count does not fit;
+ * -ERR_NOMEM. */
 int prf_encode(const struct prf_file *f, uint8_t **out, size_t *len, struct err *err);
 
 /* prf_file_free - NULL is fine. */
@@ -99,8 +104,8 @@ int prf_from_profile(const struct profile *p, struct prf_file **out, struct err 
 /* prf_read - file to profile; -ERR_NOT_FOUND, -ERR_IO, else as prf_decode(). */
 int prf_read(const char *path, struct profile **out, struct err *err);
 
-/* prf_write - profile to file, atomically: a temporary file next to it, fsync, rename. On failure (disk full,
- * no permission) an older file of that name is untouched and no temporary one stays. */
+/* prf_write - profile to file, atomically: a temporary file next to it, fsync, rename. On failure
+ * (disk full, no permission) an older file of that name is untouched and no temporary one stays. */
 int prf_write(const char *path, const struct profile *p, struct err *err);
 
 /* prf_is - whether the first bytes of a file are a .prf's; len may be short. */

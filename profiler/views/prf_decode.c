@@ -1,5 +1,5 @@
-/* .prf bytes to struct. Layout: appendix B; offsets in comments count from the start of each structure,
- * its size field included. */
+/* .prf bytes to struct. Layout: appendix B; offsets in comments count from the start of each
+ * structure, its size field included. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +28,11 @@ struct reader {
 
 static const char hint[] = "the file is damaged or incomplete: save it again, or use an older copy";
 
-static int bad(const struct reader *r, size_t at, const char *what, uint64_t value, uint64_t expected)
+static int bad(const struct reader *r, size_t at, const char *what, uint64_t value,
+               uint64_t expected)
 {
-    return err_set(r->err, ERR_FORMAT, hint, ".prf, offset %zu: %s is %" PRIu64 ", expected %" PRIu64, at, what, value,
+    return err_set(r->err, ERR_FORMAT, hint,
+                   ".prf, offset %zu: %s is %" PRIu64 ", expected %" PRIu64, at, what, value,
                    expected);
 }
 
@@ -50,18 +52,21 @@ static const uint8_t *record(struct reader *r, const char *what, size_t smallest
 {
     const uint8_t *p = r->data + r->pos;
     if (r->end - r->pos < SIZE_FIELD) {
-        err_set(r->err, ERR_FORMAT, hint, ".prf, offset %zu: cut short: %s expected, %zu bytes left", r->pos, what,
+        err_set(r->err, ERR_FORMAT, hint,
+                ".prf, offset %zu: cut short: %s expected, %zu bytes left", r->pos, what,
                 r->end - r->pos);
         return NULL;
     }
     uint64_t size = (uint64_t)le32(p) + SIZE_FIELD;
     if (size < smallest) {
-        err_set(r->err, ERR_FORMAT, hint, ".prf, offset %zu: size of %s is %" PRIu64 ", expected at least %zu", r->pos,
-                what, size - SIZE_FIELD, smallest - SIZE_FIELD);
+        err_set(r->err, ERR_FORMAT, hint,
+                ".prf, offset %zu: size of %s is %" PRIu64 ", expected at least %zu", r->pos, what,
+                size - SIZE_FIELD, smallest - SIZE_FIELD);
         return NULL;
     }
     if (size > r->end - r->pos) {
-        err_set(r->err, ERR_FORMAT, hint, ".prf, offset %zu: cut short: %s of %" PRIu64 " bytes, %zu left", r->pos, what,
+        err_set(r->err, ERR_FORMAT, hint,
+                ".prf, offset %zu: cut short: %s of %" PRIu64 " bytes, %zu left", r->pos, what,
                 size, r->end - r->pos);
         return NULL;
     }
@@ -110,7 +115,8 @@ static int names(struct reader *r, const uint8_t *p, size_t at, size_t len, stru
 }
 
 /* From the description byte on, function and call records are alike: body points at it. */
-static int function_body(struct reader *r, const uint8_t *p, size_t body, size_t len, struct prf_function *f)
+static int function_body(struct reader *r, const uint8_t *p, size_t body, size_t len,
+                         struct prf_function *f)
 {
     const uint8_t *b = p + body;
     f->description = b[0];
@@ -124,7 +130,8 @@ static int function_body(struct reader *r, const uint8_t *p, size_t body, size_t
     memcpy(f->spare, b + 25, sizeof f->spare);
     counts(&f->counts, b + 33);
     if (f->high < f->low)
-        return err_set(r->err, ERR_FORMAT, hint, ".prf, offset %zu: function range ends at 0x%08x before it begins at 0x%08x",
+        return err_set(r->err, ERR_FORMAT, hint,
+                       ".prf, offset %zu: function range ends at 0x%08x before it begins at 0x%08x",
                        (size_t)(b + 9 - r->data), f->high, f->low);
     return names(r, p, body + 73, len, f);
 }
@@ -158,17 +165,22 @@ static int header(struct reader *r, uint32_t offset[3])
     if (f->type != PROFILE_STATISTICAL && f->type != PROFILE_TRACE)
         return bad(r, PRF_ID_BYTES + 14, "type of profile", f->type, PROFILE_TRACE);
     if (f->type == PROFILE_STATISTICAL && f->ncalls)
-        return bad(r, PRF_ID_BYTES + 65, "number of function calls of a statistical profile", f->ncalls, 0);
+        return bad(r, PRF_ID_BYTES + 65, "number of function calls of a statistical profile",
+                   f->ncalls, 0);
     return 0;
 }
 
-/* Sections follow one another; an offset says where one begins, counted from the end of the header. */
-static int section(struct reader *r, size_t field, uint32_t offset, size_t base, uint64_t count, size_t smallest)
+/* Sections follow one another; an offset says where one begins, counted from the end of the header.
+ */
+static int section(struct reader *r, size_t field, uint32_t offset, size_t base, uint64_t count,
+                   size_t smallest)
 {
     if (offset != r->pos - base)
         return bad(r, PRF_ID_BYTES + field, "section offset", offset, r->pos - base);
     if (count > (r->end - r->pos) / smallest)
-        return err_set(r->err, ERR_FORMAT, hint, ".prf, offset %zu: cut short: %" PRIu64 " records of at least %zu bytes, %zu bytes left",
+        return err_set(r->err, ERR_FORMAT, hint,
+                       ".prf, offset %zu: cut short: %" PRIu64
+                       " records of at least %zu bytes, %zu bytes left",
                        r->pos, count, smallest, r->end - r->pos);
     return 0;
 }
@@ -269,11 +281,13 @@ static int body(struct reader *r)
     f->overlay_offset_if_none = f->noverlays ? 0 : offset[0];
     if (f->noverlays && (ret = section(r, 69, offset[0], base, f->noverlays, OVERLAY_BYTES)) < 0)
         return ret;
-    if ((ret = overlays(r)) < 0 || (ret = section(r, 73, offset[1], base, f->nfunctions, FUNCTION_SMALLEST)) < 0 ||
+    if ((ret = overlays(r)) < 0 ||
+        (ret = section(r, 73, offset[1], base, f->nfunctions, FUNCTION_SMALLEST)) < 0 ||
         (ret = functions(r)) < 0)
         return ret;
     if (f->type == PROFILE_TRACE) {
-        if ((ret = section(r, 77, offset[2], base, f->ncalls, CALL_SMALLEST + RETURN_BYTES)) < 0 || (ret = calls(r)) < 0)
+        if ((ret = section(r, 77, offset[2], base, f->ncalls, CALL_SMALLEST + RETURN_BYTES)) < 0 ||
+            (ret = calls(r)) < 0)
             return ret;
     } else if (offset[2] != 0) {
         return bad(r, PRF_ID_BYTES + 77, "trace offset of a statistical profile", offset[2], 0);

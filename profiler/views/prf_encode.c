@@ -1,4 +1,5 @@
-/* Struct to .prf bytes: header, overlays, functions, calls and returns, as appendix B lists them. */
+/* Struct to .prf bytes: header, overlays, functions, calls and returns, as appendix B lists them.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +21,7 @@ static void put(struct writer *w, const void *p, size_t n)
     w->len += n;
 }
 
-static void put8(struct writer *w, uint8_t v)
-{
-    put(w, &v, 1);
-}
+static void put8(struct writer *w, uint8_t v) { put(w, &v, 1); }
 
 static void put16le(struct writer *w, uint16_t v)
 {
@@ -46,10 +44,7 @@ static void put64le(struct writer *w, uint64_t v)
     put(w, b, sizeof b);
 }
 
-static void put_bytes(struct writer *w, const struct prf_bytes *b)
-{
-    put(w, b->data, b->len);
-}
+static void put_bytes(struct writer *w, const struct prf_bytes *b) { put(w, b->data, b->len); }
 
 static void put_string(struct writer *w, const struct prf_bytes *b)
 {
@@ -166,17 +161,20 @@ static void put_file(struct writer *w, const struct prf_file *f, uint32_t offset
 
 static bool names_fit(const struct prf_function *f)
 {
-    return f->name.len <= UINT16_MAX && f->label.len <= UINT16_MAX && f->qualified.len <= UINT16_MAX;
+    return f->name.len <= UINT16_MAX && f->label.len <= UINT16_MAX &&
+           f->qualified.len <= UINT16_MAX;
 }
 
 static int check(const struct prf_file *f, struct err *err)
 {
     for (uint32_t i = 0; i < f->nfunctions; i++)
         if (!names_fit(&f->functions[i]))
-            return err_set(err, ERR_FORMAT, "", ".prf: a name of function %u is longer than 65535 bytes", i);
+            return err_set(err, ERR_FORMAT, "",
+                           ".prf: a name of function %u is longer than 65535 bytes", i);
     for (size_t i = 0; i < 2 * (size_t)f->ncalls; i++)
         if (!names_fit(&f->calls[i].f))
-            return err_set(err, ERR_FORMAT, "", ".prf: a name of call %zu is longer than 65535 bytes", i);
+            return err_set(err, ERR_FORMAT, "",
+                           ".prf: a name of call %zu is longer than 65535 bytes", i);
     return 0;
 }
 
@@ -189,8 +187,8 @@ int prf_encode(const struct prf_file *f, uint8_t **out, size_t *len, struct err 
         return ret;
     put_file(&w, f, offset);
     if (w.len > UINT32_MAX)
-        return err_set(err, ERR_FORMAT, "save fewer call paths, or record instead", ".prf: %zu bytes are more than its offsets can say",
-                       w.len);
+        return err_set(err, ERR_FORMAT, "save fewer call paths, or record instead",
+                       ".prf: %zu bytes are more than its offsets can say", w.len);
     w.data = malloc(w.len);
     if (!w.data)
         return err_set(err, ERR_NOMEM, "", ".prf: out of memory for %zu bytes", w.len);

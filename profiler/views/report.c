@@ -35,28 +35,27 @@ int report_sort_parse(const char *text, enum report_sort *out, struct err *err)
             *out = sorts[i].sort;
             return 0;
         }
-    return err_set(err, ERR_USAGE, "sort by hits, c1, c1+children, c2, c2+children, line, name or address",
+    return err_set(err, ERR_USAGE,
+                   "sort by hits, c1, c1+children, c2, c2+children, line, name or address",
                    "no column \"%.40s\"", text);
 }
 
 /* ---- order ---- */
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
+static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-static int compare_by(const struct profile_function *a, const struct profile_function *b, enum report_sort sort)
+static int compare_by(const struct profile_function *a, const struct profile_function *b,
+                      enum report_sort sort)
 {
     switch (sort) {
-    case REPORT_SORT_HITS:        return -compare(a->hits, b->hits);
+    case REPORT_SORT_HITS: return -compare(a->hits, b->hits);
     case REPORT_SORT_C1_CHILDREN: return -compare(a->c1_children, b->c1_children);
-    case REPORT_SORT_C2:          return -compare(a->c2, b->c2);
+    case REPORT_SORT_C2: return -compare(a->c2, b->c2);
     case REPORT_SORT_C2_CHILDREN: return -compare(a->c2_children, b->c2_children);
-    case REPORT_SORT_CACHE_LINE:  return compare(a->cache_line, b->cache_line);
-    case REPORT_SORT_NAME:        return strcmp(report_shown_name(a), report_shown_name(b));
-    case REPORT_SORT_ADDRESS:     return compare(a->low, b->low);
-    default:                      return -compare(a->c1, b->c1);
+    case REPORT_SORT_CACHE_LINE: return compare(a->cache_line, b->cache_line);
+    case REPORT_SORT_NAME: return strcmp(report_shown_name(a), report_shown_name(b));
+    case REPORT_SORT_ADDRESS: return compare(a->low, b->low);
+    default: return -compare(a->c1, b->c1);
     }
 }
 
@@ -96,7 +95,8 @@ static bool shows_doubt(const struct profile *p)
 }
 
 /* Half the width of the interval that holds the true share with 95 % probability, in percent. */
-static void interval_cell(const struct profile *p, const struct profile_function *f, struct report_line *l)
+static void interval_cell(const struct profile *p, const struct profile_function *f,
+                          struct report_line *l)
 {
     char text[16];
     double low, high;
@@ -120,7 +120,8 @@ static void spread_cell(const struct profile_function *f, struct report_line *l)
 /* Parts without a cache have no such column where a spread needs the room. */
 static struct columns columns_of(const struct profile *p, bool doubt)
 {
-    struct columns c = { .doubt = doubt, .spread = p->type == PROFILE_TRACE && p->info.estimate.measurements };
+    struct columns c = { .doubt = doubt,
+                         .spread = p->type == PROFILE_TRACE && p->info.estimate.measurements };
     c.cache = !c.spread;
     for (size_t i = 0; i < p->nfunctions && !c.cache; i++)
         c.cache = p->functions[i].cache_line != PROFILE_NOT_CACHED;
@@ -133,11 +134,16 @@ static void doubt_cell(const struct profile_function *f, struct report_line *l)
     char text[8] = "";
     double percent = 100 * profile_doubt_share(f);
     if (f->doubtful && percent >= 0)
-        snprintf(text, sizeof text, percent < 0.1 ? "<0.1" : percent < 9.95 ? "%.1f" : "%.0f", percent);
+        snprintf(text, sizeof text,
+                 percent < 0.1    ? "<0.1"
+                 : percent < 9.95 ? "%.1f"
+                                  : "%.0f",
+                 percent);
     line_cell(l, text, DOUBT_COLUMNS);
 }
 
-static void head(const struct profile *p, const struct columns *c, struct report_line *l, const struct text_sink *out)
+static void head(const struct profile *p, const struct columns *c, struct report_line *l,
+                 const struct text_sink *out)
 {
     line_cell(l, "hits", COUNT_COLUMNS);
     line_cell(l, "hits%", PERCENT_COLUMNS);
@@ -162,7 +168,8 @@ static void head(const struct profile *p, const struct columns *c, struct report
     line_end(l, out);
 }
 
-static void cells(const struct profile *p, const struct profile_function *f, const struct columns *c, struct report_line *l)
+static void cells(const struct profile *p, const struct profile_function *f,
+                  const struct columns *c, struct report_line *l)
 {
     char line[8] = "-";
     line_number(l, f->hits, COUNT_COLUMNS);
@@ -188,16 +195,13 @@ static void cells(const struct profile *p, const struct profile_function *f, con
 
 /* ---- which rows ---- */
 
-static bool was_hit(const struct profile_function *f)
-{
-    return f->hits || f->c1 || f->c2;
-}
+static bool was_hit(const struct profile_function *f) { return f->hits || f->c1 || f->c2; }
 
 struct rows {
     const struct profile_function **row;
     struct profile_function *never; /* made for functions that only the ELF knows */
     size_t n, nnever;
-    size_t below; /* left out by the threshold */
+    size_t below;               /* left out by the threshold */
     struct report_names *names; /* of all functions of the profile, then of those in never */
 };
 
@@ -215,7 +219,8 @@ static void take(struct rows *r, const struct profile *p, const struct report_op
 
 static int by_address(const void *a, const void *b)
 {
-    return compare(((const struct profile_function *)a)->low, ((const struct profile_function *)b)->low);
+    return compare(((const struct profile_function *)a)->low,
+                   ((const struct profile_function *)b)->low);
 }
 
 static bool in_profile(const struct profile *p, const struct profile_function *sorted, uint64_t low)
@@ -238,8 +243,9 @@ static void take_never_hit(struct rows *r, const struct profile *p, const struct
         if (in_profile(p, sorted, s->low))
             continue;
         struct profile_function *f = &r->never[r->nnever++];
-        *f = (struct profile_function){ .name = s->name, .low = s->low, .high = s->high,
-                                        .cache_line = PROFILE_NOT_CACHED };
+        *f = (struct profile_function){
+            .name = s->name, .low = s->low, .high = s->high, .cache_line = PROFILE_NOT_CACHED
+        };
         take(r, p, o, f);
     }
     free(sorted);
@@ -251,7 +257,8 @@ static bool rows_name(struct rows *r, const struct profile *p)
     for (size_t i = 0; r->names && i < p->nfunctions; i++)
         report_names_set(r->names, i, report_shown_name(&p->functions[i]), p->functions[i].low);
     for (size_t i = 0; r->names && i < r->nnever; i++)
-        report_names_set(r->names, p->nfunctions + i, report_shown_name(&r->never[i]), r->never[i].low);
+        report_names_set(r->names, p->nfunctions + i, report_shown_name(&r->never[i]),
+                         r->never[i].low);
     return r->names != NULL;
 }
 
@@ -273,14 +280,16 @@ static bool rows_make(struct rows *r, const struct profile *p, const struct repo
     return true;
 }
 
-static size_t name_index(const struct rows *r, const struct profile *p, const struct profile_function *f)
+static size_t name_index(const struct rows *r, const struct profile *p,
+                         const struct profile_function *f)
 {
     bool hit = f >= p->functions && f < p->functions + p->nfunctions;
     return hit ? (size_t)(f - p->functions) : p->nfunctions + (size_t)(f - r->never);
 }
 
-static void row(const struct rows *r, const struct profile *p, const struct report_options *o, const struct profile_function *f,
-                const struct columns *c, struct report_line *l, const struct text_sink *out)
+static void row(const struct rows *r, const struct profile *p, const struct report_options *o,
+                const struct profile_function *f, const struct columns *c, struct report_line *l,
+                const struct text_sink *out)
 {
     char name[REPORT_LINE_BYTES];
     if (o->color && f->doubtful)
@@ -289,13 +298,15 @@ static void row(const struct rows *r, const struct profile *p, const struct repo
     if (c->doubt)
         doubt_cell(f, l);
     line_add(l, f->doubtful ? " ?" : "  ");
-    line_add(l, report_names_text(r->names, name_index(r, p, f), report_width(o) - l->columns, name, sizeof name));
+    line_add(l, report_names_text(r->names, name_index(r, p, f), report_width(o) - l->columns, name,
+                                  sizeof name));
     if (o->color && f->doubtful)
         line_escape(l, REPORT_PLAIN);
     line_end(l, out);
 }
 
-int report_functions(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+int report_functions(const struct profile *p, const struct report_options *o,
+                     const struct text_sink *out)
 {
     struct rows r = { 0 };
     struct report_line l = { .bytes = 0 };
@@ -339,17 +350,19 @@ static void totals(const struct profile *p, const struct text_sink *out)
 {
     char a[32];
     const uint64_t total[2] = { p->total_c1, p->total_c2 };
-    sink_printf(out, "total     %s hits%s", grouped(p->total_hits, a), p->type == PROFILE_STATISTICAL ? " (samples)" : "");
+    sink_printf(out, "total     %s hits%s", grouped(p->total_hits, a),
+                p->type == PROFILE_STATISTICAL ? " (samples)" : "");
     if (p->info.passes)
-        sink_printf(out, " in %s pass%s", grouped(p->info.passes, a), p->info.passes == 1 ? "" : "es");
+        sink_printf(out, " in %s pass%s", grouped(p->info.passes, a),
+                    p->info.passes == 1 ? "" : "es");
     sink_printf(out, "\n");
     for (int i = 0; i < 2; i++) {
         const struct profile_counter *c = &p->info.counter[i];
         if (!report_has_counter(p, i))
             continue;
         bool cycles = !strcmp(report_unit(c), "cycles");
-        sink_printf(out, "C%d        %s %s%s\n", i + 1, grouped(total[i], a), c->name ? c->name : "",
-                    cycles ? " cycles" : "");
+        sink_printf(out, "C%d        %s %s%s\n", i + 1, grouped(total[i], a),
+                    c->name ? c->name : "", cycles ? " cycles" : "");
     }
 }
 
@@ -363,12 +376,16 @@ static void sampling(const struct profile *p, const struct text_sink *out)
 {
     const struct profile_sampling *s = &p->info.sampling;
     char a[32], b[32];
-    sink_printf(out, "sampling  %.1f looks a second of %s asked for", sampling_rate(s), grouped(s->rate_asked, a));
+    sink_printf(out, "sampling  %.1f looks a second of %s asked for", sampling_rate(s),
+                grouped(s->rate_asked, a));
     sink_printf(out, ", %s missed", grouped(s->missed, a));
     if (s->asleep)
-        sink_printf(out, ";\n          the CPU was asleep in %s of %s (%.1f %%): those have no place above", grouped(s->asleep, a),
-                    grouped(s->looks, b), 100.0 * (double)s->asleep / (double)s->looks);
-    sink_printf(out, "\n          with 95 %% probability the true share is within +- percent of hits%%\n");
+        sink_printf(
+            out, ";\n          the CPU was asleep in %s of %s (%.1f %%): those have no place above",
+            grouped(s->asleep, a), grouped(s->looks, b),
+            100.0 * (double)s->asleep / (double)s->looks);
+    sink_printf(
+        out, "\n          with 95 %% probability the true share is within +- percent of hits%%\n");
 }
 
 static void coverage(const struct profile *p, const struct text_sink *out)
@@ -378,28 +395,36 @@ static void coverage(const struct profile *p, const struct text_sink *out)
     if (i->sampling.looks)
         sampling(p, out);
     if (i->sampling.looks && i->gaps)
-        sink_printf(out, "          the board was away %s: what ran then is not in here\n", times(i->gaps, a, sizeof a));
+        sink_printf(out, "          the board was away %s: what ran then is not in here\n",
+                    times(i->gaps, a, sizeof a));
     if (!i->events || i->sampling.looks)
         return; /* read from a .prf, which does not say */
     sink_printf(out, "coverage  %s events, %s%s lost, %s doubtful", grouped(i->events, a),
-                i->lost && i->lost_is_bound ? "at most " : "", grouped(i->lost, b), grouped(i->doubtful, c));
+                i->lost && i->lost_is_bound ? "at most " : "", grouped(i->lost, b),
+                grouped(i->doubtful, c));
     if (i->lost && p->total_c1)
-        sink_printf(out, "\n          %.2f %% of C1 seen", 100.0 * (double)(p->total_c1 - i->gap_c1) / (double)p->total_c1);
+        sink_printf(out, "\n          %.2f %% of C1 seen",
+                    100.0 * (double)(p->total_c1 - i->gap_c1) / (double)p->total_c1);
     if (i->gaps)
-        sink_printf(out, "\n          the board was away %s: what ran then is not in here", times(i->gaps, a, sizeof a));
+        sink_printf(out, "\n          the board was away %s: what ran then is not in here",
+                    times(i->gaps, a, sizeof a));
     if (i->blind_events)
-        sink_printf(out, "\n          %.1f %% of C1 ran where code may have been left unseen, %s", p->total_c1 ? 100.0 * (double)i->blind_c1 / (double)p->total_c1 : 0,
+        sink_printf(out, "\n          %.1f %% of C1 ran where code may have been left unseen, %s",
+                    p->total_c1 ? 100.0 * (double)i->blind_c1 / (double)p->total_c1 : 0,
                     times(i->blind_events, a, sizeof a));
     sink_printf(out, "\n");
     if (i->doubtful || i->blind_events)
-        sink_printf(out, "          ? marks what may in part belong to a neighbour; ?%% is how much of it at most\n");
+        sink_printf(out, "          ? marks what may in part belong to a neighbour; ?%% is how "
+                         "much of it at most\n");
 }
 
 /* What C1 rests on, where it is no count. */
 static void estimate(const struct profile *p, const struct text_sink *out)
 {
     const struct profile_estimate *e = &p->info.estimate;
-    const char *by = e->sources == EVENT_BY_STAMPS ? "time stamps" : e->sources == EVENT_BY_ARRIVALS ? "arrival times" : "stamps and arrivals";
+    const char *by = e->sources == EVENT_BY_STAMPS     ? "time stamps"
+                     : e->sources == EVENT_BY_ARRIVALS ? "arrival times"
+                                                       : "stamps and arrivals";
     char a[32];
     if (!e->is || p->type != PROFILE_TRACE || !p->total_c1)
         return;
@@ -407,7 +432,8 @@ static void estimate(const struct profile *p, const struct text_sink *out)
         sink_printf(out, "estimate  C1: a cycle table alone: nothing told how long it took\n");
         return;
     }
-    sink_printf(out, "estimate  C1: a cycle table, corrected x%.2f by %s %s;\n", e->factor, grouped(e->measurements, a), by);
+    sink_printf(out, "estimate  C1: a cycle table, corrected x%.2f by %s %s;\n", e->factor,
+                grouped(e->measurements, a), by);
     sink_printf(out, "          with 95 %% probability the true C1 is within +- percent of it\n");
 }
 
@@ -430,12 +456,16 @@ static void duration(const struct profile *p, const struct text_sink *out)
         sink_printf(out, "slow-down %s\n", slowdown_text(&slow, a, sizeof a));
 }
 
-void report_summary(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+void report_summary(const struct profile *p, const struct report_options *o,
+                    const struct text_sink *out)
 {
     report_tasks(p, o, out);
     totals(p, out);
     if (p->info.unnamed)
-        report_wrapped("names", "the ELF names no functions: they are known by address, and end where the next one that was called begins", report_width(o), out);
+        report_wrapped("names",
+                       "the ELF names no functions: they are known by address, and end where the "
+                       "next one that was called begins",
+                       report_width(o), out);
     report_unfinished(p, o, out);
     estimate(p, out);
     coverage(p, out);

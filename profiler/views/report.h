@@ -1,4 +1,5 @@
-/* Terminal reports: function list, tree, totals. At most `width` columns, plain text; colour only if asked. */
+/* Terminal reports: function list, tree, totals. At most `width` columns, plain text; colour only
+ * if asked. */
 #ifndef PROFILER_VIEWS_REPORT_H
 #define PROFILER_VIEWS_REPORT_H
 
@@ -22,33 +23,42 @@ enum report_sort {
 
 /* Zero is a good default. */
 struct report_options {
-    unsigned width;          /* columns; 0: 80. At least 64. */
-    bool color;              /* ANSI: doubtful values red; only for a terminal that wants it */
-    bool ascii;              /* tree without box-drawing characters */
+    unsigned width; /* columns; 0: 80. At least 64. */
+    bool color;     /* ANSI: doubtful values red; only for a terminal that wants it */
+    bool ascii;     /* tree without box-drawing characters */
     enum report_sort sort;
-    bool reverse;            /* else counts run down, names, addresses and cache lines up */
-    struct threshold hits;   /* only functions (call paths) whose hits meet it */
-    bool all;                /* also functions that were never hit (default: only hit ones), and every function with untraced places */
+    bool reverse;          /* else counts run down, names, addresses and cache lines up */
+    struct threshold hits; /* only functions (call paths) whose hits meet it */
+    /* also functions that were never hit (default: only hit ones), and every function with untraced
+     * places */
+    bool all;
     const struct symbols *symbols; /* source of the never-hit functions for `all`; may be NULL */
-    size_t limit;            /* rows; 0: all */
+    size_t limit;                  /* rows; 0: all */
 };
 
-/* report_sort_parse - "hits", "c1", "c1+children" (also "c1-children"), "c2", "c2+children", "line", "name",
- * "address"; -ERR_USAGE with the list in the hint. */
+/* report_sort_parse - "hits", "c1", "c1+children" (also "c1-children"), "c2", "c2+children",
+ * "line", "name", "address"; -ERR_USAGE with the list in the hint. */
 int report_sort_parse(const char *text, enum report_sort *out, struct err *err);
 
-/* report_functions - one row per function: hits, hits %, C1, C1 %, C1+children, C2, C2+children, cache line, '?'
- * if doubtful, name; an unused counter has no columns, statistical profiles show hits only. Then what was left
- * out by the threshold. Returns 0; -ERR_NOMEM: nothing was written. */
-int report_functions(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+/* report_functions - one row per function: hits, hits %, C1, C1 %, C1+children, C2, C2+children,
+ * cache line, '?' if doubtful, name; an unused counter has no columns, statistical profiles show
+ * hits only. Then what was left out by the threshold. Returns 0; -ERR_NOMEM: nothing was written.
+ */
+int report_functions(const struct profile *p, const struct report_options *o,
+                     const struct text_sink *out);
 
-/* report_tree - one row per call path, indented; children in the order of C1+children. Returns 0; -ERR_NOMEM: nothing was written. */
-int report_tree(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+/* report_tree - one row per call path, indented; children in the order of C1+children. Returns 0;
+ * -ERR_NOMEM: nothing was written. */
+int report_tree(const struct profile *p, const struct report_options *o,
+                const struct text_sink *out);
 
-/* report_summary - totals, coverage (events, lost, doubtful), passes, slow-down, counters; a few lines. */
-void report_summary(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+/* report_summary - totals, coverage (events, lost, doubtful), passes, slow-down, counters; a few
+ * lines. */
+void report_summary(const struct profile *p, const struct report_options *o,
+                    const struct text_sink *out);
 
-/* report_number - a count in at most 6 columns: "12345", "123.4k", "1.234M"; exact up to 99999. Returns buf. */
+/* report_number - a count in at most 6 columns: "12345", "123.4k", "1.234M"; exact up to 99999.
+ * Returns buf. */
 char *report_number(unsigned long long value, char *buf, size_t cap);
 
 #endif

@@ -88,8 +88,12 @@ static void seconds(struct json_writer *j, const char *key, uint64_t ns)
 
 static void slow_down(struct json_writer *j, const struct profile_info *i)
 {
-    const struct slowdown s = slowdown_of(i->board_ns, i->held_ns, i->target_cycles, i->agent_cycles);
-    const struct { const char *key; double value; } part[] = { { "times", s.times }, { "agent", s.agent }, { "moving_events", s.moving } };
+    const struct slowdown s =
+        slowdown_of(i->board_ns, i->held_ns, i->target_cycles, i->agent_cycles);
+    const struct {
+        const char *key;
+        double value;
+    } part[] = { { "times", s.times }, { "agent", s.agent }, { "moving_events", s.moving } };
     json_write_key(j, "slow_down");
     if (s.times == 0) {
         json_write_null(j);
@@ -112,7 +116,9 @@ static void member_null(struct json_writer *j, const char *key)
 /* Of a .prf: the members are there, and nothing is known. */
 static void no_coverage(struct json_writer *j)
 {
-    static const char *const keys[] = { "events", "lost", "gaps", "lost_is_bound", "lost_c1", "doubtful", "blind_events", "blind_c1", "names", "untraced_hits", "untraced" };
+    static const char *const keys[] = { "events",  "lost",          "gaps",         "lost_is_bound",
+                                        "lost_c1", "doubtful",      "blind_events", "blind_c1",
+                                        "names",   "untraced_hits", "untraced" };
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         member_null(j, keys[i]);
 }
@@ -343,11 +349,13 @@ static void estimate(struct json_writer *j, const struct profile_estimate *e)
     json_write_end(j);
 }
 
-static void function(struct json_writer *j, const struct profile *p, const struct profile_function *f)
+static void function(struct json_writer *j, const struct profile *p,
+                     const struct profile_function *f)
 {
     const char *thread = f->task ? "thread" : NULL;
-    static const char *const descriptions[] = { "unknown", "function", "vector", "exception-100", "exception-400",
-                                                "interrupt", "exception-dbr", "user-block" };
+    static const char *const descriptions[] = { "unknown",       "function",      "vector",
+                                                "exception-100", "exception-400", "interrupt",
+                                                "exception-dbr", "user-block" };
     json_write_object(j, true);
     member_string(j, "name", f->name);
     member_name(j, "linkage_name", f->linkage);
@@ -361,7 +369,10 @@ static void function(struct json_writer *j, const struct profile *p, const struc
         json_write_null(j);
     else
         json_write_uint(j, f->cache_line);
-    member_string(j, "description", thread ? thread : f->description < 8 ? descriptions[f->description] : "unknown");
+    member_string(j, "description",
+                  thread               ? thread
+                  : f->description < 8 ? descriptions[f->description]
+                                       : "unknown");
     member_uint(j, "hits", f->hits);
     member_uint(j, "c1", f->c1);
     member_uint(j, "c1_children", f->c1_children);

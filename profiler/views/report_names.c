@@ -1,5 +1,5 @@
-/* Names in few columns. Forms of a name, from the whole one to its address, are tried in turn; one that two functions have in common is no name
- * for either. */
+/* Names in few columns. Forms of a name, from the whole one to its address, are tried in turn; one
+ * that two functions have in common is no name for either. */
 #include "profiler/views/report_names.h"
 
 #include <inttypes.h>
@@ -71,7 +71,8 @@ static size_t operator_name(const char *s, const char *begin)
     return n;
 }
 
-/* Copies name with everything between open and close replaced by "..". buf has strlen(name) + 1 bytes. */
+/* Copies name with everything between open and close replaced by "..". buf has strlen(name) + 1
+ * bytes. */
 static void collapse(const char *name, char open, char close, char *buf)
 {
     unsigned depth = 0;
@@ -340,10 +341,12 @@ void report_names_set(struct report_names *t, size_t i, const char *name, uint64
         text_clean(t->entry[i].name); /* names come from files */
 }
 
-static bool takes(struct report_names *t, size_t i, enum form form, size_t columns, const char *text)
+static bool takes(struct report_names *t, size_t i, enum form form, size_t columns,
+                  const char *text)
 {
     uint64_t hash = hash_text(text);
-    return report_columns(text) <= columns && is_unique(t, form, columns, hash) && claim(t, i, hash);
+    return report_columns(text) <= columns && is_unique(t, form, columns, hash) &&
+           claim(t, i, hash);
 }
 
 char *report_names_text(struct report_names *t, size_t i, size_t columns, char *buf, size_t cap)

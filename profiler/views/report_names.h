@@ -1,4 +1,5 @@
-/* The names of one report in the columns there are: shortened where they are too long, and never so that two functions look alike. */
+/* The names of one report in the columns there are: shortened where they are too long, and never so
+ * that two functions look alike. */
 #ifndef PROFILER_VIEWS_REPORT_NAMES_H
 #define PROFILER_VIEWS_REPORT_NAMES_H
 
@@ -7,7 +8,8 @@
 
 struct report_names; /* private to report_names.c */
 
-/* report_names_new - room for n functions. NULL: out of memory. Caller frees with report_names_free(). */
+/* report_names_new - room for n functions. NULL: out of memory. Caller frees with
+ * report_names_free(). */
 struct report_names *report_names_new(size_t n);
 
 /* report_names_free - NULL is fine. */
@@ -18,10 +20,11 @@ void report_names_free(struct report_names *t);
  * low    its address: what tells namesakes apart in the last resort */
 void report_names_set(struct report_names *t, size_t i, const char *name, uint64_t low);
 
-/* report_names_text - function i's name in at most `columns` (5 at least), printable whatever it holds
- * Template arguments, then parameters, then the front of the scope give way to ".."; a form that another function of the report would have, too,
- * is passed over for one that shows what differs, or for the address. The texts of two functions differ, whatever columns each has, from 12 on.
- * Returns buf (cap bytes: four a column are enough). */
+/* report_names_text - function i's name in at most `columns` (5 at least), printable whatever it
+ * holds Template arguments, then parameters, then the front of the scope give way to ".."; a form
+ * that another function of the report would have, too, is passed over for one that shows what
+ * differs, or for the address. The texts of two functions differ, whatever columns each has, from
+ * 12 on. Returns buf (cap bytes: four a column are enough). */
 char *report_names_text(struct report_names *t, size_t i, size_t columns, char *buf, size_t cap);
 
 #endif

@@ -13,13 +13,15 @@ struct report_line {
     unsigned columns; /* as shown: escape sequences count nothing, a UTF-8 sequence one */
 };
 
-/* line_add - text that shows; line_escape - text that does not; line_number - a count, right-aligned in
- * `columns`, with a blank before it unless it is first; line_percent - "12.3" of total, the same way. */
+/* line_add - text that shows; line_escape - text that does not; line_number - a count,
+ * right-aligned in `columns`, with a blank before it unless it is first; line_percent - "12.3" of
+ * total, the same way. */
 void line_add(struct report_line *l, const char *text);
 void line_escape(struct report_line *l, const char *text);
 void line_cell(struct report_line *l, const char *text, unsigned columns);
 void line_number(struct report_line *l, unsigned long long value, unsigned columns);
-void line_percent(struct report_line *l, unsigned long long value, unsigned long long total, unsigned columns);
+void line_percent(struct report_line *l, unsigned long long value, unsigned long long total,
+                  unsigned columns);
 
 /* line_end - trailing blanks off, line feed, out, ready for the next. */
 void line_end(struct report_line *l, const struct text_sink *out);
@@ -29,7 +31,8 @@ unsigned report_columns(const char *text);
 
 /* Columns of the report, within what lines can hold. */
 unsigned report_width(const struct report_options *o);
-/* Counter i (0, 1) was counted: it has a name, or a total from a file without one. Never in a statistical profile. */
+/* Counter i (0, 1) was counted: it has a name, or a total from a file without one. Never in a
+ * statistical profile. */
 bool report_has_counter(const struct profile *p, int i);
 
 /* The name people see: qualified where others have the same. */
@@ -41,18 +44,22 @@ const char *report_unit(const struct profile_counter *c);
 void report_legend(const struct profile *p, const struct text_sink *out);
 
 /* "label     text", broken between words; what does not fit goes below it. */
-void report_wrapped(const char *label, const char *text, unsigned width, const struct text_sink *out);
+void report_wrapped(const char *label, const char *text, unsigned width,
+                    const struct text_sink *out);
 
 /* What each task took, in a table; nothing if none is known. */
-void report_tasks(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+void report_tasks(const struct profile *p, const struct report_options *o,
+                  const struct text_sink *out);
 
 /* The exception that was never returned from; nothing if there is none. */
-void report_unfinished(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+void report_unfinished(const struct profile *p, const struct report_options *o,
+                       const struct text_sink *out);
 
 /* The places that gave no events, by cause; nothing if there are none. */
-void report_untraced(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+void report_untraced(const struct profile *p, const struct report_options *o,
+                     const struct text_sink *out);
 
-#define REPORT_RED "\033[31m"
+#define REPORT_RED   "\033[31m"
 #define REPORT_PLAIN "\033[0m"
 
 #endif

@@ -7,7 +7,8 @@
 
 enum { TASKS_SHOWN = 12, COUNT_COLUMNS = 8, PERCENT_COLUMNS = 6 };
 
-static void row(const struct profile *p, const struct report_options *o, const char *name, uint64_t c1, uint64_t c2, struct report_line *l, const struct text_sink *out)
+static void row(const struct profile *p, const struct report_options *o, const char *name,
+                uint64_t c1, uint64_t c2, struct report_line *l, const struct text_sink *out)
 {
     char shown[REPORT_LINE_BYTES];
     if (report_has_counter(p, 0)) {
@@ -35,7 +36,8 @@ static void head(const struct profile *p, struct report_line *l, const struct te
     line_end(l, out);
 }
 
-void report_tasks(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+void report_tasks(const struct profile *p, const struct report_options *o,
+                  const struct text_sink *out)
 {
     struct report_line l = { .bytes = 0 };
     size_t shown = o->all || p->ntasks <= TASKS_SHOWN ? p->ntasks : TASKS_SHOWN;

@@ -8,7 +8,9 @@
 unsigned report_width(const struct report_options *o)
 {
     unsigned width = o->width ? o->width : REPORT_WIDTH;
-    return width < REPORT_WIDTH_MIN ? REPORT_WIDTH_MIN : width > REPORT_LINE_BYTES / 4 ? REPORT_LINE_BYTES / 4 : width;
+    return width < REPORT_WIDTH_MIN        ? REPORT_WIDTH_MIN
+           : width > REPORT_LINE_BYTES / 4 ? REPORT_LINE_BYTES / 4
+                                           : width;
 }
 
 bool report_has_counter(const struct profile *p, int i)
@@ -36,7 +38,8 @@ void report_legend(const struct profile *p, const struct text_sink *out)
         const struct profile_counter *c = &p->info.counter[i];
         if (!report_has_counter(p, i) || !c->name)
             continue;
-        const char *unit = report_unit(c), *estimate = i == 0 && p->info.estimate.is ? "estimate" : "";
+        const char *unit = report_unit(c),
+                   *estimate = i == 0 && p->info.estimate.is ? "estimate" : "";
         sink_printf(out, "%sC%d %s", any ? ", " : "", i + 1, c->name);
         if (*unit || *estimate)
             sink_printf(out, " (%s%s%s)", unit, *unit && *estimate ? ", " : "", estimate);
@@ -86,7 +89,8 @@ void line_number(struct report_line *l, unsigned long long value, unsigned colum
     line_cell(l, report_number(value, text, sizeof text), columns);
 }
 
-void line_percent(struct report_line *l, unsigned long long value, unsigned long long total, unsigned columns)
+void line_percent(struct report_line *l, unsigned long long value, unsigned long long total,
+                  unsigned columns)
 {
     char text[32] = "-";
     double share = total ? 100.0 * (double)value / (double)total : 0;
@@ -107,7 +111,8 @@ void line_end(struct report_line *l, const struct text_sink *out)
     l->columns = 0;
 }
 
-void report_wrapped(const char *label, const char *text, unsigned width, const struct text_sink *out)
+void report_wrapped(const char *label, const char *text, unsigned width,
+                    const struct text_sink *out)
 {
     const unsigned room = width - REPORT_LABEL;
     while (*text) {

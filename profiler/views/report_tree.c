@@ -12,12 +12,13 @@ struct tree {
     const struct profile *p;
     const struct report_options *o;
     const struct text_sink *out;
-    uint32_t *order;  /* nodes sorted by parent, then by C1+children: each node's children are a run */
-    uint32_t *first;  /* per node (and nnodes: roots): where its run begins in order */
-    uint32_t *end;    /* per node: behind its run */
-    uint32_t *at;     /* per level: place in order */
+    /* nodes sorted by parent, then by C1+children: each node's children are a run */
+    uint32_t *order;
+    uint32_t *first; /* per node (and nnodes: roots): where its run begins in order */
+    uint32_t *end;   /* per node: behind its run */
+    uint32_t *at;    /* per level: place in order */
     bool *visible;
-    size_t below;     /* call paths left out by the threshold */
+    size_t below;               /* call paths left out by the threshold */
     struct report_names *names; /* of the profile's functions */
 };
 
@@ -43,7 +44,8 @@ static int by_parent_and_cost(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
-/* A path is shown if it or a path below it meets the threshold; parents come before children in nodes. */
+/* A path is shown if it or a path below it meets the threshold; parents come before children in
+ * nodes. */
 static void find_visible(struct tree *t)
 {
     const struct profile *p = t->p;
@@ -110,10 +112,12 @@ static bool last_of_run(const struct tree *t, uint32_t level)
     return k + 1 == t->end[parent_of(t->p, t->order[k])];
 }
 
-/* Lines from the ancestors, and the node's own branch. What is too deep to be drawn is numbered instead. */
+/* Lines from the ancestors, and the node's own branch. What is too deep to be drawn is numbered
+ * instead. */
 static void indent(const struct tree *t, uint32_t level, unsigned room, struct report_line *l)
 {
-    static const char *const box[] = { "│ ", "  ", "├─", "└─" }, *const plain[] = { "| ", "  ", "+-", "`-" };
+    static const char *const box[] = { "│ ", "  ", "├─", "└─" }, *const plain[] = { "| ", "  ",
+                                                                                    "+-", "`-" };
     const char *const *draw = t->o->ascii ? plain : box;
     char number[16];
     if (level == 0)
@@ -140,7 +144,8 @@ static void row(const struct tree *t, uint32_t node, uint32_t level, struct repo
     if (red)
         line_escape(l, REPORT_PLAIN);
     indent(t, level, report_width(t->o) - l->columns, l);
-    line_add(l, report_names_text(t->names, n->function, report_width(t->o) - l->columns, name, sizeof name));
+    line_add(l, report_names_text(t->names, n->function, report_width(t->o) - l->columns, name,
+                                  sizeof name));
     line_end(l, t->out);
 }
 
@@ -185,11 +190,13 @@ static bool tree_make(struct tree *t)
     t->visible = calloc(n, sizeof *t->visible);
     t->names = report_names_new(t->p->nfunctions);
     for (size_t i = 0; t->names && i < t->p->nfunctions; i++)
-        report_names_set(t->names, i, report_shown_name(&t->p->functions[i]), t->p->functions[i].low);
+        report_names_set(t->names, i, report_shown_name(&t->p->functions[i]),
+                         t->p->functions[i].low);
     return t->order && t->first && t->end && t->at && t->visible && t->names;
 }
 
-int report_tree(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+int report_tree(const struct profile *p, const struct report_options *o,
+                const struct text_sink *out)
 {
     struct tree t = { .p = p, .o = o, .out = out };
     struct report_line l = { .bytes = 0 };

@@ -13,7 +13,8 @@ static bool same_function(const struct profile_untraced *a, const struct profile
     return a->name && b->name ? !strcmp(a->name, b->name) : a->name == b->name;
 }
 
-/* "walk, 0x8c010020 and 3 more functions": rows are by address, so those of one function lie together. */
+/* "walk, 0x8c010020 and 3 more functions": rows are by address, so those of one function lie
+ * together. */
 static void names(FILE *f, const struct profile_untraced *row, size_t n, bool all)
 {
     size_t functions = 0;
@@ -32,7 +33,8 @@ static void names(FILE *f, const struct profile_untraced *row, size_t n, bool al
         fprintf(f, " and %zu more", functions - NAMES_SHOWN);
 }
 
-static void cause(const struct profile_untraced *row, size_t n, const struct report_options *o, const struct text_sink *out)
+static void cause(const struct profile_untraced *row, size_t n, const struct report_options *o,
+                  const struct text_sink *out)
 {
     char *text = NULL;
     size_t len;
@@ -53,7 +55,8 @@ static void cause(const struct profile_untraced *row, size_t n, const struct rep
     free(text);
 }
 
-void report_untraced(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+void report_untraced(const struct profile *p, const struct report_options *o,
+                     const struct text_sink *out)
 {
     size_t places = 0;
     for (size_t i = 0; i < p->nuntraced; i++)
@@ -61,7 +64,8 @@ void report_untraced(const struct profile *p, const struct report_options *o, co
     if (!p->nuntraced)
         return;
     double share = p->total_hits ? 100.0 * (double)p->untraced_hits / (double)p->total_hits : 0;
-    sink_printf(out, "untraced  %zu place%s; %.1f %% of the hits are of functions that hold some\n", places, places == 1 ? "" : "s", share);
+    sink_printf(out, "untraced  %zu place%s; %.1f %% of the hits are of functions that hold some\n",
+                places, places == 1 ? "" : "s", share);
     for (size_t i = 0, n; i < p->nuntraced; i += n) {
         for (n = 1; i + n < p->nuntraced && p->untraced[i + n].at.cause == p->untraced[i].at.cause;)
             n++;
@@ -70,16 +74,22 @@ void report_untraced(const struct profile *p, const struct report_options *o, co
 }
 
 /* What ran from then on is the handler's, or that of interrupts. */
-void report_unfinished(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+void report_unfinished(const struct profile *p, const struct report_options *o,
+                       const struct text_sink *out)
 {
     const struct profile_unfinished *u = &p->unfinished;
     char text[400], number[16];
     if (!u->what)
         return;
-    int n = snprintf(text, sizeof text, "exception 0x%03x (%s) at %s: %s", u->vector, u->what, u->where,
-                     u->reset ? "its handler did not return before the CPU was reset" : "its handler never returned");
+    int n =
+        snprintf(text, sizeof text, "exception 0x%03x (%s) at %s: %s", u->vector, u->what, u->where,
+                 u->reset ? "its handler did not return before the CPU was reset"
+                          : "its handler never returned");
     if (!u->reset && p->total_c1 && n > 0 && (size_t)n < sizeof text)
-        snprintf(text + n, sizeof text - (size_t)n, "; the %s of C1 since then (%.1f %%) are in no function of the program but it and what it called", report_number(u->c1, number, sizeof number),
+        snprintf(text + n, sizeof text - (size_t)n,
+                 "; the %s of C1 since then (%.1f %%) are in no function of the program but it and "
+                 "what it called",
+                 report_number(u->c1, number, sizeof number),
                  100.0 * (double)u->c1 / (double)p->total_c1);
     report_wrapped("crash", text, report_width(o), out);
 }

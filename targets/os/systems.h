@@ -5,7 +5,14 @@
 #include <stdint.h>
 
 /* Members of a control block. */
-enum tasks_member { MEMBER_NEXT, MEMBER_NUMBER, MEMBER_NAME, MEMBER_STACK, MEMBER_STACK_BYTES, TASKS_MEMBERS };
+enum tasks_member {
+    MEMBER_NEXT,
+    MEMBER_NUMBER,
+    MEMBER_NAME,
+    MEMBER_STACK,
+    MEMBER_STACK_BYTES,
+    TASKS_MEMBERS
+};
 
 /* Where they are, in bytes from the block's start. */
 struct tasks_layout {
@@ -13,21 +20,24 @@ struct tasks_layout {
     uint16_t at[TASKS_MEMBERS];
 };
 
-/* A system whose tasks are in one list, linked as BSD's LIST is: next, then the address of the word that leads here. Each name of a symbol is
- * looked for as it is and with an underscore in front. */
+/* A system whose tasks are in one list, linked as BSD's LIST is: next, then the address of the word
+ * that leads here. Each name of a symbol is looked for as it is and with an underscore in front. */
 struct tasks_os {
     const char *name;
-    const char *list;     /* the word that holds the first block */
-    const char *current;  /* the word that holds the running task's */
-    const char *created;  /* a word that is another after each creation; may be missing */
-    const char *type;     /* of the block in debug information */
+    const char *list;    /* the word that holds the first block */
+    const char *current; /* the word that holds the running task's */
+    const char *created; /* a word that is another after each creation; may be missing */
+    const char *type;    /* of the block in debug information */
     const char *member[TASKS_MEMBERS]; /* there */
-    uint16_t name_bytes;  /* of the name's array */
-    uint32_t ram_low, ram_high; /* physical: where blocks and stacks may be */
-    const char *ram_top;  /* a word with the end of memory, where the first task's stack is whatever its block says; NULL: none */
+    uint16_t name_bytes;               /* of the name's array */
+    uint32_t ram_low, ram_high;        /* physical: where blocks and stacks may be */
+    /* a word with the end of memory, where the first task's stack is whatever its block says; NULL:
+     * none */
+    const char *ram_top;
     uint32_t ram_top_default; /* where there is no such word */
-    uint32_t first_number, first_bytes; /* the number of that task, and how large its stack is at least */
-    const struct tasks_layout *layout;  /* newest first; ends with a NULL version */
+    /* the number of that task, and how large its stack is at least */
+    uint32_t first_number, first_bytes;
+    const struct tasks_layout *layout; /* newest first; ends with a NULL version */
 };
 
 /* The table; ends with a NULL name. */

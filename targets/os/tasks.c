@@ -9,9 +9,9 @@
 enum {
     PHYS = 0x1FFFFFFF,
     LAYOUTS_MOST = 8,
-    NUMBER_MOST = 1 << 24,   /* of a task: more is no number */
+    NUMBER_MOST = 1 << 24, /* of a task: more is no number */
     STACK_MOST = 16 << 20,
-    NEAR = 64                /* bytes: members so near each other are read in one go */
+    NEAR = 64 /* bytes: members so near each other are read in one go */
 };
 
 struct tasks {
@@ -19,13 +19,13 @@ struct tasks {
     const struct tasks_os *os;
     uint32_t list, current, created, ram_top; /* addresses; 0: no such symbol */
     struct tasks_layout layout[LAYOUTS_MOST];
-    size_t nlayouts;       /* that have not been ruled out; 1 once one has shown to be right */
+    size_t nlayouts; /* that have not been ruled out; 1 once one has shown to be right */
     uint32_t next_context;
     struct task row[TASKS_MOST], found[TASKS_MOST];
     size_t n;
     size_t unseen;
-    bool known;            /* row is of a look at which `sign` was read */
-    uint32_t sign;         /* what tells that a task was created */
+    bool known;    /* row is of a look at which `sign` was read */
+    uint32_t sign; /* what tells that a task was created */
 };
 
 /* ---- which system ---- */
@@ -40,13 +40,16 @@ static uint32_t symbol(const struct image *im, const char *name)
     return im->lookup(im, name, &at) || im->lookup(im, with, &at) ? (uint32_t)at : 0;
 }
 
-/* Debug information of another system's struct of that name, or of a later one's, is not believed further than it can be. */
-static bool layout_by_debug(const struct image *im, const struct tasks_os *os, struct tasks_layout *out)
+/* Debug information of another system's struct of that name, or of a later one's, is not believed
+ * further than it can be. */
+static bool layout_by_debug(const struct image *im, const struct tasks_os *os,
+                            struct tasks_layout *out)
 {
     *out = (struct tasks_layout){ .version = "debug information" };
     for (int i = 0; i < TASKS_MEMBERS; i++) {
         uint64_t at, bytes;
-        if (!im->member || !im->member(im, os->type, os->member[i], &at, &bytes) || at > UINT16_MAX || at % 4)
+        if (!im->member || !im->member(im, os->type, os->member[i], &at, &bytes) ||
+            at > UINT16_MAX || at % 4)
             return false;
         out->at[i] = (uint16_t)at;
     }
@@ -56,7 +59,8 @@ static bool layout_by_debug(const struct image *im, const struct tasks_os *os, s
 static void choose_layouts(struct tasks *t)
 {
     t->nlayouts = layout_by_debug(t->im, t->os, &t->layout[0]);
-    for (const struct tasks_layout *l = t->os->layout; l->version && t->nlayouts < LAYOUTS_MOST; l++)
+    for (const struct tasks_layout *l = t->os->layout; l->version && t->nlayouts < LAYOUTS_MOST;
+         l++)
         t->layout[t->nlayouts++] = *l;
 }
 
@@ -98,18 +102,21 @@ struct task *tasks_list(struct tasks *t, size_t *n)
 static bool in_ram(const struct tasks_os *os, uint32_t addr, uint32_t bytes)
 {
     uint32_t phys = addr & PHYS;
-    return addr % 4 == 0 && addr < 0xE0000000 && phys >= os->ram_low && phys < os->ram_high && bytes <= os->ram_high - phys;
+    return addr % 4 == 0 && addr < 0xE0000000 && phys >= os->ram_low && phys < os->ram_high &&
+           bytes <= os->ram_high - phys;
 }
 
 /* 1; 0: there is no such memory. */
-static int words(const struct tasks_memory *m, uint32_t addr, uint32_t *w, size_t n, struct err *err)
+static int words(const struct tasks_memory *m, uint32_t addr, uint32_t *w, size_t n,
+                 struct err *err)
 {
     int ret = m->words(m->ctx, addr, w, n, err);
     return ret == -ERR_FAULT ? 0 : ret < 0 ? ret : 1;
 }
 
 /* Two words that may be anywhere, in as few looks as that takes. */
-static int two_words(const struct tasks_memory *m, uint32_t a, uint32_t b, uint32_t out[2], struct err *err)
+static int two_words(const struct tasks_memory *m, uint32_t a, uint32_t b, uint32_t out[2],
+                     struct err *err)
 {
     uint32_t w[NEAR / 4 + 1];
     if (b - a <= NEAR) {
@@ -138,7 +145,8 @@ static bool to_name(const struct tasks *t, const uint32_t *w, char *name)
 }
 
 /* Where the first task's stack really is. */
-static int first_stack(const struct tasks *t, const struct tasks_memory *m, struct task *k, struct err *err)
+static int first_stack(const struct tasks *t, const struct tasks_memory *m, struct task *k,
+                       struct err *err)
 {
     uint32_t top = t->os->ram_top_default, bytes = MAX(t->os->first_bytes, k->high - k->low);
     int ret = t->ram_top ? words(m, t->ram_top, &top, 1, err) : 1;
@@ -150,15 +158,19 @@ static int first_stack(const struct tasks *t, const struct tasks_memory *m, stru
 }
 
 /* 1: a task; 0: that is none; -ERR_*. */
-static int read_block(const struct tasks *t, const struct tasks_memory *m, const struct tasks_layout *l, struct task *k, struct err *err)
+static int read_block(const struct tasks *t, const struct tasks_memory *m,
+                      const struct tasks_layout *l, struct task *k, struct err *err)
 {
-    uint32_t stack[2], name[TASKS_NAME / 4], bytes = MIN((uint32_t)t->os->name_bytes, (uint32_t)TASKS_NAME);
+    uint32_t stack[2], name[TASKS_NAME / 4],
+        bytes = MIN((uint32_t)t->os->name_bytes, (uint32_t)TASKS_NAME);
     int ret = words(m, k->block + l->at[MEMBER_NAME], name, bytes / 4, err);
     if (ret > 0)
-        ret = two_words(m, k->block + l->at[MEMBER_STACK], k->block + l->at[MEMBER_STACK_BYTES], stack, err);
+        ret = two_words(m, k->block + l->at[MEMBER_STACK], k->block + l->at[MEMBER_STACK_BYTES],
+                        stack, err);
     if (ret <= 0)
         return ret;
-    if (k->number < 0 || k->number > NUMBER_MOST || !to_name(t, name, k->name) || !stack[1] || stack[1] > STACK_MOST || !in_ram(t->os, stack[0], stack[1]))
+    if (k->number < 0 || k->number > NUMBER_MOST || !to_name(t, name, k->name) || !stack[1] ||
+        stack[1] > STACK_MOST || !in_ram(t->os, stack[0], stack[1]))
         return 0;
     k->low = stack[0];
     k->high = stack[0] + stack[1];
@@ -168,7 +180,8 @@ static int read_block(const struct tasks *t, const struct tasks_memory *m, const
 /* ---- the list ---- */
 
 /* 1: the list is whole, *n tasks of it; 0: it makes no sense by this layout, or just now. */
-static int walk(struct tasks *t, const struct tasks_memory *m, const struct tasks_layout *l, size_t *n, struct err *err)
+static int walk(struct tasks *t, const struct tasks_memory *m, const struct tasks_layout *l,
+                size_t *n, struct err *err)
 {
     uint32_t block, link = t->list, w[NEAR / 4 + 1];
     uint32_t next = l->at[MEMBER_NEXT], far = l->at[MEMBER_NUMBER] - next;
@@ -186,8 +199,10 @@ static int walk(struct tasks *t, const struct tasks_memory *m, const struct task
             return 0;
         uint32_t after = w[0];
         if (ret > 0)
-            ret = far <= NEAR ? words(m, block + next, w, far / 4 + 1, err) : words(m, block + l->at[MEMBER_NUMBER], w, 1, err);
-        t->found[*n] = (struct task){ .block = block, .number = (int32_t)w[far <= NEAR ? far / 4 : 0] };
+            ret = far <= NEAR ? words(m, block + next, w, far / 4 + 1, err)
+                              : words(m, block + l->at[MEMBER_NUMBER], w, 1, err);
+        t->found[*n] =
+            (struct task){ .block = block, .number = (int32_t)w[far <= NEAR ? far / 4 : 0] };
         if (ret > 0)
             ret = read_block(t, m, l, &t->found[*n], err);
         link = block + next;
@@ -201,7 +216,8 @@ static bool same_task(const struct task *a, const struct task *b)
     return a->block == b->block && a->number == b->number;
 }
 
-/* What was known keeps its context. 1 if something is new; one that is gone shows by its successor, or by their number. */
+/* What was known keeps its context. 1 if something is new; one that is gone shows by its successor,
+ * or by their number. */
 static int take(struct tasks *t, size_t n, uint32_t current)
 {
     int changed = n != t->n;
@@ -210,7 +226,8 @@ static int take(struct tasks *t, size_t n, uint32_t current)
         for (size_t j = 0; j < t->n && !was; j++)
             was = same_task(&t->row[j], k) ? &t->row[j] : NULL;
         k->context = was ? was->context : t->next_context++;
-        k->told = was && was->told && was->low == k->low && was->high == k->high && !strcmp(was->name, k->name);
+        k->told = was && was->told && was->low == k->low && was->high == k->high &&
+                  !strcmp(was->name, k->name);
         k->current = k->block == current;
         changed |= !k->told;
     }

@@ -11,10 +11,15 @@
 
 /* What the caller may choose; all zero gives the defaults. */
 struct s12z_options {
-    const char *chip;         /* "s12zvml128" (default), a row of s12z_chips(); static strings only */
-    bool fast_clock;          /* after SYNC change to BDCFCLK (CLKSW): faster, but follows the program's PLL */
-    bool keep_clocks;         /* BDCCIS: memory stays reachable in STOP; the part then draws more current */
-    struct probe *pdo;        /* captures PDO and PDOCLK beside the adapter; borrowed until close. NULL: the adapter itself, if it can */
+    /* "s12zvml128" (default), a row of s12z_chips(); static strings only */
+    const char *chip;
+    /* after SYNC change to BDCFCLK (CLKSW): faster, but follows the program's PLL */
+    bool fast_clock;
+    /* BDCCIS: memory stays reachable in STOP; the part then draws more current */
+    bool keep_clocks;
+    /* captures PDO and PDOCLK beside the adapter; borrowed until close. NULL: the adapter itself,
+     * if it can */
+    struct probe *pdo;
     bool allow_security_byte; /* flash_write may change 0xFFFE00-0xFFFE0F */
 };
 
@@ -33,15 +38,17 @@ const struct s12z_chip *s12z_chips(void);
  * p      borrowed until close; must offer BDC (else -ERR_UNSUPPORTED)
  * opt    copied; NULL: defaults
  * out    state TARGET_DETACHED: nothing has been put on the wire yet. Close with out->ops->close().
- * attach() gives -ERR_SECURED for a secured part and leaves the target DETACHED with the link up: the monitor command
- * `unsecure` works then. */
-int s12z_open(struct probe *p, const struct s12z_options *opt, struct target **out, struct err *err);
+ * attach() gives -ERR_SECURED for a secured part and leaves the target DETACHED with the link up:
+ * the monitor command `unsecure` works then. */
+int s12z_open(struct probe *p, const struct s12z_options *opt, struct target **out,
+              struct err *err);
 
-/* s12z_target_ops - the driver's table without a board: registers, canonical addresses. Static lifetime; its functions that
- * take a target are for open ones. */
+/* s12z_target_ops - the driver's table without a board: registers, canonical addresses. Static
+ * lifetime; its functions that take a target are for open ones. */
 const struct target_ops *s12z_target_ops(void);
 
 /* s12z_insn_text - as target_ops.insn. */
-size_t s12z_insn_text(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian, struct insn *out);
+size_t s12z_insn_text(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian,
+                      struct insn *out);
 
 #endif

@@ -1,5 +1,6 @@
-/* Encodings no document we could read settles, each a named setting with its default (docs/unverified.md). The decoder tries
- * the variants of those marked [stream] on a capture and says which are consistent; docs/unverified.md has the bench test of each. */
+/* Encodings no document we could read settles, each a named setting with its default
+ * (docs/unverified.md). The decoder tries the variants of those marked [stream] on a capture and
+ * says which are consistent; docs/unverified.md has the bench test of each. */
 #ifndef TARGETS_S12Z_SETTINGS_H
 #define TARGETS_S12Z_SETTINGS_H
 
@@ -11,33 +12,52 @@ enum s12z_edge_rule { S12Z_EDGES_BOTH, S12Z_EDGES_RISING, S12Z_EDGES_FALLING };
 
 struct s12z_settings {
     /* [stream] row 3: PDO is sampled at ... */
-    uint8_t edge_rule;         /* enum s12z_edge_rule; default both: PDOCLK toggles once a bit */
-    bool first_edge_is_clock;  /* the first edge after idle samples the first bit; default true */
+    uint8_t edge_rule;        /* enum s12z_edge_rule; default both: PDOCLK toggles once a bit */
+    bool first_edge_is_clock; /* the first edge after idle samples the first bit; default true */
     /* [stream] row 4: bytes of a PTHF line on the wire: 6 (default) or 5 */
     uint8_t pthf_bytes;
-    /* [stream] row 5: JMP/JSR whose general operand is a static address (AA, AB) makes a PTIB; default false */
+    /* [stream] row 5: JMP/JSR whose general operand is a static address (AA, AB) makes a PTIB;
+     * default false */
     bool static_operand_is_indirect;
     /* [stream] row 5: SWI, SYS, TRAP and SPARE make a PTVB; default true */
     bool software_exceptions_traced;
     /* [stream] BRSET/BRCLR and DBcc/TBcc make a bit like Bcc (2.10); default true both */
     bool bit_branches_traced, loop_branches_traced;
-    /* [stream] row 6: stamps count from the last line (default) or, false, from the last change of flow: those correct no times */
+    /* [stream] row 6: stamps count from the last line (default) or, false, from the last change of
+     * flow: those correct no times */
     bool stamp_from_line;
-    /* [stream] row 11: multi-byte fields have their low byte in the lower byte of the line (default) */
+    /* [stream] row 11: multi-byte fields have their low byte in the lower byte of the line
+     * (default) */
     bool low_byte_first;
 };
 struct s12z_settings s12z_settings_default(void);
 
-/* BDCFCLK (CLKSW=1) in bus clocks: SYNC then measures the bus clock, from which the flash gets its divider (1.1, recalled). */
+/* BDCFCLK (CLKSW=1) in bus clocks: SYNC then measures the bus clock, from which the flash gets its
+ * divider (1.1, recalled). */
 enum { S12Z_BDCFCLK_PER_BUS = 1 };
 /* Field codes, row 7 and 2.2. */
 enum { S12Z_TALIGN_END = 0, S12Z_TALIGN_BEGIN = 1, S12Z_TALIGN_MID = 2 };
-enum { S12Z_TRCMOD_NORMAL = 0, S12Z_TRCMOD_LOOP1 = 1, S12Z_TRCMOD_DETAIL = 2, S12Z_TRCMOD_PURE_PC = 3 };
+enum {
+    S12Z_TRCMOD_NORMAL = 0,
+    S12Z_TRCMOD_LOOP1 = 1,
+    S12Z_TRCMOD_DETAIL = 2,
+    S12Z_TRCMOD_PURE_PC = 3
+};
 enum { S12Z_RANGE_SEPARATE = 0, S12Z_RANGE_INSIDE = 1, S12Z_RANGE_OUTSIDE = 2 };
-enum { S12Z_SCR_NONE = 0, S12Z_SCR_FINAL = 3 }; /* in each CxSC field; 1 and 2: the other two states in ascending order */
+/* in each CxSC field; 1 and 2: the other two states in ascending order */
+enum { S12Z_SCR_NONE = 0, S12Z_SCR_FINAL = 3 };
 enum { S12Z_TRANGE_ALL = 0, S12Z_TRANGE_TO_D = 1, S12Z_TRANGE_FROM_C = 2, S12Z_TRANGE_C_TO_D = 3 };
 enum { S12Z_EEVE_OFF = 0, S12Z_EEVE_ENTRY = 1, S12Z_EEVE_STATE = 2, S12Z_EEVE_GATE = 3 };
-/* Places of BDCCSR bits that are recalled or derived (1.7); s12z/driver/dbg.h has the whole register. */
-enum { S12Z_AT_STEAL = 11, S12Z_AT_WAIT = 7, S12Z_AT_STOP = 6, S12Z_AT_RAMWF = 5, S12Z_AT_RDINV = 2, S12Z_AT_ILLACC = 1, S12Z_AT_ILLCMD = 0 };
+/* Places of BDCCSR bits that are recalled or derived (1.7); s12z/driver/dbg.h has the whole
+ * register. */
+enum {
+    S12Z_AT_STEAL = 11,
+    S12Z_AT_WAIT = 7,
+    S12Z_AT_STOP = 6,
+    S12Z_AT_RAMWF = 5,
+    S12Z_AT_RDINV = 2,
+    S12Z_AT_ILLACC = 1,
+    S12Z_AT_ILLCMD = 0
+};
 
 #endif

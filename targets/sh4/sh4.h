@@ -9,32 +9,39 @@
 #include "probe/probe.h"
 #include "targets/target.h"
 
-/* What the caller may choose; all zero gives the defaults. (Not named sh4_config: the board model has one.) */
+/* What the caller may choose; all zero gives the defaults. (Not named sh4_config: the board model
+ * has one.) */
 struct sh4_options {
-    const char *variant;     /* "sh7750" (default), "sh7091"; copied by name, static strings only */
-    bool big_endian;         /* byte order of the part (its MD5 pin) */
-    bool allow_private;      /* use the private H-UDI commands: ASE break, ASE boot, ASERAM, status read */
-    uint32_t agent_ram;      /* target RAM the agent may use for tracing; 0: 0x8C004000 */
-    uint32_t agent_ram_bytes;/* 0: 48 KB */
-    uint32_t tck_hz;         /* wanted wire clock; 0: leave the adapter's */
-    bool tck_auto;           /* it was found by trying, with BYPASS: try it with SDDR at attach, and lower it when words are damaged */
+    const char *variant; /* "sh7750" (default), "sh7091"; copied by name, static strings only */
+    bool big_endian;     /* byte order of the part (its MD5 pin) */
+    /* use the private H-UDI commands: ASE break, ASE boot, ASERAM, status read */
+    bool allow_private;
+    uint32_t agent_ram;       /* target RAM the agent may use for tracing; 0: 0x8C004000 */
+    uint32_t agent_ram_bytes; /* 0: 48 KB */
+    uint32_t tck_hz;          /* wanted wire clock; 0: leave the adapter's */
+    /* it was found by trying, with BYPASS: try it with SDDR at attach, and lower it when words are
+     * damaged */
+    bool tck_auto;
 };
 #define SH4_AGENT_RAM_DEFAULT 0x8C004000u
-#define SH4_AGENT_RAM_BYTES (48u * 1024u)
+#define SH4_AGENT_RAM_BYTES   (48u * 1024u)
 
 /* sh4_open - a target on the far end of the adapter's JTAG pins
  * p      borrowed until close; must offer JTAG (else -ERR_UNSUPPORTED)
  * opt    copied; NULL: defaults without private commands
  * out    state TARGET_DETACHED: nothing has been put on the wire yet. Close with out->ops->close().
- * Without allow_private everything goes through an agent that is already in target RAM (resident); with it
- * the agent is put into ASERAM, and nothing in target memory is touched before a breakpoint is set. */
+ * Without allow_private everything goes through an agent that is already in target RAM (resident);
+ * with it the agent is put into ASERAM, and nothing in target memory is touched before a breakpoint
+ * is set. */
 int sh4_open(struct probe *p, const struct sh4_options *opt, struct target **out, struct err *err);
 
-/* sh4_target_ops - the driver's table without a board: counter events, canonical addresses, registers, for
- * `probeprof events` and for symbols. Static lifetime; its functions that take a target are for open ones. */
+/* sh4_target_ops - the driver's table without a board: counter events, canonical addresses,
+ * registers, for `probeprof events` and for symbols. Static lifetime; its functions that take a
+ * target are for open ones. */
 const struct target_ops *sh4_target_ops(void);
 
-/* sh4_insn - as target_ops.insn: double precision and 64-bit moves only where nothing else is possible, since FPSCR is not known. */
+/* sh4_insn - as target_ops.insn: double precision and 64-bit moves only where nothing else is
+ * possible, since FPSCR is not known. */
 size_t sh4_insn(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian, struct insn *out);
 
 #endif

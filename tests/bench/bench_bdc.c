@@ -1,5 +1,6 @@
 /* What an S12Z on a BDM pod costs, for bench_probe.py --pods to count. In the rig.
- *   bench_bdc PROBE commands|read|write|flash|phrases|lines N      N: BDC commands, KB, KB, KB, KB by no loader, trace buffers */
+ *   bench_bdc PROBE commands|read|write|flash|phrases|lines N      N: BDC commands, KB, KB, KB, KB
+ * by no loader, trace buffers */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,8 @@ static int memory(struct s12z_target *t, bool write, size_t kilobytes, struct er
 {
     int ret = 0;
     for (size_t at = 0; ret == 0 && at < kilobytes * 1024; at += RAM_STEP) /* the same RAM again */
-        ret = write ? s12z_write_raw(t, RAM, 0, block, RAM_STEP, err) : s12z_read_raw(t, RAM, 0, block, RAM_STEP, err);
+        ret = write ? s12z_write_raw(t, RAM, 0, block, RAM_STEP, err)
+                    : s12z_read_raw(t, RAM, 0, block, RAM_STEP, err);
     return ret;
 }
 
@@ -54,7 +56,8 @@ static int run(struct probe *p, const char *what, size_t n, struct err *err)
     struct s12z_options opt = { 0 };
     struct target *t;
     struct target_stop stop;
-    int ret = n <= MOST_KB ? s12z_open(p, &opt, &t, err) : err_set(err, ERR_USAGE, "", "at most %d", MOST_KB);
+    int ret = n <= MOST_KB ? s12z_open(p, &opt, &t, err)
+                           : err_set(err, ERR_USAGE, "", "at most %d", MOST_KB);
     if (ret < 0)
         return ret;
     ret = t->ops->attach(t, err);
@@ -64,8 +67,10 @@ static int run(struct probe *p, const char *what, size_t n, struct err *err)
         ret = t->ops->poll(t, 1000000, &stop, err);
     s12z_of(t)->no_loader = *what == 'p';
     if (ret >= 0)
-        ret = *what == 'c' ? commands(s12z_of(t), n, err) : *what == 'f' || *what == 'p' ? flash(s12z_of(t), n, err) : *what == 'l' ? lines(s12z_of(t), n, err)
-              : memory(s12z_of(t), *what == 'w', n, err);
+        ret = *what == 'c'                   ? commands(s12z_of(t), n, err)
+              : *what == 'f' || *what == 'p' ? flash(s12z_of(t), n, err)
+              : *what == 'l'                 ? lines(s12z_of(t), n, err)
+                                             : memory(s12z_of(t), *what == 'w', n, err);
     t->ops->close(t);
     return ret;
 }

@@ -1,12 +1,21 @@
-/* Events per second through the call tree: a program that makes calls as real ones do (mostly leaf calls from
- * loops, some depth, some recursion, an interrupt now and then), fed in batches as from a queue. */
+/* Events per second through the call tree: a program that makes calls as real ones do (mostly leaf
+ * calls from loops, some depth, some recursion, an interrupt now and then), fed in batches as from
+ * a queue. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "profiler/core/calltree.h"
 
-enum { NFUNCTIONS = 500, CODE = 0x8C010000, FUNCTION_BYTES = 256, BATCH = 1 << 16, BATCHES = 16, ROUNDS = 20, DEPTH = 14 };
+enum {
+    NFUNCTIONS = 500,
+    CODE = 0x8C010000,
+    FUNCTION_BYTES = 256,
+    BATCH = 1 << 16,
+    BATCHES = 16,
+    ROUNDS = 20,
+    DEPTH = 14
+};
 
 static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
 {
@@ -27,17 +36,20 @@ struct program {
     uint64_t c1, c2;
 };
 
-/* A function calls a few others only, the same ones every time: that is what keeps call trees small. */
+/* A function calls a few others only, the same ones every time: that is what keeps call trees
+ * small. */
 static struct event step(struct program *p)
 {
     uint32_t pc = CODE + p->function[p->depth] * FUNCTION_BYTES + 8;
-    struct event e = { .flags = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_SP };
+    struct event e = { .flags = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 |
+                                EVENT_HAS_SP };
     p->c1 += 10 + next(&p->seed) % 100;
     p->c2 += next(&p->seed) % 2;
     e.c1 = p->c1;
     e.c2 = p->c2;
     if (p->depth == 0 || (p->depth < DEPTH && next(&p->seed) % 100 < 49)) {
-        uint32_t slot = next(&p->seed) % 8 == 0 ? 1 : 0, callee = (p->function[p->depth] * 7 + slot * 13 + 1) % NFUNCTIONS;
+        uint32_t slot = next(&p->seed) % 8 == 0 ? 1 : 0,
+                 callee = (p->function[p->depth] * 7 + slot * 13 + 1) % NFUNCTIONS;
         callee = p->depth > 4 && next(&p->seed) % 4 ? NFUNCTIONS - 1 - slot : callee;
         e.kind = EVENT_CALL;
         e.pc = pc + slot * 8;
@@ -77,9 +89,10 @@ int main(void)
     calltree_nodes(t, &nodes);
     double seconds = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
     const struct calltree_stats *s = calltree_stats(t);
-    printf("calltree: %.1f M events/s (%.1f ns each; %zu call paths, %llu unwinds, %llu orphan returns)\n",
-           (double)n / seconds / 1e6, seconds * 1e9 / (double)n, nodes, (unsigned long long)s->unwinds,
-           (unsigned long long)s->orphan_returns);
+    printf("calltree: %.1f M events/s (%.1f ns each; %zu call paths, %llu unwinds, %llu orphan "
+           "returns)\n",
+           (double)n / seconds / 1e6, seconds * 1e9 / (double)n, nodes,
+           (unsigned long long)s->unwinds, (unsigned long long)s->orphan_returns);
     calltree_free(t);
     free(events);
     return 0;

@@ -1,6 +1,8 @@
-/* The peer of bench_s12z_decode: libipt's block decoder on an Intel PT trace of like shape. The same random program, its blocks as x86-64
- * code; the same run, each branch a TNT bit, each return and indirect call a TIP (no return compression, as on S12Z). Blocks are counted by
- * address, no call tree is built: the comparison favours libipt. Skips, saying so, when built without libipt-dev. */
+/* The peer of bench_s12z_decode: libipt's block decoder on an Intel PT trace of like shape. The
+ * same random program, its blocks as x86-64 code; the same run, each branch a TNT bit, each return
+ * and indirect call a TIP (no return compression, as on S12Z). Blocks are counted by address, no
+ * call tree is built: the comparison favours libipt. Skips, saying so, when built without
+ * libipt-dev. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +27,8 @@ static unsigned end_bytes(const struct synth_block *b)
 {
     switch (b->kind) {
     case SYNTH_BRANCH: return 6;
-    case SYNTH_GOTO: case SYNTH_CALL: return 5;
+    case SYNTH_GOTO:
+    case SYNTH_CALL: return 5;
     case SYNTH_RETURN: return 1;
     default: return 2;
     }
@@ -57,12 +60,28 @@ static void translate(const struct synth *s, struct x86 *x)
         memset(p, 0x90, b->fill);
         p += b->fill;
         switch ((enum synth_kind)b->kind) {
-        case SYNTH_BRANCH: p[0] = 0x0F; p[1] = 0x85; put_rel(p + 2, behind, x->start[b->target]); break;
-        case SYNTH_GOTO: p[0] = 0xE9; put_rel(p + 1, behind, x->start[b->target]); break;
-        case SYNTH_CALL: p[0] = 0xE8; put_rel(p + 1, behind, x->start[b->target * s->opt.per_function]); break;
-        case SYNTH_CALL_IND: p[0] = 0xFF; p[1] = 0xD0; break;
+        case SYNTH_BRANCH:
+            p[0] = 0x0F;
+            p[1] = 0x85;
+            put_rel(p + 2, behind, x->start[b->target]);
+            break;
+        case SYNTH_GOTO:
+            p[0] = 0xE9;
+            put_rel(p + 1, behind, x->start[b->target]);
+            break;
+        case SYNTH_CALL:
+            p[0] = 0xE8;
+            put_rel(p + 1, behind, x->start[b->target * s->opt.per_function]);
+            break;
+        case SYNTH_CALL_IND:
+            p[0] = 0xFF;
+            p[1] = 0xD0;
+            break;
         case SYNTH_RETURN: p[0] = 0xC3; break;
-        default: p[0] = 0x0F; p[1] = 0x0B; break;
+        default:
+            p[0] = 0x0F;
+            p[1] = 0x0B;
+            break;
         }
     }
 }
@@ -96,7 +115,8 @@ static void put_ip(struct pt_encoder *e, enum pt_packet_type type, uint64_t ip)
 
 static void encode(const struct synth *s, const struct x86 *x, struct pt_encoder *e)
 {
-    struct pt_packet psb = { .type = ppt_psb }, end = { .type = ppt_psbend }, mode = { .type = ppt_mode };
+    struct pt_packet psb = { .type = ppt_psb }, end = { .type = ppt_psbend },
+                     mode = { .type = ppt_mode };
     mode.payload.mode.leaf = pt_mol_exec;
     mode.payload.mode.bits.exec.csl = 1;
     put(e, &psb);
@@ -155,7 +175,12 @@ static int one(unsigned blocks, const char *name, unsigned per, unsigned calls, 
     struct pt_config c;
     double best = 1e9;
     uint64_t branches = 0;
-    synth_new(&s, &(struct synth_options){ .seed = 7, .blocks = blocks, .per_function = per, .call_percent = calls, .goto_percent = 5, .loops = loops });
+    synth_new(&s, &(struct synth_options){ .seed = 7,
+                                           .blocks = blocks,
+                                           .per_function = per,
+                                           .call_percent = calls,
+                                           .goto_percent = 5,
+                                           .loops = loops });
     synth_run_branches(&s, BRANCHES);
     translate(&s, &x);
     int fd = mkstemp(file);
@@ -180,7 +205,8 @@ static int one(unsigned blocks, const char *name, unsigned per, unsigned calls, 
         best = b - a < best ? b - a : best;
     }
     remove(file);
-    printf("| %6u | %-8s | %6.1f | %s\n", blocks, name, (double)s.nbranches / best / 1e6, branches == s.nbranches ? "" : "COUNTS DIFFER");
+    printf("| %6u | %-8s | %6.1f | %s\n", blocks, name, (double)s.nbranches / best / 1e6,
+           branches == s.nbranches ? "" : "COUNTS DIFFER");
     fflush(stdout);
     free(trace);
     free(count);

@@ -1,5 +1,6 @@
-/* What turns a logic analyser's samples into edges: MB of samples a second of CPU time, for lines that stand, that are at work at a bus of 50 MHz,
- * and at the limit of four samples a bit; then into lines. */
+/* What turns a logic analyser's samples into edges: MB of samples a second of CPU time, for lines
+ * that stand, that are at work at a bus of 50 MHz, and at the limit of four samples a bit; then
+ * into lines. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Lines of 64 bits with a pause behind each: per_bit samples a bit, `idle` of 256 bit times still. */
+/* Lines of 64 bits with a pause behind each: per_bit samples a bit, `idle` of 256 bit times still.
+ */
 static void fill(uint8_t *p, size_t samples, unsigned unit, unsigned per_bit, unsigned idle)
 {
     unsigned clk = 0, data = 0;
@@ -30,7 +32,8 @@ static void fill(uint8_t *p, size_t samples, unsigned unit, unsigned per_bit, un
         if (k % per_bit == 0 && bit >= idle && bit % 68 < 64) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             clk ^= 1;
-            data = bit % 68 < 8 ? bit % 68 == 0 : bit % 68 < 40 ? 0 : seed >> 63; /* a PTIB without branches, with any address */
+            /* a PTIB without branches, with any address */
+            data = bit % 68 < 8 ? bit % 68 == 0 : bit % 68 < 40 ? 0 : seed >> 63;
         }
         p[k * unit] = (uint8_t)(clk << 1 | data);
     }
@@ -62,10 +65,11 @@ static void measure(const char *name, const uint8_t *p, unsigned unit, bool deco
             s12z_edges_feed(&edges, out, n);
     }
     double took = now() - begun;
-    printf("%-44s %8.0f MB/s %8.0f M samples/s %7.1f M edges/s%s", name, BYTES / took / 1e6, (double)samples / took / 1e6, (double)all / took / 1e6,
-           decode ? "" : "\n");
+    printf("%-44s %8.0f MB/s %8.0f M samples/s %7.1f M edges/s%s", name, BYTES / took / 1e6,
+           (double)samples / took / 1e6, (double)all / took / 1e6, decode ? "" : "\n");
     if (decode)
-        printf(" %llu lines, %llu bad\n", (unsigned long long)stream.lines, (unsigned long long)stream.bad);
+        printf(" %llu lines, %llu bad\n", (unsigned long long)stream.lines,
+               (unsigned long long)stream.bad);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
-/* 32-bit DR scans, an SH-4's memory, or a debug session as far as a certain step, through an adapter, for bench_probe.py to count what
- * they cost. In the rig.
- *   bench_probe scans PROBE HZ N PER_BATCH      bench_probe read|write PROBE HZ KILOBYTES
- *   bench_probe session PROBE HZ N STAGE        every stage up to this one; the last of them N times */
+/* 32-bit DR scans, an SH-4's memory, or a debug session as far as a certain step, through an
+ * adapter, for bench_probe.py to count what they cost. In the rig. bench_probe scans PROBE HZ N
+ * PER_BATCH      bench_probe read|write PROBE HZ KILOBYTES bench_probe session PROBE HZ N STAGE
+ * every stage up to this one; the last of them N times */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,15 @@
 #include "profiler/core/symbols.h"
 #include "targets/sh4/sh4.h"
 
-enum { MOST_SCANS = 16384, MOST_KB = 256, ADDR = 0x8C020000, WAIT_NS = 1000000, SLICE_NS = 2000000, REG_PC = 16, EVENTS = 1 << 16 };
+enum {
+    MOST_SCANS = 16384,
+    MOST_KB = 256,
+    ADDR = 0x8C020000,
+    WAIT_NS = 1000000,
+    SLICE_NS = 2000000,
+    REG_PC = 16,
+    EVENTS = 1 << 16
+};
 #define TUTORIAL SOURCE_DIR "/docs/examples/profexam/profexam.elf"
 
 /* SDDR gives each word back with the next scan. */
@@ -34,7 +42,8 @@ static int scans(struct probe *p, size_t n, size_t batch, struct err *err)
         ret = p->driver->jtag->execute(p, ops + i, n - i < batch ? n - i : batch, err);
     for (size_t i = 1; ret == 0 && i < n; i++)
         if (le32(in[i]) != le32(out[i - 1]))
-            ret = err_set(err, ERR_PROTOCOL, "", "scan %zu: %08x, %08x was sent", i, le32(in[i]), le32(out[i - 1]));
+            ret = err_set(err, ERR_PROTOCOL, "", "scan %zu: %08x, %08x was sent", i, le32(in[i]),
+                          le32(out[i - 1]));
     return ret;
 }
 
@@ -44,7 +53,8 @@ static int memory(struct probe *p, bool write, size_t kilobytes, struct err *err
     struct sh4_options opt = { .allow_private = true };
     struct target *t;
     struct target_stop stop;
-    int ret = kilobytes <= MOST_KB ? sh4_open(p, &opt, &t, err) : err_set(err, ERR_USAGE, "", "at most %d KB", MOST_KB);
+    int ret = kilobytes <= MOST_KB ? sh4_open(p, &opt, &t, err)
+                                   : err_set(err, ERR_USAGE, "", "at most %d KB", MOST_KB);
     if (ret < 0)
         return ret;
     ret = t->ops->attach(t, err);
@@ -53,7 +63,8 @@ static int memory(struct probe *p, bool write, size_t kilobytes, struct err *err
     if (ret >= 0)
         ret = t->ops->poll(t, 1000000, &stop, err);
     if (ret >= 0 && kilobytes)
-        ret = write ? t->ops->write_mem(t, ADDR, 0, block, kilobytes * 1024, err) : t->ops->read_mem(t, ADDR, 0, block, kilobytes * 1024, err);
+        ret = write ? t->ops->write_mem(t, ADDR, 0, block, kilobytes * 1024, err)
+                    : t->ops->read_mem(t, ADDR, 0, block, kilobytes * 1024, err);
     t->ops->close(t);
     return ret;
 }
@@ -95,7 +106,8 @@ static int load(struct session *s, struct err *err)
     const struct image *im = ret == 0 ? symbols_image(s->sym) : NULL;
     for (size_t i = 0; ret == 0 && i < im->nsections; i++)
         if (im->sections[i].data)
-            ret = s->t->ops->write_mem(s->t, im->sections[i].addr, 0, im->sections[i].data, im->sections[i].size, err);
+            ret = s->t->ops->write_mem(s->t, im->sections[i].addr, 0, im->sections[i].data,
+                                       im->sections[i].size, err);
     if (ret < 0)
         return ret;
     put_le32(pc, (uint32_t)im->entry);
@@ -133,7 +145,8 @@ static int breakpoint(struct session *s, struct err *err)
     const struct image *im = symbols_image(s->sym);
     uint64_t at = 0;
     struct resume how = { .kind = RESUME_CONTINUE, .set_pc = true, .pc = im->entry };
-    int ret = im->lookup(im, "main", &at) ? s->t->ops->insert_bp(s->t, BP_SOFT, at, 2, err) : err_set(err, ERR_NOT_FOUND, "", "no main()");
+    int ret = im->lookup(im, "main", &at) ? s->t->ops->insert_bp(s->t, BP_SOFT, at, 2, err)
+                                          : err_set(err, ERR_NOT_FOUND, "", "no main()");
     if (ret == 0)
         ret = s->t->ops->resume(s->t, &how, err);
     if (ret == 0)
@@ -167,9 +180,13 @@ static int drain(struct session *s, struct err *err)
 
 static int session(struct probe *p, const char *last, size_t n, struct err *err)
 {
-    static const struct { const char *name; int (*run)(struct session *s, struct err *err); } stages[] = {
-        { "attach", attach }, { "reset", reset }, { "load", load }, { "verify", verify }, { "step", step }, { "breakpoint", breakpoint },
-        { "arm", arm }, { "go", go }, { "drain", drain },
+    static const struct {
+        const char *name;
+        int (*run)(struct session *s, struct err *err);
+    } stages[] = {
+        { "attach", attach }, { "reset", reset }, { "load", load },
+        { "verify", verify }, { "step", step },   { "breakpoint", breakpoint },
+        { "arm", arm },       { "go", go },       { "drain", drain },
     };
     struct session s = { .p = p };
     int ret = 0;
@@ -189,17 +206,20 @@ static int session(struct probe *p, const char *last, size_t n, struct err *err)
 
 int main(int argc, char **argv)
 {
-    const struct probe_config cfg = { .speed_hz = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0 };
+    const struct probe_config cfg = { .speed_hz =
+                                          argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0 };
     size_t n = argc > 4 ? strtoul(argv[4], NULL, 10) : 0;
     struct probe *p;
     struct err err = { .code = ERR_OK };
     if (argc < 5) {
-        fprintf(stderr, "usage: bench_probe scans PROBE HZ N PER_BATCH | read|write PROBE HZ KILOBYTES | session PROBE HZ N STAGE\n");
+        fprintf(stderr, "usage: bench_probe scans PROBE HZ N PER_BATCH | read|write PROBE HZ "
+                        "KILOBYTES | session PROBE HZ N STAGE\n");
         return 2;
     }
     int ret = probe_open(argv[2], &cfg, &p, &err);
     if (ret == 0) {
-        ret = strcmp(argv[1], "scans") == 0               ? scans(p, n, argc > 5 ? strtoul(argv[5], NULL, 10) : n, &err)
+        ret = strcmp(argv[1], "scans") == 0
+                  ? scans(p, n, argc > 5 ? strtoul(argv[5], NULL, 10) : n, &err)
               : strcmp(argv[1], "session") == 0 && argc > 5 ? session(p, argv[5], n, &err)
                                                             : memory(p, argv[1][0] == 'w', n, &err);
         probe_close(p);

@@ -1,11 +1,14 @@
-/* Round trips and bytes per second over the remote protocol: our server on the simulated board and on plain
- * memory, QEMU's stub (r2d board) and gdbserver (a process of this machine), with the same client.
+/* Round trips and bytes per second over the remote protocol: our server on the simulated board and
+ * on plain memory, QEMU's stub (r2d board) and gdbserver (a process of this machine), with the same
+ * client.
  *
- * usage: bench_rsp [MILLISECONDS PER ROW] [ROWS]     ROWS: letters out of "gmLWXsZ", one a row in the order below
- * The peers take turns within each row, in slices of a ROUNDS'th of the time, so that what else the machine does meets all of
- * them alike. Printed are the median of the slices and, behind a slash, the best one: on a busy machine slices come in two
- * sorts, with and without a wait for a core. "wire" is the share of the time spent in scans of the simulated wire (with
- * the board behind it), "target" that in calls of the target, wire included; beside them the TCK clocks of an operation. */
+ * usage: bench_rsp [MILLISECONDS PER ROW] [ROWS]     ROWS: letters out of "gmLWXsZ", one a row in
+ * the order below The peers take turns within each row, in slices of a ROUNDS'th of the time, so
+ * that what else the machine does meets all of them alike. Printed are the median of the slices
+ * and, behind a slash, the best one: on a busy machine slices come in two sorts, with and without a
+ * wait for a core. "wire" is the share of the time spent in scans of the simulated wire (with the
+ * board behind it), "target" that in calls of the target, wire included; beside them the TCK clocks
+ * of an operation. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -35,10 +38,13 @@ enum { BUF = 1 << 20, TEXT_BYTES = 65536, ROUNDS = 31 };
 enum row { ROW_G, ROW_M4, ROW_M, ROW_MW, ROW_X, ROW_STEP, ROW_BP, NROWS };
 enum column { OURS, OURS_RAM, QEMU, GDBSERVER, NCOLUMNS };
 
-static const char *const row_names[NROWS] = { "g, round trips/s", "m of 4 bytes, /s", "m largest, MB/s", "M largest, MB/s",
-                                              "X largest, MB/s", "steps/s", "Z0 + z0, pairs/s" };
+static const char *const row_names[NROWS] = { "g, round trips/s", "m of 4 bytes, /s",
+                                              "m largest, MB/s",  "M largest, MB/s",
+                                              "X largest, MB/s",  "steps/s",
+                                              "Z0 + z0, pairs/s" };
 static const char row_letters[NROWS + 1] = "gmLWXsZ"; /* to choose rows by */
-static const char *const column_names[NCOLUMNS] = { "probeprof sim:sh7750", "probeprof RAM", "qemu-system-sh4", "gdbserver" };
+static const char *const column_names[NCOLUMNS] = { "probeprof sim:sh7750", "probeprof RAM",
+                                                    "qemu-system-sh4", "gdbserver" };
 
 /* What the server's process tells the client's; in shared memory. */
 struct shared {
@@ -70,22 +76,29 @@ static uint64_t now_ns(void)
 static struct shared *timed_into;
 static const struct target_ops *timed_inner;
 
-#define TIMED(name, params, args)                                                                                      \
-    static int timed_##name params                                                                                     \
-    {                                                                                                                  \
-        uint64_t start = now_ns();                                                                                     \
-        int ret = timed_inner->name args;                                                                              \
-        atomic_fetch_add(&timed_into->target_ns, now_ns() - start);                                                    \
-        return ret;                                                                                                    \
+#define TIMED(name, params, args)                                   \
+    static int timed_##name params                                  \
+    {                                                               \
+        uint64_t start = now_ns();                                  \
+        int ret = timed_inner->name args;                           \
+        atomic_fetch_add(&timed_into->target_ns, now_ns() - start); \
+        return ret;                                                 \
     }
-TIMED(resume, (struct target *t, const struct resume *how, struct err *err), (t, how, err))
-TIMED(poll, (struct target *t, uint64_t ns, struct target_stop *stop, struct err *err), (t, ns, stop, err))
-TIMED(read_reg, (struct target *t, unsigned n, uint8_t *buf, struct err *err), (t, n, buf, err))
-TIMED(write_reg, (struct target *t, unsigned n, const uint8_t *buf, struct err *err), (t, n, buf, err))
-TIMED(read_mem, (struct target *t, uint64_t a, unsigned w, uint8_t *b, size_t n, struct err *err), (t, a, w, b, n, err))
-TIMED(write_mem, (struct target *t, uint64_t a, unsigned w, const uint8_t *b, size_t n, struct err *err), (t, a, w, b, n, err))
-TIMED(insert_bp, (struct target *t, enum bp_kind k, uint64_t a, unsigned n, struct err *err), (t, k, a, n, err))
-TIMED(remove_bp, (struct target *t, enum bp_kind k, uint64_t a, unsigned n, struct err *err), (t, k, a, n, err))
+TIMED(resume, (struct target * t, const struct resume *how, struct err *err), (t, how, err))
+TIMED(poll, (struct target * t, uint64_t ns, struct target_stop *stop, struct err *err),
+      (t, ns, stop, err))
+TIMED(read_reg, (struct target * t, unsigned n, uint8_t *buf, struct err *err), (t, n, buf, err))
+TIMED(write_reg, (struct target * t, unsigned n, const uint8_t *buf, struct err *err),
+      (t, n, buf, err))
+TIMED(read_mem, (struct target * t, uint64_t a, unsigned w, uint8_t *b, size_t n, struct err *err),
+      (t, a, w, b, n, err))
+TIMED(write_mem,
+      (struct target * t, uint64_t a, unsigned w, const uint8_t *b, size_t n, struct err *err),
+      (t, a, w, b, n, err))
+TIMED(insert_bp, (struct target * t, enum bp_kind k, uint64_t a, unsigned n, struct err *err),
+      (t, k, a, n, err))
+TIMED(remove_bp, (struct target * t, enum bp_kind k, uint64_t a, unsigned n, struct err *err),
+      (t, k, a, n, err))
 
 static void time_target(struct target *t, struct target_ops *wrapped, struct shared *shared)
 {
@@ -152,7 +165,8 @@ static struct target *open_board(struct shared *shared)
     struct target *t = NULL;
     struct err err;
     timed_into = shared;
-    if (probe_open("sim:sh7750", &cfg, &probe, &err) < 0 || part_choose("", "sim:sh7750", &part, &err) < 0)
+    if (probe_open("sim:sh7750", &cfg, &probe, &err) < 0 ||
+        part_choose("", "sim:sh7750", &part, &err) < 0)
         fail("board", &err);
     time_wire(probe);
     if (part->open(part, probe, &opt, &t, &err) < 0)
@@ -170,7 +184,8 @@ static void serve(struct target *t, struct shared *shared)
     time_target(t, &wrapped, shared);
     uv_loop_init(&loop);
     if (worker_start(&(struct worker_config){ .target = t, .loop = &loop }, &w, &err) < 0 ||
-        gdb_server_start(&(struct gdb_server_config){ .worker = w, .loop = &loop }, &server, &err) < 0 ||
+        gdb_server_start(&(struct gdb_server_config){ .worker = w, .loop = &loop }, &server, &err) <
+            0 ||
         gdb_server_listen(server, "127.0.0.1:0", &err) < 0)
         fail("server", &err);
     atomic_store(&shared->port, gdb_server_port(server));
@@ -228,8 +243,10 @@ static pid_t start_other(enum column column, unsigned *port)
     char address[32];
     *port = free_port();
     snprintf(address, sizeof address, column == QEMU ? "tcp:127.0.0.1:%u" : "127.0.0.1:%u", *port);
-    const char *const qemu[] = { "qemu-system-sh4", "-M", "r2d", "-display", "none", "-serial", "null", "-monitor", "none",
-                                 "-S", "-gdb", address, NULL };
+    const char *const qemu[] = {
+        "qemu-system-sh4", "-M",   "r2d", "-display", "none",  "-serial", "null",
+        "-monitor",        "none", "-S",  "-gdb",     address, NULL
+    };
     const char *const gdbserver[] = { "gdbserver", address, "/bin/sleep", "1000", NULL };
     return start_program(column == QEMU ? qemu : gdbserver);
 }
@@ -242,9 +259,9 @@ struct client {
     size_t packet_size;
     char *out, *in;
     size_t in_len;
-    const char *reply;    /* payload of the last answer */
+    const char *reply; /* payload of the last answer */
     size_t reply_len;
-    uint64_t text, pc;    /* writable memory, a program */
+    uint64_t text, pc; /* writable memory, a program */
     size_t text_bytes;
     unsigned bp_kind;
 };
@@ -325,8 +342,8 @@ static bool is(const struct client *c, const char *text)
 /* ---- rows: a prepared packet, sent again and again ---- */
 
 struct job {
-    char packet[2][64];  /* sent in turn; [1] empty: only the first */
-    size_t body;         /* bytes of filling behind the first packet's text */
+    char packet[2][64]; /* sent in turn; [1] empty: only the first */
+    size_t body;        /* bytes of filling behind the first packet's text */
     char fill;
 };
 
@@ -371,7 +388,8 @@ static bool one_operation(struct client *c, const struct job *j)
     return round_trip(c, j, 0) && (!j->packet[1][0] || round_trip(c, j, 1));
 }
 
-static void measure(struct client *c, enum row row, uint64_t slice_ns, struct shared *shared, struct result *r)
+static void measure(struct client *c, enum row row, uint64_t slice_ns, struct shared *shared,
+                    struct result *r)
 {
     struct job j;
     size_t bytes = prepare(c, row, &j);
@@ -430,7 +448,8 @@ static bool prepare_ram(struct client *c)
     return true;
 }
 
-/* The largest writable mapping of the process under gdbserver is its stack; its PC comes from the table of threads. */
+/* The largest writable mapping of the process under gdbserver is its stack; its PC comes from the
+ * table of threads. */
 static bool prepare_host(struct client *c, pid_t server)
 {
     char path[64], line[512];
@@ -493,13 +512,17 @@ static void open_peer(struct peer *p, enum column column)
 {
     unsigned port;
     p->client = (struct client){ .fd = -1, .out = malloc(BUF), .in = malloc(BUF) };
-    p->pid = column <= OURS_RAM ? start_ours(column == OURS_RAM, p->shared, &port) : start_other(column, &port);
+    p->pid = column <= OURS_RAM ? start_ours(column == OURS_RAM, p->shared, &port)
+                                : start_other(column, &port);
     struct client *c = &p->client;
     p->ok = c->out && c->in && port && (c->fd = dial(port)) >= 0 && begin(c);
     if (p->ok)
-        p->ok = column == OURS_RAM ? prepare_ram(c) : column == GDBSERVER ? prepare_host(c, p->pid) : prepare_sh4(c);
+        p->ok = column == OURS_RAM    ? prepare_ram(c)
+                : column == GDBSERVER ? prepare_host(c, p->pid)
+                                      : prepare_sh4(c);
     if (!p->ok)
-        fprintf(stderr, "bench_rsp: %s could not be measured (not installed?)\n", column_names[column]);
+        fprintf(stderr, "bench_rsp: %s could not be measured (not installed?)\n",
+                column_names[column]);
 }
 
 static void close_peer(struct peer *p)
@@ -525,10 +548,11 @@ static void print_cell(struct result *r, enum row row, bool board)
     if (n > 0) {
         qsort(r->samples[row], n, sizeof r->samples[row][0], by_value);
         const struct sample *m = &r->samples[row][n / 2];
-        int len = snprintf(cell, sizeof cell, r->bytes[row] ? "%.1f / %.1f" : "%.0f / %.0f", m->value,
-                           r->samples[row][n - 1].value);
+        int len = snprintf(cell, sizeof cell, r->bytes[row] ? "%.1f / %.1f" : "%.0f / %.0f",
+                           m->value, r->samples[row][n - 1].value);
         if (board)
-            snprintf(cell + len, sizeof cell - (size_t)len, " (target %.0f%%, wire %.0f%%, %.0f TCK)", 100 * m->target_share,
+            snprintf(cell + len, sizeof cell - (size_t)len,
+                     " (target %.0f%%, wire %.0f%%, %.0f TCK)", 100 * m->target_share,
                      100 * m->wire_share, m->clocks);
         else if (r->bytes[row])
             snprintf(cell + len, sizeof cell - (size_t)len, " (%zu B)", r->bytes[row]);
@@ -564,7 +588,8 @@ int main(int argc, char **argv)
 {
     unsigned ms = argc > 1 ? (unsigned)atoi(argv[1]) : 1500;
     const char *rows = argc > 2 ? argv[2] : row_letters;
-    struct shared *shared = mmap(NULL, NCOLUMNS * sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct shared *shared = mmap(NULL, NCOLUMNS * sizeof *shared, PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct peer *peers = calloc(NCOLUMNS, sizeof *peers);
     if (shared == MAP_FAILED || !peers || !ms)
         return 2;

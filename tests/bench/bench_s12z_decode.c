@@ -1,8 +1,10 @@
-/* S12Z profiling lines to counts: branches a second through line codec, flow walker, block counts and call tree on one core, for
- * programs of 256, 4096 and 65536 blocks. CPU seconds, so that a loaded machine does not show; best of some rounds.
+/* S12Z profiling lines to counts: branches a second through line codec, flow walker, block counts
+ * and call tree on one core, for programs of 256, 4096 and 65536 blocks. CPU seconds, so that a
+ * loaded machine does not show; best of some rounds.
  *
- * The rows are: branches with few, some and many calls between. "boards" is how many PDO pins at their full rate (25 Mbit/s, bus at 50 MHz) that trace is: what a branch takes on the wire depends on how
- * many of them share a line. */
+ * The rows are: branches with few, some and many calls between. "boards" is how many PDO pins at
+ * their full rate (25 Mbit/s, bus at 50 MHz) that trace is: what a branch takes on the wire depends
+ * on how many of them share a line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -123,8 +125,10 @@ static int one(const char *name, const struct synth_options *opt, bool as_wire)
     synth_run_branches(&p, BRANCHES);
     uint8_t *wire = wire_of(&p, &nwire);
     r = (struct receiver){ .program = &p, .place = r.batch };
-    if (!wire || calltree_new(&(struct calltree_config){ .resolve = resolve, .resolve_ctx = &p }, &r.tree, NULL) < 0
-        || s12z_flow_new(&p.image, &set, on_event, &r, &r.flow, NULL) < 0)
+    if (!wire ||
+        calltree_new(&(struct calltree_config){ .resolve = resolve, .resolve_ctx = &p }, &r.tree,
+                     NULL) < 0 ||
+        s12z_flow_new(&p.image, &set, on_event, &r, &r.flow, NULL) < 0)
         return 1;
     s12z_flow_set_place(r.flow, &r.place);
     for (int k = 0; k < ROUNDS; k++) {
@@ -139,8 +143,10 @@ static int one(const char *name, const struct synth_options *opt, bool as_wire)
     if (t->branches != (uint64_t)ROUNDS * p.nbranches || s12z_flow_check(r.flow, &pc) || t->resyncs)
         return fprintf(stderr, "%s: counts are wrong\n", name), 1;
     calltree_nodes(r.tree, &nnodes);
-    double rate = (double)p.nbranches / best, board = PIN * (double)p.nbranches / (8.0 * (double)nwire);
-    printf("| %6u | %-12s | %-5s | %6.1f | %5.2f | %5.1f | %6zu |\n", opt->blocks, name, as_wire ? "bytes" : "lines", rate / 1e6,
+    double rate = (double)p.nbranches / best,
+           board = PIN * (double)p.nbranches / (8.0 * (double)nwire);
+    printf("| %6u | %-12s | %-5s | %6.1f | %5.2f | %5.1f | %6zu |\n", opt->blocks, name,
+           as_wire ? "bytes" : "lines", rate / 1e6,
            (double)r.events / ROUNDS * 1000 / (double)p.nbranches, rate / board, nnodes);
     fflush(stdout);
     calltree_free(r.tree);
@@ -153,19 +159,29 @@ static int one(const char *name, const struct synth_options *opt, bool as_wire)
 /* bench_s12z_decode [BLOCKS [SHAPE [lines|bytes]]]: one row alone, for profilers. */
 int main(int argc, char **argv)
 {
-    static const struct { const char *name; unsigned per, calls; bool loops; } shapes[] = {
-        { "branches", 128, 1, true }, { "mixed", 32, 6, true }, { "calls", 8, 20, false } };
+    static const struct {
+        const char *name;
+        unsigned per, calls;
+        bool loops;
+    } shapes[] = { { "branches", 128, 1, true },
+                   { "mixed", 32, 6, true },
+                   { "calls", 8, 20, false } };
     static const unsigned sizes[] = { 256, 4096, 65536 };
     int ret = 0;
     puts("| blocks | shape        | as    | M br/s | ev/kb | boards | paths |");
     for (unsigned s = 0; s < 3; s++)
         for (unsigned k = 0; k < 3; k++)
             for (int wire = 0; wire < 2; wire++) {
-                if ((argc > 1 && (unsigned)atoi(argv[1]) != sizes[k]) || (argc > 2 && strcmp(argv[2], shapes[s].name) != 0)
-                    || (argc > 3 && strcmp(argv[3], wire ? "bytes" : "lines") != 0))
+                if ((argc > 1 && (unsigned)atoi(argv[1]) != sizes[k]) ||
+                    (argc > 2 && strcmp(argv[2], shapes[s].name) != 0) ||
+                    (argc > 3 && strcmp(argv[3], wire ? "bytes" : "lines") != 0))
                     continue;
-                struct synth_options o = { .seed = 7, .blocks = sizes[k], .per_function = shapes[s].per, .call_percent = shapes[s].calls,
-                                           .goto_percent = 5, .loops = shapes[s].loops };
+                struct synth_options o = { .seed = 7,
+                                           .blocks = sizes[k],
+                                           .per_function = shapes[s].per,
+                                           .call_percent = shapes[s].calls,
+                                           .goto_percent = 5,
+                                           .loops = shapes[s].loops };
                 ret |= one(shapes[s].name, &o, wire);
             }
     return ret;

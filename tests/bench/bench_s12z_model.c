@@ -1,5 +1,6 @@
-/* Instructions per second of the S12Z board model: an integer loop, a memory loop, one of calls and returns, each without and with
- * code profiling armed (sent over PDO; armed again when the buffer overflows). Seconds are of this process's CPU time. */
+/* Instructions per second of the S12Z board model: an integer loop, a memory loop, one of calls and
+ * returns, each without and with code profiling armed (sent over PDO; armed again when the buffer
+ * overflows). Seconds are of this process's CPU time. */
 #include <stdio.h>
 #include <time.h>
 
@@ -39,8 +40,9 @@ static void measure(const char *name, const uint8_t *code, size_t n, bool profil
     } while ((dt = now_s() - t0) < 1.0);
     insns = m.cpu->instructions - insns;
     cycles = m.cpu->cycles - cycles;
-    printf("%-16s %-10s %7.1f M instructions/s  %7.1f M cycles/s  %.2f cycles/instruction", name, profiling ? "profiling" : "",
-           (double)insns / dt / 1e6, (double)cycles / dt / 1e6, insns ? (double)cycles / (double)insns : 0.0);
+    printf("%-16s %-10s %7.1f M instructions/s  %7.1f M cycles/s  %.2f cycles/instruction", name,
+           profiling ? "profiling" : "", (double)insns / dt / 1e6, (double)cycles / dt / 1e6,
+           insns ? (double)cycles / (double)insns : 0.0);
     if (profiling)
         printf("  armed %u times", arms);
     printf("\n");

@@ -1,5 +1,6 @@
-/* Where the target cycles of one trace event go: the agent on a bare core of the model, everything in cache.
- * usage: bench_sh4_agent [KIND]      with a kind (call, return, jump, pointer, interrupt, rte): every instruction */
+/* Where the target cycles of one trace event go: the agent on a bare core of the model, everything
+ * in cache. usage: bench_sh4_agent [KIND]      with a kind (call, return, jump, pointer, interrupt,
+ * rte): every instruction */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,18 +17,17 @@ enum { ROUNDS = 40, WARM = 20, AGENT_MAX = 0x1000, IRQ = 0x400 };
 enum kind { CALL, RETURN, JUMP, POINTER, INTERRUPT, RTE, NKINDS };
 static const char *const kind_name[] = { "call", "return", "jump", "pointer", "interrupt", "rte" };
 
-static const char source[] =
-    "main: mov #60,r9\n mov #0,r8\n"
-    "m_loop: mov.l l_f,r1\n jsr @r1\n add #1,r8\n" /* CALL, RETURN */
-    "bsr t\n nop\n"                                /* CALL, JUMP, RETURN */
-    "mov.l l_v,r2\n mov.l @r2,r3\n jsr @r3\n nop\n" /* POINTER, RETURN */
-    "m_irq: nop\n nop\n nop\n"
-    "dt r9\n bf m_loop\n nop\n"
-    "m_end: bra m_end\n nop\n"
-    ".align 2\n l_f: .long f\n l_v: .long v_ptr\n"
-    "f: rts\n nop\n"
-    "t: bra f\n nop\n"
-    ".align 2\n v_ptr: .long f\n";
+static const char source[] = "main: mov #60,r9\n mov #0,r8\n"
+                             "m_loop: mov.l l_f,r1\n jsr @r1\n add #1,r8\n" /* CALL, RETURN */
+                             "bsr t\n nop\n"                                /* CALL, JUMP, RETURN */
+                             "mov.l l_v,r2\n mov.l @r2,r3\n jsr @r3\n nop\n" /* POINTER, RETURN */
+                             "m_irq: nop\n nop\n nop\n"
+                             "dt r9\n bf m_loop\n nop\n"
+                             "m_end: bra m_end\n nop\n"
+                             ".align 2\n l_f: .long f\n l_v: .long v_ptr\n"
+                             "f: rts\n nop\n"
+                             "t: bra f\n nop\n"
+                             ".align 2\n v_ptr: .long f\n";
 
 struct tally {
     unsigned events, cycles;
@@ -115,7 +115,8 @@ int main(int argc, char **argv)
     sh4_cpu_poke(&r.cpu, RIG_VBR + 0x600, rte, 4);
     rig_arm(&r, &(struct sh4_trace_request){ 0 });
     watch(&r, t);
-    printf("cycles from the trap to the stub, from the interrupt to the program's handler; all in cache\n");
+    printf("cycles from the trap to the stub, from the interrupt to the program's handler; all in "
+           "cache\n");
     for (int k = 0; k < NKINDS; k++) {
         if (t[k].events)
             printf("%-10s %6.1f\n", kind_name[k], (double)t[k].cycles / t[k].events);

@@ -1,5 +1,5 @@
-/* What the SH-4 driver costs on the wire: TCK clocks and adapter transfers per operation, wire bits a byte, and
- * the host's time with the simulated board. usage: bench_sh4_driver [sim:sh7750] */
+/* What the SH-4 driver costs on the wire: TCK clocks and adapter transfers per operation, wire bits
+ * a byte, and the host's time with the simulated board. usage: bench_sh4_driver [sim:sh7750] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +51,14 @@ static void do_step_and_registers(void)
 }
 static void do_read4(void) { must(t->ops->read_mem(t, DATA, 0, block, 4, &err), "read"); }
 static void do_write4(void) { must(t->ops->write_mem(t, DATA, 0, block, 4, &err), "write"); }
-static void do_read64k(void) { must(t->ops->read_mem(t, DATA, 0, block, sizeof block, &err), "read"); }
-static void do_write64k(void) { must(t->ops->write_mem(t, DATA, 0, block, sizeof block, &err), "write"); }
+static void do_read64k(void)
+{
+    must(t->ops->read_mem(t, DATA, 0, block, sizeof block, &err), "read");
+}
+static void do_write64k(void)
+{
+    must(t->ops->write_mem(t, DATA, 0, block, sizeof block, &err), "write");
+}
 static void do_break(void)
 {
     must(t->ops->insert_bp(t, BP_SOFT, CODE, 2, &err), "insert");
@@ -71,7 +77,8 @@ static void measure(const char *name, void (*op)(void), int times, double bytes)
     printf("%-28s %9.0f TCK %7.1f transfers %10.1f us host", name, (double)(tck1 - tck0) / times,
            (double)(tr1 - tr0) / times, 1e6 * took / times);
     if (bytes > 0)
-        printf("   %.2f bits/byte, %.2f MB/s", (double)(tck1 - tck0) / times / bytes, bytes * times / took / 1e6);
+        printf("   %.2f bits/byte, %.2f MB/s", (double)(tck1 - tck0) / times / bytes,
+               bytes * times / took / 1e6);
     printf("\n");
 }
 
@@ -83,7 +90,8 @@ static void set(unsigned reg, uint32_t v)
 
 int main(int argc, char **argv)
 {
-    static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, &sh4_board_sh7091, NULL };
+    static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, &sh4_board_sh7091,
+                                                           NULL };
     static const uint8_t loop[] = { 0x01, 0x70, 0xFD, 0xAF, 0x09, 0x00 }; /* add #1,r0; bra; nop */
     struct probe_config cfg = { .boards = boards };
     struct sh4_options opt = { .allow_private = true };

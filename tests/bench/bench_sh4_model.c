@@ -1,6 +1,6 @@
-/* Instructions per second of the SH-4 core, caches and both counters on: an integer loop, a memory-heavy one, an
- * FPU one, the tutorial program, and any 32-bit little-endian SH ELF given as argument (run from its entry).
- * Seconds are of this process's CPU time. */
+/* Instructions per second of the SH-4 core, caches and both counters on: an integer loop, a
+ * memory-heavy one, an FPU one, the tutorial program, and any 32-bit little-endian SH ELF given as
+ * argument (run from its entry). Seconds are of this process's CPU time. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,8 @@ static const char memory_loop[] = /* copies 64 KB with a checksum, byte, word an
 static const char fpu_loop[] =
     "  fldi1 fr0\n fldi1 fr1\n fldi0 fr2\n mov.l n,r4\n mov.l buf,r1\n fldi1 fr4\n"
     "loop: fadd fr0,fr2\n fmul fr4,fr1\n fmac fr0,fr1,fr3\n fmov.s fr3,@r1\n fmov.s @r1,fr5\n"
-    "  fsub fr1,fr5\n fcmp/gt fr5,fr2\n dt r4\n bf loop\n mov.l n,r4\n fldi0 fr2\n fldi0 fr3\n bra loop\n nop\n"
+    "  fsub fr1,fr5\n fcmp/gt fr5,fr2\n dt r4\n bf loop\n mov.l n,r4\n fldi0 fr2\n fldi0 fr3\n bra "
+    "loop\n nop\n"
     "  .align 2\nn: .long 1000000\nbuf: .long 0x8C100000\n";
 
 static void rig_init(struct rig *r)
@@ -80,8 +81,9 @@ static void measure(struct rig *r, const char *name)
     while ((dt = now_s() - t0) < 1.0);
     insns = sh4_cpu_total(&r->cpu, 0x13) - insns;
     cycles = r->cpu.cycle - cycles;
-    printf("%-24s %8.1f M instructions/s  %8.1f M cycles/s  %.2f cycles/instruction  pc %08x\n", name,
-           (double)insns / dt / 1e6, (double)cycles / dt / 1e6, insns ? (double)cycles / (double)insns : 0.0, r->cpu.pc);
+    printf("%-24s %8.1f M instructions/s  %8.1f M cycles/s  %.2f cycles/instruction  pc %08x\n",
+           name, (double)insns / dt / 1e6, (double)cycles / dt / 1e6,
+           insns ? (double)cycles / (double)insns : 0.0, r->cpu.pc);
 }
 
 static void bench_text(const char *name, const char *body)
@@ -116,7 +118,8 @@ static void bench_elf(const char *name, const char *path)
     for (unsigned i = 0; i < eh->e_phnum; i++) {
         const Elf32_Phdr *ph = (const Elf32_Phdr *)(image + eh->e_phoff) + i;
         uint32_t at = ph->p_vaddr & 0xFFFFFF;
-        if (ph->p_type == PT_LOAD && at + ph->p_filesz <= RAM_SIZE && ph->p_offset + ph->p_filesz <= len)
+        if (ph->p_type == PT_LOAD && at + ph->p_filesz <= RAM_SIZE &&
+            ph->p_offset + ph->p_filesz <= len)
             memcpy(r.ram + at, image + ph->p_offset, ph->p_filesz);
     }
     r.cpu.pc = eh->e_entry < 0x20000000 ? eh->e_entry | 0x80000000u : eh->e_entry;

@@ -1,6 +1,7 @@
-/* What the agent over a serial port costs: bytes on the line and exchanges, each of which waits for the adapter once, of what a debugger
- * does; and what follows from the bytes alone at two bit rates. The board is simulated: its times say nothing and are not shown.
- * usage: bench_sh4_serial */
+/* What the agent over a serial port costs: bytes on the line and exchanges, each of which waits for
+ * the adapter once, of what a debugger does; and what follows from the bytes alone at two bit
+ * rates. The board is simulated: its times say nothing and are not shown. usage: bench_sh4_serial
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,8 +79,11 @@ static const struct row {
     int (*run)(struct target *t, struct err *err);
     unsigned times;
 } rows[] = {
-    { "read 4 KB", read_block, 4 }, { "write 4 KB", write_block, 4 }, { "read a word", read_word, 50 },
-    { "single step", step, 20 }, { "continue and halt", run_and_halt, 10 },
+    { "read 4 KB", read_block, 4 },
+    { "write 4 KB", write_block, 4 },
+    { "read a word", read_word, 50 },
+    { "single step", step, 20 },
+    { "continue and halt", run_and_halt, 10 },
 };
 
 int main(void)
@@ -95,7 +99,8 @@ int main(void)
     need(t->ops->attach(t, &err), &err);
     need(t->ops->halt(t, &err), &err);
     stops(t, &err);
-    printf("%-18s %10s %10s %22s %22s\n", "", "to board", "from it", "1562500 bit/s", "57600 bit/s");
+    printf("%-18s %10s %10s %22s %22s\n", "", "to board", "from it", "1562500 bit/s",
+           "57600 bit/s");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct row *r = &rows[i];
         uint64_t sent[2], got[2];
@@ -103,11 +108,15 @@ int main(void)
         for (unsigned k = 0; k < r->times; k++)
             need(r->run(t, &err), &err);
         p->driver->stream->stats(p, &sent[1], &got[1], NULL);
-        double to = (double)(sent[1] - sent[0]) / r->times, from = (double)(got[1] - got[0]) / r->times;
-        printf("%-18s %8.0f B %8.0f B %9.3f ms %6.0f a second %7.1f ms %6.1f a second\n", r->name, to, from, (to + from) * LINE_BITS / 1562.5,
-               1562500 / ((to + from) * LINE_BITS), (to + from) * LINE_BITS / 57.6, 57600 / ((to + from) * LINE_BITS));
+        double to = (double)(sent[1] - sent[0]) / r->times,
+               from = (double)(got[1] - got[0]) / r->times;
+        printf("%-18s %8.0f B %8.0f B %9.3f ms %6.0f a second %7.1f ms %6.1f a second\n", r->name,
+               to, from, (to + from) * LINE_BITS / 1562.5, 1562500 / ((to + from) * LINE_BITS),
+               (to + from) * LINE_BITS / 57.6, 57600 / ((to + from) * LINE_BITS));
     }
-    printf("an event of the function trace is 8 bytes: at most %.0f a second at 1562500 bit/s, %.0f at 57600\n", 1562500.0 / 80, 57600.0 / 80);
+    printf("an event of the function trace is 8 bytes: at most %.0f a second at 1562500 bit/s, "
+           "%.0f at 57600\n",
+           1562500.0 / 80, 57600.0 / 80);
     t->ops->close(t);
     probe_close(p);
     serial_rig_stop(rig);

@@ -1,6 +1,7 @@
 /* What a function trace costs: target cycles and wire bits an event, events a second, slow-down.
  * usage: bench_sh4_trace [ELF [TCK_HZ [SYMBOL=VALUE]]]      default: the profexam example at 10 MHz
- *        bench_sh4_trace functions [TCK_HZ]                  arming generated programs of more and more functions */
+ *        bench_sh4_trace functions [TCK_HZ]                  arming generated programs of more and
+ * more functions */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,8 @@ static void load(struct target *t, const struct image *im, const char *poke)
     struct err err = { .code = ERR_OK };
     for (size_t i = 0; i < im->nsections; i++)
         if (im->sections[i].data &&
-            t->ops->write_mem(t, im->sections[i].addr, 0, im->sections[i].data, im->sections[i].size, &err) < 0)
+            t->ops->write_mem(t, im->sections[i].addr, 0, im->sections[i].data,
+                              im->sections[i].size, &err) < 0)
             die("load", &err);
     set_reg(t, REG_PC, (uint32_t)im->entry);
     const char *eq = poke ? strchr(poke, '=') : NULL;
@@ -53,7 +55,8 @@ static void load(struct target *t, const struct image *im, const char *poke)
         die("poke", &err);
 }
 
-static void run(const struct image *im, uint32_t tck, const char *poke, bool traced, enum irq_filter filter, const char *name)
+static void run(const struct image *im, uint32_t tck, const char *poke, bool traced,
+                enum irq_filter filter, const char *name)
 {
     static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, NULL };
     static struct event ev[MAX_EVENTS];
@@ -63,8 +66,8 @@ static void run(const struct image *im, uint32_t tck, const char *poke, bool tra
     struct probe *p;
     struct target *t = NULL;
     struct target_stop stop;
-    if (probe_open("sim:sh7750", &cfg, &p, &err) < 0 || sh4_open(p, &opt, &t, &err) < 0 || t->ops->attach(t, &err) < 0 ||
-        t->ops->reset(t, RESET_HALT, &err) < 0)
+    if (probe_open("sim:sh7750", &cfg, &p, &err) < 0 || sh4_open(p, &opt, &t, &err) < 0 ||
+        t->ops->attach(t, &err) < 0 || t->ops->reset(t, RESET_HALT, &err) < 0)
         die("open", &err);
     while (t->ops->poll(t, SLICE_NS, &stop, &err) > 0)
         ;
@@ -93,7 +96,8 @@ static void run(const struct image *im, uint32_t tck, const char *poke, bool tra
         events += (uint64_t)n;
         n = t->ops->poll(t, SLICE_NS, &stop, &err);
         if (n)
-            fprintf(stderr, "stop: %08x %s %s\n", (unsigned)stop.pc, stop.text, n < 0 ? err.what : "");
+            fprintf(stderr, "stop: %08x %s %s\n", (unsigned)stop.pc, stop.text,
+                    n < 0 ? err.what : "");
         if (n)
             break;
     }
@@ -104,8 +108,9 @@ static void run(const struct image *im, uint32_t tck, const char *poke, bool tra
             ;
         if (t->ops->counters_read(t, &v, &err) < 0)
             die("counters", &err);
-        printf("%-12s c1 %llu c2 %llu  %.3f cycles an instruction\n", name, (unsigned long long)v.value[0],
-               (unsigned long long)v.value[1], (double)v.value[0] / (double)v.value[1]);
+        printf("%-12s c1 %llu c2 %llu  %.3f cycles an instruction\n", name,
+               (unsigned long long)v.value[0], (unsigned long long)v.value[1],
+               (double)v.value[0] / (double)v.value[1]);
         t->ops->close(t);
         probe_close(p);
         return;
@@ -117,13 +122,19 @@ static void run(const struct image *im, uint32_t tck, const char *poke, bool tra
         die("disarm", &err);
     if (t->ops->detach(t, &err) < 0)
         die("detach", &err);
-    printf("%-12s %9.0f events/s  %6.1f wire bits/event  %6.1f target cycles/event  slow-down %.2f  lost %u  doubtful %u  armed in %.0f ms\n", name,
-           (double)events * 1e9 / (double)ns, st.events ? (double)st.wire_bits / (double)st.events : 0,
+    printf("%-12s %9.0f events/s  %6.1f wire bits/event  %6.1f target cycles/event  slow-down %.2f "
+           " lost %u  doubtful %u  armed in %.0f ms\n",
+           name, (double)events * 1e9 / (double)ns,
+           st.events ? (double)st.wire_bits / (double)st.events : 0,
            st.events ? (double)st.agent_cycles / (double)st.events : 0,
-           c1 ? (double)ns / 5.0 / (double)c1 : 0, (unsigned)st.lost, (unsigned)st.doubtful, (double)(start - begin_arm) / 1e6);
-    printf("  calls %u returns %u jumps %u interrupts %u exceptions %u rte %u   c1 %llu c2 %llu %.3f  cost %u %u  %s\n", (unsigned)kinds[EVENT_CALL],
-           (unsigned)kinds[EVENT_RETURN], (unsigned)kinds[EVENT_JUMP], (unsigned)kinds[EVENT_INTERRUPT],
-           (unsigned)kinds[EVENT_EXCEPTION], (unsigned)kinds[EVENT_RTE], (unsigned long long)c1, (unsigned long long)c2, (double)c1 / (double)c2, st.agent_cost[0], st.agent_cost[1], st.note);
+           c1 ? (double)ns / 5.0 / (double)c1 : 0, (unsigned)st.lost, (unsigned)st.doubtful,
+           (double)(start - begin_arm) / 1e6);
+    printf("  calls %u returns %u jumps %u interrupts %u exceptions %u rte %u   c1 %llu c2 %llu "
+           "%.3f  cost %u %u  %s\n",
+           (unsigned)kinds[EVENT_CALL], (unsigned)kinds[EVENT_RETURN], (unsigned)kinds[EVENT_JUMP],
+           (unsigned)kinds[EVENT_INTERRUPT], (unsigned)kinds[EVENT_EXCEPTION],
+           (unsigned)kinds[EVENT_RTE], (unsigned long long)c1, (unsigned long long)c2,
+           (double)c1 / (double)c2, st.agent_cost[0], st.agent_cost[1], st.note);
     t->ops->close(t);
     probe_close(p);
 }
@@ -146,8 +157,8 @@ static struct target *open_generated(const struct gen_program *g, uint32_t tck, 
     struct target *t = NULL;
     struct target_stop stop;
     struct err err = { .code = ERR_OK };
-    if (probe_open("sim:sh7750", &cfg, p, &err) < 0 || sh4_open(*p, &opt, &t, &err) < 0 || t->ops->attach(t, &err) < 0 ||
-        t->ops->reset(t, RESET_HALT, &err) < 0)
+    if (probe_open("sim:sh7750", &cfg, p, &err) < 0 || sh4_open(*p, &opt, &t, &err) < 0 ||
+        t->ops->attach(t, &err) < 0 || t->ops->reset(t, RESET_HALT, &err) < 0)
         die("open", &err);
     while (t->ops->poll(t, SLICE_NS, &stop, &err) > 0)
         ;
@@ -165,7 +176,8 @@ static void arm_generated(size_t functions, uint32_t tck)
     struct probe *p;
     struct trace_status st;
     struct err err = { .code = ERR_OK };
-    gen_open(&g, &(struct gen_config){ .kind = GEN_MIXED, .functions = functions, .base = GENERATED, .rounds = 1 });
+    gen_open(&g, &(struct gen_config){
+                     .kind = GEN_MIXED, .functions = functions, .base = GENERATED, .rounds = 1 });
     struct target *t = open_generated(&g, tck, &p);
     struct trace_config tc = { .image = &g.im, .counter = { 0x23, 0x13 } };
     uint64_t wire = t->ops->now_ns(t);
@@ -177,9 +189,11 @@ static void arm_generated(size_t functions, uint32_t tck)
     wire = t->ops->now_ns(t);
     if (t->ops->trace->disarm(t, &err) < 0)
         die("disarm", &err);
-    printf("%6zu functions  %5zu KB of code  %6u places, %u not  armed in %6.0f ms of wire, %5.0f ms of CPU (board model included)  disarmed in %5.0f ms  "
-           "host %ld KB\n", functions, (size_t)g.sec[0].size / 1024, (unsigned)st.sites, (unsigned)st.untraced_sites, armed, armed_cpu,
-           (double)(t->ops->now_ns(t) - wire) / 1e6, memory_kb());
+    printf("%6zu functions  %5zu KB of code  %6u places, %u not  armed in %6.0f ms of wire, %5.0f "
+           "ms of CPU (board model included)  disarmed in %5.0f ms  "
+           "host %ld KB\n",
+           functions, (size_t)g.sec[0].size / 1024, (unsigned)st.sites, (unsigned)st.untraced_sites,
+           armed, armed_cpu, (double)(t->ops->now_ns(t) - wire) / 1e6, memory_kb());
     t->ops->close(t);
     probe_close(p);
     gen_close(&g);

@@ -1,6 +1,6 @@
-/* What the simulated wire costs on this host: 32-bit DR scans a second with the core held (the wire alone), with it
- * spinning in the boot ROM (uncached), and with it polling SDDR from ASERAM as a debug agent does, against the
- * real time such scans take at 10 MHz TCK. */
+/* What the simulated wire costs on this host: 32-bit DR scans a second with the core held (the wire
+ * alone), with it spinning in the boot ROM (uncached), and with it polling SDDR from ASERAM as a
+ * debug agent does, against the real time such scans take at 10 MHz TCK. */
 #include <stdio.h>
 #include <time.h>
 
@@ -47,17 +47,23 @@ static int measure(struct probe *p, const char *name, enum sh4_hudi_ti command)
     return ret;
 }
 
-/* wait: mov.l @r7,r6; cmp/eq r6,r5; bt wait; add #1,r6; mov r6,r5; bra wait; mov.l r6,@r7: answers each word with
- * the next. Loaded and started the private way. */
+/* wait: mov.l @r7,r6; cmp/eq r6,r5; bt wait; add #1,r6; mov r6,r5; bra wait; mov.l r6,@r7: answers
+ * each word with the next. Loaded and started the private way. */
 static int start_poller(struct probe *p)
 {
-    static const uint16_t code[] = { 0x6672, 0x3560, 0x89FC, 0x7601, 0x6563, 0xAFF9, 0x2762,
-                                     0x0009 };
-    static const uint16_t start[] = { 0xD701 /* mov.l @(4,pc),r7 */, 0xA003 /* over the literal */, 0x0009, 0x0009,
-                                      0x0008, 0xFFF0 /* .long 0xFFF00008 */ };
+    static const uint16_t code[] = {
+        0x6672, 0x3560, 0x89FC, 0x7601, 0x6563, 0xAFF9, 0x2762, 0x0009
+    };
+    static const uint16_t start[] = { 0xD701 /* mov.l @(4,pc),r7 */,
+                                      0xA003 /* over the literal */,
+                                      0x0009,
+                                      0x0009,
+                                      0x0008,
+                                      0xFFF0 /* .long 0xFFF00008 */ };
     enum { BYTES = sizeof start + sizeof code };
     uint8_t words[1 + BYTES / 4][4] = { { 0, 0, (BYTES - 2) & 0xFF, (BYTES - 2) >> 8 } };
-    static const uint8_t commands[] = { SH4_TI_ASERAM_WRITE, SH4_TI_RESET_ASSERT, SH4_TI_BOOT, SH4_TI_RESET_NEGATE };
+    static const uint8_t commands[] = { SH4_TI_ASERAM_WRITE, SH4_TI_RESET_ASSERT, SH4_TI_BOOT,
+                                        SH4_TI_RESET_NEGATE };
     uint8_t ir[ARRAY_LEN(commands)][2];
     struct jtag_op ops[ARRAY_LEN(commands) + ARRAY_LEN(words)];
     size_t n = 0;

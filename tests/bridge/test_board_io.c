@@ -24,16 +24,21 @@ struct memory_target {
     const struct image *image;
 };
 
-static struct memory_target *of(struct target *t) { return CONTAINER_OF(t, struct memory_target, base); }
+static struct memory_target *of(struct target *t)
+{
+    return CONTAINER_OF(t, struct memory_target, base);
+}
 
 static int in_ram(uint64_t addr, size_t len, struct err *err)
 {
     if (addr < BASE || addr + len > BASE + SIZE)
-        return err_set(err, ERR_FAULT, "check the address", "no memory at 0x%08llx", (unsigned long long)addr);
+        return err_set(err, ERR_FAULT, "check the address", "no memory at 0x%08llx",
+                       (unsigned long long)addr);
     return 0;
 }
 
-static int read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err)
+static int read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len,
+                    struct err *err)
 {
     assert_int_equal(width, 0);
     int ret = in_ram(addr, len, err);
@@ -43,7 +48,8 @@ static int read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t *bu
     return ret;
 }
 
-static int write_mem(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len, struct err *err)
+static int write_mem(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf,
+                     size_t len, struct err *err)
 {
     struct memory_target *m = of(t);
     assert_int_equal(width, 0);
@@ -79,7 +85,13 @@ static int set_image(struct target *t, const struct image *im, struct err *err)
 
 static const struct target_reg regs[17] = { [16] = { "pc", 4, true, false } };
 static const struct target_ops ops = {
-    .regs = regs, .nregs = 17, .pc_reg = 16, .read_mem = read_mem, .write_mem = write_mem, .write_reg = write_reg, .reset = reset,
+    .regs = regs,
+    .nregs = 17,
+    .pc_reg = 16,
+    .read_mem = read_mem,
+    .write_mem = write_mem,
+    .write_reg = write_reg,
+    .reset = reset,
     .set_image = set_image,
 };
 
@@ -100,10 +112,13 @@ static int make(void **state)
     for (size_t i = 0; i < sizeof fx->text; i++)
         fx->text[i] = (uint8_t)(i * 7 + 1);
     memset(fx->big, 0x5a, sizeof fx->big);
-    fx->sections[0] = (struct image_section){ ".text", BASE, sizeof fx->text, fx->text, true, false };
+    fx->sections[0] =
+        (struct image_section){ ".text", BASE, sizeof fx->text, fx->text, true, false };
     fx->sections[1] = (struct image_section){ ".data", BASE + 0x4000, 100, fx->text, false, true };
     fx->sections[2] = (struct image_section){ ".bss", BASE + 0x5000, 100, NULL, false, true };
-    fx->image = (struct image){ .path = "prog.elf", .entry = BASE + 4, .sections = fx->sections, .nsections = 3 };
+    fx->image = (struct image){
+        .path = "prog.elf", .entry = BASE + 4, .sections = fx->sections, .nsections = 3
+    };
     *state = fx;
     return 0;
 }
@@ -194,7 +209,8 @@ static void board_compare__other_program__says_how_much_and_where(void **state)
     fx->target.ram[4097] ^= 1;
     fx->target.ram[9000] ^= 1;
     assert_int_equal(board_compare(&fx->target.base, &fx->image, NULL, 1 << 20, &err), -ERR_STATE);
-    assert_non_null(strstr(err.what, "prog.elf: 2 of 10000 bytes differ, the first at 0x8c011001 in .text"));
+    assert_non_null(
+        strstr(err.what, "prog.elf: 2 of 10000 bytes differ, the first at 0x8c011001 in .text"));
     assert_non_null(strstr(err.hint, "--load"));
 }
 
@@ -209,7 +225,8 @@ static void board_compare__data_changed_by_the_program__is_no_difference(void **
 static void board_compare__big_program__looks_at_a_megabyte_at_most(void **state)
 {
     struct fixture *fx = *state;
-    fx->sections[1] = (struct image_section){ ".rodata", BASE + 0x10000, sizeof fx->big, fx->big, false, false };
+    fx->sections[1] =
+        (struct image_section){ ".rodata", BASE + 0x10000, sizeof fx->big, fx->big, false, false };
     memcpy(fx->target.ram, fx->text, sizeof fx->text);
     memcpy(fx->target.ram + 0x10000, fx->big, sizeof fx->big);
     assert_int_equal(board_compare(&fx->target.base, &fx->image, NULL, 1 << 20, NULL), 0);
@@ -226,7 +243,8 @@ static void board_io__cancelled__gives_up_between_blocks(void **state)
     uint64_t loaded;
     assert_int_equal(board_load(&fx->target.base, &fx->image, &io, &loaded, &err), -ERR_CANCELLED);
     fx->asked = 0;
-    assert_int_equal(board_compare(&fx->target.base, &fx->image, &io, 1 << 20, &err), -ERR_CANCELLED);
+    assert_int_equal(board_compare(&fx->target.base, &fx->image, &io, 1 << 20, &err),
+                     -ERR_CANCELLED);
 }
 
 static void board_load__no_memory_there__the_target_s_error_with_the_section(void **state)
@@ -245,12 +263,17 @@ int main(void)
         cmocka_unit_test_setup_teardown(board_load__elf__memory_pc_and_image_are_set, make, drop),
         cmocka_unit_test_setup_teardown(board_load__loaded_elsewhere__lies_there, make, drop),
         cmocka_unit_test_setup_teardown(board_load__elf__tells_how_far_it_is, make, drop),
-        cmocka_unit_test_setup_teardown(board_load__memory_does_not_take_it__says_where, make, drop),
-        cmocka_unit_test_setup_teardown(board_compare__other_program__says_how_much_and_where, make, drop),
-        cmocka_unit_test_setup_teardown(board_compare__data_changed_by_the_program__is_no_difference, make, drop),
-        cmocka_unit_test_setup_teardown(board_compare__big_program__looks_at_a_megabyte_at_most, make, drop),
+        cmocka_unit_test_setup_teardown(board_load__memory_does_not_take_it__says_where, make,
+                                        drop),
+        cmocka_unit_test_setup_teardown(board_compare__other_program__says_how_much_and_where, make,
+                                        drop),
+        cmocka_unit_test_setup_teardown(
+            board_compare__data_changed_by_the_program__is_no_difference, make, drop),
+        cmocka_unit_test_setup_teardown(board_compare__big_program__looks_at_a_megabyte_at_most,
+                                        make, drop),
         cmocka_unit_test_setup_teardown(board_io__cancelled__gives_up_between_blocks, make, drop),
-        cmocka_unit_test_setup_teardown(board_load__no_memory_there__the_target_s_error_with_the_section, make, drop),
+        cmocka_unit_test_setup_teardown(
+            board_load__no_memory_there__the_target_s_error_with_the_section, make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,18 +29,21 @@ static int arm(struct target *t, const struct trace_config *cfg, struct err *err
 {
     assert_non_null(cfg->image);
     if (of(t)->fail_arm)
-        return err_set(err, (enum err_code)-of(t)->fail_arm, "load it", "trace: scripted failure");
+        return err_set(err, (enum err_code) - of(t)->fail_arm, "load it",
+                       "trace: scripted failure");
     of(t)->armed++;
     return 0;
 }
 
-static int poll_trace(struct target *t, struct event *out, size_t cap, uint64_t max_ns, struct err *err)
+static int poll_trace(struct target *t, struct event *out, size_t cap, uint64_t max_ns,
+                      struct err *err)
 {
     struct scripted *s = of(t);
     s->polls++;
     assert_true(max_ns > 0 && cap > 0);
     if (s->fail_poll)
-        return err_set(err, (enum err_code)-s->fail_poll, "check the cable", "trace: scripted failure");
+        return err_set(err, (enum err_code) - s->fail_poll, "check the cable",
+                       "trace: scripted failure");
     size_t n = MIN(cap, s->left);
     for (size_t i = 0; i < n; i++)
         out[i] = (struct event){ .kind = EVENT_CALL, .pc = s->next++ };
@@ -51,21 +54,29 @@ static int poll_trace(struct target *t, struct event *out, size_t cap, uint64_t 
 static int disarm(struct target *t, struct err *err)
 {
     of(t)->disarmed++;
-    return of(t)->fail_disarm ? err_set(err, (enum err_code)-of(t)->fail_disarm, "check the cable", "disarm: scripted failure") : 0;
+    return of(t)->fail_disarm ? err_set(err, (enum err_code) - of(t)->fail_disarm,
+                                        "check the cable", "disarm: scripted failure")
+                              : 0;
 }
 
 static int status(struct target *t, struct trace_status *out, struct err *err)
 {
     (void)err;
-    *out = (struct trace_status){ .armed = true, .active = true, .events = of(t)->next, .target_cycles = 1000 };
+    *out = (struct trace_status){
+        .armed = true, .active = true, .events = of(t)->next, .target_cycles = 1000
+    };
     return 0;
 }
 
 static uint64_t now_ns(struct target *t) { return of(t)->now_ns; }
 static enum target_state state_of(struct target *t) { return of(t)->state; }
 
-static const struct target_trace_ops trace_ops = { .arm = arm, .poll = poll_trace, .disarm = disarm, .status = status };
-static const struct target_ops ops = { .name = "scripted", .trace = &trace_ops, .now_ns = now_ns, .state = state_of };
+static const struct target_trace_ops trace_ops = {
+    .arm = arm, .poll = poll_trace, .disarm = disarm, .status = status
+};
+static const struct target_ops ops = {
+    .name = "scripted", .trace = &trace_ops, .now_ns = now_ns, .state = state_of
+};
 
 struct fixture {
     struct pump pump;
@@ -79,10 +90,15 @@ static void woken(void *ctx) { ((struct fixture *)ctx)->wakes++; }
 static struct fixture *make(uint64_t events, uint64_t for_ns, bool has_start)
 {
     struct fixture *fx = test_calloc(1, sizeof *fx);
-    fx->target = (struct scripted){ .base.ops = &ops, .left = events, .now_ns = 1000, .state = TARGET_RUNNING };
+    fx->target = (struct scripted){
+        .base.ops = &ops, .left = events, .now_ns = 1000, .state = TARGET_RUNNING
+    };
     struct pump_config cfg = {
-        .trace = { .image = &fx->image, .has_start = has_start }, .for_ns = for_ns, .queue_events = QUEUE,
-        .wake = woken, .wake_ctx = fx,
+        .trace = { .image = &fx->image, .has_start = has_start },
+        .for_ns = for_ns,
+        .queue_events = QUEUE,
+        .wake = woken,
+        .wake_ctx = fx,
     };
     assert_int_equal(pump_init(&fx->pump, &cfg, NULL), 0);
     return fx;
@@ -194,7 +210,8 @@ static void pump__time_limit__counts_the_target_s_clock_from_the_start_point(voi
 static void pump__time_limit__armed_while_halted__counts_from_the_run(void **state)
 {
     (void)state;
-    for (int told = 0; told < 2; told++) { /* by pump_running(), or by the first slice that finds it running */
+    /* by pump_running(), or by the first slice that finds it running */
+    for (int told = 0; told < 2; told++) {
         struct fixture *fx = make(1, 500, false);
         fx->target.state = TARGET_HALTED;
         pump_arm(&fx->pump, &fx->target.base, NULL);
@@ -317,7 +334,9 @@ static void pump__target_comes_back_without_its_program__is_not_traced_until_it_
 static void pump__target_comes_back_as_a_part_without_trace__is_asked_again(void **state)
 {
     (void)state;
-    static const struct target_ops traceless = { .name = "scripted", .now_ns = now_ns, .state = state_of };
+    static const struct target_ops traceless = { .name = "scripted",
+                                                 .now_ns = now_ns,
+                                                 .state = state_of };
     struct fixture *fx = make(3, 0, false);
     struct err why = { .code = ERR_NO_TARGET, .what = "unplugged" };
     pump_arm(&fx->pump, &fx->target.base, NULL);
@@ -371,7 +390,8 @@ static void pump__time_limit__goes_on_while_the_target_is_away(void **state)
     drop(fx);
 }
 
-static void pump__armed_for_the_first_time_while_the_target_is_got_back__knows_of_no_gap(void **state)
+static void
+pump__armed_for_the_first_time_while_the_target_is_got_back__knows_of_no_gap(void **state)
 {
     (void)state;
     struct fixture *fx = make(0, 0, false);
@@ -422,7 +442,8 @@ static void pump__program_stops__is_seen_until_it_runs_again(void **state)
     fx->target.state = TARGET_HALTED;
     slice(fx);
     slice(fx);
-    assert_int_equal(pump_look(&fx->pump).stop_looks, 2); /* it is known to stand still, not only to have stopped once */
+    /* it is known to stand still, not only to have stopped once */
+    assert_int_equal(pump_look(&fx->pump).stop_looks, 2);
     fx->target.state = TARGET_RUNNING;
     slice(fx);
     assert_int_equal(pump_look(&fx->pump).stop.reason, STOP_NONE);
@@ -442,11 +463,13 @@ int main(void)
         cmocka_unit_test(pump__last_events_cannot_be_fetched__a_gap_says_so),
         cmocka_unit_test(pump__trace_cannot_be_disarmed__a_gap_says_so),
         cmocka_unit_test(pump__target_comes_back__is_armed_again_and_the_gap_is_an_event),
-        cmocka_unit_test(pump__target_comes_back_without_its_program__is_not_traced_until_it_can_be),
+        cmocka_unit_test(
+            pump__target_comes_back_without_its_program__is_not_traced_until_it_can_be),
         cmocka_unit_test(pump__target_comes_back_as_a_part_without_trace__is_asked_again),
         cmocka_unit_test(pump__time_limit_while_the_target_is_away__ends_with_why),
         cmocka_unit_test(pump__time_limit__goes_on_while_the_target_is_away),
-        cmocka_unit_test(pump__armed_for_the_first_time_while_the_target_is_got_back__knows_of_no_gap),
+        cmocka_unit_test(
+            pump__armed_for_the_first_time_while_the_target_is_got_back__knows_of_no_gap),
         cmocka_unit_test(pump__trace_finds_the_target_gone__says_why),
         cmocka_unit_test(pump__program_stops__is_seen_until_it_runs_again),
     };

@@ -17,7 +17,7 @@ struct scripted {
     struct target base;
     uint64_t now_ns, cost_ns; /* of a look */
     enum target_state state;
-    int fail;                 /* -ERR_*: what looks answer */
+    int fail; /* -ERR_*: what looks answer */
     bool asleep;
     unsigned looks;
     uint64_t paced;
@@ -35,12 +35,15 @@ static int sample_pc(struct target *t, uint64_t *pc, struct err *err)
     if (s->fail == -ERR_USB)
         s->state = TARGET_GONE;
     if (s->fail)
-        return err_set(err, (enum err_code)-s->fail, "check the cable", "sample: scripted failure");
+        return err_set(err, (enum err_code) - s->fail, "check the cable",
+                       "sample: scripted failure");
     *pc = 0x1000 + s->looks;
     return !s->asleep;
 }
 
-static const struct target_ops ops = { .name = "scripted", .now_ns = now_ns, .state = state_of, .sample_pc = sample_pc };
+static const struct target_ops ops = {
+    .name = "scripted", .now_ns = now_ns, .state = state_of, .sample_pc = sample_pc
+};
 static const struct target_ops without = { .name = "blind", .now_ns = now_ns, .state = state_of };
 
 static void paced(void *ctx, uint64_t ns) { ((struct scripted *)ctx)->paced = ns; }
@@ -101,7 +104,8 @@ static void sampler__same_seed__same_moments(void **state)
     struct sampler s[3] = { armed(&t[0], 7), armed(&t[1], 7), armed(&t[2], 8) };
     unsigned differ = 0;
     for (unsigned k = 0; k < 200; k++) {
-        struct event a = next_event(&s[0], &t[0]), b = next_event(&s[1], &t[1]), c = next_event(&s[2], &t[2]);
+        struct event a = next_event(&s[0], &t[0]), b = next_event(&s[1], &t[1]),
+                     c = next_event(&s[2], &t[2]);
         assert_int_equal(a.host_ns, b.host_ns);
         differ += a.host_ns != c.host_ns;
     }

@@ -1,4 +1,5 @@
-/* The server over real sockets, on a target made of RAM: who gets in, how many, what a bad peer does. */
+/* The server over real sockets, on a target made of RAM: who gets in, how many, what a bad peer
+ * does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +41,7 @@ struct fixture {
 static void collect(void *ctx, const char *what)
 {
     char *text = ctx;
-    snprintf(text + strlen(text), sizeof ((struct fixture *)0)->told - strlen(text), "%s\n", what);
+    snprintf(text + strlen(text), sizeof((struct fixture *)0)->told - strlen(text), "%s\n", what);
 }
 
 static int setup(void **state)
@@ -52,9 +53,14 @@ static int setup(void **state)
     struct worker_config wcfg = { .target = &fx->ram.target, .loop = &fx->loop };
     if (worker_start(&wcfg, &fx->w, &err) < 0)
         return -1;
-    struct gdb_server_config cfg = { .worker = fx->w, .loop = &fx->loop, .version = "test", .max_connections = 3, .tell = collect,
+    struct gdb_server_config cfg = { .worker = fx->w,
+                                     .loop = &fx->loop,
+                                     .version = "test",
+                                     .max_connections = 3,
+                                     .tell = collect,
                                      .tell_ctx = fx->told };
-    if (gdb_server_start(&cfg, &fx->server, &err) < 0 || gdb_server_listen(fx->server, ":0", &err) < 0)
+    if (gdb_server_start(&cfg, &fx->server, &err) < 0 ||
+        gdb_server_listen(fx->server, ":0", &err) < 0)
         return -1;
     *state = fx;
     return 0;
@@ -73,8 +79,11 @@ static int teardown(void **state)
 
 static int dial(struct fixture *fx, bool v6)
 {
-    struct sockaddr_in a4 = { .sin_family = AF_INET, .sin_port = htons((uint16_t)gdb_server_port(fx->server)) };
-    struct sockaddr_in6 a6 = { .sin6_family = AF_INET6, .sin6_port = a4.sin_port, .sin6_addr = in6addr_loopback };
+    struct sockaddr_in a4 = { .sin_family = AF_INET,
+                              .sin_port = htons((uint16_t)gdb_server_port(fx->server)) };
+    struct sockaddr_in6 a6 = { .sin6_family = AF_INET6,
+                               .sin6_port = a4.sin_port,
+                               .sin6_addr = in6addr_loopback };
     a4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0);
     if (fd < 0 || connect(fd, v6 ? (void *)&a6 : (void *)&a4, v6 ? sizeof a6 : sizeof a4) < 0) {
@@ -86,7 +95,8 @@ static int dial(struct fixture *fx, bool v6)
     return fd;
 }
 
-/* Receives until `want` bytes are there, the peer closed (returns what came, *closed) or 5 s passed. */
+/* Receives until `want` bytes are there, the peer closed (returns what came, *closed) or 5 s
+ * passed. */
 static size_t receive(struct fixture *fx, int fd, size_t want, bool *closed)
 {
     size_t n = 0;
@@ -140,11 +150,20 @@ static void server__both_loopback_families__one_port(void **state)
 
 static void server__what_is_said_first__decides(void **state)
 {
-    static const struct { const char *name, *bytes; bool stays; } rows[] = {
-        { "ack", "+$p5#a5", true }, { "packet", "$p5#a5", true }, { "nak", "-$p5#a5", true }, { "interrupt", "\003$p5#a5", true },
-        { "HTTP", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", false }, { "TLS", "\026\003\001", false }, { "text", "hello\n", false },
+    static const struct {
+        const char *name, *bytes;
+        bool stays;
+    } rows[] = {
+        { "ack", "+$p5#a5", true },
+        { "packet", "$p5#a5", true },
+        { "nak", "-$p5#a5", true },
+        { "interrupt", "\003$p5#a5", true },
+        { "HTTP", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", false },
+        { "TLS", "\026\003\001", false },
+        { "text", "hello\n", false },
         { "HTTP POST with a packet inside", "POST / HTTP/1.1\r\n\r\n$p5#a5", false },
-        { "not of text", "$X0,1:\001#10", false }, { "cut off", "$p5$p5#a5", false },
+        { "not of text", "$X0,1:\001#10", false },
+        { "cut off", "$p5$p5#a5", false },
     };
     struct fixture *fx = *state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -160,19 +179,25 @@ static void server__what_is_said_first__decides(void **state)
     }
 }
 
-/* fetch(url, {method: '+', body: '$M...'}): methods are tokens, of letters, digits and these (RFC 9110, 5.6.2). Behind a name that has been bound to
- * 127.0.0.1 the same comes without a question beforehand. */
+/* fetch(url, {method: '+', body: '$M...'}): methods are tokens, of letters, digits and these (RFC
+ * 9110, 5.6.2). Behind a name that has been bound to 127.0.0.1 the same comes without a question
+ * beforehand. */
 static void server__http_of_any_method__nothing_acts(void **state)
 {
     static const char signs[] = "!#$%&'*+-.^_`|~";
-    static const char *const long_ones[] = { "GET", "OPTIONS", "$g#67", "+$k#6b", "$P5#", "-$c#63+", "$G" , "$", "++", "$q#71$D#44" };
+    static const char *const long_ones[] = {
+        "GET", "OPTIONS", "$g#67", "+$k#6b", "$P5#", "-$c#63+", "$G", "$", "++", "$q#71$D#44"
+    };
     struct fixture *fx = *state;
     for (int i = 0; i < 128 + (int)ARRAY_LEN(long_ones); i++) {
         char text[200], method[2] = { (char)i };
         bool closed;
-        if (i < 128 && !(i >= '0' && i <= '9') && !(i >= 'A' && i <= 'Z') && !(i >= 'a' && i <= 'z') && !(i && strchr(signs, i)))
+        if (i < 128 && !(i >= '0' && i <= '9') && !(i >= 'A' && i <= 'Z') &&
+            !(i >= 'a' && i <= 'z') && !(i && strchr(signs, i)))
             continue;
-        int n = snprintf(text, sizeof text, "%s /$p5#a5 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n+$M2000,1:55#10", i < 128 ? method : long_ones[i - 128]);
+        int n = snprintf(text, sizeof text,
+                         "%s /$p5#a5 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n+$M2000,1:55#10",
+                         i < 128 ? method : long_ones[i - 128]);
         int fd = dial(fx, false);
         assert_int_equal(send(fd, text, (size_t)n, 0), n);
         assert_int_equal(receive(fx, fd, 1, &closed), 0);
@@ -184,7 +209,8 @@ static void server__http_of_any_method__nothing_acts(void **state)
     assert_int_equal(fx->ram.attaches + fx->ram.detaches + fx->ram.resumes + fx->ram.resets, 0);
 }
 
-/* ... and whole packets that are its first bytes only because the rest is late do not act before it came. */
+/* ... and whole packets that are its first bytes only because the rest is late do not act before it
+ * came. */
 static void server__first_packet__waits_for_what_is_behind(void **state)
 {
     struct fixture *fx = *state;
@@ -219,7 +245,8 @@ static void server__silent_ones__give_way(void **state)
     close(fd);
     close(spoke);
     settle(fx, 0);
-    assert_string_equal(fx->told, "GDB connections that have asked nothing are closed for newer ones: there are more than are served at a time\n");
+    assert_string_equal(fx->told, "GDB connections that have asked nothing are closed for newer "
+                                  "ones: there are more than are served at a time\n");
 }
 
 static void server__no_descriptor__waits_and_serves_later(void **state)
@@ -318,8 +345,9 @@ static void server__peer_that_never_reads__others_are_served(void **state)
     for (int i = 0; i < 1000; i++)
         strcat(burst + 11 * i, "$m0,7fff#32");
     ask(fx, slow, "$QStartNoAckMode#b0", "+$OK#9a");
-    /* Until nothing has been taken for a while: back-pressure has reached the peer. The bound is far above
-     * what both sides' queues and sockets hold, so a server that buffers without end fails here. */
+    /* Until nothing has been taken for a while: back-pressure has reached the peer. The bound is
+     * far above what both sides' queues and sockets hold, so a server that buffers without end
+     * fails here. */
     const size_t bound = 64u << 20;
     for (int refused = 0; refused < 200 && total < bound;) {
         ssize_t n = send(slow, burst, sizeof burst - 1, 0);
@@ -354,7 +382,8 @@ static void server__unix_socket__private_and_stale_ones_replaced(void **state)
     assert_int_equal(stat(sa.sun_path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
     struct err err = { .code = ERR_OK };
-    assert_int_equal(gdb_server_listen(fx->server, sa.sun_path, &err), -ERR_IO); /* alive: not replaced */
+    /* alive: not replaced */
+    assert_int_equal(gdb_server_listen(fx->server, sa.sun_path, &err), -ERR_IO);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(connect(fd, (void *)&sa, sizeof sa), 0);
     fcntl(fd, F_SETFL, O_NONBLOCK);
@@ -381,7 +410,9 @@ static void server__port_taken__said_by_whom(void **state)
 
 static void net_listen__malformed__usage_error_with_hint(void **state)
 {
-    static const char *const rows[] = { "host", "1.2.3.4:", ":port", ":65536", "::1:3333", "[::1", "localhost:-1", ":3333x", "[]:3333", "[*]:3333", "[127.0.0.1]:3333" };
+    static const char *const rows[] = { "host",     "1.2.3.4:", ":port",           ":65536",
+                                        "::1:3333", "[::1",     "localhost:-1",    ":3333x",
+                                        "[]:3333",  "[*]:3333", "[127.0.0.1]:3333" };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct net_listener l[NET_MAX_LISTENERS];
@@ -413,9 +444,12 @@ static void net_accept__tcp__notices_a_peer_whose_machine_is_gone(void **state)
     int fd = net_accept(&l[0], peer, sizeof peer);
     assert_true(fd >= 0);
     assert_int_equal(option_of(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
-    int most_s = option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE) + option_of(fd, IPPROTO_TCP, TCP_KEEPCNT) * option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL);
+    int most_s =
+        option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE) +
+        option_of(fd, IPPROTO_TCP, TCP_KEEPCNT) * option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL);
     assert_in_range(most_s, 30, 120);
-    assert_in_range(option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 30000, 120000); /* with something sent that is not answered */
+    /* with something sent that is not answered */
+    assert_in_range(option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 30000, 120000);
     close(fd);
     close(client);
     net_close(&l[0]);
@@ -423,8 +457,12 @@ static void net_accept__tcp__notices_a_peer_whose_machine_is_gone(void **state)
 
 static void net_listen__forms__loopback_unless_said(void **state)
 {
-    static const struct { const char *address; bool loopback; } rows[] = {
-        { ":0", true }, { "0", true }, { "localhost:0", true }, { "127.0.0.1:0", true }, { "*:0", false }, { "0.0.0.0:0", false },
+    static const struct {
+        const char *address;
+        bool loopback;
+    } rows[] = {
+        { ":0", true },          { "0", true },    { "localhost:0", true },
+        { "127.0.0.1:0", true }, { "*:0", false }, { "0.0.0.0:0", false },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -71,8 +71,12 @@ static int setup(void **state)
     struct worker_config cfg = { .target = &fx->ram.target, .loop = &fx->loop };
     if (worker_start(&cfg, &fx->w, &err) < 0)
         return -1;
-    fx->client = (struct worker_client){ .ctx = fx, .slice = on_slice, .stopped = on_stopped, .gone = on_gone,
-                                         .back = on_back, .closing = on_closing };
+    fx->client = (struct worker_client){ .ctx = fx,
+                                         .slice = on_slice,
+                                         .stopped = on_stopped,
+                                         .gone = on_gone,
+                                         .back = on_back,
+                                         .closing = on_closing };
     worker_add_client(fx->w, &fx->client);
     *state = fx;
     return 0;

@@ -1,4 +1,5 @@
-/* usage: capture_edges PROBE FILE - writes the edges of the pins as `probeprof decode --format edges` reads them (times in ps). */
+/* usage: capture_edges PROBE FILE - writes the edges of the pins as `probeprof decode --format
+ * edges` reads them (times in ps). */
 #include <stdio.h>
 
 #include "tests/cli/capture_rig.h"

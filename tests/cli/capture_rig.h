@@ -12,7 +12,10 @@
 enum { DBGC1 = 0x100, DBGTCRH = 0x102, DBGTCRL = 0x103, EDGES = 1 << 20, CRN_PC = 11 };
 #define ELF SOURCE_DIR "/docs/examples/motor/motor.elf"
 
-struct sim_bdc_view { struct probe probe; struct sim_board *board; };
+struct sim_bdc_view {
+    struct probe probe;
+    struct sim_board *board;
+};
 
 struct fixture {
     struct rig r;
@@ -22,8 +25,14 @@ struct fixture {
     char dir[64];
 };
 
-static inline struct s12z_board *board_of(struct fixture *x) { return (struct s12z_board *)((struct sim_bdc_view *)x->r.p)->board; }
-static inline void put8(struct fixture *x, uint32_t addr, uint8_t v) { assert_int_equal(rig_block(&x->r, BDC_WRITE, addr, 1, &v, 1), BDC_OK); }
+static inline struct s12z_board *board_of(struct fixture *x)
+{
+    return (struct s12z_board *)((struct sim_bdc_view *)x->r.p)->board;
+}
+static inline void put8(struct fixture *x, uint32_t addr, uint8_t v)
+{
+    assert_int_equal(rig_block(&x->r, BDC_WRITE, addr, 1, &v, 1), BDC_OK);
+}
 
 static inline uint64_t symbol(struct fixture *x, const char *name)
 {
@@ -53,7 +62,8 @@ static inline void capture_from(struct fixture *x, const char *probe)
     const struct image *im = symbols_image(x->syms);
     for (size_t k = 0; k < im->nsections; k++)
         if (im->sections[k].data && im->sections[k].addr >= b->part->flash_start)
-            memcpy(b->flash + (im->sections[k].addr - b->part->flash_start), im->sections[k].data, im->sections[k].size);
+            memcpy(b->flash + (im->sections[k].addr - b->part->flash_start), im->sections[k].data,
+                   im->sections[k].size);
     rig_special_reset(&x->r);
     rig_attach(&x->r);
     rig_set_reg(&x->r, CRN_PC, (uint32_t)symbol(x, "start"));

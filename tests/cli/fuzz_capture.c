@@ -1,8 +1,10 @@
-/* Any recording whose sums are right: header lines up to a zero byte, then blocks, which are packed and summed here as the format wants it, so that what
- * reads their contents is reached. fuzz_recording has any bytes.
+/* Any recording whose sums are right: header lines up to a zero byte, then blocks, which are packed
+ * and summed here as the format wants it, so that what reads their contents is reached.
+ * fuzz_recording has any bytes.
  *
- * A block: how it is (enum), how many events, ten bytes each. A whole recording gives just its events; a damaged one those before the damage, and says so.
- * Every counter step of them is charged to one node of the call tree, and to one function of the profile that the reports show. */
+ * A block: how it is (enum), how many events, ten bytes each. A whole recording gives just its
+ * events; a damaged one those before the damage, and says so. Every counter step of them is charged
+ * to one node of the call tree, and to one function of the profile that the reports show. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,7 +25,17 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { BLOCKS = 8, EVENTS = 64, EVENT_BYTES = 10, FILE_MOST = 1 << 17 };
-enum how { GOOD, GOOD_TOO, GOOD_AS_WELL, CHANGED, SHORT_OF_ONE, UNKNOWN, ENDS, ENDS_WITH_TEXT, HOWS };
+enum how {
+    GOOD,
+    GOOD_TOO,
+    GOOD_AS_WELL,
+    CHANGED,
+    SHORT_OF_ONE,
+    UNKNOWN,
+    ENDS,
+    ENDS_WITH_TEXT,
+    HOWS
+};
 
 struct file {
     uint8_t bytes[FILE_MOST];
@@ -42,10 +54,12 @@ static void must(bool holds)
 
 /* ---- making it ---- */
 
-static void put_block(struct file *f, uint32_t type, uint32_t flags, uint32_t events, const uint8_t *plain, size_t len)
+static void put_block(struct file *f, uint32_t type, uint32_t flags, uint32_t events,
+                      const uint8_t *plain, size_t len)
 {
     uint8_t *h = f->bytes + f->len;
-    size_t stored = ZSTD_compress(h + RECORDING_BLOCK_HEADER, sizeof f->bytes - f->len - RECORDING_BLOCK_HEADER, plain, len, 1);
+    size_t stored = ZSTD_compress(h + RECORDING_BLOCK_HEADER,
+                                  sizeof f->bytes - f->len - RECORDING_BLOCK_HEADER, plain, len, 1);
     must(!ZSTD_isError(stored));
     const uint32_t words[] = { type, flags, (uint32_t)stored, (uint32_t)len, events };
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
@@ -55,12 +69,21 @@ static void put_block(struct file *f, uint32_t type, uint32_t flags, uint32_t ev
 }
 
 /* Few addresses and stacks, so that calls and returns meet; now and then anything. */
-static uint64_t address(uint8_t b) { return b >= 0xF0 ? (uint64_t)b << (b & 15) * 4 : 0x8C010000u + (b & 15) * 0x40u + (b >> 4) * 2u; }
+static uint64_t address(uint8_t b)
+{
+    return b >= 0xF0 ? (uint64_t)b << (b & 15) * 4 : 0x8C010000u + (b & 15) * 0x40u + (b >> 4) * 2u;
+}
 
 static struct event make_event(struct event *last, const uint8_t *p)
 {
-    struct event e = { .kind = p[0] % EVENT_NKINDS, .flags = (p[1] | p[2] << 8) & 0x7FF, .pc = address(p[3]), .target = address(p[4]) };
-    e.flags |= p[2] & 0x80 ? 0 : EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_SP; /* as most have */
+    struct event e = { .kind = p[0] % EVENT_NKINDS,
+                       .flags = (p[1] | p[2] << 8) & 0x7FF,
+                       .pc = address(p[3]),
+                       .target = address(p[4]) };
+    /* as most have */
+    e.flags |= p[2] & 0x80
+                   ? 0
+                   : EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_SP;
     e.c1 = last->c1 + (p[5] == 255 ? UINT64_MAX - 20 : p[5]);
     e.c2 = last->c2 + (p[6] & 15);
     e.time_cycles = last->time_cycles + 2u * p[5];
@@ -74,7 +97,8 @@ static struct event make_event(struct event *last, const uint8_t *p)
     return e;
 }
 
-static const uint8_t *put_events(struct file *f, enum how how, const uint8_t *at, const uint8_t *end)
+static const uint8_t *put_events(struct file *f, enum how how, const uint8_t *at,
+                                 const uint8_t *end)
 {
     struct event e[EVENTS];
     uint8_t plain[EVENTS * RECORDING_EVENT_MAX + 1];
@@ -89,15 +113,17 @@ static const uint8_t *put_events(struct file *f, enum how how, const uint8_t *at
     f->doubtful = f->doubtful || (how == SHORT_OF_ONE && n);
     if (!f->doubtful && how != UNKNOWN)
         f->events += n;
-    put_block(f, how == UNKNOWN ? 0x58585858 : RECORDING_EVENTS, 0, (uint32_t)(how == SHORT_OF_ONE && n ? n - 1 : n), plain, len);
+    put_block(f, how == UNKNOWN ? 0x58585858 : RECORDING_EVENTS, 0,
+              (uint32_t)(how == SHORT_OF_ONE && n ? n - 1 : n), plain, len);
     return at;
 }
 
 static const uint8_t *put_end(struct file *f, enum how how, const uint8_t *at, const uint8_t *end)
 {
     char text[160];
-    int n = snprintf(text, sizeof text, "events=%llu\ntarget_cycles=%u\nagent_cycles=%u\nicache_enabled=1\n", (unsigned long long)f->events,
-                     at < end ? *at * 1000u : 0, at < end ? *at * 3u : 0);
+    int n = snprintf(
+        text, sizeof text, "events=%llu\ntarget_cycles=%u\nagent_cycles=%u\nicache_enabled=1\n",
+        (unsigned long long)f->events, at < end ? *at * 1000u : 0, at < end ? *at * 3u : 0);
     if (how == ENDS)
         put_block(f, RECORDING_END, 0, 0, (const uint8_t *)text, (size_t)n);
     else
@@ -112,7 +138,8 @@ static bool make_file(struct file *f, const uint8_t *at, const uint8_t *end)
 {
     char header[1200] = "target=sh7750\n";
     const uint8_t *zero = memchr(at, 0, (size_t)(end - at));
-    snprintf(header + strlen(header), 1000, "%.*s", (int)((zero ? zero : end) - at), (const char *)at);
+    snprintf(header + strlen(header), 1000, "%.*s", (int)((zero ? zero : end) - at),
+             (const char *)at);
     f->len = f->events = 0;
     f->doubtful = f->ended = false;
     f->last = (struct event){ .kind = EVENT_NONE };

@@ -8,7 +8,8 @@
 #include "profiler/cli/conf.h"
 #include "profiler/cli/settings.h"
 
-static int take(void *ctx, int line, const char *section, const char *key, const char *value, struct err *err)
+static int take(void *ctx, int line, const char *section, const char *key, const char *value,
+                struct err *err)
 {
     if (strlen(section) >= 64 || line < 1)
         abort();

@@ -1,5 +1,6 @@
-/* Any command line: each line of the input is a word of it, the first is PROBEPROF_PROBE. What is refused says what is wrong and what to write; what is
- * taken is within its bounds, ended, and taken again when it is written out. Behind it, every line as a number of each kind. */
+/* Any command line: each line of the input is a word of it, the first is PROBEPROF_PROBE. What is
+ * refused says what is wrong and what to write; what is taken is within its bounds, ended, and
+ * taken again when it is written out. Behind it, every line as a number of each kind. */
 #include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,15 +22,22 @@ static void must(bool holds)
         abort();
 }
 
-static void refused(int ret, const struct err *err) { must(ret == -ERR_USAGE && err->code == ERR_USAGE && *err->what && *err->hint); }
+static void refused(int ret, const struct err *err)
+{
+    must(ret == -ERR_USAGE && err->code == ERR_USAGE && *err->what && *err->hint);
+}
 
 static bool ended(const char *text, size_t cap) { return memchr(text, 0, cap) != NULL; }
 
 static bool all_ended(const struct settings *s)
 {
-    bool ok = ended(s->probe, sizeof s->probe) && ended(s->target, sizeof s->target) && ended(s->chain, sizeof s->chain) && ended(s->elf, sizeof s->elf) &&
-              ended(s->start, sizeof s->start) && ended(s->shinobi_routine, sizeof s->shinobi_routine) && ended(s->pdo, sizeof s->pdo) &&
-              ended(s->output, sizeof s->output) && ended(s->record, sizeof s->record) && ended(s->gdb, sizeof s->gdb) && ended(s->report, sizeof s->report);
+    bool ok = ended(s->probe, sizeof s->probe) && ended(s->target, sizeof s->target) &&
+              ended(s->chain, sizeof s->chain) && ended(s->elf, sizeof s->elf) &&
+              ended(s->start, sizeof s->start) &&
+              ended(s->shinobi_routine, sizeof s->shinobi_routine) &&
+              ended(s->pdo, sizeof s->pdo) && ended(s->output, sizeof s->output) &&
+              ended(s->record, sizeof s->record) && ended(s->gdb, sizeof s->gdb) &&
+              ended(s->report, sizeof s->report);
     for (size_t i = 0; i < s->nstops; i++)
         ok = ok && *s->stop[i] && ended(s->stop[i], sizeof s->stop[i]);
     for (size_t i = 0; i < s->no_patch.n; i++)
@@ -40,7 +48,8 @@ static bool all_ended(const struct settings *s)
 }
 
 /* Written out, it is taken for the same again. */
-static void again(struct settings *to, enum setting id, const char *fmt, unsigned long long a, unsigned long long b)
+static void again(struct settings *to, enum setting id, const char *fmt, unsigned long long a,
+                  unsigned long long b)
 {
     char text[80];
     snprintf(text, sizeof text, fmt, a, b);
@@ -64,21 +73,24 @@ static void numbers_again(const struct settings *s)
         again(&t, SET_RATE, "%llu", s->rate_hz, 0);
     if (s->ram_bytes)
         again(&t, SET_AGENT_RAM, "%#llx:%llu", s->ram_base, s->ram_bytes);
-    must(t.speed_hz == s->speed_hz && t.voltage_mv == s->voltage_mv && t.passes == s->passes && t.for_ns == s->for_ns && t.rate_hz == s->rate_hz &&
-         t.ram_base == s->ram_base && t.ram_bytes == s->ram_bytes);
+    must(t.speed_hz == s->speed_hz && t.voltage_mv == s->voltage_mv && t.passes == s->passes &&
+         t.for_ns == s->for_ns && t.rate_hz == s->rate_hz && t.ram_base == s->ram_base &&
+         t.ram_bytes == s->ram_bytes);
 }
 
 static void taken(const struct settings *s)
 {
     must(all_ended(s));
-    must(s->nstops <= TRACE_MAX_STOPS && s->no_patch.n <= TRACE_MAX_RANGES && s->stack.n <= TRACE_MAX_RANGES);
+    must(s->nstops <= TRACE_MAX_STOPS && s->no_patch.n <= TRACE_MAX_RANGES &&
+         s->stack.n <= TRACE_MAX_RANGES);
     must(!s->origin[SET_SPEED] || s->speed_auto || s->speed_hz);
     must(!s->origin[SET_VOLTAGE] || (s->voltage_mv >= 1000 && s->voltage_mv <= 6000));
     must(!s->origin[SET_PASSES] || (s->passes && s->passes <= 1000000000));
     must(!s->origin[SET_FOR] || (s->for_ns && s->for_ns < 9000000000000000000ull));
     must(!s->origin[SET_RATE] || (s->rate_hz && s->rate_hz <= SAMPLE_RATE_MAX));
     must(!s->origin[SET_AGENT_RAM] || (s->ram_bytes && s->ram_base + s->ram_bytes <= 1ull << 32));
-    must(s->log < 1u << LOG_NSUBJECTS && (unsigned)s->irq_filter <= IRQ_FILTER_SHINOBI && (unsigned)s->policy <= TRACE_LIVE);
+    must(s->log < 1u << LOG_NSUBJECTS && (unsigned)s->irq_filter <= IRQ_FILTER_SHINOBI &&
+         (unsigned)s->policy <= TRACE_LIVE);
     numbers_again(s);
 }
 
@@ -87,7 +99,8 @@ static void number(const char *word)
 {
     struct settings s = { .log = 0 };
     struct err err = { .code = ERR_OK };
-    static const enum setting ids[] = { SET_SPEED, SET_VOLTAGE, SET_PASSES, SET_FOR, SET_RATE, SET_AGENT_RAM, SET_HITS };
+    static const enum setting ids[] = { SET_SPEED, SET_VOLTAGE,   SET_PASSES, SET_FOR,
+                                        SET_RATE,  SET_AGENT_RAM, SET_HITS };
     for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
         int ret = settings_set(&s, ids[i], ORIGIN_FLAG, word, &err);
         if (ret < 0)
@@ -120,7 +133,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int argc = 2;
     for (const uint8_t *at = data, *end = data + size; at < end && argc < WORDS;) {
         const uint8_t *feed = memchr(at, '\n', (size_t)(end - at));
-        char *word = strndup((const char *)at, (size_t)((feed ? feed : end) - at)); /* of exact size, so that a read beyond it is seen */
+        /* of exact size, so that a read beyond it is seen */
+        char *word = strndup((const char *)at, (size_t)((feed ? feed : end) - at));
         at = feed ? feed + 1 : end;
         number(word);
         if (env)

@@ -1,6 +1,8 @@
-/* Any tree of files in place of /sys and /proc: who reads them ends, writes nothing beyond its buffers, and says nothing that is not there.
+/* Any tree of files in place of /sys and /proc: who reads them ends, writes nothing beyond its
+ * buffers, and says nothing that is not there.
  *
- * Each line of the input is a thing in the tree: f PATH CONTENT, d PATH, l PATH TARGET; | in a content is a new line. It is made where no link leads out of. */
+ * Each line of the input is a thing in the tree: f PATH CONTENT, d PATH, l PATH TARGET; | in a
+ * content is a new line. It is made where no link leads out of. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,7 +32,8 @@ static void must(bool holds)
 
 /* ---- the tree ---- */
 
-/* The folder of path below root, made where it is missing, as a descriptor; *name is the last part. -1: it cannot be. No link is followed. */
+/* The folder of path below root, made where it is missing, as a descriptor; *name is the last part.
+ * -1: it cannot be. No link is followed. */
 static int folder_of(int root, char *path, char **name)
 {
     int at = dup(root), depth = 0;
@@ -40,7 +43,9 @@ static int folder_of(int root, char *path, char **name)
         if (!*path)
             continue;
         mkdirat(at, path, 0700);
-        int next = !strcmp(path, ".") || !strcmp(path, "..") || ++depth > DEPTH_MOST ? -1 : openat(at, path, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int next = !strcmp(path, ".") || !strcmp(path, "..") || ++depth > DEPTH_MOST
+                       ? -1
+                       : openat(at, path, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         close(at);
         at = next;
     }
@@ -52,7 +57,8 @@ static int folder_of(int root, char *path, char **name)
     return at;
 }
 
-/* Links may lead to where they like only as what a process has open, which is looked at and no more. */
+/* Links may lead to where they like only as what a process has open, which is looked at and no
+ * more. */
 static bool harmless(const char *path, const char *target)
 {
     int depth = 0;
@@ -116,8 +122,10 @@ static void read_ttys(const char *sysfs)
     int n = tty_find(sysfs, t, 8), m = tty_find(sysfs, some, 2);
     must(n >= 0 && n <= 8 && m == (n < 2 ? n : 2));
     for (int i = 0; i < n; i++) {
-        must(!strncmp(t[i].node, "/dev/", 5) && memchr(t[i].node, 0, sizeof t[i].node) && memchr(t[i].serial, 0, sizeof t[i].serial));
-        must(memchr(t[i].place, 0, sizeof t[i].place) && memchr(t[i].product, 0, sizeof t[i].product));
+        must(!strncmp(t[i].node, "/dev/", 5) && memchr(t[i].node, 0, sizeof t[i].node) &&
+             memchr(t[i].serial, 0, sizeof t[i].serial));
+        must(memchr(t[i].place, 0, sizeof t[i].place) &&
+             memchr(t[i].product, 0, sizeof t[i].product));
         must(tty_again(t, n, &t[i]) >= -1);
     }
 }
@@ -129,7 +137,8 @@ static void read_usb(const char *folder)
     usb_sysfs_has(folder, &dev);
     usb_sysfs_text(folder, "1-2", "product", text, sizeof text);
     usb_sysfs_text(folder, "1-2", "product", little, sizeof little);
-    must(strlen(text) < sizeof text && !strchr(text, '\n') && !strchr(text, 27) && strlen(little) < sizeof little);
+    must(strlen(text) < sizeof text && !strchr(text, '\n') && !strchr(text, 27) &&
+         strlen(little) < sizeof little);
     usb_sysfs_driver(folder, &dev, 0, text, sizeof text);
     must(strlen(text) <= 60 && !strchr(text, '/'));
 }
@@ -138,8 +147,10 @@ static void read_proc(const char *proc)
 {
     char who[100];
     int pid = holder_find(proc, "/dev/null", who, sizeof who);
-    must(pid >= 0 && pid != getpid() && (pid > 0) == (*who != 0) && (!pid || strstr(who, "process ")));
-    must(net_port_owner(proc, 3333, who, sizeof who) == who && strlen(who) < sizeof who && (!*who || strstr(who, "(process ")));
+    must(pid >= 0 && pid != getpid() && (pid > 0) == (*who != 0) &&
+         (!pid || strstr(who, "process ")));
+    must(net_port_owner(proc, 3333, who, sizeof who) == who && strlen(who) < sizeof who &&
+         (!*who || strstr(who, "(process ")));
 }
 
 static void remove_below(int folder);

@@ -32,8 +32,15 @@ static void add(struct fixture *fx, uint8_t kind, uint64_t pc, uint64_t target, 
     uint64_t c1 = fx->n ? fx->events[fx->n - 1].c1 : 0;
     assert_true(fx->n < ARRAY_LEN(fx->events));
     fx->events[fx->n++] = (struct event){
-        .kind = kind, .pc = pc, .target = target, .c1 = c1 + cost, .c2 = (c1 + cost) / 100, .sp = 0x0cff0000,
-        .time_cycles = (c1 + cost) * 2, .flags = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_SP | EVENT_HAS_TIME,
+        .kind = kind,
+        .pc = pc,
+        .target = target,
+        .c1 = c1 + cost,
+        .c2 = (c1 + cost) / 100,
+        .sp = 0x0cff0000,
+        .time_cycles = (c1 + cost) * 2,
+        .flags = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_SP |
+                 EVENT_HAS_TIME,
     };
 }
 
@@ -47,8 +54,9 @@ static uint64_t address(const struct fixture *fx, const char *name)
 /* A pass of profexam with 20 nodes: what its trace looks like. */
 static void add_pass(struct fixture *fx)
 {
-    uint64_t main_ = address(fx, "main"), init = address(fx, "Initialise"), build = address(fx, "BuildList"),
-             new = address(fx, "GetNewNode"), malloc_ = address(fx, "MallocNode"), last = address(fx, "GetLastNode");
+    uint64_t main_ = address(fx, "main"), init = address(fx, "Initialise"),
+             build = address(fx, "BuildList"), new = address(fx, "GetNewNode"),
+             malloc_ = address(fx, "MallocNode"), last = address(fx, "GetLastNode");
     add(fx, EVENT_START, main_ + 8, main_ + 8, 0);
     add(fx, EVENT_CALL, main_ + 10, init, 3);
     add(fx, EVENT_RETURN, init + 30, main_ + 14, 20);
@@ -77,8 +85,13 @@ static int make(void **state)
     snprintf(fx->path, sizeof fx->path, "%s/run.rec", fx->dir);
     const struct image *im = symbols_image(fx->symbols);
     fx->header = (struct recording_header){
-        .program = "test", .target = "sh7750", .probe = "sim:sh7750", .elf = ELF, .build_id_len = im->build_id_len,
-        .counter = { { 0x23, "elapsed-time", "cycles" }, { 8, "icache-miss", "count" } }, .when = 1795000000,
+        .program = "test",
+        .target = "sh7750",
+        .probe = "sim:sh7750",
+        .elf = ELF,
+        .build_id_len = im->build_id_len,
+        .counter = { { 0x23, "elapsed-time", "cycles" }, { 8, "icache-miss", "count" } },
+        .when = 1795000000,
         .address_cached = true,
     };
     memcpy(fx->header.build_id, im->build_id, im->build_id_len);
@@ -124,10 +137,19 @@ static char *run_live(struct fixture *fx, size_t batch, const struct recording_e
         assert_int_equal(capture_feed(&c, copy, n, NULL), 0);
     }
     struct profile_info info = {
-        .target = fx->header.target, .probe = fx->header.probe, .elf = fx->header.elf,
-        .build_id_len = fx->header.build_id_len, .counter = { fx->header.counter[0], fx->header.counter[1] },
-        .when = fx->header.when, .cache_by_address = true, .target_cycles = end->target_cycles,
-        .agent_cycles = end->agent_cycles, .board_ns = end->board_ns, .held_ns = end->held_ns, .host_ns = end->host_ns, .icache_enabled = end->icache_enabled,
+        .target = fx->header.target,
+        .probe = fx->header.probe,
+        .elf = fx->header.elf,
+        .build_id_len = fx->header.build_id_len,
+        .counter = { fx->header.counter[0], fx->header.counter[1] },
+        .when = fx->header.when,
+        .cache_by_address = true,
+        .target_cycles = end->target_cycles,
+        .agent_cycles = end->agent_cycles,
+        .board_ns = end->board_ns,
+        .held_ns = end->held_ns,
+        .host_ns = end->host_ns,
+        .icache_enabled = end->icache_enabled,
         .note = end->note,
     };
     memcpy(info.build_id, fx->header.build_id, info.build_id_len);
@@ -143,7 +165,8 @@ static void remarks_of(const struct profile *p, char *text, size_t cap)
 {
     text[0] = 0;
     for (size_t i = 0; i < p->info.nremarks; i++)
-        snprintf(text + strlen(text), cap - strlen(text), "%s: %s\n", p->info.remarks[i].kind, p->info.remarks[i].text);
+        snprintf(text + strlen(text), cap - strlen(text), "%s: %s\n", p->info.remarks[i].kind,
+                 p->info.remarks[i].text);
 }
 
 /* warn: what the profile remarks. */
@@ -162,7 +185,13 @@ static char *replay(struct fixture *fx, const char *elf, char *warn, size_t cap)
 }
 
 static const struct recording_end the_end = {
-    .target_cycles = 123456, .agent_cycles = 23456, .board_ns = 4000000000, .held_ns = 900000000, .host_ns = 5000000000, .icache_enabled = true, .note = "two not traced",
+    .target_cycles = 123456,
+    .agent_cycles = 23456,
+    .board_ns = 4000000000,
+    .held_ns = 900000000,
+    .host_ns = 5000000000,
+    .icache_enabled = true,
+    .note = "two not traced",
 };
 
 static void capture__recorded_and_replayed__the_same_document(void **state)
@@ -173,7 +202,8 @@ static void capture__recorded_and_replayed__the_same_document(void **state)
     add_pass(fx);
     add_pass(fx);
     for (size_t i = 0; i < ARRAY_LEN(batches); i++) {
-        char *live = run_live(fx, batches[i], &the_end), *again = replay(fx, NULL, warn, sizeof warn);
+        char *live = run_live(fx, batches[i], &the_end),
+             *again = replay(fx, NULL, warn, sizeof warn);
         assert_string_equal(live, again);
         assert_non_null(strstr(live, "\"GetLastNode\""));
         assert_string_equal(warn, "");
@@ -296,12 +326,17 @@ static void capture__disk_full__events_count_all_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(capture__recorded_and_replayed__the_same_document, make, drop),
-        cmocka_unit_test_setup_teardown(capture__passes_used_up__later_events_change_nothing, make, drop),
-        cmocka_unit_test_setup_teardown(capture__recording_without_its_elf__addresses_and_a_warning, make, drop),
-        cmocka_unit_test_setup_teardown(capture__another_build_of_the_elf__makes_no_numbers, make, drop),
+        cmocka_unit_test_setup_teardown(capture__recorded_and_replayed__the_same_document, make,
+                                        drop),
+        cmocka_unit_test_setup_teardown(capture__passes_used_up__later_events_change_nothing, make,
+                                        drop),
+        cmocka_unit_test_setup_teardown(capture__recording_without_its_elf__addresses_and_a_warning,
+                                        make, drop),
+        cmocka_unit_test_setup_teardown(capture__another_build_of_the_elf__makes_no_numbers, make,
+                                        drop),
         cmocka_unit_test_setup_teardown(capture__no_build_id__is_said, make, drop),
-        cmocka_unit_test_setup_teardown(capture__recording_cut_short__is_used_as_far_as_it_goes, make, drop),
+        cmocka_unit_test_setup_teardown(capture__recording_cut_short__is_used_as_far_as_it_goes,
+                                        make, drop),
         cmocka_unit_test_setup_teardown(capture__disk_full__events_count_all_the_same, make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* The words that completion offers are words that the program takes. What the shells make of them: completion.py. */
+/* The words that completion offers are words that the program takes. What the shells make of them:
+ * completion.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,12 +15,18 @@
 #include "profiler/cli/settings.h"
 #include "targets/s12z/offline/trace_input.h"
 
-static const struct command run = { .name = "run", .opts = settings_opts }, report = { .name = "report" };
+static const struct command run = { .name = "run", .opts = settings_opts },
+                            report = { .name = "report" };
 static const struct command *const commands[] = { &run, &report };
 /* Of commands whose tables are their own. */
 static const struct opt others[] = { { "format", 'f', "FORM", "", 0 }, { NULL, 0, NULL, NULL, 0 } };
 
-static struct completion all_of(void) { return (struct completion){ .command = commands, .n = ARRAY_LEN(commands), .boards = boards(), .out = stdout }; }
+static struct completion all_of(void)
+{
+    return (struct completion){
+        .command = commands, .n = ARRAY_LEN(commands), .boards = boards(), .out = stdout
+    };
+}
 
 /* What the run checks only once it knows part and adapter. */
 static int takes(const struct opt *o, const char *word, struct err *err)
@@ -28,8 +35,10 @@ static int takes(const struct opt *o, const char *word, struct err *err)
     const struct part *part;
     enum trace_format form;
     assert_non_null(s);
-    int ret = !strcmp(o->name, "target") ? part_choose(word, "", &part, err) :
-              !strcmp(o->name, "format") ? trace_format_parse(word, &form, err) : settings_set(s, (enum setting)o->id, ORIGIN_FLAG, word, err);
+    int ret = !strcmp(o->name, "target") ? part_choose(word, "", &part, err)
+              : !strcmp(o->name, "format")
+                  ? trace_format_parse(word, &form, err)
+                  : settings_set(s, (enum setting)o->id, ORIGIN_FLAG, word, err);
     free(s);
     return ret;
 }
@@ -42,7 +51,8 @@ static unsigned try_words(const struct completion *c, const struct opt *opts)
         char *rest = NULL;
         if (completion_value(c, o, words) != COMPLETION_WORDS)
             continue;
-        for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest), n++) {
+        for (char *word = strtok_r(words, " ", &rest); word;
+             word = strtok_r(NULL, " ", &rest), n++) {
             struct err err = { .code = ERR_OK };
             if (takes(o, word, &err) < 0)
                 fail_msg("--%s %s: %s", o->name, word, err.what);
@@ -62,10 +72,21 @@ static void values__every_word_offered__is_taken(void **state)
 
 static void values__table_of_run__has_files_words_and_flags(void **state)
 {
-    static const struct { const char *name; enum completion_kind kind; const char *word; } rows[] = {
-        { "elf", COMPLETION_FILE, "" }, { "output", COMPLETION_FILE, "" }, { "record", COMPLETION_FILE, "" }, { "conf", COMPLETION_FILE, "" },
-        { "load", COMPLETION_NONE, "" }, { "start", COMPLETION_FREE, "" }, { "probe", COMPLETION_WORDS, "sim:s12zvml128" },
-        { "target", COMPLETION_WORDS, "sh7091" }, { "c1", COMPLETION_WORDS, "elapsed-time" }, { "policy", COMPLETION_WORDS, "live" },
+    static const struct {
+        const char *name;
+        enum completion_kind kind;
+        const char *word;
+    } rows[] = {
+        { "elf", COMPLETION_FILE, "" },
+        { "output", COMPLETION_FILE, "" },
+        { "record", COMPLETION_FILE, "" },
+        { "conf", COMPLETION_FILE, "" },
+        { "load", COMPLETION_NONE, "" },
+        { "start", COMPLETION_FREE, "" },
+        { "probe", COMPLETION_WORDS, "sim:s12zvml128" },
+        { "target", COMPLETION_WORDS, "sh7091" },
+        { "c1", COMPLETION_WORDS, "elapsed-time" },
+        { "policy", COMPLETION_WORDS, "live" },
     };
     const struct completion c = all_of();
     char words[COMPLETION_TEXT];
@@ -81,11 +102,19 @@ static void values__table_of_run__has_files_words_and_flags(void **state)
 
 static void argument__lines_of_usage__give_what_follows(void **state)
 {
-    static const struct { const char *usage; enum completion_kind kind; const char *words; } rows[] = {
-        { "list [--json] [--analysers]", COMPLETION_NONE, "" },    { "doctor [OPTIONS]", COMPLETION_NONE, "" },
-        { "report FILE.prf|RECORDING [OPTIONS]", COMPLETION_FILE, "" }, { "[run] [ELF] [OPTIONS]", COMPLETION_FILE, "" },
-        { "[run] [OPTIONS]", COMPLETION_NONE, "" },                { "x [--json] FILE", COMPLETION_FILE, "" },
-        { "dump lines|bits FILE", COMPLETION_WORDS, "lines bits" }, { "help [COMMAND]", COMPLETION_WORDS, "run report" },
+    static const struct {
+        const char *usage;
+        enum completion_kind kind;
+        const char *words;
+    } rows[] = {
+        { "list [--json] [--analysers]", COMPLETION_NONE, "" },
+        { "doctor [OPTIONS]", COMPLETION_NONE, "" },
+        { "report FILE.prf|RECORDING [OPTIONS]", COMPLETION_FILE, "" },
+        { "[run] [ELF] [OPTIONS]", COMPLETION_FILE, "" },
+        { "[run] [OPTIONS]", COMPLETION_NONE, "" },
+        { "x [--json] FILE", COMPLETION_FILE, "" },
+        { "dump lines|bits FILE", COMPLETION_WORDS, "lines bits" },
+        { "help [COMMAND]", COMPLETION_WORDS, "run report" },
     };
     const struct completion c = all_of();
     char words[COMPLETION_TEXT];

@@ -1,5 +1,6 @@
-/* `probeprof decode` and `dump`: the motor example runs on the model, its pins are captured, and the capture written in every form the
- * commands read. Each must give the same report, and its counts must be those the model keeps for itself. */
+/* `probeprof decode` and `dump`: the motor example runs on the model, its pins are captured, and
+ * the capture written in every form the commands read. Each must give the same report, and its
+ * counts must be those the model keeps for itself. */
 #include "profiler/cli/command.h"
 #include "tests/cli/capture_rig.h"
 
@@ -21,13 +22,16 @@ static FILE *create(struct fixture *x, const char *name, char path[128])
     return f;
 }
 
-/* By hand, without the decoders under test: PDOCLK toggles once a bit, a line's length follows from its first byte. */
+/* By hand, without the decoders under test: PDOCLK toggles once a bit, a line's length follows from
+ * its first byte. */
 static void write_forms(struct fixture *x)
 {
     char path[128];
-    FILE *edges = create(x, "m.edges", path), *vcd = create(x, "m.vcd", path), *wire = create(x, "m.pdo-bytes", path),
-         *lines = create(x, "m.lines", path), *dbgtb = create(x, "m.dbgtb", path);
-    fprintf(vcd, "$date today $end\n$timescale 1 ps $end\n$scope module top $end\n$var wire 1 ! pdo $end\n$var wire 1 \" PDOCLK $end\n"
+    FILE *edges = create(x, "m.edges", path), *vcd = create(x, "m.vcd", path),
+         *wire = create(x, "m.pdo-bytes", path), *lines = create(x, "m.lines", path),
+         *dbgtb = create(x, "m.dbgtb", path);
+    fprintf(vcd, "$date today $end\n$timescale 1 ps $end\n$scope module top $end\n$var wire 1 ! "
+                 "pdo $end\n$var wire 1 \" PDOCLK $end\n"
                  "$var wire 8 # other [7:0] $end\n$upscope $end\n$enddefinitions $end\n");
     uint8_t line[8] = { 0 };
     unsigned bits = 0, need = 0;
@@ -35,7 +39,8 @@ static void write_forms(struct fixture *x)
         pdo_edge e = x->edge[k];
         for (unsigned b = 0; b < 8; b++)
             fputc((int)(e >> (8 * b) & 0xFF), edges);
-        fprintf(vcd, "#%llu\n%u!\n%u\"\nb%u01 #\n", (unsigned long long)PDO_TICK(e), PDO_DATA(e), PDO_CLK(e), (unsigned)k & 1);
+        fprintf(vcd, "#%llu\n%u!\n%u\"\nb%u01 #\n", (unsigned long long)PDO_TICK(e), PDO_DATA(e),
+                PDO_CLK(e), (unsigned)k & 1);
         if (!k || PDO_CLK(e) == PDO_CLK(x->edge[k - 1]))
             continue;
         line[bits / 8] |= (uint8_t)(PDO_DATA(e) << bits % 8);
@@ -69,7 +74,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    static const char *const names[] = { "m.edges", "m.vcd", "m.pdo-bytes", "m.lines", "m.dbgtb", "cut.lines", "m.rec", "other.elf" };
+    static const char *const names[] = { "m.edges", "m.vcd",     "m.pdo-bytes", "m.lines",
+                                         "m.dbgtb", "cut.lines", "m.rec",       "other.elf" };
     struct fixture *x = *state;
     char path[128];
     for (size_t k = 0; k < ARRAY_LEN(names); k++) {
@@ -114,7 +120,8 @@ static void decode__each_form__same_document_and_the_models_counts(void **state)
         char **same = &documents[k >= 3];
         print_message("  %s\n", forms[k]);
         snprintf(path, sizeof path, "%s/m.%s", x->dir, forms[k]);
-        char *text = command(&command_decode, &ret, NULL, 7, "decode", path, "--format", forms[k], "--elf", ELF, "--json");
+        char *text = command(&command_decode, &ret, NULL, 7, "decode", path, "--format", forms[k],
+                             "--elf", ELF, "--json");
         assert_int_equal(ret, 0);
         if (*same)
             assert_string_equal(text, *same);
@@ -147,14 +154,17 @@ static void decode__each_form__same_document_and_the_models_counts(void **state)
 
 static void dump__each_view__shows_it(void **state)
 {
-    static const struct { const char *what, *text; } rows[] = {
-        { "lines", "PTS  -> " }, { "lines", "PTVB" }, { "bits", "T" }, { "events", "interrupt" }, { "events", "return" }, { "flow", "branches" } };
+    static const struct {
+        const char *what, *text;
+    } rows[] = { { "lines", "PTS  -> " },   { "lines", "PTVB" },    { "bits", "T" },
+                 { "events", "interrupt" }, { "events", "return" }, { "flow", "branches" } };
     struct fixture *x = *state;
     char path[128];
     int ret;
     snprintf(path, sizeof path, "%s/m.lines", x->dir);
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
-        char *text = command(&command_dump, &ret, NULL, 5, "dump", rows[k].what, path, "--elf", ELF);
+        char *text =
+            command(&command_dump, &ret, NULL, 5, "dump", rows[k].what, path, "--elf", ELF);
         assert_int_equal(ret, 0);
         if (!strstr(text, rows[k].text))
             fail_msg("%s: no '%s' in: %.300s", rows[k].what, rows[k].text, text);
@@ -170,7 +180,8 @@ static void explain__edges_of_the_model__tells_right_from_wrong(void **state)
     char path[128];
     int ret;
     snprintf(path, sizeof path, "%s/m.edges", x->dir);
-    char *text = command(&command_dump, &ret, NULL, 8, "dump", "lines", path, "--format", "edges", "--elf", ELF, "--explain");
+    char *text = command(&command_dump, &ret, NULL, 8, "dump", "lines", path, "--format", "edges",
+                         "--elf", ELF, "--explain");
     assert_int_equal(ret, 0);
     print_message("%s", text);
     char *given = strstr(text, "as given");
@@ -188,10 +199,12 @@ static void explain__edges_of_the_model__tells_right_from_wrong(void **state)
     free(text);
 }
 
-/* Another board than the settings suppose: addresses high byte first, and an edge of the clock that begins what follows an idle time. */
+/* Another board than the settings suppose: addresses high byte first, and an edge of the clock that
+ * begins what follows an idle time. */
 static void explain__a_board_with_two_unusual_encodings__names_both(void **state)
 {
-    static const char *const said[] = { "consistent with    first-edge=none\n", "consistent with    byte-order=high-first\n" };
+    static const char *const said[] = { "consistent with    first-edge=none\n",
+                                        "consistent with    byte-order=high-first\n" };
     struct fixture *x = *state, other = { 0 };
     char path[128], rest[256];
     int ret;
@@ -202,7 +215,8 @@ static void explain__a_board_with_two_unusual_encodings__names_both(void **state
         for (unsigned b = 0; b < 8; b++)
             fputc((int)(other.edge[k] >> (8 * b) & 0xFF), f);
     fclose(f);
-    char *text = command(&command_dump, &ret, NULL, 8, "dump", "lines", path, "--format", "edges", "--elf", ELF, "--explain");
+    char *text = command(&command_dump, &ret, NULL, 8, "dump", "lines", path, "--format", "edges",
+                         "--elf", ELF, "--explain");
     print_message("%s", text);
     assert_int_equal(ret, 0);
     for (size_t k = 0; k < ARRAY_LEN(said); k++)
@@ -210,7 +224,8 @@ static void explain__a_board_with_two_unusual_encodings__names_both(void **state
     for (char *line = text; *line; line = strchr(line, '\n') + 1)
         assert_true(strchr(line, '\n') - line <= 80);
     free(text);
-    text = command(&command_dump, &ret, NULL, 9, "dump", "lines", path, "--format", "edges", "--elf", ELF, "--explain", "--json");
+    text = command(&command_dump, &ret, NULL, 9, "dump", "lines", path, "--format", "edges",
+                   "--elf", ELF, "--explain", "--json");
     assert_int_equal(ret, 0);
     char *best = strstr(text, "\"best\"");
     assert_non_null(best);
@@ -228,8 +243,9 @@ static void explain__wrong_settings_given__says_what_to_give(void **state)
     char path[128];
     int ret;
     snprintf(path, sizeof path, "%s/m.lines", x->dir);
-    char *text = command(&command_dump, &ret, NULL, 10, "dump", "lines", path, "--elf", ELF, "--explain", "--setting", "static-operand=indirect",
-                         "--setting", "byte-order=high-first");
+    char *text =
+        command(&command_dump, &ret, NULL, 10, "dump", "lines", path, "--elf", ELF, "--explain",
+                "--setting", "static-operand=indirect", "--setting", "byte-order=high-first");
     assert_int_equal(ret, 0);
     assert_non_null(strstr(text, "consistent with    static-operand=static\n"));
     assert_non_null(strstr(text, "consistent with    byte-order=low-first\n"));
@@ -238,12 +254,16 @@ static void explain__wrong_settings_given__says_what_to_give(void **state)
 
 static void decode__bad_input__says_what_and_what_to_do(void **state)
 {
-    static const struct { const char *name, *file, *form, *elf, *what; int code; } rows[] = {
+    static const struct {
+        const char *name, *file, *form, *elf, *what;
+        int code;
+    } rows[] = {
         { "no such file", "none", "lines", ELF, "none", ERR_NOT_FOUND },
         { "no such form", "m.lines", "line", ELF, "--format", ERR_USAGE },
         { "not what it is said to be", "m.edges", "vcd", ELF, "line 1", ERR_FORMAT },
         { "wrong byte order", "m.lines", "dbgtb", ELF, "", ERR_FORMAT },
-        { "an ELF for SH-4", "m.lines", "lines", SOURCE_DIR "/docs/examples/profexam/profexam.elf", "another CPU", ERR_USAGE },
+        { "an ELF for SH-4", "m.lines", "lines", SOURCE_DIR "/docs/examples/profexam/profexam.elf",
+          "another CPU", ERR_USAGE },
         { "no ELF", "m.lines", "lines", "/nonexistent.elf", "nonexistent", ERR_NOT_FOUND },
     };
     struct fixture *x = *state;
@@ -253,24 +273,29 @@ static void decode__bad_input__says_what_and_what_to_do(void **state)
         int ret;
         print_message("  %s\n", rows[k].name);
         snprintf(path, sizeof path, "%s/%s", x->dir, rows[k].file);
-        free(command(&command_decode, &ret, &err, 6, "decode", path, "--format", rows[k].form, "--elf", rows[k].elf));
+        free(command(&command_decode, &ret, &err, 6, "decode", path, "--format", rows[k].form,
+                     "--elf", rows[k].elf));
         assert_int_equal(ret, -rows[k].code);
         assert_string_not_equal(err.hint, "");
         assert_non_null(strstr(err.what, rows[k].what));
     }
 }
 
-/* What standard error says stands in the document, by its kind. kind NULL: nothing of lines does. */
+/* What standard error says stands in the document, by its kind. kind NULL: nothing of lines does.
+ */
 static void expect_remark(const char *path, const char *kind, const char *says)
 {
     char want[64];
     int ret;
-    char *text = command(&command_decode, &ret, NULL, 7, "decode", path, "--format", "lines", "--elf", ELF, "--json");
+    char *text = command(&command_decode, &ret, NULL, 7, "decode", path, "--format", "lines",
+                         "--elf", ELF, "--json");
     char *document = strstr(text, "\n{") ? strstr(text, "\n{") : text;
     assert_int_equal(ret, 0);
     snprintf(want, sizeof want, "\"kind\": \"%s\"", kind ? kind : "no-");
-    if (kind ? !strstr(document, want) || !strstr(document, says) : strstr(document, "\"no-") || strstr(document, "misfit"))
-        fail_msg("%s not in: %.600s", want, strstr(document, "\"remarks\"") ? strstr(document, "\"remarks\"") : document);
+    if (kind ? !strstr(document, want) || !strstr(document, says)
+             : strstr(document, "\"no-") || strstr(document, "misfit"))
+        fail_msg("%s not in: %.600s", want,
+                 strstr(document, "\"remarks\"") ? strstr(document, "\"remarks\"") : document);
     if (kind && strcmp(kind, "no-beginning") != 0) /* and it is lost, not only remarked upon */
         assert_null(strstr(document, "\"lost\": 0,"));
     free(text);
@@ -279,13 +304,24 @@ static void expect_remark(const char *path, const char *kind, const char *says)
 /* Truncated, begun in the middle, damaged: a report all the same. */
 static void decode__part_of_a_stream__a_report_all_the_same(void **state)
 {
-    static const struct { const char *name; size_t from, drop; bool flip; const char *says, *kind; } rows[] = {
+    static const struct {
+        const char *name;
+        size_t from, drop;
+        bool flip;
+        const char *says, *kind;
+    } rows[] = {
         { "whole", 0, 0, false, NULL, NULL },
-        { "truncated in a line", 0, 5, false, "bytes in 1 place are no lines, first behind line", "bad-bytes" },
-        { "truncated in a line", 0, 5, false, "cut short: its last line ends no session", "no-end" },
-        { "truncated between lines", 0, 8, false, "cut short: its last line ends no session", "no-end" },
-        { "begun in the middle", 8 * 40, 0, false, "begins in the middle, what ran before is missing", "no-beginning" },
-        { "a bit flipped", 0, 0, true, "not fit the program, something was lost before; the first is line 51: trace ", "misfit" },
+        { "truncated in a line", 0, 5, false, "bytes in 1 place are no lines, first behind line",
+          "bad-bytes" },
+        { "truncated in a line", 0, 5, false, "cut short: its last line ends no session",
+          "no-end" },
+        { "truncated between lines", 0, 8, false, "cut short: its last line ends no session",
+          "no-end" },
+        { "begun in the middle", 8 * 40, 0, false,
+          "begins in the middle, what ran before is missing", "no-beginning" },
+        { "a bit flipped", 0, 0, true,
+          "not fit the program, something was lost before; the first is line 51: trace ",
+          "misfit" },
     };
     struct fixture *x = *state;
     static uint8_t bytes[1 << 20];
@@ -301,10 +337,12 @@ static void decode__part_of_a_stream__a_report_all_the_same(void **state)
         bytes[8 * 50 + 6] ^= rows[k].flip ? 0x40 : 0;
         fwrite(bytes + rows[k].from, 1, n - rows[k].from - rows[k].drop, out);
         fclose(out);
-        char *text = command(&command_decode, &ret, NULL, 6, "decode", path, "--format", "lines", "--elf", ELF);
+        char *text = command(&command_decode, &ret, NULL, 6, "decode", path, "--format", "lines",
+                             "--elf", ELF);
         assert_int_equal(ret, 0);
         assert_non_null(strstr(text, "pi_step"));
-        if (rows[k].says ? !strstr(text, rows[k].says) : strstr(text, "missing") || strstr(text, "fit"))
+        if (rows[k].says ? !strstr(text, rows[k].says)
+                         : strstr(text, "missing") || strstr(text, "fit"))
             fail_msg("not said: %s\n%.600s", rows[k].says ? rows[k].says : "nothing", text);
         free(text);
         expect_remark(path, rows[k].kind, rows[k].says);
@@ -314,10 +352,16 @@ static void decode__part_of_a_stream__a_report_all_the_same(void **state)
 /* Two sessions, the first without its last line or the second without its first. */
 static void decode__a_session_s_first_or_last_line_missing__said(void **state)
 {
-    static const struct { const char *name; size_t drop, from; const char *says, *kind; } rows[] = {
+    static const struct {
+        const char *name;
+        size_t drop, from;
+        const char *says, *kind;
+    } rows[] = {
         { "nothing", 0, 0, NULL, NULL },
-        { "the last line", 8, 0, "1 session has no last line, the first of them ends before line ", "no-last-line" },
-        { "the first line", 0, 8, "1 session has no first line, the first of them begins with line ", "no-first-line" },
+        { "the last line", 8, 0, "1 session has no last line, the first of them ends before line ",
+          "no-last-line" },
+        { "the first line", 0, 8,
+          "1 session has no first line, the first of them begins with line ", "no-first-line" },
     };
     struct fixture *x = *state;
     static uint8_t bytes[1 << 20];
@@ -358,7 +402,8 @@ static void decode__another_build__refused_and_says_how_it_shows(void **state)
     fwrite(elf, 1, n, out);
     fclose(out);
     snprintf(path, sizeof path, "%s/m.lines", x->dir);
-    free(command(&command_decode, &ret, &err, 6, "decode", path, "--format", "lines", "--elf", other));
+    free(command(&command_decode, &ret, &err, 6, "decode", path, "--format", "lines", "--elf",
+                 other));
     print_message("  %s; %s\n", err.what, err.hint);
     assert_int_equal(ret, -ERR_FORMAT);
     assert_non_null(strstr(err.what, "do not fit the program"));
@@ -372,8 +417,9 @@ static void decode__start_and_stop_points__count_between_them(void **state)
     char path[128];
     int ret;
     snprintf(path, sizeof path, "%s/m.lines", x->dir);
-    char *text = command(&command_decode, &ret, NULL, 12, "decode", path, "--format", "lines", "--elf", ELF, "--start", "regulate", "--stop",
-                         "commutate", "--passes", "5");
+    char *text =
+        command(&command_decode, &ret, NULL, 12, "decode", path, "--format", "lines", "--elf", ELF,
+                "--start", "regulate", "--stop", "commutate", "--passes", "5");
     assert_int_equal(ret, 0);
     assert_non_null(strstr(text, "pi_step"));
     assert_non_null(strstr(text, "5 passes"));
@@ -388,7 +434,8 @@ static void decode__recorded__report_gives_the_same_document(void **state)
     int ret;
     snprintf(path, sizeof path, "%s/cut.lines", x->dir); /* of two sessions; a line is missing */
     snprintf(rec, sizeof rec, "%s/m.rec", x->dir);
-    char *text = command(&command_decode, &ret, NULL, 9, "decode", path, "--format", "lines", "--elf", ELF, "--json", "--record", rec);
+    char *text = command(&command_decode, &ret, NULL, 9, "decode", path, "--format", "lines",
+                         "--elf", ELF, "--json", "--record", rec);
     assert_int_equal(ret, 0);
     char *again = command(&command_report, &ret, NULL, 3, "report", rec, "--json");
     assert_int_equal(ret, 0);

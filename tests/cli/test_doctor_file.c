@@ -14,16 +14,27 @@
 
 static void scrub__serials_and_names__in_every_form(void **state)
 {
-    static const char *const serials[] = { "DAP0123", "123456789", "ab", NULL }, *const names[] = { "/home/ann/boards", "/home/ann", "ann", NULL };
-    static const struct { const char *text, *clean; } rows[] = {
+    static const char *const serials[] = { "DAP0123", "123456789", "ab", NULL }, *const names[] = {
+        "/home/ann/boards", "/home/ann", "ann", NULL
+    };
+    static const struct {
+        const char *text, *clean;
+    } rows[] = {
         { "cmsis-dap:DAP0123, at 1-2", "cmsis-dap:[serial], at 1-2" },
-        { "1-1 <82 9: 00 07 44 41 50 30 31 32 33 00", "1-1 <82 9: 00 07 [serial] 00" },         /* "DAP0123" */
-        { "<81: 12 03 44 00 41 00 50 00 30 00 31 00 32 00 33 00", "<81: 12 03 [serial]" },      /* UTF-16 */
-        { "<81 24: 07 44 41 50 30 ...", "<81 24: 07 [serial] ..." },                           /* cut off by the log */
-        { "<81 2: 44 41 50 31", "<81 2: 44 41 50 31" },                                        /* another one's first three */
-        { "jlink 123456789: 15 cd 5b 07", "jlink [serial]: [serial]" },                        /* 0x075BCD15 */
-        { "07 5b cd 15 and 07 5B CD 15", "07 5b cd 15 and [serial]" },                         /* bytes have a space before them */
-        { "/home/ann/boards/x.elf of ann in /home/ann", "[private]/x.elf of [private] in [private]" },
+        /* "DAP0123" */
+        { "1-1 <82 9: 00 07 44 41 50 30 31 32 33 00", "1-1 <82 9: 00 07 [serial] 00" },
+        /* UTF-16 */
+        { "<81: 12 03 44 00 41 00 50 00 30 00 31 00 32 00 33 00", "<81: 12 03 [serial]" },
+        /* cut off by the log */
+        { "<81 24: 07 44 41 50 30 ...", "<81 24: 07 [serial] ..." },
+        /* another one's first three */
+        { "<81 2: 44 41 50 31", "<81 2: 44 41 50 31" },
+        /* 0x075BCD15 */
+        { "jlink 123456789: 15 cd 5b 07", "jlink [serial]: [serial]" },
+        /* bytes have a space before them */
+        { "07 5b cd 15 and 07 5B CD 15", "07 5b cd 15 and [serial]" },
+        { "/home/ann/boards/x.elf of ann in /home/ann",
+          "[private]/x.elf of [private] in [private]" },
         { "ab is too short to tell", "ab is too short to tell" },
         { "", "" },
     };
@@ -49,7 +60,9 @@ static void log__longer_than_is_kept__beginning_and_end_are_there_and_it_says_so
 {
     (void)state;
     struct settings set = { .target = "sh7750" };
-    struct doctor_report report = { .probe = "jlink:777888999", .serial = { "777888999" }, .nserials = 1 };
+    struct doctor_report report = { .probe = "jlink:777888999",
+                                    .serial = { "777888999" },
+                                    .nserials = 1 };
     struct doctor_file *f = doctor_file_new();
     char path[] = "/tmp/doctor_file_XXXXXX", line[64];
     size_t len;

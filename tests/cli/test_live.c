@@ -22,7 +22,11 @@ static uint64_t address(const struct symbols *s, const char *name)
 
 static void feed(struct calltree *t, uint8_t kind, uint64_t pc, uint64_t target, uint64_t c1)
 {
-    struct event e = { .kind = kind, .pc = pc, .target = target, .c1 = c1, .sp = 0x0cff0000,
+    struct event e = { .kind = kind,
+                       .pc = pc,
+                       .target = target,
+                       .c1 = c1,
+                       .sp = 0x0cff0000,
                        .flags = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_SP };
     calltree_feed(t, &e, 1);
 }
@@ -39,7 +43,9 @@ static int make(void **state)
     *state = fx;
     if (symbols_open(SOURCE_DIR "/docs/examples/profexam/profexam.elf", &fx->symbols, NULL) < 0)
         return -1;
-    if (calltree_new(&(struct calltree_config){ .resolve = symbols_range, .resolve_ctx = fx->symbols }, &fx->tree, NULL) < 0)
+    if (calltree_new(
+            &(struct calltree_config){ .resolve = symbols_range, .resolve_ctx = fx->symbols },
+            &fx->tree, NULL) < 0)
         return -1;
     FILE *out = fopen("/dev/null", "w");
     return out && live_init(&fx->live, out, fx->symbols, NULL) == 0 ? 0 : -1;
@@ -56,7 +62,8 @@ static int drop(void **state)
     return 0;
 }
 
-/* main calls BuildList, which calls GetLastNode twice: 100 cycles of BuildList, 900 of GetLastNode. */
+/* main calls BuildList, which calls GetLastNode twice: 100 cycles of BuildList, 900 of GetLastNode.
+ */
 static void profile(struct fixture *fx)
 {
     uint64_t main_ = address(fx->symbols, "main"), build = address(fx->symbols, "BuildList"),
@@ -72,17 +79,28 @@ static void profile(struct fixture *fx)
 static void live_text__profiling__shows_rates_and_top_functions(void **state)
 {
     struct fixture *fx = *state;
-    struct pump_view v = { .phase = PUMP_ARMED, .armed_ns = 1000000000, .now_ns = 3500000000,
-                           .trace = { .active = true, .board_ns = 2500000000, .held_ns = 1250000000, .target_cycles = 3000, .agent_cycles = 1000 } };
+    struct pump_view v = { .phase = PUMP_ARMED,
+                           .armed_ns = 1000000000,
+                           .now_ns = 3500000000,
+                           .trace = { .active = true,
+                                      .board_ns = 2500000000,
+                                      .held_ns = 1250000000,
+                                      .target_cycles = 3000,
+                                      .agent_cycles = 1000 } };
     char text[512];
     profile(fx);
     assert_string_equal(live_text(&fx->live, &v, fx->tree, 12345, 4000, text, sizeof text),
-                        "2.5 s: 12345 events, 4000/s, slowed 3.0x (agent +0.5, moving events +1.5), none lost | GetLastNode 90.0% 2 hits, BuildList 10.0% 1 hits");
+                        "2.5 s: 12345 events, 4000/s, slowed 3.0x (agent +0.5, moving events "
+                        "+1.5), none lost | GetLastNode 90.0% 2 hits, BuildList 10.0% 1 hits");
 }
 
 static void live_text__states__are_said(void **state)
 {
-    static const struct { struct pump_view v; uint64_t seen; const char *part; } rows[] = {
+    static const struct {
+        struct pump_view v;
+        uint64_t seen;
+        const char *part;
+    } rows[] = {
         { { .phase = PUMP_ARMED }, 0, "(waiting for the start point)" },
         { { .phase = PUMP_ARMED }, 5, "(paused)" },
         { { .phase = PUMP_ARMED, .stop = { .reason = STOP_SWBREAK } }, 5, "(halted)" },
@@ -93,7 +111,9 @@ static void live_text__states__are_said(void **state)
     struct fixture *fx = *state;
     char text[512];
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        assert_non_null(strstr(live_text(&fx->live, &rows[i].v, fx->tree, rows[i].seen, 0, text, sizeof text), rows[i].part));
+        assert_non_null(
+            strstr(live_text(&fx->live, &rows[i].v, fx->tree, rows[i].seen, 0, text, sizeof text),
+                   rows[i].part));
 }
 
 static void live_text__small_buffer__is_cut_not_overrun(void **state)
@@ -129,7 +149,8 @@ static void live_tick__first_events__rate_is_theirs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(live_text__profiling__shows_rates_and_top_functions, make, drop),
+        cmocka_unit_test_setup_teardown(live_text__profiling__shows_rates_and_top_functions, make,
+                                        drop),
         cmocka_unit_test_setup_teardown(live_text__states__are_said, make, drop),
         cmocka_unit_test_setup_teardown(live_tick__first_events__rate_is_theirs, make, drop),
         cmocka_unit_test_setup_teardown(live_text__small_buffer__is_cut_not_overrun, make, drop),

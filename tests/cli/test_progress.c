@@ -16,7 +16,11 @@ static const uint64_t S = 1000000000;
 
 static void text__stages__say_how_far_and_how_fast(void **state)
 {
-    static const struct { struct load_progress now; uint64_t stage_ns; const char *want; } rows[] = {
+    static const struct {
+        struct load_progress now;
+        uint64_t stage_ns;
+        const char *want;
+    } rows[] = {
         { { LOAD_ERASE, 0, 131072 }, 0, "erasing 128.0 KB" },
         { { LOAD_ERASE, 512, 131072 }, 100000000, "erasing 0.5 of 128.0 KB" },
         { { LOAD_WRITE, 65536, 131072 }, 2000000000, "writing 64.0 of 128.0 KB, 32.0 KB/s" },
@@ -25,12 +29,14 @@ static void text__stages__say_how_far_and_how_fast(void **state)
     char buf[100];
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        assert_string_equal(progress_text(&rows[i].now, rows[i].stage_ns, buf, sizeof buf), rows[i].want);
+        assert_string_equal(progress_text(&rows[i].now, rows[i].stage_ns, buf, sizeof buf),
+                            rows[i].want);
     assert_string_equal(progress_rate(1024, S / 2, buf, sizeof buf), "");
     assert_string_equal(progress_rate(131072, 2 * S, buf, sizeof buf), ", 2.0 s, 64.0 KB/s");
 }
 
-/* A download of 100 KB, 10 a second, then two seconds of verifying; a tick every tenth of a second. What was printed; caller frees. */
+/* A download of 100 KB, 10 a second, then two seconds of verifying; a tick every tenth of a second.
+ * What was printed; caller frees. */
 static char *show(unsigned columns)
 {
     struct progress p;
@@ -42,7 +48,8 @@ static char *show(unsigned columns)
         if (at == 1)
             progress_tell(&p, &(struct load_progress){ LOAD_ERASE, 0, 102400 });
         if (at > 1)
-            progress_tell(&p, &(struct load_progress){ at < 102 ? LOAD_WRITE : LOAD_VERIFY, at < 102 ? (at - 2) * 1024 : 0, 102400 });
+            progress_tell(&p, &(struct load_progress){ at < 102 ? LOAD_WRITE : LOAD_VERIFY,
+                                                       at < 102 ? (at - 2) * 1024 : 0, 102400 });
         progress_tick(&p, S + at * S / 10);
     }
     progress_clear(&p);
@@ -70,7 +77,8 @@ static void tick__terminal__rewrites_one_line_and_wipes_it(void **state)
     (void)state;
     char *text = show(30);
     assert_non_null(strstr(text, "\r\033[Kerasing 100.0 KB\r\033[K"));
-    assert_non_null(strstr(text, "\r\033[Kwriting 50.0 of 100.0 KB, 10.\r\033[K")); /* as wide as the terminal, less one */
+    /* as wide as the terminal, less one */
+    assert_non_null(strstr(text, "\r\033[Kwriting 50.0 of 100.0 KB, 10.\r\033[K"));
     assert_null(strchr(text, '\n'));
     const char *end = "verifying 100.0 KB\r\033[K";
     assert_string_equal(text + strlen(text) - strlen(end), end);

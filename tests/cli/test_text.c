@@ -19,10 +19,13 @@
 
 static void edit_distance__pairs__count_edits(void **state)
 {
-    static const struct { const char *a, *b; unsigned d; } rows[] = {
-        { "", "", 0 },          { "main", "main", 0 },     { "main", "Main", 0 },  { "main", "mian", 1 },
-        { "main", "man", 1 },   { "main", "mains", 1 },    { "abc", "xyz", 3 },    { "", "four", 4 },
-        { "kitten", "sitting", 3 },
+    static const struct {
+        const char *a, *b;
+        unsigned d;
+    } rows[] = {
+        { "", "", 0 },         { "main", "main", 0 }, { "main", "Main", 0 },
+        { "main", "mian", 1 }, { "main", "man", 1 },  { "main", "mains", 1 },
+        { "abc", "xyz", 3 },   { "", "four", 4 },     { "kitten", "sitting", 3 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -34,8 +37,11 @@ static void edit_distance__pairs__count_edits(void **state)
 
 static void nearest__mistyped__offers_close_ones_best_first(void **state)
 {
-    static const char *const names[] = { "icache-miss", "icache-fill", "dcache-read-miss", "elapsed-time" };
-    static const struct { const char *wanted, *text; } rows[] = {
+    static const char *const names[] = { "icache-miss", "icache-fill", "dcache-read-miss",
+                                         "elapsed-time" };
+    static const struct {
+        const char *wanted, *text;
+    } rows[] = {
         { "icache-mis", "did you mean icache-miss or icache-fill?" },
         { "elapsed", "did you mean elapsed-time?" },
         { "zzz", "nothing near" },
@@ -60,7 +66,8 @@ static void nearest__many_candidates__keeps_the_best_three(void **state)
     nearest_offer(&near, "GetLastNodf");
     nearest_offer(&near, "GetLastNodf");
     nearest_offer(&near, "GetLastNod");
-    assert_string_equal(nearest_text(&near, "", text, sizeof text), "did you mean GetLastNodf, GetLastNod or GetLostNodes?");
+    assert_string_equal(nearest_text(&near, "", text, sizeof text),
+                        "did you mean GetLastNodf, GetLastNod or GetLostNodes?");
 }
 
 /* ---- settings ---- */
@@ -108,7 +115,9 @@ static int read_settings(struct settings *s, const char *line, const char *env, 
 
 static void settings__flag_env_conf__flag_wins_then_env(void **state)
 {
-    static const struct { const char *conf, *env, *line, *probe; } rows[] = {
+    static const struct {
+        const char *conf, *env, *line, *probe;
+    } rows[] = {
         { "", NULL, "", "" },
         { "[probeprof]\nprobe = conf\n", NULL, "", "conf" },
         { "[probeprof]\nprobe = conf\n", "env", "", "env" },
@@ -155,7 +164,9 @@ static void settings__no_load__beats_the_conf(void **state)
 
 static void settings__bad_input__says_where_and_what_to_do(void **state)
 {
-    static const struct { const char *conf, *line, *what, *hint; } rows[] = {
+    static const struct {
+        const char *conf, *line, *what, *hint;
+    } rows[] = {
         { "", "--prob x", "unknown option --prob", "did you mean --probe?" },
         { "", "--zzzzzzzz", "unknown option --zzzzzzzz", "--help lists them" },
         { "", "--start", "--start needs a value: --start A", "profile from here" },
@@ -169,17 +180,20 @@ static void settings__bad_input__says_where_and_what_to_do(void **state)
         { "", "--voltage nan", "voltage: 'nan'", "3.3" },
         { "", "--hits 10x", "10x", "10%" },
         { "", "--sort cycles", "cycles", "c1" },
-        { "", "--irq-filter on", "irq-filter: 'on' is not one of its values", "off, auto, calls, shinobi" },
+        { "", "--irq-filter on", "irq-filter: 'on' is not one of its values",
+          "off, auto, calls, shinobi" },
         { "", "--log usb,wires", "log: 'wires'", "usb, wire, target" },
         { "", "--agent-ram 0x8c000000", "agent-ram: '0x8c000000' is not ADDRESS:SIZE", "64k" },
         { "", "--probe=", "probe: empty", "value" },
         { "", "program surplus", "unexpected argument 'surplus'", "--help" },
         { "", "--conf nowhere.conf", "conf nowhere.conf: No such file", "--conf off" },
-        { "[probeprof]\nelff = x\n", "", "probeprof.conf:2: unknown setting 'elff'", "did you mean elf" },
+        { "[probeprof]\nelff = x\n", "", "probeprof.conf:2: unknown setting 'elff'",
+          "did you mean elf" },
         { "[probeprof]\nelf x\n", "", "probeprof.conf:2: 'elf x' has no '='", "elf = program.elf" },
         { "elf = x\n", "", "probeprof.conf:1: elf stands in section []", "[probeprof]" },
         { "[probeprof\n", "", "probeprof.conf:1: '[probeprof' is not a section", "[probeprof]" },
-        { "\n\n[profile]\npasses = many\n", "", "probeprof.conf:4: passes: 'many'", "whole number" },
+        { "\n\n[profile]\npasses = many\n", "", "probeprof.conf:4: passes: 'many'",
+          "whole number" },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -199,8 +213,13 @@ static void settings__values__are_read_with_their_units(void **state)
     (void)state;
     struct settings s;
     write_conf("");
-    assert_int_equal(read_settings(&s, "--for 1.5s --speed 2.5M --hits >=10% --agent-ram 0x8cf00000:64k "
-                                       "--irq-filter shinobi:sbExit --log usb,rsp --policy live -n 0x10 --no-patch Sum --no-patch 0x8c010000:0x8c010400 --stack 0x8c020000:0x8c020200", NULL, NULL), 0);
+    assert_int_equal(
+        read_settings(&s,
+                      "--for 1.5s --speed 2.5M --hits >=10% --agent-ram 0x8cf00000:64k "
+                      "--irq-filter shinobi:sbExit --log usb,rsp --policy live -n 0x10 --no-patch "
+                      "Sum --no-patch 0x8c010000:0x8c010400 --stack 0x8c020000:0x8c020200",
+                      NULL, NULL),
+        0);
     assert_int_equal(s.for_ns, 1500000000);
     assert_int_equal(s.speed_hz, 2500000);
     assert_true(s.hits.percent && s.hits.value == 10);
@@ -232,10 +251,19 @@ static void settings__every_option__has_help_and_a_name_of_its_own(void **state)
 
 static void fold__any_text__lines_fit_and_no_word_is_lost(void **state)
 {
-    static const struct { const char *text, *head; int lines; } rows[] = {
-        { "", "head  ", 0 }, { "one", "head  ", 1 }, { "  two  words ", "", 1 },
-        { "USB 1-2.3: no permission to open /dev/bus/usb/001/004, which is a sentence that is broken", "head  ", 2 },
-        { "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789 after", "  ", 2 },
+    static const struct {
+        const char *text, *head;
+        int lines;
+    } rows[] = {
+        { "", "head  ", 0 },
+        { "one", "head  ", 1 },
+        { "  two  words ", "", 1 },
+        { "USB 1-2.3: no permission to open /dev/bus/usb/001/004, which is a sentence that is "
+          "broken",
+          "head  ", 2 },
+        { "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567"
+          "890123456789 after",
+          "  ", 2 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -253,7 +281,8 @@ static void fold__any_text__lines_fit_and_no_word_is_lost(void **state)
                 assert_int_equal(strspn(line, " "), width);
             line += width;
             assert_true(strlen(line) + width < 80 || !strchr(line, ' '));
-            for (char *rest = NULL, *word = strtok_r(line, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+            for (char *rest = NULL, *word = strtok_r(line, " ", &rest); word;
+                 word = strtok_r(NULL, " ", &rest))
                 assert_non_null(strstr(rows[i].text, word));
         }
         assert_int_equal(lines, rows[i].lines);
@@ -266,11 +295,16 @@ int main(void)
         cmocka_unit_test(edit_distance__pairs__count_edits),
         cmocka_unit_test(nearest__mistyped__offers_close_ones_best_first),
         cmocka_unit_test(nearest__many_candidates__keeps_the_best_three),
-        cmocka_unit_test_setup_teardown(settings__flag_env_conf__flag_wins_then_env, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(settings__stop_points__flags_replace_those_of_the_conf, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(settings__no_load__beats_the_conf, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(settings__bad_input__says_where_and_what_to_do, enter_folder, leave_folder),
-        cmocka_unit_test_setup_teardown(settings__values__are_read_with_their_units, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(settings__flag_env_conf__flag_wins_then_env, enter_folder,
+                                        leave_folder),
+        cmocka_unit_test_setup_teardown(settings__stop_points__flags_replace_those_of_the_conf,
+                                        enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(settings__no_load__beats_the_conf, enter_folder,
+                                        leave_folder),
+        cmocka_unit_test_setup_teardown(settings__bad_input__says_where_and_what_to_do,
+                                        enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(settings__values__are_read_with_their_units, enter_folder,
+                                        leave_folder),
         cmocka_unit_test(settings__every_option__has_help_and_a_name_of_its_own),
         cmocka_unit_test(fold__any_text__lines_fit_and_no_word_is_lost),
     };

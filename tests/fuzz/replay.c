@@ -1,7 +1,8 @@
-/* Runs a libFuzzer entry point without libFuzzer: every file of the corpus folder given as argument,
- * truncations of each, and a fixed, seeded number of byte mutations.
+/* Runs a libFuzzer entry point without libFuzzer: every file of the corpus folder given as
+ * argument, truncations of each, and a fixed, seeded number of byte mutations.
  *
- * usage: NAME FOLDER [N]      N mutations a file, 500 if it is not given, and half as many truncations */
+ * usage: NAME FOLDER [N]      N mutations a file, 500 if it is not given, and half as many
+ * truncations */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

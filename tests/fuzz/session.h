@@ -1,4 +1,5 @@
-/* What a debugger and a profiler would do with a target whose wire answers anything: for fuzzers of drivers. */
+/* What a debugger and a profiler would do with a target whose wire answers anything: for fuzzers of
+ * drivers. */
 #ifndef TESTS_FUZZ_SESSION_H
 #define TESTS_FUZZ_SESSION_H
 

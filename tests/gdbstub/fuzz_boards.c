@@ -1,11 +1,14 @@
-/* Any packets, their checksums right, to the stub over the real drivers and the simulated boards: SH-4 and S12Z.
+/* Any packets, their checksums right, to the stub over the real drivers and the simulated boards:
+ * SH-4 and S12Z.
  *
- * The first byte of the input picks the board and how the session begins; each line behind it is a packet, but for those that begin with
- *   >   a line for `monitor`        ^   a 0x03 first        @   the observer sends what follows        ~   the program runs for a while first
- * A byte above 0x7F is a word: the name of a packet, of a monitor command, an address or a register.
+ * The first byte of the input picks the board and how the session begins; each line behind it is a
+ * packet, but for those that begin with >   a line for `monitor`        ^   a 0x03 first        @
+ * the observer sends what follows        ~   the program runs for a while first A byte above 0x7F
+ * is a word: the name of a packet, of a monitor command, an address or a register.
  *
- * Every packet is answered as the protocol wants it: once, by a stop that is still to come, or not at all where that is its meaning; who waits
- * for a stop gets one after a 0x03; and all of it takes little of the board's time. */
+ * Every packet is answered as the protocol wants it: once, by a stop that is still to come, or not
+ * at all where that is its meaning; who waits for a stop gets one after a 0x03; and all of it takes
+ * little of the board's time. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +25,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { INPUTS_MOST = 256, PACKETS_MOST = 24, PIECES_MOST = 3, LINE_MOST = 2048, RUN_NS = 50000, PATIENCE_NS = 300000000, LOOKS = 40 };
+enum {
+    INPUTS_MOST = 256,
+    PACKETS_MOST = 24,
+    PIECES_MOST = 3,
+    LINE_MOST = 2048,
+    RUN_NS = 50000,
+    PATIENCE_NS = 300000000,
+    LOOKS = 40
+};
 
 struct board_kind {
     const char *spec;
@@ -35,15 +46,33 @@ struct board_kind {
 };
 
 /* loop: add #1,r0; bsr f; nop; bra loop; nop; f: mov.l r0,@r1; rts; nop */
-static const uint8_t sh4_program[] = { 0x01, 0x70, 0x02, 0xB0, 0x09, 0x00, 0xFB, 0xAF, 0x09, 0x00, 0x02, 0x21, 0x0B, 0x00, 0x09, 0x00 };
+static const uint8_t sh4_program[] = { 0x01, 0x70, 0x02, 0xB0, 0x09, 0x00, 0xFB, 0xAF,
+                                       0x09, 0x00, 0x02, 0x21, 0x0B, 0x00, 0x09, 0x00 };
 static const uint8_t s12z_program[] = { 0x01, 0x01, 0x20, 0x7E }; /* loop: nop; nop; bra loop */
 
 static const struct board_kind kinds[] = {
-    { "sim:sh7750,cpu=100M", true, false, 0x8C010000, 0x8C100000, 16, 15, sh4_program, sizeof sh4_program,
-      { "8c010000", "8c010002", "8c020000", "ac010000", "ff000024", "1f000000", "a0000000", ",2", ",4", "f0000000", "BRCR", "CCR",
-        "vbr", "0x40", "all", "10" } },
-    { "sim:s12zvml128", false, true, 0x1100, 0x2F00, 11, 10, s12z_program, sizeof s12z_program,
-      { "1100", "1102", "2000", "fe0000", "ffffff", "ffa000", "100000", ",1", ",2", ",4", "DBGC1", "BDCCSR", "x", "0x40", "all", "10" } },
+    { "sim:sh7750,cpu=100M",
+      true,
+      false,
+      0x8C010000,
+      0x8C100000,
+      16,
+      15,
+      sh4_program,
+      sizeof sh4_program,
+      { "8c010000", "8c010002", "8c020000", "ac010000", "ff000024", "1f000000", "a0000000", ",2",
+        ",4", "f0000000", "BRCR", "CCR", "vbr", "0x40", "all", "10" } },
+    { "sim:s12zvml128",
+      false,
+      true,
+      0x1100,
+      0x2F00,
+      11,
+      10,
+      s12z_program,
+      sizeof s12z_program,
+      { "1100", "1102", "2000", "fe0000", "ffffff", "ffa000", "100000", ",1", ",2", ",4", "DBGC1",
+        "BDCCSR", "x", "0x40", "all", "10" } },
 };
 
 struct rig {
@@ -74,13 +103,15 @@ static int set_reg(struct target *t, bool big, unsigned n, uint32_t value, struc
     return t->ops->write_reg(t, n, raw, err);
 }
 
-/* A driver of its own for each input; the board is the last input's, reset, while it can be got ready, for making one takes longer than most inputs do. */
+/* A driver of its own for each input; the board is the last input's, reset, while it can be got
+ * ready, for making one takes longer than most inputs do. */
 static int get_ready(struct rig *r, struct err *err)
 {
     const struct board_kind *k = r->kind;
     struct target_stop stop;
-    int ret = k->sh4 ? sh4_open(r->probe, &(struct sh4_options){ .allow_private = true }, &r->t, err)
-                     : s12z_open(r->probe, &(struct s12z_options){ .chip = "s12zvml128" }, &r->t, err);
+    int ret = k->sh4
+                  ? sh4_open(r->probe, &(struct sh4_options){ .allow_private = true }, &r->t, err)
+                  : s12z_open(r->probe, &(struct s12z_options){ .chip = "s12zvml128" }, &r->t, err);
     if (ret < 0)
         return ret;
     const struct target_ops *ops = r->t->ops;
@@ -102,7 +133,8 @@ static int get_ready(struct rig *r, struct err *err)
 
 static void rig_begin(struct rig *r)
 {
-    static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, &s12z_board_zvml128, NULL };
+    static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, &s12z_board_zvml128,
+                                                           NULL };
     const struct probe_config cfg = { .boards = boards };
     struct err err = { .code = ERR_OK };
     if (r->probe && r->inputs++ < INPUTS_MOST && get_ready(r, NULL) == 0)
@@ -110,12 +142,14 @@ static void rig_begin(struct rig *r)
     probe_close(r->probe);
     r->probe = NULL;
     r->inputs = 0;
-    must(probe_open(r->kind->spec, &cfg, &r->probe, &err) == 0 && get_ready(r, &err) == 0, err.what);
+    must(probe_open(r->kind->spec, &cfg, &r->probe, &err) == 0 && get_ready(r, &err) == 0,
+         err.what);
 }
 
 /* ---- what comes back ---- */
 
-/* One thing that comes back, at out; *answer: it answers something, which an acknowledgment, a notification and the console do not. Returns its bytes. */
+/* One thing that comes back, at out; *answer: it answers something, which an acknowledgment, a
+ * notification and the console do not. Returns its bytes. */
 static size_t take_one(const uint8_t *out, size_t n, bool *answer)
 {
     char sum[4];
@@ -124,9 +158,11 @@ static size_t take_one(const uint8_t *out, size_t n, bool *answer)
         return 1;
     must(*out == '$' || *out == '%', "output between packets");
     const uint8_t *body = out + 1, *hash = memchr(body, '#', n - 1);
-    must(hash && hash + 2 < out + n && hash - body <= GDBSTUB_PACKET_SIZE, "a packet without an end, or too long");
+    must(hash && hash + 2 < out + n && hash - body <= GDBSTUB_PACKET_SIZE,
+         "a packet without an end, or too long");
     snprintf(sum, sizeof sum, "%02x", rsp_checksum(body, (size_t)(hash - body)));
-    must(!memcmp(sum, hash + 1, 2) && !memchr(body, '$', (size_t)(hash - body)), "a packet is damaged");
+    must(!memcmp(sum, hash + 1, 2) && !memchr(body, '$', (size_t)(hash - body)),
+         "a packet is damaged");
     *answer = *out == '$' && !(*body == 'O' && body[1] != 'K');
     return (size_t)(hash + 3 - out);
 }
@@ -203,7 +239,10 @@ static void end_waiting(struct rig *r, struct session *s)
 /* ---- packets ---- */
 
 /* R, k and F have no answer of their own, a bad one of these has none either. */
-static bool unanswered(const char *packet) { return *packet == 'R' || *packet == 'k' || *packet == 'F'; }
+static bool unanswered(const char *packet)
+{
+    return *packet == 'R' || *packet == 'k' || *packet == 'F';
+}
 
 /* False: it takes so long that GDB gives up, and is gone. */
 static bool work(struct rig *r, struct session *s)
@@ -312,8 +351,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rig *r = &rigs[data[0] % ARRAY_LEN(kinds)];
     r->kind = &kinds[data[0] % ARRAY_LEN(kinds)];
     rig_begin(r);
-    const struct stub_config cfg = { .target = r->t, .version = "fuzz", .has_entry = data[0] & 2, .entry = r->kind->code };
-    must(stub_new(&cfg, &r->stub, &err) == 0 && session_open(r->stub, NULL, NULL, &r->session, &err) == 0 &&
+    const struct stub_config cfg = {
+        .target = r->t, .version = "fuzz", .has_entry = data[0] & 2, .entry = r->kind->code
+    };
+    must(stub_new(&cfg, &r->stub, &err) == 0 &&
+             session_open(r->stub, NULL, NULL, &r->session, &err) == 0 &&
              session_open(r->stub, NULL, NULL, &r->observer, &err) == 0,
          err.what);
     play(r, data + 1, data + size);

@@ -1,4 +1,5 @@
-/* Any bytes from a peer, while the target stops, goes away and comes back: the session stays within its bounds. */
+/* Any bytes from a peer, while the target stops, goes away and comes back: the session stays within
+ * its bounds. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -65,7 +65,8 @@ static int ram_resume(struct target *t, const struct resume *how, struct err *er
     return 0;
 }
 
-static bool bp_hits(const struct ram_target *r, enum bp_kind lo, enum bp_kind hi, uint64_t addr, enum bp_kind *kind)
+static bool bp_hits(const struct ram_target *r, enum bp_kind lo, enum bp_kind hi, uint64_t addr,
+                    enum bp_kind *kind)
 {
     for (unsigned i = 0; i < r->nbps; i++) {
         if (r->bp[i].kind >= lo && r->bp[i].kind <= hi && addr - r->bp[i].addr < r->bp[i].len) {
@@ -125,7 +126,8 @@ static bool step(struct ram_target *r, struct target_stop *stop)
 static bool step_is_over(const struct ram_target *r)
 {
     uint32_t pc = r->reg[RAM_PC];
-    return r->how.kind == RESUME_STEP || (r->how.kind == RESUME_RANGE && (pc < r->how.range_lo || pc >= r->how.range_hi));
+    return r->how.kind == RESUME_STEP ||
+           (r->how.kind == RESUME_RANGE && (pc < r->how.range_lo || pc >= r->how.range_hi));
 }
 
 static bool run(struct ram_target *r, struct target_stop *stop)
@@ -214,7 +216,8 @@ static int check_range(uint64_t addr, size_t len, struct err *err)
     return 0;
 }
 
-static int ram_read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err)
+static int ram_read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len,
+                        struct err *err)
 {
     (void)width;
     if (ram(t)->gone)
@@ -229,8 +232,8 @@ static int ram_read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t
     return ret;
 }
 
-static int ram_write_mem(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len,
-                         struct err *err)
+static int ram_write_mem(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf,
+                         size_t len, struct err *err)
 {
     (void)width;
     if (ram(t)->gone)
@@ -258,7 +261,8 @@ static int ram_flash_erase(struct target *t, uint64_t addr, uint64_t len, struct
     return ret;
 }
 
-static int ram_flash_write(struct target *t, uint64_t addr, const uint8_t *buf, size_t len, struct err *err)
+static int ram_flash_write(struct target *t, uint64_t addr, const uint8_t *buf, size_t len,
+                           struct err *err)
 {
     int ret = check_flash(addr, len, err);
     for (size_t i = 0; ret == 0 && i < len; i++)
@@ -272,7 +276,8 @@ static int ram_flash_done(struct target *t, struct err *err)
     return ram(t)->flash_broken ? err_set(err, ERR_FAULT, "load again", "verify: differs") : 0;
 }
 
-static int ram_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err)
+static int ram_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len,
+                         struct err *err)
 {
     struct ram_target *r = ram(t);
     if (r->gone)
@@ -286,7 +291,8 @@ static int ram_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, uns
     return 0;
 }
 
-static int ram_remove_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err)
+static int ram_remove_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len,
+                         struct err *err)
 {
     struct ram_target *r = ram(t);
     if (r->gone)
@@ -300,7 +306,8 @@ static int ram_remove_bp(struct target *t, enum bp_kind kind, uint64_t addr, uns
 
 static size_t ram_memory_map(struct target *t, const struct memory_region **out)
 {
-    static const struct memory_region map[] = { { 0, 0x1000, MEMORY_ROM, 0 }, { 0x2000, 0xE000, MEMORY_RAM, 0 } };
+    static const struct memory_region map[] = { { 0, 0x1000, MEMORY_ROM, 0 },
+                                                { 0x2000, 0xE000, MEMORY_RAM, 0 } };
     (void)t;
     *out = map;
     return ARRAY_LEN(map);
@@ -325,10 +332,7 @@ static int ram_syscall_return(struct target *t, int64_t result, int32_t error, s
     return 0;
 }
 
-static uint64_t ram_canonical(uint64_t addr)
-{
-    return addr;
-}
+static uint64_t ram_canonical(uint64_t addr) { return addr; }
 
 static int run_echo(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
 {
@@ -368,18 +372,42 @@ static const struct monitor_command commands[] = {
 };
 
 static const struct target_reg regs[] = {
-    { "r0", 4, false, false }, { "r1", 4, false, false }, { "r2", 4, false, false }, { "r3", 4, false, false },
-    { "", 4, false, false },   { "pc", 4, true, false },  { "sp", 4, true, false },  { "flag", 1, false, false },
-    { "r0bank", 4, false, false }, { "secret", 4, false, true },
+    { "r0", 4, false, false },    { "r1", 4, false, false },   { "r2", 4, false, false },
+    { "r3", 4, false, false },    { "", 4, false, false },     { "pc", 4, true, false },
+    { "sp", 4, true, false },     { "flag", 1, false, false }, { "r0bank", 4, false, false },
+    { "secret", 4, false, true },
 };
 
 static const struct target_ops ops = {
-    .name = "ram", .gdb_arch = "sh4", .regs = regs, .nregs = ARRAY_LEN(regs), .pc_reg = RAM_PC, .sp_reg = RAM_SP,
-    .bp_size = 2, .canonical = ram_canonical, .attach = ram_attach, .detach = ram_detach, .state = ram_state,
-    .halt = ram_halt, .resume = ram_resume, .poll = ram_poll, .why_halted = ram_why_halted, .reset = ram_reset, .read_reg = ram_read_reg,
-    .write_reg = ram_write_reg, .read_mem = ram_read_mem, .write_mem = ram_write_mem, .insert_bp = ram_insert_bp,
-    .remove_bp = ram_remove_bp, .memory_map = ram_memory_map, .monitor = commands, .semihosting = ram_semihosting,
-    .syscall_return = ram_syscall_return, .flash_erase = ram_flash_erase, .flash_write = ram_flash_write, .flash_done = ram_flash_done,
+    .name = "ram",
+    .gdb_arch = "sh4",
+    .regs = regs,
+    .nregs = ARRAY_LEN(regs),
+    .pc_reg = RAM_PC,
+    .sp_reg = RAM_SP,
+    .bp_size = 2,
+    .canonical = ram_canonical,
+    .attach = ram_attach,
+    .detach = ram_detach,
+    .state = ram_state,
+    .halt = ram_halt,
+    .resume = ram_resume,
+    .poll = ram_poll,
+    .why_halted = ram_why_halted,
+    .reset = ram_reset,
+    .read_reg = ram_read_reg,
+    .write_reg = ram_write_reg,
+    .read_mem = ram_read_mem,
+    .write_mem = ram_write_mem,
+    .insert_bp = ram_insert_bp,
+    .remove_bp = ram_remove_bp,
+    .memory_map = ram_memory_map,
+    .monitor = commands,
+    .semihosting = ram_semihosting,
+    .syscall_return = ram_syscall_return,
+    .flash_erase = ram_flash_erase,
+    .flash_write = ram_flash_write,
+    .flash_done = ram_flash_done,
 };
 
 void ram_target_init(struct ram_target *r)

@@ -17,7 +17,9 @@ enum { CAP = 64 };
 /* What a stream decodes to, as text: items in order, payloads in hex-free form. */
 static void decode_to_text(const uint8_t *in, size_t len, size_t split, char *text, size_t cap)
 {
-    static const char *const names[] = { "", "packet", "bad", "overlong", "ack", "nak", "interrupt" };
+    static const char *const names[] = {
+        "", "packet", "bad", "overlong", "ack", "nak", "interrupt"
+    };
     uint8_t buf[CAP + 1];
     struct rsp_decoder d = { .buf = buf, .cap = CAP };
     size_t pos = 0, n = 0;
@@ -38,7 +40,9 @@ static void decode_to_text(const uint8_t *in, size_t len, size_t split, char *te
 
 static void decode__stream_split_anywhere__same_items(void **state)
 {
-    static const struct { const char *name, *in, *out; } rows[] = {
+    static const struct {
+        const char *name, *in, *out;
+    } rows[] = {
         { "one packet", "$g#67", "packet<g> " },
         { "acks around", "+$g#67+-", "ack packet<g> ack nak " },
         { "interrupt between packets", "\003$g#67\003", "interrupt packet<g> interrupt " },
@@ -53,7 +57,8 @@ static void decode__stream_split_anywhere__same_items(void **state)
         { "junk before", "GET / HTTP/1.0\r\n\r\n$g#67", "packet<g> " },
         { "longest", "$0123456789012345678901234567890123456789012345678901234567890123#14",
           "packet<0123456789012345678901234567890123456789012345678901234567890123> " },
-        { "one too long", "$01234567890123456789012345678901234567890123456789012345678901234#48+$g#67",
+        { "one too long",
+          "$01234567890123456789012345678901234567890123456789012345678901234#48+$g#67",
           "overlong ack packet<g> " },
     };
     (void)state;
@@ -127,10 +132,20 @@ static void hex__any_other_character__refused(void **state)
 
 static void number__texts__value_and_rest(void **state)
 {
-    static const struct { const char *in; bool ok; uint64_t value; const char *rest; } rows[] = {
-        { "0", true, 0, "" }, { "c010000,4", true, 0xc010000, ",4" }, { "FFFFFFFFFFFFFFFF;", true, UINT64_MAX, ";" },
-        { "10000000000000000", false, 0, "10000000000000000" }, { "", false, 0, "" }, { ",1", false, 0, ",1" },
-        { "-1", false, 0, "-1" }, { "00000000000000000000001", true, 1, "" },
+    static const struct {
+        const char *in;
+        bool ok;
+        uint64_t value;
+        const char *rest;
+    } rows[] = {
+        { "0", true, 0, "" },
+        { "c010000,4", true, 0xc010000, ",4" },
+        { "FFFFFFFFFFFFFFFF;", true, UINT64_MAX, ";" },
+        { "10000000000000000", false, 0, "10000000000000000" },
+        { "", false, 0, "" },
+        { ",1", false, 0, ",1" },
+        { "-1", false, 0, "-1" },
+        { "00000000000000000000001", true, 1, "" },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

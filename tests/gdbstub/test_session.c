@@ -22,18 +22,19 @@ struct fixture {
     bool hold;
 };
 
-static bool hold(void *ctx)
-{
-    return ((struct fixture *)ctx)->hold;
-}
+static bool hold(void *ctx) { return ((struct fixture *)ctx)->hold; }
 
 static int setup(void **state)
 {
     struct fixture *fx = calloc(1, sizeof *fx);
     struct err err;
     ram_target_init(&fx->ram);
-    struct stub_config cfg = { .target = &fx->ram.target, .version = "probeprof 1.2", .has_entry = true,
-                               .entry = 0x1234, .hold = hold, .hold_ctx = fx };
+    struct stub_config cfg = { .target = &fx->ram.target,
+                               .version = "probeprof 1.2",
+                               .has_entry = true,
+                               .entry = 0x1234,
+                               .hold = hold,
+                               .hold_ctx = fx };
     if (stub_new(&cfg, &fx->stub, &err) < 0 || session_open(fx->stub, NULL, NULL, &fx->s, &err) < 0)
         return -1;
     fx->answer = malloc(ANSWER_BYTES);
@@ -64,8 +65,8 @@ static void pump(struct fixture *fx)
     }
 }
 
-/* Undoes framing: payloads of packets and notifications, with a blank between; acks stand for themselves. Console text
- * becomes O<text>, a line that is itself the reply =<text>. */
+/* Undoes framing: payloads of packets and notifications, with a blank between; acks stand for
+ * themselves. Console text becomes O<text>, a line that is itself the reply =<text>. */
 static void render(const uint8_t *out, size_t n, char *text, size_t cap)
 {
     size_t k = 0;
@@ -90,7 +91,8 @@ static void render(const uint8_t *out, size_t n, char *text, size_t cap)
             text[k++] = 'O';
             assert_true(rsp_hex_decode((uint8_t *)text + k, (const char *)out + i + 2, len / 2));
             k += len / 2;
-        } else if (len > 8 && len % 2 == 0 && !memcmp(out + i + len - 1, "0a", 2) && rsp_hex_decode((uint8_t *)text + k + 1, (const char *)out + i + 1, len / 2)) {
+        } else if (len > 8 && len % 2 == 0 && !memcmp(out + i + len - 1, "0a", 2) &&
+                   rsp_hex_decode((uint8_t *)text + k + 1, (const char *)out + i + 1, len / 2)) {
             text[k] = '=';
             k += 1 + len / 2;
         } else {
@@ -158,110 +160,210 @@ static struct session *second(struct fixture *fx)
 
 /* ---- golden answers ---- */
 
-struct line { const char *in, *out; };
-struct script { const char *name; struct line lines[20]; };
+struct line {
+    const char *in, *out;
+};
+struct script {
+    const char *name;
+    struct line lines[20];
+};
 
 #define STOP_AT(sig, pc_le, more) "T" sig "05:" pc_le ";06:00800000;thread:1;" more
 
 static const struct script scripts[] = {
-    { "features", {
-        { "qSupported:multiprocess+;swbreak+;hwbreak+;vContSupported+",
-          "PacketSize=10000;QStartNoAckMode+;QNonStop+;vContSupported+;swbreak+;hwbreak+;error-message+;binary-upload+;"
-          "qXfer:features:read+;qXfer:memory-map:read+" },
-        { "vCont?", "vCont;c;C;s;S;t;r" },
-        { "vMustReplyEmpty", "" }, { "vUnknown", "" }, { "qSymbol::", "" }, { "QThreadEvents:1", "" }, { "", "" },
-    } },
-    { "connect", {
-        { "!", "OK" }, { "Hg0", "OK" }, { "Hc-1", "OK" }, { "Hg5", "E16" }, { "qC", "QC1" }, { "qAttached", "1" },
-        { "qfThreadInfo", "m1" }, { "qsThreadInfo", "l" }, { "T1", "OK" }, { "T7", "E16" },
-        { "?", STOP_AT("05", "00100000", "") },
-    } },
-    { "descriptions", {
-        { "qXfer:features:read:target.xml:0,1000",
-          "l<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\">"
-          "<target version=\"1.0\"><architecture>sh4</architecture></target>" },
-        { "qXfer:features:read:target.xml:0,5", "m<?xml" },
-        { "qXfer:features:read:target.xml:7c,100", "l>" },
-        { "qXfer:features:read:target.xml:7d,100", "l" },
-        { "qXfer:features:read:target.xml:1000,5", "E16" },
-        { "qXfer:features:read:other.xml:0,5", "E00" },
-        { "qXfer:memory-map:read::0,1000",
-          "l<?xml version=\"1.0\"?><!DOCTYPE memory-map PUBLIC \"+//IDN gnu.org//DTD GDB Memory Map V1.0//EN\" "
-          "\"http://sourceware.org/gdb/gdb-memory-map.dtd\"><memory-map>"
-          "<memory type=\"rom\" start=\"0x0\" length=\"0x1000\"/><memory type=\"ram\" start=\"0x1000\" length=\"0x1000\"/>"
-          "<memory type=\"ram\" start=\"0x2000\" length=\"0xe000\"/>"
-          "<memory type=\"ram\" start=\"0x10000\" length=\"0xffff0000\"/></memory-map>" },
-    } },
-    { "registers", {
-        { "g", "00000000000000000000000000000000xxxxxxxx00100000008000000000000000" },
-        { "p0", "00000000" }, { "p4", "xxxxxxxx" }, { "p7", "00" }, { "p9", "E16" }, { "pffffffffff", "E16" },
-        { "P0=78563412", "OK" }, { "p8", "78563412" }, { "P4=00000000", "E02" }, { "P0=7856", "E16" },
-        { "P7=ff", "OK" }, { "p7", "ff" },
-    } },
-    { "memory", {
-        { "M2000,4:01020304", "OK" }, { "m2000,4", "01020304" }, { "m2001,2", "0203" }, { "m2000,0", "" },
-        { "m20000,4", "E0e" }, { "mzz,4", "E16" }, { "m2000", "E16" }, { "M2000,4:0102", "E16" },
-        { "M2000,2:01zz", "E16" }, { "Mffff,2:0102", "E0e" }, { "X2000,0:", "OK" }, { "x2000,4", "b\001\002\003\004" },
-    } },
-    { "binary write", {
-        { "X2000,4:ab}\003}]", "OK" }, { "m2000,4", "6162237d" }, { "x2000,4", "bab}\003}]" }, { "X2000,4:ab", "E16" },
-    } },
-    { "breakpoints", {
-        { "Z0,1006,2", "OK" }, { "Z0,1006,2", "OK" },
-        { "Z0,1006,3", "E.breakpoints here have kind 2, not 3" },
-        { "Z1,1006,4", "E.breakpoints here have kind 2, not 4" },
-        { "Z5,1006,2", "" }, { "Z0,1006", "E16" }, { "Z2,2000,0", "E.a watchpoint of 0 bytes" },
-        { "vCont;c", STOP_AT("05", "06100000", "") }, { "z0,1006,2", "OK" }, { "z0,1006,2", "OK" },
-    } },
-    { "breakpoint where it goes on", {
-        { "Z0,1000,2", "OK" }, { "c", STOP_AT("05", "00100000", "") }, { "s", STOP_AT("05", "00100000", "") },
-        { "z0,1000,2", "OK" }, { "s", STOP_AT("05", "02100000", "") }, { "Z1,2000,2", "OK" },
-        { "c2000", STOP_AT("05", "00200000", "") }, { "p5", "00200000" },
-    } },
-    { "breakpoint reasons", {
-        { "qSupported:swbreak+;hwbreak+",
-          "PacketSize=10000;QStartNoAckMode+;QNonStop+;vContSupported+;swbreak+;hwbreak+;error-message+;binary-upload+;"
-          "qXfer:features:read+;qXfer:memory-map:read+" },
-        { "Z0,1006,2", "OK" }, { "vCont;c:1", STOP_AT("05", "06100000", "swbreak:;") },
-        { "z0,1006,2", "OK" }, { "Z1,100a,2", "OK" }, { "c", STOP_AT("05", "0a100000", "hwbreak:;") }, { "z1,100a,2", "OK" },
-        { "s", STOP_AT("05", "0c100000", "") },
-    } },
-    { "stepping", {
-        { "vCont;s:1;c", STOP_AT("05", "02100000", "") }, { "vCont;S05:1", STOP_AT("05", "04100000", "") },
-        { "vCont;r1004,100c:1", STOP_AT("05", "0c100000", "") }, { "s2000", STOP_AT("05", "02200000", "") },
-        { "S05;3000", STOP_AT("05", "02300000", "") }, { "vCont;s:-1", STOP_AT("05", "04300000", "") },
-        { "vCont;q", "E16" },
-        { "vCont", "E16" },
-        { "vCont;s:5;c:1", "" }, { "^C", STOP_AT("02", "74470000", "") },
-        { "szz", "E16" },
-    } },
-    { "interrupt", {
-        { "^C", "" }, { "c", "" }, { "^C", STOP_AT("02", "70270000", "") },
-    } },
+    { "features",
+      {
+          { "qSupported:multiprocess+;swbreak+;hwbreak+;vContSupported+",
+            "PacketSize=10000;QStartNoAckMode+;QNonStop+;vContSupported+;swbreak+;hwbreak+;error-"
+            "message+;binary-upload+;"
+            "qXfer:features:read+;qXfer:memory-map:read+" },
+          { "vCont?", "vCont;c;C;s;S;t;r" },
+          { "vMustReplyEmpty", "" },
+          { "vUnknown", "" },
+          { "qSymbol::", "" },
+          { "QThreadEvents:1", "" },
+          { "", "" },
+      } },
+    { "connect",
+      {
+          { "!", "OK" },
+          { "Hg0", "OK" },
+          { "Hc-1", "OK" },
+          { "Hg5", "E16" },
+          { "qC", "QC1" },
+          { "qAttached", "1" },
+          { "qfThreadInfo", "m1" },
+          { "qsThreadInfo", "l" },
+          { "T1", "OK" },
+          { "T7", "E16" },
+          { "?", STOP_AT("05", "00100000", "") },
+      } },
+    { "descriptions",
+      {
+          { "qXfer:features:read:target.xml:0,1000",
+            "l<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\">"
+            "<target version=\"1.0\"><architecture>sh4</architecture></target>" },
+          { "qXfer:features:read:target.xml:0,5", "m<?xml" },
+          { "qXfer:features:read:target.xml:7c,100", "l>" },
+          { "qXfer:features:read:target.xml:7d,100", "l" },
+          { "qXfer:features:read:target.xml:1000,5", "E16" },
+          { "qXfer:features:read:other.xml:0,5", "E00" },
+          { "qXfer:memory-map:read::0,1000",
+            "l<?xml version=\"1.0\"?><!DOCTYPE memory-map PUBLIC \"+//IDN gnu.org//DTD GDB Memory "
+            "Map V1.0//EN\" "
+            "\"http://sourceware.org/gdb/gdb-memory-map.dtd\"><memory-map>"
+            "<memory type=\"rom\" start=\"0x0\" length=\"0x1000\"/><memory type=\"ram\" "
+            "start=\"0x1000\" length=\"0x1000\"/>"
+            "<memory type=\"ram\" start=\"0x2000\" length=\"0xe000\"/>"
+            "<memory type=\"ram\" start=\"0x10000\" length=\"0xffff0000\"/></memory-map>" },
+      } },
+    { "registers",
+      {
+          { "g", "00000000000000000000000000000000xxxxxxxx00100000008000000000000000" },
+          { "p0", "00000000" },
+          { "p4", "xxxxxxxx" },
+          { "p7", "00" },
+          { "p9", "E16" },
+          { "pffffffffff", "E16" },
+          { "P0=78563412", "OK" },
+          { "p8", "78563412" },
+          { "P4=00000000", "E02" },
+          { "P0=7856", "E16" },
+          { "P7=ff", "OK" },
+          { "p7", "ff" },
+      } },
+    { "memory",
+      {
+          { "M2000,4:01020304", "OK" },
+          { "m2000,4", "01020304" },
+          { "m2001,2", "0203" },
+          { "m2000,0", "" },
+          { "m20000,4", "E0e" },
+          { "mzz,4", "E16" },
+          { "m2000", "E16" },
+          { "M2000,4:0102", "E16" },
+          { "M2000,2:01zz", "E16" },
+          { "Mffff,2:0102", "E0e" },
+          { "X2000,0:", "OK" },
+          { "x2000,4", "b\001\002\003\004" },
+      } },
+    { "binary write",
+      {
+          { "X2000,4:ab}\003}]", "OK" },
+          { "m2000,4", "6162237d" },
+          { "x2000,4", "bab}\003}]" },
+          { "X2000,4:ab", "E16" },
+      } },
+    { "breakpoints",
+      {
+          { "Z0,1006,2", "OK" },
+          { "Z0,1006,2", "OK" },
+          { "Z0,1006,3", "E.breakpoints here have kind 2, not 3" },
+          { "Z1,1006,4", "E.breakpoints here have kind 2, not 4" },
+          { "Z5,1006,2", "" },
+          { "Z0,1006", "E16" },
+          { "Z2,2000,0", "E.a watchpoint of 0 bytes" },
+          { "vCont;c", STOP_AT("05", "06100000", "") },
+          { "z0,1006,2", "OK" },
+          { "z0,1006,2", "OK" },
+      } },
+    { "breakpoint where it goes on",
+      {
+          { "Z0,1000,2", "OK" },
+          { "c", STOP_AT("05", "00100000", "") },
+          { "s", STOP_AT("05", "00100000", "") },
+          { "z0,1000,2", "OK" },
+          { "s", STOP_AT("05", "02100000", "") },
+          { "Z1,2000,2", "OK" },
+          { "c2000", STOP_AT("05", "00200000", "") },
+          { "p5", "00200000" },
+      } },
+    { "breakpoint reasons",
+      {
+          { "qSupported:swbreak+;hwbreak+",
+            "PacketSize=10000;QStartNoAckMode+;QNonStop+;vContSupported+;swbreak+;hwbreak+;error-"
+            "message+;binary-upload+;"
+            "qXfer:features:read+;qXfer:memory-map:read+" },
+          { "Z0,1006,2", "OK" },
+          { "vCont;c:1", STOP_AT("05", "06100000", "swbreak:;") },
+          { "z0,1006,2", "OK" },
+          { "Z1,100a,2", "OK" },
+          { "c", STOP_AT("05", "0a100000", "hwbreak:;") },
+          { "z1,100a,2", "OK" },
+          { "s", STOP_AT("05", "0c100000", "") },
+      } },
+    { "stepping",
+      {
+          { "vCont;s:1;c", STOP_AT("05", "02100000", "") },
+          { "vCont;S05:1", STOP_AT("05", "04100000", "") },
+          { "vCont;r1004,100c:1", STOP_AT("05", "0c100000", "") },
+          { "s2000", STOP_AT("05", "02200000", "") },
+          { "S05;3000", STOP_AT("05", "02300000", "") },
+          { "vCont;s:-1", STOP_AT("05", "04300000", "") },
+          { "vCont;q", "E16" },
+          { "vCont", "E16" },
+          { "vCont;s:5;c:1", "" },
+          { "^C", STOP_AT("02", "74470000", "") },
+          { "szz", "E16" },
+      } },
+    { "interrupt",
+      {
+          { "^C", "" },
+          { "c", "" },
+          { "^C", STOP_AT("02", "70270000", "") },
+      } },
     { "detach", { { "D", "OK" } } },
-    { "restart", {
-        { "vRun;61;62", "T0505:34120000;06:00000000;thread:1;" }, { "qAttached", "0" },
-        { "!", "OK" }, { "vKill;1", "OK" }, { "?", "W00" }, { "qfThreadInfo", "l" },
-        { "vCont;c", "E.no program is being debugged; use run or attach" },
-        { "vAttach;1", "T0205:c05d0000;06:00000000;thread:1;" }, { "R00", "" }, { "p5", "34120000" },
-    } },
-    { "checks", {
-        { "M2000,9:313233343536373839", "OK" }, { "qCRC:2000,9", "C376e6e7" }, { "qCRC:fff0,20", "E0e" },
-        { "qSearch:memory:0;10000;789", "1,2006" }, { "qSearch:memory:0;2008;789", "0" },
-        { "qSearch:memory:0;2009;789", "1,2006" }, { "qSearch:memory:0;10;", "E16" },
-        { "qSearch:memory:0;20000;absent", "E0e" },
-    } },
-    { "flash", {
-        { "vFlashErase:f000,200", "OK" }, { "mf0fe,4", "ffffffff" }, { "vFlashWrite:f0ff:ab}\003c", "OK" }, { "mf0fe,6", "ff61622363ff" },
-        { "vFlashDone", "OK" }, { "vFlashErase:f080,100", "E.no whole sectors" }, { "vFlashErase:1000,100", "E.0x1000 is no flash" }, { "vFlashErase:f000", "E16" },
-        { "vFlashWrite:1000:x", "E.0x1000 is no flash" }, { "vFlashWrite:f000", "E16" }, { "vFlashDone1", "" },
-        { "vCont;c", "OThe download failed: 0x1000 is no flash\n" }, { "^C", STOP_AT("02", "70270000", "") },
-    } },
-    { "a download's failure is told when GDB listens", {
-        { "vFlashWrite:1000:x", "E.0x1000 is no flash" }, { "vFlashErase:f000,200", "OK" }, { "vCont;c", "" }, { "^C", STOP_AT("02", "70270000", "") },
-        { "vFlashWrite:2000:x", "E.0x2000 is no flash" }, { "qRcmd,76657273696f6e", "OThe download failed: 0x2000 is no flash\n Oprobeprof 1.2, target ram\n OK" },
-        { "qRcmd,76657273696f6e", "=probeprof 1.2, target ram\n" },
-    } },
+    { "restart",
+      {
+          { "vRun;61;62", "T0505:34120000;06:00000000;thread:1;" },
+          { "qAttached", "0" },
+          { "!", "OK" },
+          { "vKill;1", "OK" },
+          { "?", "W00" },
+          { "qfThreadInfo", "l" },
+          { "vCont;c", "E.no program is being debugged; use run or attach" },
+          { "vAttach;1", "T0205:c05d0000;06:00000000;thread:1;" },
+          { "R00", "" },
+          { "p5", "34120000" },
+      } },
+    { "checks",
+      {
+          { "M2000,9:313233343536373839", "OK" },
+          { "qCRC:2000,9", "C376e6e7" },
+          { "qCRC:fff0,20", "E0e" },
+          { "qSearch:memory:0;10000;789", "1,2006" },
+          { "qSearch:memory:0;2008;789", "0" },
+          { "qSearch:memory:0;2009;789", "1,2006" },
+          { "qSearch:memory:0;10;", "E16" },
+          { "qSearch:memory:0;20000;absent", "E0e" },
+      } },
+    { "flash",
+      {
+          { "vFlashErase:f000,200", "OK" },
+          { "mf0fe,4", "ffffffff" },
+          { "vFlashWrite:f0ff:ab}\003c", "OK" },
+          { "mf0fe,6", "ff61622363ff" },
+          { "vFlashDone", "OK" },
+          { "vFlashErase:f080,100", "E.no whole sectors" },
+          { "vFlashErase:1000,100", "E.0x1000 is no flash" },
+          { "vFlashErase:f000", "E16" },
+          { "vFlashWrite:1000:x", "E.0x1000 is no flash" },
+          { "vFlashWrite:f000", "E16" },
+          { "vFlashDone1", "" },
+          { "vCont;c", "OThe download failed: 0x1000 is no flash\n" },
+          { "^C", STOP_AT("02", "70270000", "") },
+      } },
+    { "a download's failure is told when GDB listens",
+      {
+          { "vFlashWrite:1000:x", "E.0x1000 is no flash" },
+          { "vFlashErase:f000,200", "OK" },
+          { "vCont;c", "" },
+          { "^C", STOP_AT("02", "70270000", "") },
+          { "vFlashWrite:2000:x", "E.0x2000 is no flash" },
+          { "qRcmd,76657273696f6e",
+            "OThe download failed: 0x2000 is no flash\n Oprobeprof 1.2, target ram\n OK" },
+          { "qRcmd,76657273696f6e", "=probeprof 1.2, target ram\n" },
+      } },
     { "file i/o replies out of place", { { "F0", "E16" }, { "F-1,4,C", "E16" } } },
     { "thread text", { { "qThreadExtraInfo,1", "72616d2c2068616c746564" } } },
 };
@@ -293,7 +395,8 @@ static void session__each_script_byte_by_byte__same_answers(void **state)
         no_acks(fx);
         for (const struct line *l = scripts[i].lines; l->in; l++) {
             char frame[512];
-            int n = strcmp(l->in, "^C") == 0 ? snprintf(frame, sizeof frame, "\003")
+            int n = strcmp(l->in, "^C") == 0
+                        ? snprintf(frame, sizeof frame, "\003")
                         : snprintf(frame, sizeof frame, "$%s#%02x", l->in,
                                    rsp_checksum((const uint8_t *)l->in, strlen(l->in)));
             for (int k = 0; k < n; k++)
@@ -389,7 +492,8 @@ static void session__peer_that_does_not_read__input_stops_at_a_bound(void **stat
 /* A page in a browser may send any of these. */
 static void session__what_is_not_of_the_protocol__ends_it_and_nothing_behind_acts(void **state)
 {
-    static const char *const rows[] = { "x$P5=11111111#xx", " $P5=11111111#xx", "$g$P5=11111111#xx", "+ / HTTP/1.1\r\n\r\n$P5=11111111#xx",
+    static const char *const rows[] = { "x$P5=11111111#xx", " $P5=11111111#xx", "$g$P5=11111111#xx",
+                                        "+ / HTTP/1.1\r\n\r\n$P5=11111111#xx",
                                         "$q / HTTP/1.1\r\n\r\n$P5=11111111#xx" };
     struct fixture *fx = *state;
     struct err err;
@@ -445,10 +549,12 @@ static void session__G_with_a_stale_alias__low_number_wins(void **state)
     struct fixture *fx = *state;
     no_acks(fx);
     talk(fx, "P0=11111111");
-    assert_string_equal(talk(fx, "G44332211000000000000000000000000000000000010000000800000aa11111111"), "OK");
+    assert_string_equal(
+        talk(fx, "G44332211000000000000000000000000000000000010000000800000aa11111111"), "OK");
     assert_int_equal(fx->ram.reg[RAM_R0], 0x11223344);
     assert_int_equal(fx->ram.reg[RAM_FLAG], 0xAA);
-    assert_string_equal(talk(fx, "g"), "44332211000000000000000000000000xxxxxxxx0010000000800000aa44332211");
+    assert_string_equal(talk(fx, "g"),
+                        "44332211000000000000000000000000xxxxxxxx0010000000800000aa44332211");
     assert_string_equal(talk(fx, "G55"), "OK"); /* shorter than a register: nothing is written */
     assert_int_equal(fx->ram.reg[RAM_R0], 0x11223344);
     assert_string_equal(talk(fx, "G5"), "E16");
@@ -503,11 +609,15 @@ static void breakpoints__target_full_of_removed_ones__place_is_made(void **state
             snprintf(packet, sizeof packet, "Z0,%x,2", 0x4000 + round * 0x100 + 2 * i);
             assert_string_equal(talk(fx, packet), "OK");
         }
-        assert_string_equal(talk(fx, "Z1,9000,2"), "E.resource.all 32 breakpoints are used; delete one"); /* GDB shows it */
+        /* GDB shows it */
+        assert_string_equal(talk(fx, "Z1,9000,2"),
+                            "E.resource.all 32 breakpoints are used; delete one");
         assert_string_equal(monitor(fx, fx->s, "version"), "=probeprof 1.2, target ram\n");
-        assert_string_equal(talk(fx, "Z2,9000,2"), "E.all 32 breakpoints are used; delete one"); /* and not this one: it is told */
+        /* and not this one: it is told */
+        assert_string_equal(talk(fx, "Z2,9000,2"), "E.all 32 breakpoints are used; delete one");
         assert_string_equal(monitor(fx, fx->s, "version"),
-                            "OThe request for a breakpoint or watchpoint failed: all 32 breakpoints are used\n  delete one\n Oprobeprof 1.2, target ram\n OK");
+                            "OThe request for a breakpoint or watchpoint failed: all 32 "
+                            "breakpoints are used\n  delete one\n Oprobeprof 1.2, target ram\n OK");
         for (int i = 0; i < RAM_BPS; i++) {
             snprintf(packet, sizeof packet, "z0,%x,2", 0x4000 + round * 0x100 + 2 * i);
             assert_string_equal(talk(fx, packet), "OK");
@@ -519,7 +629,11 @@ static void breakpoints__target_full_of_removed_ones__place_is_made(void **state
 
 static void session__watchpoints__kind_and_address_told(void **state)
 {
-    static const struct { const char *z; uint16_t word; const char *out; } rows[] = {
+    static const struct {
+        const char *z;
+        uint16_t word;
+        const char *out;
+    } rows[] = {
         { "Z2,2000,4", RAM_STORE, STOP_AT("05", "02100000", "watch:2001;") },
         { "Z3,2000,4", RAM_LOAD, STOP_AT("05", "02100000", "rwatch:2001;") },
         { "Z4,2000,4", RAM_STORE, STOP_AT("05", "02100000", "awatch:2001;") },
@@ -589,10 +703,13 @@ static void fileio__off__console_text_still_comes(void **state)
     assert_int_equal(fx->ram.result, 5);
 }
 
-/* The driver steps over a breakpoint where it is told to go on; here nobody has seen the program stop at it. */
+/* The driver steps over a breakpoint where it is told to go on; here nobody has seen the program
+ * stop at it. */
 static void fileio__breakpoint_behind_the_call__met(void **state)
 {
-    static const struct { const char *name, *monitor, *first, *second; } rows[] = {
+    static const struct {
+        const char *name, *monitor, *first, *second;
+    } rows[] = {
         { "off", "qRcmd,66696c65696f206f6666", STOP_AT("05", "02100000", "swbreak:;"), NULL },
         { "on", "qRcmd,66696c65696f206f6e", "Fclose,3", STOP_AT("05", "02100000", "swbreak:;") },
     };
@@ -616,7 +733,13 @@ static void fileio__breakpoint_behind_the_call__met(void **state)
 
 static void fileio__on__requests_and_results(void **state)
 {
-    static const struct { const char *name; uint32_t call[4]; const char *request, *reply; int64_t result; int error; } rows[] = {
+    static const struct {
+        const char *name;
+        uint32_t call[4];
+        const char *request, *reply;
+        int64_t result;
+        int error;
+    } rows[] = {
         { "open", { 5, 0x2000, 0x601, 0x1b6 }, "Fopen,2000/9,601,1b6", "F3", 3, 0 },
         { "open fails", { 5, 0x2000, 0, 0 }, "Fopen,2000/9,0,0", "F-1,2", -1, 2 },
         { "read", { 3, 3, 0x3000, 0x10 }, "Fread,3,3000,10", "Fc", 12, 0 },
@@ -681,7 +804,9 @@ static void non_stop__runs_and_stops__notified_once(void **state)
 
 /* ---- monitor ---- */
 
-#define GDB_ADDS "(GDB has one word for all that fails, \"Protocol error with Rcmd\": it means no more than that.)\n"
+#define GDB_ADDS                                                                                 \
+    "(GDB has one word for all that fails, \"Protocol error with Rcmd\": it means no more than " \
+    "that.)\n"
 
 static void monitor__words__reach_the_right_table(void **state)
 {
@@ -691,15 +816,19 @@ static void monitor__words__reach_the_right_table(void **state)
     assert_string_equal(monitor(fx, fx->s, "bdccsr"), "Obdccsr OK");
     assert_string_equal(monitor(fx, fx->s, " echo  a \"b c\" d"), "Oecho|a|b c|d OK");
     assert_string_equal(monitor(fx, fx->s, "reset sideways"),
-                        "Oreset: sideways is neither halt nor run\n  reset [halt|run]\n" GDB_ADDS " E16");
-    assert_string_equal(monitor(fx, fx->s, "ecko"), "Ono monitor command ecko\n  did you mean echo?\n" GDB_ADDS " E02");
-    assert_string_equal(monitor(fx, fx->s, "fail"), "Othis never works\n  try something else\n" GDB_ADDS " E01");
+                        "Oreset: sideways is neither halt nor run\n  reset [halt|run]\n" GDB_ADDS
+                        " E16");
+    assert_string_equal(monitor(fx, fx->s, "ecko"),
+                        "Ono monitor command ecko\n  did you mean echo?\n" GDB_ADDS " E02");
+    assert_string_equal(monitor(fx, fx->s, "fail"),
+                        "Othis never works\n  try something else\n" GDB_ADDS " E01");
     const char *help = monitor(fx, fx->s, "help");
     assert_non_null(strstr(help, "reset [halt|run]"));
     assert_non_null(strstr(help, "echo WORDS"));
     talk(fx, "qSupported:error-message+");
     assert_string_equal(monitor(fx, fx->s, "fail"), "E.this never works; try something else");
-    assert_string_equal(talk(fx, "qRcmd,6"), "E.malformed packet: qRcmd expects digits, at most 1024 characters");
+    assert_string_equal(talk(fx, "qRcmd,6"),
+                        "E.malformed packet: qRcmd expects digits, at most 1024 characters");
 }
 
 static void monitor__reset_run__continue_waits_for_the_next_stop(void **state)
@@ -708,7 +837,8 @@ static void monitor__reset_run__continue_waits_for_the_next_stop(void **state)
     no_acks(fx);
     talk(fx, "Z0,20,2");
     assert_string_equal(monitor(fx, fx->s, "reset halt"),
-                        "=The target was reset and is halted; `maintenance flush register-cache` shows its registers.\n");
+                        "=The target was reset and is halted; `maintenance flush register-cache` "
+                        "shows its registers.\n");
     assert_string_equal(talk(fx, "p5"), "00000000");
     fx->ram.words_per_poll = 2;
     monitor(fx, fx->s, "reset run");
@@ -725,13 +855,16 @@ static void observers__may_read_not_write(void **state)
     struct fixture *fx = *state;
     no_acks(fx);
     struct session *o = second(fx);
-    const char *refusal = "E.another GDB controls the target, this one observes; it takes over when the other one leaves";
+    const char *refusal = "E.another GDB controls the target, this one observes; it takes over "
+                          "when the other one leaves";
     talk_to(fx, o, "qSupported:error-message+");
     assert_string_equal(talk_to(fx, o, "?"), STOP_AT("05", "00100000", ""));
     assert_string_equal(talk_to(fx, o, "m2000,1"), "00");
     assert_string_equal(talk_to(fx, o, "p5"), "00100000");
-    static const char *const refused[] = { "M2000,1:01", "X2000,1:a", "P0=00000001", "G00000001", "Z0,1000,2", "z0,1000,2",
-                                           "c", "s", "vCont;c", "vRun;", "vKill;1", "R00", "qRcmd,666c6f6f64" };
+    static const char *const refused[] = {
+        "M2000,1:01", "X2000,1:a", "P0=00000001", "G00000001", "Z0,1000,2", "z0,1000,2",       "c",
+        "s",          "vCont;c",   "vRun;",       "vKill;1",   "R00",       "qRcmd,666c6f6f64"
+    };
     for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
         print_message("  %s\n", refused[i]);
         assert_string_equal(talk_to(fx, o, refused[i]), refusal);
@@ -775,7 +908,8 @@ static void observers__look_where_a_breakpoint_is__program_stops_there(void **st
     send_packet(fx->s, packet, strlen(packet));
     assert_string_equal(answer(fx, fx->s), "OK");
     assert_memory_equal(talk_to(fx, o, "?"), "T02", 3);
-    snprintf(want, sizeof want, "T0505:%02x%02x0000;06:00800000;thread:1;swbreak:;", pc & 0xFF, pc >> 8);
+    snprintf(want, sizeof want, "T0505:%02x%02x0000;06:00800000;thread:1;swbreak:;", pc & 0xFF,
+             pc >> 8);
     assert_string_equal(answer(fx, fx->s), want);
     assert_int_equal(fx->ram.state, TARGET_HALTED);
 }
@@ -873,8 +1007,8 @@ static void gone__while_running__told_and_breakpoints_come_back(void **state)
     talk(fx, "c");
     fx->ram.gone = true;
     stub_gone(fx->stub, &why);
-    assert_string_equal(answer(fx, fx->s),
-                        "OThe connection to the target is lost: USB unplugged; plug it in\nStill looking for it.\n");
+    assert_string_equal(answer(fx, fx->s), "OThe connection to the target is lost: USB unplugged; "
+                                           "plug it in\nStill looking for it.\n");
     assert_string_equal(talk(fx, "m2000,4"), "E01");
     fx->ram.gone = false;
     fx->ram.nbps = 0; /* as after power loss */
@@ -892,19 +1026,26 @@ static void gone__ctrl_c_meanwhile__answered(void **state)
     no_acks(fx);
     talk(fx, "c");
     lose(fx);
-    assert_string_equal(talk(fx, "^C"), "OThe target does not answer; its state is unknown.\n T02thread:1;");
-    assert_string_equal(talk(fx, "c"),
-                        "E.the target does not answer; check adapter, cable and power; it is being looked for");
-    assert_string_equal(talk(fx, "?"), "T02thread:1;"); /* GDB waits for ever behind an error here */
-    assert_string_equal(talk(fx, "g"),
-                        "E.the target does not answer; check adapter, cable and power; it is being looked for");
+    assert_string_equal(talk(fx, "^C"),
+                        "OThe target does not answer; its state is unknown.\n T02thread:1;");
+    assert_string_equal(
+        talk(fx, "c"),
+        "E.the target does not answer; check adapter, cable and power; it is being looked for");
+    /* GDB waits for ever behind an error here */
+    assert_string_equal(talk(fx, "?"), "T02thread:1;");
+    assert_string_equal(
+        talk(fx, "g"),
+        "E.the target does not answer; check adapter, cable and power; it is being looked for");
 }
 
 /* ---- a target that answers, but does not halt ---- */
 
-static const struct err no_halt = { .code = ERR_TIMEOUT, .what = "halt: no answer", .hint = "is it clocked?" };
+static const struct err no_halt = { .code = ERR_TIMEOUT,
+                                    .what = "halt: no answer",
+                                    .hint = "is it clocked?" };
 
-/* GDB takes the first packet behind ? for the stop: an O packet there, or an error, and it hangs. */
+/* GDB takes the first packet behind ? for the stop: an O packet there, or an error, and it hangs.
+ */
 static void troubled__question_mark_pending__a_stop_then_the_reason(void **state)
 {
     static const char *const questions[] = { "?", "vAttach;1" };
@@ -931,7 +1072,9 @@ static void troubled__ctrl_c_pending__says_so_and_tries_again(void **state)
     send_packet(fx->s, "c", 1);
     feed(fx->s, "\003", 1);
     stub_troubled(fx->stub, &no_halt);
-    assert_string_equal(answer(fx, fx->s), "Ohalt: no answer; is it clocked?\nIt is taken to run on; Ctrl-C tries again.\n");
+    assert_string_equal(
+        answer(fx, fx->s),
+        "Ohalt: no answer; is it clocked?\nIt is taken to run on; Ctrl-C tries again.\n");
     stub_troubled(fx->stub, &no_halt); /* nobody asked again: not said again */
     assert_string_equal(answer(fx, fx->s), "");
     assert_string_equal(talk(fx, "^C"), STOP_AT("02", "00100000", ""));
@@ -940,7 +1083,9 @@ static void troubled__ctrl_c_pending__says_so_and_tries_again(void **state)
 static void stop_with_text__in_answer_to_a_question__comes_alone(void **state)
 {
     struct fixture *fx = *state;
-    const struct target_stop stop = { .reason = STOP_REQUEST, .pc = 0x1000, .signal = 2, .text = "halted in a handler" };
+    const struct target_stop stop = {
+        .reason = STOP_REQUEST, .pc = 0x1000, .signal = 2, .text = "halted in a handler"
+    };
     no_acks(fx);
     fx->ram.state = TARGET_RUNNING;
     send_packet(fx->s, "?", 1);
@@ -989,7 +1134,8 @@ static void gone__breakpoint_or_call_meanwhile__told_as_ever(void **state)
     send_packet(fx->s, "c", 1);
     lose(fx);
     stop_unseen(fx);
-    assert_string_equal(answer(fx, fx->s), "OThe target is back.\n " STOP_AT("05", "00110000", "swbreak:;"));
+    assert_string_equal(answer(fx, fx->s),
+                        "OThe target is back.\n " STOP_AT("05", "00110000", "swbreak:;"));
     ram_put_word(&fx->ram, 0x1102, RAM_EXIT);
     talk(fx, "z0,1100,2");
     send_packet(fx->s, "c", 1);
@@ -1016,8 +1162,14 @@ static void gone__while_halted_in_a_call__nothing_is_asked_of_gdb(void **state)
 /* It runs when it is back, and GDB waits for something else than a breakpoint. */
 static void gone__ctrl_c_or_step_was_under_way__halted_when_back(void **state)
 {
-    enum when { BEFORE, AS_IT_GOES, NEVER }; /* the driver knows a moment before sessions are told */
-    static const struct { const char *begin; enum when ctrl_c; } rows[] = { { "c", BEFORE }, { "c", AS_IT_GOES }, { "s", NEVER }, { "vCont;r1000,1100:1", NEVER } };
+    /* the driver knows a moment before sessions are told */
+    enum when { BEFORE, AS_IT_GOES, NEVER };
+    static const struct {
+        const char *begin;
+        enum when ctrl_c;
+    } rows[] = {
+        { "c", BEFORE }, { "c", AS_IT_GOES }, { "s", NEVER }, { "vCont;r1000,1100:1", NEVER }
+    };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct fixture *fx = *state;
         no_acks(fx);
@@ -1027,21 +1179,20 @@ static void gone__ctrl_c_or_step_was_under_way__halted_when_back(void **state)
             feed(fx->s, "\003", 1);
         lose(fx);
         fx->ram.gone = fx->ram.halt_asked = false;
-        fx->ram.how = (struct resume){ .kind = RESUME_CONTINUE }; /* attaching forgets what was under way */
+        /* attaching forgets what was under way */
+        fx->ram.how = (struct resume){ .kind = RESUME_CONTINUE };
         stub_back(fx->stub);
         pump(fx);
         assert_int_equal(fx->ram.state, TARGET_HALTED);
-        assert_string_equal(answer(fx, fx->s), "OThe target is back.\n " STOP_AT("02", "00100000", ""));
+        assert_string_equal(answer(fx, fx->s),
+                            "OThe target is back.\n " STOP_AT("02", "00100000", ""));
         fx->s->acks = true; /* as it began */
     }
 }
 
 /* ---- long work ---- */
 
-static bool interrupted(void *ctx)
-{
-    return ++*(int *)ctx > 2;
-}
+static bool interrupted(void *ctx) { return ++*(int *)ctx > 2; }
 
 static void search__ctrl_c_meanwhile__given_up(void **state)
 {
@@ -1060,8 +1211,13 @@ static void search__ctrl_c_meanwhile__given_up(void **state)
 
 static void walks__piece_by_piece__as_in_one(void **state)
 {
-    static const struct { const char *packet, *reply; int pieces; } rows[] = {
-        { "qCRC:0,1000", "+ C", 0 }, { "qCRC:0,10000", "+ C", 15 }, { "qCRC:0,0", "+ Cffffffff", 0 },
+    static const struct {
+        const char *packet, *reply;
+        int pieces;
+    } rows[] = {
+        { "qCRC:0,1000", "+ C", 0 },
+        { "qCRC:0,10000", "+ C", 15 },
+        { "qCRC:0,0", "+ Cffffffff", 0 },
         { "qSearch:memory:0;10000;\x7f\x7f\x7f\x7f\x7f\x7f\x7f", "+ 0", 16 },
     };
     struct fixture *fx = *state;
@@ -1071,7 +1227,8 @@ static void walks__piece_by_piece__as_in_one(void **state)
         print_message("  %s\n", rows[i].packet);
         send_packet(fx->s, rows[i].packet, strlen(rows[i].packet));
         if (rows[i].pieces)
-            assert_int_equal(session_feed(fx->s, (const uint8_t *)"$g#67", 5, &err), 0); /* not before it has answered */
+            assert_int_equal(session_feed(fx->s, (const uint8_t *)"$g#67", 5, &err),
+                             0); /* not before it has answered */
         while (session_work(fx->s))
             pieces++;
         const char *text = answer(fx, fx->s);
@@ -1082,7 +1239,9 @@ static void walks__piece_by_piece__as_in_one(void **state)
 
 static void walks__beyond_the_address_space__refused(void **state)
 {
-    static const char *const packets[] = { "qCRC:0,ffffffffffffffff", "qCRC:ffffffffffffffff,2", "qCRC:ffffffff,2", "qSearch:memory:0;ffffffffffffffff;abc" };
+    static const char *const packets[] = { "qCRC:0,ffffffffffffffff", "qCRC:ffffffffffffffff,2",
+                                           "qCRC:ffffffff,2",
+                                           "qSearch:memory:0;ffffffffffffffff;abc" };
     struct fixture *fx = *state;
     for (size_t i = 0; i < ARRAY_LEN(packets); i++) {
         print_message("  %s\n", packets[i]);
@@ -1115,7 +1274,8 @@ static void packet_rows__every_one_from_an_observer__changes_nothing(void **stat
     struct fixture *fx = *state;
     size_t n;
     const struct packet_row *rows = packet_rows(&n);
-    static const char *const args[] = { "", "0,1000,2", "0=00000001", "2000,1:01", ";c", "00000001", "7265736574" };
+    static const char *const args[] = { "",   "0,1000,2", "0=00000001", "2000,1:01",
+                                        ";c", "00000001", "7265736574" };
     no_acks(fx);
     struct session *o = second(fx);
     struct ram_target before = fx->ram;
@@ -1143,7 +1303,8 @@ static void secured_part__without_a_program__has_a_monitor_in_extended_mode(void
     no_acks(fx);
     fx->ram.secured = true;
     fx->ram.state = TARGET_DETACHED;
-    assert_string_equal(talk(fx, "?"), "T02thread:1;"); /* plain remote: an error here would hang GDB, so the registers tell */
+    /* plain remote: an error here would hang GDB, so the registers tell */
+    assert_string_equal(talk(fx, "?"), "T02thread:1;");
     assert_string_equal(talk(fx, "g"), "E.it is secured; erase it");
     assert_string_equal(talk(fx, "!"), "OK");
     assert_string_equal(talk(fx, "?"), "W00");

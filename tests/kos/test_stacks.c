@@ -1,4 +1,5 @@
-/* On whose stack an event was, when stacks pass from one task to the next between two looks at the list. */
+/* On whose stack an event was, when stacks pass from one task to the next between two looks at the
+ * list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,20 +11,32 @@
 #include "probe/base/util.h"
 #include "targets/sh4/trace/decode.h"
 
-enum { LOW = 0x8C100000, HIGH = 0x8C101000, OTHER_LOW = 0x8C200000, OTHER_HIGH = 0x8C201000, KERNEL = 0x8C010FF0, TOP_SP = HIGH - 8 };
+enum {
+    LOW = 0x8C100000,
+    HIGH = 0x8C101000,
+    OTHER_LOW = 0x8C200000,
+    OTHER_HIGH = 0x8C201000,
+    KERNEL = 0x8C010FF0,
+    TOP_SP = HIGH - 8
+};
 
 static struct task task(uint32_t context, uint32_t low, uint32_t high)
 {
-    return (struct task){ .context = context, .number = (int32_t)context, .low = low, .high = high };
+    return (
+        struct task){ .context = context, .number = (int32_t)context, .low = low, .high = high };
 }
 
 static uint32_t at(struct sh4_trace_decoder *d, enum event_kind kind, uint32_t sp)
 {
-    return sh4_trace_context(d, &(struct event){ .kind = (uint8_t)kind, .sp = sp, .flags = EVENT_HAS_SP });
+    return sh4_trace_context(
+        d, &(struct event){ .kind = (uint8_t)kind, .sp = sp, .flags = EVENT_HAS_SP });
 }
 
 /* What the driver does at a drain: the list, a look ahead, then the events themselves. */
-struct step { enum event_kind kind; uint32_t sp, context; };
+struct step {
+    enum event_kind kind;
+    uint32_t sp, context;
+};
 static void drain(struct sh4_trace_decoder *d, const struct step *s, size_t n)
 {
     if (sh4_trace_stacks_pass_on(d)) {
@@ -42,8 +55,13 @@ static void drain(struct sh4_trace_decoder *d, const struct step *s, size_t n)
 }
 
 /* A task's life: its first call from the top of its stack, work, and giving way for ever. */
-#define LIFE(context) { EVENT_CALL, TOP_SP, context }, { EVENT_CALL, HIGH - 64, context }, { EVENT_RETURN, HIGH - 64, context }, \
-    { EVENT_RETURN, TOP_SP, context }, { EVENT_CALL, TOP_SP, context }, { EVENT_CALL, HIGH - 40, context }, { EVENT_JUMP, HIGH - 40, context }
+#define LIFE(context)                                                            \
+    { EVENT_CALL, TOP_SP, context }, { EVENT_CALL, HIGH - 64, context },         \
+        { EVENT_RETURN, HIGH - 64, context }, { EVENT_RETURN, TOP_SP, context }, \
+        { EVENT_CALL, TOP_SP, context }, { EVENT_CALL, HIGH - 40, context },     \
+    {                                                                            \
+        EVENT_JUMP, HIGH - 40, context                                           \
+    }
 
 static struct sh4_trace_decoder *decoder(void)
 {
@@ -57,7 +75,11 @@ static void stacks__new_task__has_its_first_events_from_before_it_was_seen(void 
     (void)state;
     struct sh4_trace_decoder *d = decoder();
     const struct task k[] = { task(1, LOW, HIGH), task(2, OTHER_LOW, OTHER_HIGH) };
-    const struct step s[] = { LIFE(1), { EVENT_CALL, OTHER_HIGH, 2 }, { EVENT_INTERRUPT, OTHER_HIGH - 100, 2 }, { EVENT_CALL, KERNEL, 2 }, { EVENT_RTE, HIGH - 40, 1 } };
+    const struct step s[] = { LIFE(1),
+                              { EVENT_CALL, OTHER_HIGH, 2 },
+                              { EVENT_INTERRUPT, OTHER_HIGH - 100, 2 },
+                              { EVENT_CALL, KERNEL, 2 },
+                              { EVENT_RTE, HIGH - 40, 1 } };
     sh4_trace_task_stacks(d, k, 2);
     drain(d, s, ARRAY_LEN(s));
     free(d);
@@ -69,7 +91,11 @@ static void stacks__passed_on_between_looks__each_has_its_own(void **state)
     struct sh4_trace_decoder *d = decoder();
     const struct task one = task(1, LOW, HIGH), two = task(2, LOW, HIGH);
     const struct step first[] = { { EVENT_CALL, TOP_SP, 1 }, { EVENT_CALL, HIGH - 64, 1 } };
-    const struct step second[] = { { EVENT_RETURN, HIGH - 64, 1 }, { EVENT_RETURN, TOP_SP, 1 }, { EVENT_CALL, TOP_SP, 1 }, { EVENT_JUMP, HIGH - 40, 1 }, LIFE(2) };
+    const struct step second[] = { { EVENT_RETURN, HIGH - 64, 1 },
+                                   { EVENT_RETURN, TOP_SP, 1 },
+                                   { EVENT_CALL, TOP_SP, 1 },
+                                   { EVENT_JUMP, HIGH - 40, 1 },
+                                   LIFE(2) };
     sh4_trace_task_stacks(d, &one, 1);
     drain(d, first, ARRAY_LEN(first));
     sh4_trace_task_stacks(d, &two, 1);
@@ -97,7 +123,11 @@ static void stacks__resumed_without_an_event__is_the_same_task(void **state)
     (void)state;
     struct sh4_trace_decoder *d = decoder();
     const struct task one = task(1, LOW, HIGH), two = task(2, LOW, HIGH);
-    const struct step s[] = { { EVENT_CALL, TOP_SP, 1 }, { EVENT_CALL, HIGH - 200, 1 }, { EVENT_JUMP, HIGH - 200, 1 }, { EVENT_RETURN, HIGH - 180, 1 }, { EVENT_CALL, HIGH - 100, 1 } };
+    const struct step s[] = { { EVENT_CALL, TOP_SP, 1 },
+                              { EVENT_CALL, HIGH - 200, 1 },
+                              { EVENT_JUMP, HIGH - 200, 1 },
+                              { EVENT_RETURN, HIGH - 180, 1 },
+                              { EVENT_CALL, HIGH - 100, 1 } };
     sh4_trace_task_stacks(d, &one, 1);
     drain(d, s, ARRAY_LEN(s));
     sh4_trace_task_stacks(d, &two, 1);
@@ -113,7 +143,11 @@ static void stacks__beside_all__is_the_handlers_victim_or_nobody(void **state)
     (void)state;
     struct sh4_trace_decoder *d = decoder();
     const struct task one = task(1, LOW, HIGH);
-    const struct step s[] = { LIFE(1), { EVENT_CALL, 0x8C300000, 0 }, { EVENT_CALL, HIGH - 100, 1 }, { EVENT_EXCEPTION, HIGH - 100, 1 }, { EVENT_CALL, KERNEL, 1 } };
+    const struct step s[] = { LIFE(1),
+                              { EVENT_CALL, 0x8C300000, 0 },
+                              { EVENT_CALL, HIGH - 100, 1 },
+                              { EVENT_EXCEPTION, HIGH - 100, 1 },
+                              { EVENT_CALL, KERNEL, 1 } };
     sh4_trace_task_stacks(d, &one, 1);
     drain(d, s, ARRAY_LEN(s));
     free(d);
@@ -125,7 +159,10 @@ static void stacks__interrupted_in_an_atomic_section__is_the_same_tasks(void **s
     (void)state;
     struct sh4_trace_decoder *d = decoder();
     const struct task one = task(1, LOW, HIGH);
-    const struct step s[] = { LIFE(1), { EVENT_INTERRUPT, 0xFFFFFFF0, 1 }, { EVENT_CALL, KERNEL, 1 }, { EVENT_CALL, HIGH - 100, 1 } };
+    const struct step s[] = { LIFE(1),
+                              { EVENT_INTERRUPT, 0xFFFFFFF0, 1 },
+                              { EVENT_CALL, KERNEL, 1 },
+                              { EVENT_CALL, HIGH - 100, 1 } };
     sh4_trace_task_stacks(d, &one, 1);
     drain(d, s, ARRAY_LEN(s));
     free(d);

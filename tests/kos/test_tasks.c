@@ -1,4 +1,5 @@
-/* Finding tasks in memory: layouts told apart by what is there, lists that make no sense, names that change. */
+/* Finding tasks in memory: layouts told apart by what is there, lists that make no sense, names
+ * that change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,12 +13,26 @@
 #include "profiler/core/symbols.h"
 #include "targets/os/tasks.h"
 
-enum { BASE = 0x8C000000, BYTES = 1 << 20, LIST = 0x8C000100, CURRENT = 0x8C000104, CREATED = 0x8C000108, TOP = 0x8C00010C, BLOCKS = 0x8C010000,
-       EACH = 0x600, FIRST = 7 };
+enum {
+    BASE = 0x8C000000,
+    BYTES = 1 << 20,
+    LIST = 0x8C000100,
+    CURRENT = 0x8C000104,
+    CREATED = 0x8C000108,
+    TOP = 0x8C00010C,
+    BLOCKS = 0x8C010000,
+    EACH = 0x600,
+    FIRST = 7
+};
 
 /* As struct kthread in the versions; kept apart from the table under test. */
-static const struct layout { const char *version; unsigned list, tid, label, stack, size; } layouts[] = {
-    { "2.0.0", 0, 24, 60, 800, 804 }, { "2.1.0", 228, 252, 304, 816, 820 }, { "2.2.2", 228, 252, 308, 820, 824 }, { "later", 256, 280, 336, 848, 852 } };
+static const struct layout {
+    const char *version;
+    unsigned list, tid, label, stack, size;
+} layouts[] = { { "2.0.0", 0, 24, 60, 800, 804 },
+                { "2.1.0", 228, 252, 304, 816, 820 },
+                { "2.2.2", 228, 252, 308, 820, 824 },
+                { "later", 256, 280, 336, 848, 852 } };
 
 struct memory {
     uint8_t bytes[BYTES];
@@ -25,7 +40,10 @@ struct memory {
     int fails; /* every read: with this */
 };
 
-static void put(struct memory *m, uint32_t at, uint32_t w) { memcpy(m->bytes + (at - BASE), &w, 4); }
+static void put(struct memory *m, uint32_t at, uint32_t w)
+{
+    memcpy(m->bytes + (at - BASE), &w, 4);
+}
 
 static int words(void *ctx, uint32_t addr, uint32_t *w, size_t n, struct err *err)
 {
@@ -42,8 +60,13 @@ static int words(void *ctx, uint32_t addr, uint32_t *w, size_t n, struct err *er
 static bool lookup(const struct image *im, const char *name, uint64_t *addr)
 {
     (void)im;
-    static const struct { const char *name; uint32_t at; } symbols[] = {
-        { "_thd_list", LIST }, { "_thd_current", CURRENT }, { "_tid_highest", CREATED }, { "__arch_mem_top", TOP } };
+    static const struct {
+        const char *name;
+        uint32_t at;
+    } symbols[] = { { "_thd_list", LIST },
+                    { "_thd_current", CURRENT },
+                    { "_tid_highest", CREATED },
+                    { "__arch_mem_top", TOP } };
     for (size_t i = 0; i < ARRAY_LEN(symbols); i++)
         if (!strcmp(name, symbols[i].name)) {
             *addr = symbols[i].at;
@@ -151,23 +174,26 @@ static void tasks__another_in_the_same_block__is_another(void **state)
     tasks_free(t);
 }
 
-/* Each spoils a list that was good: nothing is found, nothing that was known is lost, and no read leaves memory. */
+/* Each spoils a list that was good: nothing is found, nothing that was known is lost, and no read
+ * leaves memory. */
 static void spoil(int how)
 {
     const struct layout *l = &layouts[2];
     uint32_t second = BLOCKS + EACH, link = second + l->list;
     switch (how) {
-    case 0: put(&memory, link, BLOCKS + 2 * EACH); break;                 /* a circle */
-    case 1: put(&memory, link + 4, LIST); break;                          /* a link that does not lead back */
-    case 2: put(&memory, link, 0xA05F8000); break;                        /* a block among the registers */
-    case 3: put(&memory, link, BLOCKS + 2); break;                        /* at no word */
-    case 4: put(&memory, second + l->tid, 0x80000001); break;             /* a number that is none */
-    case 5: put(&memory, second + l->label, 0x1B5B3131); break;           /* a name that would speak to a terminal */
-    case 6: put(&memory, second + l->label, 0); break;                    /* none at all */
-    case 7: put(&memory, second + l->size, 0x7FFFFFFF); break;            /* a stack larger than memory */
-    case 8: put(&memory, second + l->stack, 0x00001000); break;           /* ... or where there is none */
+    case 0: put(&memory, link, BLOCKS + 2 * EACH); break;     /* a circle */
+    case 1: put(&memory, link + 4, LIST); break;              /* a link that does not lead back */
+    case 2: put(&memory, link, 0xA05F8000); break;            /* a block among the registers */
+    case 3: put(&memory, link, BLOCKS + 2); break;            /* at no word */
+    case 4: put(&memory, second + l->tid, 0x80000001); break; /* a number that is none */
+    case 5:
+        put(&memory, second + l->label, 0x1B5B3131);
+        break;                                         /* a name that would speak to a terminal */
+    case 6: put(&memory, second + l->label, 0); break; /* none at all */
+    case 7: put(&memory, second + l->size, 0x7FFFFFFF); break;  /* a stack larger than memory */
+    case 8: put(&memory, second + l->stack, 0x00001000); break; /* ... or where there is none */
     case 9: put(&memory, LIST, 0xFFFFFFFC); break;
-    default: put(&memory, LIST, 0); break;                                /* before the system has begun */
+    default: put(&memory, LIST, 0); break; /* before the system has begun */
     }
 }
 

@@ -13,7 +13,21 @@ const struct nasty_feature_row nasty_features[NASTY_NFEATURES] = { NASTY_FEATURE
 enum { MAX_FUNCTIONS = 14, MAX_COST = 900, NEAR = 5 };
 
 /* What one function is. It calls only functions with a higher number, so everything ends. */
-enum kind { LEAF, NODE, RECURSIVE, SWITCH, TAIL, COND_TAIL, SHARED, SECOND_ENTRY, FALL, GETPC, TRAP, FPU, NKINDS };
+enum kind {
+    LEAF,
+    NODE,
+    RECURSIVE,
+    SWITCH,
+    TAIL,
+    COND_TAIL,
+    SHARED,
+    SECOND_ENTRY,
+    FALL,
+    GETPC,
+    TRAP,
+    FPU,
+    NKINDS
+};
 struct function {
     enum kind kind;
     int callee[2]; /* -1: none */
@@ -47,8 +61,10 @@ void put(struct nasty_program *p, const char *fmt, ...)
 
 void work(struct nasty_program *p, unsigned n)
 {
-    static const char *const some[] = { "add r4,r8", "xor r8,r4", "rotl r8", "add #7,r8", "mov r8,r2", "shll r2", "xor r2,r8", "swap.w r8,r8",
-                                        "not r8,r8", "extu.w r8,r2", "add r2,r4", "sub r4,r8", "add #-3,r4" };
+    static const char *const some[] = { "add r4,r8", "xor r8,r4",    "rotl r8",   "add #7,r8",
+                                        "mov r8,r2", "shll r2",      "xor r2,r8", "swap.w r8,r8",
+                                        "not r8,r8", "extu.w r8,r2", "add r2,r4", "sub r4,r8",
+                                        "add #-3,r4" };
     while (n--)
         put(p, "%s", some[pick(p, sizeof some / sizeof some[0])]);
 }
@@ -63,7 +79,8 @@ static const char *slot(struct nasty_program *p)
 void load(struct nasty_program *p, const char *reg, const char *expression)
 {
     unsigned k = p->nlit++;
-    put(p, "mov.l l_%u,%s\n bra l_%u+4\n nop\n .align 2\n l_%u: .long %s", k, reg, k, k, expression);
+    put(p, "mov.l l_%u,%s\n bra l_%u+4\n nop\n .align 2\n l_%u: .long %s", k, reg, k, k,
+        expression);
 }
 
 void call(struct nasty_program *p, const char *callee, bool near)
@@ -85,15 +102,11 @@ void call(struct nasty_program *p, const char *callee, bool near)
         load(p, "r0", callee);
         put(p, "mov.l r0,@-r15\n mov.l @r15+,r3\n jsr @r3\n %s", slot(p));
         break;
-    default:
-        put(p, "bsr %s\n %s", callee, slot(p));
+    default: put(p, "bsr %s\n %s", callee, slot(p));
     }
 }
 
-static void name_of(char name[16], int i)
-{
-    snprintf(name, 16, "f%d", i);
-}
+static void name_of(char name[16], int i) { snprintf(name, 16, "f%d", i); }
 
 static void call_number(struct nasty_program *p, int from, int to)
 {
@@ -106,15 +119,9 @@ static void call_number(struct nasty_program *p, int from, int to)
 
 /* ---- bodies ---- */
 
-void enter(struct nasty_program *p)
-{
-    put(p, "mov.l r9,@-r15\n sts.l pr,@-r15");
-}
+void enter(struct nasty_program *p) { put(p, "mov.l r9,@-r15\n sts.l pr,@-r15"); }
 
-void leave(struct nasty_program *p)
-{
-    put(p, "lds.l @r15+,pr\n rts\n mov.l @r15+,r9");
-}
+void leave(struct nasty_program *p) { put(p, "lds.l @r15+,pr\n rts\n mov.l @r15+,r9"); }
 
 static void body(struct nasty_program *p, const struct function *f, int i)
 {
@@ -131,12 +138,8 @@ static void emit_leaf(struct nasty_program *p, const struct function *f)
 {
     work(p, 1 + pick(p, 6));
     switch (f->variant % 3) {
-    case 0:
-        put(p, "rts\n nop");
-        break;
-    case 1:
-        put(p, "rts\n add #1,r8");
-        break;
+    case 0: put(p, "rts\n nop"); break;
+    case 1: put(p, "rts\n add #1,r8"); break;
     default:
         put(p, "add #-8,r15\n mov.l r8,@r15");
         work(p, 2);
@@ -171,7 +174,8 @@ static void emit_switch(struct nasty_program *p, const struct function *f, int i
         for (unsigned w = 0; w < ways; w++)
             put(p, ".long w%u_%u", w, k);
     } else {
-        put(p, "shll r0\n mov r0,r2\n mova t_%u,r0\n mov.w @(r0,r2),r1\n braf r1\n nop\n v_%u:", k, k);
+        put(p, "shll r0\n mov r0,r2\n mova t_%u,r0\n mov.w @(r0,r2),r1\n braf r1\n nop\n v_%u:", k,
+            k);
         put(p, ".align 2\n t_%u:", k);
         for (unsigned w = 0; w < ways; w++)
             put(p, ".word w%u_%u-v_%u", w, k, k);
@@ -225,18 +229,10 @@ static void emit_kind(struct nasty_program *p, const struct plan *plan, int i)
 {
     const struct function *f = &plan->f[i];
     switch (f->kind) {
-    case RECURSIVE:
-        emit_recursion(p, f, i);
-        break;
-    case SWITCH:
-        emit_switch(p, f, i);
-        break;
-    case TAIL:
-        emit_tail(p, f, i);
-        break;
-    case COND_TAIL:
-        emit_cond_tail(p, f, i);
-        break;
+    case RECURSIVE: emit_recursion(p, f, i); break;
+    case SWITCH: emit_switch(p, f, i); break;
+    case TAIL: emit_tail(p, f, i); break;
+    case COND_TAIL: emit_cond_tail(p, f, i); break;
     case SHARED: /* the epilogue is another's: see emit_functions() */
         enter(p);
         body(p, f, i);
@@ -248,50 +244,52 @@ static void emit_kind(struct nasty_program *p, const struct plan *plan, int i)
         work(p, 2 + pick(p, 3));
         put(p, "rts\n nop");
         break;
-    case FALL:
-        work(p, 1 + pick(p, 4));
-        break;
-    case GETPC:
-        emit_getpc(p);
-        break;
+    case FALL: work(p, 1 + pick(p, 4)); break;
+    case GETPC: emit_getpc(p); break;
     case TRAP:
         work(p, 1 + pick(p, 2));
         put(p, "trapa #%u", f->variant);
         emit_leaf(p, f);
         break;
-    case FPU:
-        emit_fpu(p, f->variant, f->callee[0]);
-        break;
+    case FPU: emit_fpu(p, f->variant, f->callee[0]); break;
     case NODE:
         enter(p);
         body(p, f, i);
         leave(p);
         break;
-    default:
-        emit_leaf(p, f);
+    default: emit_leaf(p, f);
     }
 }
 
 /* ---- the plan ---- */
 
-static bool on(const struct plan *plan, enum nasty_feature f)
-{
-    return plan->features >> f & 1;
-}
+static bool on(const struct plan *plan, enum nasty_feature f) { return plan->features >> f & 1; }
 
 static enum kind choose(struct nasty_program *p, const struct plan *plan, int i)
 {
-    static const struct { enum kind kind; int feature; } special[] = {
-        { SWITCH, NASTY_tables },       { TAIL, NASTY_tails },  { COND_TAIL, NASTY_condtails }, { SHARED, NASTY_shared },
-        { SECOND_ENTRY, NASTY_entries }, { FALL, NASTY_fall },   { GETPC, NASTY_getpc },         { TRAP, NASTY_trapa },
-        { FPU, NASTY_fpu },             { TRAP, NASTY_nested }, { TRAP, NASTY_vbr },
+    static const struct {
+        enum kind kind;
+        int feature;
+    } special[] = {
+        { SWITCH, NASTY_tables },
+        { TAIL, NASTY_tails },
+        { COND_TAIL, NASTY_condtails },
+        { SHARED, NASTY_shared },
+        { SECOND_ENTRY, NASTY_entries },
+        { FALL, NASTY_fall },
+        { GETPC, NASTY_getpc },
+        { TRAP, NASTY_trapa },
+        { FPU, NASTY_fpu },
+        { TRAP, NASTY_nested },
+        { TRAP, NASTY_vbr },
         { TRAP, NASTY_preempt },
     };
     if (i == plan->n - 1)
         return LEAF;
     if (pick(p, 2) == 0) {
         unsigned k = pick(p, sizeof special / sizeof special[0]);
-        for (unsigned n = 0; n < sizeof special / sizeof special[0]; n++, k = (k + 1) % (sizeof special / sizeof special[0]))
+        for (unsigned n = 0; n < sizeof special / sizeof special[0];
+             n++, k = (k + 1) % (sizeof special / sizeof special[0]))
             if (on(plan, special[k].feature))
                 return special[k].kind;
     }
@@ -308,7 +306,11 @@ static int choose_callee(struct nasty_program *p, const struct plan *plan, int i
 static void plan_function(struct nasty_program *p, struct plan *plan, int i)
 {
     struct function *f = &plan->f[i];
-    *f = (struct function){ .kind = choose(p, plan, i), .callee = { -1, -1 }, .loops = 1 + pick(p, 3), .variant = pick(p, 8), .cost = 30 };
+    *f = (struct function){ .kind = choose(p, plan, i),
+                            .callee = { -1, -1 },
+                            .loops = 1 + pick(p, 3),
+                            .variant = pick(p, 8),
+                            .cost = 30 };
     bool last = i == plan->n - 1;
     unsigned times = f->kind == NODE || f->kind == SHARED ? f->loops : 1;
     for (unsigned c = 0; c < 2 && !last; c++) {
@@ -357,13 +359,16 @@ static void main_blocks(struct nasty_program *p, const struct plan *plan, uint32
             p->len = len;
             p->text[len] = 0;
         }
-        p->random = before * 6364136223846793005u + 1442695040888963407u; /* dropping one block changes no other */
+        /* dropping one block changes no other */
+        p->random = before * 6364136223846793005u + 1442695040888963407u;
     }
 }
 
-static void emit_main(struct nasty_program *p, const struct plan *plan, uint32_t dropped, unsigned rounds)
+static void emit_main(struct nasty_program *p, const struct plan *plan, uint32_t dropped,
+                      unsigned rounds)
 {
-    put(p, "main: mov.l m_sp,r15\n mov.l m_sr,r0\n ldc r0,sr\n bra m_go\n mov #1,r8\n .align 2\n m_sp: .long 0x0C0F0000\n m_sr: .long 0x40000000\n m_go:");
+    put(p, "main: mov.l m_sp,r15\n mov.l m_sr,r0\n ldc r0,sr\n bra m_go\n mov #1,r8\n .align 2\n "
+           "m_sp: .long 0x0C0F0000\n m_sr: .long 0x40000000\n m_go:");
     if (has_handler(plan->features)) {
         load(p, "r0", "vec_0");
         put(p, "ldc r0,vbr");
@@ -380,10 +385,12 @@ static void emit_main(struct nasty_program *p, const struct plan *plan, uint32_t
     uint64_t before = p->random;
     main_pieces(p, plan->features & ~(dropped >> 8));
     p->random = before;
-    put(p, "m_end: mov.l m_off,r0\n mov #1,r1\n mov.w r1,@r0\n m_x: bra m_x\n nop\n .align 2\n m_off: .long 0xA4000030");
+    put(p, "m_end: mov.l m_off,r0\n mov #1,r1\n mov.w r1,@r0\n m_x: bra m_x\n nop\n .align 2\n "
+           "m_off: .long 0xA4000030");
 }
 
-void nasty_generate(struct nasty_program *p, uint64_t seed, uint32_t features, uint32_t dropped, unsigned rounds)
+void nasty_generate(struct nasty_program *p, uint64_t seed, uint32_t features, uint32_t dropped,
+                    unsigned rounds)
 {
     struct plan plan = { .features = features };
     memset(p, 0, sizeof *p);

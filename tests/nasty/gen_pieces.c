@@ -1,4 +1,5 @@
-/* Set pieces of nasty programs: longjmp, coroutines, tasks, exception handlers, BL sections, FPU modes. */
+/* Set pieces of nasty programs: longjmp, coroutines, tasks, exception handlers, BL sections, FPU
+ * modes. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,17 +7,25 @@
 #include "tests/nasty/gen_priv.h"
 
 /* Data of the pieces, and the stacks of tasks, upwards. */
-#define DATA 0x0C080000u
-#define STACKS 0x0C0A0000u
+#define DATA       0x0C080000u
+#define STACKS     0x0C0A0000u
 #define ABOVE_MAIN 0x0C110000u
 #define BELOW_DATA 0x0C030000u
-enum { JUMP_BUFFER = 0x000, SWAP_MAIN = 0x100, SWAP_OTHER = 0x104, TASK_NOW = 0x200, TASK_SP = 0x204, HANDLER_DEPTH = 0x300, NOW = 0x500, COUNT = 0x504, SAVED = 0x508, PAIR_END = 0x408 };
+enum {
+    JUMP_BUFFER = 0x000,
+    SWAP_MAIN = 0x100,
+    SWAP_OTHER = 0x104,
+    TASK_NOW = 0x200,
+    TASK_SP = 0x204,
+    HANDLER_DEPTH = 0x300,
+    NOW = 0x500,
+    COUNT = 0x504,
+    SAVED = 0x508,
+    PAIR_END = 0x408
+};
 enum { TASK_ENTRIES = 3, VECTOR_SETS = 2 };
 
-static bool has(uint32_t features, enum nasty_feature f)
-{
-    return features >> f & 1;
-}
+static bool has(uint32_t features, enum nasty_feature f) { return features >> f & 1; }
 
 static void load_number(struct nasty_program *p, const char *reg, uint32_t v)
 {
@@ -27,7 +36,8 @@ static void load_number(struct nasty_program *p, const char *reg, uint32_t v)
 
 bool has_handler(uint32_t features)
 {
-    return has(features, NASTY_trapa) || has(features, NASTY_nested) || has(features, NASTY_vbr) || has(features, NASTY_preempt) || has(features, NASTY_irq);
+    return has(features, NASTY_trapa) || has(features, NASTY_nested) || has(features, NASTY_vbr) ||
+           has(features, NASTY_preempt) || has(features, NASTY_irq);
 }
 
 void clear_data(struct nasty_program *p)
@@ -46,7 +56,8 @@ void emit_getpc(struct nasty_program *p)
     put(p, "rts\n nop");
 }
 
-/* The mode is changed, something is called under it, the mode comes back. FR12-FR15 hold the sum. */
+/* The mode is changed, something is called under it, the mode comes back. FR12-FR15 hold the sum.
+ */
 void emit_fpu(struct nasty_program *p, unsigned variant, int callee)
 {
     char name[16];
@@ -63,7 +74,8 @@ void emit_fpu(struct nasty_program *p, unsigned variant, int callee)
     }
     if (variant & 4) {
         load_number(p, "r0", 0x000C0001); /* PR: double precision */
-        put(p, "lds r0,fpscr\n mov #5,r0\n lds r0,fpul\n float fpul,dr6\n fadd dr6,dr6\n ftrc dr6,fpul\n sts fpul,r0\n add r0,r8");
+        put(p, "lds r0,fpscr\n mov #5,r0\n lds r0,fpul\n float fpul,dr6\n fadd dr6,dr6\n ftrc "
+               "dr6,fpul\n sts fpul,r0\n add r0,r8");
     }
     if (callee >= 0)
         call(p, name, false);
@@ -84,7 +96,8 @@ static void emit_longjmp(struct nasty_program *p)
     put(p, "bsr jset\n nop\n tst r0,r0\n bf jt_b\n bsr jdeep\n mov #%u,r5", depth);
     put(p, "jt_b: add r0,r8\n dt r9\n bf jt_a");
     leave(p);
-    put(p, "jset: sts pr,r1\n mov.l r1,@r4\n mov.l r15,@(4,r4)\n mov.l r9,@(8,r4)\n rts\n mov #0,r0");
+    put(p,
+        "jset: sts pr,r1\n mov.l r1,@r4\n mov.l r15,@(4,r4)\n mov.l r9,@(8,r4)\n rts\n mov #0,r0");
     put(p, "jdeep: sts.l pr,@-r15\n tst r5,r5\n bf jd_c\n bsr jlong\n mov #1,r0\n"
            "jd_c: bsr jdeep\n add #-1,r5\n lds.l @r15+,pr\n rts\n nop");
     put(p, "jlong: mov.l @r4,r1\n mov.l @(4,r4),r15\n mov.l @(8,r4),r9");
@@ -114,7 +127,8 @@ static void emit_coroutines(struct nasty_program *p)
     load_number(p, "r5", DATA + SWAP_OTHER);
     put(p, "bsr coswap\n add #1,r8\n dt r9\n bf co_a");
     leave(p);
-    put(p, "coswap: sts.l pr,@-r15\n mov.l r9,@-r15\n mov.l r15,@r4\n mov.l @r5,r15\n mov.l @r15+,r9\n lds.l @r15+,pr\n rts\n nop");
+    put(p, "coswap: sts.l pr,@-r15\n mov.l r9,@-r15\n mov.l r15,@r4\n mov.l @r5,r15\n mov.l "
+           "@r15+,r9\n lds.l @r15+,pr\n rts\n nop");
     put(p, "cobody: add #3,r8\n cb_a:");
     put(p, "bsr cohelp\n nop");
     load_number(p, "r4", DATA + SWAP_OTHER);
@@ -151,15 +165,19 @@ static void emit_tasks(struct nasty_program *p)
     leave(p);
     put(p, "yield: sts.l pr,@-r15\n mov.l r9,@-r15");
     load_number(p, "r3", DATA + TASK_NOW);
-    put(p, "mov.l @r3,r0\n mov r0,r1\n shll2 r1\n add r3,r1\n mov.l r15,@(4,r1)\n"
-           "add #1,r0\n mov #%u,r2\n cmp/gt r2,r0\n bf ty_a\n mov #0,r0\n ty_a: mov.l r0,@r3", n);
-    put(p, "mov r0,r1\n shll2 r1\n add r3,r1\n mov.l @(4,r1),r15\n mov.l @r15+,r9\n lds.l @r15+,pr\n rts\n nop");
+    put(p,
+        "mov.l @r3,r0\n mov r0,r1\n shll2 r1\n add r3,r1\n mov.l r15,@(4,r1)\n"
+        "add #1,r0\n mov #%u,r2\n cmp/gt r2,r0\n bf ty_a\n mov #0,r0\n ty_a: mov.l r0,@r3",
+        n);
+    put(p, "mov r0,r1\n shll2 r1\n add r3,r1\n mov.l @(4,r1),r15\n mov.l @r15+,r9\n lds.l "
+           "@r15+,pr\n rts\n nop");
     for (unsigned k = 0; k < TASK_ENTRIES; k++) {
         put(p, ".align 2\n tbody%u: add #%u,r8\n tb%u_a:", k, 3 * k + 1, k);
         work(p, 1 + pick(p, 3));
         put(p, "%s\n nop\n bra tb%u_a\n nop", pick(p, 2) ? "bsr yield" : "bsr tdeep", k);
     }
-    put(p, "tdeep: sts.l pr,@-r15\n mov.l r9,@-r15\n bsr tdeep2\n mov #2,r9\n mov.l @r15+,r9\n lds.l @r15+,pr\n rts\n nop");
+    put(p, "tdeep: sts.l pr,@-r15\n mov.l r9,@-r15\n bsr tdeep2\n mov #2,r9\n mov.l @r15+,r9\n "
+           "lds.l @r15+,pr\n rts\n nop");
     put(p, "tdeep2: sts.l pr,@-r15\n bsr yield\n add #1,r8\n lds.l @r15+,pr\n rts\n nop");
 }
 
@@ -204,7 +222,8 @@ static void emit_preempt(struct nasty_program *p)
         put(p, "%s\n nop\n bra pb%u_a\n nop", pick(p, 2) ? "bsr pcount" : "bsr pdeep", k);
     }
     put(p, "pcount: add #2,r8\n trapa #2\n rts\n add #1,r8");
-    put(p, "pdeep: sts.l pr,@-r15\n mov.l r9,@-r15\n bsr pcount\n mov #2,r9\n trapa #3\n mov.l @r15+,r9\n lds.l @r15+,pr\n rts\n nop");
+    put(p, "pdeep: sts.l pr,@-r15\n mov.l r9,@-r15\n bsr pcount\n mov #2,r9\n trapa #3\n mov.l "
+           "@r15+,r9\n lds.l @r15+,pr\n rts\n nop");
 }
 
 /* On bank 1; the task that comes next goes on. */
@@ -214,28 +233,39 @@ static void emit_switcher(struct nasty_program *p, unsigned set)
     for (int r = 0; r < 8; r++)
         put(p, "stc.l r%d_bank,@-r15", r);
     load_number(p, "r3", DATA + NOW);
-    put(p, "mov.l @r3,r0\n mov r0,r1\n shll2 r1\n add r3,r1\n mov.l r15,@(8,r1)\n add #1,r0\n mov.l @(4,r3),r2\n cmp/ge r2,r0\n"
-           "bf sw%u_a\n mov #0,r0\n sw%u_a: mov.l r0,@r3", set, set);
+    put(p,
+        "mov.l @r3,r0\n mov r0,r1\n shll2 r1\n add r3,r1\n mov.l r15,@(8,r1)\n add #1,r0\n mov.l "
+        "@(4,r3),r2\n cmp/ge r2,r0\n"
+        "bf sw%u_a\n mov #0,r0\n sw%u_a: mov.l r0,@r3",
+        set, set);
     put(p, "shll2 r0\n add r3,r0\n mov.l @(8,r0),r15");
     for (int r = 7; r >= 0; r--)
         put(p, "ldc.l @r15+,r%d_bank", r);
-    put(p, "mov.l @r15+,r10\n mov.l @r15+,r9\n lds.l @r15+,pr\n ldc.l @r15+,ssr\n ldc.l @r15+,spc\n rte\n nop");
+    put(p, "mov.l @r15+,r10\n mov.l @r15+,r9\n lds.l @r15+,pr\n ldc.l @r15+,ssr\n ldc.l "
+           "@r15+,spc\n rte\n nop");
 }
 
 static void emit_nested_handler(struct nasty_program *p, unsigned set)
 {
     put(p, "stc.l spc,@-r15\n stc.l ssr,@-r15\n sts.l pr,@-r15\n mov.l r9,@-r15\n mov.l r8,@-r15");
-    load_number(p, "r0", 0x40000000); /* BL=0, bank 0: what interrupted code holds in R0-R7 is saved next */
-    put(p, "ldc r0,sr\n mov.l r0,@-r15\n mov.l r1,@-r15\n mov.l r2,@-r15\n mov.l r3,@-r15\n mov.l r4,@-r15\n mov.l r5,@-r15");
+    /* BL=0, bank 0: what interrupted code holds in R0-R7 is saved next */
+    load_number(p, "r0", 0x40000000);
+    put(p, "ldc r0,sr\n mov.l r0,@-r15\n mov.l r1,@-r15\n mov.l r2,@-r15\n mov.l r3,@-r15\n mov.l "
+           "r4,@-r15\n mov.l r5,@-r15");
     put(p, "bsr hleaf%u\n nop", set);
     load_number(p, "r1", DATA + HANDLER_DEPTH);
-    put(p, "mov.l @r1,r2\n mov #%u,r3\n cmp/ge r3,r2\n bt hn%u_a\n add #1,r2\n mov.l r2,@r1\n trapa #9", 1 + pick(p, 6), set);
+    put(p,
+        "mov.l @r1,r2\n mov #%u,r3\n cmp/ge r3,r2\n bt hn%u_a\n add #1,r2\n mov.l r2,@r1\n trapa "
+        "#9",
+        1 + pick(p, 6), set);
     load_number(p, "r1", DATA + HANDLER_DEPTH);
     put(p, "mov.l @r1,r2\n add #-1,r2\n mov.l r2,@r1\n hn%u_a:", set);
-    put(p, "mov.l @r15+,r5\n mov.l @r15+,r4\n mov.l @r15+,r3\n mov.l @r15+,r2\n mov.l @r15+,r1\n mov.l @r15+,r0");
+    put(p, "mov.l @r15+,r5\n mov.l @r15+,r4\n mov.l @r15+,r3\n mov.l @r15+,r2\n mov.l @r15+,r1\n "
+           "mov.l @r15+,r0");
     put(p, "stc sr,r7\n mov r7,r6");
     load_number(p, "r7", 0x70000000);
-    put(p, "ldc r7,sr\n mov.l @r15+,r8\n mov.l @r15+,r9\n lds.l @r15+,pr\n ldc.l @r15+,ssr\n ldc.l @r15+,spc\n rte\n nop");
+    put(p, "ldc r7,sr\n mov.l @r15+,r8\n mov.l @r15+,r9\n lds.l @r15+,pr\n ldc.l @r15+,ssr\n ldc.l "
+           "@r15+,spc\n rte\n nop");
     put(p, ".align 2\n hleaf%u: mov r8,r0\n rotl r0\n rts\n nop", set);
 }
 
@@ -254,9 +284,10 @@ static void emit_trap_handler(struct nasty_program *p, unsigned set, uint32_t fe
     put(p, "rte\n nop");
 }
 
-/* The serial port's transmitter has room: that asks for an interrupt as long as SCSCR2.TIE is set. */
+/* The serial port's transmitter has room: that asks for an interrupt as long as SCSCR2.TIE is set.
+ */
 #define SCSCR2 0xFFE80008u
-#define IPRC 0xFFD0000Cu
+#define IPRC   0xFFD0000Cu
 
 static void emit_interrupt_handler(struct nasty_program *p, unsigned set)
 {
@@ -286,7 +317,8 @@ static void emit_vectors(struct nasty_program *p, unsigned set, uint32_t feature
     emit_interrupt_handler(p, set);
 }
 
-/* It is asked for while IMASK keeps it away, and comes behind the load of SR that lets it in, sooner or later in a function that is called. */
+/* It is asked for while IMASK keeps it away, and comes behind the load of SR that lets it in,
+ * sooner or later in a function that is called. */
 static void emit_irq(struct nasty_program *p)
 {
     unsigned rounds = 1 + pick(p, 3);
@@ -343,7 +375,8 @@ static void emit_bl(struct nasty_program *p)
 
 /* ---- ROM, and what is copied to where it runs ---- */
 
-/* Function `name` + k calls those behind it; R6 is a function of the program, which each of them may call, too. */
+/* Function `name` + k calls those behind it; R6 is a function of the program, which each of them
+ * may call, too. */
 static void apart_calls(struct nasty_program *p, const char *name, unsigned k, unsigned n)
 {
     char callee[16];
@@ -374,18 +407,19 @@ static void apart_function(struct nasty_program *p, const char *name, unsigned k
         put(p, "jmp @r6\n add #1,r8");
         break;
     case 1:
-        put(p, "sts.l pr,@-r15\n jsr @r6\n mov.l r8,@-r15\n add #4,r15\n lds.l @r15+,pr\n rts\n nop");
+        put(p,
+            "sts.l pr,@-r15\n jsr @r6\n mov.l r8,@-r15\n add #4,r15\n lds.l @r15+,pr\n rts\n nop");
         break;
     case 2:
         put(p, "mov #%u,r5\n rr_%u: add r5,r8\n dt r5\n bf rr_%u", 2 + pick(p, 9), k, k);
         /* fall through */
-    default:
-        put(p, "rts\n add #1,r8");
+    default: put(p, "rts\n add #1,r8");
     }
 }
 
 /* Functions that lie apart, as text of their own, and `run`, which calls them. */
-static void emit_apart(struct nasty_program *p, const char *name, const char *run, char text[NASTY_MAX_ROM])
+static void emit_apart(struct nasty_program *p, const char *name, const char *run,
+                       char text[NASTY_MAX_ROM])
 {
     unsigned n = 2 + pick(p, 5), rounds = 1 + pick(p, 3);
     size_t before = p->len;
@@ -408,18 +442,13 @@ static void emit_apart(struct nasty_program *p, const char *name, const char *ru
     put(p, "dt r9\n bt re_%s\n bra rr_%s\n nop\n re_%s:", name, name, name);
     leave(p);
     put(p, "%sback: add #3,r8\n rts\n xor r8,r4", name);
-    put(p, "%sdeep: sts.l pr,@-r15\n bsr %sback\n nop\n lds.l @r15+,pr\n rts\n add #2,r8", name, name);
+    put(p, "%sdeep: sts.l pr,@-r15\n bsr %sback\n nop\n lds.l @r15+,pr\n rts\n add #2,r8", name,
+        name);
 }
 
-static void emit_rom(struct nasty_program *p)
-{
-    emit_apart(p, "rom", "romrun", p->rom);
-}
+static void emit_rom(struct nasty_program *p) { emit_apart(p, "rom", "romrun", p->rom); }
 
-static void emit_copied(struct nasty_program *p)
-{
-    emit_apart(p, "cop", "coprun", p->copied);
-}
+static void emit_copied(struct nasty_program *p) { emit_apart(p, "cop", "coprun", p->copied); }
 
 /* Past the caches: nothing of it has been fetched yet. */
 void copy_section(struct nasty_program *p)
@@ -432,13 +461,15 @@ void copy_section(struct nasty_program *p)
 
 /* ---- overlays ---- */
 
-/* Nothing in it looks like a function's begin: code that a pointer leads to would be patched, and the patch copied (docs/open.md). */
+/* Nothing in it looks like a function's begin: code that a pointer leads to would be patched, and
+ * the patch copied (docs/open.md). */
 static void overlay_body(struct nasty_program *p, unsigned k, const char *label)
 {
     put(p, ".align 5\n %s:", label);
     put(p, "add #%u,r8\n xor r8,r4\n add r4,r8", 3 * k + 1);
     if (k & 1)
-        put(p, "mov.l l_ov%s,r1\n jmp @r1\n add #1,r8\n .align 2\n l_ov%s: .long oleaf", label, label);
+        put(p, "mov.l l_ov%s,r1\n jmp @r1\n add #1,r8\n .align 2\n l_ov%s: .long oleaf", label,
+            label);
     else
         put(p, "rts\n add #2,r8");
     put(p, ".org %s+%u", label, NASTY_OVERLAY_BYTES);
@@ -484,9 +515,15 @@ struct piece {
     void (*emit)(struct nasty_program *p);
 };
 static const struct piece pieces[] = {
-    { NASTY_longjmp, "jtry", emit_longjmp }, { NASTY_coroutines, "corun", emit_coroutines }, { NASTY_tasks, "trun", emit_tasks },
-    { NASTY_vbr, "vmove", emit_vbr },        { NASTY_bl, "blrun", emit_bl },                 { NASTY_preempt, "prun", emit_preempt },
-    { NASTY_overlays, "orun", emit_overlays }, { NASTY_rom, "romrun", emit_rom },          { NASTY_copied, "coprun", emit_copied },
+    { NASTY_longjmp, "jtry", emit_longjmp },
+    { NASTY_coroutines, "corun", emit_coroutines },
+    { NASTY_tasks, "trun", emit_tasks },
+    { NASTY_vbr, "vmove", emit_vbr },
+    { NASTY_bl, "blrun", emit_bl },
+    { NASTY_preempt, "prun", emit_preempt },
+    { NASTY_overlays, "orun", emit_overlays },
+    { NASTY_rom, "romrun", emit_rom },
+    { NASTY_copied, "coprun", emit_copied },
     { NASTY_irq, "irun", emit_irq },
 };
 
@@ -494,7 +531,9 @@ void main_pieces(struct nasty_program *p, uint32_t features)
 {
     for (unsigned k = 0; k < sizeof pieces / sizeof pieces[0]; k++)
         for (unsigned n = 0; has(features, pieces[k].feature) && n < 2; n++) {
-            bool once = pieces[k].feature == NASTY_coroutines || pieces[k].feature == NASTY_tasks || pieces[k].feature == NASTY_preempt; /* their stacks are left as they are */
+            /* their stacks are left as they are */
+            bool once = pieces[k].feature == NASTY_coroutines || pieces[k].feature == NASTY_tasks ||
+                        pieces[k].feature == NASTY_preempt;
             if (!once || n == 0)
                 call(p, pieces[k].entry, false);
         }

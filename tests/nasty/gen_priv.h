@@ -1,4 +1,5 @@
-/* What the parts of the generator share: gen.c (functions that call each other) and gen_pieces.c (set pieces). */
+/* What the parts of the generator share: gen.c (functions that call each other) and gen_pieces.c
+ * (set pieces). */
 #ifndef TESTS_NASTY_GEN_PRIV_H
 #define TESTS_NASTY_GEN_PRIV_H
 

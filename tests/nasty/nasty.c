@@ -1,11 +1,15 @@
-/* Nasty programs against the whole trace: generator -> qemu's log -> true tree; simulated board -> agent -> events -> call tree.
+/* Nasty programs against the whole trace: generator -> qemu's log -> true tree; simulated board ->
+ * agent -> events -> call tree.
  *
- *     sh4-nasty [--features a,b|all] [--seed N] [--count N] [--drop MASK] [--shrink] [--print] [--exact] [--each] [--vary N]
+ *     sh4-nasty [--features a,b|all] [--seed N] [--count N] [--drop MASK] [--shrink] [--print]
+ * [--exact] [--each] [--vary N]
  *               [--big] [--small] [--stripped] [--mix]
  *
- * Program k has seed N + k; --vary adds N programs of seeds that nobody has seen. With --each a program has a part of the features. --big: big-endian.
- * --small: a ring that fills several times. --stripped: without symbols, so that functions are what is called. --mix: some of them so. Each is judged: "exact" (paths, hits, instructions, result), "marked" (what
- * differs is doubtful), else it fails. With --exact "marked" fails, too. */
+ * Program k has seed N + k; --vary adds N programs of seeds that nobody has seen. With --each a
+ * program has a part of the features. --big: big-endian.
+ * --small: a ring that fills several times. --stripped: without symbols, so that functions are what
+ * is called. --mix: some of them so. Each is judged: "exact" (paths, hits, instructions, result),
+ * "marked" (what differs is doubtful), else it fails. With --exact "marked" fails, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -26,7 +30,13 @@
 #include "tests/sh4_trace/board.h"
 
 enum verdict { EXACT, MARKED, FAILED, NVERDICTS };
-enum { TIME_LIMIT_S = 60, MAX_SHOWN = 12, PHYS = 0x1FFFFFFF, MAX_ROM_FUNCTIONS = 16, ROM_FILE = 0x3000 };
+enum {
+    TIME_LIMIT_S = 60,
+    MAX_SHOWN = 12,
+    PHYS = 0x1FFFFFFF,
+    MAX_ROM_FUNCTIONS = 16,
+    ROM_FILE = 0x3000
+};
 
 struct options {
     uint64_t seed;
@@ -53,7 +63,9 @@ struct run {
     struct board b;
     struct calltree *tree;
     struct trace_status st;
-    uint64_t between;              /* true instructions from the first event to the last one: a profile is what lies between its events */
+    /* true instructions from the first event to the last one: a profile is what lies between its
+     * events */
+    uint64_t between;
     uint64_t head_seen, tail_seen; /* instructions seen before and behind these */
     uint32_t last_node;            /* which the latter were charged to */
     unsigned shown, differ, unmarked;
@@ -79,13 +91,15 @@ static int true_child(const struct run *r, int parent, uint64_t addr, bool excep
     addr &= PHYS;
     for (size_t i = 0; i < n; i++) {
         const struct oracle_function *f = &r->f[nodes[i].function];
-        if (nodes[i].parent == parent && addr >= f->low && addr < f->high && nodes[i].exception == exception)
+        if (nodes[i].parent == parent && addr >= f->low && addr < f->high &&
+            nodes[i].exception == exception)
             return (int)i;
     }
     return -1;
 }
 
-static void path_of(const struct run *r, const struct calltree_node *nodes, uint32_t k, char *out, size_t cap)
+static void path_of(const struct run *r, const struct calltree_node *nodes, uint32_t k, char *out,
+                    size_t cap)
 {
     char name[32];
     size_t n = 0;
@@ -94,10 +108,15 @@ static void path_of(const struct run *r, const struct calltree_node *nodes, uint
         n = strlen(out);
     }
     name_in(r, nodes[k].addr, name, sizeof name);
-    snprintf(out + n, cap - n, "%s%s", n ? "/" : nodes[k].kind == CALLTREE_EXCEPTION ? "!" : "", name);
+    snprintf(out + n, cap - n, "%s%s",
+             n                                     ? "/"
+             : nodes[k].kind == CALLTREE_EXCEPTION ? "!"
+                                                   : "",
+             name);
 }
 
-static void differs(struct run *r, bool marked, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void differs(struct run *r, bool marked, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 static void differs(struct run *r, bool marked, const char *fmt, ...)
 {
     va_list ap;
@@ -114,11 +133,13 @@ static void differs(struct run *r, bool marked, const char *fmt, ...)
 
 /* A node that was seen, against the true one of its path. What is less is negative. */
 struct compared {
-    int same;              /* true node, -1: the path is none */
-    bool excused;          /* it, its caller, or where the false path begins, is marked doubtful */
-    int64_t hits, count;   /* more than is true */
+    int same;            /* true node, -1: the path is none */
+    bool excused;        /* it, its caller, or where the false path begins, is marked doubtful */
+    int64_t hits, count; /* more than is true */
     int function;
-    bool part;             /* below a marked root that begins within a function: a part of the true path, whose other part has a root of its own */
+    /* below a marked root that begins within a function: a part of the true path, whose other part
+     * has a root of its own */
+    bool part;
 };
 /* More than is true, of a function's nodes that are excused: as much may be missing elsewhere. */
 struct surplus {
@@ -134,16 +155,22 @@ static int function_at(const struct run *r, uint64_t addr)
     return -1;
 }
 
-static void compare_node(struct run *r, const struct calltree_node *got, size_t i, struct compared *c)
+static void compare_node(struct run *r, const struct calltree_node *got, size_t i,
+                         struct compared *c)
 {
     size_t nt;
     const struct oracle_node *want = oracle_nodes(r->oracle, &nt);
     uint32_t above = got[i].parent;
     bool root = above == CALLTREE_NONE, false_path = !root && c[above].same < 0;
-    c[i].same = false_path ? -1 : true_child(r, root ? -1 : c[above].same, got[i].addr, root && got[i].kind == CALLTREE_EXCEPTION);
-    c[i].excused = got[i].doubtful || (!root && got[above].doubtful) || (false_path && c[above].excused);
+    c[i].same = false_path ? -1
+                           : true_child(r, root ? -1 : c[above].same, got[i].addr,
+                                        root && got[i].kind == CALLTREE_EXCEPTION);
+    c[i].excused =
+        got[i].doubtful || (!root && got[above].doubtful) || (false_path && c[above].excused);
     c[i].function = function_at(r, got[i].addr);
-    c[i].part = root ? got[i].doubtful && c[i].function >= 0 && r->f[c[i].function].low != (got[i].addr & PHYS) : c[above].part;
+    c[i].part = root ? got[i].doubtful && c[i].function >= 0 &&
+                           r->f[c[i].function].low != (got[i].addr & PHYS)
+                     : c[above].part;
     uint64_t c1 = got[i].c1 - (i == 0 ? r->head_seen : 0) - (i == r->last_node ? r->tail_seen : 0);
     c[i].hits = (int64_t)(got[i].hits - (c[i].same < 0 ? 0 : want[c[i].same].hits));
     c[i].count = (int64_t)(c1 - (c[i].same < 0 ? 0 : want[c[i].same].count));
@@ -159,12 +186,10 @@ static bool covered(struct surplus *more, int64_t hits, int64_t count)
     return true;
 }
 
-static bool is_less(const struct compared *c)
-{
-    return c->hits <= 0 && c->count <= 0;
-}
+static bool is_less(const struct compared *c) { return c->hits <= 0 && c->count <= 0; }
 
-static void judge_seen(struct run *r, const struct calltree_node *got, const struct compared *c, size_t n, struct surplus *more)
+static void judge_seen(struct run *r, const struct calltree_node *got, const struct compared *c,
+                       size_t n, struct surplus *more)
 {
     char path[1024];
     for (size_t i = 0; i < n; i++) {
@@ -172,15 +197,17 @@ static void judge_seen(struct run *r, const struct calltree_node *got, const str
             continue;
         path_of(r, got, (uint32_t)i, path, sizeof path);
         bool excused = c[i].excused || (is_less(&c[i]) && c[i].part) ||
-                       (is_less(&c[i]) && c[i].function >= 0 && covered(&more[c[i].function], c[i].hits, c[i].count));
-        differs(r, excused, "%s: hits %u, %+d; instructions %u, %+d", path, (unsigned)got[i].hits, (int)c[i].hits, (unsigned)got[i].c1,
-                (int)c[i].count);
+                       (is_less(&c[i]) && c[i].function >= 0 &&
+                        covered(&more[c[i].function], c[i].hits, c[i].count));
+        differs(r, excused, "%s: hits %u, %+d; instructions %u, %+d", path, (unsigned)got[i].hits,
+                (int)c[i].hits, (unsigned)got[i].c1, (int)c[i].count);
     }
 }
 
-/* Its caller is marked, or was not seen itself with an excuse, or it is elsewhere, or as much time as it took is told to be in nobody's sight (a
- * task within it). */
-static bool may_be_missing(const struct oracle_node *want, size_t k, const struct calltree_node *got, const struct compared *c, size_t n,
+/* Its caller is marked, or was not seen itself with an excuse, or it is elsewhere, or as much time
+ * as it took is told to be in nobody's sight (a task within it). */
+static bool may_be_missing(const struct oracle_node *want, size_t k,
+                           const struct calltree_node *got, const struct compared *c, size_t n,
                            const bool *excused, struct surplus *more, uint64_t *blind)
 {
     int above = want[k].parent;
@@ -191,11 +218,13 @@ static bool may_be_missing(const struct oracle_node *want, size_t k, const struc
     for (size_t i = 0; i < n; i++)
         if (above >= 0 && c[i].same == above && got[i].doubtful)
             return true;
-    return (above >= 0 && excused[above]) || covered(&more[want[k].function], -(int64_t)want[k].hits, -(int64_t)want[k].count);
+    return (above >= 0 && excused[above]) ||
+           covered(&more[want[k].function], -(int64_t)want[k].hits, -(int64_t)want[k].count);
 }
 
 /* True nodes that were never seen. */
-static void judge_missing(struct run *r, const struct calltree_node *got, const struct compared *c, size_t n, struct surplus *more)
+static void judge_missing(struct run *r, const struct calltree_node *got, const struct compared *c,
+                          size_t n, struct surplus *more)
 {
     size_t nt;
     const struct oracle_node *want = oracle_nodes(r->oracle, &nt);
@@ -208,8 +237,10 @@ static void judge_missing(struct run *r, const struct calltree_node *got, const 
         if (met)
             continue;
         excused[k] = may_be_missing(want, k, got, c, n, excused, more, &blind);
-        differs(r, excused[k], "%s below %s: never seen, hits %u, instructions %u", r->f[want[k].function].name,
-                want[k].parent < 0 ? "no one" : r->f[want[want[k].parent].function].name, (unsigned)want[k].hits, (unsigned)want[k].count);
+        differs(r, excused[k], "%s below %s: never seen, hits %u, instructions %u",
+                r->f[want[k].function].name,
+                want[k].parent < 0 ? "no one" : r->f[want[want[k].parent].function].name,
+                (unsigned)want[k].hits, (unsigned)want[k].count);
     }
     free(excused);
 }
@@ -242,7 +273,8 @@ static void compare(struct run *r)
         differs(r, false, "all: instructions %u for %u", (unsigned)seen, (unsigned)r->between);
     uint32_t result = board_reg(&r->b, 8);
     if (result != r->log.result)
-        differs(r, false, "the program's result: %08x for %08x", (unsigned)result, (unsigned)r->log.result);
+        differs(r, false, "the program's result: %08x for %08x", (unsigned)result,
+                (unsigned)r->log.result);
 }
 
 /* ---- one program ---- */
@@ -303,8 +335,9 @@ static void append_copied(struct run *r)
     assert_true(r->copied.len <= NASTY_COPIED_BYTES);
     n += (size_t)snprintf(r->p.text + n, sizeof r->p.text - n, ".align 2\ncp_src:");
     for (size_t i = 0; i < NASTY_COPIED_BYTES; i += 4)
-        n += (size_t)snprintf(r->p.text + n, sizeof r->p.text - n, ".long 0x%08X\n",
-                              (unsigned)get32(i < r->copied.len ? r->copied.code + i : nothing, r->copied.big));
+        n += (size_t)snprintf(
+            r->p.text + n, sizeof r->p.text - n, ".long 0x%08X\n",
+            (unsigned)get32(i < r->copied.len ? r->copied.code + i : nothing, r->copied.big));
     assert_true(n + 1 < sizeof r->p.text);
     r->p.len = n;
 }
@@ -353,7 +386,10 @@ static void add_section(struct run *r, const char *name, const struct asm_prog *
     r->load[(*n)++] = load;
     for (size_t i = 0; i < r->nf; i++)
         if (is_in_range(r->f[i].low, code))
-            r->fn[r->b.im.nfunctions++] = (struct image_function){ r->f[i].name, r->f[i].low | (code->origin & ~(uint32_t)PHYS), r->f[i].high | (code->origin & ~(uint32_t)PHYS) };
+            r->fn[r->b.im.nfunctions++] =
+                (struct image_function){ r->f[i].name,
+                                         r->f[i].low | (code->origin & ~(uint32_t)PHYS),
+                                         r->f[i].high | (code->origin & ~(uint32_t)PHYS) };
 }
 
 /* The image with the sections that lie apart. */
@@ -401,7 +437,8 @@ static void open_board(struct run *r)
 
 static struct oracle_event as_told(const struct event *e)
 {
-    return (struct oracle_event){ (uint32_t)(e->kind == EVENT_RTE ? e->target : e->pc), (uint32_t)e->sp };
+    return (struct oracle_event){ (uint32_t)(e->kind == EVENT_RTE ? e->target : e->pc),
+                                  (uint32_t)e->sp };
 }
 
 /* Returns the number of events up to the program's last one. */
@@ -435,9 +472,13 @@ static bool no_symbol(const struct image *im, const char *name, uint64_t *addr)
 /* In RAM as small as will do, or in all there is. */
 static void arm(struct run *r)
 {
-    struct trace_config cfg = { .counter = { 0x13, 0x23 }, .image = &r->b.im, .ram_base = SH4_AGENT_RAM_DEFAULT, .ram_bytes = SH4_AGENT_RAM_BYTES };
+    struct trace_config cfg = { .counter = { 0x13, 0x23 },
+                                .image = &r->b.im,
+                                .ram_base = SH4_AGENT_RAM_DEFAULT,
+                                .ram_bytes = SH4_AGENT_RAM_BYTES };
     if (r->o->small)
-        for (cfg.ram_bytes = 14 << 10; r->b.t->ops->trace->arm(r->b.t, &cfg, NULL) == -ERR_RESOURCE; cfg.ram_bytes += 1 << 10)
+        for (cfg.ram_bytes = 14 << 10; r->b.t->ops->trace->arm(r->b.t, &cfg, NULL) == -ERR_RESOURCE;
+             cfg.ram_bytes += 1 << 10)
             assert_true(cfg.ram_bytes < SH4_AGENT_RAM_BYTES);
     else
         board_arm(&r->b, &cfg);
@@ -470,8 +511,9 @@ static void print_nodes(const struct run *r)
     char path[1024];
     for (size_t i = 0; i < n; i++) {
         path_of(r, nodes, (uint32_t)i, path, sizeof path);
-        printf("node %s %08x hits %u c1 %u doubts %u%s\n", path, (unsigned)nodes[i].addr, (unsigned)nodes[i].hits, (unsigned)nodes[i].c1,
-               (unsigned)nodes[i].doubts, nodes[i].lacking ? " lacking" : "");
+        printf("node %s %08x hits %u c1 %u doubts %u%s\n", path, (unsigned)nodes[i].addr,
+               (unsigned)nodes[i].hits, (unsigned)nodes[i].c1, (unsigned)nodes[i].doubts,
+               nodes[i].lacking ? " lacking" : "");
     }
 }
 
@@ -482,8 +524,9 @@ static void print_events(const struct run *r)
         const struct event *e = &r->b.ev[i];
         name_in(r, e->pc, from, sizeof from);
         name_in(r, e->target, to, sizeof to);
-        printf("event kind %u %s %08x -> %s %08x sp %08x c1 %u flags %x\n", e->kind, from, (unsigned)e->pc, to, (unsigned)e->target, (unsigned)e->sp,
-               (unsigned)e->c1, (unsigned)e->flags);
+        printf("event kind %u %s %08x -> %s %08x sp %08x c1 %u flags %x\n", e->kind, from,
+               (unsigned)e->pc, to, (unsigned)e->target, (unsigned)e->sp, (unsigned)e->c1,
+               (unsigned)e->flags);
     }
 }
 
@@ -504,7 +547,8 @@ static enum verdict judge(struct run *r)
         differs(r, false, "%s", r->log.why);
         return FAILED;
     }
-    r->oracle = oracle_run(r->log.steps, r->log.n, &r->prog, &r->rom, &r->copied, r->f, r->nf, !r->o->stripped, &r->p, why);
+    r->oracle = oracle_run(r->log.steps, r->log.n, &r->prog, &r->rom, &r->copied, r->f, r->nf,
+                           !r->o->stripped, &r->p, why);
     if (!r->oracle) {
         differs(r, false, "the log: %s", why);
         return FAILED;
@@ -547,7 +591,9 @@ static enum verdict run_seed(const struct options *o, uint64_t seed)
         return FAILED;
     if (!WIFEXITED(status) || WEXITSTATUS(status) >= NVERDICTS) {
         if (!o->quiet)
-            printf("    no verdict: the run ended with status 0x%x, perhaps at a limit of the test's own\n", (unsigned)status);
+            printf("    no verdict: the run ended with status 0x%x, perhaps at a limit of the "
+                   "test's own\n",
+                   (unsigned)status);
         return FAILED;
     }
     return (enum verdict)WEXITSTATUS(status);
@@ -565,7 +611,8 @@ static void shrink(const struct options *given, uint64_t seed)
         if (run_seed(&o, seed) != FAILED)
             o.dropped &= ~(1u << k);
     }
-    printf("    smaller: --seed %llu --count 1 --drop 0x%x\n", (unsigned long long)seed, (unsigned)o.dropped);
+    printf("    smaller: --seed %llu --count 1 --drop 0x%x\n", (unsigned long long)seed,
+           (unsigned)o.dropped);
 }
 
 /* ---- options ---- */
@@ -580,7 +627,8 @@ static int feature_named(const char *name, size_t len)
 
 static void usage(void)
 {
-    printf("usage: sh4-nasty [--features a,b|all] [--seed N] [--count N] [--drop MASK] [--shrink] [--print] [--exact] [--each] [--vary N]\n"
+    printf("usage: sh4-nasty [--features a,b|all] [--seed N] [--count N] [--drop MASK] [--shrink] "
+           "[--print] [--exact] [--each] [--vary N]\n"
            "       [--big] [--small] [--stripped] [--mix]\nfeatures:\n");
     for (int i = 0; i < NASTY_NFEATURES; i++)
         printf("  %-12s %s\n", nasty_features[i].name, nasty_features[i].text);
@@ -605,9 +653,13 @@ static uint32_t parse_features(const char *list)
 
 static bool take_flag(struct options *o, const char *arg)
 {
-    const struct { const char *name; bool *flag; } flags[] = { { "--shrink", &o->shrink }, { "--print", &o->print }, { "--exact", &o->exact },
-                                                               { "--each", &o->each },     { "--big", &o->big },     { "--small", &o->small },
-                                                               { "--stripped", &o->stripped }, { "--mix", &o->mix } };
+    const struct {
+        const char *name;
+        bool *flag;
+    } flags[] = { { "--shrink", &o->shrink },     { "--print", &o->print },
+                  { "--exact", &o->exact },       { "--each", &o->each },
+                  { "--big", &o->big },           { "--small", &o->small },
+                  { "--stripped", &o->stripped }, { "--mix", &o->mix } };
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (!strcmp(arg, flags[i].name))
             return *flags[i].flag = true;
@@ -678,7 +730,8 @@ static void one(const struct options *given, uint64_t seed, struct tally *t)
     t->bad++;
     printf("  failed: sh4-nasty --features ");
     print_features(o.features);
-    printf(" --seed %llu --count 1 --drop 0x%x%s%s%s%s\n", (unsigned long long)seed, (unsigned)o.dropped, o.exact ? " --exact" : "", o.big ? " --big" : "",
+    printf(" --seed %llu --count 1 --drop 0x%x%s%s%s%s\n", (unsigned long long)seed,
+           (unsigned)o.dropped, o.exact ? " --exact" : "", o.big ? " --big" : "",
            o.small ? " --small" : "", o.stripped ? " --stripped" : "");
     if (o.shrink)
         shrink(&o, seed);
@@ -689,7 +742,8 @@ static void print_tally(const struct tally *t, uint32_t features)
     printf("%-12s %8s %8s %8s\n", "programs", "exact", "marked", "failed");
     for (int i = 0; i < NASTY_NFEATURES; i++)
         if (features >> i & 1)
-            printf("%-12s %8u %8u %8u\n", nasty_features[i].name, t->by[i][EXACT], t->by[i][MARKED], t->by[i][FAILED]);
+            printf("%-12s %8u %8u %8u\n", nasty_features[i].name, t->by[i][EXACT], t->by[i][MARKED],
+                   t->by[i][FAILED]);
     printf("%-12s %8u %8u %8u\n", "all", t->all[EXACT], t->all[MARKED], t->all[FAILED]);
 }
 
@@ -706,7 +760,8 @@ int main(int argc, char **argv)
         one(&o, o.seed + k, &t);
     uint64_t fresh = (uint64_t)time(NULL) * 1000;
     if (o.vary)
-        printf("seeds of today: %llu to %llu\n", (unsigned long long)fresh, (unsigned long long)(fresh + o.vary - 1));
+        printf("seeds of today: %llu to %llu\n", (unsigned long long)fresh,
+               (unsigned long long)(fresh + o.vary - 1));
     for (unsigned k = 0; k < o.vary; k++)
         one(&o, fresh + k, &t);
     print_tally(&t, o.features);

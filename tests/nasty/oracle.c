@@ -28,7 +28,8 @@ struct oracle {
     size_t nf;
     bool named;
     const struct nasty_program *p;
-    uint32_t overlay_at, copies[NASTY_OVERLAYS]; /* where, and where it is replaced by which; 0: nowhere */
+    /* where, and where it is replaced by which; 0: nowhere */
+    uint32_t overlay_at, copies[NASTY_OVERLAYS];
     unsigned overlay;
     struct oracle_node node[MAX_NODES];
     size_t nnodes;
@@ -51,10 +52,7 @@ static int confused(struct oracle *o, const char *what, uint32_t pc)
 }
 
 /* Code may run at an alias of its address. */
-static uint32_t plain(uint32_t pc)
-{
-    return pc & 0x1FFFFFFF;
-}
+static uint32_t plain(uint32_t pc) { return pc & 0x1FFFFFFF; }
 
 /* From where what now lies there was copied. */
 static uint32_t copied_from(const struct oracle *o, uint32_t pc)
@@ -104,19 +102,18 @@ static struct stack *stack_of(struct oracle *o, uint32_t sp)
     return &o->stack[0];
 }
 
-static struct frame *top(struct oracle *o)
-{
-    return &o->now->frame[o->now->depth - 1];
-}
+static struct frame *top(struct oracle *o) { return &o->now->frame[o->now->depth - 1]; }
 
 static int node_of(struct oracle *o, int parent, int function, bool exception)
 {
     for (size_t i = 0; i < o->nnodes; i++)
-        if (o->node[i].parent == parent && o->node[i].function == function && o->node[i].exception == exception)
+        if (o->node[i].parent == parent && o->node[i].function == function &&
+            o->node[i].exception == exception)
             return (int)i;
     if (o->nnodes == MAX_NODES)
         return confused(o, "too many nodes", 0);
-    o->node[o->nnodes] = (struct oracle_node){ .parent = parent, .function = function, .exception = exception };
+    o->node[o->nnodes] =
+        (struct oracle_node){ .parent = parent, .function = function, .exception = exception };
     return (int)o->nnodes++;
 }
 
@@ -168,7 +165,8 @@ static int jump(struct oracle *o, uint32_t from, uint32_t pc, uint32_t sp, bool 
 {
     struct stack *s = stack_of(o, sp);
     if (function_of(o, from) == function_of(o, pc))
-        return 0; /* a routine that exchanges R15 is at its work, too: the task changes as it is left */
+        return 0; /* a routine that exchanges R15 is at its work, too: the task changes as it is
+                     left */
     if (s != o->now) {
         o->now = s;
         if (s->depth == 0)
@@ -178,7 +176,8 @@ static int jump(struct oracle *o, uint32_t from, uint32_t pc, uint32_t sp, bool 
         return 0;
     }
     if (!o->named)
-        return top(o)->sp < sp && o->now->depth > 1 ? (int)!unwind(o, pc, sp) : 0; /* longjmp, or a function's own business */
+        return top(o)->sp < sp && o->now->depth > 1 ? (int)!unwind(o, pc, sp)
+                                                    : 0; /* longjmp, or a function's own business */
     int f = function_of(o, pc);
     if (f < 0)
         return confused(o, "jump out of the program", pc);
@@ -218,7 +217,8 @@ static int give_back(struct oracle *o, uint32_t pc, uint32_t sp)
     return unwind(o, pc, sp) ? 0 : confused(o, "return to nowhere", pc);
 }
 
-/* A handler's end, perhaps on the stack of a task that it has switched to, which was left in a handler, too, or begins. */
+/* A handler's end, perhaps on the stack of a task that it has switched to, which was left in a
+ * handler, too, or begins. */
 static int end_handler(struct oracle *o, uint32_t pc, uint32_t sp)
 {
     struct stack *s = stack_of(o, sp);
@@ -258,7 +258,8 @@ static enum flow flow_of(uint16_t op)
 }
 
 /* Behind instructions that lead nowhere else only: the program lets interrupts in at such. */
-static bool interrupted(const struct oracle *o, enum flow kind, const struct step *from, const struct step *to)
+static bool interrupted(const struct oracle *o, enum flow kind, const struct step *from,
+                        const struct step *to)
 {
     int f = kind == PLAIN && to->pc != from->pc + 2 ? function_of(o, to->pc) : -1;
     return f >= 0 && !strncmp(o->f[f].name, "hint", 4) && to->pc == o->f[f].low;
@@ -267,20 +268,18 @@ static bool interrupted(const struct oracle *o, enum flow kind, const struct ste
 static int follow(struct oracle *o, enum flow kind, const struct step *from, const struct step *to)
 {
     switch (kind) {
-    case CALL:
-        call(o, from->pc + 4, to->pc, to->sp);
+    case CALL: call(o, from->pc + 4, to->pc, to->sp); return 0;
+    case RETURN: return give_back(o, to->pc, to->sp);
+    case END: return end_handler(o, to->pc, to->sp);
+    case TRAP:
+    case INTERRUPTED:
+        push(o, HANDLER, node_of(o, -1, function_of(o, to->pc), kind == TRAP), from->pc + 2,
+             to->sp);
         return 0;
-    case RETURN:
-        return give_back(o, to->pc, to->sp);
-    case END:
-        return end_handler(o, to->pc, to->sp);
-    case TRAP: case INTERRUPTED:
-        push(o, HANDLER, node_of(o, -1, function_of(o, to->pc), kind == TRAP), from->pc + 2, to->sp);
-        return 0;
-    case JUMP: case BRANCH: case SLOW_BRANCH:
-        return jump(o, from->pc, to->pc, to->sp, false);
-    default:
-        return jump(o, from->pc, to->pc, to->sp, true); /* it ran into the next function */
+    case JUMP:
+    case BRANCH:
+    case SLOW_BRANCH: return jump(o, from->pc, to->pc, to->sp, false);
+    default: return jump(o, from->pc, to->pc, to->sp, true); /* it ran into the next function */
     }
 }
 
@@ -293,7 +292,10 @@ static bool is_event(const struct oracle *o, enum flow kind, uint32_t from, uint
 
 static struct oracle_event event_of(enum flow kind, const struct step *from, const struct step *to)
 {
-    return (struct oracle_event){ kind == TRAP || kind == INTERRUPTED ? from->pc + 2 : kind == END ? to->pc : from->pc, kind == END ? to->sp : from->sp };
+    return (struct oracle_event){ kind == TRAP || kind == INTERRUPTED ? from->pc + 2
+                                  : kind == END                       ? to->pc
+                                                                      : from->pc,
+                                  kind == END ? to->sp : from->sp };
 }
 
 static void count(struct oracle *o, size_t units)
@@ -303,8 +305,8 @@ static void count(struct oracle *o, size_t units)
         o->node[top(o)->node].count += units;
 }
 
-/* A branch that gives an event, and its slot, are counted where it leads; an RTE, and what is stepped in ROM, which are seen when they are done, where
- * they stand. */
+/* A branch that gives an event, and its slot, are counted where it leads; an RTE, and what is
+ * stepped in ROM, which are seen when they are done, where they stand. */
 static int run(struct oracle *o)
 {
     const struct step *s = o->steps;
@@ -316,10 +318,13 @@ static int run(struct oracle *o)
             o->overlay = o->overlay_at && s[i].pc == o->copies[k] ? k : o->overlay;
         enum flow kind = flow_of(fetch(o, s[i].pc));
         kind = i + 1 <= n && interrupted(o, kind, &s[i], &s[i + 1]) ? INTERRUPTED : kind;
-        size_t units = kind == PLAIN || kind == INTERRUPTED || kind == TRAP || kind == BRANCH ? 1 : 2;
+        size_t units =
+            kind == PLAIN || kind == INTERRUPTED || kind == TRAP || kind == BRANCH ? 1 : 2;
         if (i + units > n) /* the step at n is the program's end */
             return confused(o, "the end within a slot", s[i].pc);
-        bool late = kind == PLAIN || kind == INTERRUPTED || kind == TRAP || kind == END || is_in(o->rom, s[i].pc); /* these are over before anything changes */
+        /* these are over before anything changes */
+        bool late = kind == PLAIN || kind == INTERRUPTED || kind == TRAP || kind == END ||
+                    is_in(o->rom, s[i].pc);
         if (late)
             count(o, units);
         if (kind == SLOW_BRANCH && s[i + 1].pc != s[i].pc + 2)
@@ -339,16 +344,20 @@ static void find_overlays(struct oracle *o)
 {
     char name[16];
     for (size_t i = 0; i < o->code->nlabels; i++) {
-        o->overlay_at = !strcmp(o->code->labels[i].name, "ovl") ? o->code->labels[i].value : o->overlay_at;
+        o->overlay_at =
+            !strcmp(o->code->labels[i].name, "ovl") ? o->code->labels[i].value : o->overlay_at;
         for (unsigned k = 0; k < NASTY_OVERLAYS; k++) {
             snprintf(name, sizeof name, "ovc%u_", k);
-            o->copies[k] = !strcmp(o->code->labels[i].name, name) ? o->code->labels[i].value : o->copies[k];
+            o->copies[k] =
+                !strcmp(o->code->labels[i].name, name) ? o->code->labels[i].value : o->copies[k];
         }
     }
 }
 
-struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_prog *code, const struct asm_prog *rom,
-                          const struct asm_prog *copied, const struct oracle_function *f, size_t nf, bool named, const struct nasty_program *p, char why[128])
+struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_prog *code,
+                          const struct asm_prog *rom, const struct asm_prog *copied,
+                          const struct oracle_function *f, size_t nf, bool named,
+                          const struct nasty_program *p, char why[128])
 {
     struct oracle *o = calloc(1, sizeof *o);
     *why = 0;
@@ -386,7 +395,8 @@ static bool same_event(const struct oracle_event *a, const struct oracle_event *
     return a->place == b->place && a->sp == b->sp;
 }
 
-/* Of the times at which this event came the one nearest to `total`: where code is not traced, the last ones may not have been seen. */
+/* Of the times at which this event came the one nearest to `total`: where code is not traced, the
+ * last ones may not have been seen. */
 static uint64_t nearest(const struct oracle *o, const struct oracle_event *e, uint64_t total)
 {
     uint64_t best = UINT64_MAX, found = o->total;
@@ -400,7 +410,8 @@ static uint64_t nearest(const struct oracle *o, const struct oracle_event *e, ui
     return found;
 }
 
-uint64_t oracle_between(struct oracle *o, struct oracle_event first, struct oracle_event last, uint64_t seen)
+uint64_t oracle_between(struct oracle *o, struct oracle_event first, struct oracle_event last,
+                        uint64_t seen)
 {
     size_t i = 0;
     while (i < o->ntold && !same_event(&o->told[i].event, &first))

@@ -12,11 +12,13 @@
 
 bool qemu_log_present(void)
 {
-    return system("command -v qemu-system-sh4 >/dev/null 2>&1 && command -v qemu-system-sh4eb >/dev/null 2>&1") == 0;
+    return system("command -v qemu-system-sh4 >/dev/null 2>&1 && command -v qemu-system-sh4eb "
+                  ">/dev/null 2>&1") == 0;
 }
 
 /* program, flash: files that hold code and rom. */
-static void exec_qemu(const char *program, const struct asm_prog *code, const char *flash, const struct asm_prog *rom, int log, int registers)
+static void exec_qemu(const char *program, const struct asm_prog *code, const char *flash,
+                      const struct asm_prog *rom, int log, int registers)
 {
     const char *qemu = code->big ? "qemu-system-sh4eb" : "qemu-system-sh4";
     char load[128], load_rom[128], start[64];
@@ -25,11 +27,14 @@ static void exec_qemu(const char *program, const struct asm_prog *code, const ch
     dup2(null, 0);
     dup2(registers, 1);
     dup2(log, 2); /* where the log goes without -D: a pipe, so nothing is written to a disk */
-    snprintf(load, sizeof load, "loader,file=%s,addr=0x%x,force-raw=on", program, (unsigned)code->origin);
-    snprintf(load_rom, sizeof load_rom, "loader,file=%s,addr=0x%x,force-raw=on", flash, (unsigned)rom->origin & 0x1FFFFFFF);
+    snprintf(load, sizeof load, "loader,file=%s,addr=0x%x,force-raw=on", program,
+             (unsigned)code->origin);
+    snprintf(load_rom, sizeof load_rom, "loader,file=%s,addr=0x%x,force-raw=on", flash,
+             (unsigned)rom->origin & 0x1FFFFFFF);
     snprintf(start, sizeof start, "loader,addr=0x%x,cpu-num=0", (unsigned)code->origin);
-    execlp(qemu, qemu, "-M", "r2d", "-display", "none", "-monitor", "none", "-serial", "null", "-singlestep", "-d",
-           "exec,cpu,nochain", "-device", load, "-device", start, rom->len ? "-device" : (char *)NULL, load_rom, (char *)NULL);
+    execlp(qemu, qemu, "-M", "r2d", "-display", "none", "-monitor", "none", "-serial", "null",
+           "-singlestep", "-d", "exec,cpu,nochain", "-device", load, "-device", start,
+           rom->len ? "-device" : (char *)NULL, load_rom, (char *)NULL);
     _exit(127);
 }
 
@@ -42,7 +47,8 @@ static bool write_program(char *path, const uint8_t *code, size_t bytes)
     return ok;
 }
 
-/* Its log says the instructions; qemu 7.2 prints R0-R15 of the same dump to its standard output instead. So two streams, in step by number. */
+/* Its log says the instructions; qemu 7.2 prints R0-R15 of the same dump to its standard output
+ * instead. So two streams, in step by number. */
 struct stream {
     int fd;
     char buf[16384];
@@ -52,7 +58,8 @@ struct stream {
 static void take_line(struct qemu_log *log, struct stream *st, const char *line)
 {
     unsigned a, b;
-    if (st->n && !strncmp(line, "Stopped execution", 17)) /* before the instruction that was told last: an interrupt is asked for; it is told again */
+    /* before the instruction that was told last: an interrupt is asked for; it is told again */
+    if (st->n && !strncmp(line, "Stopped execution", 17))
         log->stopped[st->n - 1] = true;
     if (st->n == QEMU_LOG_MAX_STEPS)
         return;
@@ -88,7 +95,8 @@ static void read_both(struct qemu_log *log, struct stream *says, struct stream *
 {
     bool open[2] = { true, true };
     while ((open[0] || open[1]) && says->n < QEMU_LOG_MAX_STEPS) {
-        struct pollfd p[2] = { { open[0] ? says->fd : -1, POLLIN, 0 }, { open[1] ? registers->fd : -1, POLLIN, 0 } };
+        struct pollfd p[2] = { { open[0] ? says->fd : -1, POLLIN, 0 },
+                               { open[1] ? registers->fd : -1, POLLIN, 0 } };
         if (poll(p, 2, 20000) <= 0)
             return;
         if (p[0].revents)
@@ -119,14 +127,16 @@ static bool find_end(struct qemu_log *log, size_t known, uint32_t end)
     return false;
 }
 
-bool qemu_log_run(struct qemu_log *log, const struct asm_prog *code, const struct asm_prog *rom, uint32_t end)
+bool qemu_log_run(struct qemu_log *log, const struct asm_prog *code, const struct asm_prog *rom,
+                  uint32_t end)
 {
     char path[] = "/tmp/nastyXXXXXX", flash[] = "/tmp/nastyXXXXXX";
     int says[2], registers[2];
     memset(log, 0, sizeof *log);
     log->steps = calloc(QEMU_LOG_MAX_STEPS, sizeof *log->steps);
     log->stopped = calloc(QEMU_LOG_MAX_STEPS, sizeof *log->stopped);
-    if (!log->steps || !log->stopped || !write_program(path, code->code, code->len) || !write_program(flash, rom->code, rom->len) || pipe(says) < 0 || pipe(registers) < 0) {
+    if (!log->steps || !log->stopped || !write_program(path, code->code, code->len) ||
+        !write_program(flash, rom->code, rom->len) || pipe(says) < 0 || pipe(registers) < 0) {
         snprintf(log->why, sizeof log->why, "no memory, file or pipe");
         return false;
     }
@@ -151,7 +161,9 @@ bool qemu_log_run(struct qemu_log *log, const struct asm_prog *code, const struc
     while (k + 1 < s.n && log->steps[k + 1].pc - code->origin < code->len)
         k++;
     if (!ok)
-        snprintf(log->why, sizeof log->why, "qemu: the program did not reach its end in %u instructions; within it until number %u at %08x",
+        snprintf(log->why, sizeof log->why,
+                 "qemu: the program did not reach its end in %u instructions; within it until "
+                 "number %u at %08x",
                  (unsigned)s.n, (unsigned)k, (unsigned)log->steps[k].pc);
     return ok;
 }

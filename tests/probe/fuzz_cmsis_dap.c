@@ -13,8 +13,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t head[40] = { 0 }, buf[DAP_MAX_PACKET], tdo[32] = { 0 }, dst[32];
     memcpy(head, data, MIN(size, sizeof head));
     struct jtag_field f = { dst, 0, head[1] % 64u, head[2] % 190u + 1, true };
-    struct jtag_chunk c = { .tms = head + 8, .tdi = head + 8, .field = &f, .nfields = head[0] & 1, .nbits = head[3] % 255u + 1 };
-    const struct dap_limits lim = { packets[head[4] % 4], head[4] & 4 ? 64 : 0, (enum dap_token)(head[5] % 3) };
+    struct jtag_chunk c = { .tms = head + 8,
+                            .tdi = head + 8,
+                            .field = &f,
+                            .nfields = head[0] & 1,
+                            .nbits = head[3] % 255u + 1 };
+    const struct dap_limits lim = { packets[head[4] % 4], head[4] & 4 ? 64 : 0,
+                                    (enum dap_token)(head[5] % 3) };
     struct dap_request r = { .buf = buf };
     uint32_t field = 0;
     if (size < sizeof head)

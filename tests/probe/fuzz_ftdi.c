@@ -1,5 +1,6 @@
-/* MPSSE batches of any scans, and any replies to them: what is put down fits its buffers, replies of the right length are either refused or end up
- * within the scans' buffers (of exact size), and status bytes of any packets are taken off. */
+/* MPSSE batches of any scans, and any replies to them: what is put down fits its buffers, replies
+ * of the right length are either refused or end up within the scans' buffers (of exact size), and
+ * status bytes of any packets are taken off. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,9 @@ static size_t make_ops(struct input *in, struct jtag_op *ops)
     for (size_t i = 0; i < n; i++) {
         uint8_t how = next(in);
         uint32_t bits = 1 + (next(in) | (uint32_t)(how >> 6) << 8) % MOST_BITS;
-        ops[i] = (struct jtag_op){ .kind = (enum jtag_op_kind)(how & 3), .bits = bits, .idle_clocks = how >> 3 & 3 };
+        ops[i] = (struct jtag_op){ .kind = (enum jtag_op_kind)(how & 3),
+                                   .bits = bits,
+                                   .idle_clocks = how >> 3 & 3 };
         if (ops[i].kind == JTAG_IR || ops[i].kind == JTAG_DR) {
             ops[i].tdi = how & 4 ? ones : NULL;
             ops[i].tdo = how & 32 ? malloc((bits + 7) / 8) : NULL;
@@ -31,7 +34,8 @@ static size_t make_ops(struct input *in, struct jtag_op *ops)
     return n;
 }
 
-/* The batch is answered by the input; its last byte but one and its last are as they have to be, most of the time. */
+/* The batch is answered by the input; its last byte but one and its last are as they have to be,
+ * most of the time. */
 static void answer(struct input *in, const struct mpsse_batch *b)
 {
     uint8_t *reply = malloc(b->nin);
@@ -53,14 +57,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t out[OUT];
     size_t n = make_ops(&in, ops);
     struct mpsse_cursor c = { .ops = ops, .n = n };
-    struct mpsse_batch b = { .out = out, .reply = replies, .cap_out = MPSSE_MIN_OUT + next(&in), .cap_in = MPSSE_MIN_IN + next(&in),
-                             .cap_replies = MPSSE_MIN_REPLIES + next(&in) % (REPLIES - MPSSE_MIN_REPLIES + 1), .packet_data = 62,
+    struct mpsse_batch b = { .out = out,
+                             .reply = replies,
+                             .cap_out = MPSSE_MIN_OUT + next(&in),
+                             .cap_in = MPSSE_MIN_IN + next(&in),
+                             .cap_replies =
+                                 MPSSE_MIN_REPLIES + next(&in) % (REPLIES - MPSSE_MIN_REPLIES + 1),
+                             .packet_data = 62,
                              .falling = size & 1 };
     for (bool all = jtag_check(ops, n, NULL) < 0; !all;) {
         mpsse_begin(&b);
         all = mpsse_encode(&c, &b);
         mpsse_finish(&b, TOKEN);
-        if (b.nout > b.cap_out || b.nin > b.cap_in || b.nreplies > b.cap_replies || b.nin % b.packet_data == 0)
+        if (b.nout > b.cap_out || b.nin > b.cap_in || b.nreplies > b.cap_replies ||
+            b.nin % b.packet_data == 0)
             abort();
         answer(&in, &b);
     }

@@ -31,7 +31,8 @@ static int execute(struct probe *p, const struct jtag_op *ops, size_t n, struct 
 
 static void check(const struct jtag_chain *c, const struct jtag_place *p)
 {
-    if (p->ir_before + p->ir_bits + p->ir_after != c->ir_bits || p->taps_before + 1 + p->taps_after != c->taps || p->place != p->taps_before)
+    if (p->ir_before + p->ir_bits + p->ir_after != c->ir_bits ||
+        p->taps_before + 1 + p->taps_after != c->taps || p->place != p->taps_before)
         abort();
     if (p->ir_before < 2 * p->taps_before || p->ir_after < 2 * p->taps_after)
         abort();
@@ -52,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct jtag_place place;
     if (jtag_chain_scan(&a.probe, &chain, NULL) < 0)
         return 0;
-    if (chain.taps < 1 || chain.taps > JTAG_CHAIN_MAX_TAPS || chain.ir_bits < 2 * chain.taps || chain.ir_bits > JTAG_CHAIN_MAX_BITS)
+    if (chain.taps < 1 || chain.taps > JTAG_CHAIN_MAX_TAPS || chain.ir_bits < 2 * chain.taps ||
+        chain.ir_bits > JTAG_CHAIN_MAX_BITS)
         abort();
     if (strlen(jtag_chain_text(&chain, text, sizeof text)) >= sizeof text)
         abort();

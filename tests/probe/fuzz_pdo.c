@@ -1,4 +1,5 @@
-/* Any bytes as samples of any width, in any pieces: the edges of one sample after the other. The same bytes as a sigrok session's metadata. */
+/* Any bytes as samples of any width, in any pieces: the edges of one sample after the other. The
+ * same bytes as a sigrok session's metadata. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,19 +29,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     metadata(data, size);
     if (size < 4)
         return 0;
-    unsigned unit = 1 + data[0] % PDO_UNIT_MAX, clk = data[1] % (8 * unit), bit = data[2] % (8 * unit), step = 1 + data[3];
+    unsigned unit = 1 + data[0] % PDO_UNIT_MAX, clk = data[1] % (8 * unit),
+             bit = data[2] % (8 * unit), step = 1 + data[3];
     size_t n = (size - 4) / unit, edges = 0, at = 0;
     const uint8_t *p = data + 4;
     pdo_edge out[256], last = 0;
     struct pdo_samples s;
     pdo_samples_init(&s, unit, clk, bit);
     while (at < n) {
-        size_t taken, m = pdo_samples_feed(&s, p + at * unit, MIN(step, n - at), out, 8 + data[3] % 248, &taken);
+        size_t taken, m = pdo_samples_feed(&s, p + at * unit, MIN(step, n - at), out,
+                                           8 + data[3] % 248, &taken);
         for (size_t k = 0; k < m; k++, edges++) {
             const uint8_t *q = p + PDO_TICK(out[k]) * unit;
-            if (PDO_TICK(out[k]) >= n || PDO_CLK(out[k]) != (q[clk / 8] >> clk % 8 & 1u) || PDO_DATA(out[k]) != (q[bit / 8] >> bit % 8 & 1u))
+            if (PDO_TICK(out[k]) >= n || PDO_CLK(out[k]) != (q[clk / 8] >> clk % 8 & 1u) ||
+                PDO_DATA(out[k]) != (q[bit / 8] >> bit % 8 & 1u))
                 abort();
-            if (edges ? PDO_TICK(out[k]) <= PDO_TICK(last) || (out[k] & 3) == (last & 3) : PDO_TICK(out[k]) != 0)
+            if (edges ? PDO_TICK(out[k]) <= PDO_TICK(last) || (out[k] & 3) == (last & 3)
+                      : PDO_TICK(out[k]) != 0)
                 abort();
             last = out[k];
         }

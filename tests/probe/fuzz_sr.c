@@ -1,5 +1,7 @@
-/* Any sigrok session: its metadata, then pieces of samples, which libzip makes a file of, so that its sums are right. The first byte says how: as it is,
- * damaged at one place, or the rest of the input is the file itself. What is not damaged gives just the edges of its samples, in order, or an error. */
+/* Any sigrok session: its metadata, then pieces of samples, which libzip makes a file of, so that
+ * its sums are right. The first byte says how: as it is, damaged at one place, or the rest of the
+ * input is the file itself. What is not damaged gives just the edges of its samples, in order, or
+ * an error. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -44,7 +46,8 @@ static const uint8_t *take_piece(const uint8_t *at, const uint8_t *end, struct p
 {
     static const char *const others[] = { "logic-1", "logic-1-x", "analog-1-4-1", "version" };
     unsigned kind = at[0] & 0x1F, times = 1u << (at[1] & 15);
-    size_t n = MIN((size_t)(at[2] | (at[1] & 0x30) << 4), (size_t)(end - at - 3)), all = MIN(n * times, (size_t)PIECE_MOST);
+    size_t n = MIN((size_t)(at[2] | (at[1] & 0x30) << 4), (size_t)(end - at - 3)),
+           all = MIN(n * times, (size_t)PIECE_MOST);
     if (kind < 28)
         snprintf(p->name, sizeof p->name, "logic-1-%u", kind + 1);
     else
@@ -86,7 +89,9 @@ static void add_all(zip_t *zip, struct session *s)
             continue;
         }
         zip_int64_t at = zip_file_add(zip, p->name, zip_source_buffer(zip, p->bytes, p->n, 0), 0);
-        must(at >= 0 && zip_set_file_compression(zip, (zip_uint64_t)at, p->packed ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 1) == 0);
+        must(at >= 0 &&
+             zip_set_file_compression(zip, (zip_uint64_t)at,
+                                      p->packed ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 1) == 0);
     }
 }
 
@@ -133,7 +138,8 @@ static bool truth(const struct session *s, const char *capture, uint8_t *out, si
 /* The edges of the samples, one sample after the other; what is read has to be these. */
 static void compare(struct pdo_file *f, const struct pdo_sr_meta *m, const uint8_t *p, size_t len)
 {
-    unsigned clk = (unsigned)pdo_sr_signal(m, "clk", NULL), bit = (unsigned)pdo_sr_signal(m, "data", NULL), last = 4;
+    unsigned clk = (unsigned)pdo_sr_signal(m, "clk", NULL),
+             bit = (unsigned)pdo_sr_signal(m, "data", NULL), last = 4;
     pdo_edge out[300];
     size_t got = 0, at = 0;
     for (size_t k = 0; k < len / m->unit; k++, p += m->unit) {
@@ -167,7 +173,9 @@ static void just_read(struct pdo_file *f)
 static void open_and_read(const char *path, const struct session *s)
 {
     static uint8_t samples[PIECES * PIECE_MOST];
-    const struct pdo_file_config cfg = { .path = path, .form = PDO_FORM_SR, .clk = "clk", .data = "data" };
+    const struct pdo_file_config cfg = {
+        .path = path, .form = PDO_FORM_SR, .clk = "clk", .data = "data"
+    };
     struct pdo_sr_meta m;
     struct pdo_file *f;
     struct err err = { .code = ERR_OK };
@@ -177,7 +185,8 @@ static void open_and_read(const char *path, const struct session *s)
         must(*err.what && *err.hint);
         return;
     }
-    if (s && pdo_sr_parse(s->metadata, s->len, &m, NULL) == 0 && !strcmp(m.capture, "logic-1") && truth(s, m.capture, samples, &len))
+    if (s && pdo_sr_parse(s->metadata, s->len, &m, NULL) == 0 && !strcmp(m.capture, "logic-1") &&
+        truth(s, m.capture, samples, &len))
         compare(f, &m, samples, len);
     else
         just_read(f);

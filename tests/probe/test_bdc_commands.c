@@ -1,4 +1,5 @@
-/* Every opcode of the BDC command set (ZVHL p.155-173, ZVM p.163-166): what follows it, and that nothing else is a command. */
+/* Every opcode of the BDC command set (ZVHL p.155-173, ZVM p.163-166): what follows it, and that
+ * nothing else is a command. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,11 @@
 
 #include "probe/bdc_commands.h"
 
-static const struct { const char *name; uint8_t opcode; struct bdc_shape shape; } rows[] = {
+static const struct {
+    const char *name;
+    uint8_t opcode;
+    struct bdc_shape shape;
+} rows[] = {
     /* class, address, sent, received, ACKs, status */
     { "NOP", 0x00, { BDC_HALTED, 0, 0, 0, 1, false } },
     { "SYNC_PC", 0x01, { BDC_NONINTRUSIVE, 0, 0, 3, 1, false } },
@@ -64,8 +69,9 @@ static void bdc_shape__every_command__is_as_in_the_table(void **state)
         struct bdc_shape s;
         assert_string_equal(bdc_name(rows[k].opcode), rows[k].name);
         assert_int_equal(bdc_shape(rows[k].opcode, &s), 0);
-        assert_true(s.cls == e->cls && s.address_bytes == e->address_bytes && s.tx_bytes == e->tx_bytes && s.rx_bytes == e->rx_bytes
-                    && s.acks == e->acks && s.status == e->status);
+        assert_true(s.cls == e->cls && s.address_bytes == e->address_bytes &&
+                    s.tx_bytes == e->tx_bytes && s.rx_bytes == e->rx_bytes && s.acks == e->acks &&
+                    s.status == e->status);
     }
     for (unsigned n = 0; n < 16; n++) { /* registers: always 32 bits */
         struct bdc_shape w, r;

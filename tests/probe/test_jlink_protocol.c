@@ -13,16 +13,30 @@
 
 static void jtag_request__golden_bytes(void **state)
 {
-    static const struct { enum jlink_command command; uint32_t bits; uint8_t tms[3], tdi[3]; uint8_t want[16]; size_t len, reply; } rows[] = {
+    static const struct {
+        enum jlink_command command;
+        uint32_t bits;
+        uint8_t tms[3], tdi[3];
+        uint8_t want[16];
+        size_t len, reply;
+    } rows[] = {
         { JLINK_HW_JTAG3, 8, { 0xFF }, { 0 }, { 0xCF, 0, 8, 0, 0xFF, 0 }, 6, 2 },
-        { JLINK_HW_JTAG3, 17, { 1, 2, 1 }, { 0x11, 0x22, 0 }, { 0xCF, 0, 17, 0, 1, 2, 1, 0x11, 0x22, 0 }, 10, 4 },
+        { JLINK_HW_JTAG3,
+          17,
+          { 1, 2, 1 },
+          { 0x11, 0x22, 0 },
+          { 0xCF, 0, 17, 0, 1, 2, 1, 0x11, 0x22, 0 },
+          10,
+          4 },
         { JLINK_HW_JTAG2, 1, { 1 }, { 1 }, { 0xCE, 0, 1, 0, 1, 1 }, 6, 1 },
         { JLINK_HW_JTAG_WRITE, 16, { 3, 3 }, { 0x50, 2 }, { 0xD5, 0, 16, 0, 3, 3, 0x50, 2 }, 8, 0 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         uint8_t out[16] = { 0 };
-        assert_int_equal(jlink_jtag_request(out, rows[i].command, rows[i].tms, rows[i].tdi, rows[i].bits), rows[i].len);
+        assert_int_equal(
+            jlink_jtag_request(out, rows[i].command, rows[i].tms, rows[i].tdi, rows[i].bits),
+            rows[i].len);
         assert_memory_equal(out, rows[i].want, sizeof out);
         assert_int_equal(jlink_reply_bytes(rows[i].command, rows[i].bits), rows[i].reply);
     }
@@ -32,15 +46,21 @@ static void jtag_request__largest__fits_its_buffer(void **state)
 {
     static uint8_t out[JLINK_MAX_REQUEST], bits[JLINK_MAX_BITS / 8];
     (void)state;
-    assert_int_equal(jlink_jtag_request(out, JLINK_HW_JTAG3, bits, bits, JLINK_MAX_BITS), sizeof out);
+    assert_int_equal(jlink_jtag_request(out, JLINK_HW_JTAG3, bits, bits, JLINK_MAX_BITS),
+                     sizeof out);
     assert_int_equal(le16(out + 2), JLINK_MAX_BITS);
 }
 
 static void read_bytes__whole_packets__are_asked_for_exactly(void **state)
 {
-    static const struct { size_t want; unsigned packet; size_t ask; } rows[] = {
-        { 1, 64, 2048 }, { 64, 64, 64 }, { 65, 64, 2048 }, { 512, 512, 512 }, { 64, 512, 2048 }, { 1984, 64, 1984 }, { 2048, 64, 2048 }, { 4097, 64, 2048 },
-        { 2049, 512, 2048 },
+    static const struct {
+        size_t want;
+        unsigned packet;
+        size_t ask;
+    } rows[] = {
+        { 1, 64, 2048 },    { 64, 64, 64 },     { 65, 64, 2048 },
+        { 512, 512, 512 },  { 64, 512, 2048 },  { 1984, 64, 1984 },
+        { 2048, 64, 2048 }, { 4097, 64, 2048 }, { 2049, 512, 2048 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -49,7 +69,12 @@ static void read_bytes__whole_packets__are_asked_for_exactly(void **state)
 
 static void batch_bits__memory_and_clock__bound_it(void **state)
 {
-    static const struct { const char *name; uint32_t memory; unsigned packet; uint32_t hz, bits; } rows[] = {
+    static const struct {
+        const char *name;
+        uint32_t memory;
+        unsigned packet;
+        uint32_t hz, bits;
+    } rows[] = {
         { "memory unknown", 0, 512, 10000000, 16384 },
         { "much memory", 100000, 512, 10000000, 32768 },
         { "4 KB less the margin", 4096, 512, 10000000, 2040 * 8 },
@@ -62,16 +87,24 @@ static void batch_bits__memory_and_clock__bound_it(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         print_message("  %s\n", rows[i].name);
-        assert_int_equal(jlink_batch_bits(rows[i].memory, rows[i].packet, rows[i].hz), rows[i].bits);
+        assert_int_equal(jlink_batch_bits(rows[i].memory, rows[i].packet, rows[i].hz),
+                         rows[i].bits);
     }
 }
 
 static void speed__any__is_what_the_divider_gives(void **state)
 {
-    static const struct { uint32_t base; unsigned div; uint32_t hz; uint16_t khz; uint32_t got; } rows[] = {
-        { 60000000, 4, 15000000, 15000, 15000000 }, { 60000000, 4, 50000000, 15000, 15000000 }, { 60000000, 4, 7000000, 7000, 6666666 },
-        { 60000000, 4, 999, 1, 1000 }, { 48000000, 4, 12000000, 12000, 12000000 }, { 0, 1, 20000000, 12000, 12000000 }, { 0, 1, 4000000, 4000, 4000000 },
-        { 300000000, 3, 100000000, 65534, 60000000 },
+    static const struct {
+        uint32_t base;
+        unsigned div;
+        uint32_t hz;
+        uint16_t khz;
+        uint32_t got;
+    } rows[] = {
+        { 60000000, 4, 15000000, 15000, 15000000 }, { 60000000, 4, 50000000, 15000, 15000000 },
+        { 60000000, 4, 7000000, 7000, 6666666 },    { 60000000, 4, 999, 1, 1000 },
+        { 48000000, 4, 12000000, 12000, 12000000 }, { 0, 1, 20000000, 12000, 12000000 },
+        { 0, 1, 4000000, 4000, 4000000 },           { 300000000, 3, 100000000, 65534, 60000000 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -121,9 +154,16 @@ static void registration__golden_bytes(void **state)
 
 static void serial__any_padding__is_the_number(void **state)
 {
-    static const struct { const char *usb, *want; } rows[] = {
-        { "000123456789", "123456789" }, { "990123456789", "123456789" }, { "004294967295", "4294967295" }, { "000000000000", "0" }, { "17", "17" },
-        { "", "" }, { "00000000ABCD", "" },
+    static const struct {
+        const char *usb, *want;
+    } rows[] = {
+        { "000123456789", "123456789" },
+        { "990123456789", "123456789" },
+        { "004294967295", "4294967295" },
+        { "000000000000", "0" },
+        { "17", "17" },
+        { "", "" },
+        { "00000000ABCD", "" },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

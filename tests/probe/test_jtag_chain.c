@@ -1,4 +1,5 @@
-/* Chains: TAPs of the test's own in front of and behind a simulated SH7750, whose answers must be those of one that stands alone. */
+/* Chains: TAPs of the test's own in front of and behind a simulated SH7750, whose answers must be
+ * those of one that stands alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,10 +24,10 @@ enum { MAX_OTHERS = 40, TDO_DIRECT = 1, TDO_LOW = 2, TDO_HIGH = 3 };
 /* ---- a board with other TAPs on its chain; place 0 is at TDI ---- */
 
 struct others {
-    unsigned n, place;         /* place: how many of them come before the board */
+    unsigned n, place; /* place: how many of them come before the board */
     struct tap tap[MAX_OTHERS];
-    int tdo;                   /* TDO_DIRECT...: no chain at all */
-    uint64_t clocks, flip_at;  /* one TDO bit changes there; 0: none */
+    int tdo;                  /* TDO_DIRECT...: no chain at all */
+    uint64_t clocks, flip_at; /* one TDO bit changes there; 0: none */
 };
 
 struct chain_board {
@@ -35,9 +36,13 @@ struct chain_board {
     struct others others;
 };
 
-static struct chain_board *of(struct sim_board *b) { return CONTAINER_OF(b, struct chain_board, base); }
+static struct chain_board *of(struct sim_board *b)
+{
+    return CONTAINER_OF(b, struct chain_board, base);
+}
 
-static int chain_clock(struct sim_board *b, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo, struct err *err)
+static int chain_clock(struct sim_board *b, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                       uint8_t *tdo, struct err *err)
 {
     struct chain_board *c = of(b);
     struct others *o = &c->others;
@@ -72,8 +77,14 @@ static int chain_get_pins(struct sim_board *b, unsigned *value, unsigned *known,
 {
     return of(b)->board->type->get_pins(of(b)->board, value, known, err);
 }
-static uint32_t chain_hz(struct sim_board *b, uint32_t hz) { return of(b)->board ? of(b)->board->type->set_tck_hz(of(b)->board, hz) : hz; }
-static int chain_advance(struct sim_board *b, uint64_t ns, struct err *err) { return of(b)->board->type->advance(of(b)->board, ns, err); }
+static uint32_t chain_hz(struct sim_board *b, uint32_t hz)
+{
+    return of(b)->board ? of(b)->board->type->set_tck_hz(of(b)->board, hz) : hz;
+}
+static int chain_advance(struct sim_board *b, uint64_t ns, struct err *err)
+{
+    return of(b)->board->type->advance(of(b)->board, ns, err);
+}
 static uint64_t chain_now(struct sim_board *b) { return (uint64_t)(uintptr_t)b; }
 
 static void chain_destroy(struct sim_board *b)
@@ -83,15 +94,25 @@ static void chain_destroy(struct sim_board *b)
     free(of(b));
 }
 
-static int chain_create(const char *options, const struct log *log, struct sim_board **out, struct err *err);
+static int chain_create(const char *options, const struct log *log, struct sim_board **out,
+                        struct err *err);
 
 static const struct sim_board_type chain_type = {
-    .name = "chain", .help = "test", .create = chain_create, .destroy = chain_destroy, .clock = chain_clock, .set_pins = chain_set_pins,
-    .get_pins = chain_get_pins, .set_tck_hz = chain_hz, .advance = chain_advance, .now_ns = chain_now,
+    .name = "chain",
+    .help = "test",
+    .create = chain_create,
+    .destroy = chain_destroy,
+    .clock = chain_clock,
+    .set_pins = chain_set_pins,
+    .get_pins = chain_get_pins,
+    .set_tck_hz = chain_hz,
+    .advance = chain_advance,
+    .now_ns = chain_now,
 };
 
 /* options: "none": no SH7750 on it */
-static int chain_create(const char *options, const struct log *log, struct sim_board **out, struct err *err)
+static int chain_create(const char *options, const struct log *log, struct sim_board **out,
+                        struct err *err)
 {
     struct chain_board *c = calloc(1, sizeof *c);
     c->base.type = &chain_type;
@@ -99,7 +120,8 @@ static int chain_create(const char *options, const struct log *log, struct sim_b
     return strcmp(options, "none") ? sh4_board_sh7750.create(options, log, &c->board, err) : 0;
 }
 
-static struct probe *open_chain(const char *options, const struct others *others, struct chain_board **board)
+static struct probe *open_chain(const char *options, const struct others *others,
+                                struct chain_board **board)
 {
     static const struct sim_board_type *const boards[] = { &chain_type, NULL };
     const struct probe_config cfg = { .boards = boards };
@@ -125,7 +147,9 @@ static struct others random_others(unsigned n, unsigned *seed)
 {
     struct others o = { .n = n, .place = rnd(seed, n + 1) };
     for (unsigned i = 0; i < n; i++)
-        o.tap[i] = (struct tap){ .ir_bits = 2 + rnd(seed, 31), .idcode = (rnd(seed, 1 << 24) << 8 | 0x57) & 0x7FFFFFFF, .idcode_op = rnd(seed, 3) };
+        o.tap[i] = (struct tap){ .ir_bits = 2 + rnd(seed, 31),
+                                 .idcode = (rnd(seed, 1 << 24) << 8 | 0x57) & 0x7FFFFFFF,
+                                 .idcode_op = rnd(seed, 3) };
     return o;
 }
 
@@ -175,7 +199,8 @@ static void scan__as_many_as_there_may_be_and_one_more(void **state)
     struct err err = { .code = ERR_OK };
     (void)state;
     for (unsigned i = 0; i < JTAG_CHAIN_MAX_TAPS; i++)
-        others.tap[i] = (struct tap){ .ir_bits = i % 2 ? 32 : 3, .idcode = 0x10000001 + 2 * i, .idcode_op = 1 };
+        others.tap[i] =
+            (struct tap){ .ir_bits = i % 2 ? 32 : 3, .idcode = 0x10000001 + 2 * i, .idcode_op = 1 };
     struct probe *p = open_chain("", &others, &board);
     assert_int_equal(jtag_chain_scan(p, &chain, &err), 0);
     assert_int_equal(chain.taps, JTAG_CHAIN_MAX_TAPS);
@@ -191,8 +216,14 @@ static void scan__as_many_as_there_may_be_and_one_more(void **state)
 
 static void scan__nothing_to_scan__says_which(void **state)
 {
-    static const struct { const char *name; int tdo, ret; const char *what; } rows[] = {
-        { "low", TDO_LOW, -ERR_NO_TARGET, "TDO stays 0" }, { "high", TDO_HIGH, -ERR_NO_TARGET, "TDO stays 1" }, { "short", TDO_DIRECT, -ERR_NOT_FOUND, "TDI" },
+    static const struct {
+        const char *name;
+        int tdo, ret;
+        const char *what;
+    } rows[] = {
+        { "low", TDO_LOW, -ERR_NO_TARGET, "TDO stays 0" },
+        { "high", TDO_HIGH, -ERR_NO_TARGET, "TDO stays 1" },
+        { "short", TDO_DIRECT, -ERR_NOT_FOUND, "TDI" },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -210,7 +241,8 @@ static void scan__nothing_to_scan__says_which(void **state)
     }
 }
 
-/* A changed bit may go unseen where it changes what was captured, but never the count, and never the place that is found. */
+/* A changed bit may go unseen where it changes what was captured, but never the count, and never
+ * the place that is found. */
 static void scan__one_bit_changes_anywhere__is_refused_or_harmless(void **state)
 {
     unsigned seed = 3, refused = 0;
@@ -237,9 +269,12 @@ static void scan__one_bit_changes_anywhere__is_refused_or_harmless(void **state)
 /* ---- finding ---- */
 
 /* Captured bits as text, the first to come out first; IDCODEs from TDI, 0 none. */
-static struct jtag_chain chain_of(const char *capture, unsigned taps, uint32_t id0, uint32_t id1, uint32_t id2)
+static struct jtag_chain chain_of(const char *capture, unsigned taps, uint32_t id0, uint32_t id1,
+                                  uint32_t id2)
 {
-    struct jtag_chain c = { .taps = taps, .idcode = { id0, id1, id2 }, .ir_bits = (unsigned)strlen(capture) };
+    struct jtag_chain c = { .taps = taps,
+                            .idcode = { id0, id1, id2 },
+                            .ir_bits = (unsigned)strlen(capture) };
     for (unsigned i = 0; capture[i]; i++)
         c.capture[i / 8] |= (uint8_t)((capture[i] == '1') << i % 8);
     return c;
@@ -247,16 +282,31 @@ static struct jtag_chain chain_of(const char *capture, unsigned taps, uint32_t i
 
 static void find__captures_and_idcodes__one_place_or_a_question(void **state)
 {
-    static const char four[] = "1000", sixteen[] = "1000000000000000", both[] = "10000000000000001000", rev[] = "10001000000000000000",
+    static const char four[] = "1000", sixteen[] = "1000000000000000",
+                      both[] = "10000000000000001000", rev[] = "10001000000000000000",
                       odd[] = "10101010101010101010", two16[] = "10000000000000001000000000000000";
-    static const struct { const char *name, *capture; unsigned taps; uint32_t id[3]; const char *given; int ret; unsigned place, after; } rows[] = {
+    static const struct {
+        const char *name, *capture;
+        unsigned taps;
+        uint32_t id[3];
+        const char *given;
+        int ret;
+        unsigned place, after;
+    } rows[] = {
         { "alone", sixteen, 1, { 0 }, "", 0, 0, 0 },
         { "alone, another length", four, 1, { 0 }, "", -ERR_NO_TARGET, 0, 0 },
         { "alone, with IDCODE", sixteen, 1, { 0x77 }, "", -ERR_NO_TARGET, 0, 0 },
         { "the other at TDI", both, 2, { 0x77, 0 }, "", 0, 1, 0 },
         { "the other at TDO", rev, 2, { 0, 0x77 }, "", 0, 0, 4 },
         { "no IDCODEs, but lengths tell", rev, 2, { 0, 0 }, "", 0, 0, 4 },
-        { "IDCODE where the lengths do not allow it", rev, 2, { 0x77, 0 }, "", -ERR_NO_TARGET, 0, 0 },
+        { "IDCODE where the lengths do not allow it",
+          rev,
+          2,
+          { 0x77, 0 },
+          "",
+          -ERR_NO_TARGET,
+          0,
+          0 },
         { "captures tell nothing, the IDCODE does", odd, 2, { 0x77, 0 }, "", 0, 1, 0 },
         { "captures tell nothing", odd, 2, { 0, 0 }, "", -ERR_RESOURCE, 0, 0 },
         { "captures tell nothing, named", odd, 2, { 0, 0 }, "4,16", 0, 1, 0 },
@@ -271,7 +321,8 @@ static void find__captures_and_idcodes__one_place_or_a_question(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const struct jtag_chain c = chain_of(rows[i].capture, rows[i].taps, rows[i].id[0], rows[i].id[1], rows[i].id[2]);
+        const struct jtag_chain c =
+            chain_of(rows[i].capture, rows[i].taps, rows[i].id[0], rows[i].id[1], rows[i].id[2]);
         struct jtag_place place = { .ir_bits = 99 };
         struct err err = { .code = ERR_OK };
         print_message("  %s\n", rows[i].name);
@@ -289,7 +340,19 @@ static void find__captures_and_idcodes__one_place_or_a_question(void **state)
 
 static void find__malformed_names__are_refused(void **state)
 {
-    static const char *const rows[] = { ",", "4,", ",16", "4 16", "4,16**", "4*,16*", "1,16", "33,16", "4,16x", "-4,16", "4;16", "*", "99999999999999999999,16" };
+    static const char *const rows[] = { ",",
+                                        "4,",
+                                        ",16",
+                                        "4 16",
+                                        "4,16**",
+                                        "4*,16*",
+                                        "1,16",
+                                        "33,16",
+                                        "4,16x",
+                                        "-4,16",
+                                        "4;16",
+                                        "*",
+                                        "99999999999999999999,16" };
     const struct jtag_chain c = chain_of("10000000000000001000", 2, 1, 0, 0);
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -305,9 +368,11 @@ static void text__chain__in_words(void **state)
     const struct jtag_chain c = chain_of("10000000000000001000", 2, 0x4BA00477, 0, 0);
     char buf[100], small[20];
     (void)state;
-    assert_string_equal(jtag_chain_text(&c, buf, sizeof buf), "2 devices (4BA00477 Arm, no IDCODE), instruction registers of 20 bits");
+    assert_string_equal(jtag_chain_text(&c, buf, sizeof buf),
+                        "2 devices (4BA00477 Arm, no IDCODE), instruction registers of 20 bits");
     const struct jtag_chain nameless = { .taps = 8, .ir_bits = 50 };
-    assert_string_equal(jtag_chain_text(&nameless, buf, sizeof buf), "8 devices without IDCODE, instruction registers of 50 bits");
+    assert_string_equal(jtag_chain_text(&nameless, buf, sizeof buf),
+                        "8 devices without IDCODE, instruction registers of 50 bits");
     assert_string_equal(jtag_chain_text(&c, small, sizeof small), "2 devices (4BA00477");
 }
 
@@ -319,7 +384,8 @@ struct batch {
     uint8_t in[OPS][4], out[OPS][4];
 };
 
-/* Instructions and words of a CPU that is held in reset, so that nothing depends on the clocks that go by. */
+/* Instructions and words of a CPU that is held in reset, so that nothing depends on the clocks that
+ * go by. */
 static void make(struct batch *b, unsigned seed)
 {
     static const uint8_t commands[] = { SH4_TI_RESET_ASSERT, SH4_TI_BYPASS };
@@ -340,13 +406,17 @@ static void make(struct batch *b, unsigned seed)
         } else if (kind == 2) {
             *op = jtag_idle(1 + rnd(&seed, 30));
         } else {
-            *op = jtag_dr(command == SH4_TI_BYPASS ? 1 : SH4_SDDR_BITS, rnd(&seed, 8) ? b->in[i] : NULL, out);
+            *op = jtag_dr(command == SH4_TI_BYPASS ? 1 : SH4_SDDR_BITS,
+                          rnd(&seed, 8) ? b->in[i] : NULL, out);
         }
         op->idle_clocks = rnd(&seed, 3);
     }
 }
 
-static int run(struct probe *p, const struct jtag_op *ops, size_t n) { return p->driver->jtag->execute(p, ops, n, NULL); }
+static int run(struct probe *p, const struct jtag_op *ops, size_t n)
+{
+    return p->driver->jtag->execute(p, ops, n, NULL);
+}
 
 static void hold_core(struct probe *p)
 {
@@ -366,7 +436,8 @@ static void wrap__any_chain__answers_are_those_of_one_alone(void **state)
         struct chain_board *board, *lone;
         struct jtag_chain chain;
         struct jtag_place place;
-        struct probe *p = open_chain("", &others, &board), *alone = open_chain("", &none, &lone), *wrapped;
+        struct probe *p = open_chain("", &others, &board), *alone = open_chain("", &none, &lone),
+                     *wrapped;
         assert_int_equal(jtag_chain_scan(p, &chain, NULL), 0);
         assert_int_equal(jtag_chain_find(&chain, &sh7750, "", &place, NULL), 0);
         assert_int_equal(jtag_chain_wrap(p, &chain, &place, &wrapped, NULL), 0);
@@ -380,10 +451,14 @@ static void wrap__any_chain__answers_are_those_of_one_alone(void **state)
             assert_int_equal(run(alone, want.op, OPS), 0);
             for (unsigned i = 0; i < OPS; i++)
                 if (memcmp(got.out[i], want.out[i], 4) || memcmp(got.in[i], want.in[i], 4))
-                    fail_msg("round %u, batch %u, op %u of kind %d: %08x, alone %08x", round, k, i, (int)got.op[i].kind, le32(got.out[i]), le32(want.out[i]));
+                    fail_msg("round %u, batch %u, op %u of kind %d: %08x, alone %08x", round, k, i,
+                             (int)got.op[i].kind, le32(got.out[i]), le32(want.out[i]));
         }
-        for (unsigned i = 0; i < others.n; i++) /* and the others never saw an instruction but BYPASS, or what a reset gives */
-            assert_true(board->others.tap[i].ir == (uint32_t)(((uint64_t)1 << others.tap[i].ir_bits) - 1) || board->others.tap[i].ir == others.tap[i].idcode_op);
+        /* and the others never saw an instruction but BYPASS, or what a reset gives */
+        for (unsigned i = 0; i < others.n; i++)
+            assert_true(board->others.tap[i].ir ==
+                            (uint32_t)(((uint64_t)1 << others.tap[i].ir_bits) - 1) ||
+                        board->others.tap[i].ir == others.tap[i].idcode_op);
         probe_close(alone);
         probe_close(wrapped); /* and p with it */
     }
@@ -394,7 +469,9 @@ static void wrap__more_than_fits_at_once__goes_on(void **state)
     enum { N = 9000 };
     static struct jtag_op ops[N];
     static uint8_t words[N][4], big[8000];
-    struct others others = { .n = 1, .place = 0, .tap = { { .ir_bits = 5, .idcode = 0x123, .idcode_op = 2 } } };
+    struct others others = { .n = 1,
+                             .place = 0,
+                             .tap = { { .ir_bits = 5, .idcode = 0x123, .idcode_op = 2 } } };
     const struct jtag_place place = { .ir_bits = 16, .taps_after = 1, .ir_after = 5 };
     const struct jtag_chain chain = { 0 };
     struct chain_board *board;
@@ -407,7 +484,9 @@ static void wrap__more_than_fits_at_once__goes_on(void **state)
         ops[i] = jtag_dr(32, words[i], words[i]);
     }
     assert_int_equal(run(wrapped, ops, N), 0);
-    const struct jtag_op one = jtag_dr(32, NULL, words[N - 1]), large = jtag_dr(8 * sizeof big, big, big), too_large = jtag_dr(JTAG_MAX_BITS, big, NULL);
+    const struct jtag_op one = jtag_dr(32, NULL, words[N - 1]),
+                         large = jtag_dr(8 * sizeof big, big, big),
+                         too_large = jtag_dr(JTAG_MAX_BITS, big, NULL);
     assert_int_equal(run(wrapped, &one, 1), 0);
     assert_int_equal(run(wrapped, &large, 1), 0);
     assert_int_equal(run(wrapped, &too_large, 1), -ERR_USAGE);
@@ -418,8 +497,13 @@ static void wrap__more_than_fits_at_once__goes_on(void **state)
 /* After a reset the others show IDCODEs: data scans must not go through those. */
 static void wrap__data_after_a_reset__goes_through_bypass(void **state)
 {
-    struct others others = { .n = 2, .place = 1, .tap = { { .ir_bits = 5, .idcode = 0x123, .idcode_op = 2 }, { .ir_bits = 4, .idcode = 0x125, .idcode_op = 2 } } };
-    const struct jtag_place place = { .place = 1, .ir_bits = 16, .taps_before = 1, .taps_after = 1, .ir_before = 5, .ir_after = 4 };
+    struct others others = { .n = 2,
+                             .place = 1,
+                             .tap = { { .ir_bits = 5, .idcode = 0x123, .idcode_op = 2 },
+                                      { .ir_bits = 4, .idcode = 0x125, .idcode_op = 2 } } };
+    const struct jtag_place place = {
+        .place = 1, .ir_bits = 16, .taps_before = 1, .taps_after = 1, .ir_before = 5, .ir_after = 4
+    };
     const struct jtag_chain chain = { 0 };
     struct chain_board *board;
     struct probe *wrapped, *p = open_chain("", &others, &board);
@@ -467,7 +551,10 @@ static void wrap__the_rest__is_the_inner_probe(void **state)
 
 static void verify__chain_as_before_or_not__says_so(void **state)
 {
-    const struct others others = { .n = 2, .place = 1, .tap = { { .ir_bits = 5, .idcode = 0x123, .idcode_op = 2 }, { .ir_bits = 4, .idcode = 0x125, .idcode_op = 2 } } };
+    const struct others others = { .n = 2,
+                                   .place = 1,
+                                   .tap = { { .ir_bits = 5, .idcode = 0x123, .idcode_op = 2 },
+                                            { .ir_bits = 4, .idcode = 0x125, .idcode_op = 2 } } };
     struct chain_board *board;
     struct jtag_chain chain;
     struct jtag_place place;

@@ -1,5 +1,6 @@
-/* Ops as bits, against a wire of the test's own: TDO is a function of everything clocked so far, so a bit that is
- * lost, doubled or delivered to the wrong place shows. The reference turns ops into one long stream, a bit at a time. */
+/* Ops as bits, against a wire of the test's own: TDO is a function of everything clocked so far, so
+ * a bit that is lost, doubled or delivered to the wrong place shows. The reference turns ops into
+ * one long stream, a bit at a time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +35,8 @@ static bool wire_clock(struct wire *w, bool tms, bool tdi)
 struct adapter {
     struct jtag_stream stream;
     struct jtag_chunk chunk[MAX_CHUNKS];
-    uint8_t tms[MAX_CHUNKS][MAX_BITS / 8], tdi[MAX_CHUNKS][MAX_BITS / 8], tdo[MAX_CHUNKS][MAX_BITS / 8];
+    uint8_t tms[MAX_CHUNKS][MAX_BITS / 8], tdi[MAX_CHUNKS][MAX_BITS / 8],
+        tdo[MAX_CHUNKS][MAX_BITS / 8];
     struct jtag_field field[MAX_CHUNKS][MAX_FIELDS];
     struct wire wire;
     unsigned sent, received, most_flying, last_received; /* chunks */
@@ -70,14 +72,19 @@ static int receive(void *ctx, struct jtag_chunk *c, struct err *err)
     return 0;
 }
 
-static void adapter_init(struct adapter *a, unsigned nchunks, uint32_t cap_bits, uint32_t cap_fields)
+static void adapter_init(struct adapter *a, unsigned nchunks, uint32_t cap_bits,
+                         uint32_t cap_fields)
 {
     static const struct jtag_stream_io io = { .send = send, .receive = receive };
     memset(a, 0, sizeof *a);
     memset(a->tdo, 0xA5, sizeof a->tdo);
     for (unsigned i = 0; i < nchunks; i++)
-        a->chunk[i] = (struct jtag_chunk){ .tms = a->tms[i], .tdi = a->tdi[i], .tdo = a->tdo[i], .cap_bits = cap_bits,
-                                           .field = a->field[i], .cap_fields = cap_fields };
+        a->chunk[i] = (struct jtag_chunk){ .tms = a->tms[i],
+                                           .tdi = a->tdi[i],
+                                           .tdo = a->tdo[i],
+                                           .cap_bits = cap_bits,
+                                           .field = a->field[i],
+                                           .cap_fields = cap_fields };
     jtag_stream_init(&a->stream, &io, a, a->chunk, nchunks);
 }
 
@@ -92,7 +99,9 @@ static void path(struct wire *w, const char *tms)
 /* straight: what follows is a scan, and may follow Update at once. */
 static void reference(struct wire *w, const struct jtag_op *op, bool straight)
 {
-    static const char *const before[] = { [JTAG_RESET] = "111110", [JTAG_IR] = "1100", [JTAG_DR] = "100", [JTAG_IDLE] = "" };
+    static const char *const before[] = {
+        [JTAG_RESET] = "111110", [JTAG_IR] = "1100", [JTAG_DR] = "100", [JTAG_IDLE] = ""
+    };
     bool scan = op->kind == JTAG_IR || op->kind == JTAG_DR;
     path(w, before[op->kind]);
     for (uint32_t i = 0; i < op->bits && op->kind != JTAG_RESET; i++) {
@@ -102,7 +111,7 @@ static void reference(struct wire *w, const struct jtag_op *op, bool straight)
             op->tdo[i / 8] = (uint8_t)((op->tdo[i / 8] & ~(1u << i % 8)) | (unsigned)out << i % 8);
     }
     for (uint32_t i = op->bits; scan && op->tdo && i % 8 != 0; i++)
-        op->tdo[i / 8] &= (uint8_t)~(1u << i % 8);
+        op->tdo[i / 8] &= (uint8_t) ~(1u << i % 8);
     path(w, !scan ? "" : straight ? "1" : "10");
     for (uint32_t i = 0; i < op->idle_clocks; i++)
         wire_clock(w, false, false);
@@ -113,7 +122,9 @@ static bool scans(const struct jtag_op *op) { return op->kind == JTAG_IR || op->
 static void reference_all(struct wire *w, const struct jtag_op *ops, unsigned n, bool direct)
 {
     for (unsigned i = 0; i < n; i++)
-        reference(w, &ops[i], direct && i + 1 < n && scans(&ops[i]) && scans(&ops[i + 1]) && !ops[i].idle_clocks);
+        reference(w, &ops[i],
+                  direct && i + 1 < n && scans(&ops[i]) && scans(&ops[i + 1]) &&
+                      !ops[i].idle_clocks);
 }
 
 /* ---- random batches ---- */
@@ -151,13 +162,15 @@ static void make(struct batch *a, struct batch *b, unsigned seed)
     }
 }
 
-static void expect_same(const struct batch *got, const struct batch *want, const struct adapter *a, const struct wire *w)
+static void expect_same(const struct batch *got, const struct batch *want, const struct adapter *a,
+                        const struct wire *w)
 {
     assert_int_equal(a->wire.clocks, w->clocks);
     assert_memory_equal(a->wire.tms, w->tms, sizeof w->tms);
     assert_memory_equal(a->wire.tdi, w->tdi, sizeof w->tdi);
     assert_memory_equal(got->in, want->in, sizeof got->in);
-    assert_memory_equal(got->out, want->out, sizeof got->out); /* also: nothing beyond an op's last byte */
+    /* also: nothing beyond an op's last byte */
+    assert_memory_equal(got->out, want->out, sizeof got->out);
     assert_int_equal(a->stream.tck_clocks, w->clocks);
 }
 
@@ -240,7 +253,8 @@ static void run__send_or_receive_fails__next_run_starts_clean(void **state)
             make(&got, &want, at);
             adapter_init(&a, 3, 60, 2);
             *(which ? &a.fail_send : &a.fail_receive) = at;
-            assert_int_equal(jtag_stream_run(&a.stream, got.op, OPS, NULL), which ? -ERR_USB : -ERR_TIMEOUT);
+            assert_int_equal(jtag_stream_run(&a.stream, got.op, OPS, NULL),
+                             which ? -ERR_USB : -ERR_TIMEOUT);
             memset(&a.wire, 0, sizeof a.wire);
             a.sent = a.received = a.last_received = a.fail_send = a.fail_receive = 0;
             adapter_init(&fresh, 3, 60, 2);

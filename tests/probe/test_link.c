@@ -1,4 +1,5 @@
-/* Power, reset and clock of a link, on the board models and on wires that lose bits above a clock. */
+/* Power, reset and clock of a link, on the board models and on wires that lose bits above a clock.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +16,8 @@
 #include "targets/sim/s12z/board.h"
 #include "targets/sim/sh4/board.h"
 
-/* An SH7750 board behind wires that are good up to `limit` only: "weak,LIMIT[,options of the board]". */
+/* An SH7750 board behind wires that are good up to `limit` only: "weak,LIMIT[,options of the
+ * board]". */
 struct weak {
     struct sim_board base;
     struct sim_board *inner;
@@ -25,7 +27,8 @@ struct weak {
 static struct weak *weak_of(struct sim_board *b) { return (struct weak *)b; }
 static const struct sim_board_type *weak_type(void);
 
-static int weak_create(const char *options, const struct log *log, struct sim_board **out, struct err *err)
+static int weak_create(const char *options, const struct log *log, struct sim_board **out,
+                       struct err *err)
 {
     struct weak *w = calloc(1, sizeof *w);
     char *rest;
@@ -42,7 +45,8 @@ static void weak_destroy(struct sim_board *b)
     sh4_board_sh7750.destroy(weak_of(b)->inner);
     free(b);
 }
-static int weak_clock(struct sim_board *b, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo, struct err *err)
+static int weak_clock(struct sim_board *b, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                      uint8_t *tdo, struct err *err)
 {
     struct weak *w = weak_of(b);
     uint8_t *out = tdo ? tdo : calloc(1, n / 8 + 1);
@@ -66,21 +70,33 @@ static uint32_t weak_set_hz(struct sim_board *b, uint32_t hz)
 {
     return weak_of(b)->hz = sh4_board_sh7750.set_tck_hz(weak_of(b)->inner, hz);
 }
-static int weak_advance(struct sim_board *b, uint64_t ns, struct err *err) { return sh4_board_sh7750.advance(weak_of(b)->inner, ns, err); }
+static int weak_advance(struct sim_board *b, uint64_t ns, struct err *err)
+{
+    return sh4_board_sh7750.advance(weak_of(b)->inner, ns, err);
+}
 static uint64_t weak_now(struct sim_board *b) { return sh4_board_sh7750.now_ns(weak_of(b)->inner); }
 
 static const struct sim_board_type *weak_type(void)
 {
     static const struct sim_board_type type = {
-        .name = "weak", .help = "test", .create = weak_create, .destroy = weak_destroy, .clock = weak_clock, .set_pins = weak_set_pins,
-        .get_pins = weak_get_pins, .set_tck_hz = weak_set_hz, .advance = weak_advance, .now_ns = weak_now,
+        .name = "weak",
+        .help = "test",
+        .create = weak_create,
+        .destroy = weak_destroy,
+        .clock = weak_clock,
+        .set_pins = weak_set_pins,
+        .get_pins = weak_get_pins,
+        .set_tck_hz = weak_set_hz,
+        .advance = weak_advance,
+        .now_ns = weak_now,
     };
     return &type;
 }
 
 static struct probe *open_board(const char *name)
 {
-    const struct sim_board_type *boards[] = { weak_type(), &sh4_board_sh7750, &s12z_board_zvml128, NULL };
+    const struct sim_board_type *boards[] = { weak_type(), &sh4_board_sh7750, &s12z_board_zvml128,
+                                              NULL };
     struct probe *p = NULL;
     struct err err = { .code = ERR_OK };
     int ret = probe_open(name, &(struct probe_config){ .boards = boards }, &p, &err);
@@ -91,7 +107,11 @@ static struct probe *open_board(const char *name)
 
 static void speed_auto__wires_with_a_limit__stays_below_it(void **state)
 {
-    static const struct { const char *board; uint32_t most, lo, hi; bool failed; } rows[] = {
+    static const struct {
+        const char *board;
+        uint32_t most, lo, hi;
+        bool failed;
+    } rows[] = {
         { "sim:weak,7000000", 0, 4000000, 4500000, true }, /* 6 MHz passes, 8 fails */
         { "sim:weak,1000000", 0, 750000, 750000, true },
         { "sim:weak,60000000", 20000000, 20000000, 20000000, false }, /* our own limit */
@@ -134,7 +154,11 @@ static void rate__simulated_board__is_its_clock(void **state)
 
 static void speed_auto__nothing_works__says_why(void **state)
 {
-    static const struct { const char *board; int ret; const char *what; } rows[] = {
+    static const struct {
+        const char *board;
+        int ret;
+        const char *what;
+    } rows[] = {
         { "sim:weak,1", -ERR_PROTOCOL, "come back changed" },
         { "sim:sh7750,fault=no-power", -ERR_NO_TARGET, "TDO stays 0" },
         { "sim:sh7750,fault=stuck-tdo", -ERR_NO_TARGET, "TDO stays" },
@@ -157,9 +181,14 @@ static void speed_auto__nothing_works__says_why(void **state)
 
 static void power__boards_with_and_without__told_apart(void **state)
 {
-    static const struct { const char *board; int power; } rows[] = {
-        { "sim:sh7750", LINK_POWER_ON }, { "sim:sh7750,fault=no-power", LINK_POWER_OFF },
-        { "sim:s12zvml128", LINK_POWER_ON }, { "sim:s12zvml128,fault=no-power", LINK_POWER_OFF },
+    static const struct {
+        const char *board;
+        int power;
+    } rows[] = {
+        { "sim:sh7750", LINK_POWER_ON },
+        { "sim:sh7750,fault=no-power", LINK_POWER_OFF },
+        { "sim:s12zvml128", LINK_POWER_ON },
+        { "sim:s12zvml128,fault=no-power", LINK_POWER_OFF },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -187,8 +216,15 @@ static void power__measured__below_800_mv_is_none(void **state)
     static const struct jtag_ops ops = { .voltage = measure };
     static const struct bdc_ops bdc = { .voltage = measure };
     const struct probe_driver drivers[] = { { .jtag = &ops }, { .bdc = &bdc } };
-    static const struct { const char *mv; int power; unsigned got; } rows[] = {
-        { "3300", LINK_POWER_ON, 3300 }, { "800", LINK_POWER_ON, 800 }, { "799", LINK_POWER_OFF, 799 }, { "0", -ERR_USB, 0 },
+    static const struct {
+        const char *mv;
+        int power;
+        unsigned got;
+    } rows[] = {
+        { "3300", LINK_POWER_ON, 3300 },
+        { "800", LINK_POWER_ON, 800 },
+        { "799", LINK_POWER_OFF, 799 },
+        { "0", -ERR_USB, 0 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -212,14 +248,16 @@ static int record_pins(struct probe *p, unsigned mask, unsigned value, struct er
 {
     struct recorder *r = (struct recorder *)p;
     (void)err;
-    snprintf(r->said + strlen(r->said), sizeof r->said - strlen(r->said), "pins %x=%x; ", mask, value);
+    snprintf(r->said + strlen(r->said), sizeof r->said - strlen(r->said), "pins %x=%x; ", mask,
+             value);
     return 0;
 }
 static int record_wait(struct probe *p, uint64_t ns, struct err *err)
 {
     struct recorder *r = (struct recorder *)p;
     (void)err;
-    snprintf(r->said + strlen(r->said), sizeof r->said - strlen(r->said), "%u ms; ", (unsigned)(ns / 1000000));
+    snprintf(r->said + strlen(r->said), sizeof r->said - strlen(r->said), "%u ms; ",
+             (unsigned)(ns / 1000000));
     return 0;
 }
 
@@ -232,7 +270,9 @@ static int blind_pins(struct probe *p, unsigned *value, unsigned *known, struct 
 
 static void power_and_reset__pins_cannot_be_read__unknown_and_done(void **state)
 {
-    static const struct jtag_ops jtag = { .set_pins = record_pins, .wait = record_wait, .get_pins = blind_pins };
+    static const struct jtag_ops jtag = { .set_pins = record_pins,
+                                          .wait = record_wait,
+                                          .get_pins = blind_pins };
     struct recorder r = { .p = { .driver = &(struct probe_driver){ .jtag = &jtag } } };
     (void)state;
     assert_int_equal(link_power(&r.p, NULL, NULL), LINK_POWER_UNKNOWN);
@@ -269,10 +309,13 @@ static void reset__held_low__says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(speed_auto__wires_with_a_limit__stays_below_it), cmocka_unit_test(rate__simulated_board__is_its_clock),
+        cmocka_unit_test(speed_auto__wires_with_a_limit__stays_below_it),
+        cmocka_unit_test(rate__simulated_board__is_its_clock),
         cmocka_unit_test(speed_auto__nothing_works__says_why),
-        cmocka_unit_test(power__boards_with_and_without__told_apart),     cmocka_unit_test(power__measured__below_800_mv_is_none),
-        cmocka_unit_test(reset__any_adapter__pin_low_then_released),     cmocka_unit_test(reset__held_low__says_so),
+        cmocka_unit_test(power__boards_with_and_without__told_apart),
+        cmocka_unit_test(power__measured__below_800_mv_is_none),
+        cmocka_unit_test(reset__any_adapter__pin_low_then_released),
+        cmocka_unit_test(reset__held_low__says_so),
         cmocka_unit_test(power_and_reset__pins_cannot_be_read__unknown_and_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

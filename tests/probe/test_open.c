@@ -31,8 +31,8 @@ static void probe_open__bad_names__errors_say_what_to_do(void **state)
         { "NULL", NULL, "no debug adapter named", "--probe sim:sh7750" },
         { "near miss", "sum:sh7750", "\"sum\"", "did you mean sim?" },
         { "far off", "hovercraft", "\"hovercraft\"", "drivers: " },
-        { "very long", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "no adapter driver",
-          "drivers: " },
+        { "very long", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+          "no adapter driver", "drivers: " },
         { "board missing", "sim", "no board named", "sim:toy" },
         { "unknown board", "sim:tay,be", "no board \"tay\"", "sim:toy" },
     };

@@ -19,8 +19,14 @@ static int note(void *ctx, const char *name, const char *value, struct err *err)
 
 static void each__items__names_and_values(void **state)
 {
-    static const struct { const char *text, *out; int ret; } rows[] = {
-        { "", "", 0 }, { "be", "<be|>", 0 }, { "a=1,b,c=x=y", "<a|1><b|><c|x=y>", 0 }, { ",,a,", "<a|>", 0 },
+    static const struct {
+        const char *text, *out;
+        int ret;
+    } rows[] = {
+        { "", "", 0 },
+        { "be", "<be|>", 0 },
+        { "a=1,b,c=x=y", "<a|1><b|><c|x=y>", 0 },
+        { ",,a,", "<a|>", 0 },
         { "a,bad,c", "<a|><bad|>", -ERR_USAGE },
     };
     (void)state;
@@ -34,11 +40,24 @@ static void each__items__names_and_values(void **state)
 
 static void hz__units_and_range__or_a_hint(void **state)
 {
-    static const struct { const char *text; int ret; uint64_t hz; } rows[] = {
-        { "10M", 0, 10000000 },  { "500k", 0, 500000 },       { "1234567", 0, 1234567 }, { "0x100000", 0, 1048576 },
-        { "", -ERR_USAGE, 7 },   { "10G", -ERR_USAGE, 7 },    { "99", -ERR_USAGE, 7 },   { "18446744073709M", -ERR_USAGE, 7 },
-        { "101M", -ERR_USAGE, 7 }, { "-1", -ERR_USAGE, 7 },
-        { "-18446744073709541616", -ERR_USAGE, 7 }, { " 10M", -ERR_USAGE, 7 }, { "+10M", -ERR_USAGE, 7 },
+    static const struct {
+        const char *text;
+        int ret;
+        uint64_t hz;
+    } rows[] = {
+        { "10M", 0, 10000000 },
+        { "500k", 0, 500000 },
+        { "1234567", 0, 1234567 },
+        { "0x100000", 0, 1048576 },
+        { "", -ERR_USAGE, 7 },
+        { "10G", -ERR_USAGE, 7 },
+        { "99", -ERR_USAGE, 7 },
+        { "18446744073709M", -ERR_USAGE, 7 },
+        { "101M", -ERR_USAGE, 7 },
+        { "-1", -ERR_USAGE, 7 },
+        { "-18446744073709541616", -ERR_USAGE, 7 },
+        { " 10M", -ERR_USAGE, 7 },
+        { "+10M", -ERR_USAGE, 7 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -54,7 +73,11 @@ static void hz__units_and_range__or_a_hint(void **state)
 static void fault__forms__parsed_or_refused(void **state)
 {
     static const char *const kinds[] = { "none", "unplug", "noise", NULL };
-    static const struct { const char *text; int ret; struct options_fault f; } rows[] = {
+    static const struct {
+        const char *text;
+        int ret;
+        struct options_fault f;
+    } rows[] = {
         { "unplug", 0, { 1, 0, 0, 0, 0 } },
         { "noise@50", 0, { 2, 50, 0, 0, 0 } },
         { "unplug@2s+500ms", 0, { 1, 0, 2000000000, 500000000, 0 } },

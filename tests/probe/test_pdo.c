@@ -1,4 +1,5 @@
-/* Samples, value changes and sigrok's metadata to edges, and the queue between a capture and its reader. */
+/* Samples, value changes and sigrok's metadata to edges, and the queue between a capture and its
+ * reader. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,8 @@ enum { SAMPLES = 5000 };
 static uint32_t next(uint32_t *seed) { return *seed = *seed * 1664525 + 1013904223; }
 
 /* One sample after the other, as the words of the header say it. */
-static size_t slowly(const uint8_t *p, size_t n, unsigned unit, unsigned clk, unsigned data, pdo_edge *out)
+static size_t slowly(const uint8_t *p, size_t n, unsigned unit, unsigned clk, unsigned data,
+                     pdo_edge *out)
 {
     size_t edges = 0;
     for (size_t k = 0; k < n; k++, p += unit) {
@@ -33,7 +35,7 @@ static size_t slowly(const uint8_t *p, size_t n, unsigned unit, unsigned clk, un
 static uint8_t *signals(unsigned unit, uint32_t seed)
 {
     uint8_t *p = calloc(SAMPLES, unit);
-    for (size_t k = 0, run = 0; k < SAMPLES; k++, run -= run > 0) {
+    for (size_t k = 0, run = 0; k<SAMPLES; k++, run -= run> 0) {
         bool noisy = seed >> 30 & 1;
         if (k)
             memcpy(p + k * unit, p + (k - 1) * unit, unit);
@@ -49,20 +51,26 @@ static uint8_t *signals(unsigned unit, uint32_t seed)
 
 static void samples__any_width_and_split__same_as_one_by_one(void **state)
 {
-    static const struct { unsigned unit, clk, data; } rows[] = { { 1, 1, 0 }, { 1, 0, 7 }, { 1, 5, 2 }, { 2, 15, 0 }, { 2, 8, 9 }, { 3, 20, 3 }, { 4, 31, 1 },
-                                                                 { 5, 39, 38 }, { 8, 63, 0 }, { 8, 40, 41 }, { 16, 127, 64 } };
+    static const struct {
+        unsigned unit, clk, data;
+    } rows[] = { { 1, 1, 0 },  { 1, 0, 7 },   { 1, 5, 2 },    { 2, 15, 0 },
+                 { 2, 8, 9 },  { 3, 20, 3 },  { 4, 31, 1 },   { 5, 39, 38 },
+                 { 8, 63, 0 }, { 8, 40, 41 }, { 16, 127, 64 } };
     pdo_edge *want = malloc(SAMPLES * sizeof *want), *got = malloc(SAMPLES * sizeof *got);
     uint32_t seed = 7;
     (void)state;
     for (size_t r = 0; r < ARRAY_LEN(rows); r++)
         for (unsigned round = 0; round < 40; round++) {
             uint8_t *p = signals(rows[r].unit, next(&seed));
-            size_t n = slowly(p, SAMPLES, rows[r].unit, rows[r].clk, rows[r].data, want), edges = 0, at = 0;
+            size_t n = slowly(p, SAMPLES, rows[r].unit, rows[r].clk, rows[r].data, want), edges = 0,
+                   at = 0;
             struct pdo_samples s;
             pdo_samples_init(&s, rows[r].unit, rows[r].clk, rows[r].data);
             while (at < SAMPLES) { /* small pieces, little room */
-                size_t taken, some = MIN((size_t)(next(&seed) >> 16) % 300, SAMPLES - at), cap = 8 + (next(&seed) >> 16) % 60;
-                size_t m = pdo_samples_feed(&s, p + at * rows[r].unit, some, got + edges, MIN(cap, SAMPLES - edges), &taken);
+                size_t taken, some = MIN((size_t)(next(&seed) >> 16) % 300, SAMPLES - at),
+                              cap = 8 + (next(&seed) >> 16) % 60;
+                size_t m = pdo_samples_feed(&s, p + at * rows[r].unit, some, got + edges,
+                                            MIN(cap, SAMPLES - edges), &taken);
                 assert_true(m <= cap && taken <= some && (taken == some || m + 8 > cap));
                 edges += m;
                 at += taken;
@@ -88,7 +96,7 @@ static void queue__full__drops_what_is_new_and_tells_where(void **state)
     assert_int_equal(lost, 0);
     pdo_queue_put(&q, in, 5);
     assert_int_equal(pdo_queue_take(&q, out, 3, &lost), 3);
-    pdo_queue_put(&q, in + 5, 9); /* room for six */
+    pdo_queue_put(&q, in + 5, 9);  /* room for six */
     pdo_queue_put(&q, in + 14, 1); /* nothing more until it was emptied */
     assert_int_equal(pdo_queue_take(&q, out + 3, 4, &lost), 4);
     assert_int_equal(lost, 0);
@@ -109,9 +117,19 @@ static void queue__full__drops_what_is_new_and_tells_where(void **state)
 
 static void vcd__timescales__give_the_clock(void **state)
 {
-    static const struct { const char *text; uint64_t hz; } rows[] = {
-        { "$timescale 1 ns $end ", 1000000000 }, { "$timescale 10ns $end ", 100000000 }, { "$timescale\n\t100 us\n$end ", 10000 }, { "$timescale 1 s $end ", 1 },
-        { "$timescale 1fs $end ", 1000000000000000 }, { "$timescale 3 ns $end ", 0 }, { "$timescale 1 parsec $end ", 0 }, { "$timescale $end ", 0 }, { "", 0 },
+    static const struct {
+        const char *text;
+        uint64_t hz;
+    } rows[] = {
+        { "$timescale 1 ns $end ", 1000000000 },
+        { "$timescale 10ns $end ", 100000000 },
+        { "$timescale\n\t100 us\n$end ", 10000 },
+        { "$timescale 1 s $end ", 1 },
+        { "$timescale 1fs $end ", 1000000000000000 },
+        { "$timescale 3 ns $end ", 0 },
+        { "$timescale 1 parsec $end ", 0 },
+        { "$timescale $end ", 0 },
+        { "", 0 },
     };
     pdo_edge out[64];
     (void)state;
@@ -128,20 +146,39 @@ static void vcd__timescales__give_the_clock(void **state)
 
 static void sr__metadata__says_what_the_samples_are(void **state)
 {
-    static const struct { const char *name, *text; int ret; uint64_t rate; unsigned unit; const char *signal; int bit; } rows[] = {
-        { "as sigrok-cli writes it", DEVICE "total probes=2\nsamplerate=24 MHz\nprobe1=D0\nprobe8=PDO\nunitsize=1\n", 0, 24000000, 1, "pdo", 7 },
-        { "lines end like on Windows", "[device 1]\r\ncapturefile=logic-1\r\nsamplerate=12.5 MHz\r\nprobe9=x\r\nunitsize=2\r\n", 0, 12500000, 2, "x", 8 },
-        { "second device has samples", "[device 1]\nsamplerate=1 Hz\n[device 2]\ncapturefile=l\nsamplerate=1 GHz\nprobe1=a\n", 0, 1000000000, 1, "a", 0 },
-        { "first of two is the one", DEVICE "probe1=a\n[device 2]\ncapturefile=l2\nprobe2=a\nsamplerate=7 kHz\n", 0, 0, 1, "a", 0 },
+    static const struct {
+        const char *name, *text;
+        int ret;
+        uint64_t rate;
+        unsigned unit;
+        const char *signal;
+        int bit;
+    } rows[] = {
+        { "as sigrok-cli writes it",
+          DEVICE "total probes=2\nsamplerate=24 MHz\nprobe1=D0\nprobe8=PDO\nunitsize=1\n", 0,
+          24000000, 1, "pdo", 7 },
+        { "lines end like on Windows",
+          "[device 1]\r\ncapturefile=logic-1\r\nsamplerate=12.5 MHz\r\nprobe9=x\r\nunitsize=2\r\n",
+          0, 12500000, 2, "x", 8 },
+        { "second device has samples",
+          "[device 1]\nsamplerate=1 Hz\n[device 2]\ncapturefile=l\nsamplerate=1 GHz\nprobe1=a\n", 0,
+          1000000000, 1, "a", 0 },
+        { "first of two is the one",
+          DEVICE "probe1=a\n[device 2]\ncapturefile=l2\nprobe2=a\nsamplerate=7 kHz\n", 0, 0, 1, "a",
+          0 },
         { "no rate", DEVICE "probe1=a\nsamplerate=fast\n", 0, 0, 1, "a", 0 },
         { "signal beyond the sample", DEVICE "probe9=a\nprobe1=b\n", 0, 0, 1, "a", -ERR_NOT_FOUND },
         { "no such signal", DEVICE "probe1=a\n", 0, 0, 1, "b", -ERR_NOT_FOUND },
-        { "number that is none", DEVICE "probex=b\nprobe0=b\nprobe1=a\n", 0, 0, 1, "b", -ERR_NOT_FOUND },
+        { "number that is none", DEVICE "probex=b\nprobe0=b\nprobe1=a\n", 0, 0, 1, "b",
+          -ERR_NOT_FOUND },
         { "no logic", "[device 1]\ntotal analog=1\nanalog1=A0\n", -ERR_FORMAT, 0, 0, NULL, 0 },
         { "no width", DEVICE "unitsize=0\n", -ERR_FORMAT, 0, 0, NULL, 0 },
-        { "as wide as 32 bits do not hold", DEVICE "unitsize=4294967297\n", -ERR_FORMAT, 0, 0, NULL, 0 },
-        { "as wide as 64 do not", DEVICE "unitsize=18446744073709551617\n", -ERR_FORMAT, 0, 0, NULL, 0 },
-        { "less than nothing", DEVICE "unitsize=-18446744073709551615\n", -ERR_FORMAT, 0, 0, NULL, 0 },
+        { "as wide as 32 bits do not hold", DEVICE "unitsize=4294967297\n", -ERR_FORMAT, 0, 0, NULL,
+          0 },
+        { "as wide as 64 do not", DEVICE "unitsize=18446744073709551617\n", -ERR_FORMAT, 0, 0, NULL,
+          0 },
+        { "less than nothing", DEVICE "unitsize=-18446744073709551615\n", -ERR_FORMAT, 0, 0, NULL,
+          0 },
         { "no number", DEVICE "unitsize=1x\n", -ERR_FORMAT, 0, 0, NULL, 0 },
         { "too wide", DEVICE "unitsize=17\n", -ERR_FORMAT, 0, 0, NULL, 0 },
         { "empty", "", -ERR_FORMAT, 0, 0, NULL, 0 },

@@ -25,7 +25,10 @@ static struct probe *open_demo(const char *name)
     return p;
 }
 
-static void rest(unsigned us) { nanosleep(&(struct timespec){ us / 1000000, us % 1000000 * 1000L }, NULL); }
+static void rest(unsigned us)
+{
+    nanosleep(&(struct timespec){ us / 1000000, us % 1000000 * 1000L }, NULL);
+}
 
 /* Exactly n edges, none lost. */
 static void read_some(struct probe *p, pdo_edge *e, size_t n)
@@ -43,12 +46,14 @@ static void read_some(struct probe *p, pdo_edge *e, size_t n)
     }
 }
 
-/* Sample n of the demonstration device. Of the channels in use it gives only as many, counted from D0: so these are D0 and D1. */
+/* Sample n of the demonstration device. Of the channels in use it gives only as many, counted from
+ * D0: so these are D0 and D1. */
 static unsigned counting(uint64_t n) { return (unsigned)(n & 0xFF); }
 static unsigned gray(uint64_t n) { return (unsigned)((n & 0xFF) ^ (n & 0xFF) >> 1); }
 static unsigned walking(uint64_t n) { return n % 9 < 8 ? 1u << n % 9 : 0; }
 
-static void check_pattern(const pdo_edge *e, size_t n, unsigned (*pattern)(uint64_t), unsigned clk, unsigned data, uint64_t phase)
+static void check_pattern(const pdo_edge *e, size_t n, unsigned (*pattern)(uint64_t), unsigned clk,
+                          unsigned data, uint64_t phase)
 {
     uint64_t at = 0;
     unsigned before = 0;
@@ -57,7 +62,8 @@ static void check_pattern(const pdo_edge *e, size_t n, unsigned (*pattern)(uint6
         bool edge = !at || level != before;
         before = level;
         if (edge && e[k] != PDO_EDGE(at, level >> 1, level & 1))
-            fail_msg("edge %zu: tick %llu level %u, expected tick %llu level %u", k, (unsigned long long)PDO_TICK(e[k]), (unsigned)(e[k] & 3),
+            fail_msg("edge %zu: tick %llu level %u, expected tick %llu level %u", k,
+                     (unsigned long long)PDO_TICK(e[k]), (unsigned)(e[k] & 3),
                      (unsigned long long)at, level);
         k += edge;
     }
@@ -65,11 +71,17 @@ static void check_pattern(const pdo_edge *e, size_t n, unsigned (*pattern)(uint6
 
 static void demo__known_patterns__their_edges_exactly(void **state)
 {
-    static const struct { const char *name, *probe; unsigned (*pattern)(uint64_t); unsigned clk, data; } rows[] = {
+    static const struct {
+        const char *name, *probe;
+        unsigned (*pattern)(uint64_t);
+        unsigned clk, data;
+    } rows[] = {
         { "counting", "sigrok:demo,pdo=D0,pdoclk=D1,rate=2M,pattern=incremental", counting, 1, 0 },
-        { "counting, the other way round", "sigrok:demo,pdo=d1,pdoclk=d0,rate=5M,pattern=incremental", counting, 0, 1 },
+        { "counting, the other way round",
+          "sigrok:demo,pdo=d1,pdoclk=d0,rate=5M,pattern=incremental", counting, 0, 1 },
         { "Gray code", "sigrok:demo,pdo=D0,pdoclk=D1,rate=5M,pattern=graycode", gray, 1, 0 },
-        { "a one that walks", "sigrok:demo,pdo=D1,pdoclk=D0,rate=1M,pattern=walking-one", walking, 0, 1 },
+        { "a one that walks", "sigrok:demo,pdo=D1,pdoclk=D0,rate=1M,pattern=walking-one", walking,
+          0, 1 },
     };
     static pdo_edge e[MANY];
     uint64_t hz;
@@ -77,7 +89,8 @@ static void demo__known_patterns__their_edges_exactly(void **state)
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct probe *p = open_demo(rows[k].probe);
         print_message("  %s\n", rows[k].name);
-        for (unsigned again = 0; again < 2; again++) { /* the second capture of a device begins anew, too */
+        /* the second capture of a device begins anew, too */
+        for (unsigned again = 0; again < 2; again++) {
             assert_int_equal(p->driver->pdo->start(p, &hz, NULL), 0);
             assert_int_equal(hz, p->driver->pdo->sample_hz(p));
             read_some(p, e, MANY);
@@ -87,7 +100,8 @@ static void demo__known_patterns__their_edges_exactly(void **state)
             for (; phase < 256; phase++) {
                 size_t j = 0;
                 for (uint64_t at = 0; j < 40; at++) {
-                    unsigned s = f(at + phase), level = (s >> rows[k].clk & 1) << 1 | (s >> rows[k].data & 1);
+                    unsigned s = f(at + phase),
+                             level = (s >> rows[k].clk & 1) << 1 | (s >> rows[k].data & 1);
                     if (PDO_TICK(e[j]) == at && (e[j] & 3) != level)
                         break;
                     if (PDO_TICK(e[j]) < at)
@@ -154,7 +168,8 @@ static void demo__nobody_reads__losses_are_counted_and_placed(void **state)
 
 static void demo__ends_by_itself__is_an_error_behind_the_last_edge(void **state)
 {
-    struct probe *p = open_demo("sigrok:demo,pdo=D0,pdoclk=D1,rate=1M,pattern=incremental,limit_samples=50000");
+    struct probe *p =
+        open_demo("sigrok:demo,pdo=D0,pdoclk=D1,rate=1M,pattern=incremental,limit_samples=50000");
     static pdo_edge e[50000];
     uint64_t hz, lost;
     struct err err = { .code = ERR_OK };
@@ -181,7 +196,9 @@ static void demo__closed_while_it_streams__the_next_one_opens(void **state)
     uint64_t hz;
     (void)state;
     for (unsigned k = 0; k < 3; k++) {
-        struct probe *p = open_demo(k & 1 ? "sigrok:demo,pdo=D0,pdoclk=D1,rate=1M,pattern=all-low" : "sigrok:demo,pdo=D0,pdoclk=D1,rate=2M,pattern=incremental");
+        struct probe *p =
+            open_demo(k & 1 ? "sigrok:demo,pdo=D0,pdoclk=D1,rate=1M,pattern=all-low"
+                            : "sigrok:demo,pdo=D0,pdoclk=D1,rate=2M,pattern=incremental");
         assert_int_equal(p->driver->pdo->start(p, &hz, NULL), 0);
         assert_int_equal(hz, k & 1 ? 1000000 : 2000000);
         read_some(p, e, k & 1 ? 1 : MANY);
@@ -192,16 +209,26 @@ static void demo__closed_while_it_streams__the_next_one_opens(void **state)
 
 static void open__what_cannot_be__is_said(void **state)
 {
-    static const struct { const char *name, *probe, *what, *hint; int ret; } rows[] = {
+    static const struct {
+        const char *name, *probe, *what, *hint;
+        int ret;
+    } rows[] = {
         { "no driver", "sigrok", "no driver named", "sigrok:fx2lafw", -ERR_USAGE },
         { "near miss", "sigrok:dmo,rate=1M", "no driver 'dmo'", "did you mean demo?", -ERR_USAGE },
-        { "no such channel", "sigrok:demo,pdo=D0,pdoclk=CLK,rate=1M", "no channel 'CLK'; it has D0, D1, D2", "wired", -ERR_NOT_FOUND },
-        { "an analog channel", "sigrok:demo,pdo=D0,pdoclk=A0,rate=1M", "no channel 'A0'", "wired", -ERR_NOT_FOUND },
-        { "no rate", "sigrok:demo,pdo=D0,pdoclk=D1", "add rate=", "twice the bus clock; it has ", -ERR_USAGE },
-        { "a rate that is none", "sigrok:demo,rate=fast", "\"fast\" is no clock frequency", "10M", -ERR_USAGE },
-        { "unknown setting", "sigrok:demo,pdo=D0,pdoclk=D1,rate=1M,colour=red", "no setting colour", "sigrok-cli", -ERR_USAGE },
-        { "value that is none", "sigrok:demo,pdo=D0,pdoclk=D1,rate=1M,limit_samples=x", "limit_samples=x is no value", "sigrok-cli", -ERR_USAGE },
-        { "pattern that is none", "sigrok:demo,pdo=D0,pdoclk=D1,rate=1M,pattern=plaid", "pattern=plaid", "sigrok-cli", -ERR_USAGE },
+        { "no such channel", "sigrok:demo,pdo=D0,pdoclk=CLK,rate=1M",
+          "no channel 'CLK'; it has D0, D1, D2", "wired", -ERR_NOT_FOUND },
+        { "an analog channel", "sigrok:demo,pdo=D0,pdoclk=A0,rate=1M", "no channel 'A0'", "wired",
+          -ERR_NOT_FOUND },
+        { "no rate", "sigrok:demo,pdo=D0,pdoclk=D1", "add rate=", "twice the bus clock; it has ",
+          -ERR_USAGE },
+        { "a rate that is none", "sigrok:demo,rate=fast", "\"fast\" is no clock frequency", "10M",
+          -ERR_USAGE },
+        { "unknown setting", "sigrok:demo,pdo=D0,pdoclk=D1,rate=1M,colour=red", "no setting colour",
+          "sigrok-cli", -ERR_USAGE },
+        { "value that is none", "sigrok:demo,pdo=D0,pdoclk=D1,rate=1M,limit_samples=x",
+          "limit_samples=x is no value", "sigrok-cli", -ERR_USAGE },
+        { "pattern that is none", "sigrok:demo,pdo=D0,pdoclk=D1,rate=1M,pattern=plaid",
+          "pattern=plaid", "sigrok-cli", -ERR_USAGE },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {

@@ -1,5 +1,5 @@
-/* The sim driver against a small TAP written here from IEEE 1149.1 alone: IR of 6 bits that captures 0b010001,
- * DR of 40 bits that captures the last value updated, complemented. */
+/* The sim driver against a small TAP written here from IEEE 1149.1 alone: IR of 6 bits that
+ * captures 0b010001, DR of 40 bits that captures the last value updated, complemented. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,23 +17,28 @@ enum { IR_BITS = 6, DR_BITS = 40 };
 
 struct toy {
     struct sim_board base;
-    char path[3];            /* TAP state as text: "R", "I", or 's','c','h','1','p','2','u' + 'd'/'i' */
+    /* TAP state as text: "R", "I", or 's','c','h','1','p','2','u' + 'd'/'i' */
+    char path[3];
     uint64_t shift, dr, ir;
     uint64_t clocks, idles, resets, updates_dr, updates_ir;
     uint64_t ns;
     unsigned pins, hz;
-    uint64_t fail_at;        /* 0: never */
+    uint64_t fail_at; /* 0: never */
 };
 
 static struct toy *toy_of(struct sim_board *b) { return (struct toy *)b; }
 
 static const char *successor(const char *state, int tms)
 {
-    static const struct { const char *from, *to[2]; } table[] = {
-        { "R", { "I", "R" } },   { "I", { "I", "sd" } },  { "sd", { "cd", "si" } }, { "cd", { "hd", "1d" } },
-        { "hd", { "hd", "1d" } }, { "1d", { "pd", "ud" } }, { "pd", { "pd", "2d" } }, { "2d", { "hd", "ud" } },
-        { "ud", { "I", "sd" } }, { "si", { "ci", "R" } },  { "ci", { "hi", "1i" } }, { "hi", { "hi", "1i" } },
-        { "1i", { "pi", "ui" } }, { "pi", { "pi", "2i" } }, { "2i", { "hi", "ui" } }, { "ui", { "I", "sd" } },
+    static const struct {
+        const char *from, *to[2];
+    } table[] = {
+        { "R", { "I", "R" } },    { "I", { "I", "sd" } },   { "sd", { "cd", "si" } },
+        { "cd", { "hd", "1d" } }, { "hd", { "hd", "1d" } }, { "1d", { "pd", "ud" } },
+        { "pd", { "pd", "2d" } }, { "2d", { "hd", "ud" } }, { "ud", { "I", "sd" } },
+        { "si", { "ci", "R" } },  { "ci", { "hi", "1i" } }, { "hi", { "hi", "1i" } },
+        { "1i", { "pi", "ui" } }, { "pi", { "pi", "2i" } }, { "2i", { "hi", "ui" } },
+        { "ui", { "I", "sd" } },
     };
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (!strcmp(table[i].from, state))
@@ -58,8 +63,8 @@ static void toy_entered(struct toy *t)
         t->idles++;
 }
 
-static int toy_clock(struct sim_board *b, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo,
-                     struct err *err)
+static int toy_clock(struct sim_board *b, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                     uint8_t *tdo, struct err *err)
 {
     struct toy *t = toy_of(b);
     for (size_t i = 0; i < n; i++) {
@@ -109,7 +114,8 @@ static uint64_t toy_now(struct sim_board *b)
 
 static const struct sim_board_type *self(void);
 
-static int toy_create(const char *options, const struct log *log, struct sim_board **out, struct err *err)
+static int toy_create(const char *options, const struct log *log, struct sim_board **out,
+                      struct err *err)
 {
     (void)log;
     if (strcmp(options, "") && strcmp(options, "a,b"))
@@ -125,8 +131,15 @@ static void toy_destroy(struct sim_board *b) { free(b); }
 static const struct sim_board_type *self(void)
 {
     static const struct sim_board_type type = {
-        .name = "toy", .help = "test", .create = toy_create, .destroy = toy_destroy, .clock = toy_clock,
-        .set_pins = toy_set_pins, .get_pins = toy_get_pins, .set_tck_hz = toy_set_hz, .advance = toy_advance,
+        .name = "toy",
+        .help = "test",
+        .create = toy_create,
+        .destroy = toy_destroy,
+        .clock = toy_clock,
+        .set_pins = toy_set_pins,
+        .get_pins = toy_get_pins,
+        .set_tck_hz = toy_set_hz,
+        .advance = toy_advance,
         .now_ns = toy_now,
     };
     return &type;
@@ -181,8 +194,8 @@ static void execute__ir_and_dr__reach_the_registers_and_back(void **state)
     uint8_t ir[1] = { 0x2A }, got_ir[1] = { 0xFF }, dr[5], got[5];
     put_le32(dr, 0x12345678);
     dr[4] = 0x9A;
-    const struct jtag_op ops[] = { jtag_reset(), jtag_ir(IR_BITS, ir, got_ir), jtag_dr(DR_BITS, dr, NULL),
-                                   jtag_dr(DR_BITS, NULL, got) };
+    const struct jtag_op ops[] = { jtag_reset(), jtag_ir(IR_BITS, ir, got_ir),
+                                   jtag_dr(DR_BITS, dr, NULL), jtag_dr(DR_BITS, NULL, got) };
     assert_int_equal(run(fx, ops, ARRAY_LEN(ops)), 0);
     assert_int_equal(got_ir[0], 0x11); /* the two spare bits of the byte are 0 */
     assert_int_equal(fx->toy->ir, 0x2A);
@@ -203,7 +216,8 @@ static void execute__scan_longer_than_the_register__comes_out_delayed(void **sta
     struct jtag_op ops[] = { jtag_reset(), jtag_dr(65533, in, out) };
     assert_int_equal(run(fx, ops, 2), 0);
     for (size_t bit = DR_BITS; bit < 65533; bit++) /* several transfers: no bit lost between them */
-        if ((out[bit / 8] >> (bit % 8) & 1) != (in[(bit - DR_BITS) / 8] >> ((bit - DR_BITS) % 8) & 1))
+        if ((out[bit / 8] >> (bit % 8) & 1) !=
+            (in[(bit - DR_BITS) / 8] >> ((bit - DR_BITS) % 8) & 1))
             fail_msg("bit %zu differs", bit);
     assert_int_equal(out[65533 / 8] >> (65533 % 8), 0);
     assert_int_equal(fx->toy->updates_dr, 1);
@@ -225,7 +239,7 @@ static void execute__many_small_scans__each_gets_its_own_capture(void **state)
     assert_int_equal(run(fx, ops, N), 0);
     for (unsigned i = 1; i < N; i++) {
         assert_int_equal(le32(words[i]), ~((i - 1) * 2654435761u));
-        assert_int_equal(words[i][4], (uint8_t)~(i - 1));
+        assert_int_equal(words[i][4], (uint8_t) ~(i - 1));
     }
 }
 
@@ -247,7 +261,8 @@ static void execute__bad_lengths__are_refused(void **state)
 {
     struct fixture *fx = *state;
     struct err err = { .code = ERR_OK };
-    const struct jtag_op none = jtag_dr(0, NULL, NULL), big = jtag_dr(JTAG_MAX_BITS + 1, NULL, NULL);
+    const struct jtag_op none = jtag_dr(0, NULL, NULL),
+                         big = jtag_dr(JTAG_MAX_BITS + 1, NULL, NULL);
     assert_int_equal(fx->p->driver->jtag->execute(fx->p, &none, 1, &err), -ERR_USAGE);
     assert_int_equal(run(fx, &big, 1), -ERR_USAGE);
     assert_int_equal(fx->p->driver->jtag->execute(fx->p, NULL, 0, NULL), 0);
@@ -296,7 +311,9 @@ static void two_probes__side_by_side__do_not_disturb_each_other(void **state)
     const struct probe_config cfg = { .boards = boards };
     struct probe *other;
     assert_int_equal(probe_open("sim:toy", &cfg, &other, NULL), 0);
-    const struct jtag_op ops[] = { jtag_reset(), jtag_dr(DR_BITS, (const uint8_t *)"\x01\x02\x03\x04\x05", NULL) };
+    const struct jtag_op ops[] = {
+        jtag_reset(), jtag_dr(DR_BITS, (const uint8_t *)"\x01\x02\x03\x04\x05", NULL)
+    };
     assert_int_equal(other->driver->jtag->execute(other, ops, 2, NULL), 0);
     assert_int_equal(fx->toy->clocks, 0);
     assert_int_equal(toy_behind(other)->dr, 0x0504030201);

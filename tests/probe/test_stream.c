@@ -1,4 +1,5 @@
-/* Byte stream adapters against pseudo terminals and sockets of this machine, and sysfs trees of the test's own. */
+/* Byte stream adapters against pseudo terminals and sockets of this machine, and sysfs trees of the
+ * test's own. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -125,11 +126,23 @@ static void serial__port_taken_or_gone_or_no_port__is_an_error_with_a_hint(void 
     assert_int_equal(p->driver->stream->write(p, &b, 1, 1000 * MS, &err), -ERR_USB);
     assert_int_equal(probe_reopen(p, &err), -ERR_USB);
     probe_close(p);
-    static const struct { const char *name; int ret; } rows[] = {
-        { "serial:/dev/null", -ERR_USB },        { "serial:/dev/no-such-port", -ERR_USB }, { "serial:", -ERR_USAGE },
-        { "serial:NOSUCHSERIAL", -ERR_NOT_FOUND }, { "serial:@9-9", -ERR_NOT_FOUND },      { "serial:/dev/null,baud=12", -ERR_USAGE },
-        { "serial:/dev/null,speed=1", -ERR_USAGE }, { "serial:/dev/null,timeout=1", -ERR_USAGE }, { "rsp:", -ERR_USAGE },                { "rsp:localhost", -ERR_USAGE },
-        { "rsp:::1:1234", -ERR_USAGE },          { "rsp:/dev/null", -ERR_USB },            { "rsp:localhost:1,nonsense", -ERR_USAGE },
+    static const struct {
+        const char *name;
+        int ret;
+    } rows[] = {
+        { "serial:/dev/null", -ERR_USB },
+        { "serial:/dev/no-such-port", -ERR_USB },
+        { "serial:", -ERR_USAGE },
+        { "serial:NOSUCHSERIAL", -ERR_NOT_FOUND },
+        { "serial:@9-9", -ERR_NOT_FOUND },
+        { "serial:/dev/null,baud=12", -ERR_USAGE },
+        { "serial:/dev/null,speed=1", -ERR_USAGE },
+        { "serial:/dev/null,timeout=1", -ERR_USAGE },
+        { "rsp:", -ERR_USAGE },
+        { "rsp:localhost", -ERR_USAGE },
+        { "rsp:::1:1234", -ERR_USAGE },
+        { "rsp:/dev/null", -ERR_USB },
+        { "rsp:localhost:1,nonsense", -ERR_USAGE },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         print_message("  %s\n", rows[i].name);
@@ -178,12 +191,14 @@ static int listen_on(int family, uint16_t *port)
         ((struct sockaddr_in *)&a)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     else
         ((struct sockaddr_in6 *)&a)->sin6_addr = in6addr_loopback;
-    if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(struct sockaddr_in6)) < 0 || listen(fd, 4) < 0 || getsockname(fd, (struct sockaddr *)&a, &len) < 0) {
+    if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(struct sockaddr_in6)) < 0 ||
+        listen(fd, 4) < 0 || getsockname(fd, (struct sockaddr *)&a, &len) < 0) {
         if (fd >= 0)
             close(fd);
         return -1;
     }
-    *port = ntohs(family == AF_INET ? ((struct sockaddr_in *)&a)->sin_port : ((struct sockaddr_in6 *)&a)->sin6_port);
+    *port = ntohs(family == AF_INET ? ((struct sockaddr_in *)&a)->sin_port
+                                    : ((struct sockaddr_in6 *)&a)->sin6_port);
     return fd;
 }
 
@@ -224,7 +239,8 @@ static void rsp__far_end_hangs_up__error_and_reopened(void **state)
     (void)state;
     int fd = listen_on(AF_INET, &port);
     assert_true(fd >= 0);
-    snprintf(name, sizeof name, "rsp:localhost:%u", port); /* ::1 refuses first, where there is IPv6 */
+    /* ::1 refuses first, where there is IPv6 */
+    snprintf(name, sizeof name, "rsp:localhost:%u", port);
     talk(fd, name);
     fd = listen_on(AF_INET6, &port);
     snprintf(name, sizeof name, "rsp:[::1]:%u", port);
@@ -263,9 +279,19 @@ static void rsp__far_end_takes_nothing__write_ends_at_its_deadline(void **state)
 
 static void tcp_parse__texts__host_and_port_or_usage(void **state)
 {
-    static const struct { const char *text, *host, *port; } rows[] = {
-        { "localhost:1234", "localhost", "1234" }, { ":1234", "localhost", "1234" }, { "[::1]:2159", "::1", "2159" }, { "dc.lan:gdb", "dc.lan", "gdb" },
-        { "localhost", NULL, NULL }, { "localhost:", NULL, NULL }, { "", NULL, NULL }, { "::1:1234", NULL, NULL }, { "[]:1", NULL, NULL }, { "[::1:1", NULL, NULL },
+    static const struct {
+        const char *text, *host, *port;
+    } rows[] = {
+        { "localhost:1234", "localhost", "1234" },
+        { ":1234", "localhost", "1234" },
+        { "[::1]:2159", "::1", "2159" },
+        { "dc.lan:gdb", "dc.lan", "gdb" },
+        { "localhost", NULL, NULL },
+        { "localhost:", NULL, NULL },
+        { "", NULL, NULL },
+        { "::1:1234", NULL, NULL },
+        { "[]:1", NULL, NULL },
+        { "[::1:1", NULL, NULL },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -308,7 +334,9 @@ static void port(const char *root, const char *name, const char *device)
 
 static void usb(const char *root, const char *path, const char *serial)
 {
-    static const struct { const char *name, *text; } rows[] = { { "idVendor", "0403" }, { "idProduct", "6010" }, { "product", "Dual RS232" } };
+    static const struct {
+        const char *name, *text;
+    } rows[] = { { "idVendor", "0403" }, { "idProduct", "6010" }, { "product", "Dual RS232" } };
     char at[200];
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         snprintf(at, sizeof at, "%s/%s", path, rows[i].name);
@@ -343,7 +371,9 @@ static void tty_find__sysfs_trees__ports_with_hardware_behind_them(void **state)
     file(root, "class/tty/ttyS1/type", "0"); /* a place without a UART */
     port(root, "tty1", NULL);                /* a console */
     assert_int_equal(tty_find(root, t, TTY_MAX), 4);
-    static const struct { const char *node, *serial, *place, *product; } want[] = {
+    static const struct {
+        const char *node, *serial, *place, *product;
+    } want[] = {
         { "/dev/ttyS0", "", "", "" },
         { "/dev/ttyACM0", "", "1-4:1.0", "Dual RS232" },
         { "/dev/ttyUSB0", "FT1ABC", "1-2.3:1.0", "Dual RS232" },
@@ -357,7 +387,8 @@ static void tty_find__sysfs_trees__ports_with_hardware_behind_them(void **state)
         assert_int_equal(t[i].vid, *want[i].place ? 0x0403 : 0);
         assert_int_equal(tty_again(t, 4, &t[i]), (int)i);
     }
-    was = t[3]; /* plugged in elsewhere: same serial number, same interface, another place and node */
+    /* plugged in elsewhere: same serial number, same interface, another place and node */
+    was = t[3];
     strcpy(was.place, "3-1:1.1");
     strcpy(was.node, "/dev/ttyUSB4");
     assert_int_equal(tty_again(t, 4, &was), 3);
@@ -368,7 +399,8 @@ static void tty_find__sysfs_trees__ports_with_hardware_behind_them(void **state)
 }
 
 /* The one probe/tcp.c calls: a name service that takes its time, for one name. */
-int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **out)
+int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+                struct addrinfo **out)
 {
     int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **) = NULL;
     *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
@@ -389,8 +421,10 @@ static void tcp_connect__name_service_does_not_answer__ends_at_its_deadline(void
     clock_gettime(CLOCK_MONOTONIC, &b);
     assert_string_not_equal(err.hint, "");
     assert_true(b.tv_sec - a.tv_sec <= 1); /* it answers after two */
-    nanosleep(&(struct timespec){ .tv_sec = 2, .tv_nsec = 500000000 }, NULL); /* the thread that was left ends, and frees what is its own */
-    assert_int_equal(tcp_connect("slow.invalid", "1", 20000000000, &err), -ERR_USB); /* found in time: nobody listens there */
+    /* the thread that was left ends, and frees what is its own */
+    nanosleep(&(struct timespec){ .tv_sec = 2, .tv_nsec = 500000000 }, NULL);
+    /* found in time: nobody listens there */
+    assert_int_equal(tcp_connect("slow.invalid", "1", 20000000000, &err), -ERR_USB);
 }
 
 int main(void)

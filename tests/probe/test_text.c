@@ -11,19 +11,29 @@
 #include "probe/base/text.h"
 #include "probe/base/util.h"
 
-static const struct { const char *from, *to, *lines; } rows[] = {
+static const struct {
+    const char *from, *to, *lines;
+} rows[] = {
     { "plain text 42", "plain text 42", "plain text 42" },
-    { "Z\xC3\xBCrich \xE2\x82\xAC \xF0\x9F\x98\x80", "Z\xC3\xBCrich \xE2\x82\xAC \xF0\x9F\x98\x80", "Z\xC3\xBCrich \xE2\x82\xAC \xF0\x9F\x98\x80" },
+    { "Z\xC3\xBCrich \xE2\x82\xAC \xF0\x9F\x98\x80", "Z\xC3\xBCrich \xE2\x82\xAC \xF0\x9F\x98\x80",
+      "Z\xC3\xBCrich \xE2\x82\xAC \xF0\x9F\x98\x80" },
     { "\x1B[31mred\x1B]0;title\x07", "?[31mred?]0;title?", "?[31mred?]0;title?" },
     { "a\nb\tc\r\b\x7F", "a?b?c???", "a\nb\tc???" },
-    { "\xC2\x9B" "31m", "??31m", "??31m" },                   /* C1 in UTF-8 */
-    { "\x9B" "31m", "?31m", "?31m" },                          /* and as it is in other codes */
-    { "\xC2\x85\xC2\xA0", "??\xC2\xA0", "??\xC2\xA0" },       /* up to U+009F */
-    { "\xE2\x80\xAE" "gpj", "???gpj", "???gpj" },              /* right to left */
+    { "\xC2\x9B"
+      "31m",
+      "??31m", "??31m" }, /* C1 in UTF-8 */
+    { "\x9B"
+      "31m",
+      "?31m", "?31m" },                                 /* and as it is in other codes */
+    { "\xC2\x85\xC2\xA0", "??\xC2\xA0", "??\xC2\xA0" }, /* up to U+009F */
+    { "\xE2\x80\xAE"
+      "gpj",
+      "???gpj", "???gpj" }, /* right to left */
     { "\xE2\x81\xA6\xE2\x80\x8F\xE2\x80\xA8", "?????????", "?????????" },
-    { "\xE2\x80\xA6", "\xE2\x80\xA6", "\xE2\x80\xA6" },      /* an ellipsis is none */
+    { "\xE2\x80\xA6", "\xE2\x80\xA6", "\xE2\x80\xA6" }, /* an ellipsis is none */
     { "cut \xE2\x82", "cut ??", "cut ??" },
-    { "\xC0\x9B\xE0\x82\x9B\xED\xA0\x80\xF4\x90\x80\x80\xFF", "?????????????", "?????????????" }, /* overlong, surrogate, beyond */
+    /* overlong, surrogate, beyond */
+    { "\xC0\x9B\xE0\x82\x9B\xED\xA0\x80\xF4\x90\x80\x80\xFF", "?????????????", "?????????????" },
 };
 
 static void text__commands_of_terminals__become_question_marks(void **state)
@@ -49,7 +59,9 @@ static void text__every_way_out__is_cleaned(void **state)
     err_set(&err, ERR_USAGE, "is it \x1B[1m?", "no %s", "na\nme\x1B]0;x\x07");
     assert_string_equal(err.what, "no na?me?]0;x?");
     assert_string_equal(err.hint, "is it ?[1m?");
-    err_prefix(&err, -1, "a\x1B" "b");
+    err_prefix(&err, -1,
+               "a\x1B"
+               "b");
     assert_string_equal(err.what, "a?b: no na?me?]0;x?");
     FILE *f = fmemopen(buf, sizeof buf, "w");
     text_print(f, "%s\n\t%d\n", "\x1B[2Jname", 7);
@@ -60,8 +72,17 @@ static void text__every_way_out__is_cleaned(void **state)
 
 static void text__codes__of_every_length(void **state)
 {
-    static const struct { const char *text; size_t len; uint32_t code; } some[] = {
-        { "a", 1, 'a' }, { "\x1B", 1, 0x1B }, { "\xC2\x9B", 2, 0x9B }, { "\xE2\x80\xAE", 3, 0x202E }, { "\xF0\x9F\x98\x80", 4, 0x1F600 }, { "\xFF", 0, 0xFF },
+    static const struct {
+        const char *text;
+        size_t len;
+        uint32_t code;
+    } some[] = {
+        { "a", 1, 'a' },
+        { "\x1B", 1, 0x1B },
+        { "\xC2\x9B", 2, 0x9B },
+        { "\xE2\x80\xAE", 3, 0x202E },
+        { "\xF0\x9F\x98\x80", 4, 0x1F600 },
+        { "\xFF", 0, 0xFF },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(some); i++) {

@@ -19,7 +19,9 @@
 
 /* An id that nobody has been given. */
 static const struct usb_id nobody[] = { { 0xFFFE, 0xFFFD }, { 0, 0 } };
-static const struct usb_info absent = { .vid = 0xFFFE, .pid = 0xFFFD, .bus = 255, .address = 127, .bus_path = "255-7" };
+static const struct usb_info absent = {
+    .vid = 0xFFFE, .pid = 0xFFFD, .bus = 255, .address = 127, .bus_path = "255-7"
+};
 
 static void usb_list__ids_nobody_has__zero_and_no_failure(void **state)
 {

@@ -1,5 +1,5 @@
-/* Any bytes as a program's ELF, and any text as an address in it (what follows the last zero byte): refused with a hint, or functions, lines and
- * addresses hold together. */
+/* Any bytes as a program's ELF, and any text as an address in it (what follows the last zero byte):
+ * refused with a hint, or functions, lines and addresses hold together. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,8 @@ static void look(const struct symbols *s)
     uint64_t addr, end = 0;
     for (size_t i = 0; i < symbols_nfunctions(s); i++) {
         const struct symbol_function *f = symbols_function(s, i);
-        if (!f->name || !f->linkage || f->low >= f->high || f->low < end || symbols_find(s, f->low) != (long)i || symbols_find(s, f->high - 1) != (long)i)
+        if (!f->name || !f->linkage || f->low >= f->high || f->low < end ||
+            symbols_find(s, f->low) != (long)i || symbols_find(s, f->high - 1) != (long)i)
             abort();
         end = f->high;
         symbols_line(s, f->low, &file, &line);
@@ -48,7 +49,8 @@ static void parse(const struct symbols *s, const uint8_t *data, size_t size)
     if (n)
         memcpy(text, zero + 1, n);
     text[n] = 0;
-    if (symbols_parse(s, text, &addr, &err) < 0 && (!*err.hint || (err.code != ERR_USAGE && err.code != ERR_NOT_FOUND)))
+    if (symbols_parse(s, text, &addr, &err) < 0 &&
+        (!*err.hint || (err.code != ERR_USAGE && err.code != ERR_NOT_FOUND)))
         abort();
 }
 

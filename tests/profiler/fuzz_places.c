@@ -1,5 +1,6 @@
-/* Any text as a place in a program (address, symbol+off, file.c:line, file.c:function) of three ELFs; the first byte picks one, or none. What is refused
- * says so; what a found address is called means that address again. */
+/* Any text as a place in a program (address, symbol+off, file.c:line, file.c:function) of three
+ * ELFs; the first byte picks one, or none. What is refused says so; what a found address is called
+ * means that address again. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,18 +21,22 @@ static void called(const struct symbols *s, uint64_t addr)
     struct err err = { .code = ERR_OK };
     symbols_describe(s, addr, name, sizeof name);
     int ret = symbols_parse(s, name, &back, &err);
-    if (ret == 0 ? canonical(back) != canonical(addr) : ret != -ERR_USAGE || !strstr(err.what, "functions are called"))
+    if (ret == 0 ? canonical(back) != canonical(addr)
+                 : ret != -ERR_USAGE || !strstr(err.what, "functions are called"))
         abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const path[] = { "docs/examples/cxx/cxx.elf", "docs/examples/profexam/profexam.elf", "docs/examples/motor/motor.elf" };
+    static const char *const path[] = { "docs/examples/cxx/cxx.elf",
+                                        "docs/examples/profexam/profexam.elf",
+                                        "docs/examples/motor/motor.elf" };
     static struct symbols *elf[4]; /* opened once, only read after that */
     char file[512];
     for (size_t i = 0; i < 3 && !elf[i]; i++) {
         snprintf(file, sizeof file, "%s/%s", SOURCE_DIR, path[i]);
-        if (symbols_open(file, &elf[i], NULL) < 0 || symbols_set_canonical(elf[i], i < 2 ? canonical : NULL, NULL) < 0)
+        if (symbols_open(file, &elf[i], NULL) < 0 ||
+            symbols_set_canonical(elf[i], i < 2 ? canonical : NULL, NULL) < 0)
             abort();
     }
     if (!size)
@@ -43,7 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int ret = symbols_parse(s, text, &addr, &err);
     if (ret == 0)
         called(s, addr);
-    else if ((ret != -ERR_USAGE && ret != -ERR_NOT_FOUND) || !*err.what || !*err.hint || addr != 0x5A5A5A5A5A)
+    else if ((ret != -ERR_USAGE && ret != -ERR_NOT_FOUND) || !*err.what || !*err.hint ||
+             addr != 0x5A5A5A5A5A)
         abort();
     free(text);
     return 0;

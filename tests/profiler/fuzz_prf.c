@@ -1,4 +1,5 @@
-/* Any bytes: refused, or read, and then written again as the same bytes; the model and reports can take them. */
+/* Any bytes: refused, or read, and then written again as the same bytes; the model and reports can
+ * take them. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Any bytes as a recording, in three ways: as they are; as a file whose block checksums are right; and as the
- * plain contents of a block. Whatever comes out goes through filter and call tree. */
+/* Any bytes as a recording, in three ways: as they are; as a file whose block checksums are right;
+ * and as the plain contents of a block. Whatever comes out goes through filter and call tree. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,8 @@ static void replay(struct recording *r)
     struct err err;
     int n;
     filter_init(&filter, &(struct filter_config){ .max_passes = 3, .exclude_interrupts = true });
-    if (calltree_new(&(struct calltree_config){ .max_nodes = 50, .max_depth = 8, .max_stacks = 3 }, &t, &err) < 0)
+    if (calltree_new(&(struct calltree_config){ .max_nodes = 50, .max_depth = 8, .max_stacks = 3 },
+                     &t, &err) < 0)
         return;
     while ((n = recording_read(r, events, 64, &err)) > 0)
         calltree_feed(t, events, filter_events(&filter, events, (size_t)n));
@@ -44,7 +45,8 @@ static void mend_checksums(uint8_t *data, size_t size)
         size_t stored = le32(b + 8);
         if (stored > size - at - RECORDING_BLOCK_HEADER)
             return;
-        put_le32(b + 20, recording_crc(recording_crc(0, b, 20), b + RECORDING_BLOCK_HEADER, stored));
+        put_le32(b + 20,
+                 recording_crc(recording_crc(0, b, 20), b + RECORDING_BLOCK_HEADER, stored));
         at += RECORDING_BLOCK_HEADER + stored;
     }
 }

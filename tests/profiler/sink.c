@@ -25,10 +25,7 @@ const struct text_sink *sink_to(struct memory_sink *m)
     return &m->sink;
 }
 
-const char *sink_text(const struct memory_sink *m)
-{
-    return m->text ? m->text : "";
-}
+const char *sink_text(const struct memory_sink *m) { return m->text ? m->text : ""; }
 
 void sink_free(struct memory_sink *m)
 {
@@ -98,7 +95,4 @@ uint64_t rng(uint64_t *s)
     return *s * 0x2545F4914F6CDD1Du;
 }
 
-uint32_t below(uint64_t *s, uint32_t n)
-{
-    return (uint32_t)((rng(s) >> 32) % n);
-}
+uint32_t below(uint64_t *s, uint32_t n) { return (uint32_t)((rng(s) >> 32) % n); }

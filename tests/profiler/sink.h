@@ -24,7 +24,7 @@ const char *sink_text(const struct memory_sink *m); /* "" if nothing came */
 void sink_free(struct memory_sink *m);
 
 /* A folder of its own for a test's files; removed with what is in it by temp_remove(). */
-char *temp_folder(void);                            /* caller gives it to temp_remove() */
+char *temp_folder(void);                               /* caller gives it to temp_remove() */
 char *temp_path(const char *folder, const char *name); /* caller frees */
 void temp_remove(char *folder);
 

@@ -1,6 +1,6 @@
-/* Random programs: a small machine with tasks, interrupts, recursion, tail calls and longjmp runs, gives
- * events, and keeps its own account of who spent what on which call path, from what really happened and not from
- * the events. The call tree must come to the same account, node by node. */
+/* Random programs: a small machine with tasks, interrupts, recursion, tail calls and longjmp runs,
+ * gives events, and keeps its own account of who spent what on which call path, from what really
+ * happened and not from the events. The call tree must come to the same account, node by node. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum {
     NFUNCTIONS = 12,
-    NHANDLERS = 3,        /* the last functions are handlers */
+    NHANDLERS = 3, /* the last functions are handlers */
     NTASKS = 4,
     FUNCTION_BYTES = 0x400,
     CODE = 0x8C010000,
@@ -31,7 +31,7 @@ struct activation {
     int function;
     enum entered how;
     uint32_t entry_sp;
-    uint32_t resume;  /* return address, or interrupted pc */
+    uint32_t resume; /* return address, or interrupted pc */
     int truth;
 };
 
@@ -57,23 +57,20 @@ struct machine {
     int ntruth;
     uint64_t c1, c2, cycles;
     bool blind; /* the target cannot tell where half of the returns go */
-    bool exact; /* it tells what slots add to the stack pointer; tasks may then lie close to each other */
+    /* it tells what slots add to the stack pointer; tasks may then lie close to each other */
+    bool exact;
     uint32_t stack_bytes;
     struct event *event;
-    int *after; /* per event: account node on top when its deed was done, -1 if another event of it follows */
+    /* per event: account node on top when its deed was done, -1 if another event of it follows */
+    int *after;
     size_t nevents;
 };
 
-static uint32_t function_low(int f)
-{
-    return CODE + (uint32_t)f * FUNCTION_BYTES;
-}
+static uint32_t function_low(int f) { return CODE + (uint32_t)f * FUNCTION_BYTES; }
 
-/* Every function has its own size of frame; all keep at least a return address and two registers. */
-static uint32_t frame_bytes(int f)
-{
-    return 12 + 4 * (uint32_t)(f * 5 % 13);
-}
+/* Every function has its own size of frame; all keep at least a return address and two registers.
+ */
+static uint32_t frame_bytes(int f) { return 12 + 4 * (uint32_t)(f * 5 % 13); }
 
 static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
 {
@@ -91,22 +88,18 @@ static bool resolve(void *ctx, uint64_t addr, struct calltree_range *out)
 static int account(struct machine *m, int parent, int function, bool handler)
 {
     for (int i = 0; i < m->ntruth; i++)
-        if (m->truth[i].parent == parent && m->truth[i].function == function && m->truth[i].handler == handler)
+        if (m->truth[i].parent == parent && m->truth[i].function == function &&
+            m->truth[i].handler == handler)
             return i;
     assert_true(m->ntruth < MAX_TRUTH);
-    m->truth[m->ntruth] = (struct truth){ .parent = parent, .function = function, .handler = handler };
+    m->truth[m->ntruth] =
+        (struct truth){ .parent = parent, .function = function, .handler = handler };
     return m->ntruth++;
 }
 
-static struct task *task(struct machine *m)
-{
-    return &m->task[m->now];
-}
+static struct task *task(struct machine *m) { return &m->task[m->now]; }
 
-static struct activation *top(struct machine *m)
-{
-    return &task(m)->act[task(m)->depth - 1];
-}
+static struct activation *top(struct machine *m) { return &task(m)->act[task(m)->depth - 1]; }
 
 /* The program runs for a while in the function on top. */
 static void work(struct machine *m)
@@ -120,7 +113,8 @@ static void work(struct machine *m)
     m->cycles += d1 + 30;
 }
 
-static void enter(struct machine *m, int function, enum entered how, uint32_t sp, uint32_t resume, bool hit)
+static void enter(struct machine *m, int function, enum entered how, uint32_t sp, uint32_t resume,
+                  bool hit)
 {
     struct task *t = task(m);
     int parent = how == BY_CALL || how == BY_TAIL ? top(m)->truth : -1;
@@ -136,14 +130,21 @@ static void emit(struct machine *m, enum event_kind kind, uint32_t pc, uint32_t 
 {
     m->after[m->nevents] = -1;
     struct event *e = &m->event[m->nevents++];
-    *e = (struct event){ .kind = (uint8_t)kind, .pc = pc, .target = target, .sp = sp, .c1 = m->c1, .c2 = m->c2,
+    *e = (struct event){ .kind = (uint8_t)kind,
+                         .pc = pc,
+                         .target = target,
+                         .sp = sp,
+                         .c1 = m->c1,
+                         .c2 = m->c2,
                          .time_cycles = m->cycles };
-    e->flags = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_SP | EVENT_HAS_TIME;
+    e->flags = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_SP |
+               EVENT_HAS_TIME;
     e->flags |= m->exact && kind != EVENT_JUMP ? EVENT_SP_EXACT : 0;
 }
 
 /* A return whose slot adds `pops` to the stack pointer. */
-static void emit_return(struct machine *m, uint32_t pc, uint32_t target, uint32_t after, uint32_t pops)
+static void emit_return(struct machine *m, uint32_t pc, uint32_t target, uint32_t after,
+                        uint32_t pops)
 {
     emit(m, EVENT_RETURN, pc, target, after - pops);
     m->event[m->nevents - 1].amount = m->exact ? pops : 0;
@@ -157,7 +158,8 @@ static uint32_t body_sp(const struct activation *a)
 /* Is there stack for one more function? */
 static bool room(struct machine *m)
 {
-    return task(m)->depth < MAX_DEPTH && (int32_t)(body_sp(top(m)) - (task(m)->top - m->stack_bytes)) > 128;
+    return task(m)->depth < MAX_DEPTH &&
+           (int32_t)(body_sp(top(m)) - (task(m)->top - m->stack_bytes)) > 128;
 }
 
 static void maybe_blind(struct machine *m)
@@ -169,17 +171,15 @@ static void maybe_blind(struct machine *m)
     e->target = 0;
 }
 
-/* A call instruction in the function on top: one of sixteen, so that recursion meets the same site often. */
+/* A call instruction in the function on top: one of sixteen, so that recursion meets the same site
+ * often. */
 static uint32_t call_site(struct machine *m)
 {
     return function_low(top(m)->function) + 0x40 + 8 * below(&m->seed, 16);
 }
 
 /* What a delay slot has left on the stack. */
-static uint32_t late_pop(struct machine *m)
-{
-    return 4 * below(&m->seed, 4);
-}
+static uint32_t late_pop(struct machine *m) { return 4 * below(&m->seed, 4); }
 
 /* ---- what programs do ---- */
 
@@ -208,7 +208,8 @@ static void do_return(struct machine *m)
     int base = base_of_chain(t);
     if (t->act[base].how != BY_CALL)
         return;
-    emit_return(m, function_low(top(m)->function) + 0x20, t->act[base].resume, t->act[base].entry_sp, late_pop(m));
+    emit_return(m, function_low(top(m)->function) + 0x20, t->act[base].resume,
+                t->act[base].entry_sp, late_pop(m));
     maybe_blind(m);
     t->depth = base;
 }
@@ -220,7 +221,8 @@ static void do_leave_root(struct machine *m)
     int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS);
     if (t->depth != 1 || t->act[0].how != BY_START || t->act[0].entry_sp + 64 > t->top)
         return;
-    emit_return(m, function_low(top(m)->function) + 0x20, function_low(f) + 0x100, t->act[0].entry_sp, 4);
+    emit_return(m, function_low(top(m)->function) + 0x20, function_low(f) + 0x100,
+                t->act[0].entry_sp, 4);
     maybe_blind(m);
     t->depth = 0;
     enter(m, f, BY_START, t->act[0].entry_sp + 32, 0, false);
@@ -232,8 +234,10 @@ static void do_tail(struct machine *m)
     int f = (int)below(&m->seed, NFUNCTIONS - NHANDLERS), base = base_of_chain(t);
     if (t->act[base].how == BY_INTERRUPT || f == top(m)->function || !room(m))
         return;
-    emit(m, EVENT_JUMP, function_low(top(m)->function) + 0x24, function_low(f), t->act[base].entry_sp - late_pop(m));
-    /* A function that is in the chain already is gone back to: its activation was over, a new one begins. */
+    emit(m, EVENT_JUMP, function_low(top(m)->function) + 0x24, function_low(f),
+         t->act[base].entry_sp - late_pop(m));
+    /* A function that is in the chain already is gone back to: its activation was over, a new one
+     * begins. */
     for (int i = t->depth - 1; i >= base; i--)
         if (t->act[i].function == f) {
             t->depth = i + 1;
@@ -252,7 +256,8 @@ static void do_local_jump(struct machine *m)
 static void do_interrupt(struct machine *m)
 {
     int h = NFUNCTIONS - 1 - (int)below(&m->seed, NHANDLERS);
-    uint32_t pc = function_low(top(m)->function) + 0x200 + 2 * below(&m->seed, 64), sp = body_sp(top(m));
+    uint32_t pc = function_low(top(m)->function) + 0x200 + 2 * below(&m->seed, 64),
+             sp = body_sp(top(m));
     if (!room(m))
         return;
     emit(m, EVENT_INTERRUPT, pc, function_low(h), sp);
@@ -265,7 +270,8 @@ static void do_rte(struct machine *m)
     struct activation *a = top(m);
     if (a->how != BY_INTERRUPT)
         return;
-    emit(m, EVENT_RTE, function_low(a->function) + 0x28, a->resume, a->entry_sp - (m->exact ? 0 : late_pop(m)));
+    emit(m, EVENT_RTE, function_low(a->function) + 0x28, a->resume,
+         a->entry_sp - (m->exact ? 0 : late_pop(m)));
     task(m)->depth--;
 }
 
@@ -281,8 +287,8 @@ static void do_longjmp(struct machine *m)
             return;
     if (t->act[to + 1].how == BY_TAIL)
         return; /* it has returned already, as far as the stack is concerned */
-    emit(m, EVENT_RETURN, function_low(top(m)->function) + 0x22, function_low(t->act[to].function) + 0x300,
-         body_sp(&t->act[to]));
+    emit(m, EVENT_RETURN, function_low(top(m)->function) + 0x22,
+         function_low(t->act[to].function) + 0x300, body_sp(&t->act[to]));
     maybe_blind(m);
     t->depth = to + 1;
 }
@@ -298,7 +304,8 @@ static void begin_task(struct machine *m, int k, enum event_kind how, uint32_t p
     enter(m, f, BY_START, t->top - 16, 0, true);
 }
 
-/* The last function on every waiting task's stack is the one that switches; it returns on another stack. */
+/* The last function on every waiting task's stack is the one that switches; it returns on another
+ * stack. */
 static void do_switch(struct machine *m)
 {
     int k = (int)below(&m->seed, NTASKS);
@@ -372,8 +379,9 @@ static const struct {
     void (*act)(struct machine *m);
     unsigned weight;
 } deeds[] = {
-    { do_call, 100 }, { do_return, 95 }, { do_tail, 15 }, { do_local_jump, 5 }, { do_interrupt, 8 }, { do_rte, 40 },
-    { do_longjmp, 4 }, { do_switch, 6 }, { do_preempt, 3 }, { do_leave_root, 10 }, { do_kill, 1 }, { do_stop_and_start, 1 },
+    { do_call, 100 },    { do_return, 95 },     { do_tail, 15 },   { do_local_jump, 5 },
+    { do_interrupt, 8 }, { do_rte, 40 },        { do_longjmp, 4 }, { do_switch, 6 },
+    { do_preempt, 3 },   { do_leave_root, 10 }, { do_kill, 1 },    { do_stop_and_start, 1 },
 };
 
 static void run(struct machine *m)
@@ -414,7 +422,8 @@ static void path_text(const struct calltree_node *nodes, uint32_t i, char *buf, 
 {
     size_t at = 0;
     for (; i != CALLTREE_NONE && at < cap; i = nodes[i].parent)
-        at += (size_t)snprintf(buf + at, cap - at, " %d", (int)((nodes[i].addr - CODE) / FUNCTION_BYTES));
+        at += (size_t)snprintf(buf + at, cap - at, " %d",
+                               (int)((nodes[i].addr - CODE) / FUNCTION_BYTES));
 }
 
 /* Says at which event the two went apart; only to explain a failure. */
@@ -427,13 +436,16 @@ static void explain(const struct machine *m)
         const struct event *e = &m->event[i];
         calltree_feed(t, e, 1);
         const struct calltree_node *nodes = calltree_nodes(t, &n);
-        bool floats = e->kind == EVENT_RETURN && !(e->flags & EVENT_HAS_TARGET); /* settled by the next one */
-        if (m->after[i] < 0 || floats || !calltree_active(t) || truth_of(m, nodes, calltree_current(t)) == m->after[i])
+        /* settled by the next one */
+        bool floats = e->kind == EVENT_RETURN && !(e->flags & EVENT_HAS_TARGET);
+        if (m->after[i] < 0 || floats || !calltree_active(t) ||
+            truth_of(m, nodes, calltree_current(t)) == m->after[i])
             continue;
         char path[400];
         path_text(nodes, calltree_current(t), path, sizeof path);
-        print_message("after event %zu (kind %u, pc %#llx, target %#llx, sp %#x): at%s, expected", i, e->kind,
-                      (unsigned long long)e->pc, (unsigned long long)e->target, e->sp, path);
+        print_message("after event %zu (kind %u, pc %#llx, target %#llx, sp %#x): at%s, expected",
+                      i, e->kind, (unsigned long long)e->pc, (unsigned long long)e->target, e->sp,
+                      path);
         for (int k = m->after[i]; k >= 0; k = m->truth[k].parent)
             print_message(" %d", m->truth[k].function);
         print_message("\n");
@@ -458,14 +470,17 @@ static void compare(const struct machine *m, const struct calltree *t, uint64_t 
         if (k < 0)
             explain(m);
         if (k < 0)
-            fail_msg("seed %#llx: path%s (leaf first) never happened", (unsigned long long)seed, path);
+            fail_msg("seed %#llx: path%s (leaf first) never happened", (unsigned long long)seed,
+                     path);
         const struct truth *truth = &m->truth[k];
         if (truth->hits != nodes[i].hits || truth->c1 != nodes[i].c1 || truth->c2 != nodes[i].c2)
             explain(m);
         if (truth->hits != nodes[i].hits || truth->c1 != nodes[i].c1 || truth->c2 != nodes[i].c2)
-            fail_msg("seed %#llx: path%s has %llu %llu %llu, expected %llu %llu %llu", (unsigned long long)seed, path,
-                     (unsigned long long)nodes[i].hits, (unsigned long long)nodes[i].c1, (unsigned long long)nodes[i].c2,
-                     (unsigned long long)truth->hits, (unsigned long long)truth->c1, (unsigned long long)truth->c2);
+            fail_msg("seed %#llx: path%s has %llu %llu %llu, expected %llu %llu %llu",
+                     (unsigned long long)seed, path, (unsigned long long)nodes[i].hits,
+                     (unsigned long long)nodes[i].c1, (unsigned long long)nodes[i].c2,
+                     (unsigned long long)truth->hits, (unsigned long long)truth->c1,
+                     (unsigned long long)truth->c2);
         used++;
     }
     for (int k = 0; k < m->ntruth; k++)
@@ -479,7 +494,8 @@ static void compare(const struct machine *m, const struct calltree *t, uint64_t 
 static void check_identity(const struct profile *p)
 {
     uint64_t roots1 = 0, roots2 = 0;
-    uint64_t *sum1 = calloc(p->nnodes + 1, sizeof *sum1), *sum2 = calloc(p->nnodes + 1, sizeof *sum2);
+    uint64_t *sum1 = calloc(p->nnodes + 1, sizeof *sum1),
+             *sum2 = calloc(p->nnodes + 1, sizeof *sum2);
     for (size_t i = p->nnodes; i-- > 0;) {
         const struct profile_node *n = &p->nodes[i];
         assert_int_equal(n->c1_children, n->c1 + sum1[i]);
@@ -545,7 +561,8 @@ static void calltree__random_programs__agree_with_their_own_account(void **state
         machine_init(&m, seed);
         m.blind = k % 2;
         run(&m);
-        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &t, NULL), 0);
+        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &t, NULL),
+                         0);
         feed(t, &m, seed);
         compare(&m, t, seed);
         assert_int_equal(profile_build(t, NULL, NULL, &p, NULL), 0);
@@ -569,7 +586,8 @@ static void calltree__random_programs_on_small_stacks__agree_with_their_own_acco
         m.exact = true;
         m.stack_bytes = sizes[k % ARRAY_LEN(sizes)];
         run(&m);
-        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &t, NULL), 0);
+        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &t, NULL),
+                         0);
         feed(t, &m, seed);
         compare(&m, t, seed);
         calltree_free(t);
@@ -577,7 +595,8 @@ static void calltree__random_programs_on_small_stacks__agree_with_their_own_acco
     }
 }
 
-/* With events missing, doubled or changed nobody can be right, but nothing may be lost from the sums. */
+/* With events missing, doubled or changed nobody can be right, but nothing may be lost from the
+ * sums. */
 static void spoil(struct machine *m, uint64_t seed)
 {
     for (size_t i = 1; i + 1 < m->nevents; i++) {
@@ -588,7 +607,10 @@ static void spoil(struct machine *m, uint64_t seed)
         case 2: e->pc = CODE + below(&seed, NFUNCTIONS * FUNCTION_BYTES); break;
         case 3: e->sp += 4 * below(&seed, 100000); break;
         case 4: e->flags &= ~(uint32_t)(1 << below(&seed, 6)); break;
-        case 5: e->kind = EVENT_LOST; e->amount = below(&seed, 100); break;
+        case 5:
+            e->kind = EVENT_LOST;
+            e->amount = below(&seed, 100);
+            break;
         case 6: e->flags |= EVENT_UNTRACED_RTE; break;
         case 7: e->flags |= EVENT_DOUBTFUL; break;
         case 8: e->kind = (uint8_t)below(&seed, EVENT_NKINDS); break;

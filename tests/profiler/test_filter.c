@@ -12,14 +12,27 @@ enum { ALL = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVE
 
 static struct event event(enum event_kind kind, uint64_t c1, uint32_t pc, uint32_t target)
 {
-    return (struct event){ .kind = (uint8_t)kind, .c1 = c1, .c2 = c1 / 10, .time_cycles = 3 * c1, .pc = pc,
-                           .target = target, .flags = ALL };
+    return (struct event){ .kind = (uint8_t)kind,
+                           .c1 = c1,
+                           .c2 = c1 / 10,
+                           .time_cycles = 3 * c1,
+                           .pc = pc,
+                           .target = target,
+                           .flags = ALL };
 }
 
 static void filter__passes__ends_with_the_last_stop(void **state)
 {
-    static const struct { uint64_t max; size_t kept; uint64_t passes; bool done; } rows[] = {
-        { 0, 12, 4, false }, { 1, 3, 1, true }, { 3, 9, 3, true }, { 4, 12, 4, true }, { 5, 12, 4, false } };
+    static const struct {
+        uint64_t max;
+        size_t kept;
+        uint64_t passes;
+        bool done;
+    } rows[] = { { 0, 12, 4, false },
+                 { 1, 3, 1, true },
+                 { 3, 9, 3, true },
+                 { 4, 12, 4, true },
+                 { 5, 12, 4, false } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct event e[12];
@@ -42,7 +55,8 @@ static void filter__time__stops_at_the_first_event_too_late(void **state)
     struct filter f;
     struct event e[6];
     static const uint64_t ns[] = { 500, 1000, 1400, 1900, 2000, 2100 };
-    static const enum event_kind kinds[] = { EVENT_TIMESTAMP, EVENT_START, EVENT_CALL, EVENT_RETURN, EVENT_CALL, EVENT_CALL };
+    static const enum event_kind kinds[] = { EVENT_TIMESTAMP, EVENT_START, EVENT_CALL,
+                                             EVENT_RETURN,    EVENT_CALL,  EVENT_CALL };
     (void)state;
     for (size_t i = 0; i < 6; i++) {
         e[i] = event(kinds[i], 10 * i, 0, 0);
@@ -113,7 +127,10 @@ static const struct event storm[] = {
 
 static void filter__interrupts_excluded__neither_time_nor_hits(void **state)
 {
-    static const struct { bool exclude; uint64_t main, f, f_hits, irq_hits, total; } rows[] = {
+    static const struct {
+        bool exclude;
+        uint64_t main, f, f_hits, irq_hits, total;
+    } rows[] = {
         { false, 90, 1925, 2, 2, 8100 },
         { true, 90, 25, 1, 0, 115 },
     };
@@ -125,7 +142,8 @@ static void filter__interrupts_excluded__neither_time_nor_hits(void **state)
         uint64_t hits;
         memcpy(e, storm, sizeof storm);
         filter_init(&f, &(struct filter_config){ .exclude_interrupts = rows[i].exclude });
-        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &t, NULL), 0);
+        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &t, NULL),
+                         0);
         calltree_feed(t, e, filter_events(&f, e, ARRAY_LEN(e)));
         assert_int_equal(node_c1(t, MAIN, &hits), rows[i].main);
         assert_int_equal(node_c1(t, F, &hits), rows[i].f);
@@ -144,7 +162,8 @@ static void filter__rte_to_another_task__passed_on(void **state)
     struct filter f;
     (void)state;
     struct event e[] = { event(EVENT_START, 0, MAIN, 0), event(EVENT_INTERRUPT, 10, MAIN + 20, IRQ),
-                         event(EVENT_RTE, 500, IRQ + 8, 0x5000), event(EVENT_CALL, 520, 0x5010, F) };
+                         event(EVENT_RTE, 500, IRQ + 8, 0x5000),
+                         event(EVENT_CALL, 520, 0x5010, F) };
     filter_init(&f, &(struct filter_config){ .exclude_interrupts = true });
     assert_int_equal(filter_events(&f, e, 4), 4);
     assert_int_equal(e[1].kind, EVENT_TIMESTAMP); /* the victim's time up to it */
@@ -187,15 +206,34 @@ static void filter__untraced_rte__counted_not_left_out(void **state)
 
 static void threshold__as_written__parsed_or_refused(void **state)
 {
-    static const struct { const char *text; int ret; uint64_t value, total; bool met; } rows[] = {
-        { ">=10%", 0, 10, 100, true },   { ">=10%", 0, 9, 100, false },  { "10%", 0, 10, 100, true },
-        { ">10%", 0, 10, 100, false },   { "> 10 %", 0, 11, 100, true }, { "<5", 0, 4, 100, true },
-        { "<5", 0, 5, 100, false },      { "<=5", 0, 5, 1, true },       { "=7", 0, 7, 1, true },
-        { "==7", 0, 8, 1, false },       { "100", 0, 100, 1, true },     { ">=0.5%", 0, 1, 200, true },
-        { ">=10%", 0, 0, 0, false },     { ".5%", 0, 1, 100, true },
-        { "", -ERR_USAGE, 0, 0, false }, { "ten", -ERR_USAGE, 0, 0, false }, { ">=", -ERR_USAGE, 0, 0, false },
-        { "10%%", -ERR_USAGE, 0, 0, false }, { "10 hits", -ERR_USAGE, 0, 0, false }, { "-5", -ERR_USAGE, 0, 0, false },
-        { "nan", -ERR_USAGE, 0, 0, false }, { "1e999", -ERR_USAGE, 0, 0, false },
+    static const struct {
+        const char *text;
+        int ret;
+        uint64_t value, total;
+        bool met;
+    } rows[] = {
+        { ">=10%", 0, 10, 100, true },
+        { ">=10%", 0, 9, 100, false },
+        { "10%", 0, 10, 100, true },
+        { ">10%", 0, 10, 100, false },
+        { "> 10 %", 0, 11, 100, true },
+        { "<5", 0, 4, 100, true },
+        { "<5", 0, 5, 100, false },
+        { "<=5", 0, 5, 1, true },
+        { "=7", 0, 7, 1, true },
+        { "==7", 0, 8, 1, false },
+        { "100", 0, 100, 1, true },
+        { ">=0.5%", 0, 1, 200, true },
+        { ">=10%", 0, 0, 0, false },
+        { ".5%", 0, 1, 100, true },
+        { "", -ERR_USAGE, 0, 0, false },
+        { "ten", -ERR_USAGE, 0, 0, false },
+        { ">=", -ERR_USAGE, 0, 0, false },
+        { "10%%", -ERR_USAGE, 0, 0, false },
+        { "10 hits", -ERR_USAGE, 0, 0, false },
+        { "-5", -ERR_USAGE, 0, 0, false },
+        { "nan", -ERR_USAGE, 0, 0, false },
+        { "1e999", -ERR_USAGE, 0, 0, false },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -1,4 +1,5 @@
-/* json_writer: what the writer makes, read back by jansson; report_json: the document of "probeprof.profile/1". */
+/* json_writer: what the writer makes, read back by jansson; report_json: the document of
+ * "probeprof.profile/1". */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -20,7 +21,9 @@ static json_t *parse(const struct memory_sink *m)
 
 static void json__strings__escaped_and_valid(void **state)
 {
-    static const struct { const char *in, *out; } rows[] = {
+    static const struct {
+        const char *in, *out;
+    } rows[] = {
         { "plain", "plain" },
         { "", "" },
         { "quote \" backslash \\ slash /", "quote \" backslash \\ slash /" },
@@ -59,7 +62,8 @@ static void json__numbers__exact(void **state)
     json_write_bool(&j, true);
     json_write_null(&j);
     json_write_end(&j);
-    assert_string_equal(sink_text(&m), "[0,18446744073709551615,-9223372036854775808,null,null,true,null]");
+    assert_string_equal(sink_text(&m),
+                        "[0,18446744073709551615,-9223372036854775808,null,null,true,null]");
     sink_free(&m);
     for (size_t i = 0; i < ARRAY_LEN(reals); i++) {
         struct memory_sink r = { 0 };
@@ -96,8 +100,9 @@ static void json__nesting__commas_and_lines_in_place(void **state)
     }
     json_write_end(&j);
     json_write_end(&j);
-    assert_string_equal(sink_text(&m), "{\n  \"empty\": [],\n  \"rows\": [\n    {\"a\": 0, \"b\": [1, 2]},\n"
-                                       "    {\"a\": 1, \"b\": [1, 2]}\n  ]\n}");
+    assert_string_equal(sink_text(&m),
+                        "{\n  \"empty\": [],\n  \"rows\": [\n    {\"a\": 0, \"b\": [1, 2]},\n"
+                        "    {\"a\": 1, \"b\": [1, 2]}\n  ]\n}");
     sink_free(&m);
 }
 
@@ -127,12 +132,16 @@ static void expect_null(json_t *object, const char *key)
 
 static void report_json__sample__every_key_of_the_schema(void **state)
 {
-    static const char *const keys[] = { "schema", "target", "probe", "elf", "build_id", "counters", "time", "coverage",
-                                        "passes", "functions", "tree" };
-    static const char *const function_keys[] = { "name", "linkage_name", "file", "line", "low", "high", "cache_line", "hits",
-                                                 "c1", "c1_children", "c2", "c2_children", "doubtful", "doubt_share" };
-    static const char *const node_keys[] = { "id", "parent", "function", "hits", "c1", "c1_children", "c2", "c2_children",
-                                             "doubtful" };
+    static const char *const keys[] = { "schema",   "target",    "probe", "elf",
+                                        "build_id", "counters",  "time",  "coverage",
+                                        "passes",   "functions", "tree" };
+    static const char *const function_keys[] = {
+        "name", "linkage_name", "file",        "line", "low",         "high",     "cache_line",
+        "hits", "c1",           "c1_children", "c2",   "c2_children", "doubtful", "doubt_share"
+    };
+    static const char *const node_keys[] = { "id",   "parent",      "function",
+                                             "hits", "c1",          "c1_children",
+                                             "c2",   "c2_children", "doubtful" };
     (void)state;
     struct memory_sink m = { 0 };
     struct profile *p = sample_profile();
@@ -154,7 +163,8 @@ static void report_json__sample__every_key_of_the_schema(void **state)
     assert_true(json_real_value(json_object_get(time, "host_seconds")) == 2.5);
     assert_true(json_real_value(json_object_get(time, "board_seconds")) == 2.5);
     assert_true(json_real_value(json_object_get(time, "held_seconds")) == 0.5);
-    assert_true(json_real_value(json_object_get(json_object_get(time, "slow_down"), "times")) == 2.5);
+    assert_true(json_real_value(json_object_get(json_object_get(time, "slow_down"), "times")) ==
+                2.5);
     json_t *coverage = json_object_get(j, "coverage");
     assert_int_equal(number(coverage, "events"), p->info.events);
     assert_int_equal(number(coverage, "lost"), 0);
@@ -173,7 +183,8 @@ static void report_json__sample__every_key_of_the_schema(void **state)
         assert_int_equal(number(f, "c1_children"), p->functions[i].c1_children);
         assert_int_equal(number(f, "c2_children"), p->functions[i].c2_children);
         assert_int_equal(json_is_true(json_object_get(f, "doubtful")), p->functions[i].doubtful);
-        assert_true(json_number_value(json_object_get(f, "doubt_share")) == profile_doubt_share(&p->functions[i]));
+        assert_true(json_number_value(json_object_get(f, "doubt_share")) ==
+                    profile_doubt_share(&p->functions[i]));
         if (!p->functions[i].file)
             expect_null(f, "file");
         if (p->functions[i].cache_line == PROFILE_NOT_CACHED)

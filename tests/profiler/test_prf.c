@@ -1,4 +1,5 @@
-/* .prf: files put together here field by field from appendix B's offset tables, without the encoder. */
+/* .prf: files put together here field by field from appendix B's offset tables, without the
+ * encoder. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,9 +42,13 @@ struct row {
     const char *name, *label, *qualified;
 };
 
-static const struct row main_row = { 1, 0, 1, 0x8c010020, 0x8c01003f, 1, 1000, 100, 50, 5, "main", "_main", "" };
-static const struct row leaf_row = { 1, 3, 2, 0x8c010040, 0x8c01007f, 7, 900, 900, 45, 45, "leaf", "_leaf", "a.c:leaf" };
-static const struct row irq_row = { 5, 0, 0xFFFF, 0xac000600, 0xac0006ff, 2, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFF, 1, 1, "irq", "", "" };
+static const struct row main_row = { 1,   0,  1, 0x8c010020, 0x8c01003f, 1, 1000,
+                                     100, 50, 5, "main",     "_main",    "" };
+static const struct row leaf_row = { 1,   3,  2,  0x8c010040, 0x8c01007f, 7,         900,
+                                     900, 45, 45, "leaf",     "_leaf",    "a.c:leaf" };
+static const struct row irq_row = {
+    5, 0, 0xFFFF, 0xac000600, 0xac0006ff, 2, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFF, 1, 1, "irq", "", ""
+};
 
 /* Function Data Structure: offsets 4..76, then the names. */
 static void add_function(struct bytes *b, const struct row *r)
@@ -112,15 +117,15 @@ static void begin(struct bytes *b, uint8_t type)
     memcpy(b->at, "PROFILER FILE:", 14);
     set(b, HEADER, 0, 4, 0x55);
     set(b, HEADER, 4, 1, 1);
-    set(b, HEADER, 7, 1, 1);       /* instruction cache */
-    set(b, HEADER, 8, 1, 21);      /* day */
+    set(b, HEADER, 7, 1, 1);  /* instruction cache */
+    set(b, HEADER, 8, 1, 21); /* day */
     set(b, HEADER, 9, 1, 11);
     set(b, HEADER, 10, 1, 26);
     set(b, HEADER, 11, 1, 13);
     set(b, HEADER, 12, 1, 45);
     set(b, HEADER, 13, 1, 59);
     set(b, HEADER, 14, 1, type);
-    set(b, HEADER, 15, 8, 10);     /* hits */
+    set(b, HEADER, 15, 8, 10); /* hits */
     set(b, HEADER, 23, 8, 0x1000000000000 + 999);
     set(b, HEADER, 31, 8, 0x1000000000000 + 999);
     set(b, HEADER, 39, 8, 51);
@@ -225,9 +230,12 @@ static void prf__trace_file__every_field_read(void **state)
     expect_row(&f->functions[0], &main_row, 0);
     expect_row(&f->functions[1], &leaf_row, 3);
     expect_row(&f->functions[2], &irq_row, 0);
-    static const struct { bool call; uint32_t number; const struct row *row; } order[] = {
-        { true, 100, &main_row }, { true, 101, &leaf_row }, { false, 101, NULL },
-        { false, 100, NULL },     { true, 102, &irq_row },  { false, 102, NULL } };
+    static const struct {
+        bool call;
+        uint32_t number;
+        const struct row *row;
+    } order[] = { { true, 100, &main_row }, { true, 101, &leaf_row }, { false, 101, NULL },
+                  { false, 100, NULL },     { true, 102, &irq_row },  { false, 102, NULL } };
     for (size_t i = 0; i < ARRAY_LEN(order); i++) {
         assert_int_equal(f->calls[i].call, order[i].call);
         assert_int_equal(f->calls[i].number, order[i].number);
@@ -284,12 +292,12 @@ static void prf__unknown_but_consistent_fields__kept(void **state)
     struct bytes b;
     (void)state;
     build_trace(&b);
-    set(&b, HEADER, 5, 2, 0x1234);                 /* spare */
-    set(&b, HEADER, 81, 8, 0x1122334455667788);    /* spare */
+    set(&b, HEADER, 5, 2, 0x1234);              /* spare */
+    set(&b, HEADER, 81, 8, 0x1122334455667788); /* spare */
     set(&b, HEADER, 69, 4, 0);
-    set(&b, BASE, 29, 8, 0xAABBCCDD);              /* spare of the first function */
-    set(&b, BASE, 25, 4, 17);                      /* its group */
-    set(&b, BASE, 5, 2, 0xFFF0);                   /* attribute bits without a meaning */
+    set(&b, BASE, 29, 8, 0xAABBCCDD); /* spare of the first function */
+    set(&b, BASE, 25, 4, 17);         /* its group */
+    set(&b, BASE, 5, 2, 0xFFF0);      /* attribute bits without a meaning */
     expect_round_trip(b.at, b.len);
     /* A longer return record: three bytes more than are documented. */
     set(&b, b.len - 9, 0, 4, 8);
@@ -334,7 +342,13 @@ static void prf__damaged__refused_with_the_offset(void **state)
     size_t returns = calls;
     while (trace.at[returns + 4] != 0) /* the first return record */
         returns += 4 + trace.at[returns];
-    const struct { const char *name; size_t offset; unsigned size; uint64_t value; const char *says; } rows[] = {
+    const struct {
+        const char *name;
+        size_t offset;
+        unsigned size;
+        uint64_t value;
+        const char *says;
+    } rows[] = {
         { "id", 0, 1, 'X', "offset 0: no .prf" },
         { "header size too small", HEADER, 4, 0x54, "offset 14: size of the file header is 84" },
         { "header size beyond the end", HEADER, 4, 0x10000, "offset 14: cut short" },
@@ -350,11 +364,13 @@ static void prf__damaged__refused_with_the_offset(void **state)
         { "overlays that are not there", HEADER + 57, 4, 1, "offset" },
         { "function size too small", BASE, 4, 70, "offset 103: size of a function is 70" },
         { "function size into the next", BASE, 4, 95, "offset" },
-        { "name longer than its record", BASE + 77, 2, 500, "offset 180: length of the function name is 500" },
+        { "name longer than its record", BASE + 77, 2, 500,
+          "offset 180: length of the function name is 500" },
         { "range backwards", BASE + 13, 4, 0x8c01001f, "offset 116: function range" },
         { "mark", calls + 4, 1, 0x7F, "mark of a call or return is 127" },
         { "return first", calls + 4, 1, 0, "a return without a call" },
-        { "return of another call", returns + 5, 4, 77, "call number of a return is 77, expected 101" },
+        { "return of another call", returns + 5, 4, 77,
+          "call number of a return is 77, expected 101" },
         { "call in place of a return", returns + 4, 1, 0xFF, "size of a call" },
         { "return too short", returns, 4, 4, "size of a call or return is 4" },
     };
@@ -438,10 +454,16 @@ static struct profile *random_profile(uint64_t seed)
     p->info.counter[1].code = (uint16_t)below(&seed, 0x30);
     for (uint32_t i = 0; i < p->nfunctions; i++) {
         struct profile_function *f = &p->functions[i];
-        *f = (struct profile_function){ .low = 0x8c010000 + 0x100 * i, .hits = rng(&seed), .c1 = rng(&seed),
-                                        .c1_children = rng(&seed), .c2 = rng(&seed), .c2_children = rng(&seed),
-                                        .cache_line = (uint16_t)rng(&seed), .description = (uint8_t)below(&seed, 8),
-                                        .doubtful = below(&seed, 2), .tagged = below(&seed, 2) };
+        *f = (struct profile_function){ .low = 0x8c010000 + 0x100 * i,
+                                        .hits = rng(&seed),
+                                        .c1 = rng(&seed),
+                                        .c1_children = rng(&seed),
+                                        .c2 = rng(&seed),
+                                        .c2_children = rng(&seed),
+                                        .cache_line = (uint16_t)rng(&seed),
+                                        .description = (uint8_t)below(&seed, 8),
+                                        .doubtful = below(&seed, 2),
+                                        .tagged = below(&seed, 2) };
         f->high = f->low + 1 + below(&seed, 255);
         f->name = random_name(&p->arena, &seed, i);
         f->linkage = below(&seed, 2) ? random_name(&p->arena, &seed, i) : "";
@@ -451,9 +473,13 @@ static struct profile *random_profile(uint64_t seed)
     for (uint32_t i = 0; i < p->nnodes; i++) {
         depth -= below(&seed, depth + 1);
         p->nodes[i] = (struct profile_node){ .parent = depth ? open[depth - 1] : PROFILE_NO_PARENT,
-                                             .function = below(&seed, (uint32_t)p->nfunctions), .hits = rng(&seed),
-                                             .c1 = rng(&seed), .c1_children = rng(&seed), .c2 = rng(&seed),
-                                             .c2_children = rng(&seed), .doubtful = below(&seed, 2) };
+                                             .function = below(&seed, (uint32_t)p->nfunctions),
+                                             .hits = rng(&seed),
+                                             .c1 = rng(&seed),
+                                             .c1_children = rng(&seed),
+                                             .c2 = rng(&seed),
+                                             .c2_children = rng(&seed),
+                                             .doubtful = below(&seed, 2) };
         open[depth++] = i;
     }
     p->total_hits = rng(&seed);

@@ -61,15 +61,24 @@ static void profile__cache_line_and_description__by_address_and_kind(void **stat
 
 static void profile__exceptions__described_by_vector(void **state)
 {
-    static const struct { uint16_t vector; uint8_t description; } rows[] = {
-        { 0x040, PROFILE_EXCEPTION_400 }, { 0x060, PROFILE_EXCEPTION_400 }, { 0x080, PROFILE_EXCEPTION_100 },
-        { 0x160, PROFILE_EXCEPTION_100 }, { 0x000, PROFILE_VECTOR } };
+    static const struct {
+        uint16_t vector;
+        uint8_t description;
+    } rows[] = { { 0x040, PROFILE_EXCEPTION_400 },
+                 { 0x060, PROFILE_EXCEPTION_400 },
+                 { 0x080, PROFILE_EXCEPTION_100 },
+                 { 0x160, PROFILE_EXCEPTION_100 },
+                 { 0x000, PROFILE_VECTOR } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct calltree *t;
         struct profile *p;
         const struct event e[] = { { .kind = EVENT_START, .pc = 0x1000, .flags = ALL },
-                                   { .kind = EVENT_EXCEPTION, .pc = 0x1010, .target = 0x2000, .vector = rows[i].vector, .flags = ALL } };
+                                   { .kind = EVENT_EXCEPTION,
+                                     .pc = 0x1010,
+                                     .target = 0x2000,
+                                     .vector = rows[i].vector,
+                                     .flags = ALL } };
         assert_int_equal(calltree_new(NULL, &t, NULL), 0);
         calltree_feed(t, e, 2);
         assert_int_equal(profile_build(t, NULL, NULL, &p, NULL), 0);
@@ -85,8 +94,12 @@ static void profile__stripped__functions_are_what_was_called(void **state)
         { .kind = EVENT_START, .pc = 0x8c010114, .flags = ALL },
         { .kind = EVENT_CALL, .pc = 0x8c010120, .target = 0x8c010088, .c1 = 5, .flags = ALL },
         { .kind = EVENT_CALL, .pc = 0x8c010090, .target = 0x8c010020, .c1 = 6, .flags = ALL },
-        { .kind = EVENT_STOP, .c1 = 9, .flags = ALL } };
-    static const struct { const char *name; uint64_t low, high; } rows[] = {
+        { .kind = EVENT_STOP, .c1 = 9, .flags = ALL }
+    };
+    static const struct {
+        const char *name;
+        uint64_t low, high;
+    } rows[] = {
         { "0x8c010020", 0x8c010020, 0x8c010088 }, /* up to the next entry */
         { "0x8c010088", 0x8c010088, 0x8c010114 },
         { "0x8c010114", 0x8c010114, 0x8c010150 }, /* up to the section's end */
@@ -96,7 +109,10 @@ static void profile__stripped__functions_are_what_was_called(void **state)
     struct calltree *t;
     struct profile *p;
     assert_int_equal(symbols_open(FIXTURES "stripped-le.elf", &s, NULL), 0);
-    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = symbols_range, .resolve_ctx = s }, &t, NULL), 0);
+    assert_int_equal(
+        calltree_new(&(struct calltree_config){ .resolve = symbols_range, .resolve_ctx = s }, &t,
+                     NULL),
+        0);
     calltree_feed(t, e, ARRAY_LEN(e));
     assert_int_equal(profile_build(t, s, NULL, &p, NULL), 0);
     assert_int_equal(p->nfunctions, ARRAY_LEN(rows));
@@ -110,12 +126,10 @@ static void profile__stripped__functions_are_what_was_called(void **state)
     symbols_close(s);
 }
 
-static uint64_t without_area(uint64_t addr)
-{
-    return addr & 0x1fffffff;
-}
+static uint64_t without_area(uint64_t addr) { return addr & 0x1fffffff; }
 
-/* The ELF is linked for P1, the program runs in P0, and one call goes through P2: one function all the same. */
+/* The ELF is linked for P1, the program runs in P0, and one call goes through P2: one function all
+ * the same. */
 static void profile__aliases__one_function(void **state)
 {
     static const struct event e[] = {
@@ -124,14 +138,18 @@ static void profile__aliases__one_function(void **state)
         { .kind = EVENT_RETURN, .pc = 0x0c0100a0, .target = 0x0c010124, .c1 = 6, .flags = ALL },
         { .kind = EVENT_CALL, .pc = 0x0c010128, .target = 0xac010088, .c1 = 7, .flags = ALL },
         { .kind = EVENT_RETURN, .pc = 0xac0100a0, .target = 0x0c01012c, .c1 = 27, .flags = ALL },
-        { .kind = EVENT_STOP, .c1 = 30, .flags = ALL } };
+        { .kind = EVENT_STOP, .c1 = 30, .flags = ALL }
+    };
     (void)state;
     struct symbols *s;
     struct calltree *t;
     struct profile *p;
     assert_int_equal(symbols_open(FIXTURES "small-le.elf", &s, NULL), 0);
     assert_int_equal(symbols_set_canonical(s, without_area, NULL), 0);
-    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = symbols_range, .resolve_ctx = s }, &t, NULL), 0);
+    assert_int_equal(
+        calltree_new(&(struct calltree_config){ .resolve = symbols_range, .resolve_ctx = s }, &t,
+                     NULL),
+        0);
     calltree_feed(t, e, ARRAY_LEN(e));
     assert_int_equal(profile_build(t, s, NULL, &p, NULL), 0);
     assert_int_equal(p->nfunctions, 2);
@@ -147,16 +165,21 @@ static void profile__aliases__one_function(void **state)
 
 static void profile__samples_only__statistical(void **state)
 {
-    static const struct event e[] = { { .kind = EVENT_START, .flags = 0 },
-                                      { .kind = EVENT_SAMPLE, .pc = 0x8c010024, .flags = EVENT_HAS_PC },
-                                      { .kind = EVENT_SAMPLE, .pc = 0x8c010026, .flags = EVENT_HAS_PC },
-                                      { .kind = EVENT_SAMPLE, .pc = 0x8c010120, .flags = EVENT_HAS_PC } };
+    static const struct event e[] = {
+        { .kind = EVENT_START, .flags = 0 },
+        { .kind = EVENT_SAMPLE, .pc = 0x8c010024, .flags = EVENT_HAS_PC },
+        { .kind = EVENT_SAMPLE, .pc = 0x8c010026, .flags = EVENT_HAS_PC },
+        { .kind = EVENT_SAMPLE, .pc = 0x8c010120, .flags = EVENT_HAS_PC }
+    };
     (void)state;
     struct symbols *s;
     struct calltree *t;
     struct profile *p;
     assert_int_equal(symbols_open(FIXTURES "small-le.elf", &s, NULL), 0);
-    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = symbols_range, .resolve_ctx = s }, &t, NULL), 0);
+    assert_int_equal(
+        calltree_new(&(struct calltree_config){ .resolve = symbols_range, .resolve_ctx = s }, &t,
+                     NULL),
+        0);
     calltree_feed(t, e, ARRAY_LEN(e));
     assert_int_equal(profile_build(t, s, NULL, &p, NULL), 0);
     assert_int_equal(p->type, PROFILE_STATISTICAL);
@@ -170,6 +193,7 @@ static void profile__samples_only__statistical(void **state)
 
 static void profile__lost_events__have_a_line_of_their_own(void **state)
 {
+    /* clang-format off */
     static const struct event e[] = {
         { .kind = EVENT_START, .pc = 0x1000, .flags = ALL },
         { .kind = EVENT_LOST, .amount = 7, .c1 = 10, .flags = EVENT_HAS_C1 },
@@ -192,20 +216,28 @@ static void profile__lost_events__have_a_line_of_their_own(void **state)
     profile_free(p);
     calltree_free(t);
 }
+/* clang-format on */
 
-/* The doubtful call ends a step of main and begins one of F, the doubtful return the other way round. */
+/* The doubtful call ends a step of main and begins one of F, the doubtful return the other way
+ * round. */
 static void profile__doubt_share__of_the_steps_at_most_all(void **state)
 {
     enum { MAIN = 0x1000, F = 0x2000, SP = 0x9000, DOUBT = ALL | EVENT_DOUBTFUL };
     static const struct event e[] = {
         { .kind = EVENT_START, .pc = MAIN, .sp = SP, .flags = ALL },
         { .kind = EVENT_CALL, .pc = MAIN + 4, .target = F, .sp = SP, .c1 = 1, .flags = DOUBT },
-        { .kind = EVENT_RETURN, .pc = F + 4, .target = MAIN + 8, .sp = SP, .c1 = 2, .flags = DOUBT },
+        { .kind = EVENT_RETURN,
+          .pc = F + 4,
+          .target = MAIN + 8,
+          .sp = SP,
+          .c1 = 2,
+          .flags = DOUBT },
         { .kind = EVENT_CALL, .pc = MAIN + 8, .target = F, .sp = SP, .c1 = 3, .flags = ALL },
         { .kind = EVENT_RETURN, .pc = F + 4, .target = MAIN + 12, .sp = SP, .c1 = 4, .flags = ALL },
         { .kind = EVENT_CALL, .pc = MAIN + 12, .target = F, .sp = SP, .c1 = 5, .flags = ALL },
         { .kind = EVENT_RETURN, .pc = F + 4, .target = MAIN + 16, .sp = SP, .c1 = 6, .flags = ALL },
-        { .kind = EVENT_STOP, .pc = MAIN + 20, .c1 = 9, .flags = ALL } };
+        { .kind = EVENT_STOP, .pc = MAIN + 20, .c1 = 9, .flags = ALL }
+    };
     (void)state;
     struct calltree *t;
     struct profile *p;

@@ -21,17 +21,36 @@
 enum { MANY = 3 * RECORDING_BLOCK_EVENTS + 100 };
 
 static const struct recording_header header = {
-    .program = "probeprof 0.1.0", .target = "sh7750", .probe = "sim:sh7750", .elf = "/home/x/a b=c\\d\nand a line feed.elf",
-    .build_id = { 0xde, 0xad, 0xbe, 0xef, 0x00, 0xff }, .build_id_len = 6,
+    .program = "probeprof 0.1.0",
+    .target = "sh7750",
+    .probe = "sim:sh7750",
+    .elf = "/home/x/a b=c\\d\nand a line feed.elf",
+    .build_id = { 0xde, 0xad, 0xbe, 0xef, 0x00, 0xff },
+    .build_id_len = 6,
     .counter = { { 0x23, "elapsed-time", "cycles" }, { 0x08, "icache-miss", "count" } },
-    .when = 1795268759, .has_start = true, .start = 0x8c01011c, .stops = { 0x8c010030, 0xFFFFFFFFFFFFFFFF }, .nstops = 2,
-    .irq_filter = IRQ_FILTER_AUTO, .max_passes = 19, .address_cached = true, .code_sum = 0x1234567890,
+    .when = 1795268759,
+    .has_start = true,
+    .start = 0x8c01011c,
+    .stops = { 0x8c010030, 0xFFFFFFFFFFFFFFFF },
+    .nstops = 2,
+    .irq_filter = IRQ_FILTER_AUTO,
+    .max_passes = 19,
+    .address_cached = true,
+    .code_sum = 0x1234567890,
     .canonical_mask = 0x1fffffff,
 };
 static const struct recording_end end_info = {
-    .icache_enabled = true, .events = MANY, .target_cycles = 1000000007, .agent_cycles = 12345, .host_ns = 99, .board_ns = 77, .held_ns = 7, .lost = 5,
+    .icache_enabled = true,
+    .events = MANY,
+    .target_cycles = 1000000007,
+    .agent_cycles = 12345,
+    .host_ns = 99,
+    .board_ns = 77,
+    .held_ns = 7,
+    .lost = 5,
     .note = "shinobi: not patched\\n, said the board",
-    .remark = { { "bad-bytes", "3 bytes are\nno lines", 3 }, { "no-end", "cut short", 0 } }, .nremarks = 2,
+    .remark = { { "bad-bytes", "3 bytes are\nno lines", 3 }, { "no-end", "cut short", 0 } },
+    .nremarks = 2,
 };
 
 static struct event *random_events(size_t n, uint64_t seed)
@@ -39,9 +58,13 @@ static struct event *random_events(size_t n, uint64_t seed)
     struct event *e = calloc(n, sizeof *e);
     assert_non_null(e);
     for (size_t i = 0; i < n; i++) {
-        e[i] = (struct event){ .kind = (uint8_t)below(&seed, EVENT_NKINDS), .flags = (uint32_t)rng(&seed) & 0x1ff,
-                               .pc = 0x8c010000 + 2 * below(&seed, 1000), .c1 = i * 100 + below(&seed, 100),
-                               .time_cycles = i * 150, .host_ns = 1000 * i, .sp = 0x8cff0000 - 4 * below(&seed, 100) };
+        e[i] = (struct event){ .kind = (uint8_t)below(&seed, EVENT_NKINDS),
+                               .flags = (uint32_t)rng(&seed) & 0x1ff,
+                               .pc = 0x8c010000 + 2 * below(&seed, 1000),
+                               .c1 = i * 100 + below(&seed, 100),
+                               .time_cycles = i * 150,
+                               .host_ns = 1000 * i,
+                               .sp = 0x8cff0000 - 4 * below(&seed, 100) };
         e[i].target = below(&seed, 3) ? e[i].pc + 4 : rng(&seed);
         if (below(&seed, 10) == 0) {
             e[i].c1 = rng(&seed);
@@ -107,7 +130,8 @@ static size_t read_all(struct recording *r, struct event *out, size_t cap)
 
 static void recording__written_and_read__same_events_and_header(void **state)
 {
-    static const size_t sizes[] = { 0, 1, RECORDING_BLOCK_EVENTS, RECORDING_BLOCK_EVENTS + 1, MANY };
+    static const size_t sizes[] = { 0, 1, RECORDING_BLOCK_EVENTS, RECORDING_BLOCK_EVENTS + 1,
+                                    MANY };
     (void)state;
     char *folder = temp_folder(), *path = temp_path(folder, "run.rec");
     struct event *e = random_events(MANY, 3), *back = calloc(MANY + 1, sizeof *back);
@@ -264,7 +288,8 @@ static void recording__not_finished__part_file_is_readable(void **state)
     struct recording_writer *w;
     struct recording *r;
     struct err err = { .code = ERR_OK };
-    char *folder = temp_folder(), *path = temp_path(folder, "run.rec"), *part = temp_path(folder, "run.rec.part");
+    char *folder = temp_folder(), *path = temp_path(folder, "run.rec"),
+         *part = temp_path(folder, "run.rec.part");
     struct event *e = random_events(10, 9), back[20];
     assert_int_equal(recording_create(path, &header, &w, NULL), 0);
     assert_int_equal(recording_write(w, e, 10, NULL), 0);
@@ -309,7 +334,8 @@ static size_t events_in(const char *path)
 static void recording__nothing_to_record__what_was_there_stays(void **state)
 {
     (void)state;
-    char *folder = temp_folder(), *path = temp_path(folder, "run.rec"), *part = temp_path(folder, "run.rec.part");
+    char *folder = temp_folder(), *path = temp_path(folder, "run.rec"),
+         *part = temp_path(folder, "run.rec.part");
     record(path, 0, 0); /* nothing was there */
     assert_int_equal(events_in(path), 0);
     record(path, 10, 0);
@@ -328,12 +354,19 @@ static void recording__nothing_to_record__what_was_there_stays(void **state)
 }
 
 /* What is at path.part: nothing is lost of it that is worth anything. */
-static void recording__part_that_is_there__kept_under_another_name_if_it_holds_anything(void **state)
+static void
+recording__part_that_is_there__kept_under_another_name_if_it_holds_anything(void **state)
 {
-    static const struct { const char *text; size_t events; bool kept; } rows[] = { { "", 0, false }, { NULL, 0, false }, { NULL, 5, true }, { "notes", 0, true } };
+    static const struct {
+        const char *text;
+        size_t events;
+        bool kept;
+    } rows[] = { { "", 0, false }, { NULL, 0, false }, { NULL, 5, true }, { "notes", 0, true } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        char *folder = temp_folder(), *path = temp_path(folder, "run.rec"), *part = temp_path(folder, "run.rec.part"), *first = temp_path(folder, "run.rec.part.1"),
+        char *folder = temp_folder(), *path = temp_path(folder, "run.rec"),
+             *part = temp_path(folder, "run.rec.part"),
+             *first = temp_path(folder, "run.rec.part.1"),
              *second = temp_path(folder, "run.rec.part.2");
         print_message("  row %zu\n", i);
         FILE *f = fopen(rows[i].text ? part : path, "w");
@@ -362,7 +395,8 @@ static void recording__part_that_is_there__kept_under_another_name_if_it_holds_a
     }
 }
 
-/* Processes that record to one name, over and over: each is refused or finishes, and what is there is whole at any time. */
+/* Processes that record to one name, over and over: each is refused or finishes, and what is there
+ * is whole at any time. */
 static void recording__many_at_once__a_finished_file_is_never_written_to(void **state)
 {
     enum { PROCESSES = 4, ROUNDS = 150 };
@@ -375,7 +409,8 @@ static void recording__many_at_once__a_finished_file_is_never_written_to(void **
         for (int i = 0; pid == 0 && i < ROUNDS; i++) {
             struct recording_writer *w;
             struct event *e = random_events(4, 9);
-            if (recording_create(path, &header, &w, NULL) == 0 && (recording_write(w, e, 3, NULL) < 0 || recording_finish(w, &end_info, NULL) < 0))
+            if (recording_create(path, &header, &w, NULL) == 0 &&
+                (recording_write(w, e, 3, NULL) < 0 || recording_finish(w, &end_info, NULL) < 0))
                 _exit(1);
             free(e);
         }
@@ -400,7 +435,8 @@ static void recording__disk_full__error_and_what_was_written_stays(void **state)
     struct recording_writer *w;
     struct recording *r;
     struct err err = { .code = ERR_OK };
-    char *folder = temp_folder(), *path = temp_path(folder, "run.rec"), *part = temp_path(folder, "run.rec.part");
+    char *folder = temp_folder(), *path = temp_path(folder, "run.rec"),
+         *part = temp_path(folder, "run.rec.part");
     struct event *e = random_events(MANY, 9), *back = calloc(MANY, sizeof *back);
     assert_int_equal(recording_create(path, &header, &w, NULL), 0);
     assert_int_equal(recording_write(w, e, RECORDING_BLOCK_EVENTS, NULL), 0);
@@ -428,18 +464,27 @@ static void recording__disk_full__error_and_what_was_written_stays(void **state)
 
 static void recording__no_recording__refused(void **state)
 {
-    static const struct { const char *name; const char *bytes; size_t len; } rows[] = {
+    static const struct {
+        const char *name;
+        const char *bytes;
+        size_t len;
+    } rows[] = {
         { "empty", "", 0 },
         { "text", "hello, world, this is no recording", 34 },
         { "magic only", "PROBEREC", 8 },
-        { "magic and nothing sensible", "PROBEREC\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377", 32 },
+        { "magic and nothing sensible",
+          "PROBEREC\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377\377"
+          "\377\377\377\377",
+          32 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct recording *r = NULL;
         struct err err = { .code = ERR_OK };
         print_message("  %s\n", rows[i].name);
-        assert_int_equal(recording_open_bytes((const uint8_t *)rows[i].bytes, rows[i].len, &r, &err), -ERR_FORMAT);
+        assert_int_equal(
+            recording_open_bytes((const uint8_t *)rows[i].bytes, rows[i].len, &r, &err),
+            -ERR_FORMAT);
         assert_null(r);
         assert_string_not_equal(err.hint, "");
     }
@@ -459,7 +504,10 @@ static void replay_into(struct recording *r, struct memory_sink *json, struct me
     int n;
     const struct event *all = sample_events(&n_all);
     assert_int_equal(symbols_open(FIXTURES "small-le.elf", &s, NULL), 0);
-    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = symbols_range, .resolve_ctx = s }, &t, NULL), 0);
+    assert_int_equal(
+        calltree_new(&(struct calltree_config){ .resolve = symbols_range, .resolve_ctx = s }, &t,
+                     NULL),
+        0);
     filter_init(&f, &(struct filter_config){ .exclude_interrupts = true });
     for (;;) {
         n = r ? recording_read(r, events, 7, NULL) : (int)(n_all - at < 7 ? n_all - at : 7);
@@ -504,7 +552,8 @@ static void recording__replayed__same_result_as_live(void **state)
     temp_remove(folder);
 }
 
-/* Call, work, return: what compresses in practice. Two bytes an event at most, or disks fill in days. */
+/* Call, work, return: what compresses in practice. Two bytes an event at most, or disks fill in
+ * days. */
 static void recording__usual_events__compress_well(void **state)
 {
     (void)state;
@@ -514,10 +563,16 @@ static void recording__usual_events__compress_well(void **state)
     size_t len;
     for (size_t i = 0; i < 100000; i++) {
         uint32_t site = 0x8c010000 + 0x20 * (uint32_t)(i / 2 % 7);
-        e[i] = (struct event){ .kind = i % 2 ? EVENT_RETURN : EVENT_CALL, .pc = i % 2 ? 0x8c012060 : site,
-                               .target = i % 2 ? site + 4 : 0x8c012000, .sp = 0x8cff0000, .c1 = i * 40 + below(&seed, 8),
-                               .c2 = i / 100, .time_cycles = i * 130, .host_ns = i / 64 * 100000 };
-        e[i].flags = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_SP | EVENT_HAS_TIME;
+        e[i] = (struct event){ .kind = i % 2 ? EVENT_RETURN : EVENT_CALL,
+                               .pc = i % 2 ? 0x8c012060 : site,
+                               .target = i % 2 ? site + 4 : 0x8c012000,
+                               .sp = 0x8cff0000,
+                               .c1 = i * 40 + below(&seed, 8),
+                               .c2 = i / 100,
+                               .time_cycles = i * 130,
+                               .host_ns = i / 64 * 100000 };
+        e[i].flags = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_SP |
+                     EVENT_HAS_TIME;
     }
     write_file(path, e, 100000);
     free(load(path, &len));
@@ -531,8 +586,11 @@ static void recording__usual_events__compress_well(void **state)
 static void recording__crc__standard_check_value(void **state)
 {
     (void)state;
-    assert_int_equal(recording_crc(0, (const uint8_t *)"123456789", 9), 0xCBF43926); /* CRC-32's own test vector */
-    assert_int_equal(recording_crc(recording_crc(0, (const uint8_t *)"1234", 4), (const uint8_t *)"56789", 5), 0xCBF43926);
+    /* CRC-32's own test vector */
+    assert_int_equal(recording_crc(0, (const uint8_t *)"123456789", 9), 0xCBF43926);
+    assert_int_equal(
+        recording_crc(recording_crc(0, (const uint8_t *)"1234", 4), (const uint8_t *)"56789", 5),
+        0xCBF43926);
 }
 
 int main(void)
@@ -545,7 +603,8 @@ int main(void)
         cmocka_unit_test(recording__bytes_behind_the_end__reported),
         cmocka_unit_test(recording__not_finished__part_file_is_readable),
         cmocka_unit_test(recording__nothing_to_record__what_was_there_stays),
-        cmocka_unit_test(recording__part_that_is_there__kept_under_another_name_if_it_holds_anything),
+        cmocka_unit_test(
+            recording__part_that_is_there__kept_under_another_name_if_it_holds_anything),
         cmocka_unit_test(recording__many_at_once__a_finished_file_is_never_written_to),
         cmocka_unit_test(recording__disk_full__error_and_what_was_written_stays),
         cmocka_unit_test(recording__no_recording__refused),

@@ -9,15 +9,18 @@
 #include "tests/profiler/sample.h"
 #include "tests/profiler/sink.h"
 
-typedef int reporter(const struct profile *p, const struct report_options *o, const struct text_sink *out);
+typedef int reporter(const struct profile *p, const struct report_options *o,
+                     const struct text_sink *out);
 
-static int summary(const struct profile *p, const struct report_options *o, const struct text_sink *out)
+static int summary(const struct profile *p, const struct report_options *o,
+                   const struct text_sink *out)
 {
     report_summary(p, o, out);
     return 0;
 }
 
-static void expect(reporter *report, const struct profile *p, const struct report_options *o, const char *text)
+static void expect(reporter *report, const struct profile *p, const struct report_options *o,
+                   const char *text)
 {
     struct memory_sink m = { 0 };
     assert_int_equal(report(p, o, sink_to(&m)), 0);
@@ -67,14 +70,22 @@ static void report__sample__tree(void **state)
     profile_free(p);
 }
 
-/* Everything takes twice its estimate, +- 0.5 of it; list.c:walk three times, +- 0.3. 0: nothing is known beyond the estimate. */
+/* Everything takes twice its estimate, +- 0.5 of it; list.c:walk three times, +- 0.3. 0: nothing is
+ * known beyond the estimate. */
 static struct profile *estimated_profile(uint64_t measurements)
 {
     struct profile *p = sample_profile();
-    const struct event e[] = { { .kind = EVENT_RATE, .c1 = 7000000, .c2 = 1, .amount = 1 }, /* an earlier set */
-                               { .kind = EVENT_RATE, .c1 = measurements ? 2000000 : 1000000, .c2 = 500000, .amount = measurements,
+    /* an earlier set */
+    const struct event e[] = { { .kind = EVENT_RATE, .c1 = 7000000, .c2 = 1, .amount = 1 },
+                               { .kind = EVENT_RATE,
+                                 .c1 = measurements ? 2000000 : 1000000,
+                                 .c2 = 500000,
+                                 .amount = measurements,
                                  .vector = EVENT_BY_STAMPS },
-                               { .kind = EVENT_RATE, .flags = EVENT_HAS_PC | EVENT_HAS_TARGET, .c1 = 3000000, .c2 = 300000 } };
+                               { .kind = EVENT_RATE,
+                                 .flags = EVENT_HAS_PC | EVENT_HAS_TARGET,
+                                 .c1 = 3000000,
+                                 .c2 = 300000 } };
     struct rates r = { .given = false };
     size_t k = 0;
     while (k < p->nfunctions && strcmp(report_shown(p, k), "list.c:walk"))
@@ -119,18 +130,20 @@ static void report__estimated_counter__corrected_alike_everywhere_with_its_sprea
            "     1     30     30   0.4      0      0      └─tree.c:walk\n"
            "     1    110    310   4.4      1      3  interrupt 0x8c000600\n"
            "     1    200    200   2.8      2      2  └─list::walk(node*, int)\n");
-    expect(summary, p, &(struct report_options){ 0 },
-           "total     11 hits in 1 pass\n"
-           "C1        7,035 elapsed-time cycles\n"
-           "C2        50 icache-miss\n"
-           "estimate  C1: a cycle table, corrected x2.81 by 12 time stamps;\n"
-           "          with 95 % probability the true C1 is within +- percent of it\n"
-           "coverage  22 events, 0 lost, 1 doubtful\n"
-           "          ? marks what may in part belong to a neighbour; ?% is how much of it at most\n"
-           "time      5,000 target cycles, 2.5 s on the host\n"
-           "slow-down 2.5x (agent +1.0, moving events +0.5)\n");
+    expect(
+        summary, p, &(struct report_options){ 0 },
+        "total     11 hits in 1 pass\n"
+        "C1        7,035 elapsed-time cycles\n"
+        "C2        50 icache-miss\n"
+        "estimate  C1: a cycle table, corrected x2.81 by 12 time stamps;\n"
+        "          with 95 % probability the true C1 is within +- percent of it\n"
+        "coverage  22 events, 0 lost, 1 doubtful\n"
+        "          ? marks what may in part belong to a neighbour; ?% is how much of it at most\n"
+        "time      5,000 target cycles, 2.5 s on the host\n"
+        "slow-down 2.5x (agent +1.0, moving events +0.5)\n");
     for (size_t k = 0; k < p->nfunctions; k++)
-        p->functions[k].cache_line = PROFILE_NOT_CACHED; /* a part without a cache: the column goes */
+        p->functions[k].cache_line =
+            PROFILE_NOT_CACHED; /* a part without a cache: the column goes */
     report_functions(p, &(struct report_options){ 0 }, sink_to(&m));
     assert_non_null(strstr(sink_text(&m), "C1%   +-%  C1+ch     C2  C2+ch   ?%  function\n"));
     sink_free(&m);
@@ -161,7 +174,9 @@ static void report__threshold__rows_that_meet_it_and_a_count(void **state)
     expect(report_functions, p, &o,
            "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
            "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
-           "     2  18.2   2035  81.4   2035     42     42     1       list.c:walk\n" /* both are named walk: by cost */
+           "     2  18.2   2035  81.4   2035     42     42     1       list.c:walk\n" /* both are
+                                                                                         named walk:
+                                                                                         by cost */
            "     2  18.2     35   1.4   2070      0     42     4       list_sum\n"
            "     2  18.2     35   1.4     35      1      1     5       tree.c:walk\n"
            "5 functions outside of the hits threshold not shown\n");
@@ -200,7 +215,8 @@ static void report__color__doubtful_values_red_and_nothing_else(void **state)
     struct profile *p = sample_profile();
     report_functions(p, &(struct report_options){ .color = true }, sink_to(&m));
     const char *text = sink_text(&m);
-    assert_non_null(strstr(text, "\033[31m     1   9.1    145   5.8   2345      2     47     8   20 ?main\033[0m\n"));
+    assert_non_null(strstr(
+        text, "\033[31m     1   9.1    145   5.8   2345      2     47     8   20 ?main\033[0m\n"));
     assert_non_null(strstr(text, "\n     2  18.2   2035")); /* not doubtful: no colour */
     sink_free(&m);
     report_functions(p, &(struct report_options){ 0 }, sink_to(&m));
@@ -217,7 +233,8 @@ static void report__all__functions_never_hit_too(void **state)
     struct profile *p = sample_profile();
     assert_int_equal(symbols_open(FIXTURES "small-le.elf", &s, NULL), 0);
     report_functions(p, &(struct report_options){ .all = true, .symbols = s }, sink_to(&m));
-    assert_non_null(strstr(sink_text(&m), "     0   0.0      0   0.0      0      0      0     -       plain\n"));
+    assert_non_null(strstr(sink_text(&m),
+                           "     0   0.0      0   0.0      0      0      0     -       plain\n"));
     assert_non_null(strstr(sink_text(&m), "  start\n"));
     const char *main_row = strstr(sink_text(&m), "?main\n");
     assert_non_null(main_row);
@@ -231,14 +248,15 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
 {
     (void)state;
     struct profile *p = sample_profile();
-    expect(summary, p, &(struct report_options){ 0 },
-           "total     11 hits in 1 pass\n"
-           "C1        2,500 elapsed-time cycles\n"
-           "C2        50 icache-miss\n"
-           "coverage  22 events, 0 lost, 1 doubtful\n"
-           "          ? marks what may in part belong to a neighbour; ?% is how much of it at most\n"
-           "time      5,000 target cycles, 2.5 s on the host\n"
-           "slow-down 2.5x (agent +1.0, moving events +0.5)\n");
+    expect(
+        summary, p, &(struct report_options){ 0 },
+        "total     11 hits in 1 pass\n"
+        "C1        2,500 elapsed-time cycles\n"
+        "C2        50 icache-miss\n"
+        "coverage  22 events, 0 lost, 1 doubtful\n"
+        "          ? marks what may in part belong to a neighbour; ?% is how much of it at most\n"
+        "time      5,000 target cycles, 2.5 s on the host\n"
+        "slow-down 2.5x (agent +1.0, moving events +0.5)\n");
     p->info.lost = 1234567;
     p->info.lost_is_bound = true;
     p->info.gap_c1 = 250;
@@ -262,7 +280,8 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
            "C2        50 icache-miss\n"
            "coverage  22 events, 0 lost, 0 doubtful\n"
            "          the board was away 2 times: what ran then is not in here\n");
-    p->info.note = "shinobi: the routine sbIrqHandler was patched; 3 places are not traced: BL is set there, or they are in ROM";
+    p->info.note = "shinobi: the routine sbIrqHandler was patched; 3 places are not traced: BL is "
+                   "set there, or they are in ROM";
     p->info.counter[0].name = "bus-cycles"; /* says its unit itself */
     struct memory_sink list = { 0 };
     report_functions(p, &(struct report_options){ 0 }, sink_to(&list));
@@ -271,8 +290,9 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
     struct memory_sink m = { 0 };
     report_summary(p, &(struct report_options){ 0 }, sink_to(&m));
     assert_non_null(strstr(sink_text(&m), "C1        2,500 bus-cycles\n"));
-    assert_non_null(strstr(sink_text(&m), "note      shinobi: the routine sbIrqHandler was patched; 3 places are not\n"
-                                          "          traced: BL is set there, or they are in ROM\n"));
+    assert_non_null(strstr(
+        sink_text(&m), "note      shinobi: the routine sbIrqHandler was patched; 3 places are not\n"
+                       "          traced: BL is set there, or they are in ROM\n"));
     sink_free(&m);
     profile_free(p);
 }
@@ -284,14 +304,20 @@ static void report__statistical__hits_only(void **state)
     assert_int_equal(profile_new(&p, NULL), 0);
     p->type = PROFILE_STATISTICAL;
     p->functions = arena_alloc(&p->arena, sizeof *p->functions);
-    p->functions[0] = (struct profile_function){ .name = "walk", .linkage = "", .qualified = "", .low = 0x20, .high = 0x40,
-                                                 .hits = 123456, .cache_line = 1 };
+    p->functions[0] = (struct profile_function){ .name = "walk",
+                                                 .linkage = "",
+                                                 .qualified = "",
+                                                 .low = 0x20,
+                                                 .high = 0x40,
+                                                 .hits = 123456,
+                                                 .cache_line = 1 };
     p->nfunctions = 1;
     p->total_hits = 123456;
     expect(report_functions, p, &(struct report_options){ 0 },
            "  hits hits%    +- cache  function\n"
            "123.5k   100  0.00     1  walk\n");
-    expect(report_tree, p, &(struct report_options){ 0 }, "a statistical profile has no call paths\n");
+    expect(report_tree, p, &(struct report_options){ 0 },
+           "a statistical profile has no call paths\n");
     expect(summary, p, &(struct report_options){ 0 }, "total     123,456 hits (samples)\n");
     profile_free(p);
 }
@@ -314,7 +340,8 @@ static void report__nothing_hit__says_so(void **state)
     (void)state;
     struct profile *p;
     assert_int_equal(profile_new(&p, NULL), 0);
-    expect(report_functions, p, &(struct report_options){ 0 }, "  hits hits% cache  function\nno function was hit\n");
+    expect(report_functions, p, &(struct report_options){ 0 },
+           "  hits hits% cache  function\nno function was hit\n");
     expect(report_tree, p, &(struct report_options){ 0 }, "  hits  call path\n");
     profile_free(p);
 }
@@ -345,12 +372,22 @@ static struct profile *deep_profile(uint32_t depth)
         int n = snprintf(name, sizeof name, "space::outer<int, std::vector<%u> >::", i);
         memset(name + n, 'x', (i * 7) % 300);
         strcpy(name + n + (i * 7) % 300, "(int, char const*) const");
-        p->functions[i] = (struct profile_function){ .name = arena_str(&p->arena, name), .linkage = "", .qualified = "",
-                                                     .hits = UINT64_MAX / (i + 1), .c1 = UINT64_MAX / (i + 1),
-                                                     .c1_children = UINT64_MAX, .c2 = 99999 + i, .c2_children = 1000000 + i,
-                                                     .cache_line = 255, .doubtful = i % 2 };
-        p->nodes[i] = (struct profile_node){ .parent = i ? i - 1 : PROFILE_NO_PARENT, .function = i, .hits = 1, .c1 = i,
-                                             .c1_children = UINT64_MAX - i, .doubtful = i % 3 == 0 };
+        p->functions[i] = (struct profile_function){ .name = arena_str(&p->arena, name),
+                                                     .linkage = "",
+                                                     .qualified = "",
+                                                     .hits = UINT64_MAX / (i + 1),
+                                                     .c1 = UINT64_MAX / (i + 1),
+                                                     .c1_children = UINT64_MAX,
+                                                     .c2 = 99999 + i,
+                                                     .c2_children = 1000000 + i,
+                                                     .cache_line = 255,
+                                                     .doubtful = i % 2 };
+        p->nodes[i] = (struct profile_node){ .parent = i ? i - 1 : PROFILE_NO_PARENT,
+                                             .function = i,
+                                             .hits = 1,
+                                             .c1 = i,
+                                             .c1_children = UINT64_MAX - i,
+                                             .doubtful = i % 3 == 0 };
     }
     return p;
 }
@@ -385,7 +422,8 @@ static void report__no_memory__is_an_error_and_nothing_is_shown(void **state)
     getrlimit(RLIMIT_AS, &old);
     none = (struct rlimit){ 0, old.rlim_max };
     setrlimit(RLIMIT_AS, &none);
-    int functions = report_functions(p, &(struct report_options){ 0 }, sink_to(&m)), tree = report_tree(p, &(struct report_options){ 0 }, sink_to(&m));
+    int functions = report_functions(p, &(struct report_options){ 0 }, sink_to(&m)),
+        tree = report_tree(p, &(struct report_options){ 0 }, sink_to(&m));
     setrlimit(RLIMIT_AS, &old);
     assert_int_equal(functions, -ERR_NOMEM);
     assert_int_equal(tree, -ERR_NOMEM);
@@ -411,10 +449,22 @@ static void report__sums_that_do_not_add_up__columns_hold(void **state)
 
 static void report_number__six_columns__exact_while_it_can(void **state)
 {
-    static const struct { unsigned long long value; const char *text; } rows[] = {
-        { 0, "0" }, { 99999, "99999" }, { 100000, "100.0k" }, { 123456, "123.5k" }, { 999949, "999.9k" },
-        { 999950, "1.000M" }, { 1234567, "1.235M" }, { 9999499, "9.999M" }, { 9999500, "10.00M" }, { 99994999, "99.99M" },
-        { 99995000, "100.0M" }, { 999950000, "1.000G" }, { 18446744073709551615ull, "18.45E" } };
+    static const struct {
+        unsigned long long value;
+        const char *text;
+    } rows[] = { { 0, "0" },
+                 { 99999, "99999" },
+                 { 100000, "100.0k" },
+                 { 123456, "123.5k" },
+                 { 999949, "999.9k" },
+                 { 999950, "1.000M" },
+                 { 1234567, "1.235M" },
+                 { 9999499, "9.999M" },
+                 { 9999500, "10.00M" },
+                 { 99994999, "99.99M" },
+                 { 99995000, "100.0M" },
+                 { 999950000, "1.000G" },
+                 { 18446744073709551615ull, "18.45E" } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char buf[32];
@@ -428,12 +478,21 @@ static void report_number__six_columns__exact_while_it_can(void **state)
 
 static void report_sort__every_column__orders_rows(void **state)
 {
-    static const struct { const char *text; bool reverse; const char *first, *last; } rows[] = {
-        { "c1", false, "list.c:walk", "tree_depth" },       { "C1", true, "tree_depth", "list.c:walk" },
-        { "hits", false, "list.c:walk", "tree_depth" },     { "c1+children", false, "main", "tree.c:walk" },
-        { "c1-children", true, "tree.c:walk", "main" },     { "c2", false, "list.c:walk", "tree_depth" },
-        { "c2+children", false, "main", "tree_depth" },     { "line", false, "list::walk(node*, int)", "0xac000000" },
-        { "name", false, "0xac000000", "tree_depth" },     { "address", false, "interrupt 0x8c000600", "0xac000000" },
+    static const struct {
+        const char *text;
+        bool reverse;
+        const char *first, *last;
+    } rows[] = {
+        { "c1", false, "list.c:walk", "tree_depth" },
+        { "C1", true, "tree_depth", "list.c:walk" },
+        { "hits", false, "list.c:walk", "tree_depth" },
+        { "c1+children", false, "main", "tree.c:walk" },
+        { "c1-children", true, "tree.c:walk", "main" },
+        { "c2", false, "list.c:walk", "tree_depth" },
+        { "c2+children", false, "main", "tree_depth" },
+        { "line", false, "list::walk(node*, int)", "0xac000000" },
+        { "name", false, "0xac000000", "tree_depth" },
+        { "address", false, "interrupt 0x8c000600", "0xac000000" },
     };
     (void)state;
     struct profile *p = sample_profile();

@@ -14,12 +14,18 @@
 
 static void report_names__one_too_long__gives_way_where_it_hurts_least(void **state)
 {
-    static const struct { const char *name; size_t columns; const char *text; } rows[] = {
+    static const struct {
+        const char *name;
+        size_t columns;
+        const char *text;
+    } rows[] = {
         { "main", 10, "main" },
         { "std::vector<int, std::allocator<int> >::push_back(int&&)", 60,
           "std::vector<int, std::allocator<int> >::push_back(int&&)" },
-        { "std::vector<int, std::allocator<int> >::push_back(int&&)", 40, "std::vector<..>::push_back(int&&)" },
-        { "std::vector<int, std::allocator<int> >::push_back(int&&)", 30, "std::vector<..>::push_back(..)" },
+        { "std::vector<int, std::allocator<int> >::push_back(int&&)", 40,
+          "std::vector<..>::push_back(int&&)" },
+        { "std::vector<int, std::allocator<int> >::push_back(int&&)", 30,
+          "std::vector<..>::push_back(..)" },
         { "std::vector<int, std::allocator<int> >::push_back(int&&)", 20, "..::push_back(..)" },
         { "std::vector<int, std::allocator<int> >::push_back(int&&)", 10, NULL },
         { "list::operator<(list const&, list const&)", 25, "list::operator<(..)" },
@@ -27,7 +33,9 @@ static void report_names__one_too_long__gives_way_where_it_hurts_least(void **st
         { "a_very_long_c_name_that_ends_differently_1", 20, "a_very_long_..ntly_1" },
         { "b\033[31mad", 20, "b?[31mad" },
         { "b\xff\x80", 20, "b??" },
-        { "b\xc2\x9b" "31m", 20, "b??31m" },
+        { "b\xc2\x9b"
+          "31m",
+          20, "b??31m" },
         { "caf\xc3\xa9", 20, "caf\xc3\xa9" },
         { "x", 1, "x" },
     };
@@ -63,14 +71,19 @@ static void check(const struct expected *rows, size_t n, size_t columns)
 static void report_names__alike_when_shortened__show_what_differs(void **state)
 {
     (void)state;
-    static const struct expected templates[] = {
-        { "Filter<int, 8>::run(int)", ".., 8>::run(..)" }, { "Filter<float, 4>::run(float)", ".., 4>::run(..)" }, { "main", "main" } };
-    static const struct expected overloads[] = {
-        { "shape::draw(int)", "shape::draw(int)" }, { "shape::draw(char const*)", "shape::dra..nst*)" } };
+    static const struct expected templates[] = { { "Filter<int, 8>::run(int)", ".., 8>::run(..)" },
+                                                 { "Filter<float, 4>::run(float)",
+                                                   ".., 4>::run(..)" },
+                                                 { "main", "main" } };
+    static const struct expected overloads[] = { { "shape::draw(int)", "shape::draw(int)" },
+                                                 { "shape::draw(char const*)",
+                                                   "shape::dra..nst*)" } };
     static const struct expected files[] = {
-        { "a_function_of_the_first.c:helper", "a_functi..elper" }, { "b_function_of_the_first.c:helper", "b_functi..elper" } };
-    static const struct expected middles[] = {
-        { "read_the_left_sensor_value", "r..e@8c010000" }, { "read_the_rear_sensor_value", "r..e@8c010020" } };
+        { "a_function_of_the_first.c:helper", "a_functi..elper" },
+        { "b_function_of_the_first.c:helper", "b_functi..elper" }
+    };
+    static const struct expected middles[] = { { "read_the_left_sensor_value", "r..e@8c010000" },
+                                               { "read_the_rear_sensor_value", "r..e@8c010020" } };
     check(templates, ARRAY_LEN(templates), 15);
     check(overloads, ARRAY_LEN(overloads), 17);
     check(files, ARRAY_LEN(files), 15);
@@ -81,7 +94,9 @@ static void report_names__alike_when_shortened__show_what_differs(void **state)
 static void report_names__namesakes__told_apart_by_address(void **state)
 {
     (void)state;
-    static const struct expected rows[] = { { "walk", "walk@8c010000" }, { "walk", "walk@8c010020" }, { "wall", "wall" } };
+    static const struct expected rows[] = { { "walk", "walk@8c010000" },
+                                            { "walk", "walk@8c010020" },
+                                            { "wall", "wall" } };
     check(rows, ARRAY_LEN(rows), 20);
 }
 
@@ -94,11 +109,14 @@ static uint32_t random_u32(uint64_t *seed)
 /* Names of few pieces, so that most of them have relatives. */
 static void random_name(uint64_t *seed, char *out, size_t cap)
 {
-    static const char *const piece[] = { "Filter", "<int, 8>", "<float, 4>", "::", "run", "(int)", "(..)", "..", "operator<", "walk", "\xc3\xa9", "~", " const" };
+    static const char *const piece[] = { "Filter",   "<int, 8>", "<float, 4>", "::",        "run",
+                                         "(int)",    "(..)",     "..",         "operator<", "walk",
+                                         "\xc3\xa9", "~",        " const" };
     size_t n = 1 + random_u32(seed) % 12;
     out[0] = '\0';
     for (size_t i = 0; i < n; i++)
-        snprintf(out + strlen(out), cap - strlen(out), "%s", piece[random_u32(seed) % ARRAY_LEN(piece)]);
+        snprintf(out + strlen(out), cap - strlen(out), "%s",
+                 piece[random_u32(seed) % ARRAY_LEN(piece)]);
 }
 
 static void report_names__random_names_in_any_columns__never_two_alike(void **state)
@@ -120,7 +138,8 @@ static void report_names__random_names_in_any_columns__never_two_alike(void **st
         for (size_t c = LEAST; c < MOST; c++)
             for (size_t i = 0; i < NAMES; i++)
                 for (size_t k = 0; k < i; k++)
-                    if (!strcmp(text[c - LEAST][i], text[random_u32(&seed) % (MOST - LEAST)][k]) || !strcmp(text[c - LEAST][i], text[c - LEAST][k]))
+                    if (!strcmp(text[c - LEAST][i], text[random_u32(&seed) % (MOST - LEAST)][k]) ||
+                        !strcmp(text[c - LEAST][i], text[c - LEAST][k]))
                         fail_msg("round %d, %zu columns: %s", round, c, text[c - LEAST][i]);
         report_names_free(t);
     }

@@ -12,9 +12,14 @@
 
 enum { MS = 1000000 };
 
-static void feed(struct sampling *s, uint8_t kind, uint8_t cause, uint64_t at_ms, uint64_t amount, uint32_t flags)
+static void feed(struct sampling *s, uint8_t kind, uint8_t cause, uint64_t at_ms, uint64_t amount,
+                 uint32_t flags)
 {
-    sampling_feed(s, &(struct event){ .kind = kind, .cause = cause, .host_ns = at_ms * MS, .amount = amount, .flags = flags });
+    sampling_feed(s, &(struct event){ .kind = kind,
+                                      .cause = cause,
+                                      .host_ns = at_ms * MS,
+                                      .amount = amount,
+                                      .flags = flags });
 }
 
 static void sampling__looks_at_a_rate__rate_misses_and_sleep_are_counted(void **state)
@@ -73,16 +78,20 @@ static void sampling__a_trace__is_none_of_its_business(void **state)
 /* Origin: worked out by hand from the formula with z = 1.96. */
 static void interval__known_counts__known_ends(void **state)
 {
-    static const struct { uint64_t hits, total; double low, high; } rows[] = {
-        { 0, 10, 0, 0.2775 }, { 10, 10, 0.7225, 1 }, { 5, 10, 0.2366, 0.7634 }, { 50, 100, 0.4038, 0.5962 }, { 1, 1000, 0.00018, 0.00565 },
-        { 0, 0, 0, 1 },
+    static const struct {
+        uint64_t hits, total;
+        double low, high;
+    } rows[] = {
+        { 0, 10, 0, 0.2775 },        { 10, 10, 0.7225, 1 },         { 5, 10, 0.2366, 0.7634 },
+        { 50, 100, 0.4038, 0.5962 }, { 1, 1000, 0.00018, 0.00565 }, { 0, 0, 0, 1 },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         double low, high;
         sampling_interval(rows[k].hits, rows[k].total, &low, &high);
         if (fabs(low - rows[k].low) > 0.0001 || fabs(high - rows[k].high) > 0.0001)
-            fail_msg("%llu of %llu: %f to %f", (unsigned long long)rows[k].hits, (unsigned long long)rows[k].total, low, high);
+            fail_msg("%llu of %llu: %f to %f", (unsigned long long)rows[k].hits,
+                     (unsigned long long)rows[k].total, low, high);
     }
 }
 
@@ -97,7 +106,10 @@ static uint64_t next(uint64_t *s)
 /* Experiments with a known share: the interval holds it in about 95 of 100. */
 static void interval__many_experiments__holds_the_true_share_as_often_as_it_says(void **state)
 {
-    static const struct { double share; unsigned looks; } rows[] = { { 0.5, 100 }, { 0.05, 500 }, { 0.005, 2000 }, { 0.98, 1000 } };
+    static const struct {
+        double share;
+        unsigned looks;
+    } rows[] = { { 0.5, 100 }, { 0.05, 500 }, { 0.005, 2000 }, { 0.98, 1000 } };
     enum { EXPERIMENTS = 2000 };
     (void)state;
     uint64_t rng = 88172645463325252ull;
@@ -111,7 +123,8 @@ static void interval__many_experiments__holds_the_true_share_as_often_as_it_says
             sampling_interval(hits, rows[k].looks, &low, &high);
             holds += low <= rows[k].share && rows[k].share <= high;
         }
-        print_message("  share %.3f, %u looks: held in %.1f %%\n", rows[k].share, rows[k].looks, 100.0 * holds / EXPERIMENTS);
+        print_message("  share %.3f, %u looks: held in %.1f %%\n", rows[k].share, rows[k].looks,
+                      100.0 * holds / EXPERIMENTS);
         assert_in_range(holds, EXPERIMENTS * 93 / 100, EXPERIMENTS * 98 / 100);
     }
 }

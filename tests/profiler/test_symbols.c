@@ -27,9 +27,15 @@ static struct symbols *open_fixture(const char *name)
 
 static void symbols__functions__sorted_sized_and_named(void **state)
 {
-    static const struct { const char *name, *linkage; uint64_t low, high; const char *file; int line; } rows[] = {
+    static const struct {
+        const char *name, *linkage;
+        uint64_t low, high;
+        const char *file;
+        int line;
+    } rows[] = {
         { "start", "start", 0x8c010000, 0x8c010010, NULL, 0 }, /* no size: up to the next */
-        { "plain", "plain", 0x8c010010, 0x8c01001a, NULL, 0 }, /* also_plain, weak, gives way; loop is inside */
+        /* also_plain, weak, gives way; loop is inside */
+        { "plain", "plain", 0x8c010010, 0x8c01001a, NULL, 0 },
         { "list::walk(node*, int)", "_ZN4list4walkEP4nodei", 0x8c01001a, 0x8c01001e, NULL, 0 },
         { "walk", "walk", 0x8c010020, 0x8c010088, "/src/list.c", 10 },
         { "list_sum", "list_sum", 0x8c010088, 0x8c0100b0, "/src/list.c", 20 },
@@ -75,7 +81,8 @@ static void symbols__image__has_sections_entry_and_build_id(void **state)
     assert_true(im->sections[0].code);
     assert_false(im->sections[0].writable);
     assert_int_equal(im->sections[0].addr, 0x8c010000);
-    assert_int_equal(im->sections[0].data[0] | im->sections[0].data[1] << 8, 0xd002); /* mov.l @(8,pc),r0 */
+    /* mov.l @(8,pc),r0 */
+    assert_int_equal(im->sections[0].data[0] | im->sections[0].data[1] << 8, 0xd002);
     const struct image_section *bss = &im->sections[1];
     assert_string_equal(bss->name, ".bss");
     assert_null(bss->data);
@@ -102,7 +109,8 @@ static void symbols__big_endian__read_alike(void **state)
     assert_int_equal(symbols_nfunctions(s), 2);
     assert_string_equal(symbols_function(s, 0)->name, "walk");
     assert_int_equal(symbols_function(s, 0)->high, 0x8c010068);
-    assert_int_equal(im->sections[0].data[0] << 8 | im->sections[0].data[1], 0x2fe6); /* mov.l r14,@-r15 */
+    /* mov.l r14,@-r15 */
+    assert_int_equal(im->sections[0].data[0] << 8 | im->sections[0].data[1], 0x2fe6);
     assert_true(symbols_line(s, 0x8c010000, &file, &line));
     assert_string_equal(file, "/src/list.c");
     assert_int_equal(line, 11);
@@ -145,17 +153,14 @@ static void symbols__leading_underscores__names_found_without(void **state)
 
 static void symbols__find__by_any_address_of_a_function(void **state)
 {
-    static const struct { uint64_t addr; const char *text; } rows[] = {
-        { 0x8c010000, "start" },
-        { 0x8c01000f, "start+0xf" },
-        { 0x8c010012, "plain+0x2" },
+    static const struct {
+        uint64_t addr;
+        const char *text;
+    } rows[] = {
+        { 0x8c010000, "start" },      { 0x8c01000f, "start+0xf" },  { 0x8c010012, "plain+0x2" },
         { 0x8c01001e, "0x8c01001e" }, /* padding between functions */
-        { 0x8c010114, "main" },
-        { 0x8c01011c, "main+0x8" },
-        { 0x8c01014f, "main+0x3b" },
-        { 0x8c010150, "0x8c010150" },
-        { 0x8c00ffff, "0x8c00ffff" },
-        { 0, "0x00000000" },
+        { 0x8c010114, "main" },       { 0x8c01011c, "main+0x8" },   { 0x8c01014f, "main+0x3b" },
+        { 0x8c010150, "0x8c010150" }, { 0x8c00ffff, "0x8c00ffff" }, { 0, "0x00000000" },
     };
     (void)state;
     struct symbols *s = open_fixture("small-le.elf");
@@ -166,10 +171,7 @@ static void symbols__find__by_any_address_of_a_function(void **state)
     symbols_close(s);
 }
 
-static uint64_t without_area(uint64_t addr)
-{
-    return addr & 0x1fffffff;
-}
+static uint64_t without_area(uint64_t addr) { return addr & 0x1fffffff; }
 
 static void symbols__canonical__aliases_are_one_address(void **state)
 {
@@ -194,7 +196,11 @@ static void symbols__canonical__aliases_are_one_address(void **state)
 
 static void symbols__line__follows_the_line_table(void **state)
 {
-    static const struct { uint64_t addr; const char *file; int line; } rows[] = {
+    static const struct {
+        uint64_t addr;
+        const char *file;
+        int line;
+    } rows[] = {
         { 0x8c010020, "/src/list.c", 11 },
         { 0x8c01002c, "/src/list.c", 12 },
         { 0x8c010114, "/src/tree.c", 15 },
@@ -234,7 +240,12 @@ static void symbols__inlined_code__belongs_to_the_function_around_it(void **stat
 
 static void symbols__parse__addresses_as_people_write_them(void **state)
 {
-    static const struct { const char *text; int ret; uint64_t addr; const char *says; } rows[] = {
+    static const struct {
+        const char *text;
+        int ret;
+        uint64_t addr;
+        const char *says;
+    } rows[] = {
         { "0x8c010000", 0, 0x8c010000, NULL },
         { "0X0C010030", 0, 0x0c010030, NULL },
         { "4096", 0, 4096, NULL },
@@ -323,12 +334,14 @@ static void symbols__demangle__a_name_of_gigabytes_is_none(void **state)
             snprintf(last, sizeof last, "S%c_", digits[id]);
         else
             snprintf(last, sizeof last, "S%c%c_", digits[id / 36], digits[id % 36]);
-        snprintf(symbol + strlen(symbol), sizeof symbol - strlen(symbol), "1AI%s%s%sE", last, last, last);
+        snprintf(symbol + strlen(symbol), sizeof symbol - strlen(symbol), "1AI%s%s%sE", last, last,
+                 last);
     }
     print_message("  %zu bytes\n", strlen(symbol));
     assert_in_range(strlen(symbol), 200, 330);
     getrlimit(RLIMIT_CPU, &old);
-    limit = (struct rlimit){ 60, old.rlim_max }; /* SIGXCPU ends the test where it would run for minutes */
+    /* SIGXCPU ends the test where it would run for minutes */
+    limit = (struct rlimit){ 60, old.rlim_max };
     setrlimit(RLIMIT_CPU, &limit);
     assert_null(symbol_demangle(symbol));
     setrlimit(RLIMIT_CPU, &old);
@@ -340,7 +353,8 @@ static void symbols__demangle__a_name_of_gigabytes_is_none(void **state)
 
 static uint64_t low_bits(uint64_t addr) { return addr & 0xFFF; }
 
-/* Sections that overlap, contain each other, wrap and are looked for at any address: as looking through the table gives it. */
+/* Sections that overlap, contain each other, wrap and are looked for at any address: as looking
+ * through the table gives it. */
 static void symbols__sections_of_any_kind__the_first_that_holds_it(void **state)
 {
     enum { MOST = 24, ROUNDS = 2000 };
@@ -352,7 +366,8 @@ static void symbols__sections_of_any_kind__the_first_that_holds_it(void **state)
         s.image.nsections = (size_t)rand() % MOST;
         uint64_t base = round % 3 ? 0x100 : UINT64_MAX - 0x80;
         for (size_t i = 0; i < s.image.nsections; i++)
-            section[i] = (struct image_section){ .addr = base + (uint64_t)rand() % 0x100, .size = 1 + (uint64_t)rand() % 0x60 };
+            section[i] = (struct image_section){ .addr = base + (uint64_t)rand() % 0x100,
+                                                 .size = 1 + (uint64_t)rand() % 0x60 };
         assert_int_equal(symbols_index_sections(&s, NULL), 0);
         for (uint64_t addr = base - 0x20; addr != base + 0x180; addr++) {
             const struct image_section *expected = NULL;
@@ -367,7 +382,11 @@ static void symbols__sections_of_any_kind__the_first_that_holds_it(void **state)
 
 static void symbols__not_a_program__says_what_it_is(void **state)
 {
-    static const struct { const char *path; int ret; const char *says; } rows[] = {
+    static const struct {
+        const char *path;
+        int ret;
+        const char *says;
+    } rows[] = {
         { FIXTURES "nothing.elf", -ERR_NOT_FOUND, "No such file" },
         { FIXTURES "README.md", -ERR_FORMAT, "not an ELF" },
         { FIXTURES "object-le.elf", -ERR_FORMAT, "object file" },
@@ -386,8 +405,8 @@ static void symbols__not_a_program__says_what_it_is(void **state)
     }
 }
 
-/* Cut anywhere, a program is refused with an error that says so, or read as far as it is whole (its tables
- * stand at the end). */
+/* Cut anywhere, a program is refused with an error that says so, or read as far as it is whole (its
+ * tables stand at the end). */
 static void symbols__cut_at_every_length__refused_with_an_error(void **state)
 {
     (void)state;
@@ -442,7 +461,8 @@ static void symbols__damaged_bytes__no_crash(void **state)
     free(bad);
 }
 
-/* GNU as and ld 2.40 write a machine number of their own, and debug info without functions: names come from the symbol table. */
+/* GNU as and ld 2.40 write a machine number of their own, and debug info without functions: names
+ * come from the symbol table. */
 static void symbols__s12z_by_gnu__functions_and_lines(void **state)
 {
     (void)state;
@@ -494,8 +514,8 @@ static void symbols__no_section_table__segments_stand_in(void **state)
     struct symbols *s;
     uint8_t *data = load(FIXTURES "small-le.elf", &len);
     char *folder = temp_folder(), *path = temp_path(folder, "segments.elf");
-    memset(data + 32, 0, 4);  /* e_shoff */
-    memset(data + 46, 0, 6);  /* e_shentsize, e_shnum, e_shstrndx */
+    memset(data + 32, 0, 4); /* e_shoff */
+    memset(data + 46, 0, 6); /* e_shentsize, e_shnum, e_shstrndx */
     store(path, data, len);
     assert_int_equal(symbols_open(path, &s, NULL), 0);
     const struct image *im = symbols_image(s);

@@ -10,7 +10,16 @@
 #include "profiler/views/report_json.h"
 #include "tests/profiler/sink.h"
 
-enum { BIRTH = 0x8c010100, WORK = 0x8c010200, MAIN = 0x8c010300, STACK_A = 0x8c100000, STACK_B = 0x8c101000, STACK_M = 0x8cff0000, SIZE = 0x1000, SIZE_M = 0x10000 };
+enum {
+    BIRTH = 0x8c010100,
+    WORK = 0x8c010200,
+    MAIN = 0x8c010300,
+    STACK_A = 0x8c100000,
+    STACK_B = 0x8c101000,
+    STACK_M = 0x8cff0000,
+    SIZE = 0x1000,
+    SIZE_M = 0x10000
+};
 
 struct fed {
     struct calltree *t;
@@ -32,9 +41,14 @@ static void feed(struct fed *f, struct event e)
     calltree_feed(f->t, &e, 1);
 }
 
-static void tell(struct fed *f, uint32_t context, int64_t number, uint32_t low, uint32_t bytes, const char *name)
+static void tell(struct fed *f, uint32_t context, int64_t number, uint32_t low, uint32_t bytes,
+                 const char *name)
 {
-    struct event e = { .kind = EVENT_TASK, .context = context, .pc = (uint64_t)number, .target = low, .amount = bytes };
+    struct event e = { .kind = EVENT_TASK,
+                       .context = context,
+                       .pc = (uint64_t)number,
+                       .target = low,
+                       .amount = bytes };
     for (size_t part = 0; part <= (strlen(name) + EVENT_TASK_NAME - 1) / EVENT_TASK_NAME; part++) {
         char text[EVENT_TASK_NAME] = "";
         uint64_t w[4] = { 0 };
@@ -63,15 +77,19 @@ static void end(struct fed *f)
 }
 
 /* c1 and hits of the node at a path of addresses, the first of them a context. */
-static const struct calltree_node *node(const struct fed *f, uint32_t context, uint64_t a, uint64_t b)
+static const struct calltree_node *node(const struct fed *f, uint32_t context, uint64_t a,
+                                        uint64_t b)
 {
     size_t n;
     const struct calltree_node *nodes = calltree_nodes(f->t, &n);
     for (size_t i = 0; i < n; i++) {
-        const struct calltree_node *x = &nodes[i], *up = x->parent == CALLTREE_NONE ? NULL : &nodes[x->parent];
-        const struct calltree_node *top = up && up->parent != CALLTREE_NONE ? &nodes[up->parent] : NULL;
+        const struct calltree_node *x = &nodes[i],
+                                   *up = x->parent == CALLTREE_NONE ? NULL : &nodes[x->parent];
+        const struct calltree_node *top =
+            up && up->parent != CALLTREE_NONE ? &nodes[up->parent] : NULL;
         const struct calltree_node *root = b ? top : up;
-        if (x->addr == (b ? b : a) && root && root->kind == CALLTREE_TASK && root->addr == context && (!b || up->addr == a))
+        if (x->addr == (b ? b : a) && root && root->kind == CALLTREE_TASK &&
+            root->addr == context && (!b || up->addr == a))
             return x;
     }
     return NULL;
@@ -84,10 +102,23 @@ static void two(struct fed *f)
     tell(f, 1, 4, STACK_A, SIZE, "sound");
     tell(f, 2, 5, STACK_B, SIZE, "a name that does not fit into a single part of thirty-two bytes");
     feed(f, (struct event){ .kind = EVENT_START, .pc = BIRTH, .context = 1, .sp = STACK_A + SIZE });
-    feed(f, (struct event){ .kind = EVENT_CALL, .pc = BIRTH + 4, .target = WORK, .sp = STACK_A + SIZE - 8, .context = 1 });
-    feed(f, (struct event){ .kind = EVENT_CALL, .pc = BIRTH + 4, .target = WORK, .sp = STACK_B + SIZE - 8, .context = 2 });
-    feed(f, (struct event){ .kind = EVENT_CALL, .pc = WORK + 4, .target = MAIN, .sp = STACK_B + SIZE - 16, .context = 2 });
-    feed(f, (struct event){ .kind = EVENT_STOP, .pc = MAIN + 4, .context = 2, .sp = STACK_B + SIZE - 16 });
+    feed(f, (struct event){ .kind = EVENT_CALL,
+                            .pc = BIRTH + 4,
+                            .target = WORK,
+                            .sp = STACK_A + SIZE - 8,
+                            .context = 1 });
+    feed(f, (struct event){ .kind = EVENT_CALL,
+                            .pc = BIRTH + 4,
+                            .target = WORK,
+                            .sp = STACK_B + SIZE - 8,
+                            .context = 2 });
+    feed(f, (struct event){ .kind = EVENT_CALL,
+                            .pc = WORK + 4,
+                            .target = MAIN,
+                            .sp = STACK_B + SIZE - 16,
+                            .context = 2 });
+    feed(f, (struct event){
+                .kind = EVENT_STOP, .pc = MAIN + 4, .context = 2, .sp = STACK_B + SIZE - 16 });
 }
 
 static void tasks__of_the_same_functions__are_two_roots(void **state)
@@ -113,12 +144,26 @@ static void tasks__told_while_they_run__what_is_open_moves_below_them(void **sta
     struct fed f;
     begin(&f);
     feed(&f, (struct event){ .kind = EVENT_START, .pc = MAIN, .sp = STACK_M + SIZE_M });
-    feed(&f, (struct event){ .kind = EVENT_CALL, .pc = MAIN + 4, .target = WORK, .sp = STACK_M + SIZE_M - 8 });
+    feed(&f, (struct event){
+                 .kind = EVENT_CALL, .pc = MAIN + 4, .target = WORK, .sp = STACK_M + SIZE_M - 8 });
     tell(&f, 3, 1, STACK_M, SIZE_M, "[kernel]");
-    feed(&f, (struct event){ .kind = EVENT_CALL, .pc = WORK + 4, .target = BIRTH, .sp = STACK_M + SIZE_M - 16, .context = 3 });
-    feed(&f, (struct event){ .kind = EVENT_RETURN, .pc = BIRTH + 4, .target = WORK + 8, .sp = STACK_M + SIZE_M - 16, .context = 3 });
-    feed(&f, (struct event){ .kind = EVENT_RETURN, .pc = WORK + 12, .target = MAIN + 8, .sp = STACK_M + SIZE_M - 8, .context = 3 });
-    feed(&f, (struct event){ .kind = EVENT_STOP, .pc = MAIN + 12, .context = 3, .sp = STACK_M + SIZE_M - 8 });
+    feed(&f, (struct event){ .kind = EVENT_CALL,
+                             .pc = WORK + 4,
+                             .target = BIRTH,
+                             .sp = STACK_M + SIZE_M - 16,
+                             .context = 3 });
+    feed(&f, (struct event){ .kind = EVENT_RETURN,
+                             .pc = BIRTH + 4,
+                             .target = WORK + 8,
+                             .sp = STACK_M + SIZE_M - 16,
+                             .context = 3 });
+    feed(&f, (struct event){ .kind = EVENT_RETURN,
+                             .pc = WORK + 12,
+                             .target = MAIN + 8,
+                             .sp = STACK_M + SIZE_M - 8,
+                             .context = 3 });
+    feed(&f, (struct event){
+                 .kind = EVENT_STOP, .pc = MAIN + 12, .context = 3, .sp = STACK_M + SIZE_M - 8 });
     assert_int_equal(node(&f, 3, MAIN, WORK)->hits, 0);
     assert_int_equal(node(&f, 3, MAIN, WORK)->c1, 10);
     assert_int_equal(node(&f, 3, MAIN, 0)->c1, 10);
@@ -133,18 +178,29 @@ static void tasks__on_the_stack_of_one_that_is_gone__begin_anew(void **state)
     struct fed f;
     begin(&f);
     tell(&f, 1, 4, STACK_A, SIZE, "first");
-    feed(&f, (struct event){ .kind = EVENT_START, .pc = BIRTH, .context = 1, .sp = STACK_A + SIZE });
-    feed(&f, (struct event){ .kind = EVENT_CALL, .pc = BIRTH + 4, .target = WORK, .sp = STACK_A + SIZE - 8, .context = 1 });
+    feed(&f,
+         (struct event){ .kind = EVENT_START, .pc = BIRTH, .context = 1, .sp = STACK_A + SIZE });
+    feed(&f, (struct event){ .kind = EVENT_CALL,
+                             .pc = BIRTH + 4,
+                             .target = WORK,
+                             .sp = STACK_A + SIZE - 8,
+                             .context = 1 });
     tell(&f, 2, 5, STACK_A, SIZE, "second");
-    feed(&f, (struct event){ .kind = EVENT_CALL, .pc = BIRTH + 4, .target = MAIN, .sp = STACK_A + SIZE - 8, .context = 2 });
-    feed(&f, (struct event){ .kind = EVENT_STOP, .pc = MAIN, .context = 2, .sp = STACK_A + SIZE - 8 });
+    feed(&f, (struct event){ .kind = EVENT_CALL,
+                             .pc = BIRTH + 4,
+                             .target = MAIN,
+                             .sp = STACK_A + SIZE - 8,
+                             .context = 2 });
+    feed(&f,
+         (struct event){ .kind = EVENT_STOP, .pc = MAIN, .context = 2, .sp = STACK_A + SIZE - 8 });
     assert_int_equal(node(&f, 2, BIRTH, MAIN)->hits, 1);
     assert_null(node(&f, 1, BIRTH, MAIN));
     assert_null(node(&f, 2, BIRTH, WORK));
     end(&f);
 }
 
-/* A thread that nobody has told of runs on a stack of its own: it is not the one's that ran before. */
+/* A thread that nobody has told of runs on a stack of its own: it is not the one's that ran before.
+ */
 static void tasks__stack_of_nobody__has_no_tasks_root(void **state)
 {
     (void)state;
@@ -152,8 +208,11 @@ static void tasks__stack_of_nobody__has_no_tasks_root(void **state)
     size_t n;
     begin(&f);
     tell(&f, 1, 4, STACK_A, SIZE, "first");
-    feed(&f, (struct event){ .kind = EVENT_START, .pc = BIRTH, .context = 1, .sp = STACK_A + SIZE });
-    feed(&f, (struct event){ .kind = EVENT_CALL, .pc = MAIN + 4, .target = WORK, .sp = 0x8c300000, .context = 0 });
+    feed(&f,
+         (struct event){ .kind = EVENT_START, .pc = BIRTH, .context = 1, .sp = STACK_A + SIZE });
+    feed(&f,
+         (struct event){
+             .kind = EVENT_CALL, .pc = MAIN + 4, .target = WORK, .sp = 0x8c300000, .context = 0 });
     feed(&f, (struct event){ .kind = EVENT_STOP, .pc = WORK, .sp = 0x8c300000 });
     const struct calltree_node *nodes = calltree_nodes(f.t, &n);
     for (size_t i = 0; i < n; i++)
@@ -170,24 +229,31 @@ static void tasks__in_reports__have_names_and_sums(void **state)
     struct profile *p;
     struct memory_sink m = { 0 };
     two(&f);
-    assert_int_equal(profile_build(f.t, NULL, &(struct profile_info){ .counter = { { 0x23, "elapsed-time", "cycles" } } }, &p, NULL), 0);
+    assert_int_equal(
+        profile_build(f.t, NULL,
+                      &(struct profile_info){ .counter = { { 0x23, "elapsed-time", "cycles" } } },
+                      &p, NULL),
+        0);
     assert_int_equal(profile_take_tasks(p, &f.names, NULL), 0);
     report_summary(p, &(struct report_options){ 0 }, sink_to(&m));
-    const char expected[] = "      C1    C1%  thread\n"
-                            "      30   75.0  a name that does not fit into a single part of thirty-two bytes\n"
-                            "      10   25.0  sound (thread 4)\n"
-                            "       0    0.0  (handlers, and what no thread is known for)\n";
+    const char expected[] =
+        "      C1    C1%  thread\n"
+        "      30   75.0  a name that does not fit into a single part of thirty-two bytes\n"
+        "      10   25.0  sound (thread 4)\n"
+        "       0    0.0  (handlers, and what no thread is known for)\n";
     if (strncmp(sink_text(&m), expected, sizeof expected - 1) != 0)
         fail_msg("%s", sink_text(&m));
     sink_free(&m);
     report_json(p, sink_to(&m));
-    json_t *all = json_loads(sink_text(&m), 0, NULL), *threads = json_object_get(all, "threads"), *one = json_array_get(threads, 1);
+    json_t *all = json_loads(sink_text(&m), 0, NULL), *threads = json_object_get(all, "threads"),
+           *one = json_array_get(threads, 1);
     assert_int_equal(json_array_size(threads), 2);
     assert_string_equal(json_string_value(json_object_get(one, "name")), "sound");
     assert_int_equal(json_integer_value(json_object_get(one, "number")), 4);
     assert_int_equal(json_integer_value(json_object_get(one, "stack_low")), STACK_A);
     assert_int_equal(json_integer_value(json_object_get(one, "c1")), 10);
-    json_t *function = json_array_get(json_object_get(all, "functions"), (size_t)json_integer_value(json_object_get(one, "function")));
+    json_t *function = json_array_get(json_object_get(all, "functions"),
+                                      (size_t)json_integer_value(json_object_get(one, "function")));
     assert_string_equal(json_string_value(json_object_get(function, "name")), "sound (thread 4)");
     assert_string_equal(json_string_value(json_object_get(function, "description")), "thread");
     json_decref(all);
@@ -204,8 +270,14 @@ static void tasks__names_that_speak_to_a_terminal__do_not(void **state)
     struct profile *p;
     struct memory_sink m = { 0 };
     two(&f);
-    tell(&f, 1, 4, STACK_A, SIZE, "a\033]0;b\007\xc2\x9b" "31mc");
-    assert_int_equal(profile_build(f.t, NULL, &(struct profile_info){ .counter = { { 0x23, "elapsed-time", "cycles" } } }, &p, NULL), 0);
+    tell(&f, 1, 4, STACK_A, SIZE,
+         "a\033]0;b\007\xc2\x9b"
+         "31mc");
+    assert_int_equal(
+        profile_build(f.t, NULL,
+                      &(struct profile_info){ .counter = { { 0x23, "elapsed-time", "cycles" } } },
+                      &p, NULL),
+        0);
     assert_int_equal(profile_take_tasks(p, &f.names, NULL), 0);
     report_summary(p, &(struct report_options){ 0 }, sink_to(&m));
     assert_int_equal(report_tree(p, &(struct report_options){ 0 }, sink_to(&m)), 0);

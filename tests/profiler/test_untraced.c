@@ -13,10 +13,15 @@
 
 static struct event place(uint64_t pc, enum coverage_kind kind, enum coverage_cause cause)
 {
-    return (struct event){ .kind = EVENT_UNTRACED, .flags = EVENT_HAS_PC, .pc = pc, .vector = (uint16_t)kind, .cause = (uint8_t)cause };
+    return (struct event){ .kind = EVENT_UNTRACED,
+                           .flags = EVENT_HAS_PC,
+                           .pc = pc,
+                           .vector = (uint16_t)kind,
+                           .cause = (uint8_t)cause };
 }
 
-/* The sample with two blocked places in one of its functions, one outside of all, and some code that was not searched. */
+/* The sample with two blocked places in one of its functions, one outside of all, and some code
+ * that was not searched. */
 static struct profile *sample_with_places(void)
 {
     struct profile *p = sample_profile();
@@ -25,9 +30,11 @@ static struct profile *sample_with_places(void)
     for (size_t i = 0; i < p->nfunctions; i++)
         if (!strcmp(p->functions[i].qualified, "list.c:walk"))
             walk = p->functions[i].low;
-    const struct event e[] = { place(0x1234, COVERAGE_CALL, COVERAGE_ROM), /* of an earlier arming */
+    /* of an earlier arming */
+    const struct event e[] = { place(0x1234, COVERAGE_CALL, COVERAGE_ROM),
                                { .kind = EVENT_UNTRACED },
-                               place(walk + 4, COVERAGE_RETURN, COVERAGE_BLOCKED), place(0xF0000000, COVERAGE_CALL, COVERAGE_BLOCKED),
+                               place(walk + 4, COVERAGE_RETURN, COVERAGE_BLOCKED),
+                               place(0xF0000000, COVERAGE_CALL, COVERAGE_BLOCKED),
                                place(walk + 2, COVERAGE_CALL, COVERAGE_BLOCKED) };
     struct event code = place(0xF0000010, COVERAGE_CODE, COVERAGE_UNREACHED);
     code.amount = 64;
@@ -47,11 +54,12 @@ static void untraced__summary__causes_functions_and_share_of_hits(void **state)
     report_summary(p, &(struct report_options){ 0 }, sink_to(&m));
     const char *text = strstr(sink_text(&m), "untraced");
     assert_non_null(text);
-    const char expected[] = "untraced  3 places; 18.2 % of the hits are of functions that hold some\n"
-                            "          3 places: may run with SR.BL=1, where a trap resets the CPU:\n"
-                            "          list.c:walk, 0xf0000000\n"
-                            "          64 bytes of code not reached by control flow, so not searched:\n"
-                            "          0xf0000010\n";
+    const char expected[] =
+        "untraced  3 places; 18.2 % of the hits are of functions that hold some\n"
+        "          3 places: may run with SR.BL=1, where a trap resets the CPU:\n"
+        "          list.c:walk, 0xf0000000\n"
+        "          64 bytes of code not reached by control flow, so not searched:\n"
+        "          0xf0000010\n";
     if (strncmp(text, expected, sizeof expected - 1))
         fail_msg("%s", text);
     sink_free(&m);
@@ -64,7 +72,8 @@ static void untraced__json__one_row_a_place(void **state)
     struct profile *p = sample_with_places();
     struct memory_sink m = { 0 };
     report_json(p, sink_to(&m));
-    json_t *all = json_loads(sink_text(&m), 0, NULL), *coverage = json_object_get(all, "coverage"), *rows = json_object_get(coverage, "untraced");
+    json_t *all = json_loads(sink_text(&m), 0, NULL), *coverage = json_object_get(all, "coverage"),
+           *rows = json_object_get(coverage, "untraced");
     assert_int_equal(json_integer_value(json_object_get(coverage, "untraced_hits")), 2);
     assert_int_equal(json_array_size(rows), 4);
     json_t *first = json_array_get(rows, 0), *last = json_array_get(rows, 3);

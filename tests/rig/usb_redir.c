@@ -1,10 +1,11 @@
-/* usb_redir - USB device models (tests/usb/model.h) for a virtual machine: each is a usb-redir host that QEMU connects to, so that the machine's own
- * kernel, its xHCI driver and everything above see a device. tests/rig/run uses it.
+/* usb_redir - USB device models (tests/usb/model.h) for a virtual machine: each is a usb-redir host
+ * that QEMU connects to, so that the machine's own kernel, its xHCI driver and everything above see
+ * a device. tests/rig/run uses it.
  *
  * usage: usb_redir FOLDER [--board SPEC [--chain TAP]...] MODEL[,options]...
- * Sockets: FOLDER/usb0, usb1, ... one for each model; FOLDER/control takes lines as usb_rig --tell does, several in one connection. Ends when the
- * connection of usb0 does.
- * Source: usb-redir protocol 0.7, as usbredirproto.h has it. */
+ * Sockets: FOLDER/usb0, usb1, ... one for each model; FOLDER/control takes lines as usb_rig --tell
+ * does, several in one connection. Ends when the connection of usb0 does. Source: usb-redir
+ * protocol 0.7, as usbredirproto.h has it. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -29,8 +30,8 @@ struct redir_urb {
     struct redir_urb *next;
     struct port *port;
     uint64_t id;
-    uint8_t type;     /* usb_redir_type_* */
-    bool receiving;   /* fetches interrupts for as long as the guest wants them */
+    uint8_t type;   /* usb_redir_type_* */
+    bool receiving; /* fetches interrupts for as long as the guest wants them */
 };
 
 /* One model and QEMU's connection to it. */
@@ -57,7 +58,10 @@ struct host {
 
 /* ---- what a device is ---- */
 
-static unsigned ep_index(uint8_t address) { return (address & 0x0F) | (address & 0x80 ? IN_EP : 0); }
+static unsigned ep_index(uint8_t address)
+{
+    return (address & 0x0F) | (address & 0x80 ? IN_EP : 0);
+}
 
 static void announce(struct port *p)
 {
@@ -82,9 +86,14 @@ static void announce(struct port *p)
         ep.interface[k] = d->ep[i].interface;
         ep.max_packet_size[k] = d->ep[i].mps;
     }
-    struct usb_redir_device_connect_header c = { .speed = d->model->id.high_speed ? usb_redir_speed_high : usb_redir_speed_full,
-                                                 .device_class = desc[4], .device_subclass = desc[5], .device_protocol = desc[6],
-                                                 .vendor_id = le16(desc + 8), .product_id = le16(desc + 10),
+    struct usb_redir_device_connect_header c = { .speed = d->model->id.high_speed
+                                                              ? usb_redir_speed_high
+                                                              : usb_redir_speed_full,
+                                                 .device_class = desc[4],
+                                                 .device_subclass = desc[5],
+                                                 .device_protocol = desc[6],
+                                                 .vendor_id = le16(desc + 8),
+                                                 .product_id = le16(desc + 10),
                                                  .device_version_bcd = le16(desc + 12) };
     usbredirparser_send_interface_info(p->parser, &itf);
     usbredirparser_send_ep_info(p->parser, &ep);
@@ -134,9 +143,15 @@ static void answer_control(struct redir_urb *r)
 {
     uint8_t *s = r->u.buf;
     bool in = s[0] & 0x80;
-    struct usb_redir_control_packet_header h = { .endpoint = s[0] & 0x80, .request = s[1], .requesttype = s[0], .status = status_of(r->u.status),
-                                                 .value = le16(s + 2), .index = le16(s + 4), .length = (uint16_t)r->u.done };
-    usbredirparser_send_control_packet(r->port->parser, r->id, &h, in && r->u.done ? s + SETUP : NULL, in ? (int)r->u.done : 0);
+    struct usb_redir_control_packet_header h = { .endpoint = s[0] & 0x80,
+                                                 .request = s[1],
+                                                 .requesttype = s[0],
+                                                 .status = status_of(r->u.status),
+                                                 .value = le16(s + 2),
+                                                 .index = le16(s + 4),
+                                                 .length = (uint16_t)r->u.done };
+    usbredirparser_send_control_packet(r->port->parser, r->id, &h,
+                                       in && r->u.done ? s + SETUP : NULL, in ? (int)r->u.done : 0);
 }
 
 static void answer_data(struct redir_urb *r)
@@ -145,12 +160,17 @@ static void answer_data(struct redir_urb *r)
     uint8_t *data = in && r->u.done ? r->u.buf : NULL;
     int len = in ? (int)r->u.done : 0;
     if (r->type == usb_redir_type_bulk) {
-        struct usb_redir_bulk_packet_header h = { .endpoint = r->u.ep, .status = status_of(r->u.status), .length = (uint16_t)r->u.done,
+        struct usb_redir_bulk_packet_header h = { .endpoint = r->u.ep,
+                                                  .status = status_of(r->u.status),
+                                                  .length = (uint16_t)r->u.done,
                                                   .length_high = (uint16_t)(r->u.done >> 16) };
         usbredirparser_send_bulk_packet(r->port->parser, r->id, &h, data, len);
     } else {
-        struct usb_redir_interrupt_packet_header h = { .endpoint = r->u.ep, .status = status_of(r->u.status), .length = (uint16_t)r->u.done };
-        usbredirparser_send_interrupt_packet(r->port->parser, r->receiving ? r->port->packets++ : r->id, &h, data, len);
+        struct usb_redir_interrupt_packet_header h = { .endpoint = r->u.ep,
+                                                       .status = status_of(r->u.status),
+                                                       .length = (uint16_t)r->u.done };
+        usbredirparser_send_interrupt_packet(
+            r->port->parser, r->receiving ? r->port->packets++ : r->id, &h, data, len);
     }
 }
 
@@ -170,8 +190,8 @@ static void complete(struct urb *u)
         forget(r);
 }
 
-static void submit(struct port *p, uint64_t id, uint8_t ep, uint8_t type, const uint8_t *head, size_t nhead, const uint8_t *data, size_t ndata,
-                   size_t len)
+static void submit(struct port *p, uint64_t id, uint8_t ep, uint8_t type, const uint8_t *head,
+                   size_t nhead, const uint8_t *data, size_t ndata, size_t len)
 {
     struct redir_urb *r = calloc(1, sizeof *r);
     if (!r || !p->dev->plugged || !bus_endpoint(p->dev, ep) || !(r->u.buf = calloc(1, len + 1))) {
@@ -211,10 +231,12 @@ static void on_reset(void *ctx)
         bus_reset(p->dev);
 }
 
-static void on_set_configuration(void *ctx, uint64_t id, struct usb_redir_set_configuration_header *h)
+static void on_set_configuration(void *ctx, uint64_t id,
+                                 struct usb_redir_set_configuration_header *h)
 {
     struct port *p = ctx;
-    struct usb_redir_configuration_status_header s = { .status = usb_redir_success, .configuration = h->configuration };
+    struct usb_redir_configuration_status_header s = { .status = usb_redir_success,
+                                                       .configuration = h->configuration };
     p->dev->configuration = h->configuration;
     usbredirparser_send_configuration_status(p->parser, id, &s);
 }
@@ -222,21 +244,25 @@ static void on_set_configuration(void *ctx, uint64_t id, struct usb_redir_set_co
 static void on_get_configuration(void *ctx, uint64_t id)
 {
     struct port *p = ctx;
-    struct usb_redir_configuration_status_header s = { .status = usb_redir_success, .configuration = p->dev->configuration };
+    struct usb_redir_configuration_status_header s = { .status = usb_redir_success,
+                                                       .configuration = p->dev->configuration };
     usbredirparser_send_configuration_status(p->parser, id, &s);
 }
 
 static void on_set_alt(void *ctx, uint64_t id, struct usb_redir_set_alt_setting_header *h)
 {
     struct port *p = ctx;
-    struct usb_redir_alt_setting_status_header s = { .status = h->alt ? usb_redir_stall : usb_redir_success, .interface = h->interface };
+    struct usb_redir_alt_setting_status_header s = { .status = h->alt ? usb_redir_stall
+                                                                      : usb_redir_success,
+                                                     .interface = h->interface };
     usbredirparser_send_alt_setting_status(p->parser, id, &s);
 }
 
 static void on_get_alt(void *ctx, uint64_t id, struct usb_redir_get_alt_setting_header *h)
 {
     struct port *p = ctx;
-    struct usb_redir_alt_setting_status_header s = { .status = usb_redir_success, .interface = h->interface };
+    struct usb_redir_alt_setting_status_header s = { .status = usb_redir_success,
+                                                     .interface = h->interface };
     usbredirparser_send_alt_setting_status(p->parser, id, &s);
 }
 
@@ -249,11 +275,14 @@ static void stop_receiving(struct port *p, uint8_t ep)
         bus_cancel(p->dev, &r->u);
 }
 
-static void on_start_interrupt(void *ctx, uint64_t id, struct usb_redir_start_interrupt_receiving_header *h)
+static void on_start_interrupt(void *ctx, uint64_t id,
+                               struct usb_redir_start_interrupt_receiving_header *h)
 {
     struct port *p = ctx;
     struct bus_ep *ep = p->dev->plugged ? bus_endpoint(p->dev, h->endpoint) : NULL;
-    struct usb_redir_interrupt_receiving_status_header s = { .status = ep ? usb_redir_success : usb_redir_inval, .endpoint = h->endpoint };
+    struct usb_redir_interrupt_receiving_status_header s = { .status = ep ? usb_redir_success
+                                                                          : usb_redir_inval,
+                                                             .endpoint = h->endpoint };
     usbredirparser_send_interrupt_receiving_status(p->parser, id, &s);
     if (!ep)
         return;
@@ -274,10 +303,12 @@ static void on_start_interrupt(void *ctx, uint64_t id, struct usb_redir_start_in
     bus_submit(p->dev, &r->u);
 }
 
-static void on_stop_interrupt(void *ctx, uint64_t id, struct usb_redir_stop_interrupt_receiving_header *h)
+static void on_stop_interrupt(void *ctx, uint64_t id,
+                              struct usb_redir_stop_interrupt_receiving_header *h)
 {
     struct port *p = ctx;
-    struct usb_redir_interrupt_receiving_status_header s = { .status = usb_redir_success, .endpoint = h->endpoint };
+    struct usb_redir_interrupt_receiving_status_header s = { .status = usb_redir_success,
+                                                             .endpoint = h->endpoint };
     stop_receiving(p, h->endpoint);
     usbredirparser_send_interrupt_receiving_status(p->parser, id, &s);
 }
@@ -292,7 +323,8 @@ static void on_cancel(void *ctx, uint64_t id)
         bus_cancel(p->dev, &r->u);
 }
 
-static void on_control(void *ctx, uint64_t id, struct usb_redir_control_packet_header *h, uint8_t *data, int n)
+static void on_control(void *ctx, uint64_t id, struct usb_redir_control_packet_header *h,
+                       uint8_t *data, int n)
 {
     struct port *p = ctx;
     uint8_t setup[SETUP] = { h->requesttype, h->request };
@@ -303,7 +335,8 @@ static void on_control(void *ctx, uint64_t id, struct usb_redir_control_packet_h
     usbredirparser_free_packet_data(p->parser, data);
 }
 
-static void on_bulk(void *ctx, uint64_t id, struct usb_redir_bulk_packet_header *h, uint8_t *data, int n)
+static void on_bulk(void *ctx, uint64_t id, struct usb_redir_bulk_packet_header *h, uint8_t *data,
+                    int n)
 {
     struct port *p = ctx;
     size_t len = h->length | (size_t)h->length_high << 16;
@@ -312,7 +345,8 @@ static void on_bulk(void *ctx, uint64_t id, struct usb_redir_bulk_packet_header 
     usbredirparser_free_packet_data(p->parser, data);
 }
 
-static void on_interrupt(void *ctx, uint64_t id, struct usb_redir_interrupt_packet_header *h, uint8_t *data, int n)
+static void on_interrupt(void *ctx, uint64_t id, struct usb_redir_interrupt_packet_header *h,
+                         uint8_t *data, int n)
 {
     struct port *p = ctx;
     submit(p, id, h->endpoint, usb_redir_type_interrupt, NULL, 0, data, (size_t)n, h->length);
@@ -396,7 +430,8 @@ static void serve_port(struct host *h, struct port *p, short events, bool knocke
         p->fd = accept4(p->listener, NULL, NULL, SOCK_CLOEXEC);
         make_parser(p);
     }
-    if (p->fd >= 0 && (events & (POLLIN | POLLHUP)) && usbredirparser_do_read(p->parser) == usbredirparser_read_io_error)
+    if (p->fd >= 0 && (events & (POLLIN | POLLHUP)) &&
+        usbredirparser_do_read(p->parser) == usbredirparser_read_io_error)
         h->over |= p == h->port;
 }
 
@@ -405,7 +440,8 @@ static void control_line(struct host *h)
     struct err err = { .code = ERR_OK };
     char answer[64] = "", out[LINE + 300];
     int ret = rig_command(&h->bus, h->wiring, h->line, answer, sizeof answer, &err);
-    int n = ret < 0 ? snprintf(out, sizeof out, "error: %s\n", err.what) : snprintf(out, sizeof out, "ok%s\n", answer);
+    int n = ret < 0 ? snprintf(out, sizeof out, "error: %s\n", err.what)
+                    : snprintf(out, sizeof out, "ok%s\n", answer);
     if (send(h->control, out, (size_t)n, MSG_NOSIGNAL) < 0)
         perror("usb_redir: control");
 }
@@ -487,7 +523,8 @@ int main(int argc, char **argv)
     struct err err = { .code = ERR_OK };
     struct host *h = calloc(1, sizeof *h);
     if (argc < 3 || !h) {
-        fputs("usage: usb_redir FOLDER [--board SPEC [--chain TAP]...] MODEL[,options]...\n", stderr);
+        fputs("usage: usb_redir FOLDER [--board SPEC [--chain TAP]...] MODEL[,options]...\n",
+              stderr);
         return 2;
     }
     h->bus = (struct bus){ .dev = h->dev, .gone = gone, .came = came, .host = h };
@@ -498,7 +535,9 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < h->bus.ndevs; i++) {
         char name[16];
         snprintf(name, sizeof name, "usb%u", i);
-        h->port[i] = (struct port){ .host = h, .dev = &h->dev[i], .fd = -1, .listener = listen_at(argv[1], name) };
+        h->port[i] = (struct port){
+            .host = h, .dev = &h->dev[i], .fd = -1, .listener = listen_at(argv[1], name)
+        };
         h->dev[i].host = &h->port[i];
         if (bus_plug(&h->dev[i], &err) < 0)
             return fail(&err);

@@ -1,5 +1,6 @@
-/* Any edges, their intervals and levels taken from the input: bits are neither made up nor lost uncounted, and cutting the input elsewhere
- * changes nothing. The same bytes as a VCD: an error or an end. */
+/* Any edges, their intervals and levels taken from the input: bits are neither made up nor lost
+ * uncounted, and cutting the input elsewhere changes nothing. The same bytes as a VCD: an error or
+ * an end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct seen { uint64_t hash, bytes; };
+struct seen {
+    uint64_t hash, bytes;
+};
 
 static int note(void *ctx, const struct s12z_item *i)
 {
@@ -41,7 +44,8 @@ static void vcd(const uint8_t *data, size_t size)
     if (!out)
         abort();
     pdo_vcd_init(&v, NULL, NULL);
-    int n = pdo_vcd_feed(&v, (const char *)data, size, out, &err), end = n < 0 ? 0 : pdo_vcd_end(&v, &last, &err);
+    int n = pdo_vcd_feed(&v, (const char *)data, size, out, &err),
+        end = n < 0 ? 0 : pdo_vcd_end(&v, &last, &err);
     if ((n < 0 || end < 0) != (err.code != ERR_OK) || n > (int)(size / 2 + 1) || end > 1)
         abort();
     for (int k = 1; k < n; k++)
@@ -62,7 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     set.edge_rule = data[0] % 3;
     set.first_edge_is_clock = data[0] & 0x80;
-    for (size_t k = 2; k < size && n < MAX; k++) { /* a byte: time since the last, in steps that make lines likely; levels */
+    /* a byte: time since the last, in steps that make lines likely; levels */
+    for (size_t k = 2; k < size && n < MAX; k++) {
         at += data[k] >> 2 == 63 ? 4000 : 1u << (data[k] >> 2 & 7);
         e[n++] = PDO_EDGE(at, data[k] >> 1 & 1, data[k] & 1);
     }

@@ -1,4 +1,5 @@
-/* Any lines over any program: the walker ends, its counts hold together, and the totals say what the blocks say. */
+/* Any lines over any program: the walker ends, its counts hold together, and the totals say what
+ * the blocks say. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,8 @@ static int add_branch(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken
     return 0;
 }
 
-/* Half of the input, up to 512 bytes, is the program; the rest lines. Addresses are folded into the program, or nothing would fit. */
+/* Half of the input, up to 512 bytes, is the program; the rest lines. Addresses are folded into the
+ * program, or nothing would fit. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct s12z_settings set = s12z_settings_default();
@@ -45,7 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(code, data, ncode);
     for (unsigned k = 0; k < 128; k++)
         put_be32(vectors + 4 * k, CODE + 3 * k);
-    struct image_section s[2] = { { ".text", CODE, CODE_BYTES, code, true, false }, { ".vectors", 0xFFFE00, 512, vectors, false, false } };
+    struct image_section s[2] = { { ".text", CODE, CODE_BYTES, code, true, false },
+                                  { ".vectors", 0xFFFE00, 512, vectors, false, false } };
     struct image im = { .sections = s, .nsections = 2, .big_endian = true };
     if (s12z_flow_new(&im, &set, note, &events, &f, NULL) < 0)
         abort();

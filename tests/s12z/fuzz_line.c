@@ -1,5 +1,5 @@
-/* Any bytes as a stream, in each of its forms: what decodes encodes to itself, every byte is in exactly one item, and cutting the
- * input elsewhere changes nothing. */
+/* Any bytes as a stream, in each of its forms: what decodes encodes to itself, every byte is in
+ * exactly one item, and cutting the input elsewhere changes nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct seen { struct s12z_settings set; uint64_t next, hash, items; };
+struct seen {
+    struct s12z_settings set;
+    uint64_t next, hash, items;
+};
 
 static int note(void *ctx, const struct s12z_item *i)
 {
@@ -22,7 +25,8 @@ static int note(void *ctx, const struct s12z_item *i)
     return 0;
 }
 
-static struct seen run(enum s12z_form form, const struct s12z_settings *set, const uint8_t *data, size_t size, size_t step)
+static struct seen run(enum s12z_form form, const struct s12z_settings *set, const uint8_t *data,
+                       size_t size, size_t step)
 {
     struct seen s = { .set = *set };
     struct s12z_stream st;
@@ -43,7 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum s12z_form form = data[0] & 3;
     set.low_byte_first = data[0] & 4;
     set.pthf_bytes = data[0] & 8 ? 5 : 6;
-    struct seen whole = run(form, &set, data + 1, size - 1, size), cut = run(form, &set, data + 1, size - 1, 1 + data[0] / 16);
+    struct seen whole = run(form, &set, data + 1, size - 1, size),
+                cut = run(form, &set, data + 1, size - 1, 1 + data[0] / 16);
     if (whole.hash != cut.hash || whole.items != cut.items)
         abort();
     return 0;

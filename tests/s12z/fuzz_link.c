@@ -1,6 +1,8 @@
-/* The S12Z driver on a BKGD pin that answers anything, through an adapter with a raw pipe, or one like a pod whose firmware hides flags and knows
- * no SYNC_PC. It may fail, but not hang, or write beyond a buffer. The first byte of the input picks the adapter, the second how often an op
- * ends badly; the rest is what the target says; behind its end it says 0xEE, as a part that does not respond. */
+/* The S12Z driver on a BKGD pin that answers anything, through an adapter with a raw pipe, or one
+ * like a pod whose firmware hides flags and knows no SYNC_PC. It may fail, but not hang, or write
+ * beyond a buffer. The first byte of the input picks the adapter, the second how often an op ends
+ * badly; the rest is what the target says; behind its end it says 0xEE, as a part that does not
+ * respond. */
 #include <stdint.h>
 #include <string.h>
 
@@ -42,10 +44,12 @@ static enum bdc_outcome outcome(struct pin *w)
 {
     static const enum bdc_outcome bad[] = { BDC_LONG_ACK, BDC_NO_ACK, BDC_LONG_ACK, BDC_NOT_SENT };
     w->ops++;
-    return w->bad_every && w->ops % w->bad_every == 0 ? bad[w->ops / w->bad_every % ARRAY_LEN(bad)] : BDC_OK;
+    return w->bad_every && w->ops % w->bad_every == 0 ? bad[w->ops / w->bad_every % ARRAY_LEN(bad)]
+                                                      : BDC_OK;
 }
 
-static int execute(struct probe *p, struct bdc_op *ops, size_t n, bool stop_on_long, struct err *err)
+static int execute(struct probe *p, struct bdc_op *ops, size_t n, bool stop_on_long,
+                   struct err *err)
 {
     struct pin *w = pin_of(p);
     for (size_t i = 0; i < n; i++) {
@@ -60,7 +64,10 @@ static int execute(struct probe *p, struct bdc_op *ops, size_t n, bool stop_on_l
         w->ns += 20000;
         op->at_ns = w->ns;
         if (op->kind != BDC_PAUSE && op->outcome != BDC_NO_ACK)
-            say(w, op->rx, command ? shape.rx_bytes + (shape.status ? 1u : 0u) : op->kind == BDC_WRITE ? 0 : op->len);
+            say(w, op->rx,
+                command                 ? shape.rx_bytes + (shape.status ? 1u : 0u)
+                : op->kind == BDC_WRITE ? 0
+                                        : op->len);
         if (op->outcome == BDC_NO_ACK || (op->outcome == BDC_LONG_ACK && stop_on_long))
             return (int)i + 1;
     }
@@ -98,7 +105,8 @@ static bool can_all(struct probe *p, enum bdc_op_kind kind, uint8_t opcode)
 static bool can_few(struct probe *p, enum bdc_op_kind kind, uint8_t opcode)
 {
     (void)p;
-    return kind == BDC_READ || kind == BDC_WRITE || (kind == BDC_COMMAND && opcode != BDC_SYNC_PC && opcode != BDC_READ_DBGTB);
+    return kind == BDC_READ || kind == BDC_WRITE ||
+           (kind == BDC_COMMAND && opcode != BDC_SYNC_PC && opcode != BDC_READ_DBGTB);
 }
 
 static int set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
@@ -114,19 +122,34 @@ static int get_pins(struct probe *p, unsigned *value, unsigned *known, struct er
     return 0;
 }
 
-static void stats(struct probe *p, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes) { fuzz_stats(pin_of(p)->ops, cycles, transfers, bytes); }
+static void stats(struct probe *p, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes)
+{
+    fuzz_stats(pin_of(p)->ops, cycles, transfers, bytes);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct bdc_ops raw = { .execute = execute, .sync = sync_clock, .set_clock = set_clock, .set_ack = set_ack, .can = can_all,
-                                        .set_pins = set_pins, .get_pins = get_pins, .wait = wait_ns, .now_ns = now_ns, .stats = stats };
+    static const struct bdc_ops raw = { .execute = execute,
+                                        .sync = sync_clock,
+                                        .set_clock = set_clock,
+                                        .set_ack = set_ack,
+                                        .can = can_all,
+                                        .set_pins = set_pins,
+                                        .get_pins = get_pins,
+                                        .wait = wait_ns,
+                                        .now_ns = now_ns,
+                                        .stats = stats };
     struct bdc_ops pod = raw;
     pod.no_flags = true;
     pod.can = can_few;
-    const struct probe_driver drivers[] = { { .name = "raw", .bdc = &raw }, { .name = "pod", .bdc = &pod } };
+    const struct probe_driver drivers[] = { { .name = "raw", .bdc = &raw },
+                                            { .name = "pod", .bdc = &pod } };
     if (size < 2)
         return 0;
-    struct pin w = { .probe = { .driver = &drivers[data[0] & 1], .name = "any" }, .at = data + 2, .end = data + size, .bad_every = data[1] };
+    struct pin w = { .probe = { .driver = &drivers[data[0] & 1], .name = "any" },
+                     .at = data + 2,
+                     .end = data + size,
+                     .bad_every = data[1] };
     const struct s12z_options opt = { .fast_clock = data[0] & 2, .keep_clocks = data[0] & 4 };
     struct target *t;
     if (s12z_open(&w.probe, &opt, &t, NULL) < 0)

@@ -9,27 +9,43 @@
 /* Register codes of instructions; D6 holds the last random number, the others are anything. */
 enum { D2, D3, D4, D5, D0, D1, D6, D7 };
 enum { SEED = GEN_RAM, ROUNDS = GEN_RAM + 4, SCRATCH = GEN_RAM + 0x100, SCRATCH_BYTES = 0xF0 };
-enum { FUNCTION_COST = 2500, STACK_LIMIT = GEN_STACK_USE / 2, LOOP_MAX = 9, NEST_MAX = 3, VECTORS = 0x200, RESERVE = 0x200, CALL_BYTES = 16, RECURSION_MAX = 5 };
+enum {
+    FUNCTION_COST = 2500,
+    STACK_LIMIT = GEN_STACK_USE / 2,
+    LOOP_MAX = 9,
+    NEST_MAX = 3,
+    VECTORS = 0x200,
+    RESERVE = 0x200,
+    CALL_BYTES = 16,
+    RECURSION_MAX = 5
+};
 enum { TIOS = 0x05C0, TSCR1 = 0x05C6, TIE = 0x05CC, TSCR2 = 0x05CD, TFLG1 = 0x05CE, TC0 = 0x05D0 };
 
 struct gen {
     const struct gen_options *o;
     struct gen_program *p;
     uint64_t rng;
-    uint32_t at, insn;     /* where the next byte goes; where the instruction under way began */
-    uint64_t cost, limit, mult; /* of the function under way; how often what is emitted now runs in one call */
-    uint32_t frame, stack; /* bytes the function has on the stack now, and at most with its callees */
-    unsigned locked;       /* data registers that may not be changed */
+    uint32_t at, insn; /* where the next byte goes; where the instruction under way began */
+    /* of the function under way; how often what is emitted now runs in one call */
+    uint64_t cost, limit, mult;
+    /* bytes the function has on the stack now, and at most with its callees */
+    uint32_t frame, stack;
+    unsigned locked; /* data registers that may not be changed */
     unsigned nest;
     uint32_t trap_cost, trap_stack;
-    uint32_t stack_limit, end; /* of the function under way: stack; first address its statements may not come near */
-    bool simple;           /* no calls, no exceptions: in handlers and register loops */
+    /* of the function under way: stack; first address its statements may not come near */
+    uint32_t stack_limit, end;
+    bool simple; /* no calls, no exceptions: in handlers and register loops */
 };
 
 /* A place to be filled in: a displacement of 7 or 15 bits, or an address. */
-struct fix { uint32_t insn, at; bool wide; };
+struct fix {
+    uint32_t insn, at;
+    bool wide;
+};
 
-/* At most one call in any expression: C does not say which of two comes first, and a seed must mean one program. */
+/* At most one call in any expression: C does not say which of two comes first, and a seed must mean
+ * one program. */
 static uint32_t rnd(struct gen *g, uint32_t n)
 {
     g->rng ^= g->rng << 13;
@@ -63,7 +79,8 @@ static void insn(struct gen *g, const uint8_t *b, size_t n)
     for (size_t k = 0; k < n; k++)
         byte(g, b[k]);
 }
-#define INSN(g, ...) insn(g, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
+#define INSN(g, ...) \
+    insn(g, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 static struct fix rel(struct gen *g, bool wide)
 {
@@ -121,8 +138,17 @@ static unsigned free_reg(struct gen *g)
 static void at_address(struct gen *g, uint32_t a)
 {
     switch (rnd(g, 3)) {
-    case 0: if (a < 0x4000) { number(g, a, 2); return; } /* fall through */
-    case 1: if (a < 0x10000) { byte(g, 0xF8); number(g, a, 2); return; } /* fall through */
+    case 0:
+        if (a < 0x4000) {
+            number(g, a, 2);
+            return;
+        } /* fall through */
+    case 1:
+        if (a < 0x10000) {
+            byte(g, 0xF8);
+            number(g, a, 2);
+            return;
+        } /* fall through */
     default: byte(g, 0xFA); number(g, a, 3);
     }
 }
@@ -131,7 +157,8 @@ static uint32_t scratch(struct gen *g) { return SCRATCH + rnd(g, SCRATCH_BYTES);
 /* ---- straight code ---- */
 static void op_immediate(struct gen *g, unsigned r)
 {
-    static const uint8_t page1[] = { 0x50, 0x58, 0x70, 0x78, 0x90, 0xE0 }, page2[] = { 0x50, 0x58, 0x70, 0x78 };
+    static const uint8_t page1[] = { 0x50, 0x58, 0x70, 0x78, 0x90, 0xE0 },
+                         page2[] = { 0x50, 0x58, 0x70, 0x78 };
     begin(g);
     if (chance(g, 70)) {
         byte(g, page1[rnd(g, ARRAY_LEN(page1))] + r);
@@ -154,10 +181,14 @@ static void op_register(struct gen *g, unsigned r)
     unsigned code = codes[rnd(g, ARRAY_LEN(codes))], from = rnd(g, 8);
     INSN(g, code + r, 0xB8 + from);
 }
-static void op_one(struct gen *g, unsigned r) { INSN(g, (const uint8_t[]){ 0x30, 0x38, 0x40 }[rnd(g, 3)] + r); }
+static void op_one(struct gen *g, unsigned r)
+{
+    INSN(g, (const uint8_t[]){ 0x30, 0x38, 0x40 }[rnd(g, 3)] + r);
+}
 static void op_multiply(struct gen *g, unsigned r)
 {
-    unsigned is_signed = rnd(g, 2), left = rnd(g, 8), right = rnd(g, 8), mb = is_signed << 7 | left << 3 | right;
+    unsigned is_signed = rnd(g, 2), left = rnd(g, 8), right = rnd(g, 8),
+             mb = is_signed << 7 | left << 3 | right;
     if (chance(g, 50))
         INSN(g, 0x48 + r, mb);
     else
@@ -206,19 +237,33 @@ static void op_pointer(struct gen *g, unsigned r)
     byte(g, (chance(g, 50) ? 0xA0 : 0xC0) + r);
     switch (rnd(g, 5)) {
     case 0: byte(g, 0x40 + 16 * y + rnd(g, 16)); break;
-    case 1: byte(g, 0xC0 + 16 * y); byte(g, rnd(g, 32)); break;
-    case 2: byte(g, 0xC1 + 16 * y); byte(g, 0xF0 + rnd(g, 16)); break;
-    case 3: byte(g, 0xC2 + 16 * y); number(g, rnd(g, 32), 3); break;
+    case 1:
+        byte(g, 0xC0 + 16 * y);
+        byte(g, rnd(g, 32));
+        break;
+    case 2:
+        byte(g, 0xC1 + 16 * y);
+        byte(g, 0xF0 + rnd(g, 16));
+        break;
+    case 3:
+        byte(g, 0xC2 + 16 * y);
+        number(g, rnd(g, 32), 3);
+        break;
     default: byte(g, (const uint8_t[]){ 0xC3, 0xC7, 0xE3, 0xE7 }[rnd(g, 4)] + 16 * y); break;
     }
 }
-static void op_stack(struct gen *g, unsigned r) { INSN(g, 0xA0 + r, 0x60 + rnd(g, 12)); } /* 4 bytes at 0x2FFC are the last */
+static void op_stack(struct gen *g, unsigned r)
+{
+    INSN(g, 0xA0 + r, 0x60 + rnd(g, 12));
+} /* 4 bytes at 0x2FFC are the last */
 
 /* Instructions that go on to the next; at most 10 bytes, twice that for op_pointer. */
 static void straight(struct gen *g)
 {
-    static void (*const ops[])(struct gen *, unsigned) = { op_immediate, op_immediate, op_memory, op_memory, op_register, op_one, op_one,
-                                                           op_multiply, op_shift, op_misc, op_move, op_pointer, op_stack };
+    static void (*const ops[])(struct gen *, unsigned) = {
+        op_immediate, op_immediate, op_memory, op_memory, op_register, op_one,  op_one,
+        op_multiply,  op_shift,     op_misc,   op_move,   op_pointer,  op_stack
+    };
     unsigned k = rnd(g, ARRAY_LEN(ops));
     ops[k](g, free_reg(g));
 }
@@ -281,7 +326,9 @@ static struct fix cond_test(struct gen *g, bool wide)
 }
 static struct fix condition(struct gen *g, bool wide)
 {
-    static struct fix (*const kinds[])(struct gen *, bool) = { cond_flags, cond_flags, cond_bit_register, cond_bit_memory, cond_test };
+    static struct fix (*const kinds[])(struct gen *, bool) = { cond_flags, cond_flags,
+                                                               cond_bit_register, cond_bit_memory,
+                                                               cond_test };
     if (chance(g, 80))
         next_number(g);
     return kinds[rnd(g, ARRAY_LEN(kinds))](g, wide);
@@ -289,7 +336,10 @@ static struct fix condition(struct gen *g, bool wide)
 
 /* ---- statements ---- */
 static void statements(struct gen *g, unsigned n);
-static bool room(const struct gen *g) { return g->at + RESERVE < g->end && g->cost + 20 * g->mult < g->limit; }
+static bool room(const struct gen *g)
+{
+    return g->at + RESERVE < g->end && g->cost + 20 * g->mult < g->limit;
+}
 
 static void stmt_straight(struct gen *g)
 {
@@ -390,9 +440,15 @@ static void charge(struct gen *g, const struct gen_function *f)
     g->stack = MAX(g->stack, g->frame + f->stack);
 }
 
-static void load_x(struct gen *g, uint32_t v) { INSN(g, 0x98, v >> 16 & 0xFF, v >> 8 & 0xFF, v & 0xFF); }
+static void load_x(struct gen *g, uint32_t v)
+{
+    INSN(g, 0x98, v >> 16 & 0xFF, v >> 8 & 0xFF, v & 0xFF);
+}
 
-static bool near(const struct gen *g, uint32_t to) { return (int32_t)(to - g->at) > -16000 && (int32_t)(to - g->at) < 16000; }
+static bool near(const struct gen *g, uint32_t to)
+{
+    return (int32_t)(to - g->at) > -16000 && (int32_t)(to - g->at) < 16000;
+}
 
 /* A pointer in flash that code jumps over, then [pointer]. */
 static void through_pointer(struct gen *g, unsigned opcode, uint32_t to)
@@ -411,12 +467,14 @@ static void through_pointer(struct gen *g, unsigned opcode, uint32_t to)
 static void transfer(struct gen *g, unsigned opcode, uint32_t to)
 {
     switch (rnd(g, 7)) {
-    case 0: case 1:
+    case 0:
+    case 1:
         if (near(g, to)) {
             land(g, branch(g, opcode == 0xAB ? 0x21 : 0x20, true), to);
             return;
         } /* fall through */
-    case 2: case 3:
+    case 2:
+    case 3:
         begin(g);
         byte(g, opcode + (g->o->general_static ? 0x00 : 0x10));
         if (g->o->general_static)
@@ -433,8 +491,7 @@ static void transfer(struct gen *g, unsigned opcode, uint32_t to)
         INSN(g, opcode, 0xC0, off);
         return;
     }
-    default:
-        through_pointer(g, opcode, to);
+    default: through_pointer(g, opcode, to);
     }
 }
 
@@ -485,7 +542,8 @@ static void pointer_switch(struct gen *g, unsigned n)
     INSN(g, 0xAA, 0xC8 + D2);
     table = g->at;
     put_address(g, t, table);
-    number(g, 0, 4), number(g, 0, 4), number(g, 0, 4), number(g, 0, 4), number(g, 0, 4), number(g, 0, 4);
+    number(g, 0, 4), number(g, 0, 4), number(g, 0, 4), number(g, 0, 4), number(g, 0, 4),
+        number(g, 0, 4);
     g->at = table + 3 * n;
     cases(g, n, entry);
     for (unsigned k = 0; k < n; k++)
@@ -498,7 +556,7 @@ static void branch_switch(struct gen *g, unsigned n)
     bool bra = chance(g, 50), rts = g->o->astray && chance(g, 40);
     struct fix t = index_d2(g, n, bra ? 3 : 4), slot[8];
     uint32_t entry[8];
-    if (rts) { /* push the address, return to it */
+    if (rts) {                    /* push the address, return to it */
         INSN(g, 0x08, 0x88 + D2); /* LEA X, (D2, X) */
         INSN(g, 0x04, 0x42);
         INSN(g, 0x05);
@@ -555,7 +613,8 @@ static void stmt_call_save(struct gen *g) /* registers over a call, most of them
     g->frame -= 18;
 }
 
-/* Back to the caller in the middle, sometimes. Only where nothing but the return address is on the stack. */
+/* Back to the caller in the middle, sometimes. Only where nothing but the return address is on the
+ * stack. */
 static void stmt_return(struct gen *g)
 {
     if (g->frame != 3)
@@ -567,11 +626,17 @@ static void stmt_return(struct gen *g)
 
 static void statement(struct gen *g)
 {
-    static const struct { void (*fn)(struct gen *); uint8_t weight; bool simple, nests; } kinds[] = {
-        { stmt_straight, 22, true, false }, { stmt_short_if, 18, true, false },     { stmt_if, 14, true, true },
-        { stmt_register_loop, 7, true, true }, { stmt_stack_loop, 8, false, true }, { stmt_call, 18, false, false },
-        { stmt_call_save, 3, false, false }, { stmt_switch, 6, true, true },        { stmt_exception, 4, false, false },
-        { stmt_wait, 2, false, false },      { stmt_return, 4, false, false },
+    static const struct {
+        void (*fn)(struct gen *);
+        uint8_t weight;
+        bool simple, nests;
+    } kinds[] = {
+        { stmt_straight, 22, true, false },  { stmt_short_if, 18, true, false },
+        { stmt_if, 14, true, true },         { stmt_register_loop, 7, true, true },
+        { stmt_stack_loop, 8, false, true }, { stmt_call, 18, false, false },
+        { stmt_call_save, 3, false, false }, { stmt_switch, 6, true, true },
+        { stmt_exception, 4, false, false }, { stmt_wait, 2, false, false },
+        { stmt_return, 4, false, false },
     };
     for (;;) {
         unsigned at = rnd(g, 106), k = 0;
@@ -663,7 +728,8 @@ static void recursive_function(struct gen *g)
     function_end(g, f);
 }
 
-/* The caller calls a function that throws its own return address away and goes back over it: RTS without a call that fits. */
+/* The caller calls a function that throws its own return address away and goes back over it: RTS
+ * without a call that fits. */
 static void astray_function(struct gen *g)
 {
     struct gen_function *f = function_begin(g);
@@ -679,7 +745,8 @@ static void astray_function(struct gen *g)
 
 static void functions(struct gen *g)
 {
-    unsigned n = g->o->functions ? MIN(g->o->functions, (unsigned)GEN_MAX_FUNCTIONS - 2) : rnd(g, 24) + 1;
+    unsigned n =
+        g->o->functions ? MIN(g->o->functions, (unsigned)GEN_MAX_FUNCTIONS - 2) : rnd(g, 24) + 1;
     for (;;) { /* main needs the rest */
         g->end = top(g) - 2 * RESERVE - CALL_BYTES * (uint32_t)(g->p->nfunctions + 1);
         if (g->p->nfunctions >= n || g->at + 2 * RESERVE > g->end)
@@ -739,8 +806,12 @@ static void timer_handler(struct gen *g)
 
 static void start_timer(struct gen *g)
 {
-    static const struct { uint16_t reg; uint8_t value; } setup[] = { { TIOS, 0x01 }, { TSCR2, 0x00 }, { TFLG1, 0x01 }, { TIE, 0x01 },
-                                                                      { TSCR1, 0x80 } };
+    static const struct {
+        uint16_t reg;
+        uint8_t value;
+    } setup[] = {
+        { TIOS, 0x01 }, { TSCR2, 0x00 }, { TFLG1, 0x01 }, { TIE, 0x01 }, { TSCR1, 0x80 }
+    };
     INSN(g, 0x0D, g->o->timer_period >> 8, g->o->timer_period & 0xFF, TC0 >> 8, TC0 & 0xFF);
     for (size_t k = 0; k < ARRAY_LEN(setup); k++)
         INSN(g, 0x0C, setup[k].value, setup[k].reg >> 8, setup[k].reg & 0xFF);
@@ -769,7 +840,8 @@ static void main_program(struct gen *g)
     g->limit = UINT64_MAX;
     g->p->start = g->at;
     INSN(g, 0x1B, 0x03, GEN_STACK >> 16 & 0xFF, GEN_STACK >> 8 & 0xFF, GEN_STACK & 0xFF);
-    INSN(g, 0x0F, seed >> 24, seed >> 16 & 0xFF, seed >> 8 & 0xFF, seed & 0xFF, SEED >> 8, SEED & 0xFF);
+    INSN(g, 0x0F, seed >> 24, seed >> 16 & 0xFF, seed >> 8 & 0xFF, seed & 0xFF, SEED >> 8,
+         SEED & 0xFF);
     INSN(g, 0x0D, rounds >> 8, rounds & 0xFF, ROUNDS >> 8, ROUNDS & 0xFF);
     if (g->o->timer_period)
         start_timer(g);
@@ -818,7 +890,9 @@ struct gen_program *gen_program_new(const struct gen_options *o)
     memset(p->image, 0xFF, bytes);
     p->bytes = bytes;
     p->base = 0x1000000 - bytes;
-    struct gen g = { .o = o, .p = p, .rng = (o->seed + 1) * 0x9E3779B97F4A7C15ull, .at = p->base, .mult = 1 };
+    struct gen g = {
+        .o = o, .p = p, .rng = (o->seed + 1) * 0x9E3779B97F4A7C15ull, .at = p->base, .mult = 1
+    };
     for (unsigned k = 0; k < 8; k++)
         rnd(&g, 2);
     g.end = top(&g);
@@ -844,6 +918,9 @@ void gen_program_free(struct gen_program *p)
 struct gen_options gen_options_random(uint64_t seed)
 {
     uint64_t bits = (seed + 1) * 0xD1B54A32D192ED03ull >> 20;
-    return (struct gen_options){ .seed = seed, .software_exceptions = bits & 1, .astray = bits & 2, .general_static = bits & 4,
+    return (struct gen_options){ .seed = seed,
+                                 .software_exceptions = bits & 1,
+                                 .astray = bits & 2,
+                                 .general_static = bits & 4,
                                  .rounds = 1 + (unsigned)(bits >> 8) % 6 };
 }

@@ -1,5 +1,6 @@
-/* Compares rows of another disassembler with targets/s12z/isa/isa.c. stdin: address, hex bytes, text, separated by tabs. Prints each
- * difference; exits with 1 if there is one, or no row at all. */
+/* Compares rows of another disassembler with targets/s12z/isa/isa.c. stdin: address, hex bytes,
+ * text, separated by tabs. Prints each difference; exits with 1 if there is one, or no row at all.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* A profile of a random program on a simulated board, driven as the program drives it (poll, trace poll), and what came of it beside the
- * counts that the CPU model keeps for itself. The model is looked into here, which no product code may do. */
+/* A profile of a random program on a simulated board, driven as the program drives it (poll, trace
+ * poll), and what came of it beside the counts that the CPU model keeps for itself. The model is
+ * looked into here, which no product code may do. */
 #ifndef TESTS_S12Z_LIVE_RIG_H
 #define TESTS_S12Z_LIVE_RIG_H
 
@@ -29,11 +30,16 @@ struct live_run {
     uint64_t calls_to[GEN_MAX_FUNCTIONS];
     uint64_t c1, c2; /* as last seen */
     struct target_stop stop;
-    uint64_t *before; /* executed and taken of each byte when it began: the board ran from power-on until it was attached to */
+    /* executed and taken of each byte when it began: the board ran from power-on until it was
+     * attached to */
+    uint64_t *before;
     struct trace_status status; /* before the end */
 };
 
-struct sim_bdc_view { struct probe probe; struct sim_board *board; };
+struct sim_bdc_view {
+    struct probe probe;
+    struct sim_board *board;
+};
 static inline struct s12z_board *live_board(struct live_run *r)
 {
     return (struct s12z_board *)((struct sim_bdc_view *)r->b->probe)->board;
@@ -46,14 +52,15 @@ static inline bool live_resolve(void *ctx, uint64_t addr, struct calltree_range 
     struct live_run *r = ctx;
     for (size_t k = 0; k < r->p->nfunctions; k++)
         if (addr >= r->p->function[k].low && addr < r->p->function[k].high) {
-            *out = (struct calltree_range){ r->p->function[k].low, r->p->function[k].low, r->p->function[k].high };
+            *out = (struct calltree_range){ r->p->function[k].low, r->p->function[k].low,
+                                            r->p->function[k].high };
             return true;
         }
     return false;
 }
 
-/* Opens the board with the program in flash, halted at its start. spec: options of the board behind "s12zvml128", "" or ",bdc=20M".
- * p: freed by live_close(). */
+/* Opens the board with the program in flash, halted at its start. spec: options of the board behind
+ * "s12zvml128", "" or ",bdc=20M". p: freed by live_close(). */
 static inline struct live_run *live_open_program(const char *spec, struct gen_program *p)
 {
     struct live_run *r = calloc(1, sizeof *r);
@@ -73,12 +80,20 @@ static inline struct live_run *live_open_program(const char *spec, struct gen_pr
     r->before = calloc(2 * r->p->bytes, sizeof *r->before);
     for (uint32_t a = 0; a < r->p->bytes; a++)
         cpu_count(&live_board(r)->cpu, r->p->base + a, &r->before[2 * a], &r->before[2 * a + 1]);
-    r->section = (struct image_section){ ".text", r->p->base, r->p->bytes, r->p->image, true, false };
+    r->section =
+        (struct image_section){ ".text", r->p->base, r->p->bytes, r->p->image, true, false };
     for (size_t k = 0; k < r->p->nfunctions; k++)
-        r->functions[k] = (struct image_function){ "f", r->p->function[k].low, r->p->function[k].high };
-    r->image = (struct image){ .sections = &r->section, .nsections = 1, .big_endian = true, .functions = r->functions,
+        r->functions[k] =
+            (struct image_function){ "f", r->p->function[k].low, r->p->function[k].high };
+    r->image = (struct image){ .sections = &r->section,
+                               .nsections = 1,
+                               .big_endian = true,
+                               .functions = r->functions,
                                .nfunctions = r->p->nfunctions };
-    assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = live_resolve, .resolve_ctx = r }, &r->tree, NULL), 0);
+    assert_int_equal(
+        calltree_new(&(struct calltree_config){ .resolve = live_resolve, .resolve_ctx = r },
+                     &r->tree, NULL),
+        0);
     return r;
 }
 
@@ -104,7 +119,8 @@ static inline void live_take(struct live_run *r, const struct event *e)
     r->lost += e->kind == EVENT_LOST ? e->amount : 0;
     assert_int_equal(blocks_add(&r->blocks, e), 0);
     assert_int_equal(rates_add(&r->rates, e), 0);
-    if (e->kind == EVENT_BLOCK || e->kind == EVENT_BRANCH || e->kind == EVENT_LINE || e->kind == EVENT_RATE)
+    if (e->kind == EVENT_BLOCK || e->kind == EVENT_BRANCH || e->kind == EVENT_LINE ||
+        e->kind == EVENT_RATE)
         return;
     if (e->flags & EVENT_HAS_C1) {
         assert_true(e->c1 >= r->c1 && e->c2 >= r->c2);
@@ -170,8 +186,8 @@ static inline uint64_t live_executed(struct live_run *r, uint32_t pc, uint64_t *
     return n - r->before[2 * (pc - r->p->base)];
 }
 
-/* The profile's counts against the model's. exact: equal, but for the straight run that the end cut: once each, `slack` in all; else (gaps)
- * never more. */
+/* The profile's counts against the model's. exact: equal, but for the straight run that the end
+ * cut: once each, `slack` in all; else (gaps) never more. */
 static inline void live_compare(struct live_run *r, bool exact, unsigned slack)
 {
     struct block_count *blocks;
@@ -188,16 +204,19 @@ static inline void live_compare(struct live_run *r, bool exact, unsigned slack)
         if (!n)
             continue;
         if (traced[a] > n || (exact && n - traced[a] > 1))
-            fail_msg("%06X: model %llu, traced %llu", r->p->base + a, (unsigned long long)n, (unsigned long long)traced[a]);
+            fail_msg("%06X: model %llu, traced %llu", r->p->base + a, (unsigned long long)n,
+                     (unsigned long long)traced[a]);
         missing += n - traced[a];
     }
     if (exact && missing > slack)
         fail_msg("%llu instructions executed and not traced", (unsigned long long)missing);
     for (size_t k = 0; k < nbranches; k++) {
-        uint64_t n = live_executed(r, (uint32_t)branches[k].pc, &taken), t = branches[k].taken, all = t + branches[k].not_taken;
+        uint64_t n = live_executed(r, (uint32_t)branches[k].pc, &taken), t = branches[k].taken,
+                 all = t + branches[k].not_taken;
         if (t > taken || all > n || (exact && all + slack < n))
-            fail_msg("branch %06X: model %llu of %llu taken, traced %llu of %llu", (unsigned)branches[k].pc, (unsigned long long)taken,
-                     (unsigned long long)n, (unsigned long long)t, (unsigned long long)all);
+            fail_msg("branch %06X: model %llu of %llu taken, traced %llu of %llu",
+                     (unsigned)branches[k].pc, (unsigned long long)taken, (unsigned long long)n,
+                     (unsigned long long)t, (unsigned long long)all);
     }
     free(traced);
     free(blocks);
@@ -211,7 +230,8 @@ static inline uint64_t live_executed_ways(struct live_run *r, enum s12z_way a, e
     for (uint32_t k = 0; k < r->p->bytes; k++) {
         struct s12z_insn i;
         uint64_t n = live_executed(r, r->p->base + k, &taken);
-        if (n && s12z_decode(r->p->image + k, r->p->bytes - k, r->p->base + k, &i) > 0 && (i.flow == a || i.flow == b))
+        if (n && s12z_decode(r->p->image + k, r->p->bytes - k, r->p->base + k, &i) > 0 &&
+            (i.flow == a || i.flow == b))
             sum += n;
     }
     return sum;

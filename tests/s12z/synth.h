@@ -1,6 +1,6 @@
-/* Random S12Z programs and the traces of their runs: code bytes from a generator, executed as an abstract program (blocks and random
- * outcomes, never decoded), lines from an encoder written from ZVM p.226-227, ZVHL p.224-225. What a decoder finds in the lines must be
- * what happened here. */
+/* Random S12Z programs and the traces of their runs: code bytes from a generator, executed as an
+ * abstract program (blocks and random outcomes, never decoded), lines from an encoder written from
+ * ZVM p.226-227, ZVHL p.224-225. What a decoder finds in the lines must be what happened here. */
 #ifndef TESTS_S12Z_SYNTH_H
 #define TESTS_S12Z_SYNTH_H
 
@@ -12,36 +12,54 @@
 
 #include "targets/image.h"
 
-enum synth_kind { SYNTH_BRANCH, SYNTH_GOTO, SYNTH_CALL, SYNTH_CALL_IND, SYNTH_JUMP_IND, SYNTH_RETURN, SYNTH_TRAP, SYNTH_RTI };
-enum { SYNTH_VECTORS = 0xFFFE00, SYNTH_TRAP_BYTE = 0xF8, SYNTH_IRQ_BYTE = 0xE8, SYNTH_DEPTH = 64, SYNTH_FILL = 3 };
+enum synth_kind {
+    SYNTH_BRANCH,
+    SYNTH_GOTO,
+    SYNTH_CALL,
+    SYNTH_CALL_IND,
+    SYNTH_JUMP_IND,
+    SYNTH_RETURN,
+    SYNTH_TRAP,
+    SYNTH_RTI
+};
+enum {
+    SYNTH_VECTORS = 0xFFFE00,
+    SYNTH_TRAP_BYTE = 0xF8,
+    SYNTH_IRQ_BYTE = 0xE8,
+    SYNTH_DEPTH = 64,
+    SYNTH_FILL = 3
+};
 
 struct synth_block {
     uint32_t start, end_pc, fall; /* end_pc: of the ending instruction */
     uint32_t target;              /* block: BRANCH, GOTO, JUMP_IND; function: CALL */
-    uint8_t kind, fill, bias;     /* fill: one-byte instructions before the ending one; bias: of 256, taken */
+    /* fill: one-byte instructions before the ending one; bias: of 256, taken */
+    uint8_t kind, fill, bias;
     uint64_t taken, not_taken;
 };
 
 struct synth_options {
     uint32_t seed;
     unsigned blocks;
-    unsigned per_function;      /* blocks of a function */
+    unsigned per_function;                                               /* blocks of a function */
     unsigned call_percent, indirect_percent, trap_percent, goto_percent; /* of blocks */
-    bool loops;                 /* branches go back, too */
-    unsigned irq_permille;      /* of instructions */
-    bool handler_traps;         /* the interrupt handler has exceptions, too */
-    bool silent_traps;          /* they leave no line */
+    bool loops;                                                          /* branches go back, too */
+    unsigned irq_permille;                                               /* of instructions */
+    bool handler_traps; /* the interrupt handler has exceptions, too */
+    bool silent_traps;  /* they leave no line */
 };
 
-struct synth_level {            /* one activation of straight execution: the program, or a handler */
-    uint32_t block, next;       /* where; next: instructions of it done */
-    unsigned calls;             /* open above the level's beginning */
-    size_t nrun;                /* pending executions, by address, since the last change of flow of this level */
-    size_t nproved;             /* of those: before where an RTI came back */
-    bool inner;                 /* a call or a silent exception is among them */
+/* one activation of straight execution: the program, or a handler */
+struct synth_level {
+    uint32_t block, next; /* where; next: instructions of it done */
+    unsigned calls;       /* open above the level's beginning */
+    /* pending executions, by address, since the last change of flow of this level */
+    size_t nrun;
+    size_t nproved; /* of those: before where an RTI came back */
+    bool inner;     /* a call or a silent exception is among them */
     uint32_t *run;
     size_t cap;
-    uint8_t kind;               /* synth_kind of what ends it, or SYNTH_BRANCH: the program */
+    uint8_t kind; /* synth_kind of what ends it, or SYNTH_BRANCH: the program */
 };
 
 struct synth {
@@ -58,7 +76,7 @@ struct synth {
     unsigned nlevels;
     uint32_t calls[512]; /* blocks to go on with */
     unsigned ncalls;
-    uint64_t *executed;  /* by address - base: committed */
+    uint64_t *executed; /* by address - base: committed */
     /* the encoder */
     uint64_t *line;
     size_t nlines, cap_lines;
@@ -67,7 +85,10 @@ struct synth {
     uint64_t nbranches, ntaken, ncallsmade, ninterrupts, ninstructions, nindirect, ntraps;
 };
 
-static inline uint32_t synth_random(struct synth *s) { return (s->rng = s->rng * 1664525u + 1013904223u) >> 8; }
+static inline uint32_t synth_random(struct synth *s)
+{
+    return (s->rng = s->rng * 1664525u + 1013904223u) >> 8;
+}
 static inline bool synth_percent(struct synth *s, unsigned p) { return synth_random(s) % 100 < p; }
 
 static inline void *synth_grow(void *p, size_t *cap, size_t used, size_t size)
@@ -83,7 +104,8 @@ static inline void *synth_grow(void *p, size_t *cap, size_t used, size_t size)
 
 /* ---- the program ---- */
 
-/* Function f has blocks f * per_function ...; its last one returns. Calls go to higher functions only, so depth is bounded. */
+/* Function f has blocks f * per_function ...; its last one returns. Calls go to higher functions
+ * only, so depth is bounded. */
 static inline struct synth_block synth_block(struct synth *s, uint32_t k)
 {
     unsigned per = s->opt.per_function, f = k / per, in = k % per;
@@ -98,7 +120,8 @@ static inline struct synth_block synth_block(struct synth *s, uint32_t k)
     }
     bool dispatch = k == 1; /* the program's main loop reaches every function */
     if (!handler && f + 1 < s->nfunctions && (dispatch || synth_percent(s, s->opt.call_percent))) {
-        b.kind = dispatch || synth_percent(s, s->opt.indirect_percent) ? SYNTH_CALL_IND : SYNTH_CALL;
+        b.kind =
+            dispatch || synth_percent(s, s->opt.indirect_percent) ? SYNTH_CALL_IND : SYNTH_CALL;
         b.target = f + 1 + synth_random(s) % (s->nfunctions - f - 1);
         return b;
     }
@@ -118,14 +141,18 @@ static inline struct synth_block synth_block(struct synth *s, uint32_t k)
 
 static inline unsigned synth_end_bytes(const struct synth_block *b)
 {
-    static const uint8_t bytes[] = { [SYNTH_BRANCH] = 3, [SYNTH_GOTO] = 3, [SYNTH_CALL] = 4, [SYNTH_CALL_IND] = 2, [SYNTH_JUMP_IND] = 2,
-                                     [SYNTH_RETURN] = 1, [SYNTH_TRAP] = 1, [SYNTH_RTI] = 2 };
-    return bytes[b->kind] + (b->kind == SYNTH_BRANCH && b->bias == 16 ? 1u : 0u); /* those are BRSET */
+    static const uint8_t bytes[] = {
+        [SYNTH_BRANCH] = 3,   [SYNTH_GOTO] = 3,   [SYNTH_CALL] = 4, [SYNTH_CALL_IND] = 2,
+        [SYNTH_JUMP_IND] = 2, [SYNTH_RETURN] = 1, [SYNTH_TRAP] = 1, [SYNTH_RTI] = 2
+    };
+    /* those are BRSET */
+    return bytes[b->kind] + (b->kind == SYNTH_BRANCH && b->bias == 16 ? 1u : 0u);
 }
 
 static inline void synth_encode(const struct synth *s, const struct synth_block *b, uint8_t *p)
 {
-    uint32_t to = b->kind == SYNTH_CALL ? s->b[b->target * s->opt.per_function].start : s->b[b->target].start;
+    uint32_t to =
+        b->kind == SYNTH_CALL ? s->b[b->target * s->opt.per_function].start : s->b[b->target].start;
     uint32_t rel = (to - b->end_pc) & 0x7FFF;
     switch ((enum synth_kind)b->kind) {
     case SYNTH_BRANCH:
@@ -146,11 +173,20 @@ static inline void synth_encode(const struct synth *s, const struct synth_block 
         p[2] = (uint8_t)(to >> 8);
         p[3] = (uint8_t)to;
         break;
-    case SYNTH_CALL_IND: p[0] = 0xAB; p[1] = 0x40; break;
-    case SYNTH_JUMP_IND: p[0] = 0xAA; p[1] = 0x40; break;
+    case SYNTH_CALL_IND:
+        p[0] = 0xAB;
+        p[1] = 0x40;
+        break;
+    case SYNTH_JUMP_IND:
+        p[0] = 0xAA;
+        p[1] = 0x40;
+        break;
     case SYNTH_RETURN: p[0] = 0x05; break;
     case SYNTH_TRAP: p[0] = 0xFF; break;
-    case SYNTH_RTI: p[0] = 0x1B; p[1] = 0x90; break;
+    case SYNTH_RTI:
+        p[0] = 0x1B;
+        p[1] = 0x90;
+        break;
     }
 }
 
@@ -196,8 +232,11 @@ static inline void synth_new(struct synth *s, const struct synth_options *opt)
     synth_vector(s, SYNTH_IRQ_BYTE, s->b[s->handler[0]].start);
     synth_vector(s, SYNTH_TRAP_BYTE, s->b[s->handler[1]].start);
     s->section[0] = (struct image_section){ ".text", s->base, s->size, s->code, true, false };
-    s->section[1] = (struct image_section){ ".vectors", SYNTH_VECTORS, sizeof s->vectors, s->vectors, false, false };
-    s->image = (struct image){ .sections = s->section, .nsections = 2, .big_endian = true, .entry = s->base };
+    s->section[1] = (struct image_section){ ".vectors", SYNTH_VECTORS, sizeof s->vectors,
+                                            s->vectors, false,         false };
+    s->image = (struct image){
+        .sections = s->section, .nsections = 2, .big_endian = true, .entry = s->base
+    };
 }
 
 static inline void synth_free(struct synth *s)
@@ -219,15 +258,24 @@ static inline void synth_line(struct synth *s, uint64_t line)
     s->direct = 1;
     s->stamp_from = s->clock;
 }
-static inline uint64_t synth_stamp(const struct synth *s) { return (s->clock - s->stamp_from) & 0xFFFF; }
+static inline uint64_t synth_stamp(const struct synth *s)
+{
+    return (s->clock - s->stamp_from) & 0xFFFF;
+}
 static inline void synth_bit(struct synth *s, bool taken)
 {
     s->direct = s->direct << 1 | taken;
     if (s->direct >> 31)
         synth_line(s, 2);
 }
-static inline void synth_indirect(struct synth *s, uint32_t to) { synth_line(s, (uint64_t)to << 40 | 1); }
-static inline void synth_vectored(struct synth *s, unsigned byte) { synth_line(s, synth_stamp(s) << 48 | (uint64_t)byte << 40 | 3); }
+static inline void synth_indirect(struct synth *s, uint32_t to)
+{
+    synth_line(s, (uint64_t)to << 40 | 1);
+}
+static inline void synth_vectored(struct synth *s, unsigned byte)
+{
+    synth_line(s, synth_stamp(s) << 48 | (uint64_t)byte << 40 | 3);
+}
 
 /* ---- execution ---- */
 
@@ -295,7 +343,8 @@ static inline void synth_end_of_block(struct synth *s)
         next = taken ? b->target : next;
         break;
     case SYNTH_GOTO: next = b->target; break;
-    case SYNTH_CALL: case SYNTH_CALL_IND:
+    case SYNTH_CALL:
+    case SYNTH_CALL_IND:
         s->calls[s->ncalls++] = next;
         s->ncallsmade++;
         if (b->kind == SYNTH_CALL) {
@@ -362,7 +411,8 @@ static inline void synth_step(struct synth *s)
         synth_end_of_block(s);
 }
 
-/* Disarmed: the last line. What an RTI has proven counts; of code that is interrupted still only if nothing inside of it would have to be told late. */
+/* Disarmed: the last line. What an RTI has proven counts; of code that is interrupted still only if
+ * nothing inside of it would have to be told late. */
 static inline void synth_stop(struct synth *s)
 {
     for (unsigned k = 0; k < s->nlevels; k++) {

@@ -1,4 +1,5 @@
-/* The S12Z driver over a simulated board, opened as a user opens both. Every helper fails the test with the driver's text. */
+/* The S12Z driver over a simulated board, opened as a user opens both. Every helper fails the test
+ * with the driver's text. */
 #ifndef TESTS_S12Z_TARGET_RIG_H
 #define TESTS_S12Z_TARGET_RIG_H
 
@@ -40,7 +41,8 @@ static inline void must(struct board *b, int ret, const char *what)
 /* spec: what follows "sim:"; the part is its first word. Not attached yet. */
 static inline struct board *board_open(const char *spec)
 {
-    static const struct sim_board_type *const boards[] = { &s12z_board_zvml128, &s12z_board_zvmc256, &s12z_board_zvl128, NULL };
+    static const struct sim_board_type *const boards[] = { &s12z_board_zvml128, &s12z_board_zvmc256,
+                                                           &s12z_board_zvl128, NULL };
     struct board *b = calloc(1, sizeof *b);
     struct probe_config cfg = { .boards = boards };
     struct s12z_options opt = { 0 };
@@ -127,7 +129,9 @@ static inline struct target_stop step(struct board *b)
 
 static inline struct target_stop range(struct board *b, uint32_t lo, uint32_t hi)
 {
-    MUST(b, b->ops->resume(b->t, &(struct resume){ .kind = RESUME_RANGE, .range_lo = lo, .range_hi = hi }, &b->err));
+    MUST(b, b->ops->resume(b->t,
+                           &(struct resume){ .kind = RESUME_RANGE, .range_lo = lo, .range_hi = hi },
+                           &b->err));
     return wait_stop(b);
 }
 
@@ -137,7 +141,8 @@ static inline struct target_stop halt(struct board *b)
     return wait_stop(b);
 }
 
-/* Attach, special reset, a program at CODE, PC there, S at STACK, interrupts masked as after reset. */
+/* Attach, special reset, a program at CODE, PC there, S at STACK, interrupts masked as after reset.
+ */
 static inline struct board *board_start(const char *spec, const void *code, size_t len)
 {
     struct board *b = board_open(spec);

@@ -1,4 +1,5 @@
-/* Every documented option and fault of the simulated boards does what it says, seen by the driver. */
+/* Every documented option and fault of the simulated boards does what it says, seen by the driver.
+ */
 #include "targets/s12z/driver/driver.h"
 #include "tests/s12z/target_rig.h"
 
@@ -13,8 +14,11 @@ static int try(const char *spec, struct board *b)
     return ret;
 }
 
-/* Names of the options as the header of the boards lists them, each with one value that is right and one that is not. */
-static const struct { const char *name, *good, *bad; } options[] = {
+/* Names of the options as the header of the boards lists them, each with one value that is right
+ * and one that is not. */
+static const struct {
+    const char *name, *good, *bad;
+} options[] = {
     { "bus", "bus=32M", "bus=0" },
     { "bdc", "bdc=1M", "bdc=fast" },
     { "serial", "serial=none", "serial=tape" },
@@ -70,7 +74,8 @@ static void options__each_documented__is_taken_and_checked(void **state)
         while (from[-1] != ' ' && from[-1] != '[')
             from--;
         for (size_t k = 0; k < ARRAY_LEN(options); k++)
-            known += strlen(options[k].name) == (size_t)(p - from) && !strncmp(options[k].name, from, (size_t)(p - from));
+            known += strlen(options[k].name) == (size_t)(p - from) &&
+                     !strncmp(options[k].name, from, (size_t)(p - from));
         if (!known)
             fail_msg("documented, but not tested: %.30s", from);
     }
@@ -90,7 +95,8 @@ static int reads_on(struct board *b)
         ret = b->ops->read_mem(b->t, 0x1000, 0, buf, sizeof buf, &b->err);
         damaged += memcmp(buf, zero, sizeof buf) != 0;
     }
-    print_message("  %u reads differ, %llu repeats\n", damaged, (unsigned long long)s12z_of(b->t)->retries);
+    print_message("  %u reads differ, %llu repeats\n", damaged,
+                  (unsigned long long)s12z_of(b->t)->retries);
     assert_in_range(damaged + s12z_of(b->t)->retries, 1, 20);
     return ret;
 }
@@ -135,7 +141,8 @@ static size_t pdo_bits(struct board *b, uint8_t *bits, size_t cap)
     cont(b);
     for (int k = 0; k < 50 && n < cap; k++) {
         MUST(b, b->ops->poll(b->t, 1000000, &stop, &b->err));
-        for (int got; n < cap && (got = pdo->read(b->probe, edges, ARRAY_LEN(edges), &lost, &b->err)) > 0;)
+        for (int got;
+             n < cap && (got = pdo->read(b->probe, edges, ARRAY_LEN(edges), &lost, &b->err)) > 0;)
             for (int i = 0; i < got && n < cap; i++) {
                 if (PDO_CLK(edges[i]) != clk)
                     bits[n++] = (uint8_t)PDO_DATA(edges[i]);
@@ -149,7 +156,8 @@ static int pins_differ(struct board *b)
 {
     uint8_t bits[2][2000];
     struct board *clean = board_open("s12zvml128");
-    size_t n = pdo_bits(b, bits[0], sizeof bits[0]), m = pdo_bits(clean, bits[1], sizeof bits[1]), wrong = 0;
+    size_t n = pdo_bits(b, bits[0], sizeof bits[0]), m = pdo_bits(clean, bits[1], sizeof bits[1]),
+           wrong = 0;
     board_close(clean);
     assert_int_equal(n, m);
     assert_true(n > 1000);
@@ -160,7 +168,12 @@ static int pins_differ(struct board *b)
     return 0;
 }
 
-static const struct { const char *kind, *spec; int (*run)(struct board *b); int ret; const char *word; } faults[] = {
+static const struct {
+    const char *kind, *spec;
+    int (*run)(struct board *b);
+    int ret;
+    const char *word;
+} faults[] = {
     { "none", "fault=none", loads, 0, "" },
     { "no-power", "fault=no-power", attach_only, -ERR_NO_TARGET, "no power" },
     { "bkgd-low", "fault=bkgd-low", attach_only, -ERR_NO_TARGET, "stuck low" },
@@ -170,7 +183,8 @@ static const struct { const char *kind, *spec; int (*run)(struct board *b); int 
     { "unplug", "fault=unplug", attach_only, -ERR_USB, "gone" },
     { "noise", "bus=8M,fault=noise@20000", reads_on, 0, "" },
     { "flash", "fault=flash@1", loads, -ERR_FAULT, "did not take it" },
-    { "flash-weak", "fault=flash-weak", loads, -ERR_FAULT, "verify: FE0000 reads 03, 01 was programmed" },
+    { "flash-weak", "fault=flash-weak", loads, -ERR_FAULT,
+      "verify: FE0000 reads 03, 01 was programmed" },
     { "pdo-noise", "fault=pdo-noise@100", pins_differ, 0, "" },
 };
 
@@ -225,14 +239,23 @@ static int get_back(struct board *b)
 
 static void faults__that_come_and_go__leave_the_board_as_they_say(void **state)
 {
-    static const struct { const char *kind; bool memory_kept, runs_on; } rows[] = {
-        { "no-power", false, false }, { "bkgd-low", true, true }, { "bkgd-high", true, true }, { "silent", true, true }, { "unplug", true, true } };
+    static const struct {
+        const char *kind;
+        bool memory_kept, runs_on;
+    } rows[] = { { "no-power", false, false },
+                 { "bkgd-low", true, true },
+                 { "bkgd-high", true, true },
+                 { "silent", true, true },
+                 { "unplug", true, true } };
     static const uint8_t loop[] = { 0x20, 0x00 }; /* BRA to itself */
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         char spec[100];
         print_message("  %s\n", rows[k].kind);
-        snprintf(spec, sizeof spec, "s12zvml128,flash=" SOURCE_DIR "/tests/s12z/fixtures/flow.bin,fault=%s@200ms+500ms", rows[k].kind);
+        snprintf(spec, sizeof spec,
+                 "s12zvml128,flash=" SOURCE_DIR
+                 "/tests/s12z/fixtures/flow.bin,fault=%s@200ms+500ms",
+                 rows[k].kind);
         struct board *b = board_start(spec, loop, sizeof loop);
         uint32_t word = 0x600DF00D, back = 0;
         set_mem(b, DATA, &word, 4);
@@ -252,8 +275,11 @@ static void fault__reset_every_so_often__is_a_reset_each_time(void **state)
 {
     static const uint8_t loop[] = { 0x20, 0x00 };
     (void)state;
-    struct board *b = board_start("s12zvml128,flash=" SOURCE_DIR "/tests/s12z/fixtures/flow.bin,fault=reset@250ms+50us/100ms", loop, sizeof loop);
-    MUST(b, b->ops->insert_bp(b->t, BP_HARD, 0xFE1000, 1, &b->err)); /* with anything of ours in it, a reset is a stop */
+    struct board *b = board_start("s12zvml128,flash=" SOURCE_DIR
+                                  "/tests/s12z/fixtures/flow.bin,fault=reset@250ms+50us/100ms",
+                                  loop, sizeof loop);
+    /* with anything of ours in it, a reset is a stop */
+    MUST(b, b->ops->insert_bp(b->t, BP_HARD, 0xFE1000, 1, &b->err));
     for (int k = 0; k < 3; k++) {
         cont(b);
         assert_int_equal(wait_stop(b).reason, STOP_RESET);
@@ -266,7 +292,10 @@ static void fault__reset_every_so_often__is_a_reset_each_time(void **state)
 static void eev__wave__is_seen_by_the_module(void **state)
 {
     enum { DBGC1 = 0x100, DBGEFR = 0x10A, ARM_EEVE_ENTRY = 0x81, EEVF = 0x10 };
-    static const struct { const char *spec; bool seen; } rows[] = { { "s12zvml128", false }, { "s12zvml128,eev=1000", true } };
+    static const struct {
+        const char *spec;
+        bool seen;
+    } rows[] = { { "s12zvml128", false }, { "s12zvml128,eev=1000", true } };
     static const uint8_t loop[] = { 0x20, 0x00 };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {

@@ -1,4 +1,5 @@
-/* targets/s12z/isa/isa.c against GNU objdump's opinion (fixtures/isa.txt, made by make_isa_fixture.py). */
+/* targets/s12z/isa/isa.c against GNU objdump's opinion (fixtures/isa.txt, made by
+ * make_isa_fixture.py). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,23 +72,44 @@ static void isa__cut_anywhere__asks_for_more(void **state)
 /* Rows of binutils' s12z-opc.c; AA FC 34 56 and AA D8 among the jumps. */
 static void isa__flow__as_the_reference_lists(void **state)
 {
-    static const struct { const char *hex; uint8_t flow, length; uint32_t target; bool general; } rows[] = {
-        { "03298028", S12Z_FLOW_BRANCH, 4, 0x2028, false },   { "03A1B98028", S12Z_FLOW_BRANCH, 5, 0x2028, false },
-        { "02B0448028", S12Z_FLOW_BRANCH, 5, 0x2028, false }, { "0285448028", S12Z_FLOW_BRANCH, 5, 0x2028, false },
-        { "03FB12348028", S12Z_FLOW_BRANCH, 6, 0x2028, false }, { "0B00800A", S12Z_FLOW_BRANCH, 4, 0x200A, false },
-        { "0B98800A", S12Z_FLOW_BRANCH, 4, 0x200A, false },   { "0B8D6383E8", S12Z_FLOW_BRANCH, 5, 0x23E8, false },
-        { "0B26FFEC", S12Z_FLOW_BRANCH, 4, 0x1FEC, false },   { "2000", S12Z_FLOW_JUMP, 2, 0x2000, false },
-        { "2172", S12Z_FLOW_CALL, 2, 0x1FF2, false },         { "AA1234", S12Z_FLOW_JUMP, 3, 0x001234, true },
-        { "AAFC3456", S12Z_FLOW_JUMP, 4, 0x023456, true },    { "BA834567", S12Z_FLOW_JUMP, 4, 0x834567, false },
-        { "ABFA834567", S12Z_FLOW_CALL, 5, 0x834567, true },  { "BB834567", S12Z_FLOW_CALL, 4, 0x834567, false },
-        { "AA5F", S12Z_FLOW_JUMP_IND, 2, 0, false },          { "AA8E", S12Z_FLOW_JUMP_IND, 2, 0, false },
-        { "AAFE001234", S12Z_FLOW_JUMP_IND, 5, 0, false },    { "AAF1FB", S12Z_FLOW_JUMP_IND, 3, 0, false },
-        { "AAD8", S12Z_FLOW_JUMP_IND, 2, 0, false },          { "AB8603E8", S12Z_FLOW_CALL_IND, 4, 0, false },
-        { "05", S12Z_FLOW_RETURN, 1, 0, false },              { "1B90", S12Z_FLOW_RTI, 2, 0, false },
-        { "FF", S12Z_FLOW_TRAP, 1, 0, false },                { "1B07", S12Z_FLOW_TRAP, 2, 0, false },
-        { "EF", S12Z_FLOW_TRAP, 1, 0, false },                { "1BFF", S12Z_FLOW_TRAP, 2, 0, false },
-        { "00", S12Z_FLOW_NEXT, 1, 0, false },                { "1B06", S12Z_FLOW_NEXT, 2, 0, false },
-        { "1074C014", S12Z_FLOW_NEXT, 4, 0, false }, /* lsl.b (20,x), #1: four bytes, whatever objdump says */
+    static const struct {
+        const char *hex;
+        uint8_t flow, length;
+        uint32_t target;
+        bool general;
+    } rows[] = {
+        { "03298028", S12Z_FLOW_BRANCH, 4, 0x2028, false },
+        { "03A1B98028", S12Z_FLOW_BRANCH, 5, 0x2028, false },
+        { "02B0448028", S12Z_FLOW_BRANCH, 5, 0x2028, false },
+        { "0285448028", S12Z_FLOW_BRANCH, 5, 0x2028, false },
+        { "03FB12348028", S12Z_FLOW_BRANCH, 6, 0x2028, false },
+        { "0B00800A", S12Z_FLOW_BRANCH, 4, 0x200A, false },
+        { "0B98800A", S12Z_FLOW_BRANCH, 4, 0x200A, false },
+        { "0B8D6383E8", S12Z_FLOW_BRANCH, 5, 0x23E8, false },
+        { "0B26FFEC", S12Z_FLOW_BRANCH, 4, 0x1FEC, false },
+        { "2000", S12Z_FLOW_JUMP, 2, 0x2000, false },
+        { "2172", S12Z_FLOW_CALL, 2, 0x1FF2, false },
+        { "AA1234", S12Z_FLOW_JUMP, 3, 0x001234, true },
+        { "AAFC3456", S12Z_FLOW_JUMP, 4, 0x023456, true },
+        { "BA834567", S12Z_FLOW_JUMP, 4, 0x834567, false },
+        { "ABFA834567", S12Z_FLOW_CALL, 5, 0x834567, true },
+        { "BB834567", S12Z_FLOW_CALL, 4, 0x834567, false },
+        { "AA5F", S12Z_FLOW_JUMP_IND, 2, 0, false },
+        { "AA8E", S12Z_FLOW_JUMP_IND, 2, 0, false },
+        { "AAFE001234", S12Z_FLOW_JUMP_IND, 5, 0, false },
+        { "AAF1FB", S12Z_FLOW_JUMP_IND, 3, 0, false },
+        { "AAD8", S12Z_FLOW_JUMP_IND, 2, 0, false },
+        { "AB8603E8", S12Z_FLOW_CALL_IND, 4, 0, false },
+        { "05", S12Z_FLOW_RETURN, 1, 0, false },
+        { "1B90", S12Z_FLOW_RTI, 2, 0, false },
+        { "FF", S12Z_FLOW_TRAP, 1, 0, false },
+        { "1B07", S12Z_FLOW_TRAP, 2, 0, false },
+        { "EF", S12Z_FLOW_TRAP, 1, 0, false },
+        { "1BFF", S12Z_FLOW_TRAP, 2, 0, false },
+        { "00", S12Z_FLOW_NEXT, 1, 0, false },
+        { "1B06", S12Z_FLOW_NEXT, 2, 0, false },
+        /* lsl.b (20,x), #1: four bytes, whatever objdump says */
+        { "1074C014", S12Z_FLOW_NEXT, 4, 0, false },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {

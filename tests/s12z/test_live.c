@@ -1,9 +1,12 @@
-/* Live profiles of random programs against the CPU model's own counts, by both ways for lines and under both policies. */
+/* Live profiles of random programs against the CPU model's own counts, by both ways for lines and
+ * under both policies. */
 #include "tests/s12z/live_rig.h"
 
 enum { SLACK = 40 /* instructions of the straight run that the end of the profile cut */ };
 
-struct totals { uint64_t branches, instructions, calls, interrupts, overflows; };
+struct totals {
+    uint64_t branches, instructions, calls, interrupts, overflows;
+};
 
 static void add_totals(struct live_run *r, struct totals *sum)
 {
@@ -17,9 +20,11 @@ static void add_totals(struct live_run *r, struct totals *sum)
 
 static void print_totals(const struct totals *t)
 {
-    print_message("  %llu branches, %llu instructions, %llu calls, %llu interrupts, %llu overflows\n", (unsigned long long)t->branches,
-                  (unsigned long long)t->instructions, (unsigned long long)t->calls, (unsigned long long)t->interrupts,
-                  (unsigned long long)t->overflows);
+    print_message(
+        "  %llu branches, %llu instructions, %llu calls, %llu interrupts, %llu overflows\n",
+        (unsigned long long)t->branches, (unsigned long long)t->instructions,
+        (unsigned long long)t->calls, (unsigned long long)t->interrupts,
+        (unsigned long long)t->overflows);
 }
 
 static const struct image_function *function_of(struct live_run *r, uint32_t pc)
@@ -35,11 +40,14 @@ static void compare_calls(struct live_run *r)
 {
     uint64_t calls = live_executed_ways(r, S12Z_FLOW_CALL, S12Z_FLOW_CALL_IND), taken;
     if (calls - r->kinds[EVENT_CALL] > 2)
-        fail_msg("calls: model %llu, traced %llu", (unsigned long long)calls, (unsigned long long)r->kinds[EVENT_CALL]);
+        fail_msg("calls: model %llu, traced %llu", (unsigned long long)calls,
+                 (unsigned long long)r->kinds[EVENT_CALL]);
     for (size_t k = 0; k < r->p->nfunctions; k++) {
-        uint64_t entered = live_executed(r, r->functions[k].low, &taken), hits = live_hits(r, (uint32_t)r->functions[k].low);
+        uint64_t entered = live_executed(r, r->functions[k].low, &taken),
+                 hits = live_hits(r, (uint32_t)r->functions[k].low);
         if (entered - hits > 1 && !function_of(r, (uint32_t)r->functions[k].low - 1))
-            fail_msg("function %06X: model %llu entries, %llu hits", (unsigned)r->functions[k].low, (unsigned long long)entered, (unsigned long long)hits);
+            fail_msg("function %06X: model %llu entries, %llu hits", (unsigned)r->functions[k].low,
+                     (unsigned long long)entered, (unsigned long long)hits);
     }
 }
 
@@ -47,18 +55,22 @@ static void compare_calls(struct live_run *r)
 static void compare_cycles(struct live_run *r)
 {
     const struct s12z_flow_totals *f = s12z_flow_totals(s12z_trace_flow(live_trace(r)));
-    uint64_t core = S12Z_EXCEPTION_CYCLES * (r->kinds[EVENT_INTERRUPT] + r->kinds[EVENT_EXCEPTION]), taken;
+    uint64_t core = S12Z_EXCEPTION_CYCLES * (r->kinds[EVENT_INTERRUPT] + r->kinds[EVENT_EXCEPTION]),
+             taken;
     for (uint32_t k = 0; k < r->p->bytes; k++) {
         struct s12z_insn i;
         uint64_t n = live_executed(r, r->p->base + k, &taken);
         if (n && s12z_decode(r->p->image + k, r->p->bytes - k, r->p->base + k, &i) > 0)
-            core += n * s12z_cycles(&i) + (i.flow == S12Z_FLOW_BRANCH ? taken * S12Z_TAKEN_CYCLES : 0);
+            core +=
+                n * s12z_cycles(&i) + (i.flow == S12Z_FLOW_BRANCH ? taken * S12Z_TAKEN_CYCLES : 0);
     }
     if (core - f->core_cycles > SLACK * 12)
-        fail_msg("cycles: model's counts by the table %llu, traced %llu", (unsigned long long)core, (unsigned long long)f->core_cycles);
+        fail_msg("cycles: model's counts by the table %llu, traced %llu", (unsigned long long)core,
+                 (unsigned long long)f->core_cycles);
 }
 
-static void lossless(const char *spec, enum trace_capture capture, const struct gen_options *o, unsigned slices, struct totals *sum)
+static void lossless(const char *spec, enum trace_capture capture, const struct gen_options *o,
+                     unsigned slices, struct totals *sum)
 {
     struct live_run *r = live_open(spec, o);
     uint64_t taken;
@@ -73,8 +85,10 @@ static void lossless(const char *spec, enum trace_capture capture, const struct 
     if (!o->astray)
         compare_calls(r);
     if (o->timer_period && live_executed(r, r->p->timer, &taken) - r->kinds[EVENT_INTERRUPT] > 1)
-        fail_msg("interrupts: model %llu, traced %llu (%llu exceptions)", (unsigned long long)live_executed(r, r->p->timer, &taken),
-                 (unsigned long long)r->kinds[EVENT_INTERRUPT], (unsigned long long)r->kinds[EVENT_EXCEPTION]);
+        fail_msg("interrupts: model %llu, traced %llu (%llu exceptions)",
+                 (unsigned long long)live_executed(r, r->p->timer, &taken),
+                 (unsigned long long)r->kinds[EVENT_INTERRUPT],
+                 (unsigned long long)r->kinds[EVENT_EXCEPTION]);
     add_totals(r, sum);
     live_close(r);
 }
@@ -124,7 +138,11 @@ static void pins__millions_of_branches__counts_equal_the_models(void **state)
     struct totals sum = { 0 };
     (void)state;
     for (uint64_t seed = 100; sum.branches < 2000000; seed++) {
-        struct gen_options o = { .seed = seed, .functions = 12, .rounds = 2000, .software_exceptions = seed & 1, .timer_period = seed & 2 ? 5000 : 0 };
+        struct gen_options o = { .seed = seed,
+                                 .functions = 12,
+                                 .rounds = 2000,
+                                 .software_exceptions = seed & 1,
+                                 .timer_period = seed & 2 ? 5000 : 0 };
         lossless("", TRACE_CAPTURE_AUTO, &o, 0, &sum);
     }
     print_totals(&sum);
@@ -139,11 +157,11 @@ static struct late {
     pdo_edge *edge;
     size_t n;
     uint64_t tick_hz, seen; /* ticks are of the board's time */
-    unsigned waits; /* for samples that may still come */
-    bool deaf; /* no edges arrive any more */
+    unsigned waits;         /* for samples that may still come */
+    bool deaf;              /* no edges arrive any more */
 } late;
 #define LATE_PACKET_NS 3000000u
-#define LATE_WAIT_NS 20000000u
+#define LATE_WAIT_NS   20000000u
 
 static uint64_t late_now(void) { return late.pins->driver->bdc->now_ns(late.pins); }
 
@@ -159,7 +177,8 @@ static int late_start(struct probe *p, uint64_t *tick_hz, struct err *err)
 static int late_read(struct probe *p, pdo_edge *out, size_t cap, uint64_t *lost, struct err *err)
 {
     (void)p;
-    int got = late.pins->driver->pdo->read(late.pins, late.edge + late.n, LATE_ROOM - late.n, lost, err);
+    int got =
+        late.pins->driver->pdo->read(late.pins, late.edge + late.n, LATE_ROOM - late.n, lost, err);
     size_t k = 0;
     if (got < 0)
         return got;
@@ -173,8 +192,16 @@ static int late_read(struct probe *p, pdo_edge *out, size_t cap, uint64_t *lost,
     return (int)k;
 }
 
-static int late_stop(struct probe *p, struct err *err) { (void)p; return late.pins->driver->pdo->stop(late.pins, err); }
-static uint64_t late_seen(struct probe *p) { (void)p; return late.seen; }
+static int late_stop(struct probe *p, struct err *err)
+{
+    (void)p;
+    return late.pins->driver->pdo->stop(late.pins, err);
+}
+static uint64_t late_seen(struct probe *p)
+{
+    (void)p;
+    return late.seen;
+}
 static int late_catch_up(struct probe *p, struct err *err)
 {
     (void)p;
@@ -182,7 +209,11 @@ static int late_catch_up(struct probe *p, struct err *err)
     return late.pins->driver->bdc->wait(late.pins, LATE_WAIT_NS, err);
 }
 
-static const struct pdo_ops late_ops = { .start = late_start, .read = late_read, .stop = late_stop, .seen = late_seen, .catch_up = late_catch_up };
+static const struct pdo_ops late_ops = { .start = late_start,
+                                         .read = late_read,
+                                         .stop = late_stop,
+                                         .seen = late_seen,
+                                         .catch_up = late_catch_up };
 static const struct probe_driver late_driver = { .name = "late", .pdo = &late_ops };
 
 static struct live_run *late_open(const struct gen_options *o)
@@ -233,8 +264,8 @@ static void pins__samples_in_packets__are_waited_for_no_longer_than_they_take(vo
         live_compare(r, true, SLACK);
         assert_int_equal(r->status.lost, 0);
         uint64_t overflows = s12z_trace_totals(live_trace(r))->overflows;
-        print_message("  %llu overflows, held %.1f ms, waited %u times for what might come\n", (unsigned long long)overflows, (double)r->status.held_ns / 1e6,
-                      late.waits);
+        print_message("  %llu overflows, held %.1f ms, waited %u times for what might come\n",
+                      (unsigned long long)overflows, (double)r->status.held_ns / 1e6, late.waits);
         assert_true(late.waits <= 2);
         assert_true(r->status.held_ns <= (overflows + 1) * (LATE_PACKET_NS + 6000000u));
         live_close(r);
@@ -261,28 +292,41 @@ static uint64_t model_count(struct live_run *r, enum s12z_counter what)
 
 static void counters__each_that_can_be_chosen__equals_the_models(void **state)
 {
-    static const struct { enum s12z_counter what; unsigned slack; } rows[] = { /* slack: in the straight run that the end cuts */
-        { S12Z_COUNT_BRANCHES, 1 }, { S12Z_COUNT_TAKEN, 1 }, { S12Z_COUNT_INSTRUCTIONS, SLACK }, { S12Z_COUNT_CALLS, 2 },
+    /* slack: in the straight run that the end cuts */
+    static const struct {
+        enum s12z_counter what;
+        unsigned slack;
+    } rows[] = {
+        { S12Z_COUNT_BRANCHES, 1 },         { S12Z_COUNT_TAKEN, 1 },
+        { S12Z_COUNT_INSTRUCTIONS, SLACK }, { S12Z_COUNT_CALLS, 2 },
         { S12Z_COUNT_INTERRUPTS, 1 },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
         for (unsigned way = 0; way < 2; way++) {
             size_t other = (k + 1) % ARRAY_LEN(rows);
-            struct gen_options o = { .seed = 300 + k, .functions = 12, .rounds = way ? 4 : 60, .timer_period = 1500 };
+            struct gen_options o = {
+                .seed = 300 + k, .functions = 12, .rounds = way ? 4 : 60, .timer_period = 1500
+            };
             struct live_run *r = live_open(",bdc=20M", &o);
-            live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS, .capture = way ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO,
-                                               .counter = { rows[k].what, rows[other].what } }, 0);
+            live_go(
+                r,
+                &(struct trace_config){ .policy = TRACE_LOSSLESS,
+                                        .capture = way ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO,
+                                        .counter = { rows[k].what, rows[other].what } },
+                0);
             uint64_t model[2] = { model_count(r, rows[k].what), model_count(r, rows[other].what) };
-            print_message("  C1 %llu of %llu, C2 %llu of %llu\n", (unsigned long long)r->c1, (unsigned long long)model[0],
-                          (unsigned long long)r->c2, (unsigned long long)model[1]);
+            print_message("  C1 %llu of %llu, C2 %llu of %llu\n", (unsigned long long)r->c1,
+                          (unsigned long long)model[0], (unsigned long long)r->c2,
+                          (unsigned long long)model[1]);
             assert_true(model[0] - r->c1 <= rows[k].slack && model[1] - r->c2 <= rows[other].slack);
             assert_true(model[0] > 3 && model[1] > 3);
             live_close(r);
         }
 }
 
-/* The program runs on when the buffer is full: less is seen, and what is seen with what is in gaps is all the time there was. */
+/* The program runs on when the buffer is full: less is seen, and what is seen with what is in gaps
+ * is all the time there was. */
 static void live__gaps__never_too_much_and_seen_plus_gaps_is_the_time(void **state)
 {
     (void)state;
@@ -290,31 +334,45 @@ static void live__gaps__never_too_much_and_seen_plus_gaps_is_the_time(void **sta
         struct gen_options o = { .seed = 7, .functions = 12, .forever = true };
         struct live_run *r = live_open(",bdc=20M", &o);
         uint64_t from = live_board(r)->cpu.cycles;
-        live_go(r, &(struct trace_config){ .policy = TRACE_LIVE, .capture = way ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO }, 60);
+        live_go(
+            r,
+            &(struct trace_config){ .policy = TRACE_LIVE,
+                                    .capture = way ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO },
+            60);
         uint64_t bus = (live_board(r)->cpu.cycles - from) / 2;
         const struct s12z_events_totals *t = s12z_trace_totals(live_trace(r));
-        print_message("  %s: %llu overflows, %llu gaps, about %llu lines and %llu bus cycles lost; %llu of %llu accounted for; %s\n",
-                      way ? "bursts" : "pins", (unsigned long long)t->overflows, (unsigned long long)t->gaps, (unsigned long long)t->gap_lines,
-                      (unsigned long long)t->gap_cycles, (unsigned long long)r->c1, (unsigned long long)bus, r->status.note);
+        print_message("  %s: %llu overflows, %llu gaps, about %llu lines and %llu bus cycles lost; "
+                      "%llu of %llu accounted for; %s\n",
+                      way ? "bursts" : "pins", (unsigned long long)t->overflows,
+                      (unsigned long long)t->gaps, (unsigned long long)t->gap_lines,
+                      (unsigned long long)t->gap_cycles, (unsigned long long)r->c1,
+                      (unsigned long long)bus, r->status.note);
         live_compare(r, false, 0);
         assert_true(t->overflows > 10 && t->gaps + 1 >= t->overflows);
         assert_int_equal(r->kinds[EVENT_LOST], t->gaps);
         assert_int_equal(r->lost, t->gap_lines);
-        assert_true(r->c1 < bus && r->c1 > bus - bus / 10); /* the time before the first and behind the last line is nobody's */
+        /* the time before the first and behind the last line is nobody's */
+        assert_true(r->c1 < bus && r->c1 > bus - bus / 10);
         assert_true(calltree_stats(r->tree)->gap_c1 == t->gap_cycles);
         assert_int_equal(t->misfits, 0);
         live_close(r);
     }
 }
 
-/* Like a program behind a boot loader: it moves its vector table at its start, and the old one leads nowhere. */
+/* Like a program behind a boot loader: it moves its vector table at its start, and the old one
+ * leads nowhere. */
 static void vectors__moved_by_the_program__interrupts_found(void **state)
 {
     enum { TABLE = 0xFFFA00, STUB = 0xFFF9E0, OLD = 0xFFFE00 };
-    static const uint8_t stub[] = { 0x0D, TABLE >> 16, TABLE >> 8 & 0xFF, 0x00, 0x10, 0xBA }; /* MOV.W #.., IVBR; JMP */
+    /* MOV.W #.., IVBR; JMP */
+    static const uint8_t stub[] = { 0x0D, TABLE >> 16, TABLE >> 8 & 0xFF, 0x00, 0x10, 0xBA };
     (void)state;
     for (unsigned way = 0; way < 2; way++) {
-        struct gen_options o = { .seed = 81, .functions = 8, .rounds = way ? 4 : 40, .software_exceptions = true, .timer_period = 2500 };
+        struct gen_options o = { .seed = 81,
+                                 .functions = 8,
+                                 .rounds = way ? 4 : 40,
+                                 .software_exceptions = true,
+                                 .timer_period = 2500 };
         struct gen_program *p = gen_program_new(&o);
         assert_true(p && p->code_end <= STUB);
         uint8_t *old = p->image + (OLD - p->base), *at = p->image + (STUB - p->base);
@@ -327,7 +385,11 @@ static void vectors__moved_by_the_program__interrupts_found(void **state)
         at[sizeof stub + 2] = (uint8_t)p->start;
         p->start = STUB;
         struct live_run *r = live_open_program(",bdc=20M", p);
-        live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS, .capture = way ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO }, 0);
+        live_go(
+            r,
+            &(struct trace_config){ .policy = TRACE_LOSSLESS,
+                                    .capture = way ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO },
+            0);
         assert_int_equal(s12z_trace_totals(live_trace(r))->misfits, 0);
         assert_true(r->kinds[EVENT_INTERRUPT] > 3);
         live_compare(r, true, SLACK);

@@ -1,11 +1,14 @@
-/* Start and stop points, by the module and by the host, against each other; streams begun in the middle, the wrong program, resets, parts
- * without trace: what is counted and what is said. */
+/* Start and stop points, by the module and by the host, against each other; streams begun in the
+ * middle, the wrong program, resets, parts without trace: what is counted and what is said. */
 #include "targets/s12z/driver/plan.h"
 #include "tests/s12z/live_rig.h"
 
 enum { MAX_LINES = 1 << 20 };
 
-struct lines { uint64_t *raw; size_t n; };
+struct lines {
+    uint64_t *raw;
+    size_t n;
+};
 
 /* Every line of a run to the end. */
 static struct lines record_lines(const struct gen_options *o)
@@ -38,8 +41,10 @@ static void take_all(struct live_run *r, struct s12z_events *e)
         live_take(r, &ev);
 }
 
-/* The lines through the same events code as `probeprof decode` uses. r: holds program and result. */
-static struct s12z_events_totals replay(struct live_run *r, const struct lines *l, size_t from, struct s12z_events_config cfg)
+/* The lines through the same events code as `probeprof decode` uses. r: holds program and result.
+ */
+static struct s12z_events_totals replay(struct live_run *r, const struct lines *l, size_t from,
+                                        struct s12z_events_config cfg)
 {
     const struct s12z_settings settings = s12z_settings_default();
     struct s12z_events *e;
@@ -80,7 +85,8 @@ static void same_counts(const struct live_run *a, const struct live_run *b, cons
     uint64_t *x = counts(a), *y = counts(b);
     for (uint32_t k = 0; k < a->p->bytes; k++)
         if (x[k] != y[k])
-            fail_msg("%s: %06X: %llu and %llu", what, a->p->base + k, (unsigned long long)x[k], (unsigned long long)y[k]);
+            fail_msg("%s: %06X: %llu and %llu", what, a->p->base + k, (unsigned long long)x[k],
+                     (unsigned long long)y[k]);
     free(x);
     free(y);
 }
@@ -101,17 +107,22 @@ static void plan__points__go_to_comparators_as_far_as_they_go(void **state)
         { "nothing", false, true, 0, 0, false, 0, 0x0, "" },
         { "start", true, false, 0, 0, true, 0, 0x8, "start point in a comparator" },
         { "start, inside a pass", true, true, 0, 0, false, 0, 0x0, "start point seen by the host" },
-        { "start beside breakpoints", true, false, 0, 0x2, false, 0, 0x0, "start point seen by the host" },
+        { "start beside breakpoints", true, false, 0, 0x2, false, 0, 0x0,
+          "start point seen by the host" },
         { "one stop", false, true, 1, 0, false, 1, 0x8, "1 of 1 stop points in comparators" },
         { "four stops", false, true, 4, 0, false, 4, 0xF, "4 of 4 stop points" },
-        { "six stops", false, true, 6, 0, false, 4, 0xF, "2 stop points seen by the host: no comparator is left" },
+        { "six stops", false, true, 6, 0, false, 4, 0xF,
+          "2 stop points seen by the host: no comparator is left" },
         { "stops beside breakpoints", false, true, 2, 0xC, false, 2, 0x3, "2 of 2" },
-        { "no comparator left", false, true, 2, 0xF, false, 0, 0x0, "2 stop points seen by the host: no comparator is left" },
+        { "no comparator left", false, true, 2, 0xF, false, 0, 0x0,
+          "2 stop points seen by the host: no comparator is left" },
         { "start and stops", true, false, 2, 0, true, 0, 0x8, "the module cannot do both" },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
-        struct trace_config cfg = { .has_start = rows[k].start, .start = 0xFE1234, .nstops = rows[k].stops };
+        struct trace_config cfg = { .has_start = rows[k].start,
+                                    .start = 0xFE1234,
+                                    .nstops = rows[k].stops };
         struct s12z_plan p;
         for (size_t n = 0; n < rows[k].stops; n++)
             cfg.stops[n] = 0xFE2000 + 4 * n;
@@ -121,11 +132,13 @@ static void plan__points__go_to_comparators_as_far_as_they_go(void **state)
         assert_int_equal(p.stops, rows[k].in_module);
         assert_int_equal(p.dbg.comparators, rows[k].comparators);
         assert_int_equal(p.dbg.comparators & rows[k].taken, 0);
-        assert_int_equal(p.host_points, (rows[k].start && !rows[k].begins) + rows[k].stops - rows[k].in_module);
+        assert_int_equal(p.host_points,
+                         (rows[k].start && !rows[k].begins) + rows[k].stops - rows[k].in_module);
         if (!strstr(p.text, rows[k].says))
             fail_msg("says \"%s\"", p.text);
         for (unsigned n = 0; n < S12Z_COMPARATORS; n++)
-            assert_int_equal(p.dbg.scr[0] >> (2 * n) & 3, p.dbg.comparators >> n & 1 ? S12Z_SCR_FINAL : S12Z_SCR_NONE);
+            assert_int_equal(p.dbg.scr[0] >> (2 * n) & 3,
+                             p.dbg.comparators >> n & 1 ? S12Z_SCR_FINAL : S12Z_SCR_NONE);
     }
 }
 
@@ -135,18 +148,33 @@ static void points__by_module_or_host__same_counts(void **state)
 {
     (void)state;
     for (uint64_t seed = 21; seed < 25; seed++) {
-        struct gen_options o = { .seed = seed, .functions = 10, .rounds = 30, .software_exceptions = seed & 1 };
+        struct gen_options o = {
+            .seed = seed, .functions = 10, .rounds = 30, .software_exceptions = seed & 1
+        };
         struct lines l = record_lines(&o);
         struct live_run *all = live_open(",bdc=20M", &o);
         uint32_t start = all->p->function[4].low, stop = all->p->function[6].low;
         uint64_t stops[] = { stop };
-        replay(all, &l, 0, (struct s12z_events_config){ .image = &all->image, .has_start = true, .start = start, .stops = stops, .nstops = 1 });
-        print_message("  seed %d: %d passes, %llu calls inside\n", (int)seed, (int)all->kinds[EVENT_STOP], (unsigned long long)all->kinds[EVENT_CALL]);
+        replay(all, &l, 0,
+               (struct s12z_events_config){ .image = &all->image,
+                                            .has_start = true,
+                                            .start = start,
+                                            .stops = stops,
+                                            .nstops = 1 });
+        print_message("  seed %d: %d passes, %llu calls inside\n", (int)seed,
+                      (int)all->kinds[EVENT_STOP], (unsigned long long)all->kinds[EVENT_CALL]);
         assert_true(all->kinds[EVENT_START] >= 2);
         for (unsigned way = 0; way < 2; way++) {
             struct live_run *r = live_open(",bdc=20M", &o);
-            live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS, .capture = way ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO,
-                                               .has_start = true, .start = start, .stops = { stop }, .nstops = 1 }, 0);
+            live_go(
+                r,
+                &(struct trace_config){ .policy = TRACE_LOSSLESS,
+                                        .capture = way ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO,
+                                        .has_start = true,
+                                        .start = start,
+                                        .stops = { stop },
+                                        .nstops = 1 },
+                0);
             assert_non_null(strstr(r->status.note, "C1 estimated"));
             assert_int_equal(r->kinds[EVENT_START], all->kinds[EVENT_START]);
             assert_int_equal(r->kinds[EVENT_STOP], all->kinds[EVENT_STOP]);
@@ -160,7 +188,8 @@ static void points__by_module_or_host__same_counts(void **state)
     }
 }
 
-/* Without a start point it begins at once, and the first stop point met is the end: in a comparator, or the fifth and later by the host. */
+/* Without a start point it begins at once, and the first stop point met is the end: in a
+ * comparator, or the fifth and later by the host. */
 static void stops_alone__first_one_ends_it__same_counts(void **state)
 {
     struct gen_options o = { .seed = 31, .functions = 12, .rounds = 30 };
@@ -170,10 +199,13 @@ static void stops_alone__first_one_ends_it__same_counts(void **state)
         struct live_run *all = live_open(",bdc=20M", &o), *r = live_open(",bdc=20M", &o);
         size_t n = way & 1 ? 7 : 1;
         uint64_t stops[7];
-        struct trace_config cfg = { .policy = TRACE_LOSSLESS, .capture = way & 2 ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO, .nstops = n };
+        struct trace_config cfg = { .policy = TRACE_LOSSLESS,
+                                    .capture = way & 2 ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO,
+                                    .nstops = n };
         for (size_t k = 0; k < n; k++) /* the one that is met comes last: only the host has it */
             cfg.stops[k] = stops[k] = k + 1 == n ? all->p->function[5].low : all->p->done + 1 + k;
-        replay(all, &l, 0, (struct s12z_events_config){ .image = &all->image, .stops = stops, .nstops = n });
+        replay(all, &l, 0,
+               (struct s12z_events_config){ .image = &all->image, .stops = stops, .nstops = n });
         live_go(r, &cfg, 0);
         assert_int_equal(r->kinds[EVENT_START], 1);
         assert_int_equal(r->kinds[EVENT_STOP], 1);
@@ -197,7 +229,8 @@ static void stream__begun_in_the_middle__counts_from_the_first_address(void **st
     uint64_t *full = counts(whole);
     for (size_t from = 1; from < l.n; from += l.n / 13) {
         struct live_run *r = live_open(",bdc=20M", &o);
-        struct s12z_events_totals t = replay(r, &l, from, (struct s12z_events_config){ .image = &r->image });
+        struct s12z_events_totals t =
+            replay(r, &l, from, (struct s12z_events_config){ .image = &r->image });
         uint64_t *part = counts(r);
         assert_int_equal(t.misfits, 0);
         assert_int_equal(r->kinds[EVENT_START], 1);
@@ -214,12 +247,14 @@ static void stream__begun_in_the_middle__counts_from_the_first_address(void **st
 
 static void elf__of_another_program__is_said(void **state)
 {
-    struct gen_options o = { .seed = 51, .functions = 10, .forever = true }, other = { .seed = 52, .functions = 10, .forever = true };
+    struct gen_options o = { .seed = 51, .functions = 10, .forever = true },
+                       other = { .seed = 52, .functions = 10, .forever = true };
     struct gen_program *wrong = gen_program_new(&other);
     struct live_run *r = live_open(",bdc=20M", &o);
     (void)state;
     assert_non_null(wrong);
-    r->section = (struct image_section){ ".text", wrong->base, wrong->bytes, wrong->image, true, false };
+    r->section =
+        (struct image_section){ ".text", wrong->base, wrong->bytes, wrong->image, true, false };
     live_go(r, &(struct trace_config){ .policy = TRACE_LIVE }, 20);
     print_message("  %s\n", r->status.note);
     assert_non_null(strstr(r->status.note, "this ELF is not what was traced"));
@@ -287,12 +322,16 @@ static void explain__after_overflows__names_functions_and_gaps(void **state)
 {
     struct gen_options o = { .seed = 91, .functions = 10, .forever = true };
     struct live_run *r = live_open(",bdc=20M", &o);
-    static const char *const says[] = { "lines by PDO and PDOCLK; live policy", "start point in a comparator", "overflows; ",
-                                        "passes cut by gaps", "of the lines that filled the buffer" };
+    static const char *const says[] = { "lines by PDO and PDOCLK; live policy",
+                                        "start point in a comparator", "overflows; ",
+                                        "passes cut by gaps",
+                                        "of the lines that filled the buffer" };
     char text[4096] = "";
     struct text_sink sink = { keep_text, text };
     (void)state;
-    live_go(r, &(struct trace_config){ .policy = TRACE_LIVE, .has_start = true, .start = r->p->main }, 40);
+    live_go(r,
+            &(struct trace_config){ .policy = TRACE_LIVE, .has_start = true, .start = r->p->main },
+            40);
     MUST(r->b, r->b->ops->trace->explain(r->b->t, &sink, &r->b->err));
     for (size_t k = 0; k < ARRAY_LEN(says); k++)
         if (!strstr(text, says[k]))
@@ -304,18 +343,22 @@ static void explain__after_overflows__names_functions_and_gaps(void **state)
 /* An adapter whose firmware reads memory and knows no READ_DBGTB. */
 static bool no_lines(struct probe *p, enum bdc_op_kind kind, uint8_t opcode)
 {
-    return kind != BDC_LINES && !(kind == BDC_COMMAND && opcode == BDC_READ_DBGTB) && p->driver->bdc->can(p, kind, opcode);
+    return kind != BDC_LINES && !(kind == BDC_COMMAND && opcode == BDC_READ_DBGTB) &&
+           p->driver->bdc->can(p, kind, opcode);
 }
 
 static void bursts__adapter_without_read_dbgtb__words_do(void **state)
 {
-    struct gen_options o = { .seed = 95, .functions = 10, .rounds = 4, .software_exceptions = true };
+    struct gen_options o = {
+        .seed = 95, .functions = 10, .rounds = 4, .software_exceptions = true
+    };
     struct live_run *r = live_open(",bdc=20M", &o);
     struct bdc_ops limited = *r->b->probe->driver->bdc;
     (void)state;
     limited.can = no_lines;
     s12z_of(r->b->t)->bdc = &limited;
-    live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS, .capture = TRACE_CAPTURE_READOUT }, 0);
+    live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS, .capture = TRACE_CAPTURE_READOUT },
+            0);
     assert_int_equal(s12z_trace_totals(live_trace(r))->misfits, 0);
     assert_true(s12z_trace_totals(live_trace(r))->overflows > 3);
     live_compare(r, true, 40);

@@ -1,5 +1,6 @@
-/* Estimated times of live profiles against the cycles the CPU model spent, where that does not go by the driver's table: other figures for
- * each instruction, or wait states of a region. What is compared is the time of each function by itself. */
+/* Estimated times of live profiles against the cycles the CPU model spent, where that does not go
+ * by the driver's table: other figures for each instruction, or wait states of a region. What is
+ * compared is the time of each function by itself. */
 #include <math.h>
 
 #include "profiler/profile/profile.h"
@@ -24,7 +25,10 @@ static unsigned other_figures(const struct s12z_insn *i, uint32_t pc)
 }
 
 /* Every other 512 bytes have a wait state an instruction. */
-static unsigned wait_states(const struct s12z_insn *i, uint32_t pc) { return s12z_cycles(i) + (pc >> 9 & 1); }
+static unsigned wait_states(const struct s12z_insn *i, uint32_t pc)
+{
+    return s12z_cycles(i) + (pc >> 9 & 1);
+}
 
 /* Everything is half as fast again: fetches take longer everywhere. */
 static unsigned slower(const struct s12z_insn *i, uint32_t pc)
@@ -51,8 +55,10 @@ static double spent(struct live_run *r, uint32_t low, uint32_t high, cost_fn *co
     for (uint32_t pc = low; pc < high; pc++) {
         struct s12z_insn i;
         uint64_t taken, n = live_executed(r, pc, &taken);
-        if (n && s12z_decode(r->p->image + (pc - r->p->base), r->p->base + r->p->bytes - pc, pc, &i) > 0)
-            core += (double)n * (cost ? cost(&i, pc) : s12z_cycles(&i)) + (double)taken * S12Z_TAKEN_CYCLES;
+        if (n &&
+            s12z_decode(r->p->image + (pc - r->p->base), r->p->base + r->p->bytes - pc, pc, &i) > 0)
+            core += (double)n * (cost ? cost(&i, pc) : s12z_cycles(&i)) +
+                    (double)taken * S12Z_TAKEN_CYCLES;
     }
     return core / 2;
 }
@@ -64,8 +70,8 @@ struct verdict {
     uint64_t measurements;
 };
 
-/* Functions to which the call tree charges just their own code: jumps in and out without an event put some of it elsewhere, which is no matter of
- * time. */
+/* Functions to which the call tree charges just their own code: jumps in and out without an event
+ * put some of it elsewhere, which is no matter of time. */
 static void compare(struct live_run *r, cost_fn *cost, struct verdict *v)
 {
     struct profile *raw, *p;
@@ -77,8 +83,10 @@ static void compare(struct live_run *r, cost_fn *cost, struct verdict *v)
         struct calltree_range range;
         if (!live_resolve(r, p->functions[k].low, &range) || range.low != p->functions[k].low)
             continue;
-        double table = spent(r, (uint32_t)range.low, (uint32_t)range.high, NULL), truth = spent(r, (uint32_t)range.low, (uint32_t)range.high, cost);
-        double charged = (double)raw->functions[k].c1, shown = (double)p->functions[k].c1, half = (double)p->functions[k].c1_spread;
+        double table = spent(r, (uint32_t)range.low, (uint32_t)range.high, NULL),
+               truth = spent(r, (uint32_t)range.low, (uint32_t)range.high, cost);
+        double charged = (double)raw->functions[k].c1, shown = (double)p->functions[k].c1,
+               half = (double)p->functions[k].c1_spread;
         if (fabs(charged - table) > 0.01 * table || table < 20)
             continue;
         double off = fabs(shown - truth), before = fabs(charged - truth);
@@ -91,7 +99,8 @@ static void compare(struct live_run *r, cost_fn *cost, struct verdict *v)
         v->truth += truth;
         v->half += half;
         if (getenv("TIME_ROWS"))
-            print_message("    %06X truth %10.0f table %10.0f shown %10.0f +- %9.0f%s\n", (unsigned)range.low, truth, charged, shown, half,
+            print_message("    %06X truth %10.0f table %10.0f shown %10.0f +- %9.0f%s\n",
+                          (unsigned)range.low, truth, charged, shown, half,
                           off <= half + 0.02 * truth + 2 ? "" : "  OUT");
     }
     v->measurements += p->info.estimate.measurements;
@@ -101,13 +110,22 @@ static void compare(struct live_run *r, cost_fn *cost, struct verdict *v)
 
 static void print_verdict(const char *name, const struct verdict *v)
 {
-    print_message("  %-28s %4u functions, %4u within their spread, %4u nearer, %3u farther; error %5.1f%% by table, %5.1f%% corrected, +-%5.1f%% shown; "
-                  "%llu measurements\n", name, v->functions, v->within, v->better, v->worse, 100 * v->table / v->truth,
-                  100 * v->corrected / v->truth, 100 * v->half / v->truth, (unsigned long long)v->measurements);
+    print_message("  %-28s %4u functions, %4u within their spread, %4u nearer, %3u farther; error "
+                  "%5.1f%% by table, %5.1f%% corrected, +-%5.1f%% shown; "
+                  "%llu measurements\n",
+                  name, v->functions, v->within, v->better, v->worse, 100 * v->table / v->truth,
+                  100 * v->corrected / v->truth, 100 * v->half / v->truth,
+                  (unsigned long long)v->measurements);
 }
 
-static const struct { const char *name; cost_fn *cost; } parts[] = {
-    { "other figures", other_figures }, { "wait states", wait_states }, { "slower", slower }, { "as the table", NULL },
+static const struct {
+    const char *name;
+    cost_fn *cost;
+} parts[] = {
+    { "other figures", other_figures },
+    { "wait states", wait_states },
+    { "slower", slower },
+    { "as the table", NULL },
 };
 
 /* Nearer to the truth as a whole, and the truth within the spread in 95 of 100 functions. */
@@ -115,7 +133,8 @@ static void demand(const struct verdict *v, bool unlike)
 {
     assert_true(v->functions > 5);
     if (unlike && v->corrected >= v->table)
-        fail_msg("corrected times are %.1f%% off, the table's were %.1f%%", 100 * v->corrected / v->truth, 100 * v->table / v->truth);
+        fail_msg("corrected times are %.1f%% off, the table's were %.1f%%",
+                 100 * v->corrected / v->truth, 100 * v->table / v->truth);
     if (!unlike && v->corrected > 0.04 * v->truth)
         fail_msg("what the table had right is %.1f%% off", 100 * v->corrected / v->truth);
     if (20 * v->within < 19 * v->functions)
@@ -127,8 +146,12 @@ static void random_programs(enum trace_capture capture, unsigned rounds, uint64_
     for (size_t k = 0; k < ARRAY_LEN(parts); k++) {
         struct verdict v = { 0 };
         for (uint64_t seed = 1; seed <= seeds; seed++) {
-            struct gen_options o = { .seed = seed, .functions = 4 + seed % 20, .rounds = rounds, .timer_period = (uint16_t)(701 + 97 * seed % 1500),
-                                     .software_exceptions = seed % 3 == 0, .wait = seed % 5 == 0 };
+            struct gen_options o = { .seed = seed,
+                                     .functions = 4 + seed % 20,
+                                     .rounds = rounds,
+                                     .timer_period = (uint16_t)(701 + 97 * seed % 1500),
+                                     .software_exceptions = seed % 3 == 0,
+                                     .wait = seed % 5 == 0 };
             struct live_run *r = live_open(",bdc=20M", &o);
             use_cost(r, parts[k].cost);
             live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS, .capture = capture }, 0);
@@ -168,10 +191,12 @@ static struct gen_program *motor_program(void)
     memset(p->image, 0xFF, p->bytes);
     for (size_t k = 0; k < im->nsections; k++)
         if (im->sections[k].data && im->sections[k].addr >= p->base)
-            memcpy(p->image + (im->sections[k].addr - p->base), im->sections[k].data, im->sections[k].size);
+            memcpy(p->image + (im->sections[k].addr - p->base), im->sections[k].data,
+                   im->sections[k].size);
     for (; p->nfunctions < im->nfunctions; p->nfunctions++)
-        p->function[p->nfunctions] = (struct gen_function){ .low = (uint32_t)im->functions[p->nfunctions].low,
-                                                            .high = (uint32_t)im->functions[p->nfunctions].high };
+        p->function[p->nfunctions] =
+            (struct gen_function){ .low = (uint32_t)im->functions[p->nfunctions].low,
+                                   .high = (uint32_t)im->functions[p->nfunctions].high };
     assert_true(symbols_lookup(syms, "start", &start));
     p->start = (uint32_t)start;
     symbols_close(syms);
@@ -186,7 +211,10 @@ static void motor__each_way__nearer_and_within(void **state)
             struct verdict v = { 0 };
             struct live_run *r = live_open_program(",bdc=20M", motor_program());
             use_cost(r, parts[k].cost);
-            live_go(r, &(struct trace_config){ .policy = TRACE_LOSSLESS, .capture = way ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO },
+            live_go(r,
+                    &(struct trace_config){ .policy = TRACE_LOSSLESS,
+                                            .capture =
+                                                way ? TRACE_CAPTURE_READOUT : TRACE_CAPTURE_AUTO },
                     way ? 600 : 20);
             compare(r, parts[k].cost, &v);
             print_verdict(parts[k].name, &v);

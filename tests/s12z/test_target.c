@@ -1,7 +1,8 @@
 /* The driver's run control, registers and memory on simulated boards. */
 #include "tests/s12z/target_rig.h"
 
-/* CODE:   ld d2,#0 ; loop: inc d2 ; st d2,DATA ; bra loop      (inc and st so that every round is seen in memory) */
+/* CODE:   ld d2,#0 ; loop: inc d2 ; st d2,DATA ; bra loop      (inc and st so that every round is
+ * seen in memory) */
 static const uint8_t counting[] = { 0x90 + 0, 0x00, 0x00, 0x30, 0xC0, 0x20, 0x00, 0x20, 0x7C };
 enum { LOOP = CODE + 3 };
 
@@ -55,7 +56,9 @@ static void step__each_instruction__moves_pc_and_effects(void **state)
 static void registers__all_thirteen__make_32_bytes_and_keep_what_is_written(void **state)
 {
     (void)state;
-    static const uint32_t value[] = { 0x12, 0x34, 0x5678, 0x9ABC, 0xDEF0, 0x1357, 0x2468ACE0, 0xFEDCBA98, 0x123456, 0x654321, 0x002FF0, 0x001234, 0x00D3 };
+    static const uint32_t value[] = { 0x12,     0x34,       0x5678,     0x9ABC,   0xDEF0,
+                                      0x1357,   0x2468ACE0, 0xFEDCBA98, 0x123456, 0x654321,
+                                      0x002FF0, 0x001234,   0x00D3 };
     struct board *b = board_start("s12zvml128", NULL, 0);
     unsigned bytes = 0;
     for (unsigned n = 0; n < b->ops->nregs; n++) {
@@ -94,13 +97,20 @@ static void memory__any_alignment_and_length__is_what_was_written(void **state)
 static void memory__where_nothing_is__fails_with_a_sentence(void **state)
 {
     (void)state;
-    static const struct { uint32_t addr; bool write; const char *word; } rows[] = {
-        { 0x050000, false, "ILLACC" }, { 0x050000, true, "ILLACC" }, { 0xFFF000, true, "is flash" }, { 0x100000, true, "is EEPROM" }, { 0xFFFFFE, false, "ffffe" },
+    static const struct {
+        uint32_t addr;
+        bool write;
+        const char *word;
+    } rows[] = {
+        { 0x050000, false, "ILLACC" },  { 0x050000, true, "ILLACC" },
+        { 0xFFF000, true, "is flash" }, { 0x100000, true, "is EEPROM" },
+        { 0xFFFFFE, false, "ffffe" },
     };
     struct board *b = board_start("s12zvml128", NULL, 0);
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         uint8_t v[4] = { 1, 2, 3, 4 };
-        int ret = rows[k].write ? b->ops->write_mem(b->t, rows[k].addr, 0, v, 4, &b->err) : b->ops->read_mem(b->t, rows[k].addr, 0, v, 4, &b->err);
+        int ret = rows[k].write ? b->ops->write_mem(b->t, rows[k].addr, 0, v, 4, &b->err)
+                                : b->ops->read_mem(b->t, rows[k].addr, 0, v, 4, &b->err);
         assert_int_equal(ret, -ERR_FAULT);
         if (!strstr(b->err.what, rows[k].word))
             fail_msg("\"%s\" does not say %s", b->err.what, rows[k].word);
@@ -139,10 +149,17 @@ static void detach__halted_program__runs_on_and_bdc_is_off(void **state)
 static void attach__bad_boards__each_has_its_sentence(void **state)
 {
     (void)state;
-    static const struct { const char *spec; int ret; const char *word; } rows[] = {
-        { "s12zvml128,secured", -ERR_SECURED, "secured" },         { "s12zvml128,fault=no-power", -ERR_NO_TARGET, "no power" },
-        { "s12zvml128,fault=reset", -ERR_NO_TARGET, "held in reset" }, { "s12zvml128,fault=bkgd-low", -ERR_NO_TARGET, "stuck low" },
-        { "s12zvml128,fault=bkgd-high", -ERR_NO_TARGET, "SYNC" },  { "s12zvml128,fault=silent", -ERR_NO_TARGET, "SYNC" },
+    static const struct {
+        const char *spec;
+        int ret;
+        const char *word;
+    } rows[] = {
+        { "s12zvml128,secured", -ERR_SECURED, "secured" },
+        { "s12zvml128,fault=no-power", -ERR_NO_TARGET, "no power" },
+        { "s12zvml128,fault=reset", -ERR_NO_TARGET, "held in reset" },
+        { "s12zvml128,fault=bkgd-low", -ERR_NO_TARGET, "stuck low" },
+        { "s12zvml128,fault=bkgd-high", -ERR_NO_TARGET, "SYNC" },
+        { "s12zvml128,fault=silent", -ERR_NO_TARGET, "SYNC" },
         { "s12zvml128,fault=unplug@1", -ERR_USB, "gone" },
     };
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
@@ -152,7 +169,8 @@ static void attach__bad_boards__each_has_its_sentence(void **state)
         if (!strstr(b->err.what, rows[k].word))
             fail_msg("\"%s\" does not say %s", b->err.what, rows[k].word);
         assert_string_not_equal(b->err.hint, "");
-        assert_int_equal(b->ops->state(b->t), rows[k].ret == -ERR_SECURED ? TARGET_DETACHED : TARGET_GONE);
+        assert_int_equal(b->ops->state(b->t),
+                         rows[k].ret == -ERR_SECURED ? TARGET_DETACHED : TARGET_GONE);
         board_close(b);
     }
 }

@@ -1,20 +1,41 @@
-/* Breakpoints and watchpoints: BGND in RAM, comparators elsewhere, and how they are shared with a profile. */
+/* Breakpoints and watchpoints: BGND in RAM, comparators elsewhere, and how they are shared with a
+ * profile. */
 #include "targets/s12z/driver/driver.h"
 #include "tests/s12z/target_rig.h"
 
-/* 1100 ld d2,#0 | loop 1103 inc d2 | 1104 bsr sub | 1107 st d2,2000 | 110A ld d3,2010 | 110D bra loop
- * sub 1110 st d0,2005 (a byte) | 1113 rts | 1114 wai | 1116 nop | 1117 stop | 1119 nop | 111A bgnd | 111B nop */
+/* 1100 ld d2,#0 | loop 1103 inc d2 | 1104 bsr sub | 1107 st d2,2000 | 110A ld d3,2010 | 110D bra
+ * loop sub 1110 st d0,2005 (a byte) | 1113 rts | 1114 wai | 1116 nop | 1117 stop | 1119 nop | 111A
+ * bgnd | 111B nop */
 static const uint8_t program[] = {
-    0x90, 0x00, 0x00, 0x30, 0x21, 0x80, 0x0C, 0xC0, 0x20, 0x00, 0xA1, 0x20, 0x10, 0x20, 0xFF, 0xF6,
-    0xC4, 0x20, 0x05, 0x05, 0x1B, 0x06, 0x01, 0x1B, 0x05, 0x01, 0x00, 0x01,
+    0x90, 0x00, 0x00, 0x30, 0x21, 0x80, 0x0C, 0xC0, 0x20, 0x00, 0xA1, 0x20, 0x10, 0x20,
+    0xFF, 0xF6, 0xC4, 0x20, 0x05, 0x05, 0x1B, 0x06, 0x01, 0x1B, 0x05, 0x01, 0x00, 0x01,
 };
-enum { LOOP = 0x1103, CALL = 0x1104, AFTER = 0x1107, LOAD = 0x110A, SUB = 0x1110, RET = 0x1113, WAI = 0x1114, STOP_INSN = 0x1117, OWN_BGND = 0x111A };
+enum {
+    LOOP = 0x1103,
+    CALL = 0x1104,
+    AFTER = 0x1107,
+    LOAD = 0x110A,
+    SUB = 0x1110,
+    RET = 0x1113,
+    WAI = 0x1114,
+    STOP_INSN = 0x1117,
+    OWN_BGND = 0x111A
+};
 
 static struct board *start(void) { return board_start("s12zvml128", program, sizeof program); }
 
-static int insert(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len) { return b->ops->insert_bp(b->t, kind, addr, len, &b->err); }
-static void set(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len) { MUST(b, insert(b, kind, addr, len)); }
-static void unset(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len) { MUST(b, b->ops->remove_bp(b->t, kind, addr, len, &b->err)); }
+static int insert(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len)
+{
+    return b->ops->insert_bp(b->t, kind, addr, len, &b->err);
+}
+static void set(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len)
+{
+    MUST(b, insert(b, kind, addr, len));
+}
+static void unset(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len)
+{
+    MUST(b, b->ops->remove_bp(b->t, kind, addr, len, &b->err));
+}
 
 static void says(struct board *b, int ret, int want, const char *word)
 {
@@ -88,7 +109,8 @@ static void bgnd__of_the_program__is_told_apart(void **state)
     cont(b);
     struct target_stop stop = wait_stop(b);
     assert_int_equal(stop.reason, STOP_SIGNAL);
-    assert_non_null(strstr(stop.text, "left there by a session that was lost")); /* or the program's: nobody named it */
+    /* or the program's: nobody named it */
+    assert_non_null(strstr(stop.text, "left there by a session that was lost"));
     assert_int_equal(stop.pc, OWN_BGND + 1);
     struct image_section section = { ".text", CODE, sizeof program, program, true, false };
     struct image image = { .sections = &section, .nsections = 1 };
@@ -102,7 +124,8 @@ static void bgnd__of_the_program__is_told_apart(void **state)
     board_close(b);
 }
 
-/* A session set a breakpoint and was never heard of again; the program is known, or there is another one in that RAM. */
+/* A session set a breakpoint and was never heard of again; the program is known, or there is
+ * another one in that RAM. */
 static void bgnd__left_by_a_lost_session__is_taken_away(void **state)
 {
     (void)state;
@@ -117,7 +140,10 @@ static void bgnd__left_by_a_lost_session__is_taken_away(void **state)
         cont(b);
         struct target_stop stop = wait_stop(b);
         assert_int_equal(stop.reason, STOP_SIGNAL);
-        assert_non_null(strstr(stop.text, same ? "left at 001107 by a session that was lost; the program's byte is back" : "then load again"));
+        assert_non_null(
+            strstr(stop.text,
+                   same ? "left at 001107 by a session that was lost; the program's byte is back"
+                        : "then load again"));
         assert_int_equal(stop.pc, same ? AFTER : AFTER + 1);
         assert_int_equal(get_reg(b, R_P), same ? AFTER : AFTER + 1);
         assert_int_equal(get8(b, AFTER), same ? program[AFTER - CODE] : 0);
@@ -179,10 +205,19 @@ static void hardware__part_without_comparator_c__has_three(void **state)
 
 static void watch__kinds_and_sizes__stop_on_their_accesses_only(void **state)
 {
-    static const struct { enum bp_kind kind; uint32_t addr; unsigned len; uint32_t insn; const char *name; } rows[] = {
-        { BP_WATCH_WRITE, 0x2005, 1, SUB, "write of a byte" },   { BP_WATCH_WRITE, 0x2000, 2, AFTER, "write of a word" },
-        { BP_WATCH_WRITE, 0x2001, 1, AFTER, "its low byte" },    { BP_WATCH_READ, 0x2010, 2, LOAD, "read of a word" },
-        { BP_WATCH_ACCESS, 0x2010, 2, LOAD, "access" },          { BP_WATCH_WRITE, 0x2004, 4, SUB, "a byte inside four" },
+    static const struct {
+        enum bp_kind kind;
+        uint32_t addr;
+        unsigned len;
+        uint32_t insn;
+        const char *name;
+    } rows[] = {
+        { BP_WATCH_WRITE, 0x2005, 1, SUB, "write of a byte" },
+        { BP_WATCH_WRITE, 0x2000, 2, AFTER, "write of a word" },
+        { BP_WATCH_WRITE, 0x2001, 1, AFTER, "its low byte" },
+        { BP_WATCH_READ, 0x2010, 2, LOAD, "read of a word" },
+        { BP_WATCH_ACCESS, 0x2010, 2, LOAD, "access" },
+        { BP_WATCH_WRITE, 0x2004, 4, SUB, "a byte inside four" },
         { BP_WATCH_ACCESS, 0x2008, 0x20, LOAD, "a range" },
     };
     (void)state;
@@ -196,12 +231,19 @@ static void watch__kinds_and_sizes__stop_on_their_accesses_only(void **state)
             assert_int_equal(stop.reason, STOP_WATCH);
             assert_int_equal(stop.watch_addr, rows[k].addr);
             assert_int_equal(stop.watch_kind, rows[k].kind);
-            assert_in_range(stop.pc, rows[k].insn + 1, rows[k].insn + 6); /* at most two instructions later */
+            /* at most two instructions later */
+            assert_in_range(stop.pc, rows[k].insn + 1, rows[k].insn + 6);
         }
         board_close(b);
     }
-    static const struct { enum bp_kind kind; uint32_t addr; unsigned len; } quiet[] = {
-        { BP_WATCH_READ, 0x2000, 2 }, { BP_WATCH_WRITE, 0x2010, 2 }, { BP_WATCH_ACCESS, 0x2006, 2 },
+    static const struct {
+        enum bp_kind kind;
+        uint32_t addr;
+        unsigned len;
+    } quiet[] = {
+        { BP_WATCH_READ, 0x2000, 2 },
+        { BP_WATCH_WRITE, 0x2010, 2 },
+        { BP_WATCH_ACCESS, 0x2006, 2 },
     };
     for (size_t k = 0; k < ARRAY_LEN(quiet); k++) {
         struct board *b = start();
@@ -243,7 +285,9 @@ static void watch__with_a_value__stops_at_that_value(void **state)
 
 static void watch__value_across_a_multiple_of_four__compares_its_low_bytes(void **state)
 {
-    static const struct { uint32_t value, mask, stops_at; } rows[] = { { 300, 0xFFFF, 300 & 0xFF }, { 300, 0xFF00, 256 } };
+    static const struct {
+        uint32_t value, mask, stops_at;
+    } rows[] = { { 300, 0xFFFF, 300 & 0xFF }, { 300, 0xFF00, 256 } };
     uint8_t moved[sizeof program];
     (void)state;
     memcpy(moved, program, sizeof moved);
@@ -300,7 +344,10 @@ static void range_step__over_a_call__ends_outside_and_at_breakpoints(void **stat
     assert_int_equal(stop.reason, STOP_SWBREAK);
     assert_int_equal(stop.pc, LOOP);
     unset(b, BP_SOFT, LOOP, 1);
-    MUST(b, b->ops->resume(b->t, &(struct resume){ .kind = RESUME_RANGE, .range_lo = CODE, .range_hi = CODE + 0x100 }, &b->err));
+    MUST(b, b->ops->resume(b->t,
+                           &(struct resume){
+                               .kind = RESUME_RANGE, .range_lo = CODE, .range_hi = CODE + 0x100 },
+                           &b->err));
     keeps_running(b);
     assert_int_equal(halt(b).reason, STOP_REQUEST);
     board_close(b);
@@ -320,7 +367,10 @@ static void step__onto_wai__ends_when_something_wakes_it(void **state)
 
 static void halt__asleep__says_in_what(void **state)
 {
-    static const struct { uint32_t pc; const char *word; } rows[] = { { WAI, "WAI" }, { STOP_INSN, "STOP" } };
+    static const struct {
+        uint32_t pc;
+        const char *word;
+    } rows[] = { { WAI, "WAI" }, { STOP_INSN, "STOP" } };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct board *b = start();
@@ -358,15 +408,27 @@ static void sample_pc__running__lies_in_the_loop_and_does_not_stop_it(void **sta
 
 /* ---- sharing with a profile ---- */
 
-static const struct s12z_dbg_profile whole = { .tcrh = 0x40, .tcrl = 0x02 };            /* End, no points */
-static const struct s12z_dbg_profile from_start = {                                    /* Begin at SUB by D */
-    .tcrh = 0x41, .tcrl = 0x02, .comparators = 8, .comparator = { [3] = { .ctl = 0x21, .addr = SUB } }, .scr = { 0xC0, 0, 0 },
+/* End, no points */
+static const struct s12z_dbg_profile whole = { .tcrh = 0x40, .tcrl = 0x02 };
+/* Begin at SUB by D */
+static const struct s12z_dbg_profile from_start = {
+    .tcrh = 0x41,
+    .tcrl = 0x02,
+    .comparators = 8,
+    .comparator = { [3] = { .ctl = 0x21, .addr = SUB } },
+    .scr = { 0xC0, 0, 0 },
 };
-static const struct s12z_dbg_profile with_stop = {                                     /* End, stop point RET by D */
-    .tcrh = 0x40, .tcrl = 0x02, .comparators = 8, .comparator = { [3] = { .ctl = 0x21, .addr = RET } }, .scr = { 0xC0, 0, 0 },
+/* End, stop point RET by D */
+static const struct s12z_dbg_profile with_stop = {
+    .tcrh = 0x40,
+    .tcrl = 0x02,
+    .comparators = 8,
+    .comparator = { [3] = { .ctl = 0x21, .addr = RET } },
+    .scr = { 0xC0, 0, 0 },
 };
 
-static void profile__without_points__leaves_all_comparators_and_breakpoints_end_its_stretch(void **state)
+static void
+profile__without_points__leaves_all_comparators_and_breakpoints_end_its_stretch(void **state)
 {
     (void)state;
     struct board *b = start();
@@ -446,12 +508,25 @@ static void profile__on_a_part_without_trace__is_refused(void **state)
 /* Each code of settings.h has its words. */
 static void monitor_dbg__each_code_of_a_field__in_words(void **state)
 {
-    static const struct { const char *says; uint8_t c1, c2, tcrh; } rows[] = {
-        { "from arming (End)", 0, 0, 0x40 }, { "from Final State on (Begin)", 0, 0, 0x41 }, { "Mid", 0, 0, 0x42 },
-        { "(Normal)", 0, 0, 0x40 }, { "(Loop1)", 0, 0, 0x44 }, { "traces accesses (Detail)", 0, 0, 0x48 }, { "every PC", 0, 0, 0x4C },
-        { "up to D", 0, 0, 0x58 }, { "from C on", 0, 0, 0x68 }, { "from C to D", 0, 0, 0x78 },
-        { "A and B inside their range, C and D separate", 0, 0x01, 0 }, { "A and B separate, C and D outside their range", 0, 0x08, 0 },
-        { "pin forces trace entries", 0x01, 0, 0 }, { "takes D's place", 0x02, 0, 0 }, { "gates trace entries", 0x03, 0, 0 },
+    static const struct {
+        const char *says;
+        uint8_t c1, c2, tcrh;
+    } rows[] = {
+        { "from arming (End)", 0, 0, 0x40 },
+        { "from Final State on (Begin)", 0, 0, 0x41 },
+        { "Mid", 0, 0, 0x42 },
+        { "(Normal)", 0, 0, 0x40 },
+        { "(Loop1)", 0, 0, 0x44 },
+        { "traces accesses (Detail)", 0, 0, 0x48 },
+        { "every PC", 0, 0, 0x4C },
+        { "up to D", 0, 0, 0x58 },
+        { "from C on", 0, 0, 0x68 },
+        { "from C to D", 0, 0, 0x78 },
+        { "A and B inside their range, C and D separate", 0, 0x01, 0 },
+        { "A and B separate, C and D outside their range", 0, 0x08, 0 },
+        { "pin forces trace entries", 0x01, 0, 0 },
+        { "takes D's place", 0x02, 0, 0 },
+        { "gates trace entries", 0x03, 0, 0 },
     };
     (void)state;
     struct board *b = start();
@@ -487,7 +562,8 @@ int main(void)
         cmocka_unit_test(step__onto_wai__ends_when_something_wakes_it),
         cmocka_unit_test(halt__asleep__says_in_what),
         cmocka_unit_test(sample_pc__running__lies_in_the_loop_and_does_not_stop_it),
-        cmocka_unit_test(profile__without_points__leaves_all_comparators_and_breakpoints_end_its_stretch),
+        cmocka_unit_test(
+            profile__without_points__leaves_all_comparators_and_breakpoints_end_its_stretch),
         cmocka_unit_test(profile__with_stop_point__debugger_gets_the_other_three),
         cmocka_unit_test(profile__with_start_point__and_breakpoints__exclude_each_other),
         cmocka_unit_test(profile__running__its_module_is_not_touched),

@@ -6,13 +6,22 @@
 enum { FLASH = 0xFE0000, LAST_SECTOR = 0xFFFE00, SECURITY = 0xFFFE0F, EEPROM = 0x100000 };
 
 static struct board *start(const char *spec) { return board_start(spec, NULL, 0); }
-static int erase(struct board *b, uint32_t addr, uint32_t len) { return b->ops->flash_erase(b->t, addr, len, &b->err); }
-static int put(struct board *b, uint32_t addr, const void *data, size_t len) { return b->ops->flash_write(b->t, addr, data, len, &b->err); }
+static int erase(struct board *b, uint32_t addr, uint32_t len)
+{
+    return b->ops->flash_erase(b->t, addr, len, &b->err);
+}
+static int put(struct board *b, uint32_t addr, const void *data, size_t len)
+{
+    return b->ops->flash_write(b->t, addr, data, len, &b->err);
+}
 static int done(struct board *b) { return b->ops->flash_done(b->t, &b->err); }
 
 static struct s12z_board *board_model(const struct board *b)
 {
-    struct view { struct probe probe; struct sim_board *board; };
+    struct view {
+        struct probe probe;
+        struct sim_board *board;
+    };
     return (struct s12z_board *)((struct view *)b->probe)->board;
 }
 
@@ -95,7 +104,8 @@ static void vectors__erased_with_the_security_byte__leave_the_part_open(void **s
     assert_int_equal(get8(b, SECURITY), 0xFE);
     MUST(b, b->ops->reset(b->t, RESET_HALT, &b->err));
     assert_int_equal(wait_stop(b).reason, STOP_RESET);
-    assert_int_equal(get_reg(b, R_P), (uint32_t)vectors[0x1ED] << 16 | (uint32_t)vectors[0x1EE] << 8 | vectors[0x1EF]);
+    assert_int_equal(get_reg(b, R_P), (uint32_t)vectors[0x1ED] << 16 |
+                                          (uint32_t)vectors[0x1EE] << 8 | vectors[0x1EF]);
     board_close(b);
 }
 
@@ -178,7 +188,8 @@ static void flash__that_does_not_take_it__says_where(void **state)
     board_close(b);
 }
 
-/* A cell that takes a phrase and loses a bit of it: the controller is content, reading back is not. */
+/* A cell that takes a phrase and loses a bit of it: the controller is content, reading back is not.
+ */
 static void flash__that_reads_otherwise__says_where_and_what(void **state)
 {
     (void)state;
@@ -190,7 +201,8 @@ static void flash__that_reads_otherwise__says_where_and_what(void **state)
     MUST(b, erase(b, FLASH, 512));
     MUST(b, put(b, FLASH, data, 64));
     model->flash[FLASH - model->part->flash_start + 17] ^= 4;
-    snprintf(says_it, sizeof says_it, "verify: FE0011 reads %02X, %02X was programmed", data[17] ^ 4, data[17]);
+    snprintf(says_it, sizeof says_it, "verify: FE0011 reads %02X, %02X was programmed",
+             data[17] ^ 4, data[17]);
     says(b, done(b), -ERR_FAULT, says_it);
     assert_non_null(strstr(b->err.hint, "load again"));
     board_close(b);
@@ -254,7 +266,7 @@ static void loader__flash_that_does_not_take_it__says_where(void **state)
 {
     static uint8_t data[2048];
     (void)state;
-    char what[sizeof ((struct err *)0)->what] = "";
+    char what[sizeof((struct err *)0)->what] = "";
     fill(data, sizeof data, 13);
     for (int with = 0; with < 2; with++) {
         struct board *b = start("s12zvml128,fault=flash@100");
@@ -297,7 +309,8 @@ static int reset_it(struct board *b) { return b->ops->reset(b->t, RESET_HALT, &b
 static int leave_it(struct board *b) { return b->ops->detach(b->t, &b->err); }
 static int attach_again(struct board *b) { return b->ops->attach(b->t, &b->err); }
 
-/* A debugger that was interrupted in its download begins again: nothing of the first one is in the way. */
+/* A debugger that was interrupted in its download begins again: nothing of the first one is in the
+ * way. */
 static void download__begun_again__is_the_second_one_only(void **state)
 {
     (void)state;
@@ -320,8 +333,13 @@ static void download__begun_again__is_the_second_one_only(void **state)
 
 static void download__broken_off__is_over_and_told(void **state)
 {
-    static const struct { const char *by; int (*run)(struct board *b); } rows[] = {
-        { "letting the program run", run_on }, { "a reset", reset_it }, { "detaching", leave_it }, { "the loss of the board", attach_again } };
+    static const struct {
+        const char *by;
+        int (*run)(struct board *b);
+    } rows[] = { { "letting the program run", run_on },
+                 { "a reset", reset_it },
+                 { "detaching", leave_it },
+                 { "the loss of the board", attach_again } };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct board *b = start("s12zvml128");
@@ -337,7 +355,9 @@ static void download__broken_off__is_over_and_told(void **state)
         MUST(b, rows[k].run(b));
         const char *text = monitor_text(b, 1, (char *[]){ "flash" }, &ret);
         assert_non_null(strstr(text, rows[k].by));
-        assert_non_null(strstr(text, "3 sectors were given up for it, 696 bytes of them are programmed, nothing is verified; security byte and vectors are as before"));
+        assert_non_null(strstr(text,
+                               "3 sectors were given up for it, 696 bytes of them are programmed, "
+                               "nothing is verified; security byte and vectors are as before"));
         if (b->ops->state(b->t) == TARGET_DETACHED)
             MUST(b, b->ops->attach(b->t, &b->err));
         assert_int_equal(s12z_of(b->t)->hz, slow);
@@ -369,7 +389,8 @@ static void unsecure__confirmed__erases_and_opens(void **state)
     says(b, b->ops->attach(b->t, &b->err), -ERR_SECURED, "secured"); /* asking did nothing */
     monitor_text(b, 2, (char *[]){ "unsecure", "yes" }, &ret);
     assert_int_equal(ret, -ERR_USAGE);
-    assert_non_null(strstr(monitor_text(b, 2, (char *[]){ "unsecure", "ERASE-EVERYTHING" }, &ret), "open"));
+    assert_non_null(
+        strstr(monitor_text(b, 2, (char *[]){ "unsecure", "ERASE-EVERYTHING" }, &ret), "open"));
     MUST(b, ret);
     assert_int_equal(b->ops->state(b->t), TARGET_HALTED);
     assert_int_equal(get8(b, SECURITY), 0xFE);

@@ -73,9 +73,11 @@ static void overrun__host_too_early__is_cleared_by_sync(void **state)
     (void)state;
     struct board *b = start("s12zvml128");
     const struct bdc_ops *bdc = b->probe->driver->bdc;
-    struct bdc_op ops[] = { { .kind = BDC_COMMAND, .opcode = BDC_NOP }, { .kind = BDC_COMMAND, .opcode = BDC_NOP } };
+    struct bdc_op ops[] = { { .kind = BDC_COMMAND, .opcode = BDC_NOP },
+                            { .kind = BDC_COMMAND, .opcode = BDC_NOP } };
     uint64_t syncs = s12z_of(b->t)->syncs;
-    MUST(b, bdc->set_ack(b->probe, false, &b->err)); /* the part still acknowledges, and the adapter does not wait */
+    /* the part still acknowledges, and the adapter does not wait */
+    MUST(b, bdc->set_ack(b->probe, false, &b->err));
     MUST(b, bdc->execute(b->probe, ops, 2, false, &b->err));
     MUST(b, bdc->set_ack(b->probe, true, &b->err));
     set_mem(b, DATA, "x", 1);
@@ -124,8 +126,14 @@ static void reset__of_a_halted_part__is_noticed_and_halted_again(void **state)
 
 static void connection__lost_at_any_time__is_a_state_with_a_sentence(void **state)
 {
-    static const struct { const char *fault; int code; const char *word; } rows[] = {
-        { "unplug", ERR_USB, "gone" }, { "no-power", ERR_NO_TARGET, "no power" }, { "bkgd-low", ERR_NO_TARGET, "stuck low" },
+    static const struct {
+        const char *fault;
+        int code;
+        const char *word;
+    } rows[] = {
+        { "unplug", ERR_USB, "gone" },
+        { "no-power", ERR_NO_TARGET, "no power" },
+        { "bkgd-low", ERR_NO_TARGET, "stuck low" },
         { "silent", ERR_NO_TARGET, "SYNC" },
     };
     (void)state;
@@ -139,11 +147,13 @@ static void connection__lost_at_any_time__is_a_state_with_a_sentence(void **stat
             struct board *b = start(spec);
             cont(b);
             for (int n = 0; n < 2000 && ret >= 0; n++) {
-                ret = n % 3 ? b->ops->poll(b->t, 2000000, &stop, &b->err) : b->ops->read_mem(b->t, DATA, 0, got, 64, &b->err);
+                ret = n % 3 ? b->ops->poll(b->t, 2000000, &stop, &b->err)
+                            : b->ops->read_mem(b->t, DATA, 0, got, 64, &b->err);
                 if (ret >= 0 && n % 7 == 0)
                     ret = b->ops->halt(b->t, &b->err);
                 if (ret >= 0 && b->ops->state(b->t) == TARGET_HALTED)
-                    ret = b->ops->resume(b->t, &(struct resume){ .kind = RESUME_CONTINUE }, &b->err);
+                    ret =
+                        b->ops->resume(b->t, &(struct resume){ .kind = RESUME_CONTINUE }, &b->err);
             }
             says(b, ret, -rows[k].code, rows[k].word);
             assert_int_equal(b->ops->state(b->t), TARGET_GONE);
@@ -155,7 +165,12 @@ static void connection__lost_at_any_time__is_a_state_with_a_sentence(void **stat
 
 static void halted__nobody_asks_anything__its_loss_is_found_by_looking(void **state)
 {
-    static const struct { const char *fault; int code; } rows[] = { { "unplug", ERR_USB }, { "no-power", ERR_NO_TARGET }, { "silent", ERR_NO_TARGET } };
+    static const struct {
+        const char *fault;
+        int code;
+    } rows[] = { { "unplug", ERR_USB },
+                 { "no-power", ERR_NO_TARGET },
+                 { "silent", ERR_NO_TARGET } };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         char spec[80];
@@ -202,7 +217,8 @@ static void flash__unplugged_in_the_middle__ends_the_download(void **state)
     board_close(b);
 }
 
-/* One bit in thousands is wrong, and BDC has no checksum: what is read may be wrong, but every failure has its sentence and nothing hangs. */
+/* One bit in thousands is wrong, and BDC has no checksum: what is read may be wrong, but every
+ * failure has its sentence and nothing hangs. */
 static void noise__on_the_wire__ends_every_call_with_a_result_or_a_sentence(void **state)
 {
     (void)state;
@@ -219,18 +235,22 @@ static void noise__on_the_wire__ends_every_call_with_a_result_or_a_sentence(void
             if (b->ops->state(b->t) != TARGET_RUNNING && b->ops->state(b->t) != TARGET_HALTED)
                 ret = b->ops->attach(b->t, &b->err);
             else if (b->ops->state(b->t) == TARGET_RUNNING)
-                ret = n % 2 ? b->ops->halt(b->t, &b->err) : b->ops->poll(b->t, 3000000, &stop, &b->err);
+                ret = n % 2 ? b->ops->halt(b->t, &b->err)
+                            : b->ops->poll(b->t, 3000000, &stop, &b->err);
             else if (n % 5 == 0)
-                ret = b->ops->resume(b->t, &(struct resume){ .kind = n % 2 ? RESUME_STEP : RESUME_CONTINUE }, &b->err);
+                ret = b->ops->resume(
+                    b->t, &(struct resume){ .kind = n % 2 ? RESUME_STEP : RESUME_CONTINUE },
+                    &b->err);
             else
-                ret = n % 3 ? b->ops->read_mem(b->t, DATA, 0, v, sizeof v, &b->err) : b->ops->read_reg(b->t, R_D2, v, &b->err);
+                ret = n % 3 ? b->ops->read_mem(b->t, DATA, 0, v, sizeof v, &b->err)
+                            : b->ops->read_reg(b->t, R_D2, v, &b->err);
             failed += ret < 0;
             ok += ret >= 0;
             if (ret < 0 && (b->err.code == ERR_OK || !b->err.hint[0]))
                 fail_msg("noise@%lu: a failure without a sentence: \"%s\"", every, b->err.what);
         }
-        print_message("  one bit in %lu: %u calls failed, %u did not, %llu repeats\n", every, failed, ok,
-                      (unsigned long long)s12z_of(b->t)->retries);
+        print_message("  one bit in %lu: %u calls failed, %u did not, %llu repeats\n", every,
+                      failed, ok, (unsigned long long)s12z_of(b->t)->retries);
         assert_true(ok > failed);
         board_close(b);
     }
@@ -253,7 +273,8 @@ static void fast_clock__on_and_off__same_memory_fewer_ns(void **state)
     memset(got, 0, sizeof got);
     MUST(b, b->ops->read_mem(b->t, DATA, 0, got, sizeof got, &b->err));
     assert_memory_equal(got, data, sizeof got);
-    assert_true((b->ops->now_ns(b->t) - at) * 10 < slow); /* of the board's own clock: the same every time */
+    /* of the board's own clock: the same every time */
+    assert_true((b->ops->now_ns(b->t) - at) * 10 < slow);
     MUST(b, b->ops->detach(b->t, &b->err));
     MUST(b, b->ops->attach(b->t, &b->err)); /* left as it was found */
     assert_int_equal(t->hz, 1000000);

@@ -1,20 +1,32 @@
-/* Watchpoints while single-stepping, where hardware sees nothing: the driver reads instructions before they run. Random programs are run freely with the
- * module's comparators and stepped with the driver's eyes, and both must stop at the same places. */
+/* Watchpoints while single-stepping, where hardware sees nothing: the driver reads instructions
+ * before they run. Random programs are run freely with the module's comparators and stepped with
+ * the driver's eyes, and both must stop at the same places. */
 #include "targets/s12z/driver/access.h"
 #include "tests/s12z/live_rig.h"
 
 enum { EVERYTHING = 0x1000000, HITS = 40 };
 
-/* 1100 ld d2,#0 | loop 1103 inc d2 | 1104 bsr sub | 1107 st d2,2000 | 110A ld d3,2010 | 110D bra loop | sub 1110 st d0,2005 (a byte) | 1113 rts */
+/* 1100 ld d2,#0 | loop 1103 inc d2 | 1104 bsr sub | 1107 st d2,2000 | 110A ld d3,2010 | 110D bra
+ * loop | sub 1110 st d0,2005 (a byte) | 1113 rts */
 static const uint8_t program[] = {
-    0x90, 0x00, 0x00, 0x30, 0x21, 0x80, 0x0C, 0xC0, 0x20, 0x00, 0xA1, 0x20, 0x10, 0x20, 0xFF, 0xF6, 0xC4, 0x20, 0x05, 0x05,
+    0x90, 0x00, 0x00, 0x30, 0x21, 0x80, 0x0C, 0xC0, 0x20, 0x00,
+    0xA1, 0x20, 0x10, 0x20, 0xFF, 0xF6, 0xC4, 0x20, 0x05, 0x05,
 };
 
-static void set(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len) { MUST(b, b->ops->insert_bp(b->t, kind, addr, len, &b->err)); }
+static void set(struct board *b, enum bp_kind kind, uint32_t addr, unsigned len)
+{
+    MUST(b, b->ops->insert_bp(b->t, kind, addr, len, &b->err));
+}
 
 static void step__over_an_access__is_a_watchpoint_s_stop(void **state)
 {
-    static const struct { const char *name; enum bp_kind kind; uint32_t addr; unsigned len; uint32_t pc[5]; } rows[] = {
+    static const struct {
+        const char *name;
+        enum bp_kind kind;
+        uint32_t addr;
+        unsigned len;
+        uint32_t pc[5];
+    } rows[] = {
         { "write", BP_WATCH_WRITE, 0x2000, 2, { 0x110A, 0x110A } },
         { "one byte of it", BP_WATCH_WRITE, 0x2001, 1, { 0x110A, 0x110A } },
         { "behind it", BP_WATCH_WRITE, 0x2002, 1, { 0 } },
@@ -22,7 +34,11 @@ static void step__over_an_access__is_a_watchpoint_s_stop(void **state)
         { "written, not read", BP_WATCH_READ, 0x2000, 2, { 0 } },
         { "read, not written", BP_WATCH_WRITE, 0x2010, 2, { 0 } },
         { "access", BP_WATCH_ACCESS, 0x2010, 1, { 0x110D, 0x110D } },
-        { "return address, pushed and pulled", BP_WATCH_ACCESS, STACK - 3, 3, { 0x1110, 0x1107, 0x1110, 0x1107, 0x1110 } },
+        { "return address, pushed and pulled",
+          BP_WATCH_ACCESS,
+          STACK - 3,
+          3,
+          { 0x1110, 0x1107, 0x1110, 0x1107, 0x1110 } },
         { "return address, pushed", BP_WATCH_WRITE, STACK - 1, 1, { 0x1110, 0x1110, 0x1110 } },
     };
     (void)state;
@@ -77,7 +93,8 @@ static void range_step__with_a_value__stops_at_that_value(void **state)
 }
 
 /* Where `kind` of addr..addr+len stops the program of this seed, freely or stepped; how often. */
-static size_t stops(uint64_t seed, bool stepped, enum bp_kind kind, uint32_t addr, unsigned len, uint32_t *pc)
+static size_t stops(uint64_t seed, bool stepped, enum bp_kind kind, uint32_t addr, unsigned len,
+                    uint32_t *pc)
 {
     struct gen_options o = gen_options_random(seed);
     o.flash_bytes = 4096;
@@ -107,8 +124,14 @@ static void stepped__random_programs__meet_what_the_comparators_meet(void **stat
     size_t total = 0;
     (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        static const struct { enum bp_kind kind; uint32_t addr; unsigned len; } rows[] = {
-            { BP_WATCH_WRITE, GEN_RAM, 0x200 }, { BP_WATCH_READ, GEN_RAM, 0x200 }, { BP_WATCH_ACCESS, GEN_STACK - 40, 40 }, { BP_WATCH_READ, GEN_RAM, 1 } };
+        static const struct {
+            enum bp_kind kind;
+            uint32_t addr;
+            unsigned len;
+        } rows[] = { { BP_WATCH_WRITE, GEN_RAM, 0x200 },
+                     { BP_WATCH_READ, GEN_RAM, 0x200 },
+                     { BP_WATCH_ACCESS, GEN_STACK - 40, 40 },
+                     { BP_WATCH_READ, GEN_RAM, 1 } };
         for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
             uint32_t free_pc[HITS], step_pc[HITS];
             size_t n = stops(seed, false, rows[k].kind, rows[k].addr, rows[k].len, free_pc);

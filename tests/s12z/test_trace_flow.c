@@ -1,4 +1,5 @@
-/* The flow walker: random programs against what their executor did, single situations by hand-made lines, damage. */
+/* The flow walker: random programs against what their executor did, single situations by hand-made
+ * lines, damage. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +30,8 @@ static void note(void *ctx, const struct event *e)
         s->last[s->n++] = *e;
 }
 
-static struct s12z_flow *open_flow_as(const struct image *im, struct seen *seen, const struct s12z_settings *set)
+static struct s12z_flow *open_flow_as(const struct image *im, struct seen *seen,
+                                      const struct s12z_settings *set)
 {
     struct s12z_flow *f = NULL;
     memset(seen, 0, sizeof *seen);
@@ -53,7 +55,10 @@ static int feed(struct s12z_flow *f, uint64_t raw, struct err *err)
 
 /* ---- random programs ---- */
 
-struct counts { uint64_t *at; uint32_t base, size; };
+struct counts {
+    uint64_t *at;
+    uint32_t base, size;
+};
 static int note_block(void *ctx, uint32_t low, uint32_t high, uint64_t count)
 {
     struct counts *c = ctx;
@@ -63,7 +68,10 @@ static int note_block(void *ctx, uint32_t low, uint32_t high, uint64_t count)
     return 0;
 }
 
-struct branches { const struct synth *p; unsigned checked; };
+struct branches {
+    const struct synth *p;
+    unsigned checked;
+};
 static int check_branch(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken)
 {
     struct branches *b = ctx;
@@ -77,7 +85,8 @@ static int check_branch(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_tak
     return 0;
 }
 
-/* Interrupts whose handler had not returned at the end: each left a node unfinished, and so did the end itself. */
+/* Interrupts whose handler had not returned at the end: each left a node unfinished, and so did the
+ * end itself. */
 static unsigned open_interrupts(const struct synth *p)
 {
     unsigned n = 0;
@@ -94,8 +103,10 @@ static void compare(const struct synth *p, struct s12z_flow *f, const struct see
     unsigned ran = 0;
     uint32_t pc = 0;
     assert_non_null(c.at);
-    assert_true(t->branches == p->nbranches && t->taken == p->ntaken && t->interrupts == p->ninterrupts);
-    assert_true(t->calls <= p->ncallsmade && t->calls + SYNTH_DEPTH >= p->ncallsmade); /* those of an unfinished run are not proven */
+    assert_true(t->branches == p->nbranches && t->taken == p->ntaken &&
+                t->interrupts == p->ninterrupts);
+    /* those of an unfinished run are not proven */
+    assert_true(t->calls <= p->ncallsmade && t->calls + SYNTH_DEPTH >= p->ncallsmade);
     assert_true(t->instructions == p->ninstructions);
     assert_int_equal(t->resyncs, 0);
     assert_int_equal(t->returns_astray, 0);
@@ -104,7 +115,8 @@ static void compare(const struct synth *p, struct s12z_flow *f, const struct see
     assert_int_equal(seen->kind[EVENT_CALL], t->calls);
     assert_int_equal(seen->kind[EVENT_INTERRUPT], t->interrupts);
     assert_int_equal(t->cut, 1 + open_interrupts(p));
-    assert_true(seen->kind[EVENT_EXCEPTION] <= p->ntraps && seen->kind[EVENT_EXCEPTION] + SYNTH_DEPTH >= p->ntraps);
+    assert_true(seen->kind[EVENT_EXCEPTION] <= p->ntraps &&
+                seen->kind[EVENT_EXCEPTION] + SYNTH_DEPTH >= p->ntraps);
     assert_int_equal(s12z_flow_branches(f, check_branch, &b), 0);
     for (uint32_t k = 0; k < p->nblocks; k++)
         ran += p->b[k].kind == SYNTH_BRANCH && p->b[k].taken + p->b[k].not_taken > 0;
@@ -112,7 +124,8 @@ static void compare(const struct synth *p, struct s12z_flow *f, const struct see
     assert_int_equal(s12z_flow_blocks(f, note_block, &c), 0);
     for (uint32_t a = 0; a < p->size; a++)
         if (p->executed[a] && p->executed[a] != c.at[a])
-            fail_msg("%06X: ran %llu times, traced %llu", p->base + a, (unsigned long long)p->executed[a], (unsigned long long)c.at[a]);
+            fail_msg("%06X: ran %llu times, traced %llu", p->base + a,
+                     (unsigned long long)p->executed[a], (unsigned long long)c.at[a]);
     free(c.at);
 }
 
@@ -121,15 +134,58 @@ static void random_programs__every_kind_of_flow__counts_equal_the_executor(void 
     static const struct synth_options rows[] = {
         { .blocks = 64, .per_function = 8, .call_percent = 20, .goto_percent = 10 },
         { .blocks = 64, .per_function = 16, .call_percent = 10, .goto_percent = 10, .loops = true },
-        { .blocks = 256, .per_function = 8, .call_percent = 25, .indirect_percent = 30, .goto_percent = 10, .loops = true },
-        { .blocks = 256, .per_function = 16, .call_percent = 15, .indirect_percent = 10, .trap_percent = 10, .goto_percent = 5 },
-        { .blocks = 128, .per_function = 16, .call_percent = 15, .goto_percent = 10, .loops = true, .irq_permille = 20 },
-        { .blocks = 512, .per_function = 16, .call_percent = 20, .indirect_percent = 20, .trap_percent = 8, .goto_percent = 20, .loops = true,
+        { .blocks = 256,
+          .per_function = 8,
+          .call_percent = 25,
+          .indirect_percent = 30,
+          .goto_percent = 10,
+          .loops = true },
+        { .blocks = 256,
+          .per_function = 16,
+          .call_percent = 15,
+          .indirect_percent = 10,
+          .trap_percent = 10,
+          .goto_percent = 5 },
+        { .blocks = 128,
+          .per_function = 16,
+          .call_percent = 15,
+          .goto_percent = 10,
+          .loops = true,
+          .irq_permille = 20 },
+        { .blocks = 512,
+          .per_function = 16,
+          .call_percent = 20,
+          .indirect_percent = 20,
+          .trap_percent = 8,
+          .goto_percent = 20,
+          .loops = true,
           .irq_permille = 5 },
-        { .blocks = 64, .per_function = 8, .call_percent = 20, .trap_percent = 10, .goto_percent = 30, .irq_permille = 150 },
-        { .blocks = 128, .per_function = 16, .call_percent = 10, .trap_percent = 30, .goto_percent = 10, .irq_permille = 40, .handler_traps = true },
-        { .blocks = 256, .per_function = 16, .call_percent = 15, .trap_percent = 20, .goto_percent = 10, .silent_traps = true },
-        { .blocks = 128, .per_function = 16, .call_percent = 10, .trap_percent = 30, .goto_percent = 10, .irq_permille = 40, .handler_traps = true,
+        { .blocks = 64,
+          .per_function = 8,
+          .call_percent = 20,
+          .trap_percent = 10,
+          .goto_percent = 30,
+          .irq_permille = 150 },
+        { .blocks = 128,
+          .per_function = 16,
+          .call_percent = 10,
+          .trap_percent = 30,
+          .goto_percent = 10,
+          .irq_permille = 40,
+          .handler_traps = true },
+        { .blocks = 256,
+          .per_function = 16,
+          .call_percent = 15,
+          .trap_percent = 20,
+          .goto_percent = 10,
+          .silent_traps = true },
+        { .blocks = 128,
+          .per_function = 16,
+          .call_percent = 10,
+          .trap_percent = 30,
+          .goto_percent = 10,
+          .irq_permille = 40,
+          .handler_traps = true,
           .silent_traps = true },
     };
     static struct synth p;
@@ -158,7 +214,12 @@ static void random_programs__every_kind_of_flow__counts_equal_the_executor(void 
 static void random_program__a_line_missing__noticed_or_harmless(void **state)
 {
     static struct synth p;
-    struct synth_options o = { .seed = 3, .blocks = 128, .per_function = 16, .call_percent = 15, .goto_percent = 10, .loops = true,
+    struct synth_options o = { .seed = 3,
+                               .blocks = 128,
+                               .per_function = 16,
+                               .call_percent = 15,
+                               .goto_percent = 10,
+                               .loops = true,
                                .irq_permille = 5 };
     unsigned noticed = 0, tried = 0;
     (void)state;
@@ -193,7 +254,8 @@ static size_t divergence(const uint32_t *clean, const uint32_t *got, size_t n, s
     return last - from;
 }
 
-static void walk(const struct synth *p, size_t flipped, uint64_t mask, uint32_t *position, struct s12z_flow_totals *t, bool *refused)
+static void walk(const struct synth *p, size_t flipped, uint64_t mask, uint32_t *position,
+                 struct s12z_flow_totals *t, bool *refused)
 {
     struct seen seen;
     struct s12z_flow *f = open_flow(&p->image, &seen);
@@ -213,7 +275,12 @@ static void walk(const struct synth *p, size_t flipped, uint64_t mask, uint32_t 
 static void random_program__any_bit_flipped__detected_or_local(void **state)
 {
     static struct synth p;
-    struct synth_options o = { .seed = 9, .blocks = 64, .per_function = 16, .call_percent = 20, .goto_percent = 10, .loops = true };
+    struct synth_options o = { .seed = 9,
+                               .blocks = 64,
+                               .per_function = 16,
+                               .call_percent = 20,
+                               .goto_percent = 10,
+                               .loops = true };
     struct s12z_flow_totals clean_totals, t;
     bool refused;
     unsigned detected = 0, unseen = 0, worst_unseen = 0;
@@ -233,7 +300,8 @@ static void random_program__any_bit_flipped__detected_or_local(void **state)
             unseen += !told;
             worst_unseen = !told && lines > worst_unseen ? (unsigned)lines : worst_unseen;
         }
-    print_message("  %zu lines: %u flips told, %u not; those change at most %u lines\n", p.nlines, detected, unseen, worst_unseen);
+    print_message("  %zu lines: %u flips told, %u not; those change at most %u lines\n", p.nlines,
+                  detected, unseen, worst_unseen);
     assert_true(worst_unseen <= 8);
     assert_true(detected > 3 * unseen);
     free(clean);
@@ -242,7 +310,10 @@ static void random_program__any_bit_flipped__detected_or_local(void **state)
 }
 
 /* A wire's bytes to counts by address, and what a report would say is wrong. */
-struct heard { struct s12z_flow *flow; unsigned bad; };
+struct heard {
+    struct s12z_flow *flow;
+    unsigned bad;
+};
 static int hear(void *ctx, const struct s12z_item *i)
 {
     struct heard *h = ctx;
@@ -269,12 +340,18 @@ static bool told_wrong(const struct synth *p, const uint8_t *bytes, size_t n, ui
     return told;
 }
 
-/* Every single bit of a session as it is on the wire. What a report does not tell changes little: it hides behind branches that meet
- * again before the next address. */
+/* Every single bit of a session as it is on the wire. What a report does not tell changes little:
+ * it hides behind branches that meet again before the next address. */
 static void wire__any_bit_flipped__told_or_counts_almost_right(void **state)
 {
     static struct synth p;
-    struct synth_options o = { .seed = 11, .blocks = 64, .per_function = 16, .call_percent = 20, .goto_percent = 10, .loops = true, .irq_permille = 5 };
+    struct synth_options o = { .seed = 11,
+                               .blocks = 64,
+                               .per_function = 16,
+                               .call_percent = 20,
+                               .goto_percent = 10,
+                               .loops = true,
+                               .irq_permille = 5 };
     unsigned told = 0, same = 0, other = 0;
     uint64_t worst = 0, all = 0;
     size_t n = 0;
@@ -301,8 +378,9 @@ static void wire__any_bit_flipped__told_or_counts_almost_right(void **state)
         other += !said && off;
         worst = !said && off > worst ? off : worst;
     }
-    print_message("  %zu bits: %u flips told, %u change no count, %u change some, by at most %llu of %llu bytes run\n", 8 * n, told, same, other,
-                  (unsigned long long)worst, (unsigned long long)all);
+    print_message("  %zu bits: %u flips told, %u change no count, %u change some, by at most %llu "
+                  "of %llu bytes run\n",
+                  8 * n, told, same, other, (unsigned long long)worst, (unsigned long long)all);
     assert_true(told * 100 > 8 * n * 80 && other * 100 < 8 * n * 5 && worst * 100 < all);
     free(bytes);
     free(clean);
@@ -312,7 +390,13 @@ static void wire__any_bit_flipped__told_or_counts_almost_right(void **state)
 
 /* ---- single situations ---- */
 
-enum { CODE = 0xFE0000, SUB = CODE + 0x20, HANDLER = CODE + 0x40, SOFT = CODE + 0x60, BYTES = 0x80 };
+enum {
+    CODE = 0xFE0000,
+    SUB = CODE + 0x20,
+    HANDLER = CODE + 0x40,
+    SOFT = CODE + 0x60,
+    BYTES = 0x80
+};
 static const uint8_t code[BYTES] = {
     [0x00] = 0x01, [0x01] = 0x26, [0x02] = 0x80, [0x03] = 0x05, /* nop; bne +5 (to 06) */
     [0x04] = 0x01, [0x05] = 0x01,                               /* nop; nop */
@@ -351,11 +435,17 @@ static uint64_t bits(const char *tn)
 }
 static uint64_t PTS(uint32_t pc) { return (uint64_t)pc << 8; }
 static uint64_t PTIB(const char *tn, uint32_t to) { return (uint64_t)to << 40 | bits(tn) | 1; }
-static uint64_t PTVB(const char *tn, unsigned byte, unsigned stamp) { return (uint64_t)stamp << 48 | (uint64_t)byte << 40 | bits(tn) | 3; }
+static uint64_t PTVB(const char *tn, unsigned byte, unsigned stamp)
+{
+    return (uint64_t)stamp << 48 | (uint64_t)byte << 40 | bits(tn) | 3;
+}
 static uint64_t PTW(const char *tn, unsigned info) { return bits(tn) | 7 | info; }
 enum { TERM = 0x10, TBOVF = 0x20, TSOVF = 0x40 };
 
-struct count_of { uint32_t pc; uint64_t count; };
+struct count_of {
+    uint32_t pc;
+    uint64_t count;
+};
 static int find_block(void *ctx, uint32_t low, uint32_t high, uint64_t count)
 {
     struct count_of *c = ctx;
@@ -373,60 +463,244 @@ static uint64_t ran(struct s12z_flow *f, uint32_t offset)
 struct row {
     const char *name;
     uint64_t line[12];
-    int refused;                      /* 1 + the line that is, 0: none */
+    int refused; /* 1 + the line that is, 0: none */
     unsigned calls, returns, interrupts, exceptions, rtes, starts, stops, astray, resyncs, cut;
-    struct { uint32_t offset; uint64_t count; } ran[5];
+    struct {
+        uint32_t offset;
+        uint64_t count;
+    } ran[5];
 };
 
 static const struct row *rows(size_t *n)
 {
     static struct row r[24];
     size_t k = 0;
-    r[k++] = (struct row){ "one round, ended by TERM", { PTS(CODE), PTIB("T", CODE + 9), PTVB("", 0xF8, 9), PTIB("", CODE + 0x0A), PTIB("NN", CODE + 9), PTW("", TERM) },
-                           .calls = 2, .returns = 2, .exceptions = 1, .rtes = 1, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0, 2 }, { 4, 1 }, { 0x20, 2 }, { 9, 1 } } };
-    r[k++] = (struct row){ "TBOVF on the last line's own change of flow", { PTS(CODE), PTIB("T", CODE + 9) | TBOVF }, .calls = 1, .returns = 1, .starts = 1, .stops = 1,
-                           .cut = 1, .ran = { { 0, 1 }, { 0x20, 1 }, { 9, 0 } } };
-    r[k++] = (struct row){ "interrupt inside a called function", { PTS(CODE), PTVB("T", 0xE8, 4), PTIB("", SUB + 1), PTIB("", CODE + 9), PTW("", TERM) }, .calls = 1, .returns = 1,
-                           .interrupts = 1, .rtes = 1, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0x40, 1 }, { 0x20, 1 }, { 0, 1 } } };
-    r[k++] = (struct row){ "nested interrupt", { PTS(CODE), PTVB("T", 0xE8, 4), PTVB("", 0xE8, 2), PTIB("", HANDLER + 1), PTIB("", SUB), PTIB("", CODE + 9), PTW("", TERM) },
-                           .calls = 1, .returns = 1, .interrupts = 2, .rtes = 2, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0x40, 2 }, { 0x20, 1 } } };
-    r[k++] = (struct row){ "interrupts back to back", { PTS(CODE), PTVB("T", 0xE8, 4), PTIB("", SUB), PTVB("", 0xE8, 0), PTIB("", SUB), PTIB("", CODE + 9), PTW("", TERM) },
-                           .calls = 1, .returns = 1, .interrupts = 2, .rtes = 2, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0x40, 2 }, { 0x20, 1 } } };
-    r[k++] = (struct row){ "interrupt before the first instruction", { PTS(CODE), PTVB("", 0xE8, 0), PTIB("", CODE), PTIB("N", CODE + 9), PTW("", TERM) }, .calls = 1, .returns = 1,
-                           .interrupts = 1, .rtes = 1, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0, 1 }, { 4, 1 }, { 0x40, 1 } } };
-    r[k++] = (struct row){ "RTI to elsewhere: a task switch", { PTS(CODE), PTVB("T", 0xE8, 4), PTIB("", CODE + 0x0A), PTIB("NT", CODE + 9), PTW("", TERM) }, .calls = 1, .returns = 1,
-                           .interrupts = 1, .rtes = 1, .starts = 1, .stops = 1, .cut = 2, .ran = { { 0x0A, 1 }, { 0x0D, 1 }, { 0, 2 } } };
-    r[k++] = (struct row){ "return astray", { PTS(CODE), PTIB("T", CODE + 0x0A), PTIB("NT", CODE + 9), PTW("", TERM) }, .calls = 2, .returns = 2, .starts = 1, .stops = 1,
-                           .astray = 1, .cut = 1, .ran = { { 0x20, 2 } } };
-    r[k++] = (struct row){ "WAI loop left by interrupts", { PTS(CODE + 0x0A), PTVB("T", 0xE8, 90), PTIB("", CODE + 0x12), PTVB("", 0xE8, 80), PTIB("", CODE + 0x12), PTW("", TERM) },
-                           .interrupts = 2, .rtes = 2, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0x40, 2 }, { 0x0A, 1 }, { 0x10, 1 }, { 0x12, 0 } } };
-    r[k++] = (struct row){ "WAI loop that has gone round", { PTS(CODE + 0x0A), PTVB("T", 0xE8, 90), PTIB("", CODE + 0x12), PTVB("", 0xE8, 80), PTIB("", CODE + 0x10), PTW("", TERM) },
-                           .interrupts = 2, .rtes = 2, .starts = 1, .stops = 1, .cut = 0, .ran = { { 0x40, 2 }, { 0x0A, 1 }, { 0x10, 1 }, { 0x12, 1 } } };
-    r[k++] = (struct row){ "an RTI proves what ran before the end", { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", CODE + 6), PTW("", TERM) }, .interrupts = 1, .rtes = 1,
-                           .starts = 1, .stops = 1, .cut = 1, .ran = { { 0, 1 }, { 4, 1 }, { 6, 0 } } };
-    r[k++] = (struct row){ "and the call in it", { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", SUB + 1), PTW("", TERM) }, .interrupts = 1, .rtes = 1, .calls = 1,
-                           .starts = 1, .stops = 1, .cut = 1, .ran = { { 0, 1 }, { 4, 1 }, { 6, 1 }, { 0x20, 1 }, { 0x21, 0 } } };
-    r[k++] = (struct row){ "cut in a handler", { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", CODE + 6), PTVB("", 0xE8, 4), PTW("", TERM) }, .interrupts = 2, .rtes = 1,
-                           .starts = 1, .stops = 1, .cut = 2, .ran = { { 0, 1 }, { 4, 1 }, { 6, 0 }, { 0x40, 1 } } };
-    r[k++] = (struct row){ "a branch behind the RTI: nothing is known of what came then", { PTS(CODE), PTVB("", 0xE8, 4), PTIB("", CODE + 1), PTW("N", TERM) }, .interrupts = 1,
-                           .rtes = 1, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0, 1 }, { 4, 0 } } };
-    r[k++] = (struct row){ "an endless loop, long since", { PTS(CODE + 0x14), PTW("", TSOVF), PTW("", TERM) }, .starts = 1, .stops = 1, .ran = { { 0x14, 1 }, { 0x15, 1 } } };
-    r[k++] = (struct row){ "an endless loop, perhaps", { PTS(CODE + 0x14), PTW("", TERM) }, .starts = 1, .stops = 1, .cut = 1, .ran = { { 0x14, 0 }, { 0x15, 0 } } };
-    r[k++] = (struct row){ "lost in the middle", { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", CODE + 6), PTS(CODE), PTIB("N", CODE + 9), PTW("", TERM) }, .interrupts = 1,
-                           .rtes = 1, .calls = 1, .returns = 1, .starts = 2, .stops = 1, .cut = 2, .ran = { { 0, 2 }, { 4, 2 }, { 6, 1 } } };
-    r[k++] = (struct row){ "TSOVF in the middle", { PTS(CODE), PTW("T", TSOVF) | 0xFFFFull << 48, PTIB("", CODE + 9), PTW("", TERM) }, .calls = 1, .returns = 1, .starts = 1,
-                           .stops = 1, .cut = 1, .ran = { { 0, 1 }, { 0x20, 1 } } };
-    r[k++] = (struct row){ "PTS without an end before it", { PTS(CODE), PTIB("T", CODE + 9), PTS(CODE), PTIB("N", CODE + 9), PTW("", TERM) }, .calls = 2, .returns = 2,
-                           .starts = 2, .stops = 1, .cut = 2, .ran = { { 0, 2 }, { 4, 1 } } };
-    r[k++] = (struct row){ "a bit too many", { PTS(CODE), PTIB("TN", CODE + 9), PTIB("", SUB), PTIB("", CODE + 0x0A), PTIB("NT", CODE + 9), PTW("", TERM) }, .refused = 2,
-                           .calls = 1, .returns = 2, .stops = 1, .starts = 1, .astray = 1, .resyncs = 1, .cut = 2, .ran = { { 0, 2 }, { 0x20, 2 } } };
-    r[k++] = (struct row){ "begun in the middle", { PTIB("TNT", SUB), PTIB("", CODE + 0x0A), PTIB("NT", CODE + 9), PTW("", TERM) }, .calls = 1, .returns = 2, .stops = 1,
-                           .starts = 1, .astray = 1, .cut = 1, .ran = { { 0, 1 }, { 0x20, 2 } } };
-    r[k++] = (struct row){ "a destination where a branch is due", { PTS(CODE), PTIB("", CODE + 9), PTW("", TERM) }, .refused = 2, .starts = 1, .stops = 1, .resyncs = 1, .cut = 1 };
-    r[k++] = (struct row){ "PTS outside the program", { PTS(0x001000), PTIB("", SUB), PTIB("", CODE + 9), PTW("", TERM) }, .refused = 1, .starts = 1, .stops = 1, .returns = 1,
-                           .astray = 1, .resyncs = 1, .cut = 1, .ran = { { 0x20, 1 } } };
-    r[k++] = (struct row){ "a return to nowhere", { PTS(CODE), PTIB("T", 0x001000), PTW("", TERM) }, .refused = 2, .calls = 1, .returns = 1, .starts = 1, .stops = 1,
-                           .astray = 1, .resyncs = 1, .ran = { { 0, 1 }, { 0x20, 1 } } };
+    r[k++] = (struct row){ "one round, ended by TERM",
+                           { PTS(CODE), PTIB("T", CODE + 9), PTVB("", 0xF8, 9),
+                             PTIB("", CODE + 0x0A), PTIB("NN", CODE + 9), PTW("", TERM) },
+                           .calls = 2,
+                           .returns = 2,
+                           .exceptions = 1,
+                           .rtes = 1,
+                           .starts = 1,
+                           .stops = 1,
+                           .cut = 1,
+                           .ran = { { 0, 2 }, { 4, 1 }, { 0x20, 2 }, { 9, 1 } } };
+    r[k++] = (struct row){ "TBOVF on the last line's own change of flow",
+                           { PTS(CODE), PTIB("T", CODE + 9) | TBOVF },
+                           .calls = 1,
+                           .returns = 1,
+                           .starts = 1,
+                           .stops = 1,
+                           .cut = 1,
+                           .ran = { { 0, 1 }, { 0x20, 1 }, { 9, 0 } } };
+    r[k++] = (struct row){ "interrupt inside a called function",
+                           { PTS(CODE), PTVB("T", 0xE8, 4), PTIB("", SUB + 1), PTIB("", CODE + 9),
+                             PTW("", TERM) },
+                           .calls = 1,
+                           .returns = 1,
+                           .interrupts = 1,
+                           .rtes = 1,
+                           .starts = 1,
+                           .stops = 1,
+                           .cut = 1,
+                           .ran = { { 0x40, 1 }, { 0x20, 1 }, { 0, 1 } } };
+    r[k++] =
+        (struct row){ "nested interrupt",
+                      { PTS(CODE), PTVB("T", 0xE8, 4), PTVB("", 0xE8, 2), PTIB("", HANDLER + 1),
+                        PTIB("", SUB), PTIB("", CODE + 9), PTW("", TERM) },
+                      .calls = 1,
+                      .returns = 1,
+                      .interrupts = 2,
+                      .rtes = 2,
+                      .starts = 1,
+                      .stops = 1,
+                      .cut = 1,
+                      .ran = { { 0x40, 2 }, { 0x20, 1 } } };
+    r[k++] = (struct row){ "interrupts back to back",
+                           { PTS(CODE), PTVB("T", 0xE8, 4), PTIB("", SUB), PTVB("", 0xE8, 0),
+                             PTIB("", SUB), PTIB("", CODE + 9), PTW("", TERM) },
+                           .calls = 1,
+                           .returns = 1,
+                           .interrupts = 2,
+                           .rtes = 2,
+                           .starts = 1,
+                           .stops = 1,
+                           .cut = 1,
+                           .ran = { { 0x40, 2 }, { 0x20, 1 } } };
+    r[k++] = (struct row){ "interrupt before the first instruction",
+                           { PTS(CODE), PTVB("", 0xE8, 0), PTIB("", CODE), PTIB("N", CODE + 9),
+                             PTW("", TERM) },
+                           .calls = 1,
+                           .returns = 1,
+                           .interrupts = 1,
+                           .rtes = 1,
+                           .starts = 1,
+                           .stops = 1,
+                           .cut = 1,
+                           .ran = { { 0, 1 }, { 4, 1 }, { 0x40, 1 } } };
+    r[k++] = (struct row){ "RTI to elsewhere: a task switch",
+                           { PTS(CODE), PTVB("T", 0xE8, 4), PTIB("", CODE + 0x0A),
+                             PTIB("NT", CODE + 9), PTW("", TERM) },
+                           .calls = 1,
+                           .returns = 1,
+                           .interrupts = 1,
+                           .rtes = 1,
+                           .starts = 1,
+                           .stops = 1,
+                           .cut = 2,
+                           .ran = { { 0x0A, 1 }, { 0x0D, 1 }, { 0, 2 } } };
+    r[k++] =
+        (struct row){ "return astray",
+                      { PTS(CODE), PTIB("T", CODE + 0x0A), PTIB("NT", CODE + 9), PTW("", TERM) },
+                      .calls = 2,
+                      .returns = 2,
+                      .starts = 1,
+                      .stops = 1,
+                      .astray = 1,
+                      .cut = 1,
+                      .ran = { { 0x20, 2 } } };
+    r[k++] = (struct row){ "WAI loop left by interrupts",
+                           { PTS(CODE + 0x0A), PTVB("T", 0xE8, 90), PTIB("", CODE + 0x12),
+                             PTVB("", 0xE8, 80), PTIB("", CODE + 0x12), PTW("", TERM) },
+                           .interrupts = 2,
+                           .rtes = 2,
+                           .starts = 1,
+                           .stops = 1,
+                           .cut = 1,
+                           .ran = { { 0x40, 2 }, { 0x0A, 1 }, { 0x10, 1 }, { 0x12, 0 } } };
+    r[k++] = (struct row){ "WAI loop that has gone round",
+                           { PTS(CODE + 0x0A), PTVB("T", 0xE8, 90), PTIB("", CODE + 0x12),
+                             PTVB("", 0xE8, 80), PTIB("", CODE + 0x10), PTW("", TERM) },
+                           .interrupts = 2,
+                           .rtes = 2,
+                           .starts = 1,
+                           .stops = 1,
+                           .cut = 0,
+                           .ran = { { 0x40, 2 }, { 0x0A, 1 }, { 0x10, 1 }, { 0x12, 1 } } };
+    r[k++] = (struct row){ "an RTI proves what ran before the end",
+                           { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", CODE + 6), PTW("", TERM) },
+                           .interrupts = 1,
+                           .rtes = 1,
+                           .starts = 1,
+                           .stops = 1,
+                           .cut = 1,
+                           .ran = { { 0, 1 }, { 4, 1 }, { 6, 0 } } };
+    r[k++] = (struct row){ "and the call in it",
+                           { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", SUB + 1), PTW("", TERM) },
+                           .interrupts = 1,
+                           .rtes = 1,
+                           .calls = 1,
+                           .starts = 1,
+                           .stops = 1,
+                           .cut = 1,
+                           .ran = { { 0, 1 }, { 4, 1 }, { 6, 1 }, { 0x20, 1 }, { 0x21, 0 } } };
+    r[k++] = (struct row){ "cut in a handler",
+                           { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", CODE + 6), PTVB("", 0xE8, 4),
+                             PTW("", TERM) },
+                           .interrupts = 2,
+                           .rtes = 1,
+                           .starts = 1,
+                           .stops = 1,
+                           .cut = 2,
+                           .ran = { { 0, 1 }, { 4, 1 }, { 6, 0 }, { 0x40, 1 } } };
+    r[k++] = (struct row){ "a branch behind the RTI: nothing is known of what came then",
+                           { PTS(CODE), PTVB("", 0xE8, 4), PTIB("", CODE + 1), PTW("N", TERM) },
+                           .interrupts = 1,
+                           .rtes = 1,
+                           .starts = 1,
+                           .stops = 1,
+                           .cut = 1,
+                           .ran = { { 0, 1 }, { 4, 0 } } };
+    r[k++] = (struct row){ "an endless loop, long since",
+                           { PTS(CODE + 0x14), PTW("", TSOVF), PTW("", TERM) },
+                           .starts = 1,
+                           .stops = 1,
+                           .ran = { { 0x14, 1 }, { 0x15, 1 } } };
+    r[k++] = (struct row){ "an endless loop, perhaps",
+                           { PTS(CODE + 0x14), PTW("", TERM) },
+                           .starts = 1,
+                           .stops = 1,
+                           .cut = 1,
+                           .ran = { { 0x14, 0 }, { 0x15, 0 } } };
+    r[k++] = (struct row){ "lost in the middle",
+                           { PTS(CODE), PTVB("N", 0xE8, 4), PTIB("", CODE + 6), PTS(CODE),
+                             PTIB("N", CODE + 9), PTW("", TERM) },
+                           .interrupts = 1,
+                           .rtes = 1,
+                           .calls = 1,
+                           .returns = 1,
+                           .starts = 2,
+                           .stops = 1,
+                           .cut = 2,
+                           .ran = { { 0, 2 }, { 4, 2 }, { 6, 1 } } };
+    r[k++] = (struct row){ "TSOVF in the middle",
+                           { PTS(CODE), PTW("T", TSOVF) | 0xFFFFull << 48, PTIB("", CODE + 9),
+                             PTW("", TERM) },
+                           .calls = 1,
+                           .returns = 1,
+                           .starts = 1,
+                           .stops = 1,
+                           .cut = 1,
+                           .ran = { { 0, 1 }, { 0x20, 1 } } };
+    r[k++] = (struct row){ "PTS without an end before it",
+                           { PTS(CODE), PTIB("T", CODE + 9), PTS(CODE), PTIB("N", CODE + 9),
+                             PTW("", TERM) },
+                           .calls = 2,
+                           .returns = 2,
+                           .starts = 2,
+                           .stops = 1,
+                           .cut = 2,
+                           .ran = { { 0, 2 }, { 4, 1 } } };
+    r[k++] = (struct row){ "a bit too many",
+                           { PTS(CODE), PTIB("TN", CODE + 9), PTIB("", SUB), PTIB("", CODE + 0x0A),
+                             PTIB("NT", CODE + 9), PTW("", TERM) },
+                           .refused = 2,
+                           .calls = 1,
+                           .returns = 2,
+                           .stops = 1,
+                           .starts = 1,
+                           .astray = 1,
+                           .resyncs = 1,
+                           .cut = 2,
+                           .ran = { { 0, 2 }, { 0x20, 2 } } };
+    r[k++] = (struct row){ "begun in the middle",
+                           { PTIB("TNT", SUB), PTIB("", CODE + 0x0A), PTIB("NT", CODE + 9),
+                             PTW("", TERM) },
+                           .calls = 1,
+                           .returns = 2,
+                           .stops = 1,
+                           .starts = 1,
+                           .astray = 1,
+                           .cut = 1,
+                           .ran = { { 0, 1 }, { 0x20, 2 } } };
+    r[k++] = (struct row){ "a destination where a branch is due",
+                           { PTS(CODE), PTIB("", CODE + 9), PTW("", TERM) },
+                           .refused = 2,
+                           .starts = 1,
+                           .stops = 1,
+                           .resyncs = 1,
+                           .cut = 1 };
+    r[k++] = (struct row){ "PTS outside the program",
+                           { PTS(0x001000), PTIB("", SUB), PTIB("", CODE + 9), PTW("", TERM) },
+                           .refused = 1,
+                           .starts = 1,
+                           .stops = 1,
+                           .returns = 1,
+                           .astray = 1,
+                           .resyncs = 1,
+                           .cut = 1,
+                           .ran = { { 0x20, 1 } } };
+    r[k++] = (struct row){ "a return to nowhere",
+                           { PTS(CODE), PTIB("T", 0x001000), PTW("", TERM) },
+                           .refused = 2,
+                           .calls = 1,
+                           .returns = 1,
+                           .starts = 1,
+                           .stops = 1,
+                           .astray = 1,
+                           .resyncs = 1,
+                           .ran = { { 0, 1 }, { 0x20, 1 } } };
     *n = k;
     return r;
 }
@@ -470,16 +744,41 @@ static void line__each_situation__calls_counts_and_complaints(void **state)
     }
 }
 
-/* Lines that are missing where the rest fits all the same: what was called or interrupted does not go back. */
+/* Lines that are missing where the rest fits all the same: what was called or interrupted does not
+ * go back. */
 static void gap__that_no_line_betrays__shows_in_returns(void **state)
 {
-    const struct { const char *name; uint64_t line[8]; unsigned unpaired; uint32_t first; } rows[] = {
-        { "nothing missing", { PTS(CODE), PTIB("T", CODE + 9), PTVB("", 0xF8, 9), PTIB("", CODE + 0x0A), PTW("", TERM) }, 0, 0 },
-        { "a return behind another call", { PTS(CODE), PTIB("T", CODE + 0x0A), PTW("", TERM) }, 1, SUB + 1 },
-        { "an RTI to elsewhere", { PTS(CODE), PTVB("T", 0xE8, 4), PTIB("", CODE + 0x0A), PTW("", TERM) }, 1, HANDLER + 1 },
-        { "an RTI of SWI to elsewhere", { PTS(CODE + 9), PTVB("", 0xF8, 4), PTIB("", CODE), PTW("", TERM) }, 1, SOFT },
-        { "a return of what was called before the trace", { PTS(SUB), PTIB("", CODE + 9), PTW("", TERM) }, 0, 0 },
-        { "an RTI of what was interrupted before", { PTS(HANDLER), PTIB("", CODE + 9), PTW("", TERM) }, 0, 0 },
+    const struct {
+        const char *name;
+        uint64_t line[8];
+        unsigned unpaired;
+        uint32_t first;
+    } rows[] = {
+        { "nothing missing",
+          { PTS(CODE), PTIB("T", CODE + 9), PTVB("", 0xF8, 9), PTIB("", CODE + 0x0A),
+            PTW("", TERM) },
+          0,
+          0 },
+        { "a return behind another call",
+          { PTS(CODE), PTIB("T", CODE + 0x0A), PTW("", TERM) },
+          1,
+          SUB + 1 },
+        { "an RTI to elsewhere",
+          { PTS(CODE), PTVB("T", 0xE8, 4), PTIB("", CODE + 0x0A), PTW("", TERM) },
+          1,
+          HANDLER + 1 },
+        { "an RTI of SWI to elsewhere",
+          { PTS(CODE + 9), PTVB("", 0xF8, 4), PTIB("", CODE), PTW("", TERM) },
+          1,
+          SOFT },
+        { "a return of what was called before the trace",
+          { PTS(SUB), PTIB("", CODE + 9), PTW("", TERM) },
+          0,
+          0 },
+        { "an RTI of what was interrupted before",
+          { PTS(HANDLER), PTIB("", CODE + 9), PTW("", TERM) },
+          0,
+          0 },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
@@ -495,14 +794,23 @@ static void gap__that_no_line_betrays__shows_in_returns(void **state)
     }
 }
 
-/* Taken, fallen into and by a static jump inside of a node: no line tells these, and a call tree needs them. */
+/* Taken, fallen into and by a static jump inside of a node: no line tells these, and a call tree
+ * needs them. */
 static void jumps__from_function_to_function__each_told_once(void **state)
 {
-    static const struct image_function functions[] = { { "a", CODE, CODE + 6 }, { "b", CODE + 6, CODE + 0x20 }, { "sub", SUB, SUB + 2 } };
-    const struct { uint64_t line[6]; struct { uint32_t pc, target; } jump[2]; } rows[] = {
+    static const struct image_function functions[] = { { "a", CODE, CODE + 6 },
+                                                       { "b", CODE + 6, CODE + 0x20 },
+                                                       { "sub", SUB, SUB + 2 } };
+    const struct {
+        uint64_t line[6];
+        struct {
+            uint32_t pc, target;
+        } jump[2];
+    } rows[] = {
         { { PTS(CODE), PTIB("T", CODE + 9), PTW("", TERM) }, { { CODE + 1, CODE + 6 } } },
         { { PTS(CODE), PTIB("N", CODE + 9), PTW("", TERM) }, { { CODE + 5, CODE + 6 } } },
-        { { PTS(CODE + 0x0A), PTIB("NT", CODE + 9), PTW("", TERM) }, { { CODE + 0x0D, CODE }, { CODE + 1, CODE + 6 } } },
+        { { PTS(CODE + 0x0A), PTIB("NT", CODE + 9), PTW("", TERM) },
+          { { CODE + 0x0D, CODE }, { CODE + 1, CODE + 6 } } },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
@@ -516,7 +824,8 @@ static void jumps__from_function_to_function__each_told_once(void **state)
         unsigned n = 0, want = rows[k].jump[1].pc ? 2 : 1;
         for (unsigned i = 0; i < seen.n; i++)
             if (seen.last[i].kind == EVENT_JUMP) {
-                assert_true(n < want && seen.last[i].pc == rows[k].jump[n].pc && seen.last[i].target == rows[k].jump[n].target);
+                assert_true(n < want && seen.last[i].pc == rows[k].jump[n].pc &&
+                            seen.last[i].target == rows[k].jump[n].target);
                 n++;
             }
         assert_int_equal(n, want);
@@ -525,7 +834,11 @@ static void jumps__from_function_to_function__each_told_once(void **state)
     }
 }
 
-struct loops { unsigned n; uint32_t low, high; uint64_t entered; };
+struct loops {
+    unsigned n;
+    uint32_t low, high;
+    uint64_t entered;
+};
 static int note_loop(void *ctx, uint32_t low, uint32_t high, uint64_t entered)
 {
     struct loops *l = ctx;
@@ -535,7 +848,8 @@ static int note_loop(void *ctx, uint32_t low, uint32_t high, uint64_t entered)
 
 static void loops__a_wait_loop_left_by_interrupts__its_range_and_how_often_at_least(void **state)
 {
-    const uint64_t lines[] = { PTS(CODE + 0x0A), PTVB("T", 0xE8, 90), PTIB("", CODE + 0x12), PTVB("", 0xE8, 80), PTIB("", CODE + 0x10), PTW("", TERM) };
+    const uint64_t lines[] = { PTS(CODE + 0x0A),   PTVB("T", 0xE8, 90),   PTIB("", CODE + 0x12),
+                               PTVB("", 0xE8, 80), PTIB("", CODE + 0x10), PTW("", TERM) };
     struct image im = program();
     struct seen seen;
     struct loops l = { 0 };

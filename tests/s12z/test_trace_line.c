@@ -12,15 +12,29 @@
 
 static void decode__worked_examples__as_the_text_says(void **state)
 {
-    static const struct { const char *name; uint64_t raw; struct s12z_line l; } rows[] = {
-        { "PTIB to FE1234 after T,N,T", 0xFE12340000000D01, { .format = S12Z_PTIB, .nbranches = 3, .branches = 5, .address = 0xFE1234 } },
+    static const struct {
+        const char *name;
+        uint64_t raw;
+        struct s12z_line l;
+    } rows[] = {
+        { "PTIB to FE1234 after T,N,T",
+          0xFE12340000000D01,
+          { .format = S12Z_PTIB, .nbranches = 3, .branches = 5, .address = 0xFE1234 } },
         { "PTS at FE0000", 0x00000000FE000000, { .format = S12Z_PTS, .address = 0xFE0000 } },
-        { "31 taken", 0x000000FFFFFFFF02, { .format = S12Z_PTHF, .nbranches = 31, .branches = 0x7FFFFFFF } },
+        { "31 taken",
+          0x000000FFFFFFFF02,
+          { .format = S12Z_PTHF, .nbranches = 31, .branches = 0x7FFFFFFF } },
         { "N x 8", 0x0000000000010007, { .format = S12Z_PTW, .nbranches = 8 } },
-        { "RTI timer, stamp 0x1234", 0x1234E80000000103, { .format = S12Z_PTVB, .vector = 0xE8, .stamp = 0x1234 } },
+        { "RTI timer, stamp 0x1234",
+          0x1234E80000000103,
+          { .format = S12Z_PTVB, .vector = 0xE8, .stamp = 0x1234 } },
         { "TERM", 0x0010000000000117, { .format = S12Z_PTW, .end = true, .stamp = 0x0010 } },
-        { "TBOVF on a PTIB", 0x0010000000000121, { .format = S12Z_PTIB, .overflow = true, .address = 0x001000 } },
-        { "TSOVF", 0xFFFF000000000147, { .format = S12Z_PTW, .stamp_overflow = true, .stamp = 0xFFFF } },
+        { "TBOVF on a PTIB",
+          0x0010000000000121,
+          { .format = S12Z_PTIB, .overflow = true, .address = 0x001000 } },
+        { "TSOVF",
+          0xFFFF000000000147,
+          { .format = S12Z_PTW, .stamp_overflow = true, .stamp = 0xFFFF } },
     };
     struct s12z_settings s = s12z_settings_default();
     (void)state;
@@ -36,9 +50,13 @@ static void decode__worked_examples__as_the_text_says(void **state)
 
 static void decode__what_is_no_line__refused(void **state)
 {
-    static const struct { const char *name; uint64_t raw; } rows[] = {
-        { "bit 7 of INFO", 0x0000000000000181 }, { "format 4", 0x0000000000000104 },   { "no stop bit", 0x0000000000000001 },
-        { "odd vector", 0x0000E90000000103 },    { "TERM on PTS", 0x0000000000000010 }, { "PTS with more", 0x0000000100000000 },
+    static const struct {
+        const char *name;
+        uint64_t raw;
+    } rows[] = {
+        { "bit 7 of INFO", 0x0000000000000181 }, { "format 4", 0x0000000000000104 },
+        { "no stop bit", 0x0000000000000001 },   { "odd vector", 0x0000E90000000103 },
+        { "TERM on PTS", 0x0000000000000010 },   { "PTS with more", 0x0000000100000000 },
         { "PTW byte 5", 0x0000010000000107 },    { "PTHF of 30", 0x0000004000000002 },
     };
     struct s12z_settings s = s12z_settings_default();
@@ -75,7 +93,8 @@ static void codec__random_lines__round_trip(void **state)
 
 static void readout__both_paths__same_line(void **state)
 {
-    static const uint8_t dbgtb[] = { 0x0D, 0x01, 0, 0, 0x34, 0, 0xFE, 0x12 }, command[] = { 0, 0, 0x0D, 0x01, 0xFE, 0x12, 0x34, 0 };
+    static const uint8_t dbgtb[] = { 0x0D, 0x01, 0, 0, 0x34, 0, 0xFE, 0x12 },
+                         command[] = { 0, 0, 0x0D, 0x01, 0xFE, 0x12, 0x34, 0 };
     (void)state;
     assert_true(s12z_line_from_dbgtb(dbgtb) == 0xFE12340000000D01);
     assert_true(s12z_line_from_command(command) == 0xFE12340000000D01);

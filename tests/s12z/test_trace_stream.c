@@ -36,9 +36,9 @@ static int note(void *ctx, const struct s12z_item *i)
     return 0;
 }
 
-static const uint64_t session[] = {
-    0xFE000000, 0x000000FFFFFFFF02, 0xFE12340000000D01, 0x000000D5A5A5A502, 0x000000FFFFFFFF02, 0x1234E80000000103, 0xFE00220000000101,
-    0x0010000000000117 };
+static const uint64_t session[] = { 0xFE000000,         0x000000FFFFFFFF02, 0xFE12340000000D01,
+                                    0x000000D5A5A5A502, 0x000000FFFFFFFF02, 0x1234E80000000103,
+                                    0xFE00220000000101, 0x0010000000000117 };
 
 /* `times` sessions in a row. */
 static size_t make(uint8_t *out, unsigned times, unsigned pthf)
@@ -81,7 +81,8 @@ static void wire__both_pthf_lengths__every_line_found_and_length_told(void **sta
 static void wire__five_byte_pthf_with_term_then_pts__both_lines(void **state)
 {
     static struct got g;
-    static const uint64_t lines[] = { 0xFE000000, 0x000000FFFFFFFF12, 0x00FE0500, 0xFE12340000000D01, 0x0010000000000117 };
+    static const uint64_t lines[] = { 0xFE000000, 0x000000FFFFFFFF12, 0x00FE0500,
+                                      0xFE12340000000D01, 0x0010000000000117 };
     uint8_t bytes[64];
     (void)state;
     for (unsigned pthf = 5; pthf <= 6; pthf++) {
@@ -105,7 +106,8 @@ static void wire__cut_at_every_length__whole_lines_and_the_rest_counted(void **s
     (void)state;
     for (size_t cut = 0; cut <= n; cut++) {
         size_t whole = 0, used = 0;
-        while (whole < 2 * ARRAY_LEN(session) && used + wire_length(session[whole % ARRAY_LEN(session)], 6) <= cut)
+        while (whole < 2 * ARRAY_LEN(session) &&
+               used + wire_length(session[whole % ARRAY_LEN(session)], 6) <= cut)
             used += wire_length(session[whole++ % ARRAY_LEN(session)], 6);
         if (cut == 4 + 5)
             continue; /* a whole line, as far as anybody can tell */
@@ -130,8 +132,9 @@ static void wire__any_bit_flipped__damage_stays_local(void **state)
         run(&g, bytes, n, n, S12Z_FORM_WIRE);
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         size_t same = 0; /* from the end */
-        while (same < g.lines && same < clean.lines && g.raw[g.lines - 1 - same] == clean.raw[clean.lines - 1 - same]
-               && g.offset[g.lines - 1 - same] == clean.offset[clean.lines - 1 - same])
+        while (same < g.lines && same < clean.lines &&
+               g.raw[g.lines - 1 - same] == clean.raw[clean.lines - 1 - same] &&
+               g.offset[g.lines - 1 - same] == clean.offset[clean.lines - 1 - same])
             same++;
         size_t at = bit / 8, resumed = same ? clean.offset[clean.lines - same] : n;
         worst = resumed > at && resumed - at > worst ? resumed - at : worst;
@@ -151,7 +154,8 @@ static void wire__begun_in_the_middle__comes_into_step(void **state)
     for (size_t from = 0; from < n / 2; from++) {
         run(&g, bytes + from, n - from, 13, S12Z_FORM_WIRE);
         size_t same = 0;
-        while (same < g.lines && same < clean.lines && g.raw[g.lines - 1 - same] == clean.raw[clean.lines - 1 - same])
+        while (same < g.lines && same < clean.lines &&
+               g.raw[g.lines - 1 - same] == clean.raw[clean.lines - 1 - same])
             same++;
         assert_true(clean.offset[clean.lines - same] <= from + 48);
     }
@@ -192,7 +196,8 @@ static void draw(struct wire *w, unsigned times, unsigned idle)
     }
 }
 
-static struct s12z_edges sample(struct got *g, const struct wire *w, size_t step, const struct s12z_settings *set)
+static struct s12z_edges sample(struct got *g, const struct wire *w, size_t step,
+                                const struct s12z_settings *set)
 {
     struct s12z_stream s;
     struct s12z_edges e;
@@ -252,8 +257,10 @@ static void edges__one_edge_lost_or_gained__lines_behind_the_gap_are_whole(void 
                 if (k != at || gained)
                     v.edge[v.n++] = w.edge[k];
                 if (k == at && gained) { /* a spike on the clock */
-                    v.edge[v.n++] = PDO_EDGE(PDO_TICK(w.edge[k]) + 1, !PDO_CLK(w.edge[k]), PDO_DATA(w.edge[k]));
-                    v.edge[v.n++] = PDO_EDGE(PDO_TICK(w.edge[k]) + 2, PDO_CLK(w.edge[k]), PDO_DATA(w.edge[k]));
+                    v.edge[v.n++] =
+                        PDO_EDGE(PDO_TICK(w.edge[k]) + 1, !PDO_CLK(w.edge[k]), PDO_DATA(w.edge[k]));
+                    v.edge[v.n++] =
+                        PDO_EDGE(PDO_TICK(w.edge[k]) + 2, PDO_CLK(w.edge[k]), PDO_DATA(w.edge[k]));
                 }
             }
             sample(&g, &v, 64, &set);
@@ -285,10 +292,12 @@ static void edges__clock_changes__followed(void **state)
             wire_idle(&w, 5 * w.bit);
         }
         sample(&g, &w, 1000, &set);
-        print_message("  bit time 20 to %u: %zu of %zu lines\n", other, g.lines, 8 * ARRAY_LEN(session));
+        print_message("  bit time 20 to %u: %zu of %zu lines\n", other, g.lines,
+                      8 * ARRAY_LEN(session));
         assert_true(g.lines >= 8 * ARRAY_LEN(session) - 4);
         for (size_t k = 0; k < 10; k++)
-            assert_true(g.raw[g.lines - 1 - k] == session[(8 * ARRAY_LEN(session) - 1 - k) % ARRAY_LEN(session)]);
+            assert_true(g.raw[g.lines - 1 - k] ==
+                        session[(8 * ARRAY_LEN(session) - 1 - k) % ARRAY_LEN(session)]);
         free(w.edge);
     }
 }
@@ -307,7 +316,8 @@ static void edges__capture_begun_inside_a_line__lines_from_the_first_gap_on(void
         struct s12z_edges e = sample(&g, &v, 64, &set);
         assert_true(g.lines >= 4 * ARRAY_LEN(session) - 5);
         for (size_t k = 0; k < g.lines; k++)
-            assert_true(g.raw[g.lines - 1 - k] == session[(4 * ARRAY_LEN(session) - 1 - k) % ARRAY_LEN(session)]);
+            assert_true(g.raw[g.lines - 1 - k] ==
+                        session[(4 * ARRAY_LEN(session) - 1 - k) % ARRAY_LEN(session)]);
         assert_true(e.cut_bits > 0 || PDO_TICK(v.edge[1]) - PDO_TICK(v.edge[0]) > 2 * w.bit);
     }
     free(w.edge);

@@ -1,4 +1,5 @@
-/* Estimated times: factors by function from stretches of known length, and which stretches lines tell. */
+/* Estimated times: factors by function from stretches of known length, and which stretches lines
+ * tell. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +45,8 @@ static void rates__stretches_of_their_own__factors_found(void **state)
     }
     size_t n = s12z_rates_solve(&r, NULL, NULL, out, &others);
     assert_int_equal(n, 2);
-    assert_true(fabs(rate_of(out, n, 1)->factor - 1.5) < 0.01 && fabs(rate_of(out, n, 2)->factor - 0.8) < 0.01);
+    assert_true(fabs(rate_of(out, n, 1)->factor - 1.5) < 0.01 &&
+                fabs(rate_of(out, n, 2)->factor - 0.8) < 0.01);
     assert_true(rate_of(out, n, 1)->half < 0.1 && rate_of(out, n, 2)->half < 0.1);
     assert_true(others.factor > 0.8 && others.factor < 1.5 && others.half > 0.5);
     s12z_rates_fini(&r);
@@ -61,7 +63,8 @@ static void rates__functions_never_apart__sum_is_right_and_each_unsure(void **st
     size_t n = s12z_rates_solve(&r, NULL, NULL, out, &others);
     const struct s12z_rate *a = rate_of(out, n, 1), *b = rate_of(out, n, 2);
     assert_true(fabs(a->factor + b->factor - 3) < 0.02);
-    assert_true(a->factor - a->half < 2 && a->factor + a->half > 2 && b->factor - b->half < 1 && b->factor + b->half > 1);
+    assert_true(a->factor - a->half < 2 && a->factor + a->half > 2 && b->factor - b->half < 1 &&
+                b->factor + b->half > 1);
     s12z_rates_fini(&r);
 }
 
@@ -71,9 +74,11 @@ static void rates__shares_that_differ__told_apart(void **state)
     struct s12z_rate out[S12Z_RATES], others;
     (void)state;
     for (unsigned k = 0; k < 200; k++)
-        add(&r, 20 + 37 * k % 100, 20 + 61 * k % 90, 2.0 * (20 + 37 * k % 100) + 1.0 * (20 + 61 * k % 90));
+        add(&r, 20 + 37 * k % 100, 20 + 61 * k % 90,
+            2.0 * (20 + 37 * k % 100) + 1.0 * (20 + 61 * k % 90));
     size_t n = s12z_rates_solve(&r, NULL, NULL, out, &others);
-    assert_true(fabs(rate_of(out, n, 1)->factor - 2) < 0.05 && fabs(rate_of(out, n, 2)->factor - 1) < 0.05);
+    assert_true(fabs(rate_of(out, n, 1)->factor - 2) < 0.05 &&
+                fabs(rate_of(out, n, 2)->factor - 1) < 0.05);
     s12z_rates_fini(&r);
 }
 
@@ -115,19 +120,28 @@ static void rates__more_functions_than_kept__bounded(void **state)
 
 /* ---- lines ---- */
 
-enum { CODE = 0xFE0000, LEAF = CODE + 0x40, HANDLER = CODE + 0x60, SOFT = CODE + 0x70, SLEEP = CODE + 0x80, BYTES = 0x90 };
-static const uint8_t code[BYTES] = {
-    [0x00] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,         /* main: nop, 10 times */
-    [0x0A] = 0x21, 0x80, 0x36,                     /* bsr LEAF */
-    [0x0D] = 1, 1, 1, 1, 1, 1,                     /* nop, 6 times */
-    [0x13] = 0x26, 0xFF, 0xED,                     /* bne main */
-    [0x16] = 0xFF, 0x20, 0xFF, 0xE9,               /* swi; bra main */
-    [0x40] = 1, 1, 1, 1, 1, 1, 1, 1, 0x05,         /* LEAF: nop, 8 times; rts */
-    [0x60] = 1, 0x1B, 0x90,                        /* HANDLER: nop; rti */
-    [0x70] = 0x1B, 0x90,                           /* SOFT: rti */
-    [0x80] = 1, 0x1B, 0x06, 1, 0x26, 0xFC,         /* SLEEP: nop; wai; nop; bne SLEEP */
+enum {
+    CODE = 0xFE0000,
+    LEAF = CODE + 0x40,
+    HANDLER = CODE + 0x60,
+    SOFT = CODE + 0x70,
+    SLEEP = CODE + 0x80,
+    BYTES = 0x90
 };
-static const struct image_function functions[] = { { "main", CODE, CODE + 0x1A }, { "leaf", LEAF, LEAF + 9 }, { "sleep", SLEEP, SLEEP + 6 } };
+static const uint8_t code[BYTES] = {
+    [0x00] = 1,    1,    1,    1,    1,    1,    1, 1, 1,    1, /* main: nop, 10 times */
+    [0x0A] = 0x21, 0x80, 0x36,                                  /* bsr LEAF */
+    [0x0D] = 1,    1,    1,    1,    1,    1,                   /* nop, 6 times */
+    [0x13] = 0x26, 0xFF, 0xED,                                  /* bne main */
+    [0x16] = 0xFF, 0x20, 0xFF, 0xE9,                            /* swi; bra main */
+    [0x40] = 1,    1,    1,    1,    1,    1,    1, 1, 0x05,    /* LEAF: nop, 8 times; rts */
+    [0x60] = 1,    0x1B, 0x90,                                  /* HANDLER: nop; rti */
+    [0x70] = 0x1B, 0x90,                                        /* SOFT: rti */
+    [0x80] = 1,    0x1B, 0x06, 1,    0x26, 0xFC, /* SLEEP: nop; wai; nop; bne SLEEP */
+};
+static const struct image_function functions[] = { { "main", CODE, CODE + 0x1A },
+                                                   { "leaf", LEAF, LEAF + 9 },
+                                                   { "sleep", SLEEP, SLEEP + 6 } };
 static uint8_t vectors[512];
 static struct image_section sections[2];
 
@@ -139,24 +153,34 @@ static struct image program(void)
         vectors[2 * 0xF8 + 1 + k] = (uint8_t)(swi >> (16 - 8 * k));
     }
     sections[0] = (struct image_section){ ".text", CODE, BYTES, code, true, false };
-    sections[1] = (struct image_section){ ".vectors", 0xFFFE00, sizeof vectors, vectors, false, false };
-    return (struct image){ .sections = sections, .nsections = 2, .big_endian = true, .functions = functions, .nfunctions = ARRAY_LEN(functions) };
+    sections[1] =
+        (struct image_section){ ".vectors", 0xFFFE00, sizeof vectors, vectors, false, false };
+    return (struct image){ .sections = sections,
+                           .nsections = 2,
+                           .big_endian = true,
+                           .functions = functions,
+                           .nfunctions = ARRAY_LEN(functions) };
 }
 
 static struct s12z_line line(unsigned format, const char *tn, uint32_t address, unsigned stamp)
 {
-    struct s12z_line l = { .format = (uint8_t)format, .stamp = (uint16_t)stamp, .address = format == S12Z_PTVB ? 0 : address,
+    struct s12z_line l = { .format = (uint8_t)format,
+                           .stamp = (uint16_t)stamp,
+                           .address = format == S12Z_PTVB ? 0 : address,
                            .vector = format == S12Z_PTVB ? (uint8_t)address : 0 };
     for (; *tn; tn++, l.nbranches++)
         l.branches = l.branches << 1 | (*tn == 'T');
     return l;
 }
-#define PTS(a) line(S12Z_PTS, "", a, 0)
-#define PTIB(b, a) line(S12Z_PTIB, b, a, 0)
+#define PTS(a)        line(S12Z_PTS, "", a, 0)
+#define PTIB(b, a)    line(S12Z_PTIB, b, a, 0)
 #define PTVB(b, v, s) line(S12Z_PTVB, b, v, s)
 
 /* What rates came last. */
-struct told { struct event others, row[8]; unsigned n; };
+struct told {
+    struct event others, row[8];
+    unsigned n;
+};
 
 static void take(struct s12z_events *e, struct told *t)
 {
@@ -176,7 +200,9 @@ static void take(struct s12z_events *e, struct told *t)
 static struct s12z_events *open_events(const struct image *im)
 {
     struct s12z_events *e;
-    struct s12z_events_config cfg = { .image = im, .settings = s12z_settings_default(), .counter = { S12Z_COUNT_BUS_CYCLES, S12Z_COUNT_BRANCHES } };
+    struct s12z_events_config cfg = { .image = im,
+                                      .settings = s12z_settings_default(),
+                                      .counter = { S12Z_COUNT_BUS_CYCLES, S12Z_COUNT_BRANCHES } };
     assert_int_equal(s12z_events_new(&cfg, &e, NULL), 0);
     return e;
 }
@@ -192,35 +218,122 @@ struct situation {
     uint64_t waited;
 };
 
-/* A round from CODE + 0x0D: 6 nops and the branch taken back are 9 core cycles, to the bsr and with it 13, the leaf 8 and 4. Stacking is 12. */
+/* A round from CODE + 0x0D: 6 nops and the branch taken back are 9 core cycles, to the bsr and with
+ * it 13, the leaf 8 and 4. Stacking is 12. */
 static void lines__each_situation__stretches_or_none(void **state)
 {
     const struct s12z_line lost = { .format = GAP };
-    struct s12z_line tsovf = line(S12Z_PTW, "", 0, 0xFFFF), full = PTIB("", CODE + 0x0D), term = line(S12Z_PTW, "", 0, 3);
+    struct s12z_line tsovf = line(S12Z_PTW, "", 0, 0xFFFF), full = PTIB("", CODE + 0x0D),
+                     term = line(S12Z_PTW, "", 0, 3);
     tsovf.stamp_overflow = full.overflow = term.end = true;
     const struct situation rows[] = {
         { "interrupt inside of a called function",
-          { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 24), PTIB("", LEAF + 4), PTIB("", CODE + 0x0D) }, 5, 1, 24, (9 + 13 + 4 + 12) / 2.0, 0 },
+          { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 24), PTIB("", LEAF + 4),
+            PTIB("", CODE + 0x0D) },
+          5,
+          1,
+          24,
+          (9 + 13 + 4 + 12) / 2.0,
+          0 },
         { "twice in the same run",
-          { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 24), PTIB("", LEAF + 4), PTVB("", 0xE8, 8), PTIB("", LEAF + 6), PTIB("", CODE + 0x0D) }, 7, 2,
-          24 + 8, (9 + 13 + 4 + 12) / 2.0 + (2 + 12) / 2.0, 0 },
+          { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 24), PTIB("", LEAF + 4),
+            PTVB("", 0xE8, 8), PTIB("", LEAF + 6), PTIB("", CODE + 0x0D) },
+          7,
+          2,
+          24 + 8,
+          (9 + 13 + 4 + 12) / 2.0 + (2 + 12) / 2.0,
+          0 },
         { "a nested interrupt, in the handler",
-          { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 24), PTVB("", 0xE8, 9), PTIB("", HANDLER + 1), PTIB("", LEAF + 4), PTIB("", CODE + 0x0D) }, 7, 2,
-          24 + 9, (9 + 13 + 4 + 12) / 2.0 + (1 + 12) / 2.0, 0 },
-        { "an exception by its instruction", { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("N", 0xF8, 20), PTIB("", CODE + 0x17) }, 4, 1, 20, (6 + 1 + 12 + 12) / 2.0, 0 },
-        { "no RTI", { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 24), term }, 4, 0, 0, 0, 0 },
-        { "an RTI to elsewhere", { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 24), PTIB("", SLEEP), term }, 5, 0, 0, 0, 0 },
-        { "behind a gap", { PTS(CODE), lost, PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 24), PTIB("", LEAF + 4), PTIB("", CODE + 0x0D) }, 6, 1, 24,
-          (9 + 13 + 4 + 12) / 2.0, 0 },
-        { "across a gap", { PTS(CODE), PTIB("", CODE + 0x0D), lost, PTVB("T", 0xE8, 24), PTIB("", LEAF + 4), PTIB("", CODE + 0x0D) }, 6, 0, 0, 0, 0 },
-        { "a gap before the RTI", { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 24), lost, PTIB("", LEAF + 4), PTIB("", CODE + 0x0D) }, 6, 0, 0, 0, 0 },
-        { "behind an overflow of the buffer", { PTS(CODE), full, PTS(CODE), PTVB("", 0xE8, 9), PTIB("", CODE + 4), PTIB("", CODE + 0x0D) }, 6, 1, 9,
-          (4 + 12) / 2.0, 0 },
-        { "a stamp that ran over, and the rest of it", { PTS(CODE), PTIB("", CODE + 0x0D), tsovf, PTVB("T", 0xE8, 24), PTIB("", LEAF + 4) }, 5, 0, 0, 0,
+          { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 24), PTVB("", 0xE8, 9),
+            PTIB("", HANDLER + 1), PTIB("", LEAF + 4), PTIB("", CODE + 0x0D) },
+          7,
+          2,
+          24 + 9,
+          (9 + 13 + 4 + 12) / 2.0 + (1 + 12) / 2.0,
+          0 },
+        { "an exception by its instruction",
+          { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("N", 0xF8, 20), PTIB("", CODE + 0x17) },
+          4,
+          1,
+          20,
+          (6 + 1 + 12 + 12) / 2.0,
+          0 },
+        { "no RTI",
+          { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 24), term },
+          4,
+          0,
+          0,
+          0,
+          0 },
+        { "an RTI to elsewhere",
+          { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 24), PTIB("", SLEEP), term },
+          5,
+          0,
+          0,
+          0,
+          0 },
+        { "behind a gap",
+          { PTS(CODE), lost, PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 24), PTIB("", LEAF + 4),
+            PTIB("", CODE + 0x0D) },
+          6,
+          1,
+          24,
+          (9 + 13 + 4 + 12) / 2.0,
+          0 },
+        { "across a gap",
+          { PTS(CODE), PTIB("", CODE + 0x0D), lost, PTVB("T", 0xE8, 24), PTIB("", LEAF + 4),
+            PTIB("", CODE + 0x0D) },
+          6,
+          0,
+          0,
+          0,
+          0 },
+        { "a gap before the RTI",
+          { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 24), lost, PTIB("", LEAF + 4),
+            PTIB("", CODE + 0x0D) },
+          6,
+          0,
+          0,
+          0,
+          0 },
+        { "behind an overflow of the buffer",
+          { PTS(CODE), full, PTS(CODE), PTVB("", 0xE8, 9), PTIB("", CODE + 4),
+            PTIB("", CODE + 0x0D) },
+          6,
+          1,
+          9,
+          (4 + 12) / 2.0,
+          0 },
+        { "a stamp that ran over, and the rest of it",
+          { PTS(CODE), PTIB("", CODE + 0x0D), tsovf, PTVB("T", 0xE8, 24), PTIB("", LEAF + 4) },
+          5,
+          0,
+          0,
+          0,
           65536 + 13 },
-        { "far too long", { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 5000), PTIB("", LEAF + 4), PTIB("", CODE + 0x0D) }, 5, 0, 0, 0, 4989 },
-        { "WAI ended by the interrupt", { PTS(SLEEP), PTVB("", 0xE8, 40), PTIB("", SLEEP + 3), PTVB("T", 0xE8, 60), PTIB("", SLEEP + 3) }, 5, 0, 0, 0, 0 },
-        { "WAI before, in the same stretch", { PTS(SLEEP), PTVB("T", 0xE8, 40), PTIB("", SLEEP), term }, 4, 0, 0, 0, 0 },
+        { "far too long",
+          { PTS(CODE), PTIB("", CODE + 0x0D), PTVB("T", 0xE8, 5000), PTIB("", LEAF + 4),
+            PTIB("", CODE + 0x0D) },
+          5,
+          0,
+          0,
+          0,
+          4989 },
+        { "WAI ended by the interrupt",
+          { PTS(SLEEP), PTVB("", 0xE8, 40), PTIB("", SLEEP + 3), PTVB("T", 0xE8, 60),
+            PTIB("", SLEEP + 3) },
+          5,
+          0,
+          0,
+          0,
+          0 },
+        { "WAI before, in the same stretch",
+          { PTS(SLEEP), PTVB("T", 0xE8, 40), PTIB("", SLEEP), term },
+          4,
+          0,
+          0,
+          0,
+          0 },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
@@ -234,26 +347,71 @@ static void lines__each_situation__stretches_or_none(void **state)
                 assert_int_equal(s12z_events_line(e, 0, &rows[k].line[i], NULL, 0, NULL), 0);
         const struct s12z_time *t = s12z_events_time(e);
         double cut = 0.25 * (double)t->stretches; /* of each stamp */
-        if (t->stretches != rows[k].stretches || fabs(t->measured - rows[k].measured - cut) > 0.01 || fabs(t->estimated - rows[k].estimated) > 0.01
-            || t->waited != rows[k].waited)
-            fail_msg("%llu stretches of %.2f, estimated %.2f; waited %llu", (unsigned long long)t->stretches, t->measured, t->estimated,
+        if (t->stretches != rows[k].stretches ||
+            fabs(t->measured - rows[k].measured - cut) > 0.01 ||
+            fabs(t->estimated - rows[k].estimated) > 0.01 || t->waited != rows[k].waited)
+            fail_msg("%llu stretches of %.2f, estimated %.2f; waited %llu",
+                     (unsigned long long)t->stretches, t->measured, t->estimated,
                      (unsigned long long)t->waited);
         assert_int_equal(s12z_events_totals(e)->misfits, 0);
         s12z_events_free(e);
     }
 }
 
-/* Rounds whose lines arrive every 17 estimated bus cycles; each row says when, and which were sent at once. */
+/* Rounds whose lines arrive every 17 estimated bus cycles; each row says when, and which were sent
+ * at once. */
 static void arrivals__each_situation__stretches_or_none(void **state)
 {
-    static const struct { const char *name; uint64_t tick[6]; double bus_ticks; unsigned prompt, full; uint64_t arrivals; double measured, estimated; } rows[] = {
-        { "all sent at once", { 100, 300, 700, 1100, 1500, 1900 }, 10, 0x3F, 9, 5, 180, 12.5 + 4 * 17 },
-        { "one waited for another", { 100, 300, 700, 1100, 1500, 1900 }, 10, 0x37, 9, 4, 180, 12.5 + 4 * 17 },
-        { "the first and the last", { 100, 300, 700, 1100, 1500, 1900 }, 10, 0x21, 9, 1, 180, 12.5 + 4 * 17 },
+    static const struct {
+        const char *name;
+        uint64_t tick[6];
+        double bus_ticks;
+        unsigned prompt, full;
+        uint64_t arrivals;
+        double measured, estimated;
+    } rows[] = {
+        { "all sent at once",
+          { 100, 300, 700, 1100, 1500, 1900 },
+          10,
+          0x3F,
+          9,
+          5,
+          180,
+          12.5 + 4 * 17 },
+        { "one waited for another",
+          { 100, 300, 700, 1100, 1500, 1900 },
+          10,
+          0x37,
+          9,
+          4,
+          180,
+          12.5 + 4 * 17 },
+        { "the first and the last",
+          { 100, 300, 700, 1100, 1500, 1900 },
+          10,
+          0x21,
+          9,
+          1,
+          180,
+          12.5 + 4 * 17 },
         { "only one", { 100, 300, 700, 1100, 1500, 1900 }, 10, 0x04, 9, 0, 0, 0 },
         { "times not known", { 100, 300, 700, 1100, 1500, 1900 }, 0, 0x3F, 9, 0, 0, 0 },
-        { "an overflow in between", { 100, 300, 700, 1100, 1500, 1900 }, 10, 0x3F, 2, 3, 100, 12.5 + 2 * 17 },
-        { "one that took far too long", { 100, 300, 700, 9700, 10100, 10500 }, 10, 0x3F, 9, 4, 140, 12.5 + 3 * 17 },
+        { "an overflow in between",
+          { 100, 300, 700, 1100, 1500, 1900 },
+          10,
+          0x3F,
+          2,
+          3,
+          100,
+          12.5 + 2 * 17 },
+        { "one that took far too long",
+          { 100, 300, 700, 9700, 10100, 10500 },
+          10,
+          0x3F,
+          9,
+          4,
+          140,
+          12.5 + 3 * 17 },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
@@ -263,12 +421,15 @@ static void arrivals__each_situation__stretches_or_none(void **state)
         for (unsigned i = 0; i < ARRAY_LEN(rows[k].tick); i++) {
             struct s12z_line l = i == 0 ? PTS(CODE) : PTIB(i == 1 ? "" : "T", CODE + 0x0D);
             l.overflow = i == rows[k].full;
-            struct s12z_arrival at = { rows[k].tick[i], rows[k].bus_ticks, rows[k].prompt >> i & 1 };
+            struct s12z_arrival at = { rows[k].tick[i], rows[k].bus_ticks,
+                                       rows[k].prompt >> i & 1 };
             assert_int_equal(s12z_events_line(e, 0, &l, &at, 0, NULL), 0);
         }
         const struct s12z_time *t = s12z_events_time(e);
-        if (t->arrivals != rows[k].arrivals || fabs(t->measured - rows[k].measured) > 0.01 || fabs(t->estimated - rows[k].estimated) > 0.01)
-            fail_msg("%llu of %.2f, estimated %.2f", (unsigned long long)t->arrivals, t->measured, t->estimated);
+        if (t->arrivals != rows[k].arrivals || fabs(t->measured - rows[k].measured) > 0.01 ||
+            fabs(t->estimated - rows[k].estimated) > 0.01)
+            fail_msg("%llu of %.2f, estimated %.2f", (unsigned long long)t->arrivals, t->measured,
+                     t->estimated);
         s12z_events_free(e);
     }
 }
@@ -282,12 +443,15 @@ static void rates__no_stamp_one_stamp_and_many__told_with_what_they_rest_on(void
         struct s12z_events *e = open_events(&im);
         struct told t = { .n = 0 };
         struct s12z_line first[] = { PTS(CODE), PTIB("", CODE + 0x0D) },
-                         round[] = { PTVB("T", 0xE8, 32), PTIB("", LEAF + 4), PTIB("", CODE + 0x0D) }, plain = PTIB("T", CODE + 0x0D);
+                         round[] = { PTVB("T", 0xE8, 32), PTIB("", LEAF + 4),
+                                     PTIB("", CODE + 0x0D) },
+                         plain = PTIB("T", CODE + 0x0D);
         for (unsigned k = 0; k < 2; k++)
             assert_int_equal(s12z_events_line(e, 0, &first[k], NULL, 0, NULL), 0);
         for (unsigned k = 0; k < (many == 2 ? 600u : 1u); k++)
             for (unsigned i = 0; i < 3; i++)
-                assert_int_equal(s12z_events_line(e, 0, many ? &round[i] : &plain, NULL, 0, NULL), 0);
+                assert_int_equal(s12z_events_line(e, 0, many ? &round[i] : &plain, NULL, 0, NULL),
+                                 0);
         assert_int_equal(s12z_events_end(e, NULL), 0);
         take(e, &t);
         assert_int_equal(t.others.kind, EVENT_RATE);
@@ -307,8 +471,10 @@ static void rates__no_stamp_one_stamp_and_many__told_with_what_they_rest_on(void
 /* Lines, stamps and arrivals that no program makes: factors stay numbers, and spreads. */
 static void lines__of_any_kind__factors_stay_numbers(void **state)
 {
-    static const uint32_t places[] = { CODE, CODE + 0x0D, CODE + 0x17, LEAF, LEAF + 4, LEAF + 6, HANDLER + 1, SLEEP, SLEEP + 3, 0x001000 };
-    static const unsigned formats[] = { S12Z_PTIB, S12Z_PTIB, S12Z_PTVB, S12Z_PTVB, S12Z_PTHF, S12Z_PTW, S12Z_PTS };
+    static const uint32_t places[] = { CODE,     CODE + 0x0D, CODE + 0x17, LEAF,      LEAF + 4,
+                                       LEAF + 6, HANDLER + 1, SLEEP,       SLEEP + 3, 0x001000 };
+    static const unsigned formats[] = { S12Z_PTIB, S12Z_PTIB, S12Z_PTVB, S12Z_PTVB,
+                                        S12Z_PTHF, S12Z_PTW,  S12Z_PTS };
     uint32_t rng = 1;
     uint64_t tick = 0, measured = 0;
     (void)state;
@@ -318,8 +484,14 @@ static void lines__of_any_kind__factors_stay_numbers(void **state)
         struct told t = { .n = 0 };
         for (unsigned k = 0; k < 3000; k++) {
             rng = rng * 1664525 + 1013904223;
-            struct s12z_line l = k ? line(formats[rng >> 28 & 7 ? (rng >> 28) % 5 : 5 + (rng >> 24 & 1)], rng >> 20 & 1 ? "T" : rng >> 21 & 1 ? "N" : "",
-                                          places[(rng >> 12) % ARRAY_LEN(places)], rng >> 3 & (run & 1 ? 0xFFFF : 0x3F)) : PTS(CODE);
+            struct s12z_line l =
+                k ? line(formats[rng >> 28 & 7 ? (rng >> 28) % 5 : 5 + (rng >> 24 & 1)],
+                         rng >> 20 & 1   ? "T"
+                         : rng >> 21 & 1 ? "N"
+                                         : "",
+                         places[(rng >> 12) % ARRAY_LEN(places)],
+                         rng >> 3 & (run & 1 ? 0xFFFF : 0x3F))
+                  : PTS(CODE);
             l.vector = rng >> 9 & 1 ? 0xE8 : 0xF8;
             l.stamp_overflow = (rng >> 5 & 0x7F) == 0;
             tick = (rng & 0xFFF) == 5 ? 0 : tick + (rng >> 6 & (run & 2 ? 0x3FF : 0xFFFFF));
@@ -343,7 +515,10 @@ static void lines__of_any_kind__factors_stay_numbers(void **state)
 }
 
 /* The factors depend on the bytes, not on how they were cut. */
-struct split_run { struct s12z_events *e; struct told told; };
+struct split_run {
+    struct s12z_events *e;
+    struct told told;
+};
 static int split_item(void *ctx, const struct s12z_item *i)
 {
     struct split_run *r = ctx;
@@ -360,7 +535,10 @@ static struct told split_told(const struct image *im, const uint8_t *bytes, size
     static struct s12z_stream stream; /* only to spare the stack */
     struct split_run r = { .e = open_events(im) };
     s12z_stream_init(&stream, S12Z_FORM_WIRE, &set, split_item, &r);
-    assert_int_equal(s12z_stream_feed(&stream, bytes, cut, 0) | s12z_stream_feed(&stream, bytes + cut, n - cut, 0) | s12z_stream_end(&stream), 0);
+    assert_int_equal(s12z_stream_feed(&stream, bytes, cut, 0) |
+                         s12z_stream_feed(&stream, bytes + cut, n - cut, 0) |
+                         s12z_stream_end(&stream),
+                     0);
     assert_int_equal(s12z_events_end(r.e, NULL), 0);
     take(r.e, &r.told);
     s12z_events_free(r.e);
@@ -370,7 +548,13 @@ static struct told split_told(const struct image *im, const uint8_t *bytes, size
 static void stream__cut_anywhere__same_factors(void **state)
 {
     static struct synth p;
-    struct synth_options o = { .seed = 5, .blocks = 64, .per_function = 16, .call_percent = 20, .goto_percent = 10, .loops = true, .irq_permille = 8 };
+    struct synth_options o = { .seed = 5,
+                               .blocks = 64,
+                               .per_function = 16,
+                               .call_percent = 20,
+                               .goto_percent = 10,
+                               .loops = true,
+                               .irq_permille = 8 };
     struct image_function f[4];
     size_t n = 0;
     (void)state;

@@ -1,4 +1,5 @@
-/* Lines to bytes and edges, for tests of the decoders: written from ZVHL p.222-225, ZVM p.226-227 by itself, not with the product's code. */
+/* Lines to bytes and edges, for tests of the decoders: written from ZVHL p.222-225, ZVM p.226-227
+ * by itself, not with the product's code. */
 #ifndef TESTS_S12Z_WIRE_H
 #define TESTS_S12Z_WIRE_H
 
@@ -22,7 +23,8 @@ static inline size_t wire_bytes(uint8_t *out, size_t at, uint64_t line, unsigned
     return at;
 }
 
-/* A clock and data pair being drawn. rule: 0 a bit at every edge, 1 at rising ones, 2 at falling ones. */
+/* A clock and data pair being drawn. rule: 0 a bit at every edge, 1 at rising ones, 2 at falling
+ * ones. */
 struct wire {
     pdo_edge *edge;
     size_t n, cap;

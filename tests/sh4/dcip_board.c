@@ -39,17 +39,19 @@ int main(int argc, char **argv)
             o.lan = true;
         else if (!strcmp(argv[i], "patient"))
             patient = true;
-        else if (sscanf(argv[i], "lose=%u", &o.lose) != 1 && sscanf(argv[i], "twice=%u",
-                 &o.twice) != 1 && sscanf(argv[i], "late=%u", &o.late) != 1)
+        else if (sscanf(argv[i], "lose=%u", &o.lose) != 1 &&
+                 sscanf(argv[i], "twice=%u", &o.twice) != 1 &&
+                 sscanf(argv[i], "late=%u", &o.late) != 1)
             return fprintf(stderr, "dcip_board: %s?\n", argv[i]), 2;
     if (++i >= argc)
         return fprintf(stderr,
                        "usage: dcip_board [lose=N] [twice=N] [late=N] [newer] [lan] [patient] -- "
-                       "COMMAND...\n"), 2;
+                       "COMMAND...\n"),
+               2;
     struct dcip_rig *r = dcip_rig_start(&o);
     char probe[120];
-    snprintf(probe, sizeof probe, "dcload-ip:127.0.0.1:%u%s", dcip_rig_port(r), patient
-             ? ",timeout=10000" : "");
+    snprintf(probe, sizeof probe, "dcload-ip:127.0.0.1:%u%s", dcip_rig_port(r),
+             patient ? ",timeout=10000" : "");
     for (int k = i; k < argc; k++)
         if (!strcmp(argv[k], "@"))
             argv[k] = probe;
@@ -58,10 +60,10 @@ int main(int argc, char **argv)
     dcip_rig_stop(r);
     fprintf(stderr,
             "network: %llu datagrams to the board, %llu from it; %llu lost, %llu twice, %llu late, "
-            "%llu while it did not listen; %llu programs executed\n", (unsigned long long)c.to,
-            (unsigned long long)c.from, (unsigned long long)c.lost, (unsigned long long)c.twice,
-                (unsigned long long)c.late, (unsigned long long)c.deaf,
-                (unsigned long long)c.executed);
+            "%llu while it did not listen; %llu programs executed\n",
+            (unsigned long long)c.to, (unsigned long long)c.from, (unsigned long long)c.lost,
+            (unsigned long long)c.twice, (unsigned long long)c.late, (unsigned long long)c.deaf,
+            (unsigned long long)c.executed);
     bool bad = (o.lose && !c.lost) || (o.twice && !c.twice) || (o.late && !c.late);
     return ret ? ret : bad;
 }

@@ -21,6 +21,7 @@
 #include "targets/sim/sh4/board.h"
 #include "tests/sim_sh4/asm.h"
 
+/* clang-format off */
 enum {
     ROM_BYTES = 0x4000, ROM_LOADER = 0x1000, ROM_TEXT = 0x3000, SLICE_NS = 200000,
         MOST_NS = 100000000,
@@ -29,6 +30,7 @@ enum {
     ADDRESS = 8,
     FRAME = 1600, RING = 16384, LAN_FRAMES = 4, UNDER_WAY = 256, LATE_NS = 30000000
 };
+/* clang-format on */
 
 struct flight { /* a datagram on its way */
     uint64_t due_ns;
@@ -268,8 +270,8 @@ static void write_rom(const char *path, bool newer)
     asm_text(p, 0xA0000000, boot_rom);
     memcpy(rom, p->code, p->len);
     put_be32(rom + ROM_TEXT, newer ? 0400 : 0); /* the adapter's number: 2.0 and later */
-    strcpy((char *)rom + ROM_TEXT + 16, newer
-           ? "dcload-ip 2.0.3 using Broadband Adapter (HIT-0400)" : "DCLOAD-IP 1.0.5");
+    strcpy((char *)rom + ROM_TEXT + 16,
+           newer ? "dcload-ip 2.0.3 using Broadband Adapter (HIT-0400)" : "DCLOAD-IP 1.0.5");
     FILE *f = fopen(path, "wb");
     if (!f || fwrite(rom, 1, ROM_BYTES, f) != ROM_BYTES || fclose(f))
         die("boot ROM", NULL);
@@ -291,10 +293,10 @@ static void press_reset(struct dcip_rig *r)
 {
     const struct jtag_ops *j = r->probe->driver->jtag;
     struct err err = { .code = ERR_OK };
-    if (j->set_pins(r->probe, JTAG_PIN_NRESET, 0, &err) < 0 || j->wait(r->probe, 1000000,
-        &err) < 0 ||
-        j->set_pins(r->probe, JTAG_PIN_NRESET, JTAG_PIN_NRESET, &err) < 0 || j->wait(r->probe,
-            1000000, &err) < 0)
+    if (j->set_pins(r->probe, JTAG_PIN_NRESET, 0, &err) < 0 ||
+        j->wait(r->probe, 1000000, &err) < 0 ||
+        j->set_pins(r->probe, JTAG_PIN_NRESET, JTAG_PIN_NRESET, &err) < 0 ||
+        j->wait(r->probe, 1000000, &err) < 0)
         die("reset", &err);
 }
 
@@ -356,8 +358,7 @@ static void enter(struct dcip_rig *r, const uint8_t *b, size_t n, bool to_board)
 {
     pthread_mutex_lock(&r->lock);
     bool lost = one_in(r, atomic_load(&r->lose)) || (!to_board && doomed(r, b, n)),
-        twice = one_in(r, atomic_load(&r->twice)),
-         late = one_in(r, atomic_load(&r->late));
+         twice = one_in(r, atomic_load(&r->twice)), late = one_in(r, atomic_load(&r->late));
     r->counts.lost += lost;
     r->counts.twice += !lost && twice;
     r->counts.late += !lost && late;
@@ -463,8 +464,8 @@ static void from_network(struct dcip_rig *r)
     uint8_t b[FRAME] = { 0 };
     struct sockaddr_in from = { .sin_family = AF_INET };
     socklen_t len = sizeof from;
-    ssize_t n = recvfrom(r->udp, b + ADDRESS, sizeof b - ADDRESS, 0, (struct sockaddr *)&from,
-                         &len);
+    ssize_t n =
+        recvfrom(r->udp, b + ADDRESS, sizeof b - ADDRESS, 0, (struct sockaddr *)&from, &len);
     if (n <= 0)
         return;
     memcpy(b, &from.sin_addr, 4);
@@ -477,8 +478,8 @@ static void *run_net(void *arg)
     struct dcip_rig *r = arg;
     uint8_t b[512];
     while (!atomic_load(&r->stop)) {
-        struct pollfd p[2] = { { .fd = r->line, .events = POLLIN }, { .fd = r->udp,
-            .events = POLLIN } };
+        struct pollfd p[2] = { { .fd = r->line, .events = POLLIN },
+                               { .fd = r->udp, .events = POLLIN } };
         (void)poll(p, 2, r->nway ? 1 : 5);
         if (atomic_exchange(&r->cut, false))
             r->cmd_len = 0;
@@ -503,8 +504,8 @@ static void lay_lines(struct dcip_rig *r)
     cfmakeraw(&t);
     tcsetattr(r->line, TCSANOW, &t);
     r->udp = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (r->udp < 0 || bind(r->udp, (struct sockaddr *)&at, sizeof at) || getsockname(r->udp,
-        (struct sockaddr *)&at, &len))
+    if (r->udp < 0 || bind(r->udp, (struct sockaddr *)&at, sizeof at) ||
+        getsockname(r->udp, (struct sockaddr *)&at, &len))
         die("socket", NULL);
     r->port = ntohs(at.sin_port);
 }

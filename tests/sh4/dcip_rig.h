@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 struct dcip_rig_options {
-    unsigned lose;    /* about one datagram in so many is lost, both ways; 0: none */
-    unsigned twice;   /* one in so many comes twice */
-    unsigned late;    /* one in so many comes up to 30 ms later, behind others */
-    bool newer;       /* it says that it is 2.0.3, as that does */
-    bool lan;         /* the adapter holds four frames, as the LAN adapter's chip; else 16 KB */
+    unsigned lose;  /* about one datagram in so many is lost, both ways; 0: none */
+    unsigned twice; /* one in so many comes twice */
+    unsigned late;  /* one in so many comes up to 30 ms later, behind others */
+    bool newer;     /* it says that it is 2.0.3, as that does */
+    bool lan;       /* the adapter holds four frames, as the LAN adapter's chip; else 16 KB */
 };
 
 struct dcip_rig;

@@ -31,7 +31,8 @@ struct board *board_open(const char *spec)
     struct probe_config cfg = { .boards = boards };
     snprintf(name, sizeof name, "sim:%s%s", spec, test_board_options());
     MUST(b, probe_open(name, &cfg, &b->probe, &b->err));
-    struct sh4_options opt = { .allow_private = !strstr(spec, "private=off"), .big_endian = strstr(spec, ",be") };
+    struct sh4_options opt = { .allow_private = !strstr(spec, "private=off"),
+                               .big_endian = strstr(spec, ",be") };
     MUST(b, sh4_open(b->probe, &opt, &b->t, &b->err));
     b->prog.big = opt.big_endian;
     return b;
@@ -107,7 +108,8 @@ void keeps_running(struct board *b)
     int ret = b->t->ops->poll(b->t, 1000000, &stop, &b->err);
     must(b, ret, "poll");
     if (ret)
-        fail_msg("stopped: reason %d at %08llx %s", (int)stop.reason, (unsigned long long)stop.pc, stop.text);
+        fail_msg("stopped: reason %d at %08llx %s", (int)stop.reason, (unsigned long long)stop.pc,
+                 stop.text);
 }
 
 struct target_stop step(struct board *b)
@@ -143,11 +145,15 @@ void resident_rom(const char *path, bool big, bool init)
     p.big = big;
     asm_define(&p, "words", sh4_agent_ram.size / 4);
     asm_define(&p, "agent", RAM_AGENT);
-    asm_text(&p, 0xA0000000,
-             "mov.l src,r1\n mov.l dst,r2\n mov.l len,r3\n l: mov.l @r1+,r0\n mov.l r0,@r2\n add #4,r2\n dt r3\n bf l\n"
-             "mov.l vbr,r0\n ldc r0,vbr\n mov.l dst,r0\n init: jsr @r0\n nop\n mov.l sp,r15\n mov.l psr,r0\n ldc r0,sr\n mov #0,r8\n"
-             "count: add #1,r8\n bra count\n nop\n .align 2\n src: .long 0xA0001000\n dst: .long agent\n"
-             "len: .long words\n vbr: .long 0x8C030000\n sp: .long 0x8C100000\n psr: .long 0x40000000\n");
+    asm_text(
+        &p, 0xA0000000,
+        "mov.l src,r1\n mov.l dst,r2\n mov.l len,r3\n l: mov.l @r1+,r0\n mov.l r0,@r2\n add "
+        "#4,r2\n dt r3\n bf l\n"
+        "mov.l vbr,r0\n ldc r0,vbr\n mov.l dst,r0\n init: jsr @r0\n nop\n mov.l sp,r15\n mov.l "
+        "psr,r0\n ldc r0,sr\n mov #0,r8\n"
+        "count: add #1,r8\n bra count\n nop\n .align 2\n src: .long 0xA0001000\n dst: .long agent\n"
+        "len: .long words\n vbr: .long 0x8C030000\n sp: .long 0x8C100000\n psr: .long "
+        "0x40000000\n");
     if (!init)
         put16(p.code + (asm_label(&p, "init") - 0xA0000000), 0x0009, big);
     uint8_t *rom = calloc(1, 0x4000);

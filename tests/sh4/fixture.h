@@ -1,5 +1,5 @@
-/* A board behind the simulated wire, its driver, and a program in its memory. The model is reached through
- * the adapter only. Every helper fails the test with the driver's error text. */
+/* A board behind the simulated wire, its driver, and a program in its memory. The model is reached
+ * through the adapter only. Every helper fails the test with the driver's error text. */
 #ifndef TESTS_SH4_FIXTURE_H
 #define TESTS_SH4_FIXTURE_H
 
@@ -11,10 +11,26 @@
 #include "targets/target.h"
 #include "tests/sim_sh4/asm.h"
 
-enum { R_PC = 16, R_PR = 17, R_GBR = 18, R_VBR = 19, R_SR = 22, R_FPUL = 23, R_FPSCR = 24, R_FR0 = 25, R_SSR = 41,
-       R_SPC = 42, R_R0B0 = 43, R_R0B1 = 51, R_DBR = 67, R_SGR = 68, R_XF0 = 69, R_EXPEVT = 86 };
-#define CODE 0x8C010000u
-#define DATA 0x8C020000u
+enum {
+    R_PC = 16,
+    R_PR = 17,
+    R_GBR = 18,
+    R_VBR = 19,
+    R_SR = 22,
+    R_FPUL = 23,
+    R_FPSCR = 24,
+    R_FR0 = 25,
+    R_SSR = 41,
+    R_SPC = 42,
+    R_R0B0 = 43,
+    R_R0B1 = 51,
+    R_DBR = 67,
+    R_SGR = 68,
+    R_XF0 = 69,
+    R_EXPEVT = 86
+};
+#define CODE     0x8C010000u
+#define DATA     0x8C020000u
 #define SR_PLAIN 0x40000000u /* MD, bank 0, BL=0, all interrupts allowed */
 
 struct board {
@@ -27,7 +43,8 @@ struct board {
 /* board_open - spec: what follows "sim:"; private commands unless the spec says private=off */
 struct board *board_open(const char *spec);
 void board_close(struct board *b);
-/* Attach, reset halt, SR=SR_PLAIN, R15 in RAM, VBR = vbr of the program below if it has a label of that name. */
+/* Attach, reset halt, SR=SR_PLAIN, R15 in RAM, VBR = vbr of the program below if it has a label of
+ * that name. */
 struct board *board_start(const char *spec, const char *program);
 void must(struct board *b, int ret, const char *what);
 #define MUST(b, call) must(b, call, #call)
@@ -45,7 +62,8 @@ struct target_stop range(struct board *b, uint32_t lo, uint32_t hi);
 void cont(struct board *b);
 struct target_stop halt(struct board *b);
 
-/* resident_rom - writes a boot ROM that puts the agent into RAM, calls its agent_init if `init`, opens the interrupts and counts in r8. */
+/* resident_rom - writes a boot ROM that puts the agent into RAM, calls its agent_init if `init`,
+ * opens the interrupts and counts in r8. */
 void resident_rom(const char *path, bool big, bool init);
 
 #endif

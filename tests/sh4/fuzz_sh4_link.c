@@ -1,7 +1,9 @@
-/* The SH-4 driver on a wire that answers anything: words of the agent over JTAG, with private commands or without, or bytes of it over a serial
- * line, or of dcload first. It may fail, but not hang, or write beyond a buffer. The first byte of the input picks the wire, the rest is what comes back;
- * behind its end TDO is high, and the line is silent: of one input in eight for ever, of the others until the adapter is unplugged, for waiting out
- * every deadline teaches little and takes nearly all of the time. */
+/* The SH-4 driver on a wire that answers anything: words of the agent over JTAG, with private
+ * commands or without, or bytes of it over a serial line, or of dcload first. It may fail, but not
+ * hang, or write beyond a buffer. The first byte of the input picks the wire, the rest is what
+ * comes back; behind its end TDO is high, and the line is silent: of one input in eight for ever,
+ * of the others until the adapter is unplugged, for waiting out every deadline teaches little and
+ * takes nearly all of the time. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -103,7 +105,10 @@ static unsigned ir_bits(struct probe *p)
     return 16;
 }
 
-static void stats(struct probe *p, uint64_t *clocks, uint64_t *transfers, uint64_t *bytes) { fuzz_stats(wire_of(p)->ns, clocks, transfers, bytes); }
+static void stats(struct probe *p, uint64_t *clocks, uint64_t *transfers, uint64_t *bytes)
+{
+    fuzz_stats(wire_of(p)->ns, clocks, transfers, bytes);
+}
 
 /* ---- serial line ---- */
 
@@ -115,7 +120,8 @@ static uint32_t baud(struct probe *p)
     return 1500000;
 }
 
-/* A byte says how many come now. 0: the next says how often nothing does until the deadline, once more than that. */
+/* A byte says how many come now. 0: the next says how often nothing does until the deadline, once
+ * more than that. */
 static int read_bytes(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
 {
     struct wire *w = wire_of(p);
@@ -132,7 +138,8 @@ static int read_bytes(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns
     return (int)n;
 }
 
-static int write_bytes(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns, struct err *err)
+static int write_bytes(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns,
+                       struct err *err)
 {
     (void)buf, (void)max_ns, (void)err;
     wire_of(p)->ns += len * 10000;
@@ -152,19 +159,37 @@ static int set_baud(struct probe *p, uint32_t baud, uint32_t *got, struct err *e
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct jtag_ops jtag = { .execute = execute, .set_pins = set_pins, .get_pins = get_pins, .set_clock = set_clock, .wait = wait_ns,
-                                          .now_ns = now_ns, .batch_bits = batch_bits, .stats = stats };
-    static const struct stream_ops stream = { .traits = traits, .read = read_bytes, .write = write_bytes, .flush = flush, .set_baud = set_baud,
-                                              .baud = baud, .now_ns = now_ns, .stats = stats };
+    static const struct jtag_ops jtag = { .execute = execute,
+                                          .set_pins = set_pins,
+                                          .get_pins = get_pins,
+                                          .set_clock = set_clock,
+                                          .wait = wait_ns,
+                                          .now_ns = now_ns,
+                                          .batch_bits = batch_bits,
+                                          .stats = stats };
+    static const struct stream_ops stream = { .traits = traits,
+                                              .read = read_bytes,
+                                              .write = write_bytes,
+                                              .flush = flush,
+                                              .set_baud = set_baud,
+                                              .baud = baud,
+                                              .now_ns = now_ns,
+                                              .stats = stats };
     struct jtag_ops chained = jtag;
     chained.ir_bits = ir_bits;
-    const struct probe_driver drivers[] = { { .name = "alone", .jtag = &jtag }, { .name = "chained", .jtag = &chained }, { .name = "line", .stream = &stream } };
+    const struct probe_driver drivers[] = { { .name = "alone", .jtag = &jtag },
+                                            { .name = "chained", .jtag = &chained },
+                                            { .name = "line", .stream = &stream } };
     if (!size)
         return 0;
     unsigned driver = data[0] % ARRAY_LEN(drivers);
-    struct wire w = { .probe = { .driver = &drivers[driver], .name = "any" }, .at = data + 1, .end = data + size,
-                      .dcload = driver == 2 && (data[0] & 0x20), .endless = (data[0] & 0x1C) == 0x1C };
-    const struct sh4_options opt = { .allow_private = driver < 2 && (data[0] & 0x40), .big_endian = data[0] & 0x80 };
+    struct wire w = { .probe = { .driver = &drivers[driver], .name = "any" },
+                      .at = data + 1,
+                      .end = data + size,
+                      .dcload = driver == 2 && (data[0] & 0x20),
+                      .endless = (data[0] & 0x1C) == 0x1C };
+    const struct sh4_options opt = { .allow_private = driver < 2 && (data[0] & 0x40),
+                                     .big_endian = data[0] & 0x80 };
     struct target *t;
     if (sh4_open(&w.probe, &opt, &t, NULL) < 0)
         return 0;

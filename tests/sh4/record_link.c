@@ -1,6 +1,8 @@
-/* Makes the inputs of fuzz_sh4_link of what simulated boards say in the session the fuzzer plays: to be run again when the driver or its agent change.
+/* Makes the inputs of fuzz_sh4_link of what simulated boards say in the session the fuzzer plays:
+ * to be run again when the driver or its agent change.
  *
- * usage: record_link FOLDER      writes private, chained_private, documented, serial and dcload there */
+ * usage: record_link FOLDER      writes private, chained_private, documented, serial and dcload
+ * there */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +40,10 @@ static int execute(struct probe *p, const struct jtag_op *ops, size_t n, struct 
     return ret;
 }
 
-static int set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err) { return of(p)->sim->driver->jtag->set_pins(of(p)->sim, mask, value, err); }
+static int set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
+{
+    return of(p)->sim->driver->jtag->set_pins(of(p)->sim, mask, value, err);
+}
 
 static int get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
 {
@@ -47,7 +52,10 @@ static int get_pins(struct probe *p, unsigned *value, unsigned *known, struct er
     return 0;
 }
 
-static int set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struct err *err) { return of(p)->sim->driver->jtag->set_clock(of(p)->sim, hz, got_hz, err); }
+static int set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struct err *err)
+{
+    return of(p)->sim->driver->jtag->set_clock(of(p)->sim, hz, got_hz, err);
+}
 
 static int wait_ns(struct probe *p, uint64_t ns, struct err *err)
 {
@@ -56,26 +64,46 @@ static int wait_ns(struct probe *p, uint64_t ns, struct err *err)
 }
 
 static uint64_t now_ns(struct probe *p) { return of(p)->ns; }
-static size_t batch_bits(struct probe *p) { (void)p; return 4096; }
-static unsigned ir_bits(struct probe *p) { (void)p; return 16; }
-static void stats(struct probe *p, uint64_t *clocks, uint64_t *transfers, uint64_t *bytes) { fuzz_stats(of(p)->ns, clocks, transfers, bytes); }
+static size_t batch_bits(struct probe *p)
+{
+    (void)p;
+    return 4096;
+}
+static unsigned ir_bits(struct probe *p)
+{
+    (void)p;
+    return 16;
+}
+static void stats(struct probe *p, uint64_t *clocks, uint64_t *transfers, uint64_t *bytes)
+{
+    fuzz_stats(of(p)->ns, clocks, transfers, bytes);
+}
 
 /* ---- serial line ---- */
 
 static const struct stream_ops *stream_of(struct probe *p) { return of(p)->sim->driver->stream; }
 static unsigned traits(struct probe *p) { return stream_of(p)->traits(of(p)->sim); }
 static uint32_t baud(struct probe *p) { return stream_of(p)->baud(of(p)->sim); }
-static unsigned patience_ms(struct probe *p) { (void)p; return 3000; } /* a busy machine; what waits no longer than it has to hears the same */
+static unsigned patience_ms(struct probe *p)
+{
+    (void)p;
+    return 3000;
+} /* a busy machine; what waits no longer than it has to hears the same */
 static int flush(struct probe *p, struct err *err) { return stream_of(p)->flush(of(p)->sim, err); }
-static int set_baud(struct probe *p, uint32_t hz, uint32_t *got, struct err *err) { return stream_of(p)->set_baud(of(p)->sim, hz, got, err); }
+static int set_baud(struct probe *p, uint32_t hz, uint32_t *got, struct err *err)
+{
+    return stream_of(p)->set_baud(of(p)->sim, hz, got, err);
+}
 
-static int write_bytes(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns, struct err *err)
+static int write_bytes(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns,
+                       struct err *err)
 {
     of(p)->ns += len * 10000;
     return stream_of(p)->write(of(p)->sim, buf, len, max_ns, err);
 }
 
-/* A board that says nothing for so many reads in a row has nothing more to say; what deadlines are waited out for teaches nothing. */
+/* A board that says nothing for so many reads in a row has nothing more to say; what deadlines are
+ * waited out for teaches nothing. */
 enum { QUIET_MOST = 1000 };
 
 static void put_quiet(struct recorder *r)
@@ -109,8 +137,10 @@ static int read_bytes(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns
 
 enum { LEAST_BYTES = 1500 }; /* of a session that got beyond attaching */
 
-/* r->probe and r->sim are open. first: the input's first byte, which tells the fuzzer what link it is. */
-static int play(struct recorder *r, const char *path, const struct sh4_options *opt, uint8_t first, struct err *err)
+/* r->probe and r->sim are open. first: the input's first byte, which tells the fuzzer what link it
+ * is. */
+static int play(struct recorder *r, const char *path, const struct sh4_options *opt, uint8_t first,
+                struct err *err)
 {
     struct target *t;
     r->out = fopen(path, "wb");
@@ -133,11 +163,19 @@ static int report(const char *path, int ret, const struct err *err)
     return ret;
 }
 
-static int record_jtag(const char *path, const char *board, bool chained, bool allow_private, uint8_t first)
+static int record_jtag(const char *path, const char *board, bool chained, bool allow_private,
+                       uint8_t first)
 {
     static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, NULL };
-    struct jtag_ops jtag = { .execute = execute, .set_pins = set_pins, .get_pins = get_pins, .set_clock = set_clock, .wait = wait_ns, .now_ns = now_ns,
-                             .batch_bits = batch_bits, .stats = stats, .ir_bits = chained ? ir_bits : NULL };
+    struct jtag_ops jtag = { .execute = execute,
+                             .set_pins = set_pins,
+                             .get_pins = get_pins,
+                             .set_clock = set_clock,
+                             .wait = wait_ns,
+                             .now_ns = now_ns,
+                             .batch_bits = batch_bits,
+                             .stats = stats,
+                             .ir_bits = chained ? ir_bits : NULL };
     const struct probe_driver driver = { .name = "any", .jtag = &jtag };
     struct probe_config cfg = { .boards = boards };
     struct recorder r = { .probe = { .driver = &driver, .name = "any" } };
@@ -166,14 +204,22 @@ static int record_documented(const char *path)
 
 static int record_serial(const char *path, bool dcload, uint8_t first)
 {
-    static const struct stream_ops stream = { .traits = traits, .read = read_bytes, .write = write_bytes, .flush = flush, .set_baud = set_baud,
-                                              .baud = baud, .now_ns = now_ns, .timeout_ms = patience_ms, .stats = stats };
+    static const struct stream_ops stream = { .traits = traits,
+                                              .read = read_bytes,
+                                              .write = write_bytes,
+                                              .flush = flush,
+                                              .set_baud = set_baud,
+                                              .baud = baud,
+                                              .now_ns = now_ns,
+                                              .timeout_ms = patience_ms,
+                                              .stats = stats };
     const struct probe_driver driver = { .name = "line", .stream = &stream };
     struct serial_rig *rig = serial_rig_start(&(struct serial_rig_options){ .dcload = dcload });
     struct recorder r = { .probe = { .driver = &driver, .name = "any" } };
     struct err err = { .code = ERR_OK };
     char name[120];
-    snprintf(name, sizeof name, "serial:%s,baud=1500000%s", serial_rig_port(rig), dcload ? ",loader=dcload" : "");
+    snprintf(name, sizeof name, "serial:%s,baud=1500000%s", serial_rig_port(rig),
+             dcload ? ",loader=dcload" : "");
     int ret = probe_open(name, &(struct probe_config){ .spec = "" }, &r.sim, &err);
     if (ret == 0)
         ret = play(&r, path, &(struct sh4_options){ .allow_private = false }, first, &err);
@@ -185,12 +231,16 @@ static int record_serial(const char *path, bool dcload, uint8_t first)
 int main(int argc, char **argv)
 {
     char path[5][512];
-    static const char *const names[] = { "private", "chained_private", "documented", "serial", "dcload" };
+    static const char *const names[] = { "private", "chained_private", "documented", "serial",
+                                         "dcload" };
     if (argc != 2)
         return 2;
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         snprintf(path[i], sizeof path[i], "%s/%s", argv[1], names[i]);
-    return record_jtag(path[0], "sim:sh7750", false, true, 0x42) == 0 && record_jtag(path[1], "sim:sh7750", true, true, 0x40) == 0 &&
-                   record_documented(path[2]) == 0 && record_serial(path[3], false, 0x02) == 0 && record_serial(path[4], true, 0x20) == 0
-               ? 0 : 1;
+    return record_jtag(path[0], "sim:sh7750", false, true, 0x42) == 0 &&
+                   record_jtag(path[1], "sim:sh7750", true, true, 0x40) == 0 &&
+                   record_documented(path[2]) == 0 && record_serial(path[3], false, 0x02) == 0 &&
+                   record_serial(path[4], true, 0x20) == 0
+               ? 0
+               : 1;
 }

@@ -19,7 +19,18 @@
 #include "targets/sim/sh4/board.h"
 #include "tests/sim_sh4/asm.h"
 
-enum { ROM_BYTES = 0x4000, ROM_AGENT = 0x1000, ROM_TEXT = 0x3000, SLICE_NS = 200000, MOST_NS = 100000000, CHUNK = 512, HARMED = 2 * CHUNK, STALE = 16, REQUEST = 25, ROUTINE = 5 };
+enum {
+    ROM_BYTES = 0x4000,
+    ROM_AGENT = 0x1000,
+    ROM_TEXT = 0x3000,
+    SLICE_NS = 200000,
+    MOST_NS = 100000000,
+    CHUNK = 512,
+    HARMED = 2 * CHUNK,
+    STALE = 16,
+    REQUEST = 25,
+    ROUTINE = 5
+};
 
 struct serial_rig {
     struct probe *probe;
@@ -47,40 +58,58 @@ static void die(const char *what, const struct err *err)
     abort();
 }
 
-/* ---- the boot ROM: puts the agent into RAM, switches the caches on, starts it, counts in r8, or prints; or is dcload ---- */
+/* ---- the boot ROM: puts the agent into RAM, switches the caches on, starts it, counts in r8, or
+ * prints; or is dcload ---- */
 
-/* dcload-serial's protocol by polling (docs/sh4-agent.md, 8), in ROM, so that anything may be loaded anywhere. r14: SCSCR2. */
+/* dcload-serial's protocol by polling (docs/sh4-agent.md, 8), in ROM, so that anything may be
+ * loaded anywhere. r14: SCSCR2. */
 static const char dcload_rom[] =
     "mov.l sp,r15\n mov.l sp,r0\n ldc r0,vbr\n mov.l scif,r14\n mov #27,r4\n bsr rate\n nop\n"
     "main: bsr getc\n nop\n mov r0,r8\n bsr putc\n mov r0,r4\n mov r8,r0\n"
-    "cmp/eq #65,r0\n bf m1\n bra exec\n nop\n m1: cmp/eq #66,r0\n bf m2\n bra load\n nop\n m2: cmp/eq #69,r0\n bf m3\n bra send\n nop\n"
+    "cmp/eq #65,r0\n bf m1\n bra exec\n nop\n m1: cmp/eq #66,r0\n bf m2\n bra load\n nop\n m2: "
+    "cmp/eq #69,r0\n bf m3\n bra send\n nop\n"
     "m3: cmp/eq #83,r0\n bf m4\n bra speed\n nop\n m4: cmp/eq #86,r0\n bf m5\n bra version\n nop\n"
     "m5: mov #27,r4\n bsr rate\n nop\n bra main\n nop\n"
     ".align 2\n sp: .long 0x8C00F400\n scif: .long 0xFFE80008\n"
     /* r0 = a byte; r4: sent */
-    "getc: mov.w @(8,r14),r0\n tst #2,r0\n bt getc\n mov.b @(12,r14),r0\n extu.b r0,r1\n mov.w @(8,r14),r0\n mov.w nordf,r2\n and r2,r0\n"
+    "getc: mov.w @(8,r14),r0\n tst #2,r0\n bt getc\n mov.b @(12,r14),r0\n extu.b r0,r1\n mov.w "
+    "@(8,r14),r0\n mov.w nordf,r2\n and r2,r0\n"
     "mov.w r0,@(8,r14)\n rts\n mov r1,r0\n"
-    "putc: mov.w @(8,r14),r0\n tst #32,r0\n bt putc\n mov r4,r0\n mov.b r0,@(4,r14)\n mov.w @(8,r14),r0\n mov.w notd,r2\n and r2,r0\n rts\n"
+    "putc: mov.w @(8,r14),r0\n tst #32,r0\n bt putc\n mov r4,r0\n mov.b r0,@(4,r14)\n mov.w "
+    "@(8,r14),r0\n mov.w notd,r2\n and r2,r0\n rts\n"
     "mov.w r0,@(8,r14)\n nordf: .word 0xFFFD\n notd: .word 0xFF9F\n"
     /* r0 = r9 = a word, echoed; r4: sent */
-    "getw: sts.l pr,@-r15\n mov #4,r10\n gw: bsr getc\n nop\n shlr8 r9\n shll16 r0\n shll8 r0\n or r0,r9\n dt r10\n bf gw\n"
+    "getw: sts.l pr,@-r15\n mov #4,r10\n gw: bsr getc\n nop\n shlr8 r9\n shll16 r0\n shll8 r0\n or "
+    "r0,r9\n dt r10\n bf gw\n"
     "bsr putw\n mov r9,r4\n lds.l @r15+,pr\n rts\n mov r9,r0\n"
-    "putw: sts.l pr,@-r15\n mov r4,r11\n mov #4,r10\n pw: bsr putc\n mov r11,r4\n dt r10\n bf/s pw\n shlr8 r11\n lds.l @r15+,pr\n rts\n nop\n"
+    "putw: sts.l pr,@-r15\n mov r4,r11\n mov #4,r10\n pw: bsr putc\n mov r11,r4\n dt r10\n bf/s "
+    "pw\n shlr8 r11\n lds.l @r15+,pr\n rts\n nop\n"
     /* r4: SCBRR2 + 1 */
-    "rate: mov #0,r0\n mov.w r0,@r14\n mov #6,r0\n mov.w r0,@(16,r14)\n mov r14,r1\n add #-8,r1\n mov #0,r0\n mov.w r0,@r1\n mov r4,r0\n add #-1,r0\n"
-    "mov.b r0,@(4,r1)\n mov.w pause,r1\n r1: dt r1\n bf r1\n mov #8,r0\n mov.w r0,@(16,r14)\n mov.w @(8,r14),r0\n mov #96,r0\n mov.w r0,@(8,r14)\n"
-    "mov #0,r0\n mov.w r0,@(28,r14)\n mov #48,r0\n mov.w r0,@r14\n mov.w pause,r1\n r2: dt r1\n bf r2\n rts\n nop\n pause: .word 20000\n"
+    "rate: mov #0,r0\n mov.w r0,@r14\n mov #6,r0\n mov.w r0,@(16,r14)\n mov r14,r1\n add #-8,r1\n "
+    "mov #0,r0\n mov.w r0,@r1\n mov r4,r0\n add #-1,r0\n"
+    "mov.b r0,@(4,r1)\n mov.w pause,r1\n r1: dt r1\n bf r1\n mov #8,r0\n mov.w r0,@(16,r14)\n "
+    "mov.w @(8,r14),r0\n mov #96,r0\n mov.w r0,@(8,r14)\n"
+    "mov #0,r0\n mov.w r0,@(28,r14)\n mov #48,r0\n mov.w r0,@r14\n mov.w pause,r1\n r2: dt r1\n bf "
+    "r2\n rts\n nop\n pause: .word 20000\n"
     /* SCBRR2 + 1 is 1562500 divided by the rate, rounded down */
-    "speed: bsr getw\n nop\n mov.l unit,r1\n mov #0,r4\n sp1: cmp/hs r0,r1\n bf sp2\n sub r0,r1\n bra sp1\n add #1,r4\n"
-    "sp2: mov.w @(8,r14),r0\n tst #64,r0\n bt sp2\n bsr rate\n nop\n bsr getw\n nop\n bsr putw\n mov r9,r4\n bra main\n nop\n .align 2\n unit: .long 1562500\n"
-    "version: mov.l said,r8\n v1: mov.b @r8+,r4\n tst r4,r4\n bt v2\n bsr putc\n nop\n bra v1\n nop\n v2: bra main\n nop\n .align 2\n said: .long 0xA0003000\n"
+    "speed: bsr getw\n nop\n mov.l unit,r1\n mov #0,r4\n sp1: cmp/hs r0,r1\n bf sp2\n sub r0,r1\n "
+    "bra sp1\n add #1,r4\n"
+    "sp2: mov.w @(8,r14),r0\n tst #64,r0\n bt sp2\n bsr rate\n nop\n bsr getw\n nop\n bsr putw\n "
+    "mov r9,r4\n bra main\n nop\n .align 2\n unit: .long 1562500\n"
+    "version: mov.l said,r8\n v1: mov.b @r8+,r4\n tst r4,r4\n bt v2\n bsr putc\n nop\n bra v1\n "
+    "nop\n v2: bra main\n nop\n .align 2\n said: .long 0xA0003000\n"
     /* blocks 'U' only; their sum is not looked at */
     "load: bsr getw\n nop\n mov r0,r13\n bsr getw\n nop\n mov r0,r12\n"
-    "l1: tst r12,r12\n bt lend\n bsr getc\n nop\n bsr getw\n nop\n sub r9,r12\n l2: bsr getc\n nop\n mov.b r0,@r13\n add #1,r13\n dt r9\n bf l2\n"
-    "bsr getc\n nop\n bsr putc\n mov #71,r4\n bra l1\n nop\n lend: bra main2\n nop\n main2: bra main\n nop\n"
-    "send: bsr getw\n nop\n mov r0,r13\n bsr getw\n nop\n mov r0,r12\n bsr putc\n mov #85,r4\n bsr putw\n mov r12,r4\n mov #0,r8\n"
-    "s1: mov.b @r13+,r4\n xor r4,r8\n bsr putc\n nop\n dt r12\n bf s1\n bsr putc\n mov r8,r4\n bsr getc\n nop\n bra main2\n nop\n"
-    "exec: bsr getw\n nop\n mov r0,r13\n bsr getw\n nop\n e1: mov.w @(8,r14),r0\n tst #64,r0\n bt e1\n jmp @r13\n nop\n";
+    "l1: tst r12,r12\n bt lend\n bsr getc\n nop\n bsr getw\n nop\n sub r9,r12\n l2: bsr getc\n "
+    "nop\n mov.b r0,@r13\n add #1,r13\n dt r9\n bf l2\n"
+    "bsr getc\n nop\n bsr putc\n mov #71,r4\n bra l1\n nop\n lend: bra main2\n nop\n main2: bra "
+    "main\n nop\n"
+    "send: bsr getw\n nop\n mov r0,r13\n bsr getw\n nop\n mov r0,r12\n bsr putc\n mov #85,r4\n bsr "
+    "putw\n mov r12,r4\n mov #0,r8\n"
+    "s1: mov.b @r13+,r4\n xor r4,r8\n bsr putc\n nop\n dt r12\n bf s1\n bsr putc\n mov r8,r4\n bsr "
+    "getc\n nop\n bra main2\n nop\n"
+    "exec: bsr getw\n nop\n mov r0,r13\n bsr getw\n nop\n e1: mov.w @(8,r14),r0\n tst #64,r0\n bt "
+    "e1\n jmp @r13\n nop\n";
 
 static void write_dcload(struct asm_prog *p, uint8_t *rom)
 {
@@ -92,16 +121,24 @@ static void write_dcload(struct asm_prog *p, uint8_t *rom)
 static void write_agent_rom(struct asm_prog *p, const struct serial_rig_options *o, uint8_t *rom)
 {
     asm_text(p, 0xA0000000,
-             "mov.l src,r1\n mov.l dst,r2\n mov.l len,r3\n l: mov.l @r1+,r0\n mov.l r0,@r2\n add #4,r2\n dt r3\n bf l\n"
-             "mov.l ccr,r1\n mov.l con,r0\n mov.l r0,@r1\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n"
-             "mov.l vbr,r0\n ldc r0,vbr\n mov.l dst,r0\n mov.l br,r4\n init: jsr @r0\n nop\n mov.l sp,r15\n mov.l psr,r0\n ldc r0,sr\n"
+             "mov.l src,r1\n mov.l dst,r2\n mov.l len,r3\n l: mov.l @r1+,r0\n mov.l r0,@r2\n add "
+             "#4,r2\n dt r3\n bf l\n"
+             "mov.l ccr,r1\n mov.l con,r0\n mov.l r0,@r1\n nop\n nop\n nop\n nop\n nop\n nop\n "
+             "nop\n nop\n"
+             "mov.l vbr,r0\n ldc r0,vbr\n mov.l dst,r0\n mov.l br,r4\n init: jsr @r0\n nop\n mov.l "
+             "sp,r15\n mov.l psr,r0\n ldc r0,sr\n"
              "mov #0,r8\n entry: bra count\n nop\n"
-             "print: mov.l text,r1\n mov.l scif,r2\n pr: mov.b @r1+,r0\n tst r0,r0\n bt print\n mov r0,r4\n"
-             "pw: mov.w @(8,r2),r0\n tst #32,r0\n bt pw\n mov r4,r0\n mov.b r0,@(4,r2)\n mov.w @(8,r2),r0\n mov.w keep,r5\n"
+             "print: mov.l text,r1\n mov.l scif,r2\n pr: mov.b @r1+,r0\n tst r0,r0\n bt print\n "
+             "mov r0,r4\n"
+             "pw: mov.w @(8,r2),r0\n tst #32,r0\n bt pw\n mov r4,r0\n mov.b r0,@(4,r2)\n mov.w "
+             "@(8,r2),r0\n mov.w keep,r5\n"
              "and r5,r0\n mov.w r0,@(8,r2)\n bra pr\n add #1,r8\n keep: .word 0xFFDF\n"
-             ".align 2\n count: add #1,r8\n bra count\n nop\n .align 2\n src: .long 0xA0001000\n dst: .long agent\n"
-             "len: .long words\n vbr: .long 0x8C030000\n sp: .long 0x8C100000\n psr: .long 0x40000000\n ccr: .long 0xFF00001C\n"
-             "con: .long 0x0000090D\n br: .long brr\n text: .long 0xA0003000\n scif: .long 0xFFE80008\n");
+             ".align 2\n count: add #1,r8\n bra count\n nop\n .align 2\n src: .long 0xA0001000\n "
+             "dst: .long agent\n"
+             "len: .long words\n vbr: .long 0x8C030000\n sp: .long 0x8C100000\n psr: .long "
+             "0x40000000\n ccr: .long 0xFF00001C\n"
+             "con: .long 0x0000090D\n br: .long brr\n text: .long 0xA0003000\n scif: .long "
+             "0xFFE80008\n");
     if (o->no_agent)
         put16(p->code + (asm_label(p, "init") - 0xA0000000), 0x0009, o->big);
     if (o->print) {
@@ -144,8 +181,10 @@ static void press_reset(struct serial_rig *r)
 {
     const struct jtag_ops *j = r->probe->driver->jtag;
     struct err err = { .code = ERR_OK };
-    if (j->set_pins(r->probe, JTAG_PIN_NRESET, 0, &err) < 0 || j->wait(r->probe, 1000000, &err) < 0 ||
-        j->set_pins(r->probe, JTAG_PIN_NRESET, JTAG_PIN_NRESET, &err) < 0 || j->wait(r->probe, 1000000, &err) < 0)
+    if (j->set_pins(r->probe, JTAG_PIN_NRESET, 0, &err) < 0 ||
+        j->wait(r->probe, 1000000, &err) < 0 ||
+        j->set_pins(r->probe, JTAG_PIN_NRESET, JTAG_PIN_NRESET, &err) < 0 ||
+        j->wait(r->probe, 1000000, &err) < 0)
         die("reset", &err);
 }
 
@@ -202,7 +241,8 @@ static size_t harm(struct serial_rig *r, uint8_t *b, size_t n, bool to_board)
     uint8_t came[CHUNK];
     memcpy(came, b, n);
     for (size_t i = 0; i < n; i++) {
-        if (r->stale && i >= STALE && out + STALE + n - i < HARMED && (chance(r) >> 8) % r->stale == 0) {
+        if (r->stale && i >= STALE && out + STALE + n - i < HARMED &&
+            (chance(r) >> 8) % r->stale == 0) {
             memcpy(b + out, came + i - STALE, STALE);
             out += STALE;
         }
@@ -271,7 +311,8 @@ static void *run_cable(void *arg)
     while (!atomic_load(&r->stop)) {
         if (r->nheld && host_ns() >= r->held_until)
             deliver_held(r);
-        struct pollfd p[2] = { { .fd = r->nheld ? -1 : r->near, .events = POLLIN }, { .fd = r->far, .events = POLLIN } };
+        struct pollfd p[2] = { { .fd = r->nheld ? -1 : r->near, .events = POLLIN },
+                               { .fd = r->far, .events = POLLIN } };
         if (atomic_load(&r->pulled) && r->near >= 0) {
             close(r->near);
             r->near = p[0].fd = -1;
@@ -279,7 +320,8 @@ static void *run_cable(void *arg)
         if (poll(p, 2, 5) <= 0)
             continue;
         bool moved = p[0].revents & POLLIN && carry(r, r->near, r->far, &r->to);
-        moved = (p[1].revents & POLLIN && (r->near < 0 || carry(r, r->far, r->near, &r->from))) || moved;
+        moved = (p[1].revents & POLLIN && (r->near < 0 || carry(r, r->far, r->near, &r->from))) ||
+                moved;
         if (!moved) /* nobody has opened the port, or it is pulled */
             nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
     }
@@ -300,7 +342,8 @@ static void lay_cable(struct serial_rig *r)
 {
     r->far = raw(open(r->link, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
     r->near = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-    if (r->far < 0 || r->near < 0 || grantpt(r->near) || unlockpt(r->near) || ptsname_r(r->near, r->port, sizeof r->port))
+    if (r->far < 0 || r->near < 0 || grantpt(r->near) || unlockpt(r->near) ||
+        ptsname_r(r->near, r->port, sizeof r->port))
         die("pseudo terminal", NULL);
     /* Raw before anybody connects: a terminal would echo the agent's bytes back to it. */
     int fd = raw(open(r->port, O_RDWR | O_NOCTTY | O_CLOEXEC));
@@ -328,11 +371,13 @@ struct serial_rig *serial_rig_start(const struct serial_rig_options *o)
     snprintf(r->rom, sizeof r->rom, "%s/rom", r->dir);
     snprintf(r->link, sizeof r->link, "%s/line", r->dir);
     write_rom(r->rom, o);
-    snprintf(spec, sizeof spec, "sim:sh7750,%sprivate=off,serial=pty:%s,rom=%s", o->big ? "be," : "", r->link, r->rom);
+    snprintf(spec, sizeof spec, "sim:sh7750,%sprivate=off,serial=pty:%s,rom=%s",
+             o->big ? "be," : "", r->link, r->rom);
     if (probe_open(spec, &cfg, &r->probe, &err) < 0)
         die("open", &err);
     lay_cable(r);
-    if (pthread_create(&r->board, NULL, run_board, r) || pthread_create(&r->cable, NULL, run_cable, r))
+    if (pthread_create(&r->board, NULL, run_board, r) ||
+        pthread_create(&r->cable, NULL, run_cable, r))
         die("threads", NULL);
     return r;
 }

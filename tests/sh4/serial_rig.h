@@ -1,5 +1,6 @@
-/* A simulated board that runs by itself, as fast as the host's clock says, with the serial agent in its RAM; between its serial port
- * and the port to connect to lies a cable that can be bad, or pulled. Connect with --probe serial:PORT. */
+/* A simulated board that runs by itself, as fast as the host's clock says, with the serial agent in
+ * its RAM; between its serial port and the port to connect to lies a cable that can be bad, or
+ * pulled. Connect with --probe serial:PORT. */
 #ifndef TESTS_SH4_SERIAL_RIG_H
 #define TESTS_SH4_SERIAL_RIG_H
 
@@ -10,15 +11,17 @@ enum { SERIAL_RIG_AGENT = 0x8C004000 };
 
 struct serial_rig_options {
     bool big;
-    unsigned brr;       /* SCBRR2: 0 is 1562500 bit/s, 26 is 57600 */
-    bool no_agent;      /* the boot ROM does not start it */
-    bool dcload;        /* the boot ROM does what dcload-serial does, at 57600 bit/s first; no agent */
-    unsigned deaf;      /* with dcload: so many bytes of the first block are lost on the way */
-    unsigned flip;      /* about one byte in so many has a bit flipped, both ways; 0: none */
-    unsigned drop;      /* so many, a byte is lost */
-    unsigned stale;     /* so many, the 16 bytes before it come once more */
-    unsigned mute;      /* every so many "halted", its end is lost; nothing else is */
-    const char *print;  /* not NULL: the boot ROM's program prints this over and over, by polling the transmitter */
+    unsigned brr;  /* SCBRR2: 0 is 1562500 bit/s, 26 is 57600 */
+    bool no_agent; /* the boot ROM does not start it */
+    /* the boot ROM does what dcload-serial does, at 57600 bit/s first; no agent */
+    bool dcload;
+    unsigned deaf;  /* with dcload: so many bytes of the first block are lost on the way */
+    unsigned flip;  /* about one byte in so many has a bit flipped, both ways; 0: none */
+    unsigned drop;  /* so many, a byte is lost */
+    unsigned stale; /* so many, the 16 bytes before it come once more */
+    unsigned mute;  /* every so many "halted", its end is lost; nothing else is */
+    /* not NULL: the boot ROM's program prints this over and over, by polling the transmitter */
+    const char *print;
 };
 
 struct serial_rig;
@@ -29,8 +32,8 @@ struct serial_rig *serial_rig_start(const struct serial_rig_options *o);
 const char *serial_rig_port(const struct serial_rig *r);
 /* serial_rig_damage - from now on; 0: none. */
 void serial_rig_damage(struct serial_rig *r, unsigned flip, unsigned drop);
-/* serial_rig_hold_go - from now on every op_go, with what is sent behind it, is so long on its way; what has gathered then comes a request
- * without data at a time, with pauses. 0: no more. */
+/* serial_rig_hold_go - from now on every op_go, with what is sent behind it, is so long on its way;
+ * what has gathered then comes a request without data at a time, with pauses. 0: no more. */
 void serial_rig_hold_go(struct serial_rig *r, unsigned ms);
 /* serial_rig_stray - a byte that nobody has sent reaches the board. */
 void serial_rig_stray(struct serial_rig *r, uint8_t byte);

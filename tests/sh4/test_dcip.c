@@ -39,11 +39,12 @@ static void connect_to(struct net *n)
     char name[60];
     struct probe_config cfg = { .log = &n->log };
     n->log = (struct log){ .enabled = 1u << LOG_TARGET | (getenv("DCIP_WIRE") ? 1u << LOG_WIRE : 0),
-        .write = take_log, .ctx = n };
+                           .write = take_log,
+                           .ctx = n };
     snprintf(name, sizeof name, "dcload-ip:127.0.0.1:%u,timeout=10000", dcip_rig_port(n->rig));
     MUST(&n->b, probe_open(name, &cfg, &n->b.probe, &n->b.err));
-    MUST(&n->b, sh4_open(n->b.probe, &(struct sh4_options){ .allow_private = true }, &n->b.t,
-                         &n->b.err));
+    MUST(&n->b,
+         sh4_open(n->b.probe, &(struct sh4_options){ .allow_private = true }, &n->b.t, &n->b.err));
 }
 
 static void attach(struct net *n)
@@ -133,8 +134,8 @@ static const char loop[] = "start: mov #0,r1\n again: add #1,r1\n nop\n bsr leaf
 
 static void dcip__attached__moves_memory_steps_breaks_and_halts(void **state)
 {
-    static const struct dcip_rig_options rows[] = { { .newer = false }, { .newer = true,
-        .lan = true } };
+    static const struct dcip_rig_options rows[] = { { .newer = false },
+                                                    { .newer = true, .lan = true } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct net *n = started(&rows[i]);
@@ -161,8 +162,11 @@ static void dcip__attached__moves_memory_steps_breaks_and_halts(void **state)
         runs_for_a_while(b);
         halt_it(b); /* it runs: the agent asks by itself */
         assert_int_not_equal(get_reg(b, 1), r1);
-        MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_RANGE, .range_lo = CODE,
-                                  .range_hi = CODE + 0x100 }, &b->err));
+        MUST(b, b->t->ops->resume(b->t,
+                                  &(struct resume){ .kind = RESUME_RANGE,
+                                                    .range_lo = CODE,
+                                                    .range_hi = CODE + 0x100 },
+                                  &b->err));
         halt_it(b); /* the range is never left */
         finish(n);
     }
@@ -203,9 +207,8 @@ static void dcip__bad_network__every_step_is_one(void **state)
     (void)state;
     struct net *n = started(&bad);
     struct board *b = &n->b;
-    load(b,
-         "start: add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add "
-         "#1,r1\n add #1,r1\n bra start\n nop\n");
+    load(b, "start: add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add "
+            "#1,r1\n add #1,r1\n bra start\n nop\n");
     set_reg(b, 1, 0);
     for (uint32_t i = 1; i <= 8; i++) {
         assert_int_equal(step_it(b).pc, CODE + 2 * i);
@@ -248,9 +251,8 @@ static void dcip__program_calls__text_is_told_files_are_refused(void **state)
     (void)state;
     struct net *n = started(&(struct dcip_rig_options){ .lose = 0 });
     struct board *b = &n->b;
-    load(b,
-         "start: mov #1,r4\n mov #1,r5\n mov.l text,r6\n bsr call\n mov #6,r7\n mov r0,r8\n mov "
-         "#1,r4\n mov #2,r5\n mov.l text,r6\n bsr call\n mov #6,r7\n mov r0,r9\n"
+    load(b, "start: mov #1,r4\n mov #1,r5\n mov.l text,r6\n bsr call\n mov #6,r7\n mov r0,r8\n mov "
+            "#1,r4\n mov #2,r5\n mov.l text,r6\n bsr call\n mov #6,r7\n mov r0,r9\n"
             "mov #2,r4\n mov.l name,r5\n mov #0,r6\n bsr call\n mov #0,r7\n mov r0,r10\n"
             "mov #1,r4\n mov #5,r5\n mov.l text,r6\n bsr call\n mov #6,r7\n mov r0,r11\n"
             "mov #11,r4\n bsr call\n mov #0,r5\n mov r0,r12\n end: bra end\n nop\n" CALL
@@ -268,8 +270,8 @@ static void dcip__program_calls__text_is_told_files_are_refused(void **state)
     assert_non_null(first);
     /* the same call again is another */
     assert_non_null(strstr(first + 1, "the program says: hello"));
-    assert_null(strstr(strstr(first + 1, "the program says: hello") + 1,
-                       "the program says: hello"));
+    assert_null(
+        strstr(strstr(first + 1, "the program says: hello") + 1, "the program says: hello"));
     assert_non_null(strstr(n->said, "DC04 of its loader is refused"));
     finish(n);
 }
@@ -301,9 +303,10 @@ static void dcip__program_ends__is_an_exit_and_another_can_be_run(void **state)
         struct board *b = &n->b;
         uint32_t pr = get_reg(b, R_PR);
         assert_int_equal(pr & 0x1FFFFFFF, 0x0C004000); /* the loader's start */
-        load(b, how == 2 ? "start: rts\n nop\n"
-             : "start: mov #15,r4\n bsr call\n nop\n mov.l loader,r0\n jmp @r0\n nop\n" CALL
-                       "loader: .long 0x8C004000\n");
+        load(b, how == 2
+                    ? "start: rts\n nop\n"
+                    : "start: mov #15,r4\n bsr call\n nop\n mov.l loader,r0\n jmp @r0\n nop\n" CALL
+                      "loader: .long 0x8C004000\n");
         set_reg(b, R_SR, 0x500000F0); /* as the loader executes programs */
         if (how == 1)
             dcip_rig_lose_next(n->rig, "DC00", 1);
@@ -365,9 +368,8 @@ static void dcip__detach__nothing_is_asked_any_more(void **state)
     (void)state;
     struct net *n = started(&(struct dcip_rig_options){ .lose = 0 });
     struct board *b = &n->b;
-    load(b,
-         "start: mov #1,r4\n mov #1,r5\n mov.l text,r6\n bsr call\n mov #4,r7\n bra start\n"
-         "nop\n" CALL ".align 2\n text: .long 0x8C020000\n");
+    load(b, "start: mov #1,r4\n mov #1,r5\n mov.l text,r6\n bsr call\n mov #4,r7\n bra start\n"
+            "nop\n" CALL ".align 2\n text: .long 0x8C020000\n");
     MUST(b, b->t->ops->detach(b->t, &b->err));
     uint64_t from = dcip_rig_counts(n->rig).from;
     for (int i = 0; i < 20; i++)
@@ -385,8 +387,8 @@ static void dcip__nobody_there__says_what_to_do(void **state)
     struct probe *p;
     struct target *t;
     (void)state;
-    assert_int_equal(probe_open("dcload-ip:127.0.0.1:1", &(struct probe_config){ .spec = "" }, &p,
-                                &err), 0);
+    assert_int_equal(
+        probe_open("dcload-ip:127.0.0.1:1", &(struct probe_config){ .spec = "" }, &p, &err), 0);
     assert_int_equal(sh4_open(p, NULL, &t, &err), 0);
     assert_int_equal(t->ops->attach(t, &err), -ERR_NO_TARGET);
     assert_string_not_equal(err.hint, "");
@@ -396,7 +398,7 @@ static void dcip__nobody_there__says_what_to_do(void **state)
     t->ops->close(t);
     probe_close(p);
     static const char *const wrong[] = { "dcload-ip", "dcload-ip:", "dcload-ip:host,baud=1",
-        "dcload-ip:[::1]:2,timeout=1", "dcload-ip:host:" };
+                                         "dcload-ip:[::1]:2,timeout=1", "dcload-ip:host:" };
     for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
         assert_int_equal(probe_open(wrong[i], &(struct probe_config){ .spec = "" }, &p, &err),
                          -ERR_USAGE);

@@ -1,4 +1,5 @@
-/* The agent over its serial port: a board that runs by itself at the far end of a pseudo terminal. */
+/* The agent over its serial port: a board that runs by itself at the far end of a pseudo terminal.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,9 +41,12 @@ static struct line *connect_with(const struct serial_rig_options *o, const char 
     l->rig = serial_rig_start(o);
     l->log = (struct log){ .enabled = log ? 1u << LOG_TARGET : 0, .write = take_log, .ctx = l };
     struct probe_config cfg = { .log = &l->log };
-    snprintf(name, sizeof name, "serial:%s,baud=%u%s", serial_rig_port(l->rig), o->brr ? 57600u : 1500000u, more);
+    snprintf(name, sizeof name, "serial:%s,baud=%u%s", serial_rig_port(l->rig),
+             o->brr ? 57600u : 1500000u, more);
     MUST(&l->b, probe_open(name, &cfg, &l->b.probe, &l->b.err));
-    MUST(&l->b, sh4_open(l->b.probe, &(struct sh4_options){ .big_endian = o->big, .allow_private = true }, &l->b.t, &l->b.err));
+    MUST(&l->b,
+         sh4_open(l->b.probe, &(struct sh4_options){ .big_endian = o->big, .allow_private = true },
+                  &l->b.t, &l->b.err));
     l->b.prog.big = o->big;
     return l;
 }
@@ -59,9 +63,16 @@ static struct line *attached(struct line *l)
     return l;
 }
 
-static struct line *start(const struct serial_rig_options *o) { return attached(connect(o, false)); }
-/* Its board runs by this machine's clock, which may have other things to do: where nothing is lost, nothing is given up either. */
-static struct line *start_patient(const struct serial_rig_options *o) { return attached(connect_with(o, ",timeout=60000", false)); }
+static struct line *start(const struct serial_rig_options *o)
+{
+    return attached(connect(o, false));
+}
+/* Its board runs by this machine's clock, which may have other things to do: where nothing is lost,
+ * nothing is given up either. */
+static struct line *start_patient(const struct serial_rig_options *o)
+{
+    return attached(connect_with(o, ",timeout=60000", false));
+}
 
 static void finish(struct line *l)
 {
@@ -97,8 +108,11 @@ static struct target_stop step_it(struct board *b)
     return stops(b);
 }
 
-#define ADDS "add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n"
-static const char loop[] = "start: mov #0,r1\n again: add #1,r1\n nop\n bsr leaf\n nop\n bra again\n nop\n leaf: rts\n add #2,r2\n";
+#define ADDS                                                                                   \
+    "add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add #1,r1\n add " \
+    "#1,r1\n"
+static const char loop[] = "start: mov #0,r1\n again: add #1,r1\n nop\n bsr leaf\n nop\n bra "
+                           "again\n nop\n leaf: rts\n add #2,r2\n";
 
 static void load(struct board *b, const char *text)
 {
@@ -113,7 +127,9 @@ static void load(struct board *b, const char *text)
 
 static void serial__both_orders_and_rates__halts_moves_memory_and_runs_on(void **state)
 {
-    static const struct serial_rig_options rows[] = { { .big = false }, { .big = true }, { .brr = 26 } };
+    static const struct serial_rig_options rows[] = { { .big = false },
+                                                      { .big = true },
+                                                      { .brr = 26 } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct line *l = start_patient(&rows[i]);
@@ -162,7 +178,11 @@ static void serial__steps_and_breakpoints__stop_where_asked(void **state)
             MUST(b, b->t->ops->remove_bp(b->t, bp, label(b, "leaf"), 2, &b->err));
             assert_int_equal(step_it(b).reason, STOP_STEP);
         }
-        MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_RANGE, .range_lo = CODE, .range_hi = CODE + 0x100 }, &b->err));
+        MUST(b, b->t->ops->resume(b->t,
+                                  &(struct resume){ .kind = RESUME_RANGE,
+                                                    .range_lo = CODE,
+                                                    .range_hi = CODE + 0x100 },
+                                  &b->err));
         halt_it(b); /* the range is never left: the kernel asks the line */
         finish(l);
     }
@@ -207,7 +227,9 @@ static void serial__detach_and_attach_again__program_goes_on(void **state)
 
 static void serial__noise__memory_arrives_whole(void **state)
 {
-    static const struct { unsigned flip, drop; } rows[] = { { 400, 0 }, { 0, 400 }, { 700, 700 } };
+    static const struct {
+        unsigned flip, drop;
+    } rows[] = { { 400, 0 }, { 0, 400 }, { 700, 700 } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct line *l = start(&(struct serial_rig_options){ .big = false });
@@ -231,7 +253,8 @@ static void serial__noise__memory_arrives_whole(void **state)
     }
 }
 
-/* "Halted" is heard again and again while op_go is under way, so it is sent again: the board gets it several times. */
+/* "Halted" is heard again and again while op_go is under way, so it is sent again: the board gets
+ * it several times. */
 static void serial__op_go_late_and_repeated__each_step_is_one(void **state)
 {
     (void)state;
@@ -256,11 +279,16 @@ static void serial__stray_byte_in_a_step__it_goes_on(void **state)
     struct line *l = start(&(struct serial_rig_options){ .big = false });
     struct board *b = &l->b;
     halt_it(b);
-    load(b, "mov.l turns,r2\n again: add #1,r1\n dt r2\n bf again\n out: bra out\n nop\n .align 2\n turns: .long 20000\n");
+    load(b, "mov.l turns,r2\n again: add #1,r1\n dt r2\n bf again\n out: bra out\n nop\n .align "
+            "2\n turns: .long 20000\n");
     for (unsigned i = 0; i < ARRAY_LEN(bytes); i++) {
         set_reg(b, 1, 0);
         set_reg(b, R_PC, CODE);
-        MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_RANGE, .range_lo = CODE, .range_hi = label(b, "out") }, &b->err));
+        MUST(b, b->t->ops->resume(b->t,
+                                  &(struct resume){ .kind = RESUME_RANGE,
+                                                    .range_lo = CODE,
+                                                    .range_hi = label(b, "out") },
+                                  &b->err));
         for (unsigned k = 0; k < BYTES; k++) {
             struct target_stop stop;
             serial_rig_stray(l->rig, bytes[i]);
@@ -320,7 +348,8 @@ static void serial__cable_pulled__is_gone_at_once(void **state)
         serial_rig_pull(l->rig);
         int ret = 0;
         for (int i = 0; i < 50 && ret >= 0; i++)
-            nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL), ret = b->t->ops->poll(b->t, 10000000, &stop, &b->err);
+            nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL),
+                ret = b->t->ops->poll(b->t, 10000000, &stop, &b->err);
         assert_true(b->t->ops->read_mem(b->t, DATA, 0, byte, 4, &b->err) < 0);
         assert_int_equal(ret, -ERR_USB);
         assert_int_equal(b->t->ops->state(b->t), TARGET_GONE);
@@ -348,7 +377,9 @@ static void serial__program_prints__text_is_told_and_halts_come_through(void **s
 
 static void dcload__every_rate__loads_the_agent_and_starts_it(void **state)
 {
-    static const struct serial_rig_options rows[] = { { .dcload = true }, { .dcload = true, .brr = 26 }, { .dcload = true, .deaf = 5 } };
+    static const struct serial_rig_options rows[] = { { .dcload = true },
+                                                      { .dcload = true, .brr = 26 },
+                                                      { .dcload = true, .deaf = 5 } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct line *l = connect(&rows[i], false);
@@ -378,7 +409,8 @@ static void dcload__nobody_there_or_no_such_rate__says_what_to_do(void **state)
     (void)state;
     struct serial_rig *r = serial_rig_start(&nobody);
     for (int i = 0; i < 2; i++) {
-        snprintf(name, sizeof name, "serial:%s,baud=%s,loader=dcload", serial_rig_port(r), i ? "921600" : "115200");
+        snprintf(name, sizeof name, "serial:%s,baud=%s,loader=dcload", serial_rig_port(r),
+                 i ? "921600" : "115200");
         assert_int_equal(probe_open(name, &(struct probe_config){ .spec = "" }, &p, NULL), 0);
         assert_int_equal(sh4_open(p, NULL, &t, NULL), 0);
         assert_int_equal(t->ops->attach(t, &err), i ? -ERR_USAGE : -ERR_NO_TARGET);

@@ -1,4 +1,5 @@
-/* Steps: every kind of control transfer, slots, exceptions, BL=1, ranges. Over the simulated wire. */
+/* Steps: every kind of control transfer, slots, exceptions, BL=1, ranges. Over the simulated wire.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,76 +16,218 @@ struct walk {
     const char *name, *program;
     uint32_t sr;
     const char *path[10];
-    struct { unsigned reg; uint32_t value; } regs[3]; /* at the end; reg 0 with value 0: none */
+    struct {
+        unsigned reg;
+        uint32_t value;
+    } regs[3]; /* at the end; reg 0 with value 0: none */
 };
 
 #define HANDLER "vbr: .space 256\n general: mov #1,r1\n rte\n nop\n"
 
 static const struct walk walks[] = {
     { "straight", "start: mov #5,r0\n a: add #1,r0\n b: nop", 0, { "a", "b" }, { { 0, 6 } } },
-    { "bra and slot", "start: bra t\n mov #7,r2\n nop\n t: nop\n e: nop", 0, { "t", "e" }, { { 2, 7 } } },
-    { "bsr rts", "start: bsr f\n mov #1,r3\n back: nop\n e: nop\n f: rts\n mov #2,r4", 0, { "f", "back", "e" },
+    { "bra and slot",
+      "start: bra t\n mov #7,r2\n nop\n t: nop\n e: nop",
+      0,
+      { "t", "e" },
+      { { 2, 7 } } },
+    { "bsr rts",
+      "start: bsr f\n mov #1,r3\n back: nop\n e: nop\n f: rts\n mov #2,r4",
+      0,
+      { "f", "back", "e" },
       { { 3, 1 }, { 4, 2 } } },
     { "bt taken", "start: sett\n a: bt t\n nop\n t: nop", 0, { "a", "t" }, { { 0, 0 } } },
     { "bt not taken", "start: clrt\n a: bt t\n n: nop\n t: nop", 0, { "a", "n" }, { { 0, 0 } } },
     { "bf taken", "start: clrt\n a: bf t\n nop\n t: nop", 0, { "a", "t" }, { { 0, 0 } } },
-    { "bt/s taken", "start: sett\n a: bt/s t\n clrt\n nop\n t: nop", 0, { "a", "t" }, { { 0, 0 } } },
-    { "bt/s not taken", "start: clrt\n a: bt/s t\n mov #3,r5\n n: nop\n t: nop", 0, { "a", "n" }, { { 5, 3 } } },
-    { "bf/s taken", "start: clrt\n a: bf/s t\n sett\n nop\n t: nop", 0, { "a", "t" }, { { 0, 0 } } },
-    { "backwards bf", "start: mov #2,r0\n l: dt r0\n m: bf l\n e: nop", 0, { "l", "m", "l", "m", "e" }, { { 0, 0 } } },
-    { "braf", "start: mov #6,r0\n a: braf r0\n mov #1,r6\n nop\n nop\n nop\n t: nop", 0, { "a", "t" }, { { 6, 1 } } },
-    { "bsrf", "start: mov #4,r0\n a: bsrf r0\n nop\n back: nop\n nop\n t: rts\n nop", 0, { "a", "t", "back" },
-      { { 0, 4 } } },
-    { "jmp", "start: mov.l lit,r7\n a: jmp @r7\n mov #0,r7\n .align 2\n lit: .long t\n t: nop", 0, { "a", "t" }, { { 7, 0 } } },
-    { "jsr", "start: mov.l lit,r7\n a: jsr @r7\n mov #9,r8\n back: nop\n .align 2\n lit: .long t\n t: rts\n nop", 0,
-      { "a", "t", "back" }, { { 8, 9 } } },
-    { "trapa enters its handler", "start: trapa #5\n after: nop\n " HANDLER, 0, { "general" }, { { 0, 0 } } },
-    { "illegal instruction enters the handler", "start: .word 0xFFFD\n after: nop\n " HANDLER, 0, { "general" },
+    { "bt/s taken",
+      "start: sett\n a: bt/s t\n clrt\n nop\n t: nop",
+      0,
+      { "a", "t" },
       { { 0, 0 } } },
-    { "address error enters the handler", "start: mov #1,r0\n a: mov.l @r0,r1\n b: nop\n " HANDLER, 0,
-      { "a", "general" }, { { R_R0B0, 1 } } },
-    { "slot fault enters the handler", "start: mov #1,r0\n a: bra b\n mov.l @r0,r1\n b: nop\n " HANDLER, 0,
-      { "a", "general" }, { { R_R0B0, 1 } } },
-    { "ldc to sr", "start: mov.l lit,r0\n a: ldc r0,sr\n b: nop\n .align 2\n lit: .long 0x40000001", 0, { "a", "b" },
-      { { R_SR, 0x40000001 } } },
-    { "rte", "start: mov.l lit,r0\n a: ldc r0,ssr\n b: nop\n .align 2\n lit: .long 0x40000001", 0, { "a", "b" }, { { 0, 0x40000001 } } },
-    { "trapa in user mode", "start: trapa #5\n after: nop\n " HANDLER, 0x00000000 | 1, { "general" }, { { R_SR, 0x70000001 } } },
-    { "privileged instruction in user mode", "start: mov #1,r2\n a: stc sr,r0\n b: nop\n " HANDLER, 1, { "a", "general" },
-      { { R_SSR, 1 } } },
-    { "fault in a taken bt/s slot", "start: mov #1,r0\n a: sett\n b: bt/s c\n mov.l @r0,r1\n c: nop\n " HANDLER, 0, { "a", "b", "general" },
+    { "bt/s not taken",
+      "start: clrt\n a: bt/s t\n mov #3,r5\n n: nop\n t: nop",
+      0,
+      { "a", "n" },
+      { { 5, 3 } } },
+    { "bf/s taken",
+      "start: clrt\n a: bf/s t\n sett\n nop\n t: nop",
+      0,
+      { "a", "t" },
+      { { 0, 0 } } },
+    { "backwards bf",
+      "start: mov #2,r0\n l: dt r0\n m: bf l\n e: nop",
+      0,
+      { "l", "m", "l", "m", "e" },
+      { { 0, 0 } } },
+    { "braf",
+      "start: mov #6,r0\n a: braf r0\n mov #1,r6\n nop\n nop\n nop\n t: nop",
+      0,
+      { "a", "t" },
+      { { 6, 1 } } },
+    { "bsrf",
+      "start: mov #4,r0\n a: bsrf r0\n nop\n back: nop\n nop\n t: rts\n nop",
+      0,
+      { "a", "t", "back" },
+      { { 0, 4 } } },
+    { "jmp",
+      "start: mov.l lit,r7\n a: jmp @r7\n mov #0,r7\n .align 2\n lit: .long t\n t: nop",
+      0,
+      { "a", "t" },
+      { { 7, 0 } } },
+    { "jsr",
+      "start: mov.l lit,r7\n a: jsr @r7\n mov #9,r8\n back: nop\n .align 2\n lit: .long t\n t: "
+      "rts\n nop",
+      0,
+      { "a", "t", "back" },
+      { { 8, 9 } } },
+    { "trapa enters its handler",
+      "start: trapa #5\n after: nop\n " HANDLER,
+      0,
+      { "general" },
+      { { 0, 0 } } },
+    { "illegal instruction enters the handler",
+      "start: .word 0xFFFD\n after: nop\n " HANDLER,
+      0,
+      { "general" },
+      { { 0, 0 } } },
+    { "address error enters the handler",
+      "start: mov #1,r0\n a: mov.l @r0,r1\n b: nop\n " HANDLER,
+      0,
+      { "a", "general" },
       { { R_R0B0, 1 } } },
-    { "illegal instruction in a slot", "start: bra b\n .word 0xFFFD\n b: nop\n " HANDLER, 0, { "general" }, { { 0, 0 } } },
-    { "trapa in a slot", "start: bra b\n trapa #5\n b: nop\n " HANDLER, 0, { "general" }, { { 0, 0 } } },
-    { "fpu disabled", "start: mov.l lit,r0\n a: ldc r0,sr\n b: fadd fr1,fr2\n nop\n .align 2\n lit: .long 0x40008000\n " HANDLER, 0,
-      { "a", "b", "general" }, { { 0, 0 } } },
-    { "bank 1", "start: mov #7,r3\n a: ldc r3,r3_bank\n b: nop", 0x60000000, { "a", "b" }, { { R_R0B1 + 3, 7 }, { R_R0B0 + 3, 7 }, { 3, 7 } } },
-    { "a bank switch", "start: mov.l lit,r8\n a: ldc r8,sr\n b: mov #9,r2\n c: nop\n .align 2\n lit: .long 0x60000000", 0, { "a", "b", "c" },
+    { "slot fault enters the handler",
+      "start: mov #1,r0\n a: bra b\n mov.l @r0,r1\n b: nop\n " HANDLER,
+      0,
+      { "a", "general" },
+      { { R_R0B0, 1 } } },
+    { "ldc to sr",
+      "start: mov.l lit,r0\n a: ldc r0,sr\n b: nop\n .align 2\n lit: .long 0x40000001",
+      0,
+      { "a", "b" },
+      { { R_SR, 0x40000001 } } },
+    { "rte",
+      "start: mov.l lit,r0\n a: ldc r0,ssr\n b: nop\n .align 2\n lit: .long 0x40000001",
+      0,
+      { "a", "b" },
+      { { 0, 0x40000001 } } },
+    { "trapa in user mode",
+      "start: trapa #5\n after: nop\n " HANDLER,
+      0x00000000 | 1,
+      { "general" },
+      { { R_SR, 0x70000001 } } },
+    { "privileged instruction in user mode",
+      "start: mov #1,r2\n a: stc sr,r0\n b: nop\n " HANDLER,
+      1,
+      { "a", "general" },
+      { { R_SSR, 1 } } },
+    { "fault in a taken bt/s slot",
+      "start: mov #1,r0\n a: sett\n b: bt/s c\n mov.l @r0,r1\n c: nop\n " HANDLER,
+      0,
+      { "a", "b", "general" },
+      { { R_R0B0, 1 } } },
+    { "illegal instruction in a slot",
+      "start: bra b\n .word 0xFFFD\n b: nop\n " HANDLER,
+      0,
+      { "general" },
+      { { 0, 0 } } },
+    { "trapa in a slot",
+      "start: bra b\n trapa #5\n b: nop\n " HANDLER,
+      0,
+      { "general" },
+      { { 0, 0 } } },
+    { "fpu disabled",
+      "start: mov.l lit,r0\n a: ldc r0,sr\n b: fadd fr1,fr2\n nop\n .align 2\n lit: .long "
+      "0x40008000\n " HANDLER,
+      0,
+      { "a", "b", "general" },
+      { { 0, 0 } } },
+    { "bank 1",
+      "start: mov #7,r3\n a: ldc r3,r3_bank\n b: nop",
+      0x60000000,
+      { "a", "b" },
+      { { R_R0B1 + 3, 7 }, { R_R0B0 + 3, 7 }, { 3, 7 } } },
+    { "a bank switch",
+      "start: mov.l lit,r8\n a: ldc r8,sr\n b: mov #9,r2\n c: nop\n .align 2\n lit: .long "
+      "0x60000000",
+      0,
+      { "a", "b", "c" },
       { { R_R0B1 + 2, 9 }, { 2, 9 } } },
-    { "code that changes the next instruction", "start: mov.l new,r0\n a: mov.l at,r1\n b: mov.w r0,@r1\n c: mov #1,r2\n d: nop\n"
-      " .align 2\n new: .long 0xE205\n at: .long c", 0, { "a", "b", "c", "d" }, { { 2, 5 } } },
-    { "sleep: stepped over, it might last", "start: sleep\n a: mov #1,r2\n b: nop", 0, { "a", "b" }, { { 2, 1 } } },
+    { "code that changes the next instruction",
+      "start: mov.l new,r0\n a: mov.l at,r1\n b: mov.w r0,@r1\n c: mov #1,r2\n d: nop\n"
+      " .align 2\n new: .long 0xE205\n at: .long c",
+      0,
+      { "a", "b", "c", "d" },
+      { { 2, 5 } } },
+    { "sleep: stepped over, it might last",
+      "start: sleep\n a: mov #1,r2\n b: nop",
+      0,
+      { "a", "b" },
+      { { 2, 1 } } },
     /* BL=1: no break can be taken, the instruction runs inside the agent */
-    { "BL: straight", "start: mov #5,r0\n a: add #1,r0\n b: nop", 0x70000000, { "a", "b" }, { { 0, 6 } } },
-    { "BL, bank 0", "start: mov #5,r0\n a: add #1,r0\n b: nop", 0x50000000, { "a", "b" },
+    { "BL: straight",
+      "start: mov #5,r0\n a: add #1,r0\n b: nop",
+      0x70000000,
+      { "a", "b" },
+      { { 0, 6 } } },
+    { "BL, bank 0",
+      "start: mov #5,r0\n a: add #1,r0\n b: nop",
+      0x50000000,
+      { "a", "b" },
       { { 0, 6 }, { R_R0B0, 6 }, { R_SR, 0x50000000 } } },
-    { "BL: flags", "start: sett\n a: movt r1\n b: nop", 0x70000000, { "a", "b" }, { { 1, 1 }, { R_SR, 0x70000001 } } },
-    { "BL: r15", "start: add #-4,r15\n a: mov r15,r1\n b: nop", 0x70000000, { "a", "b" },
+    { "BL: flags",
+      "start: sett\n a: movt r1\n b: nop",
+      0x70000000,
+      { "a", "b" },
+      { { 1, 1 }, { R_SR, 0x70000001 } } },
+    { "BL: r15",
+      "start: add #-4,r15\n a: mov r15,r1\n b: nop",
+      0x70000000,
+      { "a", "b" },
       { { 15, 0x8C0FFFFC }, { 1, 0x8C0FFFFC } } },
-    { "BL: bra and slot", "start: bra t\n mov #7,r2\n nop\n t: nop\n e: nop", 0x70000000, { "t", "e" }, { { 2, 7 } } },
-    { "BL: bsr rts", "start: bsr f\n sts pr,r3\n back: nop\n e: nop\n f: rts\n mov #2,r4", 0x70000000,
-      { "f", "back", "e" }, { { 3, CODE + 4 }, { 4, 2 } } },
-    { "BL: pc relative", "start: mov.l lit,r0\n a: mov.w wlit,r1\n b: mova lit,r0\n c: nop\n .align 2\n lit: .long 0x12345678\n wlit: .word 0x8001",
-      0x70000000, { "a", "b", "c" }, { { 1, 0xFFFF8001 }, { 0, CODE + 8 } } },
-    { "BL: spc and ssr", "start: stc spc,r1\n a: stc ssr,r2\n b: mov #8,r0\n c: ldc r0,spc\n d: stc spc,r3\n e: nop",
-      0x70000000, { "a", "b", "c", "d", "e" }, { { 3, 8 }, { R_SPC, 8 } } },
-    { "BL: vbr", "start: mov.l lit,r0\n a: ldc r0,vbr\n b: stc vbr,r1\n c: nop\n .align 2\n lit: .long 0x8C030000", 0x70000000,
-      { "a", "b", "c" }, { { 1, 0x8C030000 }, { R_VBR, 0x8C030000 } } },
-    { "BL: vbr in slots", "start: mov.l lit,r1\n a: bsr f\n ldc r1,vbr\n n: nop\n f: rts\n stc vbr,r7\n .align 2\n lit: .long 0x8C030000",
-      0x70000000, { "a", "f", "n" }, { { 7, 0x8C030000 }, { R_VBR, 0x8C030000 } } },
-    { "BL: memory", "start: mov.l lit,r1\n a: mov.l r1,@r1\n b: mov.l @r1,r2\n c: nop\n .align 2\n lit: .long 0x8C020000",
-      0x70000000, { "a", "b", "c" }, { { 2, 0x8C020000 } } },
-    { "BL cleared", "start: mov.l lit,r0\n a: ldc r0,sr\n b: nop\n c: nop\n .align 2\n lit: .long 0x40000000", 0x70000000,
-      { "a", "b", "c" }, { { R_SR, 0x40000000 } } },
+    { "BL: bra and slot",
+      "start: bra t\n mov #7,r2\n nop\n t: nop\n e: nop",
+      0x70000000,
+      { "t", "e" },
+      { { 2, 7 } } },
+    { "BL: bsr rts",
+      "start: bsr f\n sts pr,r3\n back: nop\n e: nop\n f: rts\n mov #2,r4",
+      0x70000000,
+      { "f", "back", "e" },
+      { { 3, CODE + 4 }, { 4, 2 } } },
+    { "BL: pc relative",
+      "start: mov.l lit,r0\n a: mov.w wlit,r1\n b: mova lit,r0\n c: nop\n .align 2\n lit: .long "
+      "0x12345678\n wlit: .word 0x8001",
+      0x70000000,
+      { "a", "b", "c" },
+      { { 1, 0xFFFF8001 }, { 0, CODE + 8 } } },
+    { "BL: spc and ssr",
+      "start: stc spc,r1\n a: stc ssr,r2\n b: mov #8,r0\n c: ldc r0,spc\n d: stc spc,r3\n e: nop",
+      0x70000000,
+      { "a", "b", "c", "d", "e" },
+      { { 3, 8 }, { R_SPC, 8 } } },
+    { "BL: vbr",
+      "start: mov.l lit,r0\n a: ldc r0,vbr\n b: stc vbr,r1\n c: nop\n .align 2\n lit: .long "
+      "0x8C030000",
+      0x70000000,
+      { "a", "b", "c" },
+      { { 1, 0x8C030000 }, { R_VBR, 0x8C030000 } } },
+    { "BL: vbr in slots",
+      "start: mov.l lit,r1\n a: bsr f\n ldc r1,vbr\n n: nop\n f: rts\n stc vbr,r7\n .align 2\n "
+      "lit: .long 0x8C030000",
+      0x70000000,
+      { "a", "f", "n" },
+      { { 7, 0x8C030000 }, { R_VBR, 0x8C030000 } } },
+    { "BL: memory",
+      "start: mov.l lit,r1\n a: mov.l r1,@r1\n b: mov.l @r1,r2\n c: nop\n .align 2\n lit: .long "
+      "0x8C020000",
+      0x70000000,
+      { "a", "b", "c" },
+      { { 2, 0x8C020000 } } },
+    { "BL cleared",
+      "start: mov.l lit,r0\n a: ldc r0,sr\n b: nop\n c: nop\n .align 2\n lit: .long 0x40000000",
+      0x70000000,
+      { "a", "b", "c" },
+      { { R_SR, 0x40000000 } } },
 };
 
 static uint32_t start_sr(const struct walk *w) { return w->sr ? w->sr : SR_PLAIN; }
@@ -101,14 +244,14 @@ static void walk_it(const struct walk *w, const char *spec)
         assert_int_equal(s.reason, STOP_STEP);
         assert_int_equal(s.signal, 5);
         if ((get_reg(b, R_PC) ^ label(b, w->path[i])) & 0x1FFFFFFF)
-            fail_msg("%s: step %zu ended at %08x, not at %s (%08x)", w->name, i, get_reg(b, R_PC), w->path[i],
-                     label(b, w->path[i]));
+            fail_msg("%s: step %zu ended at %08x, not at %s (%08x)", w->name, i, get_reg(b, R_PC),
+                     w->path[i], label(b, w->path[i]));
         assert_int_equal(s.pc, get_reg(b, R_PC));
     }
     for (size_t i = 0; i < ARRAY_LEN(w->regs) && (w->regs[i].reg || w->regs[i].value); i++)
         if (get_reg(b, w->regs[i].reg) != w->regs[i].value)
-            fail_msg("%s: register %u is %08x, not %08x", w->name, w->regs[i].reg, get_reg(b, w->regs[i].reg),
-                     w->regs[i].value);
+            fail_msg("%s: register %u is %08x, not %08x", w->name, w->regs[i].reg,
+                     get_reg(b, w->regs[i].reg), w->regs[i].value);
     board_close(b);
 }
 
@@ -142,13 +285,15 @@ static void step__at_code_that_cannot_be_read__is_the_programs_tlb_miss(void **s
     board_close(b);
 }
 
-/* Into the handler, through it, and back out of RTE, with SPC, SSR and SGR untouched by the debugger. */
+/* Into the handler, through it, and back out of RTE, with SPC, SSR and SGR untouched by the
+ * debugger. */
 static void step__through_a_handler__returns_to_the_interrupted_code(void **state)
 {
     (void)state;
-    struct board *b = board_start("sh7750", "start: mov #3,r9\n t: trapa #5\n after: mov #4,r9\n end: nop\n"
-                                            "vbr: .space 256\n general: stc spc,r1\n g2: mov.l elit,r2\n g3: mov.l @r2,r3\n"
-                                            "g4: stc sgr,r4\n g5: rte\n nop\n .align 2\n elit: .long 0xFF000024\n");
+    struct board *b = board_start(
+        "sh7750", "start: mov #3,r9\n t: trapa #5\n after: mov #4,r9\n end: nop\n"
+                  "vbr: .space 256\n general: stc spc,r1\n g2: mov.l elit,r2\n g3: mov.l @r2,r3\n"
+                  "g4: stc sgr,r4\n g5: rte\n nop\n .align 2\n elit: .long 0xFF000024\n");
     static const char *const path[] = { "t", "general", "g2", "g3", "g4", "g5", "after", "end" };
     for (size_t i = 0; i < ARRAY_LEN(path); i++) {
         step(b);
@@ -164,13 +309,16 @@ static void step__through_a_handler__returns_to_the_interrupted_code(void **stat
     board_close(b);
 }
 
-/* Stopped at the handler's first instruction, continue: the handler must find its own SPC, SSR, SGR, EXPEVT. */
+/* Stopped at the handler's first instruction, continue: the handler must find its own SPC, SSR,
+ * SGR, EXPEVT. */
 static void resume__at_a_handlers_first_instruction__the_handler_works(void **state)
 {
     (void)state;
-    struct board *b = board_start("sh7750", "start: trapa #5\n after: mov #4,r9\n loop: bra loop\n nop\n"
-                                            "vbr: .space 256\n general: stc spc,r1\n mov.l elit,r2\n mov.l @r2,r3\n"
-                                            "stc sgr,r4\n ldc r1,r1_bank\n ldc r3,r3_bank\n ldc r4,r4_bank\n rte\n nop\n .align 2\n elit: .long 0xFF000024\n");
+    struct board *b = board_start(
+        "sh7750", "start: trapa #5\n after: mov #4,r9\n loop: bra loop\n nop\n"
+                  "vbr: .space 256\n general: stc spc,r1\n mov.l elit,r2\n mov.l @r2,r3\n"
+                  "stc sgr,r4\n ldc r1,r1_bank\n ldc r3,r3_bank\n ldc r4,r4_bank\n rte\n nop\n "
+                  ".align 2\n elit: .long 0xFF000024\n");
     step(b);
     assert_int_equal(get_reg(b, R_PC), label(b, "general"));
     assert_int_equal(get_reg(b, R_SPC), label(b, "after"));
@@ -190,7 +338,8 @@ static void resume__at_a_handlers_first_instruction__the_handler_works(void **st
 static void range__a_loop__runs_in_the_agent_until_it_is_left(void **state)
 {
     (void)state;
-    struct board *b = board_start("sh7750", "start: mov #100,r0\n l: dt r0\n bf l\n e: nop\n bra e\n nop");
+    struct board *b =
+        board_start("sh7750", "start: mov #100,r0\n l: dt r0\n bf l\n e: nop\n bra e\n nop");
     struct target_stop s = range(b, CODE, label(b, "e"));
     assert_int_equal(s.reason, STOP_STEP);
     assert_int_equal(s.pc, label(b, "e"));
@@ -201,7 +350,8 @@ static void range__a_loop__runs_in_the_agent_until_it_is_left(void **state)
 static void range__a_breakpoint_inside__stops_there(void **state)
 {
     (void)state;
-    struct board *b = board_start("sh7750", "start: mov #100,r0\n l: dt r0\n m: bf l\n e: nop\n bra e\n nop");
+    struct board *b =
+        board_start("sh7750", "start: mov #100,r0\n l: dt r0\n m: bf l\n e: nop\n bra e\n nop");
     MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "m"), 2, &b->err));
     struct target_stop s = range(b, CODE, label(b, "e"));
     assert_int_equal(s.reason, STOP_SWBREAK);
@@ -214,8 +364,10 @@ static void range__endless__a_halt_gets_through(void **state)
 {
     (void)state;
     struct board *b = board_start("sh7750", "start: bra start\n nop");
-    MUST(b, b->t->ops->resume(b->t, &(struct resume){ .kind = RESUME_RANGE, .range_lo = CODE, .range_hi = CODE + 4 },
-                              &b->err));
+    MUST(b,
+         b->t->ops->resume(
+             b->t, &(struct resume){ .kind = RESUME_RANGE, .range_lo = CODE, .range_hi = CODE + 4 },
+             &b->err));
     keeps_running(b);
     assert_int_equal(halt(b).reason, STOP_REQUEST);
     assert_int_equal(get_reg(b, R_PC), CODE);
@@ -224,17 +376,33 @@ static void range__endless__a_halt_gets_through(void **state)
 
 /* Programs that begin with SR.BL=1 and end in a loop at `e` with BL=0. */
 #define REST "\n mov #9,r5\n e: bra e\n nop\n"
-static const struct { const char *name, *program; unsigned steps; } releases[] = {
-    { "rte by ldc", "start: mov.l lit,r1\n ldc r1,spc\n ldc r2,ssr\n rte\n mov #7,r3\n .align 2\n lit: .long main\n"
-                    "main: stc ssr,r6" REST, 6 },
-    { "rte by ldc.l", "start: mova lit,r0\n ldc.l @r0+,spc\n stc spc,r4\n ldc.l @r0+,ssr\n rte\n stc ssr,r3\n .align 2\n"
-                      "lit: .long main\n .long 0x400000F0\n main: nop" REST, 6 },
-    { "ldc sr", "start: mov #3,r1\n stc sr,r0\n stc.l ssr,@-r15\n mov.l lit,r3\n and r3,r0\n ldc r0,sr\n nop" REST
-                ".align 2\n lit: .long 0x6FFFFFFF\n", 8 },
-    { "vbr in a slot", "start: mov.l lit,r1\n bsr f\n ldc r1,vbr\n stc vbr,r4\n ldc r2,sr\n bra m\n nop\n"
-                       "f: rts\n stc vbr,r7\n .align 2\n lit: .long 0x8C030000\n m: nop" REST, 7 },
-    { "stack and a call", "start: mov.l r2,@-r15\n stc.l sr,@-r15\n stc dbr,r0\n bsr f\n add #4,r15\n ldc.l @r15+,sr\n nop" REST
-                          "f: sts.l pr,@-r15\n mov #16,r1\n ldc r1,spc\n stc spc,r4\n lds.l @r15+,pr\n rts\n ldc r15,gbr\n", 12 },
+static const struct {
+    const char *name, *program;
+    unsigned steps;
+} releases[] = {
+    { "rte by ldc",
+      "start: mov.l lit,r1\n ldc r1,spc\n ldc r2,ssr\n rte\n mov #7,r3\n .align 2\n lit: .long "
+      "main\n"
+      "main: stc ssr,r6" REST,
+      6 },
+    { "rte by ldc.l",
+      "start: mova lit,r0\n ldc.l @r0+,spc\n stc spc,r4\n ldc.l @r0+,ssr\n rte\n stc ssr,r3\n "
+      ".align 2\n"
+      "lit: .long main\n .long 0x400000F0\n main: nop" REST,
+      6 },
+    { "ldc sr",
+      "start: mov #3,r1\n stc sr,r0\n stc.l ssr,@-r15\n mov.l lit,r3\n and r3,r0\n ldc r0,sr\n "
+      "nop" REST ".align 2\n lit: .long 0x6FFFFFFF\n",
+      8 },
+    { "vbr in a slot",
+      "start: mov.l lit,r1\n bsr f\n ldc r1,vbr\n stc vbr,r4\n ldc r2,sr\n bra m\n nop\n"
+      "f: rts\n stc vbr,r7\n .align 2\n lit: .long 0x8C030000\n m: nop" REST,
+      7 },
+    { "stack and a call",
+      "start: mov.l r2,@-r15\n stc.l sr,@-r15\n stc dbr,r0\n bsr f\n add #4,r15\n ldc.l @r15+,sr\n "
+      "nop" REST "f: sts.l pr,@-r15\n mov #16,r1\n ldc r1,spc\n stc spc,r4\n lds.l @r15+,pr\n "
+      "rts\n ldc r15,gbr\n",
+      12 },
 };
 
 static void end_of_release(size_t row, const char *spec, unsigned steps, uint32_t regs[25])
@@ -269,8 +437,11 @@ static void continue__breakpoint_in_bl_code__stops_there_and_goes_on(void **stat
 {
     (void)state;
     struct board *b;
-    struct target_stop s = go_with_bl(&b, "start: mov #3,r0\n l: dt r0\n bf l\n stc sr,r1\n mov.l lit,r2\n and r2,r1\n h: ldc r1,sr\n"
-                                          "m: mov #5,r6\n e: bra e\n nop\n .align 2\n lit: .long 0x6FFFFFFF\n", "l");
+    struct target_stop s = go_with_bl(
+        &b,
+        "start: mov #3,r0\n l: dt r0\n bf l\n stc sr,r1\n mov.l lit,r2\n and r2,r1\n h: ldc r1,sr\n"
+        "m: mov #5,r6\n e: bra e\n nop\n .align 2\n lit: .long 0x6FFFFFFF\n",
+        "l");
     for (uint32_t left = 3; left; left--) {
         assert_int_equal(s.reason, STOP_SWBREAK);
         assert_int_equal(s.pc, label(b, "l"));
@@ -283,8 +454,12 @@ static void continue__breakpoint_in_bl_code__stops_there_and_goes_on(void **stat
         cont(b);
         s = wait_stop(b);
     }
-    static const struct { const char *at; enum stop_reason reason; } rest[] = {
-        { "h", STOP_HWBREAK }, { "m", STOP_SWBREAK }, { "e", STOP_SWBREAK }, { "e", STOP_SWBREAK } };
+    static const struct {
+        const char *at;
+        enum stop_reason reason;
+    } rest[] = {
+        { "h", STOP_HWBREAK }, { "m", STOP_SWBREAK }, { "e", STOP_SWBREAK }, { "e", STOP_SWBREAK }
+    };
     for (size_t i = 0; i < ARRAY_LEN(rest); i++) {
         assert_int_equal(s.reason, rest[i].reason);
         assert_int_equal(s.pc, label(b, rest[i].at));
@@ -350,8 +525,9 @@ static void step__address_error_with_bl__is_a_stop_that_says_so(void **state)
 static void breakpoint__met_in_a_handler__is_a_stop_that_says_so(void **state)
 {
     (void)state;
-    struct board *b = board_start("sh7750", "start: mov #3,r9\n trapa #5\n loop: bra loop\n nop\n"
-                                            "vbr: .space 256\n general: mov #1,r1\n h: mov #2,r1\n rte\n nop\n");
+    struct board *b =
+        board_start("sh7750", "start: mov #3,r9\n trapa #5\n loop: bra loop\n nop\n"
+                              "vbr: .space 256\n general: mov #1,r1\n h: mov #2,r1\n rte\n nop\n");
     MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "h"), 2, &b->err));
     cont(b);
     struct target_stop s = wait_stop(b);
@@ -367,7 +543,8 @@ static void breakpoint__met_in_a_handler__is_a_stop_that_says_so(void **state)
     board_close(b);
 }
 
-/* Whatever the steps did on the host's side, the rest runs natively and ends with the same registers. */
+/* Whatever the steps did on the host's side, the rest runs natively and ends with the same
+ * registers. */
 static void step__bl_code_then_continue__ends_as_if_never_stepped(void **state)
 {
     (void)state;
@@ -379,7 +556,8 @@ static void step__bl_code_then_continue__ends_as_if_never_stepped(void **state)
             end_of_release(i, k % 2 ? "sh7750" : "sh7750,be", k, stepped);
             for (unsigned r = 0; r < 25; r++)
                 if (stepped[r] != plain[r])
-                    fail_msg("after %u steps register %u is %08x, else %08x", k, r, stepped[r], plain[r]);
+                    fail_msg("after %u steps register %u is %08x, else %08x", k, r, stepped[r],
+                             plain[r]);
         }
     }
 }

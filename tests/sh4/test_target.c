@@ -1,4 +1,5 @@
-/* Run control, registers, memory, breakpoints, counters of the SH-4 driver, over the simulated wire. */
+/* Run control, registers, memory, breakpoints, counters of the SH-4 driver, over the simulated
+ * wire. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,10 +119,15 @@ struct picture {
     uint32_t regs[10], vbr, dbr, gbr, sr;
 };
 
-static const struct { uint32_t addr; unsigned width; uint32_t value; } touched[] = {
-    { 0xFF200000, 4, 0x8C0A0000 }, { 0xFF200004, 1, 5 },      { 0xFF200008, 2, 0x14 },       { 0xFF20000C, 4, 0x8C0B0004 },
-    { 0xFF200010, 1, 4 },          { 0xFF200014, 2, 0x28 },   { 0xFF200018, 4, 0x12345678 }, { 0xFF20001C, 4, 0xFF00FF00 },
-    { 0xFF200020, 2, 0x0080 },     { 0xFF000084, 2, 0xC023 },
+static const struct {
+    uint32_t addr;
+    unsigned width;
+    uint32_t value;
+} touched[] = {
+    { 0xFF200000, 4, 0x8C0A0000 }, { 0xFF200004, 1, 5 },          { 0xFF200008, 2, 0x14 },
+    { 0xFF20000C, 4, 0x8C0B0004 }, { 0xFF200010, 1, 4 },          { 0xFF200014, 2, 0x28 },
+    { 0xFF200018, 4, 0x12345678 }, { 0xFF20001C, 4, 0xFF00FF00 }, { 0xFF200020, 2, 0x0080 },
+    { 0xFF000084, 2, 0xC023 },
 };
 
 static void take_picture(struct board *b, struct picture *p)
@@ -132,7 +138,9 @@ static void take_picture(struct board *b, struct picture *p)
         uint8_t v[4] = { 0 };
         unsigned w = touched[i].width;
         MUST(b, b->t->ops->read_mem(b->t, touched[i].addr, 0, v, w, &b->err));
-        p->regs[i] = w == 4 ? get32(v, b->t->big_endian) : w == 2 ? get16(v, b->t->big_endian) : v[0];
+        p->regs[i] = w == 4   ? get32(v, b->t->big_endian)
+                     : w == 2 ? get16(v, b->t->big_endian)
+                              : v[0];
     }
     p->vbr = get_reg(b, R_VBR);
     p->dbr = get_reg(b, R_DBR);
@@ -154,7 +162,8 @@ static void use_everything(struct board *b)
     get_reg(b, R_XF0 + 3);
 }
 
-/* A program with a user break controller, counters, VBR and DBR of its own; then a session that uses all of that. */
+/* A program with a user break controller, counters, VBR and DBR of its own; then a session that
+ * uses all of that. */
 static void detach__after_a_session_that_used_everything__board_as_found(void **state)
 {
     (void)state;
@@ -175,7 +184,8 @@ static void detach__after_a_session_that_used_everything__board_as_found(void **
             MUST(b, b->t->ops->write_mem(b->t, touched[i].addr, 0, v, touched[i].width, &b->err));
         }
         MUST(b, b->t->ops->detach(b->t, &b->err));
-        for (int round = 0; round < 3; round++) { /* the board as it runs; after only a look; after a whole session */
+        /* the board as it runs; after only a look; after a whole session */
+        for (int round = 0; round < 3; round++) {
             struct sh4_options opt = { .allow_private = true, .big_endian = b->t->big_endian };
             b->t->ops->close(b->t);
             MUST(b, sh4_open(b->probe, &opt, &b->t, &b->err));
@@ -208,7 +218,9 @@ static void attach__agent_left_waiting_by_a_lost_session__takes_over_halted(void
     assert_int_equal(b->t->ops->state(b->t), TARGET_HALTED);
     assert_int_equal(get_reg(b, R_PC), label(b, "l"));
     /* The patch is still there; the image tells what was under it. */
-    struct image_section text = { .name = ".text", .addr = CODE, .size = b->prog.len, .data = b->prog.code, .code = true };
+    struct image_section text = {
+        .name = ".text", .addr = CODE, .size = b->prog.len, .data = b->prog.code, .code = true
+    };
     struct image im = { .sections = &text, .nsections = 1 };
     MUST(b, b->t->ops->set_image(b->t, &im, &b->err));
     uint8_t code[16];
@@ -228,7 +240,8 @@ static void attach__session_lost_inside_a_block__takes_over_halted(void **state)
     const struct sh4_agent_layout *a = p->layout;
     step(b);
     uint32_t m = 0x13572468, c = m, w[9];
-    uint32_t head[4] = { a->op_write - (uint32_t)a->ref_call, DATA, a->st4 - (uint32_t)a->ref_write, 900 };
+    uint32_t head[4] = { a->op_write - (uint32_t)a->ref_call, DATA, a->st4 - (uint32_t)a->ref_write,
+                         900 };
     w[0] = ~m;
     for (size_t i = 0; i < 4; i++)
         c = (c << 1 | c >> 31) + (w[1 + i] = head[i]);
@@ -262,14 +275,19 @@ static void reattach__board_lost_its_memory__breakpoints_come_back(void **state)
 }
 
 /* Runs until it is in the agent, which nobody looks at. */
-static void unseen_for(struct board *b, uint64_t ns) { MUST(b, b->probe->driver->jtag->wait(b->probe, ns, &b->err)); }
+static void unseen_for(struct board *b, uint64_t ns)
+{
+    MUST(b, b->probe->driver->jtag->wait(b->probe, ns, &b->err));
+}
 
 static void reattach__program_waits_for_its_own_exception__runs_on(void **state)
 {
     (void)state;
-    struct board *b = board_start("sh7750", "start: mov #0,r8\n l: trapa #5\n add #1,r8\n bra l\n nop\n e: nop\n"
-                                            "vbr: .space 256\n general: rte\n nop\n");
-    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err)); /* for that exceptions come to the agent */
+    struct board *b =
+        board_start("sh7750", "start: mov #0,r8\n l: trapa #5\n add #1,r8\n bra l\n nop\n e: nop\n"
+                              "vbr: .space 256\n general: rte\n nop\n");
+    /* for that exceptions come to the agent */
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
     cont(b);
     unseen_for(b, 100000);
     MUST(b, b->t->ops->attach(b->t, &b->err));
@@ -282,7 +300,10 @@ static void reattach__program_waits_for_its_own_exception__runs_on(void **state)
 
 static void reattach__program_stopped_meanwhile__says_by_what(void **state)
 {
-    static const struct { const char *program; enum stop_reason why; } rows[] = {
+    static const struct {
+        const char *program;
+        enum stop_reason why;
+    } rows[] = {
         { "start: mov #0,r8\n e: add #1,r8\n bra e\n nop\n", STOP_SWBREAK },
         { "start: mov #4,r4\n trapa #34\n e: bra e\n nop\n", STOP_SYSCALL },
         { "start: mov #1,r4\n trapa #34\n e: bra e\n nop\n", STOP_EXIT },
@@ -319,11 +340,15 @@ static void registers__table__is_gdbs(void **state)
 {
     (void)state;
     const struct target_ops *ops = sh4_target_ops();
-    static const struct { unsigned n; const char *name; } rows[] = {
-        { 0, "r0" }, { 15, "r15" }, { 16, "pc" }, { 17, "pr" }, { 18, "gbr" }, { 19, "vbr" }, { 20, "mach" },
-        { 21, "macl" }, { 22, "sr" }, { 23, "fpul" }, { 24, "fpscr" }, { 25, "fr0" }, { 40, "fr15" },
-        { 41, "ssr" }, { 42, "spc" }, { 43, "r0b0" }, { 50, "r7b0" }, { 51, "r0b1" }, { 58, "r7b1" }, { 59, "" },
-        { 66, "" }, { 67, "dbr" }, { 68, "sgr" }, { 69, "xf0" }, { 84, "xf15" },
+    static const struct {
+        unsigned n;
+        const char *name;
+    } rows[] = {
+        { 0, "r0" },     { 15, "r15" },  { 16, "pc" },   { 17, "pr" },   { 18, "gbr" },
+        { 19, "vbr" },   { 20, "mach" }, { 21, "macl" }, { 22, "sr" },   { 23, "fpul" },
+        { 24, "fpscr" }, { 25, "fr0" },  { 40, "fr15" }, { 41, "ssr" },  { 42, "spc" },
+        { 43, "r0b0" },  { 50, "r7b0" }, { 51, "r0b1" }, { 58, "r7b1" }, { 59, "" },
+        { 66, "" },      { 67, "dbr" },  { 68, "sgr" },  { 69, "xf0" },  { 84, "xf15" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_string_equal(ops->regs[rows[i].n].name, rows[i].name);
@@ -377,7 +402,8 @@ static void registers__without_a_place__are_not_found(void **state)
 static void fpu__both_banks__reach_the_program(void **state)
 {
     (void)state;
-    struct board *b = board_start("sh7750", "start: fadd fr1,fr2\n frchg\n flds fr3,fpul\n e: bra e\n nop");
+    struct board *b =
+        board_start("sh7750", "start: fadd fr1,fr2\n frchg\n flds fr3,fpul\n e: bra e\n nop");
     set_reg(b, R_FR0 + 1, 0x3F800000);
     set_reg(b, R_FR0 + 2, 0x40000000);
     set_reg(b, R_XF0 + 3, 0xCAFE0003);
@@ -426,7 +452,7 @@ static void memory__blocks__come_back_through_every_alias(void **state)
     static uint8_t out[20000], in[20000];
     for (size_t i = 0; i < sizeof out; i++)
         out[i] = (uint8_t)(i ^ i >> 8);
-    memset(out + 4096, 0, 4096);       /* words that look like an acknowledgement */
+    memset(out + 4096, 0, 4096); /* words that look like an acknowledgement */
     memset(out + 8192, 0xFF, 4096);
     MUST(b, b->t->ops->write_mem(b->t, 0x8C200003, 0, out, sizeof out, &b->err));
     MUST(b, b->t->ops->read_mem(b->t, 0x8C200003, 0, in, sizeof in, &b->err));
@@ -437,14 +463,18 @@ static void memory__blocks__come_back_through_every_alias(void **state)
     board_close(b);
 }
 
-/* The line is dirty in the O-cache (copy-back): what the debugger writes must not be lost, nor what it does not write. */
-static void memory__written_through_either_alias_over_a_dirty_line__is_what_the_program_reads(void **state)
+/* The line is dirty in the O-cache (copy-back): what the debugger writes must not be lost, nor what
+ * it does not write. */
+static void
+memory__written_through_either_alias_over_a_dirty_line__is_what_the_program_reads(void **state)
 {
     (void)state;
     static const uint32_t aliases[] = { DATA, DATA + 0x20000000, DATA & 0x1FFFFFFF };
     for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
-        struct board *b = board_start("sh7750", "start: mov.l r1,@r2\n mov.l r1,@(4,r2)\n a: mov.l @r2,r3\n mov.l @(4,r2),r4\n"
-                                                "e: bra e\n nop");
+        struct board *b = board_start(
+            "sh7750",
+            "start: mov.l r1,@r2\n mov.l r1,@(4,r2)\n a: mov.l @r2,r3\n mov.l @(4,r2),r4\n"
+            "e: bra e\n nop");
         set32at(b, 0xFF00001C, 0x0000090D); /* ICE ICI OCE CB OCI */
         set_reg(b, 1, 0x11111111);
         set_reg(b, 2, DATA);
@@ -464,8 +494,9 @@ static void softbreak__set_at_one_alias__met_at_the_other(void **state)
 {
     (void)state;
     for (int way = 0; way < 2; way++) {
-        struct board *b = board_start("sh7750", "start: mov.w @r2,r3\n mov.w r3,@r2\n jmp @r1\n nop\n .align 4\n"
-                                                "l: mov #1,r5\n add #1,r0\n e: bra e\n nop");
+        struct board *b =
+            board_start("sh7750", "start: mov.w @r2,r3\n mov.w r3,@r2\n jmp @r1\n nop\n .align 4\n"
+                                  "l: mov #1,r5\n add #1,r0\n e: bra e\n nop");
         uint32_t l = label(b, "l");
         set32at(b, 0xFF00001C, 0x0000090D);
         set_reg(b, 1, way ? l : l + 0x20000000); /* where it runs */
@@ -499,7 +530,8 @@ static void memory__registers__are_accessed_in_their_own_width(void **state)
     assert_int_equal(le16(v), 0x1234);
     MUST(b, b->t->ops->read_mem(b->t, 0xFFD00004, 0, v, 1, &b->err)); /* half of it */
     assert_int_equal(v[0], 0x34);
-    MUST(b, b->t->ops->read_mem(b->t, 0x1FD00004, 0, v, 2, &b->err)); /* area 7 alias needs the TLB: no fault with AT=0 */
+    /* area 7 alias needs the TLB: no fault with AT=0 */
+    MUST(b, b->t->ops->read_mem(b->t, 0x1FD00004, 0, v, 2, &b->err));
     assert_int_equal(b->t->ops->write_mem(b->t, 0xFFD00004, 0, v, 1, &b->err), -ERR_USAGE);
     assert_int_equal(b->t->ops->write_mem(b->t, 0xFFD00004, 0, v, 4, &b->err), -ERR_USAGE);
     put_le32(v, 0x89ABCDEF);
@@ -529,8 +561,10 @@ static void same__memory_as_written__any_word_that_differs_shows(void **state)
             assert_int_equal(b->t->ops->same_mem(b->t, DATA, data, BYTES, &b->err), 0);
             data[at] ^= 0x10;
         }
-        assert_int_equal(b->t->ops->same_mem(b->t, DATA, data, 3, &b->err), 0);      /* read those */
-        assert_int_equal(b->t->ops->same_mem(b->t, 0xFF000024, data, 4, &b->err), 0); /* registers are never looked at so */
+        /* read those */
+        assert_int_equal(b->t->ops->same_mem(b->t, DATA, data, 3, &b->err), 0);
+        /* registers are never looked at so */
+        assert_int_equal(b->t->ops->same_mem(b->t, 0xFF000024, data, 4, &b->err), 0);
         assert_int_equal(b->t->ops->same_mem(b->t, DATA, data, BYTES, &b->err), 1);
         board_close(b);
     }
@@ -655,19 +689,28 @@ static void memory__refused_by_the_target__is_a_fault_and_the_agent_lives(void *
 
 /* ---- a running target ---- */
 
-/* Works on everything a careless halt would spoil: T, MACH, MACL, FPU, GBR, banks, memory, calls, traps. */
-#define WORK                                                                                                         \
-    "start: mova table,r0\n ldc r0,gbr\n mov.l lcount,r9\n mov #1,r8\n mov.l lx,r10\n fldi1 fr0\n fldi1 fr1\n"             \
-    "l: mov r10,r0\n shll2 r0\n shll2 r0\n xor r0,r10\n mov r10,r0\n shlr8 r0\n xor r0,r10\n addc r10,r8\n rotcl r8\n"   \
-    "mac.w @r14+,@r14+\n add #-4,r14\n dmuls.l r8,r10\n sts mach,r0\n mov.l r0,@(8,gbr)\n mov.l @(4,gbr),r0\n add #1,r0\n" \
-    "mov.l r0,@(4,gbr)\n fadd fr0,fr1\n bsr f\n mov r8,r4\n " TRAP " dt r9\n bf l\n"                                   \
-    "e: bra e\n nop\n f: rts\n xor r4,r11\n .align 2\n lcount: .long " TURNS "\n lx: .long 0x12345677\n table: .space 64\n"      \
-    ".align 2\n vbr: .space 256\n stc spc,r1\n mov.l lt,r2\n mov.l @r2,r3\n add #1,r3\n mov.l r3,@r2\n stc.l ssr,@-r15\n" \
+/* Works on everything a careless halt would spoil: T, MACH, MACL, FPU, GBR, banks, memory, calls,
+ * traps. */
+#define WORK                                                                                      \
+    "start: mova table,r0\n ldc r0,gbr\n mov.l lcount,r9\n mov #1,r8\n mov.l lx,r10\n fldi1 "     \
+    "fr0\n fldi1 fr1\n"                                                                           \
+    "l: mov r10,r0\n shll2 r0\n shll2 r0\n xor r0,r10\n mov r10,r0\n shlr8 r0\n xor r0,r10\n "    \
+    "addc r10,r8\n rotcl r8\n"                                                                    \
+    "mac.w @r14+,@r14+\n add #-4,r14\n dmuls.l r8,r10\n sts mach,r0\n mov.l r0,@(8,gbr)\n mov.l " \
+    "@(4,gbr),r0\n add #1,r0\n"                                                                   \
+    "mov.l r0,@(4,gbr)\n fadd fr0,fr1\n bsr f\n mov r8,r4\n " TRAP " dt r9\n bf l\n"              \
+    "e: bra e\n nop\n f: rts\n xor r4,r11\n .align 2\n lcount: .long " TURNS                      \
+    "\n lx: .long 0x12345677\n table: .space 64\n"                                                \
+    ".align 2\n vbr: .space 256\n stc spc,r1\n mov.l lt,r2\n mov.l @r2,r3\n add #1,r3\n mov.l "   \
+    "r3,@r2\n stc.l ssr,@-r15\n"                                                                  \
     "ldc.l @r15+,ssr\n ldc r1,spc\n rte\n nop\n .align 2\n lt: .long table\n"
-#define TRAP ""
+#define TRAP  ""
 #define TURNS "20000"
 
-struct outcome { uint32_t reg[56]; uint8_t memory[512]; };
+struct outcome {
+    uint32_t reg[56];
+    uint8_t memory[512];
+};
 
 static void work_to_the_end(struct board *b, struct outcome *out)
 {
@@ -723,8 +766,8 @@ static void look_changes_nothing(const char *spec, const char *program)
             work_to_the_end(b, &plain);
         took[look] = b->t->ops->now_ns(b->t) - start;
         if (look) {
-            print_message("  %s: %u reads while it ran, %u refused; each held it %llu ns\n", spec, n, refused,
-                          (unsigned long long)((took[1] - took[0]) / n));
+            print_message("  %s: %u reads while it ran, %u refused; each held it %llu ns\n", spec,
+                          n, refused, (unsigned long long)((took[1] - took[0]) / n));
             assert_true(n > 100);
             work_to_the_end(b, &looked);
         }
@@ -742,23 +785,27 @@ static void memory__of_a_running_target__is_read_and_the_program_ends_the_same(v
 
 #undef TRAP
 #undef TURNS
-#define TRAP "trapa #5\n"
+#define TRAP  "trapa #5\n"
 #define TURNS "12000"
 
 /* A good part of this program runs with SR.BL=1, where a halt would cost it its SPC. */
-static void memory__of_a_running_target_full_of_exceptions__is_read_and_it_ends_the_same(void **state)
+static void
+memory__of_a_running_target_full_of_exceptions__is_read_and_it_ends_the_same(void **state)
 {
     (void)state;
     look_changes_nothing("sh7750", WORK);
     look_changes_nothing("sh7750,be", WORK);
 }
 
-/* Looks at irregular moments find two loops as often as they take: 3 to 1. Of so many looks the ratio has a standard deviation of 1.8 %. */
+/* Looks at irregular moments find two loops as often as they take: 3 to 1. Of so many looks the
+ * ratio has a standard deviation of 1.8 %. */
 static void sample__two_loops_of_known_length__met_in_proportion(void **state)
 {
     (void)state;
-    struct board *b = board_start("sh7750", "start: mov.w n1,r1\n nop\n a: dt r1\n bf a\n aend: mov.w n2,r1\n nop\n b: dt r1\n bf b\n"
-                                            " bend: bra start\n nop\n n1: .word 300\n n2: .word 100\n");
+    struct board *b = board_start(
+        "sh7750",
+        "start: mov.w n1,r1\n nop\n a: dt r1\n bf a\n aend: mov.w n2,r1\n nop\n b: dt r1\n bf b\n"
+        " bend: bra start\n nop\n n1: .word 300\n n2: .word 100\n");
     uint64_t rng = 1, pc = 0;
     unsigned a = 0, other = 0, in_b = 0;
     assert_int_equal(b->t->ops->sample_pc(b->t, &pc, NULL), -ERR_STATE);
@@ -868,7 +915,8 @@ static void softbreak__memory__shows_and_keeps_the_programs_bytes(void **state)
     MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, l, 2, &b->err));
     MUST(b, b->t->ops->read_mem(b->t, CODE, 0, after, 8, &b->err));
     assert_memory_equal(before, after, 8);
-    MUST(b, b->t->ops->read_mem(b->t, CODE + 0x20000000, 0, after, 8, &b->err)); /* the uncached alias */
+    /* the uncached alias */
+    MUST(b, b->t->ops->read_mem(b->t, CODE + 0x20000000, 0, after, 8, &b->err));
     assert_memory_equal(before, after, 8);
     uint8_t one = 0x70;
     MUST(b, b->t->ops->read_mem(b->t, l + 1, 0, &one, 1, &b->err));
@@ -934,13 +982,19 @@ static void watch__reads_writes_and_regions__report_their_address(void **state)
         uint32_t at, len;
         const char *pc;
     } rows[] = {
-        { "long write", "start: mov.l r1,@r2\n a: nop\n e: bra e\n nop", BP_WATCH_WRITE, DATA, 4, "a" },
-        { "byte write", "start: mov.b r1,@r2\n a: nop\n e: bra e\n nop", BP_WATCH_WRITE, DATA, 1, "a" },
+        { "long write", "start: mov.l r1,@r2\n a: nop\n e: bra e\n nop", BP_WATCH_WRITE, DATA, 4,
+          "a" },
+        { "byte write", "start: mov.b r1,@r2\n a: nop\n e: bra e\n nop", BP_WATCH_WRITE, DATA, 1,
+          "a" },
         { "read", "start: mov.w @r2,r3\n a: nop\n e: bra e\n nop", BP_WATCH_READ, DATA, 2, "a" },
-        { "access by read", "start: mov.l @r2,r3\n a: nop\n e: bra e\n nop", BP_WATCH_ACCESS, DATA, 4, "a" },
-        { "not a read", "start: mov.l @r2,r3\n mov.l r1,@r2\n a: nop\n e: bra e\n nop", BP_WATCH_WRITE, DATA, 4, "a" },
-        { "region", "start: mov.l r1,@(8,r2)\n a: nop\n e: bra e\n nop", BP_WATCH_WRITE, DATA, 1024, "a" },
-        { "eight bytes, upper half", "start: mov.l r1,@(4,r2)\n a: nop\n e: bra e\n nop", BP_WATCH_WRITE, DATA, 8, "a" },
+        { "access by read", "start: mov.l @r2,r3\n a: nop\n e: bra e\n nop", BP_WATCH_ACCESS, DATA,
+          4, "a" },
+        { "not a read", "start: mov.l @r2,r3\n mov.l r1,@r2\n a: nop\n e: bra e\n nop",
+          BP_WATCH_WRITE, DATA, 4, "a" },
+        { "region", "start: mov.l r1,@(8,r2)\n a: nop\n e: bra e\n nop", BP_WATCH_WRITE, DATA, 1024,
+          "a" },
+        { "eight bytes, upper half", "start: mov.l r1,@(4,r2)\n a: nop\n e: bra e\n nop",
+          BP_WATCH_WRITE, DATA, 8, "a" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         print_message("  %s\n", rows[i].name);
@@ -965,9 +1019,11 @@ static void watch__sizes_the_hardware_lacks__are_refused(void **state)
     (void)state;
     struct board *b = board_start("sh7750", COUNT_LOOP);
     assert_int_equal(b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA, 16, &b->err), -ERR_RESOURCE);
-    assert_int_equal(b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA + 2, 4, &b->err), -ERR_RESOURCE);
+    assert_int_equal(b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA + 2, 4, &b->err),
+                     -ERR_RESOURCE);
     MUST(b, b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA, 8, &b->err));
-    assert_int_equal(b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA + 64, 8, &b->err), -ERR_RESOURCE);
+    assert_int_equal(b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA + 64, 8, &b->err),
+                     -ERR_RESOURCE);
     MUST(b, b->t->ops->remove_bp(b->t, BP_WATCH_WRITE, DATA, 8, &b->err));
     MUST(b, b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA + 64, 8, &b->err));
     board_close(b);
@@ -975,7 +1031,9 @@ static void watch__sizes_the_hardware_lacks__are_refused(void **state)
 
 /* ---- program exceptions, semihosting ---- */
 
-#define TRAPPER "start: trapa #34\n after: mov #7,r9\n e: bra e\n nop\nvbr: .space 256\n general: mov #1,r2\n ldc r2,r2_bank\n rte\n nop\n"
+#define TRAPPER                                                                             \
+    "start: trapa #34\n after: mov #7,r9\n e: bra e\n nop\nvbr: .space 256\n general: mov " \
+    "#1,r2\n ldc r2,r2_bank\n rte\n nop\n"
 
 static void exceptions__of_the_program__stay_its_own(void **state)
 {
@@ -990,16 +1048,21 @@ static void exceptions__of_the_program__stay_its_own(void **state)
     board_close(b);
 }
 
-/* The program sets its own vectors under our hooks: the image tells which instructions must mean DBR. */
-#define SETS_VBR                                                                                                  \
-    "start: mova vectors,r0\n ldc r0,vbr\n stc vbr,r6\n trapa #5\n mov #7,r9\n e: bra e\n nop\n .align 2\n" \
-    "vectors: .space 256\n general: mov #1,r2\n ldc r2,r2_bank\n stc vbr,r3\n ldc r3,r3_bank\n rte\n nop\n"
+/* The program sets its own vectors under our hooks: the image tells which instructions must mean
+ * DBR. */
+#define SETS_VBR                                                                                  \
+    "start: mova vectors,r0\n ldc r0,vbr\n stc vbr,r6\n trapa #5\n mov #7,r9\n e: bra e\n nop\n " \
+    ".align 2\n"                                                                                  \
+    "vectors: .space 256\n general: mov #1,r2\n ldc r2,r2_bank\n stc vbr,r3\n ldc r3,r3_bank\n "  \
+    "rte\n nop\n"
 
 static void vbr__set_by_the_program_under_breakpoints__is_its_own(void **state)
 {
     (void)state;
     struct board *b = board_start("sh7750", SETS_VBR);
-    struct image_section text = { .name = ".text", .addr = CODE, .size = b->prog.len, .data = b->prog.code, .code = true };
+    struct image_section text = {
+        .name = ".text", .addr = CODE, .size = b->prog.len, .data = b->prog.code, .code = true
+    };
     struct image im = { .sections = &text, .nsections = 1, .entry = CODE };
     uint8_t code[600];
     MUST(b, b->t->ops->set_image(b->t, &im, &b->err));
@@ -1023,11 +1086,13 @@ static void vbr__set_by_the_program_under_breakpoints__is_its_own(void **state)
     assert_int_equal(get_reg(b, 2), 1);
     MUST(b, b->t->ops->set_image(b->t, NULL, &b->err));
     MUST(b, b->t->ops->read_mem(b->t, CODE, 0, code, b->prog.len, &b->err));
-    assert_memory_equal(code, b->prog.code, b->prog.len); /* and really so in memory: nothing is hidden any more */
+    /* and really so in memory: nothing is hidden any more */
+    assert_memory_equal(code, b->prog.code, b->prog.len);
     board_close(b);
 }
 
-/* The same without an image: the debugger wrote that code itself. Words that only look alike stay what they are. */
+/* The same without an image: the debugger wrote that code itself. Words that only look alike stay
+ * what they are. */
 static void vbr__set_by_a_program_the_debugger_loaded__is_its_own(void **state)
 {
     (void)state;
@@ -1047,8 +1112,10 @@ static void vbr__set_by_a_program_the_debugger_loaded__is_its_own(void **state)
     assert_memory_equal(code, b->prog.code, b->prog.len);
     /* Other code over it, entered elsewhere. */
     b->prog.nlabels = 0;
-    asm_text(&b->prog, CODE, "nop\n nop\n start: bsr f\n mov #3,r0\n e: bra e\n nop\n f: mova vectors,r0\n rts\n ldc r0,vbr\n"
-                             ".align 2\n n: .long 0x00220022\n vectors: .space 256\n rte\n nop\n");
+    asm_text(&b->prog, CODE,
+             "nop\n nop\n start: bsr f\n mov #3,r0\n e: bra e\n nop\n f: mova vectors,r0\n rts\n "
+             "ldc r0,vbr\n"
+             ".align 2\n n: .long 0x00220022\n vectors: .space 256\n rte\n nop\n");
     MUST(b, b->t->ops->write_mem(b->t, CODE, 0, b->prog.code, b->prog.len, &b->err));
     MUST(b, b->t->ops->remove_bp(b->t, BP_SOFT, CODE + 10, 2, &b->err));
     MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
@@ -1064,9 +1131,13 @@ static void vbr__look_alikes_in_literals__are_not_changed(void **state)
 {
     (void)state;
     for (int with = 0; with < 2; with++) {
-        struct board *b = board_start("sh7750", "start: mov.l lit,r1\n mov.w wlit,r2\n mova lit,r0\n mov.l @(4,r0),r3\n e: bra e\n nop\n .align 2\n"
-                                                "lit: .long 0x402E0022\n .long 0x00220032\n wlit: .word 0x4027\n nop\n");
-        struct image_section text = { .name = ".text", .addr = CODE, .size = b->prog.len, .data = b->prog.code, .code = true };
+        struct board *b = board_start(
+            "sh7750", "start: mov.l lit,r1\n mov.w wlit,r2\n mova lit,r0\n mov.l @(4,r0),r3\n e: "
+                      "bra e\n nop\n .align 2\n"
+                      "lit: .long 0x402E0022\n .long 0x00220032\n wlit: .word 0x4027\n nop\n");
+        struct image_section text = {
+            .name = ".text", .addr = CODE, .size = b->prog.len, .data = b->prog.code, .code = true
+        };
         struct image im = { .sections = &text, .nsections = 1, .entry = CODE };
         if (with)
             MUST(b, b->t->ops->set_image(b->t, &im, &b->err));
@@ -1083,19 +1154,21 @@ static void vbr__look_alikes_in_literals__are_not_changed(void **state)
 static void interrupts__of_the_program__pass_through_the_hooks(void **state)
 {
     (void)state;
-    struct board *b = board_start("sh7750", "start: mov #0,r8\n l: add #1,r8\n bra l\n far: nop\nvbr: .space 1536\n"
-                                            "irq: stc r7_bank,r0\n add #1,r0\n ldc r0,r7_bank\n mov.l tcr,r1\n mov.w @r1,r0\n"
-                                            "mov #32,r0\n mov.w r0,@r1\n rte\n nop\n .align 2\n tcr: .long 0xFFD80010\n");
+    struct board *b = board_start(
+        "sh7750", "start: mov #0,r8\n l: add #1,r8\n bra l\n far: nop\nvbr: .space 1536\n"
+                  "irq: stc r7_bank,r0\n add #1,r0\n ldc r0,r7_bank\n mov.l tcr,r1\n mov.w @r1,r0\n"
+                  "mov #32,r0\n mov.w r0,@r1\n rte\n nop\n .align 2\n tcr: .long 0xFFD80010\n");
     uint8_t v[2] = { 0x00, 0xF0 };
     set_reg(b, 7, 0);
-    set32at(b, 0xFFD80008, 2000);                                         /* TCOR0 */
-    set32at(b, 0xFFD8000C, 2000);                                         /* TCNT0 */
-    MUST(b, b->t->ops->write_mem(b->t, 0xFFD00004, 2, v, 2, &b->err));    /* IPRA: TMU0 15 */
+    set32at(b, 0xFFD80008, 2000);                                      /* TCOR0 */
+    set32at(b, 0xFFD8000C, 2000);                                      /* TCNT0 */
+    MUST(b, b->t->ops->write_mem(b->t, 0xFFD00004, 2, v, 2, &b->err)); /* IPRA: TMU0 15 */
     v[0] = 0x20, v[1] = 0;
-    MUST(b, b->t->ops->write_mem(b->t, 0xFFD80010, 2, v, 2, &b->err));    /* TCR0: UNIE */
+    MUST(b, b->t->ops->write_mem(b->t, 0xFFD80010, 2, v, 2, &b->err)); /* TCR0: UNIE */
     v[0] = 1;
-    MUST(b, b->t->ops->write_mem(b->t, 0xFFD80004, 1, v, 1, &b->err));    /* TSTR */
-    MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, CODE + 0x1000, 2, &b->err)); /* so that our vectors are in */
+    MUST(b, b->t->ops->write_mem(b->t, 0xFFD80004, 1, v, 1, &b->err)); /* TSTR */
+    /* so that our vectors are in */
+    MUST(b, b->t->ops->insert_bp(b->t, BP_HARD, CODE + 0x1000, 2, &b->err));
     cont(b);
     keeps_running(b);
     halt(b);
@@ -1114,9 +1187,10 @@ static int monitor(struct board *b, char *text, char *out, size_t cap);
 static void catch__asked_for__stops_before_the_handler_then_delivers(void **state)
 {
     (void)state;
-    struct board *b = board_start("sh7750", "start: mov #1,r0\n bad: mov.l @r0,r1\n after: nop\n e: bra e\n nop\n"
-                                            "vbr: .space 256\n general: stc spc,r3\n add #2,r3\n ldc r3,spc\n"
-                                            "ldc r3,r5_bank\n rte\n nop\n");
+    struct board *b =
+        board_start("sh7750", "start: mov #1,r0\n bad: mov.l @r0,r1\n after: nop\n e: bra e\n nop\n"
+                              "vbr: .space 256\n general: stc spc,r3\n add #2,r3\n ldc r3,spc\n"
+                              "ldc r3,r5_bank\n rte\n nop\n");
     char out[400];
     MUST(b, monitor(b, (char[]){ "catch address-error" }, out, sizeof out));
     cont(b);
@@ -1143,12 +1217,14 @@ static void semihosting__off__the_program_handles_trapa_34(void **state)
     board_close(b);
 }
 
-/* Every TRAPA of such a program enters the agent and is handed on by the host: poll() keeps its time, Ctrl-C works. */
+/* Every TRAPA of such a program enters the agent and is handed on by the host: poll() keeps its
+ * time, Ctrl-C works. */
 static void semihosting__on_and_a_program_full_of_traps__poll_returns_and_halt_works(void **state)
 {
     (void)state;
-    struct board *b = board_start("sh7750", "start: mov #0,r8\n l: trapa #5\n add #1,r8\n bra l\n nop\n"
-                                            "vbr: .space 256\n general: rte\n nop\n");
+    struct board *b =
+        board_start("sh7750", "start: mov #0,r8\n l: trapa #5\n add #1,r8\n bra l\n nop\n"
+                              "vbr: .space 256\n general: rte\n nop\n");
     struct target_stop stop = { .reason = STOP_NONE };
     MUST(b, b->t->ops->semihosting(b->t, true, &b->err));
     cont(b);
@@ -1162,8 +1238,9 @@ static void semihosting__on_and_a_program_full_of_traps__poll_returns_and_halt_w
 static void semihosting__on__calls_and_exit_reach_the_host(void **state)
 {
     (void)state;
-    struct board *b = board_start("sh7750", "start: mov #4,r4\n mov #1,r5\n mov #2,r6\n mov #3,r7\n trapa #34\n"
-                                            "mov r0,r8\n mov #1,r4\n mov #9,r5\n trapa #34\n nop");
+    struct board *b =
+        board_start("sh7750", "start: mov #4,r4\n mov #1,r5\n mov #2,r6\n mov #3,r7\n trapa #34\n"
+                              "mov r0,r8\n mov #1,r4\n mov #9,r5\n trapa #34\n nop");
     MUST(b, b->t->ops->semihosting(b->t, true, &b->err));
     cont(b);
     struct target_stop s = wait_stop(b);
@@ -1182,7 +1259,10 @@ static void semihosting__on__calls_and_exit_reach_the_host(void **state)
 
 /* ---- monitor, counters ---- */
 
-struct text { char *buf; size_t cap, len; };
+struct text {
+    char *buf;
+    size_t cap, len;
+};
 static void collect(void *ctx, const char *text, size_t len)
 {
     struct text *x = ctx;
@@ -1211,10 +1291,14 @@ static int monitor(struct board *b, char *text, char *out, size_t cap)
 static void monitor__commands__say_what_is_there(void **state)
 {
     (void)state;
-    static const struct { const char *command, *expect; } rows[] = {
-        { "reg sr", "MD" }, { "reg IPRC", "IPRC=0000" }, { "reg", "xf15=" }, { "wire", "wire bits a byte" },
-        { "status", "fetch" }, { "catch all", "illegal" }, { "catch none", "none" }, { "semihosting on", "on" },
-        { "perf", "counter 1" }, { "perf arm instructions 0x08", "instructions" },
+    static const struct {
+        const char *command, *expect;
+    } rows[] = {
+        { "reg sr", "MD" },       { "reg IPRC", "IPRC=0000" },
+        { "reg", "xf15=" },       { "wire", "wire bits a byte" },
+        { "status", "fetch" },    { "catch all", "illegal" },
+        { "catch none", "none" }, { "semihosting on", "on" },
+        { "perf", "counter 1" },  { "perf arm instructions 0x08", "instructions" },
     };
     struct board *b = board_start("sh7750", COUNT_LOOP);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -1249,11 +1333,13 @@ static void events__table__has_the_34(void **state)
     assert_int_equal(ops->default_events[1], 0x08);
 }
 
-/* The program runs 1000 turns of 2 instructions between two breakpoints; halted time must not count. */
+/* The program runs 1000 turns of 2 instructions between two breakpoints; halted time must not
+ * count. */
 static void counters__armed__count_the_program_only(void **state)
 {
     (void)state;
-    struct board *b = board_start("sh7750", "start: mov.w n,r0\n l: dt r0\n bf l\n e: nop\n bra e\n nop\n n: .word 1000");
+    struct board *b = board_start(
+        "sh7750", "start: mov.w n,r0\n l: dt r0\n bf l\n e: nop\n bra e\n nop\n n: .word 1000");
     const uint16_t code[2] = { 0x13, 0x23 };
     struct counter_values v[3];
     MUST(b, b->t->ops->counters_arm(b->t, code, &b->err));
@@ -1263,7 +1349,8 @@ static void counters__armed__count_the_program_only(void **state)
     MUST(b, b->t->ops->counters_read(b->t, &v[0], &b->err));
     assert_int_equal(v[0].code[0], 0x13);
     assert_true(v[0].running[0]);
-    /* 2001 of the program, and the agent's own instructions on the way out and in: a constant residue. */
+    /* 2001 of the program, and the agent's own instructions on the way out and in: a constant
+     * residue. */
     assert_in_range(v[0].value[0], 2001, 2001 + 200);
     assert_true(v[0].value[1] >= 2000);
     get_reg(b, R_FR0);
@@ -1279,7 +1366,8 @@ static void counters__armed__count_the_program_only(void **state)
 static void watchdata__value_on_channel_b__stops_at_that_value_only(void **state)
 {
     (void)state;
-    struct board *b = board_start("sh7750", "start: mov #0,r1\n l: add #1,r1\n mov.l r1,@r2\n bra l\n nop");
+    struct board *b =
+        board_start("sh7750", "start: mov #0,r1\n l: add #1,r1\n mov.l r1,@r2\n bra l\n nop");
     char out[400];
     set_reg(b, 2, DATA);
     assert_int_equal(monitor(b, (char[]){ "watchdata 5" }, out, sizeof out), -ERR_STATE);
@@ -1313,7 +1401,8 @@ int main(void)
         cmocka_unit_test(fpu__both_banks__reach_the_program),
         cmocka_unit_test(memory__any_alignment_and_length__touches_nothing_else),
         cmocka_unit_test(memory__blocks__come_back_through_every_alias),
-        cmocka_unit_test(memory__written_through_either_alias_over_a_dirty_line__is_what_the_program_reads),
+        cmocka_unit_test(
+            memory__written_through_either_alias_over_a_dirty_line__is_what_the_program_reads),
         cmocka_unit_test(softbreak__set_at_one_alias__met_at_the_other),
         cmocka_unit_test(memory__registers__are_accessed_in_their_own_width),
         cmocka_unit_test(same__memory_as_written__any_word_that_differs_shows),
@@ -1324,7 +1413,8 @@ int main(void)
         cmocka_unit_test(hold__write_that_faults__is_told_by_what_takes_it_along),
         cmocka_unit_test(memory__refused_by_the_target__is_a_fault_and_the_agent_lives),
         cmocka_unit_test(memory__of_a_running_target__is_read_and_the_program_ends_the_same),
-        cmocka_unit_test(memory__of_a_running_target_full_of_exceptions__is_read_and_it_ends_the_same),
+        cmocka_unit_test(
+            memory__of_a_running_target_full_of_exceptions__is_read_and_it_ends_the_same),
         cmocka_unit_test(sample__two_loops_of_known_length__met_in_proportion),
         cmocka_unit_test(memory__of_a_running_target_without_breakpoints__is_read_and_left_clean),
         cmocka_unit_test(softbreak__hit_resumed_and_hit_again__counts_every_turn),

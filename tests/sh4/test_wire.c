@@ -19,7 +19,11 @@
 static void attach__bad_hardware__says_what_was_tried_and_what_to_check(void **state)
 {
     (void)state;
-    static const struct { const char *spec; int ret; const char *what, *hint; } rows[] = {
+    static const struct {
+        const char *spec;
+        int ret;
+        const char *what, *hint;
+    } rows[] = {
         { "sh7750,fault=no-power", -ERR_NO_TARGET, "power", "VTref" },
         { "sh7750,fault=stuck-tdo", -ERR_NO_TARGET, "TDO stays", "TDO" },
         { "sh7750,fault=trst", -ERR_NO_TARGET, "nTRST is low", "nTRST" },
@@ -51,7 +55,8 @@ static void halt__cpu_that_does_not_answer__times_out_with_advice(void **state)
         struct target_stop stop;
         int ret = b->t->ops->attach(b->t, &b->err);
         for (int k = 0; ret == 0 && k < 30; k++) {
-            ret = k ? b->t->ops->poll(b->t, 100000000, &stop, &b->err) : b->t->ops->halt(b->t, &b->err);
+            ret = k ? b->t->ops->poll(b->t, 100000000, &stop, &b->err)
+                    : b->t->ops->halt(b->t, &b->err);
             assert_int_not_equal(ret, 1);
         }
         print_message("    %s (%s)\n", b->err.what, b->err.hint);
@@ -61,7 +66,8 @@ static void halt__cpu_that_does_not_answer__times_out_with_advice(void **state)
     }
 }
 
-/* With something to take out first, detach needs a halt: it must say that there is none, not try for ever. */
+/* With something to take out first, detach needs a halt: it must say that there is none, not try
+ * for ever. */
 static void held_in_reset__halt_and_reset__name_the_pin(void **state)
 {
     (void)state;
@@ -94,7 +100,8 @@ static void reset_halt__cpu_without_clock__times_out(void **state)
     struct board *b = board_open("sh7750,fault=silent");
     MUST(b, b->t->ops->attach(b->t, &b->err));
     int ret = b->t->ops->reset(b->t, RESET_HALT, &b->err);
-    if (ret < 0) { /* a silent CPU may still reset; what may not happen is a success without a halt */
+    /* a silent CPU may still reset; what may not happen is a success without a halt */
+    if (ret < 0) {
         assert_string_not_equal(b->err.hint, "");
     } else {
         assert_int_equal(wait_stop(b).reason, STOP_RESET);
@@ -102,12 +109,14 @@ static void reset_halt__cpu_without_clock__times_out(void **state)
     board_close(b);
 }
 
-/* Bits flip on the way back, or on the way in: every value that is returned is right, or the call fails. */
+/* Bits flip on the way back, or on the way in: every value that is returned is right, or the call
+ * fails. */
 static void noise__on_the_wire__is_repaired_or_reported(void **state)
 {
     (void)state;
     static uint8_t out[3000], in[3000];
-    static const char *const specs[] = { "sh7750,fault=noise@20000", "sh7750,fault=noise-in@20000" };
+    static const char *const specs[] = { "sh7750,fault=noise@20000",
+                                         "sh7750,fault=noise-in@20000" };
     for (size_t k = 0; k < ARRAY_LEN(specs); k++) {
         struct board *b = board_start(specs[k], "start: mov #0,r0\n l: add #1,r0\n bra l\n nop");
         for (unsigned round = 0; round < 10; round++) {
@@ -174,12 +183,16 @@ static struct target_wire wire(struct board *b)
 static void clock__found_with_bypass_alone__is_proved_with_the_parts_register(void **state)
 {
     (void)state;
-    static const struct { const char *spec; uint32_t least, most; } rows[] = {
+    static const struct {
+        const char *spec;
+        uint32_t least, most;
+    } rows[] = {
         { "sh7750", 20000000, 20000000 },
         { "sh7750,sddr=3M", 1500000, 3000000 },
         { "sh7750,sddr=150k", 100000, 150000 },
         { "sh7750,wires=7M", 3500000, 7000000 },
-        { "sh7750,fault=noise-in@300", 20000000, 20000000 }, /* at any clock: it is not the clock's fault */
+        /* at any clock: it is not the clock's fault */
+        { "sh7750,fault=noise-in@300", 20000000, 20000000 },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         print_message("  %s\n", rows[i].spec);
@@ -189,18 +202,21 @@ static void clock__found_with_bypass_alone__is_proved_with_the_parts_register(vo
         assert_in_range(w.hz, rows[i].least, rows[i].most);
         assert_int_equal(w.from_hz, w.hz == 20000000 ? 0 : 20000000);
         if (w.from_hz)
-            assert_int_equal(halt(b).reason, STOP_REQUEST); /* the agent, loaded blindly, came in whole */
+            assert_int_equal(halt(b).reason,
+                             STOP_REQUEST); /* the agent, loaded blindly, came in whole */
         board_close(b);
     }
 }
 
-/* A cable that goes bad: the clock goes down if it is ours, and what is moved is right either way. */
+/* A cable that goes bad: the clock goes down if it is ours, and what is moved is right either way.
+ */
 static void clock__wires_that_get_worse__is_lowered_only_if_it_was_found_by_trying(void **state)
 {
     (void)state;
     static uint8_t out[2000], in[2000];
     for (int ours = 0; ours < 2; ours++) {
-        struct board *b = ours ? board_auto("sh7750,wires=4M@100000", 10000000) : board_open("sh7750,tck=10M,wires=4M@100000");
+        struct board *b = ours ? board_auto("sh7750,wires=4M@100000", 10000000)
+                               : board_open("sh7750,tck=10M,wires=4M@100000");
         MUST(b, b->t->ops->attach(b->t, &b->err));
         MUST(b, b->t->ops->reset(b->t, RESET_HALT, &b->err));
         assert_int_equal(wait_stop(b).reason, STOP_RESET);
@@ -272,7 +288,8 @@ static struct board *open_resident(bool big, bool init)
     return b;
 }
 
-/* A program in ROM that fills 64 KB from a running sum, 30 times over, and ends in a loop: nobody has to halt it. */
+/* A program in ROM that fills 64 KB from a running sum, 30 times over, and ends in a loop: nobody
+ * has to halt it. */
 static struct board *open_filler(const char *options)
 {
     static struct asm_prog p;
@@ -282,10 +299,14 @@ static struct board *open_filler(const char *options)
     memset(&p, 0, sizeof p);
     p.big = strstr(options, ",be") != NULL;
     asm_text(&p, 0xA0000000,
-             "mov.l vbr,r0\n ldc r0,vbr\n mov.l sp,r15\n mov.l psr,r0\n ldc r0,sr\n mov.l ccr,r1\n mov.l con,r0\n mov.l r0,@r1\n nop\n nop\n"
-             "nop\n nop\n mov #30,r8\n mov #1,r4\n outer: mov.l dst,r1\n mov.l len,r2\n fill: mov r4,r0\n shll r0\n add r0,r4\n"
-             "add #7,r4\n mul.l r4,r2\n sts macl,r5\n xor r5,r4\n mov.l r4,@r1\n add #4,r1\n dt r2\n bf fill\n dt r8\n bf outer\n"
-             "e: bra e\n nop\n .align 2\n vbr: .long 0x8C030000\n sp: .long 0x8C100000\n psr: .long 0x40000000\n ccr: .long 0xFF00001C\n"
+             "mov.l vbr,r0\n ldc r0,vbr\n mov.l sp,r15\n mov.l psr,r0\n ldc r0,sr\n mov.l ccr,r1\n "
+             "mov.l con,r0\n mov.l r0,@r1\n nop\n nop\n"
+             "nop\n nop\n mov #30,r8\n mov #1,r4\n outer: mov.l dst,r1\n mov.l len,r2\n fill: mov "
+             "r4,r0\n shll r0\n add r0,r4\n"
+             "add #7,r4\n mul.l r4,r2\n sts macl,r5\n xor r5,r4\n mov.l r4,@r1\n add #4,r1\n dt "
+             "r2\n bf fill\n dt r8\n bf outer\n"
+             "e: bra e\n nop\n .align 2\n vbr: .long 0x8C030000\n sp: .long 0x8C100000\n psr: "
+             ".long 0x40000000\n ccr: .long 0xFF00001C\n"
              "con: .long 0x00000909\n dst: .long 0x8C020000\n len: .long 16384\n");
     assert_int_equal(write(fd, p.code, p.len), (ssize_t)p.len);
     close(fd);
@@ -310,7 +331,8 @@ static void final_state(struct board *b, uint32_t regs[67], uint8_t *ram)
     MUST(b, b->t->ops->read_mem(b->t, 0x8C020000, 0, ram, 0x10000, &b->err));
 }
 
-/* The program computes the same, whether nobody looks, or debuggers come, halt it, step it and go. */
+/* The program computes the same, whether nobody looks, or debuggers come, halt it, step it and go.
+ */
 static void attach_and_detach__many_times__the_program_computes_the_same(void **state)
 {
     (void)state;
@@ -328,7 +350,8 @@ static void attach_and_detach__many_times__the_program_computes_the_same(void **
             keeps_running(b);
             if (i % 3) {
                 halt(b);
-                assert_true(get_reg(b, 8) > 0 && get_reg(b, 8) <= last); /* in the middle of its work */
+                /* in the middle of its work */
+                assert_true(get_reg(b, 8) > 0 && get_reg(b, 8) <= last);
                 last = get_reg(b, 8);
             }
             for (int n = 0; i % 3 == 2 && n < 20; n++)
@@ -345,8 +368,13 @@ static void attach_and_detach__many_times__the_program_computes_the_same(void **
 /* On a board nobody has touched, SDDR may read as the status does. */
 static void attach__what_scans_show__is_found(void **state)
 {
-    static const struct { const char *spec; bool alternates; } rows[] = {
-        { "sh7750,sdsr=none", false }, { "sh7750,sdsr=alternate", true }, { "sh7750,sdsr=zero", true }, { "sh7750,sdsr=zero,private=off", true }, { "sh7750,private=off", false },
+    static const struct {
+        const char *spec;
+        bool alternates;
+    } rows[] = {
+        { "sh7750,sdsr=none", false },   { "sh7750,sdsr=alternate", true },
+        { "sh7750,sdsr=zero", true },    { "sh7750,sdsr=zero,private=off", true },
+        { "sh7750,private=off", false },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows) && !*test_board_options(); i++) {
@@ -362,7 +390,8 @@ static void attach__what_scans_show__is_found(void **state)
 }
 
 /* An agent in the middle of an answer shows another word at each look, as a status would. */
-static void attach__agent_in_the_middle_of_an_answer__what_scans_show_is_found_all_the_same(void **state)
+static void
+attach__agent_in_the_middle_of_an_answer__what_scans_show_is_found_all_the_same(void **state)
 {
     (void)state;
     for (size_t cut = 7; cut < 60; cut += 4) {
@@ -371,7 +400,9 @@ static void attach__agent_in_the_middle_of_an_answer__what_scans_show_is_found_a
         for (uint32_t i = 0; i < 64; i++)
             set32at(b, DATA + 4 * i, (i + 1) * 0x01234567);
         bool alternates = strstr(test_board_options(), "sdsr=") != NULL;
-        uint32_t m = 0x12345679, c = m, out[64] = { ~m, (uint32_t)t->layout->op_read - t->layout->ref_call, DATA, (uint32_t)t->layout->ld4 - t->layout->ref_read, 512 };
+        uint32_t m = 0x12345679, c = m,
+                 out[64] = { ~m, (uint32_t)t->layout->op_read - t->layout->ref_call, DATA,
+                             (uint32_t)t->layout->ld4 - t->layout->ref_read, 512 };
         for (size_t i = 1; i < 5; i++) {
             c = (c + out[i]) * m;
             c = c << 16 | c >> 16;
@@ -424,7 +455,8 @@ static void resident__documented_features_only__debugs(void **state)
     }
 }
 
-/* Without private commands a look at the PC is a short interrupt; the program goes on as if nothing had happened. */
+/* Without private commands a look at the PC is a short interrupt; the program goes on as if nothing
+ * had happened. */
 static void resident__pc_sampled_while_it_runs__is_the_programs(void **state)
 {
     (void)state;
@@ -504,7 +536,8 @@ int main(void)
         cmocka_unit_test(unplugged__at_any_time__the_target_is_gone),
         cmocka_unit_test(attach_and_detach__many_times__the_program_computes_the_same),
         cmocka_unit_test(attach__what_scans_show__is_found),
-        cmocka_unit_test(attach__agent_in_the_middle_of_an_answer__what_scans_show_is_found_all_the_same),
+        cmocka_unit_test(
+            attach__agent_in_the_middle_of_an_answer__what_scans_show_is_found_all_the_same),
         cmocka_unit_test(resident__documented_features_only__debugs),
         cmocka_unit_test(resident__pc_sampled_while_it_runs__is_the_programs),
         cmocka_unit_test(resident__bl_set__steps_inside_the_agent),

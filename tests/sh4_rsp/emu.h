@@ -60,7 +60,7 @@ struct emu {
     pthread_t thread;
     bool started;
     int listen_fd, fd, quit[2];
-    atomic_bool let_run;  /* the program, from outside of the thread */
+    atomic_bool let_run; /* the program, from outside of the thread */
     atomic_bool ended;   /* the emulator is no more: it has killed itself, as the original does */
     atomic_uint refused; /* packets that the original dies of, or damages the program by */
     /* the thread's own */

@@ -1,14 +1,16 @@
 /* redream as read in its last open source: inolen/redream ffb73022 (2018-04),
  * deps/gdb_server/gdb/gdb_server.h, src/guest/debugger.c and src/guest/sh4/sh4_dbg.c, as debug
  * builds have it, with its interpreter (src/jit/backend/interp): its recompiler on x86-64 says the
- * stop at a breakpoint without end, and hears nothing more. Nothing can be written but breakpoints. */
+ * stop at a breakpoint without end, and hears nothing more. Nothing can be written but breakpoints.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/sh4_rsp/emu.h"
 
-enum { SAYS = 30, T_AND_SM = 0x303 }; /* bits of SR that live elsewhere until the program asks for SR */
+/* bits of SR that live elsewhere until the program asks for SR */
+enum { SAYS = 30, T_AND_SM = 0x303 };
 
 static uint32_t reg(struct emu *e, unsigned n)
 {

@@ -1,5 +1,5 @@
-/* Any bytes from a stub, in any pieces: the parser gives the same events, never more than its buffer holds, and what it takes for
- * a packet survives being framed and parsed again. */
+/* Any bytes from a stub, in any pieces: the parser gives the same events, never more than its
+ * buffer holds, and what it takes for a packet survives being framed and parsed again. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ static void again(const struct rsp_parser *p)
     enum rsp_event ev;
     size_t n = rsp_frame(frame, sizeof frame, p->body, p->len);
     memset(&q, 0, sizeof q);
-    if (!n || rsp_parse(&q, (const uint8_t *)frame, n, &ev) != n || ev != RSP_PACKET || q.len != p->len || memcmp(q.body, p->body, p->len))
+    if (!n || rsp_parse(&q, (const uint8_t *)frame, n, &ev) != n || ev != RSP_PACKET ||
+        q.len != p->len || memcmp(q.body, p->body, p->len))
         abort();
 }
 
@@ -53,7 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     feed(data, size, size, &whole);
     feed(data, size, 1, &single);
     feed(data, size, 1 + data[0] % 7, &some);
-    if (whole.n != single.n || whole.n != some.n || memcmp(whole.what, single.what, whole.n * sizeof whole.what[0]) ||
+    if (whole.n != single.n || whole.n != some.n ||
+        memcmp(whole.what, single.what, whole.n * sizeof whole.what[0]) ||
         memcmp(whole.what, some.what, whole.n * sizeof whole.what[0]))
         abort();
     return 0;

@@ -1,5 +1,6 @@
-/* The SH-4 driver behind a stub that answers anything: each request gets the next line of the input, framed, or as it is where it begins with `!`.
- * It may fail, but not hang, or write beyond a buffer. Behind the input's end the stub is silent. */
+/* The SH-4 driver behind a stub that answers anything: each request gets the next line of the
+ * input, framed, or as it is where it begins with `!`. It may fail, but not hang, or write beyond a
+ * buffer. Behind the input's end the stub is silent. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,7 +64,8 @@ static int read_bytes(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns
     return (int)n;
 }
 
-static int write_bytes(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns, struct err *err)
+static int write_bytes(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns,
+                       struct err *err)
 {
     (void)max_ns, (void)err;
     self(p)->ns += 1000;
@@ -81,15 +83,25 @@ static int flush(struct probe *p, struct err *err)
 
 static uint64_t now_ns(struct probe *p) { return self(p)->ns; }
 
-static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t *transfers) { fuzz_stats(self(p)->ns, sent, received, transfers); }
+static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t *transfers)
+{
+    fuzz_stats(self(p)->ns, sent, received, transfers);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct stream_ops stream = { .traits = traits, .read = read_bytes, .write = write_bytes, .flush = flush, .now_ns = now_ns, .stats = stats };
+    static const struct stream_ops stream = { .traits = traits,
+                                              .read = read_bytes,
+                                              .write = write_bytes,
+                                              .flush = flush,
+                                              .now_ns = now_ns,
+                                              .stats = stats };
     static const struct probe_driver driver = { .name = "stub", .stream = &stream };
-    struct babble b = { .probe = { .driver = &driver, .name = "any" }, .at = data, .end = data + size };
+    struct babble b = { .probe = { .driver = &driver, .name = "any" },
+                        .at = data,
+                        .end = data + size };
     struct target *t;
     if (sh4_rsp_open(&b.probe, NULL, &t, NULL) < 0)
         return 0;

@@ -45,7 +45,9 @@ static void out(struct stub *s, const void *bytes, size_t n)
 static bool struck(struct stub *s, enum stub_fault f)
 {
     unsigned n = atomic_load(&s->packets);
-    bool now = s->fault == f && (f == STUB_DROP_ACK || f == STUB_STALL ? n >= s->fault_at : n == s->fault_at && !atomic_load(&s->hit));
+    bool now = s->fault == f &&
+               (f == STUB_DROP_ACK || f == STUB_STALL ? n >= s->fault_at
+                                                      : n == s->fault_at && !atomic_load(&s->hit));
     if (now)
         atomic_store(&s->hit, true);
     return now;
@@ -118,12 +120,17 @@ static void reply(struct stub *s, const char *body)
 static uint32_t *word(struct stub *s, unsigned n)
 {
     struct sh4_cpu *c = &s->cpu;
-    uint32_t *const special[] = { &c->pc, &c->pr, &c->gbr, &c->vbr, &c->mach, &c->macl, NULL, &c->fpul, NULL };
+    uint32_t *const special[] = { &c->pc,   &c->pr, &c->gbr,  &c->vbr, &c->mach,
+                                  &c->macl, NULL,   &c->fpul, NULL };
     if (n < 16)
         return &c->r[n];
     if (n < 25)
         return special[n - 16];
-    return n < 41 ? &c->fr[n - 25] : n == 41 ? &c->ssr : n == 42 ? &c->spc : n < 59 ? sh4_bank_reg(c, n >= 51, (n - 43) % 8) : NULL;
+    return n < 41    ? &c->fr[n - 25]
+           : n == 41 ? &c->ssr
+           : n == 42 ? &c->spc
+           : n < 59  ? sh4_bank_reg(c, n >= 51, (n - 43) % 8)
+                     : NULL;
 }
 
 static uint32_t get(struct stub *s, unsigned n)
@@ -150,7 +157,10 @@ static uint16_t insn(struct stub *s, uint32_t at)
     return (uint16_t)(b[0] | b[1] << 8);
 }
 
-static bool is_trap(struct stub *s, uint32_t at) { return insn(s, at) == 0xC320 || insn(s, at) == 0xC3FF; }
+static bool is_trap(struct stub *s, uint32_t at)
+{
+    return insn(s, at) == 0xC320 || insn(s, at) == 0xC3FF;
+}
 
 static bool has_z(struct stub *s, uint32_t at)
 {
@@ -169,7 +179,8 @@ static void stop_text(struct stub *s, int signal, char *text)
     text += sprintf(text, "T%02x", signal);
     for (unsigned i = 0; i < 41 && s->q.tells_all; i++) {
         uint32_t v = get(s, i);
-        text += sprintf(text, "%02x:%02x%02x%02x%02x;", i, v & 0xFF, v >> 8 & 0xFF, v >> 16 & 0xFF, v >> 24);
+        text += sprintf(text, "%02x:%02x%02x%02x%02x;", i, v & 0xFF, v >> 8 & 0xFF, v >> 16 & 0xFF,
+                        v >> 24);
     }
     sprintf(text, "thread:01;%s", s->q.tells_all ? "reason:swbreak;" : "");
 }
@@ -186,7 +197,8 @@ static void stop_reply(struct stub *s, int signal)
     reply(s, text);
 }
 
-/* TRAPA of a breakpoint: the stub takes it; the PC is behind it, and set back by stubs that know it. */
+/* TRAPA of a breakpoint: the stub takes it; the PC is behind it, and set back by stubs that know
+ * it. */
 static bool at_breakpoint(struct stub *s)
 {
     if (has_z(s, s->cpu.pc))
@@ -201,7 +213,8 @@ static bool at_breakpoint(struct stub *s)
 static bool watch_hit(struct stub *s)
 {
     uint8_t now[4];
-    return s->watch_at && sh4_cpu_peek(&s->cpu, s->watch_at, now, 4) && memcmp(now, s->watch_was, 4);
+    return s->watch_at && sh4_cpu_peek(&s->cpu, s->watch_at, now, 4) &&
+           memcmp(now, s->watch_was, 4);
 }
 
 static void run_slice(struct stub *s)
@@ -223,7 +236,7 @@ static uint32_t believed(struct stub *s)
     uint32_t pc = s->cpu.pc;
     uint16_t op = insn(s, pc);
     int d8 = (op & 0xFF) << 1, d12 = (op & 0xFFF) << 1;
-    d8 = d8 & 0x80 ? d8 | (int)0xFFFFFF00 : d8;    /* the sign is looked for after the shift */
+    d8 = d8 & 0x80 ? d8 | (int)0xFFFFFF00 : d8; /* the sign is looked for after the shift */
     d12 = d12 & 0x800 ? d12 | (int)0xFFFFF000 : d12;
     if ((op & 0xFF00) == 0x8900 || (op & 0xFF00) == 0x8B00)
         return (s->cpu.t != 0) == ((op & 0x200) == 0) ? pc + 4 + (uint32_t)d8 : pc + 2;
@@ -271,14 +284,20 @@ static void cmd_g(struct stub *s)
 {
     char text[8 * 80] = "";
     for (unsigned i = 0; i < words(s); i++) {
-        uint32_t v = i >= 23 && s->q.words == 28 ? 0x11111111 * (i - 22) : s->q.words == 67 && i > 40 ? 0 : get(s, i);
+        uint32_t v = i >= 23 && s->q.words == 28  ? 0x11111111 * (i - 22)
+                     : s->q.words == 67 && i > 40 ? 0
+                                                  : get(s, i);
         uint8_t b[4] = { (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16), (uint8_t)(v >> 24) };
         hex_bytes(b, 4, text + 8 * i);
     }
     reply(s, text);
 }
 
-static uint32_t word_of(const char *t) { return byte_of(t) | (uint32_t)byte_of(t + 2) << 8 | (uint32_t)byte_of(t + 4) << 16 | (uint32_t)byte_of(t + 6) << 24; }
+static uint32_t word_of(const char *t)
+{
+    return byte_of(t) | (uint32_t)byte_of(t + 2) << 8 | (uint32_t)byte_of(t + 4) << 16 |
+           (uint32_t)byte_of(t + 6) << 24;
+}
 
 static void cmd_G(struct stub *s, const char *text)
 {
@@ -328,7 +347,8 @@ static void cmd_M(struct stub *s, char *args, size_t len, bool binary)
 {
     uint8_t b[4096];
     char *end;
-    uint32_t addr = (uint32_t)strtoul(args, &end, 16), n = (uint32_t)strtoul(end + 1, &end, 16), got = 0;
+    uint32_t addr = (uint32_t)strtoul(args, &end, 16), n = (uint32_t)strtoul(end + 1, &end, 16),
+             got = 0;
     for (const char *p = end + 1; p < args + len && got < sizeof b; got++) {
         if (!binary) {
             b[got] = byte_of(p);
@@ -341,7 +361,8 @@ static void cmd_M(struct stub *s, char *args, size_t len, bool binary)
     reply(s, got == n && poke(s, addr, b, n) ? "OK" : "E14");
 }
 
-/* The TRAPA of a stub that shows it: put there, what was there to `save`; or taken out again for what was there. */
+/* The TRAPA of a stub that shows it: put there, what was there to `save`; or taken out again for
+ * what was there. */
 static bool shown(struct stub *s, uint32_t at, uint8_t *save, const uint8_t *saved)
 {
     static const uint8_t trap[] = { 0x3F, 0xC3 };
@@ -381,7 +402,8 @@ static void cmd_z(struct stub *s, const char *p)
 static void cmd_supported(struct stub *s)
 {
     char text[120];
-    snprintf(text, sizeof text, "PacketSize=3fc%s%s", s->q.no_ack_mode ? ";QStartNoAckMode+" : "", s->q.vcont || s->q.vcont_silent ? ";vContSupported+" : "");
+    snprintf(text, sizeof text, "PacketSize=3fc%s%s", s->q.no_ack_mode ? ";QStartNoAckMode+" : "",
+             s->q.vcont || s->q.vcont_silent ? ";vContSupported+" : "");
     reply(s, text);
 }
 
@@ -421,7 +443,8 @@ static void command(struct stub *s, char *p, size_t len)
         cmd_z(s, p);
     else if (*p == 'c') {
         s->running = true;
-        if (has_z(s, s->cpu.pc) && !s->q.shows_z) /* as most do: the breakpoint one stands on does not count */
+        /* as most do: the breakpoint one stands on does not count */
+        if (has_z(s, s->cpu.pc) && !s->q.shows_z)
             sh4_cpu_step(&s->cpu);
     } else if (*p == 's' && !s->q.no_step)
         step(s);
@@ -507,7 +530,8 @@ static bool consume(struct stub *s)
 
 static bool serve(struct stub *s)
 {
-    struct pollfd p[2] = { { .fd = s->fd, .events = POLLIN }, { .fd = s->quit[0], .events = POLLIN } };
+    struct pollfd p[2] = { { .fd = s->fd, .events = POLLIN },
+                           { .fd = s->quit[0], .events = POLLIN } };
     poll(p, 2, s->running ? 0 : 100);
     if (p[1].revents)
         return false;
@@ -528,7 +552,8 @@ static void *thread(void *ctx)
 {
     struct stub *s = ctx;
     for (bool quit = false; !quit;) {
-        struct pollfd p[2] = { { .fd = s->listen_fd, .events = POLLIN }, { .fd = s->quit[0], .events = POLLIN } };
+        struct pollfd p[2] = { { .fd = s->listen_fd, .events = POLLIN },
+                               { .fd = s->quit[0], .events = POLLIN } };
         if (!s->pty) {
             poll(p, 2, -1);
             s->fd = p[1].revents ? -1 : accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
@@ -552,10 +577,12 @@ static void listen_here(struct stub *s)
 {
     static atomic_uint number;
     struct sockaddr_un a = { .sun_family = AF_UNIX };
-    snprintf(s->path, sizeof s->path, "/tmp/pp-rsp-%d-%u", (int)getpid(), atomic_fetch_add(&number, 1));
+    snprintf(s->path, sizeof s->path, "/tmp/pp-rsp-%d-%u", (int)getpid(),
+             atomic_fetch_add(&number, 1));
     memcpy(a.sun_path, s->path, sizeof s->path);
     s->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(bind(s->listen_fd, (struct sockaddr *)&a, sizeof a) == 0 && listen(s->listen_fd, 4) == 0);
+    assert_true(bind(s->listen_fd, (struct sockaddr *)&a, sizeof a) == 0 &&
+                listen(s->listen_fd, 4) == 0);
     snprintf(s->probe, sizeof s->probe, "rsp:%s", s->path);
 }
 
@@ -565,7 +592,8 @@ static void open_pty(struct stub *s)
     s->fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     assert_true(s->fd >= 0 && grantpt(s->fd) == 0 && unlockpt(s->fd) == 0);
     assert_int_equal(ptsname_r(s->fd, s->path, sizeof s->path), 0);
-    int slave = open(s->path, O_RDWR | O_NOCTTY | O_CLOEXEC); /* no echo before the debugger has opened it */
+    /* no echo before the debugger has opened it */
+    int slave = open(s->path, O_RDWR | O_NOCTTY | O_CLOEXEC);
     assert_true(slave >= 0 && tcgetattr(slave, &t) == 0);
     cfmakeraw(&t);
     tcsetattr(slave, TCSANOW, &t);
@@ -576,8 +604,14 @@ static void open_pty(struct stub *s)
 void stub_start(struct stub *s, const char *program, bool pty)
 {
     static const struct sh4_config cfg = { .variant = SH4_VARIANT_7750 };
-    struct sh4_bus bus = { .ctx = s, .nwindows = 1, .read = io_read, .write = io_write, .io_read = io_read, .io_write = io_write,
-                           .window = { { STUB_RAM, STUB_RAM_BYTES, s->ram, STUB_RAM_BYTES - 1, true } } };
+    struct sh4_bus bus = { .ctx = s,
+                           .nwindows = 1,
+                           .read = io_read,
+                           .write = io_write,
+                           .io_read = io_read,
+                           .io_write = io_write,
+                           .window = {
+                               { STUB_RAM, STUB_RAM_BYTES, s->ram, STUB_RAM_BYTES - 1, true } } };
     assert_int_equal(sh4_cpu_init(&s->cpu, &cfg, &bus), 0);
     asm_text(&s->prog, STUB_CODE, program);
     memcpy(s->ram + (STUB_CODE & 0xFFFFF), s->prog.code, s->prog.len);

@@ -1,5 +1,5 @@
-/* How long an answer over a byte stream is waited for: timeout=MS of --probe, against a far end that thinks a while before it answers, in
- * a time of its own. */
+/* How long an answer over a byte stream is waited for: timeout=MS of --probe, against a far end
+ * that thinks a while before it answers, in a time of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,8 @@ static int read_bytes(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns
     return (int)strlen(answer);
 }
 
-static int write_bytes(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns, struct err *err)
+static int write_bytes(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns,
+                       struct err *err)
 {
     struct slow *s = slow_of(p);
     (void)max_ns, (void)err;
@@ -66,17 +67,31 @@ static int flush(struct probe *p, struct err *err)
 static uint64_t now_ns(struct probe *p) { return slow_of(p)->now_ns; }
 static unsigned timeout_ms(struct probe *p) { return slow_of(p)->timeout_ms; }
 
-static const struct stream_ops stream = { .traits = traits, .read = read_bytes, .write = write_bytes, .flush = flush, .now_ns = now_ns, .timeout_ms = timeout_ms };
+static const struct stream_ops stream = { .traits = traits,
+                                          .read = read_bytes,
+                                          .write = write_bytes,
+                                          .flush = flush,
+                                          .now_ns = now_ns,
+                                          .timeout_ms = timeout_ms };
 static const struct probe_driver driver = { .name = "rsp", .stream = &stream };
 
 static void stub__thinks_longer_than_usual__asked_once_if_that_is_allowed(void **state)
 {
-    static const struct { unsigned timeout_ms; uint64_t thinks_ns; unsigned asked; } rows[] = {
-        { 0, S, 1 }, { 0, 4 * S, 2 }, { 6000, 4 * S, 1 }, { 500, S, 2 },
+    static const struct {
+        unsigned timeout_ms;
+        uint64_t thinks_ns;
+        unsigned asked;
+    } rows[] = {
+        { 0, S, 1 },
+        { 0, 4 * S, 2 },
+        { 6000, 4 * S, 1 },
+        { 500, S, 2 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct slow s = { .probe = { .driver = &driver, .name = "slow" }, .timeout_ms = rows[i].timeout_ms, .thinks_ns = rows[i].thinks_ns };
+        struct slow s = { .probe = { .driver = &driver, .name = "slow" },
+                          .timeout_ms = rows[i].timeout_ms,
+                          .thinks_ns = rows[i].thinks_ns };
         static struct rsp_client c;
         print_message("  timeout=%u, %llu s\n", rows[i].timeout_ms, rows[i].thinks_ns / S);
         assert_int_equal(rsp_client_init(&c, &s.probe, NULL), 0);
@@ -91,7 +106,9 @@ static void stub__silent_for_good__given_up_after_what_was_asked_for(void **stat
     uint64_t took[2];
     (void)state;
     for (int i = 0; i < 2; i++) {
-        struct slow s = { .probe = { .driver = &driver, .name = "slow" }, .timeout_ms = i ? 20000 : 0, .thinks_ns = 1000 * S };
+        struct slow s = { .probe = { .driver = &driver, .name = "slow" },
+                          .timeout_ms = i ? 20000 : 0,
+                          .thinks_ns = 1000 * S };
         static struct rsp_client c;
         assert_int_equal(rsp_client_init(&c, &s.probe, NULL), 0);
         assert_int_equal(rsp_ask(&c, "?", 1, NULL), -ERR_TIMEOUT);

@@ -1,4 +1,5 @@
-/* The RSP target against qemu-system-sh4, which shares nothing with this project. Skipped, saying so, without it. */
+/* The RSP target against qemu-system-sh4, which shares nothing with this project. Skipped, saying
+ * so, without it. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -45,7 +46,8 @@ static void exec_qemu(const char *path, bool big)
     dup2(null, 0);
     dup2(null, 1);
     dup2(null, 2);
-    execlp(name, name, "-M", "r2d", "-display", "none", "-monitor", "none", "-serial", "null", "-S", "-gdb", option, (char *)NULL);
+    execlp(name, name, "-M", "r2d", "-display", "none", "-monitor", "none", "-serial", "null", "-S",
+           "-gdb", option, (char *)NULL);
     _exit(127);
 }
 
@@ -73,7 +75,8 @@ static struct rig *rig_open_as(bool big)
     start_qemu(r);
     snprintf(name, sizeof name, "rsp:%s", r->path);
     assert_int_equal(probe_open(name, &(struct probe_config){ .spec = "" }, &r->probe, &err), 0);
-    assert_int_equal(sh4_rsp_open(r->probe, &(struct sh4_options){ .big_endian = big }, &r->t, &err), 0);
+    assert_int_equal(
+        sh4_rsp_open(r->probe, &(struct sh4_options){ .big_endian = big }, &r->t, &err), 0);
     assert_int_equal(r->t->ops->attach(r->t, &err), 0);
     return r;
 }
@@ -143,7 +146,11 @@ static void registers__every_one__read_back_as_written(void **state)
     struct rig *r = rig_open();
     set(r, RSP_SR, 0x400000F0);
     for (unsigned n = 0; n < RSP_NREGS; n++) {
-        uint32_t v = n == RSP_SR ? 0x400000F1 : n == RSP_PC ? 0x8C010002 : n == 24 ? 0x00040001 : n == RSP_SSR ? 0x700000F0 : 0x10000000 + n * 4;
+        uint32_t v = n == RSP_SR    ? 0x400000F1
+                     : n == RSP_PC  ? 0x8C010002
+                     : n == 24      ? 0x00040001
+                     : n == RSP_SSR ? 0x700000F0
+                                    : 0x10000000 + n * 4;
         set(r, n, v);
         if (reg(r, n) != v)
             print_message("  register %u\n", n);
@@ -174,7 +181,8 @@ static void memory__any_length__comes_back(void **state)
     rig_close(r);
 }
 
-/* QEMU's own steps, and ours in which the branch is worked out here, as for stubs that get it wrong. */
+/* QEMU's own steps, and ours in which the branch is worked out here, as for stubs that get it
+ * wrong. */
 static void step__every_branch__both_ways_arrive(void **state)
 {
     (void)state;
@@ -192,7 +200,8 @@ static void step__every_branch__both_ways_arrive(void **state)
             for (size_t i = 0; i < ARRAY_LEN(w->path) && w->path[i]; i++) {
                 struct target_stop stop = go(r, RESUME_STEP);
                 if (stop.pc != label(r, w->path[i]))
-                    print_message("  %s, %s: step %zu to %08x\n", w->name, own ? "ours" : "QEMU's", i, (unsigned)stop.pc);
+                    print_message("  %s, %s: step %zu to %08x\n", w->name, own ? "ours" : "QEMU's",
+                                  i, (unsigned)stop.pc);
                 assert_int_equal(stop.pc, label(r, w->path[i]));
                 assert_int_equal(reg(r, RSP_PC), stop.pc);
             }
@@ -228,7 +237,8 @@ static void breakpoint__by_z_and_by_trapa__counts_the_loop(void **state)
     rig_close(r);
 }
 
-/* And a TRAPA in memory, as where a stub has no Z: in the part's byte order, and out of the way of a step. */
+/* And a TRAPA in memory, as where a stub has no Z: in the part's byte order, and out of the way of
+ * a step. */
 static void big_endian__steps_and_breakpoints__as_little(void **state)
 {
     uint8_t code[2];
@@ -258,7 +268,8 @@ static void watchpoint__write__stops_with_its_address(void **state)
 {
     (void)state;
     struct rig *r = rig_open();
-    load(r, "start: mov.l at,r1\n mov #9,r2\n nop\n mov.l r2,@r1\n nop\n e: bra e\n nop\n .align 2\n at: .long 0x8C020000");
+    load(r, "start: mov.l at,r1\n mov #9,r2\n nop\n mov.l r2,@r1\n nop\n e: bra e\n nop\n .align "
+            "2\n at: .long 0x8C020000");
     assert_int_equal(r->t->ops->insert_bp(r->t, BP_WATCH_WRITE, 0x8C020000, 4, NULL), 0);
     struct target_stop stop = go(r, RESUME_CONTINUE);
     assert_int_equal(stop.reason, STOP_WATCH);
@@ -274,7 +285,8 @@ static void running__hot_loop__halted_sampled_read(void **state)
     struct err err = { .code = ERR_OK };
     (void)state;
     struct rig *r = rig_open();
-    load(r, "start: mov.l n,r1\n hot: dt r1\n bf hot\n end_hot: mov #10,r1\n cold: dt r1\n bf cold\n end_cold: bra start\n nop\n .align 2\n n: .long 100000");
+    load(r, "start: mov.l n,r1\n hot: dt r1\n bf hot\n end_hot: mov #10,r1\n cold: dt r1\n bf "
+            "cold\n end_cold: bra start\n nop\n .align 2\n n: .long 100000");
     assert_int_equal(r->t->ops->resume(r->t, &(struct resume){ .kind = RESUME_CONTINUE }, NULL), 0);
     for (int i = 0; i < 200; i++) {
         nanosleep(&(struct timespec){ .tv_nsec = 200000 + 7919 * i }, NULL);
@@ -309,7 +321,8 @@ static void reset_and_counters__qemu__reset_works_counters_are_refused(void **st
     go(r, RESUME_STEP);
     assert_int_equal(r->t->ops->reset(r->t, RESET_HALT, &err), 0);
     assert_int_equal(reg(r, RSP_PC), 0xA0000000);
-    assert_int_equal(r->t->ops->counters_arm(r->t, code, &err), -ERR_UNSUPPORTED); /* touching them would end QEMU */
+    /* touching them would end QEMU */
+    assert_int_equal(r->t->ops->counters_arm(r->t, code, &err), -ERR_UNSUPPORTED);
     assert_string_not_equal(err.hint, "");
     assert_int_equal(r->t->ops->detach(r->t, NULL), 0);
     rig_close(r);
@@ -347,7 +360,8 @@ int main(void)
         cmocka_unit_test(gone__qemu_is_killed__told_soon),
     };
     signal(SIGPIPE, SIG_IGN);
-    if (system("command -v qemu-system-sh4 >/dev/null 2>&1 && command -v qemu-system-sh4eb >/dev/null 2>&1") != 0) {
+    if (system("command -v qemu-system-sh4 >/dev/null 2>&1 && command -v qemu-system-sh4eb "
+               ">/dev/null 2>&1") != 0) {
         printf("skipped: no qemu-system-sh4 (package qemu-system-misc)\n");
         return 77;
     }

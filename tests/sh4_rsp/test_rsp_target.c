@@ -1,4 +1,5 @@
-/* The RSP target against a stub with the board model's CPU in it: every known stub's layout, gaps and errors, and faults. */
+/* The RSP target against a stub with the board model's CPU in it: every known stub's layout, gaps
+ * and errors, and faults. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -24,18 +25,52 @@ enum { PR = 17, PC = 16, SR = 22, R_R0B0 = 43 };
 #define MS 1000000ull
 
 /* What is known of stubs that exist (their sources, docs/sources.md). */
-static const struct { const char *name; struct stub_quirks q; } stubs[] = {
+static const struct {
+    const char *name;
+    struct stub_quirks q;
+} stubs[] = {
     { "QEMU", { .words = 59, .vcont = true, .qemu = true, .no_P = true, .no_X = true } },
     { "both banks, vCont announced", { .words = 59, .vcont_silent = true, .no_P = true } },
     { "23 registers", { .words = 23, .says_05 = true, .no_X = true } },
-    { "KallistiOS", { .words = 67, .no_ack_mode = true, .vcont = true, .wrong_step = true, .no_p4 = true, .deaf = true, .insists = true, .tells_all = true,
-                      .shows_z = true } },
-    { "sh-stub.c", { .words = 28, .wrong_step = true, .no_z = true, .no_X = true, .no_P = true, .says_05 = true, .insists = true, .runs_of_99 = true } },
-    { "sh-stub.c, PC behind", { .words = 28, .wrong_step = true, .no_z = true, .no_X = true, .no_P = true, .says_05 = true, .behind = true } },
+    { "KallistiOS",
+      { .words = 67,
+        .no_ack_mode = true,
+        .vcont = true,
+        .wrong_step = true,
+        .no_p4 = true,
+        .deaf = true,
+        .insists = true,
+        .tells_all = true,
+        .shows_z = true } },
+    { "sh-stub.c",
+      { .words = 28,
+        .wrong_step = true,
+        .no_z = true,
+        .no_X = true,
+        .no_P = true,
+        .says_05 = true,
+        .insists = true,
+        .runs_of_99 = true } },
+    { "sh-stub.c, PC behind",
+      { .words = 28,
+        .wrong_step = true,
+        .no_z = true,
+        .no_X = true,
+        .no_P = true,
+        .says_05 = true,
+        .behind = true } },
     { "no step", { .words = 59, .no_step = true } },
     { "no step, no Z", { .words = 59, .no_step = true, .no_z = true, .behind = true } },
-    { "KallistiOS until 2025", { .words = 41, .wrong_step = true, .ubc = true, .no_X = true, .no_P = true, .says_05 = true, .deaf = true, .insists = true,
-                                 .runs_of_99 = true } },
+    { "KallistiOS until 2025",
+      { .words = 41,
+        .wrong_step = true,
+        .ubc = true,
+        .no_X = true,
+        .no_P = true,
+        .says_05 = true,
+        .deaf = true,
+        .insists = true,
+        .runs_of_99 = true } },
 };
 
 struct rig {
@@ -50,7 +85,8 @@ static struct rig rig_open(const struct stub_quirks *q, const char *program, boo
     assert_non_null(r.stub);
     r.stub->q = *q;
     stub_start(r.stub, program, pty);
-    assert_int_equal(probe_open(r.stub->probe, &(struct probe_config){ .spec = "" }, &r.probe, NULL), 0);
+    assert_int_equal(
+        probe_open(r.stub->probe, &(struct probe_config){ .spec = "" }, &r.probe, NULL), 0);
     assert_int_equal(sh4_rsp_open(r.probe, NULL, &r.t, NULL), 0);
     return r;
 }
@@ -175,7 +211,8 @@ static void memory__each_known_stub__any_length_and_alignment(void **state)
     }
 }
 
-static void step_along(const char *stub, const struct stub_quirks *q, const struct walk *w, bool on_breakpoint)
+static void step_along(const char *stub, const struct stub_quirks *q, const struct walk *w,
+                       bool on_breakpoint)
 {
     struct rig r = attached(q, w->program);
     if (on_breakpoint) /* off one and onto others, slots too */
@@ -186,8 +223,10 @@ static void step_along(const char *stub, const struct stub_quirks *q, const stru
         }
     for (size_t k = 0; k < ARRAY_LEN(w->path) && w->path[k]; k++) {
         struct target_stop stop = go(&r, RESUME_STEP);
-        if (stop.pc != stub_label(r.stub, w->path[k]) || reg(&r, PC) != stop.pc || stop.reason != STOP_STEP)
-            print_message("  %s: %s: step %zu to %08x, reason %d\n", stub, w->name, k, (unsigned)stop.pc, stop.reason);
+        if (stop.pc != stub_label(r.stub, w->path[k]) || reg(&r, PC) != stop.pc ||
+            stop.reason != STOP_STEP)
+            print_message("  %s: %s: step %zu to %08x, reason %d\n", stub, w->name, k,
+                          (unsigned)stop.pc, stop.reason);
         assert_int_equal(stop.pc, stub_label(r.stub, w->path[k]));
         assert_int_equal(reg(&r, PC), stop.pc);
         assert_int_equal(stop.reason, STOP_STEP);
@@ -212,7 +251,8 @@ static void rte__stub_without_spc__says_what_to_do(void **state)
     struct err err = { .code = ERR_OK };
     (void)state;
     struct rig r = attached(&stubs[4].q, "start: rte\n nop\n");
-    assert_int_equal(r.t->ops->resume(r.t, &(struct resume){ .kind = RESUME_STEP }, &err), -ERR_UNSUPPORTED);
+    assert_int_equal(r.t->ops->resume(r.t, &(struct resume){ .kind = RESUME_STEP }, &err),
+                     -ERR_UNSUPPORTED);
     assert_string_not_equal(err.hint, "");
     assert_int_equal(r.t->ops->state(r.t), TARGET_HALTED);
     rig_close(&r);
@@ -229,8 +269,11 @@ static void range__loop__steps_until_outside(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(stubs); i++) {
-        struct rig r = attached(&stubs[i].q, "start: mov #3,r8\n l: dt r8\n bf l\n e: nop\n f: nop");
-        struct resume how = { .kind = RESUME_RANGE, .range_lo = stub_label(r.stub, "start"), .range_hi = stub_label(r.stub, "e") };
+        struct rig r =
+            attached(&stubs[i].q, "start: mov #3,r8\n l: dt r8\n bf l\n e: nop\n f: nop");
+        struct resume how = { .kind = RESUME_RANGE,
+                              .range_lo = stub_label(r.stub, "start"),
+                              .range_hi = stub_label(r.stub, "e") };
         assert_int_equal(r.t->ops->resume(r.t, &how, NULL), 0);
         assert_int_equal(wait_stop(&r).pc, stub_label(r.stub, "e"));
         assert_int_equal(reg(&r, 8), 0);
@@ -251,7 +294,8 @@ static void breakpoint__each_known_stub__hits_again_and_again_and_never_shows(vo
         assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, a, 2, NULL), 0);
         assert_int_equal(go(&r, RESUME_CONTINUE).pc, a);
         assert_int_equal(set_reg(&r, 8, 0, NULL), 0);
-        assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, loop, 2, NULL), 0); /* next to it: whose PC is it? */
+        /* next to it: whose PC is it? */
+        assert_int_equal(r.t->ops->insert_bp(r.t, BP_SOFT, loop, 2, NULL), 0);
         for (unsigned n = 1; n <= 5; n++) {
             struct target_stop stop = go_on(&r);
             assert_int_equal(stop.reason, STOP_SWBREAK);
@@ -293,14 +337,16 @@ static void breakpoint__code_rewritten_under_it__new_code_runs(void **state)
     }
 }
 
-/* A program that has gdb_breakpoint() or the like compiled in must get past it, whatever the stub does to the PC. */
+/* A program that has gdb_breakpoint() or the like compiled in must get past it, whatever the stub
+ * does to the PC. */
 static void trapa__compiled_in__stops_once_and_is_passed(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(stubs); i++) {
         if (stubs[i].q.qemu) /* there it is an exception like any other */
             continue;
-        struct rig r = attached(&stubs[i].q, "start: mov #0,r8\n t: trapa #32\n a: add #1,r8\n b: bra a\n nop\n");
+        struct rig r = attached(
+            &stubs[i].q, "start: mov #0,r8\n t: trapa #32\n a: add #1,r8\n b: bra a\n nop\n");
         uint32_t t = stub_label(r.stub, "t"), b = stub_label(r.stub, "b");
         print_message("  %s\n", stubs[i].name);
         struct target_stop stop = go(&r, RESUME_CONTINUE);
@@ -319,7 +365,9 @@ static void trapa__compiled_in__stops_once_and_is_passed(void **state)
 static void user_break__kallistios_says_signal_7__told_as_what_was_set(void **state)
 {
     (void)state;
-    struct rig r = attached(&stubs[8].q, "start: mov.l at,r1\n mov #9,r2\n n: nop\n mov.l r2,@r1\n w: nop\n e: bra e\n nop\n .align 2\n at: .long 0x8C020000");
+    struct rig r =
+        attached(&stubs[8].q, "start: mov.l at,r1\n mov #9,r2\n n: nop\n mov.l r2,@r1\n w: nop\n "
+                              "e: bra e\n nop\n .align 2\n at: .long 0x8C020000");
     assert_true(stubs[8].q.ubc);
     assert_int_equal(r.t->ops->insert_bp(r.t, BP_HARD, stub_label(r.stub, "n"), 2, NULL), 0);
     assert_int_equal(go(&r, RESUME_CONTINUE).reason, STOP_HWBREAK);
@@ -338,7 +386,8 @@ static void watchpoint__stub_without__is_refused_with_words(void **state)
     struct err err = { .code = ERR_OK };
     (void)state;
     struct rig r = attached(&stubs[4].q, LOOP);
-    assert_int_equal(r.t->ops->insert_bp(r.t, BP_WATCH_WRITE, 0x8C020000, 4, &err), -ERR_UNSUPPORTED);
+    assert_int_equal(r.t->ops->insert_bp(r.t, BP_WATCH_WRITE, 0x8C020000, 4, &err),
+                     -ERR_UNSUPPORTED);
     assert_int_equal(r.t->ops->insert_bp(r.t, BP_HARD, STUB_CODE, 2, &err), -ERR_UNSUPPORTED);
     assert_string_not_equal(err.hint, "");
     rig_close(&r);
@@ -381,7 +430,10 @@ static void running__each_known_stub__halts_samples_and_is_read(void **state)
 /* It has listened before: what is lost on a serial line is no sign that it does not. */
 static void running__interrupt_or_its_answer_lost__is_asked_again(void **state)
 {
-    static const struct stub_quirks rows[] = { { .words = 67, .lost_03 = 3 }, { .words = 67, .lost_stop = 3 }, { .words = 67, .lost_03 = 6 }, { .words = 67, .lost_stop = 6 } };
+    static const struct stub_quirks rows[] = { { .words = 67, .lost_03 = 3 },
+                                               { .words = 67, .lost_stop = 3 },
+                                               { .words = 67, .lost_03 = 6 },
+                                               { .words = 67, .lost_stop = 6 } };
     enum { SAMPLES = 5 };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -505,31 +557,38 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Nothing may hang, and a result that is given is right. Faults of one packet on a line that is acknowledged are recovered from. */
+/* Nothing may hang, and a result that is given is right. Faults of one packet on a line that is
+ * acknowledged are recovered from. */
 static bool strike(enum stub_fault f, unsigned at, bool pty, bool must_recover)
 {
-    struct stub_quirks q = { .words = 59, .no_P = at % 2, .no_ack_mode = !pty, .insists = pty, .runs_of_99 = pty };
+    struct stub_quirks q = {
+        .words = 59, .no_P = at % 2, .no_ack_mode = !pty, .insists = pty, .runs_of_99 = pty
+    };
     struct rig r = { .stub = calloc(1, sizeof *r.stub) };
     struct err err = { .code = ERR_OK };
     r.stub->q = q;
     r.stub->fault = f;
     r.stub->fault_at = at;
     stub_start(r.stub, LOOP, pty);
-    if (probe_open(r.stub->probe, &(struct probe_config){ .spec = "" }, &r.probe, NULL) < 0 || sh4_rsp_open(r.probe, NULL, &r.t, NULL) < 0)
+    if (probe_open(r.stub->probe, &(struct probe_config){ .spec = "" }, &r.probe, NULL) < 0 ||
+        sh4_rsp_open(r.probe, NULL, &r.t, NULL) < 0)
         return false;
     double begin = seconds();
     int ret = session(&r, &err);
     double took = seconds() - begin;
     /* A packet whose checksum is right is believed if it makes sense. */
     bool right = ret <= 0 || f == STUB_GARBAGE || f == STUB_SHORT;
-    bool good = right && (ret >= 0 || *err.hint) && (ret == 0 || !must_recover) && took < 30; /* a hang, not a speed */
+    /* a hang, not a speed */
+    bool good = right && (ret >= 0 || *err.hint) && (ret == 0 || !must_recover) && took < 30;
     if (!good)
-        print_message("  fault %d at packet %u%s: %d after %.1f s: %s; %s\n", f, at, pty ? ", serial" : "", ret, took, err.what, err.hint);
+        print_message("  fault %d at packet %u%s: %d after %.1f s: %s; %s\n", f, at,
+                      pty ? ", serial" : "", ret, took, err.what, err.hint);
     rig_close(&r);
     return good;
 }
 
-/* A fault's cost is deadlines waited for, so many are struck at once, each in a process of its own. */
+/* A fault's cost is deadlines waited for, so many are struck at once, each in a process of its own.
+ */
 enum { AT_ONCE = 24 };
 
 struct strike {
@@ -540,16 +599,23 @@ struct strike {
 
 static size_t all_strikes(struct strike *out)
 {
-    static const struct { enum stub_fault f; bool recovers, slow; } rows[] = {
-        { STUB_DROP_ACK, true, false }, { STUB_DROP_REPLY, true, true }, { STUB_BAD_SUM, true, false }, { STUB_NAK, true, false },
-        { STUB_TWICE, true, false },    { STUB_NOISE, true, false },     { STUB_LONG, true, false },    { STUB_GARBAGE, false, false },
-        { STUB_EMPTY, false, false },   { STUB_SHORT, false, false },    { STUB_STALL, false, true },
+    static const struct {
+        enum stub_fault f;
+        bool recovers, slow;
+    } rows[] = {
+        { STUB_DROP_ACK, true, false }, { STUB_DROP_REPLY, true, true },
+        { STUB_BAD_SUM, true, false },  { STUB_NAK, true, false },
+        { STUB_TWICE, true, false },    { STUB_NOISE, true, false },
+        { STUB_LONG, true, false },     { STUB_GARBAGE, false, false },
+        { STUB_EMPTY, false, false },   { STUB_SHORT, false, false },
+        { STUB_STALL, false, true },
     };
     size_t n = 0;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         for (unsigned at = 1; at < 20; at += rows[i].slow ? 8 : 1)
             out[n++] = (struct strike){ rows[i].f, at, true, rows[i].recovers };
-    for (unsigned f = STUB_DROP_ACK; f < STUB_NFAULTS; f++) /* without acknowledgement a lost packet is an error */
+    /* without acknowledgement a lost packet is an error */
+    for (unsigned f = STUB_DROP_ACK; f < STUB_NFAULTS; f++)
         for (unsigned at = 1; at < 20; at += f == STUB_CLOSE ? 1 : 7)
             if (f != STUB_NAK && f != STUB_TWICE) /* nothing asks for them there */
                 out[n++] = (struct strike){ (enum stub_fault)f, at, false, f == STUB_DROP_ACK };

@@ -48,8 +48,14 @@ static void make_image(struct board *b)
         }
     for (size_t i = 0; i < n; i++)
         b->fn[i].high = i + 1 < n ? b->fn[i + 1].low : BOARD_TEXT + prog->len;
-    b->im = (struct image){ .path = "test", .entry = BOARD_TEXT, .sections = &b->sec, .nsections = 1,
-                            .functions = b->fn, .nfunctions = n, .lookup = lookup, .priv = prog };
+    b->im = (struct image){ .path = "test",
+                            .entry = BOARD_TEXT,
+                            .sections = &b->sec,
+                            .nsections = 1,
+                            .functions = b->fn,
+                            .nfunctions = n,
+                            .lookup = lookup,
+                            .priv = prog };
 }
 
 uint32_t board_reg(struct board *b, unsigned n)
@@ -88,7 +94,8 @@ static void load(struct board *b, struct asm_prog *prog, bool big, const char *s
 
 void board_open(struct board *b, struct asm_prog *prog, const char *options, const char *src)
 {
-    static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, &sh4_board_sh7091, NULL };
+    static const struct sim_board_type *const boards[] = { &sh4_board_sh7750, &sh4_board_sh7091,
+                                                           NULL };
     struct probe_config cfg = { .boards = boards };
     bool big = strstr(options, ",be") != NULL;
     struct sh4_options opt = { .allow_private = true, .big_endian = big };
@@ -101,12 +108,14 @@ void board_open(struct board *b, struct asm_prog *prog, const char *options, con
     check(sh4_open(b->probe, &opt, &b->t, &err), &err, "sh4_open");
     check(b->t->ops->attach(b->t, &err), &err, "attach");
     check(b->t->ops->reset(b->t, RESET_HALT, &err), &err, "reset");
-    while (b->t->ops->state(b->t) != TARGET_HALTED || b->t->ops->poll(b->t, SLICE_NS, &stop, &err) > 0)
+    while (b->t->ops->state(b->t) != TARGET_HALTED ||
+           b->t->ops->poll(b->t, SLICE_NS, &stop, &err) > 0)
         ;
     load(b, prog, big, src);
 }
 
-/* A boot ROM that puts the debug kernel into RAM, calls agent_init and waits with interrupts open. */
+/* A boot ROM that puts the debug kernel into RAM, calls agent_init and waits with interrupts open.
+ */
 static void write_rom(FILE *f)
 {
     static struct asm_prog p;
@@ -116,10 +125,13 @@ static void write_rom(FILE *f)
     asm_define(&p, "words", sh4_agent_ram.size / 4);
     asm_define(&p, "agent", RESIDENT);
     asm_text(&p, 0xA0000000,
-             "mov.l src,r1\n mov.l dst,r2\n mov.l len,r3\n l: mov.l @r1+,r0\n mov.l r0,@r2\n add #4,r2\n dt r3\n bf l\n"
-             "mov.l vbr,r0\n ldc r0,vbr\n mov.l dst,r0\n jsr @r0\n nop\n mov.l sp,r15\n mov.l psr,r0\n ldc r0,sr\n"
+             "mov.l src,r1\n mov.l dst,r2\n mov.l len,r3\n l: mov.l @r1+,r0\n mov.l r0,@r2\n add "
+             "#4,r2\n dt r3\n bf l\n"
+             "mov.l vbr,r0\n ldc r0,vbr\n mov.l dst,r0\n jsr @r0\n nop\n mov.l sp,r15\n mov.l "
+             "psr,r0\n ldc r0,sr\n"
              "wait: bra wait\n nop\n .align 2\n src: .long 0xA0001000\n dst: .long agent\n"
-             "len: .long words\n vbr: .long 0x8C030000\n sp: .long 0x8C100000\n psr: .long 0x40000000\n");
+             "len: .long words\n vbr: .long 0x8C030000\n sp: .long 0x8C100000\n psr: .long "
+             "0x40000000\n");
     memcpy(rom, p.code, p.len);
     sh4_agent_place(&sh4_agent_ram, RESIDENT, false, rom + 0x1000);
     assert_int_equal(fwrite(rom, 1, sizeof rom, f), sizeof rom);

@@ -1,4 +1,5 @@
-/* A simulated SH7750 board with a test program in RAM, reached through the driver as real hardware is. */
+/* A simulated SH7750 board with a test program in RAM, reached through the driver as real hardware
+ * is. */
 #ifndef TESTS_TRACE_BOARD_H
 #define TESTS_TRACE_BOARD_H
 
@@ -21,15 +22,18 @@ struct board {
     size_t nev;
 };
 
-/* board_open - board with `options` (text behind "sim:sh7750"), halted after reset with the program (asm.h
- * syntax; labels without '_' are functions) at BOARD_TEXT, pc there, BL=0, IMASK=0, caches on. */
+/* board_open - board with `options` (text behind "sim:sh7750"), halted after reset with the program
+ * (asm.h syntax; labels without '_' are functions) at BOARD_TEXT, pc there, BL=0, IMASK=0, caches
+ * on. */
 void board_open(struct board *b, struct asm_prog *prog, const char *options, const char *src);
-/* The same without private commands: the debug kernel is resident in RAM, everything goes by H-UDI interrupt. */
+/* The same without private commands: the debug kernel is resident in RAM, everything goes by H-UDI
+ * interrupt. */
 void board_open_resident(struct board *b, struct asm_prog *prog, const char *src);
 void board_close(struct board *b);
 void board_arm(struct board *b, const struct trace_config *cfg); /* image is filled in */
 void board_resume(struct board *b);
-/* board_run - run and collect events until the soft breakpoint at label `end`; fails after max_ns of wire time. */
+/* board_run - run and collect events until the soft breakpoint at label `end`; fails after max_ns
+ * of wire time. */
 void board_run(struct board *b, const char *end, uint64_t max_ns);
 /* Runs for ns of wire time, collecting events. */
 void board_for(struct board *b, uint64_t ns);

@@ -1,5 +1,5 @@
-/* Any words in the ring, whole or in pieces: decoding ends, gives no more events than there is room for, consumes
- * what it says, and cutting the words elsewhere does not change the events. */
+/* Any words in the ring, whole or in pieces: decoding ends, gives no more events than there is room
+ * for, consumes what it says, and cutting the words elsewhere does not change the events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,22 +26,42 @@ static void make(struct setting *s)
     for (uint32_t i = 1; i < NIDS; i++) {
         bool stepped = i >= NIDS - STEPPED;
         uint32_t at = stepped ? ROM + 2 * (i - (NIDS - STEPPED)) : 0x0C010000 + 2 * i;
-        s->id[i] = (struct sh4_trace_id){ .addr = i % 5 ? at : 0, .kind = (uint8_t)(i % (SH4_SITE_BRAF + 1)), .slot = slots[i % ARRAY_LEN(slots)],
-                                          .has_target = i % 3 == 0, .target = 0x0C010000 + 8 * i, .extra_insns = (int8_t)(i % 7) };
+        s->id[i] = (struct sh4_trace_id){ .addr = i % 5 ? at : 0,
+                                          .kind = (uint8_t)(i % (SH4_SITE_BRAF + 1)),
+                                          .slot = slots[i % ARRAY_LEN(slots)],
+                                          .has_target = i % 3 == 0,
+                                          .target = 0x0C010000 + 8 * i,
+                                          .extra_insns = (int8_t)(i % 7) };
         if (i % 11 == 0)
             s->id[i].kind = SH4_SITE_NKINDS;
         if (stepped)
             put_le16(s->image + 2 * (i - (NIDS - STEPPED)), (uint16_t)(i - (NIDS - STEPPED) + 1));
     }
-    s->plan = (struct sh4_trace_plan){ .base = 0x8C004000, .image = s->image, .id = s->id, .nids = NIDS, .stubs = 0x1000, .stubs_end = 0x1100 };
-    s->plan.rom = (struct sh4_trace_rom){ .base = ROM, .bytes = 1024, .text = ROM, .text_bytes = 2 * STEPPED, .nsites = STEPPED, .first = NIDS - STEPPED };
+    s->plan = (struct sh4_trace_plan){ .base = 0x8C004000,
+                                       .image = s->image,
+                                       .id = s->id,
+                                       .nids = NIDS,
+                                       .stubs = 0x1000,
+                                       .stubs_end = 0x1100 };
+    s->plan.rom = (struct sh4_trace_rom){ .base = ROM,
+                                          .bytes = 1024,
+                                          .text = ROM,
+                                          .text_bytes = 2 * STEPPED,
+                                          .nsites = STEPPED,
+                                          .first = NIDS - STEPPED };
 }
 
 /* All words, `step` of them more each time, no more than `cap` events a call. */
-static size_t decode(struct setting *s, uint8_t how, const uint32_t *w, size_t n, size_t step, size_t cap, struct event *out)
+static size_t decode(struct setting *s, uint8_t how, const uint32_t *w, size_t n, size_t step,
+                     size_t cap, struct event *out)
 {
-    struct sh4_trace_decoder d = { .plan = &s->plan, .code = { how & 1 ? 0x23 : 0x12, how & 2 ? 0x13 : 0 }, .residue16 = { 544, 256 },
-                                   .first = { 12, 7 }, .has_vbr = how & 4, .vbr = 0x8C000000, .target = s->target };
+    struct sh4_trace_decoder d = { .plan = &s->plan,
+                                   .code = { how & 1 ? 0x23 : 0x12, how & 2 ? 0x13 : 0 },
+                                   .residue16 = { 544, 256 },
+                                   .first = { 12, 7 },
+                                   .has_vbr = how & 4,
+                                   .vbr = 0x8C000000,
+                                   .target = s->target };
     size_t from = 0, got = 0;
     memset(s->target, 0, sizeof s->target);
     for (size_t to = step < n ? step : n; from < n;) {

@@ -11,16 +11,21 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 
+/* clang-format off */
 enum {
     NOP = 0x0009, RTS = 0x000B, PUSH_PR = 0x4F22, POP_PR = 0x4F26, NAME = 24,
     MOST_BYTES = 96 /* of a function without its pad */
 };
+/* clang-format on */
 
 struct emit {
     struct gen_program *p;
     const struct gen_config *cfg;
-    uint32_t n;                       /* bytes of code */
-    struct { uint32_t at, value; } literal[GEN_GROUP + 4]; /* loads whose literal is still to come */
+    uint32_t n; /* bytes of code */
+    /* loads whose literal is still to come */
+    struct {
+        uint32_t at, value;
+    } literal[GEN_GROUP + 4];
     size_t nliterals;
 };
 
@@ -46,7 +51,8 @@ static void literals(struct emit *e)
     for (size_t i = 0; i < e->nliterals; i++) {
         uint32_t at = e->literal[i].at, pc = (at & ~3u) + 4;
         assert_true((e->n - pc) / 4 < 256);
-        put16(e->p->code + at, (uint16_t)(get16(e->p->code + at, e->cfg->big) | (e->n - pc) / 4), e->cfg->big);
+        put16(e->p->code + at, (uint16_t)(get16(e->p->code + at, e->cfg->big) | (e->n - pc) / 4),
+              e->cfg->big);
         put32(e->p->code + e->n, e->literal[i].value, e->cfg->big);
         e->n += 4;
     }
@@ -89,7 +95,10 @@ static void jump(struct emit *e, enum gen_kind kind, uint32_t target)
     e->p->jumps++;
 }
 
-static bool jumps(enum gen_kind kind) { return kind == GEN_JMP || kind == GEN_BRA || kind == GEN_BRAF; }
+static bool jumps(enum gen_kind kind)
+{
+    return kind == GEN_JMP || kind == GEN_BRA || kind == GEN_BRAF;
+}
 
 /* One function of a group of n, all of them `size` bytes long. */
 static void function(struct emit *e, enum gen_kind kind, size_t k, size_t n, uint32_t size)
@@ -121,8 +130,8 @@ static void make_main(struct emit *e, uint32_t table, size_t groups)
     load(e, 10, (uint32_t)e->cfg->rounds);
     load(e, 8, table);
     load(e, 9, (uint32_t)groups);
-    op(e, 0x6086);                /* mov.l @r8+,r0 */
-    op(e, 0x400B);                /* jsr @r0 */
+    op(e, 0x6086); /* mov.l @r8+,r0 */
+    op(e, 0x400B); /* jsr @r0 */
     op(e, NOP);
     op(e, 0x4910);                /* dt r9 */
     op(e, 0x8B00 | (uint8_t)-6);  /* bf: the next group */
@@ -152,15 +161,21 @@ static void finish(struct emit *e, uint32_t table, size_t groups)
     name(p, cfg->functions, p->main, here(e));
     p->sec[0] = (struct image_section){ ".text", cfg->base, e->n, p->code, true, false };
     p->sec[1] = (struct image_section){ ".rodata", table, groups * 4, p->table, false, false };
-    p->im = (struct image){ .path = "generated", .big_endian = cfg->big, .entry = p->main, .sections = p->sec, .nsections = 2,
-                            .functions = p->fn, .nfunctions = cfg->functions + 1 };
+    p->im = (struct image){ .path = "generated",
+                            .big_endian = cfg->big,
+                            .entry = p->main,
+                            .sections = p->sec,
+                            .nsections = 2,
+                            .functions = p->fn,
+                            .nfunctions = cfg->functions + 1 };
 }
 
 void gen_open(struct gen_program *p, const struct gen_config *cfg)
 {
     struct emit e = { .p = p, .cfg = cfg };
     size_t groups = (cfg->functions + GEN_GROUP - 1) / GEN_GROUP;
-    uint32_t size = MOST_BYTES + cfg->pad, table = cfg->base + (uint32_t)cfg->functions * size + MOST_BYTES;
+    uint32_t size = MOST_BYTES + cfg->pad,
+             table = cfg->base + (uint32_t)cfg->functions * size + MOST_BYTES;
     memset(p, 0, sizeof *p);
     p->code = calloc(cfg->functions + 1, size);
     p->table = calloc(groups, 4);
@@ -169,7 +184,8 @@ void gen_open(struct gen_program *p, const struct gen_config *cfg)
     assert_true(p->code && p->table && p->fn && p->names);
     for (size_t i = 0; i < cfg->functions; i++) {
         size_t k = i % GEN_GROUP, n = MIN((size_t)GEN_GROUP, cfg->functions - (i - k));
-        enum gen_kind kind = cfg->kind == GEN_MIXED ? (enum gen_kind)(i / GEN_GROUP % GEN_MIXED) : cfg->kind;
+        enum gen_kind kind =
+            cfg->kind == GEN_MIXED ? (enum gen_kind)(i / GEN_GROUP % GEN_MIXED) : cfg->kind;
         name(p, i, here(&e), here(&e) + size);
         if (k == 0)
             put32(p->table + i / GEN_GROUP * 4, here(&e), cfg->big);

@@ -59,21 +59,29 @@ static void write_bytes(struct rig *r, uint32_t addr, const uint8_t *p, size_t n
 
 static void set_pmc(struct rig *r, int n, unsigned code)
 {
-    r->cpu.pmc[n] = (struct sh4_pmc){ .pmcr = (uint16_t)(code ? 0xC000 | code : 0), .running = code != 0,
+    r->cpu.pmc[n] = (struct sh4_pmc){ .pmcr = (uint16_t)(code ? 0xC000 | code : 0),
+                                      .running = code != 0,
                                       .base = code ? sh4_cpu_total(&r->cpu, code) : 0 };
 }
 
 void rig_open(struct rig *r, struct asm_prog *prog, const char *src, unsigned c1, unsigned c2)
 {
-    struct sh4_bus bus = { .ctx = r, .nwindows = 1, .read = bus_read, .write = bus_write, .io_read = io_read,
+    struct sh4_bus bus = { .ctx = r,
+                           .nwindows = 1,
+                           .read = bus_read,
+                           .write = bus_write,
+                           .io_read = io_read,
                            .io_write = io_write };
     struct sh4_config cfg = { .variant = SH4_VARIANT_7750 };
     memset(r, 0, sizeof *r);
     r->ram = calloc(1, RIG_RAM_BYTES);
     r->words = calloc(RIG_MAX_WORDS, 4);
     assert_non_null(r->ram);
-    bus.window[0] = (struct sh4_window){ .base = RIG_RAM, .size = RIG_RAM_BYTES, .host = r->ram,
-                                         .mask = RIG_RAM_BYTES - 1, .writable = true };
+    bus.window[0] = (struct sh4_window){ .base = RIG_RAM,
+                                         .size = RIG_RAM_BYTES,
+                                         .host = r->ram,
+                                         .mask = RIG_RAM_BYTES - 1,
+                                         .writable = true };
     assert_int_equal(sh4_cpu_init(&r->cpu, &cfg, &bus), 0);
     r->prog = prog;
     memset(prog, 0, sizeof *prog);
@@ -88,8 +96,12 @@ void rig_open(struct rig *r, struct asm_prog *prog, const char *src, unsigned c1
         }
     for (size_t i = 0; i < n; i++)
         r->fn[i].high = i + 1 < n ? r->fn[i + 1].low : RIG_TEXT + prog->len;
-    r->im = (struct image){ .path = "test", .entry = RIG_TEXT, .sections = &r->sec, .nsections = 1,
-                            .functions = r->fn, .nfunctions = n };
+    r->im = (struct image){ .path = "test",
+                            .entry = RIG_TEXT,
+                            .sections = &r->sec,
+                            .nsections = 1,
+                            .functions = r->fn,
+                            .nfunctions = n };
     sh4_cpu_reset(&r->cpu, SH4_RESET_POWER_ON, false);
     sh4_set_sr(&r->cpu, 0x400000F0);
     r->cpu.ccn.ccr = 0x0105; /* both caches on, P1 copy-back */
@@ -135,14 +147,17 @@ void rig_arm(struct rig *r, const struct sh4_trace_request *given)
     }
     r->cpu.dbr = r->cpu.vbr;
     r->cpu.vbr = r->plan.base;
-    rig_set_word(r, r->plan.base + sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, (uint32_t)sh4_cpu_perf(&r->cpu, 0));
-    rig_set_word(r, r->plan.base + sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST2, (uint32_t)sh4_cpu_perf(&r->cpu, 1));
+    rig_set_word(r, r->plan.base + sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1,
+                 (uint32_t)sh4_cpu_perf(&r->cpu, 0));
+    rig_set_word(r, r->plan.base + sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST2,
+                 (uint32_t)sh4_cpu_perf(&r->cpu, 1));
 }
 
 void rig_take(struct rig *r)
 {
     uint32_t save = r->plan.base + sh4_trace_blob.save, cold = r->plan.base + sh4_trace_blob.cold;
-    uint32_t end = rig_word(r, save + 4 * SH4_TRACE_S_WPTR), state = rig_word(r, cold + 4 * SH4_TRACE_C_STATE);
+    uint32_t end = rig_word(r, save + 4 * SH4_TRACE_S_WPTR),
+             state = rig_word(r, cold + 4 * SH4_TRACE_C_STATE);
     for (uint32_t a = r->plan.ring; a < end; a += 4)
         if (r->nwords < RIG_MAX_WORDS)
             r->words[r->nwords++] = rig_word(r, a);
@@ -151,12 +166,14 @@ void rig_take(struct rig *r)
     rig_set_word(r, save + 4 * SH4_TRACE_S_WPTR, r->plan.ring);
     state &= ~(uint32_t)SH4_TRACE_FULL;
     rig_set_word(r, cold + 4 * SH4_TRACE_C_STATE, state);
-    rig_set_word(r, save + 4 * SH4_TRACE_S_SIZE, state & SH4_TRACE_ODD ? 0 : rig_word(r, cold + 4 * SH4_TRACE_C_SIZE));
+    rig_set_word(r, save + 4 * SH4_TRACE_S_SIZE,
+                 state & SH4_TRACE_ODD ? 0 : rig_word(r, cold + 4 * SH4_TRACE_C_SIZE));
     r->drains++;
 }
 
-/* The debug kernel's part: the ring is read, then an RTE as the agent left it. Registers are clobbered the way
- * a kernel that saves and restores them all does not, so R0-R3 are destroyed to prove that the agent copes. */
+/* The debug kernel's part: the ring is read, then an RTE as the agent left it. Registers are
+ * clobbered the way a kernel that saves and restores them all does not, so R0-R3 are destroyed to
+ * prove that the agent copes. */
 static void kernel(struct rig *r)
 {
     uint64_t c[2] = { r->cpu.pmc[0].count, r->cpu.pmc[1].count };
@@ -183,7 +200,8 @@ void rig_run(struct rig *r, const char *end, uint64_t max_steps)
     fail_msg("did not reach %s: pc %08x", end, r->cpu.pc);
 }
 
-/* One run of the calibration loop: what the counters moved by (plain) or the records say (traced). */
+/* One run of the calibration loop: what the counters moved by (plain) or the records say (traced).
+ */
 static void calibrate(unsigned c1, unsigned c2, bool traced, uint32_t rounds, uint32_t d[2])
 {
     static struct asm_prog prog;
@@ -191,11 +209,18 @@ static void calibrate(unsigned c1, unsigned c2, bool traced, uint32_t rounds, ui
     struct rig r;
     rig_open(&r, &prog, "main: bsr f\n nop\n m_end: bra m_end\n nop\nf: rts\n nop\n", c1, c2);
     rig_arm(&r, &(struct sh4_trace_request){ 0 });
-    uint32_t base = r.plan.base, t = RIG_AGENT + RIG_AGENT_BYTES, table = t + 8 + 4 * SH4_TRACE_KEPT_RETURNS, far = (uint32_t)(b->calib_f - b->calib_call);
+    uint32_t base = r.plan.base, t = RIG_AGENT + RIG_AGENT_BYTES,
+             table = t + 8 + 4 * SH4_TRACE_KEPT_RETURNS,
+             far = (uint32_t)(b->calib_f - b->calib_call);
     /* The calibration's two sites take the place of the program's tables. */
-    const struct { uint32_t at, value; } words[] = {
-        { base + b->save + 4u * SH4_TRACE_S_TEXT, base + b->calib_call }, { base + b->save + 4u * SH4_TRACE_S_SIZE, far + 4 },
-        { base + b->save + 4u * SH4_TRACE_S_BASE, table }, { t, 0x0009412B }, { t + 4, 0x0009000B },
+    const struct {
+        uint32_t at, value;
+    } words[] = {
+        { base + b->save + 4u * SH4_TRACE_S_TEXT, base + b->calib_call },
+        { base + b->save + 4u * SH4_TRACE_S_SIZE, far + 4 },
+        { base + b->save + 4u * SH4_TRACE_S_BASE, table },
+        { t, 0x0009412B },
+        { t + 4, 0x0009000B },
         { table, (0x10000 - (table - t) + SH4_TRACE_CALL) << 16 },
         { table + far, (0x10000 - (table - t - 4) + SH4_TRACE_RETURN) << 16 },
     };
@@ -214,7 +239,8 @@ static void calibrate(unsigned c1, unsigned c2, bool traced, uint32_t rounds, ui
     rig_take(&r);
     d[0] = r.cpu.r[11] - r.cpu.r[9];
     d[1] = r.cpu.r[12] - r.cpu.r[10];
-    for (size_t i = 6; i + 1 < r.nwords; i += 2) { /* the first is a long one: the stack was not known */
+    /* the first is a long one: the stack was not known */
+    for (size_t i = 6; i + 1 < r.nwords; i += 2) {
         d[0] = (i > 6 ? d[0] : 0) + (r.words[i + 1] >> 16);
         d[1] = (i > 6 ? d[1] : 0) + (r.words[i + 1] & 0xFFFF);
     }
@@ -228,5 +254,6 @@ void rig_residue(unsigned c1, unsigned c2, int32_t residue16[2])
         for (int twice = 0; twice < 2; twice++)
             calibrate(c1, c2, traced, twice ? 128 : 64, d[traced][twice]);
     for (int n = 0; n < 2; n++)
-        residue16[n] = 16 * ((int32_t)(d[1][1][n] - d[1][0][n]) - (int32_t)(d[0][1][n] - d[0][0][n])) / 128;
+        residue16[n] =
+            16 * ((int32_t)(d[1][1][n] - d[1][0][n]) - (int32_t)(d[0][1][n] - d[0][0][n])) / 128;
 }

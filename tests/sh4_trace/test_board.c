@@ -18,7 +18,8 @@ static const char nested[] =
     "dt r9\n bf m_loop\n nop\n"
     "m_end: bra m_end\n nop\n"
     ".align 2\n l_n: .long 200\n l_f: .long f\n"
-    "f: sts.l pr,@-r15\n mov.l r8,@-r15\n bsr g\n mov r4,r8\n add r8,r0\n mov.l @r15+,r8\n lds.l @r15+,pr\n rts\n nop\n"
+    "f: sts.l pr,@-r15\n mov.l r8,@-r15\n bsr g\n mov r4,r8\n add r8,r0\n mov.l @r15+,r8\n lds.l "
+    "@r15+,pr\n rts\n nop\n"
     "g: mov r4,r0\n shll r0\n rts\n add #1,r0\n"
     "fact: sts.l pr,@-r15\n mov.l r4,@-r15\n tst r4,r4\n bt f_one\n"
     "bsr fact\n add #-1,r4\n mov.l @r15,r4\n mul.l r0,r4\n sts macl,r0\n bra f_out\n nop\n"
@@ -41,14 +42,14 @@ static void board__calls__every_event_arrives_and_the_result_is_the_same(void **
     assert_int_equal(board_reg(&b, 8), plain);
     board_disarm(&b);
     assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
-    print_message("  %u events, lost %u, wire bits/event %.1f, residue %u %u\n  %s\n", (unsigned)st.events, (unsigned)st.lost,
-                  (double)st.wire_bits / (double)st.events, st.agent_cost[0], st.agent_cost[1], st.note);
+    print_message("  %u events, lost %u, wire bits/event %.1f, residue %u %u\n  %s\n",
+                  (unsigned)st.events, (unsigned)st.lost, (double)st.wire_bits / (double)st.events,
+                  st.agent_cost[0], st.agent_cost[1], st.note);
     assert_int_equal(board_count(&b, EVENT_CALL), 200 * 8);
     assert_int_equal(board_count(&b, EVENT_RETURN), 200 * 8);
     assert_int_equal(st.lost, 0);
     board_close(&b);
 }
-
 
 static void board__big_endian__every_event_arrives(void **state)
 {
@@ -69,7 +70,8 @@ static void board__big_endian__every_event_arrives(void **state)
     board_close(&b);
 }
 
-/* TMU0 interrupts while main calls f; the handler runs with BL=1 and ends the run after 20 of them. */
+/* TMU0 interrupts while main calls f; the handler runs with BL=1 and ends the run after 20 of them.
+ */
 static const char interrupts[] =
     "main: mov.l l_vec,r0\n ldc r0,vbr\n mov #0,r8\n mov #0,r10\n"
     "mov.l l_ipra,r0\n mov.l l_lev,r1\n mov.w r1,@r0\n"
@@ -77,10 +79,13 @@ static const char interrupts[] =
     "mov #32,r1\n mov.l l_tcr,r0\n mov.w r1,@r0\n"
     "mov.l l_tstr,r0\n mov #1,r1\n mov.b r1,@r0\n"
     "mov.l l_sr,r0\n ldc r0,sr\n"
-    "m_loop: mov.l l_f,r1\n jsr @r1\n mov r8,r4\n mov r0,r8\n mov #20,r1\n cmp/hs r1,r10\n bf m_loop\n nop\n"
+    "m_loop: mov.l l_f,r1\n jsr @r1\n mov r8,r4\n mov r0,r8\n mov #20,r1\n cmp/hs r1,r10\n bf "
+    "m_loop\n nop\n"
     "m_end: bra m_end\n nop\n"
-    ".align 2\n l_vec: .long vec\n l_ipra: .long 0xFFD00004\n l_lev: .long 0x8000\n l_tcor: .long 0xFFD80008\n"
-    "l_per: .long 2000\n l_tcr: .long 0xFFD80010\n l_tstr: .long 0xFFD80004\n l_sr: .long 0x40000000\n l_f: .long f\n"
+    ".align 2\n l_vec: .long vec\n l_ipra: .long 0xFFD00004\n l_lev: .long 0x8000\n l_tcor: .long "
+    "0xFFD80008\n"
+    "l_per: .long 2000\n l_tcr: .long 0xFFD80010\n l_tstr: .long 0xFFD80004\n l_sr: .long "
+    "0x40000000\n l_f: .long f\n"
     "f: mov r4,r0\n add #1,r0\n rts\n nop\n"
     ".align 4\n vec: .space 1536\n"
     "hand: mov.l h_tcr,r0\n mov #32,r1\n mov.w r1,@r0\n add #1,r10\n"
@@ -124,7 +129,8 @@ static void interrupts__filter_auto__handler_is_excluded(void **state)
     static struct board b;
     static struct asm_prog prog;
     board_open(&b, &prog, "", interrupts);
-    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .irq_filter = IRQ_FILTER_AUTO });
+    board_arm(&b,
+              &(struct trace_config){ .counter = { 0x23, 0x13 }, .irq_filter = IRQ_FILTER_AUTO });
     board_run(&b, "m_end", 2000000000);
     board_disarm(&b);
     assert_int_equal(board_reg(&b, 10), 20);
@@ -137,7 +143,8 @@ static void interrupts__filter_auto__handler_is_excluded(void **state)
 /* The program's own TRAPA, and an address error whose handler skips the instruction. */
 static const char exceptions[] =
     "main: mov.l l_vec,r0\n ldc r0,vbr\n mov #0,r8\n mov #0,r10\n mov #10,r9\n"
-    "m_loop: bsr f\n nop\n trapa #5\n add r0,r8\n mov #1,r1\n mov.l @r1,r2\n add #1,r8\n dt r9\n bf m_loop\n nop\n"
+    "m_loop: bsr f\n nop\n trapa #5\n add r0,r8\n mov #1,r1\n mov.l @r1,r2\n add #1,r8\n dt r9\n "
+    "bf m_loop\n nop\n"
     "m_end: bra m_end\n nop\n .align 2\n l_vec: .long vec\n"
     "f: rts\n mov #3,r0\n"
     ".align 4\n vec: .space 256\n"
@@ -168,7 +175,8 @@ static void exceptions__of_the_program__are_passed_on_and_recorded(void **state)
     for (size_t i = 0; i < b.nev; i++)
         traced += b.ev[i].kind == EVENT_EXCEPTION && !(b.ev[i].flags & EVENT_UNTRACED_RTE);
     print_message("  exceptions with RTE %zu, rte %zu\n", traced, board_count(&b, EVENT_RTE));
-    assert_int_equal(board_count(&b, EVENT_RTE), 10); /* of the TRAPAs: the others return elsewhere */
+    /* of the TRAPAs: the others return elsewhere */
+    assert_int_equal(board_count(&b, EVENT_RTE), 10);
     board_close(&b);
 }
 
@@ -178,8 +186,11 @@ static void points__start_and_stop__bound_the_profile(void **state)
     static struct board b;
     static struct asm_prog prog;
     board_open(&b, &prog, "", nested);
-    struct trace_config cfg = { .counter = { 0x23, 0x13 }, .has_start = true, .start = asm_label(&prog, "m_loop"),
-                                .stops = { asm_label(&prog, "fact") }, .nstops = 1 };
+    struct trace_config cfg = { .counter = { 0x23, 0x13 },
+                                .has_start = true,
+                                .start = asm_label(&prog, "m_loop"),
+                                .stops = { asm_label(&prog, "fact") },
+                                .nstops = 1 };
     board_arm(&b, &cfg);
     board_run(&b, "m_end", 2000000000);
     board_disarm(&b);
@@ -208,10 +219,10 @@ static void memory__while_armed__shows_the_program_and_is_clean_after(void **sta
 }
 
 /* The same program without end: what it does is seen in memory. */
-static const char endless[] =
-    "main: mov.l l_v,r9\n mov #0,r8\n"
-    "m_loop: bsr f\n add #1,r8\n mov.l r8,@r9\n bra m_loop\n nop\n .align 2\n l_v: .long 0xAC0E0000\n"
-    "f: rts\n nop\n";
+static const char endless[] = "main: mov.l l_v,r9\n mov #0,r8\n"
+                              "m_loop: bsr f\n add #1,r8\n mov.l r8,@r9\n bra m_loop\n nop\n "
+                              ".align 2\n l_v: .long 0xAC0E0000\n"
+                              "f: rts\n nop\n";
 
 static void disarm__while_running__program_goes_on_clean(void **state)
 {
@@ -269,7 +280,9 @@ static void policy__live_with_a_small_ring__losses_are_counted(void **state)
     static struct board b;
     static struct asm_prog prog;
     board_open(&b, &prog, "", nested);
-    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .policy = TRACE_LIVE, .ram_base = 0x8C080000,
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 },
+                                          .policy = TRACE_LIVE,
+                                          .ram_base = 0x8C080000,
                                           .ram_bytes = 15 << 10 });
     board_run(&b, "m_end", 2000000000);
     board_disarm(&b);
@@ -331,7 +344,8 @@ static void assert_returns_go_back(const struct board *b)
     assert_int_equal(depth, 0);
 }
 
-/* The host makes the events of what a debugger steps over, or runs on from: agent and host go on agreeing on where returns go. */
+/* The host makes the events of what a debugger steps over, or runs on from: agent and host go on
+ * agreeing on where returns go. */
 static void debugger__stops_at_calls_and_returns_and_steps__returns_stay_exact(void **state)
 {
     (void)state;
@@ -342,7 +356,8 @@ static void debugger__stops_at_calls_and_returns_and_steps__returns_stay_exact(v
     struct err err = { .code = ERR_OK };
     board_open(&b, &prog, "", nested);
     board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
-    const uint32_t at[] = { asm_label(&prog, "f") + 4, asm_label(&prog, "g") + 4, asm_label(&prog, "f_out") + 4, asm_label(&prog, "fact") + 8 };
+    const uint32_t at[] = { asm_label(&prog, "f") + 4, asm_label(&prog, "g") + 4,
+                            asm_label(&prog, "f_out") + 4, asm_label(&prog, "fact") + 8 };
     for (size_t k = 0; k < ARRAY_LEN(at); k++) {
         for (int i = 0; i < 12; i++) {
             assert_int_equal(b.t->ops->insert_bp(b.t, BP_SOFT, at[k], 2, &err), 0);
@@ -391,7 +406,8 @@ static void breakpoint__on_a_traced_call__stops_and_no_event_is_missed(void **st
     board_close(&b);
 }
 
-static void breakpoint__on_a_traced_call__deleted_behind_the_trace__leaves_the_program_as_it_was(void **state)
+static void
+breakpoint__on_a_traced_call__deleted_behind_the_trace__leaves_the_program_as_it_was(void **state)
 {
     (void)state;
     static struct board b;
@@ -441,7 +457,6 @@ static void step__over_a_traced_call__lands_on_its_target(void **state)
     board_close(&b);
 }
 
-
 /* GDB takes its breakpoints out at each stop: then the trace ends. */
 static void breakpoint__taken_out_of_a_traced_place__nothing_is_left_after_disarming(void **state)
 {
@@ -459,12 +474,13 @@ static void breakpoint__taken_out_of_a_traced_place__nothing_is_left_after_disar
     board_close(&b);
 }
 
-/* Calls with BL=1, a longjmp over three frames, a second stack, a tail call, an indirect call that changes its
- * target. r8 gathers a result. */
+/* Calls with BL=1, a longjmp over three frames, a second stack, a tail call, an indirect call that
+ * changes its target. r8 gathers a result. */
 static const char mixed[] =
     "main: mov #0,r8\n mov #50,r9\n"
     "m_loop: mov.l l_block,r1\n jsr @r1\n nop\n"
-    "mov.l l_set,r1\n jsr @r1\n nop\n tst r0,r0\n bf m_back\n mov.l l_deep,r1\n jsr @r1\n mov #3,r4\n"
+    "mov.l l_set,r1\n jsr @r1\n nop\n tst r0,r0\n bf m_back\n mov.l l_deep,r1\n jsr @r1\n mov "
+    "#3,r4\n"
     "m_back: mov.l l_stack,r10\n mov r15,r11\n mov r10,r15\n bsr leaf\n nop\n mov r11,r15\n"
     "mov.l l_tail,r1\n jsr @r1\n mov #1,r4\n add r0,r8\n"
     "mov r9,r0\n tst #1,r0\n mov.l l_odd,r2\n bt m_even\n bra m_call\n nop\n"
@@ -472,19 +488,24 @@ static const char mixed[] =
     "m_call: jsr @r2\n nop\n"
     "dt r9\n bf m_loop\n nop\n"
     "m_end: bra m_end\n nop\n"
-    ".align 2\n l_block: .long block\n l_set: .long setj\n l_deep: .long deep\n l_stack: .long 0x0C0A0000\n"
+    ".align 2\n l_block: .long block\n l_set: .long setj\n l_deep: .long deep\n l_stack: .long "
+    "0x0C0A0000\n"
     "l_tail: .long tail\n l_odd: .long odd\n l_leaf: .long leaf\n"
     "leaf: rts\n add #1,r8\n"
     "odd: rts\n add #2,r8\n"
     "tail: mov.l t_l,r1\n jmp @r1\n add #1,r4\n .align 2\n t_l: .long inc\n"
     "inc: mov r4,r0\n rts\n add #1,r0\n"
-    "block: sts.l pr,@-r15\n stc sr,r13\n mov.l b_bl,r1\n mov r13,r0\n or r1,r0\n ldc r0,sr\n bsr inner\n nop\n"
+    "block: sts.l pr,@-r15\n stc sr,r13\n mov.l b_bl,r1\n mov r13,r0\n or r1,r0\n ldc r0,sr\n bsr "
+    "inner\n nop\n"
     "ldc r13,sr\n lds.l @r15+,pr\n b_rts: rts\n nop\n .align 2\n b_bl: .long 0x10000000\n"
     "inner: rts\n add #1,r8\n"
-    "setj: mov.l s_buf,r1\n sts pr,r0\n mov.l r0,@r1\n mov.l r15,@(4,r1)\n rts\n mov #0,r0\n .align 2\n s_buf: .long 0x0C0B0000\n"
-    "deep: sts.l pr,@-r15\n tst r4,r4\n bt d_out\n bsr deep\n add #-1,r4\n lds.l @r15+,pr\n rts\n nop\n"
+    "setj: mov.l s_buf,r1\n sts pr,r0\n mov.l r0,@r1\n mov.l r15,@(4,r1)\n rts\n mov #0,r0\n "
+    ".align 2\n s_buf: .long 0x0C0B0000\n"
+    "deep: sts.l pr,@-r15\n tst r4,r4\n bt d_out\n bsr deep\n add #-1,r4\n lds.l @r15+,pr\n rts\n "
+    "nop\n"
     "d_out: mov.l d_l,r1\n jsr @r1\n nop\n .align 2\n d_l: .long longj\n"
-    "longj: mov.l j_buf,r1\n mov.l @r1,r0\n mov.l @(4,r1),r15\n lds r0,pr\n rts\n mov #1,r0\n .align 2\n j_buf: .long 0x0C0B0000\n";
+    "longj: mov.l j_buf,r1\n mov.l @r1,r0\n mov.l @(4,r1),r15\n lds r0,pr\n rts\n mov #1,r0\n "
+    ".align 2\n j_buf: .long 0x0C0B0000\n";
 
 static void mixed__blocked_calls_longjmp_stacks_and_pointers__come_through(void **state)
 {
@@ -507,7 +528,8 @@ static void mixed__blocked_calls_longjmp_stacks_and_pointers__come_through(void 
     /* A round: block, inner, setj, deep x4, longj, leaf (other stack), tail, odd or leaf. */
     assert_int_equal(board_count(&b, EVENT_CALL), 50 * 11);
     assert_int_equal(board_count(&b, EVENT_JUMP), 50);
-    assert_int_equal(board_count(&b, EVENT_RETURN), 50 * 7); /* block, inner, setj, longj, leaf, inc, odd or leaf */
+    /* block, inner, setj, longj, leaf, inc, odd or leaf */
+    assert_int_equal(board_count(&b, EVENT_RETURN), 50 * 7);
     size_t to_odd = 0, other_stack = 0;
     for (size_t i = 0; i < b.nev; i++) {
         to_odd += b.ev[i].kind == EVENT_CALL && b.ev[i].target == asm_label(&prog, "odd");
@@ -525,8 +547,10 @@ static const char calling[] =
     "mov.l @(4,r10),r0\n add #1,r0\n mov.l r0,@(4,r10)\n mov.l @(8,r11),r0\n mov.l r0,@(8,r10)\n"
     "mov.l @(16,r11),r0\n mov.l r0,@(12,r10)\n"
     "mov #100,r4\n m_spin: dt r4\n bf m_spin\n bsr g\n nop\n"
-    "mov.l @(8,r11),r1\n mov.l @(8,r10),r0\n sub r0,r1\n mov.l @(16,r10),r0\n add r1,r0\n mov.l r0,@(16,r10)\n"
-    "mov.l @(16,r11),r1\n mov.l @(12,r10),r0\n sub r0,r1\n mov.l @(20,r10),r0\n add r1,r0\n mov.l r0,@(20,r10)\n"
+    "mov.l @(8,r11),r1\n mov.l @(8,r10),r0\n sub r0,r1\n mov.l @(16,r10),r0\n add r1,r0\n mov.l "
+    "r0,@(16,r10)\n"
+    "mov.l @(16,r11),r1\n mov.l @(12,r10),r0\n sub r0,r1\n mov.l @(20,r10),r0\n add r1,r0\n mov.l "
+    "r0,@(20,r10)\n"
     "mov.l @(4,r10),r0\n add #-1,r0\n mov.l r0,@(4,r10)\n"
     "dt r9\n bf m_loop\n nop\n"
     "m_end: bra m_end\n nop\n .align 2\n l_pp: .long __probeprof\n l_pmc: .long 0xFF100000\n"
@@ -540,7 +564,8 @@ static void filter_calls__part_the_program_switches_off__is_taken_out(void **sta
     static struct board b;
     static struct asm_prog prog;
     board_open(&b, &prog, "", calling);
-    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .irq_filter = IRQ_FILTER_CALLS });
+    board_arm(&b,
+              &(struct trace_config){ .counter = { 0x23, 0x13 }, .irq_filter = IRQ_FILTER_CALLS });
     board_run(&b, "m_end", 2000000000);
     board_disarm(&b);
     assert_int_equal(board_count(&b, EVENT_CALL), 30);
@@ -560,16 +585,20 @@ static void filter_shinobi__named_routine__is_left_out_with_what_it_calls(void *
     static struct asm_prog prog;
     struct trace_status st;
     board_open(&b, &prog, "", nested);
-    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .irq_filter = IRQ_FILTER_SHINOBI, .shinobi_routine = "fact" });
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 },
+                                          .irq_filter = IRQ_FILTER_SHINOBI,
+                                          .shinobi_routine = "fact" });
     assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
     assert_non_null(strstr(st.note, "filter enabled at fact"));
     board_run(&b, "m_end", 2000000000);
     board_disarm(&b);
-    assert_int_equal(board_count(&b, EVENT_CALL), 200 * 3);   /* f, g, and the call of fact itself */
+    /* f, g, and the call of fact itself */
+    assert_int_equal(board_count(&b, EVENT_CALL), 200 * 3);
     assert_int_equal(board_count(&b, EVENT_RETURN), 200 * 2); /* fact's own returns are inside */
     board_close(&b);
     board_open(&b, &prog, "", nested);
-    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .irq_filter = IRQ_FILTER_SHINOBI });
+    board_arm(
+        &b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .irq_filter = IRQ_FILTER_SHINOBI });
     assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
     assert_non_null(strstr(st.note, "NOT enabled"));
     board_disarm(&b);
@@ -629,9 +658,12 @@ static void program__of_400_kb__is_traced_without_an_option(void **state)
     char src[512];
     memset(&f, 0, sizeof f);
     asm_text(&f, LAST, "f: rts\n add #1,r0\n");
-    snprintf(src, sizeof src, "main: mov #0,r0\n mov #100,r9\n m_loop: mov.l l_f,r1\n jsr @r1\n nop\n mov.l l_g,r1\n jsr @r1\n nop\n"
-             "dt r9\n bf m_loop\n nop\n m_end: bra m_end\n nop\n .align 2\n l_f: .long 0x%08x\n l_g: .long 0x%08x\n", (unsigned)LAST,
-             (unsigned)(LAST - 8 * PIECE));
+    snprintf(src, sizeof src,
+             "main: mov #0,r0\n mov #100,r9\n m_loop: mov.l l_f,r1\n jsr @r1\n nop\n mov.l "
+             "l_g,r1\n jsr @r1\n nop\n"
+             "dt r9\n bf m_loop\n nop\n m_end: bra m_end\n nop\n .align 2\n l_f: .long 0x%08x\n "
+             "l_g: .long 0x%08x\n",
+             (unsigned)LAST, (unsigned)(LAST - 8 * PIECE));
     board_open(&b, &prog, "", src);
     memset(big, 0, sizeof big);
     memcpy(big, prog.code, prog.len);
@@ -678,7 +710,8 @@ int main(void)
         cmocka_unit_test(filter_shinobi__named_routine__is_left_out_with_what_it_calls),
         cmocka_unit_test(resident__documented_features_only__every_event_arrives),
         cmocka_unit_test(halts__many_while_events_come_fast__none_hurts_the_program),
-        cmocka_unit_test(breakpoint__on_a_traced_call__deleted_behind_the_trace__leaves_the_program_as_it_was),
+        cmocka_unit_test(
+            breakpoint__on_a_traced_call__deleted_behind_the_trace__leaves_the_program_as_it_was),
         cmocka_unit_test(step__over_a_traced_call__lands_on_its_target),
         cmocka_unit_test(debugger__stops_at_calls_and_returns_and_steps__returns_stay_exact),
         cmocka_unit_test(program__of_400_kb__is_traced_without_an_option),

@@ -1,4 +1,5 @@
-/* Programs that look at their own code, or change it: what they see and run is what they would without a trace. */
+/* Programs that look at their own code, or change it: what they see and run is what they would
+ * without a trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,7 +33,8 @@ static const char adds_up[] =
 static uint32_t sum_of(struct board *b)
 {
     uint16_t halves[256];
-    uint32_t from = asm_label(b->prog, "work"), n = (asm_label(b->prog, "last") - from) / 2, sum = 0;
+    uint32_t from = asm_label(b->prog, "work"), n = (asm_label(b->prog, "last") - from) / 2,
+             sum = 0;
     memcpy(halves, b->prog->code + (from - BOARD_TEXT), n * 2);
     for (uint32_t i = 0; i < n; i++)
         sum += (uint32_t)(int32_t)(int16_t)halves[i];
@@ -45,13 +47,16 @@ static void checksum__range_left_unpatched__is_that_of_the_untraced_program(void
     struct board b;
     (void)state;
     board_open(&b, &prog, "", adds_up);
-    struct trace_config cfg = { .counter = { 0x23, 0x13 }, .nno_patch = 1,
-                                .no_patch = { { asm_label(&prog, "work"), asm_label(&prog, "last") } } };
+    struct trace_config cfg = { .counter = { 0x23, 0x13 },
+                                .nno_patch = 1,
+                                .no_patch = {
+                                    { asm_label(&prog, "work"), asm_label(&prog, "last") } } };
     board_arm(&b, &cfg);
     board_run(&b, "end_", RUN_NS);
     assert_int_equal(board_reg(&b, 10), sum_of(&b));
     assert_int_equal(board_reg(&b, 11), sum_of(&b));
-    assert_int_equal(board_count(&b, EVENT_CALL), 3); /* of sum twice, and of work: what is in it is not seen */
+    /* of sum twice, and of work: what is in it is not seen */
+    assert_int_equal(board_count(&b, EVENT_CALL), 3);
     assert_int_equal(board_count(&b, EVENT_RETURN), 2);
     assert_true(board_explains(&b, "left alone on request"));
     struct trace_status st;
@@ -60,7 +65,8 @@ static void checksum__range_left_unpatched__is_that_of_the_untraced_program(void
     board_close(&b);
 }
 
-/* The same without the setting: the program sees the traps. That is what the documents say of it. */
+/* The same without the setting: the program sees the traps. That is what the documents say of it.
+ */
 static void checksum__all_patched__is_another(void **state)
 {
     static struct asm_prog prog;
@@ -81,7 +87,11 @@ static void point__in_a_range_left_unpatched__is_refused(void **state)
     (void)state;
     board_open(&b, &prog, "", adds_up);
     uint64_t work = asm_label(&prog, "work");
-    struct trace_config cfg = { .image = &b.im, .has_start = true, .start = work, .nno_patch = 1, .no_patch = { { work, work + 2 } } };
+    struct trace_config cfg = { .image = &b.im,
+                                .has_start = true,
+                                .start = work,
+                                .nno_patch = 1,
+                                .no_patch = { { work, work + 2 } } };
     assert_int_equal(b.t->ops->trace->arm(b.t, &cfg, &err), -ERR_USAGE);
     assert_non_null(strstr(err.what, "--no-patch"));
     board_close(&b);
@@ -89,20 +99,24 @@ static void point__in_a_range_left_unpatched__is_refused(void **state)
 
 /* Writes `other` over `work`, past the caches, and runs it. */
 static const char replaces[] =
-    "main: mov.l stack,r15\n bsr work\n nop\n bsr swap\n nop\n mov.l cwork_,r8\n jsr @r8\n nop\n mov r0,r12\n"
+    "main: mov.l stack,r15\n bsr work\n nop\n bsr swap\n nop\n mov.l cwork_,r8\n jsr @r8\n nop\n "
+    "mov r0,r12\n"
     "end_: bra end_\n nop\n"
     ".align 2\n stack: .long 0x0C0E0000\n cwork_: .long 0xAC010200\n"
     "swap: mov.l from_,r1\n mov.l to_,r2\n mov #8,r3\n"
     "swap_1: mov.l @r1+,r0\n mov.l r0,@r2\n add #4,r2\n dt r3\n bf swap_1\n rts\n nop\n"
     ".align 2\n from_: .long 0xAC010300\n to_: .long 0xAC010200\n"
     ".org 0x0C010200\n"
-    "work: sts.l pr,@-r15\n mov #1,r0\n mov.l cleaf_,r1\n jsr @r1\n nop\n lds.l @r15+,pr\n rts\n nop\n"
+    "work: sts.l pr,@-r15\n mov #1,r0\n mov.l cleaf_,r1\n jsr @r1\n nop\n lds.l @r15+,pr\n rts\n "
+    "nop\n"
     ".org 0x0C010220\n" /* not in the line of its code: the O-cache does not have that */
     "cleaf_: .long leaf\n"
     ".org 0x0C010240\n"
     "leaf: rts\n nop\n"
-    ".org 0x0C010300\n" /* where work has its sites there are other instructions; no symbol, no call: it is not patched */
-    "other_: mov #40,r0\n nop\n nop\n add #1,r0\n nop\n nop\n add #1,r0\n rts\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n";
+    ".org 0x0C010300\n" /* where work has its sites there are other instructions; no symbol, no
+                           call: it is not patched */
+    "other_: mov #40,r0\n nop\n nop\n add #1,r0\n nop\n nop\n add #1,r0\n rts\n nop\n nop\n nop\n "
+    "nop\n nop\n nop\n nop\n nop\n";
 
 enum { WORK = 0x0C010200, OTHER = 0x0C010300, WORK_JSR = WORK + 6 };
 
@@ -192,24 +206,30 @@ static void replaced__by_the_debugger__is_told(void **state)
 
 /* ---- code that the program copies while it is patched ---- */
 
-/* copy() puts work and what it calls elsewhere, past the caches or through them, and runs it there; then the original. The same twice. */
-#define COPY_TO(from, to) \
-    "main: mov.l stack,r15\n mov #0,r10\n mov #2,r9\n" \
-    "again_: mov.l from_,r1\n mov.l to_,r2\n mov #16,r3\n" \
-    "copy_1: mov.l @r1+,r0\n mov.l r0,@r2\n ocbwb @r2\n add #4,r2\n dt r3\n bf copy_1\n" \
-    "mov.l run_,r8\n icbi_: mov #50,r11\n loop_: jsr @r8\n mov #1,r4\n add r0,r10\n dt r11\n bf loop_\n" \
-    "mov.l cwork_,r8\n jsr @r8\n mov #1,r4\n add r0,r10\n dt r9\n bf again_\n" \
-    "end_: bra end_\n nop\n" \
-    ".align 2\n stack: .long 0x0C0E0000\n from_: .long " from "\n to_: .long " to "\n run_: .long 0xAC0D0000\n cwork_: .long 0x0C010200\n" \
-    ".org 0x0C010200\n" \
-    "work: sts.l pr,@-r15\n bsr leaf\n add #2,r4\n mov.l cfar_,r1\n jsr @r1\n add #3,r4\n lds.l @r15+,pr\n rts\n mov r4,r0\n" \
-    "leaf: cmp/pl r4\n bt leaf_1\n rts\n mov #0,r4\n leaf_1: rts\n add #4,r4\n nop\n .align 2\n cfar_: .long far\n" \
-    ".org 0x0C010280\n" \
+/* copy() puts work and what it calls elsewhere, past the caches or through them, and runs it there;
+ * then the original. The same twice. */
+#define COPY_TO(from, to)                                                                         \
+    "main: mov.l stack,r15\n mov #0,r10\n mov #2,r9\n"                                            \
+    "again_: mov.l from_,r1\n mov.l to_,r2\n mov #16,r3\n"                                        \
+    "copy_1: mov.l @r1+,r0\n mov.l r0,@r2\n ocbwb @r2\n add #4,r2\n dt r3\n bf copy_1\n"          \
+    "mov.l run_,r8\n icbi_: mov #50,r11\n loop_: jsr @r8\n mov #1,r4\n add r0,r10\n dt r11\n bf " \
+    "loop_\n"                                                                                     \
+    "mov.l cwork_,r8\n jsr @r8\n mov #1,r4\n add r0,r10\n dt r9\n bf again_\n"                    \
+    "end_: bra end_\n nop\n"                                                                      \
+    ".align 2\n stack: .long 0x0C0E0000\n from_: .long " from "\n to_: .long " to                 \
+    "\n run_: .long 0xAC0D0000\n cwork_: .long 0x0C010200\n"                                      \
+    ".org 0x0C010200\n"                                                                           \
+    "work: sts.l pr,@-r15\n bsr leaf\n add #2,r4\n mov.l cfar_,r1\n jsr @r1\n add #3,r4\n lds.l " \
+    "@r15+,pr\n rts\n mov r4,r0\n"                                                                \
+    "leaf: cmp/pl r4\n bt leaf_1\n rts\n mov #0,r4\n leaf_1: rts\n add #4,r4\n nop\n .align 2\n " \
+    "cfar_: .long far\n"                                                                          \
+    ".org 0x0C010280\n"                                                                           \
     "far: rts\n add #8,r4\n"
 
 static void copied__patched_code_run_elsewhere__does_what_it_does_untraced(void **state)
 {
-    static const char *const src[] = { COPY_TO("0xAC010200", "0xAC0D0000"), COPY_TO("0x8C010200", "0x8C0D0000") };
+    static const char *const src[] = { COPY_TO("0xAC010200", "0xAC0D0000"),
+                                       COPY_TO("0x8C010200", "0x8C0D0000") };
     static struct asm_prog prog;
     struct board b;
     (void)state;
@@ -222,14 +242,17 @@ static void copied__patched_code_run_elsewhere__does_what_it_does_untraced(void 
         assert_int_equal(sum, 2 * 51 * 18);
         board_close(&b);
         board_open(&b, &prog, "", src[i]);
-        board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .policy = k % 2 ? TRACE_LIVE : TRACE_LOSSLESS });
+        board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 },
+                                              .policy = k % 2 ? TRACE_LIVE : TRACE_LOSSLESS });
         board_run(&b, "end_", RUN_NS);
         assert_int_equal(board_reg(&b, 10), sum);
         for (uint32_t at = 0; at < 64; at += 4) /* the copy is the program's code */
-            assert_int_equal(board_word(&b, 0xAC0D0000 + at), *(uint32_t *)(void *)(prog.code + 0x200 + at));
+            assert_int_equal(board_word(&b, 0xAC0D0000 + at),
+                             *(uint32_t *)(void *)(prog.code + 0x200 + at));
         assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
         assert_non_null(strstr(st.note, "5 trap(s) taken out of the program's copies of its code"));
-        assert_true(board_explains(&b, "rts in leaf: the program copies it elsewhere, and runs it there"));
+        assert_true(
+            board_explains(&b, "rts in leaf: the program copies it elsewhere, and runs it there"));
         board_disarm(&b);
         assert_int_equal(board_count(&b, EVENT_RETURN), 102); /* of far: in place, as ever */
         assert_int_equal(board_word(&b, 0x0C010200), *(uint32_t *)(void *)(prog.code + 0x200));
@@ -240,13 +263,15 @@ static void copied__patched_code_run_elsewhere__does_what_it_does_untraced(void 
 /* TRAPAs of the program's with the trace's number are its own, copied or not. */
 static void copied__programs_own_traps__reach_its_handler(void **state)
 {
-    static const char src[] =
-        "main: mov.l stack,r15\n mov #0,r10\n mov.l l_vec,r0\n ldc r0,vbr\n trapa #34\n bsr f\n nop\n"
-        "mov.l from_,r1\n mov.l to_,r2\n mov.l @r1,r0\n mov.l r0,@r2\n mov.l @(4,r1),r0\n mov.l r0,@(4,r2)\n jsr @r2\n nop\n"
-        "end_: bra end_\n nop\n f: trapa #34\n rts\n nop\n"
-        ".align 2\n stack: .long 0x0C0E0000\n l_vec: .long d_vec\n from_: .long 0xAC010200\n to_: .long 0xAC0D0000\n"
-        ".org 0x0C010200\n nop\n trapa #34\n rts\n nop\n"
-        ".align 4\n d_vec: .space 256\n hand: rte\n add #1,r10\n";
+    static const char src[] = "main: mov.l stack,r15\n mov #0,r10\n mov.l l_vec,r0\n ldc r0,vbr\n "
+                              "trapa #34\n bsr f\n nop\n"
+                              "mov.l from_,r1\n mov.l to_,r2\n mov.l @r1,r0\n mov.l r0,@r2\n mov.l "
+                              "@(4,r1),r0\n mov.l r0,@(4,r2)\n jsr @r2\n nop\n"
+                              "end_: bra end_\n nop\n f: trapa #34\n rts\n nop\n"
+                              ".align 2\n stack: .long 0x0C0E0000\n l_vec: .long d_vec\n from_: "
+                              ".long 0xAC010200\n to_: .long 0xAC0D0000\n"
+                              ".org 0x0C010200\n nop\n trapa #34\n rts\n nop\n"
+                              ".align 4\n d_vec: .space 256\n hand: rte\n add #1,r10\n";
     static struct asm_prog prog;
     struct board b;
     (void)state;
@@ -268,7 +293,8 @@ static const char copies[] =
     "mov.l cfast_,r8\n mov #100,r9\n mov #0,r10\n"
     "loop_: jsr @r8\n nop\n add r0,r10\n dt r9\n bf loop_\n"
     "end_: bra end_\n nop\n"
-    ".align 2\n stack: .long 0x0C0E0000\n src_: .long 0xAC010200\n dst_: .long 0xAC020000\n cfast_: .long 0x0C020000\n lwait: .long 6000000\n"
+    ".align 2\n stack: .long 0x0C0E0000\n src_: .long 0xAC010200\n dst_: .long 0xAC020000\n "
+    "cfast_: .long 0x0C020000\n lwait: .long 6000000\n"
     ".org 0x0C010200\n"
     "load_: sts.l pr,@-r15\n bsr inner_\n nop\n lds.l @r15+,pr\n rts\n nop\n"
     "inner_: rts\n mov #2,r0\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n";
@@ -284,8 +310,10 @@ static void open_copied(struct asm_prog *prog)
 {
     struct board *b = &copied_board;
     board_open(b, prog, "", copies);
-    copied_section[0] = (struct image_section){ ".text", BOARD_TEXT, 0x200, prog->code, true, false };
-    copied_section[1] = (struct image_section){ ".fast", FAST, FAST_BYTES, prog->code + 0x200, true, false };
+    copied_section[0] =
+        (struct image_section){ ".text", BOARD_TEXT, 0x200, prog->code, true, false };
+    copied_section[1] =
+        (struct image_section){ ".fast", FAST, FAST_BYTES, prog->code + 0x200, true, false };
     copied_function[0] = (struct image_function){ "main", BOARD_TEXT, BOARD_TEXT + 0x200 };
     copied_function[1] = (struct image_function){ "fast", FAST, FAST + 12 };
     copied_function[2] = (struct image_function){ "inner", FAST + 12, FAST + 16 };
@@ -356,13 +384,15 @@ static void copied__neither_place_holds_the_section__is_refused(void **state)
 
 /* ---- code that is replaced while it is traced, and traced again ---- */
 
-/* `work` 4000 times, then 12000 times what is copied over it: other calls at other places, one of them within what was copied. Past the caches. */
+/* `work` 4000 times, then 12000 times what is copied over it: other calls at other places, one of
+ * them within what was copied. Past the caches. */
 static const char overlays[] =
     "main: mov.l stack,r15\n mov #0,r10\n mov #0,r11\n mov.l cwork_,r8\n mov.l n1_,r9\n"
     "m_1: jsr @r8\n nop\n dt r9\n bf m_1\n bsr swap\n nop\n mov.l n2_,r9\n"
     "m_2: jsr @r8\n nop\n dt r9\n bf m_2\n"
     "end_: bra end_\n nop\n"
-    ".align 2\n stack: .long 0x0C0E0000\n cwork_: .long 0xAC010200\n n1_: .long 4000\n n2_: .long 12000\n"
+    ".align 2\n stack: .long 0x0C0E0000\n cwork_: .long 0xAC010200\n n1_: .long 4000\n n2_: .long "
+    "12000\n"
     "swap: mov.l from_,r1\n mov.l to_,r2\n mov #24,r3\n"
     "swap_1: mov.l @r1+,r0\n mov.l r0,@r2\n add #4,r2\n dt r3\n bf swap_1\n rts\n nop\n"
     ".align 2\n from_: .long 0xAC010300\n to_: .long 0xAC010200\n"
@@ -370,8 +400,10 @@ static const char overlays[] =
     "work: sts.l pr,@-r15\n mov.l cleaf_,r1\n jsr @r1\n nop\n lds.l @r15+,pr\n rts\n nop\n"
     ".org 0x0C010220\n cleaf_: .long leaf\n"
     ".org 0x0C010280\n leaf: rts\n add #1,r10\n"
-    ".org 0x0C010300\n" /* runs at 0x0C010200; does not begin as functions do, or it would be patched where it lies */
-    "other_: nop\n nop\n nop\n nop\n nop\n mov #3,r2\n sts.l pr,@-r15\n mov.l c2_,r1\n o_1: jsr @r1\n nop\n bsr o_in\n nop\n dt r2\n bf o_1\n lds.l @r15+,pr\n rts\n nop\n"
+    ".org 0x0C010300\n" /* runs at 0x0C010200; does not begin as functions do, or it would be
+                           patched where it lies */
+    "other_: nop\n nop\n nop\n nop\n nop\n mov #3,r2\n sts.l pr,@-r15\n mov.l c2_,r1\n o_1: jsr "
+    "@r1\n nop\n bsr o_in\n nop\n dt r2\n bf o_1\n lds.l @r15+,pr\n rts\n nop\n"
     "o_in: rts\n add #1,r11\n"
     ".org 0x0C010340\n c2_: .long leaf\n"
     ".org 0x0C010360\n nop\n nop\n";
@@ -404,7 +436,8 @@ static void replaced__another_function_at_its_place__is_traced_soon(void **state
     }
     print_message("  %zu of %u calls within it seen\n", calls[0], 3 * BEHIND);
     assert_true(first && calls[0] > 3 * BEHIND * 3 / 4);
-    assert_true(calls[1] + 1 >= calls[0] && calls[1] <= calls[0]); /* each of leaf's before one of the inner function's, the first was looked for by that */
+    /* each of leaf's before one of the inner function's, the first was looked for by that */
+    assert_true(calls[1] + 1 >= calls[0] && calls[1] <= calls[0]);
     board_disarm(&b);
     for (uint32_t i = 0; i < 96; i += 4)
         assert_int_equal(board_word(&b, WORK + i), board_word(&b, OTHER + i));

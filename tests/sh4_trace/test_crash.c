@@ -1,4 +1,5 @@
-/* Programs that crash while they are traced, and whose CPU is reset by it: nothing that was recorded before is lost. */
+/* Programs that crash while they are traced, and whose CPU is reset by it: nothing that was
+ * recorded before is lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,24 +15,31 @@
 
 enum { CALLS = 50, EXPEVT_READ = 0x0E0, RUN_NS = 5000000 };
 
-/* CALLS calls of f, the last of which reads from an odd address; `before` runs first. The vectors at VBR hold nothing. */
-#define CRASH(before) \
-    "main: mov.l l_vbr,r0\n ldc r0,vbr\n mov #50,r8\n" before \
-    "m_next: bsr f\n nop\n bra m_next\n nop\n" \
-    "f: dt r8\n bf f_fine\n mov #1,r1\n f_read: mov.l @r1,r0\n f_fine: rts\n nop\n .align 2\n l_ccr: .long 0xff00001c\n l_sr: .long 0x50000000\n l_vbr: .long 0x0c400000\n l_oc: .long 0xf4000000\n l_lines: .word 512\n"
+/* CALLS calls of f, the last of which reads from an odd address; `before` runs first. The vectors
+ * at VBR hold nothing. */
+#define CRASH(before)                                                                           \
+    "main: mov.l l_vbr,r0\n ldc r0,vbr\n mov #50,r8\n" before                                   \
+    "m_next: bsr f\n nop\n bra m_next\n nop\n"                                                  \
+    "f: dt r8\n bf f_fine\n mov #1,r1\n f_read: mov.l @r1,r0\n f_fine: rts\n nop\n .align 2\n " \
+    "l_ccr: .long 0xff00001c\n l_sr: .long 0x50000000\n l_vbr: .long 0x0c400000\n l_oc: .long " \
+    "0xf4000000\n l_lines: .word 512\n"
 /* Written back through the address array (SH7750 hardware manual, section 4.5.3), then off. */
-#define CACHES_OFF \
-    "mov.l l_oc,r1\n mov.w l_lines,r2\n mov #0,r0\n m_line: mov.l r0,@r1\n dt r2\n bf/s m_line\n add #32,r1\n" \
+#define CACHES_OFF                                                                                 \
+    "mov.l l_oc,r1\n mov.w l_lines,r2\n mov #0,r0\n m_line: mov.l r0,@r1\n dt r2\n bf/s m_line\n " \
+    "add #32,r1\n"                                                                                 \
     "mov.l l_ccr,r1\n mov.l r0,@r1\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n"
 #define BLOCKED "mov.l l_sr,r0\n ldc r0,sr\n"
 
-static const struct crash { const char *name, *src; } rows[] = {
+static const struct crash {
+    const char *name, *src;
+} rows[] = {
     { "no handler, caches on", CRASH("") },
     { "no handler, caches off", CRASH(CACHES_OFF) },
     { "exceptions blocked", CRASH(BLOCKED) },
 };
 
-/* Every call, every return but the last, the exception, the loss by the reset; C1 grows by the same in every round. */
+/* Every call, every return but the last, the exception, the loss by the reset; C1 grows by the same
+ * in every round. */
 static void all_is_there(const struct board *b)
 {
     const struct event *exception = NULL, *lost = NULL;

@@ -1,4 +1,5 @@
-/* How a trace ends: time since the last event is counted, and a program that hangs does not make it last longer. */
+/* How a trace ends: time since the last event is counted, and a program that hangs does not make it
+ * last longer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +16,9 @@
 enum { RUN_NS = 5000000, CYCLES_PER_US = 200 };
 
 /* One call, then a loop in which nothing is traced, with SR as at l_sr. */
-#define LOOP(sr) \
-    "main: bsr f\n nop\n mov.l l_sr,r0\n ldc r0,sr\n m_loop: bra m_loop\n add #1,r8\n .align 2\n l_sr: .long " sr "\n" \
+#define LOOP(sr)                                                                                   \
+    "main: bsr f\n nop\n mov.l l_sr,r0\n ldc r0,sr\n m_loop: bra m_loop\n add #1,r8\n .align 2\n " \
+    "l_sr: .long " sr "\n"                                                                         \
     "f: rts\n nop\n"
 
 static const struct event *last_of_kind(const struct board *b, enum event_kind kind)
@@ -28,9 +30,13 @@ static const struct event *last_of_kind(const struct board *b, enum event_kind k
     return NULL;
 }
 
-static void end__no_event_for_long__time_until_the_end_is_counted_and_the_end_comes_soon(void **state)
+static void
+end__no_event_for_long__time_until_the_end_is_counted_and_the_end_comes_soon(void **state)
 {
-    static const struct { const char *name, *src; uint64_t most_ns; } rows[] = {
+    static const struct {
+        const char *name, *src;
+        uint64_t most_ns;
+    } rows[] = {
         { "interrupts open", LOOP("0x40000000"), 500000 },
         { "all interrupts masked", LOOP("0x400000F0"), 2000000 },
         { "exceptions blocked", LOOP("0x50000000"), 4000000 },
@@ -51,9 +57,11 @@ static void end__no_event_for_long__time_until_the_end_is_counted_and_the_end_co
         print_message("    %u cycles, %u us to end\n", (unsigned)cycles, (unsigned)(took / 1000));
         assert_true(cycles >= (uint64_t)RUN_NS / 1000 * CYCLES_PER_US);
         assert_true(cycles <= ((uint64_t)RUN_NS + rows[i].most_ns) / 1000 * CYCLES_PER_US);
-        assert_true(last_of_kind(&b, EVENT_STOP)->c2 >= cycles / 3); /* BRA, its slot: three or four cycles */
+        /* BRA, its slot: three or four cycles */
+        assert_true(last_of_kind(&b, EVENT_STOP)->c2 >= cycles / 3);
         assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
-        assert_true(st.agent_cycles * 100 < st.target_cycles); /* what was not traced is not the agent's */
+        /* what was not traced is not the agent's */
+        assert_true(st.agent_cycles * 100 < st.target_cycles);
         board_close(&b);
     }
 }
@@ -66,7 +74,8 @@ static void end__behind_a_stop_point__nothing_is_counted_nor_the_agent_s(void **
     struct trace_status st;
     (void)state;
     board_open(&b, &prog, "", LOOP("0x40000000"));
-    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .nstops = 1, .stops = { asm_label(&prog, "f") } });
+    board_arm(&b, &(struct trace_config){
+                      .counter = { 0x23, 0x13 }, .nstops = 1, .stops = { asm_label(&prog, "f") } });
     board_resume(&b);
     board_for(&b, RUN_NS);
     board_disarm(&b);
@@ -80,7 +89,9 @@ static void end__behind_a_stop_point__nothing_is_counted_nor_the_agent_s(void **
 /* ---- halts: what the way into the debug kernel and out of it takes is not the program's ---- */
 
 /* 1 instruction, 50 rounds of 6 with f's two, 20 of 2 and 1 behind them. */
-#define COUNTED "main: mov #50,r9\n m_loop: bsr f\n nop\n m_back: dt r9\n bf m_loop\n mov #20,r9\n m_tail: dt r9\n bf m_tail\n m_end: bra m_end\n nop\n f: rts\n m_slot: nop\n"
+#define COUNTED                                                                                  \
+    "main: mov #50,r9\n m_loop: bsr f\n nop\n m_back: dt r9\n bf m_loop\n mov #20,r9\n m_tail: " \
+    "dt r9\n bf m_tail\n m_end: bra m_end\n nop\n f: rts\n m_slot: nop\n"
 enum { COUNTED_ALL = 1 + 50 * 6 + 1 + 20 * 2 };
 
 static uint64_t counted(const struct board *b, unsigned insns_counter)
@@ -112,7 +123,8 @@ static uint64_t run_counted(unsigned halts, bool hard, bool caches)
     board_run(&b, "m_end", 2000000000);
     board_disarm(&b);
     uint64_t n = counted(&b, true);
-    print_message("  %u halts, %s, caches %s: %u instructions of %u, %u cycles\n", halts, hard ? "hard" : "soft", caches ? "on" : "off", (unsigned)n, COUNTED_ALL,
+    print_message("  %u halts, %s, caches %s: %u instructions of %u, %u cycles\n", halts,
+                  hard ? "hard" : "soft", caches ? "on" : "off", (unsigned)n, COUNTED_ALL,
                   (unsigned)counted(&b, false));
     board_close(&b);
     return n;
@@ -130,7 +142,13 @@ static void halts__by_breakpoints__no_instruction_of_the_kernel_is_the_programs(
 /* From start points of every kind on: a site, its slot's neighbour, behind the loop. */
 static void start__at_a_point__all_behind_it_is_counted(void **state)
 {
-    static const struct { const char *at; unsigned behind; } rows[] = { { "main", COUNTED_ALL }, { "m_loop", COUNTED_ALL - 1 }, { "m_back", COUNTED_ALL - 5 }, { "m_tail", 40 } };
+    static const struct {
+        const char *at;
+        unsigned behind;
+    } rows[] = { { "main", COUNTED_ALL },
+                 { "m_loop", COUNTED_ALL - 1 },
+                 { "m_back", COUNTED_ALL - 5 },
+                 { "m_tail", 40 } };
     (void)state;
     for (int caches = 1; caches >= 0; caches--)
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -139,10 +157,13 @@ static void start__at_a_point__all_behind_it_is_counted(void **state)
             board_open(&b, &prog, "", COUNTED);
             if (!caches)
                 board_set_word(&b, 0xFF00001C, 0);
-            board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .has_start = true, .start = asm_label(&prog, rows[i].at) });
+            board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 },
+                                                  .has_start = true,
+                                                  .start = asm_label(&prog, rows[i].at) });
             board_run(&b, "m_end", 2000000000);
             board_disarm(&b);
-            print_message("  from %s on: %u instructions of %u\n", rows[i].at, (unsigned)counted(&b, true), rows[i].behind);
+            print_message("  from %s on: %u instructions of %u\n", rows[i].at,
+                          (unsigned)counted(&b, true), rows[i].behind);
             assert_int_equal(counted(&b, true), rows[i].behind);
             board_close(&b);
         }
@@ -154,7 +175,8 @@ static void halt__by_the_host__no_instruction_of_the_kernel_is_the_programs(void
     static struct board b;
     static struct asm_prog prog;
     (void)state;
-    board_open(&b, &prog, "", "main: bsr f\n nop\n m_loop: add #1,r8\n bra m_loop\n nop\n f: rts\n nop\n");
+    board_open(&b, &prog, "",
+               "main: bsr f\n nop\n m_loop: add #1,r8\n bra m_loop\n nop\n f: rts\n nop\n");
     board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
     for (unsigned i = 1; i <= 3; i++) {
         board_resume(&b);
@@ -164,14 +186,16 @@ static void halt__by_the_host__no_instruction_of_the_kernel_is_the_programs(void
     uint32_t rounds = board_reg(&b, 8);
     board_disarm(&b);
     print_message("  %u instructions of %u\n", (unsigned)counted(&b, true), 4 + 3 * rounds);
-    assert_in_range(counted(&b, true), 4 + 3 * rounds, 4 + 3 * rounds + 2); /* where in the round it was is not looked at */
+    /* where in the round it was is not looked at */
+    assert_in_range(counted(&b, true), 4 + 3 * rounds, 4 + 3 * rounds + 2);
     board_close(&b);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(end__no_event_for_long__time_until_the_end_is_counted_and_the_end_comes_soon),
+        cmocka_unit_test(
+            end__no_event_for_long__time_until_the_end_is_counted_and_the_end_comes_soon),
         cmocka_unit_test(halts__by_breakpoints__no_instruction_of_the_kernel_is_the_programs),
         cmocka_unit_test(start__at_a_point__all_behind_it_is_counted),
         cmocka_unit_test(halt__by_the_host__no_instruction_of_the_kernel_is_the_programs),

@@ -1,5 +1,5 @@
-/* Start and stop points where no trap can stand, since SR.BL may be 1 there, and those the program stands on when it is let go: the same windows, to
- * the instruction, as a trap gives elsewhere. */
+/* Start and stop points where no trap can stand, since SR.BL may be 1 there, and those the program
+ * stands on when it is let go: the same windows, to the instruction, as a trap gives elsewhere. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,14 +18,17 @@ enum { RUN_NS = 2000000000, ROUNDS = 20, WINDOW = 40 };
 static struct board b;
 static struct asm_prog prog;
 
-/* sets() is called with BL=1, by a TRAPA's handler, and with BL=0: what it leaves in BL nobody knows, so neither what main has behind its calls. The
- * window from m_open to m_close is of 32 instructions and two calls of g, four each. */
+/* sets() is called with BL=1, by a TRAPA's handler, and with BL=0: what it leaves in BL nobody
+ * knows, so neither what main has behind its calls. The window from m_open to m_close is of 32
+ * instructions and two calls of g, four each. */
 static const char windows[] =
     "main: mov #20,r10\n mov #0,r8\n mov #0,r9\n mov.l l_vec,r0\n ldc r0,vbr\n mov.l l_zero,r13\n"
     "m_loop: bsr k\n nop\n trapa #7\n bsr sets\n mov r13,r4\n"
-    "m_open: mov #10,r0\n m_spin: dt r0\n bf/s m_spin\n nop\n mov.l l_g,r1\n jsr @r1\n nop\n jsr @r1\n nop\n"
+    "m_open: mov #10,r0\n m_spin: dt r0\n bf/s m_spin\n nop\n mov.l l_g,r1\n jsr @r1\n nop\n jsr "
+    "@r1\n nop\n"
     "m_close: nop\n dt r10\n bf m_loop\n nop\n"
-    "m_end: bra m_end\n nop\n .align 2\n l_vec: .long vec\n l_zero: .long 0x40000000\n l_g: .long g\n"
+    "m_end: bra m_end\n nop\n .align 2\n l_vec: .long vec\n l_zero: .long 0x40000000\n l_g: .long "
+    "g\n"
     "sets: ldc r4,sr\n rts\n nop\n"
     "g: rts\n add #1,r9\n"
     "k: rts\n nop\n"
@@ -36,7 +39,9 @@ static uint32_t at(const char *label) { return asm_label(&prog, label); }
 
 static void arm(const char *start, const char *stop)
 {
-    struct trace_config cfg = { .counter = { 0x23, 0x13 }, .has_start = start != NULL, .start = start ? at(start) : 0 };
+    struct trace_config cfg = { .counter = { 0x23, 0x13 },
+                                .has_start = start != NULL,
+                                .start = start ? at(start) : 0 };
     if (stop)
         cfg.stops[cfg.nstops++] = at(stop);
     board_arm(&b, &cfg);
@@ -115,13 +120,17 @@ static void point__met_with_bl_1_too__acts_only_with_bl_0(void **state)
 static void point__where_bl_is_1__is_refused(void **state)
 {
     static const char *const where[] = { "hand", "h_in" };
-    static const char src[] = "main: mov.l l_vec,r0\n ldc r0,vbr\n trapa #7\n m_end: bra m_end\n nop\n .align 2\n l_vec: .long d_vec\n"
-                              ".align 4\n d_vec: .space 256\n hand: bsr inner\n nop\n rte\n nop\n inner: add #1,r8\n h_in: rts\n nop\n";
+    static const char src[] = "main: mov.l l_vec,r0\n ldc r0,vbr\n trapa #7\n m_end: bra m_end\n "
+                              "nop\n .align 2\n l_vec: .long d_vec\n"
+                              ".align 4\n d_vec: .space 256\n hand: bsr inner\n nop\n rte\n nop\n "
+                              "inner: add #1,r8\n h_in: rts\n nop\n";
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(where); i++) {
         struct err err = { .code = ERR_OK };
         board_open(&b, &prog, "", src);
-        struct trace_config cfg = { .image = &b.im, .counter = { 0x23, 0x13 }, .has_start = true, .start = at(where[i]) };
+        struct trace_config cfg = {
+            .image = &b.im, .counter = { 0x23, 0x13 }, .has_start = true, .start = at(where[i])
+        };
         assert_int_equal(b.t->ops->trace->arm(b.t, &cfg, &err), -ERR_USAGE);
         assert_non_null(strstr(err.what, "runs with SR.BL=1, where a trap resets the CPU"));
         board_close(&b);
@@ -133,7 +142,9 @@ static void hold(unsigned n, bool on)
     static const uint32_t somewhere[] = { 0x0C000100, 0x0C000200 };
     struct err err = { .code = ERR_OK };
     for (unsigned i = 0; i < n; i++)
-        assert_int_equal(on ? b.t->ops->insert_bp(b.t, BP_HARD, somewhere[i], 2, &err) : b.t->ops->remove_bp(b.t, BP_HARD, somewhere[i], 2, &err), 0);
+        assert_int_equal(on ? b.t->ops->insert_bp(b.t, BP_HARD, somewhere[i], 2, &err)
+                            : b.t->ops->remove_bp(b.t, BP_HARD, somewhere[i], 2, &err),
+                         0);
 }
 
 /* The debugger's breakpoints come first; what is not watched meanwhile is told. */
@@ -162,10 +173,12 @@ static void points__channels_are_the_debuggers__told_until_they_are_given_back(v
     board_close(&b);
 }
 
-/* A breakpoint on a point is a stop first; the point acts when the program goes on, by whatever is used for that. */
+/* A breakpoint on a point is a stop first; the point acts when the program goes on, by whatever is
+ * used for that. */
 static void points__debugger_stops_there__they_act_when_it_goes_on(void **state)
 {
-    static const char *const plain = "main: mov #20,r10\n m_loop: bsr g\n nop\n m_open: nop\n bsr g\n nop\n m_close: nop\n dt r10\n bf m_loop\n nop\n"
+    static const char *const plain = "main: mov #20,r10\n m_loop: bsr g\n nop\n m_open: nop\n bsr "
+                                     "g\n nop\n m_close: nop\n dt r10\n bf m_loop\n nop\n"
                                      "m_end: bra m_end\n nop\n g: rts\n add #1,r9\n";
     struct resume step = { .kind = RESUME_STEP };
     struct target_stop stop;
@@ -195,13 +208,16 @@ static void points__debugger_stops_there__they_act_when_it_goes_on(void **state)
     }
 }
 
-/* What the agent knows a trap by is its return address: breaks and faults of the instruction behind a point have the same. */
+/* What the agent knows a trap by is its return address: breaks and faults of the instruction behind
+ * a point have the same. */
 static void point__break_and_fault_right_behind_it__are_what_they_are(void **state)
 {
     static const char *const src =
-        "main: mov #20,r10\n mov #0,r8\n mov.l l_vec,r0\n ldc r0,vbr\n mov #1,r1\n m_loop: bsr g\n nop\n m_open: add #1,r9\n mov.l @r1,r2\n dt r10\n bf m_loop\n nop\n"
+        "main: mov #20,r10\n mov #0,r8\n mov.l l_vec,r0\n ldc r0,vbr\n mov #1,r1\n m_loop: bsr g\n "
+        "nop\n m_open: add #1,r9\n mov.l @r1,r2\n dt r10\n bf m_loop\n nop\n"
         "m_end: bra m_end\n nop\n g: rts\n nop\n .align 2\n l_vec: .long vec\n"
-        ".align 4\n vec: .space 256\n hand: stc spc,r3\n add #2,r3\n ldc r3,spc\n rte\n add #1,r8\n";
+        ".align 4\n vec: .space 256\n hand: stc spc,r3\n add #2,r3\n ldc r3,spc\n rte\n add "
+        "#1,r8\n";
     struct err err = { .code = ERR_OK };
     struct target_stop stop;
     (void)state;
@@ -237,7 +253,8 @@ static void start__where_the_program_stands__starts_at_once(void **state)
 /* Time between the last event and "profile stop" is the program's: it ran in a loop. */
 static void stop__by_the_user_in_a_loop__its_time_is_counted(void **state)
 {
-    static const char *const src = "main: bsr g\n nop\n m_spin: bra m_spin\n nop\n g: rts\n add #1,r9\n";
+    static const char *const src =
+        "main: bsr g\n nop\n m_spin: bra m_spin\n nop\n g: rts\n add #1,r9\n";
     struct err err = { .code = ERR_OK };
     (void)state;
     board_open(&b, &prog, "", src);

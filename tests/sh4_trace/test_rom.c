@@ -1,5 +1,6 @@
-/* Code in ROM, which takes no patch: stepped by channel A of the user break controller. What the trace tells is
- * compared with every call, return and jump of the same program, stepped one instruction after the other. */
+/* Code in ROM, which takes no patch: stepped by channel A of the user break controller. What the
+ * trace tells is compared with every call, return and jump of the same program, stepped one
+ * instruction after the other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +18,9 @@
 
 enum { ROM_AT = 0xA0001000, ROM_FILE = 0x2000, MAX_TRUTH = 20000 };
 
-/* What a program in ROM may do: leaves, an empty function, calls of all kinds within ROM and out of it, a slot that
- * pushes, tail calls in and out, recursion, loops. r4, r5 are arguments, r6 a function in RAM. */
+/* What a program in ROM may do: leaves, an empty function, calls of all kinds within ROM and out of
+ * it, a slot that pushes, tail calls in and out, recursion, loops. r4, r5 are arguments, r6 a
+ * function in RAM. */
 static const char in_rom[] =
     "rempty: rts\n nop\n"
     "radd: add r5,r4\n mov r4,r0\n rts\n add #1,r0\n"
@@ -30,7 +32,8 @@ static const char in_rom[] =
     "rtail: jmp @r6\n add #1,r4\n"
     "rbra: mov r5,r4\n bra radd\n nop\n"
     "rrec: tst r4,r4\n bf/s rr_1\n sts.l pr,@-r15\n lds.l @r15+,pr\n rts\n mov #1,r0\n"
-    "rr_1: mov.l r4,@-r15\n bsr rrec\n add #-1,r4\n mov.l @r15+,r4\n lds.l @r15+,pr\n rts\n add r4,r0\n"
+    "rr_1: mov.l r4,@-r15\n bsr rrec\n add #-1,r4\n mov.l @r15+,r4\n lds.l @r15+,pr\n rts\n add "
+    "r4,r0\n"
     "rrel: sts.l pr,@-r15\n mov #8,r1\n bsrf r1\n nop\n lds.l @r15+,pr\n rts\n nop\n nop\n"
     "rnear: rts\n mov #7,r0\n";
 
@@ -48,7 +51,8 @@ static const char in_ram[] =
     "bsr toram\n nop\n"
     "dt r9\n bf m_loop\n nop\n"
     "m_end: bra m_end\n nop\n"
-    ".align 2\n l_e: .long {rempty}\n l_loop: .long {rloop}\n l_back: .long {rback}\n l_tail: .long {rtail}\n"
+    ".align 2\n l_e: .long {rempty}\n l_loop: .long {rloop}\n l_back: .long {rback}\n l_tail: "
+    ".long {rtail}\n"
     "l_bra: .long {rbra}\n l_rec: .long {rrec}\n l_rel: .long {rrel}\n l_f: .long f\n"
     "f: mov r4,r0\n shll r0\n rts\n add #1,r0\n"
     "toram: mov.l t_e,r1\n jmp @r1\n nop\n .align 2\n t_e: .long {rempty}\n";
@@ -56,7 +60,8 @@ static const char in_ram[] =
 struct truth {
     uint8_t kind;
     uint32_t pc, target;
-    uint32_t insns; /* run when the event is made: before the instruction in RAM, behind its slot in ROM */
+    /* run when the event is made: before the instruction in RAM, behind its slot in ROM */
+    uint32_t insns;
 };
 
 struct rom_board {
@@ -67,12 +72,14 @@ struct rom_board {
     char path[32], src[4096];
 };
 
-static void add_functions(struct image_function *fn, size_t *n, const struct asm_prog *p, uint32_t at)
+static void add_functions(struct image_function *fn, size_t *n, const struct asm_prog *p,
+                          uint32_t at)
 {
     size_t first = *n;
     for (size_t i = 0; i < p->nlabels; i++)
         if (!strchr(p->labels[i].name, '_') && p->labels[i].value >= at)
-            fn[(*n)++] = (struct image_function){ p->labels[i].name, p->labels[i].value, at + p->len };
+            fn[(*n)++] =
+                (struct image_function){ p->labels[i].name, p->labels[i].value, at + p->len };
     for (size_t i = first; i + 1 < *n; i++)
         fn[i].high = fn[i + 1].low;
 }
@@ -94,8 +101,10 @@ static void fill_in(char *out, size_t cap, const char *text, struct asm_prog *ro
     out[n] = 0;
 }
 
-/* Opens a board whose ROM holds `rom` at `at` and whose RAM `ram`, with the image of both. options: ",be" or "". */
-static void rom_open(struct rom_board *r, const char *options, uint32_t at, const char *rom, const char *ram)
+/* Opens a board whose ROM holds `rom` at `at` and whose RAM `ram`, with the image of both. options:
+ * ",be" or "". */
+static void rom_open(struct rom_board *r, const char *options, uint32_t at, const char *rom,
+                     const char *ram)
 {
     static uint8_t bytes[ROM_FILE];
     bool big = strstr(options, ",be") != NULL;
@@ -144,7 +153,8 @@ static uint16_t opcode_at(const struct rom_board *r, uint32_t pc)
     return 0;
 }
 
-/* What the instruction at pc, after which the program stands at `next`, means; EVENT_TIMESTAMP: nothing. */
+/* What the instruction at pc, after which the program stands at `next`, means; EVENT_TIMESTAMP:
+ * nothing. */
 static enum event_kind meaning(const struct rom_board *r, uint32_t pc, uint32_t next)
 {
     uint16_t op = opcode_at(r, pc);
@@ -152,7 +162,8 @@ static enum event_kind meaning(const struct rom_board *r, uint32_t pc, uint32_t 
         return EVENT_CALL;
     if (op == 0x000B)
         return EVENT_RETURN;
-    if ((op & 0xF0FF) == 0x402B || ((op >> 12 == 0xA || (op & 0xF0FF) == 0x0023) && function_of(r, pc) != function_of(r, next)))
+    if ((op & 0xF0FF) == 0x402B || ((op >> 12 == 0xA || (op & 0xF0FF) == 0x0023) &&
+                                    function_of(r, pc) != function_of(r, next)))
         return EVENT_JUMP;
     return EVENT_TIMESTAMP;
 }
@@ -164,7 +175,8 @@ static bool in_rom_code(const struct rom_board *r, uint32_t pc)
 
 static bool has_slot(uint16_t op)
 {
-    bool bsr_bra = op >> 13 == 5, jump = (op & 0xF0DF) == 0x400B, rel = (op & 0xF0DF) == 0x0003, ret = op == 0x000B || op == 0x002B;
+    bool bsr_bra = op >> 13 == 5, jump = (op & 0xF0DF) == 0x400B, rel = (op & 0xF0DF) == 0x0003,
+         ret = op == 0x000B || op == 0x002B;
     bool cond = (op & 0xFD00) == 0x8D00; /* bt/s, bf/s: the slot runs either way */
     return bsr_bra || jump || rel || ret || cond;
 }
@@ -185,7 +197,8 @@ static size_t step_all(struct rom_board *r, struct truth *out, uint32_t *result)
         enum event_kind kind = meaning(r, pc, (uint32_t)stop.pc);
         assert_true(n < MAX_TRUTH);
         if (kind != EVENT_TIMESTAMP)
-            out[n++] = (struct truth){ (uint8_t)kind, pc, (uint32_t)stop.pc, insns + (in_rom_code(r, pc) ? 2 : 0) };
+            out[n++] = (struct truth){ (uint8_t)kind, pc, (uint32_t)stop.pc,
+                                       insns + (in_rom_code(r, pc) ? 2 : 0) };
         insns += has_slot(opcode_at(r, pc)) ? 2 : 1;
         pc = (uint32_t)stop.pc;
     }
@@ -200,9 +213,11 @@ static void expect(const struct rom_board *r, const struct truth *want, size_t n
         const struct event *e = &r->b.ev[i];
         if (e->kind != EVENT_CALL && e->kind != EVENT_RETURN && e->kind != EVENT_JUMP)
             continue;
-        if (k == n || e->kind != want[k].kind || e->pc != want[k].pc || !(e->flags & EVENT_HAS_TARGET) || e->target != want[k].target)
-            fail_msg("event %zu of %zu: kind %d %08x -> %08x, stepping says kind %d %08x -> %08x", k, n, e->kind, (unsigned)e->pc,
-                     (unsigned)e->target, k < n ? want[k].kind : 0, k < n ? want[k].pc : 0, k < n ? want[k].target : 0);
+        if (k == n || e->kind != want[k].kind || e->pc != want[k].pc ||
+            !(e->flags & EVENT_HAS_TARGET) || e->target != want[k].target)
+            fail_msg("event %zu of %zu: kind %d %08x -> %08x, stepping says kind %d %08x -> %08x",
+                     k, n, e->kind, (unsigned)e->pc, (unsigned)e->target, k < n ? want[k].kind : 0,
+                     k < n ? want[k].pc : 0, k < n ? want[k].target : 0);
         k++;
     }
     assert_int_equal(k, n);
@@ -255,8 +270,8 @@ static void rom__cached_in_p1__same_events_and_counts_as_stepped(void **state)
     same_as_stepped("", 0x80001000);
 }
 
-/* TMU0 interrupts, if the word at flag says so, while code in ROM runs. The handler, in ROM too, calls with BL=1, then
- * clears it and calls again. */
+/* TMU0 interrupts, if the word at flag says so, while code in ROM runs. The handler, in ROM too,
+ * calls with BL=1, then clears it and calls again. */
 static const char irq_rom[] =
     "rspin: sts.l pr,@-r15\n mov.l r8,@-r15\n mov #100,r8\n mov #0,r0\n"
     "rs_1: bsr rinc\n nop\n mov r0,r1\n bsr rwait\n mov #9,r2\n dt r8\n bf/s rs_1\n mov r1,r0\n"
@@ -266,12 +281,16 @@ static const char irq_rom[] =
     ".align 4\n rvec: .space 1536\n"
     "rhand: mov.l r0,@-r15\n mov.l r1,@-r15\n sts.l pr,@-r15\n stc.l ssr,@-r15\n stc.l spc,@-r15\n"
     "mov.l h_tcr,r0\n mov #32,r1\n mov.w r1,@r0\n"
-    "bsr rblocked\n nop\n mov.l h_open,r0\n ldc r0,sr\n bsr ropen\n nop\n mov.l h_shut,r0\n ldc r0,sr\n"
-    "ldc.l @r15+,spc\n ldc.l @r15+,ssr\n lds.l @r15+,pr\n mov.l @r15+,r1\n mov.l @r15+,r0\n rte\n nop\n"
-    "rblocked: add #1,r10\n mov #20,r1\n cmp/hs r1,r10\n bf rb_1\n mov.l h_tstr,r0\n mov #0,r1\n mov.b r1,@r0\n"
+    "bsr rblocked\n nop\n mov.l h_open,r0\n ldc r0,sr\n bsr ropen\n nop\n mov.l h_shut,r0\n ldc "
+    "r0,sr\n"
+    "ldc.l @r15+,spc\n ldc.l @r15+,ssr\n lds.l @r15+,pr\n mov.l @r15+,r1\n mov.l @r15+,r0\n rte\n "
+    "nop\n"
+    "rblocked: add #1,r10\n mov #20,r1\n cmp/hs r1,r10\n bf rb_1\n mov.l h_tstr,r0\n mov #0,r1\n "
+    "mov.b r1,@r0\n"
     "rb_1: rts\n nop\n"
     "ropen: rts\n add #1,r11\n"
-    ".align 2\n h_tcr: .long 0xFFD80010\n h_tstr: .long 0xFFD80004\n h_open: .long 0x600000F0\n h_shut: .long 0x700000F0\n";
+    ".align 2\n h_tcr: .long 0xFFD80010\n h_tstr: .long 0xFFD80004\n h_open: .long 0x600000F0\n "
+    "h_shut: .long 0x700000F0\n";
 
 static const char irq_ram[] =
     "main: mov.l l_vec,r0\n ldc r0,vbr\n mov #0,r8\n mov #0,r10\n mov #0,r11\n"
@@ -283,8 +302,10 @@ static const char irq_ram[] =
     "m_go: mov #8,r9\n"
     "m_loop: mov.l l_spin,r1\n jsr @r1\n nop\n add r0,r8\n dt r9\n bf m_loop\n nop\n"
     "m_end: bra m_end\n nop\n"
-    ".align 2\n l_vec: .long {rvec}\n l_ipra: .long 0xFFD00004\n l_lev: .long 0x8000\n l_tcor: .long 0xFFD80008\n"
-    "l_per: .long 500\n l_tcr: .long 0xFFD80010\n l_tstr: .long 0xFFD80004\n l_spin: .long {rspin}\n l_flag: .long 0xAC0E0000\n";
+    ".align 2\n l_vec: .long {rvec}\n l_ipra: .long 0xFFD00004\n l_lev: .long 0x8000\n l_tcor: "
+    ".long 0xFFD80008\n"
+    "l_per: .long 500\n l_tcr: .long 0xFFD80010\n l_tstr: .long 0xFFD80004\n l_spin: .long "
+    "{rspin}\n l_flag: .long 0xAC0E0000\n";
 
 static void rom__interrupts_within__program_and_handler_are_told_apart(void **state)
 {
@@ -316,7 +337,8 @@ static void rom__interrupts_within__program_and_handler_are_told_apart(void **st
         if (e->kind != EVENT_CALL && e->kind != EVENT_RETURN)
             continue;
         assert_true(e->flags & EVENT_HAS_TARGET);
-        if (function_of(&r, (uint32_t)e->pc) == function_of(&r, asm_label(&r.rom, "ropen")) || e->target == asm_label(&r.rom, "ropen")) {
+        if (function_of(&r, (uint32_t)e->pc) == function_of(&r, asm_label(&r.rom, "ropen")) ||
+            e->target == asm_label(&r.rom, "ropen")) {
             opened++;
             continue;
         }
@@ -333,10 +355,10 @@ static void rom__interrupts_within__program_and_handler_are_told_apart(void **st
 }
 
 /* A trap and an address error in ROM; the handler, in RAM, skips the faulting instruction. */
-static const char fault_rom[] =
-    "rfault: sts.l pr,@-r15\n bsr rthree\n nop\n trapa #5\n add r0,r8\n mov #1,r1\n mov.l @r1,r2\n bsr rthree\n add #1,r8\n"
-    "lds.l @r15+,pr\n rts\n nop\n"
-    "rthree: rts\n mov #3,r0\n";
+static const char fault_rom[] = "rfault: sts.l pr,@-r15\n bsr rthree\n nop\n trapa #5\n add "
+                                "r0,r8\n mov #1,r1\n mov.l @r1,r2\n bsr rthree\n add #1,r8\n"
+                                "lds.l @r15+,pr\n rts\n nop\n"
+                                "rthree: rts\n mov #3,r0\n";
 
 static const char fault_ram[] =
     "main: mov.l l_vec,r0\n ldc r0,vbr\n mov #0,r8\n mov #0,r10\n mov #10,r9\n"
@@ -359,26 +381,28 @@ static void rom__exceptions_within__are_passed_on_and_calls_stay_exact(void **st
     assert_int_equal(board_reg(&r.b, 8), 10 * 4);
     assert_int_equal(board_reg(&r.b, 10), 10 * 105);
     assert_int_equal(board_count(&r.b, EVENT_EXCEPTION), 20);
-    assert_int_equal(board_count(&r.b, EVENT_RTE), 10); /* of the TRAPAs: the others return elsewhere */
+    /* of the TRAPAs: the others return elsewhere */
+    assert_int_equal(board_count(&r.b, EVENT_RTE), 10);
     assert_int_equal(board_count(&r.b, EVENT_CALL), 30);
     assert_int_equal(board_count(&r.b, EVENT_RETURN), 30);
     board_close(&r.b);
 }
 
-
 static size_t in_rom_events(const struct rom_board *r)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->b.nev; i++)
-        n += r->b.ev[i].kind != EVENT_NOTE && r->b.ev[i].flags & EVENT_HAS_PC && in_rom_code(r, (uint32_t)r->b.ev[i].pc);
+        n += r->b.ev[i].kind != EVENT_NOTE && r->b.ev[i].flags & EVENT_HAS_PC &&
+             in_rom_code(r, (uint32_t)r->b.ev[i].pc);
     return n;
 }
 
 static void hold_both(struct rom_board *r, bool on)
 {
     for (uint32_t at = 0x0C0E1000; at <= 0x0C0E1004; at += 4)
-        assert_int_equal(on ? r->b.t->ops->insert_bp(r->b.t, BP_WATCH_WRITE, at, 4, NULL) :
-                              r->b.t->ops->remove_bp(r->b.t, BP_WATCH_WRITE, at, 4, NULL), 0);
+        assert_int_equal(on ? r->b.t->ops->insert_bp(r->b.t, BP_WATCH_WRITE, at, 4, NULL)
+                            : r->b.t->ops->remove_bp(r->b.t, BP_WATCH_WRITE, at, 4, NULL),
+                         0);
 }
 
 static void rom__debugger_holds_both_channels__untraced_and_said_so(void **state)
@@ -393,7 +417,8 @@ static void rom__debugger_holds_both_channels__untraced_and_said_so(void **state
     assert_int_equal(r.b.t->ops->trace->status(r.b.t, &st, NULL), 0);
     assert_non_null(strstr(st.note, "16 in ROM: both break channels are GDB's"));
     assert_int_equal(st.untraced_sites, 16);
-    assert_true(board_explains(&r.b, "in ROM, and both channels of the user break controller are the debugger's"));
+    assert_true(board_explains(
+        &r.b, "in ROM, and both channels of the user break controller are the debugger's"));
     for (int i = 0; i < 2; i++) { /* two rounds so: with the channels held, and given back */
         size_t before = in_rom_events(&r), all = r.b.nev;
         board_run(&r.b, "m_loop", 2000000000);
@@ -414,7 +439,10 @@ static void rom__start_or_stop_point_there__is_refused(void **state)
     static struct rom_board r;
     struct err err = { .code = ERR_OK };
     rom_open(&r, "", ROM_AT, in_rom, in_ram);
-    struct trace_config cfg = { .image = &r.b.im, .counter = { 0x23, 0x13 }, .has_start = true, .start = asm_label(&r.rom, "radd") };
+    struct trace_config cfg = { .image = &r.b.im,
+                                .counter = { 0x23, 0x13 },
+                                .has_start = true,
+                                .start = asm_label(&r.rom, "radd") };
     assert_int_equal(r.b.t->ops->trace->arm(r.b.t, &cfg, &err), -ERR_USAGE);
     assert_non_null(strstr(err.what, "is in ROM: no start or stop point can be there"));
     cfg.start = asm_label(&r.prog, "m_loop");
@@ -464,10 +492,10 @@ static void rom__debugger_stops_and_steps_there__no_event_is_missed(void **state
     board_close(&r.b);
 }
 
-static const char endless_ram[] =
-    "main: mov #0,r8\n"
-    "m_loop: mov.l l_loop,r1\n jsr @r1\n mov #2,r4\n mov.l l_v,r1\n add #1,r8\n bra m_loop\n mov.l r8,@r1\n"
-    ".align 2\n l_loop: .long {rloop}\n l_v: .long 0xAC0E0000\n";
+static const char endless_ram[] = "main: mov #0,r8\n"
+                                  "m_loop: mov.l l_loop,r1\n jsr @r1\n mov #2,r4\n mov.l l_v,r1\n "
+                                  "add #1,r8\n bra m_loop\n mov.l r8,@r1\n"
+                                  ".align 2\n l_loop: .long {rloop}\n l_v: .long 0xAC0E0000\n";
 
 static void rom__detached_or_lost_within__channel_is_free_and_program_goes_on(void **state)
 {
@@ -491,7 +519,7 @@ static void rom__detached_or_lost_within__channel_is_free_and_program_goes_on(vo
         board_halt(&r.b);
         uint32_t before = board_word(&r.b, 0xAC0E0000);
         assert_int_equal(board_word(&r.b, 0xFFD0000C) & 0xF, 0); /* IPRC, too */
-        assert_int_equal(board_reg(&r.b, 19), 0); /* VBR is the program's */
+        assert_int_equal(board_reg(&r.b, 19), 0);                /* VBR is the program's */
         board_resume(&r.b);
         board_for(&r.b, 3000000);
         board_halt(&r.b);

@@ -32,11 +32,16 @@ static void find(struct program *p, const char *src, const struct sh4_sites_conf
     size_t n = 0;
     for (size_t i = 0; i < p->asmp.nlabels; i++)
         if (!strchr(p->asmp.labels[i].name, '_'))
-            p->fn[n++] = (struct image_function){ p->asmp.labels[i].name, p->asmp.labels[i].value, 0 };
+            p->fn[n++] =
+                (struct image_function){ p->asmp.labels[i].name, p->asmp.labels[i].value, 0 };
     for (size_t i = 0; i < n; i++)
         p->fn[i].high = i + 1 < n ? p->fn[i + 1].low : TEXT + p->asmp.len;
-    p->im = (struct image){ .path = "test", .entry = TEXT, .sections = p->sec, .nsections = 1,
-                            .functions = p->fn, .nfunctions = n };
+    p->im = (struct image){ .path = "test",
+                            .entry = TEXT,
+                            .sections = p->sec,
+                            .nsections = 1,
+                            .functions = p->fn,
+                            .nfunctions = n };
     assert_int_equal(sh4_sites_find(&p->im, cfg, &p->found, &err), 0);
 }
 
@@ -68,10 +73,16 @@ static void sites__every_kind__found_with_target(void **state)
          "l_f: .long f\n"
          "l_rel: .long f-m_after\n"
          "f: rts\n nop\n"
-         "g: bra f\n nop\n", &open_entry);
-    static const struct { const char *label; enum sh4_site_kind kind; bool target; } rows[] = {
-        { "m_jsr", SH4_SITE_JSR, true }, { "m_bsr", SH4_SITE_BSR, true }, { "m_bsrf", SH4_SITE_BSRF, true },
-        { "m_after", SH4_SITE_JSR, false }, { "m_jmp", SH4_SITE_JMP, true }, { "f", SH4_SITE_RTS, false },
+         "g: bra f\n nop\n",
+         &open_entry);
+    static const struct {
+        const char *label;
+        enum sh4_site_kind kind;
+        bool target;
+    } rows[] = {
+        { "m_jsr", SH4_SITE_JSR, true },   { "m_bsr", SH4_SITE_BSR, true },
+        { "m_bsrf", SH4_SITE_BSRF, true }, { "m_after", SH4_SITE_JSR, false },
+        { "m_jmp", SH4_SITE_JMP, true },   { "f", SH4_SITE_RTS, false },
         { "g", SH4_SITE_BRA, true },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -91,7 +102,8 @@ static void sites__data_that_looks_like_code__is_not_taken(void **state)
 {
     (void)state;
     static struct program p;
-    /* Pool behind a call that does not return, loaded by code before it; a byte table of a switch. */
+    /* Pool behind a call that does not return, loaded by code before it; a byte table of a switch.
+     */
     find(&p,
          "main: mov.l l_exit,r0\n mov.l l_b,r5\n"
          "jsr @r0\n nop\n"
@@ -122,9 +134,11 @@ static void sites__switch_table__cases_are_searched(void **state)
          "t_0: .word c_0-s_base\n .word c_1-s_base\n"
          "c_0: rts\n mov #1,r0\n"
          "c_1: mov.l l_f,r1\n jmp @r1\n nop\n .align 2\n l_f: .long f\n"
-         "f: rts\n nop\n", &open_entry);
+         "f: rts\n nop\n",
+         &open_entry);
     assert_int_equal(site(&p, "c_0")->kind, SH4_SITE_RTS);
-    assert_int_equal(sh4_sites_code(&p.found, asm_label(&p.asmp, "t_0")) & (SH4_CODE_INSN | SH4_CODE_LITERAL),
+    assert_int_equal(sh4_sites_code(&p.found, asm_label(&p.asmp, "t_0")) &
+                         (SH4_CODE_INSN | SH4_CODE_LITERAL),
                      SH4_CODE_LITERAL);
     assert_true(sh4_sites_code(&p.found, asm_label(&p.asmp, "c_1")) & SH4_CODE_INSN);
     sh4_sites_fini(&p.found);
@@ -134,7 +148,8 @@ static void sites__branch_to_slot__is_left_alone(void **state)
 {
     (void)state;
     static struct program p;
-    find(&p, "main: tst r4,r4\n bt m_slot\n m_rts: rts\n m_slot: mov #1,r0\n rts\n nop\n", &open_entry);
+    find(&p, "main: tst r4,r4\n bt m_slot\n m_rts: rts\n m_slot: mov #1,r0\n rts\n nop\n",
+         &open_entry);
     assert_int_equal(site(&p, "m_rts")->why, SH4_UNTRACED_SLOT);
     sh4_sites_fini(&p.found);
 }
@@ -189,10 +204,14 @@ static void bl__set_restored_and_called_through_pointers__closure_is_left_alone(
          "a_ind: jmp @r0\n nop\n" /* unknown: every function whose address is taken */
          "b: mov.l b_c,r0\n rts\n nop\n .align 2\n b_c: .long c\n"
          "c: rts\n nop\n"
-         "d: rts\n nop\n", &open_entry);
-    static const struct { const char *label; enum sh4_untraced why; } rows[] = {
+         "d: rts\n nop\n",
+         &open_entry);
+    static const struct {
+        const char *label;
+        enum sh4_untraced why;
+    } rows[] = {
         { "m_a", SH4_UNTRACED_BL }, { "a_ind", SH4_UNTRACED_BL }, { "c", SH4_UNTRACED_BL },
-        { "m_b", SH4_TRACED }, { "m_rts", SH4_TRACED }, { "d", SH4_TRACED },
+        { "m_b", SH4_TRACED },      { "m_rts", SH4_TRACED },      { "d", SH4_TRACED },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         print_message("  %s\n", rows[i].label);
@@ -211,10 +230,13 @@ static void bl__callee_that_changes_it__changes_the_caller(void **state)
          "bsr unlock\n nop\n"
          "m_out: bsr g\n nop\n"
          "m_rts: rts\n nop\n"
-         "lock: stc sr,r0\n mov.l k_bl,r1\n or r1,r0\n ldc r0,sr\n rts\n nop\n .align 2\n k_bl: .long 0x10000000\n"
-         "unlock: stc sr,r0\n mov.l u_bl,r1\n and r1,r0\n ldc r0,sr\n rts\n nop\n .align 2\n u_bl: .long 0xEFFFFFFF\n"
+         "lock: stc sr,r0\n mov.l k_bl,r1\n or r1,r0\n ldc r0,sr\n rts\n nop\n .align 2\n k_bl: "
+         ".long 0x10000000\n"
+         "unlock: stc sr,r0\n mov.l u_bl,r1\n and r1,r0\n ldc r0,sr\n rts\n nop\n .align 2\n u_bl: "
+         ".long 0xEFFFFFFF\n"
          "f: rts\n nop\n"
-         "g: rts\n nop\n", &open_entry);
+         "g: rts\n nop\n",
+         &open_entry);
     assert_int_equal(site(&p, "m_in")->why, SH4_UNTRACED_BL);
     assert_int_equal(site(&p, "f")->why, SH4_UNTRACED_BL);
     assert_int_equal(site(&p, "m_out")->why, SH4_TRACED);
@@ -231,7 +253,8 @@ static void vbr__accesses_and_handlers__found_whatever_bl(void **state)
          "m_ldcl: ldc.l @r15+,vbr\n m_rts: rts\n nop\n .align 2\n l_v: .long vec\n"
          ".align 4\n vec: .space 1536\n"
          "hand: nop\n h_call: bsr f\n nop\n h_rte: rte\n nop\n"
-         "f: rts\n nop\n", &open_entry);
+         "f: rts\n nop\n",
+         &open_entry);
     assert_int_equal(asm_label(&p.asmp, "hand"), asm_label(&p.asmp, "vec") + 0x600);
     assert_int_equal(site(&p, "m_ldc")->kind, SH4_SITE_LDC_VBR);
     assert_int_equal(site(&p, "m_stc")->kind, SH4_SITE_STC_VBR);
@@ -244,7 +267,8 @@ static void vbr__accesses_and_handlers__found_whatever_bl(void **state)
     sh4_sites_fini(&p.found);
 }
 
-/* No pointer leads to them, they begin like nothing, and where the call and the jump stand no register is known by what is right before. */
+/* No pointer leads to them, they begin like nothing, and where the call and the jump stand no
+ * register is known by what is right before. */
 static void sites__constants_across_branches__what_they_lead_to_is_searched(void **state)
 {
     (void)state;
@@ -254,7 +278,8 @@ static void sites__constants_across_branches__what_they_lead_to_is_searched(void
          "mov.l l_g,r2\n tst r0,r0\n bt m_b\n nop\n"
          "m_b: jmp @r2\n lds.l @r15+,pr\n .align 2\n l_f: .long f_\n l_g: .long g_\n"
          "f_: rts\n nop\n"
-         "g_: add #1,r0\n rts\n nop\n", &open_entry);
+         "g_: add #1,r0\n rts\n nop\n",
+         &open_entry);
     assert_int_equal(p.im.nfunctions, 0);
     assert_int_equal(site(&p, "f_")->kind, SH4_SITE_RTS);
     assert_int_equal(site(&p, "m_loop")->target, asm_label(&p.asmp, "f_"));

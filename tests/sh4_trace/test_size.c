@@ -1,4 +1,5 @@
-/* Programs from one function to a hundred thousand: what a plan holds, what it says when it cannot, and one of 20,000 on the board. */
+/* Programs from one function to a hundred thousand: what a plan holds, what it says when it cannot,
+ * and one of 20,000 on the board. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +18,8 @@
 
 enum { TEXT = 0x8C020000, STACK = TEXT - 256, RAM = 0x8C800000, SPECIAL = 16 };
 
-static const char *const kind_names[GEN_NKINDS] = { "jsr", "bsr", "bsrf", "jmp", "bra", "braf", "mixed" };
+static const char *const kind_names[GEN_NKINDS] = { "jsr", "bsr",  "bsrf", "jmp",
+                                                    "bra", "braf", "mixed" };
 
 static void find(const struct gen_program *g, struct sh4_sites *s)
 {
@@ -35,11 +37,13 @@ static uint32_t stub_by_table(const struct sh4_trace_plan *p, const struct sh4_t
     if (entry < 0)
         return (p->base + p->table + (uint32_t)(int32_t)entry) & ~3u;
     uint32_t pages = get32(p->image + sh4_trace_blob.l_specials, p->big) - p->base;
-    uint32_t at = get32(p->image + pages + off / SH4_TRACE_PAGE * 4, p->big) + (uint32_t)entry * SPECIAL;
+    uint32_t at =
+        get32(p->image + pages + off / SH4_TRACE_PAGE * 4, p->big) + (uint32_t)entry * SPECIAL;
     return get32(p->image + (at - p->base), p->big) & ~3u;
 }
 
-static void check_plan(const struct gen_program *g, const struct sh4_sites *s, const struct sh4_trace_plan *p, const char *name)
+static void check_plan(const struct gen_program *g, const struct sh4_sites *s,
+                       const struct sh4_trace_plan *p, const char *name)
 {
     size_t traced = 0, untraced = 0;
     for (size_t i = 0; i < s->nsites; i++) {
@@ -47,19 +51,21 @@ static void check_plan(const struct gen_program *g, const struct sh4_sites *s, c
         untraced += s->site[i].why != SH4_TRACED;
     }
     if (untraced || traced != p->npatches || traced < g->calls + g->jumps)
-        fail_msg("%s: %zu calls, %zu jumps; %zu places traced, %zu patched, %zu not", name, g->calls, g->jumps, traced, p->npatches, untraced);
+        fail_msg("%s: %zu calls, %zu jumps; %zu places traced, %zu patched, %zu not", name,
+                 g->calls, g->jumps, traced, p->npatches, untraced);
     for (size_t i = 0; i < p->npatches; i++) {
         const struct sh4_trace_patch *x = &p->patch[i];
         const struct sh4_trace_id *id = &p->id[x->id];
         if (id->addr != x->addr || stub_by_table(p, x) != id->stub)
-            fail_msg("%s: patch %zu at %08x: its number means %08x, stub %08x; the table says %08x", name, i, x->addr, id->addr, id->stub,
-                     stub_by_table(p, x));
+            fail_msg("%s: patch %zu at %08x: its number means %08x, stub %08x; the table says %08x",
+                     name, i, x->addr, id->addr, id->stub, stub_by_table(p, x));
     }
     assert_true(p->ring_bytes + SH4_TRACE_RESERVE <= 4 * SH4_TRACE_MOST_WORDS);
     assert_true(p->ring_bytes >= SH4_TRACE_MIN_RING - 64);
 }
 
-/* With the RAM it says it needs a plan holds every place; with less it says how much, and the other way out. */
+/* With the RAM it says it needs a plan holds every place; with less it says how much, and the other
+ * way out. */
 static void plan_one(const struct gen_config *cfg)
 {
     struct gen_program g;
@@ -71,7 +77,9 @@ static void plan_one(const struct gen_config *cfg)
     snprintf(name, sizeof name, "%s %zu, %u", kind_names[cfg->kind], cfg->functions, cfg->pad);
     gen_open(&g, cfg);
     find(&g, &s);
-    struct sh4_trace_request rq = { .sites = &s, .big = cfg->big, .ram = RAM, .ram_bytes = 64 << 20 };
+    struct sh4_trace_request rq = {
+        .sites = &s, .big = cfg->big, .ram = RAM, .ram_bytes = 64 << 20
+    };
     assert_int_equal(sh4_trace_plan_needs(&rq, &need, &err), 0);
     rq.ram_bytes = need;
     if (sh4_trace_plan(&rq, &p, &err) < 0)
@@ -92,14 +100,20 @@ static void plan__programs_of_any_size__hold_every_place(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
         for (int k = 0; k < GEN_NKINDS; k++)
-            plan_one(&(struct gen_config){ .kind = (enum gen_kind)k, .functions = sizes[i], .base = TEXT, .rounds = 1, .big = k & 1 });
+            plan_one(&(struct gen_config){ .kind = (enum gen_kind)k,
+                                           .functions = sizes[i],
+                                           .base = TEXT,
+                                           .rounds = 1,
+                                           .big = k & 1 });
 }
 
 static void plan__a_hundred_thousand_functions__hold_every_place(void **state)
 {
     (void)state;
-    plan_one(&(struct gen_config){ .kind = GEN_MIXED, .functions = 100000, .base = TEXT, .rounds = 1 });
-    plan_one(&(struct gen_config){ .kind = GEN_BSR, .functions = 100000, .base = TEXT, .rounds = 1 });
+    plan_one(
+        &(struct gen_config){ .kind = GEN_MIXED, .functions = 100000, .base = TEXT, .rounds = 1 });
+    plan_one(
+        &(struct gen_config){ .kind = GEN_BSR, .functions = 100000, .base = TEXT, .rounds = 1 });
 }
 
 /* 1 KB to 4 MB of code in a few functions. */
@@ -107,7 +121,8 @@ static void plan__functions_far_apart__hold_every_place(void **state)
 {
     (void)state;
     for (uint32_t bytes = 1 << 10; bytes <= 4 << 20; bytes *= 4)
-        plan_one(&(struct gen_config){ .kind = GEN_JSR, .functions = 8, .base = TEXT, .rounds = 1, .pad = (bytes / 8) & ~3u });
+        plan_one(&(struct gen_config){
+            .kind = GEN_JSR, .functions = 8, .base = TEXT, .rounds = 1, .pad = (bytes / 8) & ~3u });
 }
 
 static void plan__more_ram_than_the_ring_can_use__ring_is_what_the_host_reads(void **state)
@@ -115,7 +130,8 @@ static void plan__more_ram_than_the_ring_can_use__ring_is_what_the_host_reads(vo
     struct gen_program g;
     struct sh4_sites s;
     (void)state;
-    gen_open(&g, &(struct gen_config){ .kind = GEN_MIXED, .functions = 64, .base = TEXT, .rounds = 1 });
+    gen_open(&g,
+             &(struct gen_config){ .kind = GEN_MIXED, .functions = 64, .base = TEXT, .rounds = 1 });
     for (uint32_t ram = 64 << 10; ram <= 16 << 20; ram *= 2) {
         struct sh4_trace_plan p;
         struct err err = { .code = ERR_OK };
@@ -129,7 +145,8 @@ static void plan__more_ram_than_the_ring_can_use__ring_is_what_the_host_reads(vo
     gen_close(&g);
 }
 
-/* Code in two places that are further apart than the RAM is large: the part with most sites is traced, the other reported. */
+/* Code in two places that are further apart than the RAM is large: the part with most sites is
+ * traced, the other reported. */
 static void plan__code_further_apart_than_ram_is_large__most_is_traced(void **state)
 {
     struct gen_program g;
@@ -139,10 +156,13 @@ static void plan__code_further_apart_than_ram_is_large__most_is_traced(void **st
     static uint8_t far[8];
     size_t given_up = 0;
     (void)state;
-    gen_open(&g, &(struct gen_config){ .kind = GEN_JSR, .functions = 16, .base = TEXT, .rounds = 1 });
+    gen_open(&g,
+             &(struct gen_config){ .kind = GEN_JSR, .functions = 16, .base = TEXT, .rounds = 1 });
     put_le16(far, 0x000B); /* rts */
     put_le16(far + 2, 0x0009);
-    struct image_section sec[] = { g.sec[0], g.sec[1], { ".far", 0x8CE00000, 4, far, true, false } };
+    struct image_section sec[] = { g.sec[0],
+                                   g.sec[1],
+                                   { ".far", 0x8CE00000, 4, far, true, false } };
     struct image_function fn[32];
     memcpy(fn, g.fn, g.im.nfunctions * sizeof *fn);
     fn[g.im.nfunctions] = (struct image_function){ "far", 0x8CE00000, 0x8CE00004 };
@@ -180,7 +200,9 @@ static void load(struct traced *x, const struct gen_config *cfg)
     gen_open(&x->g, cfg);
     const struct target_ops *ops = x->b.t->ops;
     for (size_t i = 0; i < x->g.im.nsections; i++)
-        assert_int_equal(ops->write_mem(x->b.t, x->g.sec[i].addr, 0, x->g.sec[i].data, x->g.sec[i].size, &err), 0);
+        assert_int_equal(
+            ops->write_mem(x->b.t, x->g.sec[i].addr, 0, x->g.sec[i].data, x->g.sec[i].size, &err),
+            0);
     asm_define(&x->prog, "end_", x->g.end);
     x->b.im = x->g.im;
     assert_int_equal(ops->set_image(x->b.t, &x->b.im, &err), 0);
@@ -198,7 +220,8 @@ static void unload(struct traced *x)
 /* Each function returns or jumps on as often as main has rounds. */
 static void check_hits(const struct traced *x, size_t rounds)
 {
-    uint32_t *hits = calloc(x->g.im.nfunctions, sizeof *hits), size = (uint32_t)(x->g.fn[0].high - x->g.fn[0].low);
+    uint32_t *hits = calloc(x->g.im.nfunctions, sizeof *hits),
+             size = (uint32_t)(x->g.fn[0].high - x->g.fn[0].low);
     for (size_t i = 0; i < x->b.nev; i++) {
         const struct event *e = &x->b.ev[i];
         if (e->kind == EVENT_RETURN || e->kind == EVENT_JUMP)
@@ -249,15 +272,17 @@ static void run_one(const struct gen_config *cfg, const struct trace_config *tc)
 static void board__twenty_thousand_functions__every_call_is_seen(void **state)
 {
     (void)state;
-    run_one(&(struct gen_config){ .kind = GEN_MIXED, .functions = 20000, .base = TEXT, .rounds = 2 },
-            &(struct trace_config){ .counter = { 0x23, 0x13 } });
+    run_one(
+        &(struct gen_config){ .kind = GEN_MIXED, .functions = 20000, .base = TEXT, .rounds = 2 },
+        &(struct trace_config){ .counter = { 0x23, 0x13 } });
 }
 
 static void board__more_agent_ram_than_a_ring_can_use__every_call_is_seen(void **state)
 {
     (void)state;
     run_one(&(struct gen_config){ .kind = GEN_MIXED, .functions = 400, .base = TEXT, .rounds = 50 },
-            &(struct trace_config){ .counter = { 0x23, 0x13 }, .ram_base = RAM, .ram_bytes = 512 << 10 });
+            &(struct trace_config){
+                .counter = { 0x23, 0x13 }, .ram_base = RAM, .ram_bytes = 512 << 10 });
 }
 
 int main(void)

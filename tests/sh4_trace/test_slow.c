@@ -1,4 +1,5 @@
-/* The slow-down that the trace's account gives, against how far the program really came in the same time of the board. */
+/* The slow-down that the trace's account gives, against how far the program really came in the same
+ * time of the board. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,18 +13,17 @@
 #include "profiler/profile/slowdown.h"
 #include "tests/sh4_trace/board.h"
 
-/* Whether a full ring is found sooner or later depends on how its filling and the host's looks fall together: rings of several sizes, over
- * one period of that, which is 9 KB. */
+/* Whether a full ring is found sooner or later depends on how its filling and the host's looks fall
+ * together: rings of several sizes, over one period of that, which is 9 KB. */
 enum { RUN_NS = 400000000, SIZES = 9, STEP = 1024 };
 
 /* A few hundred cycles between two calls, so that both shares are of a size that can be judged. */
-static const char program[] =
-    "main: mov.l l_v,r9\n mov #0,r8\n"
-    "m_loop: mov #50,r2\n"
-    "m_idle: dt r2\n bf m_idle\n"
-    "bsr f\n add #1,r8\n bra m_loop\n mov.l r8,@r9\n"
-    ".align 2\n l_v: .long 0xAC0E0000\n"
-    "f: rts\n nop\n";
+static const char program[] = "main: mov.l l_v,r9\n mov #0,r8\n"
+                              "m_loop: mov #50,r2\n"
+                              "m_idle: dt r2\n bf m_idle\n"
+                              "bsr f\n add #1,r8\n bra m_loop\n mov.l r8,@r9\n"
+                              ".align 2\n l_v: .long 0xAC0E0000\n"
+                              "f: rts\n nop\n";
 
 static uint32_t rounds(struct board *b)
 {
@@ -60,7 +60,11 @@ static uint32_t progress(const struct trace_config *cfg, uint32_t less, struct t
 
 static void trace_status__counters_of_any_kind__slow_down_is_the_true_one(void **state)
 {
-    static const struct { const char *name; struct trace_config cfg; double within; } rows[] = {
+    static const struct {
+        const char *name;
+        struct trace_config cfg;
+        double within;
+    } rows[] = {
         { "time on C1", { .counter = { 0x23, 0x13 } }, 0.02 },
         { "time on C2", { .counter = { 0x08, 0x23 } }, 0.02 },
         { "no time", { .counter = { 0x13, 0x08 } }, 0.1 },
@@ -77,8 +81,10 @@ static void trace_status__counters_of_any_kind__slow_down_is_the_true_one(void *
             struct trace_status st;
             char text[80];
             double times = plain / progress(&rows[i].cfg, k * STEP, &st);
-            struct slowdown s = slowdown_of(st.board_ns, st.held_ns, st.target_cycles, st.agent_cycles);
-            print_message("  %s: %s, really %.2f\n", rows[i].name, slowdown_text(&s, text, sizeof text), times);
+            struct slowdown s =
+                slowdown_of(st.board_ns, st.held_ns, st.target_cycles, st.agent_cycles);
+            print_message("  %s: %s, really %.2f\n", rows[i].name,
+                          slowdown_text(&s, text, sizeof text), times);
             assert_true(st.events > 1000 && times > 1.5);
             truth += times;
             told += s.times;

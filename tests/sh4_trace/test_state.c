@@ -1,5 +1,5 @@
-/* Programs that change the processor's state under the trace: SR, VBR, and what exceptions leave in TRA, EXPEVT and INTEVT. Each
- * runs untraced first: traced, it must come to the same result. */
+/* Programs that change the processor's state under the trace: SR, VBR, and what exceptions leave in
+ * TRA, EXPEVT and INTEVT. Each runs untraced first: traced, it must come to the same result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,13 +40,15 @@ static void run_both(const char *src)
 
 /* ---- VBR ---- */
 
-/* Vectors are set and read in the slots of returns, a jump and a conditional branch; each TRAPA says whose handler ran. */
+/* Vectors are set and read in the slots of returns, a jump and a conditional branch; each TRAPA
+ * says whose handler ran. */
 static const char vectors[] =
     "main: mov #0,r8\n mov #0,r9\n mov #20,r10\n"
     "m_loop: mov.l l_one,r4\n bsr setvbr\n nop\n trapa #5\n bsr getvbr\n nop\n add r0,r9\n"
     "mov.l l_two,r4\n mov.l l_jump,r1\n jsr @r1\n nop\n trapa #5\n bsr getvbr\n nop\n add r0,r9\n"
     "mov.l l_one,r4\n tst r4,r8\n bt/s m_here\n ldc r4,vbr\n"
-    "m_here: bsr f\n nop\n trapa #5\n mov.l l_two,r4\n mov.l r4,@-r15\n bra m_there\n ldc.l @r15+,vbr\n"
+    "m_here: bsr f\n nop\n trapa #5\n mov.l l_two,r4\n mov.l r4,@-r15\n bra m_there\n ldc.l "
+    "@r15+,vbr\n"
     "m_there: bsr f\n nop\n trapa #5\n dt r10\n bf m_loop\n nop\n"
     "m_end: bra m_end\n nop\n"
     ".align 2\n l_one: .long one\n l_two: .long two\n l_jump: .long jump\n"
@@ -81,7 +83,8 @@ static size_t calls_of(const char *f, uint64_t *apart)
         if (b.ev[i].kind != EVENT_CALL || b.ev[i].target != asm_label(&prog, f))
             continue;
         if (n++ && apart && *apart && b.ev[i].c2 - last != *apart)
-            fail_msg("%s: %u instructions since the call before, not %u", f, (unsigned)(b.ev[i].c2 - last), (unsigned)*apart);
+            fail_msg("%s: %u instructions since the call before, not %u", f,
+                     (unsigned)(b.ev[i].c2 - last), (unsigned)*apart);
         if (apart && n == 2 && !*apart)
             *apart = b.ev[i].c2 - last;
         last = b.ev[i].c2;
@@ -98,7 +101,8 @@ static void blocked_sections(const char *src, unsigned rounds, uint64_t apart)
     board_close(&b);
 }
 
-/* As compilers without optimisation have it: every value through memory. f runs with BL=1, g without. */
+/* As compilers without optimisation have it: every value through memory. f runs with BL=1, g
+ * without. */
 static const char through_memory[] =
     "main: mov #50,r10\n mov #0,r8\n mov #0,r9\n mov.l l_var,r14\n"
     "m_loop: stc sr,r0\n mov.l r0,@r14\n mov.l l_bl,r2\n or r2,r0\n mov.l r0,@(4,r14)\n"
@@ -140,7 +144,8 @@ static const char on_the_stack[] =
     "bsr inner\n nop\n stc.l sr,@-r15\n mov.l @r15+,r11\n add r11,r8\n ldc.l @r15+,sr\n"
     "stc sr,r12\n bsr g\n nop\n add r12,r9\n dt r10\n bf m_loop\n"
     "m_end: bra m_end\n nop\n .align 2\n l_bl: .long 0x10000000\n"
-    "inner: sts.l pr,@-r15\n stc.l sr,@-r15\n mov #-16,r0\n extu.b r0,r0\n stc sr,r1\n or r0,r1\n ldc r1,sr\n"
+    "inner: sts.l pr,@-r15\n stc.l sr,@-r15\n mov #-16,r0\n extu.b r0,r0\n stc sr,r1\n or r0,r1\n "
+    "ldc r1,sr\n"
     "mov r15,r3\n stc.l sr,@-r3\n mov.l @r3+,r13\n add r13,r8\n"
     "bsr f\n nop\n ldc.l @r15+,sr\n lds.l @r15+,pr\n rts\n nop\n"
     "f: rts\n add #1,r8\n"
@@ -168,28 +173,36 @@ static void sr__loaded_with_another_bank__registers_are_right(void **state)
     blocked_sections(banks, 50, 23);
 }
 
-/* block() and unblock() keep SR in memory; what follows is open again, and may be where a profile starts. The timer interrupts
- * whenever it can: a tick within a section is counted at l_bad. */
-#define TIMER_START \
-    "mov.l l_vec,r0\n ldc r0,vbr\n mov.l l_ipra,r0\n mov.l l_lev,r1\n mov.w r1,@r0\n" \
-    "mov.l l_tcor,r0\n mov.l l_per,r1\n mov.l r1,@r0\n mov.l r1,@(4,r0)\n mov #32,r1\n mov.l l_tcr,r0\n mov.w r1,@r0\n" \
+/* block() and unblock() keep SR in memory; what follows is open again, and may be where a profile
+ * starts. The timer interrupts whenever it can: a tick within a section is counted at l_bad. */
+#define TIMER_START                                                                            \
+    "mov.l l_vec,r0\n ldc r0,vbr\n mov.l l_ipra,r0\n mov.l l_lev,r1\n mov.w r1,@r0\n"          \
+    "mov.l l_tcor,r0\n mov.l l_per,r1\n mov.l r1,@r0\n mov.l r1,@(4,r0)\n mov #32,r1\n mov.l " \
+    "l_tcr,r0\n mov.w r1,@r0\n"                                                                \
     "mov.l l_tstr,r0\n mov #1,r1\n mov.b r1,@r0\n"
-#define TIMER_WORDS \
-    "l_vec: .long vec\n l_ipra: .long 0xFFD00004\n l_lev: .long 0x8000\n l_tcor: .long 0xFFD80008\n l_per: .long 700\n" \
+#define TIMER_WORDS                                                                      \
+    "l_vec: .long vec\n l_ipra: .long 0xFFD00004\n l_lev: .long 0x8000\n l_tcor: .long " \
+    "0xFFD80008\n l_per: .long 700\n"                                                    \
     "l_tcr: .long 0xFFD80010\n l_tstr: .long 0xFFD80004\n"
 static const char start_behind[] =
-    "main: mov.l l_n,r10\n mov #0,r8\n mov #0,r9\n mov.l l_var,r14\n mov #0,r0\n mov.l r0,@(8,r14)\n mov.l r0,@(12,r14)\n"
+    "main: mov.l l_n,r10\n mov #0,r8\n mov #0,r9\n mov.l l_var,r14\n mov #0,r0\n mov.l "
+    "r0,@(8,r14)\n mov.l r0,@(12,r14)\n"
     "mov.l r0,@(4,r14)\n" TIMER_START
-    "m_loop: bsr block\n nop\n mov #1,r0\n mov.l r0,@(4,r14)\n bsr f\n nop\n mov #0,r0\n mov.l r0,@(4,r14)\n bsr unblock\n nop\n"
-    "m_open: mov #1,r0\n bsr g\n nop\n dt r10\n bf m_loop\n mov.l @(8,r14),r13\n mov.l @(12,r14),r0\n mov #3,r12\n cmp/hs r12,r0\n movt r12\n"
+    "m_loop: bsr block\n nop\n mov #1,r0\n mov.l r0,@(4,r14)\n bsr f\n nop\n mov #0,r0\n mov.l "
+    "r0,@(4,r14)\n bsr unblock\n nop\n"
+    "m_open: mov #1,r0\n bsr g\n nop\n dt r10\n bf m_loop\n mov.l @(8,r14),r13\n mov.l "
+    "@(12,r14),r0\n mov #3,r12\n cmp/hs r12,r0\n movt r12\n"
     "m_end: bra m_end\n nop\n .align 2\n l_n: .long 400\n l_var: .long 0x0C0E0000\n" TIMER_WORDS
-    "block: stc sr,r0\n mov.l r0,@r14\n mov.l k_bl,r1\n or r1,r0\n ldc r0,sr\n rts\n nop\n .align 2\n k_bl: .long 0x10000000\n"
+    "block: stc sr,r0\n mov.l r0,@r14\n mov.l k_bl,r1\n or r1,r0\n ldc r0,sr\n rts\n nop\n .align "
+    "2\n k_bl: .long 0x10000000\n"
     "unblock: mov.l @r14,r0\n ldc r0,sr\n rts\n nop\n"
     "f: mov #30,r0\n f_spin: dt r0\n bf f_spin\n rts\n add #1,r8\n"
     "g: rts\n add #1,r9\n"
     ".align 4\n vec: .space 1536\n"
-    "hand: mov.l r0,@-r15\n mov.l r1,@-r15\n mov.l r2,@-r15\n mov.l h_tcr,r0\n mov #32,r1\n mov.w r1,@r0\n mov.l h_var,r0\n"
-    "mov.l @(4,r0),r1\n mov.l @(8,r0),r2\n add r1,r2\n mov.l r2,@(8,r0)\n mov.l @(12,r0),r2\n add #1,r2\n mov.l r2,@(12,r0)\n"
+    "hand: mov.l r0,@-r15\n mov.l r1,@-r15\n mov.l r2,@-r15\n mov.l h_tcr,r0\n mov #32,r1\n mov.w "
+    "r1,@r0\n mov.l h_var,r0\n"
+    "mov.l @(4,r0),r1\n mov.l @(8,r0),r2\n add r1,r2\n mov.l r2,@(8,r0)\n mov.l @(12,r0),r2\n add "
+    "#1,r2\n mov.l r2,@(12,r0)\n"
     "mov.l @r15+,r2\n mov.l @r15+,r1\n mov.l @r15+,r0\n rte\n nop\n"
     ".align 2\n h_tcr: .long 0xFFD80010\n h_var: .long 0x0C0E0000\n";
 
@@ -201,7 +214,9 @@ static void sr__blocked_and_unblocked_by_functions__start_point_behind_it_works(
     assert_int_equal(calls_of("g", NULL), 400);
     board_close(&b);
     board_open(&b, &prog, "", start_behind);
-    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .has_start = true, .start = asm_label(&prog, "m_open") });
+    board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 },
+                                          .has_start = true,
+                                          .start = asm_label(&prog, "m_open") });
     board_run(&b, "m_end", RUN_NS);
     board_disarm(&b);
     assert_int_equal(board_reg(&b, 13), 0); /* ticks within a section */
@@ -212,10 +227,12 @@ static void sr__blocked_and_unblocked_by_functions__start_point_behind_it_works(
     board_close(&b);
 }
 
-/* The function that sets SR is called by a handler, too, with the CPU's own BL=1: no trap can stand in it. */
+/* The function that sets SR is called by a handler, too, with the CPU's own BL=1: no trap can stand
+ * in it. */
 static const char shared_with_handler[] =
     "main: mov.l l_n,r10\n mov #0,r8\n mov #0,r9\n" TIMER_START
-    "m_loop: bsr k\n nop\n stc sr,r13\n mov.l l_bl,r4\n bsr setsr\n or r13,r4\n bsr f\n nop\n bsr setsr\n mov r13,r4\n"
+    "m_loop: bsr k\n nop\n stc sr,r13\n mov.l l_bl,r4\n bsr setsr\n or r13,r4\n bsr f\n nop\n bsr "
+    "setsr\n mov r13,r4\n"
     "bsr g\n nop\n dt r10\n bf m_loop\n"
     "m_end: bra m_end\n nop\n .align 2\n l_n: .long 400\n l_bl: .long 0x10000000\n" TIMER_WORDS
     "setsr: ldc r4,sr\n rts\n nop\n"
@@ -223,7 +240,8 @@ static const char shared_with_handler[] =
     "g: rts\n add #1,r9\n"
     "k: rts\n nop\n"
     ".align 4\n vec: .space 1536\n"
-    "hand: sts.l pr,@-r15\n mov.l h_tcr,r0\n mov #32,r1\n mov.w r1,@r0\n bsr setsr\n stc sr,r4\n lds.l @r15+,pr\n rte\n nop\n"
+    "hand: sts.l pr,@-r15\n mov.l h_tcr,r0\n mov #32,r1\n mov.w r1,@r0\n bsr setsr\n stc sr,r4\n "
+    "lds.l @r15+,pr\n rte\n nop\n"
     ".align 2\n h_tcr: .long 0xFFD80010\n";
 
 static void sr__set_by_a_function_that_a_handler_calls__no_reset_and_reported(void **state)
@@ -238,8 +256,10 @@ static void sr__set_by_a_function_that_a_handler_calls__no_reset_and_reported(vo
 
 /* Into user mode by a value from memory, and back by a TRAPA. */
 static const char user_mode[] =
-    "main: mov #50,r10\n mov #0,r8\n mov #0,r9\n mov.l l_vec,r0\n ldc r0,vbr\n mov.l l_var,r14\n mov #0,r0\n mov.l r0,@r14\n"
-    "m_loop: mov.l @r14,r0\n ldc r0,sr\n bsr f\n nop\n trapa #7\n stc sr,r12\n add r12,r9\n bsr g\n nop\n dt r10\n bf m_loop\n"
+    "main: mov #50,r10\n mov #0,r8\n mov #0,r9\n mov.l l_vec,r0\n ldc r0,vbr\n mov.l l_var,r14\n "
+    "mov #0,r0\n mov.l r0,@r14\n"
+    "m_loop: mov.l @r14,r0\n ldc r0,sr\n bsr f\n nop\n trapa #7\n stc sr,r12\n add r12,r9\n bsr "
+    "g\n nop\n dt r10\n bf m_loop\n"
     "m_end: bra m_end\n nop\n .align 2\n l_vec: .long vec\n l_var: .long 0x0C0E0000\n"
     "f: rts\n add #1,r8\n"
     "g: rts\n add #1,r9\n"
@@ -308,35 +328,43 @@ static void sr__session_lost_in_a_section__program_has_its_bl(void **state)
 
 /* ---- TRA, EXPEVT, INTEVT ---- */
 
-/* System calls whose handler clears BL, calls what is traced and reads TRA and EXPEVT only then; #3 makes a call of its own after
- * that, and #2 meets an address error before. A timer's handler reads INTEVT as late. r8, r9: sums; r13: timer interrupts that found
- * another code. */
-#define LATE_IN "stc.l ssr,@-r15\n stc.l spc,@-r15\n sts.l pr,@-r15\n"
+/* System calls whose handler clears BL, calls what is traced and reads TRA and EXPEVT only then; #3
+ * makes a call of its own after that, and #2 meets an address error before. A timer's handler reads
+ * INTEVT as late. r8, r9: sums; r13: timer interrupts that found another code. */
+#define LATE_IN   "stc.l ssr,@-r15\n stc.l spc,@-r15\n sts.l pr,@-r15\n"
 #define LATE_OPEN "ldc r0,sr\n mov.l r0,@-r15\n mov.l r1,@-r15\n mov.l r2,@-r15\n mov.l r3,@-r15\n"
-#define LATE_OUT "mov.l @r15+,r3\n mov.l @r15+,r2\n mov.l @r15+,r1\n mov.l @r15+,r0\n"
-#define LATE_RTE "ldc r7,sr\n lds.l @r15+,pr\n ldc.l @r15+,spc\n ldc.l @r15+,ssr\n rte\n nop\n"
+#define LATE_OUT  "mov.l @r15+,r3\n mov.l @r15+,r2\n mov.l @r15+,r1\n mov.l @r15+,r0\n"
+#define LATE_RTE  "ldc r7,sr\n lds.l @r15+,pr\n ldc.l @r15+,spc\n ldc.l @r15+,ssr\n rte\n nop\n"
 static const char late[] =
-    "main: mov.l l_n,r10\n mov #0,r8\n mov #0,r9\n mov #0,r11\n mov #0,r12\n mov #0,r13\n" TIMER_START
-    "m_loop: trapa #1\n bsr f\n nop\n trapa #2\n trapa #3\n bsr f\n nop\n trapa #7\n dt r10\n bf m_loop\n"
-    "m_end: bra m_end\n nop\n .align 2\n l_n: .long 400\n" TIMER_WORDS
-    "f: rts\n nop\n"
+    "main: mov.l l_n,r10\n mov #0,r8\n mov #0,r9\n mov #0,r11\n mov #0,r12\n mov "
+    "#0,r13\n" TIMER_START "m_loop: trapa #1\n bsr f\n nop\n trapa #2\n trapa #3\n bsr f\n nop\n "
+    "trapa #7\n dt r10\n bf m_loop\n"
+    "m_end: bra m_end\n nop\n .align 2\n l_n: .long 400\n" TIMER_WORDS "f: rts\n nop\n"
     ".align 4\n vec: .space 256\n"
-    "hand: " LATE_IN "mov.l h_exp,r0\n mov.l @r0,r0\n mov #0x70,r1\n shll r1\n cmp/eq r0,r1\n bt h_skip\n"
+    "hand: " LATE_IN
+    "mov.l h_exp,r0\n mov.l @r0,r0\n mov #0x70,r1\n shll r1\n cmp/eq r0,r1\n bt h_skip\n"
     "mov.l h_open,r0\n " LATE_OPEN "mov.l h_exp,r1\n mov.l @(4,r15),r0\n"
     "bsr deep\n nop\n"
-    "mov.l h_tra,r1\n mov.l @r1,r0\n shlr2 r0\n add r0,r8\n cmp/eq #2,r0\n bf h_not2\n mov #1,r1\n mov.l @r1,r2\n"
-    "bsr deep\n nop\n mov.l h_tra,r1\n mov.l @r1,r2\n add r2,r8\n mov.l h_exp,r1\n mov.l @r1,r2\n add r2,r9\n bra h_out\n nop\n"
+    "mov.l h_tra,r1\n mov.l @r1,r0\n shlr2 r0\n add r0,r8\n cmp/eq #2,r0\n bf h_not2\n mov #1,r1\n "
+    "mov.l @r1,r2\n"
+    "bsr deep\n nop\n mov.l h_tra,r1\n mov.l @r1,r2\n add r2,r8\n mov.l h_exp,r1\n mov.l @r1,r2\n "
+    "add r2,r9\n bra h_out\n nop\n"
     "h_not2: mov.l h_exp,r1\n mov.l @r1,r2\n add r2,r9\n cmp/eq #3,r0\n bf h_out\n trapa #9\n"
-    "h_out: bsr deep\n nop\n mov.l h_exp,r1\n mov.l @r1,r2\n add r2,r9\n mov.l h_tra,r1\n mov.l @r1,r2\n add r2,r8\n mov.l h_block,r7\n" LATE_OUT LATE_RTE
-    "h_skip: lds.l @r15+,pr\n ldc.l @r15+,spc\n ldc.l @r15+,ssr\n stc spc,r0\n add #2,r0\n ldc r0,spc\n rte\n nop\n"
-    ".align 2\n h_exp: .long 0xFF000024\n h_tra: .long 0xFF000020\n h_open: .long 0x40000000\n h_block: .long 0x70000000\n"
+    "h_out: bsr deep\n nop\n mov.l h_exp,r1\n mov.l @r1,r2\n add r2,r9\n mov.l h_tra,r1\n mov.l "
+    "@r1,r2\n add r2,r8\n mov.l h_block,r7\n" LATE_OUT LATE_RTE
+    "h_skip: lds.l @r15+,pr\n ldc.l @r15+,spc\n ldc.l @r15+,ssr\n stc spc,r0\n add #2,r0\n ldc "
+    "r0,spc\n rte\n nop\n"
+    ".align 2\n h_exp: .long 0xFF000024\n h_tra: .long 0xFF000020\n h_open: .long 0x40000000\n "
+    "h_block: .long 0x70000000\n"
     "deep: sts.l pr,@-r15\n bsr f\n nop\n bsr spin\n nop\n lds.l @r15+,pr\n rts\n nop\n"
     "spin: mov #40,r3\n s_loop: dt r3\n bf s_loop\n rts\n nop\n"
     ".org vec+0x600\n"
     "tick: " LATE_IN "mov.l t_tcr,r0\n mov #32,r1\n mov.w r1,@r0\n mov.l t_open,r0\n" LATE_OPEN
-    "bsr deep\n nop\n mov.l t_int,r1\n mov.l @r1,r1\n mov #1,r0\n shll8 r0\n shll2 r0\n cmp/eq r0,r1\n movt r1\n mov #1,r0\n sub r1,r0\n add r0,r13\n"
+    "bsr deep\n nop\n mov.l t_int,r1\n mov.l @r1,r1\n mov #1,r0\n shll8 r0\n shll2 r0\n cmp/eq "
+    "r0,r1\n movt r1\n mov #1,r0\n sub r1,r0\n add r0,r13\n"
     "mov.l t_block,r7\n" LATE_OUT LATE_RTE
-    ".align 2\n t_tcr: .long 0xFFD80010\n t_int: .long 0xFF000028\n t_open: .long 0x40000080\n t_block: .long 0x70000000\n";
+    ".align 2\n t_tcr: .long 0xFFD80010\n t_int: .long 0xFF000028\n t_open: .long 0x40000080\n "
+    "t_block: .long 0x70000000\n";
 
 static void codes__read_late_by_handlers__are_the_programs(void **state)
 {
@@ -345,7 +373,8 @@ static void codes__read_late_by_handlers__are_the_programs(void **state)
     assert_int_equal(board_reg(&b, 13), 0);
     assert_true(board_count(&b, EVENT_INTERRUPT) > 10);
     assert_int_equal(board_count(&b, EVENT_EXCEPTION), 400 * 6);
-    /* The ends of all but #2's and the address error's in it, which goes on elsewhere than it came from; of #3's, too, which had #9's in it. */
+    /* The ends of all but #2's and the address error's in it, which goes on elsewhere than it came
+     * from; of #3's, too, which had #9's in it. */
     assert_int_equal(board_count(&b, EVENT_RTE), 400 * 4 + board_count(&b, EVENT_INTERRUPT));
     board_close(&b);
 }

@@ -15,7 +15,13 @@
 #include "targets/sh4/trace/stubs.h"
 #include "tests/sh4_trace/rig.h"
 
-enum { CODE = RIG_TEXT, STUB = 0x0C030000, DATA = 0x0C040000, DATA_BYTES = 0x10000, VECTORS = RIG_VBR };
+enum {
+    CODE = RIG_TEXT,
+    STUB = 0x0C030000,
+    DATA = 0x0C040000,
+    DATA_BYTES = 0x10000,
+    VECTORS = RIG_VBR
+};
 
 static uint32_t rnd(uint32_t *s)
 {
@@ -24,7 +30,8 @@ static uint32_t rnd(uint32_t *s)
     return *s ^= *s << 5;
 }
 
-/* A machine in a random state: registers are even addresses of data (most instructions then do not fault). */
+/* A machine in a random state: registers are even addresses of data (most instructions then do not
+ * fault). */
 static void random_state(struct sh4_cpu *c, uint8_t *ram, uint32_t *seed)
 {
     for (int i = 0; i < 16; i++)
@@ -68,22 +75,23 @@ static bool run_out(struct sh4_cpu *c, uint32_t pc, uint32_t len)
 static void same_state(const struct sh4_cpu *a, const struct sh4_cpu *b, const char *what)
 {
     bool same = !memcmp(a->r, b->r, sizeof a->r) && !memcmp(a->rb, b->rb, sizeof a->rb) &&
-                !memcmp(a->fr, b->fr, sizeof a->fr) && !memcmp(a->xf, b->xf, sizeof a->xf) && a->pc == b->pc &&
-                a->pr == b->pr && a->gbr == b->gbr && a->mach == b->mach && a->macl == b->macl &&
-                a->fpul == b->fpul && a->fpscr == b->fpscr && a->ssr == b->ssr && a->spc == b->spc &&
-                sh4_get_sr(a) == sh4_get_sr(b);
+                !memcmp(a->fr, b->fr, sizeof a->fr) && !memcmp(a->xf, b->xf, sizeof a->xf) &&
+                a->pc == b->pc && a->pr == b->pr && a->gbr == b->gbr && a->mach == b->mach &&
+                a->macl == b->macl && a->fpul == b->fpul && a->fpscr == b->fpscr &&
+                a->ssr == b->ssr && a->spc == b->spc && sh4_get_sr(a) == sh4_get_sr(b);
     if (!same) {
         for (int i = 0; i < 16; i++)
             if (a->r[i] != b->r[i])
                 print_message("r%d %08x != %08x\n", i, a->r[i], b->r[i]);
-        fail_msg("%s: pc %08x %08x pr %08x %08x sr %08x %08x", what, a->pc, b->pc, a->pr, b->pr, sh4_get_sr(a),
-                 sh4_get_sr(b));
+        fail_msg("%s: pc %08x %08x pr %08x %08x sr %08x %08x", what, a->pc, b->pc, a->pr, b->pr,
+                 sh4_get_sr(a), sh4_get_sr(b));
     }
 }
 
-/* The instruction (and slot) where it was, against its stub elsewhere; both from the same state. Returns false if
- * the original raised an exception, which the stub may then do, too. */
-static bool compare(const struct sh4_stub *st, uint16_t op, uint16_t slot, bool delayed, uint32_t seed, const char *what)
+/* The instruction (and slot) where it was, against its stub elsewhere; both from the same state.
+ * Returns false if the original raised an exception, which the stub may then do, too. */
+static bool compare(const struct sh4_stub *st, uint16_t op, uint16_t slot, bool delayed,
+                    uint32_t seed, const char *what)
 {
     static struct rig r[2];
     static struct asm_prog prog;
@@ -118,12 +126,14 @@ static bool compare(const struct sh4_stub *st, uint16_t op, uint16_t slot, bool 
     return ok;
 }
 
+/* clang-format off */
 static const uint16_t slots[] = {
     0x0009, /* nop */            0xE705, /* mov #5,r7 */      0x6EF6, /* mov.l @r15+,r14 */
     0x4F26, /* lds.l @r15+,pr */ 0x7FFC, /* add #-4,r15 */    0x2F86, /* mov.l r8,@-r15 */
     0x341C, /* add r1,r4 */      0x002A, /* sts pr,r0 */      0x4011, /* cmp/pz r0 */
     0x6153, /* mov r5,r1 */      0xF05C, /* fmov fr5,fr0 */   0x0018, /* sett */
 };
+/* clang-format on */
 
 static void stubs__sites_from_random_states__do_what_the_original_does(void **state)
 {
@@ -133,10 +143,16 @@ static void stubs__sites_from_random_states__do_what_the_original_does(void **st
     for (unsigned kind = SH4_SITE_JSR; kind <= SH4_SITE_BRAF; kind++)
         for (size_t k = 0; k < ARRAY_LEN(slots); k++)
             for (unsigned reg = 0; reg < 3; reg++) {
-                static const uint16_t base[] = { 0x400B, 0xB000, 0x0003, 0x000B, 0x402B, 0xA000, 0x0023 };
-                struct sh4_site s = { .addr = CODE + 0x100, .kind = (uint8_t)kind, .slot = slots[k], .reg = (uint8_t)(reg ? 4 * reg : 0) };
+                static const uint16_t base[] = { 0x400B, 0xB000, 0x0003, 0x000B,
+                                                 0x402B, 0xA000, 0x0023 };
+                struct sh4_site s = { .addr = CODE + 0x100,
+                                      .kind = (uint8_t)kind,
+                                      .slot = slots[k],
+                                      .reg = (uint8_t)(reg ? 4 * reg : 0) };
                 bool stat = kind == SH4_SITE_BSR || kind == SH4_SITE_BRA;
-                s.opcode = (uint16_t)(base[kind] | (stat ? 0x123 : kind == SH4_SITE_RTS ? 0 : s.reg << 8));
+                s.opcode = (uint16_t)(base[kind] | (stat                   ? 0x123
+                                                    : kind == SH4_SITE_RTS ? 0
+                                                                           : s.reg << 8));
                 s.has_target = stat;
                 s.target = CODE + 0x104 + 2 * 0x123;
                 struct sh4_stub st;
@@ -145,7 +161,8 @@ static void stubs__sites_from_random_states__do_what_the_original_does(void **st
                     assert_true(sh4_reg_use(s.slot).writes >> s.reg & 1);
                     continue;
                 }
-                snprintf(what, sizeof what, "%s slot %04x reg %u", sh4_site_kind_name(kind), s.slot, s.reg);
+                snprintf(what, sizeof what, "%s slot %04x reg %u", sh4_site_kind_name(kind), s.slot,
+                         s.reg);
                 compared += compare(&st, s.opcode, s.slot, true, rnd(&seed), what);
             }
     print_message("  %zu compared\n", compared);
@@ -162,7 +179,8 @@ static void stubs__points_on_random_instructions__do_what_the_original_does(void
         uint16_t op = (uint16_t)rnd(&seed), slot = slots[rnd(&seed) % ARRAY_LEN(slots)];
         struct sh4_flow f = sh4_flow(op, CODE + 0x100);
         uint8_t code[0x600];
-        if (!sh4_decode(op, false, false) || f.kind == SH4_FLOW_RTE || op == 0x001B || (op & 0xF0FF) == 0x400E)
+        if (!sh4_decode(op, false, false) || f.kind == SH4_FLOW_RTE || op == 0x001B ||
+            (op & 0xF0FF) == 0x400E)
             continue;
         for (size_t k = 0; k < sizeof code; k += 2)
             put_le16(code + k, 0x0009);
@@ -179,7 +197,8 @@ static void stubs__points_on_random_instructions__do_what_the_original_does(void
         assert_int_equal(sh4_sites_find(&im, &cfg, &s, NULL), 0);
         if (sh4_sites_code(&s, CODE + 0x100) & SH4_CODE_INSN) {
             struct err err = { .code = ERR_OK };
-            snprintf(what, sizeof what, "%04x %s", op, sh4_disasm(op, CODE + 0x100, false, false, text, sizeof text));
+            snprintf(what, sizeof what, "%04x %s", op,
+                     sh4_disasm(op, CODE + 0x100, false, false, text, sizeof text));
             if (sh4_stub_point(&s, CODE + 0x100, false, &st, &err) < 0)
                 refused++;
             else if (!sh4_stub_vbr_twin(op) && op >> 8 != 0xDF && op >> 8 != 0x9F)
@@ -195,12 +214,17 @@ static void points__bad_places__are_refused_with_a_hint(void **state)
 {
     (void)state;
     static struct asm_prog p;
-    static const struct { const char *label; uint32_t off; } rows[] = {
+    static const struct {
+        const char *label;
+        uint32_t off;
+    } rows[] = {
         { "m_slot", 0 }, { "m_lit", 0 }, { "m_trap", 0 }, { "m_sr", 0 }, { "m_lit", 4 },
     };
     memset(&p, 0, sizeof p);
-    asm_text(&p, CODE, "main: mov.l m_lit,r0\n m_trap: trapa #3\n mov.l m_bits,r1\n m_sr: ldc r1,sr\n m_bl: nop\n"
-                       "rts\n m_slot: nop\n .align 2\n m_lit: .long 5\n m_bits: .long 0x50000000\n");
+    asm_text(
+        &p, CODE,
+        "main: mov.l m_lit,r0\n m_trap: trapa #3\n mov.l m_bits,r1\n m_sr: ldc r1,sr\n m_bl: nop\n"
+        "rts\n m_slot: nop\n .align 2\n m_lit: .long 5\n m_bits: .long 0x50000000\n");
     struct image_section sec = { ".text", CODE, p.len, p.code, true, false };
     struct image im = { .path = "test", .entry = CODE, .sections = &sec, .nsections = 1 };
     struct sh4_sites_config cfg = { 0 };
@@ -210,7 +234,9 @@ static void points__bad_places__are_refused_with_a_hint(void **state)
         struct err err = { .code = ERR_OK };
         struct sh4_stub st;
         print_message("  %s+%u\n", rows[i].label, rows[i].off);
-        assert_int_equal(sh4_stub_point(&s, asm_label(&p, rows[i].label) + rows[i].off, false, &st, &err), -ERR_USAGE);
+        assert_int_equal(
+            sh4_stub_point(&s, asm_label(&p, rows[i].label) + rows[i].off, false, &st, &err),
+            -ERR_USAGE);
         assert_string_not_equal(err.hint, "");
         print_message("    %s (%s)\n", err.what, err.hint);
     }
@@ -228,8 +254,8 @@ static void reg_use__every_instruction__changes_only_what_it_says(void **state)
     r.cpu.ccn.ccr = 0; /* code changes all the time */
     for (uint32_t op = 0; op < 0x10000; op += 7) {
         struct sh4_flow f = sh4_flow((uint16_t)op, CODE);
-        if (!sh4_decode((uint16_t)op, false, false) || f.kind != SH4_FLOW_NONE || op == 0x001B || (op & 0xF0FF) == 0x400E ||
-            (op & 0xF0FF) == 0x4007)
+        if (!sh4_decode((uint16_t)op, false, false) || f.kind != SH4_FLOW_NONE || op == 0x001B ||
+            (op & 0xF0FF) == 0x400E || (op & 0xF0FF) == 0x4007)
             continue;
         uint32_t before[16];
         random_state(&r.cpu, r.ram, &seed);

@@ -1,4 +1,5 @@
-/* What the profile counts between two events, against what the same program reads from its own counters untraced. */
+/* What the profile counts between two events, against what the same program reads from its own
+ * counters untraced. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,21 +13,20 @@
 #include "probe/base/util.h"
 #include "tests/sh4_trace/board.h"
 
+/* clang-format off */
 enum {
     CCR = 0xFF00001C, CCR_OFF = 0x0808,
     ROUNDS = 4, /* the last one counts: what it needs is in the caches, if they are on */
     WITHIN = 2  /* cycles an event */
 };
+/* clang-format on */
 
 struct counts {
     uint64_t c[2]; /* elapsed cycles, instructions */
     bool doubtful;
 };
 
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : b - a;
-}
+static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
 static void open_board(struct board *b, struct asm_prog *prog, bool cached, const char *text)
 {
@@ -74,11 +74,13 @@ static struct counts between(const struct board *b, enum event_kind from, enum e
     return out;
 }
 
-static void judge(const char *what, bool cached, const struct counts *is, const struct counts *empty, const struct counts *told)
+static void judge(const char *what, bool cached, const struct counts *is,
+                  const struct counts *empty, const struct counts *told)
 {
     uint64_t truth[2] = { is->c[0] - empty->c[0], is->c[1] - empty->c[1] };
-    print_message("  %s, caches %s: %u cycles, told %u; %u instructions, told %u%s\n", what, cached ? "on" : "off", (unsigned)truth[0],
-                  (unsigned)told->c[0], (unsigned)truth[1], (unsigned)told->c[1], told->doubtful ? ", doubtful" : "");
+    print_message("  %s, caches %s: %u cycles, told %u; %u instructions, told %u%s\n", what,
+                  cached ? "on" : "off", (unsigned)truth[0], (unsigned)told->c[0],
+                  (unsigned)truth[1], (unsigned)told->c[1], told->doubtful ? ", doubtful" : "");
     if (told->c[1] != truth[1])
         fail_msg("instructions are exact");
     if (told->doubtful)
@@ -91,7 +93,8 @@ static void judge(const char *what, bool cached, const struct counts *is, const 
 static char *window_of(char *out, size_t cap, unsigned n)
 {
     if (n > 60) {
-        snprintf(out, cap, "mov.l l_n,r2\n m_idle: dt r2\n bf m_idle\n%s", n % 2 ? "" : "mov r3,r4\n");
+        snprintf(out, cap, "mov.l l_n,r2\n m_idle: dt r2\n bf m_idle\n%s",
+                 n % 2 ? "" : "mov r3,r4\n");
         return out;
     }
     out[0] = 0;
@@ -119,8 +122,11 @@ static struct counts told_of_window(bool cached, const char *text)
     static struct board b;
     static struct asm_prog prog;
     open_board(&b, &prog, cached, text);
-    struct trace_config cfg = { .counter = { 0x23, 0x13 }, .has_start = true, .start = asm_label(&prog, "m_a"),
-                                .stops = { asm_label(&prog, "m_b") }, .nstops = 1 };
+    struct trace_config cfg = { .counter = { 0x23, 0x13 },
+                                .has_start = true,
+                                .start = asm_label(&prog, "m_a"),
+                                .stops = { asm_label(&prog, "m_b") },
+                                .nstops = 1 };
     board_arm(&b, &cfg);
     board_run(&b, "m_end", 1000000000);
     struct counts told = between(&b, EVENT_START, EVENT_STOP);
@@ -155,15 +161,20 @@ static void point_program(char *out, size_t cap, bool odd, const char *window)
              "m_b: mov.l @(8,r14),r10\n mov.l @(16,r14),r11\n"
              "dt r13\n bf m_round\n .align 2\n"
              "m_end: bra m_end\n nop\n"
-             ".align 2\n l_pmc: .long 0xFF100000\n l_sp: .long 0x0C0F0000\n l_n: .long 5\n l_w: .word 7\n .word 8\n",
+             ".align 2\n l_pmc: .long 0xFF100000\n l_sp: .long 0x0C0F0000\n l_n: .long 5\n l_w: "
+             ".word 7\n .word 8\n",
              ROUNDS, odd ? "nop\n" : "", window);
 }
 
-/* A start point on one instruction of each kind that runs elsewhere in its own way, in either half of a pair; 20 more behind it. */
+/* A start point on one instruction of each kind that runs elsewhere in its own way, in either half
+ * of a pair; 20 more behind it. */
 static void window__from_a_start_point_on_any_instruction__is_what_the_program_reads(void **state)
 {
-    static const char *const first[] = { "add #1,r2\n", "mov.l l_n,r2\n", "mov.w l_w,r2\n", "mova l_pmc,r0\n", "mov.l @r15,r2\n",
-                                         "bt m_x\n m_x:\n", "bf m_x\n m_x:\n", "bra m_x\n nop\n m_x:\n", "bra m_x\n add #1,r3\n m_x:\n" };
+    static const char *const first[] = {
+        "add #1,r2\n",     "mov.l l_n,r2\n",         "mov.w l_w,r2\n",
+        "mova l_pmc,r0\n", "mov.l @r15,r2\n",        "bt m_x\n m_x:\n",
+        "bf m_x\n m_x:\n", "bra m_x\n nop\n m_x:\n", "bra m_x\n add #1,r3\n m_x:\n"
+    };
     char text[4096], window[2048], body[1024], name[80];
     (void)state;
     window_of(body, sizeof body, 20);
@@ -177,35 +188,45 @@ static void window__from_a_start_point_on_any_instruction__is_what_the_program_r
             struct counts empty = read_by_program(cached, text);
             point_program(text, sizeof text, odd, window);
             struct counts told = told_of_window(cached, text);
-            snprintf(name, sizeof name, "%sstart at %.*s", odd ? "odd " : "", (int)strcspn(first[i], "\n"), first[i]);
-            assert_int_equal(told.doubtful, !cached && odd && first[i][0] == 'b' && first[i][1] != 'r'); /* a condition */
+            snprintf(name, sizeof name, "%sstart at %.*s", odd ? "odd " : "",
+                     (int)strcspn(first[i], "\n"), first[i]);
+            /* a condition */
+            assert_int_equal(told.doubtful,
+                             !cached && odd && first[i][0] == 'b' && first[i][1] != 'r');
             judge(name, cached, &is, &empty, &told);
         }
 }
 
-/* A handler that is the same code however it is entered: it begins with a read of the counters, mends what the address error came from,
- * quiets the timer and counts rounds. The other read is where it returns to; what interrupts is asked of the program with the TRAPA. */
+/* A handler that is the same code however it is entered: it begins with a read of the counters,
+ * mends what the address error came from, quiets the timer and counts rounds. The other read is
+ * where it returns to; what interrupts is asked of the program with the TRAPA. */
 enum entry { BY_TRAPA, BY_ADDRESS_ERROR, BY_TIMER };
 
 static void handler_program(char *out, size_t cap, enum entry by, const char *window, unsigned n)
 {
     static const char *const round[] = {
         "trapa #5\n mov.l @(8,r14),r10\n mov.l @(16,r14),r11\n",
-        "mov #1,r11\n m_bad: mov.l @(8,r11),r10\n mov.l @(16,r14),r11\n",
-        "nop\n"
+        "mov #1,r11\n m_bad: mov.l @(8,r11),r10\n mov.l @(16,r14),r11\n", "nop\n"
     };
-    static const char timer[] = "mov.l l_ipra,r0\n mov.l l_lev,r1\n mov.w r1,@r0\n mov.l l_tcor,r0\n mov.l l_per,r1\n mov.l r1,@r0\n"
-                                "mov.l r1,@(4,r0)\n mov #32,r1\n mov.w r1,@r12\n mov.l l_tstr,r0\n mov #1,r1\n mov.b r1,@r0\n";
-    snprintf(out, cap,
-             "main: mov.l l_vec,r0\n ldc r0,vbr\n mov.l l_pmc,r14\n mov.l l_tcr,r12\n mov #%d,r13\n %s"
-             "m_round:\n %s tst r13,r13\n bf m_round\n"
-             "m_end: bra m_end\n nop\n"
-             ".align 2\n l_vec: .long vec\n l_pmc: .long 0xFF100000\n l_ipra: .long 0xFFD00004\n l_lev: .long 0x8000\n"
-             "l_tcor: .long 0xFFD80008\n l_per: .long 100000\n l_tcr: .long 0xFFD80010\n l_tstr: .long 0xFFD80004\n"
-             ".align 5\n vec: .space %d\n"
-             "hand: mov.l @(8,r14),r8\n mov.l @(16,r14),r9\n mov r14,r11\n mov #32,r3\n mov.w r3,@r12\n add #-1,r13\n"
-             "%s rte\n nop\n .align 2\n l_n: .long %u\n",
-             ROUNDS, by == BY_TIMER ? timer : "", round[by], by == BY_TIMER ? 0x600 : 0x100, window, (n - 1) / 2);
+    static const char timer[] = "mov.l l_ipra,r0\n mov.l l_lev,r1\n mov.w r1,@r0\n mov.l "
+                                "l_tcor,r0\n mov.l l_per,r1\n mov.l r1,@r0\n"
+                                "mov.l r1,@(4,r0)\n mov #32,r1\n mov.w r1,@r12\n mov.l l_tstr,r0\n "
+                                "mov #1,r1\n mov.b r1,@r0\n";
+    snprintf(
+        out, cap,
+        "main: mov.l l_vec,r0\n ldc r0,vbr\n mov.l l_pmc,r14\n mov.l l_tcr,r12\n mov #%d,r13\n %s"
+        "m_round:\n %s tst r13,r13\n bf m_round\n"
+        "m_end: bra m_end\n nop\n"
+        ".align 2\n l_vec: .long vec\n l_pmc: .long 0xFF100000\n l_ipra: .long 0xFFD00004\n l_lev: "
+        ".long 0x8000\n"
+        "l_tcor: .long 0xFFD80008\n l_per: .long 100000\n l_tcr: .long 0xFFD80010\n l_tstr: .long "
+        "0xFFD80004\n"
+        ".align 5\n vec: .space %d\n"
+        "hand: mov.l @(8,r14),r8\n mov.l @(16,r14),r9\n mov r14,r11\n mov #32,r3\n mov.w r3,@r12\n "
+        "add #-1,r13\n"
+        "%s rte\n nop\n .align 2\n l_n: .long %u\n",
+        ROUNDS, by == BY_TIMER ? timer : "", round[by], by == BY_TIMER ? 0x600 : 0x100, window,
+        (n - 1) / 2);
 }
 
 static struct counts told_of_handler(bool cached, const char *text, enum event_kind entry)
@@ -234,40 +255,55 @@ static void window__in_a_handler_of_the_program__is_what_the_program_reads(void 
                 handler_program(text, sizeof text, by == BY_TIMER ? BY_TRAPA : by, body, sizes[i]);
                 struct counts is = read_by_program(cached, text);
                 handler_program(text, sizeof text, by, body, sizes[i]);
-                struct counts told = told_of_handler(cached, text, by == BY_TIMER ? EVENT_INTERRUPT : EVENT_EXCEPTION);
-                snprintf(name, sizeof name, "%s, %u instructions and what is round them", names[by], sizes[i]);
+                struct counts told = told_of_handler(
+                    cached, text, by == BY_TIMER ? EVENT_INTERRUPT : EVENT_EXCEPTION);
+                snprintf(name, sizeof name, "%s, %u instructions and what is round them", names[by],
+                         sizes[i]);
                 judge(name, cached, &is, &nothing, &told);
             }
 }
 
-/* A window between two events of calls. The program reads the counters before what makes the first and before what makes the second, each read
- * two instructions, so that as many of them are in what it sees as in what is told. */
+/* A window between two events of calls. The program reads the counters before what makes the first
+ * and before what makes the second, each read two instructions, so that as many of them are in what
+ * it sees as in what is told. */
 static const struct form {
     const char *name;
     enum event_kind from, to;
-    const char *round, *functions; /* round: between reads of R8, R9 and of R10, R11 where it does not go on in f, which is the window and reads them itself */
+    /* round: between reads of R8, R9 and of R10, R11 where it does not go on in f, which is the
+     * window and reads them itself */
+    const char *round, *functions;
 } forms[] = {
 #define READ_FIRST "mov.l @(8,r14),r8\n mov.l @(16,r14),r9\n"
-#define READ_LAST "mov.l @(8,r14),r10\n mov.l @(16,r14),r11\n"
-#define F "f: %s" READ_LAST "rts\n nop\n"
+#define READ_LAST  "mov.l @(8,r14),r10\n mov.l @(16,r14),r11\n"
+#define F          "f: %s" READ_LAST "rts\n nop\n"
     { "JSR", EVENT_CALL, EVENT_RETURN, "mov.l l_f,r1\n" READ_FIRST "jsr @r1\n nop\n", F },
     { "BSR", EVENT_CALL, EVENT_RETURN, READ_FIRST "bsr f\n nop\n", F },
     { "BSR and a slot", EVENT_CALL, EVENT_RETURN, READ_FIRST "bsr f\n add #1,r3\n", F },
-    { "BSRF", EVENT_CALL, EVENT_RETURN, "mov.l l_rel,r1\n" READ_FIRST "bsrf r1\n nop\n m_here:\n", F ".align 2\n l_rel: .long f-m_here\n" },
-    { "tail by JMP", EVENT_JUMP, EVENT_RETURN, "mov.l l_f,r1\n bsr g\n nop\n", "g: " READ_FIRST "jmp @r1\n nop\n" F },
-    { "tail by BRA", EVENT_JUMP, EVENT_RETURN, "bsr g\n nop\n", "g: " READ_FIRST "bra f\n nop\n nop\n" F },
-    { "tail by BRAF", EVENT_JUMP, EVENT_RETURN, "mov.l l_rel,r1\n bsr g\n nop\n", "g: " READ_FIRST "braf r1\n nop\n g_here: nop\n" F ".align 2\n l_rel: .long f-g_here\n" },
-    { "back by RTS", EVENT_RETURN, EVENT_CALL, "mov.l l_f,r1\n bsr g\n nop\n %s" READ_LAST "jsr @r1\n nop\n", "g: " READ_FIRST "rts\n nop\n f: rts\n nop\n" },
+    { "BSRF", EVENT_CALL, EVENT_RETURN, "mov.l l_rel,r1\n" READ_FIRST "bsrf r1\n nop\n m_here:\n",
+      F ".align 2\n l_rel: .long f-m_here\n" },
+    { "tail by JMP", EVENT_JUMP, EVENT_RETURN, "mov.l l_f,r1\n bsr g\n nop\n",
+      "g: " READ_FIRST "jmp @r1\n nop\n" F },
+    { "tail by BRA", EVENT_JUMP, EVENT_RETURN, "bsr g\n nop\n",
+      "g: " READ_FIRST "bra f\n nop\n nop\n" F },
+    { "tail by BRAF", EVENT_JUMP, EVENT_RETURN, "mov.l l_rel,r1\n bsr g\n nop\n",
+      "g: " READ_FIRST "braf r1\n nop\n g_here: nop\n" F ".align 2\n l_rel: .long f-g_here\n" },
+    { "back by RTS", EVENT_RETURN, EVENT_CALL,
+      "mov.l l_f,r1\n bsr g\n nop\n %s" READ_LAST "jsr @r1\n nop\n",
+      "g: " READ_FIRST "rts\n nop\n f: rts\n nop\n" },
 };
 
 /* odd: the places of the form lie in the second halves of the pairs in which code is fetched. */
-static void form_program(char *out, size_t cap, const struct form *f, bool odd, const char *window, unsigned n)
+static void form_program(char *out, size_t cap, const struct form *f, bool odd, const char *window,
+                         unsigned n)
 {
     char round[3000], functions[3000];
     snprintf(round, sizeof round, f->round, window);
     snprintf(functions, sizeof functions, f->functions, window);
-    snprintf(out, cap, "main: mov.l l_pmc,r14\n mov #%d,r13\n %s m_round:\n %s dt r13\n bf m_round\n .align 2\n m_end: bra m_end\n nop\n %s %s"
-             ".align 2\n l_pmc: .long 0xFF100000\n l_f: .long f\n l_n: .long %u\n", ROUNDS, odd ? "nop\n" : "", round, odd ? "nop\n" : "", functions, (n - 1) / 2);
+    snprintf(out, cap,
+             "main: mov.l l_pmc,r14\n mov #%d,r13\n %s m_round:\n %s dt r13\n bf m_round\n .align "
+             "2\n m_end: bra m_end\n nop\n %s %s"
+             ".align 2\n l_pmc: .long 0xFF100000\n l_f: .long f\n l_n: .long %u\n",
+             ROUNDS, odd ? "nop\n" : "", round, odd ? "nop\n" : "", functions, (n - 1) / 2);
 }
 
 static struct counts told_of_form(bool cached, const char *text, const struct form *f)
@@ -292,15 +328,19 @@ static void window__between_calls_and_returns_of_every_form__is_what_the_program
         for (size_t k = 0; k < ARRAY_LEN(forms); k++)
             for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
                 bool cached = way % 2, odd = way / 2;
-                form_program(text, sizeof text, &forms[k], odd, window_of(body, sizeof body, sizes[i]), sizes[i]);
-                struct counts is = read_by_program(cached, text), told = told_of_form(cached, text, &forms[k]);
-                snprintf(name, sizeof name, "%s%s, %u instructions", odd ? "odd " : "", forms[k].name, sizes[i]);
+                form_program(text, sizeof text, &forms[k], odd,
+                             window_of(body, sizeof body, sizes[i]), sizes[i]);
+                struct counts is = read_by_program(cached, text),
+                              told = told_of_form(cached, text, &forms[k]);
+                snprintf(name, sizeof name, "%s%s, %u instructions", odd ? "odd " : "",
+                         forms[k].name, sizes[i]);
                 assert_false(told.doubtful);
                 judge(name, cached, &is, &nothing, &told);
             }
 }
 
-/* The program changes CCR between two rows of calls, in P2 as the hardware manual asks. f is the window; its last call is the one before the change. */
+/* The program changes CCR between two rows of calls, in P2 as the hardware manual asks. f is the
+ * window; its last call is the one before the change. */
 static void switching_program(char *out, size_t cap, const char *window, unsigned ccr)
 {
     snprintf(out, cap,
@@ -329,14 +369,16 @@ static void cut_at_call(struct board *b, size_t n)
 
 static void window__caches_switched_before_the_ring_is_read__is_right_or_marked(void **state)
 {
-    enum { CCR_ON = 0x090D, CCR_NO_ICACHE = 0x0005 }; /* the operand cache stays on: what is in it only stays there */
+    /* the operand cache stays on: what is in it only stays there */
+    enum { CCR_ON = 0x090D, CCR_NO_ICACHE = 0x0005 };
     static const struct counts nothing = { .doubtful = false };
     static struct board b;
     static struct asm_prog prog;
     char text[4096], body[2048];
     (void)state;
     for (int cached = 0; cached < 2; cached++) {
-        switching_program(text, sizeof text, window_of(body, sizeof body, 40), cached ? CCR_NO_ICACHE : CCR_ON);
+        switching_program(text, sizeof text, window_of(body, sizeof body, 40),
+                          cached ? CCR_NO_ICACHE : CCR_ON);
         struct counts is = read_by_program(cached, text);
         open_board(&b, &prog, cached, text);
         board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
@@ -357,7 +399,8 @@ static void window__from_arming_to_the_first_event__has_its_instructions(void **
     (void)state;
     for (int cached = 1; cached >= 0; cached--)
         for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-            snprintf(text, sizeof text, "main: %s bsr f\n nop\n m_end: bra m_end\n nop\n f: rts\n nop\n",
+            snprintf(text, sizeof text,
+                     "main: %s bsr f\n nop\n m_end: bra m_end\n nop\n f: rts\n nop\n",
                      window_of(body, sizeof body, sizes[i]));
             open_board(&b, &prog, cached, text);
             board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
@@ -371,22 +414,28 @@ static void window__from_arming_to_the_first_event__has_its_instructions(void **
         }
 }
 
-/* From a start point in straight code, at a call and at a function's beginning: instructions at each call and return, by hand. */
+/* From a start point in straight code, at a call and at a function's beginning: instructions at
+ * each call and return, by hand. */
 static void window__from_a_start_point_to_each_later_event__has_its_instructions(void **state)
 {
-    static const char text[] = "main: nop\n m_a: add #1,r0\n add #1,r0\n add #1,r0\n m_c: bsr f\n nop\n add #1,r0\n bsr f\n nop\n bsr f\n nop\n"
+    static const char text[] = "main: nop\n m_a: add #1,r0\n add #1,r0\n add #1,r0\n m_c: bsr f\n "
+                               "nop\n add #1,r0\n bsr f\n nop\n bsr f\n nop\n"
                                "m_end: bra m_end\n nop\n f: add #1,r0\n rts\n nop\n";
     static const struct {
         const char *start;
         unsigned n, at[6];
-    } row[] = { { "m_a", 6, { 3, 6, 9, 12, 14, 17 } }, { "m_c", 6, { 0, 3, 6, 9, 11, 14 } }, { "f", 5, { 1, 4, 7, 9, 12 } } };
+    } row[] = { { "m_a", 6, { 3, 6, 9, 12, 14, 17 } },
+                { "m_c", 6, { 0, 3, 6, 9, 11, 14 } },
+                { "f", 5, { 1, 4, 7, 9, 12 } } };
     static struct board b;
     static struct asm_prog prog;
     (void)state;
     for (unsigned i = 0; i < 2 * ARRAY_LEN(row); i++) {
         unsigned r = i / 2, n = 0;
         open_board(&b, &prog, i % 2, text);
-        board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 }, .has_start = true, .start = asm_label(&prog, row[r].start) });
+        board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 },
+                                              .has_start = true,
+                                              .start = asm_label(&prog, row[r].start) });
         board_run(&b, "m_end", 1000000000);
         for (size_t k = 0; k < b.nev; k++) {
             if (b.ev[k].kind != EVENT_CALL && b.ev[k].kind != EVENT_RETURN)
@@ -405,7 +454,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(window__between_start_and_stop_points__is_what_the_program_reads),
         cmocka_unit_test(window__from_a_start_point_on_any_instruction__is_what_the_program_reads),
-        cmocka_unit_test(window__between_calls_and_returns_of_every_form__is_what_the_program_reads),
+        cmocka_unit_test(
+            window__between_calls_and_returns_of_every_form__is_what_the_program_reads),
         cmocka_unit_test(window__in_a_handler_of_the_program__is_what_the_program_reads),
         cmocka_unit_test(window__caches_switched_before_the_ring_is_read__is_right_or_marked),
         cmocka_unit_test(window__from_arming_to_the_first_event__has_its_instructions),

@@ -1,4 +1,5 @@
-/* A simulated board seen from inside, for tests of what programs do on it: code and data in RAM, vectors in RAM, no wire. */
+/* A simulated board seen from inside, for tests of what programs do on it: code and data in RAM,
+ * vectors in RAM, no wire. */
 #ifndef TESTS_S12Z_MODEL_MACHINE_H
 #define TESTS_S12Z_MODEL_MACHINE_H
 
@@ -23,7 +24,8 @@ struct machine {
     struct s12z_cpu *cpu;
 };
 
-/* Vectors in RAM, all interrupts still masked, PC at CODE, S at STACK_TOP. Not `cpu_run`ning yet. */
+/* Vectors in RAM, all interrupts still masked, PC at CODE, S at STACK_TOP. Not `cpu_run`ning yet.
+ */
 static inline struct machine machine_open(const char *options)
 {
     struct machine m = { 0 };
@@ -56,9 +58,15 @@ static inline void machine_load(struct machine *m, uint32_t addr, const uint8_t 
     for (size_t k = 0; k < n; k++)
         machine_put(m, addr + (uint32_t)k, 1, code[k]);
 }
-static inline void machine_vector(struct machine *m, unsigned n, uint32_t handler) { machine_put(m, VECTORS + 0x1FC - 4 * n, 4, handler); }
+static inline void machine_vector(struct machine *m, unsigned n, uint32_t handler)
+{
+    machine_put(m, VECTORS + 0x1FC - 4 * n, 4, handler);
+}
 
 /* Core cycles pass. */
-static inline void machine_run(struct machine *m, uint64_t cycles) { board_run_to(m->b, board_now(m->b) + cycles); }
+static inline void machine_run(struct machine *m, uint64_t cycles)
+{
+    board_run_to(m->b, board_now(m->b) + cycles);
+}
 
 #endif

@@ -1,4 +1,5 @@
-/* A simulated S12Z board behind its wire, for tests: opened as a user opens it, spoken to with BDC commands. */
+/* A simulated S12Z board behind its wire, for tests: opened as a user opens it, spoken to with BDC
+ * commands. */
 #ifndef TESTS_S12Z_MODEL_RIG_H
 #define TESTS_S12Z_MODEL_RIG_H
 
@@ -25,7 +26,8 @@ struct rig {
 /* Opens --probe NAME, "sim:s12zvml128,..."; fails the test with the error's text. */
 static inline struct rig rig_open(const char *name)
 {
-    static const struct sim_board_type *const boards[] = { &s12z_board_zvml128, &s12z_board_zvmc256, &s12z_board_zvl128, NULL };
+    static const struct sim_board_type *const boards[] = { &s12z_board_zvml128, &s12z_board_zvmc256,
+                                                           &s12z_board_zvl128, NULL };
     struct probe_config cfg = { .boards = boards };
     struct err err = { 0 };
     struct rig r = { 0 };
@@ -39,7 +41,8 @@ static inline struct rig rig_open(const char *name)
 static inline void rig_close(struct rig *r) { probe_close(r->p); }
 
 /* One command; rx as its shape says. Returns the outcome. */
-static inline enum bdc_outcome rig_command(struct rig *r, uint8_t opcode, uint32_t addr, const uint8_t *tx, uint8_t *rx)
+static inline enum bdc_outcome rig_command(struct rig *r, uint8_t opcode, uint32_t addr,
+                                           const uint8_t *tx, uint8_t *rx)
 {
     struct bdc_op op = { .kind = BDC_COMMAND, .opcode = opcode, .addr = addr, .tx = tx, .rx = rx };
     struct err err = { 0 };
@@ -74,9 +77,12 @@ static inline void rig_set_reg(struct rig *r, unsigned crn, uint32_t v)
     rig_command(r, (uint8_t)(BDC_WRITE_REG + crn), 0, tx, NULL);
 }
 
-static inline enum bdc_outcome rig_block(struct rig *r, enum bdc_op_kind kind, uint32_t addr, unsigned width, void *data, uint32_t len)
+static inline enum bdc_outcome rig_block(struct rig *r, enum bdc_op_kind kind, uint32_t addr,
+                                         unsigned width, void *data, uint32_t len)
 {
-    struct bdc_op op = { .kind = kind, .addr = addr, .width = (uint8_t)width, .tx = data, .rx = data, .len = len };
+    struct bdc_op op = {
+        .kind = kind, .addr = addr, .width = (uint8_t)width, .tx = data, .rx = data, .len = len
+    };
     struct err err = { 0 };
     int ret = r->bdc->execute(r->p, &op, 1, false, &err);
     if (ret < 0)

@@ -2,12 +2,24 @@
 #include "tests/sim_s12z/rig.h"
 
 enum { CRN_D0, CRN_D2 = 2, CRN_X = 8, CRN_SP = 10, CRN_PC = 11, CRN_CCR = 12 };
-enum { ENBDC = 0x8000, BDMACT = 0x4000, UNSEC = 0x0200, OVRUN = 0x10, ILLACC = 0x02, ILLCMD = 0x01 };
+enum {
+    ENBDC = 0x8000,
+    BDMACT = 0x4000,
+    UNSEC = 0x0200,
+    OVRUN = 0x10,
+    ILLACC = 0x02,
+    ILLCMD = 0x01
+};
 
 static void sync__any_clock__is_measured(void **state)
 {
-    static const struct { const char *board; uint32_t hz; } rows[] = {
-        { "sim:s12zvml128", 1000000 }, { "sim:s12zvml128,bdc=500k", 500000 }, { "sim:s12zvml128,bdc=4M", 4000000 },
+    static const struct {
+        const char *board;
+        uint32_t hz;
+    } rows[] = {
+        { "sim:s12zvml128", 1000000 },
+        { "sim:s12zvml128,bdc=500k", 500000 },
+        { "sim:s12zvml128,bdc=4M", 4000000 },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
@@ -34,7 +46,10 @@ static void csr__after_normal_reset__is_disabled_and_unsecured(void **state)
 
 static void registers__written__read_back_in_their_width(void **state)
 {
-    static const uint32_t masks[] = { 0xFF, 0xFF, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF };
+    static const uint32_t masks[] = {
+        0xFF,       0xFF,       0xFFFF,   0xFFFF,   0xFFFF,   0xFFFF,
+        0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF
+    };
     (void)state;
     struct rig r = rig_open("sim:s12zvml128");
     rig_attach(&r);
@@ -66,7 +81,8 @@ static void memory__every_width__round_trips_and_refuses_holes(void **state)
     assert_true(rig_csr(&r) & ILLACC);
     rig_set_csr(&r, 0x80FF);
     assert_false(rig_csr(&r) & ILLACC);
-    assert_int_equal(rig_block(&r, BDC_WRITE, 0xFE0000, 1, out, 1), BDC_LONG_ACK); /* flash is not written like this */
+    /* flash is not written like this */
+    assert_int_equal(rig_block(&r, BDC_WRITE, 0xFE0000, 1, out, 1), BDC_LONG_ACK);
     assert_true(rig_csr(&r) & ILLACC);
     rig_close(&r);
 }
@@ -80,8 +96,11 @@ static void with_status__ack_on_and_off__status_then_data(void **state)
     for (unsigned ack = 2; ack-- > 0;) {
         uint8_t rx[5] = { 0 };
         assert_int_equal(r.bdc->set_ack(r.p, ack, NULL), 0);
-        assert_int_equal(rig_command(&r, ack ? BDC_ACK_ENABLE : BDC_ACK_DISABLE, 0, NULL, NULL), BDC_OK);
-        assert_int_equal(rig_command(&r, BDC_WRITE_MEM + 9, 0x1200, (const uint8_t[]){ 1, 2, 3, 4 }, rx), BDC_OK);
+        assert_int_equal(rig_command(&r, ack ? BDC_ACK_ENABLE : BDC_ACK_DISABLE, 0, NULL, NULL),
+                         BDC_OK);
+        assert_int_equal(
+            rig_command(&r, BDC_WRITE_MEM + 9, 0x1200, (const uint8_t[]){ 1, 2, 3, 4 }, rx),
+            BDC_OK);
         assert_int_equal(rx[0], 0);
         assert_int_equal(rig_command(&r, BDC_READ_MEM + 9, 0x1200, NULL, rx), BDC_OK);
         assert_memory_equal(rx, "\0\1\2\3\4", 5);
@@ -102,7 +121,8 @@ static void run__go_and_background__the_program_ran(void **state)
     (void)state;
     struct rig r = rig_open("sim:s12zvml128");
     rig_attach(&r);
-    assert_int_equal(rig_block(&r, BDC_WRITE, 0x1000, 1, (void *)counting, sizeof counting), BDC_OK);
+    assert_int_equal(rig_block(&r, BDC_WRITE, 0x1000, 1, (void *)counting, sizeof counting),
+                     BDC_OK);
     rig_set_reg(&r, CRN_PC, 0x1000);
     assert_int_equal(rig_command(&r, BDC_STEP1, 0, NULL, NULL), BDC_OK);
     assert_int_equal(rig_reg(&r, CRN_PC), 0x1003);

@@ -1,13 +1,38 @@
-/* The debug controller against the rules of the manuals (ZVHL p.143-177), sentence by sentence, on the bare pin. */
+/* The debug controller against the rules of the manuals (ZVHL p.143-177), sentence by sentence, on
+ * the bare pin. */
 #include "tests/sim_s12z/wire.h"
 
-enum { ENBDC = 0x8000, BDMACT = 0x4000, BDCCIS = 0x2000, STEAL = 0x0800, CLKSW = 0x0400, UNSEC = 0x0200, ERASE = 0x0100, WAIT = 0x80,
-       STOP = 0x40, RAMWF = 0x20, OVRUN = 0x10, NORESP = 0x08, RDINV = 0x04, ILLACC = 0x02, ILLCMD = 0x01 };
-enum { CRN_PC = 11, LONG = BDC_LONG_ACK_CYCLES, SHORT = BDC_ACK_CYCLES, HOLE = 0x300000, B = 0, W = 4, L = 8 };
+enum {
+    ENBDC = 0x8000,
+    BDMACT = 0x4000,
+    BDCCIS = 0x2000,
+    STEAL = 0x0800,
+    CLKSW = 0x0400,
+    UNSEC = 0x0200,
+    ERASE = 0x0100,
+    WAIT = 0x80,
+    STOP = 0x40,
+    RAMWF = 0x20,
+    OVRUN = 0x10,
+    NORESP = 0x08,
+    RDINV = 0x04,
+    ILLACC = 0x02,
+    ILLCMD = 0x01
+};
+enum {
+    CRN_PC = 11,
+    LONG = BDC_LONG_ACK_CYCLES,
+    SHORT = BDC_ACK_CYCLES,
+    HOLE = 0x300000,
+    B = 0,
+    W = 4,
+    L = 8
+};
 
-static const uint8_t forever[] = { 0x01, 0x20, 0x7F };              /* nop; bra *-1 */
+static const uint8_t forever[] = { 0x01, 0x20, 0x7F };               /* nop; bra *-1 */
 static const uint8_t wai[] = { 0x1B, 0x06, 0x01, 0x01, 0x20, 0x7F }; /* wai; nop; nop; bra *-1 */
-static const uint8_t stop[] = { 0xCE, 0x7F, 0x1B, 0x05, 0x01, 0x20, 0x7F }; /* andcc #7F (S=0); stop; nop; bra *-1 */
+/* andcc #7F (S=0); stop; nop; bra *-1 */
+static const uint8_t stop[] = { 0xCE, 0x7F, 0x1B, 0x05, 0x01, 0x20, 0x7F };
 
 static struct wire running(const char *options, const uint8_t *code, size_t n, uint16_t csr)
 {
@@ -91,10 +116,17 @@ static void timeout__more_than_512_cycles_in_a_command__drops_it(void **state)
 
 static void ack__after_a_command__comes_32_cycles_later_for_16(void **state)
 {
-    static const struct { uint64_t bits; unsigned n, rx; } rows[] = {
-        { BDC_ACK_ENABLE, 8, 0 }, { BDC_NOP, 8, 0 }, { BDC_BACKGROUND, 8, 0 }, { BDC_SYNC_PC, 8, 24 }, { BDC_READ_REG, 8, 32 },
-        { 0x30001000, 32, 8 }, { 0x32, 8, 8 }, { 0x34001000, 32, 16 }, { 0x50, 8, 8 }, { 0x1800100011223344, 64, 0 },
-        { 0x1A55667788, 40, 0 }, { 0x4012345678, 40, 0 }, { BDC_STEP1, 8, 0 }, { BDC_GO, 8, 0 },
+    static const struct {
+        uint64_t bits;
+        unsigned n, rx;
+    } rows[] = {
+        { BDC_ACK_ENABLE, 8, 0 }, { BDC_NOP, 8, 0 },
+        { BDC_BACKGROUND, 8, 0 }, { BDC_SYNC_PC, 8, 24 },
+        { BDC_READ_REG, 8, 32 },  { 0x30001000, 32, 8 },
+        { 0x32, 8, 8 },           { 0x34001000, 32, 16 },
+        { 0x50, 8, 8 },           { 0x1800100011223344, 64, 0 },
+        { 0x1A55667788, 40, 0 },  { 0x4012345678, 40, 0 },
+        { BDC_STEP1, 8, 0 },      { BDC_GO, 8, 0 },
     };
     (void)state;
     struct wire w = wire_open("");
@@ -113,8 +145,12 @@ static void ack__after_a_command__comes_32_cycles_later_for_16(void **state)
 
 static void ack__commands_that_never_have_one__have_none(void **state)
 {
-    static const struct { uint64_t bits; unsigned n; } rows[] = {
-        { BDC_ACK_DISABLE, 8 }, { BDC_ERASE_FLASH, 8 }, { 0x0D80FF, 24 }, { 0x31001000, 32 }, { 0x110010005A, 40 },
+    static const struct {
+        uint64_t bits;
+        unsigned n;
+    } rows[] = {
+        { BDC_ACK_DISABLE, 8 }, { BDC_ERASE_FLASH, 8 }, { 0x0D80FF, 24 },
+        { 0x31001000, 32 },     { 0x110010005A, 40 },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
@@ -166,7 +202,8 @@ static void overrun__host_does_not_wait_for_the_ack__only_sync_clears_it(void **
     assert_int_equal(wire_receive(&w, 32), 0xEEEEEEEE);
     assert_int_equal(wire_sync(&w).length, 128);
     assert_false(wire_csr(&w) & OVRUN);
-    assert_int_equal(wire_read(&w, BDC_READ_MEM, 0x1100, &ack), 0x11); /* the write was suppressed */
+    /* the write was suppressed */
+    assert_int_equal(wire_read(&w, BDC_READ_MEM, 0x1100, &ack), 0x11);
     assert_int_equal(ack, SHORT);
     wire_close(&w);
 }
@@ -247,9 +284,13 @@ static void memory__with_status__tells_status_then_data(void **state)
 
 static void memory__misaligned__is_forced_as_the_manual_says(void **state)
 {
-    static const struct { uint8_t size; uint32_t at, expect; } rows[] = {
-        { L, 0x1100, 0x00010203 }, { L, 0x1101, 0x00010203 }, { L, 0x1103, 0x00010203 }, { L, 0x1104, 0x04050607 },
-        { W, 0x1100, 0x0001 }, { W, 0x1101, 0x0102 }, { W, 0x1102, 0x0203 }, { W, 0x1103, 0x0203 }, { B, 0x1103, 0x03 },
+    static const struct {
+        uint8_t size;
+        uint32_t at, expect;
+    } rows[] = {
+        { L, 0x1100, 0x00010203 }, { L, 0x1101, 0x00010203 }, { L, 0x1103, 0x00010203 },
+        { L, 0x1104, 0x04050607 }, { W, 0x1100, 0x0001 },     { W, 0x1101, 0x0102 },
+        { W, 0x1102, 0x0203 },     { W, 0x1103, 0x0203 },     { B, 0x1103, 0x03 },
     };
     unsigned ack;
     (void)state;
@@ -258,16 +299,22 @@ static void memory__misaligned__is_forced_as_the_manual_says(void **state)
     for (unsigned k = 0; k < 8; k++)
         wire_write8(&w, 0x1100 + k, (uint8_t)k);
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
-        assert_int_equal(wire_read(&w, (uint8_t)(BDC_READ_MEM + rows[k].size), rows[k].at, &ack), rows[k].expect);
+        assert_int_equal(wire_read(&w, (uint8_t)(BDC_READ_MEM + rows[k].size), rows[k].at, &ack),
+                         rows[k].expect);
     wire_close(&w);
 }
 
 static void memory__rights__are_those_of_the_map(void **state)
 {
-    static const struct { const char *name; uint32_t at; bool read, write; } rows[] = {
-        { "registers", 0x000070, true, true }, { "RAM", 0x002FFF, true, true }, { "behind RAM", 0x003000, false, false },
-        { "EEPROM", 0x100000, true, false }, { "behind EEPROM", 0x100200, false, false }, { "information row", 0x1F4000, false, false },
-        { "below flash", 0xFDFFFF, false, false }, { "flash", 0xFE0000, true, false },
+    static const struct {
+        const char *name;
+        uint32_t at;
+        bool read, write;
+    } rows[] = {
+        { "registers", 0x000070, true, true },       { "RAM", 0x002FFF, true, true },
+        { "behind RAM", 0x003000, false, false },    { "EEPROM", 0x100000, true, false },
+        { "behind EEPROM", 0x100200, false, false }, { "information row", 0x1F4000, false, false },
+        { "below flash", 0xFDFFFF, false, false },   { "flash", 0xFE0000, true, false },
     };
     unsigned ack;
     (void)state;
@@ -288,20 +335,39 @@ static void memory__rights__are_those_of_the_map(void **state)
 /* Which command may follow which: first the commands, then whether the last one is illegal. */
 static void sequence__of_memory_commands__is_checked(void **state)
 {
-    static const struct { const char *name; struct { uint64_t bits; unsigned n, rx; } c[4]; bool illegal; } rows[] = {
+    static const struct {
+        const char *name;
+        struct {
+            uint64_t bits;
+            unsigned n, rx;
+        } c[4];
+        bool illegal;
+    } rows[] = {
         { "READ_SAME after READ_MEM", { { 0x30001100, 32, 8 }, { 0x50, 8, 8 } }, false },
-        { "READ_SAME after READ_SAME", { { 0x30001100, 32, 8 }, { 0x50, 8, 8 }, { 0x54, 8, 16 } }, false },
+        { "READ_SAME after READ_SAME",
+          { { 0x30001100, 32, 8 }, { 0x50, 8, 8 }, { 0x54, 8, 16 } },
+          false },
         { "READ_SAME after NOP", { { 0x30001100, 32, 8 }, { 0x00, 8, 0 }, { 0x50, 8, 8 } }, false },
-        { "READ_SAME after DUMP_MEM", { { 0x30001100, 32, 8 }, { 0x32, 8, 8 }, { 0x50, 8, 8 } }, true },
-        { "READ_SAME after READ_D0", { { 0x30001100, 32, 8 }, { 0x60, 8, 32 }, { 0x50, 8, 8 } }, true },
+        { "READ_SAME after DUMP_MEM",
+          { { 0x30001100, 32, 8 }, { 0x32, 8, 8 }, { 0x50, 8, 8 } },
+          true },
+        { "READ_SAME after READ_D0",
+          { { 0x30001100, 32, 8 }, { 0x60, 8, 32 }, { 0x50, 8, 8 } },
+          true },
         { "READ_SAME after WRITE_MEM", { { 0x1000110000, 40, 0 }, { 0x50, 8, 8 } }, true },
         { "DUMP_MEM after READ_MEM", { { 0x30001100, 32, 8 }, { 0x32, 8, 8 } }, false },
-        { "DUMP_MEM after NOP", { { 0x30001100, 32, 8 }, { 0x32, 8, 8 }, { 0x00, 8, 0 }, { 0x32, 8, 8 } }, false },
+        { "DUMP_MEM after NOP",
+          { { 0x30001100, 32, 8 }, { 0x32, 8, 8 }, { 0x00, 8, 0 }, { 0x32, 8, 8 } },
+          false },
         { "DUMP_MEM after WRITE_MEM", { { 0x1000110000, 40, 0 }, { 0x32, 8, 8 } }, true },
-        { "DUMP_MEM after a failed one", { { 0x30002FFF, 32, 8 }, { 0x32, 8, 8 }, { 0x32, 8, 8 } }, false },
+        { "DUMP_MEM after a failed one",
+          { { 0x30002FFF, 32, 8 }, { 0x32, 8, 8 }, { 0x32, 8, 8 } },
+          false },
         { "FILL_MEM after WRITE_MEM", { { 0x1000110000, 40, 0 }, { 0x1211, 16, 0 } }, false },
         { "FILL_MEM after READ_MEM", { { 0x30001100, 32, 8 }, { 0x1211, 16, 0 } }, true },
-        { "FILL_MEM after a failed one", { { 0x10002FFF00, 40, 0 }, { 0x1211, 16, 0 }, { 0x1211, 16, 0 } }, true },
+        { "FILL_MEM after a failed one",
+          { { 0x10002FFF00, 40, 0 }, { 0x1211, 16, 0 }, { 0x1211, 16, 0 } },
+          true },
         { "READ_SAME after a failed read", { { 0x30003000, 32, 8 }, { 0x50, 8, 8 } }, true },
     };
     (void)state;
@@ -354,7 +420,8 @@ static void read_same__after_sync__reads_the_same_again(void **state)
 
 static void unknown_opcode__sets_illcmd(void **state)
 {
-    static const uint8_t opcodes[] = { 0x05, 0x06, 0x0A, 0x0B, 0x0E, 0x1C, 0x20, 0x3C, 0x70, 0x80, 0x94, 0xFF };
+    static const uint8_t opcodes[] = { 0x05, 0x06, 0x0A, 0x0B, 0x0E, 0x1C,
+                                       0x20, 0x3C, 0x70, 0x80, 0x94, 0xFF };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(opcodes); k++) {
         struct wire w = wire_open("");
@@ -371,12 +438,26 @@ static void unknown_opcode__sets_illcmd(void **state)
 static void class__running_disabled_secured__refuses_what_it_must(void **state)
 {
     /* flags after the command: running, BDC disabled, secured (ENBDC=1, running) */
-    static const struct { uint64_t bits; unsigned n, rx; unsigned running, disabled, secured; } rows[] = {
-        { BDC_ACK_ENABLE, 8, 0, 0, 0, 0 }, { BDC_ACK_DISABLE, 8, 0, 0, 0, 0 }, { BDC_READ_BDCCSR, 8, 16, 0, 0, 0 },
-        { BDC_ERASE_FLASH, 8, 0, 0, 0, 0 }, { BDC_NOP, 8, 0, 0, ILLCMD, ILLCMD }, { BDC_SYNC_PC, 8, 24, 0, ILLCMD, ILLCMD },
-        { BDC_BACKGROUND, 8, 0, 0, 0, ILLCMD }, { BDC_READ_DBGTB, 8, 0, 0, ILLCMD, ILLCMD }, { 0x30001000, 32, 8, 0, ILLCMD, ILLCMD },
-        { 0x1000100000, 40, 0, 0, ILLCMD, ILLCMD }, { BDC_GO, 8, 0, ILLCMD, ILLCMD, ILLCMD }, { BDC_GO_UNTIL, 8, 0, ILLCMD, ILLCMD, ILLCMD },
-        { BDC_STEP1, 8, 0, 0, ILLCMD, ILLCMD }, { 0x60, 8, 32, ILLCMD, ILLCMD, ILLCMD }, { 0x4000000000, 40, 0, ILLCMD, ILLCMD, ILLCMD },
+    static const struct {
+        uint64_t bits;
+        unsigned n, rx;
+        unsigned running, disabled, secured;
+    } rows[] = {
+        { BDC_ACK_ENABLE, 8, 0, 0, 0, 0 },
+        { BDC_ACK_DISABLE, 8, 0, 0, 0, 0 },
+        { BDC_READ_BDCCSR, 8, 16, 0, 0, 0 },
+        { BDC_ERASE_FLASH, 8, 0, 0, 0, 0 },
+        { BDC_NOP, 8, 0, 0, ILLCMD, ILLCMD },
+        { BDC_SYNC_PC, 8, 24, 0, ILLCMD, ILLCMD },
+        { BDC_BACKGROUND, 8, 0, 0, 0, ILLCMD },
+        { BDC_READ_DBGTB, 8, 0, 0, ILLCMD, ILLCMD },
+        { 0x30001000, 32, 8, 0, ILLCMD, ILLCMD },
+        { 0x1000100000, 40, 0, 0, ILLCMD, ILLCMD },
+        { BDC_GO, 8, 0, ILLCMD, ILLCMD, ILLCMD },
+        { BDC_GO_UNTIL, 8, 0, ILLCMD, ILLCMD, ILLCMD },
+        { BDC_STEP1, 8, 0, 0, ILLCMD, ILLCMD },
+        { 0x60, 8, 32, ILLCMD, ILLCMD, ILLCMD },
+        { 0x4000000000, 40, 0, ILLCMD, ILLCMD, ILLCMD },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
@@ -392,7 +473,9 @@ static void class__running_disabled_secured__refuses_what_it_must(void **state)
             if (opcode == BDC_READ_DBGTB)
                 wire_receive(&w, 32), wire_pause(&w, 16), wire_receive(&w, 32);
             wire_pause(&w, 100);
-            assert_int_equal(wire_csr(&w) & 0xFF, how == 0 ? rows[k].running : how == 1 ? rows[k].disabled : rows[k].secured);
+            assert_int_equal(wire_csr(&w) & 0xFF, how == 0   ? rows[k].running
+                                                  : how == 1 ? rows[k].disabled
+                                                             : rows[k].secured);
             wire_close(&w);
         }
 }
@@ -459,7 +542,8 @@ static void erase_flash__bus_clock_changed__does_nothing(void **state)
 
 static void go_until__returns_to_bdm__is_acknowledged_then(void **state)
 {
-    static const uint8_t code[] = { 0x94, 0x64, 0x0B, 0x84, 0x00, 0x00, 0x00 }; /* ld d0,#100; dbne d0,* ; bgnd */
+    /* ld d0,#100; dbne d0,* ; bgnd */
+    static const uint8_t code[] = { 0x94, 0x64, 0x0B, 0x84, 0x00, 0x00, 0x00 };
     (void)state;
     struct wire w = wire_open("bus=1M");
     wire_attach(&w);
@@ -565,7 +649,8 @@ static void wai__commands__follow_the_rules_of_wait(void **state)
     wire_acked(&w, BDC_READ_REG, 8); /* registers while BACKGROUND waits */
     wire_receive(&w, 32);
     assert_int_equal(wire_csr(&w) & 0xFF, WAIT | NORESP);
-    intc_line(w.board->intc, VEC_IRQ, true); /* an interrupt ends the wait: the request is still there */
+    /* an interrupt ends the wait: the request is still there */
+    intc_line(w.board->intc, VEC_IRQ, true);
     w.board->cpu.irq = w.board->cpu.attention = true;
     wire_pause(&w, 50);
     assert_true(wire_csr(&w) & BDMACT);
@@ -668,7 +753,8 @@ static void clksw__changed__other_clock_after_150_cycles(void **state)
     wire_close(&w);
 }
 
-/* st d2,0x1100 in its four-byte form takes two clocks, one to fetch and one to store: nothing is left for the BDC. */
+/* st d2,0x1100 in its four-byte form takes two clocks, one to fetch and one to store: nothing is
+ * left for the BDC. */
 static void free_cycles__none_for_512_clocks__noresp_unless_stolen(void **state)
 {
     (void)state;
@@ -717,7 +803,8 @@ static void reset__special_and_normal__leave_what_they_should(void **state)
         const struct sim_board_type *t = w.sim->type;
         wire_attach(&w);
         wire_set_csr(&w, 0xA8FF);
-        assert_int_equal(t->set_pins(w.sim, BDC_PIN_RESET | BDC_PIN_BKGD, special ? 0 : BDC_PIN_BKGD, NULL), 0);
+        assert_int_equal(
+            t->set_pins(w.sim, BDC_PIN_RESET | BDC_PIN_BKGD, special ? 0 : BDC_PIN_BKGD, NULL), 0);
         wire_advance(&w, 1000000);
         wire_bits(&w, BDC_READ_BDCCSR, 8); /* nobody answers in reset */
         wire_pause(&w, 16);
@@ -735,7 +822,11 @@ static void reset__special_and_normal__leave_what_they_should(void **state)
 
 static void faults__of_the_line__look_as_they_are_called(void **state)
 {
-    static const struct { const char *option; bool level, answers; unsigned pins; } rows[] = {
+    static const struct {
+        const char *option;
+        bool level, answers;
+        unsigned pins;
+    } rows[] = {
         { "fault=none", true, true, BDC_PIN_BKGD | BDC_PIN_RESET | BDC_PIN_VTREF },
         { "fault=no-power", false, false, 0 },
         { "fault=bkgd-low", false, false, BDC_PIN_RESET | BDC_PIN_VTREF },
@@ -784,7 +875,8 @@ static void fault__noise__damages_one_bit_in_n(void **state)
         wire_pause(&w, 16);
         damaged += wire_receive(&w, 16) != UNSEC;
         wire_pause(&w, 600);
-        assert_int_equal(w.sim->type->set_pins(w.sim, BDC_PIN_RESET, 0, NULL), 0); /* undoes what damage may have set */
+        /* undoes what damage may have set */
+        assert_int_equal(w.sim->type->set_pins(w.sim, BDC_PIN_RESET, 0, NULL), 0);
         assert_int_equal(w.sim->type->set_pins(w.sim, BDC_PIN_RESET, BDC_PIN_RESET, NULL), 0);
     }
     print_message("  %u of 400 answers\n", damaged);
@@ -792,7 +884,8 @@ static void fault__noise__damages_one_bit_in_n(void **state)
     wire_close(&w);
 }
 
-/* Whatever the host did to the line, a SYNC brings it back: half of it whole bytes of any kind, half of it edges anywhere. */
+/* Whatever the host did to the line, a SYNC brings it back: half of it whole bytes of any kind,
+ * half of it edges anywhere. */
 static void line__random_edges_and_bytes__sync_always_recovers(void **state)
 {
     uint32_t x = 12345;
@@ -811,7 +904,8 @@ static void line__random_edges_and_bytes__sync_always_recovers(void **state)
                 continue;
             }
             wire_stretch(&w, BKGD_LOW, 1 + (x >> 8 & 255), BKGD_TIME);
-            wire_stretch(&w, x >> 16 & 1 ? BKGD_HIGH : BKGD_RELEASED, 1 + (x >> 17 & 1023), BKGD_TIME);
+            wire_stretch(&w, x >> 16 & 1 ? BKGD_HIGH : BKGD_RELEASED, 1 + (x >> 17 & 1023),
+                         BKGD_TIME);
         }
         wire_pause(&w, 2000);
         if (w.board->cpu.state != CPU_STOP)

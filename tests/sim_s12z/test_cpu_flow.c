@@ -15,9 +15,15 @@ static void run_to_end(struct machine *m)
 
 static void self_checking__programs__leave_what_they_expect(void **state)
 {
-    static const struct { const char *name; const uint8_t *code; size_t n; uint32_t expect, end; } rows[] = {
+    static const struct {
+        const char *name;
+        const uint8_t *code;
+        size_t n;
+        uint32_t expect, end;
+    } rows[] = {
         { "moves and the stack", self_moves, sizeof self_moves, self_moves_expect, self_moves_end },
-        { "jumps, calls, loops, bit branches", self_flow, sizeof self_flow, self_flow_expect, self_flow_end },
+        { "jumps, calls, loops, bit branches", self_flow, sizeof self_flow, self_flow_expect,
+          self_flow_end },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
@@ -27,7 +33,8 @@ static void self_checking__programs__leave_what_they_expect(void **state)
         run_to_end(&m);
         for (uint32_t a = rows[k].expect; a < rows[k].end; a++)
             if (machine_get(&m, RESULTS + a - rows[k].expect, 1) != machine_get(&m, a, 1))
-                fail_msg("result %u: %02x, expected %02x", a - rows[k].expect, machine_get(&m, RESULTS + a - rows[k].expect, 1), machine_get(&m, a, 1));
+                fail_msg("result %u: %02x, expected %02x", a - rows[k].expect,
+                         machine_get(&m, RESULTS + a - rows[k].expect, 1), machine_get(&m, a, 1));
         machine_close(&m);
     }
 }
@@ -40,7 +47,8 @@ static void step(struct machine *m, const uint8_t *code, size_t n)
     m->cpu->r[S12Z_P] = CODE;
     cpu_step(m->cpu);
 }
-#define STEP(m, ...) step(m, (const uint8_t[]){ __VA_ARGS__ }, sizeof (const uint8_t[]){ __VA_ARGS__ })
+#define STEP(m, ...) \
+    step(m, (const uint8_t[]){ __VA_ARGS__ }, sizeof(const uint8_t[]){ __VA_ARGS__ })
 
 static void branches__all_flags__as_their_names_say(void **state)
 {
@@ -48,7 +56,8 @@ static void branches__all_flags__as_their_names_say(void **state)
     struct machine m = machine_open("");
     for (unsigned f = 0; f < 16; f++) {
         bool n = f & 8, z = f & 4, v = f & 2, c = f & 1, less = n != v;
-        const bool taken[14] = { !c && !z, c || z, !c, c, !z, z, !v, v, !n, n, !less, less, !z && !less, z || less };
+        const bool taken[14] = { !c && !z, c || z, !c, c,     !z,   z,           !v,
+                                 v,        !n,     n,  !less, less, !z && !less, z || less };
         for (unsigned k = 0; k < 14; k++) {
             cpu_set_ccw(m.cpu, (uint16_t)((cpu_ccw(m.cpu) & ~15u) | f));
             STEP(&m, (uint8_t)(0x22 + k), 0x70); /* -16 */
@@ -62,15 +71,19 @@ static void branches__all_flags__as_their_names_say(void **state)
 /* lb: decrement, condition, register; a displacement of 15 bits. */
 static void loops__conditions_and_registers__after_the_decrement(void **state)
 {
-    static const uint32_t values[] = { 0, 1, 2, 0x7F, 0x80, 0x81, 0x8000, 0x8001, 0x800000, 0x80000000, 0x80000001, 0xFFFFFFFF };
+    static const uint32_t values[] = {
+        0, 1, 2, 0x7F, 0x80, 0x81, 0x8000, 0x8001, 0x800000, 0x80000000, 0x80000001, 0xFFFFFFFF
+    };
     (void)state;
     struct machine m = machine_open("");
     for (unsigned lb = 0; lb < 256; lb++) {
-        unsigned cond = lb >> 4 & 7, reg = lb & 8 ? (lb & 1 ? S12Z_Y : S12Z_X) : lb & 7, bytes = s12z_reg_bytes((enum s12z_reg)reg);
+        unsigned cond = lb >> 4 & 7, reg = lb & 8 ? (lb & 1 ? S12Z_Y : S12Z_X) : lb & 7,
+                 bytes = s12z_reg_bytes((enum s12z_reg)reg);
         if ((lb & 0x0C) == 0x0C || (lb & 0x0A) == 0x0A || cond > 5)
             continue; /* memory; bit 1 counts for nothing there; no conditions */
         for (size_t k = 0; k < ARRAY_LEN(values); k++) {
-            uint32_t mask = 0xFFFFFFFFu >> (32 - 8 * bytes), v = values[k] & mask, w = lb & 0x80 ? (v - 1) & mask : v;
+            uint32_t mask = 0xFFFFFFFFu >> (32 - 8 * bytes), v = values[k] & mask,
+                     w = lb & 0x80 ? (v - 1) & mask : v;
             bool neg = w > mask / 2, zero = w == 0;
             const bool taken[6] = { !zero, zero, !neg, neg, !neg && !zero, neg || zero };
             m.cpu->r[reg] = v;
@@ -82,10 +95,12 @@ static void loops__conditions_and_registers__after_the_decrement(void **state)
     machine_close(&m);
 }
 
-/* Every set of registers that a postbyte can name goes out and comes back; D0 of the mask's order lies lowest. */
+/* Every set of registers that a postbyte can name goes out and comes back; D0 of the mask's order
+ * lies lowest. */
 static void psh_pul__every_postbyte__round_trips_in_order(void **state)
 {
-    static const uint8_t low[] = { S12Z_Y, S12Z_X, S12Z_D7, S12Z_D6, S12Z_D5, S12Z_D4 }, high[] = { S12Z_D3, S12Z_D2, S12Z_D1, S12Z_D0 };
+    static const uint8_t low[] = { S12Z_Y, S12Z_X, S12Z_D7, S12Z_D6, S12Z_D5, S12Z_D4 },
+                         high[] = { S12Z_D3, S12Z_D2, S12Z_D1, S12Z_D0 };
     (void)state;
     struct machine m = machine_open("");
     for (unsigned b = 1; b < 0x80; b++) {
@@ -93,7 +108,8 @@ static void psh_pul__every_postbyte__round_trips_in_order(void **state)
             continue; /* all, D2-D5; CCL and CCH */
         uint32_t before[S12Z_CCH], top = STACK_TOP;
         for (unsigned k = 0; k < S12Z_S; k++)
-            before[k] = m.cpu->r[k] = 0x9C4F2B17u * (k + 1) & (0xFFFFFFFFu >> (32 - 8 * s12z_reg_bytes((enum s12z_reg)k)));
+            before[k] = m.cpu->r[k] = 0x9C4F2B17u * (k + 1) &
+                                      (0xFFFFFFFFu >> (32 - 8 * s12z_reg_bytes((enum s12z_reg)k)));
         m.cpu->r[S12Z_S] = STACK_TOP;
         STEP(&m, 0x04, (uint8_t)b);
         for (unsigned k = 0; k < (b & 0x40 ? 6u : 4u); k++)
@@ -108,7 +124,8 @@ static void psh_pul__every_postbyte__round_trips_in_order(void **state)
         STEP(&m, 0x04, (uint8_t)(b | 0x80));
         assert_int_equal(m.cpu->r[S12Z_S], STACK_TOP);
         for (unsigned k = 0; k < (b & 0x40 ? 6u : 4u); k++)
-            assert_int_equal(m.cpu->r[b & 0x40 ? low[k] : high[k]], b & 1u << k ? before[b & 0x40 ? low[k] : high[k]] : 0);
+            assert_int_equal(m.cpu->r[b & 0x40 ? low[k] : high[k]],
+                             b & 1u << k ? before[b & 0x40 ? low[k] : high[k]] : 0);
     }
     machine_close(&m);
 }
@@ -120,7 +137,8 @@ static void tfr_exg__every_pair__cut_zero_extended_or_sign_extended(void **state
     for (unsigned from = 0; from < S12Z_S + 1; from++)
         for (unsigned to = 0; to < S12Z_S + 1; to++) {
             unsigned a = s12z_reg_bytes((enum s12z_reg)from), b = s12z_reg_bytes((enum s12z_reg)to);
-            uint32_t va = 0x89ABCDEFu & (0xFFFFFFFFu >> (32 - 8 * a)), vb = 0x76543210u & (0xFFFFFFFFu >> (32 - 8 * b));
+            uint32_t va = 0x89ABCDEFu & (0xFFFFFFFFu >> (32 - 8 * a)),
+                     vb = 0x76543210u & (0xFFFFFFFFu >> (32 - 8 * b));
             uint32_t mask = 0xFFFFFFFFu >> (32 - 8 * b);
             m.cpu->r[to] = vb;
             m.cpu->r[from] = va;
@@ -132,7 +150,9 @@ static void tfr_exg__every_pair__cut_zero_extended_or_sign_extended(void **state
             m.cpu->r[from] = va;
             STEP(&m, 0xAE, (uint8_t)(from << 4 | to));
             if (a < b) { /* SEX */
-                assert_int_equal(m.cpu->r[to], ((va >> (8 * a - 1) ? va | ~(0xFFFFFFFFu >> (32 - 8 * a)) : va)) & mask);
+                assert_int_equal(m.cpu->r[to],
+                                 ((va >> (8 * a - 1) ? va | ~(0xFFFFFFFFu >> (32 - 8 * a)) : va)) &
+                                     mask);
                 assert_int_equal(m.cpu->r[from], va);
             } else if (a == b) {
                 assert_int_equal(m.cpu->r[to], va);
@@ -148,9 +168,14 @@ enum { HANDLER = 0x1800, NOP = 0x01, RTI0 = 0x1B, RTI1 = 0x90 };
 
 static void put_all_registers(struct machine *m)
 {
-    static const struct { uint8_t reg; uint32_t v; } rows[] = {
-        { S12Z_D0, 0x01 }, { S12Z_D1, 0x02 }, { S12Z_D2, 0x0304 }, { S12Z_D3, 0x0506 }, { S12Z_D4, 0x0708 }, { S12Z_D5, 0x090A },
-        { S12Z_D6, 0x0B0C0D0E }, { S12Z_D7, 0x0F101112 }, { S12Z_X, 0x131415 }, { S12Z_Y, 0x161718 },
+    static const struct {
+        uint8_t reg;
+        uint32_t v;
+    } rows[] = {
+        { S12Z_D0, 0x01 },       { S12Z_D1, 0x02 },       { S12Z_D2, 0x0304 },
+        { S12Z_D3, 0x0506 },     { S12Z_D4, 0x0708 },     { S12Z_D5, 0x090A },
+        { S12Z_D6, 0x0B0C0D0E }, { S12Z_D7, 0x0F101112 }, { S12Z_X, 0x131415 },
+        { S12Z_Y, 0x161718 },
     };
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
         m->cpu->r[rows[k].reg] = rows[k].v;
@@ -172,7 +197,8 @@ static void interrupt__request__stacks_29_bytes_and_rti_brings_back(void **state
     (void)state;
     struct machine m = machine_open("");
     machine_load(&m, CODE, (const uint8_t[]){ NOP, NOP, NOP, NOP }, 4);
-    machine_load(&m, HANDLER, (const uint8_t[]){ NOP, 0x90, 0, 0, RTI0, RTI1 }, 6); /* nop; ld d2, #0; rti */
+    /* nop; ld d2, #0; rti */
+    machine_load(&m, HANDLER, (const uint8_t[]){ NOP, 0x90, 0, 0, RTI0, RTI1 }, 6);
     machine_vector(&m, VEC_IRQ, HANDLER);
     put_all_registers(&m);
     cpu_set_ccw(m.cpu, CCW_S | CCW_X | CCW_N | CCW_C);
@@ -194,9 +220,16 @@ static void interrupt__request__stacks_29_bytes_and_rti_brings_back(void **state
 
 static void software_exceptions__each__through_its_vector_and_back_behind(void **state)
 {
-    static const struct { const char *name; uint8_t code[2]; unsigned n, vector; } rows[] = {
-        { "SWI", { 0xFF }, 1, VEC_SWI }, { "SYS", { 0x1B, 0x07 }, 2, VEC_SYS }, { "TRAP 92", { 0x1B, 0x92 }, 2, VEC_TRAP },
-        { "TRAP FF", { 0x1B, 0xFF }, 2, VEC_TRAP }, { "SPARE", { 0xEF }, 1, VEC_SPARE },
+    static const struct {
+        const char *name;
+        uint8_t code[2];
+        unsigned n, vector;
+    } rows[] = {
+        { "SWI", { 0xFF }, 1, VEC_SWI },
+        { "SYS", { 0x1B, 0x07 }, 2, VEC_SYS },
+        { "TRAP 92", { 0x1B, 0x92 }, 2, VEC_TRAP },
+        { "TRAP FF", { 0x1B, 0xFF }, 2, VEC_TRAP },
+        { "SPARE", { 0xEF }, 1, VEC_SPARE },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
@@ -223,7 +256,8 @@ static void set_priority(struct machine *m, unsigned vector, unsigned level)
     machine_put(m, 0x18 + ((127 - vector) & 7), 1, level);
 }
 
-/* The handlers allow interrupts at once and then count in their own bytes; those of the same or a lower level wait. */
+/* The handlers allow interrupts at once and then count in their own bytes; those of the same or a
+ * lower level wait. */
 static void interrupts__levels__nest_upwards_only(void **state)
 {
     (void)state;
@@ -278,7 +312,8 @@ static void xirq__after_x_is_cleared__passes_i_and_masks_itself(void **state)
 {
     (void)state;
     struct machine m = machine_open("");
-    machine_load(&m, CODE, (const uint8_t[]){ 0xDE, 0x50, 0x20, 0x00 }, 4); /* orcc #0x50: sets I, cannot set X; bra * */
+    /* orcc #0x50: sets I, cannot set X; bra * */
+    machine_load(&m, CODE, (const uint8_t[]){ 0xDE, 0x50, 0x20, 0x00 }, 4);
     machine_load(&m, HANDLER, (const uint8_t[]){ 0x20, 0x00 }, 2);
     machine_vector(&m, VEC_XIRQ, HANDLER);
     cpu_set_ccw(m.cpu, CCW_S);
@@ -299,7 +334,13 @@ static void xirq__after_x_is_cleared__passes_i_and_masks_itself(void **state)
 
 static void wait_and_stop__requests__wake(void **state)
 {
-    static const struct { const char *name; uint8_t second; uint16_t ccw; enum cpu_state sleeps; uint32_t wakes_at; } rows[] = {
+    static const struct {
+        const char *name;
+        uint8_t second;
+        uint16_t ccw;
+        enum cpu_state sleeps;
+        uint32_t wakes_at;
+    } rows[] = {
         { "WAI, interrupt taken", 0x06, CCW_S | CCW_X, CPU_WAIT, HANDLER },
         { "WAI, masked: goes on behind", 0x06, CCW_S | CCW_X | CCW_I, CPU_WAIT, CODE + 2 },
         { "STOP with S=1: nothing", 0x05, CCW_S | CCW_X | CCW_I, CPU_RUN, CODE + 2 },
@@ -343,8 +384,12 @@ static void bgnd__enbdc__halts_behind_it_or_is_nothing(void **state)
 
 static void user_state__system_bits__are_out_of_reach(void **state)
 {
-    static const struct { const char *name; uint8_t code[2]; } rows[] = {
-        { "andcc #0", { 0xCE, 0x00 } }, { "orcc #255", { 0xDE, 0xFF } }, { "tfr d2, ccw", { 0x9E, 0x0E } }, { "tfr d0, cch", { 0x9E, 0x4C } },
+    static const struct {
+        const char *name;
+        uint8_t code[2];
+    } rows[] = {
+        { "andcc #0", { 0xCE, 0x00 } },     { "orcc #255", { 0xDE, 0xFF } },
+        { "tfr d2, ccw", { 0x9E, 0x0E } },  { "tfr d0, cch", { 0x9E, 0x4C } },
         { "pul cch, ccl", { 0x04, 0xB0 } }, { "rti", { 0x1B, 0x90 } },
     };
     (void)state;
@@ -378,10 +423,17 @@ static void interrupt__in_user_state__is_served_in_supervisor_state(void **state
     machine_close(&m);
 }
 
-/* Nothing is stacked; MMCEC says initiator, target, access and error; the first one stays until it is cleared. */
+/* Nothing is stacked; MMCEC says initiator, target, access and error; the first one stays until it
+ * is cleared. */
 static void machine_exception__each_cause__is_captured(void **state)
 {
-    static const struct { const char *name; uint8_t code[8]; unsigned n; uint32_t pc; uint16_t mmcec; } rows[] = {
+    static const struct {
+        const char *name;
+        uint8_t code[8];
+        unsigned n;
+        uint32_t pc;
+        uint16_t mmcec;
+    } rows[] = {
         { "load from nothing", { 0xB4, 0x30, 0x00, 0x00 }, 4, CODE + 4, 0x1031 },
         { "store to flash", { 0xD4, 0xFE, 0x00, 0x00 }, 4, CODE + 4, 0x1441 },
         { "store to EEPROM", { 0xD4, 0x10, 0x00, 0x00 }, 4, CODE + 4, 0x1341 },
@@ -419,9 +471,11 @@ static void machine_exception__each_cause__is_captured(void **state)
 }
 
 /* A program that erases the flash sector it runs from. */
-static void machine_exception__fetch_from_busy_flash__and_its_decoded_code_is_back_after(void **state)
+static void
+machine_exception__fetch_from_busy_flash__and_its_decoded_code_is_back_after(void **state)
 {
-    static const uint8_t spin[] = { 0x9D, 0x24, 0x00, 0x20, 0xFF, 0xFD }; /* inc.w 0x2400; bra to it */
+    /* inc.w 0x2400; bra to it */
+    static const uint8_t spin[] = { 0x9D, 0x24, 0x00, 0x20, 0xFF, 0xFD };
     (void)state;
     struct machine m = machine_open("");
     memcpy(m.b->flash, spin, sizeof spin);
@@ -467,7 +521,8 @@ int main(void)
         cmocka_unit_test(user_state__system_bits__are_out_of_reach),
         cmocka_unit_test(interrupt__in_user_state__is_served_in_supervisor_state),
         cmocka_unit_test(machine_exception__each_cause__is_captured),
-        cmocka_unit_test(machine_exception__fetch_from_busy_flash__and_its_decoded_code_is_back_after),
+        cmocka_unit_test(
+            machine_exception__fetch_from_busy_flash__and_its_decoded_code_is_back_after),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,35 @@
-/* Results and flags of arithmetic, against numbers of unlimited size: random operands and the edges of every width. */
+/* Results and flags of arithmetic, against numbers of unlimited size: random operands and the edges
+ * of every width. */
 #include "tests/sim_s12z/machine.h"
 
 enum { ROUNDS = 400, N = CCW_N, Z = CCW_Z, V = CCW_V, C = CCW_C };
 typedef __int128 wide;
 
-struct rng { uint64_t s; };
+struct rng {
+    uint64_t s;
+};
 static uint32_t any(struct rng *r)
 {
     r->s = r->s * 6364136223846793005u + 1442695040888963407u;
     uint32_t v = (uint32_t)(r->s >> 32);
-    static const uint32_t edges[] = { 0, 1, 2, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFF, 0x800000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF };
+    static const uint32_t edges[] = { 0,        1,          2,          0x7F,      0x80,
+                                      0xFF,     0x7FFF,     0x8000,     0xFFFF,    0x7FFFFF,
+                                      0x800000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF };
     return v % 4 ? (uint32_t)(r->s >> 24) : edges[(v >> 8) % ARRAY_LEN(edges)];
 }
 
 static unsigned width(unsigned reg) { return 8 * s12z_reg_bytes((enum s12z_reg)reg); }
 static wide modulus(unsigned bits) { return (wide)1 << bits; }
 static wide cut(wide v, unsigned bits) { return v & (modulus(bits) - 1); }
-static wide as_signed(wide v, unsigned bits) { return cut(v, bits) >= modulus(bits - 1) ? cut(v, bits) - modulus(bits) : cut(v, bits); }
+static wide as_signed(wide v, unsigned bits)
+{
+    return cut(v, bits) >= modulus(bits - 1) ? cut(v, bits) - modulus(bits) : cut(v, bits);
+}
 static bool fits(wide v, unsigned bits) { return v >= -modulus(bits - 1) && v < modulus(bits - 1); }
-static unsigned nz(wide v, unsigned bits) { return (cut(v, bits) >> (bits - 1) ? N : 0) | (cut(v, bits) ? 0 : Z); }
+static unsigned nz(wide v, unsigned bits)
+{
+    return (cut(v, bits) >> (bits - 1) ? N : 0) | (cut(v, bits) ? 0 : Z);
+}
 
 struct test {
     struct machine m;
@@ -43,22 +54,31 @@ static unsigned run(struct test *t, const uint8_t *code, size_t n, unsigned flag
     assert_int_equal(c->r[S12Z_P], CODE + n);
     return cpu_ccw(c) & 0xF;
 }
-#define RUN(t, flags, ...) run(t, (const uint8_t[]){ __VA_ARGS__ }, sizeof (const uint8_t[]){ __VA_ARGS__ }, flags)
+#define RUN(t, flags, ...) \
+    run(t, (const uint8_t[]){ __VA_ARGS__ }, sizeof(const uint8_t[]){ __VA_ARGS__ }, flags)
 
-static void check(const char *what, unsigned reg, wide a, wide b, unsigned carry, uint32_t got, wide want, unsigned flags, unsigned want_flags)
+static void check(const char *what, unsigned reg, wide a, wide b, unsigned carry, uint32_t got,
+                  wide want, unsigned flags, unsigned want_flags)
 {
     if (got == (uint32_t)want && flags == want_flags)
         return;
-    fail_msg("%s %s: %llx, %llx, carry %u: got %x flags %x, want %x flags %x", what, s12z_reg_name((enum s12z_reg)reg), (unsigned long long)a,
-             (unsigned long long)b, carry, got, flags, (uint32_t)want, want_flags);
+    fail_msg("%s %s: %llx, %llx, carry %u: got %x flags %x, want %x flags %x", what,
+             s12z_reg_name((enum s12z_reg)reg), (unsigned long long)a, (unsigned long long)b, carry,
+             got, flags, (uint32_t)want, want_flags);
 }
 
 /* ---- Dd op operand in memory, of the register's width ---- */
 enum kind { ADD, ADC, SUB, SBC, CMP, AND, OR, EOR, BIT, MINU, MAXU, MINS, MAXS };
-static const struct binary { const char *name; enum kind kind; uint8_t page, opcode; } binaries[] = {
-    { "add", ADD, 0, 0x60 }, { "adc", ADC, 0x1B, 0x60 }, { "sub", SUB, 0, 0x80 }, { "sbc", SBC, 0x1B, 0x80 }, { "cmp", CMP, 0, 0xF0 },
-    { "and", AND, 0, 0x68 }, { "or", OR, 0, 0x88 }, { "eor", EOR, 0x1B, 0x88 }, { "bit", BIT, 0x1B, 0x68 }, { "minu", MINU, 0x1B, 0x10 },
-    { "maxu", MAXU, 0x1B, 0x18 }, { "mins", MINS, 0x1B, 0x20 }, { "maxs", MAXS, 0x1B, 0x28 },
+static const struct binary {
+    const char *name;
+    enum kind kind;
+    uint8_t page, opcode;
+} binaries[] = {
+    { "add", ADD, 0, 0x60 },      { "adc", ADC, 0x1B, 0x60 },   { "sub", SUB, 0, 0x80 },
+    { "sbc", SBC, 0x1B, 0x80 },   { "cmp", CMP, 0, 0xF0 },      { "and", AND, 0, 0x68 },
+    { "or", OR, 0, 0x88 },        { "eor", EOR, 0x1B, 0x88 },   { "bit", BIT, 0x1B, 0x68 },
+    { "minu", MINU, 0x1B, 0x10 }, { "maxu", MAXU, 0x1B, 0x18 }, { "mins", MINS, 0x1B, 0x20 },
+    { "maxs", MAXS, 0x1B, 0x28 },
 };
 
 static unsigned difference_flags(wide a, wide b, wide borrow, unsigned w)
@@ -71,11 +91,14 @@ static wide expect_binary(enum kind k, wide a, wide b, unsigned carry, unsigned 
 {
     wide borrow = k == ADC || k == SBC ? carry : 0, r;
     switch (k) {
-    case ADD: case ADC:
+    case ADD:
+    case ADC:
         r = a + b + borrow;
-        *flags = nz(r, w) | (fits(as_signed(a, w) + as_signed(b, w) + borrow, w) ? 0 : V) | (r >= modulus(w) ? C : 0);
+        *flags = nz(r, w) | (fits(as_signed(a, w) + as_signed(b, w) + borrow, w) ? 0 : V) |
+                 (r >= modulus(w) ? C : 0);
         return cut(r, w);
-    case AND: case BIT: r = a & b; break;
+    case AND:
+    case BIT: r = a & b; break;
     case OR: r = a | b; break;
     case EOR: r = a ^ b; break;
     default:
@@ -106,8 +129,9 @@ static void binary__any_operands__result_and_flags(void **state)
                 wide a = cut(any(&t.rng), w), b = cut(any(&t.rng), w);
                 t.m.cpu->r[reg] = (uint32_t)a;
                 machine_put(&t.m, 0x2400, w / 8, (uint32_t)b);
-                flags = op->page ? RUN(&t, carry ? C : 0, op->page, (uint8_t)(op->opcode + reg), 0x40)
-                                 : RUN(&t, carry ? C : 0, (uint8_t)(op->opcode + reg), 0x40);
+                flags = op->page
+                            ? RUN(&t, carry ? C : 0, op->page, (uint8_t)(op->opcode + reg), 0x40)
+                            : RUN(&t, carry ? C : 0, (uint8_t)(op->opcode + reg), 0x40);
                 wide want = expect_binary(op->kind, a, b, carry, w, &want_flags);
                 check(op->name, reg, a, b, carry, t.m.cpu->r[reg], want, flags, want_flags);
             }
@@ -118,9 +142,16 @@ static void binary__any_operands__result_and_flags(void **state)
 static void unary__any_operand__result_and_flags(void **state)
 {
     enum { INC, DEC, NEG, COM };
-    static const struct { const char *name; unsigned kind; uint8_t opcode[5]; } rows[] = { /* by bytes */
-        { "inc", INC, { 0, 0x9C, 0x9D, 0, 0x9F } }, { "dec", DEC, { 0, 0xAC, 0xAD, 0, 0xAF } },
-        { "neg", NEG, { 0, 0xDC, 0xDD, 0, 0xDF } }, { "com", COM, { 0, 0xCC, 0xCD, 0, 0xCF } },
+    /* by bytes */
+    static const struct {
+        const char *name;
+        unsigned kind;
+        uint8_t opcode[5];
+    } rows[] = {
+        { "inc", INC, { 0, 0x9C, 0x9D, 0, 0x9F } },
+        { "dec", DEC, { 0, 0xAC, 0xAD, 0, 0xAF } },
+        { "neg", NEG, { 0, 0xDC, 0xDD, 0, 0xDF } },
+        { "com", COM, { 0, 0xCC, 0xCD, 0, 0xCF } },
     };
     (void)state;
     struct test t;
@@ -131,14 +162,28 @@ static void unary__any_operand__result_and_flags(void **state)
                 unsigned w = width(reg), carry = any(&t.rng) & 1, want_flags = 0;
                 wide a = cut(any(&t.rng), w), r = 0;
                 t.m.cpu->r[reg] = (uint32_t)a;
-                unsigned flags = RUN(&t, carry ? C : 0, rows[k].opcode[w / 8], (uint8_t)(0xB8 + reg));
+                unsigned flags =
+                    RUN(&t, carry ? C : 0, rows[k].opcode[w / 8], (uint8_t)(0xB8 + reg));
                 switch (rows[k].kind) {
-                case INC: r = a + 1; want_flags = (fits(as_signed(a, w) + 1, w) ? 0 : V) | (carry ? C : 0); break;
-                case DEC: r = a - 1; want_flags = (fits(as_signed(a, w) - 1, w) ? 0 : V) | (carry ? C : 0); break;
-                case NEG: r = -a; want_flags = (fits(-as_signed(a, w), w) ? 0 : V) | (a ? C : 0); break;
-                case COM: r = -1 - a; want_flags = carry ? C : 0; break;
+                case INC:
+                    r = a + 1;
+                    want_flags = (fits(as_signed(a, w) + 1, w) ? 0 : V) | (carry ? C : 0);
+                    break;
+                case DEC:
+                    r = a - 1;
+                    want_flags = (fits(as_signed(a, w) - 1, w) ? 0 : V) | (carry ? C : 0);
+                    break;
+                case NEG:
+                    r = -a;
+                    want_flags = (fits(-as_signed(a, w), w) ? 0 : V) | (a ? C : 0);
+                    break;
+                case COM:
+                    r = -1 - a;
+                    want_flags = carry ? C : 0;
+                    break;
                 }
-                check(rows[k].name, reg, a, 0, carry, t.m.cpu->r[reg], cut(r, w), flags, want_flags | nz(r, w));
+                check(rows[k].name, reg, a, 0, carry, t.m.cpu->r[reg], cut(r, w), flags,
+                      want_flags | nz(r, w));
             }
     machine_close(&t.m);
 }
@@ -147,7 +192,12 @@ static void unary__any_operand__result_and_flags(void **state)
 static void shift__any_count__result_and_flags(void **state)
 {
     enum { ARITHMETIC = 0x80, LEFT = 0x40, COUNT = 0x10 };
-    static const struct { const char *name; uint8_t sb; } rows[] = { { "lsr", 0 }, { "lsl", LEFT }, { "asr", ARITHMETIC }, { "asl", ARITHMETIC | LEFT } };
+    static const struct {
+        const char *name;
+        uint8_t sb;
+    } rows[] = {
+        { "lsr", 0 }, { "lsl", LEFT }, { "asr", ARITHMETIC }, { "asl", ARITHMETIC | LEFT }
+    };
     (void)state;
     struct test t;
     open_test(&t);
@@ -157,16 +207,20 @@ static void shift__any_count__result_and_flags(void **state)
                 unsigned w = width(reg), n = any(&t.rng) & 31, want = 0;
                 wide a = cut(any(&t.rng), w), r, s = rows[k].sb & ARITHMETIC ? as_signed(a, w) : a;
                 t.m.cpu->r[reg] = (uint32_t)a;
-                unsigned flags = RUN(&t, 0, (uint8_t)(0x10 + reg), (uint8_t)(rows[k].sb | COUNT | (n & 1) << 3 | reg), (uint8_t)(0x70 | n >> 1));
+                unsigned flags = RUN(&t, 0, (uint8_t)(0x10 + reg),
+                                     (uint8_t)(rows[k].sb | COUNT | (n & 1) << 3 | reg),
+                                     (uint8_t)(0x70 | n >> 1));
                 if (rows[k].sb & LEFT) {
                     r = s * modulus(n);
-                    want |= n && cut(a * modulus(n), w + 1) >= modulus(w) ? C : 0; /* the last bit that fell out */
+                    /* the last bit that fell out */
+                    want |= n && cut(a * modulus(n), w + 1) >= modulus(w) ? C : 0;
                     want |= rows[k].sb & ARITHMETIC && !fits(r, w) ? V : 0;
                 } else {
                     r = s >> n;
                     want |= n && (s >> (n - 1)) & 1 ? C : 0;
                 }
-                check(rows[k].name, reg, a, n, 0, t.m.cpu->r[reg], cut(r, w), flags, want | nz(r, w));
+                check(rows[k].name, reg, a, n, 0, t.m.cpu->r[reg], cut(r, w), flags,
+                      want | nz(r, w));
             }
     machine_close(&t.m);
 }
@@ -181,32 +235,49 @@ static void rotate__through_carry__comes_round(void **state)
         for (unsigned reg = 0; reg < 8; reg++)
             for (unsigned round = 0; round < ROUNDS; round++) {
                 unsigned w = width(reg), carry = any(&t.rng) & 1;
-                wide a = cut(any(&t.rng), w), ring = a + (carry ? modulus(w) : 0); /* w + 1 bits, carry on top */
-                wide r = left ? cut(ring * 2, w + 1) + (carry ? 1 : 0) : (ring >> 1) + (a & 1) * modulus(w);
+                /* w + 1 bits, carry on top */
+                wide a = cut(any(&t.rng), w), ring = a + (carry ? modulus(w) : 0);
+                wide r = left ? cut(ring * 2, w + 1) + (carry ? 1 : 0)
+                              : (ring >> 1) + (a & 1) * modulus(w);
                 t.m.cpu->r[reg] = (uint32_t)a;
-                unsigned flags = RUN(&t, carry ? C : 0, 0x10, (uint8_t)(0x24 | left << 6 | size[w / 8]), (uint8_t)(0xB8 + reg));
-                check(left ? "rol" : "ror", reg, a, 0, carry, t.m.cpu->r[reg], cut(r, w), flags, nz(r, w) | (r >= modulus(w) ? C : 0));
+                unsigned flags =
+                    RUN(&t, carry ? C : 0, 0x10, (uint8_t)(0x24 | left << 6 | size[w / 8]),
+                        (uint8_t)(0xB8 + reg));
+                check(left ? "rol" : "ror", reg, a, 0, carry, t.m.cpu->r[reg], cut(r, w), flags,
+                      nz(r, w) | (r >= modulus(w) ? C : 0));
             }
     machine_close(&t.m);
 }
 
 /* ---- multiplication and division of registers: mb = signed:0:Dj:Dk ---- */
 enum product { MUL, MAC, DIV, MOD, QMUL };
-static const struct { const char *name; enum product kind; uint8_t page, opcode; } products[] = {
-    { "mul", MUL, 0, 0x48 }, { "mac", MAC, 0x1B, 0x48 }, { "div", DIV, 0x1B, 0x30 }, { "mod", MOD, 0x1B, 0x38 }, { "qmul", QMUL, 0x1B, 0xB0 },
+static const struct {
+    const char *name;
+    enum product kind;
+    uint8_t page, opcode;
+} products[] = {
+    { "mul", MUL, 0, 0x48 },    { "mac", MAC, 0x1B, 0x48 },   { "div", DIV, 0x1B, 0x30 },
+    { "mod", MOD, 0x1B, 0x38 }, { "qmul", QMUL, 0x1B, 0xB0 },
 };
 
-static wide floor_shift(wide v, int right) { return right >= 0 ? v >> right : v * modulus((unsigned)-right); }
+static wide floor_shift(wide v, int right)
+{
+    return right >= 0 ? v >> right : v * modulus((unsigned)-right);
+}
 
-/* Number semantics; false: no result (division by zero). Bits of a fraction: n - 1 with sign, n without. */
-static bool expect_product(enum product k, wide acc, wide a, wide b, unsigned wa, unsigned wb, unsigned wd, bool sgn, wide *r)
+/* Number semantics; false: no result (division by zero). Bits of a fraction: n - 1 with sign, n
+ * without. */
+static bool expect_product(enum product k, wide acc, wide a, wide b, unsigned wa, unsigned wb,
+                           unsigned wd, bool sgn, wide *r)
 {
     switch (k) {
     case MUL: *r = a * b; return true;
     case MAC: *r = acc + a * b; return true;
     case DIV: *r = b ? a / b : 0; return b != 0;
     case MOD: *r = b ? a % b : 0; return b != 0;
-    case QMUL: *r = floor_shift(a * b, (int)(wa + wb) - (sgn ? 2 : 0) - (int)(wd - sgn)); return true;
+    case QMUL:
+        *r = floor_shift(a * b, (int)(wa + wb) - (sgn ? 2 : 0) - (int)(wd - sgn));
+        return true;
     }
     return false;
 }
@@ -222,9 +293,11 @@ static void one_product(struct test *t, size_t k, bool sgn, unsigned d, unsigned
     wide acc = c->r[d], a = c->r[j], b = c->r[n], r;
     if (sgn)
         acc = as_signed(acc, wd), a = as_signed(a, wj), b = as_signed(b, wn);
-    unsigned flags = products[k].page ? RUN(t, N | Z | V, products[k].page, op, mb) : RUN(t, N | Z | V, op, mb);
+    unsigned flags =
+        products[k].page ? RUN(t, N | Z | V, products[k].page, op, mb) : RUN(t, N | Z | V, op, mb);
     if (!expect_product(products[k].kind, acc, a, b, wj, wn, wd, sgn, &r)) {
-        check(products[k].name, d, a, b, 0, c->r[d], cut(acc, wd), flags, N | Z | V | C); /* kept; C says so */
+        /* kept; C says so */
+        check(products[k].name, d, a, b, 0, c->r[d], cut(acc, wd), flags, N | Z | V | C);
         return;
     }
     bool whole = sgn ? fits(r, wd) : r < modulus(wd);
@@ -249,13 +322,17 @@ static void product__any_widths__result_and_flags(void **state)
 /* ---- single bits, fields, sign bits ---- */
 static void bits__set_clear_toggle__touch_one_and_keep_it_in_carry(void **state)
 {
-    static const struct { const char *name; uint8_t opcode; } rows[] = { { "bclr", 0xEC }, { "bset", 0xED }, { "btgl", 0xEE } };
+    static const struct {
+        const char *name;
+        uint8_t opcode;
+    } rows[] = { { "bclr", 0xEC }, { "bset", 0xED }, { "btgl", 0xEE } };
     (void)state;
     struct test t;
     open_test(&t);
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
         for (unsigned reg = 0; reg < 8; reg++)
-            for (unsigned bit = 0; bit < width(reg) && bit < 16; bit++) /* bm: bit 7 is 0, four bits of number */
+            for (unsigned bit = 0; bit < width(reg) && bit < 16;
+                 bit++) /* bm: bit 7 is 0, four bits of number */
                 for (unsigned round = 0; round < 4; round++) {
                     wide a = cut(any(&t.rng), width(reg)), was = a >> bit & 1, r = a;
                     if (rows[k].opcode == 0xEC || (rows[k].opcode == 0xEE && was))
@@ -264,19 +341,22 @@ static void bits__set_clear_toggle__touch_one_and_keep_it_in_carry(void **state)
                         r = was ? a : a + modulus(bit);
                     t.m.cpu->r[reg] = (uint32_t)a;
                     unsigned flags = RUN(&t, V, rows[k].opcode, (uint8_t)(bit << 3 | reg));
-                    check(rows[k].name, reg, a, bit, 0, t.m.cpu->r[reg], r, flags, nz(r, width(reg)) | (was ? C : 0));
+                    check(rows[k].name, reg, a, bit, 0, t.m.cpu->r[reg], r, flags,
+                          nz(r, width(reg)) | (was ? C : 0));
                 }
     machine_close(&t.m);
 }
 
-/* bb 0x20: width and offset in the next byte with the low bits of bb; source register in bits 4:2. */
+/* bb 0x20: width and offset in the next byte with the low bits of bb; source register in bits 4:2.
+ */
 static void field__extract_and_insert__move_the_bits_one_by_one(void **state)
 {
     (void)state;
     struct test t;
     open_test(&t);
     for (unsigned round = 0; round < 20000; round++) {
-        unsigned d = any(&t.rng) & 7, s = any(&t.rng) & 7, w = any(&t.rng) & 31, o = any(&t.rng) & 31;
+        unsigned d = any(&t.rng) & 7, s = any(&t.rng) & 7, w = any(&t.rng) & 31,
+                 o = any(&t.rng) & 31;
         bool insert = any(&t.rng) & 1;
         t.m.cpu->r[d] = (uint32_t)cut(any(&t.rng), width(d));
         t.m.cpu->r[s] = (uint32_t)cut(any(&t.rng), width(s));
@@ -288,8 +368,11 @@ static void field__extract_and_insert__move_the_bits_one_by_one(void **state)
             if (dst < wd)
                 to = (to & ~(1u << dst)) | bit << dst;
         }
-        unsigned flags = RUN(&t, V | C, 0x1B, (uint8_t)(0x08 + d), (uint8_t)((insert ? 0x80 : 0) | 0x20 | s << 2 | w >> 3), (uint8_t)(w << 5 | o));
-        check(insert ? "bfins" : "bfext", d, from, w << 5 | o, s, t.m.cpu->r[d], to, flags, nz(to, wd) | C);
+        unsigned flags =
+            RUN(&t, V | C, 0x1B, (uint8_t)(0x08 + d),
+                (uint8_t)((insert ? 0x80 : 0) | 0x20 | s << 2 | w >> 3), (uint8_t)(w << 5 | o));
+        check(insert ? "bfins" : "bfext", d, from, w << 5 | o, s, t.m.cpu->r[d], to, flags,
+              nz(to, wd) | C);
     }
     machine_close(&t.m);
 }
@@ -311,7 +394,8 @@ static void clb_abs_sat__any_operand__as_counted_by_hand(void **state)
             t.m.cpu->r[reg] = (uint32_t)a;
             flags = RUN(&t, before, 0x1B, (uint8_t)(0x40 + reg));
             r = s < 0 ? -s : s;
-            check("abs", reg, a, 0, 0, t.m.cpu->r[reg], cut(r, w), flags, nz(r, w) | (fits(r, w) ? 0 : V) | (before & C));
+            check("abs", reg, a, 0, 0, t.m.cpu->r[reg], cut(r, w), flags,
+                  nz(r, w) | (fits(r, w) ? 0 : V) | (before & C));
             t.m.cpu->r[reg] = (uint32_t)a;
             flags = RUN(&t, before, 0x1B, (uint8_t)(0xA0 + reg));
             r = !(before & V) ? a : before & N ? modulus(w - 1) - 1 : modulus(w - 1);

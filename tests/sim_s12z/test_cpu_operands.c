@@ -1,9 +1,12 @@
-/* Every operand form, xb by xb, against the table of the reference (4.4) read once more, row by row, without the decoder. */
+/* Every operand form, xb by xb, against the table of the reference (4.4) read once more, row by
+ * row, without the decoder. */
 #include "tests/sim_s12z/machine.h"
 
 enum { ROUNDS = 300, FREE = 0x1800, FREE_END = 0x2F00 };
 
-struct rng { uint64_t s; };
+struct rng {
+    uint64_t s;
+};
 static uint32_t any(struct rng *r)
 {
     r->s = r->s * 6364136223846793005u + 1442695040888963407u;
@@ -13,15 +16,21 @@ static uint32_t any(struct rng *r)
 struct forms {
     struct machine m;
     struct rng rng;
-    uint32_t *r;       /* the CPU's registers */
-    uint8_t tail[3];   /* bytes behind xb */
+    uint32_t *r;     /* the CPU's registers */
+    uint8_t tail[3]; /* bytes behind xb */
     unsigned ntail;
-    unsigned changed;  /* register that the form moves, and by how much */
+    unsigned changed; /* register that the form moves, and by how much */
     int by;
 };
 
-static int32_t extend(uint32_t v, unsigned bits) { return v >> (bits - 1) & 1 ? (int32_t)(v | (bits < 32 ? 0xFFFFFFFFu << bits : 0)) : (int32_t)v; }
-static int32_t index_of(const struct forms *f, unsigned dn) { return extend(f->r[dn], 8 * s12z_reg_bytes((enum s12z_reg)dn)); }
+static int32_t extend(uint32_t v, unsigned bits)
+{
+    return v >> (bits - 1) & 1 ? (int32_t)(v | (bits < 32 ? 0xFFFFFFFFu << bits : 0)) : (int32_t)v;
+}
+static int32_t index_of(const struct forms *f, unsigned dn)
+{
+    return extend(f->r[dn], 8 * s12z_reg_bytes((enum s12z_reg)dn));
+}
 
 static void tail(struct forms *f, unsigned n, uint32_t v)
 {
@@ -30,8 +39,8 @@ static void tail(struct forms *f, unsigned n, uint32_t v)
         f->tail[k] = (uint8_t)(v >> (8 * (n - 1 - k)));
 }
 
-/* Chooses what is behind xb and the registers so that the form comes out at address `at` (before indirection, if it has that).
- * Returns false if xb has no address. size: of the access. */
+/* Chooses what is behind xb and the registers so that the form comes out at address `at` (before
+ * indirection, if it has that). Returns false if xb has no address. size: of the access. */
 static bool compose(struct forms *f, unsigned xb, uint32_t at, unsigned size, bool *indirect)
 {
     static const unsigned bases[] = { S12Z_X, S12Z_Y, S12Z_S, S12Z_P };
@@ -53,7 +62,8 @@ static bool compose(struct forms *f, unsigned xb, uint32_t at, unsigned size, bo
     if (row < 12 && low < 8) { /* 18-bit offset plus Dn as an unsigned number */
         unsigned bits = 8 * s12z_reg_bytes((enum s12z_reg)low);
         uint32_t reg = at - (off & 0x3FFFF);
-        if (bits < 24) { /* a narrow register cannot be negative: the offset does it all but a small part */
+        /* a narrow register cannot be negative: the offset does it all but a small part */
+        if (bits < 24) {
             reg = off % 251;
             off = at - reg;
         }
@@ -69,28 +79,37 @@ static bool compose(struct forms *f, unsigned xb, uint32_t at, unsigned size, bo
     }
     base = bases[row - 12];
     switch (xb) {
-    case 0xC3: case 0xD3: case 0xE3: case 0xF3: /* before: C, D down, E, F up; C, E are X */
+    case 0xC3:
+    case 0xD3:
+    case 0xE3:
+    case 0xF3: /* before: C, D down, E, F up; C, E are X */
         f->changed = row & 1 ? S12Z_Y : S12Z_X;
         f->by = row < 14 ? -(int)size : (int)size;
         f->r[f->changed] = (at - (uint32_t)f->by) & 0xFFFFFF;
         return true;
-    case 0xC7: case 0xD7: case 0xE7: case 0xF7:
+    case 0xC7:
+    case 0xD7:
+    case 0xE7:
+    case 0xF7:
         f->changed = row & 1 ? S12Z_Y : S12Z_X;
         f->by = row < 14 ? -(int)size : (int)size;
         f->r[f->changed] = at;
         return true;
-    case 0xFB: case 0xFF:
+    case 0xFB:
+    case 0xFF:
         f->changed = S12Z_S;
         f->by = xb == 0xFB ? -(int)size : (int)size;
         f->r[S12Z_S] = xb == 0xFB ? at + size : at;
         return true;
-    case 0xFA: case 0xFE:
+    case 0xFA:
+    case 0xFE:
         tail(f, 3, at);
         *indirect = xb == 0xFE;
         return true;
-    case 0xF8: case 0xF9: case 0xFC: case 0xFD:
-        tail(f, 2, at & 0xFFFF);
-        return (at >> 16) == ((xb & 1) | (xb & 4 ? 2u : 0));
+    case 0xF8:
+    case 0xF9:
+    case 0xFC:
+    case 0xFD: tail(f, 2, at & 0xFFFF); return (at >> 16) == ((xb & 1) | (xb & 4 ? 2u : 0));
     }
     if (row >= 14 && low >= 8) { /* E8-EF: 24-bit offset plus Dn, unsigned */
         if (row == 15)
@@ -140,8 +159,10 @@ static void step(struct forms *f, unsigned opcode, unsigned xb, unsigned dest)
     assert_int_equal(f->r[S12Z_P], CODE + 2 + f->ntail);
     for (unsigned k = 0; k < S12Z_P; k++) {
         uint32_t want = before[k] + (k == f->changed ? (uint32_t)f->by : 0);
-        if (k != dest && f->r[k] != (want & (0xFFFFFFFFu >> (32 - 8 * s12z_reg_bytes((enum s12z_reg)k)))))
-            fail_msg("opcode %02x xb %02x: %s is %x, was %x", opcode, xb, s12z_reg_name((enum s12z_reg)k), f->r[k], before[k]);
+        if (k != dest &&
+            f->r[k] != (want & (0xFFFFFFFFu >> (32 - 8 * s12z_reg_bytes((enum s12z_reg)k)))))
+            fail_msg("opcode %02x xb %02x: %s is %x, was %x", opcode, xb,
+                     s12z_reg_name((enum s12z_reg)k), f->r[k], before[k]);
     }
 }
 
@@ -151,7 +172,8 @@ static void open_forms(struct forms *f)
     f->r = f->m.cpu->r;
 }
 
-/* A place in RAM that this xb can name. P-relative forms of 9 bits reach 256 bytes around the code only. */
+/* A place in RAM that this xb can name. P-relative forms of 9 bits reach 256 bytes around the code
+ * only. */
 static uint32_t place(struct forms *f, unsigned xb)
 {
     if (xb >= 0x18 && xb < 0x2F)
@@ -163,7 +185,10 @@ static uint32_t place(struct forms *f, unsigned xb)
 
 static void load__every_form__reads_its_place(void **state)
 {
-    static const struct { uint8_t opcode, dest; unsigned size; } loads[] = { { 0xA4, S12Z_D0, 1 }, { 0xA1, S12Z_D3, 2 }, { 0xA7, S12Z_D7, 4 } };
+    static const struct {
+        uint8_t opcode, dest;
+        unsigned size;
+    } loads[] = { { 0xA4, S12Z_D0, 1 }, { 0xA1, S12Z_D3, 2 }, { 0xA7, S12Z_D7, 4 } };
     (void)state;
     struct forms f;
     unsigned tried[256] = { 0 };
@@ -183,13 +208,16 @@ static void load__every_form__reads_its_place(void **state)
                 machine_put(&f.m, at, 3, data);
             step(&f, loads[k].opcode, xb, loads[k].dest);
             if (f.r[loads[k].dest] != v >> (32 - 8 * size))
-                fail_msg("xb %02x, %u bytes at %x: %x, not %x", xb, size, at, f.r[loads[k].dest], v);
+                fail_msg("xb %02x, %u bytes at %x: %x, not %x", xb, size, at, f.r[loads[k].dest],
+                         v);
             tried[xb]++;
         }
     for (unsigned xb = 0x40; xb < 0xF0; xb++) /* forms that can reach RAM were met */
-        if ((xb >> 4) != 7 && !(xb >= 0x90 && xb <= 0xB7 && (xb & 8) == 0) && xb < 0xB0 && !tried[xb])
+        if ((xb >> 4) != 7 && !(xb >= 0x90 && xb <= 0xB7 && (xb & 8) == 0) && xb < 0xB0 &&
+            !tried[xb])
             fail_msg("xb %02x never tried", xb);
-    assert_true(tried[0x20] && tried[0xC0] && tried[0xD5] && tried[0xE6] && tried[0xF2] && tried[0xF8] && tried[0xFE] && tried[0xFF]);
+    assert_true(tried[0x20] && tried[0xC0] && tried[0xD5] && tried[0xE6] && tried[0xF2] &&
+                tried[0xF8] && tried[0xFE] && tried[0xFF]);
     machine_close(&f.m);
 }
 
@@ -209,7 +237,8 @@ static void lea__every_form__wraps_at_24_bits(void **state)
             if ((xb >= 0x80 && xb < 0xB8 && !(xb & 8)) || (xb & 0xFA) == 0xF8)
                 at &= 0x3FFFF;
             scramble(&f);
-            if (!compose(&f, xb, at, 4, &indirect) || indirect) /* what moves a register does so by D6's size */
+            /* what moves a register does so by D6's size */
+            if (!compose(&f, xb, at, 4, &indirect) || indirect)
                 continue;
             step(&f, 0x06, xb, S12Z_D6);
             if (f.r[S12Z_D6] != at)
@@ -217,8 +246,10 @@ static void lea__every_form__wraps_at_24_bits(void **state)
             tried[xb]++;
         }
     for (unsigned xb = 0; xb < 256; xb++) {
-        bool p9 = xb == 0xF0 || xb == 0xF1, none = (xb >= 0x70 && xb < 0x80) || (xb >= 0xB8 && xb < 0xC0) || (xb >= 0xC8 && xb < 0xE0)
-                  || (xb >= 0xC0 && (xb & 0x0F) >= 4 && (xb & 0x0F) <= 6) || xb == 0xFE;
+        bool p9 = xb == 0xF0 || xb == 0xF1,
+             none = (xb >= 0x70 && xb < 0x80) || (xb >= 0xB8 && xb < 0xC0) ||
+                    (xb >= 0xC8 && xb < 0xE0) ||
+                    (xb >= 0xC0 && (xb & 0x0F) >= 4 && (xb & 0x0F) <= 6) || xb == 0xFE;
         if (!tried[xb] && !p9 && !none)
             fail_msg("xb %02x never tried", xb);
     }
@@ -238,8 +269,10 @@ static void store__registers_and_immediates__as_their_codes_say(void **state)
         assert_int_equal(f.r[S12Z_D6], n ? n : 0xFFFFFFFF);
     }
     for (unsigned to = 0; to < 8; to++)
-        for (unsigned from = 0; from < 8; from++) { /* LD Dto, Dfrom: wider ones are cut, narrower extended with their sign */
-            unsigned have = 8 * s12z_reg_bytes((enum s12z_reg)from), want = 8 * s12z_reg_bytes((enum s12z_reg)to);
+        for (unsigned from = 0; from < 8;
+             from++) { /* LD Dto, Dfrom: wider ones are cut, narrower extended with their sign */
+            unsigned have = 8 * s12z_reg_bytes((enum s12z_reg)from),
+                     want = 8 * s12z_reg_bytes((enum s12z_reg)to);
             scramble(&f);
             uint32_t v = (uint32_t)extend(f.r[from], have);
             tail(&f, 0, 0);

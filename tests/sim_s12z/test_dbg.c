@@ -1,16 +1,18 @@
-/* The DBG module without profiling, against ZVHL p.191-223 sentence by sentence: registers, sequencer, comparators,
- * breakpoints, buffer. The trace modes are in test_dbg_trace.c, profiling in test_dbg_profile.c. */
+/* The DBG module without profiling, against ZVHL p.191-223 sentence by sentence: registers,
+ * sequencer, comparators, breakpoints, buffer. The trace modes are in test_dbg_trace.c, profiling
+ * in test_dbg_profile.c. */
 #include "tests/sim_s12z/dbg_rig.h"
 
 /* ---- registers ---- */
 
-/* What each register keeps of FF, from 0x0100 on; DBGC1 without ARM and TRIG, the status and data port without writes. */
+/* What each register keeps of FF, from 0x0100 on; DBGC1 without ARM and TRIG, the status and data
+ * port without writes. */
 static const uint8_t masks_full[0x48] = {
-    0x1B, 0x0F, 0x7F, 0x0F, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0,
-    0x6D, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
-    0x2D, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0,
-    0x6D, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
-    0x2D, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF,
+    0x1B, 0x0F, 0x7F, 0x0F, 0,    0, 0,    0xFF, 0xFF, 0xFF, 0,    0,    0,    0,    0,
+    0,    0x6D, 0,    0,    0,    0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+    0xFF, 0xFF, 0x2D, 0,    0,    0, 0,    0xFF, 0xFF, 0xFF, 0,    0,    0,    0,    0,
+    0,    0,    0,    0x6D, 0,    0, 0,    0,    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+    0xFF, 0xFF, 0xFF, 0xFF, 0x2D, 0, 0,    0,    0,    0xFF, 0xFF, 0xFF,
 };
 enum { AT_TB = 4 };
 
@@ -28,7 +30,8 @@ static uint8_t mask_of(const struct sim_board_type *part, unsigned at)
 
 static void registers__of_each_part__keep_their_bits(void **state)
 {
-    static const struct sim_board_type *const parts[] = { &s12z_board_zvml128, &s12z_board_zvmc256, &s12z_board_zvl128 };
+    static const struct sim_board_type *const parts[] = { &s12z_board_zvml128, &s12z_board_zvmc256,
+                                                          &s12z_board_zvl128 };
     (void)state;
     for (size_t p = 0; p < ARRAY_LEN(parts); p++) {
         struct wire w = dbg_open_part(parts[p], "", 0x1600);
@@ -85,7 +88,8 @@ static void arm__any_time__goes_to_state1_and_clears_flags(void **state)
 
 static unsigned control(unsigned channel) { return R_ACTL + 0x10 * channel; }
 
-/* Every code of every channel in every state: reference 2.2. The way into the state is made by another channel. */
+/* Every code of every channel in every state: reference 2.2. The way into the state is made by
+ * another channel. */
 static void sequencer__every_code__leads_where_the_table_says(void **state)
 {
     static const uint8_t to[4][4] = { { 0 }, { 1, 2, 3, 0 }, { 2, 1, 3, 0 }, { 3, 1, 2, 0 } };
@@ -114,7 +118,11 @@ static void sequencer__every_code__leads_where_the_table_says(void **state)
 
 static void sequencer__matches_of_one_cycle__highest_that_leads_anywhere_wins(void **state)
 {
-    static const struct { const char *name; uint8_t scr1, scr2; unsigned ssf; } rows[] = {
+    static const struct {
+        const char *name;
+        uint8_t scr1, scr2;
+        unsigned ssf;
+    } rows[] = {
         { "3 over 0", 2 << 6 | 1 << 0, 0, 3 },
         { "2 over 1", 2 << 4 | 1 << 2, 0, 3 },
         { "3 leads nowhere", 1 << 2, 0, 2 },
@@ -164,7 +172,10 @@ static bool matches(struct wire *w, uint32_t addr, unsigned size, bool write, ui
 
 static void access__direction__is_looked_at_with_rwe_only(void **state)
 {
-    static const struct { unsigned bits; bool read, write; } rows[] = { { 0, true, true }, { 8, true, true }, { 4, false, true }, { 12, true, false } };
+    static const struct {
+        unsigned bits;
+        bool read, write;
+    } rows[] = { { 0, true, true }, { 8, true, true }, { 4, false, true }, { 12, true, false } };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct wire w = dbg_open(0x1600);
@@ -178,7 +189,15 @@ static void access__direction__is_looked_at_with_rwe_only(void **state)
 /* Comparator A on 0x1101, data 11223344. */
 static void access__data__is_compared_on_the_lanes_of_the_address(void **state)
 {
-    static const struct { const char *name; uint32_t mask; unsigned ndb; uint32_t addr; unsigned size; uint32_t v; bool match; } rows[] = {
+    static const struct {
+        const char *name;
+        uint32_t mask;
+        unsigned ndb;
+        uint32_t addr;
+        unsigned size;
+        uint32_t v;
+        bool match;
+    } rows[] = {
         { "no mask: any data", 0, 0, 0x1101, 1, 0x99, true },
         { "no mask, NDB: nothing can differ", 0, 0x40, 0x1101, 1, 0x99, false },
         { "its byte", 0x00FF0000, 0, 0x1101, 1, 0x22, true },
@@ -194,7 +213,8 @@ static void access__data__is_compared_on_the_lanes_of_the_address(void **state)
         { "all four, but a byte only", 0xFFFFFFFF, 0, 0x1101, 1, 0x22, false },
         { "all four, but a word only", 0xFFFFFFFF, 0, 0x1100, 2, 0x1122, false },
         { "long at 1: split at the boundary", 0x00FFFFFF, 0, 0x1101, 4, 0x22334499, true },
-        { "long at 2: the first part has lanes 2 and 3", 0x0000FFFF, 0, 0x10FE, 4, 0x3344 << 16, false },
+        { "long at 2: the first part has lanes 2 and 3", 0x0000FFFF, 0, 0x10FE, 4, 0x3344 << 16,
+          false },
         { "another address", 0, 0, 0x1102, 2, 0, false },
     };
     (void)state;
@@ -211,9 +231,14 @@ static void access__data__is_compared_on_the_lanes_of_the_address(void **state)
 
 static void range__inside_and_outside__of_data_and_code(void **state)
 {
-    static const struct { unsigned mode; uint32_t at; bool match; } rows[] = {
-        { 1, 0x10FF, false }, { 1, 0x1100, true }, { 1, 0x1180, true }, { 1, 0x11FF, true }, { 1, 0x1200, false },
-        { 2, 0x10FF, true }, { 2, 0x1100, false }, { 2, 0x1180, false }, { 2, 0x11FF, false }, { 2, 0x1200, true },
+    static const struct {
+        unsigned mode;
+        uint32_t at;
+        bool match;
+    } rows[] = {
+        { 1, 0x10FF, false }, { 1, 0x1100, true }, { 1, 0x1180, true },  { 1, 0x11FF, true },
+        { 1, 0x1200, false }, { 2, 0x10FF, true }, { 2, 0x1100, false }, { 2, 0x1180, false },
+        { 2, 0x11FF, false }, { 2, 0x1200, true },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
@@ -287,13 +312,18 @@ static void breakpoint__on_data__is_at_most_two_instructions_later(void **state)
     dbg_go(&w, 1000);
     assert_int_equal(w.board->cpu.state, CPU_BDM);
     assert_in_range(w.board->cpu.r[S12Z_D2], 5, 6);
-    assert_true(w.board->cpu.r[S12Z_P] == 0x1009 || w.board->cpu.r[S12Z_P] == 0x1003 || w.board->cpu.r[S12Z_P] == 0x1006);
+    assert_true(w.board->cpu.r[S12Z_P] == 0x1009 || w.board->cpu.r[S12Z_P] == 0x1003 ||
+                w.board->cpu.r[S12Z_P] == 0x1006);
     wire_close(&w);
 }
 
 static void breakpoint__not_asked_for_or_not_possible__runs_on(void **state)
 {
-    static const struct { const char *name; uint8_t c1, csr; bool software, trig_only; } rows[] = {
+    static const struct {
+        const char *name;
+        uint8_t c1, csr;
+        bool software, trig_only;
+    } rows[] = {
         { "BRKCPU=0", ARM, 0x80, false, false },
         { "ENBDC=0", ARM | TO_BDM, 0x00, false, false },
         { "ARM cleared", ARM | TO_BDM, 0x80, true, false },

@@ -1,9 +1,23 @@
-/* Code profiling and its pins, against ZVHL p.191-226 and ZVM p.226-227. Expected lines are written by hand from the tables there and the
- * listings in dbg_rig.h; neither the codec nor the edge decoder of targets/s12z is used. */
+/* Code profiling and its pins, against ZVHL p.191-226 and ZVM p.226-227. Expected lines are written
+ * by hand from the tables there and the listings in dbg_rig.h; neither the codec nor the edge
+ * decoder of targets/s12z is used. */
 #include "tests/sim_s12z/dbg_rig.h"
 
-enum { PTS = 0, PTIB = 1, PTHF = 2, PTVB = 3, PTW = 7, TSOVF = 0x40, TBOVF = 0x20, TERM = 0x10, NONE = 1 };
-static uint64_t line(unsigned info, uint32_t direct, uint32_t upper) { return (uint64_t)upper << 40 | (uint64_t)direct << 8 | info; }
+enum {
+    PTS = 0,
+    PTIB = 1,
+    PTHF = 2,
+    PTVB = 3,
+    PTW = 7,
+    TSOVF = 0x40,
+    TBOVF = 0x20,
+    TERM = 0x10,
+    NONE = 1
+};
+static uint64_t line(unsigned info, uint32_t direct, uint32_t upper)
+{
+    return (uint64_t)upper << 40 | (uint64_t)direct << 8 | info;
+}
 static uint64_t without_stamp(uint64_t l) { return l & 0x0000FFFFFFFFFFFF; }
 
 static void start(struct wire *w, uint8_t tcrh, uint8_t tcrl, uint8_t c1)
@@ -31,10 +45,10 @@ static void lines__40_branches_a_call_a_return__are_these(void **state)
     dbg_go(&w, 1000);
     set8(&w, R_C1, 0);
     expect_lines(&w, l, 5);
-    assert_true(l[0] == 0x00145000);                    /* PTS */
-    assert_true(l[1] == line(PTHF, 0xFFFFFFFF, 0));     /* 31 taken */
-    assert_true(l[2] == line(PTIB, 0x3FE, SUB));        /* 8 taken, one not, then the call */
-    assert_true(l[3] == line(PTIB, NONE, 0x145C));      /* the return */
+    assert_true(l[0] == 0x00145000);                /* PTS */
+    assert_true(l[1] == line(PTHF, 0xFFFFFFFF, 0)); /* 31 taken */
+    assert_true(l[2] == line(PTIB, 0x3FE, SUB));    /* 8 taken, one not, then the call */
+    assert_true(l[3] == line(PTIB, NONE, 0x145C));  /* the return */
     assert_true(without_stamp(l[4]) == line(PTW | TERM, NONE, 0));
     wire_close(&w);
 }
@@ -45,7 +59,8 @@ static void lines__handler__have_vector_byte_and_time(void **state)
     struct wire w = dbg_open(0x1040);
     uint64_t l[16], at[2] = { 0 };
     start(&w, 0, 0, 0);
-    for (unsigned k = 0; get8(&w, R_CNT) < 14; k++) { /* up to the PTVB; the last but one line is a return's */
+    /* up to the PTVB; the last but one line is a return's */
+    for (unsigned k = 0; get8(&w, R_CNT) < 14; k++) {
         if (get8(&w, R_CNT) == 12)
             at[0] = w.board->dbg->stamp_from;
         dbg_go(&w, 1);
@@ -56,12 +71,13 @@ static void lines__handler__have_vector_byte_and_time(void **state)
     set8(&w, R_C1, 0);
     dbg_lines(&w, l, 9);
     assert_true(l[0] == 0x00104000);
-    assert_true(l[1] == line(PTIB, 0xE, SUB));       /* dbne: taken, taken, not */
+    assert_true(l[1] == line(PTIB, 0xE, SUB)); /* dbne: taken, taken, not */
     assert_true(l[2] == line(PTIB, NONE, 0x104C));
     assert_true(l[3] == line(PTIB, NONE, 0x104F)); /* the bsr says nothing */
     assert_true(l[4] == line(PTIB, NONE, 0x1055));
-    assert_true(l[5] == line(PTIB, 3, 0x1055));    /* dbne taken */
-    assert_true(l[6] == line(PTVB, 2, (uint32_t)((at[1] - at[0]) / 2) << 8 | 0xF8)); /* dbne not taken; SWI */
+    assert_true(l[5] == line(PTIB, 3, 0x1055)); /* dbne taken */
+    /* dbne not taken; SWI */
+    assert_true(l[6] == line(PTVB, 2, (uint32_t)((at[1] - at[0]) / 2) << 8 | 0xF8));
     assert_true(l[7] == line(PTIB, NONE, 0x105A));
     wire_close(&w);
 }
@@ -71,8 +87,9 @@ static void lines__interrupt__has_its_vector(void **state)
     (void)state;
     struct wire w = dbg_open(0x1600);
     uint64_t l[4];
-    memcpy(w.board->flash + (0xFFFFD4 - w.board->part->flash_start), "\x00\x00\x10\x90", 4); /* IRQ: FFFE00 + 1FC - 4 * 10 */
-    w.board->cpu.system &= (uint16_t)~(CCW_I | CCW_X);
+    /* IRQ: FFFE00 + 1FC - 4 * 10 */
+    memcpy(w.board->flash + (0xFFFFD4 - w.board->part->flash_start), "\x00\x00\x10\x90", 4);
+    w.board->cpu.system &= (uint16_t) ~(CCW_I | CCW_X);
     start(&w, 0, 0, 0);
     dbg_go(&w, 5);
     intc_line(w.board->intc, VEC_IRQ, true);
@@ -118,7 +135,8 @@ static void tbovf__64_lines_pending__end_disarm_break(void **state)
     for (unsigned k = 1; k < 64; k++)
         assert_true(l[k] == line(PTIB | (k == 63 ? TBOVF : 0), NONE, 0x1443));
     wire_close(&w);
-    w = dbg_open(0x1440); /* with pins: lines leave while others are made, but a tight loop is faster */
+    /* with pins: lines leave while others are made, but a tight loop is faster */
+    w = dbg_open(0x1440);
     start(&w, 0, PDOE, TO_BDM);
     dbg_go(&w, 100000);
     assert_int_equal(w.board->cpu.state, CPU_BDM);
@@ -132,12 +150,21 @@ static void tbovf__64_lines_pending__end_disarm_break(void **state)
 
 static void last_line__of_a_change_of_flow_in_the_same_cycle__has_its_format(void **state)
 {
-    static const struct { const char *name; uint32_t pc, at; unsigned bits, lines; uint8_t preset; uint64_t last; } rows[] = {
-        { "indexed call, its push matched", 0x1490, STACK - 3, 4, 2, 0, (uint64_t)SUB << 40 | NONE << 8 | PTIB | TERM },
+    static const struct {
+        const char *name;
+        uint32_t pc, at;
+        unsigned bits, lines;
+        uint8_t preset;
+        uint64_t last;
+    } rows[] = {
+        { "indexed call, its push matched", 0x1490, STACK - 3, 4, 2, 0,
+          (uint64_t)SUB << 40 | NONE << 8 | PTIB | TERM },
         { "static call", 0x1440, STACK - 3, 4, 2, 0, NONE << 8 | PTW | TERM },
-        { "return, its pull matched", 0x1440, STACK - 3, 0x0C, 2, 0, (uint64_t)0x1443 << 40 | NONE << 8 | PTIB | TERM },
+        { "return, its pull matched", 0x1440, STACK - 3, 0x0C, 2, 0,
+          (uint64_t)0x1443 << 40 | NONE << 8 | PTIB | TERM },
         { "branch on memory", 0x1470, 0x1100, 0x0C, 2, 1, 3 << 8 | PTW | TERM },
-        { "software interrupt, its stacking matched", 0x1059, STACK - 29, 4, 2, 0, (uint64_t)0xF8 << 40 | NONE << 8 | PTVB | TERM },
+        { "software interrupt, its stacking matched", 0x1059, STACK - 29, 4, 2, 0,
+          (uint64_t)0xF8 << 40 | NONE << 8 | PTVB | TERM },
         { "no change of flow", 0x1000, 0x1101, 4, 2, 0, NONE << 8 | PTW | TERM },
     };
     (void)state;
@@ -153,7 +180,8 @@ static void last_line__of_a_change_of_flow_in_the_same_cycle__has_its_format(voi
             dbg_go(&w, 200);
             expect_lines(&w, l, rows[k].lines);
             assert_int_equal(get8(&w, R_SR), 0);
-            uint64_t stampless = (l[1] & 0x0F) == PTW || (l[1] & 0x0F) == PTVB ? without_stamp(l[1]) : l[1];
+            uint64_t stampless =
+                (l[1] & 0x0F) == PTW || (l[1] & 0x0F) == PTVB ? without_stamp(l[1]) : l[1];
             if (stampless != rows[k].last)
                 fail_msg("%016llX", (unsigned long long)l[1]);
             wire_close(&w);
@@ -163,7 +191,8 @@ static void last_line__of_a_change_of_flow_in_the_same_cycle__has_its_format(voi
 static void last_line__31st_branch_in_the_same_cycle__is_a_pthf(void **state)
 {
     (void)state;
-    for (unsigned value = 10; value <= 12; value++) { /* at which count of the loop the read of it matches: 30th, 31st, 32nd branch */
+    /* at which count of the loop the read of it matches: 30th, 31st, 32nd branch */
+    for (unsigned value = 10; value <= 12; value++) {
         struct wire w = dbg_open(0x1500);
         uint64_t l[4];
         w.board->ram[0x100] = 41;
@@ -211,8 +240,8 @@ static void begin__at_final_state__goes_on_behind_64_lines(void **state)
     dbg_go(&w, 20);
     assert_int_equal(get8(&w, R_SR), PTACT | 4);
     assert_int_equal(w.board->dbg->line[0], 0x00105100); /* the trigger is the first instruction */
-    set8(&w, R_C1, ARM | TRIG); /* nothing new */
-    for (unsigned k = 0; k < 100; k++) { /* a few lines, then time to send them */
+    set8(&w, R_C1, ARM | TRIG);                          /* nothing new */
+    for (unsigned k = 0; k < 100; k++) {                 /* a few lines, then time to send them */
         dbg_go(&w, 60);
         dbg_halt(&w);
         board_run_to(w.board, w.board->cpu.cycles + 20 * 64 * 4);
@@ -307,7 +336,10 @@ static void take(struct wire *w, struct capture *c, bool rising_only)
             c->bit[c->bits++] = PDO_TICK(c->edge[k]) << 1 | PDO_DATA(c->edge[k]);
 }
 
-static unsigned bytes_of(unsigned info) { return (info & 0x0F) == PTS ? 4 : (info & 0x0F) == PTHF ? 6 : 8; }
+static unsigned bytes_of(unsigned info)
+{
+    return (info & 0x0F) == PTS ? 4 : (info & 0x0F) == PTHF ? 6 : 8;
+}
 
 static void pins__every_line__leaves_bit_by_bit(void **state)
 {
@@ -329,14 +361,16 @@ static void pins__every_line__leaves_bit_by_bit(void **state)
             for (unsigned j = 0; j < 8 * bytes_of(l & 0xFF); j++, at++) {
                 assert_int_equal(c->bit[at] & 1, l >> j & 1);
                 if (j)
-                    assert_int_equal((c->bit[at] >> 1) - (c->bit[at - 1] >> 1), 4 * PS); /* two bus clocks */
+                    assert_int_equal((c->bit[at] >> 1) - (c->bit[at - 1] >> 1),
+                                     4 * PS); /* two bus clocks */
                 else if (at)
                     assert_true((c->bit[at] >> 1) - (c->bit[at - 1] >> 1) >= 4 * PS);
             }
         }
         assert_int_equal(at, c->bits);
         assert_true(c->bit[0] >> 1 > armed);
-        for (size_t k = 2; k < c->n; k++) /* data is stable around the clock's edge, which comes later */
+        /* data is stable around the clock's edge, which comes later */
+        for (size_t k = 2; k < c->n; k++)
             if (PDO_DATA(c->edge[k]) != PDO_DATA(c->edge[k - 1]))
                 assert_int_equal(PDO_CLK(c->edge[k]), PDO_CLK(c->edge[k - 1]));
         wire_close(&w);

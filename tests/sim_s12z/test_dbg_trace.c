@@ -1,5 +1,5 @@
-/* The trace buffer and the four ordinary trace modes, against ZVHL p.191-222. Expected lines are written by hand from
- * the tables there and the listings in dbg_rig.h. */
+/* The trace buffer and the four ordinary trace modes, against ZVHL p.191-222. Expected lines are
+ * written by hand from the tables there and the listings in dbg_rig.h. */
 #include "tests/sim_s12z/dbg_rig.h"
 
 enum { MAX_LINES = 64 };
@@ -24,8 +24,8 @@ static void run_to(struct wire *w, uint32_t until)
 
 /* ---- Normal, Loop1 ---- */
 
-static const uint32_t cofs[] = { 0x80001046, 0x80001046, 0xC0001080, 0xC000104C, 0xC000104F, 0xC0001055, 0x80001055, 0xC0001055,
-                                 0x40001090, 0xC000105A };
+static const uint32_t cofs[] = { 0x80001046, 0x80001046, 0xC0001080, 0xC000104C, 0xC000104F,
+                                 0xC0001055, 0x80001055, 0xC0001055, 0x40001090, 0xC000105A };
 
 static void normal__changes_of_flow__are_told_two_a_line(void **state)
 {
@@ -93,7 +93,8 @@ static void stamp__no_entry_for_65536_clocks__overflows(void **state)
     dbg_lines(&w, lines, 4);
     assert_true(lines[0] == 0x00000000C0001080);
     for (unsigned k = 1; k < 4; k++)
-        assert_true(lines[k] == 0xFFFF000001001080); /* TOVF, no change of flow, the PC it stands at */
+        assert_true(lines[k] ==
+                    0xFFFF000001001080); /* TOVF, no change of flow, the PC it stands at */
     wire_close(&w);
 }
 
@@ -172,7 +173,8 @@ static void begin__64_lines_behind_the_trigger__then_breaks(void **state)
     assert_int_equal(get8(&w, R_CNT), 0);
     dbg_lines(&w, lines, 64);
     for (unsigned k = 0; k < 128; k++)
-        assert_int_equal((uint32_t)(lines[k / 2] >> (32 * (k & 1))), cofs[(k + 2) % ARRAY_LEN(cofs)]);
+        assert_int_equal((uint32_t)(lines[k / 2] >> (32 * (k & 1))),
+                         cofs[(k + 2) % ARRAY_LEN(cofs)]);
     wire_close(&w);
 }
 
@@ -220,9 +222,11 @@ static void end__buffer_wraps__oldest_lines_go(void **state)
 
 /* ---- Detail ---- */
 
-/* st d0 at 0 and 1, st d2 at 2 and 3, st x at 1, st d6 at 0 and 1, ld d0 at 3: the lanes of table 6-53. */
-static const uint64_t accesses[] = { 0x1100000000001100, 0x0011000000001101, 0x0000223340001102, 0x3300002240001103, 0x0000110080001101,
-                                     0x44556677C0001100, 0x77445566C0001101, 0x0000006620001103 };
+/* st d0 at 0 and 1, st d2 at 2 and 3, st x at 1, st d6 at 0 and 1, ld d0 at 3: the lanes of table
+ * 6-53. */
+static const uint64_t accesses[] = { 0x1100000000001100, 0x0011000000001101, 0x0000223340001102,
+                                     0x3300002240001103, 0x0000110080001101, 0x44556677C0001100,
+                                     0x77445566C0001101, 0x0000006620001103 };
 
 static void detail__every_access__has_data_on_its_lanes(void **state)
 {
@@ -250,7 +254,10 @@ static void detail__every_access__has_data_on_its_lanes(void **state)
 static void detail__trange__bounds_the_addresses_with_c_and_d(void **state)
 {
     /* C = 1101, D = 1102; which accesses are kept, by their place in the list */
-    static const struct { unsigned range; const char *kept; } rows[] = { { 0, "01234567" }, { 1, "012456" }, { 2, "123467" }, { 3, "1246" } };
+    static const struct {
+        unsigned range;
+        const char *kept;
+    } rows[] = { { 0, "01234567" }, { 1, "012456" }, { 2, "123467" }, { 3, "1246" } };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         struct wire w = dbg_open(0x1400);
@@ -272,8 +279,9 @@ static void detail__trange__bounds_the_addresses_with_c_and_d(void **state)
 
 /* ---- Pure PC ---- */
 
-/* Lines to PCs, by the text: NB3..NB0 mark bytes where a full address begins; the one that begins at byte 4 has no mark; a compressed
- * byte belongs to the 256 bytes of the full address behind it. Returns how many. */
+/* Lines to PCs, by the text: NB3..NB0 mark bytes where a full address begins; the one that begins
+ * at byte 4 has no mark; a compressed byte belongs to the 256 bytes of the full address behind it.
+ * Returns how many. */
 static unsigned decode_pure(const uint64_t *lines, unsigned n, uint32_t *pc)
 {
     unsigned count = 0, open = 0;
@@ -293,7 +301,8 @@ static unsigned decode_pure(const uint64_t *lines, unsigned n, uint32_t *pc)
     return count;
 }
 
-static const uint32_t pcs[] = { 0x10A0, 0x10A1, 0x10A2, 0x10A3, 0x10A4, 0x10A5, 0x10A6, 0x1300, 0x1301, 0x1302 };
+static const uint32_t pcs[] = { 0x10A0, 0x10A1, 0x10A2, 0x10A3, 0x10A4,
+                                0x10A5, 0x10A6, 0x1300, 0x1301, 0x1302 };
 
 static void pure_pc__every_instruction__can_be_told_from_the_lines(void **state)
 {
@@ -372,7 +381,8 @@ static void readout__two_paths__give_the_same_lines(void **state)
     assert_true(lines[64] == lines[0] && lines[65] == lines[1]); /* it wraps */
     assert_true(lines[0] != lines[1]);
     wire_acked(&w, BDC_ACK_ENABLE, 8);
-    assert_int_equal(wire_acked(&w, (uint64_t)(BDC_WRITE_MEM + 4) << 40 | (uint64_t)R_TB << 16, 48), BDC_ACK_CYCLES);
+    assert_int_equal(wire_acked(&w, (uint64_t)(BDC_WRITE_MEM + 4) << 40 | (uint64_t)R_TB << 16, 48),
+                     BDC_ACK_CYCLES);
     for (unsigned k = 0; k < 65; k++) {
         wire_bits(&w, BDC_READ_DBGTB, 8);
         assert_int_equal(wire_pulse(&w).length, BDC_ACK_CYCLES);
@@ -397,7 +407,9 @@ static void readout__bytes_restart_armed_unlocked__behave(void **state)
     assert_int_equal(armed, get16(&w, R_TB)); /* still locked: writing while armed did not unlock */
     bus_write(&w.board->bus, R_TB, 2, BUS_BDC, 0);
     uint16_t first = get16(&w, R_TB), second = get16(&w, R_TB);
-    assert_int_equal(first | (uint32_t)second << 16, (uint32_t)w.board->dbg->line[(w.board->dbg->written + w.board->dbg->half) % 64]);
+    assert_int_equal(
+        first | (uint32_t)second << 16,
+        (uint32_t)w.board->dbg->line[(w.board->dbg->written + w.board->dbg->half) % 64]);
     bus_write(&w.board->bus, R_TB, 2, BUS_BDC, 0xFFFF); /* any value starts anew */
     assert_int_equal(get16(&w, R_TB), first);
     get8(&w, R_TB); /* bytes and misaligned words do not advance */
@@ -406,7 +418,8 @@ static void readout__bytes_restart_armed_unlocked__behave(void **state)
     bus_read(&w.board->bus, R_TB + 1, 2, BUS_BDC, &v);
     bus_read(&w.board->bus, R_TB - 1, 2, BUS_BDC, &v);
     assert_int_equal(get16(&w, R_TB), second);
-    assert_int_equal(get8(&w, R_CNT), (2 * w.board->dbg->written + w.board->dbg->half) & 0x7F); /* reading does not count */
+    /* reading does not count */
+    assert_int_equal(get8(&w, R_CNT), (2 * w.board->dbg->written + w.board->dbg->half) & 0x7F);
     wire_close(&w);
 }
 

@@ -1,8 +1,30 @@
 /* The flash controller, driven over the wire as a debugger does. */
 #include "tests/sim_s12z/rig.h"
 
-enum { FCLKDIV = 0x380, FSEC, FCCOBIX, FPSTAT, FCNFG, FERCNFG, FSTAT, FERSTAT, FPROT, DFPROT, FOPT, FCCOB0 = 0x38C };
-enum { CCIF = 0x80, ACCERR = 0x20, FPVIOL = 0x10, MGSTAT = 3, DFDF = 2, UNSEC = 0x0200, RDINV = 0x04, ILLACC = 0x02 };
+enum {
+    FCLKDIV = 0x380,
+    FSEC,
+    FCCOBIX,
+    FPSTAT,
+    FCNFG,
+    FERCNFG,
+    FSTAT,
+    FERSTAT,
+    FPROT,
+    DFPROT,
+    FOPT,
+    FCCOB0 = 0x38C
+};
+enum {
+    CCIF = 0x80,
+    ACCERR = 0x20,
+    FPVIOL = 0x10,
+    MGSTAT = 3,
+    DFDF = 2,
+    UNSEC = 0x0200,
+    RDINV = 0x04,
+    ILLACC = 0x02
+};
 enum { FLASH = 0xFE0000, EEPROM = 0x100000 };
 
 static uint8_t get8(struct rig *r, uint32_t addr)
@@ -11,15 +33,20 @@ static uint8_t get8(struct rig *r, uint32_t addr)
     rig_block(r, BDC_READ, addr, 1, &v, 1);
     return v;
 }
-static void set8(struct rig *r, uint32_t addr, uint8_t v) { rig_block(r, BDC_WRITE, addr, 1, &v, 1); }
+static void set8(struct rig *r, uint32_t addr, uint8_t v)
+{
+    rig_block(r, BDC_WRITE, addr, 1, &v, 1);
+}
 static void set16(struct rig *r, uint32_t addr, uint16_t v)
 {
     uint8_t b[2] = { (uint8_t)(v >> 8), (uint8_t)v };
     rig_block(r, BDC_WRITE, addr, 2, b, 2);
 }
 
-/* Launches a command whose first word is code:addr_high, then the other words; FSTAT when it is done. */
-static uint8_t command(struct rig *r, uint8_t code, uint32_t addr, unsigned ix, const uint16_t *words)
+/* Launches a command whose first word is code:addr_high, then the other words; FSTAT when it is
+ * done. */
+static uint8_t command(struct rig *r, uint8_t code, uint32_t addr, unsigned ix,
+                       const uint16_t *words)
 {
     set8(r, FSTAT, ACCERR | FPVIOL);
     set8(r, FCCOBIX, (uint8_t)ix);
@@ -77,7 +104,13 @@ static void program__phrase__is_there_and_survives_reset(void **state)
 
 static void command__wrong_words_or_place__is_refused(void **state)
 {
-    static const struct { const char *name; uint8_t code; uint32_t addr; unsigned ix; uint8_t expect; } rows[] = {
+    static const struct {
+        const char *name;
+        uint8_t code;
+        uint32_t addr;
+        unsigned ix;
+        uint8_t expect;
+    } rows[] = {
         { "no such command", 0x05, FLASH, 1, ACCERR },
         { "program: too few words", 0x06, FLASH, 4, ACCERR },
         { "program: odd place", 0x06, FLASH + 4, 5, ACCERR },
@@ -98,7 +131,8 @@ static void command__wrong_words_or_place__is_refused(void **state)
     struct rig r = flash_rig("sim:s12zvml128");
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
         print_message("  %s\n", rows[k].name);
-        assert_int_equal(command(&r, rows[k].code, rows[k].addr, rows[k].ix, zeros), CCIF | rows[k].expect);
+        assert_int_equal(command(&r, rows[k].code, rows[k].addr, rows[k].ix, zeros),
+                         CCIF | rows[k].expect);
     }
     rig_close(&r);
 }
@@ -152,7 +186,8 @@ static void program__twice_without_erase__is_an_ecc_fault_until_erased(void **st
     (void)state;
     struct rig r = flash_rig("sim:s12zvml128");
     assert_int_equal(command(&r, 0x06, FLASH, 5, (uint16_t[]){ 0xF0F0, 0, 0, 0 }), CCIF);
-    assert_int_equal(command(&r, 0x06, FLASH, 5, (uint16_t[]){ 0xF0F0, 0, 0, 0 }), CCIF); /* the same: nothing to change */
+    /* the same: nothing to change */
+    assert_int_equal(command(&r, 0x06, FLASH, 5, (uint16_t[]){ 0xF0F0, 0, 0, 0 }), CCIF);
     assert_int_equal(command(&r, 0x06, FLASH, 5, (uint16_t[]){ 0x0F0F, 0, 0, 0 }), CCIF | MGSTAT);
     assert_int_equal(get8(&r, FERSTAT), 0);
     assert_int_equal(rig_block(&r, BDC_READ, FLASH, 4, in, 4), BDC_LONG_ACK);
@@ -170,7 +205,12 @@ static void program__twice_without_erase__is_an_ecc_fault_until_erased(void **st
 static void protection__ranges__refuse_and_only_grow(void **state)
 {
     static const uint16_t zeros[4];
-    static const struct { const char *name; uint8_t fprot; uint32_t addr; uint8_t expect; } rows[] = {
+    static const struct {
+        const char *name;
+        uint8_t fprot;
+        uint32_t addr;
+        uint8_t expect;
+    } rows[] = {
         { "all open", 0xFF, 0xFFF800, 0 },
         { "low 1 KB", 0xE0 | 0x18, 0xFF8000, FPVIOL },
         { "low 1 KB, first beyond", 0xE0 | 0x18, 0xFF8400, 0 },
@@ -221,13 +261,15 @@ static void program_once__field__is_written_once(void **state)
     rig_close(&r);
 }
 
-/* Security byte with KEYEN on, and a key; then a secured chip opened by code that has it - here: by the same registers. */
+/* Security byte with KEYEN on, and a key; then a secured chip opened by code that has it - here: by
+ * the same registers. */
 static void security__byte_and_override_key__act_after_reset(void **state)
 {
     (void)state;
     struct rig r = flash_rig("sim:s12zvml128");
     assert_int_equal(command(&r, 0x0A, 0xFFFE00, 1, NULL), CCIF);
-    assert_int_equal(command(&r, 0x06, 0xFFFE08, 5, (uint16_t[]){ 0xA55A, 0xFFFF, 0xDFFF, 0xFFBE }), CCIF);
+    assert_int_equal(command(&r, 0x06, 0xFFFE08, 5, (uint16_t[]){ 0xA55A, 0xFFFF, 0xDFFF, 0xFFBE }),
+                     CCIF);
     assert_int_equal(get8(&r, FSEC), 0xFE); /* as it was at the last reset */
     assert_int_equal(r.bdc->set_pins(r.p, BDC_PIN_RESET, 0, NULL), 0);
     assert_int_equal(r.bdc->set_pins(r.p, BDC_PIN_RESET, BDC_PIN_RESET, NULL), 0);
@@ -236,7 +278,8 @@ static void security__byte_and_override_key__act_after_reset(void **state)
     assert_int_equal(get8(&r, FPROT), 0xDF); /* high 16 KB protected, low open */
     set8(&r, FCLKDIV, 49);
     assert_int_equal(command(&r, 0x06, 0xFFFFF8, 5, (uint16_t[4]){ 0 }), CCIF | FPVIOL);
-    assert_int_equal(command(&r, 0x13, 0x015A5A, 3, (uint16_t[]){ 0xFF, 0xFF }), CCIF | ACCERR); /* wrong key */
+    /* wrong key */
+    assert_int_equal(command(&r, 0x13, 0x015A5A, 3, (uint16_t[]){ 0xFF, 0xFF }), CCIF | ACCERR);
     assert_int_equal(command(&r, 0x13, 0x01A55A, 3, (uint16_t[]){ 0xFF, 0xFF }), CCIF);
     assert_int_equal(get8(&r, FPSTAT), 0x80);
     assert_int_equal(command(&r, 0x06, 0xFFFFF8, 5, (uint16_t[4]){ 0 }), CCIF);
@@ -250,14 +293,18 @@ static void security__backdoor_key__one_wrong_try_ends_it(void **state)
     struct rig r = flash_rig("sim:s12zvml128");
     assert_int_equal(command(&r, 0x0A, 0xFFFE00, 1, NULL), CCIF);
     assert_int_equal(command(&r, 0x06, 0xFFFE00, 5, key), CCIF);
-    assert_int_equal(command(&r, 0x06, 0xFFFE08, 5, (uint16_t[]){ 0xFFFF, 0xFFFF, 0xFFFF, 0xFFBE }), CCIF);
+    assert_int_equal(command(&r, 0x06, 0xFFFE08, 5, (uint16_t[]){ 0xFFFF, 0xFFFF, 0xFFFF, 0xFFBE }),
+                     CCIF);
     assert_int_equal(r.bdc->set_pins(r.p, BDC_PIN_RESET, 0, NULL), 0);
     assert_int_equal(r.bdc->set_pins(r.p, BDC_PIN_RESET, BDC_PIN_RESET, NULL), 0);
     rig_attach(&r);
     set8(&r, FCLKDIV, 49);
-    static const struct { uint16_t last, expect; } rows[] = { { 0x4444, 0 }, { 0x4445, ACCERR }, { 0x4444, ACCERR } };
+    static const struct {
+        uint16_t last, expect;
+    } rows[] = { { 0x4444, 0 }, { 0x4445, ACCERR }, { 0x4444, ACCERR } };
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
-        assert_int_equal(command(&r, 0x0C, 0x1111, 4, (uint16_t[]){ 0x2222, 0x3333, rows[k].last }), CCIF | rows[k].expect);
+        assert_int_equal(command(&r, 0x0C, 0x1111, 4, (uint16_t[]){ 0x2222, 0x3333, rows[k].last }),
+                         CCIF | rows[k].expect);
     rig_close(&r);
 }
 
@@ -265,7 +312,8 @@ static void security__erased_byte__locks_the_wire_until_mass_erase(void **state)
 {
     (void)state;
     struct rig r = flash_rig("sim:s12zvml128");
-    assert_int_equal(command(&r, 0x0A, 0xFFFE00, 1, NULL), CCIF); /* security byte FF: secured at the next reset */
+    /* security byte FF: secured at the next reset */
+    assert_int_equal(command(&r, 0x0A, 0xFFFE00, 1, NULL), CCIF);
     assert_true(rig_csr(&r) & UNSEC);
     assert_int_equal(r.bdc->set_pins(r.p, BDC_PIN_RESET, 0, NULL), 0);
     assert_int_equal(r.bdc->set_pins(r.p, BDC_PIN_RESET, BDC_PIN_RESET, NULL), 0);
@@ -303,7 +351,8 @@ static void fclk__too_fast__does_not_program(void **state)
     rig_close(&r);
 }
 
-/* While a command runs: flash is an illegal access, EEPROM goes on; a reset then leaves ECC faults. */
+/* While a command runs: flash is an illegal access, EEPROM goes on; a reset then leaves ECC faults.
+ */
 static void busy__flash_read_and_reset__are_told(void **state)
 {
     uint8_t v;

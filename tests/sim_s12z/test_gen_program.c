@@ -1,5 +1,5 @@
-/* The random programs of tests/s12z/gen_program.h, run on the model: they end where they should, within the bounds that the
- * generator worked out, and never fault. */
+/* The random programs of tests/s12z/gen_program.h, run on the model: they end where they should,
+ * within the bounds that the generator worked out, and never fault. */
 #include "probe/base/util.h"
 #include "targets/sim/s12z/board_priv.h"
 #include "tests/s12z/gen_program.h"
@@ -8,8 +8,14 @@
 enum { PROGRAMS = 1000, STILL = 0xA5 };
 
 /* CPU and board are looked into, which no product code may do. */
-struct sim_bdc_view { struct probe probe; struct sim_board *board; };
-static struct s12z_board *board_of(struct rig *r) { return (struct s12z_board *)((struct sim_bdc_view *)r->p)->board; }
+struct sim_bdc_view {
+    struct probe probe;
+    struct sim_board *board;
+};
+static struct s12z_board *board_of(struct rig *r)
+{
+    return (struct s12z_board *)((struct sim_bdc_view *)r->p)->board;
+}
 
 static void put_program(struct s12z_board *b, const struct gen_program *p)
 {
@@ -42,8 +48,9 @@ static void check_no_fault(const struct s12z_board *b, const struct gen_program 
 static void check_end(const struct s12z_board *b, const struct gen_program *p, uint64_t seed)
 {
     if (b->cpu.state != CPU_BDM || b->cpu.r[S12Z_P] != p->done + 1 || b->cpu.r[S12Z_S] != GEN_STACK)
-        fail_msg("seed %llu: at %06X, stack %06X, after %llu of at most %llu instructions", (unsigned long long)seed,
-                 b->cpu.r[S12Z_P], b->cpu.r[S12Z_S], (unsigned long long)b->cpu.instructions, (unsigned long long)p->max_instructions);
+        fail_msg("seed %llu: at %06X, stack %06X, after %llu of at most %llu instructions",
+                 (unsigned long long)seed, b->cpu.r[S12Z_P], b->cpu.r[S12Z_S],
+                 (unsigned long long)b->cpu.instructions, (unsigned long long)p->max_instructions);
     assert_true(b->cpu.instructions <= p->max_instructions);
 }
 
@@ -66,7 +73,8 @@ static void programs__a_thousand_that_end__end_within_their_bounds(void **state)
         functions += p->nfunctions;
         gen_program_free(p);
     }
-    print_message("  %llu functions, %llu instructions, %llu executed\n", (unsigned long long)functions, (unsigned long long)placed,
+    print_message("  %llu functions, %llu instructions, %llu executed\n",
+                  (unsigned long long)functions, (unsigned long long)placed,
                   (unsigned long long)executed);
     assert_true(executed > 1000000 && functions > 5 * PROGRAMS);
     rig_close(&r);
@@ -116,12 +124,17 @@ static uint64_t hash(const uint8_t *b, size_t n)
     return h;
 }
 
-/* The order of evaluation is the compiler's choice, the program of a seed must not be: this test is the same for every one. */
+/* The order of evaluation is the compiler's choice, the program of a seed must not be: this test is
+ * the same for every one. */
 static void programs__of_a_seed__are_the_same_by_every_compiler(void **state)
 {
-    static const struct { struct gen_options o; uint64_t hash; } rows[] = {
+    static const struct {
+        struct gen_options o;
+        uint64_t hash;
+    } rows[] = {
         { { .seed = 1 }, 0x908EBC3378657BCB },
-        { { .seed = 2, .software_exceptions = true, .astray = true, .general_static = true }, 0x6A96E1E080C72D01 },
+        { { .seed = 2, .software_exceptions = true, .astray = true, .general_static = true },
+          0x6A96E1E080C72D01 },
         { { .seed = 3, .timer_period = 500, .wait = true, .forever = true }, 0xB95710D332A95E20 },
         { { .seed = 4, .flash_bytes = 0x20000, .functions = 300 }, 0xDDE49BECE166A9F4 },
     };
@@ -131,7 +144,8 @@ static void programs__of_a_seed__are_the_same_by_every_compiler(void **state)
         struct gen_program *p = gen_program_new(&rows[k].o);
         assert_non_null(p);
         uint64_t h = hash(p->image, p->bytes);
-        print_message("  seed %llu: %016llX\n", (unsigned long long)rows[k].o.seed, (unsigned long long)h);
+        print_message("  seed %llu: %016llX\n", (unsigned long long)rows[k].o.seed,
+                      (unsigned long long)h);
         all = all && h == rows[k].hash;
         gen_program_free(p);
     }
@@ -194,23 +208,31 @@ static void programs__together__use_every_way(void **state)
     for (unsigned op = S12Z_OP_BRA; op <= S12Z_OP_JSR; op++)
         if (!ops[op])
             fail_msg("%s was never executed", s12z_op_name((enum s12z_op)op));
-    assert_true(ops[S12Z_OP_SWI] && ops[S12Z_OP_SYS] && ops[S12Z_OP_TRAP] && ops[S12Z_OP_SPARE] && ops[S12Z_OP_RTI]);
+    assert_true(ops[S12Z_OP_SWI] && ops[S12Z_OP_SYS] && ops[S12Z_OP_TRAP] && ops[S12Z_OP_SPARE] &&
+                ops[S12Z_OP_RTI]);
     rig_close(&r);
 }
 
 /* Large ones fit the space they are given and call all they have. */
 static void programs__of_any_size__fit(void **state)
 {
-    static const struct { uint32_t bytes; unsigned functions; } rows[] = {
-        { 0x2000, 1 }, { 0x2000, 4000 }, { 0x4000, 100 }, { 0x20000, 400 }, { 0x20000, 4000 }, { 0x100000, 4000 },
+    static const struct {
+        uint32_t bytes;
+        unsigned functions;
+    } rows[] = {
+        { 0x2000, 1 },    { 0x2000, 4000 },  { 0x4000, 100 },
+        { 0x20000, 400 }, { 0x20000, 4000 }, { 0x100000, 4000 },
     };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
-        struct gen_options o = { .seed = k, .flash_bytes = rows[k].bytes, .functions = rows[k].functions };
+        struct gen_options o = { .seed = k,
+                                 .flash_bytes = rows[k].bytes,
+                                 .functions = rows[k].functions };
         struct gen_program *p = gen_program_new(&o);
         assert_int_equal(p->bytes, rows[k].bytes);
         assert_true(p->nfunctions <= rows[k].functions && p->code_end <= 0x1000000 - 0x200);
-        print_message("  %u KB: %zu functions, %u instructions\n", p->bytes / 1024, p->nfunctions, p->instructions);
+        print_message("  %u KB: %zu functions, %u instructions\n", p->bytes / 1024, p->nfunctions,
+                      p->instructions);
         gen_program_free(p);
     }
 }

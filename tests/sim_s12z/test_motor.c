@@ -1,10 +1,19 @@
-/* The example docs/examples/motor on the model: it does what its README says, and fills the trace buffer only on demand. */
+/* The example docs/examples/motor on the model: it does what its README says, and fills the trace
+ * buffer only on demand. */
 #include "probe/base/util.h"
 #include "profiler/core/symbols.h"
 #include "targets/sim/s12z/board_priv.h"
 #include "tests/sim_s12z/rig.h"
 
-enum { DBGC1 = 0x100, DBGTCRH = 0x102, DBGTCRL = 0x103, DBGEFR = 0x10A, PTBOVF = 0x80, ARM = 0x80, ROUND_CYCLES = 10000 };
+enum {
+    DBGC1 = 0x100,
+    DBGTCRH = 0x102,
+    DBGTCRL = 0x103,
+    DBGEFR = 0x10A,
+    PTBOVF = 0x80,
+    ARM = 0x80,
+    ROUND_CYCLES = 10000
+};
 
 struct motor {
     struct rig r;
@@ -12,8 +21,14 @@ struct motor {
 };
 
 /* CPU and board are looked into, which no product code may do. */
-struct sim_bdc_view { struct probe probe; struct sim_board *board; };
-static struct s12z_board *board_of(struct motor *m) { return (struct s12z_board *)((struct sim_bdc_view *)m->r.p)->board; }
+struct sim_bdc_view {
+    struct probe probe;
+    struct sim_board *board;
+};
+static struct s12z_board *board_of(struct motor *m)
+{
+    return (struct s12z_board *)((struct sim_bdc_view *)m->r.p)->board;
+}
 
 static uint32_t symbol(struct motor *m, const char *name)
 {
@@ -31,7 +46,8 @@ static void open_motor(struct motor *m, const char *entry)
     const struct image *im = symbols_image(m->syms);
     for (size_t k = 0; k < im->nsections; k++)
         if (im->sections[k].data && im->sections[k].addr >= b->part->flash_start)
-            memcpy(b->flash + (im->sections[k].addr - b->part->flash_start), im->sections[k].data, im->sections[k].size);
+            memcpy(b->flash + (im->sections[k].addr - b->part->flash_start), im->sections[k].data,
+                   im->sections[k].size);
     rig_special_reset(&m->r);
     rig_attach(&m->r);
     assert_int_equal(rig_reg(&m->r, 11), symbol(m, "start"));
@@ -58,7 +74,10 @@ static uint64_t executed(struct motor *m, const char *name)
     return n;
 }
 
-static void put8(struct motor *m, uint32_t addr, uint8_t v) { assert_int_equal(rig_block(&m->r, BDC_WRITE, addr, 1, &v, 1), BDC_OK); }
+static void put8(struct motor *m, uint32_t addr, uint8_t v)
+{
+    assert_int_equal(rig_block(&m->r, BDC_WRITE, addr, 1, &v, 1), BDC_OK);
+}
 
 static uint8_t get8(struct motor *m, uint32_t addr)
 {
@@ -72,14 +91,19 @@ static void expect_ratio(struct motor *m, const char *name, unsigned a_round)
 {
     uint64_t rounds = executed(m, "transform"), n = executed(m, name);
     if (n + a_round < a_round * rounds || n > a_round * (rounds + 1))
-        fail_msg("%s: %llu in %llu rounds", name, (unsigned long long)n, (unsigned long long)rounds);
+        fail_msg("%s: %llu in %llu rounds", name, (unsigned long long)n,
+                 (unsigned long long)rounds);
 }
 
 static void motor__some_rounds__calls_as_its_readme_says(void **state)
 {
-    static const struct { const char *name; unsigned a_round; } rows[] = {
-        { "read_currents", 1 }, { "regulate", 1 }, { "commutate", 1 }, { "average", 3 }, { "reading", 3 },
-        { "pi_step", 4 }, { "clamp", 4 }, { "magnitude", 4 }, { "duty", 1 },
+    static const struct {
+        const char *name;
+        unsigned a_round;
+    } rows[] = {
+        { "read_currents", 1 }, { "regulate", 1 },  { "commutate", 1 },
+        { "average", 3 },       { "reading", 3 },   { "pi_step", 4 },
+        { "clamp", 4 },         { "magnitude", 4 }, { "duty", 1 },
     };
     (void)state;
     struct motor m;
@@ -88,7 +112,8 @@ static void motor__some_rounds__calls_as_its_readme_says(void **state)
     assert_true(executed(&m, "transform") > 300);
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
         expect_ratio(&m, rows[k].name, rows[k].a_round);
-    assert_true(executed(&m, "idle") && executed(&m, "ramp") && executed(&m, "run") && executed(&m, "brake"));
+    assert_true(executed(&m, "idle") && executed(&m, "ramp") && executed(&m, "run") &&
+                executed(&m, "brake"));
     assert_true(executed(&m, "phase_a") && executed(&m, "phase_b") && executed(&m, "phase_c"));
     assert_int_equal(executed(&m, "tiny") + executed(&m, "fault"), 0);
     close_motor(&m);
@@ -120,7 +145,8 @@ static void motor__traced_through_the_pins__overflows_on_demand_only(void **stat
     arm(&m);
     go(&m, 300u * ROUND_CYCLES);
     uint64_t rounds = executed(&m, "transform");
-    print_message("  %llu rounds, %llu core clocks each\n", (unsigned long long)rounds, 300ull * ROUND_CYCLES / (unsigned long long)rounds);
+    print_message("  %llu rounds, %llu core clocks each\n", (unsigned long long)rounds,
+                  300ull * ROUND_CYCLES / (unsigned long long)rounds);
     assert_int_equal(get8(&m, DBGEFR) & PTBOVF, 0);
     assert_true(get8(&m, DBGC1) & ARM);
     put8(&m, symbol(&m, "burst"), 500 >> 8);

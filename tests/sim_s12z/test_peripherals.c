@@ -26,7 +26,7 @@ static void tim__overflow_and_flags__follow_the_counter(void **state)
 {
     (void)state;
     struct machine m = machine_open("");
-    m.cpu->state = CPU_BDM; /* the program is halted; the timer is not frozen */
+    m.cpu->state = CPU_BDM;          /* the program is halted; the timer is not frozen */
     machine_put(&m, 0x5C0, 1, 0x02); /* channel 1 compares */
     machine_put(&m, 0x5D2, 2, 0x8000);
     machine_put(&m, 0x5C6, 1, 0x80);
@@ -74,7 +74,12 @@ static void cpmu__rti_and_cop__interrupt_then_reset(void **state)
 
 static void cpmu__cop_sequence__wrong_order_or_too_early_resets(void **state)
 {
-    static const struct { const char *name; uint8_t cop, bytes[2]; uint64_t wait; bool resets; } rows[] = {
+    static const struct {
+        const char *name;
+        uint8_t cop, bytes[2];
+        uint64_t wait;
+        bool resets;
+    } rows[] = {
         { "55 AA", 0x01, { 0x55, 0xAA }, MS, false },
         { "AA alone", 0x01, { 0xAA, 0xAA }, MS, false },
         { "another byte", 0x01, { 0x54, 0xAA }, MS, true },
@@ -112,7 +117,8 @@ static void cpmu__cop_register__is_written_once(void **state)
     machine_close(&m);
 }
 
-/* 32 MHz: VCO 64 MHz of the 1 MHz reference, undivided. While the PLL locks, a quarter of the VCO. */
+/* 32 MHz: VCO 64 MHz of the 1 MHz reference, undivided. While the PLL locks, a quarter of the VCO.
+ */
 static void cpmu__pll__locks_and_changes_the_bus_clock(void **state)
 {
     (void)state;
@@ -167,11 +173,11 @@ static void pmf__load_frequency_and_prescaler__stretch_the_reload(void **state)
     (void)state;
     struct machine m = machine_open("");
     m.cpu->state = CPU_BDM;
-    machine_put(&m, 0x500, 1, 0x48);  /* MTG, A edge-aligned */
+    machine_put(&m, 0x500, 1, 0x48); /* MTG, A edge-aligned */
     machine_put(&m, 0x524, 2, 1000);
-    machine_put(&m, 0x521, 1, 0x32);  /* every fourth, / 2 */
+    machine_put(&m, 0x521, 1, 0x32); /* every fourth, / 2 */
     machine_put(&m, 0x520, 1, 0x82);
-    machine_put(&m, 0x52C, 2, 1000);  /* B centre-aligned, every time */
+    machine_put(&m, 0x52C, 2, 1000); /* B centre-aligned, every time */
     machine_put(&m, 0x528, 1, 0x82);
     assert_int_equal(machine_get(&m, 0x520, 1), 0x80); /* LDOK falls with the load */
     machine_run(&m, 1999);
@@ -244,8 +250,14 @@ static void sram_ecc__one_wrong_bit__is_corrected_and_told(void **state)
 
 static void sram_ecc__two_wrong_bits__are_a_machine_exception_until_written_whole(void **state)
 {
-    static const struct { const char *name; uint8_t code[4]; uint16_t mmcec; } rows[] = {
-        { "load", { 0xB4, 0x00, 0x24, 0x01 }, 0x1232 }, { "store of a byte", { 0xD4, 0x00, 0x24, 0x01 }, 0x1242 }, { "store of the word", { 0xD0, 0x00, 0x24, 0x00 }, 0 },
+    static const struct {
+        const char *name;
+        uint8_t code[4];
+        uint16_t mmcec;
+    } rows[] = {
+        { "load", { 0xB4, 0x00, 0x24, 0x01 }, 0x1232 },
+        { "store of a byte", { 0xD4, 0x00, 0x24, 0x01 }, 0x1242 },
+        { "store of the word", { 0xD0, 0x00, 0x24, 0x00 }, 0 },
         { "jump to it", { 0xBA, 0x00, 0x24, 0x00 }, 0x1212 },
     };
     (void)state;
@@ -262,7 +274,8 @@ static void sram_ecc__two_wrong_bits__are_a_machine_exception_until_written_whol
         spoil(&m, 0x0110, 0);
         machine_run(&m, 40);
         assert_int_equal(machine_get(&m, 0x80, 2), rows[k].mmcec);
-        assert_int_equal(bus_read(&m.b->bus, 0x2400, 2, BUS_BDC, &v), rows[k].mmcec ? BUS_ECC : BUS_OK);
+        assert_int_equal(bus_read(&m.b->bus, 0x2400, 2, BUS_BDC, &v),
+                         rows[k].mmcec ? BUS_ECC : BUS_OK);
         assert_int_equal(machine_get(&m, 0x2402, 2), 0);
         machine_put(&m, 0x2400, 2, 0x1234);
         assert_int_equal(machine_get(&m, 0x2400, 2), 0x1234);
@@ -272,9 +285,12 @@ static void sram_ecc__two_wrong_bits__are_a_machine_exception_until_written_whol
 
 static void pim__ports__show_driven_and_pulled_levels(void **state)
 {
-    static const struct { uint16_t data, input, direction, pull, select; } ports[] = {
-        { 0x260, 0x262, 0x264, 0x266, 0x268 }, { 0x281, 0x283, 0x285, 0x287, 0x289 }, { 0x2C0, 0x2C1, 0x2C2, 0x2C3, 0x2C4 },
-        { 0x2D0, 0x2D1, 0x2D2, 0x2D3, 0x2D4 }, { 0x2F0, 0x2F1, 0x2F2, 0x2F3, 0x2F4 },
+    static const struct {
+        uint16_t data, input, direction, pull, select;
+    } ports[] = {
+        { 0x260, 0x262, 0x264, 0x266, 0x268 }, { 0x281, 0x283, 0x285, 0x287, 0x289 },
+        { 0x2C0, 0x2C1, 0x2C2, 0x2C3, 0x2C4 }, { 0x2D0, 0x2D1, 0x2D2, 0x2D3, 0x2D4 },
+        { 0x2F0, 0x2F1, 0x2F2, 0x2F3, 0x2F4 },
     };
     (void)state;
     struct machine m = machine_open("");
@@ -322,7 +338,8 @@ static void sci__pty__sends_and_answers(void **state)
     memset(text, 0, sizeof text);
     struct pollfd p = { fd, POLLIN, 0 };
     size_t have = 0;
-    for (unsigned tries = 0; have < 3 && tries < 5000; tries++) { /* until it came through both pseudo terminal buffers */
+    /* until it came through both pseudo terminal buffers */
+    for (unsigned tries = 0; have < 3 && tries < 5000; tries++) {
         machine_run(&m, MS);
         if (poll(&p, 1, 1) == 1)
             have += read_all(fd, text + have, 1);
@@ -346,7 +363,8 @@ static void sci__file_and_loop__speed_and_flags(void **state)
     machine_put(&m, 0x713, 1, 0x08);
     assert_int_equal(machine_get(&m, 0x714, 1), 0xC0);
     machine_put(&m, 0x717, 1, 'x');
-    assert_int_equal(machine_get(&m, 0x714, 1), 0x80); /* already shifting: there is room, but it is not complete */
+    /* already shifting: there is room, but it is not complete */
+    assert_int_equal(machine_get(&m, 0x714, 1), 0x80);
     machine_put(&m, 0x717, 1, 'y');
     assert_int_equal(machine_get(&m, 0x714, 1), 0x00);
     machine_run(&m, 2000);

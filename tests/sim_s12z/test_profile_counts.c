@@ -1,10 +1,20 @@
-/* Profiling end to end without capture hardware: bursts of 64 lines read over the wire, walked, and compared with the counts the
- * CPU model keeps for itself. A burst that ends by overflow halts the CPU on its last change of flow, so nothing is missed between. */
+/* Profiling end to end without capture hardware: bursts of 64 lines read over the wire, walked, and
+ * compared with the counts the CPU model keeps for itself. A burst that ends by overflow halts the
+ * CPU on its last change of flow, so nothing is missed between. */
 #include "targets/sim/s12z/board_priv.h"
 #include "targets/s12z/trace/flow.h"
 #include "tests/sim_s12z/rig.h"
 
-enum { DBGC1 = 0x100, DBGTCRH = 0x102, DBGTCRL = 0x103, DBGTB = 0x104, DBGEFR = 0x10A, LINES = 64, CRN_PC = 11, IMAGE = 0x2000 };
+enum {
+    DBGC1 = 0x100,
+    DBGTCRH = 0x102,
+    DBGTCRL = 0x103,
+    DBGTB = 0x104,
+    DBGEFR = 0x10A,
+    LINES = 64,
+    CRN_PC = 11,
+    IMAGE = 0x2000
+};
 
 struct session {
     struct rig r;
@@ -43,7 +53,8 @@ static void open_session(struct session *s)
     s->r = rig_open(name);
     rig_special_reset(&s->r);
     rig_attach(&s->r);
-    uint32_t start = (uint32_t)s->image[IMAGE - 3] << 16 | (uint32_t)s->image[IMAGE - 2] << 8 | s->image[IMAGE - 1];
+    uint32_t start = (uint32_t)s->image[IMAGE - 3] << 16 | (uint32_t)s->image[IMAGE - 2] << 8 |
+                     s->image[IMAGE - 1];
     rig_set_reg(&s->r, CRN_PC, start);
     struct image_section sec = { ".text", 0x1000000 - IMAGE, IMAGE, s->image, true, false };
     struct image im = { .sections = &sec, .nsections = 1, .big_endian = true };
@@ -72,14 +83,17 @@ static void burst(struct session *s)
     assert_int_equal(rig_block(&s->r, BDC_LINES, 0, 0, raw, sizeof raw), BDC_OK);
     for (unsigned k = 0; k < LINES; k++) {
         struct s12z_line l;
-        if (s12z_line_decode(s12z_line_from_command(raw + 8 * k), &settings, &l, &err) < 0
-            || s12z_flow_line(s->flow, &l, &err) < 0)
+        if (s12z_line_decode(s12z_line_from_command(raw + 8 * k), &settings, &l, &err) < 0 ||
+            s12z_flow_line(s->flow, &l, &err) < 0)
             fail_msg("line %u: %s", k, err.what);
     }
 }
 
 /* The model's own counts. CPU and board are looked into, which no product code may do. */
-struct sim_bdc_view { struct probe probe; struct sim_board *board; };
+struct sim_bdc_view {
+    struct probe probe;
+    struct sim_board *board;
+};
 static struct s12z_cpu *cpu_of(struct session *s)
 {
     return &((struct s12z_board *)((struct sim_bdc_view *)s->r.p)->board)->cpu;
@@ -90,8 +104,9 @@ static int same_branch(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_take
     uint64_t executed, t;
     cpu_count(cpu_of(ctx), pc, &executed, &t);
     if (t != taken || executed != taken + not_taken)
-        fail_msg("branch %06X: traced %llu taken %llu not, model %llu of %llu", pc, (unsigned long long)taken,
-                 (unsigned long long)not_taken, (unsigned long long)t, (unsigned long long)executed);
+        fail_msg("branch %06X: traced %llu taken %llu not, model %llu of %llu", pc,
+                 (unsigned long long)taken, (unsigned long long)not_taken, (unsigned long long)t,
+                 (unsigned long long)executed);
     return 0;
 }
 
@@ -113,8 +128,9 @@ static void bursts__thousands_of_branches__counts_equal_the_model(void **state)
         burst(s);
     const struct s12z_flow_totals *t = s12z_flow_totals(s->flow);
     uint32_t pc = 0;
-    print_message("  %llu branches, %llu instructions, %u calls, %u returns, %u exceptions\n", (unsigned long long)t->branches,
-                  (unsigned long long)t->instructions, s->calls, s->returns, s->exceptions);
+    print_message("  %llu branches, %llu instructions, %u calls, %u returns, %u exceptions\n",
+                  (unsigned long long)t->branches, (unsigned long long)t->instructions, s->calls,
+                  s->returns, s->exceptions);
     assert_true(t->branches > 5000 && s->exceptions > 100 && s->calls > 1000);
     assert_int_equal(t->resyncs, 0);
     assert_int_equal(s12z_flow_check(s->flow, &pc), 0);
@@ -126,14 +142,16 @@ static void bursts__thousands_of_branches__counts_equal_the_model(void **state)
         uint64_t executed, taken;
         cpu_count(cpu_of(s), 0x1000000 - IMAGE + a, &executed, &taken);
         if (executed && executed != traced[a])
-            fail_msg("%06X: model %llu, traced %llu", 0x1000000 - IMAGE + a, (unsigned long long)executed, (unsigned long long)traced[a]);
+            fail_msg("%06X: model %llu, traced %llu", 0x1000000 - IMAGE + a,
+                     (unsigned long long)executed, (unsigned long long)traced[a]);
     }
     s12z_flow_free(s->flow);
     rig_close(&s->r);
     free(s);
 }
 
-/* Two sessions of the same program; the second watches a function and the middle of it, and counts every other round only. */
+/* Two sessions of the same program; the second watches a function and the middle of it, and counts
+ * every other round only. */
 static void watched__every_pass_seen__counting_between_marks_is_exact(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* Streams of every kind that the unconfirmed encodings leave open: the model makes them of a random program with none, one or two of its
- * encodings other than usual, and the decoder, which knows the program alone, has to find out which. */
+/* Streams of every kind that the unconfirmed encodings leave open: the model makes them of a random
+ * program with none, one or two of its encodings other than usual, and the decoder, which knows the
+ * program alone, has to find out which. */
 #include "targets/sim/s12z/board_priv.h"
 #include "targets/s12z/trace/edges.h"
 #include "targets/s12z/offline/explain.h"
@@ -9,7 +10,16 @@
 #include "tests/s12z/gen_program.h"
 #include "tests/sim_s12z/rig.h"
 
-enum { DBGC1 = 0x100, DBGTCRH = 0x102, DBGTCRL = 0x103, DBGTB = 0x104, DBGSR = 0x10B, PTACT = 0x10, LINES = 64, EDGES = 1 << 21 };
+enum {
+    DBGC1 = 0x100,
+    DBGTCRH = 0x102,
+    DBGTCRL = 0x103,
+    DBGTB = 0x104,
+    DBGSR = 0x10B,
+    PTACT = 0x10,
+    LINES = 64,
+    EDGES = 1 << 21
+};
 
 struct stream {
     struct rig r;
@@ -23,9 +33,15 @@ struct stream {
     pdo_edge *edge;
 };
 
-struct sim_bdc_view { struct probe probe; struct sim_board *board; };
+struct sim_bdc_view {
+    struct probe probe;
+    struct sim_board *board;
+};
 
-static void set8(struct stream *s, uint32_t addr, uint8_t v) { assert_int_equal(bus_write(&s->b->bus, addr, 1, BUS_BDC, v), BUS_OK); }
+static void set8(struct stream *s, uint32_t addr, uint8_t v)
+{
+    assert_int_equal(bus_write(&s->b->bus, addr, 1, BUS_BDC, v), BUS_OK);
+}
 static bool sending(struct stream *s)
 {
     uint32_t v = 0;
@@ -66,7 +82,8 @@ static void session(struct stream *s)
     }
 }
 
-static struct stream *record(const char *options, const struct gen_options *o, bool pins, unsigned sessions)
+static struct stream *record(const char *options, const struct gen_options *o, bool pins,
+                             unsigned sessions)
 {
     struct stream *s = calloc(1, sizeof *s);
     char name[200];
@@ -84,7 +101,8 @@ static struct stream *record(const char *options, const struct gen_options *o, b
     cpu_forget(&s->b->cpu, s->p->base, s->p->bytes);
     board_reset(s->b, true);
     s->b->cpu.enbdc = true;
-    s->section = (struct image_section){ ".text", s->p->base, s->p->bytes, s->p->image, true, false };
+    s->section =
+        (struct image_section){ ".text", s->p->base, s->p->bytes, s->p->image, true, false };
     s->image = (struct image){ .sections = &s->section, .nsections = 1, .big_endian = true };
     if (pins)
         assert_int_equal(dbg_pdo_capture(s->b->dbg, true), 0);
@@ -103,7 +121,11 @@ static void drop(struct stream *s)
 
 /* ---- what the decoder makes of it ---- */
 
-struct pass { struct stream *s; struct s12z_fitting fitting; struct s12z_flow_totals totals; };
+struct pass {
+    struct stream *s;
+    struct s12z_fitting fitting;
+    struct s12z_flow_totals totals;
+};
 
 static int on_item(void *ctx, const struct s12z_item *i)
 {
@@ -111,7 +133,8 @@ static int on_item(void *ctx, const struct s12z_item *i)
     return s12z_fit_item(&p->fitting, i);
 }
 
-static int one_pass(void *ctx, const struct s12z_settings *set, uint64_t max_lines, struct s12z_fit *out, struct err *err)
+static int one_pass(void *ctx, const struct s12z_settings *set, uint64_t max_lines,
+                    struct s12z_fit *out, struct err *err)
 {
     static struct s12z_stream stream;
     static struct s12z_edges edges;
@@ -119,7 +142,8 @@ static int one_pass(void *ctx, const struct s12z_settings *set, uint64_t max_lin
     int ret = 0;
     p->fitting = (struct s12z_fitting){ .flow = NULL };
     assert_true(max_lines >= ARRAY_LEN(p->s->line));
-    assert_int_equal(s12z_flow_new(&p->s->image, set, s12z_fit_event, &p->fitting, &p->fitting.flow, err), 0);
+    assert_int_equal(
+        s12z_flow_new(&p->s->image, set, s12z_fit_event, &p->fitting, &p->fitting.flow, err), 0);
     s12z_stream_init(&stream, p->s->pins ? S12Z_FORM_WIRE : S12Z_FORM_LINES, set, on_item, p);
     s12z_edges_init(&edges, set, &stream);
     if (p->s->pins)
@@ -130,7 +154,9 @@ static int one_pass(void *ctx, const struct s12z_settings *set, uint64_t max_lin
             b[i] = (uint8_t)(p->s->line[k] >> (8 * i));
         ret = s12z_stream_feed(&stream, b, sizeof b, 0);
     }
-    ret = ret == 0 && p->s->pins ? s12z_edges_end(&edges) : ret == 0 ? s12z_stream_end(&stream) : ret;
+    ret = ret == 0 && p->s->pins ? s12z_edges_end(&edges)
+          : ret == 0             ? s12z_stream_end(&stream)
+                                 : ret;
     p->totals = *s12z_flow_totals(p->fitting.flow);
     s12z_flow_free(p->fitting.flow);
     p->fitting.fit.pthf = stream.pthf;
@@ -140,7 +166,10 @@ static int one_pass(void *ctx, const struct s12z_settings *set, uint64_t max_lin
 
 /* ---- what the model can do otherwise ---- */
 
-static const struct encoding { const char *option, *setting; bool pins; } encodings[] = {
+static const struct encoding {
+    const char *option, *setting;
+    bool pins;
+} encodings[] = {
     { ",static-operand=indirect", "static-operand=indirect", false },
     { ",software-exceptions=silent", "software-exceptions=silent", false },
     { ",bit-branches=silent", "bit-branches=silent", false },
@@ -156,7 +185,12 @@ static const struct encoding { const char *option, *setting; bool pins; } encodi
 /* The program does everything the encodings are about, in handlers too. */
 static struct gen_options program(uint64_t seed)
 {
-    return (struct gen_options){ .seed = seed, .functions = 12, .forever = true, .software_exceptions = true, .general_static = true, .timer_period = 1200,
+    return (struct gen_options){ .seed = seed,
+                                 .functions = 12,
+                                 .forever = true,
+                                 .software_exceptions = true,
+                                 .general_static = true,
+                                 .timer_period = 1200,
                                  .handler_exceptions = true };
 }
 
@@ -168,28 +202,37 @@ static struct s12z_settings truth(const struct encoding *a, const struct encodin
     return s;
 }
 
-/* Silent branches leave the decoder without a position until the next address; all else is followed without a break. */
-static bool loses_its_way(const struct s12z_settings *s) { return !s->bit_branches_traced || !s->loop_branches_traced; }
-
-/* Either full clock's edges see the same bits, as each bit lasts over both; the length of PTHF lines the stream tells by itself. */
-static bool open_by_nature(const struct s12z_setting *t, const struct s12z_settings *s)
+/* Silent branches leave the decoder without a position until the next address; all else is followed
+ * without a break. */
+static bool loses_its_way(const struct s12z_settings *s)
 {
-    return (!strcmp(t->name, "edges") && s->edge_rule != S12Z_EDGES_BOTH) || !strcmp(t->name, "pthf");
+    return !s->bit_branches_traced || !s->loop_branches_traced;
 }
 
-static void check_found(const struct s12z_explained *e, const struct s12z_settings *s, bool pins, const char *what)
+/* Either full clock's edges see the same bits, as each bit lasts over both; the length of PTHF
+ * lines the stream tells by itself. */
+static bool open_by_nature(const struct s12z_setting *t, const struct s12z_settings *s)
+{
+    return (!strcmp(t->name, "edges") && s->edge_rule != S12Z_EDGES_BOTH) ||
+           !strcmp(t->name, "pthf");
+}
+
+static void check_found(const struct s12z_explained *e, const struct s12z_settings *s, bool pins,
+                        const char *what)
 {
     const struct s12z_setting *list = s12z_setting_list();
     const struct s12z_variant *best = &e->row[e->best];
     if (!e->told)
-        fail_msg("%s: nothing fits of %zu; nearest: %llu bad, %llu misfits of %llu lines", what, e->n, (unsigned long long)best->fit.bad,
-                 (unsigned long long)best->fit.misfits, (unsigned long long)best->fit.lines);
+        fail_msg("%s: nothing fits of %zu; nearest: %llu bad, %llu misfits of %llu lines", what,
+                 e->n, (unsigned long long)best->fit.bad, (unsigned long long)best->fit.misfits,
+                 (unsigned long long)best->fit.lines);
     for (size_t t = 0; list[t].name; t++)
         if (!strcmp(list[t].name, "stamp-from") && e->undecided[t]) {
             assert_true(loses_its_way(s) || pins); /* without a place, or with few interrupts */
         } else if (!open_by_nature(&list[t], s)) {
             if (list[t].get(&best->settings) != list[t].get(s))
-                fail_msg("%s: found %s=%s", what, list[t].name, list[t].values[list[t].get(&best->settings)]);
+                fail_msg("%s: found %s=%s", what, list[t].name,
+                         list[t].values[list[t].get(&best->settings)]);
             if (e->undecided[t])
                 fail_msg("%s: %s is undecided", what, list[t].name);
         }
@@ -209,12 +252,14 @@ static void explain(const struct encoding *a, const struct encoding *b, uint64_t
     snprintf(options, sizeof options, "%s%s", a ? a->option : "", b ? b->option : "");
     struct pass p = { .s = record(options, &o, pins, pins ? 40 : 250) };
     assert_int_equal(s12z_explain(&given, pins, pins, one_pass, NULL, &p, &e, NULL), 0);
-    print_message("  %-56s %5llu lines, %3zu tried, stamps %llu:%llu\n", *options ? options + 1 : "as usual",
-                  (unsigned long long)e.row[e.best].fit.lines, e.n, (unsigned long long)e.row[e.best].fit.from_line,
+    print_message("  %-56s %5llu lines, %3zu tried, stamps %llu:%llu\n",
+                  *options ? options + 1 : "as usual", (unsigned long long)e.row[e.best].fit.lines,
+                  e.n, (unsigned long long)e.row[e.best].fit.from_line,
                   (unsigned long long)e.row[e.best].fit.from_flow);
     check_found(&e, &s, pins, options);
     if (s.pthf_bytes == 5) /* nothing tells where there are no 31 branches in a row */
-        assert_true(e.row[e.best].fit.pthf == 5 || (!e.row[e.best].fit.pthf && e.undecided[2] && !s.loop_branches_traced));
+        assert_true(e.row[e.best].fit.pthf == 5 ||
+                    (!e.row[e.best].fit.pthf && e.undecided[2] && !s.loop_branches_traced));
     drop(p.s);
 }
 
@@ -237,7 +282,8 @@ static void explain__two_encodings_unusual__names_both(void **state)
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(encodings); k++)
         for (size_t i = k + 1; i < ARRAY_LEN(encodings); i++)
-            if (strncmp(encodings[k].option, ",pdoclk", 7) || strncmp(encodings[i].option, ",pdoclk", 7))
+            if (strncmp(encodings[k].option, ",pdoclk", 7) ||
+                strncmp(encodings[i].option, ",pdoclk", 7))
                 explain(&encodings[k], &encodings[i], 1);
 }
 
@@ -254,10 +300,12 @@ static void walk__each_encoding__counts_equal_the_model(void **state)
         assert_true(s12z_fit_is_clean(&fit));
         if (!loses_its_way(&s)) {
             uint64_t ran = p.s->b->cpu.instructions, n = p.totals.instructions;
-            print_message("  %s: %llu of %llu instructions, %llu interrupts\n", encodings[k].option + 1, (unsigned long long)n, (unsigned long long)ran,
+            print_message("  %s: %llu of %llu instructions, %llu interrupts\n",
+                          encodings[k].option + 1, (unsigned long long)n, (unsigned long long)ran,
                           (unsigned long long)p.totals.interrupts);
             assert_true(n <= ran && ran - n < 64 * 60); /* each session leaves a node unfinished */
-            assert_true(p.totals.interrupts > (encodings[k].pins ? 2 : 10)); /* while lines are sent the timer goes on without the program */
+            /* while lines are sent the timer goes on without the program */
+            assert_true(p.totals.interrupts > (encodings[k].pins ? 2 : 10));
         }
         drop(p.s);
     }

@@ -1,5 +1,6 @@
-/* The BKGD pin of a simulated board, bit by bit and without any driver: what a host may do to the line that a good driver never
- * does, and what the target answers, measured in BDC cycles. Also a look inside the board, which no product code may have. */
+/* The BKGD pin of a simulated board, bit by bit and without any driver: what a host may do to the
+ * line that a good driver never does, and what the target answers, measured in BDC cycles. Also a
+ * look inside the board, which no product code may have. */
 #ifndef TESTS_S12Z_MODEL_WIRE_H
 #define TESTS_S12Z_MODEL_WIRE_H
 
@@ -23,10 +24,14 @@ static inline struct wire wire_open_part(const struct sim_board_type *type, cons
     w.board = (struct s12z_board *)w.sim;
     return w;
 }
-static inline struct wire wire_open(const char *options) { return wire_open_part(&s12z_board_zvml128, options); }
+static inline struct wire wire_open(const char *options)
+{
+    return wire_open_part(&s12z_board_zvml128, options);
+}
 static inline void wire_close(struct wire *w) { w->sim->type->destroy(w->sim); }
 
-static inline struct bkgd_stretch wire_stretch(struct wire *w, enum bkgd_drive drive, uint64_t cycles, enum bkgd_until until)
+static inline struct bkgd_stretch wire_stretch(struct wire *w, enum bkgd_drive drive,
+                                               uint64_t cycles, enum bkgd_until until)
 {
     struct bkgd_stretch s = { .drive = drive, .until = until, .ns = cycles * w->cycle_ns };
     struct err err = { 0 };
@@ -34,7 +39,10 @@ static inline struct bkgd_stretch wire_stretch(struct wire *w, enum bkgd_drive d
         fail_msg("%s", err.what);
     return s;
 }
-static inline void wire_pause(struct wire *w, uint64_t cycles) { wire_stretch(w, BKGD_RELEASED, cycles, BKGD_TIME); }
+static inline void wire_pause(struct wire *w, uint64_t cycles)
+{
+    wire_stretch(w, BKGD_RELEASED, cycles, BKGD_TIME);
+}
 
 static inline void wire_bit(struct wire *w, bool bit)
 {
@@ -58,7 +66,8 @@ static inline uint64_t wire_receive(struct wire *w, unsigned n)
     return v;
 }
 
-/* The next low pulse of the target: cycles until it and its length; 0 length: none within 4000 cycles. */
+/* The next low pulse of the target: cycles until it and its length; 0 length: none within 4000
+ * cycles. */
 struct pulse {
     unsigned after, length;
 };
@@ -68,7 +77,8 @@ static inline struct pulse wire_pulse(struct wire *w)
     if (!fall.met)
         return (struct pulse){ 4000, 0 };
     struct bkgd_stretch rise = wire_stretch(w, BKGD_RELEASED, 4000, BKGD_RISE);
-    return (struct pulse){ (unsigned)(fall.took_ns / w->cycle_ns), (unsigned)(rise.took_ns / w->cycle_ns) };
+    return (struct pulse){ (unsigned)(fall.took_ns / w->cycle_ns),
+                           (unsigned)(rise.took_ns / w->cycle_ns) };
 }
 
 static inline struct pulse wire_sync(struct wire *w)
@@ -108,7 +118,8 @@ static inline void wire_attach(struct wire *w)
 
 static inline void wire_write8(struct wire *w, uint32_t addr, uint8_t v)
 {
-    assert_int_equal(wire_acked(w, (uint64_t)BDC_WRITE_MEM << 32 | (uint64_t)addr << 8 | v, 40), BDC_ACK_CYCLES);
+    assert_int_equal(wire_acked(w, (uint64_t)BDC_WRITE_MEM << 32 | (uint64_t)addr << 8 | v, 40),
+                     BDC_ACK_CYCLES);
 }
 static inline unsigned wire_set_reg(struct wire *w, unsigned crn, uint32_t v)
 {
@@ -130,6 +141,9 @@ static inline void wire_program(struct wire *w, uint32_t addr, const uint8_t *co
     w->board->cpu.r[S12Z_P] = addr;
     w->board->cpu.r[S12Z_S] = 0x2F00;
 }
-static inline void wire_advance(struct wire *w, uint64_t ns) { assert_int_equal(w->sim->type->advance(w->sim, ns, NULL), 0); }
+static inline void wire_advance(struct wire *w, uint64_t ns)
+{
+    assert_int_equal(w->sim->type->advance(w->sim, ns, NULL), 0);
+}
 
 #endif

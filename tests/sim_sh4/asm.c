@@ -102,9 +102,12 @@ static const char *number(const char *t, unsigned limit, unsigned *v)
     return *v < limit ? end : NULL;
 }
 
-static const char *match_reg(struct match *m, const char *w, size_t len, const char *t, bool *is_reg)
+static const char *match_reg(struct match *m, const char *w, size_t len, const char *t,
+                             bool *is_reg)
 {
-    static const struct { const char *prefix, *text; } kinds[] = {
+    static const struct {
+        const char *prefix, *text;
+    } kinds[] = {
         { "FR", "fr" }, { "DR", "dr" }, { "XD", "xd" }, { "FV", "fv" }, { "R", "r" },
     };
     char letter = w[len - 1];
@@ -136,7 +139,10 @@ static const char *match_disp(struct match *m, const char *t)
 {
     const char *name = m->row->text;
     unsigned scale = strncmp(name + 3, ".l", 2) == 0 ? 4 : strncmp(name + 3, ".w", 2) == 0 ? 2 : 1;
-    unsigned limit = (m->row->match >> 12) == 1 || (m->row->match >> 12) == 5 || (m->row->match >> 12) == 8 ? 16 : 256;
+    unsigned limit =
+        (m->row->match >> 12) == 1 || (m->row->match >> 12) == 5 || (m->row->match >> 12) == 8
+            ? 16
+            : 256;
     uint32_t v;
     if (!(t = expr(m, t, &v)) || v % scale || v / scale >= limit)
         return NULL;
@@ -183,9 +189,11 @@ static const char *match_word(struct match *m, const char *w, size_t len, const 
 /* "mov.l lit,r1", "mov.w lit,r1", "mova lit,r0": the address of the datum instead of @(disp,PC). */
 static const char *match_literal(struct match *m, const char *t)
 {
-    uint32_t v, base = m->row->match == 0x9000 ? m->pc + 4 : (m->pc & ~3u) + 4, scale = m->row->match == 0x9000 ? 2 : 4;
+    uint32_t v, base = m->row->match == 0x9000 ? m->pc + 4 : (m->pc & ~3u) + 4,
+                scale = m->row->match == 0x9000 ? 2 : 4;
     unsigned reg;
-    if (*t == '@' || !(t = expr(m, t, &v)) || *t++ != ',' || *t++ != 'r' || !(t = number(t, 16, &reg)))
+    if (*t == '@' || !(t = expr(m, t, &v)) || *t++ != ',' || *t++ != 'r' ||
+        !(t = number(t, 16, &reg)))
         return NULL;
     if (m->p->last_pass && (v < base || (v - base) % scale || (v - base) / scale > 255))
         die("literal out of range or misaligned", m->row->text);
@@ -226,7 +234,8 @@ static bool match_row(struct match *m, const char *text)
 /* objdump's fmov for a 32-bit memory operand is the table's fmov.s. */
 static bool is_fmov_s(const char *text)
 {
-    return strncmp(text, "fmov ", 5) == 0 && strchr(text, '@') && !strstr(text, "dr") && !strstr(text, "xd");
+    return strncmp(text, "fmov ", 5) == 0 && strchr(text, '@') && !strstr(text, "dr") &&
+           !strstr(text, "xd");
 }
 
 bool asm_insn(struct asm_prog *p, uint32_t pc, const char *src, uint16_t *opcode)
@@ -292,7 +301,8 @@ static bool directive(struct asm_prog *p, const char *s, bool final)
     if (strncmp(s, ".word ", 6) == 0)
         return emit(p, value(p, s + 6, final, s), 2, s), true;
     if (strncmp(s, ".align ", 7) == 0)
-        until = (pc + (1u << value(p, s + 7, true, s)) - 1) & ~((1u << value(p, s + 7, true, s)) - 1);
+        until =
+            (pc + (1u << value(p, s + 7, true, s)) - 1) & ~((1u << value(p, s + 7, true, s)) - 1);
     else if (strncmp(s, ".space ", 7) == 0)
         until = pc + value(p, s + 7, true, s);
     else if (strncmp(s, ".org ", 5) == 0)
@@ -323,7 +333,8 @@ static void statement(struct asm_prog *p, char *s, bool final)
         die("not an instruction", s);
     if (final) { /* labels are known now: one left over is a misspelling */
         const char *arg = strpbrk(s, " \t");
-        if (arg && (sh4_flow(op, 0).kind == SH4_FLOW_BRANCH || sh4_flow(op, 0).kind == SH4_FLOW_BRA))
+        if (arg &&
+            (sh4_flow(op, 0).kind == SH4_FLOW_BRANCH || sh4_flow(op, 0).kind == SH4_FLOW_BRA))
             value(p, arg + strspn(arg, " \t"), true, s);
     }
     emit(p, op, 2, s);

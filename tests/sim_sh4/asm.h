@@ -20,13 +20,14 @@ struct asm_prog {
     uint32_t origin;
     bool big;
     bool last_pass; /* private: ranges are checked then */
-    size_t len; /* bytes in code */
+    size_t len;     /* bytes in code */
     uint8_t code[65536];
     size_t nlabels;
     struct asm_label labels[1024];
 };
 
-/* Assembles src at origin. Prior labels in p are kept, so constants can be defined with asm_define. */
+/* Assembles src at origin. Prior labels in p are kept, so constants can be defined with asm_define.
+ */
 void asm_text(struct asm_prog *p, uint32_t origin, const char *src);
 void asm_define(struct asm_prog *p, const char *name, uint32_t value);
 uint32_t asm_label(const struct asm_prog *p, const char *name);

@@ -1,4 +1,5 @@
-/* Suites that are run a second time, on a board of another kind: PP_BOARD_OPTIONS=",sdsr=alternate". */
+/* Suites that are run a second time, on a board of another kind:
+ * PP_BOARD_OPTIONS=",sdsr=alternate". */
 #ifndef TESTS_MODEL_BOARD_ENV_H
 #define TESTS_MODEL_BOARD_ENV_H
 

@@ -30,7 +30,8 @@ static inline void rig_init(struct rig *r, bool blocks)
 {
     memset(r, 0, sizeof *r);
     struct sh4_config cfg = { .no_fast_path = !blocks };
-    struct sh4_bus bus = { .nwindows = 1, .window = { { 0x0C000000, 0x01000000, r->ram, RIG_RAM - 1, true } } };
+    struct sh4_bus bus = { .nwindows = 1,
+                           .window = { { 0x0C000000, 0x01000000, r->ram, RIG_RAM - 1, true } } };
     assert_int_equal(sh4_cpu_init(&r->cpu, &cfg, &bus), 0);
     sh4_mmu_init(&r->mmu, &r->cpu.ccn);
     r->cpu.mmu = &r->mmu;
@@ -57,7 +58,13 @@ static inline void rig_step_to(struct rig *r, uint32_t stop)
     assert_int_equal(r->cpu.pc, stop);
 }
 
-static inline uint32_t rig_mem32(const struct rig *r, uint32_t addr) { return le32(r->ram + (addr & 0xFFFF)); }
-static inline void rig_set32(struct rig *r, uint32_t addr, uint32_t v) { put_le32(r->ram + (addr & 0xFFFF), v); }
+static inline uint32_t rig_mem32(const struct rig *r, uint32_t addr)
+{
+    return le32(r->ram + (addr & 0xFFFF));
+}
+static inline void rig_set32(struct rig *r, uint32_t addr, uint32_t v)
+{
+    put_le32(r->ram + (addr & 0xFFFF), v);
+}
 
 #endif

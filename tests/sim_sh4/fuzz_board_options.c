@@ -1,4 +1,5 @@
-/* Any text behind --probe sim:sh7750 (options, clocks, faults and their times): refused with a hint, or within what the board can be. */
+/* Any text behind --probe sim:sh7750 (options, clocks, faults and their times): refused with a
+ * hint, or within what the board can be. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, n);
     text[n] = 0;
     int ret = board_options_parse(text, &o, &err);
-    if (ret < 0 ? ret != -ERR_USAGE || !*err.hint : !o.tck_hz || !o.cpu_hz || !memchr(o.serial, 0, sizeof o.serial) || !memchr(o.rom, 0, sizeof o.rom))
+    if (ret < 0 ? ret != -ERR_USAGE || !*err.hint
+                : !o.tck_hz || !o.cpu_hz || !memchr(o.serial, 0, sizeof o.serial) ||
+                      !memchr(o.rom, 0, sizeof o.rom))
         abort();
     return 0;
 }

@@ -1,10 +1,11 @@
 /* sh4-qemu-cross [--programs N] [--seed S]: random programs on the model and on qemu-system-sh4.
  *
- * Each batch also runs on the model's single-step path: state, memory, cycles and every performance event
- * must be those of the fast path. The same chained batch of programs (qemu_gen.h) runs on both; every register after each program and
- * its page of data are compared. Each batch runs under another cache setting on the model. On a difference
- * the program is cut item by item to find the first instruction that differs.
- * Exit: 0 no unexplained difference, 1 there is, 2 usage, 77 no qemu. */
+ * Each batch also runs on the model's single-step path: state, memory, cycles and every performance
+ * event must be those of the fast path. The same chained batch of programs (qemu_gen.h) runs on
+ * both; every register after each program and its page of data are compared. Each batch runs under
+ * another cache setting on the model. On a difference the program is cut item by item to find the
+ * first instruction that differs. Exit: 0 no unexplained difference, 1 there is, 2 usage, 77 no
+ * qemu. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +18,13 @@
 #include "tests/sim_sh4/qemu_gen.h"
 #include "tests/sim_sh4/qemu_rsp.h"
 
+/* clang-format off */
 enum {
     RAM = 0x0C000000, RAM_BYTES = 0x200000, MAX_CYCLES = 10000000,
     SCRATCH_BYTES = GEN_PAGES * GEN_PAGE, RESULT_BYTES = GEN_BATCH * GEN_PAGE,
     DUMP_BYTES = GEN_PAGE - GEN_DUMP, TIMEOUT_MS = 20000, MAX_REPORTS = 12,
 };
+/* clang-format on */
 
 struct model {
     struct sh4_cpu cpu;
@@ -32,8 +35,8 @@ struct model {
 struct cross {
     struct gen_template tmpl;
     struct gen_options opt;
-    struct model model, stepped;   /* the latter without the fast path */
-    uint8_t image[RAM_BYTES];      /* what both start from */
+    struct model model, stepped;     /* the latter without the fast path */
+    uint8_t image[RAM_BYTES];        /* what both start from */
     uint8_t from_qemu[RESULT_BYTES]; /* its data pages */
     struct qemu qemu;
     uint32_t regs[QEMU_NREGS];
@@ -57,8 +60,16 @@ static int model_open(struct model *m, bool big, bool stepped)
 {
     struct sh4_config cfg = { .variant = SH4_VARIANT_7750, .big = big, .no_fast_path = stepped };
     struct sh4_bus bus = {
-        .window = { { .base = RAM, .size = RAM_BYTES, .host = m->ram, .mask = RAM_BYTES - 1, .writable = true } },
-        .nwindows = 1, .read = no_read, .write = no_write, .io_read = no_read, .io_write = no_write,
+        .window = { { .base = RAM,
+                      .size = RAM_BYTES,
+                      .host = m->ram,
+                      .mask = RAM_BYTES - 1,
+                      .writable = true } },
+        .nwindows = 1,
+        .read = no_read,
+        .write = no_write,
+        .io_read = no_read,
+        .io_write = no_write,
     };
     int ret = sh4_cpu_init(&m->cpu, &cfg, &bus);
     sh4_mmu_init(&m->mmu, &m->cpu.ccn);
@@ -95,8 +106,9 @@ static const char *run_model(struct cross *x, struct model *m)
             m->events[code] = event(m, code) - m->events[code];
         return NULL;
     }
-    snprintf(x->qemu.error, sizeof x->qemu.error, "the model did not reach the end: PC %08x EXPEVT %03x SPC %08x",
-             m->cpu.pc, m->cpu.ccn.expevt, m->cpu.spc);
+    snprintf(x->qemu.error, sizeof x->qemu.error,
+             "the model did not reach the end: PC %08x EXPEVT %03x SPC %08x", m->cpu.pc,
+             m->cpu.ccn.expevt, m->cpu.spc);
     return x->qemu.error;
 }
 
@@ -106,8 +118,9 @@ static const char *paths_differ(struct cross *x)
     struct sh4_cpu *a = &x->model.cpu, *b = &x->stepped.cpu;
     if (x->model.events[0] != x->stepped.events[0])
         return "cycles";
-    if (memcmp(a->r, b->r, sizeof a->r) || memcmp(a->rb, b->rb, sizeof a->rb) || memcmp(a->fr, b->fr, sizeof a->fr) ||
-        memcmp(a->xf, b->xf, sizeof a->xf) || sh4_get_sr(a) != sh4_get_sr(b) || a->fpscr != b->fpscr ||
+    if (memcmp(a->r, b->r, sizeof a->r) || memcmp(a->rb, b->rb, sizeof a->rb) ||
+        memcmp(a->fr, b->fr, sizeof a->fr) || memcmp(a->xf, b->xf, sizeof a->xf) ||
+        sh4_get_sr(a) != sh4_get_sr(b) || a->fpscr != b->fpscr ||
         memcmp(&a->ccn, &b->ccn, sizeof a->ccn))
         return "registers";
     for (unsigned code = 1; code < SH4_NEVENTS; code++)
@@ -125,7 +138,8 @@ static const char *run_qemu(struct cross *x, unsigned first, unsigned n)
     if (qemu_write_mem(q, GEN_BOOT, x->image + GEN_BOOT - RAM, GEN_BOOT_BYTES) ||
         qemu_write_mem(q, GEN_CODE + at, x->image + GEN_CODE - RAM + at, len) ||
         qemu_write_mem(q, GEN_DATA + at, x->image + GEN_DATA - RAM + at, len) ||
-        (x->opt.mmu && qemu_write_mem(q, GEN_SCRATCH, x->image + GEN_SCRATCH - RAM, SCRATCH_BYTES)) ||
+        (x->opt.mmu &&
+         qemu_write_mem(q, GEN_SCRATCH, x->image + GEN_SCRATCH - RAM, SCRATCH_BYTES)) ||
         qemu_write_regs(q, x->regs) || qemu_continue(q, TIMEOUT_MS) ||
         qemu_read_mem(q, GEN_DATA + at, x->from_qemu + at, len))
         return q->error;
@@ -136,7 +150,8 @@ static const char *run_qemu(struct cross *x, unsigned first, unsigned n)
 static const char *run_both(struct cross *x, unsigned first, unsigned n)
 {
     for (uint32_t at = 0; x->opt.mmu && at < SCRATCH_BYTES; at += 2)
-        put16(x->image + GEN_SCRATCH - RAM + at, 0x8200, x->big); /* an illegal instruction, not of the FPU */
+        put16(x->image + GEN_SCRATCH - RAM + at, 0x8200,
+              x->big); /* an illegal instruction, not of the FPU */
     gen_boot(&x->tmpl, &x->opt, first, n, x->image + GEN_BOOT - RAM);
     for (unsigned i = first; i < n; i++)
         place(x, i);
@@ -158,7 +173,8 @@ static unsigned dump_index(const char *name)
     return i;
 }
 
-/* After an address error qemu leaves PTEH; manual: VPN of the address. Made equal before comparing. */
+/* After an address error qemu leaves PTEH; manual: VPN of the address. Made equal before comparing.
+ */
 static void forget_pteh(struct cross *x, unsigned slot)
 {
     uint32_t code = dump_word(x, x->from_qemu, slot, dump_index("EXPEVT"));
@@ -185,7 +201,8 @@ static void print_difference(const struct cross *x, unsigned slot)
             printf("    %-6s qemu %08x, model %08x\n", gen_dump_name(i), a, b);
     }
     for (unsigned i = 0; i < GEN_DUMP; i += 4) {
-        uint32_t a = get32(x->from_qemu + slot * GEN_PAGE + i, x->big), b = get32(ours + slot * GEN_PAGE + i, x->big);
+        uint32_t a = get32(x->from_qemu + slot * GEN_PAGE + i, x->big),
+                 b = get32(ours + slot * GEN_PAGE + i, x->big);
         if (a != b)
             printf("    [%08x] qemu %08x, model %08x\n", GEN_DATA + slot * GEN_PAGE + i, a, b);
     }
@@ -204,7 +221,8 @@ static uint32_t item_end(const struct gen_program *p, size_t item)
     return item + 1 < p->nitems ? p->items[item + 1].at : p->end;
 }
 
-static void print_item(const struct gen_program *p, unsigned slot, size_t item, const uint8_t *before)
+static void print_item(const struct gen_program *p, unsigned slot, size_t item,
+                       const uint8_t *before)
 {
     uint32_t fpscr = dumped(before, "FPSCR");
     printf("  FPSCR before: %08x\n", fpscr);
@@ -212,7 +230,8 @@ static void print_item(const struct gen_program *p, unsigned slot, size_t item, 
         char text[64];
         uint16_t op = get16(p->code + at, p->big);
         printf("    %04x: %04x  %s\n", at, op,
-               sh4_disasm(op, gen_code_addr(slot) + at, fpscr >> 19 & 1, fpscr >> 20 & 1, text, sizeof text));
+               sh4_disasm(op, gen_code_addr(slot) + at, fpscr >> 19 & 1, fpscr >> 20 & 1, text,
+                          sizeof text));
     }
 }
 
@@ -237,8 +256,10 @@ static bool denormal_in(const struct gen_program *p, size_t item, const uint8_t 
         unsigned low = op & 15;
         if (op < 0xF000 || (low > 5 && low < 13))
             continue;
-        if (denormal(words, fpscr, op >> 8 & 15) || (low != 13 && denormal(words, fpscr, op >> 4 & 15)) ||
-            (low == 14 && denormal(words, fpscr, 0)) || ((op & 0xFF) == 0xAD && fpul && fpul < 0x00800000))
+        if (denormal(words, fpscr, op >> 8 & 15) ||
+            (low != 13 && denormal(words, fpscr, op >> 4 & 15)) ||
+            (low == 14 && denormal(words, fpscr, 0)) ||
+            ((op & 0xFF) == 0xAD && fpul && fpul < 0x00800000))
             return true;
     }
     return false;
@@ -252,16 +273,18 @@ static bool is_loop(const struct gen_program *p, size_t item)
     return false;
 }
 
-static void dump_all(const struct cross *x, const uint8_t *result, unsigned slot, uint8_t words[DUMP_BYTES])
+static void dump_all(const struct cross *x, const uint8_t *result, unsigned slot,
+                     uint8_t words[DUMP_BYTES])
 {
     for (unsigned i = 0; i < GEN_NDUMP; i++)
         put_le32(words + 4 * i, dump_word(x, result, slot, i));
 }
 
-/* qemu neither flushes denormal operands (DN=1) nor raises the FPU error for them (DN=0). A loop may have made
- * the operand: then it is still there on one side, or the model's cause E, which nothing else sets, tells. */
-static bool denormal_operand(const struct cross *x, unsigned slot, const struct gen_program *p, size_t item,
-                             const uint8_t *before)
+/* qemu neither flushes denormal operands (DN=1) nor raises the FPU error for them (DN=0). A loop
+ * may have made the operand: then it is still there on one side, or the model's cause E, which
+ * nothing else sets, tells. */
+static bool denormal_operand(const struct cross *x, unsigned slot, const struct gen_program *p,
+                             size_t item, const uint8_t *before)
 {
     const uint8_t *ours = x->model.ram + GEN_DATA - RAM;
     uint8_t after[2][DUMP_BYTES] = { { 0 }, { 0 } };
@@ -295,12 +318,14 @@ static bool is_nan(const uint8_t *before, uint32_t fpscr, unsigned n)
     snprintf(name, sizeof name, "FP%u", at + (fpscr >> 19 & 1 ? n & 14 : n));
     snprintf(low, sizeof low, "FP%u", at + (n | 1));
     uint32_t v = dumped(before, name) & 0x7FFFFFFF;
-    return fpscr >> 19 & 1 ? v > 0x7FF00000 || (v == 0x7FF00000 && dumped(before, low)) : v > 0x7F800000;
+    return fpscr >> 19 & 1 ? v > 0x7FF00000 || (v == 0x7FF00000 && dumped(before, low))
+                           : v > 0x7F800000;
 }
 
-/* FCMP/EQ with a quiet NaN: qemu raises V. FMAC of infinity times zero plus a quiet NaN: qemu does not, the
- * manual does. Nothing else may differ. */
-static bool nan_cause(const struct cross *x, unsigned slot, const struct gen_program *p, size_t item, const uint8_t *before)
+/* FCMP/EQ with a quiet NaN: qemu raises V. FMAC of infinity times zero plus a quiet NaN: qemu does
+ * not, the manual does. Nothing else may differ. */
+static bool nan_cause(const struct cross *x, unsigned slot, const struct gen_program *p,
+                      size_t item, const uint8_t *before)
 {
     const uint8_t *ours = x->model.ram + GEN_DATA - RAM;
     uint32_t fpscr = dumped(before, "FPSCR");
@@ -318,11 +343,14 @@ static bool nan_cause(const struct cross *x, unsigned slot, const struct gen_pro
     return found;
 }
 
-/* FSCHG, FRCHG, STS FPSCR: qemu works on an FPSCR without the cause of an operation in the same translation
- * block. Nothing but cause and flag bits differs, in FPSCR or in the place they were stored to. */
-static bool lost_cause(const struct cross *x, unsigned slot, const struct gen_program *p, size_t item)
+/* FSCHG, FRCHG, STS FPSCR: qemu works on an FPSCR without the cause of an operation in the same
+ * translation block. Nothing but cause and flag bits differs, in FPSCR or in the place they were
+ * stored to. */
+static bool lost_cause(const struct cross *x, unsigned slot, const struct gen_program *p,
+                       size_t item)
 {
-    const uint8_t *ours = x->model.ram + GEN_DATA - RAM + slot * GEN_PAGE, *theirs = x->from_qemu + slot * GEN_PAGE;
+    const uint8_t *ours = x->model.ram + GEN_DATA - RAM + slot * GEN_PAGE,
+                  *theirs = x->from_qemu + slot * GEN_PAGE;
     bool found = false;
     for (uint32_t at = p->items[item].at; at < item_end(p, item); at += 2) {
         uint16_t op = get16(p->code + at, p->big);
@@ -341,13 +369,14 @@ static bool ftrc_nan(const struct gen_program *p, size_t item, const uint8_t *be
     return (op & 0xF0FF) == 0xF03D && is_nan(before, dumped(before, "FPSCR"), op >> 8 & 15);
 }
 
-static void report(struct cross *x, uint64_t seed, unsigned slot, size_t item, const uint8_t *before, const char *why)
+static void report(struct cross *x, uint64_t seed, unsigned slot, size_t item,
+                   const uint8_t *before, const char *why)
 {
     x->failed++;
     if (x->failed > MAX_REPORTS)
         return;
-    printf("program %llu differs (slot %u, CCR %04x, MMU %s):\n", (unsigned long long)seed, slot, x->opt.ccr,
-           x->opt.mmu ? "on" : "off");
+    printf("program %llu differs (slot %u, CCR %04x, MMU %s):\n", (unsigned long long)seed, slot,
+           x->opt.ccr, x->opt.mmu ? "on" : "off");
     print_item(&x->prog[slot], slot, item, before);
     if (why)
         printf("    %s\n", why);
@@ -358,8 +387,10 @@ static void report(struct cross *x, uint64_t seed, unsigned slot, size_t item, c
                i % 6 == 5 || i + 1 == GEN_NDUMP ? "\n" : "");
 }
 
-/* Runs the program alone, cut before `item`; item = nitems: whole. Returns true if both sides agree. */
-static bool prefix_agrees(struct cross *x, uint64_t seed, unsigned slot, size_t item, const char **why)
+/* Runs the program alone, cut before `item`; item = nitems: whole. Returns true if both sides
+ * agree. */
+static bool prefix_agrees(struct cross *x, uint64_t seed, unsigned slot, size_t item,
+                          const char **why)
 {
     struct gen_program *p = &x->prog[slot];
     gen_program(&x->tmpl, seed, slot, GEN_FLUSH, &x->opt, p);
@@ -399,8 +430,8 @@ static void isolate(struct cross *x, uint64_t seed, unsigned slot, bool first_of
     gen_program(&x->tmpl, seed, slot, GEN_FLUSH, &x->opt, p);
     if (!why && denormal_operand(x, slot, p, good, before))
         x->excused_denormal++;
-    else if (!why && (silent_underflow(x, slot) || lost_cause(x, slot, p, good) || ftrc_nan(p, good, before) ||
-                      nan_cause(x, slot, p, good, before)))
+    else if (!why && (silent_underflow(x, slot) || lost_cause(x, slot, p, good) ||
+                      ftrc_nan(p, good, before) || nan_cause(x, slot, p, good, before)))
         x->excused_other++;
     else
         report(x, seed, slot, good, before, why);
@@ -423,7 +454,8 @@ static int run_batch(struct cross *x, uint64_t seed, unsigned n)
     x->opt.ccr = cache_settings[seed / GEN_BATCH % ARRAY_LEN(cache_settings)];
     x->opt.mmu = seed / GEN_BATCH % 2;
     for (unsigned i = 0; i < n; i++) {
-        gen_program(&x->tmpl, seed + i, i, i + 1 < n ? gen_code_addr(i + 1) : GEN_FLUSH, &x->opt, &x->prog[i]);
+        gen_program(&x->tmpl, seed + i, i, i + 1 < n ? gen_code_addr(i + 1) : GEN_FLUSH, &x->opt,
+                    &x->prog[i]);
         for (size_t k = 0; k < ARRAY_LEN(x->ids); k++)
             x->ids[k] |= x->prog[i].ids[k];
     }
@@ -431,14 +463,16 @@ static int run_batch(struct cross *x, uint64_t seed, unsigned n)
     const char *why = run_both(x, 0, n);
     x->ran += n;
     if (why) {
-        printf("batch %llu (%u programs, CCR %04x): %s\n", (unsigned long long)seed, n, x->opt.ccr, why);
+        printf("batch %llu (%u programs, CCR %04x): %s\n", (unsigned long long)seed, n, x->opt.ccr,
+               why);
         x->failed += n;
         return -1;
     }
     why = run_model(x, &x->stepped);
     why = why ? why : paths_differ(x);
     if (why) {
-        printf("batch %llu: fast path and single-step path differ in %s\n", (unsigned long long)seed, why);
+        printf("batch %llu: fast path and single-step path differ in %s\n",
+               (unsigned long long)seed, why);
         x->paths++;
     }
     for (unsigned i = 0; i < n; i++)
@@ -449,12 +483,14 @@ static int run_batch(struct cross *x, uint64_t seed, unsigned n)
     return 0;
 }
 
-/* Instructions the generator covers but no program had: with some hundreds of programs there are none. */
+/* Instructions the generator covers but no program had: with some hundreds of programs there are
+ * none. */
 static unsigned uncovered(const struct cross *x)
 {
     unsigned n = 0;
     for (unsigned id = 1; id < SH4_NINSNS; id++)
-        if (gen_covers(id) && !(x->big && id == SH4_MAC_W_INC_INC) && !(x->ids[id / 32] >> id % 32 & 1)) {
+        if (gen_covers(id) && !(x->big && id == SH4_MAC_W_INC_INC) &&
+            !(x->ids[id / 32] >> id % 32 & 1)) {
             printf("not in any program: %s\n", sh4_insns[id].text);
             n++;
         }
@@ -464,8 +500,10 @@ static unsigned uncovered(const struct cross *x)
 static int usage(int code)
 {
     fprintf(code ? stderr : stdout,
-            "usage: sh4-qemu-cross [--programs N] [--seed S] [--big] [--known] [--verbose] [--list-excluded]\n"
-            "Runs random programs on the SH-4 model and on qemu-system-sh4, compares registers and memory.\n"
+            "usage: sh4-qemu-cross [--programs N] [--seed S] [--big] [--known] [--verbose] "
+            "[--list-excluded]\n"
+            "Runs random programs on the SH-4 model and on qemu-system-sh4, compares registers and "
+            "memory.\n"
             "  --big            big-endian, against qemu-system-sh4eb\n"
             "  --known          include what qemu 7.2 is known to get wrong (it will differ)\n"
             "  --list-excluded  what is left out and why\n"
@@ -486,7 +524,8 @@ static int cross_main(struct cross *x, unsigned programs, uint64_t seed)
         fprintf(stderr, "sh4-qemu-cross: no memory for the model\n");
         return 1;
     }
-    if (qemu_start(&x->qemu, x->big) || qemu_read_regs(&x->qemu, x->regs) || qemu_break(&x->qemu, GEN_END)) {
+    if (qemu_start(&x->qemu, x->big) || qemu_read_regs(&x->qemu, x->regs) ||
+        qemu_break(&x->qemu, GEN_END)) {
         fprintf(stderr, "sh4-qemu-cross: %s\n", x->qemu.error);
         return 1;
     }
@@ -495,21 +534,26 @@ static int cross_main(struct cross *x, unsigned programs, uint64_t seed)
         if (run_batch(x, seed * 1000000 + at, MIN(programs - at, (unsigned)GEN_BATCH)))
             break;
     unsigned excused = x->excused_denormal + x->excused_other + x->excused_after;
-    printf("%u programs: %u agree, %u excused, %u differ\n"
-           "excused: %u denormal operand (DN=1: manual flushes it; DN=0: manual raises FPU error; qemu computes),\n"
-           "         %u underflow with DN=1 (qemu sets no cause), NaN in FTRC, FCMP/EQ, FMAC, cause\n"
-           "         lost before FSCHG or STS FPSCR; %u read what an excused one had written\n",
-           x->ran, x->ran - excused - x->failed, excused, x->failed, x->excused_denormal, x->excused_other,
-           x->excused_after);
+    printf(
+        "%u programs: %u agree, %u excused, %u differ\n"
+        "excused: %u denormal operand (DN=1: manual flushes it; DN=0: manual raises FPU error; "
+        "qemu computes),\n"
+        "         %u underflow with DN=1 (qemu sets no cause), NaN in FTRC, FCMP/EQ, FMAC, cause\n"
+        "         lost before FSCHG or STS FPSCR; %u read what an excused one had written\n",
+        x->ran, x->ran - excused - x->failed, excused, x->failed, x->excused_denormal,
+        x->excused_other, x->excused_after);
     unsigned missing = programs >= 400 ? uncovered(x) : 0;
     return x->failed || x->paths || missing || x->ran < programs ? 1 : 0;
 }
 
 int main(int argc, char **argv)
 {
-    static const struct option longs[] = { { "programs", 1, NULL, 'n' }, { "seed", 1, NULL, 's' }, { "known", 0, NULL, 'k' },
-                                           { "verbose", 0, NULL, 'v' }, { "big", 0, NULL, 'b' }, { "list-excluded", 0, NULL, 'x' },
-                                           { "help", 0, NULL, 'h' }, { 0 } };
+    static const struct option longs[] = {
+        { "programs", 1, NULL, 'n' }, { "seed", 1, NULL, 's' },
+        { "known", 0, NULL, 'k' },    { "verbose", 0, NULL, 'v' },
+        { "big", 0, NULL, 'b' },      { "list-excluded", 0, NULL, 'x' },
+        { "help", 0, NULL, 'h' },     { 0 }
+    };
     unsigned programs = 480;
     uint64_t seed = 1;
     struct gen_options opt = { 0 };
@@ -529,7 +573,8 @@ int main(int argc, char **argv)
     if (optind != argc || !programs)
         return usage(2);
     if (!qemu_present(big)) {
-        printf("SKIPPED: qemu-system-sh4%s not found (package qemu-system-misc)\n", big ? "eb" : "");
+        printf("SKIPPED: qemu-system-sh4%s not found (package qemu-system-misc)\n",
+               big ? "eb" : "");
         return 77;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);

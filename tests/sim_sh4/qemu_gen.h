@@ -14,18 +14,19 @@
 #include "targets/sh4/isa/isa.h"
 
 enum {
-    GEN_BATCH = 48,          /* programs in RAM at once */
+    GEN_BATCH = 48, /* programs in RAM at once */
     GEN_PAGE = 0x1000,
-    GEN_BOOT = 0x0C001000,   /* entered at its P2 alias */
+    GEN_BOOT = 0x0C001000, /* entered at its P2 alias */
     GEN_CODE = 0x0C010000,
     GEN_DATA = 0x0C100000,
-    GEN_DUMP = 0xE00,        /* registers after the program: from the end of its data page downwards */
-    GEN_PAGES = 16,          /* pages of MMU batches, their frames before the data pages */
+    /* registers after the program: from the end of its data page downwards */
+    GEN_DUMP = 0xE00,
+    GEN_PAGES = 16, /* pages of MMU batches, their frames before the data pages */
     GEN_SCRATCH = GEN_DATA - GEN_PAGES * GEN_PAGE,
     GEN_VPAGES = 0x20000000, /* where those pages are in the program's view */
     GEN_BOOT_BYTES = 0x240,
-    GEN_FLUSH = GEN_BOOT + 0x100, /* writes the batch's data and scratch pages back */
-    GEN_END = GEN_BOOT + 0x140,   /* both sides stop here */
+    GEN_FLUSH = GEN_BOOT + 0x100,     /* writes the batch's data and scratch pages back */
+    GEN_END = GEN_BOOT + 0x140,       /* both sides stop here */
     GEN_NDUMP = 15 + 8 + 11 + 4 + 32, /* words dumped */
     GEN_MAX_ITEMS = 120,
 };
@@ -46,9 +47,9 @@ struct gen_program {
 };
 
 struct gen_options {
-    bool known;        /* also generate what qemu is known to get wrong */
-    uint32_t ccr;      /* cache control for the whole batch */
-    bool mmu;          /* whole batch with MMUCR.AT = 1 */
+    bool known;   /* also generate what qemu is known to get wrong */
+    uint32_t ccr; /* cache control for the whole batch */
+    bool mmu;     /* whole batch with MMUCR.AT = 1 */
 };
 
 /* Fixed code shared by all programs; build once. */
@@ -67,7 +68,8 @@ void gen_program(const struct gen_template *t, uint64_t seed, unsigned slot, uin
 void gen_cut(struct gen_program *p, size_t item);
 uint32_t gen_code_addr(unsigned slot);
 /* Boot stub for programs first..n-1, with the batch's CCR and MMUCR. */
-void gen_boot(const struct gen_template *t, const struct gen_options *opt, unsigned first, unsigned n, uint8_t out[GEN_BOOT_BYTES]);
+void gen_boot(const struct gen_template *t, const struct gen_options *opt, unsigned first,
+              unsigned n, uint8_t out[GEN_BOOT_BYTES]);
 /* Name of dumped word i, counted from the lowest address. */
 const char *gen_dump_name(unsigned i);
 

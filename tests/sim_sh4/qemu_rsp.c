@@ -21,12 +21,14 @@ enum { CHUNK_BYTES = 1984, TIMEOUT_MS = 20000 };
 
 bool qemu_present(bool big)
 {
-    return system(big ? "command -v qemu-system-sh4eb >/dev/null 2>&1" : "command -v qemu-system-sh4 >/dev/null 2>&1") == 0;
+    return system(big ? "command -v qemu-system-sh4eb >/dev/null 2>&1"
+                      : "command -v qemu-system-sh4 >/dev/null 2>&1") == 0;
 }
 
 static int fail(struct qemu *q, const char *what)
 {
-    snprintf(q->error, sizeof q->error, "%s%s%s", what, errno ? ": " : "", errno ? strerror(errno) : "");
+    snprintf(q->error, sizeof q->error, "%s%s%s", what, errno ? ": " : "",
+             errno ? strerror(errno) : "");
     return -1;
 }
 
@@ -38,8 +40,8 @@ static void exec_qemu(const char *gdb_option, bool big)
     dup2(null, 0);
     dup2(null, 1);
     dup2(null, 2);
-    execlp(name, name, "-M", "r2d", "-display", "none", "-monitor", "none", "-serial",
-           "null", "-S", "-gdb", gdb_option, (char *)NULL);
+    execlp(name, name, "-M", "r2d", "-display", "none", "-monitor", "none", "-serial", "null", "-S",
+           "-gdb", gdb_option, (char *)NULL);
     _exit(127);
 }
 
@@ -265,7 +267,4 @@ int qemu_continue(struct qemu *q, int timeout_ms)
     return fail(q, "the program did not reach its end in qemu");
 }
 
-int qemu_step(struct qemu *q)
-{
-    return send_packet(q, "vCont;s") ? -1 : stop_reply(q, TIMEOUT_MS);
-}
+int qemu_step(struct qemu *q) { return send_packet(q, "vCont;s") ? -1 : stop_reply(q, TIMEOUT_MS); }

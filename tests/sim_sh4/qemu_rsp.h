@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { QEMU_NREGS = 59 }; /* GDB's numbers 0..58: r0-r15 pc pr gbr vbr mach macl sr fpul fpscr fr0-15 ssr spc banks */
+/* GDB's numbers 0..58: r0-r15 pc pr gbr vbr mach macl sr fpul fpscr fr0-15 ssr spc banks */
+enum { QEMU_NREGS = 59 };
 
 struct qemu {
     pid_t pid;
@@ -21,7 +22,8 @@ struct qemu {
 
 /* True if qemu-system-sh4 (big: -sh4eb) can be started from PATH. */
 bool qemu_present(bool big);
-/* Starts -M r2d halted, GDB stub on a Unix socket in a fresh directory. Returns 0 or -1 with q->error. */
+/* Starts -M r2d halted, GDB stub on a Unix socket in a fresh directory. Returns 0 or -1 with
+ * q->error. */
 int qemu_start(struct qemu *q, bool big);
 /* Ends the child and removes the directory; safe after a failed start. */
 void qemu_stop(struct qemu *q);
@@ -32,7 +34,8 @@ int qemu_read_mem(struct qemu *q, uint32_t addr, uint8_t *data, size_t len);
 int qemu_read_regs(struct qemu *q, uint32_t regs[QEMU_NREGS]);
 int qemu_write_regs(struct qemu *q, const uint32_t regs[QEMU_NREGS]);
 int qemu_break(struct qemu *q, uint32_t addr);
-/* Continues until a stop reply, at most timeout_ms; on timeout interrupts the CPU and returns -1. */
+/* Continues until a stop reply, at most timeout_ms; on timeout interrupts the CPU and returns -1.
+ */
 int qemu_continue(struct qemu *q, int timeout_ms);
 int qemu_step(struct qemu *q);
 

@@ -57,9 +57,18 @@ struct rig *rig_open(enum rig_mode mode)
     struct sh4_config cfg = { .variant = SH4_VARIANT_7091, .no_fast_path = mode == RIG_STEP };
     struct sh4_bus bus = {
         .ctx = r,
-        .window = { { .base = RIG_RAM, .size = RIG_RAM_BYTES, .host = r->ram, .mask = RIG_RAM_BYTES - 1, .writable = true } },
-        .nwindows = 1, .read = no_read, .write = no_write, .io_read = io_read, .io_write = io_write,
-        .irq_ack = irq_ack, .self_reset = self_reset,
+        .window = { { .base = RIG_RAM,
+                      .size = RIG_RAM_BYTES,
+                      .host = r->ram,
+                      .mask = RIG_RAM_BYTES - 1,
+                      .writable = true } },
+        .nwindows = 1,
+        .read = no_read,
+        .write = no_write,
+        .io_read = io_read,
+        .io_write = io_write,
+        .irq_ack = irq_ack,
+        .self_reset = self_reset,
     };
     r->mode = mode;
     assert_int_equal(sh4_cpu_init(&r->cpu, &cfg, &bus), 0);
@@ -95,7 +104,8 @@ void rig_load(struct rig *r, uint32_t origin, uint32_t sr, const char *text)
     asm_define(&r->prog, "DATA", RIG_DATA);
     asm_define(&r->prog, "VBR", RIG_VBR);
     char whole[8192];
-    snprintf(whole, sizeof whole, "%s%s", text, strstr(text, "end:") ? "" : "\nend: bra end\n nop\n");
+    snprintf(whole, sizeof whole, "%s%s", text,
+             strstr(text, "end:") ? "" : "\nend: bra end\n nop\n");
     asm_text(&r->prog, origin, whole);
     memcpy(r->ram + (origin & (RIG_RAM_BYTES - 1)), r->prog.code, r->prog.len);
     for (uint32_t v = RIG_VBR; v <= RIG_VBR + 0x800; v += 0x100)
@@ -107,16 +117,14 @@ void rig_load(struct rig *r, uint32_t origin, uint32_t sr, const char *text)
     r->cpu.pc = origin;
 }
 
-uint32_t rig_label(const struct rig *r, const char *name)
-{
-    return asm_label(&r->prog, name);
-}
+uint32_t rig_label(const struct rig *r, const char *name) { return asm_label(&r->prog, name); }
 
 static bool parked(const struct rig *r)
 {
     uint32_t pc = r->cpu.pc;
-    return pc == r->cpu.vbr + 0x100 || pc == r->cpu.vbr + 0x400 || pc == r->cpu.vbr + 0x600 || pc == 0xA0000000 ||
-           pc == 0xFC000000 || pc == r->cpu.dbr || pc == asm_label(&r->prog, "end");
+    return pc == r->cpu.vbr + 0x100 || pc == r->cpu.vbr + 0x400 || pc == r->cpu.vbr + 0x600 ||
+           pc == 0xA0000000 || pc == 0xFC000000 || pc == r->cpu.dbr ||
+           pc == asm_label(&r->prog, "end");
 }
 
 uint32_t rig_go(struct rig *r)

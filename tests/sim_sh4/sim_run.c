@@ -1,9 +1,11 @@
-/* sh4-sim-run IMAGE [MAX_INSTRUCTIONS]: a bare program on the CPU model, with the system calls of GDB's sim/sh.
+/* sh4-sim-run IMAGE [MAX_INSTRUCTIONS]: a bare program on the CPU model, with the system calls of
+ * GDB's sim/sh.
  *
- * IMAGE is a raw little-endian image loaded and entered at 0x0C010000. TRAPA #34 is served here, outside
- * the CPU: R4 = 1 exit(R5), 4 write(R5, R6, R7). Those tests also use FLDI0/FLDI1 with FPSCR.PR=1, which the
- * manual makes an illegal instruction: done here, outside the CPU, so that the rest of such a test counts.
- * Exit status: the program's, 124 when it runs too long, 125 on an exception. */
+ * IMAGE is a raw little-endian image loaded and entered at 0x0C010000. TRAPA #34 is served here,
+ * outside the CPU: R4 = 1 exit(R5), 4 write(R5, R6, R7). Those tests also use FLDI0/FLDI1 with
+ * FPSCR.PR=1, which the manual makes an illegal instruction: done here, outside the CPU, so that
+ * the rest of such a test counts. Exit status: the program's, 124 when it runs too long, 125 on an
+ * exception. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,15 @@
 #include "probe/base/bytes.h"
 #include "targets/sim/sh4/cpu.h"
 
-enum { RAM = 0x0C000000, RAM_BYTES = 0x1000000, LOAD = 0x0C010000, LOW_BYTES = 0x10000, TRAPA_34 = 0xC322, SYS_EXIT = 1, SYS_WRITE = 4 };
+enum {
+    RAM = 0x0C000000,
+    RAM_BYTES = 0x1000000,
+    LOAD = 0x0C010000,
+    LOW_BYTES = 0x10000,
+    TRAPA_34 = 0xC322,
+    SYS_EXIT = 1,
+    SYS_WRITE = 4
+};
 
 struct sim {
     struct sh4_cpu cpu;
@@ -91,9 +101,21 @@ int main(int argc, char **argv)
     fclose(f);
     struct sh4_config cfg = { .variant = SH4_VARIANT_7091 };
     struct sh4_bus bus = {
-        .window = { { .base = RAM, .size = RAM_BYTES, .host = s->ram, .mask = RAM_BYTES - 1, .writable = true },
-                    { .base = 0, .size = LOW_BYTES, .host = s->low, .mask = LOW_BYTES - 1, .writable = true } },
-        .nwindows = 2, .read = no_read, .write = no_write, .io_read = no_read, .io_write = no_write,
+        .window = { { .base = RAM,
+                      .size = RAM_BYTES,
+                      .host = s->ram,
+                      .mask = RAM_BYTES - 1,
+                      .writable = true },
+                    { .base = 0,
+                      .size = LOW_BYTES,
+                      .host = s->low,
+                      .mask = LOW_BYTES - 1,
+                      .writable = true } },
+        .nwindows = 2,
+        .read = no_read,
+        .write = no_write,
+        .io_read = no_read,
+        .io_write = no_write,
     };
     int status = 2;
     if (read_ok && sh4_cpu_init(&s->cpu, &cfg, &bus) == 0) {

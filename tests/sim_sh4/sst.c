@@ -1,9 +1,9 @@
 /* sh4-single-step DIR: runs SingleStepTests/sh4 files on the CPU model and prints pass counts.
  *
- * A record is the state before and after four instructions, with the accesses they make in a flat 32-bit
- * memory without exceptions. Its states come from an emulator: where they contradict the manual the record is
- * excused, with a reason, if the model ends in the state the manual demands (sst_manual.c), word by word.
- * Exit: 0 all passed or excused, 1 not, 2 usage, 77 no DIR. */
+ * A record is the state before and after four instructions, with the accesses they make in a flat
+ * 32-bit memory without exceptions. Its states come from an emulator: where they contradict the
+ * manual the record is excused, with a reason, if the model ends in the state the manual demands
+ * (sst_manual.c), word by word. Exit: 0 all passed or excused, 1 not, 2 usage, 77 no DIR. */
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
@@ -17,7 +17,14 @@
 #include "targets/sim/sh4/cpu.h"
 #include "tests/sim_sh4/sst.h"
 
-enum { RECORD_BYTES = 756, INITIAL = 12, FINAL = 296, CYCLES = 584, CYCLE_BYTES = 36, OPCODES = 736 };
+enum {
+    RECORD_BYTES = 756,
+    INITIAL = 12,
+    FINAL = 296,
+    CYCLES = 584,
+    CYCLE_BYTES = 36,
+    OPCODES = 736
+};
 
 struct store {
     uint32_t addr;
@@ -53,8 +60,8 @@ static void decode_record(const uint8_t *raw, struct sst_record *r)
 
 static const char *state_name(unsigned i, char buf[16])
 {
-    static const char *const sys[] = { "PC", "GBR", "SR", "SSR", "SPC", "VBR", "SGR", "DBR", "MACL", "MACH", "PR",
-                                       "FPSCR", "FPUL" };
+    static const char *const sys[] = { "PC",  "GBR",  "SR",   "SSR", "SPC",   "VBR", "SGR",
+                                       "DBR", "MACL", "MACH", "PR",  "FPSCR", "FPUL" };
     if (i >= S_PC)
         return sys[i - S_PC];
     const char *fmt = i < S_RB ? "R%u" : i < S_FP0 ? "RB%u" : i < S_FP1 ? "FP0_%u" : "FP1_%u";
@@ -64,9 +71,9 @@ static const char *state_name(unsigned i, char buf[16])
 
 /* ---- the machine: the real model on a flat bus that plays the record ---- */
 
-/* Fetches come in the order PC, PC+2, PC+4, then anywhere; a data read is never at the next of these, and
- * the second instruction of a record, the tested one, reads no data if it branches or computes in the FPU (when it may
- * end at a vector). */
+/* Fetches come in the order PC, PC+2, PC+4, then anywhere; a data read is never at the next of
+ * these, and the second instruction of a record, the tested one, reads no data if it branches or
+ * computes in the FPU (when it may end at a vector). */
 static bool is_fetch(const struct machine *m, uint32_t addr, unsigned size)
 {
     uint16_t op = m->rec->opcode[1];
@@ -122,7 +129,8 @@ static uint32_t *state_field(struct sh4_cpu *c, unsigned i)
         return &c->r[i - S_R];
     if (i < S_FP0)
         return &c->rb[i - S_RB];
-    return i < S_FP1 ? &c->fr[i - S_FP0] : &c->xf[i - S_FP1]; /* the files, too, exchange them physically */
+    /* the files, too, exchange them physically */
+    return i < S_FP1 ? &c->fr[i - S_FP0] : &c->xf[i - S_FP1];
 }
 
 static uint32_t get_state(struct sh4_cpu *c, unsigned i)
@@ -142,7 +150,8 @@ static bool stores_match(const struct machine *m)
         for (unsigned i = 0; i < r->nwrites && !found; i++) {
             uint32_t off = s->addr - r->write[i].addr;
             uint64_t mask = s->size == 8 ? ~0ull : (1ull << 8 * s->size) - 1;
-            found = off + s->size <= 8 && (r->write[i].value >> 8 * off & mask) == (s->value & mask);
+            found =
+                off + s->size <= 8 && (r->write[i].value >> 8 * off & mask) == (s->value & mask);
         }
         if (!found)
             return false;
@@ -152,10 +161,7 @@ static bool stores_match(const struct machine *m)
     return (want == 0) == (got == 0) && m->nstores >= want;
 }
 
-static bool slot_follows(uint16_t op)
-{
-    return sh4_flow(op, 0).slot;
-}
+static bool slot_follows(uint16_t op) { return sh4_flow(op, 0).slot; }
 
 static void run_record(struct machine *m, const struct sst_record *r)
 {
@@ -179,8 +185,8 @@ static void run_record(struct machine *m, const struct sst_record *r)
 
 enum { CAUSE_AND_FLAG = 0x3F07C, FPSCR_BITS = 0x3FFFFF };
 
-/* FPU arithmetic: the files leave FPSCR's cause and flag fields alone; manual: every operation sets them.
- * LDS to FPSCR: the files keep bits 31-22; manual: they read 0. */
+/* FPU arithmetic: the files leave FPSCR's cause and flag fields alone; manual: every operation sets
+ * them. LDS to FPSCR: the files keep bits 31-22; manual: they read 0. */
 static uint32_t compared_bits(unsigned i, uint16_t op)
 {
     if (i != S_FPSCR)
@@ -193,16 +199,19 @@ static bool differs(struct machine *m, const struct sst_record *r, unsigned i)
     return (get_state(&m->cpu, i) ^ r->final[i]) & compared_bits(i, r->opcode[1]);
 }
 
-/* ---- excused records: where the file contradicts the manual, and the model does what the manual says ---- */
+/* ---- excused records: where the file contradicts the manual, and the model does what the manual
+ * says ---- */
 
-static bool word_as_manual(struct machine *m, const struct sst_record *r, const struct sst_manual *e, unsigned i)
+static bool word_as_manual(struct machine *m, const struct sst_record *r,
+                           const struct sst_manual *e, unsigned i)
 {
     if (i >= S_FP0 && i < S_FP1 && e->near >> (i - S_FP0) & 1)
         return sst_near(e, i - S_FP0, get_state(&m->cpu, i));
     return !((get_state(&m->cpu, i) ^ e->state[i]) & compared_bits(i, r->opcode[1]));
 }
 
-/* The reason, if the record is one of those and the model is in the state the manual demands; NULL if not. */
+/* The reason, if the record is one of those and the model is in the state the manual demands; NULL
+ * if not. */
 static const char *excuse_for(struct machine *m, const char *encoding, const struct sst_record *r)
 {
     struct sst_manual e;
@@ -236,14 +245,17 @@ static void explain(struct machine *m, const struct sst_record *r, unsigned numb
 {
     char text[64], name[16];
     uint32_t pc = r->initial[S_PC] + 2;
-    sh4_disasm(r->opcode[1], pc, r->initial[S_FPSCR] >> 19 & 1, r->initial[S_FPSCR] >> 20 & 1, text, sizeof text);
-    printf("  record %u: %04x %s (FPSCR %08x SR %08x)\n", number, r->opcode[1], text, r->initial[S_FPSCR], r->initial[S_SR]);
+    sh4_disasm(r->opcode[1], pc, r->initial[S_FPSCR] >> 19 & 1, r->initial[S_FPSCR] >> 20 & 1, text,
+               sizeof text);
+    printf("  record %u: %04x %s (FPSCR %08x SR %08x)\n", number, r->opcode[1], text,
+           r->initial[S_FPSCR], r->initial[S_SR]);
     for (unsigned i = 0; i < SST_STATE_WORDS; i++)
         if (differs(m, r, i))
-            printf("    %-6s before %08x, file %08x, model %08x\n", state_name(i, name), r->initial[i], r->final[i],
-                   get_state(&m->cpu, i));
+            printf("    %-6s before %08x, file %08x, model %08x\n", state_name(i, name),
+                   r->initial[i], r->final[i], get_state(&m->cpu, i));
     for (unsigned i = 0; i < r->nwrites; i++)
-        printf("    file writes %08x: %016llx\n", r->write[i].addr, (unsigned long long)r->write[i].value);
+        printf("    file writes %08x: %016llx\n", r->write[i].addr,
+               (unsigned long long)r->write[i].value);
     for (unsigned i = 0; i < MIN(m->nstores, ARRAY_LEN(m->stores)); i++)
         printf("    model writes %08x: %0*llx\n", m->stores[i].addr, 2 * (int)m->stores[i].size,
                (unsigned long long)m->stores[i].value);
@@ -255,12 +267,14 @@ static void print_row(const struct options *o, bool first, const char *encoding,
                       const struct totals *t, const char *reason)
 {
     if (o->json)
-        printf("%s\n    { \"encoding\": \"%s\", \"instruction\": \"%s\", \"records\": %u, \"passed\": %u, \"excused\": %u, "
-               "\"failed\": %u, \"reason\": \"%s\" }", first ? "" : ",", encoding, text, t->records, t->passed, t->excused,
-               t->failed, reason);
+        printf("%s\n    { \"encoding\": \"%s\", \"instruction\": \"%s\", \"records\": %u, "
+               "\"passed\": %u, \"excused\": %u, "
+               "\"failed\": %u, \"reason\": \"%s\" }",
+               first ? "" : ",", encoding, text, t->records, t->passed, t->excused, t->failed,
+               reason);
     else
-        printf("%-26s %-24s %6u %6u %7u %6u%s%s\n", encoding, text, t->records, t->passed, t->excused, t->failed,
-               *reason ? "  " : "", reason);
+        printf("%-26s %-24s %6u %6u %7u %6u%s%s\n", encoding, text, t->records, t->passed,
+               t->excused, t->failed, *reason ? "  " : "", reason);
 }
 
 static int read_file(const char *path, uint8_t **data, size_t *len)
@@ -280,12 +294,14 @@ static int read_file(const char *path, uint8_t **data, size_t *len)
     fclose(f);
     if (ok && *len && *len % RECORD_BYTES == 0)
         return 0;
-    fprintf(stderr, "sh4-single-step: %s: %zu bytes is no whole number of %d-byte records\n", path, *len, RECORD_BYTES);
+    fprintf(stderr, "sh4-single-step: %s: %zu bytes is no whole number of %d-byte records\n", path,
+            *len, RECORD_BYTES);
     free(*data);
     return -1;
 }
 
-static int run_file(struct machine *m, const struct options *o, const char *file, struct totals *sum)
+static int run_file(struct machine *m, const struct options *o, const char *file,
+                    struct totals *sum)
 {
     char path[4096], encoding[64], text[64] = "";
     uint8_t *data;
@@ -306,7 +322,8 @@ static int run_file(struct machine *m, const struct options *o, const char *file
         }
         decode_record(data + at, &r);
         run_record(m, &r);
-        row = &sh4_insns[sh4_decode(r.opcode[1], r.initial[S_FPSCR] >> 19 & 1, r.initial[S_FPSCR] >> 20 & 1)];
+        row = &sh4_insns[sh4_decode(r.opcode[1], r.initial[S_FPSCR] >> 19 & 1,
+                                    r.initial[S_FPSCR] >> 20 & 1)];
         if (row == &sh4_insns[SH4_ILLEGAL])
             row = &sh4_insns[sh4_decode(r.opcode[1], true, false)];
         snprintf(text, sizeof text, "%s", row->text);
@@ -349,19 +366,21 @@ static int run_dir(struct machine *m, const struct options *o)
     if (o->json)
         printf("{ \"schema\": \"probeprof.single-step/1\", \"encodings\": [");
     else
-        printf("%-26s %-24s %6s %6s %7s %6s\n", "encoding", "instruction", "tests", "pass", "excused", "fail");
+        printf("%-26s %-24s %6s %6s %7s %6s\n", "encoding", "instruction", "tests", "pass",
+               "excused", "fail");
     for (int i = 0; i < n; i++) {
         bad |= run_file(m, o, names[i]->d_name, &sum);
         free(names[i]);
     }
     free(names);
     if (o->json)
-        printf(" ],\n  \"records\": %u, \"passed\": %u, \"excused\": %u, \"failed\": %u }\n", sum.records, sum.passed,
-               sum.excused, sum.failed);
+        printf(" ],\n  \"records\": %u, \"passed\": %u, \"excused\": %u, \"failed\": %u }\n",
+               sum.records, sum.passed, sum.excused, sum.failed);
     else
-        printf("not compared: FPSCR cause and flag after FPU arithmetic (the files never set them), FPSCR 31-22\n"
-               "%u encodings, %u records: %u passed, %u excused, %u failed\n", sum.encodings, sum.records, sum.passed,
-               sum.excused, sum.failed);
+        printf("not compared: FPSCR cause and flag after FPU arithmetic (the files never set "
+               "them), FPSCR 31-22\n"
+               "%u encodings, %u records: %u passed, %u excused, %u failed\n",
+               sum.encodings, sum.records, sum.passed, sum.excused, sum.failed);
     return bad || sum.failed ? 1 : 0;
 }
 
@@ -369,7 +388,8 @@ static int usage(int code)
 {
     fprintf(code ? stderr : stdout,
             "usage: sh4-single-step DIR [--verbose] [--json] [--if-present]\n"
-            "Runs every SingleStepTests/sh4 file (*.bin) of DIR on the SH-4 model, prints passes per encoding.\n"
+            "Runs every SingleStepTests/sh4 file (*.bin) of DIR on the SH-4 model, prints passes "
+            "per encoding.\n"
             "  --verbose     shows the first three failures of each encoding\n"
             "  --json        one JSON document instead of the table\n"
             "  --if-present  exit 77 (skipped) when DIR does not exist\n"
@@ -379,8 +399,11 @@ static int usage(int code)
 
 int main(int argc, char **argv)
 {
-    static const struct option longs[] = { { "verbose", 0, NULL, 'v' }, { "json", 0, NULL, 'j' },
-                                           { "if-present", 0, NULL, 'p' }, { "help", 0, NULL, 'h' }, { 0 } };
+    static const struct option longs[] = { { "verbose", 0, NULL, 'v' },
+                                           { "json", 0, NULL, 'j' },
+                                           { "if-present", 0, NULL, 'p' },
+                                           { "help", 0, NULL, 'h' },
+                                           { 0 } };
     struct options o = { 0 };
     bool if_present = false;
     int c, ret;
@@ -396,7 +419,8 @@ int main(int argc, char **argv)
     o.dir = argv[optind];
     DIR *d = opendir(o.dir);
     if (!d) {
-        fprintf(stderr, "%ssh4-single-step: %s: %s\n", if_present ? "SKIPPED: " : "", o.dir, strerror(errno));
+        fprintf(stderr, "%ssh4-single-step: %s: %s\n", if_present ? "SKIPPED: " : "", o.dir,
+                strerror(errno));
         return if_present ? 77 : 2;
     }
     closedir(d);

@@ -5,18 +5,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* clang-format off */
 enum {
-    SST_STATE_WORDS = 69, SST_NCYCLES = 4,
-    S_R = 0, S_RB = 16, S_FP0 = 24, S_FP1 = 40, S_PC = 56, S_GBR, S_SR, S_SSR, S_SPC, S_VBR, S_SGR, S_DBR, S_MACL,
-    S_MACH, S_PR, S_FPSCR, S_FPUL,
+    SST_STATE_WORDS = 69, SST_NCYCLES = 4, S_R = 0, S_RB = 16, S_FP0 = 24, S_FP1 = 40, S_PC = 56,
+    S_GBR, S_SR, S_SSR, S_SPC, S_VBR, S_SGR, S_DBR, S_MACL, S_MACH, S_PR, S_FPSCR, S_FPUL,
 };
+/* clang-format on */
 _Static_assert(S_FPUL == SST_STATE_WORDS - 1, "state layout");
 
 struct sst_access {
     uint32_t addr;
     uint64_t value;
 };
-/* Four instructions: NOP, the tested one, ADD R1,R1, NOP; behind a branch every word is ADD R2,R2. */
+/* Four instructions: NOP, the tested one, ADD R1,R1, NOP; behind a branch every word is ADD R2,R2.
+ */
 struct sst_record {
     uint32_t initial[SST_STATE_WORDS], final[SST_STATE_WORDS];
     uint16_t opcode[5];
@@ -27,8 +29,9 @@ struct sst_record {
 /* What is right instead of the file's final state. */
 struct sst_manual {
     uint32_t state[SST_STATE_WORDS];
-    uint16_t expevt;                  /* exception the record ends in, 0 none */
-    uint32_t near;                    /* bit n: FP0_n is right within bound[n] of exact[n] instead */
+    uint16_t expevt; /* exception the record ends in, 0 none */
+    /* bit n: FP0_n is right within bound[n] of exact[n] instead */
+    uint32_t near;
     long double exact[16], bound[16];
     const char *reason;
 };

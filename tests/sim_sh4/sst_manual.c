@@ -1,8 +1,9 @@
 /* Where the files contradict the manual: the state it demands, worked out here without the model.
  *
- * Sources: SH-4 software manual, instruction pages and section 6.6; SH7750 hardware manual, sections 2, 5 and 6. The
- * files come from an emulator. For FIPR, FTRV and FSRRA, which the manual defines by their greatest error, what counts is the exact result and that error:
- * files that stay within it differ as rightly as the model does. */
+ * Sources: SH-4 software manual, instruction pages and section 6.6; SH7750 hardware manual,
+ * sections 2, 5 and 6. The files come from an emulator. For FIPR, FTRV and FSRRA, which the manual
+ * defines by their greatest error, what counts is the exact result and that error: files that stay
+ * within it differ as rightly as the model does. */
 #include "tests/sim_sh4/sst.h"
 
 #include <math.h>
@@ -11,13 +12,13 @@
 
 #include "probe/base/util.h"
 
-#define SR_T 1u
-#define SR_M 0x200u
-#define SR_Q 0x100u
-#define SR_BL 0x10000000u
+#define SR_T        1u
+#define SR_M        0x200u
+#define SR_Q        0x100u
+#define SR_BL       0x10000000u
 #define SR_WRITABLE 0x700083F3u
-#define FPSCR_FR 0x200000u
-#define QNAN 0x7FBFFFFFu
+#define FPSCR_FR    0x200000u
+#define QNAN        0x7FBFFFFFu
 
 static unsigned field_n(const struct sst_record *r) { return r->opcode[1] >> 8 & 15; }
 static unsigned field_m(const struct sst_record *r) { return r->opcode[1] >> 4 & 15; }
@@ -37,7 +38,12 @@ bool sst_fpu_arithmetic(uint16_t op)
     if ((op & 15) != 13)
         return true;
     switch (op >> 4 & 15) {
-    case 0: case 1: case 4: case 5: case 8: case 9: return false; /* FSTS FLDS FNEG FABS FLDI */
+    case 0:
+    case 1:
+    case 4:
+    case 5:
+    case 8:
+    case 9: return false;                                           /* FSTS FLDS FNEG FABS FLDI */
     default: return (op & 0x1FF) != 0x1FD || (op & 0x3FF) == 0x1FD; /* not FSCHG, FRCHG */
     }
 }
@@ -71,7 +77,8 @@ static void at_vector(uint32_t *s, uint32_t pc)
 }
 
 /* General exception of the tested instruction; with BL=1 it is a reset. */
-static bool exception(const struct sst_record *r, struct sst_manual *e, uint16_t expevt, uint32_t spc)
+static bool exception(const struct sst_record *r, struct sst_manual *e, uint16_t expevt,
+                      uint32_t spc)
 {
     uint32_t *s = e->state, sr = r->initial[S_SR];
     memcpy(s, r->initial, sizeof e->state);
@@ -143,7 +150,8 @@ static bool div1_same(const struct sst_record *r, struct sst_manual *e)
     bool m = sr & SR_M, q = sr & SR_Q;
     if (field_n(r) != field_m(r))
         return false;
-    uint64_t shifted = (uint32_t)(rn << 1 | (sr & SR_T)), sum = q == m ? shifted - rn : shifted + rn;
+    uint64_t shifted = (uint32_t)(rn << 1 | (sr & SR_T)),
+             sum = q == m ? shifted - rn : shifted + rn;
     bool carry = sum >> 32 & 1;
     q = (rn >> 31) ^ m ^ carry;
     e->state[S_R + field_n(r)] = (uint32_t)sum << (field_n(r) == 1); /* ADD R1,R1 comes behind */
@@ -201,21 +209,24 @@ static bool is_nan(const struct sst_record *r, unsigned reg)
     return is_double(r) ? is_nan64(v[0], v[1]) : is_nan32(v[0]);
 }
 
-/* What the instruction pages ask before they ask for denormal operands: NaNs, and the sign of what a root is taken of. */
+/* What the instruction pages ask before they ask for denormal operands: NaNs, and the sign of what
+ * a root is taken of. */
 static bool is_invalid_first(const struct sst_record *r)
 {
     uint16_t op = r->opcode[1];
     bool root = (op & 0xFF) == 0x6D || (op & 0xFF) == 0x7D, one = (op & 15) == 13;
     if (root && r->initial[S_FP0 + (is_double(r) ? field_n(r) & ~1u : field_n(r))] >> 31)
         return true;
-    return is_nan(r, field_n(r)) || (!one && is_nan(r, field_m(r))) || ((op & 15) == 14 && is_nan(r, 0));
+    return is_nan(r, field_n(r)) || (!one && is_nan(r, field_m(r))) ||
+           ((op & 15) == 14 && is_nan(r, 0));
 }
 
 /* DN = 0: a denormal operand is an FPU error. */
 static bool fpu_error(const struct sst_record *r, struct sst_manual *e)
 {
     bool one = (r->opcode[1] & 15) == 13;
-    bool operand = denormal(r, field_n(r)) || (!one && denormal(r, field_m(r))) || ((r->opcode[1] & 15) == 14 && denormal(r, 0));
+    bool operand = denormal(r, field_n(r)) || (!one && denormal(r, field_m(r))) ||
+                   ((r->opcode[1] & 15) == 14 && denormal(r, 0));
     return operand && !is_invalid_first(r) && !flushes(r) && exception(r, e, 0x120, tested_pc(r));
 }
 
@@ -238,7 +249,8 @@ static void near_sum(struct sst_manual *e, unsigned reg, const float *a, const f
 /* A denormal counts as zero. */
 static float operand(uint32_t v) { return (v & 0x7F800000) ? as_float(v) : 0.0f; }
 
-/* Is there no such sum: a NaN, infinity times zero, or both infinities? In long double products of singles do not overflow. */
+/* Is there no such sum: a NaN, infinity times zero, or both infinities? In long double products of
+ * singles do not overflow. */
 static bool sum_is_nan(const float *x, const float *y)
 {
     long double sum = 0;
@@ -247,9 +259,10 @@ static bool sum_is_nan(const float *x, const float *y)
     return isnan(sum);
 }
 
-/* Element `reg` of a sum of four products of a and b, which are register contents. What the file has does not matter: it rounds, and overflows,
- * after every step, in an order of its own. */
-static void sum_of_products(struct sst_manual *e, unsigned reg, const uint32_t *a, unsigned stride, const uint32_t *b)
+/* Element `reg` of a sum of four products of a and b, which are register contents. What the file
+ * has does not matter: it rounds, and overflows, after every step, in an order of its own. */
+static void sum_of_products(struct sst_manual *e, unsigned reg, const uint32_t *a, unsigned stride,
+                            const uint32_t *b)
 {
     float x[4], y[4];
     for (unsigned i = 0; i < 4; i++) {
@@ -310,28 +323,45 @@ static const struct rule {
     bool (*correct)(const struct sst_record *r, struct sst_manual *e);
     const char *reason;
 } rules[] = {
-    { "11000011iiiiiiii_sz0_pr0", trapa, "TRAPA: the files expect a no-op; manual: exception through VBR+0x100" },
-    { "0000000000011011_sz0_pr0", sleeps, "SLEEP: the files stay at it; manual: PC is the next instruction's" },
-    { "0011nnnnmmmm0100_sz0_pr0", div1_same, "DIV1 n=m: the files subtract the shifted Rn; manual: Rm as it was before" },
-    { "0100mmmm00000111_sz0_pr0", load_sr_rb, "RB with MD=0: the files drop RB; manual: LDC loads it" },
-    { "0100mmmm00001110_sz0_pr0", load_sr_rb, "RB with MD=0: the files drop RB; manual: LDC loads it" },
+    { "11000011iiiiiiii_sz0_pr0", trapa,
+      "TRAPA: the files expect a no-op; manual: exception through VBR+0x100" },
+    { "0000000000011011_sz0_pr0", sleeps,
+      "SLEEP: the files stay at it; manual: PC is the next instruction's" },
+    { "0011nnnnmmmm0100_sz0_pr0", div1_same,
+      "DIV1 n=m: the files subtract the shifted Rn; manual: Rm as it was before" },
+    { "0100mmmm00000111_sz0_pr0", load_sr_rb,
+      "RB with MD=0: the files drop RB; manual: LDC loads it" },
+    { "0100mmmm00001110_sz0_pr0", load_sr_rb,
+      "RB with MD=0: the files drop RB; manual: LDC loads it" },
     { "0000000000101011_sz0_pr0", rte,
-      "RTE: the files run the slot with the old bank and drop RB with MD=0; manual: slot runs with the restored SR" },
-    { "1111mmm010111101_sz0_pr0", illegal, "FCNVDS with PR=0: undefined by the manual, illegal here" },
-    { "1111nnn010101101_sz0_pr0", illegal, "FCNVSD with PR=0: undefined by the manual, illegal here" },
-    { "1111mmmm00111101_sz0_pr0", ftrc, "FTRC: manual: 7FFFFFFF or 80000000 by sign if out of range, 80000000 for NaN" },
-    { "1111nn0111111101_sz0_pr0", ftrv, "FTRV: the files round, and overflow, at every step; right is what stays within the manual's error" },
-    { "1111nnmm11101101_sz0_pr0", fipr, "FIPR: the files round, and overflow, at every step; right is what stays within the manual's error" },
-    { "1111nnnn01111101_sz0_pr0", fsrra, "FSRRA: approximate by the manual; right is what stays within 2^-21" },
-    { NULL, fpu_error, "denormal operand with DN=0: the files compute; manual: FPU error, cause E" },
-    { NULL, nan_result, "NaN result: the files have the host's NaN; manual: 7FBFFFFF / 7FF7FFFF_FFFFFFFF" },
+      "RTE: the files run the slot with the old bank and drop RB with MD=0; manual: slot runs with "
+      "the restored SR" },
+    { "1111mmm010111101_sz0_pr0", illegal,
+      "FCNVDS with PR=0: undefined by the manual, illegal here" },
+    { "1111nnn010101101_sz0_pr0", illegal,
+      "FCNVSD with PR=0: undefined by the manual, illegal here" },
+    { "1111mmmm00111101_sz0_pr0", ftrc,
+      "FTRC: manual: 7FFFFFFF or 80000000 by sign if out of range, 80000000 for NaN" },
+    { "1111nn0111111101_sz0_pr0", ftrv,
+      "FTRV: the files round, and overflow, at every step; right is what stays within the manual's "
+      "error" },
+    { "1111nnmm11101101_sz0_pr0", fipr,
+      "FIPR: the files round, and overflow, at every step; right is what stays within the manual's "
+      "error" },
+    { "1111nnnn01111101_sz0_pr0", fsrra,
+      "FSRRA: approximate by the manual; right is what stays within 2^-21" },
+    { NULL, fpu_error,
+      "denormal operand with DN=0: the files compute; manual: FPU error, cause E" },
+    { NULL, nan_result,
+      "NaN result: the files have the host's NaN; manual: 7FBFFFFF / 7FF7FFFF_FFFFFFFF" },
 };
 
 bool sst_manual(const char *encoding, const struct sst_record *r, struct sst_manual *out)
 {
     for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
         const struct rule *rule = &rules[i];
-        if (rule->encoding ? strcmp(rule->encoding, encoding) != 0 : !sst_fpu_arithmetic(r->opcode[1]))
+        if (rule->encoding ? strcmp(rule->encoding, encoding) != 0
+                           : !sst_fpu_arithmetic(r->opcode[1]))
             continue;
         *out = (struct sst_manual){ .reason = rule->reason };
         memcpy(out->state, r->final, sizeof out->state);

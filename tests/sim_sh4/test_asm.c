@@ -36,8 +36,9 @@ static void asm_text__labels_and_literals__resolved(void **state)
     struct asm_prog *p = calloc(1, sizeof *p);
     (void)state;
     asm_define(p, "K", 0x12345678);
-    asm_text(p, 0x8C010000, "start: mov.l lit,r1 ! comment\n bra start; nop\n bt end\n .align 2\nlit: .long K+1\n"
-                            " .long end-start\nend: rts\n");
+    asm_text(p, 0x8C010000,
+             "start: mov.l lit,r1 ! comment\n bra start; nop\n bt end\n .align 2\nlit: .long K+1\n"
+             " .long end-start\nend: rts\n");
     assert_int_equal(p->len, 18);
     assert_int_equal(le16(p->code), 0xD101);
     assert_int_equal(le16(p->code + 2), 0xAFFD);

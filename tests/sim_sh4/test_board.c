@@ -1,5 +1,5 @@
-/* The board through its pins: TAP, H-UDI, resets, time, faults; and what a program on it finds on its buses.
- * Expectations from the SH7750 manual's H-UDI section as collected, and from board.h. */
+/* The board through its pins: TAP, H-UDI, resets, time, faults; and what a program on it finds on
+ * its buses. Expectations from the SH7750 manual's H-UDI section as collected, and from board.h. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,9 +66,15 @@ static uint64_t dr_scan(struct board *b, uint64_t in, unsigned bits)
     path(b, "100");
     return shift(b, in, bits);
 }
-static void command(struct board *b, enum sh4_hudi_ti ti) { ir_scan(b, (uint64_t)ti << 8 | 0xFF, 16); }
+static void command(struct board *b, enum sh4_hudi_ti ti)
+{
+    ir_scan(b, (uint64_t)ti << 8 | 0xFF, 16);
+}
 static void tlr(struct board *b) { path(b, "111110"); }
-static void wait_us(struct board *b, unsigned us) { b->base.type->advance(&b->base, us * 1000ull, NULL); }
+static void wait_us(struct board *b, unsigned us)
+{
+    b->base.type->advance(&b->base, us * 1000ull, NULL);
+}
 static unsigned pins(struct board *b)
 {
     unsigned value, known;
@@ -117,7 +123,7 @@ static void tap__after_reset__ir_16_bits_capturing_01_and_bypass_1_bit(void **st
     tlr(b);
     uint64_t out = ir_scan(b, 0x0000FFFFFFFFull, 48); /* 32 ones, then zeros */
     assert_int_equal(out & 3, 1);
-    assert_int_equal(out >> 16, 0xFFFFFFFF);          /* what went in comes out 16 bits later */
+    assert_int_equal(out >> 16, 0xFFFFFFFF); /* what went in comes out 16 bits later */
     tlr(b);
     assert_int_equal(b->hudi.sdir, 0xFFFF);
     assert_int_equal(dr_scan(b, 0xB5A5, 32), 0xB5A5ull << 1); /* one bit late, captured as 0 */
@@ -134,7 +140,8 @@ static void tap__pause_in_a_scan__loses_nothing(void **state)
     uint64_t in = 0xCAFEBABE;
     for (unsigned i = 0; i < 16; i++)
         pulse(b, i == 15, in >> i & 1, NULL);
-    path(b, "000" "10"); /* Pause-DR for a while, Exit2, Shift again */
+    path(b, "000"
+            "10"); /* Pause-DR for a while, Exit2, Shift again */
     for (unsigned i = 16; i < 32; i++)
         pulse(b, i == 31, in >> i & 1, NULL);
     path(b, "10");
@@ -148,8 +155,10 @@ static void sddr__host_and_program__see_each_others_words(void **state)
     static const char *const orders[] = { "le", "be" };
     for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
         struct board *b = make(orders[i]);
-        start(b, "  mov.l sddr,r1\n  mov.l @r1,r0\nloop: mov.l @r1,r2\n  cmp/eq r0,r2\n  bt loop\n"
-                 "  not r2,r0\n  mov.l r0,@r1\n  bra loop\n  nop\n  .align 2\nsddr: .long 0xFFF00008\n");
+        start(
+            b,
+            "  mov.l sddr,r1\n  mov.l @r1,r0\nloop: mov.l @r1,r2\n  cmp/eq r0,r2\n  bt loop\n"
+            "  not r2,r0\n  mov.l r0,@r1\n  bra loop\n  nop\n  .align 2\nsddr: .long 0xFFF00008\n");
         tlr(b);
         command(b, SH4_TI_RESET_NEGATE);
         dr_scan(b, 0x12345678, 32);
@@ -165,9 +174,10 @@ static void sddr__16_bit_halves_and_sdir__as_the_manual_lists_them(void **state)
 {
     (void)state;
     struct board *b = make("");
-    start(b, "  mov.l sdir,r1\n  mov.w @r1,r2\n  mov.l sddr,r1\n  mov.w @r1,r3\n  mov.w @(2,r1),r0\n"
-             "  mov r0,r4\n  mov #0x55,r0\n  mov.w r0,@(2,r1)\nstop: bra stop\n  nop\n  .align 2\n"
-             "sdir: .long 0xFFF00000\nsddr: .long 0xFFF00008\n");
+    start(b,
+          "  mov.l sdir,r1\n  mov.w @r1,r2\n  mov.l sddr,r1\n  mov.w @r1,r3\n  mov.w @(2,r1),r0\n"
+          "  mov r0,r4\n  mov #0x55,r0\n  mov.w r0,@(2,r1)\nstop: bra stop\n  nop\n  .align 2\n"
+          "sdir: .long 0xFFF00000\nsddr: .long 0xFFF00008\n");
     b->hudi.sddr = 0x12345678;
     b->hudi.sdir = 0x60FF;
     wait_us(b, 10);
@@ -229,8 +239,10 @@ static void ase_boot__kernel_in_aseram__runs_at_reset_exit_and_pin_is_low(void *
         struct board *b = make(orders[i]);
         tlr(b);
         assert_true(pins(b) & JTAG_PIN_ASEBRK);
-        load_aseram(b, "  mov.l word,r0\n  mov.l sddr,r1\n  mov.l r0,@r1\nstop: bra stop\n  nop\n  .align 2\n"
-                       "word: .long 0x600DCAFE\nsddr: .long 0xFFF00008\n");
+        load_aseram(
+            b,
+            "  mov.l word,r0\n  mov.l sddr,r1\n  mov.l r0,@r1\nstop: bra stop\n  nop\n  .align 2\n"
+            "word: .long 0x600DCAFE\nsddr: .long 0xFFF00008\n");
         command(b, SH4_TI_RESET_ASSERT);
         command(b, SH4_TI_BOOT);
         command(b, SH4_TI_RESET_NEGATE);
@@ -282,7 +294,8 @@ static void ase_break__whatever_bl__enters_aseram_and_rte_goes_back(void **state
     for (int by_pin = 0; by_pin < 2; by_pin++) {
         struct board *b = make("");
         tlr(b);
-        load_aseram(b, "  mov.l sddr,r7\nwait: mov.l @r7,r6\n  tst r6,r6\n  bt wait\n  rte\n  nop\n  .align 2\n"
+        load_aseram(b, "  mov.l sddr,r7\nwait: mov.l @r7,r6\n  tst r6,r6\n  bt wait\n  rte\n  "
+                       "nop\n  .align 2\n"
                        "sddr: .long 0xFFF00008\n");
         start(b, "loop: bra loop\n  add #1,r8\n"); /* SR.BL is still set: reset state */
         b->cpu.r[8] = 0;
@@ -354,7 +367,9 @@ static void status_read__selectors__show_the_running_core(void **state)
     (void)state;
     struct board *b = make("");
     tlr(b);
-    start(b, "  mov.l at,r1\nloop: mov.l @r1,r2\n  bra loop\n  nop\n  .align 2\nat: .long 0xAC300000\n");
+    start(
+        b,
+        "  mov.l at,r1\nloop: mov.l @r1,r2\n  bra loop\n  nop\n  .align 2\nat: .long 0xAC300000\n");
     wait_us(b, 10);
     command(b, SH4_TI_STATUS);
     dr_scan(b, SH4_STATUS_SR << 3, 32);
@@ -380,10 +395,12 @@ static void hudi_interrupt__priority_above_mask__one_interrupt_each(void **state
     (void)state;
     struct board *b = make("");
     tlr(b);
-    start(b, "  mov.l vbr,r0\n  ldc r0,vbr\n  mov.l iprc,r1\n  mov #2,r0\n  mov.w r0,@r1\n  mov.l sr,r0\n"
+    start(b, "  mov.l vbr,r0\n  ldc r0,vbr\n  mov.l iprc,r1\n  mov #2,r0\n  mov.w r0,@r1\n  mov.l "
+             "sr,r0\n"
              "  mov #0,r8\n  ldc r0,sr\nloop: bra loop\n  nop\n  .align 2\n"
              "vbr: .long 0xAC001000\niprc: .long 0xFFD0000C\nsr: .long 0x40000010\n"
-             "  .org 0xAC001600\n  add #1,r8\n  mov.l intevt,r0\n  mov.l @r0,r9\n  rte\n  nop\n  .align 2\n"
+             "  .org 0xAC001600\n  add #1,r8\n  mov.l intevt,r0\n  mov.l @r0,r9\n  rte\n  nop\n  "
+             ".align 2\n"
              "intevt: .long 0xFF000028\n");
     wait_us(b, 10);
     assert_int_equal(b->cpu.r[8], 0);
@@ -411,7 +428,8 @@ static void clock__tck_and_wait__cost_cycles_at_the_ratio(void **state)
     assert_int_equal(b->base.type->now_ns(&b->base), 132000);
     pins(b);
     assert_in_range(b->cpu.cycle, 132 * 160, 132 * 160 + 40);
-    assert_int_equal(b->base.type->set_tck_hz(&b->base, 1000000000), 40000000); /* a quarter of the CPU clock */
+    /* a quarter of the CPU clock */
+    assert_int_equal(b->base.type->set_tck_hz(&b->base, 1000000000), 40000000);
     drop(b);
 }
 
@@ -425,7 +443,8 @@ static void clock__same_bits_in_other_pieces__same_cycles_and_words(void **state
     memset(tms, 0, sizeof tms);
     for (unsigned i = 0; i < N / 8; i++)
         tdi[i] = (uint8_t)((rnd = rnd * 1664525 + 1013904223) >> 24);
-    for (unsigned i = 0; i + 40 < N; i += 40) { /* DR scans of 32 bits and some idling, no multiple of 8 */
+    /* DR scans of 32 bits and some idling, no multiple of 8 */
+    for (unsigned i = 0; i + 40 < N; i += 40) {
         unsigned at[] = { i, i + 34, i + 35 };
         for (size_t k = 0; k < ARRAY_LEN(at); k++)
             tms[at[k] / 8] |= (uint8_t)(1u << at[k] % 8);
@@ -434,11 +453,15 @@ static void clock__same_bits_in_other_pieces__same_cycles_and_words(void **state
         struct board *b = make("");
         tlr(b);
         command(b, SH4_TI_RESET_NEGATE);
-        start(b, "  mov.l sddr,r1\nloop: mov.l @r1,r2\n  add #3,r2\n  mov.l r2,@r1\n  bra loop\n  nop\n"
-                 "  .align 2\nsddr: .long 0xFFF00008\n");
+        start(
+            b,
+            "  mov.l sddr,r1\nloop: mov.l @r1,r2\n  add #3,r2\n  mov.l r2,@r1\n  bra loop\n  nop\n"
+            "  .align 2\nsddr: .long 0xFFF00008\n");
         size_t step = run ? 1000 : N; /* whole bytes */
         for (size_t i = 0; i < N; i += step)
-            assert_int_equal(b->base.type->clock(&b->base, step, tms + i / 8, tdi + i / 8, out[run] + i / 8, NULL), 0);
+            assert_int_equal(b->base.type->clock(&b->base, step, tms + i / 8, tdi + i / 8,
+                                                 out[run] + i / 8, NULL),
+                             0);
         pins(b);
         cycle[run] = b->cpu.cycle;
         pc[run] = b->cpu.pc;
@@ -456,10 +479,13 @@ static void memory__aliases_rom_and_nothing__as_the_map_says(void **state)
     (void)state;
     struct board *b = make("");
     start(b, "  mov.l ram,r1\n  mov.l word,r0\n  mov.l r0,@r1\n  mov.l alias,r1\n  mov.l @r1,r2\n"
-             "  mov.l p0,r1\n  mov.l @r1,r3\n  mov.l rom,r1\n  mov.l @r1,r4\n  mov.l r0,@r1\n  mov.l @r1,r5\n"
-             "  mov.l flash,r1\n  mov.l @r1,r6\n  mov.l none,r1\n  mov.l @r1,r7\n  mov.l r7,@r1\n  mov.b @r1,r8\n"
+             "  mov.l p0,r1\n  mov.l @r1,r3\n  mov.l rom,r1\n  mov.l @r1,r4\n  mov.l r0,@r1\n  "
+             "mov.l @r1,r5\n"
+             "  mov.l flash,r1\n  mov.l @r1,r6\n  mov.l none,r1\n  mov.l @r1,r7\n  mov.l r7,@r1\n  "
+             "mov.b @r1,r8\n"
              "stop: bra stop\n  nop\n  .align 2\n"
-             "ram: .long 0xAC200000\nword: .long 0xC001D00D\nalias: .long 0xAF200000\np0: .long 0x0D200000\n"
+             "ram: .long 0xAC200000\nword: .long 0xC001D00D\nalias: .long 0xAF200000\np0: .long "
+             "0x0D200000\n"
              "rom: .long 0xA0000000\nflash: .long 0xA0200000\nnone: .long 0xA4001234\n");
     wait_us(b, 20);
     assert_int_equal(ram32(b, 0x200000), 0xC001D00D);
@@ -486,13 +512,18 @@ static void memory__sh7091__video_ram_in_two_views_and_sound_ram(void **state)
         if (sh4_board_sh7091.create(orders[i], NULL, &sb, &err) < 0)
             fail_msg("%s: %s", orders[i], err.what);
         struct board *b = CONTAINER_OF(sb, struct board, base);
-        /* 64-bit view: words 0 and 1 of a pair are in banks 0 and 1; bank 1 starts 4 MB up in the 32-bit view. */
-        start(b, "  mov.l v64,r1\n  mov.l one,r0\n  mov.l r0,@(8,r1)\n  mov.l two,r0\n  mov.l r0,@(12,r1)\n"
-                 "  mov.l v32,r1\n  mov.l @(4,r1),r2\n  mov.l bank,r3\n  mov.l @(4,r3),r3\n  mov.w @(6,r1),r0\n  mov r0,r4\n"
-                 "  mov.b @(5,r1),r0\n  mov r0,r5\n  mov #-1,r0\n  mov.b r0,@(4,r1)\n  mov.l v64,r1\n  mov.l @(8,r1),r6\n"
+        /* 64-bit view: words 0 and 1 of a pair are in banks 0 and 1; bank 1 starts 4 MB up in the
+         * 32-bit view. */
+        start(b, "  mov.l v64,r1\n  mov.l one,r0\n  mov.l r0,@(8,r1)\n  mov.l two,r0\n  mov.l "
+                 "r0,@(12,r1)\n"
+                 "  mov.l v32,r1\n  mov.l @(4,r1),r2\n  mov.l bank,r3\n  mov.l @(4,r3),r3\n  mov.w "
+                 "@(6,r1),r0\n  mov r0,r4\n"
+                 "  mov.b @(5,r1),r0\n  mov r0,r5\n  mov #-1,r0\n  mov.b r0,@(4,r1)\n  mov.l "
+                 "v64,r1\n  mov.l @(8,r1),r6\n"
                  "  mov.l sound,r1\n  mov.l r2,@r1\n  mov.l @r1,r7\n"
                  "stop: bra stop\n  nop\n  .align 2\n"
-                 "v64: .long 0xA4000000\nv32: .long 0xA5000000\nbank: .long 0xA5400000\nsound: .long 0xA0800100\n"
+                 "v64: .long 0xA4000000\nv32: .long 0xA5000000\nbank: .long 0xA5400000\nsound: "
+                 ".long 0xA0800100\n"
                  "one: .long 0x11223344\ntwo: .long 0x55667788\n");
         wait_us(b, 20);
         bool big = b->opt.big;
@@ -512,9 +543,12 @@ static void registers__versions_storage_and_unknown__answered(void **state)
 {
     (void)state;
     struct board *b = make("");
-    start(b, "  mov.l pvr,r1\n  mov.l @r1,r2\n  mov.l bcr,r1\n  mov.l word,r0\n  mov.l r0,@r1\n  mov.l @r1,r3\n"
-             "  mov.l odd,r1\n  mov.l @r1,r4\n  mov.l mode,r1\n  mov.b r0,@r1\nstop: bra stop\n  nop\n  .align 2\n"
-             "pvr: .long 0xFF000030\nbcr: .long 0xFF800000\nword: .long 0x12345678\nodd: .long 0xFF800100\n"
+    start(b, "  mov.l pvr,r1\n  mov.l @r1,r2\n  mov.l bcr,r1\n  mov.l word,r0\n  mov.l r0,@r1\n  "
+             "mov.l @r1,r3\n"
+             "  mov.l odd,r1\n  mov.l @r1,r4\n  mov.l mode,r1\n  mov.b r0,@r1\nstop: bra stop\n  "
+             "nop\n  .align 2\n"
+             "pvr: .long 0xFF000030\nbcr: .long 0xFF800000\nword: .long 0x12345678\nodd: .long "
+             "0xFF800100\n"
              "mode: .long 0xFF940110\n");
     wait_us(b, 20);
     assert_int_equal(b->cpu.r[2] >> 8 & 0xFFFF, 0x0205);
@@ -528,12 +562,16 @@ static void tmu__underflow_interrupt__at_the_period(void **state)
 {
     (void)state;
     struct board *b = make("");
-    start(b, "  mov.l vbr,r0\n  ldc r0,vbr\n  mov.l ipra,r1\n  mov.l prio,r0\n  mov.w r0,@r1\n  mov.l tmu,r1\n"
-             "  mov.l count,r0\n  mov.l r0,@(8,r1)\n  mov.l r0,@(12,r1)\n  mov #0x20,r0\n  mov.w r0,@(16,r1)\n"
-             "  mov #0,r8\n  mov #1,r0\n  mov.b r0,@(4,r1)\n  mov.l sr,r0\n  ldc r0,sr\nloop: bra loop\n  nop\n"
+    start(b, "  mov.l vbr,r0\n  ldc r0,vbr\n  mov.l ipra,r1\n  mov.l prio,r0\n  mov.w r0,@r1\n  "
+             "mov.l tmu,r1\n"
+             "  mov.l count,r0\n  mov.l r0,@(8,r1)\n  mov.l r0,@(12,r1)\n  mov #0x20,r0\n  mov.w "
+             "r0,@(16,r1)\n"
+             "  mov #0,r8\n  mov #1,r0\n  mov.b r0,@(4,r1)\n  mov.l sr,r0\n  ldc r0,sr\nloop: bra "
+             "loop\n  nop\n"
              "  .align 2\nvbr: .long 0xAC001000\nipra: .long 0xFFD00004\nprio: .long 0x5000\n"
              "tmu: .long 0xFFD80000\ncount: .long 1249\nsr: .long 0x40000040\n"
-             "  .org 0xAC001600\n  add #1,r8\n  mov.l tcr,r0\n  mov #0x20,r9\n  mov.w r9,@r0\n  mov.w @r0,r9\n"
+             "  .org 0xAC001600\n  add #1,r8\n  mov.l tcr,r0\n  mov #0x20,r9\n  mov.w r9,@r0\n  "
+             "mov.w @r0,r9\n"
              "  rte\n  nop\n  .align 2\ntcr: .long 0xFFD80010\n");
     /* 50 MHz / 4 / 1250 = 10 kHz */
     wait_us(b, 100150);
@@ -549,7 +587,8 @@ static void wdt__overflow_in_watchdog_mode__resets_the_core_and_says_so(void **s
     (void)state;
     struct board *b = make("");
     start(b, "  mov.l wt,r1\n  mov.l cnt,r0\n  mov.w r0,@r1\n  mov.l csr,r0\n  mov.w r0,@(4,r1)\n"
-             "stop: bra stop\n  nop\n  .align 2\nwt: .long 0xFFC00008\ncnt: .long 0x5A00\ncsr: .long 0xA5C0\n");
+             "stop: bra stop\n  nop\n  .align 2\nwt: .long 0xFFC00008\ncnt: .long 0x5A00\ncsr: "
+             ".long 0xA5C0\n");
     wait_us(b, 100); /* 256 * 32 / 50 MHz = 164 us */
     assert_int_equal(b->cpu.pc >> 24, 0xAC);
     wait_us(b, 100);
@@ -564,8 +603,9 @@ static void wdt__ase_mode__stands_still(void **state)
     struct board *b = make("");
     tlr(b);
     load_aseram(b, "stop: bra stop\n  nop\n");
-    start(b, "  mov.l wt,r1\n  mov.l csr,r0\n  mov.w r0,@(4,r1)\nstop: bra stop\n  nop\n  .align 2\n"
-             "wt: .long 0xFFC00008\ncsr: .long 0xA5C0\n");
+    start(b,
+          "  mov.l wt,r1\n  mov.l csr,r0\n  mov.w r0,@(4,r1)\nstop: bra stop\n  nop\n  .align 2\n"
+          "wt: .long 0xFFC00008\ncsr: .long 0xA5C0\n");
     wait_us(b, 100);
     command(b, SH4_TI_BREAK);
     wait_us(b, 1);
@@ -585,10 +625,12 @@ static void scif__file__receives_what_the_program_sends(void **state)
     assert_true(fd >= 0);
     snprintf(options, sizeof options, "serial=file:%s", name);
     struct board *b = make(options);
-    start(b, "  mov.l scif,r1\n  mov #0,r0\n  mov.b r0,@(4,r1)\n  mov #0x20,r0\n  mov.w r0,@(8,r1)\n"
-             "  mova msg,r0\n  mov r0,r2\n  mov #6,r3\nnext: mov.b @r2+,r0\n  mov.b r0,@(12,r1)\n  dt r3\n"
-             "  bf next\nstop: bra stop\n  nop\n  .align 2\nscif: .long 0xFFE80000\n"
-             "msg: .long 0x6C6C6548\n .word 0x0A6F\n");
+    start(b,
+          "  mov.l scif,r1\n  mov #0,r0\n  mov.b r0,@(4,r1)\n  mov #0x20,r0\n  mov.w r0,@(8,r1)\n"
+          "  mova msg,r0\n  mov r0,r2\n  mov #6,r3\nnext: mov.b @r2+,r0\n  mov.b r0,@(12,r1)\n  dt "
+          "r3\n"
+          "  bf next\nstop: bra stop\n  nop\n  .align 2\nscif: .long 0xFFE80000\n"
+          "msg: .long 0x6C6C6548\n .word 0x0A6F\n");
     wait_us(b, 1000);
     assert_int_equal(b->scif.sent, 6);
     assert_int_equal(read(fd, text, sizeof text), 6);
@@ -609,10 +651,12 @@ static void scif__pty__line_works_both_ways_and_the_link_goes_away(void **state)
     int fd = open(link, O_RDWR | O_NOCTTY | O_NONBLOCK);
     assert_true(fd >= 0);
     /* echoes each character plus one */
-    start(b, "  mov.l scif,r1\n  mov #0,r0\n  mov.b r0,@(4,r1)\n  mov #0x30,r0\n  mov.w r0,@(8,r1)\n"
-             "  mov.l count,r2\n  mov.l data,r4\nwait: mov.w @r2,r3\n  mov #31,r0\n  and r3,r0\n  tst r0,r0\n  bt wait\n"
-             "  mov.b @r4,r0\n  add #1,r0\n  mov.b r0,@(12,r1)\n  bra wait\n  nop\n  .align 2\n"
-             "scif: .long 0xFFE80000\ncount: .long 0xFFE8001C\ndata: .long 0xFFE80014\n");
+    start(b,
+          "  mov.l scif,r1\n  mov #0,r0\n  mov.b r0,@(4,r1)\n  mov #0x30,r0\n  mov.w r0,@(8,r1)\n"
+          "  mov.l count,r2\n  mov.l data,r4\nwait: mov.w @r2,r3\n  mov #31,r0\n  and r3,r0\n  tst "
+          "r0,r0\n  bt wait\n"
+          "  mov.b @r4,r0\n  add #1,r0\n  mov.b r0,@(12,r1)\n  bra wait\n  nop\n  .align 2\n"
+          "scif: .long 0xFFE80000\ncount: .long 0xFFE8001C\ndata: .long 0xFFE80014\n");
     assert_int_equal(write(fd, "GDL", 3), 3);
     for (int i = 0; i < 100 && b->scif.sent < 3; i++)
         wait_us(b, 100);
@@ -629,9 +673,11 @@ static void nmi__pin_at_a_time__taken_with_every_mask_once(void **state)
 {
     (void)state;
     struct board *b = make("nmi=50");
-    start(b, "  mov.l vbr,r0\n  ldc r0,vbr\n  mov #0,r8\n  mov.l sr,r0\n  ldc r0,sr\nloop: bra loop\n  nop\n  .align 2\n"
+    start(b, "  mov.l vbr,r0\n  ldc r0,vbr\n  mov #0,r8\n  mov.l sr,r0\n  ldc r0,sr\nloop: bra "
+             "loop\n  nop\n  .align 2\n"
              "vbr: .long 0xAC001000\nsr: .long 0x400000F0\n"
-             "  .org 0xAC001600\n  add #1,r8\n  mov.l intevt,r0\n  mov.l @r0,r9\n  rte\n  nop\n  .align 2\n"
+             "  .org 0xAC001600\n  add #1,r8\n  mov.l intevt,r0\n  mov.l @r0,r9\n  rte\n  nop\n  "
+             ".align 2\n"
              "intevt: .long 0xFF000028\n");
     wait_us(b, 49);
     assert_int_equal(b->cpu.r[8], 0);
@@ -700,7 +746,8 @@ static void faults__each__looks_from_outside_as_described(void **state)
     drop(b);
     b = make("fault=unplug@100");
     uint8_t bits[16] = { 0 };
-    assert_int_equal(b->base.type->clock(&b->base, 128, bits, bits, NULL, &err), -ERR_USB); /* as a whole */
+    /* as a whole */
+    assert_int_equal(b->base.type->clock(&b->base, 128, bits, bits, NULL, &err), -ERR_USB);
     assert_int_equal(pulse(b, 1, 0, NULL), -ERR_USB); /* and for good */
     assert_int_equal(b->base.type->reopen(&b->base, &err), -ERR_USB);
     drop(b);
@@ -710,7 +757,9 @@ static void faults__each__looks_from_outside_as_described(void **state)
         ret = pulse(b, 1, 0, NULL);
     assert_int_equal(ret, -ERR_USB);
     assert_int_equal(n, 101);
-    assert_int_equal(b->base.type->clock(&b->base, 1, (const uint8_t *)"", (const uint8_t *)"", NULL, &err), -ERR_USB);
+    assert_int_equal(
+        b->base.type->clock(&b->base, 1, (const uint8_t *)"", (const uint8_t *)"", NULL, &err),
+        -ERR_USB);
     assert_string_not_equal(err.hint, "");
     drop(b);
 }
@@ -759,7 +808,8 @@ static void fault_unplug__times_given__must_be_opened_again(void **state)
     assert_int_equal(type->clock(&b->base, 64, bits, bits, NULL, &err), -ERR_USB);
     assert_int_equal(type->reopen(&b->base, &err), -ERR_USB); /* takes 100 ms, too early */
     wait_us(b, 100000);
-    assert_int_equal(type->clock(&b->base, 64, bits, bits, NULL, &err), -ERR_USB); /* there again, but not open */
+    /* there again, but not open */
+    assert_int_equal(type->clock(&b->base, 64, bits, bits, NULL, &err), -ERR_USB);
     assert_int_equal(type->reopen(&b->base, &err), 0);
     assert_int_equal(type->clock(&b->base, 64, bits, bits, NULL, &err), 0);
     assert_int_equal(b->ram[0x1234], 0x55); /* the board did not notice */
@@ -797,11 +847,13 @@ static void bootrom__listing__assembles_to_the_words_in_rom(void **state)
 {
     (void)state;
     struct board *b = make("");
-    const struct asm_prog *p = assemble(0xA0000000,
-        "  mov.l sr,r0\n  ldc r0,sr\n  mov.l stack,r15\nidle: bra idle\n  nop\n"
-        "  .org 0xA0000010\nsr: .long 0x400000F0\nstack: .long 0x8D000000\n"
-        "  .org 0xA0000100\na: bra a\n  nop\n  .org 0xA0000400\nb: bra b\n  nop\n"
-        "  .org 0xA0000600\nc: bra c\n  nop\n", false);
+    const struct asm_prog *p =
+        assemble(0xA0000000,
+                 "  mov.l sr,r0\n  ldc r0,sr\n  mov.l stack,r15\nidle: bra idle\n  nop\n"
+                 "  .org 0xA0000010\nsr: .long 0x400000F0\nstack: .long 0x8D000000\n"
+                 "  .org 0xA0000100\na: bra a\n  nop\n  .org 0xA0000400\nb: bra b\n  nop\n"
+                 "  .org 0xA0000600\nc: bra c\n  nop\n",
+                 false);
     for (size_t i = 0; i < p->len; i += 2) {
         uint16_t have = le16(b->rom + i), want = le16(p->code + i);
         if (have != 0 && have != want) /* .org fills with what it likes */
@@ -832,14 +884,27 @@ static void fault_noise__seeded__flips_about_one_in_n_the_same_every_time(void *
 
 static void options__malformed__refused_with_what_is_possible(void **state)
 {
-    static const struct { const char *options, *what; } rows[] = {
-        { "le,be,xe", "\"xe\"" },        { "tck=fast", "\"fast\"" },      { "cpu=0", "\"0\"" },
-        { "tck=", "\"\"" },              { "private=maybe", "private=maybe" }, { "fault=fire", "\"fire\"" },
-        { "fault=noise@", "noise@" },    { "fault=unplug@2s", "unplug@2s" },
-        { "fault=unplug@2s+", "unplug@2s+" }, { "fault=unplug@2s+1s/1s", "1s/1s" }, { "fault=unplug@2s+1s/", "1s/" },
-        { "fault=unplug@2+3", "unplug@2+3" }, { "fault=noise@1s+1s", "noise@1s+1s" },
-        { "fault=unplug@x", "unplug@x" }, { "serial=tape", "tape" }, { "nmi=soon", "soon" },
-        { "rom=/nonexistent/rom", "/nonexistent/rom" }, { "serial=file:/nonexistent/x", "/nonexistent/x" },
+    static const struct {
+        const char *options, *what;
+    } rows[] = {
+        { "le,be,xe", "\"xe\"" },
+        { "tck=fast", "\"fast\"" },
+        { "cpu=0", "\"0\"" },
+        { "tck=", "\"\"" },
+        { "private=maybe", "private=maybe" },
+        { "fault=fire", "\"fire\"" },
+        { "fault=noise@", "noise@" },
+        { "fault=unplug@2s", "unplug@2s" },
+        { "fault=unplug@2s+", "unplug@2s+" },
+        { "fault=unplug@2s+1s/1s", "1s/1s" },
+        { "fault=unplug@2s+1s/", "1s/" },
+        { "fault=unplug@2+3", "unplug@2+3" },
+        { "fault=noise@1s+1s", "noise@1s+1s" },
+        { "fault=unplug@x", "unplug@x" },
+        { "serial=tape", "tape" },
+        { "nmi=soon", "soon" },
+        { "rom=/nonexistent/rom", "/nonexistent/rom" },
+        { "serial=file:/nonexistent/x", "/nonexistent/x" },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

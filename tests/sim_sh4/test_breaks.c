@@ -1,4 +1,5 @@
-/* Interrupts, user breaks (UBC) and ASE breaks, as seen by instructions: when they are taken and what is saved. */
+/* Interrupts, user breaks (UBC) and ASE breaks, as seen by instructions: when they are taken and
+ * what is saved. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,26 +12,57 @@
 #include "targets/sh4/isa/regs.h"
 #include "tests/sim_sh4/rig.h"
 
-enum { BARA = 0xFF200000, BAMRA = 0xFF200004, BBRA = 0xFF200008, BARB = 0xFF20000C, BAMRB = 0xFF200010, BBRB = 0xFF200014,
-       BDRB = 0xFF200018, BDMRB = 0xFF20001C, BRCR = 0xFF200020 };
-enum { BBR_FETCH = 0x14, BBR_READ = 0x24, BBR_WRITE = 0x28, BBR_RW = 0x2C, BRCR_PCBA = 1 << 10, BRCR_PCBB = 1 << 6,
-       BRCR_DBEB = 1 << 7, BRCR_SEQ = 1 << 3, BRCR_UBDE = 1, BRCR_CMFA = 1 << 15, BRCR_CMFB = 1 << 14 };
+enum {
+    BARA = 0xFF200000,
+    BAMRA = 0xFF200004,
+    BBRA = 0xFF200008,
+    BARB = 0xFF20000C,
+    BAMRB = 0xFF200010,
+    BBRB = 0xFF200014,
+    BDRB = 0xFF200018,
+    BDMRB = 0xFF20001C,
+    BRCR = 0xFF200020
+};
+enum {
+    BBR_FETCH = 0x14,
+    BBR_READ = 0x24,
+    BBR_WRITE = 0x28,
+    BBR_RW = 0x2C,
+    BRCR_PCBA = 1 << 10,
+    BRCR_PCBB = 1 << 6,
+    BRCR_DBEB = 1 << 7,
+    BRCR_SEQ = 1 << 3,
+    BRCR_UBDE = 1,
+    BRCR_CMFA = 1 << 15,
+    BRCR_CMFB = 1 << 14
+};
 
 /* ---- interrupts ---- */
 
 static void interrupt__level_against_imask__taken_or_not(void **state)
 {
-    static const struct { unsigned level, imask; bool bl, taken; } rows[] = {
-        { 15, 15, false, false }, { 15, 14, false, true }, { 1, 0, false, true },  { 1, 1, false, false },
-        { 8, 7, false, true },    { 8, 8, false, false },  { 15, 0, true, false }, { SH4_IRQ_NMI, 15, false, true },
+    static const struct {
+        unsigned level, imask;
+        bool bl, taken;
+    } rows[] = {
+        { 15, 15, false, false },
+        { 15, 14, false, true },
+        { 1, 0, false, true },
+        { 1, 1, false, false },
+        { 8, 7, false, true },
+        { 8, 8, false, false },
+        { 15, 0, true, false },
+        { SH4_IRQ_NMI, 15, false, true },
         { SH4_IRQ_NMI, 15, true, false },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         for (int mode = 0; mode < RIG_NMODES; mode++) {
             struct rig *r = rig_open((enum rig_mode)mode);
-            print_message("  level %u, IMASK %u, BL %d\n", rows[i].level, rows[i].imask, rows[i].bl);
-            rig_load(r, RIG_CODE, 0x40000000 | rows[i].imask << 4 | (rows[i].bl ? 0x10000000u : 0), "at: nop\n nop\n");
+            print_message("  level %u, IMASK %u, BL %d\n", rows[i].level, rows[i].imask,
+                          rows[i].bl);
+            rig_load(r, RIG_CODE, 0x40000000 | rows[i].imask << 4 | (rows[i].bl ? 0x10000000u : 0),
+                     "at: nop\n nop\n");
             sh4_cpu_set_irq(&r->cpu, rows[i].level, rows[i].level == SH4_IRQ_NMI ? 0x1C0 : 0x400);
             uint32_t pc = rig_go(r);
             assert_int_equal(pc, rows[i].taken ? RIG_VBR + 0x600u : rig_label(r, "end"));
@@ -58,8 +90,9 @@ BOTH_MODES(interrupt__nmi_with_nmib__taken_although_bl)
 /* Raised before every step of a program full of slots: SPC is never a slot's address. */
 static void interrupt__at_every_boundary__never_between_branch_and_slot(void **state)
 {
-    static const char text[] = "bra a\ns0: mov #1,r8\na: sett\n bt/s b\ns1: mov #2,r8\nb: bsr f\ns2: mov #3,r8\n bra end\n"
-                               "s3: mov #4,r8\nf: clrt\n bt/s end\ns4: nop\n rts\ns5: mov #5,r8\n";
+    static const char text[] =
+        "bra a\ns0: mov #1,r8\na: sett\n bt/s b\ns1: mov #2,r8\nb: bsr f\ns2: mov #3,r8\n bra end\n"
+        "s3: mov #4,r8\nf: clrt\n bt/s end\ns4: nop\n rts\ns5: mov #5,r8\n";
     (void)state;
     for (unsigned when = 0; when < 12; when++) {
         struct rig *r = rig_open(RIG_STEP);
@@ -78,11 +111,13 @@ static void interrupt__at_every_boundary__never_between_branch_and_slot(void **s
     }
 }
 
-/* The same in the fast path, by cycle: whatever the cycle of the request, no slot address is saved. */
+/* The same in the fast path, by cycle: whatever the cycle of the request, no slot address is saved.
+ */
 static void interrupt__at_every_cycle_of_a_run__never_between_branch_and_slot(void **state)
 {
-    static const char text[] = "mov #100,r9\nl: bsr f\ns0: add #1,r8\n dt r9\n bf/s l\ns1: add #1,r10\n bra l\ns2: nop\n"
-                               "f: rts\ns3: add #1,r11\n";
+    static const char text[] =
+        "mov #100,r9\nl: bsr f\ns0: add #1,r8\n dt r9\n bf/s l\ns1: add #1,r10\n bra l\ns2: nop\n"
+        "f: rts\ns3: add #1,r11\n";
     (void)state;
     for (unsigned when = 1; when < 120; when++) {
         struct rig *r = rig_open(RIG_RUN);
@@ -103,19 +138,22 @@ static void interrupt__at_every_cycle_of_a_run__never_between_branch_and_slot(vo
 
 static void interrupt__pending_when_imask_drops__taken_after_the_ldc_in(struct rig *r)
 {
-    rig_load(r, RIG_CODE, 0x400000F0, "mov.l s,r0\n nop\n ldc r0,sr\nat: nop\n nop\n nop\n bra end\n nop\n .align 2\n"
-                                      "s: .long 0x40000000\nend: bra end\n nop");
+    rig_load(r, RIG_CODE, 0x400000F0,
+             "mov.l s,r0\n nop\n ldc r0,sr\nat: nop\n nop\n nop\n bra end\n nop\n .align 2\n"
+             "s: .long 0x40000000\nend: bra end\n nop");
     sh4_cpu_set_irq(&r->cpu, 3, 0x440);
     assert_int_equal(rig_go(r), RIG_VBR + 0x600);
-    assert_in_range(r->cpu.spc, rig_label(r, "at"), rig_label(r, "at") + 2); /* at once, or one later */
+    /* at once, or one later */
+    assert_in_range(r->cpu.spc, rig_label(r, "at"), rig_label(r, "at") + 2);
     assert_int_equal(r->cpu.ssr & 0xF0, 0);
 }
 BOTH_MODES(interrupt__pending_when_imask_drops__taken_after_the_ldc)
 
 static void interrupt__pending_at_rte__taken_at_the_return_address_in(struct rig *r)
 {
-    rig_load(r, RIG_CODE, 0x500000F0, "mova at,r0\n ldc r0,spc\n mov.l s,r1\n ldc r1,ssr\n rte\nslot: mov #1,r8\n .align 2\n"
-                                      "s: .long 0x40000000\nat: nop\n bra end\n nop\nend: bra end\n nop");
+    rig_load(r, RIG_CODE, 0x500000F0,
+             "mova at,r0\n ldc r0,spc\n mov.l s,r1\n ldc r1,ssr\n rte\nslot: mov #1,r8\n .align 2\n"
+             "s: .long 0x40000000\nat: nop\n bra end\n nop\nend: bra end\n nop");
     sh4_cpu_set_irq(&r->cpu, 3, 0x440);
     assert_int_equal(rig_go(r), RIG_VBR + 0x600);
     assert_int_equal(r->cpu.spc, rig_label(r, "at"));
@@ -142,8 +180,9 @@ BOTH_MODES(sleep__until_interrupt__goes_on_after_it)
 
 static void ase_break__at_every_boundary__never_at_a_slot_whatever_bl(void **state)
 {
-    static const char text[] = "bra a\ns0: mov #1,r8\na: sett\n bt/s b\ns1: mov #2,r8\nb: bsr f\ns2: mov #3,r8\n bra end\n"
-                               "s3: mov #4,r8\nf: rts\ns4: mov #5,r8\n";
+    static const char text[] =
+        "bra a\ns0: mov #1,r8\na: sett\n bt/s b\ns1: mov #2,r8\nb: bsr f\ns2: mov #3,r8\n bra end\n"
+        "s3: mov #4,r8\nf: rts\ns4: mov #5,r8\n";
     (void)state;
     for (int bl = 0; bl < 2; bl++)
         for (unsigned when = 0; when < 9; when++) {
@@ -177,7 +216,8 @@ static void ase_break__rte_from_aseram__leaves_ase_and_goes_on_in(struct rig *r)
     memcpy(r->cpu.aseram, kernel, sizeof kernel);
     sh4_cpu_run(&r->cpu, r->cpu.cycle + 2000);
     sh4_cpu_request_ase_break(&r->cpu);
-    for (uint64_t end = r->cpu.cycle + 2000; r->cpu.cycle < end;) /* a run may end where ASE mode does */
+    /* a run may end where ASE mode does */
+    for (uint64_t end = r->cpu.cycle + 2000; r->cpu.cycle < end;)
         sh4_cpu_run(&r->cpu, end);
     assert_false(r->cpu.in_ase);
     assert_int_equal(r->cpu.pc, rig_label(r, "l"));
@@ -264,20 +304,24 @@ BOTH_MODES(ubc__before_beats_the_exception_of_the_same_instruction)
 
 static void ubc__operand__direction_size_and_mask(void **state)
 {
-    static const struct { const char *name, *insn; uint32_t bar, bamr, bbr; bool hit; } rows[] = {
-        { "write, watching writes",        "mov.l r2,@r1", 0, 4, BBR_WRITE, true },
-        { "write, watching reads",         "mov.l r2,@r1", 0, 4, BBR_READ, false },
-        { "read, watching reads",          "mov.l @r1,r2", 0, 4, BBR_READ, true },
-        { "read, watching both",           "mov.l @r1,r2", 0, 4, BBR_RW, true },
-        { "byte inside a long",            "mov.b @r1,r2", 1, 4, BBR_RW, false },
-        { "long, low bits ignored",        "mov.l @r1,r2", 3, 4, BBR_RW, true },
-        { "size long, byte access",        "mov.b @r1,r2", 0, 4, BBR_RW | 3, false },
-        { "size byte, byte access",        "mov.b @r1,r2", 0, 4, BBR_RW | 1, true },
-        { "size word, word access",        "mov.w @r1,r2", 0, 4, BBR_RW | 2, true },
-        { "low 10 bits masked",            "mov.l @r1,r2", 0x3FC, 5, BBR_RW, true },
-        { "low 10 bits masked, outside",   "mov.l @r1,r2", 0x400, 5, BBR_RW, false },
-        { "other ASID",                    "mov.l @r1,r2", 0, 0, BBR_RW, false },
-        { "instruction watch only",        "mov.l @r1,r2", 0, 4, BBR_FETCH, false },
+    static const struct {
+        const char *name, *insn;
+        uint32_t bar, bamr, bbr;
+        bool hit;
+    } rows[] = {
+        { "write, watching writes", "mov.l r2,@r1", 0, 4, BBR_WRITE, true },
+        { "write, watching reads", "mov.l r2,@r1", 0, 4, BBR_READ, false },
+        { "read, watching reads", "mov.l @r1,r2", 0, 4, BBR_READ, true },
+        { "read, watching both", "mov.l @r1,r2", 0, 4, BBR_RW, true },
+        { "byte inside a long", "mov.b @r1,r2", 1, 4, BBR_RW, false },
+        { "long, low bits ignored", "mov.l @r1,r2", 3, 4, BBR_RW, true },
+        { "size long, byte access", "mov.b @r1,r2", 0, 4, BBR_RW | 3, false },
+        { "size byte, byte access", "mov.b @r1,r2", 0, 4, BBR_RW | 1, true },
+        { "size word, word access", "mov.w @r1,r2", 0, 4, BBR_RW | 2, true },
+        { "low 10 bits masked", "mov.l @r1,r2", 0x3FC, 5, BBR_RW, true },
+        { "low 10 bits masked, outside", "mov.l @r1,r2", 0x400, 5, BBR_RW, false },
+        { "other ASID", "mov.l @r1,r2", 0, 0, BBR_RW, false },
+        { "instruction watch only", "mov.l @r1,r2", 0, 4, BBR_FETCH, false },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -285,8 +329,11 @@ static void ubc__operand__direction_size_and_mask(void **state)
             struct rig *r = rig_open((enum rig_mode)mode);
             char text[160];
             print_message("  %s\n", rows[i].name);
-            snprintf(text, sizeof text, "mov.l p,r1\n nop\nat: %s\nnext: nop\n bra end\n nop\n .align 2\np: .long 0x8C020000\n"
-                                        "end: bra end\n nop", rows[i].insn);
+            snprintf(text, sizeof text,
+                     "mov.l p,r1\n nop\nat: %s\nnext: nop\n bra end\n nop\n .align 2\np: .long "
+                     "0x8C020000\n"
+                     "end: bra end\n nop",
+                     rows[i].insn);
             rig_load(r, RIG_CODE, RIG_PRIV, text);
             rig_ubc(r, 0xFF000014, 0x55); /* BASRA */
             rig_ubc(r, BARA, 0x8C020000 + rows[i].bar);
@@ -304,8 +351,11 @@ static void ubc__operand__direction_size_and_mask(void **state)
 
 static void ubc__data_value_on_channel_b__only_that_value_in(struct rig *r)
 {
-    rig_load(r, RIG_CODE, RIG_PRIV, "mov.l p,r1\n mov #1,r2\n mov.l r2,@r1\n mov #2,r2\nat: mov.l r2,@r1\nnext: nop\n nop\n nop\n"
-                                    " nop\n nop\n nop\n nop\n bra end\n nop\n .align 2\np: .long 0x8C020000\nend: bra end\n nop");
+    rig_load(r, RIG_CODE, RIG_PRIV,
+             "mov.l p,r1\n mov #1,r2\n mov.l r2,@r1\n mov #2,r2\nat: mov.l r2,@r1\nnext: nop\n "
+             "nop\n nop\n"
+             " nop\n nop\n nop\n nop\n bra end\n nop\n .align 2\np: .long 0x8C020000\nend: bra "
+             "end\n nop");
     rig_ubc(r, BARB, 0x8C020000);
     rig_ubc(r, BAMRB, 4);
     rig_ubc(r, BDRB, 2);
@@ -321,7 +371,8 @@ BOTH_MODES(ubc__data_value_on_channel_b__only_that_value)
 
 static void ubc__sequence__b_counts_only_after_a_in(struct rig *r)
 {
-    rig_load(r, RIG_CODE, RIG_PRIV, "mov #2,r9\nl: nop\nb: mov #1,r8\n nop\n nop\n nop\n nop\na: nop\n dt r9\n bf l\n");
+    rig_load(r, RIG_CODE, RIG_PRIV,
+             "mov #2,r9\nl: nop\nb: mov #1,r8\n nop\n nop\n nop\n nop\na: nop\n dt r9\n bf l\n");
     rig_ubc(r, BARA, rig_label(r, "a"));
     rig_ubc(r, BAMRA, 4);
     rig_ubc(r, BARB, rig_label(r, "b"));
@@ -350,8 +401,10 @@ BOTH_MODES(ubc__condition_while_bl__no_reset)
 static void ubc__armed_by_the_program__breaks_in(struct rig *r)
 {
     rig_load(r, RIG_CODE, RIG_PRIV,
-             "mov.l ubc,r1\n mova at,r0\n mov.l r0,@r1\n mov #4,r0\n mov.b r0,@(4,r1)\n mov #0x14,r0\n mov.w r0,@(8,r1)\n"
-             " nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n bra at\n nop\n .align 2\nubc: .long 0xFF200000\n"
+             "mov.l ubc,r1\n mova at,r0\n mov.l r0,@r1\n mov #4,r0\n mov.b r0,@(4,r1)\n mov "
+             "#0x14,r0\n mov.w r0,@(8,r1)\n"
+             " nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n bra at\n nop\n "
+             ".align 2\nubc: .long 0xFF200000\n"
              "at: mov #1,r8\n");
     check_break(r, rig_label(r, "at"));
     assert_int_equal(r->cpu.r[8], 0x1008);

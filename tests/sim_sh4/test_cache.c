@@ -1,4 +1,5 @@
-/* Caches that hold real data: what memory, O-cache and I-cache each contain after every kind of access. */
+/* Caches that hold real data: what memory, O-cache and I-cache each contain after every kind of
+ * access. */
 #include "targets/sh4/isa/regs.h"
 #include "tests/sim_sh4/core_rig.h"
 
@@ -20,7 +21,8 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Runs `text` up to its label "end", from the current registers, at RIG_BASE; stale I-cache lines included. */
+/* Runs `text` up to its label "end", from the current registers, at RIG_BASE; stale I-cache lines
+ * included. */
 static void run(struct rig *r, const char *text)
 {
     rig_load(r, text);
@@ -37,7 +39,7 @@ static void run_fresh(struct rig *r, unsigned place, const char *text)
     rig_step_to(r, asm_label(&r->prog, "end"));
 }
 
-#define DATA 0x8C004000u
+#define DATA        0x8C004000u
 #define UNCACHED(a) ((a) | 0x20000000u)
 
 static void store__copy_back__memory_is_stale_until_written_back(void **state)
@@ -78,7 +80,8 @@ static void line__evicted_dirty__written_back_and_paid_for(void **state)
     r->cpu.r[3] = DATA + 0x4000; /* same entry, 16 KB on */
     run(r, "mov.l r2,@r1\nend: nop\n");
     assert_int_equal(rig_mem32(r, DATA), 0);
-    uint64_t freeze = sh4_cpu_total(&r->cpu, EV_FREEZE_OC), fill = sh4_cpu_total(&r->cpu, EV_OC_FILL);
+    uint64_t freeze = sh4_cpu_total(&r->cpu, EV_FREEZE_OC),
+             fill = sh4_cpu_total(&r->cpu, EV_OC_FILL);
     assert_int_equal(freeze, c->ofill);
     run_fresh(r, 0, "mov.l @r3,r4\nend: nop\n");
     assert_int_equal(rig_mem32(r, DATA), 0x44444444);
@@ -108,7 +111,8 @@ static void instructions__patched_in_memory__run_old_until_invalidated(void **st
 static void fetch__second_time__misses_once_per_line(void **state)
 {
     struct rig *r = &((struct fixture *)*state)->r;
-    run(r, "nop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nend: nop\n");
+    run(r, "nop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nen"
+           "d: nop\n");
     assert_int_equal(sh4_cpu_total(&r->cpu, EV_IC_MISS), 2);
     assert_int_equal(sh4_cpu_total(&r->cpu, EV_FREEZE_IC), 2 * r->cpu.cfg.costs.ifill);
     assert_int_equal(sh4_cpu_total(&r->cpu, EV_FETCH_C), 9); /* two instructions a fetch */
@@ -120,12 +124,20 @@ static void fetch__second_time__misses_once_per_line(void **state)
 
 static void block_instructions__each__do_their_part(void **state)
 {
-    static const struct { const char *name, *text; uint32_t memory, cached; bool valid; } rows[] = {
-        { "OCBI drops the data", "mov.l r2,@r1\nocbi @r1\nend: nop\n", 0x01010101, 0x01010101, false },
-        { "OCBP writes and drops", "mov.l r2,@r1\nocbp @r1\nend: nop\n", 0x55555555, 0x55555555, false },
-        { "OCBWB writes and keeps", "mov.l r2,@r1\nocbwb @r1\nend: nop\n", 0x55555555, 0x55555555, true },
+    static const struct {
+        const char *name, *text;
+        uint32_t memory, cached;
+        bool valid;
+    } rows[] = {
+        { "OCBI drops the data", "mov.l r2,@r1\nocbi @r1\nend: nop\n", 0x01010101, 0x01010101,
+          false },
+        { "OCBP writes and drops", "mov.l r2,@r1\nocbp @r1\nend: nop\n", 0x55555555, 0x55555555,
+          false },
+        { "OCBWB writes and keeps", "mov.l r2,@r1\nocbwb @r1\nend: nop\n", 0x55555555, 0x55555555,
+          true },
         { "PREF fetches", "pref @r1\nend: nop\n", 0x01010101, 0x01010101, true },
-        { "MOVCA allocates unread", "mov r2,r0\nmovca.l r0,@r1\nend: nop\n", 0x01010101, 0x55555555, true },
+        { "MOVCA allocates unread", "mov r2,r0\nmovca.l r0,@r1\nend: nop\n", 0x01010101, 0x55555555,
+          true },
     };
     struct rig *r = &((struct fixture *)*state)->r;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -139,7 +151,8 @@ static void block_instructions__each__do_their_part(void **state)
         assert_int_equal(rig_mem32(r, at), rows[i].memory);
         assert_true(sh4_cpu_peek(&r->cpu, at, b, 4));
         assert_int_equal(le32(b), rows[i].cached);
-        assert_int_equal(!(r->cpu.fast->otag[sh4_oc_index(&r->cpu, at)] & TAG_INVALID), rows[i].valid);
+        assert_int_equal(!(r->cpu.fast->otag[sh4_oc_index(&r->cpu, at)] & TAG_INVALID),
+                         rows[i].valid);
     }
 }
 
@@ -210,7 +223,7 @@ static void store_queues__written_and_sent__reach_memory_by_qacr(void **state)
 {
     struct rig *r = &((struct fixture *)*state)->r;
     r->cpu.ccn.qacr[0] = r->cpu.ccn.qacr[1] = 3 << 2; /* area 3 */
-    r->cpu.r[1] = 0xE0004040; /* queue 0 */
+    r->cpu.r[1] = 0xE0004040;                         /* queue 0 */
     r->cpu.r[2] = 0x11110000;
     r->cpu.r[3] = 0xE0004060; /* queue 1 */
     r->cpu.r[4] = 0x22220000;

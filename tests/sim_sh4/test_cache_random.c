@@ -1,11 +1,13 @@
-/* The O-cache against a flat memory and a list of lines: random accesses through every alias, cache instructions and
- * memory-mapped arrays, each a real instruction. The reference knows which lines are held, which
- * are dirty and what they contain; it works an entry's number out from the manual's bit lists, not from the model. */
+/* The O-cache against a flat memory and a list of lines: random accesses through every alias, cache
+ * instructions and memory-mapped arrays, each a real instruction. The reference knows which lines
+ * are held, which are dirty and what they contain; it works an entry's number out from the manual's
+ * bit lists, not from the model. */
 #include "tests/sim_sh4/core_rig.h"
 
 enum { LINES = 2 * RIG_RAM / LINE, OPCODES = 0x0D000000 };
 
-/* Two 64 KB pieces of memory, 0x0C000000 and 0x0E000000 (address bit 25: CCR.OIX), and a place for code. */
+/* Two 64 KB pieces of memory, 0x0C000000 and 0x0E000000 (address bit 25: CCR.OIX), and a place for
+ * code. */
 struct fixture {
     struct sh4_cpu cpu;
     uint8_t code[4096];
@@ -38,7 +40,8 @@ static int setup(void **state)
     struct sh4_bus bus = { .nwindows = 3,
                            .window = { { 0x0C000000, RIG_RAM, fx->ram[0], RIG_RAM - 1, true },
                                        { 0x0E000000, RIG_RAM, fx->ram[1], RIG_RAM - 1, true },
-                                       { OPCODES, sizeof fx->code, fx->code, sizeof fx->code - 1, true } } };
+                                       { OPCODES, sizeof fx->code, fx->code, sizeof fx->code - 1,
+                                         true } } };
     assert_int_equal(sh4_cpu_init(&fx->cpu, &cfg, &bus), 0);
     fx->seed = 3;
     for (unsigned i = 0; i < sizeof fx->mem; i++)
@@ -68,8 +71,20 @@ static uint32_t run_one(struct fixture *fx, uint16_t op, uint32_t r1, uint32_t r
     assert_int_equal(fx->cpu.pc, (OPCODES | 0xA0000000) + 2);
     return fx->cpu.r[0];
 }
-enum { RD8 = 0x6010, RD16 = 0x6011, RD32 = 0x6012, WR8 = 0x2100, WR16 = 0x2101, WR32 = 0x2102, TAS = 0x411B, OCBI = 0x0193,
-       OCBP = 0x01A3, OCBWB = 0x01B3, PREF = 0x0183, MOVCA = 0x01C3 };
+enum {
+    RD8 = 0x6010,
+    RD16 = 0x6011,
+    RD32 = 0x6012,
+    WR8 = 0x2100,
+    WR16 = 0x2101,
+    WR32 = 0x2102,
+    TAS = 0x411B,
+    OCBI = 0x0193,
+    OCBP = 0x01A3,
+    OCBWB = 0x01B3,
+    PREF = 0x0183,
+    MOVCA = 0x01C3
+};
 
 static uint32_t read_sized(struct fixture *fx, uint32_t addr, unsigned size)
 {
@@ -91,7 +106,8 @@ static uint32_t place(uint32_t addr) { return (addr >> 25 & 1) * RIG_RAM + addr 
 static unsigned entry_of(const struct fixture *fx, uint32_t addr)
 {
     uint32_t ccr = fx->cpu.ccn.ccr;
-    unsigned top = ccr & CCR_OIX ? addr >> 25 & 1 : addr >> 13 & 1, next = ccr & CCR_ORA ? 0 : addr >> 12 & 1;
+    unsigned top = ccr & CCR_OIX ? addr >> 25 & 1 : addr >> 13 & 1,
+             next = ccr & CCR_ORA ? 0 : addr >> 12 & 1;
     return top * 256 + next * 128 + (addr >> 5) % 128;
 }
 
@@ -131,7 +147,9 @@ static uint32_t ref_read(struct fixture *fx, uint32_t addr, unsigned size)
     uint8_t b[4] = { 0 };
     if (!uncached(addr))
         ref_hold(fx, addr, true);
-    memcpy(b, uncached(addr) ? fx->mem + place(addr) : fx->line[place(addr) / LINE].data + addr % LINE, size);
+    memcpy(b,
+           uncached(addr) ? fx->mem + place(addr) : fx->line[place(addr) / LINE].data + addr % LINE,
+           size);
     return le32(b);
 }
 
@@ -156,8 +174,10 @@ static void ref_write(struct fixture *fx, uint32_t addr, unsigned size, uint32_t
 static uint32_t draw_address(struct fixture *fx, unsigned size)
 {
     static const uint32_t alias[] = { 0x8C000000, 0x8C000000, 0x0C000000, 0xAC000000, 0xCC000000 };
-    uint32_t v = draw(fx), far = (v >> 3 & 3) * 0x2000 + (v >> 5 & 1) * 0x1000; /* lines that fight for an entry */
-    uint32_t addr = alias[draw(fx) % ARRAY_LEN(alias)] | (v & 1) << 25 | (far + (v >> 8) % 256) % RIG_RAM;
+    /* lines that fight for an entry */
+    uint32_t v = draw(fx), far = (v >> 3 & 3) * 0x2000 + (v >> 5 & 1) * 0x1000;
+    uint32_t addr =
+        alias[draw(fx) % ARRAY_LEN(alias)] | (v & 1) << 25 | (far + (v >> 8) % 256) % RIG_RAM;
     return addr & ~(size - 1);
 }
 
@@ -233,11 +253,13 @@ static void op_look(struct fixture *fx)
     for (; !fx->line[l].held; l = (l + 1) % LINES)
         if (draw(fx) % 4096 == 0)
             return;
-    uint32_t paddr = 0x0C000000 + l * LINE % RIG_RAM + (l * LINE / RIG_RAM << 25), entry = fx->line[l].entry << 5;
+    uint32_t paddr = 0x0C000000 + l * LINE % RIG_RAM + (l * LINE / RIG_RAM << 25),
+             entry = fx->line[l].entry << 5;
     uint32_t want = (paddr & 0x1FFFFC00) | 1 | (fx->line[l].dirty ? 2 : 0);
     assert_int_equal(run_one(fx, RD32, 0xF4000000 | entry, 0), want);
     uint32_t word = draw(fx) & 28;
-    assert_int_equal(run_one(fx, RD32, 0xF5000000 | entry | word, 0), le32(fx->line[l].data + word));
+    assert_int_equal(run_one(fx, RD32, 0xF5000000 | entry | word, 0),
+                     le32(fx->line[l].data + word));
     if (draw(fx) & 1)
         return;
     uint32_t v = draw(fx); /* data array: into the line, without a word to U */
@@ -245,7 +267,8 @@ static void op_look(struct fixture *fx)
     run_one(fx, WR32, 0xF5000000 | entry | word, v);
 }
 
-/* V=0 written to an address array entry, associative or not: out of the cache, to memory if dirty. */
+/* V=0 written to an address array entry, associative or not: out of the cache, to memory if dirty.
+ */
 static void op_array_purge(struct fixture *fx)
 {
     uint32_t addr = draw_address(fx, 4);
@@ -265,7 +288,12 @@ static void op_array_purge(struct fixture *fx)
 /* Another mode; the manual wants the cache empty for ORA and OIX. OCI drops what is left. */
 static void op_mode(struct fixture *fx)
 {
-    static const uint32_t modes[] = { CCR_CB, 0, CCR_WT, CCR_CB | CCR_WT, CCR_CB | CCR_ORA, CCR_CB | CCR_OIX,
+    static const uint32_t modes[] = { CCR_CB,
+                                      0,
+                                      CCR_WT,
+                                      CCR_CB | CCR_WT,
+                                      CCR_CB | CCR_ORA,
+                                      CCR_CB | CCR_OIX,
                                       CCR_CB | CCR_OIX | CCR_ORA };
     uint32_t v = draw(fx), ccr = CCR_OCE | modes[v % ARRAY_LEN(modes)];
     bool same = !((ccr ^ fx->cpu.ccn.ccr) & (CCR_ORA | CCR_OIX));
@@ -287,12 +315,17 @@ static void op_purge_all(struct fixture *fx)
     assert_memory_equal(fx->ram[1], fx->mem + RIG_RAM, RIG_RAM);
 }
 
-static const struct { unsigned weight; void (*run)(struct fixture *); } ops[] = {
-    { 400, op_read }, { 400, op_write }, { 40, op_tas }, { 150, op_block }, { 60, op_movca }, { 60, op_queue }, { 100, op_look },
-    { 60, op_array_purge }, { 4, op_mode }, { 1, op_purge_all },
+static const struct {
+    unsigned weight;
+    void (*run)(struct fixture *);
+} ops[] = {
+    { 400, op_read }, { 400, op_write },   { 40, op_tas },   { 150, op_block },
+    { 60, op_movca }, { 60, op_queue },    { 100, op_look }, { 60, op_array_purge },
+    { 4, op_mode },   { 1, op_purge_all },
 };
 
-static void random__accesses_and_cache_instructions__as_flat_memory_and_a_list_of_lines(void **state)
+static void
+random__accesses_and_cache_instructions__as_flat_memory_and_a_list_of_lines(void **state)
 {
     struct fixture *fx = *state;
     unsigned total = 0;
@@ -319,8 +352,9 @@ static void random__accesses_and_cache_instructions__as_flat_memory_and_a_list_o
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(random__accesses_and_cache_instructions__as_flat_memory_and_a_list_of_lines, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            random__accesses_and_cache_instructions__as_flat_memory_and_a_list_of_lines, setup,
+            teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* INTC, TMU, WDT, RTC and SCIF of the board model, by themselves: expectations from the manual's text. */
+/* INTC, TMU, WDT, RTC and SCIF of the board model, by themselves: expectations from the manual's
+ * text. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,10 +29,13 @@ static void intc_pick__priorities__most_urgent_source_wins(void **state)
         uint16_t intevt;
     } rows[] = {
         { "priority 0 never interrupts", 0, 0, 0, SH4_SRC_TMU0, SH4_SRC_SCIF_RXI, 0, 0 },
-        { "higher level wins", 0x3000, 0, 0x0070, SH4_SRC_TMU0, SH4_SRC_SCIF_RXI, 7, SH4_INT_SCIF_RXI },
-        { "equal level: default order", 0x5000, 0, 0x0050, SH4_SRC_TMU0, SH4_SRC_SCIF_RXI, 5, SH4_INT_TMU0 },
+        { "higher level wins", 0x3000, 0, 0x0070, SH4_SRC_TMU0, SH4_SRC_SCIF_RXI, 7,
+          SH4_INT_SCIF_RXI },
+        { "equal level: default order", 0x5000, 0, 0x0050, SH4_SRC_TMU0, SH4_SRC_SCIF_RXI, 5,
+          SH4_INT_TMU0 },
         { "one register, two channels", 0x0790, 0, 0, SH4_SRC_TMU1, SH4_SRC_TMU2, 9, SH4_INT_TMU2 },
-        { "H-UDI before all at its level", 0xF000, 0, 0x000F, SH4_SRC_TMU0, SH4_SRC_HUDI, 15, SH4_INT_HUDI },
+        { "H-UDI before all at its level", 0xF000, 0, 0x000F, SH4_SRC_TMU0, SH4_SRC_HUDI, 15,
+          SH4_INT_HUDI },
         { "NMI has no register", 0xF000, 0, 0, SH4_SRC_TMU0, SH4_SRC_NMI, 16, SH4_INT_NMI },
         { "watchdog by IPRB", 0, 0xA000, 0, SH4_SRC_WDT, SH4_SRC_WDT, 10, SH4_INT_WDT },
     };
@@ -230,12 +234,8 @@ static void ref_write(struct tmu_ref *ref, struct sh4_tmu *t, uint64_t *s)
     unsigned n = (unsigned)(draw(s) % 3), base = 12 * n;
     uint32_t v = draw_count(s);
     switch (draw(s) % 4) {
-    case 0:
-        sh4_tmu_write(t, SH4_TCOR0 + base, ref->tcor[n] = v);
-        break;
-    case 1:
-        sh4_tmu_write(t, SH4_TCNT0 + base, ref->tcnt[n] = v);
-        break;
+    case 0: sh4_tmu_write(t, SH4_TCOR0 + base, ref->tcor[n] = v); break;
+    case 1: sh4_tmu_write(t, SH4_TCNT0 + base, ref->tcnt[n] = v); break;
     case 2:
         ref->tpsc[n] = v & 7;
         ref->unie[n] = v >> 3 & 1;
@@ -253,7 +253,8 @@ static void tmu__random_writes_and_times__as_counted_reload_by_reload(void **sta
 {
     (void)state;
     uint64_t s = 1;
-    struct tmu_ref ref = { .tcor = { UINT32_MAX, UINT32_MAX, UINT32_MAX }, .tcnt = { UINT32_MAX, UINT32_MAX, UINT32_MAX } };
+    struct tmu_ref ref = { .tcor = { UINT32_MAX, UINT32_MAX, UINT32_MAX },
+                           .tcnt = { UINT32_MAX, UINT32_MAX, UINT32_MAX } };
     struct sh4_tmu t;
     unsigned underflows = 0, announced = 0;
     sh4_tmu_reset(&t, 0, PCLK);
@@ -348,7 +349,9 @@ static void rtc_advance__end_of_a_leap_february__calendar_carries(void **state)
     (void)state;
     struct sh4_rtc r;
     sh4_rtc_init(&r, PCLK);
-    static const struct { uint32_t addr, value; } set[] = {
+    static const struct {
+        uint32_t addr, value;
+    } set[] = {
         { SH4_RYRCNT, 0x2000 }, { SH4_RMONCNT, 0x02 }, { SH4_RDAYCNT, 0x28 }, { SH4_RHRCNT, 0x23 },
         { SH4_RMINCNT, 0x59 },  { SH4_RSECCNT, 0x58 }, { SH4_RWKCNT, 6 },
     };
@@ -386,7 +389,9 @@ static void rtc_next__periodic_and_carry__interrupts_on_time(void **state)
 
 static void rtc_next__each_period__comes_so_many_times_in_eight_seconds(void **state)
 {
-    static const struct { unsigned pes, times; } rows[] = {
+    static const struct {
+        unsigned pes, times;
+    } rows[] = {
         { 0, 0 }, { 1, 2048 }, { 2, 512 }, { 3, 128 }, { 4, 32 }, { 5, 16 }, { 6, 8 }, { 7, 4 },
     };
     (void)state;
@@ -452,8 +457,9 @@ static void line_open(struct line *l)
     assert_int_equal(pipe2(l->out, O_NONBLOCK), 0);
     sh4_scif_init(&l->s, l->in[0], l->out[1]);
     sh4_scif_write(&l->s, SH4_SCBRR2, 0); /* 32 clocks a bit, 320 a character of 10 bits */
-    sh4_scif_write(&l->s, SH4_SCSCR2, REG_MASK(SH4_SCSCR2_TE) | REG_MASK(SH4_SCSCR2_RE) |
-                                          REG_MASK(SH4_SCSCR2_TIE) | REG_MASK(SH4_SCSCR2_RIE));
+    sh4_scif_write(&l->s, SH4_SCSCR2,
+                   REG_MASK(SH4_SCSCR2_TE) | REG_MASK(SH4_SCSCR2_RE) | REG_MASK(SH4_SCSCR2_TIE) |
+                       REG_MASK(SH4_SCSCR2_RIE));
 }
 
 static void line_close(struct line *l)

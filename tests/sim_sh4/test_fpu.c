@@ -1,5 +1,5 @@
-/* FPU arithmetic. Values worked out by hand from IEEE 754 and section 6 of the SH7750 manual; the rest against
- * the host's own arithmetic, which is IEEE as well. */
+/* FPU arithmetic. Values worked out by hand from IEEE 754 and section 6 of the SH7750 manual; the
+ * rest against the host's own arithmetic, which is IEEE as well. */
 #include <fenv.h>
 #include <math.h>
 #include <setjmp.h>
@@ -13,16 +13,17 @@
 
 enum { I = SH4_FP_I, U = SH4_FP_U, O = SH4_FP_O, Z = SH4_FP_Z, V = SH4_FP_V, E = SH4_FP_E };
 enum { RN = 0, RZ = 1, DN = 1 << 18 };
-#define EN(bits) ((uint32_t)(bits) << 7)
-#define INF32 0x7F800000u
-#define SNAN32 0x7FC00001u /* most significant fraction bit set: signalling here */
+#define EN(bits)  ((uint32_t)(bits) << 7)
+#define INF32     0x7F800000u
+#define SNAN32    0x7FC00001u /* most significant fraction bit set: signalling here */
 #define QNAN_IN32 0x7F800001u
-#define TRAP 0xDEADBEEFu
+#define TRAP      0xDEADBEEFu
 
 enum op32 { ADD, SUB, MUL, DIV, SQRT, MAC, CNV, FLOAT, FTRC, CMPEQ, CMPGT, FSRRA };
 
 /* m is the second operand; for MAC fr0 is `extra`. */
-static bool run32(enum op32 op, uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t extra, uint32_t *r)
+static bool run32(enum op32 op, uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t extra,
+                  uint32_t *r)
 {
     switch (op) {
     case ADD: return sh4_fpu_add32(fpscr, n, m, r);
@@ -73,7 +74,8 @@ static void single__hand_worked_rows__result_and_cause(void **state)
         { "the same with DN=1: zero, inexact", MUL, RN | DN, 0x00800000, 0x3F000000, 0, 0, U | I },
         { "-min * min: to -0", MUL, RN, 0x80800000, 0x00800000, 0, 0x80000000, U | I },
         { "denormal result rounded", MUL, RN, 0x00800001, 0x3F000000, 0, 0x00400000, U | I },
-        { "rounds up to the least normal: no U", MUL, RN | DN, 0x3F7FFFFF, 0x00800000, 0, 0x00800000, I },
+        { "rounds up to the least normal: no U", MUL, RN | DN, 0x3F7FFFFF, 0x00800000, 0,
+          0x00800000, I },
         { "1 / 3", DIV, RN, 0x3F800000, 0x40400000, 0, 0x3EAAAAAB, I },
         { "1 / 3 to zero", DIV, RZ, 0x3F800000, 0x40400000, 0, 0x3EAAAAAA, I },
         { "-1 / 0", DIV, RN, 0xBF800000, 0, 0, 0xFF800000, Z },
@@ -88,7 +90,8 @@ static void single__hand_worked_rows__result_and_cause(void **state)
         { "sqrt -1", SQRT, RN, 0xBF800000, 0, 0, SH4_QNAN32, V },
         { "sqrt -inf", SQRT, RN, 0xFF800000, 0, 0, SH4_QNAN32, V },
         { "mac: 2*3 + 4", MAC, RN, 0x40800000, 0x40400000, 0x40000000, 0x41200000, 0 },
-        { "mac rounds once: (1+e)^2 - (1+2e) = e^2", MAC, RN, 0xBF800002, 0x3F800001, 0x3F800001, 0x28800000, 0 },
+        { "mac rounds once: (1+e)^2 - (1+2e) = e^2", MAC, RN, 0xBF800002, 0x3F800001, 0x3F800001,
+          0x28800000, 0 },
         { "mac: 0 * inf + qNaN is invalid", MAC, RN, QNAN_IN32, INF32, 0, SH4_QNAN32, V },
         { "mac: inf - inf", MAC, RN, 0xFF800000, INF32, 0x3F800000, SH4_QNAN32, V },
         { "mac: 0 * 1 + -0 = +0", MAC, RN, 0x80000000, 0x3F800000, 0, 0, 0 },
@@ -123,11 +126,13 @@ static void single__hand_worked_rows__result_and_cause(void **state)
         /* traps: the destination stays, the cause tells */
         { "V enabled", SUB, RN | EN(V), INF32, INF32, 0, TRAP, V },
         { "Z enabled", DIV, RN | EN(Z), 0x3F800000, 0, 0, TRAP, Z },
-        { "I enabled: even an exact sum traps", ADD, RN | EN(I), 0x3F800000, 0x40000000, 0, TRAP, 0 },
+        { "I enabled: even an exact sum traps", ADD, RN | EN(I), 0x3F800000, 0x40000000, 0, TRAP,
+          0 },
         { "O enabled: a product traps", MUL, RN | EN(O), 0x3F800000, 0x40000000, 0, TRAP, 0 },
         { "O enabled: infinity operands do not", ADD, RN | EN(O), INF32, 0x3F800000, 0, INF32, 0 },
         { "U enabled: a compare does not", CMPGT, RN | EN(U), 0x40000000, 0x3F800000, 0, 1, 0 },
-        { "V enabled: others are not held up", ADD, RN | EN(V | Z), 0x3F800000, 0x40000000, 0, 0x40400000, 0 },
+        { "V enabled: others are not held up", ADD, RN | EN(V | Z), 0x3F800000, 0x40000000, 0,
+          0x40400000, 0 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -138,8 +143,10 @@ static void single__hand_worked_rows__result_and_cause(void **state)
         assert_int_equal(ok, rows[i].result != TRAP);
         assert_int_equal(r, rows[i].result);
         assert_int_equal(REG_GET(fpscr, SH4_FPSCR_CAUSE), rows[i].cause);
-        assert_int_equal(REG_GET(fpscr, SH4_FPSCR_FLAG), (rows[i].cause & ~(unsigned)E) | U); /* sticky */
-        assert_int_equal(fpscr & ~(REG_MASK(SH4_FPSCR_CAUSE) | REG_MASK(SH4_FPSCR_FLAG)), rows[i].fpscr);
+        /* sticky */
+        assert_int_equal(REG_GET(fpscr, SH4_FPSCR_FLAG), (rows[i].cause & ~(unsigned)E) | U);
+        assert_int_equal(fpscr & ~(REG_MASK(SH4_FPSCR_CAUSE) | REG_MASK(SH4_FPSCR_FLAG)),
+                         rows[i].fpscr);
     }
 }
 
@@ -153,17 +160,22 @@ static void double__hand_worked_rows__result_and_cause(void **state)
         uint64_t n, m, result;
         unsigned cause;
     } rows[] = {
-        { "1 + 2^-53: tie to even", ADD64, RN, 0x3FF0000000000000, 0x3CA0000000000000, 0x3FF0000000000000, I },
-        { "1 + 2^-53 + more: up", ADD64, RN, 0x3FF0000000000000, 0x3CA0000000000001, 0x3FF0000000000001, I },
+        { "1 + 2^-53: tie to even", ADD64, RN, 0x3FF0000000000000, 0x3CA0000000000000,
+          0x3FF0000000000000, I },
+        { "1 + 2^-53 + more: up", ADD64, RN, 0x3FF0000000000000, 0x3CA0000000000001,
+          0x3FF0000000000001, I },
         { "0.1 + 0.2", ADD64, RN, 0x3FB999999999999A, 0x3FC999999999999A, 0x3FD3333333333334, I },
-        { "0.1 + 0.2 to zero", ADD64, RZ, 0x3FB999999999999A, 0x3FC999999999999A, 0x3FD3333333333333, I },
+        { "0.1 + 0.2 to zero", ADD64, RZ, 0x3FB999999999999A, 0x3FC999999999999A,
+          0x3FD3333333333333, I },
         { "sNaN", SUB64, RN, 0x7FF8000000000000, 0, SH4_QNAN64, V },
         { "1/3", DIV64, RN, 0x3FF0000000000000, 0x4008000000000000, 0x3FD5555555555555, I },
         { "2/3", DIV64, RN, 0x4000000000000000, 0x4008000000000000, 0x3FE5555555555555, I },
         { "2/3 to zero", DIV64, RZ, 0x4000000000000000, 0x4008000000000000, 0x3FE5555555555555, I },
-        { "max * max", MUL64, RZ, 0x7FEFFFFFFFFFFFFF, 0x7FEFFFFFFFFFFFFF, 0x7FEFFFFFFFFFFFFF, O | I },
+        { "max * max", MUL64, RZ, 0x7FEFFFFFFFFFFFFF, 0x7FEFFFFFFFFFFFFF, 0x7FEFFFFFFFFFFFFF,
+          O | I },
         { "denormal operand, DN=0", MUL64, RN, 1, 0x3FF0000000000000, TRAP, E },
-        { "denormal result, DN=1", MUL64, RN | DN, 0x0010000000000000, 0x3FE0000000000000, 0, U | I },
+        { "denormal result, DN=1", MUL64, RN | DN, 0x0010000000000000, 0x3FE0000000000000, 0,
+          U | I },
         { "sqrt 2", SQRT64, RN, 0x4000000000000000, 0, 0x3FF6A09E667F3BCD, I },
         { "sqrt 2 to zero", SQRT64, RZ, 0x4000000000000000, 0, 0x3FF6A09E667F3BCC, I },
         { "float -1", FLOAT64, RN | EN(I), 0xFFFFFFFF, 0, 0xBFF0000000000000, 0 },
@@ -191,7 +203,8 @@ static void double__hand_worked_rows__result_and_cause(void **state)
         assert_int_equal(REG_GET(fpscr, SH4_FPSCR_CAUSE), rows[i].cause);
     }
     uint32_t fpscr = RN, word;
-    assert_true(sh4_fpu_ftrc64(&fpscr, 0xC1E0000000200000, &word)); /* -2^31 - 2^-20... beyond by a fraction */
+    /* -2^31 - 2^-20... beyond by a fraction */
+    assert_true(sh4_fpu_ftrc64(&fpscr, 0xC1E0000000200000, &word));
     assert_int_equal(word, 0x80000000);
     assert_true(sh4_fpu_ftrc64(&fpscr, 0x41DFFFFFFFC00000, &word)); /* 2^31 - 1 */
     assert_int_equal(word, 0x7FFFFFFF);
@@ -208,7 +221,8 @@ static uint64_t next_random(uint64_t *s)
 /* All bits, or exponents near each other so that cancellation and carries happen. */
 static uint32_t random32(uint64_t *s)
 {
-    uint32_t v = (uint32_t)next_random(s), close = (v & 0x807FFFFF) | (uint32_t)(120 + next_random(s) % 14) << 23;
+    uint32_t v = (uint32_t)next_random(s),
+             close = (v & 0x807FFFFF) | (uint32_t)(120 + next_random(s) % 14) << 23;
     return next_random(s) % 3 ? close : v;
 }
 
@@ -230,11 +244,12 @@ static uint32_t host32(int op, float a, float b, float c, bool rz, int *raised)
     return isnan(r) ? SH4_QNAN32 : sh4_u32(r);
 }
 
-/* U is left out of the comparison: the host detects tininess before DN could matter, and only exact zeros differ. */
+/* U is left out of the comparison: the host detects tininess before DN could matter, and only exact
+ * zeros differ. */
 static unsigned host_cause(int raised)
 {
-    return (raised & FE_INEXACT ? I : 0) | (raised & FE_OVERFLOW ? O : 0) | (raised & FE_DIVBYZERO ? Z : 0) |
-           (raised & FE_INVALID ? V : 0);
+    return (raised & FE_INEXACT ? I : 0) | (raised & FE_OVERFLOW ? O : 0) |
+           (raised & FE_DIVBYZERO ? Z : 0) | (raised & FE_INVALID ? V : 0);
 }
 
 static void single__random_operands__as_the_host_computes(void **state)
@@ -253,8 +268,8 @@ static void single__random_operands__as_the_host_computes(void **state)
             bool nan = isnan(sh4_f32(a)) || isnan(sh4_f32(b)) || (op == MAC && isnan(sh4_f32(c)));
             unsigned cause = REG_GET(fpscr, SH4_FPSCR_CAUSE) & ~(unsigned)U;
             if (r != want || (!nan && cause != host_cause(raised)))
-                fail_msg("op %d RM=%d %08x %08x %08x: %08x cause %x, host %08x %x", op, rz, a, b, c, r, cause, want,
-                         host_cause(raised));
+                fail_msg("op %d RM=%d %08x %08x %08x: %08x cause %x, host %08x %x", op, rz, a, b, c,
+                         r, cause, want, host_cause(raised));
         }
     }
 }
@@ -265,7 +280,8 @@ static void single__inline_and_complete_versions__agree(void **state)
     (void)state;
     for (int i = 0; i < 300000; i++) {
         uint32_t a = random32(&seed), b = random32(&seed), c = random32(&seed);
-        uint32_t mode = (uint32_t)(next_random(&seed) & (1 | DN)), f1 = mode, f2 = mode, r1 = 0, r2 = 0;
+        uint32_t mode = (uint32_t)(next_random(&seed) & (1 | DN)), f1 = mode, f2 = mode, r1 = 0,
+                 r2 = 0;
         bool ok1, ok2;
         if (i % 2) {
             ok1 = sh4_fpu_mac32(&f1, a, b, c, &r1);
@@ -275,7 +291,8 @@ static void single__inline_and_complete_versions__agree(void **state)
             ok2 = sh4_fpu_sub32_slow(&f2, a, b, &r2);
         }
         if (ok1 != ok2 || r1 != r2 || f1 != f2)
-            fail_msg("%08x %08x %08x mode %x: %08x %08x / %08x %08x", a, b, c, mode, r1, f1, r2, f2);
+            fail_msg("%08x %08x %08x mode %x: %08x %08x / %08x %08x", a, b, c, mode, r1, f1, r2,
+                     f2);
     }
 }
 
@@ -293,7 +310,8 @@ static void fipr_ftrv__small_integers__exact(void **state)
         v[i] = n[i];
     assert_true(sh4_fpu_ftrv(&fpscr, xf, v));
     for (int i = 0; i < 4; i++)
-        assert_int_equal(v[i], sh4_u32((float)((i + 1) * 1 + (i + 5) * 2 + (i + 9) * 3 + (i + 13) * 4)));
+        assert_int_equal(v[i],
+                         sh4_u32((float)((i + 1) * 1 + (i + 5) * 2 + (i + 9) * 3 + (i + 13) * 4)));
     fpscr = RN | EN(V); /* FTRV with V enabled traps on the possibility */
     assert_false(sh4_fpu_ftrv(&fpscr, xf, v));
     assert_int_equal(v[0], sh4_u32(1 + 10 + 27 + 52));
@@ -302,7 +320,8 @@ static void fipr_ftrv__small_integers__exact(void **state)
     assert_true(sh4_fpu_fipr(&fpscr, inf, one, &r));
     assert_int_equal(r, SH4_QNAN32);
     assert_int_equal(REG_GET(fpscr, SH4_FPSCR_CAUSE), V);
-    const uint32_t tiny[4] = { 1, 1, 1, 1 }; /* denormals are zeros here and no FPU error, whatever DN */
+    /* denormals are zeros here and no FPU error, whatever DN */
+    const uint32_t tiny[4] = { 1, 1, 1, 1 };
     fpscr = RN;
     assert_true(sh4_fpu_fipr(&fpscr, tiny, n, &r));
     assert_int_equal(r, 0);
@@ -315,8 +334,9 @@ static uint32_t random_medium(uint64_t *seed)
     return (v & 0x807FFFFF) | (107 + (random32(seed) >> 8) % 40) << 23;
 }
 
-/* Documented: off by less than 2^-25 times the largest product's power of two, and by the rounding of the result
- * (F. Arakawa, on the design of the SH-4's FPU; the manual's section 6.6 allows more). */
+/* Documented: off by less than 2^-25 times the largest product's power of two, and by the rounding
+ * of the result (F. Arakawa, on the design of the SH-4's FPU; the manual's section 6.6 allows
+ * more). */
 static void within_inner_product_error(const float *a, const float *b, uint32_t got, bool rz)
 {
     long double sum = 0, largest = 0;
@@ -324,9 +344,11 @@ static void within_inner_product_error(const float *a, const float *b, uint32_t 
         sum += (long double)a[i] * (long double)b[i];
         largest = fmaxl(largest, fabsl((long double)a[i] * (long double)b[i]));
     }
-    long double ulp = ldexpl(1, ilogbl(sum) - 23), bound = ldexpl(largest, -25) + (rz ? ulp : ulp / 2);
+    long double ulp = ldexpl(1, ilogbl(sum) - 23),
+                bound = ldexpl(largest, -25) + (rz ? ulp : ulp / 2);
     if (fabsl((long double)sh4_f32(got) - sum) > bound)
-        fail_msg("%08x is %Lg off %Lg, more than %Lg", got, (long double)sh4_f32(got) - sum, sum, bound);
+        fail_msg("%08x is %Lg off %Lg, more than %Lg", got, (long double)sh4_f32(got) - sum, sum,
+                 bound);
 }
 
 static void fipr_ftrv__random_vectors__within_the_documented_error(void **state)
@@ -376,7 +398,9 @@ static void fsca_fsrra__all_angles_and_random_numbers__within_2_to_the_minus_21(
 
 static void fsca__quarter_turns_and_others__sine_and_cosine(void **state)
 {
-    static const struct { uint32_t fpul, sine, cosine; } rows[] = {
+    static const struct {
+        uint32_t fpul, sine, cosine;
+    } rows[] = {
         { 0x0000, 0x00000000, 0x3F800000 }, { 0x4000, 0x3F800000, 0x00000000 },
         { 0x8000, 0x00000000, 0xBF800000 }, { 0xC000, 0xBF800000, 0x00000000 },
         { 0x2000, 0x3F3504F3, 0x3F3504F3 }, { 0xFFFF2000, 0x3F3504F3, 0x3F3504F3 },

@@ -1,4 +1,5 @@
-/* H-UDI by itself: the TAP state table against IEEE 1149.1, and shifting many bits at once against one at a time. */
+/* H-UDI by itself: the TAP state table against IEEE 1149.1, and shifting many bits at once against
+ * one at a time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +39,8 @@ static uint32_t on_status(void *ctx, unsigned selector)
     note(ctx, 'r', selector);
     return 0x01010101u * selector;
 }
-static const struct sh4_hudi_ops ops = { on_sync, on_assert, on_negate, on_interrupt, on_break, on_aseram, on_status, NULL };
+static const struct sh4_hudi_ops ops = { on_sync,  on_assert, on_negate, on_interrupt,
+                                         on_break, on_aseram, on_status, NULL };
 
 static void tap_next__five_ones__reach_reset_from_every_state(void **state)
 {
@@ -53,12 +55,25 @@ static void tap_next__five_ones__reach_reset_from_every_state(void **state)
 
 static void tap_next__named_paths__as_drawn_in_the_standard(void **state)
 {
-    static const struct { const char *tms; enum tap_state end; } rows[] = {
-        { "0", TAP_IDLE },           { "0100", TAP_SHIFT_DR },     { "01100", TAP_SHIFT_IR },
-        { "010011", TAP_UPDATE_DR }, { "0110011", TAP_UPDATE_IR }, { "01010", TAP_PAUSE_DR },
-        { "010101", TAP_EXIT2_DR },  { "0101010", TAP_SHIFT_DR },  { "01011", TAP_UPDATE_DR },
-        { "010110", TAP_IDLE },      { "010111", TAP_SELECT_DR },  { "0111", TAP_RESET },
-        { "01101010", TAP_SHIFT_IR }, { "0110101", TAP_EXIT2_IR }, { "01101011", TAP_UPDATE_IR },
+    static const struct {
+        const char *tms;
+        enum tap_state end;
+    } rows[] = {
+        { "0", TAP_IDLE },
+        { "0100", TAP_SHIFT_DR },
+        { "01100", TAP_SHIFT_IR },
+        { "010011", TAP_UPDATE_DR },
+        { "0110011", TAP_UPDATE_IR },
+        { "01010", TAP_PAUSE_DR },
+        { "010101", TAP_EXIT2_DR },
+        { "0101010", TAP_SHIFT_DR },
+        { "01011", TAP_UPDATE_DR },
+        { "010110", TAP_IDLE },
+        { "010111", TAP_SELECT_DR },
+        { "0111", TAP_RESET },
+        { "01101010", TAP_SHIFT_IR },
+        { "0110101", TAP_EXIT2_IR },
+        { "01101011", TAP_UPDATE_IR },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -75,7 +90,8 @@ static uint32_t next_random(uint32_t *s)
     return *s >> 8;
 }
 
-/* Streams that stay long in Shift and Idle states, as real ones do, with every kind of turn in between. */
+/* Streams that stay long in Shift and Idle states, as real ones do, with every kind of turn in
+ * between. */
 static void make_stream(uint32_t seed, uint8_t *tms, uint8_t *tdi, size_t bits)
 {
     memset(tms, 0, bits / 8);
@@ -118,7 +134,8 @@ static void clock__many_bits_at_once__same_as_one_by_one(void **state)
         assert_int_equal(jf.n, js.n);
         assert_memory_equal(jf.what, js.what, jf.n);
         assert_memory_equal(jf.word, js.word, jf.n * sizeof jf.word[0]);
-        assert_memory_equal(jf.clock, js.clock, jf.n * sizeof jf.clock[0]); /* each at its own TCK clock */
+        /* each at its own TCK clock */
+        assert_memory_equal(jf.clock, js.clock, jf.n * sizeof jf.clock[0]);
         assert_true(jf.n > 20);
     }
 }
@@ -143,7 +160,10 @@ static void clock__tdo_not_wanted__state_goes_on_all_the_same(void **state)
 
 static void update_ir__low_nibble__is_dont_care_for_documented_commands(void **state)
 {
-    static const struct { uint16_t ir; char what; } rows[] = {
+    static const struct {
+        uint16_t ir;
+        char what;
+    } rows[] = {
         { 0x6000, 'n' }, { 0x6FFF, 'n' }, { 0x70FF, 'a' }, { 0x7A00, 'a' }, { 0xA0FF, 'i' },
         { 0xAF00, 'i' }, { 0xB000, 'i' }, { 0xC0FF, 'b' }, { 0xC1FF, 0 },   { 0x8000, 0 },
         { 0xFFFF, 0 },   { 0xF000, 0 },   { 0x0000, 0 },   { 0x2000, 0 },
@@ -194,15 +214,27 @@ static uint32_t scan(struct sh4_hudi *h, uint32_t word)
     return (uint32_t)(got >> 4);
 }
 
-/* Rows: one data scan each, behind the command if there is one; what it shows is the register of that letter. Source: hudi_sdmode in the fork's hudi.c. */
+/* Rows: one data scan each, behind the command if there is one; what it shows is the register of
+ * that letter. Source: hudi_sdmode in the fork's hudi.c. */
 static void scan__registers_alternate__as_the_public_source_keeps_book_of_them(void **state)
 {
     enum { NONE = -1 };
-    static const struct { int ti; uint32_t word; char shows; } rows[] = {
-        { 0x60, 0x10, 'd' }, { NONE, 0x20, 's' }, { NONE, 0x31, 's' }, { NONE, 0x40, 'd' }, { NONE, 0x51, 's' }, { NONE, 0x61, 'd' },
-        { NONE, 0x70, 's' }, { 0xA0, 0x80, 'd' }, { NONE, 0x91, 'd' }, { 0x60, 0xA0, 'd' }, { 0xC0, 0xB0, 's' }, { 0x80, 0xC1, 's' },
-        { 0x50, (16 - 2) << 16, 'd' }, { NONE, 0xE1, 's' }, { NONE, 0xF1, 'd' }, { 0xFF, 0, 'b' }, { 0x60, 0x110, 'd' },
-        { 0x20, 0, 'r' }, { 0x21, 0x121, 's' }, { NONE, 0x130, 'd' }, { 0x70, 0x140, 's' },
+    static const struct {
+        int ti;
+        uint32_t word;
+        char shows;
+    } rows[] = {
+        { 0x60, 0x10, 'd' },           { NONE, 0x20, 's' },
+        { NONE, 0x31, 's' },           { NONE, 0x40, 'd' },
+        { NONE, 0x51, 's' },           { NONE, 0x61, 'd' },
+        { NONE, 0x70, 's' },           { 0xA0, 0x80, 'd' },
+        { NONE, 0x91, 'd' },           { 0x60, 0xA0, 'd' },
+        { 0xC0, 0xB0, 's' },           { 0x80, 0xC1, 's' },
+        { 0x50, (16 - 2) << 16, 'd' }, { NONE, 0xE1, 's' },
+        { NONE, 0xF1, 'd' },           { 0xFF, 0, 'b' },
+        { 0x60, 0x110, 'd' },          { 0x20, 0, 'r' },
+        { 0x21, 0x121, 's' },          { NONE, 0x130, 'd' },
+        { 0x70, 0x140, 's' },
     };
     (void)state;
     static struct journal j;

@@ -1,4 +1,5 @@
-/* MMU by itself: matching, sizes, faults, replacement, memory-mapped arrays. Expectations: SH7750 manual, section 3. */
+/* MMU by itself: matching, sizes, faults, replacement, memory-mapped arrays. Expectations: SH7750
+ * manual, section 3. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,10 +10,20 @@
 #include "targets/sim/sh4/mmu.h"
 #include "targets/sh4/isa/regs.h"
 
-enum { V = 0x100, C = 8, D = 4, SH = 2, WT = 1, PR_R = 0 << 5, PR_RW = 1 << 5, PR_UR = 2 << 5, PR_URW = 3 << 5 };
+enum {
+    V = 0x100,
+    C = 8,
+    D = 4,
+    SH = 2,
+    WT = 1,
+    PR_R = 0 << 5,
+    PR_RW = 1 << 5,
+    PR_UR = 2 << 5,
+    PR_URW = 3 << 5
+};
 enum { K1 = 0x00, K4 = 0x10, K64 = 0x80, M1 = 0x90 };
 #define FETCH SH4_ACCESS_FETCH
-#define READ SH4_ACCESS_READ
+#define READ  SH4_ACCESS_READ
 #define WRITE SH4_ACCESS_WRITE
 
 struct fixture {
@@ -74,7 +85,8 @@ static void translate__faults_by_protection_and_privilege__codes(void **state)
         { "user in P2: write", V | K4 | PR_URW | D, 0xA0000000, WRITE, true, 0x100 },
         { "user in P3: fetch", V | K4 | PR_URW | D, 0xC0000000, FETCH, true, 0x0E0 },
         { "user in P4: read", V | K4 | PR_URW | D, 0xFF000000, READ, true, 0x0E0 },
-        { "user at a store queue: through the TLB", V | K4 | PR_URW | D, 0xE0000000, WRITE, true, 0x060 },
+        { "user at a store queue: through the TLB", V | K4 | PR_URW | D, 0xE0000000, WRITE, true,
+          0x060 },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         setup(state);
@@ -90,7 +102,9 @@ static void translate__faults_by_protection_and_privilege__codes(void **state)
 
 static void translate__page_sizes__offset_and_reach(void **state)
 {
-    static const struct { uint32_t sz, mask; } rows[] = { { K1, 0x3FF }, { K4, 0xFFF }, { K64, 0xFFFF }, { M1, 0xFFFFF } };
+    static const struct {
+        uint32_t sz, mask;
+    } rows[] = { { K1, 0x3FF }, { K4, 0xFFF }, { K64, 0xFFFF }, { M1, 0xFFFFF } };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         setup(state);
         struct fixture *fx = *state;
@@ -122,7 +136,8 @@ static void translate__asid_shared_sv__who_matches(void **state)
         print_message("  %s\n", rows[i].name);
         load(fx, 0, 0x00400000 | 7, 0x0C000000 | V | K4 | PR_URW | D | (rows[i].shared ? SH : 0));
         fx->ccn.pteh = 8;
-        sh4_mmu_write_mmucr(&fx->mmu, REG_MASK(SH4_MMUCR_AT) | (rows[i].sv ? REG_MASK(SH4_MMUCR_SV) : 0));
+        sh4_mmu_write_mmucr(&fx->mmu,
+                            REG_MASK(SH4_MMUCR_AT) | (rows[i].sv ? REG_MASK(SH4_MMUCR_SV) : 0));
         assert_int_equal(ask(fx, 0x00400000, READ, rows[i].user).fault, rows[i].hit ? 0 : 0x040);
         assert_int_equal(ask(fx, 0x00400000, FETCH, rows[i].user).fault, rows[i].hit ? 0 : 0x040);
         fx->ccn.pteh = 7;
@@ -218,7 +233,8 @@ static void arrays__write_and_read_back__each_field(void **state)
         { "UTLB data 1", 0xF7000000 | 37 << 8, 0xFFFFFFFF, 0x1FFFFDFF },
         { "UTLB data 2", 0xF7800000 | 37 << 8, 0xFFFFFFFF, 0x0000000F },
         { "ITLB address", 0xF2000000 | 2 << 8, 0x123457FF, 0x123455FF },
-        { "ITLB data 1", 0xF3000000 | 2 << 8, 0xFFFFFFFF, 0x1FFFFDDA }, /* PR[1] only, no D, no WT */
+        /* PR[1] only, no D, no WT */
+        { "ITLB data 1", 0xF3000000 | 2 << 8, 0xFFFFFFFF, 0x1FFFFDDA },
         { "ITLB data 2", 0xF3800000 | 2 << 8, 0xFFFFFFFF, 0x0000000F },
     };
     struct fixture *fx = *state;
@@ -237,12 +253,14 @@ static void arrays__associative_write__sets_v_and_d_where_it_matches(void **stat
     sh4_mmu_changed(&fx->mmu);
     assert_int_equal(ask(fx, 0x00408000, FETCH, false).fault, 0); /* into the ITLB, too */
     assert_int_equal(ask(fx, 0x00408000, WRITE, false).fault, 0x080);
-    assert_int_equal(sh4_mmu_array_write(&fx->mmu, 0xF6000080, 0x00408000 | 0x200 | 0x100, false), 0);
+    assert_int_equal(sh4_mmu_array_write(&fx->mmu, 0xF6000080, 0x00408000 | 0x200 | 0x100, false),
+                     0);
     assert_int_equal(ask(fx, 0x00408000, WRITE, false).fault, 0); /* D is set now */
     assert_int_equal(sh4_mmu_array_write(&fx->mmu, 0xF6000080, 0x00408000, false), 0);
     assert_int_equal(ask(fx, 0x00408000, READ, false).fault, 0x040);
     assert_int_equal(ask(fx, 0x00408000, FETCH, false).fault, 0x040);
-    assert_int_equal(sh4_mmu_array_write(&fx->mmu, 0xF6000080, 0x70000000 | 0x100, false), 0); /* matches nothing */
+    /* matches nothing */
+    assert_int_equal(sh4_mmu_array_write(&fx->mmu, 0xF6000080, 0x70000000 | 0x100, false), 0);
     load(fx, 20, 0x00400000 | 5, 0x0C000000 | V | K4 | PR_RW);
     load(fx, 21, 0x00400000 | 5, 0x0C000000 | V | K4 | PR_RW);
     assert_int_equal(sh4_mmu_array_write(&fx->mmu, 0xF6000080, 0x00400000, false), 0x140);

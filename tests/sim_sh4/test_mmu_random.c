@@ -1,5 +1,6 @@
-/* The MMU against a naive one: random TLB contents and control writes, then random accesses. The reference looks
- * every access up in plain tables, remembers nothing, and keeps the ITLB's order of use as a list. */
+/* The MMU against a naive one: random TLB contents and control writes, then random accesses. The
+ * reference looks every access up in plain tables, remembers nothing, and keeps the ITLB's order of
+ * use as a list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +47,8 @@ static bool hits(const struct ref *f, const struct entry *e, uint32_t va, bool u
 }
 
 /* How many entries hit; *which: the last of them. */
-static unsigned search(const struct ref *f, const struct entry *tlb, unsigned n, uint32_t va, bool user, unsigned *which)
+static unsigned search(const struct ref *f, const struct entry *tlb, unsigned n, uint32_t va,
+                       bool user, unsigned *which)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < n; i++)
@@ -72,7 +74,8 @@ static void utlb_accessed(struct ref *f)
     f->urc = f->urc == 63 || (f->urb && f->urc + 1 == f->urb) ? 0 : f->urc + 1;
 }
 
-static const struct entry *find_entry(struct ref *f, uint32_t va, enum sh4_access access, bool user, struct answer *a)
+static const struct entry *find_entry(struct ref *f, uint32_t va, enum sh4_access access, bool user,
+                                      struct answer *a)
 {
     unsigned u = 0, i = 0, n;
     if (access != SH4_ACCESS_FETCH) {
@@ -114,7 +117,8 @@ static unsigned judge(const struct entry *e, enum sh4_access access, bool user)
 static struct answer translate(struct ref *f, uint32_t va, enum sh4_access access, bool user)
 {
     struct answer a = { .paddr = va % 0x20000000 };
-    bool queue = va >= 0xE0000000 && va < 0xE4000000, p4 = va >= 0xE0000000, p1 = va >> 29 == 4, p2 = va >> 29 == 5;
+    bool queue = va >= 0xE0000000 && va < 0xE4000000, p4 = va >= 0xE0000000, p1 = va >> 29 == 4,
+         p2 = va >> 29 == 5;
     if (user && va >= 0x80000000 && (!queue || f->sqmd)) {
         a.fault = access == SH4_ACCESS_WRITE ? 0x100 : 0x0E0;
         return a;
@@ -146,8 +150,8 @@ static const uint32_t sizes[4] = { 0x400, 0x1000, 0x10000, 0x100000 };
 /* Few addresses, so that pages meet: in P0, P3 and where the store queues are. */
 static uint32_t draw_address(uint64_t *s)
 {
-    static const uint32_t area[] = { 0x00400000, 0x00400000, 0x00400000, 0xC0000000, 0x7C000000, 0xE0000000, 0x8C000000,
-                                     0xA0000000, 0xFF000000 };
+    static const uint32_t area[] = { 0x00400000, 0x00400000, 0x00400000, 0xC0000000, 0x7C000000,
+                                     0xE0000000, 0x8C000000, 0xA0000000, 0xFF000000 };
     uint32_t v = draw(s);
     return area[v % ARRAY_LEN(area)] + (draw(s) & (v & 0x1000000 ? 0x3FFFFF : 0x3FFF));
 }
@@ -156,9 +160,18 @@ static uint32_t draw_page(uint64_t *s, struct entry *e)
 {
     uint32_t v = draw(s), vpn = draw_address(s) & ~0x3FFu, ppn = draw(s) & 0x1FFFFC00;
     unsigned sz = v & 3;
-    *e = (struct entry){ vpn, ppn, sizes[sz], (v >> 8 & 1) + 5, v >> 4 & 3, (v >> 16 & 7) != 0, (v >> 20 & 7) == 0,
-                         v >> 24 & 1, v >> 25 & 1, v >> 26 & 1 };
-    return ppn | e->v << 8 | (sz >> 1) << 7 | e->pr << 5 | (sz & 1) << 4 | e->c << 3 | e->d << 2 | e->sh << 1 | e->wt;
+    *e = (struct entry){ vpn,
+                         ppn,
+                         sizes[sz],
+                         (v >> 8 & 1) + 5,
+                         v >> 4 & 3,
+                         (v >> 16 & 7) != 0,
+                         (v >> 20 & 7) == 0,
+                         v >> 24 & 1,
+                         v >> 25 & 1,
+                         v >> 26 & 1 };
+    return ppn | e->v << 8 | (sz >> 1) << 7 | e->pr << 5 | (sz & 1) << 4 | e->c << 3 | e->d << 2 |
+           e->sh << 1 | e->wt;
 }
 
 static void write_mmucr(struct pair *p)
@@ -176,9 +189,11 @@ static void write_mmucr(struct pair *p)
         f->utlb[i].v = false;
     for (unsigned i = 0; ti && i < 4; i++)
         f->itlb[i].v = false;
-    sh4_mmu_write_mmucr(&p->mmu, REG_PUT(lrui, SH4_MMUCR_LRUI) | REG_PUT(f->urb, SH4_MMUCR_URB) | REG_PUT(f->urc, SH4_MMUCR_URC) |
-                                     REG_PUT(f->sqmd, SH4_MMUCR_SQMD) | REG_PUT(f->sv, SH4_MMUCR_SV) |
-                                     REG_PUT(ti, SH4_MMUCR_TI) | REG_PUT(f->at, SH4_MMUCR_AT));
+    sh4_mmu_write_mmucr(&p->mmu, REG_PUT(lrui, SH4_MMUCR_LRUI) | REG_PUT(f->urb, SH4_MMUCR_URB) |
+                                     REG_PUT(f->urc, SH4_MMUCR_URC) |
+                                     REG_PUT(f->sqmd, SH4_MMUCR_SQMD) |
+                                     REG_PUT(f->sv, SH4_MMUCR_SV) | REG_PUT(ti, SH4_MMUCR_TI) |
+                                     REG_PUT(f->at, SH4_MMUCR_AT));
 }
 
 static void set_asid(struct pair *p, unsigned asid)
@@ -207,7 +222,8 @@ static void write_arrays(struct pair *p)
     if (draw(&p->seed) & 1) {
         p->f.utlb[u] = e;
         sh4_mmu_array_write(&p->mmu, 0xF7000000 | u << 8, data, false);
-        sh4_mmu_array_write(&p->mmu, 0xF6000000 | u << 8, e.vpn | e.d << 9 | e.v << 8 | e.asid, false);
+        sh4_mmu_array_write(&p->mmu, 0xF6000000 | u << 8, e.vpn | e.d << 9 | e.v << 8 | e.asid,
+                            false);
         return;
     }
     p->f.itlb[i] = e;
@@ -221,7 +237,8 @@ static void associative_write(struct pair *p)
     struct ref *f = &p->f;
     uint32_t va = draw_address(&p->seed) & ~0x3FFu, flags = draw(&p->seed);
     bool v = flags & 1, d = flags & 2;
-    unsigned u = 0, i = 0, nu = search(f, f->utlb, 64, va, false, &u), ni = search(f, f->itlb, 4, va, false, &i);
+    unsigned u = 0, i = 0, nu = search(f, f->utlb, 64, va, false, &u),
+             ni = search(f, f->itlb, 4, va, false, &i);
     uint16_t fault = sh4_mmu_array_write(&p->mmu, 0xF6000080, va | d << 9 | v << 8, false);
     assert_int_equal(fault, nu > 1 || ni > 1 ? 0x140 : 0);
     if (fault)
@@ -237,15 +254,19 @@ static void one_access(struct pair *p, unsigned seen[16])
     uint32_t va = draw_address(&p->seed);
     bool user = draw(&p->seed) & 1;
     enum sh4_access access = (enum sh4_access)(draw(&p->seed) % 3);
-    for (unsigned again = 0; again < 1 + draw(&p->seed) % 3; again++) { /* what is remembered must not differ */
+    /* what is remembered must not differ */
+    for (unsigned again = 0; again < 1 + draw(&p->seed) % 3; again++) {
         struct sh4_xlat x;
         struct answer a = translate(&p->f, va, access, user);
         sh4_mmu_translate(&p->mmu, va, access, user, &x);
         seen[a.fault >> 5 & 15]++;
         if (x.fault != a.fault || x.utlb_miss != a.utlb_miss || x.itlb_miss != a.itlb_miss)
-            fail_msg("%08x access %d user %d: fault %03x, reference %03x", va, access, user, x.fault, a.fault);
-        if (!a.fault && (x.paddr != a.paddr || x.cacheable != a.c || (access != SH4_ACCESS_FETCH && x.write_through != a.wt)))
-            fail_msg("%08x access %d user %d: %08x, reference %08x", va, access, user, x.paddr, a.paddr);
+            fail_msg("%08x access %d user %d: fault %03x, reference %03x", va, access, user,
+                     x.fault, a.fault);
+        if (!a.fault && (x.paddr != a.paddr || x.cacheable != a.c ||
+                         (access != SH4_ACCESS_FETCH && x.write_through != a.wt)))
+            fail_msg("%08x access %d user %d: %08x, reference %08x", va, access, user, x.paddr,
+                     a.paddr);
         assert_int_equal(REG_GET(p->ccn.mmucr, SH4_MMUCR_URC), p->f.urc);
         va ^= draw(&p->seed) & 0xFF;
     }

@@ -1,4 +1,5 @@
-/* Performance counters: PMCR's rules, and each event's count for programs small enough to count by hand. */
+/* Performance counters: PMCR's rules, and each event's count for programs small enough to count by
+ * hand. */
 #include "tests/sim_sh4/core_rig.h"
 
 #define PMCR1 0xFF000084u
@@ -49,7 +50,8 @@ static void pmcr__every_way_to_write_it__follows_the_rules(void **state)
     sh4_pmc_write(&r->cpu, PMCR1, 0xC013); /* go on */
     sh4_cpu_step(&r->cpu);
     assert_int_equal(sh4_cpu_perf(&r->cpu, 0), 12);
-    sh4_pmc_write(&r->cpu, PMCR1, 0xE013); /* PMCLR on a running counter stops it, whatever else is set */
+    /* PMCLR on a running counter stops it, whatever else is set */
+    sh4_pmc_write(&r->cpu, PMCR1, 0xE013);
     sh4_cpu_step(&r->cpu);
     assert_int_equal(sh4_cpu_perf(&r->cpu, 0), 12);
     sh4_pmc_write(&r->cpu, PMCR1, 0x2000);
@@ -85,7 +87,8 @@ static void clkf__cycle_events__count_24_per_bus_clock(void **state)
     uint64_t cycle = r->cpu.cycle, insns = sh4_cpu_total(&r->cpu, EV_INSN);
     sh4_cpu_run(&r->cpu, cycle + 1000);
     assert_int_equal(sh4_cpu_perf(&r->cpu, 0), (r->cpu.cycle - cycle) * 8);
-    assert_int_equal(sh4_cpu_perf(&r->cpu, 1), sh4_cpu_total(&r->cpu, EV_INSN) - insns); /* no cycles: unscaled */
+    /* no cycles: unscaled */
+    assert_int_equal(sh4_cpu_perf(&r->cpu, 1), sh4_cpu_total(&r->cpu, EV_INSN) - insns);
     finish(r);
 }
 
@@ -137,21 +140,40 @@ static void sleep_and_ase_mode__while_they_last__count_nothing(void **state)
 static const char all_kinds[] =
     /* operands: 2 cached reads (1 miss), 2 cached writes, 1 uncached read, 1 register write */
     "mov.l @r1,r2\nmov.l @r1,r3\nmov.l r3,@r1\nmov.b r3,@r1\nmov.l @r4,r5\nmov.l r5,@r6\n"
-    "fadd fr0,fr1\nfldi0 fr2\nflds fr2,fpul\n"             /* 3 of the FPU */
-    "bsr sub\nnop\n"                                         /* branches: BSR, RTS, BF taken, BT not */
-    "tst r0,r0\nbt over\nnop\nover: tst r15,r15\nbt never\nmov r1,r1\ntrapa #3\nend: nop\nnever: nop\n"
+    "fadd fr0,fr1\nfldi0 fr2\nflds fr2,fpul\n" /* 3 of the FPU */
+    "bsr sub\nnop\n"                           /* branches: BSR, RTS, BF taken, BT not */
+    "tst r0,r0\nbt over\nnop\nover: tst r15,r15\nbt never\nmov r1,r1\ntrapa #3\nend: nop\nnever: "
+    "nop\n"
     "sub: rts\nnop\n";
 
 static void events__one_of_each_kind__counted(void **state)
 {
-    static const struct { const char *name; uint8_t code; unsigned count; } rows[] = {
-        { "operand reads, cached", 0x01, 2 }, { "operand writes, cached", 0x02, 2 }, { "UTLB misses", 0x03, 0 },
-        { "read misses", 0x04, 1 }, { "write misses", 0x05, 0 }, { "instruction TLB misses", 0x07, 0 },
-        { "operands", 0x09, 6 }, { "on-chip I/O", 0x0D, 1 }, { "cached operands", 0x0E, 4 },
-        { "operand misses", 0x0F, 1 }, { "branches", 0x10, 4 }, { "branches taken", 0x11, 3 }, { "calls", 0x12, 1 },
-        { "instructions", 0x13, 6 + 3 + 2 + 2 + 2 + 2 + 2 }, { "FPU instructions", 0x15, 3 }, { "interrupts", 0x16, 0 },
-        { "NMIs", 0x17, 0 }, { "TRAPAs", 0x18, 1 }, { "on-chip RAM operands", 0x0B, 0 },
-        { "O-cache fill cycles", 0x22, 26 }, { "O-cache freeze", 0x25, 26 },
+    static const struct {
+        const char *name;
+        uint8_t code;
+        unsigned count;
+    } rows[] = {
+        { "operand reads, cached", 0x01, 2 },
+        { "operand writes, cached", 0x02, 2 },
+        { "UTLB misses", 0x03, 0 },
+        { "read misses", 0x04, 1 },
+        { "write misses", 0x05, 0 },
+        { "instruction TLB misses", 0x07, 0 },
+        { "operands", 0x09, 6 },
+        { "on-chip I/O", 0x0D, 1 },
+        { "cached operands", 0x0E, 4 },
+        { "operand misses", 0x0F, 1 },
+        { "branches", 0x10, 4 },
+        { "branches taken", 0x11, 3 },
+        { "calls", 0x12, 1 },
+        { "instructions", 0x13, 6 + 3 + 2 + 2 + 2 + 2 + 2 },
+        { "FPU instructions", 0x15, 3 },
+        { "interrupts", 0x16, 0 },
+        { "NMIs", 0x17, 0 },
+        { "TRAPAs", 0x18, 1 },
+        { "on-chip RAM operands", 0x0B, 0 },
+        { "O-cache fill cycles", 0x22, 26 },
+        { "O-cache freeze", 0x25, 26 },
     };
     (void)state;
     struct rig *r = start(all_kinds);

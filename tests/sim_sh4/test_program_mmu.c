@@ -12,8 +12,18 @@
 
 enum { MMUCR_AT = 1, MMUCR_TI = 4, MMUCR_SV = 1 << 8 };
 /* PTEL: PPN, V 8, SZ 7/4 (4 KB: 0x10), PR 6-5, C 3, D 2, SH 1, WT 0 */
-enum { PTEL_V = 0x100, PTEL_4K = 0x10, PTEL_D = 4, PTEL_SH = 2, PTEL_C = 8, PR_KRO = 0, PR_KRW = 0x20, PR_URO = 0x40,
-       PR_URW = 0x60, ASID = 7 };
+enum {
+    PTEL_V = 0x100,
+    PTEL_4K = 0x10,
+    PTEL_D = 4,
+    PTEL_SH = 2,
+    PTEL_C = 8,
+    PR_KRO = 0,
+    PR_KRW = 0x20,
+    PR_URO = 0x40,
+    PR_URW = 0x60,
+    ASID = 7
+};
 enum { V_DATA = 0x00400000, V_CODE = 0x00500000 };
 
 /* Loads an entry as LDTLB does, through the same registers. */
@@ -47,7 +57,8 @@ static const struct row {
     { "read, nothing mapped", NO_PAGE, ASID, RIG_PRIV, "mov.l @r1,r2", 0x040 },
     { "write, nothing mapped", NO_PAGE, ASID, RIG_PRIV, "mov.l r2,@r1", 0x060 },
     { "read, other asid", PR_KRW | PTEL_D, ASID + 1, RIG_PRIV, "mov.l @r1,r2", 0x040 },
-    { "read, other asid, shared", PR_KRW | PTEL_D | PTEL_SH, ASID + 1, RIG_PRIV, "mov.l @r1,r2", 0 },
+    { "read, other asid, shared", PR_KRW | PTEL_D | PTEL_SH, ASID + 1, RIG_PRIV, "mov.l @r1,r2",
+      0 },
     { "read, privileged page", PR_KRO, ASID, RIG_PRIV, "mov.l @r1,r2", 0 },
     { "write, privileged read-only", PR_KRO | PTEL_D, ASID, RIG_PRIV, "mov.l r2,@r1", 0x0C0 },
     { "write, clean page", PR_KRW, ASID, RIG_PRIV, "mov.l r2,@r1", 0x080 },
@@ -74,7 +85,8 @@ static void run_row(enum rig_mode mode, const struct row *row, bool in_slot)
     char text[200];
     bool user = !(row->sr & 0x40000000), unaligned = strstr(row->name, "alignment") != NULL;
     const char *insn = unaligned ? "mov.w @(2,r1),r0" : row->insn;
-    snprintf(text, sizeof text, in_slot ? "nop\nat: bra end\n %s\n nop\n" : "nop\nat: %s\n nop\n", insn);
+    snprintf(text, sizeof text, in_slot ? "nop\nat: bra end\n %s\n nop\n" : "nop\nat: %s\n nop\n",
+             insn);
     rig_load(r, user ? (uint32_t)V_CODE : (uint32_t)RIG_CODE, row->sr, text);
     memcpy(r->ram + (RIG_CODE & (RIG_RAM_BYTES - 1)), r->prog.code, r->prog.len);
     map(r, V_CODE, 0x0C010000, PR_URW | PTEL_D, ASID);
@@ -115,7 +127,10 @@ static void fault__each_access_and_page__code_vector_and_address(void **state)
 
 static void fetch__faults__code_and_address(void **state)
 {
-    static const struct { const char *name; uint32_t flags, sr, code; } cases[] = {
+    static const struct {
+        const char *name;
+        uint32_t flags, sr, code;
+    } cases[] = {
         { "nothing mapped", NO_PAGE, RIG_PRIV, 0x040 },
         { "nothing mapped, user", NO_PAGE, RIG_USER, 0x040 },
         { "user, privileged page", PR_KRW | PTEL_D, RIG_USER, 0x0A0 },
@@ -167,7 +182,10 @@ static void fetch__slot_on_an_unmapped_page__spc_is_the_branch(void **state)
 /* With the MMU on the page of a store queue address decides about writes to the queue, too. */
 static void store_queue__page_protection__judged_at_the_store(void **state)
 {
-    static const struct { const char *name; uint32_t flags, sr, code; } queue[] = {
+    static const struct {
+        const char *name;
+        uint32_t flags, sr, code;
+    } queue[] = {
         { "not mapped", NO_PAGE, RIG_PRIV, 0x060 },
         { "clean page", PR_KRW, RIG_PRIV, 0x080 },
         { "read-only page", PR_KRO | PTEL_D, RIG_PRIV, 0x0C0 },
@@ -180,7 +198,8 @@ static void store_queue__page_protection__judged_at_the_store(void **state)
         const uint32_t data = 0xE0000020;
         print_message("  %s\n", queue[i / 2].name);
         rig_load(r, RIG_CODE & 0x1FFFFFFF, queue[i / 2].sr,
-                 "mov.l q,r1\n mov #0x5A,r2\nat: mov.l r2,@r1\n pref @r1\n bra end\n nop\n .align 2\nq: .long 0xE0000020\n"
+                 "mov.l q,r1\n mov #0x5A,r2\nat: mov.l r2,@r1\n pref @r1\n bra end\n nop\n .align "
+                 "2\nq: .long 0xE0000020\n"
                  "end: bra end\n nop");
         map(r, RIG_CODE & 0x1FFFFFFF, RIG_CODE & 0x1FFFFFFF, PR_URW | PTEL_D, ASID);
         if (queue[i / 2].flags != NO_PAGE)
@@ -205,8 +224,10 @@ static void translation__two_pages_to_one_frame__same_memory(void **state)
     (void)state;
     for (int mode = 0; mode < RIG_NMODES; mode++) {
         struct rig *r = rig_open((enum rig_mode)mode);
-        rig_load(r, RIG_CODE, RIG_PRIV, "mov.l a,r1\n mov.l b,r3\n mov #0x5A,r2\n mov.l r2,@r1\n mov.l @r3,r8\n bra end\n nop\n"
-                                        " .align 2\na: .long 0x00400010\nb: .long 0xC0600010\nend: bra end\n nop");
+        rig_load(
+            r, RIG_CODE, RIG_PRIV,
+            "mov.l a,r1\n mov.l b,r3\n mov #0x5A,r2\n mov.l r2,@r1\n mov.l @r3,r8\n bra end\n nop\n"
+            " .align 2\na: .long 0x00400010\nb: .long 0xC0600010\nend: bra end\n nop");
         map(r, V_DATA, RIG_DATA, PR_KRW | PTEL_D, ASID);
         map(r, 0xC0600000, RIG_DATA, PR_KRW | PTEL_D, ASID);
         mmu_on(r);
@@ -222,7 +243,8 @@ static void multiple_hit__two_entries__reset_140(void **state)
     (void)state;
     for (int mode = 0; mode < RIG_NMODES; mode++) {
         struct rig *r = rig_open((enum rig_mode)mode);
-        rig_load(r, RIG_CODE, RIG_PRIV, "mov.l a,r1\n mov.l @r1,r2\n .align 2\na: .long 0x00400010\n");
+        rig_load(r, RIG_CODE, RIG_PRIV,
+                 "mov.l a,r1\n mov.l @r1,r2\n .align 2\na: .long 0x00400010\n");
         map(r, V_DATA, RIG_DATA, PR_KRW | PTEL_D, ASID);
         map(r, V_DATA, RIG_DATA, PR_KRW | PTEL_D, ASID);
         mmu_on(r);
@@ -234,16 +256,21 @@ static void multiple_hit__two_entries__reset_140(void **state)
     }
 }
 
-/* A miss handler in the program: LDTLB maps the page one to one into RAM, RTE runs the access again. */
+/* A miss handler in the program: LDTLB maps the page one to one into RAM, RTE runs the access
+ * again. */
 static void miss_handler__ldtlb_and_rte__program_goes_on(void **state)
 {
     static const char text[] =
         " mov.l mmucr,r1\n mov #1,r0\n mov.l r0,@r1\n mov.l va,r9\n mov #10,r10\n mov #0,r11\n"
-        "loop: mov.l r10,@r9\n mov.l @r9,r0\n add r0,r11\n mov.l step,r0\n add r0,r9\n dt r10\n bf/s loop\n add #1,r8\n"
-        " bra end\n nop\n .align 2\nmmucr: .long 0xFF000010\nva: .long 0x00400000\nstep: .long 0x1000\n"
+        "loop: mov.l r10,@r9\n mov.l @r9,r0\n add r0,r11\n mov.l step,r0\n add r0,r9\n dt r10\n "
+        "bf/s loop\n add #1,r8\n"
+        " bra end\n nop\n .align 2\nmmucr: .long 0xFF000010\nva: .long 0x00400000\nstep: .long "
+        "0x1000\n"
         "end: bra end\n nop\n .align 2\n .org 0x8C010600\n" /* vbr + 0x400 */
-        "miss: mov.l pteh,r0\n mov.l @r0,r1\n mov.l mask,r2\n and r2,r1\n mov.l frame,r2\n add r2,r1\n mov.l flags,r2\n or r2,r1\n"
-        " mov.l r1,@(4,r0)\n ldtlb\n add #1,r14\n rte\n nop\n .align 2\npteh: .long 0xFF000000\nmask: .long 0xFF000\n"
+        "miss: mov.l pteh,r0\n mov.l @r0,r1\n mov.l mask,r2\n and r2,r1\n mov.l frame,r2\n add "
+        "r2,r1\n mov.l flags,r2\n or r2,r1\n"
+        " mov.l r1,@(4,r0)\n ldtlb\n add #1,r14\n rte\n nop\n .align 2\npteh: .long "
+        "0xFF000000\nmask: .long 0xFF000\n"
         "frame: .long 0x0C000000\nflags: .long 0x134\n"; /* V, 4 KB, KRW, D */
     (void)state;
     for (int mode = 0; mode < RIG_NMODES; mode++) {

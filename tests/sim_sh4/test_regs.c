@@ -55,7 +55,8 @@ static void reg_text__brcr__value_and_names(void **state)
     const struct reg_field *f = sh4_reg_fields(SH4_BRCR, &n);
     assert_string_equal(reg_text(f, n, 0x8401, 4, buf, sizeof buf), "8401 CMFA PCBA UBDE");
     f = sh4_sr_fields(&n);
-    assert_string_equal(reg_text(f, n, SH4_SR_RESET, 8, buf, sizeof buf), "700000f0 MD RB BL IMASK=f");
+    assert_string_equal(reg_text(f, n, SH4_SR_RESET, 8, buf, sizeof buf),
+                        "700000f0 MD RB BL IMASK=f");
     assert_int_equal(SH4_SR_WRITABLE, 0x700083F3);
     assert_int_equal(SH4_FPSCR_WRITABLE, 0x003FFFFF);
 }

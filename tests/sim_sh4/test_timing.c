@@ -6,10 +6,12 @@ struct row {
     unsigned cycles, pairs, freeze_reg, freeze_fpu, freeze_branch, lock;
 };
 
-/* Runs once to warm the caches, then again from an empty pipeline. The last group's own cycle is included. */
+/* Runs once to warm the caches, then again from an empty pipeline. The last group's own cycle is
+ * included. */
 static void check(const struct row *row, uint32_t fpscr)
 {
-    static const uint8_t ev[] = { EV_PAIR, EV_FREEZE_REG, EV_FREEZE_FPU, EV_FREEZE_BRANCH, EV_ISSUE_LOCK };
+    static const uint8_t ev[] = { EV_PAIR, EV_FREEZE_REG, EV_FREEZE_FPU, EV_FREEZE_BRANCH,
+                                  EV_ISSUE_LOCK };
     struct rig *r = calloc(1, sizeof *r);
     uint64_t before[ARRAY_LEN(ev)];
     rig_init(r, false);
@@ -33,7 +35,8 @@ static void check(const struct row *row, uint32_t fpscr)
     unsigned open = r->cpu.fast->pipe.open != PIPE_EMPTY;
     print_message("  %s\n", row->name);
     assert_int_equal(r->cpu.cycle - cycle + open, row->cycles);
-    const unsigned want[] = { row->pairs, row->freeze_reg, row->freeze_fpu, row->freeze_branch, row->lock };
+    const unsigned want[] = { row->pairs, row->freeze_reg, row->freeze_fpu, row->freeze_branch,
+                              row->lock };
     for (unsigned i = 0; i < ARRAY_LEN(ev); i++)
         assert_int_equal(sh4_cpu_total(&r->cpu, ev[i]) - before[i], want[i]);
     sh4_cpu_fini(&r->cpu);
@@ -48,17 +51,21 @@ static void issue__pairs_and_integer_latencies__as_the_tables_say(void **state)
         { "EX with MT", "add r1,r2\nmov r3,r4\nend: nop\n", 1, 1, 0, 0, 0, 0 },
         { "LS not with LS", "mov.l @r1,r2\nmov.l @r3,r4\nend: nop\n", 2, 0, 0, 0, 0, 0 },
         { "CO alone", "nop\nclrs\nnop\nend: nop\n", 3, 0, 0, 0, 0, 0 },
-        { "pairs again with the next", "add r1,r2\nadd r3,r4\nmov.l @r5,r6\nend: nop\n", 2, 1, 0, 0, 0, 0 },
+        { "pairs again with the next", "add r1,r2\nadd r3,r4\nmov.l @r5,r6\nend: nop\n", 2, 1, 0, 0,
+          0, 0 },
         { "result one cycle later", "add r1,r2\nmov r2,r3\nend: nop\n", 2, 0, 0, 0, 0, 0 },
         { "latency 0 feeds its partner", "mov r1,r2\nadd r2,r3\nend: nop\n", 1, 1, 0, 0, 0, 0 },
         { "load and use", "mov.l @r1,r2\nadd r2,r3\nend: nop\n", 3, 0, 1, 0, 0, 0 },
-        { "load, something else, use", "mov.l @r1,r2\nadd r5,r6\nadd r7,r8\nadd r2,r3\nend: nop\n", 3, 1, 0, 0, 0, 0 },
-        { "incremented address at once", "mov.l @r1+,r2\nmov.l @r1,r3\nend: nop\n", 2, 0, 0, 0, 0, 0 },
+        { "load, something else, use", "mov.l @r1,r2\nadd r5,r6\nadd r7,r8\nadd r2,r3\nend: nop\n",
+          3, 1, 0, 0, 0, 0 },
+        { "incremented address at once", "mov.l @r1+,r2\nmov.l @r1,r3\nend: nop\n", 2, 0, 0, 0, 0,
+          0 },
         { "load as shifted value", "mov.l @r1,r2\nshad r4,r2\nend: nop\n", 3, 0, 1, 0, 0, 0 },
         { "load as shift count", "mov.l @r1,r2\nshad r2,r4\nend: nop\n", 4, 0, 2, 0, 0, 0 },
         { "multiply and fetch", "mul.l r1,r2\nsts macl,r3\nend: nop\n", 5, 0, 2, 0, 0, 1 },
         { "multiplies every two cycles", "mul.l r1,r2\nmul.l r3,r4\nend: nop\n", 4, 0, 0, 0, 0, 2 },
-        { "TAS holds issue for five, and reads and writes on the bus (14 + 4)", "tas.b @r1\nnop\nend: nop\n", 6 + 18, 0, 0, 0, 0, 4 },
+        { "TAS holds issue for five, and reads and writes on the bus (14 + 4)",
+          "tas.b @r1\nnop\nend: nop\n", 6 + 18, 0, 0, 0, 0, 4 },
         { "compare and branch", "tst r1,r1\nbt end\nnop\nend: nop\n", 2, 1, 0, 0, 0, 0 },
     };
     (void)state;
@@ -82,8 +89,10 @@ static void issue__fpu_single__latencies_and_units(void **state)
         { "FTRC to STS", "ftrc fr0,fpul\nsts fpul,r1\nend: nop\n", 2, 0, 0, 0, 0, 0 },
         { "FTRC to FLOAT", "ftrc fr0,fpul\nfloat fpul,fr1\nend: nop\n", 4, 0, 0, 2, 0, 0 },
         { "FPSCR load blocks the FPU", "lds r1,fpscr\nfadd fr0,fr1\nend: nop\n", 4, 0, 0, 2, 0, 0 },
-        { "FTRV every four cycles", "ftrv xmtrx,fv0\nftrv xmtrx,fv4\nend: nop\n", 5, 0, 0, 3, 0, 0 },
-        { "FIPR on freshly moved data", "fmov fr8,fr3\nfipr fv0,fv4\nend: nop\n", 4, 0, 0, 2, 0, 0 },
+        { "FTRV every four cycles", "ftrv xmtrx,fv0\nftrv xmtrx,fv4\nend: nop\n", 5, 0, 0, 3, 0,
+          0 },
+        { "FIPR on freshly moved data", "fmov fr8,fr3\nfipr fv0,fv4\nend: nop\n", 4, 0, 0, 2, 0,
+          0 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -119,7 +128,8 @@ static void branch__every_kind__costs_what_the_table_says(void **state)
         { "JMP", "jmp @r9\nnop\nnop\nend: nop\n", 3, 0, 0, 0, 0, 1 },
         { "RTS", "rts\nnop\nnop\nend: nop\n", 3, 0, 0, 0, 0, 1 },
         { "RTE", "rte\nnop\nnop\nend: nop\n", 6, 0, 0, 0, 0, 4 },
-        { "JMP on a fresh load", "mov.l lit,r9\njmp @r9\nnop\n.align 2\nlit: .long end\nend: nop\n", 5, 0, 1, 0, 0, 1 },
+        { "JMP on a fresh load", "mov.l lit,r9\njmp @r9\nnop\n.align 2\nlit: .long end\nend: nop\n",
+          5, 0, 1, 0, 0, 1 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -142,9 +152,11 @@ static void counts__whole_program__elapsed_time_is_accounted_for(void **state)
         while (r->cpu.pc != asm_label(&r->prog, "end"))
             sh4_cpu_run(&r->cpu, r->cpu.cycle + 1);
         struct sh4_cpu *c = &r->cpu;
-        uint64_t sum = sh4_cpu_total(c, EV_INSN) - sh4_cpu_total(c, EV_PAIR) - (c->fast->pipe.open != PIPE_EMPTY);
-        static const uint8_t waits[] = { EV_FREEZE_IC, EV_FREEZE_OC, EV_FREEZE_BRANCH, EV_FREEZE_REG, EV_FREEZE_FPU,
-                                         EV_ISSUE_LOCK, EV_OTHER_WAIT };
+        uint64_t sum = sh4_cpu_total(c, EV_INSN) - sh4_cpu_total(c, EV_PAIR) -
+                       (c->fast->pipe.open != PIPE_EMPTY);
+        static const uint8_t waits[] = { EV_FREEZE_IC,  EV_FREEZE_OC,  EV_FREEZE_BRANCH,
+                                         EV_FREEZE_REG, EV_FREEZE_FPU, EV_ISSUE_LOCK,
+                                         EV_OTHER_WAIT };
         for (unsigned i = 0; i < ARRAY_LEN(waits); i++)
             sum += sh4_cpu_total(c, waits[i]);
         assert_int_equal(sh4_cpu_total(c, EV_ELAPSED), sum);

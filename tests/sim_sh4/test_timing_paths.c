@@ -1,5 +1,6 @@
-/* The block path against the single-step path: random programs run on two cores that differ in nothing else, in
- * slices of random length, must agree in every register, memory and cache byte, cycle and all counts. */
+/* The block path against the single-step path: random programs run on two cores that differ in
+ * nothing else, in slices of random length, must agree in every register, memory and cache byte,
+ * cycle and all counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 
 enum { RAM_SIZE = 64 << 10, ROM_SIZE = 4096 };
 #define RAM_BASE 0x0C000000u
-#define STEADY 0xFFF00008u
+#define STEADY   0xFFF00008u
 
 struct machine {
     struct sh4_cpu cpu;
@@ -72,10 +73,12 @@ static void ack(void *ctx, unsigned level, uint16_t intevt)
 /* Instructions that end most programs' usefulness come rarely. */
 static uint16_t random_opcode(struct fixture *fx)
 {
-    static const uint16_t rare[] = { SH4_RTE, SH4_TRAPA_IMM, SH4_SLEEP, SH4_LDTLB, SH4_LDC_RM_SR, SH4_LDC_L_INC_SR,
-                                     SH4_JMP_ATRM, SH4_JSR_ATRM, SH4_BRAF_RM, SH4_BSRF_RM, SH4_LDC_RM_VBR,
-                                     SH4_LDC_L_INC_VBR, SH4_RTS, SH4_LDS_RM_FPSCR, SH4_LDS_L_INC_FPSCR, SH4_FRCHG,
-                                     SH4_FSCHG, SH4_LDC_RM_GBR, SH4_LDC_L_INC_GBR };
+    static const uint16_t rare[] = {
+        SH4_RTE,          SH4_TRAPA_IMM,     SH4_SLEEP,      SH4_LDTLB,        SH4_LDC_RM_SR,
+        SH4_LDC_L_INC_SR, SH4_JMP_ATRM,      SH4_JSR_ATRM,   SH4_BRAF_RM,      SH4_BSRF_RM,
+        SH4_LDC_RM_VBR,   SH4_LDC_L_INC_VBR, SH4_RTS,        SH4_LDS_RM_FPSCR, SH4_LDS_L_INC_FPSCR,
+        SH4_FRCHG,        SH4_FSCHG,         SH4_LDC_RM_GBR, SH4_LDC_L_INC_GBR
+    };
     for (;;) {
         unsigned id = 1 + rnd(fx) % (SH4_NINSNS - 1);
         bool skip = false;
@@ -92,8 +95,9 @@ static uint16_t random_opcode(struct fixture *fx)
 
 static uint32_t random_pointer(struct fixture *fx)
 {
-    static const uint32_t base[] = { 0x8C000000, 0x8C000000, 0x8C000000, 0x0C000000, 0x0C000000, 0xAC000000, 0xCC000000,
-                                     0x7C000000, 0xFC000000, 0xE0000000, 0xFF200000, 0x8C000000, 0xAF000000, 0xFF000084 };
+    static const uint32_t base[] = { 0x8C000000, 0x8C000000, 0x8C000000, 0x0C000000, 0x0C000000,
+                                     0xAC000000, 0xCC000000, 0x7C000000, 0xFC000000, 0xE0000000,
+                                     0xFF200000, 0x8C000000, 0xAF000000, 0xFF000084 };
     uint32_t b = base[rnd(fx) % ARRAY_LEN(base)], off = rnd(fx) & 0xFFFC;
     if (b == 0xFF200000)
         off &= 0x3C;
@@ -111,25 +115,38 @@ static void fill_code(struct fixture *fx, uint8_t *p, size_t bytes, bool big)
 /* Reset lands here: caches on in some mode, then into RAM. */
 static void make_rom(struct fixture *fx, uint8_t *rom, bool big)
 {
-    static const uint32_t ccr[] = { 0x90D, 0x90D, 0x90D, 0x909, 0x90B, 0x000, 0x100, 0x001, 0x92D, 0x98D, 0x890D };
+    static const uint32_t ccr[] = { 0x90D, 0x90D, 0x90D, 0x909, 0x90B, 0x000,
+                                    0x100, 0x001, 0x92D, 0x98D, 0x890D };
     /* mov.l (28),r0; mov.l (32),r1; mov.l r1,@r0; mov.l (36),r0; jmp @r0; nop */
     static const uint16_t code[] = { 0xD006, 0xD107, 0x2012, 0xD007, 0x402B, 0x0009 };
     for (unsigned i = 0; i < ARRAY_LEN(code); i++)
         put16(rom + 2 * i, code[i], big);
     put32(rom + 28, 0xFF00001C, big);
     put32(rom + 32, ccr[rnd(fx) % ARRAY_LEN(ccr)], big);
-    put32(rom + 36, (one_in(fx, 6) ? 0xAC000000 : one_in(fx, 6) ? 0x0C000000 : 0x8C000000) + 0x1000, big);
+    put32(rom + 36,
+          (one_in(fx, 6)   ? 0xAC000000
+           : one_in(fx, 6) ? 0x0C000000
+                           : 0x8C000000) +
+              0x1000,
+          big);
 }
 
 static void machine_init(struct machine *m, bool big, bool slow, bool fpu7091)
 {
-    struct sh4_config cfg = { .big = big, .no_fast_path = slow,
+    struct sh4_config cfg = { .big = big,
+                              .no_fast_path = slow,
                               .variant = fpu7091 ? SH4_VARIANT_7091 : SH4_VARIANT_7750 };
     struct sh4_bus bus = {
-        .ctx = m, .nwindows = 2,
-        .window = { { RAM_BASE, 0x01000000, m->ram, RAM_SIZE - 1, true }, { 0, 0x200000, m->rom, ROM_SIZE - 1, false } },
-        .read = device_read, .write = device_write, .io_read = device_read, .io_write = device_write,
-        .irq_ack = ack, .stable = device_stable,
+        .ctx = m,
+        .nwindows = 2,
+        .window = { { RAM_BASE, 0x01000000, m->ram, RAM_SIZE - 1, true },
+                    { 0, 0x200000, m->rom, ROM_SIZE - 1, false } },
+        .read = device_read,
+        .write = device_write,
+        .io_read = device_read,
+        .io_write = device_write,
+        .irq_ack = ack,
+        .stable = device_stable,
     };
     assert_int_equal(sh4_cpu_init(&m->cpu, &cfg, &bus), 0);
     sh4_mmu_init(&m->mmu, &m->cpu.ccn);
@@ -153,8 +170,8 @@ static void same_state(struct fixture *fx, const char *where)
 {
     struct sh4_cpu *a = &fx->m[0].cpu, *b = &fx->m[1].cpu;
     if (a->pc != b->pc || a->cycle != b->cycle)
-        print_error("%s: block path pc %08x cycle %llu, single steps pc %08x cycle %llu\n", where, a->pc,
-                    (unsigned long long)a->cycle, b->pc, (unsigned long long)b->cycle);
+        print_error("%s: block path pc %08x cycle %llu, single steps pc %08x cycle %llu\n", where,
+                    a->pc, (unsigned long long)a->cycle, b->pc, (unsigned long long)b->cycle);
     assert_int_equal(a->pc, b->pc);
     assert_int_equal(a->cycle, b->cycle);
     assert_memory_equal(a->r, b->r, offsetof(struct sh4_cpu, until) - offsetof(struct sh4_cpu, r));
@@ -165,8 +182,8 @@ static void same_state(struct fixture *fx, const char *where)
     for (unsigned ev = 0; ev < SH4_NEVENTS; ev++) {
         uint64_t na = sh4_cpu_total(a, ev), nb = sh4_cpu_total(b, ev);
         if (na != nb)
-            print_error("%s: event %02x: %llu in blocks, %llu by steps, pc %08x\n", where, ev, (unsigned long long)na,
-                        (unsigned long long)nb, a->pc);
+            print_error("%s: event %02x: %llu in blocks, %llu by steps, pc %08x\n", where, ev,
+                        (unsigned long long)na, (unsigned long long)nb, a->pc);
         assert_int_equal(na, nb);
     }
     assert_int_equal(sh4_cpu_perf(a, 0), sh4_cpu_perf(b, 0));
@@ -180,7 +197,8 @@ static void same_state(struct fixture *fx, const char *where)
     assert_int_equal(fx->m[0].io, fx->m[1].io);
 }
 
-/* The same disturbance to both: pointers in registers, sometimes another program, ASE break, interrupt. */
+/* The same disturbance to both: pointers in registers, sometimes another program, ASE break,
+ * interrupt. */
 static void disturb(struct fixture *fx, bool big)
 {
     uint32_t ptr[16], at = rnd(fx) % RAM_SIZE & ~31u, gbr = random_pointer(fx), vbr = 0x8C002000;
@@ -188,10 +206,15 @@ static void disturb(struct fixture *fx, bool big)
         ptr[i] = random_pointer(fx);
     uint8_t code[128];
     fill_code(fx, code, sizeof code, big);
-    bool patch = one_in(fx, 4), ase = one_in(fx, 20), wake = one_in(fx, 4), unblock = one_in(fx, 2), fp = one_in(fx, 2);
+    bool patch = one_in(fx, 4), ase = one_in(fx, 20), wake = one_in(fx, 4), unblock = one_in(fx, 2),
+         fp = one_in(fx, 2);
     bool jump = one_in(fx, 3), user = one_in(fx, 12);
-    uint32_t go = (one_in(fx, 5) ? 0xAC000000 : one_in(fx, 5) ? 0xFC000000 : 0x8C000000) + (rnd(fx) & 0xFFFE);
-    uint32_t bar[2] = { random_pointer(fx) + (one_in(fx, 3) ? 2 : 0), random_pointer(fx) }, bbr = rnd(fx), bam = rnd(fx);
+    uint32_t go = (one_in(fx, 5)   ? 0xAC000000
+                   : one_in(fx, 5) ? 0xFC000000
+                                   : 0x8C000000) +
+                  (rnd(fx) & 0xFFFE);
+    uint32_t bar[2] = { random_pointer(fx) + (one_in(fx, 3) ? 2 : 0), random_pointer(fx) },
+             bbr = rnd(fx), bam = rnd(fx);
     bool arm = one_in(fx, 6), disarm = one_in(fx, 4), at_on = one_in(fx, 8), at_off = one_in(fx, 3);
     uint32_t tlb = rnd(fx);
     uint32_t fpscr = rnd(fx) & 0x3F0003, count = 0xC000 | rnd(fx) % 0x2A;
@@ -207,7 +230,8 @@ static void disturb(struct fixture *fx, bool big)
         if (patch)
             memcpy(m->cpu.aseram + (at & 0x380), code, sizeof code);
         if (unblock)
-            sh4_set_sr(&m->cpu, user ? 0 : (sh4_get_sr(&m->cpu) & ~(SR_BL | SR_FD | 0xF0u)) | SR_MD);
+            sh4_set_sr(&m->cpu,
+                       user ? 0 : (sh4_get_sr(&m->cpu) & ~(SR_BL | SR_FD | 0xF0u)) | SR_MD);
         if (fp)
             sh4_set_fpscr(&m->cpu, fpscr);
         for (unsigned i = 0; (arm || disarm) && i < 2; i++) {
@@ -217,9 +241,11 @@ static void disturb(struct fixture *fx, bool big)
             sh4_ubc_write(&m->ubc, 0xFF200020, bbr >> 16 & 0x448);
             sh4_cpu_ubc_armed(&m->cpu, m->ubc.armed);
         }
-        for (unsigned i = 0; at_on && i < 8; i++) { /* some pages of 1 MB, cached or not, some write-protected */
+        /* some pages of 1 MB, cached or not, some write-protected */
+        for (unsigned i = 0; at_on && i < 8; i++) {
             m->cpu.ccn.pteh = i << 20;
-            m->cpu.ccn.ptel = 0x0C000000 | 0x196 | (tlb >> 4 * i & 0xF) << 2 | (tlb & 1u << i ? 0 : 1);
+            m->cpu.ccn.ptel =
+                0x0C000000 | 0x196 | (tlb >> 4 * i & 0xF) << 2 | (tlb & 1u << i ? 0 : 1);
             m->cpu.ccn.mmucr = i << 10;
             sh4_mmu_ldtlb(&m->mmu);
         }
@@ -300,19 +326,29 @@ static void random_programs__tables_that_overflow__agree_in_everything(void **st
 
 static void waiting__any_loop__skipped_to_the_cycle(void **state)
 {
-    static const struct { const char *name; uint32_t at; uint16_t code[10]; } rows[] = {
+    static const struct {
+        const char *name;
+        uint32_t at;
+        uint16_t code[10];
+    } rows[] = {
         { "bra .", 0x8C001000, { 0xAFFE, 0x0009 } },
         { "poll a register, cached code", 0x8C001000, { 0x6012, 0x2008, 0x89FC, 0xAFFB, 0x0009 } },
         { "poll a register from ASERAM", 0xFC000000, { 0x6012, 0x2008, 0x89FC, 0xAFFB, 0x0009 } },
-        { "poll a register, uncached code", 0xAC001000, { 0x6012, 0x2008, 0x89FC, 0xAFFB, 0x0009 } },
+        { "poll a register, uncached code",
+          0xAC001000,
+          { 0x6012, 0x2008, 0x89FC, 0xAFFB, 0x0009 } },
         { "poll memory", 0x8C001000, { 0x6022, 0x2008, 0x8BFC, 0xAFFB, 0x0009 } },
         { "count while waiting", 0x8C001000, { 0x6012, 0x7301, 0x2008, 0x89FB, 0xAFFA, 0x0009 } },
         { "poll what changes", 0x8C001000, { 0x6042, 0x2008, 0x8BFC, 0xAFFB, 0x0009 } },
         { "count down", 0x8C001000, { 0x4510, 0x8BFD, 0xAFFC, 0x0009 } },
         { "count down twice", 0x8C001000, { 0x4510, 0x4510, 0x8BFC, 0xAFFB, 0x0009 } },
         { "what counts is read, too", 0x8C001000, { 0x4510, 0x3590, 0x8BFC, 0xAFFB, 0x0009 } },
-        { "... as a register of the other bank", 0x8C001000, { 0x4A0E, 0x4510, 0x4B0E, 0x08D2, 0x3890, 0x6893, 0x8BF8, 0xAFF7, 0x0009 } },
-        { "poll and count down", 0xAC001000, { 0x6012, 0xC81F, 0x8BFC, 0x4510, 0x8BFA, 0xAFF9, 0x0009 } },
+        { "... as a register of the other bank",
+          0x8C001000,
+          { 0x4A0E, 0x4510, 0x4B0E, 0x08D2, 0x3890, 0x6893, 0x8BF8, 0xAFF7, 0x0009 } },
+        { "poll and count down",
+          0xAC001000,
+          { 0x6012, 0xC81F, 0x8BFC, 0x4510, 0x8BFA, 0xAFF9, 0x0009 } },
     };
     struct fixture *fx = *state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -348,14 +384,18 @@ static void waiting__any_loop__skipped_to_the_cycle(void **state)
     }
 }
 
-/* A body of what waiting loops are made of, and of what they are not; it comes back by what was counted, or always. */
+/* A body of what waiting loops are made of, and of what they are not; it comes back by what was
+ * counted, or always. */
 static void random_loop(struct fixture *fx, uint16_t code[8])
 {
     static const uint16_t ops[] = {
-        0x6012, 0x6011, 0xC81F, 0x2008, 0x2338, 0x4510, 0x4310, 0x7301, 0x73FF, 0x7580, 0x0009, 0x6353, 0x3350, 0x3530, 0x0329, 0x0002,
-        0x4A0E, 0x4B0E, 0x43BE, 0x03B2, 0x4500, 0x2AAA, 0x353C, 0x8801, 0x4613, 0x6042,
-    }; /* MOV @R1,R0; TST; DT R5, R3; ADD #; MOV, CMP R5,R3; MOVT; STC SR; LDC R10, R11,SR; LDC, STC R3_BANK; SHLL; XOR; ADD; ...; MOV @R4,R0 */
-    static const uint16_t back[] = { 0x8B00, 0x8900, 0x8F00, 0x8D00, 0xA000 }; /* BF BT BF/S BT/S BRA */
+        0x6012, 0x6011, 0xC81F, 0x2008, 0x2338, 0x4510, 0x4310, 0x7301, 0x73FF,
+        0x7580, 0x0009, 0x6353, 0x3350, 0x3530, 0x0329, 0x0002, 0x4A0E, 0x4B0E,
+        0x43BE, 0x03B2, 0x4500, 0x2AAA, 0x353C, 0x8801, 0x4613, 0x6042,
+    }; /* MOV @R1,R0; TST; DT R5, R3; ADD #; MOV, CMP R5,R3; MOVT; STC SR; LDC R10, R11,SR; LDC, STC
+          R3_BANK; SHLL; XOR; ADD; ...; MOV @R4,R0 */
+    /* BF BT BF/S BT/S BRA */
+    static const uint16_t back[] = { 0x8B00, 0x8900, 0x8F00, 0x8D00, 0xA000 };
     unsigned n = 1 + rnd(fx) % 4;
     uint16_t some[3];
     for (unsigned i = 0; i < ARRAY_LEN(some); i++)
@@ -371,7 +411,8 @@ static void random_loop(struct fixture *fx, uint16_t code[8])
 
 static void start_loop(struct fixture *fx, const uint16_t code[8])
 {
-    uint32_t r3 = one_in(fx, 2) ? rnd(fx) : rnd(fx) % 100, r5 = one_in(fx, 2) ? rnd(fx) : rnd(fx) % 2000;
+    uint32_t r3 = one_in(fx, 2) ? rnd(fx) : rnd(fx) % 100,
+             r5 = one_in(fx, 2) ? rnd(fx) : rnd(fx) % 2000;
     for (unsigned k = 0; k < 2; k++) {
         struct machine *m = &fx->m[k];
         machine_init(m, false, k == 1, false);

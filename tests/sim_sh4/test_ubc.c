@@ -11,7 +11,19 @@
 
 enum { A = SH4_UBC_A, B = SH4_UBC_B };
 /* BBR values: kind of access, direction, size */
-enum { INSN = 0x10, OPERAND = 0x20, EITHER = 0x30, RD = 4, WR = 8, RW = 12, ANY = 0, BYTE = 1, WORD = 2, LONG = 3, QUAD = 0x40 };
+enum {
+    INSN = 0x10,
+    OPERAND = 0x20,
+    EITHER = 0x30,
+    RD = 4,
+    WR = 8,
+    RW = 12,
+    ANY = 0,
+    BYTE = 1,
+    WORD = 2,
+    LONG = 3,
+    QUAD = 0x40
+};
 enum { ANY_ASID = 4, LOW10 = 1, LOW12 = 2, ALL = 3, LOW16 = 8, LOW20 = 9 };
 
 static void set(struct sh4_ubc *u, int b, uint32_t bar, uint8_t bamr, uint16_t bbr)
@@ -61,8 +73,11 @@ static void insn__conditions__match_or_not(void **state)
             set(&u, b, rows[i].bar, rows[i].bamr, rows[i].bbr);
             unsigned want = rows[i].match ? (b ? B : A) : 0;
             assert_int_equal(sh4_ubc_match_insn(&u, rows[i].pc, rows[i].asid), want);
-            sh4_ubc_write(&u, SH4_BRCR, REG_MASK(SH4_BRCR_PCBA) | REG_MASK(SH4_BRCR_PCBB) | REG_MASK(SH4_BRCR_DBEB));
-            assert_int_equal(sh4_ubc_match_insn(&u, rows[i].pc, rows[i].asid), want << 4); /* after execution */
+            sh4_ubc_write(&u, SH4_BRCR,
+                          REG_MASK(SH4_BRCR_PCBA) | REG_MASK(SH4_BRCR_PCBB) |
+                              REG_MASK(SH4_BRCR_DBEB));
+            /* after execution */
+            assert_int_equal(sh4_ubc_match_insn(&u, rows[i].pc, rows[i].asid), want << 4);
         }
 }
 
@@ -79,12 +94,14 @@ static void operand__sizes_and_directions__match_or_not(void **state)
         { "long read not", OPERAND | WR | LONG, 0x8C000010, 0x8C000010, 4, false, false },
         { "either direction", OPERAND | RW | LONG, 0x8C000010, 0x8C000010, 4, false, true },
         { "byte at a long watch not", OPERAND | RW | LONG, 0x8C000010, 0x8C000010, 1, true, false },
-        { "BAR low bits below the size ignored", OPERAND | RW | LONG, 0x8C000013, 0x8C000010, 4, true, true },
+        { "BAR low bits below the size ignored", OPERAND | RW | LONG, 0x8C000013, 0x8C000010, 4,
+          true, true },
         { "byte compares all bits", OPERAND | RW | BYTE, 0x8C000013, 0x8C000012, 1, true, false },
         { "byte exact", OPERAND | RW | BYTE, 0x8C000013, 0x8C000013, 1, true, true },
         { "word", OPERAND | RW | WORD, 0x8C000012, 0x8C000012, 2, false, true },
         { "quad", OPERAND | RW | QUAD, 0x8C000014, 0x8C000010, 8, true, true },
-        { "any: byte inside the watched word", OPERAND | RW, 0x8C000010, 0x8C000011, 1, true, false },
+        { "any: byte inside the watched word", OPERAND | RW, 0x8C000010, 0x8C000011, 1, true,
+          false },
         { "any: long covering it", OPERAND | RW, 0x8C000011, 0x8C000010, 4, true, true },
         { "instruction only", INSN | RW, 0x8C000010, 0x8C000010, 4, false, false },
         { "either kind", EITHER | RW, 0x8C000010, 0x8C000010, 4, false, true },
@@ -130,10 +147,12 @@ static void operand__data_compare_on_b__value_and_mask(void **state)
         set(&u, 1, 0x8C000000, ANY_ASID | LOW12, OPERAND | RW);
         sh4_ubc_write(&u, SH4_BDRB, rows[i].bdrb);
         sh4_ubc_write(&u, SH4_BDMRB, rows[i].bdmrb);
-        assert_int_equal(sh4_ubc_match_operand(&u, 0x8C000008, rows[i].size, true, rows[i].value, 0), A | B);
+        assert_int_equal(
+            sh4_ubc_match_operand(&u, 0x8C000008, rows[i].size, true, rows[i].value, 0), A | B);
         sh4_ubc_write(&u, SH4_BRCR, REG_MASK(SH4_BRCR_DBEB)); /* A never compares data */
-        assert_int_equal(sh4_ubc_match_operand(&u, 0x8C000008, rows[i].size, true, rows[i].value, 0),
-                         rows[i].match ? A | B : A);
+        assert_int_equal(
+            sh4_ubc_match_operand(&u, 0x8C000008, rows[i].size, true, rows[i].value, 0),
+            rows[i].match ? A | B : A);
     }
 }
 

@@ -10,9 +10,9 @@
 #include "probe/base/util.h"
 
 enum { SETUP = 8, BOUNCE = BUS_MAX_TRANSFER + 1024 };
-#define BOARD_MAX_NS 20000000u /* of host time a board is given before one request */
-#define BOARD_WORK_NS 5000000.0 /* of CPU time that may cost */
-#define BOARD_LEAST_NS 10000u   /* less tells nothing of the cost */
+#define BOARD_MAX_NS   20000000u /* of host time a board is given before one request */
+#define BOARD_WORK_NS  5000000.0 /* of CPU time that may cost */
+#define BOARD_LEAST_NS 10000u    /* less tells nothing of the cost */
 
 struct bus_ep *bus_endpoint(struct bus_dev *d, uint8_t address)
 {
@@ -45,7 +45,8 @@ static void finish(struct bus_ep *ep, struct urb *u, int status)
 }
 
 /* In virtual time: it is on the bus after from_ns. */
-static void finish_at(struct bus_dev *d, struct bus_ep *ep, struct urb *u, int status, uint64_t from_ns)
+static void finish_at(struct bus_dev *d, struct bus_ep *ep, struct urb *u, int status,
+                      uint64_t from_ns)
 {
     if (d->bus->virtual_time)
         u->at_ns = bus_schedule(d, ep, MAX(u->at_ns, from_ns), u->done);
@@ -59,8 +60,10 @@ static bool halt(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
     return true;
 }
 
-/* What a fault does to any transfer; false: the fault changes data only, or there is none. *progress: as try_*() returns. */
-static bool struck(struct bus_dev *d, struct bus_ep *ep, struct urb *u, const struct fault *f, bool *progress)
+/* What a fault does to any transfer; false: the fault changes data only, or there is none.
+ * *progress: as try_*() returns. */
+static bool struck(struct bus_dev *d, struct bus_ep *ep, struct urb *u, const struct fault *f,
+                   bool *progress)
 {
     *progress = false;
     if (!f)
@@ -89,8 +92,9 @@ static bool try_control(struct bus_dev *d, struct urb *u)
             return progress;
     }
     bus_device_works(d, u->at_ns);
-    int n = standard ? bus_standard_request(d, u->buf, u->buf + SETUP, len)
-                     : d->type->control ? d->type->control(d->model, u->buf, u->buf + SETUP, len) : USB_STALL;
+    int n = standard           ? bus_standard_request(d, u->buf, u->buf + SETUP, len)
+            : d->type->control ? d->type->control(d->model, u->buf, u->buf + SETUP, len)
+                               : USB_STALL;
     bus_device_worked(d);
     d->controls++;
     if (n < 0)
@@ -118,7 +122,9 @@ static bool try_out(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
         bus_device_works(d, u->at_ns);
     }
     uint64_t start = u->at_ns;
-    int n = u->limit || u->len == 0 ? d->type->out(d->model, ep->address, u->buf + u->done, u->limit - u->done) : 0;
+    int n = u->limit || u->len == 0
+                ? d->type->out(d->model, ep->address, u->buf + u->done, u->limit - u->done)
+                : 0;
     bus_device_worked(d);
     if (n == USB_NAK)
         return false;
@@ -168,7 +174,8 @@ static void say_again(struct bus_ep *ep, struct urb *u)
 /* An answer is complete: faults strike it, or it goes to the host. */
 static bool answer(struct bus_dev *d, struct bus_ep *ep, struct urb *u)
 {
-    bool progress, idle = d->type->idle ? d->type->idle(d->model, ep->address, u->buf, u->done) : u->done == 0;
+    bool progress,
+        idle = d->type->idle ? d->type->idle(d->model, ep->address, u->buf, u->done) : u->done == 0;
     const struct fault *f = idle ? NULL : fault_next(d, ep, true, u->buf, u->done);
     if (f && (f->kind == FAULT_TIMEOUT || f->kind == FAULT_STALL || f->kind == FAULT_HANG)) {
         if (bus_keep(ep, u->buf, u->done) == 0)
@@ -360,9 +367,9 @@ void bus_unplug(struct bus_dev *d)
 
 /* ---- time ---- */
 
-/* A board runs on while the host does something else; what the models themselves take is not given to it, and no more than it can do
- * in a few ms: else a slow machine, or one with sanitizers, would run after the host's clock for ever, and drivers would
- * find their adapter too late. */
+/* A board runs on while the host does something else; what the models themselves take is not given
+ * to it, and no more than it can do in a few ms: else a slow machine, or one with sanitizers, would
+ * run after the host's clock for ever, and drivers would find their adapter too late. */
 static void board_time(struct bus_dev *d, uint64_t idle)
 {
     uint64_t ns = MIN(idle, BOARD_MAX_NS), began = bus_work_ns();
@@ -395,7 +402,8 @@ void bus_tick(struct bus *b)
     bus_time(b, NULL);
     for (unsigned i = 0; i < b->ndevs; i++) {
         struct bus_dev *d = &b->dev[i];
-        if (!d->plugged && d->replug_ns && d->unplugged_at_ns && bus_host_ns() - d->unplugged_at_ns >= d->replug_ns)
+        if (!d->plugged && d->replug_ns && d->unplugged_at_ns &&
+            bus_host_ns() - d->unplugged_at_ns >= d->replug_ns)
             bus_plug(d, NULL);
         if (d->plugged)
             bus_work(d);
@@ -460,8 +468,10 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     if (strcmp(name, "kernel-driver") == 0)
         return options_text(d->kernel_driver, sizeof d->kernel_driver, value, err);
     size_t used = strlen(d->options);
-    int n = snprintf(d->options + used, sizeof d->options - used, "%s%s%s%s", used ? "," : "", name, value[0] ? "=" : "", value);
-    return n < (int)(sizeof d->options - used) ? 0 : err_set(err, ERR_USAGE, "", "options too long");
+    int n = snprintf(d->options + used, sizeof d->options - used, "%s%s%s%s", used ? "," : "", name,
+                     value[0] ? "=" : "", value);
+    return n < (int)(sizeof d->options - used) ? 0
+                                               : err_set(err, ERR_USAGE, "", "options too long");
 }
 
 static int no_model(const char *name, struct err *err)
@@ -472,7 +482,8 @@ static int no_model(const char *name, struct err *err)
     return err_set(err, ERR_USAGE, hint, "no model \"%s\"", name);
 }
 
-int bus_add(struct bus_dev *dev, struct bus *bus, const char *text, struct sim_board *board, struct err *err)
+int bus_add(struct bus_dev *dev, struct bus *bus, const char *text, struct sim_board *board,
+            struct err *err)
 {
     char name[40];
     size_t len = strcspn(text, ",");

@@ -7,20 +7,23 @@
 #include "tests/usb/bus.h"
 
 enum { NOTED = 8 };
-static const char *const names[] = { "unplug", "stall", "timeout", "short", "short-answer", "stale", "wrong-id", "garbage", "hang", NULL };
+static const char *const names[] = { "unplug", "stall",    "timeout", "short", "short-answer",
+                                     "stale",  "wrong-id", "garbage", "hang",  NULL };
 _Static_assert(ARRAY_LEN(names) == FAULT_NKINDS + 1, "a name per fault");
 
 /* KIND@N, or KIND@N+ for every transfer from the N-th on. */
 int fault_parse(struct fault *f, const char *text, struct err *err)
 {
-    static const char hint[] = "fault=unplug|stall|timeout|short|short-answer|stale|wrong-id|garbage|hang@N, or @N+ from there on";
+    static const char hint[] = "fault=unplug|stall|timeout|short|short-answer|stale|wrong-id|"
+                               "garbage|hang@N, or @N+ from there on";
     const char *at = strchr(text, '@');
     char *end;
     if (!at)
         return err_set(err, ERR_USAGE, hint, "fault=%s: no transfer named", text);
     unsigned long long n = strtoull(at + 1, &end, 10);
     for (int k = 0; names[k]; k++) {
-        if (strlen(names[k]) != (size_t)(at - text) || strncmp(names[k], text, (size_t)(at - text)) != 0)
+        if (strlen(names[k]) != (size_t)(at - text) ||
+            strncmp(names[k], text, (size_t)(at - text)) != 0)
             continue;
         if (n == 0 || end == at + 1 || (*end && strcmp(end, "+") != 0))
             break;
@@ -32,7 +35,8 @@ int fault_parse(struct fault *f, const char *text, struct err *err)
 
 static bool of_answers(enum fault_kind kind)
 {
-    return kind == FAULT_SHORT_ANSWER || kind == FAULT_STALE || kind == FAULT_WRONG_ID || kind == FAULT_GARBAGE;
+    return kind == FAULT_SHORT_ANSWER || kind == FAULT_STALE || kind == FAULT_WRONG_ID ||
+           kind == FAULT_GARBAGE;
 }
 
 /* "82 64 1d07": endpoint, length, how it begins. */
@@ -46,7 +50,8 @@ static void note(struct bus_dev *d, const struct bus_ep *ep, const uint8_t *data
     fputc('\n', d->bus->notes);
 }
 
-const struct fault *fault_next(struct bus_dev *d, const struct bus_ep *ep, bool in, const uint8_t *data, size_t len)
+const struct fault *fault_next(struct bus_dev *d, const struct bus_ep *ep, bool in,
+                               const uint8_t *data, size_t len)
 {
     const struct fault *hit = NULL;
     d->transfers++;
@@ -71,7 +76,8 @@ static uint8_t noise(unsigned *seed)
 }
 
 /* Faults that only change what an answer says. */
-void fault_change(struct bus_dev *d, struct bus_ep *ep, const struct fault *f, uint8_t *data, size_t *len)
+void fault_change(struct bus_dev *d, struct bus_ep *ep, const struct fault *f, uint8_t *data,
+                  size_t *len)
 {
     size_t id = d->type->id_offset;
     (void)ep;

@@ -5,10 +5,26 @@
 #include "probe/base/util.h"
 #include "tests/usb/bus.h"
 
-enum { GET_STATUS = 0, CLEAR_FEATURE = 1, SET_FEATURE = 3, SET_ADDRESS = 5, GET_DESCRIPTOR = 6, GET_CONFIGURATION = 8,
-       SET_CONFIGURATION = 9, GET_INTERFACE = 10, SET_INTERFACE = 11 };
-enum { DESC_DEVICE = 1, DESC_CONFIG = 2, DESC_STRING = 3, DESC_INTERFACE = 4, DESC_ENDPOINT = 5, DESC_HID = 0x21,
-       DESC_HID_REPORT = 0x22 };
+enum {
+    GET_STATUS = 0,
+    CLEAR_FEATURE = 1,
+    SET_FEATURE = 3,
+    SET_ADDRESS = 5,
+    GET_DESCRIPTOR = 6,
+    GET_CONFIGURATION = 8,
+    SET_CONFIGURATION = 9,
+    GET_INTERFACE = 10,
+    SET_INTERFACE = 11
+};
+enum {
+    DESC_DEVICE = 1,
+    DESC_CONFIG = 2,
+    DESC_STRING = 3,
+    DESC_INTERFACE = 4,
+    DESC_ENDPOINT = 5,
+    DESC_HID = 0x21,
+    DESC_HID_REPORT = 0x22
+};
 
 static int give(uint8_t *data, size_t cap, const uint8_t *from, size_t n)
 {
@@ -48,9 +64,11 @@ static int descriptor(const struct bus_dev *d, const uint8_t *setup, uint8_t *da
     const struct usb_model_identity *id = &d->model->id;
     switch (setup[3]) {
     case DESC_DEVICE: return give(data, cap, id->device, 18);
-    case DESC_CONFIG: return setup[2] == 0 ? give(data, cap, id->config, id->config_len) : USB_STALL;
+    case DESC_CONFIG:
+        return setup[2] == 0 ? give(data, cap, id->config, id->config_len) : USB_STALL;
     case DESC_STRING: return string_descriptor(d, setup[2], data, cap);
-    case DESC_HID_REPORT: return id->hid_report ? give(data, cap, id->hid_report, id->hid_report_len) : USB_STALL;
+    case DESC_HID_REPORT:
+        return id->hid_report ? give(data, cap, id->hid_report, id->hid_report_len) : USB_STALL;
     default: return USB_STALL;
     }
 }
@@ -101,7 +119,8 @@ int bus_parse_config(struct bus_dev *d, struct err *err)
     memset(d->ep, 0, sizeof d->ep);
     d->ep[0] = (struct bus_ep){ .mps = 64 };
     if (id->config_len < 9 || le16(id->config + 2) != id->config_len)
-        return err_set(err, ERR_FORMAT, "", "%s: configuration's total length is wrong", d->type->name);
+        return err_set(err, ERR_FORMAT, "", "%s: configuration's total length is wrong",
+                       d->type->name);
     for (; at + 2 <= id->config_len && id->config[at] >= 2; at += id->config[at]) {
         const uint8_t *p = id->config + at;
         if (at + p[0] > id->config_len)
@@ -109,7 +128,9 @@ int bus_parse_config(struct bus_dev *d, struct err *err)
         if (p[1] == DESC_INTERFACE)
             parse_interface(d, p);
         if (p[1] == DESC_ENDPOINT && d->neps < BUS_ENDPOINTS && d->nitfs > 0)
-            d->ep[d->neps++] = (struct bus_ep){ .address = p[2], .type = p[3] & 3, .mps = le16(p + 4) & 0x7FF,
+            d->ep[d->neps++] = (struct bus_ep){ .address = p[2],
+                                                .type = p[3] & 3,
+                                                .mps = le16(p + 4) & 0x7FF,
                                                 .interface = d->itf[d->nitfs - 1].number };
     }
     if (at != id->config_len)

@@ -1,16 +1,23 @@
 /* Virtual time: what a transfer costs on the bus, without waiting for it.
  *
- * What is sent starts with the next frame and arrives at the end of the frame its last byte goes in; an answer goes in the frame in which it
- * is ready and asked for, and is seen at the end of that. So an exchange costs two frames (1 ms, at high speed microframes of 125 us)
- * besides what the device needs. Frames are shared by all that is in flight. A device works on what it got in the order of
- * arrival, for as long as its board's clocks take.
- * Source for the bytes of a frame: USB 2.0 specification 5.8.4 (bulk), 5.7.4 (interrupt). */
+ * What is sent starts with the next frame and arrives at the end of the frame its last byte goes
+ * in; an answer goes in the frame in which it is ready and asked for, and is seen at the end of
+ * that. So an exchange costs two frames (1 ms, at high speed microframes of 125 us) besides what
+ * the device needs. Frames are shared by all that is in flight. A device works on what it got in
+ * the order of arrival, for as long as its board's clocks take. Source for the bytes of a frame:
+ * USB 2.0 specification 5.8.4 (bulk), 5.7.4 (interrupt). */
 #include <time.h>
 
 #include "probe/base/util.h"
 #include "tests/usb/bus.h"
 
-enum { FULL_FRAME_NS = 1000000, HIGH_FRAME_NS = 125000, FULL_BYTES = 19 * 64, HIGH_BYTES = 13 * 512, LEAST_BYTES = 64 };
+enum {
+    FULL_FRAME_NS = 1000000,
+    HIGH_FRAME_NS = 125000,
+    FULL_BYTES = 19 * 64,
+    HIGH_BYTES = 13 * 512,
+    LEAST_BYTES = 64
+};
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -22,11 +29,15 @@ static uint64_t clock_ns(clockid_t clock)
 uint64_t bus_host_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
 uint64_t bus_work_ns(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
-uint64_t bus_frame_ns(const struct bus_dev *d) { return d->model->id.high_speed ? HIGH_FRAME_NS : FULL_FRAME_NS; }
+uint64_t bus_frame_ns(const struct bus_dev *d)
+{
+    return d->model->id.high_speed ? HIGH_FRAME_NS : FULL_FRAME_NS;
+}
 
 uint64_t bus_schedule(struct bus_dev *d, struct bus_ep *ep, uint64_t from_ns, size_t bytes)
 {
-    uint64_t ns = bus_frame_ns(d), frame = ep->address & 0x80 ? from_ns / ns : (from_ns + ns - 1) / ns;
+    uint64_t ns = bus_frame_ns(d),
+             frame = ep->address & 0x80 ? from_ns / ns : (from_ns + ns - 1) / ns;
     uint32_t budget = d->model->id.high_speed ? HIGH_BYTES : FULL_BYTES;
     size_t left = MAX(bytes, LEAST_BYTES); /* an empty packet takes its share, too */
     if (ep->type == 3)
@@ -36,7 +47,8 @@ uint64_t bus_schedule(struct bus_dev *d, struct bus_ep *ep, uint64_t from_ns, si
         if (d->bus->frames[frame % BUS_FRAMES].frame != frame)
             *used = 0;
         d->bus->frames[frame % BUS_FRAMES].frame = frame;
-        uint32_t most = ep->type == 3 ? MIN(ep->mps, budget - *used) : budget - *used, n = (uint32_t)MIN(left, most);
+        uint32_t most = ep->type == 3 ? MIN(ep->mps, budget - *used) : budget - *used,
+                 n = (uint32_t)MIN(left, most);
         *used += n;
         left -= n;
         if (left == 0)
@@ -47,7 +59,10 @@ uint64_t bus_schedule(struct bus_dev *d, struct bus_ep *ep, uint64_t from_ns, si
     return ep->done_ns;
 }
 
-static uint64_t board_now(const struct bus_dev *d) { return d->board ? d->board->type->now_ns(d->board) : 0; }
+static uint64_t board_now(const struct bus_dev *d)
+{
+    return d->board ? d->board->type->now_ns(d->board) : 0;
+}
 
 void bus_device_works(struct bus_dev *d, uint64_t arrives_ns)
 {

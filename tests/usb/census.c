@@ -1,5 +1,6 @@
-/* For a program that is watched from outside: the descriptors it still holds as it ends, a line each, into the file that CENSUS
- * names. Loaded before everything else (LD_PRELOAD), so it is the last to go; other programs of the same environment are left alone. */
+/* For a program that is watched from outside: the descriptors it still holds as it ends, a line
+ * each, into the file that CENSUS names. Loaded before everything else (LD_PRELOAD), so it is the
+ * last to go; other programs of the same environment are left alone. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +32,8 @@ __attribute__((destructor)) static void census(void)
     DIR *fds = opendir("/proc/self/fd");
     FILE *out = fds ? fopen(path, "we") : NULL;
     for (struct dirent *e; out && (e = readdir(fds));)
-        if (e->d_name[0] != '.' && atoi(e->d_name) > STDERR_FILENO && atoi(e->d_name) != dirfd(fds) && atoi(e->d_name) != fileno(out))
+        if (e->d_name[0] != '.' && atoi(e->d_name) > STDERR_FILENO &&
+            atoi(e->d_name) != dirfd(fds) && atoi(e->d_name) != fileno(out))
             row(out, dirfd(fds), e->d_name);
     if (out)
         fclose(out);

@@ -49,7 +49,10 @@ static int open_node(struct file *f, const struct files_call *c)
 {
     uint32_t first;
     if (file_get(f, c->address, &first, sizeof first)) {
-        fprintf(stderr, "usb_rig: cannot read the memory of process %d: %s; sandboxes and ptrace_scope 2 forbid it\n", (int)f->pid, strerror(errno));
+        fprintf(stderr,
+                "usb_rig: cannot read the memory of process %d: %s; sandboxes and ptrace_scope 2 "
+                "forbid it\n",
+                (int)f->pid, strerror(errno));
         return EPERM;
     }
     f->node = find(f->files, c->path);
@@ -128,12 +131,13 @@ int files_start(struct files *s, const char *folder, pthread_mutex_t *lock, stru
     struct sockaddr_un a = { .sun_family = AF_UNIX };
     pthread_t thread;
     if (snprintf(s->path, sizeof s->path, "%s/files", folder) >= (int)sizeof s->path)
-        return err_set(err, ERR_IO, "set TMPDIR to a shorter one", "%s: too long a path for a socket", folder);
+        return err_set(err, ERR_IO, "set TMPDIR to a shorter one",
+                       "%s: too long a path for a socket", folder);
     strcpy(a.sun_path, s->path);
     s->lock = lock;
     s->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (s->listener < 0 || bind(s->listener, (struct sockaddr *)&a, sizeof a) < 0 || listen(s->listener, 64) < 0 ||
-        pthread_create(&thread, NULL, take, s) != 0)
+    if (s->listener < 0 || bind(s->listener, (struct sockaddr *)&a, sizeof a) < 0 ||
+        listen(s->listener, 64) < 0 || pthread_create(&thread, NULL, take, s) != 0)
         return err_set(err, ERR_IO, "", "%s: %s", s->path, strerror(errno));
     pthread_detach(thread);
     return 0;

@@ -1,4 +1,5 @@
-/* For a program in the rig (LD_PRELOAD, before umockdev's): what it does with nodes of USB devices goes to the rig (files.h). */
+/* For a program in the rig (LD_PRELOAD, before umockdev's): what it does with nodes of USB devices
+ * goes to the rig (files.h). */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 #include <dlfcn.h>
@@ -17,8 +18,12 @@
 
 enum { DESCRIPTORS = 4096 };
 
-/* By descriptor of a node: its connection, and whose it is (a child of fork() has copies, and must not speak on them). */
-static struct { int to; pid_t pid; } node[DESCRIPTORS];
+/* By descriptor of a node: its connection, and whose it is (a child of fork() has copies, and must
+ * not speak on them). */
+static struct {
+    int to;
+    pid_t pid;
+} node[DESCRIPTORS];
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
@@ -30,7 +35,10 @@ static int real_close(int fd)
     return next(fd);
 }
 
-static bool is_node(int fd) { return fd >= 0 && fd < DESCRIPTORS && node[fd].pid != 0 && node[fd].pid == getpid(); }
+static bool is_node(int fd)
+{
+    return fd >= 0 && fd < DESCRIPTORS && node[fd].pid != 0 && node[fd].pid == getpid();
+}
 
 static int64_t ask(int to, const struct files_call *c)
 {
@@ -87,25 +95,25 @@ static mode_t mode_of(int flags, va_list args)
     return flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
 }
 
-#define OPEN(name)                              \
-    int name(const char *path, int flags, ...)  \
-    {                                           \
-        va_list args;                           \
-        va_start(args, flags);                  \
-        mode_t mode = mode_of(flags, args);     \
-        va_end(args);                           \
+#define OPEN(name)                                          \
+    int name(const char *path, int flags, ...)              \
+    {                                                       \
+        va_list args;                                       \
+        va_start(args, flags);                              \
+        mode_t mode = mode_of(flags, args);                 \
+        va_end(args);                                       \
         return opened(NEXT(name)(path, flags, mode), path); \
     }
 OPEN(open)
 OPEN(open64)
 
-#define OPENAT(name)                                    \
-    int name(int dir, const char *path, int flags, ...) \
-    {                                                   \
-        va_list args;                                   \
-        va_start(args, flags);                          \
-        mode_t mode = mode_of(flags, args);             \
-        va_end(args);                                   \
+#define OPENAT(name)                                             \
+    int name(int dir, const char *path, int flags, ...)          \
+    {                                                            \
+        va_list args;                                            \
+        va_start(args, flags);                                   \
+        mode_t mode = mode_of(flags, args);                      \
+        va_end(args);                                            \
         return opened(NEXT(name)(dir, path, flags, mode), path); \
     }
 OPENAT(openat)
@@ -138,7 +146,9 @@ int ioctl(int fd, unsigned long code, ...)
     void *arg = va_arg(args, void *);
     va_end(args);
     if (is_node(fd))
-        return (int)ask(node[fd].to, &(struct files_call){ .what = FILES_IOCTL, .code = code, .address = (uintptr_t)arg });
+        return (int)ask(
+            node[fd].to,
+            &(struct files_call){ .what = FILES_IOCTL, .code = code, .address = (uintptr_t)arg });
     if (!next)
         next = NEXT(ioctl);
     return next(fd, code, arg);
@@ -148,7 +158,8 @@ ssize_t read(int fd, void *to, size_t len)
 {
     static __typeof__(&read) next;
     if (is_node(fd))
-        return ask(node[fd].to, &(struct files_call){ .what = FILES_READ, .address = (uintptr_t)to, .len = len });
+        return ask(node[fd].to, &(struct files_call){
+                                    .what = FILES_READ, .address = (uintptr_t)to, .len = len });
     if (!next)
         next = NEXT(read);
     return next(fd, to, len);
@@ -163,7 +174,8 @@ ssize_t write(int fd, const void *from, size_t len)
 {
     static __typeof__(&write) next;
     if (is_node(fd))
-        return ask(node[fd].to, &(struct files_call){ .what = FILES_WRITE, .address = (uintptr_t)from, .len = len });
+        return ask(node[fd].to, &(struct files_call){
+                                    .what = FILES_WRITE, .address = (uintptr_t)from, .len = len });
     if (!next)
         next = NEXT(write);
     return next(fd, from, len);

@@ -1,5 +1,5 @@
-/* The J-Link driver with a probe that answers anything: any bytes, in any pieces (babbler.h). It may fail, but not hang, write beyond a
- * buffer or leak. */
+/* The J-Link driver with a probe that answers anything: any bytes, in any pieces (babbler.h). It
+ * may fail, but not hang, write beyond a buffer or leak. */
 #include <stdint.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@ static void session(struct probe *p)
 {
     uint8_t out[400], word[4];
     unsigned value, known, mv;
-    const struct jtag_op ops[] = { jtag_reset(), jtag_idle(5000), jtag_dr(8 * sizeof out, NULL, out), jtag_dr(32, word, word) };
+    const struct jtag_op ops[] = { jtag_reset(), jtag_idle(5000),
+                                   jtag_dr(8 * sizeof out, NULL, out), jtag_dr(32, word, word) };
     const struct jtag_ops *j = p->driver->jtag;
     memset(word, 0, sizeof word);
     if (j->execute(p, ops, ARRAY_LEN(ops), NULL) == -ERR_USB)

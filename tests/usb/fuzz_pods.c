@@ -1,5 +1,6 @@
-/* The BDM pods' drivers with a pod that answers anything (babbler.h): they may fail, but not hang, write beyond a buffer, take more than came,
- * or leak. The first byte of the input picks pod and firmware. */
+/* The BDM pods' drivers with a pod that answers anything (babbler.h): they may fail, but not hang,
+ * write beyond a buffer, take more than came, or leak. The first byte of the input picks pod and
+ * firmware. */
 #include <stdint.h>
 #include <string.h>
 
@@ -28,7 +29,8 @@ static void session(struct probe *p)
     b->sync(p, &hz, NULL);
     b->set_ack(p, true, NULL);
     for (size_t i = 0; i < ARRAY_LEN(ops); i++)
-        if (b->can(p, ops[i].kind, ops[i].opcode) && b->execute(p, &ops[i], 1, false, NULL) == -ERR_USB)
+        if (b->can(p, ops[i].kind, ops[i].opcode) &&
+            b->execute(p, &ops[i], 1, false, NULL) == -ERR_USB)
             probe_reopen(p, NULL);
     b->set_pins(p, BDC_PIN_RESET, 0, NULL);
     b->get_pins(p, &value, &known, NULL);
@@ -39,9 +41,12 @@ static void session(struct probe *p)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct { const struct usb_model_type *type; const char *options, *driver; } pods[] = {
-        { &usb_model_usbdm, "", "usbdm" }, { &usb_model_usbdm, "v5", "usbdm" }, { &usb_model_osbdm, "", "osbdm" }
-    };
+    static const struct {
+        const struct usb_model_type *type;
+        const char *options, *driver;
+    } pods[] = { { &usb_model_usbdm, "", "usbdm" },
+                 { &usb_model_usbdm, "v5", "usbdm" },
+                 { &usb_model_osbdm, "", "osbdm" } };
     const struct probe_config cfg = { 0 };
     struct usb_model *looks;
     struct probe *p;

@@ -1,6 +1,7 @@
-/* /dev/hidrawN (linux/hidraw.h): what the kernel's usbhid and hidraw drivers make of a HID interface. While a program has the node
- * open, input reports are fetched all the time and kept, 64 at most; one too many is dropped, as the kernel does.
- * The node is a pty of ours: one byte lies in it while a report is kept, so that poll() tells the truth. */
+/* /dev/hidrawN (linux/hidraw.h): what the kernel's usbhid and hidraw drivers make of a HID
+ * interface. While a program has the node open, input reports are fetched all the time and kept, 64
+ * at most; one too many is dropped, as the kernel does. The node is a pty of ours: one byte lies in
+ * it while a report is kept, so that poll() tells the truth. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hidraw.h>
@@ -16,8 +17,9 @@
 #include "tests/usb/rig.h"
 
 enum { REPORTS = 64, REPORT_MAX = 1024, SET_REPORT = 9, GET_REPORT = 1, FEATURE = 3 };
-#define WRITE_LIMIT_NS 5000000000u /* USB_CTRL_SET_TIMEOUT, which usbhid uses for output reports, too */
-#define LATE_NS 1500000000u        /* an answer held back by fault=timeout comes after this */
+/* USB_CTRL_SET_TIMEOUT, which usbhid uses for output reports, too */
+#define WRITE_LIMIT_NS 5000000000u
+#define LATE_NS        1500000000u /* an answer held back by fault=timeout comes after this */
 
 struct hidraw {
     struct node *node;
@@ -26,20 +28,25 @@ struct hidraw {
     int master, slave;
     unsigned opened, interface;
     struct bus_ep *in, *out;
-    struct { uint8_t data[REPORT_MAX]; size_t len; uint64_t at_ns; } report[REPORTS]; /* at_ns: virtual, when it is there */
+    /* at_ns: virtual, when it is there */
+    struct {
+        uint8_t data[REPORT_MAX];
+        size_t len;
+        uint64_t at_ns;
+    } report[REPORTS];
     unsigned first, n;
-    bool byte;                       /* lies in the pty */
-    struct file *reader;             /* blocked in read() */
+    bool byte;           /* lies in the pty */
+    struct file *reader; /* blocked in read() */
     uint64_t reader_to;
     size_t reader_len;
-    struct urb urb;                  /* fetches reports */
+    struct urb urb; /* fetches reports */
     uint8_t buf[REPORT_MAX];
     bool fetching;
     uint64_t dead_since_ns;
     struct urb write;
     uint8_t write_buf[8 + REPORT_MAX];
-    struct file *writer;             /* its write() or feature ioctl is under way */
-    uint64_t writer_to;              /* where a feature report goes; 0 none is asked for */
+    struct file *writer; /* its write() or feature ioctl is under way */
+    uint64_t writer_to;  /* where a feature report goes; 0 none is asked for */
     uint64_t write_since_ns;
 };
 
@@ -231,14 +238,20 @@ static int feature(struct hidraw *h, struct file *f, bool get, uint64_t arg, siz
     return start_write(h, f);
 }
 
-static int text_request(const struct hidraw *h, struct file *f, unsigned long code, uint64_t arg, int *result)
+static int text_request(const struct hidraw *h, struct file *f, unsigned long code, uint64_t arg,
+                        int *result)
 {
     const struct bus_dev *d = h->node->dev;
     const struct usb_model_identity *id = &d->model->id;
     char text[256] = "";
     switch (_IOC_NR(code)) {
-    case 0x04: snprintf(text, sizeof text, "%s %s", text_of(d, id->device[14]), text_of(d, id->device[15])); break;
-    case 0x05: snprintf(text, sizeof text, "usb-0000:00:14.0-%s/input%u", d->path + 2, h->interface); break;
+    case 0x04:
+        snprintf(text, sizeof text, "%s %s", text_of(d, id->device[14]),
+                 text_of(d, id->device[15]));
+        break;
+    case 0x05:
+        snprintf(text, sizeof text, "usb-0000:00:14.0-%s/input%u", d->path + 2, h->interface);
+        break;
     case 0x08: snprintf(text, sizeof text, "%s", text_of(d, id->device[16])); break;
     default: return ENOTTY;
     }
@@ -247,7 +260,8 @@ static int text_request(const struct hidraw *h, struct file *f, unsigned long co
 }
 
 /* later: the answer comes by itself. */
-static int request(struct hidraw *h, struct file *f, unsigned long code, uint64_t arg, int *result, bool *later)
+static int request(struct hidraw *h, struct file *f, unsigned long code, uint64_t arg, int *result,
+                   bool *later)
 {
     const struct usb_model_identity *id = &h->node->dev->model->id;
     if (h->node->gone)
@@ -262,7 +276,8 @@ static int request(struct hidraw *h, struct file *f, unsigned long code, uint64_
         return file_put(f, arg, &r, 4 + MIN(id->hid_report_len, sizeof r.value));
     }
     if (code == HIDIOCGRAWINFO) {
-        struct hidraw_devinfo info = { BUS_USB, (int16_t)le16(id->device + 8), (int16_t)le16(id->device + 10) };
+        struct hidraw_devinfo info = { BUS_USB, (int16_t)le16(id->device + 8),
+                                       (int16_t)le16(id->device + 10) };
         return file_put(f, arg, &info, sizeof info);
     }
     if (_IOC_TYPE(code) != 'H')
@@ -330,7 +345,8 @@ static int open_pty(struct hidraw *h, char *name, size_t cap)
 {
     struct termios t;
     h->master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    if (h->master < 0 || grantpt(h->master) < 0 || unlockpt(h->master) < 0 || ptsname_r(h->master, name, cap) != 0)
+    if (h->master < 0 || grantpt(h->master) < 0 || unlockpt(h->master) < 0 ||
+        ptsname_r(h->master, name, cap) != 0)
         return -1;
     h->slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (h->slave < 0 || tcgetattr(h->slave, &t) < 0)

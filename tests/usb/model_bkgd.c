@@ -4,7 +4,10 @@
 
 enum { BITS = 8, ONE_LOW = 4, ZERO_LOW = 12, SAMPLE = 10, BIT = 16, SYNC_CYCLES = 128 };
 
-static uint64_t ns_of(const struct bkgd_pod *p, unsigned cycles) { return (cycles * p->cycle_ps + 999) / 1000; }
+static uint64_t ns_of(const struct bkgd_pod *p, unsigned cycles)
+{
+    return (cycles * p->cycle_ps + 999) / 1000;
+}
 
 /* A board that has been given a fault, or has no power, gives no levels: the line reads low. */
 static void make(struct bkgd_pod *p, struct bkgd_stretch *s, size_t n)
@@ -18,7 +21,8 @@ static void make(struct bkgd_pod *p, struct bkgd_stretch *s, size_t n)
     }
 }
 
-static struct bkgd_stretch stretch(struct bkgd_pod *p, enum bkgd_drive drive, enum bkgd_until until, uint64_t ns)
+static struct bkgd_stretch stretch(struct bkgd_pod *p, enum bkgd_drive drive, enum bkgd_until until,
+                                   uint64_t ns)
 {
     struct bkgd_stretch s = { .drive = drive, .until = until, .ns = ns };
     make(p, &s, 1);
@@ -55,9 +59,12 @@ void bkgd_pod_send(struct bkgd_pod *p, uint8_t byte)
         return;
     for (unsigned k = 0; k < BITS; k++) {
         uint64_t low = byte & 0x80u >> k ? p->bits.one_low : p->bits.zero_low;
-        s[3 * k] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = p->bits.lead };
+        s[3 * k] =
+            (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = p->bits.lead };
         s[3 * k + 1] = (struct bkgd_stretch){ .drive = BKGD_LOW, .until = BKGD_TIME, .ns = low };
-        s[3 * k + 2] = (struct bkgd_stretch){ .drive = BKGD_HIGH, .until = BKGD_TIME, .ns = p->bits.bit - low };
+        s[3 * k + 2] = (struct bkgd_stretch){ .drive = BKGD_HIGH,
+                                              .until = BKGD_TIME,
+                                              .ns = p->bits.bit - low };
     }
     make(p, s, ARRAY_LEN(s));
 }
@@ -70,10 +77,16 @@ uint8_t bkgd_pod_receive(struct bkgd_pod *p)
     if (!p->cycle_ps)
         return 0;
     for (unsigned k = 0; k < BITS; k++) {
-        s[4 * k] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = b->lead };
-        s[4 * k + 1] = (struct bkgd_stretch){ .drive = BKGD_LOW, .until = BKGD_TIME, .ns = b->one_low };
-        s[4 * k + 2] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = b->sample - b->one_low };
-        s[4 * k + 3] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = b->bit - b->sample };
+        s[4 * k] =
+            (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_TIME, .ns = b->lead };
+        s[4 * k + 1] =
+            (struct bkgd_stretch){ .drive = BKGD_LOW, .until = BKGD_TIME, .ns = b->one_low };
+        s[4 * k + 2] = (struct bkgd_stretch){ .drive = BKGD_RELEASED,
+                                              .until = BKGD_TIME,
+                                              .ns = b->sample - b->one_low };
+        s[4 * k + 3] = (struct bkgd_stretch){ .drive = BKGD_RELEASED,
+                                              .until = BKGD_TIME,
+                                              .ns = b->bit - b->sample };
     }
     make(p, s, ARRAY_LEN(s));
     for (unsigned k = 0; k < BITS; k++)
@@ -112,5 +125,6 @@ uint64_t bkgd_pod_sync(struct bkgd_pod *p, uint64_t request_ns, uint64_t answer_
 void bkgd_pod_clock(struct bkgd_pod *p, uint64_t answer_ns)
 {
     p->cycle_ps = answer_ns * 1000 / SYNC_CYCLES;
-    p->bits = (struct bkgd_bits){ ns_of(p, ONE_LOW), ns_of(p, ZERO_LOW), ns_of(p, SAMPLE), ns_of(p, BIT), 0 };
+    p->bits = (struct bkgd_bits){ ns_of(p, ONE_LOW), ns_of(p, ZERO_LOW), ns_of(p, SAMPLE),
+                                  ns_of(p, BIT), 0 };
 }

@@ -1,23 +1,24 @@
-/* A CMSIS-DAP probe on USB: version 1 (HID), version 2 (vendor bulk), or both on one device. What the commands do is in
- * model_cmsis_dap_fw.c; here are descriptors, packets, buffers and the ways in which probes in the field differ.
- * Written from CMSIS-DAP dap_firmware.md, USBD_User_HID_0.c, USBD_User_CustomClass_0.c.
+/* A CMSIS-DAP probe on USB: version 1 (HID), version 2 (vendor bulk), or both on one device. What
+ * the commands do is in model_cmsis_dap_fw.c; here are descriptors, packets, buffers and the ways
+ * in which probes in the field differ. Written from CMSIS-DAP dap_firmware.md, USBD_User_HID_0.c,
+ * USBD_User_CustomClass_0.c.
  *
  * Options, comma separated:
  *   v1 | v2 | both          interfaces (default v2)
- *   packet=N count=N        packet size of v2 (64 full speed; else high speed) and packet count (default 512, 8)
- *   report=N                report size of v1 (default 64; 512 or 1024: high speed)
+ *   packet=N count=N        packet size of v2 (64 full speed; else high speed) and packet count
+ * (default 512, 8) report=N                report size of v1 (default 64; 512 or 1024: high speed)
  *   really=N                buffers there really are, whatever count says
  *   padded                  responses of v2 are as long as its packets (default: as they are)
- *   zlp                     a response of whole packets is ended by an empty one (default: it is not)
- *   swd-only no-atomic      abilities
- *   firmware=T protocol=T   DAP_Info 0x09 and 0x04          product=T serial=T no-serial  strings of USB and DAP_Info
- *   vid=HEX pid=HEX         ids (default 1209:2488)         class0         v2 interface of class 0, as KitProg3
- *   interface-string        only the interface says CMSIS-DAP, not the product
- *   swo                     a third endpoint on the v2 interface
- *   keeps-stale[=N]         N responses of an earlier session wait in the device (default 2); a reset keeps them
- *   keeps-queue             an earlier session died between DAP_QueueCommands and what would have run them
- *   blind                   reset pins cannot be read: they read 0      boasts  has no atomic commands, but says so
- *   refuse-connect disconnect-hangs reset-sequence          clock-max=HZ clock-fixed=HZ */
+ *   zlp                     a response of whole packets is ended by an empty one (default: it is
+ * not) swd-only no-atomic      abilities firmware=T protocol=T   DAP_Info 0x09 and 0x04 product=T
+ * serial=T no-serial  strings of USB and DAP_Info vid=HEX pid=HEX         ids (default 1209:2488)
+ * class0         v2 interface of class 0, as KitProg3 interface-string        only the interface
+ * says CMSIS-DAP, not the product swo                     a third endpoint on the v2 interface
+ *   keeps-stale[=N]         N responses of an earlier session wait in the device (default 2); a
+ * reset keeps them keeps-queue             an earlier session died between DAP_QueueCommands and
+ * what would have run them blind                   reset pins cannot be read: they read 0 boasts
+ * has no atomic commands, but says so refuse-connect disconnect-hangs reset-sequence clock-max=HZ
+ * clock-fixed=HZ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,11 +44,11 @@ struct pipe {
     struct packet part;               /* a request whose end has not come */
     struct packet *held;              /* DAP_QueueCommands waiting for what runs them */
     size_t nheld;
-    struct packet *ready;             /* responses, oldest at `first` */
+    struct packet *ready; /* responses, oldest at `first` */
     size_t first, nready;
-    size_t sent;                      /* bytes of the oldest that are out */
+    size_t sent; /* bytes of the oldest that are out */
     bool owes_empty;
-    uint64_t dropped;                 /* requests */
+    uint64_t dropped; /* requests */
 };
 
 struct dap_model {
@@ -67,18 +68,30 @@ static struct dap_model *of(struct usb_model *m) { return CONTAINER_OF(m, struct
 
 /* ---- options ---- */
 
-static int number(const char *name, const char *value, uint64_t lo, uint64_t hi, uint64_t *out, struct err *err)
+static int number(const char *name, const char *value, uint64_t lo, uint64_t hi, uint64_t *out,
+                  struct err *err)
 {
     return options_hz(name, value, lo, hi, out, err);
 }
 
 static bool flag(struct dap_model *m, const char *name)
 {
-    const struct { const char *name; bool *what; } flags[] = {
-        { "zlp", &m->zlp }, { "class0", &m->class0 }, { "interface-string", &m->interface_string }, { "swo", &m->swo },
-        { "keeps-queue", &m->keeps_queue }, { "no-serial", &m->no_serial }, { "refuse-connect", &m->fw.refuses_connect },
-        { "disconnect-hangs", &m->fw.disconnect_hangs }, { "reset-sequence", &m->fw.has_reset_sequence },
-        { "blind", &m->fw.blind }, { "boasts", &m->fw.boasts }, { "padded", &m->padded },
+    const struct {
+        const char *name;
+        bool *what;
+    } flags[] = {
+        { "zlp", &m->zlp },
+        { "class0", &m->class0 },
+        { "interface-string", &m->interface_string },
+        { "swo", &m->swo },
+        { "keeps-queue", &m->keeps_queue },
+        { "no-serial", &m->no_serial },
+        { "refuse-connect", &m->fw.refuses_connect },
+        { "disconnect-hangs", &m->fw.disconnect_hangs },
+        { "reset-sequence", &m->fw.has_reset_sequence },
+        { "blind", &m->fw.blind },
+        { "boasts", &m->fw.boasts },
+        { "padded", &m->padded },
     };
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (strcmp(name, flags[i].name) == 0)
@@ -86,24 +99,30 @@ static bool flag(struct dap_model *m, const char *name)
     return false;
 }
 
-static int numeric(struct dap_model *m, const char *name, const char *value, bool *known, struct err *err)
+static int numeric(struct dap_model *m, const char *name, const char *value, bool *known,
+                   struct err *err)
 {
     uint64_t v = 0;
     int ret = 0;
     *known = true;
     if (strcmp(name, "packet") == 0 && (ret = number(name, value, 16, FW_MAX_PACKET, &v, err)) == 0)
         m->v2.packet_size = (uint16_t)v;
-    else if (strcmp(name, "report") == 0 && (ret = number(name, value, 16, FW_MAX_PACKET, &v, err)) == 0)
+    else if (strcmp(name, "report") == 0 &&
+             (ret = number(name, value, 16, FW_MAX_PACKET, &v, err)) == 0)
         m->v1.packet_size = (uint16_t)v;
     else if (strcmp(name, "count") == 0 && (ret = number(name, value, 1, 255, &v, err)) == 0)
         m->fw.packet_count = (unsigned)v;
-    else if (strcmp(name, "really") == 0 && (ret = number(name, value, 1, MAX_BUFFERS, &v, err)) == 0)
+    else if (strcmp(name, "really") == 0 &&
+             (ret = number(name, value, 1, MAX_BUFFERS, &v, err)) == 0)
         m->really = (unsigned)v;
-    else if (strcmp(name, "clock-max") == 0 && (ret = number(name, value, 1, 1000000000, &v, err)) == 0)
+    else if (strcmp(name, "clock-max") == 0 &&
+             (ret = number(name, value, 1, 1000000000, &v, err)) == 0)
         m->fw.clock_max = (uint32_t)v;
-    else if (strcmp(name, "clock-fixed") == 0 && (ret = number(name, value, 1, 1000000000, &v, err)) == 0)
+    else if (strcmp(name, "clock-fixed") == 0 &&
+             (ret = number(name, value, 1, 1000000000, &v, err)) == 0)
         m->fw.clock_fixed = (uint32_t)v;
-    else if (strcmp(name, "keeps-stale") == 0 && (v = 2, !value[0] || (ret = number(name, value, 1, 8, &v, err)) == 0))
+    else if (strcmp(name, "keeps-stale") == 0 &&
+             (v = 2, !value[0] || (ret = number(name, value, 1, 8, &v, err)) == 0))
         m->stale = (unsigned)v;
     else if (ret == 0)
         *known = false;
@@ -137,7 +156,8 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
         return options_text(m->protocol, TEXT, value, err);
     if (flag(m, name))
         return 0;
-    return err_set(err, ERR_USAGE, "they stand at the top of tests/usb/model_cmsis_dap.c", "cmsis-dap: no option \"%s\"", name);
+    return err_set(err, ERR_USAGE, "they stand at the top of tests/usb/model_cmsis_dap.c",
+                   "cmsis-dap: no option \"%s\"", name);
 }
 
 static void defaults(struct dap_model *m)
@@ -159,12 +179,16 @@ static void defaults(struct dap_model *m)
 
 static bool high_speed(const struct dap_model *m)
 {
-    return (m->transports & V2 && m->v2.packet_size > 64) || (m->transports & V1 && m->v1.packet_size > 64);
+    return (m->transports & V2 && m->v2.packet_size > 64) ||
+           (m->transports & V1 && m->v1.packet_size > 64);
 }
 
-static size_t put_endpoint(uint8_t *to, uint8_t address, uint8_t type, uint16_t max_packet, uint8_t interval)
+static size_t put_endpoint(uint8_t *to, uint8_t address, uint8_t type, uint16_t max_packet,
+                           uint8_t interval)
 {
-    const uint8_t d[] = { 7, 5, address, type, (uint8_t)max_packet, (uint8_t)(max_packet >> 8), interval };
+    const uint8_t d[] = {
+        7, 5, address, type, (uint8_t)max_packet, (uint8_t)(max_packet >> 8), interval
+    };
     memcpy(to, d, sizeof d);
     return sizeof d;
 }
@@ -172,7 +196,9 @@ static size_t put_endpoint(uint8_t *to, uint8_t address, uint8_t type, uint16_t 
 static size_t put_hid_interface(struct dap_model *m, uint8_t *to, uint8_t number_of_it)
 {
     const uint8_t itf[] = { 9, 4, number_of_it, 0, 2, 0x03, 0, 0, 5 };
-    const uint8_t hid[] = { 9, 0x21, 0x11, 0x01, 0, 1, 0x22, (uint8_t)m->base.id.hid_report_len, 0 };
+    const uint8_t hid[] = {
+        9, 0x21, 0x11, 0x01, 0, 1, 0x22, (uint8_t)m->base.id.hid_report_len, 0
+    };
     size_t n = 0;
     memcpy(to, itf, sizeof itf);
     n += sizeof itf;
@@ -199,15 +225,20 @@ static size_t put_bulk_interface(struct dap_model *m, uint8_t *to, uint8_t numbe
 static void build_report(struct dap_model *m)
 {
     uint16_t n = m->v1.packet_size;
+    /* clang-format off */
     const uint8_t d[] = {
-        0x06, 0x00, 0xFF, 0x09, 0x01, 0xA1, 0x01, 0x15, 0x00, 0x26, 0xFF, 0x00, 0x75, 0x08, /* page, usage, 0..255, 8 bits */
-        0x96, (uint8_t)n, (uint8_t)(n >> 8), 0x09, 0x01, 0x81, 0x02,                         /* n of them, input */
-        0x96, (uint8_t)n, (uint8_t)(n >> 8), 0x09, 0x01, 0x91, 0x02, 0xC0,                   /* output */
+        /* page, usage, 0..255, 8 bits */
+        0x06, 0x00, 0xFF, 0x09, 0x01, 0xA1, 0x01, 0x15, 0x00, 0x26, 0xFF, 0x00, 0x75, 0x08,
+        /* n of them, input */
+        0x96, (uint8_t)n, (uint8_t)(n >> 8), 0x09, 0x01, 0x81, 0x02,
+        /* output */
+        0x96, (uint8_t)n, (uint8_t)(n >> 8), 0x09, 0x01, 0x91, 0x02, 0xC0,
     };
     memcpy(m->report, d, sizeof d);
     m->base.id.hid_report = m->report;
     m->base.id.hid_report_len = sizeof d;
 }
+/* clang-format on */
 
 static void build_descriptors(struct dap_model *m)
 {
@@ -224,10 +255,28 @@ static void build_descriptors(struct dap_model *m)
         len += put_bulk_interface(m, m->config + len, n++);
     const uint8_t config[] = { 9, 2, (uint8_t)len, (uint8_t)(len >> 8), n, 1, 0, 0x80, 50 };
     memcpy(m->config, config, sizeof config);
-    const uint8_t device[18] = { 18, 1, 0x00, 0x02, 0, 0, 0, 64, (uint8_t)m->vid, (uint8_t)(m->vid >> 8), (uint8_t)m->pid,
-                                 (uint8_t)(m->pid >> 8), 0x00, 0x01, 1, 2, m->no_serial ? 0 : 3, 1 };
+    const uint8_t device[18] = { 18,
+                                 1,
+                                 0x00,
+                                 0x02,
+                                 0,
+                                 0,
+                                 0,
+                                 64,
+                                 (uint8_t)m->vid,
+                                 (uint8_t)(m->vid >> 8),
+                                 (uint8_t)m->pid,
+                                 (uint8_t)(m->pid >> 8),
+                                 0x00,
+                                 0x01,
+                                 1,
+                                 2,
+                                 m->no_serial ? 0 : 3,
+                                 1 };
     memcpy(m->device, device, sizeof device);
-    const char *const strings[] = { "", "probeprof tests", m->product, m->serial, "CMSIS-DAP v2", "CMSIS-DAP v1", NULL };
+    const char *const strings[] = { "",        "probeprof tests", m->product,
+                                    m->serial, "CMSIS-DAP v2",    "CMSIS-DAP v1",
+                                    NULL };
     memcpy(m->strings, strings, sizeof strings);
     m->base.id.device = m->device;
     m->base.id.config = m->config;
@@ -242,7 +291,8 @@ static size_t in_buffers(const struct pipe *p) { return p->nready + p->nheld; }
 
 static void run(struct dap_model *m, struct pipe *p, const struct packet *req)
 {
-    struct packet *to = &p->ready[(p->first + p->nready) % MAX_BUFFERS]; /* not cleared: old bytes stay behind a short answer */
+    /* not cleared: old bytes stay behind a short answer */
+    struct packet *to = &p->ready[(p->first + p->nready) % MAX_BUFFERS];
     m->fw.packet_size = p->packet_size;
     size_t n = dap_firmware_run(&m->fw, req->data, req->len, to->data);
     if (n == 0)
@@ -251,7 +301,8 @@ static void run(struct dap_model *m, struct pipe *p, const struct packet *req)
     p->nready++;
 }
 
-/* Commands queued by 0x7E run, as 0x7F, when one comes that is none, or when there is no room for more. */
+/* Commands queued by 0x7E run, as 0x7F, when one comes that is none, or when there is no room for
+ * more. */
 static void run_held(struct dap_model *m, struct pipe *p)
 {
     size_t n = p->nheld;
@@ -297,7 +348,8 @@ static int out_bulk(struct dap_model *m, const uint8_t *data, size_t len)
         size_t n = MIN(len - taken, (size_t)p->max_packet);
         if (in_buffers(p) >= m->really)
             return taken ? (int)taken : USB_NAK;
-        if (p->part.len + n > p->packet_size) /* babble: the firmware's read is as long as a message */
+        /* babble: the firmware's read is as long as a message */
+        if (p->part.len + n > p->packet_size)
             return USB_STALL;
         memcpy(p->part.data + p->part.len, data + taken, n);
         p->part.len += n;
@@ -350,7 +402,8 @@ static int next_packet(const struct dap_model *m, struct pipe *p, uint8_t *buf)
     return (int)n;
 }
 
-/* Whether a transfer of cap bytes would end with what is there: by a short packet, or by being full. */
+/* Whether a transfer of cap bytes would end with what is there: by a short packet, or by being
+ * full. */
 static bool would_end(const struct dap_model *m, const struct pipe *p, size_t cap)
 {
     size_t have = 0;
@@ -428,11 +481,13 @@ static void model_clear(struct usb_model *model, uint8_t ep)
 
 /* ---- life ---- */
 
-/* What an earlier session left: answers nobody read, then commands that wait for one that runs them. */
+/* What an earlier session left: answers nobody read, then commands that wait for one that runs
+ * them. */
 static void leave_behind(struct dap_model *m, struct pipe *p)
 {
     for (unsigned i = 0; i < m->stale; i++) {
-        const struct packet old = { p->hid ? p->packet_size : 6, { 0x14, 0x00, 0xDE, 0xAD, 0xBE, 0xEF } };
+        const struct packet old = { p->hid ? p->packet_size : 6,
+                                    { 0x14, 0x00, 0xDE, 0xAD, 0xBE, 0xEF } };
         p->ready[p->nready++] = old;
     }
     if (m->keeps_queue) {
@@ -485,7 +540,8 @@ static int finish(struct dap_model *m)
     return 0;
 }
 
-static int create(const char *options, struct sim_board *board, struct usb_model **out, struct err *err)
+static int create(const char *options, struct sim_board *board, struct usb_model **out,
+                  struct err *err)
 {
     struct dap_model *m = calloc(1, sizeof *m);
     if (!m)

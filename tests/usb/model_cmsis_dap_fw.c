@@ -7,7 +7,14 @@
 #include "probe/jtag.h"
 
 enum { OK = 0x00, ERROR = 0xFF, UNKNOWN = 0xFF };
-enum { PIN_TCK = 1 << 0, PIN_TMS = 1 << 1, PIN_TDI = 1 << 2, PIN_TDO = 1 << 3, PIN_NTRST = 1 << 5, PIN_NRESET = 1 << 7 };
+enum {
+    PIN_TCK = 1 << 0,
+    PIN_TMS = 1 << 1,
+    PIN_TDI = 1 << 2,
+    PIN_TDO = 1 << 3,
+    PIN_NTRST = 1 << 5,
+    PIN_NRESET = 1 << 7
+};
 enum { PORT_NONE, PORT_SWD, PORT_JTAG };
 enum { MAX_WAIT_US = 3000000 };
 
@@ -15,10 +22,10 @@ enum { MAX_WAIT_US = 3000000 };
 struct call {
     struct dap_firmware *f;
     const uint8_t *req;
-    size_t len;      /* bytes of the request there are */
+    size_t len; /* bytes of the request there are */
     uint8_t *resp;
     size_t room;
-    size_t used;     /* out: bytes of the request taken */
+    size_t used; /* out: bytes of the request taken */
 };
 typedef size_t handler(struct call *c); /* returns the response's length */
 
@@ -43,8 +50,10 @@ static size_t status(struct call *c, size_t used, uint8_t value)
 
 static bool driven(const struct dap_firmware *f) { return f->port == PORT_JTAG && f->board; }
 
-/* n clocks on the board's pins; tdo may be NULL. Pins that are not connected move nothing, and TDO is pulled up. */
-static void clock_pins(struct dap_firmware *f, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo)
+/* n clocks on the board's pins; tdo may be NULL. Pins that are not connected move nothing, and TDO
+ * is pulled up. */
+static void clock_pins(struct dap_firmware *f, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                       uint8_t *tdo)
 {
     uint8_t dropped[(255 * 64) / 8 + 1];
     uint8_t *to = tdo ? tdo : dropped;
@@ -79,7 +88,8 @@ static void pass(struct dap_firmware *f, uint64_t us)
 static uint8_t read_pins(struct dap_firmware *f)
 {
     unsigned value = 0, known = 0;
-    uint8_t pins = (uint8_t)(f->tck * PIN_TCK | f->tms * PIN_TMS | f->tdi * PIN_TDI | f->tdo * PIN_TDO);
+    uint8_t pins =
+        (uint8_t)(f->tck * PIN_TCK | f->tms * PIN_TMS | f->tdi * PIN_TDI | f->tdo * PIN_TDO);
     if (f->board && !f->board_error)
         f->board->type->get_pins(f->board, &value, &known, NULL);
     value = f->blind ? 0 : value | ~known; /* pulled up */
@@ -92,9 +102,12 @@ static uint8_t read_pins(struct dap_firmware *f)
 
 static void drive_resets(struct dap_firmware *f, uint8_t output, uint8_t select)
 {
-    unsigned mask = (select & PIN_NTRST ? (unsigned)JTAG_PIN_NTRST : 0) | (select & PIN_NRESET ? (unsigned)JTAG_PIN_NRESET : 0);
-    unsigned value = (output & PIN_NTRST ? (unsigned)JTAG_PIN_NTRST : 0) | (output & PIN_NRESET ? (unsigned)JTAG_PIN_NRESET : 0);
-    if (mask && f->board && !f->board_error && f->board->type->set_pins(f->board, mask, value & mask, NULL) < 0)
+    unsigned mask = (select & PIN_NTRST ? (unsigned)JTAG_PIN_NTRST : 0) |
+                    (select & PIN_NRESET ? (unsigned)JTAG_PIN_NRESET : 0);
+    unsigned value = (output & PIN_NTRST ? (unsigned)JTAG_PIN_NTRST : 0) |
+                     (output & PIN_NRESET ? (unsigned)JTAG_PIN_NRESET : 0);
+    if (mask && f->board && !f->board_error &&
+        f->board->type->set_pins(f->board, mask, value & mask, NULL) < 0)
         f->board_error = -ERR_USB;
 }
 
@@ -187,15 +200,24 @@ static size_t info(struct call *c)
     case 0x03: n = text(to, f->serial, room); break;
     case 0x04: n = text(to, f->protocol, room); break;
     case 0x09: n = text(to, f->firmware, room); break;
-    case 0xF0: to[0] = (uint8_t)f->can; n = 1; break;
+    case 0xF0:
+        to[0] = (uint8_t)f->can;
+        n = 1;
+        break;
     case 0xF1:
         if (f->can & FW_CAN_TIMER) {
             put_le32(to, 1000000);
             n = 4;
         }
         break;
-    case 0xFE: to[0] = (uint8_t)f->packet_count; n = 1; break;
-    case 0xFF: put_le16(to, (uint16_t)f->packet_size); n = 2; break;
+    case 0xFE:
+        to[0] = (uint8_t)f->packet_count;
+        n = 1;
+        break;
+    case 0xFF:
+        put_le16(to, (uint16_t)f->packet_size);
+        n = 2;
+        break;
     default: break;
     }
     status(c, 2, (uint8_t)n);
@@ -226,7 +248,10 @@ static size_t disconnect(struct call *c)
 }
 
 static size_t transfer_configure(struct call *c) { return status(c, 6, OK); }
-static size_t write_abort(struct call *c) { return status(c, 6, c->f->port == PORT_NONE ? ERROR : OK); }
+static size_t write_abort(struct call *c)
+{
+    return status(c, 6, c->f->port == PORT_NONE ? ERROR : OK);
+}
 static size_t transfer_abort(struct call *c)
 {
     c->used = 1;
@@ -239,12 +264,16 @@ struct bits {
     size_t n;
     uint8_t tms[(255 * 64) / 8], tdi[(255 * 64) / 8], tdo[(255 * 64) / 8 + 1];
 };
-static void put_bit(uint8_t *p, size_t i, bool v) { p[i / 8] = (uint8_t)((p[i / 8] & ~(1u << i % 8)) | (unsigned)v << i % 8); }
+static void put_bit(uint8_t *p, size_t i, bool v)
+{
+    p[i / 8] = (uint8_t)((p[i / 8] & ~(1u << i % 8)) | (unsigned)v << i % 8);
+}
 static bool get_bit(const uint8_t *p, size_t i) { return p[i / 8] >> i % 8 & 1; }
 
 static size_t sequence_clocks(uint8_t info) { return info & 0x3F ? info & 0x3F : 64; }
 
-/* All sequences as one stretch of clocks; *req_bytes and *resp_bytes from the id on. False: it does not fit a packet. */
+/* All sequences as one stretch of clocks; *req_bytes and *resp_bytes from the id on. False: it does
+ * not fit a packet. */
 static bool gather(const struct call *c, struct bits *b, size_t *req_bytes, size_t *resp_bytes)
 {
     size_t at = 2, back = 2;
@@ -298,7 +327,8 @@ static size_t jtag_configure(struct call *c)
     size_t n = c->req[1];
     if (!(c->f->can & FW_CAN_JTAG))
         return status(c, c->len, ERROR);
-    if (n > FW_MAX_DEVICES || c->len < 2 + n) /* the reference firmware would write over its memory here */
+    /* the reference firmware would write over its memory here */
+    if (n > FW_MAX_DEVICES || c->len < 2 + n)
         return malformed(c);
     c->f->ndev = (uint8_t)n;
     memcpy(c->f->ir_bits, c->req + 2, n);
@@ -311,7 +341,8 @@ static void tms_walk(struct dap_firmware *f, unsigned path, unsigned n)
         clock_one(f, path >> i & 1, true);
 }
 
-/* 0x0E into the instruction register of device `index`, ones into all others; index 0 is nearest TDO. */
+/* 0x0E into the instruction register of device `index`, ones into all others; index 0 is nearest
+ * TDO. */
 static void idcode_instruction(struct dap_firmware *f, unsigned index)
 {
     size_t total = 0, done = 0;
@@ -346,11 +377,25 @@ static size_t jtag_idcode(struct call *c)
 /* ---- dispatch ---- */
 
 /* needs: bytes of the request that are always there. */
-static const struct { uint8_t id, needs; handler *run; } commands[] = {
-    { 0x00, 2, info },          { 0x01, 3, host_status },    { 0x02, 2, connect_port },  { 0x03, 1, disconnect },
-    { 0x04, 6, transfer_configure }, { 0x07, 1, transfer_abort }, { 0x08, 6, write_abort }, { 0x09, 3, delay },
-    { 0x0A, 1, reset_target },  { 0x10, 7, swj_pins },       { 0x11, 5, swj_clock },     { 0x12, 2, swj_sequence },
-    { 0x14, 2, jtag_sequence }, { 0x15, 2, jtag_configure }, { 0x16, 2, jtag_idcode },
+static const struct {
+    uint8_t id, needs;
+    handler *run;
+} commands[] = {
+    { 0x00, 2, info },
+    { 0x01, 3, host_status },
+    { 0x02, 2, connect_port },
+    { 0x03, 1, disconnect },
+    { 0x04, 6, transfer_configure },
+    { 0x07, 1, transfer_abort },
+    { 0x08, 6, write_abort },
+    { 0x09, 3, delay },
+    { 0x0A, 1, reset_target },
+    { 0x10, 7, swj_pins },
+    { 0x11, 5, swj_clock },
+    { 0x12, 2, swj_sequence },
+    { 0x14, 2, jtag_sequence },
+    { 0x15, 2, jtag_configure },
+    { 0x16, 2, jtag_idcode },
 };
 
 static size_t run_one(struct call *c)
@@ -367,7 +412,8 @@ static size_t run_one(struct call *c)
     return 1;
 }
 
-static size_t execute_commands(struct dap_firmware *f, const uint8_t *req, size_t len, uint8_t *resp)
+static size_t execute_commands(struct dap_firmware *f, const uint8_t *req, size_t len,
+                               uint8_t *resp)
 {
     size_t at = 2, to = 2;
     resp[0] = req[0];

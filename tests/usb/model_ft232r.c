@@ -1,8 +1,10 @@
-/* FT232R: a serial cable of FTDI's, its port leading to a terminal of this machine (a board's serial line, tests/sh4/serial_rig.h). For the
- * kernel's ftdi_sio: the rig without a kernel has no serial ports.
+/* FT232R: a serial cable of FTDI's, its port leading to a terminal of this machine (a board's
+ * serial line, tests/sh4/serial_rig.h). For the kernel's ftdi_sio: the rig without a kernel has no
+ * serial ports.
  *
- * Options: line=PATH (a terminal; without it the port leads nowhere), baud=N (the far end's: at any other rate bytes arrive as rubbish).
- * Sources: FTDI AN232B-04 (packets, latency timer) and AN232B-05 (divisors, the two special ones); requests as linux ftdi_sio.h lists them. */
+ * Options: line=PATH (a terminal; without it the port leads nowhere), baud=N (the far end's: at any
+ * other rate bytes arrive as rubbish). Sources: FTDI AN232B-04 (packets, latency timer) and
+ * AN232B-05 (divisors, the two special ones); requests as linux ftdi_sio.h lists them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,9 +17,28 @@
 #include "probe/base/util.h"
 #include "tests/usb/model.h"
 
-enum { PACKET = 64, STATUS = 2, BUFFER = 256, LATENCY_MS = 16, BASE_HZ = 24000000, CLOSE_PERCENT = 3, RUBBISH = 0x55 };
-enum { REQ_RESET = 0, REQ_MODEM = 1, REQ_FLOW = 2, REQ_BAUD = 3, REQ_DATA = 4, REQ_STATUS = 5, REQ_EVENT = 6, REQ_ERROR = 7, REQ_SET_LATENCY = 9,
-       REQ_GET_LATENCY = 10, REQ_EEPROM = 0x90 };
+enum {
+    PACKET = 64,
+    STATUS = 2,
+    BUFFER = 256,
+    LATENCY_MS = 16,
+    BASE_HZ = 24000000,
+    CLOSE_PERCENT = 3,
+    RUBBISH = 0x55
+};
+enum {
+    REQ_RESET = 0,
+    REQ_MODEM = 1,
+    REQ_FLOW = 2,
+    REQ_BAUD = 3,
+    REQ_DATA = 4,
+    REQ_STATUS = 5,
+    REQ_EVENT = 6,
+    REQ_ERROR = 7,
+    REQ_SET_LATENCY = 9,
+    REQ_GET_LATENCY = 10,
+    REQ_EEPROM = 0x90
+};
 #define LOOK_NS 1000000u /* the line is looked at as often as a frame comes */
 
 struct cable {
@@ -31,9 +52,11 @@ struct cable {
     uint64_t latency_left_ns;
 };
 
-static const uint8_t device[18] = { 18, 1, 0x00, 0x02, 0, 0, 0, 8, 0x03, 0x04, 0x01, 0x60, 0x00, 0x06, 1, 2, 3, 1 };
-static const uint8_t config[32] = { 9, 2, 32, 0, 1, 1, 0, 0xA0, 45, 9, 4, 0, 0, 2, 0xFF, 0xFF, 0xFF, 2,
-                                    7, 5, 0x81, 2, PACKET, 0, 0, 7, 5, 0x02, 2, PACKET, 0, 0 };
+static const uint8_t device[18] = { 18,   1,    0x00, 0x02, 0,    0, 0, 8, 0x03,
+                                    0x04, 0x01, 0x60, 0x00, 0x06, 1, 2, 3, 1 };
+static const uint8_t config[32] = { 9,      2, 32, 0,    1,    1,    0, 0xA0,   45, 9,    4,
+                                    0,      0, 2,  0xFF, 0xFF, 0xFF, 2, 7,      5,  0x81, 2,
+                                    PACKET, 0, 0,  7,    5,    0x02, 2, PACKET, 0,  0 };
 static const char *const strings[] = { "", "FTDI", "FT232R USB UART", "FTCABLE1", NULL };
 
 static struct cable *self(struct usb_model *m) { return CONTAINER_OF(m, struct cable, model); }
@@ -64,7 +87,11 @@ static int cable_control(struct usb_model *m, const uint8_t *setup, uint8_t *dat
             c->n = 0;
         return 0;
     case REQ_BAUD: c->set_baud = rate_of(value, le16(setup + 4)); return 0;
-    case REQ_MODEM: case REQ_FLOW: case REQ_DATA: case REQ_EVENT: case REQ_ERROR: return 0;
+    case REQ_MODEM:
+    case REQ_FLOW:
+    case REQ_DATA:
+    case REQ_EVENT:
+    case REQ_ERROR: return 0;
     case REQ_STATUS:
         if (len < 2)
             return USB_STALL;
@@ -109,7 +136,8 @@ static int cable_out(struct usb_model *m, uint8_t ep, const uint8_t *data, size_
 
 static void listen_to_line(struct cable *c)
 {
-    ssize_t n = c->line < 0 || c->n == BUFFER ? 0 : read(c->line, c->from_line + c->n, BUFFER - c->n);
+    ssize_t n =
+        c->line < 0 || c->n == BUFFER ? 0 : read(c->line, c->from_line + c->n, BUFFER - c->n);
     for (ssize_t i = 0; i < n; i++)
         c->from_line[c->n + (size_t)i] ^= rates_meet(c) ? 0 : RUBBISH;
     c->n += n > 0 ? (size_t)n : 0;
@@ -184,7 +212,8 @@ static void cable_destroy(struct usb_model *m)
     free(self(m));
 }
 
-static int cable_create(const char *options, struct sim_board *board, struct usb_model **out, struct err *err)
+static int cable_create(const char *options, struct sim_board *board, struct usb_model **out,
+                        struct err *err)
 {
     struct cable *c = calloc(1, sizeof *c);
     (void)board;
@@ -192,9 +221,12 @@ static int cable_create(const char *options, struct sim_board *board, struct usb
         return err_set(err, ERR_NOMEM, "", "out of memory");
     c->line = -1;
     c->latency_ms = LATENCY_MS;
-    c->model.id = (struct usb_model_identity){ .device = device, .config = config, .config_len = sizeof config, .strings = strings };
+    c->model.id = (struct usb_model_identity){
+        .device = device, .config = config, .config_len = sizeof config, .strings = strings
+    };
     int ret = options_each(options, option, c, err);
-    if (ret == 0 && c->path[0] && (c->line = open(c->path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)) < 0)
+    if (ret == 0 && c->path[0] &&
+        (c->line = open(c->path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)) < 0)
         ret = err_set(err, ERR_IO, "name a terminal", "%s: %s", c->path, strerror(errno));
     if (ret < 0)
         cable_destroy(&c->model);
@@ -204,6 +236,16 @@ static int cable_create(const char *options, struct sim_board *board, struct usb
 }
 
 const struct usb_model_type usb_model_ft232r = {
-    .name = "ft232r", .help = "FTDI FT232R, a serial cable", .create = cable_create, .destroy = cable_destroy, .control = cable_control,
-    .out = cable_out, .in = cable_in, .idle = cable_idle, .id_offset = SIZE_MAX, .clear = cable_clear, .due_ns = cable_due, .advance = cable_advance,
+    .name = "ft232r",
+    .help = "FTDI FT232R, a serial cable",
+    .create = cable_create,
+    .destroy = cable_destroy,
+    .control = cable_control,
+    .out = cable_out,
+    .in = cable_in,
+    .idle = cable_idle,
+    .id_offset = SIZE_MAX,
+    .clear = cable_clear,
+    .due_ns = cable_due,
+    .advance = cable_advance,
 };

@@ -1,12 +1,12 @@
-/* FT232H, FT2232H, FT4232H: the USB side. Every packet to the host begins with two status bytes; data wait for a full packet, the
- * latency timer or send-immediate. The board hangs at channel A.
+/* FT232H, FT2232H, FT4232H: the USB side. Every packet to the host begins with two status bytes;
+ * data wait for a full packet, the latency timer or send-immediate. The board hangs at channel A.
  *
- * Options: on=B (the board's channel), vid=, pid=, bcd=, product=, blank (no EEPROM: no strings), full (at full speed), rtck (GPIOL3 returns TCK),
- * broken (a bit changes on its way through the chip),
- * ntrst=, nreset=, asebrk=, vtref=, oe=[!]PIN[~GATE]: where a target's signal hangs, 4..7 GPIOL0..3, 8..15 GPIOH0..7; ! inverted;
- * GATE: only while that pin is low; oe: the
- * JTAG signals' buffer is on while this pin is low (! high).
- * Sources: FTDI AN232B-04 and data sheets (packets, latency timer); libftdi 1.5 ftdi.h (requests). */
+ * Options: on=B (the board's channel), vid=, pid=, bcd=, product=, blank (no EEPROM: no strings),
+ * full (at full speed), rtck (GPIOL3 returns TCK), broken (a bit changes on its way through the
+ * chip), ntrst=, nreset=, asebrk=, vtref=, oe=[!]PIN[~GATE]: where a target's signal hangs, 4..7
+ * GPIOL0..3, 8..15 GPIOH0..7; ! inverted; GATE: only while that pin is low; oe: the JTAG signals'
+ * buffer is on while this pin is low (! high). Sources: FTDI AN232B-04 and data sheets (packets,
+ * latency timer); libftdi 1.5 ftdi.h (requests). */
 #include "tests/usb/model_ftdi.h"
 
 #include <stdio.h>
@@ -18,8 +18,24 @@
 #include "probe/base/util.h"
 #include "tests/usb/model.h"
 
-enum { HIGH_PACKET = 512, FULL_PACKET = 64, STATUS = 2, CHANNELS = 4, LATENCY_MS = 16, CONFIG_HEAD = 9, CONFIG_ITF = 23 };
-enum { REQ_RESET = 0, REQ_MODEM = 5, REQ_SET_LATENCY = 9, REQ_GET_LATENCY = 10, REQ_BITMODE = 11, REQ_PINS = 12, REQ_EEPROM = 0x90 };
+enum {
+    HIGH_PACKET = 512,
+    FULL_PACKET = 64,
+    STATUS = 2,
+    CHANNELS = 4,
+    LATENCY_MS = 16,
+    CONFIG_HEAD = 9,
+    CONFIG_ITF = 23
+};
+enum {
+    REQ_RESET = 0,
+    REQ_MODEM = 5,
+    REQ_SET_LATENCY = 9,
+    REQ_GET_LATENCY = 10,
+    REQ_BITMODE = 11,
+    REQ_PINS = 12,
+    REQ_EEPROM = 0x90
+};
 enum { MODE_RESET = 0, MODE_BITBANG = 1, MODE_MPSSE = 2, MODE_SYNC = 4 };
 
 struct chip {
@@ -59,7 +75,10 @@ static struct channel *by_index(struct ftdi *f, const uint8_t *setup)
     unsigned i = setup[4] ? setup[4] - 1u : 0;
     return i < f->chip->channels ? &f->channel[i] : NULL;
 }
-static struct channel *by_endpoint(struct ftdi *f, uint8_t ep) { return &f->channel[((ep & 0x0F) - 1) / 2]; }
+static struct channel *by_endpoint(struct ftdi *f, uint8_t ep)
+{
+    return &f->channel[((ep & 0x0F) - 1) / 2];
+}
 
 /* ---- requests ---- */
 
@@ -95,7 +114,12 @@ static int ftdi_control(struct usb_model *m, const uint8_t *setup, uint8_t *data
         return USB_STALL;
     switch (setup[1]) {
     case REQ_RESET: purge(c, setup[2]); return 0;
-    case 1: case 2: case 3: case 4: case 6: case 7: return 0; /* of the serial port */
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+    case 6:
+    case 7: return 0; /* of the serial port */
     case REQ_MODEM:
         if (len < 2)
             return USB_STALL;
@@ -213,7 +237,9 @@ static long ftdi_ask(struct usb_model *m, const char *what)
 {
     struct ftdi *f = self(m);
     const struct channel *c = &f->channel[f->board_at];
-    return strcmp(what, "latency") == 0 ? (long)c->latency_ms : strcmp(what, "tck") == 0 ? (long)c->engine.tck_hz : -1;
+    return strcmp(what, "latency") == 0 ? (long)c->latency_ms
+           : strcmp(what, "tck") == 0   ? (long)c->engine.tck_hz
+                                        : -1;
 }
 
 /* ---- building ---- */
@@ -224,7 +250,9 @@ static int pin_option(struct signal *s, const char *value, struct err *err)
     s->inverted = value[0] == '!';
     s->bit = atoi(value + s->inverted);
     s->gate = gate ? atoi(gate + 1) : -1;
-    return s->bit >= 4 && s->bit < NPIN ? 0 : err_set(err, ERR_USAGE, "4..7 GPIOL0..3, 8..15 GPIOH0..7", "pin %s", value);
+    return s->bit >= 4 && s->bit < NPIN
+               ? 0
+               : err_set(err, ERR_USAGE, "4..7 GPIOL0..3, 8..15 GPIOH0..7", "pin %s", value);
 }
 
 /* Behind a hub of USB 1.1. */
@@ -264,29 +292,40 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     else if (strcmp(name, "on") == 0 && value[0] >= 'A' && value[0] < (char)('A' + f->chip->mpsse))
         f->board_at = (unsigned)(value[0] - 'A'); /* before options of its pins */
     else
-        return err_set(err, ERR_USAGE, "on=B (first), vid, pid, bcd, product, blank, full, rtck, broken, ntrst, nreset, asebrk, vtref, oe", "%s=%s", name, value);
+        return err_set(err, ERR_USAGE,
+                       "on=B (first), vid, pid, bcd, product, blank, full, rtck, broken, ntrst, "
+                       "nreset, asebrk, vtref, oe",
+                       "%s=%s", name, value);
     return 0;
 }
 
 static void descriptors(struct ftdi *f)
 {
-    static const uint8_t device[18] = { 18, 1, 0x00, 0x02, 0, 0, 0, 64, 0x03, 0x04, 0, 0, 0, 0, 1, 2, 3, 1 };
+    static const uint8_t device[18] = { 18,   1, 0x00, 0x02, 0, 0, 0, 64, 0x03,
+                                        0x04, 0, 0,    0,    0, 1, 2, 3,  1 };
     uint8_t *p = f->config;
     memcpy(f->device, device, sizeof device);
     put_le16(f->device + 10, f->chip->pid);
     put_le16(f->device + 12, f->chip->bcd);
     size_t len = CONFIG_HEAD + f->chip->channels * CONFIG_ITF;
-    memcpy(p, (uint8_t[]){ 9, 2, (uint8_t)len, 0, (uint8_t)f->chip->channels, 1, 0, 0x80, 250 }, CONFIG_HEAD);
+    memcpy(p, (uint8_t[]){ 9, 2, (uint8_t)len, 0, (uint8_t)f->chip->channels, 1, 0, 0x80, 250 },
+           CONFIG_HEAD);
     for (unsigned i = 0; i < f->chip->channels; i++) {
         uint8_t in = (uint8_t)(0x81 + 2 * i), out = (uint8_t)(0x02 + 2 * i);
-        memcpy(p + CONFIG_HEAD + i * CONFIG_ITF, (uint8_t[]){ 9, 4, (uint8_t)i, 0, 2, 0xFF, 0xFF, 0xFF, 2, 7, 5, in, 2, 0, 2, 0,
-                                                              7, 5, out, 2, 0, 2, 0 }, CONFIG_ITF);
+        memcpy(p + CONFIG_HEAD + i * CONFIG_ITF,
+               (uint8_t[]){ 9, 4, (uint8_t)i, 0, 2, 0xFF, 0xFF, 0xFF, 2, 7, 5, in,
+                            2, 0, 2,          0, 7, 5,    out,  2,    0, 2, 0 },
+               CONFIG_ITF);
     }
-    f->model.id = (struct usb_model_identity){ .device = f->device, .config = p, .config_len = len, .strings = f->strings,
+    f->model.id = (struct usb_model_identity){ .device = f->device,
+                                               .config = p,
+                                               .config_len = len,
+                                               .strings = f->strings,
                                                .high_speed = true };
 }
 
-static int create(const struct chip *chip, const char *options, struct sim_board *board, struct usb_model **out, struct err *err)
+static int create(const struct chip *chip, const char *options, struct sim_board *board,
+                  struct usb_model **out, struct err *err)
 {
     struct ftdi *f = calloc(1, sizeof *f);
     if (!f)
@@ -320,15 +359,18 @@ static int create(const struct chip *chip, const char *options, struct sim_board
     return ret;
 }
 
-static int create_ft232h(const char *options, struct sim_board *board, struct usb_model **out, struct err *err)
+static int create_ft232h(const char *options, struct sim_board *board, struct usb_model **out,
+                         struct err *err)
 {
     return create(&chips[0], options, board, out, err);
 }
-static int create_ft2232h(const char *options, struct sim_board *board, struct usb_model **out, struct err *err)
+static int create_ft2232h(const char *options, struct sim_board *board, struct usb_model **out,
+                          struct err *err)
 {
     return create(&chips[1], options, board, out, err);
 }
-static int create_ft4232h(const char *options, struct sim_board *board, struct usb_model **out, struct err *err)
+static int create_ft4232h(const char *options, struct sim_board *board, struct usb_model **out,
+                          struct err *err)
 {
     return create(&chips[2], options, board, out, err);
 }
@@ -341,8 +383,16 @@ static void ftdi_destroy(struct usb_model *m)
     free(f);
 }
 
-#define FTDI_OPS .destroy = ftdi_destroy, .control = ftdi_control, .out = ftdi_out, .in = ftdi_in, .idle = ftdi_idle, .id_offset = SIZE_MAX, \
-    .clear = ftdi_clear, .due_ns = ftdi_due, .advance = ftdi_advance, .ask = ftdi_ask
-const struct usb_model_type usb_model_ft232h = { .name = "ft232h", .help = "FTDI FT232H", .create = create_ft232h, FTDI_OPS };
-const struct usb_model_type usb_model_ft2232h = { .name = "ft2232h", .help = "FTDI FT2232H, two channels", .create = create_ft2232h, FTDI_OPS };
-const struct usb_model_type usb_model_ft4232h = { .name = "ft4232h", .help = "FTDI FT4232H, four channels", .create = create_ft4232h, FTDI_OPS };
+#define FTDI_OPS                                                                       \
+    .destroy = ftdi_destroy, .control = ftdi_control, .out = ftdi_out, .in = ftdi_in,  \
+    .idle = ftdi_idle, .id_offset = SIZE_MAX, .clear = ftdi_clear, .due_ns = ftdi_due, \
+    .advance = ftdi_advance, .ask = ftdi_ask
+const struct usb_model_type usb_model_ft232h = {
+    .name = "ft232h", .help = "FTDI FT232H", .create = create_ft232h, FTDI_OPS
+};
+const struct usb_model_type usb_model_ft2232h = {
+    .name = "ft2232h", .help = "FTDI FT2232H, two channels", .create = create_ft2232h, FTDI_OPS
+};
+const struct usb_model_type usb_model_ft4232h = {
+    .name = "ft4232h", .help = "FTDI FT4232H, four channels", .create = create_ft4232h, FTDI_OPS
+};

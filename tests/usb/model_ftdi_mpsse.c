@@ -5,7 +5,16 @@
 #include "probe/jtag.h"
 #include "tests/usb/model_ftdi.h"
 
-enum { ON_FALLING = 0x01, BITS = 0x02, LSB = 0x08, WRITE = 0x10, READ = 0x20, TMS = 0x40, CHUNK = 512, JUNK = 0xA5 };
+enum {
+    ON_FALLING = 0x01,
+    BITS = 0x02,
+    LSB = 0x08,
+    WRITE = 0x10,
+    READ = 0x20,
+    TMS = 0x40,
+    CHUNK = 512,
+    JUNK = 0xA5
+};
 
 void fifo_take(struct fifo *f, size_t n)
 {
@@ -23,7 +32,10 @@ static bool drives(const struct mpsse *m, int bit)
     return (m->direction >> bit & 1) && !((m->open_drain >> bit & 1) && (m->value >> bit & 1));
 }
 
-static bool level(const struct mpsse *m, int bit) { return !drives(m, bit) || (m->value >> bit & 1); /* pulled up */ }
+static bool level(const struct mpsse *m, int bit)
+{
+    return !drives(m, bit) || (m->value >> bit & 1); /* pulled up */
+}
 
 /* A board's JTAG buffer may have to be switched on by a pin. */
 static bool connected(const struct mpsse *m)
@@ -32,7 +44,9 @@ static bool connected(const struct mpsse *m)
     return m->board && (oe->bit < 0 || level(m, oe->bit) == oe->inverted);
 }
 
-static const unsigned target_pin[] = { [SIG_NTRST] = JTAG_PIN_NTRST, [SIG_NRESET] = JTAG_PIN_NRESET, [SIG_ASEBRK] = JTAG_PIN_ASEBRK,
+static const unsigned target_pin[] = { [SIG_NTRST] = JTAG_PIN_NTRST,
+                                       [SIG_NRESET] = JTAG_PIN_NRESET,
+                                       [SIG_ASEBRK] = JTAG_PIN_ASEBRK,
                                        [SIG_VTREF] = JTAG_PIN_VTREF };
 
 void mpsse_drive(struct mpsse *m)
@@ -64,7 +78,7 @@ static uint16_t inputs(struct mpsse *m)
     for (int i = SIG_NTRST; i <= SIG_VTREF; i++) {
         const struct signal *s = &m->signal[i];
         if (s->bit >= 0 && (known & target_pin[i]) && ((value & target_pin[i]) != 0) == s->inverted)
-            in &= (uint16_t)~(1u << s->bit);
+            in &= (uint16_t) ~(1u << s->bit);
     }
     return in;
 }
@@ -87,7 +101,8 @@ static void set_tck(struct mpsse *m)
         m->board->type->set_tck_hz(m->board, m->tck_hz);
 }
 
-/* n clocks, at most CHUNK * 8; tdi and tdo packed with the first bit lowest; in place is fine. tdi NULL: stays as it is. */
+/* n clocks, at most CHUNK * 8; tdi and tdo packed with the first bit lowest; in place is fine. tdi
+ * NULL: stays as it is. */
 static void clocks(struct mpsse *m, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo)
 {
     uint8_t ms[CHUNK], di[CHUNK], out[CHUNK];
@@ -105,7 +120,8 @@ static void clocks(struct mpsse *m, size_t n, const uint8_t *tms, const uint8_t 
         memset(ms, 0xFF, bytes);
     if (!(m->direction & PIN_TDI))
         memset(di, 0xFF, bytes);
-    if (connected(m) && (m->direction & PIN_TCK) && m->board->type->clock(m->board, n, ms, di, out, NULL) < 0)
+    if (connected(m) && (m->direction & PIN_TCK) &&
+        m->board->type->clock(m->board, n, ms, di, out, NULL) < 0)
         memset(out, 0xFF, bytes);
     m->tdo = out[(n - 1) / 8] >> ((n - 1) % 8) & 1;
     if (tdo)
@@ -121,7 +137,10 @@ static uint8_t reversed(uint8_t b)
     return (uint8_t)((b & 0xAA) >> 1 | (b & 0x55) << 1);
 }
 
-static void set_pin(struct mpsse *m, uint16_t pin, bool on) { m->value = (uint16_t)(on ? m->value | pin : m->value & ~pin); }
+static void set_pin(struct mpsse *m, uint16_t pin, bool on)
+{
+    m->value = (uint16_t)(on ? m->value | pin : m->value & ~pin);
+}
 
 /* Data that changes on the rising edge is seen by the target one clock late. */
 static void late(struct mpsse *m, uint8_t *tdi, size_t bytes)
@@ -156,7 +175,8 @@ static void shift_bytes(struct mpsse *m, size_t n)
     m->shifting = m->left > 0;
 }
 
-/* Bits arrive at the top of the byte (first bit lowest among them), those below are whatever was there. */
+/* Bits arrive at the top of the byte (first bit lowest among them), those below are whatever was
+ * there. */
 static void reply_bits(struct mpsse *m, uint8_t tdo, unsigned n)
 {
     uint8_t mask = (uint8_t)((1u << n) - 1);
@@ -211,11 +231,29 @@ static size_t length_of(const struct mpsse *m, uint8_t op)
         return !(op & BITS) ? 3 : op & WRITE ? 3 : 2;
     }
     switch (op) {
-    case 0x80: case 0x82: case 0x86: case 0x8F: case 0x9C: case 0x9D: return 3;
+    case 0x80:
+    case 0x82:
+    case 0x86:
+    case 0x8F:
+    case 0x9C:
+    case 0x9D: return 3;
     case 0x9E: return m->is_ft232h ? 3 : 0;
     case 0x8E: return 2;
-    case 0x81: case 0x83: case 0x84: case 0x85: case 0x87: case 0x88: case 0x89: case 0x8A: case 0x8B: case 0x8C: case 0x8D:
-    case 0x94: case 0x95: case 0x96: case 0x97: return 1;
+    case 0x81:
+    case 0x83:
+    case 0x84:
+    case 0x85:
+    case 0x87:
+    case 0x88:
+    case 0x89:
+    case 0x8A:
+    case 0x8B:
+    case 0x8C:
+    case 0x8D:
+    case 0x94:
+    case 0x95:
+    case 0x96:
+    case 0x97: return 1;
     default: return 0;
     }
 }
@@ -244,25 +282,47 @@ static void setting(struct mpsse *m, const uint8_t *p)
     case 0x83: reply(m, mpsse_pins(m, true)); break;
     case 0x84: m->loopback = true; break;
     case 0x85: m->loopback = false; break;
-    case 0x86: m->divisor = le16(p + 1); set_tck(m); break;
+    case 0x86:
+        m->divisor = le16(p + 1);
+        set_tck(m);
+        break;
     case 0x87: m->flush = m->to_host.n > 0; break;
-    case 0x8A: m->div5 = false; set_tck(m); break;
-    case 0x8B: m->div5 = true; set_tck(m); break;
-    case 0x8C: m->three_phase = true; set_tck(m); break;
-    case 0x8D: m->three_phase = false; set_tck(m); break;
+    case 0x8A:
+        m->div5 = false;
+        set_tck(m);
+        break;
+    case 0x8B:
+        m->div5 = true;
+        set_tck(m);
+        break;
+    case 0x8C:
+        m->three_phase = true;
+        set_tck(m);
+        break;
+    case 0x8D:
+        m->three_phase = false;
+        set_tck(m);
+        break;
     case 0x8E: idle_clocks(m, (p[1] & 7) + 1u); break;
     case 0x8F: idle_clocks(m, 8 * (le16(p + 1) + 1u)); break;
-    case 0x94: case 0x95: idle_clocks(m, 1); break; /* one at least; ends when the level is there, else stalls (run()) */
+    case 0x94:
+    case 0x95:
+        idle_clocks(m, 1);
+        break; /* one at least; ends when the level is there, else stalls (run()) */
     case 0x96: m->adaptive = true; break;
     case 0x97: m->adaptive = false; break;
     case 0x9C: idle_clocks(m, gpiol1(m) ? 1 : 8 * (le16(p + 1) + 1u)); break;
     case 0x9D: idle_clocks(m, !gpiol1(m) ? 1 : 8 * (le16(p + 1) + 1u)); break;
-    case 0x9E: m->open_drain = le16(p + 1); mpsse_drive(m); break;
+    case 0x9E:
+        m->open_drain = le16(p + 1);
+        mpsse_drive(m);
+        break;
     default: break;
     }
 }
 
-/* Commands that wait for a pin that is not there, and adaptive clocking without a returned clock, stand still. */
+/* Commands that wait for a pin that is not there, and adaptive clocking without a returned clock,
+ * stand still. */
 static bool stuck(struct mpsse *m, uint8_t op)
 {
     bool clocking = !(op & 0x80) || op == 0x8E || op == 0x8F;

@@ -6,17 +6,31 @@
 #include "probe/base/util.h"
 #include "probe/jtag.h"
 
+/* clang-format off */
 enum {
-    VERSION = 0x01, RESET_TRST = 0x02, RESET_TARGET = 0x03, SET_SPEED = 0x05, GET_STATE = 0x07, SET_KS_POWER = 0x08,
-    REGISTER = 0x09, GET_SPEEDS = 0xC0, GET_HW_INFO = 0xC1, GET_COUNTERS = 0xC2, SELECT_IF = 0xC7, HW_CLOCK = 0xC8,
-    HW_TMS0 = 0xC9, HW_TMS1 = 0xCA, HW_TDI0 = 0xCB, HW_TDI1 = 0xCC, HW_JTAG = 0xCD, HW_JTAG2 = 0xCE, HW_JTAG3 = 0xCF,
-    GET_MAX_MEM_BLOCK = 0xD4, HW_JTAG_WRITE = 0xD5, HW_JTAG_GET_RESULT = 0xD6, HW_RESET0 = 0xDC, HW_RESET1 = 0xDD,
-    HW_TRST0 = 0xDE, HW_TRST1 = 0xDF, GET_CAPS = 0xE8, GET_CAPS_EX = 0xED, GET_HW_VERSION = 0xF0, READ_CONFIG = 0xF2,
-    WRITE_CONFIG = 0xF3
+    VERSION = 0x01, RESET_TRST = 0x02, RESET_TARGET = 0x03, SET_SPEED = 0x05, GET_STATE = 0x07,
+    SET_KS_POWER = 0x08, REGISTER = 0x09, GET_SPEEDS = 0xC0, GET_HW_INFO = 0xC1,
+    GET_COUNTERS = 0xC2, SELECT_IF = 0xC7, HW_CLOCK = 0xC8, HW_TMS0 = 0xC9, HW_TMS1 = 0xCA,
+    HW_TDI0 = 0xCB, HW_TDI1 = 0xCC, HW_JTAG = 0xCD, HW_JTAG2 = 0xCE, HW_JTAG3 = 0xCF,
+    GET_MAX_MEM_BLOCK = 0xD4, HW_JTAG_WRITE = 0xD5, HW_JTAG_GET_RESULT = 0xD6, HW_RESET0 = 0xDC,
+    HW_RESET1 = 0xDD, HW_TRST0 = 0xDE, HW_TRST1 = 0xDF, GET_CAPS = 0xE8, GET_CAPS_EX = 0xED,
+    GET_HW_VERSION = 0xF0, READ_CONFIG = 0xF2, WRITE_CONFIG = 0xF3
 };
-enum { STATUS_MEMORY = 6, STATUS_FAILED = 1, IF_JTAG = 0, IF_SWD = 1, REG_MIN = 76, REG_ENTRY = 16, REG_HEAD = 8 };
+/* clang-format on */
+enum {
+    STATUS_MEMORY = 6,
+    STATUS_FAILED = 1,
+    IF_JTAG = 0,
+    IF_SWD = 1,
+    REG_MIN = 76,
+    REG_ENTRY = 16,
+    REG_HEAD = 8
+};
 
-bool jlink_fw_can(const struct jlink_fw *fw, unsigned cap) { return fw->caps[cap / 8] >> cap % 8 & 1; }
+bool jlink_fw_can(const struct jlink_fw *fw, unsigned cap)
+{
+    return fw->caps[cap / 8] >> cap % 8 & 1;
+}
 
 void jlink_fw_reset(struct jlink_fw *fw)
 {
@@ -31,7 +45,11 @@ void jlink_fw_reset(struct jlink_fw *fw)
     fw->config[0] = fw->usb_address;
 }
 
-static bool is_jtag(uint8_t command) { return command == HW_JTAG || command == HW_JTAG2 || command == HW_JTAG3 || command == HW_JTAG_WRITE; }
+static bool is_jtag(uint8_t command)
+{
+    return command == HW_JTAG || command == HW_JTAG2 || command == HW_JTAG3 ||
+           command == HW_JTAG_WRITE;
+}
 
 size_t jlink_fw_request_len(const uint8_t *request, size_t len)
 {
@@ -75,7 +93,12 @@ static size_t state(struct jlink_fw *fw, uint8_t *reply)
     if (fw->board)
         fw->board->type->get_pins(fw->board, &pins, &known, NULL);
     int mv = fw->millivolts >= 0 ? fw->millivolts : pins & JTAG_PIN_VTREF ? 3300 : 0;
-    const uint8_t levels[6] = { 0, fw->tdi, fw->tdo, fw->tms, !!(pins & JTAG_PIN_NRESET), pins & JTAG_PIN_NTRST && !fw->no_trst };
+    const uint8_t levels[6] = { 0,
+                                fw->tdi,
+                                fw->tdo,
+                                fw->tms,
+                                !!(pins & JTAG_PIN_NRESET),
+                                pins & JTAG_PIN_NTRST && !fw->no_trst };
     put_le16(reply, (uint16_t)mv);
     memcpy(reply + 2, levels, sizeof levels);
     return 8;
@@ -93,11 +116,14 @@ static void set_speed(struct jlink_fw *fw, unsigned khz)
 
 /* ---- clocks ---- */
 
-static int clocks(struct jlink_fw *fw, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo)
+static int clocks(struct jlink_fw *fw, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                  uint8_t *tdo)
 {
     memset(tdo, 0xFF, (n + 7) / 8); /* an open input is pulled up */
     fw->clocks += n;
-    int ret = fw->board && fw->interface == IF_JTAG ? fw->board->type->clock(fw->board, n, tms, tdi, tdo, NULL) : 0;
+    int ret = fw->board && fw->interface == IF_JTAG
+                  ? fw->board->type->clock(fw->board, n, tms, tdi, tdo, NULL)
+                  : 0;
     if (n > 0) {
         fw->tms = tms[(n - 1) / 8] >> (n - 1) % 8 & 1;
         fw->tdi = tdi[(n - 1) / 8] >> (n - 1) % 8 & 1;
@@ -108,7 +134,8 @@ static int clocks(struct jlink_fw *fw, size_t n, const uint8_t *tms, const uint8
 
 static size_t jtag(struct jlink_fw *fw, const uint8_t *request, uint8_t *reply, size_t *first)
 {
-    const size_t head = request[0] == HW_JTAG ? 3 : 4; /* the oldest has no byte before the count (UrJTAG's jlink.c) */
+    /* the oldest has no byte before the count (UrJTAG's jlink.c) */
+    const size_t head = request[0] == HW_JTAG ? 3 : 4;
     size_t bits = le16(request + head - 2), n = (bits + 7) / 8;
     uint8_t status = 0;
     if (head + 2 * n > fw->memory) {
@@ -202,10 +229,14 @@ static size_t number(uint8_t *reply, uint32_t v)
 /* Commands whose capability bit the firmware may lack; it does not know them then. */
 static bool known(const struct jlink_fw *fw, uint8_t command)
 {
-    static const struct { uint8_t command, cap; } needs[] = {
-        { GET_HW_VERSION, 1 }, { READ_CONFIG, 4 }, { WRITE_CONFIG, 5 }, { GET_SPEEDS, 9 }, { GET_MAX_MEM_BLOCK, 11 },
-        { GET_HW_INFO, 12 }, { SET_KS_POWER, 13 }, { SELECT_IF, 17 }, { GET_COUNTERS, 19 }, { REGISTER, 27 },
-        { GET_CAPS_EX, 31 }, { HW_JTAG_WRITE, 32 }, { HW_JTAG_GET_RESULT, 32 },
+    static const struct {
+        uint8_t command, cap;
+    } needs[] = {
+        { GET_HW_VERSION, 1 },      { READ_CONFIG, 4 },        { WRITE_CONFIG, 5 },
+        { GET_SPEEDS, 9 },          { GET_MAX_MEM_BLOCK, 11 }, { GET_HW_INFO, 12 },
+        { SET_KS_POWER, 13 },       { SELECT_IF, 17 },         { GET_COUNTERS, 19 },
+        { REGISTER, 27 },           { GET_CAPS_EX, 31 },       { HW_JTAG_WRITE, 32 },
+        { HW_JTAG_GET_RESULT, 32 },
     };
     for (size_t i = 0; i < ARRAY_LEN(needs); i++)
         if (needs[i].command == command)
@@ -240,7 +271,8 @@ static size_t question(struct jlink_fw *fw, const uint8_t *request, uint8_t *rep
     }
 }
 
-size_t jlink_fw_do(struct jlink_fw *fw, const uint8_t *request, size_t len, uint8_t *reply, size_t *first)
+size_t jlink_fw_do(struct jlink_fw *fw, const uint8_t *request, size_t len, uint8_t *reply,
+                   size_t *first)
 {
     *first = 0;
     if (!known(fw, request[0]))

@@ -1,6 +1,7 @@
-/* An OSBDM pod with the firmware for S12Z: packets of 64 bytes, a pipe of bytes to BKGD with fixed delays, a serial port beside it.
- * Written from its firmware (ehntoo/osbdm, OSBDM-JM60: cmd_processing.c, bdm_9s12z.c, bdm_bgnd_driver.c,
- * Usb_Descriptor.c). What a SYNC that nobody answers does is theirs, too: the clock stays what it was.
+/* An OSBDM pod with the firmware for S12Z: packets of 64 bytes, a pipe of bytes to BKGD with fixed
+ * delays, a serial port beside it. Written from its firmware (ehntoo/osbdm, OSBDM-JM60:
+ * cmd_processing.c, bdm_9s12z.c, bdm_bgnd_driver.c, Usb_Descriptor.c). What a SYNC that nobody
+ * answers does is theirs, too: the clock stays what it was.
  *
  * Options, comma separated:
  *   serial=TEXT   (default OS00A1)     no-serial   (then the firmware has no such string)
@@ -16,17 +17,32 @@
 #include "tests/usb/model_bkgd.h"
 
 enum { PACKET = 64, EP_OUT = 0x01, EP_IN = 0x82, S12Z = 9, HEAD = 4, MAX_OUT = PACKET - HEAD };
-enum { GET_STATUS = 0x10, INIT = 0x11, RESET = 0x1B, HALT = 0x20, GO = 0x21, STEP = 0x22, SET_SPEED = 0x25, GET_SPEED = 0x26, SPECIAL = 0x27,
-       READ_MEM = 0x30, FLASH_PROG = 0x37, GET_VER = 0x50, UNSECURE = 0x90, FAILED = 1, UNKNOWN = 2 };
+enum {
+    GET_STATUS = 0x10,
+    INIT = 0x11,
+    RESET = 0x1B,
+    HALT = 0x20,
+    GO = 0x21,
+    STEP = 0x22,
+    SET_SPEED = 0x25,
+    GET_SPEED = 0x26,
+    SPECIAL = 0x27,
+    READ_MEM = 0x30,
+    FLASH_PROG = 0x37,
+    GET_VER = 0x50,
+    UNSECURE = 0x90,
+    FAILED = 1,
+    UNKNOWN = 2
+};
 enum { EXIT_PERIODS = 1, DELAY_PERIODS = 1, SHORTEST_BIT = 50 /* timer ticks */ };
 #define SYNC_REQUEST_NS 350000u
-#define SYNC_ANSWER_NS 330000u
-#define MS 1000000u
+#define SYNC_ANSWER_NS  330000u
+#define MS              1000000u
 
 struct osbdm_model {
     struct usb_model base;
     struct bkgd_pod pod;
-    uint32_t ticks;      /* of 24 MHz: length of the SYNC answer; 0: none yet */
+    uint32_t ticks; /* of 24 MHz: length of the SYNC answer; 0: none yet */
     bool set_by_hand, no_serial, answering;
     bool toggle, expected; /* DATA0/1 of the answer that is ready; of what the host will take */
     uint8_t core;
@@ -38,7 +54,10 @@ struct osbdm_model {
     const char *strings[6];
 };
 
-static struct osbdm_model *of(struct usb_model *m) { return CONTAINER_OF(m, struct osbdm_model, base); }
+static struct osbdm_model *of(struct usb_model *m)
+{
+    return CONTAINER_OF(m, struct osbdm_model, base);
+}
 static const struct usb_model_type *type(void);
 
 /* ---- BKGD ---- */
@@ -46,13 +65,15 @@ static const struct usb_model_type *type(void);
 static uint32_t half(uint32_t ticks) { return (ticks + 1) / 2; }
 static uint64_t ns_of(uint32_t ticks) { return (uint64_t)ticks * 1000 / 24; }
 
-/* BgndTimerCompute: whole ticks of 24 MHz, each length rounded from the double one; a bit is two cycles longer than sixteen, and never
- * shorter than the code takes. An answer's bit is told by whether its rising edge comes before cycle 12. */
+/* BgndTimerCompute: whole ticks of 24 MHz, each length rounded from the double one; a bit is two
+ * cycles longer than sixteen, and never shorter than the code takes. An answer's bit is told by
+ * whether its rising edge comes before cycle 12. */
 static void use_clock(struct osbdm_model *m)
 {
     uint32_t c16 = (m->ticks + 4) / 8, c8 = half(c16), c4 = half(c8), c2 = half(c4);
     bkgd_pod_clock(&m->pod, ns_of(m->ticks));
-    m->pod.bits = (struct bkgd_bits){ ns_of(c4), ns_of(c8 + c4), ns_of(2 * (c4 + c2)), ns_of(MAX(c16 + c4 / 2, (uint32_t)SHORTEST_BIT)), 0 };
+    m->pod.bits = (struct bkgd_bits){ ns_of(c4), ns_of(c8 + c4), ns_of(2 * (c4 + c2)),
+                                      ns_of(MAX(c16 + c4 / 2, (uint32_t)SHORTEST_BIT)), 0 };
 }
 
 static void sync(struct osbdm_model *m)
@@ -63,7 +84,10 @@ static void sync(struct osbdm_model *m)
     use_clock(m);
 }
 
-static void periods(struct osbdm_model *m, unsigned n) { bkgd_pod_idle_ns(&m->pod, n * m->pod.bits.bit); }
+static void periods(struct osbdm_model *m, unsigned n)
+{
+    bkgd_pod_idle_ns(&m->pod, n * m->pod.bits.bit);
+}
 
 static void send(struct osbdm_model *m, uint8_t byte)
 {
@@ -85,8 +109,10 @@ static void level(struct osbdm_model *m, unsigned pin, uint8_t what)
         bkgd_pod_drive(&m->pod, pin, what ? pin : 0);
 }
 
-/* Pairs of what to do and a byte. Sub-command 2D knows no holding, and receives by another number. */
-static void pipe_bytes(struct osbdm_model *m, const uint8_t *in, unsigned len, uint8_t receives, bool holds, uint8_t *out, uint16_t *n)
+/* Pairs of what to do and a byte. Sub-command 2D knows no holding, and receives by another number.
+ */
+static void pipe_bytes(struct osbdm_model *m, const uint8_t *in, unsigned len, uint8_t receives,
+                       bool holds, uint8_t *out, uint16_t *n)
 {
     for (unsigned i = 0; i + 1 < len; i += 2) {
         if (in[i] == 0x00 || (in[i] == 0x02 && holds))
@@ -113,7 +139,9 @@ static void special(struct osbdm_model *m, const uint8_t *packet)
     case 0x1D: pipe_bytes(m, in, len, 0x07, true, out, &n); break;
     case 0x2D: pipe_bytes(m, in + 1, len > 0 ? len - 1 : 0, 0x01, false, out, &n); break;
     case 0x33: bkgd_pod_drive(&m->pod, POD_BKGD, POD_BKGD); break;
-    default: break; /* supply, which these boards have by themselves; enabling; unknown ones: nothing is said about it */
+    default:
+        break; /* supply, which these boards have by themselves; enabling; unknown ones: nothing is
+                  said about it */
     }
     put_be16(m->reply + 2, n);
 }
@@ -174,7 +202,9 @@ static size_t run(struct osbdm_model *m, const uint8_t *p)
         if (p[1] == 2 || p[1] == 3)
             hard_reset(m, p[1] == 2);
         return 2;
-    case HALT: case GO: case STEP: return 2; /* nothing is behind them for S12Z, and nobody looks */
+    case HALT:
+    case GO:
+    case STEP: return 2; /* nothing is behind them for S12Z, and nobody looks */
     case SET_SPEED: set_speed(m, (uint16_t)le32(p + 1)); return 2; /* getbuf4() of util.c */
     case GET_SPEED:
         sync(m);
@@ -186,9 +216,7 @@ static size_t run(struct osbdm_model *m, const uint8_t *p)
             special(m, p);
         return PACKET;
     case UNSECURE: return 2;
-    default:
-        m->reply[0] = p[0] >= READ_MEM && p[0] <= FLASH_PROG ? FAILED : UNKNOWN;
-        return 2;
+    default: m->reply[0] = p[0] >= READ_MEM && p[0] <= FLASH_PROG ? FAILED : UNKNOWN; return 2;
     }
 }
 
@@ -204,8 +232,9 @@ static int osbdm_control(struct usb_model *base, const uint8_t *setup, uint8_t *
     return (int)len;
 }
 
-/* A transfer of several packets is several commands. The next one is taken at once, and its answer laid over one that nobody has
- * fetched, with the other DATA0/1: a host drops that as one it has had, so both are lost (EndPoint_IN, USB_Buf_Rdy). */
+/* A transfer of several packets is several commands. The next one is taken at once, and its answer
+ * laid over one that nobody has fetched, with the other DATA0/1: a host drops that as one it has
+ * had, so both are lost (EndPoint_IN, USB_Buf_Rdy). */
 static int osbdm_out(struct usb_model *base, uint8_t ep, const uint8_t *data, size_t len)
 {
     struct osbdm_model *m = of(base);
@@ -254,18 +283,22 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
         return m->core = (uint8_t)strtoul(value, NULL, 10), 0;
     if (strcmp(name, "pid") == 0)
         return m->pid = (uint16_t)strtoul(value, NULL, 16), 0;
-    return err_set(err, ERR_USAGE, "they stand at the top of tests/usb/model_osbdm.c", "osbdm: no option \"%s\"", name);
+    return err_set(err, ERR_USAGE, "they stand at the top of tests/usb/model_osbdm.c",
+                   "osbdm: no option \"%s\"", name);
 }
 
 static const uint8_t config[] = {
-    9, 2, 98, 0, 3, 1, 0, 0xC0, 0xDC,
-    9, 4, 0, 0, 2, 0, 0, 0, 2, 7, 5, EP_OUT, 2, PACKET, 0, 0, 7, 5, EP_IN, 2, PACKET, 0, 0,
-    8, 11, 1, 2, 2, 2, 1, 3, 9, 4, 1, 0, 1, 2, 2, 1, 3, 5, 0x24, 0, 0x10, 1, 5, 0x24, 1, 0, 2, 4, 0x24, 2, 0, 5, 0x24, 6, 1, 2,
-    7, 5, 0x85, 3, 32, 0, 2, 9, 4, 2, 0, 2, 10, 0, 0, 3, 7, 5, 0x84, 2, 32, 0, 0, 7, 5, 0x03, 2, 32, 0, 0,
+    9, 2,    98,   0,      3,    1,      0, 0xC0, 0xDC, 9,    4,     0, 0,      2,    0, 0, 0,
+    2, 7,    5,    EP_OUT, 2,    PACKET, 0, 0,    7,    5,    EP_IN, 2, PACKET, 0,    0, 8, 11,
+    1, 2,    2,    2,      1,    3,      9, 4,    1,    0,    1,     2, 2,      1,    3, 5, 0x24,
+    0, 0x10, 1,    5,      0x24, 1,      0, 2,    4,    0x24, 2,     0, 5,      0x24, 6, 1, 2,
+    7, 5,    0x85, 3,      32,   0,      2, 9,    4,    2,    0,     2, 10,     0,    0, 3, 7,
+    5, 0x84, 2,    32,     0,    0,      7, 5,    0x03, 2,    32,    0, 0,
 };
 _Static_assert(sizeof config == 98, "length in the descriptor");
 
-static int osbdm_create(const char *options, struct sim_board *board, struct usb_model **out, struct err *err)
+static int osbdm_create(const char *options, struct sim_board *board, struct usb_model **out,
+                        struct err *err)
 {
     struct osbdm_model *m = calloc(1, sizeof *m);
     if (!m)
@@ -278,11 +311,35 @@ static int osbdm_create(const char *options, struct sim_board *board, struct usb
     int ret = options_each(options, option, m, err);
     if (ret < 0)
         return free(m), ret;
-    const uint8_t device[18] = { 18, 1, 0, 2, 0xEF, 2, 1, 16, 0xA2, 0x15, (uint8_t)m->pid, (uint8_t)(m->pid >> 8), 0, 0, 1, 2, m->no_serial ? 0 : 4, 1 };
-    const char *const strings[] = { NULL, "Freescale Semiconductor Inc", "OSBDM - Debug Port", "OSBDM - CDC Serial Port", m->serial, NULL };
+    const uint8_t device[18] = { 18,
+                                 1,
+                                 0,
+                                 2,
+                                 0xEF,
+                                 2,
+                                 1,
+                                 16,
+                                 0xA2,
+                                 0x15,
+                                 (uint8_t)m->pid,
+                                 (uint8_t)(m->pid >> 8),
+                                 0,
+                                 0,
+                                 1,
+                                 2,
+                                 m->no_serial ? 0 : 4,
+                                 1 };
+    const char *const strings[] = { NULL,
+                                    "Freescale Semiconductor Inc",
+                                    "OSBDM - Debug Port",
+                                    "OSBDM - CDC Serial Port",
+                                    m->serial,
+                                    NULL };
     memcpy(m->device, device, sizeof device);
     memcpy(m->strings, strings, sizeof strings);
-    m->base.id = (struct usb_model_identity){ .device = m->device, .config = config, .config_len = sizeof config, .strings = m->strings };
+    m->base.id = (struct usb_model_identity){
+        .device = m->device, .config = config, .config_len = sizeof config, .strings = m->strings
+    };
     osbdm_clear(&m->base, 0);
     use_clock(m);
     bkgd_pod_drive(&m->pod, POD_BKGD | POD_RESET, POD_BKGD | POD_RESET);

@@ -1,4 +1,5 @@
-/* A model of a JTAG adapter wired to a simulated board, with no bus between it and the test. For cmocka programs. */
+/* A model of a JTAG adapter wired to a simulated board, with no bus between it and the test. For
+ * cmocka programs. */
 #ifndef TESTS_USB_MODEL_TEST_H
 #define TESTS_USB_MODEL_TEST_H
 
@@ -21,7 +22,8 @@ static inline struct rig make_rig(const struct usb_model_type *type, const char 
 {
     struct rig r = { 0 };
     struct err err = { 0 };
-    if (sh4_board_sh7750.create("", NULL, &r.board, &err) < 0 || type->create(options, r.board, &r.m, &err) < 0)
+    if (sh4_board_sh7750.create("", NULL, &r.board, &err) < 0 ||
+        type->create(options, r.board, &r.m, &err) < 0)
         fail_msg("%s: %s", options, err.what);
     return r;
 }

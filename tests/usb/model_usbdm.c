@@ -1,20 +1,22 @@
-/* A USBDM pod on USB: descriptors, commands in packets, toggle or sequence, "busy". What commands do is in model_usbdm_fw.c.
- * Written from USB.c and CmdProcessing.c of usbdm-firmware's USBDM_JMxx_V4_12, and for V5 from cmdProcessing.cpp, usb_endpoint.h and
+/* A USBDM pod on USB: descriptors, commands in packets, toggle or sequence, "busy". What commands
+ * do is in model_usbdm_fw.c. Written from USB.c and CmdProcessing.c of usbdm-firmware's
+ * USBDM_JMxx_V4_12, and for V5 from cmdProcessing.cpp, usb_endpoint.h and
  * usb_implementation_composite.cpp of usbdm-kinetis.
  *
- * There is one buffer for command and answer, and a packet of the answer that waits on the bus. So a command is taken, and done, while the
- * last one's answer has not been fetched; what was still to come of that then comes from the new one's bytes. Asking for the version
- * on endpoint 0 makes V4 forget a command that was half received; it never takes an answer back, and neither does V5 anything.
+ * There is one buffer for command and answer, and a packet of the answer that waits on the bus. So
+ * a command is taken, and done, while the last one's answer has not been fetched; what was still to
+ * come of that then comes from the new one's bytes. Asking for the version on endpoint 0 makes V4
+ * forget a command that was half received; it never takes an answer back, and neither does V5
+ * anything.
  *
  * Options, comma separated:
- *   v5                Kinetis hardware: two bits of sequence instead of a toggle, commands in one transfer with an empty packet behind whole ones,
- *                     answers without one; composite
- *   serial=TEXT       (default USBDM-MODEL-1)      no-serial
- *   cdc               composite device with a serial port: 16D0:06A5
- *   version=N.N.N     of the firmware (default 4.12.1, with v5 5.7.0; from 5.8 on its timer counts 30 MHz)
- *   no-s12z           firmware for other parts      buffer=N    bytes of a command (default 254; 145 on small ones)
- *   no-vdd-sense      it cannot see the target's supply
- *   bad-ack           it never sees an ACK pulse */
+ *   v5                Kinetis hardware: two bits of sequence instead of a toggle, commands in one
+ * transfer with an empty packet behind whole ones, answers without one; composite serial=TEXT
+ * (default USBDM-MODEL-1)      no-serial cdc               composite device with a serial port:
+ * 16D0:06A5 version=N.N.N     of the firmware (default 4.12.1, with v5 5.7.0; from 5.8 on its timer
+ * counts 30 MHz) no-s12z           firmware for other parts      buffer=N    bytes of a command
+ * (default 254; 145 on small ones) no-vdd-sense      it cannot see the target's supply bad-ack it
+ * never sees an ACK pulse */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,25 +26,37 @@
 #include "tests/usb/model.h"
 #include "tests/usb/model_usbdm_fw.h"
 
-enum { PACKET = 64, EP_OUT = 0x01, EP_IN = 0x82, GET_VER = 12, BUSY = 3, TOGGLE = 0x80, SEQUENCE = 0xC0 };
+enum {
+    PACKET = 64,
+    EP_OUT = 0x01,
+    EP_IN = 0x82,
+    GET_VER = 12,
+    BUSY = 3,
+    TOGGLE = 0x80,
+    SEQUENCE = 0xC0
+};
 
 struct usbdm_model {
     struct usb_model base;
     struct usbdm_fw fw;
     bool v5, cdc, no_serial;
     uint8_t buffer[USBDM_FW_MAX]; /* command, then answer */
-    size_t have, want;      /* bytes of the command that came, and of all of it; want 0: none begun */
-    uint8_t packet[PACKET]; /* of the answer, on the bus; npacket bytes if loaded */
+    /* bytes of the command that came, and of all of it; want 0: none begun */
+    size_t have, want;
+    uint8_t packet[PACKET];   /* of the answer, on the bus; npacket bytes if loaded */
     size_t npacket, at, left; /* the rest of it: left bytes of the buffer from at */
-    size_t held;            /* an answer that waits for the one before; 0: none */
-    unsigned busy;          /* answers to come before the reply */
+    size_t held;              /* an answer that waits for the one before; 0: none */
+    unsigned busy;            /* answers to come before the reply */
     bool loaded;
     char serial[64];
     uint8_t device[18], config[128];
     const char *strings[6];
 };
 
-static struct usbdm_model *of(struct usb_model *m) { return CONTAINER_OF(m, struct usbdm_model, base); }
+static struct usbdm_model *of(struct usb_model *m)
+{
+    return CONTAINER_OF(m, struct usbdm_model, base);
+}
 static const struct usb_model_type *type(void);
 
 /* ---- options and descriptors ---- */
@@ -50,8 +64,14 @@ static const struct usb_model_type *type(void);
 static int option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct usbdm_model *m = ctx;
-    const struct { const char *name; bool *what; } flags[] = {
-        { "cdc", &m->cdc }, { "no-serial", &m->no_serial }, { "no-s12z", &m->fw.no_s12z }, { "no-vdd-sense", &m->fw.no_vdd_sense },
+    const struct {
+        const char *name;
+        bool *what;
+    } flags[] = {
+        { "cdc", &m->cdc },
+        { "no-serial", &m->no_serial },
+        { "no-s12z", &m->fw.no_s12z },
+        { "no-vdd-sense", &m->fw.no_vdd_sense },
         { "bad-ack", &m->fw.bad_ack },
     };
     unsigned v[3];
@@ -72,7 +92,8 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
         return 0;
     }
     if (strcmp(name, "buffer") != 0)
-        return err_set(err, ERR_USAGE, "they stand at the top of tests/usb/model_usbdm.c", "usbdm: no option \"%s\"", name);
+        return err_set(err, ERR_USAGE, "they stand at the top of tests/usb/model_usbdm.c",
+                       "usbdm: no option \"%s\"", name);
     int ret = options_hz(name, value, 16, USBDM_FW_MAX, &n, err);
     m->fw.max_command = ret == 0 ? (uint16_t)n : 0;
     return ret;
@@ -86,28 +107,50 @@ static void put(struct usbdm_model *m, const uint8_t *bytes, size_t n)
 
 static void describe(struct usbdm_model *m)
 {
-    static const uint8_t bulk[] = { 9, 4, 0, 0, 2, 0xFF, 0xFF, 0xFF, 5, 7, 5, EP_OUT, 2, PACKET, 0, 1, 7, 5, EP_IN, 2, PACKET, 0, 1 };
+    static const uint8_t bulk[] = { 9, 4,      0, 0, 2, 0xFF, 0xFF,  0xFF, 5,      7, 5, EP_OUT,
+                                    2, PACKET, 0, 1, 7, 5,    EP_IN, 2,    PACKET, 0, 1 };
     static const uint8_t cdc[] = {
-        8, 11, 1, 2, 2, 2, 1, 0, 9, 4, 1, 0, 1, 2, 2, 1, 0, 5, 0x24, 0, 0x10, 1, 5, 0x24, 1, 1, 1, 4, 0x24, 2, 6, 5, 0x24, 6, 1, 2,
-        7, 5, 0x83, 3, 16, 0, 255, 9, 4, 2, 0, 2, 10, 0, 0, 0, 7, 5, 0x04, 2, 16, 0, 1, 7, 5, 0x85, 2, 16, 0, 1,
+        8, 11,   1, 2, 2,  2, 1,    0, 9, 4, 1,    0, 1,  2, 2, 1, 0,    5,    0x24, 0,  0x10, 1,
+        5, 0x24, 1, 1, 1,  4, 0x24, 2, 6, 5, 0x24, 6, 1,  2, 7, 5, 0x83, 3,    16,   0,  255,  9,
+        4, 2,    0, 2, 10, 0, 0,    0, 7, 5, 0x04, 2, 16, 0, 1, 7, 5,    0x85, 2,    16, 0,    1,
     };
     const uint8_t head[] = { 9, 2, 0, 0, m->cdc ? 3 : 1, 1, 0, 0x80, 250 };
-    const uint8_t device[18] = { 18, 1, 0, 2, m->cdc ? 0xEF : 0xFF, m->cdc ? 2 : 0xFF, m->cdc ? 1 : 0xFF, 32, 0xD0, 0x16, m->cdc ? 0xA5 : 0x67,
-                                 m->cdc ? 0x06 : 0x05, 0x10, 0x04, 1, 2, m->no_serial ? 0 : 3, 1 };
+    const uint8_t device[18] = { 18,
+                                 1,
+                                 0,
+                                 2,
+                                 m->cdc ? 0xEF : 0xFF,
+                                 m->cdc ? 2 : 0xFF,
+                                 m->cdc ? 1 : 0xFF,
+                                 32,
+                                 0xD0,
+                                 0x16,
+                                 m->cdc ? 0xA5 : 0x67,
+                                 m->cdc ? 0x06 : 0x05,
+                                 0x10,
+                                 0x04,
+                                 1,
+                                 2,
+                                 m->no_serial ? 0 : 3,
+                                 1 };
     memcpy(m->device, device, sizeof device);
     put(m, head, sizeof head);
     put(m, bulk, sizeof bulk);
     if (m->cdc)
         put(m, cdc, sizeof cdc);
     m->config[2] = (uint8_t)m->base.id.config_len;
-    const char *const strings[] = { NULL, "pgo", m->v5 ? "USBDM ARM-SWD, S12Z BDM" : "USBDM BDM for S12Z, S12(X), HCS08", m->serial, "", NULL };
+    const char *const strings[] = {
+        NULL,      "pgo", m->v5 ? "USBDM ARM-SWD, S12Z BDM" : "USBDM BDM for S12Z, S12(X), HCS08",
+        m->serial, "",    NULL
+    };
     memcpy(m->strings, strings, sizeof strings);
     m->base.id.device = m->device;
     m->base.id.config = m->config;
     m->base.id.strings = m->strings;
 }
 
-static int usbdm_create(const char *options, struct sim_board *board, struct usb_model **out, struct err *err)
+static int usbdm_create(const char *options, struct sim_board *board, struct usb_model **out,
+                        struct err *err)
 {
     struct usbdm_model *m = calloc(1, sizeof *m);
     if (!m)
@@ -133,7 +176,8 @@ static void usbdm_destroy(struct usb_model *m) { free(m ? of(m) : NULL); }
 static int usbdm_control(struct usb_model *base, const uint8_t *setup, uint8_t *data, size_t len)
 {
     struct usbdm_model *m = of(base);
-    const uint8_t sw = (uint8_t)(m->fw.version[0] << 4 | (m->fw.version[1] & 15)), hw = m->v5 ? 0x5D : 0x90;
+    const uint8_t sw = (uint8_t)(m->fw.version[0] << 4 | (m->fw.version[1] & 15)),
+                  hw = m->v5 ? 0x5D : 0x90;
     const uint8_t version[5] = { 0, sw, hw, m->v5 ? 0 : 0x11, m->v5 ? hw : 0x11 };
     if ((setup[0] & 0x60) == 0x20 && m->cdc) {
         if (setup[0] & 0x80)
@@ -180,7 +224,8 @@ static void run(struct usbdm_model *m)
     start_answer(m, n);
 }
 
-/* V4: at most a packet, which says how long all of it is; what is left comes in a transfer of its own, behind a zero. */
+/* V4: at most a packet, which says how long all of it is; what is left comes in a transfer of its
+ * own, behind a zero. */
 static void first_part(struct usbdm_model *m, const uint8_t *data, size_t len)
 {
     m->have = MIN(len, (size_t)PACKET);
@@ -231,7 +276,8 @@ static int usbdm_out(struct usb_model *base, uint8_t ep, const uint8_t *data, si
     return (int)len;
 }
 
-/* What comes behind a packet that has gone. V4 ends every answer with a short packet, if need be an empty one. */
+/* What comes behind a packet that has gone. V4 ends every answer with a short packet, if need be an
+ * empty one. */
 static void next_packet(struct usbdm_model *m)
 {
     m->loaded = false;
@@ -261,7 +307,8 @@ static int usbdm_in(struct usb_model *base, uint8_t ep, uint8_t *buf, size_t cap
     return (int)n;
 }
 
-/* A reset of the port is one of USB alone: the command loop goes on, what waited for the endpoint gets it. */
+/* A reset of the port is one of USB alone: the command loop goes on, what waited for the endpoint
+ * gets it. */
 static void usbdm_clear(struct usb_model *base, uint8_t ep)
 {
     struct usbdm_model *m = of(base);

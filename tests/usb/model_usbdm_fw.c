@@ -5,21 +5,51 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 
-enum { OK, ILLEGAL_PARAMS, FAIL, BUSY, ILLEGAL_COMMAND, NO_CONNECTION, UNKNOWN_TARGET = 15, NO_RX_ROUTINE = 17, ENABLE_FAILED = 18, BKGD_TIMEOUT = 20,
-       SYNC_TIMEOUT = 21, VDD_NOT_PRESENT = 26, VDD_WRONG_MODE = 27, ACK_TIMEOUT = 30, RESET_RISE_TIMEOUT = 33 };
+enum {
+    OK,
+    ILLEGAL_PARAMS,
+    FAIL,
+    BUSY,
+    ILLEGAL_COMMAND,
+    NO_CONNECTION,
+    UNKNOWN_TARGET = 15,
+    NO_RX_ROUTINE = 17,
+    ENABLE_FAILED = 18,
+    BKGD_TIMEOUT = 20,
+    SYNC_TIMEOUT = 21,
+    VDD_NOT_PRESENT = 26,
+    VDD_WRONG_MODE = 27,
+    ACK_TIMEOUT = 30,
+    RESET_RISE_TIMEOUT = 33
+};
 enum { T_S12Z = 11, T_OFF = 0xFF, T_ILLEGAL = 0xFE };
 enum { SPEED_NONE, SPEED_SYNC, SPEED_GUESSED, SPEED_USER };
 /* BDC commands of an S12Z: its firmware's names for them are in BDMMacros.h. */
-enum { Z_ACK_ENABLE = 0x02, Z_BACKGROUND = 0x04, Z_GO = 0x08, Z_STEP1 = 0x09, Z_WRITE_CSR = 0x0D, Z_WRITE_MEM = 0x10, Z_FILL_MEM = 0x12, Z_READ_CSR = 0x2D,
-       Z_READ_MEM = 0x30, Z_DUMP_MEM = 0x32, Z_WRITE_REG = 0x40, Z_READ_REG = 0x60, Z_ERASE = 0x95 };
+enum {
+    Z_ACK_ENABLE = 0x02,
+    Z_BACKGROUND = 0x04,
+    Z_GO = 0x08,
+    Z_STEP1 = 0x09,
+    Z_WRITE_CSR = 0x0D,
+    Z_WRITE_MEM = 0x10,
+    Z_FILL_MEM = 0x12,
+    Z_READ_CSR = 0x2D,
+    Z_READ_MEM = 0x30,
+    Z_DUMP_MEM = 0x32,
+    Z_WRITE_REG = 0x40,
+    Z_READ_REG = 0x60,
+    Z_ERASE = 0x95
+};
 enum { ENBDC = 0x80, REGISTER_BITS = 0x9F, WAIT64 = 64, WAIT150 = 150, USE_RESET = 0x10 };
 enum { SHORTEST_TICKS = 137 }; /* 56 MHz is the fastest its bit tables do */
 enum { V5_SETUP = 20, V5_INPUT_DELAY = 3, V5_ACK_TICKS = 2500 };
 #define MS 1000000u
-#define CALL_NS 2000u /* between a command's last bit and its answer's first where no delay is meant: some fifty instructions */
-#define ACK_NS 2500000u
-#define SYNC_REQUEST_NS MS
-#define SYNC_ANSWER_NS 460000u
+/* between a command's last bit and its answer's first where no delay is meant: some fifty
+ * instructions */
+#define CALL_NS           2000u
+#define ACK_NS            2500000u
+#define SYNC_REQUEST_NS   MS
+#define SYNC_ANSWER_NS    460000u
 #define V5_SYNC_ANSWER_NS 200000u /* 1200 us from the beginning of the request */
 
 static bool high(struct usbdm_fw *f, unsigned pin) { return bkgd_pod_levels(&f->pod) & pin; }
@@ -45,7 +75,10 @@ static unsigned v5_mhz(const struct usbdm_fw *f) { return f->version[1] < 8 ? 60
 static uint32_t v5_ticks(const struct usbdm_fw *f) { return f->sync_ticks / (60 / v5_mhz(f)); }
 
 /* 16 cycles in whole ticks; 5.8 adds what the timer's input is late. */
-static uint32_t v5_bit(const struct usbdm_fw *f) { return (v5_ticks(f) * 16 + 127) / 128 + (f->version[1] < 8 ? 0 : V5_INPUT_DELAY); }
+static uint32_t v5_bit(const struct usbdm_fw *f)
+{
+    return (v5_ticks(f) * 16 + 127) / 128 + (f->version[1] < 8 ? 0 : V5_INPUT_DELAY);
+}
 
 /* V5 counts from the beginning of the last bit. */
 static uint64_t ack_window(const struct usbdm_fw *f)
@@ -94,7 +127,10 @@ static void receive(struct usbdm_fw *f, uint8_t *to, unsigned bytes)
 
 /* ---- connecting ---- */
 
-static int check_power(struct usbdm_fw *f) { return f->no_vdd_sense || high(f, POD_VDD) ? OK : VDD_NOT_PRESENT; }
+static int check_power(struct usbdm_fw *f)
+{
+    return f->no_vdd_sense || high(f, POD_VDD) ? OK : VDD_NOT_PRESENT;
+}
 
 /* V4 takes its routines away: what is sent then is nothing, and what is read 0. */
 static void clear_connection(struct usbdm_fw *f)
@@ -104,16 +140,21 @@ static void clear_connection(struct usbdm_fw *f)
         bkgd_pod_clock(&f->pod, 0);
 }
 
-static uint64_t v5_ns(const struct usbdm_fw *f, uint32_t ticks) { return ticks * 1000ull / v5_mhz(f); }
+static uint64_t v5_ns(const struct usbdm_fw *f, uint32_t ticks)
+{
+    return ticks * 1000ull / v5_mhz(f);
+}
 
-/* setSyncLength: 4, 13 and 10 cycles in whole ticks. A bit's loop sets the timer up first: the edge falls after that, and the loop is over with the bit. The
- * pulse that acknowledges the last one, 32 cycles later, is not missed at any clock. */
+/* setSyncLength: 4, 13 and 10 cycles in whole ticks. A bit's loop sets the timer up first: the edge
+ * falls after that, and the loop is over with the bit. The pulse that acknowledges the last one, 32
+ * cycles later, is not missed at any clock. */
 static void v5_bits(struct usbdm_fw *f)
 {
     uint32_t t = v5_ticks(f);
     bkgd_pod_clock(&f->pod, v5_ns(f, t));
-    f->pod.bits = (struct bkgd_bits){ v5_ns(f, (t * 4 + 127) / 128), v5_ns(f, (t * 13 + 64) / 128), v5_ns(f, (t * 10 + 64) / 128),
-                                      v5_ns(f, v5_bit(f)), v5_ns(f, V5_SETUP) };
+    f->pod.bits = (struct bkgd_bits){ v5_ns(f, (t * 4 + 127) / 128), v5_ns(f, (t * 13 + 64) / 128),
+                                      v5_ns(f, (t * 10 + 64) / 128), v5_ns(f, v5_bit(f)),
+                                      v5_ns(f, V5_SETUP) };
 }
 
 static int routine_for(struct usbdm_fw *f)
@@ -135,7 +176,8 @@ static int sync_measure(struct usbdm_fw *f)
     f->speed = SPEED_NONE;
     if (!f->v5 && !wait_high(f, POD_BKGD, 1))
         return BKGD_TIMEOUT;
-    uint64_t ns = bkgd_pod_sync(&f->pod, SYNC_REQUEST_NS, f->v5 ? V5_SYNC_ANSWER_NS : SYNC_ANSWER_NS);
+    uint64_t ns =
+        bkgd_pod_sync(&f->pod, SYNC_REQUEST_NS, f->v5 ? V5_SYNC_ANSWER_NS : SYNC_ANSWER_NS);
     if (ns == 0)
         return SYNC_TIMEOUT;
     unsigned mhz = f->v5 ? v5_mhz(f) : 24;
@@ -256,7 +298,8 @@ static int cmd_set_vdd(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 static int cmd_get_status(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
     bool reset_high = high(f, POD_RESET);
-    unsigned v = (f->ack ? 1u : 0u) | (f->reset_seen ? 2u : 0u) | (reset_high ? 4u : 0u) | (unsigned)f->speed << 3 | (check_power(f) == OK ? 1u << 6 : 0u);
+    unsigned v = (f->ack ? 1u : 0u) | (f->reset_seen ? 2u : 0u) | (reset_high ? 4u : 0u) |
+                 (unsigned)f->speed << 3 | (check_power(f) == OK ? 1u << 6 : 0u);
     f->reset_seen = f->reset_seen && !reset_high;
     put_be16(buf + 1, (uint16_t)v);
     *n = 3;
@@ -265,8 +308,10 @@ static int cmd_get_status(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 
 static int cmd_capabilities(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
-    /* HCS12, Vdd sense, RESET, S12Z; HCS08 and CFV1 are inverted: present ones read 0. V5: HCS12, Vdd control, RESET, CDC, SWD, S12Z */
-    uint16_t caps = f->v5 ? 1 << 0 | 1 << 2 | 1 << 10 | 1 << 12 | 1 << 13 : (uint16_t)(1 << 0 | (f->no_vdd_sense ? 0 : 1 << 3) | 1 << 10);
+    /* HCS12, Vdd sense, RESET, S12Z; HCS08 and CFV1 are inverted: present ones read 0. V5: HCS12,
+     * Vdd control, RESET, CDC, SWD, S12Z */
+    uint16_t caps = f->v5 ? 1 << 0 | 1 << 2 | 1 << 10 | 1 << 12 | 1 << 13
+                          : (uint16_t)(1 << 0 | (f->no_vdd_sense ? 0 : 1 << 3) | 1 << 10);
     put_be16(buf + 1, (uint16_t)(caps | (f->no_s12z ? 0 : 1 << 14)));
     put_be16(buf + 3, f->max_command);
     memcpy(buf + 5, f->version, sizeof f->version);
@@ -391,9 +436,23 @@ static int cmd_reset(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 }
 
 /* V4 does not look at how these two went. */
-static int cmd_step(struct usbdm_fw *f, uint8_t *buf, size_t *n) { (void)buf, (void)n; int rc = simple(f, Z_STEP1); return f->v5 ? rc : OK; }
-static int cmd_go(struct usbdm_fw *f, uint8_t *buf, size_t *n) { (void)buf, (void)n; int rc = simple(f, Z_GO); return f->v5 ? rc : OK; }
-static int cmd_halt(struct usbdm_fw *f, uint8_t *buf, size_t *n) { (void)buf, (void)n; return simple(f, Z_BACKGROUND); }
+static int cmd_step(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    (void)buf, (void)n;
+    int rc = simple(f, Z_STEP1);
+    return f->v5 ? rc : OK;
+}
+static int cmd_go(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    (void)buf, (void)n;
+    int rc = simple(f, Z_GO);
+    return f->v5 ? rc : OK;
+}
+static int cmd_halt(struct usbdm_fw *f, uint8_t *buf, size_t *n)
+{
+    (void)buf, (void)n;
+    return simple(f, Z_BACKGROUND);
+}
 
 static int cmd_write_reg(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 {
@@ -412,7 +471,10 @@ static int cmd_read_reg(struct usbdm_fw *f, uint8_t *buf, size_t *n)
     return rc;
 }
 
-static int size_code(uint8_t bytes) { return bytes == 1 ? 0 : bytes == 2 ? 4 : bytes == 4 ? 8 : -1; }
+static int size_code(uint8_t bytes)
+{
+    return bytes == 1 ? 0 : bytes == 2 ? 4 : bytes == 4 ? 8 : -1;
+}
 
 /* A count below the size runs through a byte's 256; here no further than the buffer. */
 static unsigned units(uint8_t count, uint8_t bytes, unsigned room)
@@ -450,7 +512,8 @@ static int cmd_read_mem(struct usbdm_fw *f, uint8_t *buf, size_t *n)
         return NO_CONNECTION;
     if (count > f->max_command - 1u || (count && size < 0))
         return ILLEGAL_PARAMS;
-    for (unsigned k = 0, most = count ? units(count, bytes, USBDM_FW_MAX - 1) : 0; k < most && rc == OK; k++) {
+    for (unsigned k = 0, most = count ? units(count, bytes, USBDM_FW_MAX - 1) : 0;
+         k < most && rc == OK; k++) {
         send(f, (uint32_t)((k ? Z_DUMP_MEM : Z_READ_MEM) + size), 1);
         if (k == 0)
             send(f, addr, 3);
@@ -469,12 +532,16 @@ static int illegal(struct usbdm_fw *f, uint8_t *buf, size_t *n)
 }
 
 typedef int command_fn(struct usbdm_fw *f, uint8_t *buf, size_t *n);
-static command_fn *const common[] = { cmd_last_status, cmd_set_target, cmd_set_vdd, illegal, cmd_get_status, cmd_capabilities, cmd_set_options, illegal,
-                                      cmd_control_pins };
+static command_fn *const common[] = { cmd_last_status, cmd_set_target, cmd_set_vdd,
+                                      illegal,         cmd_get_status, cmd_capabilities,
+                                      cmd_set_options, illegal,        cmd_control_pins };
 enum { FIRST = 15 };
-static command_fn *const s12z[] = { cmd_connect, cmd_set_speed, cmd_get_speed, cmd_custom, illegal, cmd_read_status_reg, cmd_write_control, cmd_reset,
-                                    cmd_step, cmd_go, cmd_halt, cmd_write_reg, cmd_read_reg, illegal, illegal, illegal, illegal, cmd_write_mem,
-                                    cmd_read_mem };
+static command_fn *const s12z[] = {
+    cmd_connect,       cmd_set_speed, cmd_get_speed, cmd_custom, illegal,  cmd_read_status_reg,
+    cmd_write_control, cmd_reset,     cmd_step,      cmd_go,     cmd_halt, cmd_write_reg,
+    cmd_read_reg,      illegal,       illegal,       illegal,    illegal,  cmd_write_mem,
+    cmd_read_mem
+};
 
 size_t usbdm_fw_do(struct usbdm_fw *f, uint8_t *buf)
 {
@@ -495,7 +562,8 @@ size_t usbdm_fw_do(struct usbdm_fw *f, uint8_t *buf)
 
 void usbdm_fw_reset(struct usbdm_fw *f)
 {
-    static const uint8_t options[USBDM_FW_OPTIONS] = { 0x08, 0, 0xFF, 1 }; /* guess the speed; no Vdd; clock as it is; reconnect for status */
+    /* guess the speed; no Vdd; clock as it is; reconnect for status */
+    static const uint8_t options[USBDM_FW_OPTIONS] = { 0x08, 0, 0xFF, 1 };
     memcpy(f->options, options, sizeof options);
     f->target = T_OFF;
     clear_connection(f);

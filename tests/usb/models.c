@@ -11,6 +11,7 @@ extern const struct usb_model_type usb_model_loop, usb_model_loop_hid;
 
 const struct usb_model_type *const *usb_models(void)
 {
+    /* clang-format off */
     static const struct usb_model_type *const all[] = {
         &usb_model_cmsis_dap,
         &usb_model_ft232h, &usb_model_ft2232h, &usb_model_ft4232h,
@@ -23,3 +24,4 @@ const struct usb_model_type *const *usb_models(void)
     };
     return all;
 }
+/* clang-format on */

@@ -6,7 +6,8 @@
 
 #include "probe/base/util.h"
 
-int rig_add(struct bus *bus, struct wiring *wiring, struct rig_next *next, const char *text, struct err *err)
+int rig_add(struct bus *bus, struct wiring *wiring, struct rig_next *next, const char *text,
+            struct err *err)
 {
     unsigned i = bus->ndevs;
     int ret = i == RIG_DEVS ? err_set(err, ERR_USAGE, "", "more than %d models", RIG_DEVS) : 0;
@@ -54,12 +55,16 @@ static int board_pins(struct wiring *w, char *answer, size_t cap, struct err *er
     return ret;
 }
 
-int rig_command(struct bus *bus, struct wiring *wiring, const char *line, char *answer, size_t cap, struct err *err)
+int rig_command(struct bus *bus, struct wiring *wiring, const char *line, char *answer, size_t cap,
+                struct err *err)
 {
     char verb[16] = "", what[32] = "", third[16] = "", fourth[16] = "";
     sscanf(line, "%15s %31s %15s %15s", verb, what, third, fourth);
     bool strike = strcmp(verb, "strike") == 0;
-    unsigned i = (unsigned)strtoul(strike ? fourth : strcmp(verb, "power") == 0 ? third : what, NULL, 10);
+    unsigned i = (unsigned)strtoul(strike                       ? fourth
+                                   : strcmp(verb, "power") == 0 ? third
+                                                                : what,
+                                   NULL, 10);
     if (i >= bus->ndevs)
         return err_set(err, ERR_USAGE, "", "no device %u", i);
     struct bus_dev *d = &bus->dev[i];

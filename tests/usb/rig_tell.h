@@ -9,7 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* rig_tell - "unplug", "strike stall 2", ...; answer: what follows "ok", may be NULL. Returns 0, -1 refused. Needs usb_rig --control. */
+/* rig_tell - "unplug", "strike stall 2", ...; answer: what follows "ok", may be NULL. Returns 0, -1
+ * refused. Needs usb_rig --control. */
 static inline int rig_tell(const char *command, char *answer, size_t cap)
 {
     struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -18,7 +19,8 @@ static inline int rig_tell(const char *command, char *answer, size_t cap)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     snprintf(a.sun_path, sizeof a.sun_path, "%s", path ? path : "");
     ssize_t n = -1;
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) == 0 && write(fd, command, strlen(command)) > 0)
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) == 0 &&
+        write(fd, command, strlen(command)) > 0)
         n = read(fd, text, sizeof text - 1);
     if (fd >= 0)
         close(fd);

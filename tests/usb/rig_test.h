@@ -1,4 +1,5 @@
-/* What tests of drivers in the rig share: its commands, open descriptors, random numbers. For cmocka programs. */
+/* What tests of drivers in the rig share: its commands, open descriptors, random numbers. For
+ * cmocka programs. */
 #ifndef TESTS_USB_RIG_TEST_H
 #define TESTS_USB_RIG_TEST_H
 

@@ -45,20 +45,30 @@ static int add(struct rig *rig, const struct text *t, struct err *err)
     return ret;
 }
 
-static void put_device(struct text *t, const char *path, unsigned address, const uint8_t *desc, const char *speed)
+static void put_device(struct text *t, const char *path, unsigned address, const uint8_t *desc,
+                       const char *speed)
 {
     unsigned vid = le16(desc + 8), pid = le16(desc + 10), bcd = le16(desc + 12);
     put(t, "P: %s\nN: bus/usb/001/%03u\n", path, address);
-    put(t, "E: DEVNAME=/dev/bus/usb/001/%03u\nE: SUBSYSTEM=usb\nE: DEVTYPE=usb_device\nE: BUSNUM=001\nE: DEVNUM=%03u\nE: MAJOR=%d\nE: MINOR=%u\n", address, address, MAJOR_USB,
-        address - 1);
+    put(t,
+        "E: DEVNAME=/dev/bus/usb/001/%03u\nE: SUBSYSTEM=usb\nE: DEVTYPE=usb_device\nE: "
+        "BUSNUM=001\nE: DEVNUM=%03u\nE: MAJOR=%d\nE: MINOR=%u\n",
+        address, address, MAJOR_USB, address - 1);
     put(t, "E: PRODUCT=%x/%x/%x\nE: TYPE=%u/%u/%u\n", vid, pid, bcd, desc[4], desc[5], desc[6]);
-    put(t, "A: busnum=1\\n\nA: devnum=%u\\n\nA: speed=%s\\n\nA: bConfigurationValue=1\\n\nA: bNumConfigurations=1\\n\n", address, speed);
-    put(t, "A: idVendor=%04x\\n\nA: idProduct=%04x\\n\nA: bcdDevice=%04x\\n\nA: bDeviceClass=%02x\\n\nA: bMaxPacketSize0=%u\\n\n", vid,
-        pid, bcd, desc[4], desc[7]);
+    put(t,
+        "A: busnum=1\\n\nA: devnum=%u\\n\nA: speed=%s\\n\nA: bConfigurationValue=1\\n\nA: "
+        "bNumConfigurations=1\\n\n",
+        address, speed);
+    put(t,
+        "A: idVendor=%04x\\n\nA: idProduct=%04x\\n\nA: bcdDevice=%04x\\n\nA: "
+        "bDeviceClass=%02x\\n\nA: bMaxPacketSize0=%u\\n\n",
+        vid, pid, bcd, desc[4], desc[7]);
 }
 
-static const uint8_t hub_device[18] = { 18, 1, 0x00, 0x02, 9, 0, 1, 64, 0x6B, 0x1D, 0x02, 0x00, 0x01, 0x06, 0, 0, 0, 1 };
-static const uint8_t hub_config[25] = { 9, 2, 25, 0, 1, 1, 0, 0xE0, 0, 9, 4, 0, 0, 1, 9, 0, 0, 0, 7, 5, 0x81, 3, 4, 0, 12 };
+static const uint8_t hub_device[18] = { 18,   1,    0x00, 0x02, 9,    0, 1, 64, 0x6B,
+                                        0x1D, 0x02, 0x00, 0x01, 0x06, 0, 0, 0,  1 };
+static const uint8_t hub_config[25] = { 9, 2, 25, 0, 1, 1, 0, 0xE0, 0, 9, 4, 0, 0,
+                                        1, 9, 0,  0, 0, 7, 5, 0x81, 3, 4, 0, 12 };
 
 static int add_hub(struct rig *rig, const char *path, unsigned address, struct err *err)
 {
@@ -132,15 +142,20 @@ static int add_device(struct rig *rig, struct node *n, const char *path, struct 
     return add(rig, &t, err);
 }
 
-static int add_interface(struct rig *rig, struct node *n, unsigned i, const char *path, struct err *err)
+static int add_interface(struct rig *rig, struct node *n, unsigned i, const char *path,
+                         struct err *err)
 {
     const struct bus_dev *d = n->dev;
     struct text t = { .n = 0 };
-    put(&t, "P: %s/%s:1.%u\nE: SUBSYSTEM=usb\nE: DEVTYPE=usb_interface\n", path, d->path, d->itf[i].number);
+    put(&t, "P: %s/%s:1.%u\nE: SUBSYSTEM=usb\nE: DEVTYPE=usb_interface\n", path, d->path,
+        d->itf[i].number);
     put(&t, "E: INTERFACE=%u/%u/%u\n", d->itf[i].cls, d->itf[i].subclass, d->itf[i].protocol);
-    put(&t, "A: bInterfaceNumber=%02x\\n\nA: bAlternateSetting= 0\\n\nA: bNumEndpoints=%02x\\n\n", d->itf[i].number, d->itf[i].neps);
-    put(&t, "A: bInterfaceClass=%02x\\n\nA: bInterfaceSubClass=%02x\\n\nA: bInterfaceProtocol=%02x\\n\n", d->itf[i].cls,
-        d->itf[i].subclass, d->itf[i].protocol);
+    put(&t, "A: bInterfaceNumber=%02x\\n\nA: bAlternateSetting= 0\\n\nA: bNumEndpoints=%02x\\n\n",
+        d->itf[i].number, d->itf[i].neps);
+    put(&t,
+        "A: bInterfaceClass=%02x\\n\nA: bInterfaceSubClass=%02x\\n\nA: "
+        "bInterfaceProtocol=%02x\\n\n",
+        d->itf[i].cls, d->itf[i].subclass, d->itf[i].protocol);
     put_string(&t, d, "interface", d->itf[i].string);
     put(&t, "\n");
     return add(rig, &t, err);
@@ -169,11 +184,12 @@ int sysfs_link(struct rig *rig, const char *path, const char *target, struct err
     snprintf(link, sizeof link, "%s%s", root, path);
     g_free(root);
     unlink(link);
-    return symlink(target, link) == 0 ? 0 : err_set(err, ERR_IO, "", "%s: %s", link, strerror(errno));
+    return symlink(target, link) == 0 ? 0
+                                      : err_set(err, ERR_IO, "", "%s: %s", link, strerror(errno));
 }
 
-/* umockdev's way to tell a program of a device: it gives up the rig if that has just stopped listening, or has not listened for long. To
- * the kernel either is the program's business. */
+/* umockdev's way to tell a program of a device: it gives up the rig if that has just stopped
+ * listening, or has not listened for long. To the kernel either is the program's business. */
 ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
     ssize_t n = syscall(SYS_sendmsg, fd, m, flags);
@@ -185,7 +201,8 @@ ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
     return n;
 }
 
-/* And if it has taken its socket away between being listed and being told, which is refused as if nobody were behind it. */
+/* And if it has taken its socket away between being listed and being told, which is refused as if
+ * nobody were behind it. */
 int connect(int fd, const struct sockaddr *to, socklen_t len)
 {
     int ret = (int)syscall(SYS_connect, fd, to, len);
@@ -236,22 +253,29 @@ unsigned sysfs_hidraw(struct rig *rig, struct node *n, struct err *err)
 {
     const struct bus_dev *d = n->dev;
     const struct usb_model_identity *id = &d->model->id;
-    unsigned vid = le16(id->device + 8), pid = le16(id->device + 10), number = rig->nhidraw++, itf = hid_interface(d);
-    const char *maker = string_at(d, id->device[14]), *product = string_at(d, id->device[15]), *serial = string_at(d, id->device[16]);
+    unsigned vid = le16(id->device + 8), pid = le16(id->device + 10), number = rig->nhidraw++,
+             itf = hid_interface(d);
+    const char *maker = string_at(d, id->device[14]), *product = string_at(d, id->device[15]),
+               *serial = string_at(d, id->device[16]);
     char *hid = n->hid_name, base[220];
     struct text t = { .n = 0 };
     n->hidraw_number = number;
     snprintf(hid, sizeof n->hid_name, "0003:%04X:%04X.%04X", vid, pid, number + 1);
     snprintf(base, sizeof base, "%s/%s:1.%u", n->syspath + 4, d->path, itf);
-    put(&t, "P: %s/%s\nE: SUBSYSTEM=hid\nE: HID_ID=0003:%08X:%08X\nE: HID_NAME=%s %s\nE: HID_UNIQ=%s\nE: HID_PHYS=usb-0000:00:14.0-%s/input%u\n",
-        base, hid, vid, pid, maker ? maker : "", product ? product : "", serial ? serial : "", d->path + 2, itf);
+    put(&t,
+        "P: %s/%s\nE: SUBSYSTEM=hid\nE: HID_ID=0003:%08X:%08X\nE: HID_NAME=%s %s\nE: "
+        "HID_UNIQ=%s\nE: HID_PHYS=usb-0000:00:14.0-%s/input%u\n",
+        base, hid, vid, pid, maker ? maker : "", product ? product : "", serial ? serial : "",
+        d->path + 2, itf);
     put_hex(&t, "report_descriptor", id->hid_report, id->hid_report_len);
     put(&t, "\n");
     if (add(rig, &t, err) < 0)
         return number;
     t.n = 0;
-    put(&t, "P: %s/%s/hidraw/hidraw%u\nN: hidraw%u\nE: DEVNAME=/dev/hidraw%u\nE: SUBSYSTEM=hidraw\nE: MAJOR=%d\nE: MINOR=%u\nL: device=../../../%s\n\n", base,
-        hid, number, number, number, MAJOR_HIDRAW, number, hid);
+    put(&t,
+        "P: %s/%s/hidraw/hidraw%u\nN: hidraw%u\nE: DEVNAME=/dev/hidraw%u\nE: SUBSYSTEM=hidraw\nE: "
+        "MAJOR=%d\nE: MINOR=%u\nL: device=../../../%s\n\n",
+        base, hid, number, number, number, MAJOR_HIDRAW, number, hid);
     add(rig, &t, err);
     return number;
 }

@@ -5,15 +5,33 @@
 
 #include "probe/base/options.h"
 
-enum { RESET, IDLE, SEL_DR, CAP_DR, SHIFT_DR, EX1_DR, PAUSE_DR, EX2_DR, UPD_DR, SEL_IR, CAP_IR, SHIFT_IR, EX1_IR, PAUSE_IR, EX2_IR,
-       UPD_IR };
+enum {
+    RESET,
+    IDLE,
+    SEL_DR,
+    CAP_DR,
+    SHIFT_DR,
+    EX1_DR,
+    PAUSE_DR,
+    EX2_DR,
+    UPD_DR,
+    SEL_IR,
+    CAP_IR,
+    SHIFT_IR,
+    EX1_IR,
+    PAUSE_IR,
+    EX2_IR,
+    UPD_IR
+};
 static const uint8_t next[16][2] = {
-    [RESET] = { IDLE, RESET },          [IDLE] = { IDLE, SEL_DR },      [SEL_DR] = { CAP_DR, SEL_IR },
-    [CAP_DR] = { SHIFT_DR, EX1_DR },    [SHIFT_DR] = { SHIFT_DR, EX1_DR }, [EX1_DR] = { PAUSE_DR, UPD_DR },
-    [PAUSE_DR] = { PAUSE_DR, EX2_DR },  [EX2_DR] = { SHIFT_DR, UPD_DR }, [UPD_DR] = { IDLE, SEL_DR },
-    [SEL_IR] = { CAP_IR, RESET },       [CAP_IR] = { SHIFT_IR, EX1_IR }, [SHIFT_IR] = { SHIFT_IR, EX1_IR },
-    [EX1_IR] = { PAUSE_IR, UPD_IR },    [PAUSE_IR] = { PAUSE_IR, EX2_IR }, [EX2_IR] = { SHIFT_IR, UPD_IR },
-    [UPD_IR] = { IDLE, SEL_DR },
+    [RESET] = { IDLE, RESET },         [IDLE] = { IDLE, SEL_DR },
+    [SEL_DR] = { CAP_DR, SEL_IR },     [CAP_DR] = { SHIFT_DR, EX1_DR },
+    [SHIFT_DR] = { SHIFT_DR, EX1_DR }, [EX1_DR] = { PAUSE_DR, UPD_DR },
+    [PAUSE_DR] = { PAUSE_DR, EX2_DR }, [EX2_DR] = { SHIFT_DR, UPD_DR },
+    [UPD_DR] = { IDLE, SEL_DR },       [SEL_IR] = { CAP_IR, RESET },
+    [CAP_IR] = { SHIFT_IR, EX1_IR },   [SHIFT_IR] = { SHIFT_IR, EX1_IR },
+    [EX1_IR] = { PAUSE_IR, UPD_IR },   [PAUSE_IR] = { PAUSE_IR, EX2_IR },
+    [EX2_IR] = { SHIFT_IR, UPD_IR },   [UPD_IR] = { IDLE, SEL_DR },
 };
 
 void tap_reset(struct tap *t)
@@ -76,7 +94,8 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     else if (strcmp(name, "op") == 0)
         t->idcode_op = (uint32_t)v;
     else
-        return err_set(err, ERR_USAGE, "idcode=HEX,ir=BITS,op=INSTRUCTION", "unknown option %s", name);
+        return err_set(err, ERR_USAGE, "idcode=HEX,ir=BITS,op=INSTRUCTION", "unknown option %s",
+                       name);
     return 0;
 }
 

@@ -1,5 +1,6 @@
-/* A TAP of no particular chip, to stand on a chain beside a board: instruction register, BYPASS, IDCODE.
- * Source: IEEE 1149.1-2001, sections 6 (controller), 7 (instruction register), 10 (bypass), 12 (identification). */
+/* A TAP of no particular chip, to stand on a chain beside a board: instruction register, BYPASS,
+ * IDCODE. Source: IEEE 1149.1-2001, sections 6 (controller), 7 (instruction register), 10 (bypass),
+ * 12 (identification). */
 #ifndef TESTS_USB_TAP_H
 #define TESTS_USB_TAP_H
 
@@ -22,7 +23,8 @@ struct tap {
 
 /* tap_parse - "idcode=0x4ba00477,ir=4[,op=0xe]". Returns 0, -ERR_USAGE. */
 int tap_parse(struct tap *t, const char *text, struct err *err);
-/* n clocks; packed bits, bit 0 first; tdo is what the pin shows at each rising edge (1 while it is not driven). */
+/* n clocks; packed bits, bit 0 first; tdo is what the pin shows at each rising edge (1 while it is
+ * not driven). */
 void tap_clock(struct tap *t, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo);
 void tap_reset(struct tap *t); /* power-up, nTRST */
 

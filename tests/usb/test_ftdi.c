@@ -18,7 +18,7 @@
 #include "tests/usb/rig_test.h"
 
 enum { IDCODE = 0x4ba00477, TAPS = 2, IR_BITS = 20, MOST = 60000 };
-#define SECONDS(n) ((uint64_t)(n) * 1000000000u)
+#define SECONDS(n) ((uint64_t)(n)*1000000000u)
 
 struct fixture {
     const char *name;
@@ -95,7 +95,8 @@ static void chain__bypass__any_length_comes_back_delayed(void **state)
         uint32_t n = lengths[i];
         for (size_t k = 0; k < sizeof tdi; k++)
             tdi[k] = both[k] = (uint8_t)rand();
-        struct jtag_op ops[] = { jtag_reset(), jtag_ir(IR_BITS, ones, NULL), jtag_dr(n, tdi, tdo), jtag_dr(n, tdi, NULL),
+        struct jtag_op ops[] = { jtag_reset(),           jtag_ir(IR_BITS, ones, NULL),
+                                 jtag_dr(n, tdi, tdo),   jtag_dr(n, tdi, NULL),
                                  jtag_dr(n, both, both), jtag_dr(n, NULL, tdi) };
         ops[3].idle_clocks = 11;
         must(run(fx, ops, ARRAY_LEN(ops) - 1, &err), &err);
@@ -138,7 +139,8 @@ static void pins__each__reach_the_board_and_read_back(void **state)
     char answer[64];
     unsigned value, known;
     for (size_t i = 0; i < ARRAY_LEN(pin); i++) {
-        unsigned all = JTAG_PIN_NTRST | JTAG_PIN_NRESET | JTAG_PIN_VTREF; /* ASEBRK is low while the board stands in ASE mode */
+        /* ASEBRK is low while the board stands in ASE mode */
+        unsigned all = JTAG_PIN_NTRST | JTAG_PIN_NRESET | JTAG_PIN_VTREF;
         must(fx->p->driver->jtag->set_pins(fx->p, pin[i], 0, &err), &err);
         must(fx->p->driver->jtag->get_pins(fx->p, &value, &known, &err), &err);
         assert_int_equal(rig_tell("pins", answer, sizeof answer), 0);
@@ -160,7 +162,8 @@ static void pins__each__reach_the_board_and_read_back(void **state)
 
 static void clock__any__told_and_bits_unharmed(void **state)
 {
-    static const uint32_t hz[] = { 100, 10000, 1000000, 7000000, 30000000, 60000000 }, got[] = { 100, 10000, 1000000, 6000000, 30000000, 30000000 };
+    static const uint32_t hz[] = { 100, 10000, 1000000, 7000000, 30000000, 60000000 },
+                          got[] = { 100, 10000, 1000000, 6000000, 30000000, 30000000 };
     struct fixture *fx = *state;
     for (size_t i = 0; i < ARRAY_LEN(hz); i++) {
         struct err err = { .code = ERR_OK };
@@ -222,7 +225,8 @@ static void reopen__again_and_again__keeps_no_descriptors(void **state)
     assert_int_equal(descriptors(), before);
 }
 
-/* An adapter that answers nothing at all, not even requests: the port's reset brings it back, and its latency timer with it. */
+/* An adapter that answers nothing at all, not even requests: the port's reset brings it back, and
+ * its latency timer with it. */
 static void hang__reopened__works(void **state)
 {
     struct fixture *fx = *state;
@@ -234,10 +238,12 @@ static void hang__reopened__works(void **state)
     assert_works(fx);
 }
 
-/* Each fault at each transfer of a batch: an error, or the right result; the next batch is right, and it takes bounded time. */
+/* Each fault at each transfer of a batch: an error, or the right result; the next batch is right,
+ * and it takes bounded time. */
 static void fault__any_transfer__error_or_right_then_right(void **state)
 {
-    static const char *const kinds[] = { "stall", "timeout", "short", "stale", "garbage", "hang" }; /* answers have no ids */
+    /* answers have no ids */
+    static const char *const kinds[] = { "stall", "timeout", "short", "stale", "garbage", "hang" };
     struct fixture *fx = *state;
     for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
         for (unsigned n = 1; n <= 2; n++) {
@@ -249,7 +255,8 @@ static void fault__any_transfer__error_or_right_then_right(void **state)
             assert_int_equal(rig_tell(line, NULL, 0), 0);
             uint64_t from = host_ns();
             int ret = read_idcode(fx, &id, &err);
-            print_message("  %s at transfer %u: %s\n", kinds[k], n, ret < 0 ? err.what : "no failure");
+            print_message("  %s at transfer %u: %s\n", kinds[k], n,
+                          ret < 0 ? err.what : "no failure");
             if (ret == 0)
                 assert_int_equal(id, IDCODE);
             else
@@ -273,7 +280,8 @@ static void latency_timer__while_open__is_short_and_then_given_back(void **state
 
 static void open__wrong_options__say_what_there_is(void **state)
 {
-    static const char *const rows[] = { "layout=nonsense", "ntrst=3", "ntrst=16", "nreset=", "speed=1", "tdo=rising", "adaptive=maybe" };
+    static const char *const rows[] = { "layout=nonsense", "ntrst=3",    "ntrst=16",      "nreset=",
+                                        "speed=1",         "tdo=rising", "adaptive=maybe" };
     struct fixture *fx = *state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct probe_config cfg = { .speed_hz = 0 };
@@ -315,7 +323,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(open__wrong_options__say_what_there_is),
         CASE(open__twice__second_is_told_who_is_in_the_way),
     };
-    struct CMUnitTest faults[] = { CASE(hang__reopened__works), CASE(fault__any_transfer__error_or_right_then_right) };
+    struct CMUnitTest faults[] = { CASE(hang__reopened__works),
+                                   CASE(fault__any_transfer__error_or_right_then_right) };
     faults[0].initial_state = faults[1].initial_state = &fx;
     if (argc > 2)
         return cmocka_run_group_tests(faults, NULL, NULL);

@@ -1,4 +1,5 @@
-/* probe/ftdi_mpsse.c: golden commands, and its batches carried out by the model's engine (written apart from it) on recording pins. */
+/* probe/ftdi_mpsse.c: golden commands, and its batches carried out by the model's engine (written
+ * apart from it) on recording pins. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,18 +30,51 @@ static void encode__op__golden_bytes(void **state)
         size_t nout;
     } rows[] = {
         { "reset", { jtag_reset() }, 1, 2, { 0x4B, 5, 0x1F, TOKEN, 0x87 }, 5 },
-        { "dr 32, both ways", { jtag_dr(32, d32, tdo) }, 1, 7,
-          { 0x4B, 2, 0x01, 0x39, 2, 0, 0x78, 0x56, 0x34, 0x3B, 6, 0x92, 0x6B, 2, 0x83, TOKEN, 0x87 }, 17 },
-        { "dr 32, write only", { jtag_dr(32, d32, NULL) }, 1, 2,
-          { 0x4B, 2, 0x01, 0x19, 2, 0, 0x78, 0x56, 0x34, 0x1B, 6, 0x92, 0x4B, 2, 0x83, TOKEN, 0x87 }, 17 },
-        { "dr 32, read only", { jtag_dr(32, NULL, tdo) }, 1, 7,
-          { 0x4B, 2, 0x01, 0x28, 2, 0, 0x2A, 6, 0x6B, 2, 0x03, TOKEN, 0x87 }, 13 },
-        { "ir 3", { jtag_ir(3, d3, tdo) }, 1, 4, { 0x4B, 3, 0x03, 0x3B, 1, 0x05, 0x6B, 2, 0x83, TOKEN, 0x87 }, 11 },
-        { "dr 1: path and bit in one", { jtag_dr(1, d3, tdo) }, 1, 3, { 0x6B, 5, 0x99, TOKEN, 0x87 }, 5 },
-        { "dr after dr: end and beginning in one", { jtag_dr(2, d3, NULL), jtag_dr(2, d3, NULL) }, 2, 2,
-          { 0x4B, 2, 0x01, 0x1B, 0, 0x05, 0x4B, 5, 0x0B, 0x1B, 0, 0x05, 0x4B, 2, 0x03, TOKEN, 0x87 }, 17 },
-        { "zeros behind a one: TDI falls first", { jtag_dr(1, d3, NULL), jtag_dr(9, NULL, tdo) }, 2, 4,
-          { 0x4B, 5, 0x99, 0x4B, 2, 0x01, 0x28, 0, 0, 0x6B, 2, 0x03, TOKEN, 0x87 }, 14 },
+        { "dr 32, both ways",
+          { jtag_dr(32, d32, tdo) },
+          1,
+          7,
+          { 0x4B, 2, 0x01, 0x39, 2, 0, 0x78, 0x56, 0x34, 0x3B, 6, 0x92, 0x6B, 2, 0x83, TOKEN,
+            0x87 },
+          17 },
+        { "dr 32, write only",
+          { jtag_dr(32, d32, NULL) },
+          1,
+          2,
+          { 0x4B, 2, 0x01, 0x19, 2, 0, 0x78, 0x56, 0x34, 0x1B, 6, 0x92, 0x4B, 2, 0x83, TOKEN,
+            0x87 },
+          17 },
+        { "dr 32, read only",
+          { jtag_dr(32, NULL, tdo) },
+          1,
+          7,
+          { 0x4B, 2, 0x01, 0x28, 2, 0, 0x2A, 6, 0x6B, 2, 0x03, TOKEN, 0x87 },
+          13 },
+        { "ir 3",
+          { jtag_ir(3, d3, tdo) },
+          1,
+          4,
+          { 0x4B, 3, 0x03, 0x3B, 1, 0x05, 0x6B, 2, 0x83, TOKEN, 0x87 },
+          11 },
+        { "dr 1: path and bit in one",
+          { jtag_dr(1, d3, tdo) },
+          1,
+          3,
+          { 0x6B, 5, 0x99, TOKEN, 0x87 },
+          5 },
+        { "dr after dr: end and beginning in one",
+          { jtag_dr(2, d3, NULL), jtag_dr(2, d3, NULL) },
+          2,
+          2,
+          { 0x4B, 2, 0x01, 0x1B, 0, 0x05, 0x4B, 5, 0x0B, 0x1B, 0, 0x05, 0x4B, 2, 0x03, TOKEN,
+            0x87 },
+          17 },
+        { "zeros behind a one: TDI falls first",
+          { jtag_dr(1, d3, NULL), jtag_dr(9, NULL, tdo) },
+          2,
+          4,
+          { 0x4B, 5, 0x99, 0x4B, 2, 0x01, 0x28, 0, 0, 0x6B, 2, 0x03, TOKEN, 0x87 },
+          14 },
         { "idle 3", { jtag_idle(3) }, 1, 2, { 0x4B, 2, 0x00, TOKEN, 0x87 }, 5 },
         { "idle 1003", { jtag_idle(1003) }, 1, 2, { 0x8F, 124, 0, 0x4B, 2, 0x00, TOKEN, 0x87 }, 8 },
     };
@@ -48,7 +82,9 @@ static void encode__op__golden_bytes(void **state)
     struct mpsse_reply reply[64];
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct mpsse_batch b = { .out = out, .reply = reply, .cap_out = sizeof out, .cap_in = 256, .cap_replies = 64 };
+        struct mpsse_batch b = {
+            .out = out, .reply = reply, .cap_out = sizeof out, .cap_in = 256, .cap_replies = 64
+        };
         struct mpsse_cursor c = { .ops = rows[i].op, .n = rows[i].n };
         print_message("  %s\n", rows[i].name);
         mpsse_begin(&b);
@@ -64,8 +100,11 @@ static void finish__replies_would_fill_packets__one_more_is_asked_for(void **sta
 {
     static uint8_t out[64], tdo[520];
     struct mpsse_reply reply[16];
-    struct mpsse_batch b = { .out = out, .reply = reply, .cap_out = sizeof out, .cap_in = 1024, .cap_replies = 16 };
-    struct jtag_op op = jtag_dr(8 * 507 + 1, NULL, tdo); /* 507 bytes, the last bit, the echo: 510 */
+    struct mpsse_batch b = {
+        .out = out, .reply = reply, .cap_out = sizeof out, .cap_in = 1024, .cap_replies = 16
+    };
+    /* 507 bytes, the last bit, the echo: 510 */
+    struct jtag_op op = jtag_dr(8 * 507 + 1, NULL, tdo);
     struct mpsse_cursor c = { .ops = &op, .n = 1 };
     (void)state;
     mpsse_begin(&b);
@@ -86,7 +125,8 @@ struct recorder {
 
 static bool tdo_of(size_t clock) { return (clock * 2654435761u >> 13) & 1; }
 
-static int record(struct sim_board *sb, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo, struct err *err)
+static int record(struct sim_board *sb, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                  uint8_t *tdo, struct err *err)
 {
     struct recorder *r = CONTAINER_OF(sb, struct recorder, base);
     (void)err;
@@ -113,7 +153,9 @@ static uint32_t any_hz(struct sim_board *sb, uint32_t hz)
     return hz;
 }
 
-static const struct sim_board_type recorder_type = { .name = "recorder", .clock = record, .get_pins = no_pins, .set_tck_hz = any_hz };
+static const struct sim_board_type recorder_type = {
+    .name = "recorder", .clock = record, .get_pins = no_pins, .set_tck_hz = any_hz
+};
 
 /* What the pins have to show, from JTAG's state diagram; tdi 2: does not matter. */
 struct wanted {
@@ -212,14 +254,20 @@ static void check(const struct recorder *r, const struct wanted *w, const struct
             assert_memory_equal(p->tdo[i], p->right[i], (p->op[i].bits + 7) / 8);
 }
 
-static void run(struct program *p, uint32_t cap_out, uint32_t cap_in, uint32_t cap_replies, bool falling)
+static void run(struct program *p, uint32_t cap_out, uint32_t cap_in, uint32_t cap_replies,
+                bool falling)
 {
     static uint8_t out[BIG], in[BIG];
     static struct mpsse_reply reply[4096];
     struct recorder *r = calloc(1, sizeof *r);
     struct wanted *w = calloc(1, sizeof *w);
     struct mpsse m = { .board = &r->base, .from_host.size = FIFO_MAX, .to_host.size = FIFO_MAX };
-    struct mpsse_batch b = { .out = out, .reply = reply, .cap_out = cap_out, .cap_in = cap_in, .cap_replies = cap_replies, .falling = falling };
+    struct mpsse_batch b = { .out = out,
+                             .reply = reply,
+                             .cap_out = cap_out,
+                             .cap_in = cap_in,
+                             .cap_replies = cap_replies,
+                             .falling = falling };
     struct mpsse_cursor c = { .ops = p->op, .n = OPS };
     r->base.type = &recorder_type;
     for (int i = 0; i < NSIGNALS; i++)
@@ -283,10 +331,14 @@ static void batch__tdo_is_the_tdi_buffer__bits_not_sent_yet_survive(void **state
 
 static void decode__echo_missing_or_of_another_batch__nothing_delivered(void **state)
 {
-    static const uint8_t answers[][4] = { { 0, 0, 0xFA, 0xAB }, { 0, 0xFA, 0xAA, 0 }, { 0, 0, 0, 0 } };
+    static const uint8_t answers[][4] = { { 0, 0, 0xFA, 0xAB },
+                                          { 0, 0xFA, 0xAA, 0 },
+                                          { 0, 0, 0, 0 } };
     uint8_t out[64], tdo[1] = { 0x5A }, tdi[1] = { 1 };
     struct mpsse_reply reply[16];
-    struct mpsse_batch b = { .out = out, .reply = reply, .cap_out = sizeof out, .cap_in = 64, .cap_replies = 16 };
+    struct mpsse_batch b = {
+        .out = out, .reply = reply, .cap_out = sizeof out, .cap_in = 64, .cap_replies = 16
+    };
     struct jtag_op op = jtag_dr(5, tdi, tdo);
     struct mpsse_cursor c = { .ops = &op, .n = 1 };
     (void)state;
@@ -304,9 +356,19 @@ static void decode__echo_missing_or_of_another_batch__nothing_delivered(void **s
 
 static void strip__packets__without_their_status_bytes(void **state)
 {
-    static const struct { const char *in; size_t n; const char *out; size_t kept; } rows[] = {
-        { "", 0, "", 0 }, { "ss", 2, "", 0 }, { "ssabcdef", 8, "abcdef", 6 }, { "ssabcdefssgh", 12, "abcdefgh", 8 },
-        { "ssabcdefss", 10, "abcdef", 6 }, { "s", 1, "", 0 }, { "ssabcdefssabcdefssx", 19, "abcdefabcdefx", 13 },
+    static const struct {
+        const char *in;
+        size_t n;
+        const char *out;
+        size_t kept;
+    } rows[] = {
+        { "", 0, "", 0 },
+        { "ss", 2, "", 0 },
+        { "ssabcdef", 8, "abcdef", 6 },
+        { "ssabcdefssgh", 12, "abcdefgh", 8 },
+        { "ssabcdefss", 10, "abcdef", 6 },
+        { "s", 1, "", 0 },
+        { "ssabcdefssabcdefssx", 19, "abcdefabcdefx", 13 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -319,10 +381,17 @@ static void strip__packets__without_their_status_bytes(void **state)
 
 static void divisor__any_clock__never_faster_than_asked(void **state)
 {
-    static const struct { uint32_t hz; uint16_t divisor; bool slow; uint32_t got; } rows[] = {
-        { 30000000, 0, false, 30000000 }, { 50000000, 0, false, 30000000 }, { 29999999, 1, false, 15000000 },
-        { 10000000, 2, false, 10000000 }, { 1000000, 29, false, 1000000 }, { 458, 65502, false, 457 },
-        { 457, 13129, true, 456 }, { 92, 65217, true, 91 }, { 1, 65535, true, 91 },
+    static const struct {
+        uint32_t hz;
+        uint16_t divisor;
+        bool slow;
+        uint32_t got;
+    } rows[] = {
+        { 30000000, 0, false, 30000000 }, { 50000000, 0, false, 30000000 },
+        { 29999999, 1, false, 15000000 }, { 10000000, 2, false, 10000000 },
+        { 1000000, 29, false, 1000000 },  { 458, 65502, false, 457 },
+        { 457, 13129, true, 456 },        { 92, 65217, true, 91 },
+        { 1, 65535, true, 91 },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -337,7 +406,9 @@ static void divisor__any_clock__never_faster_than_asked(void **state)
 
 static void check__op_that_cannot_be__refused(void **state)
 {
-    struct jtag_op rows[] = { jtag_dr(0, NULL, NULL), jtag_ir(JTAG_MAX_BITS + 1, NULL, NULL), { .kind = (enum jtag_op_kind)9 } };
+    struct jtag_op rows[] = { jtag_dr(0, NULL, NULL),
+                              jtag_ir(JTAG_MAX_BITS + 1, NULL, NULL),
+                              { .kind = (enum jtag_op_kind)9 } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_int_equal(jtag_check(&rows[i], 1, NULL), -ERR_USAGE);

@@ -1,5 +1,6 @@
-/* The J-Link driver against the J-Link model, in one process: the same bits on the wire as the sim driver's, whatever the probe is
- * like, and clear errors or recovery whatever transfer goes wrong. */
+/* The J-Link driver against the J-Link model, in one process: the same bits on the wire as the sim
+ * driver's, whatever the probe is like, and clear errors or recovery whatever transfer goes wrong.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,8 @@ struct wire {
 
 static struct wire *wire_of(struct sim_board *b) { return (struct wire *)b; }
 
-static int wire_clock(struct sim_board *b, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo, struct err *err)
+static int wire_clock(struct sim_board *b, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                      uint8_t *tdo, struct err *err)
 {
     struct wire *w = wire_of(b);
     if (w->fails && w->fails--)
@@ -38,7 +40,8 @@ static int wire_clock(struct sim_board *b, size_t n, const uint8_t *tms, const u
     for (uint32_t i = 0; i < n; i++) {
         unsigned out = w->state >> 31;
         tdo[i / 8] = (uint8_t)((tdo[i / 8] & ~(1u << i % 8)) | out << i % 8);
-        w->state = (w->state * 1664525u + 1013904223u) ^ (uint32_t)(2 * bits_get(tms, i, 1) + bits_get(tdi, i, 1));
+        w->state = (w->state * 1664525u + 1013904223u) ^
+                   (uint32_t)(2 * bits_get(tms, i, 1) + bits_get(tdi, i, 1));
     }
     w->clocks += n;
     return 0;
@@ -70,14 +73,24 @@ static int wire_advance(struct sim_board *b, uint64_t ns, struct err *err)
 }
 
 static void wire_destroy(struct sim_board *b) { free(b); }
-static int wire_create(const char *options, const struct log *log, struct sim_board **out, struct err *err);
+static int wire_create(const char *options, const struct log *log, struct sim_board **out,
+                       struct err *err);
 
 static const struct sim_board_type wire_type = {
-    .name = "wire", .help = "test", .create = wire_create, .destroy = wire_destroy, .clock = wire_clock, .set_pins = wire_set_pins,
-    .get_pins = wire_get_pins, .set_tck_hz = wire_hz, .advance = wire_advance, .now_ns = wire_now,
+    .name = "wire",
+    .help = "test",
+    .create = wire_create,
+    .destroy = wire_destroy,
+    .clock = wire_clock,
+    .set_pins = wire_set_pins,
+    .get_pins = wire_get_pins,
+    .set_tck_hz = wire_hz,
+    .advance = wire_advance,
+    .now_ns = wire_now,
 };
 
-static int wire_create(const char *options, const struct log *log, struct sim_board **out, struct err *err)
+static int wire_create(const char *options, const struct log *log, struct sim_board **out,
+                       struct err *err)
 {
     (void)options, (void)log, (void)err;
     struct wire *w = calloc(1, sizeof *w);
@@ -195,8 +208,23 @@ static struct probe *open_sim(void)
 static void execute__any_probe__same_bits_as_the_simulated_wire(void **state)
 {
     static const char *const kinds[] = {
-        "", "full", "no-write", "mem=300", "mem=1039", "mem=4096,full,no-zlp", "pieces", "pieces,full,no-zlp", "no-zlp", "hw=5,pid=0101",
-        "old,hw=3,pid=0102", "old,hw=4,pid=0101,pieces", "others=15", "transfer=1000", "transfer=70,full", "transfer=512,no-zlp", "base=16000000,div=1,mem=142",
+        "",
+        "full",
+        "no-write",
+        "mem=300",
+        "mem=1039",
+        "mem=4096,full,no-zlp",
+        "pieces",
+        "pieces,full,no-zlp",
+        "no-zlp",
+        "hw=5,pid=0101",
+        "old,hw=3,pid=0102",
+        "old,hw=4,pid=0101,pieces",
+        "others=15",
+        "transfer=1000",
+        "transfer=70,full",
+        "transfer=512,no-zlp",
+        "base=16000000,div=1,mem=142",
     };
     (void)state;
     struct probe *sim = open_sim();
@@ -211,19 +239,22 @@ static void execute__any_probe__same_bits_as_the_simulated_wire(void **state)
     probe_close(sim);
 }
 
-/* At the edges of packets: replies of every length about whole packets, where nothing may be waited for in vain. */
+/* At the edges of packets: replies of every length about whole packets, where nothing may be waited
+ * for in vain. */
 static void execute__replies_about_whole_packets__all_come(void **state)
 {
-    static const char *const kinds[] = { "full", "full,no-zlp", "", "no-zlp", "hw=4,full,no-zlp", "pieces,full,no-zlp" };
+    static const char *const kinds[] = { "full",   "full,no-zlp",      "",
+                                         "no-zlp", "hw=4,full,no-zlp", "pieces,full,no-zlp" };
     (void)state;
     struct probe *sim = open_sim();
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         struct fixture fx;
         static uint8_t a[600], b[600];
         begin(&fx, kinds[i]);
-        for (uint32_t bits = 8; bits < 4700; bits += bits % 512 > 400 || bits % 512 < 24 ? 3 : 61) {
+        for (uint32_t bits = 8; bits<4700; bits += bits % 512> 400 || bits % 512 < 24 ? 3 : 61) {
             const struct jtag_op op = jtag_dr(bits, NULL, a), same = jtag_dr(bits, NULL, b);
-            wire_of((struct sim_board *)(uintptr_t)sim->driver->jtag->now_ns(sim))->state = fx.wire.state = bits;
+            wire_of((struct sim_board *)(uintptr_t)sim->driver->jtag->now_ns(sim))->state =
+                fx.wire.state = bits;
             assert_int_equal(run(fx.p, &op, 1, NULL), 0);
             assert_int_equal(run(sim, &same, 1, NULL), 0);
             assert_memory_equal(a, b, (bits + 7) / 8);
@@ -245,7 +276,8 @@ static void execute__nobody_wants_tdo__batches_follow_each_other(void **state)
     assert_int_equal(run(fx.p, ops, 2, NULL), 0);
     fx.p->driver->jtag->stats(fx.p, NULL, &after, NULL);
     assert_true(in_process_waiting() >= 4);
-    assert_true(after - before < 60000 / 3900 + 8); /* one transfer for each, none back but at the end */
+    /* one transfer for each, none back but at the end */
+    assert_true(after - before < 60000 / 3900 + 8);
     end(&fx);
 }
 
@@ -277,7 +309,8 @@ static void pins__set__reach_the_board(void **state)
     assert_int_equal(jtag->get_pins(fx.p, &value, &known, NULL), 0);
     assert_int_equal(known, JTAG_PIN_NRESET | JTAG_PIN_NTRST | JTAG_PIN_VTREF);
     assert_int_equal(value, JTAG_PIN_NTRST | JTAG_PIN_VTREF);
-    assert_int_equal(jtag->set_pins(fx.p, JTAG_PIN_NRESET | JTAG_PIN_NTRST, JTAG_PIN_NRESET, NULL), 0);
+    assert_int_equal(jtag->set_pins(fx.p, JTAG_PIN_NRESET | JTAG_PIN_NTRST, JTAG_PIN_NRESET, NULL),
+                     0);
     assert_int_equal(fx.wire.pins, JTAG_PIN_NRESET);
     assert_int_equal(jtag->set_pins(fx.p, JTAG_PIN_ASEBRK, 0, NULL), -ERR_UNSUPPORTED);
     assert_int_equal(jtag->voltage(fx.p, &mv, NULL), 0);
@@ -312,9 +345,17 @@ static void speed__set__is_what_the_wire_gets(void **state)
 
 static void list__several__each_with_its_number(void **state)
 {
-    static const char *const options[] = { "serial=1", "serial=4000000000,padding=9,pid=1061", "pid=0101,no-serial,hw=8", "serial=7,swd-only,pid=1071" };
-    static const struct { const char *serial, *path; unsigned can; } want[] = {
-        { "1", "1-1", ADAPTER_JTAG }, { "4000000000", "1-2", ADAPTER_JTAG }, { "", "1-3", ADAPTER_JTAG }, { "7", "1-4", 0 },
+    static const char *const options[] = { "serial=1", "serial=4000000000,padding=9,pid=1061",
+                                           "pid=0101,no-serial,hw=8",
+                                           "serial=7,swd-only,pid=1071" };
+    static const struct {
+        const char *serial, *path;
+        unsigned can;
+    } want[] = {
+        { "1", "1-1", ADAPTER_JTAG },
+        { "4000000000", "1-2", ADAPTER_JTAG },
+        { "", "1-3", ADAPTER_JTAG },
+        { "7", "1-4", 0 },
     };
     struct fixture fx[4];
     struct adapter_list list = { 0 };
@@ -379,7 +420,8 @@ static void open__many_times__leaves_no_connection_and_no_setting(void **state)
         assert_int_equal(probe_reopen(fx.p, NULL), 0);
         probe_close(fx.p);
     }
-    assert_int_equal(fx.m->type->out(fx.m, 0x05, (const uint8_t *)"\xF2", 1), 1); /* its settings are as they were */
+    /* its settings are as they were */
+    assert_int_equal(fx.m->type->out(fx.m, 0x05, (const uint8_t *)"\xF2", 1), 1);
     assert_int_equal(fx.m->type->in(fx.m, 0x85, config, sizeof config), 256);
     assert_int_equal(config[0], 0);
     for (unsigned i = 1; i < 256; i++)
@@ -396,7 +438,8 @@ static const char *const fault_names[] = { "none", "unplug", "timeout", "stall",
 static int session(struct fixture *fx, struct err *err)
 {
     static uint8_t out[3000];
-    const struct jtag_op ops[] = { jtag_reset(), jtag_idle(20000), jtag_dr(8000, NULL, out), jtag_dr(16, NULL, out) };
+    const struct jtag_op ops[] = { jtag_reset(), jtag_idle(20000), jtag_dr(8000, NULL, out),
+                                   jtag_dr(16, NULL, out) };
     const struct jtag_ops *jtag = fx->p->driver->jtag;
     int ret = run(fx->p, ops, ARRAY_LEN(ops), err);
     if (ret == 0)
@@ -411,7 +454,8 @@ static int session(struct fixture *fx, struct err *err)
 static void expect_works(struct fixture *fx, struct probe *sim, const char *after)
 {
     struct err err = { .code = ERR_OK };
-    for (int again = 0; again < 2 && run(fx->p, (const struct jtag_op[]){ jtag_reset() }, 1, &err) < 0; again++)
+    for (int again = 0;
+         again < 2 && run(fx->p, (const struct jtag_op[]){ jtag_reset() }, 1, &err) < 0; again++)
         if (probe_reopen(fx->p, &err) < 0)
             fail_msg("%s: %s", after, err.what);
     expect_same(fx, sim, 77);
@@ -437,8 +481,9 @@ static void any_transfer__any_fault__error_with_a_hint_then_works(void **state)
             int ret = session(&fx, &err);
             if (ret < 0 && ret != -ERR_USB && ret != -ERR_TIMEOUT)
                 fail_msg("%s: %d: %s", what, ret, err.what);
-            if (ret < 0 && (!err.what[0] || !err.hint[0] || err.code != (enum err_code)-ret))
-                fail_msg("%s: \"%s\" (%s), code %d of %d", what, err.what, err.hint, (int)err.code, ret);
+            if (ret < 0 && (!err.what[0] || !err.hint[0] || err.code != (enum err_code) - ret))
+                fail_msg("%s: \"%s\" (%s), code %d of %d", what, err.what, err.hint, (int)err.code,
+                         ret);
             if (kind == IN_PROCESS_UNPLUG && ret != -ERR_USB)
                 fail_msg("%s: %d", what, ret);
             in_process_fault(IN_PROCESS_NONE, 0);
@@ -467,7 +512,8 @@ static void open__any_fault__error_or_success(void **state)
                 probe_close(fx.p);
             in_process_fault(IN_PROCESS_NONE, 0);
             in_process_plug(0, fx.m);
-            assert_int_equal(open_named("jlink", &fx.p, NULL), 0); /* whatever state that left the probe in */
+            /* whatever state that left the probe in */
+            assert_int_equal(open_named("jlink", &fx.p, NULL), 0);
             end(&fx);
         }
 }

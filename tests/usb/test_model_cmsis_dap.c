@@ -1,4 +1,5 @@
-/* The CMSIS-DAP model by itself: request bytes in, response bytes out, against the simulated board's TAP. */
+/* The CMSIS-DAP model by itself: request bytes in, response bytes out, against the simulated
+ * board's TAP. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,14 @@ enum { HID_OUT = 0x01, HID_IN = 0x81, BULK_OUT = 0x02, BULK_IN = 0x82 };
 
 static struct rig make(const char *options) { return make_rig(&usb_model_cmsis_dap, options); }
 
-static int out(struct rig *r, const void *data, size_t len) { return r->m->type->out(r->m, BULK_OUT, data, len); }
-static int in(struct rig *r, uint8_t *buf, size_t cap) { return r->m->type->in(r->m, BULK_IN, buf, cap); }
+static int out(struct rig *r, const void *data, size_t len)
+{
+    return r->m->type->out(r->m, BULK_OUT, data, len);
+}
+static int in(struct rig *r, uint8_t *buf, size_t cap)
+{
+    return r->m->type->in(r->m, BULK_IN, buf, cap);
+}
 
 /* One request over bulk and its answer's length. */
 static int ask(struct rig *r, const void *req, size_t len, uint8_t *resp)
@@ -33,7 +40,12 @@ static void connect_jtag(struct rig *r)
 
 static void command__fixed_answers__as_the_document_has_them(void **state)
 {
-    static const struct { const char *name, *options; uint8_t req[16], len; uint8_t resp[16]; int rlen; } rows[] = {
+    static const struct {
+        const char *name, *options;
+        uint8_t req[16], len;
+        uint8_t resp[16];
+        int rlen;
+    } rows[] = {
         { "capabilities", "", { 0x00, 0xF0 }, 2, { 0x00, 1, 0x13 }, 3 },
         { "capabilities, SWD only", "swd-only", { 0x00, 0xF0 }, 2, { 0x00, 1, 0x11 }, 3 },
         { "packet count", "count=5", { 0x00, 0xFE }, 2, { 0x00, 1, 5 }, 3 },
@@ -58,7 +70,12 @@ static void command__fixed_answers__as_the_document_has_them(void **state)
         { "unknown", "", { 0x1D, 1, 2, 3 }, 4, { 0xFF }, 1 },
         { "vendor", "", { 0x80 }, 1, { 0xFF }, 1 },
         { "atomic, without", "no-atomic", { 0x7F, 1, 0x00, 0xFE }, 4, { 0xFF }, 1 },
-        { "atomic", "", { 0x7F, 2, 0x00, 0xFE, 0x01, 0, 1 }, 7, { 0x7F, 2, 0x00, 1, 8, 0x01, 0 }, 7 },
+        { "atomic",
+          "",
+          { 0x7F, 2, 0x00, 0xFE, 0x01, 0, 1 },
+          7,
+          { 0x7F, 2, 0x00, 1, 8, 0x01, 0 },
+          7 },
         { "pins at rest", "", { 0x10, 0, 0, 0, 0, 0, 0 }, 7, { 0x10, 0xA0 }, 2 },
     };
     (void)state;
@@ -81,7 +98,8 @@ static uint32_t rnd(uint32_t *s)
 }
 
 /* A request of random sequences; the clocks they mean, for a board of one's own. */
-static size_t random_request(uint32_t *seed, uint8_t *req, size_t cap, uint8_t *tms, uint8_t *tdi, uint8_t *cap_mask, size_t *clocks)
+static size_t random_request(uint32_t *seed, uint8_t *req, size_t cap, uint8_t *tms, uint8_t *tdi,
+                             uint8_t *cap_mask, size_t *clocks)
 {
     size_t at = 2, n = 0, back = 2;
     req[0] = 0x14;
@@ -119,7 +137,8 @@ static void jtag_sequence__random_bits__same_tdo_as_the_bare_board(void **state)
     bare->type->set_tck_hz(bare, 1000000);
     connect_jtag(&r);
     for (int round = 0; round < 200; round++) {
-        uint8_t req[512], resp[512], tms[2048], tdi[2048], tdo[2048], want[512] = { 0x14, 0 }, mask[16384];
+        uint8_t req[512], resp[512], tms[2048], tdi[2048], tdo[2048], want[512] = { 0x14, 0 },
+                                                                      mask[16384];
         size_t n, len = random_request(&seed, req, sizeof req, tms, tdi, mask, &n), to = 1;
         assert_int_equal(bare->type->clock(bare, n, tms, tdi, tdo, NULL), 0);
         for (size_t i = 0, bit = 0; i < n; i++) {
@@ -151,10 +170,12 @@ static void jtag_sequence__not_connected__clocks_reach_nobody(void **state)
     unmake(&r);
 }
 
-/* H-UDI of the SH7750: Capture-IR gives ..01; read by sequences, by SWJ_Sequence walking, and bit by bit over the pins. */
+/* H-UDI of the SH7750: Capture-IR gives ..01; read by sequences, by SWJ_Sequence walking, and bit
+ * by bit over the pins. */
 static void capture_ir__three_ways__end_in_01(void **state)
 {
-    static const uint8_t whole[] = { 0x14, 4, 0x45, 0x1F, 0x01, 0, 0x42, 0, 0x02, 0 }, shift[] = { 0x14, 1, 0x82, 0x00 };
+    static const uint8_t whole[] = { 0x14, 4, 0x45, 0x1F, 0x01, 0, 0x42, 0, 0x02, 0 },
+                         shift[] = { 0x14, 1, 0x82, 0x00 };
     struct rig r = make("");
     uint8_t resp[512], last = 0;
     unsigned bits = 0;
@@ -168,7 +189,8 @@ static void capture_ir__three_ways__end_in_01(void **state)
     assert_int_equal(resp[2], 1);
     for (unsigned i = 0; i < 12; i++) { /* as above, then two shifts */
         unsigned tms = i < 10 ? 0x00DFu >> i & 1 : 0;
-        uint8_t low[7] = { 0x10, (uint8_t)(tms << 1), 0x03, 0 }, high[7] = { 0x10, (uint8_t)(tms << 1 | 1), 0x03, 0 };
+        uint8_t low[7] = { 0x10, (uint8_t)(tms << 1), 0x03, 0 },
+                high[7] = { 0x10, (uint8_t)(tms << 1 | 1), 0x03, 0 };
         ask(&r, low, 7, resp);
         ask(&r, high, 7, resp);
         last = resp[1] >> 3 & 1;
@@ -212,7 +234,8 @@ static void bulk__whole_packets__wait_for_more(void **state)
     struct rig r = make("packet=256");
     uint8_t req[512] = { 0x00, 0xFE }, resp[512];
     (void)state;
-    assert_int_equal(ask(&r, req, 256, resp), 3); /* high speed: packets of 512, so 256 is a short one */
+    /* high speed: packets of 512, so 256 is a short one */
+    assert_int_equal(ask(&r, req, 256, resp), 3);
     unmake(&r);
     r = make("packet=1024");
     assert_int_equal(out(&r, req, 512), 512);
@@ -237,14 +260,21 @@ static void bulk__buffers_full__refused_until_one_is_read(void **state)
 
 static void bulk__answer_of_whole_packets__does_not_end_a_longer_read(void **state)
 {
-    static const struct { const char *options; size_t cap; int first, second; } rows[] = {
-        { "packet=1024", 512, 512, USB_NAK },   { "packet=1024", 1024, USB_NAK, USB_NAK },
-        { "packet=1024,zlp", 512, 512, 0 },     { "packet=1024,zlp", 1024, 512, USB_NAK },
+    static const struct {
+        const char *options;
+        size_t cap;
+        int first, second;
+    } rows[] = {
+        { "packet=1024", 512, 512, USB_NAK },
+        { "packet=1024", 1024, USB_NAK, USB_NAK },
+        { "packet=1024,zlp", 512, 512, 0 },
+        { "packet=1024,zlp", 1024, 512, USB_NAK },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct rig r = make(rows[i].options);
-        uint8_t req[2 + 63 * 9 + 7] = { 0x14, 64 }, resp[1024]; /* 63 captures of 64 bits and one of 48 */
+        /* 63 captures of 64 bits and one of 48 */
+        uint8_t req[2 + 63 * 9 + 7] = { 0x14, 64 }, resp[1024];
         for (int s = 0; s < 63; s++)
             req[2 + s * 9] = 0x80;
         req[2 + 63 * 9] = 0x80 | 48;
@@ -331,9 +361,14 @@ static void disconnect__without_connect__hangs_where_told_to(void **state)
 /* Walks a configuration by its own lengths. */
 static void descriptors__every_variant__add_up(void **state)
 {
-    static const struct { const char *options; unsigned interfaces, endpoints; bool high, hid; } rows[] = {
-        { "", 1, 2, true, false },       { "packet=64", 1, 2, false, false }, { "v1", 1, 2, false, true },
-        { "v1,report=1024", 1, 2, true, true }, { "both", 2, 4, true, true },  { "v2,swo,class0", 1, 3, true, false },
+    static const struct {
+        const char *options;
+        unsigned interfaces, endpoints;
+        bool high, hid;
+    } rows[] = {
+        { "", 1, 2, true, false },    { "packet=64", 1, 2, false, false },
+        { "v1", 1, 2, false, true },  { "v1,report=1024", 1, 2, true, true },
+        { "both", 2, 4, true, true }, { "v2,swo,class0", 1, 3, true, false },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -359,7 +394,8 @@ static void descriptors__every_variant__add_up(void **state)
 
 static void options__unknown_or_out_of_range__are_refused(void **state)
 {
-    static const char *const rows[] = { "packet=0", "packet=2000", "count=0", "count=256", "nonsense", "keeps-stale=9" };
+    static const char *const rows[] = { "packet=0",  "packet=2000", "count=0",
+                                        "count=256", "nonsense",    "keeps-stale=9" };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct usb_model *m = NULL;

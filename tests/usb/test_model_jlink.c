@@ -1,4 +1,5 @@
-/* The J-Link model by itself: bytes of requests in, bytes of replies out, against the simulated board's TAP. */
+/* The J-Link model by itself: bytes of requests in, bytes of replies out, against the simulated
+ * board's TAP. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,10 @@ enum { EP_IN = 0x85, EP_OUT = 0x05, CAP = 2048 };
 
 static struct rig make(const char *options) { return make_rig(&usb_model_jlink, options); }
 
-static int out(struct rig *r, const void *data, size_t len) { return r->m->type->out(r->m, EP_OUT, data, len); }
+static int out(struct rig *r, const void *data, size_t len)
+{
+    return r->m->type->out(r->m, EP_OUT, data, len);
+}
 static int in(struct rig *r, uint8_t *buf) { return r->m->type->in(r->m, EP_IN, buf, CAP); }
 
 static int ask(struct rig *r, const void *request, size_t len, uint8_t *reply)
@@ -25,7 +29,11 @@ static int ask(struct rig *r, const void *request, size_t len, uint8_t *reply)
 
 static void command__fixed_answers__as_the_documents_have_them(void **state)
 {
-    static const struct { const char *name, *options; uint8_t req[4], len, resp[8]; int rlen; } rows[] = {
+    static const struct {
+        const char *name, *options;
+        uint8_t req[4], len, resp[8];
+        int rlen;
+    } rows[] = {
         { "caps", "", { 0xE8 }, 1, { 0x3B, 0x3A, 0x0A, 0x88 }, 4 },
         { "caps of an old one", "old,hw=3", { 0xE8 }, 1, { 0x3B, 0x02 }, 4 },
         { "hardware version is decimal", "hw=10", { 0xF0 }, 1, { 0xA0, 0x86, 0x01, 0 }, 4 },
@@ -73,7 +81,7 @@ static void jtag__each_command__reaches_the_tap(void **state)
     uint8_t request[32], reply[CAP];
     size_t n = ir_scan(request, 0xCF);
     assert_int_equal(ask(&r, request, n, reply), 5);
-    assert_int_equal(reply[4], 0); /* status */
+    assert_int_equal(reply[4], 0);               /* status */
     assert_int_equal(bits_get(reply, 10, 2), 1); /* IEEE 1149.1: an IR captures ...01 */
     request[0] = 0xCE;
     assert_int_equal(ask(&r, request, n, reply), 4);
@@ -139,7 +147,11 @@ static void out__request_while_a_reply_waits__stays_on_the_bus(void **state)
 /* Bytes of a reply to a scan of n bytes less one; the lengths of the transfers it comes in. */
 static void in__lengths__transfers_end_as_the_vendor_says(void **state)
 {
-    static const struct { const char *name, *options; unsigned bytes; int transfer[4]; } rows[] = {
+    static const struct {
+        const char *name, *options;
+        unsigned bytes;
+        int transfer[4];
+    } rows[] = {
         { "short", "", 100, { 100, USB_NAK } },
         { "one packet", "", 512, { 512, 0, USB_NAK } },
         { "one packet, and no end to it", "no-zlp", 512, { 512, USB_NAK } },
@@ -180,7 +192,8 @@ static void register__handles__come_and_go(void **state)
     ask(&r, request, 14, reply);
     assert_int_equal(le16(reply + 2), 2);
     unmake(&r);
-    r = make("others=16"); /* full: the new handle stands in no entry; the table takes several packets' worth */
+    /* full: the new handle stands in no entry; the table takes several packets' worth */
+    r = make("others=16");
     request[1] = 0x64;
     request[12] = 0;
     assert_int_equal(ask(&r, request, 14, reply), 8 + 16 * 16 + 4);
@@ -191,9 +204,14 @@ static void register__handles__come_and_go(void **state)
 
 static void pins__reset_lines__reach_the_board(void **state)
 {
-    static const struct { uint8_t command; unsigned pin; bool high; } rows[] = {
-        { 0xDC, JTAG_PIN_NRESET, false }, { 0xDD, JTAG_PIN_NRESET, true }, { 0xDE, JTAG_PIN_NTRST, false }, { 0xDF, JTAG_PIN_NTRST, true },
-        { 0x02, JTAG_PIN_NTRST, true }, { 0x03, JTAG_PIN_NRESET, true },
+    static const struct {
+        uint8_t command;
+        unsigned pin;
+        bool high;
+    } rows[] = {
+        { 0xDC, JTAG_PIN_NRESET, false }, { 0xDD, JTAG_PIN_NRESET, true },
+        { 0xDE, JTAG_PIN_NTRST, false },  { 0xDF, JTAG_PIN_NTRST, true },
+        { 0x02, JTAG_PIN_NTRST, true },   { 0x03, JTAG_PIN_NRESET, true },
     };
     (void)state;
     struct rig r = make("");
@@ -211,11 +229,14 @@ static void pins__reset_lines__reach_the_board(void **state)
 
 static void speed__asked_for__is_a_divider_of_the_base(void **state)
 {
-    static const struct { unsigned khz, hz; } rows[] = { { 1000, 1000000 }, { 7000, 6666666 }, { 60000, 15000000 }, { 0xFFFF, 15000000 } };
+    static const struct {
+        unsigned khz, hz;
+    } rows[] = { { 1000, 1000000 }, { 7000, 6666666 }, { 60000, 15000000 }, { 0xFFFF, 15000000 } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct rig r = make("");
-        uint8_t speed[3] = { 5, (uint8_t)rows[i].khz, (uint8_t)(rows[i].khz >> 8) }, scan[4 + 2 * 1000] = { 0xCF, 0, 8000 & 0xFF, 8000 >> 8 }, reply[CAP];
+        uint8_t speed[3] = { 5, (uint8_t)rows[i].khz, (uint8_t)(rows[i].khz >> 8) },
+                scan[4 + 2 * 1000] = { 0xCF, 0, 8000 & 0xFF, 8000 >> 8 }, reply[CAP];
         assert_int_equal(out(&r, speed, 3), 3);
         uint64_t before = r.board->type->now_ns(r.board);
         ask(&r, scan, sizeof scan, reply);
@@ -227,8 +248,14 @@ static void speed__asked_for__is_a_divider_of_the_base(void **state)
 
 static void descriptors__each_kind__one_vendor_interface_with_two_bulk_endpoints(void **state)
 {
-    static const struct { const char *options; unsigned interfaces, packet; const char *serial; } rows[] = {
-        { "", 4, 512, "000123456789" }, { "pid=1014,serial=1", 3, 512, "000000000001" }, { "pid=0101,hw=5", 1, 64, "000123456789" },
+    static const struct {
+        const char *options;
+        unsigned interfaces, packet;
+        const char *serial;
+    } rows[] = {
+        { "", 4, 512, "000123456789" },
+        { "pid=1014,serial=1", 3, 512, "000000000001" },
+        { "pid=0101,hw=5", 1, 64, "000123456789" },
         { "padding=9,serial=4000000000", 4, 512, "994000000000" },
     };
     (void)state;

@@ -26,7 +26,8 @@ static struct rig make(const char *options, const char *board)
 {
     struct rig r = { 0 };
     struct err err = { 0 };
-    if (s12z_board_zvml128.create(board, NULL, &r.board, &err) < 0 || usb_model_osbdm.create(options, r.board, &r.m, &err) < 0)
+    if (s12z_board_zvml128.create(board, NULL, &r.board, &err) < 0 ||
+        usb_model_osbdm.create(options, r.board, &r.m, &err) < 0)
         fail_msg("%s: %s", options, err.what);
     return r;
 }
@@ -63,11 +64,17 @@ static void bytes(struct rig *r, bool dummy, const uint8_t *send, size_t n, unsi
     assert_int_equal(r->reply[0], 0x27);
     assert_int_equal(be16(r->reply + 2), expect);
 }
-#define BYTES(r, dummy, expect, ...) bytes(r, dummy, (const uint8_t[]){ __VA_ARGS__ }, sizeof (const uint8_t[]){ __VA_ARGS__ }, expect)
+#define BYTES(r, dummy, expect, ...)                                                          \
+    bytes(r, dummy, (const uint8_t[]){ __VA_ARGS__ }, sizeof(const uint8_t[]){ __VA_ARGS__ }, \
+          expect)
 
 static void command__fixed_answers__as_the_firmware_gives_them(void **state)
 {
-    static const struct { const char *name, *options; uint8_t command[4], reply[12]; int len; } rows[] = {
+    static const struct {
+        const char *name, *options;
+        uint8_t command[4], reply[12];
+        int len;
+    } rows[] = {
         { "version", "", { 0x50 }, { 0x50, 12, 0x11, 0x10, 31, 9, 0, 26 }, 12 },
         { "of other firmware", "core=1", { 0x50 }, { 0x50, 12, 0x11, 0x10, 31, 1, 0, 26 }, 12 },
         { "status, no clock yet", "", { 0x10 }, { 0x10, 12, 0, 0, 0 }, 12 },
@@ -94,7 +101,8 @@ static void speed__measured_or_not__in_ticks_of_60_mhz(void **state)
     assert_int_equal(r.reply[4], 1);
     assert_int_equal(speed(&silent), 0);
     assert_int_equal(ask(&silent, (const uint8_t[]){ 0x25, 0, 0, 0xFF, 0xFF }, 5), 2);
-    assert_int_equal(speed(&silent), 0); /* the low byte comes first, and 16 bits count: that was "sync now" */
+    /* the low byte comes first, and 16 bits count: that was "sync now" */
+    assert_int_equal(speed(&silent), 0);
     assert_int_equal(ask(&silent, (const uint8_t[]){ 0x25, 0xFF, 0xFF, 0, 0 }, 5), 2);
     assert_in_range(speed(&silent), 65530, 65535); /* stays as it was set */
     unmake(&r);
@@ -107,14 +115,14 @@ static void pipe__bdc_commands__reach_the_part(void **state)
     for (int dummy = 0; dummy < 2; dummy++) {
         struct rig r = make("", "");
         speed(&r);
-        BYTES(&r, dummy, 0, 0x03);                   /* ACK_DISABLE */
-        BYTES(&r, dummy, 0, 0x0D, 0x80, 0xFF);       /* ENBDC */
+        BYTES(&r, dummy, 0, 0x03);             /* ACK_DISABLE */
+        BYTES(&r, dummy, 0, 0x0D, 0x80, 0xFF); /* ENBDC */
         BYTES(&r, dummy, 2, 0x2D);
         assert_int_equal(be16(r.reply + 4), 0x8200);
         BYTES(&r, dummy, 0, 0x18, 0x00, 0x10, 0x00, 1, 2, 3, 4); /* WRITE_MEM.l */
         BYTES(&r, dummy, 4, 0x38, 0x00, 0x10, 0x00);
         assert_int_equal(be32(r.reply + 4), 0x01020304);
-        BYTES(&r, dummy, 2, 0x36);                   /* DUMP_MEM.w goes on behind it */
+        BYTES(&r, dummy, 2, 0x36); /* DUMP_MEM.w goes on behind it */
         BYTES(&r, dummy, 2, 0x2D);
         assert_int_equal(be16(r.reply + 4), 0x8200);
         BYTES(&r, dummy, 0, 0x04);
@@ -152,7 +160,8 @@ static void packets__two_in_one_transfer__both_answers_are_lost_and_no_more(void
     two[PACKET] = 0x10;
     assert_int_equal(r.m->type->out(r.m, EP_OUT, two, sizeof two), PACKET);
     assert_int_equal(r.m->type->out(r.m, EP_OUT, two + PACKET, PACKET), PACKET);
-    assert_int_equal(r.m->type->in(r.m, EP_IN, r.reply, PACKET), USB_NAK); /* the host takes it for one it has had */
+    /* the host takes it for one it has had */
+    assert_int_equal(r.m->type->in(r.m, EP_IN, r.reply, PACKET), USB_NAK);
     assert_int_equal(ask(&r, (const uint8_t[]){ 0x10 }, 1), 12);
     assert_int_equal(r.reply[0], 0x10);
     unmake(&r);

@@ -25,7 +25,8 @@ static struct rig make(const char *options, const char *board)
 {
     struct rig r = { 0 };
     struct err err = { 0 };
-    if (s12z_board_zvml128.create(board, NULL, &r.board, &err) < 0 || usb_model_usbdm.create(options, r.board, &r.m, &err) < 0)
+    if (s12z_board_zvml128.create(board, NULL, &r.board, &err) < 0 ||
+        usb_model_usbdm.create(options, r.board, &r.m, &err) < 0)
         fail_msg("%s: %s", options, err.what);
     return r;
 }
@@ -36,7 +37,10 @@ static void unmake(struct rig *r)
     r->board->type->destroy(r->board);
 }
 
-static int out(struct rig *r, const void *data, size_t len) { return r->m->type->out(r->m, EP_OUT, data, len); }
+static int out(struct rig *r, const void *data, size_t len)
+{
+    return r->m->type->out(r->m, EP_OUT, data, len);
+}
 
 /* A host's read: up to a short packet, or to where nothing comes any more. */
 static int in(struct rig *r, uint8_t *buf)
@@ -74,11 +78,23 @@ static void connect(struct rig *r, const char *options)
 
 static void command__fixed_answers__as_the_firmware_gives_them(void **state)
 {
-    static const struct { const char *name, *options; uint8_t command[8], reply[9]; int len; } rows[] = {
+    static const struct {
+        const char *name, *options;
+        uint8_t command[8], reply[9];
+        int len;
+    } rows[] = {
         { "capabilities", "", { 2, 5 }, { 0, 0x44, 0x09, 0, 254, 4, 12, 1 }, 8 },
-        { "of firmware without S12Z", "no-s12z,buffer=145", { 2, 5 }, { 0, 0x04, 0x09, 0, 145, 4, 12, 1 }, 8 },
+        { "of firmware without S12Z",
+          "no-s12z,buffer=145",
+          { 2, 5 },
+          { 0, 0x04, 0x09, 0, 145, 4, 12, 1 },
+          8 },
         { "the toggle comes back", "", { 2, 5 | 0x80 }, { 0x80, 0x44, 0x09, 0, 254, 4, 12, 1 }, 8 },
-        { "V5: the sequence comes back", "v5", { 2, 5 | 0xC0 }, { 0xC0, 0x74, 0x05, 0, 254, 5, 7, 0 }, 8 },
+        { "V5: the sequence comes back",
+          "v5",
+          { 2, 5 | 0xC0 },
+          { 0xC0, 0x74, 0x05, 0, 254, 5, 7, 0 },
+          8 },
         { "no S12Z, no target", "no-s12z", { 3, 1, 11 }, { 15 }, 1 },
         { "unknown target", "", { 3, 1, 3 }, { 15 }, 1 },
         { "debugging commands are left out", "", { 3, 3, 0 }, { 4 }, 1 },
@@ -98,7 +114,8 @@ static void command__fixed_answers__as_the_firmware_gives_them(void **state)
 
 static void version__on_endpoint_0__forgets_half_a_command_and_no_answer(void **state)
 {
-    static const uint8_t get[8] = { 0xC0, 12, 0, 1, 0, 0, 10, 0 }, other[8] = { 0xC0, 77, 0, 0, 0, 0, 1, 0 };
+    static const uint8_t get[8] = { 0xC0, 12, 0, 1, 0, 0, 10, 0 },
+                         other[8] = { 0xC0, 77, 0, 0, 0, 0, 1, 0 };
     static const uint8_t begun[64] = { 208, 32, 4, 200 }, caps[2] = { 2, 5 };
     (void)state;
     for (int v5 = 0; v5 < 2; v5++) {
@@ -111,7 +128,8 @@ static void version__on_endpoint_0__forgets_half_a_command_and_no_answer(void **
         assert_int_equal(in(&r, reply), 8); /* it is still there */
         out(&r, begun, v5 ? 64 : 62);
         assert_int_equal(r.m->type->control(r.m, get, v, sizeof v), 5);
-        assert_int_equal(ask(&r, caps, reply), v5 ? 1 : 8); /* V5: taken for the rest of the other */
+        /* V5: taken for the rest of the other */
+        assert_int_equal(ask(&r, caps, reply), v5 ? 1 : 8);
         assert_int_equal(r.m->type->control(r.m, other, v, 1), USB_STALL);
         unmake(&r);
     }
@@ -135,8 +153,15 @@ static void answer__not_fetched__the_next_command_is_done_and_its_answer_waits(v
     }
 }
 
-static const struct { const char *options; bool late; unsigned user; } firmware[] = {
-    { "", false, 960 }, { "v5", true, 768 }, { "v5,version=5.8.1", false, 768 }, /* late: an ACK at 1 MHz; user: what it makes of a length of 960 */
+static const struct {
+    const char *options;
+    bool late;
+    unsigned user;
+} firmware[] = {
+    /* late: an ACK at 1 MHz; user: what it makes of a length of 960 */
+    { "", false, 960 },
+    { "v5", true, 768 },
+    { "v5,version=5.8.1", false, 768 },
 };
 
 static void connect__board_answers__speed_and_status_are_known(void **state)
@@ -147,9 +172,11 @@ static void connect__board_answers__speed_and_status_are_known(void **state)
         struct rig r = make(firmware[i].options, "");
         connect(&r, firmware[i].options);
         assert_int_equal(ask(&r, (const uint8_t[]){ 2, 17 }, reply), 3);
-        assert_in_range(be16(reply + 1), 7600, 7760); /* 128 cycles of 1 MHz in ticks of 60 MHz: 7680 */
+        /* 128 cycles of 1 MHz in ticks of 60 MHz: 7680 */
+        assert_in_range(be16(reply + 1), 7600, 7760);
         assert_int_equal(ask(&r, (const uint8_t[]){ 2, 4 }, reply), 3);
-        assert_int_equal(be16(reply + 1), (firmware[i].late ? 0 : 1) | 4 | 1 << 3 | 1 << 6); /* ACK, RESET high, by SYNC, power */
+        /* ACK, RESET high, by SYNC, power */
+        assert_int_equal(be16(reply + 1), (firmware[i].late ? 0 : 1) | 4 | 1 << 3 | 1 << 6);
         assert_int_equal(ask(&r, (const uint8_t[]){ 2, 20 }, reply), 5);
         assert_int_equal(be32(reply + 1) & 0x82, 0x82); /* ENBDC, not secured */
         unmake(&r);
@@ -189,7 +216,10 @@ static void connect__the_fastest_clock__its_pulse_is_seen(void **state)
 
 static void connect__something_wrong__its_own_error(void **state)
 {
-    static const struct { const char *name, *board; uint8_t error; } rows[] = {
+    static const struct {
+        const char *name, *board;
+        uint8_t error;
+    } rows[] = {
         { "no power", "fault=no-power", 26 },
         { "in reset", "fault=reset", 33 },
         { "no answer", "fault=silent", 21 },
@@ -209,7 +239,8 @@ static void connect__something_wrong__its_own_error(void **state)
 
 static void memory__long_command_in_two_packets__reads_back(void **state)
 {
-    uint8_t command[2 + 254] = { 8 + 200, 32, 4, 200, 0, 0, 0x10, 0 }, second[256] = { 0 }, reply[CAP];
+    uint8_t command[2 + 254] = { 8 + 200, 32, 4, 200, 0, 0, 0x10, 0 }, second[256] = { 0 },
+                        reply[CAP];
     struct rig r = make("", "");
     (void)state;
     connect(&r, "");
@@ -223,7 +254,8 @@ static void memory__long_command_in_two_packets__reads_back(void **state)
     assert_int_equal(reply[0], 0);
     assert_int_equal(ask(&r, (const uint8_t[]){ 8, 33, 4, 200, 0, 0, 0x10, 0 }, reply), 201);
     assert_memory_equal(reply + 1, command + 8, 200);
-    assert_int_equal(out(&r, (const uint8_t[]){ 8, 33, 1, 63, 0, 0, 0x10, 0 }, 8), 8); /* whole packets */
+    /* whole packets */
+    assert_int_equal(out(&r, (const uint8_t[]){ 8, 33, 1, 63, 0, 0, 0x10, 0 }, 8), 8);
     assert_int_equal(r.m->type->in(r.m, EP_IN, reply, CAP), 64);
     assert_int_equal(r.m->type->in(r.m, EP_IN, reply, CAP), 0);
     assert_int_equal(in(&r, reply), USB_NAK);
@@ -244,7 +276,8 @@ static void memory__v5__one_transfer_and_an_empty_packet(void **state)
     assert_int_equal(in(&r, reply), 1);
     assert_int_equal(reply[0], 0);
     assert_int_equal(ask(&r, (const uint8_t[]){ 8, 33, 1, 63, 0, 0, 0x10, 0 }, reply), 64);
-    assert_int_equal(r.m->type->in(r.m, EP_IN, reply, CAP), USB_NAK); /* no empty packet behind a whole one */
+    /* no empty packet behind a whole one */
+    assert_int_equal(r.m->type->in(r.m, EP_IN, reply, CAP), USB_NAK);
     unmake(&r);
 }
 
@@ -257,13 +290,14 @@ static void registers__halted_and_stepped__change(void **state)
     assert_int_equal(ask(&r, (const uint8_t[]){ 2, 25 }, reply), 1);
     assert_int_equal(reply[0], 0);
     ask(&r, (const uint8_t[]){ 2, 20 }, reply);
-    assert_int_equal(reply[4] & 0xC0, 0xC0); /* halted */
-    ask(&r, (const uint8_t[]){ 8, 26, 0, 11, 0, 0, 0x10, 0 }, reply);         /* PC = 001000 */
+    assert_int_equal(reply[4] & 0xC0, 0xC0);                                      /* halted */
+    ask(&r, (const uint8_t[]){ 8, 26, 0, 11, 0, 0, 0x10, 0 }, reply);             /* PC = 001000 */
     ask(&r, (const uint8_t[]){ 12, 32, 4, 4, 0, 0, 0x10, 0, 1, 1, 1, 1 }, reply); /* NOPs */
     assert_int_equal(ask(&r, (const uint8_t[]){ 2, 23 }, reply), 1);
     assert_int_equal(ask(&r, (const uint8_t[]){ 4, 27, 0, 11 }, reply), 5);
     assert_int_equal(be32(reply + 1) & 0xFFFFFF, 0x1001);
-    ask(&r, (const uint8_t[]){ 4, 27, 0, 13 }, reply); /* no such register: the part says so, the pod does not look */
+    /* no such register: the part says so, the pod does not look */
+    ask(&r, (const uint8_t[]){ 4, 27, 0, 13 }, reply);
     assert_int_equal(reply[0], 0);
     assert_int_equal(be32(reply + 1), 0xEEEEEEEE);
     for (uint8_t c = 28; c < 32; c++) {

@@ -1,6 +1,7 @@
-/* OpenOCD as judge of the models: its own driver scans the board behind an adapter's model; the sim driver does the same scans on
- * another board of the kind, and every bit must agree. Runs in the rig; skipped without OpenOCD.
- *   test_openocd COMMAND...    OpenOCD's configuration of the adapter, one command an argument */
+/* OpenOCD as judge of the models: its own driver scans the board behind an adapter's model; the sim
+ * driver does the same scans on another board of the kind, and every bit must agree. Runs in the
+ * rig; skipped without OpenOCD. test_openocd COMMAND...    OpenOCD's configuration of the adapter,
+ * one command an argument */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +46,8 @@ static void make_scans(struct judge *j)
         struct scan *s = &j->scan[i];
         s->ir = i % 10 == 0;
         s->bits = s->ir ? IR_BITS : rnd(&seed) % 2 ? 32 : (unsigned)(rnd(&seed) % 64) + 1;
-        uint64_t v = s->ir ? (i % 30 == 20 ? 0xFFFF : 0x6000) : rnd(&seed) & (~(uint64_t)0 >> (64 - s->bits));
+        uint64_t v = s->ir ? (i % 30 == 20 ? 0xFFFF : 0x6000)
+                           : rnd(&seed) & (~(uint64_t)0 >> (64 - s->bits));
         put_le64(s->tdi, v);
     }
 }
@@ -70,8 +72,11 @@ static void write_script(const struct judge *j, FILE *f)
 {
     for (int i = 1; i < j->argc; i++)
         fprintf(f, "%s\n", j->argv[i]);
-    fprintf(f, "transport select jtag\nadapter speed 1000\ngdb_port disabled\ntelnet_port disabled\ntcl_port disabled\n"
-               "jtag newtap sh7750 cpu -irlen %d -ircapture 0x1 -irmask 0x3\ninit\n", IR_BITS);
+    fprintf(f,
+            "transport select jtag\nadapter speed 1000\ngdb_port disabled\ntelnet_port "
+            "disabled\ntcl_port disabled\n"
+            "jtag newtap sh7750 cpu -irlen %d -ircapture 0x1 -irmask 0x3\ninit\n",
+            IR_BITS);
     for (unsigned i = 0; i < SCANS; i++) {
         const struct scan *s = &j->scan[i];
         unsigned long long v = (unsigned long long)le64(s->tdi);
@@ -121,7 +126,8 @@ static void openocd__scans_the_board_behind_the_model__as_the_sim_driver_does(vo
     assert_int_equal(by_openocd(j), wanted);
     for (unsigned i = 0; i < SCANS; i++)
         if (memcmp(j->scan[i].tdo, j->scan[i].openocd, 8) != 0)
-            fail_msg("scan %u of %u bits: %016llx, OpenOCD has %016llx", i, j->scan[i].bits, (unsigned long long)le64(j->scan[i].tdo),
+            fail_msg("scan %u of %u bits: %016llx, OpenOCD has %016llx", i, j->scan[i].bits,
+                     (unsigned long long)le64(j->scan[i].tdo),
                      (unsigned long long)le64(j->scan[i].openocd));
 }
 
@@ -129,7 +135,8 @@ int main(int argc, char **argv)
 {
     static struct judge judge;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(openocd__scans_the_board_behind_the_model__as_the_sim_driver_does, &judge),
+        cmocka_unit_test_prestate(openocd__scans_the_board_behind_the_model__as_the_sim_driver_does,
+                                  &judge),
     };
     if (system("command -v openocd >/dev/null") != 0) {
         puts("skipped: OpenOCD is not installed");

@@ -1,4 +1,5 @@
-/* The rig itself: real libusb on the loop model. Run inside usb_rig, whose model takes part in some cases by its options. */
+/* The rig itself: real libusb on the loop model. Run inside usb_rig, whose model takes part in some
+ * cases by its options. */
 #include <fcntl.h>
 #include <libusb.h>
 #include <poll.h>
@@ -78,9 +79,12 @@ static void device__found__has_its_strings_and_speed(void **state)
     assert_int_equal(libusb_get_port_numbers(dev, path, sizeof path), 2);
     assert_int_equal(path[0], 2);
     assert_int_equal(path[1], 3);
-    assert_int_equal(libusb_get_string_descriptor_ascii(fx->h, d.iProduct, (uint8_t *)text, sizeof text), 4);
+    assert_int_equal(
+        libusb_get_string_descriptor_ascii(fx->h, d.iProduct, (uint8_t *)text, sizeof text), 4);
     assert_string_equal(text, "Loop");
-    assert_int_equal(libusb_get_string_descriptor_ascii(fx->h, d.iSerialNumber, (uint8_t *)text, sizeof text), 3);
+    assert_int_equal(
+        libusb_get_string_descriptor_ascii(fx->h, d.iSerialNumber, (uint8_t *)text, sizeof text),
+        3);
     assert_string_equal(text, "S42");
 }
 
@@ -90,11 +94,14 @@ static void control__requests__answered_or_stalled(void **state)
     uint8_t data[8] = { 0 };
     assert_int_equal(libusb_control_transfer(fx->h, 0xC0, 1, 0x1234, 0x5678, data, 8, LONG_MS), 4);
     assert_memory_equal(data, "\x34\x12\x78\x56", 4);
-    assert_int_equal(libusb_control_transfer(fx->h, 0x40, 2, 0, 0, (uint8_t *)"hello", 5, LONG_MS), 5);
+    assert_int_equal(libusb_control_transfer(fx->h, 0x40, 2, 0, 0, (uint8_t *)"hello", 5, LONG_MS),
+                     5);
     assert_int_equal(libusb_control_transfer(fx->h, 0xC0, 3, 0, 0, data, 8, LONG_MS), 5);
     assert_memory_equal(data, "hello", 5);
-    assert_int_equal(libusb_control_transfer(fx->h, 0xC0, 99, 0, 0, data, 8, LONG_MS), LIBUSB_ERROR_PIPE);
-    assert_int_equal(libusb_control_transfer(fx->h, 0xC0, 1, 1, 1, data, 8, LONG_MS), 4); /* endpoint 0 does not stay halted */
+    assert_int_equal(libusb_control_transfer(fx->h, 0xC0, 99, 0, 0, data, 8, LONG_MS),
+                     LIBUSB_ERROR_PIPE);
+    /* endpoint 0 does not stay halted */
+    assert_int_equal(libusb_control_transfer(fx->h, 0xC0, 1, 1, 1, data, 8, LONG_MS), 4);
 }
 
 static void bulk__any_length__comes_back(void **state)
@@ -198,7 +205,8 @@ static void node__read__is_the_descriptors(void **state)
     char path[64];
     uint8_t all[256];
     size_t n = 0;
-    snprintf(path, sizeof path, "/dev/bus/usb/%03u/%03u", libusb_get_bus_number(dev), libusb_get_device_address(dev));
+    snprintf(path, sizeof path, "/dev/bus/usb/%03u/%03u", libusb_get_bus_number(dev),
+             libusb_get_device_address(dev));
     int fd = open(path, O_RDONLY);
     assert_true(fd >= 0);
     for (ssize_t got = 1; got > 0; n += (size_t)got)
@@ -284,7 +292,8 @@ static void async__in_flight_together__complete_in_order_and_cancel(void **state
 
 /* ---- coming and going ---- */
 
-static int LIBUSB_CALL hotplug(libusb_context *ctx, libusb_device *dev, libusb_hotplug_event e, void *user)
+static int LIBUSB_CALL hotplug(libusb_context *ctx, libusb_device *dev, libusb_hotplug_event e,
+                               void *user)
 {
     struct fixture *fx = user;
     (void)ctx;
@@ -305,8 +314,11 @@ static void unplug__read_pending__gone_at_once_and_back_when_plugged(void **stat
     uint8_t in[64];
     int done;
     libusb_hotplug_callback_handle cb;
-    assert_int_equal(libusb_hotplug_register_callback(fx->ctx, LIBUSB_HOTPLUG_EVENT_DEVICE_LEFT | LIBUSB_HOTPLUG_EVENT_DEVICE_ARRIVED,
-                                                      0, VID, PID, LIBUSB_HOTPLUG_MATCH_ANY, hotplug, fx, &cb), 0);
+    assert_int_equal(libusb_hotplug_register_callback(
+                         fx->ctx,
+                         LIBUSB_HOTPLUG_EVENT_DEVICE_LEFT | LIBUSB_HOTPLUG_EVENT_DEVICE_ARRIVED, 0,
+                         VID, PID, LIBUSB_HOTPLUG_MATCH_ANY, hotplug, fx, &cb),
+                     0);
     libusb_fill_bulk_transfer(t, fx->h, IN, in, sizeof in, landed, &one, 0);
     assert_int_equal(libusb_submit_transfer(t), 0);
     tell("unplug");
@@ -321,7 +333,8 @@ static void unplug__read_pending__gone_at_once_and_back_when_plugged(void **stat
     libusb_close(fx->h);
     fx->h = libusb_open_device_with_vid_pid(fx->ctx, VID, PID);
     assert_non_null(fx->h);
-    assert_int_equal(libusb_claim_interface(fx->h, 0), LIBUSB_ERROR_BUSY); /* its kernel driver is bound again */
+    /* its kernel driver is bound again */
+    assert_int_equal(libusb_claim_interface(fx->h, 0), LIBUSB_ERROR_BUSY);
     assert_int_equal(libusb_detach_kernel_driver(fx->h, 0), 0);
     assert_int_equal(libusb_claim_interface(fx->h, 0), 0);
     assert_int_equal(bulk(fx, OUT, (uint8_t *)"again", 5, &done, LONG_MS), 0);
@@ -329,7 +342,8 @@ static void unplug__read_pending__gone_at_once_and_back_when_plugged(void **stat
     assert_memory_equal(in, "again", 5);
 }
 
-/* A program that listens for devices and has other things to do: what it is told is dropped in the end, as by the kernel. */
+/* A program that listens for devices and has other things to do: what it is told is dropped in the
+ * end, as by the kernel. */
 static void unplug__a_listener_does_not_listen__rig_goes_on(void **state)
 {
     struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -371,7 +385,11 @@ static void fault__armed__strikes_that_transfer_and_no_other(void **state)
     struct fixture *fx = *state;
     uint8_t in[512];
     int got = 0;
-    static const struct { const char *fault; int ret, len; const char *now, *next; } rows[] = {
+    static const struct {
+        const char *fault;
+        int ret, len;
+        const char *now, *next;
+    } rows[] = {
         { "stall", LIBUSB_ERROR_PIPE, 0, "", "two" },
         { "timeout", LIBUSB_ERROR_TIMEOUT, 0, "", "two" },
         { "short", 0, 1, "t", "next" },
@@ -409,7 +427,8 @@ static int exchanges(int n)
     struct fixture *fx = state;
     for (int i = 0, done; i < n; i++) {
         uint8_t in[64];
-        if (bulk(fx, OUT, (uint8_t *)"x", 1, &done, LONG_MS) < 0 || bulk(fx, IN, in, sizeof in, &done, LONG_MS) < 0)
+        if (bulk(fx, OUT, (uint8_t *)"x", 1, &done, LONG_MS) < 0 ||
+            bulk(fx, IN, in, sizeof in, &done, LONG_MS) < 0)
             return 1;
     }
     return close_it(&state);
@@ -420,22 +439,32 @@ int main(int argc, char **argv)
     if (argc > 1)
         return exchanges(atoi(argv[1]));
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(device__found__has_its_strings_and_speed, open_it, close_it),
+        cmocka_unit_test_setup_teardown(device__found__has_its_strings_and_speed, open_it,
+                                        close_it),
         cmocka_unit_test_setup_teardown(control__requests__answered_or_stalled, open_it, close_it),
         cmocka_unit_test_setup_teardown(bulk__any_length__comes_back, open_it, close_it),
-        cmocka_unit_test_setup_teardown(bulk__full_packets_only__read_waits_for_a_short_one, open_it, close_it),
-        cmocka_unit_test_setup_teardown(bulk__nothing_there__times_out_without_spinning, open_it, close_it),
-        cmocka_unit_test_setup_teardown(bulk__packet_larger_than_asked_for__overflows, open_it, close_it),
-        cmocka_unit_test_setup_teardown(bulk__device_answers_by_itself_later__read_ends, open_it, close_it),
+        cmocka_unit_test_setup_teardown(bulk__full_packets_only__read_waits_for_a_short_one,
+                                        open_it, close_it),
+        cmocka_unit_test_setup_teardown(bulk__nothing_there__times_out_without_spinning, open_it,
+                                        close_it),
+        cmocka_unit_test_setup_teardown(bulk__packet_larger_than_asked_for__overflows, open_it,
+                                        close_it),
+        cmocka_unit_test_setup_teardown(bulk__device_answers_by_itself_later__read_ends, open_it,
+                                        close_it),
         cmocka_unit_test_setup_teardown(claim__twice__second_is_busy, open_it, close_it),
         cmocka_unit_test_setup_teardown(claim__driver_bound__detached_and_back, open_it, close_it),
         cmocka_unit_test_setup_teardown(node__read__is_the_descriptors, open_it, close_it),
         cmocka_unit_test_setup_teardown(node__closed__is_free_at_once, open_it, close_it),
-        cmocka_unit_test_setup_teardown(async__in_flight_together__complete_in_order_and_cancel, open_it, close_it),
-        cmocka_unit_test_setup_teardown(unplug__read_pending__gone_at_once_and_back_when_plugged, open_it, close_it),
-        cmocka_unit_test_setup_teardown(unplug__a_listener_does_not_listen__rig_goes_on, open_it, close_it),
-        cmocka_unit_test_setup_teardown(unplug__a_listener_goes_away__rig_goes_on, open_it, close_it),
-        cmocka_unit_test_setup_teardown(fault__armed__strikes_that_transfer_and_no_other, open_it, close_it),
+        cmocka_unit_test_setup_teardown(async__in_flight_together__complete_in_order_and_cancel,
+                                        open_it, close_it),
+        cmocka_unit_test_setup_teardown(unplug__read_pending__gone_at_once_and_back_when_plugged,
+                                        open_it, close_it),
+        cmocka_unit_test_setup_teardown(unplug__a_listener_does_not_listen__rig_goes_on, open_it,
+                                        close_it),
+        cmocka_unit_test_setup_teardown(unplug__a_listener_goes_away__rig_goes_on, open_it,
+                                        close_it),
+        cmocka_unit_test_setup_teardown(fault__armed__strikes_that_transfer_and_no_other, open_it,
+                                        close_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

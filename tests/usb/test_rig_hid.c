@@ -1,4 +1,5 @@
-/* The rig's hidraw nodes: real hidapi on the loop model. Run inside usb_rig --control SOCKET loop-hid. */
+/* The rig's hidraw nodes: real hidapi on the loop model. Run inside usb_rig --control SOCKET
+ * loop-hid. */
 #include <hidapi.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -92,7 +93,8 @@ static void unplug__opened__errors_until_opened_again(void **state)
     assert_int_equal(in[0], 9);
 }
 
-/* Late answers, halts and repetitions look to a HID program as on a real machine: reports come later, twice or not. */
+/* Late answers, halts and repetitions look to a HID program as on a real machine: reports come
+ * later, twice or not. */
 static void fault__on_the_way_in__next_reports_come(void **state)
 {
     static const char *const kinds[] = { "stall", "short", "stale", "timeout" };

@@ -186,7 +186,8 @@ static void bulk__nothing_comes__timeout_without_spinning_and_usable(void **stat
     getrusage(RUSAGE_SELF, &a);
     assert_int_equal(usb_bulk(u, IN, in, sizeof in, 300, &err), -ERR_TIMEOUT);
     getrusage(RUSAGE_SELF, &b);
-    assert_in_range(b.ru_nvcsw + b.ru_nivcsw - a.ru_nvcsw - a.ru_nivcsw, 0, 200); /* waiting, not asking again and again */
+    /* waiting, not asking again and again */
+    assert_in_range(b.ru_nvcsw + b.ru_nivcsw - a.ru_nvcsw - a.ru_nivcsw, 0, 200);
     assert_non_null(strstr(err.what, "1-2.3"));
     works(u);
 }
@@ -245,7 +246,8 @@ static void slots__all_in_flight__results_in_order(void **state)
         for (unsigned i = 0; i < PAIRS; i++) {
             memset(out[i], (int)(i + round), sizeof out[i]);
             assert_int_equal(usb_submit(u, i, OUT, out[i], 100 + i, NULL), 0);
-            assert_int_equal(usb_wait(u, i, LONG_MS, NULL), 100 + i); /* the model joins what waits in it */
+            /* the model joins what waits in it */
+            assert_int_equal(usb_wait(u, i, LONG_MS, NULL), 100 + i);
             assert_int_equal(usb_wait(u, PAIRS + i, LONG_MS, NULL), 100 + i);
             assert_memory_equal(in[i], out[i], 100 + i);
         }
@@ -295,8 +297,15 @@ static void stall__others_behind_it__all_told_and_usable(void **state)
 static void faults__one_transfer_each__told_and_usable(void **state)
 {
     struct usb *u = *state;
-    static const struct { const char *fault; int ret; } rows[] = {
-        { "stall 1", -ERR_PROTOCOL }, { "stall 2", -ERR_PROTOCOL }, { "timeout 1", -ERR_TIMEOUT }, { "timeout 2", -ERR_TIMEOUT }, { "short 2", 4 },
+    static const struct {
+        const char *fault;
+        int ret;
+    } rows[] = {
+        { "stall 1", -ERR_PROTOCOL },
+        { "stall 2", -ERR_PROTOCOL },
+        { "timeout 1", -ERR_TIMEOUT },
+        { "timeout 2", -ERR_TIMEOUT },
+        { "short 2", 4 },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         char line[40], back[512];

@@ -1,6 +1,7 @@
-/* A driver of BDM pods against the model of its pod, in the rig, with a sim:s12zvml128 on BKGD and RESET: memory, registers, pins and clock, and no
- * fault of any transfer hangs it, or passes off wrong bytes as right ones.
- *   usb_rig --control SOCKET --board sim:s12zvml128 MODEL -- test_usb_bdc PROBE [sweep KIND...]     PROBE as after --probe */
+/* A driver of BDM pods against the model of its pod, in the rig, with a sim:s12zvml128 on BKGD and
+ * RESET: memory, registers, pins and clock, and no fault of any transfer hangs it, or passes off
+ * wrong bytes as right ones. usb_rig --control SOCKET --board sim:s12zvml128 MODEL -- test_usb_bdc
+ * PROBE [sweep KIND...]     PROBE as after --probe */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,18 +18,30 @@
 #include "probe/probe.h"
 #include "tests/usb/rig_test.h"
 
-enum { RAM = 0x1000, MOST = 1200, TRIES = 200, ENBDC = 0x80, BDMACT = 0x40, CLKSW = 0x04, UNSEC = 0x02, REGISTERS = 13 };
+enum {
+    RAM = 0x1000,
+    MOST = 1200,
+    TRIES = 200,
+    ENBDC = 0x80,
+    BDMACT = 0x40,
+    CLKSW = 0x04,
+    UNSEC = 0x02,
+    REGISTERS = 13
+};
 
 struct fixture {
     const char *name; /* of the probe */
     char **kinds;     /* of faults; NULL no sweep */
     struct probe *p;
     const struct bdc_ops *b;
-    bool noise;       /* an answer of random bytes is due: without check sums those that only are data cannot be told from right ones */
+    /* an answer of random bytes is due: without check sums those that only are data cannot be told
+     * from right ones */
+    bool noise;
 };
 
 /* What came is not what is there. */
-__attribute__((format(printf, 3, 4))) static int changed(struct fixture *fx, struct err *err, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static int changed(struct fixture *fx, struct err *err,
+                                                         const char *fmt, ...)
 {
     char text[160];
     va_list ap;
@@ -72,7 +85,8 @@ static int csr(struct fixture *fx, uint8_t *high, struct err *err)
 static int fast_clock(struct fixture *fx, struct err *err)
 {
     static const uint8_t fast[2] = { ENBDC | CLKSW, 0xFF };
-    struct bdc_op ops[] = { { .kind = BDC_COMMAND, .opcode = BDC_WRITE_BDCCSR, .tx = fast }, { .kind = BDC_PAUSE, .len = 300 } };
+    struct bdc_op ops[] = { { .kind = BDC_COMMAND, .opcode = BDC_WRITE_BDCCSR, .tx = fast },
+                            { .kind = BDC_PAUSE, .len = 300 } };
     uint32_t hz = 0;
     int ret = run_ops(fx, ops, ARRAY_LEN(ops), err);
     if (ret == 0)
@@ -92,7 +106,8 @@ static int attach(struct fixture *fx, struct err *err)
     if (ret == 0 && !fast && (hz < 980000 || hz > 1020000))
         ret = changed(fx, err, "BDC clock of %u Hz", hz);
     if (ret == 0 && (ret = fx->b->set_ack(fx->p, true, err)) == -ERR_UNSUPPORTED)
-        ret = fx->b->can(fx->p, BDC_COMMAND, BDC_ACK_DISABLE) ? command(fx, BDC_ACK_DISABLE, err) : fast_clock(fx, err);
+        ret = fx->b->can(fx->p, BDC_COMMAND, BDC_ACK_DISABLE) ? command(fx, BDC_ACK_DISABLE, err)
+                                                              : fast_clock(fx, err);
     if (ret == 0)
         ret = csr(fx, &high, err);
     enable[0] |= high & CLKSW;
@@ -108,7 +123,8 @@ static int attach(struct fixture *fx, struct err *err)
 }
 
 /* Blocks of any width and length, written and read back in other pieces. */
-static int memory(struct fixture *fx, uint32_t seed, unsigned blocks, unsigned most, struct err *err)
+static int memory(struct fixture *fx, uint32_t seed, unsigned blocks, unsigned most,
+                  struct err *err)
 {
     static uint8_t out[MOST], in[MOST];
     int ret = 0;
@@ -119,9 +135,21 @@ static int memory(struct fixture *fx, uint32_t seed, unsigned blocks, unsigned m
         memset(in, 0x55, sizeof in);
         uint32_t half = len / 8 * 4;
         struct bdc_op ops[] = {
-            { .kind = BDC_WRITE, .width = (uint8_t)(1 << rnd(&seed) % 3), .addr = addr, .tx = out, .len = len },
-            { .kind = BDC_READ, .width = (uint8_t)(1 << rnd(&seed) % 3), .addr = addr, .rx = in, .len = half },
-            { .kind = BDC_READ, .width = (uint8_t)(1 << rnd(&seed) % 3), .addr = addr + half, .rx = in + half, .len = len - half },
+            { .kind = BDC_WRITE,
+              .width = (uint8_t)(1 << rnd(&seed) % 3),
+              .addr = addr,
+              .tx = out,
+              .len = len },
+            { .kind = BDC_READ,
+              .width = (uint8_t)(1 << rnd(&seed) % 3),
+              .addr = addr,
+              .rx = in,
+              .len = half },
+            { .kind = BDC_READ,
+              .width = (uint8_t)(1 << rnd(&seed) % 3),
+              .addr = addr + half,
+              .rx = in + half,
+              .len = len - half },
         };
         ret = run_ops(fx, ops, ARRAY_LEN(ops), err);
         if (ret == 0 && memcmp(in, out, len) != 0)
@@ -137,13 +165,18 @@ static int registers(struct fixture *fx, uint32_t seed, unsigned n, struct err *
     struct bdc_op ops[2 * 12];
     for (unsigned r = 0; r < n; r++) {
         put_be32(out[r], rnd(&seed) & 0xFFFFFFFFu >> (32 - 8 * width[r]));
-        ops[r] = (struct bdc_op){ .kind = BDC_COMMAND, .opcode = (uint8_t)(BDC_WRITE_REG + r), .tx = out[r] };
-        ops[n + r] = (struct bdc_op){ .kind = BDC_COMMAND, .opcode = (uint8_t)(BDC_READ_REG + r), .rx = in[r] };
+        ops[r] = (struct bdc_op){ .kind = BDC_COMMAND,
+                                  .opcode = (uint8_t)(BDC_WRITE_REG + r),
+                                  .tx = out[r] };
+        ops[n + r] = (struct bdc_op){ .kind = BDC_COMMAND,
+                                      .opcode = (uint8_t)(BDC_READ_REG + r),
+                                      .rx = in[r] };
     }
     int ret = run_ops(fx, ops, 2 * (size_t)n, err);
     for (unsigned r = 0; ret == 0 && r < n; r++)
         if ((be32(in[r]) & 0xFFFFFFFFu >> (32 - 8 * width[r])) != be32(out[r]))
-            ret = changed(fx, err, "register %u: %08x, %08x was written", r, be32(in[r]), be32(out[r]));
+            ret = changed(fx, err, "register %u: %08x, %08x was written", r, be32(in[r]),
+                          be32(out[r]));
     return ret;
 }
 
@@ -176,7 +209,13 @@ static int teardown(void **state)
 
 /* ---- */
 
-#define OK(call) do { struct err e_ = { .code = ERR_OK }; struct err *err = &e_; if ((call) < 0) fail_msg("%s (%s)", e_.what, e_.hint); } while (0)
+#define OK(call)                                   \
+    do {                                           \
+        struct err e_ = { .code = ERR_OK };        \
+        struct err *err = &e_;                     \
+        if ((call) < 0)                            \
+            fail_msg("%s (%s)", e_.what, e_.hint); \
+    } while (0)
 
 static void memory_and_registers__written__read_back(void **state)
 {
@@ -186,7 +225,8 @@ static void memory_and_registers__written__read_back(void **state)
     OK(registers(fx, 43, 12, err));
 }
 
-/* An answer of whole USB packets, with the byte before the data, is one that V5 firmware does not end. */
+/* An answer of whole USB packets, with the byte before the data, is one that V5 firmware does not
+ * end. */
 static void bytes__any_number_of_them__come_back(void **state)
 {
     static const uint16_t lengths[] = { 1, 2, 62, 63, 64, 65, 127, 128, 191, 255, 256, 320, 383 };
@@ -251,11 +291,14 @@ static void pins__special_reset__halted_before_the_first_instruction(void **stat
 static void can__what_it_says__is_what_it_does(void **state)
 {
     struct fixture *fx = *state;
-    static const uint8_t opcodes[] = { BDC_SYNC_PC, BDC_ACK_ENABLE, BDC_READ_MEM, BDC_READ_DBGTB, BDC_NOP, 0xFE };
+    static const uint8_t opcodes[] = { BDC_SYNC_PC,    BDC_ACK_ENABLE, BDC_READ_MEM,
+                                       BDC_READ_DBGTB, BDC_NOP,        0xFE };
     uint8_t rx[8], tx[8] = { 0 };
     OK(attach(fx, err));
     for (size_t i = 0; i < sizeof opcodes; i++) {
-        struct bdc_op op = { .kind = BDC_COMMAND, .opcode = opcodes[i], .addr = RAM, .tx = tx, .rx = rx };
+        struct bdc_op op = {
+            .kind = BDC_COMMAND, .opcode = opcodes[i], .addr = RAM, .tx = tx, .rx = rx
+        };
         struct err err = { .code = ERR_OK };
         int ret = fx->b->execute(fx->p, &op, 1, false, &err);
         print_message("  %s: %s\n", bdc_name(opcodes[i]), ret < 0 ? err.what : "done");
@@ -324,7 +367,9 @@ static void power__off_and_on__told_then_found(void **state)
 static void recovered(struct fixture *fx, const char *kind, unsigned long at)
 {
     struct err err = { .code = ERR_OK };
-    tell("calm"); /* a run may take fewer transfers than the one that was counted: then the strike is still to come */
+    /* a run may take fewer transfers than the one that was counted: then the strike is still to
+     * come */
+    tell("calm");
     if (strcmp(kind, "unplug") == 0)
         tell("plug");
     come_back(fx->p, TRIES);
@@ -332,7 +377,8 @@ static void recovered(struct fixture *fx, const char *kind, unsigned long at)
         fail_msg("%s at %lu: not usable afterwards: %s", kind, at, err.what);
 }
 
-static void strike_all(struct fixture *fx, const char *what, int (*run)(struct fixture *fx, struct err *err))
+static void strike_all(struct fixture *fx, const char *what,
+                       int (*run)(struct fixture *fx, struct err *err))
 {
     for (char **kind = fx->kinds; *kind; kind++) {
         unsigned long from = tell("transfers"), transfers;
@@ -357,8 +403,14 @@ static void strike_all(struct fixture *fx, const char *what, int (*run)(struct f
 
 static int reopen(struct fixture *fx, struct err *err) { return probe_reopen(fx->p, err); }
 
-static void fault__at_every_transfer__error_or_right_bytes_and_usable_again(void **state) { strike_all(*state, "runs", standard_run); }
-static void fault__while_opening__error_or_open(void **state) { strike_all(*state, "openings", reopen); }
+static void fault__at_every_transfer__error_or_right_bytes_and_usable_again(void **state)
+{
+    strike_all(*state, "runs", standard_run);
+}
+static void fault__while_opening__error_or_open(void **state)
+{
+    strike_all(*state, "openings", reopen);
+}
 
 int main(int argc, char **argv)
 {
@@ -381,5 +433,6 @@ int main(int argc, char **argv)
         T(fault__at_every_transfer__error_or_right_bytes_and_usable_again),
         T(fault__while_opening__error_or_open),
     };
-    return fx.kinds ? cmocka_run_group_tests(sweep, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
+    return fx.kinds ? cmocka_run_group_tests(sweep, NULL, NULL)
+                    : cmocka_run_group_tests(tests, NULL, NULL);
 }

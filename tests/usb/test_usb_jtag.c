@@ -1,7 +1,9 @@
-/* A JTAG driver against the model of its adapter, in the rig, with a sim:sh7750 at the pins: every op gives what the sim driver gives,
- * and no fault of any transfer hangs it, or passes off wrong bits as right ones.
- *   usb_rig --control SOCKET --board sim:sh7750 MODEL -- test_usb_jtag PROBE [sweep KIND...]     PROBE as after --probe
- *   ... test_usb_jtag PROBE ahead N      a long batch: N transfers are begun (or reports sent) before the end of the first is looked at */
+/* A JTAG driver against the model of its adapter, in the rig, with a sim:sh7750 at the pins: every
+ * op gives what the sim driver gives, and no fault of any transfer hangs it, or passes off wrong
+ * bits as right ones. usb_rig --control SOCKET --board sim:sh7750 MODEL -- test_usb_jtag PROBE
+ * [sweep KIND...]     PROBE as after --probe
+ *   ... test_usb_jtag PROBE ahead N      a long batch: N transfers are begun (or reports sent)
+ * before the end of the first is looked at */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,8 +24,8 @@
 enum { OPS = 60, MOST_BYTES = 600, IR_BITS = 16, TRIES = 200 };
 
 struct fixture {
-    const char *name;    /* of the probe */
-    char **kinds;        /* of faults; NULL no sweep */
+    const char *name; /* of the probe */
+    char **kinds;     /* of faults; NULL no sweep */
     unsigned ahead;
     struct probe *p, *sim;
 };
@@ -36,14 +38,16 @@ struct batch {
     uint8_t tdi[OPS][MOST_BYTES], got[OPS][MOST_BYTES], want[OPS][MOST_BYTES];
 };
 
-/* Commands BYPASS and 60 (SDDR): what they show depends on the scans alone, not on the program that runs. */
+/* Commands BYPASS and 60 (SDDR): what they show depends on the scans alone, not on the program that
+ * runs. */
 static void random_batch(struct batch *b, uint32_t *seed, size_t most)
 {
     static const uint8_t bypass[2] = { 0xFF, 0xFF }, sddr[2] = { 0x00, 0x60 };
     memset(b, 0, sizeof *b);
     b->n = rnd(seed) % most + 2;
     for (size_t i = 0; i < b->n; i++) {
-        unsigned kind = rnd(seed) % 16, bits = rnd(seed) % 8 == 0 ? rnd(seed) % (8 * MOST_BYTES) + 1 : rnd(seed) % 64 + 1;
+        unsigned kind = rnd(seed) % 16,
+                 bits = rnd(seed) % 8 == 0 ? rnd(seed) % (8 * MOST_BYTES) + 1 : rnd(seed) % 64 + 1;
         for (unsigned k = 0; k < MOST_BYTES; k++)
             b->tdi[i][k] = (uint8_t)rnd(seed);
         uint8_t *out = rnd(seed) % 3 ? b->got[i] : NULL;
@@ -68,15 +72,16 @@ static void compare(const struct batch *b)
 {
     for (size_t i = 0; i < b->n; i++)
         if (memcmp(b->got[i], b->want[i], MOST_BYTES) != 0)
-            fail_msg("op %zu of %zu (kind %d, %u bits) has other bits: %08x, wanted %08x", i, b->n, (int)b->ops[i].kind, b->ops[i].bits,
-                     le32(b->got[i]), le32(b->want[i]));
+            fail_msg("op %zu of %zu (kind %d, %u bits) has other bits: %08x, wanted %08x", i, b->n,
+                     (int)b->ops[i].kind, b->ops[i].bits, le32(b->got[i]), le32(b->want[i]));
 }
 
 /* SDDR is what the last scan left, so both boards begin with the same word. */
 static int known_start(struct probe *p, struct err *err)
 {
     static const uint8_t sddr[2] = { 0x00, 0x60 }, word[4] = { 1, 2, 3, 4 };
-    const struct jtag_op ops[] = { jtag_reset(), jtag_ir(IR_BITS, sddr, NULL), jtag_dr(32, word, NULL) };
+    const struct jtag_op ops[] = { jtag_reset(), jtag_ir(IR_BITS, sddr, NULL),
+                                   jtag_dr(32, word, NULL) };
     return execute(p, ops, ARRAY_LEN(ops), err);
 }
 
@@ -96,7 +101,8 @@ static int run_batches(struct fixture *fx, uint32_t seed, unsigned n, size_t mos
     return ret;
 }
 
-/* Words through SDDR, which gives each back with the next: packets alike, in which a repeated answer shows only by what is in it. */
+/* Words through SDDR, which gives each back with the next: packets alike, in which a repeated
+ * answer shows only by what is in it. */
 static int run_words(struct fixture *fx, uint32_t seed, struct err *err)
 {
     enum { WORDS = 16 };
@@ -158,7 +164,8 @@ static void execute__longest_scan__comes_back_whole(void **state)
     uint32_t seed = 5;
     for (size_t i = 0; i < sizeof out; i++)
         out[i] = (uint8_t)rnd(&seed);
-    const struct jtag_op ops[] = { jtag_reset(), jtag_ir(IR_BITS, bypass, NULL), jtag_dr(JTAG_MAX_BITS, out, in) };
+    const struct jtag_op ops[] = { jtag_reset(), jtag_ir(IR_BITS, bypass, NULL),
+                                   jtag_dr(JTAG_MAX_BITS, out, in) };
     assert_int_equal(execute(fx->p, ops, ARRAY_LEN(ops), NULL), 0);
     for (size_t i = 0; i < sizeof out; i++) /* one bit late */
         assert_int_equal(in[i], (uint8_t)(out[i] << 1 | (i ? out[i - 1] >> 7 : 0)));
@@ -281,7 +288,9 @@ static void struck_run(struct fixture *fx, const char *kind, unsigned long at, u
 static void recovered(struct fixture *fx, const char *kind, unsigned long at)
 {
     struct err err = { .code = ERR_OK };
-    tell("calm"); /* a run may take fewer transfers than the one that was counted: then the strike is still to come */
+    /* a run may take fewer transfers than the one that was counted: then the strike is still to
+     * come */
+    tell("calm");
     if (strcmp(kind, "unplug") == 0)
         tell("plug");
     come_back(fx->p, TRIES);
@@ -333,7 +342,8 @@ static void fault__while_opening__error_or_open(void **state)
     }
 }
 
-/* Pins are no business of the TAP's: what recovers an answer about them must not reset it behind the caller's back. */
+/* Pins are no business of the TAP's: what recovers an answer about them must not reset it behind
+ * the caller's back. */
 static void fault__in_pins__tap_untouched_or_error(void **state)
 {
     struct fixture *fx = *state;
@@ -387,5 +397,6 @@ int main(int argc, char **argv)
     };
     if (ahead)
         return cmocka_run_group_tests(busy, NULL, NULL);
-    return fx.kinds ? cmocka_run_group_tests(sweep, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
+    return fx.kinds ? cmocka_run_group_tests(sweep, NULL, NULL)
+                    : cmocka_run_group_tests(tests, NULL, NULL);
 }

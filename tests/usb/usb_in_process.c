@@ -53,7 +53,9 @@ static void parse(const struct usb_model_identity *id, struct usb_info *out)
         const uint8_t *d = id->config + at;
         if (d[1] == 4 && out->nitfs < ARRAY_LEN(out->itf)) {
             itf = &out->itf[out->nitfs++];
-            *itf = (struct usb_interface){ .number = d[2], .cls = d[5], .subclass = d[6], .protocol = d[7], .string = d[8] };
+            *itf = (struct usb_interface){
+                .number = d[2], .cls = d[5], .subclass = d[6], .protocol = d[7], .string = d[8]
+            };
         } else if (d[1] == 5 && itf && itf->neps < ARRAY_LEN(itf->ep)) {
             itf->ep[itf->neps++] = (struct usb_endpoint){ d[2], d[3] & 3, le16(d + 4) };
         }
@@ -118,7 +120,8 @@ int usb_check(const struct usb_info *dev, uint8_t interface, struct err *err)
 
 static int gone(struct err *err) { return err_set(err, ERR_USB, "plug it in again", "unplugged"); }
 
-int usb_open(const struct usb_info *dev, uint8_t interface, const struct log *log, struct usb **out, struct err *err)
+int usb_open(const struct usb_info *dev, uint8_t interface, const struct log *log, struct usb **out,
+             struct err *err)
 {
     (void)interface, (void)log;
     unsigned place = dev->address - 2u;
@@ -165,11 +168,13 @@ static unsigned max_packet(const struct usb *u, uint8_t ep)
 static bool step(struct usb *u, struct transfer *t)
 {
     struct usb_model *m = plugged[u->place];
-    int n = t->ep & 0x80 ? m->type->in(m, t->ep, t->buf + t->moved, t->len - t->moved) : m->type->out(m, t->ep, t->buf + t->moved, t->len - t->moved);
+    int n = t->ep & 0x80 ? m->type->in(m, t->ep, t->buf + t->moved, t->len - t->moved)
+                         : m->type->out(m, t->ep, t->buf + t->moved, t->len - t->moved);
     if (n < 0)
         return false;
     t->moved += (size_t)n;
-    t->done = t->moved == t->len || (t->ep & 0x80 && (n == 0 || (unsigned)n % max_packet(u, t->ep) != 0));
+    t->done =
+        t->moved == t->len || (t->ep & 0x80 && (n == 0 || (unsigned)n % max_packet(u, t->ep) != 0));
     return true;
 }
 
@@ -178,7 +183,8 @@ static struct transfer *oldest(struct usb *u, uint8_t ep)
     struct transfer *found = NULL;
     for (size_t i = 0; i < ALL; i++) {
         struct transfer *t = &u->slot[i];
-        if (t->busy && !t->done && !t->error && (ep ? t->ep == ep : true) && (!found || t->order < found->order))
+        if (t->busy && !t->done && !t->error && (ep ? t->ep == ep : true) &&
+            (!found || t->order < found->order))
             found = t;
     }
     return found;
@@ -247,17 +253,20 @@ void usb_cancel_all(struct usb *u)
         u->slot[i].busy = false;
 }
 
-int usb_bulk(struct usb *u, uint8_t ep, uint8_t *buf, size_t len, unsigned timeout_ms, struct err *err)
+int usb_bulk(struct usb *u, uint8_t ep, uint8_t *buf, size_t len, unsigned timeout_ms,
+             struct err *err)
 {
     int ret = usb_submit(u, SYNC, ep, buf, len, err);
     return ret < 0 ? ret : usb_wait(u, SYNC, timeout_ms, err);
 }
 
-int usb_control(struct usb *u, uint8_t type, uint8_t request, uint16_t value, uint16_t index, uint8_t *buf, size_t len,
-                unsigned timeout_ms, struct err *err)
+int usb_control(struct usb *u, uint8_t type, uint8_t request, uint16_t value, uint16_t index,
+                uint8_t *buf, size_t len, unsigned timeout_ms, struct err *err)
 {
-    const uint8_t setup[8] = { type, request, (uint8_t)value, (uint8_t)(value >> 8), (uint8_t)index, (uint8_t)(index >> 8), (uint8_t)len,
-                               (uint8_t)(len >> 8) };
+    const uint8_t setup[8] = { type,           request,
+                               (uint8_t)value, (uint8_t)(value >> 8),
+                               (uint8_t)index, (uint8_t)(index >> 8),
+                               (uint8_t)len,   (uint8_t)(len >> 8) };
     struct usb_model *m = plugged[u->place];
     (void)timeout_ms;
     if (!m)
@@ -317,4 +326,7 @@ struct libusb_device_handle *usb_handle(struct usb *u)
 }
 
 bool usb_present(const struct usb_info *dev);
-bool usb_present(const struct usb_info *dev) { return dev->address >= 2 && dev->address - 2 < PLACES && plugged[dev->address - 2]; }
+bool usb_present(const struct usb_info *dev)
+{
+    return dev->address >= 2 && dev->address - 2 < PLACES && plugged[dev->address - 2];
+}

@@ -1,6 +1,6 @@
-/* probe/usb.h without a bus: drivers talk to device models in the same process, at once and without time. For tests of drivers that
- * need many transfers or a sanitizer; the rig has real libraries between the two. Link usb_in_process.c into the test: it takes the
- * place of probe/usb.c. */
+/* probe/usb.h without a bus: drivers talk to device models in the same process, at once and without
+ * time. For tests of drivers that need many transfers or a sanitizer; the rig has real libraries
+ * between the two. Link usb_in_process.c into the test: it takes the place of probe/usb.c. */
 #ifndef TESTS_USB_IN_PROCESS_H
 #define TESTS_USB_IN_PROCESS_H
 
@@ -11,7 +11,8 @@ enum in_process_fault {
     IN_PROCESS_UNPLUG,  /* the device is gone as the transfer begins, until plugged again */
     IN_PROCESS_TIMEOUT, /* the transfer does not happen */
     IN_PROCESS_STALL,
-    IN_PROCESS_LOST,    /* OUT: the probe never sees it; IN: its data is dropped, the host gets nothing */
+    /* OUT: the probe never sees it; IN: its data is dropped, the host gets nothing */
+    IN_PROCESS_LOST,
     IN_PROCESS_NFAULTS
 };
 

@@ -1,5 +1,6 @@
-/* usb_rig - runs a program with USB devices that are models (tests/usb/model.h), served to the unmodified libusb, libftdi1 and hidapi:
- * /sys and uevents by umockdev, nodes under /dev by files.h. HACKING.md says how tests use it; `usb_rig --help` what it takes. */
+/* usb_rig - runs a program with USB devices that are models (tests/usb/model.h), served to the
+ * unmodified libusb, libftdi1 and hidapi: /sys and uevents by umockdev, nodes under /dev by
+ * files.h. HACKING.md says how tests use it; `usb_rig --help` what it takes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,25 +21,33 @@
 #include "tests/usb/rig_setup.h"
 
 static const char usage[] =
-    "usage: usb_rig [OPTION...] [--board SPEC [--chain TAP]... [--wires FAULT]] MODEL[,option...] [...] -- COMMAND...\n"
-    "       usb_rig --tell SOCKET COMMAND    unplug [N] | plug [N] | power on|off [N] | transfers [N] | ahead [N] | pins [N] | ask N WHAT |\n"
+    "usage: usb_rig [OPTION...] [--board SPEC [--chain TAP]... [--wires FAULT]] MODEL[,option...] "
+    "[...] -- COMMAND...\n"
+    "       usb_rig --tell SOCKET COMMAND    unplug [N] | plug [N] | power on|off [N] | transfers "
+    "[N] | ahead [N] | pins [N] | ask N WHAT |\n"
     "                                        strike KIND M [N] (the M-th transfer from now)\n"
     "                                        calm [N] (no strike that has not hit yet)\n"
     "       usb_rig --list\n"
     "Runs COMMAND where each MODEL is plugged in; its exit status is ours.\n"
     "  --board sim:NAME,...   board at the pins of the next MODEL, as after --probe\n"
-    "  --chain TAP            another TAP on its chain: idcode=HEX,ir=BITS[,op=HEX]; after:... for one between board and TDO,\n"
+    "  --chain TAP            another TAP on its chain: idcode=HEX,ir=BITS[,op=HEX]; after:... for "
+    "one between board and TDO,\n"
     "                         instead:... where the board's own is not on it\n"
-    "  --wires FAULT          JTAG wires that are wrong: tdi-high|tdi-low|tms-high|tms-low|tck-open|tdo-high|tdo-low|\n"
+    "  --wires FAULT          JTAG wires that are wrong: "
+    "tdi-high|tdi-low|tms-high|tms-low|tck-open|tdo-high|tdo-low|\n"
     "                         tdi-tdo-swapped|tms-tdi-swapped|tdi-tdo-shorted\n"
-    "  --time real|virtual    real: the board's time is the host's. virtual: transfers cost frames, nobody waits for them\n"
+    "  --time real|virtual    real: the board's time is the host's. virtual: transfers cost "
+    "frames, nobody waits for them\n"
     "  --stats FILE           what was transferred, as JSON\n"
-    "  --transfers FILE       a line for every transfer that faults can strike: endpoint, length, first bytes\n"
+    "  --transfers FILE       a line for every transfer that faults can strike: endpoint, length, "
+    "first bytes\n"
     "  --control SOCKET       takes commands there (SOCKET is in USB_RIG_CONTROL for COMMAND)\n"
     "options of every model:\n"
-    "  path=1-2.3  serial=TEXT  kernel-driver=NAME (bound until detached)  seed=N  replug=MS (comes back after unplugging)\n"
+    "  path=1-2.3  serial=TEXT  kernel-driver=NAME (bound until detached)  seed=N  replug=MS "
+    "(comes back after unplugging)\n"
     "  hid-limit=MS (a HID report not taken fails then, instead of after the kernel's 5 s)\n"
-    "  fault=unplug|stall|timeout|short|short-answer|stale|wrong-id|garbage|hang@N (the N-th transfer, or from there on: @N+; counted without\n"
+    "  fault=unplug|stall|timeout|short|short-answer|stale|wrong-id|garbage|hang@N (the N-th "
+    "transfer, or from there on: @N+; counted without\n"
     "  standard requests and empty answers)\n";
 
 enum { IDLE_POLL_US = 20, IDLE_DUE_POLLS = 50, TICK_MS = 250, LINE = 200 };
@@ -55,7 +64,10 @@ struct launch {
 };
 
 const char *__asan_default_options(void);
-const char *__asan_default_options(void) { return "detect_leaks=0"; } /* GLib and umockdev keep theirs */
+const char *__asan_default_options(void)
+{
+    return "detect_leaks=0";
+} /* GLib and umockdev keep theirs */
 
 /* ---- bus calls us ---- */
 
@@ -64,7 +76,8 @@ static void wake(struct bus *b)
     struct rig *rig = b->host;
     char c = 0;
     uint64_t due = b->virtual_time ? 0 : bus_due_ns(b);
-    if (due != UINT64_MAX && bus_host_ns() + due < rig->sleeps_until_ns && write(rig->wake[1], &c, 1) < 0)
+    if (due != UINT64_MAX && bus_host_ns() + due < rig->sleeps_until_ns &&
+        write(rig->wake[1], &c, 1) < 0)
         return; /* full: awake already */
 }
 
@@ -116,7 +129,8 @@ static void serve(struct launch *l)
         pthread_mutex_lock(&l->rig.lock);
         int ret = rig_command(&l->rig.bus, l->rig.wiring, line, answer, sizeof answer, &err);
         pthread_mutex_unlock(&l->rig.lock);
-        int m = ret < 0 ? snprintf(out, sizeof out, "error: %s\n", err.what) : snprintf(out, sizeof out, "ok%s\n", answer);
+        int m = ret < 0 ? snprintf(out, sizeof out, "error: %s\n", err.what)
+                        : snprintf(out, sizeof out, "ok%s\n", answer);
         if (write(fd, out, (size_t)m) < 0)
             perror("usb_rig: control");
     }
@@ -152,7 +166,8 @@ static int tell(const char *path, char **words)
     int fd = control_address(path, &a);
     for (; *words; words++)
         snprintf(line + strlen(line), sizeof line - strlen(line), "%s ", *words);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof a) < 0 || write(fd, line, strlen(line)) < 0) {
+    if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof a) < 0 ||
+        write(fd, line, strlen(line)) < 0) {
         fprintf(stderr, "usb_rig: %s: %s\n", path, strerror(errno));
         return 1;
     }
@@ -227,7 +242,8 @@ static void virtual_loop(struct launch *l)
         pthread_mutex_lock(&l->rig.lock);
         idle = sleeps && seen == l->rig.files.calls ? idle + 1 : 0;
         seen = l->rig.files.calls;
-        waiting = idle == 0 || time_goes_on(&l->rig, idle > IDLE_DUE_POLLS) || idle <= IDLE_DUE_POLLS;
+        waiting =
+            idle == 0 || time_goes_on(&l->rig, idle > IDLE_DUE_POLLS) || idle <= IDLE_DUE_POLLS;
         int status;
         if (idle > IDLE_DUE_POLLS && waitpid(l->child, &status, WNOHANG | WNOWAIT) != 0)
             break;
@@ -273,7 +289,9 @@ static void loop(struct launch *l)
 {
     struct rig *rig = &l->rig;
     while (!l->over) {
-        struct pollfd fds[] = { { l->signals, POLLIN, 0 }, { rig->wake[0], POLLIN, 0 }, { l->listener, POLLIN, 0 } };
+        struct pollfd fds[] = { { l->signals, POLLIN, 0 },
+                                { rig->wake[0], POLLIN, 0 },
+                                { l->listener, POLLIN, 0 } };
         char drop[256];
         int wait = timeout_ms(rig);
         poll(fds, ARRAY_LEN(fds), wait);
@@ -308,11 +326,15 @@ static void write_stats(struct launch *l)
     fprintf(f, "{\"virtual_ns\": %llu, \"devices\": [", (unsigned long long)l->rig.bus.now_ns);
     for (unsigned i = 0; i < l->rig.bus.ndevs; i++) {
         const struct bus_dev *d = &l->rig.dev[i];
-        fprintf(f, "%s{\"model\": \"%s\", \"transfers\": %llu, \"in\": %llu, \"out\": %llu, \"control\": %llu, \"idle\": %llu, ",
-                i ? ", " : "", d->type->name, (unsigned long long)d->transfers, (unsigned long long)d->ins,
-                (unsigned long long)d->outs, (unsigned long long)d->controls, (unsigned long long)d->idles);
-        fprintf(f, "\"bytes_in\": %llu, \"bytes_out\": %llu, \"faults\": %llu, \"tck\": %llu}", (unsigned long long)d->bytes_in,
-                (unsigned long long)d->bytes_out, (unsigned long long)d->faults_fired,
+        fprintf(f,
+                "%s{\"model\": \"%s\", \"transfers\": %llu, \"in\": %llu, \"out\": %llu, "
+                "\"control\": %llu, \"idle\": %llu, ",
+                i ? ", " : "", d->type->name, (unsigned long long)d->transfers,
+                (unsigned long long)d->ins, (unsigned long long)d->outs,
+                (unsigned long long)d->controls, (unsigned long long)d->idles);
+        fprintf(f, "\"bytes_in\": %llu, \"bytes_out\": %llu, \"faults\": %llu, \"tck\": %llu}",
+                (unsigned long long)d->bytes_in, (unsigned long long)d->bytes_out,
+                (unsigned long long)d->faults_fired,
                 (unsigned long long)l->rig.wiring[i].tck_clocks);
     }
     fprintf(f, "]}\n");
@@ -377,8 +399,9 @@ static int parse(struct launch *l, char **argv)
     return 0;
 }
 
-/* umockdev sends uevents only from a process that its library is loaded into, and clients need it, too; and ours in front of it (files.h),
- * which stands beside this program. Sanitized ones would refuse a library in front of theirs. */
+/* umockdev sends uevents only from a process that its library is loaded into, and clients need it,
+ * too; and ours in front of it (files.h), which stands beside this program. Sanitized ones would
+ * refuse a library in front of theirs. */
 static void need_preload(char **argv)
 {
     const char *have = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
@@ -387,8 +410,8 @@ static void need_preload(char **argv)
         return;
     ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
     here[MAX(n, 0)] = 0;
-    snprintf(text, sizeof text, "%.*s/" FILES_LIBRARY ":libumockdev-preload.so.0%s%s", (int)(strrchr(here, '/') - here), here,
-             have ? ":" : "", have ? have : "");
+    snprintf(text, sizeof text, "%.*s/" FILES_LIBRARY ":libumockdev-preload.so.0%s%s",
+             (int)(strrchr(here, '/') - here), here, have ? ":" : "", have ? have : "");
     setenv("LD_PRELOAD", text, 1);
     snprintf(text, sizeof text, "%s%sverify_asan_link_order=0", asan ? asan : "", asan ? ":" : "");
     setenv("ASAN_OPTIONS", text, 1);
@@ -483,7 +506,9 @@ int main(int argc, char **argv)
     pthread_mutexattr_init(&attr);
     pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&l->rig.lock, &attr);
-    l->rig.bus = (struct bus){ .dev = l->rig.dev, .gone = gone, .came = came, .work = wake, .host = &l->rig };
+    l->rig.bus = (struct bus){
+        .dev = l->rig.dev, .gone = gone, .came = came, .work = wake, .host = &l->rig
+    };
     l->rig.next_address = RIG_FIRST_ADDRESS;
     int status = parse(l, argv + 1) < 0 ? 2 : run(l);
     free(l);

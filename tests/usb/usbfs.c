@@ -1,7 +1,8 @@
 /* /dev/bus/usb/BBB/DDD as Linux has it (linux/usbdevice_fs.h), answered from bus.c.
  *
- * files.h brings a program's ioctls. A program that waits for a transfer polls the node, so that is a symbolic link to a pty of ours whose
- * output is stopped and started: writable only while a transfer can be reaped, and hung up when the device is gone. */
+ * files.h brings a program's ioctls. A program that waits for a transfer polls the node, so that is
+ * a symbolic link to a pty of ours whose output is stopped and started: writable only while a
+ * transfer can be reaped, and hung up when the device is gone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -36,7 +37,8 @@ static void free_urb(struct fs_urb *f)
 
 static bool can_reap(const struct node *n)
 {
-    return n->done && (!n->rig->bus.virtual_time || n->done->u.at_ns <= n->rig->bus.now_ns || n->gone);
+    return n->done &&
+           (!n->rig->bus.virtual_time || n->done->u.at_ns <= n->rig->bus.now_ns || n->gone);
 }
 
 void usbfs_update(struct node *n)
@@ -87,7 +89,8 @@ static int interface_index(const struct node *n, unsigned number)
     return -1;
 }
 
-/* As the kernel: a driver or another program on the interface is in the way; else it is claimed silently. */
+/* As the kernel: a driver or another program on the interface is in the way; else it is claimed
+ * silently. */
 static int claim(struct node *n, struct file *file, unsigned number)
 {
     int i = interface_index(n, number);
@@ -101,7 +104,8 @@ static int claim(struct node *n, struct file *file, unsigned number)
 
 static int urb_setup(struct node *n, struct fs_urb *f, const struct usbdevfs_urb *raw)
 {
-    struct bus_ep *ep = bus_endpoint(n->dev, raw->type == USBDEVFS_URB_TYPE_CONTROL ? 0 : raw->endpoint);
+    struct bus_ep *ep =
+        bus_endpoint(n->dev, raw->type == USBDEVFS_URB_TYPE_CONTROL ? 0 : raw->endpoint);
     if (!ep)
         return ENOENT;
     if (raw->buffer_length < 0 || raw->buffer_length > BUS_MAX_TRANSFER)
@@ -203,7 +207,8 @@ static int reap(struct node *n, struct file *file, uint64_t to)
 
 static int capabilities(const struct file *file, uint64_t arg)
 {
-    uint32_t caps = USBDEVFS_CAP_ZERO_PACKET | USBDEVFS_CAP_NO_PACKET_SIZE_LIM | USBDEVFS_CAP_REAP_AFTER_DISCONNECT;
+    uint32_t caps = USBDEVFS_CAP_ZERO_PACKET | USBDEVFS_CAP_NO_PACKET_SIZE_LIM |
+                    USBDEVFS_CAP_REAP_AFTER_DISCONNECT;
     return file_put(file, arg, &caps, sizeof caps);
 }
 
@@ -215,7 +220,8 @@ static int get_driver(struct node *n, const struct file *file, uint64_t arg)
     int i = interface_index(n, d.interface);
     if (i < 0 || (!n->itf[i].driver && !n->itf[i].owner))
         return ENODATA;
-    const char *bound = n->dev->itf[i].cls == 3 && !n->dev->kernel_driver[0] ? "usbhid" : n->dev->kernel_driver;
+    const char *bound =
+        n->dev->itf[i].cls == 3 && !n->dev->kernel_driver[0] ? "usbhid" : n->dev->kernel_driver;
     snprintf(d.driver, sizeof d.driver, "%s", n->itf[i].driver ? bound : "usbfs");
     return file_put(file, arg, &d, sizeof d);
 }
@@ -389,7 +395,8 @@ static int open_pty(struct node *n, char *name, size_t cap)
 {
     struct termios t;
     n->master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    if (n->master < 0 || grantpt(n->master) < 0 || unlockpt(n->master) < 0 || ptsname_r(n->master, name, cap) != 0)
+    if (n->master < 0 || grantpt(n->master) < 0 || unlockpt(n->master) < 0 ||
+        ptsname_r(n->master, name, cap) != 0)
         return -1;
     n->slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (n->slave < 0 || tcgetattr(n->slave, &t) < 0)

@@ -20,7 +20,8 @@ static void through(struct tap *t, unsigned n, size_t clocks, const uint8_t *tms
         tap_clock(&t[i], clocks, tms, line, line);
 }
 
-static int piece(struct wiring *w, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo, struct err *err)
+static int piece(struct wiring *w, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo,
+                 struct err *err)
 {
     uint8_t in[PIECE / 8], out[PIECE / 8];
     memcpy(in, tdi, (n + 7) / 8);
@@ -36,12 +37,14 @@ static int piece(struct wiring *w, size_t n, const uint8_t *tms, const uint8_t *
     return 0;
 }
 
-static int clock_board(struct wiring *w, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo, struct err *err)
+static int clock_board(struct wiring *w, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                       uint8_t *tdo, struct err *err)
 {
     if (w->nbefore + w->nafter == 0)
         return w->board->type->clock(w->board, n, tms, tdi, tdo, err);
     for (size_t done = 0; done < n; done += PIECE) {
-        int ret = piece(w, MIN(n - done, PIECE), tms + done / 8, tdi + done / 8, tdo ? tdo + done / 8 : NULL, err);
+        int ret = piece(w, MIN(n - done, PIECE), tms + done / 8, tdi + done / 8,
+                        tdo ? tdo + done / 8 : NULL, err);
         if (ret < 0)
             return ret;
     }
@@ -49,28 +52,39 @@ static int clock_board(struct wiring *w, size_t n, const uint8_t *tms, const uin
 }
 
 /* Pins that nobody drives are pulled up: at the board TDI and TMS, at the adapter TDO. */
-static int clock_faulty(struct wiring *w, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo, struct err *err)
+static int clock_faulty(struct wiring *w, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                        uint8_t *tdo, struct err *err)
 {
     static uint8_t const high[PIECE / 8] = { [0 ... PIECE / 8 - 1] = 0xFF }, low[PIECE / 8];
     for (size_t done = 0; done < n; done += PIECE) {
         size_t part = MIN(n - done, PIECE), bytes = (part + 7) / 8;
         const uint8_t *m = tms + done / 8, *i = tdi + done / 8;
         bool swapped = w->wires == TMS_TDI_SWAPPED;
-        const uint8_t *bm = w->wires == TMS_HIGH ? high : w->wires == TMS_LOW ? low : swapped ? i : m;
-        const uint8_t *bi = w->wires == TDI_HIGH || w->wires == TDI_TDO_SWAPPED ? high : w->wires == TDI_LOW ? low : swapped ? m : i;
+        const uint8_t *bm = w->wires == TMS_HIGH  ? high
+                            : w->wires == TMS_LOW ? low
+                            : swapped             ? i
+                                                  : m;
+        const uint8_t *bi = w->wires == TDI_HIGH || w->wires == TDI_TDO_SWAPPED ? high
+                            : w->wires == TDI_LOW                               ? low
+                            : swapped                                           ? m
+                                                                                : i;
         uint8_t out[PIECE / 8];
         int ret = w->wires == TCK_OPEN ? 0 : clock_board(w, part, bm, bi, out, err);
         if (ret < 0)
             return ret;
-        const uint8_t *seen = w->wires == TDO_LOW ? low : w->wires == TDI_TDO_SHORTED ? i
-                              : w->wires == TDO_HIGH || w->wires == TCK_OPEN || w->wires == TDI_TDO_SWAPPED ? high : out;
+        const uint8_t *seen =
+            w->wires == TDO_LOW                                                           ? low
+            : w->wires == TDI_TDO_SHORTED                                                 ? i
+            : w->wires == TDO_HIGH || w->wires == TCK_OPEN || w->wires == TDI_TDO_SWAPPED ? high
+                                                                                          : out;
         if (tdo)
             memcpy(tdo + done / 8, seen, bytes);
     }
     return 0;
 }
 
-static int wiring_clock(struct sim_board *b, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo, struct err *err)
+static int wiring_clock(struct sim_board *b, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                        uint8_t *tdo, struct err *err)
 {
     struct wiring *w = of(b);
     w->tck_clocks += n;
@@ -79,7 +93,8 @@ static int wiring_clock(struct sim_board *b, size_t n, const uint8_t *tms, const
             memset(tdo, 0, (n + 7) / 8);
         return 0;
     }
-    return w->wires == WIRES_GOOD ? clock_board(w, n, tms, tdi, tdo, err) : clock_faulty(w, n, tms, tdi, tdo, err);
+    return w->wires == WIRES_GOOD ? clock_board(w, n, tms, tdi, tdo, err)
+                                  : clock_faulty(w, n, tms, tdi, tdo, err);
 }
 
 static uint32_t wiring_set_tck_hz(struct sim_board *b, uint32_t hz)
@@ -148,7 +163,8 @@ static uint64_t wiring_now_ns(struct sim_board *b)
 static int wiring_pdo_capture(struct sim_board *b, bool on)
 {
     struct wiring *w = of(b);
-    return w->board->type->pdo_capture ? w->board->type->pdo_capture(w->board, on) : -ERR_UNSUPPORTED;
+    return w->board->type->pdo_capture ? w->board->type->pdo_capture(w->board, on)
+                                       : -ERR_UNSUPPORTED;
 }
 
 static size_t wiring_pdo_take(struct sim_board *b, pdo_edge *out, size_t cap, uint64_t *lost)
@@ -158,12 +174,23 @@ static size_t wiring_pdo_take(struct sim_board *b, pdo_edge *out, size_t cap, ui
 }
 
 static const struct sim_board_type jtag_wiring = {
-    .name = "wiring", .clock = wiring_clock, .set_tck_hz = wiring_set_tck_hz, .set_pins = wiring_set_pins,
-    .get_pins = wiring_get_pins, .advance = wiring_advance, .now_ns = wiring_now_ns,
+    .name = "wiring",
+    .clock = wiring_clock,
+    .set_tck_hz = wiring_set_tck_hz,
+    .set_pins = wiring_set_pins,
+    .get_pins = wiring_get_pins,
+    .advance = wiring_advance,
+    .now_ns = wiring_now_ns,
 };
 static const struct sim_board_type bkgd_wiring = {
-    .name = "wiring", .bkgd = wiring_bkgd, .set_pins = wiring_set_pins, .get_pins = wiring_get_pins, .advance = wiring_advance,
-    .now_ns = wiring_now_ns, .pdo_capture = wiring_pdo_capture, .pdo_take = wiring_pdo_take,
+    .name = "wiring",
+    .bkgd = wiring_bkgd,
+    .set_pins = wiring_set_pins,
+    .get_pins = wiring_get_pins,
+    .advance = wiring_advance,
+    .now_ns = wiring_now_ns,
+    .pdo_capture = wiring_pdo_capture,
+    .pdo_take = wiring_pdo_take,
 };
 
 /* ---- building ---- */
@@ -171,7 +198,8 @@ static const struct sim_board_type bkgd_wiring = {
 int wiring_open(struct wiring *w, const char *spec, struct err *err)
 {
     static const char prefix[] = "sim:";
-    const char *name = strncmp(spec, prefix, sizeof prefix - 1) == 0 ? spec + sizeof prefix - 1 : spec;
+    const char *name =
+        strncmp(spec, prefix, sizeof prefix - 1) == 0 ? spec + sizeof prefix - 1 : spec;
     size_t len = strcspn(name, ",");
     for (const struct sim_board_type *const *t = boards(); *t; t++)
         if (strlen((*t)->name) == len && strncmp((*t)->name, name, len) == 0)
@@ -202,14 +230,17 @@ int wiring_chain(struct wiring *w, const char *text, struct err *err)
 
 int wiring_fault(struct wiring *w, const char *text, struct err *err)
 {
-    static const char *const names[] = { "good", "tdi-high", "tdi-low", "tms-high", "tms-low", "tck-open", "tdo-high", "tdo-low", "tdi-tdo-swapped",
-                                         "tms-tdi-swapped", "tdi-tdo-shorted" };
+    static const char *const names[] = {
+        "good",     "tdi-high", "tdi-low",         "tms-high",        "tms-low",        "tck-open",
+        "tdo-high", "tdo-low",  "tdi-tdo-swapped", "tms-tdi-swapped", "tdi-tdo-shorted"
+    };
     for (size_t i = 0; w->type && w->type->clock && i < ARRAY_LEN(names); i++)
         if (strcmp(names[i], text) == 0) {
             w->wires = i;
             return 0;
         }
-    return err_set(err, ERR_USAGE, "tdi-high, tdi-low, tms-high, ..., of a board with JTAG", "no wires \"%s\"", text);
+    return err_set(err, ERR_USAGE, "tdi-high, tdi-low, tms-high, ..., of a board with JTAG",
+                   "no wires \"%s\"", text);
 }
 
 int wiring_power(struct wiring *w, bool on, struct err *err)

@@ -1,5 +1,5 @@
-/* What hangs at an adapter's pins: a simulated board, TAPs of other parts on its chain, its power switch. To a model it is one
- * struct sim_board. */
+/* What hangs at an adapter's pins: a simulated board, TAPs of other parts on its chain, its power
+ * switch. To a model it is one struct sim_board. */
 #ifndef TESTS_USB_WIRING_H
 #define TESTS_USB_WIRING_H
 
@@ -12,20 +12,36 @@ struct wiring {
     struct sim_board base; /* what models get */
     const struct sim_board_type *type;
     char options[200];
-    struct sim_board *board;     /* the real one */
-    struct tap before[WIRING_TAPS], after[WIRING_TAPS]; /* between TDI and the board, between the board and TDO */
+    struct sim_board *board; /* the real one */
+    /* between TDI and the board, between the board and TDO */
+    struct tap before[WIRING_TAPS], after[WIRING_TAPS];
     unsigned nbefore, nafter;
-    bool alone;   /* the board's TAP is not on the chain: other devices are, of --chain instead:... */
-    enum { WIRES_GOOD, TDI_HIGH, TDI_LOW, TMS_HIGH, TMS_LOW, TCK_OPEN, TDO_HIGH, TDO_LOW, TDI_TDO_SWAPPED, TMS_TDI_SWAPPED, TDI_TDO_SHORTED } wires;
+    /* the board's TAP is not on the chain: other devices are, of --chain instead:... */
+    bool alone;
+    enum {
+        WIRES_GOOD,
+        TDI_HIGH,
+        TDI_LOW,
+        TMS_HIGH,
+        TMS_LOW,
+        TCK_OPEN,
+        TDO_HIGH,
+        TDO_LOW,
+        TDI_TDO_SWAPPED,
+        TMS_TDI_SWAPPED,
+        TDI_TDO_SHORTED
+    } wires;
     bool off;
     uint64_t tck_clocks, off_ns; /* off_ns: time while the power was off */
     uint32_t tck_hz;
-    unsigned pin_mask, pins;     /* as set last, for the board that powers up */
+    unsigned pin_mask, pins; /* as set last, for the board that powers up */
 };
 
-/* wiring_open - the board of "sim:NAME[,options]"; w zeroed. Returns 0, -ERR_USAGE, the board's error. */
+/* wiring_open - the board of "sim:NAME[,options]"; w zeroed. Returns 0, -ERR_USAGE, the board's
+ * error. */
 int wiring_open(struct wiring *w, const char *spec, struct err *err);
-/* "before:", "after:" (default before) or "instead:" (the board is not on the chain), then as tap_parse(). */
+/* "before:", "after:" (default before) or "instead:" (the board is not on the chain), then as
+ * tap_parse(). */
 int wiring_chain(struct wiring *w, const char *text, struct err *err);
 /* What is wrong with the JTAG wires: "tdi-high", "tms-tdi-swapped", ... */
 int wiring_fault(struct wiring *w, const char *text, struct err *err);

@@ -16,8 +16,11 @@ struct work {
 
 static unsigned bdc_number(unsigned reg)
 {
-    static const uint8_t of[] = { [S12Z_D2] = 2, [S12Z_D3] = 3, [S12Z_D4] = 4, [S12Z_D5] = 5, [S12Z_D0] = 0, [S12Z_D1] = 1, [S12Z_D6] = 6,
-                                  [S12Z_D7] = 7, [S12Z_X] = BDC_X, [S12Z_Y] = BDC_X + 1, [S12Z_S] = BDC_S, [S12Z_P] = BDC_P };
+    static const uint8_t of[] = {
+        [S12Z_D2] = 2,    [S12Z_D3] = 3,        [S12Z_D4] = 4,    [S12Z_D5] = 5,
+        [S12Z_D0] = 0,    [S12Z_D1] = 1,        [S12Z_D6] = 6,    [S12Z_D7] = 7,
+        [S12Z_X] = BDC_X, [S12Z_Y] = BDC_X + 1, [S12Z_S] = BDC_S, [S12Z_P] = BDC_P
+    };
     return of[reg];
 }
 
@@ -32,7 +35,8 @@ static uint32_t number_of(const struct work *w, unsigned reg, bool is_signed)
 static uint32_t base_of(struct work *w, const struct s12z_operand *o)
 {
     uint32_t *r = &w->reg[bdc_number(o->reg)], before = *r;
-    bool down = o->adjust == S12Z_PRE_DEC || o->adjust == S12Z_POST_DEC, first = o->adjust == S12Z_PRE_DEC || o->adjust == S12Z_PRE_INC;
+    bool down = o->adjust == S12Z_PRE_DEC || o->adjust == S12Z_POST_DEC,
+         first = o->adjust == S12Z_PRE_DEC || o->adjust == S12Z_PRE_INC;
     if (o->adjust == S12Z_PLAIN)
         return before;
     *r = (down ? before - o->bytes : before + o->bytes) & ADDRESS;
@@ -42,7 +46,8 @@ static uint32_t base_of(struct work *w, const struct s12z_operand *o)
 static void add(struct work *w, uint32_t addr, unsigned bytes, enum role role)
 {
     if (role != NOTHING && bytes)
-        w->out[w->n++] = (struct s12z_access){ addr & ADDRESS, (uint8_t)bytes, role != WRITES, role != READS };
+        w->out[w->n++] =
+            (struct s12z_access){ addr & ADDRESS, (uint8_t)bytes, role != WRITES, role != READS };
 }
 
 static int operand(struct work *w, const struct s12z_operand *o, enum role role)
@@ -70,20 +75,36 @@ static int operand(struct work *w, const struct s12z_operand *o, enum role role)
 static enum role role_of(const struct s12z_insn *i, unsigned k)
 {
     switch ((enum s12z_op)i->op) {
-    case S12Z_OP_LEA: case S12Z_OP_JMP: case S12Z_OP_JSR: return NOTHING;
+    case S12Z_OP_LEA:
+    case S12Z_OP_JMP:
+    case S12Z_OP_JSR: return NOTHING;
     case S12Z_OP_CLR: return WRITES;
-    case S12Z_OP_ST: case S12Z_OP_MOV: return k == 1 ? WRITES : READS;
+    case S12Z_OP_ST:
+    case S12Z_OP_MOV: return k == 1 ? WRITES : READS;
     case S12Z_OP_BFEXT: return k == 0 ? WRITES : READS;
-    case S12Z_OP_INC: case S12Z_OP_DEC: case S12Z_OP_COM: case S12Z_OP_NEG: case S12Z_OP_ROL: case S12Z_OP_ROR: case S12Z_OP_BSET:
-    case S12Z_OP_BCLR: case S12Z_OP_BTGL: case S12Z_OP_BFINS: case S12Z_OP_DB: return k == 0 ? CHANGES : READS;
-    case S12Z_OP_LSR: case S12Z_OP_LSL: case S12Z_OP_ASR: case S12Z_OP_ASL: return k == 0 && i->nopr < 3 ? CHANGES : READS;
+    case S12Z_OP_INC:
+    case S12Z_OP_DEC:
+    case S12Z_OP_COM:
+    case S12Z_OP_NEG:
+    case S12Z_OP_ROL:
+    case S12Z_OP_ROR:
+    case S12Z_OP_BSET:
+    case S12Z_OP_BCLR:
+    case S12Z_OP_BTGL:
+    case S12Z_OP_BFINS:
+    case S12Z_OP_DB: return k == 0 ? CHANGES : READS;
+    case S12Z_OP_LSR:
+    case S12Z_OP_LSL:
+    case S12Z_OP_ASR:
+    case S12Z_OP_ASL: return k == 0 && i->nopr < 3 ? CHANGES : READS;
     default: return READS;
     }
 }
 
 static unsigned mask_bytes(uint16_t mask)
 {
-    static const uint8_t bytes[12] = { 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 3, 3 }; /* CCH CCL D0 D1 D2-D5 D6 D7 X Y, bit 11 first */
+    /* CCH CCL D0 D1 D2-D5 D6 D7 X Y, bit 11 first */
+    static const uint8_t bytes[12] = { 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 3, 3 };
     unsigned n = 0;
     for (unsigned k = 0; k < 12; k++)
         n += mask & 0x800u >> k ? bytes[k] : 0;
@@ -96,15 +117,20 @@ static void stack(struct work *w, const struct s12z_insn *i)
     switch ((enum s12z_op)i->op) {
     case S12Z_OP_PSH: add(w, s - mask_bytes(i->mask), mask_bytes(i->mask), WRITES); break;
     case S12Z_OP_PUL: add(w, s, mask_bytes(i->mask), READS); break;
-    case S12Z_OP_BSR: case S12Z_OP_JSR: add(w, s - RETURN_BYTES, RETURN_BYTES, WRITES); break;
+    case S12Z_OP_BSR:
+    case S12Z_OP_JSR: add(w, s - RETURN_BYTES, RETURN_BYTES, WRITES); break;
     case S12Z_OP_RTS: add(w, s, RETURN_BYTES, READS); break;
     case S12Z_OP_RTI: add(w, s, S12Z_FRAME_BYTES, READS); break;
-    case S12Z_OP_SWI: case S12Z_OP_SYS: case S12Z_OP_TRAP: case S12Z_OP_SPARE: add(w, s - S12Z_FRAME_BYTES, S12Z_FRAME_BYTES, WRITES); break;
+    case S12Z_OP_SWI:
+    case S12Z_OP_SYS:
+    case S12Z_OP_TRAP:
+    case S12Z_OP_SPARE: add(w, s - S12Z_FRAME_BYTES, S12Z_FRAME_BYTES, WRITES); break;
     default: break;
     }
 }
 
-int s12z_accesses(const struct s12z_insn *i, uint32_t pc, const uint32_t reg[13], int (*pointer)(void *ctx, uint32_t addr, uint32_t *value), void *ctx,
+int s12z_accesses(const struct s12z_insn *i, uint32_t pc, const uint32_t reg[13],
+                  int (*pointer)(void *ctx, uint32_t addr, uint32_t *value), void *ctx,
                   struct s12z_access out[S12Z_MAX_ACCESSES])
 {
     struct work w = { .pc = pc, .pointer = pointer, .ctx = ctx, .out = out };

@@ -1,4 +1,5 @@
-/* What an instruction reads and writes in memory, told before it runs: for watchpoints while single-stepping, which hardware ignores then. */
+/* What an instruction reads and writes in memory, told before it runs: for watchpoints while
+ * single-stepping, which hardware ignores then. */
 #ifndef TARGETS_S12Z_DRIVER_ACCESS_H
 #define TARGETS_S12Z_DRIVER_ACCESS_H
 
@@ -20,9 +21,11 @@ enum { S12Z_MAX_ACCESSES = 2 * S12Z_MAX_OPERANDS + 1, S12Z_FRAME_BYTES = 29 };
  * reg       the 13 registers before it, in BDC's order (D0-D7, X, Y, S, P, CCW)
  * pointer   reads a 24-bit pointer of an indirect operand; 0, or a failure, which ends it
  * out       filled in the order in which they happen
- * Returns how many, or the failure of pointer(). Whether an interrupt comes first nobody knows beforehand.
- * Source: GDB s12z-tdep.c, HDR, binutils s12z-opc.c; Dn as base counts unsigned, as index signed, P from the instruction's start (docs/unverified.md). */
-int s12z_accesses(const struct s12z_insn *i, uint32_t pc, const uint32_t reg[13], int (*pointer)(void *ctx, uint32_t addr, uint32_t *value), void *ctx,
+ * Returns how many, or the failure of pointer(). Whether an interrupt comes first nobody knows
+ * beforehand. Source: GDB s12z-tdep.c, HDR, binutils s12z-opc.c; Dn as base counts unsigned, as
+ * index signed, P from the instruction's start (docs/unverified.md). */
+int s12z_accesses(const struct s12z_insn *i, uint32_t pc, const uint32_t reg[13],
+                  int (*pointer)(void *ctx, uint32_t addr, uint32_t *value), void *ctx,
                   struct s12z_access out[S12Z_MAX_ACCESSES]);
 
 #endif

@@ -1,5 +1,5 @@
-/* Breakpoints: BGND in RAM, comparators of the DBG module elsewhere; and that module, which a profile shares (see s12z/driver/driver.h).
- * Source: ZVHL p.191-226, HDR. */
+/* Breakpoints: BGND in RAM, comparators of the DBG module elsewhere; and that module, which a
+ * profile shares (see s12z/driver/driver.h). Source: ZVHL p.191-226, HDR. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "targets/s12z/driver/driver.h"
 
 enum { A, B, C, D, OPCODE_BGND = 0x00, PTACT_LIMIT_NS = 50000000, PTACT_LOOK_NS = 200000 };
-#define C1(f) REG_MASK(S12Z_DBGC1_##f)
+#define C1(f)  REG_MASK(S12Z_DBGC1_##f)
 #define CTL(f) REG_MASK(S12Z_DBGXCTL_##f)
 
 /* ---- which comparator does what ---- */
@@ -26,10 +26,14 @@ const char *s12z_comparator_names(unsigned set, char buf[16])
 }
 
 static bool is_watch(const struct s12z_hard *h) { return h->kind != BP_SOFT && h->kind != BP_HARD; }
-static bool needs_pair(const struct s12z_hard *h) { return is_watch(h) && h->len > 1 && !h->has_data; }
+static bool needs_pair(const struct s12z_hard *h)
+{
+    return is_watch(h) && h->len > 1 && !h->has_data;
+}
 
 /* The first of `order` that is free in *taken; -1 if none. Pairs take two. */
-static int take(const struct s12z_target *t, const uint8_t *order, size_t n, bool pair, unsigned *taken)
+static int take(const struct s12z_target *t, const uint8_t *order, size_t n, bool pair,
+                unsigned *taken)
 {
     for (size_t k = 0; k < n; k++) {
         unsigned first = order[k], mask = pair ? 3u << first : 1u << first;
@@ -41,8 +45,9 @@ static int take(const struct s12z_target *t, const uint8_t *order, size_t n, boo
     return -1;
 }
 
-/* Deals the comparators the profile leaves to everything in hard[]: pairs first, then values, which only A and C compare, then the rest, code last to
- * take those. Nothing is changed if they do not suffice. */
+/* Deals the comparators the profile leaves to everything in hard[]: pairs first, then values, which
+ * only A and C compare, then the rest, code last to take those. Nothing is changed if they do not
+ * suffice. */
 static bool deal(struct s12z_target *t)
 {
     static const uint8_t pairs[] = { C, A }, data[] = { C, A }, any[] = { B, D, A, C };
@@ -54,8 +59,9 @@ static bool deal(struct s12z_target *t)
             int turn = needs_pair(h) ? 0 : h->has_data ? 1 : 2;
             if (!h->used || turn != round)
                 continue;
-            first[k] = round == 0 ? take(t, pairs, ARRAY_LEN(pairs), true, &taken) : round == 1 ? take(t, data, ARRAY_LEN(data), false, &taken)
-                                                                                            : take(t, any, ARRAY_LEN(any), false, &taken);
+            first[k] = round == 0   ? take(t, pairs, ARRAY_LEN(pairs), true, &taken)
+                       : round == 1 ? take(t, data, ARRAY_LEN(data), false, &taken)
+                                    : take(t, any, ARRAY_LEN(any), false, &taken);
             if (first[k] < 0)
                 return false;
         }
@@ -82,10 +88,14 @@ static int used_up(const struct s12z_target *t, bool pair, struct err *err)
     unsigned set = t->has_profile ? t->profile.comparators : 0;
     if (set)
         snprintf(held, sizeof held, "; the profile holds %s", s12z_comparator_names(set, profiles));
-    return err_set(err, ERR_RESOURCE, pair ? "delete a breakpoint; a single byte takes one comparator, monitor watchdata makes a word take one"
-                                           : "delete one; breakpoints in RAM need none",
-                   "%s of the DBG module is left: breakpoints and watchpoints hold %s%s", pair ? "no pair of comparators" : "no comparator",
-                   held_by_debugger(t) ? s12z_comparator_names(held_by_debugger(t), own) : "none", held);
+    return err_set(err, ERR_RESOURCE,
+                   pair ? "delete a breakpoint; a single byte takes one comparator, monitor "
+                          "watchdata makes a word take one"
+                        : "delete one; breakpoints in RAM need none",
+                   "%s of the DBG module is left: breakpoints and watchpoints hold %s%s",
+                   pair ? "no pair of comparators" : "no comparator",
+                   held_by_debugger(t) ? s12z_comparator_names(held_by_debugger(t), own) : "none",
+                   held);
 }
 
 const struct s12z_hard *s12z_hard_hit(const struct s12z_target *t, uint8_t efr)
@@ -106,8 +116,10 @@ bool s12z_watches(const struct s12z_target *t)
     return any;
 }
 
-/* As the comparator would: an access of its own size, with this value in it. The value is what memory holds after the instruction. */
-static bool value_fits(struct s12z_target *t, const struct s12z_hard *h, uint32_t addr, unsigned bytes)
+/* As the comparator would: an access of its own size, with this value in it. The value is what
+ * memory holds after the instruction. */
+static bool value_fits(struct s12z_target *t, const struct s12z_hard *h, uint32_t addr,
+                       unsigned bytes)
 {
     uint8_t raw[4] = { 0 };
     uint32_t v = 0;
@@ -120,12 +132,14 @@ static bool value_fits(struct s12z_target *t, const struct s12z_hard *h, uint32_
     return ((v ^ h->data) & h->data_mask & (0xFFFFFFFFu >> (32 - 8 * bytes))) == 0;
 }
 
-const struct s12z_hard *s12z_watch_meets(struct s12z_target *t, uint32_t addr, unsigned bytes, bool read, bool write)
+const struct s12z_hard *s12z_watch_meets(struct s12z_target *t, uint32_t addr, unsigned bytes,
+                                         bool read, bool write)
 {
     for (size_t k = 0; k < S12Z_COMPARATORS; k++) {
         const struct s12z_hard *h = &t->hard[k];
         bool kind = h->kind == BP_WATCH_ACCESS || (h->kind == BP_WATCH_WRITE ? write : read);
-        if (h->used && is_watch(h) && kind && addr < h->addr + h->len && h->addr < addr + bytes && value_fits(t, h, addr, bytes))
+        if (h->used && is_watch(h) && kind && addr < h->addr + h->len && h->addr < addr + bytes &&
+            value_fits(t, h, addr, bytes))
             return h;
     }
     return NULL;
@@ -155,15 +169,16 @@ static void put_comparator(uint8_t *image, unsigned n, const struct s12z_compara
     memcpy(r + S12Z_COMPARATOR_MASK, c->mask, 4);
 }
 
-/* How many of the value's bytes lie before the next multiple of four, if not all do: accesses are compared per aligned long. */
+/* How many of the value's bytes lie before the next multiple of four, if not all do: accesses are
+ * compared per aligned long. */
 unsigned s12z_watch_split(uint32_t addr, unsigned len)
 {
     unsigned room = 4 - (addr & 3);
     return len > room ? room : 0;
 }
 
-/* The value's bytes go on the lanes of their addresses. Across a multiple of four only one side can be compared: the low-order one, if the mask
- * leaves anything of it. */
+/* The value's bytes go on the lanes of their addresses. Across a multiple of four only one side can
+ * be compared: the low-order one, if the mask leaves anything of it. */
 static void put_data(const struct s12z_hard *h, struct s12z_comparator *c)
 {
     unsigned split = s12z_watch_split(h->addr, h->len), from = 0, to = h->len;
@@ -183,8 +198,12 @@ static void put_data(const struct s12z_hard *h, struct s12z_comparator *c)
 
 static void put_hard(uint8_t *image, const struct s12z_hard *h)
 {
-    static const uint8_t watch[] = { [BP_WATCH_WRITE] = CTL(RWE), [BP_WATCH_READ] = CTL(RWE) | CTL(RW), [BP_WATCH_ACCESS] = 0 };
-    struct s12z_comparator c = { .ctl = (uint8_t)(CTL(COMPE) | (is_watch(h) ? watch[h->kind] : CTL(INST))), .addr = h->addr };
+    static const uint8_t watch[] = {
+        [BP_WATCH_WRITE] = CTL(RWE), [BP_WATCH_READ] = CTL(RWE) | CTL(RW), [BP_WATCH_ACCESS] = 0
+    };
+    struct s12z_comparator c = {
+        .ctl = (uint8_t)(CTL(COMPE) | (is_watch(h) ? watch[h->kind] : CTL(INST))), .addr = h->addr
+    };
     put_data(h, &c);
     put_comparator(image, h->first, &c);
     /* in every state of the sequencer a match is Final State; a pair answers as its first */
@@ -221,19 +240,22 @@ static void compose(const struct s12z_target *t, uint8_t *image)
 /* Registers that take what is written: not the buffer port, the counter, the flags. */
 static bool settable(const struct s12z_target *t, unsigned off)
 {
-    unsigned reg = S12Z_DBGC1 + off, n = (reg - S12Z_DBGACTL) / S12Z_COMPARATOR_STEP, field = reg % S12Z_COMPARATOR_STEP;
+    unsigned reg = S12Z_DBGC1 + off, n = (reg - S12Z_DBGACTL) / S12Z_COMPARATOR_STEP,
+             field = reg % S12Z_COMPARATOR_STEP;
     if (reg < S12Z_DBGACTL)
-        return reg == S12Z_DBGC2 || (reg >= S12Z_DBGSCR1 && reg <= S12Z_DBGSCR3)
-               || (t->full_dbg && (reg == S12Z_DBGTCRH || reg == S12Z_DBGTCRL));
-    return n < S12Z_COMPARATORS && exists(t, n)
-           && (field == 0 || (field >= S12Z_COMPARATOR_ADDRESS && field < S12Z_COMPARATOR_DATA) || (field >= S12Z_COMPARATOR_DATA && !(n & 1)));
+        return reg == S12Z_DBGC2 || (reg >= S12Z_DBGSCR1 && reg <= S12Z_DBGSCR3) ||
+               (t->full_dbg && (reg == S12Z_DBGTCRH || reg == S12Z_DBGTCRL));
+    return n < S12Z_COMPARATORS && exists(t, n) &&
+           (field == 0 || (field >= S12Z_COMPARATOR_ADDRESS && field < S12Z_COMPARATOR_DATA) ||
+            (field >= S12Z_COMPARATOR_DATA && !(n & 1)));
 }
 
 static int write_module(struct s12z_target *t, const uint8_t *image, struct err *err)
 {
     for (unsigned off = 1; off < S12Z_DBG_BYTES;) {
         unsigned n = 0;
-        while (off + n < S12Z_DBG_BYTES && settable(t, off + n) && (!t->have_valid || image[off + n] != t->dbg_have[off + n]))
+        while (off + n < S12Z_DBG_BYTES && settable(t, off + n) &&
+               (!t->have_valid || image[off + n] != t->dbg_have[off + n]))
             n++;
         int ret = n ? s12z_write_raw(t, S12Z_DBGC1 + off, 1, image + off, n, err) : 0;
         if (ret < 0) {
@@ -273,7 +295,8 @@ static int wait_sent(struct s12z_target *t, struct err *err)
         if (ret < 0 || !REG_GET(sr, S12Z_DBGSR_PTACT))
             return ret;
         if (s12z_now(t) - since > PTACT_LIMIT_NS)
-            return err_set(err, ERR_TIMEOUT, "monitor reset halt", "DBG: the profile is still being sent (PTACT) after 50 ms");
+            return err_set(err, ERR_TIMEOUT, "monitor reset halt",
+                           "DBG: the profile is still being sent (PTACT) after 50 ms");
         if ((ret = s12z_wait(t, PTACT_LOOK_NS, err)) < 0)
             return ret;
     }
@@ -312,23 +335,27 @@ int s12z_dbg_forget(struct s12z_target *t, struct err *err)
 int s12z_dbg_claim(struct s12z_target *t, const struct s12z_dbg_profile *p, struct err *err)
 {
     struct s12z_dbg_profile old = t->profile;
-    bool had = t->has_profile, begin = p && REG_GET(p->tcrh, S12Z_DBGTCRH_TALIGN) == S12Z_TALIGN_BEGIN;
+    bool had = t->has_profile,
+         begin = p && REG_GET(p->tcrh, S12Z_DBGTCRH_TALIGN) == S12Z_TALIGN_BEGIN;
     char names[16];
     if (p && !t->full_dbg)
-        return err_set(err, ERR_UNSUPPORTED, "--sample looks at the PC instead", "this part's DBG module has no trace buffer");
+        return err_set(err, ERR_UNSUPPORTED, "--sample looks at the PC instead",
+                       "this part's DBG module has no trace buffer");
     if (begin && held_by_debugger(t))
-        return err_set(err, ERR_RESOURCE, "delete them, or profile without a start point",
-                       "a profile with a start point leaves no comparator working, and breakpoints hold %s",
-                       s12z_comparator_names(held_by_debugger(t), names));
+        return err_set(
+            err, ERR_RESOURCE, "delete them, or profile without a start point",
+            "a profile with a start point leaves no comparator working, and breakpoints hold %s",
+            s12z_comparator_names(held_by_debugger(t), names));
     t->has_profile = p != NULL;
     if (p)
         t->profile = *p;
     if (!deal(t)) {
         t->profile = old;
         t->has_profile = had;
-        return err_set(err, ERR_RESOURCE, "delete breakpoints, or profile without start and stop points",
-                       "the profile needs comparators %s, and breakpoints hold %s", s12z_comparator_names(p->comparators, names),
-                       "the rest");
+        return err_set(err, ERR_RESOURCE,
+                       "delete breakpoints, or profile without start and stop points",
+                       "the profile needs comparators %s, and breakpoints hold %s",
+                       s12z_comparator_names(p->comparators, names), "the rest");
     }
     return s12z_dbg_disarm(t, NULL, err);
 }
@@ -377,7 +404,8 @@ static int insert_patch(struct s12z_target *t, uint32_t addr, struct err *err)
     if (p)
         return s12z_patch_set(t, p, true, err);
     if (t->npatches == S12Z_MAX_SOFT_BREAKS)
-        return err_set(err, ERR_RESOURCE, "delete some", "%d breakpoints are set", S12Z_MAX_SOFT_BREAKS);
+        return err_set(err, ERR_RESOURCE, "delete some", "%d breakpoints are set",
+                       S12Z_MAX_SOFT_BREAKS);
     p = &t->patch[t->npatches];
     *p = (struct s12z_patch){ .addr = addr };
     int ret = s12z_read_raw(t, addr, 1, &p->orig, 1, err);
@@ -398,10 +426,12 @@ static int remove_patch(struct s12z_target *t, struct s12z_patch *p, struct err 
 
 /* ---- the interface ---- */
 
-static struct s12z_hard *find_hard(struct s12z_target *t, enum bp_kind kind, uint32_t addr, unsigned len)
+static struct s12z_hard *find_hard(struct s12z_target *t, enum bp_kind kind, uint32_t addr,
+                                   unsigned len)
 {
     for (size_t k = 0; k < S12Z_COMPARATORS; k++)
-        if (t->hard[k].used && t->hard[k].kind == kind && t->hard[k].addr == addr && t->hard[k].len == len)
+        if (t->hard[k].used && t->hard[k].kind == kind && t->hard[k].addr == addr &&
+            t->hard[k].len == len)
             return &t->hard[k];
     return NULL;
 }
@@ -429,10 +459,13 @@ static int insert_hard(struct s12z_target *t, const struct s12z_hard *wanted, st
     if (find_hard(t, wanted->kind, wanted->addr, wanted->len))
         return t->state == TARGET_RUNNING ? s12z_dbg_arm(t, err) : 0;
     if (t->has_profile && REG_GET(t->profile.tcrh, S12Z_DBGTCRH_TALIGN) == S12Z_TALIGN_BEGIN)
-        return err_set(err, ERR_RESOURCE, "end the profile, or profile without a start point; breakpoints in RAM need none",
-                       "no comparator works while a profile with a start point is armed");
+        return err_set(
+            err, ERR_RESOURCE,
+            "end the profile, or profile without a start point; breakpoints in RAM need none",
+            "no comparator works while a profile with a start point is armed");
     if (t->has_profile && t->armed && t->state == TARGET_RUNNING)
-        return err_set(err, ERR_STATE, "halt the target first", "the DBG module is locked while it profiles");
+        return err_set(err, ERR_STATE, "halt the target first",
+                       "the DBG module is locked while it profiles");
     for (size_t k = 0; k < S12Z_COMPARATORS && !h; k++)
         h = t->hard[k].used ? NULL : &t->hard[k];
     if (!h)
@@ -460,7 +493,8 @@ static bool attached(struct s12z_target *t, const char *what, struct err *err)
     return t->state == TARGET_RUNNING || s12z_is_halted(t, err, what);
 }
 
-int s12z_insert_bp(struct target *target, enum bp_kind kind, uint64_t where, unsigned len, struct err *err)
+int s12z_insert_bp(struct target *target, enum bp_kind kind, uint64_t where, unsigned len,
+                   struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
     uint32_t addr = (uint32_t)where & S12Z_ADDRESS;
@@ -468,7 +502,8 @@ int s12z_insert_bp(struct target *target, enum bp_kind kind, uint64_t where, uns
     if (!attached(t, "breakpoint", err))
         return t->secured ? -ERR_SECURED : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
     if (code && !is_code(t, addr))
-        return err_set(err, ERR_FAULT, "code lies in RAM, EEPROM or flash", "breakpoint at %06X: no instruction is executed there", addr);
+        return err_set(err, ERR_FAULT, "code lies in RAM, EEPROM or flash",
+                       "breakpoint at %06X: no instruction is executed there", addr);
     if (!code && (len == 0 || len > S12Z_ADDRESS + 1 - addr))
         return err_set(err, ERR_USAGE, "", "a watchpoint of %u bytes at %06X", len, addr);
     if (kind == BP_SOFT && !s12z_in_flash(t, addr))
@@ -477,7 +512,8 @@ int s12z_insert_bp(struct target *target, enum bp_kind kind, uint64_t where, uns
     return s12z_lost(t, insert_hard(t, &h, err));
 }
 
-int s12z_remove_bp(struct target *target, enum bp_kind kind, uint64_t where, unsigned len, struct err *err)
+int s12z_remove_bp(struct target *target, enum bp_kind kind, uint64_t where, unsigned len,
+                   struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
     uint32_t addr = (uint32_t)where & S12Z_ADDRESS;
@@ -509,7 +545,8 @@ int s12z_breaks_remove_all(struct s12z_target *t, struct err *err)
 
 /* ---- values of watchpoints ---- */
 
-int s12z_watch_data(struct s12z_target *t, bool has_data, uint32_t data, uint32_t mask, const struct s12z_hard **which, struct err *err)
+int s12z_watch_data(struct s12z_target *t, bool has_data, uint32_t data, uint32_t mask,
+                    const struct s12z_hard **which, struct err *err)
 {
     struct s12z_hard *h = NULL;
     *which = NULL;
@@ -526,7 +563,8 @@ int s12z_watch_data(struct s12z_target *t, bool has_data, uint32_t data, uint32_
     if (!deal(t)) {
         *h = old;
         t->watch_has_data = false;
-        return err_set(err, ERR_RESOURCE, "delete another breakpoint", "watchdata: comparators A and C, which compare values, are taken");
+        return err_set(err, ERR_RESOURCE, "delete another breakpoint",
+                       "watchdata: comparators A and C, which compare values, are taken");
     }
     *which = h;
     return s12z_lost(t, follow(t, err));

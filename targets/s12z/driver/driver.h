@@ -1,7 +1,9 @@
 /* S12Z driver, private to targets/s12z: link, DBG module, state of the target.
  *
- * Layers inside: s12z/driver/link.c does BDC commands and turns BDCCSR into errors; s12z/driver/mem.c and s12z/driver/regs.c are built on it; s12z/driver/break.c owns the
- * DBG module, for the debugger and for a profile; s12z/driver/run.c and s12z/driver/target.c are run control. */
+ * Layers inside: s12z/driver/link.c does BDC commands and turns BDCCSR into errors;
+ * s12z/driver/mem.c and s12z/driver/regs.c are built on it; s12z/driver/break.c owns the DBG
+ * module, for the debugger and for a profile; s12z/driver/run.c and s12z/driver/target.c are run
+ * control. */
 #ifndef TARGETS_S12Z_DRIVER_DRIVER_H
 #define TARGETS_S12Z_DRIVER_DRIVER_H
 
@@ -16,7 +18,12 @@
 #include "targets/s12z/driver/dbg.h"
 #include "targets/target.h"
 
-enum { S12Z_REG_PC = 11, S12Z_REG_SP = 10, S12Z_REG_CCW = 12, S12Z_NREGS = 13 /* GDB numbers = BDC register numbers */ };
+enum {
+    S12Z_REG_PC = 11,
+    S12Z_REG_SP = 10,
+    S12Z_REG_CCW = 12,
+    S12Z_NREGS = 13 /* GDB numbers = BDC register numbers */
+};
 enum { S12Z_RAM_START = 0x001000, S12Z_EEPROM_START = 0x100000, S12Z_ADDRESS = 0xFFFFFF };
 enum { S12Z_FLASH_SECTOR = 512, S12Z_EEPROM_SECTOR = 4 };
 enum { S12Z_MAX_SOFT_BREAKS = 256, S12Z_DBG_BYTES = 0x48 };
@@ -27,14 +34,16 @@ struct s12z_comparator {
     uint8_t data[4], mask[4];
 };
 
-/* What a profile wants of the DBG module while it is armed: see "Sharing the DBG module" at s12z_dbg_claim(). */
+/* What a profile wants of the DBG module while it is armed: see "Sharing the DBG module" at
+ * s12z_dbg_claim(). */
 struct s12z_dbg_profile {
-    uint8_t tcrh, tcrl;      /* DBGTCRH, DBGTCRL */
-    unsigned comparators;    /* bit n: comparator n (0 A .. 3 D) is the profile's */
+    uint8_t tcrh, tcrl;   /* DBGTCRH, DBGTCRL */
+    unsigned comparators; /* bit n: comparator n (0 A .. 3 D) is the profile's */
     struct s12z_comparator comparator[S12Z_COMPARATORS];
-    uint8_t scr[3];          /* DBGSCR1-3, the fields of its own comparators */
-    uint8_t range;           /* DBGC2, the pairs that are wholly its own */
-    bool halt_on_overflow;   /* a full buffer halts the program, as does reaching one of its own stop points */
+    uint8_t scr[3]; /* DBGSCR1-3, the fields of its own comparators */
+    uint8_t range;  /* DBGC2, the pairs that are wholly its own */
+    /* a full buffer halts the program, as does reaching one of its own stop points */
+    bool halt_on_overflow;
 };
 
 struct s12z_patch {
@@ -47,7 +56,7 @@ struct s12z_patch {
 struct s12z_hard {
     enum bp_kind kind; /* as asked: BP_SOFT in flash is one, too */
     uint32_t addr, len;
-    unsigned first;    /* comparator; a pair (0 A+B, 2 C+D) when `pair` */
+    unsigned first; /* comparator; a pair (0 A+B, 2 C+D) when `pair` */
     bool used, pair, has_data;
     uint32_t data, data_mask;
 };
@@ -68,40 +77,44 @@ struct s12z_target {
     size_t nmap;
 
     /* link */
-    uint32_t hz;           /* BDC clock by the last SYNC; 0: none yet */
-    uint32_t fast_hz;      /* BDCFCLK as last measured; 0: not yet */
-    uint16_t csr;          /* BDCCSR as last read */
-    uint16_t control;      /* control bits that are ours to write: ENBDC, BDCCIS, STEAL, CLKSW */
-    bool link_doubt;       /* BDCCSR was absurd or had OVRUN, and a SYNC was needed */
-    bool link_up;          /* SYNC was answered; ACK is on, or the adapter knows none */
-    bool needs_fast;       /* the adapter sees ACK pulses of the fast clock alone */
-    bool no_ack;           /* the adapter knows no ACK pulses: BDCCSR says after every transfer whether something failed */
-    uint64_t sampled_ns;   /* the program was held for looks at its PC, by an adapter without SYNC_PC */
+    uint32_t hz;      /* BDC clock by the last SYNC; 0: none yet */
+    uint32_t fast_hz; /* BDCFCLK as last measured; 0: not yet */
+    uint16_t csr;     /* BDCCSR as last read */
+    uint16_t control; /* control bits that are ours to write: ENBDC, BDCCIS, STEAL, CLKSW */
+    bool link_doubt;  /* BDCCSR was absurd or had OVRUN, and a SYNC was needed */
+    bool link_up;     /* SYNC was answered; ACK is on, or the adapter knows none */
+    bool needs_fast;  /* the adapter sees ACK pulses of the fast clock alone */
+    /* the adapter knows no ACK pulses: BDCCSR says after every transfer whether something failed */
+    bool no_ack;
+    /* the program was held for looks at its PC, by an adapter without SYNC_PC */
+    uint64_t sampled_ns;
     bool secured;
-    bool was_reset;        /* ENBDC was found clear: the part was reset; poll() sees to it */
+    bool was_reset;          /* ENBDC was found clear: the part was reset; poll() sees to it */
     bool reset_while_halted; /* and it was halted then */
-    bool reset_stop;       /* the next stop is to say so */
+    bool reset_stop;         /* the next stop is to say so */
     uint64_t syncs, retries, resets; /* since open */
 
     /* the part, as found at attach */
     uint32_t partid;
-    bool part_known;       /* PARTID and DBG were looked at */
-    bool full_dbg;         /* comparator C and the profiling bits are there */
+    bool part_known;         /* PARTID and DBG were looked at */
+    bool full_dbg;           /* comparator C and the profiling bits are there */
     uint16_t attach_control; /* BDCCSR control bits as found */
 
     /* halted state */
     uint32_t reg[S12Z_NREGS];
-    uint16_t reg_valid;    /* bit n: reg[n] is what the CPU has */
+    uint16_t reg_valid; /* bit n: reg[n] is what the CPU has */
 
     /* run control */
     bool halt_wanted, asked_asleep; /* BACKGROUND was sent; while the CPU slept */
-    bool sample_asked;     /* BACKGROUND was sent for a look at the PC, and the CPU slept: it halts when it wakes, and runs on */
+    /* BACKGROUND was sent for a look at the PC, and the CPU slept: it halts when it wakes, and runs
+     * on */
+    bool sample_asked;
     uint64_t halt_since_ns;
-    bool stop_pending;     /* a stop to be reported by the next poll */
+    bool stop_pending; /* a stop to be reported by the next poll */
     struct target_stop stop;
-    bool stepping;         /* a STEP1 is not over yet (WAI, STOP) */
-    bool step_then_go;     /* it only steps off a breakpoint: then continue */
-    uint32_t lifted;       /* address of the patch taken out for the step; S12Z_NONE none */
+    bool stepping;               /* a STEP1 is not over yet (WAI, STOP) */
+    bool step_then_go;           /* it only steps off a breakpoint: then continue */
+    uint32_t lifted;             /* address of the patch taken out for the step; S12Z_NONE none */
     uint32_t range_lo, range_hi; /* RESUME_RANGE under way: hi > lo */
     uint64_t steps;
     const struct s12z_hard *met; /* a watchpoint that the last STEP1 met; NULL none */
@@ -110,22 +123,24 @@ struct s12z_target {
     struct s12z_patch patch[S12Z_MAX_SOFT_BREAKS];
     size_t npatches;
     struct s12z_hard hard[S12Z_COMPARATORS];
-    bool watch_has_data;   /* the first watchpoint that can gets this value */
+    bool watch_has_data; /* the first watchpoint that can gets this value */
     uint32_t watch_data, watch_mask;
     bool has_profile;
     struct s12z_dbg_profile profile;
     uint8_t dbg_have[S12Z_DBG_BYTES]; /* what is in the module, by offset from DBGC1 */
     bool have_valid;
-    bool armed;            /* we armed it, and have not seen it disarmed */
-    uint8_t efr_seen;      /* DBGEFR as found when we disarmed it */
-    bool same_part;        /* attaching again has to find the part that partid and full_dbg are of */
-    bool ran_when_lost;    /* the program, when the target became TARGET_GONE, and nobody wanted it halted */
-    bool look_when_lost;   /* it may have been halted for a look at its PC then */
+    bool armed;       /* we armed it, and have not seen it disarmed */
+    uint8_t efr_seen; /* DBGEFR as found when we disarmed it */
+    /* attaching again has to find the part that partid and full_dbg are of */
+    bool same_part;
+    /* the program, when the target became TARGET_GONE, and nobody wanted it halted */
+    bool ran_when_lost;
+    bool look_when_lost; /* it may have been halted for a look at its PC then */
 
     /* Hooks of the profile source; all may be NULL. trace is its state.
-     * trace_resuming: the program is about to run on; DBG is disarmed, s12z_dbg_claim() may be called.
-     * trace_resumed: it runs, GO has just been answered.
-     * trace_halted: the program has stopped, DBG is disarmed, efr is DBGEFR at that time. Returns 1 if that was the profile's own
+     * trace_resuming: the program is about to run on; DBG is disarmed, s12z_dbg_claim() may be
+     * called. trace_resumed: it runs, GO has just been answered. trace_halted: the program has
+     * stopped, DBG is disarmed, efr is DBGEFR at that time. Returns 1 if that was the profile's own
      *   doing (overflow, stop point): it runs on without a stop; 0: a stop; < 0 failure.
      * trace_poll: the program runs; called at every poll. Returns 0 or failure.
      * trace_reset: the part was reset: what was in the module is lost. */
@@ -138,7 +153,8 @@ struct s12z_target {
     void (*trace_close)(struct s12z_target *t);
 
     const struct image *image; /* the program, if somebody named it; borrowed */
-    struct s12z_loader *loader; /* in the part's RAM, which it covers, and in its registers; NULL none */
+    /* in the part's RAM, which it covers, and in its registers; NULL none */
+    struct s12z_loader *loader;
     bool no_loader;           /* it did not run */
     struct s12z_flash *flash; /* a download under way; NULL none */
     struct err flash_failure; /* how the last one failed; code ERR_OK: it did not */
@@ -154,21 +170,24 @@ static inline struct s12z_target *s12z_of(struct target *t) { return (struct s12
 int s12z_connect(struct s12z_target *t, struct err *err);
 /* Nothing answers: fills err with what the pins say about it. Returns a failure always. */
 int s12z_no_answer(struct s12z_target *t, struct err *err);
-/* n ops in as few transfers as possible, with everything a target may answer seen to: a lost clock is measured again, an overrun cleared, what may
- * be repeated is repeated, flags of BDCCSR become an error's sentence. Not for BDCCSR itself. The link being lost changes the state to GONE. */
+/* n ops in as few transfers as possible, with everything a target may answer seen to: a lost clock
+ * is measured again, an overrun cleared, what may be repeated is repeated, flags of BDCCSR become
+ * an error's sentence. Not for BDCCSR itself. The link being lost changes the state to GONE. */
 int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err);
 /* A command of the BDC the adapter can send. */
 bool s12z_can(const struct s12z_target *t, uint8_t opcode);
 /* One command without address and data: GO, BACKGROUND, STEP1. */
 int s12z_command(struct s12z_target *t, uint8_t opcode, struct err *err);
-/* Reads BDCCSR into t->csr. ENBDC found clear on an unsecured part that was ours: ENBDC and ACK are set again and was_reset is set. */
+/* Reads BDCCSR into t->csr. ENBDC found clear on an unsecured part that was ours: ENBDC and ACK are
+ * set again and was_reset is set. */
 int s12z_read_csr(struct s12z_target *t, struct err *err);
 /* Writes t->control and clears the error flags. */
 int s12z_write_csr(struct s12z_target *t, struct err *err);
-/* Changes CLKSW and measures the new clock. -ERR_UNSUPPORTED where the adapter is too slow for the fast one. */
+/* Changes CLKSW and measures the new clock. -ERR_UNSUPPORTED where the adapter is too slow for the
+ * fast one. */
 int s12z_clock_source(struct s12z_target *t, bool fast, struct err *err);
-/* Measures BDCFCLK, also where the adapter cannot talk at it: then only a reset brings the slow clock back, so the part is reset and halted again.
- * Halted before and after. Into t->fast_hz. */
+/* Measures BDCFCLK, also where the adapter cannot talk at it: then only a reset brings the slow
+ * clock back, so the part is reset and halted again. Halted before and after. Into t->fast_hz. */
 int s12z_measure_fast(struct s12z_target *t, struct err *err);
 uint64_t s12z_now(struct s12z_target *t);
 int s12z_wait(struct s12z_target *t, uint64_t ns, struct err *err);
@@ -176,11 +195,15 @@ bool s12z_is_halted(struct s12z_target *t, struct err *err, const char *what);
 int s12z_lost(struct s12z_target *t, int ret); /* state GONE where ret says so; returns ret */
 
 /* ---- memory (s12z/driver/mem.c); running or halted ---- */
-int s12z_read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err);
-int s12z_write_mem(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len, struct err *err);
+int s12z_read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len,
+                  struct err *err);
+int s12z_write_mem(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len,
+                   struct err *err);
 /* The same without hiding breakpoints. */
-int s12z_read_raw(struct s12z_target *t, uint32_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err);
-int s12z_write_raw(struct s12z_target *t, uint32_t addr, unsigned width, const uint8_t *buf, size_t len, struct err *err);
+int s12z_read_raw(struct s12z_target *t, uint32_t addr, unsigned width, uint8_t *buf, size_t len,
+                  struct err *err);
+int s12z_write_raw(struct s12z_target *t, uint32_t addr, unsigned width, const uint8_t *buf,
+                   size_t len, struct err *err);
 /* Registers in I/O space, one access of their own width. */
 int s12z_peek8(struct s12z_target *t, uint16_t addr, uint8_t *v, struct err *err);
 int s12z_poke8(struct s12z_target *t, uint16_t addr, uint8_t v, struct err *err);
@@ -196,15 +219,20 @@ int s12z_get_reg(struct s12z_target *t, unsigned n, uint32_t *v, struct err *err
 int s12z_set_reg(struct s12z_target *t, unsigned n, uint32_t v, struct err *err);
 
 /* ---- breakpoints and the DBG module (s12z/driver/break.c) ---- */
-int s12z_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
-int s12z_remove_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
+int s12z_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len,
+                   struct err *err);
+int s12z_remove_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len,
+                   struct err *err);
 struct s12z_patch *s12z_patch_at(struct s12z_target *t, uint32_t addr);
 bool s12z_watches(const struct s12z_target *t); /* any watchpoint */
-/* A watchpoint that this access meets, hardware not being asked; its value, if it has one, is looked at in memory. NULL: none. */
-const struct s12z_hard *s12z_watch_meets(struct s12z_target *t, uint32_t addr, unsigned bytes, bool read, bool write);
+/* A watchpoint that this access meets, hardware not being asked; its value, if it has one, is
+ * looked at in memory. NULL: none. */
+const struct s12z_hard *s12z_watch_meets(struct s12z_target *t, uint32_t addr, unsigned bytes,
+                                         bool read, bool write);
 const struct s12z_hard *s12z_code_break_at(const struct s12z_target *t, uint32_t addr);
 int s12z_patch_set(struct s12z_target *t, struct s12z_patch *p, bool in_memory, struct err *err);
-int s12z_patches_write(struct s12z_target *t, struct err *err);      /* those that are not in memory */
+/* those that are not in memory */
+int s12z_patches_write(struct s12z_target *t, struct err *err);
 int s12z_breaks_remove_all(struct s12z_target *t, struct err *err);
 /* The comparators as letters, "A, C"; for sentences. Returns buf. */
 const char *s12z_comparator_names(unsigned set, char buf[16]);
@@ -212,22 +240,28 @@ const char *s12z_comparator_names(unsigned set, char buf[16]);
 unsigned s12z_watch_split(uint32_t addr, unsigned len);
 /* Which of the debugger's hit, given DBGEFR; NULL: none of them. */
 const struct s12z_hard *s12z_hard_hit(const struct s12z_target *t, uint8_t efr);
-/* The first watchpoint of at most 4 bytes, set now or later, stops only at this value; has_data false: at any. *which: the one that is set now,
- * or NULL. (GDB takes watchpoints away at every stop.) */
-int s12z_watch_data(struct s12z_target *t, bool has_data, uint32_t data, uint32_t mask, const struct s12z_hard **which, struct err *err);
+/* The first watchpoint of at most 4 bytes, set now or later, stops only at this value; has_data
+ * false: at any. *which: the one that is set now, or NULL. (GDB takes watchpoints away at every
+ * stop.) */
+int s12z_watch_data(struct s12z_target *t, bool has_data, uint32_t data, uint32_t mask,
+                    const struct s12z_hard **which, struct err *err);
 
 /* Sharing the DBG module. One sequencer, four comparators, one Final State, so:
- *  - a profile takes comparators from D downwards, the debugger gets what is left (code breakpoints from B, D, A, C in that order of what
- *    is free, data from A and C); who comes second is refused with a sentence.
- *  - End alignment (the profile runs from arming): a debugger's match is Final State, so it ends the stretch of the profile with a TERM line and halts;
- *    the profile is armed again when the program goes on.
- *  - Begin alignment (the profile starts at Final State): no comparator does anything more in Final State. Breakpoints in comparators
- *    are therefore refused while such a profile is armed, and it is refused while there are any. BGND in RAM always works.
- *  - BRKCPU is one bit for everything that leads to State0: with a debugger's comparator set, a profile's stop point or overflow halts the program, too;
- *    trace_halted() says so and it runs on.
+ *  - a profile takes comparators from D downwards, the debugger gets what is left (code breakpoints
+ * from B, D, A, C in that order of what is free, data from A and C); who comes second is refused
+ * with a sentence.
+ *  - End alignment (the profile runs from arming): a debugger's match is Final State, so it ends
+ * the stretch of the profile with a TERM line and halts; the profile is armed again when the
+ * program goes on.
+ *  - Begin alignment (the profile starts at Final State): no comparator does anything more in Final
+ * State. Breakpoints in comparators are therefore refused while such a profile is armed, and it is
+ * refused while there are any. BGND in RAM always works.
+ *  - BRKCPU is one bit for everything that leads to State0: with a debugger's comparator set, a
+ * profile's stop point or overflow halts the program, too; trace_halted() says so and it runs on.
  * The module's registers are written only while it is disarmed and PTACT is 0.
  *
- * s12z_dbg_claim - what a profile wants; NULL gives everything back. Disarms. -ERR_RESOURCE if the debugger holds what it needs. */
+ * s12z_dbg_claim - what a profile wants; NULL gives everything back. Disarms. -ERR_RESOURCE if the
+ * debugger holds what it needs. */
 int s12z_dbg_claim(struct s12z_target *t, const struct s12z_dbg_profile *p, struct err *err);
 /* Writes what differs and arms, if there is anything to arm for. */
 int s12z_dbg_arm(struct s12z_target *t, struct err *err);
@@ -243,7 +277,8 @@ int s12z_poll(struct target *t, uint64_t max_ns, struct target_stop *stop, struc
 int s12z_halt(struct target *t, struct err *err);
 int s12z_halt_now(struct s12z_target *t, struct err *err);
 int s12z_run_freely(struct s12z_target *t, struct err *err);
-/* attach() has found it halted: t->stop tells why, STOP_REQUEST if no breakpoint of ours. efr: DBGEFR as found. */
+/* attach() has found it halted: t->stop tells why, STOP_REQUEST if no breakpoint of ours. efr:
+ * DBGEFR as found. */
 int s12z_found_halted(struct s12z_target *t, uint8_t *efr, struct err *err);
 int s12z_end_step(struct s12z_target *t, struct err *err); /* puts back what a step took out */
 void s12z_forget_halt(struct s12z_target *t);
@@ -251,31 +286,38 @@ void s12z_stop_is(struct s12z_target *t, enum stop_reason reason, int signal);
 int s12z_sample_pc(struct target *t, uint64_t *pc, struct err *err);
 uint64_t s12z_sample_held_ns(struct target *t);
 
-/* ---- a loader for flash in the part's RAM (s12z/driver/loader.c); halted before and after each ---- */
+/* ---- a loader for flash in the part's RAM (s12z/driver/loader.c); halted before and after each
+ * ---- */
 struct s12z_loader_refusal {
     uint8_t fstat; /* errors of it */
     uint32_t addr; /* of the phrase */
 };
 enum { S12Z_LOADER_JOB = 622 /* bytes; a sector in five pieces */ };
-/* Into RAM, unless it is there; what it covers is kept. False: it does not run here, everything is as it was. */
+/* Into RAM, unless it is there; what it covers is kept. False: it does not run here, everything is
+ * as it was. */
 bool s12z_loader_come(struct s12z_target *t);
-/* One phrase more, aligned; it is programmed now or with the ones that follow, until _rest() has returned. addr ascends. 1: the controller refused
- * one, nothing after that was programmed; < 0: the link. */
-int s12z_loader_program(struct s12z_target *t, uint8_t command, uint32_t addr, const uint8_t *data, struct s12z_loader_refusal *refusal, struct err *err);
+/* One phrase more, aligned; it is programmed now or with the ones that follow, until _rest() has
+ * returned. addr ascends. 1: the controller refused one, nothing after that was programmed; < 0:
+ * the link. */
+int s12z_loader_program(struct s12z_target *t, uint8_t command, uint32_t addr, const uint8_t *data,
+                        struct s12z_loader_refusal *refusal, struct err *err);
 int s12z_loader_rest(struct s12z_target *t, struct s12z_loader_refusal *refusal, struct err *err);
 /* RAM and registers as they were. Harmless without one. */
 int s12z_loader_leave(struct s12z_target *t, struct err *err);
 
 /* ---- flash (s12z/driver/flash.c) ---- */
 int s12z_flash_erase(struct target *t, uint64_t addr, uint64_t len, struct err *err);
-int s12z_flash_write(struct target *t, uint64_t addr, const uint8_t *buf, size_t len, struct err *err);
+int s12z_flash_write(struct target *t, uint64_t addr, const uint8_t *buf, size_t len,
+                     struct err *err);
 int s12z_flash_done(struct target *t, struct err *err);
 void s12z_flash_close(struct s12z_target *t);
-/* A download that never came to its end, because the program is about to run, to be reset, or left: it is over, as after a failure.
- * True if the part may still have the fast clock of the download, because it could not be asked. */
+/* A download that never came to its end, because the program is about to run, to be reset, or left:
+ * it is over, as after a failure. True if the part may still have the fast clock of the download,
+ * because it could not be asked. */
 bool s12z_flash_broken_off(struct s12z_target *t, const char *by);
 
-/* A secured or open part, attached or not, is brought to where ERASE_FLASH can be sent: reset, link up. */
+/* A secured or open part, attached or not, is brought to where ERASE_FLASH can be sent: reset, link
+ * up. */
 int s12z_mass_erase_begin(struct s12z_target *t, struct err *err);
 /* Special reset of the erased part: attached and halted. */
 int s12z_mass_erase_end(struct s12z_target *t, struct err *err);

@@ -1,9 +1,11 @@
-/* Flash and EEPROM through the part's own controller, FTMRZ, over BDC; the CPU stays halted, unless there is so much that a loader in RAM pays
- * (s12z/driver/loader.c). Source: ZVHL p.152, ZVM p.127-163, HDR; registers from
- * the derivative header (mc9s12zvml128.h); command codes and word counts as open boot loaders for these parts use them.
+/* Flash and EEPROM through the part's own controller, FTMRZ, over BDC; the CPU stays halted, unless
+ * there is so much that a loader in RAM pays (s12z/driver/loader.c). Source: ZVHL p.152, ZVM
+ * p.127-163, HDR; registers from the derivative header (mc9s12zvml128.h); command codes and word
+ * counts as open boot loaders for these parts use them.
  *
- * The security byte lies in the sector of the vectors, so every load that has vectors erases it, and an erased one means "secured". That sector is
- * therefore erased last, and its security byte is programmed at once. */
+ * The security byte lies in the sector of the vectors, so every load that has vectors erases it,
+ * and an erased one means "secured". That sector is therefore erased last, and its security byte is
+ * programmed at once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,25 +15,56 @@
 #include "probe/base/util.h"
 #include "targets/s12z/driver/driver.h"
 
-enum { FCLKDIV = 0x380, FSEC = 0x381, FCCOBIX = 0x382, FSTAT = 0x386, FPROT = 0x388, DFPROT = 0x389, FCCOB0 = 0x38C };
-enum { FCLKDIV_LD = 0x80, FCLKDIV_LCK = 0x40, FDIV_MASK = 0x3F, FSTAT_CCIF = 0x80, FSTAT_ACCERR = 0x20, FSTAT_FPVIOL = 0x10, FSTAT_MGSTAT = 0x03 };
+enum {
+    FCLKDIV = 0x380,
+    FSEC = 0x381,
+    FCCOBIX = 0x382,
+    FSTAT = 0x386,
+    FPROT = 0x388,
+    DFPROT = 0x389,
+    FCCOB0 = 0x38C
+};
+enum {
+    FCLKDIV_LD = 0x80,
+    FCLKDIV_LCK = 0x40,
+    FDIV_MASK = 0x3F,
+    FSTAT_CCIF = 0x80,
+    FSTAT_ACCERR = 0x20,
+    FSTAT_FPVIOL = 0x10,
+    FSTAT_MGSTAT = 0x03
+};
 enum { CMD_PROGRAM = 0x06, CMD_ERASE = 0x0A, CMD_PROGRAM_EEPROM = 0x11, CMD_ERASE_EEPROM = 0x12 };
-enum { PHRASE = 8, EEPROM_UNIT = 4, CONFIG_SECTOR = 0xFFFE00, CONFIG_PHRASE = 0xFFFE08, SECURITY_BYTE = 0xFFFE0F, UNSECURED = 0xFE };
-enum { FCLK_HZ = 1000000, MAX_BUS_MHZ = 64, COMMAND_LIMIT_MS = 200, LOOK_NS = 20000, VERIFY_CHUNK = 2048, WORTH_A_LOADER = 32 };
+enum {
+    PHRASE = 8,
+    EEPROM_UNIT = 4,
+    CONFIG_SECTOR = 0xFFFE00,
+    CONFIG_PHRASE = 0xFFFE08,
+    SECURITY_BYTE = 0xFFFE0F,
+    UNSECURED = 0xFE
+};
+enum {
+    FCLK_HZ = 1000000,
+    MAX_BUS_MHZ = 64,
+    COMMAND_LIMIT_MS = 200,
+    LOOK_NS = 20000,
+    VERIFY_CHUNK = 2048,
+    WORTH_A_LOADER = 32
+};
 
 /* One of the two memories. */
 struct area {
     uint32_t start, bytes, sector, unit; /* unit: what is programmed at once */
     uint8_t erase, program;              /* command codes */
-    uint8_t *data, *set;                 /* what is to be there, and which bytes of it were given (1) */
-    uint8_t *erased, *done;              /* per sector; per unit: programmed */
+    /* what is to be there, and which bytes of it were given (1) */
+    uint8_t *data, *set;
+    uint8_t *erased, *done; /* per sector; per unit: programmed */
 };
 
 struct s12z_flash {
     struct area area[2]; /* flash, EEPROM */
     bool ready;          /* the divider is set */
     bool was_fast;
-    bool config_erased;  /* the sector of vectors and security byte was, or may have been */
+    bool config_erased; /* the sector of vectors and security byte was, or may have been */
     uint64_t programmed, shown;
 };
 
@@ -65,8 +98,9 @@ void s12z_flash_close(struct s12z_target *t)
 
 /* ---- the controller ---- */
 
-/* FCLK is to be 1 MHz. A program that has set the divider knows its bus clock; else BDCFCLK tells it, whose SYNC also makes the link fast, if the adapter
- * is: with the CPU halted nothing changes the PLL. */
+/* FCLK is to be 1 MHz. A program that has set the divider knows its bus clock; else BDCFCLK tells
+ * it, whose SYNC also makes the link fast, if the adapter is: with the CPU halted nothing changes
+ * the PLL. */
 static int set_divider(struct s12z_target *t, struct err *err)
 {
     uint8_t div;
@@ -79,11 +113,13 @@ static int set_divider(struct s12z_target *t, struct err *err)
         return ret;
     uint32_t mhz = (t->fast_hz / S12Z_BDCFCLK_PER_BUS + FCLK_HZ / 2) / FCLK_HZ;
     if (mhz < 1 || mhz > MAX_BUS_MHZ)
-        return err_set(err, ERR_PROTOCOL, "monitor reset halt brings the clocks back to their start",
+        return err_set(err, ERR_PROTOCOL,
+                       "monitor reset halt brings the clocks back to their start",
                        "flash: a bus clock of %u Hz does not give the flash its 1 MHz", t->fast_hz);
     if (!(div & FCLKDIV_LCK))
         ret = s12z_poke8(t, FCLKDIV, (uint8_t)(mhz - 1), err);
-    /* what the program protects can be opened in special mode only; elsewhere the writes do nothing */
+    /* what the program protects can be opened in special mode only; elsewhere the writes do nothing
+     */
     if (ret == 0)
         ret = s12z_poke8(t, FPROT, 0xFF, err);
     return ret < 0 ? ret : s12z_poke8(t, DFPROT, 0xFF, err);
@@ -97,8 +133,11 @@ static int open_flash(struct s12z_target *t, struct err *err)
     if (t->flash)
         return 0;
     t->flash = calloc(1, sizeof *t->flash);
-    if (!t->flash || make_area(&t->flash->area[0], c->flash_start, S12Z_ADDRESS + 1 - c->flash_start, S12Z_FLASH_SECTOR, PHRASE) < 0
-        || make_area(&t->flash->area[1], S12Z_EEPROM_START, c->eeprom_end + 1 - S12Z_EEPROM_START, S12Z_EEPROM_SECTOR, EEPROM_UNIT) < 0) {
+    if (!t->flash ||
+        make_area(&t->flash->area[0], c->flash_start, S12Z_ADDRESS + 1 - c->flash_start,
+                  S12Z_FLASH_SECTOR, PHRASE) < 0 ||
+        make_area(&t->flash->area[1], S12Z_EEPROM_START, c->eeprom_end + 1 - S12Z_EEPROM_START,
+                  S12Z_EEPROM_SECTOR, EEPROM_UNIT) < 0) {
         s12z_flash_close(t);
         return err_set(err, ERR_NOMEM, "close other programs", "flash: no memory");
     }
@@ -112,18 +151,24 @@ static int open_flash(struct s12z_target *t, struct err *err)
 static int refused(uint8_t fstat, const char *what, uint32_t addr, struct err *err)
 {
     if (fstat & FSTAT_FPVIOL)
-        return err_set(err, ERR_FAULT, "monitor reset halt: protection can be lifted in special mode; monitor unsecure erases all of it",
+        return err_set(err, ERR_FAULT,
+                       "monitor reset halt: protection can be lifted in special mode; monitor "
+                       "unsecure erases all of it",
                        "%s %06X: the sector is protected (FPVIOL)", what, addr);
     if (fstat & FSTAT_ACCERR)
-        return err_set(err, ERR_FAULT, "is the part the one named by --target?", "%s %06X: refused by the flash controller (ACCERR)", what, addr);
-    return err_set(err, ERR_FAULT, "check the supply voltage and the bus clock; the flash may be worn out",
+        return err_set(err, ERR_FAULT, "is the part the one named by --target?",
+                       "%s %06X: refused by the flash controller (ACCERR)", what, addr);
+    return err_set(err, ERR_FAULT,
+                   "check the supply voltage and the bus clock; the flash may be worn out",
                    "%s %06X: the flash did not take it (FSTAT %02X)", what, addr, fstat);
 }
 
 /* Command, address and words into FCCOB, launched, waited for. */
-static int command(struct s12z_target *t, uint8_t code, uint32_t addr, const uint8_t *data, unsigned len, const char *what, struct err *err)
+static int command(struct s12z_target *t, uint8_t code, uint32_t addr, const uint8_t *data,
+                   unsigned len, const char *what, struct err *err)
 {
-    uint8_t cob[4 + PHRASE] = { code, (uint8_t)(addr >> 16), (uint8_t)(addr >> 8), (uint8_t)addr }, ix = (uint8_t)(1 + len / 2);
+    uint8_t cob[4 + PHRASE] = { code, (uint8_t)(addr >> 16), (uint8_t)(addr >> 8), (uint8_t)addr },
+                    ix = (uint8_t)(1 + len / 2);
     uint8_t clear = FSTAT_ACCERR | FSTAT_FPVIOL, launch = FSTAT_CCIF, fstat = 0;
     memcpy(cob + 4, data ? data : cob, len);
     struct bdc_op ops[] = {
@@ -136,14 +181,16 @@ static int command(struct s12z_target *t, uint8_t code, uint32_t addr, const uin
     int ret = s12z_do(t, ops, ARRAY_LEN(ops), err);
     for (uint64_t since = s12z_now(t); ret == 0 && !(fstat & FSTAT_CCIF);) {
         if (s12z_now(t) - since > COMMAND_LIMIT_MS * 1000000ull)
-            return err_set(err, ERR_TIMEOUT, "monitor reset halt, then load again", "%s %06X: the flash controller does not end (FSTAT %02X)", what,
-                           addr, fstat);
+            return err_set(err, ERR_TIMEOUT, "monitor reset halt, then load again",
+                           "%s %06X: the flash controller does not end (FSTAT %02X)", what, addr,
+                           fstat);
         if ((ret = s12z_wait(t, LOOK_NS, err)) == 0)
             ret = s12z_peek8(t, FSTAT, &fstat, err);
     }
     if (ret < 0)
         return err_prefix(err, ret, what);
-    return fstat & (FSTAT_ACCERR | FSTAT_FPVIOL | FSTAT_MGSTAT) ? refused(fstat, what, addr, err) : 0;
+    return fstat & (FSTAT_ACCERR | FSTAT_FPVIOL | FSTAT_MGSTAT) ? refused(fstat, what, addr, err)
+                                                                : 0;
 }
 
 /* ---- areas ---- */
@@ -155,8 +202,8 @@ static struct area *area_of(struct s12z_target *t, uint64_t addr, uint64_t len, 
         if (addr >= a->start && addr - a->start < a->bytes && len <= a->bytes - (addr - a->start))
             return a;
     }
-    err_set(err, ERR_FAULT, "see info mem", "%llu bytes at %06llX are not flash or EEPROM of a %s", (unsigned long long)len,
-            (unsigned long long)addr, t->chip->name);
+    err_set(err, ERR_FAULT, "see info mem", "%llu bytes at %06llX are not flash or EEPROM of a %s",
+            (unsigned long long)len, (unsigned long long)addr, t->chip->name);
     return NULL;
 }
 
@@ -196,10 +243,13 @@ static int erase_sector(struct s12z_target *t, struct area *a, uint32_t sector, 
 /* The same by the loader. */
 static int by_loader(int ret, const struct s12z_loader_refusal *refusal, struct err *err)
 {
-    return ret < 0 ? err_prefix(err, ret, "program") : ret ? refused(refusal->fstat, "program", refusal->addr, err) : 0;
+    return ret < 0 ? err_prefix(err, ret, "program")
+           : ret   ? refused(refusal->fstat, "program", refusal->addr, err)
+                   : 0;
 }
 
-static int program_unit(struct s12z_target *t, struct area *a, uint32_t unit, bool loader, struct err *err)
+static int program_unit(struct s12z_target *t, struct area *a, uint32_t unit, bool loader,
+                        struct err *err)
 {
     const uint8_t *data = a->data + unit * a->unit;
     uint32_t addr = a->start + unit * a->unit;
@@ -207,17 +257,22 @@ static int program_unit(struct s12z_target *t, struct area *a, uint32_t unit, bo
     a->done[unit] = 1;
     if (nothing(data, a->unit))
         return 0;
-    int ret = loader ? by_loader(s12z_loader_program(t, a->program, addr, data, &refusal, err), &refusal, err)
+    int ret = loader ? by_loader(s12z_loader_program(t, a->program, addr, data, &refusal, err),
+                                 &refusal, err)
                      : command(t, a->program, addr, data, a->unit, "program", err);
     t->flash->programmed += a->unit;
     if (ret == 0 && t->flash->programmed - t->flash->shown >= 4096) {
         t->flash->shown = t->flash->programmed;
-        log_msg(t->probe->log, LOG_TARGET, "%s: %llu bytes programmed", t->probe->name, (unsigned long long)t->flash->programmed);
+        log_msg(t->probe->log, LOG_TARGET, "%s: %llu bytes programmed", t->probe->name,
+                (unsigned long long)t->flash->programmed);
     }
     return ret;
 }
 
-static bool is_config(const struct area *a, uint32_t sector) { return a->start + sector * a->sector == CONFIG_SECTOR; }
+static bool is_config(const struct area *a, uint32_t sector)
+{
+    return a->start + sector * a->sector == CONFIG_SECTOR;
+}
 
 /* Wholly given; with `rest` given in part, too. Not in the configuration sector: it comes last. */
 static bool is_due(const struct area *a, uint32_t u, bool rest)
@@ -238,11 +293,13 @@ static bool many_due(const struct area *a, uint32_t from, uint32_t to, bool rest
 }
 
 /* Units of [from, to) (offsets). */
-static int program_range(struct s12z_target *t, struct area *a, uint32_t from, uint32_t to, bool rest, struct err *err)
+static int program_range(struct s12z_target *t, struct area *a, uint32_t from, uint32_t to,
+                         bool rest, struct err *err)
 {
     int ret = 0;
     struct s12z_loader_refusal refusal;
-    bool loader = a->unit == PHRASE && (t->loader || many_due(a, from, to, rest)) && s12z_loader_come(t);
+    bool loader =
+        a->unit == PHRASE && (t->loader || many_due(a, from, to, rest)) && s12z_loader_come(t);
     for (uint32_t u = from / a->unit; ret == 0 && u * a->unit < to; u++)
         if (is_due(a, u, rest))
             ret = program_unit(t, a, u, loader, err);
@@ -259,10 +316,15 @@ static void describe_rest(struct s12z_target *t)
         for (uint32_t s = 0; s < t->flash->area[k].bytes / t->flash->area[k].sector; s++)
             sectors += t->flash->area[k].erased[s];
     const struct area *a = &t->flash->area[0];
-    snprintf(t->flash_left, sizeof t->flash_left, "%u sectors were given up for it, %llu bytes of them are programmed, nothing is verified; security byte %s", sectors,
-             (unsigned long long)t->flash->programmed,
-             !a->erased[(CONFIG_SECTOR - a->start) / a->sector] || !t->flash->config_erased ? "and vectors are as before"
-             : a->done[(CONFIG_PHRASE - a->start) / a->unit] ? "is programmed" : "IS ERASED: the part is secured at its next reset");
+    snprintf(t->flash_left, sizeof t->flash_left,
+             "%u sectors were given up for it, %llu bytes of them are programmed, nothing is "
+             "verified; security byte %s",
+             sectors, (unsigned long long)t->flash->programmed,
+             !a->erased[(CONFIG_SECTOR - a->start) / a->sector] || !t->flash->config_erased
+                 ? "and vectors are as before"
+             : a->done[(CONFIG_PHRASE - a->start) / a->unit]
+                 ? "is programmed"
+                 : "IS ERASED: the part is secured at its next reset");
 }
 
 static int finish(struct s12z_target *t, int ret, struct err *err)
@@ -275,7 +337,8 @@ static int finish(struct s12z_target *t, int ret, struct err *err)
     int away = s12z_loader_leave(t, ret < 0 ? &own : err);
     ret = ret < 0 ? ret : away;
     s12z_flash_close(t);
-    int back = slow && t->state == TARGET_HALTED ? s12z_clock_source(t, false, ret < 0 ? &own : err) : 0;
+    int back =
+        slow && t->state == TARGET_HALTED ? s12z_clock_source(t, false, ret < 0 ? &own : err) : 0;
     if (ret < 0 && err) {
         t->flash_failure = *err;
         log_msg(t->probe->log, LOG_TARGET, "%s: %s", t->probe->name, err->what);
@@ -286,7 +349,8 @@ static int finish(struct s12z_target *t, int ret, struct err *err)
 bool s12z_flash_broken_off(struct s12z_target *t, const char *by)
 {
     struct err why = { .code = ERR_OK };
-    bool fast_left = t->flash && t->state != TARGET_HALTED && !t->flash->was_fast && !t->opt.fast_clock;
+    bool fast_left =
+        t->flash && t->state != TARGET_HALTED && !t->flash->was_fast && !t->opt.fast_clock;
     if (t->flash)
         finish(t, err_set(&why, ERR_CANCELLED, "load again", "it was broken off by %s", by), &why);
     return fast_left;
@@ -312,13 +376,19 @@ int s12z_flash_erase(struct target *target, uint64_t addr, uint64_t len, struct 
     int ret = begin(t, &why);
     struct area *a = ret == 0 ? area_of(t, addr, len, &why) : NULL;
     if (ret == 0 && (!a || (addr - a->start) % a->sector || len % a->sector))
-        ret = finish(t, a ? err_set(&why, ERR_USAGE, "see info mem", "erase: %06llX, %llu bytes are not whole sectors of %u", (unsigned long long)addr,
-                                    (unsigned long long)len, a->sector) : -(int)why.code, &why);
+        ret = finish(t,
+                     a ? err_set(&why, ERR_USAGE, "see info mem",
+                                 "erase: %06llX, %llu bytes are not whole sectors of %u",
+                                 (unsigned long long)addr, (unsigned long long)len, a->sector)
+                       : -(int)why.code,
+                     &why);
     if (ret < 0)
         a = NULL; /* finish() has given the areas back */
-    for (uint64_t s = a ? (addr - a->start) / a->sector : 0, n = a ? len / a->sector : 0; ret == 0 && n > 0; s++, n--) {
+    for (uint64_t s = a ? (addr - a->start) / a->sector : 0, n = a ? len / a->sector : 0;
+         ret == 0 && n > 0; s++, n--) {
         renew_sector(a, (uint32_t)s);
-        if (!is_config(a, (uint32_t)s) && (ret = erase_sector(t, a, (uint32_t)s, &why)) < 0) /* that one at the end */
+        /* that one at the end */
+        if (!is_config(a, (uint32_t)s) && (ret = erase_sector(t, a, (uint32_t)s, &why)) < 0)
             ret = finish(t, ret, &why);
     }
     if (ret < 0 && err)
@@ -326,20 +396,25 @@ int s12z_flash_erase(struct target *target, uint64_t addr, uint64_t len, struct 
     return ret;
 }
 
-static int check_security(struct s12z_target *t, uint64_t addr, const uint8_t *buf, size_t len, struct err *err)
+static int check_security(struct s12z_target *t, uint64_t addr, const uint8_t *buf, size_t len,
+                          struct err *err)
 {
     if (t->opt.allow_security_byte || addr > SECURITY_BYTE || SECURITY_BYTE - addr >= len)
         return 0;
     uint8_t v = buf[SECURITY_BYTE - addr];
     if ((v & 3) == (UNSECURED & 3))
         return 0;
-    return err_set(err, ERR_SECURED, "leave it out of the program or make it FE; --allow-security, or monitor flash allow-security, writes it all the same",
-                   "the program has %02X as security byte at %06X: it would lock the part", v, SECURITY_BYTE);
+    return err_set(err, ERR_SECURED,
+                   "leave it out of the program or make it FE; --allow-security, or monitor flash "
+                   "allow-security, writes it all the same",
+                   "the program has %02X as security byte at %06X: it would lock the part", v,
+                   SECURITY_BYTE);
 }
 
-/* GDB 13.1 does not erase the last block of a section of which only the first byte is written (its blocks_to_erase rounds the last byte's address up):
- * one time in four for EEPROM. */
-static int erase_forgotten(struct s12z_target *t, struct area *a, uint32_t at, size_t len, struct err *err)
+/* GDB 13.1 does not erase the last block of a section of which only the first byte is written (its
+ * blocks_to_erase rounds the last byte's address up): one time in four for EEPROM. */
+static int erase_forgotten(struct s12z_target *t, struct area *a, uint32_t at, size_t len,
+                           struct err *err)
 {
     uint32_t last = at + (uint32_t)len - 1, sector = last / a->sector;
     if (!len || last % a->sector || a->erased[sector] || sector == 0 || !a->erased[sector - 1])
@@ -348,20 +423,24 @@ static int erase_forgotten(struct s12z_target *t, struct area *a, uint32_t at, s
     return is_config(a, sector) ? 0 : erase_sector(t, a, sector, err);
 }
 
-int s12z_flash_write(struct target *target, uint64_t addr, const uint8_t *buf, size_t len, struct err *err)
+int s12z_flash_write(struct target *target, uint64_t addr, const uint8_t *buf, size_t len,
+                     struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
     struct err why = { .code = ERR_OK };
     if (!t->flash)
-        return err_set(err, ERR_STATE, "load does it", "flash: %06llX was not erased before", (unsigned long long)addr);
+        return err_set(err, ERR_STATE, "load does it", "flash: %06llX was not erased before",
+                       (unsigned long long)addr);
     struct area *a = area_of(t, addr, len, &why);
     int ret = a ? check_security(t, addr, buf, len, &why) : -(int)why.code;
     uint32_t at = a ? (uint32_t)addr - a->start : 0;
     if (ret == 0)
         ret = erase_forgotten(t, a, at, len, &why);
     for (uint32_t k = 0; ret == 0 && k < len; k++) {
-        if (!a->erased[(at + k) / a->sector] || (a->done[(at + k) / a->unit] && a->data[at + k] != buf[k]))
-            ret = err_set(&why, ERR_STATE, "load erases first", "flash: %06X is not erased, or written twice", (uint32_t)addr + k);
+        if (!a->erased[(at + k) / a->sector] ||
+            (a->done[(at + k) / a->unit] && a->data[at + k] != buf[k]))
+            ret = err_set(&why, ERR_STATE, "load erases first",
+                          "flash: %06X is not erased, or written twice", (uint32_t)addr + k);
         a->data[at + k] = buf[k];
         a->set[at + k] = 1;
     }
@@ -403,8 +482,11 @@ static int verify(struct s12z_target *t, const struct area *a, struct err *err)
             return err_prefix(err, ret, "verify");
         for (uint32_t k = 0; k < n; k++)
             if (a->set[at + k] && got[k] != a->data[at + k])
-                return err_set(err, ERR_FAULT, "load again; if it stays, the flash is worn out or the supply is weak",
-                               "verify: %06X reads %02X, %02X was programmed", a->start + at + k, got[k], a->data[at + k]);
+                return err_set(
+                    err, ERR_FAULT,
+                    "load again; if it stays, the flash is worn out or the supply is weak",
+                    "verify: %06X reads %02X, %02X was programmed", a->start + at + k, got[k],
+                    a->data[at + k]);
     }
     return 0;
 }
@@ -414,14 +496,17 @@ int s12z_flash_done(struct target *target, struct err *err)
     struct s12z_target *t = s12z_of(target);
     struct err why = { .code = ERR_OK };
     if (!t->flash)
-        return t->flash_failure.code == ERR_OK ? 0 : err_set(err, ERR_STATE, t->flash_failure.hint, "flash: %.200s", t->flash_failure.what);
+        return t->flash_failure.code == ERR_OK ? 0
+                                               : err_set(err, ERR_STATE, t->flash_failure.hint,
+                                                         "flash: %.200s", t->flash_failure.what);
     int ret = write_config(t, &why);
     for (size_t k = 0; ret == 0 && k < ARRAY_LEN(t->flash->area); k++)
         ret = program_range(t, &t->flash->area[k], 0, t->flash->area[k].bytes, true, &why);
     for (size_t k = 0; ret == 0 && k < ARRAY_LEN(t->flash->area); k++)
         ret = verify(t, &t->flash->area[k], &why);
     if (ret == 0)
-        log_msg(t->probe->log, LOG_TARGET, "%s: %llu bytes programmed and verified", t->probe->name, (unsigned long long)t->flash->programmed);
+        log_msg(t->probe->log, LOG_TARGET, "%s: %llu bytes programmed and verified", t->probe->name,
+                (unsigned long long)t->flash->programmed);
     ret = finish(t, ret, &why);
     if (ret < 0 && err)
         *err = why;

@@ -1,4 +1,5 @@
-/* BDC commands with everything a part may answer: ACK, long ACK, nothing. Source: ZVHL p.143-208, ZVM p.127-166, GDB s12z-tdep.c. */
+/* BDC commands with everything a part may answer: ACK, long ACK, nothing. Source: ZVHL p.143-208,
+ * ZVM p.127-166, GDB s12z-tdep.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,13 +9,18 @@
 #include "targets/s12z/driver/driver.h"
 
 enum { TRIES = 4, CLKSW_CYCLES = 150, FAILED_READ = 0xEE /* every byte of it (ZVM p.166) */ };
-#define CSR_BIT(f) REG_MASK(S12Z_BDCCSR_##f)
+#define CSR_BIT(f)   REG_MASK(S12Z_BDCCSR_##f)
 #define CSR_RESERVED 0x1000u /* reads 0: a set bit is a sign of the wrong clock */
-#define CSR_ERRORS (CSR_BIT(RAMWF) | CSR_BIT(OVRUN) | CSR_BIT(NORESP) | CSR_BIT(RDINV) | CSR_BIT(ILLACC) | CSR_BIT(ILLCMD))
+#define CSR_ERRORS                                                                          \
+    (CSR_BIT(RAMWF) | CSR_BIT(OVRUN) | CSR_BIT(NORESP) | CSR_BIT(RDINV) | CSR_BIT(ILLACC) | \
+     CSR_BIT(ILLCMD))
 
 uint64_t s12z_now(struct s12z_target *t) { return t->bdc->now_ns(t->probe); }
 
-int s12z_wait(struct s12z_target *t, uint64_t ns, struct err *err) { return t->bdc->wait ? t->bdc->wait(t->probe, ns, err) : 0; }
+int s12z_wait(struct s12z_target *t, uint64_t ns, struct err *err)
+{
+    return t->bdc->wait ? t->bdc->wait(t->probe, ns, err) : 0;
+}
 
 int s12z_lost(struct s12z_target *t, int ret)
 {
@@ -32,15 +38,23 @@ bool s12z_is_halted(struct s12z_target *t, struct err *err, const char *what)
     if (t->state == TARGET_HALTED)
         return true;
     if (t->secured)
-        err_set(err, ERR_SECURED, "monitor unsecure erases everything and opens it", "%s: the part is secured", what);
+        err_set(err, ERR_SECURED, "monitor unsecure erases everything and opens it",
+                "%s: the part is secured", what);
     else
         err_set(err, t->state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE,
-                t->state == TARGET_GONE ? "check power and cable; it is being looked for" : "halt the target first", "%s: the target is %s", what,
-                t->state == TARGET_GONE ? "gone" : t->state == TARGET_RUNNING ? "running" : "not attached");
+                t->state == TARGET_GONE ? "check power and cable; it is being looked for"
+                                        : "halt the target first",
+                "%s: the target is %s", what,
+                t->state == TARGET_GONE      ? "gone"
+                : t->state == TARGET_RUNNING ? "running"
+                                             : "not attached");
     return false;
 }
 
-bool s12z_can(const struct s12z_target *t, uint8_t opcode) { return t->bdc->can(t->probe, BDC_COMMAND, opcode); }
+bool s12z_can(const struct s12z_target *t, uint8_t opcode)
+{
+    return t->bdc->can(t->probe, BDC_COMMAND, opcode);
+}
 
 /* ---- SYNC ---- */
 
@@ -55,14 +69,21 @@ int s12z_no_answer(struct s12z_target *t, struct err *err)
         return -ERR_USB;
     }
     if (known & ~value & BDC_PIN_VTREF)
-        return err_set(err, ERR_NO_TARGET, "switch the board on; look at the VDD pin of the BDM connector", "the target has no power");
+        return err_set(err, ERR_NO_TARGET,
+                       "switch the board on; look at the VDD pin of the BDM connector",
+                       "the target has no power");
     if (known & ~value & BDC_PIN_RESET)
-        return err_set(err, ERR_NO_TARGET, "let go of the reset button; look at what drives the RESET pin",
+        return err_set(err, ERR_NO_TARGET,
+                       "let go of the reset button; look at what drives the RESET pin",
                        "the part is held in reset: RESET is low");
     if (known & ~value & BDC_PIN_BKGD)
-        return err_set(err, ERR_NO_TARGET, "look for a short of BKGD to ground, or another pod on the line", "BKGD is stuck low");
-    return err_set(err, ERR_NO_TARGET, "check the BKGD wire and its pull-up, and that the part is an S12Z; try monitor reset halt",
-                   "nothing answers a SYNC on BKGD");
+        return err_set(err, ERR_NO_TARGET,
+                       "look for a short of BKGD to ground, or another pod on the line",
+                       "BKGD is stuck low");
+    return err_set(
+        err, ERR_NO_TARGET,
+        "check the BKGD wire and its pull-up, and that the part is an S12Z; try monitor reset halt",
+        "nothing answers a SYNC on BKGD");
 }
 
 static int sync(struct s12z_target *t, struct err *err)
@@ -79,7 +100,8 @@ static int sync(struct s12z_target *t, struct err *err)
         return ret;
     }
     if (t->hz && (hz > t->hz + t->hz / 32 || hz < t->hz - t->hz / 32))
-        log_msg(t->probe->log, LOG_TARGET, "%s: the BDC clock is %u Hz now, it was %u Hz", t->probe->name, hz, t->hz);
+        log_msg(t->probe->log, LOG_TARGET, "%s: the BDC clock is %u Hz now, it was %u Hz",
+                t->probe->name, hz, t->hz);
     t->hz = hz;
     return 0;
 }
@@ -115,8 +137,9 @@ static int sane_csr(struct s12z_target *t, uint16_t *csr, struct err *err)
     if (ret < 0)
         return ret;
     if (absurd(*csr))
-        return err_set(err, ERR_PROTOCOL, "shorten the BKGD wire, check ground and pull-up",
-                       "BDCCSR reads %04X, which it cannot: the wire is disturbed, or this is no S12Z", *csr);
+        return err_set(
+            err, ERR_PROTOCOL, "shorten the BKGD wire, check ground and pull-up",
+            "BDCCSR reads %04X, which it cannot: the wire is disturbed, or this is no S12Z", *csr);
     return 0;
 }
 
@@ -129,9 +152,13 @@ static int put_csr(struct s12z_target *t, uint16_t v, struct err *err)
     return MIN(ret, 0);
 }
 
-int s12z_write_csr(struct s12z_target *t, struct err *err) { return s12z_lost(t, put_csr(t, t->control | 0xFF, err)); }
+int s12z_write_csr(struct s12z_target *t, struct err *err)
+{
+    return s12z_lost(t, put_csr(t, t->control | 0xFF, err));
+}
 
-/* An adapter that enables the pulses by itself and cannot see them this slow: its accesses overrun. BDCCSR is open to it all the same. */
+/* An adapter that enables the pulses by itself and cannot see them this slow: its accesses overrun.
+ * BDCCSR is open to it all the same. */
 static int ack_of_fast_clock(struct s12z_target *t, struct err *err)
 {
     struct bdc_op pause = { .kind = BDC_PAUSE, .len = 2 * CLKSW_CYCLES };
@@ -153,7 +180,8 @@ static int ack_of_fast_clock(struct s12z_target *t, struct err *err)
     return 0;
 }
 
-/* Adapters that know no pulses want none, which takes bus cycles of the program (ZVHL p.144-172, ZVM p.151-166); others enable it by themselves. */
+/* Adapters that know no pulses want none, which takes bus cycles of the program (ZVHL p.144-172,
+ * ZVM p.151-166); others enable it by themselves. */
 static int enable_ack(struct s12z_target *t, struct err *err)
 {
     struct bdc_op op = { .kind = BDC_COMMAND, .opcode = BDC_ACK_ENABLE };
@@ -208,8 +236,10 @@ int s12z_read_csr(struct s12z_target *t, struct err *err)
     if (ret < 0)
         return s12z_lost(t, ret);
     t->csr = csr;
-    /* An adapter whose SYNC sets ENBDC can hide that it was lost; the other bits are lost with it. */
-    if (t->link_up && t->control & CSR_BIT(ENBDC) && t->control & ~csr & (CSR_BIT(ENBDC) | CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW)))
+    /* An adapter whose SYNC sets ENBDC can hide that it was lost; the other bits are lost with it.
+     */
+    if (t->link_up && t->control & CSR_BIT(ENBDC) &&
+        t->control & ~csr & (CSR_BIT(ENBDC) | CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW)))
         ret = after_reset(t, err);
     return s12z_lost(t, ret);
 }
@@ -234,10 +264,12 @@ int s12z_clock_source(struct s12z_target *t, bool fast, struct err *err)
         return 0;
     }
     if (!fast && t->needs_fast)
-        return err_set(err, ERR_UNSUPPORTED, "leave it fast", "%s does not see the ACK pulses of the slow BDC clock", t->probe->name);
+        return err_set(err, ERR_UNSUPPORTED, "leave it fast",
+                       "%s does not see the ACK pulses of the slow BDC clock", t->probe->name);
     if (fast && t->bdc->max_hz)
-        return err_set(err, ERR_UNSUPPORTED, "leave it slow", "%s does BDC clocks up to %u MHz; the part's fast one may be more", t->probe->name,
-                       t->bdc->max_hz / 1000000);
+        return err_set(err, ERR_UNSUPPORTED, "leave it slow",
+                       "%s does BDC clocks up to %u MHz; the part's fast one may be more",
+                       t->probe->name, t->bdc->max_hz / 1000000);
     uint16_t old = t->control;
     t->control = (uint16_t)(fast ? t->control | CSR_BIT(CLKSW) : t->control & ~CSR_BIT(CLKSW));
     struct bdc_op pause = { .kind = BDC_PAUSE, .len = 2 * CLKSW_CYCLES };
@@ -289,7 +321,8 @@ static const char *op_text(const struct bdc_op *op, char buf[64])
 {
     struct bdc_shape shape = { 0 };
     if (op->kind == BDC_READ || op->kind == BDC_WRITE)
-        snprintf(buf, 64, "%s %u byte%s at %06X", op->kind == BDC_READ ? "reading" : "writing", op->len, op->len == 1 ? "" : "s", op->addr);
+        snprintf(buf, 64, "%s %u byte%s at %06X", op->kind == BDC_READ ? "reading" : "writing",
+                 op->len, op->len == 1 ? "" : "s", op->addr);
     else if (op->kind == BDC_LINES)
         snprintf(buf, 64, "reading %u trace lines", op->len / 8);
     else if (bdc_shape(op->opcode, &shape) == 0 && shape.address_bytes)
@@ -308,9 +341,10 @@ static bool is_halted_class(const struct bdc_op *op)
 /* Done twice they would do something else: the trace buffer's port gives the next word. */
 static bool repeatable(const struct bdc_op *op)
 {
-    return op->kind != BDC_LINES && !(op->kind == BDC_READ && op->addr == S12Z_DBGTB)
-           && (op->kind != BDC_COMMAND || (op->opcode != BDC_STEP1 && op->opcode != BDC_GO && op->opcode != BDC_GO_UNTIL
-                                           && op->opcode != BDC_READ_DBGTB));
+    return op->kind != BDC_LINES && !(op->kind == BDC_READ && op->addr == S12Z_DBGTB) &&
+           (op->kind != BDC_COMMAND ||
+            (op->opcode != BDC_STEP1 && op->opcode != BDC_GO && op->opcode != BDC_GO_UNTIL &&
+             op->opcode != BDC_READ_DBGTB));
 }
 
 static bool all_repeatable(const struct bdc_op *ops, size_t n)
@@ -327,21 +361,31 @@ static int refused(const struct bdc_op *op, uint16_t csr, struct err *err)
     op_text(op, what);
     bool write = op->kind == BDC_WRITE;
     if (csr & CSR_BIT(ILLACC))
-        return err_set(err, ERR_FAULT, write ? "flash and EEPROM are written by load; is there memory at all?" : "is there memory on this part?",
+        return err_set(err, ERR_FAULT,
+                       write ? "flash and EEPROM are written by load; is there memory at all?"
+                             : "is there memory on this part?",
                        "%s: refused as an illegal access (ILLACC)", what);
     if (csr & CSR_BIT(RAMWF))
-        return err_set(err, ERR_FAULT, "write the aligned 32 bits around it, which makes a new check code",
-                       "%s: the RAM holds a double-bit ECC error, a part of a word cannot be written (RAMWF)", what);
+        return err_set(
+            err, ERR_FAULT, "write the aligned 32 bits around it, which makes a new check code",
+            "%s: the RAM holds a double-bit ECC error, a part of a word cannot be written (RAMWF)",
+            what);
     if (csr & CSR_BIT(RDINV))
-        return err_set(err, ERR_FAULT, "a double-bit ECC error, or the flash is being programmed", "%s: the data are invalid (RDINV)", what);
+        return err_set(err, ERR_FAULT, "a double-bit ECC error, or the flash is being programmed",
+                       "%s: the data are invalid (RDINV)", what);
     if (csr & CSR_BIT(ILLCMD) && is_halted_class(op) && !(csr & CSR_BIT(BDMACT)))
         return err_set(err, ERR_STATE, "halt the target first", "%s: the CPU is running", what);
     if (csr & CSR_BIT(ILLCMD))
-        return err_set(err, ERR_PROTOCOL, "try again; the BKGD wire may be disturbed", "%s: refused as an illegal command (ILLCMD)", what);
+        return err_set(err, ERR_PROTOCOL, "try again; the BKGD wire may be disturbed",
+                       "%s: refused as an illegal command (ILLCMD)", what);
     if (csr & (CSR_BIT(WAIT) | CSR_BIT(STOP)))
-        return err_set(err, ERR_STATE, "an interrupt or monitor reset halt wakes it; monitor bdc clocks on keeps memory reachable in STOP",
-                       "%s: the CPU sleeps in %s (NORESP)", what, csr & CSR_BIT(STOP) ? "STOP" : "WAI");
-    return err_set(err, ERR_TIMEOUT, "halt the target, or let BDC take cycles: monitor bdc steal on",
+        return err_set(err, ERR_STATE,
+                       "an interrupt or monitor reset halt wakes it; monitor bdc clocks on keeps "
+                       "memory reachable in STOP",
+                       "%s: the CPU sleeps in %s (NORESP)", what,
+                       csr & CSR_BIT(STOP) ? "STOP" : "WAI");
+    return err_set(err, ERR_TIMEOUT,
+                   "halt the target, or let BDC take cycles: monitor bdc steal on",
                    "%s: the program left no free bus cycle (NORESP)", what);
 }
 
@@ -359,16 +403,20 @@ static int long_ack(struct s12z_target *t, const struct bdc_op *op, struct err *
         return repeatable(op) ? 1 : -ERR_PROTOCOL;
     }
     if (t->was_reset && !was_reset)
-        return is_halted_class(op) ? err_set(err, ERR_STATE, "halt it again", "the part was reset and runs") : 1;
+        return is_halted_class(op)
+                   ? err_set(err, ERR_STATE, "halt it again", "the part was reset and runs")
+                   : 1;
     if (!(csr & CSR_BIT(UNSEC)))
-        return err_set(err, ERR_SECURED, "monitor unsecure erases everything and opens it", "the part is secured");
+        return err_set(err, ERR_SECURED, "monitor unsecure erases everything and opens it",
+                       "the part is secured");
     if (!(csr & CSR_ERRORS))
         return 0; /* the first answer after WAI or STOP is a long one */
     ret = put_csr(t, t->control | (csr & 0xFF & ~(CSR_BIT(WAIT) | CSR_BIT(STOP))), err);
     if (ret < 0)
         return s12z_lost(t, ret);
     refused(op, csr, err);
-    bool final = csr & (CSR_BIT(ILLACC) | CSR_BIT(RDINV) | CSR_BIT(RAMWF)) || (is_halted_class(op) && !(csr & CSR_BIT(BDMACT)));
+    bool final = csr & (CSR_BIT(ILLACC) | CSR_BIT(RDINV) | CSR_BIT(RAMWF)) ||
+                 (is_halted_class(op) && !(csr & CSR_BIT(BDMACT)));
     if (csr & CSR_BIT(NORESP) && op->kind == BDC_COMMAND && op->opcode == BDC_BACKGROUND)
         return 0; /* it sleeps in WAI; the request stays */
     return final || !repeatable(op) ? refused(op, csr, err) : 1;
@@ -386,11 +434,13 @@ static int no_ack(struct s12z_target *t, const struct bdc_op *op, struct err *er
     if (ret < 0)
         return ret;
     if (t->was_reset && !was_reset && is_halted_class(op))
-        return err_set(err, ERR_STATE, "halt it again", "%s: the part was reset and runs", op_text(op, what));
+        return err_set(err, ERR_STATE, "halt it again", "%s: the part was reset and runs",
+                       op_text(op, what));
     if ((ret = s12z_lost(t, enable_ack(t, err))) < 0)
         return ret;
-    err_set(err, ERR_TIMEOUT, "try again; is the program changing the clock? monitor bdc shows the speed", "%s: no answer (no ACK)",
-            op_text(op, what));
+    err_set(err, ERR_TIMEOUT,
+            "try again; is the program changing the clock? monitor bdc shows the speed",
+            "%s: no answer (no ACK)", op_text(op, what));
     return repeatable(op) ? 1 : -ERR_TIMEOUT;
 }
 
@@ -400,7 +450,9 @@ static bool all_ones(const struct bdc_op *ops, size_t n)
     size_t bytes = 0;
     struct bdc_shape shape;
     for (size_t k = 0; k < n; k++) {
-        size_t len = ops[k].kind != BDC_COMMAND ? ops[k].len : bdc_shape(ops[k].opcode, &shape) == 0 ? shape.rx_bytes : 0;
+        size_t len = ops[k].kind != BDC_COMMAND              ? ops[k].len
+                     : bdc_shape(ops[k].opcode, &shape) == 0 ? shape.rx_bytes
+                                                             : 0;
         for (size_t i = 0; ops[k].rx && i < len; i++, bytes++)
             if (ops[k].rx[i] != 0xFF)
                 return false;
@@ -408,8 +460,9 @@ static bool all_ones(const struct bdc_op *ops, size_t n)
     return bytes > 0;
 }
 
-/* Without ACK pulses BDCCSR tells at the end of a transfer that something in it failed. Which it was is found by doing one op after the other;
- * where that cannot be, it is said of the last. Returns how many ops were done, the outcome of the last one says how. */
+/* Without ACK pulses BDCCSR tells at the end of a transfer that something in it failed. Which it
+ * was is found by doing one op after the other; where that cannot be, it is said of the last.
+ * Returns how many ops were done, the outcome of the last one says how. */
 static int execute_looking(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
 {
     enum { PART = 64 };
@@ -434,7 +487,8 @@ static int execute_looking(struct s12z_target *t, struct bdc_op *ops, size_t n, 
 
 static int execute(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
 {
-    return t->no_ack ? execute_looking(t, ops, n, err) : t->bdc->execute(t->probe, ops, n, true, err);
+    return t->no_ack ? execute_looking(t, ops, n, err)
+                     : t->bdc->execute(t->probe, ops, n, true, err);
 }
 
 static int do_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
@@ -442,7 +496,8 @@ static int do_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct er
     struct err why = { .code = ERR_OK };
     for (size_t at = 0, tries = 0; at < n;) {
         int ret = execute(t, ops + at, n - at, &why);
-        if (ret == -ERR_TIMEOUT && all_repeatable(ops + at, n - at) && ++tries < TRIES) { /* the adapter is in step again */
+        /* the adapter is in step again */
+        if (ret == -ERR_TIMEOUT && all_repeatable(ops + at, n - at) && ++tries < TRIES) {
             t->retries++;
             continue;
         }
@@ -455,7 +510,8 @@ static int do_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct er
         enum bdc_outcome outcome = ops[at - 1].outcome;
         if (outcome == BDC_OK)
             continue;
-        ret = outcome == BDC_LONG_ACK ? long_ack(t, &ops[at - 1], &why) : no_ack(t, &ops[at - 1], &why);
+        ret = outcome == BDC_LONG_ACK ? long_ack(t, &ops[at - 1], &why)
+                                      : no_ack(t, &ops[at - 1], &why);
         if (ret == 1 && ++tries < TRIES) {
             t->retries++;
             at--;
@@ -473,7 +529,8 @@ static int do_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct er
 /* Whether an access of a read gave the bytes of a failed one. */
 static bool looks_failed(const struct bdc_op *op)
 {
-    for (uint32_t at = 0; op->kind == BDC_READ && op->addr >= S12Z_RAM_START && at < op->len; at += op->width) {
+    for (uint32_t at = 0; op->kind == BDC_READ && op->addr >= S12Z_RAM_START && at < op->len;
+         at += op->width) {
         unsigned same = 0;
         for (unsigned k = 0; k < op->width; k++)
             same += op->rx[at + k] == FAILED_READ;
@@ -483,8 +540,8 @@ static bool looks_failed(const struct bdc_op *op)
     return false;
 }
 
-/* An adapter that does not tell of failures: what looks like one is read again, and believed then. Not registers, which may mind. (Addresses
- * without memory are refused before.) */
+/* An adapter that does not tell of failures: what looks like one is read again, and believed then.
+ * Not registers, which may mind. (Addresses without memory are refused before.) */
 static int read_doubtful_again(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
 {
     int ret = 0;

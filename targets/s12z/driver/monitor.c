@@ -12,14 +12,27 @@
 enum { ERASE_LIMIT_MS = 5000, ERASE_LOOK_NS = 10000000 };
 #define CSR_BIT(f) REG_MASK(S12Z_BDCCSR_##f)
 
-static const struct reg_field bdccsr[] = REG_FIELDS(S12Z_BDCCSR), c1[] = REG_FIELDS(S12Z_DBGC1), c2[] = REG_FIELDS(S12Z_DBGC2),
-                              tcrh[] = REG_FIELDS(S12Z_DBGTCRH), tcrl[] = REG_FIELDS(S12Z_DBGTCRL), scr[] = REG_FIELDS(S12Z_DBGSCR),
-                              efr[] = REG_FIELDS(S12Z_DBGEFR), sr[] = REG_FIELDS(S12Z_DBGSR), xctl[] = REG_FIELDS(S12Z_DBGXCTL);
-static const struct { const char *name; uint16_t addr; const struct reg_field *fields; size_t n; } registers[] = {
+static const struct reg_field bdccsr[] = REG_FIELDS(S12Z_BDCCSR), c1[] = REG_FIELDS(S12Z_DBGC1),
+                              c2[] = REG_FIELDS(S12Z_DBGC2), tcrh[] = REG_FIELDS(S12Z_DBGTCRH),
+                              tcrl[] = REG_FIELDS(S12Z_DBGTCRL), scr[] = REG_FIELDS(S12Z_DBGSCR),
+                              efr[] = REG_FIELDS(S12Z_DBGEFR), sr[] = REG_FIELDS(S12Z_DBGSR),
+                              xctl[] = REG_FIELDS(S12Z_DBGXCTL);
+static const struct {
+    const char *name;
+    uint16_t addr;
+    const struct reg_field *fields;
+    size_t n;
+} registers[] = {
+/* clang-format off */
 #define R(n, a, f) { n, a, f, ARRAY_LEN(f) }
-    R("DBGC1", S12Z_DBGC1, c1), R("DBGC2", S12Z_DBGC2, c2), R("DBGTCRH", S12Z_DBGTCRH, tcrh), R("DBGTCRL", S12Z_DBGTCRL, tcrl),
-    R("DBGSCR1", S12Z_DBGSCR1, scr), R("DBGSCR2", S12Z_DBGSCR2, scr), R("DBGSCR3", S12Z_DBGSCR3, scr), R("DBGEFR", S12Z_DBGEFR, efr),
-    R("DBGSR", S12Z_DBGSR, sr), R("DBGACTL", 0x110, xctl), R("DBGBCTL", 0x120, xctl), R("DBGCCTL", 0x130, xctl), R("DBGDCTL", 0x140, xctl),
+    /* clang-format on */
+    R("DBGC1", S12Z_DBGC1, c1),       R("DBGC2", S12Z_DBGC2, c2),
+    R("DBGTCRH", S12Z_DBGTCRH, tcrh), R("DBGTCRL", S12Z_DBGTCRL, tcrl),
+    R("DBGSCR1", S12Z_DBGSCR1, scr),  R("DBGSCR2", S12Z_DBGSCR2, scr),
+    R("DBGSCR3", S12Z_DBGSCR3, scr),  R("DBGEFR", S12Z_DBGEFR, efr),
+    R("DBGSR", S12Z_DBGSR, sr),       R("DBGACTL", 0x110, xctl),
+    R("DBGBCTL", 0x120, xctl),        R("DBGCCTL", 0x130, xctl),
+    R("DBGDCTL", 0x140, xctl),
 #undef R
 };
 
@@ -36,7 +49,8 @@ static int usage(struct err *err, const char *hint, const char *word)
 
 /* ---- registers ---- */
 
-static int show_cpu(struct s12z_target *t, const struct text_sink *out, const char *only, bool *found, struct err *err)
+static int show_cpu(struct s12z_target *t, const struct text_sink *out, const char *only,
+                    bool *found, struct err *err)
 {
     for (unsigned n = 0; n < S12Z_NREGS; n++) {
         uint32_t v;
@@ -47,18 +61,21 @@ static int show_cpu(struct s12z_target *t, const struct text_sink *out, const ch
         int ret = s12z_get_reg(t, n, &v, err);
         if (ret < 0)
             return ret;
-        sink_printf(out, "%s=%0*x%s", r->name, 2 * r->bytes, v, only || n == S12Z_NREGS - 1 ? "\n" : " ");
+        sink_printf(out, "%s=%0*x%s", r->name, 2 * r->bytes, v,
+                    only || n == S12Z_NREGS - 1 ? "\n" : " ");
     }
     return 0;
 }
 
-static int show_register(struct s12z_target *t, size_t k, const struct text_sink *out, struct err *err)
+static int show_register(struct s12z_target *t, size_t k, const struct text_sink *out,
+                         struct err *err)
 {
     uint8_t v;
     char text[200];
     int ret = s12z_peek8(t, registers[k].addr, &v, err);
     if (ret == 0)
-        sink_printf(out, "%s=%s\n", registers[k].name, reg_text(registers[k].fields, registers[k].n, v, 2, text, sizeof text));
+        sink_printf(out, "%s=%s\n", registers[k].name,
+                    reg_text(registers[k].fields, registers[k].n, v, 2, text, sizeof text));
     return ret;
 }
 
@@ -76,20 +93,24 @@ static int cmd_reg(void *ctx, int argc, char **argv, const struct text_sink *out
                 ret = show_register(t, k, out, err);
             }
         if (ret == 0 && !found)
-            return err_set(err, ERR_NOT_FOUND, "CPU registers and those of the DBG module: DBGC1, DBGSCR1, DBGACTL ...", "no register %s", argv[i]);
+            return err_set(err, ERR_NOT_FOUND,
+                           "CPU registers and those of the DBG module: DBGC1, DBGSCR1, DBGACTL ...",
+                           "no register %s", argv[i]);
     }
     return ret;
 }
 
 /* ---- the DBG module in words ---- */
 
-static int show_comparator(struct s12z_target *t, unsigned n, const struct text_sink *out, struct err *err)
+static int show_comparator(struct s12z_target *t, unsigned n, const struct text_sink *out,
+                           struct err *err)
 {
     uint8_t r[S12Z_COMPARATOR_STEP];
     int ret = s12z_read_raw(t, S12Z_DBGACTL + n * S12Z_COMPARATOR_STEP, 1, r, sizeof r, err);
     if (ret < 0)
         return ret;
-    uint32_t addr = (uint32_t)r[S12Z_COMPARATOR_ADDRESS] << 16 | (uint32_t)r[S12Z_COMPARATOR_ADDRESS + 1] << 8 | r[S12Z_COMPARATOR_ADDRESS + 2];
+    uint32_t addr = (uint32_t)r[S12Z_COMPARATOR_ADDRESS] << 16 |
+                    (uint32_t)r[S12Z_COMPARATOR_ADDRESS + 1] << 8 | r[S12Z_COMPARATOR_ADDRESS + 2];
     sink_printf(out, "  %c: ", (char)('A' + n));
     if (!REG_GET(r[0], S12Z_DBGXCTL_COMPE)) {
         sink_printf(out, "off\n");
@@ -98,35 +119,51 @@ static int show_comparator(struct s12z_target *t, unsigned n, const struct text_
     if (REG_GET(r[0], S12Z_DBGXCTL_INST))
         sink_printf(out, "before the instruction at %06X", addr);
     else
-        sink_printf(out, "%s of %06X", !REG_GET(r[0], S12Z_DBGXCTL_RWE) ? "access" : REG_GET(r[0], S12Z_DBGXCTL_RW) ? "read" : "write", addr);
+        sink_printf(out, "%s of %06X",
+                    !REG_GET(r[0], S12Z_DBGXCTL_RWE) ? "access"
+                    : REG_GET(r[0], S12Z_DBGXCTL_RW) ? "read"
+                                                     : "write",
+                    addr);
     const uint8_t *d = r + S12Z_COMPARATOR_DATA, *m = r + S12Z_COMPARATOR_MASK;
     if (!(n & 1) && (m[0] | m[1] | m[2] | m[3]))
-        sink_printf(out, ", lanes %02X %02X %02X %02X %s %02X %02X %02X %02X", m[0], m[1], m[2], m[3],
-                    REG_GET(r[0], S12Z_DBGXCTL_NDB) ? "not" : "equal", d[0], d[1], d[2], d[3]);
-    sink_printf(out, "%s\n", t->has_profile && t->profile.comparators >> n & 1 ? " (the profile's)" : "");
+        sink_printf(out, ", lanes %02X %02X %02X %02X %s %02X %02X %02X %02X", m[0], m[1], m[2],
+                    m[3], REG_GET(r[0], S12Z_DBGXCTL_NDB) ? "not" : "equal", d[0], d[1], d[2],
+                    d[3]);
+    sink_printf(out, "%s\n",
+                t->has_profile && t->profile.comparators >> n & 1 ? " (the profile's)" : "");
     return 0;
 }
 
 /* Which trace: the range counts in Detail alone. */
 static const char *trace_text(uint8_t tcrh)
 {
-    static const char *const modes[4] = { [S12Z_TRCMOD_NORMAL] = "traces changes of flow (Normal)", [S12Z_TRCMOD_LOOP1] = "traces changes of flow (Loop1)",
+    static const char *const modes[4] = { [S12Z_TRCMOD_NORMAL] = "traces changes of flow (Normal)",
+                                          [S12Z_TRCMOD_LOOP1] = "traces changes of flow (Loop1)",
                                           [S12Z_TRCMOD_PURE_PC] = "traces every PC" };
-    static const char *const ranges[4] = { [S12Z_TRANGE_ALL] = "traces accesses (Detail)", [S12Z_TRANGE_TO_D] = "traces accesses up to D (Detail)",
-                                           [S12Z_TRANGE_FROM_C] = "traces accesses from C on (Detail)",
-                                           [S12Z_TRANGE_C_TO_D] = "traces accesses from C to D (Detail)" };
+    static const char *const ranges[4] = { [S12Z_TRANGE_ALL] = "traces accesses (Detail)",
+                                           [S12Z_TRANGE_TO_D] = "traces accesses up to D (Detail)",
+                                           [S12Z_TRANGE_FROM_C] =
+                                               "traces accesses from C on (Detail)",
+                                           [S12Z_TRANGE_C_TO_D] =
+                                               "traces accesses from C to D (Detail)" };
     const char *mode = modes[REG_GET(tcrh, S12Z_DBGTCRH_TRCMOD)];
     return mode ? mode : ranges[REG_GET(tcrh, S12Z_DBGTCRH_TRANGE)];
 }
 
 static int cmd_dbg(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
 {
-    static const char *const states[] = { "disarmed", "State1", "State2", "State3", "Final State", "?", "?", "?" };
-    static const char *const modes[4] = { [S12Z_RANGE_SEPARATE] = "separate", [S12Z_RANGE_INSIDE] = "inside their range",
-                                          [S12Z_RANGE_OUTSIDE] = "outside their range", "?" };
-    static const char *const aligns[4] = { [S12Z_TALIGN_END] = "from arming (End)", [S12Z_TALIGN_BEGIN] = "from Final State on (Begin)",
-                                           [S12Z_TALIGN_MID] = "Mid", "?" };
-    static const char *const events[4] = { [S12Z_EEVE_ENTRY] = "forces trace entries", [S12Z_EEVE_STATE] = "takes D's place in the sequencer",
+    static const char *const states[] = { "disarmed",    "State1", "State2", "State3",
+                                          "Final State", "?",      "?",      "?" };
+    static const char *const modes[4] = { [S12Z_RANGE_SEPARATE] = "separate",
+                                          [S12Z_RANGE_INSIDE] = "inside their range",
+                                          [S12Z_RANGE_OUTSIDE] = "outside their range",
+                                          "?" };
+    static const char *const aligns[4] = { [S12Z_TALIGN_END] = "from arming (End)",
+                                           [S12Z_TALIGN_BEGIN] = "from Final State on (Begin)",
+                                           [S12Z_TALIGN_MID] = "Mid",
+                                           "?" };
+    static const char *const events[4] = { [S12Z_EEVE_ENTRY] = "forces trace entries",
+                                           [S12Z_EEVE_STATE] = "takes D's place in the sequencer",
                                            [S12Z_EEVE_GATE] = "gates trace entries" };
     struct s12z_target *t = ctx;
     uint8_t r[12];
@@ -135,20 +172,29 @@ static int cmd_dbg(void *ctx, int argc, char **argv, const struct text_sink *out
     int ret = s12z_read_raw(t, S12Z_DBGC1, 1, r, sizeof r, err);
     if (ret < 0)
         return ret;
-    uint8_t h = r[S12Z_DBGTCRH - S12Z_DBGC1], l = r[S12Z_DBGTCRL - S12Z_DBGC1], e = r[S12Z_DBGEFR - S12Z_DBGC1], s = r[S12Z_DBGSR - S12Z_DBGC1];
-    sink_printf(out, "DBG module %s: %s%s\n", t->full_dbg ? "with trace and profiling" : "without trace", states[REG_GET(s, S12Z_DBGSR_SSF)],
-                !REG_GET(r[0], S12Z_DBGC1_ARM) ? s12z_dbg_wanted(t) ? ", armed when the program goes on" : ""
+    uint8_t h = r[S12Z_DBGTCRH - S12Z_DBGC1], l = r[S12Z_DBGTCRL - S12Z_DBGC1],
+            e = r[S12Z_DBGEFR - S12Z_DBGC1], s = r[S12Z_DBGSR - S12Z_DBGC1];
+    sink_printf(out, "DBG module %s: %s%s\n",
+                t->full_dbg ? "with trace and profiling" : "without trace",
+                states[REG_GET(s, S12Z_DBGSR_SSF)],
+                !REG_GET(r[0], S12Z_DBGC1_ARM)
+                    ? s12z_dbg_wanted(t) ? ", armed when the program goes on" : ""
                 : !REG_GET(r[0], S12Z_DBGC1_BRKCPU) ? "; a match does not break"
-                : REG_GET(r[0], S12Z_DBGC1_BDMBP) ? "; a match halts" : "; a match causes an SWI");
+                : REG_GET(r[0], S12Z_DBGC1_BDMBP)   ? "; a match halts"
+                                                    : "; a match causes an SWI");
     for (unsigned n = 0; ret == 0 && n < S12Z_COMPARATORS; n++)
         if (n != 2 || t->full_dbg)
             ret = show_comparator(t, n, out, err);
-    sink_printf(out, "  A and B %s, C and D %s\n", modes[REG_GET(r[1], S12Z_DBGC2_ABCM)], modes[REG_GET(r[1], S12Z_DBGC2_CDCM)]);
+    sink_printf(out, "  A and B %s, C and D %s\n", modes[REG_GET(r[1], S12Z_DBGC2_ABCM)],
+                modes[REG_GET(r[1], S12Z_DBGC2_CDCM)]);
     if (events[REG_GET(r[0], S12Z_DBGC1_EEVE)])
         sink_printf(out, "  the external event pin %s\n", events[REG_GET(r[0], S12Z_DBGC1_EEVE)]);
     if (REG_GET(h, S12Z_DBGTCRH_TSOURCE))
-        sink_printf(out, "  %s %s%s%s\n", REG_GET(l, S12Z_DBGTCRL_PROFILE) ? "profiles" : trace_text(h), aligns[REG_GET(h, S12Z_DBGTCRH_TALIGN)],
-                    REG_GET(l, S12Z_DBGTCRL_PDOE) ? ", PDO pins on" : "", REG_GET(s, S12Z_DBGSR_PTACT) ? ", lines are being sent" : "");
+        sink_printf(out, "  %s %s%s%s\n",
+                    REG_GET(l, S12Z_DBGTCRL_PROFILE) ? "profiles" : trace_text(h),
+                    aligns[REG_GET(h, S12Z_DBGTCRH_TALIGN)],
+                    REG_GET(l, S12Z_DBGTCRL_PDOE) ? ", PDO pins on" : "",
+                    REG_GET(s, S12Z_DBGSR_PTACT) ? ", lines are being sent" : "");
     char names[16];
     if (e & 0x0F)
         sink_printf(out, "  matched since arming: %s\n", s12z_comparator_names(e & 15u, names));
@@ -160,7 +206,8 @@ static int cmd_dbg(void *ctx, int argc, char **argv, const struct text_sink *out
 /* ---- BDC ---- */
 
 /* What GDB's `maintenance info bdccsr` asks for; one line. */
-static int cmd_bdccsr(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+static int cmd_bdccsr(void *ctx, int argc, char **argv, const struct text_sink *out,
+                      struct err *err)
 {
     struct s12z_target *t = ctx;
     char text[200];
@@ -168,7 +215,8 @@ static int cmd_bdccsr(void *ctx, int argc, char **argv, const struct text_sink *
     (void)argv;
     int ret = s12z_read_csr(t, err);
     if (ret == 0)
-        sink_printf(out, "BDCCSR=%s\n", reg_text(bdccsr, ARRAY_LEN(bdccsr), t->csr, 4, text, sizeof text));
+        sink_printf(out, "BDCCSR=%s\n",
+                    reg_text(bdccsr, ARRAY_LEN(bdccsr), t->csr, 4, text, sizeof text));
     return ret;
 }
 
@@ -200,11 +248,15 @@ static int cmd_bdc(void *ctx, int argc, char **argv, const struct text_sink *out
         return ret;
     if (t->bdc->stats)
         t->bdc->stats(t->probe, &cycles, NULL, NULL);
-    sink_printf(out, "BDC clock %u Hz (%s); %llu cycles, %llu SYNCs, %llu repeats, %llu resets of the part\n", t->hz,
-                t->control & CSR_BIT(CLKSW) ? "BDCFCLK, follows the program's clock" : "BDCCLK", (unsigned long long)cycles,
-                (unsigned long long)t->syncs, (unsigned long long)t->retries, (unsigned long long)t->resets);
+    sink_printf(
+        out,
+        "BDC clock %u Hz (%s); %llu cycles, %llu SYNCs, %llu repeats, %llu resets of the part\n",
+        t->hz, t->control & CSR_BIT(CLKSW) ? "BDCFCLK, follows the program's clock" : "BDCCLK",
+        (unsigned long long)cycles, (unsigned long long)t->syncs, (unsigned long long)t->retries,
+        (unsigned long long)t->resets);
     if (t->part_known)
-        sink_printf(out, "PARTID %08X, DBG %s\n", t->partid, t->full_dbg ? "with trace and profiling" : "without trace");
+        sink_printf(out, "PARTID %08X, DBG %s\n", t->partid,
+                    t->full_dbg ? "with trace and profiling" : "without trace");
     return 0;
 }
 
@@ -214,17 +266,23 @@ static int cmd_flash(void *ctx, int argc, char **argv, const struct text_sink *o
 {
     struct s12z_target *t = ctx;
     bool on = true;
-    if (argc > 1 && (strcmp(argv[1], "allow-security") || argc > 3 || (argc == 3 && !on_off(argc, argv, 2, &on))))
+    if (argc > 1 && (strcmp(argv[1], "allow-security") || argc > 3 ||
+                     (argc == 3 && !on_off(argc, argv, 2, &on))))
         return usage(err, "flash [allow-security [on|off]]", "flash");
     if (argc > 1)
         t->opt.allow_security_byte = on;
-    sink_printf(out, "flash %06X-FFFFFF in sectors of 512, EEPROM 100000-%06X in sectors of 4; `load` writes both\n", t->chip->flash_start,
-                t->chip->eeprom_end);
-    sink_printf(out, "a program that would lock the part (security byte FFFE0F) is %s\n", t->opt.allow_security_byte ? "WRITTEN" : "refused");
+    sink_printf(out,
+                "flash %06X-FFFFFF in sectors of 512, EEPROM 100000-%06X in sectors of 4; `load` "
+                "writes both\n",
+                t->chip->flash_start, t->chip->eeprom_end);
+    sink_printf(out, "a program that would lock the part (security byte FFFE0F) is %s\n",
+                t->opt.allow_security_byte ? "WRITTEN" : "refused");
     if (t->flash)
-        sink_printf(out, "a download is under way: `load` begins anew, letting the program run or a reset ends it as it is\n");
+        sink_printf(out, "a download is under way: `load` begins anew, letting the program run or "
+                         "a reset ends it as it is\n");
     if (t->flash_failure.code != ERR_OK)
-        sink_printf(out, "the last download failed: %s\n  %s\n%s%s", t->flash_failure.what, t->flash_failure.hint, t->flash_left, t->flash_left[0] ? "\n" : "");
+        sink_printf(out, "the last download failed: %s\n  %s\n%s%s", t->flash_failure.what,
+                    t->flash_failure.hint, t->flash_left, t->flash_left[0] ? "\n" : "");
     return 0;
 }
 
@@ -232,9 +290,11 @@ static int cmd_flash(void *ctx, int argc, char **argv, const struct text_sink *o
 
 static int erase_twice(struct s12z_target *t, struct err *err)
 {
-    struct bdc_op op[2] = { { .kind = BDC_COMMAND, .opcode = BDC_ERASE_FLASH }, { .kind = BDC_COMMAND, .opcode = BDC_ERASE_FLASH } };
+    struct bdc_op op[2] = { { .kind = BDC_COMMAND, .opcode = BDC_ERASE_FLASH },
+                            { .kind = BDC_COMMAND, .opcode = BDC_ERASE_FLASH } };
     if (!t->bdc->can(t->probe, BDC_COMMAND, BDC_ERASE_FLASH))
-        return err_set(err, ERR_UNSUPPORTED, "use an adapter that has it", "unsecure: %s cannot send ERASE_FLASH", t->probe->name);
+        return err_set(err, ERR_UNSUPPORTED, "use an adapter that has it",
+                       "unsecure: %s cannot send ERASE_FLASH", t->probe->name);
     int ret = t->bdc->execute(t->probe, op, 2, false, err);
     return MIN(ret, 0);
 }
@@ -246,29 +306,35 @@ static int wait_erased(struct s12z_target *t, struct err *err)
         if (ret < 0 || !(t->csr & CSR_BIT(ERASE)))
             return ret;
         if (s12z_now(t) - since > ERASE_LIMIT_MS * 1000000ull)
-            return err_set(err, ERR_TIMEOUT, "power-cycle the board and try again", "unsecure: the erase does not end (BDCCSR %04X)", t->csr);
+            return err_set(err, ERR_TIMEOUT, "power-cycle the board and try again",
+                           "unsecure: the erase does not end (BDCCSR %04X)", t->csr);
         if ((ret = s12z_wait(t, ERASE_LOOK_NS, err)) < 0)
             return ret;
     }
 }
 
-/* The erase wants the clocks as after reset, and a program of a secured part may have changed them: the part is reset first. */
-static int cmd_unsecure(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+/* The erase wants the clocks as after reset, and a program of a secured part may have changed them:
+ * the part is reset first. */
+static int cmd_unsecure(void *ctx, int argc, char **argv, const struct text_sink *out,
+                        struct err *err)
 {
     struct s12z_target *t = ctx;
     if (argc != 2 || strcmp(argv[1], CONFIRM)) {
-        sink_printf(out, "This erases flash and EEPROM of the part, whatever is in them. If that is wanted:\n  monitor unsecure " CONFIRM "\n");
+        sink_printf(out, "This erases flash and EEPROM of the part, whatever is in them. If that "
+                         "is wanted:\n  monitor unsecure " CONFIRM "\n");
         return argc == 1 ? 0 : usage(err, "unsecure " CONFIRM, "unsecure");
     }
     if (t->state == TARGET_GONE)
-        return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for", "unsecure: the target is gone");
+        return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for",
+                       "unsecure: the target is gone");
     int ret = s12z_mass_erase_begin(t, err);
     if (ret == 0)
         ret = erase_twice(t, err);
     if (ret == 0)
         ret = wait_erased(t, err);
     if (ret == 0 && !(t->csr & CSR_BIT(UNSEC)))
-        ret = err_set(err, ERR_SECURED, "try again; the erase wants the clocks as after reset", "unsecure: the part stays secured (BDCCSR %04X)", t->csr);
+        ret = err_set(err, ERR_SECURED, "try again; the erase wants the clocks as after reset",
+                      "unsecure: the part stays secured (BDCCSR %04X)", t->csr);
     if (ret == 0)
         ret = s12z_mass_erase_end(t, err);
     if (ret < 0)
@@ -280,7 +346,8 @@ static int cmd_unsecure(void *ctx, int argc, char **argv, const struct text_sink
 
 /* ---- values of watchpoints ---- */
 
-static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sink *out,
+                         struct err *err)
 {
     struct s12z_target *t = ctx;
     const struct s12z_hard *h;
@@ -292,7 +359,8 @@ static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sin
         const char *end = argv[i];
         uint64_t number;
         if (!options_number(&end, 0, &number) || *end || number > UINT32_MAX)
-            return err_set(err, ERR_USAGE, "numbers as in C, of 32 bits: 0x1234", "watchdata: %s is no number", argv[i]);
+            return err_set(err, ERR_USAGE, "numbers as in C, of 32 bits: 0x1234",
+                           "watchdata: %s is no number", argv[i]);
         v[i - 1] = (uint32_t)number;
     }
     int ret = s12z_watch_data(t, !off, v[0], v[1], &h, err);
@@ -301,20 +369,29 @@ static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sin
     if (off)
         sink_printf(out, "watchpoints stop at any value\n");
     else
-        sink_printf(out, "the %s watchpoint of at most 4 bytes stops at accesses of its own size whose value & %X is %X\n", h ? "present" : "next", v[1],
-                    v[0] & v[1]);
+        sink_printf(out,
+                    "the %s watchpoint of at most 4 bytes stops at accesses of its own size whose "
+                    "value & %X is %X\n",
+                    h ? "present" : "next", v[1], v[0] & v[1]);
     if (!off && (!h || s12z_watch_split(h->addr, h->len)))
-        sink_printf(out, "%s only the part behind it is compared\n", h ? "it lies across a multiple of four:" : "of one that lies across a multiple of four");
+        sink_printf(out, "%s only the part behind it is compared\n",
+                    h ? "it lies across a multiple of four:"
+                      : "of one that lies across a multiple of four");
     return 0;
 }
 
 const struct monitor_command s12z_monitor[] = {
-    { "reg", "reg [NAME...]", "CPU registers, or those of the DBG module with their fields", cmd_reg },
+    { "reg", "reg [NAME...]", "CPU registers, or those of the DBG module with their fields",
+      cmd_reg },
     { "dbg", "dbg", "the DBG module in words: comparators, sequencer, trace", cmd_dbg },
-    { "bdc", "bdc [fast|steal|clocks on|off]", "BDC status and clock; what it may do to the program", cmd_bdc },
+    { "bdc", "bdc [fast|steal|clocks on|off]",
+      "BDC status and clock; what it may do to the program", cmd_bdc },
     { "bdccsr", "bdccsr", "BDCCSR with its flags", cmd_bdccsr },
-    { "flash", "flash [allow-security [on|off]]", "what load does to flash, and how the last one ended", cmd_flash },
-    { "unsecure", "unsecure [" CONFIRM "]", "erase flash and EEPROM, which opens a secured part", cmd_unsecure },
-    { "watchdata", "watchdata VALUE [MASK] | off", "the first watchpoint stops only at this value", cmd_watchdata },
+    { "flash", "flash [allow-security [on|off]]",
+      "what load does to flash, and how the last one ended", cmd_flash },
+    { "unsecure", "unsecure [" CONFIRM "]", "erase flash and EEPROM, which opens a secured part",
+      cmd_unsecure },
+    { "watchdata", "watchdata VALUE [MASK] | off", "the first watchpoint stops only at this value",
+      cmd_watchdata },
     { NULL, NULL, NULL, NULL },
 };

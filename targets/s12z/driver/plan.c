@@ -8,29 +8,37 @@
 static void put(struct s12z_plan *p, unsigned n, uint64_t addr)
 {
     p->dbg.comparators |= 1u << n;
-    p->dbg.comparator[n] = (struct s12z_comparator){
-        .ctl = (uint8_t)(REG_MASK(S12Z_DBGXCTL_COMPE) | REG_MASK(S12Z_DBGXCTL_INST)), .addr = (uint32_t)addr & S12Z_ADDRESS };
-    p->dbg.scr[0] |= (uint8_t)(S12Z_SCR_FINAL << (2 * n)); /* armed is State1; nothing leads to the others */
+    p->dbg.comparator[n] = (struct s12z_comparator){ .ctl = (uint8_t)(REG_MASK(S12Z_DBGXCTL_COMPE) |
+                                                                      REG_MASK(S12Z_DBGXCTL_INST)),
+                                                     .addr = (uint32_t)addr & S12Z_ADDRESS };
+    /* armed is State1; nothing leads to the others */
+    p->dbg.scr[0] |= (uint8_t)(S12Z_SCR_FINAL << (2 * n));
 }
 
 static void describe(const struct trace_config *cfg, struct s12z_plan *p)
 {
     size_t n = 0;
     if (cfg->has_start)
-        n += (size_t)snprintf(p->text, sizeof p->text, "%s", p->begins ? "start point in a comparator" : "start point seen by the host");
+        n += (size_t)snprintf(p->text, sizeof p->text, "%s",
+                              p->begins ? "start point in a comparator"
+                                        : "start point seen by the host");
     if (cfg->nstops && p->stops)
-        n += (size_t)snprintf(p->text + n, sizeof p->text - n, "%s%u of %zu stop points in comparators", n ? ", " : "", p->stops, cfg->nstops);
+        n += (size_t)snprintf(p->text + n, sizeof p->text - n,
+                              "%s%u of %zu stop points in comparators", n ? ", " : "", p->stops,
+                              cfg->nstops);
     if (cfg->nstops > p->stops)
-        snprintf(p->text + n, sizeof p->text - n, "%s%zu stop point%s seen by the host: %s", n ? ", " : "", cfg->nstops - p->stops,
-                 cfg->nstops - p->stops > 1 ? "s" : "",
+        snprintf(p->text + n, sizeof p->text - n, "%s%zu stop point%s seen by the host: %s",
+                 n ? ", " : "", cfg->nstops - p->stops, cfg->nstops - p->stops > 1 ? "s" : "",
                  cfg->has_start ? "the module cannot do both" : "no comparator is left");
 }
 
-void s12z_plan_make(const struct trace_config *cfg, bool inside, bool pins, unsigned taken, struct s12z_plan *out)
+void s12z_plan_make(const struct trace_config *cfg, bool inside, bool pins, unsigned taken,
+                    struct s12z_plan *out)
 {
     struct s12z_plan p = { .dbg.halt_on_overflow = cfg->policy == TRACE_LOSSLESS };
     unsigned n = S12Z_COMPARATORS;
-    p.dbg.tcrl = (uint8_t)(REG_MASK(S12Z_DBGTCRL_PROFILE) | (pins ? REG_MASK(S12Z_DBGTCRL_PDOE) : 0));
+    p.dbg.tcrl =
+        (uint8_t)(REG_MASK(S12Z_DBGTCRL_PROFILE) | (pins ? REG_MASK(S12Z_DBGTCRL_PDOE) : 0));
     p.dbg.tcrh = (uint8_t)(REG_MASK(S12Z_DBGTCRH_TSOURCE) | S12Z_TALIGN_END);
     if (cfg->has_start && !inside && !taken) { /* Begin: no other comparator works beside it */
         put(&p, S12Z_COMPARATORS - 1, cfg->start);

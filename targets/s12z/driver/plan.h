@@ -1,8 +1,9 @@
 /* Start and stop points onto comparators and sequencer of the DBG module, as far as they go. Pure.
  *
- * What the module can do (ZVHL p.191-226, ZVM p.226): begin at a comparator's match (Begin alignment; nothing ends it then but a full
- * buffer), or run from arming and end at matches (End alignment, up to four). It cannot do both in one session. Everything else the host
- * does on the lines as they come: it sees every pass of every point (s12z/trace/events.h). */
+ * What the module can do (ZVHL p.191-226, ZVM p.226): begin at a comparator's match (Begin
+ * alignment; nothing ends it then but a full buffer), or run from arming and end at matches (End
+ * alignment, up to four). It cannot do both in one session. Everything else the host does on the
+ * lines as they come: it sees every pass of every point (s12z/trace/events.h). */
 #ifndef TARGETS_S12Z_DRIVER_PLAN_H
 #define TARGETS_S12Z_DRIVER_PLAN_H
 
@@ -21,6 +22,7 @@ struct s12z_plan {
  * inside   profiling is active as the session begins (no wait for the start point then)
  * pins     the lines leave by PDO
  * taken    comparators that others hold, bit n: comparator n */
-void s12z_plan_make(const struct trace_config *cfg, bool inside, bool pins, unsigned taken, struct s12z_plan *out);
+void s12z_plan_make(const struct trace_config *cfg, bool inside, bool pins, unsigned taken,
+                    struct s12z_plan *out);
 
 #endif

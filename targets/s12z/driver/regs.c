@@ -4,9 +4,11 @@
 #include "targets/s12z/driver/driver.h"
 
 const struct target_reg s12z_target_regs[S12Z_NREGS] = {
-    { "d0", 1, false, false }, { "d1", 1, false, false }, { "d2", 2, false, false }, { "d3", 2, false, false }, { "d4", 2, false, false },
-    { "d5", 2, false, false }, { "d6", 4, false, false }, { "d7", 4, false, false }, { "x", 3, false, false },  { "y", 3, false, false },
-    { "s", 3, true, false },   { "p", 3, true, false },   { "ccw", 2, false, false },
+    { "d0", 1, false, false },  { "d1", 1, false, false }, { "d2", 2, false, false },
+    { "d3", 2, false, false },  { "d4", 2, false, false }, { "d5", 2, false, false },
+    { "d6", 4, false, false },  { "d7", 4, false, false }, { "x", 3, false, false },
+    { "y", 3, false, false },   { "s", 3, true, false },   { "p", 3, true, false },
+    { "ccw", 2, false, false },
 };
 
 static uint32_t mask_of(unsigned n) { return 0xFFFFFFFFu >> (32 - 8 * s12z_target_regs[n].bytes); }
@@ -20,7 +22,9 @@ static int fetch(struct s12z_target *t, unsigned wanted, struct err *err)
     for (unsigned r = 0; r < S12Z_NREGS; r++)
         if (!(t->reg_valid >> r & 1) && (r == wanted || wanted != S12Z_REG_PC)) {
             which[n] = (uint8_t)r;
-            ops[n] = (struct bdc_op){ .kind = BDC_COMMAND, .opcode = (uint8_t)(BDC_READ_REG + r), .rx = rx[n] };
+            ops[n] = (struct bdc_op){ .kind = BDC_COMMAND,
+                                      .opcode = (uint8_t)(BDC_READ_REG + r),
+                                      .rx = rx[n] };
             n++;
         }
     int ret = s12z_do(t, ops, n, err);
@@ -53,7 +57,7 @@ int s12z_set_reg(struct s12z_target *t, unsigned n, uint32_t v, struct err *err)
     if (ret < 0)
         return ret;
     put_be32(tx, v & mask_of(n));
-    t->reg_valid &= (uint16_t)~(1u << n); /* CCW does not keep every bit */
+    t->reg_valid &= (uint16_t) ~(1u << n); /* CCW does not keep every bit */
     return s12z_do(t, &op, 1, err);
 }
 

@@ -11,7 +11,7 @@
 
 enum { SIGNAL_INT = 2, SIGNAL_TRAP = 5 };
 #define HALT_LIMIT_NS (1000u * 1000000u)
-#define CSR(t, f) REG_GET((t)->csr, S12Z_BDCCSR_##f)
+#define CSR(t, f)     REG_GET((t)->csr, S12Z_BDCCSR_##f)
 
 void s12z_stop_is(struct s12z_target *t, enum stop_reason reason, int signal)
 {
@@ -24,7 +24,8 @@ void s12z_stop_is(struct s12z_target *t, enum stop_reason reason, int signal)
 void s12z_forget_halt(struct s12z_target *t)
 {
     t->reg_valid = 0;
-    t->halt_wanted = t->asked_asleep = t->stop_pending = t->stepping = t->step_then_go = t->sample_asked = false;
+    t->halt_wanted = t->asked_asleep = t->stop_pending = t->stepping = t->step_then_go =
+        t->sample_asked = false;
     t->lifted = S12Z_NONE;
     t->range_lo = t->range_hi = 0;
 }
@@ -41,11 +42,13 @@ int s12z_end_step(struct s12z_target *t, struct err *err)
 
 /* ---- why it stopped ---- */
 
-/* BGND halts behind itself; the program is to see its address. Not certain for silicon (docs/unverified.md), so a PC on the breakpoint itself
- * is understood as well. 1: it was one of ours. */
+/* BGND halts behind itself; the program is to see its address. Not certain for silicon
+ * (docs/unverified.md), so a PC on the breakpoint itself is understood as well. 1: it was one of
+ * ours. */
 static int at_patch(struct s12z_target *t, uint32_t pc, struct err *err)
 {
-    struct s12z_patch *behind = s12z_patch_at(t, (pc - 1) & S12Z_ADDRESS), *on = s12z_patch_at(t, pc);
+    struct s12z_patch *behind = s12z_patch_at(t, (pc - 1) & S12Z_ADDRESS),
+                      *on = s12z_patch_at(t, pc);
     if (behind && behind->in_memory) {
         int ret = s12z_set_reg(t, S12Z_REG_PC, behind->addr, err);
         if (ret < 0)
@@ -60,14 +63,19 @@ static int at_patch(struct s12z_target *t, uint32_t pc, struct err *err)
 static void stop_at_hard(struct s12z_target *t, const struct s12z_hard *h)
 {
     bool watch = h->kind != BP_SOFT && h->kind != BP_HARD;
-    s12z_stop_is(t, watch ? STOP_WATCH : h->kind == BP_SOFT ? STOP_SWBREAK : STOP_HWBREAK, SIGNAL_TRAP);
+    s12z_stop_is(t,
+                 watch                ? STOP_WATCH
+                 : h->kind == BP_SOFT ? STOP_SWBREAK
+                                      : STOP_HWBREAK,
+                 SIGNAL_TRAP);
     if (!watch)
         return;
     t->stop.watch_addr = h->addr;
     t->stop.watch_kind = h->kind;
 }
 
-/* What the program has at addr, if memory around it is the program's: 4 bytes on either side. -1: not known. */
+/* What the program has at addr, if memory around it is the program's: 4 bytes on either side. -1:
+ * not known. */
 static int program_byte(struct s12z_target *t, uint32_t addr)
 {
     enum { AROUND = 4 };
@@ -77,7 +85,8 @@ static int program_byte(struct s12z_target *t, uint32_t addr)
         if (!s->data || !s->code || addr < s->addr || addr - s->addr >= s->size)
             continue;
         uint32_t first = addr - (uint32_t)MIN((uint64_t)AROUND, addr - s->addr);
-        uint32_t n = (uint32_t)MIN((uint64_t)(addr + AROUND + 1 - first), s->addr + s->size - first);
+        uint32_t n =
+            (uint32_t)MIN((uint64_t)(addr + AROUND + 1 - first), s->addr + s->size - first);
         const uint8_t *want = s->data + (first - s->addr);
         if (s12z_read_raw(t, first, 0, have, n, NULL) < 0)
             return -1;
@@ -87,7 +96,8 @@ static int program_byte(struct s12z_target *t, uint32_t addr)
     return -1;
 }
 
-/* A BGND in RAM that is not ours, nor the program's: the breakpoint of a session that was lost. It is taken away, as that session would have done. */
+/* A BGND in RAM that is not ours, nor the program's: the breakpoint of a session that was lost. It
+ * is taken away, as that session would have done. */
 static int remove_stray(struct s12z_target *t, uint32_t addr, uint8_t byte, struct err *err)
 {
     int ret = s12z_write_raw(t, addr, 1, &byte, 1, err);
@@ -95,7 +105,9 @@ static int remove_stray(struct s12z_target *t, uint32_t addr, uint8_t byte, stru
         ret = s12z_set_reg(t, S12Z_REG_PC, addr, err);
     s12z_stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
     t->stop.pc = addr;
-    snprintf(t->stop.text, sizeof t->stop.text, "a breakpoint left at %06X by a session that was lost; the program's byte is back", addr);
+    snprintf(t->stop.text, sizeof t->stop.text,
+             "a breakpoint left at %06X by a session that was lost; the program's byte is back",
+             addr);
     return ret < 0 ? ret : 1;
 }
 
@@ -106,19 +118,22 @@ static int stop_unasked(struct s12z_target *t, uint32_t pc, struct err *err)
     uint32_t at = (pc - 1) & S12Z_ADDRESS;
     int ret = s12z_read_raw(t, at, 1, &byte, 1, NULL);
     if (ret < 0 && t->state == TARGET_GONE)
-        return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for", "the target does not answer");
+        return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for",
+                       "the target does not answer");
     bool bgnd = ret == 0 && byte == 0, ram = !s12z_in_flash(t, at);
     int programs = bgnd && ram ? program_byte(t, at) : -1;
     if (programs > 0)
         return remove_stray(t, at, (uint8_t)programs, err);
     s12z_stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
-    strcpy(t->stop.text, !bgnd ? "halted by something else than this debugger"
-                         : ram && programs < 0 ? "BGND in RAM: the program's own, or left there by a session that was lost (then load again)"
+    strcpy(t->stop.text, !bgnd                 ? "halted by something else than this debugger"
+                         : ram && programs < 0 ? "BGND in RAM: the program's own, or left there by "
+                                                 "a session that was lost (then load again)"
                                                : "BGND compiled into the program");
     return 1;
 }
 
-/* 1: it stands at a breakpoint or watchpoint of ours, t->stop says which; 0: not. efr: DBGEFR as found. */
+/* 1: it stands at a breakpoint or watchpoint of ours, t->stop says which; 0: not. efr: DBGEFR as
+ * found. */
 static int at_break(struct s12z_target *t, uint8_t efr, struct err *err)
 {
     uint32_t pc;
@@ -159,7 +174,8 @@ static void stop_was_reset(struct s12z_target *t)
 {
     t->reset_stop = false;
     s12z_stop_is(t, STOP_RESET, SIGNAL_TRAP);
-    strcpy(t->stop.text, "the part was reset (COP, pin, or the program); halted some milliseconds after it");
+    strcpy(t->stop.text,
+           "the part was reset (COP, pin, or the program); halted some milliseconds after it");
 }
 
 /* Halted: what does the caller see? As poll(). */
@@ -216,7 +232,10 @@ int s12z_halt(struct target *target, struct err *err)
     if (t->state == TARGET_HALTED)
         return 0;
     if (t->state != TARGET_RUNNING || t->secured)
-        return s12z_is_halted(t, err, "halt") ? 0 : t->secured ? -ERR_SECURED : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+        return s12z_is_halted(t, err, "halt") ? 0
+               : t->secured                   ? -ERR_SECURED
+               : t->state == TARGET_GONE      ? -ERR_NO_TARGET
+                                              : -ERR_STATE;
     if (t->halt_wanted || t->stop_pending)
         return 0;
     log_msg(t->probe->log, LOG_TARGET, "%s: halt asked", t->probe->name);
@@ -232,9 +251,11 @@ static int halt_failed(struct s12z_target *t, struct err *err)
     t->halt_wanted = false;
     t->asked_asleep = true;
     if (CSR(t, STOP) || CSR(t, WAIT))
-        return err_set(err, ERR_TIMEOUT, "an interrupt wakes it and it halts then; or monitor reset halt",
+        return err_set(err, ERR_TIMEOUT,
+                       "an interrupt wakes it and it halts then; or monitor reset halt",
                        "halt: the CPU sleeps in %s", CSR(t, STOP) ? "STOP" : "WAI");
-    return err_set(err, ERR_TIMEOUT, "monitor reset halt", "halt: the CPU does not enter active BDM (BDCCSR %04X)", t->csr);
+    return err_set(err, ERR_TIMEOUT, "monitor reset halt",
+                   "halt: the CPU does not enter active BDM (BDCCSR %04X)", t->csr);
 }
 
 int s12z_halt_now(struct s12z_target *t, struct err *err)
@@ -266,7 +287,8 @@ int s12z_run_freely(struct s12z_target *t, struct err *err)
     return 0;
 }
 
-/* ---- watchpoints while single-stepping: the module's matches are ignored then, so the instruction is read before it runs ---- */
+/* ---- watchpoints while single-stepping: the module's matches are ignored then, so the instruction
+ * is read before it runs ---- */
 
 struct step_accesses {
     struct s12z_access at[S12Z_MAX_ACCESSES + 1];
@@ -316,8 +338,8 @@ static int look_at_accesses(struct s12z_target *t, struct step_accesses *a, stru
     return ret;
 }
 
-/* One STEP1. 1: done, halted again; 0: the instruction was WAI or STOP and the CPU sleeps on it. Matches of the module would be ignored by
- * hardware but end its sequence, so it is disarmed. */
+/* One STEP1. 1: done, halted again; 0: the instruction was WAI or STOP and the CPU sleeps on it.
+ * Matches of the module would be ignored by hardware but end its sequence, so it is disarmed. */
 static int step_once(struct s12z_target *t, struct err *err)
 {
     struct s12z_patch *p = s12z_patch_at(t, t->reg[S12Z_REG_PC]);
@@ -349,7 +371,10 @@ static int step_once(struct s12z_target *t, struct err *err)
     return ret < 0 ? ret : 1;
 }
 
-static int need_pc(struct s12z_target *t, uint32_t *pc, struct err *err) { return s12z_get_reg(t, S12Z_REG_PC, pc, err); }
+static int need_pc(struct s12z_target *t, uint32_t *pc, struct err *err)
+{
+    return s12z_get_reg(t, S12Z_REG_PC, pc, err);
+}
 
 static int step(struct s12z_target *t, struct err *err)
 {
@@ -368,7 +393,8 @@ static int step(struct s12z_target *t, struct err *err)
     return ret;
 }
 
-/* Off a breakpoint with one step, the rest freely: breakpoints are ignored during STEP1 only (ZVHL p.227). */
+/* Off a breakpoint with one step, the rest freely: breakpoints are ignored during STEP1 only (ZVHL
+ * p.227). */
 static int go_on(struct s12z_target *t, struct err *err)
 {
     uint32_t pc;
@@ -406,7 +432,9 @@ int s12z_resume(struct target *target, const struct resume *how, struct err *err
     t->stop_pending = t->halt_wanted = t->step_then_go = t->reset_stop = false;
     t->range_lo = t->range_hi = 0;
     log_msg(t->probe->log, LOG_TARGET, "%s: %s", t->probe->name,
-            how->kind == RESUME_CONTINUE ? "continue" : how->kind == RESUME_STEP ? "step" : "step in a range");
+            how->kind == RESUME_CONTINUE ? "continue"
+            : how->kind == RESUME_STEP   ? "step"
+                                         : "step in a range");
     if (how->kind == RESUME_CONTINUE)
         return go_on(t, err);
     if (how->kind == RESUME_STEP || how->range_hi <= how->range_lo)
@@ -423,7 +451,8 @@ int s12z_resume(struct target *target, const struct resume *how, struct err *err
 /* ---- looking ---- */
 
 /* Steps inside [range_lo, range_hi) until `end`. As poll(). */
-static int step_range(struct s12z_target *t, uint64_t end, struct target_stop *stop, struct err *err)
+static int step_range(struct s12z_target *t, uint64_t end, struct target_stop *stop,
+                      struct err *err)
 {
     enum stop_reason reason = STOP_NONE;
     uint32_t pc;
@@ -462,10 +491,12 @@ static int step_range(struct s12z_target *t, uint64_t end, struct target_stop *s
     return 1;
 }
 
-/* It was reset while it ran. With anything of ours in it, it is halted to say so; else it is left to run. */
+/* It was reset while it ran. With anything of ours in it, it is halted to say so; else it is left
+ * to run. */
 static int see_to_reset(struct s12z_target *t, struct err *err)
 {
-    bool ours = t->npatches || s12z_dbg_wanted(t) || t->halt_wanted || t->stepping || t->range_hi > t->range_lo || t->reset_while_halted;
+    bool ours = t->npatches || s12z_dbg_wanted(t) || t->halt_wanted || t->stepping ||
+                t->range_hi > t->range_lo || t->reset_while_halted;
     t->was_reset = t->reset_while_halted = t->stepping = t->step_then_go = false;
     t->range_hi = 0;
     if (t->trace_reset)
@@ -488,7 +519,8 @@ static int met_breakpoint(struct s12z_target *t, uint32_t pc, struct err *err)
     return ret < 0 ? ret : (p && p->in_memory) || !REG_GET(c1, S12Z_DBGC1_ARM);
 }
 
-/* It stands in active BDM. Runs on, or if it met a breakpoint stays for poll() to tell. 1 with *pc; 0: a stop. */
+/* It stands in active BDM. Runs on, or if it met a breakpoint stays for poll() to tell. 1 with *pc;
+ * 0: a stop. */
 static int look_and_go(struct s12z_target *t, uint64_t *pc, struct err *err)
 {
     uint8_t rx[4];
@@ -509,7 +541,8 @@ static int look_and_go(struct s12z_target *t, uint64_t *pc, struct err *err)
 static int halt_to_look(struct s12z_target *t, uint64_t *pc, struct err *err)
 {
     enum { LOOKS = 3 };
-    if (t->halt_wanted || t->stop_pending || t->stepping || t->was_reset || t->range_hi > t->range_lo)
+    if (t->halt_wanted || t->stop_pending || t->stepping || t->was_reset ||
+        t->range_hi > t->range_lo)
         return 0; /* it is about to stop anyway */
     uint64_t from = s12z_now(t);
     int ret = t->sample_asked ? 0 : s12z_command(t, BDC_BACKGROUND, err);
@@ -527,7 +560,8 @@ static int halt_to_look(struct s12z_target *t, uint64_t *pc, struct err *err)
 
 uint64_t s12z_sample_held_ns(struct target *t) { return s12z_of(t)->sampled_ns; }
 
-static int poll_running(struct s12z_target *t, uint64_t max_ns, struct target_stop *stop, struct err *err)
+static int poll_running(struct s12z_target *t, uint64_t max_ns, struct target_stop *stop,
+                        struct err *err)
 {
     uint64_t end = s12z_now(t) + max_ns, slice = 20000;
     for (;;) {
@@ -573,13 +607,16 @@ int s12z_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, 
         return 1;
     }
     if (t->state == TARGET_GONE)
-        return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for", "the target is gone");
-    if (t->state != TARGET_RUNNING) { /* one found to have been reset is stopped again by the next poll */
+        return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for",
+                       "the target is gone");
+    /* one found to have been reset is stopped again by the next poll */
+    if (t->state != TARGET_RUNNING) {
         int looked = t->state == TARGET_HALTED && max_ns ? s12z_read_csr(t, err) : 0;
         return looked < 0 ? err_prefix(err, looked, "looking whether the board is still there") : 0;
     }
     int ret = poll_running(t, max_ns, stop, err);
-    if (ret < 0 && t->state == TARGET_HALTED) { /* what halted it is not known: its program would stand for good, untold */
+    /* what halted it is not known: its program would stand for good, untold */
+    if (ret < 0 && t->state == TARGET_HALTED) {
         t->state = TARGET_GONE;
         t->link_up = false;
     }

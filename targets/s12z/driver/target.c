@@ -1,4 +1,5 @@
-/* The S12Z target: attach, identify, reset, detach, and the table. Source: HDR, ZVHL p.143-227, ZVM p.163. */
+/* The S12Z target: attach, identify, reset, detach, and the table. Source: HDR, ZVHL p.143-227, ZVM
+ * p.163. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,15 @@
 #include "targets/s12z/trace/events.h"
 
 /* Special reset as a known adapter's firmware does it (1.8). */
-enum { MS = 1000000, BKGD_BEFORE_MS = 3, RESET_LOW_MS = 100, RESET_RISE_LIMIT_MS = 270, BKGD_AFTER_MS = 1, RECOVERY_MS = 10 };
-#define CSR(t, f) REG_GET((t)->csr, S12Z_BDCCSR_##f)
+enum {
+    MS = 1000000,
+    BKGD_BEFORE_MS = 3,
+    RESET_LOW_MS = 100,
+    RESET_RISE_LIMIT_MS = 270,
+    BKGD_AFTER_MS = 1,
+    RECOVERY_MS = 10
+};
+#define CSR(t, f)  REG_GET((t)->csr, S12Z_BDCCSR_##f)
 #define CSR_BIT(f) REG_MASK(S12Z_BDCCSR_##f)
 
 /* ---- attach ---- */
@@ -43,8 +51,10 @@ int s12z_identify(struct s12z_target *t, struct err *err)
     if (profile < 0)
         return profile;
     if (t->same_part && (t->partid != be32(id) || t->full_dbg != (c && profile)))
-        return err_set(err, ERR_NO_TARGET, "connect the board that was there, or start again", "another part answers: PARTID %08X %s trace; it was %08X %s",
-                       be32(id), c && profile ? "with" : "without", t->partid, t->full_dbg ? "with" : "without");
+        return err_set(err, ERR_NO_TARGET, "connect the board that was there, or start again",
+                       "another part answers: PARTID %08X %s trace; it was %08X %s", be32(id),
+                       c && profile ? "with" : "without", t->partid,
+                       t->full_dbg ? "with" : "without");
     t->partid = be32(id);
     t->full_dbg = c && profile;
     t->same_part = true;
@@ -57,13 +67,15 @@ int s12z_identify(struct s12z_target *t, struct err *err)
 
 static int enable(struct s12z_target *t, struct err *err)
 {
-    t->control = (uint16_t)((t->csr & (CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW))) | CSR_BIT(ENBDC)
-                            | (t->opt.keep_clocks ? CSR_BIT(BDCCIS) : 0));
+    t->control = (uint16_t)((t->csr & (CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW))) |
+                            CSR_BIT(ENBDC) | (t->opt.keep_clocks ? CSR_BIT(BDCCIS) : 0));
     int ret = s12z_write_csr(t, err);
     if (ret == 0)
         ret = s12z_read_csr(t, err);
     if (ret == 0 && (!CSR(t, ENBDC) || t->was_reset))
-        ret = err_set(err, ERR_PROTOCOL, "is the part held in reset, or does its watchdog reset it all the time? try monitor reset halt",
+        ret = err_set(err, ERR_PROTOCOL,
+                      "is the part held in reset, or does its watchdog reset it all the time? try "
+                      "monitor reset halt",
                       "BDC cannot be enabled: ENBDC does not stay set (BDCCSR %04X)", t->csr);
     if (ret == 0 && t->opt.fast_clock)
         ret = s12z_clock_source(t, true, err);
@@ -74,19 +86,24 @@ static int secured(struct s12z_target *t, struct err *err)
 {
     t->secured = true;
     t->state = TARGET_DETACHED;
-    return err_set(err, ERR_SECURED, "target extended-remote, then monitor unsecure: it erases flash and EEPROM",
+    return err_set(err, ERR_SECURED,
+                   "target extended-remote, then monitor unsecure: it erases flash and EEPROM",
                    "the part is secured (BDCCSR %04X): it can only be erased", t->csr);
 }
 
-/* It was lost while it ran, and now stands. If only its full trace buffer has halted it, or a look at its PC, it runs on. */
+/* It was lost while it ran, and now stands. If only its full trace buffer has halted it, or a look
+ * at its PC, it runs on. */
 static int found_halted(struct s12z_target *t, struct err *err)
 {
     uint8_t efr = 0;
     int ret = s12z_found_halted(t, &efr, err);
-    bool profile = efr & (REG_MASK(S12Z_DBGEFR_PTBOVF) | (t->has_profile ? t->profile.comparators : 0));
-    if (ret < 0 || !t->ran_when_lost || t->stop.reason != STOP_REQUEST || !(t->look_when_lost || profile))
+    bool profile =
+        efr & (REG_MASK(S12Z_DBGEFR_PTBOVF) | (t->has_profile ? t->profile.comparators : 0));
+    if (ret < 0 || !t->ran_when_lost || t->stop.reason != STOP_REQUEST ||
+        !(t->look_when_lost || profile))
         return ret;
-    log_msg(t->probe->log, LOG_TARGET, "%s: only the lost session's trace has halted it: it runs on", t->probe->name);
+    log_msg(t->probe->log, LOG_TARGET,
+            "%s: only the lost session's trace has halted it: it runs on", t->probe->name);
     ret = s12z_command(t, BDC_GO, err);
     if (ret == 0)
         t->state = TARGET_RUNNING;
@@ -98,18 +115,21 @@ int s12z_attach(struct target *target, struct err *err)
     struct s12z_target *t = s12z_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: attach", t->probe->name);
     t->look_when_lost |= t->sample_asked;
-    t->ran_when_lost = t->ran_when_lost && !t->halt_wanted && (t->trace_halted || t->look_when_lost);
+    t->ran_when_lost =
+        t->ran_when_lost && !t->halt_wanted && (t->trace_halted || t->look_when_lost);
     s12z_forget_halt(t);
     t->state = TARGET_DETACHED;
     bool fast_left = s12z_flash_broken_off(t, "the loss of the board");
-    t->secured = t->was_reset = t->reset_while_halted = t->reset_stop = t->armed = t->have_valid = t->part_known = false;
+    t->secured = t->was_reset = t->reset_while_halted = t->reset_stop = t->armed = t->have_valid =
+        t->part_known = false;
     t->control = 0;
     int ret = s12z_connect(t, err);
     if (ret < 0)
         return ret;
     if (!CSR(t, UNSEC))
         return secured(t, err);
-    t->attach_control = t->csr & (CSR_BIT(ENBDC) | CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW));
+    t->attach_control =
+        t->csr & (CSR_BIT(ENBDC) | CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW));
     ret = enable(t, err);
     if (ret == 0 && fast_left && CSR(t, CLKSW))
         ret = s12z_clock_source(t, false, err);
@@ -120,7 +140,8 @@ int s12z_attach(struct target *target, struct err *err)
     t->state = CSR(t, BDMACT) ? TARGET_HALTED : TARGET_RUNNING;
     struct err why = { .code = ERR_OK };
     ret = s12z_identify(t, &why);
-    if (ret == -ERR_STATE && (CSR(t, STOP) || CSR(t, WAIT))) { /* asleep: it is looked at when it is halted */
+    /* asleep: it is looked at when it is halted */
+    if (ret == -ERR_STATE && (CSR(t, STOP) || CSR(t, WAIT))) {
         log_msg(t->probe->log, LOG_TARGET, "%s: %s", t->probe->name, why.what);
         ret = 0;
     }
@@ -141,10 +162,12 @@ int s12z_attach(struct target *target, struct err *err)
 
 /* ---- reset ---- */
 
-static int pins(struct s12z_target *t, unsigned mask, unsigned value, uint64_t then_ms, struct err *err)
+static int pins(struct s12z_target *t, unsigned mask, unsigned value, uint64_t then_ms,
+                struct err *err)
 {
     int ret = t->bdc->set_pins ? t->bdc->set_pins(t->probe, mask, value, err)
-                               : err_set(err, ERR_UNSUPPORTED, "reset the board by hand", "%s cannot drive RESET", t->probe->name);
+                               : err_set(err, ERR_UNSUPPORTED, "reset the board by hand",
+                                         "%s cannot drive RESET", t->probe->name);
     return ret < 0 ? ret : s12z_wait(t, then_ms * MS, err);
 }
 
@@ -163,7 +186,8 @@ static int wait_reset_rise(struct s12z_target *t, struct err *err)
     return s12z_no_answer(t, err);
 }
 
-/* The part's pins; special: BKGD low (it is MODC) while RESET rises, so that it starts in active BDM. */
+/* The part's pins; special: BKGD low (it is MODC) while RESET rises, so that it starts in active
+ * BDM. */
 static int reset_pins(struct s12z_target *t, bool special, struct err *err)
 {
     int ret = special ? pins(t, BDC_PIN_BKGD, 0, BKGD_BEFORE_MS, err) : 0;
@@ -174,7 +198,8 @@ static int reset_pins(struct s12z_target *t, bool special, struct err *err)
     if (ret == 0)
         ret = wait_reset_rise(t, err);
     struct err own = { .code = ERR_OK };
-    int let_go = special ? pins(t, BDC_PIN_BKGD, BDC_PIN_BKGD, RECOVERY_MS, ret < 0 ? &own : err) : 0;
+    int let_go =
+        special ? pins(t, BDC_PIN_BKGD, BDC_PIN_BKGD, RECOVERY_MS, ret < 0 ? &own : err) : 0;
     return ret < 0 ? ret : let_go;
 }
 
@@ -198,8 +223,10 @@ static int after_reset_pins(struct s12z_target *t, bool special, struct err *err
     if (ret == 0)
         ret = enable(t, err);
     if (ret == 0 && special && !CSR(t, BDMACT))
-        ret = err_set(err, ERR_PROTOCOL, "does the adapter drive BKGD while RESET rises? is there a capacitor on BKGD?",
-                      "reset halt: the part started its program; BKGD was not seen low when RESET rose");
+        ret = err_set(
+            err, ERR_PROTOCOL,
+            "does the adapter drive BKGD while RESET rises? is there a capacitor on BKGD?",
+            "reset halt: the part started its program; BKGD was not seen low when RESET rose");
     if (ret == 0)
         t->state = special ? TARGET_HALTED : TARGET_RUNNING;
     return ret;
@@ -223,13 +250,15 @@ int s12z_reset_halted(struct s12z_target *t, struct err *err)
     return ret;
 }
 
-/* To run from reset with breakpoints it starts halted, so that none is missed; then it runs in special mode. */
+/* To run from reset with breakpoints it starts halted, so that none is missed; then it runs in
+ * special mode. */
 static int op_reset(struct target *target, enum reset_mode mode, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
     bool breaks = t->npatches || s12z_dbg_wanted(t);
     uint32_t pc;
-    log_msg(t->probe->log, LOG_TARGET, "%s: reset %s", t->probe->name, mode == RESET_HALT ? "halt" : "run");
+    log_msg(t->probe->log, LOG_TARGET, "%s: reset %s", t->probe->name,
+            mode == RESET_HALT ? "halt" : "run");
     if (t->state == TARGET_DETACHED || t->secured)
         return s12z_is_halted(t, err, "reset") ? 0 : t->secured ? -ERR_SECURED : -ERR_STATE;
     s12z_flash_broken_off(t, "a reset");
@@ -314,12 +343,16 @@ static const char *op_remark(struct target *target)
 {
     const struct s12z_target *t = s12z_of(target);
     if (t->no_ack)
-        return "this adapter knows no ACK pulses: every access to the running program takes bus cycles from it";
+        return "this adapter knows no ACK pulses: every access to the running program takes bus "
+               "cycles from it";
     if (t->needs_fast)
-        return "this adapter does whole actions only and needs the fast BDC clock, which follows the PLL: failed accesses read EE and are not told, "
-               "--sample halts the program for each look, and the trace buffer is read word by word";
+        return "this adapter does whole actions only and needs the fast BDC clock, which follows "
+               "the PLL: failed accesses read EE and are not told, "
+               "--sample halts the program for each look, and the trace buffer is read word by "
+               "word";
     if (t->bdc->no_flags)
-        return "this adapter does whole actions only: failed accesses read EE and are not told, --sample halts the program for each look, "
+        return "this adapter does whole actions only: failed accesses read EE and are not told, "
+               "--sample halts the program for each look, "
                "and the trace buffer is read word by word";
     return NULL;
 }
@@ -354,14 +387,43 @@ static void op_close(struct target *target)
 }
 
 static const struct target_ops table = {
-    .name = "s12zvml128", .gdb_arch = "s12z", .regs = s12z_target_regs, .nregs = S12Z_NREGS, .pc_reg = S12Z_REG_PC, .sp_reg = S12Z_REG_SP,
-    .bp_size = 1, .canonical = op_canonical, .attach = s12z_attach, .detach = op_detach, .state = op_state, .halt = s12z_halt,
-    .resume = s12z_resume, .poll = s12z_poll, .why_halted = op_why_halted, .reset = op_reset, .read_reg = s12z_read_reg, .write_reg = s12z_write_reg,
-    .read_mem = s12z_read_mem, .write_mem = s12z_write_mem, .flash_erase = s12z_flash_erase, .flash_write = s12z_flash_write,
-    .flash_done = s12z_flash_done, .sample_pc = s12z_sample_pc, .sample_held_ns = s12z_sample_held_ns, .remark = op_remark, .insert_bp = s12z_insert_bp,
-    .remove_bp = s12z_remove_bp, .memory_map = op_memory_map, .monitor = s12z_monitor, .now_ns = op_now, .set_image = op_set_image,
+    .name = "s12zvml128",
+    .gdb_arch = "s12z",
+    .regs = s12z_target_regs,
+    .nregs = S12Z_NREGS,
+    .pc_reg = S12Z_REG_PC,
+    .sp_reg = S12Z_REG_SP,
+    .bp_size = 1,
+    .canonical = op_canonical,
+    .attach = s12z_attach,
+    .detach = op_detach,
+    .state = op_state,
+    .halt = s12z_halt,
+    .resume = s12z_resume,
+    .poll = s12z_poll,
+    .why_halted = op_why_halted,
+    .reset = op_reset,
+    .read_reg = s12z_read_reg,
+    .write_reg = s12z_write_reg,
+    .read_mem = s12z_read_mem,
+    .write_mem = s12z_write_mem,
+    .flash_erase = s12z_flash_erase,
+    .flash_write = s12z_flash_write,
+    .flash_done = s12z_flash_done,
+    .sample_pc = s12z_sample_pc,
+    .sample_held_ns = s12z_sample_held_ns,
+    .remark = op_remark,
+    .insert_bp = s12z_insert_bp,
+    .remove_bp = s12z_remove_bp,
+    .memory_map = op_memory_map,
+    .monitor = s12z_monitor,
+    .now_ns = op_now,
+    .set_image = op_set_image,
     .close = op_close,
-    .events = s12z_counter_events, .default_events = { S12Z_COUNT_BUS_CYCLES, S12Z_COUNT_BRANCHES }, .trace = &s12z_trace_ops, .insn = s12z_insn_text,
+    .events = s12z_counter_events,
+    .default_events = { S12Z_COUNT_BUS_CYCLES, S12Z_COUNT_BRANCHES },
+    .trace = &s12z_trace_ops,
+    .insn = s12z_insn_text,
 };
 
 const struct target_ops *s12z_target_ops(void) { return &table; }
@@ -380,7 +442,8 @@ static void make_map(struct s12z_target *t)
     const struct memory_region map[] = {
         { 0, S12Z_RAM_START, MEMORY_RAM, 0 }, /* registers */
         { S12Z_RAM_START, c->ram_end + 1 - S12Z_RAM_START, MEMORY_RAM, 0 },
-        { S12Z_EEPROM_START, c->eeprom_end + 1 - S12Z_EEPROM_START, MEMORY_FLASH, S12Z_EEPROM_SECTOR },
+        { S12Z_EEPROM_START, c->eeprom_end + 1 - S12Z_EEPROM_START, MEMORY_FLASH,
+          S12Z_EEPROM_SECTOR },
         { c->flash_start, S12Z_ADDRESS + 1 - c->flash_start, MEMORY_FLASH, S12Z_FLASH_SECTOR },
     };
     memcpy(t->map, map, sizeof map);
@@ -391,9 +454,11 @@ int s12z_open(struct probe *p, const struct s12z_options *opt, struct target **o
 {
     const struct s12z_chip *chip = find_chip(opt ? opt->chip : NULL);
     if (!chip)
-        return err_set(err, ERR_USAGE, "probeprof list shows them", "no S12Z part \"%s\" is known", opt->chip);
+        return err_set(err, ERR_USAGE, "probeprof list shows them", "no S12Z part \"%s\" is known",
+                       opt->chip);
     if (!p->driver->bdc)
-        return err_set(err, ERR_UNSUPPORTED, "use an adapter with BDC (USBDM, OSBDM)", "%s has no BKGD pin", p->name);
+        return err_set(err, ERR_UNSUPPORTED, "use an adapter with BDC (USBDM, OSBDM)",
+                       "%s has no BKGD pin", p->name);
     struct s12z_target *t = calloc(1, sizeof *t);
     if (!t)
         return err_set(err, ERR_NOMEM, "close other programs", "S12Z target: no memory");

@@ -2,59 +2,93 @@
 
 #include "probe/base/util.h"
 
-/* What follows the opcode byte. "reg" is the register in the opcode's low bits: Dn in 2:0, X or Y in 0. */
+/* What follows the opcode byte. "reg" is the register in the opcode's low bits: Dn in 2:0, X or Y
+ * in 0. */
+/* clang-format off */
 enum form {
-    F_NONE, F_REL, F_BM, F_BM_REL, F_LOOP, F_PSH, F_LEA_D, F_LEA_XYS, F_LEA_IMM8, F_MOV_IMM, F_MOV, F_SHIFT,
-    F_D, F_D_IMM, F_D_OPR, F_D_EXT, F_XY, F_XY_IMM24, F_XY_IMM18, F_XY_OPR, F_XY_EXT, F_OPR, F_EXT, F_REG_REG, F_IMM8,
-    F_CMP_XY, F_SUB_XY, F_SUB_YX, F_S_OPR, F_S_IMM, F_MUL, F_BITFIELD, F_CLB, F_TRAP
+    F_NONE, F_REL, F_BM, F_BM_REL, F_LOOP, F_PSH, F_LEA_D, F_LEA_XYS, F_LEA_IMM8, F_MOV_IMM, F_MOV,
+    F_SHIFT, F_D, F_D_IMM, F_D_OPR, F_D_EXT, F_XY, F_XY_IMM24, F_XY_IMM18, F_XY_OPR, F_XY_EXT,
+    F_OPR, F_EXT, F_REG_REG, F_IMM8, F_CMP_XY, F_SUB_XY, F_SUB_YX, F_S_OPR, F_S_IMM, F_MUL,
+    F_BITFIELD, F_CLB, F_TRAP
 };
+/* clang-format on */
 struct range {
     uint8_t first, last, op, form, bytes; /* bytes: operand size of F_OPR and F_MOV*, else 0 */
 };
+/* clang-format off */
 #define R(first, last, op, form, bytes) { first, last, S12Z_OP_##op, form, bytes }
+/* clang-format on */
 
 /* binutils s12z-opc.c; gaps: 0x10-0x17 by F_SHIFT, 0x1B page 2 */
 static const struct range page1[] = {
-    R(0x00, 0x00, BGND, F_NONE, 0), R(0x01, 0x01, NOP, F_NONE, 0), R(0x02, 0x02, BRCLR, F_BM_REL, 0),
-    R(0x03, 0x03, BRSET, F_BM_REL, 0), R(0x04, 0x04, PSH, F_PSH, 0), R(0x05, 0x05, RTS, F_NONE, 0),
-    R(0x06, 0x07, LEA, F_LEA_D, 0), R(0x08, 0x0A, LEA, F_LEA_XYS, 0), R(0x0B, 0x0B, TB, F_LOOP, 0),
-    R(0x0C, 0x0C, MOV, F_MOV_IMM, 1), R(0x0D, 0x0D, MOV, F_MOV_IMM, 2), R(0x0E, 0x0E, MOV, F_MOV_IMM, 3),
-    R(0x0F, 0x0F, MOV, F_MOV_IMM, 4), R(0x10, 0x17, LSR, F_SHIFT, 0), R(0x18, 0x1A, LEA, F_LEA_IMM8, 0),
-    R(0x1C, 0x1C, MOV, F_MOV, 1), R(0x1D, 0x1D, MOV, F_MOV, 2), R(0x1E, 0x1E, MOV, F_MOV, 3), R(0x1F, 0x1F, MOV, F_MOV, 4),
-    R(0x20, 0x20, BRA, F_REL, 0), R(0x21, 0x21, BSR, F_REL, 0), R(0x22, 0x22, BHI, F_REL, 0), R(0x23, 0x23, BLS, F_REL, 0),
-    R(0x24, 0x24, BCC, F_REL, 0), R(0x25, 0x25, BCS, F_REL, 0), R(0x26, 0x26, BNE, F_REL, 0), R(0x27, 0x27, BEQ, F_REL, 0),
-    R(0x28, 0x28, BVC, F_REL, 0), R(0x29, 0x29, BVS, F_REL, 0), R(0x2A, 0x2A, BPL, F_REL, 0), R(0x2B, 0x2B, BMI, F_REL, 0),
-    R(0x2C, 0x2C, BGE, F_REL, 0), R(0x2D, 0x2D, BLT, F_REL, 0), R(0x2E, 0x2E, BGT, F_REL, 0), R(0x2F, 0x2F, BLE, F_REL, 0),
-    R(0x30, 0x37, INC, F_D, 0), R(0x38, 0x3F, CLR, F_D, 0), R(0x40, 0x47, DEC, F_D, 0), R(0x48, 0x4F, MULU, F_MUL, 0),
-    R(0x50, 0x57, ADD, F_D_IMM, 0), R(0x58, 0x5F, AND, F_D_IMM, 0), R(0x60, 0x67, ADD, F_D_OPR, 0),
-    R(0x68, 0x6F, AND, F_D_OPR, 0), R(0x70, 0x77, SUB, F_D_IMM, 0), R(0x78, 0x7F, OR, F_D_IMM, 0),
-    R(0x80, 0x87, SUB, F_D_OPR, 0), R(0x88, 0x8F, OR, F_D_OPR, 0), R(0x90, 0x97, LD, F_D_IMM, 0),
-    R(0x98, 0x99, LD, F_XY_IMM24, 0), R(0x9A, 0x9B, CLR, F_XY, 0), R(0x9C, 0x9C, INC, F_OPR, 1), R(0x9D, 0x9D, INC, F_OPR, 2),
-    R(0x9E, 0x9E, TFR, F_REG_REG, 0), R(0x9F, 0x9F, INC, F_OPR, 4), R(0xA0, 0xA7, LD, F_D_OPR, 0),
-    R(0xA8, 0xA9, LD, F_XY_OPR, 0), R(0xAA, 0xAA, JMP, F_OPR, 3), R(0xAB, 0xAB, JSR, F_OPR, 3), R(0xAC, 0xAC, DEC, F_OPR, 1),
-    R(0xAD, 0xAD, DEC, F_OPR, 2), R(0xAE, 0xAE, EXG, F_REG_REG, 0), R(0xAF, 0xAF, DEC, F_OPR, 4), R(0xB0, 0xB7, LD, F_D_EXT, 0),
-    R(0xB8, 0xB9, LD, F_XY_EXT, 0), R(0xBA, 0xBA, JMP, F_EXT, 0), R(0xBB, 0xBB, JSR, F_EXT, 0), R(0xBC, 0xBC, CLR, F_OPR, 1),
-    R(0xBD, 0xBD, CLR, F_OPR, 2), R(0xBE, 0xBE, CLR, F_OPR, 3), R(0xBF, 0xBF, CLR, F_OPR, 4), R(0xC0, 0xC7, ST, F_D_OPR, 0),
-    R(0xC8, 0xC9, ST, F_XY_OPR, 0), R(0xCA, 0xCB, LD, F_XY_IMM18, 0), R(0xCC, 0xCC, COM, F_OPR, 1), R(0xCD, 0xCD, COM, F_OPR, 2),
-    R(0xCE, 0xCE, ANDCC, F_IMM8, 0), R(0xCF, 0xCF, COM, F_OPR, 4), R(0xD0, 0xD7, ST, F_D_EXT, 0), R(0xD8, 0xD9, ST, F_XY_EXT, 0),
-    R(0xDA, 0xDB, LD, F_XY_IMM18, 0), R(0xDC, 0xDC, NEG, F_OPR, 1), R(0xDD, 0xDD, NEG, F_OPR, 2), R(0xDE, 0xDE, ORCC, F_IMM8, 0),
-    R(0xDF, 0xDF, NEG, F_OPR, 4), R(0xE0, 0xE7, CMP, F_D_IMM, 0), R(0xE8, 0xE9, CMP, F_XY_IMM24, 0),
-    R(0xEA, 0xEB, LD, F_XY_IMM18, 0), R(0xEC, 0xEC, BCLR, F_BM, 0), R(0xED, 0xED, BSET, F_BM, 0), R(0xEE, 0xEE, BTGL, F_BM, 0),
-    R(0xEF, 0xEF, SPARE, F_NONE, 0), R(0xF0, 0xF7, CMP, F_D_OPR, 0), R(0xF8, 0xF9, CMP, F_XY_OPR, 0),
-    R(0xFA, 0xFB, LD, F_XY_IMM18, 0), R(0xFC, 0xFC, CMP, F_CMP_XY, 0), R(0xFD, 0xFD, SUB, F_SUB_XY, 0),
-    R(0xFE, 0xFE, SUB, F_SUB_YX, 0), R(0xFF, 0xFF, SWI, F_NONE, 0),
+    R(0x00, 0x00, BGND, F_NONE, 0),    R(0x01, 0x01, NOP, F_NONE, 0),
+    R(0x02, 0x02, BRCLR, F_BM_REL, 0), R(0x03, 0x03, BRSET, F_BM_REL, 0),
+    R(0x04, 0x04, PSH, F_PSH, 0),      R(0x05, 0x05, RTS, F_NONE, 0),
+    R(0x06, 0x07, LEA, F_LEA_D, 0),    R(0x08, 0x0A, LEA, F_LEA_XYS, 0),
+    R(0x0B, 0x0B, TB, F_LOOP, 0),      R(0x0C, 0x0C, MOV, F_MOV_IMM, 1),
+    R(0x0D, 0x0D, MOV, F_MOV_IMM, 2),  R(0x0E, 0x0E, MOV, F_MOV_IMM, 3),
+    R(0x0F, 0x0F, MOV, F_MOV_IMM, 4),  R(0x10, 0x17, LSR, F_SHIFT, 0),
+    R(0x18, 0x1A, LEA, F_LEA_IMM8, 0), R(0x1C, 0x1C, MOV, F_MOV, 1),
+    R(0x1D, 0x1D, MOV, F_MOV, 2),      R(0x1E, 0x1E, MOV, F_MOV, 3),
+    R(0x1F, 0x1F, MOV, F_MOV, 4),      R(0x20, 0x20, BRA, F_REL, 0),
+    R(0x21, 0x21, BSR, F_REL, 0),      R(0x22, 0x22, BHI, F_REL, 0),
+    R(0x23, 0x23, BLS, F_REL, 0),      R(0x24, 0x24, BCC, F_REL, 0),
+    R(0x25, 0x25, BCS, F_REL, 0),      R(0x26, 0x26, BNE, F_REL, 0),
+    R(0x27, 0x27, BEQ, F_REL, 0),      R(0x28, 0x28, BVC, F_REL, 0),
+    R(0x29, 0x29, BVS, F_REL, 0),      R(0x2A, 0x2A, BPL, F_REL, 0),
+    R(0x2B, 0x2B, BMI, F_REL, 0),      R(0x2C, 0x2C, BGE, F_REL, 0),
+    R(0x2D, 0x2D, BLT, F_REL, 0),      R(0x2E, 0x2E, BGT, F_REL, 0),
+    R(0x2F, 0x2F, BLE, F_REL, 0),      R(0x30, 0x37, INC, F_D, 0),
+    R(0x38, 0x3F, CLR, F_D, 0),        R(0x40, 0x47, DEC, F_D, 0),
+    R(0x48, 0x4F, MULU, F_MUL, 0),     R(0x50, 0x57, ADD, F_D_IMM, 0),
+    R(0x58, 0x5F, AND, F_D_IMM, 0),    R(0x60, 0x67, ADD, F_D_OPR, 0),
+    R(0x68, 0x6F, AND, F_D_OPR, 0),    R(0x70, 0x77, SUB, F_D_IMM, 0),
+    R(0x78, 0x7F, OR, F_D_IMM, 0),     R(0x80, 0x87, SUB, F_D_OPR, 0),
+    R(0x88, 0x8F, OR, F_D_OPR, 0),     R(0x90, 0x97, LD, F_D_IMM, 0),
+    R(0x98, 0x99, LD, F_XY_IMM24, 0),  R(0x9A, 0x9B, CLR, F_XY, 0),
+    R(0x9C, 0x9C, INC, F_OPR, 1),      R(0x9D, 0x9D, INC, F_OPR, 2),
+    R(0x9E, 0x9E, TFR, F_REG_REG, 0),  R(0x9F, 0x9F, INC, F_OPR, 4),
+    R(0xA0, 0xA7, LD, F_D_OPR, 0),     R(0xA8, 0xA9, LD, F_XY_OPR, 0),
+    R(0xAA, 0xAA, JMP, F_OPR, 3),      R(0xAB, 0xAB, JSR, F_OPR, 3),
+    R(0xAC, 0xAC, DEC, F_OPR, 1),      R(0xAD, 0xAD, DEC, F_OPR, 2),
+    R(0xAE, 0xAE, EXG, F_REG_REG, 0),  R(0xAF, 0xAF, DEC, F_OPR, 4),
+    R(0xB0, 0xB7, LD, F_D_EXT, 0),     R(0xB8, 0xB9, LD, F_XY_EXT, 0),
+    R(0xBA, 0xBA, JMP, F_EXT, 0),      R(0xBB, 0xBB, JSR, F_EXT, 0),
+    R(0xBC, 0xBC, CLR, F_OPR, 1),      R(0xBD, 0xBD, CLR, F_OPR, 2),
+    R(0xBE, 0xBE, CLR, F_OPR, 3),      R(0xBF, 0xBF, CLR, F_OPR, 4),
+    R(0xC0, 0xC7, ST, F_D_OPR, 0),     R(0xC8, 0xC9, ST, F_XY_OPR, 0),
+    R(0xCA, 0xCB, LD, F_XY_IMM18, 0),  R(0xCC, 0xCC, COM, F_OPR, 1),
+    R(0xCD, 0xCD, COM, F_OPR, 2),      R(0xCE, 0xCE, ANDCC, F_IMM8, 0),
+    R(0xCF, 0xCF, COM, F_OPR, 4),      R(0xD0, 0xD7, ST, F_D_EXT, 0),
+    R(0xD8, 0xD9, ST, F_XY_EXT, 0),    R(0xDA, 0xDB, LD, F_XY_IMM18, 0),
+    R(0xDC, 0xDC, NEG, F_OPR, 1),      R(0xDD, 0xDD, NEG, F_OPR, 2),
+    R(0xDE, 0xDE, ORCC, F_IMM8, 0),    R(0xDF, 0xDF, NEG, F_OPR, 4),
+    R(0xE0, 0xE7, CMP, F_D_IMM, 0),    R(0xE8, 0xE9, CMP, F_XY_IMM24, 0),
+    R(0xEA, 0xEB, LD, F_XY_IMM18, 0),  R(0xEC, 0xEC, BCLR, F_BM, 0),
+    R(0xED, 0xED, BSET, F_BM, 0),      R(0xEE, 0xEE, BTGL, F_BM, 0),
+    R(0xEF, 0xEF, SPARE, F_NONE, 0),   R(0xF0, 0xF7, CMP, F_D_OPR, 0),
+    R(0xF8, 0xF9, CMP, F_XY_OPR, 0),   R(0xFA, 0xFB, LD, F_XY_IMM18, 0),
+    R(0xFC, 0xFC, CMP, F_CMP_XY, 0),   R(0xFD, 0xFD, SUB, F_SUB_XY, 0),
+    R(0xFE, 0xFE, SUB, F_SUB_YX, 0),   R(0xFF, 0xFF, SWI, F_NONE, 0),
 };
 
 /* binutils s12z-opc.c; what is missing is TRAP */
 static const struct range page2[] = {
-    R(0x00, 0x00, LD, F_S_OPR, 0), R(0x01, 0x01, ST, F_S_OPR, 0), R(0x02, 0x02, CMP, F_S_OPR, 0), R(0x03, 0x03, LD, F_S_IMM, 0),
-    R(0x04, 0x04, CMP, F_S_IMM, 0), R(0x05, 0x05, STOP, F_NONE, 0), R(0x06, 0x06, WAI, F_NONE, 0), R(0x07, 0x07, SYS, F_NONE, 0),
-    R(0x08, 0x0F, BFEXT, F_BITFIELD, 0), R(0x10, 0x17, MINU, F_D_OPR, 0), R(0x18, 0x1F, MAXU, F_D_OPR, 0),
-    R(0x20, 0x27, MINS, F_D_OPR, 0), R(0x28, 0x2F, MAXS, F_D_OPR, 0), R(0x30, 0x37, DIVU, F_MUL, 0), R(0x38, 0x3F, MODU, F_MUL, 0),
-    R(0x40, 0x47, ABS, F_D, 0), R(0x48, 0x4F, MACU, F_MUL, 0), R(0x50, 0x57, ADC, F_D_IMM, 0), R(0x58, 0x5F, BIT, F_D_IMM, 0),
-    R(0x60, 0x67, ADC, F_D_OPR, 0), R(0x68, 0x6F, BIT, F_D_OPR, 0), R(0x70, 0x77, SBC, F_D_IMM, 0), R(0x78, 0x7F, EOR, F_D_IMM, 0),
-    R(0x80, 0x87, SBC, F_D_OPR, 0), R(0x88, 0x8F, EOR, F_D_OPR, 0), R(0x90, 0x90, RTI, F_NONE, 0), R(0x91, 0x91, CLB, F_CLB, 0),
-    R(0xA0, 0xA7, SAT, F_D, 0), R(0xB0, 0xB7, QMULU, F_MUL, 0),
+    R(0x00, 0x00, LD, F_S_OPR, 0),       R(0x01, 0x01, ST, F_S_OPR, 0),
+    R(0x02, 0x02, CMP, F_S_OPR, 0),      R(0x03, 0x03, LD, F_S_IMM, 0),
+    R(0x04, 0x04, CMP, F_S_IMM, 0),      R(0x05, 0x05, STOP, F_NONE, 0),
+    R(0x06, 0x06, WAI, F_NONE, 0),       R(0x07, 0x07, SYS, F_NONE, 0),
+    R(0x08, 0x0F, BFEXT, F_BITFIELD, 0), R(0x10, 0x17, MINU, F_D_OPR, 0),
+    R(0x18, 0x1F, MAXU, F_D_OPR, 0),     R(0x20, 0x27, MINS, F_D_OPR, 0),
+    R(0x28, 0x2F, MAXS, F_D_OPR, 0),     R(0x30, 0x37, DIVU, F_MUL, 0),
+    R(0x38, 0x3F, MODU, F_MUL, 0),       R(0x40, 0x47, ABS, F_D, 0),
+    R(0x48, 0x4F, MACU, F_MUL, 0),       R(0x50, 0x57, ADC, F_D_IMM, 0),
+    R(0x58, 0x5F, BIT, F_D_IMM, 0),      R(0x60, 0x67, ADC, F_D_OPR, 0),
+    R(0x68, 0x6F, BIT, F_D_OPR, 0),      R(0x70, 0x77, SBC, F_D_IMM, 0),
+    R(0x78, 0x7F, EOR, F_D_IMM, 0),      R(0x80, 0x87, SBC, F_D_OPR, 0),
+    R(0x88, 0x8F, EOR, F_D_OPR, 0),      R(0x90, 0x90, RTI, F_NONE, 0),
+    R(0x91, 0x91, CLB, F_CLB, 0),        R(0xA0, 0xA7, SAT, F_D, 0),
+    R(0xB0, 0xB7, QMULU, F_MUL, 0),
 };
 static const struct range trap = R(0, 0xFF, TRAP, F_TRAP, 0);
 
@@ -63,7 +97,8 @@ unsigned s12z_reg_bytes(enum s12z_reg r) { return reg_bytes[r]; }
 
 const char *s12z_reg_name(enum s12z_reg r)
 {
-    static const char *const names[] = { "d2", "d3", "d4", "d5", "d0", "d1", "d6", "d7", "x", "y", "s", "p", "cch", "ccl", "ccw", "?" };
+    static const char *const names[] = { "d2", "d3", "d4", "d5", "d0",  "d1",  "d6",  "d7",
+                                         "x",  "y",  "s",  "p",  "cch", "ccl", "ccw", "?" };
     return names[r];
 }
 
@@ -103,25 +138,37 @@ static int32_t take_signed(struct cursor *c, unsigned n)
 
 static struct s12z_operand immediate(int32_t value, unsigned bytes)
 {
-    return (struct s12z_operand){ .kind = S12Z_OPR_IMM, .value = value, .bytes = (uint8_t)bytes, .reg = S12Z_NOREG, .index = S12Z_NOREG };
+    return (struct s12z_operand){ .kind = S12Z_OPR_IMM,
+                                  .value = value,
+                                  .bytes = (uint8_t)bytes,
+                                  .reg = S12Z_NOREG,
+                                  .index = S12Z_NOREG };
 }
 
 static struct s12z_operand reg(unsigned r)
 {
-    return (struct s12z_operand){ .kind = S12Z_OPR_REG, .reg = (uint8_t)r, .bytes = reg_bytes[r], .index = S12Z_NOREG };
+    return (struct s12z_operand){
+        .kind = S12Z_OPR_REG, .reg = (uint8_t)r, .bytes = reg_bytes[r], .index = S12Z_NOREG
+    };
 }
 
 static struct s12z_operand mem(unsigned base, int32_t value, unsigned bytes)
 {
-    return (struct s12z_operand){ .kind = S12Z_OPR_MEM, .reg = (uint8_t)base, .index = S12Z_NOREG, .value = value, .bytes = (uint8_t)bytes };
+    return (struct s12z_operand){ .kind = S12Z_OPR_MEM,
+                                  .reg = (uint8_t)base,
+                                  .index = S12Z_NOREG,
+                                  .value = value,
+                                  .bytes = (uint8_t)bytes };
 }
 
-/* Rows E and F of xb below 0xF8 that adjust a register: 3 pre, 7 post; C, D decrement, E, F increment; even rows X, odd rows Y. */
+/* Rows E and F of xb below 0xF8 that adjust a register: 3 pre, 7 post; C, D decrement, E, F
+ * increment; even rows X, odd rows Y. */
 static struct s12z_operand adjusted(unsigned xb, unsigned bytes)
 {
     struct s12z_operand o = mem(xb & 0x10 ? S12Z_Y : S12Z_X, 0, bytes);
     bool increment = xb & 0x20, post = xb & 0x04;
-    o.adjust = increment ? (post ? S12Z_POST_INC : S12Z_PRE_INC) : (post ? S12Z_POST_DEC : S12Z_PRE_DEC);
+    o.adjust =
+        increment ? (post ? S12Z_POST_INC : S12Z_PRE_INC) : (post ? S12Z_POST_DEC : S12Z_PRE_DEC);
     return o;
 }
 
@@ -132,16 +179,20 @@ static struct s12z_operand operand_high(struct cursor *c, unsigned xb, unsigned 
     unsigned row = xb >> 4 & 3;
     struct s12z_operand o;
     switch (xb & 0x0F) {
-    case 0x0: case 0x1: case 0x4: case 0x5: /* 9-bit signed offset, its sign is bit 0 */
+    case 0x0:
+    case 0x1:
+    case 0x4:
+    case 0x5: /* 9-bit signed offset, its sign is bit 0 */
         o = mem(base[row], (int32_t)take(c, 1) - (xb & 1 ? 256 : 0), bytes);
         o.indirect = xb & 0x04;
         return o;
-    case 0x2: case 0x6:
+    case 0x2:
+    case 0x6:
         o = mem(base[row], take_signed(c, 3), bytes);
         o.indirect = xb & 0x04;
         return o;
-    case 0x3: case 0x7:
-        return adjusted(xb, bytes);
+    case 0x3:
+    case 0x7: return adjusted(xb, bytes);
     }
     if (row == 2) /* E8-EF: 24-bit signed offset plus Dn */
         return mem(xb & 7, take_signed(c, 3), bytes);
@@ -152,11 +203,13 @@ static struct s12z_operand operand_high(struct cursor *c, unsigned xb, unsigned 
         return o;
     }
     switch (xb) {
-    case 0xFA: case 0xFE:
+    case 0xFA:
+    case 0xFE:
         o = mem(S12Z_NOREG, (int32_t)take(c, 3), bytes);
         o.indirect = xb == 0xFE;
         return o;
-    case 0xFB: case 0xFF:
+    case 0xFB:
+    case 0xFF:
         o = mem(S12Z_S, 0, bytes);
         o.adjust = xb == 0xFB ? S12Z_PRE_DEC : S12Z_POST_INC;
         return o;
@@ -197,7 +250,8 @@ static void add(struct s12z_insn *i, struct s12z_operand o) { i->opr[i->nopr++] 
 static void relative(struct cursor *c, uint32_t pc, struct s12z_insn *i)
 {
     uint32_t d = take(c, 1);
-    int32_t disp = d & 0x80 ? (int32_t)((d << 8 | take(c, 1)) << 17) >> 17 : (int32_t)(d << 25) >> 25;
+    int32_t disp =
+        d & 0x80 ? (int32_t)((d << 8 | take(c, 1)) << 17) >> 17 : (int32_t)(d << 25) >> 25;
     i->target = (pc + (uint32_t)disp) & 0xFFFFFF;
 }
 
@@ -257,7 +311,8 @@ static void push_pull(struct cursor *c, struct s12z_insn *i)
         i->mask = (uint16_t)(six ? six << 6 : 0xFFF);
 }
 
-/* A count operand: xb 0x70-0x7F is not an immediate of its own but four bits of a 5-bit one, the fifth is sb bit 3. */
+/* A count operand: xb 0x70-0x7F is not an immediate of its own but four bits of a 5-bit one, the
+ * fifth is sb bit 3. */
 static struct s12z_operand shift_count(struct cursor *c, unsigned sb)
 {
     struct s12z_operand o = operand(c, 1);
@@ -272,12 +327,14 @@ static void shift(struct cursor *c, unsigned opcode, struct s12z_insn *i)
     bool left = sb & 0x40, arithmetic = sb & 0x80;
     i->op = arithmetic ? (left ? S12Z_OP_ASL : S12Z_OP_ASR) : (left ? S12Z_OP_LSL : S12Z_OP_LSR);
     switch (sb & 0x34) {
-    case 0x00: case 0x04: /* Dd, Ds, #1 or #2 */
+    case 0x00:
+    case 0x04: /* Dd, Ds, #1 or #2 */
         add(i, reg(opcode & 7));
         add(i, reg(sb & 7));
         add(i, immediate((int32_t)two, 1));
         break;
-    case 0x10: case 0x14: /* Dd, Ds, count */
+    case 0x10:
+    case 0x14: /* Dd, Ds, count */
         add(i, reg(opcode & 7));
         add(i, reg(sb & 7));
         add(i, shift_count(c, sb));
@@ -331,7 +388,8 @@ static void multiply(struct cursor *c, unsigned opcode, struct s12z_insn *i)
     add(i, mb & 4 ? immediate(take_signed(c, bytes), bytes) : operand(c, bytes));
 }
 
-/* BFEXT, BFINS: destination, source, then width and offset in D2-D5 or an immediate byte that precedes xb. */
+/* BFEXT, BFINS: destination, source, then width and offset in D2-D5 or an immediate byte that
+ * precedes xb. */
 static void bit_field(struct cursor *c, unsigned opcode, struct s12z_insn *i)
 {
     unsigned bb = take(c, 1);
@@ -361,7 +419,9 @@ static void register_pair(struct cursor *c, struct s12z_insn *i)
     add(i, reg(to));
 }
 
-static void operands(struct cursor *c, const struct range *r, unsigned opcode, uint32_t pc, struct s12z_insn *i)
+/* clang-format off */
+
+        static void operands(struct cursor *c, const struct range *r, unsigned opcode, uint32_t pc, struct s12z_insn *i)
 {
     unsigned d = opcode & 7, xy = opcode & 1 ? S12Z_Y : S12Z_X;
     switch ((enum form)r->form) {
@@ -373,17 +433,22 @@ static void operands(struct cursor *c, const struct range *r, unsigned opcode, u
     case F_PSH: push_pull(c, i); break;
     case F_LEA_D: add(i, reg(opcode == 0x06 ? S12Z_D6 : S12Z_D7)); add(i, operand(c, 4)); break;
     case F_LEA_XYS: add(i, reg(S12Z_X + (opcode & 3))); add(i, operand(c, 3)); break;
-    case F_LEA_IMM8: add(i, reg(S12Z_X + (opcode & 3))); add(i, mem(S12Z_X + (opcode & 3), take_signed(c, 1), 3)); break;
-    case F_MOV_IMM: i->bytes = r->bytes; add(i, immediate(take_signed(c, r->bytes), r->bytes)); add(i, operand(c, r->bytes)); break;
-    case F_MOV: i->bytes = r->bytes; add(i, operand(c, r->bytes)); add(i, operand(c, r->bytes)); break;
+    case F_LEA_IMM8: add(i, reg(S12Z_X + (opcode & 3)));
+        add(i, mem(S12Z_X + (opcode & 3), take_signed(c, 1), 3)); break;
+    case F_MOV_IMM: i->bytes = r->bytes; add(i, immediate(take_signed(c, r->bytes), r->bytes));
+        add(i, operand(c, r->bytes)); break;
+    case F_MOV: i->bytes = r->bytes; add(i, operand(c, r->bytes)); add(i, operand(c, r->bytes));
+        break;
     case F_SHIFT: shift(c, opcode, i); break;
     case F_D: add(i, reg(d)); break;
-    case F_D_IMM: add(i, reg(d)); add(i, immediate(take_signed(c, reg_bytes[d]), reg_bytes[d])); break;
+    case F_D_IMM: add(i, reg(d)); add(i, immediate(take_signed(c, reg_bytes[d]), reg_bytes[d]));
+        break;
     case F_D_OPR: add(i, reg(d)); add(i, operand(c, reg_bytes[d])); break;
     case F_D_EXT: add(i, reg(d)); add(i, mem(S12Z_NOREG, (int32_t)take(c, 3), reg_bytes[d])); break;
     case F_XY: add(i, reg(xy)); break;
     case F_XY_IMM24: add(i, reg(xy)); add(i, immediate(take_signed(c, 3), 3)); break;
-    case F_XY_IMM18: add(i, reg(xy)); add(i, immediate((int32_t)(take(c, 2) | (opcode & 0x30) << 12), 3)); break;
+    case F_XY_IMM18: add(i, reg(xy));
+        add(i, immediate((int32_t)(take(c, 2) | (opcode & 0x30) << 12), 3)); break;
     case F_XY_OPR: add(i, reg(xy)); add(i, operand(c, 3)); break;
     case F_XY_EXT: add(i, reg(xy)); add(i, mem(S12Z_NOREG, (int32_t)take(c, 3), 3)); break;
     case F_OPR: i->bytes = r->bytes; add(i, operand(c, r->bytes)); break;
@@ -401,6 +466,7 @@ static void operands(struct cursor *c, const struct range *r, unsigned opcode, u
     case F_TRAP: i->mask = (uint16_t)opcode; break;
     }
 }
+/* clang-format on */
 
 /* JMP and JSR: only an address known from the instruction alone is static. */
 static void jump_flow(struct s12z_insn *i, bool general)
@@ -409,7 +475,8 @@ static void jump_flow(struct s12z_insn *i, bool general)
     bool call = i->op == S12Z_OP_JSR;
     bool is_static = o->kind == S12Z_OPR_MEM && o->reg == S12Z_NOREG && !o->indirect;
     i->bytes = 0;
-    i->flow = is_static ? (call ? S12Z_FLOW_CALL : S12Z_FLOW_JUMP) : (call ? S12Z_FLOW_CALL_IND : S12Z_FLOW_JUMP_IND);
+    i->flow = is_static ? (call ? S12Z_FLOW_CALL : S12Z_FLOW_JUMP)
+                        : (call ? S12Z_FLOW_CALL_IND : S12Z_FLOW_JUMP_IND);
     i->general = is_static && general;
     if (is_static)
         i->target = (uint32_t)o->value & 0xFFFFFF;
@@ -420,12 +487,21 @@ static void flow(struct s12z_insn *i, unsigned opcode)
     switch ((enum s12z_op)i->op) {
     case S12Z_OP_BRA: i->flow = S12Z_FLOW_JUMP; break;
     case S12Z_OP_BSR: i->flow = S12Z_FLOW_CALL; break;
-    case S12Z_OP_JMP: case S12Z_OP_JSR: jump_flow(i, opcode < 0xB0); break;
+    case S12Z_OP_JMP:
+    case S12Z_OP_JSR: jump_flow(i, opcode < 0xB0); break;
     case S12Z_OP_RTS: i->flow = S12Z_FLOW_RETURN; break;
     case S12Z_OP_RTI: i->flow = S12Z_FLOW_RTI; break;
-    case S12Z_OP_SWI: case S12Z_OP_SYS: case S12Z_OP_TRAP: case S12Z_OP_SPARE: i->flow = S12Z_FLOW_TRAP; break;
-    case S12Z_OP_BRCLR: case S12Z_OP_BRSET: case S12Z_OP_DB: case S12Z_OP_TB: i->flow = S12Z_FLOW_BRANCH; break;
-    default: i->flow = i->op >= S12Z_OP_BHI && i->op <= S12Z_OP_BLE ? S12Z_FLOW_BRANCH : S12Z_FLOW_NEXT; break;
+    case S12Z_OP_SWI:
+    case S12Z_OP_SYS:
+    case S12Z_OP_TRAP:
+    case S12Z_OP_SPARE: i->flow = S12Z_FLOW_TRAP; break;
+    case S12Z_OP_BRCLR:
+    case S12Z_OP_BRSET:
+    case S12Z_OP_DB:
+    case S12Z_OP_TB: i->flow = S12Z_FLOW_BRANCH; break;
+    default:
+        i->flow = i->op >= S12Z_OP_BHI && i->op <= S12Z_OP_BLE ? S12Z_FLOW_BRANCH : S12Z_FLOW_NEXT;
+        break;
     }
 }
 
@@ -442,7 +518,8 @@ int s12z_decode(const uint8_t *code, size_t avail, uint32_t pc, struct s12z_insn
     struct cursor c = { code, 0, avail < S12Z_MAX_LENGTH ? avail : S12Z_MAX_LENGTH, false };
     struct s12z_insn i = { 0 };
     unsigned opcode = take(&c, 1);
-    const struct range *r = opcode == 0x1B ? find(page2, ARRAY_LEN(page2), opcode = take(&c, 1)) : find(page1, ARRAY_LEN(page1), opcode);
+    const struct range *r = opcode == 0x1B ? find(page2, ARRAY_LEN(page2), opcode = take(&c, 1))
+                                           : find(page1, ARRAY_LEN(page1), opcode);
     if (c.short_)
         return 0;
     i.op = r->op;

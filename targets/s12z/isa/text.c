@@ -1,4 +1,5 @@
-/* Instructions as text, in the notation of the GNU tools, so that both can be compared and users can paste it. */
+/* Instructions as text, in the notation of the GNU tools, so that both can be compared and users
+ * can paste it. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -63,8 +64,8 @@ static void operand(struct out *o, const struct s12z_operand *p)
 
 static void register_list(struct out *o, unsigned mask)
 {
-    static const uint8_t order[] = { S12Z_CCH, S12Z_CCL, S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3, S12Z_D4, S12Z_D5, S12Z_D6, S12Z_D7,
-                                     S12Z_X, S12Z_Y };
+    static const uint8_t order[] = { S12Z_CCH, S12Z_CCL, S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3,
+                                     S12Z_D4,  S12Z_D5,  S12Z_D6, S12Z_D7, S12Z_X,  S12Z_Y };
     if (mask == 0xFFF || mask == 0x0F0) {
         put(o, mask == 0xFFF ? " ALL" : " ALL16b");
         return;
@@ -80,7 +81,8 @@ static void register_list(struct out *o, unsigned mask)
 static void suffix(struct out *o, const struct s12z_insn *i)
 {
     bool multiply = i->op >= S12Z_OP_MULS;
-    bool bit = (i->op >= S12Z_OP_BCLR && i->op <= S12Z_OP_BTGL) || i->op == S12Z_OP_BRCLR || i->op == S12Z_OP_BRSET;
+    bool bit = (i->op >= S12Z_OP_BCLR && i->op <= S12Z_OP_BTGL) || i->op == S12Z_OP_BRCLR ||
+               i->op == S12Z_OP_BRSET;
     bool shift = i->op >= S12Z_OP_LSR && i->op <= S12Z_OP_ASL && i->nopr == 2;
     bool by_register = shift || (bit && i->opr[1].kind == S12Z_OPR_REG);
     if (multiply && i->mask)

@@ -9,8 +9,14 @@
 static void set_rule(struct s12z_settings *s, unsigned v) { s->edge_rule = (uint8_t)v; }
 static void set_first(struct s12z_settings *s, unsigned v) { s->first_edge_is_clock = v == 0; }
 static void set_pthf(struct s12z_settings *s, unsigned v) { s->pthf_bytes = (uint8_t)(6 - v); }
-static void set_static(struct s12z_settings *s, unsigned v) { s->static_operand_is_indirect = v == 1; }
-static void set_soft(struct s12z_settings *s, unsigned v) { s->software_exceptions_traced = v == 0; }
+static void set_static(struct s12z_settings *s, unsigned v)
+{
+    s->static_operand_is_indirect = v == 1;
+}
+static void set_soft(struct s12z_settings *s, unsigned v)
+{
+    s->software_exceptions_traced = v == 0;
+}
 static void set_bits(struct s12z_settings *s, unsigned v) { s->bit_branches_traced = v == 0; }
 static void set_loops(struct s12z_settings *s, unsigned v) { s->loop_branches_traced = v == 0; }
 static void set_stamp(struct s12z_settings *s, unsigned v) { s->stamp_from_line = v == 0; }
@@ -25,22 +31,33 @@ static unsigned get_loops(const struct s12z_settings *s) { return !s->loop_branc
 static unsigned get_stamp(const struct s12z_settings *s) { return !s->stamp_from_line; }
 static unsigned get_order(const struct s12z_settings *s) { return !s->low_byte_first; }
 
+/* clang-format off */
 const struct s12z_setting *s12z_setting_list(void)
 {
     static const struct s12z_setting all[] = {
-        { "edges", { "both", "rising", "falling" }, "which PDOCLK edges carry a bit", set_rule, get_rule, true, true },
-        { "first-edge", { "bit", "none" }, "what the first PDOCLK edge after an idle time samples", set_first, get_first, true, true },
-        { "pthf", { "6", "5" }, "bytes of a PTHF line where the stream itself leaves it open", set_pthf, get_pthf, false, true },
-        { "static-operand", { "static", "indirect" }, "JMP and JSR with a static general operand (AA, AB)", set_static, get_static, false, false },
-        { "software-exceptions", { "traced", "silent" }, "SWI, SYS, TRAP and SPARE make a PTVB", set_soft, get_soft, false, false },
-        { "bit-branches", { "traced", "silent" }, "BRSET and BRCLR make a bit", set_bits, get_bits, false, false },
-        { "loop-branches", { "traced", "silent" }, "DBcc and TBcc make a bit", set_loops, get_loops, false, false },
-        { "byte-order", { "low-first", "high-first" }, "of addresses and stamps", set_order, get_order, false, false },
-        { "stamp-from", { "line", "flow" }, "what stamps count from", set_stamp, get_stamp, false, false },
+        { "edges", { "both", "rising", "falling" }, "which PDOCLK edges carry a bit",
+          set_rule, get_rule, true, true },
+        { "first-edge", { "bit", "none" }, "what the first PDOCLK edge after an idle time samples",
+          set_first, get_first, true, true },
+        { "pthf", { "6", "5" }, "bytes of a PTHF line where the stream itself leaves it open",
+          set_pthf, get_pthf, false, true },
+        { "static-operand", { "static", "indirect" }, "JMP and JSR with a static general operand (AA, AB)",
+          set_static, get_static, false, false },
+        { "software-exceptions", { "traced", "silent" }, "SWI, SYS, TRAP and SPARE make a PTVB",
+          set_soft, get_soft, false, false },
+        { "bit-branches", { "traced", "silent" }, "BRSET and BRCLR make a bit",
+          set_bits, get_bits, false, false },
+        { "loop-branches", { "traced", "silent" }, "DBcc and TBcc make a bit",
+          set_loops, get_loops, false, false },
+        { "byte-order", { "low-first", "high-first" }, "of addresses and stamps",
+          set_order, get_order, false, false },
+        { "stamp-from", { "line", "flow" }, "what stamps count from",
+          set_stamp, get_stamp, false, false },
         { NULL, { NULL }, NULL, NULL, NULL, false, false },
     };
     return all;
 }
+/* clang-format on */
 
 static unsigned nvalues(const struct s12z_setting *s)
 {
@@ -54,7 +71,8 @@ static int wrong_value(const struct s12z_setting *s, const char *value, struct e
 {
     char list[96] = "";
     for (unsigned k = 0; k < nvalues(s); k++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k ? ", " : "one of ", s->values[k]);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k ? ", " : "one of ",
+                 s->values[k]);
     return err_set(err, ERR_USAGE, list, "setting %s: '%.40s' is no value of it", s->name, value);
 }
 
@@ -65,7 +83,8 @@ int s12z_setting_parse(struct s12z_settings *out, const char *text, struct err *
     const char *eq = strchr(text, '=');
     for (const struct s12z_setting *s = s12z_setting_list(); s->name; s++) {
         nearest_offer(&near, s->name);
-        if (!eq || strlen(s->name) != (size_t)(eq - text) || strncmp(s->name, text, (size_t)(eq - text)) != 0)
+        if (!eq || strlen(s->name) != (size_t)(eq - text) ||
+            strncmp(s->name, text, (size_t)(eq - text)) != 0)
             continue;
         for (unsigned k = 0; k < nvalues(s); k++)
             if (!strcmp(eq + 1, s->values[k])) {
@@ -74,7 +93,9 @@ int s12z_setting_parse(struct s12z_settings *out, const char *text, struct err *
             }
         return wrong_value(s, eq + 1, err);
     }
-    return err_set(err, ERR_USAGE, nearest_text(&near, "NAME=VALUE, as in pthf=5", hint, sizeof hint), "no setting '%.60s'", text);
+    return err_set(err, ERR_USAGE,
+                   nearest_text(&near, "NAME=VALUE, as in pthf=5", hint, sizeof hint),
+                   "no setting '%.60s'", text);
 }
 
 /* ---- trying ---- */
@@ -90,8 +111,8 @@ static int64_t straight(const struct s12z_fitting *f, uint32_t from, uint32_t to
     return cycles;
 }
 
-/* Both origins' times to a stamp, in bus cycles: nearer to which one, as a ratio? Only where they are far enough apart to forgive the cycle
- * table, and the program did not wait. */
+/* Both origins' times to a stamp, in bus cycles: nearer to which one, as a ratio? Only where they
+ * are far enough apart to forgive the cycle table, and the program did not wait. */
 static void judge_stamp(struct s12z_fit *f, double measured, double since_line, double since_flow)
 {
     enum { STACKING = S12Z_EXCEPTION_CYCLES / 2, WAITED = 8 };
@@ -101,7 +122,8 @@ static void judge_stamp(struct s12z_fit *f, double measured, double since_line, 
     *(measured * measured > a * b ? &f->from_line : &f->from_flow) += 1;
 }
 
-/* A handler begins; what its PTVB says can be judged when the place is known, of interrupts only. */
+/* A handler begins; what its PTVB says can be judged when the place is known, of interrupts only.
+ */
 static void entered(struct s12z_fitting *f, uint32_t node, bool interrupt)
 {
     const struct s12z_flow_totals *t = s12z_flow_totals(f->flow);
@@ -112,7 +134,8 @@ static void entered(struct s12z_fitting *f, uint32_t node, bool interrupt)
     f->level[k].resumed = f->resumed;
     f->level[k].since_line = t->core_cycles - f->origin; /* what ran of this node comes on top */
     f->level[k].stamp = f->line ? f->line->stamp : 0;
-    f->level[k].usable = interrupt && f->line && f->line->format == S12Z_PTVB && f->waits == t->waits;
+    f->level[k].usable =
+        interrupt && f->line && f->line->format == S12Z_PTVB && f->waits == t->waits;
 }
 
 /* The RTI says where it was. */
@@ -125,10 +148,13 @@ static void went_on(struct s12z_fitting *f, uint32_t at)
         return;
     f->level[k].usable = false;
     int64_t whole = straight(f, f->level[k].node, at);
-    int64_t ran = f->level[k].resumed == f->level[k].node ? 0 : straight(f, f->level[k].node, f->level[k].resumed);
+    int64_t ran = f->level[k].resumed == f->level[k].node
+                      ? 0
+                      : straight(f, f->level[k].node, f->level[k].resumed);
     int64_t since_line = (int64_t)f->level[k].since_line + whole;
     if (whole >= 0)
-        judge_stamp(&f->fit, f->level[k].stamp, (double)since_line / 2, (double)(ran > 0 && ran <= whole ? whole - ran : whole) / 2);
+        judge_stamp(&f->fit, f->level[k].stamp, (double)since_line / 2,
+                    (double)(ran > 0 && ran <= whole ? whole - ran : whole) / 2);
 }
 
 void s12z_fit_event(void *ctx, const struct event *e)
@@ -150,7 +176,8 @@ static void note_origin(struct s12z_fitting *f, const struct s12z_line *l)
     int64_t ran = f->resumed ? straight(f, pc, f->resumed) : 0;
     f->resumed = ran > 0 ? f->resumed : pc;
     f->origin = t->core_cycles + (ran > 0 ? (uint64_t)ran : 0);
-    f->waits = l->stamp_overflow ? UINT64_MAX : t->waits; /* where it was when the time overflowed is not known */
+    /* where it was when the time overflowed is not known */
+    f->waits = l->stamp_overflow ? UINT64_MAX : t->waits;
     f->line = NULL;
 }
 
@@ -170,7 +197,8 @@ int s12z_fit_item(struct s12z_fitting *x, const struct s12z_item *i)
     uint64_t adrift = s12z_flow_totals(flow)->adrift;
     f->lines++;
     int ret = s12z_flow_line(flow, &i->line, NULL);
-    bool ended = before && (i->line.end || i->line.overflow) && s12z_flow_totals(flow)->adrift == adrift;
+    bool ended =
+        before && (i->line.end || i->line.overflow) && s12z_flow_totals(flow)->adrift == adrift;
     bool placed = ret == 0 && (ended || s12z_flow_synchronised(flow));
     f->misfits += ret == -ERR_FORMAT;
     f->walked += placed;
@@ -182,7 +210,10 @@ int s12z_fit_item(struct s12z_fitting *x, const struct s12z_item *i)
     return ret == -ERR_NOMEM ? ret : 0;
 }
 
-bool s12z_fit_is_clean(const struct s12z_fit *f) { return f->lines && f->walked && !f->bad && !f->misfits; }
+bool s12z_fit_is_clean(const struct s12z_fit *f)
+{
+    return f->lines && f->walked && !f->bad && !f->misfits;
+}
 
 struct search {
     s12z_try *pass;
@@ -193,9 +224,10 @@ struct search {
     struct s12z_explained *out;
 };
 
-static bool applies(const struct search *s, const struct s12z_setting *t) 
+static bool applies(const struct search *s, const struct s12z_setting *t)
 {
-    return (!t->edges_only || s->edges) && (!t->wire_only || s->wire) && t->set != set_stamp; /* lines fit whatever stamps count from */
+    /* lines fit whatever stamps count from */
+    return (!t->edges_only || s->edges) && (!t->wire_only || s->wire) && t->set != set_stamp;
 }
 
 static unsigned differ(const struct s12z_settings *a, const struct s12z_settings *b)
@@ -232,11 +264,12 @@ static int try_one(struct search *s, const struct s12z_settings *with, struct er
     e->n++;
     v->failed = ret < 0;
     if (ret == -ERR_NOMEM || ret == -ERR_NOT_FOUND || ret == -ERR_IO)
-        return err_set(err, (enum err_code)-ret, why.hint, "%s", why.what);
+        return err_set(err, (enum err_code) - ret, why.hint, "%s", why.what);
     return 0;
 }
 
-/* Each other value of each setting, all else as in a row; changed: those that are not as given, too. */
+/* Each other value of each setting, all else as in a row; changed: those that are not as given,
+ * too. */
 static int try_around(struct search *s, size_t row, bool changed, struct err *err)
 {
     const struct s12z_settings base = s->out->row[row].settings;
@@ -268,8 +301,10 @@ static bool any_convincing(const struct s12z_explained *e)
     return false;
 }
 
-/* The nearest row with so many changes that is farther than `than` in the order of distance, then place; e->n: none. */
-static size_t next_nearest(const struct s12z_explained *e, unsigned changes, const size_t *taken, size_t ntaken)
+/* The nearest row with so many changes that is farther than `than` in the order of distance, then
+ * place; e->n: none. */
+static size_t next_nearest(const struct s12z_explained *e, unsigned changes, const size_t *taken,
+                           size_t ntaken)
 {
     size_t best = e->n;
     for (size_t k = 0; k < e->n; k++) {
@@ -306,7 +341,8 @@ static void judge(struct s12z_explained *e)
     for (size_t k = 0; k < e->n; k++) {
         struct s12z_variant *v = &e->row[k], *b = &e->row[e->best];
         v->fits = clean(v) && v->fit.walked == most;
-        if (e->told ? v->fits && (!b->fits || v->nchanges < b->nchanges) : distance(v) < distance(b))
+        if (e->told ? v->fits && (!b->fits || v->nchanges < b->nchanges)
+                    : distance(v) < distance(b))
             e->best = k;
     }
 }
@@ -323,7 +359,8 @@ static void ask_stamps(struct s12z_explained *e)
     enum { ENOUGH = 5, MOST_PERCENT = 80 };
     const struct s12z_setting *list = s12z_setting_list();
     struct s12z_variant *b = &e->row[e->best];
-    uint64_t line = b->fit.from_line, flow = b->fit.from_flow, n = line + flow, most = line > flow ? line : flow;
+    uint64_t line = b->fit.from_line, flow = b->fit.from_flow, n = line + flow,
+             most = line > flow ? line : flow;
     bool told = e->told && n >= ENOUGH && 100 * most >= MOST_PERCENT * n;
     for (size_t t = 0; list[t].name; t++)
         if (list[t].set == set_stamp)
@@ -339,8 +376,9 @@ static void find_undecided(struct s12z_explained *e)
     for (size_t t = 0; list[t].name; t++) {
         e->undecided[t] = false;
         for (size_t k = 0; e->told && k < e->n && !settled(e, &list[t]); k++)
-            e->undecided[t] |= e->row[k].fits && differ(&e->row[k].settings, &e->row[e->best].settings) == 1
-                               && list[t].get(&e->row[k].settings) != list[t].get(&e->row[e->best].settings);
+            e->undecided[t] |=
+                e->row[k].fits && differ(&e->row[k].settings, &e->row[e->best].settings) == 1 &&
+                list[t].get(&e->row[k].settings) != list[t].get(&e->row[e->best].settings);
     }
 }
 
@@ -350,15 +388,17 @@ int s12z_explained_other(const struct s12z_explained *e, size_t from)
     for (size_t k = from; e->told && k < e->n; k++) {
         bool other = false;
         for (size_t t = 0; list[t].name; t++)
-            other |= !e->undecided[t] && !settled(e, &list[t]) && list[t].get(&e->row[k].settings) != list[t].get(&e->row[e->best].settings);
+            other |= !e->undecided[t] && !settled(e, &list[t]) &&
+                     list[t].get(&e->row[k].settings) != list[t].get(&e->row[e->best].settings);
         if (other && e->row[k].fits)
             return (int)k;
     }
     return -1;
 }
 
-int s12z_explain(const struct s12z_settings *given, bool edges, bool wire, s12z_try *pass, void (*progress)(void *ctx, size_t made), void *ctx,
-                 struct s12z_explained *out, struct err *err)
+int s12z_explain(const struct s12z_settings *given, bool edges, bool wire, s12z_try *pass,
+                 void (*progress)(void *ctx, size_t made), void *ctx, struct s12z_explained *out,
+                 struct err *err)
 {
     enum { BEAM = 4 };
     struct search s = { pass, progress, ctx, edges, wire, *given, out };
@@ -367,7 +407,8 @@ int s12z_explain(const struct s12z_settings *given, bool edges, bool wire, s12z_
     int ret = try_one(&s, given, err);
     if (ret == 0)
         ret = try_around(&s, 0, false, err);
-    for (unsigned changes = 1; changes < S12Z_MAX_CHANGES && ret == 0 && !any_convincing(out); changes++)
+    for (unsigned changes = 1; changes < S12Z_MAX_CHANGES && ret == 0 && !any_convincing(out);
+         changes++)
         ret = deepen(&s, changes, changes == 1 ? S12Z_MAX_VARIANTS : BEAM, err);
     judge(out);
     if (ret == 0 && out->told) {

@@ -10,9 +10,12 @@
 #include "probe/pdo_file.h"
 #include "targets/s12z/trace/edges.h"
 
-static const char *const format_names[] = { [TRACE_LINES] = "lines", [TRACE_PDO_BYTES] = "pdo-bytes", [TRACE_DBGTB] = "dbgtb",
-                                            [TRACE_EDGES] = "edges", [TRACE_VCD] = "vcd",
-                                            [TRACE_SR] = "sr", [TRACE_RAW] = "raw" };
+static const char *const format_names[] = {
+    [TRACE_LINES] = "lines", [TRACE_PDO_BYTES] = "pdo-bytes",
+    [TRACE_DBGTB] = "dbgtb", [TRACE_EDGES] = "edges",
+    [TRACE_VCD] = "vcd",     [TRACE_SR] = "sr",
+    [TRACE_RAW] = "raw"
+};
 enum { CHUNK = 1 << 16, BATCH = 1 << 14 };
 
 int trace_format_parse(const char *text, enum trace_format *out, struct err *err)
@@ -26,7 +29,10 @@ int trace_format_parse(const char *text, enum trace_format *out, struct err *err
         }
         nearest_offer(&near, format_names[k]);
     }
-    return err_set(err, ERR_USAGE, nearest_text(&near, "lines, pdo-bytes, dbgtb, edges, vcd, sr or raw", hint, sizeof hint), "--format %s: no such form", text);
+    return err_set(
+        err, ERR_USAGE,
+        nearest_text(&near, "lines, pdo-bytes, dbgtb, edges, vcd, sr or raw", hint, sizeof hint),
+        "--format %s: no such form", text);
 }
 
 int trace_signals_parse(const char *text, struct trace_input *in, struct err *err)
@@ -34,7 +40,8 @@ int trace_signals_parse(const char *text, struct trace_input *in, struct err *er
     const char *comma = strchr(text, ',');
     size_t clk = comma ? (size_t)(comma - text) : 0;
     if (!clk || !comma[1] || clk >= sizeof in->names[0] || strlen(comma + 1) >= sizeof in->names[1])
-        return err_set(err, ERR_USAGE, "--signals PDOCLK,PDO", "--signals takes the names of clock and data");
+        return err_set(err, ERR_USAGE, "--signals PDOCLK,PDO",
+                       "--signals takes the names of clock and data");
     snprintf(in->names[0], sizeof in->names[0], "%.*s", (int)clk, text);
     snprintf(in->names[1], sizeof in->names[1], "%s", comma + 1);
     in->clk = in->names[0];
@@ -82,11 +89,17 @@ static int from_bytes(struct reader *r, const char *path, struct err *err)
     return ret;
 }
 
-static int from_capture(struct reader *r, const char *path, const struct trace_input *in, enum pdo_form form, struct err *err)
+static int from_capture(struct reader *r, const char *path, const struct trace_input *in,
+                        enum pdo_form form, struct err *err)
 {
     struct pdo_file *f;
-    int n = 1, ret = pdo_file_open(&(struct pdo_file_config){ .path = path, .form = form, .clk = in->clk, .data = in->data,
-                                                              .unit = (unsigned)in->unit, .wait = true }, &f, err);
+    int n = 1, ret = pdo_file_open(&(struct pdo_file_config){ .path = path,
+                                                              .form = form,
+                                                              .clk = in->clk,
+                                                              .data = in->data,
+                                                              .unit = (unsigned)in->unit,
+                                                              .wait = true },
+                                   &f, err);
     if (ret < 0)
         return ret;
     while (ret == 0 && n > 0) {
@@ -98,19 +111,27 @@ static int from_capture(struct reader *r, const char *path, const struct trace_i
     return ret < 0 ? ret : s12z_edges_end(&r->edges);
 }
 
-int trace_input_read(const char *path, const struct trace_input *in, s12z_item_sink *sink, void *ctx, struct trace_input_stats *out,
-                     struct err *err)
+int trace_input_read(const char *path, const struct trace_input *in, s12z_item_sink *sink,
+                     void *ctx, struct trace_input_stats *out, struct err *err)
 {
-    static const enum pdo_form capture[] = { [TRACE_EDGES] = PDO_FORM_EDGES, [TRACE_VCD] = PDO_FORM_VCD, [TRACE_SR] = PDO_FORM_SR,
+    static const enum pdo_form capture[] = { [TRACE_EDGES] = PDO_FORM_EDGES,
+                                             [TRACE_VCD] = PDO_FORM_VCD,
+                                             [TRACE_SR] = PDO_FORM_SR,
                                              [TRACE_RAW] = PDO_FORM_RAW };
     struct reader *r = calloc(1, sizeof *r);
     if (!r)
         return err_set(err, ERR_NOMEM, "close other programs", "%s: out of memory", path);
     s12z_stream_init(&r->stream, form_of(in->format), &in->settings, sink, ctx);
     s12z_edges_init(&r->edges, &in->settings, &r->stream);
-    int ret = capture[in->format] ? from_capture(r, path, in, capture[in->format], err) : from_bytes(r, path, err);
-    *out = (struct trace_input_stats){ .bytes = r->bytes, .lines = r->stream.lines, .bad = r->stream.bad, .bad_bytes = r->stream.bad_bytes,
-                                       .edges_cut_bits = r->edges.cut_bits, .bus_ticks = r->edges.bit_ticks / 2, .pthf_bytes = r->stream.pthf };
+    int ret = capture[in->format] ? from_capture(r, path, in, capture[in->format], err)
+                                  : from_bytes(r, path, err);
+    *out = (struct trace_input_stats){ .bytes = r->bytes,
+                                       .lines = r->stream.lines,
+                                       .bad = r->stream.bad,
+                                       .bad_bytes = r->stream.bad_bytes,
+                                       .edges_cut_bits = r->edges.cut_bits,
+                                       .bus_ticks = r->edges.bit_ticks / 2,
+                                       .pthf_bytes = r->stream.pthf };
     free(r);
     return ret;
 }

@@ -3,13 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double GAP = 1.75;      /* bit times; a clock edge of a running line comes after 1, sampling may make it 1.25 */
-static const double SURE_GAP = 3.5;  /* not one edge missed, nor two */
-static const double FASTER = 0.6;    /* below this many bit times the clock has become faster */
+/* bit times; a clock edge of a running line comes after 1, sampling may make it 1.25 */
+static const double GAP = 1.75;
+static const double SURE_GAP = 3.5; /* not one edge missed, nor two */
+static const double FASTER = 0.6;   /* below this many bit times the clock has become faster */
 static const double ALIKE = 0.25;
-enum { NEW_CLOCK = 6 };              /* intervals of one new length in a row that make a new bit time */
+/* intervals of one new length in a row that make a new bit time */
+enum { NEW_CLOCK = 6 };
 
-void s12z_edges_init(struct s12z_edges *e, const struct s12z_settings *settings, struct s12z_stream *out)
+void s12z_edges_init(struct s12z_edges *e, const struct s12z_settings *settings,
+                     struct s12z_stream *out)
 {
     memset(e, 0, sizeof *e);
     e->settings = *settings;
@@ -17,7 +20,8 @@ void s12z_edges_init(struct s12z_edges *e, const struct s12z_settings *settings,
     e->skip = !settings->first_edge_is_clock;
 }
 
-/* A line begins behind a gap, unless the line before it was broken and the gap may be an edge that was missed. */
+/* A line begins behind a gap, unless the line before it was broken and the gap may be an edge that
+ * was missed. */
 static int gap(struct s12z_edges *e, double interval)
 {
     bool broken = e->nbits != 0;
@@ -92,7 +96,8 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The median interval is a bit: no line is as short as half of the edges looked at. Then they are decoded. */
+/* The median interval is a bit: no line is as short as half of the edges looked at. Then they are
+ * decoded. */
 static int learned(struct s12z_edges *e)
 {
     uint64_t interval[S12Z_EDGES_LEARN];
@@ -159,7 +164,8 @@ int s12z_edges_lost(struct s12z_edges *e)
 
 int s12z_edges_idle(struct s12z_edges *e, uint64_t tick)
 {
-    if (!e->started || e->bit_ticks <= 0 || tick <= e->last_tick || (double)(tick - e->last_tick) <= GAP * e->bit_ticks)
+    if (!e->started || e->bit_ticks <= 0 || tick <= e->last_tick ||
+        (double)(tick - e->last_tick) <= GAP * e->bit_ticks)
         return 0;
     /* the coming edge counts the gap; here only the stream is told */
     return e->nbits || !e->aligned ? 0 : s12z_stream_gap(e->out);

@@ -6,8 +6,15 @@
 #include "probe/base/range.h"
 #include "probe/base/util.h"
 
-enum { FIRST_EVENTS = 1024, RECENT = 64 /* lines of the buffer */, CULPRITS = 64, CALLS = 1024, MAX_CALL_BYTES = 6,
-       FIRST_RATES = 256 /* measurements */, AGAIN = 4 /* calls of one function in one of its caller: a loop */ };
+enum {
+    FIRST_EVENTS = 1024,
+    RECENT = 64 /* lines of the buffer */,
+    CULPRITS = 64,
+    CALLS = 1024,
+    MAX_CALL_BYTES = 6,
+    FIRST_RATES = 256 /* measurements */,
+    AGAIN = 4 /* calls of one function in one of its caller: a loop */
+};
 #define NO_PC 0xFFFFFFFFu
 
 const struct counter_event s12z_counter_events[] = {
@@ -25,20 +32,20 @@ struct called {
     uint32_t low, site, back; /* of the last call; where it went back to, 0: not seen yet */
     uint32_t caller, size;    /* the function of the first site, once there are two */
     uint64_t times;
-    bool sites, callers;      /* several of them */
+    bool sites, callers; /* several of them */
 };
 
 struct s12z_events {
     struct s12z_events_config cfg;
     uint64_t stops[TRACE_MAX_STOPS];
     struct s12z_flow *flow;
-    bool active, begun;    /* now; once, without a start point */
-    bool unplaced;         /* a place is missing since a gap */
-    bool ended;            /* the last line was its session's last */
-    uint32_t last_pc;      /* of the walker's last event, NO_PC if it had none */
-    bool failed;           /* out of memory inside of a callback */
+    bool active, begun; /* now; once, without a start point */
+    bool unplaced;      /* a place is missing since a gap */
+    bool ended;         /* the last line was its session's last */
+    uint32_t last_pc;   /* of the walker's last event, NO_PC if it had none */
+    bool failed;        /* out of memory inside of a callback */
     uint64_t at_ns;
-    struct event *queue;   /* ring */
+    struct event *queue; /* ring */
     size_t head, count, cap;
     uint32_t recent[RECENT];
     unsigned nrecent;
@@ -49,7 +56,7 @@ struct s12z_events {
     size_t nfunctions;
     struct s12z_events_totals totals;
     struct s12z_time time;
-    uint64_t rates_due;    /* measurements at which the next EVENT_RATEs come */
+    uint64_t rates_due; /* measurements at which the next EVENT_RATEs come */
 };
 
 /* ---- queue ---- */
@@ -78,14 +85,16 @@ static void push(struct s12z_events *e, const struct event *ev)
     struct event *to = &e->queue[(e->head + e->count++) % e->cap];
     *to = *ev;
     to->host_ns = e->at_ns;
-    e->totals.events += ev->kind != EVENT_LINE && ev->kind != EVENT_BLOCK && ev->kind != EVENT_BRANCH && ev->kind != EVENT_RATE;
+    e->totals.events += ev->kind != EVENT_LINE && ev->kind != EVENT_BLOCK &&
+                        ev->kind != EVENT_BRANCH && ev->kind != EVENT_RATE;
 }
 
 static int result(struct s12z_events *e, struct err *err)
 {
     bool failed = e->failed;
     e->failed = false;
-    return failed ? err_set(err, ERR_NOMEM, "close other programs", "trace events: out of memory") : 0;
+    return failed ? err_set(err, ERR_NOMEM, "close other programs", "trace events: out of memory")
+                  : 0;
 }
 
 size_t s12z_events_take(struct s12z_events *e, struct event *out, size_t cap)
@@ -127,33 +136,48 @@ static void push_counted(struct s12z_events *e, struct event ev)
 
 static void push_at(struct s12z_events *e, enum event_kind kind, uint32_t pc)
 {
-    push_counted(e, (struct event){ .kind = (uint8_t)kind, .pc = pc == NO_PC ? 0 : pc, .flags = pc == NO_PC ? 0 : EVENT_HAS_PC });
+    push_counted(e, (struct event){ .kind = (uint8_t)kind,
+                                    .pc = pc == NO_PC ? 0 : pc,
+                                    .flags = pc == NO_PC ? 0 : EVENT_HAS_PC });
 }
 
 static int push_block(void *ctx, uint32_t low, uint32_t high, uint64_t count)
 {
-    push(ctx, &(struct event){ .kind = EVENT_BLOCK, .pc = low, .target = high, .amount = count,
+    push(ctx, &(struct event){ .kind = EVENT_BLOCK,
+                               .pc = low,
+                               .target = high,
+                               .amount = count,
                                .flags = EVENT_HAS_PC | EVENT_HAS_TARGET });
     return 0;
 }
 
 static int push_branch(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken)
 {
-    push(ctx, &(struct event){ .kind = EVENT_BRANCH, .pc = pc, .c1 = taken, .c2 = not_taken, .flags = EVENT_HAS_PC });
+    push(ctx,
+         &(struct event){
+             .kind = EVENT_BRANCH, .pc = pc, .c1 = taken, .c2 = not_taken, .flags = EVENT_HAS_PC });
     return 0;
 }
 
 /* ---- what C1 is worth ---- */
 
-static uint64_t measurements(const struct s12z_events *e) { return e->time.stretches + e->time.arrivals; }
+static uint64_t measurements(const struct s12z_events *e)
+{
+    return e->time.stretches + e->time.arrivals;
+}
 
 static void push_rate(struct s12z_events *e, const struct s12z_rate *r)
 {
     bool known = r->function != S12Z_NO_FUNCTION;
-    push(e, &(struct event){ .kind = EVENT_RATE, .flags = known ? EVENT_HAS_PC | EVENT_HAS_TARGET : 0,
-                             .pc = known ? e->functions[r->function].low : 0, .target = known ? e->functions[r->function].high : 0,
-                             .c1 = (uint64_t)(r->factor * 1e6 + 0.5), .c2 = (uint64_t)(r->half * 1e6 + 0.5), .amount = measurements(e),
-                             .vector = (uint16_t)((e->time.stretches ? EVENT_BY_STAMPS : 0) | (e->time.arrivals ? EVENT_BY_ARRIVALS : 0)) });
+    push(e, &(struct event){ .kind = EVENT_RATE,
+                             .flags = known ? EVENT_HAS_PC | EVENT_HAS_TARGET : 0,
+                             .pc = known ? e->functions[r->function].low : 0,
+                             .target = known ? e->functions[r->function].high : 0,
+                             .c1 = (uint64_t)(r->factor * 1e6 + 0.5),
+                             .c2 = (uint64_t)(r->half * 1e6 + 0.5),
+                             .amount = measurements(e),
+                             .vector = (uint16_t)((e->time.stretches ? EVENT_BY_STAMPS : 0) |
+                                                  (e->time.arrivals ? EVENT_BY_ARRIVALS : 0)) });
 }
 
 static void push_rates(struct s12z_events *e)
@@ -209,7 +233,8 @@ static void passed_point(struct s12z_events *e, uint32_t pc)
 
 /* ---- who filled the buffer ---- */
 
-/* The line with a destination just walked: its instruction was the last event. Calls and jumps without a line are none. */
+/* The line with a destination just walked: its instruction was the last event. Calls and jumps
+ * without a line are none. */
 static void note_indirect(struct s12z_events *e)
 {
     if (e->last_pc != NO_PC)
@@ -232,7 +257,8 @@ static void accuse(struct s12z_events *e, uint32_t pc)
     if (k == CULPRITS)
         return;
     if (k == e->nculprits)
-        e->culprit[e->nculprits++] = (struct s12z_culprit){ .low = low, .name = f ? f->name : NULL };
+        e->culprit[e->nculprits++] =
+            (struct s12z_culprit){ .low = low, .name = f ? f->name : NULL };
     e->culprit[k].lines++;
 }
 
@@ -270,7 +296,8 @@ static void note_call(struct s12z_events *e, uint32_t site, uint32_t target)
     c->back = 0;
 }
 
-/* Where functions are called from and go back to. Returns only once it matters: they take a search each. */
+/* Where functions are called from and go back to. Returns only once it matters: they take a search
+ * each. */
 static void note_surroundings(struct s12z_events *e, const struct event *ev)
 {
     if (ev->kind == EVENT_CALL)
@@ -289,8 +316,8 @@ static const struct called *caller_of(const struct s12z_events *e, const struct 
     return f && f->low != c->low ? called_at(e, (uint32_t)f->low) : NULL;
 }
 
-/* Outwards from the worst, as long as one is called again and again from within one call of its caller; not into a caller that was not
- * seen to return, such as a main loop. */
+/* Outwards from the worst, as long as one is called again and again from within one call of its
+ * caller; not into a caller that was not seen to return, such as a main loop. */
 bool s12z_events_range(const struct s12z_events *e, uint32_t *start, uint32_t *stop)
 {
     const struct s12z_culprit *worst = NULL;
@@ -299,7 +326,8 @@ bool s12z_events_range(const struct s12z_events *e, uint32_t *start, uint32_t *s
     const struct called *c = worst ? called_at(e, worst->low) : NULL, *outer;
     for (unsigned k = 0; c && c->back && !c->callers && k < CULPRITS; k++) {
         outer = caller_of(e, c);
-        bool again = c->sites || (outer && c->times > AGAIN * outer->times), endless = k && !c->sites && outer && !outer->back;
+        bool again = c->sites || (outer && c->times > AGAIN * outer->times),
+             endless = k && !c->sites && outer && !outer->back;
         if (!again || endless) {
             *start = c->back;
             *stop = c->site;
@@ -313,7 +341,9 @@ bool s12z_events_range(const struct s12z_events *e, uint32_t *start, uint32_t *s
 static int by_lines(const void *a, const void *b)
 {
     const struct s12z_culprit *x = a, *y = b;
-    return x->lines != y->lines ? (x->lines < y->lines ? 1 : -1) : x->low < y->low ? -1 : x->low > y->low;
+    return x->lines != y->lines ? (x->lines < y->lines ? 1 : -1)
+           : x->low < y->low    ? -1
+                                : x->low > y->low;
 }
 
 size_t s12z_events_culprits(const struct s12z_events *e, struct s12z_culprit *out, size_t cap)
@@ -338,7 +368,8 @@ static void start_freely(struct s12z_events *e, uint32_t pc)
         begin(e, pc);
 }
 
-/* What the walker tells. Sessions begin and end without a word here: start and stop points, arming and gaps decide. */
+/* What the walker tells. Sessions begin and end without a word here: start and stop points, arming
+ * and gaps decide. */
 static void walked(void *ctx, const struct event *ev)
 {
     struct s12z_events *e = ctx;
@@ -348,11 +379,8 @@ static void walked(void *ctx, const struct event *ev)
         e->totals.sessions++;
         start_freely(e, (uint32_t)ev->pc);
         break;
-    case EVENT_STOP:
-        break;
-    case EVENT_TIMESTAMP:
-        passed_point(e, (uint32_t)ev->pc);
-        break;
+    case EVENT_STOP: break;
+    case EVENT_TIMESTAMP: passed_point(e, (uint32_t)ev->pc); break;
     default:
         e->last_pc = ev->flags & EVENT_HAS_PC ? (uint32_t)ev->pc : NO_PC;
         note_surroundings(e, ev);
@@ -377,9 +405,13 @@ static void place(struct s12z_events *e)
 static void lose(struct s12z_events *e, uint64_t lines, enum event_cause cause)
 {
     s12z_time_gap(&e->time);
-    push_counted(e, (struct event){ .kind = EVENT_LOST, .cause = (uint8_t)cause, .amount = lines, .flags = EVENT_AMOUNT_BOUND });
+    push_counted(e, (struct event){ .kind = EVENT_LOST,
+                                    .cause = (uint8_t)cause,
+                                    .amount = lines,
+                                    .flags = EVENT_AMOUNT_BOUND });
     e->unplaced = true;
-    if (e->active && e->cfg.has_start) { /* the stop point may be in the gap: nothing may be counted on a guess */
+    /* the stop point may be in the gap: nothing may be counted on a guess */
+    if (e->active && e->cfg.has_start) {
         e->totals.passes_cut++;
         stop(e, NO_PC);
     }
@@ -388,7 +420,8 @@ static void lose(struct s12z_events *e, uint64_t lines, enum event_cause cause)
 /* A session has a first and a last line: one of them is not there. */
 static void missing_before(struct s12z_events *e, const struct s12z_line *l)
 {
-    bool first = l->format == S12Z_PTS, headless = e->ended && !first, unended = first && !e->ended && s12z_flow_synchronised(e->flow);
+    bool first = l->format == S12Z_PTS, headless = e->ended && !first,
+         unended = first && !e->ended && s12z_flow_synchronised(e->flow);
     e->totals.headless += headless;
     e->totals.unended += unended;
     e->ended = l->end || l->overflow;
@@ -398,8 +431,8 @@ static void missing_before(struct s12z_events *e, const struct s12z_line *l)
         lose(e, 1, EVENT_CAUSE_CORRUPT);
 }
 
-int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line *l, const struct s12z_arrival *at, uint64_t at_ns,
-                     struct err *err)
+int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line *l,
+                     const struct s12z_arrival *at, uint64_t at_ns, struct err *err)
 {
     static const struct s12z_arrival unknown;
     const struct s12z_arrival *a = at ? at : &unknown;
@@ -435,7 +468,8 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
     return result(e, err);
 }
 
-int s12z_events_gap(struct s12z_events *e, uint64_t lines, uint64_t cycles, enum event_cause cause, struct err *err)
+int s12z_events_gap(struct s12z_events *e, uint64_t lines, uint64_t cycles, enum event_cause cause,
+                    struct err *err)
 {
     s12z_flow_lost(e->flow);
     e->ended = false; /* a first line may be among what is missing: that is told */
@@ -467,7 +501,8 @@ int s12z_events_stopped(struct s12z_events *e, uint32_t pc, struct err *err)
 
 int s12z_events_end(struct s12z_events *e, struct err *err)
 {
-    bool open = s12z_flow_synchronised(e->flow) && !e->ended; /* its last line, and perhaps more, did not come */
+    /* its last line, and perhaps more, did not come */
+    bool open = s12z_flow_synchronised(e->flow) && !e->ended;
     s12z_flow_lost(e->flow);
     if (open)
         lose(e, 1, EVENT_CAUSE_CORRUPT);
@@ -528,6 +563,9 @@ void s12z_events_free(struct s12z_events *e)
 }
 
 bool s12z_events_active(const struct s12z_events *e) { return e->active; }
-const struct s12z_events_totals *s12z_events_totals(const struct s12z_events *e) { return &e->totals; }
+const struct s12z_events_totals *s12z_events_totals(const struct s12z_events *e)
+{
+    return &e->totals;
+}
 struct s12z_flow *s12z_events_flow(struct s12z_events *e) { return e->flow; }
 const struct s12z_time *s12z_events_time(const struct s12z_events *e) { return &e->time; }

@@ -1,8 +1,11 @@
-/* Profiling lines to events: the flow walker's calls, returns and interrupts with counters and time, start and stop points, counts of
- * blocks and branches, gaps. Live traces and `probeprof decode` share it, so that they cannot differ.
+/* Profiling lines to events: the flow walker's calls, returns and interrupts with counters and
+ * time, start and stop points, counts of blocks and branches, gaps. Live traces and `probeprof
+ * decode` share it, so that they cannot differ.
  *
- * Start and stop points act here on every pass, exactly, wherever the line came from; what the DBG module can do of it beforehand is the
- * caller's (s12z/driver/plan.h). Counts of blocks and branches are those of active times only. Allocates when new code or many events at once are met. */
+ * Start and stop points act here on every pass, exactly, wherever the line came from; what the DBG
+ * module can do of it beforehand is the caller's (s12z/driver/plan.h). Counts of blocks and
+ * branches are those of active times only. Allocates when new code or many events at once are met.
+ */
 #ifndef TARGETS_S12Z_TRACE_EVENTS_H
 #define TARGETS_S12Z_TRACE_EVENTS_H
 
@@ -19,8 +22,9 @@
 #include "targets/s12z/trace/time.h"
 #include "targets/target.h"
 
-/* What C1 and C2 can be: rows of s12z_counter_events. The parts have no counters, so the codes are free: they are those that
- * mean the same in a .prf file (appendix B of the seed, Counter Description Table; elapsed time for bus cycles). */
+/* What C1 and C2 can be: rows of s12z_counter_events. The parts have no counters, so the codes are
+ * free: they are those that mean the same in a .prf file (appendix B of the seed, Counter
+ * Description Table; elapsed time for bus cycles). */
 enum s12z_counter {
     S12Z_COUNT_NONE,
     S12Z_COUNT_BRANCHES = 0x10,
@@ -33,35 +37,42 @@ enum s12z_counter {
 extern const struct counter_event s12z_counter_events[]; /* ends with a NULL name */
 
 struct s12z_events_config {
-    const struct image *image;     /* borrowed for the call */
+    const struct image *image; /* borrowed for the call */
     struct s12z_settings settings;
-    uint16_t ivbr;                 /* 0: as after reset */
+    uint16_t ivbr; /* 0: as after reset */
     bool has_start;
     uint32_t start;
     const uint64_t *stops;
     size_t nstops;
-    uint16_t counter[2];           /* enum s12z_counter */
-    bool seamless;                 /* s12z_flow_seamless() */
-    bool lines;                    /* give every line as EVENT_LINE, too */
+    uint16_t counter[2]; /* enum s12z_counter */
+    bool seamless;       /* s12z_flow_seamless() */
+    bool lines;          /* give every line as EVENT_LINE, too */
 };
 
 /* Totals since s12z_events_new(). */
 struct s12z_events_totals {
-    uint64_t events;       /* given out, lines, blocks and branches left out */
+    uint64_t events; /* given out, lines, blocks and branches left out */
     uint64_t lines, overflows, sessions;
-    uint64_t gaps, gap_lines, gap_cycles; /* what s12z_events_gap() was told: lines are an estimate, cycles bus cycles */
-    uint64_t misfits;      /* lines that did not fit the program */
-    uint64_t unended;      /* sessions begun while another one was under way: its last line is missing, or the part was reset */
-    uint64_t headless;     /* lines behind the last one of their session that begin none: a first line is missing */
-    uint64_t unplaced;     /* lines before the first address: the stream began in the middle, or after damage */
-    uint64_t passes_cut;   /* passes ended by a gap: their stop point may be in it */
+    /* what s12z_events_gap() was told: lines are an estimate, cycles bus cycles */
+    uint64_t gaps, gap_lines, gap_cycles;
+    uint64_t misfits; /* lines that did not fit the program */
+    /* sessions begun while another one was under way: its last line is missing, or the part was
+     * reset */
+    uint64_t unended;
+    /* lines behind the last one of their session that begin none: a first line is missing */
+    uint64_t headless;
+    /* lines before the first address: the stream began in the middle, or after damage */
+    uint64_t unplaced;
+    uint64_t passes_cut; /* passes ended by a gap: their stop point may be in it */
     struct err first_misfit;
 };
 
 struct s12z_events;
 
-/* s12z_events_new - cfg is copied. Returns 0; -ERR_NOMEM; -ERR_RESOURCE with more points than the walker can watch. */
-int s12z_events_new(const struct s12z_events_config *cfg, struct s12z_events **out, struct err *err);
+/* s12z_events_new - cfg is copied. Returns 0; -ERR_NOMEM; -ERR_RESOURCE with more points than the
+ * walker can watch. */
+int s12z_events_new(const struct s12z_events_config *cfg, struct s12z_events **out,
+                    struct err *err);
 void s12z_events_free(struct s12z_events *e); /* NULL is fine */
 
 /* When a line's sending began on the pins; zero where lines do not come over them. */
@@ -76,23 +87,28 @@ struct s12z_arrival {
  * l      its meaning
  * at     NULL: not known
  * at_ns  when it was received, for event.host_ns
- * Returns 0, also when it does not fit the program: that becomes an EVENT_LOST and is counted; or -ERR_NOMEM. */
-int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line *l, const struct s12z_arrival *at, uint64_t at_ns,
-                     struct err *err);
+ * Returns 0, also when it does not fit the program: that becomes an EVENT_LOST and is counted; or
+ * -ERR_NOMEM. */
+int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line *l,
+                     const struct s12z_arrival *at, uint64_t at_ns, struct err *err);
 
 /* s12z_events_gap - lines are missing here
  * lines   about how many; the event says it is no exact number
- * cycles  bus cycles that passed; 0 unknown. C1, where it counts them, advances by them: a gap's time is visible as such. */
-int s12z_events_gap(struct s12z_events *e, uint64_t lines, uint64_t cycles, enum event_cause cause, struct err *err);
+ * cycles  bus cycles that passed; 0 unknown. C1, where it counts them, advances by them: a gap's
+ * time is visible as such. */
+int s12z_events_gap(struct s12z_events *e, uint64_t lines, uint64_t cycles, enum event_cause cause,
+                    struct err *err);
 
-/* s12z_events_set_active - `monitor profile start|stop`: as if a start or stop point were passed here. */
+/* s12z_events_set_active - `monitor profile start|stop`: as if a start or stop point were passed
+ * here. */
 int s12z_events_set_active(struct s12z_events *e, bool active, struct err *err);
 
-/* s12z_events_stopped - the module ended the session at a stop point in one of its comparators, before the instruction there. */
+/* s12z_events_stopped - the module ended the session at a stop point in one of its comparators,
+ * before the instruction there. */
 int s12z_events_stopped(struct s12z_events *e, uint32_t pc, struct err *err);
 
-/* s12z_events_end - no more lines: counts, EVENT_STOP if still active, and EVENT_RATEs if C1 is bus cycles. Those also come at the beginning
- * and each time there are twice as many measurements. */
+/* s12z_events_end - no more lines: counts, EVENT_STOP if still active, and EVENT_RATEs if C1 is bus
+ * cycles. Those also come at the beginning and each time there are twice as many measurements. */
 int s12z_events_end(struct s12z_events *e, struct err *err);
 
 /* s12z_events_take - moves up to cap events out, oldest first; returns how many. */
@@ -106,19 +122,21 @@ const struct s12z_events_totals *s12z_events_totals(const struct s12z_events *e)
 struct s12z_flow *s12z_events_flow(struct s12z_events *e);
 const struct s12z_time *s12z_events_time(const struct s12z_events *e); /* what C1 is worth */
 
-/* s12z_events_culprits - who filled the buffer: functions by how many of the 64 lines before each overflow their returns (and other
- * indirect jumps) made, most first; up to cap. low is the function's start, or the instruction's address where the image names none.
- * Returns how many rows. */
+/* s12z_events_culprits - who filled the buffer: functions by how many of the 64 lines before each
+ * overflow their returns (and other indirect jumps) made, most first; up to cap. low is the
+ * function's start, or the instruction's address where the image names none. Returns how many rows.
+ */
 struct s12z_culprit {
     uint32_t low;
-    const char *name;    /* of the image, NULL unknown; valid as long as that */
+    const char *name; /* of the image, NULL unknown; valid as long as that */
     uint64_t lines;
 };
 size_t s12z_events_culprits(const struct s12z_events *e, struct s12z_culprit *out, size_t cap);
 
-/* s12z_events_range - a range without the function that fills the buffer most: from where it returns to (start) to where it is called
- * (stop); if it is called again and again within one call of its caller, the same of that, and so on outwards. False if none is
- * known, or it is called from several functions. */
+/* s12z_events_range - a range without the function that fills the buffer most: from where it
+ * returns to (start) to where it is called (stop); if it is called again and again within one call
+ * of its caller, the same of that, and so on outwards. False if none is known, or it is called from
+ * several functions. */
 bool s12z_events_range(const struct s12z_events *e, uint32_t *start, uint32_t *stop);
 
 #endif

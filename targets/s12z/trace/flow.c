@@ -7,49 +7,61 @@
 #include "probe/base/util.h"
 #include "targets/s12z/isa/isa.h"
 
+/* clang-format off */
 enum {
     PAGE_BITS = 12, PAGE = 1 << PAGE_BITS, PAGES = 1 << (24 - PAGE_BITS), ADDRESS = 0xFFFFFF,
-    MAX_PATH = 4096,     /* instructions of one node; more without a traced one is an endless loop */
+    /* instructions of one node; more without a traced one is an endless loop */
+    MAX_PATH = 4096,
     MAX_PENDING = 64,    /* nested interrupts */
     SHADOW = 256,        /* return addresses remembered */
     MAX_WATCHES = 256,
     FIRST_TRAP = 0xF6, LAST_TRAP = 0xFC, /* SYS, SWI, TRAP, SPARE */
     LAST_VECTOR = 0xF2   /* vector bytes below are interrupts'; above, exceptions and reset */
 };
-/* Node numbers as stored: slow ones need more than a step (unknown yet, or with static calls inside). */
+/* clang-format on */
+/* Node numbers as stored: slow ones need more than a step (unknown yet, or with static calls
+ * inside). */
 enum { SLOW = 0x80000000u, UNKNOWN = 0xFFFFFFFFu };
 enum { ADRIFT = 1 }; /* no error, but the rest of the line's bits have no place */
-static const uint64_t FOLD_AT = 0x40000000; /* branches until the 32-bit counts go into the 64-bit ones */
+/* branches until the 32-bit counts go into the 64-bit ones */
+static const uint64_t FOLD_AT = 0x40000000;
 
 enum end {
     END_BRANCH,
-    END_JUMP,    /* indirect JMP */
-    END_CALL,    /* indirect JSR */
+    END_JUMP, /* indirect JMP */
+    END_CALL, /* indirect JSR */
     END_RETURN,
     END_RTI,
-    END_TRAP,    /* SWI, SYS, TRAP, SPARE */
-    END_SPLIT,   /* goes on at a watched address, without a bit */
-    END_LOOP,    /* never ends by itself: only an interrupt leaves it */
-    END_SILENT,  /* a branch that by a setting leaves no bit: which way, nobody knows */
-    END_OUTSIDE  /* leaves the image: wrong ELF, or code made at run time */
+    END_TRAP,   /* SWI, SYS, TRAP, SPARE */
+    END_SPLIT,  /* goes on at a watched address, without a bit */
+    END_LOOP,   /* never ends by itself: only an interrupt leaves it */
+    END_SILENT, /* a branch that by a setting leaves no bit: which way, nobody knows */
+    END_OUTSIDE /* leaves the image: wrong ELF, or code made at run time */
 };
 
-/* By node, in two arrays: the inner loop waits for the way, while times and weights come when they come. */
-struct way { uint32_t next[2]; };
+/* By node, in two arrays: the inner loop waits for the way, while times and weights come when they
+ * come. */
+struct way {
+    uint32_t next[2];
+};
 struct times {
-    uint32_t by[2];  /* not folded yet */
-    uint64_t weight; /* left without taking its branch: core cycles in the low half, instructions in the high one */
+    uint32_t by[2]; /* not folded yet */
+    /* left without taking its branch: core cycles in the low half, instructions in the high one */
+    uint64_t weight;
 };
 
-struct segment { uint32_t low, high; };
-/* What happens inside of a node without a line: calls, exceptions by a setting, ways into another function. */
+struct segment {
+    uint32_t low, high;
+};
+/* What happens inside of a node without a line: calls, exceptions by a setting, ways into another
+ * function. */
 struct inner {
     uint32_t pc, target, back; /* back: of the call or exception */
     uint8_t kind;              /* EVENT_CALL, EVENT_EXCEPTION or EVENT_JUMP */
     uint8_t vector;
-    uint64_t weight;           /* of the node up to and with it */
-    uint32_t after;            /* calls: the node at back, UNKNOWN until something returned there */
-    uint64_t returned;         /* times, which the node's own `entered` does not have */
+    uint64_t weight;   /* of the node up to and with it */
+    uint32_t after;    /* calls: the node at back, UNKNOWN until something returned there */
+    uint64_t returned; /* times, which the node's own `entered` does not have */
 };
 
 /* The first 64 bytes are what nodes need that take more than a step. */
@@ -59,33 +71,37 @@ struct node_info {
     uint32_t call;                /* into calls[]; END_CALL: its own comes behind those inside */
     uint16_t ncalls;
     uint8_t end, op;
-    bool watched;                 /* its start is */
-    bool fixed;                   /* END_JUMP, END_CALL: by a setting only, the operand is the target */
-    uint8_t leaves;               /* END_BRANCH: bit 0 falling through, bit 1 taken it goes to another function */
-    uint8_t waits;                /* WAIs and STOPs inside */
-    uint64_t weight;              /* as in times */
-    uint64_t count[2];            /* folded: [1] taken; other ends use [0] */
-    uint64_t entered;             /* by other ways than a branch bit */
-    uint64_t skipped[2];          /* like count, while counting was off */
-    uint64_t told[2];             /* of count, by s12z_flow_changes() */
-    uint64_t aborted;             /* left in the middle: session end, or an RTI that went elsewhere */
-    uint32_t segment, nsegments;  /* into segments[] */
+    bool watched; /* its start is */
+    /* END_JUMP, END_CALL: by a setting only, the operand is the target */
+    bool fixed;
+    /* END_BRANCH: bit 0 falling through, bit 1 taken it goes to another function */
+    uint8_t leaves;
+    uint8_t waits;       /* WAIs and STOPs inside */
+    uint64_t weight;     /* as in times */
+    uint64_t count[2];   /* folded: [1] taken; other ends use [0] */
+    uint64_t entered;    /* by other ways than a branch bit */
+    uint64_t skipped[2]; /* like count, while counting was off */
+    uint64_t told[2];    /* of count, by s12z_flow_changes() */
+    /* left in the middle: session end, or an RTI that went elsewhere */
+    uint64_t aborted;
+    uint32_t segment, nsegments; /* into segments[] */
 };
 
 struct page {
     uint8_t bytes[PAGE];
     uint8_t present[PAGE / 8];
-    uint32_t node[PAGE]; /* number + 1 of the node that starts here, as the inner loop wants it; 0: none yet */
+    /* number + 1 of the node that starts here, as the inner loop wants it; 0: none yet */
+    uint32_t node[PAGE];
 };
 
 /* How far the run under way is known to have come since it entered its node. */
 struct proof {
-    uint32_t to;        /* before this instruction; UNKNOWN: nothing is known */
-    bool round;         /* END_LOOP: all of it, at least once */
+    uint32_t to; /* before this instruction; UNKNOWN: nothing is known */
+    bool round;  /* END_LOOP: all of it, at least once */
 };
 
 struct pending {
-    uint32_t node;      /* UNKNOWN: resume at pc */
+    uint32_t node; /* UNKNOWN: resume at pc */
     uint32_t pc;
     struct proof proof;
 };
@@ -110,20 +126,22 @@ struct s12z_flow {
     size_t nnodes, cap_nodes, nsegments, cap_segments, ncalls, cap_calls;
     struct prefix *prefixes;
     size_t nprefixes, cap_prefixes;
-    uint32_t at; /* node under way; UNKNOWN: not synchronised */
+    uint32_t at;        /* node under way; UNKNOWN: not synchronised */
     struct proof proof; /* of it */
     bool synced;
-    bool session;         /* EVENT_START was given, EVENT_STOP not yet */
-    bool seamless, held;  /* the target stands still between sessions; it does now */
-    bool skipping;        /* counting is off */
+    bool session;        /* EVENT_START was given, EVENT_STOP not yet */
+    bool seamless, held; /* the target stands still between sessions; it does now */
+    bool skipping;       /* counting is off */
     uint32_t watch[MAX_WATCHES];
     size_t nwatches;
     uint64_t vectors_seen[4]; /* bit: the vector byte */
     struct pending pending[MAX_PENDING];
     unsigned npending;
-    struct { uint32_t back, call; } shadow[SHADOW]; /* open calls: where to, and which of calls[] */
+    struct {
+        uint32_t back, call;
+    } shadow[SHADOW]; /* open calls: where to, and which of calls[] */
     uint64_t nshadow;
-    unsigned kept;        /* of the newest of them, still there */
+    unsigned kept; /* of the newest of them, still there */
     uint64_t since_fold;
     const struct image_function *functions; /* borrowed */
     size_t nfunctions;
@@ -160,7 +178,8 @@ static bool copy_image(struct s12z_flow *f, const struct image *im)
 {
     for (size_t s = 0; s < im->nsections; s++)
         for (uint64_t k = 0; im->sections[s].data && k < im->sections[s].size; k++)
-            if (!put_byte(f, (uint32_t)(im->sections[s].addr + k) & ADDRESS, im->sections[s].data[k]))
+            if (!put_byte(f, (uint32_t)(im->sections[s].addr + k) & ADDRESS,
+                          im->sections[s].data[k]))
                 return false;
     return true;
 }
@@ -185,7 +204,8 @@ static int room(void **array, size_t *cap, size_t used, size_t size)
     *cap = more;
     return 0;
 }
-#define ROOM(f, array, used, cap) room((void **)&(f)->array, &(f)->cap, (f)->used, sizeof *(f)->array)
+#define ROOM(f, array, used, cap) \
+    room((void **)&(f)->array, &(f)->cap, (f)->used, sizeof *(f)->array)
 
 static int add_segment(struct s12z_flow *f, struct node_info *n, uint32_t low, uint32_t high)
 {
@@ -210,13 +230,16 @@ static int add_call(struct s12z_flow *f, struct inner c)
 static bool leaves_bit(const struct s12z_settings *s, const struct s12z_insn *i)
 {
     switch (i->op) {
-    case S12Z_OP_BRSET: case S12Z_OP_BRCLR: return s->bit_branches_traced;
-    case S12Z_OP_DB: case S12Z_OP_TB: return s->loop_branches_traced;
+    case S12Z_OP_BRSET:
+    case S12Z_OP_BRCLR: return s->bit_branches_traced;
+    case S12Z_OP_DB:
+    case S12Z_OP_TB: return s->loop_branches_traced;
     default: return true;
     }
 }
 
-/* Whether an instruction needs the trace to go on, and as what; END_LOOP stands for "goes on by itself". */
+/* Whether an instruction needs the trace to go on, and as what; END_LOOP stands for "goes on by
+ * itself". */
 static enum end end_of(const struct s12z_flow *f, const struct s12z_insn *i)
 {
     const struct s12z_settings *s = &f->settings;
@@ -264,12 +287,13 @@ static unsigned trap_byte(unsigned op)
     }
 }
 
-/* By a setting SWI and its like leave no line: they are jumps to their handlers then, whose RTIs are to be told from others'. Returns
- * the vector's number, 0 for everything else. */
+/* By a setting SWI and its like leave no line: they are jumps to their handlers then, whose RTIs
+ * are to be told from others'. Returns the vector's number, 0 for everything else. */
 static unsigned follow_silent_trap(const struct s12z_flow *f, struct s12z_insn *i)
 {
     bool known = false;
-    unsigned byte = i->flow == S12Z_FLOW_TRAP && !f->settings.software_exceptions_traced ? trap_byte(i->op) : 0;
+    unsigned byte =
+        i->flow == S12Z_FLOW_TRAP && !f->settings.software_exceptions_traced ? trap_byte(i->op) : 0;
     uint32_t to = byte ? handler_of(f, byte, &known) : 0;
     if (!known)
         return 0;
@@ -295,12 +319,25 @@ static uint8_t leaves(const struct s12z_flow *f, const struct node_info *n)
 {
     if (n->end != END_BRANCH)
         return 0;
-    return (uint8_t)(to_another_function(f, n->end_pc, n->fall) | to_another_function(f, n->end_pc, n->target) << 1);
+    return (uint8_t)(to_another_function(f, n->end_pc, n->fall) |
+                     to_another_function(f, n->end_pc, n->target) << 1);
 }
 
 static const struct proof NOTHING = { UNKNOWN, false };
 
-/* Follows the code from n->start, no further than `stop` (UNKNOWN: as far as it goes); *weight: of everything up to and with the end. */
+/* What going from pc to next on this path is for the call tree. */
+static enum event_kind kind_of_way(const struct s12z_flow *f, const struct s12z_insn *i,
+                                   unsigned trap, uint32_t pc, uint32_t next)
+{
+    if (i->flow == S12Z_FLOW_CALL)
+        return EVENT_CALL;
+    if (trap)
+        return EVENT_EXCEPTION;
+    return to_another_function(f, pc, next) ? EVENT_JUMP : EVENT_NONE;
+}
+
+/* Follows the code from n->start, no further than `stop` (UNKNOWN: as far as it goes); *weight: of
+ * everything up to and with the end. */
 static int walk_path(struct s12z_flow *f, struct node_info *n, uint32_t stop, uint64_t *weight)
 {
     uint32_t pc = n->start, low = pc;
@@ -320,23 +357,36 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint32_t stop, ui
         }
         uint32_t behind = (pc + i.length) & ADDRESS;
         unsigned trap = follow_silent_trap(f, &i);
-        n->waits = (uint8_t)MIN(n->waits + (i.op == S12Z_OP_WAI || i.op == S12Z_OP_STOP), UINT8_MAX);
+        n->waits =
+            (uint8_t)MIN(n->waits + (i.op == S12Z_OP_WAI || i.op == S12Z_OP_STOP), UINT8_MAX);
         enum end end = end_of(f, &i);
         *weight += (uint64_t)1 << 32 | (s12z_cycles(&i) + (trap ? S12Z_EXCEPTION_CYCLES : 0));
         if (end != END_LOOP) {
-            *n = (struct node_info){ .start = n->start, .end_pc = pc, .fall = behind, .target = i.target, .segment = n->segment,
-                                     .nsegments = n->nsegments, .call = n->call, .ncalls = n->ncalls, .end = end, .op = i.op, .watched = n->watched,
-                                     .waits = n->waits, .fixed = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL };
+            *n =
+                (struct node_info){ .start = n->start,
+                                    .end_pc = pc,
+                                    .fall = behind,
+                                    .target = i.target,
+                                    .segment = n->segment,
+                                    .nsegments = n->nsegments,
+                                    .call = n->call,
+                                    .ncalls = n->ncalls,
+                                    .end = end,
+                                    .op = i.op,
+                                    .watched = n->watched,
+                                    .waits = n->waits,
+                                    .fixed = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL };
             n->leaves = leaves(f, n);
-            if (end == END_CALL && add_call(f, (struct inner){ .pc = pc, .back = behind, .kind = EVENT_CALL }) < 0)
+            if (end == END_CALL &&
+                add_call(f, (struct inner){ .pc = pc, .back = behind, .kind = EVENT_CALL }) < 0)
                 return -ERR_NOMEM;
             return add_segment(f, n, low, behind);
         }
         bool away = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL;
         uint32_t next = away ? i.target : behind;
-        enum event_kind kind = i.flow == S12Z_FLOW_CALL ? EVENT_CALL : trap ? EVENT_EXCEPTION
-                               : to_another_function(f, pc, next) ? EVENT_JUMP : EVENT_NONE;
-        if (kind && add_call(f, (struct inner){ pc, next, behind, kind, (uint8_t)trap, *weight, UNKNOWN, 0 }) < 0)
+        enum event_kind kind = kind_of_way(f, &i, trap, pc, next);
+        if (kind && add_call(f, (struct inner){ pc, next, behind, kind, (uint8_t)trap, *weight,
+                                                UNKNOWN, 0 }) < 0)
             return -ERR_NOMEM;
         n->ncalls += kind != EVENT_NONE;
         if (away && add_segment(f, n, low, behind) < 0)
@@ -352,10 +402,13 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint32_t stop, ui
 static int new_node(struct s12z_flow *f, uint32_t pc, uint32_t stop, uint32_t *number)
 {
     size_t cap[2] = { f->cap_nodes, f->cap_nodes };
-    if (room((void **)&f->ways, &cap[0], f->nnodes, sizeof *f->ways) < 0 || room((void **)&f->times, &cap[1], f->nnodes, sizeof *f->times) < 0
-        || ROOM(f, info, nnodes, cap_nodes) < 0)
+    if (room((void **)&f->ways, &cap[0], f->nnodes, sizeof *f->ways) < 0 ||
+        room((void **)&f->times, &cap[1], f->nnodes, sizeof *f->times) < 0 ||
+        ROOM(f, info, nnodes, cap_nodes) < 0)
         return -ERR_NOMEM;
-    struct node_info n = { .start = pc, .segment = (uint32_t)f->nsegments, .call = (uint32_t)f->ncalls };
+    struct node_info n = { .start = pc,
+                           .segment = (uint32_t)f->nsegments,
+                           .call = (uint32_t)f->ncalls };
     uint64_t weight;
     if (walk_path(f, &n, stop, &weight) < 0)
         return -ERR_NOMEM;
@@ -367,7 +420,8 @@ static int new_node(struct s12z_flow *f, uint32_t pc, uint32_t stop, uint32_t *n
     return 0;
 }
 
-/* The node at pc as inner loop number: with SLOW where it holds calls or does not end in a branch. */
+/* The node at pc as inner loop number: with SLOW where it holds calls or does not end in a branch.
+ */
 static int node_at(struct s12z_flow *f, uint32_t pc, uint32_t *out)
 {
     struct page **p = &f->page[(pc &= ADDRESS) >> PAGE_BITS];
@@ -378,7 +432,8 @@ static int node_at(struct s12z_flow *f, uint32_t pc, uint32_t *out)
         if (new_node(f, pc, UNKNOWN, &number) < 0)
             return -ERR_NOMEM;
         const struct node_info *n = &f->info[number];
-        number |= n->ncalls || n->watched || n->leaves || n->waits || n->end != END_BRANCH ? SLOW : 0;
+        number |=
+            n->ncalls || n->watched || n->leaves || n->waits || n->end != END_BRANCH ? SLOW : 0;
         (*p)->node[pc % PAGE] = ++number;
     }
     *out = number - 1;
@@ -389,13 +444,18 @@ static int node_at(struct s12z_flow *f, uint32_t pc, uint32_t *out)
 
 static struct node_info *current(struct s12z_flow *f) { return &f->info[f->at & ~SLOW]; }
 
-static void emit(struct s12z_flow *f, enum event_kind kind, uint32_t pc, bool has_pc, uint32_t target, bool has_target, unsigned vector)
+static void emit(struct s12z_flow *f, enum event_kind kind, uint32_t pc, bool has_pc,
+                 uint32_t target, bool has_target, unsigned vector)
 {
     struct event own, *e = f->place ? *f->place : &own;
     if (!f->event)
         return;
-    *e = (struct event){ .kind = (uint8_t)kind, .pc = pc, .target = target, .vector = (uint16_t)vector,
-                         .flags = (has_pc ? EVENT_HAS_PC : 0u) | (has_target ? EVENT_HAS_TARGET : 0u) };
+    *e = (struct event){ .kind = (uint8_t)kind,
+                         .pc = pc,
+                         .target = target,
+                         .vector = (uint16_t)vector,
+                         .flags =
+                             (has_pc ? EVENT_HAS_PC : 0u) | (has_target ? EVENT_HAS_TARGET : 0u) };
     f->event(f->ctx, e);
 }
 
@@ -408,15 +468,16 @@ static void pushed(struct s12z_flow *f, uint32_t call)
     f->totals.calls++;
 }
 
-/* What was called or interrupted did not go back: the program's own doing, or a gap that nothing else shows. */
+/* What was called or interrupted did not go back: the program's own doing, or a gap that nothing
+ * else shows. */
 static void unpaired(struct s12z_flow *f, uint32_t pc)
 {
     if (f->totals.unpaired++ == 0)
         f->totals.first_unpaired = pc;
 }
 
-/* A return to elsewhere than behind the innermost call. One to an outer call leaves the inner ones behind; one to nobody's leaves all: their
- * task may go on. */
+/* A return to elsewhere than behind the innermost call. One to an outer call leaves the inner ones
+ * behind; one to nobody's leaves all: their task may go on. */
 static void popped_astray(struct s12z_flow *f, uint32_t pc, uint32_t to)
 {
     f->totals.returns_astray++;
@@ -460,11 +521,14 @@ static void run_through(struct s12z_flow *f, const struct node_info *n, uint64_t
 
 static int refuse(struct s12z_flow *f, const char *why, struct err *err)
 {
-    uint32_t pc = f->at == UNKNOWN ? 0 : current(f)->start, end = f->at == UNKNOWN ? 0 : current(f)->end_pc;
+    uint32_t pc = f->at == UNKNOWN ? 0 : current(f)->start,
+             end = f->at == UNKNOWN ? 0 : current(f)->end_pc;
     f->totals.resyncs++;
     s12z_flow_lost(f);
-    return err_set(err, ERR_FORMAT, "check that this ELF is the program that was traced; lines may also be missing here",
-                   "trace does not fit the program at %06X..%06X: %s", pc, end, why);
+    return err_set(
+        err, ERR_FORMAT,
+        "check that this ELF is the program that was traced; lines may also be missing here",
+        "trace does not fit the program at %06X..%06X: %s", pc, end, why);
 }
 
 /* Completes a node that ends otherwise than by a branch. */
@@ -476,7 +540,8 @@ static void complete(struct s12z_flow *f)
     f->skipping ? n->skipped[0]++ : n->count[0]++;
 }
 
-/* Nodes that end at a watched address go on by themselves once something shows that they were left. */
+/* Nodes that end at a watched address go on by themselves once something shows that they were left.
+ */
 static int pass_splits(struct s12z_flow *f, struct err *err)
 {
     for (unsigned k = 0; current(f)->end == END_SPLIT && k <= MAX_WATCHES; k++) {
@@ -493,7 +558,8 @@ static int pass_splits(struct s12z_flow *f, struct err *err)
 
 static void cut(struct s12z_flow *f);
 
-/* Something came from behind a silent branch: the program is somewhere, until a line gives an address. */
+/* Something came from behind a silent branch: the program is somewhere, until a line gives an
+ * address. */
 static int drift(struct s12z_flow *f)
 {
     complete(f);
@@ -503,7 +569,8 @@ static int drift(struct s12z_flow *f)
     return ADRIFT;
 }
 
-/* A node that needs more than a step: its successor is not known yet, or something happens inside. */
+/* A node that needs more than a step: its successor is not known yet, or something happens inside.
+ */
 static int slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
 {
     int ret = current(f)->end == END_SPLIT ? pass_splits(f, err) : 0;
@@ -512,7 +579,8 @@ static int slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
     if (ret < 0)
         return ret;
     if (__builtin_expect(n->end != END_BRANCH, 0))
-        return n->end == END_SILENT ? drift(f) : refuse(f, "a branch outcome where no branch is", err);
+        return n->end == END_SILENT ? drift(f)
+                                    : refuse(f, "a branch outcome where no branch is", err);
     run_through(f, n, n->weight + bit * S12Z_TAKEN_CYCLES);
     n = current(f);
     if (n->leaves >> bit & 1)
@@ -538,7 +606,8 @@ static void fold(struct s12z_flow *f)
     f->since_fold = 0;
 }
 
-/* Steps from node to node until a node needs more than that. bits: the next one in bit n - 1. Returns how many are left. */
+/* Steps from node to node until a node needs more than that. bits: the next one in bit n - 1.
+ * Returns how many are left. */
 static unsigned step_branches(struct s12z_flow *f, uint32_t bits, unsigned n)
 {
     const struct way *ways = f->ways;
@@ -585,8 +654,10 @@ static int go_outside(struct s12z_flow *f, uint32_t pc, struct err *err)
     f->at = UNKNOWN;
     f->totals.resyncs++;
     s12z_flow_lost(f);
-    return err_set(err, ERR_FORMAT, "check that this ELF is the program that was traced; lines may also be missing here",
-                   "trace goes to %06X, where the program has no code", pc & ADDRESS);
+    return err_set(
+        err, ERR_FORMAT,
+        "check that this ELF is the program that was traced; lines may also be missing here",
+        "trace goes to %06X, where the program has no code", pc & ADDRESS);
 }
 
 static int go_to(struct s12z_flow *f, uint32_t pc, struct err *err)
@@ -604,7 +675,8 @@ static int go_to(struct s12z_flow *f, uint32_t pc, struct err *err)
 
 static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc)
 {
-    if (f->npending == MAX_PENDING) { /* the oldest will not be missed: its RTI resumes by address */
+    /* the oldest will not be missed: its RTI resumes by address */
+    if (f->npending == MAX_PENDING) {
         if (f->pending[0].node != UNKNOWN) {
             f->info[f->pending[0].node & ~SLOW].aborted++;
             f->totals.cut++;
@@ -615,8 +687,8 @@ static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc)
     f->pending[f->npending++] = (struct pending){ node, pc, f->proof };
 }
 
-/* Whether the code goes on at dest inside of the node under way, or behind watched addresses that it passed since. Leaves the
- * node that holds dest under way. */
+/* Whether the code goes on at dest inside of the node under way, or behind watched addresses that
+ * it passed since. Leaves the node that holds dest under way. */
 static bool go_on_at(struct s12z_flow *f, uint32_t dest)
 {
     for (unsigned k = 0; k <= MAX_WATCHES; k++) {
@@ -638,22 +710,25 @@ static bool go_on_at(struct s12z_flow *f, uint32_t dest)
 static unsigned segment_of(const struct s12z_flow *f, const struct node_info *n, uint32_t pc)
 {
     unsigned k = 0;
-    while (k < n->nsegments && (pc < f->segments[n->segment + k].low || pc >= f->segments[n->segment + k].high))
+    while (k < n->nsegments &&
+           (pc < f->segments[n->segment + k].low || pc >= f->segments[n->segment + k].high))
         k++;
     return k;
 }
 
-/* The node that p interrupted, or one behind it, has come to dest. Before where it was known to be: it has gone round meanwhile. */
+/* The node that p interrupted, or one behind it, has come to dest. Before where it was known to be:
+ * it has gone round meanwhile. */
 static void proved_to(struct s12z_flow *f, const struct pending *p, uint32_t dest)
 {
     const struct node_info *n = current(f);
     bool same = f->at == p->node && n->end == END_LOOP && p->proof.to != UNKNOWN;
     unsigned now = segment_of(f, n, dest), then = same ? segment_of(f, n, p->proof.to) : 0;
-    f->proof = (struct proof){ dest, same && (p->proof.round || now < then || (now == then && dest < p->proof.to)) };
+    f->proof = (struct proof){ dest, same && (p->proof.round || now < then ||
+                                              (now == then && dest < p->proof.to)) };
 }
 
-/* The RTI gave the interrupted address: the node goes on there, as if nothing had been. The event says where only if that is
- * elsewhere: a call inside of the node may not have been told yet. */
+/* The RTI gave the interrupted address: the node goes on there, as if nothing had been. The event
+ * says where only if that is elsewhere: a call inside of the node may not have been told yet. */
 static int resume(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err *err)
 {
     struct pending p = { UNKNOWN, 0, NOTHING };
@@ -690,9 +765,13 @@ static uint32_t handler_of(const struct s12z_flow *f, unsigned byte, bool *known
     return (uint32_t)v[1] << 16 | (uint32_t)v[2] << 8 | v[3];
 }
 
-static bool is_own_trap(const struct node_info *n, unsigned byte) { return n->end == END_TRAP && trap_byte(n->op) == byte; }
+static bool is_own_trap(const struct node_info *n, unsigned byte)
+{
+    return n->end == END_TRAP && trap_byte(n->op) == byte;
+}
 
-/* The node under way, or one behind watched addresses, that ends in the instruction with this vector; NULL: none. */
+/* The node under way, or one behind watched addresses, that ends in the instruction with this
+ * vector; NULL: none. */
 static struct node_info *own_trap(struct s12z_flow *f, unsigned byte)
 {
     uint32_t at = f->at;
@@ -748,7 +827,8 @@ static int vector_line(struct s12z_flow *f, unsigned byte, struct err *err)
     if (!known)
         return refuse(f, "the image has no vector table there (is IVBR right?)", err);
     if (byte >= FIRST_TRAP && byte <= LAST_TRAP && !f->settings.software_exceptions_traced)
-        return refuse(f, "the vector of a software exception, which by the setting leaves no line", err);
+        return refuse(f, "the vector of a software exception, which by the setting leaves no line",
+                      err);
     if (soft) {
         uint32_t pc = n->end_pc, fall = n->fall;
         int ret = pass_splits(f, err);
@@ -804,7 +884,11 @@ static int address_line(struct s12z_flow *f, uint32_t dest, struct err *err)
         return resume(f, pc, dest, err);
     if (end == END_CALL)
         pushed(f, own_call);
-    emit(f, end == END_CALL ? EVENT_CALL : end == END_RETURN ? EVENT_RETURN : EVENT_JUMP, pc, true, dest, true, 0);
+    emit(f,
+         end == END_CALL     ? EVENT_CALL
+         : end == END_RETURN ? EVENT_RETURN
+                             : EVENT_JUMP,
+         pc, true, dest, true, 0);
     return end == END_RETURN ? returned(f, pc, dest, err) : go_to(f, dest, err);
 }
 
@@ -817,14 +901,15 @@ static uint32_t prefix_of(struct s12z_flow *f, uint32_t node, uint32_t to)
     for (size_t k = 0; k < f->nprefixes; k++)
         if (f->prefixes[k].node == node && f->prefixes[k].to == to)
             return f->prefixes[k].number;
-    if (ROOM(f, prefixes, nprefixes, cap_prefixes) < 0 || new_node(f, f->info[node].start, to, &number) < 0)
+    if (ROOM(f, prefixes, nprefixes, cap_prefixes) < 0 ||
+        new_node(f, f->info[node].start, to, &number) < 0)
         return UNKNOWN;
     f->prefixes[f->nprefixes++] = (struct prefix){ node, to, number };
     return number;
 }
 
-/* What is known to have run of a node that was begun counts, though its end was not seen. quiet: what happened since is told already, so only what tells
- * of nothing itself. */
+/* What is known to have run of a node that was begun counts, though its end was not seen. quiet:
+ * what happened since is told already, so only what tells of nothing itself. */
 static void count_begun(struct s12z_flow *f, uint32_t node, uint32_t to, bool quiet)
 {
     uint32_t number = to == f->info[node].start ? UNKNOWN : prefix_of(f, node, to);
@@ -895,7 +980,8 @@ static int start_line(struct s12z_flow *f, uint32_t pc, struct err *err)
     bool held = f->held, inside = held && in_path(f, current(f), pc);
     f->held = false;
     if (held && !inside && f->synced && handler_vector(f, pc, &byte))
-        return interrupted(f, byte, pc, err); /* it was pending while the target stood still, and taken at once */
+        return interrupted(
+            f, byte, pc, err); /* it was pending while the target stood still, and taken at once */
     if (inside || (held && go_on_at(f, pc)))
         return 0;
     if (f->synced)
@@ -924,11 +1010,12 @@ static int resynchronise(struct s12z_flow *f, const struct s12z_line *l, struct 
     return go_to(f, pc, err);
 }
 
-/* 65536 bus clocks without a change of flow (ZVM p.227, TSOVF): an endless loop has been reached by then, since the way there takes no
- * such time. */
+/* 65536 bus clocks without a change of flow (ZVM p.227, TSOVF): an endless loop has been reached by
+ * then, since the way there takes no such time. */
 static void long_since(struct s12z_flow *f)
 {
-    enum { LONG = 65536 / 4 * 2 }; /* core cycles by the table, with memory four times as slow as it has it */
+    /* core cycles by the table, with memory four times as slow as it has it */
+    enum { LONG = 65536 / 4 * 2 };
     const struct node_info *n = f->at == UNKNOWN ? NULL : current(f);
     f->proof.round |= n && n->end == END_LOOP && !n->waits && (n->weight & 0xFFFFFFFF) < LONG;
 }
@@ -996,7 +1083,10 @@ void s12z_flow_lost(struct s12z_flow *f)
 
 const struct s12z_flow_totals *s12z_flow_totals(const struct s12z_flow *f) { return &f->totals; }
 bool s12z_flow_synchronised(const struct s12z_flow *f) { return f->synced; }
-uint32_t s12z_flow_pc(const struct s12z_flow *f) { return f->at == UNKNOWN ? 0 : f->info[f->at & ~SLOW].start; }
+uint32_t s12z_flow_pc(const struct s12z_flow *f)
+{
+    return f->at == UNKNOWN ? 0 : f->info[f->at & ~SLOW].start;
+}
 void s12z_flow_set_place(struct s12z_flow *f, struct event *const *place) { f->place = place; }
 void s12z_flow_set_vectors(struct s12z_flow *f, uint16_t ivbr) { f->ivbr = ivbr; }
 
@@ -1011,14 +1101,16 @@ static uint64_t *entries(const struct s12z_flow *f)
         in[k] += f->info[k].entered;
         for (unsigned b = 0; b < 2 && f->info[k].end == END_BRANCH; b++)
             if (f->ways[k].next[b] != UNKNOWN)
-                in[f->ways[k].next[b] & ~SLOW] += f->info[k].count[b] + f->info[k].skipped[b] + f->times[k].by[b];
+                in[f->ways[k].next[b] & ~SLOW] +=
+                    f->info[k].count[b] + f->info[k].skipped[b] + f->times[k].by[b];
         if (f->info[k].end == END_SPLIT && f->ways[k].next[0] != UNKNOWN)
             in[f->ways[k].next[0] & ~SLOW] += f->info[k].count[0] + f->info[k].skipped[0];
     }
     return in;
 }
 
-int s12z_flow_loops(const struct s12z_flow *f, int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t entered), void *ctx)
+int s12z_flow_loops(const struct s12z_flow *f,
+                    int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t entered), void *ctx)
 {
     uint64_t *in = entries(f);
     int ret = in ? 0 : -ERR_NOMEM;
@@ -1026,7 +1118,8 @@ int s12z_flow_loops(const struct s12z_flow *f, int (*cb)(void *ctx, uint32_t low
         const struct node_info *n = &f->info[k];
         uint32_t low = n->end_pc, high = n->end_pc + 1;
         for (uint32_t s = 0; s < n->nsegments; s++)
-            if (f->segments[n->segment + s].low <= n->end_pc && f->segments[n->segment + s].high > n->end_pc)
+            if (f->segments[n->segment + s].low <= n->end_pc &&
+                f->segments[n->segment + s].high > n->end_pc)
                 high = f->segments[n->segment + s].high;
         if (n->end == END_LOOP && in[k])
             ret = cb(ctx, low, high, in[k]);
@@ -1040,8 +1133,9 @@ size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc)
     size_t bad = 0;
     uint64_t *in = entries(f);
     for (size_t k = 0; in && k < f->nnodes; k++) {
-        uint64_t out = f->info[k].count[0] + f->info[k].count[1] + f->times[k].by[0] + f->times[k].by[1]
-                       + f->info[k].skipped[0] + f->info[k].skipped[1] + f->info[k].aborted;
+        uint64_t out = f->info[k].count[0] + f->info[k].count[1] + f->times[k].by[0] +
+                       f->times[k].by[1] + f->info[k].skipped[0] + f->info[k].skipped[1] +
+                       f->info[k].aborted;
         uint64_t inside = f->at != UNKNOWN && (f->at & ~SLOW) == k;
         for (unsigned p = 0; p < f->npending; p++)
             inside += f->pending[p].node != UNKNOWN && (f->pending[p].node & ~SLOW) == k;
@@ -1052,9 +1146,16 @@ size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc)
     return bad;
 }
 
-/* Where a block begins, and by how much the count of what follows differs from what comes before. */
-struct mark { uint32_t at; int64_t delta; };
-struct marks { struct mark *m; size_t n, cap; };
+/* Where a block begins, and by how much the count of what follows differs from what comes before.
+ */
+struct mark {
+    uint32_t at;
+    int64_t delta;
+};
+struct marks {
+    struct mark *m;
+    size_t n, cap;
+};
 
 /* Times the node was left by this way, while counting was on. */
 static uint64_t left_by(const struct s12z_flow *f, size_t k, unsigned way)
@@ -1062,7 +1163,10 @@ static uint64_t left_by(const struct s12z_flow *f, size_t k, unsigned way)
     return f->info[k].count[way] + (f->skipping ? 0 : f->times[k].by[way]);
 }
 
-static uint64_t completed(const struct s12z_flow *f, size_t k) { return left_by(f, k, 0) + left_by(f, k, 1); }
+static uint64_t completed(const struct s12z_flow *f, size_t k)
+{
+    return left_by(f, k, 0) + left_by(f, k, 1);
+}
 
 static int mark(struct marks *m, uint32_t at, int64_t delta)
 {
@@ -1085,7 +1189,10 @@ static int mark_node(const struct s12z_flow *f, size_t k, struct marks *m)
         ret |= mark(m, g->high, -times);
     }
     for (uint32_t c = 0; c < n->ncalls; c++)
-        ret |= mark(m, f->calls[n->call + c].kind == EVENT_JUMP ? f->calls[n->call + c].target : f->calls[n->call + c].back, 0);
+        ret |= mark(m,
+                    f->calls[n->call + c].kind == EVENT_JUMP ? f->calls[n->call + c].target
+                                                             : f->calls[n->call + c].back,
+                    0);
     return ret ? -ERR_NOMEM : 0;
 }
 
@@ -1095,7 +1202,8 @@ static int by_place(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-int s12z_flow_blocks(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t count), void *ctx)
+int s12z_flow_blocks(struct s12z_flow *f,
+                     int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t count), void *ctx)
 {
     struct marks m = { NULL, 0, 0 };
     int64_t count = 0;
@@ -1115,21 +1223,27 @@ int s12z_flow_blocks(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t low, uin
     return ret;
 }
 
-struct branch_count { uint32_t pc; uint64_t count[2]; };
+struct branch_count {
+    uint32_t pc;
+    uint64_t count[2];
+};
 static int by_pc(const void *a, const void *b)
 {
     uint32_t x = ((const struct branch_count *)a)->pc, y = ((const struct branch_count *)b)->pc;
     return x < y ? -1 : x > y;
 }
 
-int s12z_flow_branches(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken), void *ctx)
+int s12z_flow_branches(struct s12z_flow *f,
+                       int (*cb)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken),
+                       void *ctx)
 {
     struct branch_count *all = malloc((f->nnodes + 1) * sizeof *all);
     size_t n = 0;
     int ret = all ? 0 : -ERR_NOMEM;
     for (size_t k = 0; ret == 0 && k < f->nnodes; k++)
         if (f->info[k].end == END_BRANCH && completed(f, k))
-            all[n++] = (struct branch_count){ f->info[k].end_pc, { left_by(f, k, 0), left_by(f, k, 1) } };
+            all[n++] =
+                (struct branch_count){ f->info[k].end_pc, { left_by(f, k, 0), left_by(f, k, 1) } };
     if (n)
         qsort(all, n, sizeof *all, by_pc);
     for (size_t k = 0; ret == 0 && k < n;) {
@@ -1144,8 +1258,10 @@ int s12z_flow_branches(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t pc, ui
     return ret;
 }
 
-int s12z_flow_changes(struct s12z_flow *f, int (*block)(void *ctx, uint32_t low, uint32_t high, uint64_t count),
-                      int (*branch)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken), void *ctx)
+int s12z_flow_changes(struct s12z_flow *f,
+                      int (*block)(void *ctx, uint32_t low, uint32_t high, uint64_t count),
+                      int (*branch)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken),
+                      void *ctx)
 {
     int ret = 0;
     for (size_t k = 0; ret == 0 && k < f->nnodes; k++) {
@@ -1154,7 +1270,8 @@ int s12z_flow_changes(struct s12z_flow *f, int (*block)(void *ctx, uint32_t low,
         n->told[0] += d[0];
         n->told[1] += d[1];
         for (uint32_t s = 0; ret == 0 && d[0] + d[1] && s < n->nsegments; s++)
-            ret = block(ctx, f->segments[n->segment + s].low, f->segments[n->segment + s].high, d[0] + d[1]);
+            ret = block(ctx, f->segments[n->segment + s].low, f->segments[n->segment + s].high,
+                        d[0] + d[1]);
         if (ret == 0 && d[0] + d[1] && n->end == END_BRANCH)
             ret = branch(ctx, n->end_pc, d[1], d[0]);
     }
@@ -1173,7 +1290,8 @@ static bool goes_round(const struct s12z_flow *f, uint32_t from)
     return at != UNKNOWN && f->info[at].end == END_LOOP;
 }
 
-int s12z_flow_part(const struct s12z_flow *f, uint32_t from, uint32_t to, struct s12z_flow_piece *out, unsigned cap)
+int s12z_flow_part(const struct s12z_flow *f, uint32_t from, uint32_t to,
+                   struct s12z_flow_piece *out, unsigned cap)
 {
     struct s12z_insn i;
     unsigned n = 1;
@@ -1181,13 +1299,16 @@ int s12z_flow_part(const struct s12z_flow *f, uint32_t from, uint32_t to, struct
         return -1;
     out[0] = (struct s12z_flow_piece){ from, 0 };
     for (unsigned steps = 0; from != to; steps++) {
-        if (steps == MAX_PATH || !decode(f, from, &i) || i.op == S12Z_OP_WAI || i.op == S12Z_OP_STOP)
+        if (steps == MAX_PATH || !decode(f, from, &i) || i.op == S12Z_OP_WAI ||
+            i.op == S12Z_OP_STOP)
             return -1;
         unsigned trap = follow_silent_trap(f, &i);
         if (end_of(f, &i) != END_LOOP)
             return -1;
         out[n - 1].core_cycles += s12z_cycles(&i) + (trap ? S12Z_EXCEPTION_CYCLES : 0);
-        uint32_t next = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL ? i.target : (from + i.length) & ADDRESS;
+        uint32_t next = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL
+                            ? i.target
+                            : (from + i.length) & ADDRESS;
         bool another = i.flow == S12Z_FLOW_CALL || trap || to_another_function(f, from, next);
         if (another && n == cap)
             return -1;
@@ -1198,11 +1319,13 @@ int s12z_flow_part(const struct s12z_flow *f, uint32_t from, uint32_t to, struct
     return (int)n;
 }
 
-void s12z_flow_cycles(const struct s12z_flow *f, void (*cb)(void *ctx, uint32_t pc, uint64_t core_cycles), void *ctx)
+void s12z_flow_cycles(const struct s12z_flow *f,
+                      void (*cb)(void *ctx, uint32_t pc, uint64_t core_cycles), void *ctx)
 {
     for (size_t k = 0; k < f->nnodes; k++) {
         const struct node_info *n = &f->info[k];
-        uint64_t not_taken = n->count[0] + n->skipped[0] + f->times[k].by[0], taken = n->count[1] + n->skipped[1] + f->times[k].by[1];
+        uint64_t not_taken = n->count[0] + n->skipped[0] + f->times[k].by[0],
+                 taken = n->count[1] + n->skipped[1] + f->times[k].by[1];
         uint64_t done = 0, times = not_taken + taken;
         uint32_t pc = n->start;
         for (uint32_t c = 0; times && c < n->ncalls; c++) {
@@ -1218,8 +1341,8 @@ void s12z_flow_cycles(const struct s12z_flow *f, void (*cb)(void *ctx, uint32_t 
 
 /* ---- life ---- */
 
-int s12z_flow_new(const struct image *image, const struct s12z_settings *settings, s12z_flow_event *event, void *ctx,
-                  struct s12z_flow **out, struct err *err)
+int s12z_flow_new(const struct image *image, const struct s12z_settings *settings,
+                  s12z_flow_event *event, void *ctx, struct s12z_flow **out, struct err *err)
 {
     struct s12z_flow *f = calloc(1, sizeof *f);
     if (f && copy_image(f, image)) {

@@ -1,11 +1,13 @@
-/* Flow walker: follows the program image along profiling lines and turns branch bits into counts, calls and returns.
+/* Flow walker: follows the program image along profiling lines and turns branch bits into counts,
+ * calls and returns.
  *
- * The image is cut, as execution reaches it, into nodes: the instructions from an entry up to the first one whose way only the trace
- * knows, static jumps and calls followed. A branch bit then costs one step from node to node; calls, lookups and decoding happen
- * only where a node is met for the first time, holds a static call, or ends in an indirect jump or return.
+ * The image is cut, as execution reaches it, into nodes: the instructions from an entry up to the
+ * first one whose way only the trace knows, static jumps and calls followed. A branch bit then
+ * costs one step from node to node; calls, lookups and decoding happen only where a node is met for
+ * the first time, holds a static call, or ends in an indirect jump or return.
  *
- * An interrupt falls somewhere into the node under way; where, the RTI's destination tells, and the node goes on from there
- * Not thread safe; allocates only when new code is met. */
+ * An interrupt falls somewhere into the node under way; where, the RTI's destination tells, and the
+ * node goes on from there Not thread safe; allocates only when new code is met. */
 #ifndef TARGETS_S12Z_TRACE_FLOW_H
 #define TARGETS_S12Z_TRACE_FLOW_H
 
@@ -26,18 +28,23 @@ struct s12z_flow_totals {
     uint64_t core_cycles; /* by the table of isa.h: an estimate */
     uint64_t instructions, branches, taken, calls, interrupts, lines;
     uint64_t returns_astray; /* RTS to elsewhere than behind its call: task switches, long jumps */
-    uint64_t unpaired;       /* returns and RTIs to elsewhere than what they belong to, as far as that was seen: so do task switches and long
-                              * jumps; otherwise lines are missing or wrong that fit all the same */
+    uint64_t unpaired; /* returns and RTIs to elsewhere than what they belong to, as far as that was
+                        * seen: so do task switches and long jumps; otherwise lines are missing or
+                        * wrong that fit all the same */
     uint32_t first_unpaired; /* address of the first such instruction */
     uint64_t resyncs;        /* lines that did not fit the image: something was lost before them */
-    uint64_t adrift;         /* times the position was lost at a branch that by a setting leaves no bit, until the next address */
-    uint64_t waits;          /* WAI and STOP: time passed there that no instruction took */
-    uint64_t cut;            /* nodes left unfinished where a session ended: their counts are uncertain by one each */
+    /* times the position was lost at a branch that by a setting leaves no bit, until the next
+     * address */
+    uint64_t adrift;
+    uint64_t waits; /* WAI and STOP: time passed there that no instruction took */
+    /* nodes left unfinished where a session ended: their counts are uncertain by one each */
+    uint64_t cut;
 };
 
-/* Called for calls, jumps through registers, any way from one function of the image into another (branching, falling through), returns,
- * interrupts, exceptions and their ends. The event is filled but for counters and time, which the receiver takes from
- * s12z_flow_totals(); it is borrowed for the call. */
+/* Called for calls, jumps through registers, any way from one function of the image into another
+ * (branching, falling through), returns, interrupts, exceptions and their ends. The event is filled
+ * but for counters and time, which the receiver takes from s12z_flow_totals(); it is borrowed for
+ * the call. */
 typedef void s12z_flow_event(void *ctx, const struct event *e);
 
 /* s12z_flow_new
@@ -45,78 +52,98 @@ typedef void s12z_flow_event(void *ctx, const struct event *e);
  * settings  copied
  * event     may be NULL
  * Returns 0 or -ERR_NOMEM. s12z_flow_free(NULL) is fine. */
-int s12z_flow_new(const struct image *image, const struct s12z_settings *settings, s12z_flow_event *event, void *ctx,
-                  struct s12z_flow **out, struct err *err);
+int s12z_flow_new(const struct image *image, const struct s12z_settings *settings,
+                  s12z_flow_event *event, void *ctx, struct s12z_flow **out, struct err *err);
 void s12z_flow_free(struct s12z_flow *f);
 
-/* s12z_flow_set_place - spares receivers that keep events a copy of each, which is a good part of what an event costs
- * place   borrowed; *place is where the walker writes the next event, with which it then calls s12z_flow_event(), which moves it on. NULL: none */
+/* s12z_flow_set_place - spares receivers that keep events a copy of each, which is a good part of
+ * what an event costs place   borrowed; *place is where the walker writes the next event, with
+ * which it then calls s12z_flow_event(), which moves it on. NULL: none */
 void s12z_flow_set_place(struct s12z_flow *f, struct event *const *place);
 
 /* s12z_flow_set_vectors - IVBR of the target, for handler addresses (0xFFFE until told). */
 void s12z_flow_set_vectors(struct s12z_flow *f, uint16_t ivbr);
 
-/* s12z_flow_watch - tell each time execution passes pc: an EVENT_TIMESTAMP with it, before what the instruction there does, and in
- * order with calls and returns; a handler that interrupts the straight run that begins there comes first. At most 256, before the
- * first line only: else -ERR_RESOURCE. Returns 0. */
+/* s12z_flow_watch - tell each time execution passes pc: an EVENT_TIMESTAMP with it, before what the
+ * instruction there does, and in order with calls and returns; a handler that interrupts the
+ * straight run that begins there comes first. At most 256, before the first line only: else
+ * -ERR_RESOURCE. Returns 0. */
 int s12z_flow_watch(struct s12z_flow *f, uint32_t pc);
 
-/* s12z_flow_counting - whether blocks and branches are counted from here on (initially they are). Totals and events go on. May be
- * called in the callback; costs a walk over all nodes. */
+/* s12z_flow_counting - whether blocks and branches are counted from here on (initially they are).
+ * Totals and events go on. May be called in the callback; costs a walk over all nodes. */
 void s12z_flow_counting(struct s12z_flow *f, bool on);
 
-/* s12z_flow_seamless - on: the target stands still from the end of a session to the start of the next (it is halted by the overflow
- * and goes on after the readout), so sessions are one: no EVENT_STOP and EVENT_START between, calls and interrupts stay open, and
- * counts are as of one session. A start elsewhere than at the end is noticed and taken as a new session. */
+/* s12z_flow_seamless - on: the target stands still from the end of a session to the start of the
+ * next (it is halted by the overflow and goes on after the readout), so sessions are one: no
+ * EVENT_STOP and EVENT_START between, calls and interrupts stay open, and counts are as of one
+ * session. A start elsewhere than at the end is noticed and taken as a new session. */
 void s12z_flow_seamless(struct s12z_flow *f, bool on);
 
-/* s12z_flow_reached - the session that has ended did so before the instruction at pc (a comparator's match): what leads there straight
- * was executed. pc must be watched; without effect unless sessions are seamless and the way leads there. */
+/* s12z_flow_reached - the session that has ended did so before the instruction at pc (a
+ * comparator's match): what leads there straight was executed. pc must be watched; without effect
+ * unless sessions are seamless and the way leads there. */
 void s12z_flow_reached(struct s12z_flow *f, uint32_t pc);
 
 /* s12z_flow_line - one line, in order
- * Returns 0; -ERR_FORMAT when the line does not fit the program: err says where and how it was noticed, and the walker waits
- * for the next line that gives an address. */
+ * Returns 0; -ERR_FORMAT when the line does not fit the program: err says where and how it was
+ * noticed, and the walker waits for the next line that gives an address. */
 int s12z_flow_line(struct s12z_flow *f, const struct s12z_line *l, struct err *err);
 
 /* s12z_flow_lost - lines are missing here: forget the position, keep the counts. */
 void s12z_flow_lost(struct s12z_flow *f);
 
-const struct s12z_flow_totals *s12z_flow_totals(const struct s12z_flow *f); /* current at any time between lines */
+/* current at any time between lines */
+const struct s12z_flow_totals *s12z_flow_totals(const struct s12z_flow *f);
 bool s12z_flow_synchronised(const struct s12z_flow *f);
 uint32_t s12z_flow_pc(const struct s12z_flow *f); /* entry of the node under way; 24 bits */
 
-/* s12z_flow_blocks, s12z_flow_branches - exact counts so far, ascending addresses; a callback that returns non-zero ends it.
- * A block is a run of instructions entered at its first and left after its last only. Returns 0, the callback's value, or
- * -ERR_NOMEM. */
-int s12z_flow_blocks(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t count), void *ctx);
-int s12z_flow_branches(struct s12z_flow *f, int (*cb)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken), void *ctx);
+/* s12z_flow_blocks, s12z_flow_branches - exact counts so far, ascending addresses; a callback that
+ * returns non-zero ends it. A block is a run of instructions entered at its first and left after
+ * its last only. Returns 0, the callback's value, or -ERR_NOMEM. */
+int s12z_flow_blocks(struct s12z_flow *f,
+                     int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t count), void *ctx);
+int s12z_flow_branches(struct s12z_flow *f,
+                       int (*cb)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken),
+                       void *ctx);
 
-/* s12z_flow_loops - straight code that goes round without a traced instruction (wait loops): a trace cannot tell how often. For each
- * that was entered, its address range from where it closes on, and how many times it was entered: it ran that often at least, and
- * what blocks say of it is short by as much as the program waited. Two ways in give two calls. Returns as s12z_flow_blocks(). */
-int s12z_flow_loops(const struct s12z_flow *f, int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t entered), void *ctx);
+/* s12z_flow_loops - straight code that goes round without a traced instruction (wait loops): a
+ * trace cannot tell how often. For each that was entered, its address range from where it closes
+ * on, and how many times it was entered: it ran that often at least, and what blocks say of it is
+ * short by as much as the program waited. Two ways in give two calls. Returns as
+ * s12z_flow_blocks(). */
+int s12z_flow_loops(const struct s12z_flow *f,
+                    int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t entered), void *ctx);
 
-/* s12z_flow_part - what of the straight run that begins at `from` was executed when it stands at `to`: an interrupt came there
- * from   entry of a node
- * out    pieces in order: a new one begins where another function may. Core cycles by the table.
- * Returns how many; -1 where that cannot be told: it leads elsewhere, waits (WAI, STOP) or goes round without a traced instruction, or has more
- * than cap pieces. Decodes: not for each line. */
-struct s12z_flow_piece { uint32_t pc; uint32_t core_cycles; };
-int s12z_flow_part(const struct s12z_flow *f, uint32_t from, uint32_t to, struct s12z_flow_piece *out, unsigned cap);
+/* s12z_flow_part - what of the straight run that begins at `from` was executed when it stands at
+ * `to`: an interrupt came there from   entry of a node out    pieces in order: a new one begins
+ * where another function may. Core cycles by the table. Returns how many; -1 where that cannot be
+ * told: it leads elsewhere, waits (WAI, STOP) or goes round without a traced instruction, or has
+ * more than cap pieces. Decodes: not for each line. */
+struct s12z_flow_piece {
+    uint32_t pc;
+    uint32_t core_cycles;
+};
+int s12z_flow_part(const struct s12z_flow *f, uint32_t from, uint32_t to,
+                   struct s12z_flow_piece *out, unsigned cap);
 
-/* s12z_flow_cycles - core cycles by the table of all that was completed, times without counting too, in no order; pc: where the piece begins, at
- * a node's entry or where another function may begin inside. Exceptions' own are not in it. No more than a walk over the nodes. */
-void s12z_flow_cycles(const struct s12z_flow *f, void (*cb)(void *ctx, uint32_t pc, uint64_t core_cycles), void *ctx);
+/* s12z_flow_cycles - core cycles by the table of all that was completed, times without counting
+ * too, in no order; pc: where the piece begins, at a node's entry or where another function may
+ * begin inside. Exceptions' own are not in it. No more than a walk over the nodes. */
+void s12z_flow_cycles(const struct s12z_flow *f,
+                      void (*cb)(void *ctx, uint32_t pc, uint64_t core_cycles), void *ctx);
 
-/* s12z_flow_changes - what was counted since the last call of it, in no order. Blocks may overlap here and come more than once: the
- * counts of an address add up, and every low and high is the beginning of a block. Cheap: no more than a walk over the nodes. Returns 0 or
- * the callback's value, which ends it (what was given to it then counts as told). */
-int s12z_flow_changes(struct s12z_flow *f, int (*block)(void *ctx, uint32_t low, uint32_t high, uint64_t count),
-                      int (*branch)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken), void *ctx);
+/* s12z_flow_changes - what was counted since the last call of it, in no order. Blocks may overlap
+ * here and come more than once: the counts of an address add up, and every low and high is the
+ * beginning of a block. Cheap: no more than a walk over the nodes. Returns 0 or the callback's
+ * value, which ends it (what was given to it then counts as told). */
+int s12z_flow_changes(struct s12z_flow *f,
+                      int (*block)(void *ctx, uint32_t low, uint32_t high, uint64_t count),
+                      int (*branch)(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken),
+                      void *ctx);
 
-/* s12z_flow_check - flow conservation: what entered every node left it. Returns the number of nodes where it does not hold (0 if the
- * counts are whole), *pc the first of them. */
+/* s12z_flow_check - flow conservation: what entered every node left it. Returns the number of nodes
+ * where it does not hold (0 if the counts are whole), *pc the first of them. */
 size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc);
 
 #endif

@@ -3,18 +3,32 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { INFO_ZERO = 0x80, INFO_TSOVF = 0x40, INFO_TBOVF = 0x20, INFO_TERM = 0x10, INFO_FORMAT = 0x0F };
+enum {
+    INFO_ZERO = 0x80,
+    INFO_TSOVF = 0x40,
+    INFO_TBOVF = 0x20,
+    INFO_TERM = 0x10,
+    INFO_FORMAT = 0x0F
+};
 
 struct s12z_settings s12z_settings_default(void)
 {
-    return (struct s12z_settings){ .edge_rule = S12Z_EDGES_BOTH, .first_edge_is_clock = true, .pthf_bytes = 6,
-                                   .software_exceptions_traced = true, .bit_branches_traced = true, .loop_branches_traced = true,
-                                   .stamp_from_line = true, .low_byte_first = true };
+    return (struct s12z_settings){ .edge_rule = S12Z_EDGES_BOTH,
+                                   .first_edge_is_clock = true,
+                                   .pthf_bytes = 6,
+                                   .software_exceptions_traced = true,
+                                   .bit_branches_traced = true,
+                                   .loop_branches_traced = true,
+                                   .stamp_from_line = true,
+                                   .low_byte_first = true };
 }
 
 const char *s12z_line_name(unsigned format)
 {
-    static const char *const names[16] = { [S12Z_PTS] = "PTS", [S12Z_PTIB] = "PTIB", [S12Z_PTHF] = "PTHF", [S12Z_PTVB] = "PTVB",
+    static const char *const names[16] = { [S12Z_PTS] = "PTS",
+                                           [S12Z_PTIB] = "PTIB",
+                                           [S12Z_PTHF] = "PTHF",
+                                           [S12Z_PTVB] = "PTVB",
                                            [S12Z_PTW] = "PTW" };
     return format < 16 && names[format] ? names[format] : "?";
 }
@@ -26,7 +40,9 @@ unsigned s12z_line_bytes(uint8_t info, const struct s12z_settings *s)
     switch (info & INFO_FORMAT) {
     case S12Z_PTS: return info & (INFO_TBOVF | INFO_TERM | INFO_TSOVF) ? 0 : 4;
     case S12Z_PTHF: return s->pthf_bytes;
-    case S12Z_PTIB: case S12Z_PTVB: case S12Z_PTW: return 8;
+    case S12Z_PTIB:
+    case S12Z_PTVB:
+    case S12Z_PTW: return 8;
     default: return 0;
     }
 }
@@ -50,8 +66,9 @@ static uint64_t place(uint32_t v, unsigned at, unsigned n, const struct s12z_set
 
 static int bad(uint64_t raw, const char *why, struct err *err)
 {
-    return err_set(err, ERR_FORMAT, "a lost or corrupted line before this one; try --explain for other encodings", "line %016llX: %s",
-                   (unsigned long long)raw, why);
+    return err_set(err, ERR_FORMAT,
+                   "a lost or corrupted line before this one; try --explain for other encodings",
+                   "line %016llX: %s", (unsigned long long)raw, why);
 }
 
 static int check_bytes(uint64_t raw, const struct s12z_line *l, struct err *err)
@@ -67,8 +84,9 @@ static int check_bytes(uint64_t raw, const struct s12z_line *l, struct err *err)
     return 0;
 }
 
-/* The usual lines: a destination behind branches, 31 branches. Member by member: a struct put together elsewhere and copied costs a processor a dozen
- * cycles, as its wide loads wait for the narrow stores. */
+/* The usual lines: a destination behind branches, 31 branches. Member by member: a struct put
+ * together elsewhere and copied costs a processor a dozen cycles, as its wide loads wait for the
+ * narrow stores. */
 static bool decode_usual(uint64_t raw, const struct s12z_settings *s, struct s12z_line *out)
 {
     uint32_t direct = raw >> 8 & 0xFFFFFFFF;
@@ -87,12 +105,15 @@ static bool decode_usual(uint64_t raw, const struct s12z_settings *s, struct s12
     return true;
 }
 
-int s12z_line_decode(uint64_t raw, const struct s12z_settings *s, struct s12z_line *out, struct err *err)
+int s12z_line_decode(uint64_t raw, const struct s12z_settings *s, struct s12z_line *out,
+                     struct err *err)
 {
     if (decode_usual(raw, s, out))
         return 0;
     uint8_t info = raw & 0xFF;
-    struct s12z_line l = { .format = info & INFO_FORMAT, .stamp_overflow = info & INFO_TSOVF, .overflow = info & INFO_TBOVF,
+    struct s12z_line l = { .format = info & INFO_FORMAT,
+                           .stamp_overflow = info & INFO_TSOVF,
+                           .overflow = info & INFO_TBOVF,
                            .end = info & INFO_TERM };
     if (!s12z_line_bytes(info, s))
         return bad(raw, "no line begins with this byte", err);
@@ -119,7 +140,8 @@ int s12z_line_decode(uint64_t raw, const struct s12z_settings *s, struct s12z_li
 
 uint64_t s12z_line_encode(const struct s12z_line *l, const struct s12z_settings *s)
 {
-    uint64_t raw = l->format | (l->stamp_overflow ? INFO_TSOVF : 0) | (l->overflow ? INFO_TBOVF : 0) | (l->end ? INFO_TERM : 0);
+    uint64_t raw = l->format | (l->stamp_overflow ? INFO_TSOVF : 0) |
+                   (l->overflow ? INFO_TBOVF : 0) | (l->end ? INFO_TERM : 0);
     if (l->format == S12Z_PTS)
         return raw | place(l->address, 1, 3, s);
     raw |= (uint64_t)(1u << l->nbranches | l->branches) << 8;
@@ -170,8 +192,12 @@ char *s12z_line_text(uint64_t raw, const struct s12z_settings *s, char *buf, siz
         snprintf(where, sizeof where, " vector %u", (0xFEu - l.vector) / 2);
     if (l.format == S12Z_PTVB || l.format == S12Z_PTW)
         snprintf(stamp, sizeof stamp, " +%u", l.stamp);
-    snprintf(buf, cap, "%016" PRIX64 " %-4s%s%s%s%s%s%s%s", raw, s12z_line_name(l.format), l.format == S12Z_PTS ? "" : " ",
-             l.format == S12Z_PTS ? "" : *bits ? bits : "-", where, stamp, l.stamp_overflow ? " TSOVF" : "", l.overflow ? " TBOVF" : "",
+    snprintf(buf, cap, "%016" PRIX64 " %-4s%s%s%s%s%s%s%s", raw, s12z_line_name(l.format),
+             l.format == S12Z_PTS ? "" : " ",
+             l.format == S12Z_PTS ? ""
+             : *bits              ? bits
+                                  : "-",
+             where, stamp, l.stamp_overflow ? " TSOVF" : "", l.overflow ? " TBOVF" : "",
              l.end ? " TERM" : "");
     return buf;
 }

@@ -1,5 +1,6 @@
 /* Code-profiling lines: one 64-bit trace buffer line to its meaning and back. Pure.
- * A line is held as a 64-bit number whose lowest byte is line byte 0 (INFO). Source: ZVM p.226-227, ZVHL p.224-225. */
+ * A line is held as a 64-bit number whose lowest byte is line byte 0 (INFO). Source: ZVM p.226-227,
+ * ZVHL p.224-225. */
 #ifndef TARGETS_S12Z_TRACE_LINE_H
 #define TARGETS_S12Z_TRACE_LINE_H
 
@@ -24,26 +25,31 @@ struct s12z_line {
     uint16_t stamp;      /* PTVB, PTW: bus clocks */
 };
 
-/* s12z_line_decode - Returns 0; -ERR_FORMAT when the line is none: INFO bit 7 set, unknown format, TBOVF or TERM on PTS, no stop
- * bit in the direct field, odd vector byte, a byte not 0 that must be. out untouched on failure. */
-int s12z_line_decode(uint64_t raw, const struct s12z_settings *s, struct s12z_line *out, struct err *err);
+/* s12z_line_decode - Returns 0; -ERR_FORMAT when the line is none: INFO bit 7 set, unknown format,
+ * TBOVF or TERM on PTS, no stop bit in the direct field, odd vector byte, a byte not 0 that must
+ * be. out untouched on failure. */
+int s12z_line_decode(uint64_t raw, const struct s12z_settings *s, struct s12z_line *out,
+                     struct err *err);
 
 /* s12z_line_encode - the inverse; fields the format has no place for are ignored. */
 uint64_t s12z_line_encode(const struct s12z_line *l, const struct s12z_settings *s);
 
-/* s12z_line_bytes - how many bytes a line that begins with this INFO byte has on the wire; 0: no line begins so. */
+/* s12z_line_bytes - how many bytes a line that begins with this INFO byte has on the wire; 0: no
+ * line begins so. */
 unsigned s12z_line_bytes(uint8_t info, const struct s12z_settings *s);
 
 /* s12z_line_name - "PTIB"; "?" for no format. Static. */
 const char *s12z_line_name(unsigned format);
 
-/* s12z_line_text - a line for people, without line feed: raw value, name, branches oldest first (T taken, n not), what it leads to, bus
- * clocks, flags; a value that is no line is said to be none. At most S12Z_LINE_TEXT bytes with the terminator; returns buf. */
+/* s12z_line_text - a line for people, without line feed: raw value, name, branches oldest first (T
+ * taken, n not), what it leads to, bus clocks, flags; a value that is no line is said to be none.
+ * At most S12Z_LINE_TEXT bytes with the terminator; returns buf. */
 enum { S12Z_LINE_TEXT = 112 };
 char *s12z_line_text(uint64_t raw, const struct s12z_settings *s, char *buf, size_t cap);
 
 /* Byte orders of the two readout paths (2.4): 8 bytes as they arrived to a line.
- * dbgtb: four word reads of 0x0104, line bytes 1,0,3,2,5,4,7,6; command: READ_DBGTB, 3,2,1,0,7,6,5,4. */
+ * dbgtb: four word reads of 0x0104, line bytes 1,0,3,2,5,4,7,6; command: READ_DBGTB,
+ * 3,2,1,0,7,6,5,4. */
 uint64_t s12z_line_from_dbgtb(const uint8_t b[8]);
 uint64_t s12z_line_from_command(const uint8_t b[8]);
 

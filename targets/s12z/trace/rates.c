@@ -9,17 +9,25 @@
 #include "probe/base/util.h"
 
 enum { N = S12Z_RATES, SLOTS = 4 * N, ROUNDS = 8 };
-/* What is taken for known before anything was measured, and how many functions or stretches that is worth. */
-static const double SHORTEST = 4;       /* bus cycles added to a stretch's length for its weight: a stamp is whole bus cycles */
-static const double TABLE_ERROR = 0.3;  /* standard deviation of factors among functions, of their mean */
+/* What is taken for known before anything was measured, and how many functions or stretches that is
+ * worth. */
+/* bus cycles added to a stretch's length for its weight: a stamp is whole bus cycles */
+static const double SHORTEST = 4;
+/* standard deviation of factors among functions, of their mean */
+static const double TABLE_ERROR = 0.3;
 static const double TABLE_WORTH = 3;
 static const double MEAN_WORTH = 0.5;
-static const double NOISE = 0.25;       /* variance of a stretch by its length */
+static const double NOISE = 0.25; /* variance of a stretch by its length */
 static const double NOISE_WORTH = 2;
-static const double ALIKE = 30;         /* stretches a function; more of them are the same code again, with the same error */
-static const double PATHS = 0.3;        /* of the deviation among functions: a function's factor on one path differs from its own by that */
-static const double LIKELY = 1.96, RARE = 2.5; /* standard deviations for 95 of 100, and what few degrees of freedom add: near Student's t */
-static const double LOPSIDED = 0.15;    /* of the variance among pieces of code: stretches show the beginnings of runs more often than their ends */
+/* stretches a function; more of them are the same code again, with the same error */
+static const double ALIKE = 30;
+/* of the deviation among functions: a function's factor on one path differs from its own by that */
+static const double PATHS = 0.3;
+/* standard deviations for 95 of 100, and what few degrees of freedom add: near Student's t */
+static const double LIKELY = 1.96, RARE = 2.5;
+/* of the variance among pieces of code: stretches show the beginnings of runs more often than their
+ * ends */
+static const double LOPSIDED = 0.15;
 static const double LEAST_FACTOR = 0.01, MOST = 1000;
 
 struct s12z_sums {
@@ -83,11 +91,21 @@ struct guess {
     double own;   /* a stretch's length, of what one function has in it */
 };
 
-/* Variance of a stretch by its length: what was seen, and what functions differ by on the few paths there are, which all fit may hide. */
-static double noise_of(const struct guess *q) { return (q->noise + PATHS * PATHS * q->spread2 * q->own) * q->alike; }
+/* Variance of a stretch by its length: what was seen, and what functions differ by on the few paths
+ * there are, which all fit may hide. */
+static double noise_of(const struct guess *q)
+{
+    return (q->noise + PATHS * PATHS * q->spread2 * q->own) * q->alike;
+}
 
-static bool is_apart(const struct s12z_sums *s, size_t i) { return s->function[i] == S12Z_RATES_APART; }
-static double prior_mean(const struct s12z_sums *s, size_t i, const struct guess *q) { return is_apart(s, i) ? 1 : q->mean; }
+static bool is_apart(const struct s12z_sums *s, size_t i)
+{
+    return s->function[i] == S12Z_RATES_APART;
+}
+static double prior_mean(const struct s12z_sums *s, size_t i, const struct guess *q)
+{
+    return is_apart(s, i) ? 1 : q->mean;
+}
 static double prior_spread2(const struct s12z_sums *s, size_t i, const struct guess *q)
 {
     return is_apart(s, i) ? TABLE_ERROR * TABLE_ERROR : q->spread2;
@@ -165,11 +183,13 @@ static double residue(const struct s12z_sums *s, size_t n)
     return fmax(v, 0);
 }
 
-/* One round of expectation and maximisation: what mean, spread and noise the factors with their variances speak for. */
+/* One round of expectation and maximisation: what mean, spread and noise the factors with their
+ * variances speak for. */
 static void improve(const struct s12z_rates *r, struct guess *q)
 {
     const struct s12z_sums *s = r->sums;
-    double n = 0, sum = MEAN_WORTH * ratio_of(r), told = MEAN_WORTH, squares = 0, variances = 0, freedom = 0;
+    double n = 0, sum = MEAN_WORTH * ratio_of(r), told = MEAN_WORTH, squares = 0, variances = 0,
+           freedom = 0;
     for (size_t i = 0; i < r->n; i++) { /* what a factor knows beyond the mean it was given */
         double v = variance(s, r->n, i), knows = fmax(1 - v / prior_spread2(s, i, q), 0);
         freedom += knows;
@@ -183,20 +203,25 @@ static void improve(const struct s12z_rates *r, struct guess *q)
     double mean = fmax(sum / told, LEAST_FACTOR);
     for (size_t i = 0; i < r->n; i++)
         squares += is_apart(s, i) ? 0 : (s->factor[i] - mean) * (s->factor[i] - mean);
-    q->noise = (residue(s, r->n) + q->noise * freedom * q->alike + NOISE * NOISE_WORTH) / ((double)r->stretches + NOISE_WORTH);
-    q->spread2 = (squares + variances + TABLE_WORTH * TABLE_ERROR * TABLE_ERROR * mean * mean) / (n + TABLE_WORTH);
+    q->noise = (residue(s, r->n) + q->noise * freedom * q->alike + NOISE * NOISE_WORTH) /
+               ((double)r->stretches + NOISE_WORTH);
+    q->spread2 = (squares + variances + TABLE_WORTH * TABLE_ERROR * TABLE_ERROR * mean * mean) /
+                 (n + TABLE_WORTH);
     q->mean = mean;
     q->told = told;
 }
 
-size_t s12z_rates_solve(struct s12z_rates *r, double (*total)(void *ctx, uint32_t function), void *ctx, struct s12z_rate *out,
-                        struct s12z_rate *others)
+size_t s12z_rates_solve(struct s12z_rates *r, double (*total)(void *ctx, uint32_t function),
+                        void *ctx, struct s12z_rate *out, struct s12z_rate *others)
 {
     struct s12z_sums *s = r->sums;
     *others = (struct s12z_rate){ .factor = 1, .half = LIKELY * TABLE_ERROR };
     if (!s || r->estimated <= 0)
         return 0;
-    struct guess q = { .mean = ratio_of(r), .noise = NOISE, .told = MEAN_WORTH, .alike = fmax((double)r->stretches / (ALIKE * (double)r->n), 1) };
+    struct guess q = { .mean = ratio_of(r),
+                       .noise = NOISE,
+                       .told = MEAN_WORTH,
+                       .alike = fmax((double)r->stretches / (ALIKE * (double)r->n), 1) };
     q.spread2 = TABLE_ERROR * TABLE_ERROR * q.mean * q.mean;
     for (size_t k = 0; k < r->n; k++)
         q.own += s->g[k][k] / (double)r->stretches;
@@ -207,17 +232,25 @@ size_t s12z_rates_solve(struct s12z_rates *r, double (*total)(void *ctx, uint32_
         if (round + 1 < ROUNDS)
             improve(r, &q);
     }
-    double scatter = residue(s, r->n) / r->estimated; /* variance of measured by estimated, from stretch to stretch */
-    double pieces = q.spread2 + scatter;              /* among pieces of code: what of a function was in no stretch */
+    /* variance of measured by estimated, from stretch to stretch */
+    double scatter = residue(s, r->n) / r->estimated;
+    /* among pieces of code: what of a function was in no stretch */
+    double pieces = q.spread2 + scatter;
     double likely = LIKELY + RARE / (q.told + TABLE_WORTH);
     for (size_t k = 0; k < r->n; k++) {
         double all = total ? total(ctx, s->function[k]) : 0, own = s->g[k][k];
-        double unseen = all > own ? 1 - own / all : 0, blind = unseen * unseen * (LOPSIDED + 1 / (1 + s->seen[k])) * pieces;
-        double v = variance(s, r->n, k), borrowed = fmin(v / prior_spread2(s, k, &q), 1); /* from the mean, which is not sure itself */
+        double unseen = all > own ? 1 - own / all : 0,
+               blind = unseen * unseen * (LOPSIDED + 1 / (1 + s->seen[k])) * pieces;
+        /* from the mean, which is not sure itself */
+        double v = variance(s, r->n, k), borrowed = fmin(v / prior_spread2(s, k, &q), 1);
         double half = likely * sqrt(fmax(v + borrowed * borrowed * q.spread2 / q.told + blind, 0));
-        out[k] = (struct s12z_rate){ s->function[k], fmin(fmax(s->factor[k], LEAST_FACTOR), MOST), fmin(half, MOST), own };
+        out[k] = (struct s12z_rate){ s->function[k], fmin(fmax(s->factor[k], LEAST_FACTOR), MOST),
+                                     fmin(half, MOST), own };
     }
-    *others = (struct s12z_rate){ .factor = fmin(q.mean, MOST), .half = fmin(likely * sqrt(q.spread2 * (1 + 1 / q.told) + scatter), MOST) };
+    *others =
+        (struct s12z_rate){ .factor = fmin(q.mean, MOST),
+                            .half =
+                                fmin(likely * sqrt(q.spread2 * (1 + 1 / q.told) + scatter), MOST) };
     return r->n;
 }
 

@@ -8,7 +8,8 @@ enum {
     LINE = 8
 };
 
-void s12z_stream_init(struct s12z_stream *s, enum s12z_form form, const struct s12z_settings *settings, s12z_item_sink *sink, void *ctx)
+void s12z_stream_init(struct s12z_stream *s, enum s12z_form form,
+                      const struct s12z_settings *settings, s12z_item_sink *sink, void *ctx)
 {
     memset(s, 0, sizeof *s);
     s->settings = *settings;
@@ -28,9 +29,10 @@ static uint64_t raw_of(const uint8_t *p, unsigned n)
     return raw;
 }
 
-/* How many lines in a row decode from p on, up to CHAIN; one more if they end where the bytes are known to end. A PTS in the
- * middle of a session is possible, but no proof of anything. */
-static unsigned chain(const struct s12z_settings *set, const uint8_t *p, size_t avail, bool ended, bool final)
+/* How many lines in a row decode from p on, up to CHAIN; one more if they end where the bytes are
+ * known to end. A PTS in the middle of a session is possible, but no proof of anything. */
+static unsigned chain(const struct s12z_settings *set, const uint8_t *p, size_t avail, bool ended,
+                      bool final)
 {
     unsigned good = 0;
     while (good < CHAIN && avail) {
@@ -50,7 +52,8 @@ static unsigned chain(const struct s12z_settings *set, const uint8_t *p, size_t 
     return good + (final && !avail);
 }
 
-/* The length of the PTHF at p: the one after which lines go on. Decided once; until then, line by line. */
+/* The length of the PTHF at p: the one after which lines go on. Decided once; until then, line by
+ * line. */
 static unsigned pthf_length(struct s12z_stream *s, const uint8_t *p, size_t avail, bool final)
 {
     struct s12z_settings five = s->settings, six = s->settings;
@@ -75,19 +78,31 @@ static int give(struct s12z_stream *s, const struct s12z_item *item)
     return s->sink(s->ctx, item);
 }
 
-/* The last of the bad bytes is the one before buf[at]; the first may be out of the buffer already. */
+/* The last of the bad bytes is the one before buf[at]; the first may be out of the buffer already.
+ */
 static int give_bad(struct s12z_stream *s, unsigned at, uint32_t bytes, const char *why)
 {
-    struct s12z_item item = { .kind = S12Z_ITEM_BAD, .offset = s->offset + at - bytes, .bytes = bytes, .tick = s->tick[0], .why = why };
+    struct s12z_item item = { .kind = S12Z_ITEM_BAD,
+                              .offset = s->offset + at - bytes,
+                              .bytes = bytes,
+                              .tick = s->tick[0],
+                              .why = why };
     s->searching = false;
     s->skipped = 0;
     return bytes ? give(s, &item) : 0;
 }
 
-static int give_line(struct s12z_stream *s, unsigned at, unsigned bytes, uint64_t raw, const struct s12z_line *l)
+static int give_line(struct s12z_stream *s, unsigned at, unsigned bytes, uint64_t raw,
+                     const struct s12z_line *l)
 {
-    struct s12z_item item = { .kind = S12Z_ITEM_LINE, .prompt = s->after_gap, .offset = s->offset + at, .tick = s->tick[at], .bus_ticks = s->bus_ticks,
-                              .bytes = bytes, .raw = raw, .line = *l };
+    struct s12z_item item = { .kind = S12Z_ITEM_LINE,
+                              .prompt = s->after_gap,
+                              .offset = s->offset + at,
+                              .tick = s->tick[at],
+                              .bus_ticks = s->bus_ticks,
+                              .bytes = bytes,
+                              .raw = raw,
+                              .line = *l };
     s->after_gap = false;
     return give(s, &item);
 }
@@ -107,7 +122,8 @@ static bool found(struct s12z_stream *s, unsigned at, bool final)
         return false;
     struct s12z_settings set = s->settings;
     for (unsigned k = 0; k < (s->pthf ? 2 : 4); k++) {
-        set.pthf_bytes = k < 2 ? s->settings.pthf_bytes : 11 - s->settings.pthf_bytes; /* 5 or 6, the other one */
+        /* 5 or 6, the other one */
+        set.pthf_bytes = k < 2 ? s->settings.pthf_bytes : 11 - s->settings.pthf_bytes;
         if (chain(&set, s->buf + at, s->used - at, k & 1, final)) {
             s->ended = k & 1;
             return true;
@@ -116,14 +132,18 @@ static bool found(struct s12z_stream *s, unsigned at, bool final)
     return false;
 }
 
-/* PTS comes first in a session and nowhere else; without an end before it (a reset) it needs good company. */
-static const char *out_of_place(const struct s12z_stream *s, unsigned at, const struct s12z_line *l, bool final)
+/* PTS comes first in a session and nowhere else; without an end before it (a reset) it needs good
+ * company. */
+static const char *out_of_place(const struct s12z_stream *s, unsigned at, const struct s12z_line *l,
+                                bool final)
 {
     if (s->ended == (l->format == S12Z_PTS))
         return NULL;
     if (s->ended)
         return "a line behind the last one of its session";
-    return chain(&s->settings, s->buf + at, s->used - at, true, final) ? NULL : "a first line in the middle of a session";
+    return chain(&s->settings, s->buf + at, s->used - at, true, final)
+               ? NULL
+               : "a first line in the middle of a session";
 }
 
 /* One step at buf[*at]. Returns 0, the sink's failure, or 1 when more bytes are needed. */
@@ -132,7 +152,8 @@ static int step_wire(struct s12z_stream *s, unsigned *at, bool final)
     const uint8_t *p = s->buf + *at;
     size_t avail = s->used - *at;
     struct s12z_line l;
-    bool open = avail && (s->searching || ((*p & 0x0F) == S12Z_PTHF && !s->pthf) || ((*p & 0x0F) == S12Z_PTS && !s->ended));
+    bool open = avail && (s->searching || ((*p & 0x0F) == S12Z_PTHF && !s->pthf) ||
+                          ((*p & 0x0F) == S12Z_PTS && !s->ended));
     if (!avail || (open && avail < CHAIN_BYTES && !final))
         return 1;
     if (s->searching && found(s, *at, final))
@@ -149,7 +170,8 @@ static int step_wire(struct s12z_stream *s, unsigned *at, bool final)
         return 1;
     uint64_t raw = raw_of(p, n);
     if (!n || s12z_line_decode(raw, &s->settings, &l, NULL) < 0) {
-        search(s, n ? "a line that breaks the rules of its format" : "no line begins with this byte");
+        search(s,
+               n ? "a line that breaks the rules of its format" : "no line begins with this byte");
         return 0;
     }
     const char *why = out_of_place(s, *at, &l, final);
@@ -168,7 +190,9 @@ static int step_fixed(struct s12z_stream *s, unsigned *at)
     struct s12z_line l;
     if (s->used - *at < LINE)
         return 1;
-    uint64_t raw = s->form == S12Z_FORM_DBGTB ? s12z_line_from_dbgtb(p) : s->form == S12Z_FORM_COMMAND ? s12z_line_from_command(p) : raw_of(p, LINE);
+    uint64_t raw = s->form == S12Z_FORM_DBGTB     ? s12z_line_from_dbgtb(p)
+                   : s->form == S12Z_FORM_COMMAND ? s12z_line_from_command(p)
+                                                  : raw_of(p, LINE);
     *at += LINE;
     if (s12z_line_decode(raw, &s->settings, &l, NULL) < 0)
         return give_bad(s, *at, LINE, "a line that breaks the rules of its format");

@@ -9,16 +9,23 @@
 #include "probe/base/util.h"
 #include "targets/s12z/isa/isa.h"
 
-static const double WAITING = 8; /* times longer than estimated: no error of a table, but WAI, STOP or a wait loop */
+/* times longer than estimated: no error of a table, but WAI, STOP or a wait loop */
+static const double WAITING = 8;
 static const double SAME_CLOCK = 0.02;
-static const double STAMP_CUT = 0.25; /* stamps are whole bus cycles, the rest is cut off: half a cycle every other time */
+/* stamps are whole bus cycles, the rest is cut off: half a cycle every other time */
+static const double STAMP_CUT = 0.25;
 enum { STAMP_RANGE = 65536 };
 #define NO_CODE UINT32_MAX /* pc of the stacking of an exception */
 
-int s12z_time_init(struct s12z_time *t, const struct image *image, const struct s12z_flow *flow, const struct s12z_settings *set)
+int s12z_time_init(struct s12z_time *t, const struct image *image, const struct s12z_flow *flow,
+                   const struct s12z_settings *set)
 {
-    *t = (struct s12z_time){ .functions = image->functions, .nfunctions = image->nfunctions, .flow = flow, .walked = s12z_flow_totals(flow),
-                             .stamps = set->stamp_from_line, .traps = set->software_exceptions_traced,
+    *t = (struct s12z_time){ .functions = image->functions,
+                             .nfunctions = image->nfunctions,
+                             .flow = flow,
+                             .walked = s12z_flow_totals(flow),
+                             .stamps = set->stamp_from_line,
+                             .traps = set->software_exceptions_traced,
                              .entries = calloc(image->nfunctions + 1, sizeof *t->entries) };
     return t->entries ? 0 : -ERR_NOMEM;
 }
@@ -40,7 +47,10 @@ static uint32_t function_of(const struct s12z_time *t, uint32_t pc)
     return low < t->nfunctions && t->functions[low].low <= pc ? (uint32_t)low : S12Z_NO_FUNCTION;
 }
 
-static size_t index_of(const struct s12z_time *t, uint32_t function) { return function == S12Z_NO_FUNCTION ? t->nfunctions : function; }
+static size_t index_of(const struct s12z_time *t, uint32_t function)
+{
+    return function == S12Z_NO_FUNCTION ? t->nfunctions : function;
+}
 
 static void add_part(struct s12z_time_parts *p, uint32_t function, double bus_cycles)
 {
@@ -60,11 +70,13 @@ static void add_part(struct s12z_time_parts *p, uint32_t function, double bus_cy
 static void add_run(const struct s12z_time *t, uint64_t core, struct s12z_time_parts *p)
 {
     for (unsigned k = 0; k < t->nrun; k++)
-        add_part(p, function_of(t, t->run[k].pc), (double)((k + 1 < t->nrun ? t->run[k + 1].core : core) - t->run[k].core) / 2);
+        add_part(p, function_of(t, t->run[k].pc),
+                 (double)((k + 1 < t->nrun ? t->run[k + 1].core : core) - t->run[k].core) / 2);
 }
 
 /* The straight run from `from` to `to`, times sign. False if it is none. */
-static bool add_straight(const struct s12z_time *t, uint32_t from, uint32_t to, double sign, struct s12z_time_parts *p)
+static bool add_straight(const struct s12z_time *t, uint32_t from, uint32_t to, double sign,
+                         struct s12z_time_parts *p)
 {
     struct s12z_flow_piece piece[S12Z_TIME_PARTS];
     int n = s12z_flow_part(t->flow, from, to, piece, ARRAY_LEN(piece));
@@ -93,9 +105,13 @@ static double sum(const struct s12z_share *part, unsigned n)
     return estimated;
 }
 
-static bool has_waited(double measured, double estimated) { return measured > WAITING * (estimated + WAITING); }
+static bool has_waited(double measured, double estimated)
+{
+    return measured > WAITING * (estimated + WAITING);
+}
 
-static void settle(struct s12z_time *t, const struct s12z_share *part, unsigned n, double measured, uint64_t *counter)
+static void settle(struct s12z_time *t, const struct s12z_share *part, unsigned n, double measured,
+                   uint64_t *counter)
 {
     double estimated = sum(part, n);
     if (estimated <= 0 || has_waited(measured, estimated))
@@ -128,7 +144,8 @@ static void enter(struct s12z_time *t, const struct event *e, uint64_t core)
     v->hardware = e->kind == EVENT_INTERRUPT;
     v->stamped = false;
     t->entered = true;
-    runs(t, v->hardware || t->traps ? NO_CODE : (uint32_t)e->target, core); /* stacking, until the line's end; it is in the node without a line */
+    /* stacking, until the line's end; it is in the node without a line */
+    runs(t, v->hardware || t->traps ? NO_CODE : (uint32_t)e->target, core);
     t->entries[index_of(t, function_of(t, (uint32_t)e->target))]++;
 }
 
@@ -155,10 +172,13 @@ static void leave(struct s12z_time *t, uint32_t to, uint64_t core)
 void s12z_time_event(struct s12z_time *t, const struct event *e, uint64_t core_cycles)
 {
     switch (e->kind) {
-    case EVENT_CALL: case EVENT_JUMP: runs(t, (uint32_t)e->target, core_cycles); break;
-    case EVENT_INTERRUPT: case EVENT_EXCEPTION: enter(t, e, core_cycles); break;
+    case EVENT_CALL:
+    case EVENT_JUMP: runs(t, (uint32_t)e->target, core_cycles); break;
+    case EVENT_INTERRUPT:
+    case EVENT_EXCEPTION: enter(t, e, core_cycles); break;
     case EVENT_RTE: leave(t, (uint32_t)e->target, core_cycles); break;
-    case EVENT_START: case EVENT_STOP: s12z_time_gap(t); break;
+    case EVENT_START:
+    case EVENT_STOP: s12z_time_gap(t); break;
     default: break;
     }
 }
@@ -192,19 +212,23 @@ static void stamped(struct s12z_time *t, const struct s12z_line *l, uint64_t cor
         settle(t, p.part, p.n, v->measured, &t->stretches);
 }
 
-/* Where the line leaves the program is known to the instruction, and all that ran before is in the walker's total. */
+/* Where the line leaves the program is known to the instruction, and all that ran before is in the
+ * walker's total. */
 static bool exact(const struct s12z_time *t, const struct s12z_line *l, uint32_t pc)
 {
     return l->format != S12Z_PTW && !t->entered && (!t->returned || t->resumed == pc);
 }
 
-static void arrived(struct s12z_time *t, const struct s12z_line *l, uint64_t core, uint32_t pc, uint64_t tick, double bus_ticks, bool prompt)
+static void arrived(struct s12z_time *t, const struct s12z_line *l, uint64_t core, uint32_t pc,
+                    uint64_t tick, double bus_ticks, bool prompt)
 {
     if (t->chain.open && run_known(t))
         add_run(t, core, &t->chain.parts);
-    t->chain.open &= run_known(t) && !t->chain.parts.too_many && fabs(bus_ticks - t->chain.bus_ticks) <= SAME_CLOCK * bus_ticks;
+    t->chain.open &= run_known(t) && !t->chain.parts.too_many &&
+                     fabs(bus_ticks - t->chain.bus_ticks) <= SAME_CLOCK * bus_ticks;
     if (t->chain.open && prompt && t->nlevels == t->chain.level && exact(t, l, pc)) {
-        settle(t, t->chain.parts.part, t->chain.parts.n, (double)(tick - t->chain.tick) / bus_ticks, &t->arrivals);
+        settle(t, t->chain.parts.part, t->chain.parts.n, (double)(tick - t->chain.tick) / bus_ticks,
+               &t->arrivals);
         t->chain.open = false;
     }
 }
@@ -220,7 +244,8 @@ static void begin_chain(struct s12z_time *t, uint64_t tick, double bus_ticks)
 }
 
 /* What is told of the stretch that the line ends. */
-static void ends(struct s12z_time *t, const struct s12z_line *l, uint64_t core, uint32_t pc, uint64_t tick, double bus_ticks, bool prompt)
+static void ends(struct s12z_time *t, const struct s12z_line *l, uint64_t core, uint32_t pc,
+                 uint64_t tick, double bus_ticks, bool prompt)
 {
     bool waited = t->walked->waits != t->waits || t->vague;
     if (l->stamp_overflow && run_known(t)) { /* so few branches do not take so long */
@@ -236,7 +261,8 @@ static void ends(struct s12z_time *t, const struct s12z_line *l, uint64_t core, 
 }
 
 /* The next stretch begins. */
-static void begins(struct s12z_time *t, const struct s12z_line *l, uint64_t core, uint32_t pc, uint64_t tick, double bus_ticks, bool prompt)
+static void begins(struct s12z_time *t, const struct s12z_line *l, uint64_t core, uint32_t pc,
+                   uint64_t tick, double bus_ticks, bool prompt)
 {
     bool ended = l->end || l->overflow;
     t->nrun = ended || !s12z_flow_synchronised(t->flow) ? 0 : 1;
@@ -251,11 +277,13 @@ static void begins(struct s12z_time *t, const struct s12z_line *l, uint64_t core
         begin_chain(t, tick, bus_ticks);
 }
 
-int s12z_time_line(struct s12z_time *t, const struct s12z_line *l, uint64_t tick, double bus_ticks, bool prompt)
+int s12z_time_line(struct s12z_time *t, const struct s12z_line *l, uint64_t tick, double bus_ticks,
+                   bool prompt)
 {
     uint64_t core = t->walked->core_cycles;
     uint32_t pc = s12z_flow_pc(t->flow);
-    if (t->chain.open || l->format == S12Z_PTVB || l->stamp_overflow) /* others have no time to tell */
+    /* others have no time to tell */
+    if (t->chain.open || l->format == S12Z_PTVB || l->stamp_overflow)
         ends(t, l, core, pc, tick, bus_ticks, prompt);
     begins(t, l, core, pc, tick, bus_ticks, prompt);
     bool failed = t->failed;
@@ -280,7 +308,10 @@ bool s12z_time_factor(const struct s12z_time *t, double *factor, double *spread)
     return true;
 }
 
-struct sums { const struct s12z_time *t; double *bus; };
+struct sums {
+    const struct s12z_time *t;
+    double *bus;
+};
 
 static void add_sum(void *ctx, uint32_t pc, uint64_t core_cycles)
 {
@@ -295,7 +326,8 @@ static double sum_of(void *ctx, uint32_t function)
 }
 
 /* What is charged to a handler has its stacking in it. */
-static void add_entries(const struct s12z_time *t, struct s12z_rate *r, double code, const struct s12z_rate *apart)
+static void add_entries(const struct s12z_time *t, struct s12z_rate *r, double code,
+                        const struct s12z_rate *apart)
 {
     double entries = (double)t->entries[index_of(t, r->function)] * S12Z_EXCEPTION_CYCLES / 2;
     if (entries <= 0 || code + entries <= 0)

@@ -1,14 +1,16 @@
-/* Where lines say how long something took: stretches between lines, the functions that ran in them by the cycle table, and the bus cycles they
- * really took. Two sources:
+/* Where lines say how long something took: stretches between lines, the functions that ran in them
+ * by the cycle table, and the bus cycles they really took. Two sources:
  *
- * - stamps: a PTVB tells the bus clocks since the line before it. Where in its straight run the program was interrupted, the RTI's
- *   destination tells, so a stretch counts when that has come.
- * - arrivals, where a capture gives them: a line that was sent at once (`prompt`) was made when its sending began. From one such line to the
- *   next is a stretch; lines that waited for others in between are inside of it. While that works, stamps are not needed.
+ * - stamps: a PTVB tells the bus clocks since the line before it. Where in its straight run the
+ * program was interrupted, the RTI's destination tells, so a stretch counts when that has come.
+ * - arrivals, where a capture gives them: a line that was sent at once (`prompt`) was made when its
+ * sending began. From one such line to the next is a stretch; lines that waited for others in
+ * between are inside of it. While that works, stamps are not needed.
  *
- * No stretch: across gaps, overflow, end and start of sessions, waiting (WAI, STOP, TSOVF, loops without a traced instruction, or far longer
- * than estimated), more functions than S12Z_PARTS, a clock that changed. Nothing is allocated per line; without stamps and arrivals a line
- * costs two stores. */
+ * No stretch: across gaps, overflow, end and start of sessions, waiting (WAI, STOP, TSOVF, loops
+ * without a traced instruction, or far longer than estimated), more functions than S12Z_PARTS, a
+ * clock that changed. Nothing is allocated per line; without stamps and arrivals a line costs two
+ * stores. */
 #ifndef TARGETS_S12Z_TRACE_TIME_H
 #define TARGETS_S12Z_TRACE_TIME_H
 
@@ -22,17 +24,24 @@
 #include "targets/s12z/trace/line.h"
 #include "targets/s12z/trace/rates.h"
 
-enum { S12Z_TIME_LEVELS = 64 /* nested handlers, as the walker's */, S12Z_TIME_PARTS = 8 /* functions of a stamped stretch */ };
+enum {
+    S12Z_TIME_LEVELS = 64 /* nested handlers, as the walker's */,
+    S12Z_TIME_PARTS = 8 /* functions of a stamped stretch */
+};
 
 /* Functions are numbered as in the image; S12Z_NO_FUNCTION: code that belongs to none. */
 #define S12Z_NO_FUNCTION UINT32_MAX
 
-struct s12z_time_parts { struct s12z_share part[S12Z_PARTS]; unsigned n; bool too_many; };
+struct s12z_time_parts {
+    struct s12z_share part[S12Z_PARTS];
+    unsigned n;
+    bool too_many;
+};
 
 /* A handler under way, and the stretch its PTVB ended, which waits for the RTI. */
 struct s12z_time_level {
-    uint32_t node;      /* entry of the straight run interrupted */
-    bool hardware;      /* else an exception of its own instruction */
+    uint32_t node; /* entry of the straight run interrupted */
+    bool hardware; /* else an exception of its own instruction */
     bool stamped;
     double measured;
     unsigned n;
@@ -42,29 +51,37 @@ struct s12z_time_level {
 /* Initialise with s12z_time_init(). Fields are for reading. */
 struct s12z_time {
     /* totals, bus cycles */
-    uint64_t stretches, arrivals;   /* by stamps, by arrivals */
+    uint64_t stretches, arrivals; /* by stamps, by arrivals */
     double measured, estimated;
-    uint64_t waited;                /* by stamps, where the program did not run but waited: beyond what is estimated */
-    double weight, mean, square;    /* of measured/estimated, weighted by estimated: Welford's sums */
+    /* by stamps, where the program did not run but waited: beyond what is estimated */
+    uint64_t waited;
+    /* of measured/estimated, weighted by estimated: Welford's sums */
+    double weight, mean, square;
     struct s12z_rates rates;
 
     const struct image_function *functions; /* borrowed */
     size_t nfunctions;
-    uint64_t *entries;              /* by exceptions, of each function, and at last of code that is none's */
-    const struct s12z_flow *flow;   /* borrowed */
+    /* by exceptions, of each function, and at last of code that is none's */
+    uint64_t *entries;
+    const struct s12z_flow *flow;          /* borrowed */
     const struct s12z_flow_totals *walked; /* its totals */
-    bool stamps;                    /* they count from the line before: else they are not used */
-    bool traps;                     /* exceptions by instructions make lines */
-    struct { uint32_t pc; uint64_t core; } run[S12Z_PARTS]; /* since the last line: who runs from when on, by the walker's total */
-    unsigned nrun;                  /* 0: no place; beyond S12Z_PARTS: too many */
-    uint64_t waits;                 /* the walker's, at the last line */
-    uint32_t resumed;               /* the stretch began in the middle of run[0]'s straight run, here; else its pc */
-    bool vague;                     /* the stretch began somewhere in a straight run: at a TSOVF */
-    bool entered, returned;         /* the line under way entered a handler, was an RTI */
-    bool failed;                    /* out of memory inside of an event */
+    bool stamps; /* they count from the line before: else they are not used */
+    bool traps;  /* exceptions by instructions make lines */
+    /* since the last line: who runs from when on, by the walker's total */
+    struct {
+        uint32_t pc;
+        uint64_t core;
+    } run[S12Z_PARTS];
+    unsigned nrun;  /* 0: no place; beyond S12Z_PARTS: too many */
+    uint64_t waits; /* the walker's, at the last line */
+    /* the stretch began in the middle of run[0]'s straight run, here; else its pc */
+    uint32_t resumed;
+    bool vague;             /* the stretch began somewhere in a straight run: at a TSOVF */
+    bool entered, returned; /* the line under way entered a handler, was an RTI */
+    bool failed;            /* out of memory inside of an event */
     struct s12z_time_level level[S12Z_TIME_LEVELS];
     unsigned nlevels;
-    struct {                        /* from a prompt line on */
+    struct { /* from a prompt line on */
         bool open;
         unsigned level;
         uint64_t tick;
@@ -78,22 +95,25 @@ struct s12z_time {
  * flow    borrowed until fini; it has seen no line yet
  * set     copied as far as needed: what stamps count from, whether SWI and its like make lines
  * Returns 0 or -ERR_NOMEM; fini is fine then, too. */
-int s12z_time_init(struct s12z_time *t, const struct image *image, const struct s12z_flow *flow, const struct s12z_settings *set);
+int s12z_time_init(struct s12z_time *t, const struct image *image, const struct s12z_flow *flow,
+                   const struct s12z_settings *set);
 void s12z_time_fini(struct s12z_time *t);
 
 /* s12z_time_event - what the walker tells, as it tells it; core_cycles: s12z_flow_totals() then. */
 void s12z_time_event(struct s12z_time *t, const struct event *e, uint64_t core_cycles);
 
 /* s12z_time_line - the line has been walked
- * tick, bus_ticks, prompt   when its sending began, in ticks of which so many are a bus clock (0: not known), and whether it was sent at once
- * Returns 0 or -ERR_NOMEM. */
-int s12z_time_line(struct s12z_time *t, const struct s12z_line *l, uint64_t tick, double bus_ticks, bool prompt);
+ * tick, bus_ticks, prompt   when its sending began, in ticks of which so many are a bus clock (0:
+ * not known), and whether it was sent at once Returns 0 or -ERR_NOMEM. */
+int s12z_time_line(struct s12z_time *t, const struct s12z_line *l, uint64_t tick, double bus_ticks,
+                   bool prompt);
 
 /* s12z_time_gap - lines are missing here, or the place was lost. */
 void s12z_time_gap(struct s12z_time *t);
 
-/* s12z_time_factor - real cycles in an estimated one, over all stretches, and the standard deviation of that from stretch to stretch,
- * weighted by their length. Returns false where fewer than two tell. */
+/* s12z_time_factor - real cycles in an estimated one, over all stretches, and the standard
+ * deviation of that from stretch to stretch, weighted by their length. Returns false where fewer
+ * than two tell. */
 bool s12z_time_factor(const struct s12z_time *t, double *factor, double *spread);
 
 /* s12z_time_rates - factors by function: s12z_rates_solve() with what the walker counted. */

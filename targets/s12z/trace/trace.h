@@ -1,4 +1,5 @@
-/* Code profiling of a live S12Z part: arming, moving lines, halts in between. See docs/s12z-trace.md. Private to targets/s12z. */
+/* Code profiling of a live S12Z part: arming, moving lines, halts in between. See
+ * docs/s12z-trace.md. Private to targets/s12z. */
 #ifndef TARGETS_S12Z_TRACE_TRACE_H
 #define TARGETS_S12Z_TRACE_TRACE_H
 
@@ -11,11 +12,13 @@ extern const struct target_trace_ops s12z_trace_ops;
 struct s12z_trace;
 struct s12z_target;
 
-/* s12z_fetch_lines - the oldest n lines of the trace buffer, as READ_DBGTB gives them, or where the adapter cannot do that, by word reads of DBGTB
+/* s12z_fetch_lines - the oldest n lines of the trace buffer, as READ_DBGTB gives them, or where the
+ * adapter cannot do that, by word reads of DBGTB
  * (*words). The module is disarmed. */
 int s12z_fetch_lines(struct s12z_target *t, uint8_t *raw, uint32_t n, bool *words, struct err *err);
 
-/* For tests: what a trace that is armed, or was, has counted. Borrowed; until the next arm() or close(). */
+/* For tests: what a trace that is armed, or was, has counted. Borrowed; until the next arm() or
+ * close(). */
 const struct s12z_events_totals *s12z_trace_totals(const struct s12z_trace *tr);
 struct s12z_flow *s12z_trace_flow(const struct s12z_trace *tr);
 

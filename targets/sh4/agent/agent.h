@@ -9,16 +9,23 @@
 struct sh4_agent_layout {
     const uint8_t *code[2]; /* little-endian, big-endian image */
     uint32_t size;
-    uint32_t base;          /* where it was linked */
-    const uint16_t *relocs; /* offsets of 32-bit words that hold addresses, to be moved with the base */
+    uint32_t base; /* where it was linked */
+    /* offsets of 32-bit words that hold addresses, to be moved with the base */
+    const uint16_t *relocs;
     size_t nrelocs;
-    uint16_t op_read, op_write, op_poke, op_go;          /* requests */
-    uint16_t ref_call, ref_read, ref_write, ref_poke;    /* what routine offsets in requests are relative to */
-    uint16_t ld1, ld2, ld4, st1, st2, st4, purge;        /* accesses */
-    uint16_t tx, rx, sync, wait, idle, debug_entry, entry2, debug_general; /* for code added later */
-    uint16_t step_words, save_area, save_r0, save_mask, save_top, overlay, hook_vbr, own_vbr, kern_end;
-    uint16_t halts, line_errors; /* SCIF and dcload-ip: words, times it stopped, errors of the line */
-    uint16_t box, polls; /* dcload-ip only: enum sh4_box; interrupts of the watchdog until the host is asked, left and from */
+    uint16_t op_read, op_write, op_poke, op_go; /* requests */
+    /* what routine offsets in requests are relative to */
+    uint16_t ref_call, ref_read, ref_write, ref_poke;
+    uint16_t ld1, ld2, ld4, st1, st2, st4, purge; /* accesses */
+    /* for code added later */
+    uint16_t tx, rx, sync, wait, idle, debug_entry, entry2, debug_general;
+    uint16_t step_words, save_area, save_r0, save_mask, save_top, overlay, hook_vbr, own_vbr,
+        kern_end;
+    /* SCIF and dcload-ip: words, times it stopped, errors of the line */
+    uint16_t halts, line_errors;
+    /* dcload-ip only: enum sh4_box; interrupts of the watchdog until the host is asked, left and
+     * from */
+    uint16_t box, polls;
 };
 
 /* In ASERAM at 0xFC000000, 1 KB; never moved. */
@@ -31,10 +38,22 @@ extern const struct sh4_agent_layout sh4_agent_scif;
 
 /* The same by the calls of a Dreamcast's network loader, dcload-ip. */
 extern const struct sh4_agent_layout sh4_agent_dcip;
-/* Words at layout->box: 1 while the loader has the block, which begins at SH4_BOX_SYNC, and waits for the reply of that number. The reply begins
- * with the number; then nothing (after SH4_BOX_GOES and SH4_BOX_LOOKS the program runs on), a 0 (halted), or a request. */
-enum sh4_box { SH4_BOX_WAITS, SH4_BOX_SYNC, SH4_BOX_WHERE, SH4_BOX_HALTS, SH4_BOX_NUMBER, SH4_BOX_FLAGS, SH4_BOX_ANSWER };
-enum sh4_box_flag { SH4_BOX_GOES = 1 /* op_go was done */, SH4_BOX_LOOKS = 2 /* the program runs; does the host want anything? */ };
+/* Words at layout->box: 1 while the loader has the block, which begins at SH4_BOX_SYNC, and waits
+ * for the reply of that number. The reply begins with the number; then nothing (after SH4_BOX_GOES
+ * and SH4_BOX_LOOKS the program runs on), a 0 (halted), or a request. */
+enum sh4_box {
+    SH4_BOX_WAITS,
+    SH4_BOX_SYNC,
+    SH4_BOX_WHERE,
+    SH4_BOX_HALTS,
+    SH4_BOX_NUMBER,
+    SH4_BOX_FLAGS,
+    SH4_BOX_ANSWER
+};
+enum sh4_box_flag {
+    SH4_BOX_GOES = 1 /* op_go was done */,
+    SH4_BOX_LOOKS = 2 /* the program runs; does the host want anything? */
+};
 enum { SH4_BOX_ROOM = 1088 }; /* bytes of a reply, and of an answer */
 
 /* sh4_agent_place - a RAM layout's image for another base
@@ -45,26 +64,56 @@ enum { SH4_BOX_ROOM = 1088 }; /* bytes of a reply, and of an answer */
 void sh4_agent_place(const struct sh4_agent_layout *a, uint32_t base, int big, uint8_t *out);
 
 /* Words of the protocol. */
-#define SH4_AGENT_POLL 0x0000005Au  /* host: anything to say? */
-#define SH4_AGENT_HALT 0x0000005Bu  /* host, to a range step under way: stop it */
-#define SH4_AGENT_READY (~SH4_AGENT_POLL) /* kernel: the reply starts at the next word */
-#define SH4_AGENT_VERSION 2u        /* low bits of the word that says "halted"; the rest is the base */
-#define SH4_AGENT_START 0xA5u     /* SCIF, byte from the host: a request follows. Any other stops the program; 0 to 3 do nothing else */
-#define SH4_AGENT_SYNC 0x53344841u /* SCIF, kernel: halted; the word that says where, how often so far, and their sum follow */
-#define SH4_AGENT_OTHER_HALT 2u /* SCIF, status of op_go: its marker is not the complement of how often it has halted; nothing was done */
-#define SH4_AGENT_FACTOR 0x9E3779B1u /* SCIF: sum = halves exchanged of (sum + word) * this */
-#define SH4_AGENT_ID 0x53483441u    /* word at base + 4 of the RAM layout; + 8: version */
+#define SH4_AGENT_POLL    0x0000005Au       /* host: anything to say? */
+#define SH4_AGENT_HALT    0x0000005Bu       /* host, to a range step under way: stop it */
+#define SH4_AGENT_READY   (~SH4_AGENT_POLL) /* kernel: the reply starts at the next word */
+#define SH4_AGENT_VERSION 2u /* low bits of the word that says "halted"; the rest is the base */
+/* SCIF, byte from the host: a request follows. Any other stops the program; 0 to 3 do nothing else
+ */
+#define SH4_AGENT_START 0xA5u
+/* SCIF, kernel: halted; the word that says where, how often so far, and their sum follow */
+#define SH4_AGENT_SYNC 0x53344841u
+/* SCIF, status of op_go: its marker is not the complement of how often it has halted; nothing was
+ * done */
+#define SH4_AGENT_OTHER_HALT 2u
+#define SH4_AGENT_FACTOR     0x9E3779B1u /* SCIF: sum = halves exchanged of (sum + word) * this */
+#define SH4_AGENT_ID         0x53483441u /* word at base + 4 of the RAM layout; + 8: version */
 
 /* Words of the save area, in this order from save_area on. */
 enum sh4_save {
-    SH4_SAVE_KIND, SH4_SAVE_BRCR_SEEN, SH4_SAVE_BRCR, SH4_SAVE_BBRB, SH4_SAVE_BBRA, SH4_SAVE_PMCR2,
-    SH4_SAVE_PMCR1, SH4_SAVE_FPSCR, SH4_SAVE_FPUL, SH4_SAVE_BANK0, /* 8 words */
-    SH4_SAVE_BANK1_R0 = SH4_SAVE_BANK0 + 8, SH4_SAVE_MASK, SH4_SAVE_BANK1_R1, /* 7 words */
+    SH4_SAVE_KIND,
+    SH4_SAVE_BRCR_SEEN,
+    SH4_SAVE_BRCR,
+    SH4_SAVE_BBRB,
+    SH4_SAVE_BBRA,
+    SH4_SAVE_PMCR2,
+    SH4_SAVE_PMCR1,
+    SH4_SAVE_FPSCR,
+    SH4_SAVE_FPUL,
+    SH4_SAVE_BANK0, /* 8 words */
+    SH4_SAVE_BANK1_R0 = SH4_SAVE_BANK0 + 8,
+    SH4_SAVE_MASK,
+    SH4_SAVE_BANK1_R1,                   /* 7 words */
     SH4_SAVE_R8 = SH4_SAVE_BANK1_R1 + 7, /* 7 words */
-    SH4_SAVE_MACL = SH4_SAVE_R8 + 7, SH4_SAVE_MACH, SH4_SAVE_PR, SH4_SAVE_GBR, SH4_SAVE_DBR, SH4_SAVE_VBR,
-    SH4_SAVE_SR, SH4_SAVE_SSR, SH4_SAVE_SPC, SH4_SAVE_R15, SH4_SAVE_WORDS
+    SH4_SAVE_MACL = SH4_SAVE_R8 + 7,
+    SH4_SAVE_MACH,
+    SH4_SAVE_PR,
+    SH4_SAVE_GBR,
+    SH4_SAVE_DBR,
+    SH4_SAVE_VBR,
+    SH4_SAVE_SR,
+    SH4_SAVE_SSR,
+    SH4_SAVE_SPC,
+    SH4_SAVE_R15,
+    SH4_SAVE_WORDS
 };
 /* SH4_SAVE_KIND: how the kernel was entered. */
-enum sh4_entry { SH4_ENTRY_ASE, SH4_ENTRY_EXCEPTION, SH4_ENTRY_INTERRUPT, SH4_ENTRY_STEPPED, SH4_ENTRY_TRACE };
+enum sh4_entry {
+    SH4_ENTRY_ASE,
+    SH4_ENTRY_EXCEPTION,
+    SH4_ENTRY_INTERRUPT,
+    SH4_ENTRY_STEPPED,
+    SH4_ENTRY_TRACE
+};
 
 #endif

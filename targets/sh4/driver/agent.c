@@ -10,37 +10,44 @@
 
 enum {
     HEADER_WORDS = 6,
-    MAX_WORDS = 1024,          /* data words of one request: bounds what a resync must drain */
-    MIN_WORDS = 16,            /* requests shrink to this on a noisy wire */
+    MAX_WORDS = 1024, /* data words of one request: bounds what a resync must drain */
+    MIN_WORDS = 16,   /* requests shrink to this on a noisy wire */
     TRIES = 10,
     RESYNC_SCANS = 2 * MAX_WORDS,
-    ENOUGH_CLOCKS = 16,        /* a damaged word is not blamed on the target's speed beyond these */
+    ENOUGH_CLOCKS = 16, /* a damaged word is not blamed on the target's speed beyond these */
     MOST_CLOCKS = 4096,
-    LATE_SCANS = 4096          /* how long an answer may take beyond its batch */
+    LATE_SCANS = 4096 /* how long an answer may take beyond its batch */
 };
 
-/* The factor is the marker, which is odd: no two damaged bits cancel each other, as they do in a sum of shifted words. */
+/* The factor is the marker, which is odd: no two damaged bits cancel each other, as they do in a
+ * sum of shifted words. */
 static uint32_t sum(uint32_t marker, uint32_t c, uint32_t word)
 {
     c = (c + word) * marker;
     return c << 16 | c >> 16;
 }
 
-/* The agent has the time from Update-DR to the next Capture-DR to answer: about 4 TCK, more with idle clocks. */
+/* The agent has the time from Update-DR to the next Capture-DR to answer: about 4 TCK, more with
+ * idle clocks. */
 static void slower(struct sh4_link *l)
 {
     l->idle_clocks = l->idle_clocks ? MIN(2 * l->idle_clocks, (uint32_t)MOST_CLOCKS) : 2;
 }
 
-static uint32_t halted_word(const struct sh4_target *t) { return t->agent_base + SH4_AGENT_VERSION; }
+static uint32_t halted_word(const struct sh4_target *t)
+{
+    return t->agent_base + SH4_AGENT_VERSION;
+}
 
-/* An odd marker no word of the request equals, and whose complement the idle agent takes for a request. */
+/* An odd marker no word of the request equals, and whose complement the idle agent takes for a
+ * request. */
 static uint32_t next_marker(struct sh4_target *t, const struct sh4_request *r)
 {
     for (;;) {
         t->nonce = t->nonce * 1664525u + 1013904223u;
         uint32_t m = (t->nonce ^ t->nonce >> 15) | 1;
-        bool bad = m == SH4_AGENT_POLL || m == SH4_AGENT_READY || m == halted_word(t) || m == ~halted_word(t);
+        bool bad = m == SH4_AGENT_POLL || m == SH4_AGENT_READY || m == halted_word(t) ||
+                   m == ~halted_word(t);
         bad = bad || m == r->arg[0] || m == r->arg[1] || m == r->arg[2];
         for (size_t i = 0; !bad && i < r->nout; i++)
             bad = r->out[i] == m;
@@ -104,7 +111,8 @@ enum verdict { GOOD, INCOMPLETE, LATE, DAMAGED };
 static enum verdict parse(struct exchange *x, const uint32_t *in, size_t n)
 {
     struct sh4_request *r = x->req;
-    /* Not taken yet: our own word is still there. Any other value is noise on the way back: the sums judge that. */
+    /* Not taken yet: our own word is still there. Any other value is noise on the way back: the
+     * sums judge that. */
     for (size_t i = 1; i < x->sent; i++)
         if (in[i] == x->out[i - 1])
             return LATE;
@@ -137,7 +145,8 @@ static enum verdict parse(struct exchange *x, const uint32_t *in, size_t n)
 }
 
 /* An answer that did not fit into its batch: more scans, until it is there or the limit. */
-static int collect_late(struct sh4_target *t, struct exchange *x, uint32_t **in, enum verdict *v, struct err *err)
+static int collect_late(struct sh4_target *t, struct exchange *x, uint32_t **in, enum verdict *v,
+                        struct err *err)
 {
     size_t n = x->total, limit = x->total + LATE_SCANS;
     uint32_t *more = malloc(limit * sizeof *more);
@@ -145,7 +154,8 @@ static int collect_late(struct sh4_target *t, struct exchange *x, uint32_t **in,
         return err_set(err, ERR_NOMEM, "close other programs", "agent request: no memory");
     memcpy(more, *in + x->at, n * sizeof *more);
     while (*v == INCOMPLETE && n < limit) {
-        size_t part = MIN(MAX((size_t)16, n - x->total), limit - n); /* twice as long each time: every look is a round trip */
+        /* twice as long each time: every look is a round trip */
+        size_t part = MIN(MAX((size_t)16, n - x->total), limit - n);
         int ret = sh4_link_words(&t->link, NULL, more + n, part, err);
         if (ret < 0) {
             free(more);
@@ -166,10 +176,12 @@ int sh4_agent_halted(struct sh4_target *t, struct err *err)
 {
     if (!t->link.jtag)
         return sh4_stream_halted(t, err);
-    /* An agent in slow memory needs longer than one scan's pause to answer a POLL, and loses its word else. */
+    /* An agent in slow memory needs longer than one scan's pause to answer a POLL, and loses its
+     * word else. */
     enum { CALM = 8, CALM_RAM = 128 };
     uint32_t in[3], idle = t->link.idle_clocks;
-    t->link.idle_clocks = MAX(idle, t->layout == &sh4_agent_ase ? (uint32_t)CALM : (uint32_t)CALM_RAM);
+    t->link.idle_clocks =
+        MAX(idle, t->layout == &sh4_agent_ase ? (uint32_t)CALM : (uint32_t)CALM_RAM);
     int ret = sh4_link_words(&t->link, NULL, in, 3, err);
     t->link.idle_clocks = idle;
     if (ret < 0)
@@ -212,14 +224,15 @@ int sh4_agent_resync(struct sh4_target *t, struct err *err)
     int ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err); /* is anything there at all? */
     if (ret < 0)
         return ret;
-    return err_set(err, ERR_TIMEOUT, "reset the target (monitor reset halt); lower the wire clock if this repeats",
-                   "the agent at %08x does not answer: %d words offered, last read %08x", t->agent_base,
-                   RESYNC_SCANS, in[PART - 1]);
+    return err_set(err, ERR_TIMEOUT,
+                   "reset the target (monitor reset halt); lower the wire clock if this repeats",
+                   "the agent at %08x does not answer: %d words offered, last read %08x",
+                   t->agent_base, RESYNC_SCANS, in[PART - 1]);
 }
 
 /* Composes requests [first, n) into one batch as long as they fit; returns how many. */
-static size_t fill_batch(struct sh4_target *t, struct exchange *x, size_t first, size_t n, uint32_t *out,
-                         size_t *words)
+static size_t fill_batch(struct sh4_target *t, struct exchange *x, size_t first, size_t n,
+                         uint32_t *out, size_t *words)
 {
     size_t i = first;
     *words = 0;
@@ -239,9 +252,10 @@ static size_t fill_batch(struct sh4_target *t, struct exchange *x, size_t first,
     return i;
 }
 
-/* Judges what one batch brought; the first that failed decides the verdict, those behind it are void. */
-static int judge(struct sh4_target *t, struct exchange *x, size_t first, size_t last, uint32_t *in, enum verdict *v,
-                 struct err *err)
+/* Judges what one batch brought; the first that failed decides the verdict, those behind it are
+ * void. */
+static int judge(struct sh4_target *t, struct exchange *x, size_t first, size_t last, uint32_t *in,
+                 enum verdict *v, struct err *err)
 {
     *v = GOOD;
     for (size_t i = first; i < last; i++) {
@@ -262,7 +276,8 @@ static int judge(struct sh4_target *t, struct exchange *x, size_t first, size_t 
     return 0;
 }
 
-static int run_all(struct sh4_target *t, struct exchange *x, size_t n, uint32_t *out, uint32_t *in, struct err *err)
+static int run_all(struct sh4_target *t, struct exchange *x, size_t n, uint32_t *out, uint32_t *in,
+                   struct err *err)
 {
     int failures = 0;
     enum verdict v = GOOD;
@@ -279,14 +294,20 @@ static int run_all(struct sh4_target *t, struct exchange *x, size_t n, uint32_t 
         }
         failures = x[at].done ? 0 : failures;
         if (++failures >= TRIES)
-            return err_set(err, ERR_PROTOCOL, "lower the wire clock; check the wiring and the ground",
-                           "agent request %u of %zu failed %d times, last %s (%u idle clocks between scans)",
-                           (unsigned)at + 1, n, failures, v == LATE ? "because the target is late"
-                           : v == DAMAGED ? "by its checksum" : "without an answer", t->link.idle_clocks);
+            return err_set(
+                err, ERR_PROTOCOL, "lower the wire clock; check the wiring and the ground",
+                "agent request %u of %zu failed %d times, last %s (%u idle clocks between scans)",
+                (unsigned)at + 1, n, failures,
+                v == LATE      ? "because the target is late"
+                : v == DAMAGED ? "by its checksum"
+                               : "without an answer",
+                t->link.idle_clocks);
         t->link.retries++;
-        ret = v != LATE && t->link.idle_clocks >= ENOUGH_CLOCKS ? sh4_clock_damaged(&t->link, err) : 0;
+        ret = v != LATE && t->link.idle_clocks >= ENOUGH_CLOCKS ? sh4_clock_damaged(&t->link, err)
+                                                                : 0;
         failures = ret > 0 ? 0 : failures;
-        /* Late for certain, or a word written just between capture and update: more time between scans. */
+        /* Late for certain, or a word written just between capture and update: more time between
+         * scans. */
         if (v == LATE || (ret == 0 && t->link.idle_clocks < ENOUGH_CLOCKS))
             slower(&t->link);
         if (ret >= 0)
@@ -299,8 +320,8 @@ static int run_all(struct sh4_target *t, struct exchange *x, size_t n, uint32_t 
     return 0;
 }
 
-int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n, bool *stopped,
-                 struct err *err)
+int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n,
+                 bool *stopped, struct err *err)
 {
     enum { MOST = SH4_LOAD_REQUESTS + SH4_SOON_REQUESTS };
     struct exchange x[MOST + 1] = { { .req = go } };
@@ -465,20 +486,22 @@ static uint32_t store_of(const struct sh4_agent_layout *a, unsigned width, uint3
     return (width == 1 ? a->st1 : width == 2 ? a->st2 : a->st4) - ref;
 }
 
-static int fault(uint32_t status, const char *what, unsigned width, uint32_t addr,
-                 struct err *err)
+static int fault(uint32_t status, const char *what, unsigned width, uint32_t addr, struct err *err)
 {
-    const char *why = status == SH4_EXP_ADDR_READ || status == SH4_EXP_ADDR_WRITE ? "address error"
-                      : status == SH4_EXP_TLB_MISS_READ || status == SH4_EXP_TLB_MISS_WRITE ? "TLB miss"
-                      : status == SH4_EXP_TLB_PROT_READ || status == SH4_EXP_TLB_PROT_WRITE ? "TLB protection"
-                      : status == SH4_EXP_INITIAL_WRITE ? "first write to a clean page" : "exception";
-    return err_set(err, ERR_FAULT, "check the address and, with the MMU on, that the page is mapped",
-                   "%u-byte %s at or behind %08x: %s (EXPEVT %03x)", width, what, addr, why, status);
+    const char *why =
+        status == SH4_EXP_ADDR_READ || status == SH4_EXP_ADDR_WRITE           ? "address error"
+        : status == SH4_EXP_TLB_MISS_READ || status == SH4_EXP_TLB_MISS_WRITE ? "TLB miss"
+        : status == SH4_EXP_TLB_PROT_READ || status == SH4_EXP_TLB_PROT_WRITE ? "TLB protection"
+        : status == SH4_EXP_INITIAL_WRITE ? "first write to a clean page"
+                                          : "exception";
+    return err_set(
+        err, ERR_FAULT, "check the address and, with the MMU on, that the page is mapped",
+        "%u-byte %s at or behind %08x: %s (EXPEVT %03x)", width, what, addr, why, status);
 }
 
 /* n accesses as requests of at most t->link.block words; smaller ones if the wire damages them. */
-static int blocks(struct sh4_target *t, const struct sh4_request *like, unsigned width, size_t n, const char *what,
-                  struct err *err)
+static int blocks(struct sh4_target *t, const struct sh4_request *like, unsigned width, size_t n,
+                  const char *what, struct err *err)
 {
     size_t block = MIN(n, (size_t)t->link.block), nreq = (n + block - 1) / block;
     struct sh4_request one, *req = nreq == 1 ? &one : calloc(nreq, sizeof *req);
@@ -503,8 +526,8 @@ static int blocks(struct sh4_target *t, const struct sh4_request *like, unsigned
     return ret;
 }
 
-static int move(struct sh4_target *t, const struct sh4_request *like, unsigned width, size_t n, const char *what,
-                struct err *err)
+static int move(struct sh4_target *t, const struct sh4_request *like, unsigned width, size_t n,
+                const char *what, struct err *err)
 {
     if (!t->layout)
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
@@ -531,7 +554,8 @@ int sh4_agent_read(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t
     return move(t, &like, width, n, "read", err);
 }
 
-int sh4_agent_try_read(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *values, size_t n, struct err *err)
+int sh4_agent_try_read(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *values,
+                       size_t n, struct err *err)
 {
     struct err own = { .code = ERR_OK };
     int ret = sh4_agent_read(t, addr, width, values, n, &own);
@@ -540,8 +564,8 @@ int sh4_agent_try_read(struct sh4_target *t, uint32_t addr, unsigned width, uint
     return ret == -ERR_FAULT ? 0 : ret < 0 ? ret : 1;
 }
 
-int sh4_agent_write(struct sh4_target *t, uint32_t addr, unsigned width, const uint32_t *values, size_t n,
-                    struct err *err)
+int sh4_agent_write(struct sh4_target *t, uint32_t addr, unsigned width, const uint32_t *values,
+                    size_t n, struct err *err)
 {
     const struct sh4_agent_layout *a = t->layout;
     struct sh4_request like = { .out = values };
@@ -553,14 +577,15 @@ int sh4_agent_write(struct sh4_target *t, uint32_t addr, unsigned width, const u
     return move(t, &like, width, n, "write", err);
 }
 
-static struct sh4_request poke_request(const struct sh4_agent_layout *a, uint32_t addr, uint32_t routine,
-                                       uint32_t value)
+static struct sh4_request poke_request(const struct sh4_agent_layout *a, uint32_t addr,
+                                       uint32_t routine, uint32_t value)
 {
     return (struct sh4_request){ .routine = a->op_poke - (uint32_t)a->ref_call,
                                  .arg = { addr, routine - a->ref_poke, value } };
 }
 
-int sh4_agent_poke(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t value, struct err *err)
+int sh4_agent_poke(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t value,
+                   struct err *err)
 {
     const struct sh4_agent_layout *a = t->layout;
     if (!a)
@@ -570,7 +595,8 @@ int sh4_agent_poke(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t
     return ret < 0 || !req.status ? ret : fault(req.status, "write", width, addr, err);
 }
 
-int sh4_agent_peek(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *value, struct err *err)
+int sh4_agent_peek(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *value,
+                   struct err *err)
 {
     uint32_t v;
     int ret = sh4_agent_read(t, addr, width, &v, 1, err);
@@ -579,12 +605,14 @@ int sh4_agent_peek(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t
     return ret;
 }
 
-int sh4_agent_call(struct sh4_target *t, uint32_t addr, const uint32_t arg[3], uint32_t *r0, struct err *err)
+int sh4_agent_call(struct sh4_target *t, uint32_t addr, const uint32_t arg[3], uint32_t *r0,
+                   struct err *err)
 {
     const struct sh4_agent_layout *a = t->layout;
     if (!a)
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
-    struct sh4_request req = { .routine = addr - t->agent_base - a->ref_call, .arg = { arg[0], arg[1], arg[2] } };
+    struct sh4_request req = { .routine = addr - t->agent_base - a->ref_call,
+                               .arg = { arg[0], arg[1], arg[2] } };
     int ret = sh4_agent_run(t, &req, 1, err);
     if (ret == 0 && req.status)
         return err_set(err, ERR_FAULT, "is the code there, and is it right?",
@@ -601,12 +629,14 @@ uint32_t sh4_agent_uncached(const struct sh4_target *t)
     return t->layout == &sh4_agent_ase ? 0 : 0xA0000000u - (t->agent_base & 0xE0000000u);
 }
 
-/* Clears the I-cache lines that may hold addr: its entry, and the one that differs in bit 12, which index mode
- * (CCR.IIX) replaces. Writing V=0 through the address array costs at most a refill elsewhere. */
+/* Clears the I-cache lines that may hold addr: its entry, and the one that differs in bit 12, which
+ * index mode (CCR.IIX) replaces. Writing V=0 through the address array costs at most a refill
+ * elsewhere. */
 static size_t invalidate_requests(struct sh4_target *t, uint32_t addr, struct sh4_request *req)
 {
     for (uint32_t i = 0; i < 2; i++) {
-        req[i] = poke_request(t->layout, 0xF0000000u | ((addr ^ i << 12) & 0x1FE0), t->layout->st4, 0);
+        req[i] =
+            poke_request(t->layout, 0xF0000000u | ((addr ^ i << 12) & 0x1FE0), t->layout->st4, 0);
         req[i].routine += sh4_agent_uncached(t);
     }
     return 2;
@@ -622,13 +652,15 @@ size_t sh4_agent_coherent(struct sh4_target *t, uint32_t addr, size_t len, struc
     return k;
 }
 
-int sh4_agent_write_code(struct sh4_target *t, uint32_t addr, const uint16_t *insn, size_t n, struct err *err)
+int sh4_agent_write_code(struct sh4_target *t, uint32_t addr, const uint16_t *insn, size_t n,
+                         struct err *err)
 {
     enum { MOST = 16 };
     struct sh4_request req[MOST + 3 * (MOST / 2 + 2)];
     const struct sh4_agent_layout *a = t->layout;
     if (!a || n > MOST || addr % 2)
-        return err_set(err, ERR_STATE, "halt the target first", "cannot write %zu instructions at %08x", n, addr);
+        return err_set(err, ERR_STATE, "halt the target first",
+                       "cannot write %zu instructions at %08x", n, addr);
     size_t k = 0;
     for (size_t i = 0; i < n; i++)
         req[k++] = poke_request(a, addr + (uint32_t)(2 * i), a->st2, insn[i]);
@@ -652,7 +684,8 @@ static int purge(struct sh4_target *t, uint32_t addr, size_t len, struct err *er
         uint32_t part = MIN(n, MIN((uint32_t)MAX_WORDS, t->link.block));
         struct sh4_request req = { .routine = a->op_read - (uint32_t)a->ref_call,
                                    .arg = { first, a->purge - (uint32_t)a->ref_read, part },
-                                   .in = lines, .nin = part };
+                                   .in = lines,
+                                   .nin = part };
         int ret = sh4_agent_run(t, &req, 1, err);
         if (ret < 0)
             return ret;
@@ -675,14 +708,16 @@ int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struc
     uint32_t ccr;
     if (!a)
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
-    /* More lines than the cache has: 16 KB of any memory purge all of it, but only these addresses are ours. */
+    /* More lines than the cache has: 16 KB of any memory purge all of it, but only these addresses
+     * are ours. */
     int ret = purge(t, addr, len, err);
     if (ret < 0)
         return ret;
     ret = sh4_agent_peek(t, SH4_CCR, 4, &ccr, err);
     if (ret < 0)
         return ret;
-    /* CCR may only be written by code that is not cached: the RAM layout's poke runs at its P2 alias. */
+    /* CCR may only be written by code that is not cached: the RAM layout's poke runs at its P2
+     * alias. */
     struct sh4_request req = poke_request(a, SH4_CCR, a->st4, ccr | REG_MASK(SH4_CCR_ICI));
     req.routine += sh4_agent_uncached(t);
     return sh4_agent_run(t, &req, 1, err);

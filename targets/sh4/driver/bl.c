@@ -1,5 +1,5 @@
-/* Stops in code that runs with SR.BL=1, where no break can be taken and a TRAPA resets the CPU: the host steps it, and a
- * CPU that did reset itself is found by the internal status read. */
+/* Stops in code that runs with SR.BL=1, where no break can be taken and a TRAPA resets the CPU: the
+ * host steps it, and a CPU that did reset itself is found by the internal status read. */
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +37,8 @@ int sh4_let_go(struct sh4_target *t, struct err *err)
     return 0;
 }
 
-static int crawl_ends(struct sh4_target *t, enum stop_reason reason, int signal, struct target_stop *stop)
+static int crawl_ends(struct sh4_target *t, enum stop_reason reason, int signal,
+                      struct target_stop *stop)
 {
     t->crawling = t->halt_wanted = false;
     t->state = TARGET_HALTED;
@@ -46,9 +47,10 @@ static int crawl_ends(struct sh4_target *t, enum stop_reason reason, int signal,
     return 1;
 }
 
-/* The next instruction cannot be stepped. At the place the program was resumed at the user has been told already: then
- * it gets what it asks for. */
-static int cannot_step(struct sh4_target *t, const struct err *why, struct target_stop *stop, struct err *err)
+/* The next instruction cannot be stepped. At the place the program was resumed at the user has been
+ * told already: then it gets what it asks for. */
+static int cannot_step(struct sh4_target *t, const struct err *why, struct target_stop *stop,
+                       struct err *err)
 {
     if (t->crawl_steps == 0) {
         t->crawling = false;
@@ -111,14 +113,17 @@ static int expevt_now(struct sh4_target *t, struct err *err)
     return ret < 0 ? ret : (int)(v & 0xFFFF);
 }
 
-bool sh4_is_reset(uint32_t expevt) { return expevt == SH4_EXP_MANUAL_RESET || expevt == SH4_EXP_TLB_MULTI; }
+bool sh4_is_reset(uint32_t expevt)
+{
+    return expevt == SH4_EXP_MANUAL_RESET || expevt == SH4_EXP_TLB_MULTI;
+}
 
 int sh4_reset_seen(struct sh4_target *t, struct err *err)
 {
     uint64_t at = sh4_link_now(&t->link);
     /* EXPEVT from before the resume proves nothing. An armed trace looks at SDDR by itself. */
-    if (!t->opt.allow_private || !t->hooks || t->trace_vbr || t->was_reset || sh4_is_reset(t->trap[1]) ||
-        at - t->reset_look_ns < LOOK_EVERY_NS)
+    if (!t->opt.allow_private || !t->hooks || t->trace_vbr || t->was_reset ||
+        sh4_is_reset(t->trap[1]) || at - t->reset_look_ns < LOOK_EVERY_NS)
         return 0;
     t->reset_look_ns = at;
     int ret = expevt_now(t, err);
@@ -126,9 +131,13 @@ int sh4_reset_seen(struct sh4_target *t, struct err *err)
     return ret < 0 ? ret : t->was_reset;
 }
 
-static bool as_after_reset(uint32_t expevt) { return sh4_is_reset(expevt) || expevt == SH4_EXP_POWER_ON; }
+static bool as_after_reset(uint32_t expevt)
+{
+    return sh4_is_reset(expevt) || expevt == SH4_EXP_POWER_ON;
+}
 
-/* Programs read EXPEVT in handlers of exceptions, which set it: outside of one it may hold anything. */
+/* Programs read EXPEVT in handlers of exceptions, which set it: outside of one it may hold
+ * anything. */
 int sh4_mark_expevt(struct sh4_target *t, struct err *err)
 {
     int ret = 0;
@@ -146,15 +155,20 @@ int sh4_mark_expevt(struct sh4_target *t, struct err *err)
 int sh4_reset_while_traced(struct sh4_target *t, struct err *err)
 {
     int ret = expevt_now(t, err);
-    return ret < 0 || !as_after_reset((uint32_t)ret) ? MIN(ret, 0) : sh4_reset_error((uint32_t)ret, err);
+    return ret < 0 || !as_after_reset((uint32_t)ret) ? MIN(ret, 0)
+                                                     : sh4_reset_error((uint32_t)ret, err);
 }
 
 int sh4_reset_error(uint32_t expevt, struct err *err)
 {
-    /* An exception with BL=1 resets like the manual reset (SH7750 manual, section 5.6.1): the trace's own traps would, too. */
+    /* An exception with BL=1 resets like the manual reset (SH7750 manual, section 5.6.1): the
+     * trace's own traps would, too. */
     if (sh4_is_reset(expevt))
-        return err_set(err, ERR_NO_TARGET, "see whether the program runs through untraced; \"monitor profile explain\" says which places were left alone, and why",
-                       "the trace agent is gone, the CPU was reset (EXPEVT %03x): it looks like an exception or a trap of the trace with SR.BL=1",
+        return err_set(err, ERR_NO_TARGET,
+                       "see whether the program runs through untraced; \"monitor profile explain\" "
+                       "says which places were left alone, and why",
+                       "the trace agent is gone, the CPU was reset (EXPEVT %03x): it looks like an "
+                       "exception or a trap of the trace with SR.BL=1",
                        (unsigned)expevt);
     return err_set(err, ERR_NO_TARGET, "look at its reset button, watchdog and supply",
                    "the trace agent is gone, the CPU was reset (EXPEVT %03x)", (unsigned)expevt);
@@ -176,6 +190,9 @@ void sh4_stop_was_reset(struct sh4_target *t)
     t->was_reset = false;
     t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
     sh4_stop_is(t, STOP_RESET, 5);
-    snprintf(t->stop.text, sizeof t->stop.text, "the CPU has reset itself (EXPEVT %03x): %s with SR.BL=1", (unsigned)t->trap[1],
-             t->trap[1] == SH4_EXP_TLB_MULTI ? "TLB multiple hit" : t->npatches ? "a breakpoint or an exception" : "an exception");
+    snprintf(t->stop.text, sizeof t->stop.text,
+             "the CPU has reset itself (EXPEVT %03x): %s with SR.BL=1", (unsigned)t->trap[1],
+             t->trap[1] == SH4_EXP_TLB_MULTI ? "TLB multiple hit"
+             : t->npatches                   ? "a breakpoint or an exception"
+                                             : "an exception");
 }

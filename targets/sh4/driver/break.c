@@ -29,8 +29,8 @@ int sh4_patch_set(struct sh4_target *t, struct sh4_patch *p, bool in_memory, str
     return ret;
 }
 
-/* After the board was away: what is not in its memory goes there again, over what is there now. It may have been lost while a breakpoint was
- * taken out for a step over it, or put back. */
+/* After the board was away: what is not in its memory goes there again, over what is there now. It
+ * may have been lost while a breakpoint was taken out for a step over it, or put back. */
 int sh4_patches_check(struct sh4_target *t, struct err *err)
 {
     for (size_t i = 0; i < t->npatches; i++) {
@@ -74,9 +74,10 @@ static uint16_t own_insn(struct sh4_target *t, uint32_t addr, uint32_t now)
     return get16(b, t->base.big_endian);
 }
 
-/* The instruction at addr, and whether the one before it is a delayed branch: then a TRAPA at addr would raise
- * slot-illegal-instruction. */
-static int look_at(struct sh4_target *t, uint32_t addr, uint16_t *insn, bool *in_slot, struct err *err)
+/* The instruction at addr, and whether the one before it is a delayed branch: then a TRAPA at addr
+ * would raise slot-illegal-instruction. */
+static int look_at(struct sh4_target *t, uint32_t addr, uint16_t *insn, bool *in_slot,
+                   struct err *err)
 {
     uint32_t v[2];
     *in_slot = false;
@@ -85,7 +86,8 @@ static int look_at(struct sh4_target *t, uint32_t addr, uint16_t *insn, bool *in
         ret = MIN(sh4_agent_peek(t, addr, 2, &v[1], err), 0);
     else if (ret > 0) {
         struct sh4_patch *p = sh4_patch_at(t, addr - 2);
-        *in_slot = sh4_flow(p && p->in_memory ? p->orig : own_insn(t, addr - 2, v[0]), addr - 2).slot;
+        *in_slot =
+            sh4_flow(p && p->in_memory ? p->orig : own_insn(t, addr - 2, v[0]), addr - 2).slot;
     }
     if (ret < 0)
         return ret;
@@ -108,9 +110,10 @@ static int insert_soft(struct sh4_target *t, uint32_t addr, uint16_t insn, struc
         return ret;
     if ((uint16_t)check != SH4_BREAK_INSN) {
         p->in_memory = false;
-        return err_set(err, ERR_FAULT, "that is ROM, or nothing: use a hardware breakpoint (hbreak)",
-                       "breakpoint at %08x did not stick: %04x reads back as %04x", addr, SH4_BREAK_INSN,
-                       (uint16_t)check);
+        return err_set(err, ERR_FAULT,
+                       "that is ROM, or nothing: use a hardware breakpoint (hbreak)",
+                       "breakpoint at %08x did not stick: %04x reads back as %04x", addr,
+                       SH4_BREAK_INSN, (uint16_t)check);
     }
     t->npatches++;
     return 0;
@@ -132,8 +135,12 @@ static int remove_soft(struct sh4_target *t, uint32_t addr, struct err *err)
 /* BAMR code of a region; only these sizes exist (and exact addresses). */
 static int mask_code(uint32_t len)
 {
-    static const struct { uint32_t len; uint8_t code; } rows[] = {
-        { 1, 0 }, { 2, 0 }, { 4, 0 }, { 1u << 10, 1 }, { 1u << 12, 2 }, { 1u << 16, 8 }, { 1u << 20, 9 },
+    static const struct {
+        uint32_t len;
+        uint8_t code;
+    } rows[] = {
+        { 1, 0 },        { 2, 0 },        { 4, 0 },        { 1u << 10, 1 },
+        { 1u << 12, 2 }, { 1u << 16, 8 }, { 1u << 20, 9 },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (rows[i].len == len)
@@ -148,31 +155,39 @@ static uint16_t bbr_of(enum bp_kind kind)
     return (uint16_t)(REG_PUT(id, SH4_BBR_ID) | REG_PUT(rw, SH4_BBR_RW));
 }
 
-static bool same_channel(const struct sh4_ubc_channel *c, enum bp_kind kind, uint32_t addr, uint32_t len)
+static bool same_channel(const struct sh4_ubc_channel *c, enum bp_kind kind, uint32_t addr,
+                         uint32_t len)
 {
     return c->used && c->kind == kind && c->addr == addr && (kind == BP_HARD || c->len == len);
 }
 
-static int claim_channel(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint32_t len, struct err *err)
+static int claim_channel(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint32_t len,
+                         struct err *err)
 {
     int code = kind == BP_HARD ? 0 : mask_code(len);
     if (code < 0 || addr % len)
-        return err_set(err, ERR_RESOURCE, "lengths are 1, 2, 4, 8, 1K, 4K, 64K, 1M at a multiple of the length",
+        return err_set(err, ERR_RESOURCE,
+                       "lengths are 1, 2, 4, 8, 1K, 4K, 64K, 1M at a multiple of the length",
                        "the UBC cannot watch %u bytes at %08x", len, addr);
     /* B first: steps borrow A. */
     for (unsigned n = SH4_UBC_CHANNELS; n-- > 0;) {
         struct sh4_ubc_channel *c = &t->ubc[n];
         if (c->used)
             continue;
-        *c = (struct sh4_ubc_channel){ .used = true, .kind = kind, .addr = addr, .len = len,
-                                       .bamr = (uint8_t)(code | REG_MASK(SH4_BAMR_BASM)), .bbr = bbr_of(kind) };
+        *c = (struct sh4_ubc_channel){ .used = true,
+                                       .kind = kind,
+                                       .addr = addr,
+                                       .len = len,
+                                       .bamr = (uint8_t)(code | REG_MASK(SH4_BAMR_BASM)),
+                                       .bbr = bbr_of(kind) };
         return 0;
     }
     return err_set(err, ERR_RESOURCE, "delete a hardware breakpoint or watchpoint",
                    "both channels of the user break controller are in use");
 }
 
-static int insert_ubc(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint32_t len, struct err *err)
+static int insert_ubc(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint32_t len,
+                      struct err *err)
 {
     unsigned parts = kind != BP_HARD && len == 8 ? 2 : 1;
     if (parts == 2)
@@ -201,8 +216,12 @@ static void remove_ubc(struct sh4_target *t, enum bp_kind kind, uint32_t addr, u
 }
 
 /* Where the program's own conditions are, in the order of the words below. */
-static const struct { uint32_t addr; unsigned width; } conditions[] = {
-    { SH4_BARA, 4 }, { SH4_BARB, 4 }, { SH4_BAMRA, 1 }, { SH4_BAMRB, 1 }, { SH4_BDRB, 4 }, { SH4_BDMRB, 4 },
+static const struct {
+    uint32_t addr;
+    unsigned width;
+} conditions[] = {
+    { SH4_BARA, 4 },  { SH4_BARB, 4 }, { SH4_BAMRA, 1 },
+    { SH4_BAMRB, 1 }, { SH4_BDRB, 4 }, { SH4_BDMRB, 4 },
 };
 
 /* Before the first change since the program ran with its own: they are kept. */
@@ -307,12 +326,14 @@ int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err)
         if (n == 0 && step) {
             if (t->bar_known[0]) /* the agent sets BARA itself when a step begins */
                 t->bar_seen[0] = t->pc;
-            ret = sh4_ubc_channel(t, 0, t->bar_known[0] ? t->bar_seen[0] : t->pc, REG_MASK(SH4_BAMR_BASM), err);
+            ret = sh4_ubc_channel(t, 0, t->bar_known[0] ? t->bar_seen[0] : t->pc,
+                                  REG_MASK(SH4_BAMR_BASM), err);
             t->bar_known[0] = true;
             t->bar_seen[0] = 1; /* wherever the step ends: no address a channel may have */
             bbr[0] = bbr_of(BP_HARD);
             brcr |= REG_MASK(SH4_BRCR_PCBA);
-        } else if (c->used && !(step && c->kind == BP_HARD && c->addr == t->pc)) { /* else it would stop where it stands */
+        } else if (c->used && !(step && c->kind == BP_HARD &&
+                                c->addr == t->pc)) { /* else it would stop where it stands */
             ret = sh4_ubc_channel(t, n, c->addr, c->bamr, err);
             bbr[n] = c->bbr;
             if (ret == 0 && n == 1 && c->has_data) {
@@ -329,18 +350,21 @@ int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err)
 
 bool sh4_needs_hooks(const struct sh4_target *t)
 {
-    return t->layout == &sh4_agent_ram || t->layout == &sh4_agent_scif || t->layout == &sh4_agent_dcip || t->npatches || t->ubc[0].used || t->ubc[1].used || t->stepping ||
-           t->catch_mask || t->semihosting || t->trace_vbr || t->lending;
+    return t->layout == &sh4_agent_ram || t->layout == &sh4_agent_scif ||
+           t->layout == &sh4_agent_dcip || t->npatches || t->ubc[0].used || t->ubc[1].used ||
+           t->stepping || t->catch_mask || t->semihosting || t->trace_vbr || t->lending;
 }
 
 /* ---- the interface ---- */
 
-static int check(struct sh4_target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err)
+static int check(struct sh4_target *t, enum bp_kind kind, uint64_t addr, unsigned len,
+                 struct err *err)
 {
     if (!sh4_is_halted(t, err, "breakpoint"))
         return -ERR_STATE;
     if (addr > 0xFFFFFFFFu)
-        return err_set(err, ERR_USAGE, "addresses have 32 bits", "breakpoint at %llx", (unsigned long long)addr);
+        return err_set(err, ERR_USAGE, "addresses have 32 bits", "breakpoint at %llx",
+                       (unsigned long long)addr);
     if ((kind == BP_SOFT || kind == BP_HARD) && (addr % 2 || (len && len != 2)))
         return err_set(err, ERR_USAGE, "SH-4 instructions are 2 bytes at even addresses",
                        "breakpoint of %u bytes at %08llx", len, (unsigned long long)addr);
@@ -350,19 +374,22 @@ static int check(struct sh4_target *t, enum bp_kind kind, uint64_t addr, unsigne
     return 0;
 }
 
-/* Set already, which can be said of a running target, too: after the board was away everybody sets theirs again. */
+/* Set already, which can be said of a running target, too: after the board was away everybody sets
+ * theirs again. */
 static bool have_bp(struct sh4_target *t, enum bp_kind kind, uint32_t addr, unsigned len)
 {
     if (kind == BP_SOFT && sh4_patch_at(t, addr))
         return true;
     bool soft = kind == BP_SOFT;
     for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
-        if (len != 8 && same_channel(&t->ubc[n], soft ? BP_HARD : kind, addr, soft || kind == BP_HARD ? 2 : len))
+        if (len != 8 && same_channel(&t->ubc[n], soft ? BP_HARD : kind, addr,
+                                     soft || kind == BP_HARD ? 2 : len))
             return true;
     return false;
 }
 
-int sh4_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err)
+int sh4_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len,
+                  struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
     if (t->state == TARGET_RUNNING && addr <= 0xFFFFFFFFu && have_bp(t, kind, (uint32_t)addr, len))
@@ -381,10 +408,12 @@ int sh4_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
     if (ret < 0 || !in_slot)
         return ret < 0 ? ret : insert_soft(t, a, insn, err);
     ret = insert_ubc(t, BP_HARD, a, 2, err);
-    return ret < 0 ? err_prefix(err, ret, "breakpoint in a delay slot needs a hardware channel") : 0;
+    return ret < 0 ? err_prefix(err, ret, "breakpoint in a delay slot needs a hardware channel")
+                   : 0;
 }
 
-int sh4_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err)
+int sh4_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len,
+                  struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
     int ret = check(t, kind, addr, len, err);
@@ -393,6 +422,7 @@ int sh4_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
     uint32_t a = (uint32_t)addr;
     if (kind == BP_SOFT && sh4_patch_at(t, a))
         return remove_soft(t, a, err);
-    remove_ubc(t, kind == BP_SOFT ? BP_HARD : kind, a, kind == BP_SOFT || kind == BP_HARD ? 2 : len);
+    remove_ubc(t, kind == BP_SOFT ? BP_HARD : kind, a,
+               kind == BP_SOFT || kind == BP_HARD ? 2 : len);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* The wire's clock under --speed auto: whoever found it knew BYPASS only. Here it is proved with SDDR, and lowered when exchanges with
- * the agent come back damaged. */
+/* The wire's clock under --speed auto: whoever found it knew BYPASS only. Here it is proved with
+ * SDDR, and lowered when exchanges with the agent come back damaged. */
 #include <string.h>
 
 #include "probe/base/log.h"
@@ -10,9 +10,10 @@ enum {
     PROOF_WORDS = 512,
     PROOF_ROUNDS = 4,
     SLOWEST_HZ = 100000,
-    MOST_LOWERED = 10,       /* while the program is at work; to a seventeenth: the clock is not what is wrong */
-    DAMAGED_TOO_MANY = 3,    /* within */
-    DAMAGED_SCANS = 20000    /* repeating that much costs more than a lower clock does */
+    /* while the program is at work; to a seventeenth: the clock is not what is wrong */
+    MOST_LOWERED = 10,
+    DAMAGED_TOO_MANY = 3, /* within */
+    DAMAGED_SCANS = 20000 /* repeating that much costs more than a lower clock does */
 };
 
 static int lower(struct sh4_link *l, struct err *err)
@@ -24,7 +25,8 @@ static int lower(struct sh4_link *l, struct err *err)
     l->clock.from_hz = l->clock.from_hz ? l->clock.from_hz : l->clock.hz;
     l->clock.hz = got ? MIN(got, hz) : hz;
     l->clock.lowered++;
-    log_msg(l->p->log, LOG_WIRE, "%s: words were damaged: the wire clock is %u kHz", l->p->name, (unsigned)(l->clock.hz / 1000));
+    log_msg(l->p->log, LOG_WIRE, "%s: words were damaged: the wire clock is %u kHz", l->p->name,
+            (unsigned)(l->clock.hz / 1000));
     return 1;
 }
 
@@ -45,7 +47,8 @@ int sh4_clock_damaged(struct sh4_link *l, struct err *err)
     return may_lower(l) && c->lowered < MOST_LOWERED ? lower(l, err) : 0;
 }
 
-/* Each word comes out while the next goes in. 1: all came back; 0: not. Ends with a POLL, as attaching does. */
+/* Each word comes out while the next goes in. 1: all came back; 0: not. Ends with a POLL, as
+ * attaching does. */
 static int words_pass(struct sh4_link *l, uint32_t seed, struct err *err)
 {
     uint32_t out[PROOF_WORDS + 1], in[PROOF_WORDS + 1], x = seed;

@@ -19,9 +19,19 @@
 #include "targets/sh4/driver/driver.h"
 
 enum {
-    MOST_CHUNKS = 64, MOST_TEXT = 64 << 10, FIRST_MS = 60, DOUBLED = 4, LOOKS = 6, SLICE_NS = 2000000,
-    LOST_LOOKS = 4, IDLE_TRIES = 2 /* looks while it runs are as far apart as the third try */, CALL_TRIES = 6, BOX_BYTES = 4 * SH4_BOX_ANSWER,
-    WORD0 = 4, WORD1 = 8, WORD2 = 12 /* of a call, behind its id */
+    MOST_CHUNKS = 64,
+    MOST_TEXT = 64 << 10,
+    FIRST_MS = 60,
+    DOUBLED = 4,
+    LOOKS = 6,
+    SLICE_NS = 2000000,
+    LOST_LOOKS = 4,
+    IDLE_TRIES = 2 /* looks while it runs are as far apart as the third try */,
+    CALL_TRIES = 6,
+    BOX_BYTES = 4 * SH4_BOX_ANSWER,
+    WORD0 = 4,
+    WORD1 = 8,
+    WORD2 = 12 /* of a call, behind its id */
 };
 #define DEAF_LOOK_NS 20000000u
 
@@ -173,7 +183,7 @@ static void give_halted(struct sh4_dcip *ip, const uint8_t *box)
 static bool is_block(const struct sh4_dcip *ip, const uint8_t *box)
 {
     return le32(box + 4 * SH4_BOX_SYNC) == SH4_AGENT_SYNC &&
-        le32(box + 4 * SH4_BOX_WHERE) == ip->base + SH4_AGENT_VERSION;
+           le32(box + 4 * SH4_BOX_WHERE) == ip->base + SH4_AGENT_VERSION;
 }
 
 /* box: up to the end of the answer. Each is taken once. */
@@ -209,7 +219,8 @@ static int fetch_block(struct sh4_link *l, const uint8_t *head, struct err *err)
     if (n > sizeof box || n < BOX_BYTES)
         return 0;
     int ret = n > BOX_BYTES ? sh4_dcip_fetch(l, l->ip->base + sh4_agent_dcip.box + BOX_BYTES,
-                                             box + BOX_BYTES, n - BOX_BYTES, CALL_TRIES, err) : 1;
+                                             box + BOX_BYTES, n - BOX_BYTES, CALL_TRIES, err)
+                            : 1;
     return ret > 0 ? take_block(l, box, n, err) : ret;
 }
 
@@ -254,7 +265,8 @@ static int lost_call(struct sh4_link *l, struct err *err)
     ip->lost_calls++;
     log_msg(l->p->log, LOG_TARGET,
             "%s: a call of the program to its loader was lost on the network, and fails; or it has"
-            " ended", l->p->name);
+            " ended",
+            l->p->name);
     int ret = end_call(l, UINT32_MAX, err);
     ip->others = others;
     return ret;
@@ -348,8 +360,10 @@ static int serve_write(struct sh4_link *l, const uint8_t *d, struct err *err)
     return end_call(l, size, err);
 }
 
-static bool is_call(const uint8_t *d, size_t n, const char *id,
-                    size_t words) { return n >= 4 + 4 * words && !memcmp(d, id, 4); }
+static bool is_call(const uint8_t *d, size_t n, const char *id, size_t words)
+{
+    return n >= 4 + 4 * words && !memcmp(d, id, 4);
+}
 
 /* The same once more: another such call, or the same datagram come twice? 1: it was before; 0.
  * Then the program runs, or the agent waits. */
@@ -422,8 +436,8 @@ static int take(struct sh4_link *l, const uint8_t *d, size_t n, struct err *err)
         return serve_call(l, d, n, err);
     put_le32(box, 1); /* it is sent from there on */
     memcpy(box + 4, d + SH4_DCIP_HEAD, n - SH4_DCIP_HEAD);
-    return is_block(l->ip, box) ? take_block(l, box, n - SH4_DCIP_HEAD + 4, err) : serve_call(l, d,
-        n, err);
+    return is_block(l->ip, box) ? take_block(l, box, n - SH4_DCIP_HEAD + 4, err)
+                                : serve_call(l, d, n, err);
 }
 
 static int serve(struct sh4_link *l, uint64_t max_ns, struct err *err)
@@ -432,8 +446,9 @@ static int serve(struct sh4_link *l, uint64_t max_ns, struct err *err)
     struct sh4_dcip *ip = l->ip;
     uint64_t at = now(l), wait = max_ns;
     if (!ip->waits) /* it owes nothing while it waits for us */
-        wait = MIN(wait, ip->looking ? (uint64_t)SLICE_NS : ip->look_ns > at ? ip->look_ns - at
-                   : 0);
+        wait = MIN(wait, ip->looking        ? (uint64_t)SLICE_NS
+                         : ip->look_ns > at ? ip->look_ns - at
+                                            : 0);
     int ret = ops(l)->read(l->p, d, sizeof d, wait, err);
     if (ret > 0)
         ret = take(l, d, (size_t)ret, err);
@@ -475,8 +490,10 @@ int sh4_dcip_flush(struct sh4_link *l, struct err *err)
     return ops(l)->flush(l->p, err);
 }
 
-int sh4_dcip_again(struct sh4_link *l, struct err *err) { return l->ip->waits ? reply(l, NULL, 0,
-    err) : 0; }
+int sh4_dcip_again(struct sh4_link *l, struct err *err)
+{
+    return l->ip->waits ? reply(l, NULL, 0, err) : 0;
+}
 
 int sh4_dcip_settle(struct sh4_link *l, struct err *err)
 {

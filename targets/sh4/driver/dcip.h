@@ -17,34 +17,39 @@
 struct sh4_link;
 struct sh4_target;
 
-enum { SH4_DCIP_HEAD = 12, SH4_DCIP_CHUNK = 1024, SH4_DCIP_DATAGRAM = 2048, SH4_DCIP_NUMBER = 4,
-    SH4_DCIP_CALL = 32 };
+enum {
+    SH4_DCIP_HEAD = 12,
+    SH4_DCIP_CHUNK = 1024,
+    SH4_DCIP_DATAGRAM = 2048,
+    SH4_DCIP_NUMBER = 4,
+    SH4_DCIP_CALL = 32
+};
 /* Where the agent lies, with what it needs for a trace behind it, if the user does not say: a
  * KallistiOS heap grows up to it, and stacks down from 16 MB. */
-#define SH4_DCIP_RAM 0x8CF00000u
+#define SH4_DCIP_RAM       0x8CF00000u
 #define SH4_DCIP_RAM_BYTES (64u * 1024u)
 
 struct sh4_dcip {
-    uint32_t base;       /* the agent's */
-    char version[80];    /* the loader's own words */
-    bool known;          /* number is that of a block that was taken */
-    bool waits;          /* the agent has its block in the loader, and was not replied to */
-    bool replied;        /* it was, and whether that arrived is not known yet */
-    bool calling;        /* the same of a call of the program */
+    uint32_t base;    /* the agent's */
+    char version[80]; /* the loader's own words */
+    bool known;       /* number is that of a block that was taken */
+    bool waits;       /* the agent has its block in the loader, and was not replied to */
+    bool replied;     /* it was, and whether that arrived is not known yet */
+    bool calling;     /* the same of a call of the program */
     /* the loader talks to the port of a session that is lost: only looks tell */
     bool deaf;
-    bool halt_wanted;    /* told when the agent looks next */
-    bool leaving;        /* it is let go for good: nobody will be there for the program's calls */
-    bool ended;          /* the program has told the loader that it ends */
+    bool halt_wanted; /* told when the agent looks next */
+    bool leaving;     /* it is let go for good: nobody will be there for the program's calls */
+    bool ended;       /* the program has told the loader that it ends */
     uint32_t number;
     uint8_t reply[SH4_DCIP_HEAD + SH4_DCIP_NUMBER + SH4_BOX_ROOM], call_reply[SH4_DCIP_HEAD];
     size_t reply_len;
     uint8_t call[SH4_DCIP_CALL]; /* the program's last, to tell a datagram that comes twice */
     size_t call_len;
-    bool looking;        /* a look is under way */
+    bool looking; /* a look is under way */
     /* looks since the reply; those that found the loader without the agent; unanswered running */
     unsigned tries, others, silent;
-    uint64_t look_ns;    /* when the next is due */
+    uint64_t look_ns;              /* when the next is due */
     uint8_t out[4 * SH4_BOX_ROOM]; /* of blocks, for sh4/driver/stream.c */
     size_t out_len;
     /* replies sent again, blocks that came twice, calls of the program: all, refused, lost */
@@ -66,8 +71,8 @@ int sh4_dcip_adopt(struct sh4_link *l, const uint8_t *box, struct err *err);
 /* sh4_dcip_anew - forgets what was known of agent and program. */
 void sh4_dcip_anew(struct sh4_link *l);
 
-/* As the members of stream_ops, for sh4/driver/stream.c: the agent's words. What the program asks its
- * loader for is served meanwhile. */
+/* As the members of stream_ops, for sh4/driver/stream.c: the agent's words. What the program asks
+ * its loader for is served meanwhile. */
 int sh4_dcip_read(struct sh4_link *l, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err);
 int sh4_dcip_write(struct sh4_link *l, const uint8_t *buf, size_t len, struct err *err);
 int sh4_dcip_flush(struct sh4_link *l, struct err *err);

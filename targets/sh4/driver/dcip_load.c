@@ -15,14 +15,16 @@
 #include "targets/sh4/driver/dcip.h"
 #include "targets/sh4/driver/driver.h"
 
+/* clang-format off */
 enum {
     HELLOS = 6, REBOOT_HELLOS = 24, TRIES = 6, LOADS = 3, ROUNDS = 3,
         ENTRY = 16 /* of the agent: what a loader jumps to */,
     BURST = 4, BOX_BYTES = 4 * SH4_BOX_ANSWER, NEVER = 0x7FFFFFFF
 };
+/* clang-format on */
 /* dc-tool waits as long after 15 for the adapter's ring to be emptied */
-#define BURST_NS 5000000u
-#define MAGIC_AT 0x8C004004u          /* the loader's, and whether its calls do anything */
+#define BURST_NS  5000000u
+#define MAGIC_AT  0x8C004004u /* the loader's, and whether its calls do anything */
 #define MAGIC_OFF 0xFEEDFACEu
 
 static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->driver->stream; }
@@ -77,8 +79,10 @@ static int hello(struct sh4_link *l, unsigned tries, struct err *err)
     memcpy(l->ip->version, d + SH4_DCIP_HEAD, len);
     l->ip->version[len] = 0;
     log_msg(l->p->log, LOG_WIRE, "%s: it says: %s", l->p->name, l->ip->version);
-    return strncasecmp(l->ip->version, "dcload-ip", 9) ? err_set(err, ERR_PROTOCOL,
-        "is it the Dreamcast's address?", "%s: answers, but not as dcload-ip", l->p->name) : 1;
+    return strncasecmp(l->ip->version, "dcload-ip", 9)
+               ? err_set(err, ERR_PROTOCOL, "is it the Dreamcast's address?",
+                         "%s: answers, but not as dcload-ip", l->p->name)
+               : 1;
 }
 
 static int silent(struct sh4_link *l, const char *what, struct err *err)
@@ -168,8 +172,8 @@ static int load(struct sh4_link *l, uint32_t to, const uint8_t *image, size_t n,
     if (ret >= 0 && !same)
         return err_set(err, ERR_PROTOCOL,
                        "is there RAM that nothing else uses? --agent-ram names another place",
-                       "%s: what dcload-ip has is not what was sent, %d times running",
-                       l->p->name, LOADS);
+                       "%s: what dcload-ip has is not what was sent, %d times running", l->p->name,
+                       LOADS);
     return MIN(ret, 0);
 }
 
@@ -255,7 +259,8 @@ static int nobody(struct sh4_link *l, struct err *err)
     return err_set(err, ERR_NO_TARGET,
                    "is dcload-ip's screen there, and is this its address? a program that runs, or "
                    "has taken the network adapter over, cannot be "
-                   "reached: reset the Dreamcast", "%s: no answer from dcload-ip", l->p->name);
+                   "reached: reset the Dreamcast",
+                   "%s: no answer from dcload-ip", l->p->name);
 }
 
 static int busy(struct sh4_link *l, struct err *err)

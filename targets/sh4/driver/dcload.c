@@ -1,10 +1,11 @@
 /* A Dreamcast that runs dcload-serial: the agent is loaded and started through its protocol.
  *
- * One command byte, echoed; words are 32 bits, lowest byte first, each echoed. V: version text. S: bit rate, then one word at the new rate
- * that is echoed and sent once more. B: address, size, then blocks: 'U', size, bytes, their exclusive or, answered by 'G' whether
- * it is right or not. E: address, size; a block of the same form comes, to be answered by 'G'. A: address, console wanted.
- * It begins at 57600 bit/s, and sets SCBRR2 to 50,000,000 / (32 * rate) - 1, rounded down. Source: dcload-serial 1.0.3 to 1.0.6,
- * target-src/dcload/dcload.c and scif.c, host-src/tool/dc-tool.c. */
+ * One command byte, echoed; words are 32 bits, lowest byte first, each echoed. V: version text. S:
+ * bit rate, then one word at the new rate that is echoed and sent once more. B: address, size, then
+ * blocks: 'U', size, bytes, their exclusive or, answered by 'G' whether it is right or not. E:
+ * address, size; a block of the same form comes, to be answered by 'G'. A: address, console wanted.
+ * It begins at 57600 bit/s, and sets SCBRR2 to 50,000,000 / (32 * rate) - 1, rounded down. Source:
+ * dcload-serial 1.0.3 to 1.0.6, target-src/dcload/dcload.c and scif.c, host-src/tool/dc-tool.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
 
+/* clang-format off */
 enum {
     FIRST_BAUD = 57600,
     UNIT_BAUD = 1562500,    /* SCBRR2 = 0; N + 1 divides it */
@@ -22,15 +24,17 @@ enum {
     HELLOS = 3, LOADS = 3, FILLERS = 40,
     TEXT = 64,
 };
-/* dcload lies at 0x8C004000 to about 0x8C00F400, where the agent is to be in the end: it is put into dcload's buffer for compressed data
- * (16,659 bytes at 0x8C009F6C), which nothing compressed is sent to, and moves itself. */
-#define LOAD_AT 0x8C00C000u
+/* clang-format on */
+/* dcload lies at 0x8C004000 to about 0x8C00F400, where the agent is to be in the end: it is put
+ * into dcload's buffer for compressed data (16,659 bytes at 0x8C009F6C), which nothing compressed
+ * is sent to, and moves itself. */
+#define LOAD_AT  0x8C00C000u
 #define HELLO_NS 300000000ull
-#define WAIT_NS 2000000000ull
-#define LONG_NS 3000000000ull
-#define FILL_NS 250000000ull     /* far more than an adapter's latency there and back */
-#define RATE_NS 60000000ull      /* dcload counts to 100,000 twice around a new rate */
-#define BYTE_NS 200000ull        /* at 57600 bit/s */
+#define WAIT_NS  2000000000ull
+#define LONG_NS  3000000000ull
+#define FILL_NS  250000000ull /* far more than an adapter's latency there and back */
+#define RATE_NS  60000000ull  /* dcload counts to 100,000 twice around a new rate */
+#define BYTE_NS  200000ull    /* at 57600 bit/s */
 
 static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->driver->stream; }
 
@@ -40,27 +44,29 @@ static uint64_t given(const struct sh4_link *l, uint64_t ns)
     return MAX(ns, ns / SH4_STREAM_SILENCE_MS * (l->silence_ns / 1000000));
 }
 
-/* In front of the agent: moves it to its place, switches the caches on (or empties the one for instructions, if they are), starts it. The
- * words behind the code are filled in. */
+/* In front of the agent: moves it to its place, switches the caches on (or empties the one for
+ * instructions, if they are), starts it. The words behind the code are filled in. */
 static const uint16_t mover[] = {
-    0xC717, 0x6103,                 /* mova image,r0; mov r0,r1 */
-    0xD310, 0xD211,                 /* mov.l words,r3; mov.l to,r2 */
-    0x6016, 0x2202, 0x02A3, 0x4310, /* copy: mov.l @r1+,r0; mov.l r0,@r2; ocbp @r2; dt r3 */
-    0x8FFA, 0x7204,                 /* bf/s copy; add #4,r2 */
-    0xD40F, 0xC702, 0x204B, 0x402B, /* mov.l p2,r4; mova inp2,r0; or r4,r0; jmp @r0 */
-    0x0009, 0x0009,
-    0xD10D, 0x6012, 0xD20D,         /* inp2: mov.l ccr,r1; mov.l @r1,r0; mov.l cache,r2 */
-    0xC801, 0x8902,                 /* tst #1,r0; bt off */
-    0xE209, 0x4218, 0x220B,         /* mov #9,r2; shll8 r2; or r0,r2 */
+    0xC717, 0x6103,                         /* mova image,r0; mov r0,r1 */
+    0xD310, 0xD211,                         /* mov.l words,r3; mov.l to,r2 */
+    0x6016, 0x2202, 0x02A3, 0x4310,         /* copy: mov.l @r1+,r0; mov.l r0,@r2; ocbp @r2; dt r3 */
+    0x8FFA, 0x7204,                         /* bf/s copy; add #4,r2 */
+    0xD40F, 0xC702, 0x204B, 0x402B,         /* mov.l p2,r4; mova inp2,r0; or r4,r0; jmp @r0 */
+    0x0009, 0x0009, 0xD10D, 0x6012, 0xD20D, /* inp2: mov.l ccr,r1; mov.l @r1,r0; mov.l cache,r2 */
+    0xC801, 0x8902,                         /* tst #1,r0; bt off */
+    0xE209, 0x4218, 0x220B,                 /* mov #9,r2; shll8 r2; or r0,r2 */
     0x2122, 0x0009, 0x0009, 0x0009, 0x0009, 0x0009, 0x0009, 0x0009, 0x0009, /* off: mov.l r2,@r1 */
-    0xD003, 0x402B, 0x0009,         /* mov.l entry,r0; jmp @r0 */
+    0xD003, 0x402B, 0x0009, /* mov.l entry,r0; jmp @r0 */
 };
 enum { MOVER_WORDS = 6, ENTRY = 16 /* of the agent: what a loader jumps to */ };
 
 static uint8_t *make_image(size_t *len)
 {
     const struct sh4_agent_layout *a = &sh4_agent_scif;
-    const uint32_t words[MOVER_WORDS] = { a->size / 4, SH4_AGENT_RAM_DEFAULT, SH4_AGENT_RAM_DEFAULT + ENTRY, 0x20000000, SH4_CCR, 0x0000090D };
+    const uint32_t words[MOVER_WORDS] = {
+        a->size / 4, SH4_AGENT_RAM_DEFAULT, SH4_AGENT_RAM_DEFAULT + ENTRY, 0x20000000, SH4_CCR,
+        0x0000090D
+    };
     size_t at = 0;
     uint8_t *image = malloc(sizeof mover + sizeof words + a->size);
     if (!image)
@@ -100,12 +106,14 @@ static int get(struct sh4_link *l, uint8_t *buf, size_t n, uint64_t max_ns, stru
 
 static int silent(struct sh4_link *l, const char *what, struct err *err)
 {
-    return err_set(err, ERR_PROTOCOL, "reset the Dreamcast and start dcload again; a lower baud= or rtscts may help", "%s: dcload, %s: no answer, or a wrong one",
-                   l->p->name, what);
+    return err_set(err, ERR_PROTOCOL,
+                   "reset the Dreamcast and start dcload again; a lower baud= or rtscts may help",
+                   "%s: dcload, %s: no answer, or a wrong one", l->p->name, what);
 }
 
 /* Sends n bytes that are to come back. */
-static int echoed(struct sh4_link *l, const uint8_t *bytes, size_t n, const char *what, struct err *err)
+static int echoed(struct sh4_link *l, const uint8_t *bytes, size_t n, const char *what,
+                  struct err *err)
 {
     uint8_t back[4];
     int ret = put(l, bytes, n, err);
@@ -168,16 +176,21 @@ static int find(struct sh4_link *l, uint32_t baud, struct err *err)
         if (ret)
             return MIN(ret, 0);
     }
-    return err_set(err, ERR_NO_TARGET, "start dcload-serial on the Dreamcast, without dc-tool; is it the right port?",
+    return err_set(err, ERR_NO_TARGET,
+                   "start dcload-serial on the Dreamcast, without dc-tool; is it the right port?",
                    "%s: neither dcload nor the agent answers", l->p->name);
 }
 
 /* What rate dcload is told so that it takes the divider nearest to baud. */
 static int nearest(uint32_t baud, uint32_t *units, struct err *err)
 {
-    uint32_t n = MIN(MAX((UNIT_BAUD + baud / 2) / baud, 1u), (uint32_t)MOST_UNITS), got = UNIT_BAUD / n;
-    if ((got > baud ? got - baud : baud - got) * 100ull > (uint64_t)baud * MOST_OFF_PERCENT + baud / 2)
-        return err_set(err, ERR_USAGE, "a Dreamcast does 57600, 111607, 223214, 312500, 390625, 520833, 781250 and 1562500, which is near enough to 1500000",
+    uint32_t n = MIN(MAX((UNIT_BAUD + baud / 2) / baud, 1u), (uint32_t)MOST_UNITS),
+             got = UNIT_BAUD / n;
+    if ((got > baud ? got - baud : baud - got) * 100ull >
+        (uint64_t)baud * MOST_OFF_PERCENT + baud / 2)
+        return err_set(err, ERR_USAGE,
+                       "a Dreamcast does 57600, 111607, 223214, 312500, 390625, 520833, 781250 and "
+                       "1562500, which is near enough to 1500000",
                        "baud=%u is none that a Dreamcast can do (nearest: %u)", baud, got);
     *units = n;
     return 0;
@@ -192,22 +205,26 @@ static int change_rate(struct sh4_link *l, uint32_t baud, uint32_t units, struct
     if (ret == 0)
         ret = ops(l)->set_baud(l->p, baud, NULL, err);
     if (ret == 0)
-        ret = get(l, again, sizeof again, given(l, RATE_NS), err); /* a pause; noise of the change */
+        ret =
+            get(l, again, sizeof again, given(l, RATE_NS), err); /* a pause; noise of the change */
     if (ret >= 0)
         ret = word(l, 0x600DF00D, "the new bit rate", err);
     if (ret == 0)
         ret = get(l, again, sizeof again, given(l, WAIT_NS), err);
-    return ret < 0 ? ret : ret == 4 && le32(again) == 0x600DF00D ? 0 : silent(l, "the new bit rate", err);
+    return ret < 0                                 ? ret
+           : ret == 4 && le32(again) == 0x600DF00D ? 0
+                                                   : silent(l, "the new bit rate", err);
 }
 
 /* ---- loading ---- */
 
-/* 'G'. Bytes that were lost are missed by dcload, which waits for them: it gets others, one by one, as one too many would be a command; what
- * it has is looked at later. */
+/* 'G'. Bytes that were lost are missed by dcload, which waits for them: it gets others, one by one,
+ * as one too many would be a command; what it has is looked at later. */
 static int block_taken(struct sh4_link *l, size_t n, struct err *err)
 {
     uint8_t c = 0;
-    int ret = get(l, &c, 1, given(l, WAIT_NS) + n * BYTE_NS * 2, err); /* the port may hold all of them still */
+    /* the port may hold all of them still */
+    int ret = get(l, &c, 1, given(l, WAIT_NS) + n * BYTE_NS * 2, err);
     for (int i = 0; ret == 0 && i < FILLERS; i++) {
         ret = put(l, "", 1, err);
         if (ret == 0)
@@ -248,7 +265,8 @@ static int compare_block(struct sh4_link *l, const uint8_t *image, size_t n, str
         ret = word(l, (uint32_t)n, "size", err);
     if (ret == 0)
         ret = get(l, back, n + 6, given(l, LONG_NS) + n * BYTE_NS, err);
-    bool same = ret == (int)n + 6 && back[0] == 'U' && le32(back + 1) == n && !memcmp(back + 5, image, n);
+    bool same =
+        ret == (int)n + 6 && back[0] == 'U' && le32(back + 1) == n && !memcmp(back + 5, image, n);
     free(back);
     if (ret >= 0)
         ret = put(l, "G", 1, err);
@@ -264,8 +282,8 @@ static int load(struct sh4_link *l, const uint8_t *image, size_t n, struct err *
         if (ret)
             return MIN(ret, 0);
     }
-    return err_set(err, ERR_PROTOCOL, "use rtscts if the cable has these wires, or a lower baud=", "%s: what dcload has is not what was sent, %d times running",
-                   l->p->name, LOADS);
+    return err_set(err, ERR_PROTOCOL, "use rtscts if the cable has these wires, or a lower baud=",
+                   "%s: what dcload has is not what was sent, %d times running", l->p->name, LOADS);
 }
 
 static int execute(struct sh4_link *l, struct err *err)
@@ -293,7 +311,8 @@ int sh4_dcload(struct sh4_target *t, struct err *err)
     uint32_t baud = ops(l)->baud(l->p), units = 0;
     size_t n = 0;
     if (t->base.big_endian)
-        return err_set(err, ERR_USAGE, "leave the byte order out", "dcload runs on little-endian boards only");
+        return err_set(err, ERR_USAGE, "leave the byte order out",
+                       "dcload runs on little-endian boards only");
     int ret = nearest(baud, &units, err);
     if (ret == 0)
         ret = agent_runs(t, err);

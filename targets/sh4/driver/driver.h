@@ -1,7 +1,8 @@
 /* SH-4 driver, private to targets/sh4 and targets/sh4/trace: link, agent, state of the target.
  *
- * Layers inside: sh4/driver/link.c moves words, sh4/driver/agent.c makes requests of them, everything else asks the
- * agent. Addresses are the program's virtual ones unless said otherwise. */
+ * Layers inside: sh4/driver/link.c moves words, sh4/driver/agent.c makes requests of them,
+ * everything else asks the agent. Addresses are the program's virtual ones unless said otherwise.
+ */
 #ifndef TARGETS_SH4_DRIVER_DRIVER_H
 #define TARGETS_SH4_DRIVER_DRIVER_H
 
@@ -17,19 +18,21 @@
 #include "targets/sh4/sh4.h"
 #include "targets/target.h"
 
-/* ---- link: IR commands and SDDR words (sh4/driver/link.c), or a byte stream (sh4/driver/stream.c) ---- */
+/* ---- link: IR commands and SDDR words (sh4/driver/link.c), or a byte stream (sh4/driver/stream.c)
+ * ---- */
 
-/* Most scans queued at once: seven requests of 1024 words. Between two batches an adapter waits for a round trip. */
+/* Most scans queued at once: seven requests of 1024 words. Between two batches an adapter waits for
+ * a round trip. */
 enum { SH4_LINK_BATCH = 8192, SH4_AGENT_DRAIN = 1100 /* POLLs that end any block under way */ };
 
 /* How well the wire clock goes (sh4/driver/clock.c). */
 struct sh4_clock {
-    uint32_t hz;            /* as the driver set it; 0: it is not the driver's business */
-    uint32_t from_hz;       /* what it was before it was lowered; 0: never */
-    uint64_t damaged;       /* exchanges that the wire damaged */
+    uint32_t hz;      /* as the driver set it; 0: it is not the driver's business */
+    uint32_t from_hz; /* what it was before it was lowered; 0: never */
+    uint64_t damaged; /* exchanges that the wire damaged */
     unsigned fresh, lowered;
-    uint64_t fresh_scans;   /* link.scans at the first of the fresh ones */
-    bool disturbed;         /* many came close together, at least once */
+    uint64_t fresh_scans; /* link.scans at the first of the fresh ones */
+    bool disturbed;       /* many came close together, at least once */
 };
 
 enum { SH4_LINK_IR_UNKNOWN = -1 };
@@ -37,68 +40,82 @@ struct sh4_dcip;
 struct sh4_link {
     struct probe *p;
     const struct jtag_ops *jtag; /* NULL: the agent is at the far end of a byte stream */
-    unsigned ir_bits;       /* measured */
-    int ir;                 /* TI loaded now, or SH4_LINK_IR_UNKNOWN */
-    unsigned block;         /* most data words of one request; shrinks on a noisy wire */
-    uint32_t idle_clocks;   /* after every scan of SDDR; grows when the target is late */
-    bool alternates;        /* a scan of SDDR is followed by one of SDSR (sh4/driver/view.c) */
-    uint32_t sdsr;          /* as it was seen when that was found out */
-    struct jtag_op *ops;    /* SH4_LINK_BATCH */
-    uint8_t *tdi, *tdo;     /* 4 bytes per op */
+    unsigned ir_bits;            /* measured */
+    int ir;                      /* TI loaded now, or SH4_LINK_IR_UNKNOWN */
+    unsigned block;              /* most data words of one request; shrinks on a noisy wire */
+    uint32_t idle_clocks;        /* after every scan of SDDR; grows when the target is late */
+    bool alternates;             /* a scan of SDDR is followed by one of SDSR (sh4/driver/view.c) */
+    uint32_t sdsr;               /* as it was seen when that was found out */
+    struct jtag_op *ops;         /* SH4_LINK_BATCH */
+    uint8_t *tdi, *tdo;          /* 4 bytes per op */
     struct sh4_clock clock;
-    uint64_t scans, words_to_target, words_from_target, retries, resyncs; /* since open; scans of a stream: bytes */
+    /* since open; scans of a stream: bytes */
+    uint64_t scans, words_to_target, words_from_target, retries, resyncs;
     /* byte stream: */
-    uint8_t in[8192];       /* come, not used yet */
+    uint8_t in[8192]; /* come, not used yet */
     size_t in_len;
-    uint32_t heard_base, halts; /* as last said by the kernel: its address, how often it has stopped */
-    bool halted;            /* the kernel waits for requests */
-    bool left;              /* it was let go with halts as it is: "halted" with the same is old */
-    bool restarted;         /* it counts anew: the board was reset */
+    /* as last said by the kernel: its address, how often it has stopped */
+    uint32_t heard_base, halts;
+    bool halted;    /* the kernel waits for requests */
+    bool left;      /* it was let go with halts as it is: "halted" with the same is old */
+    bool restarted; /* it counts anew: the board was reset */
     unsigned stale;
-    uint64_t heard_ns;      /* when the last exchange ended */
-    uint64_t silence_ns;    /* SH4_STREAM_SILENCE_MS, or what --probe says */
-    char text[120];         /* what the program prints, up to the end of its line */
+    uint64_t heard_ns;   /* when the last exchange ended */
+    uint64_t silence_ns; /* SH4_STREAM_SILENCE_MS, or what --probe says */
+    char text[120];      /* what the program prints, up to the end of its line */
     size_t text_len;
     uint64_t text_bytes;
-    struct sh4_dcip *ip;    /* NULL: none of this goes by a loader's datagrams (sh4/driver/dcip.h) */
+    /* NULL: none of this goes by a loader's datagrams (sh4/driver/dcip.h) */
+    struct sh4_dcip *ip;
 };
 
-/* sh4_link_init - over an adapter with JTAG, or a byte stream; the wire is not touched, p is borrowed. Returns 0 or -ERR_NOMEM. */
+/* sh4_link_init - over an adapter with JTAG, or a byte stream; the wire is not touched, p is
+ * borrowed. Returns 0 or -ERR_NOMEM. */
 int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err);
 void sh4_link_fini(struct sh4_link *l);
-/* Resets the TAP, measures the IR, checks BYPASS, leaves reset-negate loaded. Errors tell apart: no power,
- * TDO stuck, wrong length. Does not disturb the program. */
+/* Resets the TAP, measures the IR, checks BYPASS, leaves reset-negate loaded. Errors tell apart: no
+ * power, TDO stuck, wrong length. Does not disturb the program. */
 int sh4_link_connect(struct sh4_link *l, struct err *err);
 /* nRESET is low as far as the adapter can see: nothing runs. */
 bool sh4_link_reset_held(struct sh4_link *l);
 /* Loads TI (enum sh4_hudi_ti). One-shot commands act at every call, even if already loaded. */
 int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err);
 /* n scans of SDDR in as few batches as possible. out NULL: SH4_AGENT_POLL each; in may be NULL.
- * in[i] is what SDDR held before out[i] replaced it. Whatever command is loaded must select SDDR. */
-int sh4_link_words(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t n, struct err *err);
-/* Private: internal status read, n selectors (enum sh4_status_sel) to n values; loads reset-negate after. */
-int sh4_link_status(struct sh4_link *l, const uint8_t *selectors, uint32_t *values, size_t n, struct err *err);
+ * in[i] is what SDDR held before out[i] replaced it. Whatever command is loaded must select SDDR.
+ */
+int sh4_link_words(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t n,
+                   struct err *err);
+/* Private: internal status read, n selectors (enum sh4_status_sel) to n values; loads reset-negate
+ * after. */
+int sh4_link_status(struct sh4_link *l, const uint8_t *selectors, uint32_t *values, size_t n,
+                    struct err *err);
 /* Private: fills ASERAM from offset; words in host order. Loads reset-negate after. */
-int sh4_link_aseram(struct sh4_link *l, uint32_t offset, const uint32_t *words, size_t n, struct err *err);
+int sh4_link_aseram(struct sh4_link *l, uint32_t offset, const uint32_t *words, size_t n,
+                    struct err *err);
 
-/* Finds out whether data scans alternate between SDDR and SDSR (l->alternates); loads reset-negate. Resets the TAP; what it sends are POLLs,
- * which are nothing to a program or an agent. 0, or the adapter's failure. */
+/* Finds out whether data scans alternate between SDDR and SDSR (l->alternates); loads reset-negate.
+ * Resets the TAP; what it sends are POLLs, which are nothing to a program or an agent. 0, or the
+ * adapter's failure. */
 int sh4_view_find(struct sh4_link *l, struct err *err);
-/* The ops before a batch's first word that have its scan show SDDR, whatever happened to the batch before; returns how many, 0 to SH4_VIEW_OPS. */
+/* The ops before a batch's first word that have its scan show SDDR, whatever happened to the batch
+ * before; returns how many, 0 to SH4_VIEW_OPS. */
 enum { SH4_VIEW_OPS = 2 };
 size_t sh4_view_begin(const struct sh4_link *l, struct jtag_op *ops);
-/* Scans a word takes: 1; 2 where SDSR comes between two of SDDR while the command loaded does not pin that. */
+/* Scans a word takes: 1; 2 where SDSR comes between two of SDDR while the command loaded does not
+ * pin that. */
 unsigned sh4_view_scans(const struct sh4_link *l);
 /* The scan of SDSR behind a word's. */
 struct jtag_op sh4_view_status(void);
 
 /* ---- the wire's clock (sh4/driver/clock.c) ---- */
 
-/* attach: whether words go to SDDR and back unharmed; lowers the clock until they do, if sh4_options.tck_auto. The program runs, and no
- * agent listens. 1: lowered, attach again; 0; the adapter's failure. A program that uses SDDR itself makes the test say nothing: then
- * the clock stays. */
+/* attach: whether words go to SDDR and back unharmed; lowers the clock until they do, if
+ * sh4_options.tck_auto. The program runs, and no agent listens. 1: lowered, attach again; 0; the
+ * adapter's failure. A program that uses SDDR itself makes the test say nothing: then the clock
+ * stays. */
 int sh4_clock_prove(struct sh4_link *l, struct err *err);
-/* An exchange was damaged. 1: the clock has been lowered because of it; 0; the adapter's failure. */
+/* An exchange was damaged. 1: the clock has been lowered because of it; 0; the adapter's failure.
+ */
 int sh4_clock_damaged(struct sh4_link *l, struct err *err);
 
 /* The link's clock, and waiting; a byte stream waits no longer than until bytes come. */
@@ -107,30 +124,39 @@ int sh4_link_wait(struct sh4_link *l, uint64_t ns, struct err *err);
 
 /* ---- the same over a byte stream (sh4/driver/stream.c) ---- */
 
-#define SH4_STREAM_LISTEN_NS 400000000u /* a kernel that waits speaks more often than this, unless its memory is very slow */
-enum { SH4_STREAM_SILENCE_MS = 2000 }; /* a kernel that waits speaks at least this often, however slow its memory; timeout=MS is another */
-enum { SH4_STREAM_HALT = 3, SH4_STREAM_DRAIN = 2 }; /* bytes that interrupt the program; the second is the trace agent's */
+/* a kernel that waits speaks more often than this, unless its memory is very slow */
+#define SH4_STREAM_LISTEN_NS 400000000u
+enum {
+    SH4_STREAM_SILENCE_MS = 2000
+}; /* a kernel that waits speaks at least this often, however slow its memory; timeout=MS is another
+    */
+/* bytes that interrupt the program; the second is the trace agent's */
+enum { SH4_STREAM_HALT = 3, SH4_STREAM_DRAIN = 2 };
 struct sh4_target;
 struct sh4_request;
 void sh4_stream_init(struct sh4_link *l); /* of sh4_link_init */
-uint32_t sh4_stream_sum(uint32_t c, uint32_t word); /* of requests and answers: c with one more word */
-void sh4_stream_text(struct sh4_link *l, const uint8_t *text, size_t n); /* what the program prints: told by lines */
-/* How long to wait for a program that was asked to stop `asks` times until it is asked again; usual_ns over JTAG. Over a stream the first few
- * times, then for silence: a kernel that waits already, and was not heard, says so again only when nothing comes for a while. */
+/* of requests and answers: c with one more word */
+uint32_t sh4_stream_sum(uint32_t c, uint32_t word);
+/* what the program prints: told by lines */
+void sh4_stream_text(struct sh4_link *l, const uint8_t *text, size_t n);
+/* How long to wait for a program that was asked to stop `asks` times until it is asked again;
+ * usual_ns over JTAG. Over a stream the first few times, then for silence: a kernel that waits
+ * already, and was not heard, says so again only when nothing comes for a while. */
 uint64_t sh4_link_again_ns(const struct sh4_link *l, unsigned asks, uint64_t usual_ns);
 /* Listens for a while whether a kernel waits at the far end. */
 int sh4_stream_connect(struct sh4_link *l, struct err *err);
 int sh4_stream_interrupt(struct sh4_link *l, uint8_t why, struct err *err);
 int sh4_stream_wait(struct sh4_link *l, uint64_t ns, struct err *err);
-/* As the functions of the agent primitives below; sh4_stream_run() does op_go too, which is done once even if its answer is lost. */
+/* As the functions of the agent primitives below; sh4_stream_run() does op_go too, which is done
+ * once even if its answer is lost. */
 int sh4_stream_halted(struct sh4_target *t, struct err *err);
 /* Gives the kernel's count of halts a value that a board that starts anew does not come to. */
 int sh4_stream_mark(struct sh4_target *t, struct err *err);
 int sh4_stream_resync(struct sh4_target *t, struct err *err);
 int sh4_stream_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err);
 
-/* Has dcload-serial load and start the agent, unless it is there already and answers a halt (sh4/driver/dcload.c). 1: it waits; 0: it was started
- * and is not heard. */
+/* Has dcload-serial load and start the agent, unless it is there already and answers a halt
+ * (sh4/driver/dcload.c). 1: it waits; 0: it was started and is not heard. */
 int sh4_dcload(struct sh4_target *t, struct err *err);
 
 /* ---- breakpoints (sh4/driver/break.c) ---- */
@@ -139,9 +165,9 @@ enum { SH4_MAX_SOFT_BREAKS = 256, SH4_UBC_CHANNELS = 2 };
 #define SH4_BREAK_INSN 0xC320u /* TRAPA #0x20 */
 
 struct sh4_patch {
-    uint32_t addr;   /* as inserted */
-    uint16_t orig;   /* the program's instruction */
-    bool in_memory;  /* written now */
+    uint32_t addr;  /* as inserted */
+    uint16_t orig;  /* the program's instruction */
+    bool in_memory; /* written now */
 };
 struct sh4_ubc_channel {
     bool used;
@@ -150,17 +176,22 @@ struct sh4_ubc_channel {
     uint32_t len;
     uint8_t bamr;
     uint16_t bbr;
-    bool has_data;   /* channel B: value compared */
+    bool has_data; /* channel B: value compared */
     uint32_t data, data_mask;
 };
 
 /* ---- the target ---- */
 
 struct sh4_trace; /* targets/sh4/trace */
-enum sh4_point { SH4_POINT_NONE, SH4_POINT_MET, SH4_POINT_PASSED /* ... with SR.BL=1: nothing is to be done */ };
+enum sh4_point {
+    SH4_POINT_NONE,
+    SH4_POINT_MET,
+    SH4_POINT_PASSED /* ... with SR.BL=1: nothing is to be done */
+};
 struct sh4_sites;
 
-/* What the debugger wrote, kept while no image is known: its code is searched for VBR instructions. */
+/* What the debugger wrote, kept while no image is known: its code is searched for VBR instructions.
+ */
 struct sh4_written_piece {
     uint32_t addr; /* canonical */
     uint8_t *data;
@@ -169,8 +200,8 @@ struct sh4_written_piece {
 struct sh4_written {
     struct sh4_written_piece piece[32];
     size_t n, total;
-    bool changed;            /* since the last search */
-    struct sh4_sites *code;  /* what that found */
+    bool changed;           /* since the last search */
+    struct sh4_sites *code; /* what that found */
 };
 
 struct sh4_soon;
@@ -178,7 +209,7 @@ struct sh4_held;
 struct sh4_target {
     struct target base; /* first */
     struct sh4_options opt;
-    bool own_ram;          /* the agent's RAM is where the user wants it */
+    bool own_ram; /* the agent's RAM is where the user wants it */
     struct probe *probe;
     struct sh4_link link;
     enum target_state state;
@@ -189,28 +220,35 @@ struct sh4_target {
     uint32_t agent_base;
     uint32_t nonce;
     bool ase_loaded;
-    bool ase_proven;       /* and read back: the wire has not damaged it */
+    bool ase_proven; /* and read back: the wire has not damaged it */
 
     /* halted state: words of the save area (enum sh4_save) and which of them the host changed */
     uint32_t save[SH4_SAVE_WORDS];
     uint32_t save_seen[SH4_SAVE_WORDS]; /* what is in the target's save area */
-    uint32_t trap[3];      /* TRA, EXPEVT, INTEVT at the stop; put back before resuming after own faults */
-    bool trap_lost;        /* the agent had a fault of its own: trap[] (and PTEH, TEA) must be put back */
+    /* TRA, EXPEVT, INTEVT at the stop; put back before resuming after own faults */
+    uint32_t trap[3];
+    /* the agent had a fault of its own: trap[] (and PTEH, TEA) must be put back */
+    bool trap_lost;
     uint32_t pteh, tea;
     bool mmu_saved;
-    bool loaded;           /* save and trap came in the batch that let the program go: it has stopped again */
-    struct sh4_soon *soon; /* whoever lets the program go knows that it stops again at once; NULL: nobody does */
+    /* save and trap came in the batch that let the program go: it has stopped again */
+    bool loaded;
+    /* whoever lets the program go knows that it stops again at once; NULL: nobody does */
+    struct sh4_soon *soon;
     struct sh4_held *held; /* writes that wait for the next request; NULL: none do */
     uint32_t line_addr;    /* code around the pc, so that steps need not fetch it each; 0 none */
     uint8_t line[64];
-    uint32_t fp[32];       /* FPR bank 0, bank 1 */
+    uint32_t fp[32]; /* FPR bank 0, bank 1 */
     bool fp_valid;
     bool fp_dirty;
     /* where to resume. With sr.BL=1 SPC, SSR and SGR below are the program's own. */
     uint32_t pc, sr, r15;
-    uint32_t sr_meant;     /* not 0: what the program loaded into SR, with BL=1, while the trace keeps BL clear (trace/meant.c) */
+    /* not 0: what the program loaded into SR, with BL=1, while the trace keeps BL clear
+     * (trace/meant.c) */
+    uint32_t sr_meant;
     uint32_t spc, ssr, sgr;
-    bool own_spc;          /* spc, ssr, sgr are known to be the program's and must survive a resume with BL=1 */
+    /* spc, ssr, sgr are known to be the program's and must survive a resume with BL=1 */
+    bool own_spc;
     uint32_t prog_vbr, prog_dbr;
     bool hooks;            /* our VBR was installed at the last resume; the program's is in DBR */
     uint32_t alias_old[8]; /* r0-r7 before they were written in this series of writes */
@@ -220,45 +258,49 @@ struct sh4_target {
     /* run control */
     bool halt_wanted;
     uint64_t halt_since_ns, break_at_ns;
-    unsigned break_asks;   /* since halt_since_ns */
-    uint64_t alive_ns;     /* when the wire was last seen to answer */
-    bool stop_pending;     /* a stop to be reported by the next poll */
+    unsigned break_asks; /* since halt_since_ns */
+    uint64_t alive_ns;   /* when the wire was last seen to answer */
+    bool stop_pending;   /* a stop to be reported by the next poll */
     struct target_stop stop;
-    bool stepping;         /* channel A does a step */
-    bool displaced;        /* an instruction runs inside the agent */
-    bool step_then_go;     /* it only steps off a patched instruction: then continue */
-    bool continuing;       /* the last resume was no step: any step since is the driver's own */
-    uint32_t lifted;       /* address of the patch taken out for the step, 0 none */
-    uint32_t step_from;    /* PC a step began at */
+    bool stepping;      /* channel A does a step */
+    bool displaced;     /* an instruction runs inside the agent */
+    bool step_then_go;  /* it only steps off a patched instruction: then continue */
+    bool continuing;    /* the last resume was no step: any step since is the driver's own */
+    uint32_t lifted;    /* address of the patch taken out for the step, 0 none */
+    uint32_t step_from; /* PC a step began at */
     uint32_t range_lo, range_hi;
-    bool caught;           /* stopped at an exception before its handler; continue delivers it */
+    bool caught; /* stopped at an exception before its handler; continue delivers it */
 
-    bool crawling;         /* it "runs" with BL=1 and breakpoints: the host steps it at every poll */
+    /* it "runs" with BL=1 and breakpoints: the host steps it at every poll */
+    bool crawling;
     uint64_t crawl_steps;
-    bool borrowing;        /* halted for a moment only: not at the price of a handler's SPC */
-    bool by_interrupt;     /* and asked for by the H-UDI interrupt */
-    bool lending;          /* done before: our vectors stay installed, so that the interrupt can be used */
-    bool hudi_ready;       /* its priority is set */
-    bool iprc_kept;        /* and changed: */
-    uint32_t iprc_hudi;    /* what the program had there */
-    bool break_late;       /* such a halt was given up, but its interrupt may still come */
-    bool ended;            /* it has told its loader that it ends: the agent was loaded anew, which is to be reported */
-    bool was_reset;        /* found to have reset itself; it is being halted to say so */
+    bool borrowing;    /* halted for a moment only: not at the price of a handler's SPC */
+    bool by_interrupt; /* and asked for by the H-UDI interrupt */
+    /* done before: our vectors stay installed, so that the interrupt can be used */
+    bool lending;
+    bool hudi_ready;    /* its priority is set */
+    bool iprc_kept;     /* and changed: */
+    uint32_t iprc_hudi; /* what the program had there */
+    bool break_late;    /* such a halt was given up, but its interrupt may still come */
+    /* it has told its loader that it ends: the agent was loaded anew, which is to be reported */
+    bool ended;
+    bool was_reset; /* found to have reset itself; it is being halted to say so */
     uint64_t reset_look_ns;
 
     /* breakpoints */
     struct sh4_patch patch[SH4_MAX_SOFT_BREAKS];
     size_t npatches;
-    bool check_patches;    /* the board was away: are they still in its memory? */
+    bool check_patches; /* the board was away: are they still in its memory? */
     struct sh4_ubc_channel ubc[SH4_UBC_CHANNELS];
     struct sh4_ubc_regs {
         uint32_t bar[2], bdr, bdmr;
         uint16_t bbr[2], brcr;
         uint8_t bamr[2];
-        bool taken;        /* ours are in the addresses, masks and data now; bar to bamr are the program's */
-    } prog_ubc;            /* the program's own; in force only while our vectors are not */
-    uint32_t catch_mask;   /* EXPEVT >> 5 bits asked for by the user */
-    uint32_t bar_seen[2];  /* BARA, BARB as last written */
+        /* ours are in the addresses, masks and data now; bar to bamr are the program's */
+        bool taken;
+    } prog_ubc;           /* the program's own; in force only while our vectors are not */
+    uint32_t catch_mask;  /* EXPEVT >> 5 bits asked for by the user */
+    uint32_t bar_seen[2]; /* BARA, BARB as last written */
     uint8_t bamr_seen[2];
     bool bar_known[2], bamr_known[2];
     bool semihosting;
@@ -269,15 +311,17 @@ struct sh4_target {
     size_t nvbr_sites;
     bool vbr_patched;
     struct sh4_written written;
-    bool leftover;         /* a lost session's kernel or hooks were found: its patches are undone as soon as the image is known */
-    bool priority_left;    /* and the priority of its interrupt at the next chance */
-    bool served;           /* this session has had it halted: what is found later is its own */
+    /* a lost session's kernel or hooks were found: its patches are undone as soon as the image is
+     * known */
+    bool leftover;
+    bool priority_left; /* and the priority of its interrupt at the next chance */
+    bool served;        /* this session has had it halted: what is found later is its own */
 
     /* Hooks of the function trace; all may be NULL. trace is its state.
      * trace_hide: replaces patched bytes in what was read (addr, len, buf as read_mem gives them).
      * trace_write: told of a write before it happens; may change buf so that its patches stay.
-     * trace_poll: the program runs; replaces the driver's look for a stop. Returns 1 if the agent is seen
-     *   halted, 0 if not, <0 on failure. words_seen lets it hand over what it captured.
+     * trace_poll: the program runs; replaces the driver's look for a stop. Returns 1 if the agent
+     * is seen halted, 0 if not, <0 on failure. words_seen lets it hand over what it captured.
      * trace_vbr: VBR to install instead of the kernel's hooks (0: the kernel's).
      * trace_resumed/trace_halted: before the program runs on, after it stopped. */
     struct sh4_trace *trace;
@@ -291,12 +335,17 @@ struct sh4_target {
     int (*trace_resuming)(struct sh4_target *t, struct resume *how, struct err *err);
     int (*trace_halted)(struct sh4_target *t, struct err *err);
     void (*trace_close)(struct sh4_target *t);
-    struct sh4_trace_found *trace_found; /* what traces of this session have learned of the program by its running; ours to free */
-    bool (*trace_holds)(const struct sh4_target *t, uint32_t pc); /* the agent, its stubs or its slots are there */
-    /* A user break that is no breakpoint's (match: of channels A and B): a start or stop point that it watches? */
+    /* what traces of this session have learned of the program by its running; ours to free */
+    struct sh4_trace_found *trace_found;
+    /* the agent, its stubs or its slots are there */
+    bool (*trace_holds)(const struct sh4_target *t, uint32_t pc);
+    /* A user break that is no breakpoint's (match: of channels A and B): a start or stop point that
+     * it watches? */
     enum sh4_point (*trace_at_point)(const struct sh4_target *t, const bool match[2]);
-    bool trace_ending;     /* the program halts for the trace to end: it need not be left as if nothing had been if it hangs */
-    bool trace_lost;       /* a trace was armed when the board was lost: its agent may run still */
+    /* the program halts for the trace to end: it need not be left as if nothing had been if it
+     * hangs */
+    bool trace_ending;
+    bool trace_lost; /* a trace was armed when the board was lost: its agent may run still */
 };
 
 /* sh4_exception_text - as target_ops.exception_text, by EXPEVT. */
@@ -304,13 +353,15 @@ const char *sh4_exception_text(uint16_t code);
 
 /* sh4_trace_ops - the function trace's table, in targets/sh4/trace. */
 const struct target_trace_ops *sh4_trace_ops(void);
-/* sh4_trace_clean_leftovers - undoes what a lost session left behind: at the VBR in use, or (search) anywhere in
- * the agent's RAM. The target is halted. Returns 1 if there was something, 0 if not. */
+/* sh4_trace_clean_leftovers - undoes what a lost session left behind: at the VBR in use, or
+ * (search) anywhere in the agent's RAM. The target is halted. Returns 1 if there was something, 0
+ * if not. */
 int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err);
-/* sh4_trace_recall - halted where a lost session's arming ran code of its own: the registers it kept are the program's. */
+/* sh4_trace_recall - halted where a lost session's arming ran code of its own: the registers it
+ * kept are the program's. */
 int sh4_trace_recall(struct sh4_target *t, struct err *err);
-/* sh4_trace_adopt - halted in the trace agent of a session that was lost (SH4_ENTRY_TRACE): makes the state the
- * program's own. */
+/* sh4_trace_adopt - halted in the trace agent of a session that was lost (SH4_ENTRY_TRACE): makes
+ * the state the program's own. */
 int sh4_trace_adopt(struct sh4_target *t, struct err *err);
 
 /* SR as the program means it: what is shown of it, and a new value for it. (trace/meant.c) */
@@ -321,25 +372,28 @@ static inline struct sh4_target *sh4_of(struct target *t) { return (struct sh4_t
 
 /* ---- agent primitives (sh4/driver/agent.c); the target must be halted in the agent ---- */
 
-/* One request: a routine of the layout with three arguments, words out behind it or words in after it. */
+/* One request: a routine of the layout with three arguments, words out behind it or words in after
+ * it. */
 struct sh4_request {
-    uint32_t routine;      /* offset from the agent's base: layout->op_..., or any address - agent_base */
-    uint32_t arg[3];       /* r4 r5 r6 */
-    const uint32_t *out;   /* op_write: nout words follow */
+    /* offset from the agent's base: layout->op_..., or any address - agent_base */
+    uint32_t routine;
+    uint32_t arg[3];     /* r4 r5 r6 */
+    const uint32_t *out; /* op_write: nout words follow */
     size_t nout;
-    uint32_t *in;          /* op_read: nin words come back */
+    uint32_t *in; /* op_read: nin words come back */
     size_t nin;
-    uint32_t slack;        /* more scans than usual to wait for the answer */
-    uint32_t r0, status;   /* results: r0 (not op_read); 0 or the EXPEVT of a fault the agent met */
+    uint32_t slack;      /* more scans than usual to wait for the answer */
+    uint32_t r0, status; /* results: r0 (not op_read); 0 or the EXPEVT of a fault the agent met */
 };
-/* Runs n requests in as few batches as possible, repeats damaged ones (with a limit). Every request must be
- * harmless to repeat. Returns 0 even if a status is not 0: see there. */
+/* Runs n requests in as few batches as possible, repeats damaged ones (with a limit). Every request
+ * must be harmless to repeat. Returns 0 even if a status is not 0: see there. */
 int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err);
-/* sh4_agent_hold - until sh4_agent_release(), writes (op_write, op_poke) wait and go in one batch with the next request that is none: each
- * batch costs a round trip of the adapter. They happen in order; one that fails is told by the request that took it along.
- * h  the caller's, anything in it; until sh4_agent_release()
- * sh4_agent_release - what still waits is done. Returns 0 or its failure; then nobody knows what of it was done, and the save area is
- * written anew as a whole. Fine without sh4_agent_hold(). */
+/* sh4_agent_hold - until sh4_agent_release(), writes (op_write, op_poke) wait and go in one batch
+ * with the next request that is none: each batch costs a round trip of the adapter. They happen in
+ * order; one that fails is told by the request that took it along. h  the caller's, anything in it;
+ * until sh4_agent_release() sh4_agent_release - what still waits is done. Returns 0 or its failure;
+ * then nobody knows what of it was done, and the save area is written anew as a whole. Fine without
+ * sh4_agent_hold(). */
 enum { SH4_HELD_REQUESTS = 48, SH4_HELD_WORDS = 256 };
 struct sh4_held {
     size_t n, words;
@@ -350,8 +404,9 @@ void sh4_agent_hold(struct sh4_target *t, struct sh4_held *h);
 int sh4_agent_release(struct sh4_target *t, struct err *err);
 int sh4_agent_flush(struct sh4_target *t, struct err *err); /* the same, and more may wait */
 
-/* What sh4_leave() asks for in the batch that lets the program go, besides the registers, if it stops again within `slack` scans.
- * done: it has, and every request was answered; t->loaded is set, too. */
+/* What sh4_leave() asks for in the batch that lets the program go, besides the registers, if it
+ * stops again within `slack` scans. done: it has, and every request was answered; t->loaded is set,
+ * too. */
 enum { SH4_SOON_REQUESTS = 4 };
 struct sh4_soon {
     struct sh4_request req[SH4_SOON_REQUESTS];
@@ -360,67 +415,93 @@ struct sh4_soon {
     bool done;
 };
 
-/* op_go in one batch with requests for when it stops again at once (a step): *stopped tells whether they were
- * answered. 1: the program was let go; 0: not known (the request was damaged, or its answer). */
-int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n, bool *stopped,
-                 struct err *err);
+/* op_go in one batch with requests for when it stops again at once (a step): *stopped tells whether
+ * they were answered. 1: the program was let go; 0: not known (the request was damaged, or its
+ * answer). */
+int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n,
+                 bool *stopped, struct err *err);
 /* 1: the agent says it is halted and waiting; 0: it does not; <0: link failure. Three scans. */
 int sh4_agent_halted(struct sh4_target *t, struct err *err);
 /* Brings agent and host back into step after a damaged exchange. */
 int sh4_agent_resync(struct sh4_target *t, struct err *err);
 
-/* n accesses of width 1, 2 or 4 at addr (not checked for patches). Values are numbers, one per access.
- * -ERR_FAULT if the target refuses one. Reads stop nowhere: on a fault nothing is known of the values. */
+/* n accesses of width 1, 2 or 4 at addr (not checked for patches). Values are numbers, one per
+ * access. -ERR_FAULT if the target refuses one. Reads stop nowhere: on a fault nothing is known of
+ * the values. */
 int sh4_agent_read(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *values, size_t n,
                    struct err *err);
-int sh4_agent_write(struct sh4_target *t, uint32_t addr, unsigned width, const uint32_t *values, size_t n,
-                    struct err *err);
-/* Where there may be nothing to read: 1 read, 0 the target refuses, which is no error; a wire that fails is one. */
-int sh4_agent_try_read(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *values, size_t n, struct err *err);
+int sh4_agent_write(struct sh4_target *t, uint32_t addr, unsigned width, const uint32_t *values,
+                    size_t n, struct err *err);
+/* Where there may be nothing to read: 1 read, 0 the target refuses, which is no error; a wire that
+ * fails is one. */
+int sh4_agent_try_read(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *values,
+                       size_t n, struct err *err);
 /* One store that happens once and only with a proven value: for registers. */
-int sh4_agent_poke(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t value, struct err *err);
-int sh4_agent_peek(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *value, struct err *err);
-/* Calls code at an absolute address with r4-r6; it may clobber r0-r8 and PR and returns with RTS. Its r0. */
-int sh4_agent_call(struct sh4_target *t, uint32_t addr, const uint32_t arg[3], uint32_t *r0, struct err *err);
-/* Writes code (16-bit units, host order) through the caches: O-cache line written back and dropped, I-cache
- * line invalidated. For patches: short. addr may be odd words, not odd bytes. */
-int sh4_agent_write_code(struct sh4_target *t, uint32_t addr, const uint16_t *insn, size_t n, struct err *err);
+int sh4_agent_poke(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t value,
+                   struct err *err);
+int sh4_agent_peek(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *value,
+                   struct err *err);
+/* Calls code at an absolute address with r4-r6; it may clobber r0-r8 and PR and returns with RTS.
+ * Its r0. */
+int sh4_agent_call(struct sh4_target *t, uint32_t addr, const uint32_t arg[3], uint32_t *r0,
+                   struct err *err);
+/* Writes code (16-bit units, host order) through the caches: O-cache line written back and dropped,
+ * I-cache line invalidated. For patches: short. addr may be odd words, not odd bytes. */
+int sh4_agent_write_code(struct sh4_target *t, uint32_t addr, const uint16_t *insn, size_t n,
+                         struct err *err);
 /* What to add to a routine's offset so that it runs uncached (0 in ASERAM, the P2 alias in RAM). */
 uint32_t sh4_agent_uncached(const struct sh4_target *t);
-/* Requests (3 a line of 32 bytes) that make instruction fetch see what was stored at addr; returns how many. */
+/* Requests (3 a line of 32 bytes) that make instruction fetch see what was stored at addr; returns
+ * how many. */
 size_t sh4_agent_coherent(struct sh4_target *t, uint32_t addr, size_t len, struct sh4_request *req);
-/* Puts code and data (words, at most SH4_OVERLAY_WORDS) into the agent's overlay area. *addr: where. */
-int sh4_agent_overlay(struct sh4_target *t, const uint32_t *words, size_t n, uint32_t *addr, struct err *err);
+/* Puts code and data (words, at most SH4_OVERLAY_WORDS) into the agent's overlay area. *addr:
+ * where. */
+int sh4_agent_overlay(struct sh4_target *t, const uint32_t *words, size_t n, uint32_t *addr,
+                      struct err *err);
 enum { SH4_OVERLAY_WORDS = 24 };
-/* ---- loops on the board, in the overlay area (sh4/driver/search.c); the target must be halted in the agent ---- */
-/* Whether n words from addr on are these, by a hash of 32 bits for every 16384 of them; the access is the CPU's, addr a multiple of 4. A
- * fault is a difference. *same is untouched on failure. */
-int sh4_agent_same(struct sh4_target *t, uint32_t addr, const uint32_t *words, size_t n, bool *same, struct err *err);
-/* The first of `places` words, 32 bytes apart from addr on, that holds value: 1 with *found, 0 without. -ERR_FAULT: not readable. */
-int sh4_agent_find(struct sh4_target *t, uint32_t addr, uint32_t places, uint32_t value, uint32_t *found, struct err *err);
+/* ---- loops on the board, in the overlay area (sh4/driver/search.c); the target must be halted in
+ * the agent ---- */
+/* Whether n words from addr on are these, by a hash of 32 bits for every 16384 of them; the access
+ * is the CPU's, addr a multiple of 4. A fault is a difference. *same is untouched on failure. */
+int sh4_agent_same(struct sh4_target *t, uint32_t addr, const uint32_t *words, size_t n, bool *same,
+                   struct err *err);
+/* The first of `places` words, 32 bytes apart from addr on, that holds value: 1 with *found, 0
+ * without. -ERR_FAULT: not readable. */
+int sh4_agent_find(struct sh4_target *t, uint32_t addr, uint32_t places, uint32_t value,
+                   uint32_t *found, struct err *err);
 
-/* A write through P2 goes past the O-cache: a dirty line of the same memory would undo it later, so it goes out first. */
+/* A write through P2 goes past the O-cache: a dirty line of the same memory would undo it later, so
+ * it goes out first. */
 int sh4_agent_before_write(struct sh4_target *t, uint32_t addr, size_t len, struct err *err);
-/* Writes back and drops the O-cache over a range and invalidates the whole I-cache: after loading code. */
+/* Writes back and drops the O-cache over a range and invalidates the whole I-cache: after loading
+ * code. */
 int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struct err *err);
 
 /* ---- pieces of the driver ---- */
 enum { SH4_LOAD_REQUESTS = 2 };
 void sh4_regs_requests(struct sh4_target *t, struct sh4_request req[SH4_LOAD_REQUESTS]);
-int sh4_regs_load(struct sh4_target *t, struct err *err);   /* save area and trap registers from the agent */
-int sh4_regs_store(struct sh4_target *t, struct err *err);  /* what changed, back */
-void sh4_regs_unseen(struct sh4_target *t);                 /* what the save area holds is not known any more: all goes back */
+/* save area and trap registers from the agent */
+int sh4_regs_load(struct sh4_target *t, struct err *err);
+int sh4_regs_store(struct sh4_target *t, struct err *err); /* what changed, back */
+/* what the save area holds is not known any more: all goes back */
+void sh4_regs_unseen(struct sh4_target *t);
 int sh4_fpu_load(struct sh4_target *t, struct err *err);
 int sh4_fpu_store(struct sh4_target *t, struct err *err);
-uint32_t *sh4_reg_r(struct sh4_target *t, unsigned n);      /* r0-r15 as the program sees them now */
+/* r0-r15 as the program sees them now */
+uint32_t *sh4_reg_r(struct sh4_target *t, unsigned n);
 uint32_t *sh4_reg_bank(struct sh4_target *t, unsigned bank, unsigned n);
-void sh4_enter_handler(struct sh4_target *t);               /* makes the state that of the exception's first handler instruction */
+/* makes the state that of the exception's first handler instruction */
+void sh4_enter_handler(struct sh4_target *t);
 int sh4_read_reg(struct target *t, unsigned n, uint8_t *buf, struct err *err);
 int sh4_write_reg(struct target *t, unsigned n, const uint8_t *buf, struct err *err);
-int sh4_read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err);
-int sh4_write_mem(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len, struct err *err);
-int sh4_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
-int sh4_remove_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
+int sh4_read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len,
+                 struct err *err);
+int sh4_write_mem(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len,
+                  struct err *err);
+int sh4_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len,
+                  struct err *err);
+int sh4_remove_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len,
+                  struct err *err);
 struct sh4_patch *sh4_patch_at(struct sh4_target *t, uint32_t addr);
 int sh4_patch_set(struct sh4_target *t, struct sh4_patch *p, bool in_memory, struct err *err);
 int sh4_patches_check(struct sh4_target *t, struct err *err);
@@ -431,20 +512,26 @@ int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err);
 int sh4_ubc_channel(struct sh4_target *t, unsigned n, uint32_t bar, uint8_t bamr, struct err *err);
 /* Before a run without our vectors: the UBC as the program had it. */
 int sh4_ubc_give_back(struct sh4_target *t, struct err *err);
-/* Where a register that the debugger uses itself while halted keeps the program's value; false if addr is none. */
+/* Where a register that the debugger uses itself while halted keeps the program's value; false if
+ * addr is none. */
 bool sh4_program_reg(struct sh4_target *t, uint32_t addr, uint32_t *value);
 /* The same for a write: true if value is kept and goes to the register when the program runs. */
 bool sh4_set_program_reg(struct sh4_target *t, uint32_t addr, uint32_t value);
 bool sh4_needs_hooks(const struct sh4_target *t);
-int sh4_image_patch(struct sh4_target *t, bool in_memory, struct err *err); /* VBR instructions to their DBR twins */
-void sh4_image_note_written(struct sh4_target *t, uint32_t addr, const uint8_t *buf, size_t len); /* the program's own bytes */
+/* VBR instructions to their DBR twins */
+int sh4_image_patch(struct sh4_target *t, bool in_memory, struct err *err);
+/* the program's own bytes */
+void sh4_image_note_written(struct sh4_target *t, uint32_t addr, const uint8_t *buf, size_t len);
 void sh4_image_forget_written(struct sh4_target *t);
-int sh4_image_check(struct sh4_target *t, struct err *err); /* after the board was away: which twins are still in its memory? */
+/* after the board was away: which twins are still in its memory? */
+int sh4_image_check(struct sh4_target *t, struct err *err);
 int sh4_image_undo_leftovers(struct sh4_target *t, struct err *err);
 int sh4_set_image(struct target *t, const struct image *image, struct err *err);
 int sh4_sync_written(struct sh4_target *t, struct err *err);
-int sh4_step_start(struct sh4_target *t, struct err *err);  /* 1: done already (stop set), 0: runs */
-int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, struct err *err); /* resume the agent's program */
+/* 1: done already (stop set), 0: runs */
+int sh4_step_start(struct sh4_target *t, struct err *err);
+/* resume the agent's program */
+int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, struct err *err);
 /* Losing the adapter or the board is a state, seen by every later call. Returns ret. */
 int sh4_lost(struct sh4_target *t, int ret);
 void sh4_stop_is(struct sh4_target *t, enum stop_reason reason, int signal);
@@ -454,27 +541,35 @@ int sh4_run_freely(struct sh4_target *t, struct err *err);
 int sh4_let_go(struct sh4_target *t, struct err *err);
 /* Steps until end_ns, a stop (1), or BL=0, from where it runs freely (0, t->crawling false). */
 int sh4_crawl(struct sh4_target *t, uint64_t end_ns, struct target_stop *stop, struct err *err);
-/* 1 if the running CPU has reset itself since the resume (t->was_reset is set); looks once in a while only. */
+/* 1 if the running CPU has reset itself since the resume (t->was_reset is set); looks once in a
+ * while only. */
 int sh4_reset_seen(struct sh4_target *t, struct err *err);
-/* Before a trace, halted: EXPEVT must not look as after a reset. 1 if the internal status read shows that; else a reset would not show. */
+/* Before a trace, halted: EXPEVT must not look as after a reset. 1 if the internal status read
+ * shows that; else a reset would not show. */
 int sh4_mark_expevt(struct sh4_target *t, struct err *err);
-/* -ERR_NO_TARGET if a CPU marked so has been reset since, whoever did it: nothing of the trace is left in it. 0 if not. */
+/* -ERR_NO_TARGET if a CPU marked so has been reset since, whoever did it: nothing of the trace is
+ * left in it. 0 if not. */
 int sh4_reset_while_traced(struct sh4_target *t, struct err *err);
-/* Whether EXPEVT says manual reset, an exception with SR.BL=1, or several TLB hits; and the error that a trace has ended by one of these. */
+/* Whether EXPEVT says manual reset, an exception with SR.BL=1, or several TLB hits; and the error
+ * that a trace has ended by one of these. */
 bool sh4_is_reset(uint32_t expevt);
 int sh4_reset_error(uint32_t expevt, struct err *err);
-/* As sh4_reset_seen() after a step with BL=1 that did not come back: then the CPU runs, and t->state says so. */
+/* As sh4_reset_seen() after a step with BL=1 that did not come back: then the CPU runs, and
+ * t->state says so. */
 int sh4_reset_in_step(struct sh4_target *t, struct err *err);
 void sh4_stop_was_reset(struct sh4_target *t); /* halted again: the stop to report */
 /* ---- a running target, halted for a moment (sh4/driver/temporary_halt.c) ---- */
 bool sh4_in_agent(const struct sh4_target *t, uint32_t fetch);
-int sh4_borrow_break(struct sh4_target *t, struct err *err); /* op_halt's break while t->borrowing */
-int sh4_hudi_priority(struct sh4_target *t, struct err *err); /* halted: makes sure of it */
+/* op_halt's break while t->borrowing */
+int sh4_borrow_break(struct sh4_target *t, struct err *err);
+int sh4_hudi_priority(struct sh4_target *t, struct err *err);      /* halted: makes sure of it */
 int sh4_hudi_priority_left(struct sh4_target *t, struct err *err); /* of a lost session: undone */
-int sh4_borrow_clean(struct sh4_target *t, struct err *err); /* before detach: the interrupt's priority as it was */
+/* before detach: the interrupt's priority as it was */
+int sh4_borrow_clean(struct sh4_target *t, struct err *err);
 enum sh4_loan { SH4_LOAN_NONE, SH4_LOAN_RUN, SH4_LOAN_CRAWL };
-/* Makes a running target halted, until sh4_give_back(); nothing to do for a halted one. -ERR_STATE while a step or a halt
- * is under way, or SR.BL stays set. A stop of its own on the way is kept for the next poll; it stays halted then. */
+/* Makes a running target halted, until sh4_give_back(); nothing to do for a halted one. -ERR_STATE
+ * while a step or a halt is under way, or SR.BL stays set. A stop of its own on the way is kept for
+ * the next poll; it stays halted then. */
 int sh4_borrow(struct sh4_target *t, enum sh4_loan *loan, const char *what, struct err *err);
 /* done: result of what was done meanwhile; returned, or else a failure to let it run. */
 int sh4_sample_pc(struct target *t, uint64_t *pc, struct err *err); /* sh4/driver/sample.c */
@@ -491,10 +586,12 @@ extern const struct monitor_command sh4_monitor[];
 uint32_t sh4_canonical32(uint32_t addr);
 
 /* ---- memory without patch hiding (sh4/driver/mem.c) ---- */
-int sh4_same_mem(struct target *target, uint64_t addr, const uint8_t *buf, size_t len, struct err *err); /* target_ops.same_mem */
+/* target_ops.same_mem */
+int sh4_same_mem(struct target *target, uint64_t addr, const uint8_t *buf, size_t len,
+                 struct err *err);
 int sh4_mem_read_raw(struct sh4_target *t, uint32_t addr, unsigned width, uint8_t *buf, size_t len,
                      struct err *err);
-int sh4_mem_write_raw(struct sh4_target *t, uint32_t addr, unsigned width, const uint8_t *buf, size_t len,
-                      struct err *err);
+int sh4_mem_write_raw(struct sh4_target *t, uint32_t addr, unsigned width, const uint8_t *buf,
+                      size_t len, struct err *err);
 
 #endif

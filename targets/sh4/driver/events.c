@@ -1,6 +1,7 @@
-/* The 34 events of the performance counters. Codes, names and units: CodeScape ASE trace profiler guide, Linux
- * perf_event.c, KallistiOS perfctr.h. 0x1A is a count: the guide's "cycles" is a misprint (0x19, the same for
- * channel A, is a count everywhere). 0x0C appears in the guide only; two sources count 34 events. */
+/* The 34 events of the performance counters. Codes, names and units: CodeScape ASE trace profiler
+ * guide, Linux perf_event.c, KallistiOS perfctr.h. 0x1A is a count: the guide's "cycles" is a
+ * misprint (0x19, the same for channel A, is a count everywhere). 0x0C appears in the guide only;
+ * two sources count 34 events. */
 #include <strings.h>
 
 #include "probe/base/options.h"
@@ -54,5 +55,6 @@ int sh4_find_event(const char *text, uint16_t *code, struct err *err)
             *code = e->code;
             return 0;
         }
-    return err_set(err, ERR_NOT_FOUND, "names and codes are listed by: probeprof events", "no counter event \"%s\"", text);
+    return err_set(err, ERR_NOT_FOUND, "names and codes are listed by: probeprof events",
+                   "no counter event \"%s\"", text);
 }

@@ -1,4 +1,5 @@
-/* The program's VBR lives in DBR while our vectors are installed: its VBR instructions become their DBR twins. */
+/* The program's VBR lives in DBR while our vectors are installed: its VBR instructions become their
+ * DBR twins. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +9,16 @@
 #include "targets/sh4/trace/sites.h"
 #include "targets/sh4/trace/stubs.h"
 
-/* ---- where they are: a word that reads like one may be a constant, which must stay as it is ---- */
+/* ---- where they are: a word that reads like one may be a constant, which must stay as it is ----
+ */
 
-static bool stores_vbr(uint16_t insn) { return (insn & 0xF0FF) == 0x0022 || (insn & 0xF0FF) == 0x4023; }
+static bool stores_vbr(uint16_t insn)
+{
+    return (insn & 0xF0FF) == 0x0022 || (insn & 0xF0FF) == 0x4023;
+}
 
-/* What control flow reaches is code. sure: nothing else counts. Else code the search has not found may load VBR, and words
- * like 0x0022 are taken for the numbers they mostly are. */
+/* What control flow reaches is code. sure: nothing else counts. Else code the search has not found
+ * may load VBR, and words like 0x0022 are taken for the numbers they mostly are. */
 static bool is_site(const struct sh4_sites *code, uint32_t addr, uint16_t insn, bool sure)
 {
     unsigned flags = sh4_sites_code(code, addr);
@@ -22,7 +27,8 @@ static bool is_site(const struct sh4_sites *code, uint32_t addr, uint16_t insn, 
     return !sure && !(flags & SH4_CODE_LITERAL) && !stores_vbr(insn);
 }
 
-static size_t find_sites(const struct image *im, const struct sh4_sites *code, bool sure, struct sh4_patch *out, size_t cap)
+static size_t find_sites(const struct image *im, const struct sh4_sites *code, bool sure,
+                         struct sh4_patch *out, size_t cap)
 {
     size_t n = 0;
     for (size_t i = 0; i < im->nsections; i++) {
@@ -40,7 +46,8 @@ static size_t find_sites(const struct image *im, const struct sh4_sites *code, b
 }
 
 /* Replaces the list by what the image has. The old sites are not in memory any more. */
-static int use_sites(struct sh4_target *t, const struct image *im, const struct sh4_sites *code, bool sure, struct err *err)
+static int use_sites(struct sh4_target *t, const struct image *im, const struct sh4_sites *code,
+                     bool sure, struct err *err)
 {
     size_t n = im ? find_sites(im, code, sure, NULL, 0) : 0;
     struct sh4_patch *sites = n ? calloc(n, sizeof *sites) : NULL;
@@ -55,7 +62,8 @@ static int use_sites(struct sh4_target *t, const struct image *im, const struct 
     return 0;
 }
 
-static int search(const struct image *im, const uint32_t *roots, size_t nroots, struct sh4_sites *code, struct err *err)
+static int search(const struct image *im, const uint32_t *roots, size_t nroots,
+                  struct sh4_sites *code, struct err *err)
 {
     const struct sh4_sites_config cfg = { .handlers = roots, .nhandlers = nroots };
     int ret = sh4_sites_find(im, &cfg, code, err);
@@ -79,7 +87,8 @@ int sh4_set_image(struct target *target, const struct image *image, struct err *
     return t->state == TARGET_HALTED ? sh4_image_undo_leftovers(t, err) : 0;
 }
 
-/* ---- no image: what the debugger wrote is searched instead, from where it lets the program go ---- */
+/* ---- no image: what the debugger wrote is searched instead, from where it lets the program go
+ * ---- */
 
 enum { WRITTEN_LEAST = 16, WRITTEN_MOST = 16 << 20, WRITTEN_ROOTS = 16 };
 
@@ -150,7 +159,8 @@ static bool search_is_due(const struct sh4_target *t, const uint32_t *roots, siz
     struct sh4_written *w = (struct sh4_written *)&t->written;
     for (size_t i = 0; i < n && !w->changed; i++) {
         const struct sh4_written_piece *p = piece_at(w, sh4_canonical32(roots[i]));
-        if (p && sh4_canonical32(roots[i]) - p->addr < p->size && !(sh4_sites_code(w->code, roots[i]) & SH4_CODE_INSN))
+        if (p && sh4_canonical32(roots[i]) - p->addr < p->size &&
+            !(sh4_sites_code(w->code, roots[i]) & SH4_CODE_INSN))
             return true;
     }
     return w->changed;
@@ -164,12 +174,19 @@ static int search_written(struct sh4_target *t, struct err *err)
     if (t->image || !w->n || !search_is_due(t, roots, n))
         return 0;
     struct image_section sections[ARRAY_LEN(w->piece)];
-    struct image im = { .big_endian = t->base.big_endian, .entry = t->pc, .sections = sections, .nsections = w->n };
+    struct image im = {
+        .big_endian = t->base.big_endian, .entry = t->pc, .sections = sections, .nsections = w->n
+    };
     for (size_t i = 0; i < w->n; i++)
-        sections[i] = (struct image_section){ .name = "written", .addr = w->piece[i].addr, .size = w->piece[i].size,
-                                              .data = w->piece[i].data, .code = true, .writable = true };
+        sections[i] = (struct image_section){ .name = "written",
+                                              .addr = w->piece[i].addr,
+                                              .size = w->piece[i].size,
+                                              .data = w->piece[i].data,
+                                              .code = true,
+                                              .writable = true };
     if (!w->code && !(w->code = calloc(1, sizeof *w->code)))
-        return err_set(err, ERR_NOMEM, "close other programs", "search for VBR instructions: no memory");
+        return err_set(err, ERR_NOMEM, "close other programs",
+                       "search for VBR instructions: no memory");
     int ret = t->vbr_patched ? sh4_image_patch(t, false, err) : 0;
     if (ret < 0)
         return ret;
@@ -192,7 +209,8 @@ static int undo_in_section(struct sh4_target *t, const struct image_section *s, 
     uint8_t *now = malloc(s->size ? s->size : 1);
     if (!now)
         return err_set(err, ERR_NOMEM, "close other programs", "leftover patches: no memory");
-    int ret = sh4_mem_read_raw(t, (uint32_t)s->addr, 0, now, s->size, NULL) < 0 ? 1 : 0; /* not loaded: nothing to undo */
+    /* not loaded: nothing to undo */
+    int ret = sh4_mem_read_raw(t, (uint32_t)s->addr, 0, now, s->size, NULL) < 0 ? 1 : 0;
     for (uint64_t o = 0; ret == 0 && o + 2 <= s->size; o += 2) {
         uint16_t original = get16(s->data + o, t->image->big_endian);
         uint32_t addr = (uint32_t)(s->addr + o);
@@ -218,17 +236,20 @@ int sh4_image_undo_leftovers(struct sh4_target *t, struct err *err)
     return ret < 0 ? err_prefix(err, ret, "patches of a lost session") : 0;
 }
 
-/* A word that reads VBR-like may be data, or other code than the image's: only what is there unchanged is touched. */
+/* A word that reads VBR-like may be data, or other code than the image's: only what is there
+ * unchanged is touched. */
 static int patch_site(struct sh4_target *t, struct sh4_patch *s, bool in_memory, struct err *err)
 {
     uint32_t now;
-    uint16_t want = in_memory ? sh4_stub_vbr_twin(s->orig) : s->orig, other = in_memory ? s->orig : sh4_stub_vbr_twin(s->orig);
+    uint16_t want = in_memory ? sh4_stub_vbr_twin(s->orig) : s->orig,
+             other = in_memory ? s->orig : sh4_stub_vbr_twin(s->orig);
     int ret = sh4_agent_try_read(t, s->addr, 2, &now, 1, err);
     if (ret > 0 && (uint16_t)now == other) {
         ret = sh4_agent_write_code(t, s->addr, &want, 1, err);
         if (ret < 0)
             return ret == -ERR_FAULT ? 0 : ret;
-        /* ROM drops the write: then the program sets the real VBR and our hooks come back at the next resume. */
+        /* ROM drops the write: then the program sets the real VBR and our hooks come back at the
+         * next resume. */
         ret = sh4_agent_try_read(t, s->addr, 2, &now, 1, err);
     }
     if (ret <= 0)

@@ -1,5 +1,5 @@
-/* H-UDI over JTAG: commands, SDDR words, and the private status and ASERAM registers. Over a byte stream there is only the
- * command that interrupts the program. */
+/* H-UDI over JTAG: commands, SDDR words, and the private status and ASERAM registers. Over a byte
+ * stream there is only the command that interrupts the program. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,8 @@ static int execute(struct sh4_link *l, size_t n, struct err *err)
 
 static bool bit(const uint8_t *b, unsigned i) { return b[i / 8] >> (i % 8) & 1; }
 
-/* The IR is as long as the zero behind PROBE_ONES ones comes out late; it ends full of ones: BYPASS. */
+/* The IR is as long as the zero behind PROBE_ONES ones comes out late; it ends full of ones:
+ * BYPASS. */
 static unsigned ir_length(const uint8_t *tdo)
 {
     for (unsigned len = 2; len + PROBE_ONES < PROBE_BITS; len++) {
@@ -92,20 +93,24 @@ static int check_power(struct sh4_link *l, struct err *err)
 {
     unsigned low = low_pins(l), mv;
     if (low & JTAG_PIN_VTREF && l->jtag->voltage && l->jtag->voltage(l->p, &mv, NULL) == 0)
-        return err_set(err, ERR_NO_TARGET, "switch the board on; check pin VTref of the debug connector",
+        return err_set(err, ERR_NO_TARGET,
+                       "switch the board on; check pin VTref of the debug connector",
                        "the adapter sees no target power: %u.%02u V", mv / 1000, mv % 1000 / 10);
     if (low & JTAG_PIN_VTREF)
-        return err_set(err, ERR_NO_TARGET, "switch the board on; check pin VTref of the debug connector",
+        return err_set(err, ERR_NO_TARGET,
+                       "switch the board on; check pin VTref of the debug connector",
                        "the adapter sees no target power");
     return 0;
 }
 
-/* What a pin says is believed when a scan has failed: there are probes that tell nTRST as low whatever it is (logs of J-Links with a working TAP). */
+/* What a pin says is believed when a scan has failed: there are probes that tell nTRST as low
+ * whatever it is (logs of J-Links with a working TAP). */
 static int blame_pins(struct sh4_link *l, int ret, struct err *err)
 {
     if (ret != -ERR_NO_TARGET || !(low_pins(l) & JTAG_PIN_NTRST))
         return ret;
-    return err_set(err, ERR_NO_TARGET, "find what pulls pin nTRST low: a jumper, a pull-down, the wiring",
+    return err_set(err, ERR_NO_TARGET,
+                   "find what pulls pin nTRST low: a jumper, a pull-down, the wiring",
                    "nTRST is low though the adapter does not drive it: the TAP is held in reset");
 }
 
@@ -116,10 +121,12 @@ static int check_answer(const uint8_t *tdo, struct err *err)
         *(bit(tdo, i) ? &ones : &zeros) = true;
     if (ones && zeros)
         return 0;
-    return err_set(err, ERR_NO_TARGET, link_still_hint(ones), "scanned %u bits through the IR: TDO stays %d", PROBE_BITS, ones);
+    return err_set(err, ERR_NO_TARGET, link_still_hint(ones),
+                   "scanned %u bits through the IR: TDO stays %d", PROBE_BITS, ones);
 }
 
-/* One of several devices: how long its IR is was measured with the chain. It ends full of ones: BYPASS. */
+/* One of several devices: how long its IR is was measured with the chain. It ends full of ones:
+ * BYPASS. */
 static int check_place(struct sh4_link *l, struct err *err)
 {
     uint8_t ones[SH4_IR_BITS / 8] = { 0xFF, 0xFF }, seen[SH4_IR_BITS / 8];
@@ -130,7 +137,8 @@ static int check_place(struct sh4_link *l, struct err *err)
     if (ret < 0)
         return ret;
     if (len != SH4_IR_BITS || !bit(seen, 0) || bit(seen, 1))
-        return err_set(err, ERR_NO_TARGET, "has the chain changed? start again", "the device at this place of the JTAG chain is no SH7750");
+        return err_set(err, ERR_NO_TARGET, "has the chain changed? start again",
+                       "the device at this place of the JTAG chain is no SH7750");
     l->ir_bits = len;
     return 0;
 }
@@ -151,12 +159,13 @@ static int measure_ir(struct sh4_link *l, struct err *err)
         return 0;
     }
     if (!len)
-        return err_set(err, ERR_NO_TARGET, "lower the wire clock; check TDI, TMS, TCK and GND",
-                       "scanned a pattern through the IR and it did not come back (got %08x%08x%08x)",
-                       le32(tdo + 8), le32(tdo + 4), le32(tdo));
+        return err_set(
+            err, ERR_NO_TARGET, "lower the wire clock; check TDI, TMS, TCK and GND",
+            "scanned a pattern through the IR and it did not come back (got %08x%08x%08x)",
+            le32(tdo + 8), le32(tdo + 4), le32(tdo));
     return err_set(err, ERR_NO_TARGET, "is this an SH7750?",
-                   "IR is %u bits long and captures ..%d%d, an SH7750's has %d and ..01", len, bit(tdo, 1),
-                   bit(tdo, 0), SH4_IR_BITS);
+                   "IR is %u bits long and captures ..%d%d, an SH7750's has %d and ..01", len,
+                   bit(tdo, 1), bit(tdo, 0), SH4_IR_BITS);
 }
 
 static int check_bypass(struct sh4_link *l, struct err *err)
@@ -173,7 +182,10 @@ static int check_bypass(struct sh4_link *l, struct err *err)
     return 0;
 }
 
-uint64_t sh4_link_now(const struct sh4_link *l) { return l->jtag ? l->jtag->now_ns(l->p) : l->p->driver->stream->now_ns(l->p); }
+uint64_t sh4_link_now(const struct sh4_link *l)
+{
+    return l->jtag ? l->jtag->now_ns(l->p) : l->p->driver->stream->now_ns(l->p);
+}
 
 int sh4_link_wait(struct sh4_link *l, uint64_t ns, struct err *err)
 {
@@ -197,7 +209,8 @@ int sh4_link_connect(struct sh4_link *l, struct err *err)
     uint32_t got;
     l->ir = SH4_LINK_IR_UNKNOWN;
     l->ir_bits = 0;
-    int ret = l->clock.hz ? l->jtag->set_clock(l->p, l->clock.hz, &got, err) : 0; /* of an adapter that was opened again */
+    /* of an adapter that was opened again */
+    int ret = l->clock.hz ? l->jtag->set_clock(l->p, l->clock.hz, &got, err) : 0;
     if (ret == 0)
         ret = check_power(l, err);
     if (ret == 0)
@@ -211,14 +224,26 @@ int sh4_link_connect(struct sh4_link *l, struct err *err)
 
 enum { LOG_WORDS = 4 }; /* of a batch, each way */
 
-static bool logs_wire(const struct sh4_link *l) { return l->p->log && l->p->log->enabled & 1u << LOG_WIRE; }
+static bool logs_wire(const struct sh4_link *l)
+{
+    return l->p->log && l->p->log->enabled & 1u << LOG_WIRE;
+}
 
 static const char *ti_name(unsigned ti)
 {
-    static const struct { unsigned ti; const char *name; } rows[] = {
-        { SH4_TI_STATUS, "status read" }, { SH4_TI_STATUS_END, "status read end" }, { SH4_TI_ASERAM_WRITE, "ASERAM write" },
-        { SH4_TI_RESET_NEGATE, "reset negate" }, { SH4_TI_RESET_ASSERT, "reset assert" }, { SH4_TI_BOOT, "ASE boot" },
-        { SH4_TI_INTERRUPT, "interrupt" }, { SH4_TI_BREAK, "ASE break" }, { SH4_TI_BYPASS, "bypass" },
+    static const struct {
+        unsigned ti;
+        const char *name;
+    } rows[] = {
+        { SH4_TI_STATUS, "status read" },
+        { SH4_TI_STATUS_END, "status read end" },
+        { SH4_TI_ASERAM_WRITE, "ASERAM write" },
+        { SH4_TI_RESET_NEGATE, "reset negate" },
+        { SH4_TI_RESET_ASSERT, "reset assert" },
+        { SH4_TI_BOOT, "ASE boot" },
+        { SH4_TI_INTERRUPT, "interrupt" },
+        { SH4_TI_BREAK, "ASE break" },
+        { SH4_TI_BYPASS, "bypass" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (rows[i].ti == ti)
@@ -256,7 +281,8 @@ int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
         if (ret < 0)
             return ret;
         l->ir = (int)ti;
-        log_msg(l->p->log, LOG_WIRE, "%s: IR > %s [%02x] < [%04x]", l->p->name, ti_name(ti), ti, le16(seen));
+        log_msg(l->p->log, LOG_WIRE, "%s: IR > %s [%02x] < [%04x]", l->p->name, ti_name(ti), ti,
+                le16(seen));
         /* Every IR scan begins with the captured ..01: a free check that the wire still answers. */
         if ((le16(seen) & 3) == 1)
             return 0;
@@ -270,7 +296,8 @@ int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
     return blame_pins(l, ret, err);
 }
 
-static int words_batch(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t n, struct err *err)
+static int words_batch(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t n,
+                       struct err *err)
 {
     unsigned scans = sh4_view_scans(l);
     size_t ops = scans > 1 ? sh4_view_begin(l, l->ops) : 0;
@@ -305,7 +332,8 @@ int sh4_link_words(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t
 }
 
 /* Selector i is shifted in while the value of selector i-1 comes out. */
-int sh4_link_status(struct sh4_link *l, const uint8_t *selectors, uint32_t *values, size_t n, struct err *err)
+int sh4_link_status(struct sh4_link *l, const uint8_t *selectors, uint32_t *values, size_t n,
+                    struct err *err)
 {
     uint32_t out[17], in[17];
     if (n == 0 || n > 16)
@@ -323,7 +351,8 @@ int sh4_link_status(struct sh4_link *l, const uint8_t *selectors, uint32_t *valu
     return ret < 0 ? ret : sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
 }
 
-int sh4_link_aseram(struct sh4_link *l, uint32_t offset, const uint32_t *words, size_t n, struct err *err)
+int sh4_link_aseram(struct sh4_link *l, uint32_t offset, const uint32_t *words, size_t n,
+                    struct err *err)
 {
     uint32_t out[SH4_ASERAM_SIZE / 4 + 1];
     if (n == 0 || offset + 4 * n > SH4_ASERAM_SIZE)

@@ -8,7 +8,10 @@
 #include "targets/sh4/driver/driver.h"
 
 /* On-chip registers, in P4 or through area 7. */
-static bool is_io(uint32_t addr) { return addr >= 0xFD000000u || (addr & 0xFF000000u) == 0x1F000000u; }
+static bool is_io(uint32_t addr)
+{
+    return addr >= 0xFD000000u || (addr & 0xFF000000u) == 0x1F000000u;
+}
 /* P4 but for ASERAM: store queues and the cache and TLB arrays take 32-bit accesses only. */
 static bool is_array(uint32_t addr) { return addr >= 0xE0000000u && addr < SH4_ASERAM; }
 
@@ -43,7 +46,8 @@ static uint32_t get_value(const uint8_t *buf, unsigned width, bool big)
 }
 
 /* n accesses of one width; the values go through a bounded buffer. */
-static int run_read(struct sh4_target *t, uint32_t addr, unsigned width, uint8_t *buf, size_t n, struct err *err)
+static int run_read(struct sh4_target *t, uint32_t addr, unsigned width, uint8_t *buf, size_t n,
+                    struct err *err)
 {
     uint32_t *v = malloc(n * sizeof *v);
     if (!v)
@@ -55,8 +59,8 @@ static int run_read(struct sh4_target *t, uint32_t addr, unsigned width, uint8_t
     return ret;
 }
 
-static int run_write(struct sh4_target *t, uint32_t addr, unsigned width, const uint8_t *buf, size_t n,
-                     struct err *err)
+static int run_write(struct sh4_target *t, uint32_t addr, unsigned width, const uint8_t *buf,
+                     size_t n, struct err *err)
 {
     if (n == 1)
         return sh4_agent_poke(t, addr, width, get_value(buf, width, t->base.big_endian), err);
@@ -71,8 +75,8 @@ static int run_write(struct sh4_target *t, uint32_t addr, unsigned width, const 
 }
 
 /* The part of [addr, addr+len) that one register covers, read whole, in its own width. */
-static int read_register(struct sh4_target *t, const struct sh4_reg_info *r, uint32_t addr, uint8_t *buf,
-                         size_t len, size_t *done, struct err *err)
+static int read_register(struct sh4_target *t, const struct sh4_reg_info *r, uint32_t addr,
+                         uint8_t *buf, size_t len, size_t *done, struct err *err)
 {
     unsigned bytes = r->bits / 8u, skip = (addr - r->address) & 3;
     uint8_t whole[4];
@@ -86,13 +90,14 @@ static int read_register(struct sh4_target *t, const struct sh4_reg_info *r, uin
     return 0;
 }
 
-static int write_register(struct sh4_target *t, const struct sh4_reg_info *r, uint32_t addr, const uint8_t *buf,
-                          size_t len, size_t *done, struct err *err)
+static int write_register(struct sh4_target *t, const struct sh4_reg_info *r, uint32_t addr,
+                          const uint8_t *buf, size_t len, size_t *done, struct err *err)
 {
     unsigned bytes = r->bits / 8u;
-    if (addr % 4 || len < bytes || (len == 4 && bytes < 4)) /* the last one would write where no register is */
-        return err_set(err, ERR_USAGE, "write the register in its own width", "%s is %u bits wide: %zu bytes at %08x", r->name,
-                       r->bits, len, addr);
+    /* the last one would write where no register is */
+    if (addr % 4 || len < bytes || (len == 4 && bytes < 4))
+        return err_set(err, ERR_USAGE, "write the register in its own width",
+                       "%s is %u bits wide: %zu bytes at %08x", r->name, r->bits, len, addr);
     uint32_t v = get_value(buf, bytes, t->base.big_endian);
     *done = bytes;
     if (sh4_set_program_reg(t, r->address, v))
@@ -101,7 +106,8 @@ static int write_register(struct sh4_target *t, const struct sh4_reg_info *r, ui
         return sh4_agent_poke(t, addr, 2, SH4_WTCNT_KEY | v, err);
     if (r->address == SH4_WTCSR)
         return sh4_agent_poke(t, addr, 2, SH4_WTCSR_KEY | v, err);
-    if (r->address == SH4_PMCR1 || r->address == SH4_PMCR2) /* the agent restores them when it resumes */
+    /* the agent restores them when it resumes */
+    if (r->address == SH4_PMCR1 || r->address == SH4_PMCR2)
         t->save[r->address == SH4_PMCR1 ? SH4_SAVE_PMCR1 : SH4_SAVE_PMCR2] =
             (uint32_t)(int32_t)(int16_t)(v & ~REG_MASK(SH4_PMCR_PMCLR));
     return sh4_agent_poke(t, addr, bytes, v, err);
@@ -129,7 +135,8 @@ static size_t next_run(uint32_t addr, size_t len, unsigned *width)
     return len & ~(size_t)3;
 }
 
-int sh4_mem_read_raw(struct sh4_target *t, uint32_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err)
+int sh4_mem_read_raw(struct sh4_target *t, uint32_t addr, unsigned width, uint8_t *buf, size_t len,
+                     struct err *err)
 {
     int ret = keep_mmu(t, addr, err);
     if (ret == 0 && width)
@@ -151,8 +158,8 @@ int sh4_mem_read_raw(struct sh4_target *t, uint32_t addr, unsigned width, uint8_
     return ret;
 }
 
-int sh4_mem_write_raw(struct sh4_target *t, uint32_t addr, unsigned width, const uint8_t *buf, size_t len,
-                      struct err *err)
+int sh4_mem_write_raw(struct sh4_target *t, uint32_t addr, unsigned width, const uint8_t *buf,
+                      size_t len, struct err *err)
 {
     int ret = keep_mmu(t, addr, err);
     if (ret == 0 && width)
@@ -175,13 +182,15 @@ int sh4_mem_write_raw(struct sh4_target *t, uint32_t addr, unsigned width, const
 }
 
 /* Patches of ours are a difference, too: then the caller reads, and does not see them. */
-int sh4_same_mem(struct target *target, uint64_t addr, const uint8_t *buf, size_t len, struct err *err)
+int sh4_same_mem(struct target *target, uint64_t addr, const uint8_t *buf, size_t len,
+                 struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
     uint32_t at = (uint32_t)addr;
     bool same = false;
-    if (t->state != TARGET_HALTED || !t->layout || len == 0 || (addr | len) % 4 || addr > 0xFFFFFFFFu - len || is_io(at) || is_array(at) ||
-        is_io(at + (uint32_t)len - 1) || is_array(at + (uint32_t)len - 1))
+    if (t->state != TARGET_HALTED || !t->layout || len == 0 || (addr | len) % 4 ||
+        addr > 0xFFFFFFFFu - len || is_io(at) || is_array(at) || is_io(at + (uint32_t)len - 1) ||
+        is_array(at + (uint32_t)len - 1))
         return 0;
     uint32_t *words = malloc(len);
     if (!words)
@@ -199,20 +208,23 @@ uint32_t sh4_canonical32(uint32_t addr) { return addr < 0xE0000000u ? addr & SH4
 
 /* ---- what the debugger sees ---- */
 
-static int check(struct sh4_target *t, uint64_t addr, unsigned width, size_t len, const char *what, struct err *err)
+static int check(struct sh4_target *t, uint64_t addr, unsigned width, size_t len, const char *what,
+                 struct err *err)
 {
     if (addr > 0xFFFFFFFFu || len > 0x100000000u - addr)
         return err_set(err, ERR_FAULT, "addresses have 32 bits", "%s: %zu bytes at %llx", what, len,
                        (unsigned long long)addr);
     if (width && ((width != 1 && width != 2 && width != 4) || addr % width || len % width))
         return err_set(err, ERR_USAGE, "address and length must be multiples of the width",
-                       "%s: %zu bytes at %08llx in units of %u", what, len, (unsigned long long)addr, width);
+                       "%s: %zu bytes at %08llx in units of %u", what, len,
+                       (unsigned long long)addr, width);
     t->alias_set = 0;
     return 0;
 }
 
 /* Bytes of one patched instruction inside a buffer: replaced by the other ones. */
-static void overlay_insn(uint32_t addr, uint8_t *buf, size_t len, uint32_t at, const uint8_t insn[2])
+static void overlay_insn(uint32_t addr, uint8_t *buf, size_t len, uint32_t at,
+                         const uint8_t insn[2])
 {
     uint32_t a = sh4_canonical32(addr), p = sh4_canonical32(at);
     for (uint32_t i = 0; i < 2; i++)
@@ -220,7 +232,8 @@ static void overlay_insn(uint32_t addr, uint8_t *buf, size_t len, uint32_t at, c
             buf[p + i - a] = insn[i];
 }
 
-static void hide(struct sh4_target *t, const struct sh4_patch *list, size_t n, uint32_t addr, uint8_t *buf, size_t len)
+static void hide(struct sh4_target *t, const struct sh4_patch *list, size_t n, uint32_t addr,
+                 uint8_t *buf, size_t len)
 {
     for (size_t i = 0; i < n; i++) {
         uint8_t insn[2];
@@ -231,8 +244,8 @@ static void hide(struct sh4_target *t, const struct sh4_patch *list, size_t n, u
 }
 
 /* The debugger writes over patches: the new bytes become the originals, the patches stay. */
-static void keep(struct sh4_target *t, struct sh4_patch *list, size_t n, uint32_t addr, uint8_t *buf, size_t len,
-                 bool vbr)
+static void keep(struct sh4_target *t, struct sh4_patch *list, size_t n, uint32_t addr,
+                 uint8_t *buf, size_t len, bool vbr)
 {
     for (size_t i = 0; i < n; i++) {
         uint8_t insn[2], patch[2];
@@ -250,23 +263,30 @@ static void keep(struct sh4_target *t, struct sh4_patch *list, size_t n, uint32_
         if (!touched)
             continue;
         list[i].orig = get16(insn, t->base.big_endian);
-        if (vbr && list[i].orig != orig) { /* other code now: this site is no VBR instruction any more */
+        /* other code now: this site is no VBR instruction any more */
+        if (vbr && list[i].orig != orig) {
             list[i].in_memory = false;
             continue;
         }
-        put16(patch, vbr ? (uint16_t)((orig & 0xFF00) | ((orig & 0xFF) == 0x2E ? 0xFA : (orig & 0xFF) == 0x27 ? 0xF6
-                                      : (orig & 0xFF) == 0x22 ? 0xFA : 0xF2))
-                         : (uint16_t)SH4_BREAK_INSN, t->base.big_endian);
+        put16(patch,
+              vbr ? (uint16_t)((orig & 0xFF00) | ((orig & 0xFF) == 0x2E   ? 0xFA
+                                                  : (orig & 0xFF) == 0x27 ? 0xF6
+                                                  : (orig & 0xFF) == 0x22 ? 0xFA
+                                                                          : 0xF2))
+                  : (uint16_t)SH4_BREAK_INSN,
+              t->base.big_endian);
         overlay_insn(addr, buf, len, list[i].addr, patch);
     }
 }
 
-static int read_halted(struct sh4_target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err)
+static int read_halted(struct sh4_target *t, uint64_t addr, unsigned width, uint8_t *buf,
+                       size_t len, struct err *err)
 {
     int ret = sh4_mem_read_raw(t, (uint32_t)addr, width, buf, len, err);
     if (ret < 0)
         return ret;
-    /* From the outside in: a breakpoint may sit on an instruction the tracer has patched already. */
+    /* From the outside in: a breakpoint may sit on an instruction the tracer has patched already.
+     */
     hide(t, t->patch, t->npatches, (uint32_t)addr, buf, len);
     hide(t, t->vbr_sites, t->nvbr_sites, (uint32_t)addr, buf, len);
     if (t->trace_hide)
@@ -274,7 +294,8 @@ static int read_halted(struct sh4_target *t, uint64_t addr, unsigned width, uint
     return 0;
 }
 
-int sh4_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err)
+int sh4_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *buf, size_t len,
+                 struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
     enum sh4_loan loan;
@@ -286,7 +307,8 @@ int sh4_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *
     return sh4_give_back(t, loan, len ? read_halted(t, addr, width, buf, len, err) : 0, err);
 }
 
-/* What was written may be code: caches are made coherent before the program runs, one range at a time. */
+/* What was written may be code: caches are made coherent before the program runs, one range at a
+ * time. */
 static int note_written(struct sh4_target *t, uint32_t lo, uint32_t hi, struct err *err)
 {
     enum { NEAR = 4096 };
@@ -307,15 +329,16 @@ static bool overlaps(uint32_t addr, size_t len, uint32_t start, uint32_t bytes)
 static int spare_agent(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
 {
     bool ase = t->layout == &sh4_agent_ase;
-    bool code = ase ? addr >= SH4_ASERAM && addr < 0xFD000000u : overlaps(addr, len, t->agent_base, t->layout->size);
+    bool code = ase ? addr >= SH4_ASERAM && addr < 0xFD000000u
+                    : overlaps(addr, len, t->agent_base, t->layout->size);
     if (!code && !overlaps(addr, len, SH4_SDDR, 4))
         return 0;
-    return err_set(err, ERR_UNSUPPORTED, "leave that to the debugger", "%zu bytes at %08x belong to the debug agent", len,
-                   addr);
+    return err_set(err, ERR_UNSUPPORTED, "leave that to the debugger",
+                   "%zu bytes at %08x belong to the debug agent", len, addr);
 }
 
-static int write_halted(struct sh4_target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len,
-                        struct err *err)
+static int write_halted(struct sh4_target *t, uint64_t addr, unsigned width, const uint8_t *buf,
+                        size_t len, struct err *err)
 {
     int ret = spare_agent(t, (uint32_t)addr, len, err);
     if (ret < 0 || len == 0)
@@ -341,8 +364,8 @@ static int write_halted(struct sh4_target *t, uint64_t addr, unsigned width, con
     return ret;
 }
 
-int sh4_write_mem(struct target *target, uint64_t addr, unsigned width, const uint8_t *buf, size_t len,
-                  struct err *err)
+int sh4_write_mem(struct target *target, uint64_t addr, unsigned width, const uint8_t *buf,
+                  size_t len, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
     enum sh4_loan loan;

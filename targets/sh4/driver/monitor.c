@@ -25,12 +25,14 @@ static bool running(uint32_t pmcr)
     return REG_GET(pmcr, SH4_PMCR_PMEN) && REG_GET(pmcr, SH4_PMCR_PMST);
 }
 
-/* A counter is cleared while stopped; it starts when the agent lets the program run (it restores PMCR last). */
+/* A counter is cleared while stopped; it starts when the agent lets the program run (it restores
+ * PMCR last). */
 static int arm_counters(struct sh4_target *t, const uint16_t code[2], struct err *err)
 {
     for (unsigned n = 0; n < 2; n++)
         if (code[n] && !event_of(code[n]))
-            return err_set(err, ERR_NOT_FOUND, "probeprof events lists them", "no counter event %02x", code[n]);
+            return err_set(err, ERR_NOT_FOUND, "probeprof events lists them",
+                           "no counter event %02x", code[n]);
     for (unsigned n = 0; n < 2; n++) {
         uint32_t addr = n ? SH4_PMCR2 : SH4_PMCR1;
         unsigned word = n ? SH4_SAVE_PMCR2 : SH4_SAVE_PMCR1;
@@ -41,7 +43,8 @@ static int arm_counters(struct sh4_target *t, const uint16_t code[2], struct err
             ret = sh4_agent_poke(t, addr, 2, REG_MASK(SH4_PMCR_PMCLR), err);
         if (ret < 0)
             return err_prefix(err, ret, "arm counters");
-        t->save[word] = (uint32_t)(int32_t)(int16_t)(REG_MASK(SH4_PMCR_PMEN) | REG_MASK(SH4_PMCR_PMST) | code[n]);
+        t->save[word] = (uint32_t)(int32_t)(int16_t)(REG_MASK(SH4_PMCR_PMEN) |
+                                                     REG_MASK(SH4_PMCR_PMST) | code[n]);
     }
     return 0;
 }
@@ -54,7 +57,8 @@ int sh4_counters_arm(struct target *target, const uint16_t code[2], struct err *
     return ret < 0 ? ret : sh4_give_back(t, loan, arm_counters(t, code, err), err);
 }
 
-/* H, L, H again: the halves are two reads. Halted the agent holds the counters, so one try is enough. */
+/* H, L, H again: the halves are two reads. Halted the agent holds the counters, so one try is
+ * enough. */
 static int read_counter(struct sh4_target *t, unsigned n, uint64_t *value, struct err *err)
 {
     uint32_t v[2];
@@ -93,9 +97,9 @@ static int show_counters(struct sh4_target *t, const struct text_sink *out, stru
     int ret = sh4_counters_read(&t->base, &v, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++) {
         const struct counter_event *e = event_of(v.code[n]);
-        sink_printf(out, "counter %u: %s (0x%02x), %s: %llu %s\n", n + 1, e ? e->name : "none", v.code[n],
-                    v.running[n] ? "counts while the program runs" : "stopped", (unsigned long long)v.value[n],
-                    e ? e->unit : "");
+        sink_printf(out, "counter %u: %s (0x%02x), %s: %llu %s\n", n + 1, e ? e->name : "none",
+                    v.code[n], v.running[n] ? "counts while the program runs" : "stopped",
+                    (unsigned long long)v.value[n], e ? e->unit : "");
     }
     return ret;
 }
@@ -107,7 +111,8 @@ static int cmd_perf(void *ctx, int argc, char **argv, const struct text_sink *ou
     if (argc == 1 || (argc == 2 && (!strcmp(argv[1], "show") || !strcmp(argv[1], "read"))))
         return show_counters(t, out, err);
     if (argc < 3 || argc > 4 || strcmp(argv[1], "arm"))
-        return err_set(err, ERR_USAGE, "perf [show|read|arm EVENT1 [EVENT2]]", "perf: unknown arguments");
+        return err_set(err, ERR_USAGE, "perf [show|read|arm EVENT1 [EVENT2]]",
+                       "perf: unknown arguments");
     for (int i = 2; i < argc; i++) {
         int ret = sh4_find_event(argv[i], &code[i - 2], err);
         if (ret < 0)
@@ -119,20 +124,23 @@ static int cmd_perf(void *ctx, int argc, char **argv, const struct text_sink *ou
 
 /* ---- registers by name ---- */
 
-static void print_fields(const char *name, const struct reg_field *f, size_t n, uint32_t v, int digits,
-                         const struct text_sink *out)
+static void print_fields(const char *name, const struct reg_field *f, size_t n, uint32_t v,
+                         int digits, const struct text_sink *out)
 {
     char text[200];
     reg_text(f, n, v, digits, text, sizeof text);
     sink_printf(out, "%s=%s\n", name, text);
 }
 
-static int print_io(struct sh4_target *t, const struct sh4_reg_info *r, const struct text_sink *out, struct err *err)
+static int print_io(struct sh4_target *t, const struct sh4_reg_info *r, const struct text_sink *out,
+                    struct err *err)
 {
     uint32_t v;
     size_t n;
     /* The agent stops counters and user breaks while halted: what the program has is shown. */
-    int ret = sh4_program_reg(t, r->address, &v) ? 0 : sh4_agent_peek(t, r->address, r->bits / 8u, &v, err);
+    int ret = sh4_program_reg(t, r->address, &v)
+                  ? 0
+                  : sh4_agent_peek(t, r->address, r->bits / 8u, &v, err);
     if (ret < 0)
         return ret;
     switch (r->address) {
@@ -148,23 +156,27 @@ static int print_io(struct sh4_target *t, const struct sh4_reg_info *r, const st
     return 0;
 }
 
-static int print_core(struct sh4_target *t, unsigned n, const struct text_sink *out, struct err *err)
+static int print_core(struct sh4_target *t, unsigned n, const struct text_sink *out,
+                      struct err *err)
 {
     uint8_t b[4];
     size_t nf = 0;
     int ret = sh4_read_reg(&t->base, n, b, err);
     if (ret < 0)
         return ret;
-    uint32_t v = t->base.big_endian ? (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3]
-                                    : (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
+    uint32_t v = t->base.big_endian
+                     ? (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3]
+                     : (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
     const char *name = sh4_target_regs[n].name;
     const struct reg_field *f = !strcmp(name, "sr") || !strcmp(name, "ssr") ? sh4_sr_fields(&nf)
-                                : !strcmp(name, "fpscr") ? sh4_fpscr_fields(&nf) : NULL;
+                                : !strcmp(name, "fpscr")                    ? sh4_fpscr_fields(&nf)
+                                                                            : NULL;
     print_fields(name, f, nf, v, 8, out);
     return 0;
 }
 
-static int show_registers(struct sh4_target *t, int argc, char **argv, const struct text_sink *out, struct err *err)
+static int show_registers(struct sh4_target *t, int argc, char **argv, const struct text_sink *out,
+                          struct err *err)
 {
     int ret = 0;
     for (unsigned n = 0; argc == 1 && ret == 0 && n < SH4_NREGS; n++)
@@ -180,7 +192,8 @@ static int show_registers(struct sh4_target *t, int argc, char **argv, const str
         else if (r)
             ret = print_io(t, r, out, err);
         else
-            ret = err_set(err, ERR_NOT_FOUND, "reg without a name lists the CPU's", "no register \"%s\"", argv[i]);
+            ret = err_set(err, ERR_NOT_FOUND, "reg without a name lists the CPU's",
+                          "no register \"%s\"", argv[i]);
     }
     return ret;
 }
@@ -201,18 +214,29 @@ static int serial_wire(struct sh4_target *t, const struct text_sink *out, struct
     uint64_t sent, received, transfers;
     uint32_t errors = 0;
     s->stats(t->probe, &sent, &received, &transfers);
-    int ret = t->state == TARGET_HALTED ? sh4_agent_peek(t, t->agent_base + t->layout->line_errors, 4, &errors, err) : 0;
+    int ret = t->state == TARGET_HALTED
+                  ? sh4_agent_peek(t, t->agent_base + t->layout->line_errors, 4, &errors, err)
+                  : 0;
     if (ret < 0)
         return ret;
-    sink_printf(out, "%s: %llu bytes sent, %llu received, %llu system calls; %llu bytes were the program's own text\n", t->probe->name,
-                (unsigned long long)sent, (unsigned long long)received, (unsigned long long)transfers, (unsigned long long)t->link.text_bytes);
-    sink_printf(out, "agent: %llu words to the target and %llu from it; damaged exchanges: %llu repeated, %llu resyncs\n",
-                (unsigned long long)t->link.words_to_target, (unsigned long long)t->link.words_from_target,
-                (unsigned long long)t->link.retries, (unsigned long long)t->link.resyncs);
+    sink_printf(out,
+                "%s: %llu bytes sent, %llu received, %llu system calls; %llu bytes were the "
+                "program's own text\n",
+                t->probe->name, (unsigned long long)sent, (unsigned long long)received,
+                (unsigned long long)transfers, (unsigned long long)t->link.text_bytes);
+    sink_printf(out,
+                "agent: %llu words to the target and %llu from it; damaged exchanges: %llu "
+                "repeated, %llu resyncs\n",
+                (unsigned long long)t->link.words_to_target,
+                (unsigned long long)t->link.words_from_target, (unsigned long long)t->link.retries,
+                (unsigned long long)t->link.resyncs);
     const struct sh4_dcip *ip = t->link.ip;
     if (ip)
-        sink_printf(out, "%s; %llu replies sent again, %llu datagrams came twice; the program's calls: %llu served, %llu refused, %llu lost\n", ip->version,
-                    (unsigned long long)ip->again, (unsigned long long)ip->twice, (unsigned long long)ip->calls, (unsigned long long)ip->refused,
+        sink_printf(out,
+                    "%s; %llu replies sent again, %llu datagrams came twice; the program's calls: "
+                    "%llu served, %llu refused, %llu lost\n",
+                    ip->version, (unsigned long long)ip->again, (unsigned long long)ip->twice,
+                    (unsigned long long)ip->calls, (unsigned long long)ip->refused,
                     (unsigned long long)ip->lost_calls);
     if (t->state == TARGET_HALTED && !ip)
         sink_printf(out, "overruns, framing errors and breaks the agent has seen: %u\n", errors);
@@ -230,24 +254,37 @@ static int cmd_wire(void *ctx, int argc, char **argv, const struct text_sink *ou
     if (t->link.jtag->stats)
         t->link.jtag->stats(t->probe, &tck, &transfers, &bytes);
     uint64_t words = t->link.words_to_target + t->link.words_from_target;
-    sink_printf(out, "%s: %llu TCK clocks, %llu transfers, %llu bytes over the adapter\n", t->probe->name,
-                (unsigned long long)tck, (unsigned long long)transfers, (unsigned long long)bytes);
-    sink_printf(out, "agent: %llu scans for %llu words to the target and %llu from it, %.2f wire bits a byte\n",
-                (unsigned long long)t->link.scans, (unsigned long long)t->link.words_to_target,
-                (unsigned long long)t->link.words_from_target, words ? (double)tck / (4.0 * (double)words) : 0.0);
-    sink_printf(out, "damaged exchanges: %llu repeated, %llu resyncs; %u idle clocks after a scan\n",
-                (unsigned long long)t->link.retries, (unsigned long long)t->link.resyncs, t->link.idle_clocks);
+    sink_printf(out, "%s: %llu TCK clocks, %llu transfers, %llu bytes over the adapter\n",
+                t->probe->name, (unsigned long long)tck, (unsigned long long)transfers,
+                (unsigned long long)bytes);
+    sink_printf(
+        out,
+        "agent: %llu scans for %llu words to the target and %llu from it, %.2f wire bits a byte\n",
+        (unsigned long long)t->link.scans, (unsigned long long)t->link.words_to_target,
+        (unsigned long long)t->link.words_from_target,
+        words ? (double)tck / (4.0 * (double)words) : 0.0);
+    sink_printf(out,
+                "damaged exchanges: %llu repeated, %llu resyncs; %u idle clocks after a scan\n",
+                (unsigned long long)t->link.retries, (unsigned long long)t->link.resyncs,
+                t->link.idle_clocks);
     if (t->link.alternates)
-        sink_printf(out, "data scans alternate between SDDR and SDSR, which read %08x at the attach: two for each word\n", t->link.sdsr);
+        sink_printf(out,
+                    "data scans alternate between SDDR and SDSR, which read %08x at the attach: "
+                    "two for each word\n",
+                    t->link.sdsr);
     return 0;
 }
 
-static const struct { const char *name; uint32_t bits; } catches[] = {
+static const struct {
+    const char *name;
+    uint32_t bits;
+} catches[] = {
 #define BIT(e) (1u << ((e) >> 5 & 31))
     { "address-error", BIT(SH4_EXP_ADDR_READ) | BIT(SH4_EXP_ADDR_WRITE) },
     { "illegal", BIT(SH4_EXP_ILLEGAL) | BIT(SH4_EXP_SLOT_ILLEGAL) },
     { "fpu", BIT(SH4_EXP_FPU) | BIT(SH4_EXP_FPU_DISABLED) | BIT(SH4_EXP_SLOT_FPU_DISABLED) },
-    { "mmu", BIT(SH4_EXP_INITIAL_WRITE) | BIT(SH4_EXP_TLB_PROT_READ) | BIT(SH4_EXP_TLB_PROT_WRITE) },
+    { "mmu",
+      BIT(SH4_EXP_INITIAL_WRITE) | BIT(SH4_EXP_TLB_PROT_READ) | BIT(SH4_EXP_TLB_PROT_WRITE) },
     { "trapa", BIT(SH4_EXP_TRAPA) },
 #undef BIT
 };
@@ -262,8 +299,8 @@ static int cmd_catch(void *ctx, int argc, char **argv, const struct text_sink *o
             if (!strcmp(argv[i], catches[k].name) || !strcmp(argv[i], "all"))
                 bits |= catches[k].bits;
         if (!bits && strcmp(argv[i], "none"))
-            return err_set(err, ERR_USAGE, "none all address-error illegal fpu mmu trapa", "catch: no class \"%s\"",
-                           argv[i]);
+            return err_set(err, ERR_USAGE, "none all address-error illegal fpu mmu trapa",
+                           "catch: no class \"%s\"", argv[i]);
         mask |= bits;
     }
     if (mask != t->catch_mask && !sh4_is_halted(t, err, "catch"))
@@ -277,11 +314,13 @@ static int cmd_catch(void *ctx, int argc, char **argv, const struct text_sink *o
     return 0;
 }
 
-static int cmd_status(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+static int cmd_status(void *ctx, int argc, char **argv, const struct text_sink *out,
+                      struct err *err)
 {
-    static const uint8_t sel[] = { SH4_STATUS_SR, SH4_STATUS_FETCH, SH4_STATUS_OPERAND, SH4_STATUS_BUS,
-                                   SH4_STATUS_EVENTS, SH4_STATUS_CCR, SH4_STATUS_FRQCR, SH4_STATUS_FPSCR,
-                                   SH4_STATUS_ASID, SH4_STATUS_UBC };
+    static const uint8_t sel[] = { SH4_STATUS_SR,    SH4_STATUS_FETCH,  SH4_STATUS_OPERAND,
+                                   SH4_STATUS_BUS,   SH4_STATUS_EVENTS, SH4_STATUS_CCR,
+                                   SH4_STATUS_FRQCR, SH4_STATUS_FPSCR,  SH4_STATUS_ASID,
+                                   SH4_STATUS_UBC };
     struct sh4_target *t = ctx;
     uint32_t v[ARRAY_LEN(sel)];
     size_t n;
@@ -296,13 +335,16 @@ static int cmd_status(void *ctx, int argc, char **argv, const struct text_sink *
     const struct reg_field *f = sh4_sr_fields(&n);
     print_fields("sr", f, n, v[0], 8, out);
     sink_printf(out, "fetch %08x  operand %08x  bus %08x\n", v[1], v[2], v[3]);
-    sink_printf(out, "EXPEVT %03x  INTEVT %03x  CCR %04x  MMU %s  FRQCR %04x  FPSCR %08x  ASID %02x  UBC %x\n",
-                v[4] & 0xFFF, v[4] >> 16 & 0xFFF, v[5] & 0xFFFF, v[5] >> 16 & 1 ? "on" : "off", v[6] & 0xFFFF, v[7],
-                v[8] & 0xFF, v[9]);
+    sink_printf(
+        out,
+        "EXPEVT %03x  INTEVT %03x  CCR %04x  MMU %s  FRQCR %04x  FPSCR %08x  ASID %02x  UBC %x\n",
+        v[4] & 0xFFF, v[4] >> 16 & 0xFFF, v[5] & 0xFFFF, v[5] >> 16 & 1 ? "on" : "off",
+        v[6] & 0xFFFF, v[7], v[8] & 0xFF, v[9]);
     return 0;
 }
 
-static int cmd_semihosting(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+static int cmd_semihosting(void *ctx, int argc, char **argv, const struct text_sink *out,
+                           struct err *err)
 {
     struct sh4_target *t = ctx;
     bool on = argc == 2 && !strcmp(argv[1], "on");
@@ -326,12 +368,14 @@ static bool word_of(const char *text, uint32_t *out)
 }
 
 /* Data value of the watchpoint on channel B: the UBC's only data comparator. */
-static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sink *out,
+                         struct err *err)
 {
     struct sh4_target *t = ctx;
     struct sh4_ubc_channel *b = &t->ubc[1];
     if (argc > 3)
-        return err_set(err, ERR_USAGE, "watchdata [VALUE [MASK]|off]", "watchdata: too many arguments");
+        return err_set(err, ERR_USAGE, "watchdata [VALUE [MASK]|off]",
+                       "watchdata: too many arguments");
     if (!b->used || b->kind == BP_HARD)
         return err_set(err, ERR_STATE, "set a watchpoint first: the first one takes channel B",
                        "watchdata: channel B of the UBC watches nothing");
@@ -340,7 +384,8 @@ static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sin
     } else if (argc > 1) {
         uint32_t v, mask = 0xFFFFFFFFu;
         if (!word_of(argv[1], &v) || (argc == 3 && !word_of(argv[2], &mask)))
-            return err_set(err, ERR_USAGE, "numbers as in C, of 32 bits: 0x1234", "watchdata: not a number");
+            return err_set(err, ERR_USAGE, "numbers as in C, of 32 bits: 0x1234",
+                           "watchdata: not a number");
         b->has_data = true;
         /* Byte values are compared in both low bytes (UBC section of the hardware manual). */
         b->data = b->len == 1 ? (v & 0xFF) * 0x0101u : v;
@@ -358,9 +403,13 @@ const struct monitor_command sh4_monitor[] = {
     { "reg", "reg [NAME...]", "CPU or on-chip registers with their fields", cmd_reg },
     { "perf", "perf [show|read|arm EVENT1 [EVENT2]]", "performance counters", cmd_perf },
     { "wire", "wire", "what the wire carried so far", cmd_wire },
-    { "catch", "catch [none|all|CLASS...]", "exceptions that stop before their handler", cmd_catch },
-    { "status", "status", "internal status without stopping the CPU (private command)", cmd_status },
-    { "semihosting", "semihosting [on|off]", "TRAPA #34 system calls go to the debugger", cmd_semihosting },
-    { "watchdata", "watchdata [VALUE [MASK]|off]", "data value of the watchpoint on channel B", cmd_watchdata },
+    { "catch", "catch [none|all|CLASS...]", "exceptions that stop before their handler",
+      cmd_catch },
+    { "status", "status", "internal status without stopping the CPU (private command)",
+      cmd_status },
+    { "semihosting", "semihosting [on|off]", "TRAPA #34 system calls go to the debugger",
+      cmd_semihosting },
+    { "watchdata", "watchdata [VALUE [MASK]|off]", "data value of the watchpoint on channel B",
+      cmd_watchdata },
     { NULL, NULL, NULL, NULL },
 };

@@ -6,30 +6,35 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
 
-/* Numbers 0-66 are GDB's (sh-tdep.c): 59-66 have no name and no register. What follows has no number there. */
+/* Numbers 0-66 are GDB's (sh-tdep.c): 59-66 have no name and no register. What follows has no
+ * number there. */
+/* clang-format off */
 #define R(n) { n, 4, false, false }
 #define RX(n) { n, 4, true, false }
 #define RH(n) { n, 4, false, true }
+/* clang-format on */
 const struct target_reg sh4_target_regs[SH4_NREGS] = {
-    R("r0"), R("r1"), R("r2"), R("r3"), R("r4"), R("r5"), R("r6"), R("r7"),
-    R("r8"), R("r9"), R("r10"), R("r11"), R("r12"), R("r13"), RX("r14"), RX("r15"),
-    RX("pc"), RX("pr"), R("gbr"), R("vbr"), R("mach"), R("macl"), RX("sr"), R("fpul"), R("fpscr"),
-    R("fr0"), R("fr1"), R("fr2"), R("fr3"), R("fr4"), R("fr5"), R("fr6"), R("fr7"),
-    R("fr8"), R("fr9"), R("fr10"), R("fr11"), R("fr12"), R("fr13"), R("fr14"), R("fr15"),
-    R("ssr"), R("spc"),
-    R("r0b0"), R("r1b0"), R("r2b0"), R("r3b0"), R("r4b0"), R("r5b0"), R("r6b0"), R("r7b0"),
-    R("r0b1"), R("r1b1"), R("r2b1"), R("r3b1"), R("r4b1"), R("r5b1"), R("r6b1"), R("r7b1"),
-    R(""), R(""), R(""), R(""), R(""), R(""), R(""), R(""),
-    RH("dbr"), RH("sgr"),
-    RH("xf0"), RH("xf1"), RH("xf2"), RH("xf3"), RH("xf4"), RH("xf5"), RH("xf6"), RH("xf7"),
-    RH("xf8"), RH("xf9"), RH("xf10"), RH("xf11"), RH("xf12"), RH("xf13"), RH("xf14"), RH("xf15"),
-    RH("tra"), RH("expevt"), RH("intevt"),
+    R("r0"),    R("r1"),   R("r2"),      R("r3"),      R("r4"),    R("r5"),    R("r6"),
+    R("r7"),    R("r8"),   R("r9"),      R("r10"),     R("r11"),   R("r12"),   R("r13"),
+    RX("r14"),  RX("r15"), RX("pc"),     RX("pr"),     R("gbr"),   R("vbr"),   R("mach"),
+    R("macl"),  RX("sr"),  R("fpul"),    R("fpscr"),   R("fr0"),   R("fr1"),   R("fr2"),
+    R("fr3"),   R("fr4"),  R("fr5"),     R("fr6"),     R("fr7"),   R("fr8"),   R("fr9"),
+    R("fr10"),  R("fr11"), R("fr12"),    R("fr13"),    R("fr14"),  R("fr15"),  R("ssr"),
+    R("spc"),   R("r0b0"), R("r1b0"),    R("r2b0"),    R("r3b0"),  R("r4b0"),  R("r5b0"),
+    R("r6b0"),  R("r7b0"), R("r0b1"),    R("r1b1"),    R("r2b1"),  R("r3b1"),  R("r4b1"),
+    R("r5b1"),  R("r6b1"), R("r7b1"),    R(""),        R(""),      R(""),      R(""),
+    R(""),      R(""),     R(""),        R(""),        RH("dbr"),  RH("sgr"),  RH("xf0"),
+    RH("xf1"),  RH("xf2"), RH("xf3"),    RH("xf4"),    RH("xf5"),  RH("xf6"),  RH("xf7"),
+    RH("xf8"),  RH("xf9"), RH("xf10"),   RH("xf11"),   RH("xf12"), RH("xf13"), RH("xf14"),
+    RH("xf15"), RH("tra"), RH("expevt"), RH("intevt"),
 };
+/* clang-format off */
 enum {
-    REG_R0 = 0, REG_PC = 16, REG_PR, REG_GBR, REG_VBR, REG_MACH, REG_MACL, REG_SR, REG_FPUL, REG_FPSCR,
-    REG_FR0 = 25, REG_SSR = 41, REG_SPC, REG_BANK0 = 43, REG_BANK1 = 51, REG_NONE = 59, REG_DBR = 67, REG_SGR,
-    REG_XF0, REG_TRA = REG_XF0 + 16, REG_EXPEVT, REG_INTEVT
+    REG_R0 = 0, REG_PC = 16, REG_PR, REG_GBR, REG_VBR, REG_MACH, REG_MACL, REG_SR, REG_FPUL,
+    REG_FPSCR, REG_FR0 = 25, REG_SSR = 41, REG_SPC, REG_BANK0 = 43, REG_BANK1 = 51, REG_NONE = 59,
+    REG_DBR = 67, REG_SGR, REG_XF0, REG_TRA = REG_XF0 + 16, REG_EXPEVT, REG_INTEVT
 };
+/* clang-format on */
 
 uint32_t *sh4_reg_bank(struct sh4_target *t, unsigned bank, unsigned n)
 {
@@ -55,13 +60,15 @@ uint32_t *sh4_reg_r(struct sh4_target *t, unsigned n)
 void sh4_regs_requests(struct sh4_target *t, struct sh4_request req[SH4_LOAD_REQUESTS])
 {
     const struct sh4_agent_layout *a = t->layout;
-    req[0] = (struct sh4_request){
-        .routine = a->op_read - (uint32_t)a->ref_call,
-        .arg = { t->agent_base + a->save_area, a->ld4 - (uint32_t)a->ref_read, SH4_SAVE_WORDS },
-        .in = t->save, .nin = SH4_SAVE_WORDS };
-    req[1] = (struct sh4_request){
-        .routine = a->op_read - (uint32_t)a->ref_call,
-        .arg = { SH4_TRA, a->ld4 - (uint32_t)a->ref_read, 3 }, .in = t->trap, .nin = 3 };
+    req[0] = (struct sh4_request){ .routine = a->op_read - (uint32_t)a->ref_call,
+                                   .arg = { t->agent_base + a->save_area,
+                                            a->ld4 - (uint32_t)a->ref_read, SH4_SAVE_WORDS },
+                                   .in = t->save,
+                                   .nin = SH4_SAVE_WORDS };
+    req[1] = (struct sh4_request){ .routine = a->op_read - (uint32_t)a->ref_call,
+                                   .arg = { SH4_TRA, a->ld4 - (uint32_t)a->ref_read, 3 },
+                                   .in = t->trap,
+                                   .nin = 3 };
 }
 
 int sh4_regs_load(struct sh4_target *t, struct err *err)
@@ -93,8 +100,8 @@ static int store_blocks(struct sh4_target *t, struct err *err)
         for (size_t j = end; j < SH4_SAVE_WORDS && j < end + GAP; j++)
             if (t->save[j] != t->save_seen[j])
                 end = j + 1;
-        int ret = sh4_agent_write(t, t->agent_base + t->layout->save_area + (uint32_t)(4 * i), 4, t->save + i,
-                                  end - i, err);
+        int ret = sh4_agent_write(t, t->agent_base + t->layout->save_area + (uint32_t)(4 * i), 4,
+                                  t->save + i, end - i, err);
         if (ret < 0)
             return ret;
         memcpy(t->save_seen + i, t->save + i, 4 * (end - i));
@@ -109,8 +116,8 @@ void sh4_regs_unseen(struct sh4_target *t)
         t->save_seen[i] = ~t->save[i];
 }
 
-/* A few words go one by one, each stored only once it is proven: a block that the wire is cut in is filled up with
- * anything by the next session, and these may be the program's only copy. */
+/* A few words go one by one, each stored only once it is proven: a block that the wire is cut in is
+ * filled up with anything by the next session, and these may be the program's only copy. */
 int sh4_regs_store(struct sh4_target *t, struct err *err)
 {
     enum { FEW = 10 };
@@ -123,7 +130,8 @@ int sh4_regs_store(struct sh4_target *t, struct err *err)
         if (n == FEW)
             return store_blocks(t, err);
         req[n++] = (struct sh4_request){ .routine = a->op_poke - (uint32_t)a->ref_call,
-                                         .arg = { t->agent_base + a->save_area + 4 * i, a->st4 - (uint32_t)a->ref_poke, t->save[i] } };
+                                         .arg = { t->agent_base + a->save_area + 4 * i,
+                                                  a->st4 - (uint32_t)a->ref_poke, t->save[i] } };
     }
     int ret = n ? sh4_agent_run(t, req, n, err) : 0;
     if (ret == 0)
@@ -131,9 +139,11 @@ int sh4_regs_store(struct sh4_target *t, struct err *err)
     return ret;
 }
 
-/* The FPU overlay: loads or stores FPR n, n+1, ... one each call, by writing the instruction it needs.
- *   r4: opcode of "flds frN,fpul" or "fsts fpul,frN", 0x100 more each time; r0: value in and out */
-static int load_fpu_overlay(struct sh4_target *t, uint32_t *stub, uint32_t *set_fpscr, struct err *err)
+/* The FPU overlay: loads or stores FPR n, n+1, ... one each call, by writing the instruction it
+ * needs. r4: opcode of "flds frN,fpul" or "fsts fpul,frN", 0x100 more each time; r0: value in and
+ * out */
+static int load_fpu_overlay(struct sh4_target *t, uint32_t *stub, uint32_t *set_fpscr,
+                            struct err *err)
 {
     static const uint16_t code[] = {
         0xD706, /*  0 mov.l 28f,r7 */
@@ -153,7 +163,8 @@ static int load_fpu_overlay(struct sh4_target *t, uint32_t *stub, uint32_t *set_
     };
     uint32_t words[ARRAY_LEN(code) / 2 + 1], addr;
     for (size_t i = 0; i + 1 < ARRAY_LEN(code); i += 2)
-        words[i / 2] = t->base.big_endian ? (uint32_t)code[i] << 16 | code[i + 1] : (uint32_t)code[i + 1] << 16 | code[i];
+        words[i / 2] = t->base.big_endian ? (uint32_t)code[i] << 16 | code[i + 1]
+                                          : (uint32_t)code[i + 1] << 16 | code[i];
     addr = t->agent_base + t->layout->overlay + sh4_agent_uncached(t);
     words[ARRAY_LEN(words) - 1] = addr + 16;
     int ret = sh4_agent_overlay(t, words, ARRAY_LEN(words), &addr, err);
@@ -172,11 +183,14 @@ static int move_fpu(struct sh4_target *t, bool store, struct err *err)
         return ret;
     struct sh4_request req[4];
     for (uint32_t bank = 0; bank < 2; bank++) {
-        req[2 * bank] = (struct sh4_request){ .routine = a->op_poke - (uint32_t)a->ref_call,
-            .arg = { 0, set_fpscr - a->ref_poke, SH4_FPSCR_RESET | bank << SH4_FPSCR_FR_LSB } };
+        req[2 * bank] =
+            (struct sh4_request){ .routine = a->op_poke - (uint32_t)a->ref_call,
+                                  .arg = { 0, set_fpscr - a->ref_poke,
+                                           SH4_FPSCR_RESET | bank << SH4_FPSCR_FR_LSB } };
         req[2 * bank + 1] = (struct sh4_request){
             .routine = (store ? a->op_write : a->op_read) - (uint32_t)a->ref_call,
-            .arg = { store ? 0xF00D : 0xF01D, stub - (store ? a->ref_write : a->ref_read), 16 } };
+            .arg = { store ? 0xF00D : 0xF01D, stub - (store ? a->ref_write : a->ref_read), 16 }
+        };
         if (store)
             req[2 * bank + 1].out = t->fp + 16 * bank, req[2 * bank + 1].nout = 16;
         else
@@ -185,8 +199,8 @@ static int move_fpu(struct sh4_target *t, bool store, struct err *err)
     ret = sh4_agent_run(t, req, ARRAY_LEN(req), err);
     for (size_t i = 0; ret == 0 && i < ARRAY_LEN(req); i++)
         if (req[i].status)
-            ret = err_set(err, ERR_FAULT, "does this part have an FPU?", "FPU registers: exception %03x",
-                          req[i].status);
+            ret = err_set(err, ERR_FAULT, "does this part have an FPU?",
+                          "FPU registers: exception %03x", req[i].status);
     return ret;
 }
 
@@ -276,8 +290,8 @@ int sh4_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *er
     return 0;
 }
 
-/* r0-r7 and one bank are the same registers. When a debugger writes all registers at once, the bank's stale copy
- * follows its new r0-r7: that copy must not win (as it does in other stubs). */
+/* r0-r7 and one bank are the same registers. When a debugger writes all registers at once, the
+ * bank's stale copy follows its new r0-r7: that copy must not win (as it does in other stubs). */
 static bool stale_alias(struct sh4_target *t, unsigned n, uint32_t value)
 {
     unsigned first = active_bank(t) ? REG_BANK1 : REG_BANK0;
@@ -315,7 +329,8 @@ int sh4_write_reg(struct target *target, unsigned n, const uint8_t *buf, struct 
     if (n >= SH4_NREGS || (n >= REG_NONE && n < REG_DBR))
         return no_register(n, err);
     if (n == REG_SGR)
-        return err_set(err, ERR_UNSUPPORTED, "SGR follows R15 when the program resumes", "SGR cannot be written");
+        return err_set(err, ERR_UNSUPPORTED, "SGR follows R15 when the program resumes",
+                       "SGR cannot be written");
     uint32_t *p = plain(t, n);
     if (!p)
         return write_fpu(t, n, value, err);

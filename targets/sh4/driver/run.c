@@ -1,4 +1,5 @@
-/* Leaving the agent and stepping: what turns the host's view of the halted program back into a running one. */
+/* Leaving the agent and stepping: what turns the host's view of the halted program back into a
+ * running one. */
 #include <string.h>
 
 #include "probe/base/bytes.h"
@@ -7,7 +8,8 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
 
-int sh4_agent_overlay(struct sh4_target *t, const uint32_t *words, size_t n, uint32_t *addr, struct err *err)
+int sh4_agent_overlay(struct sh4_target *t, const uint32_t *words, size_t n, uint32_t *addr,
+                      struct err *err)
 {
     uint32_t at = t->agent_base + t->layout->overlay;
     if (n > SH4_OVERLAY_WORDS)
@@ -54,8 +56,9 @@ static int place_vectors(struct sh4_target *t, struct err *err)
     t->hooks = sh4_needs_hooks(t);
     t->save[SH4_SAVE_VBR] = t->hooks ? hook_vbr(t) : t->prog_vbr;
     t->save[SH4_SAVE_DBR] = t->hooks ? t->prog_vbr : t->prog_dbr;
-    t->save[SH4_SAVE_MASK] = t->stepping ? 0xFFFFFFFFu
-                             : 0x8000u | t->catch_mask | (t->semihosting ? 1u << (SH4_EXP_TRAPA >> 5) : 0);
+    t->save[SH4_SAVE_MASK] =
+        t->stepping ? 0xFFFFFFFFu
+                    : 0x8000u | t->catch_mask | (t->semihosting ? 1u << (SH4_EXP_TRAPA >> 5) : 0);
     return sh4_image_patch(t, t->hooks, err);
 }
 
@@ -74,8 +77,8 @@ int sh4_sync_written(struct sh4_target *t, struct err *err)
 
 /* ---- BL=1: SPC, SSR are the program's own, RTE cannot be used to get there directly ---- */
 
-/* Overlay: RTE arrives here with BL=1 and r15 at [ssr, spc, pc]; set_sgr goes before. SGR can only be loaded by
- * taking an exception with R15 = the value: TRAPA under the kernel's own vectors. */
+/* Overlay: RTE arrives here with BL=1 and r15 at [ssr, spc, pc]; set_sgr goes before. SGR can only
+ * be loaded by taking an exception with R15 = the value: TRAPA under the kernel's own vectors. */
 enum { SET_SGR = 0, TAIL = 10, TAIL_DATA = 20 };
 
 static int leave_with_bl(struct sh4_target *t, struct err *err)
@@ -120,16 +123,19 @@ static int leave_plain(struct sh4_target *t, struct err *err)
     return ret < 0 ? ret : sh4_regs_store(t, err);
 }
 
-/* op_go is not harmless to repeat: if its answer is lost, what the target does now decides. A single step has
- * stopped again before the batch ends: its registers are asked for in the same one. */
+/* op_go is not harmless to repeat: if its answer is lost, what the target does now decides. A
+ * single step has stopped again before the batch ends: its registers are asked for in the same one.
+ */
 static int go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, struct err *err)
 {
     struct sh4_request req = { .routine = t->layout->op_go - (uint32_t)t->layout->ref_call,
-                               .arg = { lo, hi, step_pc }, .slack = 2 };
+                               .arg = { lo, hi, step_pc },
+                               .slack = 2 };
     struct sh4_request then[SH4_LOAD_REQUESTS + SH4_SOON_REQUESTS];
     struct err own = { .code = ERR_OK };
     struct sh4_soon *more = t->layout == &sh4_agent_ase ? t->soon : NULL;
-    bool soon = more || (t->layout == &sh4_agent_ase && lo >= hi && (step_pc || t->displaced) && !t->trace_vbr);
+    bool soon = more || (t->layout == &sh4_agent_ase && lo >= hi && (step_pc || t->displaced) &&
+                         !t->trace_vbr);
     uint32_t save[SH4_SAVE_WORDS], trap[3];
     int ret = sh4_agent_flush(t, err);
     if (ret < 0)
@@ -141,7 +147,8 @@ static int go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, 
         req.slack = more->slack;
         memcpy(then + SH4_LOAD_REQUESTS, more->req, more->n * sizeof *then);
     }
-    ret = sh4_agent_go(t, &req, then, soon ? SH4_LOAD_REQUESTS + (more ? more->n : 0) : 0, &t->loaded, err);
+    ret = sh4_agent_go(t, &req, then, soon ? SH4_LOAD_REQUESTS + (more ? more->n : 0) : 0,
+                       &t->loaded, err);
     if (more)
         more->done = t->loaded;
     if (!t->loaded) { /* what came in is not to be trusted */
@@ -190,7 +197,8 @@ int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, 
     return 0;
 }
 
-/* ---- stepping with BL=1: no break can be taken there, so the instruction is run inside the agent ---- */
+/* ---- stepping with BL=1: no break can be taken there, so the instruction is run inside the agent
+ * ---- */
 
 static int fetch(struct sh4_target *t, uint32_t pc, uint16_t *insn, struct err *err)
 {
@@ -213,7 +221,8 @@ static int fetch(struct sh4_target *t, uint32_t pc, uint16_t *insn, struct err *
     return ret;
 }
 
-/* Overlay of a displaced step: SGR routine as above, then [ssr, spc loaded; insn; back into the kernel]. */
+/* Overlay of a displaced step: SGR routine as above, then [ssr, spc loaded; insn; back into the
+ * kernel]. */
 enum { D_ENTRY = 10, D_INSN = 16, D_LIT = 44, D_WORDS = 18 };
 
 static void compose_displaced(struct sh4_target *t, uint16_t insn, uint32_t at, uint32_t *words)
@@ -221,23 +230,23 @@ static void compose_displaced(struct sh4_target *t, uint16_t insn, uint32_t at, 
     uint32_t base = t->agent_base, lit = at + D_LIT;
     uint16_t code[] = {
         0x6F43, 0xC300, 0x0009, 0x000B, 0xED00, /* set_sgr */
-        0x4F37, /* 10 ldc.l @r15+,ssr */
-        0x4F47, /* 12 ldc.l @r15+,spc */
-        0x0F3A, /* 14 stc sgr,r15 */
-        insn,   /* 16 */
-        0x4FFA, /* 18 ldc r15,dbr */
-        0xDF05, /* 20 mov.l top,r15 */
-        0x4FF2, /* 22 stc.l dbr,@-r15 */
-        0x4F43, /* 24 stc.l spc,@-r15 */
-        0x4F33, /* 26 stc.l ssr,@-r15 */
-        0x4F03, /* 28 stc.l sr,@-r15 */
-        0xDF04, /* 30 mov.l &srbl,r15 */
-        0x4F07, /* 32 ldc.l @r15+,sr: bank 1, BL stays set */
-        0xDF04, /* 34 mov.l &r0,r15 */
-        0x2F02, /* 36 mov.l r0,@r15 */
-        0xDF04, /* 38 mov.l top-16,r15 */
-        0xA000, /* 40 bra entry2 */
-        0xE003, /* 42 mov #3,r0 */
+        0x4F37,                                 /* 10 ldc.l @r15+,ssr */
+        0x4F47,                                 /* 12 ldc.l @r15+,spc */
+        0x0F3A,                                 /* 14 stc sgr,r15 */
+        insn,                                   /* 16 */
+        0x4FFA,                                 /* 18 ldc r15,dbr */
+        0xDF05,                                 /* 20 mov.l top,r15 */
+        0x4FF2,                                 /* 22 stc.l dbr,@-r15 */
+        0x4F43,                                 /* 24 stc.l spc,@-r15 */
+        0x4F33,                                 /* 26 stc.l ssr,@-r15 */
+        0x4F03,                                 /* 28 stc.l sr,@-r15 */
+        0xDF04,                                 /* 30 mov.l &srbl,r15 */
+        0x4F07,                                 /* 32 ldc.l @r15+,sr: bank 1, BL stays set */
+        0xDF04,                                 /* 34 mov.l &r0,r15 */
+        0x2F02,                                 /* 36 mov.l r0,@r15 */
+        0xDF04,                                 /* 38 mov.l top-16,r15 */
+        0xA000,                                 /* 40 bra entry2 */
+        0xE003,                                 /* 42 mov #3,r0 */
     };
     int32_t disp = (int32_t)(base + t->layout->entry2 - (at + 40 + 4)) / 2;
     code[20] = (uint16_t)(0xA000 | (disp & 0xFFF));
@@ -267,7 +276,8 @@ static int wait_halted(struct sh4_target *t, struct err *err)
                    "a single instruction at %08x did not come back to the agent", t->pc);
 }
 
-/* Runs insn with the program's registers, BL=1, and reloads the state; t->pc is left to the caller. */
+/* Runs insn with the program's registers, BL=1, and reloads the state; t->pc is left to the caller.
+ */
 static int run_displaced(struct sh4_target *t, uint16_t insn, struct err *err)
 {
     uint32_t words[D_WORDS] = { 0 }, at, arg[3] = { t->r15, 0, 0 };
@@ -313,20 +323,24 @@ static int run_displaced(struct sh4_target *t, uint16_t insn, struct err *err)
     t->sgr = sgr;
     t->prog_vbr = vbr;
     t->prog_dbr = dbr;
-    t->own_spc = true; /* the instruction had them and may have set them: what runs next must find them */
+    /* the instruction had them and may have set them: what runs next must find them */
+    t->own_spc = true;
     return 0;
 }
 
-static int step_load(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *v, struct err *err)
+static int step_load(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *v,
+                     struct err *err)
 {
     uint8_t b[4];
     int ret = sh4_read_mem(&t->base, addr, width, b, width, err);
     if (ret == 0)
-        *v = width == 4 ? get32(b, t->base.big_endian) : (uint32_t)(int16_t)get16(b, t->base.big_endian);
+        *v = width == 4 ? get32(b, t->base.big_endian)
+                        : (uint32_t)(int16_t)get16(b, t->base.big_endian);
     return ret;
 }
 
-/* The instructions that touch what the agent holds in its hands: SR, VBR, DBR, PC. 1 if it was one. */
+/* The instructions that touch what the agent holds in its hands: SR, VBR, DBR, PC. 1 if it was one.
+ */
 static int step_emulated(struct sh4_target *t, uint16_t insn, struct err *err)
 {
     uint32_t addr, *rn = sh4_reg_r(t, insn >> 8 & 15), v = 0;
@@ -341,27 +355,35 @@ static int step_emulated(struct sh4_target *t, uint16_t insn, struct err *err)
         return ret < 0 ? ret : 1;
     }
     switch (insn & 0xF0FF) {
-    case 0x400E: case 0x4007: special = &t->sr; break;
-    case 0x402E: case 0x4027: case 0x0022: case 0x4023: special = &t->prog_vbr; break;
-    case 0x40FA: case 0x40F6: case 0x00FA: case 0x40F2: special = &t->prog_dbr; break;
-    case 0x003A: case 0x4032: special = &t->sgr; break;
-    default: return insn == 0x001B; /* SLEEP with BL=1 would wait for a reset or NMI: stepped over */
+    case 0x400E:
+    case 0x4007: special = &t->sr; break;
+    case 0x402E:
+    case 0x4027:
+    case 0x0022:
+    case 0x4023: special = &t->prog_vbr; break;
+    case 0x40FA:
+    case 0x40F6:
+    case 0x00FA:
+    case 0x40F2: special = &t->prog_dbr; break;
+    case 0x003A:
+    case 0x4032: special = &t->sgr; break;
+    default:
+        return insn == 0x001B; /* SLEEP with BL=1 would wait for a reset or NMI: stepped over */
     }
     uint32_t mask = special == &t->sr ? SH4_SR_WRITABLE : 0xFFFFFFFFu;
     switch (insn & 0xF00F) {
-    case 0x400E: case 0x400A: /* LDC Rm */
-        *special = *rn & mask;
-        return 1;
-    case 0x4007: case 0x4006: /* LDC.L @Rm+ */
+    case 0x400E:
+    case 0x400A: /* LDC Rm */ *special = *rn & mask; return 1;
+    case 0x4007:
+    case 0x4006: /* LDC.L @Rm+ */
         ret = step_load(t, *rn, 4, &v, err);
         if (ret < 0)
             return ret;
         *rn += 4;
         *special = v & mask;
         return 1;
-    case 0x0002: case 0x000A: /* STC Rn */
-        *rn = *special;
-        return 1;
+    case 0x0002:
+    case 0x000A: /* STC Rn */ *rn = *special; return 1;
     default: { /* STC.L @-Rn */
         uint8_t b[4];
         put32(b, *special, t->base.big_endian);
@@ -381,7 +403,8 @@ static bool taken(const struct sh4_target *t, uint16_t insn)
 }
 
 /* A delayed or plain branch, its slot run in between. */
-static int step_branch(struct sh4_target *t, uint16_t insn, const struct sh4_flow *f, struct err *err)
+static int step_branch(struct sh4_target *t, uint16_t insn, const struct sh4_flow *f,
+                       struct err *err)
 {
     uint32_t pc = t->pc, next = pc + (f->slot ? 4 : 2), rn = *sh4_reg_r(t, f->reg);
     uint32_t sr = t->sr, after = sr;
@@ -392,18 +415,31 @@ static int step_branch(struct sh4_target *t, uint16_t insn, const struct sh4_flo
     switch (f->kind) {
     case SH4_FLOW_BRANCH: next = taken(t, insn) ? f->target : next; break;
     case SH4_FLOW_BRA: next = f->target; break;
-    case SH4_FLOW_CALL: next = f->target; t->save[SH4_SAVE_PR] = pc + 4; break;
-    case SH4_FLOW_CALL_REG: next = rn; t->save[SH4_SAVE_PR] = pc + 4; break;
-    case SH4_FLOW_CALL_REL: next = pc + 4 + rn; t->save[SH4_SAVE_PR] = pc + 4; break;
+    case SH4_FLOW_CALL:
+        next = f->target;
+        t->save[SH4_SAVE_PR] = pc + 4;
+        break;
+    case SH4_FLOW_CALL_REG:
+        next = rn;
+        t->save[SH4_SAVE_PR] = pc + 4;
+        break;
+    case SH4_FLOW_CALL_REL:
+        next = pc + 4 + rn;
+        t->save[SH4_SAVE_PR] = pc + 4;
+        break;
     case SH4_FLOW_JMP_REG: next = rn; break;
     case SH4_FLOW_JMP_REL: next = pc + 4 + rn; break;
     case SH4_FLOW_RTS: next = t->save[SH4_SAVE_PR]; break;
-    case SH4_FLOW_RTE: next = t->spc; after = t->ssr & SH4_SR_WRITABLE; break;
+    case SH4_FLOW_RTE:
+        next = t->spc;
+        after = t->ssr & SH4_SR_WRITABLE;
+        break;
     default: return err_set(err, ERR_UNSUPPORTED, "", "step: %04x at %08x", insn, pc);
     }
     if (f->slot && sh4_slot_illegal(slot))
         return err_set(err, ERR_UNSUPPORTED, "set a breakpoint behind it",
-                       "the slot at %08x raises an exception while SR.BL=1, which resets the CPU", pc + 2);
+                       "the slot at %08x raises an exception while SR.BL=1, which resets the CPU",
+                       pc + 2);
     t->sr = after;
     if (slot != 0x0009) {
         ret = step_emulated(t, slot, err);
@@ -427,7 +463,8 @@ static int step_with_bl(struct sh4_target *t, struct err *err)
     struct sh4_flow f = sh4_flow(insn, t->pc);
     if (f.kind == SH4_FLOW_TRAPA || f.kind == SH4_FLOW_ILLEGAL)
         return err_set(err, ERR_UNSUPPORTED, "continue if the reset is wanted",
-                       "%04x at %08x raises an exception while SR.BL=1, which resets the CPU", insn, t->pc);
+                       "%04x at %08x raises an exception while SR.BL=1, which resets the CPU", insn,
+                       t->pc);
     if (f.kind != SH4_FLOW_NONE)
         return step_branch(t, insn, &f, err);
     uint32_t pc = t->pc;
@@ -444,8 +481,8 @@ static int step_with_bl(struct sh4_target *t, struct err *err)
 
 enum { INSN_SLEEP = 0x001B };
 
-/* With BL=0, too: what changes the things a break depends on, and SLEEP, which may not end at all. Code that cannot be
- * read is no error: the step then shows the exception. */
+/* With BL=0, too: what changes the things a break depends on, and SLEEP, which may not end at all.
+ * Code that cannot be read is no error: the step then shows the exception. */
 static int step_on_host(struct sh4_target *t, struct err *err)
 {
     uint16_t insn = 0;

@@ -2,8 +2,8 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
 
-/* Private: the address of the last instruction fetch, without stopping the CPU. 0: it is in the agent, which is no place of the
- * program's (a trace event, or a stop nobody has seen yet). */
+/* Private: the address of the last instruction fetch, without stopping the CPU. 0: it is in the
+ * agent, which is no place of the program's (a trace event, or a stop nobody has seen yet). */
 static int sample_status(struct sh4_target *t, uint64_t *pc, struct err *err)
 {
     static const uint8_t selector[] = { SH4_STATUS_FETCH };
@@ -32,7 +32,8 @@ int sh4_sample_pc(struct target *target, uint64_t *pc, struct err *err)
 {
     struct sh4_target *t = (struct sh4_target *)target;
     if (t->state != TARGET_RUNNING)
-        return err_set(err, t->state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE, "let it run", "sample: the target does not run");
+        return err_set(err, t->state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE, "let it run",
+                       "sample: the target does not run");
     if (t->crawling) {
         *pc = t->pc;
         return 1;

@@ -1,13 +1,15 @@
-/* Looking through the board's memory by loops that run there, in the kernel's overlay area: an answer is a dozen words on the wire,
- * where reading would take one for each word looked at. */
+/* Looking through the board's memory by loops that run there, in the kernel's overlay area: an
+ * answer is a dozen words on the wire, where reading would take one for each word looked at. */
 #include "probe/base/util.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
 
-/* A scan at 10 MHz is 740 cycles. What takes longer is waited for by the exchange, if it is the only one. */
+/* A scan at 10 MHz is 740 cycles. What takes longer is waited for by the exchange, if it is the
+ * only one. */
 enum { WORDS_A_SCAN = 64, UNCACHED_A_SCAN = 16, WAIT = 16, PART = 16384 };
 
-#define PRIME 0x01000193u /* FNV-1's: odd, so that every step can be undone: a single word that differs always shows */
+/* FNV-1's: odd, so that every step can be undone: a single word that differs always shows */
+#define PRIME 0x01000193u
 
 static uint32_t mixed(uint32_t h, uint32_t word) { return (h ^ word) * PRIME; }
 
@@ -47,18 +49,23 @@ static int load(struct sh4_target *t, const uint16_t *code, uint32_t *at, struct
     if (!t->layout)
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
     for (size_t i = 0; i < CODE / 2; i++)
-        words[i] = t->base.big_endian ? (uint32_t)code[2 * i] << 16 | code[2 * i + 1] : (uint32_t)code[2 * i + 1] << 16 | code[2 * i];
+        words[i] = t->base.big_endian ? (uint32_t)code[2 * i] << 16 | code[2 * i + 1]
+                                      : (uint32_t)code[2 * i + 1] << 16 | code[2 * i];
     words[CODE / 2] = PRIME;
     return sh4_agent_overlay(t, words, ARRAY_LEN(words), at, err);
 }
 
-static struct sh4_request call(const struct sh4_target *t, uint32_t at, uint32_t addr, uint32_t value, size_t n)
+static struct sh4_request call(const struct sh4_target *t, uint32_t at, uint32_t addr,
+                               uint32_t value, size_t n)
 {
-    return (struct sh4_request){ .routine = at - t->agent_base - (uint32_t)t->layout->ref_call, .arg = { addr, value, (uint32_t)n },
-                                 .slack = WAIT + (uint32_t)n / (addr >> 29 == 5 ? UNCACHED_A_SCAN : WORDS_A_SCAN) };
+    return (struct sh4_request){ .routine = at - t->agent_base - (uint32_t)t->layout->ref_call,
+                                 .arg = { addr, value, (uint32_t)n },
+                                 .slack = WAIT + (uint32_t)n / (addr >> 29 == 5 ? UNCACHED_A_SCAN
+                                                                                : WORDS_A_SCAN) };
 }
 
-int sh4_agent_same(struct sh4_target *t, uint32_t addr, const uint32_t *words, size_t n, bool *same, struct err *err)
+int sh4_agent_same(struct sh4_target *t, uint32_t addr, const uint32_t *words, size_t n, bool *same,
+                   struct err *err)
 {
     bool equal = true;
     uint32_t at = 0;
@@ -77,7 +84,8 @@ int sh4_agent_same(struct sh4_target *t, uint32_t addr, const uint32_t *words, s
     return ret;
 }
 
-int sh4_agent_find(struct sh4_target *t, uint32_t addr, uint32_t places, uint32_t value, uint32_t *found, struct err *err)
+int sh4_agent_find(struct sh4_target *t, uint32_t addr, uint32_t places, uint32_t value,
+                   uint32_t *found, struct err *err)
 {
     uint32_t at = 0;
     int ret = load(t, find_code, &at, err);
@@ -88,7 +96,8 @@ int sh4_agent_find(struct sh4_target *t, uint32_t addr, uint32_t places, uint32_
     if (ret < 0)
         return ret;
     if (req.status)
-        return err_set(err, ERR_FAULT, "check the address and, with the MMU on, that the page is mapped",
+        return err_set(err, ERR_FAULT,
+                       "check the address and, with the MMU on, that the page is mapped",
                        "looking through memory from %08x on: exception %03x", addr, req.status);
     *found = req.r0;
     return req.r0 != 0;

@@ -1,5 +1,6 @@
-/* The debug kernel over a byte stream (SCIF), or by a loader's datagrams (sh4/driver/dcip.c): requests one at a time, each with its answer; and the word "halted", which the kernel
- * says by itself. docs/sh4-agent.md, 8. */
+/* The debug kernel over a byte stream (SCIF), or by a loader's datagrams (sh4/driver/dcip.c):
+ * requests one at a time, each with its answer; and the word "halted", which the kernel says by
+ * itself. docs/sh4-agent.md, 8. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +15,14 @@ enum {
     HALTED_BYTES = 4 * HALTED_WORDS,
     HEADER_WORDS = 6,
     TRIES = 10,
-    STALE = 2,        /* "halted" may have been on its way before the request; twice means that the request was not understood ... */
-    SURELY = 8        /* ... or is late, as all of it is on a line that stands still for a moment: less and less is sent again */
+    /* "halted" may have been on its way before the request; twice means that the request was not
+       understood ... */
+    STALE = 2,
+    SURELY = 8 /* ... or is late, as all of it is on a line that stands still for a moment: less and
+                  less is sent again */
 };
 #define WRITE_NS 2000000000u
-#define FRESH_NS 3000000u      /* so shortly after an answer no "halted" can be on its way */
+#define FRESH_NS 3000000u /* so shortly after an answer no "halted" can be on its way */
 
 /* Two damaged bits must not cancel each other, as they may in the sum used over JTAG. */
 static uint32_t sum(uint32_t c, uint32_t word)
@@ -51,7 +55,8 @@ static bool halted_at(const uint8_t *b, uint32_t *base, uint32_t *count)
     uint32_t w[HALTED_WORDS];
     for (size_t i = 0; i < HALTED_WORDS; i++)
         w[i] = le32(b + 4 * i);
-    if (w[0] != SH4_AGENT_SYNC || (w[1] & 0x3FF) != SH4_AGENT_VERSION || w[3] != sum(sum(w[0], w[1]), w[2]))
+    if (w[0] != SH4_AGENT_SYNC || (w[1] & 0x3FF) != SH4_AGENT_VERSION ||
+        w[3] != sum(sum(w[0], w[1]), w[2]))
         return false;
     *base = w[1] - SH4_AGENT_VERSION;
     *count = w[2];
@@ -91,8 +96,8 @@ static void said_halted(struct sh4_link *l, uint32_t base, uint32_t count)
     l->halts = count;
 }
 
-/* Takes "halted" and text out of the first `end` bytes that have come; keeps what may be the beginning of more. Returns how
- * often "halted" was said. */
+/* Takes "halted" and text out of the first `end` bytes that have come; keeps what may be the
+ * beginning of more. Returns how often "halted" was said. */
 static unsigned sift(struct sh4_link *l, size_t end)
 {
     unsigned said = 0;
@@ -125,7 +130,8 @@ static int more(struct sh4_link *l, uint64_t max_ns, struct err *err)
         drop(l, sizeof l->in / 2);
     uint8_t *to = l->in + l->in_len;
     size_t room = sizeof l->in - l->in_len;
-    int ret = l->ip ? sh4_dcip_read(l, to, room, max_ns, err) : ops(l)->read(l->p, to, room, max_ns, err);
+    int ret =
+        l->ip ? sh4_dcip_read(l, to, room, max_ns, err) : ops(l)->read(l->p, to, room, max_ns, err);
     if (ret < 0)
         return err_prefix(err, ret, line(l));
     l->in_len += (size_t)ret;
@@ -215,8 +221,11 @@ int sh4_stream_resync(struct sh4_target *t, struct err *err)
     int ret = wait_halted(l, l->silence_ns, err);
     if (ret > 0 && l->heard_base == t->agent_base)
         return 0;
-    return ret < 0 ? ret : err_set(err, ERR_TIMEOUT, l->ip ? "reset the Dreamcast; check the network" : "reset the board; check the cable and the baud rate",
-                                   "the agent at %08x does not answer on the %s", t->agent_base, line(l));
+    return ret < 0 ? ret
+                   : err_set(err, ERR_TIMEOUT,
+                             l->ip ? "reset the Dreamcast; check the network"
+                                   : "reset the board; check the cable and the baud rate",
+                             "the agent at %08x does not answer on the %s", t->agent_base, line(l));
 }
 
 /* ---- requests ---- */
@@ -283,8 +292,10 @@ static uint8_t *find_marker(struct sh4_link *l, uint32_t marker)
     return memmem(l->in, l->in_len, m, sizeof m);
 }
 
-/* Reads until the answer is there, or "halted" was said `enough` times. Returns a verdict or the link's failure. */
-static int answer(struct sh4_link *l, struct sh4_request *r, uint32_t marker, uint32_t c, unsigned enough, struct err *err)
+/* Reads until the answer is there, or "halted" was said `enough` times. Returns a verdict or the
+ * link's failure. */
+static int answer(struct sh4_link *l, struct sh4_request *r, uint32_t marker, uint32_t c,
+                  unsigned enough, struct err *err)
 {
     size_t want = 4 * answer_words(r);
     for (;;) {
@@ -313,8 +324,12 @@ static uint32_t next_marker(struct sh4_target *t)
     return t->nonce;
 }
 
-/* Whether op_go's markers, from this count of halts on, may come to be what next_marker() leaves out. */
-static bool bad_mark(uint32_t mark) { return mark >> 16 == ~SH4_AGENT_SYNC >> 16 || mark >> 16 == ~(SH4_AGENT_SYNC >> 8) >> 16; }
+/* Whether op_go's markers, from this count of halts on, may come to be what next_marker() leaves
+ * out. */
+static bool bad_mark(uint32_t mark)
+{
+    return mark >> 16 == ~SH4_AGENT_SYNC >> 16 || mark >> 16 == ~(SH4_AGENT_SYNC >> 8) >> 16;
+}
 
 static bool is_go(const struct sh4_target *t, const struct sh4_request *r)
 {
@@ -330,13 +345,14 @@ static void let_go(struct sh4_link *l)
 }
 
 /* A request has failed once. Returns 1 if op_go was done all the same, 0 to try again. */
-static int after_failure(struct sh4_target *t, const struct sh4_request *r, enum verdict v, struct err *err)
+static int after_failure(struct sh4_target *t, const struct sh4_request *r, enum verdict v,
+                         struct err *err)
 {
     struct sh4_link *l = &t->link;
     uint32_t halts = l->halts;
     struct err own = { .code = ERR_OK };
     l->retries++;
-    l->halted = l->left = false; /* whatever it says now is true */
+    l->halted = l->left = false;        /* whatever it says now is true */
     if (v == DAMAGED && !is_go(t, r)) { /* then it has answered, and waits */
         l->in_len = 0;
         l->halted = true;
@@ -351,16 +367,23 @@ static int after_failure(struct sh4_target *t, const struct sh4_request *r, enum
         return 1;
     }
     if (ret == 0 && l->halts > halts) /* it has counted on */
-        return err_set(err, ERR_NO_TARGET, "attach again", "the agent let the program run on, after nobody had read its full trace ring for long");
+        return err_set(
+            err, ERR_NO_TARGET, "attach again",
+            "the agent let the program run on, after nobody had read its full trace ring for long");
     if (ret == 0 && l->halts != halts)
-        return err_set(err, ERR_NO_TARGET, "attach again", "the board was reset while the program was halted");
+        return err_set(err, ERR_NO_TARGET, "attach again",
+                       "the board was reset while the program was halted");
     if (ret < 0 && err)
         *err = own;
     return ret;
 }
 
-/* A request that was taken for lost may come late, after its repetition: op_go says by its marker which halt it ends, and is done once. */
-static uint32_t marker_of(struct sh4_target *t, const struct sh4_request *r) { return is_go(t, r) ? ~t->link.halts : next_marker(t); }
+/* A request that was taken for lost may come late, after its repetition: op_go says by its marker
+ * which halt it ends, and is done once. */
+static uint32_t marker_of(struct sh4_target *t, const struct sh4_request *r)
+{
+    return is_go(t, r) ? ~t->link.halts : next_marker(t);
+}
 
 static int exchange(struct sh4_target *t, struct sh4_request *r, uint8_t *out, struct err *err)
 {
@@ -377,14 +400,16 @@ static int exchange(struct sh4_target *t, struct sh4_request *r, uint8_t *out, s
         if (ret < 0)
             return err_prefix(err, ret, line(l));
         l->scans += n;
-        ret = answer(l, r, marker, c, l->ip ? 1 : MIN((fresh ? 1 : STALE) + tries, (unsigned)SURELY), err);
+        ret = answer(l, r, marker, c,
+                     l->ip ? 1 : MIN((fresh ? 1 : STALE) + tries, (unsigned)SURELY), err);
         if (ret < 0)
             return ret;
         l->heard_ns = ops(l)->now_ns(l->p);
         if (ret == GOOD) {
             if (is_go(t, r)) {
                 let_go(l);
-                r->status = 0; /* or SH4_AGENT_OTHER_HALT: done before, and halted since, which is told next */
+                /* or SH4_AGENT_OTHER_HALT: done before, and halted since, which is told next */
+                r->status = 0;
             }
             return 0;
         }
@@ -393,7 +418,9 @@ static int exchange(struct sh4_target *t, struct sh4_request *r, uint8_t *out, s
         if (ret)
             return MIN(ret, 0);
     }
-    return err_set(err, ERR_PROTOCOL, l->ip ? "check the network" : "check the cable and the ground; use a lower baud rate",
+    return err_set(err, ERR_PROTOCOL,
+                   l->ip ? "check the network"
+                         : "check the cable and the ground; use a lower baud rate",
                    "a request to the agent was damaged %u times running", tries);
 }
 
@@ -405,7 +432,9 @@ int sh4_stream_run(struct sh4_target *t, struct sh4_request *req, size_t n, stru
         longest = MAX(longest, MAX(req[i].nout + HEADER_WORDS + 1, req[i].nin + HEADER_WORDS));
     }
     if (t->link.ip && 4 * longest > SH4_BOX_ROOM)
-        return err_set(err, ERR_UNSUPPORTED, "please report this", "a request of %zu words, to an agent that has room for %d", longest, SH4_BOX_ROOM / 4);
+        return err_set(err, ERR_UNSUPPORTED, "please report this",
+                       "a request of %zu words, to an agent that has room for %d", longest,
+                       SH4_BOX_ROOM / 4);
     uint8_t *out = malloc(1 + 4 * (HEADER_WORDS + most + 1));
     if (!out)
         return err_set(err, ERR_NOMEM, "close other programs", "agent request: no memory");
@@ -421,7 +450,8 @@ int sh4_stream_run(struct sh4_target *t, struct sh4_request *req, size_t n, stru
 
 int sh4_stream_mark(struct sh4_target *t, struct err *err)
 {
-    uint32_t mark = 0x80000000u | ((uint32_t)(ops(&t->link)->now_ns(t->probe) >> 10) & 0x7FFF) << 16;
+    uint32_t mark = 0x80000000u | ((uint32_t)(ops(&t->link)->now_ns(t->probe) >> 10) & 0x7FFF)
+                                      << 16;
     if (bad_mark(mark))
         mark ^= 1u << 16;
     int ret = sh4_agent_poke(t, t->agent_base + t->layout->halts, 4, mark, err);

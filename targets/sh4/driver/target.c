@@ -11,21 +11,35 @@
 #include "targets/sh4/driver/dcip.h"
 #include "targets/sh4/driver/driver.h"
 
-enum { SIGNAL_INT = 2, SIGNAL_ILL = 4, SIGNAL_TRAP = 5, SIGNAL_FPE = 8, SIGNAL_BUS = 10, SIGNAL_SEGV = 11 };
-#define ALIVE_NS (10u * 1000000u) /* a running target that says nothing is looked after this often */
-#define BREAK_AGAIN_NS (20u * 1000000u)
+enum {
+    SIGNAL_INT = 2,
+    SIGNAL_ILL = 4,
+    SIGNAL_TRAP = 5,
+    SIGNAL_FPE = 8,
+    SIGNAL_BUS = 10,
+    SIGNAL_SEGV = 11
+};
+#define ALIVE_NS \
+    (10u * 1000000u) /* a running target that says nothing is looked after this often */
+#define BREAK_AGAIN_NS  (20u * 1000000u)
 #define ENDING_AGAIN_NS 200000u
-#define BREAK_LIMIT_NS (1000u * 1000000u)
-enum { BREAK_MIN_ASKS = 20, STREAM_MIN_ASKS = 6 }; /* whatever the time: a slow adapter has hardly asked by then */
+#define BREAK_LIMIT_NS  (1000u * 1000000u)
+enum {
+    BREAK_MIN_ASKS = 20,
+    STREAM_MIN_ASKS = 6
+}; /* whatever the time: a slow adapter has hardly asked by then */
 
 bool sh4_is_halted(struct sh4_target *t, struct err *err, const char *what)
 {
     if (t->state == TARGET_HALTED)
         return true;
     err_set(err, t->state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE,
-            t->state == TARGET_GONE ? "check power and cable, then attach again" : "halt the target first",
+            t->state == TARGET_GONE ? "check power and cable, then attach again"
+                                    : "halt the target first",
             "%s: the target is %s", what,
-            t->state == TARGET_GONE ? "gone" : t->state == TARGET_RUNNING ? "running" : "not attached");
+            t->state == TARGET_GONE      ? "gone"
+            : t->state == TARGET_RUNNING ? "running"
+                                         : "not attached");
     return false;
 }
 
@@ -48,10 +62,15 @@ int sh4_lost(struct sh4_target *t, int ret)
 static int signal_of(uint32_t expevt)
 {
     switch (expevt) {
-    case SH4_EXP_ILLEGAL: case SH4_EXP_SLOT_ILLEGAL: return SIGNAL_ILL;
-    case SH4_EXP_FPU: case SH4_EXP_FPU_DISABLED: case SH4_EXP_SLOT_FPU_DISABLED: return SIGNAL_FPE;
-    case SH4_EXP_ADDR_READ: case SH4_EXP_ADDR_WRITE: return SIGNAL_BUS;
-    case SH4_EXP_TRAPA: case SH4_EXP_USER_BREAK: return SIGNAL_TRAP;
+    case SH4_EXP_ILLEGAL:
+    case SH4_EXP_SLOT_ILLEGAL: return SIGNAL_ILL;
+    case SH4_EXP_FPU:
+    case SH4_EXP_FPU_DISABLED:
+    case SH4_EXP_SLOT_FPU_DISABLED: return SIGNAL_FPE;
+    case SH4_EXP_ADDR_READ:
+    case SH4_EXP_ADDR_WRITE: return SIGNAL_BUS;
+    case SH4_EXP_TRAPA:
+    case SH4_EXP_USER_BREAK: return SIGNAL_TRAP;
     default: return SIGNAL_SEGV;
     }
 }
@@ -121,7 +140,8 @@ static int classify_trapa(struct sh4_target *t)
     uint32_t number = t->trap[0] >> 2 & 0xFF;
     struct sh4_patch *p = sh4_patch_at(t, t->pc - 2);
     if (number == (SH4_BREAK_INSN & 0xFF)) {
-        if ((p && (p->in_memory || t->lifted == p->addr)) || t->leftover) { /* a lost session's breakpoint: its instruction is still to come */
+        /* a lost session's breakpoint: its instruction is still to come */
+        if ((p && (p->in_memory || t->lifted == p->addr)) || t->leftover) {
             t->pc -= 2;
             sh4_stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
         } else {
@@ -143,7 +163,8 @@ static int classify_trapa(struct sh4_target *t)
     return to_handler(t);
 }
 
-/* A start or stop point of the trace, watched by a break channel: it acts when the program goes on. A breakpoint there is the user's stop first. */
+/* A start or stop point of the trace, watched by a break channel: it acts when the program goes on.
+ * A breakpoint there is the user's stop first. */
 static int at_point(struct sh4_target *t, struct err *err)
 {
     struct resume how = { .kind = RESUME_CONTINUE };
@@ -191,14 +212,15 @@ static int classify_exception(struct sh4_target *t, struct err *err)
     if (t->catch_mask >> (expevt >> 5 & 31) & 1) {
         t->caught = true;
         sh4_stop_is(t, STOP_SIGNAL, signal_of(expevt));
-        snprintf(t->stop.text, sizeof t->stop.text, "%s (EXPEVT %03x)", exception_name(expevt), (unsigned)expevt);
+        snprintf(t->stop.text, sizeof t->stop.text, "%s (EXPEVT %03x)", exception_name(expevt),
+                 (unsigned)expevt);
         return 1;
     }
     return to_handler(t);
 }
 
-/* ASERAM is written blindly while the program runs. The first time the kernel runs it is asked what it is, and gets what
- * the wire has damaged once more. */
+/* ASERAM is written blindly while the program runs. The first time the kernel runs it is asked what
+ * it is, and gets what the wire has damaged once more. */
 static int prove_aseram(struct sh4_target *t, struct err *err)
 {
     enum { ROUNDS = 4 };
@@ -225,7 +247,8 @@ static int prove_aseram(struct sh4_target *t, struct err *err)
                    "the agent in ASERAM does not hold what was written");
 }
 
-/* Which user break conditions are the program's: those it ran with when none of our vectors was in. */
+/* Which user break conditions are the program's: those it ran with when none of our vectors was in.
+ */
 static void keep_ubc(struct sh4_target *t, bool hooked)
 {
     struct sh4_ubc_regs *p = &t->prog_ubc;
@@ -237,11 +260,24 @@ static void keep_ubc(struct sh4_target *t, bool hooked)
     p->taken = false;
 }
 
-/* Killed or cut off, it could not clean up: its breakpoints are in the program, its vectors, and a priority for its interrupt. */
+/* Killed or cut off, it could not clean up: its breakpoints are in the program, its vectors, and a
+ * priority for its interrupt. */
 static void find_leftovers(struct sh4_target *t, bool found)
 {
     if (t->layout == &sh4_agent_ase && !t->served)
         t->leftover = t->priority_left = t->leftover || found;
+}
+
+/* The program's registers, as the kernel found them. */
+static void take_saved(struct sh4_target *t)
+{
+    t->pc = t->save[SH4_SAVE_SPC];
+    t->sr = t->save[SH4_SAVE_SSR];
+    t->sr_meant = 0;
+    t->r15 = t->sgr = t->save[SH4_SAVE_R15];
+    t->spc = t->pc;
+    t->ssr = t->sr;
+    t->own_spc = t->caught = false;
 }
 
 /* The agent is halted: take over its view. 1: a stop; 0: it must run on. */
@@ -255,15 +291,10 @@ static int take_over(struct sh4_target *t, struct err *err)
     if (ret < 0)
         return ret;
     t->state = TARGET_HALTED;
-    t->pc = t->save[SH4_SAVE_SPC];
-    t->sr = t->save[SH4_SAVE_SSR];
-    t->sr_meant = 0;
-    t->r15 = t->sgr = t->save[SH4_SAVE_R15];
-    t->spc = t->pc;
-    t->ssr = t->sr;
-    t->own_spc = t->caught = false;
+    take_saved(t);
     uint32_t vbr = t->save[SH4_SAVE_VBR];
-    bool hooked = vbr == t->agent_base + t->layout->hook_vbr || (t->trace_vbr && vbr == t->trace_vbr);
+    bool hooked =
+        vbr == t->agent_base + t->layout->hook_vbr || (t->trace_vbr && vbr == t->trace_vbr);
     keep_ubc(t, hooked);
     if (hooked) {
         t->prog_vbr = t->save[SH4_SAVE_DBR];
@@ -273,7 +304,8 @@ static int take_over(struct sh4_target *t, struct err *err)
         if (!t->hooks)
             t->prog_dbr = t->save[SH4_SAVE_DBR];
     }
-    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE && !t->trace_halted && (ret = sh4_trace_adopt(t, err)) < 0)
+    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE && !t->trace_halted &&
+        (ret = sh4_trace_adopt(t, err)) < 0)
         return ret;
     if (!t->leftovers_checked && !t->trace_vbr) {
         t->leftovers_checked = true;
@@ -298,9 +330,11 @@ static int take_over(struct sh4_target *t, struct err *err)
         return classify_exception(t, err);
     sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
     if (t->leftover && !t->image)
-        snprintf(t->stop.text, sizeof t->stop.text, "a killed session was found: --elf FILE lets its breakpoints be taken out");
+        snprintf(t->stop.text, sizeof t->stop.text,
+                 "a killed session was found: --elf FILE lets its breakpoints be taken out");
     if (REG_GET(t->sr, SH4_SR_BL))
-        strcpy(t->stop.text, "halted with SR.BL=1: SPC, SSR and SGR of the running handler are lost");
+        strcpy(t->stop.text,
+               "halted with SR.BL=1: SPC, SSR and SGR of the running handler are lost");
     return 1;
 }
 
@@ -330,10 +364,14 @@ struct cut_step {
     uint32_t from, lo, hi;
 };
 
-static bool in_range(const struct sh4_target *t, const struct cut_step *cut) { return t->pc >= cut->lo && t->pc < cut->hi; }
+static bool in_range(const struct sh4_target *t, const struct cut_step *cut)
+{
+    return t->pc >= cut->lo && t->pc < cut->hi;
+}
 
-/* Something has interrupted it that nobody asked for, or no more: a break that was given up, or, over a serial line, a damaged byte. The
- * agent takes that for a request to leave a range step, too. */
+/* Something has interrupted it that nobody asked for, or no more: a break that was given up, or,
+ * over a serial line, a damaged byte. The agent takes that for a request to leave a range step,
+ * too. */
 static bool stray_interrupt(struct sh4_target *t, int is_stop, const struct cut_step *cut)
 {
     if (t->save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT)
@@ -343,7 +381,8 @@ static bool stray_interrupt(struct sh4_target *t, int is_stop, const struct cut_
     return late || (!t->link.jtag && !t->halt_wanted);
 }
 
-/* A step that was cut off begins anew where it had not got anywhere yet: returns 0, or 1 if it is done. */
+/* A step that was cut off begins anew where it had not got anywhere yet: returns 0, or 1 if it is
+ * done. */
 static int step_on(struct sh4_target *t, const struct cut_step *cut, struct err *err)
 {
     int ret = 1;
@@ -360,7 +399,8 @@ static int step_on(struct sh4_target *t, const struct cut_step *cut, struct err 
 /* Stopped or done with a step: what does the caller see? Returns as poll() does. */
 static int settle(struct sh4_target *t, struct target_stop *stop, struct err *err)
 {
-    const struct cut_step cut = { t->stepping && !t->step_then_go, t->step_from, t->range_lo, t->range_hi };
+    const struct cut_step cut = { t->stepping && !t->step_then_go, t->step_from, t->range_lo,
+                                  t->range_hi };
     bool anew = t->link.restarted;
     if (anew) {
         t->link.restarted = false;
@@ -371,14 +411,16 @@ static int settle(struct sh4_target *t, struct target_stop *stop, struct err *er
     if (is_stop < 0)
         return is_stop;
     if (is_stop && t->halt_wanted && t->stop.reason == STOP_STEP && in_range(t, &cut))
-        sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT); /* the agent left the range step because it was asked to */
+        sh4_stop_is(t, STOP_REQUEST,
+                    SIGNAL_INT); /* the agent left the range step because it was asked to */
     int ret = end_step(t, err);
     t->step_then_go = false;
     if (ret < 0)
         return ret;
     if (stray_interrupt(t, is_stop, &cut)) {
         is_stop = 0;
-        if (cut.stepping && !t->was_reset && !t->halt_wanted && (is_stop = step_on(t, &cut, err)) <= 0)
+        if (cut.stepping && !t->was_reset && !t->halt_wanted &&
+            (is_stop = step_on(t, &cut, err)) <= 0)
             return is_stop;
     }
     if (is_stop && anew)
@@ -405,8 +447,9 @@ static int settle(struct sh4_target *t, struct target_stop *stop, struct err *er
     return 1;
 }
 
-/* A trace agent runs with BL=1 most of the time while events come fast: a break taken there would cost the program
- * its SPC. It answers the H-UDI interrupt, which waits for BL=0 by itself. Armed by us, or left by a lost session. */
+/* A trace agent runs with BL=1 most of the time while events come fast: a break taken there would
+ * cost the program its SPC. It answers the H-UDI interrupt, which waits for BL=0 by itself. Armed
+ * by us, or left by a lost session. */
 static bool trace_agent_runs(const struct sh4_target *t, uint32_t fetch)
 {
     return t->trace_vbr || ((fetch ^ t->opt.agent_ram) & 0x1FFF0000) == 0;
@@ -418,25 +461,35 @@ bool sh4_in_agent(const struct sh4_target *t, uint32_t fetch)
     return t->layout == &sh4_agent_ase && (fetch & 0xFF000000u) == SH4_ASERAM;
 }
 
-/* One of a lost session may wait for its ring to be read, with BL=1: it comes to the kernel when asked. */
+/* One of a lost session may wait for its ring to be read, with BL=1: it comes to the kernel when
+ * asked. */
 static int ask_trace_agent(struct sh4_target *t, struct err *err)
 {
     int ret = t->trace_poll ? 0 : sh4_agent_halted(t, err);
     return ret ? MIN(ret, 0) : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
 }
 
-/* A traced program that takes no interrupt, while the trace is to end: for so many looks in a row it runs outside of the agent with all interrupts
- * masked, or turns in a small loop with exceptions blocked. The agent's interrupt would never come, and a break finds nothing of the agent's to
- * destroy. With SR.BL=1 it costs the handler its SPC and SSR, so that has to look like one that is not left any more. 1, 0 or -ERR_*. */
+/* A traced program that takes no interrupt, while the trace is to end: for so many looks in a row
+ * it runs outside of the agent with all interrupts masked, or turns in a small loop with exceptions
+ * blocked. The agent's interrupt would never come, and a break finds nothing of the agent's to
+ * destroy. With SR.BL=1 it costs the handler its SPC and SSR, so that has to look like one that is
+ * not left any more. 1, 0 or -ERR_*. */
 static int takes_no_interrupt(struct sh4_target *t, struct err *err)
 {
-    enum { LOOKS_MASKED = 16, LOOKS_BLOCKED = 64, LOOP_BYTES = 128, APART_NS = 5000, ALL_MASKED = 15 };
+    enum {
+        LOOKS_MASKED = 16,
+        LOOKS_BLOCKED = 64,
+        LOOP_BYTES = 128,
+        APART_NS = 5000,
+        ALL_MASKED = 15
+    };
     static const uint8_t sel[] = { SH4_STATUS_SR, SH4_STATUS_FETCH };
     uint32_t low = UINT32_MAX, high = 0;
     for (int masked = 0, blocked = 0; masked < LOOKS_MASKED && blocked < LOOKS_BLOCKED;) {
         uint32_t v[2] = { 0, 0 };
         int ret = sh4_link_status(&t->link, sel, v, 2, err);
-        bool bl = REG_GET(v[0], SH4_SR_BL), closed = bl || REG_GET(v[0], SH4_SR_IMASK) == ALL_MASKED;
+        bool bl = REG_GET(v[0], SH4_SR_BL),
+             closed = bl || REG_GET(v[0], SH4_SR_IMASK) == ALL_MASKED;
         if (ret < 0 || !closed || sh4_in_agent(t, v[1]) || t->trace_holds(t, v[1]))
             return ret;
         low = MIN(low, v[1]);
@@ -458,7 +511,8 @@ static int private_break(struct sh4_target *t, struct err *err)
     uint32_t v[2] = { 0, 0 };
     uint64_t since = now(t) - t->halt_since_ns;
     bool patient = since < BREAK_LIMIT_NS / 2 || t->break_asks < BREAK_MIN_ASKS / 2;
-    /* What a status tells is over when the break arrives: where an agent is known to run, it is not relied on. It is gone if the power was. */
+    /* What a status tells is over when the break arrives: where an agent is known to run, it is not
+     * relied on. It is gone if the power was. */
     if (t->trace_lost && (since < BREAK_LIMIT_NS / 10 || t->break_asks < BREAK_MIN_ASKS / 5))
         return ask_trace_agent(t, err);
     if (t->trace_ending && t->break_asks > 1) {
@@ -491,7 +545,8 @@ static int private_break(struct sh4_target *t, struct err *err)
     return sh4_link_command(&t->link, SH4_TI_BREAK, err);
 }
 
-/* A range step spends most of its time inside the agent, which an ASE break must not hit: it is asked first. */
+/* A range step spends most of its time inside the agent, which an ASE break must not hit: it is
+ * asked first. */
 static int stop_range(struct sh4_target *t, struct err *err)
 {
     enum { TRIES = 10 };
@@ -520,7 +575,8 @@ static int ask_break(struct sh4_target *t, struct err *err)
     }
     if (t->borrowing && t->opt.allow_private && t->leftovers_checked && !t->trace_vbr)
         return sh4_borrow_break(t, err);
-    return t->opt.allow_private ? private_break(t, err) : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
+    return t->opt.allow_private ? private_break(t, err)
+                                : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
 }
 
 static int op_halt(struct target *target, struct err *err)
@@ -530,7 +586,9 @@ static int op_halt(struct target *target, struct err *err)
     if (t->state == TARGET_HALTED)
         return 0;
     if (t->state != TARGET_RUNNING)
-        return sh4_is_halted(t, err, "halt") ? 0 : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+        return sh4_is_halted(t, err, "halt") ? 0
+               : t->state == TARGET_GONE     ? -ERR_NO_TARGET
+                                             : -ERR_STATE;
     if (t->halt_wanted || t->stop_pending)
         return 0;
     t->halt_wanted = true;
@@ -541,8 +599,10 @@ static int op_halt(struct target *target, struct err *err)
 
 static int reset_is_held(struct err *err, const char *what)
 {
-    return err_set(err, ERR_TIMEOUT, "let go of the reset button; check what drives pin nRESET of the debug connector",
-                   "%s: the CPU is held in reset, nRESET is low", what);
+    return err_set(
+        err, ERR_TIMEOUT,
+        "let go of the reset button; check what drives pin nRESET of the debug connector",
+        "%s: the CPU is held in reset, nRESET is low", what);
 }
 
 static int halt_failed(struct sh4_target *t, struct err *err)
@@ -551,16 +611,23 @@ static int halt_failed(struct sh4_target *t, struct err *err)
     if (sh4_link_reset_held(&t->link))
         return reset_is_held(err, "halt");
     if (t->opt.allow_private)
-        return err_set(err, ERR_TIMEOUT, "is the CPU clocked and out of reset? try monitor reset halt",
-                       "halt: the CPU does not answer an ASE break (H-UDI command %02x)", SH4_TI_BREAK);
+        return err_set(
+            err, ERR_TIMEOUT, "is the CPU clocked and out of reset? try monitor reset halt",
+            "halt: the CPU does not answer an ASE break (H-UDI command %02x)", SH4_TI_BREAK);
     if (t->link.ip)
-        return err_set(err, ERR_TIMEOUT, "does it mask interrupts, use the watchdog, or the network itself? reset the Dreamcast",
-                       "halt: the agent's look at the network does not come");
+        return err_set(
+            err, ERR_TIMEOUT,
+            "does it mask interrupts, use the watchdog, or the network itself? reset the Dreamcast",
+            "halt: the agent's look at the network does not come");
     if (!t->link.jtag)
-        return err_set(err, ERR_TIMEOUT, "is the serial agent linked in and agent_init called? is it the same baud rate? interrupts may be masked",
+        return err_set(err, ERR_TIMEOUT,
+                       "is the serial agent linked in and agent_init called? is it the same baud "
+                       "rate? interrupts may be masked",
                        "halt: no agent answers on the serial line");
-    return err_set(err, ERR_TIMEOUT, "is the resident agent linked in and agent_init called? interrupts may be masked",
-                   "halt: no agent answers the H-UDI interrupt (command %02x)", SH4_TI_INTERRUPT);
+    return err_set(
+        err, ERR_TIMEOUT,
+        "is the resident agent linked in and agent_init called? interrupts may be masked",
+        "halt: no agent answers the H-UDI interrupt (command %02x)", SH4_TI_INTERRUPT);
 }
 
 /* A resident agent is known by the word behind its entry branch. */
@@ -573,11 +640,12 @@ static int check_resident(struct sh4_target *t, struct err *err)
     if (id[0] == SH4_AGENT_ID && id[1] == SH4_AGENT_VERSION)
         return t->link.jtag ? 0 : sh4_stream_mark(t, err);
     return err_set(err, ERR_PROTOCOL, "link the agent that belongs to this program version",
-                   "agent at %08x: id %08x version %u, expected %08x version %u", t->agent_base, id[0], id[1],
-                   SH4_AGENT_ID, SH4_AGENT_VERSION);
+                   "agent at %08x: id %08x version %u, expected %08x version %u", t->agent_base,
+                   id[0], id[1], SH4_AGENT_ID, SH4_AGENT_VERSION);
 }
 
-/* It has told its loader so, which is back in its place: the agent is loaded again, so that memory can be looked at. */
+/* It has told its loader so, which is back in its place: the agent is loaded again, so that memory
+ * can be looked at. */
 static int program_ended(struct sh4_target *t, struct err *err)
 {
     int ret = sh4_dcip_restart(t, false, err);
@@ -617,10 +685,12 @@ static int halt_the_reset(struct sh4_target *t, struct err *err)
 static bool asked_enough(const struct sh4_target *t, uint64_t at)
 {
     uint64_t limit = t->link.jtag ? BREAK_LIMIT_NS : t->link.silence_ns + t->link.silence_ns / 2;
-    return at - t->halt_since_ns > limit && t->break_asks >= (t->link.jtag ? BREAK_MIN_ASKS : STREAM_MIN_ASKS);
+    return at - t->halt_since_ns > limit &&
+           t->break_asks >= (t->link.jtag ? BREAK_MIN_ASKS : STREAM_MIN_ASKS);
 }
 
-static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_stop *stop, struct err *err)
+static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_stop *stop,
+                        struct err *err)
 {
     uint64_t end = now(t) + max_ns, slice = 5000;
     for (;;) {
@@ -637,7 +707,8 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
             return ret;
         if (ret > 0) {
             ret = settle(t, stop, err);
-            if (ret || now(t) >= end) /* a program that enters the agent all the time must not keep the caller here */
+            /* a program that enters the agent all the time must not keep the caller here */
+            if (ret || now(t) >= end)
                 return ret;
             continue;
         }
@@ -645,7 +716,9 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
         if (t->halt_wanted && asked_enough(t, at))
             return halt_failed(t, err);
         uint64_t pause = t->trace_ending ? ENDING_AGAIN_NS : BREAK_AGAIN_NS;
-        if (t->halt_wanted && at - t->break_at_ns > sh4_link_again_ns(&t->link, t->break_asks, pause) && (ret = ask_break(t, err)) < 0)
+        if (t->halt_wanted &&
+            at - t->break_at_ns > sh4_link_again_ns(&t->link, t->break_asks, pause) &&
+            (ret = ask_break(t, err)) < 0)
             return ret;
         if (at >= end)
             return 0;
@@ -656,12 +729,14 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
     }
 }
 
-/* SDDR words of a dead board look like those of a running one; an IR scan does not. Other commands are asked again
- * until they are answered, and must stay loaded until then. After a scan that failed it is not known what is loaded: that is when to ask. */
+/* SDDR words of a dead board look like those of a running one; an IR scan does not. Other commands
+ * are asked again until they are answered, and must stay loaded until then. After a scan that
+ * failed it is not known what is loaded: that is when to ask. */
 static int check_alive(struct sh4_target *t, struct err *err)
 {
     t->alive_ns = now(t);
-    if (!t->link.jtag) /* a running program cannot be asked without stopping it; a port that is pulled out says so */
+    /* a running program cannot be asked without stopping it; a port that is pulled out says so */
+    if (!t->link.jtag)
         return sh4_stream_wait(&t->link, 0, err);
     if (t->link.ir != SH4_TI_RESET_NEGATE && t->link.ir != SH4_LINK_IR_UNKNOWN)
         return 0;
@@ -669,7 +744,8 @@ static int check_alive(struct sh4_target *t, struct err *err)
     return ret < 0 ? err_prefix(err, ret, "looking whether the board is still there") : 0;
 }
 
-static int op_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, struct err *err)
+static int op_poll(struct target *target, uint64_t max_ns, struct target_stop *stop,
+                   struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
     if (t->stop_pending) {
@@ -678,9 +754,11 @@ static int op_poll(struct target *target, uint64_t max_ns, struct target_stop *s
         return 1;
     }
     if (t->state != TARGET_RUNNING)
-        return t->state == TARGET_GONE ? err_set(err, ERR_NO_TARGET, "check power and cable, then attach again",
-                                                 "the target is gone")
-               : t->state == TARGET_HALTED && max_ns ? sh4_lost(t, check_alive(t, err)) : 0;
+        return t->state == TARGET_GONE
+                   ? err_set(err, ERR_NO_TARGET, "check power and cable, then attach again",
+                             "the target is gone")
+               : t->state == TARGET_HALTED && max_ns ? sh4_lost(t, check_alive(t, err))
+                                                     : 0;
     int ret = now(t) - t->alive_ns > ALIVE_NS ? check_alive(t, err) : 0;
     return sh4_lost(t, ret < 0 ? ret : poll_running(t, max_ns, stop, err));
 }
@@ -740,7 +818,10 @@ static int op_resume(struct target *target, const struct resume *given, struct e
     struct sh4_target *t = sh4_of(target);
     struct resume copy = *given, *how = &copy;
     log_msg(t->probe->log, LOG_TARGET, "%s: %s at %08x", t->probe->name,
-            how->kind == RESUME_CONTINUE ? "continue" : how->kind == RESUME_STEP ? "step" : "step in a range", t->pc);
+            how->kind == RESUME_CONTINUE ? "continue"
+            : how->kind == RESUME_STEP   ? "step"
+                                         : "step in a range",
+            t->pc);
     if (!sh4_is_halted(t, err, "resume"))
         return t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
     if (how->set_pc) {
@@ -752,7 +833,8 @@ static int op_resume(struct target *target, const struct resume *given, struct e
     t->stop_pending = t->halt_wanted = t->step_then_go = t->was_reset = false;
     t->reset_look_ns = now(t);
     t->range_lo = t->range_hi = 0;
-    if (t->caught && how->kind == RESUME_CONTINUE) /* look taken; now the program's own handler gets it */
+    /* look taken; now the program's own handler gets it */
+    if (t->caught && how->kind == RESUME_CONTINUE)
         sh4_enter_handler(t);
     t->caught = false;
     if (t->trace_resuming) {
@@ -773,8 +855,9 @@ static int op_resume(struct target *target, const struct resume *given, struct e
 
 /* ---- attach, reset, detach ---- */
 
-/* Of its save area only BRCR, which is the host's: the rest is written on entry or before the program is let go, and a program that a lost
- * session left traced may enter the kernel just now, which is the same. */
+/* Of its save area only BRCR, which is the host's: the rest is written on entry or before the
+ * program is let go, and a program that a lost session left traced may enter the kernel just now,
+ * which is the same. */
 static int load_aseram(struct sh4_target *t, struct err *err)
 {
     uint32_t words[SH4_ASERAM_SIZE / 4];
@@ -799,8 +882,9 @@ static void use_ase(struct sh4_target *t)
     t->agent_base = SH4_ASERAM;
 }
 
-/* POLLs fill up a block that an agent waits in. To a running program they are nothing, and where none of the first is taken or
- * answered, though even an agent in slow memory had the time, there is nobody. */
+/* POLLs fill up a block that an agent waits in. To a running program they are nothing, and where
+ * none of the first is taken or answered, though even an agent in slow memory had the time, there
+ * is nobody. */
 static int fill_block(struct sh4_target *t, struct err *err)
 {
     enum { LOOK = 8, CALM = 128 };
@@ -814,7 +898,8 @@ static int fill_block(struct sh4_target *t, struct err *err)
     return taken ? sh4_link_words(&t->link, NULL, NULL, SH4_AGENT_DRAIN, err) : ret;
 }
 
-/* It stands in the agent. What nobody has halted runs on: a program that waited for a lost session to read its ring, or for its own exception. */
+/* It stands in the agent. What nobody has halted runs on: a program that waited for a lost session
+ * to read its ring, or for its own exception. */
 static int found_halted(struct sh4_target *t, struct err *err)
 {
     find_leftovers(t, true);
@@ -822,7 +907,8 @@ static int found_halted(struct sh4_target *t, struct err *err)
     int ret = is_stop < 0 ? is_stop : end_step(t, err);
     if (ret == 0 && (!is_stop || t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE))
         ret = sh4_let_go(t, err);
-    else if (ret == 0 && t->continuing && t->stop.reason == STOP_STEP) /* the driver's own, on the way */
+    else if (ret == 0 && t->continuing &&
+             t->stop.reason == STOP_STEP) /* the driver's own, on the way */
         sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
     return sh4_lost(t, ret);
 }
@@ -832,20 +918,22 @@ static int op_attach(struct target *target, struct err *err)
     struct sh4_target *t = sh4_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: attach", t->probe->name);
     t->layout = NULL;
-    t->halt_wanted = t->stop_pending = t->stepping = t->hooks = t->loaded = t->crawling = t->was_reset = t->break_late = false;
+    t->halt_wanted = t->stop_pending = t->stepping = t->hooks = t->loaded = t->crawling =
+        t->was_reset = t->break_late = false;
     t->lending = t->hudi_ready = t->iprc_kept = false;
     t->line_addr = 0;
     t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
     t->vbr_patched = t->leftovers_checked = false;
-    if (t->trace_poll && t->trace_close) { /* an armed trace of before is a lost session's now: found and undone as one */
+    /* an armed trace of before is a lost session's now: found and undone as one */
+    if (t->trace_poll && t->trace_close) {
         t->trace_close(t);
         t->trace_lost = true;
     }
     int ret = sh4_link_connect(&t->link, err);
     if (ret < 0)
         return sh4_lost(t, ret);
-    /* An agent that waits already: a session before this one was lost while it stood at a breakpoint, or even in the
-     * middle of a block. */
+    /* An agent that waits already: a session before this one was lost while it stood at a
+     * breakpoint, or even in the middle of a block. */
     ret = seen_halted(t, err);
     if (ret == 0 && t->link.jtag && (ret = fill_block(t, err)) == 0)
         ret = seen_halted(t, err);
@@ -862,7 +950,9 @@ static int op_attach(struct target *target, struct err *err)
     if (!t->link.jtag && t->probe->driver->stream->traits(t->probe) & STREAM_DCLOAD) {
         ret = sh4_dcload(t, err);
         if (ret == 0)
-            ret = err_set(err, ERR_NO_TARGET, "reset the Dreamcast, start dcload again; try baud=57600", "the agent was loaded and does not answer");
+            ret = err_set(err, ERR_NO_TARGET,
+                          "reset the Dreamcast, start dcload again; try baud=57600",
+                          "the agent was loaded and does not answer");
         return ret > 0 ? found_halted(t, err) : sh4_lost(t, ret);
     }
     if (t->opt.allow_private) {
@@ -953,7 +1043,8 @@ static int reset_halt(struct sh4_target *t, struct err *err)
     if (ret == 0)
         ret = link_wait(t, 1000000, err);
     if (ret == 0)
-        ret = load_aseram(t, err); /* while the CPU is held; ends with reset-negate: the CPU starts */
+        ret =
+            load_aseram(t, err); /* while the CPU is held; ends with reset-negate: the CPU starts */
     if (ret < 0)
         return ret;
     forget_run(t);
@@ -975,15 +1066,19 @@ static int reset_halt(struct sh4_target *t, struct err *err)
     }
     if (sh4_link_reset_held(&t->link))
         return reset_is_held(err, "reset halt");
-    return err_set(err, ERR_TIMEOUT, "is the CPU clocked? try --speed auto; does this part accept the private command 80 (ASE boot)?",
+    return err_set(err, ERR_TIMEOUT,
+                   "is the CPU clocked? try --speed auto; does this part accept the private "
+                   "command 80 (ASE boot)?",
                    "reset halt: the CPU did not start in the agent");
 }
 
-/* The loader starts anew, and the agent by it; where neither a program nor its end lets the network in, only the button helps. */
+/* The loader starts anew, and the agent by it; where neither a program nor its end lets the network
+ * in, only the button helps. */
 static int reset_by_loader(struct sh4_target *t, enum reset_mode mode, struct err *err)
 {
     if (mode != RESET_HALT)
-        return err_set(err, ERR_UNSUPPORTED, "monitor reset halt, then load the program", "a reset leads into the loader: there is no program to run");
+        return err_set(err, ERR_UNSUPPORTED, "monitor reset halt, then load the program",
+                       "a reset leads into the loader: there is no program to run");
     int ret = t->state == TARGET_HALTED ? 0 : halt_now(t, err);
     if (ret == 0)
         ret = sh4_dcip_restart(t, true, err);
@@ -1003,15 +1098,20 @@ static int reset_by_loader(struct sh4_target *t, enum reset_mode mode, struct er
 static int op_reset(struct target *target, enum reset_mode mode, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
-    log_msg(t->probe->log, LOG_TARGET, "%s: reset %s", t->probe->name, mode == RESET_HALT ? "halt" : "run");
+    log_msg(t->probe->log, LOG_TARGET, "%s: reset %s", t->probe->name,
+            mode == RESET_HALT ? "halt" : "run");
     if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
-        return sh4_is_halted(t, err, "reset") ? 0 : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+        return sh4_is_halted(t, err, "reset") ? 0
+               : t->state == TARGET_GONE      ? -ERR_NO_TARGET
+                                              : -ERR_STATE;
     if (t->link.ip)
         return sh4_lost(t, reset_by_loader(t, mode, err));
     if (!t->link.jtag)
-        return err_set(err, ERR_UNSUPPORTED, "press its button, then attach again", "a serial line cannot reset the board");
+        return err_set(err, ERR_UNSUPPORTED, "press its button, then attach again",
+                       "a serial line cannot reset the board");
     if (mode == RESET_HALT && !t->opt.allow_private)
-        return err_set(err, ERR_UNSUPPORTED, "use monitor reset run, then halt; or allow the private commands",
+        return err_set(err, ERR_UNSUPPORTED,
+                       "use monitor reset run, then halt; or allow the private commands",
                        "reset halt needs the private H-UDI command 80 (ASE boot)");
     if (t->opt.allow_private && (mode == RESET_HALT || sh4_needs_hooks(t))) {
         int ret = reset_halt(t, err);
@@ -1035,7 +1135,10 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
 /* No manual has this: whoever owns such a part is asked to tell (docs/unverified.md). */
 static const char *op_remark(struct target *target)
 {
-    return sh4_of(target)->link.alternates ? "data scans of this part alternate between SDDR and a status register: words take twice as long (please report the part)" : NULL;
+    return sh4_of(target)->link.alternates
+               ? "data scans of this part alternate between SDDR and a status register: words take "
+                 "twice as long (please report the part)"
+               : NULL;
 }
 
 static struct target_stop op_why_halted(struct target *target) { return sh4_of(target)->stop; }
@@ -1045,14 +1148,21 @@ static uint64_t op_canonical(uint64_t addr) { return sh4_canonical32((uint32_t)a
 
 static size_t op_memory_map(struct target *target, const struct memory_region **out)
 {
-    /* Everything but the boot ROM may be written; on-chip registers and the store queues are "RAM" to GDB. */
+    /* Everything but the boot ROM may be written; on-chip registers and the store queues are "RAM"
+     * to GDB. */
     static const struct memory_region map[] = {
-        { 0x00000000, 0x00200000, MEMORY_ROM, 0 },  { 0x00200000, 0x7FE00000, MEMORY_RAM, 0 },
-        { 0x80000000, 0x00200000, MEMORY_ROM, 0 },  { 0x80200000, 0x1FE00000, MEMORY_RAM, 0 },
-        { 0xA0000000, 0x00200000, MEMORY_ROM, 0 },  { 0xA0200000, 0x5FE00000, MEMORY_RAM, 0 },
-        /* GDB takes the PC for a signed number: `x/i $pc` asks for these, and sends the lower half. */
-        { 0xFFFFFFFF80000000, 0x00200000, MEMORY_ROM, 0 }, { 0xFFFFFFFF80200000, 0x1FE00000, MEMORY_RAM, 0 },
-        { 0xFFFFFFFFA0000000, 0x00200000, MEMORY_ROM, 0 }, { 0xFFFFFFFFA0200000, 0x5FDFF000, MEMORY_RAM, 0 },
+        { 0x00000000, 0x00200000, MEMORY_ROM, 0 },
+        { 0x00200000, 0x7FE00000, MEMORY_RAM, 0 },
+        { 0x80000000, 0x00200000, MEMORY_ROM, 0 },
+        { 0x80200000, 0x1FE00000, MEMORY_RAM, 0 },
+        { 0xA0000000, 0x00200000, MEMORY_ROM, 0 },
+        { 0xA0200000, 0x5FE00000, MEMORY_RAM, 0 },
+        /* GDB takes the PC for a signed number: `x/i $pc` asks for these, and sends the lower half.
+         */
+        { 0xFFFFFFFF80000000, 0x00200000, MEMORY_ROM, 0 },
+        { 0xFFFFFFFF80200000, 0x1FE00000, MEMORY_RAM, 0 },
+        { 0xFFFFFFFFA0000000, 0x00200000, MEMORY_ROM, 0 },
+        { 0xFFFFFFFFA0200000, 0x5FDFF000, MEMORY_RAM, 0 },
     };
     (void)target;
     *out = map;
@@ -1093,22 +1203,52 @@ static void op_close(struct target *target)
 static void op_wire(struct target *target, struct target_wire *out)
 {
     const struct sh4_clock *c = &sh4_of(target)->link.clock;
-    *out = (struct target_wire){ .damaged = c->damaged, .hz = c->hz, .from_hz = c->from_hz, .disturbed = c->disturbed };
+    *out = (struct target_wire){
+        .damaged = c->damaged, .hz = c->hz, .from_hz = c->from_hz, .disturbed = c->disturbed
+    };
 }
 
 static const struct target_ops table = {
-    .name = "sh7750", .gdb_arch = "sh4", .regs = sh4_target_regs, .nregs = SH4_NREGS, .pc_reg = SH4_REG_PC,
-    .sp_reg = SH4_REG_SP, .bp_size = 2, .canonical = op_canonical, .attach = op_attach, .detach = op_detach,
-    .state = op_state, .halt = op_halt, .resume = op_resume, .poll = op_poll, .reset = op_reset,
+    .name = "sh7750",
+    .gdb_arch = "sh4",
+    .regs = sh4_target_regs,
+    .nregs = SH4_NREGS,
+    .pc_reg = SH4_REG_PC,
+    .sp_reg = SH4_REG_SP,
+    .bp_size = 2,
+    .canonical = op_canonical,
+    .attach = op_attach,
+    .detach = op_detach,
+    .state = op_state,
+    .halt = op_halt,
+    .resume = op_resume,
+    .poll = op_poll,
+    .reset = op_reset,
     .why_halted = op_why_halted,
     .remark = op_remark,
-    .read_reg = sh4_read_reg, .write_reg = sh4_write_reg, .read_mem = sh4_read_mem, .write_mem = sh4_write_mem, .same_mem = sh4_same_mem,
+    .read_reg = sh4_read_reg,
+    .write_reg = sh4_write_reg,
+    .read_mem = sh4_read_mem,
+    .write_mem = sh4_write_mem,
+    .same_mem = sh4_same_mem,
     .sample_pc = sh4_sample_pc,
-    .insert_bp = sh4_insert_bp, .remove_bp = sh4_remove_bp, .memory_map = op_memory_map,
-    .monitor = sh4_monitor, .events = sh4_events, .default_events = { 0x23, 0x08 }, .exception_text = sh4_exception_text, .insn = sh4_insn,
-    .counters_arm = sh4_counters_arm, .counters_read = sh4_counters_read, .semihosting = op_semihosting,
-    .syscall_return = op_syscall_return, .trace = NULL, .now_ns = op_now, .set_image = sh4_set_image,
-    .wire = op_wire, .close = op_close,
+    .insert_bp = sh4_insert_bp,
+    .remove_bp = sh4_remove_bp,
+    .memory_map = op_memory_map,
+    .monitor = sh4_monitor,
+    .events = sh4_events,
+    .default_events = { 0x23, 0x08 },
+    .exception_text = sh4_exception_text,
+    .insn = sh4_insn,
+    .counters_arm = sh4_counters_arm,
+    .counters_read = sh4_counters_read,
+    .semihosting = op_semihosting,
+    .syscall_return = op_syscall_return,
+    .trace = NULL,
+    .now_ns = op_now,
+    .set_image = sh4_set_image,
+    .wire = op_wire,
+    .close = op_close,
 };
 
 const struct target_ops *sh4_target_ops(void) { return &table; }
@@ -1125,7 +1265,8 @@ static const char *variant_name(const char *name)
 /* A network loader lies where the agent usually is. */
 static void choose_ram(struct sh4_target *t, bool loader)
 {
-    uint32_t at = loader ? SH4_DCIP_RAM : SH4_AGENT_RAM_DEFAULT, bytes = loader ? SH4_DCIP_RAM_BYTES : SH4_AGENT_RAM_BYTES;
+    uint32_t at = loader ? SH4_DCIP_RAM : SH4_AGENT_RAM_DEFAULT,
+             bytes = loader ? SH4_DCIP_RAM_BYTES : SH4_AGENT_RAM_BYTES;
     t->opt.agent_ram = t->opt.agent_ram ? t->opt.agent_ram : at;
     t->opt.agent_ram_bytes = t->opt.agent_ram_bytes ? t->opt.agent_ram_bytes : bytes;
     t->own_ram = t->opt.agent_ram != at || t->opt.agent_ram_bytes != bytes;
@@ -1135,10 +1276,12 @@ int sh4_open(struct probe *p, const struct sh4_options *opt, struct target **out
 {
     const char *name = variant_name(opt ? opt->variant : NULL);
     if (!name)
-        return err_set(err, ERR_USAGE, "sh7750 or sh7091", "no SH-4 part \"%s\" is known", opt->variant);
+        return err_set(err, ERR_USAGE, "sh7750 or sh7091", "no SH-4 part \"%s\" is known",
+                       opt->variant);
     const struct stream_ops *stream = p->driver->stream;
     if (!p->driver->jtag && !stream)
-        return err_set(err, ERR_UNSUPPORTED, "use an adapter with JTAG", "%s has no JTAG pins", p->name);
+        return err_set(err, ERR_UNSUPPORTED, "use an adapter with JTAG", "%s has no JTAG pins",
+                       p->name);
     struct sh4_target *t = calloc(1, sizeof *t);
     if (!t)
         return err_set(err, ERR_NOMEM, "close other programs", "SH-4 target: no memory");

@@ -1,33 +1,37 @@
-/* Access to a running target: it is halted for a moment, and runs on from where it was as if nothing had happened. */
+/* Access to a running target: it is halted for a moment, and runs on from where it was as if
+ * nothing had happened. */
 #include <string.h>
 
 #include "probe/base/util.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
 
-#define SLICE_NS (20u * 1000u)
-#define BLOCKED_NS (50u * 1000u)
+#define SLICE_NS     (20u * 1000u)
+#define BLOCKED_NS   (50u * 1000u)
 #define INTERRUPT_NS (2u * 1000u * 1000u)
 
 static int may_borrow(struct sh4_target *t, const char *what, struct err *err)
 {
     if (t->state != TARGET_RUNNING)
-        return sh4_is_halted(t, err, what) ? 0 : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+        return sh4_is_halted(t, err, what) ? 0
+               : t->state == TARGET_GONE   ? -ERR_NO_TARGET
+                                           : -ERR_STATE;
     if (t->stepping || t->halt_wanted || t->was_reset)
-        return err_set(err, ERR_STATE, "try again when it has stopped", "%s: the target is %s", what,
-                       t->stepping ? "in the middle of a step" : "being halted");
+        return err_set(err, ERR_STATE, "try again when it has stopped", "%s: the target is %s",
+                       what, t->stepping ? "in the middle of a step" : "being halted");
     return 0;
 }
 
 /* ---- how to stop it ----
- * An ASE break taken with BL=1 costs a handler its SPC and SSR, and between a look at SR and the break a handler may begin. The
- * H-UDI interrupt waits for BL=0 by itself, but needs our vectors and a priority: the first resume
- * with vectors of ours sets that, else the first access. */
+ * An ASE break taken with BL=1 costs a handler its SPC and SSR, and between a look at SR and the
+ * break a handler may begin. The H-UDI interrupt waits for BL=0 by itself, but needs our vectors
+ * and a priority: the first resume with vectors of ours sets that, else the first access. */
 
 int sh4_hudi_priority(struct sh4_target *t, struct err *err)
 {
     uint32_t v;
-    if (!t->opt.allow_private || t->layout != &sh4_agent_ase) /* the resident agent has seen to it itself */
+    /* the resident agent has seen to it itself */
+    if (!t->opt.allow_private || t->layout != &sh4_agent_ase)
         return 0;
     int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
     if (ret < 0)
@@ -41,7 +45,8 @@ int sh4_hudi_priority(struct sh4_target *t, struct err *err)
     return ret;
 }
 
-/* The debugger's highest priority; no program has one for an interrupt that only a debugger can ask for. */
+/* The debugger's highest priority; no program has one for an interrupt that only a debugger can ask
+ * for. */
 int sh4_hudi_priority_left(struct sh4_target *t, struct err *err)
 {
     uint32_t v;
@@ -58,7 +63,9 @@ int sh4_borrow_clean(struct sh4_target *t, struct err *err)
         return 0;
     t->iprc_kept = false;
     int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
-    return ret < 0 || (v & 15) != 15 ? ret : sh4_agent_poke(t, SH4_IPRC, 2, (v & ~15u) | t->iprc_hudi, err);
+    return ret < 0 || (v & 15) != 15
+               ? ret
+               : sh4_agent_poke(t, SH4_IPRC, 2, (v & ~15u) | t->iprc_hudi, err);
 }
 
 int sh4_borrow_break(struct sh4_target *t, struct err *err)
@@ -79,11 +86,13 @@ int sh4_borrow_break(struct sh4_target *t, struct err *err)
             blocked = blocked || REG_GET(v[k], SH4_SR_BL);
         t->by_interrupt = t->hooks && t->hudi_ready && REG_GET(v[SAMPLES - 1], SH4_SR_IMASK) != 15;
         if (t->by_interrupt || !blocked)
-            return sh4_link_command(&t->link, t->by_interrupt ? SH4_TI_INTERRUPT : SH4_TI_BREAK, err);
+            return sh4_link_command(&t->link, t->by_interrupt ? SH4_TI_INTERRUPT : SH4_TI_BREAK,
+                                    err);
         if ((ret = sh4_link_wait(&t->link, BLOCKED_NS, err)) < 0)
             return ret;
     }
-    return err_set(err, ERR_STATE, "try again, or halt it", "the program spends its time with SR.BL=1");
+    return err_set(err, ERR_STATE, "try again, or halt it",
+                   "the program spends its time with SR.BL=1");
 }
 
 /* 1: stopped; 0: an interrupt asked for was not taken in time. */
@@ -91,7 +100,8 @@ static int wait_stopped(struct sh4_target *t, struct target_stop *stop, struct e
 {
     uint64_t end = t->ops.now_ns(&t->base) + INTERRUPT_NS;
     int ret = t->ops.halt(&t->base, err);
-    while (ret == 0 && t->state == TARGET_RUNNING && !(t->by_interrupt && t->ops.now_ns(&t->base) > end))
+    while (ret == 0 && t->state == TARGET_RUNNING &&
+           !(t->by_interrupt && t->ops.now_ns(&t->base) > end))
         ret = t->ops.poll(&t->base, SLICE_NS, stop, err);
     return ret < 0 ? ret : t->state != TARGET_RUNNING;
 }
@@ -110,7 +120,8 @@ static int halt_shortly(struct sh4_target *t, bool *borrowed, struct err *err)
     }
     t->borrowing = false;
     /* Stopped by something else: the interrupt comes when it runs on. */
-    t->break_late = t->break_late || (ret > 0 && t->by_interrupt && t->save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT);
+    t->break_late = t->break_late ||
+                    (ret > 0 && t->by_interrupt && t->save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT);
     if (ret < 0) {
         t->break_late = t->break_late || ret == -ERR_TIMEOUT;
         t->halt_wanted = false;

@@ -1,8 +1,10 @@
-/* Which register a data scan shows. The manual has SDDR alone. The one public source of the private commands keeps book of two: behind ASERAM write,
- * reset, boot and break a scan of SDDR is followed by one of SDSR, a status, and that by one of SDDR only if its bit 0 was 1; interrupt, bypass,
- * status read and Test-Logic-Reset pin SDDR. Which of the two an SH7750 is, is found out at every attach.
- * Source: github.com/jekkos/urjtag-st7xxx, urjtag/src/hudi/hudi.c (hudi_sdmode, hudi_sdmode_locked). That is unfinished, and
- * as it fills ASERAM it does not heed its own book: docs/unverified.md. */
+/* Which register a data scan shows. The manual has SDDR alone. The one public source of the private
+ * commands keeps book of two: behind ASERAM write, reset, boot and break a scan of SDDR is followed
+ * by one of SDSR, a status, and that by one of SDDR only if its bit 0 was 1; interrupt, bypass,
+ * status read and Test-Logic-Reset pin SDDR. Which of the two an SH7750 is, is found out at every
+ * attach. Source: github.com/jekkos/urjtag-st7xxx, urjtag/src/hudi/hudi.c (hudi_sdmode,
+ * hudi_sdmode_locked). That is unfinished, and as it fills ASERAM it does not heed its own book:
+ * docs/unverified.md. */
 #include "probe/base/bytes.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
@@ -22,7 +24,8 @@ unsigned sh4_view_scans(const struct sh4_link *l) { return l->alternates && !pin
 
 struct jtag_op sh4_view_status(void) { return jtag_dr(SH4_SDDR_BITS, to_data, NULL); }
 
-/* A damaged scan can leave the views the other way round. Other commands than reset-negate would act again. */
+/* A damaged scan can leave the views the other way round. Other commands than reset-negate would
+ * act again. */
 size_t sh4_view_begin(const struct sh4_link *l, struct jtag_op *ops)
 {
     static const uint8_t bypass[2] = { 0xFF, 0xFF }, negate[2] = { 0, SH4_TI_RESET_NEGATE };
@@ -41,8 +44,9 @@ static int reset_tap(struct sh4_link *l, struct err *err)
     return ret < 0 ? err_prefix(err, ret, "JTAG") : sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
 }
 
-/* One scan of SDDR, some whose bit 0 is 0, and again the first after a reset. What the scans between show is SDDR, too, if it is a POLL of ours,
- * or what the last one has; in a status they are not. (The first shows what nobody has written, a status may be that.) */
+/* One scan of SDDR, some whose bit 0 is 0, and again the first after a reset. What the scans
+ * between show is SDDR, too, if it is a POLL of ours, or what the last one has; in a status they
+ * are not. (The first shows what nobody has written, a status may be that.) */
 static int look(struct sh4_link *l, struct err *err)
 {
     uint32_t seen[LOOKS], after;
@@ -70,7 +74,8 @@ int sh4_view_find(struct sh4_link *l, struct err *err)
         ret = look(l, err);
     if (ret <= 0)
         return ret;
-    /* An agent in the middle of an answer shows something else each time, too: fill up whatever it waits for, then look again. */
+    /* An agent in the middle of an answer shows something else each time, too: fill up whatever it
+     * waits for, then look again. */
     ret = sh4_link_words(l, NULL, NULL, SH4_AGENT_DRAIN, err);
     if (ret == 0)
         ret = reset_tap(l, err);
@@ -78,6 +83,8 @@ int sh4_view_find(struct sh4_link *l, struct err *err)
         ret = look(l, err);
     l->alternates = ret > 0;
     if (l->alternates)
-        log_msg(l->p->log, LOG_WIRE, "%s: data scans alternate between SDDR and SDSR, which reads %08x", l->p->name, l->sdsr);
+        log_msg(l->p->log, LOG_WIRE,
+                "%s: data scans alternate between SDDR and SDSR, which reads %08x", l->p->name,
+                l->sdsr);
     return MIN(ret, 0);
 }

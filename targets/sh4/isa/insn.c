@@ -1,4 +1,5 @@
-/* SH-4 instructions for listings. FPSCR is not known there: as GNU objdump does, single precision and 32-bit moves are assumed. */
+/* SH-4 instructions for listings. FPSCR is not known there: as GNU objdump does, single precision
+ * and 32-bit moves are assumed. */
 #include "targets/insn.h"
 
 #include <stdio.h>
@@ -8,15 +9,24 @@
 #include "targets/sh4/sh4.h"
 
 static const uint8_t flows[] = {
-    [SH4_FLOW_NONE] = INSN_NEXT, [SH4_FLOW_BRANCH] = INSN_BRANCH, [SH4_FLOW_BRA] = INSN_JUMP, [SH4_FLOW_CALL] = INSN_CALL,
-    [SH4_FLOW_CALL_REG] = INSN_CALL_INDIRECT, [SH4_FLOW_CALL_REL] = INSN_CALL_INDIRECT, [SH4_FLOW_JMP_REG] = INSN_JUMP_INDIRECT,
-    [SH4_FLOW_JMP_REL] = INSN_JUMP_INDIRECT, [SH4_FLOW_RTS] = INSN_RETURN, [SH4_FLOW_RTE] = INSN_HANDLER_RETURN,
-    [SH4_FLOW_TRAPA] = INSN_TRAP, [SH4_FLOW_ILLEGAL] = INSN_NONE,
+    [SH4_FLOW_NONE] = INSN_NEXT,
+    [SH4_FLOW_BRANCH] = INSN_BRANCH,
+    [SH4_FLOW_BRA] = INSN_JUMP,
+    [SH4_FLOW_CALL] = INSN_CALL,
+    [SH4_FLOW_CALL_REG] = INSN_CALL_INDIRECT,
+    [SH4_FLOW_CALL_REL] = INSN_CALL_INDIRECT,
+    [SH4_FLOW_JMP_REG] = INSN_JUMP_INDIRECT,
+    [SH4_FLOW_JMP_REL] = INSN_JUMP_INDIRECT,
+    [SH4_FLOW_RTS] = INSN_RETURN,
+    [SH4_FLOW_RTE] = INSN_HANDLER_RETURN,
+    [SH4_FLOW_TRAPA] = INSN_TRAP,
+    [SH4_FLOW_ILLEGAL] = INSN_NONE,
 };
 
 static bool is_instruction(uint16_t op)
 {
-    return sh4_decode(op, false, false) || sh4_decode(op, true, false) || sh4_decode(op, false, true);
+    return sh4_decode(op, false, false) || sh4_decode(op, true, false) ||
+           sh4_decode(op, false, true);
 }
 
 size_t sh4_insn(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian, struct insn *out)
@@ -33,14 +43,16 @@ size_t sh4_insn(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian,
     struct sh4_flow f = sh4_flow(op, (uint32_t)pc);
     out->flow = (enum insn_flow)flows[f.kind];
     out->slot = f.slot;
-    out->has_target = f.kind == SH4_FLOW_BRANCH || f.kind == SH4_FLOW_BRA || f.kind == SH4_FLOW_CALL;
+    out->has_target =
+        f.kind == SH4_FLOW_BRANCH || f.kind == SH4_FLOW_BRA || f.kind == SH4_FLOW_CALL;
     out->target = out->has_target ? f.target : 0;
     out->has_data = sh4_pc_relative(op, (uint32_t)pc, &data);
     if (out->has_data) {
         out->data = data;
         out->data_bytes = op >> 12 == 0x9 ? 2 : op >> 12 == 0xD ? 4 : 0;
     }
-    bool pr = !sh4_decode(op, false, false) && sh4_decode(op, true, false), sz = !sh4_decode(op, false, false) && !pr;
+    bool pr = !sh4_decode(op, false, false) && sh4_decode(op, true, false),
+         sz = !sh4_decode(op, false, false) && !pr;
     sh4_disasm(op, (uint32_t)pc, pr, sz, out->text, sizeof out->text);
     return 2;
 }

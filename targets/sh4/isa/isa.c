@@ -39,7 +39,8 @@ struct sh4_flow sh4_flow(uint16_t op, uint32_t pc)
 {
     struct sh4_flow f = { .kind = SH4_FLOW_NONE, .slot = true, .reg = (uint8_t)(op >> 8 & 15) };
     switch (sh4_decode(op, false, false)) {
-    case SH4_BT_S: case SH4_BF_S:
+    case SH4_BT_S:
+    case SH4_BF_S:
         f.kind = SH4_FLOW_BRANCH;
         f.target = branch8(op, pc);
         return f;
@@ -52,16 +53,17 @@ struct sh4_flow sh4_flow(uint16_t op, uint32_t pc)
         f.target = branch12(op, pc);
         return f;
     case SH4_JSR_ATRM: f.kind = SH4_FLOW_CALL_REG; return f;
-    case SH4_BSRF_RM:  f.kind = SH4_FLOW_CALL_REL; return f;
+    case SH4_BSRF_RM: f.kind = SH4_FLOW_CALL_REL; return f;
     case SH4_JMP_ATRM: f.kind = SH4_FLOW_JMP_REG; return f;
-    case SH4_BRAF_RM:  f.kind = SH4_FLOW_JMP_REL; return f;
-    case SH4_RTS:      f.kind = SH4_FLOW_RTS; return f;
-    case SH4_RTE:      f.kind = SH4_FLOW_RTE; return f;
+    case SH4_BRAF_RM: f.kind = SH4_FLOW_JMP_REL; return f;
+    case SH4_RTS: f.kind = SH4_FLOW_RTS; return f;
+    case SH4_RTE: f.kind = SH4_FLOW_RTE; return f;
     default: break;
     }
     f.slot = false;
     switch (sh4_decode(op, false, false)) {
-    case SH4_BT: case SH4_BF:
+    case SH4_BT:
+    case SH4_BF:
         f.kind = SH4_FLOW_BRANCH;
         f.target = branch8(op, pc);
         break;
@@ -82,12 +84,8 @@ struct sh4_flow sh4_flow(uint16_t op, uint32_t pc)
 bool sh4_pc_relative(uint16_t op, uint32_t pc, uint32_t *addr)
 {
     switch (op >> 12) {
-    case 0x9:
-        *addr = pc + 4 + (op & 0xFFu) * 2;
-        return true;
-    case 0xD:
-        *addr = (pc & ~3u) + 4 + (op & 0xFFu) * 4;
-        return true;
+    case 0x9: *addr = pc + 4 + (op & 0xFFu) * 2; return true;
+    case 0xD: *addr = (pc & ~3u) + 4 + (op & 0xFFu) * 4; return true;
     default:
         if (op >> 8 != 0xC7)
             return false;
@@ -103,7 +101,10 @@ bool sh4_slot_illegal(uint16_t op)
     if (f.kind != SH4_FLOW_NONE || sh4_pc_relative(op, 0, &addr))
         return true;
     switch (sh4_decode(op, false, false)) {
-    case SH4_SLEEP: case SH4_LDTLB: case SH4_LDC_RM_SR: case SH4_LDC_L_INC_SR: return true;
+    case SH4_SLEEP:
+    case SH4_LDTLB:
+    case SH4_LDC_RM_SR:
+    case SH4_LDC_L_INC_SR: return true;
     default: return false;
     }
 }
@@ -111,15 +112,35 @@ bool sh4_slot_illegal(uint16_t op)
 bool sh4_privileged(uint16_t op)
 {
     switch (sh4_decode(op, false, false)) {
-    case SH4_RTE: case SH4_SLEEP: case SH4_LDTLB:
-    case SH4_STC_SR_RN: case SH4_STC_VBR_RN: case SH4_STC_SSR_RN: case SH4_STC_SGR_RN:
-    case SH4_STC_SPC_RN: case SH4_STC_DBR_RN: case SH4_STC_RM_BANK_RN:
-    case SH4_STC_L_SR_DEC: case SH4_STC_L_VBR_DEC: case SH4_STC_L_SSR_DEC: case SH4_STC_L_SGR_DEC:
-    case SH4_STC_L_SPC_DEC: case SH4_STC_L_DBR_DEC: case SH4_STC_L_RM_BANK_DEC:
-    case SH4_LDC_RM_SR: case SH4_LDC_RM_VBR: case SH4_LDC_RM_SSR: case SH4_LDC_RM_SPC:
-    case SH4_LDC_RM_DBR: case SH4_LDC_RM_RN_BANK:
-    case SH4_LDC_L_INC_SR: case SH4_LDC_L_INC_VBR: case SH4_LDC_L_INC_SSR: case SH4_LDC_L_INC_SPC:
-    case SH4_LDC_L_INC_DBR: case SH4_LDC_L_INC_RN_BANK: return true;
+    case SH4_RTE:
+    case SH4_SLEEP:
+    case SH4_LDTLB:
+    case SH4_STC_SR_RN:
+    case SH4_STC_VBR_RN:
+    case SH4_STC_SSR_RN:
+    case SH4_STC_SGR_RN:
+    case SH4_STC_SPC_RN:
+    case SH4_STC_DBR_RN:
+    case SH4_STC_RM_BANK_RN:
+    case SH4_STC_L_SR_DEC:
+    case SH4_STC_L_VBR_DEC:
+    case SH4_STC_L_SSR_DEC:
+    case SH4_STC_L_SGR_DEC:
+    case SH4_STC_L_SPC_DEC:
+    case SH4_STC_L_DBR_DEC:
+    case SH4_STC_L_RM_BANK_DEC:
+    case SH4_LDC_RM_SR:
+    case SH4_LDC_RM_VBR:
+    case SH4_LDC_RM_SSR:
+    case SH4_LDC_RM_SPC:
+    case SH4_LDC_RM_DBR:
+    case SH4_LDC_RM_RN_BANK:
+    case SH4_LDC_L_INC_SR:
+    case SH4_LDC_L_INC_VBR:
+    case SH4_LDC_L_INC_SSR:
+    case SH4_LDC_L_INC_SPC:
+    case SH4_LDC_L_INC_DBR:
+    case SH4_LDC_L_INC_RN_BANK: return true;
     default: return false;
     }
 }
@@ -137,12 +158,13 @@ static bool both_fields(const struct sh4_insn *row)
     return !(row->mask & 0x0E00) && !(row->mask & 0x0060);
 }
 
-/* Number of the register operand `which` ('m' or 'n'). With two register fields n is bits 11-8 and m
- * bits 7-4; the only field of a row may carry either letter. */
+/* Number of the register operand `which` ('m' or 'n'). With two register fields n is bits 11-8 and
+ * m bits 7-4; the only field of a row may carry either letter. */
 static unsigned reg_field(const struct text_ctx *c, char which)
 {
     unsigned hi = c->op >> 8 & 15, lo = c->op >> 4 & 15;
-    if (both_fields(c->row) && !strstr(c->row->text, "_BANK") && strchr(c->row->text, 'm') && which == 'm')
+    if (both_fields(c->row) && !strstr(c->row->text, "_BANK") && strchr(c->row->text, 'm') &&
+        which == 'm')
         return lo;
     return (c->row->mask & 0x0F00) == 0x0F00 ? lo : hi;
 }
@@ -150,8 +172,11 @@ static unsigned reg_field(const struct text_ctx *c, char which)
 static int put_disp(const struct text_ctx *c, char *out, size_t cap)
 {
     const char *t = c->row->text;
-    unsigned scale = strncmp(t + 3, ".l", 2) == 0 || t[3] == 'a' ? 4 : strncmp(t + 3, ".w", 2) == 0 ? 2 : 1;
-    unsigned disp = c->op & (c->op >> 12 == 1 || c->op >> 12 == 5 || c->op >> 12 == 8 ? 0x0Fu : 0xFFu);
+    unsigned scale = strncmp(t + 3, ".l", 2) == 0 || t[3] == 'a' ? 4
+                     : strncmp(t + 3, ".w", 2) == 0              ? 2
+                                                                 : 1;
+    unsigned disp =
+        c->op & (c->op >> 12 == 1 || c->op >> 12 == 5 || c->op >> 12 == 8 ? 0x0Fu : 0xFFu);
     return snprintf(out, cap, "%u", disp * scale);
 }
 
@@ -165,7 +190,11 @@ static int put_imm(const struct text_ctx *c, char *out, size_t cap)
 /* One operand word of the table's text -> objdump's text. */
 static int put_word(const struct text_ctx *c, const char *w, size_t len, char *out, size_t cap)
 {
-    static const struct { const char *name; const char *prefix; unsigned shift; } regs[] = {
+    static const struct {
+        const char *name;
+        const char *prefix;
+        unsigned shift;
+    } regs[] = {
         { "FRm", "fr", 0 }, { "FRn", "fr", 0 }, { "DRm", "dr", 1 }, { "DRn", "dr", 1 },
         { "XDm", "xd", 1 }, { "XDn", "xd", 1 }, { "Rm", "r", 0 },   { "Rn", "r", 0 },
     };

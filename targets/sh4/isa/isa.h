@@ -14,7 +14,14 @@ enum sh4_insn_id {
 #undef I
     SH4_NINSNS
 };
-enum sh4_group { SH4_GROUP_MT, SH4_GROUP_EX, SH4_GROUP_BR, SH4_GROUP_LS, SH4_GROUP_FE, SH4_GROUP_CO };
+enum sh4_group {
+    SH4_GROUP_MT,
+    SH4_GROUP_EX,
+    SH4_GROUP_BR,
+    SH4_GROUP_LS,
+    SH4_GROUP_FE,
+    SH4_GROUP_CO
+};
 enum sh4_cond { SH4_COND_ANY, SH4_COND_PR0, SH4_COND_PR1, SH4_COND_SZ0, SH4_COND_SZ1 };
 
 struct sh4_insn {
@@ -29,21 +36,22 @@ extern const struct sh4_insn sh4_insns[SH4_NINSNS];
 
 /* sh4_decode - which table row an opcode is
  * pr, sz   FPSCR.PR and FPSCR.SZ; only F-prefixed opcodes depend on them
- * Returns SH4_ILLEGAL if none. FSCA/FSRRA are returned; whether the part has them is the caller's. */
+ * Returns SH4_ILLEGAL if none. FSCA/FSRRA are returned; whether the part has them is the caller's.
+ */
 enum sh4_insn_id sh4_decode(uint16_t opcode, bool pr, bool sz);
 
 enum sh4_flow_kind {
-    SH4_FLOW_NONE,    /* goes on to pc+2 */
-    SH4_FLOW_BRANCH,  /* BT/BF/BT-S/BF-S: may go to target */
-    SH4_FLOW_BRA,     /* unconditional, static target */
-    SH4_FLOW_CALL,    /* BSR: static target */
-    SH4_FLOW_CALL_REG,/* JSR @Rn: target is Rn */
-    SH4_FLOW_CALL_REL,/* BSRF Rn: target is pc+4+Rn */
-    SH4_FLOW_JMP_REG, /* JMP @Rn */
-    SH4_FLOW_JMP_REL, /* BRAF Rn */
+    SH4_FLOW_NONE,     /* goes on to pc+2 */
+    SH4_FLOW_BRANCH,   /* BT/BF/BT-S/BF-S: may go to target */
+    SH4_FLOW_BRA,      /* unconditional, static target */
+    SH4_FLOW_CALL,     /* BSR: static target */
+    SH4_FLOW_CALL_REG, /* JSR @Rn: target is Rn */
+    SH4_FLOW_CALL_REL, /* BSRF Rn: target is pc+4+Rn */
+    SH4_FLOW_JMP_REG,  /* JMP @Rn */
+    SH4_FLOW_JMP_REL,  /* BRAF Rn */
     SH4_FLOW_RTS,
     SH4_FLOW_RTE,
-    SH4_FLOW_TRAPA,   /* imm */
+    SH4_FLOW_TRAPA, /* imm */
     SH4_FLOW_ILLEGAL
 };
 struct sh4_flow {
@@ -60,10 +68,11 @@ struct sh4_flow sh4_flow(uint16_t opcode, uint32_t pc);
  * Source: PC+4+disp*2 for words, (PC & ~3)+4+disp*4 for longs and MOVA. */
 bool sh4_pc_relative(uint16_t opcode, uint32_t pc, uint32_t *addr);
 
-/* sh4_slot_illegal - raises slot-illegal-instruction (0x1A0) when placed in a delay slot, in any mode:
- * branches, RTE, TRAPA, SLEEP, LDTLB, MOVA, PC-relative MOV, LDC to SR, undefined opcodes. In user mode
- * every privileged instruction does so too: see sh4_privileged. Source: SH7750 manual, section 5,
- * slot illegal instruction exception; SLEEP and LDTLB by the instruction pages' exception lists. */
+/* sh4_slot_illegal - raises slot-illegal-instruction (0x1A0) when placed in a delay slot, in any
+ * mode: branches, RTE, TRAPA, SLEEP, LDTLB, MOVA, PC-relative MOV, LDC to SR, undefined opcodes. In
+ * user mode every privileged instruction does so too: see sh4_privileged. Source: SH7750 manual,
+ * section 5, slot illegal instruction exception; SLEEP and LDTLB by the instruction pages'
+ * exception lists. */
 bool sh4_slot_illegal(uint16_t opcode);
 
 /* sh4_privileged - raises illegal instruction (in a slot: slot-illegal) when SR.MD = 0: RTE, SLEEP,

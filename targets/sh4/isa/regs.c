@@ -38,13 +38,15 @@ static const struct {
     const struct reg_field *fields;
     uint8_t nfields;
 } described[] = {
+/* clang-format off */
 #define D(addr, list) { addr, list, ARRAY_LEN(list) }
-    D(SH4_MMUCR, mmucr), D(SH4_PTEH, pteh),     D(SH4_PTEL, ptel),     D(SH4_PTEA, ptea),
-    D(SH4_CCR, ccr),     D(SH4_PMCR1, pmcr),    D(SH4_PMCR2, pmcr),    D(SH4_BBRA, bbr),
-    D(SH4_BBRB, bbr),    D(SH4_BAMRA, bamr),    D(SH4_BAMRB, bamr),    D(SH4_BRCR, brcr),
-    D(SH4_FRQCR, frqcr), D(SH4_WTCSR, wtcsr),   D(SH4_TCR0, tcr),      D(SH4_TCR1, tcr),
-    D(SH4_TCR2, tcr),    D(SH4_TSTR, tstr),     D(SH4_RCR1, rcr1),     D(SH4_RCR2, rcr2),
-    D(SH4_ICR, icr),     D(SH4_IPRA, ipra),     D(SH4_IPRB, iprb),     D(SH4_IPRC, iprc),
+    /* clang-format on */
+    D(SH4_MMUCR, mmucr),   D(SH4_PTEH, pteh),     D(SH4_PTEL, ptel),     D(SH4_PTEA, ptea),
+    D(SH4_CCR, ccr),       D(SH4_PMCR1, pmcr),    D(SH4_PMCR2, pmcr),    D(SH4_BBRA, bbr),
+    D(SH4_BBRB, bbr),      D(SH4_BAMRA, bamr),    D(SH4_BAMRB, bamr),    D(SH4_BRCR, brcr),
+    D(SH4_FRQCR, frqcr),   D(SH4_WTCSR, wtcsr),   D(SH4_TCR0, tcr),      D(SH4_TCR1, tcr),
+    D(SH4_TCR2, tcr),      D(SH4_TSTR, tstr),     D(SH4_RCR1, rcr1),     D(SH4_RCR2, rcr2),
+    D(SH4_ICR, icr),       D(SH4_IPRA, ipra),     D(SH4_IPRB, iprb),     D(SH4_IPRC, iprc),
     D(SH4_SCSMR2, scsmr2), D(SH4_SCSCR2, scscr2), D(SH4_SCFSR2, scfsr2), D(SH4_SCFCR2, scfcr2),
     D(SH4_SCFDR2, scfdr2), D(SH4_SCLSR2, sclsr2), D(SH4_SDIR, sdir),
 #undef D

@@ -5,12 +5,12 @@
 #include "probe/base/util.h"
 
 enum { ATTEMPTS = 4 };
-#define SEND_NS 2000000000ull
-#define ANSWER_NS 1000000000ull   /* each attempt on a line that loses bytes */
+#define SEND_NS     2000000000ull
+#define ANSWER_NS   1000000000ull /* each attempt on a line that loses bytes */
 #define LOSSLESS_NS 3000000000ull /* the one attempt on a socket */
-#define DRAIN_NS 8000000000ull    /* 30 stop replies of KallistiOS' at 57600 baud take half of it */
-#define BYTE_NS 200000ull         /* a character at 57600 baud, and some; each way */
-#define SETTLE_NS 50000000ull     /* and the time of a packet */
+#define DRAIN_NS    8000000000ull /* 30 stop replies of KallistiOS' at 57600 baud take half of it */
+#define BYTE_NS     200000ull     /* a character at 57600 baud, and some; each way */
+#define SETTLE_NS   50000000ull   /* and the time of a packet */
 
 static const struct stream_ops *ops(const struct rsp_client *c) { return c->probe->driver->stream; }
 
@@ -68,7 +68,8 @@ static int damaged(struct rsp_client *c, struct err *err)
     c->damaged++;
     if (!c->no_ack)
         return put(c, "-", 1, err);
-    return err_set(err, ERR_PROTOCOL, "try again; a stub that does so often is at fault itself", "%s: a packet came damaged", c->probe->name);
+    return err_set(err, ERR_PROTOCOL, "try again; a stub that does so often is at fault itself",
+                   "%s: a packet came damaged", c->probe->name);
 }
 
 /* A packet, an acknowledgement, or a refusal; damaged ones are asked for again. */
@@ -127,24 +128,30 @@ bool rsp_repeats(const struct rsp_client *c) { return hash(c) == c->last_hash; }
 
 void rsp_remember(struct rsp_client *c) { c->last_hash = hash(c); }
 
-/* What came unasked: late answers, console output. A stub that waits for '+' says its packet again for every other byte (sh-stub.c,
- * KallistiOS): a question that is sent meanwhile only makes more of them, so after a doubtful one there is silence first. */
+/* What came unasked: late answers, console output. A stub that waits for '+' says its packet again
+ * for every other byte (sh-stub.c, KallistiOS): a question that is sent meanwhile only makes more
+ * of them, so after a doubtful one there is silence first. */
 static int drain(struct rsp_client *c, struct err *err)
 {
-    uint64_t settle = c->lossless ? SETTLE_NS : SETTLE_NS + MIN(c->packet_size, (size_t)1024) * BYTE_NS, end = ops(c)->now_ns(c->probe) + DRAIN_NS;
+    uint64_t settle =
+                 c->lossless ? SETTLE_NS : SETTLE_NS + MIN(c->packet_size, (size_t)1024) * BYTE_NS,
+             end = ops(c)->now_ns(c->probe) + DRAIN_NS;
     int ret;
-    while ((ret = rsp_receive(c, c->doubtful ? settle : 0, NULL, err)) > 0 && ops(c)->now_ns(c->probe) < end)
+    while ((ret = rsp_receive(c, c->doubtful ? settle : 0, NULL, err)) > 0 &&
+           ops(c)->now_ns(c->probe) < end)
         c->stale += !rsp_console(c);
     ret = MIN(ret, 0);
     c->doubtful = false;
     return ret == -ERR_PROTOCOL ? 0 : ret;
 }
 
-/* "S05", "T05thread:01;". No answer to anything else begins so: hexadecimal data has no S and T, names of features a digit behind them. */
+/* "S05", "T05thread:01;". No answer to anything else begins so: hexadecimal data has no S and T,
+ * names of features a digit behind them. */
 static bool is_stop(const struct rsp_client *c)
 {
     uint8_t b;
-    return (c->in.body[0] == 'S' || c->in.body[0] == 'T') && c->in.len >= 3 && rsp_hex(c->in.body + 1, &b, 1);
+    return (c->in.body[0] == 'S' || c->in.body[0] == 'T') && c->in.len >= 3 &&
+           rsp_hex(c->in.body + 1, &b, 1);
 }
 
 /* 1: c->in.body is the answer; 0: the packet must be sent again. */
@@ -166,7 +173,8 @@ static int answer(struct rsp_client *c, uint64_t max_ns, bool first, struct err 
             c->stale++;
             continue;
         }
-        /* A stub that missed our '+' sends its last answer again before it has read the question. */
+        /* A stub that missed our '+' sends its last answer again before it has read the question.
+         */
         if (!heard && first && hash(c) == c->last_hash) {
             c->stale++;
             continue;
@@ -178,7 +186,10 @@ static int answer(struct rsp_client *c, uint64_t max_ns, bool first, struct err 
     }
 }
 
-uint64_t rsp_patience(const struct rsp_client *c, uint64_t usual_ns) { return c->timeout_ns ? c->timeout_ns : usual_ns; }
+uint64_t rsp_patience(const struct rsp_client *c, uint64_t usual_ns)
+{
+    return c->timeout_ns ? c->timeout_ns : usual_ns;
+}
 
 int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err *err)
 {
@@ -195,7 +206,8 @@ int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err 
 
 int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err)
 {
-    uint64_t patience = rsp_patience(c, c->lossless ? LOSSLESS_NS : ANSWER_NS) + (n + c->packet_size) * BYTE_NS;
+    uint64_t patience =
+        rsp_patience(c, c->lossless ? LOSSLESS_NS : ANSWER_NS) + (n + c->packet_size) * BYTE_NS;
     int ret = drain(c, err);
     bool silence = false;
     c->asked++;
@@ -209,14 +221,18 @@ int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err)
         if (ret == 0)
             ret = answer(c, patience, i == 0, err);
         silence = ret == 0 && ops(c)->now_ns(c->probe) - begin >= patience;
-        if (ret == 0 && silence && c->lossless && c->no_ack) /* else a serial line may be behind the socket */
+        /* else a serial line may be behind the socket */
+        if (ret == 0 && silence && c->lossless && c->no_ack)
             break;
         c->repeated += ret == 0;
         c->doubtful |= ret == 0; /* two answers may be on their way */
     }
-    return ret > 0 ? 0 : ret < 0 ? ret
-        : err_set(err, ERR_TIMEOUT, "does its program run, so that the stub cannot answer? is the baud rate right?", "%s: no answer to '%.40s'",
-                  c->probe->name, body);
+    return ret > 0   ? 0
+           : ret < 0 ? ret
+                     : err_set(err, ERR_TIMEOUT,
+                               "does its program run, so that the stub cannot answer? is the baud "
+                               "rate right?",
+                               "%s: no answer to '%.40s'", c->probe->name, body);
 }
 
 /* Lines of the program's console, as they end. */

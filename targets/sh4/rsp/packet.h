@@ -1,5 +1,6 @@
-/* Packets of GDB's remote protocol as a client meets them: bytes to packets and back. No I/O, no allocation.
- * Source: GDB manual, appendix "GDB Remote Serial Protocol", Overview (framing, escapes, run-length encoding, notifications). */
+/* Packets of GDB's remote protocol as a client meets them: bytes to packets and back. No I/O, no
+ * allocation. Source: GDB manual, appendix "GDB Remote Serial Protocol", Overview (framing,
+ * escapes, run-length encoding, notifications). */
 #ifndef TARGETS_SH4_RSP_PACKET_H
 #define TARGETS_SH4_RSP_PACKET_H
 
@@ -23,13 +24,14 @@ struct rsp_parser {
     size_t len;
     uint8_t sum, given;
     bool damaged, notification;
-    uint64_t noise;              /* bytes outside of any packet */
+    uint64_t noise; /* bytes outside of any packet */
 };
 
 /* rsp_parse - feeds bytes until one completes something
  * ev   what: body is valid until the next call
- * Returns how many bytes were used (all, with RSP_MORE); the rest is to be fed again. A '$' begins a packet anew wherever it comes.
- * Notifications ('%') are passed over. A parser begins as zeros. */
+ * Returns how many bytes were used (all, with RSP_MORE); the rest is to be fed again. A '$' begins
+ * a packet anew wherever it comes. Notifications ('%') are passed over. A parser begins as zeros.
+ */
 size_t rsp_parse(struct rsp_parser *p, const uint8_t *in, size_t n, enum rsp_event *ev);
 
 /* rsp_frame - "$body#sum", with the four characters that need it escaped

@@ -36,8 +36,12 @@ int rsp_need_halted(struct rsp_target *t, const char *what, struct err *err)
     if (t->state == TARGET_HALTED)
         return 0;
     bool gone = t->state == TARGET_GONE;
-    return err_set(err, gone ? ERR_NO_TARGET : ERR_STATE, gone ? "is the stub still there?" : "halt the program first", "%s: the target is %s", what,
-                   gone ? "gone" : t->state == TARGET_RUNNING ? "running" : "not attached");
+    return err_set(err, gone ? ERR_NO_TARGET : ERR_STATE,
+                   gone ? "is the stub still there?" : "halt the program first",
+                   "%s: the target is %s", what,
+                   gone                         ? "gone"
+                   : t->state == TARGET_RUNNING ? "running"
+                                                : "not attached");
 }
 
 /* ---- a moment's hold of a running program ---- */
@@ -45,11 +49,14 @@ int rsp_need_halted(struct rsp_target *t, const char *what, struct err *err)
 static int no_interrupt(struct rsp_target *t, const char *what, struct err *err)
 {
     t->q.no_interrupt = true;
-    return err_set(err, ERR_UNSUPPORTED, "this stub does not listen while the program runs (KallistiOS' does not); halt at a breakpoint instead",
+    return err_set(err, ERR_UNSUPPORTED,
+                   "this stub does not listen while the program runs (KallistiOS' does not); halt "
+                   "at a breakpoint instead",
                    "%s: %s does not answer an interrupt", what, t->probe->name);
 }
 
-/* Once: a stub that does not listen leaves it in its receiver, which more of them would fill, and finds it at its next stop. */
+/* Once: a stub that does not listen leaves it in its receiver, which more of them would fill, and
+ * finds it at its next stop. */
 int rsp_knock(struct rsp_target *t, struct err *err)
 {
     if (t->knocked)
@@ -68,7 +75,8 @@ static int take_stop(struct rsp_target *t, uint64_t max_ns, struct err *err)
     return ret;
 }
 
-/* A stub that has listened before was not reached, or its answer was lost: halted, it answers a question only. */
+/* A stub that has listened before was not reached, or its answer was lost: halted, it answers a
+ * question only. */
 int rsp_knock_again(struct rsp_target *t, uint64_t max_ns, struct err *err)
 {
     if (!t->listens)
@@ -103,7 +111,8 @@ int rsp_hold(struct rsp_target *t, const char *what, struct err *err)
     if (t->state != TARGET_RUNNING)
         return rsp_need_halted(t, what, err);
     if (t->halt_wanted || t->plan != RSP_RUN)
-        return err_set(err, ERR_STATE, "wait for the stop", "%s: the target is about to stop", what);
+        return err_set(err, ERR_STATE, "wait for the stop", "%s: the target is about to stop",
+                       what);
     if (t->q.no_interrupt)
         return no_interrupt(t, what, err);
     int ret = rsp_knock(t, err);
@@ -115,10 +124,13 @@ int rsp_hold(struct rsp_target *t, const char *what, struct err *err)
         go_on(t, NULL); /* it stopped, and where it stands could not be read */
     if (ret < 0)
         return ret;
-    /* A stop of the program's own that came first: the interrupt's answer follows, or never comes. Poll tells. */
+    /* A stop of the program's own that came first: the interrupt's answer follows, or never comes.
+     * Poll tells. */
     b = rsp_bp_at(t, (uint32_t)t->stop.pc);
-    bool own = t->stop.reason != STOP_SIGNAL || (t->stop.signal != RSP_SIGINT && t->stop.signal != RSP_SIGTRAP && t->stop.signal != 0) ||
-               (t->stop.signal != RSP_SIGINT && b);
+    bool own =
+        t->stop.reason != STOP_SIGNAL ||
+        (t->stop.signal != RSP_SIGINT && t->stop.signal != RSP_SIGTRAP && t->stop.signal != 0) ||
+        (t->stop.signal != RSP_SIGINT && b);
     if (own && t->stop.reason == STOP_SIGNAL && b)
         t->stop.reason = b->kind == BP_HARD ? STOP_HWBREAK : STOP_SWBREAK;
     t->has_stop = own;
@@ -138,7 +150,8 @@ int rsp_sample_pc(struct target *target, uint64_t *pc, struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
     if (t->state != TARGET_RUNNING)
-        return err_set(err, t->state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE, "let it run", "sample: the target does not run");
+        return err_set(err, t->state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE, "let it run",
+                       "sample: the target does not run");
     if (t->halt_wanted || t->plan != RSP_RUN)
         return 0;
     int held = rsp_hold(t, "sample", err);
@@ -152,8 +165,9 @@ int rsp_sample_pc(struct target *target, uint64_t *pc, struct err *err)
 
 /* ---- attach and detach ---- */
 
-/* The one question that every stub answers, and a short one: a program that runs with nobody listening leaves what was sent in its
- * receiver of 16 bytes, which would be stuck with more (SCIF). One whose program runs may have to be interrupted first. */
+/* The one question that every stub answers, and a short one: a program that runs with nobody
+ * listening leaves what was sent in its receiver of 16 bytes, which would be stuck with more
+ * (SCIF). One whose program runs may have to be interrupted first. */
 static int hello(struct rsp_target *t, struct err *err)
 {
     int ret = rsp_greet(&t->c, err);
@@ -165,9 +179,12 @@ static int hello(struct rsp_target *t, struct err *err)
     if (ret != 0)
         return MIN(ret, 0);
     bool noise = t->c.in.noise > 8;
-    return err_set(err, ERR_NO_TARGET, noise ? "is the baud rate right (baud=57600)? is it a stub that sends this?"
-                                             : "stop the program in its stub first (gdb_init(), a breakpoint); is anything else connected to it?",
-                   "%s: no stub answers%s", t->probe->name, noise ? ", but bytes come that are no packets" : "");
+    return err_set(err, ERR_NO_TARGET,
+                   noise ? "is the baud rate right (baud=57600)? is it a stub that sends this?"
+                         : "stop the program in its stub first (gdb_init(), a breakpoint); is "
+                           "anything else connected to it?",
+                   "%s: no stub answers%s", t->probe->name,
+                   noise ? ", but bytes come that are no packets" : "");
 }
 
 static bool power_of_two(unsigned long n) { return n && !(n & (n - 1)); }
@@ -215,16 +232,19 @@ static int start_no_ack(struct rsp_target *t, struct err *err)
  * answered. Continue and step go by c and s everywhere. */
 static int learn_qemu(struct rsp_target *t, struct err *err)
 {
-    int ret = rsp_try(&t->c, "qqemu.sstepbits", rsp_patience(&t->c, QEMU_MS * MS * (t->c.lossless ? 1 : 3)), err);
+    int ret = rsp_try(&t->c, "qqemu.sstepbits",
+                      rsp_patience(&t->c, QEMU_MS * MS * (t->c.lossless ? 1 : 3)), err);
     t->q.qemu = t->q.trusts_step = ret > 0 && !strncmp(t->c.in.body, "ENABLE=", 7);
     return MIN(ret, 0);
 }
 
-/* Most stubs halt the program when somebody connects, and say the same signal as for a breakpoint: what it was is seen by where it stands. */
+/* Most stubs halt the program when somebody connects, and say the same signal as for a breakpoint:
+ * what it was is seen by where it stands. */
 static void name_found(struct rsp_target *t)
 {
     const struct rsp_bp *b = rsp_bp_at(t, (uint32_t)t->stop.pc);
-    bool plain = t->stop.signal == RSP_SIGINT || t->stop.signal == RSP_SIGTRAP || t->stop.signal == 0;
+    bool plain =
+        t->stop.signal == RSP_SIGINT || t->stop.signal == RSP_SIGTRAP || t->stop.signal == 0;
     if (t->stop.reason == STOP_SIGNAL && plain && !t->user_break)
         t->stop.reason = !b ? STOP_REQUEST : b->kind == BP_HARD ? STOP_HWBREAK : STOP_SWBREAK;
 }
@@ -235,7 +255,8 @@ static int learn_state(struct rsp_target *t, struct err *err)
     if (ret == 0)
         ret = rsp_take_stop(t, err);
     if (ret > 0 && t->stop.reason == STOP_EXIT)
-        return err_set(err, ERR_NO_TARGET, "start it again", "%s: its program has ended", t->probe->name);
+        return err_set(err, ERR_NO_TARGET, "start it again", "%s: its program has ended",
+                       t->probe->name);
     if (ret > 0)
         name_found(t);
     return MIN(ret, 0);
@@ -294,7 +315,8 @@ static int attach(struct target *target, struct err *err)
         ret = hello(t, err);
     if (ret == 0)
         ret = learn_supported(t, &no_ack, err);
-    if (ret == 0 && no_ack && t->c.lossless) /* on a line that loses bytes acknowledgement is worth its time */
+    /* on a line that loses bytes acknowledgement is worth its time */
+    if (ret == 0 && no_ack && t->c.lossless)
         ret = start_no_ack(t, err);
     if (ret == 0)
         ret = learn_qemu(t, err);
@@ -362,7 +384,8 @@ static uint64_t now(struct target *target)
     return t->probe->driver->stream->now_ns(t->probe);
 }
 
-/* RSP has no reset that works everywhere. Emulators take one as a monitor command; that it was done shows in the PC. */
+/* RSP has no reset that works everywhere. Emulators take one as a monitor command; that it was done
+ * shows in the PC. */
 static int reset(struct target *target, enum reset_mode mode, struct err *err)
 {
     static const char *const commands[] = { "system_reset", "reset" };
@@ -377,31 +400,61 @@ static int reset(struct target *target, enum reset_mode mode, struct err *err)
             t->regs_known = false;
             ret = rsp_regs_load(t, err);
             if (ret == 0 && t->reg[RSP_PC] == RESET_PC)
-                return mode == RESET_RUN ? rsp_resume(target, &(struct resume){ .kind = RESUME_CONTINUE }, err) : 0;
+                return mode == RESET_RUN
+                           ? rsp_resume(target, &(struct resume){ .kind = RESUME_CONTINUE }, err)
+                           : 0;
             if (ret == 0)
                 ret = MIN(rsp_receive(&t->c, 10 * MS, NULL, err), 0);
         }
     }
-    return ret < 0 ? ret : err_set(err, ERR_UNSUPPORTED, "reset the board by its button, or the emulator by its own command", "%s: this stub cannot reset its target",
-                                   t->probe->name);
+    return ret < 0 ? ret
+                   : err_set(err, ERR_UNSUPPORTED,
+                             "reset the board by its button, or the emulator by its own command",
+                             "%s: this stub cannot reset its target", t->probe->name);
 }
 
 static struct target_stop why_halted(struct target *target) { return rsp_of(target)->stop; }
 static void close_target(struct target *target) { free(target ? rsp_of(target) : NULL); }
 
 static const struct target_ops table = {
-    .gdb_arch = "sh4", .regs = sh4_target_regs, .nregs = RSP_NREGS, .pc_reg = RSP_PC, .sp_reg = RSP_R15, .bp_size = 2,
-    .attach = attach, .detach = detach, .state = state, .halt = rsp_halt, .resume = rsp_resume, .poll = rsp_poll, .reset = reset,
+    .gdb_arch = "sh4",
+    .regs = sh4_target_regs,
+    .nregs = RSP_NREGS,
+    .pc_reg = RSP_PC,
+    .sp_reg = RSP_R15,
+    .bp_size = 2,
+    .attach = attach,
+    .detach = detach,
+    .state = state,
+    .halt = rsp_halt,
+    .resume = rsp_resume,
+    .poll = rsp_poll,
+    .reset = reset,
     .why_halted = why_halted,
-    .read_reg = rsp_read_reg, .write_reg = rsp_write_reg, .read_mem = rsp_read_mem, .write_mem = rsp_write_mem, .sample_pc = rsp_sample_pc,
-    .insert_bp = rsp_insert_bp, .remove_bp = rsp_remove_bp, .monitor = rsp_monitor, .events = sh4_events, .default_events = { 0x23, 0x08 }, .exception_text = sh4_exception_text, .insn = sh4_insn,
-    .counters_arm = rsp_counters_arm, .counters_read = rsp_counters_read, .now_ns = now, .close = close_target,
+    .read_reg = rsp_read_reg,
+    .write_reg = rsp_write_reg,
+    .read_mem = rsp_read_mem,
+    .write_mem = rsp_write_mem,
+    .sample_pc = rsp_sample_pc,
+    .insert_bp = rsp_insert_bp,
+    .remove_bp = rsp_remove_bp,
+    .monitor = rsp_monitor,
+    .events = sh4_events,
+    .default_events = { 0x23, 0x08 },
+    .exception_text = sh4_exception_text,
+    .insn = sh4_insn,
+    .counters_arm = rsp_counters_arm,
+    .counters_read = rsp_counters_read,
+    .now_ns = now,
+    .close = close_target,
 };
 
-int sh4_rsp_open(struct probe *p, const struct sh4_options *opt, struct target **out, struct err *err)
+int sh4_rsp_open(struct probe *p, const struct sh4_options *opt, struct target **out,
+                 struct err *err)
 {
     if (!p->driver->stream || !(p->driver->stream->traits(p) & STREAM_RSP))
-        return err_set(err, ERR_UNSUPPORTED, "--probe rsp:HOST:PORT names one", "%s is no connection to a remote stub", p->name);
+        return err_set(err, ERR_UNSUPPORTED, "--probe rsp:HOST:PORT names one",
+                       "%s is no connection to a remote stub", p->name);
     struct rsp_target *t = calloc(1, sizeof *t);
     if (!t)
         return err_set(err, ERR_NOMEM, "close other programs", "RSP target: no memory");

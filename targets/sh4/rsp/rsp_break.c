@@ -6,7 +6,9 @@
 #include "probe/base/util.h"
 #include "targets/sh4/rsp/rsp_priv.h"
 
-static const uint8_t z_type[] = { [BP_SOFT] = 0, [BP_HARD] = 1, [BP_WATCH_WRITE] = 2, [BP_WATCH_READ] = 3, [BP_WATCH_ACCESS] = 4 };
+static const uint8_t z_type[] = {
+    [BP_SOFT] = 0, [BP_HARD] = 1, [BP_WATCH_WRITE] = 2, [BP_WATCH_READ] = 3, [BP_WATCH_ACCESS] = 4
+};
 
 static bool is_code(const struct rsp_bp *b) { return b->kind == BP_SOFT || b->kind == BP_HARD; }
 
@@ -36,7 +38,8 @@ static int write_trapa(struct rsp_target *t, struct rsp_bp *b, struct err *err)
     if (ret == 0)
         ret = rsp_peek(t, b->addr, seen, 2, err);
     if (ret == 0 && memcmp(seen, trap, 2))
-        ret = err_set(err, ERR_FAULT, "use a hardware breakpoint (hbreak), if the stub has any", "%08x is not RAM: no breakpoint can be written there", b->addr);
+        ret = err_set(err, ERR_FAULT, "use a hardware breakpoint (hbreak), if the stub has any",
+                      "%08x is not RAM: no breakpoint can be written there", b->addr);
     b->written = ret == 0;
     return ret;
 }
@@ -53,8 +56,11 @@ static int by_stub(struct rsp_target *t, struct rsp_bp *b, struct err *err)
     t->q.no_z[type] = !*t->c.in.body;
     if (t->q.no_z[type])
         return 1;
-    return strcmp(t->c.in.body, "OK") ? err_set(err, ERR_RESOURCE, "remove another one first; kinds and counts are the stub's", "%s: Z%u at %08x: %s", t->probe->name,
-                                               type, b->addr, t->c.in.body) : 0;
+    return strcmp(t->c.in.body, "OK")
+               ? err_set(err, ERR_RESOURCE,
+                         "remove another one first; kinds and counts are the stub's",
+                         "%s: Z%u at %08x: %s", t->probe->name, type, b->addr, t->c.in.body)
+               : 0;
 }
 
 static int take_back(struct rsp_target *t, struct rsp_bp *b, struct err *err)
@@ -126,7 +132,8 @@ int rsp_bp_lift(struct rsp_target *t, struct rsp_bp *b, struct err *err)
     return take_back(t, b, err);
 }
 
-int rsp_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err)
+int rsp_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len,
+                  struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
     struct rsp_bp *b = &t->bp[t->nbp];
@@ -134,9 +141,11 @@ int rsp_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
     if (find(t, kind, (uint32_t)addr, len))
         return 0;
     if (kind <= BP_HARD && (addr % 2 || len != 2))
-        return err_set(err, ERR_USAGE, "2 bytes at an even address", "breakpoint of %u bytes at %08x", len, (unsigned)addr);
+        return err_set(err, ERR_USAGE, "2 bytes at an even address",
+                       "breakpoint of %u bytes at %08x", len, (unsigned)addr);
     if (t->nbp == ARRAY_LEN(t->bp))
-        return err_set(err, ERR_RESOURCE, "remove another one first", "all %zu breakpoints are in use", ARRAY_LEN(t->bp));
+        return err_set(err, ERR_RESOURCE, "remove another one first",
+                       "all %zu breakpoints are in use", ARRAY_LEN(t->bp));
     if ((held = rsp_hold(t, "set a breakpoint", err)) < 0)
         return held;
     *b = (struct rsp_bp){ .addr = (uint32_t)addr, .len = len, .kind = (uint8_t)kind };
@@ -145,7 +154,8 @@ int rsp_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
     return rsp_let_go(t, held, ret, err);
 }
 
-int rsp_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err)
+int rsp_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len,
+                  struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
     struct rsp_bp *b = find(t, kind, (uint32_t)addr, len);
@@ -158,7 +168,8 @@ int rsp_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
     return rsp_let_go(t, held, ret, err);
 }
 
-/* The stub may have kept its breakpoints, memory its TRAPAs, or neither (another program, another stub). */
+/* The stub may have kept its breakpoints, memory its TRAPAs, or neither (another program, another
+ * stub). */
 int rsp_bp_restore(struct rsp_target *t, struct err *err)
 {
     uint8_t trap[2], seen[2];

@@ -23,17 +23,22 @@ static int refused(struct rsp_target *t, const char *what, uint32_t addr, struct
 }
 
 /* Data in hex need two characters a byte. */
-static size_t most(const struct rsp_target *t) { return MAX(MIN(t->c.packet_size, (size_t)RSP_BODY_MAX) - OVERHEAD, (size_t)64) / 2; }
+static size_t most(const struct rsp_target *t)
+{
+    return MAX(MIN(t->c.packet_size, (size_t)RSP_BODY_MAX) - OVERHEAD, (size_t)64) / 2;
+}
 
 int rsp_peek(struct rsp_target *t, uint32_t addr, void *buf, size_t n, struct err *err)
 {
     int ret = rsp_question(t, err, "m%x,%zx", addr, n);
     if (ret < 0)
         return ret;
-    return t->c.in.len == 2 * n && rsp_hex(t->c.in.body, buf, n) ? 0 : refused(t, "read", addr, err);
+    return t->c.in.len == 2 * n && rsp_hex(t->c.in.body, buf, n) ? 0
+                                                                 : refused(t, "read", addr, err);
 }
 
-/* Binary halves what a serial line carries; whether the stub takes it is asked with no bytes at all, as GDB does. */
+/* Binary halves what a serial line carries; whether the stub takes it is asked with no bytes at
+ * all, as GDB does. */
 static bool takes_binary(struct rsp_target *t, uint32_t addr)
 {
     if (!t->q.X_known && rsp_question(t, NULL, "X%x,0:", addr) == 0) {
@@ -62,7 +67,10 @@ int rsp_poke(struct rsp_target *t, uint32_t addr, const void *buf, size_t n, str
 
 /* ---- pieces ---- */
 
-static bool is_io(uint32_t addr) { return addr >= 0xE0000000u || (addr & 0xFF000000u) == 0x1F000000u; }
+static bool is_io(uint32_t addr)
+{
+    return addr >= 0xE0000000u || (addr & 0xFF000000u) == 0x1F000000u;
+}
 
 /* How many bytes from addr on go into one access: of registers one, in its own width. */
 static size_t piece(const struct rsp_target *t, uint32_t addr, unsigned width, size_t len)
@@ -77,7 +85,8 @@ static size_t piece(const struct rsp_target *t, uint32_t addr, unsigned width, s
     return addr % 4 == 0 && len >= 4 ? 4 : addr % 2 == 0 && len >= 2 ? 2 : 1;
 }
 
-/* TRAPAs do not show, ours or the stub's; what is written over them is kept until they are taken out. */
+/* TRAPAs do not show, ours or the stub's; what is written over them is kept until they are taken
+ * out. */
 static void hide(const struct rsp_target *t, uint32_t addr, uint8_t *buf, size_t n)
 {
     for (size_t i = 0; i < t->nbp; i++)
@@ -102,11 +111,13 @@ static void keep_in(struct rsp_target *t, uint32_t addr, uint8_t *buf, size_t n)
 static int check_width(uint64_t addr, unsigned width, size_t len, struct err *err)
 {
     if (width && (addr % width || len % width))
-        return err_set(err, ERR_USAGE, "address and length must be multiples of the width", "%zu bytes at %08x by %u", len, (unsigned)addr, width);
+        return err_set(err, ERR_USAGE, "address and length must be multiples of the width",
+                       "%zu bytes at %08x by %u", len, (unsigned)addr, width);
     return 0;
 }
 
-static int read_pieces(struct rsp_target *t, uint32_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err)
+static int read_pieces(struct rsp_target *t, uint32_t addr, unsigned width, uint8_t *buf,
+                       size_t len, struct err *err)
 {
     int ret = 0;
     while (ret == 0 && len) {
@@ -121,7 +132,8 @@ static int read_pieces(struct rsp_target *t, uint32_t addr, unsigned width, uint
     return ret;
 }
 
-static int write_pieces(struct rsp_target *t, uint32_t addr, unsigned width, const uint8_t *buf, size_t len, struct err *err)
+static int write_pieces(struct rsp_target *t, uint32_t addr, unsigned width, const uint8_t *buf,
+                        size_t len, struct err *err)
 {
     uint8_t copy[RSP_BODY_MAX];
     uint32_t from = addr;
@@ -140,18 +152,26 @@ static int write_pieces(struct rsp_target *t, uint32_t addr, unsigned width, con
     return ret < 0 ? ret : back;
 }
 
-int rsp_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err)
+int rsp_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *buf, size_t len,
+                 struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
-    int ret = check_width(addr, width, len, err), held = ret < 0 ? ret : rsp_hold(t, "read memory", err);
-    return held < 0 ? held : rsp_let_go(t, held, read_pieces(t, (uint32_t)addr, width, buf, len, err), err);
+    int ret = check_width(addr, width, len, err),
+        held = ret < 0 ? ret : rsp_hold(t, "read memory", err);
+    return held < 0
+               ? held
+               : rsp_let_go(t, held, read_pieces(t, (uint32_t)addr, width, buf, len, err), err);
 }
 
-int rsp_write_mem(struct target *target, uint64_t addr, unsigned width, const uint8_t *buf, size_t len, struct err *err)
+int rsp_write_mem(struct target *target, uint64_t addr, unsigned width, const uint8_t *buf,
+                  size_t len, struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
-    int ret = check_width(addr, width, len, err), held = ret < 0 ? ret : rsp_hold(t, "write memory", err);
-    return held < 0 ? held : rsp_let_go(t, held, write_pieces(t, (uint32_t)addr, width, buf, len, err), err);
+    int ret = check_width(addr, width, len, err),
+        held = ret < 0 ? ret : rsp_hold(t, "write memory", err);
+    return held < 0
+               ? held
+               : rsp_let_go(t, held, write_pieces(t, (uint32_t)addr, width, buf, len, err), err);
 }
 
 int rsp_insn(struct rsp_target *t, uint32_t addr, uint16_t *insn, struct err *err)

@@ -30,17 +30,21 @@ static int answers(struct rsp_target *t, const struct text_sink *out, struct err
         ret = rsp_receive(&t->c, MAX(rsp_patience(&t->c, RCMD_NS), RCMD_NS), NULL, err);
     }
     if (ret <= 0)
-        return ret < 0 ? ret : err_set(err, ERR_TIMEOUT, "", "%s: the command does not end", t->probe->name);
+        return ret < 0
+                   ? ret
+                   : err_set(err, ERR_TIMEOUT, "", "%s: the command does not end", t->probe->name);
     if (!*t->c.in.body)
         return err_set(err, ERR_UNSUPPORTED, "", "%s: this stub takes no commands", t->probe->name);
     if (t->c.in.body[0] == 'E' && t->c.in.len == 3)
-        return err_set(err, ERR_FAULT, "the stub's own help may tell: monitor stub help", "%s: %s", t->probe->name, t->c.in.body);
+        return err_set(err, ERR_FAULT, "the stub's own help may tell: monitor stub help", "%s: %s",
+                       t->probe->name, t->c.in.body);
     if (strcmp(t->c.in.body, "OK"))
         give(t->c.in.body, t->c.in.len, out);
     return 0;
 }
 
-int rsp_command(struct rsp_target *t, const char *text, const struct text_sink *out, struct err *err)
+int rsp_command(struct rsp_target *t, const char *text, const struct text_sink *out,
+                struct err *err)
 {
     char packet[600] = "qRcmd,";
     if (strlen(text) > 256)
@@ -60,10 +64,15 @@ static void show_stub(const struct rsp_target *t, const struct text_sink *out)
 {
     uint64_t sent = 0, received = 0;
     t->probe->driver->stream->stats(t->probe, &sent, &received, NULL);
-    sink_printf(out, "%s: %u registers in `g`%s, packets of %zu, %s\n", t->probe->name, t->all_words, t->words != t->all_words ? " (some of its own)" : "",
+    sink_printf(out, "%s: %u registers in `g`%s, packets of %zu, %s\n", t->probe->name,
+                t->all_words, t->words != t->all_words ? " (some of its own)" : "",
                 t->c.packet_size, t->c.no_ack ? "no acknowledgement" : "acknowledged");
-    sink_printf(out, "steps: %s; registers written by %s; %s\n", t->q.no_step ? "by breakpoints" : t->q.trusts_step ? "the stub's own" : "the stub's own, branches worked out here",
-                t->q.no_P ? "G" : "P", t->q.no_interrupt ? "cannot be interrupted" : "interrupted by 0x03");
+    sink_printf(out, "steps: %s; registers written by %s; %s\n",
+                t->q.no_step       ? "by breakpoints"
+                : t->q.trusts_step ? "the stub's own"
+                                   : "the stub's own, branches worked out here",
+                t->q.no_P ? "G" : "P",
+                t->q.no_interrupt ? "cannot be interrupted" : "interrupted by 0x03");
     if (t->q.pc_lags)
         sink_printf(
             out,
@@ -71,9 +80,13 @@ static void show_stub(const struct rsp_target *t, const struct text_sink *out)
     for (unsigned i = 0; i < ARRAY_LEN(t->q.no_z); i++)
         if (t->q.no_z[i])
             sink_printf(out, "no Z%u%s\n", i, i ? "" : ": breakpoints are written into memory");
-    sink_printf(out, "%llu questions, %llu repeated, %llu damaged packets, %llu stale answers, %llu samples; %llu bytes sent, %llu received\n",
-                (unsigned long long)t->c.asked, (unsigned long long)t->c.repeated, (unsigned long long)t->c.damaged, (unsigned long long)t->c.stale,
-                (unsigned long long)t->samples, (unsigned long long)sent, (unsigned long long)received);
+    sink_printf(out,
+                "%llu questions, %llu repeated, %llu damaged packets, %llu stale answers, %llu "
+                "samples; %llu bytes sent, %llu received\n",
+                (unsigned long long)t->c.asked, (unsigned long long)t->c.repeated,
+                (unsigned long long)t->c.damaged, (unsigned long long)t->c.stale,
+                (unsigned long long)t->samples, (unsigned long long)sent,
+                (unsigned long long)received);
     if (t->c.console_len && out->write)
         out->write(out->ctx, t->c.console, t->c.console_len);
 }
@@ -112,7 +125,8 @@ static int write16(struct rsp_target *t, uint32_t addr, uint16_t v, struct err *
     return rsp_poke(t, addr, b, 2, err);
 }
 
-/* Cleared while stopped, then started; what an emulator without counters takes for a register does not keep the value. */
+/* Cleared while stopped, then started; what an emulator without counters takes for a register does
+ * not keep the value. */
 static int arm_one(struct rsp_target *t, unsigned n, uint16_t code, struct err *err)
 {
     uint32_t at = n ? SH4_PMCR2 : SH4_PMCR1;
@@ -139,7 +153,8 @@ static int have_counters(const struct rsp_target *t, struct err *err)
 {
     if (!t->q.qemu)
         return 0;
-    return err_set(err, ERR_UNSUPPORTED, "the simulated board counts: --probe sim:sh7750", "QEMU has no performance counters (and ends when they are touched)");
+    return err_set(err, ERR_UNSUPPORTED, "the simulated board counts: --probe sim:sh7750",
+                   "QEMU has no performance counters (and ends when they are touched)");
 }
 
 int rsp_counters_arm(struct target *target, const uint16_t code[2], struct err *err)
@@ -166,7 +181,8 @@ static int read_one(struct rsp_target *t, unsigned n, uint64_t *value, struct er
         if (ret < 0)
             return ret;
         if (!memcmp(hi, again, 4)) {
-            *value = (uint64_t)(get32(hi, t->base.big_endian) & 0xFFFF) << 32 | get32(lo, t->base.big_endian);
+            *value = (uint64_t)(get32(hi, t->base.big_endian) & 0xFFFF) << 32 |
+                     get32(lo, t->base.big_endian);
             return 0;
         }
     }
@@ -202,7 +218,8 @@ static int show_counters(struct rsp_target *t, const struct text_sink *out, stru
     struct counter_values v;
     int ret = rsp_counters_read(&t->base, &v, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
-        sink_printf(out, "counter %u: event 0x%02x, %s: %llu\n", n + 1, v.code[n], v.running[n] ? "counts, the stub's own code too" : "stopped",
+        sink_printf(out, "counter %u: event 0x%02x, %s: %llu\n", n + 1, v.code[n],
+                    v.running[n] ? "counts, the stub's own code too" : "stopped",
                     (unsigned long long)v.value[n]);
     return ret;
 }
@@ -213,7 +230,8 @@ static int cmd_perf(void *ctx, int argc, char **argv, const struct text_sink *ou
     uint16_t code[2] = { 0, 0 };
     bool show = argc == 1 || (argc == 2 && (!strcmp(argv[1], "show") || !strcmp(argv[1], "read")));
     if (!show && (argc < 3 || argc > 4 || strcmp(argv[1], "arm")))
-        return err_set(err, ERR_USAGE, "perf [show|read|arm EVENT1 [EVENT2]]", "perf: unknown arguments");
+        return err_set(err, ERR_USAGE, "perf [show|read|arm EVENT1 [EVENT2]]",
+                       "perf: unknown arguments");
     int ret = 0;
     for (int i = 2; !show && ret == 0 && i < argc; i++)
         ret = sh4_find_event(argv[i], &code[i - 2], err);
@@ -223,7 +241,8 @@ static int cmd_perf(void *ctx, int argc, char **argv, const struct text_sink *ou
 }
 
 const struct monitor_command rsp_monitor[] = {
-    { "stub", "stub [COMMAND...]", "what the remote stub can do; or a command of its own", cmd_stub },
+    { "stub", "stub [COMMAND...]", "what the remote stub can do; or a command of its own",
+      cmd_stub },
     { "perf", "perf [show|read|arm EVENT1 [EVENT2]]", "performance counters", cmd_perf },
     { NULL, NULL, NULL, NULL },
 };

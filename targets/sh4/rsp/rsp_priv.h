@@ -5,39 +5,47 @@
 #include "targets/sh4/rsp/client.h"
 #include "targets/sh4/rsp/rsp.h"
 
+/* clang-format off */
 enum {
-    RSP_R0 = 0, RSP_R15 = 15, RSP_PC, RSP_PR, RSP_GBR, RSP_VBR, RSP_MACH, RSP_MACL, RSP_SR, RSP_FPUL, RSP_SSR = 41, RSP_SPC,
-    RSP_BANK0, RSP_BANK1 = RSP_BANK0 + 8, RSP_NREGS = RSP_BANK1 + 8
+    RSP_R0 = 0, RSP_R15 = 15, RSP_PC, RSP_PR, RSP_GBR, RSP_VBR, RSP_MACH, RSP_MACL, RSP_SR,
+    RSP_FPUL, RSP_SSR = 41, RSP_SPC, RSP_BANK0, RSP_BANK1 = RSP_BANK0 + 8, RSP_NREGS = RSP_BANK1 + 8
 };
-enum { RSP_BREAKPOINTS = 128, RSP_SIGINT = 2, RSP_SIGTRAP = 5, RSP_SIGEMT = 7 /* KallistiOS until 2025, of a user break */ };
-/* TRAPA #0x20: what GDB itself writes for `target remote`, and what sh-stub.c takes for a breakpoint (GDB 13 sh-tdep.c, stubs/sh-stub.c). */
+/* clang-format on */
+enum {
+    RSP_BREAKPOINTS = 128,
+    RSP_SIGINT = 2,
+    RSP_SIGTRAP = 5,
+    RSP_SIGEMT = 7 /* KallistiOS until 2025, of a user break */
+};
+/* TRAPA #0x20: what GDB itself writes for `target remote`, and what sh-stub.c takes for a
+ * breakpoint (GDB 13 sh-tdep.c, stubs/sh-stub.c). */
 enum { RSP_TRAPA = 0xC320 };
 
 struct rsp_bp {
     uint32_t addr;
     unsigned len;
-    uint8_t kind;      /* enum bp_kind */
-    bool written;      /* a TRAPA of ours in memory, not the stub's Z packet */
-    bool shown;        /* a TRAPA of the stub's in memory, which its reads show and writes damage */
+    uint8_t kind; /* enum bp_kind */
+    bool written; /* a TRAPA of ours in memory, not the stub's Z packet */
+    bool shown;   /* a TRAPA of the stub's in memory, which its reads show and writes damage */
     uint8_t saved[2];
 };
 
 /* What a stub lacks or gets wrong, by what it answered. */
 struct rsp_quirks {
-    bool no_z[5];      /* Z0 to Z4 */
+    bool no_z[5];                /* Z0 to Z4 */
     bool shows_z[5], z_known[5]; /* its own breakpoints show in memory (KallistiOS since 2026,
                                     Flycast, redream) */
     bool no_P, no_X, X_known;
     bool p;           /* single registers are shown, those too that `g` has not (lxdream) */
     bool swaps_banks; /* with SR.RB set it shows r0-r7 as bank 0 (Flycast) */
     bool pc_lags; /* a step goes on where it would have gone before the PC was written (lxdream) */
-    bool no_step;      /* 's' is refused */
-    bool trusts_step;  /* a CPU that really steps (QEMU, emulators). Others work successors out, and
-                          some wrongly */
+    bool no_step; /* 's' is refused */
+    bool trusts_step; /* a CPU that really steps (QEMU, emulators). Others work successors out, and
+                         some wrongly */
     bool pc_behind, pc_known; /* at a TRAPA of ours the stub reports the address behind it */
-    bool no_interrupt; /* 0x03 was not answered */
+    bool no_interrupt;        /* 0x03 was not answered */
     bool no_rcmd;
-    bool qemu;         /* it ends when an on-chip register is touched that it does not have */
+    bool qemu; /* it ends when an on-chip register is touched that it does not have */
 };
 
 /* What is under way, until the stub's next stop. */
@@ -50,44 +58,52 @@ struct rsp_target {
     struct rsp_client c;
     enum target_state state;
     struct rsp_quirks q;
-    unsigned words;            /* registers in the stub's `g` that are in GDB's order */
-    unsigned all_words;        /* in all: what `G` must have */
+    unsigned words;     /* registers in the stub's `g` that are in GDB's order */
+    unsigned all_words; /* in all: what `G` must have */
     uint32_t reg[RSP_NREGS];
-    uint32_t tail[16];         /* the rest of `g`, sent back unchanged */
+    uint32_t tail[16]; /* the rest of `g`, sent back unchanged */
     bool regs_known;
     struct rsp_bp bp[RSP_BREAKPOINTS];
     size_t nbp;
     uint8_t z_trap[2]; /* what memory shows where a breakpoint of the stub's is */
     enum rsp_plan plan;
-    struct resume how;         /* as asked for */
-    uint32_t goal;             /* of the branch that is stepped; none with has_goal false */
+    struct resume how; /* as asked for */
+    uint32_t goal;     /* of the branch that is stepped; none with has_goal false */
     bool branches, has_goal;
     uint32_t pc_was;    /* before it was written */
     bool pc_moved, lag; /* it was, since the last run; before this one */
-    uint32_t step_from, slot_next, after_slot, temp; /* RSP_STEP_SLOT: behind the slot, and where the branch goes. RSP_STEP_TO: the breakpoint */
-    bool temp_set, to_temp;    /* a breakpoint of ours is at temp; the step ends there */
-    struct rsp_bp *lifted[2];  /* taken out for a step, put back at its end */
+    /* RSP_STEP_SLOT: behind the slot, and where the branch goes. RSP_STEP_TO: the breakpoint */
+    uint32_t step_from, slot_next, after_slot, temp;
+    bool temp_set, to_temp;   /* a breakpoint of ours is at temp; the step ends there */
+    struct rsp_bp *lifted[2]; /* taken out for a step, put back at its end */
     unsigned nlifted;
     struct target_stop stop;
     bool has_stop, halt_wanted;
-    bool user_break;           /* the stop was one, says the stub */
-    bool knocked;              /* 0x03 was sent since it runs */
-    bool listens;              /* it has been answered before, by a stop */
-    bool trapped;              /* it ran into what stopped it, at trap_at: no step of ours ended there */
+    bool user_break; /* the stop was one, says the stub */
+    bool knocked;    /* 0x03 was sent since it runs */
+    bool listens;    /* it has been answered before, by a stop */
+    /* it ran into what stopped it, at trap_at: no step of ours ended there */
+    bool trapped;
     uint32_t trap_at;
     uint64_t halt_at_ns;
-    uint16_t counter[2];       /* as armed */
+    uint16_t counter[2]; /* as armed */
     uint64_t samples;
 };
 
-static inline struct rsp_target *rsp_of(struct target *t) { return CONTAINER_OF(t, struct rsp_target, base); }
+static inline struct rsp_target *rsp_of(struct target *t)
+{
+    return CONTAINER_OF(t, struct rsp_target, base);
+}
 
 /* rsp.c */
-int rsp_lost(struct rsp_target *t, int ret);            /* notes that the stream is gone, if that is what ret says */
-int rsp_question(struct rsp_target *t, struct err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* notes that the stream is gone, if that is what ret says */
+int rsp_lost(struct rsp_target *t, int ret);
+int rsp_question(struct rsp_target *t, struct err *err, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 int rsp_need_halted(struct rsp_target *t, const char *what, struct err *err);
-int rsp_knock(struct rsp_target *t, struct err *err);   /* 0x03, once until the next stop */
-int rsp_knock_again(struct rsp_target *t, uint64_t max_ns, struct err *err); /* not answered: 1: now it is; 0: by none that listens */
+int rsp_knock(struct rsp_target *t, struct err *err); /* 0x03, once until the next stop */
+/* not answered: 1: now it is; 0: by none that listens */
+int rsp_knock_again(struct rsp_target *t, uint64_t max_ns, struct err *err);
 /* 1: held for a moment by an interrupt, to be let go by rsp_let_go(); 0: it was halted. */
 int rsp_hold(struct rsp_target *t, const char *what, struct err *err);
 int rsp_let_go(struct rsp_target *t, int held, int ret, struct err *err);
@@ -104,30 +120,41 @@ int rsp_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *er
 int rsp_write_reg(struct target *target, unsigned n, const uint8_t *buf, struct err *err);
 
 /* rsp_mem.c */
-int rsp_peek(struct rsp_target *t, uint32_t addr, void *buf, size_t n, struct err *err); /* as the stub sees it, in one piece */
+/* as the stub sees it, in one piece */
+int rsp_peek(struct rsp_target *t, uint32_t addr, void *buf, size_t n, struct err *err);
 int rsp_poke(struct rsp_target *t, uint32_t addr, const void *buf, size_t n, struct err *err);
-int rsp_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *buf, size_t len, struct err *err);
-int rsp_write_mem(struct target *target, uint64_t addr, unsigned width, const uint8_t *buf, size_t len, struct err *err);
-int rsp_insn(struct rsp_target *t, uint32_t addr, uint16_t *insn, struct err *err); /* as the program has it */
+int rsp_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *buf, size_t len,
+                 struct err *err);
+int rsp_write_mem(struct target *target, uint64_t addr, unsigned width, const uint8_t *buf,
+                  size_t len, struct err *err);
+/* as the program has it */
+int rsp_insn(struct rsp_target *t, uint32_t addr, uint16_t *insn, struct err *err);
 
 /* rsp_break.c */
-int rsp_bp_make_way(struct rsp_target *t, uint32_t addr, size_t n, bool back, struct err *err); /* of those shown in n bytes: out, or in again */
+/* of those shown in n bytes: out, or in again */
+int rsp_bp_make_way(struct rsp_target *t, uint32_t addr, size_t n, bool back, struct err *err);
 struct rsp_bp *rsp_bp_at(struct rsp_target *t, uint32_t addr); /* a code breakpoint, or NULL */
 int rsp_bp_put(struct rsp_target *t, struct rsp_bp *b, struct err *err);
 int rsp_bp_lift(struct rsp_target *t, struct rsp_bp *b, struct err *err);
-int rsp_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
-int rsp_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len, struct err *err);
-int rsp_bp_restore(struct rsp_target *t, struct err *err); /* after the stub was lost: each is set anew */
+int rsp_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len,
+                  struct err *err);
+int rsp_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len,
+                  struct err *err);
+/* after the stub was lost: each is set anew */
+int rsp_bp_restore(struct rsp_target *t, struct err *err);
 
 /* rsp_run.c */
 int rsp_resume(struct target *target, const struct resume *how, struct err *err);
 int rsp_halt(struct target *target, struct err *err);
 int rsp_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, struct err *err);
-int rsp_take_stop(struct rsp_target *t, struct err *err); /* c.in.body is a stop reply: state and stop follow it */
+/* c.in.body is a stop reply: state and stop follow it */
+int rsp_take_stop(struct rsp_target *t, struct err *err);
 
 /* rsp_monitor.c */
 extern const struct monitor_command rsp_monitor[];
-int rsp_command(struct rsp_target *t, const char *text, const struct text_sink *out, struct err *err); /* qRcmd */
+/* qRcmd */
+int rsp_command(struct rsp_target *t, const char *text, const struct text_sink *out,
+                struct err *err);
 int rsp_counters_arm(struct target *target, const uint16_t code[2], struct err *err);
 int rsp_counters_read(struct target *target, struct counter_values *out, struct err *err);
 

@@ -1,4 +1,5 @@
-/* Registers: always by `g`, whose length says what is in it; written by `P` where there is one, else by `G`. */
+/* Registers: always by `g`, whose length says what is in it; written by `P` where there is one,
+ * else by `G`. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,9 +8,10 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/rsp/rsp_priv.h"
 
-/* Lengths met, and how many of their words are GDB's registers. 28 is sh-stub.c's: five counts of its own follow the first 23. 41 and
- * 67 are KallistiOS', until 2025 and since; of the 67 those behind the first 41 are always 0 and writing them changes nothing. Any other
- * length of at least 23 words is taken to be in GDB's order. */
+/* Lengths met, and how many of their words are GDB's registers. 28 is sh-stub.c's: five counts of
+ * its own follow the first 23. 41 and 67 are KallistiOS', until 2025 and since; of the 67 those
+ * behind the first 41 are always 0 and writing them changes nothing. Any other length of at least
+ * 23 words is taken to be in GDB's order. */
 static unsigned known_words(unsigned all)
 {
     return all == 28 ? 23 : all == 67 ? 41 : all < RSP_NREGS ? all : RSP_NREGS;
@@ -17,8 +19,10 @@ static unsigned known_words(unsigned all)
 
 static int bad_layout(struct rsp_target *t, size_t digits, struct err *err)
 {
-    return err_set(err, ERR_PROTOCOL, "is an SH-4 at the other end? a stub sends 23, 28, 41, 59 or 67 registers of 4 bytes", "%s: its registers are %zu hex digits",
-                   t->probe->name, digits);
+    return err_set(
+        err, ERR_PROTOCOL,
+        "is an SH-4 at the other end? a stub sends 23, 28, 41, 59 or 67 registers of 4 bytes",
+        "%s: its registers are %zu hex digits", t->probe->name, digits);
 }
 
 /* Registers the stub does not know come as "xxxxxxxx": 0 to us. */
@@ -68,9 +72,10 @@ int rsp_regs_load(struct rsp_target *t, struct err *err)
     size_t digits = t->c.in.len;
     unsigned words = (unsigned)(digits / 8);
     if (t->c.in.body[0] == 'E')
-        return err_set(err, ERR_FAULT, "halt the program; is the stub in a state to answer?", "%s: registers: %s", t->probe->name, t->c.in.body);
-    if (digits % 8 || words < RSP_SR + 1 || words > RSP_NREGS + ARRAY_LEN(t->tail) || (t->all_words && words != t->all_words) ||
-        !parse(t, t->c.in.body, words))
+        return err_set(err, ERR_FAULT, "halt the program; is the stub in a state to answer?",
+                       "%s: registers: %s", t->probe->name, t->c.in.body);
+    if (digits % 8 || words < RSP_SR + 1 || words > RSP_NREGS + ARRAY_LEN(t->tail) ||
+        (t->all_words && words != t->all_words) || !parse(t, t->c.in.body, words))
         return bad_layout(t, digits, err);
     t->all_words = words;
     t->words = known_words(words);
@@ -158,7 +163,8 @@ int rsp_set(struct rsp_target *t, unsigned n, uint32_t value, struct err *err)
     if (ret < 0)
         return ret;
     if (n >= t->words && !t->q.p)
-        return err_set(err, ERR_NOT_FOUND, "this stub's `g` ends before it", "%s: no register %u", t->probe->name, n);
+        return err_set(err, ERR_NOT_FOUND, "this stub's `g` ends before it", "%s: no register %u",
+                       t->probe->name, n);
     if (n == RSP_PC && !t->pc_moved)
         t->pc_was = t->reg[RSP_PC];
     t->pc_moved |= n == RSP_PC;

@@ -1,7 +1,8 @@
-/* Running, stepping and stops. A stub's own step is used where it can be trusted: between branches by all, at branches by those that
- * step a CPU. The others compute where a branch goes, and some wrongly (bit 7 and bit 11 of displacements, BT/S, BF/S, BRAF, BSRF,
- * RTE: GDB sh-stub.c, doSStep), so here the branch is worked out and its delay slot stepped alone: no instruction that is legal in
- * a slot depends on where it stands. */
+/* Running, stepping and stops. A stub's own step is used where it can be trusted: between branches
+ * by all, at branches by those that step a CPU. The others compute where a branch goes, and some
+ * wrongly (bit 7 and bit 11 of displacements, BT/S, BF/S, BRAF, BSRF, RTE: GDB sh-stub.c, doSStep),
+ * so here the branch is worked out and its delay slot stepped alone: no instruction that is legal
+ * in a slot depends on where it stands. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,9 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/rsp/rsp_priv.h"
 
-#define HALT_NS 3000000000ull
-#define ACK_NS 200000000ull
-#define STILL_NS 3000000000ull      /* of silence, until a halted stub is asked */
+#define HALT_NS       3000000000ull
+#define ACK_NS        200000000ull
+#define STILL_NS      3000000000ull /* of silence, until a halted stub is asked */
 #define STILL_WAIT_NS 1000000000ull
 enum { STILL_ASKS = 3 };
 
@@ -23,8 +24,13 @@ enum { STILL_ASKS = 3 };
 /* "thread:01;10:0000018c;swbreak:;": what we use of it. */
 static void stop_fields(struct rsp_target *t, const char *text, bool *has_pc, uint32_t *pc)
 {
-    static const struct { const char *name; enum bp_kind kind; } watches[] = {
-        { "watch:", BP_WATCH_WRITE }, { "rwatch:", BP_WATCH_READ }, { "awatch:", BP_WATCH_ACCESS },
+    static const struct {
+        const char *name;
+        enum bp_kind kind;
+    } watches[] = {
+        { "watch:", BP_WATCH_WRITE },
+        { "rwatch:", BP_WATCH_READ },
+        { "awatch:", BP_WATCH_ACCESS },
     };
     while (*text) {
         uint8_t b[4];
@@ -48,7 +54,9 @@ static void stop_fields(struct rsp_target *t, const char *text, bool *has_pc, ui
 static int program_ended(struct rsp_target *t)
 {
     t->state = TARGET_HALTED;
-    t->stop = (struct target_stop){ .reason = STOP_EXIT, .exit_status = (int)strtoul(t->c.in.body + 1, NULL, 16) & 0xFF };
+    t->stop =
+        (struct target_stop){ .reason = STOP_EXIT,
+                              .exit_status = (int)strtoul(t->c.in.body + 1, NULL, 16) & 0xFF };
     return 1;
 }
 
@@ -58,8 +66,9 @@ static bool written_at(struct rsp_target *t, uint32_t addr)
     return (b && b->written) || (t->temp_set && temp->written && addr == t->temp);
 }
 
-/* A stub that knows TRAPA #0x20 sets the PC back on it; others are behind it. Told apart by the first stop that is clear: between
- * two breakpoints side by side it is taken to be set back until then, but for a step, whose end is known. */
+/* A stub that knows TRAPA #0x20 sets the PC back on it; others are behind it. Told apart by the
+ * first stop that is clear: between two breakpoints side by side it is taken to be set back until
+ * then, but for a step, whose end is known. */
 static int mend_pc(struct rsp_target *t, uint32_t *pc, struct err *err)
 {
     bool at = written_at(t, *pc), behind = written_at(t, *pc - 2);
@@ -87,11 +96,13 @@ int rsp_take_stop(struct rsp_target *t, struct err *err)
     if (body[0] == 'W' || body[0] == 'X')
         return program_ended(t);
     if ((body[0] != 'S' && body[0] != 'T') || !rsp_hex(body + 1, &signal, 1))
-        return err_set(err, ERR_PROTOCOL, "is this the stub of an SH-4?", "%s: no stop reply: '%.40s'", t->probe->name, body);
+        return err_set(err, ERR_PROTOCOL, "is this the stub of an SH-4?",
+                       "%s: no stop reply: '%.40s'", t->probe->name, body);
     t->state = TARGET_HALTED;
     t->regs_known = false;
     t->user_break = signal == RSP_SIGEMT;
-    t->stop = (struct target_stop){ .reason = STOP_SIGNAL, .signal = t->user_break ? RSP_SIGTRAP : signal };
+    t->stop = (struct target_stop){ .reason = STOP_SIGNAL,
+                                    .signal = t->user_break ? RSP_SIGTRAP : signal };
     if (body[0] == 'T')
         stop_fields(t, body + 3, &has_pc, &pc);
     if (!has_pc) {
@@ -111,10 +122,12 @@ int rsp_take_stop(struct rsp_target *t, struct err *err)
 static bool asked_to_halt(const struct rsp_target *t)
 {
     struct rsp_bp *b = rsp_bp_at((struct rsp_target *)t, (uint32_t)t->stop.pc);
-    return t->halt_wanted && (t->stop.signal == RSP_SIGINT || (t->stop.signal != RSP_SIGTRAP && t->stop.signal != 0) || !b);
+    return t->halt_wanted && (t->stop.signal == RSP_SIGINT ||
+                              (t->stop.signal != RSP_SIGTRAP && t->stop.signal != 0) || !b);
 }
 
-/* KallistiOS says that the user break controller stopped the program, and not which of its channels: that shows if only one is set. */
+/* KallistiOS says that the user break controller stopped the program, and not which of its
+ * channels: that shows if only one is set. */
 static void name_user_break(struct rsp_target *t)
 {
     const struct rsp_bp *b = rsp_bp_at(t, (uint32_t)t->stop.pc), *watch = NULL;
@@ -149,12 +162,16 @@ static void name_stop(struct rsp_target *t, bool stepped)
     } else if (t->stop.signal != RSP_SIGTRAP && t->stop.signal != 0) {
         snprintf(t->stop.text, sizeof t->stop.text, "the stub says signal %d", t->stop.signal);
     } else {
-        t->stop.reason = stepped ? STOP_STEP : b && b->kind == BP_HARD ? STOP_HWBREAK : b ? STOP_SWBREAK : STOP_SIGNAL;
+        t->stop.reason = stepped                   ? STOP_STEP
+                         : b && b->kind == BP_HARD ? STOP_HWBREAK
+                         : b                       ? STOP_SWBREAK
+                                                   : STOP_SIGNAL;
         t->stop.signal = RSP_SIGTRAP;
     }
 }
 
-/* Breakpoints on what a step runs through are taken out meanwhile: at most the branch and its slot. */
+/* Breakpoints on what a step runs through are taken out meanwhile: at most the branch and its slot.
+ */
 static int lift(struct rsp_target *t, uint32_t addr, struct err *err)
 {
     struct rsp_bp *b = rsp_bp_at(t, addr);
@@ -182,7 +199,8 @@ static int step_plain(struct rsp_target *t, uint32_t pc, struct err *err);
 
 static bool in_range(const struct rsp_target *t)
 {
-    return t->how.kind == RESUME_RANGE && t->stop.pc >= t->how.range_lo && t->stop.pc < t->how.range_hi;
+    return t->how.kind == RESUME_RANGE && t->stop.pc >= t->how.range_lo &&
+           t->stop.pc < t->how.range_hi;
 }
 
 /* lxdream's interpreter has the next PC apart from the PC, and goes on there when the PC was
@@ -202,7 +220,8 @@ static int mend_lag(struct rsp_target *t, struct err *err)
 /* A step is over: tell it, or take the next one of a range. 1: it is a stop; 0: it goes on. */
 static int step_done(struct rsp_target *t, struct err *err)
 {
-    bool plain = t->stop.reason == STOP_SIGNAL && !t->user_break && (t->stop.signal == RSP_SIGTRAP || t->stop.signal == 0) && !t->halt_wanted;
+    bool plain = t->stop.reason == STOP_SIGNAL && !t->user_break &&
+                 (t->stop.signal == RSP_SIGTRAP || t->stop.signal == 0) && !t->halt_wanted;
     int ret = plain && t->plan != RSP_STEP_TO ? mend_lag(t, err) : 0;
     if (ret < 0)
         return ret;
@@ -210,7 +229,8 @@ static int step_done(struct rsp_target *t, struct err *err)
         ret = rsp_set(t, RSP_PC, t->after_slot, err);
         t->stop.pc = t->after_slot;
     }
-    if (t->plan == RSP_STEP_UNIT && plain && t->stop.pc == t->step_from + 2) { /* QEMU stops between a branch and its slot */
+    /* QEMU stops between a branch and its slot */
+    if (t->plan == RSP_STEP_UNIT && plain && t->stop.pc == t->step_from + 2) {
         t->plan = RSP_STEP;
         return step_plain(t, t->step_from + 2, err);
     }
@@ -269,7 +289,8 @@ static bool repetition(struct rsp_target *t)
     return is;
 }
 
-/* One chance for the stub to refuse the packet or ask for it again; then it runs. 1: it answered with something. */
+/* One chance for the stub to refuse the packet or ask for it again; then it runs. 1: it answered
+ * with something. */
 static int start(struct rsp_target *t, const char *packet, struct err *err)
 {
     bool nak = true;
@@ -295,9 +316,11 @@ static int run(struct rsp_target *t, struct err *err)
 }
 
 /* Where a branch at pc goes, before its slot has run. False: only the CPU knows (RTE). */
-static bool destination(const struct rsp_target *t, const struct sh4_flow *f, uint32_t pc, uint16_t insn, uint32_t *to)
+static bool destination(const struct rsp_target *t, const struct sh4_flow *f, uint32_t pc,
+                        uint16_t insn, uint32_t *to)
 {
-    bool taken = REG_GET(t->reg[RSP_SR], SH4_SR_T) == ((insn >> 8 & 2) == 0); /* BT 89, BT/S 8D; BF 8B, BF/S 8F */
+    /* BT 89, BT/S 8D; BF 8B, BF/S 8F */
+    bool taken = REG_GET(t->reg[RSP_SR], SH4_SR_T) == ((insn >> 8 & 2) == 0);
     switch (f->kind) {
     case SH4_FLOW_BRANCH: *to = taken ? f->target : pc + (f->slot ? 4 : 2); return true;
     case SH4_FLOW_BRA:
@@ -311,14 +334,18 @@ static bool destination(const struct rsp_target *t, const struct sh4_flow *f, ui
     }
 }
 
-static bool is_call(const struct sh4_flow *f) { return f->kind == SH4_FLOW_CALL || f->kind == SH4_FLOW_CALL_REG || f->kind == SH4_FLOW_CALL_REL; }
+static bool is_call(const struct sh4_flow *f)
+{
+    return f->kind == SH4_FLOW_CALL || f->kind == SH4_FLOW_CALL_REG || f->kind == SH4_FLOW_CALL_REL;
+}
 
 /* For stubs without a step: a breakpoint of ours, for the moment, and continue. */
 static int step_to(struct rsp_target *t, uint32_t addr, struct err *err)
 {
     struct rsp_bp *b = &t->bp[t->nbp]; /* one place behind those in use */
     if (t->nbp == ARRAY_LEN(t->bp))
-        return err_set(err, ERR_RESOURCE, "remove a breakpoint", "no breakpoint is left for a step");
+        return err_set(err, ERR_RESOURCE, "remove a breakpoint",
+                       "no breakpoint is left for a step");
     t->temp = addr;
     t->to_temp = true;
     if (!rsp_bp_at(t, addr)) {
@@ -350,12 +377,14 @@ static int step_rte(struct rsp_target *t, struct err *err)
         return step_to(t, t->reg[RSP_SPC], err);
     if (t->all_words == 67) /* KallistiOS shows no SPC, but takes a UBC break for this one */
         return step_plain(t, t->reg[RSP_PC], err);
-    return err_set(err, ERR_UNSUPPORTED, "set a breakpoint where the interrupt returns to, and continue", "%s: this stub cannot step over RTE, and shows no SPC",
-                   t->probe->name);
+    return err_set(err, ERR_UNSUPPORTED,
+                   "set a breakpoint where the interrupt returns to, and continue",
+                   "%s: this stub cannot step over RTE, and shows no SPC", t->probe->name);
 }
 
 /* 1: done without running anything; 0: under way; < 0. */
-static int step_branch(struct rsp_target *t, const struct sh4_flow *f, uint32_t pc, uint16_t insn, struct err *err)
+static int step_branch(struct rsp_target *t, const struct sh4_flow *f, uint32_t pc, uint16_t insn,
+                       struct err *err)
 {
     uint32_t to;
     if (!destination(t, f, pc, insn, &to))
@@ -398,8 +427,8 @@ static int begin_step(struct rsp_target *t, struct err *err)
     return branch && !t->q.trusts_step ? step_branch(t, &f, pc, insn, err) : step_plain(t, pc, err);
 }
 
-/* A TRAPA #0x20 that the program has compiled in stops it as ours do; sh-stub.c sets the PC back on it, too, from where it would meet it
- * for ever. 1: it was passed. */
+/* A TRAPA #0x20 that the program has compiled in stops it as ours do; sh-stub.c sets the PC back on
+ * it, too, from where it would meet it for ever. 1: it was passed. */
 static int pass_own_trap(struct rsp_target *t, struct err *err)
 {
     uint32_t pc = t->reg[RSP_PC];
@@ -435,13 +464,18 @@ int rsp_resume(struct target *target, const struct resume *how, struct err *err)
     t->has_stop = t->halt_wanted = false;
     t->plan = RSP_RUN;
     if (how->kind != RESUME_CONTINUE && passed) {
-        t->stop = (struct target_stop){ .reason = STOP_STEP, .signal = RSP_SIGTRAP, .pc = t->reg[RSP_PC] };
+        t->stop = (struct target_stop){ .reason = STOP_STEP,
+                                        .signal = RSP_SIGTRAP,
+                                        .pc = t->reg[RSP_PC] };
     } else if (how->kind != RESUME_CONTINUE) {
         ret = begin_step(t, err);
         if (ret < 0 && t->state == TARGET_HALTED)
             put_back(t, NULL);
-    } else if (rsp_bp_at(t, t->reg[RSP_PC])) { /* stubs differ; here a breakpoint one stands on stops, as with every target */
-        t->stop = (struct target_stop){ .reason = STOP_SIGNAL, .signal = RSP_SIGTRAP, .pc = t->reg[RSP_PC] };
+    } else if (rsp_bp_at(t, t->reg[RSP_PC])) { /* stubs differ; here a breakpoint one stands on
+                                                  stops, as with every target */
+        t->stop = (struct target_stop){ .reason = STOP_SIGNAL,
+                                        .signal = RSP_SIGTRAP,
+                                        .pc = t->reg[RSP_PC] };
         name_stop(t, false);
         ret = 1;
     } else {
@@ -467,7 +501,9 @@ static int no_halt(struct rsp_target *t, struct err *err)
 {
     t->halt_wanted = false;
     t->q.no_interrupt = true;
-    return err_set(err, ERR_TIMEOUT, "this stub may not listen while the program runs (KallistiOS' does not): set a breakpoint before it runs",
+    return err_set(err, ERR_TIMEOUT,
+                   "this stub may not listen while the program runs (KallistiOS' does not): set a "
+                   "breakpoint before it runs",
                    "%s: the program does not halt", t->probe->name);
 }
 
@@ -477,7 +513,9 @@ static int listen(struct rsp_target *t, uint64_t max_ns, struct err *err)
     int ret = rsp_receive(&t->c, max_ns, NULL, err);
     if (ret == -ERR_PROTOCOL) /* damaged, and not repeated: it was the stop, most likely */
         ret = rsp_try(&t->c, "?", rsp_patience(&t->c, HALT_NS), err);
-    bool late = ret == 0 && t->halt_wanted && t->probe->driver->stream->now_ns(t->probe) - t->halt_at_ns > rsp_patience(&t->c, HALT_NS);
+    bool late =
+        ret == 0 && t->halt_wanted &&
+        t->probe->driver->stream->now_ns(t->probe) - t->halt_at_ns > rsp_patience(&t->c, HALT_NS);
     if (late)
         ret = rsp_knock_again(t, rsp_patience(&t->c, HALT_NS), err);
     if (ret > 0)
@@ -485,7 +523,8 @@ static int listen(struct rsp_target *t, uint64_t max_ns, struct err *err)
     return late && ret == 0 ? no_halt(t, err) : ret;
 }
 
-/* A halted stub on a serial line says nothing by itself, and nothing when its board has lost power. */
+/* A halted stub on a serial line says nothing by itself, and nothing when its board has lost power.
+ */
 static int still_there(struct rsp_target *t, struct err *err)
 {
     const struct stream_ops *s = t->probe->driver->stream;
@@ -497,7 +536,9 @@ static int still_there(struct rsp_target *t, struct err *err)
     if (ret != 0)
         return MIN(ret, 0);
     t->state = TARGET_GONE;
-    return err_set(err, ERR_NO_TARGET, "has the board lost power, or was it reset? start its program and stub again", "%s: the stub does not answer any more", t->probe->name);
+    return err_set(err, ERR_NO_TARGET,
+                   "has the board lost power, or was it reset? start its program and stub again",
+                   "%s: the stub does not answer any more", t->probe->name);
 }
 
 int rsp_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, struct err *err)
@@ -508,7 +549,8 @@ int rsp_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, s
         return err_set(err, ERR_NO_TARGET, "is the stub still there?", "%s: gone", t->probe->name);
     if (!t->has_stop && t->state == TARGET_RUNNING)
         ret = rsp_lost(t, listen(t, max_ns, err));
-    else if (!t->has_stop && t->state == TARGET_HALTED && max_ns && (ret = rsp_receive(&t->c, 0, NULL, err)) > 0) {
+    else if (!t->has_stop && t->state == TARGET_HALTED && max_ns &&
+             (ret = rsp_receive(&t->c, 0, NULL, err)) > 0) {
         t->c.stale++; /* a halted stub has nothing to say; a stream that ended shows here */
         ret = 0;
     }

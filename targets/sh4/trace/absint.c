@@ -28,7 +28,8 @@ void abs_entry(struct abs_state *s)
 
 uint8_t abs_through(uint8_t bl, uint8_t exit_bl)
 {
-    return (uint8_t)((exit_bl & (SH4_BL_0 | SH4_BL_1 | SH4_BL_MEANT)) | (exit_bl & SH4_BL_ENTRY ? bl : 0));
+    return (uint8_t)((exit_bl & (SH4_BL_0 | SH4_BL_1 | SH4_BL_MEANT)) |
+                     (exit_bl & SH4_BL_ENTRY ? bl : 0));
 }
 
 void abs_call(struct abs_state *s, uint8_t exit_bl)
@@ -113,7 +114,8 @@ static struct abs_value shifted(struct abs_value a, unsigned n)
     return a.kind == ABS_CONST ? constant(a.v << n, 0) : unknown;
 }
 
-static struct abs_value loaded(const struct abs_memory *mem, uint32_t addr, unsigned bytes, uint32_t pc)
+static struct abs_value loaded(const struct abs_memory *mem, uint32_t addr, unsigned bytes,
+                               uint32_t pc)
 {
     uint32_t v;
     if (!mem->read(mem->ctx, addr, bytes, &v))
@@ -142,7 +144,10 @@ static struct abs_value result(const struct abs_state *s, uint16_t op, uint32_t 
     case SH4_MOV_IMM_RN: return constant((uint32_t)(int32_t)(int8_t)op, 0);
     case SH4_MOV_W_DISPPC_RN: sh4_pc_relative(op, pc, &addr); return loaded(mem, addr, 2, pc);
     case SH4_MOV_L_DISPPC_RN: sh4_pc_relative(op, pc, &addr); return loaded(mem, addr, 4, pc);
-    case SH4_MOVA_DISPPC_R0: *reg = 0; sh4_pc_relative(op, pc, &addr); return constant(addr, 0);
+    case SH4_MOVA_DISPPC_R0:
+        *reg = 0;
+        sh4_pc_relative(op, pc, &addr);
+        return constant(addr, 0);
     case SH4_MOV_RM_RN: return rm;
     case SH4_ADD_IMM_RN: return add_values(rn, constant((uint32_t)(int32_t)(int8_t)op, 0));
     case SH4_ADD_RM_RN: return add_values(rn, rm);
@@ -160,11 +165,15 @@ static struct abs_value result(const struct abs_state *s, uint16_t op, uint32_t 
         if (rm.kind == ABS_TABLE && rm.size == 1)
             rm.zero_extended = true;
         return rm.kind == ABS_TABLE ? rm : unknown;
-    case SH4_MOV_B_R0RM_RN: case SH4_MOV_W_R0RM_RN: case SH4_MOV_L_R0RM_RN: {
+    case SH4_MOV_B_R0RM_RN:
+    case SH4_MOV_W_R0RM_RN:
+    case SH4_MOV_L_R0RM_RN: {
         struct abs_value base = s->r[0].kind == ABS_CONST ? s->r[0] : rm;
         if (base.kind != ABS_CONST)
             return unknown;
-        return (struct abs_value){ .kind = ABS_TABLE, .v = base.v, .size = (uint8_t)(1 << ((op & 15) - 12)) };
+        return (struct abs_value){ .kind = ABS_TABLE,
+                                   .v = base.v,
+                                   .size = (uint8_t)(1 << ((op & 15) - 12)) };
     }
     default: *reg = -1; return unknown;
     }
@@ -203,8 +212,8 @@ bool abs_sr_trapped(const struct abs_state *s, uint16_t op, const struct abs_mem
     bool meant = s->bl & SH4_BL_MEANT || (s->bl & SH4_BL_ENTRY && mem->entry_meant);
     uint8_t v;
     switch (sh4_decode(op, false, false)) {
-    case SH4_STC_SR_RN: case SH4_STC_L_SR_DEC:
-        return sr_open(s, mem) && meant;
+    case SH4_STC_SR_RN:
+    case SH4_STC_L_SR_DEC: return sr_open(s, mem) && meant;
     case SH4_LDC_L_INC_SR:
         if ((op >> 8 & 15) != 15) /* the agent pops from the stack, no more */
             return false;
@@ -212,8 +221,7 @@ bool abs_sr_trapped(const struct abs_state *s, uint16_t op, const struct abs_mem
     case SH4_LDC_RM_SR:
         v = sr_value(s, op);
         return sr_open(s, mem) && (meant || v & SH4_BL_1 || (v & SH4_BL_ENTRY && mem->entry_meant));
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -232,7 +240,8 @@ unsigned abs_step(struct abs_state *s, uint16_t op, uint32_t pc, const struct ab
     unsigned n = escapes(s, op, escaped);
     struct abs_value v = result(s, op, pc, mem, &reg);
     switch (sh4_decode(op, false, false)) {
-    case SH4_LDC_RM_SR: case SH4_LDC_L_INC_SR: s->bl = sr_loaded(s, op, mem); break;
+    case SH4_LDC_RM_SR:
+    case SH4_LDC_L_INC_SR: s->bl = sr_loaded(s, op, mem); break;
     default: break;
     }
     uint16_t writes = sh4_reg_use(op).writes;

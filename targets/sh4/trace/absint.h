@@ -31,7 +31,8 @@ struct abs_state {
 struct abs_memory {
     bool (*read)(const void *ctx, uint32_t addr, unsigned bytes, uint32_t *value);
     const void *ctx;
-    bool traps;         /* SR may be loaded by the agent in the program's place here, see abs_sr_trapped() */
+    /* SR may be loaded by the agent in the program's place here, see abs_sr_trapped() */
+    bool traps;
     bool entry_blocked; /* the function may be entered with SR.BL=1 */
     bool entry_meant;   /* it may be entered where the program means SR.BL to be 1 */
 };
@@ -46,8 +47,9 @@ void abs_entry(struct abs_state *s);
 unsigned abs_step(struct abs_state *s, uint16_t opcode, uint32_t pc, const struct abs_memory *mem,
                   uint32_t escaped[4]);
 
-/* abs_sr_trapped - true if the instruction reads or loads SR and has to be done by the agent: it loads a value that may have BL=1 or
- * comes behind such a load, and BL is 0 for certain when it runs. */
+/* abs_sr_trapped - true if the instruction reads or loads SR and has to be done by the agent: it
+ * loads a value that may have BL=1 or comes behind such a load, and BL is 0 for certain when it
+ * runs. */
 bool abs_sr_trapped(const struct abs_state *s, uint16_t opcode, const struct abs_memory *mem);
 
 /* abs_call - effect of a call on the state: R0-R7 unknown (the ABI's scratch registers), BL as the

@@ -1,5 +1,6 @@
-/* The search, done again while the trace is armed: with places that running has shown, over code as it is now. What it finds in addition is patched, what
- * it no longer stands for gets its instruction back. The program is held. */
+/* The search, done again while the trace is armed: with places that running has shown, over code as
+ * it is now. What it finds in addition is patched, what it no longer stands for gets its
+ * instruction back. The program is held. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ struct change {
     struct sh4_sites sites;
     struct sh4_site **add; /* sites to be patched */
     size_t nadd;
-    bool *out;             /* by patch: it goes */
+    bool *out; /* by patch: it goes */
     struct sh4_trace_half *half;
     struct sh4_trace_room before;
 };
@@ -26,8 +27,12 @@ struct change {
 static int find(struct sh4_trace *tr, struct sh4_sites *out, struct err *err)
 {
     uint32_t handlers[6], vbr[2] = { tr->searched_with.vbr, tr->dec.vbr };
-    struct sh4_sites_config cfg = { .entry_blocked = tr->searched_with.entry_blocked, .sr_traps = tr->searched_with.sr_traps, .handlers = handlers,
-                                    .found = tr->found->at, .nfound = tr->found->n, .built = tr->cfg.image };
+    struct sh4_sites_config cfg = { .entry_blocked = tr->searched_with.entry_blocked,
+                                    .sr_traps = tr->searched_with.sr_traps,
+                                    .handlers = handlers,
+                                    .found = tr->found->at,
+                                    .nfound = tr->found->n,
+                                    .built = tr->cfg.image };
     for (size_t i = 0; i < ARRAY_LEN(vbr) && (i == 0 || vbr[i] != vbr[0]); i++)
         for (uint32_t off = 0x100; off <= 0x600; off += off == 0x100 ? 0x300 : 0x200)
             handlers[cfg.nhandlers++] = vbr[i] + off;
@@ -36,19 +41,21 @@ static int find(struct sh4_trace *tr, struct sh4_sites *out, struct err *err)
 
 static bool same(const struct sh4_site *a, const struct sh4_site *b)
 {
-    return a->opcode == b->opcode && a->slot == b->slot && a->kind == b->kind && a->reg == b->reg && a->has_target == b->has_target &&
-           (!a->has_target || a->target == b->target);
+    return a->opcode == b->opcode && a->slot == b->slot && a->kind == b->kind && a->reg == b->reg &&
+           a->has_target == b->has_target && (!a->has_target || a->target == b->target);
 }
 
 static bool in_rom(const struct sh4_trace *tr, uint32_t addr)
 {
     for (size_t i = 0; i < tr->now.nsections; i++)
-        if (tr->rom[i] && (addr & SH4_PHYS) - ((uint32_t)tr->section[i].addr & SH4_PHYS) < tr->section[i].size)
+        if (tr->rom[i] &&
+            (addr & SH4_PHYS) - ((uint32_t)tr->section[i].addr & SH4_PHYS) < tr->section[i].size)
             return true;
     return false;
 }
 
-/* What is known of places beyond what the search says: --no-patch, memory that takes no patch, what did not fit. */
+/* What is known of places beyond what the search says: --no-patch, memory that takes no patch, what
+ * did not fit. */
 static void carry_over(const struct sh4_trace *tr, struct sh4_sites *next)
 {
     for (size_t i = 0; i < next->nsites; i++) {
@@ -58,7 +65,9 @@ static void carry_over(const struct sh4_trace *tr, struct sh4_sites *next)
         s->stepped = alike && old->stepped;
         if (s->why != SH4_TRACED)
             continue;
-        if (alike && (old->why == SH4_UNTRACED_COPIED || old->why == SH4_UNTRACED_ROM || old->why == SH4_UNTRACED_MMU || old->why == SH4_UNTRACED_LIMIT || old->why == SH4_UNTRACED_STUB))
+        if (alike && (old->why == SH4_UNTRACED_COPIED || old->why == SH4_UNTRACED_ROM ||
+                      old->why == SH4_UNTRACED_MMU || old->why == SH4_UNTRACED_LIMIT ||
+                      old->why == SH4_UNTRACED_STUB))
             s->why = old->why;
         else if (sh4_trace_left_alone(&tr->cfg, s->addr))
             s->why = SH4_UNTRACED_ASKED;
@@ -75,12 +84,17 @@ static bool is_point(const struct sh4_trace *tr, uint32_t addr)
     return any || (tr->filter_at && ((tr->filter_at ^ addr) & SH4_PHYS) == 0);
 }
 
-/* A start or stop point, or the filter's routine, has to stay what it is: its stub, and what is known of BL there. */
-static bool point_stands(const struct sh4_trace *tr, const struct sh4_sites *next, const struct sh4_trace_patch *p)
+/* A start or stop point, or the filter's routine, has to stay what it is: its stub, and what is
+ * known of BL there. */
+static bool point_stands(const struct sh4_trace *tr, const struct sh4_sites *next,
+                         const struct sh4_trace_patch *p)
 {
-    const struct sh4_site *old = sh4_sites_at(&tr->sites, p->addr), *s = sh4_sites_at(next, p->addr);
+    const struct sh4_site *old = sh4_sites_at(&tr->sites, p->addr),
+                          *s = sh4_sites_at(next, p->addr);
     uint16_t op;
-    return sh4_sites_opcode(next, p->addr, &op) && op == p->orig && (p->watched || !sh4_sites_may_block(next, p->addr)) && !old == !s && (!s || same(old, s));
+    return sh4_sites_opcode(next, p->addr, &op) && op == p->orig &&
+           (p->watched || !sh4_sites_may_block(next, p->addr)) && !old == !s &&
+           (!s || same(old, s));
 }
 
 /* False: a point does not stand. */
@@ -88,7 +102,8 @@ static bool choose_out(const struct sh4_trace *tr, struct change *c)
 {
     for (size_t i = 0; i < tr->plan.npatches; i++) {
         const struct sh4_trace_patch *p = &tr->plan.patch[i];
-        const struct sh4_site *old = sh4_sites_at(&tr->sites, p->addr), *s = sh4_sites_at(&c->sites, p->addr);
+        const struct sh4_site *old = sh4_sites_at(&tr->sites, p->addr),
+                              *s = sh4_sites_at(&c->sites, p->addr);
         if (tr->mark[i].dead)
             continue;
         if (is_point(tr, p->addr)) {
@@ -114,35 +129,43 @@ static void choose_more(const struct sh4_trace *tr, struct change *c)
         for (size_t i = 0; i < c->sites.nsites; i++) {
             struct sh4_site *s = &c->sites.site[i];
             bool takes = s->kind < SH4_SITE_RTE || sh4_site_is_sr(s->kind);
-            if (takes && sh4_site_is_sr(s->kind) == (sr == 1) && s->why == SH4_TRACED && !s->stepped && !is_patched(tr, c, s->addr))
+            if (takes && sh4_site_is_sr(s->kind) == (sr == 1) && s->why == SH4_TRACED &&
+                !s->stepped && !is_patched(tr, c, s->addr))
                 c->add[c->nadd++] = s;
         }
 }
 
-/* All of them have to find their place. They come first, so that is known before anything is changed. */
+/* All of them have to find their place. They come first, so that is known before anything is
+ * changed. */
 static bool sr_places_fit(const struct sh4_trace *tr, const struct change *c)
 {
     const struct sh4_trace_room *room = &tr->plan.room;
     uint32_t n = 0;
     for (size_t i = 0; i < c->sites.nsites; i++) {
         const struct sh4_site *s = &c->sites.site[i];
-        bool reaches = sh4_trace_plan_index(&tr->plan, s->addr) >= 0 && !(tr->translated && s->addr >> 30 != 2);
-        if (sh4_site_is_sr(s->kind) && (s->why != SH4_TRACED || s->stepped || !reaches || sh4_trace_waits(tr, s->addr)))
+        bool reaches = sh4_trace_plan_index(&tr->plan, s->addr) >= 0 &&
+                       !(tr->translated && s->addr >> 30 != 2);
+        if (sh4_site_is_sr(s->kind) &&
+            (s->why != SH4_TRACED || s->stepped || !reaches || sh4_trace_waits(tr, s->addr)))
             return false;
     }
     while (n < c->nadd && sh4_site_is_sr(c->add[n]->kind))
         n++;
-    return n * SH4_TRACE_ROOM_EACH <= room->stub - room->special && n <= room->rows_most - room->rows;
+    return n * SH4_TRACE_ROOM_EACH <= room->stub - room->special &&
+           n <= room->rows_most - room->rows;
 }
 
 /* ---- in memory ---- */
 
-static int set_entries(struct sh4_trace *tr, struct change *c, const bool *which, bool on, struct err *err)
+static int set_entries(struct sh4_trace *tr, struct change *c, const bool *which, bool on,
+                       struct err *err)
 {
     size_t n = 0;
     for (size_t i = 0; i < tr->plan.npatches; i++)
         if (which[i])
-            c->half[n++] = (struct sh4_trace_half){ .addr = tr->plan.base + (uint32_t)sh4_trace_plan_index(&tr->plan, tr->plan.patch[i].addr),
+            c->half[n++] = (struct sh4_trace_half){ .addr = tr->plan.base +
+                                                            (uint32_t)sh4_trace_plan_index(
+                                                                &tr->plan, tr->plan.patch[i].addr),
                                                     .value = on ? tr->plan.patch[i].entry : 0 };
     return sh4_trace_write_halves(tr->t, c->half, n, err);
 }
@@ -160,7 +183,8 @@ static int take_out(struct sh4_trace *tr, struct change *c, struct err *err)
     size_t n = 0, still = 0;
     for (size_t i = 0; i < tr->plan.npatches; i++)
         if (c->out[i] && tr->mark[i].in_memory)
-            c->half[n++] = (struct sh4_trace_half){ .addr = tr->plan.patch[i].addr, .value = tr->plan.patch[i].orig };
+            c->half[n++] = (struct sh4_trace_half){ .addr = tr->plan.patch[i].addr,
+                                                    .value = tr->plan.patch[i].orig };
     int ret = n ? sh4_trace_read_halves(tr->t, c->half, n, err) : 0;
     for (size_t i = 0; ret == 0 && i < n; i++)
         if (c->half[i].readable && c->half[i].there == SH4_TRACE_TRAP)
@@ -190,8 +214,10 @@ static int write_image(struct sh4_trace *tr, uint32_t from, uint32_t to, struct 
     return ret;
 }
 
-/* What stubs and special sites have come, and which patches there are for a later attach: its count comes last. */
-static int write_parts(struct sh4_trace *tr, const struct change *c, const bool *in, struct err *err)
+/* What stubs and special sites have come, and which patches there are for a later attach: its count
+ * comes last. */
+static int write_parts(struct sh4_trace *tr, const struct change *c, const bool *in,
+                       struct err *err)
 {
     const struct sh4_trace_room *was = &c->before, *is = &tr->plan.room;
     uint32_t count = is->rows;
@@ -202,13 +228,16 @@ static int write_parts(struct sh4_trace *tr, const struct change *c, const bool 
         ret = write_image(tr, is->list + was->rows * ROW, is->list + is->rows * ROW, err);
     for (size_t i = 0; ret == 0 && i < tr->plan.npatches; i++)
         if (in[i] && tr->plan.patch[i].row < was->rows)
-            ret = write_image(tr, is->list + tr->plan.patch[i].row * ROW, is->list + tr->plan.patch[i].row * ROW + ROW, err);
+            ret = write_image(tr, is->list + tr->plan.patch[i].row * ROW,
+                              is->list + tr->plan.patch[i].row * ROW + ROW, err);
     if (ret == 0)
         ret = sh4_trace_put(tr, SH4_TRACE_H_COUNT, &count, 1, err);
     if (ret == 0 && is->rows > was->rows)
-        ret = sh4_agent_sync_caches(tr->t, (tr->plan.base + is->list + was->rows * ROW) & ~31u, (is->rows - was->rows) * ROW + 32, err);
+        ret = sh4_agent_sync_caches(tr->t, (tr->plan.base + is->list + was->rows * ROW) & ~31u,
+                                    (is->rows - was->rows) * ROW + 32, err);
     if (ret == 0 && is->stub < was->stub)
-        ret = sh4_agent_sync_caches(tr->t, (tr->plan.base + is->stub) & ~31u, was->stub - is->stub + 32, err);
+        ret = sh4_agent_sync_caches(tr->t, (tr->plan.base + is->stub) & ~31u,
+                                    was->stub - is->stub + 32, err);
     return ret;
 }
 
@@ -245,7 +274,8 @@ static int put_in(struct sh4_trace *tr, struct change *c, bool *in, struct err *
         tr->absent |= later;
         tr->mark[i].in_memory = !later;
         if (!later)
-            c->half[n++] = (struct sh4_trace_half){ .addr = addr, .value = (uint16_t)SH4_TRACE_TRAP };
+            c->half[n++] =
+                (struct sh4_trace_half){ .addr = addr, .value = (uint16_t)SH4_TRACE_TRAP };
     }
     if (ret == 0)
         ret = sh4_trace_write_halves(tr->t, c->half, n, err);
@@ -256,13 +286,16 @@ static int put_in(struct sh4_trace *tr, struct change *c, bool *in, struct err *
 
 /* ---- all of it ---- */
 
-/* The plan with the new places: marks in its order, and which of them are new. in: as many as there are at most. */
+/* The plan with the new places: marks in its order, and which of them are new. in: as many as there
+ * are at most. */
 static int plan_more(struct sh4_trace *tr, struct change *c, bool *in, struct err *err)
 {
     size_t n = tr->plan.npatches, k = 0;
     struct sh4_trace_patch *old = malloc((n + 1) * sizeof *old);
     struct sh4_trace_mark *mark = calloc(n + c->nadd + 1, sizeof *mark);
-    int ret = old && mark ? 0 : err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
+    int ret = old && mark
+                  ? 0
+                  : err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
     if (ret == 0) {
         memcpy(old, tr->plan.patch, n * sizeof *old);
         ret = sh4_trace_plan_for(tr, &c->sites, c->add, c->nadd, err);
@@ -298,7 +331,8 @@ static int keep_gone(struct sh4_trace *tr, struct sh4_sites *next)
     int ret = 0;
     for (size_t i = 0; ret == 0 && i < tr->sites.nsites; i++) {
         struct sh4_site s = tr->sites.site[i];
-        if (s.kind >= SH4_SITE_RTE || (s.why != SH4_TRACED && s.why != SH4_UNTRACED_CHANGED) || sh4_sites_code(next, s.addr))
+        if (s.kind >= SH4_SITE_RTE || (s.why != SH4_TRACED && s.why != SH4_UNTRACED_CHANGED) ||
+            sh4_sites_code(next, s.addr))
             continue;
         s.why = SH4_UNTRACED_CHANGED;
         ret = sh4_sites_keep(next, &s, &tr->sites.function[s.function]);
@@ -343,7 +377,9 @@ int sh4_trace_again(struct sh4_trace *tr, struct err *err)
     c.add = calloc(c.sites.nsites + 1, sizeof *c.add);
     c.out = calloc(most, sizeof *c.out);
     c.half = calloc(most, sizeof *c.half);
-    ret = in && c.add && c.out && c.half ? adopt(tr, &c, in, err) : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
+    ret = in && c.add && c.out && c.half
+              ? adopt(tr, &c, in, err)
+              : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     free(in);
     free(c.add);
     free(c.out);

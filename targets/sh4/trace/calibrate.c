@@ -1,5 +1,6 @@
-/* The residue: what the agent adds to the counters for one event, measured on the target itself by running a
- * loop of calls and returns without and with traps. The program's registers are kept meanwhile (lost.c). */
+/* The residue: what the agent adds to the counters for one event, measured on the target itself by
+ * running a loop of calls and returns without and with traps. The program's registers are kept
+ * meanwhile (lost.c). */
 #include <string.h>
 
 #include "probe/base/bytes.h"
@@ -9,24 +10,31 @@
 #include "targets/sh4/trace/trace.h"
 
 enum {
-    ROUNDS = 32,       /* 64 events, 128 words of ring */
-    RECORDS = 1024,    /* bytes */
+    ROUNDS = 32,                          /* 64 events, 128 words of ring */
+    RECORDS = 1024,                       /* bytes */
     RETURNS = 4 * SH4_TRACE_KEPT_RETURNS, /* kept before the loop's tables */
-    TABLES = 256,      /* bytes of the ring for the loop's own table */
+    TABLES = 256,                         /* bytes of the ring for the loop's own table */
     ICACHE = 8192,
     ELAPSED = 0x23,
-    STUBS = 8,         /* the loop's own stubs, then its return addresses, then its table */
-    T_TABLE = STUBS + RETURNS, BLOCK = T_TABLE + TABLES,
-    CALLEES = 64, AHEAD = 112 /* its literal */, SCRATCH = 120, /* in that table, where no site has an entry: see measure_memory() */
-    /* From the loop's start to its first call: instructions, and cycles with everything in cache. */
-    LEAD_INSNS = 6, LEAD_CYCLES = 14
+    STUBS = 8, /* the loop's own stubs, then its return addresses, then its table */
+    T_TABLE = STUBS + RETURNS,
+    BLOCK = T_TABLE + TABLES,
+    /* in that table, where no site has an entry: see measure_memory() */
+    CALLEES = 64,
+    AHEAD = 112 /* its literal */,
+    SCRATCH = 120,
+    /* From the loop's start to its first call: instructions, and cycles with everything in cache.
+     */
+    LEAD_INSNS = 6,
+    LEAD_CYCLES = 14
 };
 
 /* In the ring behind the loop's own records, on cache lines the agent does not use. */
 static uint32_t tables_at(const struct sh4_trace *tr)
 {
     uint32_t at = ((tr->plan.ring + RECORDS) & SH4_PHYS) | 0x80000000;
-    while ((at - tr->plan.base) % ICACHE < sh4_trace_blob.size || (at - tr->plan.base) % ICACHE > ICACHE - BLOCK)
+    while ((at - tr->plan.base) % ICACHE < sh4_trace_blob.size ||
+           (at - tr->plan.base) % ICACHE > ICACHE - BLOCK)
         at += 32;
     return at;
 }
@@ -47,16 +55,18 @@ static int use_tables(struct sh4_trace *tr, bool loop, struct err *err)
     return sh4_trace_put(tr, from, words, ARRAY_LEN(words), err);
 }
 
-/* What the loop can call instead of its own function. Each does one thing more than the first; the last two go on with it, as a plain stub and as one that
- * has to borrow a register. R6: a word to read and write; R7: the first. */
+/* What the loop can call instead of its own function. Each does one thing more than the first; the
+ * last two go on with it, as a plain stub and as one that has to borrow a register. R6: a word to
+ * read and write; R7: the first. */
 enum callee { DIRECT, PAIR, READ, WRITE, JUMP, FAR_JUMP, NCALLEES };
 static const uint16_t callees[NCALLEES][4] = {
-    [DIRECT] = { 0x000B, 0x0009 },                   /* rts; nop */
-    [PAIR] = { 0x0009, 0x0009, 0x000B, 0x0009 },     /* nop; nop; rts; nop */
-    [READ] = { 0x000B, 0x6062 },                     /* rts; mov.l @r6,r0 */
-    [WRITE] = { 0x000B, 0x2602 },                    /* rts; mov.l r0,@r6 */
-    [JUMP] = { 0x472B, 0x0009 },                     /* jmp @r7; nop */
-    [FAR_JUMP] = { 0x2606, 0xD001, 0x402B, 0x6066 }, /* mov.l r0,@-r6; mov.l AHEAD,r0; jmp @r0; mov.l @r6+,r0 */
+    [DIRECT] = { 0x000B, 0x0009 },               /* rts; nop */
+    [PAIR] = { 0x0009, 0x0009, 0x000B, 0x0009 }, /* nop; nop; rts; nop */
+    [READ] = { 0x000B, 0x6062 },                 /* rts; mov.l @r6,r0 */
+    [WRITE] = { 0x000B, 0x2602 },                /* rts; mov.l r0,@r6 */
+    [JUMP] = { 0x472B, 0x0009 },                 /* jmp @r7; nop */
+    /* mov.l r0,@-r6; mov.l AHEAD,r0; jmp @r0; mov.l @r6+,r0 */
+    [FAR_JUMP] = { 0x2606, 0xD001, 0x402B, 0x6066 },
 };
 
 static int write_tables(struct sh4_trace *tr, struct err *err)
@@ -65,20 +75,22 @@ static int write_tables(struct sh4_trace *tr, struct err *err)
     uint32_t at = tables_at(tr), words[(STUBS + TABLES / 2) / 4] = { 0 };
     bool big = tr->t->base.big_endian;
     uint8_t *bytes = (uint8_t *)words, *table = bytes + STUBS;
-    put16(bytes, 0x412B, big);     /* jmp @r1 */
+    put16(bytes, 0x412B, big); /* jmp @r1 */
     put16(bytes + 2, 0x0009, big);
     put16(bytes + 4, 0x000B, big); /* rts */
     put16(bytes + 6, 0x0009, big);
     put16(table + 2, 0x10000 - T_TABLE + SH4_TRACE_CALL, big);
     put16(table + (b->calib_f - b->calib_call) + 2, 0x10000 - T_TABLE + 4 + SH4_TRACE_RETURN, big);
     for (size_t i = 0; i < ARRAY_LEN(callees) * ARRAY_LEN(callees[0]); i++)
-        put16(table + CALLEES + 2 * i, callees[i / ARRAY_LEN(callees[0])][i % ARRAY_LEN(callees[0])], big);
+        put16(table + CALLEES + 2 * i,
+              callees[i / ARRAY_LEN(callees[0])][i % ARRAY_LEN(callees[0])], big);
     put32(table + AHEAD, at + T_TABLE + CALLEES, big);
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         words[i] = get32(bytes + 4 * i, big);
     int ret = sh4_agent_write(tr->t, at, 4, words, STUBS / 4, err);
     if (ret == 0) /* a call is kept before any return looks: what lies in between does not matter */
-        ret = sh4_agent_write(tr->t, at + T_TABLE, 4, words + STUBS / 4, ARRAY_LEN(words) - STUBS / 4, err);
+        ret = sh4_agent_write(tr->t, at + T_TABLE, 4, words + STUBS / 4,
+                              ARRAY_LEN(words) - STUBS / 4, err);
     return ret < 0 ? ret : sh4_agent_sync_caches(tr->t, at, BLOCK, err);
 }
 
@@ -101,19 +113,24 @@ static int patch_loop(struct sh4_trace *tr, bool traced, struct err *err)
     const struct sh4_trace_blob *b = &sh4_trace_blob;
     uint16_t call = traced ? SH4_TRACE_TRAP : 0x410B, ret_insn = traced ? SH4_TRACE_TRAP : 0x000B;
     int ret = sh4_agent_write_code(tr->t, tr->plan.base + b->calib_call, &call, 1, err);
-    return ret < 0 ? ret : sh4_agent_write_code(tr->t, tr->plan.base + b->calib_f, &ret_insn, 1, err);
+    return ret < 0 ? ret
+                   : sh4_agent_write_code(tr->t, tr->plan.base + b->calib_f, &ret_insn, 1, err);
 }
 
 int sh4_trace_reset_ring(struct sh4_trace *tr, struct err *err)
 {
     static const uint32_t cold[] = { 0, 0 }; /* state, losses */
     uint32_t sp[] = { 0, tr->plan.ring + tr->plan.ring_bytes, tr->plan.ring };
-    int ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, sp, ARRAY_LEN(sp), err);
-    return ret < 0 ? ret : sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, cold, ARRAY_LEN(cold), err);
+    int ret =
+        sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, sp, ARRAY_LEN(sp), err);
+    return ret < 0 ? ret
+                   : sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, cold,
+                                   ARRAY_LEN(cold), err);
 }
 
-/* Adds up the loop's records; the first, counted from arming, is kept apart. It is a wide one when the loop's
- * stack lies in another window than the last event's. False if a record is cut or of another kind. */
+/* Adds up the loop's records; the first, counted from arming, is kept apart. It is a wide one when
+ * the loop's stack lies in another window than the last event's. False if a record is cut or of
+ * another kind. */
 static bool sum_records(const uint32_t *words, uint32_t n, uint32_t d[2], uint32_t first[2])
 {
     d[0] = d[1] = 0;
@@ -122,7 +139,8 @@ static bool sum_records(const uint32_t *words, uint32_t n, uint32_t d[2], uint32
         uint32_t len = wide ? SH4_TRACE_LONG_WORDS : 2;
         if (n - i < len)
             return false;
-        uint32_t delta[2] = { wide ? words[i + 1] : words[i + 1] >> 16, wide ? words[i + 2] : words[i + 1] & 0xFFFF };
+        uint32_t delta[2] = { wide ? words[i + 1] : words[i + 1] >> 16,
+                              wide ? words[i + 2] : words[i + 1] & 0xFFFF };
         for (unsigned k = 0; k < 2; k++) {
             if (i)
                 d[k] += delta[k];
@@ -140,7 +158,8 @@ struct run {
     bool cached, traced, records; /* records: what it left in the ring is wanted */
 };
 
-/* What is asked for in the batch that starts the loop, besides the registers: it is back before that ends. */
+/* What is asked for in the batch that starts the loop, besides the registers: it is back before
+ * that ends. */
 struct back {
     uint32_t counter[2], wptr, ring[4 * ROUNDS + SH4_TRACE_LONG_WORDS];
 };
@@ -148,11 +167,14 @@ struct back {
 static struct sh4_request read_of(const struct sh4_target *t, uint32_t addr, uint32_t *in, size_t n)
 {
     const struct sh4_agent_layout *a = t->layout;
-    return (struct sh4_request){ .routine = a->op_read - (uint32_t)a->ref_call, .arg = { addr, a->ld4 - (uint32_t)a->ref_read, (uint32_t)n },
-                                 .in = in, .nin = n };
+    return (struct sh4_request){ .routine = a->op_read - (uint32_t)a->ref_call,
+                                 .arg = { addr, a->ld4 - (uint32_t)a->ref_read, (uint32_t)n },
+                                 .in = in,
+                                 .nin = n };
 }
 
-static void ask_for(struct sh4_trace *tr, const struct run *r, struct back *b, struct sh4_soon *soon)
+static void ask_for(struct sh4_trace *tr, const struct run *r, struct back *b,
+                    struct sh4_soon *soon)
 {
     enum { SHORT = 16, UNCACHED = 96 };
     uint32_t *slack = &tr->slack[r->cached][r->traced];
@@ -163,12 +185,14 @@ static void ask_for(struct sh4_trace *tr, const struct run *r, struct back *b, s
     soon->req[1] = read_of(tr->t, SH4_PMCTR2L, &b->counter[1], 1);
     if (!r->records)
         return;
-    soon->req[soon->n++] = read_of(tr->t, tr->plan.base + sh4_trace_blob.save + 4 * SH4_TRACE_S_WPTR, &b->wptr, 1);
+    soon->req[soon->n++] =
+        read_of(tr->t, tr->plan.base + sh4_trace_blob.save + 4 * SH4_TRACE_S_WPTR, &b->wptr, 1);
     soon->req[soon->n++] = read_of(tr->t, tr->plan.ring, b->ring, ARRAY_LEN(b->ring));
 }
 
 /* It was longer under way than was waited for: more patience next time. */
-static int fetch_later(struct sh4_trace *tr, const struct run *r, struct sh4_soon *soon, struct err *err)
+static int fetch_later(struct sh4_trace *tr, const struct run *r, struct sh4_soon *soon,
+                       struct err *err)
 {
     enum { MOST = 256 };
     uint32_t *slack = &tr->slack[r->cached][r->traced];
@@ -183,14 +207,16 @@ static int fetch_later(struct sh4_trace *tr, const struct run *r, struct sh4_soo
 /* The counters stand still while the kernel has the CPU: as the last run left them. */
 static int counters_now(struct sh4_trace *tr, struct err *err)
 {
-    struct sh4_request req[2] = { read_of(tr->t, SH4_PMCTR1L, &tr->loop_counter[0], 1), read_of(tr->t, SH4_PMCTR2L, &tr->loop_counter[1], 1) };
+    struct sh4_request req[2] = { read_of(tr->t, SH4_PMCTR1L, &tr->loop_counter[0], 1),
+                                  read_of(tr->t, SH4_PMCTR2L, &tr->loop_counter[1], 1) };
     int ret = tr->loop_ran ? 0 : sh4_agent_run(tr->t, req, ARRAY_LEN(req), err);
     tr->loop_ran = tr->loop_ran || ret == 0;
     return ret;
 }
 
 /* The loop once. raw: how far the counters went, agent included. */
-static int run_loop(struct sh4_trace *tr, const struct run *r, struct back *b, uint32_t raw[2], struct err *err)
+static int run_loop(struct sh4_trace *tr, const struct run *r, struct back *b, uint32_t raw[2],
+                    struct err *err)
 {
     struct sh4_target *t = tr->t;
     struct sh4_soon soon;
@@ -198,7 +224,8 @@ static int run_loop(struct sh4_trace *tr, const struct run *r, struct back *b, u
     if (ret == 0)
         ret = counters_now(tr, err);
     if (ret == 0)
-        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, tr->loop_counter, 2, err);
+        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, tr->loop_counter, 2,
+                            err);
     t->pc = tr->plan.base + sh4_trace_blob.calib;
     t->sr = SH4_TRACE_CALIB_SR;
     t->own_spc = false;
@@ -221,20 +248,24 @@ static int run_loop(struct sh4_trace *tr, const struct run *r, struct back *b, u
 }
 
 /* What the records of a run say: d, and in first the deltas of the first of them. */
-static int take_records(const struct sh4_trace *tr, const struct back *b, uint32_t d[2], uint32_t first[2], struct err *err)
+static int take_records(const struct sh4_trace *tr, const struct back *b, uint32_t d[2],
+                        uint32_t first[2], struct err *err)
 {
     uint32_t n = (b->wptr - tr->plan.ring) / 4;
     if (n < 4 || n > ARRAY_LEN(b->ring))
-        return err_set(err, ERR_PROTOCOL, "reset the target", "calibration left %u words of trace", n);
+        return err_set(err, ERR_PROTOCOL, "reset the target", "calibration left %u words of trace",
+                       n);
     if (!sum_records(b->ring, n, d, first))
-        return err_set(err, ERR_PROTOCOL, "reset the target", "calibration left a trace that makes no sense");
+        return err_set(err, ERR_PROTOCOL, "reset the target",
+                       "calibration left a trace that makes no sense");
     return 0;
 }
 
 /* By untraced, traced as recorded, traced as it was; then by half and full length. */
 enum { PLAIN, RECORDED, WHOLE, NRUNS };
 
-static int measure(struct sh4_trace *tr, bool cached, uint32_t d[NRUNS][2][2], uint32_t first[2], struct err *err)
+static int measure(struct sh4_trace *tr, bool cached, uint32_t d[NRUNS][2][2], uint32_t first[2],
+                   struct err *err)
 {
     struct back b;
     int ret = 0;
@@ -242,7 +273,10 @@ static int measure(struct sh4_trace *tr, bool cached, uint32_t d[NRUNS][2][2], u
         ret = patch_loop(tr, traced, err);
         /* Once to warm the caches, then half and full length. */
         for (int i = 0; ret == 0 && i < 3; i++) {
-            const struct run r = { .rounds = i == 2 ? ROUNDS : ROUNDS / 2, .cached = cached, .traced = traced, .records = traced && i > 0 };
+            const struct run r = { .rounds = i == 2 ? ROUNDS : ROUNDS / 2,
+                                   .cached = cached,
+                                   .traced = traced,
+                                   .records = traced && i > 0 };
             ret = run_loop(tr, &r, &b, d[traced ? WHOLE : PLAIN][i == 2], err);
             if (ret == 0 && r.records)
                 ret = take_records(tr, &b, d[RECORDED][i == 2], first, err);
@@ -251,7 +285,8 @@ static int measure(struct sh4_trace *tr, bool cached, uint32_t d[NRUNS][2][2], u
     return ret;
 }
 
-/* Of the events, by how much more they add between half and full length than the same loop without. */
+/* Of the events, by how much more they add between half and full length than the same loop without.
+ */
 static int32_t extra(const uint32_t with[2][2], const uint32_t without[2][2], int n)
 {
     return (int32_t)(with[1][n] - with[0][n]) - (int32_t)(without[1][n] - without[0][n]);
@@ -261,24 +296,30 @@ static int32_t extra(const uint32_t with[2][2], const uint32_t without[2][2], in
 int sh4_trace_set_ccr(struct sh4_target *t, uint32_t value, struct err *err)
 {
     const struct sh4_agent_layout *a = t->layout;
-    struct sh4_request req = { .routine = a->op_poke - (uint32_t)a->ref_call,
-                               .arg = { SH4_CCR, a->st4 - (uint32_t)a->ref_poke + sh4_agent_uncached(t), value } };
+    struct sh4_request req = {
+        .routine = a->op_poke - (uint32_t)a->ref_call,
+        .arg = { SH4_CCR, a->st4 - (uint32_t)a->ref_poke + sh4_agent_uncached(t), value }
+    };
     return sh4_agent_run(t, &req, 1, err);
 }
 
 /* A stop in stepped code: the loop's return is one, and the agent keeps the time as pending. */
-static int measure_step(struct sh4_trace *tr, bool cached, const uint32_t plain[2][2], int32_t cost[2], struct err *err)
+static int measure_step(struct sh4_trace *tr, bool cached, const uint32_t plain[2][2],
+                        int32_t cost[2], struct err *err)
 {
     struct back b;
     uint32_t raw[2], pend[2][2] = { { 0 } };
     int ret = patch_loop(tr, false, err);
     for (int i = 0; ret == 0 && i < 3; i++) {
-        const struct run r = { .rounds = i == 2 ? ROUNDS : ROUNDS / 2, .cached = cached, .traced = true };
+        const struct run r = { .rounds = i == 2 ? ROUNDS : ROUNDS / 2,
+                               .cached = cached,
+                               .traced = true };
         ret = sh4_trace_step_loop(tr, true, err);
         if (ret == 0)
             ret = run_loop(tr, &r, &b, raw, err);
         if (ret == 0)
-            ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_PEND1, pend[i == 2], 2, err);
+            ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_PEND1, pend[i == 2], 2,
+                                err);
     }
     for (int n = 0; ret == 0 && n < 2; n++) {
         cost[n] = tr->cfg.counter[n] ? (extra(pend, plain, n) + ROUNDS / 4) / (ROUNDS / 2) : 0;
@@ -288,7 +329,8 @@ static int measure_step(struct sh4_trace *tr, bool cached, const uint32_t plain[
     return ret < 0 || off == 0 ? ret : err_set(err, own.code, own.hint, "%s", own.what);
 }
 
-/* The CPU's clock against the link's, from two lengths of the loop: what the way there and back takes drops out. */
+/* The CPU's clock against the link's, from two lengths of the loop: what the way there and back
+ * takes drops out. */
 static int measure_clock(struct sh4_trace *tr, struct err *err)
 {
     enum { SHORT = 1 << 10, LONG = 1 << 17 };
@@ -325,7 +367,8 @@ static int run_callee(struct sh4_trace *tr, enum callee i, uint32_t raw[2][2], s
     return ret;
 }
 
-/* What a fetched pair, a read and a write take past the caches, from which the time of displaced code is reckoned. */
+/* What a fetched pair, a read and a write take past the caches, from which the time of displaced
+ * code is reckoned. */
 static int measure_memory(struct sh4_trace *tr, struct err *err)
 {
     static const uint16_t jsr_r5 = 0x450B;
@@ -333,15 +376,19 @@ static int measure_memory(struct sh4_trace *tr, struct err *err)
     int32_t takes[NCALLEES];
     int ret = patch_loop(tr, false, err);
     if (ret == 0)
-        ret = sh4_agent_write_code(tr->t, tr->plan.base + sh4_trace_blob.calib_call, &jsr_r5, 1, err);
+        ret =
+            sh4_agent_write_code(tr->t, tr->plan.base + sh4_trace_blob.calib_call, &jsr_r5, 1, err);
     for (unsigned i = DIRECT; ret == 0 && i < NCALLEES; i++) {
         ret = run_callee(tr, (enum callee)i, raw[i], err);
         takes[i] = ret < 0 ? 0 : 16 * extra(raw[i], raw[DIRECT], tr->elapsed) / (ROUNDS / 2);
     }
     if (ret < 0)
         return ret;
-    tr->memory16 = (struct sh4_trace_memory){ .pair = takes[PAIR], .read = takes[READ], .write = takes[WRITE] };
-    tr->memory16.far_jump = takes[FAR_JUMP] - takes[JUMP] - takes[PAIR] - 2 * takes[READ] - takes[WRITE];
+    tr->memory16 = (struct sh4_trace_memory){ .pair = takes[PAIR],
+                                              .read = takes[READ],
+                                              .write = takes[WRITE] };
+    tr->memory16.far_jump =
+        takes[FAR_JUMP] - takes[JUMP] - takes[PAIR] - 2 * takes[READ] - takes[WRITE];
     return 0;
 }
 
@@ -350,7 +397,8 @@ static int measure_time(struct sh4_trace *tr, bool cached, struct err *err)
 {
     struct sh4_target *t = tr->t;
     const uint16_t time[2] = { ELAPSED, tr->cfg.counter[1] };
-    uint32_t d[NRUNS][2][2] = { 0 }, first[2], kept[2] = { t->save[SH4_SAVE_PMCR1], t->save[SH4_SAVE_PMCR2] };
+    uint32_t d[NRUNS][2][2] = { 0 }, first[2],
+             kept[2] = { t->save[SH4_SAVE_PMCR1], t->save[SH4_SAVE_PMCR2] };
     int ret = t->base.ops->counters_arm(&t->base, time, err);
     tr->loop_ran = false;
     if (ret == 0)
@@ -372,7 +420,9 @@ static int calibrate(struct sh4_trace *tr, bool cached, struct err *err)
     int ret = measure(tr, cached, d, first, err);
     for (int n = 0; ret == 0 && n < 2; n++) {
         uint16_t code = tr->cfg.counter[n];
-        int32_t start = (int32_t)first[n] - (code == 0x13 ? lead[0] : code == ELAPSED ? lead[1] : 0);
+        int32_t start = (int32_t)first[n] - (code == 0x13      ? lead[0]
+                                             : code == ELAPSED ? lead[1]
+                                                               : 0);
         tr->residue16[cached][n] = code ? 16 * extra(d[RECORDED], d[PLAIN], n) / ROUNDS : 0;
         tr->first[cached][n] = code && start > 0 ? start : 0;
     }
@@ -387,7 +437,8 @@ static int calibrate(struct sh4_trace *tr, bool cached, struct err *err)
     return ret == 0 && tr->elapsed < 0 && tr->cfg.counter[0] ? measure_time(tr, cached, err) : ret;
 }
 
-/* With the caches on nobody measures what it would be without: instructions are the same, and the rest is marked. */
+/* With the caches on nobody measures what it would be without: instructions are the same, and the
+ * rest is marked. */
 static void assume_uncached(struct sh4_trace *tr)
 {
     memcpy(tr->residue16[false], tr->residue16[true], sizeof tr->residue16[false]);
@@ -414,8 +465,10 @@ static int calibrate_both(struct sh4_trace *tr, struct err *err)
         assume_uncached(tr);
     if (ret < 0 || cached)
         return ret;
-    ret = sh4_trace_set_ccr(t, REG_MASK(SH4_CCR_OCE) | REG_MASK(SH4_CCR_CB) | REG_MASK(SH4_CCR_OCI) | REG_MASK(SH4_CCR_ICE) |
-                         REG_MASK(SH4_CCR_ICI), err);
+    ret = sh4_trace_set_ccr(t,
+                            REG_MASK(SH4_CCR_OCE) | REG_MASK(SH4_CCR_CB) | REG_MASK(SH4_CCR_OCI) |
+                                REG_MASK(SH4_CCR_ICE) | REG_MASK(SH4_CCR_ICI),
+                            err);
     if (ret < 0)
         return ret;
     ret = calibrate(tr, true, err);

@@ -1,5 +1,6 @@
-/* Code that the program replaces while it is traced: overlays, relocation, patches of its own. The trace looks before it writes. A place where its
- * TRAPA is no longer is given up: what stands there is the program's, and no trap there is taken for the trace's. */
+/* Code that the program replaces while it is traced: overlays, relocation, patches of its own. The
+ * trace looks before it writes. A place where its TRAPA is no longer is given up: what stands there
+ * is the program's, and no trap there is taken for the trace's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@ enum { PART = 16 << 10 };
 
 void sh4_trace_overwritten(struct sh4_trace *tr, size_t i)
 {
-    struct sh4_site *s = (struct sh4_site *)(uintptr_t)sh4_sites_at(&tr->sites, tr->plan.patch[i].addr);
+    struct sh4_site *s =
+        (struct sh4_site *)(uintptr_t)sh4_sites_at(&tr->sites, tr->plan.patch[i].addr);
     tr->mark[i] = (struct sh4_trace_mark){ .dead = true, .stale = true };
     tr->absent = true;
     tr->changed++;
@@ -43,9 +45,10 @@ int sh4_trace_still(struct sh4_trace *tr, size_t i, uint16_t expected, struct er
     return sh4_trace_give_up(tr, i, err);
 }
 
-/* Adds the patches in [addr, addr + n) to those that have to be looked at one by one, unless all of it is as it should be: that is found
- * out on the board. */
-static int look_at(struct sh4_trace *tr, uint32_t addr, const uint8_t *image, uint32_t n, uint8_t *seen, struct err *err)
+/* Adds the patches in [addr, addr + n) to those that have to be looked at one by one, unless all of
+ * it is as it should be: that is found out on the board. */
+static int look_at(struct sh4_trace *tr, uint32_t addr, const uint8_t *image, uint32_t n,
+                   uint8_t *seen, struct err *err)
 {
     uint8_t buf[PART];
     sh4_trace_expect(tr, addr, image, buf, n);
@@ -64,7 +67,9 @@ static int look_at_each(struct sh4_trace *tr, const uint8_t *seen, struct err *e
     size_t n = 0;
     struct sh4_trace_half *half = calloc(tr->plan.npatches + 1, sizeof *half);
     size_t *index = calloc(tr->plan.npatches + 1, sizeof *index);
-    int ret = half && index ? 0 : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
+    int ret = half && index
+                  ? 0
+                  : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     for (size_t i = 0; ret == 0 && i < tr->plan.npatches; i++)
         if (tr->mark[i].in_memory && !seen[i]) {
             index[n] = i;
@@ -92,7 +97,8 @@ int sh4_trace_look(struct sh4_trace *tr, struct err *err)
     for (size_t i = 0; ret == 0 && i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
         for (uint64_t off = 0; ret == 0 && s->code && s->data && off < s->size; off += PART)
-            ret = look_at(tr, (uint32_t)(s->addr + off), s->data + off, (uint32_t)MIN((uint64_t)PART, s->size - off), seen, err);
+            ret = look_at(tr, (uint32_t)(s->addr + off), s->data + off,
+                          (uint32_t)MIN((uint64_t)PART, s->size - off), seen, err);
     }
     if (ret == 0)
         ret = look_at_each(tr, seen, err);

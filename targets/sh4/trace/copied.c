@@ -1,5 +1,6 @@
-/* Sections that the program copies to where they run (ROM to RAM, slow RAM to fast). Until it has, memory there holds anything: they are compared
- * where they are loaded, and patched at the first look that finds the copy whole. */
+/* Sections that the program copies to where they run (ROM to RAM, slow RAM to fast). Until it has,
+ * memory there holds anything: they are compared where they are loaded, and patched at the first
+ * look that finds the copy whole. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,10 @@
 
 enum { CHUNK = 4096 };
 
-/* Where memory at addr first differs from the section's contents; 0: nowhere, in *ret what went wrong. */
-static uint64_t differs(struct sh4_target *t, const struct image_section *s, uint64_t addr, int *ret, struct err *err)
+/* Where memory at addr first differs from the section's contents; 0: nowhere, in *ret what went
+ * wrong. */
+static uint64_t differs(struct sh4_target *t, const struct image_section *s, uint64_t addr,
+                        int *ret, struct err *err)
 {
     uint8_t buf[CHUNK];
     *ret = 0;
@@ -43,7 +46,8 @@ int sh4_trace_compare(struct sh4_trace *tr, struct err *err)
         return err_set(err, ERR_NOMEM, "", "comparing the program with the board's memory");
     for (size_t i = 0; i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
-        uint64_t load = image_load_addr(im, i), at = s->code && s->data ? differs(tr->t, s, s->addr, &ret, err) : 0;
+        uint64_t load = image_load_addr(im, i),
+                 at = s->code && s->data ? differs(tr->t, s, s->addr, &ret, err) : 0;
         if (at && load != s->addr && !differs(tr->t, s, load, &ret, err) && ret == 0) {
             tr->waits[i] = true;
             tr->nwaiting++;
@@ -52,8 +56,10 @@ int sh4_trace_compare(struct sh4_trace *tr, struct err *err)
         if (ret < 0)
             return err_prefix(err, ret, "comparing the program with the board's memory");
         if (at)
-            return err_set(err, ERR_FORMAT, "load this program first, or give the ELF that is on the board",
-                           "%s differs from the board's memory at 0x%08x (%s)", im->path, (unsigned)at, s->name);
+            return err_set(err, ERR_FORMAT,
+                           "load this program first, or give the ELF that is on the board",
+                           "%s differs from the board's memory at 0x%08x (%s)", im->path,
+                           (unsigned)at, s->name);
     }
     return 0;
 }
@@ -72,7 +78,8 @@ bool sh4_trace_waits(const struct sh4_trace *tr, uint32_t addr)
 }
 
 /* Memory as instructions are fetched: what is still in the operand cache is not there yet. */
-static int has_arrived(struct sh4_trace *tr, const struct image_section *s, bool *all, struct err *err)
+static int has_arrived(struct sh4_trace *tr, const struct image_section *s, bool *all,
+                       struct err *err)
 {
     uint32_t words[CHUNK / 4];
     uint64_t size = s->size & ~(uint64_t)3;
@@ -82,7 +89,8 @@ static int has_arrived(struct sh4_trace *tr, const struct image_section *s, bool
         size_t n = (size_t)MIN((uint64_t)CHUNK, size - off) / 4;
         for (size_t k = 0; k < n; k++)
             words[k] = get32(s->data + off + 4 * k, tr->t->base.big_endian);
-        ret = sh4_agent_same(tr->t, (((uint32_t)(s->addr + off)) & SH4_PHYS) | 0xA0000000, words, n, all, err);
+        ret = sh4_agent_same(tr->t, (((uint32_t)(s->addr + off)) & SH4_PHYS) | 0xA0000000, words, n,
+                             all, err);
     }
     return ret;
 }
@@ -94,14 +102,17 @@ static int patch_section(struct sh4_trace *tr, const struct image_section *s, st
     if (!half)
         return err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     for (size_t i = first; i < tr->plan.npatches && within(s, tr->plan.patch[i].addr); i++) {
-        if (tr->mark[i].dead || tr->mark[i].in_memory || sh4_patch_at(tr->t, tr->plan.patch[i].addr))
+        if (tr->mark[i].dead || tr->mark[i].in_memory ||
+            sh4_patch_at(tr->t, tr->plan.patch[i].addr))
             continue;
-        half[n++] = (struct sh4_trace_half){ .addr = tr->plan.patch[i].addr, .value = (uint16_t)SH4_TRACE_TRAP };
+        half[n++] = (struct sh4_trace_half){ .addr = tr->plan.patch[i].addr,
+                                             .value = (uint16_t)SH4_TRACE_TRAP };
         tr->mark[i].in_memory = true;
     }
     int ret = sh4_trace_write_halves(tr->t, half, n, err);
     free(half);
-    return ret < 0 ? ret : sh4_agent_sync_caches(tr->t, (uint32_t)s->addr & ~31u, s->size + 32, err);
+    return ret < 0 ? ret
+                   : sh4_agent_sync_caches(tr->t, (uint32_t)s->addr & ~31u, s->size + 32, err);
 }
 
 int sh4_trace_take_copies(struct sh4_trace *tr, struct err *err)

@@ -6,9 +6,7 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/stubs.h"
 
-enum {
-    CODE_CALLS = 0x12, CODE_INSNS = 0x13, CODE_ELAPSED = 0x23
-};
+enum { CODE_CALLS = 0x12, CODE_INSNS = 0x13, CODE_ELAPSED = 0x23 };
 
 /* One record, taken apart. */
 struct record {
@@ -25,7 +23,8 @@ static bool is_call(const struct sh4_trace_id *id)
 
 static int32_t past_caches16(const struct sh4_trace_memory *m, const struct sh4_stub_memory *more)
 {
-    return more->pairs * m->pair + more->reads * m->read + more->writes * m->write + (more->writes ? m->far_jump : 0);
+    return more->pairs * m->pair + more->reads * m->read + more->writes * m->write +
+           (more->writes ? m->far_jump : 0);
 }
 
 /* What the stub that ran last adds to a counter against that of a plain call or return, in 1/16. */
@@ -74,7 +73,8 @@ void sh4_trace_decode_lost(struct sh4_trace_decoder *d, uint32_t events)
 /* A user break where a handler ends: no TRAPA ran. How long the break itself takes is not known. */
 static bool caught(const struct record *r)
 {
-    return r->kind == SH4_TRACE_K_RTE && (r->x2 == SH4_TRACE_RTE_CAUGHT || r->x2 == SH4_TRACE_RTE_OTHER);
+    return r->kind == SH4_TRACE_K_RTE &&
+           (r->x2 == SH4_TRACE_RTE_CAUGHT || r->x2 == SH4_TRACE_RTE_OTHER);
 }
 
 /* The host has asked for the ring; it has not made the record itself, of a program that stands. */
@@ -83,7 +83,8 @@ static bool by_interrupt(const struct sh4_trace_decoder *d, const struct record 
     return r->kind == SH4_TRACE_K_TIME && d->of_host == SH4_TRACE_OF_AGENT;
 }
 
-/* A record that the host has made of a program that stands: not the agent was entered, the kernel was. */
+/* A record that the host has made of a program that stands: not the agent was entered, the kernel
+ * was. */
 static int32_t into_kernel(const struct sh4_trace_decoder *d, int n)
 {
     if (d->of_host == SH4_TRACE_OF_AGENT)
@@ -91,8 +92,8 @@ static int32_t into_kernel(const struct sh4_trace_decoder *d, int n)
     return d->halt < SH4_TRACE_HALTS ? d->ways.halt[d->halt][n] : -d->residue16[n] / 16;
 }
 
-/* What the agent adds to a counter for one event, in 1/16: measured once, corrected for the stub that ran and for
- * the ways in and out. */
+/* What the agent adds to a counter for one event, in 1/16: measured once, corrected for the stub
+ * that ran and for the ways in and out. */
 static int32_t residue16(const struct sh4_trace_decoder *d, const struct record *r, int n)
 {
     int32_t extra = 0, stub = stub16(d, n);
@@ -102,9 +103,11 @@ static int32_t residue16(const struct sh4_trace_decoder *d, const struct record 
         return r->kind == SH4_TRACE_K_ROM ? 0 : stub + 16 * (d->first[n] + into_kernel(d, n));
     if (d->code[n] == CODE_CALLS) /* a displaced call is a jump: none is counted */
         return d->last && is_call(&d->plan->id[d->last]) ? -16 : 0;
-    if (r->kind == SH4_TRACE_K_ROM) /* the agent took the stops off, as if it had always left with time pending */
+    /* the agent took the stops off, as if it had always left with time pending */
+    if (r->kind == SH4_TRACE_K_ROM)
         return stub + 16 * (out_of(d, n) - d->ways.pending[n]);
-    if (passes(r->kind) || r->kind == SH4_TRACE_K_SWITCH || by_interrupt(d, r) || caught(r)) /* K_SWITCH: its deltas end where the interrupt struck */
+    /* K_SWITCH: its deltas end where the interrupt struck */
+    if (passes(r->kind) || r->kind == SH4_TRACE_K_SWITCH || by_interrupt(d, r) || caught(r))
         extra += d->ways.no_trap[n];
     extra += into_kernel(d, n);
     return d->residue16[n] + stub + 16 * (extra + out_of(d, n));
@@ -116,14 +119,16 @@ static int64_t signed_delta(uint32_t delta)
     return delta > 0xFFFF0000u ? (int32_t)delta : (int64_t)delta;
 }
 
-/* A start point gives a record for itself and one for the site it stands on, or for a stop point there. The agent was entered once
- * for both, and sets the deltas of the second to zero: there is no residue in them. */
+/* A start point gives a record for itself and one for the site it stands on, or for a stop point
+ * there. The agent was entered once for both, and sets the deltas of the second to zero: there is
+ * no residue in them. */
 static bool behind_start(const struct sh4_trace_decoder *d, const struct record *r)
 {
     return d->started && d->last_kind == SH4_TRACE_K_START && r->delta[0] == 0 && r->delta[1] == 0;
 }
 
-/* Adds a record's deltas. Returns what was left after the residue, before it was limited to zero. */
+/* Adds a record's deltas. Returns what was left after the residue, before it was limited to zero.
+ */
 static void count(struct sh4_trace_decoder *d, const struct record *r, int64_t net[2])
 {
     for (int n = 0; n < 2; n++) {
@@ -138,8 +143,9 @@ static void count(struct sh4_trace_decoder *d, const struct record *r, int64_t n
     }
 }
 
-/* Two events so near that the second entered the pipeline with the first: which of them a count belongs to
- * cannot be told. Judged by elapsed cycles, else by instructions, if one of the two counters has them. */
+/* Two events so near that the second entered the pipeline with the first: which of them a count
+ * belongs to cannot be told. Judged by elapsed cycles, else by instructions, if one of the two
+ * counters has them. */
 static bool doubtful(const struct sh4_trace_decoder *d, const int64_t net[2])
 {
     for (int n = 0; n < 2; n++)
@@ -172,7 +178,8 @@ static bool take(const struct sh4_trace_decoder *d, const uint32_t *w, size_t n,
     r->sp = w[3];
     r->x1 = w[4];
     r->x2 = w[5];
-    if (r->kind == SH4_TRACE_K_WIDE || r->kind == SH4_TRACE_K_TARGET || r->kind == SH4_TRACE_K_RETURN)
+    if (r->kind == SH4_TRACE_K_WIDE || r->kind == SH4_TRACE_K_TARGET ||
+        r->kind == SH4_TRACE_K_RETURN)
         r->id = r->x2;
     if (r->kind == SH4_TRACE_K_ROM && high)
         r->id = d->plan->rom.first + high - 1;
@@ -185,8 +192,9 @@ static bool sensible(const struct sh4_trace_decoder *d, const struct record *r)
 {
     if (r->words != 2 && r->kind >= SH4_TRACE_K_END)
         return false;
-    bool needs_id = r->kind == SH4_TRACE_K_END || r->kind == SH4_TRACE_K_WIDE || r->kind == SH4_TRACE_K_TARGET ||
-                    r->kind == SH4_TRACE_K_RETURN || (r->kind == SH4_TRACE_K_ROM && r->id);
+    bool needs_id = r->kind == SH4_TRACE_K_END || r->kind == SH4_TRACE_K_WIDE ||
+                    r->kind == SH4_TRACE_K_TARGET || r->kind == SH4_TRACE_K_RETURN ||
+                    (r->kind == SH4_TRACE_K_ROM && r->id);
     return !needs_id || (r->id && r->id < d->plan->nids && d->plan->id[r->id].addr);
 }
 
@@ -203,12 +211,14 @@ void sh4_trace_decode_forget(struct sh4_trace_decoder *d, bool zeroed)
         d->kept[i] = zeroed ? 0 : SH4_TRACE_RETURN_UNKNOWN;
 }
 
-/* A return address in the alias its call has in the plan, so that the two are seen to belong together. */
+/* A return address in the alias its call has in the plan, so that the two are seen to belong
+ * together. */
 static void returns_to(const struct sh4_trace_decoder *d, uint32_t ret, struct event *e)
 {
     uint32_t n = ((ret - 4 - d->plan->text) & SH4_PHYS) / 2 + 1;
     const struct sh4_trace_id *id = !(ret & 1) && n < d->plan->nids ? &d->plan->id[n] : NULL;
-    bool call = id && id->addr && is_call(id), blind = call ? id->blind_behind : d->blind && d->blind(d->blind_ctx, ret);
+    bool call = id && id->addr && is_call(id),
+         blind = call ? id->blind_behind : d->blind && d->blind(d->blind_ctx, ret);
     e->target = call ? id->addr + 4 : ret;
     e->flags |= EVENT_HAS_TARGET | (blind ? EVENT_BLIND : 0);
 }
@@ -244,8 +254,9 @@ static bool stub_of(const struct sh4_trace_decoder *d, uint32_t id, uint32_t pc)
     return id && ((pc - d->plan->id[id].stub) & SH4_PHYS) < SH4_STUB_MAX;
 }
 
-/* An interrupted address in a stub means: at the site whose stub ran. Stubs are shared, and when the interrupt's RTE names the same address
- * other sites have been passed: it is the one that was left with the same stack pointer. */
+/* An interrupted address in a stub means: at the site whose stub ran. Stubs are shared, and when
+ * the interrupt's RTE names the same address other sites have been passed: it is the one that was
+ * left with the same stack pointer. */
 static uint32_t interrupted_pc(struct sh4_trace_decoder *d, uint32_t pc, uint32_t sp)
 {
     if (!in_stub(d, pc) || !stub_of(d, d->site, pc))
@@ -293,9 +304,10 @@ static void site_event(struct sh4_trace_decoder *d, const struct record *r, stru
     }
 }
 
-/* Which site of stepped code a record tells of. The first stop there has no number: it is the site the last event
- * led to, if that can lead to where the program is now. Where the program came from may not be known, behind an
- * exception for one: then a call shows in PR, or what looks like one. */
+/* Which site of stepped code a record tells of. The first stop there has no number: it is the site
+ * the last event led to, if that can lead to where the program is now. Where the program came from
+ * may not be known, behind an exception for one: then a call shows in PR, or what looks like one.
+ */
 static uint32_t stepped_site(const struct sh4_trace_decoder *d, const struct record *r, bool *guess)
 {
     if (r->id)
@@ -328,7 +340,8 @@ static void stepped_event(struct sh4_trace_decoder *d, const struct record *r, s
 }
 
 /* Where the program goes on behind an event. */
-static uint32_t goes_on(const struct sh4_trace_decoder *d, const struct record *r, const struct event *e)
+static uint32_t goes_on(const struct sh4_trace_decoder *d, const struct record *r,
+                        const struct event *e)
 {
     if (r->kind == SH4_TRACE_K_ROM)
         return r->x1;
@@ -343,9 +356,12 @@ static void exception_event(struct sh4_trace_decoder *d, const struct record *r,
     e->kind = irq ? EVENT_INTERRUPT : EVENT_EXCEPTION;
     e->vector = (uint16_t)r->x2;
     e->pc = interrupted_pc(d, r->x1, r->sp);
-    e->flags |= EVENT_HAS_PC | EVENT_SP_EXACT | (r->x2 >> 16 ? 0 : EVENT_UNTRACED_RTE) | (in_stub(d, r->x1) ? EVENT_DOUBTFUL : 0);
+    e->flags |= EVENT_HAS_PC | EVENT_SP_EXACT | (r->x2 >> 16 ? 0 : EVENT_UNTRACED_RTE) |
+                (in_stub(d, r->x1) ? EVENT_DOUBTFUL : 0);
     if (d->has_vbr) {
-        e->target = d->vbr + (irq ? 0x600 : e->vector == 0x040 || e->vector == 0x060 ? 0x400 : 0x100);
+        e->target = d->vbr + (irq                                        ? 0x600
+                              : e->vector == 0x040 || e->vector == 0x060 ? 0x400
+                                                                         : 0x100);
         e->flags |= EVENT_HAS_TARGET;
     }
 }
@@ -362,15 +378,13 @@ static void switch_event(struct sh4_trace_decoder *d, const struct record *r, st
 static void fill(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
 {
     switch (r->kind) {
-    case SH4_TRACE_K_END: case SH4_TRACE_K_WIDE: case SH4_TRACE_K_TARGET: case SH4_TRACE_K_RETURN:
-        site_event(d, r, e);
-        break;
-    case SH4_TRACE_K_INTERRUPT: case SH4_TRACE_K_EXCEPTION:
-        exception_event(d, r, e);
-        break;
-    case SH4_TRACE_K_SWITCH:
-        switch_event(d, r, e);
-        break;
+    case SH4_TRACE_K_END:
+    case SH4_TRACE_K_WIDE:
+    case SH4_TRACE_K_TARGET:
+    case SH4_TRACE_K_RETURN: site_event(d, r, e); break;
+    case SH4_TRACE_K_INTERRUPT:
+    case SH4_TRACE_K_EXCEPTION: exception_event(d, r, e); break;
+    case SH4_TRACE_K_SWITCH: switch_event(d, r, e); break;
     case SH4_TRACE_K_RTE:
         e->kind = r->x2 == SH4_TRACE_RTE_OTHER ? EVENT_TIMESTAMP : EVENT_RTE;
         if (e->kind == EVENT_TIMESTAMP) {
@@ -379,23 +393,22 @@ static void fill(struct sh4_trace_decoder *d, const struct record *r, struct eve
             break;
         }
         e->target = resumed_pc(d, r->x1, r->sp);
-        e->flags |= EVENT_HAS_TARGET | EVENT_SP_EXACT | (d->last_kind == SH4_TRACE_K_SWITCH && r->x2 == 1 ? EVENT_DOUBTFUL : 0);
+        e->flags |= EVENT_HAS_TARGET | EVENT_SP_EXACT |
+                    (d->last_kind == SH4_TRACE_K_SWITCH && r->x2 == 1 ? EVENT_DOUBTFUL : 0);
         break;
-    case SH4_TRACE_K_START: case SH4_TRACE_K_STOP:
+    case SH4_TRACE_K_START:
+    case SH4_TRACE_K_STOP:
         e->kind = r->kind == SH4_TRACE_K_START ? EVENT_START : EVENT_STOP;
         e->pc = r->x1;
         e->flags |= EVENT_HAS_PC;
         break;
-    case SH4_TRACE_K_ROM:
-        stepped_event(d, r, e);
-        break;
-    default:
-        e->kind = EVENT_TIMESTAMP;
-        break;
+    case SH4_TRACE_K_ROM: stepped_event(d, r, e); break;
+    default: e->kind = EVENT_TIMESTAMP; break;
     }
 }
 
-/* Is something counted of which the agent's share depends on the caches: anything but instructions and calls? */
+/* Is something counted of which the agent's share depends on the caches: anything but instructions
+ * and calls? */
 static bool depends_on_caches(const struct sh4_trace_decoder *d)
 {
     for (int n = 0; n < 2; n++)
@@ -404,22 +417,25 @@ static bool depends_on_caches(const struct sh4_trace_decoder *d)
     return false;
 }
 
-/* Past the caches a stub's time is reckoned from what the memory of the agent takes: of code elsewhere nobody has measured it. */
+/* Past the caches a stub's time is reckoned from what the memory of the agent takes: of code
+ * elsewhere nobody has measured it. */
 static bool is_not_reckoned(const struct sh4_trace_decoder *d)
 {
     enum { AREA = 0x1C000000 };
     const struct sh4_trace_id *id = &d->plan->id[d->last];
-    return d->memory16.pair == 0 || (d->last && (id->more.unsure || (id->addr ^ d->plan->base) & AREA));
+    return d->memory16.pair == 0 ||
+           (d->last && (id->more.unsure || (id->addr ^ d->plan->base) & AREA));
 }
 
-/* Time, not instructions: a break is none. With caches the way of interrupts through the agent is long out of them when the next one comes, and takes
- * lines of the program's with it. */
+/* Time, not instructions: a break is none. With caches the way of interrupts through the agent is
+ * long out of them when the next one comes, and takes lines of the program's with it. */
 static bool time_is_doubtful(const struct sh4_trace_decoder *d, const struct record *r)
 {
     bool seldom = r->kind == SH4_TRACE_K_INTERRUPT || r->kind == SH4_TRACE_K_RTE;
     if (d->guessed && depends_on_caches(d))
         return true;
-    return (seldom || (d->uncached && is_not_reckoned(d))) && (d->code[0] == CODE_ELAPSED || d->code[1] == CODE_ELAPSED);
+    return (seldom || (d->uncached && is_not_reckoned(d))) &&
+           (d->code[0] == CODE_ELAPSED || d->code[1] == CODE_ELAPSED);
 }
 
 /* Counting begins here: nothing ran yet. */
@@ -430,7 +446,8 @@ static void begins(struct sh4_trace_decoder *d, const struct record *r)
         d->outside += d->code[n] == CODE_ELAPSED ? r->delta[n] : 0;
 }
 
-static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t host_ns, struct event *e)
+static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t host_ns,
+                  struct event *e)
 {
     int64_t net[2];
     bool start = r->kind == SH4_TRACE_K_START;
@@ -438,7 +455,8 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
     net[0] = net[1] = INT32_MAX;
     if (start)
         begins(d, r);
-    else if (!(d->last_kind == SH4_TRACE_K_SWITCH && r->kind == SH4_TRACE_K_RTE) && !behind_start(d, r)) /* those two were made in one go */
+    else if (!(d->last_kind == SH4_TRACE_K_SWITCH && r->kind == SH4_TRACE_K_RTE) &&
+             !behind_start(d, r)) /* those two were made in one go */
         count(d, r, net);
     e->host_ns = host_ns;
     e->sp = r->sp;
@@ -467,7 +485,8 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
 }
 
 /* The interrupt behind an RTE in the same record: nothing ran in between. */
-static void repeat(struct sh4_trace_decoder *d, const struct record *r, const struct event *rte, struct event *e)
+static void repeat(struct sh4_trace_decoder *d, const struct record *r, const struct event *rte,
+                   struct event *e)
 {
     *e = *rte;
     e->flags &= EVENT_HAS_SP | EVENT_HAS_C1 | EVENT_HAS_C2;
@@ -483,8 +502,8 @@ static void repeat(struct sh4_trace_decoder *d, const struct record *r, const st
     d->events++;
 }
 
-size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size_t n, uint64_t host_ns,
-                        struct event *out, size_t cap, size_t *used)
+size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size_t n,
+                        uint64_t host_ns, struct event *out, size_t cap, size_t *used)
 {
     size_t i = 0, got = 0;
     bool bad = false;
@@ -497,8 +516,11 @@ size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size
             sh4_trace_decode_forget(d, false); /* it may have been a call */
             i++;
             if (!bad)
-                out[got++] = (struct event){ .host_ns = host_ns, .kind = EVENT_LOST, .cause = EVENT_CAUSE_CORRUPT,
-                                             .amount = 1, .flags = EVENT_AMOUNT_BOUND };
+                out[got++] = (struct event){ .host_ns = host_ns,
+                                             .kind = EVENT_LOST,
+                                             .cause = EVENT_CAUSE_CORRUPT,
+                                             .amount = 1,
+                                             .flags = EVENT_AMOUNT_BOUND };
             bad = true;
             continue;
         }

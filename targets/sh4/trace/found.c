@@ -1,5 +1,7 @@
-/* Where the program runs although the search has found nothing that leads there: pointers it computes, code it has put where other code was. Events
- * show such places; they are remembered, also for the next arming, and when a drain holds the program the search is done again from there. */
+/* Where the program runs although the search has found nothing that leads there: pointers it
+ * computes, code it has put where other code was. Events show such places; they are remembered,
+ * also for the next arming, and when a drain holds the program the search is done again from there.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,14 +12,17 @@
 #include "targets/sh4/trace/trace.h"
 
 enum {
-    
-    SEARCHES = 32,         /* in one arming: each holds the program */
-    IN_VAIN = 8,           /* looks at code that differs, and nothing of it is known to be code: variables among it */
-    BEGINNING = 16         /* bytes: as long as this is as it was, a function that begins there is the same one */
+
+    SEARCHES = 32, /* in one arming: each holds the program */
+    /* looks at code that differs, and nothing of it is known to be code: variables among it */
+    IN_VAIN = 8,
+    BEGINNING =
+        16 /* bytes: as long as this is as it was, a function that begins there is the same one */
 };
-#define SOON_NS 20000000ull     /* from one search to the next, at least; and so many times what it took */
-#define TIMES 20
-#define GLANCE_NS 50000000ull   /* a part of the code is looked at so often */
+/* from one search to the next, at least; and so many times what it took */
+#define SOON_NS   20000000ull
+#define TIMES     20
+#define GLANCE_NS 50000000ull /* a part of the code is looked at so often */
 
 static uint64_t now(const struct sh4_trace *tr) { return sh4_link_now(&tr->t->link); }
 
@@ -26,7 +31,8 @@ static uint32_t sum_of(const struct image *im)
 {
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < im->nsections; i++)
-        for (uint64_t k = 0; im->sections[i].code && im->sections[i].data && k < im->sections[i].size; k++)
+        for (uint64_t k = 0;
+             im->sections[i].code && im->sections[i].data && k < im->sections[i].size; k++)
             h = (h ^ im->sections[i].data[k]) * 16777619u;
     return h;
 }
@@ -47,7 +53,8 @@ int sh4_trace_found_init(struct sh4_trace *tr, struct err *err)
     return sh4_trace_now_init(tr, err);
 }
 
-/* A place within a function that is entered there, too, is that function's beginning from now on. */
+/* A place within a function that is entered there, too, is that function's beginning from now on.
+ */
 static bool known(struct sh4_trace *tr, uint32_t addr, uint32_t within)
 {
     for (size_t i = 0; i < tr->found->n; i++)
@@ -62,7 +69,8 @@ static void remember(struct sh4_trace *tr, uint32_t addr, uint32_t within)
 {
     unsigned code = sh4_sites_code(&tr->sites, addr);
     uint16_t op;
-    if (code & (SH4_CODE_INSN | SH4_CODE_SLOT) || !sh4_sites_opcode(&tr->sites, addr, &op) || known(tr, addr, within))
+    if (code & (SH4_CODE_INSN | SH4_CODE_SLOT) || !sh4_sites_opcode(&tr->sites, addr, &op) ||
+        known(tr, addr, within))
         return;
     if (tr->found->n == ARRAY_LEN(tr->found->at)) {
         tr->found->more = true;
@@ -75,19 +83,24 @@ static void remember(struct sh4_trace *tr, uint32_t addr, uint32_t within)
 /* A jump that stays in its function, as far as a symbol tells: the case of a switch. */
 static uint32_t inside(const struct sh4_trace *tr, const struct event *e)
 {
-    const struct sh4_site *s = e->kind == EVENT_JUMP ? sh4_sites_at(&tr->sites, (uint32_t)e->pc) : NULL;
+    const struct sh4_site *s =
+        e->kind == EVENT_JUMP ? sh4_sites_at(&tr->sites, (uint32_t)e->pc) : NULL;
     const struct sh4_function *f = s ? &tr->sites.function[s->function] : NULL;
-    return f && f->high && (((uint32_t)e->target - f->low) & SH4_PHYS) < f->high - f->low ? SH4_FOUND_WITHIN : 0;
+    return f && f->high && (((uint32_t)e->target - f->low) & SH4_PHYS) < f->high - f->low
+               ? SH4_FOUND_WITHIN
+               : 0;
 }
 
 void sh4_trace_seen(struct sh4_trace *tr, const struct event *e)
 {
     switch (e->kind) {
-    case EVENT_CALL: case EVENT_JUMP:
+    case EVENT_CALL:
+    case EVENT_JUMP:
         if (e->flags & EVENT_BLIND)
             remember(tr, (uint32_t)e->target, inside(tr, e));
         break;
-    case EVENT_RETURN: case EVENT_RTE:
+    case EVENT_RETURN:
+    case EVENT_RTE:
         if (e->flags & EVENT_HAS_TARGET && !sh4_trace_holds(tr->t, (uint32_t)e->target))
             remember(tr, (uint32_t)e->target, SH4_FOUND_WITHIN);
         break;
@@ -95,12 +108,12 @@ void sh4_trace_seen(struct sh4_trace *tr, const struct event *e)
         if (!sh4_trace_holds(tr->t, (uint32_t)e->pc))
             remember(tr, (uint32_t)e->pc, SH4_FOUND_WITHIN);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
-bool sh4_trace_forget_changed(struct sh4_trace *tr, uint32_t addr, const uint8_t *was, const uint8_t *is, uint32_t n)
+bool sh4_trace_forget_changed(struct sh4_trace *tr, uint32_t addr, const uint8_t *was,
+                              const uint8_t *is, uint32_t n)
 {
     struct sh4_trace_found *f = tr->found;
     size_t kept = 0, before = f->n;
@@ -121,17 +134,21 @@ size_t sh4_trace_shown(const struct sh4_trace *tr)
     return n;
 }
 
-/* What was found in code that the program had put there is nothing for the next arming, which begins with the image. */
+/* What was found in code that the program had put there is nothing for the next arming, which
+ * begins with the image. */
 void sh4_trace_found_end(struct sh4_trace *tr)
 {
     struct sh4_trace_found *f = tr->found;
     for (size_t k = 0; f && tr->copy && k < tr->now.nsections; k++)
         if (tr->copy[k])
-            sh4_trace_forget_changed(tr, (uint32_t)tr->section[k].addr, tr->cfg.image->sections[k].data, tr->copy[k], (uint32_t)tr->section[k].size);
+            sh4_trace_forget_changed(tr, (uint32_t)tr->section[k].addr,
+                                     tr->cfg.image->sections[k].data, tr->copy[k],
+                                     (uint32_t)tr->section[k].size);
     sh4_trace_now_fini(tr);
 }
 
-/* Code that differs calls for a search as well. Small parts in turn: the whole of a large program would hold it for long. */
+/* Code that differs calls for a search as well. Small parts in turn: the whole of a large program
+ * would hold it for long. */
 static int glance(struct sh4_trace *tr, struct err *err)
 {
     bool differs;
@@ -144,7 +161,8 @@ static int glance(struct sh4_trace *tr, struct err *err)
     return ret;
 }
 
-/* In a section where the agent keeps BL clear for the program, what it is to do with SR must not change. */
+/* In a section where the agent keeps BL clear for the program, what it is to do with SR must not
+ * change. */
 static int in_section(struct sh4_trace *tr, struct err *err)
 {
     uint32_t word;
@@ -152,8 +170,9 @@ static int in_section(struct sh4_trace *tr, struct err *err)
     return ret < 0 ? ret : word != 0;
 }
 
-/* Armed where nobody knew the code: the first known place where a drain's interrupt strikes, which it does with BL=0 only, tells what the place it was
- * armed at would have told. 1: SR.BL is clear at the entry. */
+/* Armed where nobody knew the code: the first known place where a drain's interrupt strikes, which
+ * it does with BL=0 only, tells what the place it was armed at would have told. 1: SR.BL is clear
+ * at the entry. */
 static int find_place(struct sh4_trace *tr, struct err *err)
 {
     uint32_t spc;

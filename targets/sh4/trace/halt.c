@@ -1,5 +1,6 @@
-/* Halts while the trace is armed: the counters run on the way into the debug kernel, until it stops them, and on the way out of it. Both were measured
- * (ways.c, calibrate.c), and are taken off before the program runs on, so that they are no part of the next event's. */
+/* Halts while the trace is armed: the counters run on the way into the debug kernel, until it stops
+ * them, and on the way out of it. Both were measured (ways.c, calibrate.c), and are taken off
+ * before the program runs on, so that they are no part of the next event's. */
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
@@ -14,7 +15,9 @@ static enum sh4_trace_halt kind_of(const struct sh4_target *t)
     }
     if (t->trap[1] == SH4_EXP_TRAPA)
         return SH4_TRACE_HALT_TRAP;
-    return REG_GET(t->save[SH4_SAVE_BRCR_SEEN], SH4_BRCR_CMFA) ? SH4_TRACE_HALT_A : SH4_TRACE_HALT_B; /* others that are caught: about as B */
+    /* others that are caught: about as B */
+    return REG_GET(t->save[SH4_SAVE_BRCR_SEEN], SH4_BRCR_CMFA) ? SH4_TRACE_HALT_A
+                                                               : SH4_TRACE_HALT_B;
 }
 
 void sh4_trace_halt_begins(struct sh4_trace *tr)
@@ -23,7 +26,8 @@ void sh4_trace_halt_begins(struct sh4_trace *tr)
     tr->rebased = false;
 }
 
-/* Without the time since the last event, which goes on counting: what a trap there would take is in the next event's residue. */
+/* Without the time since the last event, which goes on counting: what a trap there would take is in
+ * the next event's residue. */
 int sh4_trace_halt_ends(struct sh4_trace *tr, struct err *err)
 {
     uint32_t last[2];
@@ -33,6 +37,9 @@ int sh4_trace_halt_ends(struct sh4_trace *tr, struct err *err)
     int ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
     for (unsigned n = 0; n < 2; n++)
         last[n] += (uint32_t)(tr->dec.ways.halt[tr->dec.halt][n] + tr->dec.first[n]);
-    tr->dec.disturbed = SH4_TRACE_DISTURBED; /* time is known to a few lines of the cache, and the agent's way is shorter when a count has left 16 bits */
-    return ret < 0 ? ret : sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
+    /* time is known to a few lines of the cache, and the agent's way is shorter when a count has
+     * left 16 bits */
+    tr->dec.disturbed = SH4_TRACE_DISTURBED;
+    return ret < 0 ? ret
+                   : sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
 }

@@ -1,4 +1,5 @@
-/* What `--log prof` shows of a trace: a line for what happens to it, and for each drain, never for an event. */
+/* What `--log prof` shows of a trace: a line for what happens to it, and for each drain, never for
+ * an event. */
 #include "probe/base/log.h"
 #include "targets/sh4/trace/trace.h"
 
@@ -9,24 +10,37 @@ static double ms(uint64_t ns) { return (double)ns / 1e6; }
 void sh4_trace_log_armed(const struct sh4_trace *tr, uint64_t took_ns, uint64_t wire_bits)
 {
     const struct sh4_trace_plan *p = &tr->plan;
-    log_msg(log_of(tr), LOG_PROF, "%s: armed in %.3g ms, %llu wire clocks: %s; agent at %08x, %zu bytes, a ring of %u bytes behind it; %s", name_of(tr),
-            ms(took_ns), (unsigned long long)wire_bits, tr->note, p->base, (size_t)p->image_len, p->ring_bytes,
-            tr->cfg.policy == TRACE_LIVE ? "live: a full ring loses" : "lossless: a full ring stops the program");
-    log_msg(log_of(tr), LOG_PROF, "%s: an event costs the agent %d cycles without caches, %d with them (0: not measured)", name_of(tr), tr->full16[0] / 16, tr->full16[1] / 16);
+    log_msg(log_of(tr), LOG_PROF,
+            "%s: armed in %.3g ms, %llu wire clocks: %s; agent at %08x, %zu bytes, a ring of %u "
+            "bytes behind it; %s",
+            name_of(tr), ms(took_ns), (unsigned long long)wire_bits, tr->note, p->base,
+            (size_t)p->image_len, p->ring_bytes,
+            tr->cfg.policy == TRACE_LIVE ? "live: a full ring loses"
+                                         : "lossless: a full ring stops the program");
+    log_msg(log_of(tr), LOG_PROF,
+            "%s: an event costs the agent %d cycles without caches, %d with them (0: not measured)",
+            name_of(tr), tr->full16[0] / 16, tr->full16[1] / 16);
 }
 
-void sh4_trace_log_drain(const struct sh4_trace *tr, uint64_t events, uint32_t lost, uint64_t wire_bits)
+void sh4_trace_log_drain(const struct sh4_trace *tr, uint64_t events, uint32_t lost,
+                         uint64_t wire_bits)
 {
-    unsigned full = tr->plan.ring_bytes ? (unsigned)(100ull * tr->ring_used / tr->plan.ring_bytes) : 0;
-    log_msg(log_of(tr), LOG_PROF, "%s: drain %llu: %llu events in %u bytes (ring %u %% full), %llu wire clocks, %zu queued", name_of(tr),
-            (unsigned long long)tr->drains, (unsigned long long)events, tr->ring_used, full, (unsigned long long)wire_bits, tr->count);
+    unsigned full =
+        tr->plan.ring_bytes ? (unsigned)(100ull * tr->ring_used / tr->plan.ring_bytes) : 0;
+    log_msg(
+        log_of(tr), LOG_PROF,
+        "%s: drain %llu: %llu events in %u bytes (ring %u %% full), %llu wire clocks, %zu queued",
+        name_of(tr), (unsigned long long)tr->drains, (unsigned long long)events, tr->ring_used,
+        full, (unsigned long long)wire_bits, tr->count);
     if (lost)
-        log_msg(log_of(tr), LOG_PROF, "%s: lost: %u events that found the ring full, %llu in all", name_of(tr), lost, (unsigned long long)tr->lost);
+        log_msg(log_of(tr), LOG_PROF, "%s: lost: %u events that found the ring full, %llu in all",
+                name_of(tr), lost, (unsigned long long)tr->lost);
 }
 
 void sh4_trace_log_stall(const struct sh4_trace *tr, uint64_t ns)
 {
-    log_msg(log_of(tr), LOG_PROF, "%s: stall: the program waited with its ring full, about %.3g ms", name_of(tr), ms(ns));
+    log_msg(log_of(tr), LOG_PROF, "%s: stall: the program waited with its ring full, about %.3g ms",
+            name_of(tr), ms(ns));
 }
 
 void sh4_trace_log_again(const struct sh4_trace *tr, const char *why)
@@ -36,12 +50,17 @@ void sh4_trace_log_again(const struct sh4_trace *tr, const char *why)
 
 void sh4_trace_log_active(const struct sh4_trace *tr)
 {
-    log_msg(log_of(tr), LOG_PROF, "%s: %s on request", name_of(tr), tr->active ? "recording" : "not recording");
+    log_msg(log_of(tr), LOG_PROF, "%s: %s on request", name_of(tr),
+            tr->active ? "recording" : "not recording");
 }
 
 void sh4_trace_log_disarmed(const struct sh4_trace *tr, uint64_t took_ns)
 {
-    log_msg(log_of(tr), LOG_PROF, "%s: disarmed in %.3g ms%s: %llu events, %llu lost, %llu doubtful, %llu drains, %llu wire clocks, held for drains %.3g ms",
-            name_of(tr), ms(took_ns), tr->was_reset ? " (the CPU was reset)" : "", (unsigned long long)tr->events, (unsigned long long)tr->lost,
-            (unsigned long long)tr->doubtful, (unsigned long long)tr->drains, (unsigned long long)tr->wire_bits, ms(tr->held_ns));
+    log_msg(log_of(tr), LOG_PROF,
+            "%s: disarmed in %.3g ms%s: %llu events, %llu lost, %llu doubtful, %llu drains, %llu "
+            "wire clocks, held for drains %.3g ms",
+            name_of(tr), ms(took_ns), tr->was_reset ? " (the CPU was reset)" : "",
+            (unsigned long long)tr->events, (unsigned long long)tr->lost,
+            (unsigned long long)tr->doubtful, (unsigned long long)tr->drains,
+            (unsigned long long)tr->wire_bits, ms(tr->held_ns));
 }

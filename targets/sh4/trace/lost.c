@@ -1,5 +1,6 @@
-/* Sessions that are lost: what each one leaves in the agent's RAM so that the next can undo it, and the undoing. Whatever
- * the wire was cut in: the program runs on exactly where it was, with its own code, vectors and registers. */
+/* Sessions that are lost: what each one leaves in the agent's RAM so that the next can undo it, and
+ * the undoing. Whatever the wire was cut in: the program runs on exactly where it was, with its own
+ * code, vectors and registers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,14 +59,16 @@ static bool is_ours(uint32_t insn, uint16_t orig)
     return insn == SH4_TRACE_TRAP || (insn && insn == sh4_stub_vbr_twin(orig));
 }
 
-/* Pairs of address and (what stands there << 16 | original), as many as there are. Only what is ours still is put back: what the program has written
- * since is its own. */
-static int undo_pairs(struct sh4_target *t, const uint32_t *pair, size_t n, uint32_t *lo, uint32_t *hi, struct err *err)
+/* Pairs of address and (what stands there << 16 | original), as many as there are. Only what is
+ * ours still is put back: what the program has written since is its own. */
+static int undo_pairs(struct sh4_target *t, const uint32_t *pair, size_t n, uint32_t *lo,
+                      uint32_t *hi, struct err *err)
 {
     struct sh4_trace_half *half = calloc(n, sizeof *half);
     size_t k = 0;
     if (!half)
-        return err_set(err, ERR_NOMEM, "close other programs", "patches of a lost session: out of memory");
+        return err_set(err, ERR_NOMEM, "close other programs",
+                       "patches of a lost session: out of memory");
     for (size_t i = 0; i < n; i++) {
         uint32_t addr = pair[2 * i];
         if (!is_ours(pair[2 * i + 1] >> 16, (uint16_t)pair[2 * i + 1]) || addr & 1)
@@ -92,7 +95,9 @@ static int undo_list(struct sh4_target *t, uint32_t list, uint32_t count, struct
 {
     enum { PART = 4096 };
     uint32_t *pair = malloc(PART * 8), lo = UINT32_MAX, hi = 0;
-    int ret = pair ? 0 : err_set(err, ERR_NOMEM, "close other programs", "patches of a lost session: out of memory");
+    int ret = pair ? 0
+                   : err_set(err, ERR_NOMEM, "close other programs",
+                             "patches of a lost session: out of memory");
     for (uint32_t done = 0, n; ret == 0 && done < count; done += n) {
         n = MIN(count - done, (uint32_t)PART);
         ret = sh4_agent_read(t, list + 8 * done, 4, pair, 2 * (size_t)n, err);
@@ -100,14 +105,18 @@ static int undo_list(struct sh4_target *t, uint32_t list, uint32_t count, struct
             ret = undo_pairs(t, pair, n, &lo, &hi, err);
     }
     free(pair);
-    /* Cut between the stores and the sweep over the caches: the old instructions may be where no fetch sees them. */
+    /* Cut between the stores and the sweep over the caches: the old instructions may be where no
+     * fetch sees them. */
     return ret == 0 && lo < hi ? sh4_agent_sync_caches(t, lo, hi - lo, err) : ret;
 }
 
-/* A list lies behind its agent, both in the board's RAM: whatever else stands there is of no agent that could still be cleaned up after. */
+/* A list lies behind its agent, both in the board's RAM: whatever else stands there is of no agent
+ * that could still be cleaned up after. */
 static bool plausible_list(uint32_t base, uint32_t list, uint32_t count)
 {
-    enum { AREA = 64 << 20 }; /* an area of the bus (SH7750 hardware manual, section 13, Bus State Controller: areas of 64 MB) */
+    /* an area of the bus (SH7750 hardware manual, section 13, Bus State Controller: areas of 64 MB)
+     */
+    enum { AREA = 64 << 20 };
     uint32_t off = list - base;
     return count == 0 || (off < AREA && off % 4 == 0 && count <= (AREA - off) / 8);
 }
@@ -118,7 +127,8 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
     int ret = sh4_agent_read(t, base, 4, head, ARRAY_LEN(head), err);
     if (ret < 0)
         return ret;
-    if (head[0] != SH4_TRACE_MAGIC || head[1] != SH4_TRACE_VERSION || !plausible_list(base, head[2], head[3]))
+    if (head[0] != SH4_TRACE_MAGIC || head[1] != SH4_TRACE_VERSION ||
+        !plausible_list(base, head[2], head[3]))
         return 0;
     t->leftover = true; /* a debugger's breakpoints, too, if it had any */
     ret = undo_list(t, head[2], head[3], err);
@@ -126,10 +136,13 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
         ret = sh4_trace_slots_leave(t, base, err);
     if (ret == 0 && t->trace_halted == NULL)
         ret = sh4_trace_meant_left(t, base, err);
-    if (ret == 0 && t->prog_vbr == vbr) /* its vectors are still installed: the program's own are in DBR */
+    /* its vectors are still installed: the program's own are in DBR */
+    if (ret == 0 && t->prog_vbr == vbr)
         t->prog_vbr = t->save[SH4_SAVE_DBR];
-    t->prog_ubc = (struct sh4_ubc_regs){ .taken = false }; /* channel A stepped ROM for the session that was lost */
-    if (ret == 0 && head[5] >> 16 == 1) /* else a halt's interrupt still pending would reach the program */
+    /* channel A stepped ROM for the session that was lost */
+    t->prog_ubc = (struct sh4_ubc_regs){ .taken = false };
+    /* else a halt's interrupt still pending would reach the program */
+    if (ret == 0 && head[5] >> 16 == 1)
         ret = sh4_agent_poke(t, SH4_IPRC, 2, head[5] & 0xFFFF, err);
     if (ret == 0)
         ret = sh4_trace_release_vectors(t, err); /* the next session can no longer tell */
@@ -138,7 +151,8 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
     return ret < 0 ? ret : 1;
 }
 
-/* The save area as it is when the program runs without us. VBR before DBR: cut in between, VBR is right already. */
+/* The save area as it is when the program runs without us. VBR before DBR: cut in between, VBR is
+ * right already. */
 int sh4_trace_release_vectors(struct sh4_target *t, struct err *err)
 {
     const uint32_t save = t->agent_base + t->layout->save_area;
@@ -152,7 +166,8 @@ int sh4_trace_release_vectors(struct sh4_target *t, struct err *err)
     return 0;
 }
 
-/* Patches may be in, or still in, although VBR is not the agent's: the wire was cut while arming or disarming. */
+/* Patches may be in, or still in, although VBR is not the agent's: the wire was cut while arming or
+ * disarming. */
 static int clean_by_note(struct sh4_target *t, uint32_t at, struct err *err)
 {
     uint32_t words[3] = { 0, 0, 0 };
@@ -161,7 +176,8 @@ static int clean_by_note(struct sh4_target *t, uint32_t at, struct err *err)
         return ret; /* 0: no RAM there */
     if (words[0] == SH4_TRACE_MAGIC)
         return undo_at(t, at, err);
-    if (words[0] == SH4_TRACE_PROBE && words[1] >> 29 == 5 && words[1] % 2 == 0 && words[2] >> 16 == 0)
+    if (words[0] == SH4_TRACE_PROBE && words[1] >> 29 == 5 && words[1] % 2 == 0 &&
+        words[2] >> 16 == 0)
         ret = sh4_agent_poke(t, words[1], 2, words[2], err);
     else if (words[0] == SH4_TRACE_BEACON && words[1] % NOTE_BYTES == 0 && words[1] >> 30 == 2)
         ret = undo_at(t, words[1], err);
@@ -188,7 +204,9 @@ int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err
         return ret ? ret : clean_by_note(t, LARGER_NOTE, err);
     }
     int ret = 0;
-    while (ret == 0 && lo < end && (ret = sh4_agent_find(t, lo, (end - lo + STEP - 1) / STEP, SH4_TRACE_MAGIC, &at, err)) > 0) {
+    while (ret == 0 && lo < end &&
+           (ret = sh4_agent_find(t, lo, (end - lo + STEP - 1) / STEP, SH4_TRACE_MAGIC, &at, err)) >
+               0) {
         ret = undo_at(t, at, err);
         lo = at + STEP;
     }
@@ -219,10 +237,12 @@ int sh4_trace_adopt(struct sh4_target *t, struct err *err)
     return ret < 0 ? ret : 0;
 }
 
-/* The halted program as one record. Calibration runs on the CPU in its place: were the wire cut then, nobody else knew.
- * Behind the save area: TRA, EXPEVT, INTEVT, then SPC, SSR, SGR if they are its own, which of these hold, and CCR. */
+/* The halted program as one record. Calibration runs on the CPU in its place: were the wire cut
+ * then, nobody else knew. Behind the save area: TRA, EXPEVT, INTEVT, then SPC, SSR, SGR if they are
+ * its own, which of these hold, and CCR. */
 enum { K_SAVE, K_TRAP = SH4_SAVE_WORDS, K_SPC = K_TRAP + 3, K_SSR, K_SGR, K_OWN, K_CCR, K_WORDS };
-_Static_assert(SH4_TRACE_H_KEPT + 4 + 4 * K_WORDS <= 0x100, "the record reaches the agent's vector");
+_Static_assert(SH4_TRACE_H_KEPT + 4 + 4 * K_WORDS <= 0x100,
+               "the record reaches the agent's vector");
 _Static_assert((int)K_WORDS == (int)SH4_TRACE_KEPT_WORDS, "the record's size");
 
 static void state_to_record(const struct sh4_target *t, uint32_t ccr, uint32_t *k)
@@ -262,7 +282,8 @@ static void record_to_state(struct sh4_target *t, const uint32_t *k)
 static int entry_is(struct sh4_target *t, uint32_t kind, struct err *err)
 {
     t->save[SH4_SAVE_KIND] = t->save_seen[SH4_SAVE_KIND] = kind;
-    return sh4_agent_poke(t, t->agent_base + t->layout->save_area + 4 * SH4_SAVE_KIND, 4, kind, err);
+    return sh4_agent_poke(t, t->agent_base + t->layout->save_area + 4 * SH4_SAVE_KIND, 4, kind,
+                          err);
 }
 
 int sh4_trace_keep(struct sh4_trace *tr, struct err *err)
@@ -280,12 +301,15 @@ int sh4_trace_keep(struct sh4_trace *tr, struct err *err)
     if (ret < 0)
         return ret;
     tr->displaced = true;
-    ret = entry_is(t, SH4_TRACE_KEPT, err); /* valid as long as the kernel says so, or stands where the loop is */
+    /* valid as long as the kernel says so, or stands where the loop is */
+    ret = entry_is(t, SH4_TRACE_KEPT, err);
     return ret < 0 ? ret : sh4_agent_poke(t, at, 4, SH4_TRACE_KEPT, err);
 }
 
-/* The record holds until the last word is in the save area again. seen: what is there now is known. */
-static int restore(struct sh4_target *t, const uint32_t *k, uint32_t base, bool seen, struct err *err)
+/* The record holds until the last word is in the save area again. seen: what is there now is known.
+ */
+static int restore(struct sh4_target *t, const uint32_t *k, uint32_t base, bool seen,
+                   struct err *err)
 {
     int ret = entry_is(t, SH4_TRACE_KEPT, err);
     record_to_state(t, k);
@@ -306,7 +330,8 @@ int sh4_trace_put_back(struct sh4_trace *tr, bool seen, struct err *err)
     return ret;
 }
 
-/* The caches as the program had them: switched on for the measurement only, they may hold what memory does not. */
+/* The caches as the program had them: switched on for the measurement only, they may hold what
+ * memory does not. */
 static int recall_caches(struct sh4_target *t, uint32_t base, uint32_t ccr, struct err *err)
 {
     enum { SPAN = 64 << 10 };
@@ -321,14 +346,16 @@ static int recall_caches(struct sh4_target *t, uint32_t base, uint32_t ccr, stru
 static int recall_at(struct sh4_target *t, uint32_t base, struct err *err)
 {
     uint32_t mark[2], k[K_WORDS], at = base + SH4_TRACE_H_KEPT;
-    bool ours = t->save[SH4_SAVE_KIND] == SH4_TRACE_KEPT || t->save[SH4_SAVE_SPC] - base < sh4_trace_blob.size;
+    bool ours = t->save[SH4_SAVE_KIND] == SH4_TRACE_KEPT ||
+                t->save[SH4_SAVE_SPC] - base < sh4_trace_blob.size;
     int ret = sh4_agent_read(t, base, 4, mark, 2, err);
     if (ret < 0 || mark[0] != SH4_TRACE_MAGIC || mark[1] != SH4_TRACE_VERSION)
         return ret;
     ret = sh4_agent_peek(t, at, 4, &mark[0], err);
     if (ret < 0 || mark[0] != SH4_TRACE_KEPT)
         return ret;
-    ret = ours ? sh4_agent_read(t, at + 4, 4, k, K_WORDS, err) : 0; /* else of a program that is long gone */
+    /* else of a program that is long gone */
+    ret = ours ? sh4_agent_read(t, at + 4, 4, k, K_WORDS, err) : 0;
     if (ret == 0 && ours)
         ret = recall_caches(t, base, k[K_CCR], err);
     if (ret < 0)
@@ -340,7 +367,8 @@ int sh4_trace_recall(struct sh4_target *t, struct err *err)
 {
     const uint32_t note[] = { note_in(t, t->opt.agent_ram, t->opt.agent_ram_bytes), LARGER_NOTE };
     uint32_t vbr = t->save[SH4_SAVE_VBR], words[2];
-    int ret = vbr >> 30 == 2 && vbr % NOTE_BYTES == 0 ? sh4_agent_try_read(t, vbr, 4, words, 1, err) : 0;
+    int ret =
+        vbr >> 30 == 2 && vbr % NOTE_BYTES == 0 ? sh4_agent_try_read(t, vbr, 4, words, 1, err) : 0;
     if (ret > 0 && words[0] == SH4_TRACE_MAGIC)
         return recall_at(t, vbr, err);
     ret = MIN(ret, 0);
@@ -348,7 +376,8 @@ int sh4_trace_recall(struct sh4_target *t, struct err *err)
         ret = sh4_agent_try_read(t, note[i], 4, words, 2, err);
         if (ret > 0 && words[0] == SH4_TRACE_MAGIC)
             ret = recall_at(t, note[i], err);
-        else if (ret > 0 && words[0] == SH4_TRACE_BEACON && words[1] % NOTE_BYTES == 0 && words[1] >> 30 == 2)
+        else if (ret > 0 && words[0] == SH4_TRACE_BEACON && words[1] % NOTE_BYTES == 0 &&
+                 words[1] >> 30 == 2)
             ret = recall_at(t, words[1], err);
         else
             ret = MIN(ret, 0);

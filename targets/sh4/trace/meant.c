@@ -1,5 +1,6 @@
-/* SR as the program means it: in a section that it entered by loading SR with BL=1 the agent keeps BL clear and IMASK at 15, so that traps
- * can be taken (agent/meant.S). The debugger is shown, and may change, what the program loaded; who leaves gives it that back. */
+/* SR as the program means it: in a section that it entered by loading SR with BL=1 the agent keeps
+ * BL clear and IMASK at 15, so that traps can be taken (agent/meant.S). The debugger is shown, and
+ * may change, what the program loaded; who leaves gives it that back. */
 #include "probe/base/bytes.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
@@ -33,7 +34,8 @@ int sh4_trace_meant_seen(struct sh4_trace *tr, struct err *err)
     int ret = sh4_trace_get(tr, sh4_trace_blob.meant + 4 * SH4_TRACE_M_SR, &word, 1, err);
     if (ret < 0)
         return ret;
-    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_INTERRUPT && (ret = sh4_trace_meant_intevt(tr, err)) < 0)
+    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_INTERRUPT &&
+        (ret = sh4_trace_meant_intevt(tr, err)) < 0)
         return ret;
     tr->meant_seen = word;
     t->sr_meant = in_section(t->sr, word) ? word : 0;
@@ -59,7 +61,8 @@ int sh4_trace_meant_resumed(struct sh4_trace *tr, struct err *err)
     return sh4_trace_put(tr, sh4_trace_blob.meant + 4 * SH4_TRACE_M_SR, &word, 1, err);
 }
 
-/* SR goes into the save area at the next resume; a session that is lost before that leaves it there. */
+/* SR goes into the save area at the next resume; a session that is lost before that leaves it
+ * there. */
 static int give_back(struct sh4_target *t, uint32_t sr, struct err *err)
 {
     t->sr = sr;
@@ -83,7 +86,8 @@ int sh4_trace_meant_left(struct sh4_target *t, uint32_t base, struct err *err)
     return give_back(t, sh4_sr_shown(t), err);
 }
 
-/* ---- the program stands at such a place and is to go on: the host does what the agent would ---- */
+/* ---- the program stands at such a place and is to go on: the host does what the agent would ----
+ */
 
 static int load_value(struct sh4_target *t, const struct sh4_site *s, uint32_t *v, struct err *err)
 {
@@ -118,7 +122,8 @@ int sh4_trace_meant_resuming(struct sh4_trace *tr, struct err *err)
     enum { MOST = 16 }; /* in a row */
     for (int i = 0; i < MOST && t->sr & REG_MASK(SH4_SR_MD) && !REG_GET(t->sr, SH4_SR_BL); i++) {
         const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->pc);
-        const struct sh4_site *s = p && !tr->mark[p - tr->plan.patch].dead ? sh4_sites_at(&tr->sites, p->addr) : NULL;
+        const struct sh4_site *s =
+            p && !tr->mark[p - tr->plan.patch].dead ? sh4_sites_at(&tr->sites, p->addr) : NULL;
         uint32_t v;
         if (!s || !sh4_site_is_sr(s->kind))
             return 0;

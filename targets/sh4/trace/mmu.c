@@ -1,13 +1,19 @@
-/* Translated code that can be traced all the same: mapped to its own physical address by pages every process shares. */
+/* Translated code that can be traced all the same: mapped to its own physical address by pages
+ * every process shares. */
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
 enum {
-    ENTRIES = 64, STEP = 0x100, MIN_PAGE = 1024,
-    V = 0x100, WRITABLE = 0x20, DIRTY = 4, SHARED = 2 /* bits of the UTLB's data array 1, manual section 3 */
+    ENTRIES = 64,
+    STEP = 0x100,
+    MIN_PAGE = 1024,
+    V = 0x100,
+    WRITABLE = 0x20,
+    DIRTY = 4,
+    SHARED = 2 /* bits of the UTLB's data array 1, manual section 3 */
 };
 #define UTLB_ADDRESS 0xF6000000u
-#define UTLB_DATA 0xF7000000u
+#define UTLB_DATA    0xF7000000u
 
 struct page {
     uint32_t at, bytes;
@@ -29,7 +35,8 @@ static int read_pages(struct sh4_target *t, struct page *out, size_t *n, struct 
             ret = sh4_agent_peek(t, UTLB_DATA + i * STEP, 4, &data, err);
         if (ret < 0)
             return ret;
-        uint32_t bytes = page_bytes(data), at = address & ~(bytes - 1), need = V | WRITABLE | DIRTY | SHARED;
+        uint32_t bytes = page_bytes(data), at = address & ~(bytes - 1),
+                 need = V | WRITABLE | DIRTY | SHARED;
         if ((data & need) == need && at == (data & SH4_PHYS & ~(bytes - 1)))
             out[(*n)++] = (struct page){ at, bytes };
     }
@@ -59,7 +66,8 @@ int sh4_trace_translated(struct sh4_trace *tr, uint32_t ram, uint32_t ram_bytes,
         return ret;
     if ((ret = read_pages(tr->t, page, &n, err)) < 0)
         return ret;
-    bool all = covered(page, n, ram & SH4_PHYS, (ram & SH4_PHYS) + ram_bytes); /* stubs run at their alias in P0 */
+    /* stubs run at their alias in P0 */
+    bool all = covered(page, n, ram & SH4_PHYS, (ram & SH4_PHYS) + ram_bytes);
     for (size_t i = 0; i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
         if (s->code && s->data && s->addr >> 30 != 2)

@@ -1,5 +1,6 @@
-/* The program as memory holds it now: the image's sections, or copies of those in which the program has changed something. What is ours in memory
- * (traps, breakpoints, twins of VBR instructions) is not seen in them. */
+/* The program as memory holds it now: the image's sections, or copies of those in which the program
+ * has changed something. What is ours in memory (traps, breakpoints, twins of VBR instructions) is
+ * not seen in them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,11 +41,14 @@ struct ours {
     uint16_t ours, its;
 };
 
-/* Of the patches of the trace, then of VBR instructions, then breakpoints, which may stand over both; k counts them. False: no more in [addr, end). */
-static bool next_ours(const struct sh4_trace *tr, uint32_t addr, uint32_t n, size_t *k, struct ours *out)
+/* Of the patches of the trace, then of VBR instructions, then breakpoints, which may stand over
+ * both; k counts them. False: no more in [addr, end). */
+static bool next_ours(const struct sh4_trace *tr, uint32_t addr, uint32_t n, size_t *k,
+                      struct ours *out)
 {
     const struct sh4_target *t = tr->t;
-    const size_t first = sh4_trace_first_in(&tr->plan, addr), patches = tr->plan.npatches - first, vbr = patches + t->nvbr_sites;
+    const size_t first = sh4_trace_first_in(&tr->plan, addr), patches = tr->plan.npatches - first,
+                 vbr = patches + t->nvbr_sites;
     for (; *k < patches; ++*k) {
         const struct sh4_trace_patch *p = &tr->plan.patch[first + *k];
         if ((p->addr & SH4_PHYS) - (addr & SH4_PHYS) + 1 >= n)
@@ -56,8 +60,11 @@ static bool next_ours(const struct sh4_trace *tr, uint32_t addr, uint32_t n, siz
         const struct sh4_patch *p = *k < vbr ? &t->vbr_sites[*k - patches] : &t->patch[*k - vbr];
         if (!p->in_memory || (p->addr & SH4_PHYS) - (addr & SH4_PHYS) + 1 >= n)
             continue;
-        const struct sh4_trace_patch *under = p->orig == SH4_TRACE_TRAP ? sh4_trace_plan_patch(&tr->plan, p->addr) : NULL;
-        *out = (struct ours){ p->addr, *k < vbr ? sh4_stub_vbr_twin(p->orig) : (uint16_t)SH4_BREAK_INSN, under ? under->orig : p->orig };
+        const struct sh4_trace_patch *under =
+            p->orig == SH4_TRACE_TRAP ? sh4_trace_plan_patch(&tr->plan, p->addr) : NULL;
+        *out = (struct ours){ p->addr,
+                              *k < vbr ? sh4_stub_vbr_twin(p->orig) : (uint16_t)SH4_BREAK_INSN,
+                              under ? under->orig : p->orig };
         return ++*k, true;
     }
     return false;
@@ -69,7 +76,8 @@ static uint8_t *half_at(uint8_t *buf, uint32_t from, uint32_t addr)
     return buf + ((addr & SH4_PHYS) - (from & SH4_PHYS));
 }
 
-void sh4_trace_expect(const struct sh4_trace *tr, uint32_t addr, const uint8_t *program, uint8_t *buf, uint32_t n)
+void sh4_trace_expect(const struct sh4_trace *tr, uint32_t addr, const uint8_t *program,
+                      uint8_t *buf, uint32_t n)
 {
     struct ours o;
     memcpy(buf, program, n);
@@ -77,7 +85,8 @@ void sh4_trace_expect(const struct sh4_trace *tr, uint32_t addr, const uint8_t *
         put16(half_at(buf, addr, o.addr), o.ours, tr->t->base.big_endian);
 }
 
-/* Memory as read: what is ours in it becomes what the program has there, unless it has replaced that. */
+/* Memory as read: what is ours in it becomes what the program has there, unless it has replaced
+ * that. */
 static void hide_ours(const struct sh4_trace *tr, uint32_t addr, uint8_t *buf, uint32_t n)
 {
     struct ours o;
@@ -99,7 +108,8 @@ static int read_part(struct sh4_trace *tr, uint32_t addr, uint8_t *buf, uint32_t
 }
 
 /* Does the code the search has found, or where functions were seen to begin, differ? */
-static bool matters(struct sh4_trace *tr, uint32_t addr, const uint8_t *was, const uint8_t *is, uint32_t n)
+static bool matters(struct sh4_trace *tr, uint32_t addr, const uint8_t *was, const uint8_t *is,
+                    uint32_t n)
 {
     bool any = false;
     for (uint32_t i = 0; i + 1 < n && !any; i += 2)
@@ -107,7 +117,8 @@ static bool matters(struct sh4_trace *tr, uint32_t addr, const uint8_t *was, con
     return sh4_trace_forget_changed(tr, addr, was, is, n) || any;
 }
 
-static int take_part(struct sh4_trace *tr, size_t k, uint32_t off, uint32_t n, bool *changed, struct err *err)
+static int take_part(struct sh4_trace *tr, size_t k, uint32_t off, uint32_t n, bool *changed,
+                     struct err *err)
 {
     struct image_section *s = &tr->section[k];
     uint8_t buf[PART];
@@ -117,7 +128,8 @@ static int take_part(struct sh4_trace *tr, size_t k, uint32_t off, uint32_t n, b
         return ret;
     if (!tr->copy[k]) {
         if (!(tr->copy[k] = malloc(s->size)))
-            return err_set(err, ERR_NOMEM, "close other programs", "trace: a program that changes itself: out of memory");
+            return err_set(err, ERR_NOMEM, "close other programs",
+                           "trace: a program that changes itself: out of memory");
         memcpy(tr->copy[k], s->data, s->size);
         s->data = tr->copy[k];
     }
@@ -126,7 +138,8 @@ static int take_part(struct sh4_trace *tr, size_t k, uint32_t off, uint32_t n, b
     return 0;
 }
 
-/* 1: a part is as it should be, which the board finds out. It may not be able to: what is not in words, or not there yet. */
+/* 1: a part is as it should be, which the board finds out. It may not be able to: what is not in
+ * words, or not there yet. */
 static int as_expected(struct sh4_trace *tr, size_t k, uint32_t off, uint32_t n, struct err *err)
 {
     const struct image_section *s = &tr->section[k];
@@ -169,9 +182,12 @@ int sh4_trace_glance(struct sh4_trace *tr, bool *differs, struct err *err)
 {
     *differs = false;
     for (size_t tries = 0; tries <= tr->now.nsections; tries++) {
-        uint32_t n = tr->glance.section < tr->now.nsections ? part_of(tr, tr->glance.section, tr->glance.off) : 0;
+        uint32_t n = tr->glance.section < tr->now.nsections
+                         ? part_of(tr, tr->glance.section, tr->glance.off)
+                         : 0;
         if (!n) {
-            tr->glance.section = tr->glance.section + 1 < tr->now.nsections ? tr->glance.section + 1 : 0;
+            tr->glance.section =
+                tr->glance.section + 1 < tr->now.nsections ? tr->glance.section + 1 : 0;
             tr->glance.off = 0;
             continue;
         }

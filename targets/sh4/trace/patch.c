@@ -1,5 +1,5 @@
-/* TRAPAs in the program's code: putting them in and out coherently, hiding them, living with the user's
- * breakpoints. */
+/* TRAPAs in the program's code: putting them in and out coherently, hiding them, living with the
+ * user's breakpoints. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,8 @@ size_t sh4_trace_first_in(const struct sh4_trace_plan *p, uint32_t addr)
 }
 
 /* The table entry decides whether the agent takes a trap at that place. */
-static int set_entry(struct sh4_trace *tr, const struct sh4_trace_patch *p, bool on, struct err *err)
+static int set_entry(struct sh4_trace *tr, const struct sh4_trace_patch *p, bool on,
+                     struct err *err)
 {
     long at = sh4_trace_plan_index(&tr->plan, p->addr);
     return sh4_agent_poke(tr->t, tr->plan.base + (uint32_t)at, 2, on ? p->entry : 0, err);
@@ -58,7 +59,8 @@ int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err)
     struct sh4_trace_half *half = calloc(n + 1, sizeof *half);
     if (ret < 0 || !half) {
         free(half);
-        return ret < 0 ? ret : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
+        return ret < 0 ? ret
+                       : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     }
     for (size_t i = 0; i < n; i++) {
         struct sh4_trace_patch *p = &tr->plan.patch[i];
@@ -69,7 +71,9 @@ int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err)
             continue;
         tr->mark[i].in_memory = in_memory;
         if (!user)
-            half[k++] = (struct sh4_trace_half){ .addr = p->addr, .value = in_memory ? (uint16_t)SH4_TRACE_TRAP : p->orig };
+            half[k++] =
+                (struct sh4_trace_half){ .addr = p->addr,
+                                         .value = in_memory ? (uint16_t)SH4_TRACE_TRAP : p->orig };
     }
     ret = sh4_trace_write_halves(t, half, k, err);
     free(half);
@@ -79,8 +83,8 @@ int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err)
     return sh4_agent_sync_caches(t, lo, hi - lo, err);
 }
 
-/* The breakpoint's TRAPA is there: only the agent has to let it pass. It was set over ours, which must not come back when it is deleted behind
- * the trace. */
+/* The breakpoint's TRAPA is there: only the agent has to let it pass. It was set over ours, which
+ * must not come back when it is deleted behind the trace. */
 static int yield_to(struct sh4_trace *tr, size_t i, struct sh4_patch *user, struct err *err)
 {
     tr->absent = true;
@@ -104,7 +108,9 @@ int sh4_trace_reconcile(struct sh4_trace *tr, struct err *err)
         if (tr->mark[i].stale) {
             tr->mark[i].stale = false;
             ret = set_entry(tr, &tr->plan.patch[i], false, err);
-        } else if (!tr->mark[i].dead && !tr->mark[i].in_memory && !sh4_trace_waits(tr, tr->plan.patch[i].addr) && !user_break_at(t, tr->plan.patch[i].addr))
+        } else if (!tr->mark[i].dead && !tr->mark[i].in_memory &&
+                   !sh4_trace_waits(tr, tr->plan.patch[i].addr) &&
+                   !user_break_at(t, tr->plan.patch[i].addr))
             ret = sh4_trace_patch(tr, i, true, err);
     tr->absent = ret < 0 || (tr->absent && t->npatches);
     return ret;
@@ -132,8 +138,8 @@ void sh4_trace_hide(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t le
     }
 }
 
-/* A write over a patch: the same instruction again keeps it; another one ends the site, for its stub would do
- * what the old one did. */
+/* A write over a patch: the same instruction again keeps it; another one ends the site, for its
+ * stub would do what the old one did. */
 void sh4_trace_write(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len)
 {
     struct sh4_trace *tr = t->trace;

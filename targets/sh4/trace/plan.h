@@ -1,5 +1,5 @@
-/* Lays out everything the trace agent needs in target RAM, as one image to be written there, and the
- * list of patches. Pure: no target, no I/O. */
+/* Lays out everything the trace agent needs in target RAM, as one image to be written there, and
+ * the list of patches. Pure: no target, no I/O. */
 #ifndef TARGETS_SH4_TRACE_PLAN_H
 #define TARGETS_SH4_TRACE_PLAN_H
 
@@ -22,16 +22,17 @@ struct sh4_trace_twin {
 };
 
 struct sh4_trace_request {
-    struct sh4_sites *sites;      /* verdicts of sites that cannot be traced are written back */
+    struct sh4_sites *sites; /* verdicts of sites that cannot be traced are written back */
     bool big;
-    enum sh4_trace_link link;     /* what the debug kernel listens to */
-    bool translated;              /* MMUCR.AT=1: code outside P1 and P2 cannot be traced */
-    uint32_t ram, ram_bytes;      /* target RAM for agent, tables, stubs and ring; P1 address */
+    enum sh4_trace_link link; /* what the debug kernel listens to */
+    bool translated;          /* MMUCR.AT=1: code outside P1 and P2 cannot be traced */
+    uint32_t ram, ram_bytes;  /* target RAM for agent, tables, stubs and ring; P1 address */
     bool has_start;
     uint32_t start;
     const uint32_t *stops;
     size_t nstops;
-    unsigned watch;               /* so many points may be where SR.BL may be 1: break channels can be given to them */
+    /* so many points may be where SR.BL may be 1: break channels can be given to them */
+    unsigned watch;
     bool has_filter;
     uint32_t filter;              /* routine whose time and calls are left out */
     uint32_t kernel_entry;        /* the debug kernel's debug_entry */
@@ -42,19 +43,20 @@ struct sh4_trace_request {
     struct sh4_rom_window window; /* sites marked as stepped lie in it */
     const struct sh4_trace_twin *twins; /* go into the list for a later attach */
     size_t ntwins;
-    uint32_t ring_limit;          /* largest ring wanted, bytes; 0: all that is left */
+    uint32_t ring_limit; /* largest ring wanted, bytes; 0: all that is left */
 };
 
 /* What a site number in a record means. */
 struct sh4_trace_id {
     uint32_t addr, target;
-    uint32_t stub;     /* where its stub is, as the program reaches it */
-    bool stub_pr;      /* the stub wants PR set */
+    uint32_t stub; /* where its stub is, as the program reaches it */
+    bool stub_pr;  /* the stub wants PR set */
     uint16_t slot;
-    int8_t slot_adds;  /* what the slot adds to the stack pointer, if slot_known */
-    uint8_t kind;      /* enum sh4_site_kind; SH4_SITE_NKINDS: a point that is no event */
-    bool has_target;   /* static target */
-    bool blind;        /* ... whose end may give no event; the caller of sh4_trace_plan() fills it in */
+    int8_t slot_adds; /* what the slot adds to the stack pointer, if slot_known */
+    uint8_t kind;     /* enum sh4_site_kind; SH4_SITE_NKINDS: a point that is no event */
+    bool has_target;  /* static target */
+    /* ... whose end may give no event; the caller of sh4_trace_plan() fills it in */
+    bool blind;
     bool blind_behind; /* the same of the function it is in: of a call, where its return goes on */
     bool slot_known;
     int8_t extra_insns, extra_cycles; /* see struct sh4_stub */
@@ -70,7 +72,8 @@ struct sh4_trace_patch {
     bool watched;   /* a point that gets no trap: SR.BL may be 1 there */
 };
 
-/* Offsets in the image of what is free for places found while the program runs: special sites grow towards the stubs, stubs towards them. */
+/* Offsets in the image of what is free for places found while the program runs: special sites grow
+ * towards the stubs, stubs towards them. */
 struct sh4_trace_room {
     uint32_t special, stub;
     uint32_t list, rows, rows_most; /* of patches for a later attach */
@@ -78,36 +81,39 @@ struct sh4_trace_room {
 
 /* Code that is stepped instead of patched. bytes 0: none. */
 struct sh4_trace_rom {
-    uint32_t base, bytes;      /* window of the user break channel, as the program runs there */
+    uint32_t base, bytes; /* window of the user break channel, as the program runs there */
     uint8_t bamr;
     uint32_t text, text_bytes; /* what the table of numbers covers */
     uint32_t table;            /* offset in the image */
     size_t nsites;
-    uint32_t first;            /* number of its first site, behind all others */
+    uint32_t first; /* number of its first site, behind all others */
 };
 
 struct sh4_trace_plan {
     bool big;
-    uint32_t base;             /* of the agent; its VBR */
-    uint8_t *image;            /* image_len bytes at base, target byte order */
-    size_t image_len;          /* multiple of 4 */
-    uint32_t table, text;      /* table of sites (offset in image), physical address of the first site */
-    uint32_t ram_ids;          /* the table's halfwords; numbers from here on are of stepped sites */
+    uint32_t base;    /* of the agent; its VBR */
+    uint8_t *image;   /* image_len bytes at base, target byte order */
+    size_t image_len; /* multiple of 4 */
+    /* table of sites (offset in image), physical address of the first site */
+    uint32_t table, text;
+    /* the table's halfwords; numbers from here on are of stepped sites */
+    uint32_t ram_ids;
     uint32_t region;           /* bit 31 of the stubs' address as most code reaches them */
     uint32_t stubs, stubs_end; /* offsets in the image, room for more included */
     uint32_t pages;            /* of the words of l_specials */
     struct sh4_trace_room room;
     uint32_t returns;          /* of the return addresses kept, behind the stubs */
     uint32_t ring, ring_bytes; /* P2 address; bytes before the reserve for long records */
-    struct sh4_trace_id *id;   /* by number: one for each halfword from the first site on, from 1; addr 0: no site */
+    /* by number: one for each halfword from the first site on, from 1; addr 0: no site */
+    struct sh4_trace_id *id;
     size_t nids;
     struct sh4_trace_patch *patch; /* by address */
     size_t npatches;
     uint32_t watched[SH4_TRACE_WATCHED]; /* addresses of those patches that are */
     unsigned nwatched;
     struct sh4_trace_rom rom;
-    bool filtered;             /* the filter routine could be patched */
-    char filter_why[160];      /* why not */
+    bool filtered;        /* the filter routine could be patched */
+    char filter_why[160]; /* why not */
 };
 
 enum {
@@ -120,20 +126,23 @@ enum {
 /* sh4_trace_plan - lay it out
  * rq    borrowed during the call; start and stop points are checked (see sh4_stub_point)
  * out   release with sh4_trace_plan_fini()
- * Sites further apart than the RAM is large (512 KB at least) cannot share a table: those around which most are stay, the others are
- * given up (SH4_UNTRACED_LIMIT).
- * Returns 0; -ERR_USAGE for a bad point; -ERR_RESOURCE when the RAM is too small (the hint says how much is
- * needed); -ERR_NOMEM. */
+ * Sites further apart than the RAM is large (512 KB at least) cannot share a table: those around
+ * which most are stay, the others are given up (SH4_UNTRACED_LIMIT). Returns 0; -ERR_USAGE for a
+ * bad point; -ERR_RESOURCE when the RAM is too small (the hint says how much is needed);
+ * -ERR_NOMEM. */
 int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *out, struct err *err);
-/* sh4_trace_plan_needs - RAM that a plan for the request needs at least, ring and all; rq's own RAM only says how far apart
- * sites may be (see there). The sites' verdicts stay as they are. Returns as sh4_trace_plan(). */
+/* sh4_trace_plan_needs - RAM that a plan for the request needs at least, ring and all; rq's own RAM
+ * only says how far apart sites may be (see there). The sites' verdicts stay as they are. Returns
+ * as sh4_trace_plan(). */
 int sh4_trace_plan_needs(const struct sh4_trace_request *rq, uint32_t *bytes, struct err *err);
 /* sh4_trace_plan_more - adds places to a plan that is in use, in the room it has left
  * rq     as it was planned with
- * site   n of them, to be traced; one that has a patch already gets another stub. What finds no room is given up (SH4_UNTRACED_LIMIT)
- * On success patches are in order again: the indices of those known before may have changed. New in the image: the table's entries, the
- * list's rows, special sites up to room.special and stubs from room.stub on. Returns 0 or -ERR_NOMEM. */
-int sh4_trace_plan_more(const struct sh4_trace_request *rq, struct sh4_trace_plan *p, struct sh4_site *const *site, size_t n, struct err *err);
+ * site   n of them, to be traced; one that has a patch already gets another stub. What finds no
+ * room is given up (SH4_UNTRACED_LIMIT) On success patches are in order again: the indices of those
+ * known before may have changed. New in the image: the table's entries, the list's rows, special
+ * sites up to room.special and stubs from room.stub on. Returns 0 or -ERR_NOMEM. */
+int sh4_trace_plan_more(const struct sh4_trace_request *rq, struct sh4_trace_plan *p,
+                        struct sh4_site *const *site, size_t n, struct err *err);
 void sh4_trace_plan_fini(struct sh4_trace_plan *p);
 
 /* sh4_trace_plan_index - byte offset in the image of addr's table entry (any alias); -1 outside. */

@@ -1,5 +1,6 @@
-/* Places found while the program runs: a plan takes them into the room it was made with. What is there already stays where it is, for the program may
- * be in any stub, and any site's number in a record that is still to come. */
+/* Places found while the program runs: a plan takes them into the room it was made with. What is
+ * there already stays where it is, for the program may be in any stub, and any site's number in a
+ * record that is still to come. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,9 @@
 
 enum { ROW = 8 };
 
-/* Where the same bytes stand already, else room for them: how many bytes before the table. False: there is none. Stubs are position
- * independent, so the same bytes do the same wherever they stand. */
+/* Where the same bytes stand already, else room for them: how many bytes before the table. False:
+ * there is none. Stubs are position independent, so the same bytes do the same wherever they stand.
+ */
 static bool keep_stub(struct sh4_trace_plan *p, const struct sh4_stub *s, uint32_t *end)
 {
     uint32_t len = (uint32_t)s->len;
@@ -29,21 +31,25 @@ static bool keep_stub(struct sh4_trace_plan *p, const struct sh4_stub *s, uint32
     return true;
 }
 
-static uint32_t stub_address(const struct sh4_trace_plan *p, const struct sh4_place *x, uint32_t end)
+static uint32_t stub_address(const struct sh4_trace_plan *p, const struct sh4_place *x,
+                             uint32_t end)
 {
     uint32_t at = p->base + p->table - end;
     return x->addr >> 31 ? at : at & SH4_PHYS;
 }
 
 /* Its entry in the table; 0: no room. */
-static uint16_t special_entry(struct sh4_trace_plan *p, const struct sh4_place *x, uint32_t end, uint32_t agent_end)
+static uint16_t special_entry(struct sh4_trace_plan *p, const struct sh4_place *x, uint32_t end,
+                              uint32_t agent_end)
 {
-    uint32_t page = get32(p->image + p->pages + x->id * 2 / SH4_TRACE_PAGE * 4, p->big), at = p->room.special;
+    uint32_t page = get32(p->image + p->pages + x->id * 2 / SH4_TRACE_PAGE * 4, p->big),
+             at = p->room.special;
     uint32_t n = (p->base + at - page) / SH4_PLACE_SPECIAL;
     if (p->room.stub - at < SH4_PLACE_SPECIAL || n > INT16_MAX)
         return 0;
     p->room.special += SH4_PLACE_SPECIAL;
-    sh4_place_words(x, stub_address(p, x, end), stub_address(p, x, agent_end), p->big, p->image + at);
+    sh4_place_words(x, stub_address(p, x, end), stub_address(p, x, agent_end), p->big,
+                    p->image + at);
     return (uint16_t)n;
 }
 
@@ -78,7 +84,8 @@ static struct sh4_trace_patch *patch_for(struct sh4_trace_plan *p, uint32_t addr
 }
 
 /* True if the site has its place now. */
-static bool add_place(const struct sh4_trace_request *rq, struct sh4_trace_plan *p, struct sh4_site *s, size_t known)
+static bool add_place(const struct sh4_trace_request *rq, struct sh4_trace_plan *p,
+                      struct sh4_site *s, size_t known)
 {
     struct sh4_place x;
     uint32_t off = (s->addr & SH4_PHYS) - p->text, end;
@@ -89,21 +96,26 @@ static bool add_place(const struct sh4_trace_request *rq, struct sh4_trace_plan 
     struct sh4_trace_patch *patch = entry ? patch_for(p, s->addr, known) : NULL;
     if (!patch)
         return false;
-    *patch = (struct sh4_trace_patch){ .addr = x.addr, .orig = x.orig, .entry = entry, .id = x.id, .row = patch->row };
+    *patch = (struct sh4_trace_patch){
+        .addr = x.addr, .orig = x.orig, .entry = entry, .id = x.id, .row = patch->row
+    };
     put16(p->image + p->table + x.id * 2, entry, p->big);
     put32(p->image + p->room.list + patch->row * ROW, x.addr, p->big);
-    put32(p->image + p->room.list + patch->row * ROW + 4, (uint32_t)SH4_TRACE_TRAP << 16 | x.orig, p->big);
+    put32(p->image + p->room.list + patch->row * ROW + 4, (uint32_t)SH4_TRACE_TRAP << 16 | x.orig,
+          p->big);
     sh4_place_id(&x, &p->id[x.id], stub_address(p, &x, end));
     return true;
 }
 
 static int by_addr(const void *a, const void *b)
 {
-    uint32_t x = ((const struct sh4_trace_patch *)a)->addr & SH4_PHYS, y = ((const struct sh4_trace_patch *)b)->addr & SH4_PHYS;
+    uint32_t x = ((const struct sh4_trace_patch *)a)->addr & SH4_PHYS,
+             y = ((const struct sh4_trace_patch *)b)->addr & SH4_PHYS;
     return x < y ? -1 : x > y;
 }
 
-int sh4_trace_plan_more(const struct sh4_trace_request *rq, struct sh4_trace_plan *p, struct sh4_site *const *site, size_t n, struct err *err)
+int sh4_trace_plan_more(const struct sh4_trace_request *rq, struct sh4_trace_plan *p,
+                        struct sh4_site *const *site, size_t n, struct err *err)
 {
     size_t known = p->npatches;
     struct sh4_trace_patch *more = realloc(p->patch, (known + n + 1) * sizeof *more);

@@ -1,6 +1,8 @@
-/* Start and stop points, as far as the host has a part in them: those a program stands on when it goes on, and those where SR.BL may be 1. There a
- * trap would reset the CPU if it is; a user break waits then, or is lost (sh4.md 2, user break), so a channel of the user break controller
- * watches the place, and the host does what the agent does elsewhere. The debugger's breakpoints and stepped code go first. */
+/* Start and stop points, as far as the host has a part in them: those a program stands on when it
+ * goes on, and those where SR.BL may be 1. There a trap would reset the CPU if it is; a user break
+ * waits then, or is lost (sh4.md 2, user break), so a channel of the user break controller watches
+ * the place, and the host does what the agent does elsewhere. The debugger's breakpoints and
+ * stepped code go first. */
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
@@ -24,18 +26,21 @@ int sh4_trace_point_met(struct sh4_trace *tr, uint32_t addr, struct err *err)
 {
     bool start = tr->cfg.has_start && same_place((uint32_t)tr->cfg.start, addr) && !tr->active;
     int ret = start ? sh4_trace_switch(tr, true, err) : 0;
-    if (ret == 0 && tr->active && is_stop(tr, addr)) /* at one place: the start first, as the agent does it */
+    /* at one place: the start first, as the agent does it */
+    if (ret == 0 && tr->active && is_stop(tr, addr))
         ret = sh4_trace_switch(tr, false, err);
     return ret;
 }
 
 /* ---- watched ---- */
 
-/* Channel A steps code that takes no patch, and the debugger's steps; B belongs to the agent while it waits for a handler's end. */
+/* Channel A steps code that takes no patch, and the debugger's steps; B belongs to the agent while
+ * it waits for a handler's end. */
 static bool channel_free(const struct sh4_trace *tr, unsigned n, bool awaits)
 {
     const struct sh4_target *t = tr->t;
-    return !t->ubc[n].used && !(n == 0 && (t->stepping || tr->plan.rom.bytes)) && !(n == 1 && awaits);
+    return !t->ubc[n].used && !(n == 0 && (t->stepping || tr->plan.rom.bytes)) &&
+           !(n == 1 && awaits);
 }
 
 static int watch(struct sh4_trace *tr, unsigned n, uint32_t addr, struct err *err)
@@ -56,7 +61,8 @@ int sh4_trace_watch(struct sh4_trace *tr, bool awaits, struct err *err)
     tr->watching[0] = tr->watching[1] = 0;
     for (unsigned i = 0; ret == 0 && i < tr->plan.nwatched; i++) {
         const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, tr->plan.watched[i]);
-        if (tr->mark[p - tr->plan.patch].dead || same_place(p->addr, tr->t->pc)) { /* stepped off: it would stop where it stands */
+        /* stepped off: it would stop where it stands */
+        if (tr->mark[p - tr->plan.patch].dead || same_place(p->addr, tr->t->pc)) {
             aside++;
             continue;
         }
@@ -75,7 +81,8 @@ int sh4_trace_watch(struct sh4_trace *tr, bool awaits, struct err *err)
     return ret;
 }
 
-/* Where the break was held up while BL was 1 the program is elsewhere by now: it has passed the place with BL=1, as over a trap that is not there. */
+/* Where the break was held up while BL was 1 the program is elsewhere by now: it has passed the
+ * place with BL=1, as over a trap that is not there. */
 enum sh4_point sh4_trace_at_point(const struct sh4_target *t, const bool match[2])
 {
     const struct sh4_trace *tr = t->trace;

@@ -1,5 +1,5 @@
-/* Which RAM of the target the trace takes: what the user names, the default, or below the top of area 3 for larger programs; never what is
- * known to be the program's. */
+/* Which RAM of the target the trace takes: what the user names, the default, or below the top of
+ * area 3 for larger programs; never what is known to be the program's. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,16 +7,19 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
+/* clang-format off */
 enum {
     
     AREA3 = 0x0C000000,          /* where SH7750 boards have their RAM */
-    STACK_BELOW = 16 << 10, STACK_ABOVE = 256, /* of a stack pointer that was seen, of a stack's top */
+    /* of a stack pointer that was seen, of a stack's top */
+    STACK_BELOW = 16 << 10, STACK_ABOVE = 256,
     HEAP_LEAST = 64 << 10,       /* of a heap whose end no symbol tells */
     STEP = 64 << 10,             /* of proposals */
     RAM_STEP = 16 << 10,
     RAM_MOST = 14 << 20,
     NOTE = 32
 };
+/* clang-format on */
 
 /* Physical. */
 struct range {
@@ -25,10 +28,13 @@ struct range {
 
 static bool overlap(struct range a, struct range b)
 {
-    return a.bytes && b.bytes && a.from - b.from < b.bytes ? true : a.bytes && b.bytes && b.from - a.from < a.bytes;
+    return a.bytes && b.bytes && a.from - b.from < b.bytes
+               ? true
+               : a.bytes && b.bytes && b.from - a.from < a.bytes;
 }
 
-static bool symbol(const struct sh4_trace *tr, const char *const *names, uint32_t *at, const char **found)
+static bool symbol(const struct sh4_trace *tr, const char *const *names, uint32_t *at,
+                   const char **found)
 {
     const struct image *im = tr->cfg.image;
     uint64_t addr;
@@ -41,12 +47,17 @@ static bool symbol(const struct sh4_trace *tr, const char *const *names, uint32_
     return false;
 }
 
-/* Names that linker scripts give. A C library's heap begins at `end` (newlib's libgloss, sh/sbrk; KallistiOS, kernel/mm) and needs no
- * name of its own there: it counts only with an allocator in the program. */
-static const char *const stack_names[] = { "stack_top", "_stack_top", "__stack_top", "_stack", "__stack", NULL };
-static const char *const heap_names[] = { "__heap_start", "_heap_start", "heap_start", "__heap_base", "_heap", "__heap", NULL };
+/* Names that linker scripts give. A C library's heap begins at `end` (newlib's libgloss, sh/sbrk;
+ * KallistiOS, kernel/mm) and needs no name of its own there: it counts only with an allocator in
+ * the program. */
+static const char *const stack_names[] = { "stack_top", "_stack_top", "__stack_top",
+                                           "_stack",    "__stack",    NULL };
+static const char *const heap_names[] = {
+    "__heap_start", "_heap_start", "heap_start", "__heap_base", "_heap", "__heap", NULL
+};
 static const char *const end_names[] = { "_end", "end", "__end", NULL };
-static const char *const heap_end_names[] = { "__heap_end", "_heap_end", "heap_end", "__heap_limit", "_heap_top", NULL };
+static const char *const heap_end_names[] = { "__heap_end",   "_heap_end", "heap_end",
+                                              "__heap_limit", "_heap_top", NULL };
 static const char *const allocators[] = { "_sbrk", "sbrk", "__sbrk", "_malloc", "malloc", NULL };
 
 /* Where the program's heap is known to be; bytes 0: it has none that is known. */
@@ -78,10 +89,12 @@ static bool in_use(const struct sh4_trace *tr, struct range r, char what[64], st
     uint32_t at;
     for (size_t i = 0; i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
-        const uint32_t places[] = { (uint32_t)s->addr & SH4_PHYS, (uint32_t)image_load_addr(im, i) & SH4_PHYS };
+        const uint32_t places[] = { (uint32_t)s->addr & SH4_PHYS,
+                                    (uint32_t)image_load_addr(im, i) & SH4_PHYS };
         for (size_t k = 0; k < ARRAY_LEN(places); k++) {
             *busy = (struct range){ places[k], (uint32_t)s->size };
-            snprintf(what, 64, k ? "the program's %.30s as loaded" : "the program's %.30s", s->name);
+            snprintf(what, 64, k ? "the program's %.30s as loaded" : "the program's %.30s",
+                     s->name);
             if ((k == 0 || s->data) && overlap(r, *busy))
                 return true;
         }
@@ -105,22 +118,31 @@ static uint32_t free_place(const struct sh4_trace *tr, uint32_t bytes)
     char what[64];
     struct range busy;
     uint32_t top = SH4_TRACE_RAM_TOP;
-    for (uint32_t at = (top - bytes) & ~(uint32_t)(STEP - 1); bytes < top - AREA3 && at > AREA3 && at < top; at -= STEP)
+    for (uint32_t at = (top - bytes) & ~(uint32_t)(STEP - 1);
+         bytes < top - AREA3 && at > AREA3 && at < top; at -= STEP)
         if (!in_use(tr, (struct range){ at, bytes }, what, &busy))
             return at | 0x80000000;
     return 0;
 }
 
-static int refuse(const struct sh4_trace *tr, struct range r, uint32_t need, const char *what, struct range busy, struct err *err)
+static int refuse(const struct sh4_trace *tr, struct range r, uint32_t need, const char *what,
+                  struct range busy, struct err *err)
 {
     char hint[160];
     uint32_t place = free_place(tr, need), kb = (need + 1023) / 1024;
     if (place)
-        snprintf(hint, sizeof hint, "nothing of the program is known to be in --agent-ram 0x%08X:%uk", (unsigned)place, (unsigned)kb);
+        snprintf(hint, sizeof hint,
+                 "nothing of the program is known to be in --agent-ram 0x%08X:%uk", (unsigned)place,
+                 (unsigned)kb);
     else
-        snprintf(hint, sizeof hint, "name %u KB of RAM that the program does not use with --agent-ram, or leave a part of it unpatched (--no-patch)", (unsigned)kb);
-    return err_set(err, ERR_USAGE, hint, "the agent's RAM, 0x%08x to 0x%08x, meets %s at 0x%08x to 0x%08x", r.from | 0x80000000,
-                   (r.from | 0x80000000) + r.bytes - 1, what, busy.from | 0x80000000, (busy.from | 0x80000000) + busy.bytes - 1);
+        snprintf(hint, sizeof hint,
+                 "name %u KB of RAM that the program does not use with --agent-ram, or leave a "
+                 "part of it unpatched (--no-patch)",
+                 (unsigned)kb);
+    return err_set(err, ERR_USAGE, hint,
+                   "the agent's RAM, 0x%08x to 0x%08x, meets %s at 0x%08x to 0x%08x",
+                   r.from | 0x80000000, (r.from | 0x80000000) + r.bytes - 1, what,
+                   busy.from | 0x80000000, (busy.from | 0x80000000) + busy.bytes - 1);
 }
 
 void sh4_trace_ram(const struct sh4_trace *tr, uint32_t *at, uint32_t *bytes)
@@ -138,7 +160,9 @@ static int larger_ram(struct sh4_trace *tr, uint32_t least, struct err *err)
     struct range busy, r = { SH4_TRACE_RAM_TOP - bytes, bytes };
     char what[64];
     if (bytes > RAM_MOST)
-        return err_set(err, ERR_RESOURCE, "leave parts of the program unpatched: --no-patch LOW:HIGH or a function's name, as often as needed",
+        return err_set(err, ERR_RESOURCE,
+                       "leave parts of the program unpatched: --no-patch LOW:HIGH or a function's "
+                       "name, as often as needed",
                        "tracing all of this program takes %u KB of target RAM", bytes / 1024);
     if (in_use(tr, r, what, &busy))
         return refuse(tr, r, bytes, what, busy, err);
@@ -174,5 +198,6 @@ bool sh4_trace_in_chosen_ram(const struct sh4_trace *tr, uint32_t addr)
 {
     struct range busy;
     char what[64];
-    return SH4_TRACE_RAM_TOP - (addr & SH4_PHYS) <= RAM_MOST && !in_use(tr, (struct range){ addr & SH4_PHYS, 2 }, what, &busy);
+    return SH4_TRACE_RAM_TOP - (addr & SH4_PHYS) <= RAM_MOST &&
+           !in_use(tr, (struct range){ addr & SH4_PHYS, 2 }, what, &busy);
 }

@@ -10,8 +10,8 @@ struct sh4_reg_use {
 };
 
 /* sh4_reg_use - general registers read and written by `opcode` (any 16 bits; unknown ones: none).
- * An address register that is post-incremented or pre-decremented counts as read and written. LDC to
- * SR may switch the bank, so it counts as writing R0-R7. */
+ * An address register that is post-incremented or pre-decremented counts as read and written. LDC
+ * to SR may switch the bank, so it counts as writing R0-R7. */
 struct sh4_reg_use sh4_reg_use(uint16_t opcode);
 
 #endif

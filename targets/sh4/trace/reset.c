@@ -1,6 +1,7 @@
-/* A CPU that was reset while its program was traced: what the agent has recorded and not told yet is brought home. Often that is how a
- * program ends that has no handler for its exceptions: one more of them with SR.BL=1 resets like the manual reset (SH7750 hardware manual,
- * section 5.6.1), and the exception that began it is among the last records. */
+/* A CPU that was reset while its program was traced: what the agent has recorded and not told yet
+ * is brought home. Often that is how a program ends that has no handler for its exceptions: one
+ * more of them with SR.BL=1 resets like the manual reset (SH7750 hardware manual, section 5.6.1),
+ * and the exception that began it is among the last records. */
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
@@ -11,8 +12,8 @@ bool sh4_trace_was_reset(const struct sh4_trace *tr)
     return tr->armed && t->save[SH4_SAVE_VBR] != tr->plan.base && sh4_is_reset(t->trap[1]);
 }
 
-/* Whether the agent's last record went through the operand cache: its line is there. Section 4.3.2: the address array at 0xF4000000, the entry
- * in bits 13-5; the tag above bit 9, V in bit 0. */
+/* Whether the agent's last record went through the operand cache: its line is there. Section 4.3.2:
+ * the address array at 0xF4000000, the entry in bits 13-5; the tag above bit 9, V in bit 0. */
 static int ran_cached(struct sh4_trace *tr, bool *cached, struct err *err)
 {
     enum { OC_ADDRESS = 0xF4000000, ENTRY = 0x3FE0, TAG = 0x1FFFFC00, V = 1 };
@@ -22,8 +23,9 @@ static int ran_cached(struct sh4_trace *tr, bool *cached, struct err *err)
     return ret;
 }
 
-/* A manual reset leaves the lines of the operand cache as they were and switches it off (section 4, CCR and the V and U bits): what the agent
- * wrote last may be in there and not in memory. If code that ran since has switched it on, nobody knows what it did with them. */
+/* A manual reset leaves the lines of the operand cache as they were and switches it off (section 4,
+ * CCR and the V and U bits): what the agent wrote last may be in there and not in memory. If code
+ * that ran since has switched it on, nobody knows what it did with them. */
 int sh4_trace_salvage(struct sh4_trace *tr, struct err *err)
 {
     uint32_t ccr;
@@ -33,8 +35,10 @@ int sh4_trace_salvage(struct sh4_trace *tr, struct err *err)
     if (ret == 0)
         ret = ran_cached(tr, &cached, err);
     if (ret == 0 && !REG_GET(ccr, SH4_CCR_OCE)) {
-        uint32_t as_it_ran = cached ? REG_MASK(SH4_CCR_ICE) : 0; /* what an event costs goes by it */
-        ret = sh4_trace_set_ccr(tr->t, ccr | as_it_ran | REG_MASK(SH4_CCR_OCE) | REG_MASK(SH4_CCR_CB), err);
+        /* what an event costs goes by it */
+        uint32_t as_it_ran = cached ? REG_MASK(SH4_CCR_ICE) : 0;
+        ret = sh4_trace_set_ccr(
+            tr->t, ccr | as_it_ran | REG_MASK(SH4_CCR_OCE) | REG_MASK(SH4_CCR_CB), err);
         if (ret == 0)
             ret = sh4_trace_empty(tr, err);
         if (ret == 0)

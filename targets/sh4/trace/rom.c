@@ -4,7 +4,10 @@
 #include "targets/sh4/isa/regs.h"
 
 /* What BAMR can mask, with the bits that say so. */
-static const struct { uint32_t bytes; uint8_t bamr; } sizes[] = { { 1u << 10, 1 }, { 1u << 12, 2 }, { 1u << 16, 8 }, { 1u << 20, 9 } };
+static const struct {
+    uint32_t bytes;
+    uint8_t bamr;
+} sizes[] = { { 1u << 10, 1 }, { 1u << 12, 2 }, { 1u << 16, 8 }, { 1u << 20, 9 } };
 
 static bool stepped(const struct sh4_site *s)
 {
@@ -12,7 +15,8 @@ static bool stepped(const struct sh4_site *s)
 }
 
 /* The whole function should be inside: its first instructions tell where the program is. */
-static void extent(const struct sh4_sites *ss, const struct sh4_site *s, uint32_t *low, uint32_t *high)
+static void extent(const struct sh4_sites *ss, const struct sh4_site *s, uint32_t *low,
+                   uint32_t *high)
 {
     const struct sh4_function *f = &ss->function[s->function];
     bool known = f->low <= s->addr && f->high > s->addr;
@@ -20,7 +24,8 @@ static void extent(const struct sh4_sites *ss, const struct sh4_site *s, uint32_
     *high = known ? f->high - 1 : s->addr + 3;
 }
 
-static bool inside(const struct sh4_sites *ss, const struct sh4_site *s, const struct sh4_rom_window *w)
+static bool inside(const struct sh4_sites *ss, const struct sh4_site *s,
+                   const struct sh4_rom_window *w)
 {
     uint32_t low, high;
     extent(ss, s, &low, &high);
@@ -33,9 +38,10 @@ static bool meets(const struct sh4_rom_window *w, uint32_t avoid, uint32_t bytes
     return off < w->bytes || 0u - off < bytes;
 }
 
-/* The window of that size which holds most sites, in one go: windows are aligned, so a site belongs to the one at its own
- * address or to none, and sites are sorted. */
-static void densest(const struct sh4_sites *ss, size_t k, uint32_t avoid, uint32_t avoid_bytes, struct sh4_rom_window *best, size_t *most)
+/* The window of that size which holds most sites, in one go: windows are aligned, so a site belongs
+ * to the one at its own address or to none, and sites are sorted. */
+static void densest(const struct sh4_sites *ss, size_t k, uint32_t avoid, uint32_t avoid_bytes,
+                    struct sh4_rom_window *best, size_t *most)
 {
     struct sh4_rom_window w = { .bytes = 0 };
     size_t n = 0;
@@ -45,7 +51,8 @@ static void densest(const struct sh4_sites *ss, size_t k, uint32_t avoid, uint32
         if (!stepped(s))
             continue;
         if (!w.bytes || w.base != base) {
-            w = (struct sh4_rom_window){ base, sizes[k].bytes, (uint8_t)(sizes[k].bamr | REG_MASK(SH4_BAMR_BASM)) };
+            w = (struct sh4_rom_window){ base, sizes[k].bytes,
+                                         (uint8_t)(sizes[k].bamr | REG_MASK(SH4_BAMR_BASM)) };
             n = 0;
         }
         n += inside(ss, s, &w);
@@ -56,7 +63,8 @@ static void densest(const struct sh4_sites *ss, size_t k, uint32_t avoid, uint32
     }
 }
 
-void sh4_rom_window(struct sh4_sites *ss, uint32_t avoid, uint32_t avoid_bytes, struct sh4_rom_window *out)
+void sh4_rom_window(struct sh4_sites *ss, uint32_t avoid, uint32_t avoid_bytes,
+                    struct sh4_rom_window *out)
 {
     struct sh4_rom_window best = { 0 };
     size_t most = 0;

@@ -9,8 +9,8 @@
 #include "targets/sh4/isa/isa.h"
 #include "targets/sh4/trace/walk.h"
 
-/* A place where control enters another function: what SR.BL was there decides what may be patched in
- * it. to = SH4_NO_FUNCTION: unknown, any function whose address is taken. */
+/* A place where control enters another function: what SR.BL was there decides what may be patched
+ * in it. to = SH4_NO_FUNCTION: unknown, any function whose address is taken. */
 struct edge {
     uint32_t from, to;
     uint8_t bl;
@@ -27,7 +27,7 @@ struct search {
     size_t nescaped, escaped_cap;
     size_t work_n, work_cap;
     struct walk_item *work;
-    uint8_t *exit; /* effect on SR.BL of each function as this round finds it */
+    uint8_t *exit;   /* effect on SR.BL of each function as this round finds it */
     uint8_t *within; /* every BL state met in each function */
     size_t nexit;
     bool emitting; /* last pass: record sites, edges, escapes */
@@ -121,8 +121,8 @@ static void enqueue(struct search *s, uint32_t addr, uint32_t func)
         s->work[s->work_n++] = (struct walk_item){ addr, func };
 }
 
-/* Flow reaches addr from function `func` with state st. Entering another function's middle counts as
- * an edge into it, and nothing is known there. */
+/* Flow reaches addr from function `func` with state st. Entering another function's middle counts
+ * as an edge into it, and nothing is known there. */
 static void reach(struct search *s, uint32_t addr, uint32_t func, const struct abs_state *st)
 {
     struct walk_at at;
@@ -145,7 +145,8 @@ static void reach(struct search *s, uint32_t addr, uint32_t func, const struct a
     if (fresh)
         *have = in;
     changed = fresh || abs_join(have, &in, lost, &nlost);
-    for (unsigned i = 0; i < nlost; i++) /* a constant forgotten by merging may be used in any way */
+    /* a constant forgotten by merging may be used in any way */
+    for (unsigned i = 0; i < nlost; i++)
         note_escape(s, lost[i]);
     if (owner < s->nexit)
         s->within[owner] |= in.bl;
@@ -155,18 +156,21 @@ static void reach(struct search *s, uint32_t addr, uint32_t func, const struct a
 
 static void emit(struct search *s, struct sh4_site site, const struct abs_state *st)
 {
-    if (!s->emitting || !walk_grow(s->w, (void **)&s->site, s->nsites, &s->site_cap, sizeof *s->site))
+    if (!s->emitting ||
+        !walk_grow(s->w, (void **)&s->site, s->nsites, &s->site_cap, sizeof *s->site))
         return;
     if (site.why == SH4_TRACED && (st->bl & SH4_BL_1))
         site.why = SH4_UNTRACED_BL;
-    /* BL as at entry: decided once it is known how the function is entered. Marked by target of why. */
+    /* BL as at entry: decided once it is known how the function is entered. Marked by target of
+     * why. */
     if (site.why == SH4_TRACED && !(st->bl & ~(SH4_BL_0 | SH4_BL_MEANT)))
         site.function |= 0x80000000u;
     s->site[s->nsites++] = site;
 }
 
 /* VBR and DBR accesses: patched one for one, so SR.BL does not matter. */
-static void vbr_site(struct search *s, uint16_t op, uint32_t pc, uint32_t func, const struct abs_state *st)
+static void vbr_site(struct search *s, uint16_t op, uint32_t pc, uint32_t func,
+                     const struct abs_state *st)
 {
     struct sh4_site site = { .addr = pc, .opcode = op, .reg = op >> 8 & 15, .function = func };
     const struct abs_value *v = &st->r[op >> 8 & 15];
@@ -179,11 +183,11 @@ static void vbr_site(struct search *s, uint16_t op, uint32_t pc, uint32_t func, 
     case SH4_LDC_L_INC_VBR: site.kind = SH4_SITE_LDCL_VBR; break;
     case SH4_STC_VBR_RN: site.kind = SH4_SITE_STC_VBR; break;
     case SH4_STC_L_VBR_DEC: site.kind = SH4_SITE_STCL_VBR; break;
-    case SH4_STC_DBR_RN: case SH4_STC_L_DBR_DEC: case SH4_LDC_RM_DBR: case SH4_LDC_L_INC_DBR:
-        site.kind = SH4_SITE_DBR;
-        break;
-    default:
-        return;
+    case SH4_STC_DBR_RN:
+    case SH4_STC_L_DBR_DEC:
+    case SH4_LDC_RM_DBR:
+    case SH4_LDC_L_INC_DBR: site.kind = SH4_SITE_DBR; break;
+    default: return;
     }
     if (site.has_target)
         for (uint32_t off = 0x100; off <= 0x600; off += off == 0x100 ? 0x300 : 0x200)
@@ -195,8 +199,11 @@ static void vbr_site(struct search *s, uint16_t op, uint32_t pc, uint32_t func, 
 static struct abs_memory memory_in(const struct sh4_walk *w, uint32_t func)
 {
     const struct sh4_function *f = &w->function[func];
-    return (struct abs_memory){ .read = walk_read, .ctx = w, .traps = w->sr_traps && !f->uses_spc,
-                                .entry_blocked = f->maybe_blocked, .entry_meant = f->maybe_meant };
+    return (struct abs_memory){ .read = walk_read,
+                                .ctx = w,
+                                .traps = w->sr_traps && !f->uses_spc,
+                                .entry_blocked = f->maybe_blocked,
+                                .entry_meant = f->maybe_meant };
 }
 
 static bool in_slot(const struct sh4_walk *w, uint32_t pc)
@@ -206,8 +213,8 @@ static bool in_slot(const struct sh4_walk *w, uint32_t pc)
 }
 
 /* Reads and loads of SR that the agent has to do. What stands in a slot stays. */
-static void sr_site(struct search *s, uint16_t op, uint32_t pc, uint32_t func, const struct abs_state *st,
-                    const struct abs_memory *mem)
+static void sr_site(struct search *s, uint16_t op, uint32_t pc, uint32_t func,
+                    const struct abs_state *st, const struct abs_memory *mem)
 {
     struct sh4_site site = { .addr = pc, .opcode = op, .reg = op >> 8 & 15, .function = func };
     if (in_slot(s->w, pc) || !abs_sr_trapped(st, op, mem))
@@ -244,7 +251,8 @@ static uint8_t exit_of(const struct sh4_walk *w, uint32_t f)
     return f == SH4_NO_FUNCTION ? w->exit_any : w->function[f].exit_bl;
 }
 
-static void leave_escapes(struct search *s, const struct abs_state *st, unsigned from, unsigned to, unsigned but)
+static void leave_escapes(struct search *s, const struct abs_state *st, unsigned from, unsigned to,
+                          unsigned but)
 {
     for (unsigned i = from; i <= to; i++)
         if (s->emitting && i != but && st->r[i].kind == ABS_CONST && st->r[i].origin)
@@ -257,26 +265,30 @@ struct going {
     uint32_t target, function;
 };
 
-static struct going where(struct search *s, const struct sh4_flow *f, uint32_t pc, const struct abs_state *st)
+static struct going where(struct search *s, const struct sh4_flow *f, uint32_t pc,
+                          const struct abs_state *st)
 {
     struct going g = { .function = SH4_NO_FUNCTION };
     const struct abs_value *v = &st->r[f->reg];
     struct walk_at at;
     switch (f->kind) {
-    case SH4_FLOW_CALL: case SH4_FLOW_BRA: case SH4_FLOW_BRANCH:
+    case SH4_FLOW_CALL:
+    case SH4_FLOW_BRA:
+    case SH4_FLOW_BRANCH:
         g.known = true;
         g.target = f->target;
         break;
-    case SH4_FLOW_CALL_REG: case SH4_FLOW_JMP_REG:
+    case SH4_FLOW_CALL_REG:
+    case SH4_FLOW_JMP_REG:
         g.known = v->kind == ABS_CONST;
         g.target = v->v;
         break;
-    case SH4_FLOW_CALL_REL: case SH4_FLOW_JMP_REL:
+    case SH4_FLOW_CALL_REL:
+    case SH4_FLOW_JMP_REL:
         g.known = v->kind == ABS_CONST;
         g.target = pc + 4 + v->v;
         break;
-    default:
-        break;
+    default: break;
     }
     if (g.known && walk_find(s->w, g.target, &at) && at.span->flags[at.index] & SH4_CODE_START)
         g.function = walk_function(s->w, g.target);
@@ -288,34 +300,45 @@ static uint8_t check_slot(struct search *s, uint32_t pc)
     struct walk_at at;
     if (!walk_find(s->w, pc + 2, &at) || sh4_slot_illegal(walk_opcode(s->w, &at)))
         return SH4_UNTRACED_BAD_SLOT;
-    return at.span->flags[at.index] & (SH4_CODE_TARGET | SH4_CODE_INSN) ? SH4_UNTRACED_SLOT : SH4_TRACED;
+    return at.span->flags[at.index] & (SH4_CODE_TARGET | SH4_CODE_INSN) ? SH4_UNTRACED_SLOT
+                                                                        : SH4_TRACED;
 }
 
-static void branch_site(struct search *s, const struct sh4_flow *f, uint16_t op, uint32_t pc, uint32_t func,
-                        const struct abs_state *st, const struct going *g)
+static void branch_site(struct search *s, const struct sh4_flow *f, uint16_t op, uint32_t pc,
+                        uint32_t func, const struct abs_state *st, const struct going *g)
 {
     static const uint8_t kinds[] = {
-        [SH4_FLOW_CALL] = SH4_SITE_BSR, [SH4_FLOW_CALL_REG] = SH4_SITE_JSR, [SH4_FLOW_CALL_REL] = SH4_SITE_BSRF,
-        [SH4_FLOW_JMP_REG] = SH4_SITE_JMP, [SH4_FLOW_JMP_REL] = SH4_SITE_BRAF, [SH4_FLOW_RTS] = SH4_SITE_RTS,
-        [SH4_FLOW_RTE] = SH4_SITE_RTE, [SH4_FLOW_BRA] = SH4_SITE_BRA,
+        [SH4_FLOW_CALL] = SH4_SITE_BSR,      [SH4_FLOW_CALL_REG] = SH4_SITE_JSR,
+        [SH4_FLOW_CALL_REL] = SH4_SITE_BSRF, [SH4_FLOW_JMP_REG] = SH4_SITE_JMP,
+        [SH4_FLOW_JMP_REL] = SH4_SITE_BRAF,  [SH4_FLOW_RTS] = SH4_SITE_RTS,
+        [SH4_FLOW_RTE] = SH4_SITE_RTE,       [SH4_FLOW_BRA] = SH4_SITE_BRA,
     };
     struct walk_at slot;
-    struct sh4_site site = { .addr = pc, .opcode = op, .kind = kinds[f->kind], .reg = f->reg,
-                             .target = g->target, .has_target = g->known, .function = func };
+    struct sh4_site site = { .addr = pc,
+                             .opcode = op,
+                             .kind = kinds[f->kind],
+                             .reg = f->reg,
+                             .target = g->target,
+                             .has_target = g->known,
+                             .function = func };
     if (walk_find(s->w, pc + 2, &slot))
         site.slot = walk_opcode(s->w, &slot);
     site.why = f->kind == SH4_FLOW_RTE ? SH4_UNTRACED_OTHER : check_slot(s, pc);
     emit(s, site, st);
 }
 
-/* The walk knows no constant behind a branch or a label, data flow does: a call or jump that it resolves to where nobody has been shows code. Only
- * once nothing is forgotten any more by merging, and not where the program has put something else. */
-static void follow_resolved(struct search *s, const struct sh4_flow *f, uint32_t func, const struct going *g)
+/* The walk knows no constant behind a branch or a label, data flow does: a call or jump that it
+ * resolves to where nobody has been shows code. Only once nothing is forgotten any more by merging,
+ * and not where the program has put something else. */
+static void follow_resolved(struct search *s, const struct sh4_flow *f, uint32_t func,
+                            const struct going *g)
 {
     const uint8_t in_use = SH4_CODE_INSN | SH4_CODE_SLOT | SH4_CODE_LITERAL;
-    bool jump = f->kind == SH4_FLOW_JMP_REG || f->kind == SH4_FLOW_JMP_REL, call = f->kind == SH4_FLOW_CALL_REG || f->kind == SH4_FLOW_CALL_REL;
+    bool jump = f->kind == SH4_FLOW_JMP_REG || f->kind == SH4_FLOW_JMP_REL,
+         call = f->kind == SH4_FLOW_CALL_REG || f->kind == SH4_FLOW_CALL_REL;
     struct walk_at at;
-    if (!s->emitting || !g->known || !(jump || call) || !walk_find(s->w, g->target, &at) || at.span->flags[at.index] & in_use)
+    if (!s->emitting || !g->known || !(jump || call) || !walk_find(s->w, g->target, &at) ||
+        at.span->flags[at.index] & in_use)
         return;
     if (walk_moved(s->w, g->target) || !walk_executed(s->w, g->target))
         return;
@@ -326,8 +349,8 @@ static void follow_resolved(struct search *s, const struct sh4_flow *f, uint32_t
 }
 
 /* The branch at pc with the state before it. Returns true if the code behind it may be reached. */
-static bool branch(struct search *s, const struct sh4_flow *f, uint16_t op, uint32_t pc, uint32_t func,
-                   struct abs_state *st)
+static bool branch(struct search *s, const struct sh4_flow *f, uint16_t op, uint32_t pc,
+                   uint32_t func, struct abs_state *st)
 {
     struct going g = where(s, f, pc, st);
     struct abs_state before = *st;
@@ -339,16 +362,18 @@ static bool branch(struct search *s, const struct sh4_flow *f, uint16_t op, uint
     if (f->slot && walk_find(s->w, pc + 2, &at))
         step(s, st, walk_opcode(s->w, &at), pc + 2, func);
     switch (f->kind) {
-    case SH4_FLOW_BRANCH:
-        reach(s, f->target, func, st);
-        return true;
-    case SH4_FLOW_CALL: case SH4_FLOW_CALL_REG: case SH4_FLOW_CALL_REL:
+    case SH4_FLOW_BRANCH: reach(s, f->target, func, st); return true;
+    case SH4_FLOW_CALL:
+    case SH4_FLOW_CALL_REG:
+    case SH4_FLOW_CALL_REL:
         branch_site(s, f, op, pc, func, &before, &g);
         leave_escapes(s, st, 0, 7, f->kind == SH4_FLOW_CALL ? 16 : f->reg);
         note_edge(s, func, g.function, before.bl);
         abs_call(st, exit_of(s->w, g.function));
         return true;
-    case SH4_FLOW_BRA: case SH4_FLOW_JMP_REG: case SH4_FLOW_JMP_REL:
+    case SH4_FLOW_BRA:
+    case SH4_FLOW_JMP_REG:
+    case SH4_FLOW_JMP_REL:
         if (inside || table) {
             if (inside) /* the cases of a table start as orphans, see start_orphans() */
                 reach(s, g.target, func, st);
@@ -357,7 +382,9 @@ static bool branch(struct search *s, const struct sh4_flow *f, uint16_t op, uint
         branch_site(s, f, op, pc, func, &before, &g);
         leave_escapes(s, st, 0, 7, f->kind == SH4_FLOW_BRA ? 16 : f->reg);
         if (g.known && g.function == SH4_NO_FUNCTION)
-            reach(s, g.target, func, st); /* into the middle of one, which it notes; not to any whose address is taken */
+            reach(
+                s, g.target, func,
+                st); /* into the middle of one, which it notes; not to any whose address is taken */
         else
             note_edge(s, func, g.function, before.bl);
         note_exit(s, func, abs_through(before.bl, exit_of(s->w, g.function)));
@@ -366,11 +393,8 @@ static bool branch(struct search *s, const struct sh4_flow *f, uint16_t op, uint
         leave_escapes(s, st, 0, 3, 16);
         note_exit(s, func, before.bl);
         /* fall through */
-    case SH4_FLOW_RTE:
-        branch_site(s, f, op, pc, func, &before, &g);
-        return false;
-    default: /* TRAPA: the handler may do anything but leaves SR as it was */
-        return true;
+    case SH4_FLOW_RTE: branch_site(s, f, op, pc, func, &before, &g); return false;
+    default: /* TRAPA: the handler may do anything but leaves SR as it was */ return true;
     }
 }
 
@@ -379,7 +403,8 @@ static bool leads_on(struct search *s, uint32_t pc, uint32_t func, const struct 
     struct walk_at at;
     if (!walk_find(s->w, pc, &at) || !(at.span->flags[at.index] & SH4_CODE_INSN))
         return false;
-    if (at.span->flags[at.index] & (SH4_CODE_TARGET | SH4_CODE_START) || at.span->owner[at.index] != func + 1) {
+    if (at.span->flags[at.index] & (SH4_CODE_TARGET | SH4_CODE_START) ||
+        at.span->owner[at.index] != func + 1) {
         reach(s, pc, func, st);
         return false;
     }
@@ -414,8 +439,8 @@ static void start_states(struct search *s)
         reach(s, s->w->function[i].low, (uint32_t)i, &entry);
 }
 
-/* Leaders the flow did not reach (switch cases, code behind computed jumps): nothing is known there, and
- * SR.BL may be whatever it was anywhere in the function. Returns how many there were. */
+/* Leaders the flow did not reach (switch cases, code behind computed jumps): nothing is known
+ * there, and SR.BL may be whatever it was anywhere in the function. Returns how many there were. */
 static size_t start_orphans(struct search *s)
 {
     struct sh4_walk *w = s->w;
@@ -423,7 +448,8 @@ static size_t start_orphans(struct search *s)
     for (size_t i = 0; i < w->nspans; i++)
         for (size_t k = 0; k < w->span[i].size / 2; k++) {
             struct walk_span *sp = &w->span[i];
-            if (!(sp->flags[k] & SH4_CODE_INSN) || !(sp->flags[k] & SH4_CODE_TARGET) || sp->state[k] || !sp->owner[k])
+            if (!(sp->flags[k] & SH4_CODE_INSN) || !(sp->flags[k] & SH4_CODE_TARGET) ||
+                sp->state[k] || !sp->owner[k])
                 continue;
             struct abs_state st;
             abs_entry(&st);
@@ -450,7 +476,8 @@ static void clear_states(struct sh4_walk *w)
         memset(w->span[i].state, 0, w->span[i].size / 2 * sizeof *w->span[i].state);
 }
 
-/* Functions in which SPC or SSR hold what an RTE is to take: no trap of ours may come in between. */
+/* Functions in which SPC or SSR hold what an RTE is to take: no trap of ours may come in between.
+ */
 static void find_spc_users(struct sh4_walk *w)
 {
     for (size_t i = 0; i < w->nspans; i++)
@@ -459,17 +486,19 @@ static void find_spc_users(struct sh4_walk *w)
             if (!(at.span->flags[k] & (SH4_CODE_INSN | SH4_CODE_SLOT)) || !at.span->owner[k])
                 continue;
             switch (sh4_decode(walk_opcode(w, &at), false, false)) {
-            case SH4_RTE: case SH4_LDC_RM_SPC: case SH4_LDC_L_INC_SPC: case SH4_LDC_RM_SSR: case SH4_LDC_L_INC_SSR:
-                w->function[at.span->owner[k] - 1].uses_spc = true;
-                break;
-            default:
-                break;
+            case SH4_RTE:
+            case SH4_LDC_RM_SPC:
+            case SH4_LDC_L_INC_SPC:
+            case SH4_LDC_RM_SSR:
+            case SH4_LDC_L_INC_SSR: w->function[at.span->owner[k] - 1].uses_spc = true; break;
+            default: break;
             }
         }
 }
 
-/* One round of data flow with the callees' effects of the round before; true if one of them changed.
- * A function that never returns keeps "as at entry": code behind its call is then merely unreached. */
+/* One round of data flow with the callees' effects of the round before; true if one of them
+ * changed. A function that never returns keeps "as at entry": code behind its call is then merely
+ * unreached. */
 static bool flow_round(struct search *s, bool widen)
 {
     struct sh4_walk *w = s->w;
@@ -513,15 +542,18 @@ static bool is_address(uint32_t value)
 static bool leads_to_function(const struct search *s, uint32_t value)
 {
     struct walk_at at;
-    return is_address(value) && walk_find(s->w, value, &at) && at.span->flags[at.index] & SH4_CODE_START;
+    return is_address(value) && walk_find(s->w, value, &at) &&
+           at.span->flags[at.index] & SH4_CODE_START;
 }
 
-/* beside: a neighbour of the word leads to a function, so it may be one of a table. Alone it has to lead to what begins as functions do: what
- * merely reads as code might be data, and is not to be patched. */
+/* beside: a neighbour of the word leads to a function, so it may be one of a table. Alone it has to
+ * lead to what begins as functions do: what merely reads as code might be data, and is not to be
+ * patched. */
 static void take_address(struct search *s, uint32_t value, bool beside)
 {
     bool known = leads_to_function(s, value);
-    if (!is_address(value) || (!known && (walk_moved(s->w, value) || !walk_plausible(s->w, value, !beside))))
+    if (!is_address(value) ||
+        (!known && (walk_moved(s->w, value) || !walk_plausible(s->w, value, !beside))))
         return;
     uint32_t f = walk_function(s->w, value);
     if (f == SH4_NO_FUNCTION)
@@ -530,16 +562,20 @@ static void take_address(struct search *s, uint32_t value, bool beside)
     s->w->function[f].guessed |= !known;
 }
 
-enum { IN_USE = SH4_CODE_INSN | SH4_CODE_SLOT | SH4_CODE_LITERAL }; /* of a code section: no part of a table */
+/* of a code section: no part of a table */
+enum { IN_USE = SH4_CODE_INSN | SH4_CODE_SLOT | SH4_CODE_LITERAL };
 
 /* flags: of a code section's halfwords, NULL in a section of data. */
-static void take_word(struct search *s, const uint8_t *data, const uint8_t *flags, uint64_t off, uint64_t size)
+static void take_word(struct search *s, const uint8_t *data, const uint8_t *flags, uint64_t off,
+                      uint64_t size)
 {
     bool big = s->w->big;
     if (flags && flags[off / 2] & IN_USE)
         return;
-    bool before = off >= 4 && !(flags && flags[off / 2 - 2] & IN_USE) && leads_to_function(s, get32(data + off - 4, big));
-    bool behind = off + 8 <= size && !(flags && flags[off / 2 + 2] & IN_USE) && leads_to_function(s, get32(data + off + 4, big));
+    bool before = off >= 4 && !(flags && flags[off / 2 - 2] & IN_USE) &&
+                  leads_to_function(s, get32(data + off - 4, big));
+    bool behind = off + 8 <= size && !(flags && flags[off / 2 + 2] & IN_USE) &&
+                  leads_to_function(s, get32(data + off + 4, big));
     take_address(s, get32(data + off, big), before || behind);
 }
 
@@ -566,8 +602,8 @@ static void add_found_at(struct search *s, uint32_t addr, bool within)
     walk_run(s->w); /* the next one may be in it */
 }
 
-/* Where the program has been although nothing is known to lead there: it was sent there by an address it computed. Places within functions
- * come last: most are in one of the others. */
+/* Where the program has been although nothing is known to lead there: it was sent there by an
+ * address it computed. Places within functions come last: most are in one of the others. */
 static void add_found(struct search *s)
 {
     for (uint32_t within = 0; within <= SH4_FOUND_WITHIN; within++)
@@ -576,8 +612,8 @@ static void add_found(struct search *s)
                 add_found_at(s, s->cfg->found[i] & ~(uint32_t)SH4_FOUND_WITHIN, within);
 }
 
-/* Words of data sections, words of code sections that are neither instructions nor known literals, and
- * literals that escaped. */
+/* Words of data sections, words of code sections that are neither instructions nor known literals,
+ * and literals that escaped. */
 static void find_addresses(struct search *s, const struct image *im)
 {
     struct sh4_walk *w = s->w;
@@ -593,8 +629,8 @@ static void find_addresses(struct search *s, const struct image *im)
     for (size_t i = 0; i < s->nescaped; i++) {
         struct walk_at at;
         uint32_t addr;
-        if (walk_find(w, s->escaped[i], &at) && sh4_pc_relative(walk_opcode(w, &at), s->escaped[i], &addr) &&
-            walk_read(w, addr, 4, &v))
+        if (walk_find(w, s->escaped[i], &at) &&
+            sh4_pc_relative(walk_opcode(w, &at), s->escaped[i], &addr) && walk_read(w, addr, 4, &v))
             take_address(s, v, false);
     }
 }
@@ -640,7 +676,8 @@ static bool clear(struct sh4_walk *w, uint32_t f, uint32_t by)
     return !had;
 }
 
-/* Functions that no code is known to enter are entered somehow; from the roots with BL=1 nobody knows more. */
+/* Functions that no code is known to enter are entered somehow; from the roots with BL=1 nobody
+ * knows more. */
 static bool clear_roots(struct search *s)
 {
     struct sh4_walk *w = s->w;
@@ -669,14 +706,15 @@ static bool is_blocked(const struct sh4_function *f) { return f->maybe_blocked; 
 static bool is_meant(const struct sh4_function *f) { return f->maybe_meant; }
 static bool is_clear(const struct sh4_function *f) { return f->maybe_clear; }
 
-/* Functions that have the state and have not passed it on yet, and the edges by the function they leave. */
+/* Functions that have the state and have not passed it on yet, and the edges by the function they
+ * leave. */
 struct closure {
     const struct bl_kind *kind;
     uint32_t *edge, *first; /* edge[first[f]] .. edge[first[f + 1] - 1] leave f */
     uint32_t *todo;
     size_t ntodo;
-    bool taken;             /* every function whose address is taken has it */
-    bool any;               /* one got it that did not have it before */
+    bool taken; /* every function whose address is taken has it */
+    bool any;   /* one got it that did not have it before */
 };
 
 static void pass_to(struct search *s, struct closure *c, uint32_t f, uint32_t by)
@@ -735,8 +773,10 @@ static void pass_on(struct search *s, struct closure *c)
 static bool close_over(struct search *s, const struct bl_kind *kind)
 {
     struct sh4_walk *w = s->w;
-    struct closure c = { .kind = kind, .edge = calloc(s->nedges + 1, sizeof *c.edge),
-                         .first = calloc(w->nfunctions + 1, sizeof *c.first), .todo = calloc(w->nfunctions + 1, sizeof *c.todo) };
+    struct closure c = { .kind = kind,
+                         .edge = calloc(s->nedges + 1, sizeof *c.edge),
+                         .first = calloc(w->nfunctions + 1, sizeof *c.first),
+                         .todo = calloc(w->nfunctions + 1, sizeof *c.todo) };
     w->nomem |= !c.edge || !c.first || !c.todo;
     if (!w->nomem)
         pass_on(s, &c);
@@ -749,7 +789,8 @@ static bool close_over(struct search *s, const struct bl_kind *kind)
 /* True if anything was new. */
 static bool closure(struct search *s)
 {
-    static const struct bl_kind kinds[] = { { SH4_BL_1, block, is_blocked }, { SH4_BL_MEANT, mean, is_meant } };
+    static const struct bl_kind kinds[] = { { SH4_BL_1, block, is_blocked },
+                                            { SH4_BL_MEANT, mean, is_meant } };
     bool any = false;
     for (size_t k = 0; k < ARRAY_LEN(kinds) && !s->w->nomem; k++)
         any |= close_over(s, &kinds[k]);
@@ -792,7 +833,8 @@ static void settle_sites(struct search *s)
         struct sh4_site *x = &s->site[i];
         bool clear = x->function & 0x80000000u;
         x->function &= 0x7FFFFFFF;
-        if (x->why == SH4_TRACED && !clear && x->kind < SH4_SITE_RTE && s->w->function[x->function].maybe_blocked)
+        if (x->why == SH4_TRACED && !clear && x->kind < SH4_SITE_RTE &&
+            s->w->function[x->function].maybe_blocked)
             x->why = SH4_UNTRACED_BL;
         if (n && s->site[n - 1].addr == x->addr) { /* shared code: the worse verdict counts */
             if (x->why)
@@ -813,7 +855,8 @@ static void count_unexplored(struct sh4_walk *w)
         for (uint32_t a = fn->low; fn->high && a < fn->high; a += 2) {
             if (!walk_find(w, a, &at))
                 break;
-            bool seen = at.span->flags[at.index] & (SH4_CODE_INSN | SH4_CODE_SLOT | SH4_CODE_LITERAL);
+            bool seen =
+                at.span->flags[at.index] & (SH4_CODE_INSN | SH4_CODE_SLOT | SH4_CODE_LITERAL);
             if (!seen && walk_opcode(w, &at) != 0x0009 && walk_opcode(w, &at) != 0)
                 fn->unexplored += 2;
         }
@@ -831,8 +874,8 @@ static void emit_all(struct search *s)
     s->emitting = false;
 }
 
-/* Discovery and data flow feed each other: resolved calls are new functions. From round 8 on effects
- * only grow, so the rounds end. */
+/* Discovery and data flow feed each other: resolved calls are new functions. From round 8 on
+ * effects only grow, so the rounds end. */
 static void find_all(struct search *s)
 {
     for (int round = 0; round < 64 && !s->w->nomem; round++) {
@@ -842,8 +885,8 @@ static void find_all(struct search *s)
     }
 }
 
-/* How functions are entered decides what traps do in them, and that decides how others are entered: until nothing changes. What is marked
- * stays marked, so this ends. */
+/* How functions are entered decides what traps do in them, and that decides how others are entered:
+ * until nothing changes. What is marked stays marked, so this ends. */
 static void find_states(struct search *s, const struct image *im)
 {
     bool changed = true;
@@ -865,8 +908,13 @@ static void find_states(struct search *s, const struct image *im)
 
 static void give(struct search *s, struct sh4_sites *out)
 {
-    *out = (struct sh4_sites){ .site = s->site, .nsites = s->nsites, .function = s->w->function,
-                               .nfunctions = s->w->nfunctions, .nreached = s->w->nfunctions, .discarded_runs = s->w->discarded, .walk = s->w };
+    *out = (struct sh4_sites){ .site = s->site,
+                               .nsites = s->nsites,
+                               .function = s->w->function,
+                               .nfunctions = s->w->nfunctions,
+                               .nreached = s->w->nfunctions,
+                               .discarded_runs = s->w->discarded,
+                               .walk = s->w };
     if (s->nsites) {
         out->text_low = s->site[0].addr;
         out->text_high = s->site[s->nsites - 1].addr + 4;
@@ -878,7 +926,8 @@ static void give(struct search *s, struct sh4_sites *out)
     free(s->work);
 }
 
-int sh4_sites_find(const struct image *im, const struct sh4_sites_config *cfg, struct sh4_sites *out, struct err *err)
+int sh4_sites_find(const struct image *im, const struct sh4_sites_config *cfg,
+                   struct sh4_sites *out, struct err *err)
 {
     struct search s = { .cfg = cfg, .w = calloc(1, sizeof *s.w) };
     if (!s.w)
@@ -888,7 +937,8 @@ int sh4_sites_find(const struct image *im, const struct sh4_sites_config *cfg, s
         goto nomem;
     if (!s.w->nspans) {
         walk_free(s.w);
-        return err_set(err, ERR_FORMAT, "give the ELF that is on the board", "site search: no code section in %s", im->path);
+        return err_set(err, ERR_FORMAT, "give the ELF that is on the board",
+                       "site search: no code section in %s", im->path);
     }
     s.w->sr_traps = cfg->sr_traps;
     s.w->exit_any = SH4_BL_ENTRY;
@@ -908,7 +958,8 @@ nomem:
     free(s.work);
     free(s.site);
     walk_free(s.w);
-    return err_set(err, ERR_NOMEM, "close other programs", "site search: %s: out of memory", im->path);
+    return err_set(err, ERR_NOMEM, "close other programs", "site search: %s: out of memory",
+                   im->path);
 }
 
 int sh4_sites_keep(struct sh4_sites *s, const struct sh4_site *site, const struct sh4_function *f)
@@ -919,12 +970,16 @@ int sh4_sites_keep(struct sh4_sites *s, const struct sh4_site *site, const struc
         return -ERR_NOMEM;
     s->site = more;
     size_t k = w->nfunctions;
-    while (k > s->nreached && (w->function[k - 1].low != f->low || w->function[k - 1].name != f->name))
+    while (k > s->nreached &&
+           (w->function[k - 1].low != f->low || w->function[k - 1].name != f->name))
         k--;
     if (k == s->nreached) {
-        if (!walk_grow(w, (void **)&w->function, w->nfunctions, &w->function_cap, sizeof *w->function))
+        if (!walk_grow(w, (void **)&w->function, w->nfunctions, &w->function_cap,
+                       sizeof *w->function))
             return -ERR_NOMEM;
-        w->function[w->nfunctions++] = (struct sh4_function){ .low = f->low, .high = f->high, .name = f->name, .blocked_by = SH4_NO_FUNCTION };
+        w->function[w->nfunctions++] = (struct sh4_function){
+            .low = f->low, .high = f->high, .name = f->name, .blocked_by = SH4_NO_FUNCTION
+        };
         k = w->nfunctions;
     }
     s->function = w->function;
@@ -974,8 +1029,8 @@ bool sh4_sites_opcode(const struct sh4_sites *s, uint32_t addr, uint16_t *opcode
     return true;
 }
 
-/* SH4_BL_* before the instruction at addr, and its function. Walks forward from the nearest state before it: states are kept at leaders
- * only. False: nothing is known. */
+/* SH4_BL_* before the instruction at addr, and its function. Walks forward from the nearest state
+ * before it: states are kept at leaders only. False: nothing is known. */
 static bool bl_at(const struct sh4_sites *s, uint32_t addr, uint8_t *bl, uint32_t *function)
 {
     struct walk_at at;
@@ -1014,14 +1069,16 @@ bool sh4_sites_may_block(const struct sh4_sites *s, uint32_t addr)
 {
     uint32_t f;
     uint8_t bl;
-    return !bl_at(s, addr, &bl, &f) || bl & SH4_BL_1 || (bl & SH4_BL_ENTRY && s->function[f].maybe_blocked);
+    return !bl_at(s, addr, &bl, &f) || bl & SH4_BL_1 ||
+           (bl & SH4_BL_ENTRY && s->function[f].maybe_blocked);
 }
 
 bool sh4_sites_must_block(const struct sh4_sites *s, uint32_t addr)
 {
     uint32_t f;
     uint8_t bl;
-    return bl_at(s, addr, &bl, &f) && !(bl & (SH4_BL_0 | SH4_BL_MEANT)) && !(bl & SH4_BL_ENTRY && s->function[f].maybe_clear);
+    return bl_at(s, addr, &bl, &f) && !(bl & (SH4_BL_0 | SH4_BL_MEANT)) &&
+           !(bl & SH4_BL_ENTRY && s->function[f].maybe_clear);
 }
 
 bool sh4_sites_blind(const struct sh4_sites *s, uint32_t addr)
@@ -1050,8 +1107,9 @@ bool sh4_site_is_sr(enum sh4_site_kind kind)
 const char *sh4_site_kind_name(enum sh4_site_kind kind)
 {
     static const char *const names[SH4_SITE_NKINDS] = {
-        "jsr", "bsr", "bsrf", "rts", "jmp", "bra", "braf", "rte",
-        "ldc vbr", "ldc.l vbr", "stc vbr", "stc.l vbr", "dbr", "ldc sr", "ldc.l sr", "stc sr", "stc.l sr",
+        "jsr",  "bsr",    "bsrf",     "rts",       "jmp",      "bra",
+        "braf", "rte",    "ldc vbr",  "ldc.l vbr", "stc vbr",  "stc.l vbr",
+        "dbr",  "ldc sr", "ldc.l sr", "stc sr",    "stc.l sr",
     };
     return (unsigned)kind < SH4_SITE_NKINDS ? names[kind] : "?";
 }
@@ -1067,7 +1125,8 @@ const char *sh4_untraced_text(enum sh4_untraced why)
         "memory there does not take a patch (ROM)",
         "its address is translated by the MMU",
         "needs no patch",
-        "further from most code than the agent's RAM is large: a larger --agent-ram, or --no-patch for the other code, traces it",
+        ("further from most code than the agent's RAM is large: "
+         "a larger --agent-ram, or --no-patch for the other code, traces it"),
         "left alone on request (--no-patch)",
         "the program has replaced the code there",
         "the program copies it elsewhere, and runs it there",

@@ -1,5 +1,6 @@
-/* RTE slots: code that is interrupted while the trace is armed returns by way of them, when the handler ends or, in a system of tasks, when its turn
- * comes again, long after the trace has ended and even after another one has begun. */
+/* RTE slots: code that is interrupted while the trace is armed returns by way of them, when the
+ * handler ends or, in a system of tasks, when its turn comes again, long after the trace has ended
+ * and even after another one has begun. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -31,7 +32,8 @@ int sh4_trace_slots_leave(struct sh4_target *t, uint32_t base, struct err *err)
     return ret;
 }
 
-/* Interrupted in one of the earlier trace's stubs, which gives way to this one's: what is left of it runs elsewhere, being position independent. */
+/* Interrupted in one of the earlier trace's stubs, which gives way to this one's: what is left of
+ * it runs elsewhere, being position independent. */
 static int keep_rest(struct sh4_trace *tr, uint32_t *at, struct err *err)
 {
     struct sh4_trace_room *room = &tr->plan.room;
@@ -39,8 +41,10 @@ static int keep_rest(struct sh4_trace *tr, uint32_t *at, struct err *err)
     if (!sh4_trace_of_agents(tr, *at))
         return 0;
     if (room->stub < room->special + sizeof words)
-        return err_set(err, ERR_STATE, "stop interrupts for a moment, or give the agent more RAM: --agent-ram ADDR:BYTES",
-                       "a task of the program stands in what an earlier trace has left behind");
+        return err_set(
+            err, ERR_STATE,
+            "stop interrupts for a moment, or give the agent more RAM: --agent-ram ADDR:BYTES",
+            "a task of the program stands in what an earlier trace has left behind");
     int ret = sh4_agent_read(tr->t, from, 4, words, ARRAY_LEN(words), err);
     room->stub -= sizeof words;
     for (size_t i = 0; ret == 0 && i < ARRAY_LEN(words); i++)
@@ -54,7 +58,8 @@ int sh4_trace_slots_found(struct sh4_trace *tr, struct err *err)
     uint32_t words[SH4_TRACE_SLOTS * SLOT / 4];
     uint8_t jump[2 * JUMP];
     bool big = tr->t->base.big_endian;
-    int ret = sh4_agent_read(tr->t, tr->plan.base + sh4_trace_blob.slots, 4, words, ARRAY_LEN(words), err);
+    int ret = sh4_agent_read(tr->t, tr->plan.base + sh4_trace_blob.slots, 4, words,
+                             ARRAY_LEN(words), err);
     for (unsigned k = 0; k < JUMP; k++)
         put16(jump + 2 * k, far_jump[k], big);
     for (unsigned i = 0; ret == 0 && i < SH4_TRACE_SLOTS; i++) {

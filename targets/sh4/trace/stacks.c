@@ -6,12 +6,14 @@ enum { TOP = 64 /* bytes: what a task's first function has on its stack when it 
 
 static bool holds(const struct sh4_trace_stack *s, uint32_t sp)
 {
-    return ((sp - s->low - 1) & SH4_PHYS) < s->bytes; /* an empty stack's pointer is its upper end */
+    /* an empty stack's pointer is its upper end */
+    return ((sp - s->low - 1) & SH4_PHYS) < s->bytes;
 }
 
 static bool overlap(const struct sh4_trace_stack *s, uint32_t low, uint32_t bytes)
 {
-    return s->bytes && (((low - s->low) & SH4_PHYS) < s->bytes || ((s->low - low) & SH4_PHYS) < bytes);
+    return s->bytes &&
+           (((low - s->low) & SH4_PHYS) < s->bytes || ((s->low - low) & SH4_PHYS) < bytes);
 }
 
 static struct sh4_trace_stack *stack_of(struct sh4_trace_decoder *d, uint32_t sp)
@@ -31,7 +33,8 @@ static uint32_t sp_behind(const struct event *e)
     return e->flags & EVENT_SP_EXACT ? e->sp + (uint32_t)e->amount : e->sp;
 }
 
-/* Of several that have had this stack since the last look, the one that is known is the last; none, if its task is gone by now. */
+/* Of several that have had this stack since the last look, the one that is known is the last; none,
+ * if its task is gone by now. */
 static void begun_anew(struct sh4_trace_stack *s)
 {
     s->begun++;
@@ -45,7 +48,8 @@ static void begun_anew(struct sh4_trace_stack *s)
     s->to_come -= s->to_come > 0;
 }
 
-/* A handler may have a stack of its own: it is of the task that it struck. What else runs beside all stacks is of a task that nobody has seen. */
+/* A handler may have a stack of its own: it is of the task that it struck. What else runs beside
+ * all stacks is of a task that nobody has seen. */
 static uint32_t beside(struct sh4_trace_decoder *d)
 {
     if (d->tasks && !d->handler)
@@ -53,11 +57,13 @@ static uint32_t beside(struct sh4_trace_decoder *d)
     return d->context;
 }
 
-/* A function has never less stack than when it was called, but for what it returns to. So one that calls from the upper end of the stack, which nothing
- * has returned to, has begun there. Farther down it may be a task that goes on by an RTE that is not traced. */
+/* A function has never less stack than when it was called, but for what it returns to. So one that
+ * calls from the upper end of the stack, which nothing has returned to, has begun there. Farther
+ * down it may be a task that goes on by an RTE that is not traced. */
 static bool begins(const struct sh4_trace_stack *s, const struct event *e)
 {
-    return (e->kind == EVENT_CALL || e->kind == EVENT_JUMP) && !s->rises && (int32_t)(e->sp - s->last) > 0 && ((s->low + s->bytes - e->sp) & SH4_PHYS) <= TOP;
+    return (e->kind == EVENT_CALL || e->kind == EVENT_JUMP) && !s->rises &&
+           (int32_t)(e->sp - s->last) > 0 && ((s->low + s->bytes - e->sp) & SH4_PHYS) <= TOP;
 }
 
 uint32_t sh4_trace_context(struct sh4_trace_decoder *d, const struct event *e)
@@ -93,11 +99,16 @@ static struct sh4_trace_stack *add(struct sh4_trace_decoder *d)
     return NULL;
 }
 
-void sh4_trace_name_stack(struct sh4_trace_decoder *d, uint64_t low, uint64_t high, uint32_t context)
+void sh4_trace_name_stack(struct sh4_trace_decoder *d, uint64_t low, uint64_t high,
+                          uint32_t context)
 {
     struct sh4_trace_stack *s = add(d);
     if (s)
-        *s = (struct sh4_trace_stack){ .low = (uint32_t)low, .bytes = (uint32_t)(high - low), .context = context, .rises = true, .fixed = true };
+        *s = (struct sh4_trace_stack){ .low = (uint32_t)low,
+                                       .bytes = (uint32_t)(high - low),
+                                       .context = context,
+                                       .rises = true,
+                                       .fixed = true };
 }
 
 void sh4_trace_settle_stacks(struct sh4_trace_decoder *d)
@@ -110,7 +121,8 @@ void sh4_trace_settle_stacks(struct sh4_trace_decoder *d)
     }
 }
 
-/* The stack that this task has, or takes over; others that lie there are no more. NULL: none yet. users: it is in one that the user has named. */
+/* The stack that this task has, or takes over; others that lie there are no more. NULL: none yet.
+ * users: it is in one that the user has named. */
 static struct sh4_trace_stack *place(struct sh4_trace_decoder *d, const struct task *k, bool *users)
 {
     struct sh4_trace_stack *found = NULL;
@@ -133,7 +145,9 @@ static void put_task(struct sh4_trace_decoder *d, const struct task *k)
     bool users;
     struct sh4_trace_stack *s = place(d, k, &users), *fresh = s || users ? NULL : add(d);
     if (fresh)
-        *fresh = (struct sh4_trace_stack){ .low = k->low, .bytes = k->high - k->low, .next = k->context, .rises = true };
+        *fresh = (struct sh4_trace_stack){
+            .low = k->low, .bytes = k->high - k->low, .next = k->context, .rises = true
+        };
     if (!s || users)
         return;
     s->next = s->context == k->context ? 0 : k->context;

@@ -1,5 +1,6 @@
-/* Code that takes no patch, on the target: found by trying, stepped by channel A of the user break controller. The
- * debugger comes first: while it has both channels, nothing is stepped, and the note says so. */
+/* Code that takes no patch, on the target: found by trying, stepped by channel A of the user break
+ * controller. The debugger comes first: while it has both channels, nothing is stepped, and the
+ * note says so. */
 #include <stdlib.h>
 
 #include "probe/base/util.h"
@@ -11,8 +12,8 @@ enum { INSN_BREAK = 0x14 /* BBRA: instruction fetch, any size */, PROBES = 3 };
 
 /* ---- what takes no patch ---- */
 
-/* Writes a halfword past the caches and puts it back: 1 if it held. A note in the agent's RAM lets the next attach put
- * it back if the wire is cut in between. */
+/* Writes a halfword past the caches and puts it back: 1 if it held. A note in the agent's RAM lets
+ * the next attach put it back if the wire is cut in between. */
 static int holds(struct sh4_trace *tr, uint32_t addr, struct err *err)
 {
     struct sh4_target *t = tr->t;
@@ -35,8 +36,8 @@ static int holds(struct sh4_trace *tr, uint32_t addr, struct err *err)
     return ret < 0 ? ret : (seen & 0xFFFF) == other;
 }
 
-/* First, middle and last place of a section; a section in two kinds of memory is taken for RAM, and places that do
- * not take the patch are found when all are in. */
+/* First, middle and last place of a section; a section in two kinds of memory is taken for RAM, and
+ * places that do not take the patch are found when all are in. */
 static int section_is_rom(struct sh4_trace *tr, const struct image_section *s, struct err *err)
 {
     uint32_t addr = (uint32_t)s->addr, last = (uint32_t)(s->size - 2) & ~1u;
@@ -73,11 +74,14 @@ int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err)
     uint32_t mmucr;
     free(tr->rom);
     tr->rom = calloc(im->nsections + 1, sizeof *tr->rom);
-    int ret = tr->rom ? sh4_agent_peek(tr->t, SH4_MMUCR, 4, &mmucr, err) : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
+    int ret = tr->rom ? sh4_agent_peek(tr->t, SH4_MMUCR, 4, &mmucr, err)
+                      : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
-        bool translated = mmucr & 1 && s->addr >> 30 != 2; /* who knows what is there: reported as such */
-        if (!s->code || !s->data || s->size < 2 || translated || (ret = section_is_rom(tr, s, err)) <= 0)
+        /* who knows what is there: reported as such */
+        bool translated = mmucr & 1 && s->addr >> 30 != 2;
+        if (!s->code || !s->data || s->size < 2 || translated ||
+            (ret = section_is_rom(tr, s, err)) <= 0)
             continue;
         ret = refuse_points(tr, s, err);
         tr->rom[i] = true;
@@ -111,7 +115,8 @@ int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err)
     if (!rom->bytes)
         return 0;
     bool on = !t->stepping && !t->ubc[0].used;
-    uint32_t words[] = { on && t->pc - rom->base < rom->bytes ? t->pc : 0, rom->base, on ? rom->bytes : 0 };
+    uint32_t words[] = { on && t->pc - rom->base < rom->bytes ? t->pc : 0, rom->base,
+                         on ? rom->bytes : 0 };
     if (tr->yielded != t->ubc[0].used)
         tr->told = 0; /* other places are seen now */
     tr->yielded = t->ubc[0].used;
@@ -141,10 +146,12 @@ int sh4_trace_step_loop(struct sh4_trace *tr, bool on, struct err *err)
         return put(tr, SH4_TRACE_R_SIZE, &zero, 1, err);
     }
     /* A window of the loop's own, without sites, where the last instruction is always known. */
-    uint32_t words[] = { tr->plan.base + b->calib_f, tr->plan.base + b->calib, (uint32_t)(b->calib_f - b->calib) + 4 };
+    uint32_t words[] = { tr->plan.base + b->calib_f, tr->plan.base + b->calib,
+                         (uint32_t)(b->calib_f - b->calib) + 4 };
     uint32_t k[] = { 0, 0 };
     int ret = put(tr, SH4_TRACE_R_PREV, words, ARRAY_LEN(words), err);
     if (ret == 0)
         ret = put(tr, SH4_TRACE_R_K1, k, ARRAY_LEN(k), err);
-    return ret == 0 ? set_channel(t, tr->plan.base + b->calib_f, REG_MASK(SH4_BAMR_BASM), err) : ret;
+    return ret == 0 ? set_channel(t, tr->plan.base + b->calib_f, REG_MASK(SH4_BAMR_BASM), err)
+                    : ret;
 }

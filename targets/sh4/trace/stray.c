@@ -1,5 +1,6 @@
-/* Programs that copy code of theirs which is patched, and run the copy: traps of ours where no site is. The agent asks; the place they were copied from
- * is found by what stands around them, and the program's instructions go into the copy. Its source is not patched any more. */
+/* Programs that copy code of theirs which is patched, and run the copy: traps of ours where no site
+ * is. The agent asks; the place they were copied from is found by what stands around them, and the
+ * program's instructions go into the copy. Its source is not patched any more. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,16 +10,22 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-enum { AROUND = 1024 /* bytes before and behind the trap that are looked at */, NEAR = 4, LINE = 32 };
+enum {
+    AROUND = 1024 /* bytes before and behind the trap that are looked at */,
+    NEAR = 4,
+    LINE = 32
+};
 #define P2 0xA0000000u
 
-/* The program has such a TRAPA itself: calls of its system, perhaps (newlib's are). Then none is asked about. */
+/* The program has such a TRAPA itself: calls of its system, perhaps (newlib's are). Then none is
+ * asked about. */
 static bool programs_own(const struct sh4_trace *tr)
 {
     for (size_t i = 0; i < tr->now.nsections; i++) {
         const struct image_section *s = &tr->section[i];
         for (uint64_t off = 0; s->code && s->data && off + 2 <= s->size; off += 2)
-            if (get16(s->data + off, tr->t->base.big_endian) == SH4_TRACE_TRAP && sh4_sites_code(&tr->sites, (uint32_t)(s->addr + off)) & SH4_CODE_INSN)
+            if (get16(s->data + off, tr->t->base.big_endian) == SH4_TRACE_TRAP &&
+                sh4_sites_code(&tr->sites, (uint32_t)(s->addr + off)) & SH4_CODE_INSN)
                 return true;
     }
     return false;
@@ -75,7 +82,8 @@ static bool source_of(const struct sh4_trace *tr, size_t i, uint32_t around, str
         uint32_t off = (s->addr & SH4_PHYS) - ((uint32_t)sec->addr & SH4_PHYS);
         if (!sec->code || !sec->data || off >= sec->size)
             continue;
-        uint32_t from = off > around ? off - around : 0, to = (uint32_t)MIN((uint64_t)off + around, sec->size & ~1ull);
+        uint32_t from = off > around ? off - around : 0,
+                 to = (uint32_t)MIN((uint64_t)off + around, sec->size & ~1ull);
         s->low = (uint32_t)sec->addr + from;
         s->high = (uint32_t)sec->addr + to;
         sh4_trace_expect(tr, s->low, sec->data + from, s->byte, to - from);
@@ -87,10 +95,12 @@ static bool source_of(const struct sh4_trace *tr, size_t i, uint32_t around, str
 static bool alike(const struct copy *c, const struct source *s, int32_t off)
 {
     uint32_t a = c->at + (uint32_t)off, b = s->addr + (uint32_t)off;
-    return a >= c->low && a + 2 <= c->high && b >= s->low && b + 2 <= s->high && memcmp(c->byte + (a - c->low), s->byte + (b - s->low), 2) == 0;
+    return a >= c->low && a + 2 <= c->high && b >= s->low && b + 2 <= s->high &&
+           memcmp(c->byte + (a - c->low), s->byte + (b - s->low), 2) == 0;
 }
 
-/* The run of halfwords around the trap that are the same in both: [*from, *to), against the trap. */
+/* The run of halfwords around the trap that are the same in both: [*from, *to), against the trap.
+ */
 static int32_t run_of(const struct copy *c, const struct source *s, int32_t *from, int32_t *to)
 {
     for (*from = 0; alike(c, s, *from - 2);)
@@ -100,14 +110,16 @@ static int32_t run_of(const struct copy *c, const struct source *s, int32_t *fro
     return *to - *from;
 }
 
-/* The patch the trap was copied from: the one with the longest run. False: none, or two that are as good and stood over different instructions. */
+/* The patch the trap was copied from: the one with the longest run. False: none, or two that are as
+ * good and stood over different instructions. */
 static bool find_source(const struct sh4_trace *tr, const struct copy *c, size_t *best)
 {
     int32_t most = 0, from, to;
     bool sure = false;
     for (size_t i = 0; i < tr->plan.npatches; i++) {
         struct source s;
-        if (!tr->mark[i].in_memory || !source_of(tr, i, NEAR, &s) || !(alike(c, &s, 2) || alike(c, &s, -2)))
+        if (!tr->mark[i].in_memory || !source_of(tr, i, NEAR, &s) ||
+            !(alike(c, &s, 2) || alike(c, &s, -2)))
             continue;
         source_of(tr, i, AROUND, &s);
         int32_t n = run_of(c, &s, &from, &to);
@@ -122,10 +134,12 @@ static bool find_source(const struct sh4_trace *tr, const struct copy *c, size_t
     return sure;
 }
 
-/* Code that is copied runs elsewhere: traps in it would go along again. Start and stop points stay, and what keeps others from being run with BL=1. */
+/* Code that is copied runs elsewhere: traps in it would go along again. Start and stop points stay,
+ * and what keeps others from being run with BL=1. */
 static int leave_source(struct sh4_trace *tr, size_t i, struct err *err)
 {
-    struct sh4_site *s = (struct sh4_site *)(uintptr_t)sh4_sites_at(&tr->sites, tr->plan.patch[i].addr);
+    struct sh4_site *s =
+        (struct sh4_site *)(uintptr_t)sh4_sites_at(&tr->sites, tr->plan.patch[i].addr);
     bool stays = !s || sh4_site_is_sr(s->kind);
     int ret = stays ? 0 : sh4_trace_patch(tr, i, false, err);
     if (ret < 0 || stays || tr->mark[i].dead)
@@ -152,7 +166,8 @@ static int repair(struct sh4_trace *tr, const struct copy *c, size_t best, struc
             break;
         if (off < from || !tr->mark[i].in_memory)
             continue;
-        half[n++] = (struct sh4_trace_half){ .addr = (c->at + (uint32_t)off) | P2, .value = tr->plan.patch[i].orig };
+        half[n++] = (struct sh4_trace_half){ .addr = (c->at + (uint32_t)off) | P2,
+                                             .value = tr->plan.patch[i].orig };
         ret = leave_source(tr, i, err);
     }
     if (ret == 0)
@@ -176,7 +191,8 @@ int sh4_trace_stray(struct sh4_trace *tr, struct err *err)
     if (ret < 0)
         return ret;
     c.at = (spc - 2) & SH4_PHYS;
-    bool own = tr->translated || (sh4_sites_opcode(&tr->sites, spc - 2, &op) && op == SH4_TRACE_TRAP);
+    bool own =
+        tr->translated || (sh4_sites_opcode(&tr->sites, spc - 2, &op) && op == SH4_TRACE_TRAP);
     ret = own ? 0 : read_copy(tr, &c, err);
     bool found = ret > 0 && find_source(tr, &c, &best);
     if (found)

@@ -9,12 +9,12 @@
 enum {
     OP_NOP = 0x0009,
     OP_RTS = 0x000B,
-    OP_PUSH = 0x2F06,   /* mov.l Rm,@-r15, | m << 4 */
-    OP_POP = 0x60F6,    /* mov.l @r15+,Rn, | n << 8 */
-    OP_JMP = 0x402B,    /* jmp @Rn, | n << 8 */
-    OP_MOVL_PC = 0xD000,/* mov.l @(disp,pc),Rn, | n << 8 | disp */
-    OP_ADD = 0x300C,    /* add Rm,Rn */
-    OP_LOAD_L = 0x6002, /* mov.l @Rm,Rn */
+    OP_PUSH = 0x2F06,    /* mov.l Rm,@-r15, | m << 4 */
+    OP_POP = 0x60F6,     /* mov.l @r15+,Rn, | n << 8 */
+    OP_JMP = 0x402B,     /* jmp @Rn, | n << 8 */
+    OP_MOVL_PC = 0xD000, /* mov.l @(disp,pc),Rn, | n << 8 | disp */
+    OP_ADD = 0x300C,     /* add Rm,Rn */
+    OP_LOAD_L = 0x6002,  /* mov.l @Rm,Rn */
     OP_LOAD_W = 0x6001
 };
 
@@ -24,16 +24,15 @@ struct build {
     size_t n;
     uint32_t literal[4];
     size_t nliterals;
-    struct { size_t at, literal; } fix[4];
+    struct {
+        size_t at, literal;
+    } fix[4];
     size_t nfixes;
-    size_t path;        /* instructions that run at a time, if not all: of a condition one way */
+    size_t path;          /* instructions that run at a time, if not all: of a condition one way */
     int8_t reads, writes; /* words, more than the original */
 };
 
-static void put(struct build *b, uint16_t op)
-{
-    b->code[b->n++] = op;
-}
+static void put(struct build *b, uint16_t op) { b->code[b->n++] = op; }
 
 /* A register is borrowed: the word below the stack pointer keeps it. */
 static void push(struct build *b, unsigned reg)
@@ -92,7 +91,8 @@ static void finish(struct build *b, bool big, struct sh4_stub *out)
     out->len = b->n * 2 + b->nliterals * 4;
 }
 
-/* The original's slot is in the next pair, or what follows it in its own: both are fetched once more or once less. */
+/* The original's slot is in the next pair, or what follows it in its own: both are fetched once
+ * more or once less. */
 static void tell_memory(const struct build *b, uint32_t addr, bool branch, struct sh4_stub *out)
 {
     int pairs = (int)((b->path ? b->path : b->n) + 1) / 2 - 1;
@@ -119,7 +119,8 @@ static int relative(const struct sh4_site *s, struct build *b, struct err *err)
         return 0;
     }
     if (s->reg == 15 || sh4_reg_use(s->slot).writes >> s->reg & 1)
-        return err_set(err, ERR_UNSUPPORTED, "", "the delay slot at 0x%08x changes the branch's register", s->addr + 2);
+        return err_set(err, ERR_UNSUPPORTED, "",
+                       "the delay slot at 0x%08x changes the branch's register", s->addr + 2);
     put_insn(b, s->slot);
     far_jump_rel(b, s->reg, s->addr + 4);
     return 0;
@@ -128,12 +129,15 @@ static int relative(const struct sh4_site *s, struct build *b, struct err *err)
 int sh4_stub_site(const struct sh4_site *s, bool big, struct sh4_stub *out, struct err *err)
 {
     struct build b = { 0 };
-    struct sh4_stub stub = { .set_pr = s->kind == SH4_SITE_JSR || s->kind == SH4_SITE_BSR || s->kind == SH4_SITE_BSRF };
+    struct sh4_stub stub = { .set_pr = s->kind == SH4_SITE_JSR || s->kind == SH4_SITE_BSR ||
+                                       s->kind == SH4_SITE_BSRF };
     int ret = 0;
     if (sh4_slot_illegal(s->slot))
-        return err_set(err, ERR_UNSUPPORTED, "", "0x%08x: no instruction that may stand in a delay slot", s->addr + 2);
+        return err_set(err, ERR_UNSUPPORTED, "",
+                       "0x%08x: no instruction that may stand in a delay slot", s->addr + 2);
     switch (s->kind) {
-    case SH4_SITE_JSR: case SH4_SITE_JMP:
+    case SH4_SITE_JSR:
+    case SH4_SITE_JMP:
         put(&b, (uint16_t)(OP_JMP | s->reg << 8));
         put_insn(&b, s->slot);
         break;
@@ -141,7 +145,10 @@ int sh4_stub_site(const struct sh4_site *s, bool big, struct sh4_stub *out, stru
         put(&b, OP_RTS);
         put_insn(&b, s->slot);
         break;
-    case SH4_SITE_BSR: case SH4_SITE_BRA: case SH4_SITE_BSRF: case SH4_SITE_BRAF:
+    case SH4_SITE_BSR:
+    case SH4_SITE_BRA:
+    case SH4_SITE_BSRF:
+    case SH4_SITE_BRAF:
         ret = relative(s, &b, err);
         stub.extra_insns = (int8_t)(b.n - 2);
         stub.extra_cycles = (int8_t)(b.n - 1);
@@ -163,9 +170,11 @@ bool sh4_slot_adds(uint16_t slot, int32_t *by)
     *by = 0;
     if (slot >> 8 == 0x7F) /* add #imm,r15 */
         *by = (int8_t)slot;
-    else if (((slot & 0xF0FF) == 0x60F6 && slot != 0x6FF6) || (slot & 0xFF0E) == 0x4F06) /* mov.l @r15+,Rn; lds.l, ldc.l @r15+ */
+    else if (((slot & 0xF0FF) == 0x60F6 && slot != 0x6FF6) ||
+             (slot & 0xFF0E) == 0x4F06) /* mov.l @r15+,Rn; lds.l, ldc.l @r15+ */
         *by = 4;
-    else if ((slot & 0xFF0F) == 0x2F06 || (slot & 0xFF0E) == 0x4F02) /* mov.l Rm,@-r15; sts.l, stc.l @-r15 */
+    else if ((slot & 0xFF0F) == 0x2F06 ||
+             (slot & 0xFF0E) == 0x4F02) /* mov.l Rm,@-r15; sts.l, stc.l @-r15 */
         *by = -4;
     else
         return !(sh4_reg_use(slot).writes >> 15 & 1);
@@ -173,12 +182,13 @@ bool sh4_slot_adds(uint16_t slot, int32_t *by)
 }
 
 enum {
-    OP_ADD_R15 = 0x7F00, /* add #imm,r15, | imm */
-    OP_STORE_4 = 0x1F01, /* mov.l Rm,@(4,r15), | m << 4 */
+    OP_ADD_R15 = 0x7F00,  /* add #imm,r15, | imm */
+    OP_STORE_4 = 0x1F01,  /* mov.l Rm,@(4,r15), | m << 4 */
     OP_STORE_DEC = 0x2006 /* mov.l Rm,@-Rn, | n << 8 | m << 4 */
 };
 
-/* stc.l SR,@-Rn with the value from a literal. R15: the value takes the word under it, the borrowed register the one below. */
+/* stc.l SR,@-Rn with the value from a literal. R15: the value takes the word under it, the borrowed
+ * register the one below. */
 static void push_value(struct build *b, unsigned n)
 {
     unsigned t = n == 0 ? 1 : 0;
@@ -234,7 +244,8 @@ uint16_t sh4_stub_vbr_twin(uint16_t op)
 
 /* MOV.W, MOV.L @(disp,PC) and MOVA. R15 is loaded in one go: while it held an address of code, an
  * interrupt handler would push there. */
-static int pc_relative(const struct sh4_sites *s, uint16_t op, uint32_t pc, uint32_t at, bool big, struct build *b)
+static int pc_relative(const struct sh4_sites *s, uint16_t op, uint32_t pc, uint32_t at, bool big,
+                       struct build *b)
 {
     unsigned n = op >> 8 & 15;
     uint16_t lo, hi;
@@ -248,14 +259,18 @@ static int pc_relative(const struct sh4_sites *s, uint16_t op, uint32_t pc, uint
         if (!sh4_sites_opcode(s, at, &lo) || (!word && !sh4_sites_opcode(s, at + 2, &hi)))
             return -ERR_UNSUPPORTED;
         b->reads--; /* the original's */
-        load(b, 15, word ? (uint32_t)(int32_t)(int16_t)lo : big ? (uint32_t)lo << 16 | hi : (uint32_t)hi << 16 | lo);
+        load(b, 15,
+             word  ? (uint32_t)(int32_t)(int16_t)lo
+             : big ? (uint32_t)lo << 16 | hi
+                   : (uint32_t)hi << 16 | lo);
     }
     far_jump(b, pc + 2);
     return 0;
 }
 
 /* BT, BF, BT/S, BF/S: the same condition picks one of two far jumps (4 instructions each). */
-static void conditional(struct build *b, const struct sh4_flow *f, uint16_t op, uint16_t slot, uint32_t pc)
+static void conditional(struct build *b, const struct sh4_flow *f, uint16_t op, uint16_t slot,
+                        uint32_t pc)
 {
     unsigned taken = (unsigned)b->n + 5 + f->slot; /* halfword where the taken path starts */
     /* disp counts halfwords from the branch + 4 */
@@ -279,10 +294,13 @@ static int refuse(const struct sh4_sites *s, uint32_t addr, struct err *err)
     if ((code & (SH4_CODE_SLOT | SH4_CODE_INSN)) == SH4_CODE_SLOT)
         return err_set(err, ERR_USAGE, hint, "0x%08x is a delay slot: it cannot be patched", addr);
     if (code & SH4_CODE_LITERAL)
-        return err_set(err, ERR_USAGE, "give the address of an instruction", "0x%08x holds data (a literal or a table)", addr);
+        return err_set(err, ERR_USAGE, "give the address of an instruction",
+                       "0x%08x holds data (a literal or a table)", addr);
     if (!(code & SH4_CODE_INSN))
-        return err_set(err, ERR_USAGE, "give an address the program reaches by itself, such as a function's first instruction",
-                       "0x%08x: no control flow found in the program leads there", addr);
+        return err_set(
+            err, ERR_USAGE,
+            "give an address the program reaches by itself, such as a function's first instruction",
+            "0x%08x: no control flow found in the program leads there", addr);
     return 0;
 }
 
@@ -292,20 +310,21 @@ static int refuse_insn(uint16_t op, uint32_t addr, struct err *err)
     snprintf(hint, sizeof hint, "use the next instruction, 0x%08x", addr + 2);
     switch (sh4_decode(op, false, false)) {
     case SH4_TRAPA_IMM:
-        return err_set(err, ERR_USAGE, hint, "0x%08x is the program's own TRAPA: its handler needs its address", addr);
-    case SH4_LDC_RM_SR: case SH4_LDC_L_INC_SR:
+        return err_set(err, ERR_USAGE, hint,
+                       "0x%08x is the program's own TRAPA: its handler needs its address", addr);
+    case SH4_LDC_RM_SR:
+    case SH4_LDC_L_INC_SR:
         return err_set(err, ERR_USAGE, hint, "0x%08x changes the processor's mode", addr);
     case SH4_RTE:
         return err_set(err, ERR_USAGE, "use the address it returns to", "0x%08x is an RTE", addr);
     case SH4_LDTLB:
         return err_set(err, ERR_USAGE, hint, "0x%08x changes address translation", addr);
-    default:
-        return 0;
+    default: return 0;
     }
 }
 
-static int point_branch(const struct sh4_sites *s, const struct sh4_flow *f, uint16_t op, uint32_t pc, struct build *b,
-                        struct err *err)
+static int point_branch(const struct sh4_sites *s, const struct sh4_flow *f, uint16_t op,
+                        uint32_t pc, struct build *b, struct err *err)
 {
     uint16_t slot = OP_NOP;
     if (f->slot && (!sh4_sites_opcode(s, pc + 2, &slot) || sh4_slot_illegal(slot)))
@@ -324,7 +343,8 @@ static int point_branch(const struct sh4_sites *s, const struct sh4_flow *f, uin
     return relative(&braf, b, err);
 }
 
-int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh4_stub *out, struct err *err)
+int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh4_stub *out,
+                   struct err *err)
 {
     const struct sh4_site *site = sh4_sites_at(s, addr);
     struct sh4_stub stub = { 0 };
@@ -346,7 +366,8 @@ int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh
     else if (sh4_pc_relative(op, addr, &at)) {
         stub.extra_insns = op >> 8 != 0xC7 && (op >> 8 & 15) != 15;
         if (pc_relative(s, op, addr, at, big, &b) < 0)
-            return err_set(err, ERR_USAGE, "use the next instruction", "0x%08x loads R15 from outside the image", addr);
+            return err_set(err, ERR_USAGE, "use the next instruction",
+                           "0x%08x loads R15 from outside the image", addr);
     } else {
         put_insn(&b, op);
         far_jump(&b, addr + 2);

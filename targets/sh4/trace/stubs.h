@@ -1,8 +1,8 @@
 /* Displaced execution: the code that does, elsewhere, what a patched instruction did. Pure.
  *
  * A stub is position independent (4-byte aligned) and, where possible, the same for many sites, so
- * that few I-cache lines serve all of them. It runs in the program's own mode and registers; only the
- * word below the stack pointer may be written. */
+ * that few I-cache lines serve all of them. It runs in the program's own mode and registers; only
+ * the word below the stack pointer may be written. */
 #ifndef TARGETS_SH4_TRACE_STUBS_H
 #define TARGETS_SH4_TRACE_STUBS_H
 
@@ -15,8 +15,9 @@
 
 enum { SH4_STUB_MAX = 48 };
 
-/* What displaced code does on the bus more than the original, if no cache serves it; against the stub of a JSR or RTS at a multiple of four, with which
- * calibration measures. An instruction is fetched with the other one of its aligned pair. */
+/* What displaced code does on the bus more than the original, if no cache serves it; against the
+ * stub of a JSR or RTS at a multiple of four, with which calibration measures. An instruction is
+ * fetched with the other one of its aligned pair. */
 struct sh4_stub_memory {
     int8_t pairs;         /* fetched */
     int8_t reads, writes; /* of words */
@@ -47,18 +48,20 @@ bool sh4_slot_adds(uint16_t slot, int32_t *by);
 /* sh4_stub_point - stub of any instruction, for start and stop points
  * s     the program's sites; addr may be any alias
  * out   filled on success; after it the program is where the instruction would have taken it
- * Returns 0; -ERR_USAGE for a place where no point can be, the hint names a near one that works. Whether SR.BL may be 1 there is the caller's
- * to see to. */
-int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh4_stub *out, struct err *err);
+ * Returns 0; -ERR_USAGE for a place where no point can be, the hint names a near one that works.
+ * Whether SR.BL may be 1 there is the caller's to see to. */
+int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh4_stub *out,
+                   struct err *err);
 
 /* sh4_stub_sr - stubs of an instruction that reads or loads SR (sh4_site_is_sr())
  * plain  the instruction itself
- * agent  what is left of it when the agent has done it: a load's post-increment, if any; a read gives the literal at `value`
- * Of a read both run as many instructions more than the original. */
-void sh4_stub_sr(const struct sh4_site *site, bool big, struct sh4_stub *plain, struct sh4_stub *agent);
+ * agent  what is left of it when the agent has done it: a load's post-increment, if any; a read
+ * gives the literal at `value` Of a read both run as many instructions more than the original. */
+void sh4_stub_sr(const struct sh4_site *site, bool big, struct sh4_stub *plain,
+                 struct sh4_stub *agent);
 
-/* sh4_stub_vbr_twin - the opcode that does with DBR what `opcode` does with VBR; 0 if it is no VBR access.
- * Source: LDC/STC encodings of isa_table.def. */
+/* sh4_stub_vbr_twin - the opcode that does with DBR what `opcode` does with VBR; 0 if it is no VBR
+ * access. Source: LDC/STC encodings of isa_table.def. */
 uint16_t sh4_stub_vbr_twin(uint16_t opcode);
 
 #endif

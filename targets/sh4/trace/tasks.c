@@ -6,7 +6,8 @@
 #include "targets/os/tasks.h"
 #include "targets/sh4/trace/trace.h"
 
-enum { SOON_NS = 100000000, LATER_NS = 2000000000 }; /* a task may get its name when it has begun already */
+/* a task may get its name when it has begun already */
+enum { SOON_NS = 100000000, LATER_NS = 2000000000 };
 
 static int read_words(void *ctx, uint32_t addr, uint32_t *words, size_t n, struct err *err)
 {
@@ -32,13 +33,19 @@ static void tell_name(struct sh4_trace *tr, struct event *e, const char *name)
 
 static void tell(struct sh4_trace *tr, const struct task *k, uint64_t now)
 {
-    struct event e = { .kind = EVENT_TASK, .host_ns = now, .context = k->context, .pc = (uint64_t)k->number, .target = k->low,
-                       .amount = k->high - k->low, .cause = k->context <= tr->tasks_told ? EVENT_TASK_AGAIN : EVENT_TASK_NEW };
+    struct event e = { .kind = EVENT_TASK,
+                       .host_ns = now,
+                       .context = k->context,
+                       .pc = (uint64_t)k->number,
+                       .target = k->low,
+                       .amount = k->high - k->low,
+                       .cause = k->context <= tr->tasks_told ? EVENT_TASK_AGAIN : EVENT_TASK_NEW };
     sh4_trace_push(tr, &e);
     tell_name(tr, &e, k->name);
 }
 
-/* A copy of a list that makes no sense, or lies where no memory is, says nothing; only the wire's failures are told. */
+/* A copy of a list that makes no sense, or lies where no memory is, says nothing; only the wire's
+ * failures are told. */
 int sh4_trace_look_at_tasks(struct sh4_trace *tr, bool all, struct err *err)
 {
     struct tasks_memory m = { .words = read_words, .ctx = tr->t };
@@ -104,7 +111,8 @@ void sh4_trace_tasks_init(struct sh4_trace *tr)
     size_t n = 0;
     struct task *k = tr->cfg.tasks ? tasks_list(tr->cfg.tasks, &n) : NULL;
     for (size_t i = 0; i < tr->cfg.nstacks; i++)
-        sh4_trace_name_stack(&tr->dec, tr->cfg.stack[i].low, tr->cfg.stack[i].high, (uint32_t)i + 1);
+        sh4_trace_name_stack(&tr->dec, tr->cfg.stack[i].low, tr->cfg.stack[i].high,
+                             (uint32_t)i + 1);
     for (size_t i = 0; i < n; i++)
         k[i].told = false; /* to this trace's reader they are new */
     if (n)

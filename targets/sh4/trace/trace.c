@@ -13,18 +13,22 @@
 
 enum {
     HALT_NS = 2000000000, /* how long a halt for arming may take */
-    HALT_POLLS = 40,      /* ... and at least so many looks: reading a full ring through a slow adapter takes seconds */
+    /* ... and at least so many looks: reading a full ring through a slow adapter takes seconds */
+    HALT_POLLS = 40,
     SLICE_NS = 1000000,
-    ASK_NS = 20000000,    /* the ring is asked for at least this often */
+    ASK_NS = 20000000, /* the ring is asked for at least this often */
     ASK_AGAIN_NS = 5000000,
-    SILENT_ASKS = 3,      /* not answered: is the agent still there? */
-    SLOW_LINK = 4,        /* over a serial line a ring that is not full is asked for after so many times what reading one took */
-    WAIT_LOOPS = 20000000,/* agent, ring full and no host: about a second until it drops instead */
+    SILENT_ASKS = 3, /* not answered: is the agent still there? */
+    /* over a serial line a ring that is not full is asked for after so many times what reading one
+       took */
+    SLOW_LINK = 4,
+    WAIT_LOOPS = 20000000, /* agent, ring full and no host: about a second until it drops instead */
     INTERRUPT_PRIORITY = 15,
-    
-    ELAPSED = 0x23        /* the counters' event */
+
+    ELAPSED = 0x23 /* the counters' event */
 };
-#define DEFAULT_SHINOBI "_sbInterrupt" /* nothing public names the library's routine: an assumption */
+/* nothing public names the library's routine: an assumption */
+#define DEFAULT_SHINOBI "_sbInterrupt"
 
 static uint64_t now(struct sh4_target *t) { return sh4_link_now(&t->link); }
 
@@ -54,11 +58,18 @@ void sh4_trace_push(struct sh4_trace *tr, const struct event *e)
     put_last(tr, e);
 }
 
-static void note_event(struct sh4_trace *tr, enum event_kind kind, uint32_t pc, enum event_cause cause, uint64_t amount)
+static void note_event(struct sh4_trace *tr, enum event_kind kind, uint32_t pc,
+                       enum event_cause cause, uint64_t amount)
 {
-    struct event e = { .kind = (uint8_t)kind, .host_ns = now(tr->t), .cause = (uint8_t)cause, .amount = amount,
-                       .c1 = (tr->dec.c16[0] + 8) / 16, .c2 = (tr->dec.c16[1] + 8) / 16, .context = tr->dec.context,
-                       .flags = (tr->cfg.counter[0] ? EVENT_HAS_C1 : 0) | (tr->cfg.counter[1] ? EVENT_HAS_C2 : 0) };
+    struct event e = { .kind = (uint8_t)kind,
+                       .host_ns = now(tr->t),
+                       .cause = (uint8_t)cause,
+                       .amount = amount,
+                       .c1 = (tr->dec.c16[0] + 8) / 16,
+                       .c2 = (tr->dec.c16[1] + 8) / 16,
+                       .context = tr->dec.context,
+                       .flags = (tr->cfg.counter[0] ? EVENT_HAS_C1 : 0) |
+                                (tr->cfg.counter[1] ? EVENT_HAS_C2 : 0) };
     if (pc) {
         e.pc = pc;
         e.flags |= EVENT_HAS_PC;
@@ -66,21 +77,32 @@ static void note_event(struct sh4_trace *tr, enum event_kind kind, uint32_t pc, 
     sh4_trace_push(tr, &e);
 }
 
-void sh4_trace_note_reset(struct sh4_trace *tr) { note_event(tr, EVENT_LOST, 0, EVENT_CAUSE_RESET, 0); }
+void sh4_trace_note_reset(struct sh4_trace *tr)
+{
+    note_event(tr, EVENT_LOST, 0, EVENT_CAUSE_RESET, 0);
+}
 
-/* Events were dropped after the last one in the ring. The agent's closing timestamp is from after the gap, so the
- * loss is told before it: else what passed meanwhile would count for the function before the gap. */
+/* Events were dropped after the last one in the ring. The agent's closing timestamp is from after
+ * the gap, so the loss is told before it: else what passed meanwhile would count for the function
+ * before the gap. */
 static void note_lost(struct sh4_trace *tr, uint32_t lost)
 {
-    struct event *last = tr->count ? &tr->queue[(tr->head + tr->count - 1) % TRACE_QUEUE_MOST] : NULL;
-    const struct event *before = tr->count > 1 ? &tr->queue[(tr->head + tr->count - 2) % TRACE_QUEUE_MOST] : NULL;
+    struct event *last =
+        tr->count ? &tr->queue[(tr->head + tr->count - 1) % TRACE_QUEUE_MOST] : NULL;
+    const struct event *before =
+        tr->count > 1 ? &tr->queue[(tr->head + tr->count - 2) % TRACE_QUEUE_MOST] : NULL;
     if (!last || !before || last->kind != EVENT_TIMESTAMP) {
         note_event(tr, EVENT_LOST, 0, EVENT_CAUSE_RING_FULL, lost);
         return;
     }
     struct event stamp = *last;
-    *last = (struct event){ .kind = EVENT_LOST, .cause = EVENT_CAUSE_RING_FULL, .amount = lost, .host_ns = stamp.host_ns,
-                            .c1 = before->c1, .c2 = before->c2, .flags = before->flags & (EVENT_HAS_C1 | EVENT_HAS_C2) };
+    *last = (struct event){ .kind = EVENT_LOST,
+                            .cause = EVENT_CAUSE_RING_FULL,
+                            .amount = lost,
+                            .host_ns = stamp.host_ns,
+                            .c1 = before->c1,
+                            .c2 = before->c2,
+                            .flags = before->flags & (EVENT_HAS_C1 | EVENT_HAS_C2) };
     sh4_trace_push(tr, &stamp);
 }
 
@@ -91,7 +113,8 @@ int sh4_trace_get(struct sh4_trace *tr, uint32_t offset, uint32_t *words, size_t
     return sh4_agent_read(tr->t, tr->plan.base + offset, 4, words, n, err);
 }
 
-int sh4_trace_put(struct sh4_trace *tr, uint32_t offset, const uint32_t *words, size_t n, struct err *err)
+int sh4_trace_put(struct sh4_trace *tr, uint32_t offset, const uint32_t *words, size_t n,
+                  struct err *err)
 {
     return sh4_agent_write(tr->t, tr->plan.base + offset, 4, words, n, err);
 }
@@ -126,8 +149,9 @@ static void decode_own(struct sh4_trace *tr, const uint32_t words[SH4_TRACE_LONG
     tr->dec.of_host = SH4_TRACE_OF_AGENT;
 }
 
-/* In eighths of what a call or return takes: records that carry an address take about twice that, start and stop points a little less; that share
- * stands for the traps between a stop and a start point, too, which leave no record (docs/open.md). */
+/* In eighths of what a call or return takes: records that carry an address take about twice that,
+ * start and stop points a little less; that share stands for the traps between a stop and a start
+ * point, too, which leave no record (docs/open.md). */
 static uint64_t work_of(const struct sh4_trace *tr, size_t n)
 {
     uint64_t work = 0;
@@ -135,7 +159,9 @@ static uint64_t work_of(const struct sh4_trace *tr, size_t n)
         uint32_t number = tr->words[i] & SH4_TRACE_NUMBER;
         bool is_long = number >= SH4_TRACE_LONG;
         len = is_long ? SH4_TRACE_LONG_WORDS : 2;
-        work += is_long ? 16 : number < tr->plan.nids && tr->plan.id[number].kind == SH4_SITE_NKINDS ? 16 : 8;
+        work += is_long                                                                 ? 16
+                : number < tr->plan.nids && tr->plan.id[number].kind == SH4_SITE_NKINDS ? 16
+                                                                                        : 8;
     }
     return work;
 }
@@ -196,19 +222,33 @@ static int look_for_tasks(struct sh4_trace *tr, struct err *err);
 static int set_state(struct sh4_trace *tr, uint32_t state, struct err *err)
 {
     uint32_t words[] = { state, 0 }, size = 0; /* and no losses */
-    int ret = sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, words, ARRAY_LEN(words), err);
+    int ret = sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, words,
+                            ARRAY_LEN(words), err);
     if (ret == 0 && !(state & SH4_TRACE_ODD))
         ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_SIZE, &size, 1, err);
-    return ret < 0 ? ret : sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SIZE, &size, 1, err);
+    return ret < 0 ? ret
+                   : sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SIZE, &size, 1, err);
 }
 
-/* A record that found no room even behind the ring may have been a call's or return's: the agent has kept its address, the host
- * has not seen it. */
+/* A record that found no room even behind the ring may have been a call's or return's: the agent
+ * has kept its address, the host has not seen it. */
 static int forget_returns(struct sh4_trace *tr, struct err *err)
 {
     static const uint32_t none[SH4_TRACE_KEPT_RETURNS] = { 0 };
     sh4_trace_decode_forget(&tr->dec, true);
     return sh4_trace_put(tr, tr->plan.returns, none, ARRAY_LEN(none), err);
+}
+
+/* Sections that the program has copied by now, and code that only running shows. */
+static int look_at_code(struct sh4_trace *tr, struct err *err)
+{
+    size_t waiting = tr->nwaiting;
+    int ret = waiting ? sh4_trace_take_copies(tr, err) : 0;
+    if (tr->nwaiting != waiting) {
+        sh4_trace_note(tr);
+        sh4_trace_log_again(tr, "the program has copied a section");
+    }
+    return ret < 0 || tr->t->trace_ending ? ret : sh4_trace_look_further(tr, err);
 }
 
 int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
@@ -219,16 +259,20 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     int ret = sh4_trace_get(tr, save, s, 16 + SH4_TRACE_C_LOST + 1, err);
     if (ret < 0)
         return ret;
-    uint32_t n = (s[SH4_TRACE_S_WPTR] - tr->plan.ring) / 4, lost = cold[SH4_TRACE_C_LOST], state = cold[SH4_TRACE_C_STATE];
+    uint32_t n = (s[SH4_TRACE_S_WPTR] - tr->plan.ring) / 4, lost = cold[SH4_TRACE_C_LOST],
+             state = cold[SH4_TRACE_C_STATE];
     if (n > (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 4 || n > SH4_TRACE_MOST_WORDS)
-        return err_set(err, ERR_PROTOCOL, "the program may have written over the agent: give it other RAM",
-                       "trace ring at %08x: write pointer %08x", tr->plan.ring, s[SH4_TRACE_S_WPTR]);
+        return err_set(
+            err, ERR_PROTOCOL, "the program may have written over the agent: give it other RAM",
+            "trace ring at %08x: write pointer %08x", tr->plan.ring, s[SH4_TRACE_S_WPTR]);
     if (n)
         ret = sh4_agent_read(tr->t, tr->plan.ring, 4, tr->words, n, err);
     if (ret == 0 && n)
         ret = sh4_trace_put(tr, save + 4 * SH4_TRACE_S_WPTR, &tr->plan.ring, 1, err);
-    uint32_t right = (state & ~(uint32_t)(SH4_TRACE_FULL | SH4_TRACE_LIVE)) | (tr->cfg.policy == TRACE_LIVE ? SH4_TRACE_LIVE : 0);
-    if (ret == 0 && (lost || state != right)) /* an agent that nobody read for a while has made itself live */
+    uint32_t right = (state & ~(uint32_t)(SH4_TRACE_FULL | SH4_TRACE_LIVE)) |
+                     (tr->cfg.policy == TRACE_LIVE ? SH4_TRACE_LIVE : 0);
+    /* an agent that nobody read for a while has made itself live */
+    if (ret == 0 && (lost || state != right))
         ret = set_state(tr, right, err);
     if (ret == 0)
         ret = read_raw(tr, err);
@@ -236,7 +280,8 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
         return ret;
     if (n && (ret = choose_residue(tr, err)) < 0)
         return ret;
-    if ((ret = look_for_tasks(tr, err)) < 0 || (ret = sh4_trace_look_at_tasks(tr, tr->t->trace_ending, err)) < 0)
+    if ((ret = look_for_tasks(tr, err)) < 0 ||
+        (ret = sh4_trace_look_at_tasks(tr, tr->t->trace_ending, err)) < 0)
         return ret;
     tr->ring_used = n * 4;
     tr->work += work_of(tr, n);
@@ -245,7 +290,8 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     uint64_t events = tr->events;
     decode_words(tr, n);
     if (lost) {
-        if (s[SH4_TRACE_S_WPTR] >= tr->plan.ring + tr->plan.ring_bytes && (ret = forget_returns(tr, err)) < 0)
+        if (s[SH4_TRACE_S_WPTR] >= tr->plan.ring + tr->plan.ring_bytes &&
+            (ret = forget_returns(tr, err)) < 0)
             return ret;
         tr->lost += lost;
         sh4_trace_decode_lost(&tr->dec, lost);
@@ -257,15 +303,7 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
         sh4_trace_log_drain(tr, tr->events - events, lost, tck(tr->t) - before);
     tr->last_drain_ns = now(tr->t);
     tr->asks = 0;
-    if (!tr->armed)
-        return 0;
-    size_t waiting = tr->nwaiting;
-    ret = waiting ? sh4_trace_take_copies(tr, err) : 0;
-    if (tr->nwaiting != waiting) {
-        sh4_trace_note(tr);
-        sh4_trace_log_again(tr, "the program has copied a section");
-    }
-    return ret < 0 || tr->t->trace_ending ? ret : sh4_trace_look_further(tr, err);
+    return tr->armed ? look_at_code(tr, err) : 0;
 }
 
 /* A break set by the agent on channel B to catch the end of a handler has to survive the kernel. */
@@ -279,7 +317,8 @@ static int keep_break(struct sh4_trace *tr, struct err *err)
     if (ret < 0)
         return ret;
     t->save[SH4_SAVE_BBRB] = spc ? 0x14 : 0;
-    return sh4_agent_poke(t, t->agent_base + t->layout->save_area + 4 * SH4_SAVE_BBRB, 4, t->save[SH4_SAVE_BBRB], err);
+    return sh4_agent_poke(t, t->agent_base + t->layout->save_area + 4 * SH4_SAVE_BBRB, 4,
+                          t->save[SH4_SAVE_BBRB], err);
 }
 
 /* On as the kernel found it; a range step under way goes on. */
@@ -303,7 +342,8 @@ static int go_on(struct sh4_trace *tr, struct err *err)
     return ret;
 }
 
-/* The agent waits in the kernel, for whatever reason. 1: for the user; 0: it wanted the ring and runs on. */
+/* The agent waits in the kernel, for whatever reason. 1: for the user; 0: it wanted the ring and
+ * runs on. */
 static int serve(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
@@ -311,7 +351,9 @@ static int serve(struct sh4_trace *tr, struct err *err)
     int ret = save_word(t, SH4_SAVE_KIND, &kind, err);
     if (ret < 0)
         return ret;
-    bool asked = tr->drain_asked, ours = kind == SH4_ENTRY_TRACE || (kind == SH4_ENTRY_INTERRUPT && !t->halt_wanted); /* answered late */
+    /* answered late */
+    bool asked = tr->drain_asked,
+         ours = kind == SH4_ENTRY_TRACE || (kind == SH4_ENTRY_INTERRUPT && !t->halt_wanted);
     tr->drain_asked = false;
     if (!ours)
         return 1;
@@ -332,14 +374,17 @@ static int serve(struct sh4_trace *tr, struct err *err)
     return 0;
 }
 
-/* An agent that waits with a full ring takes no interrupt, and a break would cost the program its SPC: when the program
- * shall halt, its ring is read whether the caller keeps up or not. No record is less than two words an event. */
+/* An agent that waits with a full ring takes no interrupt, and a break would cost the program its
+ * SPC: when the program shall halt, its ring is read whether the caller keeps up or not. No record
+ * is less than two words an event. */
 static bool room(const struct sh4_trace *tr)
 {
-    return tr->t->halt_wanted || tr->count + (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 8 + 16 < TRACE_QUEUE;
+    return tr->t->halt_wanted ||
+           tr->count + (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 8 + 16 < TRACE_QUEUE;
 }
 
-/* Hook of the driver: looks for the agent. While the queue has no room the program waits with its ring full. */
+/* Hook of the driver: looks for the agent. While the queue has no room the program waits with its
+ * ring full. */
 static int look(struct sh4_target *t, uint64_t max_ns, struct err *err)
 {
     struct sh4_trace *tr = t->trace;
@@ -350,10 +395,12 @@ static int look(struct sh4_target *t, uint64_t max_ns, struct err *err)
         if (ret < 0)
             return ret;
     }
-    /* A full ring waits for any word: show it none until there is room. Our own POLL of the look before, still there, means that nobody is in
-     * the kernel; another would answer a ring that has become full since. */
+    /* A full ring waits for any word: show it none until there is room. Our own POLL of the look
+     * before, still there, means that nobody is in the kernel; another would answer a ring that has
+     * become full since. */
     uint32_t quiet[1] = { SH4_TRACE_RING };
-    if (!t->link.jtag && !room(tr)) /* a full ring's program is in the kernel already: let it wait */
+    /* a full ring's program is in the kernel already: let it wait */
+    if (!t->link.jtag && !room(tr))
         return 0;
     int ret = room(tr) ? 1 : sh4_link_words(&t->link, quiet, in, 1, err);
     if (ret < 0 || (ret == 0 && (in[0] == SH4_TRACE_RING || in[0] == SH4_AGENT_POLL)))
@@ -364,9 +411,11 @@ static int look(struct sh4_target *t, uint64_t max_ns, struct err *err)
         tr->unseen_ns = at;
     if (ret > 0)
         ret = serve(tr, err);
-    /* An agent that falls silent in the middle of its ring: was it reset there? If that cannot be told, the silence is what is told. */
+    /* An agent that falls silent in the middle of its ring: was it reset there? If that cannot be
+     * told, the silence is what is told. */
     struct err reset = { .code = ERR_OK };
-    if (ret != -ERR_TIMEOUT || !tr->reset_shows || sh4_reset_while_traced(t, &reset) != -ERR_NO_TARGET)
+    if (ret != -ERR_TIMEOUT || !tr->reset_shows ||
+        sh4_reset_while_traced(t, &reset) != -ERR_NO_TARGET)
         return ret;
     if (err)
         *err = reset;
@@ -395,12 +444,14 @@ static int ask(struct sh4_trace *tr, struct err *err)
 
 static int stop_program(struct sh4_target *t, bool *ran, struct err *err);
 
-/* The wire failed, or the CPU was reset: of that what was recorded is told first, the error once it has been. */
+/* The wire failed, or the CPU was reset: of that what was recorded is told first, the error once it
+ * has been. */
 static int bring_home(struct sh4_trace *tr, int ret)
 {
     bool ran;
     struct sh4_target *t = tr->t;
-    if (ret != -ERR_NO_TARGET || !tr->reset_shows || sh4_reset_while_traced(t, NULL) != -ERR_NO_TARGET)
+    if (ret != -ERR_NO_TARGET || !tr->reset_shows ||
+        sh4_reset_while_traced(t, NULL) != -ERR_NO_TARGET)
         return sh4_lost(t, ret);
     t->trace_ending = true;
     int stopped = stop_program(t, &ran, NULL);
@@ -408,7 +459,8 @@ static int bring_home(struct sh4_trace *tr, int ret)
     return stopped == 0 && tr->was_reset ? 0 : sh4_lost(t, ret);
 }
 
-static int trace_poll(struct target *target, struct event *out, size_t cap, uint64_t max_ns, struct err *err)
+static int trace_poll(struct target *target, struct event *out, size_t cap, uint64_t max_ns,
+                      struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
     struct sh4_trace *tr = t->trace;
@@ -450,7 +502,8 @@ static const char *filter_name(const struct trace_config *cfg)
     return cfg->shinobi_routine ? cfg->shinobi_routine : DEFAULT_SHINOBI;
 }
 
-/* What ran of a task between its beginning in a filtered handler and its first interruption is not in the profile. */
+/* What ran of a task between its beginning in a filtered handler and its first interruption is not
+ * in the profile. */
 static int look_for_tasks(struct sh4_trace *tr, struct err *err)
 {
     uint32_t begun;
@@ -465,7 +518,8 @@ static int look_for_tasks(struct sh4_trace *tr, struct err *err)
 }
 
 /* Another part of the status note, as far as there is room. */
-__attribute__((format(printf, 2, 3))) static void note_add(struct sh4_trace *tr, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void note_add(struct sh4_trace *tr, const char *fmt,
+                                                           ...)
 {
     size_t n = strlen(tr->note);
     va_list ap;
@@ -479,14 +533,18 @@ void sh4_trace_note(struct sh4_trace *tr)
     size_t unexplored = 0;
     tr->untraced = tr->yielded ? tr->plan.rom.nsites : 0;
     for (size_t i = 0; i < tr->sites.nsites; i++)
-        tr->untraced += tr->sites.site[i].kind < SH4_SITE_RTE && tr->sites.site[i].why != SH4_TRACED;
+        tr->untraced +=
+            tr->sites.site[i].kind < SH4_SITE_RTE && tr->sites.site[i].why != SH4_TRACED;
     for (size_t i = 0; i < tr->sites.nfunctions; i++)
         unexplored += tr->sites.function[i].unexplored;
     size_t stepped = tr->yielded ? 0 : tr->plan.rom.nsites;
     tr->note[0] = 0;
     note_add(tr, "%zu places traced, %zu not", tr->plan.npatches + stepped, tr->untraced);
     if (tr->plan.rom.nsites)
-        note_add(tr, tr->yielded ? "; %zu in ROM: both break channels are GDB's" : "; %zu in ROM by stepping", tr->plan.rom.nsites);
+        note_add(tr,
+                 tr->yielded ? "; %zu in ROM: both break channels are GDB's"
+                             : "; %zu in ROM by stepping",
+                 tr->plan.rom.nsites);
     if (tr->nwaiting)
         note_add(tr, "; %zu section(s) not traced until the program has copied them", tr->nwaiting);
     if (tr->changed)
@@ -500,16 +558,22 @@ void sh4_trace_note(struct sh4_trace *tr)
     if (tr->found->more)
         note_add(tr, "; more that ran are not traced");
     if (tr->plan.nwatched)
-        note_add(tr, tr->unwatched ? "; %u point(s) NOT watched: the break channels are GDB's"
-                      : "; %u point(s) watched by user breaks: SR.BL may be 1 there", tr->unwatched ? tr->unwatched : tr->plan.nwatched);
+        note_add(tr,
+                 tr->unwatched ? "; %u point(s) NOT watched: the break channels are GDB's"
+                               : "; %u point(s) watched by user breaks: SR.BL may be 1 there",
+                 tr->unwatched ? tr->unwatched : tr->plan.nwatched);
     if (tr->evidence)
         note_add(tr, "; SR.BL taken as clear at the entry");
     if (tr->begun)
-        note_add(tr, "; %u tasks begun in filtered interrupts: seen from their first interruption on",
-                      (unsigned)tr->begun);
+        note_add(tr,
+                 "; %u tasks begun in filtered interrupts: seen from their first interruption on",
+                 (unsigned)tr->begun);
     if (tr->cfg.irq_filter == IRQ_FILTER_SHINOBI)
-        note_add(tr, tr->plan.filtered ? "; shinobi filter enabled at %s" : "; shinobi filter NOT enabled at %s: %s",
-                 filter_name(&tr->cfg), tr->plan.filter_why[0] ? tr->plan.filter_why : "no such symbol");
+        note_add(tr,
+                 tr->plan.filtered ? "; shinobi filter enabled at %s"
+                                   : "; shinobi filter NOT enabled at %s: %s",
+                 filter_name(&tr->cfg),
+                 tr->plan.filter_why[0] ? tr->plan.filter_why : "no such symbol");
 }
 
 /* ---- halts in between ---- */
@@ -535,7 +599,8 @@ static int resumed(struct sh4_target *t, struct err *err)
     struct sh4_trace *tr = t->trace;
     uint32_t spc = 0;
     int ret = sh4_trace_reconcile(tr, err);
-    const struct sh4_trace_patch *p = tr->stepped ? sh4_trace_plan_patch(&tr->plan, tr->stepped & ~1u) : NULL;
+    const struct sh4_trace_patch *p =
+        tr->stepped ? sh4_trace_plan_patch(&tr->plan, tr->stepped & ~1u) : NULL;
     if (ret == 0 && p)
         ret = sh4_trace_patch(tr, (size_t)(p - tr->plan.patch), false, err);
     tr->stepped = 0;
@@ -569,7 +634,8 @@ static int counters_now(struct sh4_trace *tr, uint32_t last[2], uint32_t at[2], 
     return ret;
 }
 
-/* What stands still behind a stop point or in a filtered handler stays so; with the program's own off and on calls nobody knows whether it does. */
+/* What stands still behind a stop point or in a filtered handler stays so; with the program's own
+ * off and on calls nobody knows whether it does. */
 static int time_goes_on(struct sh4_trace *tr, struct err *err)
 {
     uint32_t state;
@@ -579,7 +645,8 @@ static int time_goes_on(struct sh4_trace *tr, struct err *err)
     return ret < 0 ? ret : !(state & (SH4_TRACE_STOPPED | SH4_TRACE_FILTER));
 }
 
-/* Time since the last event belongs to whoever ran since then, be it for minutes: the profile's end is no event of the agent's. */
+/* Time since the last event belongs to whoever ran since then, be it for minutes: the profile's end
+ * is no event of the agent's. */
 static int time_to_the_end(struct sh4_trace *tr, struct err *err)
 {
     uint32_t last[2], at[2];
@@ -588,7 +655,9 @@ static int time_to_the_end(struct sh4_trace *tr, struct err *err)
         return ret;
     if ((ret = counters_now(tr, last, at, err)) < 0)
         return ret;
-    uint32_t words[] = { SH4_TRACE_LONG + SH4_TRACE_K_TIME, at[0] - last[0], at[1] - last[1], tr->t->r15, 0, 0 };
+    uint32_t words[] = {
+        SH4_TRACE_LONG + SH4_TRACE_K_TIME, at[0] - last[0], at[1] - last[1], tr->t->r15, 0, 0
+    };
     decode_own(tr, words);
     /* A record's 32 bits are over after 21 s at 200 MHz: of elapsed time it is known how often. */
     if (tr->elapsed >= 0 && tr->ring_used == 0)
@@ -596,22 +665,30 @@ static int time_to_the_end(struct sh4_trace *tr, struct err *err)
     return 0;
 }
 
-/* What the decoder has learned of the return address of an event made by the host, the agent keeps, too. */
+/* What the decoder has learned of the return address of an event made by the host, the agent keeps,
+ * too. */
 static int keep_return(struct sh4_trace *tr, const struct sh4_trace_id *id, struct err *err)
 {
-    uint32_t sp = tr->t->r15 + (id->kind == SH4_SITE_RTS ? (uint32_t)id->slot_adds : 0), at = SH4_TRACE_RETURN_INDEX(sp);
+    uint32_t sp = tr->t->r15 + (id->kind == SH4_SITE_RTS ? (uint32_t)id->slot_adds : 0),
+             at = SH4_TRACE_RETURN_INDEX(sp);
     return sh4_trace_put(tr, tr->plan.returns + 4 * at, &tr->dec.kept[at], 1, err);
 }
 
-/* The program stands on a traced site and goes on, or is stepped: the host makes the event in the agent's place.
- * Running on, the site's stub takes over; for a step the instruction itself is put back. */
+/* The program stands on a traced site and goes on, or is stepped: the host makes the event in the
+ * agent's place. Running on, the site's stub takes over; for a step the instruction itself is put
+ * back. */
 static int event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err)
 {
     struct sh4_target *t = tr->t;
     const struct sh4_trace_id *site = &tr->plan.id[id];
     bool returns = site->kind == SH4_SITE_RTS;
-    uint32_t last[2], at[2], words[] = { SH4_TRACE_LONG + (returns ? SH4_TRACE_K_RETURN : SH4_TRACE_K_WIDE), 0, 0, t->r15,
-                                         t->save[SH4_SAVE_PR], id };
+    uint32_t last[2], at[2],
+        words[] = { SH4_TRACE_LONG + (returns ? SH4_TRACE_K_RETURN : SH4_TRACE_K_WIDE),
+                    0,
+                    0,
+                    t->r15,
+                    t->save[SH4_SAVE_PR],
+                    id };
     int ret = counters_now(tr, last, at, err);
     if (ret == 0)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, at, 2, err);
@@ -635,14 +712,17 @@ static int resuming_stepped(struct sh4_trace *tr, struct resume *how, struct err
     const struct sh4_trace_rom *rom = &tr->plan.rom;
     uint32_t id = sh4_trace_plan_stepped(&tr->plan, t->pc);
     bool step_first = t->ubc[1].used && t->ubc[1].kind == BP_HARD && t->ubc[1].addr == t->pc;
-    if (how->kind == RESUME_RANGE && how->range_lo < (uint64_t)rom->base + rom->bytes && how->range_hi > rom->base)
+    if (how->kind == RESUME_RANGE && how->range_lo < (uint64_t)rom->base + rom->bytes &&
+        how->range_hi > rom->base)
         how->kind = RESUME_STEP;
-    if (!id || !tr->active || tr->yielded || REG_GET(t->sr, SH4_SR_BL) || (how->kind == RESUME_CONTINUE && !step_first))
+    if (!id || !tr->active || tr->yielded || REG_GET(t->sr, SH4_SR_BL) ||
+        (how->kind == RESUME_CONTINUE && !step_first))
         return 0;
     return event_by_host(tr, id, err);
 }
 
-/* Does the stub of patch i still do what the program has there? A breakpoint on it keeps the program's instruction. */
+/* Does the stub of patch i still do what the program has there? A breakpoint on it keeps the
+ * program's instruction. */
 static int stub_stands(struct sh4_trace *tr, size_t i, struct err *err)
 {
     const struct sh4_trace_patch *p = &tr->plan.patch[i];
@@ -650,7 +730,9 @@ static int stub_stands(struct sh4_trace *tr, size_t i, struct err *err)
     if (sh4_trace_waits(tr, p->addr))
         return 0;
     if (user)
-        return user->orig == p->orig || user->orig == SH4_TRACE_TRAP ? 1 : sh4_trace_give_up(tr, i, err);
+        return user->orig == p->orig || user->orig == SH4_TRACE_TRAP
+                   ? 1
+                   : sh4_trace_give_up(tr, i, err);
     return sh4_trace_still(tr, i, tr->mark[i].in_memory ? (uint16_t)SH4_TRACE_TRAP : p->orig, err);
 }
 
@@ -664,8 +746,10 @@ static int resuming(struct sh4_target *t, struct resume *how, struct err *err)
     if (stepped < 0)
         return stepped;
     const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->pc);
-    size_t next = how->kind == RESUME_RANGE ? sh4_trace_first_in(&tr->plan, (uint32_t)how->range_lo) : tr->plan.npatches;
-    if (next < tr->plan.npatches && (tr->plan.patch[next].addr & SH4_PHYS) < (how->range_hi & SH4_PHYS))
+    size_t next = how->kind == RESUME_RANGE ? sh4_trace_first_in(&tr->plan, (uint32_t)how->range_lo)
+                                            : tr->plan.npatches;
+    if (next < tr->plan.npatches &&
+        (tr->plan.patch[next].addr & SH4_PHYS) < (how->range_hi & SH4_PHYS))
         how->kind = RESUME_STEP; /* the kernel's own stepping would run into our traps */
     tr->stepped = 0;
     if (!p || tr->mark[p - tr->plan.patch].dead || REG_GET(t->sr, SH4_SR_BL))
@@ -692,21 +776,26 @@ static int resuming(struct sh4_target *t, struct resume *how, struct err *err)
 
 /* ---- halting for our own purposes ---- */
 
-/* Halts if it runs. *ran: resume afterwards. A stop of another kind met on the way is kept for the user. */
+/* Halts if it runs. *ran: resume afterwards. A stop of another kind met on the way is kept for the
+ * user. */
 static int stop_program(struct sh4_target *t, bool *ran, struct err *err)
 {
     struct target_stop stop;
     uint64_t end = now(t) + HALT_NS;
     *ran = t->state == TARGET_RUNNING && !t->stop_pending;
     if (!*ran)
-        return t->state == TARGET_HALTED || t->stop_pending ? 0 : err_set(err, ERR_STATE, "attach first", "trace: target not attached");
+        return t->state == TARGET_HALTED || t->stop_pending
+                   ? 0
+                   : err_set(err, ERR_STATE, "attach first", "trace: target not attached");
     int ret = t->base.ops->halt(&t->base, err);
-    for (unsigned n = 0; ret == 0 && t->state == TARGET_RUNNING && (now(t) < end || n < HALT_POLLS); n++)
+    for (unsigned n = 0; ret == 0 && t->state == TARGET_RUNNING && (now(t) < end || n < HALT_POLLS);
+         n++)
         ret = t->base.ops->poll(&t->base, SLICE_NS, &stop, err);
     if (ret < 0)
         return ret;
     if (t->state != TARGET_HALTED)
-        return err_set(err, ERR_TIMEOUT, "interrupts may be masked for long", "trace: the target does not halt");
+        return err_set(err, ERR_TIMEOUT, "interrupts may be masked for long",
+                       "trace: the target does not halt");
     if (ret > 0 && stop.reason != STOP_REQUEST) {
         t->stop = stop;
         t->stop_pending = true;
@@ -724,10 +813,12 @@ static int run_program(struct sh4_target *t, bool ran, struct err *err)
 bool sh4_trace_of_agents(const struct sh4_trace *tr, uint32_t pc)
 {
     const struct sh4_options *o = &tr->t->opt;
-    return (pc & SH4_PHYS) - (o->agent_ram & SH4_PHYS) < o->agent_ram_bytes || sh4_trace_in_chosen_ram(tr, pc);
+    return (pc & SH4_PHYS) - (o->agent_ram & SH4_PHYS) < o->agent_ram_bytes ||
+           sh4_trace_in_chosen_ram(tr, pc);
 }
 
-/* Halted in a stub: of an earlier session, whose RAM will be used again, or of this one, which ends. It is stepped out of it. */
+/* Halted in a stub: of an earlier session, whose RAM will be used again, or of this one, which
+ * ends. It is stepped out of it. */
 static int leave_stub(struct sh4_trace *tr, struct err *err)
 {
     enum { MOST = 16 };
@@ -749,22 +840,29 @@ static int leave_stub(struct sh4_trace *tr, struct err *err)
 
 /* ---- arming ---- */
 
-/* After reset SR.BL is 1 at the entry. If the program runs with BL=0 now although the search can only explain
- * BL=1, nobody but whoever started it can have cleared it: then it is clear at the entry, too. */
+/* After reset SR.BL is 1 at the entry. If the program runs with BL=0 now although the search can
+ * only explain BL=1, nobody but whoever started it can have cleared it: then it is clear at the
+ * entry, too. */
 static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
 {
     struct sh4_target *t = tr->t;
     bool clear = !REG_GET(t->sr, SH4_SR_BL);
     uint32_t handlers[] = { t->prog_vbr + 0x100, t->prog_vbr + 0x400, t->prog_vbr + 0x600 };
-    struct sh4_sites_config cfg = { .entry_blocked = !(clear && t->pc == (uint32_t)tr->cfg.image->entry),
-                                    .handlers = handlers, .nhandlers = ARRAY_LEN(handlers), .sr_traps = sr_traps,
-                                    .found = tr->found->at, .nfound = tr->found->n };
+    struct sh4_sites_config cfg = { .entry_blocked =
+                                        !(clear && t->pc == (uint32_t)tr->cfg.image->entry),
+                                    .handlers = handlers,
+                                    .nhandlers = ARRAY_LEN(handlers),
+                                    .sr_traps = sr_traps,
+                                    .found = tr->found->at,
+                                    .nfound = tr->found->n };
     tr->searched_with.vbr = t->prog_vbr;
     tr->searched_with.sr_traps = sr_traps;
     tr->searched_with.entry_blocked = cfg.entry_blocked;
     int ret = sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
-    tr->unplaced = ret == 0 && clear && cfg.entry_blocked && !(sh4_sites_code(&tr->sites, t->pc) & SH4_CODE_INSN);
-    if (ret < 0 || !clear || !cfg.entry_blocked || tr->unplaced || !sh4_sites_may_block(&tr->sites, t->pc))
+    tr->unplaced = ret == 0 && clear && cfg.entry_blocked &&
+                   !(sh4_sites_code(&tr->sites, t->pc) & SH4_CODE_INSN);
+    if (ret < 0 || !clear || !cfg.entry_blocked || tr->unplaced ||
+        !sh4_sites_may_block(&tr->sites, t->pc))
         return ret;
     sh4_sites_fini(&tr->sites);
     cfg.entry_blocked = tr->searched_with.entry_blocked = false;
@@ -775,7 +873,8 @@ static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
 bool sh4_trace_left_alone(const struct trace_config *cfg, uint32_t addr)
 {
     for (size_t i = 0; i < cfg->nno_patch; i++) {
-        uint32_t low = (uint32_t)cfg->no_patch[i].low & SH4_PHYS, bytes = (uint32_t)(cfg->no_patch[i].high - cfg->no_patch[i].low);
+        uint32_t low = (uint32_t)cfg->no_patch[i].low & SH4_PHYS,
+                 bytes = (uint32_t)(cfg->no_patch[i].high - cfg->no_patch[i].low);
         if ((addr & SH4_PHYS) - low < bytes || low - (addr & SH4_PHYS) < 2)
             return true;
     }
@@ -790,17 +889,20 @@ static int leave_alone(struct sh4_trace *tr, struct err *err)
         bool start = i == cfg->nstops;
         uint32_t at = (uint32_t)(start ? cfg->start : cfg->stops[i]);
         if ((!start || cfg->has_start) && sh4_trace_left_alone(cfg, at))
-            return err_set(err, ERR_USAGE, "choose another place for it, or a smaller range", "0x%08x is a start or stop point, and in a --no-patch range", at);
+            return err_set(err, ERR_USAGE, "choose another place for it, or a smaller range",
+                           "0x%08x is a start or stop point, and in a --no-patch range", at);
     }
     for (size_t i = 0; i < tr->sites.nsites; i++)
-        if (tr->sites.site[i].why == SH4_TRACED && sh4_trace_left_alone(cfg, tr->sites.site[i].addr))
+        if (tr->sites.site[i].why == SH4_TRACED &&
+            sh4_trace_left_alone(cfg, tr->sites.site[i].addr))
             tr->sites.site[i].why = SH4_UNTRACED_ASKED;
     return 0;
 }
 
 static uint32_t initial_state(const struct trace_config *cfg)
 {
-    return (cfg->has_start ? SH4_TRACE_STOPPED : 0) | (cfg->policy == TRACE_LIVE ? SH4_TRACE_LIVE : 0) |
+    return (cfg->has_start ? SH4_TRACE_STOPPED : 0) |
+           (cfg->policy == TRACE_LIVE ? SH4_TRACE_LIVE : 0) |
            (cfg->irq_filter == IRQ_FILTER_AUTO ? SH4_TRACE_AUTO : 0) |
            (cfg->irq_filter == IRQ_FILTER_CALLS ? SH4_TRACE_CALLS : 0);
 }
@@ -812,8 +914,9 @@ static int calls_struct(const struct trace_config *cfg, uint32_t *at, struct err
     if (cfg->irq_filter != IRQ_FILTER_CALLS)
         return 0;
     if (!cfg->image->lookup || !cfg->image->lookup(cfg->image, "__probeprof", &addr))
-        return err_set(err, ERR_NOT_FOUND, "include probeprof_target.h in the program and use its calls",
-                       "interrupt filter \"calls\": %s has no symbol __probeprof", cfg->image->path);
+        return err_set(
+            err, ERR_NOT_FOUND, "include probeprof_target.h in the program and use its calls",
+            "interrupt filter \"calls\": %s has no symbol __probeprof", cfg->image->path);
     *at = (uint32_t)addr;
     return 0;
 }
@@ -821,20 +924,33 @@ static int calls_struct(const struct trace_config *cfg, uint32_t *at, struct err
 static bool find_filter(const struct trace_config *cfg, uint32_t *at)
 {
     uint64_t addr;
-    if (cfg->irq_filter != IRQ_FILTER_SHINOBI || !cfg->image->lookup || !cfg->image->lookup(cfg->image, filter_name(cfg), &addr))
+    if (cfg->irq_filter != IRQ_FILTER_SHINOBI || !cfg->image->lookup ||
+        !cfg->image->lookup(cfg->image, filter_name(cfg), &addr))
         return false;
     *at = (uint32_t)addr;
     return !sh4_trace_left_alone(cfg, *at);
 }
 
 /* All of the request but the RAM and what depends on it. stops: room for TRACE_MAX_STOPS. */
-static int make_request(struct sh4_trace *tr, uint32_t *stops, struct sh4_trace_request *rq, struct err *err)
+static int make_request(struct sh4_trace *tr, uint32_t *stops, struct sh4_trace_request *rq,
+                        struct err *err)
 {
     struct sh4_target *t = tr->t;
     *rq = (struct sh4_trace_request){
-        .sites = &tr->sites, .big = t->base.big_endian, .link = t->link.jtag ? SH4_TRACE_LINK_HUDI : t->link.ip ? SH4_TRACE_LINK_LOADER : SH4_TRACE_LINK_SCIF, .has_start = tr->cfg.has_start, .start = (uint32_t)tr->cfg.start,
-        .stops = stops, .nstops = tr->cfg.nstops, .watch = SH4_TRACE_WATCHED, .kernel_entry = t->agent_base + t->layout->debug_entry,
-        .next_vbr = t->agent_base + t->layout->hook_vbr, .state = initial_state(&tr->cfg), .wait_loops = WAIT_LOOPS,
+        .sites = &tr->sites,
+        .big = t->base.big_endian,
+        .link = t->link.jtag ? SH4_TRACE_LINK_HUDI
+                : t->link.ip ? SH4_TRACE_LINK_LOADER
+                             : SH4_TRACE_LINK_SCIF,
+        .has_start = tr->cfg.has_start,
+        .start = (uint32_t)tr->cfg.start,
+        .stops = stops,
+        .nstops = tr->cfg.nstops,
+        .watch = SH4_TRACE_WATCHED,
+        .kernel_entry = t->agent_base + t->layout->debug_entry,
+        .next_vbr = t->agent_base + t->layout->hook_vbr,
+        .state = initial_state(&tr->cfg),
+        .wait_loops = WAIT_LOOPS,
     };
     rq->has_filter = find_filter(&tr->cfg, &rq->filter);
     tr->filter_at = rq->has_filter ? rq->filter : 0;
@@ -857,7 +973,9 @@ static struct sh4_trace_twin *twins_of(const struct sh4_target *t)
 {
     struct sh4_trace_twin *twin = calloc(t->nvbr_sites + 1, sizeof *twin);
     for (size_t i = 0; twin && i < t->nvbr_sites; i++)
-        twin[i] = (struct sh4_trace_twin){ .addr = t->vbr_sites[i].addr, .orig = t->vbr_sites[i].orig, .instead = sh4_stub_vbr_twin(t->vbr_sites[i].orig) };
+        twin[i] = (struct sh4_trace_twin){ .addr = t->vbr_sites[i].addr,
+                                           .orig = t->vbr_sites[i].orig,
+                                           .instead = sh4_stub_vbr_twin(t->vbr_sites[i].orig) };
     return twin;
 }
 
@@ -866,7 +984,8 @@ static int plan_request(struct sh4_trace *tr, struct sh4_trace_request *rq, stru
     struct sh4_trace_twin *twins = twins_of(tr->t);
     rq->twins = twins;
     rq->ntwins = twins ? tr->t->nvbr_sites : 0;
-    int ret = twins ? sh4_trace_plan(rq, &tr->plan, err) : err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
+    int ret = twins ? sh4_trace_plan(rq, &tr->plan, err)
+                    : err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
     free(twins);
     return ret;
 }
@@ -886,7 +1005,8 @@ static int make_plan(struct sh4_trace *tr, struct err *err)
     return ret < 0 ? ret : plan_request(tr, &rq, err);
 }
 
-int sh4_trace_plan_for(struct sh4_trace *tr, struct sh4_sites *sites, struct sh4_site *const *site, size_t n, struct err *err)
+int sh4_trace_plan_for(struct sh4_trace *tr, struct sh4_sites *sites, struct sh4_site *const *site,
+                       size_t n, struct err *err)
 {
     uint32_t stops[TRACE_MAX_STOPS];
     struct sh4_trace_request rq;
@@ -937,7 +1057,9 @@ static int enable_interrupt(struct sh4_trace *tr, struct err *err)
     uint32_t kept = (tr->iprc & 0xFFFF) | 0x10000; /* for an attach after this session was lost */
     if (ret == 0)
         ret = sh4_trace_put(tr, SH4_TRACE_H_IPRC, &kept, 1, err);
-    return ret < 0 ? ret : sh4_agent_poke(tr->t, SH4_IPRC, 2, (tr->iprc & 0xFFF0) | INTERRUPT_PRIORITY, err);
+    return ret < 0
+               ? ret
+               : sh4_agent_poke(tr->t, SH4_IPRC, 2, (tr->iprc & 0xFFF0) | INTERRUPT_PRIORITY, err);
 }
 
 static int patch_missing(struct sh4_trace *tr, size_t i, struct err *err)
@@ -949,8 +1071,10 @@ static int patch_missing(struct sh4_trace *tr, size_t i, struct err *err)
         return err_set(err, ERR_USAGE, "use a hardware breakpoint, or a place in RAM",
                        "0x%08x is in ROM: no start or stop point can be there", p->addr);
     if (sh4_site_is_sr(s->kind))
-        return err_set(err, ERR_FAULT, "mark that section of the ELF as what it is, or put it into RAM",
-                       "0x%08x: %s does not take the trace's patch, though its section is RAM; code behind it could be run with SR.BL=1",
+        return err_set(err, ERR_FAULT,
+                       "mark that section of the ELF as what it is, or put it into RAM",
+                       "0x%08x: %s does not take the trace's patch, though its section is RAM; "
+                       "code behind it could be run with SR.BL=1",
                        p->addr, sh4_site_kind_name(s->kind));
     s->why = SH4_UNTRACED_ROM;
     return 0;
@@ -1029,8 +1153,10 @@ static int init_state(struct sh4_trace *tr, struct err *err)
     tr->mark = calloc(tr->plan.npatches ? tr->plan.npatches : 1, sizeof *tr->mark);
     tr->queue = malloc(TRACE_QUEUE_MOST * sizeof *tr->queue);
     tr->words = malloc(SH4_TRACE_MOST_WORDS * sizeof *tr->words);
-    tr->dec = (struct sh4_trace_decoder){ .plan = &tr->plan, .code = { tr->cfg.counter[0], tr->cfg.counter[1] },
-                                          .has_vbr = true, .vbr = tr->t->prog_vbr };
+    tr->dec = (struct sh4_trace_decoder){ .plan = &tr->plan,
+                                          .code = { tr->cfg.counter[0], tr->cfg.counter[1] },
+                                          .has_vbr = true,
+                                          .vbr = tr->t->prog_vbr };
     tr->dec.target = calloc(tr->plan.nids, sizeof *tr->dec.target);
     if (!tr->mark || !tr->queue || !tr->words || !tr->dec.target)
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
@@ -1078,7 +1204,8 @@ static int plan_with(struct sh4_trace *tr, bool sr_traps, struct err *err)
     return ret < 0 ? ret : make_plan(tr, err);
 }
 
-/* With the MMU on, what the agent pops for the program might miss the TLB, and BL=1 there: a reset. */
+/* With the MMU on, what the agent pops for the program might miss the TLB, and BL=1 there: a reset.
+ */
 static int find_and_plan(struct sh4_trace *tr, struct err *err)
 {
     uint32_t mmucr;
@@ -1160,8 +1287,8 @@ static void on_close(struct sh4_target *t)
     t->trace = NULL;
 }
 
-/* Takes our vectors and patches out of a halted target. While the program's registers are in the agent's RAM alone, that stays: the next
- * attach finds them there. */
+/* Takes our vectors and patches out of a halted target. While the program's registers are in the
+ * agent's RAM alone, that stays: the next attach finds them there. */
 static int undo(struct sh4_trace *tr, struct err *err)
 {
     int ret = tr->displaced ? sh4_trace_put_back(tr, false, err) : 0;
@@ -1186,7 +1313,9 @@ static int undo(struct sh4_trace *tr, struct err *err)
 static int tasks_at_arming(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    int ret = (t->pc & SH4_PHYS) == (tr->cfg.image->entry & SH4_PHYS) ? 0 : sh4_trace_look_at_tasks(tr, true, err);
+    int ret = (t->pc & SH4_PHYS) == (tr->cfg.image->entry & SH4_PHYS)
+                  ? 0
+                  : sh4_trace_look_at_tasks(tr, true, err);
     if (ret == 0)
         sh4_trace_context(&tr->dec, &(struct event){ .kind = EVENT_START, .sp = t->r15 });
     return ret;
@@ -1197,16 +1326,21 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
     struct sh4_target *t = sh4_of(target);
     bool ran;
     if (t->trace && t->trace->armed)
-        return err_set(err, ERR_STATE, "disarm it first (monitor profile stop)", "a trace is armed already");
+        return err_set(err, ERR_STATE, "disarm it first (monitor profile stop)",
+                       "a trace is armed already");
     if (!cfg->image)
-        return err_set(err, ERR_USAGE, "name the program's ELF with --elf", "function trace needs the program's image");
+        return err_set(err, ERR_USAGE, "name the program's ELF with --elf",
+                       "function trace needs the program's image");
     free_trace(t->trace);
     struct sh4_trace *tr = t->trace = calloc(1, sizeof *tr);
     if (!tr)
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     tr->t = t;
     tr->cfg = *cfg;
-    tr->elapsed = cfg->counter_ratio ? -1 : cfg->counter[0] == ELAPSED ? 0 : cfg->counter[1] == ELAPSED ? 1 : -1;
+    tr->elapsed = cfg->counter_ratio           ? -1
+                  : cfg->counter[0] == ELAPSED ? 0
+                  : cfg->counter[1] == ELAPSED ? 1
+                                               : -1;
     t->trace_close = on_close;
     uint64_t since = now(t), clocks = tck(t);
     int ret = stop_program(t, &ran, err);
@@ -1221,7 +1355,8 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
         if (t->state == TARGET_HALTED && !tr->displaced)
             run_program(t, ran, &own);
         on_close(t);
-        return sh4_lost(t, err_prefix(err, ret, "arming the trace")); /* half armed, it may stand: attaching again undoes that */
+        /* half armed, it may stand: attaching again undoes that */
+        return sh4_lost(t, err_prefix(err, ret, "arming the trace"));
     }
     tr->armed = true;
     tr->active = !cfg->has_start;
@@ -1282,12 +1417,17 @@ static int trace_disarm(struct target *target, struct err *err)
 int sh4_trace_switch(struct sh4_trace *tr, bool active, struct err *err)
 {
     uint32_t last[2], at[2], window = tr->t->r15 - SH4_TRACE_WINDOW;
-    int counts = active ? 1 : time_goes_on(tr, err), ret = counts < 0 ? counts : counters_now(tr, last, at, err);
+    int counts = active ? 1 : time_goes_on(tr, err),
+        ret = counts < 0 ? counts : counters_now(tr, last, at, err);
     if (ret == 0 && !counts)
         note_event(tr, EVENT_STOP, tr->t->pc, EVENT_CAUSE_NONE, 0);
     if (ret == 0 && counts) {
-        uint32_t words[] = { SH4_TRACE_LONG + (active ? SH4_TRACE_K_START : SH4_TRACE_K_STOP), at[0] - last[0], at[1] - last[1],
-                             tr->t->r15, tr->t->pc, 0 };
+        uint32_t words[] = { SH4_TRACE_LONG + (active ? SH4_TRACE_K_START : SH4_TRACE_K_STOP),
+                             at[0] - last[0],
+                             at[1] - last[1],
+                             tr->t->r15,
+                             tr->t->pc,
+                             0 };
         decode_own(tr, words);
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, &window, 1, err);
     }
@@ -1319,28 +1459,33 @@ static int trace_set_active(struct target *target, bool active, struct err *err)
 
 /* ---- reports ---- */
 
-/* Where start points decide what is counted: what was counted is the program's for certain, and it had no more than that and what passed before
- * they were met. A guess of the agent's share goes by that: where little is left for the program it would be off by times. */
+/* Where start points decide what is counted: what was counted is the program's for certain, and it
+ * had no more than that and what passed before they were met. A guess of the agent's share goes by
+ * that: where little is left for the program it would be off by times. */
 static uint64_t agent_within(const struct sh4_trace *tr, uint64_t cycles, uint64_t agent)
 {
     if (tr->elapsed < 0)
         return agent;
-    uint64_t counted = (tr->dec.c16[tr->elapsed] + 8) / 16, most = cycles > counted ? cycles - counted : 0;
+    uint64_t counted = (tr->dec.c16[tr->elapsed] + 8) / 16,
+             most = cycles > counted ? cycles - counted : 0;
     bool known = tr->cfg.has_start && !tr->cfg.nstops && tr->dec.started && tr->raw < UINT32_MAX;
     uint64_t least = known && most > tr->dec.outside ? most - tr->dec.outside : 0;
     return MAX(MIN(agent, most), least);
 }
 
-/* What the agent took: seen by the counter if everything was counted, else so many events at what calibration says one
- * costs. Stops in stepped code are not events: then, nothing is known. */
+/* What the agent took: seen by the counter if everything was counted, else so many events at what
+ * calibration says one costs. Stops in stepped code are not events: then, nothing is known. */
 static void spent(const struct sh4_trace *tr, struct trace_status *out)
 {
     const struct trace_config *cfg = &tr->cfg;
-    uint64_t free_ns = out->board_ns > tr->held_ns ? out->board_ns - tr->held_ns : 0, waited = MIN(tr->waited_ns, free_ns);
+    uint64_t free_ns = out->board_ns > tr->held_ns ? out->board_ns - tr->held_ns : 0,
+             waited = MIN(tr->waited_ns, free_ns);
     uint64_t cycles = tr->elapsed >= 0 ? tr->raw : (uint64_t)((double)free_ns * tr->cycles_per_ns);
     uint64_t waiting = free_ns ? (uint64_t)((double)cycles * (double)waited / (double)free_ns) : 0;
-    uint64_t each = (uint64_t)MAX(tr->full16[tr->icache_enabled], 0) / 16, agent = (tr->work + 8 * tr->lost) * each / 8;
-    if (tr->elapsed >= 0 && !cfg->has_start && !cfg->nstops && !tr->was_inactive && cfg->irq_filter == IRQ_FILTER_OFF) {
+    uint64_t each = (uint64_t)MAX(tr->full16[tr->icache_enabled], 0) / 16,
+             agent = (tr->work + 8 * tr->lost) * each / 8;
+    if (tr->elapsed >= 0 && !cfg->has_start && !cfg->nstops && !tr->was_inactive &&
+        cfg->irq_filter == IRQ_FILTER_OFF) {
         uint64_t program = (tr->dec.c16[tr->elapsed] + 8) / 16;
         agent = cycles > program + waiting ? cycles - program - waiting : 0;
     } else if (tr->plan.rom.nsites && !tr->yielded) {
@@ -1362,15 +1507,24 @@ static int trace_status(struct target *target, struct trace_status *out, struct 
     if (!tr)
         return 0;
     *out = (struct trace_status){
-        .armed = tr->armed, .active = tr->active, .events = tr->events, .lost = tr->lost, .doubtful = tr->doubtful,
+        .armed = tr->armed,
+        .active = tr->active,
+        .events = tr->events,
+        .lost = tr->lost,
+        .doubtful = tr->doubtful,
         .board_ns = tr->board_ns + (tr->runs_since_ns ? now(t) - tr->runs_since_ns : 0),
-        .held_ns = tr->held_ns, .wire_bits = tr->wire_bits,
-        .sites = (uint32_t)(tr->plan.npatches + (tr->yielded ? 0 : tr->plan.rom.nsites)), .untraced_sites = (uint32_t)tr->untraced,
-        .ring_bytes = tr->plan.ring_bytes, .ring_used = tr->ring_used, .icache_enabled = tr->icache_enabled,
+        .held_ns = tr->held_ns,
+        .wire_bits = tr->wire_bits,
+        .sites = (uint32_t)(tr->plan.npatches + (tr->yielded ? 0 : tr->plan.rom.nsites)),
+        .untraced_sites = (uint32_t)tr->untraced,
+        .ring_bytes = tr->plan.ring_bytes,
+        .ring_used = tr->ring_used,
+        .icache_enabled = tr->icache_enabled,
     };
     spent(tr, out);
     for (int n = 0; n < 2; n++)
-        out->agent_cost[n] = tr->dec.residue16[n] > 0 ? (uint32_t)(tr->dec.residue16[n] + 8) / 16 : 0;
+        out->agent_cost[n] =
+            tr->dec.residue16[n] > 0 ? (uint32_t)(tr->dec.residue16[n] + 8) / 16 : 0;
     memcpy(out->note, tr->note, sizeof out->note);
     return 0;
 }
@@ -1391,24 +1545,33 @@ static int trace_explain(struct target *target, const struct text_sink *out, str
         if (sh4_trace_sees(tr, x))
             continue;
         const struct sh4_function *f = &s->function[x->function];
-        sink_printf(out, "0x%08x %s in %s: %s", x->addr, sh4_site_kind_name(x->kind), function_name(s, x->function),
-                    x->why == SH4_TRACED ? "in ROM, and both channels of the user break controller are the debugger's" : sh4_untraced_text(x->why));
+        sink_printf(
+            out, "0x%08x %s in %s: %s", x->addr, sh4_site_kind_name(x->kind),
+            function_name(s, x->function),
+            x->why == SH4_TRACED
+                ? "in ROM, and both channels of the user break controller are the debugger's"
+                : sh4_untraced_text(x->why));
         if (x->why == SH4_UNTRACED_BL && f->blocked_by != SH4_NO_FUNCTION)
             sink_printf(out, " (called so by %s)", function_name(s, f->blocked_by));
         sink_printf(out, "\n");
     }
     for (size_t i = 0; i < s->nfunctions; i++)
         if (s->function[i].unexplored)
-            sink_printf(out, "0x%08x %s: %u bytes are not reached by control flow and were not searched\n",
-                        s->function[i].low, function_name(s, (uint32_t)i), s->function[i].unexplored);
+            sink_printf(
+                out, "0x%08x %s: %u bytes are not reached by control flow and were not searched\n",
+                s->function[i].low, function_name(s, (uint32_t)i), s->function[i].unexplored);
     return 0;
 }
 
 const struct target_trace_ops *sh4_trace_ops(void)
 {
     static const struct target_trace_ops ops = {
-        .arm = trace_arm, .poll = trace_poll, .disarm = trace_disarm, .set_active = trace_set_active,
-        .status = trace_status, .explain = trace_explain,
+        .arm = trace_arm,
+        .poll = trace_poll,
+        .disarm = trace_disarm,
+        .set_active = trace_set_active,
+        .status = trace_status,
+        .explain = trace_explain,
     };
     return &ops;
 }

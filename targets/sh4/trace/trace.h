@@ -1,4 +1,5 @@
-/* Function trace of an SH-4 target: the host's side. Private to targets/sh4/trace and the driver. */
+/* Function trace of an SH-4 target: the host's side. Private to targets/sh4/trace and the driver.
+ */
 #ifndef TARGETS_SH4_TRACE_TRACE_H
 #define TARGETS_SH4_TRACE_TRACE_H
 
@@ -8,11 +9,13 @@
 #include "targets/sh4/trace/sites.h"
 
 enum {
-    TRACE_QUEUE = 1 << 16,      /* events waiting for the caller before the program has to wait */
-    TRACE_QUEUE_MOST = 4 * TRACE_QUEUE, /* a halt is not put off: what the rings hold then comes on top */
-    SH4_TRACE_KEPT_WORDS = 51   /* lost.c */
+    TRACE_QUEUE = 1 << 16, /* events waiting for the caller before the program has to wait */
+    /* a halt is not put off: what the rings hold then comes on top */
+    TRACE_QUEUE_MOST = 4 * TRACE_QUEUE,
+    SH4_TRACE_KEPT_WORDS = 51 /* lost.c */
 };
-#define SH4_TRACE_RAM_TOP 0x0CF00000u /* where RAM for larger programs ends: 1 MB below the end of the Dreamcast's 16 MB */
+/* where RAM for larger programs ends: 1 MB below the end of the Dreamcast's 16 MB */
+#define SH4_TRACE_RAM_TOP 0x0CF00000u
 
 /* What the host knows of one patch beyond the plan. */
 struct sh4_trace_mark {
@@ -23,10 +26,10 @@ struct sh4_trace_mark {
 
 /* Where the program was seen to run although the search knew no way there. */
 struct sh4_trace_found {
-    uint32_t sum;    /* of the program's code: another program's places mean nothing */
+    uint32_t sum; /* of the program's code: another program's places mean nothing */
     uint32_t at[256];
     size_t n;
-    bool more;       /* there are some that are not traced: no room, no time */
+    bool more; /* there are some that are not traced: no room, no time */
 };
 
 /* Looking for code that the program has changed, a part at a time. */
@@ -45,80 +48,96 @@ struct sh4_trace {
     struct sh4_trace_decoder dec;
     struct sh4_trace_mark *mark; /* plan.npatches */
     bool armed, active;
-    bool drain_asked;            /* an H-UDI interrupt was sent for the ring */
-    bool yielded;                /* channel A is the debugger's: ROM is not traced meanwhile */
-    int8_t step_cached;          /* which cost of a stop the agent has: 0, 1, -1 none yet */
-    int32_t step_cost[2][2];     /* of a stop in stepped code: by caches off and on, then counter */
-    uint32_t stepped;            /* site being stepped over by the user, | 1; 0 none */
-    bool rebased;                /* counting goes on from this halt: the agent's last look at the counters is of now */
-    bool absent;                 /* a patch may be out that should be in: a breakpoint's place, one that was stepped over */
+    bool drain_asked;        /* an H-UDI interrupt was sent for the ring */
+    bool yielded;            /* channel A is the debugger's: ROM is not traced meanwhile */
+    int8_t step_cached;      /* which cost of a stop the agent has: 0, 1, -1 none yet */
+    int32_t step_cost[2][2]; /* of a stop in stepped code: by caches off and on, then counter */
+    uint32_t stepped;        /* site being stepped over by the user, | 1; 0 none */
+    /* counting goes on from this halt: the agent's last look at the counters is of now */
+    bool rebased;
+    /* a patch may be out that should be in: a breakpoint's place, one that was stepped over */
+    bool absent;
     struct sh4_trace_found *found; /* the target's */
-    size_t searched;             /* of found, by the last search */
+    size_t searched;               /* of found, by the last search */
     bool search_due;
-    bool unplaced;               /* armed with BL=0 where nobody knows the code: that proves nothing of the entry yet */
-    unsigned searches;           /* done again since arming */
+    /* armed with BL=0 where nobody knows the code: that proves nothing of the entry yet */
+    bool unplaced;
+    unsigned searches; /* done again since arming */
     uint64_t search_after_ns;
-    struct { uint32_t vbr; bool entry_blocked, sr_traps; } searched_with;
+    struct {
+        uint32_t vbr;
+        bool entry_blocked, sr_traps;
+    } searched_with;
     struct sh4_trace_glance glance;
-    struct image now;            /* the program as it is: */
+    struct image now;              /* the program as it is: */
     struct image_section *section; /* ... its sections, */
-    uint8_t **copy;              /* ... and their contents where those have changed; NULL: as in cfg.image */
-    bool *rom;                   /* by section: takes no patch */
-    bool translated;             /* code outside P1 and P2 takes none */
-    uint32_t filter_at;          /* the filter's routine, 0 none */
-    bool *waits;                 /* by section of the image: not at its run address yet, its patches follow when it is */
+    /* ... and their contents where those have changed; NULL: as in cfg.image */
+    uint8_t **copy;
+    bool *rom;          /* by section: takes no patch */
+    bool translated;    /* code outside P1 and P2 takes none */
+    uint32_t filter_at; /* the filter's routine, 0 none */
+    /* by section of the image: not at its run address yet, its patches follow when it is */
+    bool *waits;
     size_t nwaiting;
-    size_t strays;               /* traps taken out of copies that the program made of its code, since arming */
-    size_t changed;              /* places where the program has replaced the code, since arming */
-    bool ending;                 /* disarming found such places: they are told behind it */
-    bool larger;                 /* the RAM below SH4_TRACE_RAM_TOP was chosen */
+    /* traps taken out of copies that the program made of its code, since arming */
+    size_t strays;
+    size_t changed; /* places where the program has replaced the code, since arming */
+    bool ending;    /* disarming found such places: they are told behind it */
+    bool larger;    /* the RAM below SH4_TRACE_RAM_TOP was chosen */
     uint32_t kept[SH4_TRACE_KEPT_WORDS]; /* the program while calibration runs in its place */
     bool displaced;                      /* it does, or could not be ended */
-    uint32_t slot_left[SH4_TRACE_SLOTS]; /* where code goes on that waits in a slot of an earlier trace, 0: none does */
-    uint32_t loop_counter[2];    /* of it: the counters as its loop left them, if loop_ran */
+    /* where code goes on that waits in a slot of an earlier trace, 0: none does */
+    uint32_t slot_left[SH4_TRACE_SLOTS];
+    uint32_t loop_counter[2]; /* of it: the counters as its loop left them, if loop_ran */
     bool loop_ran;
-    uint32_t slack[2][2];        /* of it: scans until the loop is back, by caches, then traced or not; 0 not known yet */
-    bool evidence;               /* SR.BL at entry was taken for clear because the program runs that way */
+    /* of it: scans until the loop is back, by caches, then traced or not; 0 not known yet */
+    uint32_t slack[2][2];
+    /* SR.BL at entry was taken for clear because the program runs that way */
+    bool evidence;
 
-    struct event *queue;         /* TRACE_QUEUE_MOST, a ring */
+    struct event *queue; /* TRACE_QUEUE_MOST, a ring */
     size_t head, count;
-    uint64_t dropped;            /* events that found no room in it since the last that did */
-    uint32_t *words;             /* one drain */
+    uint64_t dropped; /* events that found no room in it since the last that did */
+    uint32_t *words;  /* one drain */
 
-    bool calibrated[2];          /* by caches off and on */
-    bool cached;                 /* both caches were on: when armed, then at the last drain that brought something */
-    bool icache_enabled;         /* at the last drain that brought something */
+    bool calibrated[2]; /* by caches off and on */
+    /* both caches were on: when armed, then at the last drain that brought something */
+    bool cached;
+    bool icache_enabled;                  /* at the last drain that brought something */
     int32_t residue16[2][2], first[2][2]; /* by caches off and on, then counter */
     struct sh4_trace_ways ways[2];        /* by caches off and on */
     struct sh4_trace_memory memory16;     /* not measured with caches on when armed */
-    uint32_t iprc;               /* as it was before arming */
+    uint32_t iprc;                        /* as it was before arming */
     bool iprc_known;
-    int elapsed;                 /* the counter that counts elapsed time, -1 none */
-    uint64_t counter_last;       /* that one, 48 bits, at the last drain, raw */
-    uint64_t raw;                /* the same since arming, agent included */
-    uint64_t raw_step;           /* of that, between the last two drains */
-    int32_t full16[2];           /* an event's whole cost in cycles, by caches off and on */
-    double cycles_per_ns;        /* of the CPU; measured if no counter tells */
-    uint64_t board_ns, runs_since_ns; /* the program ran, drains included; since when, 0: it does not */
-    uint64_t waited_ns;          /* of those, with its ring full, until that was seen */
-    uint64_t unseen_ns;          /* when its ring was last seen not to be full */
-    uint64_t work;               /* records, by what they cost the agent, in eighths of a call or return */
-    bool was_inactive;           /* not everything was counted */
+    int elapsed;           /* the counter that counts elapsed time, -1 none */
+    uint64_t counter_last; /* that one, 48 bits, at the last drain, raw */
+    uint64_t raw;          /* the same since arming, agent included */
+    uint64_t raw_step;     /* of that, between the last two drains */
+    int32_t full16[2];     /* an event's whole cost in cycles, by caches off and on */
+    double cycles_per_ns;  /* of the CPU; measured if no counter tells */
+    /* the program ran, drains included; since when, 0: it does not */
+    uint64_t board_ns, runs_since_ns;
+    uint64_t waited_ns; /* of those, with its ring full, until that was seen */
+    uint64_t unseen_ns; /* when its ring was last seen not to be full */
+    /* records, by what they cost the agent, in eighths of a call or return */
+    uint64_t work;
+    bool was_inactive; /* not everything was counted */
     uint64_t last_drain_ns, last_ask_ns, patience_ns;
-    unsigned asks; /* for the ring, since it was read */
-    bool reset_shows; /* by EXPEVT */
-    bool was_reset;   /* the CPU, since arming: the agent is gone */
+    unsigned asks;       /* for the ring, since it was read */
+    bool reset_shows;    /* by EXPEVT */
+    bool was_reset;      /* the CPU, since arming: the agent is gone */
     uint32_t meant_seen; /* the agent's word of SR as the program means it */
     uint64_t events, lost, doubtful, wire_bits, drains;
-    uint64_t held_ns;      /* link time the program was held for drains */
+    uint64_t held_ns; /* link time the program was held for drains */
     uint32_t ring_used;
     uint32_t watching[SH4_UBC_CHANNELS]; /* the point a channel watches, 0 none */
-    unsigned unwatched;    /* points that no channel could be given to, while it runs */
+    unsigned unwatched; /* points that no channel could be given to, while it runs */
     size_t untraced;
-    size_t told;           /* places looked through for EVENT_UNTRACED, since the list began */
-    uint32_t begun;        /* tasks begun in filtered interrupts */
-    uint64_t tasks_due_ns; /* the program's tasks are looked at again, whether one was created or not */
-    uint32_t tasks_told;   /* the highest context of those that were told */
+    size_t told;    /* places looked through for EVENT_UNTRACED, since the list began */
+    uint32_t begun; /* tasks begun in filtered interrupts */
+    /* the program's tasks are looked at again, whether one was created or not */
+    uint64_t tasks_due_ns;
+    uint32_t tasks_told; /* the highest context of those that were told */
     char note[TRACE_NOTE];
 };
 
@@ -126,7 +145,8 @@ struct sh4_trace {
 bool sh4_trace_sees(const struct sh4_trace *tr, const struct sh4_site *s);
 /* Tells the decoder which functions end without an event; the plan is made. (coverage.c) */
 void sh4_trace_find_blind(struct sh4_trace *tr);
-/* What is not seen as EVENT_UNTRACED: up to cap of those that were not told since tr->told was 0. Returns how many. */
+/* What is not seen as EVENT_UNTRACED: up to cap of those that were not told since tr->told was 0.
+ * Returns how many. */
 size_t sh4_trace_tell_coverage(struct sh4_trace *tr, struct event *out, size_t cap);
 /* ---- code that running shows (found.c, now.c, again.c) ---- */
 /* The trace is being armed, cfg is there; it ends. */
@@ -136,22 +156,28 @@ void sh4_trace_found_end(struct sh4_trace *tr);
 void sh4_trace_seen(struct sh4_trace *tr, const struct event *e);
 /* How many functions only running has shown. */
 size_t sh4_trace_shown(const struct sh4_trace *tr);
-/* The program is held, its ring is empty: looks for changed code, and searches again if there is reason to. */
+/* The program is held, its ring is empty: looks for changed code, and searches again if there is
+ * reason to. */
 int sh4_trace_look_further(struct sh4_trace *tr, struct err *err);
 /* The search again, with what is known now, and patches by what it finds. */
 int sh4_trace_again(struct sh4_trace *tr, struct err *err);
-/* Places to be forgotten since the code there has changed (bytes was to is, n from addr on). True if there was one. */
-bool sh4_trace_forget_changed(struct sh4_trace *tr, uint32_t addr, const uint8_t *was, const uint8_t *is, uint32_t n);
+/* Places to be forgotten since the code there has changed (bytes was to is, n from addr on). True
+ * if there was one. */
+bool sh4_trace_forget_changed(struct sh4_trace *tr, uint32_t addr, const uint8_t *was,
+                              const uint8_t *is, uint32_t n);
 int sh4_trace_now_init(struct sh4_trace *tr, struct err *err);
 void sh4_trace_now_fini(struct sh4_trace *tr);
 /* Brings tr->now up to date. changed: code that the search has found is another. */
 int sh4_trace_now_refresh(struct sh4_trace *tr, bool *changed, struct err *err);
 /* Does the next part of the code differ from tr->now? */
 int sh4_trace_glance(struct sh4_trace *tr, bool *differs, struct err *err);
-/* What memory from addr on holds if nothing but ours has changed: n bytes of the program, with what is ours in them. */
-void sh4_trace_expect(const struct sh4_trace *tr, uint32_t addr, const uint8_t *program, uint8_t *buf, uint32_t n);
+/* What memory from addr on holds if nothing but ours has changed: n bytes of the program, with what
+ * is ours in them. */
+void sh4_trace_expect(const struct sh4_trace *tr, uint32_t addr, const uint8_t *program,
+                      uint8_t *buf, uint32_t n);
 /* Adds places to the plan (plan_more.c). */
-int sh4_trace_plan_for(struct sh4_trace *tr, struct sh4_sites *sites, struct sh4_site *const *site, size_t n, struct err *err);
+int sh4_trace_plan_for(struct sh4_trace *tr, struct sh4_sites *sites, struct sh4_site *const *site,
+                       size_t n, struct err *err);
 /* Is addr in a --no-patch range? Is it the agent's, or of its stubs and slots? */
 bool sh4_trace_left_alone(const struct trace_config *cfg, uint32_t addr);
 bool sh4_trace_holds(const struct sh4_target *t, uint32_t pc);
@@ -167,18 +193,22 @@ int sh4_trace_foresee_tasks(struct sh4_trace *tr, size_t n, struct err *err);
 void sh4_trace_note(struct sh4_trace *tr);
 /* ---- what is logged (log.c): lines of the subject prof ---- */
 void sh4_trace_log_armed(const struct sh4_trace *tr, uint64_t took_ns, uint64_t wire_bits);
-void sh4_trace_log_drain(const struct sh4_trace *tr, uint64_t events, uint32_t lost, uint64_t wire_bits);
+void sh4_trace_log_drain(const struct sh4_trace *tr, uint64_t events, uint32_t lost,
+                         uint64_t wire_bits);
 void sh4_trace_log_stall(const struct sh4_trace *tr, uint64_t ns);
 void sh4_trace_log_again(const struct sh4_trace *tr, const char *why);
 void sh4_trace_log_active(const struct sh4_trace *tr);
 void sh4_trace_log_disarmed(const struct sh4_trace *tr, uint64_t took_ns);
-/* A drain: the agent is halted in the kernel. Everything in the ring goes to the queue (arm.c calls it too). */
+/* A drain: the agent is halted in the kernel. Everything in the ring goes to the queue (arm.c calls
+ * it too). */
 int sh4_trace_empty(struct sh4_trace *tr, struct err *err);
 /* Event made by the host. */
 void sh4_trace_push(struct sh4_trace *tr, const struct event *e);
 /* A word of the save or extension block. */
-int sh4_trace_get(struct sh4_trace *tr, uint32_t offset, uint32_t *words, size_t n, struct err *err);
-int sh4_trace_put(struct sh4_trace *tr, uint32_t offset, const uint32_t *words, size_t n, struct err *err);
+int sh4_trace_get(struct sh4_trace *tr, uint32_t offset, uint32_t *words, size_t n,
+                  struct err *err);
+int sh4_trace_put(struct sh4_trace *tr, uint32_t offset, const uint32_t *words, size_t n,
+                  struct err *err);
 /* Measures the residue; the target is halted, the plan is in its RAM. (calibrate.c) */
 int sh4_trace_calibrate(struct sh4_trace *tr, struct err *err);
 /* Measures the ways in and out, against the residue that is known; calibration runs. (ways.c) */
@@ -193,12 +223,16 @@ struct sh4_trace_half {
     uint16_t value, there;
     bool readable;
 };
-/* Many of them in few exchanges. read_halves: past the caches, as an instruction is fetched: what the program has written and not written back
- * is the caller's to purge, and no line of code comes into the operand cache, where it would hide what is written to memory later. write_halves: memory that takes no store is no failure. (halves.c) */
-int sh4_trace_read_halves(struct sh4_target *t, struct sh4_trace_half *half, size_t n, struct err *err);
-int sh4_trace_write_halves(struct sh4_target *t, const struct sh4_trace_half *half, size_t n, struct err *err);
-/* Compares the program with the board's memory: -ERR_FORMAT if it is another. A section that the program copies itself, and has not yet, is
- * compared where it is loaded, and waits. (copied.c) */
+/* Many of them in few exchanges. read_halves: past the caches, as an instruction is fetched: what
+ * the program has written and not written back is the caller's to purge, and no line of code comes
+ * into the operand cache, where it would hide what is written to memory later. write_halves: memory
+ * that takes no store is no failure. (halves.c) */
+int sh4_trace_read_halves(struct sh4_target *t, struct sh4_trace_half *half, size_t n,
+                          struct err *err);
+int sh4_trace_write_halves(struct sh4_target *t, const struct sh4_trace_half *half, size_t n,
+                           struct err *err);
+/* Compares the program with the board's memory: -ERR_FORMAT if it is another. A section that the
+ * program copies itself, and has not yet, is compared where it is loaded, and waits. (copied.c) */
 int sh4_trace_compare(struct sh4_trace *tr, struct err *err);
 /* Is addr in a section that waits? */
 bool sh4_trace_waits(const struct sh4_trace *tr, uint32_t addr);
@@ -206,11 +240,13 @@ bool sh4_trace_waits(const struct sh4_trace *tr, uint32_t addr);
 int sh4_trace_take_copies(struct sh4_trace *tr, struct err *err);
 /* Patch i is given up: the program has replaced the code there. (changed.c) */
 int sh4_trace_give_up(struct sh4_trace *tr, size_t i, struct err *err);
-/* The same for what the debugger has written over; the agent learns it before the program runs on. */
+/* The same for what the debugger has written over; the agent learns it before the program runs on.
+ */
 void sh4_trace_overwritten(struct sh4_trace *tr, size_t i);
 /* Is `expected` still at patch i's place? 1; 0, and it is given up; or -ERR_*. */
 int sh4_trace_still(struct sh4_trace *tr, size_t i, uint16_t expected, struct err *err);
-/* Looks at every patch that should be in memory, and gives up those that are not. Of code that is as it was that costs a sum on the board. */
+/* Looks at every patch that should be in memory, and gives up those that are not. Of code that is
+ * as it was that costs a sum on the board. */
 int sh4_trace_look(struct sh4_trace *tr, struct err *err);
 /* Index of the first patch that ends behind addr. (patch.c) */
 size_t sh4_trace_first_in(const struct sh4_trace_plan *p, uint32_t addr);
@@ -219,10 +255,12 @@ int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *
 int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err);
 void sh4_trace_hide(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
 void sh4_trace_write(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
-/* Is code outside P1 and P2 out of reach for traps: MMUCR.AT=1, and the UTLB does not map all of it, and the agent's
- * RAM, to itself in pages that are shared and written already? 1, 0, or -ERR_*. (mmu.c) */
+/* Is code outside P1 and P2 out of reach for traps: MMUCR.AT=1, and the UTLB does not map all of
+ * it, and the agent's RAM, to itself in pages that are shared and written already? 1, 0, or -ERR_*.
+ * (mmu.c) */
 int sh4_trace_translated(struct sh4_trace *tr, uint32_t ram, uint32_t ram_bytes, struct err *err);
-/* Finds out which code takes no patch and marks its sites; refuses start and stop points there. (step.c) */
+/* Finds out which code takes no patch and marks its sites; refuses start and stop points there.
+ * (step.c) */
 int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err);
 /* ---- traps of ours in copies of code (stray.c) ---- */
 /* May the agent ask about traps where no site is? Not if the program has such ones itself. */
@@ -236,20 +274,23 @@ int sh4_trace_halt_ends(struct sh4_trace *tr, struct err *err);
 /* ---- start and stop points (point.c) ---- */
 /* The halted program goes on from a point at addr: it acts. */
 int sh4_trace_point_met(struct sh4_trace *tr, uint32_t addr, struct err *err);
-/* The program runs on: free channels watch the points of plan.watched. awaits: channel B is the agent's just now. */
+/* The program runs on: free channels watch the points of plan.watched. awaits: channel B is the
+ * agent's just now. */
 int sh4_trace_watch(struct sh4_trace *tr, bool awaits, struct err *err);
 enum sh4_point sh4_trace_at_point(const struct sh4_target *t, const bool match[2]);
 /* Recording begins or ends, with its event; the program is held and its ring empty. */
 int sh4_trace_switch(struct sh4_trace *tr, bool active, struct err *err);
-/* The program runs on: channel A of the user break controller steps what cannot be patched, unless the debugger
- * has it or steps itself. */
+/* The program runs on: channel A of the user break controller steps what cannot be patched, unless
+ * the debugger has it or steps itself. */
 int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err);
-/* rq->ram and ram_bytes; all else of the request is there. -ERR_USAGE if the RAM that was named is known to be the program's, or no
- * RAM for a larger program is free: the hint names another range. (ram.c) */
+/* rq->ram and ram_bytes; all else of the request is there. -ERR_USAGE if the RAM that was named is
+ * known to be the program's, or no RAM for a larger program is free: the hint names another range.
+ * (ram.c) */
 int sh4_trace_choose_ram(struct sh4_trace *tr, struct sh4_trace_request *rq, struct err *err);
 /* The RAM the trace has; a P1 address. */
 void sh4_trace_ram(const struct sh4_trace *tr, uint32_t *at, uint32_t *bytes);
-/* True where the above puts the agent of a larger program, and nothing of this program is known to be. */
+/* True where the above puts the agent of a larger program, and nothing of this program is known to
+ * be. */
 bool sh4_trace_in_chosen_ram(const struct sh4_trace *tr, uint32_t addr);
 /* Lets the agent subtract what a stop costs with the caches off or on. */
 int sh4_trace_step_cost(struct sh4_trace *tr, bool cached, struct err *err);
@@ -258,25 +299,29 @@ int sh4_trace_step_loop(struct sh4_trace *tr, bool on, struct err *err);
 /* ---- a CPU that was reset while it was traced (reset.c) ---- */
 /* Whether it has been, by what the halted CPU shows. */
 bool sh4_trace_was_reset(const struct sh4_trace *tr);
-/* What the agent had recorded and not told goes to the queue, as far as it can be known to be there; then a loss by the reset. tr->was_reset is set. */
+/* What the agent had recorded and not told goes to the queue, as far as it can be known to be
+ * there; then a loss by the reset. tr->was_reset is set. */
 int sh4_trace_salvage(struct sh4_trace *tr, struct err *err);
 /* That loss as an event. */
 void sh4_trace_note_reset(struct sh4_trace *tr);
 /* ---- SR as the program means it (meant.c) ---- */
-/* The program has halted: is it in such a section? It is to run on: what the user made of that; before, the host does what the agent
- * would at the place it stands at. */
+/* The program has halted: is it in such a section? It is to run on: what the user made of that;
+ * before, the host does what the agent would at the place it stands at. */
 int sh4_trace_meant_seen(struct sh4_trace *tr, struct err *err);
 int sh4_trace_meant_resumed(struct sh4_trace *tr, struct err *err);
 int sh4_trace_meant_resuming(struct sh4_trace *tr, struct err *err);
-/* The agent, or the program, was interrupted by us: INTEVT is what the program's last interrupt left, if there was one. */
+/* The agent, or the program, was interrupted by us: INTEVT is what the program's last interrupt
+ * left, if there was one. */
 int sh4_trace_meant_intevt(struct sh4_trace *tr, struct err *err);
-/* The halted program gets its BL=1: the trace ends; or that of a lost session, whose agent is at base. */
+/* The halted program gets its BL=1: the trace ends; or that of a lost session, whose agent is at
+ * base. */
 int sh4_trace_meant_end(struct sh4_target *t, struct err *err);
 int sh4_trace_meant_left(struct sh4_target *t, uint32_t base, struct err *err);
 /* ---- RTE slots (slots.c) ---- */
 /* What was interrupted finds its way back by itself from now on, without the agent at base. */
 int sh4_trace_slots_leave(struct sh4_target *t, uint32_t base, struct err *err);
-/* What an earlier session left where this one's slots will be, to tr->slot_left; before the agent is written. */
+/* What an earlier session left where this one's slots will be, to tr->slot_left; before the agent
+ * is written. */
 int sh4_trace_slots_found(struct sh4_trace *tr, struct err *err);
 /* The agent serves it; behind calibration, which needs the slots. */
 int sh4_trace_slots_put(struct sh4_trace *tr, struct err *err);
@@ -287,10 +332,11 @@ void sh4_trace_usable_ram(const struct sh4_target *t, uint32_t *at, uint32_t *by
 uint32_t sh4_trace_note_at(const struct sh4_trace *tr);
 /* A note there says where the agent is. */
 int sh4_trace_beacon(struct sh4_trace *tr, bool on, struct err *err);
-/* The halted program's VBR and DBR go to the save area, before the agent's RAM stops telling that they were replaced. */
+/* The halted program's VBR and DBR go to the save area, before the agent's RAM stops telling that
+ * they were replaced. */
 int sh4_trace_release_vectors(struct sh4_target *t, struct err *err);
-/* The halted program's registers into the agent's RAM, while others are to run; and back from tr->kept (seen: what the save
- * area holds now is known). */
+/* The halted program's registers into the agent's RAM, while others are to run; and back from
+ * tr->kept (seen: what the save area holds now is known). */
 int sh4_trace_keep(struct sh4_trace *tr, struct err *err);
 int sh4_trace_put_back(struct sh4_trace *tr, bool seen, struct err *err);
 /* CCR, by code that runs past the cache. (calibrate.c) */

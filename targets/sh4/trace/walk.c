@@ -1,6 +1,6 @@
-/* Finds the instructions of an image by following control flow from function starts. What lies behind
- * a call is followed last: by then the literal pools that a call without return may be followed by
- * are known, and a run that falls into data is thrown away whole. */
+/* Finds the instructions of an image by following control flow from function starts. What lies
+ * behind a call is followed last: by then the literal pools that a call without return may be
+ * followed by are known, and a run that falls into data is thrown away whole. */
 #include "targets/sh4/trace/walk.h"
 
 #include <stdlib.h>
@@ -46,7 +46,8 @@ bool walk_find(const struct sh4_walk *w, uint32_t addr, struct walk_at *at)
 
 static int by_base(const void *a, const void *b)
 {
-    uint32_t x = ((const struct walk_span *)a)->base & SH4_PHYS, y = ((const struct walk_span *)b)->base & SH4_PHYS;
+    uint32_t x = ((const struct walk_span *)a)->base & SH4_PHYS,
+             y = ((const struct walk_span *)b)->base & SH4_PHYS;
     return x < y ? -1 : x > y;
 }
 
@@ -66,10 +67,7 @@ uint16_t walk_opcode(const struct sh4_walk *w, const struct walk_at *at)
     return get16(at->span->data + at->index * 2, w->big);
 }
 
-uint32_t walk_address(const struct walk_at *at)
-{
-    return at->span->base + (uint32_t)at->index * 2;
-}
+uint32_t walk_address(const struct walk_at *at) { return at->span->base + (uint32_t)at->index * 2; }
 
 bool walk_read(const void *ctx, uint32_t addr, unsigned bytes, uint32_t *value)
 {
@@ -102,7 +100,9 @@ uint32_t walk_function(struct sh4_walk *w, uint32_t addr)
     if (!walk_grow(w, (void **)&w->function, w->nfunctions, &w->function_cap, sizeof *w->function))
         return SH4_NO_FUNCTION;
     uint32_t f = (uint32_t)w->nfunctions++;
-    w->function[f] = (struct sh4_function){ .low = addr, .exit_bl = SH4_BL_ENTRY, .blocked_by = SH4_NO_FUNCTION };
+    w->function[f] = (struct sh4_function){ .low = addr,
+                                            .exit_bl = SH4_BL_ENTRY,
+                                            .blocked_by = SH4_NO_FUNCTION };
     at.span->flags[at.index] |= SH4_CODE_START;
     at.span->start[at.index] = f + 1;
     push(w, &w->sure, addr, f);
@@ -175,33 +175,33 @@ static void note_literal(struct run *r, uint16_t op, uint32_t pc)
 
 static bool legal(uint16_t op)
 {
-    return sh4_decode(op, false, false) || sh4_decode(op, true, false) || sh4_decode(op, false, true);
+    return sh4_decode(op, false, false) || sh4_decode(op, true, false) ||
+           sh4_decode(op, false, true);
 }
 
 /* Where an unconditional or calling instruction leads. Returns false when the run ends here. */
-static void leave(struct sh4_walk *w, struct run *r, const struct sh4_flow *f, uint32_t pc, uint32_t func,
-                  const struct abs_state *s)
+static void leave(struct sh4_walk *w, struct run *r, const struct sh4_flow *f, uint32_t pc,
+                  uint32_t func, const struct abs_state *s)
 {
     const struct abs_value *v = &s->r[f->reg];
     bool known = v->kind == ABS_CONST;
-    uint32_t target = f->kind == SH4_FLOW_CALL_REL || f->kind == SH4_FLOW_JMP_REL ? pc + 4 + v->v : v->v;
+    uint32_t target =
+        f->kind == SH4_FLOW_CALL_REL || f->kind == SH4_FLOW_JMP_REL ? pc + 4 + v->v : v->v;
     switch (f->kind) {
-    case SH4_FLOW_RTS:
-        r->returns = true;
-        break;
+    case SH4_FLOW_RTS: r->returns = true; break;
     case SH4_FLOW_CALL:
         target = f->target;
         known = true;
         /* fall through */
-    case SH4_FLOW_CALL_REG: case SH4_FLOW_CALL_REL:
+    case SH4_FLOW_CALL_REG:
+    case SH4_FLOW_CALL_REL:
         if (known)
             add(r->call, &r->ncalls, target);
         r->after = pc + 4;
         break;
-    case SH4_FLOW_BRA:
-        add(r->branch, &r->nbranches, f->target);
-        break;
-    case SH4_FLOW_JMP_REG: case SH4_FLOW_JMP_REL:
+    case SH4_FLOW_BRA: add(r->branch, &r->nbranches, f->target); break;
+    case SH4_FLOW_JMP_REG:
+    case SH4_FLOW_JMP_REL:
         if (known && func != SH4_NO_FUNCTION && walk_inside(w, func, target))
             add(r->branch, &r->nbranches, target);
         else if (known)
@@ -210,8 +210,7 @@ static void leave(struct sh4_walk *w, struct run *r, const struct sh4_flow *f, u
         r->table_at = *v;
         r->table_base = pc + 4;
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -227,7 +226,8 @@ static bool follow(struct sh4_walk *w, struct run *r, uint32_t addr, uint32_t fu
             return false;
         uint8_t flags = at.span->flags[at.index];
         uint16_t op = walk_opcode(w, &at);
-        bool full = r->ninsns >= RUN_MAX - 4 || r->nliterals >= RUN_MAX - 4; /* so long a run is no data: the rest is another */
+        /* so long a run is no data: the rest is another */
+        bool full = r->ninsns >= RUN_MAX - 4 || r->nliterals >= RUN_MAX - 4;
         if (full || flags & SH4_CODE_INSN || (pc != addr && flags & SH4_CODE_START)) {
             add(r->branch, &r->nbranches, pc);
             r->runs_into = !full;
@@ -327,7 +327,8 @@ static void commit(struct sh4_walk *w, const struct run *r, uint32_t func)
     }
     for (size_t i = 0; i < r->nliterals; i++)
         mark_literal(w, r->literal[i]);
-    bool moved = r->ninsns && walk_moved(w, walk_address(&r->insn[0])); /* both may have come together */
+    /* both may have come together */
+    bool moved = r->ninsns && walk_moved(w, walk_address(&r->insn[0]));
     for (size_t i = 0; i < r->ncalls; i++)
         if (moved || !walk_moved(w, r->call[i]))
             walk_function(w, r->call[i]);
@@ -387,7 +388,8 @@ static bool begins_as_functions_do(const struct sh4_walk *w, uint32_t addr)
     struct walk_at at;
     for (uint32_t i = 0; i < FIRST && walk_find(w, addr + 2 * i, &at); i++) {
         uint16_t op = walk_opcode(w, &at);
-        bool pushes = (op & 0xFF0F) == 0x2F06 || op == 0x4F22, makes_room = op >> 8 == 0x7F && op & 0x80;
+        bool pushes = (op & 0xFF0F) == 0x2F06 || op == 0x4F22,
+             makes_room = op >> 8 == 0x7F && op & 0x80;
         if (pushes || makes_room)
             return true;
         if (sh4_flow(op, addr + 2 * i).kind != SH4_FLOW_NONE)
@@ -400,13 +402,14 @@ static bool calls_code(const struct sh4_walk *w, const struct run *r)
 {
     struct walk_at at;
     for (size_t i = 0; i < r->ncalls; i++)
-        if (walk_find(w, r->call[i], &at) && (at.span->flags[at.index] & SH4_CODE_START || begins_as_functions_do(w, r->call[i])))
+        if (walk_find(w, r->call[i], &at) &&
+            (at.span->flags[at.index] & SH4_CODE_START || begins_as_functions_do(w, r->call[i])))
             return true;
     return false;
 }
 
-/* Every way from there has to be made of instructions and, unless it was executed, to end as code does: by a branch, never by running into
- * something else. */
+/* Every way from there has to be made of instructions and, unless it was executed, to end as code
+ * does: by a branch, never by running into something else. */
 static bool holds(struct sh4_walk *w, struct run *r, struct trial *t, bool executed)
 {
     for (; t->next < t->n; t->next++) {
@@ -416,7 +419,8 @@ static bool holds(struct sh4_walk *w, struct run *r, struct trial *t, bool execu
         if (at.span->flags[at.index] & SH4_CODE_INSN)
             continue;
         clear(r);
-        if (at.span->flags[at.index] || !follow(w, r, t->at[t->next], SH4_NO_FUNCTION) || (r->runs_into && !executed))
+        if (at.span->flags[at.index] || !follow(w, r, t->at[t->next], SH4_NO_FUNCTION) ||
+            (r->runs_into && !executed))
             return false;
         t->returns |= r->returns;
         t->calls |= calls_code(w, r);
@@ -466,7 +470,8 @@ bool walk_moved(const struct sh4_walk *w, uint32_t addr)
     if (!walk_find(w, addr, &at) || !at.span->built)
         return false;
     uint32_t off = (uint32_t)at.index * 2;
-    return memcmp(at.span->data + off, at.span->built + off, MIN((uint32_t)BEGINNING, at.span->size - off)) != 0;
+    return memcmp(at.span->data + off, at.span->built + off,
+                  MIN((uint32_t)BEGINNING, at.span->size - off)) != 0;
 }
 
 void walk_run(struct sh4_walk *w)

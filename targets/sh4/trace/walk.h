@@ -11,11 +11,11 @@
 #include "targets/sh4/trace/absint.h"
 #include "targets/sh4/trace/sites.h"
 
-
 struct walk_span {
     uint32_t base, size; /* bytes */
     const uint8_t *data;
-    const uint8_t *built; /* what the program was built with, if data is what memory holds now; else NULL */
+    /* what the program was built with, if data is what memory holds now; else NULL */
+    const uint8_t *built;
     uint8_t *flags;  /* enum sh4_code_flag per halfword */
     uint32_t *owner; /* function index + 1 per halfword, 0 none */
     uint32_t *start; /* function index + 1 per halfword that starts one, 0 none */
@@ -47,35 +47,40 @@ struct sh4_walk {
     struct abs_state *state;
     size_t nstates, state_cap;
     size_t discarded, reached; /* runs: not taken for code, taken for it */
-    struct run *trial; /* walk_plausible()'s; NULL until then */
-    bool sr_traps;    /* see struct sh4_sites_config */
-    uint8_t exit_any; /* SH4_BL_* mask behind a call through an unknown pointer */
+    struct run *trial;         /* walk_plausible()'s; NULL until then */
+    bool sr_traps;             /* see struct sh4_sites_config */
+    uint8_t exit_any;          /* SH4_BL_* mask behind a call through an unknown pointer */
     bool nomem;
 };
 
-/* walk_find - where an address, in any alias, is in the map; false, *at untouched, outside code and at odd addresses. The other two read
- * the opcode there, and give the address back. */
+/* walk_find - where an address, in any alias, is in the map; false, *at untouched, outside code and
+ * at odd addresses. The other two read the opcode there, and give the address back. */
 bool walk_find(const struct sh4_walk *w, uint32_t addr, struct walk_at *at);
 uint16_t walk_opcode(const struct sh4_walk *w, const struct walk_at *at);
 uint32_t walk_address(const struct walk_at *at);
-/* Grows *p (elements of `size` bytes) so that n more fit; false and w->nomem when memory is short. */
+/* Grows *p (elements of `size` bytes) so that n more fit; false and w->nomem when memory is short.
+ */
 bool walk_grow(struct sh4_walk *w, void **p, size_t n, size_t *cap, size_t size);
 /* Once all spans are there, before anything is looked for: sorts them by address. */
 void walk_sort(struct sh4_walk *w);
-/* Index of the function that starts at addr, made if it is not known; SH4_NO_FUNCTION outside code. */
+/* Index of the function that starts at addr, made if it is not known; SH4_NO_FUNCTION outside code.
+ */
 uint32_t walk_function(struct sh4_walk *w, uint32_t addr);
 /* Reads image bytes of code sections, for abs_step. ctx is the struct sh4_walk. */
 bool walk_read(const void *ctx, uint32_t addr, unsigned bytes, uint32_t *value);
-/* Whether what a pointer in data leads to is a function nobody has reached yet: every way from there is made of instructions and ends as code
- * does, one of them by a return; or it saves something on the stack first and calls what is, or begins as, a function. With `prologue` it has to save something
- * in any case. Nothing is marked. */
+/* Whether what a pointer in data leads to is a function nobody has reached yet: every way from
+ * there is made of instructions and ends as code does, one of them by a return; or it saves
+ * something on the stack first and calls what is, or begins as, a function. With `prologue` it has
+ * to save something in any case. Nothing is marked. */
 bool walk_plausible(struct sh4_walk *w, uint32_t addr, bool prologue);
-/* Whether addr, where the program has been, can be code as far as the map and its ways go: nobody's data, and every way made of instructions.
- * What lies behind calls is not looked at. Nothing is marked. */
+/* Whether addr, where the program has been, can be code as far as the map and its ways go: nobody's
+ * data, and every way made of instructions. What lies behind calls is not looked at. Nothing is
+ * marked. */
 bool walk_executed(struct sh4_walk *w, uint32_t addr);
 /* Function f goes on at addr by a way nobody knows. */
 void walk_goes_on(struct sh4_walk *w, uint32_t f, uint32_t addr);
-/* The program has put something else there, or right behind it, since it was built: nothing but its running there tells that a function begins. */
+/* The program has put something else there, or right behind it, since it was built: nothing but its
+ * running there tells that a function begins. */
 bool walk_moved(const struct sh4_walk *w, uint32_t addr);
 /* Follows everything queued until nothing is left. */
 void walk_run(struct sh4_walk *w);

@@ -1,5 +1,6 @@
-/* What each way in and out of the agent adds to the counters against a site's trap and the plain exit: run on the target itself, in the
- * calibration's place, with the counters and caches as the program has them. */
+/* What each way in and out of the agent adds to the counters against a site's trap and the plain
+ * exit: run on the target itself, in the calibration's place, with the counters and caches as the
+ * program has them. */
 #include <string.h>
 
 #include "probe/base/bytes.h"
@@ -8,6 +9,7 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
+/* clang-format off */
 enum {
     ROUNDS = 4, /* the last one counts */
     VECTOR_INTERRUPT = 0x600, VECTOR_TLB = 0x400, VECTOR_GENERAL = 0x100,
@@ -15,8 +17,10 @@ enum {
     SOME_INTERRUPT = 0x400, /* INTEVT: TMU0, any that is not the link's */
     SOME_TRAPA = 0x33 << 2  /* TRA: any that is not the debugger's */
 };
+/* clang-format on */
 
-/* Out of the agent by `out`; a way to the program's handler is that of `vector`, taken for `expevt`. */
+/* Out of the agent by `out`; a way to the program's handler is that of `vector`, taken for
+ * `expevt`. */
 struct way {
     enum sh4_trace_way out;
     uint32_t vector, expevt;
@@ -26,7 +30,9 @@ struct way {
 static uint32_t next_of(const struct sh4_trace *tr, uint32_t vector)
 {
     const struct sh4_trace_blob *b = &sh4_trace_blob;
-    uint32_t at = vector == VECTOR_INTERRUPT ? b->l_next6 : vector == VECTOR_TLB ? b->l_next4 : b->l_next1;
+    uint32_t at = vector == VECTOR_INTERRUPT ? b->l_next6
+                  : vector == VECTOR_TLB     ? b->l_next4
+                                             : b->l_next1;
     return get32(tr->plan.image + at, tr->t->base.big_endian);
 }
 
@@ -53,7 +59,8 @@ static int run(struct sh4_trace *tr, const struct way *w, uint32_t rte_to, struc
     t->pc = tr->plan.base + sh4_trace_blob.calib_out;
     t->sr = SH4_TRACE_CALIB_SR;
     t->own_spc = false;
-    t->save[SH4_SAVE_BANK0 + 4] = w->halts ? t->save[SH4_SAVE_DBR] : tr->plan.base + sh4_trace_blob.calib_in - w->vector;
+    t->save[SH4_SAVE_BANK0 + 4] =
+        w->halts ? t->save[SH4_SAVE_DBR] : tr->plan.base + sh4_trace_blob.calib_in - w->vector;
     r8[3] = rte_to;
     r8[4] = ROUNDS;
     r8[5] = w->out;
@@ -80,7 +87,8 @@ static int measure_out(struct sh4_trace *tr, const struct way *w, int32_t cost[2
     return ret;
 }
 
-/* From the last look at the counters to the first one of the next entry, by the interrupt vector, nothing lying between. */
+/* From the last look at the counters to the first one of the next entry, by the interrupt vector,
+ * nothing lying between. */
 static int measure_interrupt(struct sh4_trace *tr, int32_t cost[2], struct err *err)
 {
     static const uint32_t none[ROUNDS] = { 0 };
@@ -88,9 +96,11 @@ static int measure_interrupt(struct sh4_trace *tr, int32_t cost[2], struct err *
     uint32_t record[SH4_TRACE_LONG_WORDS];
     int ret = run(tr, &plain, tr->plan.base + VECTOR_INTERRUPT, err);
     if (ret == 0)
-        ret = sh4_agent_read(tr->t, tr->plan.ring + (ROUNDS - 1) * sizeof record, 4, record, SH4_TRACE_LONG_WORDS, err);
+        ret = sh4_agent_read(tr->t, tr->plan.ring + (ROUNDS - 1) * sizeof record, 4, record,
+                             SH4_TRACE_LONG_WORDS, err);
     if (ret == 0 && record[0] != SH4_TRACE_LONG + SH4_TRACE_K_INTERRUPT)
-        ret = err_set(err, ERR_PROTOCOL, "reset the target", "calibration left %08x where an interrupt's record should be", record[0]);
+        ret = err_set(err, ERR_PROTOCOL, "reset the target",
+                      "calibration left %08x where an interrupt's record should be", record[0]);
     if (ret == 0) /* each took an RTE slot */
         ret = sh4_trace_put(tr, sh4_trace_blob.slot_spc, none, ROUNDS, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
@@ -98,7 +108,8 @@ static int measure_interrupt(struct sh4_trace *tr, int32_t cost[2], struct err *
     return ret;
 }
 
-/* The breakpoint behind the calibration's loop. Like most of a program it lies where the table of sites reaches, and is none. */
+/* The breakpoint behind the calibration's loop. Like most of a program it lies where the table of
+ * sites reaches, and is none. */
 static uint32_t breakpoint_at(const struct sh4_trace *tr)
 {
     uint32_t at = sh4_trace_blob.calib_call;
@@ -107,16 +118,21 @@ static uint32_t breakpoint_at(const struct sh4_trace *tr)
     return tr->plan.base + at;
 }
 
-/* How far the counters have come since the agent's last look at them: three reads in one exchange. */
+/* How far the counters have come since the agent's last look at them: three reads in one exchange.
+ */
 static int since_last(struct sh4_trace *tr, int32_t cost[2], struct err *err)
 {
     const struct sh4_agent_layout *a = tr->t->layout;
-    const uint32_t from[] = { tr->plan.base + sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, SH4_PMCTR1L, SH4_PMCTR2L };
+    const uint32_t from[] = { tr->plan.base + sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1,
+                              SH4_PMCTR1L, SH4_PMCTR2L };
     uint32_t got[4];
     struct sh4_request req[ARRAY_LEN(from)];
     for (unsigned i = 0; i < ARRAY_LEN(from); i++)
-        req[i] = (struct sh4_request){ .routine = a->op_read - (uint32_t)a->ref_call, .arg = { from[i], a->ld4 - (uint32_t)a->ref_read, i ? 1 : 2 },
-                                       .in = &got[i ? i + 1 : 0], .nin = i ? 1 : 2 };
+        req[i] =
+            (struct sh4_request){ .routine = a->op_read - (uint32_t)a->ref_call,
+                                  .arg = { from[i], a->ld4 - (uint32_t)a->ref_read, i ? 1 : 2 },
+                                  .in = &got[i ? i + 1 : 0],
+                                  .nin = i ? 1 : 2 };
     int ret = sh4_agent_run(tr->t, req, ARRAY_LEN(req), err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
         cost[n] = (int32_t)(got[2 + n] - got[n]);
@@ -124,12 +140,14 @@ static int since_last(struct sh4_trace *tr, int32_t cost[2], struct err *err)
 }
 
 /* From the agent's last look at the counters into the debug kernel, which stops them. */
-static int measure_halt(struct sh4_trace *tr, enum sh4_trace_halt kind, int32_t cost[2], struct err *err)
+static int measure_halt(struct sh4_trace *tr, enum sh4_trace_halt kind, int32_t cost[2],
+                        struct err *err)
 {
     enum { FETCH_BREAK = 0x14 /* BBRx: instruction fetch, any size */ };
     static const struct way way = { SH4_TRACE_WAY_EXIT, VECTOR_GENERAL, 0, true };
     const bool a = kind == SH4_TRACE_HALT_A, b = kind == SH4_TRACE_HALT_B;
-    uint32_t to = kind == SH4_TRACE_HALT_INTERRUPT ? tr->plan.base + VECTOR_INTERRUPT : breakpoint_at(tr);
+    uint32_t to =
+        kind == SH4_TRACE_HALT_INTERRUPT ? tr->plan.base + VECTOR_INTERRUPT : breakpoint_at(tr);
     int ret = a || b ? sh4_ubc_channel(tr->t, b, to, REG_MASK(SH4_BAMR_BASM), err) : 0;
     tr->t->save[SH4_SAVE_BBRA] = a ? FETCH_BREAK : 0;
     tr->t->save[SH4_SAVE_BBRB] = b ? FETCH_BREAK : 0;
@@ -147,14 +165,18 @@ static int measure_halts(struct sh4_trace *tr, struct sh4_trace_ways *out, struc
     for (unsigned i = SH4_TRACE_HALT_TRAP; ret == 0 && i < SH4_TRACE_HALT_INTERRUPT; i++)
         ret = measure_halt(tr, (enum sh4_trace_halt)i, out->halt[i], err);
     if (ret < 0 || !tr->t->link.jtag) {
-        memcpy(out->halt[SH4_TRACE_HALT_INTERRUPT], out->halt[SH4_TRACE_HALT_B], sizeof out->halt[0]);
+        memcpy(out->halt[SH4_TRACE_HALT_INTERRUPT], out->halt[SH4_TRACE_HALT_B],
+               sizeof out->halt[0]);
         return ret;
     }
     ret = sh4_agent_poke(tr->t, SH4_INTEVT, 4, SH4_INT_HUDI, err);
-    return ret < 0 ? ret : measure_halt(tr, SH4_TRACE_HALT_INTERRUPT, out->halt[SH4_TRACE_HALT_INTERRUPT], err);
+    return ret < 0 ? ret
+                   : measure_halt(tr, SH4_TRACE_HALT_INTERRUPT, out->halt[SH4_TRACE_HALT_INTERRUPT],
+                                  err);
 }
 
-static int measure_all(struct sh4_trace *tr, struct sh4_trace_ways *out, const int32_t residue16[2], struct err *err)
+static int measure_all(struct sh4_trace *tr, struct sh4_trace_ways *out, const int32_t residue16[2],
+                       struct err *err)
 {
     static const struct way passes[SH4_TRACE_PASSES] = {
         [SH4_TRACE_PASS_INTERRUPT] = { SH4_TRACE_WAY_PASS, VECTOR_INTERRUPT, 0, false },
@@ -197,6 +219,7 @@ int sh4_trace_measure_ways(struct sh4_trace *tr, bool cached, struct err *err)
         return ret;
     ret = measure_all(tr, &tr->ways[cached], tr->residue16[cached], err);
     tr->loop_ran = false; /* the counters have moved on */
-    int back = sh4_agent_poke(tr->t, SH4_INTEVT, 4, intevt, &own); /* a halted handler may look at it again */
+    /* a halted handler may look at it again */
+    int back = sh4_agent_poke(tr->t, SH4_INTEVT, 4, intevt, &own);
     return ret < 0 || back == 0 ? ret : err_set(err, own.code, own.hint, "%s", own.what);
 }

@@ -1,16 +1,53 @@
-/* Converter (ADC with lists): runs the command list in memory, one conversion after another, writes results to the result list,
- * raises conversion and end-of-list flags. Restart and trigger come from software. Bits: the vendor's header; behaviour, command
- * layout and times as recalled (docs/unverified.md). */
+/* Converter (ADC with lists): runs the command list in memory, one conversion after another, writes
+ * results to the result list, raises conversion and end-of-list flags. Restart and trigger come
+ * from software. Bits: the vendor's header; behaviour, command layout and times as recalled
+ * (docs/unverified.md). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "targets/sim/s12z/board_priv.h"
 #include "targets/sim/s12z/peripheral.h"
 
-enum { CTL0, CTL1, STS, TIM, FMT, FLWCTL, EIE, IE, EIF, IF, CONIE, CONIF = 0x0C, IMDRI = 0x0E, EOLRI = 0x10, CMD = 0x14, CIDX = 0x1C,
-       CBP = 0x1D, RIDX = 0x20, RBP = 0x21, CROFF = 0x24, SIZE = 0x28 };
-enum { CTL0_EN = 0x80, CTL0_SR = 0x40, CTL0_SWAI = 0x10, CTL0_FRZ = 0x20, STS_READY = 0x08, FLW_SEQA = 0x80, FLW_TRIG = 0x40, FLW_RSTA = 0x20,
-       FLW_LDOK = 0x10, EIF_TRIG = 0x08, EIF_RSTAR = 0x04, EIF_CMD = 0x40, EIF_IA = 0x80, IF_SEQAD = 0x80, CON_EOL = 0x01 };
+enum {
+    CTL0,
+    CTL1,
+    STS,
+    TIM,
+    FMT,
+    FLWCTL,
+    EIE,
+    IE,
+    EIF,
+    IF,
+    CONIE,
+    CONIF = 0x0C,
+    IMDRI = 0x0E,
+    EOLRI = 0x10,
+    CMD = 0x14,
+    CIDX = 0x1C,
+    CBP = 0x1D,
+    RIDX = 0x20,
+    RBP = 0x21,
+    CROFF = 0x24,
+    SIZE = 0x28
+};
+enum {
+    CTL0_EN = 0x80,
+    CTL0_SR = 0x40,
+    CTL0_SWAI = 0x10,
+    CTL0_FRZ = 0x20,
+    STS_READY = 0x08,
+    FLW_SEQA = 0x80,
+    FLW_TRIG = 0x40,
+    FLW_RSTA = 0x20,
+    FLW_LDOK = 0x10,
+    EIF_TRIG = 0x08,
+    EIF_RSTAR = 0x04,
+    EIF_CMD = 0x40,
+    EIF_IA = 0x80,
+    IF_SEQAD = 0x80,
+    CON_EOL = 0x01
+};
 enum { CMD_NORMAL, CMD_END_OF_SEQUENCE, CMD_END_OF_LIST_GO_ON, CMD_END_OF_LIST };
 
 struct s12z_adc {
@@ -26,7 +63,8 @@ struct s12z_adc {
 static void update_lines(struct s12z_adc *a)
 {
     struct s12z_intc *i = a->board->intc;
-    intc_line(i, a->vector, (a->reg[CONIF] & a->reg[CONIE]) | (a->reg[CONIF + 1] & a->reg[CONIE + 1]));
+    intc_line(i, a->vector,
+              (a->reg[CONIF] & a->reg[CONIE]) | (a->reg[CONIF + 1] & a->reg[CONIE + 1]));
     intc_line(i, a->vector - 1, a->reg[IF] & a->reg[IE] & IF_SEQAD);
     intc_line(i, a->vector - 2, a->reg[EIF] & a->reg[EIE]);
 }
@@ -36,7 +74,10 @@ static unsigned sleeps(const struct s12z_adc *a)
     return (a->reg[CTL0] & CTL0_SWAI ? GATE_WAIT : 0) | (a->reg[CTL0] & CTL0_FRZ ? GATE_BDM : 0);
 }
 
-static uint32_t pointer(const uint8_t *p) { return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | (p[2] & 0xFCu); }
+static uint32_t pointer(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | (p[2] & 0xFCu);
+}
 static uint32_t offset(const struct s12z_adc *a) { return 4u * (a->reg[CROFF] & 0x7F); }
 
 static void illegal(struct s12z_adc *a)
@@ -58,7 +99,10 @@ static bool fetch(struct s12z_adc *a)
     return true;
 }
 
-static unsigned bits(const struct s12z_adc *a) { return 8 + ((a->reg[FMT] & 7u) < 4 ? a->reg[FMT] & 6u : 4); }
+static unsigned bits(const struct s12z_adc *a)
+{
+    return 8 + ((a->reg[FMT] & 7u) < 4 ? a->reg[FMT] & 6u : 4);
+}
 
 /* Sample 4 to 24 cycles of the ADC clock, then 15, 17 or 19 for 8, 10 or 12 bits. */
 static uint64_t conversion_cycles(const struct s12z_adc *a)
@@ -73,7 +117,8 @@ static void begin(struct s12z_adc *a)
         a->done_at = a->clock.last - a->clock.off + conversion_cycles(a);
 }
 
-/* What the pin shows: a triangle from 0 to full scale and back in (channel + 1) ms of 100 M core cycles. */
+/* What the pin shows: a triangle from 0 to full scale and back in (channel + 1) ms of 100 M core
+ * cycles. */
 static uint32_t input(const struct s12z_adc *a)
 {
     uint64_t half = 50000u * ((a->reg[CMD + 1] & 0x3Fu) + 1), t = a->board->cpu.cycles % (2 * half);
@@ -146,7 +191,8 @@ static uint64_t next(void *ctx)
 
 static void write_flow(struct s12z_adc *a, uint8_t v)
 {
-    if (!(a->reg[CTL0] & CTL0_EN) || !(a->reg[CTL0] & 0x08)) /* ACC_CFG: the register is not for software */
+    /* ACC_CFG: the register is not for software */
+    if (!(a->reg[CTL0] & CTL0_EN) || !(a->reg[CTL0] & 0x08))
         return;
     if (v & FLW_SEQA) {
         a->reg[IF] |= IF_SEQAD;
@@ -197,8 +243,16 @@ static void set(void *ctx, uint16_t addr, uint8_t v)
     switch (r) {
     case CTL0: write_control(a, v); break;
     case FLWCTL: write_flow(a, v); break;
-    case EIF: case IF: case CONIF: case CONIF + 1: a->reg[r] &= (uint8_t)~v; break;
-    case STS: case IMDRI: case IMDRI + 1: case EOLRI: case CIDX: case RIDX: break;
+    case EIF:
+    case IF:
+    case CONIF:
+    case CONIF + 1: a->reg[r] &= (uint8_t)~v; break;
+    case STS:
+    case IMDRI:
+    case IMDRI + 1:
+    case EOLRI:
+    case CIDX:
+    case RIDX: break;
     default: a->reg[r] = v; break;
     }
     update_lines(a);
@@ -224,7 +278,9 @@ int adc_new(struct s12z_board *board, uint16_t base, unsigned vector, struct s12
     a->vector = vector;
     a->done_at = UINT64_MAX;
     *out = a;
-    struct s12z_device d = { base, (uint16_t)(base + SIZE - 1), get_device, set_device, a, next, advance, reset };
+    struct s12z_device d = {
+        base, (uint16_t)(base + SIZE - 1), get_device, set_device, a, next, advance, reset
+    };
     return board_add_device(board, &d);
 }
 

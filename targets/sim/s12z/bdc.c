@@ -5,11 +5,17 @@
 #include "probe/base/util.h"
 #include "targets/sim/s12z/bdc_priv.h"
 
-enum { FILLER = 0xEE, ERASE_MS = 100, SWITCH_CYCLES = 150, PATIENCE = 512 /* core clocks an access waits for the bus */, ERROR_FLAGS = CSR_RAMWF | CSR_OVRUN | CSR_NORESP | CSR_RDINV | CSR_ILLACC | CSR_ILLCMD };
+enum {
+    FILLER = 0xEE,
+    ERASE_MS = 100,
+    SWITCH_CYCLES = 150,
+    PATIENCE = 512 /* core clocks an access waits for the bus */,
+    ERROR_FLAGS = CSR_RAMWF | CSR_OVRUN | CSR_NORESP | CSR_RDINV | CSR_ILLACC | CSR_ILLCMD
+};
 
 /* Register numbers of READ_Rn and WRITE_Rn; 12 is CCR. Source: ZVM p.165, GDB s12z-tdep.c. */
-static const uint8_t registers[] = { S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3, S12Z_D4, S12Z_D5, S12Z_D6, S12Z_D7, S12Z_X, S12Z_Y, S12Z_S,
-                                     S12Z_P, S12Z_CCW };
+static const uint8_t registers[] = { S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3, S12Z_D4, S12Z_D5, S12Z_D6,
+                                     S12Z_D7, S12Z_X,  S12Z_Y,  S12Z_S,  S12Z_P,  S12Z_CCW };
 
 static struct s12z_cpu *cpu(const struct s12z_bdc *b) { return &b->board->cpu; }
 static bool halted(const struct s12z_bdc *b) { return cpu(b)->state == CPU_BDM; }
@@ -19,7 +25,8 @@ bool bdc_erasing(const struct s12z_bdc *b) { return b->erase_done_at != 0; }
 
 uint16_t bdc_csr(const struct s12z_bdc *b)
 {
-    return (uint16_t)(b->csr | (halted(b) ? CSR_BDMACT : 0) | (bdc_secured(b) ? 0 : CSR_UNSEC) | (b->erase_done_at ? CSR_ERASE : 0));
+    return (uint16_t)(b->csr | (halted(b) ? CSR_BDMACT : 0) | (bdc_secured(b) ? 0 : CSR_UNSEC) |
+                      (b->erase_done_at ? CSR_ERASE : 0));
 }
 
 void bdc_set_clock(struct s12z_bdc *b)
@@ -28,10 +35,12 @@ void bdc_set_clock(struct s12z_bdc *b)
     b->period_ps = 1000000000000u / hz;
 }
 
-/* The clock goes on in STOP only if the BDC is enabled, and BDCFCLK only if the core's clocks do. */
+/* The clock goes on in STOP only if the BDC is enabled, and BDCFCLK only if the core's clocks do.
+ */
 bool bdc_deaf(const struct s12z_bdc *b)
 {
-    return cpu(b)->state == CPU_STOP && (!(b->csr & CSR_ENBDC) || (b->fast && !(b->csr & CSR_BDCCIS)));
+    return cpu(b)->state == CPU_STOP &&
+           (!(b->csr & CSR_ENBDC) || (b->fast && !(b->csr & CSR_BDCCIS)));
 }
 
 static void answer(struct s12z_bdc *b, uint32_t v, unsigned bytes)
@@ -71,15 +80,18 @@ static uint32_t aligned(uint32_t addr, unsigned bytes)
     return bytes == 2 && (addr & 3) == 3 ? addr - 1 : addr;
 }
 
-/* Whether the instruction leaves the BDC a bus cycle: the code it is made of is fetched four bytes a core clock, each memory operand
- * takes one more, a change of flow fetches anew. An assumption, like the cycles themselves. */
+/* Whether the instruction leaves the BDC a bus cycle: the code it is made of is fetched four bytes
+ * a core clock, each memory operand takes one more, a change of flow fetches anew. An assumption,
+ * like the cycles themselves. */
 static bool leaves_cycle(struct s12z_bdc *b, uint32_t pc)
 {
     uint8_t code[S12Z_MAX_LENGTH];
     struct s12z_insn i;
     uint32_t v;
     size_t n = 0;
-    for (; n < sizeof code && bus_read(&b->board->bus, (pc + (uint32_t)n) & 0xFFFFFF, 1, BUS_CPU_FETCH, &v) == BUS_OK; n++)
+    for (; n < sizeof code &&
+           bus_read(&b->board->bus, (pc + (uint32_t)n) & 0xFFFFFF, 1, BUS_CPU_FETCH, &v) == BUS_OK;
+         n++)
         code[n] = (uint8_t)v;
     if (!s12z_decode(code, n, pc, &i))
         return true;
@@ -91,7 +103,8 @@ static bool leaves_cycle(struct s12z_bdc *b, uint32_t pc)
     return quarters < 4 * s12z_cycles(&i);
 }
 
-/* With ACK on and STEAL off an access waits until the program leaves a bus cycle, and not for ever; else it takes one. */
+/* With ACK on and STEAL off an access waits until the program leaves a bus cycle, and not for ever;
+ * else it takes one. */
 static bool get_bus(struct s12z_bdc *b)
 {
     struct s12z_cpu *c = cpu(b);
@@ -101,7 +114,8 @@ static bool get_bus(struct s12z_bdc *b)
         c->cycles += 2; /* one bus cycle */
         return true;
     }
-    for (uint64_t limit = c->cycles + PATIENCE; c->state == CPU_RUN && !leaves_cycle(b, c->r[S12Z_P]);) {
+    for (uint64_t limit = c->cycles + PATIENCE;
+         c->state == CPU_RUN && !leaves_cycle(b, c->r[S12Z_P]);) {
         if (c->cycles >= limit)
             return false;
         board_run_to(b->board, c->cycles + 1);
@@ -140,8 +154,8 @@ static void memory(struct s12z_bdc *b, uint8_t base, unsigned bytes)
 
 static bool of_family(uint8_t opcode, uint8_t base) { return (opcode & 0xF2) == (base & 0xF2); }
 
-/* DUMP_MEM, FILL_MEM and READ_SAME go on where their first command began; NOP may stand between, and SYNC. For READ_SAME the manual
- * says so (ZVM p.166), for the others the same is assumed. */
+/* DUMP_MEM, FILL_MEM and READ_SAME go on where their first command began; NOP may stand between,
+ * and SYNC. For READ_SAME the manual says so (ZVM p.166), for the others the same is assumed. */
 static bool in_sequence(const struct s12z_bdc *b, uint8_t base)
 {
     uint8_t first = base == BDC_FILL_MEM ? BDC_WRITE_MEM : BDC_READ_MEM;
@@ -217,7 +231,8 @@ static void sync_pc(struct s12z_bdc *b)
 
 static void write_csr(struct s12z_bdc *b, uint16_t v)
 {
-    unsigned keep = CSR_OVRUN | (cpu(b)->state == CPU_WAIT ? CSR_WAIT : 0); /* OVRUN is SYNC's, WAIT stays while it is true */
+    /* OVRUN is SYNC's, WAIT stays while it is true */
+    unsigned keep = CSR_OVRUN | (cpu(b)->state == CPU_WAIT ? CSR_WAIT : 0);
     b->csr = (uint16_t)((b->csr & 0xFF & ~(v & 0xFF & ~keep)) | (v & CSR_CONTROL));
     cpu(b)->enbdc = b->csr & CSR_ENBDC;
     if (b->fast != ((b->csr & CSR_CLKSW) != 0))
@@ -229,7 +244,8 @@ static void write_csr(struct s12z_bdc *b, uint16_t v)
 static void erase_flash(struct s12z_bdc *b)
 {
     uint64_t now = b->board->ns;
-    if (b->last == BDC_ERASE_FLASH && b->erase_armed && now - b->erase_armed_at < bdc_cycles_ns(b, BDC_TIMEOUT_CYCLES)) {
+    if (b->last == BDC_ERASE_FLASH && b->erase_armed &&
+        now - b->erase_armed_at < bdc_cycles_ns(b, BDC_TIMEOUT_CYCLES)) {
         b->erase_armed = false;
         if (b->board->bus_hz != b->board->opt.bus_hz)
             return; /* needs the bus clock of after reset; here nothing is erased else */
@@ -258,7 +274,8 @@ static void erase_advance(void *ctx, uint64_t now)
     bus_flash_busy(&d->bus, d->eeprom_busy = false);
     board_erase_flash(d);
     board_erase_eeprom(d);
-    d->fsec = d->flash[SECURITY_BYTE - d->part->flash_start] = 0xFE; /* assumed: left unsecured, as the way out of it must be */
+    /* assumed: left unsecured, as the way out of it must be */
+    d->fsec = d->flash[SECURITY_BYTE - d->part->flash_start] = 0xFE;
 }
 
 /* ---- dispatch ---- */
@@ -274,7 +291,10 @@ static void act(struct s12z_bdc *b, uint8_t opcode)
     case BDC_READ_DBGTB: answer(b, (uint32_t)dbg_readout_long(b->board->dbg), 4); return;
     case BDC_GO: go(b); return;
     case BDC_STEP1: step(b); return;
-    case BDC_GO_UNTIL: go(b); b->go_until = b->ack_on; return;
+    case BDC_GO_UNTIL:
+        go(b);
+        b->go_until = b->ack_on;
+        return;
     case BDC_WRITE_BDCCSR: write_csr(b, (uint16_t)argument(b, 1, 2)); return;
     case BDC_READ_BDCCSR: answer(b, bdc_csr(b), 2); return;
     case BDC_ERASE_FLASH: erase_flash(b); return;
@@ -287,7 +307,8 @@ static void act(struct s12z_bdc *b, uint8_t opcode)
         memory(b, opcode & 0xF2, 1u << (opcode >> 2 & 3));
 }
 
-/* Not halted: CPU registers asked for while a BACKGROUND waits for the end of WAI give no response, the rest is illegal. */
+/* Not halted: CPU registers asked for while a BACKGROUND waits for the end of WAI give no response,
+ * the rest is illegal. */
 static unsigned not_halted(const struct s12z_bdc *b, uint8_t opcode)
 {
     bool reg = (opcode & 0xF0) == BDC_READ_REG || (opcode & 0xF0) == BDC_WRITE_REG;
@@ -317,16 +338,19 @@ static unsigned refusal(const struct s12z_bdc *b, uint8_t opcode)
     return in_sequence(b, opcode & 0xF2) ? 0 : CSR_ILLCMD;
 }
 
-/* BACKGROUND and STEP1 in a state that does not take them are ignored without a flag (ZVHL p.155-173, ZVM p.163-166). */
+/* BACKGROUND and STEP1 in a state that does not take them are ignored without a flag (ZVHL
+ * p.155-173, ZVM p.163-166). */
 static bool ignored(const struct s12z_bdc *b, uint8_t opcode)
 {
-    return (opcode == BDC_BACKGROUND && !(b->csr & CSR_ENBDC)) || (opcode == BDC_STEP1 && b->csr & CSR_ENBDC && !halted(b) && !bdc_secured(b));
+    return (opcode == BDC_BACKGROUND && !(b->csr & CSR_ENBDC)) ||
+           (opcode == BDC_STEP1 && b->csr & CSR_ENBDC && !halted(b) && !bdc_secured(b));
 }
 
 /* How the command ends on the wire: with a pulse, or with an access that wants its time. */
 static void conclude(struct s12z_bdc *b, uint8_t opcode)
 {
-    bool internal = b->known && b->shape.cls != BDC_ALWAYS && (b->shape.rx_bytes || b->shape.tx_bytes);
+    bool internal =
+        b->known && b->shape.cls != BDC_ALWAYS && (b->shape.rx_bytes || b->shape.tx_bytes);
     if (b->known && b->shape.acks && b->ack_on) {
         if (opcode == BDC_GO_UNTIL && b->go_until) {
             bdc_await_ack(b);
@@ -362,7 +386,8 @@ void bdc_sync(struct s12z_bdc *b)
     b->csr &= (uint16_t)~CSR_OVRUN;
     b->go_until = b->erase_armed = false;
     b->last = BDC_NOP; /* READ_SAME may follow */
-    if (b->erase_done_at) { /* the erase is cut short; what it leaves is undefined, here: as it was */
+    /* the erase is cut short; what it leaves is undefined, here: as it was */
+    if (b->erase_done_at) {
         b->erase_done_at = 0;
         bus_flash_busy(&b->board->bus, b->board->eeprom_busy = false);
     }
@@ -393,7 +418,8 @@ void bdc_left_wait(struct s12z_bdc *b)
 void bdc_reset(struct s12z_bdc *b, bool special)
 {
     b->csr = special ? CSR_ENBDC : 0;
-    b->ack_on = b->halt_pending = b->go_until = b->step_waits = b->erase_armed = b->long_ack_next = false;
+    b->ack_on = b->halt_pending = b->go_until = b->step_waits = b->erase_armed = b->long_ack_next =
+        false;
     b->fast = b->sequence_broken = false;
     b->switch_at = b->ready_at = b->drive_from = b->drive_to = 0;
     b->last = BDC_NOP;
@@ -413,7 +439,8 @@ int bdc_new(struct s12z_board *board, struct s12z_bdc **out)
     bdc_set_clock(b);
     *out = b;
     /* no registers, but a time: the end of a mass erase */
-    return board_add_device(board, &(struct s12z_device){ 1, 0, NULL, NULL, b, erase_next, erase_advance, NULL });
+    return board_add_device(
+        board, &(struct s12z_device){ 1, 0, NULL, NULL, b, erase_next, erase_advance, NULL });
 }
 
 void bdc_free(struct s12z_bdc *b) { free(b); }

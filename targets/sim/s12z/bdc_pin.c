@@ -7,18 +7,28 @@
 
 enum { LOW_FOR_ZERO_CYCLES = 13, SYNC_WAIT_CYCLES = 16 };
 
-uint64_t bdc_cycles_ns(const struct s12z_bdc *b, uint64_t cycles) { return cycles * b->period_ps / 1000; }
+uint64_t bdc_cycles_ns(const struct s12z_bdc *b, uint64_t cycles)
+{
+    return cycles * b->period_ps / 1000;
+}
 
 static uint64_t now(const struct s12z_bdc *b) { return b->board->ns; }
-static bool fault_is(const struct s12z_bdc *b, const char *kind) { return board_fault(b->board, kind); }
+static bool fault_is(const struct s12z_bdc *b, const char *kind)
+{
+    return board_fault(b->board, kind);
+}
 
-static bool target_drives(const struct s12z_bdc *b) { return now(b) >= b->drive_from && now(b) < b->drive_to; }
+static bool target_drives(const struct s12z_bdc *b)
+{
+    return now(b) >= b->drive_from && now(b) < b->drive_to;
+}
 
 bool bdc_level(const struct s12z_bdc *b)
 {
     if (fault_is(b, "bkgd-high"))
         return true;
-    return !fault_is(b, "bkgd-low") && !fault_is(b, "no-power") && !b->host_low && !b->held_low && !target_drives(b);
+    return !fault_is(b, "bkgd-low") && !fault_is(b, "no-power") && !b->host_low && !b->held_low &&
+           !target_drives(b);
 }
 
 /* One bit in fault_at is taken wrong. */
@@ -132,7 +142,10 @@ static void send_bit(struct s12z_bdc *b)
 /* ---- edges made by the host ---- */
 
 /* Earlier by a little is the same bit rate measured by two clocks. */
-static bool too_early(const struct s12z_bdc *b) { return now(b) + bdc_cycles_ns(b, 1) < b->ready_at; }
+static bool too_early(const struct s12z_bdc *b)
+{
+    return now(b) + bdc_cycles_ns(b, 1) < b->ready_at;
+}
 
 static void finish_bit(struct s12z_bdc *b)
 {
@@ -164,7 +177,8 @@ static void check_patience(struct s12z_bdc *b)
 static void host_fell(struct s12z_bdc *b)
 {
     finish_bit(b);
-    if (b->phase != PHASE_IDLE && b->phase != PHASE_ACK && now(b) - b->edge_at > bdc_cycles_ns(b, BDC_TIMEOUT_CYCLES))
+    if (b->phase != PHASE_IDLE && b->phase != PHASE_ACK &&
+        now(b) - b->edge_at > bdc_cycles_ns(b, BDC_TIMEOUT_CYCLES))
         bdc_idle(b); /* serial timeout: a new command begins */
     check_patience(b);
     b->fell_at = b->edge_at = now(b);
@@ -189,8 +203,8 @@ static void host_rose(struct s12z_bdc *b)
 
 static bool mute(const struct s12z_bdc *b)
 {
-    return fault_is(b, "silent") || fault_is(b, "no-power") || fault_is(b, "bkgd-high") || fault_is(b, "reset") || b->board->reset_low
-           || b->switch_at || bdc_deaf(b);
+    return fault_is(b, "silent") || fault_is(b, "no-power") || fault_is(b, "bkgd-high") ||
+           fault_is(b, "reset") || b->board->reset_low || b->switch_at || bdc_deaf(b);
 }
 
 static void set_host(struct s12z_bdc *b, bool low)
@@ -206,10 +220,7 @@ static void set_host(struct s12z_bdc *b, bool low)
         host_rose(b);
 }
 
-void bdc_hold(struct s12z_bdc *b, bool low)
-{
-    b->held_low = low;
-}
+void bdc_hold(struct s12z_bdc *b, bool low) { b->held_low = low; }
 
 /* ---- time ---- */
 
@@ -242,7 +253,8 @@ static void moment(struct s12z_bdc *b)
         b->fast = b->csr & CSR_CLKSW;
         bdc_set_clock(b);
     }
-    if (b->phase == PHASE_ACT && !b->host_low && t >= b->act_at) /* a line that stays low may be a SYNC, which drops the command */
+    /* a line that stays low may be a SYNC, which drops the command */
+    if (b->phase == PHASE_ACT && !b->host_low && t >= b->act_at)
         act(b);
     if (b->finish_at && t >= b->finish_at) {
         b->finish_at = 0;
@@ -252,7 +264,8 @@ static void moment(struct s12z_bdc *b)
         after_ack(b);
 }
 
-/* SYNC_PC tells the instruction in execution, not the one after it: samples fall on instructions as often as they take long. */
+/* SYNC_PC tells the instruction in execution, not the one after it: samples fall on instructions as
+ * often as they take long. */
 static void find_pc(struct s12z_bdc *b, uint64_t at)
 {
     enum { LONGEST = 256 }; /* instruction or exception entry, core clocks */

@@ -8,12 +8,29 @@
 #include "targets/sim/s12z/bdc_priv.h"
 #include "targets/sim/s12z/board_priv.h"
 
-enum { MODE_REG = 0x70, MODE_MODC = 0x80, MMC_FIRST = 0x80, MMC_LAST = 0x87, PARTID_LAST = 0x03, NS_PER_S = 1000000000 };
-/* MMCEC fields; their codes are assumptions (docs/unverified.md): who, what, how (enum mmc_access), error. */
-enum { MMCEC_INITIATOR_CPU = 1 << 12, MMCEC_TARGET_SHIFT = 8, MMCEC_ACCESS_SHIFT = 4, MMCEC_ILLEGAL = 1, MMCEC_ECC = 2,
-       MMCCCR_BITS = CCW_U | CCW_X | CCW_I };
+enum {
+    MODE_REG = 0x70,
+    MODE_MODC = 0x80,
+    MMC_FIRST = 0x80,
+    MMC_LAST = 0x87,
+    PARTID_LAST = 0x03,
+    NS_PER_S = 1000000000
+};
+/* MMCEC fields; their codes are assumptions (docs/unverified.md): who, what, how (enum mmc_access),
+ * error. */
+enum {
+    MMCEC_INITIATOR_CPU = 1 << 12,
+    MMCEC_TARGET_SHIFT = 8,
+    MMCEC_ACCESS_SHIFT = 4,
+    MMCEC_ILLEGAL = 1,
+    MMCEC_ECC = 2,
+    MMCCCR_BITS = CCW_U | CCW_X | CCW_I
+};
 
-static struct s12z_board *self(struct sim_board *b) { return CONTAINER_OF(b, struct s12z_board, sim); }
+static struct s12z_board *self(struct sim_board *b)
+{
+    return CONTAINER_OF(b, struct s12z_board, sim);
+}
 
 struct s12z_intc *board_intc(struct s12z_board *b) { return b->intc; }
 struct s12z_dbg *board_dbg(struct s12z_board *b) { return b->dbg; }
@@ -50,17 +67,19 @@ static uint16_t own_byte(struct s12z_board *b, uint16_t addr)
 
 static uint16_t own_read(void *ctx, uint16_t addr, unsigned size)
 {
-    return size == 1 ? own_byte(ctx, addr) : (uint16_t)(own_byte(ctx, addr) << 8 | own_byte(ctx, addr + 1));
+    return size == 1 ? own_byte(ctx, addr)
+                     : (uint16_t)(own_byte(ctx, addr) << 8 | own_byte(ctx, addr + 1));
 }
 
-/* MMCEC is cleared by writing ones to it; MODC can only be set by software, from special to normal mode. */
+/* MMCEC is cleared by writing ones to it; MODC can only be set by software, from special to normal
+ * mode. */
 static void own_write(void *ctx, uint16_t addr, unsigned size, uint16_t v)
 {
     struct s12z_board *b = ctx;
     if (addr == MODE_REG)
         b->mode |= (size == 2 ? v >> 8 : v) & MODE_MODC;
     else if (addr == 0x80 || addr == 0x81)
-        b->mmcec &= (uint16_t)~(size == 2 ? v : addr == 0x80 ? v << 8 : v);
+        b->mmcec &= (uint16_t) ~(size == 2 ? v : addr == 0x80 ? v << 8 : v);
 }
 
 /* 0 nothing there, 1 registers, 2 RAM, 3 EEPROM, 4 flash */
@@ -75,12 +94,14 @@ static unsigned mmc_target(const struct s12z_board *b, uint32_t addr)
     return addr >= b->part->flash_start ? 4 : 0;
 }
 
-void board_machine_exception(struct s12z_board *b, uint32_t addr, enum mmc_access access, enum bus_result why, uint32_t pc, uint16_t ccw)
+void board_machine_exception(struct s12z_board *b, uint32_t addr, enum mmc_access access,
+                             enum bus_result why, uint32_t pc, uint16_t ccw)
 {
     if (b->mmcec)
         return; /* the first one is kept until it is cleared */
-    b->mmcec = (uint16_t)(MMCEC_INITIATOR_CPU | mmc_target(b, addr) << MMCEC_TARGET_SHIFT | access << MMCEC_ACCESS_SHIFT
-                          | (why == BUS_ILLEGAL ? MMCEC_ILLEGAL : MMCEC_ECC));
+    b->mmcec =
+        (uint16_t)(MMCEC_INITIATOR_CPU | mmc_target(b, addr) << MMCEC_TARGET_SHIFT |
+                   access << MMCEC_ACCESS_SHIFT | (why == BUS_ILLEGAL ? MMCEC_ILLEGAL : MMCEC_ECC));
     b->mmcccr = ccw & MMCCCR_BITS;
     b->mmcpc = pc;
 }
@@ -128,7 +149,8 @@ static void advance_devices(struct s12z_board *b)
             b->device[k].advance(b->device[k].ctx, b->cpu.cycles);
 }
 
-/* Devices see what passed in one state of the CPU at a time. While it waits or is halted the clock goes on. */
+/* Devices see what passed in one state of the CPU at a time. While it waits or is halted the clock
+ * goes on. */
 void board_run_to(struct s12z_board *b, uint64_t cycles)
 {
     while (b->cpu.cycles < cycles) {
@@ -165,7 +187,8 @@ static int set_pins(struct sim_board *sim, unsigned mask, unsigned value, struct
 {
     struct s12z_board *b = self(sim);
     if (mask & ~(unsigned)(BDC_PIN_BKGD | BDC_PIN_RESET))
-        return err_set(err, ERR_UNSUPPORTED, "BKGD and RESET are all this board has", "no such pin to drive");
+        return err_set(err, ERR_UNSUPPORTED, "BKGD and RESET are all this board has",
+                       "no such pin to drive");
     if (mask & BDC_PIN_BKGD)
         bdc_hold(b->bdc, !(value & BDC_PIN_BKGD));
     if (!(mask & BDC_PIN_RESET))
@@ -182,8 +205,11 @@ static int get_pins(struct sim_board *sim, unsigned *value, unsigned *known, str
     struct s12z_board *b = self(sim);
     (void)err;
     *known = BDC_PIN_BKGD | BDC_PIN_RESET | BDC_PIN_VTREF;
-    *value = (bdc_level(b->bdc) ? BDC_PIN_BKGD : 0) | (b->reset_low || board_fault(b, "reset") || board_fault(b, "no-power") ? 0 : BDC_PIN_RESET)
-             | (board_fault(b, "no-power") ? 0 : BDC_PIN_VTREF);
+    *value =
+        (bdc_level(b->bdc) ? BDC_PIN_BKGD : 0) |
+        (b->reset_low || board_fault(b, "reset") || board_fault(b, "no-power") ? 0
+                                                                               : BDC_PIN_RESET) |
+        (board_fault(b, "no-power") ? 0 : BDC_PIN_VTREF);
     return 0;
 }
 
@@ -205,7 +231,8 @@ void board_set_bus_hz(struct s12z_board *b, uint64_t hz)
     bdc_set_clock(b->bdc);
 }
 
-uint64_t board_ns_to_cycles(const struct s12z_board *b, uint64_t ns) /* rounded down; exact for long times */
+uint64_t board_ns_to_cycles(const struct s12z_board *b,
+                            uint64_t ns) /* rounded down; exact for long times */
 {
     return ns / NS_PER_S * core_hz(b) + ns % NS_PER_S * core_hz(b) / NS_PER_S;
 }
@@ -251,7 +278,10 @@ static int bkgd(struct sim_board *sim, struct bkgd_stretch *s, size_t n, struct 
     return bdc_pin(self(sim)->bdc, s, n, err);
 }
 
-static int pdo_capture(struct sim_board *sim, bool on) { return dbg_pdo_capture(self(sim)->dbg, on); }
+static int pdo_capture(struct sim_board *sim, bool on)
+{
+    return dbg_pdo_capture(self(sim)->dbg, on);
+}
 static size_t pdo_take(struct sim_board *sim, pdo_edge *out, size_t cap, uint64_t *lost)
 {
     return dbg_pdo_take(self(sim)->dbg, out, cap, lost);
@@ -316,14 +346,15 @@ static int make_parts(struct s12z_board *b, struct err *err)
     if (ret == 0)
         ret = bdc_new(b, &b->bdc);
     if (ret < 0)
-        return err_set(err, (enum err_code)-ret, "", "%s: cannot make the board", b->part->name);
+        return err_set(err, (enum err_code) - ret, "", "%s: cannot make the board", b->part->name);
     if (board_add_eev(b) < 0)
         return err_set(err, ERR_NOMEM, "", "%s: too many devices", b->part->name);
     return peripherals_new(b, b->opt.serial[0], b->opt.serial[1], &b->peripherals, err);
 }
 
-static int create_part(const struct sim_board_type *type, const struct s12z_part *part, const char *options,
-                       const struct log *log, struct sim_board **out, struct err *err)
+static int create_part(const struct sim_board_type *type, const struct s12z_part *part,
+                       const char *options, const struct log *log, struct sim_board **out,
+                       struct err *err)
 {
     struct s12z_board *b = calloc(1, sizeof *b);
     if (!b)
@@ -352,19 +383,32 @@ static int create_part(const struct sim_board_type *type, const struct s12z_part
 }
 
 /* PARTIDs: HDR gives the group's numbers, not which part has which (assumed). */
-static const struct s12z_part zvml128 = { "s12zvml128", 0x00170000, 0x2FFF, 0x1001FF, 0xFE0000, true, false };
-static const struct s12z_part zvmc256 = { "s12zvmc256", 0x00172000, 0x8FFF, 0x1003FF, 0xFC0000, true, true };
-static const struct s12z_part zvl128 = { "s12zvl128", 0x00150000, 0x2FFF, 0x1007FF, 0xFE0000, false, false };
+static const struct s12z_part zvml128 = { "s12zvml128", 0x00170000, 0x2FFF, 0x1001FF,
+                                          0xFE0000,     true,       false };
+static const struct s12z_part zvmc256 = { "s12zvmc256", 0x00172000, 0x8FFF, 0x1003FF,
+                                          0xFC0000,     true,       true };
+static const struct s12z_part zvl128 = { "s12zvl128", 0x00150000, 0x2FFF, 0x1007FF,
+                                         0xFE0000,    false,      false };
 
-#define CREATE(part, what)                                                                                            \
-    static int create_##part(const char *options, const struct log *log, struct sim_board **out, struct err *err)      \
-    {                                                                                                                 \
-        return create_part(&s12z_board_##part, &part, options, log, out, err);                                        \
-    }                                                                                                                 \
-    const struct sim_board_type s12z_board_##part = {                                                                 \
-        .name = "s12" #part, .help = what " behind BDC", .create = create_##part, .destroy = destroy,                   \
-        .set_pins = set_pins, .get_pins = get_pins, .advance = advance, .now_ns = now_ns, .bkgd = bkgd,                 \
-        .pdo_capture = pdo_capture, .pdo_take = pdo_take, .reopen = board_reopen,                                     \
+#define CREATE(part, what)                                                                       \
+    static int create_##part(const char *options, const struct log *log, struct sim_board **out, \
+                             struct err *err)                                                    \
+    {                                                                                            \
+        return create_part(&s12z_board_##part, &part, options, log, out, err);                   \
+    }                                                                                            \
+    const struct sim_board_type s12z_board_##part = {                                            \
+        .name = "s12" #part,                                                                     \
+        .help = what " behind BDC",                                                              \
+        .create = create_##part,                                                                 \
+        .destroy = destroy,                                                                      \
+        .set_pins = set_pins,                                                                    \
+        .get_pins = get_pins,                                                                    \
+        .advance = advance,                                                                      \
+        .now_ns = now_ns,                                                                        \
+        .bkgd = bkgd,                                                                            \
+        .pdo_capture = pdo_capture,                                                              \
+        .pdo_take = pdo_take,                                                                    \
+        .reopen = board_reopen,                                                                  \
     }
 CREATE(zvml128, "MC9S12ZVML128, 8 KB RAM, 128 KB flash, with trace,");
 CREATE(zvmc256, "MC9S12ZVMC256, 32 KB RAM, 256 KB flash, with trace,");

@@ -1,11 +1,13 @@
-/* Faults on demand, those that come and go, and the wave on DBGEEV: what the outside does to a board. */
+/* Faults on demand, those that come and go, and the wave on DBGEEV: what the outside does to a
+ * board. */
 #include <string.h>
 
 #include "probe/base/util.h"
 #include "targets/sim/s12z/board_priv.h"
 #include "targets/sim/s12z/dbg_priv.h"
 
-enum { REOPEN_NS = 100000000 }; /* a host takes about this long to find a device and open it, or not to find it */
+/* a host takes about this long to find a device and open it, or not to find it */
+enum { REOPEN_NS = 100000000 };
 static const uint64_t ns_per_s = 1000000000;
 
 /* Where in its period: UINT64_MAX before it began. */
@@ -24,7 +26,10 @@ static bool shows(const struct s12z_board *b)
     return b->ns >= o->fault_at * ns_per_s / o->bdc_hz; /* KIND@N: N BDC cycles after power-on */
 }
 
-bool board_fault(const struct s12z_board *b, const char *kind) { return !strcmp(b->opt.fault, kind) && shows(b); }
+bool board_fault(const struct s12z_board *b, const char *kind)
+{
+    return !strcmp(b->opt.fault, kind) && shows(b);
+}
 
 uint64_t board_fault_edge(const struct s12z_board *b)
 {
@@ -74,7 +79,8 @@ int board_reopen(struct sim_board *sim, struct err *err)
 
 /* ---- DBGEEV ---- */
 
-/* Edges come at multiples of half a period of the board's time, whatever the core's clock is then. */
+/* Edges come at multiples of half a period of the board's time, whatever the core's clock is then.
+ */
 static uint64_t next_edge(void *ctx)
 {
     const struct s12z_board *b = ctx;
@@ -91,6 +97,9 @@ static void edges(void *ctx, uint64_t now)
 
 int board_add_eev(struct s12z_board *b)
 {
-    struct s12z_device wave = { .first = 1, .last = 0, .ctx = b, .next = next_edge, .advance = edges }; /* no registers */
+    /* no registers */
+    struct s12z_device wave = {
+        .first = 1, .last = 0, .ctx = b, .next = next_edge, .advance = edges
+    };
     return b->opt.eev_hz ? board_add_device(b, &wave) : 0;
 }

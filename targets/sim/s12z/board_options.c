@@ -7,8 +7,10 @@
 #include "targets/sim/s12z/board.h"
 #include "targets/sim/s12z/board_priv.h"
 
-#define OPTIONS_HELP "options: bus=HZ bdc=HZ serial=none|pty[:LINK]|file:PATH serial1=... flash=FILE secured pdoclk=half|full|full-inverted " \
-                     "eev=HZ fault=KIND, and other encodings of the trace"
+#define OPTIONS_HELP                                                                          \
+    "options: bus=HZ bdc=HZ serial=none|pty[:LINK]|file:PATH serial1=... flash=FILE secured " \
+    "pdoclk=half|full|full-inverted "                                                         \
+    "eev=HZ fault=KIND, and other encodings of the trace"
 
 static int parse_hz(const char *name, const char *text, uint64_t *out, struct err *err)
 {
@@ -40,7 +42,8 @@ static int parse_fault(const char *text, struct board_options *o, struct err *er
     if (ret < 0)
         return ret;
     if (f.for_ns && !s12z_board_faults[f.kind].comes_and_goes)
-        return err_set(err, ERR_USAGE, "write KIND@N, N a number above 0", "fault=%s: this one cannot come and go", text);
+        return err_set(err, ERR_USAGE, "write KIND@N, N a number above 0",
+                       "fault=%s: this one cannot come and go", text);
     strcpy(o->fault, f.kind ? kinds[f.kind] : "");
     o->fault_at = f.n ? f.n : strstr(o->fault, "noise") ? 1000 : 0;
     o->fault_from_ns = f.from_ns;
@@ -51,7 +54,10 @@ static int parse_fault(const char *text, struct board_options *o, struct err *er
 
 static bool other_encoding(struct s12z_dbg_variant *d, const char *name, const char *value)
 {
-    const struct { const char *name, *usual, *other; bool *is_other; } rows[] = {
+    const struct {
+        const char *name, *usual, *other;
+        bool *is_other;
+    } rows[] = {
         { "first-edge", "bit", "none", &d->clock_first },
         { "pthf", "6", "5", &d->short_pthf },
         { "static-operand", "static", "indirect", &d->static_indirect },
@@ -62,7 +68,8 @@ static bool other_encoding(struct s12z_dbg_variant *d, const char *name, const c
         { "stamp-from", "line", "flow", &d->stamps_from_flow },
     };
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
-        if (!strcmp(name, rows[k].name) && (!strcmp(value, rows[k].usual) || !strcmp(value, rows[k].other))) {
+        if (!strcmp(name, rows[k].name) &&
+            (!strcmp(value, rows[k].usual) || !strcmp(value, rows[k].other))) {
             *rows[k].is_other = !strcmp(value, rows[k].other);
             return true;
         }
@@ -97,9 +104,11 @@ static int parse_one(void *ctx, const char *name, const char *value, struct err 
         o->secured = true;
         return 0;
     }
-    if ((!strcmp(name, "pdoclk") && clock_kind(&o->dbg, value)) || other_encoding(&o->dbg, name, value))
+    if ((!strcmp(name, "pdoclk") && clock_kind(&o->dbg, value)) ||
+        other_encoding(&o->dbg, name, value))
         return 0;
-    return err_set(err, ERR_USAGE, OPTIONS_HELP, "unknown board option \"%s%s%s\"", name, *value ? "=" : "", value);
+    return err_set(err, ERR_USAGE, OPTIONS_HELP, "unknown board option \"%s%s%s\"", name,
+                   *value ? "=" : "", value);
 }
 
 int board_parse_options(const char *text, struct board_options *out, struct err *err)
@@ -116,14 +125,16 @@ int board_load_flash(struct s12z_board *b, const char *path, struct err *err)
     FILE *f = fopen(path, "rb");
     uint32_t size = part_flash_bytes(b->part);
     if (!f)
-        return err_set(err, ERR_IO, "give a raw image whose last byte belongs at 0xFFFFFF", "flash=%s: %s", path, strerror(errno));
+        return err_set(err, ERR_IO, "give a raw image whose last byte belongs at 0xFFFFFF",
+                       "flash=%s: %s", path, strerror(errno));
     fseek(f, 0, SEEK_END);
     long n = ftell(f);
     rewind(f);
-    bool ok = n > 0 && n <= (long)size && fread(b->flash + (size - (size_t)n), 1, (size_t)n, f) == (size_t)n;
+    bool ok = n > 0 && n <= (long)size &&
+              fread(b->flash + (size - (size_t)n), 1, (size_t)n, f) == (size_t)n;
     fclose(f);
     if (!ok)
-        return err_set(err, ERR_IO, "give a raw image whose last byte belongs at 0xFFFFFF", "flash=%s: %ld bytes, this part has %u",
-                       path, n, size);
+        return err_set(err, ERR_IO, "give a raw image whose last byte belongs at 0xFFFFFF",
+                       "flash=%s: %ld bytes, this part has %u", path, n, size);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* Everything with an address: which memory or register it is, who may touch it, and what a refusal is.
- * Rights: the table of ZVM p.127; regions: HDR. */
+/* Everything with an address: which memory or register it is, who may touch it, and what a refusal
+ * is. Rights: the table of ZVM p.127; regions: HDR. */
 #include <string.h>
 
 #include "probe/base/util.h"
@@ -54,7 +54,8 @@ void bus_map_ram(struct s12z_bus *bus, uint32_t addr)
     bool plain = addr + PAGE - 1 <= b->part->ram_end;
     for (unsigned k = 0; plain && b->ram_faults && k < PAGE / 2; k++)
         plain = !b->ram_raw[(addr - RAM_START) / 2 + k];
-    bus->read[addr >> BUS_PAGE_BITS] = bus->write[addr >> BUS_PAGE_BITS] = plain ? b->ram + (addr - RAM_START) : NULL;
+    bus->read[addr >> BUS_PAGE_BITS] = bus->write[addr >> BUS_PAGE_BITS] =
+        plain ? b->ram + (addr - RAM_START) : NULL;
 }
 
 void bus_map(struct s12z_bus *bus)
@@ -92,7 +93,8 @@ void bus_flash_changed(struct s12z_bus *bus, uint32_t addr, size_t n)
         map_flash_page(bus, page << BUS_PAGE_BITS);
 }
 
-static enum bus_result register_read(struct s12z_board *b, uint32_t addr, unsigned size, uint32_t *v)
+static enum bus_result register_read(struct s12z_board *b, uint32_t addr, unsigned size,
+                                     uint32_t *v)
 {
     struct s12z_device *d = b->device_at[addr] ? &b->device[b->device_at[addr] - 1] : NULL;
     *v = 0;
@@ -104,7 +106,8 @@ static enum bus_result register_read(struct s12z_board *b, uint32_t addr, unsign
     return BUS_OK;
 }
 
-static enum bus_result register_write(struct s12z_board *b, uint32_t addr, unsigned size, uint32_t v)
+static enum bus_result register_write(struct s12z_board *b, uint32_t addr, unsigned size,
+                                      uint32_t v)
 {
     struct s12z_device *d = b->device_at[addr] ? &b->device[b->device_at[addr] - 1] : NULL;
     if (d) {
@@ -119,17 +122,21 @@ static enum bus_result nonvolatile(const struct s12z_board *b, uint32_t addr)
     bool eeprom = addr < b->part->flash_start;
     if (eeprom ? b->eeprom_busy : b->flash_busy)
         return BUS_BUSY;
-    bool bad = eeprom ? b->eeprom_bad[(addr - EEPROM_START) / 2] : b->flash_bad[(addr - b->part->flash_start) / 8];
+    bool bad = eeprom ? b->eeprom_bad[(addr - EEPROM_START) / 2]
+                      : b->flash_bad[(addr - b->part->flash_start) / 8];
     return bad ? BUS_ECC : BUS_OK;
 }
 
-static enum bus_result one_read(struct s12z_board *b, uint32_t addr, unsigned size, enum bus_master who, uint32_t *v)
+static enum bus_result one_read(struct s12z_board *b, uint32_t addr, unsigned size,
+                                enum bus_master who, uint32_t *v)
 {
     uint8_t *byte = NULL;
     switch (region_of(b, addr, &byte)) {
     case REGION_NONE: return BUS_ILLEGAL;
-    case REGION_REGISTERS: return who == BUS_CPU_FETCH ? BUS_ILLEGAL : register_read(b, addr, size, v);
-    case REGION_FLASH: case REGION_EEPROM: {
+    case REGION_REGISTERS:
+        return who == BUS_CPU_FETCH ? BUS_ILLEGAL : register_read(b, addr, size, v);
+    case REGION_FLASH:
+    case REGION_EEPROM: {
         enum bus_result r = nonvolatile(b, addr);
         if (r != BUS_OK) {
             ftmrz_invalid_read(b->ftmrz);
@@ -152,19 +159,25 @@ static enum bus_result one_write(struct s12z_board *b, uint32_t addr, unsigned s
         *byte = (uint8_t)v;
         cpu_forget(&b->cpu, addr, 1);
         return BUS_OK;
-    case REGION_NONE: case REGION_FLASH: case REGION_EEPROM: break; /* only the flash controller writes those */
+    case REGION_NONE:
+    case REGION_FLASH:
+    case REGION_EEPROM: break; /* only the flash controller writes those */
     }
     return BUS_ILLEGAL;
 }
 
 /* Registers are accessed as aligned words where the access covers one, else byte by byte. */
-static unsigned piece(uint32_t addr, unsigned left) { return addr < RAM_START && left >= 2 && !(addr & 1) ? 2 : 1; }
+static unsigned piece(uint32_t addr, unsigned left)
+{
+    return addr < RAM_START && left >= 2 && !(addr & 1) ? 2 : 1;
+}
 
 /* All or nothing: a part that reaches outside must not have touched a register. */
 static bool reachable(struct s12z_board *b, uint32_t addr, unsigned size)
 {
     uint8_t *byte;
-    return region_of(b, addr & 0xFFFFFF, &byte) != REGION_NONE && region_of(b, (addr + size - 1) & 0xFFFFFF, &byte) != REGION_NONE;
+    return region_of(b, addr & 0xFFFFFF, &byte) != REGION_NONE &&
+           region_of(b, (addr + size - 1) & 0xFFFFFF, &byte) != REGION_NONE;
 }
 
 static bool in_ram(const struct s12z_board *b, uint32_t addr, unsigned size)
@@ -172,11 +185,13 @@ static bool in_ram(const struct s12z_board *b, uint32_t addr, unsigned size)
     return addr >= RAM_START && addr + size - 1 <= b->part->ram_end;
 }
 
-enum bus_result bus_read(struct s12z_bus *bus, uint32_t addr, unsigned size, enum bus_master who, uint32_t *v)
+enum bus_result bus_read(struct s12z_bus *bus, uint32_t addr, unsigned size, enum bus_master who,
+                         uint32_t *v)
 {
     uint32_t out = 0;
     enum bus_result r = reachable(bus->board, addr, size) ? BUS_OK : BUS_ILLEGAL;
-    if (bus->board->ram_faults && in_ram(bus->board, addr, size) && !sram_ecc_read(bus->board->sram_ecc, addr, size))
+    if (bus->board->ram_faults && in_ram(bus->board, addr, size) &&
+        !sram_ecc_read(bus->board->sram_ecc, addr, size))
         r = BUS_ECC;
     for (unsigned left = size; left && r == BUS_OK;) {
         unsigned n = piece(addr & 0xFFFFFF, left);
@@ -190,15 +205,18 @@ enum bus_result bus_read(struct s12z_bus *bus, uint32_t addr, unsigned size, enu
     return r;
 }
 
-enum bus_result bus_write(struct s12z_bus *bus, uint32_t addr, unsigned size, enum bus_master who, uint32_t v)
+enum bus_result bus_write(struct s12z_bus *bus, uint32_t addr, unsigned size, enum bus_master who,
+                          uint32_t v)
 {
     enum bus_result r = reachable(bus->board, addr, size) ? BUS_OK : BUS_ILLEGAL;
-    if (bus->board->ram_faults && in_ram(bus->board, addr, size) && !sram_ecc_write(bus->board->sram_ecc, addr, size))
+    if (bus->board->ram_faults && in_ram(bus->board, addr, size) &&
+        !sram_ecc_write(bus->board->sram_ecc, addr, size))
         r = BUS_ECC;
     (void)who; /* CPU and BDC have the same rights to write */
     for (unsigned left = size; left && r == BUS_OK;) {
         unsigned n = piece(addr & 0xFFFFFF, left);
-        r = one_write(bus->board, addr & 0xFFFFFF, n, v >> (8 * (left - n)) & (n == 2 ? 0xFFFF : 0xFF));
+        r = one_write(bus->board, addr & 0xFFFFFF, n,
+                      v >> (8 * (left - n)) & (n == 2 ? 0xFFFF : 0xFF));
         addr += n;
         left -= n;
     }

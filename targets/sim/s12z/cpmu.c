@@ -1,6 +1,6 @@
-/* Clocks, reset and power management: PLL, real-time interrupt, watchdog (COP). Bits: the vendor's header; behaviour as recalled
- * (docs/unverified.md). The board's option bus= stands for a PLL already set; from the program's first write to the PLL on
- * SYNDIV and POSTDIV count. */
+/* Clocks, reset and power management: PLL, real-time interrupt, watchdog (COP). Bits: the vendor's
+ * header; behaviour as recalled (docs/unverified.md). The board's option bus= stands for a PLL
+ * already set; from the program's first write to the PLL on SYNDIV and POSTDIV count. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +9,52 @@
 #include "targets/sim/s12z/board_priv.h"
 #include "targets/sim/s12z/peripheral.h"
 
-enum { BASE = 0x6C0, LAST = 0x6DF, RFLG = 0x6C3, SYNR, REFDIV, POSTDIV, IFLG, INT, CLKS, PLL, RTI, COP, ARMCOP = 0x6CF, OSC = 0x6DA,
-       PROT = 0x6DB };
-enum { RFLG_PORF = 0x40, RFLG_COPRF = 0x08, RFLG_PMRF = 0x01, IFLG_RTIF = 0x80, IFLG_LOCKIF = 0x10, IFLG_LOCK = 0x08,
-       IFLG_OSCIF = 0x02, IFLG_UPOSC = 0x01, CLKS_PLLSEL = 0x80, CLKS_PSTP = 0x40, CLKS_PRE = 0x08, CLKS_COPOSCSEL1 = 0x10,
-       RTI_RTDEC = 0x80, COP_WCOP = 0x80, COP_RSBCK = 0x40, COP_WRTMASK = 0x20, COP_CR = 0x07, OSC_OSCE = 0x80 };
-enum { IRC_HZ = 1000000, CRYSTAL_HZ = 4000000, ACLK_HZ = 20000, LOCK_US = 200, VEC_PLL_LOCK = 32, RESET_SYNR = 0x58, RESET_POSTDIV = 3 };
+enum {
+    BASE = 0x6C0,
+    LAST = 0x6DF,
+    RFLG = 0x6C3,
+    SYNR,
+    REFDIV,
+    POSTDIV,
+    IFLG,
+    INT,
+    CLKS,
+    PLL,
+    RTI,
+    COP,
+    ARMCOP = 0x6CF,
+    OSC = 0x6DA,
+    PROT = 0x6DB
+};
+enum {
+    RFLG_PORF = 0x40,
+    RFLG_COPRF = 0x08,
+    RFLG_PMRF = 0x01,
+    IFLG_RTIF = 0x80,
+    IFLG_LOCKIF = 0x10,
+    IFLG_LOCK = 0x08,
+    IFLG_OSCIF = 0x02,
+    IFLG_UPOSC = 0x01,
+    CLKS_PLLSEL = 0x80,
+    CLKS_PSTP = 0x40,
+    CLKS_PRE = 0x08,
+    CLKS_COPOSCSEL1 = 0x10,
+    RTI_RTDEC = 0x80,
+    COP_WCOP = 0x80,
+    COP_RSBCK = 0x40,
+    COP_WRTMASK = 0x20,
+    COP_CR = 0x07,
+    OSC_OSCE = 0x80
+};
+enum {
+    IRC_HZ = 1000000,
+    CRYSTAL_HZ = 4000000,
+    ACLK_HZ = 20000,
+    LOCK_US = 200,
+    VEC_PLL_LOCK = 32,
+    RESET_SYNR = 0x58,
+    RESET_POSTDIV = 3
+};
 
 struct s12z_cpmu {
     struct s12z_board *board;
@@ -69,7 +109,8 @@ static void apply_pll(struct s12z_cpmu *c)
     uint64_t old = c->board->bus_hz;
     board_set_bus_hz(c->board, pll_bus_hz(c));
     if (old != c->board->bus_hz)
-        restart_timers(c); /* their clocks go on; their periods are other numbers of core cycles now */
+        restart_timers(
+            c); /* their clocks go on; their periods are other numbers of core cycles now */
 }
 
 static void set_lock(struct s12z_cpmu *c, bool locked)
@@ -88,7 +129,8 @@ static void write_pll(struct s12z_cpmu *c, uint16_t addr, uint8_t v)
     if (unlocks)
         set_lock(c, false);
     if (addr == OSC)
-        *reg(c, IFLG) = (uint8_t)((*reg(c, IFLG) & ~IFLG_UPOSC) | (v & OSC_OSCE ? IFLG_UPOSC | IFLG_OSCIF : 0));
+        *reg(c, IFLG) =
+            (uint8_t)((*reg(c, IFLG) & ~IFLG_UPOSC) | (v & OSC_OSCE ? IFLG_UPOSC | IFLG_OSCIF : 0));
     apply_pll(c);
     if (unlocks)
         c->lock_at = c->board->cpu.cycles + to_cycles(c, LOCK_US, 1000000);
@@ -111,15 +153,20 @@ static uint64_t cop_period(uint8_t v)
     return v & COP_CR ? 1u << bits[v & COP_CR] : 0;
 }
 
-static uint64_t rti_cycles(struct s12z_cpmu *c) { return to_cycles(c, rti_period(*reg(c, RTI)), IRC_HZ); }
+static uint64_t rti_cycles(struct s12z_cpmu *c)
+{
+    return to_cycles(c, rti_period(*reg(c, RTI)), IRC_HZ);
+}
 static uint64_t cop_cycles(struct s12z_cpmu *c)
 {
-    return to_cycles(c, cop_period(*reg(c, COP)), *reg(c, CLKS) & CLKS_COPOSCSEL1 ? ACLK_HZ : IRC_HZ);
+    return to_cycles(c, cop_period(*reg(c, COP)),
+                     *reg(c, CLKS) & CLKS_COPOSCSEL1 ? ACLK_HZ : IRC_HZ);
 }
 
 static void restart_rti(struct s12z_cpmu *c)
 {
-    c->rti_at = rti_period(*reg(c, RTI)) ? gate_time(&c->clock, sleeps(c)) + rti_cycles(c) : UINT64_MAX;
+    c->rti_at =
+        rti_period(*reg(c, RTI)) ? gate_time(&c->clock, sleeps(c)) + rti_cycles(c) : UINT64_MAX;
 }
 static void restart_cop(struct s12z_cpmu *c)
 {
@@ -132,7 +179,10 @@ static void restart_timers(struct s12z_cpmu *c)
     restart_cop(c);
 }
 
-static void want_reset(struct s12z_cpmu *c) { c->reset_due = true; } /* not in the middle of an instruction: at advance() */
+static void want_reset(struct s12z_cpmu *c)
+{
+    c->reset_due = true;
+} /* not in the middle of an instruction: at advance() */
 
 /* 0x55, then 0xAA; in window mode only in the last quarter of the period. */
 static void serve_cop(struct s12z_cpmu *c, uint8_t v)
@@ -157,7 +207,7 @@ static void write_cop(struct s12z_cpmu *c, uint8_t v)
     if (special || !c->cop_written)
         keep |= COP_WCOP | COP_CR;
     if (v & COP_WRTMASK)
-        keep &= (uint8_t)~(COP_WCOP | COP_CR); /* only RSBCK is written */
+        keep &= (uint8_t) ~(COP_WCOP | COP_CR); /* only RSBCK is written */
     else
         c->cop_written = true;
     *reg(c, COP) = (uint8_t)((*reg(c, COP) & ~keep) | (v & keep));
@@ -221,9 +271,13 @@ static void set(void *ctx, uint16_t addr, uint8_t v)
     catch_up(c, c->board->cpu.cycles);
     switch (addr) {
     case RFLG: *reg(c, addr) &= (uint8_t)~v; break;
-    case IFLG: *reg(c, addr) &= (uint8_t)~(v & (IFLG_RTIF | IFLG_LOCKIF | IFLG_OSCIF)); break;
+    case IFLG: *reg(c, addr) &= (uint8_t) ~(v & (IFLG_RTIF | IFLG_LOCKIF | IFLG_OSCIF)); break;
     case INT: *reg(c, addr) = v & (IFLG_RTIF | IFLG_LOCKIF | IFLG_OSCIF); break;
-    case SYNR: case REFDIV: case POSTDIV: case CLKS: case OSC: write_pll(c, addr, v); break;
+    case SYNR:
+    case REFDIV:
+    case POSTDIV:
+    case CLKS:
+    case OSC: write_pll(c, addr, v); break;
     case PROT: *reg(c, addr) = v != 0x26; break;
     case RTI:
         *reg(c, addr) = v;
@@ -237,7 +291,8 @@ static void set(void *ctx, uint16_t addr, uint8_t v)
 }
 DEVICE_BYTES(get, set)
 
-/* The watchdog's first setting comes from the option byte of the flash, inverted; none in special mode. */
+/* The watchdog's first setting comes from the option byte of the flash, inverted; none in special
+ * mode. */
 static void reset(void *ctx)
 {
     struct s12z_cpmu *c = ctx;
@@ -265,7 +320,8 @@ int cpmu_new(struct s12z_board *board, struct s12z_cpmu **out)
     c->board = c->clock.board = board;
     *reg(c, RFLG) = RFLG_PORF;
     *out = c;
-    return board_add_device(board, &(struct s12z_device){ BASE, LAST, get_device, set_device, c, next, advance, reset });
+    return board_add_device(board, &(struct s12z_device){ BASE, LAST, get_device, set_device, c,
+                                                          next, advance, reset });
 }
 
 void cpmu_free(struct s12z_cpmu *c) { free(c); }

@@ -130,13 +130,16 @@ void cpu_hide(struct s12z_cpu *c, uint32_t page, bool hide)
     }
 }
 
-/* A fetch that fails is a machine exception like a load that fails; the bytes that could be fetched may still be one instruction. */
+/* A fetch that fails is a machine exception like a load that fails; the bytes that could be fetched
+ * may still be one instruction. */
 static bool decode(struct s12z_cpu *c, uint32_t pc, struct cpu_insn *u)
 {
     uint8_t code[S12Z_MAX_LENGTH];
     size_t n = 0;
     enum bus_result r = BUS_OK;
-    for (uint32_t v; n < sizeof code && (r = bus_read(c->bus, (pc + (uint32_t)n) & ADDRESS, 1, BUS_CPU_FETCH, &v)) == BUS_OK; n++)
+    for (uint32_t v; n < sizeof code && (r = bus_read(c->bus, (pc + (uint32_t)n) & ADDRESS, 1,
+                                                      BUS_CPU_FETCH, &v)) == BUS_OK;
+         n++)
         code[n] = (uint8_t)v;
     if (s12z_decode(code, n, pc, &u->i) == 0) {
         fault(c, (pc + (uint32_t)n) & ADDRESS, MMC_FETCH, r);
@@ -176,7 +179,8 @@ void cpu_count(const struct s12z_cpu *c, uint32_t pc, uint64_t *executed, uint64
 
 /* ---- exceptions ---- */
 
-void cpu_cof(struct s12z_cpu *c, enum cof_kind kind, bool taken, uint32_t pc, uint32_t dest, unsigned vector)
+void cpu_cof(struct s12z_cpu *c, enum cof_kind kind, bool taken, uint32_t pc, uint32_t dest,
+             unsigned vector)
 {
     dbg_cof(board_dbg(c->board), kind, taken, pc, dest, vector);
 }
@@ -184,7 +188,8 @@ void cpu_cof(struct s12z_cpu *c, enum cof_kind kind, bool taken, uint32_t pc, ui
 /* Frame from high address down: PC Y X D7 D6 D5 D4 D3 D2 D1 D0 CCL CCH (GDB s12z-tdep.c, HDR). */
 static void push_frame(struct s12z_cpu *c)
 {
-    static const uint8_t order[] = { S12Z_P, S12Z_Y, S12Z_X, S12Z_D7, S12Z_D6, S12Z_D5, S12Z_D4, S12Z_D3, S12Z_D2, S12Z_D1, S12Z_D0 };
+    static const uint8_t order[] = { S12Z_P,  S12Z_Y,  S12Z_X,  S12Z_D7, S12Z_D6, S12Z_D5,
+                                     S12Z_D4, S12Z_D3, S12Z_D2, S12Z_D1, S12Z_D0 };
     uint16_t ccw = cpu_ccw(c);
     for (size_t k = 0; k < sizeof order; k++)
         cpu_push(c, s12z_reg_bytes(order[k]), c->r[order[k]]);
@@ -217,12 +222,14 @@ void cpu_exception(struct s12z_cpu *c, unsigned vector, int level)
         cpu_cof(c, COF_VECTOR, true, from, c->r[S12Z_P], vector);
 }
 
-/* Nothing is stacked; the MMC keeps PC and CCR (GDB s12z-tdep.c, HDR). A second one before the first is cleared is not told apart. */
+/* Nothing is stacked; the MMC keeps PC and CCR (GDB s12z-tdep.c, HDR). A second one before the
+ * first is cleared is not told apart. */
 static void machine_exception(struct s12z_cpu *c)
 {
     uint32_t from = c->r[S12Z_P];
     c->fault = false;
-    board_machine_exception(c->board, c->fault_addr, c->fault_access, c->fault_why, from, cpu_ccw(c));
+    board_machine_exception(c->board, c->fault_addr, c->fault_access, c->fault_why, from,
+                            cpu_ccw(c));
     c->system = (uint16_t)((c->system & ~CCW_U) | CCW_I | CCW_X);
     go_through(c, VEC_MACHINE);
     c->fault = false;
@@ -243,7 +250,8 @@ static bool interrupt(struct s12z_cpu *c)
     return true;
 }
 
-/* Before an instruction, when somebody asked for attention. Returns false if none may be executed now. */
+/* Before an instruction, when somebody asked for attention. Returns false if none may be executed
+ * now. */
 static bool look_up(struct s12z_cpu *c)
 {
     c->attention = c->watch_exec;

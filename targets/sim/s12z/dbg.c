@@ -7,16 +7,29 @@
 
 enum { BASE = 0x0100, LAST = 0x0147, COMPARATORS = 4 };
 
-static uint8_t *comparator(struct s12z_dbg *d, unsigned n) { return &d->reg[DBGACTL + n * COMPARATOR_STEP]; }
-static bool exists(const struct s12z_dbg *d, unsigned n) { return n != 2 || d->part->full_dbg; } /* the small module has no C */
-static bool enabled(struct s12z_dbg *d, unsigned n) { return exists(d, n) && comparator(d, n)[0] & CTL_COMPE; }
+static uint8_t *comparator(struct s12z_dbg *d, unsigned n)
+{
+    return &d->reg[DBGACTL + n * COMPARATOR_STEP];
+}
+static bool exists(const struct s12z_dbg *d, unsigned n)
+{
+    return n != 2 || d->part->full_dbg;
+} /* the small module has no C */
+static bool enabled(struct s12z_dbg *d, unsigned n)
+{
+    return exists(d, n) && comparator(d, n)[0] & CTL_COMPE;
+}
 static uint32_t compare_address(struct s12z_dbg *d, unsigned n)
 {
     const uint8_t *r = comparator(d, n) + COMPARATOR_ADDR;
     return (uint32_t)r[0] << 16 | (uint32_t)r[1] << 8 | r[2];
 }
-/* ABCM, CDCM: 0 separate, 1 inside the pair's range, 2 outside; the pair's first one controls then. */
-static unsigned range_mode(const struct s12z_dbg *d, unsigned n) { return d->reg[DBGC2] >> (n & 2) & 3; }
+/* ABCM, CDCM: 0 separate, 1 inside the pair's range, 2 outside; the pair's first one controls then.
+ */
+static unsigned range_mode(const struct s12z_dbg *d, unsigned n)
+{
+    return d->reg[DBGC2] >> (n & 2) & 3;
+}
 
 void dbg_watch(struct s12z_dbg *d)
 {
@@ -64,8 +77,14 @@ static bool sourced(const struct s12z_dbg *d)
 {
     return d->part->full_dbg && d->reg[DBGTCRH] & TCRH_TSOURCE && !board_secured(d->board);
 }
-static bool profile_mode(const struct s12z_dbg *d) { return sourced(d) && d->reg[DBGTCRL] & TCRL_PROFILE; }
-static bool tracing_mode(const struct s12z_dbg *d) { return sourced(d) && !(d->reg[DBGTCRL] & TCRL_PROFILE); }
+static bool profile_mode(const struct s12z_dbg *d)
+{
+    return sourced(d) && d->reg[DBGTCRL] & TCRL_PROFILE;
+}
+static bool tracing_mode(const struct s12z_dbg *d)
+{
+    return sourced(d) && !(d->reg[DBGTCRL] & TCRL_PROFILE);
+}
 
 /* Final State: what was asked for begins, goes on for a while, or is over. */
 static void enter_final(struct s12z_dbg *d)
@@ -111,7 +130,10 @@ static void arm(struct s12z_dbg *d)
 /* Where the state's control register sends channel n (codes: ZVHL p.211-223); STATE0: nowhere. */
 static enum dbg_state next_state(const struct s12z_dbg *d, unsigned n)
 {
-    static const uint8_t next[4][4] = { { 0 }, { 0, STATE2, STATE3, FINAL }, { 0, STATE1, STATE3, FINAL }, { 0, STATE1, STATE2, FINAL } };
+    static const uint8_t next[4][4] = { { 0 },
+                                        { 0, STATE2, STATE3, FINAL },
+                                        { 0, STATE1, STATE3, FINAL },
+                                        { 0, STATE1, STATE2, FINAL } };
     if (d->state == STATE0 || d->state == FINAL)
         return STATE0;
     return next[d->state][d->reg[DBGSCR1 + d->state - 1] >> (2 * n) & 3];
@@ -189,8 +211,8 @@ void dbg_exec(struct s12z_dbg *d, uint32_t pc)
         trace_exec(d, pc);
 }
 
-/* Bytes are compared on the lane of their address. Equal: every lane that is compared was accessed and is equal. Different: one
- * that was accessed differs. */
+/* Bytes are compared on the lane of their address. Equal: every lane that is compared was accessed
+ * and is equal. Different: one that was accessed differs. */
 static bool data_matches(struct s12z_dbg *d, unsigned n, uint32_t addr, unsigned size, uint32_t v)
 {
     const uint8_t *r = comparator(d, n);
@@ -215,8 +237,8 @@ static void access_cycle(struct s12z_dbg *d, uint32_t addr, unsigned size, bool 
     for (unsigned n = 0; n < COMPARATORS && dbg_armed(d); n++) {
         uint8_t ctl = comparator(d, n)[0];
         bool direction = !(ctl & CTL_RWE) || !(ctl & CTL_RW) == write; /* RW=1: reads */
-        if (enabled(d, n) && !(ctl & CTL_INST) && direction && address_matches(d, n, addr, addr + size - 1)
-            && data_matches(d, n, addr, size, v))
+        if (enabled(d, n) && !(ctl & CTL_INST) && direction &&
+            address_matches(d, n, addr, addr + size - 1) && data_matches(d, n, addr, size, v))
             channels |= 1u << n;
     }
     stamp_of_d(d, channels);
@@ -230,7 +252,8 @@ static void access_cycle(struct s12z_dbg *d, uint32_t addr, unsigned size, bool 
 
 void dbg_data(struct s12z_dbg *d, uint32_t addr, unsigned size, bool write, uint32_t v)
 {
-    unsigned first = MIN(size, 4 - (addr & 3)), rest = size - first; /* split where an aligned long ends */
+    /* split where an aligned long ends */
+    unsigned first = MIN(size, 4 - (addr & 3)), rest = size - first;
     access_cycle(d, addr, first, write, v >> (8 * rest));
     if (rest)
         access_cycle(d, addr + first, rest, write, v & ((1u << (8 * rest)) - 1));
@@ -238,15 +261,17 @@ void dbg_data(struct s12z_dbg *d, uint32_t addr, unsigned size, bool write, uint
         trace_data(d, addr, size, write, v);
 }
 
-/* A handler's entry is part of an access's end only if its stacking or its vector fetch was the access. */
+/* A handler's entry is part of an access's end only if its stacking or its vector fetch was the
+ * access. */
 static bool same_event(const struct s12z_dbg *d, enum cof_kind kind, unsigned vector)
 {
     enum { FRAME_BYTES = 29, VECTOR_BYTES = 4 };
-    return kind != COF_VECTOR || d->end_addr - d->board->cpu.r[S12Z_S] < FRAME_BYTES
-           || d->end_addr - intc_vector_address(d->board->intc, vector) < VECTOR_BYTES;
+    return kind != COF_VECTOR || d->end_addr - d->board->cpu.r[S12Z_S] < FRAME_BYTES ||
+           d->end_addr - intc_vector_address(d->board->intc, vector) < VECTOR_BYTES;
 }
 
-void dbg_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t pc, uint32_t dest, unsigned vector)
+void dbg_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t pc, uint32_t dest,
+             unsigned vector)
 {
     if (kind == COF_BRANCH && profile_branch(d, taken))
         return;
@@ -261,14 +286,18 @@ void dbg_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t pc, ui
 /* ---- trace buffer readout ---- */
 
 static uint64_t lines(const struct s12z_dbg *d) { return d->written + d->half; }
-static uint64_t oldest(const struct s12z_dbg *d) { return lines(d) > DBG_LINES ? lines(d) - DBG_LINES : 0; }
+static uint64_t oldest(const struct s12z_dbg *d)
+{
+    return lines(d) > DBG_LINES ? lines(d) - DBG_LINES : 0;
+}
 static uint64_t held(const struct s12z_dbg *d) { return MIN(lines(d), (uint64_t)DBG_LINES); }
 
 /* The next 16 bits; after the last line it goes on with the oldest. */
 static uint16_t readout_word(struct s12z_dbg *d)
 {
     profile_finish(d);
-    if (!d->readable || dbg_armed(d) || dbg_ptact(d) || !(d->reg[DBGTCRH] & TCRH_TSOURCE) || !held(d))
+    if (!d->readable || dbg_armed(d) || dbg_ptact(d) || !(d->reg[DBGTCRH] & TCRH_TSOURCE) ||
+        !held(d))
         return 0;
     uint64_t at = d->read_next++ % (4 * held(d));
     return (uint16_t)(d->line[(oldest(d) + at / 4) % DBG_LINES] >> (16 * (at % 4)));
@@ -286,16 +315,19 @@ uint64_t dbg_readout_long(struct s12z_dbg *d)
 
 static uint8_t status(const struct s12z_dbg *d)
 {
-    return (uint8_t)((d->written >= DBG_LINES ? SR_TBF : 0) | (dbg_ptact(d) ? SR_PTACT : 0) | d->state);
+    return (uint8_t)((d->written >= DBG_LINES ? SR_TBF : 0) | (dbg_ptact(d) ? SR_PTACT : 0) |
+                     d->state);
 }
 
 static uint8_t read_byte(struct s12z_dbg *d, unsigned at)
 {
     switch (at) {
-    case DBGCNT: return (2 * d->written + d->half) & 0x7F; /* goes on behind 64 lines; TBF tells then */
+    case DBGCNT:
+        return (2 * d->written + d->half) & 0x7F; /* goes on behind 64 lines; TBF tells then */
     case DBGEFR: return d->efr;
     case DBGSR: return status(d);
-    case DBGTB: case DBGTB + 1: return 0xEE; /* bytes do not read the buffer */
+    case DBGTB:
+    case DBGTB + 1: return 0xEE; /* bytes do not read the buffer */
     default: return d->reg[at];
     }
 }
@@ -310,7 +342,8 @@ static uint16_t read_reg(void *ctx, uint16_t addr, unsigned size)
     return size == 1 ? read_byte(d, at) : (uint16_t)(read_byte(d, at) << 8 | read_byte(d, at + 1));
 }
 
-/* Which bits of a register hold what is written (ZVHL p.223, HDR); comparator C and the trace registers only where they exist. */
+/* Which bits of a register hold what is written (ZVHL p.223, HDR); comparator C and the trace
+ * registers only where they exist. */
 static uint8_t writable(const struct s12z_dbg *d, unsigned at)
 {
     bool full = d->part->full_dbg;
@@ -319,9 +352,13 @@ static uint8_t writable(const struct s12z_dbg *d, unsigned at)
     case DBGC2: return full ? 0x0F : 0x03;
     case DBGTCRH: return full ? 0x7F : 0;
     case DBGTCRL: return full ? (d->part->prend ? 0x1F : 0x0F) : 0;
-    case DBGSCR1: case DBGSCR1 + 1: case DBGSCR1 + 2: return full ? 0xFF : 0xCF;
-    case DBGACTL: case DBGCCTL: return at == DBGCCTL && !full ? 0 : 0x6D;
-    case DBGBCTL: case DBGDCTL: return 0x2D;
+    case DBGSCR1:
+    case DBGSCR1 + 1:
+    case DBGSCR1 + 2: return full ? 0xFF : 0xCF;
+    case DBGACTL:
+    case DBGCCTL: return at == DBGCCTL && !full ? 0 : 0x6D;
+    case DBGBCTL:
+    case DBGDCTL: return 0x2D;
     }
     unsigned n = (at - DBGACTL) / COMPARATOR_STEP, field = at % COMPARATOR_STEP;
     if (at < DBGACTL || !exists(d, n) || field < COMPARATOR_ADDR)
@@ -365,7 +402,8 @@ static void write_reg(void *ctx, uint16_t addr, unsigned size, uint16_t v)
     unsigned at = addr - BASE;
     profile_finish(d);
     if (size == 2 && at == DBGTB) {
-        d->readable = d->reg[DBGTCRH] & TCRH_TSOURCE && !dbg_armed(d) && !dbg_ptact(d) && !board_secured(d->board);
+        d->readable = d->reg[DBGTCRH] & TCRH_TSOURCE && !dbg_armed(d) && !dbg_ptact(d) &&
+                      !board_secured(d->board);
         d->read_next = 0;
     } else if (size == 2) {
         write_byte(d, at, (uint8_t)(v >> 8));
@@ -405,7 +443,8 @@ static void reset(void *ctx)
     dbg_watch(d);
 }
 
-int dbg_new(struct s12z_board *board, const struct s12z_part *part, const struct s12z_dbg_variant *variant, struct s12z_dbg **out)
+int dbg_new(struct s12z_board *board, const struct s12z_part *part,
+            const struct s12z_dbg_variant *variant, struct s12z_dbg **out)
 {
     struct s12z_dbg *d = calloc(1, sizeof *d);
     if (!d)
@@ -413,11 +452,13 @@ int dbg_new(struct s12z_board *board, const struct s12z_part *part, const struct
     d->board = board;
     d->part = part;
     d->variant = *variant;
-    d->unusual = variant->static_indirect || variant->silent_traps || variant->silent_bits || variant->silent_loops || variant->stamps_from_flow;
+    d->unusual = variant->static_indirect || variant->silent_traps || variant->silent_bits ||
+                 variant->silent_loops || variant->stamps_from_flow;
     d->pdoclk = variant->clock_inverted;
     d->noise = 1;
     *out = d;
-    return board_add_device(board, &(struct s12z_device){ BASE, LAST, read_reg, write_reg, d, next, advance, reset });
+    return board_add_device(
+        board, &(struct s12z_device){ BASE, LAST, read_reg, write_reg, d, next, advance, reset });
 }
 
 void dbg_free(struct s12z_dbg *d)

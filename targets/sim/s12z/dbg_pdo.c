@@ -1,5 +1,5 @@
-/* PDO and PDOCLK: pending lines leave bit by bit, two bus clocks each. Source: ZVHL p.222-225, ZVM p.226. PDO changes with the bus
- * clock, PDOCLK half a bit later. */
+/* PDO and PDOCLK: pending lines leave bit by bit, two bus clocks each. Source: ZVHL p.222-225, ZVM
+ * p.226. PDO changes with the bus clock, PDOCLK half a bit later. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +46,10 @@ static bool flipped(struct s12z_dbg *d)
     return (d->noise >> 33) % (d->board->opt.fault_at ? d->board->opt.fault_at : 1) == 0;
 }
 
-static unsigned line_bits(const struct s12z_dbg *d) { return 8 * profile_line_bytes(d, d->line[d->sent % DBG_LINES]); }
+static unsigned line_bits(const struct s12z_dbg *d)
+{
+    return 8 * profile_line_bytes(d, d->line[d->sent % DBG_LINES]);
+}
 
 /* Makes the edges of the line under way from bit `from` on, all at once, with their times. */
 static void make_edges(struct s12z_dbg *d, unsigned from)
@@ -67,7 +70,8 @@ static void begin(struct s12z_dbg *d, uint64_t at)
         make_edges(d, 0);
 }
 
-/* The first line after an idle time; a clock edge that comes before needs a time in which it can be seen to. */
+/* The first line after an idle time; a clock edge that comes before needs a time in which it can be
+ * seen to. */
 static void begin_after_idle(struct s12z_dbg *d, uint64_t at)
 {
     enum { IDLE_CYCLES = 4 * BIT_CYCLES };
@@ -88,7 +92,10 @@ void pdo_line_written(struct s12z_dbg *d)
     }
 }
 
-uint64_t pdo_next(const struct s12z_dbg *d) { return d->line_done_at ? d->line_done_at : UINT64_MAX; }
+uint64_t pdo_next(const struct s12z_dbg *d)
+{
+    return d->line_done_at ? d->line_done_at : UINT64_MAX;
+}
 
 void pdo_advance(struct s12z_dbg *d, uint64_t now)
 {
@@ -132,9 +139,11 @@ int dbg_pdo_capture(struct s12z_dbg *d, bool on)
     d->edge_put = d->edge_take = d->edge_lost = 0;
     if (!on)
         return 0;
-    edge(d, dbg_now(d)); /* the levels as they are */
+    edge(d, dbg_now(d));              /* the levels as they are */
     if (d->line_done_at > dbg_now(d)) /* in the middle of a line: the rest of it is seen */
-        make_edges(d, dbg_now(d) < d->line_began_at ? 0 : (unsigned)((dbg_now(d) - d->line_began_at) / BIT_CYCLES) + 1);
+        make_edges(d, dbg_now(d) < d->line_began_at
+                          ? 0
+                          : (unsigned)((dbg_now(d) - d->line_began_at) / BIT_CYCLES) + 1);
     return 0;
 }
 

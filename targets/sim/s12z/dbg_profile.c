@@ -1,7 +1,17 @@
-/* Code profiling: what the DBG writes into its trace buffer. Source: ZVHL p.191-226, ZVM p.226-227. */
+/* Code profiling: what the DBG writes into its trace buffer. Source: ZVHL p.191-226, ZVM p.226-227.
+ */
 #include "targets/sim/s12z/dbg_priv.h"
 
-enum { INFO_PTS = 0, INFO_PTIB = 1, INFO_PTHF = 2, INFO_PTVB = 3, INFO_PTW = 7, INFO_TSOVF = 0x40, INFO_TBOVF = 0x20, INFO_TERM = 0x10 };
+enum {
+    INFO_PTS = 0,
+    INFO_PTIB = 1,
+    INFO_PTHF = 2,
+    INFO_PTVB = 3,
+    INFO_PTW = 7,
+    INFO_TSOVF = 0x40,
+    INFO_TBOVF = 0x20,
+    INFO_TERM = 0x10
+};
 static const uint32_t NO_BRANCHES = 1, FULL = 0x80000000;
 
 unsigned profile_line_bytes(const struct s12z_dbg *d, uint64_t line)
@@ -19,12 +29,14 @@ static uint64_t in_order(const struct s12z_dbg *d, uint32_t v, unsigned bytes)
     return d->variant.high_first ? __builtin_bswap32(v) >> (8 * (4 - bytes)) : v;
 }
 
-enum cof_kind profile_kind(const struct s12z_dbg *d, enum cof_kind kind, uint32_t pc, unsigned vector)
+enum cof_kind profile_kind(const struct s12z_dbg *d, enum cof_kind kind, uint32_t pc,
+                           unsigned vector)
 {
     const struct s12z_dbg_variant *v = &d->variant;
     const struct cpu_page *page = d->board->cpu.page[pc >> BUS_PAGE_BITS];
     const struct s12z_insn *i = page ? &page->insn[pc & ((1u << BUS_PAGE_BITS) - 1)].i : NULL;
-    bool is_bit = i && (i->op == S12Z_OP_BRSET || i->op == S12Z_OP_BRCLR), is_loop = i && (i->op == S12Z_OP_DB || i->op == S12Z_OP_TB);
+    bool is_bit = i && (i->op == S12Z_OP_BRSET || i->op == S12Z_OP_BRCLR),
+         is_loop = i && (i->op == S12Z_OP_DB || i->op == S12Z_OP_TB);
     if (kind == COF_BRANCH && ((is_bit && v->silent_bits) || (is_loop && v->silent_loops)))
         return COF_STATIC;
     if (kind == COF_VECTOR && v->silent_traps && vector >= VEC_SPARE && vector <= VEC_SYS)
@@ -73,7 +85,8 @@ void profile_pc(struct s12z_dbg *d, uint32_t pc)
     entry(d, INFO_PTS, in_order(d, pc, 3), dbg_now(d));
 }
 
-/* The last line, in the format of the change of flow that came in the same cycle, or the plain one. */
+/* The last line, in the format of the change of flow that came in the same cycle, or the plain one.
+ */
 static void last_line(struct s12z_dbg *d, unsigned info, uint64_t upper)
 {
     entry(d, info | INFO_TERM, upper, d->end_at);

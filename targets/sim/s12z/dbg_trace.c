@@ -1,13 +1,25 @@
-/* The ordinary trace modes: Normal, Loop1, Detail and Pure PC. Source: ZVHL p.191-222; where that is silent, the manual's
- * own pages (ZVHL p.213-221): the full address of a Pure PC run is its last entry, Detail wraps an access into one entry, an external
- * event forces an entry in Normal and Loop1 only. */
+/* The ordinary trace modes: Normal, Loop1, Detail and Pure PC. Source: ZVHL p.191-222; where that
+ * is silent, the manual's own pages (ZVHL p.213-221): the full address of a Pure PC run is its last
+ * entry, Detail wraps an access into one entry, an external event forces an entry in Normal and
+ * Loop1 only. */
 #include "targets/sim/s12z/dbg_priv.h"
 
 enum { CET_NONE = 0, CET_VECTOR = 1, CET_SOURCE = 2, CET_DESTINATION = 3 };
-enum { INF_CTI = 0x08, INF_EEVI = 0x04, TSINF_PC = 0x04, TSINF = 0x02, INF_TOVF = 0x01, CXINF_MAT = 0x80, STAMP_OVERFLOW = 0x10000,
-       LAST_START = 4 /* a full address begins here at the latest */ };
+enum {
+    INF_CTI = 0x08,
+    INF_EEVI = 0x04,
+    TSINF_PC = 0x04,
+    TSINF = 0x02,
+    INF_TOVF = 0x01,
+    CXINF_MAT = 0x80,
+    STAMP_OVERFLOW = 0x10000,
+    LAST_START = 4 /* a full address begins here at the latest */
+};
 
-static bool stamps(const struct s12z_dbg *d) { return d->reg[DBGTCRL] & TCRL_STAMP && trace_mode(d) != TRACE_PURE_PC; }
+static bool stamps(const struct s12z_dbg *d)
+{
+    return d->reg[DBGTCRL] & TCRL_STAMP && trace_mode(d) != TRACE_PURE_PC;
+}
 
 /* ---- lines ---- */
 
@@ -134,7 +146,8 @@ static uint32_t bound(const struct s12z_dbg *d, unsigned control)
 static bool in_range(const struct s12z_dbg *d, uint32_t addr)
 {
     unsigned range = d->reg[DBGTCRH] >> TCRH_TRANGE_SHIFT & 3;
-    bool below = range & 1 && !(d->reg[DBGDCTL] & CTL_COMPE), above = range & 2 && !(d->reg[DBGCCTL] & CTL_COMPE);
+    bool below = range & 1 && !(d->reg[DBGDCTL] & CTL_COMPE),
+         above = range & 2 && !(d->reg[DBGCCTL] & CTL_COMPE);
     return (!below || addr <= bound(d, DBGDCTL)) && (!above || addr >= bound(d, DBGCCTL));
 }
 
@@ -174,7 +187,8 @@ static void put_pure(struct s12z_dbg *d, uint32_t pc, bool full, unsigned flags)
         close_pure(d, flags);
 }
 
-/* The instruction before this one can be told now: it ends a run if this one lies in another 256 bytes. */
+/* The instruction before this one can be told now: it ends a run if this one lies in another 256
+ * bytes. */
 static void pure_pc(struct s12z_dbg *d, uint32_t pc)
 {
     bool had = d->has_next;

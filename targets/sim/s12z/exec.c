@@ -4,13 +4,17 @@
 #include <stddef.h>
 
 #define HANDLER(name) static void name(struct s12z_cpu *c, const struct cpu_insn *u)
-#define OPR(k) (&u->i.opr[k])
+#define OPR(k)        (&u->i.opr[k])
 
 /* The destination register, operand 0, and its width. */
-#define DEST (u->i.opr[0].reg)
+#define DEST  (u->i.opr[0].reg)
 #define WIDTH (u->i.opr[0].bytes)
 
-HANDLER(op_nop) { (void)c; (void)u; }
+HANDLER(op_nop)
+{
+    (void)c;
+    (void)u;
+}
 
 /* ---- moves ---- */
 HANDLER(op_ld)
@@ -76,15 +80,20 @@ static void set_any(struct s12z_cpu *c, unsigned reg, uint32_t v)
     case S12Z_CCH: write_ccw(c, (uint16_t)((v & 0xFF) << 8 | (ccw & 0xFF))); break;
     case S12Z_CCL: write_ccw(c, (uint16_t)((ccw & 0xFF00) | (v & 0xFF))); break;
     case S12Z_CCW: write_ccw(c, (uint16_t)v); break;
-    case S12Z_P: case S12Z_NOREG: break;
+    case S12Z_P:
+    case S12Z_NOREG: break;
     default: c->r[reg] = v & mask_of(s12z_reg_bytes(reg)); break;
     }
 }
 
-HANDLER(op_tfr) { set_any(c, OPR(1)->reg, get_any(c, OPR(0)->reg, u->pc)); } /* wider destinations get zeros */
+HANDLER(op_tfr)
+{
+    set_any(c, OPR(1)->reg, get_any(c, OPR(0)->reg, u->pc));
+} /* wider destinations get zeros */
 HANDLER(op_sex)
 {
-    set_any(c, OPR(1)->reg, sign_extend(get_any(c, OPR(0)->reg, u->pc), OPR(0)->bytes ? OPR(0)->bytes : 1));
+    set_any(c, OPR(1)->reg,
+            sign_extend(get_any(c, OPR(0)->reg, u->pc), OPR(0)->bytes ? OPR(0)->bytes : 1));
 }
 HANDLER(op_exg)
 {
@@ -96,8 +105,8 @@ HANDLER(op_andcc) { write_ccw(c, cpu_ccw(c) & (uint16_t)(0xFF00 | OPR(0)->value)
 HANDLER(op_orcc) { write_ccw(c, (uint16_t)(cpu_ccw(c) | OPR(0)->value)); }
 
 /* mask bit 11 is CCH, bit 0 is Y: the order in which they lie in memory, lowest address first. */
-static const uint8_t stack_order[12] = { S12Z_CCH, S12Z_CCL, S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3, S12Z_D4, S12Z_D5, S12Z_D6,
-                                         S12Z_D7, S12Z_X, S12Z_Y };
+static const uint8_t stack_order[12] = { S12Z_CCH, S12Z_CCL, S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3,
+                                         S12Z_D4,  S12Z_D5,  S12Z_D6, S12Z_D7, S12Z_X,  S12Z_Y };
 HANDLER(op_psh)
 {
     for (unsigned k = 12; k-- > 0;)
@@ -122,7 +131,10 @@ HANDLER(op_or) { flags_logic(c, c->r[DEST] |= value(c, u, OPR(1), WIDTH), WIDTH)
 HANDLER(op_eor) { flags_logic(c, c->r[DEST] ^= value(c, u, OPR(1), WIDTH), WIDTH); }
 HANDLER(op_bit) { flags_logic(c, c->r[DEST] & value(c, u, OPR(1), WIDTH), WIDTH); }
 /* D6 = X - Y, D6 = Y - X: 24-bit operands, 32-bit difference */
-HANDLER(op_sub_pointers) { c->r[S12Z_D6] = flags_sub(c, c->r[OPR(1)->reg], c->r[OPR(2)->reg], 0, 4); }
+HANDLER(op_sub_pointers)
+{
+    c->r[S12Z_D6] = flags_sub(c, c->r[OPR(1)->reg], c->r[OPR(2)->reg], 0, 4);
+}
 
 /* The comparison Dd - operand sets the flags; then the smaller or greater stays. */
 HANDLER(op_minmax)
@@ -139,7 +151,8 @@ HANDLER(op_minmax)
 static void inc_dec(struct s12z_cpu *c, const struct cpu_insn *u, uint32_t delta)
 {
     struct place p = place_of(c, u, OPR(0));
-    uint32_t old = place_load(c, &p, OPR(0)), v = (old + delta) & mask_of(p.bytes), top = 1u << (8 * p.bytes - 1);
+    uint32_t old = place_load(c, &p, OPR(0)), v = (old + delta) & mask_of(p.bytes),
+             top = 1u << (8 * p.bytes - 1);
     place_store(c, &p, v);
     flags_nz(c, v, p.bytes);
     c->v = delta == 1 ? v == top : v == top - 1;
@@ -167,7 +180,8 @@ HANDLER(op_abs)
     c->r[DEST] = v;
     flags_nz(c, v, WIDTH);
 }
-/* After an operation that overflowed the sign is the wrong one: the nearest representable value instead. */
+/* After an operation that overflowed the sign is the wrong one: the nearest representable value
+ * instead. */
 HANDLER(op_sat)
 {
     uint32_t top = 1u << (8 * WIDTH - 1);
@@ -177,13 +191,17 @@ HANDLER(op_sat)
 }
 
 static cpu_fn *const plain[S12Z_NOPS] = {
-    [S12Z_OP_NOP] = op_nop, [S12Z_OP_LD] = op_ld, [S12Z_OP_ST] = op_st, [S12Z_OP_MOV] = op_mov, [S12Z_OP_CLR] = op_clr,
-    [S12Z_OP_LEA] = op_lea, [S12Z_OP_TFR] = op_tfr, [S12Z_OP_SEX] = op_sex, [S12Z_OP_EXG] = op_exg, [S12Z_OP_ANDCC] = op_andcc,
-    [S12Z_OP_ORCC] = op_orcc, [S12Z_OP_PSH] = op_psh, [S12Z_OP_PUL] = op_pul, [S12Z_OP_ADD] = op_add, [S12Z_OP_ADC] = op_adc,
-    [S12Z_OP_SUB] = op_sub, [S12Z_OP_SBC] = op_sbc, [S12Z_OP_CMP] = op_cmp, [S12Z_OP_AND] = op_and, [S12Z_OP_OR] = op_or,
-    [S12Z_OP_EOR] = op_eor, [S12Z_OP_BIT] = op_bit, [S12Z_OP_MINU] = op_minmax, [S12Z_OP_MAXU] = op_minmax,
-    [S12Z_OP_MINS] = op_minmax, [S12Z_OP_MAXS] = op_minmax, [S12Z_OP_INC] = op_inc, [S12Z_OP_DEC] = op_dec, [S12Z_OP_COM] = op_com,
-    [S12Z_OP_NEG] = op_neg, [S12Z_OP_ABS] = op_abs, [S12Z_OP_SAT] = op_sat,
+    [S12Z_OP_NOP] = op_nop,     [S12Z_OP_LD] = op_ld,       [S12Z_OP_ST] = op_st,
+    [S12Z_OP_MOV] = op_mov,     [S12Z_OP_CLR] = op_clr,     [S12Z_OP_LEA] = op_lea,
+    [S12Z_OP_TFR] = op_tfr,     [S12Z_OP_SEX] = op_sex,     [S12Z_OP_EXG] = op_exg,
+    [S12Z_OP_ANDCC] = op_andcc, [S12Z_OP_ORCC] = op_orcc,   [S12Z_OP_PSH] = op_psh,
+    [S12Z_OP_PUL] = op_pul,     [S12Z_OP_ADD] = op_add,     [S12Z_OP_ADC] = op_adc,
+    [S12Z_OP_SUB] = op_sub,     [S12Z_OP_SBC] = op_sbc,     [S12Z_OP_CMP] = op_cmp,
+    [S12Z_OP_AND] = op_and,     [S12Z_OP_OR] = op_or,       [S12Z_OP_EOR] = op_eor,
+    [S12Z_OP_BIT] = op_bit,     [S12Z_OP_MINU] = op_minmax, [S12Z_OP_MAXU] = op_minmax,
+    [S12Z_OP_MINS] = op_minmax, [S12Z_OP_MAXS] = op_minmax, [S12Z_OP_INC] = op_inc,
+    [S12Z_OP_DEC] = op_dec,     [S12Z_OP_COM] = op_com,     [S12Z_OP_NEG] = op_neg,
+    [S12Z_OP_ABS] = op_abs,     [S12Z_OP_SAT] = op_sat,
 };
 
 cpu_fn *cpu_handler(const struct s12z_insn *i)

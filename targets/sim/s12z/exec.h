@@ -6,9 +6,10 @@
 
 /* Assumptions about operands (docs/unverified.md, S12Z CPU): */
 enum {
-    NARROW_REGISTERS_EXTEND_SIGN = 1, /* a register operand narrower than its operation: sign (1) or zeros (0) */
-    INDEX_REGISTERS_SIGNED = 1,       /* Dn in (Dn,X) and [Dn,X] */
-    OFFSET_REGISTERS_SIGNED = 0       /* Dn in (u18,Dn) and (s24,Dn) */
+    /* a register operand narrower than its operation: sign (1) or zeros (0) */
+    NARROW_REGISTERS_EXTEND_SIGN = 1,
+    INDEX_REGISTERS_SIGNED = 1, /* Dn in (Dn,X) and [Dn,X] */
+    OFFSET_REGISTERS_SIGNED = 0 /* Dn in (u18,Dn) and (s24,Dn) */
 };
 
 static inline unsigned bits_of(unsigned bytes) { return 8 * bytes; }
@@ -35,7 +36,9 @@ static inline void store_fast(struct s12z_cpu *c, uint32_t addr, unsigned bytes,
 {
     uint8_t *p = c->bus->write[addr >> BUS_PAGE_BITS];
     unsigned at = addr & ((1u << BUS_PAGE_BITS) - 1);
-    if (__builtin_expect(!p || c->watch_data || c->page[addr >> BUS_PAGE_BITS] || at > (1u << BUS_PAGE_BITS) - 4, 0)) {
+    if (__builtin_expect(!p || c->watch_data || c->page[addr >> BUS_PAGE_BITS] ||
+                             at > (1u << BUS_PAGE_BITS) - 4,
+                         0)) {
         cpu_store(c, addr, bytes, v);
         return;
     }
@@ -67,8 +70,10 @@ static inline uint32_t adjusted_base(struct s12z_cpu *c, const struct s12z_opera
     return v;
 }
 
-/* The 24-bit address of a memory operand; pointers are followed, registers adjusted. Once per operand. */
-static inline uint32_t address(struct s12z_cpu *c, const struct cpu_insn *u, const struct s12z_operand *o)
+/* The 24-bit address of a memory operand; pointers are followed, registers adjusted. Once per
+ * operand. */
+static inline uint32_t address(struct s12z_cpu *c, const struct cpu_insn *u,
+                               const struct s12z_operand *o)
 {
     uint32_t a = (uint32_t)o->value;
     if (o->reg == S12Z_P)
@@ -84,7 +89,8 @@ static inline uint32_t address(struct s12z_cpu *c, const struct cpu_insn *u, con
 }
 
 /* An operand's value for an operation of `bytes`. */
-static inline uint32_t value(struct s12z_cpu *c, const struct cpu_insn *u, const struct s12z_operand *o, unsigned bytes)
+static inline uint32_t value(struct s12z_cpu *c, const struct cpu_insn *u,
+                             const struct s12z_operand *o, unsigned bytes)
 {
     if (o->kind == S12Z_OPR_MEM)
         return load_fast(c, address(c, u, o), o->bytes);
@@ -107,7 +113,8 @@ static inline void flags_logic(struct s12z_cpu *c, uint32_t v, unsigned bytes)
     flags_nz(c, v, bytes);
     c->v = 0;
 }
-static inline uint32_t flags_add(struct s12z_cpu *c, uint32_t a, uint32_t b, uint32_t carry, unsigned bytes)
+static inline uint32_t flags_add(struct s12z_cpu *c, uint32_t a, uint32_t b, uint32_t carry,
+                                 unsigned bytes)
 {
     uint64_t sum = (uint64_t)a + b + carry;
     uint32_t v = (uint32_t)sum & mask_of(bytes);
@@ -116,7 +123,8 @@ static inline uint32_t flags_add(struct s12z_cpu *c, uint32_t a, uint32_t b, uin
     flags_nz(c, v, bytes);
     return v;
 }
-static inline uint32_t flags_sub(struct s12z_cpu *c, uint32_t a, uint32_t b, uint32_t borrow, unsigned bytes)
+static inline uint32_t flags_sub(struct s12z_cpu *c, uint32_t a, uint32_t b, uint32_t borrow,
+                                 unsigned bytes)
 {
     uint32_t v = (a - b - borrow) & mask_of(bytes);
     c->c = (uint64_t)a < (uint64_t)b + borrow;
@@ -131,15 +139,18 @@ struct place {
     unsigned bytes;
     uint32_t at; /* register code or address */
 };
-static inline struct place place_of(struct s12z_cpu *c, const struct cpu_insn *u, const struct s12z_operand *o)
+static inline struct place place_of(struct s12z_cpu *c, const struct cpu_insn *u,
+                                    const struct s12z_operand *o)
 {
     if (o->kind == S12Z_OPR_REG)
         return (struct place){ true, o->bytes, o->reg };
     if (o->kind == S12Z_OPR_MEM)
         return (struct place){ false, o->bytes, address(c, u, o) };
-    return (struct place){ true, o->bytes, S12Z_NOREG }; /* an immediate: reads as itself, writes go nowhere */
+    /* an immediate: reads as itself, writes go nowhere */
+    return (struct place){ true, o->bytes, S12Z_NOREG };
 }
-static inline uint32_t place_load(struct s12z_cpu *c, const struct place *p, const struct s12z_operand *o)
+static inline uint32_t place_load(struct s12z_cpu *c, const struct place *p,
+                                  const struct s12z_operand *o)
 {
     if (p->in_register)
         return p->at == S12Z_NOREG ? (uint32_t)o->value & mask_of(p->bytes) : c->r[p->at];
@@ -153,7 +164,8 @@ static inline void place_store(struct s12z_cpu *c, const struct place *p, uint32
         c->r[p->at] = v & mask_of(p->bytes);
 }
 
-cpu_fn *exec_flow_handler(const struct s12z_insn *i);  /* exec_flow.c; NULL for others */
-cpu_fn *exec_math_handler(const struct s12z_insn *i);  /* exec_math.c: multiply, divide, shifts, bits, fields */
+cpu_fn *exec_flow_handler(const struct s12z_insn *i); /* exec_flow.c; NULL for others */
+/* exec_math.c: multiply, divide, shifts, bits, fields */
+cpu_fn *exec_math_handler(const struct s12z_insn *i);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #define HANDLER(name) static void name(struct s12z_cpu *c, const struct cpu_insn *u)
-#define OPR(k) (&u->i.opr[k])
+#define OPR(k)        (&u->i.opr[k])
 
 /* Conditional: c->r[S12Z_P] is already behind the instruction. */
 static inline void branch(struct s12z_cpu *c, const struct cpu_insn *u, bool taken)
@@ -90,7 +90,8 @@ HANDLER(op_rts) { go(c, u, cpu_pull(c, 3), true); }
 
 HANDLER(op_rti)
 {
-    static const uint8_t order[] = { S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3, S12Z_D4, S12Z_D5, S12Z_D6, S12Z_D7, S12Z_X, S12Z_Y };
+    static const uint8_t order[] = { S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3, S12Z_D4,
+                                     S12Z_D5, S12Z_D6, S12Z_D7, S12Z_X,  S12Z_Y };
     uint16_t ccw = (uint16_t)(cpu_pull(c, 1) << 8);
     ccw |= (uint16_t)cpu_pull(c, 1);
     for (size_t k = 0; k < sizeof order; k++)
@@ -102,11 +103,30 @@ HANDLER(op_rti)
     go(c, u, to, true);
 }
 
-static void software_exception(struct s12z_cpu *c, unsigned vector) { cpu_exception(c, vector, -1); }
-HANDLER(op_swi) { (void)u; software_exception(c, VEC_SWI); }
-HANDLER(op_sys) { (void)u; software_exception(c, VEC_SYS); }
-HANDLER(op_trap) { (void)u; software_exception(c, VEC_TRAP); }
-HANDLER(op_spare) { (void)u; software_exception(c, VEC_SPARE); }
+static void software_exception(struct s12z_cpu *c, unsigned vector)
+{
+    cpu_exception(c, vector, -1);
+}
+HANDLER(op_swi)
+{
+    (void)u;
+    software_exception(c, VEC_SWI);
+}
+HANDLER(op_sys)
+{
+    (void)u;
+    software_exception(c, VEC_SYS);
+}
+HANDLER(op_trap)
+{
+    (void)u;
+    software_exception(c, VEC_TRAP);
+}
+HANDLER(op_spare)
+{
+    (void)u;
+    software_exception(c, VEC_SPARE);
+}
 
 HANDLER(op_bgnd)
 {
@@ -132,12 +152,16 @@ HANDLER(op_stop)
 }
 
 static cpu_fn *const flow[S12Z_NOPS] = {
-    [S12Z_OP_BHI] = op_bhi, [S12Z_OP_BLS] = op_bls, [S12Z_OP_BCC] = op_bcc, [S12Z_OP_BCS] = op_bcs, [S12Z_OP_BNE] = op_bne,
-    [S12Z_OP_BEQ] = op_beq, [S12Z_OP_BVC] = op_bvc, [S12Z_OP_BVS] = op_bvs, [S12Z_OP_BPL] = op_bpl, [S12Z_OP_BMI] = op_bmi,
-    [S12Z_OP_BGE] = op_bge, [S12Z_OP_BLT] = op_blt, [S12Z_OP_BGT] = op_bgt, [S12Z_OP_BLE] = op_ble, [S12Z_OP_BRCLR] = op_brbit,
-    [S12Z_OP_BRSET] = op_brbit, [S12Z_OP_DB] = op_loop, [S12Z_OP_TB] = op_loop, [S12Z_OP_BRA] = op_bra, [S12Z_OP_BSR] = op_bsr,
-    [S12Z_OP_JMP] = op_jmp, [S12Z_OP_JSR] = op_jsr, [S12Z_OP_RTS] = op_rts, [S12Z_OP_RTI] = op_rti, [S12Z_OP_SWI] = op_swi,
-    [S12Z_OP_SYS] = op_sys, [S12Z_OP_TRAP] = op_trap, [S12Z_OP_SPARE] = op_spare, [S12Z_OP_BGND] = op_bgnd, [S12Z_OP_WAI] = op_wai,
+    [S12Z_OP_BHI] = op_bhi,     [S12Z_OP_BLS] = op_bls,   [S12Z_OP_BCC] = op_bcc,
+    [S12Z_OP_BCS] = op_bcs,     [S12Z_OP_BNE] = op_bne,   [S12Z_OP_BEQ] = op_beq,
+    [S12Z_OP_BVC] = op_bvc,     [S12Z_OP_BVS] = op_bvs,   [S12Z_OP_BPL] = op_bpl,
+    [S12Z_OP_BMI] = op_bmi,     [S12Z_OP_BGE] = op_bge,   [S12Z_OP_BLT] = op_blt,
+    [S12Z_OP_BGT] = op_bgt,     [S12Z_OP_BLE] = op_ble,   [S12Z_OP_BRCLR] = op_brbit,
+    [S12Z_OP_BRSET] = op_brbit, [S12Z_OP_DB] = op_loop,   [S12Z_OP_TB] = op_loop,
+    [S12Z_OP_BRA] = op_bra,     [S12Z_OP_BSR] = op_bsr,   [S12Z_OP_JMP] = op_jmp,
+    [S12Z_OP_JSR] = op_jsr,     [S12Z_OP_RTS] = op_rts,   [S12Z_OP_RTI] = op_rti,
+    [S12Z_OP_SWI] = op_swi,     [S12Z_OP_SYS] = op_sys,   [S12Z_OP_TRAP] = op_trap,
+    [S12Z_OP_SPARE] = op_spare, [S12Z_OP_BGND] = op_bgnd, [S12Z_OP_WAI] = op_wai,
     [S12Z_OP_STOP] = op_stop,
 };
 

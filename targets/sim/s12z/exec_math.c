@@ -4,14 +4,14 @@
 #include <stddef.h>
 
 #define HANDLER(name) static void name(struct s12z_cpu *c, const struct cpu_insn *u)
-#define OPR(k) (&u->i.opr[k])
-#define DEST (u->i.opr[0].reg)
-#define WIDTH (u->i.opr[0].bytes)
+#define OPR(k)        (&u->i.opr[k])
+#define DEST          (u->i.opr[0].reg)
+#define WIDTH         (u->i.opr[0].bytes)
 
 static bool is_signed(const struct cpu_insn *u)
 {
-    return u->i.op == S12Z_OP_MULS || u->i.op == S12Z_OP_DIVS || u->i.op == S12Z_OP_MODS || u->i.op == S12Z_OP_MACS
-           || u->i.op == S12Z_OP_QMULS;
+    return u->i.op == S12Z_OP_MULS || u->i.op == S12Z_OP_DIVS || u->i.op == S12Z_OP_MODS ||
+           u->i.op == S12Z_OP_MACS || u->i.op == S12Z_OP_QMULS;
 }
 
 /* A source of the multiply family at its own width, as a number. */
@@ -40,7 +40,8 @@ HANDLER(op_mul)
 HANDLER(op_mac)
 {
     int64_t a = source(c, u, OPR(1)), b = source(c, u, OPR(2));
-    int64_t acc = is_signed(u) ? (int64_t)(int32_t)sign_extend(c->r[DEST], WIDTH) : (int64_t)c->r[DEST];
+    int64_t acc =
+        is_signed(u) ? (int64_t)(int32_t)sign_extend(c->r[DEST], WIDTH) : (int64_t)c->r[DEST];
     result(c, u, (int64_t)((uint64_t)acc + (uint64_t)a * (uint64_t)b));
     c->c = 0;
 }
@@ -55,7 +56,8 @@ HANDLER(op_div)
 /* Fractions: an operand of n bits stands for its value / 2^n (unsigned) or / 2^(n-1) (signed). */
 HANDLER(op_qmul)
 {
-    unsigned sign = is_signed(u), from = bits_of(OPR(1)->bytes) + bits_of(OPR(2)->bytes) - 2 * sign, to = bits_of(WIDTH) - sign;
+    unsigned sign = is_signed(u), from = bits_of(OPR(1)->bytes) + bits_of(OPR(2)->bytes) - 2 * sign,
+             to = bits_of(WIDTH) - sign;
     __int128 p = (__int128)source(c, u, OPR(1)) * source(c, u, OPR(2));
     result(c, u, (int64_t)(from >= to ? p >> (from - to) : p * ((__int128)1 << (to - from))));
     if (c->v && sign) { /* -1 times -1: the greatest fraction there is */
@@ -97,7 +99,8 @@ static uint32_t shift(struct s12z_cpu *c, enum s12z_op op, uint32_t v, unsigned 
     return v;
 }
 
-static unsigned shift_count(struct s12z_cpu *c, const struct cpu_insn *u, const struct s12z_operand *o)
+static unsigned shift_count(struct s12z_cpu *c, const struct cpu_insn *u,
+                            const struct s12z_operand *o)
 {
     return value(c, u, o, o->bytes) & 31;
 }
@@ -108,12 +111,14 @@ HANDLER(op_shift_to)
     unsigned bytes = OPR(1)->bytes;
     uint32_t v = value(c, u, OPR(1), bytes);
     v = shift(c, u->i.op, v, shift_count(c, u, OPR(2)), bytes);
-    c->r[DEST] = (u->i.op == S12Z_OP_ASR && bytes < WIDTH ? sign_extend(v, bytes) : v) & mask_of(WIDTH);
+    c->r[DEST] =
+        (u->i.op == S12Z_OP_ASR && bytes < WIDTH ? sign_extend(v, bytes) : v) & mask_of(WIDTH);
 }
 HANDLER(op_shift_in_place)
 {
     struct place p = place_of(c, u, OPR(0));
-    place_store(c, &p, shift(c, u->i.op, place_load(c, &p, OPR(0)), (unsigned)OPR(1)->value, p.bytes));
+    place_store(c, &p,
+                shift(c, u->i.op, place_load(c, &p, OPR(0)), (unsigned)OPR(1)->value, p.bytes));
 }
 HANDLER(op_rotate)
 {
@@ -138,7 +143,8 @@ HANDLER(op_bit_change)
 }
 
 /* width << 5 | offset, in an immediate or a register; width 0 stands for 32. */
-static void field_of(const struct s12z_cpu *c, const struct s12z_operand *o, unsigned *width, unsigned *offset)
+static void field_of(const struct s12z_cpu *c, const struct s12z_operand *o, unsigned *width,
+                     unsigned *offset)
 {
     uint32_t v = o->kind == S12Z_OPR_REG ? c->r[o->reg] : (uint32_t)o->value;
     *offset = v & 31;
@@ -168,10 +174,12 @@ HANDLER(op_bfins)
 }
 
 static cpu_fn *const math[S12Z_NOPS] = {
-    [S12Z_OP_MULS] = op_mul, [S12Z_OP_MULU] = op_mul, [S12Z_OP_DIVS] = op_div, [S12Z_OP_DIVU] = op_div, [S12Z_OP_MODS] = op_div,
-    [S12Z_OP_MODU] = op_div, [S12Z_OP_MACS] = op_mac, [S12Z_OP_MACU] = op_mac, [S12Z_OP_QMULS] = op_qmul, [S12Z_OP_QMULU] = op_qmul,
-    [S12Z_OP_CLB] = op_clb, [S12Z_OP_ROL] = op_rotate, [S12Z_OP_ROR] = op_rotate, [S12Z_OP_BCLR] = op_bit_change,
-    [S12Z_OP_BSET] = op_bit_change, [S12Z_OP_BTGL] = op_bit_change, [S12Z_OP_BFEXT] = op_bfext, [S12Z_OP_BFINS] = op_bfins,
+    [S12Z_OP_MULS] = op_mul,        [S12Z_OP_MULU] = op_mul,        [S12Z_OP_DIVS] = op_div,
+    [S12Z_OP_DIVU] = op_div,        [S12Z_OP_MODS] = op_div,        [S12Z_OP_MODU] = op_div,
+    [S12Z_OP_MACS] = op_mac,        [S12Z_OP_MACU] = op_mac,        [S12Z_OP_QMULS] = op_qmul,
+    [S12Z_OP_QMULU] = op_qmul,      [S12Z_OP_CLB] = op_clb,         [S12Z_OP_ROL] = op_rotate,
+    [S12Z_OP_ROR] = op_rotate,      [S12Z_OP_BCLR] = op_bit_change, [S12Z_OP_BSET] = op_bit_change,
+    [S12Z_OP_BTGL] = op_bit_change, [S12Z_OP_BFEXT] = op_bfext,     [S12Z_OP_BFINS] = op_bfins,
 };
 
 cpu_fn *exec_math_handler(const struct s12z_insn *i)

@@ -6,8 +6,22 @@
 #include "targets/sim/s12z/ftmrz_priv.h"
 #include "targets/sim/s12z/peripheral.h"
 
-enum { FIRST = 0x380, LAST = 0x397, FCCOB0 = 0x38C,
-       FCLKDIV = 0x380, FSEC, FCCOBIX, FPSTAT, FCNFG, FERCNFG, FSTAT, FERSTAT, FPROT, DFPROT, FOPT };
+enum {
+    FIRST = 0x380,
+    LAST = 0x397,
+    FCCOB0 = 0x38C,
+    FCLKDIV = 0x380,
+    FSEC,
+    FCCOBIX,
+    FPSTAT,
+    FCNFG,
+    FERCNFG,
+    FSTAT,
+    FERSTAT,
+    FPROT,
+    DFPROT,
+    FOPT
+};
 enum { FCLK_MIN_HZ = 800000, FCLK_MAX_HZ = 1600000 };
 
 static void update_lines(struct s12z_ftmrz *f)
@@ -21,9 +35,15 @@ void ftmrz_invalid_read(struct s12z_ftmrz *f) { f->ferstat |= FERSTAT_DFDF; }
 
 /* ---- commands ---- */
 
-static uint64_t fclk_hz(const struct s12z_ftmrz *f) { return f->board->bus_hz / ((f->fclkdiv & FCLKDIV_FDIV) + 1u); }
+static uint64_t fclk_hz(const struct s12z_ftmrz *f)
+{
+    return f->board->bus_hz / ((f->fclkdiv & FCLKDIV_FDIV) + 1u);
+}
 
-static bool divider_fits(const struct s12z_ftmrz *f) { return fclk_hz(f) >= FCLK_MIN_HZ && fclk_hz(f) <= FCLK_MAX_HZ; }
+static bool divider_fits(const struct s12z_ftmrz *f)
+{
+    return fclk_hz(f) >= FCLK_MIN_HZ && fclk_hz(f) <= FCLK_MAX_HZ;
+}
 
 static bool broken(const struct s12z_ftmrz *f, const char *kind)
 {
@@ -51,7 +71,8 @@ static void launch(struct s12z_ftmrz *f)
     }
     f->running = c;
     f->fstat = (uint8_t)((f->fstat & ~FSTAT_CCIF) | FSTAT_MGBUSY);
-    f->done_at = f->board->cpu.cycles + 2 * (uint64_t)c->fclk(f) * ((f->fclkdiv & FCLKDIV_FDIV) + 1u);
+    f->done_at =
+        f->board->cpu.cycles + 2 * (uint64_t)c->fclk(f) * ((f->fclkdiv & FCLKDIV_FDIV) + 1u);
     set_busy(f, true);
 }
 
@@ -126,7 +147,7 @@ static void write_protection(struct s12z_ftmrz *f, uint8_t fprot, uint8_t dfprot
 static void write_status(struct s12z_ftmrz *f, uint8_t v)
 {
     bool refused_before = f->fstat & (FSTAT_ACCERR | FSTAT_FPVIOL);
-    f->fstat &= (uint8_t)~(v & (FSTAT_ACCERR | FSTAT_FPVIOL));
+    f->fstat &= (uint8_t) ~(v & (FSTAT_ACCERR | FSTAT_FPVIOL));
     if (v & FSTAT_CCIF && !refused_before)
         launch(f);
 }
@@ -166,7 +187,8 @@ static void set(void *ctx, uint16_t addr, uint8_t v)
 }
 DEVICE_BYTES(get, set)
 
-/* Security and protection come from the configuration field; if it cannot be read all of it is closed. */
+/* Security and protection come from the configuration field; if it cannot be read all of it is
+ * closed. */
 static void load_configuration(struct s12z_ftmrz *f)
 {
     struct s12z_board *b = f->board;
@@ -203,7 +225,8 @@ int ftmrz_new(struct s12z_board *board, struct s12z_ftmrz **out)
     f->done_at = UINT64_MAX;
     memset(f->once, 0xFF, sizeof f->once);
     *out = f;
-    return board_add_device(board, &(struct s12z_device){ FIRST, LAST, get_device, set_device, f, next, advance, reset });
+    return board_add_device(board, &(struct s12z_device){ FIRST, LAST, get_device, set_device, f,
+                                                          next, advance, reset });
 }
 
 void ftmrz_free(struct s12z_ftmrz *f) { free(f); }

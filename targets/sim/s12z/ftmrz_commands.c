@@ -1,5 +1,6 @@
-/* Flash controller FTMRZ: what each command demands and does. Codes, word counts and parameters: an open boot loader for a part
- * with the same controller (USBDM's S12Z-FTMRZ-flash-scripts.tcl) for 03, 06, 0A, 10-13; the others and all times are recalled. */
+/* Flash controller FTMRZ: what each command demands and does. Codes, word counts and parameters: an
+ * open boot loader for a part with the same controller (USBDM's S12Z-FTMRZ-flash-scripts.tcl) for
+ * 03, 06, 0A, 10-13; the others and all times are recalled. */
 #include <string.h>
 
 #include "probe/base/util.h"
@@ -7,12 +8,18 @@
 
 /* ---- places ---- */
 
-static uint8_t *flash_at(const struct s12z_ftmrz *f, uint32_t addr) { return f->board->flash + (addr - f->board->part->flash_start); }
+static uint8_t *flash_at(const struct s12z_ftmrz *f, uint32_t addr)
+{
+    return f->board->flash + (addr - f->board->part->flash_start);
+}
 static uint8_t *flash_bad_at(const struct s12z_ftmrz *f, uint32_t addr)
 {
     return f->board->flash_bad + (addr - f->board->part->flash_start) / PHRASE;
 }
-static uint8_t *eeprom_at(const struct s12z_ftmrz *f, uint32_t addr) { return f->board->eeprom + (addr - EEPROM_START); }
+static uint8_t *eeprom_at(const struct s12z_ftmrz *f, uint32_t addr)
+{
+    return f->board->eeprom + (addr - EEPROM_START);
+}
 static uint8_t *eeprom_bad_at(const struct s12z_ftmrz *f, uint32_t addr)
 {
     return f->board->eeprom_bad + (addr - EEPROM_START) / EEPROM_WORD;
@@ -52,11 +59,14 @@ static bool eeprom_erased(const struct s12z_ftmrz *f, uint32_t addr, uint32_t n)
 
 /* ---- protection ---- */
 
-/* FPHS: 2 to 16 KB below 0x1000000; FPLS: 1 to 8 KB from 0xFF8000. FPOPEN=0 turns the ranges into the unprotected ones. */
+/* FPHS: 2 to 16 KB below 0x1000000; FPLS: 1 to 8 KB from 0xFF8000. FPOPEN=0 turns the ranges into
+ * the unprotected ones. */
 static bool flash_protected(uint8_t fprot, uint32_t addr)
 {
-    uint32_t high = 0x1000000 - (0x800u << (fprot >> 3 & 3)), low_end = 0xFF8000 + (0x400u << (fprot & 3));
-    bool in_range = (!(fprot & FPROT_HDIS) && addr >= high) || (!(fprot & FPROT_LDIS) && addr >= 0xFF8000 && addr < low_end);
+    uint32_t high = 0x1000000 - (0x800u << (fprot >> 3 & 3)),
+             low_end = 0xFF8000 + (0x400u << (fprot & 3));
+    bool in_range = (!(fprot & FPROT_HDIS) && addr >= high) ||
+                    (!(fprot & FPROT_LDIS) && addr >= 0xFF8000 && addr < low_end);
     return fprot & FPROT_OPEN ? in_range : !in_range;
 }
 static bool eeprom_protected(uint8_t dfprot, uint32_t addr)
@@ -70,7 +80,10 @@ static bool any_flash_protected(const struct s12z_ftmrz *f)
             return true;
     return false;
 }
-static bool any_eeprom_protected(const struct s12z_ftmrz *f) { return eeprom_protected(f->dfprot, EEPROM_START); }
+static bool any_eeprom_protected(const struct s12z_ftmrz *f)
+{
+    return eeprom_protected(f->dfprot, EEPROM_START);
+}
 
 bool ftmrz_at_least_as_protected(const struct s12z_ftmrz *f, uint8_t fprot, uint8_t dfprot)
 {
@@ -85,8 +98,15 @@ bool ftmrz_at_least_as_protected(const struct s12z_ftmrz *f, uint8_t fprot, uint
 
 /* ---- checks ---- */
 
-static uint8_t check_nothing(struct s12z_ftmrz *f) { (void)f; return 0; }
-static uint8_t check_unprotected(struct s12z_ftmrz *f) { return any_flash_protected(f) || any_eeprom_protected(f) ? FSTAT_FPVIOL : 0; }
+static uint8_t check_nothing(struct s12z_ftmrz *f)
+{
+    (void)f;
+    return 0;
+}
+static uint8_t check_unprotected(struct s12z_ftmrz *f)
+{
+    return any_flash_protected(f) || any_eeprom_protected(f) ? FSTAT_FPVIOL : 0;
+}
 
 static uint8_t check_block(struct s12z_ftmrz *f)
 {
@@ -119,23 +139,31 @@ static uint8_t check_phrase(struct s12z_ftmrz *f)
 }
 static uint8_t check_eeprom_write(struct s12z_ftmrz *f)
 {
-    uint32_t a = ftmrz_address(f), n = f->fccobix > 1 ? (f->fccobix - 1u) * EEPROM_WORD : EEPROM_WORD;
+    uint32_t a = ftmrz_address(f),
+             n = f->fccobix > 1 ? (f->fccobix - 1u) * EEPROM_WORD : EEPROM_WORD;
     if (a % EEPROM_WORD || !in_eeprom(f, a, n))
         return FSTAT_ACCERR;
     return eeprom_protected(f->dfprot, a) ? FSTAT_FPVIOL : 0;
 }
-static uint8_t check_margin(struct s12z_ftmrz *f) { return check_block(f) || f->fccob[2] > 2 ? FSTAT_ACCERR : 0; }
+static uint8_t check_margin(struct s12z_ftmrz *f)
+{
+    return check_block(f) || f->fccob[2] > 2 ? FSTAT_ACCERR : 0;
+}
 static uint8_t check_field_margin(struct s12z_ftmrz *f)
 {
     return !ftmrz_special_mode(f) || check_block(f) || f->fccob[2] > 4 ? FSTAT_ACCERR : 0;
 }
-static uint8_t check_once(struct s12z_ftmrz *f) { return f->fccob[1] < ONCE_PHRASES ? 0 : FSTAT_ACCERR; }
+static uint8_t check_once(struct s12z_ftmrz *f)
+{
+    return f->fccob[1] < ONCE_PHRASES ? 0 : FSTAT_ACCERR;
+}
 static uint8_t check_once_blank(struct s12z_ftmrz *f)
 {
     return check_once(f) || !all_ones(f->once[f->fccob[1]], PHRASE) ? FSTAT_ACCERR : 0;
 }
 
-/* Four words against those at 0xFFFE00; 0000 and FFFF are no keys. After one wrong key only a reset helps. */
+/* Four words against those at 0xFFFE00; 0000 and FFFF are no keys. After one wrong key only a reset
+ * helps. */
 static uint8_t check_backdoor(struct s12z_ftmrz *f)
 {
     const uint8_t *key = flash_at(f, CONFIG_KEY);
@@ -165,7 +193,8 @@ static void take_words(const struct s12z_ftmrz *f, unsigned first, uint8_t *to, 
     }
 }
 
-/* Programming only clears bits. Over something else than all ones it leaves data and check bits that do not belong together. */
+/* Programming only clears bits. Over something else than all ones it leaves data and check bits
+ * that do not belong together. */
 static void program(uint8_t *at, uint8_t *bad, const uint8_t *data, size_t n)
 {
     if (!all_ones(at, n) && !all_ones(data, n) && memcmp(at, data, n) != 0)
@@ -183,7 +212,8 @@ static uint8_t finish_program(struct s12z_ftmrz *f)
     bus_flash_changed(&f->board->bus, a, PHRASE);
     return memcmp(flash_at(f, a), data, PHRASE) || *flash_bad_at(f, a) ? FSTAT_MGSTAT : 0;
 }
-/* fault=flash-weak: one bit of what was programmed reads as set again; its ECC, a single-bit fault, would have mended it once. */
+/* fault=flash-weak: one bit of what was programmed reads as set again; its ECC, a single-bit fault,
+ * would have mended it once. */
 void ftmrz_weaken(struct s12z_ftmrz *f)
 {
     uint32_t a = ftmrz_address(f);
@@ -224,7 +254,8 @@ static uint8_t finish_erase_all(struct s12z_ftmrz *f)
 {
     board_erase_flash(f->board);
     board_erase_eeprom(f->board);
-    f->board->fsec = (uint8_t)((f->board->fsec & ~3) | 2); /* all of it verified erased: security is released */
+    /* all of it verified erased: security is released */
+    f->board->fsec = (uint8_t)((f->board->fsec & ~3) | 2);
     return 0;
 }
 static uint8_t finish_erase_block(struct s12z_ftmrz *f)
@@ -241,8 +272,14 @@ static bool flash_all_erased(const struct s12z_ftmrz *f)
 {
     return flash_erased(f, f->board->part->flash_start, part_flash_bytes(f->board->part));
 }
-static bool eeprom_all_erased(const struct s12z_ftmrz *f) { return eeprom_erased(f, EEPROM_START, part_eeprom_bytes(f->board->part)); }
-static uint8_t finish_verify_all(struct s12z_ftmrz *f) { return verdict(flash_all_erased(f) && eeprom_all_erased(f)); }
+static bool eeprom_all_erased(const struct s12z_ftmrz *f)
+{
+    return eeprom_erased(f, EEPROM_START, part_eeprom_bytes(f->board->part));
+}
+static uint8_t finish_verify_all(struct s12z_ftmrz *f)
+{
+    return verdict(flash_all_erased(f) && eeprom_all_erased(f));
+}
 static uint8_t finish_verify_block(struct s12z_ftmrz *f)
 {
     return verdict(in_flash(f, ftmrz_address(f), 1) ? flash_all_erased(f) : eeprom_all_erased(f));
@@ -255,7 +292,11 @@ static uint8_t finish_verify_eeprom(struct s12z_ftmrz *f)
 {
     return verdict(eeprom_erased(f, ftmrz_address(f), f->fccob[2] * (uint32_t)EEPROM_WORD));
 }
-static uint8_t finish_nothing(struct s12z_ftmrz *f) { (void)f; return 0; }
+static uint8_t finish_nothing(struct s12z_ftmrz *f)
+{
+    (void)f;
+    return 0;
+}
 static uint8_t finish_read_once(struct s12z_ftmrz *f)
 {
     const uint8_t *p = f->once[f->fccob[1]];
@@ -284,13 +325,40 @@ static uint8_t finish_override(struct s12z_ftmrz *f)
 }
 
 /* ---- how long, in FCLK cycles (1 us at 1 MHz): recalled from data sheets of the family ---- */
-static uint32_t time_short(const struct s12z_ftmrz *f) { (void)f; return 40; }
-static uint32_t time_program(const struct s12z_ftmrz *f) { (void)f; return 230; }
-static uint32_t time_program_eeprom(const struct s12z_ftmrz *f) { return 35 + 70 * (f->fccobix - 1u); }
-static uint32_t time_erase_sector(const struct s12z_ftmrz *f) { (void)f; return 20000; }
-static uint32_t time_erase_eeprom(const struct s12z_ftmrz *f) { (void)f; return 5000; }
-static uint32_t time_erase_all(const struct s12z_ftmrz *f) { (void)f; return 100000; }
-static uint32_t time_verify(const struct s12z_ftmrz *f) { (void)f; return 700; }
+static uint32_t time_short(const struct s12z_ftmrz *f)
+{
+    (void)f;
+    return 40;
+}
+static uint32_t time_program(const struct s12z_ftmrz *f)
+{
+    (void)f;
+    return 230;
+}
+static uint32_t time_program_eeprom(const struct s12z_ftmrz *f)
+{
+    return 35 + 70 * (f->fccobix - 1u);
+}
+static uint32_t time_erase_sector(const struct s12z_ftmrz *f)
+{
+    (void)f;
+    return 20000;
+}
+static uint32_t time_erase_eeprom(const struct s12z_ftmrz *f)
+{
+    (void)f;
+    return 5000;
+}
+static uint32_t time_erase_all(const struct s12z_ftmrz *f)
+{
+    (void)f;
+    return 100000;
+}
+static uint32_t time_verify(const struct s12z_ftmrz *f)
+{
+    (void)f;
+    return 700;
+}
 static uint32_t time_section(const struct s12z_ftmrz *f) { return 40 + f->fccob[2] / 25; }
 
 const struct ftmrz_command *ftmrz_command_find(uint8_t code)
@@ -334,7 +402,11 @@ void ftmrz_cut_short(struct s12z_ftmrz *f)
         bus_flash_changed(&f->board->bus, a, SECTOR);
         break;
     case 0x11: memset(eeprom_bad_at(f, a), 1, f->fccobix - 1u); break;
-    case 0x12: memset(eeprom_bad_at(f, a & ~(EEPROM_SECTOR - 1u)), 1, EEPROM_SECTOR / EEPROM_WORD); break;
-    default: break; /* an erase of everything that was not finished: as it was, which security does not depend on */
+    case 0x12:
+        memset(eeprom_bad_at(f, a & ~(EEPROM_SECTOR - 1u)), 1, EEPROM_SECTOR / EEPROM_WORD);
+        break;
+    default:
+        break; /* an erase of everything that was not finished: as it was, which security does not
+                  depend on */
     }
 }

@@ -1,34 +1,48 @@
-/* The flash controller's two files: ftmrz.c has registers and time, ftmrz_commands.c what commands check and do. */
+/* The flash controller's two files: ftmrz.c has registers and time, ftmrz_commands.c what commands
+ * check and do. */
 #ifndef TARGETS_SIM_S12Z_FTMRZ_PRIV_H
 #define TARGETS_SIM_S12Z_FTMRZ_PRIV_H
 
 #include "targets/sim/s12z/board_priv.h"
 
 /* Register bits. Source: the vendor's derivative header of MC9S12ZVML128, mc9s12zvml128.h (HDR). */
+/* clang-format off */
 enum {
-    FCLKDIV_LD = 0x80, FCLKDIV_LCK = 0x40, FCLKDIV_FDIV = 0x3F,
-    FSTAT_CCIF = 0x80, FSTAT_ACCERR = 0x20, FSTAT_FPVIOL = 0x10, FSTAT_MGBUSY = 0x08, FSTAT_MGSTAT = 0x03,
-    FCNFG_CCIE = 0x80, FCNFG_ERSAREQ = 0x20, FERCNFG_SFDIE = 0x01, FERSTAT_DFDF = 0x02, FERSTAT_SFDIF = 0x01,
-    FPSTAT_OVERRIDE = 0x80,
-    FPROT_OPEN = 0x80, FPROT_HDIS = 0x20, FPROT_LDIS = 0x04, DFPROT_OPEN = 0x80, DFPROT_SIZE = 0x0F,
-    FSEC_KEYEN = 0xC0, FSEC_KEYEN_ON = 0x80
+    FCLKDIV_LD = 0x80, FCLKDIV_LCK = 0x40, FCLKDIV_FDIV = 0x3F, FSTAT_CCIF = 0x80,
+    FSTAT_ACCERR = 0x20, FSTAT_FPVIOL = 0x10, FSTAT_MGBUSY = 0x08, FSTAT_MGSTAT = 0x03,
+    FCNFG_CCIE = 0x80, FCNFG_ERSAREQ = 0x20, FERCNFG_SFDIE = 0x01, FERSTAT_DFDF = 0x02,
+    FERSTAT_SFDIF = 0x01, FPSTAT_OVERRIDE = 0x80, FPROT_OPEN = 0x80, FPROT_HDIS = 0x20,
+    FPROT_LDIS = 0x04, DFPROT_OPEN = 0x80, DFPROT_SIZE = 0x0F, FSEC_KEYEN = 0xC0,
+    FSEC_KEYEN_ON = 0x80
 };
-enum { PHRASE = 8, SECTOR = 512, EEPROM_WORD = 2, EEPROM_SECTOR = 4, FCCOB_WORDS = 6, ONCE_PHRASES = 8,
-       CONFIG_KEY = 0xFFFE00, CONFIG_OVERRIDE_KEY = 0xFFFE08, CONFIG_FPROT = 0xFFFE0C, CONFIG_DFPROT = 0xFFFE0D,
-       CONFIG_FOPT = 0xFFFE0E };
+/* clang-format on */
+enum {
+    PHRASE = 8,
+    SECTOR = 512,
+    EEPROM_WORD = 2,
+    EEPROM_SECTOR = 4,
+    FCCOB_WORDS = 6,
+    ONCE_PHRASES = 8,
+    CONFIG_KEY = 0xFFFE00,
+    CONFIG_OVERRIDE_KEY = 0xFFFE08,
+    CONFIG_FPROT = 0xFFFE0C,
+    CONFIG_DFPROT = 0xFFFE0D,
+    CONFIG_FOPT = 0xFFFE0E
+};
 
 struct s12z_ftmrz {
     struct s12z_board *board;
     uint8_t fclkdiv, fccobix, fpstat, fcnfg, fercnfg, fstat, ferstat, fprot, dfprot, fopt;
     uint16_t fccob[FCCOB_WORDS];
-    bool backdoor_spent;              /* a wrong key: no further try until reset */
+    bool backdoor_spent;                /* a wrong key: no further try until reset */
     uint8_t once[ONCE_PHRASES][PHRASE]; /* the program-once field */
     const struct ftmrz_command *running;
-    uint64_t done_at;                 /* core cycles; UINT64_MAX when idle */
-    uint64_t commands;                /* programmed or erased since power-on, for fault=flash@N */
+    uint64_t done_at;  /* core cycles; UINT64_MAX when idle */
+    uint64_t commands; /* programmed or erased since power-on, for fault=flash@N */
 };
 
-/* A row per command. Words: the lowest and highest FCCOBIX it takes. Times at FCLK and bus clock. */
+/* A row per command. Words: the lowest and highest FCCOBIX it takes. Times at FCLK and bus clock.
+ */
 struct ftmrz_command {
     uint8_t code, ix_min, ix_max;
     bool uses_flash, uses_eeprom; /* those cannot be read meanwhile */
@@ -46,7 +60,13 @@ void ftmrz_cut_short(struct s12z_ftmrz *f);
 /* Whether every byte protected by (fprot, dfprot) is so by the other pair, too. */
 bool ftmrz_at_least_as_protected(const struct s12z_ftmrz *f, uint8_t fprot, uint8_t dfprot);
 
-static inline uint32_t ftmrz_address(const struct s12z_ftmrz *f) { return (uint32_t)(f->fccob[0] & 0xFF) << 16 | f->fccob[1]; }
-static inline bool ftmrz_special_mode(const struct s12z_ftmrz *f) { return !(f->board->mode & 0x80); }
+static inline uint32_t ftmrz_address(const struct s12z_ftmrz *f)
+{
+    return (uint32_t)(f->fccob[0] & 0xFF) << 16 | f->fccob[1];
+}
+static inline bool ftmrz_special_mode(const struct s12z_ftmrz *f)
+{
+    return !(f->board->mode & 0x80);
+}
 
 #endif

@@ -1,6 +1,7 @@
 /* Interrupt controller: IVBR, the priority of each vector, and which request comes first.
- * Source: HDR. Assumed (docs/unverified.md): CFADDR[6:3] picks eight vectors by their place in the table,
- * CFDATA0-7 hold their priorities, all maskable ones are 1 after reset; among equals the higher vector address wins. */
+ * Source: HDR. Assumed (docs/unverified.md): CFADDR[6:3] picks eight vectors by their place in the
+ * table, CFDATA0-7 hold their priorities, all maskable ones are 1 after reset; among equals the
+ * higher vector address wins. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +75,8 @@ int intc_new(struct s12z_board *board, struct s12z_intc **out)
         return -ERR_NOMEM;
     i->board = board;
     *out = i;
-    return board_add_device(board, &(struct s12z_device){ IVBR, LAST, read_reg, write_reg, i, NULL, NULL, reset });
+    return board_add_device(
+        board, &(struct s12z_device){ IVBR, LAST, read_reg, write_reg, i, NULL, NULL, reset });
 }
 
 void intc_free(struct s12z_intc *i) { free(i); }

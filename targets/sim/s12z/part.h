@@ -8,11 +8,12 @@
 struct s12z_part {
     const char *name;
     uint32_t partid;
-    uint32_t ram_end;      /* RAM is 0x001000 .. ram_end */
-    uint32_t eeprom_end;   /* EEPROM is 0x100000 .. eeprom_end */
-    uint32_t flash_start;  /* flash is flash_start .. 0xFFFFFF */
-    bool full_dbg;         /* comparator C, trace buffer, profiling; without: comparators A, B, D only */
-    bool prend;            /* DBGTCRL has the PREND bit */
+    uint32_t ram_end;     /* RAM is 0x001000 .. ram_end */
+    uint32_t eeprom_end;  /* EEPROM is 0x100000 .. eeprom_end */
+    uint32_t flash_start; /* flash is flash_start .. 0xFFFFFF */
+    /* comparator C, trace buffer, profiling; without: comparators A, B, D only */
+    bool full_dbg;
+    bool prend; /* DBGTCRL has the PREND bit */
 };
 
 #endif

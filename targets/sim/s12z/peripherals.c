@@ -17,7 +17,8 @@ struct s12z_peripherals {
     struct s12z_sci *sci[2];
 };
 
-/* Motor PWM and the second converter belong to the ZVM group, which is what has the full DBG here. */
+/* Motor PWM and the second converter belong to the ZVM group, which is what has the full DBG here.
+ */
 static int make(struct s12z_peripherals *p)
 {
     struct s12z_board *b = p->board;
@@ -39,7 +40,8 @@ static int make(struct s12z_peripherals *p)
     return ret;
 }
 
-int peripherals_new(struct s12z_board *board, const char *serial0, const char *serial1, struct s12z_peripherals **out, struct err *err)
+int peripherals_new(struct s12z_board *board, const char *serial0, const char *serial1,
+                    struct s12z_peripherals **out, struct err *err)
 {
     struct s12z_peripherals *p = calloc(1, sizeof *p);
     if (!p)
@@ -48,7 +50,8 @@ int peripherals_new(struct s12z_board *board, const char *serial0, const char *s
     *out = p;
     int ret = make(p);
     if (ret < 0)
-        return err_set(err, (enum err_code)-ret, "", "%s: cannot make its peripherals", board->part->name);
+        return err_set(err, (enum err_code) - ret, "", "%s: cannot make its peripherals",
+                       board->part->name);
     ret = sci_new(board, 0x700, VEC_SCI0, serial0, &p->sci[0], err);
     return ret < 0 ? ret : sci_new(board, 0x710, VEC_SCI1, serial1, &p->sci[1], err);
 }

@@ -1,5 +1,6 @@
-/* Port registers 0x0200-0x02FF: storage, with the input registers showing what the pins carry: the driven level of outputs, the
- * pulled one of inputs (nothing else is connected). Addresses: the vendor's header as recalled (docs/unverified.md). */
+/* Port registers 0x0200-0x02FF: storage, with the input registers showing what the pins carry: the
+ * driven level of outputs, the pulled one of inputs (nothing else is connected). Addresses: the
+ * vendor's header as recalled (docs/unverified.md). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,9 @@ struct s12z_pim {
 };
 
 /* Data, input, direction, pull enable, pull select (1: down) of each 8-bit port. */
-static const struct { uint16_t data, input, direction, pull, select; } ports[] = {
+static const struct {
+    uint16_t data, input, direction, pull, select;
+} ports[] = {
     { 0x260, 0x262, 0x264, 0x266, 0x268 }, /* E */
     { 0x280, 0x282, 0x284, 0x286, 0x288 }, /* AD high */
     { 0x281, 0x283, 0x285, 0x287, 0x289 }, /* AD low */
@@ -27,7 +30,8 @@ static uint8_t get(void *ctx, uint16_t addr)
     const uint8_t *r = ((struct s12z_pim *)ctx)->reg;
     for (size_t k = 0; k < sizeof ports / sizeof *ports; k++)
         if (addr == ports[k].input) {
-            uint8_t out = r[ports[k].direction - BASE], pulled_up = r[ports[k].pull - BASE] & (uint8_t)~r[ports[k].select - BASE];
+            uint8_t out = r[ports[k].direction - BASE],
+                    pulled_up = r[ports[k].pull - BASE] & (uint8_t)~r[ports[k].select - BASE];
             return (uint8_t)((out & r[ports[k].data - BASE]) | (~out & pulled_up));
         }
     return r[addr - BASE];
@@ -50,7 +54,8 @@ int pim_new(struct s12z_board *board, struct s12z_pim **out)
     if (!p)
         return -ERR_NOMEM;
     *out = p;
-    return board_add_device(board, &(struct s12z_device){ BASE, LAST, get_device, set_device, p, NULL, NULL, reset });
+    return board_add_device(
+        board, &(struct s12z_device){ BASE, LAST, get_device, set_device, p, NULL, NULL, reset });
 }
 
 void pim_free(struct s12z_pim *p) { free(p); }

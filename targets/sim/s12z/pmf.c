@@ -1,21 +1,39 @@
-/* Motor PWM (PMF): the three generators' counters, reload flags and interrupts, and the buffering of the modulus. The PWM outputs,
- * faults and corrections are registers only. Bits: the vendor's header; behaviour as recalled (docs/unverified.md). */
+/* Motor PWM (PMF): the three generators' counters, reload flags and interrupts, and the buffering
+ * of the modulus. The PWM outputs, faults and corrections are registers only. Bits: the vendor's
+ * header; behaviour as recalled (docs/unverified.md). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "targets/sim/s12z/board_priv.h"
 #include "targets/sim/s12z/peripheral.h"
 
-enum { BASE = 0x500, LAST = 0x57F, CFG0 = 0x500, GENERATORS = 3, FIRST_GENERATOR = 0x520, GENERATOR_BYTES = 8, VEC_RELOAD_A = 75 };
+enum {
+    BASE = 0x500,
+    LAST = 0x57F,
+    CFG0 = 0x500,
+    GENERATORS = 3,
+    FIRST_GENERATOR = 0x520,
+    GENERATOR_BYTES = 8,
+    VEC_RELOAD_A = 75
+};
 enum { ENC, FQC, CNT, MOD = 4, DTM = 6 }; /* within a generator */
-enum { CFG0_MTG = 0x40, CFG0_EDGEA = 0x08, ENC_PWMEN = 0x80, ENC_LDOK = 0x02, ENC_PWMRIE = 0x01, FQC_LDFQ_SHIFT = 4, FQC_HALF = 0x08,
-       FQC_PRSC = 0x06, FQC_PWMRF = 0x01 };
+enum {
+    CFG0_MTG = 0x40,
+    CFG0_EDGEA = 0x08,
+    ENC_PWMEN = 0x80,
+    ENC_LDOK = 0x02,
+    ENC_PWMRIE = 0x01,
+    FQC_LDFQ_SHIFT = 4,
+    FQC_HALF = 0x08,
+    FQC_PRSC = 0x06,
+    FQC_PWMRF = 0x01
+};
 
 struct generator {
-    uint16_t modulus;  /* in use; the register holds the next one */
-    uint8_t prescale;  /* log2, in use */
-    unsigned skipped;  /* reload opportunities since the last reload */
-    uint64_t from;     /* the clock's time at which this period began */
+    uint16_t modulus; /* in use; the register holds the next one */
+    uint8_t prescale; /* log2, in use */
+    unsigned skipped; /* reload opportunities since the last reload */
+    uint64_t from;    /* the clock's time at which this period began */
 };
 struct s12z_pmf {
     struct s12z_board *board;
@@ -32,10 +50,12 @@ static uint8_t *at(struct s12z_pmf *p, unsigned n, unsigned offset)
 /* Without MTG generator A is the only one. */
 static bool runs(struct s12z_pmf *p, unsigned n)
 {
-    return *at(p, n, ENC) & ENC_PWMEN && p->gen[n].modulus && (n == 0 || p->reg[CFG0 - BASE] & CFG0_MTG);
+    return *at(p, n, ENC) & ENC_PWMEN && p->gen[n].modulus &&
+           (n == 0 || p->reg[CFG0 - BASE] & CFG0_MTG);
 }
 
-/* Core cycles between two chances to reload: a period, up and down when centre-aligned, or its half. */
+/* Core cycles between two chances to reload: a period, up and down when centre-aligned, or its
+ * half. */
 static uint64_t opportunity(struct s12z_pmf *p, unsigned n)
 {
     bool edge = p->reg[CFG0 - BASE] & (CFG0_EDGEA << n), half = *at(p, n, FQC) & FQC_HALF;
@@ -45,7 +65,8 @@ static uint64_t opportunity(struct s12z_pmf *p, unsigned n)
 static void update_lines(struct s12z_pmf *p)
 {
     for (unsigned n = 0; n < GENERATORS; n++)
-        intc_line(p->board->intc, VEC_RELOAD_A + n, *at(p, n, ENC) & ENC_PWMRIE && *at(p, n, FQC) & FQC_PWMRF);
+        intc_line(p->board->intc, VEC_RELOAD_A + n,
+                  *at(p, n, ENC) & ENC_PWMRIE && *at(p, n, FQC) & FQC_PWMRF);
 }
 
 static void load(struct s12z_pmf *p, unsigned n)
@@ -105,7 +126,8 @@ static uint8_t get(void *ctx, uint16_t addr)
 {
     struct s12z_pmf *p = ctx;
     catch_up(p);
-    unsigned n = (addr - FIRST_GENERATOR) / GENERATOR_BYTES, offset = (addr - FIRST_GENERATOR) % GENERATOR_BYTES;
+    unsigned n = (addr - FIRST_GENERATOR) / GENERATOR_BYTES,
+             offset = (addr - FIRST_GENERATOR) % GENERATOR_BYTES;
     if (addr >= FIRST_GENERATOR && n < GENERATORS && offset >= CNT && offset < MOD)
         return (uint8_t)(offset == CNT ? counter(p, n) >> 8 : counter(p, n));
     return p->reg[addr - BASE];
@@ -116,7 +138,8 @@ static void write_generator(struct s12z_pmf *p, unsigned n, unsigned offset, uin
     uint8_t *r = at(p, n, offset);
     bool was = *at(p, n, ENC) & ENC_PWMEN;
     if (offset == FQC)
-        *r = (uint8_t)((v & ~FQC_PWMRF) | (*r & ~v & FQC_PWMRF)); /* the flag falls when a one is written to it */
+        *r = (uint8_t)((v & ~FQC_PWMRF) |
+                       (*r & ~v & FQC_PWMRF)); /* the flag falls when a one is written to it */
     else if (offset == ENC)
         *r = v & (ENC_PWMEN | 0x46 | ENC_PWMRIE);
     else if (offset != CNT && offset != CNT + 1)
@@ -156,7 +179,8 @@ int pmf_new(struct s12z_board *board, struct s12z_pmf **out)
         return -ERR_NOMEM;
     p->board = p->clock.board = board;
     *out = p;
-    return board_add_device(board, &(struct s12z_device){ BASE, LAST, get_device, set_device, p, next, advance, reset });
+    return board_add_device(board, &(struct s12z_device){ BASE, LAST, get_device, set_device, p,
+                                                          next, advance, reset });
 }
 
 void pmf_free(struct s12z_pmf *p) { free(p); }

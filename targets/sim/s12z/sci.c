@@ -1,5 +1,6 @@
-/* Serial interface SCI0, SCI1: sender and receiver with the line at the host (probe/sim_serial.h). Bits: the vendor's header;
- * behaviour as recalled (docs/unverified.md). Break, parity, ninth bit, infrared and LIN detection are not modelled. */
+/* Serial interface SCI0, SCI1: sender and receiver with the line at the host (probe/sim_serial.h).
+ * Bits: the vendor's header; behaviour as recalled (docs/unverified.md). Break, parity, ninth bit,
+ * infrared and LIN detection are not modelled. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +9,24 @@
 #include "targets/sim/s12z/peripheral.h"
 
 enum { BDH, BDL, CR1, CR2, SR1, SR2, DRH, DRL, SIZE };
-enum { CR1_LOOPS = 0x80, CR1_SCISWAI = 0x40, CR1_RSRC = 0x20, CR1_M = 0x10, CR2_TIE = 0x80, CR2_TCIE = 0x40, CR2_RIE = 0x20,
-       CR2_ILIE = 0x10, CR2_TE = 0x08, CR2_RE = 0x04, SR1_TDRE = 0x80, SR1_TC = 0x40, SR1_RDRF = 0x20, SR1_IDLE = 0x10, SR1_OR = 0x08,
-       SR2_AMAP = 0x80 };
+enum {
+    CR1_LOOPS = 0x80,
+    CR1_SCISWAI = 0x40,
+    CR1_RSRC = 0x20,
+    CR1_M = 0x10,
+    CR2_TIE = 0x80,
+    CR2_TCIE = 0x40,
+    CR2_RIE = 0x20,
+    CR2_ILIE = 0x10,
+    CR2_TE = 0x08,
+    CR2_RE = 0x04,
+    SR1_TDRE = 0x80,
+    SR1_TC = 0x40,
+    SR1_RDRF = 0x20,
+    SR1_IDLE = 0x10,
+    SR1_OR = 0x08,
+    SR2_AMAP = 0x80
+};
 
 struct s12z_sci {
     struct s12z_board *board;
@@ -19,12 +35,16 @@ struct s12z_sci {
     struct gate clock;
     struct sim_serial line;
     uint8_t reg[SIZE], alternative[3];
-    uint8_t seen;             /* flags of SR1 since it was last read, which the data register may then clear */
+    /* flags of SR1 since it was last read, which the data register may then clear */
+    uint8_t seen;
     uint8_t holding, shifter, received;
     uint64_t sent_at, poll_at, idle_at; /* in the clock's time; UINT64_MAX: nothing on the way */
 };
 
-static unsigned sleeps(const struct s12z_sci *s) { return s->reg[CR1] & CR1_SCISWAI ? GATE_WAIT : 0; }
+static unsigned sleeps(const struct s12z_sci *s)
+{
+    return s->reg[CR1] & CR1_SCISWAI ? GATE_WAIT : 0;
+}
 static uint64_t now(const struct s12z_sci *s) { return s->clock.last - s->clock.off; }
 
 /* SBR bus clocks a bit (0 stops the clock), ten or eleven bits. */
@@ -36,8 +56,8 @@ static uint64_t char_cycles(const struct s12z_sci *s)
 static void update_lines(struct s12z_sci *s)
 {
     uint8_t f = s->reg[SR1], on = s->reg[CR2];
-    bool irq = (f & SR1_TDRE && on & CR2_TIE) || (f & SR1_TC && on & CR2_TCIE) || (f & (SR1_RDRF | SR1_OR) && on & CR2_RIE)
-               || (f & SR1_IDLE && on & CR2_ILIE);
+    bool irq = (f & SR1_TDRE && on & CR2_TIE) || (f & SR1_TC && on & CR2_TCIE) ||
+               (f & (SR1_RDRF | SR1_OR) && on & CR2_RIE) || (f & SR1_IDLE && on & CR2_ILIE);
     intc_line(s->board->intc, s->vector, irq);
 }
 
@@ -54,7 +74,8 @@ static void receive(struct s12z_sci *s, uint8_t c)
 
 static void start_sending(struct s12z_sci *s)
 {
-    if (s->reg[SR1] & SR1_TDRE || !(s->reg[CR2] & CR2_TE) || !char_cycles(s) || s->sent_at != UINT64_MAX)
+    if (s->reg[SR1] & SR1_TDRE || !(s->reg[CR2] & CR2_TE) || !char_cycles(s) ||
+        s->sent_at != UINT64_MAX)
         return;
     s->shifter = s->holding;
     s->reg[SR1] = (uint8_t)((s->reg[SR1] | SR1_TDRE) & ~SR1_TC);
@@ -119,11 +140,12 @@ static uint64_t next(void *ctx)
     return gate_when(&s->clock, sleeps(s), t < s->idle_at ? t : s->idle_at);
 }
 
-/* Reading the status, then the data register clears the receiver's flags that were seen; writing it those of the sender. */
+/* Reading the status, then the data register clears the receiver's flags that were seen; writing it
+ * those of the sender. */
 static uint8_t read_data(struct s12z_sci *s)
 {
-    s->reg[SR1] &= (uint8_t)~(s->seen & (SR1_RDRF | SR1_OR | SR1_IDLE));
-    s->seen &= (uint8_t)~(SR1_RDRF | SR1_OR | SR1_IDLE);
+    s->reg[SR1] &= (uint8_t) ~(s->seen & (SR1_RDRF | SR1_OR | SR1_IDLE));
+    s->seen &= (uint8_t) ~(SR1_RDRF | SR1_OR | SR1_IDLE);
     board_replan(s->board);
     return s->received;
 }
@@ -185,7 +207,8 @@ static void reset(void *ctx)
     s->sent_at = s->poll_at = s->idle_at = UINT64_MAX;
 }
 
-int sci_new(struct s12z_board *board, uint16_t base, unsigned vector, const char *how, struct s12z_sci **out, struct err *err)
+int sci_new(struct s12z_board *board, uint16_t base, unsigned vector, const char *how,
+            struct s12z_sci **out, struct err *err)
 {
     struct s12z_sci *s = calloc(1, sizeof *s);
     if (!s)
@@ -197,9 +220,11 @@ int sci_new(struct s12z_board *board, uint16_t base, unsigned vector, const char
     reset(s);
     *out = s;
     int ret = sim_serial_open(&s->line, how, board->log, err);
-    struct s12z_device d = { base, (uint16_t)(base + SIZE - 1), get_device, set_device, s, next, advance, reset };
+    struct s12z_device d = {
+        base, (uint16_t)(base + SIZE - 1), get_device, set_device, s, next, advance, reset
+    };
     if (ret == 0 && (ret = board_add_device(board, &d)) < 0)
-        return err_set(err, (enum err_code)-ret, "", "%s: too many devices", board->part->name);
+        return err_set(err, (enum err_code) - ret, "", "%s: too many devices", board->part->name);
     return ret;
 }
 

@@ -1,13 +1,33 @@
-/* Error correction of the RAM: words of 16 bits with 6 check bits, and the debug registers that read and write them raw. The code is
- * one that corrects one bit and sees two; which one silicon uses is not known (docs/unverified.md). Registers: the vendor's header. */
+/* Error correction of the RAM: words of 16 bits with 6 check bits, and the debug registers that
+ * read and write them raw. The code is one that corrects one bit and sees two; which one silicon
+ * uses is not known (docs/unverified.md). Registers: the vendor's header. */
 #include <stdlib.h>
 
 #include "targets/sim/s12z/board_priv.h"
 #include "targets/sim/s12z/peripheral.h"
 
-enum { BASE = 0x3C0, LAST = 0x3CF, STAT = 0x3C0, IE, IF, DPTR = 0x3C7, DD = 0x3CC, DE = 0x3CE, DCMD = 0x3CF };
-enum { STAT_RDY = 1, SBEEI = 1, DCMD_READ = 1, DCMD_WRITE = 2, DCMD_NO_REPAIR = 0x80, RAW = 0x80, CHECK_BITS = 0x3F, PARITY = 0x20,
-       VEC_RAM_ECC = 35 };
+enum {
+    BASE = 0x3C0,
+    LAST = 0x3CF,
+    STAT = 0x3C0,
+    IE,
+    IF,
+    DPTR = 0x3C7,
+    DD = 0x3CC,
+    DE = 0x3CE,
+    DCMD = 0x3CF
+};
+enum {
+    STAT_RDY = 1,
+    SBEEI = 1,
+    DCMD_READ = 1,
+    DCMD_WRITE = 2,
+    DCMD_NO_REPAIR = 0x80,
+    RAW = 0x80,
+    CHECK_BITS = 0x3F,
+    PARITY = 0x20,
+    VEC_RAM_ECC = 35
+};
 
 struct s12z_sram_ecc {
     struct s12z_board *board;
@@ -15,10 +35,13 @@ struct s12z_sram_ecc {
     bool no_repair;
 };
 
-/* Columns of the code: five bits with more than one set, all different; bit 5 makes the number of ones of the whole even. */
+/* Columns of the code: five bits with more than one set, all different; bit 5 makes the number of
+ * ones of the whole even. */
 static uint8_t column(unsigned bit)
 {
-    static const uint8_t columns[16] = { 3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 18, 19, 20, 21 };
+    static const uint8_t columns[16] = {
+        3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 18, 19, 20, 21
+    };
     return columns[bit];
 }
 static uint8_t check_bits(uint16_t data)
@@ -31,7 +54,10 @@ static uint8_t check_bits(uint16_t data)
 }
 
 static unsigned word_of(uint32_t addr) { return (addr - RAM_START) / 2; }
-static uint16_t data_of(const struct s12z_board *b, unsigned word) { return (uint16_t)(b->ram[2 * word] << 8 | b->ram[2 * word + 1]); }
+static uint16_t data_of(const struct s12z_board *b, unsigned word)
+{
+    return (uint16_t)(b->ram[2 * word] << 8 | b->ram[2 * word + 1]);
+}
 static void put_data(struct s12z_board *b, unsigned word, uint16_t v)
 {
     b->ram[2 * word] = (uint8_t)(v >> 8);
@@ -47,9 +73,13 @@ static void set_raw(struct s12z_board *b, unsigned word, uint8_t raw)
     bus_map_ram(&b->bus, RAM_START + 2 * word);
 }
 
-static void update_line(struct s12z_sram_ecc *e) { intc_line(e->board->intc, VEC_RAM_ECC, e->ie & e->flags); }
+static void update_line(struct s12z_sram_ecc *e)
+{
+    intc_line(e->board->intc, VEC_RAM_ECC, e->ie & e->flags);
+}
 
-/* A word is read: one wrong bit is put right, on the way and, unless that is switched off, in the RAM. False: more are wrong. */
+/* A word is read: one wrong bit is put right, on the way and, unless that is switched off, in the
+ * RAM. False: more are wrong. */
 static bool correct(struct s12z_sram_ecc *e, unsigned word)
 {
     struct s12z_board *b = e->board;
@@ -57,7 +87,8 @@ static bool correct(struct s12z_sram_ecc *e, unsigned word)
         return true;
     uint16_t data = data_of(b, word);
     uint8_t wrong = (check_bits(data) ^ b->ram_raw[word]) & CHECK_BITS;
-    unsigned ones = (unsigned)__builtin_popcount(data) + (unsigned)__builtin_popcount(b->ram_raw[word] & CHECK_BITS);
+    unsigned ones = (unsigned)__builtin_popcount(data) +
+                    (unsigned)__builtin_popcount(b->ram_raw[word] & CHECK_BITS);
     if (wrong && ones % 2 == 0)
         return false; /* two bits */
     if (wrong) {
@@ -120,8 +151,11 @@ static uint8_t get(void *ctx, uint16_t addr)
     case STAT: return STAT_RDY;
     case IE: return e->ie;
     case IF: return e->flags;
-    case DPTR: case DPTR + 1: case DPTR + 2: return e->pointer[addr - DPTR];
-    case DD: case DD + 1: return e->dd[addr - DD];
+    case DPTR:
+    case DPTR + 1:
+    case DPTR + 2: return e->pointer[addr - DPTR];
+    case DD:
+    case DD + 1: return e->dd[addr - DD];
     case DE: return e->de;
     case DCMD: return e->no_repair ? DCMD_NO_REPAIR : 0;
     default: return 0;
@@ -134,9 +168,11 @@ static void set(void *ctx, uint16_t addr, uint8_t v)
     switch (addr) {
     case IE: e->ie = v & SBEEI; break;
     case IF: e->flags &= (uint8_t)~v; break;
-    case DPTR: case DPTR + 1: e->pointer[addr - DPTR] = v; break;
+    case DPTR:
+    case DPTR + 1: e->pointer[addr - DPTR] = v; break;
     case DPTR + 2: e->pointer[2] = v & 0xFE; break;
-    case DD: case DD + 1: e->dd[addr - DD] = v; break;
+    case DD:
+    case DD + 1: e->dd[addr - DD] = v; break;
     case DE: e->de = v & CHECK_BITS; break;
     case DCMD: command(e, v); break;
     default: break;
@@ -158,7 +194,8 @@ int sram_ecc_new(struct s12z_board *board, struct s12z_sram_ecc **out)
         return -ERR_NOMEM;
     e->board = board;
     *out = e;
-    return board_add_device(board, &(struct s12z_device){ BASE, LAST, get_device, set_device, e, NULL, NULL, reset });
+    return board_add_device(
+        board, &(struct s12z_device){ BASE, LAST, get_device, set_device, e, NULL, NULL, reset });
 }
 
 void sram_ecc_free(struct s12z_sram_ecc *e) { free(e); }

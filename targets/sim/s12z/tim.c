@@ -1,23 +1,46 @@
-/* Timer TIM0: a 16-bit counter, four output compare channels, overflow. Input capture and the pins are not modelled.
- * Bits: the vendor's header; behaviour is that of the family's TIM16B (docs/unverified.md). */
+/* Timer TIM0: a 16-bit counter, four output compare channels, overflow. Input capture and the pins
+ * are not modelled. Bits: the vendor's header; behaviour is that of the family's TIM16B
+ * (docs/unverified.md). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "targets/sim/s12z/board_priv.h"
 #include "targets/sim/s12z/peripheral.h"
 
-enum { BASE = 0x5C0, LAST = 0x5EF, CHANNELS = 4,
-       TIOS = 0x5C0, CFORC, TCNT = 0x5C4, TSCR1 = 0x5C6, TTOV, TIE = 0x5CC, TSCR2, TFLG1, TFLG2, TC0, TC_END = TC0 + 2 * CHANNELS,
-       PTPSR = 0x5EE };
-enum { TSCR1_TEN = 0x80, TSCR1_TSWAI = 0x40, TSCR1_TSFRZ = 0x20, TSCR1_TFFCA = 0x10, TSCR1_PRNT = 0x08, TSCR2_TOI = 0x80,
-       TSCR2_PR = 0x07, TFLG2_TOF = 0x80 };
+enum {
+    BASE = 0x5C0,
+    LAST = 0x5EF,
+    CHANNELS = 4,
+    TIOS = 0x5C0,
+    CFORC,
+    TCNT = 0x5C4,
+    TSCR1 = 0x5C6,
+    TTOV,
+    TIE = 0x5CC,
+    TSCR2,
+    TFLG1,
+    TFLG2,
+    TC0,
+    TC_END = TC0 + 2 * CHANNELS,
+    PTPSR = 0x5EE
+};
+enum {
+    TSCR1_TEN = 0x80,
+    TSCR1_TSWAI = 0x40,
+    TSCR1_TSFRZ = 0x20,
+    TSCR1_TFFCA = 0x10,
+    TSCR1_PRNT = 0x08,
+    TSCR2_TOI = 0x80,
+    TSCR2_PR = 0x07,
+    TFLG2_TOF = 0x80
+};
 
 struct s12z_tim {
     struct s12z_board *board;
     struct gate clock;
     uint8_t reg[LAST - BASE + 1];
-    uint64_t ticks;   /* the counter, its overflows above bit 15 */
-    uint64_t since;   /* the clock's time when it had this value */
+    uint64_t ticks; /* the counter, its overflows above bit 15 */
+    uint64_t since; /* the clock's time when it had this value */
 };
 
 static uint8_t *reg(struct s12z_tim *t, unsigned addr) { return &t->reg[addr - BASE]; }
@@ -34,18 +57,23 @@ static uint64_t tick_cycles(struct s12z_tim *t)
 
 static unsigned sleeps(struct s12z_tim *t)
 {
-    return (*reg(t, TSCR1) & TSCR1_TSWAI ? GATE_WAIT : 0) | (*reg(t, TSCR1) & TSCR1_TSFRZ ? GATE_BDM : 0);
+    return (*reg(t, TSCR1) & TSCR1_TSWAI ? GATE_WAIT : 0) |
+           (*reg(t, TSCR1) & TSCR1_TSFRZ ? GATE_BDM : 0);
 }
 
 static void update_lines(struct s12z_tim *t)
 {
     for (unsigned n = 0; n < CHANNELS; n++)
         intc_line(t->board->intc, VEC_TIM0_CH0 + n, *reg(t, TFLG1) & *reg(t, TIE) & 1u << n);
-    intc_line(t->board->intc, VEC_TIM0_OVF, *reg(t, TFLG2) & TFLG2_TOF && *reg(t, TSCR2) & TSCR2_TOI);
+    intc_line(t->board->intc, VEC_TIM0_OVF,
+              *reg(t, TFLG2) & TFLG2_TOF && *reg(t, TSCR2) & TSCR2_TOI);
 }
 
 /* Ticks from a counter value to the next one equal to `value` in its low 16 bits: 1 to 65536. */
-static uint64_t distance(uint64_t ticks, uint16_t value) { return (uint16_t)(value - ticks - 1) + 1u; }
+static uint64_t distance(uint64_t ticks, uint16_t value)
+{
+    return (uint16_t)(value - ticks - 1) + 1u;
+}
 
 static void catch_up(struct s12z_tim *t)
 {
@@ -96,7 +124,7 @@ static void fast_clear(struct s12z_tim *t, unsigned addr)
     if (addr == TCNT || addr == TCNT + 1)
         *reg(t, TFLG2) = 0;
     else if (addr >= TC0 && addr < TC_END)
-        *reg(t, TFLG1) &= (uint8_t)~(1u << (addr - TC0) / 2);
+        *reg(t, TFLG1) &= (uint8_t) ~(1u << (addr - TC0) / 2);
     update_lines(t);
     board_replan(t->board);
 }
@@ -118,9 +146,13 @@ static void set(void *ctx, uint16_t addr, uint8_t v)
     fast_clear(t, addr);
     switch (addr) {
     case TFLG1: *reg(t, addr) &= (uint8_t)~v; break;
-    case TFLG2: *reg(t, addr) &= (uint8_t)~(v & TFLG2_TOF); break;
-    case TCNT: case TCNT + 1: case CFORC: break;
-    case TIOS: case TIE: case TTOV: *reg(t, addr) = v & 0x0F; break;
+    case TFLG2: *reg(t, addr) &= (uint8_t) ~(v & TFLG2_TOF); break;
+    case TCNT:
+    case TCNT + 1:
+    case CFORC: break;
+    case TIOS:
+    case TIE:
+    case TTOV: *reg(t, addr) = v & 0x0F; break;
     case TSCR1: *reg(t, addr) = v & 0xF8; break;
     case TSCR2: *reg(t, addr) = v & (TSCR2_TOI | TSCR2_PR); break;
     default: *reg(t, addr) = v; break;
@@ -144,7 +176,8 @@ int tim_new(struct s12z_board *board, struct s12z_tim **out)
         return -ERR_NOMEM;
     t->board = t->clock.board = board;
     *out = t;
-    return board_add_device(board, &(struct s12z_device){ BASE, LAST, get_device, set_device, t, next, advance, reset });
+    return board_add_device(board, &(struct s12z_device){ BASE, LAST, get_device, set_device, t,
+                                                          next, advance, reset });
 }
 
 void tim_free(struct s12z_tim *t) { free(t); }

@@ -12,10 +12,7 @@
 #include "targets/sim/sh4/board_priv.h"
 #include "targets/sh4/isa/regs.h"
 
-static struct board *board_of(struct sim_board *sb)
-{
-    return CONTAINER_OF(sb, struct board, base);
-}
+static struct board *board_of(struct sim_board *sb) { return CONTAINER_OF(sb, struct board, base); }
 
 bool board_faulty(const struct board *b, enum board_fault fault)
 {
@@ -28,20 +25,23 @@ bool board_faulty(const struct board *b, enum board_fault fault)
 
 static uint64_t ns_of(const struct board *b)
 {
-    return (uint64_t)((__extension__(unsigned __int128)b->cycles * 1000000000) / b->opt.cpu_hz);
+    return (uint64_t)((__extension__(unsigned __int128) b->cycles * 1000000000) / b->opt.cpu_hz);
 }
 
 static uint64_t cycles_of(const struct board *b, uint64_t ns)
 {
-    return (uint64_t)((__extension__(unsigned __int128)ns * b->opt.cpu_hz) / 1000000000);
+    return (uint64_t)((__extension__(unsigned __int128) ns * b->opt.cpu_hz) / 1000000000);
 }
 
-/* CPU cycle at which a fault with times begins or ends next; UINT64_MAX: never. A transfer under way sees no end. */
+/* CPU cycle at which a fault with times begins or ends next; UINT64_MAX: never. A transfer under
+ * way sees no end. */
 static uint64_t fault_edge(const struct board *b)
 {
-    if (!b->opt.fault_for_ns || b->fault_phase == FAULT_OVER || (b->fault_phase == FAULT_SHOWS && b->clocking))
+    if (!b->opt.fault_for_ns || b->fault_phase == FAULT_OVER ||
+        (b->fault_phase == FAULT_SHOWS && b->clocking))
         return UINT64_MAX;
-    return cycles_of(b, b->opt.fault_from_ns + (b->fault_phase == FAULT_SHOWS ? b->opt.fault_for_ns : 0));
+    return cycles_of(b, b->opt.fault_from_ns +
+                            (b->fault_phase == FAULT_SHOWS ? b->opt.fault_for_ns : 0));
 }
 
 static void power_up(struct board *b);
@@ -72,8 +72,8 @@ static void run_to_now(struct board *b)
             continue;
         }
         sh4_cpu_run(&b->cpu, until);
-        /* Peripherals are worked out by time when looked at: only an event, or ASE mode changing (which ends
-         * the core's run, and the watchdog's counting), needs them now. */
+        /* Peripherals are worked out by time when looked at: only an event, or ASE mode changing
+         * (which ends the core's run, and the watchdog's counting), needs them now. */
         if (b->cpu.cycle >= board_devices_next(b) || b->cpu.in_ase != b->wdt.frozen)
             board_devices_advance(b);
     }
@@ -184,8 +184,9 @@ enum { WEAK_WIRES_BITS = 1000 }; /* one in so many is lost above wires=HZ, sddr=
 static uint32_t hudi_arrive(void *ctx, uint32_t word)
 {
     struct board *b = ctx;
-    uint64_t rate = b->opt.fault == FAULT_NOISE_IN ? b->opt.fault_n
-                    : b->opt.sddr_hz && b->opt.tck_hz > b->opt.sddr_hz ? (uint64_t)WEAK_WIRES_BITS : 0;
+    uint64_t rate = b->opt.fault == FAULT_NOISE_IN                     ? b->opt.fault_n
+                    : b->opt.sddr_hz && b->opt.tck_hz > b->opt.sddr_hz ? (uint64_t)WEAK_WIRES_BITS
+                                                                       : 0;
     if (rate) {
         for (; b->noise_left < 32; b->noise_left += 1 + xorshift(&b->noise_state) % (2 * rate))
             word ^= 1u << b->noise_left;
@@ -221,11 +222,12 @@ static void add_noise(struct board *b, size_t n, uint64_t rate, uint8_t *tdo)
 /* Once seen unplugged it stays gone for whoever has it open. */
 static bool adapter_gone(const struct board *b, size_t clocks)
 {
-    return b->unplugged || (b->opt.fault == FAULT_UNPLUG && !b->opt.fault_for_ns && b->hudi.clocks + clocks > b->opt.fault_n);
+    return b->unplugged || (b->opt.fault == FAULT_UNPLUG && !b->opt.fault_for_ns &&
+                            b->hudi.clocks + clocks > b->opt.fault_n);
 }
 
-static int board_clock(struct sim_board *sb, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo,
-                       struct err *err)
+static int board_clock(struct sim_board *sb, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                       uint8_t *tdo, struct err *err)
 {
     struct board *b = board_of(sb);
     if (b->opt.fault_for_ns)
@@ -248,7 +250,8 @@ static int board_clock(struct sim_board *sb, size_t n, const uint8_t *tms, const
         memset(tdo, 0xFF, (n + 7) / 8);
     if (tdo && b->opt.fault == FAULT_NOISE)
         add_noise(b, n, b->opt.fault_n, tdo);
-    else if (tdo && b->opt.wires_hz && b->opt.tck_hz > b->opt.wires_hz && ns_of(b) >= b->opt.wires_from_us * 1000)
+    else if (tdo && b->opt.wires_hz && b->opt.tck_hz > b->opt.wires_hz &&
+             ns_of(b) >= b->opt.wires_from_us * 1000)
         add_noise(b, n, WEAK_WIRES_BITS, tdo);
     return 0;
 }
@@ -308,7 +311,8 @@ static uint32_t board_set_tck_hz(struct sim_board *sb, uint32_t hz)
     return b->opt.tck_hz;
 }
 
-/* Rounded down to cycles; over a long wait in pieces the error stays under a cycle each, the same every run. */
+/* Rounded down to cycles; over a long wait in pieces the error stays under a cycle each, the same
+ * every run. */
 static int board_advance(struct sim_board *sb, uint64_t ns, struct err *err)
 {
     struct board *b = board_of(sb);
@@ -367,7 +371,8 @@ static int load_rom(struct board *b, struct err *err)
         return 0;
     FILE *f = fopen(b->opt.rom, "rb");
     if (!f)
-        return err_set(err, ERR_IO, "check the path after rom=", "%s: %s", b->opt.rom, strerror(errno));
+        return err_set(err, ERR_IO, "check the path after rom=", "%s: %s", b->opt.rom,
+                       strerror(errno));
     memset(b->rom, 0xFF, BOARD_ROM_BYTES);
     size_t n = fread(b->rom, 1, BOARD_ROM_BYTES, f);
     fclose(f);
@@ -447,29 +452,35 @@ static int create(const struct sim_board_type *type, enum sh4_variant variant, c
         return ret;
     }
     b->noise_left = b->opt.fault_n;
-    b->nmi_edge = b->opt.nmi_us ? b->opt.nmi_us * (b->opt.cpu_hz / BOARD_PCLK_DIV) / 1000000 : UINT64_MAX;
+    b->nmi_edge =
+        b->opt.nmi_us ? b->opt.nmi_us * (b->opt.cpu_hz / BOARD_PCLK_DIV) / 1000000 : UINT64_MAX;
     *out = &b->base;
     return 0;
 }
 
-static int create_sh7750(const char *options, const struct log *log, struct sim_board **out, struct err *err)
+static int create_sh7750(const char *options, const struct log *log, struct sim_board **out,
+                         struct err *err)
 {
     return create(&sh4_board_sh7750, SH4_VARIANT_7750, options, log, out, err);
 }
 
-static int create_sh7091(const char *options, const struct log *log, struct sim_board **out, struct err *err)
+static int create_sh7091(const char *options, const struct log *log, struct sim_board **out,
+                         struct err *err)
 {
     return create(&sh4_board_sh7091, SH4_VARIANT_7091, options, log, out, err);
 }
 
-#define BOARD_OPS                                                                                       \
-    .destroy = board_destroy, .clock = board_clock, .set_pins = board_set_pins,                         \
-    .get_pins = board_get_pins, .set_tck_hz = board_set_tck_hz, .advance = board_advance,               \
+#define BOARD_OPS                                                                         \
+    .destroy = board_destroy, .clock = board_clock, .set_pins = board_set_pins,           \
+    .get_pins = board_get_pins, .set_tck_hz = board_set_tck_hz, .advance = board_advance, \
     .now_ns = board_now_ns, .reopen = board_reopen
 
 const struct sim_board_type sh4_board_sh7750 = {
     .name = "sh7750", .help = "SH7750, 16 MB RAM at 0x0C000000", .create = create_sh7750, BOARD_OPS
 };
 const struct sim_board_type sh4_board_sh7091 = {
-    .name = "sh7091", .help = "SH7091 (Dreamcast CPU: adds FSCA, FSRRA; video and sound RAM)", .create = create_sh7091, BOARD_OPS
+    .name = "sh7091",
+    .help = "SH7091 (Dreamcast CPU: adds FSCA, FSRRA; video and sound RAM)",
+    .create = create_sh7091,
+    BOARD_OPS
 };

@@ -4,15 +4,18 @@
 #include "targets/sim/sh4/board_priv.h"
 #include "targets/sh4/isa/regs.h"
 
-/* Nothing drives the bus: it reads as all ones. Counted, with the first address, so that it can be told. */
+/* Nothing drives the bus: it reads as all ones. Counted, with the first address, so that it can be
+ * told. */
 static void first_nothing(struct board *b, uint32_t paddr, const char *what)
 {
     b->nothing_first = paddr;
-    log_msg(b->log, LOG_TARGET, "sim: first %s of nothing at physical %08x (more are only counted)", what, paddr);
+    log_msg(b->log, LOG_TARGET, "sim: first %s of nothing at physical %08x (more are only counted)",
+            what, paddr);
 }
 
-/* The 32-bit view of a Dreamcast's video memory shows its two 4 MB banks one behind the other; in the 64-bit view their
- * words alternate. paddr is aligned to its size, at most 4. NULL: not there. */
+/* The 32-bit view of a Dreamcast's video memory shows its two 4 MB banks one behind the other; in
+ * the 64-bit view their words alternate. paddr is aligned to its size, at most 4. NULL: not there.
+ */
 static uint8_t *video_32(struct board *b, uint32_t paddr)
 {
     if (!b->video || paddr >> 24 != 0x05)
@@ -75,10 +78,7 @@ static void bus_write(void *ctx, uint32_t paddr, unsigned size, uint64_t value)
 
 /* ---- devices and time ---- */
 
-static uint64_t pclk(const struct board *b)
-{
-    return b->cpu.cycle / BOARD_PCLK_DIV;
-}
+static uint64_t pclk(const struct board *b) { return b->cpu.cycle / BOARD_PCLK_DIV; }
 
 static void power_on_registers(struct board *b)
 {
@@ -131,8 +131,8 @@ uint64_t board_devices_next(const struct board *b)
     return next > UINT64_MAX / BOARD_PCLK_DIV ? UINT64_MAX : next * BOARD_PCLK_DIV;
 }
 
-/* WTCNT and WTCSR outlive the reset they cause: WOVF tells the program why it starts again, and the counting
- * goes on (manual, section 10: initialised by the RESET pin only). */
+/* WTCNT and WTCSR outlive the reset they cause: WOVF tells the program why it starts again, and the
+ * counting goes on (manual, section 10: initialised by the RESET pin only). */
 static void watchdog_reset(struct board *b, bool power_on)
 {
     struct sh4_wdt wdt = b->wdt;
@@ -181,14 +181,12 @@ static void unknown_register(struct board *b, uint32_t addr)
     if (b->unknown_regs++)
         return;
     b->unknown_first = addr;
-    log_msg(b->log, LOG_TARGET, "sim: first access to no register at %08x (more are only counted)", addr);
+    log_msg(b->log, LOG_TARGET, "sim: first access to no register at %08x (more are only counted)",
+            addr);
 }
 
 /* Writing an SDRAM mode register is a message in the address bits; there is nothing to keep. */
-static bool sdram_mode(uint32_t addr)
-{
-    return (addr & 0xFFF80000) == 0xFF900000;
-}
+static bool sdram_mode(uint32_t addr) { return (addr & 0xFFF80000) == 0xFF900000; }
 
 static bool hudi_register(struct board *b, uint32_t addr, unsigned size, uint32_t *value)
 {
@@ -284,12 +282,13 @@ static void self_reset(void *ctx, uint16_t expevt)
     board_devices_reset(b, false);
 }
 
-/* SDDR and SDIR change only by the wire, which acts between runs; the serial port's state when a character has come or gone, and
- * the flags that were seen are seen already. */
+/* SDDR and SDIR change only by the wire, which acts between runs; the serial port's state when a
+ * character has come or gone, and the flags that were seen are seen already. */
 static bool stable(void *ctx, uint32_t addr)
 {
     (void)ctx;
-    return addr == SH4_SDDR || addr == SH4_SDDR + 2 || addr == SH4_SDIR || addr == SH4_SCFDR2 || addr == SH4_SCFSR2 || addr == SH4_SCLSR2;
+    return addr == SH4_SDDR || addr == SH4_SDDR + 2 || addr == SH4_SDIR || addr == SH4_SCFDR2 ||
+           addr == SH4_SCFSR2 || addr == SH4_SCLSR2;
 }
 
 void board_bus(struct board *b, struct sh4_bus *bus)

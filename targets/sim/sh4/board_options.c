@@ -5,7 +5,9 @@
 #include "probe/base/options.h"
 #include "targets/sim/sh4/board_priv.h"
 
-#define OPTIONS_HELP "options: be le tck=HZ cpu=HZ wires=HZ[@US] sddr=HZ serial=none|pty[:LINK]|file:PATH private=on|off sdsr=none|alternate|zero nmi=US rom=FILE fault=KIND"
+#define OPTIONS_HELP                                                                       \
+    "options: be le tck=HZ cpu=HZ wires=HZ[@US] sddr=HZ serial=none|pty[:LINK]|file:PATH " \
+    "private=on|off sdsr=none|alternate|zero nmi=US rom=FILE fault=KIND"
 
 static int parse_hz(const char *name, const char *text, uint32_t *out, struct err *err)
 {
@@ -21,7 +23,8 @@ static int parse_us(const char *name, const char *text, uint64_t *out, struct er
     const char *end = text;
     uint64_t v;
     if (!options_number(&end, 0, &v) || *end || v == 0 || v > 1000000000)
-        return err_set(err, ERR_USAGE, "a number of microseconds, 1 to 1000000000", "%s=%s", name, text);
+        return err_set(err, ERR_USAGE, "a number of microseconds, 1 to 1000000000", "%s=%s", name,
+                       text);
     *out = v;
     return 0;
 }
@@ -32,16 +35,21 @@ static int parse_wires(const char *text, struct board_options *o, struct err *er
     char hz[32];
     snprintf(hz, sizeof hz, "%.*s", (int)strcspn(text, "@"), text);
     int ret = parse_hz("wires", hz, &o->wires_hz, err);
-    return ret == 0 && strchr(text, '@') ? parse_us("wires", strchr(text, '@') + 1, &o->wires_from_us, err) : ret;
+    return ret == 0 && strchr(text, '@')
+               ? parse_us("wires", strchr(text, '@') + 1, &o->wires_from_us, err)
+               : ret;
 }
 
 static int parse_fault(const char *text, struct board_options *o, struct err *err)
 {
-    static const char *const names[] = { "none", "no-power", "no-clock", "wrong-ir", "stuck-tdo", "silent", "silent-agent", "noise",
-                                         "unplug", "trst", "held", "noise-in", NULL };
-    static const enum board_fault faults[] = { FAULT_NONE, FAULT_NO_POWER, FAULT_NO_CLOCK, FAULT_WRONG_IR, FAULT_STUCK_TDO,
-                                               FAULT_SILENT, FAULT_SILENT, FAULT_NOISE, FAULT_UNPLUG, FAULT_TRST, FAULT_HELD,
-                                               FAULT_NOISE_IN };
+    static const char *const names[] = { "none",      "no-power", "no-clock",     "wrong-ir",
+                                         "stuck-tdo", "silent",   "silent-agent", "noise",
+                                         "unplug",    "trst",     "held",         "noise-in",
+                                         NULL };
+    static const enum board_fault faults[] = { FAULT_NONE,     FAULT_NO_POWER,  FAULT_NO_CLOCK,
+                                               FAULT_WRONG_IR, FAULT_STUCK_TDO, FAULT_SILENT,
+                                               FAULT_SILENT,   FAULT_NOISE,     FAULT_UNPLUG,
+                                               FAULT_TRST,     FAULT_HELD,      FAULT_NOISE_IN };
     struct options_fault f;
     int ret = options_fault(text, names, &f, err);
     if (ret < 0)
@@ -50,7 +58,8 @@ static int parse_fault(const char *text, struct board_options *o, struct err *er
     bool noise = fault == FAULT_NOISE || fault == FAULT_NOISE_IN;
     bool always = noise || fault == FAULT_WRONG_IR || fault == FAULT_TRST || fault == FAULT_HELD;
     if (f.for_ns && always)
-        return err_set(err, ERR_USAGE, "write KIND@N, N a number above 0", "fault=%s: this one cannot come and go", text);
+        return err_set(err, ERR_USAGE, "write KIND@N, N a number above 0",
+                       "fault=%s: this one cannot come and go", text);
     o->fault = fault;
     o->fault_n = noise && !f.n ? 1000 : f.n;
     o->fault_from_ns = f.from_ns;
@@ -86,12 +95,14 @@ static int parse_one(void *ctx, const char *name, const char *value, struct err 
         o->private_commands = !strcmp(value, "on");
         return 0;
     }
-    if (!strcmp(name, "sdsr") && (!strcmp(value, "none") || !strcmp(value, "alternate") || !strcmp(value, "zero"))) {
+    if (!strcmp(name, "sdsr") &&
+        (!strcmp(value, "none") || !strcmp(value, "alternate") || !strcmp(value, "zero"))) {
         o->alternates = strcmp(value, "none");
         o->status_zero = !strcmp(value, "zero");
         return 0;
     }
-    return err_set(err, ERR_USAGE, OPTIONS_HELP, "unknown board option \"%s%s%s\"", name, *value ? "=" : "", value);
+    return err_set(err, ERR_USAGE, OPTIONS_HELP, "unknown board option \"%s%s%s\"", name,
+                   *value ? "=" : "", value);
 }
 
 int board_options_parse(const char *text, struct board_options *out, struct err *err)

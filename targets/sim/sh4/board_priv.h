@@ -21,27 +21,31 @@ enum {
     BOARD_RAM_AREA = 64 << 20, /* area 3: the 16 MB repeat */
     BOARD_SOUND_BYTES = 2 << 20,
     BOARD_VIDEO_BYTES = 8 << 20,
-    BOARD_PCLK_DIV = 4,        /* CPU clocks per peripheral clock */
+    BOARD_PCLK_DIV = 4, /* CPU clocks per peripheral clock */
     BOARD_MIN_CYCLES_PER_TCK = 4,
-    BOARD_STORED_REGS = 160    /* plain registers without a model of their own */
+    BOARD_STORED_REGS = 160 /* plain registers without a model of their own */
 };
 
+/* clang-format off */
 enum board_fault {
-    FAULT_NONE, FAULT_NO_POWER, FAULT_NO_CLOCK, FAULT_WRONG_IR, FAULT_STUCK_TDO, FAULT_SILENT, FAULT_NOISE,
-    FAULT_UNPLUG, FAULT_TRST, FAULT_HELD, FAULT_NOISE_IN
+    FAULT_NONE, FAULT_NO_POWER, FAULT_NO_CLOCK, FAULT_WRONG_IR, FAULT_STUCK_TDO, FAULT_SILENT,
+    FAULT_NOISE, FAULT_UNPLUG, FAULT_TRST, FAULT_HELD, FAULT_NOISE_IN
 };
+/* clang-format on */
 
 struct board_options {
     bool big, private_commands, alternates, status_zero;
     uint32_t tck_hz, cpu_hz;
-    uint32_t wires_hz, sddr_hz; /* above them TDO bits are lost, bits of words for SDDR are; 0: never */
+    /* above them TDO bits are lost, bits of words for SDDR are; 0: never */
+    uint32_t wires_hz, sddr_hz;
     uint64_t wires_from_us;
     char serial[128], rom[256];
     enum board_fault fault;
     uint64_t fault_n; /* TCK clock from which on it shows; noise: one bit in so many */
-    uint64_t fault_from_ns, fault_for_ns; /* not 0: it shows from that time on, for that long, instead */
+    /* not 0: it shows from that time on, for that long, instead */
+    uint64_t fault_from_ns, fault_for_ns;
     uint64_t fault_every_ns; /* not 0: and again so long after it began */
-    uint64_t nmi_us; /* 0: never */
+    uint64_t nmi_us;         /* 0: never */
 };
 
 struct board {
@@ -61,18 +65,21 @@ struct board {
     struct sh4_hudi hudi;
     uint32_t stored[BOARD_STORED_REGS]; /* indexed as sh4_reg_table */
     uint8_t *rom, *flash, *ram;
-    uint8_t *sound, *video;             /* SH7091 only, else NULL; video as the 64-bit view has it */
+    /* SH7091 only, else NULL; video as the 64-bit view has it */
+    uint8_t *sound, *video;
 
-    /* Virtual time: `cycles` CPU cycles have been granted by TCK and waiting; the CPU is brought up to it when
-     * somebody looks. cycle_rest: remainder of TCK-to-cycle conversion, in units of 1/tck_hz. */
+    /* Virtual time: `cycles` CPU cycles have been granted by TCK and waiting; the CPU is brought up
+     * to it when somebody looks. cycle_rest: remainder of TCK-to-cycle conversion, in units of
+     * 1/tck_hz. */
     uint64_t cycles, cycle_rest;
-    uint64_t tck_synced;                /* hudi.clocks already turned into cycles */
-    uint64_t nmi_edge;                  /* peripheral clock of the NMI pin's next edge; UINT64_MAX: none */
+    uint64_t tck_synced; /* hudi.clocks already turned into cycles */
+    /* peripheral clock of the NMI pin's next edge; UINT64_MAX: none */
+    uint64_t nmi_edge;
     bool reset_pin_low, hudi_reset, asebrk_low;
 
     enum { FAULT_AHEAD, FAULT_SHOWS, FAULT_OVER } fault_phase; /* of a fault with times */
-    bool unplugged;                     /* the adapter has to be opened again */
-    bool clocking;                      /* in the middle of a transfer */
+    bool unplugged; /* the adapter has to be opened again */
+    bool clocking;  /* in the middle of a transfer */
 
     uint64_t nothing_reads, nothing_writes; /* accesses to where nothing is */
     uint32_t nothing_first;                 /* the first such address */
@@ -87,12 +94,13 @@ struct board {
 int board_options_parse(const char *text, struct board_options *out, struct err *err);
 /* board_bus - the callbacks and windows the CPU sees. */
 void board_bus(struct board *b, struct sh4_bus *bus);
-/* board_devices_reset - peripherals as after power-on, or manual reset, which leaves BSC, DMAC, CPG, UBC and
- * watchdog alone. */
+/* board_devices_reset - peripherals as after power-on, or manual reset, which leaves BSC, DMAC,
+ * CPG, UBC and watchdog alone. */
 void board_devices_reset(struct board *b, bool power_on);
 /* board_stored - a register that is storage only; NULL if there is no such register. */
 uint32_t *board_stored(struct board *b, uint32_t addr);
-/* board_devices_advance - peripherals up to the CPU's cycle; performs a watchdog reset if one is due. */
+/* board_devices_advance - peripherals up to the CPU's cycle; performs a watchdog reset if one is
+ * due. */
 void board_devices_advance(struct board *b);
 /* board_devices_next - CPU cycle of the next peripheral event; UINT64_MAX if none. */
 uint64_t board_devices_next(const struct board *b);
@@ -100,7 +108,8 @@ uint64_t board_devices_next(const struct board *b);
 void board_irq_update(struct board *b);
 /* board_faulty - does this fault show now? Not for noise. */
 bool board_faulty(const struct board *b, enum board_fault fault);
-/* bootrom_fill - the built-in start program, in the part's byte order. rom: BOARD_ROM_BYTES bytes. */
+/* bootrom_fill - the built-in start program, in the part's byte order. rom: BOARD_ROM_BYTES bytes.
+ */
 void bootrom_fill(uint8_t *rom, bool big);
 
 #endif

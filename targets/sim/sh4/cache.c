@@ -1,6 +1,7 @@
-/* I-cache 8 KB (256 lines), O-cache 16 KB (512 lines), both direct mapped with lines of 32 bytes, holding
- * real data: memory is stale until written back, the I-cache does not see stores. Indexed by the virtual
- * address, tagged with the physical one. Source: SH7750 hardware manual, section 4. */
+/* I-cache 8 KB (256 lines), O-cache 16 KB (512 lines), both direct mapped with lines of 32 bytes,
+ * holding real data: memory is stale until written back, the I-cache does not see stores. Indexed
+ * by the virtual address, tagged with the physical one. Source: SH7750 hardware manual, section 4.
+ */
 #include <string.h>
 
 #include "probe/base/bytes.h"
@@ -26,7 +27,8 @@ unsigned sh4_ic_index(const struct sh4_cpu *cpu, uint32_t vaddr)
     return vaddr >> 5 & 0xFF;
 }
 
-/* 0x7C000000: 4 KB areas 1 and 2, each with a shadow: address bit 13 (OIX: 25) selects, bit 12 does not count. */
+/* 0x7C000000: 4 KB areas 1 and 2, each with a shadow: address bit 13 (OIX: 25) selects, bit 12 does
+ * not count. */
 uint8_t *sh4_oc_ram(struct sh4_cpu *cpu, uint32_t vaddr)
 {
     unsigned area = cpu->ccn.ccr & CCR_OIX ? vaddr >> 25 & 1 : vaddr >> 13 & 1;
@@ -96,8 +98,8 @@ uint32_t sh4_cache_array_read(struct sh4_cpu *cpu, uint32_t addr)
     }
 }
 
-/* An associative write compares the tag of the entry the address selects; only then V (and U) change. The
- * virtual address in the data goes through the TLB; a miss there means no match. */
+/* An associative write compares the tag of the entry the address selects; only then V (and U)
+ * change. The virtual address in the data goes through the TLB; a miss there means no match. */
 static bool associative_match(struct sh4_cpu *cpu, uint32_t value, uint32_t tag, bool insn)
 {
     uint32_t paddr = value & SH4_PHYS;

@@ -8,11 +8,18 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sim/sh4/cpu_internal.h"
 
-/* A line fill of about 26 cycles is the tutorial seed's "25 to 30 times" a hit. The rest are guesses of the
- * same order for a 2:1 bus. */
+/* A line fill of about 26 cycles is the tutorial seed's "25 to 30 times" a hit. The rest are
+ * guesses of the same order for a 2:1 bus. */
 const struct sh4_costs sh4_default_costs = {
-    .ifill = 26, .ofill = 26, .writeback = 12, .write_through = 4, .uncached_read = 14, .uncached_write = 4,
-    .uncached_fetch = 14, .io = 4, .exception = 5,
+    .ifill = 26,
+    .ofill = 26,
+    .writeback = 12,
+    .write_through = 4,
+    .uncached_read = 14,
+    .uncached_write = 4,
+    .uncached_fetch = 14,
+    .io = 4,
+    .exception = 5,
 };
 
 /* ---- life ---- */
@@ -154,7 +161,8 @@ static void idle_until(struct sh4_cpu *cpu, uint64_t cycle)
     cpu->cycle = cycle;
 }
 
-enum { LONGEST_STRETCH = 1 << 17 }; /* cycles in blocks before looking again whether the program just waits */
+/* cycles in blocks before looking again whether the program just waits */
+enum { LONGEST_STRETCH = 1 << 17 };
 
 static void run_some(struct sh4_cpu *cpu)
 {
@@ -210,7 +218,8 @@ void sh4_cpu_step(struct sh4_cpu *cpu)
 
 /* ---- debug view ---- */
 
-/* The byte a data access would meet: O-cache line, O-cache RAM, ASERAM, memory window; NULL if none. */
+/* The byte a data access would meet: O-cache line, O-cache RAM, ASERAM, memory window; NULL if
+ * none. */
 static uint8_t *peek_byte(struct sh4_cpu *cpu, uint32_t vaddr, bool write)
 {
     struct sh4_fast *f = cpu->fast;

@@ -1,4 +1,5 @@
-/* Exceptions, interrupts, ASE breaks: how the core leaves the program. Source: SH7750 manual, section 5. */
+/* Exceptions, interrupts, ASE breaks: how the core leaves the program. Source: SH7750 manual,
+ * section 5. */
 #include "targets/sim/sh4/cpu_internal.h"
 
 static void flush_pipe(struct sh4_cpu *cpu)
@@ -53,7 +54,8 @@ void sh4_raise_mem(struct sh4_cpu *cpu, uint16_t expevt, uint32_t vaddr)
     general(cpu, expevt, expevt == 0x040 || expevt == 0x060 ? 0x400 : 0x100);
 }
 
-/* Completed, not re-executed: SPC is the instruction after it; its time is the TRAPA's own issue time. */
+/* Completed, not re-executed: SPC is the instruction after it; its time is the TRAPA's own issue
+ * time. */
 void sh4_trapa(struct sh4_cpu *cpu, uint8_t imm)
 {
     count(cpu, EV_TRAPA);

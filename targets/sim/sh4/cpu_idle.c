@@ -1,6 +1,7 @@
-/* Skipping over waiting: a loop that came back to exactly the same state without having changed anything outside
- * will do so again, iteration after iteration, until the board's next event. Whole iterations are then
- * added at once: cycles and counts come out as if every one had run. A register that only counts them may differ. */
+/* Skipping over waiting: a loop that came back to exactly the same state without having changed
+ * anything outside will do so again, iteration after iteration, until the board's next event. Whole
+ * iterations are then added at once: cycles and counts come out as if every one had run. A register
+ * that only counts them may differ. */
 #include <stddef.h>
 #include <string.h>
 
@@ -37,16 +38,18 @@ static void take(struct sh4_cpu *cpu, struct moment *m)
 
 static bool uses(struct sh4_cpu *cpu, uint16_t op, unsigned n)
 {
-    const uint64_t banks = (uint64_t)1 << RES_SR | (uint64_t)1 << RES_SSR | (uint64_t)1 << RES_BANK; /* rN may be another register then */
-    const struct sh4_tdesc *d = sh4_tdesc_get(cpu->fast->tdesc, op, cpu->fpscr & FPSCR_PR, cpu->fpscr & FPSCR_SZ);
+    /* rN may be another register then */
+    const uint64_t banks = (uint64_t)1 << RES_SR | (uint64_t)1 << RES_SSR | (uint64_t)1 << RES_BANK;
+    const struct sh4_tdesc *d =
+        sh4_tdesc_get(cpu->fast->tdesc, op, cpu->fpscr & FPSCR_PR, cpu->fpscr & FPSCR_SZ);
     uint64_t named = d->src;
     for (unsigned i = 0; i < d->ndst; i++)
         named |= (uint64_t)1 << d->dst[i].res;
     return (named & (banks | (uint64_t)1 << n)) != 0;
 }
 
-/* How often the pass since *m can be repeated as far as rN goes, which has changed: as long as a DT does not come to 0, or for ever if
- * an ADD counts, provided that nothing else names it. */
+/* How often the pass since *m can be repeated as far as rN goes, which has changed: as long as a DT
+ * does not come to 0, or for ever if an ADD counts, provided that nothing else names it. */
 static uint64_t countable(struct sh4_cpu *cpu, const struct moment *m, unsigned n)
 {
     unsigned dts = 0, adds = 0;
@@ -70,7 +73,8 @@ static uint64_t repeatable(struct sh4_cpu *cpu, const struct moment *m)
     struct sh4_fast *f = cpu->fast;
     uint64_t times = UINT64_MAX;
     sh4_pipe_settle(&f->pipe);
-    if (memcmp(cpu->rb, m->regs, sizeof m->regs) != 0 || memcmp(&f->pipe, &m->pipe, sizeof f->pipe) != 0 || f->fetch_redirected != m->redirected ||
+    if (memcmp(cpu->rb, m->regs, sizeof m->regs) != 0 ||
+        memcmp(&f->pipe, &m->pipe, sizeof f->pipe) != 0 || f->fetch_redirected != m->redirected ||
         f->dead != m->dead)
         return 0;
     for (unsigned n = 0; n < 16 && times; n++)
@@ -136,10 +140,12 @@ void sh4_skip_idle(struct sh4_cpu *cpu)
         f->look_pause = 0;
         f->next_look = 0;
         break;
-    case RAN_OUT: /* says nothing: while the wire scans, runs are shorter than some polling loops take to be known */
+    case RAN_OUT: /* says nothing: while the wire scans, runs are shorter than some polling loops
+                     take to be known */
         break;
     case NO_LOOP:
-        f->look_pause = f->look_pause < LONGEST_PAUSE ? f->look_pause * 2 + FIRST_PAUSE : LONGEST_PAUSE;
+        f->look_pause =
+            f->look_pause < LONGEST_PAUSE ? f->look_pause * 2 + FIRST_PAUSE : LONGEST_PAUSE;
         f->next_look = cpu->cycle + f->look_pause;
         break;
     }

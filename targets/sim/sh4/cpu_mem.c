@@ -1,4 +1,5 @@
-/* What an instruction's memory access meets: alignment, segments, MMU, caches, on-chip RAM. P4: cpu_p4.c. */
+/* What an instruction's memory access meets: alignment, segments, MMU, caches, on-chip RAM. P4:
+ * cpu_p4.c. */
 #include <string.h>
 
 #include "probe/base/bytes.h"
@@ -76,7 +77,8 @@ void sh4_phys_read_line(struct sh4_cpu *cpu, uint32_t paddr, uint8_t line[LINE])
         return;
     }
     for (unsigned i = 0; i < LINE; i += 8)
-        sh4_put_bytes(line + i, 8, cpu->bus.read ? cpu->bus.read(cpu->bus.ctx, paddr + i, 8) : 0, cpu->cfg.big);
+        sh4_put_bytes(line + i, 8, cpu->bus.read ? cpu->bus.read(cpu->bus.ctx, paddr + i, 8) : 0,
+                      cpu->cfg.big);
 }
 
 void sh4_phys_write_line(struct sh4_cpu *cpu, uint32_t paddr, const uint8_t line[LINE])
@@ -95,7 +97,7 @@ void sh4_phys_write_line(struct sh4_cpu *cpu, uint32_t paddr, const uint8_t line
 enum route { ROUTE_CACHED, ROUTE_UNCACHED, ROUTE_OC_RAM, ROUTE_P4, ROUTE_FAULT };
 struct dest {
     enum route route;
-    uint32_t paddr;     /* ROUTE_P4: the P4 address */
+    uint32_t paddr; /* ROUTE_P4: the P4 address */
     bool write_through;
 };
 
@@ -105,7 +107,8 @@ static struct dest fault(struct sh4_cpu *cpu, uint16_t expevt, uint32_t vaddr)
     return (struct dest){ .route = ROUTE_FAULT };
 }
 
-static struct dest translated(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_access access, bool enabled)
+static struct dest translated(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_access access,
+                              bool enabled)
 {
     struct sh4_xlat x;
     sh4_mmu_translate(cpu->mmu, vaddr, access, !(cpu->sr_rest & SR_MD), &x);
@@ -129,8 +132,10 @@ static bool oc_ram(const struct sh4_cpu *cpu, uint32_t vaddr)
     return vaddr >> 26 == 0x1F && (cpu->ccn.ccr & (CCR_ORA | CCR_OCE)) == (CCR_ORA | CCR_OCE);
 }
 
-/* The store queues are not translated when written, but with the MMU on their page decides who may write. */
-static struct dest find_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, enum sh4_access access)
+/* The store queues are not translated when written, but with the MMU on their page decides who may
+ * write. */
+static struct dest find_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size,
+                             enum sh4_access access)
 {
     uint32_t ccr = cpu->ccn.ccr;
     bool enabled = ccr & (access == SH4_ACCESS_FETCH ? CCR_ICE : CCR_OCE);
@@ -142,7 +147,8 @@ static struct dest find_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size,
     if (vaddr >= 0xE0000000u) {
         if (access == SH4_ACCESS_FETCH && vaddr >> 24 != ASERAM_AREA)
             return fault(cpu, address_error, vaddr);
-        if (store_queue(vaddr) && translating(cpu) && translated(cpu, vaddr, access, false).route == ROUTE_FAULT)
+        if (store_queue(vaddr) && translating(cpu) &&
+            translated(cpu, vaddr, access, false).route == ROUTE_FAULT)
             return (struct dest){ .route = ROUTE_FAULT };
         return (struct dest){ ROUTE_P4, vaddr, false };
     }
@@ -170,7 +176,8 @@ static bool fetch_aseram(struct sh4_cpu *cpu, uint32_t pc, bool new_word, uint16
 bool sh4_mem_fetch(struct sh4_cpu *cpu, uint32_t pc, uint16_t *op)
 {
     struct sh4_fast *f = cpu->fast;
-    /* One fetch brings an aligned 4-byte word; the second half is asked for only after a redirection to it. */
+    /* One fetch brings an aligned 4-byte word; the second half is asked for only after a
+     * redirection to it. */
     bool new_word = f->fetch_redirected || !(pc & 2);
     f->fetch_redirected = false;
     if (UNLIKELY(cpu->cfg.flat)) {
@@ -206,7 +213,8 @@ bool sh4_mem_fetch(struct sh4_cpu *cpu, uint32_t pc, uint16_t *op)
 
 /* ---- operands ---- */
 
-static void watch_operand(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, bool write, uint64_t value)
+static void watch_operand(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, bool write,
+                          uint64_t value)
 {
     cpu->last_operand = vaddr;
     if (UNLIKELY(cpu->ubc_armed) && cpu->ubc && cpu->ubc->armed_operand)
@@ -250,13 +258,15 @@ bool sh4_mem_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint64_t *
     return true;
 }
 
-static void cached_write(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d, unsigned size, uint64_t value)
+static void cached_write(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d, unsigned size,
+                         uint64_t value)
 {
     unsigned i = sh4_oc_index(cpu, vaddr);
     bool hit = cpu->fast->otag[i] == (d.paddr & ~31u);
     count(cpu, EV_OP_WRITE_C);
     cpu->total[EV_OC_WRITE_MISS] += !hit;
-    if (!hit && !d.write_through) { /* write-allocate; in write-through mode a miss leaves the cache alone */
+    /* write-allocate; in write-through mode a miss leaves the cache alone */
+    if (!hit && !d.write_through) {
         sh4_oc_fill(cpu, i, d.paddr & ~31u);
         hit = true;
     }
@@ -359,7 +369,8 @@ bool sh4_mem_block_op(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_block_op wha
     if (cpu->cfg.flat)
         return true;
     /* OCBI may lose data and counts as a write for protection; all three fault like accesses. */
-    struct dest d = find_dest(cpu, vaddr, 1, what == BLOCK_OCBI ? SH4_ACCESS_WRITE : SH4_ACCESS_READ);
+    struct dest d =
+        find_dest(cpu, vaddr, 1, what == BLOCK_OCBI ? SH4_ACCESS_WRITE : SH4_ACCESS_READ);
     if (d.route == ROUTE_FAULT)
         return false;
     if (d.route != ROUTE_CACHED)
@@ -378,8 +389,8 @@ bool sh4_mem_block_op(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_block_op wha
     return true;
 }
 
-/* TAS.B: the line goes out of the cache first (written back if dirty), then both accesses are on the bus, where other
- * masters would see them (SH-4 software manual, TAS). */
+/* TAS.B: the line goes out of the cache first (written back if dirty), then both accesses are on
+ * the bus, where other masters would see them (SH-4 software manual, TAS). */
 static bool tas_on_bus(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t paddr, uint64_t *old)
 {
     unsigned i = sh4_oc_index(cpu, vaddr);
@@ -413,7 +424,8 @@ bool sh4_mem_tas(struct sh4_cpu *cpu, uint32_t vaddr, uint64_t *old)
     return sh4_mem_read(cpu, vaddr, 1, old) && sh4_mem_write(cpu, vaddr, 1, *old | 0x80);
 }
 
-/* MOVCA.L: a store that allocates without reading memory. The other 28 bytes are undefined; here zero. */
+/* MOVCA.L: a store that allocates without reading memory. The other 28 bytes are undefined; here
+ * zero. */
 bool sh4_mem_movca(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t value)
 {
     if (cpu->cfg.flat || vaddr >= 0xE0000000u)
@@ -432,7 +444,8 @@ bool sh4_mem_movca(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t value)
 
 /* ---- accesses from the block path ---- */
 
-/* Where an access goes if that is a matter of plain memory without a fault; ROUTE_FAULT otherwise. */
+/* Where an access goes if that is a matter of plain memory without a fault; ROUTE_FAULT otherwise.
+ */
 static struct dest quick_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, bool write)
 {
     const struct sh4_blocks *t = cpu->fast->blocks;
@@ -450,7 +463,8 @@ static struct dest quick_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size
         d.paddr = vaddr;
         return d;
     }
-    return find_dest(cpu, vaddr, size, write ? SH4_ACCESS_WRITE : SH4_ACCESS_READ); /* cannot fault here */
+    /* cannot fault here */
+    return find_dest(cpu, vaddr, size, write ? SH4_ACCESS_WRITE : SH4_ACCESS_READ);
 }
 
 /* A miss on plain memory that certainly ends before cpu->until. */
@@ -466,7 +480,8 @@ static bool miss_fits(const struct sh4_cpu *cpu, unsigned i, uint32_t paddr, uin
     return !f->blocks->uncached_code && sh4_find_window(cpu, f->otag[i], LINE);
 }
 
-static bool fast_cached(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d, uint32_t block_cycles, bool write)
+static bool fast_cached(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d, uint32_t block_cycles,
+                        bool write)
 {
     unsigned i = sh4_oc_index(cpu, vaddr);
     if (cpu->fast->otag[i] == (d.paddr & ~31u))
@@ -482,7 +497,8 @@ static bool fast_cached(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d, uint
     return true;
 }
 
-bool sh4_fast_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles, uint64_t *value)
+bool sh4_fast_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles,
+                   uint64_t *value)
 {
     struct dest d = quick_dest(cpu, vaddr, size, false);
     bool big = cpu->cfg.big;
@@ -490,16 +506,15 @@ bool sh4_fast_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t 
     case ROUTE_CACHED:
         if (!fast_cached(cpu, vaddr, d, block_cycles, false))
             return false;
-        *value = sh4_get_bytes(&cpu->fast->odata[sh4_oc_index(cpu, vaddr)][d.paddr & 31], size, big);
+        *value =
+            sh4_get_bytes(&cpu->fast->odata[sh4_oc_index(cpu, vaddr)][d.paddr & 31], size, big);
         cpu->last_operand = vaddr;
         return true;
     case ROUTE_OC_RAM:
         count(cpu, EV_RAM_OP);
         *value = sh4_get_bytes(sh4_oc_ram(cpu, vaddr), size, big);
         break;
-    case ROUTE_P4:
-        *value = sh4_get_bytes(cpu->aseram + (vaddr & 0x3FF), size, big);
-        break;
+    case ROUTE_P4: *value = sh4_get_bytes(cpu->aseram + (vaddr & 0x3FF), size, big); break;
     case ROUTE_UNCACHED:
         if (cpu->cycle + block_cycles + cpu->cfg.costs.uncached_read >= cpu->until ||
             !sh4_find_window(cpu, d.paddr, size))
@@ -514,8 +529,8 @@ bool sh4_fast_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t 
     return true;
 }
 
-static bool fast_write_memory(struct sh4_cpu *cpu, struct dest d, unsigned size, uint32_t block_cycles, unsigned cost,
-                              uint64_t value)
+static bool fast_write_memory(struct sh4_cpu *cpu, struct dest d, unsigned size,
+                              uint32_t block_cycles, unsigned cost, uint64_t value)
 {
     if (cpu->cycle + block_cycles + cost >= cpu->until || !sh4_find_window(cpu, d.paddr, size))
         return false;
@@ -528,7 +543,8 @@ static bool fast_write_cached(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d
                               uint32_t block_cycles, uint64_t value)
 {
     unsigned i = sh4_oc_index(cpu, vaddr);
-    if (d.write_through && !fast_write_memory(cpu, d, size, block_cycles, cpu->cfg.costs.write_through, value))
+    if (d.write_through &&
+        !fast_write_memory(cpu, d, size, block_cycles, cpu->cfg.costs.write_through, value))
         return false;
     if (!fast_cached(cpu, vaddr, d, block_cycles, true))
         return false;
@@ -541,11 +557,13 @@ static bool fast_write_cached(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d
 }
 
 /* Code from the I-cache cannot be changed under way by a store; other code can. */
-bool sh4_fast_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles, uint64_t value)
+bool sh4_fast_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t block_cycles,
+                    uint64_t value)
 {
     struct dest d = quick_dest(cpu, vaddr, size, true);
     bool big = cpu->cfg.big;
-    if (cpu->fast->blocks->uncached_code && (d.route == ROUTE_UNCACHED || d.route == ROUTE_P4 || d.write_through))
+    if (cpu->fast->blocks->uncached_code &&
+        (d.route == ROUTE_UNCACHED || d.route == ROUTE_P4 || d.write_through))
         return false;
     switch (d.route) {
     case ROUTE_CACHED: return fast_write_cached(cpu, vaddr, d, size, block_cycles, value);

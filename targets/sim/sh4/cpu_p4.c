@@ -1,5 +1,5 @@
-/* P4 as the program meets it: the core's own registers, cache and TLB arrays, store queues, ASERAM; the rest goes
- * to the board. */
+/* P4 as the program meets it: the core's own registers, cache and TLB arrays, store queues, ASERAM;
+ * the rest goes to the board. */
 #include "targets/sim/sh4/cpu_internal.h"
 
 static bool ccn_read(struct sh4_cpu *cpu, uint32_t addr, uint32_t *v)
@@ -19,7 +19,8 @@ static bool ccn_read(struct sh4_cpu *cpu, uint32_t addr, uint32_t *v)
     case 0x34: *v = c->ptea; return true;
     case 0x38: *v = c->qacr[0]; return true;
     case 0x3C: *v = c->qacr[1]; return true;
-    case 0x40: case 0x44: *v = 0; return true; /* CVR, PRR: later parts */
+    case 0x40:
+    case 0x44: *v = 0; return true; /* CVR, PRR: later parts */
     default: return sh4_pmc_read(cpu, addr, v);
     }
 }
@@ -49,7 +50,9 @@ static bool ccn_write(struct sh4_cpu *cpu, uint32_t addr, uint32_t v)
     case 0x20: c->tra = v & 0x3FC; return true;
     case 0x24: c->expevt = v & 0xFFF; return true;
     case 0x28: c->intevt = v & 0x3FFF; return true;
-    case 0x30: case 0x40: case 0x44: return true;
+    case 0x30:
+    case 0x40:
+    case 0x44: return true;
     case 0x34: c->ptea = v & 0xF; return true;
     case 0x38: c->qacr[0] = v & 0x1C; return true;
     case 0x3C: c->qacr[1] = v & 0x1C; return true;
@@ -63,8 +66,8 @@ static void io_wait(struct sh4_cpu *cpu)
     spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.io);
 }
 
-/* On-chip registers, and what is no memory at all. Our own registers are held still for a polling loop,
- * but for the counters, which move with time. */
+/* On-chip registers, and what is no memory at all. Our own registers are held still for a polling
+ * loop, but for the counters, which move with time. */
 static uint64_t io_read(struct sh4_cpu *cpu, uint32_t addr, unsigned size)
 {
     uint32_t v;
@@ -93,25 +96,28 @@ static void io_write(struct sh4_cpu *cpu, uint32_t addr, unsigned size, uint64_t
 uint64_t sh4_p4_read(struct sh4_cpu *cpu, uint32_t addr, unsigned size)
 {
     switch (addr >> 24) {
-    case 0xE0: case 0xE1: case 0xE2: case 0xE3:
-        return sh4_get_bytes(&cpu->fast->sq[addr >> 5 & 1][addr & 31], size, cpu->cfg.big);
-    case 0xF0: case 0xF1: case 0xF4: case 0xF5:
-        io_wait(cpu);
-        return sh4_cache_array_read(cpu, addr);
-    case 0xF2: case 0xF3: case 0xF6: case 0xF7:
-        io_wait(cpu);
-        return cpu->mmu ? sh4_mmu_array_read(cpu->mmu, addr) : 0;
-    case ASERAM_AREA:
-        return sh4_get_bytes(cpu->aseram + (addr & 0x3FF), size, cpu->cfg.big);
-    default:
-        return io_read(cpu, addr, size);
+    case 0xE0:
+    case 0xE1:
+    case 0xE2:
+    case 0xE3: return sh4_get_bytes(&cpu->fast->sq[addr >> 5 & 1][addr & 31], size, cpu->cfg.big);
+    case 0xF0:
+    case 0xF1:
+    case 0xF4:
+    case 0xF5: io_wait(cpu); return sh4_cache_array_read(cpu, addr);
+    case 0xF2:
+    case 0xF3:
+    case 0xF6:
+    case 0xF7: io_wait(cpu); return cpu->mmu ? sh4_mmu_array_read(cpu->mmu, addr) : 0;
+    case ASERAM_AREA: return sh4_get_bytes(cpu->aseram + (addr & 0x3FF), size, cpu->cfg.big);
+    default: return io_read(cpu, addr, size);
     }
 }
 
 static bool tlb_array_write(struct sh4_cpu *cpu, uint32_t addr, uint32_t value)
 {
     io_wait(cpu);
-    uint16_t fault = cpu->mmu ? sh4_mmu_array_write(cpu->mmu, addr, value, !(cpu->sr_rest & SR_MD)) : 0;
+    uint16_t fault =
+        cpu->mmu ? sh4_mmu_array_write(cpu->mmu, addr, value, !(cpu->sr_rest & SR_MD)) : 0;
     if (fault)
         sh4_raise_mem(cpu, fault, addr);
     return !fault;
@@ -121,19 +127,23 @@ bool sh4_p4_write(struct sh4_cpu *cpu, uint32_t addr, unsigned size, uint64_t va
 {
     cpu->fast->effects++;
     switch (addr >> 24) {
-    case 0xE0: case 0xE1: case 0xE2: case 0xE3:
+    case 0xE0:
+    case 0xE1:
+    case 0xE2:
+    case 0xE3:
         sh4_put_bytes(&cpu->fast->sq[addr >> 5 & 1][addr & 31], size, value, cpu->cfg.big);
         return true;
-    case 0xF0: case 0xF1: case 0xF4: case 0xF5:
-        io_wait(cpu);
-        return sh4_cache_array_write(cpu, addr, (uint32_t)value);
-    case 0xF2: case 0xF3: case 0xF6: case 0xF7:
-        return tlb_array_write(cpu, addr, (uint32_t)value);
+    case 0xF0:
+    case 0xF1:
+    case 0xF4:
+    case 0xF5: io_wait(cpu); return sh4_cache_array_write(cpu, addr, (uint32_t)value);
+    case 0xF2:
+    case 0xF3:
+    case 0xF6:
+    case 0xF7: return tlb_array_write(cpu, addr, (uint32_t)value);
     case ASERAM_AREA:
         sh4_put_bytes(cpu->aseram + (addr & 0x3FF), size, value, cpu->cfg.big);
         return true;
-    default:
-        io_write(cpu, addr, size, value);
-        return true;
+    default: io_write(cpu, addr, size, value); return true;
     }
 }

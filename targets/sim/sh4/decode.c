@@ -47,7 +47,10 @@ void sh4_blocks_free(struct sh4_cpu *cpu)
     cpu->fast->blocks = NULL;
 }
 
-void sh4_blocks_line_changed(struct sh4_cpu *cpu, unsigned i) { cpu->fast->blocks->iline[i] = NULL; }
+void sh4_blocks_line_changed(struct sh4_cpu *cpu, unsigned i)
+{
+    cpu->fast->blocks->iline[i] = NULL;
+}
 
 /* ---- pipeline states ---- */
 
@@ -82,7 +85,8 @@ uint32_t sh4_state_intern(struct sh4_cpu *cpu, const struct sh4_pipe *p, bool *f
 
 /* ---- lines ---- */
 
-struct dline *sh4_find_line(struct sh4_cpu *cpu, uint32_t paddr, enum line_kind kind, const uint8_t raw[LINE])
+struct dline *sh4_find_line(struct sh4_cpu *cpu, uint32_t paddr, enum line_kind kind,
+                            const uint8_t raw[LINE])
 {
     struct sh4_blocks *b = cpu->fast->blocks;
     struct dline *set = b->line[(paddr >> 5 ^ paddr >> 14) % DLINE_SETS];
@@ -119,17 +123,25 @@ static void emit(struct decoder *d, unsigned handler, unsigned n, unsigned m, in
 static bool touches_fpu(uint16_t op)
 {
     switch (sh4_decode(op, false, false)) {
-    case SH4_LDS_RM_FPUL: case SH4_LDS_L_INC_FPUL: case SH4_STS_FPUL_RN: case SH4_STS_L_FPUL_DEC:
-    case SH4_LDS_RM_FPSCR: case SH4_LDS_L_INC_FPSCR: case SH4_STS_FPSCR_RN: case SH4_STS_L_FPSCR_DEC: return true;
+    case SH4_LDS_RM_FPUL:
+    case SH4_LDS_L_INC_FPUL:
+    case SH4_STS_FPUL_RN:
+    case SH4_STS_L_FPUL_DEC:
+    case SH4_LDS_RM_FPSCR:
+    case SH4_LDS_L_INC_FPSCR:
+    case SH4_STS_FPSCR_RN:
+    case SH4_STS_L_FPSCR_DEC: return true;
     default: return op >= 0xF000;
     }
 }
 
-/* The handler of an instruction that is not a branch; FOP_BAIL for what the block path does not do. */
+/* The handler of an instruction that is not a branch; FOP_BAIL for what the block path does not do.
+ */
 static unsigned plain_handler(const struct decoder *d, uint16_t op)
 {
     enum sh4_insn_id id = sh4_decode(op, d->pr, d->sz);
-    if ((d->fd && touches_fpu(op)) || (d->user && sh4_privileged(op)) || d->t->labels[id] == d->t->labels[FOP_BAIL])
+    if ((d->fd && touches_fpu(op)) || (d->user && sh4_privileged(op)) ||
+        d->t->labels[id] == d->t->labels[FOP_BAIL])
         return FOP_BAIL;
     if (d->cpu->cfg.variant != SH4_VARIANT_7091 && (id == SH4_FSCA_FPUL_DRN || id == SH4_FSRRA_FRN))
         return FOP_BAIL;
@@ -143,7 +155,8 @@ static bool changes_mode(unsigned handler)
 }
 
 /* index: of the instruction in the line; unit: of the block's instruction to blame on a bail. */
-static void emit_plain(struct decoder *d, unsigned handler, uint16_t op, unsigned index, unsigned unit)
+static void emit_plain(struct decoder *d, unsigned handler, uint16_t op, unsigned index,
+                       unsigned unit)
 {
     uint32_t addr;
     int operand = op;
@@ -157,10 +170,22 @@ static void branch_ops(enum sh4_insn_id id, unsigned *open, unsigned *close)
 {
     *close = FOP_DYN;
     switch (id) {
-    case SH4_BT_S: *open = FOP_SET_T; *close = FOP_COND; break;
-    case SH4_BF_S: *open = FOP_SET_F; *close = FOP_COND; break;
-    case SH4_BRA: *open = FOP_COUNT; *close = FOP_STATIC; break;
-    case SH4_BSR: *open = FOP_BSR; *close = FOP_STATIC; break;
+    case SH4_BT_S:
+        *open = FOP_SET_T;
+        *close = FOP_COND;
+        break;
+    case SH4_BF_S:
+        *open = FOP_SET_F;
+        *close = FOP_COND;
+        break;
+    case SH4_BRA:
+        *open = FOP_COUNT;
+        *close = FOP_STATIC;
+        break;
+    case SH4_BSR:
+        *open = FOP_BSR;
+        *close = FOP_STATIC;
+        break;
     case SH4_BRAF_RM: *open = FOP_BRAF; break;
     case SH4_BSRF_RM: *open = FOP_BSRF; break;
     case SH4_JMP_ATRM: *open = FOP_JMP; break;
@@ -172,12 +197,13 @@ static void branch_ops(enum sh4_insn_id id, unsigned *open, unsigned *close)
 /* A slot the block path can run: legal there, not a bail. */
 static bool slot_fits(const struct decoder *d, uint16_t op)
 {
-    return !sh4_slot_illegal(op) && plain_handler(d, op) != FOP_BAIL && sh4_decode(op, d->pr, d->sz) != SH4_ILLEGAL;
+    return !sh4_slot_illegal(op) && plain_handler(d, op) != FOP_BAIL &&
+           sh4_decode(op, d->pr, d->sz) != SH4_ILLEGAL;
 }
 
 /* Emits the branch at `index`; false: leave it to the single-step path. */
-static bool emit_branch(struct decoder *d, enum sh4_insn_id id, const uint16_t *code, unsigned index, bool have_after,
-                        unsigned unit)
+static bool emit_branch(struct decoder *d, enum sh4_insn_id id, const uint16_t *code,
+                        unsigned index, bool have_after, unsigned unit)
 {
     struct sh4_flow flow = sh4_flow(code[index], index * 2);
     int target = (int)(int32_t)flow.target;
@@ -213,7 +239,8 @@ static void add_insn(struct decoder *d, uint16_t op, unsigned index)
     b->calls += td.call;
 }
 
-/* Ends the block before the instruction at index i: in front of what the single-step path must do. */
+/* Ends the block before the instruction at index i: in front of what the single-step path must do.
+ */
 static void stop_before(struct decoder *d, unsigned i, unsigned unit)
 {
     emit(d, unit ? FOP_SEQ : FOP_BAIL, 0, 0, (int)i * 2, unit);
@@ -225,7 +252,8 @@ static void decode_block(struct decoder *d, const uint16_t *code, bool have_afte
         unsigned unit = i - start;
         enum sh4_insn_id id = sh4_decode(code[i], d->pr, d->sz);
         struct sh4_flow flow = sh4_flow(code[i], 0);
-        if (flow.kind != SH4_FLOW_NONE && flow.kind != SH4_FLOW_ILLEGAL && flow.kind != SH4_FLOW_TRAPA) {
+        if (flow.kind != SH4_FLOW_NONE && flow.kind != SH4_FLOW_ILLEGAL &&
+            flow.kind != SH4_FLOW_TRAPA) {
             if (!emit_branch(d, id, code, i, have_after, unit)) {
                 d->b->wants_after = i == 15 && !have_after;
                 stop_before(d, i, unit);
@@ -251,7 +279,8 @@ static void decode_block(struct decoder *d, const uint16_t *code, bool have_afte
     emit(d, FOP_SEQ, 0, 0, LINE, 16 - start);
 }
 
-struct block *sh4_find_block(struct sh4_cpu *cpu, struct dline *l, unsigned mode, unsigned start, const uint8_t *after)
+struct block *sh4_find_block(struct sh4_cpu *cpu, struct dline *l, unsigned mode, unsigned start,
+                             const uint8_t *after)
 {
     struct sh4_blocks *t = cpu->fast->blocks;
     uint16_t code[17] = { 0 };
@@ -266,9 +295,16 @@ struct block *sh4_find_block(struct sh4_cpu *cpu, struct dline *l, unsigned mode
     if (after)
         code[16] = get16(after, cpu->cfg.big);
     struct block *b = &t->block[t->nblocks];
-    *b = (struct block){ .first_op = t->nops, .start = (uint8_t)start, .kind = l->kind, .mode = (uint8_t)mode };
+    *b = (struct block){
+        .first_op = t->nops, .start = (uint8_t)start, .kind = l->kind, .mode = (uint8_t)mode
+    };
     unsigned fp = mode % 5;
-    struct decoder d = { .cpu = cpu, .t = t, .b = b, .pr = fp < 4 && fp & 2, .sz = fp < 4 && fp & 1, .fd = fp == 4,
+    struct decoder d = { .cpu = cpu,
+                         .t = t,
+                         .b = b,
+                         .pr = fp < 4 && fp & 2,
+                         .sz = fp < 4 && fp & 1,
+                         .fd = fp == 4,
                          .user = mode >= 5 };
     decode_block(&d, code, after != NULL, start);
     l->block[mode][start] = (uint16_t)t->nblocks++;
@@ -285,8 +321,8 @@ static void block_mode(const struct block *b, bool *pr, bool *sz)
 }
 
 /* Issues instructions 0 .. k-1 of the block. since: cycles from its branch's issue on. */
-static void issue_part(struct sh4_cpu *cpu, const struct block *b, unsigned k, struct sh4_pipe *p, struct sh4_time *t,
-                       unsigned *pairs, unsigned *since, unsigned *distance)
+static void issue_part(struct sh4_cpu *cpu, const struct block *b, unsigned k, struct sh4_pipe *p,
+                       struct sh4_time *t, unsigned *pairs, unsigned *since, unsigned *distance)
 {
     bool pr, sz;
     block_mode(b, &pr, &sz);
@@ -303,7 +339,8 @@ static void issue_part(struct sh4_cpu *cpu, const struct block *b, unsigned k, s
     }
 }
 
-static void fill_rec(struct sh4_cpu *cpu, struct trec *r, const struct block *b, struct sh4_pipe end[2])
+static void fill_rec(struct sh4_cpu *cpu, struct trec *r, const struct block *b,
+                     struct sh4_pipe end[2])
 {
     unsigned pairs = 0, since, distance;
     struct sh4_time t = { 0 };
@@ -313,7 +350,8 @@ static void fill_rec(struct sh4_cpu *cpu, struct trec *r, const struct block *b,
     end[1] = end[0];
     if (distance)
         sh4_pipe_redirect(&end[1], since, distance, &r->time[1]);
-    unsigned fetch_wait = b->kind == LINE_UNCACHED ? b->fetches * cpu->cfg.costs.uncached_fetch : 0u;
+    unsigned fetch_wait =
+        b->kind == LINE_UNCACHED ? b->fetches * cpu->cfg.costs.uncached_fetch : 0u;
     for (unsigned i = 0; i < 2; i++)
         r->cycles[i] = r->time[i].cycles + fetch_wait;
     r->max_cycles = r->cycles[1] > r->cycles[0] ? r->cycles[1] : r->cycles[0];
@@ -424,7 +462,8 @@ void sh4_account_part(struct sh4_cpu *cpu, const struct block *b, uint32_t state
     }
     cpu->total[EV_INSN] += k;
     cpu->total[EV_PAIR] += pairs;
-    cpu->cycle += t.cycles + (b->kind == LINE_UNCACHED ? fetches * cpu->cfg.costs.uncached_fetch : 0u);
+    cpu->cycle +=
+        t.cycles + (b->kind == LINE_UNCACHED ? fetches * cpu->cfg.costs.uncached_fetch : 0u);
     book_time(cpu, &t, 1);
     book_fetches(cpu, b->kind, fetches);
 }

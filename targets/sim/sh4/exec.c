@@ -1,4 +1,5 @@
-/* The single-step path: one instruction at a time, every check, every exception. Always right, not fast. */
+/* The single-step path: one instruction at a time, every check, every exception. Always right, not
+ * fast. */
 #include <string.h>
 
 #include "targets/sim/sh4/cpu_internal.h"
@@ -11,18 +12,58 @@ enum { PRIV = 1, NO_SLOT = 2, FPU_OP = 4 };
 static unsigned rules_of(enum sh4_insn_id id, uint16_t op)
 {
     switch (id) {
-    case SH4_RTE: case SH4_SLEEP: case SH4_LDTLB: case SH4_LDC_RM_SR: case SH4_LDC_L_INC_SR: return PRIV | NO_SLOT;
-    case SH4_STC_SR_RN: case SH4_STC_VBR_RN: case SH4_STC_SSR_RN: case SH4_STC_SGR_RN: case SH4_STC_SPC_RN:
-    case SH4_STC_DBR_RN: case SH4_STC_RM_BANK_RN: case SH4_STC_L_SR_DEC: case SH4_STC_L_VBR_DEC:
-    case SH4_STC_L_SSR_DEC: case SH4_STC_L_SGR_DEC: case SH4_STC_L_SPC_DEC: case SH4_STC_L_DBR_DEC:
-    case SH4_STC_L_RM_BANK_DEC: case SH4_LDC_RM_VBR: case SH4_LDC_RM_SSR: case SH4_LDC_RM_SPC: case SH4_LDC_RM_DBR:
-    case SH4_LDC_RM_RN_BANK: case SH4_LDC_L_INC_VBR: case SH4_LDC_L_INC_SSR: case SH4_LDC_L_INC_SPC:
-    case SH4_LDC_L_INC_DBR: case SH4_LDC_L_INC_RN_BANK: return PRIV;
-    case SH4_BT: case SH4_BF: case SH4_BT_S: case SH4_BF_S: case SH4_BRA: case SH4_BSR: case SH4_BRAF_RM:
-    case SH4_BSRF_RM: case SH4_JMP_ATRM: case SH4_JSR_ATRM: case SH4_RTS: case SH4_TRAPA_IMM: case SH4_MOVA_DISPPC_R0:
-    case SH4_MOV_W_DISPPC_RN: case SH4_MOV_L_DISPPC_RN: return NO_SLOT;
-    case SH4_LDS_RM_FPUL: case SH4_LDS_L_INC_FPUL: case SH4_STS_FPUL_RN: case SH4_STS_L_FPUL_DEC:
-    case SH4_LDS_RM_FPSCR: case SH4_LDS_L_INC_FPSCR: case SH4_STS_FPSCR_RN: case SH4_STS_L_FPSCR_DEC: return FPU_OP;
+    case SH4_RTE:
+    case SH4_SLEEP:
+    case SH4_LDTLB:
+    case SH4_LDC_RM_SR:
+    case SH4_LDC_L_INC_SR: return PRIV | NO_SLOT;
+    case SH4_STC_SR_RN:
+    case SH4_STC_VBR_RN:
+    case SH4_STC_SSR_RN:
+    case SH4_STC_SGR_RN:
+    case SH4_STC_SPC_RN:
+    case SH4_STC_DBR_RN:
+    case SH4_STC_RM_BANK_RN:
+    case SH4_STC_L_SR_DEC:
+    case SH4_STC_L_VBR_DEC:
+    case SH4_STC_L_SSR_DEC:
+    case SH4_STC_L_SGR_DEC:
+    case SH4_STC_L_SPC_DEC:
+    case SH4_STC_L_DBR_DEC:
+    case SH4_STC_L_RM_BANK_DEC:
+    case SH4_LDC_RM_VBR:
+    case SH4_LDC_RM_SSR:
+    case SH4_LDC_RM_SPC:
+    case SH4_LDC_RM_DBR:
+    case SH4_LDC_RM_RN_BANK:
+    case SH4_LDC_L_INC_VBR:
+    case SH4_LDC_L_INC_SSR:
+    case SH4_LDC_L_INC_SPC:
+    case SH4_LDC_L_INC_DBR:
+    case SH4_LDC_L_INC_RN_BANK: return PRIV;
+    case SH4_BT:
+    case SH4_BF:
+    case SH4_BT_S:
+    case SH4_BF_S:
+    case SH4_BRA:
+    case SH4_BSR:
+    case SH4_BRAF_RM:
+    case SH4_BSRF_RM:
+    case SH4_JMP_ATRM:
+    case SH4_JSR_ATRM:
+    case SH4_RTS:
+    case SH4_TRAPA_IMM:
+    case SH4_MOVA_DISPPC_R0:
+    case SH4_MOV_W_DISPPC_RN:
+    case SH4_MOV_L_DISPPC_RN: return NO_SLOT;
+    case SH4_LDS_RM_FPUL:
+    case SH4_LDS_L_INC_FPUL:
+    case SH4_STS_FPUL_RN:
+    case SH4_STS_L_FPUL_DEC:
+    case SH4_LDS_RM_FPSCR:
+    case SH4_LDS_L_INC_FPSCR:
+    case SH4_STS_FPSCR_RN:
+    case SH4_STS_L_FPSCR_DEC: return FPU_OP;
     default: return op >= 0xF000 && op != 0xFFFD ? FPU_OP : 0;
     }
 }
@@ -72,7 +113,8 @@ static bool break_before(struct sh4_cpu *cpu, uint32_t pc)
 
 /* ---- instructions with several accesses or core state ---- */
 
-static bool mac_operands(struct sh4_cpu *cpu, unsigned n, unsigned m, unsigned size, uint64_t *vn, uint64_t *vm)
+static bool mac_operands(struct sh4_cpu *cpu, unsigned n, unsigned m, unsigned size, uint64_t *vn,
+                         uint64_t *vm)
 {
     uint32_t am = cpu->r[m] + (n == m ? size : 0);
     if (!sh4_mem_read(cpu, cpu->r[n], size, vn) || !sh4_mem_read(cpu, am, size, vm))
@@ -148,7 +190,8 @@ static void tas(struct sh4_cpu *cpu, unsigned n)
         cpu->t = v == 0;
 }
 
-static void load_control(struct sh4_cpu *cpu, unsigned n, bool memory, void (*set)(struct sh4_cpu *, uint32_t))
+static void load_control(struct sh4_cpu *cpu, unsigned n, bool memory,
+                         void (*set)(struct sh4_cpu *, uint32_t))
 {
     uint64_t v = cpu->r[n];
     if (memory && !sh4_mem_read(cpu, cpu->r[n], 4, &v))
@@ -170,7 +213,10 @@ static void special(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
     case SH4_LDS_L_INC_FPSCR: load_control(cpu, n, true, sh4_set_fpscr); break;
     case SH4_FSCHG: sh4_set_fpscr(cpu, cpu->fpscr ^ FPSCR_SZ); break;
     case SH4_FRCHG: sh4_set_fpscr(cpu, cpu->fpscr ^ FPSCR_FR); break;
-    case SH4_SLEEP: cpu->asleep = true; cpu->fast->effects++; break;
+    case SH4_SLEEP:
+        cpu->asleep = true;
+        cpu->fast->effects++;
+        break;
     case SH4_LDTLB:
         cpu->fast->effects++;
         if (cpu->mmu)
@@ -188,53 +234,53 @@ static void special(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
 
 /* ---- plain instructions: one case per body ---- */
 
-#define LOAD(size, a, dst, type)                                \
-    do {                                                        \
-        uint64_t v_;                                            \
-        if (!sh4_mem_read(cpu, a, size, &v_))                   \
-            return;                                             \
-        dst = (uint32_t)(int32_t)(type)v_;                      \
+#define LOAD(size, a, dst, type)              \
+    do {                                      \
+        uint64_t v_;                          \
+        if (!sh4_mem_read(cpu, a, size, &v_)) \
+            return;                           \
+        dst = (uint32_t)(int32_t)(type)v_;    \
     } while (0)
-#define STORE(size, a, v)                                       \
-    do {                                                        \
-        if (!sh4_mem_write(cpu, a, size, v))                    \
-            return;                                             \
+#define STORE(size, a, v)                    \
+    do {                                     \
+        if (!sh4_mem_write(cpu, a, size, v)) \
+            return;                          \
     } while (0)
-#define RD8(dst, a) LOAD(1, a, dst, int8_t)
+#define RD8(dst, a)  LOAD(1, a, dst, int8_t)
 #define RD16(dst, a) LOAD(2, a, dst, int16_t)
 #define RD32(dst, a) LOAD(4, a, dst, int32_t)
-#define WR8(a, v) STORE(1, a, (v) & 0xFF)
-#define WR16(a, v) STORE(2, a, (v) & 0xFFFF)
-#define WR32(a, v) STORE(4, a, v)
-#define RD64(p, a)                                              \
-    do {                                                        \
-        uint32_t *p_ = (p);                                     \
-        uint64_t v_;                                            \
-        if (!sh4_mem_read(cpu, a, 8, &v_))                      \
-            return;                                             \
-        p_[cpu->cfg.big] = (uint32_t)v_;                        \
-        p_[!cpu->cfg.big] = (uint32_t)(v_ >> 32);               \
+#define WR8(a, v)    STORE(1, a, (v)&0xFF)
+#define WR16(a, v)   STORE(2, a, (v)&0xFFFF)
+#define WR32(a, v)   STORE(4, a, v)
+#define RD64(p, a)                                \
+    do {                                          \
+        uint32_t *p_ = (p);                       \
+        uint64_t v_;                              \
+        if (!sh4_mem_read(cpu, a, 8, &v_))        \
+            return;                               \
+        p_[cpu->cfg.big] = (uint32_t)v_;          \
+        p_[!cpu->cfg.big] = (uint32_t)(v_ >> 32); \
     } while (0)
-#define WR64(a, p)                                              \
-    do {                                                        \
-        const uint32_t *p_ = (p);                               \
+#define WR64(a, p)                                                         \
+    do {                                                                   \
+        const uint32_t *p_ = (p);                                          \
         STORE(8, a, (uint64_t)p_[!cpu->cfg.big] << 32 | p_[cpu->cfg.big]); \
     } while (0)
-#define FPU_TRY(call)                                           \
-    do {                                                        \
-        uint32_t fpscr = cpu->fpscr;                            \
-        bool ok_ = call;                                        \
-        cpu->fpscr = fpscr;                                     \
-        if (!ok_) {                                             \
-            sh4_raise(cpu, 0x120);                              \
-            return;                                             \
-        }                                                       \
+#define FPU_TRY(call)                \
+    do {                             \
+        uint32_t fpscr = cpu->fpscr; \
+        bool ok_ = call;             \
+        cpu->fpscr = fpscr;          \
+        if (!ok_) {                  \
+            sh4_raise(cpu, 0x120);   \
+            return;                  \
+        }                            \
     } while (0)
-#define PCREL2 (cpu->pc + 4 + (op & 0xFFu) * 2)
-#define PCREL4 ((cpu->pc & ~3u) + 4 + (op & 0xFFu) * 4)
+#define PCREL2   (cpu->pc + 4 + (op & 0xFFu) * 2)
+#define PCREL4   ((cpu->pc & ~3u) + 4 + (op & 0xFFu) * 4)
 #define SR_VALUE sh4_get_sr(cpu)
-#define OP(id) case SH4_##id:
-#define ENDOP break;
+#define OP(id)   case SH4_##id:
+#define ENDOP    break;
 
 static void execute(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
 {
@@ -302,13 +348,17 @@ struct branch {
     uint32_t target;
 };
 
-static uint32_t disp8(uint16_t op, uint32_t pc) { return pc + 4 + 2 * (uint32_t)(int32_t)(int8_t)op; }
+static uint32_t disp8(uint16_t op, uint32_t pc)
+{
+    return pc + 4 + 2 * (uint32_t)(int32_t)(int8_t)op;
+}
 static uint32_t disp12(uint16_t op, uint32_t pc)
 {
     return pc + 4 + 2 * ((uint32_t)(op & 0xFFF) - (op & 0x800 ? 0x1000u : 0u));
 }
 
-/* Where a branch goes; its side effects come later, when its slot can no longer fail to be fetched. */
+/* Where a branch goes; its side effects come later, when its slot can no longer fail to be fetched.
+ */
 static struct branch where(const struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
 {
     uint32_t pc = cpu->pc, rn = cpu->r[op >> 8 & 15];
@@ -317,8 +367,10 @@ static struct branch where(const struct sh4_cpu *cpu, enum sh4_insn_id id, uint1
     case SH4_BF: return (struct branch){ !cpu->t, false, disp8(op, pc) };
     case SH4_BT_S: return (struct branch){ cpu->t, true, disp8(op, pc) };
     case SH4_BF_S: return (struct branch){ !cpu->t, true, disp8(op, pc) };
-    case SH4_BRA: case SH4_BSR: return (struct branch){ true, true, disp12(op, pc) };
-    case SH4_BRAF_RM: case SH4_BSRF_RM: return (struct branch){ true, true, pc + 4 + rn };
+    case SH4_BRA:
+    case SH4_BSR: return (struct branch){ true, true, disp12(op, pc) };
+    case SH4_BRAF_RM:
+    case SH4_BSRF_RM: return (struct branch){ true, true, pc + 4 + rn };
     case SH4_RTS: return (struct branch){ true, true, cpu->pr };
     case SH4_RTE: return (struct branch){ true, true, cpu->spc };
     default: return (struct branch){ true, true, rn }; /* JMP, JSR */
@@ -335,7 +387,8 @@ static bool fetch_slot(struct sh4_cpu *cpu, uint16_t *op)
     return sh4_mem_fetch(cpu, cpu->pc + 2, op);
 }
 
-static void run_branch(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op, const struct sh4_tdesc *d)
+static void run_branch(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op,
+                       const struct sh4_tdesc *d)
 {
     struct branch b = where(cpu, id, op);
     unsigned distance = d->branch_taken;

@@ -1,9 +1,9 @@
 /* The block path: decoded blocks run by computed jumps, their time and counts added per block.
  *
- * It does only what cannot go wrong: cached, ASERAM or uncached code in plain memory, MMU not in the way, no
- * watch armed. Anything else leaves the block in front of the instruction concerned, books what has run, and
- * the single-step path does the rest; so both paths agree to the cycle and the count, and a test
- * holds them to it. */
+ * It does only what cannot go wrong: cached, ASERAM or uncached code in plain memory, MMU not in
+ * the way, no watch armed. Anything else leaves the block in front of the instruction concerned,
+ * books what has run, and the single-step path does the rest; so both paths agree to the cycle and
+ * the count, and a test holds them to it. */
 #include <string.h>
 
 #include "probe/base/bytes.h"
@@ -21,7 +21,9 @@
 
 static unsigned mode_of(const struct sh4_cpu *cpu)
 {
-    unsigned fp = cpu->sr_rest & SR_FD ? 4 : (cpu->fpscr & FPSCR_PR ? 2 : 0) | (cpu->fpscr & FPSCR_SZ ? 1 : 0);
+    unsigned fp = cpu->sr_rest & SR_FD
+                      ? 4
+                      : (cpu->fpscr & FPSCR_PR ? 2 : 0) | (cpu->fpscr & FPSCR_SZ ? 1 : 0);
     return fp + (cpu->sr_rest & SR_MD ? 0 : 5);
 }
 
@@ -59,7 +61,8 @@ static bool insn_watched(const struct sh4_blocks *t, uint32_t pc, uint32_t last)
 {
     for (unsigned i = 0; i < t->ninsn; i++) {
         const struct watch *w = &t->insn[i];
-        if (((pc ^ w->addr) & ~w->ignore) == 0 || ((last ^ w->addr) & ~w->ignore) == 0 || w->addr - pc <= last - pc)
+        if (((pc ^ w->addr) & ~w->ignore) == 0 || ((last ^ w->addr) & ~w->ignore) == 0 ||
+            w->addr - pc <= last - pc)
             return true;
     }
     return false;
@@ -74,7 +77,8 @@ static void set_poison(struct sh4_cpu *cpu)
     bool plain_oc = (ccr & (CCR_OCE | CCR_OIX | CCR_ORA)) == CCR_OCE;
     bool plain_ic = (ccr & (CCR_ICE | CCR_IIX)) == CCR_ICE;
     for (unsigned s = 0; s < 8; s++) {
-        bool p1 = s == 4, cacheable = s != 5 && s != 7, reachable = !(user && s >= 4) && (!at || p1);
+        bool p1 = s == 4, cacheable = s != 5 && s != 7,
+             reachable = !(user && s >= 4) && (!at || p1);
         bool wt = p1 ? !(ccr & CCR_CB) : ccr & CCR_WT;
         t->ipoison[s] = plain_ic && cacheable && reachable ? 0 : POISON >> 1;
         t->rpoison[s] = plain_oc && cacheable && reachable && !t->noperand ? 0 : POISON >> 1;
@@ -84,15 +88,18 @@ static void set_poison(struct sh4_cpu *cpu)
 
 /* ---- finding code ---- */
 
-static struct block *block_in(struct sh4_cpu *cpu, struct dline *l, uint32_t pc, unsigned mode, const uint8_t *after)
+static struct block *block_in(struct sh4_cpu *cpu, struct dline *l, uint32_t pc, unsigned mode,
+                              const uint8_t *after)
 {
     uint16_t *known = &l->block[mode][pc >> 1 & 15];
     if (*known && after && cpu->fast->blocks->block[*known].wants_after)
         *known = 0; /* a better one can be had now */
-    return *known ? &cpu->fast->blocks->block[*known] : sh4_find_block(cpu, l, mode, pc >> 1 & 15, after);
+    return *known ? &cpu->fast->blocks->block[*known]
+                  : sh4_find_block(cpu, l, mode, pc >> 1 & 15, after);
 }
 
-/* The two bytes after the line, if they can be fetched without further ado: a slot may lie in them. */
+/* The two bytes after the line, if they can be fetched without further ado: a slot may lie in them.
+ */
 static const uint8_t *after_line(struct sh4_cpu *cpu, uint32_t pc, enum line_kind kind)
 {
     struct sh4_fast *f = cpu->fast;
@@ -147,13 +154,13 @@ static struct block *uncached_block(struct sh4_cpu *cpu, uint32_t pc, unsigned m
             return NULL;
         raw = w->host + ((paddr - w->base) & w->mask);
     }
-    return block_in(cpu, sh4_find_line(cpu, paddr, kind, raw), pc, mode,
-                    after_line(cpu, pc, kind));
+    return block_in(cpu, sh4_find_line(cpu, paddr, kind, raw), pc, mode, after_line(cpu, pc, kind));
 }
 
-/* The block at pc the long way: fills the I-cache, decodes. NULL: the single-step path has to go on (tables may
- * have been flushed on the way: the caller's state number is void then). */
-static __attribute__((noinline)) struct block *find_block(struct sh4_cpu *cpu, uint32_t pc, unsigned mode)
+/* The block at pc the long way: fills the I-cache, decodes. NULL: the single-step path has to go on
+ * (tables may have been flushed on the way: the caller's state number is void then). */
+static __attribute__((noinline)) struct block *find_block(struct sh4_cpu *cpu, uint32_t pc,
+                                                          unsigned mode)
 {
     bool user = mode >= 5, at = cpu->ccn.mmucr & MMUCR_AT && cpu->mmu;
     if (pc & 1 || (pc >> 31 && user) || cpu->ccn.ccr & CCR_IIX)
@@ -189,9 +196,10 @@ static inline uint64_t load64(const uint8_t *p)
     memcpy(&v, p, 8);
     return v;
 }
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the inline loads below swap for a little-endian host");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "the inline loads below swap for a little-endian host");
 
-#define RUN_NAME run_le
+#define RUN_NAME  run_le
 #define SWAP16(v) (v)
 #define SWAP32(v) (v)
 #define PAIR_SWAP 0
@@ -201,7 +209,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the inline loads belo
 #undef SWAP32
 #undef PAIR_SWAP
 
-#define RUN_NAME run_be
+#define RUN_NAME  run_be
 #define SWAP16(v) __builtin_bswap16(v)
 #define SWAP32(v) __builtin_bswap32(v)
 #define PAIR_SWAP 1

@@ -1,4 +1,5 @@
-/* The complete arithmetic: integers all the way, exact, then one rounding. Speed matters only in fpu.h. */
+/* The complete arithmetic: integers all the way, exact, then one rounding. Speed matters only in
+ * fpu.h. */
 #include "targets/sim/sh4/fpu.h"
 
 #include <math.h>
@@ -6,8 +7,8 @@
 typedef unsigned __int128 u128;
 
 struct format {
-    int frac;  /* stored fraction bits */
-    int emax;  /* exponent field of infinity */
+    int frac; /* stored fraction bits */
+    int emax; /* exponent field of infinity */
     int bias;
     uint64_t qnan;
 };
@@ -23,7 +24,8 @@ struct num {
     uint64_t mant;
 };
 
-/* One instruction under way: what it met, whether it is of the kind that traps on a mere possibility. */
+/* One instruction under way: what it met, whether it is of the kind that traps on a mere
+ * possibility. */
 struct op {
     const struct format *f;
     uint32_t *fpscr;
@@ -134,8 +136,8 @@ static uint64_t shift_round(struct op *op, u128 m, int shift)
     return q + (!to_zero(op) && (rest > half || (rest == half && (q & 1))) ? 1 : 0);
 }
 
-/* Rounds m * 2^exp, m != 0, to the format. Lost bits below may be folded into bit 0 of m, if m has at least two
- * bits more than the format. */
+/* Rounds m * 2^exp, m != 0, to the format. Lost bits below may be folded into bit 0 of m, if m has
+ * at least two bits more than the format. */
 static uint64_t round_pack(struct op *op, bool sign, int exp, u128 m)
 {
     const struct format *f = op->f;
@@ -191,7 +193,8 @@ static uint64_t sum(struct op *op, bool sa, int ea, u128 ma, bool sb, int eb, u1
     return ma > mb ? round_pack(op, sa, ea, ma - mb) : round_pack(op, sb, ea, mb - ma);
 }
 
-static bool addsub(const struct format *f, uint32_t *fpscr, uint64_t n, uint64_t m, bool sub, uint64_t *r)
+static bool addsub(const struct format *f, uint32_t *fpscr, uint64_t n, uint64_t m, bool sub,
+                   uint64_t *r)
 {
     struct op op = begin(f, fpscr);
     struct num x[2] = { unpack(&op, n), unpack(&op, m) };
@@ -401,7 +404,8 @@ static int64_t order(const struct format *f, struct num x, uint64_t v)
     return x.sign ? -magnitude : magnitude;
 }
 
-static bool compare(const struct format *f, uint32_t *fpscr, uint64_t n, uint64_t m, bool gt, uint32_t *t)
+static bool compare(const struct format *f, uint32_t *fpscr, uint64_t n, uint64_t m, bool gt,
+                    uint32_t *t)
 {
     struct op op = begin(f, fpscr);
     struct num x = unpack(&op, n), y = unpack(&op, m);
@@ -461,7 +465,8 @@ bool sh4_fpu_float64(uint32_t *fpscr, uint32_t fpul, uint64_t *dst)
     return wide(from_int(&dbl, fpscr, fpul, &r), &r, dst);
 }
 
-/* Towards zero whatever RM; out of range and NaN are invalid and saturate, NaN to the most negative. No I. */
+/* Towards zero whatever RM; out of range and NaN are invalid and saturate, NaN to the most
+ * negative. No I. */
 static bool to_int(const struct format *f, uint32_t *fpscr, uint64_t v, uint32_t *fpul)
 {
     struct op op = begin(f, fpscr);
@@ -632,7 +637,8 @@ bool sh4_fpu_fsrra(uint32_t *fpscr, uint32_t n, uint32_t *dst)
     } else {
         op.cause |= SH4_FP_I;
         op.possible = true;
-        r = sh4_u32(1.0f / sqrtf((float)value_of(x))); /* silicon: within 2^-21; two roundings are well inside */
+        /* silicon: within 2^-21; two roundings are well inside */
+        r = sh4_u32(1.0f / sqrtf((float)value_of(x)));
     }
     return narrow(finish(&op), &r, dst);
 }

@@ -1,19 +1,22 @@
 /* SH-4 floating point arithmetic on raw bit patterns. Pure: the only state is the caller's FPSCR.
  *
- * Every operation clears FPSCR.CAUSE, sets the causes it met, adds them to FLAG (which has no bit for cause E),
- * and returns true after writing its result. It returns false when the instruction must raise the FPU exception
- * (EXPEVT 0x120); the destination is then untouched, CAUSE and FLAG are set as if it had not (manual, 6.5).
+ * Every operation clears FPSCR.CAUSE, sets the causes it met, adds them to FLAG (which has no bit
+ * for cause E), and returns true after writing its result. It returns false when the instruction
+ * must raise the FPU exception (EXPEVT 0x120); the destination is then untouched, CAUSE and FLAG
+ * are set as if it had not (manual, 6.5).
  *
  * The SH-4's own ways, all from section 6 of the SH7750 hardware manual and the instruction pages:
- * - signalling NaN = most significant fraction bit 1 (the reverse of IEEE 754-2008); a NaN result is
- *   always 0x7FBFFFFF or 0x7FF7FFFF_FFFFFFFF.
+ * - signalling NaN = most significant fraction bit 1 (the reverse of IEEE 754-2008); a NaN result
+ * is always 0x7FBFFFFF or 0x7FF7FFFF_FFFFFFFF.
  * - DN=1: denormal operands and results are zeros of the same sign. DN=0: a denormal operand of
- *   FADD FSUB FMUL FDIV FSQRT FMAC FCNVSD FCNVDS FSRRA is an FPU error (cause E), which always traps.
+ *   FADD FSUB FMUL FDIV FSQRT FMAC FCNVSD FCNVDS FSRRA is an FPU error (cause E), which always
+ * traps.
  * - With any of the O, U, I enables set, an operation that could overflow, underflow or round traps
  *   whether or not it does; CAUSE tells the handler what really happened.
- * - FIPR and FTRV are not correctly rounded on silicon and their error pattern is not public: here the four
- *   exact products are added in double precision, in order, and rounded once. FSCA is the rounded
- *   sine and cosine, FSRRA a rounded division by a rounded root; within 2^-21 on silicon. All unverified.
+ * - FIPR and FTRV are not correctly rounded on silicon and their error pattern is not public: here
+ * the four exact products are added in double precision, in order, and rounded once. FSCA is the
+ * rounded sine and cosine, FSRRA a rounded division by a rounded root; within 2^-21 on silicon. All
+ * unverified.
  *
  * Naming: n is the destination register's old value, m the other operand. */
 #ifndef TARGETS_SIM_SH4_FPU_H
@@ -42,7 +45,8 @@ bool sh4_fpu_sub64(uint32_t *fpscr, uint64_t n, uint64_t m, uint64_t *dst);
 bool sh4_fpu_mul64(uint32_t *fpscr, uint64_t n, uint64_t m, uint64_t *dst);
 bool sh4_fpu_div64(uint32_t *fpscr, uint64_t n, uint64_t m, uint64_t *dst);
 bool sh4_fpu_sqrt64(uint32_t *fpscr, uint64_t n, uint64_t *dst);
-/* t = (n == m) or (n > m); false with NaN operands, which are invalid (FCMP/EQ: signalling ones only). */
+/* t = (n == m) or (n > m); false with NaN operands, which are invalid (FCMP/EQ: signalling ones
+ * only). */
 bool sh4_fpu_cmpeq32(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t *t);
 bool sh4_fpu_cmpgt32(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t *t);
 bool sh4_fpu_cmpeq64(uint32_t *fpscr, uint64_t n, uint64_t m, uint32_t *t);
@@ -96,9 +100,9 @@ static inline bool sh4_fp_no_traps(uint32_t fpscr)
 {
     return (fpscr & REG_MASK(SH4_FPSCR_ENABLE)) == 0;
 }
-/* Rounds the exact value d + err, where d is the double nearest to it, to single precision. Folding err into
- * d's last bit ("round to odd") makes the second rounding see on which side of a tie the value is. Returns
- * false, nothing written, if the result needs the slow path. */
+/* Rounds the exact value d + err, where d is the double nearest to it, to single precision. Folding
+ * err into d's last bit ("round to odd") makes the second rounding see on which side of a tie the
+ * value is. Returns false, nothing written, if the result needs the slow path. */
 static inline bool sh4_fp_round32(uint32_t *fpscr, double d, double err, uint32_t *dst)
 {
     if (err != 0 && d != 0) {
@@ -154,7 +158,8 @@ static inline bool sh4_fpu_mul32(uint32_t *fpscr, uint32_t n, uint32_t m, uint32
     return sh4_fpu_mul32_slow(fpscr, n, m, dst);
 }
 /* FMAC: fr0 * m + n, rounded once. */
-static inline bool sh4_fpu_mac32(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t fr0, uint32_t *dst)
+static inline bool sh4_fpu_mac32(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t fr0,
+                                 uint32_t *dst)
 {
     if (sh4_fp_plain(n) && sh4_fp_plain(m) && sh4_fp_plain(fr0) && sh4_fp_no_traps(*fpscr)) {
         double product = (double)sh4_f32(fr0) * (double)sh4_f32(m);

@@ -8,7 +8,9 @@ enum { IR_CAPTURE = 1 };
 
 void sh4_hudi_init(struct sh4_hudi *h, const struct sh4_hudi_ops *ops, void *ctx)
 {
-    *h = (struct sh4_hudi){ .ops = ops, .ctx = ctx, .private_commands = true, .ir_bits = SH4_IR_BITS };
+    *h = (struct sh4_hudi){
+        .ops = ops, .ctx = ctx, .private_commands = true, .ir_bits = SH4_IR_BITS
+    };
     sh4_hudi_trst(h);
 }
 
@@ -20,36 +22,38 @@ void sh4_hudi_trst(struct sh4_hudi *h)
     h->status_view = false;
 }
 
-static unsigned ti(const struct sh4_hudi *h)
-{
-    return h->sdir >> SH4_SDIR_TI_LSB & 0xFF;
-}
+static unsigned ti(const struct sh4_hudi *h) { return h->sdir >> SH4_SDIR_TI_LSB & 0xFF; }
 
 static bool private_ti(const struct sh4_hudi *h, unsigned command)
 {
     return h->private_commands && ti(h) == command;
 }
 
-/* 1111 xxxx is BYPASS; every other code leaves SDDR between TDI and TDO. What a code without meaning selects
- * on silicon is not documented. */
-static bool selects_bypass(const struct sh4_hudi *h)
-{
-    return ti(h) >> 4 == SH4_TI_BYPASS >> 4;
-}
+/* 1111 xxxx is BYPASS; every other code leaves SDDR between TDI and TDO. What a code without
+ * meaning selects on silicon is not documented. */
+static bool selects_bypass(const struct sh4_hudi *h) { return ti(h) >> 4 == SH4_TI_BYPASS >> 4; }
 
-/* ASERAM write, reset, boot, break and the last two status commands let the views alternate; all others pin SDDR. */
+/* ASERAM write, reset, boot, break and the last two status commands let the views alternate; all
+ * others pin SDDR. */
 static bool pins_data(const struct sh4_hudi *h)
 {
     switch (ti(h)) {
-    case SH4_TI_STATUS_END: case SH4_TI_TDO_TIMING: case SH4_TI_WAIT_CANCEL: case SH4_TI_ASERAM_WRITE:
-    case SH4_TI_RESET_NEGATE: case SH4_TI_RESET_ASSERT: case SH4_TI_BOOT: case SH4_TI_BREAK:
-        return false;
-    default:
-        return true;
+    case SH4_TI_STATUS_END:
+    case SH4_TI_TDO_TIMING:
+    case SH4_TI_WAIT_CANCEL:
+    case SH4_TI_ASERAM_WRITE:
+    case SH4_TI_RESET_NEGATE:
+    case SH4_TI_RESET_ASSERT:
+    case SH4_TI_BOOT:
+    case SH4_TI_BREAK: return false;
+    default: return true;
     }
 }
 
-static bool shows_status(const struct sh4_hudi *h) { return h->alternates && h->status_view && !pins_data(h); }
+static bool shows_status(const struct sh4_hudi *h)
+{
+    return h->alternates && h->status_view && !pins_data(h);
+}
 
 /* A scan of data is followed by one of status, that by one of data if its bit 0 was 1. */
 static void next_view(struct sh4_hudi *h, uint32_t word)
@@ -62,7 +66,8 @@ static void update_ir(struct sh4_hudi *h)
 {
     h->ops->sync(h->ctx);
     h->sdir = (uint16_t)(h->ir_shift << (16 - (h->ir_bits < 16 ? h->ir_bits : 16)));
-    h->status_view = h->status_view && (!pins_data(h) || ti(h) == SH4_TI_STATUS); /* the view before a status read comes back behind it */
+    /* the view before a status read comes back behind it */
+    h->status_view = h->status_view && (!pins_data(h) || ti(h) == SH4_TI_STATUS);
     unsigned high = ti(h) & 0xF0;
     if (high == SH4_TI_RESET_ASSERT)
         h->ops->reset_assert(h->ctx);
@@ -79,7 +84,10 @@ static void update_ir(struct sh4_hudi *h)
 }
 
 /* Nobody may rely on what it is. */
-static uint32_t status_word(const struct sh4_hudi *h) { return h->status_zero ? 0 : (uint32_t)h->clocks * 0x9E3779B1u; }
+static uint32_t status_word(const struct sh4_hudi *h)
+{
+    return h->status_zero ? 0 : (uint32_t)h->clocks * 0x9E3779B1u;
+}
 
 static void capture_dr(struct sh4_hudi *h)
 {
@@ -142,10 +150,7 @@ static void enter(struct sh4_hudi *h, enum tap_state next)
     }
 }
 
-static unsigned get_bit(const uint8_t *p, size_t i)
-{
-    return p[i / 8] >> (i % 8) & 1;
-}
+static unsigned get_bit(const uint8_t *p, size_t i) { return p[i / 8] >> (i % 8) & 1; }
 
 static void put_bit(uint8_t *p, size_t i, unsigned v)
 {
@@ -155,7 +160,8 @@ static void put_bit(uint8_t *p, size_t i, unsigned v)
     p[i / 8] = (uint8_t)(v ? p[i / 8] | m : p[i / 8] & ~m);
 }
 
-/* One rising edge: TDO shows the selected register's bit 0 while shifting, else the line floats high. */
+/* One rising edge: TDO shows the selected register's bit 0 while shifting, else the line floats
+ * high. */
 static unsigned edge(struct sh4_hudi *h, unsigned tms, unsigned tdi)
 {
     unsigned tdo = 1;
@@ -199,10 +205,10 @@ static void put_bits(uint8_t *p, size_t i, uint64_t v, unsigned n)
     }
 }
 
-/* The bits of a DR shift that come before TMS goes high, as many at once as the register is long. Returns how
- * many, 0 if TMS is high now. */
-static unsigned shift_run(struct sh4_hudi *h, size_t i, size_t n, const uint8_t *tms, const uint8_t *tdi,
-                          uint8_t *tdo)
+/* The bits of a DR shift that come before TMS goes high, as many at once as the register is long.
+ * Returns how many, 0 if TMS is high now. */
+static unsigned shift_run(struct sh4_hudi *h, size_t i, size_t n, const uint8_t *tms,
+                          const uint8_t *tdi, uint8_t *tdo)
 {
     if (h->state != TAP_SHIFT_DR || h->trst_low)
         return 0;
@@ -229,7 +235,8 @@ static bool idle_byte(struct sh4_hudi *h, size_t i, size_t n, const uint8_t *tms
     return true;
 }
 
-void sh4_hudi_clock(struct sh4_hudi *h, size_t n, const uint8_t *tms, const uint8_t *tdi, uint8_t *tdo)
+void sh4_hudi_clock(struct sh4_hudi *h, size_t n, const uint8_t *tms, const uint8_t *tdi,
+                    uint8_t *tdo)
 {
     for (size_t i = 0; i < n;) {
         unsigned run = shift_run(h, i, n, tms, tdi, tdo);

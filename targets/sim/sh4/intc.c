@@ -40,10 +40,7 @@ static const struct {
 
 enum { NMI_LEVEL = 16 };
 
-void sh4_intc_reset(struct sh4_intc *c)
-{
-    *c = (struct sh4_intc){ .nmi_pin = true };
-}
+void sh4_intc_reset(struct sh4_intc *c) { *c = (struct sh4_intc){ .nmi_pin = true }; }
 
 void sh4_intc_request(struct sh4_intc *c, enum sh4_irq_source source, bool active)
 {
@@ -59,13 +56,10 @@ void sh4_intc_set_nmi(struct sh4_intc *c, bool high)
     c->nmi_pin = high;
 }
 
-void sh4_intc_set_irl(struct sh4_intc *c, uint8_t irl)
-{
-    c->irl = irl & 15;
-}
+void sh4_intc_set_irl(struct sh4_intc *c, uint8_t irl) { c->irl = irl & 15; }
 
-/* Independent pins have fixed levels 13, 10, 7, 4 and the codes of the encoded levels of the same rank:
- * IRL0 0x240, IRL1 0x2A0, IRL2 0x300, IRL3 0x360 (manual, table of interrupt sources). */
+/* Independent pins have fixed levels 13, 10, 7, 4 and the codes of the encoded levels of the same
+ * rank: IRL0 0x240, IRL1 0x2A0, IRL2 0x300, IRL3 0x360 (manual, table of interrupt sources). */
 static unsigned pick_irl(const struct sh4_intc *c, uint16_t *intevt)
 {
     unsigned level = c->irl;
@@ -89,7 +83,8 @@ static unsigned level_of(const struct sh4_intc *c, unsigned source)
 
 unsigned sh4_intc_pick(const struct sh4_intc *c, uint16_t *intevt)
 {
-    /* IRL stands before every on-chip module at equal level, so a source must be strictly above it. */
+    /* IRL stands before every on-chip module at equal level, so a source must be strictly above it.
+     */
     unsigned best = pick_irl(c, intevt);
     bool low_nmi_masks = REG_GET(c->icr, SH4_ICR_MAI) && !c->nmi_pin;
     for (uint32_t left = c->request; left; left &= left - 1) {
@@ -124,8 +119,8 @@ bool sh4_intc_read(const struct sh4_intc *c, uint32_t addr, uint32_t *value)
 
 bool sh4_intc_write(struct sh4_intc *c, uint32_t addr, uint32_t value)
 {
-    const uint16_t icr_writable = REG_MASK(SH4_ICR_MAI) | REG_MASK(SH4_ICR_NMIB) | REG_MASK(SH4_ICR_NMIE) |
-                                  REG_MASK(SH4_ICR_IRLM);
+    const uint16_t icr_writable = REG_MASK(SH4_ICR_MAI) | REG_MASK(SH4_ICR_NMIB) |
+                                  REG_MASK(SH4_ICR_NMIE) | REG_MASK(SH4_ICR_IRLM);
     switch (addr) {
     case SH4_ICR: c->icr = value & icr_writable; return true;
     case SH4_IPRA: c->ipr[IPRA] = (uint16_t)value; return true;

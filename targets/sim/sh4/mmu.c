@@ -104,8 +104,8 @@ static int refill_itlb(struct sh4_mmu *mmu, uint32_t vaddr, bool user, struct sh
     return i;
 }
 
-static const struct sh4_tlb_entry *look_up(struct sh4_mmu *mmu, uint32_t vaddr, enum sh4_access access,
-                                           bool user, struct sh4_xlat *out)
+static const struct sh4_tlb_entry *look_up(struct sh4_mmu *mmu, uint32_t vaddr,
+                                           enum sh4_access access, bool user, struct sh4_xlat *out)
 {
     bool fetch = access == SH4_ACCESS_FETCH;
     const struct sh4_tlb_entry *tlb = fetch ? mmu->itlb : mmu->utlb;
@@ -123,7 +123,7 @@ static const struct sh4_tlb_entry *look_up(struct sh4_mmu *mmu, uint32_t vaddr, 
         return &tlb[e];
     }
     out->utlb_miss = e == NO_ENTRY;
-    out->fault = e == MULTI_HIT                   ? SH4_EXP_TLB_MULTI
+    out->fault = e == MULTI_HIT               ? SH4_EXP_TLB_MULTI
                  : access == SH4_ACCESS_WRITE ? SH4_EXP_TLB_MISS_WRITE
                                               : SH4_EXP_TLB_MISS_READ;
     return NULL;
@@ -214,11 +214,14 @@ static void set_data(struct sh4_tlb_entry *e, uint32_t v)
 
 static uint32_t get_data(const struct sh4_tlb_entry *e)
 {
-    unsigned sz = e->mask == page_masks[0] ? 0 : e->mask == page_masks[1] ? 1 : e->mask == page_masks[2] ? 2 : 3;
+    unsigned sz = e->mask == page_masks[0]   ? 0
+                  : e->mask == page_masks[1] ? 1
+                  : e->mask == page_masks[2] ? 2
+                                             : 3;
     return e->ppn | REG_PUT(e->valid, SH4_PTEL_V) | REG_PUT(sz >> 1, SH4_PTEL_SZ1) |
-           REG_PUT(sz & 1, SH4_PTEL_SZ0) | REG_PUT(e->pr, SH4_PTEL_PR) | REG_PUT(e->cacheable, SH4_PTEL_C) |
-           REG_PUT(e->dirty, SH4_PTEL_D) | REG_PUT(e->shared, SH4_PTEL_SH) |
-           REG_PUT(e->write_through, SH4_PTEL_WT);
+           REG_PUT(sz & 1, SH4_PTEL_SZ0) | REG_PUT(e->pr, SH4_PTEL_PR) |
+           REG_PUT(e->cacheable, SH4_PTEL_C) | REG_PUT(e->dirty, SH4_PTEL_D) |
+           REG_PUT(e->shared, SH4_PTEL_SH) | REG_PUT(e->write_through, SH4_PTEL_WT);
 }
 
 static void set_assist(struct sh4_tlb_entry *e, uint32_t v)
@@ -257,16 +260,11 @@ static enum array array_at(uint32_t addr)
 {
     bool second = addr >> 23 & 1;
     switch (addr >> 24) {
-    case 0xF2:
-        return ITLB_ADDRESS;
-    case 0xF3:
-        return second ? ITLB_DATA2 : ITLB_DATA1;
-    case 0xF6:
-        return UTLB_ADDRESS;
-    case 0xF7:
-        return second ? UTLB_DATA2 : UTLB_DATA1;
-    default:
-        return NO_ARRAY;
+    case 0xF2: return ITLB_ADDRESS;
+    case 0xF3: return second ? ITLB_DATA2 : ITLB_DATA1;
+    case 0xF6: return UTLB_ADDRESS;
+    case 0xF7: return second ? UTLB_DATA2 : UTLB_DATA1;
+    default: return NO_ARRAY;
     }
 }
 
@@ -276,24 +274,20 @@ static unsigned itlb_index(uint32_t addr) { return addr >> 8 & 3; }
 uint32_t sh4_mmu_array_read(const struct sh4_mmu *mmu, uint32_t addr)
 {
     const struct sh4_tlb_entry *u = &mmu->utlb[utlb_index(addr)], *i = &mmu->itlb[itlb_index(addr)];
-    const uint32_t itlb_bits = REG_MASK(SH4_PTEL_PPN) | REG_MASK(SH4_PTEL_V) | REG_MASK(SH4_PTEL_SZ1) |
-                               REG_PUT(PR_USER, SH4_PTEL_PR) | REG_MASK(SH4_PTEL_SZ0) |
-                               REG_MASK(SH4_PTEL_C) | REG_MASK(SH4_PTEL_SH);
+    const uint32_t itlb_bits = REG_MASK(SH4_PTEL_PPN) | REG_MASK(SH4_PTEL_V) |
+                               REG_MASK(SH4_PTEL_SZ1) | REG_PUT(PR_USER, SH4_PTEL_PR) |
+                               REG_MASK(SH4_PTEL_SZ0) | REG_MASK(SH4_PTEL_C) |
+                               REG_MASK(SH4_PTEL_SH);
     switch (array_at(addr)) {
-    case ITLB_ADDRESS:
-        return i->vpn | REG_PUT(i->valid, SH4_TLBADDR_V) | i->asid;
-    case ITLB_DATA1:
-        return get_data(i) & itlb_bits;
-    case ITLB_DATA2:
-        return REG_PUT(i->tc, SH4_PTEA_TC) | i->sa;
+    case ITLB_ADDRESS: return i->vpn | REG_PUT(i->valid, SH4_TLBADDR_V) | i->asid;
+    case ITLB_DATA1: return get_data(i) & itlb_bits;
+    case ITLB_DATA2: return REG_PUT(i->tc, SH4_PTEA_TC) | i->sa;
     case UTLB_ADDRESS:
-        return u->vpn | REG_PUT(u->dirty, SH4_TLBADDR_D) | REG_PUT(u->valid, SH4_TLBADDR_V) | u->asid;
-    case UTLB_DATA1:
-        return get_data(u);
-    case UTLB_DATA2:
-        return REG_PUT(u->tc, SH4_PTEA_TC) | u->sa;
-    default:
-        return 0;
+        return u->vpn | REG_PUT(u->dirty, SH4_TLBADDR_D) | REG_PUT(u->valid, SH4_TLBADDR_V) |
+               u->asid;
+    case UTLB_DATA1: return get_data(u);
+    case UTLB_DATA2: return REG_PUT(u->tc, SH4_PTEA_TC) | u->sa;
+    default: return 0;
     }
 }
 
@@ -304,12 +298,14 @@ static void set_address(struct sh4_tlb_entry *e, uint32_t v)
     e->asid = (uint8_t)REG_GET(v, SH4_TLBADDR_ASID);
 }
 
-/* The VPN of the data, with PTEH's ASID, is looked for in both TLBs; V (and D) of what is found are set. */
+/* The VPN of the data, with PTEH's ASID, is looked for in both TLBs; V (and D) of what is found are
+ * set. */
 static uint16_t associative_write(struct sh4_mmu *mmu, uint32_t v, bool user)
 {
     uint8_t asid = current_asid(mmu);
     bool any = ignores_asid(mmu, user);
-    int u = find(mmu->utlb, SH4_UTLB_ENTRIES, v, asid, any), i = find(mmu->itlb, SH4_ITLB_ENTRIES, v, asid, any);
+    int u = find(mmu->utlb, SH4_UTLB_ENTRIES, v, asid, any),
+        i = find(mmu->itlb, SH4_ITLB_ENTRIES, v, asid, any);
     if (u == MULTI_HIT || i == MULTI_HIT)
         return SH4_EXP_TLB_MULTI;
     if (u >= 0) {
@@ -334,15 +330,9 @@ uint16_t sh4_mmu_array_write(struct sh4_mmu *mmu, uint32_t addr, uint32_t value,
     struct sh4_tlb_entry *u = &mmu->utlb[utlb_index(addr)], *i = &mmu->itlb[itlb_index(addr)];
     uint16_t fault = 0;
     switch (array_at(addr)) {
-    case ITLB_ADDRESS:
-        set_address(i, value);
-        break;
-    case ITLB_DATA1:
-        write_itlb_data(i, value);
-        break;
-    case ITLB_DATA2:
-        set_assist(i, value);
-        break;
+    case ITLB_ADDRESS: set_address(i, value); break;
+    case ITLB_DATA1: write_itlb_data(i, value); break;
+    case ITLB_DATA2: set_assist(i, value); break;
     case UTLB_ADDRESS:
         if (addr & ASSOCIATIVE) {
             fault = associative_write(mmu, value, user);
@@ -351,14 +341,9 @@ uint16_t sh4_mmu_array_write(struct sh4_mmu *mmu, uint32_t addr, uint32_t value,
             u->dirty = REG_GET(value, SH4_TLBADDR_D);
         }
         break;
-    case UTLB_DATA1:
-        set_data(u, value);
-        break;
-    case UTLB_DATA2:
-        set_assist(u, value);
-        break;
-    case NO_ARRAY:
-        break;
+    case UTLB_DATA1: set_data(u, value); break;
+    case UTLB_DATA2: set_assist(u, value); break;
+    case NO_ARRAY: break;
     }
     sh4_mmu_changed(mmu);
     return fault;

@@ -1,13 +1,13 @@
-/* The two performance counters: 48 bits, each counts one of 34 events while PMEN and PMST are both set.
- * Sources: reference 1.1-1.4 (hardware tests of DreamHAL, KallistiOS, ST's ST40 pages). */
+/* The two performance counters: 48 bits, each counts one of 34 events while PMEN and PMST are both
+ * set. Sources: reference 1.1-1.4 (hardware tests of DreamHAL, KallistiOS, ST's ST40 pages). */
 #include "targets/sim/sh4/cpu_internal.h"
 
-#define PMCR_PMEN 0x8000u
-#define PMCR_PMST 0x4000u
+#define PMCR_PMEN  0x8000u
+#define PMCR_PMST  0x4000u
 #define PMCR_PMCLR 0x2000u
-#define PMCR_CLKF 0x0100u
-#define PMCR_PMM 0x003Fu
-#define PMCR_KEPT (PMCR_PMEN | PMCR_PMST | PMCR_CLKF | PMCR_PMM)
+#define PMCR_CLKF  0x0100u
+#define PMCR_PMM   0x003Fu
+#define PMCR_KEPT  (PMCR_PMEN | PMCR_PMST | PMCR_CLKF | PMCR_PMM)
 #define COUNT_MASK 0xFFFFFFFFFFFFull
 
 static uint64_t total_now(const struct sh4_cpu *cpu, unsigned code)
@@ -54,8 +54,8 @@ uint64_t sh4_cpu_perf(struct sh4_cpu *cpu, unsigned n)
     return cpu->cfg.perf_off_reads_0 && !p->running && !p->readable ? 0 : value(cpu, p);
 }
 
-/* PMCLR written to a running counter stops it and keeps the count; written to one that does not run, it
- * clears. Stopped that way the count stays readable in any case. */
+/* PMCLR written to a running counter stops it and keeps the count; written to one that does not
+ * run, it clears. Stopped that way the count stays readable in any case. */
 static void write_pmcr(struct sh4_cpu *cpu, struct sh4_pmc *p, uint32_t v)
 {
     bool clear = v & PMCR_PMCLR, was_running = p->running;
@@ -89,7 +89,10 @@ bool sh4_pmc_write(struct sh4_cpu *cpu, uint32_t addr, uint32_t v)
     switch (addr) {
     case 0xFF000084: write_pmcr(cpu, &cpu->pmc[0], v); return true;
     case 0xFF000088: write_pmcr(cpu, &cpu->pmc[1], v); return true;
-    case 0xFF100004: case 0xFF100008: case 0xFF10000C: case 0xFF100010: return true; /* read-only */
+    case 0xFF100004:
+    case 0xFF100008:
+    case 0xFF10000C:
+    case 0xFF100010: return true; /* read-only */
     default: return false;
     }
 }

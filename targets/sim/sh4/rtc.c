@@ -16,7 +16,7 @@ void sh4_rtc_init(struct sh4_rtc *r, uint32_t pclk_hz)
 void sh4_rtc_reset(struct sh4_rtc *r, bool power_on)
 {
     const uint8_t going = REG_MASK(SH4_RCR2_RTCEN) | REG_MASK(SH4_RCR2_START);
-    r->rcr1 &= (uint8_t)~(REG_MASK(SH4_RCR1_CIE) | REG_MASK(SH4_RCR1_AIE));
+    r->rcr1 &= (uint8_t) ~(REG_MASK(SH4_RCR1_CIE) | REG_MASK(SH4_RCR1_AIE));
     r->rcr2 = power_on ? going : r->rcr2 & going;
     for (unsigned i = 0; power_on && i < SH4_RTC_ALARMS; i++)
         r->alarm[i] &= (uint8_t)~ALARM_ENB;
@@ -83,7 +83,7 @@ static unsigned period256(const struct sh4_rtc *r)
 
 static uint64_t ticks256(const struct sh4_rtc *r, uint64_t now)
 {
-    return (uint64_t)((__extension__(unsigned __int128)now * HZ) / r->pclk_hz);
+    return (uint64_t)((__extension__(unsigned __int128) now * HZ) / r->pclk_hz);
 }
 
 void sh4_rtc_advance(struct sh4_rtc *r, uint64_t now)
@@ -117,7 +117,7 @@ uint64_t sh4_rtc_next(const struct sh4_rtc *r)
     if (period && period < step)
         step = period;
     uint64_t at256 = ((r->seen256 - r->offset256) / step + 1) * step + r->offset256;
-    return (uint64_t)((__extension__(unsigned __int128)at256 * r->pclk_hz + HZ - 1) / HZ);
+    return (uint64_t)((__extension__(unsigned __int128) at256 * r->pclk_hz + HZ - 1) / HZ);
 }
 
 bool sh4_rtc_irq_alarm(const struct sh4_rtc *r)
@@ -145,7 +145,9 @@ bool sh4_rtc_read(const struct sh4_rtc *r, uint32_t addr, uint32_t *value)
     case SH4_RWKCNT: *value = r->wday; return true;
     case SH4_RDAYCNT: *value = to_bcd(r->day); return true;
     case SH4_RMONCNT: *value = to_bcd(r->mon); return true;
-    case SH4_RYRCNT: *value = (uint32_t)to_bcd(r->year / 100) << 8 | to_bcd(r->year % 100); return true;
+    case SH4_RYRCNT:
+        *value = (uint32_t)to_bcd(r->year / 100) << 8 | to_bcd(r->year % 100);
+        return true;
     case SH4_RCR1: *value = r->rcr1; return true;
     case SH4_RCR2: *value = r->rcr2; return true;
     }
@@ -181,10 +183,13 @@ bool sh4_rtc_write(struct sh4_rtc *r, uint32_t addr, uint32_t value)
     case SH4_RWKCNT: r->wday = v & 7; return true;
     case SH4_RDAYCNT: r->day = from_bcd(v & 0x3F); return true;
     case SH4_RMONCNT: r->mon = from_bcd(v & 0x1F); return true;
-    case SH4_RYRCNT: r->year = (uint16_t)(from_bcd(value >> 8 & 0xFF) * 100 + from_bcd(v)); return true;
+    case SH4_RYRCNT:
+        r->year = (uint16_t)(from_bcd(value >> 8 & 0xFF) * 100 + from_bcd(v));
+        return true;
     case SH4_RCR1: { /* CF and AF are cleared by writing 0, CF may also be set */
         uint8_t af = REG_MASK(SH4_RCR1_AF);
-        r->rcr1 = (uint8_t)((v & (REG_MASK(SH4_RCR1_CF) | REG_MASK(SH4_RCR1_CIE) | REG_MASK(SH4_RCR1_AIE))) |
+        r->rcr1 = (uint8_t)((v & (REG_MASK(SH4_RCR1_CF) | REG_MASK(SH4_RCR1_CIE) |
+                                  REG_MASK(SH4_RCR1_AIE))) |
                             (v & af & r->rcr1));
         return true;
     }

@@ -7,8 +7,8 @@
 
 #define TDFE REG_MASK(SH4_SCFSR2_TDFE)
 #define TEND REG_MASK(SH4_SCFSR2_TEND)
-#define RDF REG_MASK(SH4_SCFSR2_RDF)
-#define DR REG_MASK(SH4_SCFSR2_DR)
+#define RDF  REG_MASK(SH4_SCFSR2_RDF)
+#define DR   REG_MASK(SH4_SCFSR2_DR)
 
 void sh4_scif_init(struct sh4_scif *s, int fd_in, int fd_out)
 {
@@ -35,8 +35,8 @@ static uint64_t bit_clocks(const struct sh4_scif *s)
 
 static uint64_t char_clocks(const struct sh4_scif *s)
 {
-    unsigned bits = 1 + (REG_GET(s->scsmr, SH4_SCSMR2_CHR) ? 7 : 8) + REG_GET(s->scsmr, SH4_SCSMR2_PE) + 1 +
-                    REG_GET(s->scsmr, SH4_SCSMR2_STOP);
+    unsigned bits = 1 + (REG_GET(s->scsmr, SH4_SCSMR2_CHR) ? 7 : 8) +
+                    REG_GET(s->scsmr, SH4_SCSMR2_PE) + 1 + REG_GET(s->scsmr, SH4_SCSMR2_STOP);
     return bit_clocks(s) * bits;
 }
 
@@ -199,18 +199,23 @@ bool sh4_scif_read(struct sh4_scif *s, uint32_t addr, uint32_t *value)
     case SH4_SCBRR2: *value = s->scbrr; return true;
     case SH4_SCSCR2: *value = s->scscr; return true;
     case SH4_SCFTDR2: *value = 0; return true; /* write only */
-    case SH4_SCFSR2: *value = s->scfsr; s->seen_flags |= s->scfsr; return true;
+    case SH4_SCFSR2:
+        *value = s->scfsr;
+        s->seen_flags |= s->scfsr;
+        return true;
     case SH4_SCFRDR2: *value = pop_rx(s); return true;
     case SH4_SCFCR2: *value = s->scfcr; return true;
-    case SH4_SCFDR2: *value = REG_PUT(s->tx_len, SH4_SCFDR2_T) | REG_PUT(s->rx_len, SH4_SCFDR2_R); return true;
+    case SH4_SCFDR2:
+        *value = REG_PUT(s->tx_len, SH4_SCFDR2_T) | REG_PUT(s->rx_len, SH4_SCFDR2_R);
+        return true;
     case SH4_SCSPTR2: *value = s->scsptr; return true;
     case SH4_SCLSR2: *value = s->sclsr; return true;
     default: return false;
     }
 }
 
-/* A flag falls only if it was read as 1 before and 0 is written; level flags rise again at once if their
- * condition still holds. */
+/* A flag falls only if it was read as 1 before and 0 is written; level flags rise again at once if
+ * their condition still holds. */
 static void write_scfsr(struct sh4_scif *s, uint16_t value)
 {
     const uint16_t clearable = REG_MASK(SH4_SCFSR2_ER) | TDFE | REG_MASK(SH4_SCFSR2_BRK) | RDF | DR;

@@ -6,28 +6,18 @@
 
 enum { ID_INSN = 1, ID_OPERAND = 2, RW_READ = 1, RW_WRITE = 2 };
 
-void sh4_ubc_reset(struct sh4_ubc *ubc)
-{
-    *ubc = (struct sh4_ubc){ 0 };
-}
+void sh4_ubc_reset(struct sh4_ubc *ubc) { *ubc = (struct sh4_ubc){ 0 }; }
 
 static uint32_t ignored_bits(uint8_t bamr)
 {
     switch (REG_GET(bamr, SH4_BAMR_BAM2) << 2 | REG_GET(bamr, SH4_BAMR_BAM)) {
-    case 0:
-        return 0;
-    case 1:
-        return 0x3FF;
-    case 2:
-        return 0xFFF;
-    case 3:
-        return 0xFFFFFFFF;
-    case 4:
-        return 0xFFFF;
-    case 5:
-        return 0xFFFFF;
-    default: /* reserved by the manual */
-        return 0;
+    case 0: return 0;
+    case 1: return 0x3FF;
+    case 2: return 0xFFF;
+    case 3: return 0xFFFFFFFF;
+    case 4: return 0xFFFF;
+    case 5: return 0xFFFFF;
+    default: /* reserved by the manual */ return 0;
     }
 }
 
@@ -62,15 +52,16 @@ unsigned sh4_ubc_match_insn(const struct sh4_ubc *ubc, uint32_t pc, uint8_t asid
     return match;
 }
 
-static bool operand_matches(const struct sh4_ubc_channel *c, uint32_t vaddr, unsigned size, bool write,
-                            uint8_t asid)
+static bool operand_matches(const struct sh4_ubc_channel *c, uint32_t vaddr, unsigned size,
+                            bool write, uint8_t asid)
 {
     unsigned wanted = wanted_size(c);
     if (!(REG_GET(c->bbr, SH4_BBR_ID) & ID_OPERAND) ||
         !(REG_GET(c->bbr, SH4_BBR_RW) & (write ? RW_WRITE : RW_READ)))
         return false;
     uint32_t ignored = ignored_bits(c->bamr) | (size - 1);
-    return (wanted == 0 || wanted == size) && ((vaddr ^ c->bar) & ~ignored) == 0 && asid_matches(c, asid);
+    return (wanted == 0 || wanted == size) && ((vaddr ^ c->bar) & ~ignored) == 0 &&
+           asid_matches(c, asid);
 }
 
 /* A byte sits in both halves of the low 16 bits; upper bits count for long and quad only. */
@@ -78,15 +69,12 @@ static bool data_matches(const struct sh4_ubc *ubc, unsigned size, uint64_t valu
 {
     uint32_t care = ~ubc->bdmrb, low = (uint32_t)value;
     switch (size) {
-    case 1:
-        low = (low & 0xFF) | (low & 0xFF) << 8;
-        return ((low ^ ubc->bdrb) & care & 0xFFFF) == 0;
-    case 2:
-        return ((low ^ ubc->bdrb) & care & 0xFFFF) == 0;
-    case 4:
-        return ((low ^ ubc->bdrb) & care) == 0;
+    case 1: low = (low & 0xFF) | (low & 0xFF) << 8; return ((low ^ ubc->bdrb) & care & 0xFFFF) == 0;
+    case 2: return ((low ^ ubc->bdrb) & care & 0xFFFF) == 0;
+    case 4: return ((low ^ ubc->bdrb) & care) == 0;
     default:
-        return ((low ^ ubc->bdrb) & care) == 0 || (((uint32_t)(value >> 32) ^ ubc->bdrb) & care) == 0;
+        return ((low ^ ubc->bdrb) & care) == 0 ||
+               (((uint32_t)(value >> 32) ^ ubc->bdrb) & care) == 0;
     }
 }
 
@@ -122,10 +110,7 @@ bool sh4_ubc_hit(struct sh4_ubc *ubc, unsigned channels)
     return false;
 }
 
-bool sh4_ubc_breaks_to_dbr(const struct sh4_ubc *ubc)
-{
-    return REG_GET(ubc->brcr, SH4_BRCR_UBDE);
-}
+bool sh4_ubc_breaks_to_dbr(const struct sh4_ubc *ubc) { return REG_GET(ubc->brcr, SH4_BRCR_UBDE); }
 
 static void rearm(struct sh4_ubc *ubc)
 {
@@ -144,32 +129,17 @@ bool sh4_ubc_read(const struct sh4_ubc *ubc, uint32_t addr, uint32_t *value)
 {
     switch (addr) {
     case SH4_BARA:
-    case SH4_BARB:
-        *value = ubc->ch[addr == SH4_BARB].bar;
-        return true;
+    case SH4_BARB: *value = ubc->ch[addr == SH4_BARB].bar; return true;
     case SH4_BAMRA:
-    case SH4_BAMRB:
-        *value = ubc->ch[addr == SH4_BAMRB].bamr;
-        return true;
+    case SH4_BAMRB: *value = ubc->ch[addr == SH4_BAMRB].bamr; return true;
     case SH4_BBRA:
-    case SH4_BBRB:
-        *value = ubc->ch[addr == SH4_BBRB].bbr;
-        return true;
+    case SH4_BBRB: *value = ubc->ch[addr == SH4_BBRB].bbr; return true;
     case SH4_BASRA:
-    case SH4_BASRB:
-        *value = ubc->ch[addr == SH4_BASRB].basr;
-        return true;
-    case SH4_BDRB:
-        *value = ubc->bdrb;
-        return true;
-    case SH4_BDMRB:
-        *value = ubc->bdmrb;
-        return true;
-    case SH4_BRCR:
-        *value = ubc->brcr;
-        return true;
-    default:
-        return false;
+    case SH4_BASRB: *value = ubc->ch[addr == SH4_BASRB].basr; return true;
+    case SH4_BDRB: *value = ubc->bdrb; return true;
+    case SH4_BDMRB: *value = ubc->bdmrb; return true;
+    case SH4_BRCR: *value = ubc->brcr; return true;
+    default: return false;
     }
 }
 
@@ -177,9 +147,7 @@ static bool write_register(struct sh4_ubc *ubc, uint32_t addr, uint32_t value)
 {
     switch (addr) {
     case SH4_BARA:
-    case SH4_BARB:
-        ubc->ch[addr == SH4_BARB].bar = value;
-        return true;
+    case SH4_BARB: ubc->ch[addr == SH4_BARB].bar = value; return true;
     case SH4_BAMRA:
     case SH4_BAMRB:
         ubc->ch[addr == SH4_BAMRB].bamr = (uint8_t)value & SH4_BAMR_ALL_FIELDS;
@@ -189,20 +157,11 @@ static bool write_register(struct sh4_ubc *ubc, uint32_t addr, uint32_t value)
         ubc->ch[addr == SH4_BBRB].bbr = (uint16_t)value & SH4_BBR_ALL_FIELDS;
         return true;
     case SH4_BASRA:
-    case SH4_BASRB:
-        ubc->ch[addr == SH4_BASRB].basr = (uint8_t)value;
-        return true;
-    case SH4_BDRB:
-        ubc->bdrb = value;
-        return true;
-    case SH4_BDMRB:
-        ubc->bdmrb = value;
-        return true;
-    case SH4_BRCR:
-        ubc->brcr = (uint16_t)value & SH4_BRCR_ALL_FIELDS;
-        return true;
-    default:
-        return false;
+    case SH4_BASRB: ubc->ch[addr == SH4_BASRB].basr = (uint8_t)value; return true;
+    case SH4_BDRB: ubc->bdrb = value; return true;
+    case SH4_BDMRB: ubc->bdmrb = value; return true;
+    case SH4_BRCR: ubc->brcr = (uint16_t)value & SH4_BRCR_ALL_FIELDS; return true;
+    default: return false;
     }
 }
 

@@ -32,8 +32,8 @@ struct sh4_ubc {
 void sh4_ubc_reset(struct sh4_ubc *ubc);
 
 /* sh4_ubc_match_insn - channels whose condition matches the instruction at pc about to execute
- * Returns SH4_UBC_A/B in bits 1-0 for those that break before it, and in bits 5-4 for those that break
- * after it (to be reported once it has executed). BAR bit 0 set never matches. */
+ * Returns SH4_UBC_A/B in bits 1-0 for those that break before it, and in bits 5-4 for those that
+ * break after it (to be reported once it has executed). BAR bit 0 set never matches. */
 unsigned sh4_ubc_match_insn(const struct sh4_ubc *ubc, uint32_t pc, uint8_t asid);
 
 /* sh4_ubc_match_operand - channels that match an operand access just made
@@ -44,15 +44,15 @@ unsigned sh4_ubc_match_operand(const struct sh4_ubc *ubc, uint32_t vaddr, unsign
                                uint64_t value, uint8_t asid);
 
 /* sh4_ubc_hit - channels (SH4_UBC_A/B bits) have matched: sets CMFA/CMFB, minds SEQ
- * Returns true if a user break (EXPEVT 0x1E0) is to be taken. In sequential mode a match of A only opens
- * the way for B; only CMFB is set, when B matches after A. */
+ * Returns true if a user break (EXPEVT 0x1E0) is to be taken. In sequential mode a match of A only
+ * opens the way for B; only CMFB is set, when B matches after A. */
 bool sh4_ubc_hit(struct sh4_ubc *ubc, unsigned channels);
 
 /* sh4_ubc_breaks_to_dbr - BRCR.UBDE */
 bool sh4_ubc_breaks_to_dbr(const struct sh4_ubc *ubc);
 
-/* sh4_ubc_read/write - registers BARA..BRCR, BASRA, BASRB by P4 address. Return false for an address that
- * is none of them. After a write look at `armed` again (sh4_cpu_ubc_armed). */
+/* sh4_ubc_read/write - registers BARA..BRCR, BASRA, BASRB by P4 address. Return false for an
+ * address that is none of them. After a write look at `armed` again (sh4_cpu_ubc_armed). */
 bool sh4_ubc_read(const struct sh4_ubc *ubc, uint32_t addr, uint32_t *value);
 bool sh4_ubc_write(struct sh4_ubc *ubc, uint32_t addr, uint32_t value);
 

@@ -2,16 +2,10 @@
 
 #include "targets/sh4/isa/regs.h"
 
-void sh4_wdt_reset(struct sh4_wdt *w, uint64_t now)
-{
-    *w = (struct sh4_wdt){ .seen = now };
-}
+void sh4_wdt_reset(struct sh4_wdt *w, uint64_t now) { *w = (struct sh4_wdt){ .seen = now }; }
 
 /* WTCSR.CKS: 1/32, 1/64, 1/128, 1/256, 1/512, 1/1024, 1/2048, 1/4096 of the peripheral clock. */
-static uint64_t divider(const struct sh4_wdt *w)
-{
-    return 32u << REG_GET(w->wtcsr, SH4_WTCSR_CKS);
-}
+static uint64_t divider(const struct sh4_wdt *w) { return 32u << REG_GET(w->wtcsr, SH4_WTCSR_CKS); }
 
 static bool counting(const struct sh4_wdt *w)
 {

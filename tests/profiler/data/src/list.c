@@ -1,11 +1,12 @@
-/* Source of the fixtures: a static function that has a namesake in tree.c, one that is inlined, and data. */
-struct node { struct node *next; int value; };
+/* Source of the fixtures: a static function that has a namesake in tree.c, one that is inlined, and
+ * data. */
+struct node {
+    struct node *next;
+    int value;
+};
 struct node pool[4];
 
-static inline __attribute__((always_inline)) int twice(int x)
-{
-    return x + x;
-}
+static inline __attribute__((always_inline)) int twice(int x) { return x + x; }
 
 static int walk(struct node *n)
 {
@@ -17,7 +18,4 @@ static int walk(struct node *n)
     return sum;
 }
 
-int list_sum(void)
-{
-    return walk(pool);
-}
+int list_sum(void) { return walk(pool); }

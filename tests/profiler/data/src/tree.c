@@ -1,15 +1,9 @@
 int list_sum(void);
 void plain(void);
 
-static int walk(int depth)
-{
-    return depth ? walk(depth - 1) + 1 : 0;
-}
+static int walk(int depth) { return depth ? walk(depth - 1) + 1 : 0; }
 
-int tree_depth(void)
-{
-    return walk(3);
-}
+int tree_depth(void) { return walk(3); }
 
 int main(void)
 {
