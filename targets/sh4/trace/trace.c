@@ -776,12 +776,19 @@ static int resuming(struct sh4_target *t, struct resume *how, struct err *err)
 
 /* ---- halting for our own purposes ---- */
 
+/* How long that may take: longer on a line that was given more patience (timeout=MS). */
+static uint64_t halt_limit(const struct sh4_target *t)
+{
+    uint64_t patience = t->link.silence_ns + t->link.silence_ns / 2;
+    return t->link.jtag ? HALT_NS : MAX((uint64_t)HALT_NS, patience);
+}
+
 /* Halts if it runs. *ran: resume afterwards. A stop of another kind met on the way is kept for the
  * user. */
 static int stop_program(struct sh4_target *t, bool *ran, struct err *err)
 {
     struct target_stop stop;
-    uint64_t end = now(t) + HALT_NS;
+    uint64_t end = now(t) + halt_limit(t);
     *ran = t->state == TARGET_RUNNING && !t->stop_pending;
     if (!*ran)
         return t->state == TARGET_HALTED || t->stop_pending
