@@ -181,6 +181,8 @@ def judge(driver, kind, r, normal):
     left = "did not return within" in r.err # on a second interrupt: nothing is closed then
     if normal and len(r.census) > len(normal.census) and not left:
         return "", f"descriptors left open: {r.census} (without a fault {normal.census})"
+    if r.code == 130 and not r.err.strip():  # a busy machine: interrupted before an adapter was opened, it ends as any program
+        return "ended", None
     if r.code:
         words = [line for line in r.err.splitlines() if line.startswith("probeprof: ")]
         return "ended", None if words and len(words[-1]) > 25 else f"exit code {r.code} and no clear word"
