@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/pages.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/agent.h"
 #include "targets/sim/sh4/board.h"
@@ -175,14 +176,14 @@ static void load(struct board *b, struct asm_prog *prog, bool big, const char *s
     board_set_reg(b, REG_SR, 0x40000000);
     board_set_reg(b, 15, BOARD_STACK);
     check(b->t->ops->set_image(b->t, &b->im, &err), &err, "set_image");
-    b->ev = malloc(BOARD_MAX_EVENTS * sizeof *b->ev);
+    b->ev = pages_new(BOARD_MAX_EVENTS * sizeof *b->ev);
 }
 
 void board_close(struct board *b)
 {
     b->t->ops->close(b->t);
     probe_close(b->probe);
-    free(b->ev);
+    pages_free(b->ev, BOARD_MAX_EVENTS * sizeof *b->ev);
 }
 
 void board_arm(struct board *b, const struct trace_config *given)

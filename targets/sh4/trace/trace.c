@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/pages.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
@@ -1158,7 +1159,7 @@ static int start_state(struct sh4_trace *tr, bool active, struct err *err)
 static int init_state(struct sh4_trace *tr, struct err *err)
 {
     tr->mark = calloc(tr->plan.npatches ? tr->plan.npatches : 1, sizeof *tr->mark);
-    tr->queue = malloc(TRACE_QUEUE_MOST * sizeof *tr->queue);
+    tr->queue = pages_new(TRACE_QUEUE_MOST * sizeof *tr->queue);
     tr->words = malloc(SH4_TRACE_MOST_WORDS * sizeof *tr->words);
     tr->dec = (struct sh4_trace_decoder){ .plan = &tr->plan,
                                           .code = { tr->cfg.counter[0], tr->cfg.counter[1] },
@@ -1280,7 +1281,7 @@ static void free_trace(struct sh4_trace *tr)
     free(tr->rom);
     free(tr->mark);
     free(tr->waits);
-    free(tr->queue);
+    pages_free(tr->queue, TRACE_QUEUE_MOST * sizeof *tr->queue);
     free(tr->words);
     free(tr);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/pages.h"
 #include "probe/base/util.h"
 #include "probe/jtag.h"
 #include "targets/sim/sh4/board_priv.h"
@@ -356,11 +357,11 @@ static void board_destroy(struct sim_board *sb)
     sh4_scif_advance(&b->scif, b->cpu.cycle / BOARD_PCLK_DIV);
     sh4_cpu_fini(&b->cpu);
     sim_serial_close(&b->line);
-    free(b->rom);
+    pages_free(b->rom, BOARD_ROM_BYTES);
     free(b->flash);
-    free(b->sound);
-    free(b->video);
-    free(b->ram);
+    pages_free(b->sound, BOARD_SOUND_BYTES);
+    pages_free(b->video, BOARD_VIDEO_BYTES);
+    pages_free(b->ram, BOARD_RAM_BYTES);
     free(b);
 }
 
@@ -428,12 +429,12 @@ static int create(const struct sim_board_type *type, enum sh4_variant variant, c
     b->variant = variant;
     sim_serial_init(&b->line);
     b->noise_state = 0x9E3779B97F4A7C15u;
-    b->rom = calloc(1, BOARD_ROM_BYTES);
+    b->rom = pages_new(BOARD_ROM_BYTES);
     b->flash = malloc(BOARD_FLASH_BYTES);
-    b->ram = calloc(1, BOARD_RAM_BYTES);
+    b->ram = pages_new(BOARD_RAM_BYTES);
     bool dreamcast = variant == SH4_VARIANT_7091;
-    b->sound = dreamcast ? calloc(1, BOARD_SOUND_BYTES) : NULL;
-    b->video = dreamcast ? calloc(1, BOARD_VIDEO_BYTES) : NULL;
+    b->sound = dreamcast ? pages_new(BOARD_SOUND_BYTES) : NULL;
+    b->video = dreamcast ? pages_new(BOARD_VIDEO_BYTES) : NULL;
     bool have = b->rom && b->flash && b->ram && (!dreamcast || (b->sound && b->video));
     int ret = have ? 0 : err_set(err, ERR_NOMEM, "", "no memory for the board");
     if (ret >= 0)

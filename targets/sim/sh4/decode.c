@@ -6,6 +6,7 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/err.h"
+#include "probe/base/pages.h"
 
 /* ---- life ---- */
 
@@ -25,8 +26,8 @@ static void flush_tables(struct sh4_cpu *cpu)
 
 int sh4_blocks_new(struct sh4_cpu *cpu)
 {
-    struct sh4_blocks *b;
-    if (posix_memalign((void **)&b, 64, sizeof *b) != 0)
+    struct sh4_blocks *b = pages_new(sizeof *b);
+    if (!b)
         return -ERR_NOMEM;
     b->dirty = NULL;
     memset(b->odd_fetches, 0, sizeof b->odd_fetches);
@@ -43,7 +44,7 @@ int sh4_blocks_new(struct sh4_cpu *cpu)
 
 void sh4_blocks_free(struct sh4_cpu *cpu)
 {
-    free(cpu->fast->blocks);
+    pages_free(cpu->fast->blocks, sizeof *cpu->fast->blocks);
     cpu->fast->blocks = NULL;
 }
 
