@@ -1,10 +1,12 @@
-# installed_document(FILE FOLDER) - a document as it is to be installed: docs/x.md is then x.md in the same folder, and the examples are below it.
+# installed_document(FILE FOLDER) - a document as it is to be installed: docs/x.md is then x.md in the same folder, and the examples are below it. What
+# the source alone has (how the program is built inside) is taken out of the index: a line each.
 set(OURS "(targets|probe|profiler|gdbstub|tests)/[a-z]")
 set(OURS_NOTE "Paths below `targets/`, `probe/`, `profiler/`, `gdbstub/` and `tests/` are those of probeprof's source, which is not installed.")
 function(installed_document FILE FOLDER)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${FILE})
   file(READ ${FILE} TEXT)
   get_filename_component(NAME ${FILE} NAME)
+  string(REGEX REPLACE "\n- `docs/(design|decisions/README)\\.md`[^\n]*" "" TEXT "${TEXT}")
   string(REPLACE "docs/" "" TEXT "${TEXT}")
   if(TEXT MATCHES "${OURS}" AND NAME MATCHES "\\.md$")
     string(REGEX REPLACE "^(#[^\n]*\n)" "\\1\n${OURS_NOTE}\n" TEXT "${TEXT}")
