@@ -14,7 +14,7 @@ import sys
 INDEX = "docs/README.md"
 ROW = {"docs/open.md": 200}  # columns of a row; what explains stands below the table, or in the page of the part
 ROW_ELSEWHERE = 600
-FIRST = re.compile(r"^For .*; after it ", re.S)
+FIRST = re.compile(r"^For .*;\s+after\s+it\s", re.S)
 
 
 def index_findings(text, pages):
