@@ -13,7 +13,7 @@ import sys
 
 INDEX = "docs/README.md"
 ROW = {"docs/open.md": 200}  # columns of a row; what explains stands below the table, or in the page of the part
-ROW_ELSEWHERE = 600
+ROW_ELSEWHERE = 270
 FIRST = re.compile(r"^For .*;\s+after\s+it\s", re.S)
 
 
