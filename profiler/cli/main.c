@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,14 +53,6 @@ void command_help(const struct command *c, FILE *out)
         opts_help(c->opts, out);
     }
     text_print(out, "\n%s\nExit status: 0 done, 1 failed, 2 usage.\n", c->text);
-}
-
-void cli_warn(struct cli *cli, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    text_line(cli->err_out, "probeprof: ", fmt, ap);
-    va_end(ap);
 }
 
 static const struct command *find_command(const char *name)

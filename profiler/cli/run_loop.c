@@ -1,6 +1,5 @@
 #include <fcntl.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,16 +17,6 @@ enum { TICK_MS = 100, POP_BATCH = 1024, END_DEADLINE_MS = 10000, ABANDON_DEADLIN
 
 static const char using_board[] = "while the board was used",
                   writing_result[] = "while the result was written";
-
-void run_note(struct run *r, const char *fmt, ...)
-{
-    va_list ap;
-    live_clear(&r->live);
-    progress_clear(&r->progress);
-    va_start(ap, fmt);
-    text_line(r->cli->err_out, "probeprof: ", fmt, ap);
-    va_end(ap);
-}
 
 static void fail(struct run *r, const struct err *e)
 {

@@ -1,8 +1,6 @@
 /* Adapter, wire and part: opened and attached for the first time. What is not there is an error
  * that ends the run; what is there and fails for a moment, while nobody has seen it work yet, is
  * tried again a few times. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,17 +13,6 @@ enum { TRIES = 8, SLOW_TRIES = 2, PAUSE_FIRST_MS = 100, PAUSE_MAX_MS = 500 };
 /* opening that fails so slowly has waited inside of each try: nobody wants to sit through all of
  * them */
 #define SLOW_NS 5000000000u
-
-void run_found(struct run *r, const char *fmt, ...)
-{
-    size_t used = strlen(r->found);
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(r->found + used, sizeof r->found - used, fmt, ap);
-    va_end(ap);
-    used = strlen(r->found);
-    snprintf(r->found + used, sizeof r->found - used, "\n");
-}
 
 static void tell_found(struct run *r)
 {

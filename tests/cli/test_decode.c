@@ -4,16 +4,6 @@
 #include "profiler/cli/command.h"
 #include "tests/cli/capture_rig.h"
 
-/* main() has it */
-void cli_warn(struct cli *cli, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    vfprintf(cli->err_out, fmt, ap);
-    fputc('\n', cli->err_out);
-    va_end(ap);
-}
-
 static FILE *create(struct fixture *x, const char *name, char path[128])
 {
     snprintf(path, 128, "%s/%s", x->dir, name);

@@ -1,0 +1,37 @@
+/* What is said to people, a line at a time: the bottom of the program's stairs. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/base/text.h"
+#include "profiler/cli/command.h"
+#include "profiler/cli/run.h"
+
+void cli_warn(struct cli *cli, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    text_line(cli->err_out, "probeprof: ", fmt, ap);
+    va_end(ap);
+}
+
+void run_note(struct run *r, const char *fmt, ...)
+{
+    va_list ap;
+    live_clear(&r->live);
+    progress_clear(&r->progress);
+    va_start(ap, fmt);
+    text_line(r->cli->err_out, "probeprof: ", fmt, ap);
+    va_end(ap);
+}
+
+void run_found(struct run *r, const char *fmt, ...)
+{
+    size_t used = strlen(r->found);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(r->found + used, sizeof r->found - used, fmt, ap);
+    va_end(ap);
+    used = strlen(r->found);
+    snprintf(r->found + used, sizeof r->found - used, "\n");
+}
