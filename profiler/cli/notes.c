@@ -35,3 +35,7 @@ void run_found(struct run *r, const char *fmt, ...)
     used = strlen(r->found);
     snprintf(r->found + used, sizeof r->found - used, "\n");
 }
+
+static void note_line(void *ctx, const char *text) { run_note(ctx, "%s", text); }
+
+struct say run_say(struct run *r) { return (struct say){ .line = note_line, .ctx = r }; }

@@ -17,6 +17,7 @@
 #include "profiler/bridge/pump.h"
 #include "profiler/bridge/sampler.h"
 #include "profiler/cli/settings.h"
+#include "profiler/bridge/wire.h"
 #include "profiler/bridge/worker.h"
 
 enum run_phase {
@@ -58,14 +59,9 @@ struct run {
     struct probe *pdo; /* --pdo; NULL: none */
     char found[1024];  /* lines of run_found() that are to be said */
     bool unpowered;    /* the adapter sees no target power */
-    /* --speed auto: the clock that was found, for an adapter that comes back */
-    uint32_t found_hz;
-    struct {
-        struct worker_client client;
-        pthread_mutex_t lock;
-        struct target_wire seen; /* under lock */
-        struct target_wire told; /* the loop's */
-    } wire;
+    uint32_t found_hz; /* --speed auto: the clock that was found */
+    struct say say;    /* for the bridge: run_say() */
+    struct wire wire;
     struct target *target;
     struct worker *worker;
     struct gdb_server *server;
@@ -138,13 +134,6 @@ void run_found(struct run *r, const char *fmt, ...) __attribute__((format(printf
 int run_link(struct run *r, struct err *err);
 void run_link_after(struct run *r); /* what there is to tell once the part has answered */
 
-/* run_watch_wire - initialise r->wire; its client looks for damage to what is sent. */
-void run_watch_wire(struct run *r);
-
-/* run_tell_wire - what there is to tell people about the wire: the first time it is disturbed; with
- * `last` what has come of it since. On the loop. */
-void run_tell_wire(struct run *r, bool last);
-
 /* run_parts - everything up to an attached target: symbols, addresses, adapter. On failure
  * run_fini(). */
 int run_parts(struct run *r, struct err *err);
@@ -157,6 +146,9 @@ int run_profile(struct run *r, struct profile **out, struct err *err);
 
 /* run_note - one line for people on stderr, past the live line. */
 void run_note(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* run_say - what the bridge says is said by run_note(). */
+struct say run_say(struct run *r);
 
 /* run_begin - a job of the worker: everything up to the moment when the program runs and is
  * profiled. A wire that fails meanwhile is the loss of a board like any other: run_begin_again()

@@ -1,7 +1,5 @@
 /* The wire, before anybody talks to a part over it: the target's power, its reset pin, the clock.
  */
-#include <inttypes.h>
-
 #include "probe/link.h"
 #include "profiler/cli/chain.h"
 #include "profiler/cli/run.h"
@@ -78,53 +76,6 @@ void run_link_after(struct run *r)
         run_found(r, "the adapter sees no target power, but the part answers: pin VTref of the "
                      "connector may be open");
 }
-
-/* ---- while it runs ---- */
-
-static bool look(void *ctx, struct target *t)
-{
-    struct run *r = ctx;
-    if (t->ops->wire) {
-        pthread_mutex_lock(&r->wire.lock);
-        t->ops->wire(t, &r->wire.seen);
-        pthread_mutex_unlock(&r->wire.lock);
-        if (r->wire.seen.from_hz) /* an adapter that comes back begins there */
-            r->found_hz = r->wire.seen.hz;
-    }
-    return false;
-}
-
-void run_watch_wire(struct run *r)
-{
-    pthread_mutex_init(&r->wire.lock, NULL);
-    r->wire.client = (struct worker_client){ .ctx = r, .slice = look };
-    if (r->target->ops->wire)
-        r->target->ops->wire(r->target, &r->wire.told); /* what attaching did is told */
-    r->wire.seen = r->wire.told;
-}
-
-void run_tell_wire(struct run *r, bool last)
-{
-    pthread_mutex_lock(&r->wire.lock);
-    struct target_wire w = r->wire.seen;
-    pthread_mutex_unlock(&r->wire.lock);
-    const struct target_wire *told = &r->wire.told;
-    bool first = w.disturbed && !told->disturbed;
-    if (w.damaged == told->damaged || (!first && !(last && told->disturbed)))
-        return;
-    char clock[80] = "", hz[24], from[24];
-    if (w.hz != told->hz)
-        snprintf(clock, sizeof clock, "; TCK is %s now, it was %s",
-                 link_hz_text(w.hz, hz, sizeof hz), link_hz_text(told->hz, from, sizeof from));
-    run_note(r, "the wire has damaged %" PRIu64 " exchanges, which were repeated%s%s", w.damaged,
-             clock,
-             *clock ? ""
-             : w.hz ? ""
-                    : " (lower --speed, or --speed auto; shorten the wires, check ground)");
-    r->wire.told = w;
-}
-
-/* ---- before ---- */
 
 /* An adapter rounds what was asked for, sometimes a lot. */
 static int show_speed(struct run *r, struct err *err)

@@ -377,7 +377,7 @@ static void on_tick(uv_timer_t *handle)
 {
     struct run *r = handle->data;
     run_tell_link(r);
-    run_tell_wire(r, false);
+    wire_tell(&r->wire, false, &r->say);
     progress_tick(&r->progress, uv_hrtime());
     look_after_profile(r);
 }
@@ -457,7 +457,8 @@ static int start_server(struct run *r, struct err *err)
 int run_loop(struct run *r, struct err *err)
 {
     int ret = start_loop(r, err);
-    run_watch_wire(r);
+    r->say = run_say(r);
+    wire_init(&r->wire, r->target, r->found_hz);
     if (ret == 0)
         ret = worker_start(&(struct worker_config){ .target = r->target,
                                                     .loop = &r->loop,
@@ -485,7 +486,7 @@ int run_loop(struct run *r, struct err *err)
     uv_async_send(&r->wake); /* it may have been asked meanwhile */
     uv_run(&r->loop, UV_RUN_DEFAULT);
     run_tell_link(r);
-    run_tell_wire(r, true);
+    wire_tell(&r->wire, true, &r->say);
     if (r->failure.code == ERR_OK)
         return 0;
     *err = r->failure;
@@ -568,6 +569,7 @@ int run_fini(struct run *r, struct err *err)
     }
     close_target(r);
     pump_fini(&r->pump);
+    wire_fini(&r->wire);
     capture_close(&r->capture);
     live_fini(&r->live);
     progress_fini(&r->progress);

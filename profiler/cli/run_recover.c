@@ -59,8 +59,8 @@ static int reopen(struct run *r, struct err *err)
     int ret = probe_reopen(r->probe, err);
     if (ret == 0 && r->pdo)
         ret = probe_reopen(r->pdo, err);
-    if (ret == 0 && r->found_hz)
-        ret = r->probe->driver->jtag->set_clock(r->probe, r->found_hz, &got, err);
+    if (ret == 0 && wire_clock(&r->wire))
+        ret = r->probe->driver->jtag->set_clock(r->probe, wire_clock(&r->wire), &got, err);
     return ret == 0 ? jtag_chain_verify(r->probe, err) : ret;
 }
 
