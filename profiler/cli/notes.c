@@ -39,3 +39,10 @@ void run_found(struct run *r, const char *fmt, ...)
 static void note_line(void *ctx, const char *text) { run_note(ctx, "%s", text); }
 
 struct say run_say(struct run *r) { return (struct say){ .line = note_line, .ctx = r }; }
+
+void run_tell_progress(void *ctx, const struct load_progress *now)
+{
+    progress_tell(&((struct run *)ctx)->progress, now);
+}
+
+void run_wake(void *ctx) { uv_async_send(&((struct run *)ctx)->wake); }

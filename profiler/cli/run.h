@@ -10,6 +10,7 @@
 #include "probe/probe.h"
 #include "profiler/cli/capture.h"
 #include "profiler/cli/command.h"
+#include "profiler/bridge/begin.h"
 #include "profiler/bridge/gdb_server.h"
 #include "profiler/cli/live.h"
 #include "profiler/cli/parts.h"
@@ -107,17 +108,7 @@ struct run {
     struct err failure;    /* first thing that went wrong in the loop */
     struct worker_job job; /* begin, end, detach: never two at once */
     bool job_busy;
-    /* loading, comparing, arming for the first time: run_begin.c. The worker's until it is over */
-    struct {
-        atomic_bool over;
-        int ret;
-        struct err err;
-        uint64_t loaded, load_ns;
-        bool ran;      /* the program did, when it was first met */
-        bool answered; /* the CPU has halted for us, or taken the program */
-        unsigned tries;
-        uint64_t again_ns; /* host clock: not begun anew before */
-    } begin;
+    struct begin begin;
 };
 
 /* run_open - adapter, wire and part, up to a target that is attached. Not there, or not what it
@@ -150,15 +141,8 @@ void run_note(struct run *r, const char *fmt, ...) __attribute__((format(printf,
 /* run_say - what the bridge says is said by run_note(). */
 struct say run_say(struct run *r);
 
-/* run_begin - a job of the worker: everything up to the moment when the program runs and is
- * profiled. A wire that fails meanwhile is the loss of a board like any other: run_begin_again()
- * begins anew when it is back, from run_recover(). Its end is r->begin.over, and r->wake is sent.
- */
-void run_begin(void *ctx, struct target *t);
-
-/* run_begin_again - on an attached target. Returns 0 when there is nothing more to begin, for
- * better or worse; what the wire says now. */
-int run_begin_again(struct run *r, struct target *t, struct err *err);
+/* run_wake - have the loop look at everything; ctx is the run. Any thread, and from a signal's. */
+void run_wake(void *ctx);
 
 /* run_stopping - board_io.cancelled; ctx is the run. */
 bool run_stopping(void *ctx);

@@ -38,6 +38,17 @@ static void disarm_on_worker(void *ctx, struct target *t)
     pump_disarm(&r->pump, t);
 }
 
+/* The clients that tell of the board are the worker's last: when it is lost or back, everybody else
+ * knows it before. */
+static void begin_on_worker(void *ctx, struct target *t)
+{
+    struct run *r = ctx;
+    worker_add_client(r->worker, &r->wire.client);
+    worker_add_client(r->worker, &r->link.client);
+    worker_serve(r->worker);
+    begin_run(&r->begin, t);
+}
+
 static void post(struct run *r, void (*run)(void *, struct target *), void (*done)(void *))
 {
     struct err err = { .code = ERR_OK };
@@ -61,21 +72,27 @@ static void end_profile(struct run *r)
     post(r, disarm_on_worker, job_done);
 }
 
+static void tell_loaded(struct run *r, const struct begin_view *v)
+{
+    char rate[60];
+    if (v->loaded)
+        run_note(r, "loaded and verified %llu bytes of %s%s%s", (unsigned long long)v->loaded,
+                 r->set.elf, progress_rate(v->loaded, v->load_ns, rate, sizeof rate),
+                 r->profile ? "" : "; halted at its entry");
+}
+
 /* Once the worker is done with beginning, whichever way. */
 static void look_for_beginning(struct run *r)
 {
-    if (r->phase != RUN_STARTING || !atomic_load(&r->begin.over))
+    struct begin_view begun = begin_look(&r->begin);
+    if (r->phase != RUN_STARTING || !begun.over)
         return;
-    if (r->begin.ret < 0) {
-        fail(r, &r->begin.err);
+    if (begun.ret < 0) {
+        fail(r, &begun.err);
         quit(r);
         return;
     }
-    char rate[60];
-    if (r->begin.loaded)
-        run_note(r, "loaded and verified %llu bytes of %s%s%s", (unsigned long long)r->begin.loaded,
-                 r->set.elf, progress_rate(r->begin.loaded, r->begin.load_ns, rate, sizeof rate),
-                 r->profile ? "" : "; halted at its entry");
+    tell_loaded(r, &begun);
     r->phase = r->profile ? RUN_PROFILING : RUN_BRIDGING;
     if (r->profile) {
         struct pump_view v = pump_look(&r->pump);
@@ -351,13 +368,6 @@ static void look_at_ending(struct run *r)
     }
 }
 
-/* On the thread that hears signals. */
-static void wake_for_ending(void *ctx)
-{
-    struct run *r = ctx;
-    uv_async_send(&r->wake);
-}
-
 /* ---- loop callbacks ---- */
 
 static void on_wake(uv_async_t *handle)
@@ -454,6 +464,26 @@ static int start_server(struct run *r, struct err *err)
     return ret;
 }
 
+bool run_stopping(void *ctx)
+{
+    struct run *r = ctx;
+    return atomic_load(&r->leaving) || worker_stopping(r->worker);
+}
+
+static void init_begin(struct run *r)
+{
+    begin_init(&r->begin,
+               &(struct begin_config){
+                   .worker = r->worker,
+                   .image = r->symbols ? symbols_image(r->symbols) : NULL,
+                   .load = r->set.load,
+                   .pump = r->profile ? &r->pump : NULL,
+                   .io = { .cancelled = run_stopping, .tell = run_tell_progress, .ctx = r },
+                   .wake = run_wake,
+                   .wake_ctx = r,
+               });
+}
+
 int run_loop(struct run *r, struct err *err)
 {
     int ret = start_loop(r, err);
@@ -473,6 +503,7 @@ int run_loop(struct run *r, struct err *err)
         ret = start_server(r, err);
     if (ret < 0)
         return ret;
+    init_begin(r);
     run_watch_link(r);
     if (!r->profile)
         run_note(r, "bridge only%s; Ctrl-C ends it",
@@ -480,9 +511,9 @@ int run_loop(struct run *r, struct err *err)
     progress_init(&r->progress, r->cli->err_out, r->set.elf, view_columns(r->cli->err_out));
     r->begin_ns = uv_hrtime();
     r->phase = RUN_STARTING;
-    post(r, run_begin, job_done);
+    post(r, begin_on_worker, job_done);
     ending_stage(r->cli->ending, using_board);
-    ending_tell(r->cli->ending, wake_for_ending, r);
+    ending_tell(r->cli->ending, run_wake, r);
     uv_async_send(&r->wake); /* it may have been asked meanwhile */
     uv_run(&r->loop, UV_RUN_DEFAULT);
     run_tell_link(r);
@@ -570,6 +601,7 @@ int run_fini(struct run *r, struct err *err)
     close_target(r);
     pump_fini(&r->pump);
     wire_fini(&r->wire);
+    begin_fini(&r->begin);
     capture_close(&r->capture);
     live_fini(&r->live);
     progress_fini(&r->progress);

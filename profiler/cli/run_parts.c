@@ -273,12 +273,6 @@ static void write_log(void *ctx, enum log_subject subject, const char *line)
     text_print(ctx, "%s: %s\n", log_subject_name(subject), line);
 }
 
-static void wake_main(void *ctx)
-{
-    struct run *r = ctx;
-    uv_async_send(&r->wake);
-}
-
 static void tell_worker(void *ctx, const struct err *why)
 {
     struct run *r = ctx;
@@ -341,7 +335,7 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
                         .trace = *trace,
                         .for_ns = r->set.for_ns,
                         .queue_events = QUEUE_EVENTS,
-                        .wake = wake_main,
+                        .wake = run_wake,
                         .wake_ctx = r,
                         .lost = tell_worker,
                         .lost_ctx = r,

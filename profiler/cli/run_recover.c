@@ -33,7 +33,7 @@ static int check_program(struct run *r, struct target *t, struct err *err)
         *err = differs;
         return ret;
     }
-    if (!r->begin.loaded) {
+    if (!begin_has_loaded(&r->begin)) {
         found(r, PROGRAM_OTHER);
         return 0;
     }
@@ -88,14 +88,14 @@ static bool only_held(struct target *t)
 
 static int recover(struct run *r, struct target *t, struct err *err)
 {
-    bool beginning = !atomic_load(&r->begin.over);
+    bool beginning = !begin_look(&r->begin).over;
     found(r, beginning ? PROGRAM_ANEW : PROGRAM_UNKNOWN);
     r->link.running = !beginning && worker_was_running(r->worker) && !gdb_server_steps(r->server);
     int ret = reopen(r, err);
     if (ret == 0)
         ret = t->ops->attach(t, err);
     if (ret == 0 && beginning)
-        return run_begin_again(r, t, err);
+        return begin_again(&r->begin, t, err);
     if (ret < 0 || (left_alone(r) && t->ops->state(t) == TARGET_RUNNING))
         return ret < 0 ? ret : 0;
     if (t->ops->state(t) == TARGET_RUNNING)
@@ -103,7 +103,7 @@ static int recover(struct run *r, struct target *t, struct err *err)
             t,
             err); /* the driver undoes here what a trace left behind, and puts breakpoints back */
     bool held = ret == 0 && only_held(t);
-    if (ret == 0 && r->symbols && (r->profile || r->begin.loaded))
+    if (ret == 0 && r->symbols && (r->profile || begin_has_loaded(&r->begin)))
         ret = check_program(r, t, err);
     pthread_mutex_lock(&r->link.lock);
     bool anew = r->link.view.program == PROGRAM_LOADED;
@@ -121,7 +121,7 @@ int run_recover(void *ctx, struct target *t, struct err *err)
 {
     struct run *r = ctx;
     struct err why = { .code = ERR_OK };
-    if (!atomic_load(&r->begin.over) && host_ns() < r->begin.again_ns)
+    if (!begin_look(&r->begin).over && begin_waits(&r->begin))
         return err_set(err, ERR_STATE, "", "it begins anew after a pause");
     int ret = recover(r, t, &why);
     if (ret < 0) {
