@@ -16,6 +16,8 @@
 #include "profiler/cli/parts.h"
 #include "profiler/cli/progress.h"
 #include "profiler/bridge/pump.h"
+#include "profiler/bridge/recover.h"
+#include "profiler/bridge/say.h"
 #include "profiler/bridge/sampler.h"
 #include "profiler/cli/settings.h"
 #include "profiler/bridge/wire.h"
@@ -27,19 +29,6 @@ enum run_phase {
     RUN_PROFILING,
     RUN_ENDING,  /* the profile was asked to end; the last events come in */
     RUN_QUITTING /* leaving */
-};
-
-/* The board's comings and goings, as the worker saw them (run_recover.c). */
-struct link_view {
-    unsigned gone, back;       /* how often */
-    struct err why;            /* of the last loss */
-    uint64_t gone_ns, last_ns; /* host clock of the last loss; how long it was away then */
-    /* what the last tries to get it back met, another thing than why; code ERR_OK: nothing new for
-     * long enough */
-    struct err now;
-    bool halted; /* at the last return, when everybody had been told */
-    /* found at the last return */
-    enum { PROGRAM_UNKNOWN, PROGRAM_KEPT, PROGRAM_LOADED, PROGRAM_OTHER, PROGRAM_ANEW } program;
 };
 
 struct run {
@@ -83,22 +72,7 @@ struct run {
     enum run_phase phase;
     /* ticks in a row with the program seen to stand and no GDB there to deal with it */
     unsigned halted_ticks;
-    unsigned stop_looks; /* pump_view.stop_looks of the last */
-    struct {
-        struct worker_client client;
-        pthread_mutex_t lock;
-        struct link_view view; /* under lock */
-        /* the worker's: the program is to run when everybody has been told */
-        bool running;
-        struct err met; /* the worker's: what the last try met, and how often in a row */
-        unsigned met_again;
-        unsigned told_gone, told_back, told_now; /* the loop's */
-        struct err told;                         /* the loop's: the reason said last */
-        /* of what a GDB asked for, under lock; code ERR_OK: none to tell */
-        struct err unheard;
-        const char *unheard_what;
-        bool told_trouble; /* that the profile is not armed again */
-    } link;
+    unsigned stop_looks;       /* pump_view.stop_looks of the last */
     atomic_bool leaving;       /* long jobs of the worker ask, and give up */
     bool abandon;              /* second Ctrl-C: no more waiting for the board */
     bool terminate;            /* SIGTERM, SIGHUP: nothing is waited for that may not come */
@@ -109,6 +83,7 @@ struct run {
     struct worker_job job; /* begin, end, detach: never two at once */
     bool job_busy;
     struct begin begin;
+    struct recover recover;
 };
 
 /* run_open - adapter, wire and part, up to a target that is attached. Not there, or not what it
@@ -144,25 +119,8 @@ struct say run_say(struct run *r);
 /* run_wake - have the loop look at everything; ctx is the run. Any thread, and from a signal's. */
 void run_wake(void *ctx);
 
-/* run_stopping - board_io.cancelled; ctx is the run. */
-bool run_stopping(void *ctx);
-
 /* run_tell_progress - board_io.tell: shown by the loop; ctx is the run. */
 void run_tell_progress(void *ctx, const struct load_progress *now);
-
-/* run_recover - worker_config.recover: re-opens the adapter, attaches, and sees to the program; ctx
- * is the run. */
-int run_recover(void *ctx, struct target *t, struct err *err);
-
-/* run_watch_link - initialise r->link; its client is to be the worker's last. */
-void run_watch_link(struct run *r);
-
-/* run_unheard - gdb_server_config.unheard; ctx is the run. */
-void run_unheard(void *ctx, const char *what, const struct err *why);
-
-/* run_tell_link - what there is to tell people about losses and returns since the last call. On the
- * loop. */
-void run_tell_link(struct run *r);
 
 /* run_fini - give everything back, in any state. Returns 0; -ERR_TIMEOUT if the worker hangs in a
  * call of the board and what it uses was left alone. */

@@ -44,7 +44,7 @@ static void begin_on_worker(void *ctx, struct target *t)
 {
     struct run *r = ctx;
     worker_add_client(r->worker, &r->wire.client);
-    worker_add_client(r->worker, &r->link.client);
+    worker_add_client(r->worker, &r->recover.client);
     worker_serve(r->worker);
     begin_run(&r->begin, t);
 }
@@ -374,7 +374,7 @@ static void on_wake(uv_async_t *handle)
 {
     struct run *r = handle->data;
     look_at_ending(r);
-    run_tell_link(r);
+    recover_tell(&r->recover, &r->say);
     look_for_beginning(r);
     if (!r->has_pump || (r->phase != RUN_PROFILING && r->phase != RUN_ENDING))
         return;
@@ -386,7 +386,7 @@ static void on_wake(uv_async_t *handle)
 static void on_tick(uv_timer_t *handle)
 {
     struct run *r = handle->data;
-    run_tell_link(r);
+    recover_tell(&r->recover, &r->say);
     wire_tell(&r->wire, false, &r->say);
     progress_tick(&r->progress, uv_hrtime());
     look_after_profile(r);
@@ -448,8 +448,8 @@ static int start_server(struct run *r, struct err *err)
         .version = "probeprof " PROBEPROF_VERSION,
         .hold = hold_target,
         .hold_ctx = r,
-        .unheard = run_unheard,
-        .unheard_ctx = r,
+        .unheard = recover_note_request,
+        .unheard_ctx = &r->recover,
         .tell = on_gdb_told,
         .tell_ctx = r,
         .has_entry = r->symbols != NULL,
@@ -464,7 +464,7 @@ static int start_server(struct run *r, struct err *err)
     return ret;
 }
 
-bool run_stopping(void *ctx)
+static bool is_stopping(void *ctx)
 {
     struct run *r = ctx;
     return atomic_load(&r->leaving) || worker_stopping(r->worker);
@@ -478,10 +478,29 @@ static void init_begin(struct run *r)
                    .image = r->symbols ? symbols_image(r->symbols) : NULL,
                    .load = r->set.load,
                    .pump = r->profile ? &r->pump : NULL,
-                   .io = { .cancelled = run_stopping, .tell = run_tell_progress, .ctx = r },
+                   .io = { .cancelled = is_stopping, .tell = run_tell_progress, .ctx = r },
                    .wake = run_wake,
                    .wake_ctx = r,
                });
+}
+
+static void init_recover(struct run *r)
+{
+    recover_init(&r->recover, &(struct recover_config){
+                                  .worker = r->worker,
+                                  .probe = r->probe,
+                                  .pdo = r->pdo,
+                                  .image = r->symbols ? symbols_image(r->symbols) : NULL,
+                                  .compare = r->profile,
+                                  .begin = &r->begin,
+                                  .wire = &r->wire,
+                                  .pump = r->has_pump ? &r->pump : NULL,
+                                  .server = r->server,
+                                  .cancelled = is_stopping,
+                                  .cancelled_ctx = r,
+                                  .wake = run_wake,
+                                  .wake_ctx = r,
+                              });
 }
 
 int run_loop(struct run *r, struct err *err)
@@ -493,8 +512,8 @@ int run_loop(struct run *r, struct err *err)
         ret = worker_start(&(struct worker_config){ .target = r->target,
                                                     .loop = &r->loop,
                                                     .log = &r->log,
-                                                    .recover = run_recover,
-                                                    .recover_ctx = r,
+                                                    .recover = recover_board,
+                                                    .recover_ctx = &r->recover,
                                                     .held = true },
                            &r->worker, err);
     if (ret == 0 && r->has_pump)
@@ -504,7 +523,7 @@ int run_loop(struct run *r, struct err *err)
     if (ret < 0)
         return ret;
     init_begin(r);
-    run_watch_link(r);
+    init_recover(r);
     if (!r->profile)
         run_note(r, "bridge only%s; Ctrl-C ends it",
                  r->symbols ? "" : " (--elf FILE would profile the program)");
@@ -516,7 +535,7 @@ int run_loop(struct run *r, struct err *err)
     ending_tell(r->cli->ending, run_wake, r);
     uv_async_send(&r->wake); /* it may have been asked meanwhile */
     uv_run(&r->loop, UV_RUN_DEFAULT);
-    run_tell_link(r);
+    recover_tell(&r->recover, &r->say);
     wire_tell(&r->wire, true, &r->say);
     if (r->failure.code == ERR_OK)
         return 0;
@@ -602,6 +621,7 @@ int run_fini(struct run *r, struct err *err)
     pump_fini(&r->pump);
     wire_fini(&r->wire);
     begin_fini(&r->begin);
+    recover_fini(&r->recover);
     capture_close(&r->capture);
     live_fini(&r->live);
     progress_fini(&r->progress);
