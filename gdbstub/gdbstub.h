@@ -40,9 +40,10 @@ struct stub_config {
      * 13 by its source): who runs the bridge may. what: "download". NULL: nobody does. */
     void (*unheard)(void *ctx, const char *what, const struct err *why);
     void *unheard_ctx;
-    /* A packet has found the target gone, and why; stub_gone() is to follow. NULL: nobody asks. */
-    void (*lost)(void *ctx, const struct err *why);
-    void *lost_ctx;
+    /* A request has failed, perhaps since the target is gone: then stub_gone() is to follow. NULL:
+     * nobody asks. */
+    void (*failed)(void *ctx, const struct err *why);
+    void *failed_ctx;
     bool has_entry; /* where `run` starts the program */
     uint64_t entry;
 };

@@ -182,16 +182,11 @@ static void put_clean(struct session *s, const char *text)
     }
 }
 
-/* What finds the target gone knows why; later answers do not. */
-static void note_loss(struct stub *stub, const struct err *err)
-{
-    if (stub->cfg.lost && !stub->gone && stub->ops->state(stub->t) == TARGET_GONE)
-        stub->cfg.lost(stub->cfg.lost_ctx, err);
-}
-
 void reply_err(struct session *s, const struct err *err, bool always_text)
 {
-    note_loss(s->stub, err);
+    const struct stub_config *cfg = &s->stub->cfg;
+    if (cfg->failed) /* what finds the target gone knows why; later answers do not */
+        cfg->failed(cfg->failed_ctx, err);
     if (!s->error_text && !always_text) {
         char number[8];
         snprintf(number, sizeof number, "E%02x", err_number(err->code));

@@ -416,10 +416,10 @@ static void on_closing(void *ctx, struct target *t)
     atomic_store(&s->worker_done, true);
 }
 
-static void on_lost(void *ctx, const struct err *why)
+static void on_failed(void *ctx, const struct err *why)
 {
     struct gdb_server *s = ctx;
-    worker_lost(s->cfg.worker, why);
+    worker_failed(s->cfg.worker, why);
 }
 
 static void join_worker(void *ctx, struct target *t)
@@ -435,8 +435,8 @@ static void join_worker(void *ctx, struct target *t)
         .hold_ctx = s->cfg.hold_ctx,
         .unheard = s->cfg.unheard,
         .unheard_ctx = s->cfg.unheard_ctx,
-        .lost = on_lost,
-        .lost_ctx = s,
+        .failed = on_failed,
+        .failed_ctx = s,
         .has_entry = s->cfg.has_entry,
         .entry = s->cfg.entry,
     };

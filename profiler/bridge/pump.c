@@ -134,11 +134,10 @@ static void push_gap(struct pump *p, struct target *t)
         event_queue_push(p->queue, &e, 1);
 }
 
-/* What failed at the source has shown that the target is gone. */
-static void lost_if_gone(struct pump *p, struct target *t, const struct err *why)
+static void report_failure(struct pump *p, const struct err *why)
 {
-    if (p->cfg.lost && t->ops->state(t) == TARGET_GONE)
-        p->cfg.lost(p->cfg.lost_ctx, why);
+    if (p->cfg.failed)
+        p->cfg.failed(p->cfg.failed_ctx, why);
 }
 
 /* Has profiling begun? What is not traced is told before, and which tasks there are. */
@@ -163,7 +162,7 @@ static size_t move_events(struct pump *p, struct target *t)
     int n = source_poll(p, t, batch, MIN(room, PUMP_BATCH), &err);
     if (n < 0) {
         set_why(p, &err);
-        lost_if_gone(p, t, &err);
+        report_failure(p, &err);
         if (p->phase == PUMP_DRAINING) /* it ends with this: what was still to come is lost */
             push_gap(p, t);
         return 0;
@@ -252,7 +251,7 @@ static void rearm(struct pump *p, struct target *t)
 {
     struct err err = { .code = ERR_OK };
     if (source_arm(p, t, &err) < 0) {
-        lost_if_gone(p, t, &err);
+        report_failure(p, &err);
         p->rearm_at_ns = host_ns() + p->rearm_pause_ms * 1000000ull;
         LOG(p, "not armed again: %s; next try in %u ms", err.what, p->rearm_pause_ms);
         p->rearm_pause_ms = MIN(p->rearm_pause_ms * 2, (unsigned)REARM_MAX_MS);
@@ -411,7 +410,7 @@ static void disarm_failed(struct pump *p, struct target *t, const struct err *wh
     move_batches(p, t);
     push_gap(p, t);
     set_why(p, why);
-    lost_if_gone(p, t, why);
+    report_failure(p, why);
 }
 
 void pump_disarm(struct pump *p, struct target *t)

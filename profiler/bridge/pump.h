@@ -37,9 +37,10 @@ struct pump_config {
     size_t queue_events;       /* power of two */
     void (*wake)(void *ctx);   /* something for the main thread; called on the worker */
     void *wake_ctx;
-    /* a look at the source has found the target gone; may be NULL. On the worker */
-    void (*lost)(void *ctx, const struct err *why);
-    void *lost_ctx;
+    /* a call of the source has failed, perhaps since the target is gone; may be NULL. On the
+     * worker: worker_failed() */
+    void (*failed)(void *ctx, const struct err *why);
+    void *failed_ctx;
     /* the next slice shall not be longer; 0: as long as ever. May be NULL. On the worker */
     void (*pace)(void *ctx, uint64_t ns);
     void *pace_ctx;

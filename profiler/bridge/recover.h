@@ -53,7 +53,7 @@ struct recover_view {
     struct err now;
     bool halted;                  /* at the last return, when everybody had been told */
     enum recover_program program; /* found at the last return */
-    /* a request of a GDB that has left failed; code ERR_OK: none that people do not know */
+    /* of a request of GDB's that failed, and GDB shows no text of why; code ERR_OK: people know */
     struct err request_failed;
     const char *request;
 };
@@ -88,7 +88,8 @@ void recover_fini(struct recover *r); /* after the worker has ended; a zeroed on
  * program; ctx is the struct recover. */
 int recover_board(void *ctx, struct target *t, struct err *err);
 
-/* recover_note_request - gdb_server_config.unheard; ctx is the struct recover. */
+/* recover_note_request - gdb_server_config.unheard: a request of GDB's failed, and people are to be
+ * told why; ctx is the struct recover. On the worker. */
 void recover_note_request(void *ctx, const char *what, const struct err *why);
 
 /* recover_tell - what there is to tell people about losses and returns since the last call. On the

@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "probe/host_time.h"
+#include "profiler/bridge/presence.h"
 
 enum {
     MAX_FDS = 64, /* descriptors in the wait */
@@ -20,6 +21,9 @@ enum {
        millisecond */
     RECOVER_MAX_MS = 250,
 };
+
+/* of a loss that nobody has explained */
+static const struct err no_answer = { .code = ERR_NO_TARGET, .what = "the target does not answer" };
 
 struct job_list {
     struct worker_job *first, **last;
@@ -46,10 +50,10 @@ struct worker {
     struct pollfd pfd[MAX_FDS];
     struct worker_fd *fds[MAX_FDS]; /* side by side with pfd; NULL: removed during dispatch */
     size_t nfds;
-    bool gone;
-    struct err lost;   /* code != ERR_OK: by worker_lost(), not told yet */
-    bool was_running;  /* when last seen for certain */
-    uint64_t slice_ns; /* at most cfg.slice_ns */
+    enum presence presence; /* of the target */
+    struct err why_lost;    /* the last time */
+    bool was_running;       /* when last seen for certain */
+    uint64_t slice_ns;      /* at most cfg.slice_ns */
     unsigned recover_pause_ms;
     uint64_t recover_at_ns;
     uint64_t idle_at_ns; /* next slice() of a halted target */
@@ -107,8 +111,16 @@ void worker_serve(struct worker *w) { w->cfg.held = false; }
 
 void worker_lost(struct worker *w, const struct err *why)
 {
-    if (!w->gone && w->lost.code == ERR_OK)
-        w->lost = *why;
+    if (w->presence == PRESENCE_HERE || w->presence == PRESENCE_BACK)
+        w->why_lost = *why;
+    presence_take(&w->presence, PRESENCE_LOSS);
+}
+
+void worker_failed(struct worker *w, const struct err *why)
+{
+    const struct target *t = w->cfg.target;
+    if (t->ops->state(w->cfg.target) == TARGET_GONE)
+        worker_lost(w, why);
 }
 
 bool worker_was_running(const struct worker *w) { return w->was_running; }
@@ -202,11 +214,14 @@ static bool tell_slice(struct worker *w)
     return more;
 }
 
-static void tell_gone(struct worker *w, const struct err *why)
+/* Of a loss that they do not know yet. */
+static void tell_gone(struct worker *w)
 {
+    const struct err *why = &w->why_lost;
+    if (w->presence != PRESENCE_LOST)
+        return;
     log_msg(w->cfg.log, LOG_TARGET, "worker: target gone: %s", why->what);
-    w->gone = true;
-    w->lost.code = ERR_OK;
+    presence_take(&w->presence, PRESENCE_TOLD_LOSS);
     w->recover_pause_ms = RECOVER_FIRST_MS;
     w->recover_at_ns = host_ns() + (uint64_t)RECOVER_FIRST_MS * 1000000u;
     for (struct worker_client *c = w->clients, *next; c; c = next) {
@@ -229,12 +244,13 @@ static void tell_troubled(struct worker *w, const struct err *why)
 static void tell_back(struct worker *w)
 {
     log_msg(w->cfg.log, LOG_TARGET, "worker: target is back");
-    w->gone = false;
+    presence_take(&w->presence, PRESENCE_TRY_WORKED);
     for (struct worker_client *c = w->clients, *next; c; c = next) {
         next = c->next;
         if (c->back)
             c->back(c->ctx, w->cfg.target);
     }
+    presence_take(&w->presence, PRESENCE_TOLD_RETURN);
 }
 
 /* ---- the target's turn ---- */
@@ -250,6 +266,7 @@ static void try_recover(struct worker *w)
         tell_back(w);
         return;
     }
+    presence_take(&w->presence, PRESENCE_TRY_FAILED);
     w->recover_pause_ms =
         w->recover_pause_ms * 2 > RECOVER_MAX_MS ? RECOVER_MAX_MS : w->recover_pause_ms * 2;
     w->recover_at_ns = host_ns() + (uint64_t)w->recover_pause_ms * 1000000u;
@@ -262,11 +279,14 @@ static void poll_target(struct worker *w, uint64_t max_ns)
 {
     struct target *t = w->cfg.target;
     struct target_stop stop = { .reason = STOP_NONE };
-    struct err err = { .code = ERR_OK, .what = "the target does not answer" };
+    struct err err = no_answer;
+    err.code = ERR_OK; /* it may be over without a failure */
     int ret = t->ops->poll(t, max_ns, &stop, &err);
-    if (t->ops->state(t) == TARGET_GONE || (ret > 0 && stop.reason == STOP_GONE)) {
-        if (!w->gone)
-            tell_gone(w, &err);
+    if (ret > 0 && stop.reason == STOP_GONE)
+        worker_lost(w, &err);
+    worker_failed(w, &err);
+    if (w->presence != PRESENCE_HERE) {
+        tell_gone(w);
         return;
     }
     if (ret < 0)
@@ -275,37 +295,38 @@ static void poll_target(struct worker *w, uint64_t max_ns)
         tell_stopped(w, &stop);
 }
 
+/* The target is away: a try to get it back, if it is time for one. Returns as serve_target(). */
+static int look_for_target(struct worker *w)
+{
+    if (host_ns() >= w->recover_at_ns)
+        try_recover(w);
+    if (w->presence != PRESENCE_AWAY)
+        return 0;
+    tell_slice(w);
+    uint64_t now = host_ns();
+    return w->recover_at_ns <= now ? 0 : (int)((w->recover_at_ns - now) / 1000000u) + 1;
+}
+
 /* One turn of the target; returns how long the wait may last, in ms (-1: until something comes). */
 static int serve_target(struct worker *w)
 {
     struct target *t = w->cfg.target;
     enum target_state state = t->ops->state(t);
-    bool lost = state == TARGET_GONE || w->lost.code != ERR_OK;
-    /* an attach that failed half-way leaves one detached, too */
-    if (w->cfg.held || (state == TARGET_DETACHED && !lost && !w->gone))
+    if (w->cfg.held)
         return -1;
-    if (lost && !w->gone) {
-        struct err why = w->lost;
-        tell_gone(w, why.code != ERR_OK ? &why
-                                        : &(struct err){ .code = ERR_NO_TARGET,
-                                                         .what = "the target does not answer" });
-    }
-    uint64_t now = host_ns();
+    worker_failed(w, &no_answer);
+    /* an attach that failed half-way leaves one detached, too */
+    if (state == TARGET_DETACHED && w->presence == PRESENCE_HERE)
+        return -1;
+    tell_gone(w);
     w->was_running = w->was_running || state == TARGET_RUNNING;
-    if (w->gone) {
-        if (now >= w->recover_at_ns)
-            try_recover(w);
-        if (w->gone)
-            tell_slice(w);
-        now = host_ns();
-        return !w->gone                  ? 0
-               : w->recover_at_ns <= now ? 0
-                                         : (int)((w->recover_at_ns - now) / 1000000u) + 1;
-    }
+    if (w->presence == PRESENCE_AWAY)
+        return look_for_target(w);
+    uint64_t now = host_ns();
     bool turn = state == TARGET_RUNNING || now >= w->idle_at_ns;
     poll_target(w, turn ? w->slice_ns : 0);
     /* not before it has answered: what failed half-way may have left it so */
-    if (turn && !w->gone && t->ops->state(t) == TARGET_HALTED)
+    if (turn && w->presence != PRESENCE_AWAY && t->ops->state(t) == TARGET_HALTED)
         w->was_running = false;
     if (turn) {
         bool more = tell_slice(w);

@@ -111,10 +111,14 @@ void worker_set_slice(struct worker *w, uint64_t ns);
  */
 void worker_serve(struct worker *w);
 
-/* worker_lost - somebody has found that the target cannot be used any more, and knows why: clients
- * are told with the worker's next turn, then it is got back as any other. The first reason counts;
- * harmless once it is gone. On the worker. */
+/* worker_lost - states that the target cannot be used any more, and why: clients are told with the
+ * worker's next turn, then it is got back. The first reason counts; harmless once it is gone. There
+ * is no other way by which a target becomes gone (presence.h). On the worker. */
 void worker_lost(struct worker *w, const struct err *why);
+
+/* worker_failed - a call of the target has failed, and why: if the target is gone since, that is
+ * worker_lost(). On the worker. */
+void worker_failed(struct worker *w, const struct err *why);
 
 /* worker_was_running - did the program run when the target was lost? On the worker, in recover()
  * and back(). */

@@ -273,10 +273,10 @@ static void write_log(void *ctx, enum log_subject subject, const char *line)
     text_print(ctx, "%s: %s\n", log_subject_name(subject), line);
 }
 
-static void tell_worker(void *ctx, const struct err *why)
+static void report_failure(void *ctx, const struct err *why)
 {
     struct run *r = ctx;
-    worker_lost(r->worker, why);
+    worker_failed(r->worker, why);
 }
 
 static void set_pace(void *ctx, uint64_t ns)
@@ -337,8 +337,8 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
                         .queue_events = QUEUE_EVENTS,
                         .wake = run_wake,
                         .wake_ctx = r,
-                        .lost = tell_worker,
-                        .lost_ctx = r,
+                        .failed = report_failure,
+                        .failed_ctx = r,
                         .pace = set_pace,
                         .pace_ctx = r,
                         .source = r->set.sample ? &sampler_source : NULL,

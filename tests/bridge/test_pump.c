@@ -412,20 +412,17 @@ pump__armed_for_the_first_time_while_the_target_is_got_back__knows_of_no_gap(voi
 
 static void note_why(void *ctx, const struct err *why) { *(struct err *)ctx = *why; }
 
-static void pump__trace_finds_the_target_gone__says_why(void **state)
+static void pump__trace_fails__is_told_with_its_reason(void **state)
 {
     (void)state;
     struct fixture *fx = make(0, 0, false);
     struct err why = { .code = ERR_OK };
-    fx->pump.cfg.lost = note_why;
-    fx->pump.cfg.lost_ctx = &why;
+    fx->pump.cfg.failed = note_why;
+    fx->pump.cfg.failed_ctx = &why;
     pump_arm(&fx->pump, &fx->target.base, NULL);
     fx->target.fail_poll = -ERR_USB;
     slice(fx);
-    assert_int_equal(why.code, ERR_OK); /* not gone: its driver gets over it */
-    fx->target.state = TARGET_GONE;
-    slice(fx);
-    assert_int_equal(why.code, ERR_USB);
+    assert_int_equal(why.code, ERR_USB); /* whether the target is gone, the worker asks it */
     assert_string_equal(why.what, "trace: scripted failure");
     drop(fx);
 }
@@ -470,7 +467,7 @@ int main(void)
         cmocka_unit_test(pump__time_limit__goes_on_while_the_target_is_away),
         cmocka_unit_test(
             pump__armed_for_the_first_time_while_the_target_is_got_back__knows_of_no_gap),
-        cmocka_unit_test(pump__trace_finds_the_target_gone__says_why),
+        cmocka_unit_test(pump__trace_fails__is_told_with_its_reason),
         cmocka_unit_test(pump__program_stops__is_seen_until_it_runs_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,6 +190,57 @@ static void worker__target_goes_and_returns__told_once_each(void **state)
     assert_int_equal(fx->ram.attaches, 1);
 }
 
+static void fail_twice(void *ctx, struct target *t)
+{
+    struct fixture *fx = ctx;
+    (void)t;
+    worker_failed(fx->w, &(struct err){ .code = ERR_FAULT, .what = "no memory there" });
+    fx->ram.gone = true;
+    worker_failed(fx->w, &(struct err){ .code = ERR_USB, .what = "unplugged" });
+    worker_failed(fx->w, &(struct err){ .code = ERR_NO_TARGET, .what = "not attached" });
+}
+
+static void keep_reason(void *ctx, struct target *t, const struct err *why)
+{
+    struct fixture *fx = ctx;
+    snprintf(fx->trail, sizeof fx->trail, "%.60s", why->what);
+    on_gone(ctx, t, why);
+}
+
+static void worker__calls_fail__first_reason_of_a_target_that_is_gone_counts(void **state)
+{
+    struct fixture *fx = *state;
+    struct worker_job job = { .run = fail_twice, .ctx = fx }, in = { .run = plug, .ctx = fx };
+    fx->client.gone = keep_reason;
+    assert_int_equal(worker_post(fx->w, &job, NULL), 0);
+    wait_count(fx, &fx->gones, 1);
+    assert_string_equal(fx->trail, "unplugged");
+    assert_int_equal(worker_post(fx->w, &in, NULL), 0);
+    wait_count(fx, &fx->backs, 1);
+    assert_int_equal(fx->gones, 1);
+}
+
+/* Only the first time. */
+static void lose_again(void *ctx, struct target *t)
+{
+    struct fixture *fx = ctx;
+    on_back(ctx, t);
+    if (fx->backs == 1)
+        worker_lost(fx->w, &(struct err){ .code = ERR_USB, .what = "lost while arming" });
+}
+
+static void worker__lost_again_while_clients_hear_of_the_return__is_got_back_again(void **state)
+{
+    struct fixture *fx = *state;
+    struct worker_job out = { .run = unplug, .ctx = fx }, in = { .run = plug, .ctx = fx };
+    fx->client.back = lose_again;
+    assert_int_equal(worker_post(fx->w, &out, NULL), 0);
+    wait_count(fx, &fx->gones, 1);
+    assert_int_equal(worker_post(fx->w, &in, NULL), 0);
+    wait_count(fx, &fx->backs, 2);
+    assert_int_equal(fx->gones, 2);
+}
+
 struct pipe_watch {
     struct fixture *fx;
     struct worker_fd wfd;
@@ -299,6 +350,8 @@ int main(void)
         TEST(worker__jobs__run_in_order_there_complete_here),
         TEST(worker__target_runs__slices_then_one_stop),
         TEST(worker__target_goes_and_returns__told_once_each),
+        TEST(worker__calls_fail__first_reason_of_a_target_that_is_gone_counts),
+        TEST(worker__lost_again_while_clients_hear_of_the_return__is_got_back_again),
         TEST(worker__descriptor_becomes_ready__served_until_removed),
         TEST(stop_own_worker__jobs_and_closing_first),
         TEST(worker_stop__call_in_progress_hangs__gives_up_in_time),
