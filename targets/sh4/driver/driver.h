@@ -478,6 +478,17 @@ int sh4_agent_before_write(struct sh4_target *t, uint32_t addr, size_t len, stru
 int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struct err *err);
 
 /* ---- pieces of the driver ---- */
+
+/* numbers of GDB's remote protocol */
+enum {
+    SIGNAL_INT = 2,
+    SIGNAL_ILL = 4,
+    SIGNAL_TRAP = 5,
+    SIGNAL_FPE = 8,
+    SIGNAL_BUS = 10,
+    SIGNAL_SEGV = 11
+};
+
 enum { SH4_LOAD_REQUESTS = 2 };
 void sh4_regs_requests(struct sh4_target *t, struct sh4_request req[SH4_LOAD_REQUESTS]);
 /* save area and trap registers from the agent */
@@ -535,7 +546,43 @@ int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, 
 /* Losing the adapter or the board is a state, seen by every later call. Returns ret. */
 int sh4_lost(struct sh4_target *t, int ret);
 void sh4_stop_is(struct sh4_target *t, enum stop_reason reason, int signal);
+/* the interface's clock, and waiting by it */
+static inline uint64_t sh4_now(struct sh4_target *t) { return sh4_link_now(&t->link); }
+static inline int sh4_wait(struct sh4_target *t, uint64_t ns, struct err *err)
+{
+    return sh4_link_wait(&t->link, ns, err);
+}
 int sh4_run_freely(struct sh4_target *t, struct err *err);
+
+/* ---- why it stopped (sh4/driver/stop.c) ---- */
+/* The agent is halted: takes over its view. 1: a stop; 0: it must run on. */
+int sh4_take_over(struct sh4_target *t, struct err *err);
+/* What a step took out or changed is put back. */
+int sh4_end_step(struct sh4_target *t, struct err *err);
+/* Stopped or done with a step: what the caller sees. Returns as poll() does. */
+int sh4_settle(struct sh4_target *t, struct target_stop *stop, struct err *err);
+/* found: patches of a session that was lost are in the program, unless this one made them. */
+void sh4_find_leftovers(struct sh4_target *t, bool found);
+
+/* ---- asking a running program to halt (sh4/driver/halt.c) ---- */
+int sh4_halt(struct target *target, struct err *err); /* target_ops.halt */
+int sh4_poll(struct target *target, uint64_t max_ns, struct target_stop *stop,
+             struct err *err); /* target_ops.poll */
+/* Until it has halted, or that fails. */
+int sh4_halt_now(struct sh4_target *t, struct err *err);
+/* 1: the agent waits, and is one that this version can talk to; 0: it does not. */
+int sh4_seen_halted(struct sh4_target *t, struct err *err);
+/* Whether a resident agent is of this version; over a byte stream its halts are counted anew. */
+int sh4_check_resident(struct sh4_target *t, struct err *err);
+/* The CPU is on its own way since it reset itself: it is caught there, as if asked to. */
+int sh4_halt_the_reset(struct sh4_target *t, struct err *err);
+int sh4_reset_is_held(struct err *err, const char *what);
+
+/* target_ops: sh4/driver/resume.c, sh4/driver/attach.c */
+int sh4_resume(struct target *target, const struct resume *how, struct err *err);
+int sh4_attach(struct target *target, struct err *err);
+int sh4_detach(struct target *target, struct err *err);
+int sh4_reset(struct target *target, enum reset_mode mode, struct err *err);
 /* ---- SR.BL=1 and breakpoints (sh4/driver/bl.c) ---- */
 /* Runs on from where the host says: freely, or crawling if a breakpoint could be met with BL=1. */
 int sh4_let_go(struct sh4_target *t, struct err *err);
@@ -560,8 +607,6 @@ int sh4_reset_in_step(struct sh4_target *t, struct err *err);
 void sh4_stop_was_reset(struct sh4_target *t); /* halted again: the stop to report */
 /* ---- a running target, halted for a moment (sh4/driver/temporary_halt.c) ---- */
 bool sh4_in_agent(const struct sh4_target *t, uint32_t fetch);
-/* op_halt's break while t->borrowing */
-int sh4_borrow_break(struct sh4_target *t, struct err *err);
 int sh4_hudi_priority(struct sh4_target *t, struct err *err);      /* halted: makes sure of it */
 int sh4_hudi_priority_left(struct sh4_target *t, struct err *err); /* of a lost session: undone */
 /* before detach: the interrupt's priority as it was */

@@ -204,8 +204,6 @@ int sh4_same_mem(struct target *target, uint64_t addr, const uint8_t *buf, size_
     return ret < 0 ? ret : same;
 }
 
-uint32_t sh4_canonical32(uint32_t addr) { return addr < 0xE0000000u ? addr & SH4_PHYS : addr; }
-
 /* ---- what the debugger sees ---- */
 
 static int check(struct sh4_target *t, uint64_t addr, unsigned width, size_t len, const char *what,

@@ -110,12 +110,6 @@ static int store_blocks(struct sh4_target *t, struct err *err)
     return 0;
 }
 
-void sh4_regs_unseen(struct sh4_target *t)
-{
-    for (size_t i = 0; i < SH4_SAVE_WORDS; i++)
-        t->save_seen[i] = ~t->save[i];
-}
-
 /* A few words go one by one, each stored only once it is proven: a block that the wire is cut in is
  * filled up with anything by the next session, and these may be the program's only copy. */
 int sh4_regs_store(struct sh4_target *t, struct err *err)

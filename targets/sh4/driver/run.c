@@ -523,3 +523,9 @@ int sh4_step_start(struct sh4_target *t, struct err *err)
         t->stepping = false;
     return ret;
 }
+
+int sh4_run_freely(struct sh4_target *t, struct err *err)
+{
+    int ret = sh4_needs_hooks(t) ? sh4_ubc_program(t, false, err) : sh4_ubc_give_back(t, err);
+    return ret < 0 ? ret : sh4_leave(t, 0, 0, 0, err);
+}

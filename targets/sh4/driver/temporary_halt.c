@@ -7,7 +7,6 @@
 #include "targets/sh4/driver/driver.h"
 
 #define SLICE_NS     (20u * 1000u)
-#define BLOCKED_NS   (50u * 1000u)
 #define INTERRUPT_NS (2u * 1000u * 1000u)
 
 static int may_borrow(struct sh4_target *t, const char *what, struct err *err)
@@ -66,33 +65,6 @@ int sh4_borrow_clean(struct sh4_target *t, struct err *err)
     return ret < 0 || (v & 15) != 15
                ? ret
                : sh4_agent_poke(t, SH4_IPRC, 2, (v & ~15u) | t->iprc_hudi, err);
-}
-
-int sh4_borrow_break(struct sh4_target *t, struct err *err)
-{
-    enum { TRIES = 20, SAMPLES = 14 };
-    uint8_t sel[SAMPLES + 1];
-    uint32_t v[SAMPLES + 1];
-    memset(sel, SH4_STATUS_SR, SAMPLES);
-    sel[SAMPLES] = SH4_STATUS_FETCH;
-    for (int i = 0; i < TRIES; i++) {
-        int ret = sh4_link_status(&t->link, sel, v, SAMPLES + 1, err);
-        if (ret == 0 && sh4_in_agent(t, v[SAMPLES]) && (ret = sh4_agent_halted(t, err)) > 0)
-            return 0;
-        if (ret < 0)
-            return ret;
-        bool blocked = sh4_in_agent(t, v[SAMPLES]);
-        for (size_t k = 0; k < SAMPLES; k++)
-            blocked = blocked || REG_GET(v[k], SH4_SR_BL);
-        t->by_interrupt = t->hooks && t->hudi_ready && REG_GET(v[SAMPLES - 1], SH4_SR_IMASK) != 15;
-        if (t->by_interrupt || !blocked)
-            return sh4_link_command(&t->link, t->by_interrupt ? SH4_TI_INTERRUPT : SH4_TI_BREAK,
-                                    err);
-        if ((ret = sh4_link_wait(&t->link, BLOCKED_NS, err)) < 0)
-            return ret;
-    }
-    return err_set(err, ERR_STATE, "try again, or halt it",
-                   "the program spends its time with SR.BL=1");
 }
 
 /* 1: stopped; 0: an interrupt asked for was not taken in time. */

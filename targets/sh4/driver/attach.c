@@ -1,0 +1,273 @@
+/* Attach, detach, reset: the session's ends, and what is forgotten at each. */
+#include "probe/base/bytes.h"
+#include "probe/base/log.h"
+#include "probe/base/util.h"
+#include "targets/sh4/driver/dcip.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/driver/driver.h"
+
+/* Of its save area only BRCR, which is the host's: the rest is written on entry or before the
+ * program is let go, and a program that a lost session left traced may enter the kernel just now,
+ * which is the same. */
+static int load_aseram(struct sh4_target *t, struct err *err)
+{
+    uint32_t words[SH4_ASERAM_SIZE / 4];
+    const uint8_t *code = sh4_agent_ase.code[t->base.big_endian];
+    size_t n = sh4_agent_ase.save_area / 4;
+    const uint32_t brcr = 0;
+    for (size_t i = 0; i < n; i++)
+        words[i] = get32(code + 4 * i, t->base.big_endian);
+    int ret = sh4_link_aseram(&t->link, 0, words, n, err);
+    if (ret == 0)
+        ret = sh4_link_aseram(&t->link, sh4_agent_ase.save_area + 4 * SH4_SAVE_BRCR, &brcr, 1, err);
+    if (ret < 0)
+        return err_prefix(err, ret, "loading the agent into ASERAM");
+    t->ase_loaded = true;
+    t->ase_proven = false;
+    return 0;
+}
+
+static void use_ase(struct sh4_target *t)
+{
+    t->layout = &sh4_agent_ase;
+    t->agent_base = SH4_ASERAM;
+}
+
+/* POLLs fill up a block that an agent waits in. To a running program they are nothing, and where
+ * none of the first is taken or answered, though even an agent in slow memory had the time, there
+ * is nobody. */
+static int fill_block(struct sh4_target *t, struct err *err)
+{
+    enum { LOOK = 8, CALM = 128 };
+    uint32_t in[LOOK], idle = t->link.idle_clocks;
+    bool taken = false;
+    t->link.idle_clocks = MAX(idle, (uint32_t)CALM);
+    int ret = sh4_link_words(&t->link, NULL, in, LOOK, err);
+    t->link.idle_clocks = idle;
+    for (size_t i = 1; ret == 0 && i < LOOK; i++)
+        taken = taken || in[i] != SH4_AGENT_POLL;
+    return taken ? sh4_link_words(&t->link, NULL, NULL, SH4_AGENT_DRAIN, err) : ret;
+}
+
+/* It stands in the agent. What nobody has halted runs on: a program that waited for a lost session
+ * to read its ring, or for its own exception. */
+static int found_halted(struct sh4_target *t, struct err *err)
+{
+    sh4_find_leftovers(t, true);
+    int is_stop = sh4_take_over(t, err);
+    int ret = is_stop < 0 ? is_stop : sh4_end_step(t, err);
+    if (ret == 0 && (!is_stop || t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE))
+        ret = sh4_let_go(t, err);
+    else if (ret == 0 && t->continuing &&
+             t->stop.reason == STOP_STEP) /* the driver's own, on the way */
+        sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
+    return sh4_lost(t, ret);
+}
+
+int sh4_attach(struct target *target, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    log_msg(t->probe->log, LOG_TARGET, "%s: attach", t->probe->name);
+    t->layout = NULL;
+    t->halt_wanted = t->stop_pending = t->stepping = t->hooks = t->loaded = t->crawling =
+        t->was_reset = t->break_late = false;
+    t->lending = t->hudi_ready = t->iprc_kept = false;
+    t->line_addr = 0;
+    t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
+    t->vbr_patched = t->leftovers_checked = false;
+    /* an armed trace of before is a lost session's now: found and undone as one */
+    if (t->trace_poll && t->trace_close) {
+        t->trace_close(t);
+        t->trace_lost = true;
+    }
+    int ret = sh4_link_connect(&t->link, err);
+    if (ret < 0)
+        return sh4_lost(t, ret);
+    /* An agent that waits already: a session before this one was lost while it stood at a
+     * breakpoint, or even in the middle of a block. */
+    ret = sh4_seen_halted(t, err);
+    if (ret == 0 && t->link.jtag && (ret = fill_block(t, err)) == 0)
+        ret = sh4_seen_halted(t, err);
+    if (ret == 0 && (ret = sh4_clock_prove(&t->link, err)) > 0)
+        return sh4_attach(target, err); /* what was seen through a bad wire is worth nothing */
+    if (ret < 0)
+        return sh4_lost(t, ret);
+    t->check_patches = t->npatches > 0 || t->nvbr_sites > 0;
+    if (ret > 0)
+        return found_halted(t, err);
+    t->layout = NULL;
+    if (t->link.ip && (ret = sh4_dcip_attach(t, err)) != 0)
+        return ret > 0 ? found_halted(t, err) : sh4_lost(t, ret);
+    if (!t->link.jtag && t->probe->driver->stream->traits(t->probe) & STREAM_DCLOAD) {
+        ret = sh4_dcload(t, err);
+        if (ret == 0)
+            ret = err_set(err, ERR_NO_TARGET,
+                          "reset the Dreamcast, start dcload again; try baud=57600",
+                          "the agent was loaded and does not answer");
+        return ret > 0 ? found_halted(t, err) : sh4_lost(t, ret);
+    }
+    if (t->opt.allow_private) {
+        use_ase(t);
+        ret = load_aseram(t, err);
+        if (ret < 0)
+            return sh4_lost(t, ret);
+    }
+    t->state = TARGET_RUNNING;
+    return 0;
+}
+
+static int clean_target(struct sh4_target *t, struct err *err)
+{
+    int ret = sh4_end_step(t, err);
+    int bad = sh4_patches_remove_all(t, err);
+    int late = sh4_borrow_clean(t, err);
+    t->ubc[0].used = t->ubc[1].used = false;
+    t->catch_mask = 0;
+    t->semihosting = t->stop_pending = false;
+    return ret < 0 ? ret : bad < 0 ? bad : late;
+}
+
+int sh4_detach(struct target *target, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    log_msg(t->probe->log, LOG_TARGET, "%s: detach", t->probe->name);
+    if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
+        return 0;
+    if (t->trace_vbr) {
+        int ret = t->ops.trace->disarm(target, err);
+        if (ret < 0)
+            return sh4_lost(t, err_prefix(err, ret, "detach"));
+    }
+    /* A target that ran undisturbed is left alone: no patch, no channel, nothing to undo. */
+    bool clean = !sh4_needs_hooks(t) && !t->hooks && !t->iprc_kept;
+    if (t->state == TARGET_RUNNING && clean) {
+        t->state = TARGET_DETACHED;
+        return sh4_link_command(&t->link, SH4_TI_BYPASS, err);
+    }
+    int ret = t->state == TARGET_HALTED ? 0 : sh4_halt_now(t, err);
+    if (ret == 0)
+        ret = clean_target(t, err);
+    if (ret == 0 && t->link.ip)
+        ret = sh4_dcip_leave(t, err);
+    if (ret == 0)
+        ret = sh4_run_freely(t, err);
+    if (ret == 0 && t->link.ip)
+        ret = sh4_dcip_settle(&t->link, err);
+    if (ret < 0)
+        return sh4_lost(t, err_prefix(err, ret, "detach"));
+    t->state = TARGET_DETACHED;
+    return sh4_link_command(&t->link, SH4_TI_BYPASS, err);
+}
+
+static void forget_run(struct sh4_target *t)
+{
+    t->halt_wanted = t->stop_pending = t->stepping = t->step_then_go = t->hooks = t->loaded = false;
+    t->crawling = t->was_reset = t->break_late = false;
+    t->lending = t->hudi_ready = t->iprc_kept = false;
+    t->line_addr = 0;
+    t->lifted = 0;
+    t->prog_dbr = 0;
+    t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
+    t->state = TARGET_RUNNING;
+}
+
+static int reset_halt(struct sh4_target *t, struct err *err)
+{
+    enum { TRIES = 100 };
+    int ret = 0;
+    use_ase(t);
+    if (!t->ase_loaded)
+        ret = load_aseram(t, err);
+    if (ret == 0)
+        ret = sh4_link_command(&t->link, SH4_TI_BOOT, err);
+    if (ret == 0)
+        ret = sh4_link_command(&t->link, SH4_TI_RESET_ASSERT, err);
+    if (ret == 0)
+        ret = sh4_wait(t, 1000000, err);
+    if (ret == 0)
+        ret =
+            load_aseram(t, err); /* while the CPU is held; ends with reset-negate: the CPU starts */
+    if (ret < 0)
+        return ret;
+    forget_run(t);
+    for (int i = 0; i < TRIES; i++) {
+        ret = sh4_agent_halted(t, err);
+        if (ret < 0)
+            return ret;
+        if (ret) {
+            ret = sh4_take_over(t, err);
+            if (ret < 0)
+                return ret;
+            sh4_stop_is(t, STOP_RESET, SIGNAL_TRAP);
+            t->stop_pending = true;
+            return 0;
+        }
+        ret = sh4_wait(t, 100000, err);
+        if (ret < 0)
+            return ret;
+    }
+    if (sh4_link_reset_held(&t->link))
+        return sh4_reset_is_held(err, "reset halt");
+    return err_set(err, ERR_TIMEOUT,
+                   "is the CPU clocked? try --speed auto; does this part accept the private "
+                   "command 80 (ASE boot)?",
+                   "reset halt: the CPU did not start in the agent");
+}
+
+/* The loader starts anew, and the agent by it; where neither a program nor its end lets the network
+ * in, only the button helps. */
+static int reset_by_loader(struct sh4_target *t, enum reset_mode mode, struct err *err)
+{
+    if (mode != RESET_HALT)
+        return err_set(err, ERR_UNSUPPORTED, "monitor reset halt, then load the program",
+                       "a reset leads into the loader: there is no program to run");
+    int ret = t->state == TARGET_HALTED ? 0 : sh4_halt_now(t, err);
+    if (ret == 0)
+        ret = sh4_dcip_restart(t, true, err);
+    if (ret <= 0)
+        return ret;
+    forget_run(t);
+    ret = sh4_check_resident(t, err);
+    if (ret == 0)
+        ret = sh4_take_over(t, err);
+    if (ret < 0)
+        return ret;
+    sh4_stop_is(t, STOP_RESET, SIGNAL_TRAP);
+    t->stop_pending = true;
+    return 0;
+}
+
+int sh4_reset(struct target *target, enum reset_mode mode, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    log_msg(t->probe->log, LOG_TARGET, "%s: reset %s", t->probe->name,
+            mode == RESET_HALT ? "halt" : "run");
+    if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
+        return sh4_is_halted(t, err, "reset") ? 0
+               : t->state == TARGET_GONE      ? -ERR_NO_TARGET
+                                              : -ERR_STATE;
+    if (t->link.ip)
+        return sh4_lost(t, reset_by_loader(t, mode, err));
+    if (!t->link.jtag)
+        return err_set(err, ERR_UNSUPPORTED, "press its button, then attach again",
+                       "a serial line cannot reset the board");
+    if (mode == RESET_HALT && !t->opt.allow_private)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "use monitor reset run, then halt; or allow the private commands",
+                       "reset halt needs the private H-UDI command 80 (ASE boot)");
+    if (t->opt.allow_private && (mode == RESET_HALT || sh4_needs_hooks(t))) {
+        int ret = reset_halt(t, err);
+        if (ret < 0 || mode == RESET_HALT)
+            return sh4_lost(t, ret);
+        t->stop_pending = false;
+        return sh4_lost(t, sh4_run_freely(t, err));
+    }
+    int ret = sh4_link_command(&t->link, SH4_TI_RESET_ASSERT, err);
+    if (ret == 0)
+        ret = sh4_wait(t, 1000000, err);
+    if (ret == 0)
+        ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err);
+    if (ret == 0)
+        forget_run(t);
+    return sh4_lost(t, ret);
+}

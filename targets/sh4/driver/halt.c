@@ -1,0 +1,364 @@
+/* The running program: asked to halt, and looked at until it has. */
+#include <string.h>
+
+#include "probe/base/log.h"
+#include "probe/base/util.h"
+#include "targets/sh4/driver/dcip.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/driver/driver.h"
+
+#define ALIVE_NS \
+    (10u * 1000000u) /* a running target that says nothing is looked after this often */
+#define BLOCKED_NS      (50u * 1000u)
+#define BREAK_AGAIN_NS  (20u * 1000000u)
+#define ENDING_AGAIN_NS 200000u
+#define BREAK_LIMIT_NS  (1000u * 1000000u)
+enum {
+    BREAK_MIN_ASKS = 20,
+    STREAM_MIN_ASKS = 6
+}; /* whatever the time: a slow adapter has hardly asked by then */
+
+/* A trace agent runs with BL=1 most of the time while events come fast: a break taken there would
+ * cost the program its SPC. It answers the H-UDI interrupt, which waits for BL=0 by itself. Armed
+ * by us, or left by a lost session. */
+static bool trace_agent_runs(const struct sh4_target *t, uint32_t fetch)
+{
+    return t->trace_vbr || ((fetch ^ t->opt.agent_ram) & 0x1FFF0000) == 0;
+}
+
+/* One of a lost session may wait for its ring to be read, with BL=1: it comes to the kernel when
+ * asked. */
+static int ask_trace_agent(struct sh4_target *t, struct err *err)
+{
+    int ret = t->trace_poll ? 0 : sh4_agent_halted(t, err);
+    return ret ? MIN(ret, 0) : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
+}
+
+/* A traced program that takes no interrupt, while the trace is to end: for so many looks in a row
+ * it runs outside of the agent with all interrupts masked, or turns in a small loop with exceptions
+ * blocked. The agent's interrupt would never come, and a break finds nothing of the agent's to
+ * destroy. With SR.BL=1 it costs the handler its SPC and SSR, so that has to look like one that is
+ * not left any more. 1, 0 or -ERR_*. */
+static int takes_no_interrupt(struct sh4_target *t, struct err *err)
+{
+    enum {
+        LOOKS_MASKED = 16,
+        LOOKS_BLOCKED = 64,
+        LOOP_BYTES = 128,
+        APART_NS = 5000,
+        ALL_MASKED = 15
+    };
+    static const uint8_t sel[] = { SH4_STATUS_SR, SH4_STATUS_FETCH };
+    uint32_t low = UINT32_MAX, high = 0;
+    for (int masked = 0, blocked = 0; masked < LOOKS_MASKED && blocked < LOOKS_BLOCKED;) {
+        uint32_t v[2] = { 0, 0 };
+        int ret = sh4_link_status(&t->link, sel, v, 2, err);
+        bool bl = REG_GET(v[0], SH4_SR_BL),
+             closed = bl || REG_GET(v[0], SH4_SR_IMASK) == ALL_MASKED;
+        if (ret < 0 || !closed || sh4_in_agent(t, v[1]) || t->trace_holds(t, v[1]))
+            return ret;
+        low = MIN(low, v[1]);
+        high = MAX(high, v[1]);
+        if (bl && high - low > LOOP_BYTES)
+            return 0;
+        masked += !bl;
+        blocked += bl;
+        if ((ret = sh4_wait(t, APART_NS, err)) < 0)
+            return ret;
+    }
+    return 1;
+}
+
+static int private_break(struct sh4_target *t, struct err *err)
+{
+    enum { TRIES = 20, SURE = 4 };
+    static const uint8_t sel[] = { SH4_STATUS_SR, SH4_STATUS_FETCH };
+    uint32_t v[2] = { 0, 0 };
+    uint64_t since = sh4_now(t) - t->halt_since_ns;
+    bool patient = since < BREAK_LIMIT_NS / 2 || t->break_asks < BREAK_MIN_ASKS / 2;
+    /* What a status tells is over when the break arrives: where an agent is known to run, it is not
+     * relied on. It is gone if the power was. */
+    if (t->trace_lost && (since < BREAK_LIMIT_NS / 10 || t->break_asks < BREAK_MIN_ASKS / 5))
+        return ask_trace_agent(t, err);
+    if (t->trace_ending && t->break_asks > 1) {
+        int ret = takes_no_interrupt(t, err);
+        if (ret)
+            return ret < 0 ? ret : sh4_link_command(&t->link, SH4_TI_BREAK, err);
+    }
+    /* A break taken with BL=1 costs the running handler its SPC and SSR: wait a little for BL=0. */
+    bool blocked = true;
+    for (int i = 0; i < TRIES; i++) {
+        int ret = sh4_link_status(&t->link, sel, v, 2, err);
+        if (ret < 0)
+            return ret;
+        if (patient && trace_agent_runs(t, v[1]))
+            return ask_trace_agent(t, err);
+        blocked = REG_GET(v[0], SH4_SR_BL) != 0;
+        bool inside = sh4_in_agent(t, v[1]);
+        if (!blocked && !inside && (i >= SURE || t->npatches || t->hooks))
+            break;
+        /* It may be waiting for its ring to be read, or have met a breakpoint by itself. */
+        ret = t->trace_poll ? t->trace_poll(t, 0, err) : inside ? sh4_agent_halted(t, err) : 0;
+        if (ret)
+            return MIN(ret, 0);
+        ret = sh4_wait(t, blocked ? 50000 : 0, err);
+        if (ret < 0)
+            return ret;
+    }
+    if (blocked && t->borrowing)
+        return err_set(err, ERR_STATE, "try again, or halt it", "the program runs with SR.BL=1");
+    return sh4_link_command(&t->link, SH4_TI_BREAK, err);
+}
+
+/* A range step spends most of its time inside the agent, which an ASE break must not hit: it is
+ * asked first. */
+static int stop_range(struct sh4_target *t, struct err *err)
+{
+    enum { TRIES = 10 };
+    uint32_t halt = SH4_AGENT_HALT;
+    for (int i = 0; i < TRIES; i++) {
+        uint32_t seen;
+        int ret = sh4_link_words(&t->link, &halt, &seen, 1, err);
+        if (ret == 0)
+            ret = sh4_wait(t, 20000, err);
+        if (ret < 0)
+            return ret;
+        if (i && seen == t->agent_base + SH4_AGENT_VERSION)
+            return 1;
+    }
+    return sh4_agent_halted(t, err);
+}
+
+static int borrow_break(struct sh4_target *t, struct err *err)
+{
+    enum { TRIES = 20, SAMPLES = 14 };
+    uint8_t sel[SAMPLES + 1];
+    uint32_t v[SAMPLES + 1];
+    memset(sel, SH4_STATUS_SR, SAMPLES);
+    sel[SAMPLES] = SH4_STATUS_FETCH;
+    for (int i = 0; i < TRIES; i++) {
+        int ret = sh4_link_status(&t->link, sel, v, SAMPLES + 1, err);
+        if (ret == 0 && sh4_in_agent(t, v[SAMPLES]) && (ret = sh4_agent_halted(t, err)) > 0)
+            return 0;
+        if (ret < 0)
+            return ret;
+        bool blocked = sh4_in_agent(t, v[SAMPLES]);
+        for (size_t k = 0; k < SAMPLES; k++)
+            blocked = blocked || REG_GET(v[k], SH4_SR_BL);
+        t->by_interrupt = t->hooks && t->hudi_ready && REG_GET(v[SAMPLES - 1], SH4_SR_IMASK) != 15;
+        if (t->by_interrupt || !blocked)
+            return sh4_link_command(&t->link, t->by_interrupt ? SH4_TI_INTERRUPT : SH4_TI_BREAK,
+                                    err);
+        if ((ret = sh4_link_wait(&t->link, BLOCKED_NS, err)) < 0)
+            return ret;
+    }
+    return err_set(err, ERR_STATE, "try again, or halt it",
+                   "the program spends its time with SR.BL=1");
+}
+
+static int ask_break(struct sh4_target *t, struct err *err)
+{
+    t->break_at_ns = sh4_now(t);
+    t->break_asks++;
+    if (t->stepping && t->range_hi && t->link.jtag) { /* over a byte stream any byte does */
+        int ret = stop_range(t, err);
+        if (ret)
+            return MIN(ret, 0);
+    }
+    if (t->borrowing && t->opt.allow_private && t->leftovers_checked && !t->trace_vbr)
+        return borrow_break(t, err);
+    return t->opt.allow_private ? private_break(t, err)
+                                : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
+}
+
+int sh4_halt(struct target *target, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    log_msg(t->probe->log, LOG_TARGET, "%s: halt asked", t->probe->name);
+    if (t->state == TARGET_HALTED)
+        return 0;
+    if (t->state != TARGET_RUNNING)
+        return sh4_is_halted(t, err, "halt") ? 0
+               : t->state == TARGET_GONE     ? -ERR_NO_TARGET
+                                             : -ERR_STATE;
+    if (t->halt_wanted || t->stop_pending)
+        return 0;
+    t->halt_wanted = true;
+    t->halt_since_ns = sh4_now(t);
+    t->break_asks = 0;
+    return t->crawling ? 0 : sh4_lost(t, ask_break(t, err));
+}
+
+int sh4_reset_is_held(struct err *err, const char *what)
+{
+    return err_set(
+        err, ERR_TIMEOUT,
+        "let go of the reset button; check what drives pin nRESET of the debug connector",
+        "%s: the CPU is held in reset, nRESET is low", what);
+}
+
+static int halt_failed(struct sh4_target *t, struct err *err)
+{
+    t->halt_wanted = false;
+    if (sh4_link_reset_held(&t->link))
+        return sh4_reset_is_held(err, "halt");
+    if (t->opt.allow_private)
+        return err_set(
+            err, ERR_TIMEOUT, "is the CPU clocked and out of reset? try monitor reset halt",
+            "halt: the CPU does not answer an ASE break (H-UDI command %02x)", SH4_TI_BREAK);
+    if (t->link.ip)
+        return err_set(
+            err, ERR_TIMEOUT,
+            "does it mask interrupts, use the watchdog, or the network itself? reset the Dreamcast",
+            "halt: the agent's look at the network does not come");
+    if (!t->link.jtag)
+        return err_set(err, ERR_TIMEOUT,
+                       "is the serial agent linked in and agent_init called? is it the same baud "
+                       "rate? interrupts may be masked",
+                       "halt: no agent answers on the serial line");
+    return err_set(
+        err, ERR_TIMEOUT,
+        "is the resident agent linked in and agent_init called? interrupts may be masked",
+        "halt: no agent answers the H-UDI interrupt (command %02x)", SH4_TI_INTERRUPT);
+}
+
+/* A resident agent is known by the word behind its entry branch. */
+int sh4_check_resident(struct sh4_target *t, struct err *err)
+{
+    uint32_t id[2];
+    int ret = sh4_agent_read(t, t->agent_base + 4, 4, id, 2, err);
+    if (ret < 0)
+        return ret;
+    if (id[0] == SH4_AGENT_ID && id[1] == SH4_AGENT_VERSION)
+        return t->link.jtag ? 0 : sh4_stream_mark(t, err);
+    return err_set(err, ERR_PROTOCOL, "link the agent that belongs to this program version",
+                   "agent at %08x: id %08x version %u, expected %08x version %u", t->agent_base,
+                   id[0], id[1], SH4_AGENT_ID, SH4_AGENT_VERSION);
+}
+
+/* It has told its loader so, which is back in its place: the agent is loaded again, so that memory
+ * can be looked at. */
+static int program_ended(struct sh4_target *t, struct err *err)
+{
+    int ret = sh4_dcip_restart(t, false, err);
+    if (ret > 0)
+        ret = sh4_check_resident(t, err);
+    if (ret < 0)
+        return ret;
+    t->ended = t->link.restarted = true;
+    return 1;
+}
+
+int sh4_seen_halted(struct sh4_target *t, struct err *err)
+{
+    if (t->loaded)
+        return 1;
+    bool known = t->layout != NULL;
+    if (t->link.ip && t->link.ip->ended)
+        return program_ended(t, err);
+    int ret = t->trace_poll ? t->trace_poll(t, 0, err) : sh4_agent_halted(t, err);
+    if (ret > 0 && !known && t->layout != &sh4_agent_ase) {
+        int id = sh4_check_resident(t, err);
+        return id < 0 ? id : 1;
+    }
+    return ret;
+}
+
+/* The CPU is on its own way since it reset itself: it is caught there, as if asked to. */
+int sh4_halt_the_reset(struct sh4_target *t, struct err *err)
+{
+    t->halt_wanted = true;
+    t->halt_since_ns = sh4_now(t);
+    t->break_asks = 0;
+    return ask_break(t, err);
+}
+
+/* Over a serial line bytes may be damaged, and are slower. */
+static bool asked_enough(const struct sh4_target *t, uint64_t at)
+{
+    uint64_t limit = t->link.jtag ? BREAK_LIMIT_NS : t->link.silence_ns + t->link.silence_ns / 2;
+    return at - t->halt_since_ns > limit &&
+           t->break_asks >= (t->link.jtag ? BREAK_MIN_ASKS : STREAM_MIN_ASKS);
+}
+
+static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_stop *stop,
+                        struct err *err)
+{
+    uint64_t end = sh4_now(t) + max_ns, slice = 5000;
+    for (;;) {
+        int ret = t->crawling ? sh4_crawl(t, end, stop, err) : 0;
+        if (ret || t->crawling)
+            return ret;
+        ret = sh4_seen_halted(t, err);
+        int was_reset = ret == 0 ? sh4_reset_seen(t, err) : 0;
+        if (was_reset < 0)
+            return was_reset;
+        if (ret == 0 && t->was_reset && !t->halt_wanted)
+            ret = sh4_halt_the_reset(t, err);
+        if (ret < 0)
+            return ret;
+        if (ret > 0) {
+            ret = sh4_settle(t, stop, err);
+            /* a program that enters the agent all the time must not keep the caller here */
+            if (ret || sh4_now(t) >= end)
+                return ret;
+            continue;
+        }
+        uint64_t at = sh4_now(t);
+        if (t->halt_wanted && asked_enough(t, at))
+            return halt_failed(t, err);
+        uint64_t pause = t->trace_ending ? ENDING_AGAIN_NS : BREAK_AGAIN_NS;
+        if (t->halt_wanted &&
+            at - t->break_at_ns > sh4_link_again_ns(&t->link, t->break_asks, pause) &&
+            (ret = ask_break(t, err)) < 0)
+            return ret;
+        if (at >= end)
+            return 0;
+        ret = sh4_wait(t, MIN(slice, end - at), err);
+        if (ret < 0)
+            return ret;
+        slice = MIN(slice * 2, (uint64_t)500000);
+    }
+}
+
+/* SDDR words of a dead board look like those of a running one; an IR scan does not. Other commands
+ * are asked again until they are answered, and must stay loaded until then. After a scan that
+ * failed it is not known what is loaded: that is when to ask. */
+static int check_alive(struct sh4_target *t, struct err *err)
+{
+    t->alive_ns = sh4_now(t);
+    /* a running program cannot be asked without stopping it; a port that is pulled out says so */
+    if (!t->link.jtag)
+        return sh4_stream_wait(&t->link, 0, err);
+    if (t->link.ir != SH4_TI_RESET_NEGATE && t->link.ir != SH4_LINK_IR_UNKNOWN)
+        return 0;
+    int ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err);
+    return ret < 0 ? err_prefix(err, ret, "looking whether the board is still there") : 0;
+}
+
+int sh4_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    if (t->stop_pending) {
+        t->stop_pending = false;
+        *stop = t->stop;
+        return 1;
+    }
+    if (t->state != TARGET_RUNNING)
+        return t->state == TARGET_GONE
+                   ? err_set(err, ERR_NO_TARGET, "check power and cable, then attach again",
+                             "the target is gone")
+               : t->state == TARGET_HALTED && max_ns ? sh4_lost(t, check_alive(t, err))
+                                                     : 0;
+    int ret = sh4_now(t) - t->alive_ns > ALIVE_NS ? check_alive(t, err) : 0;
+    return sh4_lost(t, ret < 0 ? ret : poll_running(t, max_ns, stop, err));
+}
+
+int sh4_halt_now(struct sh4_target *t, struct err *err)
+{
+    struct target_stop stop;
+    int ret = sh4_halt(&t->base, err);
+    while (ret == 0 && t->state == TARGET_RUNNING)
+        ret = sh4_poll(&t->base, BREAK_AGAIN_NS, &stop, err);
+    return ret < 0 ? ret : 0;
+}

@@ -1,0 +1,380 @@
+/* A stop: the agent's view of the program is taken over, and why it stopped is found out. */
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/driver/driver.h"
+
+static int signal_of(uint32_t expevt)
+{
+    switch (expevt) {
+    case SH4_EXP_ILLEGAL:
+    case SH4_EXP_SLOT_ILLEGAL: return SIGNAL_ILL;
+    case SH4_EXP_FPU:
+    case SH4_EXP_FPU_DISABLED:
+    case SH4_EXP_SLOT_FPU_DISABLED: return SIGNAL_FPE;
+    case SH4_EXP_ADDR_READ:
+    case SH4_EXP_ADDR_WRITE: return SIGNAL_BUS;
+    case SH4_EXP_TRAPA:
+    case SH4_EXP_USER_BREAK: return SIGNAL_TRAP;
+    default: return SIGNAL_SEGV;
+    }
+}
+
+static const char *exception_name(uint32_t expevt)
+{
+    switch (expevt) {
+    case SH4_EXP_TLB_MISS_READ: return "TLB miss on read";
+    case SH4_EXP_TLB_MISS_WRITE: return "TLB miss on write";
+    case SH4_EXP_INITIAL_WRITE: return "first write to a clean page";
+    case SH4_EXP_TLB_PROT_READ: return "TLB protection on read";
+    case SH4_EXP_TLB_PROT_WRITE: return "TLB protection on write";
+    case SH4_EXP_ADDR_READ: return "address error on read";
+    case SH4_EXP_ADDR_WRITE: return "address error on write";
+    case SH4_EXP_FPU: return "FPU exception";
+    case SH4_EXP_TRAPA: return "TRAPA";
+    case SH4_EXP_ILLEGAL: return "illegal instruction";
+    case SH4_EXP_SLOT_ILLEGAL: return "illegal instruction in a delay slot";
+    case SH4_EXP_FPU_DISABLED: return "FPU disabled";
+    case SH4_EXP_SLOT_FPU_DISABLED: return "FPU disabled, in a delay slot";
+    default: return "exception";
+    }
+}
+
+const char *sh4_exception_text(uint16_t code)
+{
+    bool wanted = code == SH4_EXP_TRAPA || code == SH4_EXP_USER_BREAK;
+    return wanted ? NULL : exception_name(code);
+}
+
+/* TRAPA #34 as GDB's own simulator has it: r4 number, r5-r7 arguments; result r0, errno r1. */
+static void stop_semihosting(struct sh4_target *t)
+{
+    uint32_t number = *sh4_reg_r(t, 4);
+    if (number == 1) {
+        sh4_stop_is(t, STOP_EXIT, 0);
+        t->stop.exit_status = (int)(*sh4_reg_r(t, 5) & 0xFF);
+        return;
+    }
+    sh4_stop_is(t, STOP_SYSCALL, SIGNAL_TRAP);
+    t->stop.syscall.number = number;
+    for (unsigned i = 0; i < 3; i++)
+        t->stop.syscall.arg[i] = *sh4_reg_r(t, 5 + i);
+}
+
+/* The exception is the program's own: a step ends at its handler, anything else runs on there. */
+static int to_handler(struct sh4_target *t)
+{
+    bool stepped = t->stepping && !t->step_then_go;
+    sh4_enter_handler(t);
+    if (stepped)
+        sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
+    return stepped;
+}
+
+/* 1: a stop to report; 0: the program's own business, run on from where t now says */
+static int classify_trapa(struct sh4_target *t)
+{
+    uint32_t number = t->trap[0] >> 2 & 0xFF;
+    struct sh4_patch *p = sh4_patch_at(t, t->pc - 2);
+    if (number == (SH4_BREAK_INSN & 0xFF)) {
+        /* a lost session's breakpoint: its instruction is still to come */
+        if ((p && (p->in_memory || t->lifted == p->addr)) || t->leftover) {
+            t->pc -= 2;
+            sh4_stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
+        } else {
+            sh4_stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
+            strcpy(t->stop.text, "TRAPA #32 compiled into the program");
+        }
+        return 1;
+    }
+    if (t->semihosting && number == 34) {
+        stop_semihosting(t);
+        return 1;
+    }
+    if (t->catch_mask >> (SH4_EXP_TRAPA >> 5) & 1) {
+        t->caught = true;
+        sh4_stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
+        snprintf(t->stop.text, sizeof t->stop.text, "TRAPA #%u", (unsigned)number);
+        return 1;
+    }
+    return to_handler(t);
+}
+
+/* A start or stop point of the trace, watched by a break channel: it acts when the program goes on.
+ * A breakpoint there is the user's stop first. */
+static int at_point(struct sh4_target *t, struct err *err)
+{
+    struct resume how = { .kind = RESUME_CONTINUE };
+    if (sh4_patch_at(t, t->pc)) {
+        sh4_stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
+        return 1;
+    }
+    return t->halt_wanted ? 0 : MIN(t->trace_resuming(t, &how, err), 0);
+}
+
+static int classify_user_break(struct sh4_target *t, struct err *err)
+{
+    uint32_t seen = t->save[SH4_SAVE_BRCR_SEEN];
+    bool match[2] = { REG_GET(seen, SH4_BRCR_CMFA) != 0, REG_GET(seen, SH4_BRCR_CMFB) != 0 };
+    bool stepped = t->stepping && match[0];
+    for (unsigned n = SH4_UBC_CHANNELS; n-- > 0;) {
+        struct sh4_ubc_channel *c = &t->ubc[n];
+        if (!match[n] || !c->used || (n == 0 && t->stepping))
+            continue;
+        if (c->kind == BP_HARD) {
+            sh4_stop_is(t, STOP_HWBREAK, SIGNAL_TRAP);
+            return 1;
+        }
+        sh4_stop_is(t, STOP_WATCH, SIGNAL_TRAP);
+        t->stop.watch_addr = c->addr;
+        t->stop.watch_kind = c->kind;
+        return 1;
+    }
+    enum sh4_point point = t->trace_at_point ? t->trace_at_point(t, match) : SH4_POINT_NONE;
+    if (point != SH4_POINT_NONE && (!stepped || t->step_then_go))
+        return point == SH4_POINT_MET ? at_point(t, err) : 0;
+    if (stepped && t->step_then_go)
+        return 0;
+    sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
+    return 1;
+}
+
+static int classify_exception(struct sh4_target *t, struct err *err)
+{
+    uint32_t expevt = t->trap[1];
+    if (expevt == SH4_EXP_USER_BREAK)
+        return classify_user_break(t, err);
+    if (expevt == SH4_EXP_TRAPA)
+        return classify_trapa(t);
+    if (t->catch_mask >> (expevt >> 5 & 31) & 1) {
+        t->caught = true;
+        sh4_stop_is(t, STOP_SIGNAL, signal_of(expevt));
+        snprintf(t->stop.text, sizeof t->stop.text, "%s (EXPEVT %03x)", exception_name(expevt),
+                 (unsigned)expevt);
+        return 1;
+    }
+    return to_handler(t);
+}
+
+/* ASERAM is written blindly while the program runs. The first time the kernel runs it is asked what
+ * it is, and gets what the wire has damaged once more. */
+static int prove_aseram(struct sh4_target *t, struct err *err)
+{
+    enum { ROUNDS = 4 };
+    const struct sh4_agent_layout *a = &sh4_agent_ase;
+    uint32_t got[SH4_ASERAM_SIZE / 4], words = a->step_words / 4u;
+    for (int round = 0; round < ROUNDS; round++) {
+        int ret = sh4_agent_read(t, SH4_ASERAM, 4, got, words, err);
+        bool same = true;
+        for (uint32_t i = 0; ret == 0 && i < words; i++) {
+            uint32_t want = get32(a->code[t->base.big_endian] + 4 * i, t->base.big_endian);
+            if (got[i] == want)
+                continue;
+            same = false;
+            ret = sh4_agent_poke(t, SH4_ASERAM + 4 * i, 4, want, err);
+        }
+        if (ret < 0)
+            return err_prefix(err, ret, "checking the agent");
+        t->ase_proven = same;
+        if (same)
+            return 0;
+        t->link.retries++;
+    }
+    return err_set(err, ERR_PROTOCOL, "lower the wire clock; check the wiring and the ground",
+                   "the agent in ASERAM does not hold what was written");
+}
+
+/* Which user break conditions are the program's: those it ran with when none of our vectors was in.
+ */
+static void keep_ubc(struct sh4_target *t, bool hooked)
+{
+    struct sh4_ubc_regs *p = &t->prog_ubc;
+    if (t->hooks)
+        return;
+    p->bbr[0] = hooked ? 0 : (uint16_t)t->save[SH4_SAVE_BBRA];
+    p->bbr[1] = hooked ? 0 : (uint16_t)t->save[SH4_SAVE_BBRB];
+    p->brcr = hooked ? 0 : (uint16_t)t->save[SH4_SAVE_BRCR_SEEN];
+    p->taken = false;
+}
+
+/* Killed or cut off, it could not clean up: its breakpoints are in the program, its vectors, and a
+ * priority for its interrupt. */
+void sh4_find_leftovers(struct sh4_target *t, bool found)
+{
+    if (t->layout == &sh4_agent_ase && !t->served)
+        t->leftover = t->priority_left = t->leftover || found;
+}
+
+/* The program's registers, as the kernel found them. */
+static void take_saved(struct sh4_target *t)
+{
+    t->pc = t->save[SH4_SAVE_SPC];
+    t->sr = t->save[SH4_SAVE_SSR];
+    t->sr_meant = 0;
+    t->r15 = t->sgr = t->save[SH4_SAVE_R15];
+    t->spc = t->pc;
+    t->ssr = t->sr;
+    t->own_spc = t->caught = false;
+}
+
+/* The agent is halted: take over its view. 1: a stop; 0: it must run on. */
+int sh4_take_over(struct sh4_target *t, struct err *err)
+{
+    int ret = t->layout == &sh4_agent_ase && !t->ase_proven ? prove_aseram(t, err) : 0;
+    if (ret == 0)
+        ret = sh4_regs_load(t, err);
+    if (ret == 0 && !t->leftovers_checked && !t->trace_vbr)
+        ret = sh4_trace_recall(t, err);
+    if (ret < 0)
+        return ret;
+    t->state = TARGET_HALTED;
+    take_saved(t);
+    uint32_t vbr = t->save[SH4_SAVE_VBR];
+    bool hooked =
+        vbr == t->agent_base + t->layout->hook_vbr || (t->trace_vbr && vbr == t->trace_vbr);
+    keep_ubc(t, hooked);
+    if (hooked) {
+        t->prog_vbr = t->save[SH4_SAVE_DBR];
+        sh4_find_leftovers(t, !t->hooks);
+    } else {
+        t->prog_vbr = vbr;
+        if (!t->hooks)
+            t->prog_dbr = t->save[SH4_SAVE_DBR];
+    }
+    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE && !t->trace_halted &&
+        (ret = sh4_trace_adopt(t, err)) < 0)
+        return ret;
+    if (!t->leftovers_checked && !t->trace_vbr) {
+        t->leftovers_checked = true;
+        t->trace_lost = false;
+        if ((ret = sh4_trace_clean_leftovers(t, false, err)) < 0)
+            return ret;
+    }
+    if (t->trace_halted) {
+        ret = t->trace_halted(t, err);
+        if (ret < 0)
+            return ret;
+    }
+    ret = t->priority_left ? sh4_hudi_priority_left(t, err) : 0;
+    if (ret == 0)
+        ret = sh4_image_undo_leftovers(t, err);
+    if (ret == 0 && t->check_patches)
+        ret = sh4_patches_check(t, err);
+    if (ret < 0)
+        return ret;
+    t->served = true;
+    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_EXCEPTION)
+        return classify_exception(t, err);
+    sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
+    if (t->leftover && !t->image)
+        snprintf(t->stop.text, sizeof t->stop.text,
+                 "a killed session was found: --elf FILE lets its breakpoints be taken out");
+    if (REG_GET(t->sr, SH4_SR_BL))
+        strcpy(t->stop.text,
+               "halted with SR.BL=1: SPC, SSR and SGR of the running handler are lost");
+    return 1;
+}
+
+/* What a step took out or changed is put back. */
+int sh4_end_step(struct sh4_target *t, struct err *err)
+{
+    t->stepping = false;
+    t->range_lo = t->range_hi = 0;
+    if (!t->lifted)
+        return 0;
+    struct sh4_patch *p = sh4_patch_at(t, t->lifted);
+    t->lifted = 0;
+    return p ? sh4_patch_set(t, p, true, err) : 0;
+}
+
+/* A step as it was when the program stopped. */
+struct cut_step {
+    bool stepping;
+    uint32_t from, lo, hi;
+};
+
+static bool in_range(const struct sh4_target *t, const struct cut_step *cut)
+{
+    return t->pc >= cut->lo && t->pc < cut->hi;
+}
+
+/* Something has interrupted it that nobody asked for, or no more: a break that was given up, or,
+ * over a serial line, a damaged byte. The agent takes that for a request to leave a range step,
+ * too. */
+static bool stray_interrupt(struct sh4_target *t, int is_stop, const struct cut_step *cut)
+{
+    if (t->save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT)
+        return is_stop && t->stop.reason == STOP_STEP && in_range(t, cut) && !t->halt_wanted;
+    bool late = t->break_late;
+    t->break_late = false;
+    return late || (!t->link.jtag && !t->halt_wanted);
+}
+
+/* A step that was cut off begins anew where it had not got anywhere yet: returns 0, or 1 if it is
+ * done. */
+static int step_on(struct sh4_target *t, const struct cut_step *cut, struct err *err)
+{
+    int ret = 1;
+    if (t->pc == cut->from || in_range(t, cut)) {
+        t->range_lo = cut->lo;
+        t->range_hi = cut->hi;
+        ret = sh4_step_start(t, err);
+    }
+    if (ret > 0)
+        sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
+    return ret;
+}
+
+/* Stopped or done with a step: what does the caller see? Returns as poll() does. */
+int sh4_settle(struct sh4_target *t, struct target_stop *stop, struct err *err)
+{
+    const struct cut_step cut = { t->stepping && !t->step_then_go, t->step_from, t->range_lo,
+                                  t->range_hi };
+    bool anew = t->link.restarted;
+    if (anew) {
+        t->link.restarted = false;
+        t->check_patches = t->npatches > 0 || t->nvbr_sites > 0;
+        t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
+    }
+    int is_stop = sh4_take_over(t, err);
+    if (is_stop < 0)
+        return is_stop;
+    if (is_stop && t->halt_wanted && t->stop.reason == STOP_STEP && in_range(t, &cut))
+        sh4_stop_is(t, STOP_REQUEST,
+                    SIGNAL_INT); /* the agent left the range step because it was asked to */
+    int ret = sh4_end_step(t, err);
+    t->step_then_go = false;
+    if (ret < 0)
+        return ret;
+    if (stray_interrupt(t, is_stop, &cut)) {
+        is_stop = 0;
+        if (cut.stepping && !t->was_reset && !t->halt_wanted &&
+            (is_stop = step_on(t, &cut, err)) <= 0)
+            return is_stop;
+    }
+    if (is_stop && anew)
+        snprintf(t->stop.text, sizeof t->stop.text, "the board was reset meanwhile");
+    if (t->was_reset) {
+        sh4_stop_was_reset(t);
+        is_stop = 1;
+    }
+    if (t->ended) {
+        t->ended = t->halt_wanted = false;
+        sh4_stop_is(t, STOP_EXIT, 0);
+        is_stop = 1;
+    }
+    if (t->halt_wanted && !is_stop) {
+        sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
+        is_stop = 1;
+    }
+    if (!is_stop) {
+        ret = sh4_let_go(t, err);
+        return ret < 0 ? ret : 0;
+    }
+    t->halt_wanted = false;
+    *stop = t->stop;
+    return 1;
+}
