@@ -2,10 +2,11 @@
 """Layers point one way (docs/design.md): reads every #include of the product's folders and prints
 file:line of each that points back, that reaches a library from the wrong layer, or that takes the
 driver into the board model; checks the top level's contents; and, given the build folder, that no
-static library holds mutable file-scope variables, and that files on stairs call downwards only.
+static library holds mutable file-scope variables, and that files of rooms with stairs call downwards only.
 
 usage: check_layers.py SOURCE_DIR [BUILD_DIR]      exit 0 clean, 1 with findings
 """
+import glob
 import os
 import re
 import subprocess
@@ -37,10 +38,13 @@ AREAS = {
 }
 # What even a permitted prefix may not reach.
 FORBIDDEN = {}
-# Libraries whose files stand on each other like stairs: a file may call those before it.
+# Rooms whose files stand on each other like stairs: a file may call those before it.
 STAIRS = {
     "gdbstub": ["rsp", "reply", "stub", "stop_reply", "fileio", "news", "cmd_break", "cmd_mem", "cmd_monitor", "cmd_query",
                 "cmd_regs", "cmd_run", "packets", "session"],
+    "targets/os": ["systems", "tasks"],
+    "targets/sh4/rsp": ["packet", "client", "rsp_talk", "rsp_regs", "rsp_peek", "rsp_bp", "rsp_run", "rsp_hold", "rsp_break", "rsp_mem",
+                        "rsp_monitor", "rsp"],
 }
 # System headers that belong to one layer.
 SYSTEM = {
@@ -158,11 +162,11 @@ def check_variables(build, findings):
     return len(libs)
 
 
-NAME = re.compile(r"^.*?:(\w+)\.c\.o:\s*[0-9a-f]* ([A-Za-z]) (\w+)$")
+NAME = re.compile(r"^(?:.*/)?(\w+)\.c\.o:\s*[0-9a-f]* ([A-Za-z]) (\w+)$")
 
 
 def calls_upwards(text, order):
-    """(file, file it calls, name) of each use of something that stands higher, in `nm -A` output of a library; files without a place."""
+    """(file, file it calls, name) of each use of something that stands higher, in `nm -A` output of objects; files without a place."""
     rows = [m.groups() for m in map(NAME.match, text.splitlines()) if m]
     home = {name: obj for obj, kind, name in rows if kind in "TDRB"}
     strays = sorted({obj for obj, _, _ in rows} - set(order))
@@ -171,13 +175,25 @@ def calls_upwards(text, order):
     return sorted(found), strays
 
 
-def check_stairs(build, findings):
-    for lib, order in STAIRS.items():
-        archive = os.path.join(build, lib, f"lib{os.path.basename(lib)}.a")
-        text = subprocess.run(["nm", "-A", archive], capture_output=True, text=True, check=True).stdout
+def objects_of(top, build, room):
+    """The room's objects in the build folder; those of sources that are gone are left out."""
+    parts = room.split("/")
+    for cut in range(len(parts), 0, -1):
+        found = glob.glob(os.path.join(build, *parts[:cut], "CMakeFiles", "*.dir", *parts[cut:], "*.c.o"))
+        if found:
+            return sorted(f for f in found if os.path.exists(os.path.join(top, room, os.path.basename(f)[:-2])))
+    return []
+
+
+def check_stairs(top, build, findings):
+    for room, order in STAIRS.items():
+        objects = objects_of(top, build, room)
+        text = subprocess.run(["nm", "-A", *objects], capture_output=True, text=True, check=True).stdout if objects else ""
         found, strays = calls_upwards(text, order)
-        findings += [f"{lib}/{a}.c: calls up to {name} of {b}.c" for a, b, name in found]
-        findings += [f"{lib}/{a}.c: has no step on the stairs of tests/lint/check_layers.py" for a in strays]
+        findings += [f"{room}/{a}.c: calls up to {name} of {b}.c" for a, b, name in found]
+        findings += [f"{room}/{a}.c: has no step on the stairs of tests/lint/check_layers.py" for a in strays]
+        missing = set(order) - {os.path.basename(f)[:-4] for f in objects}
+        findings += [f"{room}/{a}.c: on the stairs of tests/lint/check_layers.py, but not built" for a in sorted(missing)]
 
 
 def self_test(findings):
@@ -201,8 +217,8 @@ def self_test(findings):
              "0000000000000000 l     O .data.rel.ro.local\t0000000000000010 table\n"
     if mutable_symbols(sample) != [("x.o", "counter", ".bss")]:
         findings.append(f"self-test: objdump sample read as {mutable_symbols(sample)}")
-    sample = "l.a:low.c.o:0000000000000000 T low\nl.a:low.c.o:                 U high\nl.a:high.c.o:0000000000000010 T high\n" \
-             "l.a:high.c.o:                 U low\n"
+    sample = "d/low.c.o:0000000000000000 T low\nd/low.c.o:                 U high\nd/high.c.o:0000000000000010 T high\n" \
+             "d/high.c.o:                 U low\n"
     if calls_upwards(sample, ["low", "high"]) != ([("low", "high", "high")], []) or calls_upwards(sample, ["high"])[1] != ["low"]:
         findings.append(f"self-test: nm sample read as {calls_upwards(sample, ['low', 'high'])}")
 
@@ -218,7 +234,7 @@ def main():
     libs = 0
     if len(sys.argv) == 3:
         libs = check_variables(sys.argv[2], findings)
-        check_stairs(sys.argv[2], findings)
+        check_stairs(sys.argv[1], sys.argv[2], findings)
     for finding in findings:
         print(finding)
     print(f"{includes} includes and {libs} libraries read, {len(findings)} findings")

@@ -1,167 +1,14 @@
 #include "targets/sh4/rsp/rsp.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/base/util.h"
 #include "targets/sh4/rsp/rsp_priv.h"
 #include "targets/sh4/driver/driver.h"
 
 #define MS 1000000ull
-enum { HELLO_MS = 1000, QEMU_MS = 300, HOLD_MS = 1000, LOOK_MS = 30, HELLOS = 2 };
-
-/* ---- talking ---- */
-
-int rsp_lost(struct rsp_target *t, int ret)
-{
-    if (ret == -ERR_USB)
-        t->state = TARGET_GONE;
-    return ret;
-}
-
-int rsp_question(struct rsp_target *t, struct err *err, const char *fmt, ...)
-{
-    char text[128];
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    return rsp_lost(t, rsp_ask(&t->c, text, (size_t)n, err));
-}
-
-int rsp_need_halted(struct rsp_target *t, const char *what, struct err *err)
-{
-    if (t->state == TARGET_HALTED)
-        return 0;
-    bool gone = t->state == TARGET_GONE;
-    return err_set(err, gone ? ERR_NO_TARGET : ERR_STATE,
-                   gone ? "is the stub still there?" : "halt the program first",
-                   "%s: the target is %s", what,
-                   gone                         ? "gone"
-                   : t->state == TARGET_RUNNING ? "running"
-                                                : "not attached");
-}
-
-/* ---- a moment's hold of a running program ---- */
-
-static int no_interrupt(struct rsp_target *t, const char *what, struct err *err)
-{
-    t->q.no_interrupt = true;
-    return err_set(err, ERR_UNSUPPORTED,
-                   "this stub does not listen while the program runs (KallistiOS' does not); halt "
-                   "at a breakpoint instead",
-                   "%s: %s does not answer an interrupt", what, t->probe->name);
-}
-
-/* Once: a stub that does not listen leaves it in its receiver, which more of them would fill, and
- * finds it at its next stop. */
-int rsp_knock(struct rsp_target *t, struct err *err)
-{
-    if (t->knocked)
-        return 0;
-    t->knocked = true;
-    return rsp_lost(t, rsp_interrupt(&t->c, err));
-}
-
-/* The stop that an interrupt brings; console output may come before. 0: nothing in time. */
-static int take_stop(struct rsp_target *t, uint64_t max_ns, struct err *err)
-{
-    int ret;
-    do
-        ret = rsp_receive(&t->c, max_ns, NULL, err);
-    while (ret > 0 && rsp_console(&t->c));
-    return ret;
-}
-
-/* A stub that has listened before was not reached, or its answer was lost: halted, it answers a
- * question only. */
-int rsp_knock_again(struct rsp_target *t, uint64_t max_ns, struct err *err)
-{
-    if (!t->listens)
-        return 0;
-    int ret = rsp_lost(t, rsp_interrupt(&t->c, err));
-    if (ret == 0)
-        ret = take_stop(t, max_ns, err);
-    return ret == 0 ? rsp_try(&t->c, "?", max_ns, err) : ret;
-}
-
-static int await_stop(struct rsp_target *t, const char *what, struct err *err)
-{
-    uint64_t max_ns = rsp_patience(&t->c, HOLD_MS * MS);
-    int ret = take_stop(t, max_ns, err);
-    if (ret == 0)
-        ret = rsp_knock_again(t, max_ns, err);
-    return ret == 0 ? no_interrupt(t, what, err) : ret;
-}
-
-/* A program that was held goes on. If it cannot, poll tells that it stands. */
-static int go_on(struct rsp_target *t, struct err *err)
-{
-    int ret = rsp_resume(&t->base, &(struct resume){ .kind = RESUME_CONTINUE }, err);
-    if (ret < 0 && t->state == TARGET_HALTED)
-        t->has_stop = true;
-    return ret;
-}
-
-int rsp_hold(struct rsp_target *t, const char *what, struct err *err)
-{
-    struct rsp_bp *b;
-    if (t->state != TARGET_RUNNING)
-        return rsp_need_halted(t, what, err);
-    if (t->halt_wanted || t->plan != RSP_RUN)
-        return err_set(err, ERR_STATE, "wait for the stop", "%s: the target is about to stop",
-                       what);
-    if (t->q.no_interrupt)
-        return no_interrupt(t, what, err);
-    int ret = rsp_knock(t, err);
-    if (ret == 0)
-        ret = await_stop(t, what, err);
-    if (ret > 0)
-        ret = rsp_take_stop(t, err);
-    if (ret < 0 && rsp_lost(t, ret) < 0 && t->state == TARGET_HALTED)
-        go_on(t, NULL); /* it stopped, and where it stands could not be read */
-    if (ret < 0)
-        return ret;
-    /* A stop of the program's own that came first: the interrupt's answer follows, or never comes.
-     * Poll tells. */
-    b = rsp_bp_at(t, (uint32_t)t->stop.pc);
-    bool own =
-        t->stop.reason != STOP_SIGNAL ||
-        (t->stop.signal != RSP_SIGINT && t->stop.signal != RSP_SIGTRAP && t->stop.signal != 0) ||
-        (t->stop.signal != RSP_SIGINT && b);
-    if (own && t->stop.reason == STOP_SIGNAL && b)
-        t->stop.reason = b->kind == BP_HARD ? STOP_HWBREAK : STOP_SWBREAK;
-    t->has_stop = own;
-    t->listens |= !own;
-    return !own;
-}
-
-int rsp_let_go(struct rsp_target *t, int held, int ret, struct err *err)
-{
-    if (held <= 0 || t->state != TARGET_HALTED)
-        return ret;
-    int went = go_on(t, ret < 0 ? NULL : err);
-    return ret < 0 ? ret : went;
-}
-
-int rsp_sample_pc(struct target *target, uint64_t *pc, struct err *err)
-{
-    struct rsp_target *t = rsp_of(target);
-    if (t->state != TARGET_RUNNING)
-        return err_set(err, t->state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE, "let it run",
-                       "sample: the target does not run");
-    if (t->halt_wanted || t->plan != RSP_RUN)
-        return 0;
-    int held = rsp_hold(t, "sample", err);
-    if (held <= 0)
-        return held;
-    *pc = t->stop.pc;
-    t->samples++;
-    int ret = rsp_let_go(t, held, 0, err);
-    return ret < 0 ? ret : 1;
-}
+enum { HELLO_MS = 1000, QEMU_MS = 300, LOOK_MS = 30, HELLOS = 2 };
 
 /* ---- attach and detach ---- */
 
@@ -291,7 +138,7 @@ static int make_stand(struct rsp_target *t, struct err *err)
     t->knocked = false;
     ret = rsp_knock(t, err);
     if (ret == 0)
-        ret = await_stop(t, "halt", err);
+        ret = rsp_await_stop(t, "halt", err);
     if (ret > 0)
         ret = rsp_take_stop(t, err);
     if (ret < 0)

@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "probe/base/bytes.h"
-#include "probe/base/util.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/rsp/rsp_priv.h"
 #include "targets/sh4/driver/driver.h"

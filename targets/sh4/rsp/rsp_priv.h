@@ -1,7 +1,9 @@
-/* Inside of the RSP target. Numbers of registers are GDB's (sh-tdep.c). */
+/* Inside of the RSP target: its files, from the ground up. Numbers of registers are GDB's
+ * (sh-tdep.c). */
 #ifndef TARGETS_SH4_RSP_RSP_PRIV_H
 #define TARGETS_SH4_RSP_RSP_PRIV_H
 
+#include "probe/base/util.h"
 #include "targets/sh4/rsp/client.h"
 #include "targets/sh4/rsp/rsp.h"
 
@@ -95,7 +97,7 @@ static inline struct rsp_target *rsp_of(struct target *t)
     return CONTAINER_OF(t, struct rsp_target, base);
 }
 
-/* rsp.c */
+/* rsp_talk.c */
 /* notes that the stream is gone, if that is what ret says */
 int rsp_lost(struct rsp_target *t, int ret);
 int rsp_question(struct rsp_target *t, struct err *err, const char *fmt, ...)
@@ -104,44 +106,39 @@ int rsp_need_halted(struct rsp_target *t, const char *what, struct err *err);
 int rsp_knock(struct rsp_target *t, struct err *err); /* 0x03, once until the next stop */
 /* not answered: 1: now it is; 0: by none that listens */
 int rsp_knock_again(struct rsp_target *t, uint64_t max_ns, struct err *err);
-/* 1: held for a moment by an interrupt, to be let go by rsp_let_go(); 0: it was halted. */
-int rsp_hold(struct rsp_target *t, const char *what, struct err *err);
-int rsp_let_go(struct rsp_target *t, int held, int ret, struct err *err);
-int rsp_sample_pc(struct target *target, uint64_t *pc, struct err *err);
+/* the stop that an interrupt brings, in c.in.body: 1; 0: none in time */
+int rsp_hear_stop(struct rsp_target *t, uint64_t max_ns, struct err *err);
 
 /* rsp_regs.c */
 int rsp_learn_layout(struct rsp_target *t, struct err *err);
-int rsp_learn_banks(
-    struct rsp_target *t,
-    struct err *err); /* a stub that shows both is an emulator's, which steps its CPU */
+/* a stub that shows both is an emulator's, which steps its CPU */
+int rsp_learn_banks(struct rsp_target *t, struct err *err);
 int rsp_regs_load(struct rsp_target *t, struct err *err);
 int rsp_set(struct rsp_target *t, unsigned n, uint32_t value, struct err *err);
 int rsp_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *err);
 int rsp_write_reg(struct target *target, unsigned n, const uint8_t *buf, struct err *err);
 
-/* rsp_mem.c */
+/* rsp_peek.c */
+/* how many bytes one packet carries */
+size_t rsp_mem_most(const struct rsp_target *t);
 /* as the stub sees it, in one piece */
 int rsp_peek(struct rsp_target *t, uint32_t addr, void *buf, size_t n, struct err *err);
 int rsp_poke(struct rsp_target *t, uint32_t addr, const void *buf, size_t n, struct err *err);
-int rsp_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *buf, size_t len,
-                 struct err *err);
-int rsp_write_mem(struct target *target, uint64_t addr, unsigned width, const uint8_t *buf,
-                  size_t len, struct err *err);
-/* as the program has it */
-int rsp_insn(struct rsp_target *t, uint32_t addr, uint16_t *insn, struct err *err);
 
-/* rsp_break.c */
+/* rsp_bp.c */
 /* of those shown in n bytes: out, or in again */
 int rsp_bp_make_way(struct rsp_target *t, uint32_t addr, size_t n, bool back, struct err *err);
 struct rsp_bp *rsp_bp_at(struct rsp_target *t, uint32_t addr); /* a code breakpoint, or NULL */
 int rsp_bp_put(struct rsp_target *t, struct rsp_bp *b, struct err *err);
 int rsp_bp_lift(struct rsp_target *t, struct rsp_bp *b, struct err *err);
-int rsp_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len,
-                  struct err *err);
-int rsp_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len,
-                  struct err *err);
 /* after the stub was lost: each is set anew */
 int rsp_bp_restore(struct rsp_target *t, struct err *err);
+/* n bytes that were read at addr, as the program has them */
+void rsp_bp_hide(const struct rsp_target *t, uint32_t addr, uint8_t *buf, size_t n);
+/* n bytes that will be written at addr: TRAPAs of ours stay, what they stand for is kept */
+void rsp_bp_keep_in(struct rsp_target *t, uint32_t addr, uint8_t *buf, size_t n);
+/* as the program has it */
+int rsp_insn(struct rsp_target *t, uint32_t addr, uint16_t *insn, struct err *err);
 
 /* rsp_run.c */
 int rsp_resume(struct target *target, const struct resume *how, struct err *err);
@@ -149,6 +146,26 @@ int rsp_halt(struct target *target, struct err *err);
 int rsp_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, struct err *err);
 /* c.in.body is a stop reply: state and stop follow it */
 int rsp_take_stop(struct rsp_target *t, struct err *err);
+
+/* rsp_hold.c */
+/* the answer to rsp_knock(): 1 with it in c.in.body, or an error that names what */
+int rsp_await_stop(struct rsp_target *t, const char *what, struct err *err);
+/* 1: held for a moment by an interrupt, to be let go by rsp_let_go(); 0: it was halted. */
+int rsp_hold(struct rsp_target *t, const char *what, struct err *err);
+int rsp_let_go(struct rsp_target *t, int held, int ret, struct err *err);
+int rsp_sample_pc(struct target *target, uint64_t *pc, struct err *err);
+
+/* rsp_break.c */
+int rsp_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len,
+                  struct err *err);
+int rsp_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len,
+                  struct err *err);
+
+/* rsp_mem.c */
+int rsp_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *buf, size_t len,
+                 struct err *err);
+int rsp_write_mem(struct target *target, uint64_t addr, unsigned width, const uint8_t *buf,
+                  size_t len, struct err *err);
 
 /* rsp_monitor.c */
 extern const struct monitor_command rsp_monitor[];

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
-#include "probe/base/util.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/rsp/rsp_priv.h"
 

@@ -1,0 +1,63 @@
+/* Memory as the stub sees it, a packet at a time. */
+#include <stdio.h>
+#include <string.h>
+
+#include "targets/sh4/rsp/rsp_priv.h"
+
+enum { OVERHEAD = 32 }; /* "X12345678,1000:" and its frame */
+
+static int refused(struct rsp_target *t, const char *what, uint32_t addr, struct err *err)
+{
+    bool p4 = addr >= 0xE0000000u, none = *what == 'w' && !*t->c.in.body;
+    return err_set(err, ERR_FAULT,
+                   none ? "this stub writes no memory (redream's does not): let the emulator load "
+                          "the program itself"
+                   : p4 ? "this stub may keep on-chip registers to itself (KallistiOS' does); copy "
+                          "them to RAM on the board"
+                        : "is there memory at that address?",
+                   "%s: %s %08x: %s", t->probe->name, what, addr,
+                   *t->c.in.body ? t->c.in.body : "not supported");
+}
+
+/* Data in hex need two characters a byte. */
+size_t rsp_mem_most(const struct rsp_target *t)
+{
+    return MAX(MIN(t->c.packet_size, (size_t)RSP_BODY_MAX) - OVERHEAD, (size_t)64) / 2;
+}
+
+int rsp_peek(struct rsp_target *t, uint32_t addr, void *buf, size_t n, struct err *err)
+{
+    int ret = rsp_question(t, err, "m%x,%zx", addr, n);
+    if (ret < 0)
+        return ret;
+    return t->c.in.len == 2 * n && rsp_hex(t->c.in.body, buf, n) ? 0
+                                                                 : refused(t, "read", addr, err);
+}
+
+/* Binary halves what a serial line carries; whether the stub takes it is asked with no bytes at
+ * all, as GDB does. */
+static bool takes_binary(struct rsp_target *t, uint32_t addr)
+{
+    if (!t->q.X_known && rsp_question(t, NULL, "X%x,0:", addr) == 0) {
+        t->q.X_known = true;
+        t->q.no_X = strcmp(t->c.in.body, "OK") != 0;
+    }
+    return t->q.X_known && !t->q.no_X;
+}
+
+int rsp_poke(struct rsp_target *t, uint32_t addr, const void *buf, size_t n, struct err *err)
+{
+    char text[RSP_BODY_MAX + 64];
+    bool binary = n > 16 && takes_binary(t, addr);
+    int at = snprintf(text, sizeof text, "%c%x,%zx:", binary ? 'X' : 'M', addr, n);
+    if (n > rsp_mem_most(t))
+        return err_set(err, ERR_USAGE, "", "write of %zu bytes in one packet", n);
+    if (binary)
+        memcpy(text + at, buf, n);
+    else
+        rsp_to_hex(buf, n, text + at);
+    int ret = rsp_lost(t, rsp_ask(&t->c, text, (size_t)at + (binary ? n : 2 * n), err));
+    if (ret < 0)
+        return ret;
+    return strcmp(t->c.in.body, "OK") ? refused(t, "write", addr, err) : 0;
+}
