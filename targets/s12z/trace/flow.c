@@ -22,7 +22,7 @@ enum {
 /* Node numbers as stored: slow ones need more than a step (unknown yet, or with static calls
  * inside). */
 enum { SLOW = 0x80000000u, UNKNOWN = 0xFFFFFFFFu };
-enum { ADRIFT = 1 }; /* no error, but the rest of the line's bits have no place */
+enum { WAY_LOST = 1 }; /* no error, but the rest of the line's bits have no place */
 /* branches until the 32-bit counts go into the 64-bit ones */
 static const uint64_t FOLD_AT = 0x40000000;
 
@@ -161,7 +161,7 @@ static bool put_byte(struct s12z_flow *f, uint32_t addr, uint8_t v)
 }
 
 /* Up to n bytes at addr; returns how many the image has in a row. */
-static size_t get_bytes(const struct s12z_flow *f, uint32_t addr, uint8_t *out, size_t n)
+static size_t flow_get_bytes(const struct s12z_flow *f, uint32_t addr, uint8_t *out, size_t n)
 {
     size_t k = 0;
     for (; k < n; k++) {
@@ -174,7 +174,7 @@ static size_t get_bytes(const struct s12z_flow *f, uint32_t addr, uint8_t *out, 
     return k;
 }
 
-static bool copy_image(struct s12z_flow *f, const struct image *im)
+static bool flow_copy_image(struct s12z_flow *f, const struct image *im)
 {
     for (size_t s = 0; s < im->nsections; s++)
         for (uint64_t k = 0; im->sections[s].data && k < im->sections[s].size; k++)
@@ -184,15 +184,15 @@ static bool copy_image(struct s12z_flow *f, const struct image *im)
     return true;
 }
 
-static bool decode(const struct s12z_flow *f, uint32_t pc, struct s12z_insn *i)
+static bool flow_decode(const struct s12z_flow *f, uint32_t pc, struct s12z_insn *i)
 {
     uint8_t code[S12Z_MAX_LENGTH];
-    return s12z_decode(code, get_bytes(f, pc, code, sizeof code), pc, i) > 0;
+    return s12z_decode(code, flow_get_bytes(f, pc, code, sizeof code), pc, i) > 0;
 }
 
 /* ---- building nodes ---- */
 
-static int room(void **array, size_t *cap, size_t used, size_t size)
+static int flow_make_room(void **array, size_t *cap, size_t used, size_t size)
 {
     if (used < *cap)
         return 0;
@@ -204,14 +204,14 @@ static int room(void **array, size_t *cap, size_t used, size_t size)
     *cap = more;
     return 0;
 }
-#define ROOM(f, array, used, cap) \
-    room((void **)&(f)->array, &(f)->cap, (f)->used, sizeof *(f)->array)
+#define MAKE_ROOM(f, array, used, cap) \
+    flow_make_room((void **)&(f)->array, &(f)->cap, (f)->used, sizeof *(f)->array)
 
 static int add_segment(struct s12z_flow *f, struct node_info *n, uint32_t low, uint32_t high)
 {
     if (low == high)
         return 0;
-    if (ROOM(f, segments, nsegments, cap_segments) < 0)
+    if (MAKE_ROOM(f, segments, nsegments, cap_segments) < 0)
         return -ERR_NOMEM;
     f->segments[f->nsegments++] = (struct segment){ low, high };
     n->nsegments++;
@@ -220,14 +220,14 @@ static int add_segment(struct s12z_flow *f, struct node_info *n, uint32_t low, u
 
 static int add_call(struct s12z_flow *f, struct inner c)
 {
-    if (ROOM(f, calls, ncalls, cap_calls) < 0)
+    if (MAKE_ROOM(f, calls, ncalls, cap_calls) < 0)
         return -ERR_NOMEM;
     c.after = UNKNOWN;
     f->calls[f->ncalls++] = c;
     return 0;
 }
 
-static bool leaves_bit(const struct s12z_settings *s, const struct s12z_insn *i)
+static bool leaves_a_bit(const struct s12z_settings *s, const struct s12z_insn *i)
 {
     switch (i->op) {
     case S12Z_OP_BRSET:
@@ -240,11 +240,11 @@ static bool leaves_bit(const struct s12z_settings *s, const struct s12z_insn *i)
 
 /* Whether an instruction needs the trace to go on, and as what; END_LOOP stands for "goes on by
  * itself". */
-static enum end end_of(const struct s12z_flow *f, const struct s12z_insn *i)
+static enum end flow_end_of(const struct s12z_flow *f, const struct s12z_insn *i)
 {
     const struct s12z_settings *s = &f->settings;
     switch ((enum s12z_way)i->flow) {
-    case S12Z_FLOW_BRANCH: return leaves_bit(s, i) ? END_BRANCH : END_SILENT;
+    case S12Z_FLOW_BRANCH: return leaves_a_bit(s, i) ? END_BRANCH : END_SILENT;
     case S12Z_FLOW_JUMP_IND: return END_JUMP;
     case S12Z_FLOW_CALL_IND: return END_CALL;
     case S12Z_FLOW_RETURN: return END_RETURN;
@@ -257,7 +257,7 @@ static enum end end_of(const struct s12z_flow *f, const struct s12z_insn *i)
     return END_LOOP;
 }
 
-static bool is_watched(const struct s12z_flow *f, uint32_t pc)
+static bool flow_is_watched(const struct s12z_flow *f, uint32_t pc)
 {
     for (size_t k = 0; k < f->nwatches; k++)
         if (f->watch[k] == pc)
@@ -265,7 +265,7 @@ static bool is_watched(const struct s12z_flow *f, uint32_t pc)
     return false;
 }
 
-static bool in_path(const struct s12z_flow *f, const struct node_info *n, uint32_t pc)
+static bool flow_in_path(const struct s12z_flow *f, const struct node_info *n, uint32_t pc)
 {
     for (uint32_t k = 0; k < n->nsegments; k++)
         if (pc >= f->segments[n->segment + k].low && pc < f->segments[n->segment + k].high)
@@ -273,10 +273,10 @@ static bool in_path(const struct s12z_flow *f, const struct node_info *n, uint32
     return false;
 }
 
-static uint32_t handler_of(const struct s12z_flow *f, unsigned byte, bool *known);
+static uint32_t flow_handler_of(const struct s12z_flow *f, unsigned byte, bool *known);
 
 /* Vector bytes of the software exceptions (ZVM p.226); 0: none. */
-static unsigned trap_byte(unsigned op)
+static unsigned flow_trap_byte(unsigned op)
 {
     switch (op) {
     case S12Z_OP_SWI: return 0xF8;
@@ -289,12 +289,13 @@ static unsigned trap_byte(unsigned op)
 
 /* By a setting SWI and its like leave no line: they are jumps to their handlers then, whose RTIs
  * are to be told from others'. Returns the vector's number, 0 for everything else. */
-static unsigned follow_silent_trap(const struct s12z_flow *f, struct s12z_insn *i)
+static unsigned flow_follow_silent_trap(const struct s12z_flow *f, struct s12z_insn *i)
 {
     bool known = false;
-    unsigned byte =
-        i->flow == S12Z_FLOW_TRAP && !f->settings.software_exceptions_traced ? trap_byte(i->op) : 0;
-    uint32_t to = byte ? handler_of(f, byte, &known) : 0;
+    unsigned byte = i->flow == S12Z_FLOW_TRAP && !f->settings.software_exceptions_traced
+                        ? flow_trap_byte(i->op)
+                        : 0;
+    uint32_t to = byte ? flow_handler_of(f, byte, &known) : 0;
     if (!known)
         return 0;
     i->flow = S12Z_FLOW_JUMP;
@@ -309,18 +310,18 @@ static const struct image_function *function_at(const struct s12z_flow *f, uint3
     return low && pc < f->functions[low - 1].high ? &f->functions[low - 1] : NULL;
 }
 
-static bool to_another_function(const struct s12z_flow *f, uint32_t from, uint32_t to)
+static bool flow_to_another_function(const struct s12z_flow *f, uint32_t from, uint32_t to)
 {
     const struct image_function *g = function_at(f, to);
     return g && g != function_at(f, from);
 }
 
-static uint8_t leaves(const struct s12z_flow *f, const struct node_info *n)
+static uint8_t ways_out(const struct s12z_flow *f, const struct node_info *n)
 {
     if (n->end != END_BRANCH)
         return 0;
-    return (uint8_t)(to_another_function(f, n->end_pc, n->fall) |
-                     to_another_function(f, n->end_pc, n->target) << 1);
+    return (uint8_t)(flow_to_another_function(f, n->end_pc, n->fall) |
+                     flow_to_another_function(f, n->end_pc, n->target) << 1);
 }
 
 static const struct proof NOTHING = { UNKNOWN, false };
@@ -333,7 +334,7 @@ static enum event_kind kind_of_way(const struct s12z_flow *f, const struct s12z_
         return EVENT_CALL;
     if (trap)
         return EVENT_EXCEPTION;
-    return to_another_function(f, pc, next) ? EVENT_JUMP : EVENT_NONE;
+    return flow_to_another_function(f, pc, next) ? EVENT_JUMP : EVENT_NONE;
 }
 
 /* Follows the code from n->start, no further than `stop` (UNKNOWN: as far as it goes); *weight: of
@@ -343,23 +344,23 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint32_t stop, ui
     uint32_t pc = n->start, low = pc;
     struct s12z_insn i;
     *weight = 0;
-    n->watched = is_watched(f, pc);
+    n->watched = flow_is_watched(f, pc);
     for (unsigned steps = 0; steps < MAX_PATH; steps++) {
-        if (steps && (is_watched(f, pc) || pc == stop)) {
+        if (steps && (flow_is_watched(f, pc) || pc == stop)) {
             n->end = END_SPLIT;
             n->end_pc = n->fall = pc;
             return add_segment(f, n, low, pc);
         }
-        if ((steps && pc == low && in_path(f, n, pc)) || !decode(f, pc, &i)) {
-            n->end = steps && pc == low && in_path(f, n, pc) ? END_LOOP : END_OUTSIDE;
+        if ((steps && pc == low && flow_in_path(f, n, pc)) || !flow_decode(f, pc, &i)) {
+            n->end = steps && pc == low && flow_in_path(f, n, pc) ? END_LOOP : END_OUTSIDE;
             n->end_pc = n->fall = pc;
             return add_segment(f, n, low, pc);
         }
         uint32_t behind = (pc + i.length) & ADDRESS;
-        unsigned trap = follow_silent_trap(f, &i);
+        unsigned trap = flow_follow_silent_trap(f, &i);
         n->waits =
             (uint8_t)MIN(n->waits + (i.op == S12Z_OP_WAI || i.op == S12Z_OP_STOP), UINT8_MAX);
-        enum end end = end_of(f, &i);
+        enum end end = flow_end_of(f, &i);
         *weight += (uint64_t)1 << 32 | (s12z_cycles(&i) + (trap ? S12Z_EXCEPTION_CYCLES : 0));
         if (end != END_LOOP) {
             *n =
@@ -376,7 +377,7 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint32_t stop, ui
                                     .watched = n->watched,
                                     .waits = n->waits,
                                     .fixed = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL };
-            n->leaves = leaves(f, n);
+            n->leaves = ways_out(f, n);
             if (end == END_CALL &&
                 add_call(f, (struct inner){ .pc = pc, .back = behind, .kind = EVENT_CALL }) < 0)
                 return -ERR_NOMEM;
@@ -402,9 +403,9 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint32_t stop, ui
 static int new_node(struct s12z_flow *f, uint32_t pc, uint32_t stop, uint32_t *number)
 {
     size_t cap[2] = { f->cap_nodes, f->cap_nodes };
-    if (room((void **)&f->ways, &cap[0], f->nnodes, sizeof *f->ways) < 0 ||
-        room((void **)&f->times, &cap[1], f->nnodes, sizeof *f->times) < 0 ||
-        ROOM(f, info, nnodes, cap_nodes) < 0)
+    if (flow_make_room((void **)&f->ways, &cap[0], f->nnodes, sizeof *f->ways) < 0 ||
+        flow_make_room((void **)&f->times, &cap[1], f->nnodes, sizeof *f->times) < 0 ||
+        MAKE_ROOM(f, info, nnodes, cap_nodes) < 0)
         return -ERR_NOMEM;
     struct node_info n = { .start = pc,
                            .segment = (uint32_t)f->nsegments,
@@ -422,7 +423,7 @@ static int new_node(struct s12z_flow *f, uint32_t pc, uint32_t stop, uint32_t *n
 
 /* The node at pc as inner loop number: with SLOW where it holds calls or does not end in a branch.
  */
-static int node_at(struct s12z_flow *f, uint32_t pc, uint32_t *out)
+static int flow_node_at(struct s12z_flow *f, uint32_t pc, uint32_t *out)
 {
     struct page **p = &f->page[(pc &= ADDRESS) >> PAGE_BITS];
     if (!*p && !(*p = calloc(1, sizeof **p)))
@@ -442,10 +443,10 @@ static int node_at(struct s12z_flow *f, uint32_t pc, uint32_t *out)
 
 /* ---- walking ---- */
 
-static struct node_info *current(struct s12z_flow *f) { return &f->info[f->at & ~SLOW]; }
+static struct node_info *flow_current(struct s12z_flow *f) { return &f->info[f->at & ~SLOW]; }
 
-static void emit(struct s12z_flow *f, enum event_kind kind, uint32_t pc, bool has_pc,
-                 uint32_t target, bool has_target, unsigned vector)
+static void flow_emit(struct s12z_flow *f, enum event_kind kind, uint32_t pc, bool has_pc,
+                      uint32_t target, bool has_target, unsigned vector)
 {
     struct event own, *e = f->place ? *f->place : &own;
     if (!f->event)
@@ -459,7 +460,7 @@ static void emit(struct s12z_flow *f, enum event_kind kind, uint32_t pc, bool ha
     f->event(f->ctx, e);
 }
 
-static void pushed(struct s12z_flow *f, uint32_t call)
+static void push_call(struct s12z_flow *f, uint32_t call)
 {
     uint64_t k = f->nshadow++ % SHADOW;
     f->shadow[k].back = f->calls[call].back;
@@ -470,7 +471,7 @@ static void pushed(struct s12z_flow *f, uint32_t call)
 
 /* What was called or interrupted did not go back: the program's own doing, or a gap that nothing
  * else shows. */
-static void unpaired(struct s12z_flow *f, uint32_t pc)
+static void note_unpaired(struct s12z_flow *f, uint32_t pc)
 {
     if (f->totals.unpaired++ == 0)
         f->totals.first_unpaired = pc;
@@ -478,11 +479,11 @@ static void unpaired(struct s12z_flow *f, uint32_t pc)
 
 /* A return to elsewhere than behind the innermost call. One to an outer call leaves the inner ones
  * behind; one to nobody's leaves all: their task may go on. */
-static void popped_astray(struct s12z_flow *f, uint32_t pc, uint32_t to)
+static void return_astray(struct s12z_flow *f, uint32_t pc, uint32_t to)
 {
     f->totals.returns_astray++;
     if (f->kept)
-        unpaired(f, pc);
+        note_unpaired(f, pc);
     for (unsigned k = 1; k < f->kept; k++)
         if (f->shadow[(f->nshadow - 1 - k) % SHADOW].back == to) {
             f->nshadow -= k + 1;
@@ -504,7 +505,7 @@ static void run_through(struct s12z_flow *f, const struct node_info *n, uint64_t
 {
     uint64_t done = 0;
     if (n->watched)
-        emit(f, EVENT_TIMESTAMP, n->start, true, 0, false, 0);
+        flow_emit(f, EVENT_TIMESTAMP, n->start, true, 0, false, 0);
     for (uint32_t k = 0; k < n->ncalls; k++) {
         const struct inner *c = &f->calls[n->call + k];
         add_weight(f, c->weight - done);
@@ -512,17 +513,17 @@ static void run_through(struct s12z_flow *f, const struct node_info *n, uint64_t
         if (c->kind == EVENT_EXCEPTION)
             push_pending(f, UNKNOWN, c->back);
         else if (c->kind == EVENT_CALL)
-            pushed(f, n->call + k);
-        emit(f, c->kind, c->pc, true, c->target, true, c->vector);
+            push_call(f, n->call + k);
+        flow_emit(f, c->kind, c->pc, true, c->target, true, c->vector);
     }
     add_weight(f, weight - done);
     f->totals.waits += n->waits;
 }
 
-static int refuse(struct s12z_flow *f, const char *why, struct err *err)
+static int refuse_line(struct s12z_flow *f, const char *why, struct err *err)
 {
-    uint32_t pc = f->at == UNKNOWN ? 0 : current(f)->start,
-             end = f->at == UNKNOWN ? 0 : current(f)->end_pc;
+    uint32_t pc = f->at == UNKNOWN ? 0 : flow_current(f)->start,
+             end = f->at == UNKNOWN ? 0 : flow_current(f)->end_pc;
     f->totals.resyncs++;
     s12z_flow_lost(f);
     return err_set(
@@ -532,9 +533,9 @@ static int refuse(struct s12z_flow *f, const char *why, struct err *err)
 }
 
 /* Completes a node that ends otherwise than by a branch. */
-static void complete(struct s12z_flow *f)
+static void complete_node(struct s12z_flow *f)
 {
-    struct node_info *n = current(f);
+    struct node_info *n = flow_current(f);
     f->proof = NOTHING;
     run_through(f, n, n->weight); /* may turn counting on or off */
     f->skipping ? n->skipped[0]++ : n->count[0]++;
@@ -544,49 +545,49 @@ static void complete(struct s12z_flow *f)
  */
 static int pass_splits(struct s12z_flow *f, struct err *err)
 {
-    for (unsigned k = 0; current(f)->end == END_SPLIT && k <= MAX_WATCHES; k++) {
+    for (unsigned k = 0; flow_current(f)->end == END_SPLIT && k <= MAX_WATCHES; k++) {
         uint32_t *next = &f->ways[f->at & ~SLOW].next[0];
         uint32_t to = *next;
-        complete(f);
-        if (to == UNKNOWN && node_at(f, current(f)->fall, &to) < 0)
+        complete_node(f);
+        if (to == UNKNOWN && flow_node_at(f, flow_current(f)->fall, &to) < 0)
             return err_set(err, ERR_NOMEM, "", "out of memory");
-        f->ways[f->at & ~SLOW].next[0] = to; /* node_at() may have moved the nodes */
+        f->ways[f->at & ~SLOW].next[0] = to; /* flow_node_at() may have moved the nodes */
         f->at = to;
     }
     return 0;
 }
 
-static void cut(struct s12z_flow *f);
+static void flow_cut_session(struct s12z_flow *f);
 
 /* Something came from behind a silent branch: the program is somewhere, until a line gives an
  * address. */
-static int drift(struct s12z_flow *f)
+static int lose_the_way(struct s12z_flow *f)
 {
-    complete(f);
+    complete_node(f);
     f->totals.adrift++;
     f->at = UNKNOWN;
-    cut(f);
-    return ADRIFT;
+    flow_cut_session(f);
+    return WAY_LOST;
 }
 
 /* A node that needs more than a step: its successor is not known yet, or something happens inside.
  */
-static int slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
+static int take_slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
 {
-    int ret = current(f)->end == END_SPLIT ? pass_splits(f, err) : 0;
-    struct node_info *n = current(f);
+    int ret = flow_current(f)->end == END_SPLIT ? pass_splits(f, err) : 0;
+    struct node_info *n = flow_current(f);
     uint32_t number = f->at & ~SLOW, next;
     if (ret < 0)
         return ret;
     if (__builtin_expect(n->end != END_BRANCH, 0))
-        return n->end == END_SILENT ? drift(f)
-                                    : refuse(f, "a branch outcome where no branch is", err);
+        return n->end == END_SILENT ? lose_the_way(f)
+                                    : refuse_line(f, "a branch outcome where no branch is", err);
     run_through(f, n, n->weight + bit * S12Z_TAKEN_CYCLES);
-    n = current(f);
+    n = flow_current(f);
     if (n->leaves >> bit & 1)
-        emit(f, EVENT_JUMP, n->end_pc, true, bit ? n->target : n->fall, true, 0);
+        flow_emit(f, EVENT_JUMP, n->end_pc, true, bit ? n->target : n->fall, true, 0);
     if (f->ways[number].next[bit] == UNKNOWN) {
-        if (node_at(f, bit ? n->target : n->fall, &next) < 0)
+        if (flow_node_at(f, bit ? n->target : n->fall, &next) < 0)
             return err_set(err, ERR_NOMEM, "", "out of memory");
         f->ways[number].next[bit] = next;
     }
@@ -595,7 +596,7 @@ static int slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
     return 0;
 }
 
-static void fold(struct s12z_flow *f)
+static void flow_fold_counts(struct s12z_flow *f)
 {
     for (size_t k = 0; k < f->nnodes; k++)
         for (unsigned b = 0; b < 2; b++) {
@@ -633,13 +634,13 @@ static unsigned step_branches(struct s12z_flow *f, uint32_t bits, unsigned n)
     return n;
 }
 
-static int take_branches(struct s12z_flow *f, uint32_t bits, unsigned n, struct err *err)
+static int flow_take_branches(struct s12z_flow *f, uint32_t bits, unsigned n, struct err *err)
 {
     if ((f->since_fold += n) > FOLD_AT)
-        fold(f);
+        flow_fold_counts(f);
     while ((n = step_branches(f, bits, n))) {
         unsigned bit = bits >> --n & 1;
-        int ret = slow_bit(f, bit, err);
+        int ret = take_slow_bit(f, bit, err);
         if (ret != 0)
             return ret;
         f->totals.branches++;
@@ -660,14 +661,14 @@ static int go_outside(struct s12z_flow *f, uint32_t pc, struct err *err)
         "trace goes to %06X, where the program has no code", pc & ADDRESS);
 }
 
-static int go_to(struct s12z_flow *f, uint32_t pc, struct err *err)
+static int flow_go_to(struct s12z_flow *f, uint32_t pc, struct err *err)
 {
     uint8_t byte;
-    if (!get_bytes(f, pc & ADDRESS, &byte, 1))
+    if (!flow_get_bytes(f, pc & ADDRESS, &byte, 1))
         return go_outside(f, pc, err);
-    if (node_at(f, pc, &f->at) < 0)
+    if (flow_node_at(f, pc, &f->at) < 0)
         return err_set(err, ERR_NOMEM, "", "out of memory");
-    current(f)->entered++;
+    flow_current(f)->entered++;
     return 0;
 }
 
@@ -689,25 +690,25 @@ static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc)
 
 /* Whether the code goes on at dest inside of the node under way, or behind watched addresses that
  * it passed since. Leaves the node that holds dest under way. */
-static bool go_on_at(struct s12z_flow *f, uint32_t dest)
+static bool flow_go_on_at(struct s12z_flow *f, uint32_t dest)
 {
     for (unsigned k = 0; k <= MAX_WATCHES; k++) {
-        const struct node_info *n = current(f);
+        const struct node_info *n = flow_current(f);
         uint32_t before = f->at;
-        if (in_path(f, n, dest) || (n->end == END_LOOP && dest == n->end_pc))
+        if (flow_in_path(f, n, dest) || (n->end == END_LOOP && dest == n->end_pc))
             return true;
         if (n->end != END_SPLIT)
             return false;
-        complete(f);
+        complete_node(f);
         uint32_t to = f->ways[f->at & ~SLOW].next[0];
-        if (to == UNKNOWN && node_at(f, current(f)->fall, &to) < 0)
+        if (to == UNKNOWN && flow_node_at(f, flow_current(f)->fall, &to) < 0)
             return false;
         f->ways[before & ~SLOW].next[0] = f->at = to;
     }
     return false;
 }
 
-static unsigned segment_of(const struct s12z_flow *f, const struct node_info *n, uint32_t pc)
+static unsigned flow_segment_of(const struct s12z_flow *f, const struct node_info *n, uint32_t pc)
 {
     unsigned k = 0;
     while (k < n->nsegments &&
@@ -718,18 +719,19 @@ static unsigned segment_of(const struct s12z_flow *f, const struct node_info *n,
 
 /* The node that p interrupted, or one behind it, has come to dest. Before where it was known to be:
  * it has gone round meanwhile. */
-static void proved_to(struct s12z_flow *f, const struct pending *p, uint32_t dest)
+static void prove_way_to(struct s12z_flow *f, const struct pending *p, uint32_t dest)
 {
-    const struct node_info *n = current(f);
+    const struct node_info *n = flow_current(f);
     bool same = f->at == p->node && n->end == END_LOOP && p->proof.to != UNKNOWN;
-    unsigned now = segment_of(f, n, dest), then = same ? segment_of(f, n, p->proof.to) : 0;
+    unsigned now = flow_segment_of(f, n, dest),
+             then = same ? flow_segment_of(f, n, p->proof.to) : 0;
     f->proof = (struct proof){ dest, same && (p->proof.round || now < then ||
                                               (now == then && dest < p->proof.to)) };
 }
 
 /* The RTI gave the interrupted address: the node goes on there, as if nothing had been. The event
  * says where only if that is elsewhere: a call inside of the node may not have been told yet. */
-static int resume(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err *err)
+static int return_from_handler(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err *err)
 {
     struct pending p = { UNKNOWN, 0, NOTHING };
     bool soft = true;
@@ -737,42 +739,42 @@ static int resume(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err *e
         p = f->pending[--f->npending];
         soft = p.node == UNKNOWN;
         if (soft && p.pc != dest)
-            unpaired(f, pc);
+            note_unpaired(f, pc);
     }
     if (soft) {
-        emit(f, EVENT_RTE, pc, true, dest, true, 0);
-        return go_to(f, dest, err);
+        flow_emit(f, EVENT_RTE, pc, true, dest, true, 0);
+        return flow_go_to(f, dest, err);
     }
     f->at = p.node;
-    const struct node_info *n = current(f);
-    bool here = in_path(f, n, dest) || n->end == END_SPLIT || n->end == END_LOOP;
-    emit(f, EVENT_RTE, pc, true, dest, !here, 0);
-    if (go_on_at(f, dest)) {
-        proved_to(f, &p, dest);
+    const struct node_info *n = flow_current(f);
+    bool here = flow_in_path(f, n, dest) || n->end == END_SPLIT || n->end == END_LOOP;
+    flow_emit(f, EVENT_RTE, pc, true, dest, !here, 0);
+    if (flow_go_on_at(f, dest)) {
+        prove_way_to(f, &p, dest);
         return 0;
     }
-    unpaired(f, pc);
-    current(f)->aborted++;
+    note_unpaired(f, pc);
+    flow_current(f)->aborted++;
     f->totals.cut++;
-    return go_to(f, dest, err);
+    return flow_go_to(f, dest, err);
 }
 
-static uint32_t handler_of(const struct s12z_flow *f, unsigned byte, bool *known)
+static uint32_t flow_handler_of(const struct s12z_flow *f, unsigned byte, bool *known)
 {
     uint8_t v[4];
     uint32_t at = (((uint32_t)f->ivbr & 0xFFFE) << 8) + 2 * byte;
-    *known = get_bytes(f, at & ADDRESS, v, sizeof v) == sizeof v;
+    *known = flow_get_bytes(f, at & ADDRESS, v, sizeof v) == sizeof v;
     return (uint32_t)v[1] << 16 | (uint32_t)v[2] << 8 | v[3];
 }
 
 static bool is_own_trap(const struct node_info *n, unsigned byte)
 {
-    return n->end == END_TRAP && trap_byte(n->op) == byte;
+    return n->end == END_TRAP && flow_trap_byte(n->op) == byte;
 }
 
 /* The node under way, or one behind watched addresses, that ends in the instruction with this
  * vector; NULL: none. */
-static struct node_info *own_trap(struct s12z_flow *f, unsigned byte)
+static struct node_info *find_own_trap(struct s12z_flow *f, unsigned byte)
 {
     uint32_t at = f->at;
     for (unsigned k = 0; k <= MAX_WATCHES; k++) {
@@ -780,7 +782,7 @@ static struct node_info *own_trap(struct s12z_flow *f, unsigned byte)
             return is_own_trap(&f->info[at & ~SLOW], byte) ? &f->info[at & ~SLOW] : NULL;
         if (f->ways[at & ~SLOW].next[0] == UNKNOWN) {
             uint32_t to;
-            if (node_at(f, f->info[at & ~SLOW].fall, &to) < 0)
+            if (flow_node_at(f, f->info[at & ~SLOW].fall, &to) < 0)
                 return NULL;
             f->ways[at & ~SLOW].next[0] = to;
         }
@@ -790,25 +792,25 @@ static struct node_info *own_trap(struct s12z_flow *f, unsigned byte)
 }
 
 /* The node under way waits for the RTI. */
-static int interrupted(struct s12z_flow *f, unsigned byte, uint32_t handler, struct err *err)
+static int flow_enter_handler(struct s12z_flow *f, unsigned byte, uint32_t handler, struct err *err)
 {
-    uint32_t start = current(f)->start;
+    uint32_t start = flow_current(f)->start;
     push_pending(f, f->at, start);
     f->proof = NOTHING;
     f->totals.interrupts++;
     f->vectors_seen[byte / 64] |= 1ull << byte % 64;
-    emit(f, EVENT_INTERRUPT, start, false, handler, true, (0xFEu - byte) / 2);
+    flow_emit(f, EVENT_INTERRUPT, start, false, handler, true, (0xFEu - byte) / 2);
     f->totals.core_cycles += S12Z_EXCEPTION_CYCLES; /* stacking: the handler's */
-    return go_to(f, handler, err);
+    return flow_go_to(f, handler, err);
 }
 
 /* Which vector leads to pc; of several one that was taken before. */
-static bool handler_vector(const struct s12z_flow *f, uint32_t pc, unsigned *byte)
+static bool flow_handler_vector(const struct s12z_flow *f, uint32_t pc, unsigned *byte)
 {
     bool found = false, known;
     for (unsigned b = 0; b < LAST_VECTOR; b += 2) {
         bool seen = f->vectors_seen[b / 64] >> b % 64 & 1;
-        if (handler_of(f, b, &known) != pc || !known || (found && !seen))
+        if (flow_handler_of(f, b, &known) != pc || !known || (found && !seen))
             continue;
         *byte = b;
         found = true;
@@ -818,44 +820,44 @@ static bool handler_vector(const struct s12z_flow *f, uint32_t pc, unsigned *byt
     return found;
 }
 
-static int vector_line(struct s12z_flow *f, unsigned byte, struct err *err)
+static int flow_take_vector(struct s12z_flow *f, unsigned byte, struct err *err)
 {
-    struct node_info *n = own_trap(f, byte);
+    struct node_info *n = find_own_trap(f, byte);
     bool known, soft = n != NULL;
-    uint32_t handler = handler_of(f, byte, &known);
+    uint32_t handler = flow_handler_of(f, byte, &known);
     unsigned number = (0xFEu - byte) / 2;
     if (!known)
-        return refuse(f, "the image has no vector table there (is IVBR right?)", err);
+        return refuse_line(f, "the image has no vector table there (is IVBR right?)", err);
     if (byte >= FIRST_TRAP && byte <= LAST_TRAP && !f->settings.software_exceptions_traced)
-        return refuse(f, "the vector of a software exception, which by the setting leaves no line",
-                      err);
+        return refuse_line(
+            f, "the vector of a software exception, which by the setting leaves no line", err);
     if (soft) {
         uint32_t pc = n->end_pc, fall = n->fall;
         int ret = pass_splits(f, err);
         if (ret < 0)
             return ret;
-        complete(f);
+        complete_node(f);
         push_pending(f, UNKNOWN, fall);
-        emit(f, EVENT_EXCEPTION, pc, true, handler, true, number);
+        flow_emit(f, EVENT_EXCEPTION, pc, true, handler, true, number);
         f->totals.core_cycles += S12Z_EXCEPTION_CYCLES;
-        return go_to(f, handler, err);
+        return flow_go_to(f, handler, err);
     }
-    return interrupted(f, byte, handler, err);
+    return flow_enter_handler(f, byte, handler, err);
 }
 
 /* Behind the innermost call: its node is known from the second time on. */
-static int returned(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err *err)
+static int return_from_call(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err *err)
 {
     uint64_t top = (f->nshadow - 1) % SHADOW;
     if (!f->kept || f->shadow[top].back != dest) {
-        popped_astray(f, pc, dest);
-        return go_to(f, dest, err);
+        return_astray(f, pc, dest);
+        return flow_go_to(f, dest, err);
     }
     struct inner *c = &f->calls[f->shadow[top].call];
     f->nshadow--;
     f->kept--;
     if (__builtin_expect(c->after == UNKNOWN, 0)) {
-        int ret = go_to(f, dest, err); /* may move the calls */
+        int ret = flow_go_to(f, dest, err); /* may move the calls */
         if (ret == 0)
             f->calls[f->shadow[top].call].after = f->at;
         return ret;
@@ -865,43 +867,43 @@ static int returned(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err 
     return 0;
 }
 
-static int address_line(struct s12z_flow *f, uint32_t dest, struct err *err)
+static int flow_take_address(struct s12z_flow *f, uint32_t dest, struct err *err)
 {
-    int ret = current(f)->end == END_SPLIT ? pass_splits(f, err) : 0;
-    struct node_info *n = current(f);
+    int ret = flow_current(f)->end == END_SPLIT ? pass_splits(f, err) : 0;
+    struct node_info *n = flow_current(f);
     uint32_t pc = n->end_pc, own_call = n->call + n->ncalls;
     enum end end = n->end;
     if (ret < 0)
         return ret;
     if (end == END_SILENT)
-        return drift(f);
+        return lose_the_way(f);
     if (end != END_JUMP && end != END_CALL && end != END_RETURN && end != END_RTI)
-        return refuse(f, "a destination where no indirect jump or return is", err);
+        return refuse_line(f, "a destination where no indirect jump or return is", err);
     if (n->fixed && dest != n->target)
-        return refuse(f, "a jump to elsewhere than its operand says", err);
-    complete(f);
+        return refuse_line(f, "a jump to elsewhere than its operand says", err);
+    complete_node(f);
     if (end == END_RTI)
-        return resume(f, pc, dest, err);
+        return return_from_handler(f, pc, dest, err);
     if (end == END_CALL)
-        pushed(f, own_call);
-    emit(f,
-         end == END_CALL     ? EVENT_CALL
-         : end == END_RETURN ? EVENT_RETURN
-                             : EVENT_JUMP,
-         pc, true, dest, true, 0);
-    return end == END_RETURN ? returned(f, pc, dest, err) : go_to(f, dest, err);
+        push_call(f, own_call);
+    flow_emit(f,
+              end == END_CALL     ? EVENT_CALL
+              : end == END_RETURN ? EVENT_RETURN
+                                  : EVENT_JUMP,
+              pc, true, dest, true, 0);
+    return end == END_RETURN ? return_from_call(f, pc, dest, err) : flow_go_to(f, dest, err);
 }
 
 /* ---- the end of a session ---- */
 
 /* The number of a node's beginning up to `to`; UNKNOWN without memory. */
-static uint32_t prefix_of(struct s12z_flow *f, uint32_t node, uint32_t to)
+static uint32_t flow_prefix_of(struct s12z_flow *f, uint32_t node, uint32_t to)
 {
     uint32_t number;
     for (size_t k = 0; k < f->nprefixes; k++)
         if (f->prefixes[k].node == node && f->prefixes[k].to == to)
             return f->prefixes[k].number;
-    if (ROOM(f, prefixes, nprefixes, cap_prefixes) < 0 ||
+    if (MAKE_ROOM(f, prefixes, nprefixes, cap_prefixes) < 0 ||
         new_node(f, f->info[node].start, to, &number) < 0)
         return UNKNOWN;
     f->prefixes[f->nprefixes++] = (struct prefix){ node, to, number };
@@ -912,7 +914,7 @@ static uint32_t prefix_of(struct s12z_flow *f, uint32_t node, uint32_t to)
  * what happened since is told already, so only what tells of nothing itself. */
 static void count_begun(struct s12z_flow *f, uint32_t node, uint32_t to, bool quiet)
 {
-    uint32_t number = to == f->info[node].start ? UNKNOWN : prefix_of(f, node, to);
+    uint32_t number = to == f->info[node].start ? UNKNOWN : flow_prefix_of(f, node, to);
     struct node_info *n = number == UNKNOWN ? NULL : &f->info[number];
     if (!n || (quiet && (n->ncalls || n->watched)))
         return;
@@ -922,7 +924,7 @@ static void count_begun(struct s12z_flow *f, uint32_t node, uint32_t to, bool qu
 }
 
 /* An RTI has told a place in it, or it has gone round. */
-static void settle(struct s12z_flow *f)
+static void count_proven(struct s12z_flow *f)
 {
     for (unsigned k = 0; k < f->npending; k++) {
         if (f->pending[k].node != UNKNOWN && f->pending[k].proof.to != UNKNOWN)
@@ -931,8 +933,8 @@ static void settle(struct s12z_flow *f)
     }
     struct proof p = f->proof;
     f->proof = NOTHING;
-    if (f->at != UNKNOWN && p.round && current(f)->end == END_LOOP) {
-        complete(f);
+    if (f->at != UNKNOWN && p.round && flow_current(f)->end == END_LOOP) {
+        complete_node(f);
         f->at = UNKNOWN;
     } else if (f->at != UNKNOWN && p.to != UNKNOWN) {
         count_begun(f, f->at & ~SLOW, p.to, false);
@@ -940,11 +942,11 @@ static void settle(struct s12z_flow *f)
 }
 
 /* The session is over: the node under way was begun and not seen to end. */
-static void cut(struct s12z_flow *f)
+static void flow_cut_session(struct s12z_flow *f)
 {
-    settle(f);
+    count_proven(f);
     if (f->at != UNKNOWN) {
-        current(f)->aborted++;
+        flow_current(f)->aborted++;
         f->totals.cut++;
     }
     for (unsigned k = 0; k < f->npending; k++)
@@ -961,15 +963,15 @@ static void cut(struct s12z_flow *f)
 static void begin_session(struct s12z_flow *f, uint32_t pc)
 {
     f->session = true;
-    emit(f, EVENT_START, pc, true, 0, false, 0);
+    flow_emit(f, EVENT_START, pc, true, 0, false, 0);
 }
 
 static void end_session(struct s12z_flow *f)
 {
     uint32_t pc = f->proof.to != UNKNOWN ? f->proof.to : s12z_flow_pc(f);
-    settle(f);
+    count_proven(f);
     if (f->session)
-        emit(f, EVENT_STOP, pc, f->synced, 0, false, 0);
+        flow_emit(f, EVENT_STOP, pc, f->synced, 0, false, 0);
     f->session = false;
     s12z_flow_lost(f);
 }
@@ -977,17 +979,17 @@ static void end_session(struct s12z_flow *f)
 static int start_line(struct s12z_flow *f, uint32_t pc, struct err *err)
 {
     unsigned byte;
-    bool held = f->held, inside = held && in_path(f, current(f), pc);
+    bool held = f->held, inside = held && flow_in_path(f, flow_current(f), pc);
     f->held = false;
-    if (held && !inside && f->synced && handler_vector(f, pc, &byte))
-        return interrupted(
+    if (held && !inside && f->synced && flow_handler_vector(f, pc, &byte))
+        return flow_enter_handler(
             f, byte, pc, err); /* it was pending while the target stood still, and taken at once */
-    if (inside || (held && go_on_at(f, pc)))
+    if (inside || (held && flow_go_on_at(f, pc)))
         return 0;
     if (f->synced)
-        cut(f); /* a session that never said it ended */
+        flow_cut_session(f); /* a session that never said it ended */
     f->synced = true;
-    int ret = go_to(f, pc, err);
+    int ret = flow_go_to(f, pc, err);
     f->synced = ret == 0;
     if (ret == 0)
         begin_session(f, pc);
@@ -995,28 +997,28 @@ static int start_line(struct s12z_flow *f, uint32_t pc, struct err *err)
 }
 
 /* Out of step: a line that gives an address brings it back, whatever came before is lost. */
-static int resynchronise(struct s12z_flow *f, const struct s12z_line *l, struct err *err)
+static int find_position(struct s12z_flow *f, const struct s12z_line *l, struct err *err)
 {
     if (l->format != S12Z_PTIB && l->format != S12Z_PTVB)
         return 0;
     bool known = true;
-    uint32_t pc = l->format == S12Z_PTIB ? l->address : handler_of(f, l->vector, &known);
+    uint32_t pc = l->format == S12Z_PTIB ? l->address : flow_handler_of(f, l->vector, &known);
     uint8_t byte;
-    if (!known || !get_bytes(f, pc, &byte, 1))
+    if (!known || !flow_get_bytes(f, pc, &byte, 1))
         return 0;
     f->synced = true;
     if (!f->session) /* begun in the middle */
         begin_session(f, pc);
-    return go_to(f, pc, err);
+    return flow_go_to(f, pc, err);
 }
 
 /* 65536 bus clocks without a change of flow (ZVM p.227, TSOVF): an endless loop has been reached by
  * then, since the way there takes no such time. */
-static void long_since(struct s12z_flow *f)
+static void prove_loop(struct s12z_flow *f)
 {
     /* core cycles by the table, with memory four times as slow as it has it */
     enum { LONG = 65536 / 4 * 2 };
-    const struct node_info *n = f->at == UNKNOWN ? NULL : current(f);
+    const struct node_info *n = f->at == UNKNOWN ? NULL : flow_current(f);
     f->proof.round |= n && n->end == END_LOOP && !n->waits && (n->weight & 0xFFFFFFFF) < LONG;
 }
 
@@ -1027,19 +1029,19 @@ int s12z_flow_line(struct s12z_flow *f, const struct s12z_line *l, struct err *e
     if (l->nbranches || l->format == S12Z_PTIB)
         f->proof = NOTHING;
     else if (l->stamp_overflow && f->synced)
-        long_since(f);
+        prove_loop(f);
     if (l->format == S12Z_PTS)
         return start_line(f, l->address, err);
     if (!f->synced) {
-        ret = resynchronise(f, l, err);
+        ret = find_position(f, l, err);
     } else {
-        ret = take_branches(f, l->branches, l->nbranches, err);
+        ret = flow_take_branches(f, l->branches, l->nbranches, err);
         if (ret == 0 && l->format == S12Z_PTIB)
-            ret = address_line(f, l->address, err);
+            ret = flow_take_address(f, l->address, err);
         else if (ret == 0 && l->format == S12Z_PTVB)
-            ret = vector_line(f, l->vector, err);
-        if (ret == ADRIFT)
-            ret = resynchronise(f, l, err);
+            ret = flow_take_vector(f, l->vector, err);
+        if (ret == WAY_LOST)
+            ret = find_position(f, l, err);
     }
     if ((l->end || l->overflow) && f->synced && f->seamless)
         f->held = true;
@@ -1050,8 +1052,8 @@ int s12z_flow_line(struct s12z_flow *f, const struct s12z_line *l, struct err *e
 
 void s12z_flow_reached(struct s12z_flow *f, uint32_t pc)
 {
-    if (f->held && is_watched(f, pc))
-        go_on_at(f, pc);
+    if (f->held && flow_is_watched(f, pc))
+        flow_go_on_at(f, pc);
 }
 
 void s12z_flow_seamless(struct s12z_flow *f, bool on) { f->seamless = on; }
@@ -1060,7 +1062,7 @@ int s12z_flow_watch(struct s12z_flow *f, uint32_t pc)
 {
     if (f->nwatches == MAX_WATCHES || f->nnodes)
         return -ERR_RESOURCE;
-    if (!is_watched(f, pc & ADDRESS))
+    if (!flow_is_watched(f, pc & ADDRESS))
         f->watch[f->nwatches++] = pc & ADDRESS;
     return 0;
 }
@@ -1069,14 +1071,14 @@ void s12z_flow_counting(struct s12z_flow *f, bool on)
 {
     if (on != f->skipping)
         return;
-    fold(f);
+    flow_fold_counts(f);
     f->skipping = !on;
 }
 
 void s12z_flow_lost(struct s12z_flow *f)
 {
     if (f->synced)
-        cut(f);
+        flow_cut_session(f);
 }
 
 /* ---- results ---- */
@@ -1091,7 +1093,7 @@ void s12z_flow_set_place(struct s12z_flow *f, struct event *const *place) { f->p
 void s12z_flow_set_vectors(struct s12z_flow *f, uint16_t ivbr) { f->ivbr = ivbr; }
 
 /* How often each node was entered, skipped times too; caller frees, NULL without memory. */
-static uint64_t *entries(const struct s12z_flow *f)
+static uint64_t *count_entries(const struct s12z_flow *f)
 {
     uint64_t *in = calloc(f->nnodes + 1, sizeof *in);
     for (size_t c = 0; in && c < f->ncalls; c++)
@@ -1112,7 +1114,7 @@ static uint64_t *entries(const struct s12z_flow *f)
 int s12z_flow_loops(const struct s12z_flow *f,
                     int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t entered), void *ctx)
 {
-    uint64_t *in = entries(f);
+    uint64_t *in = count_entries(f);
     int ret = in ? 0 : -ERR_NOMEM;
     for (size_t k = 0; k < f->nnodes && ret == 0; k++) {
         const struct node_info *n = &f->info[k];
@@ -1131,7 +1133,7 @@ int s12z_flow_loops(const struct s12z_flow *f,
 size_t s12z_flow_check(const struct s12z_flow *f, uint32_t *pc)
 {
     size_t bad = 0;
-    uint64_t *in = entries(f);
+    uint64_t *in = count_entries(f);
     for (size_t k = 0; in && k < f->nnodes; k++) {
         uint64_t out = f->info[k].count[0] + f->info[k].count[1] + f->times[k].by[0] +
                        f->times[k].by[1] + f->info[k].skipped[0] + f->info[k].skipped[1] +
@@ -1163,14 +1165,14 @@ static uint64_t left_by(const struct s12z_flow *f, size_t k, unsigned way)
     return f->info[k].count[way] + (f->skipping ? 0 : f->times[k].by[way]);
 }
 
-static uint64_t completed(const struct s12z_flow *f, size_t k)
+static uint64_t times_completed(const struct s12z_flow *f, size_t k)
 {
     return left_by(f, k, 0) + left_by(f, k, 1);
 }
 
-static int mark(struct marks *m, uint32_t at, int64_t delta)
+static int add_mark(struct marks *m, uint32_t at, int64_t delta)
 {
-    if (room((void **)&m->m, &m->cap, m->n, sizeof *m->m) < 0)
+    if (flow_make_room((void **)&m->m, &m->cap, m->n, sizeof *m->m) < 0)
         return -ERR_NOMEM;
     m->m[m->n++] = (struct mark){ at, delta };
     return 0;
@@ -1179,20 +1181,20 @@ static int mark(struct marks *m, uint32_t at, int64_t delta)
 static int mark_node(const struct s12z_flow *f, size_t k, struct marks *m)
 {
     const struct node_info *n = &f->info[k];
-    int64_t times = (int64_t)completed(f, k);
-    int ret = mark(m, n->start, 0);
+    int64_t times = (int64_t)times_completed(f, k);
+    int ret = add_mark(m, n->start, 0);
     if (n->end == END_BRANCH)
-        ret |= mark(m, n->target, 0);
+        ret |= add_mark(m, n->target, 0);
     for (uint32_t s = 0; s < n->nsegments; s++) {
         const struct segment *g = &f->segments[n->segment + s];
-        ret |= mark(m, g->low, times);
-        ret |= mark(m, g->high, -times);
+        ret |= add_mark(m, g->low, times);
+        ret |= add_mark(m, g->high, -times);
     }
     for (uint32_t c = 0; c < n->ncalls; c++)
-        ret |= mark(m,
-                    f->calls[n->call + c].kind == EVENT_JUMP ? f->calls[n->call + c].target
-                                                             : f->calls[n->call + c].back,
-                    0);
+        ret |= add_mark(m,
+                        f->calls[n->call + c].kind == EVENT_JUMP ? f->calls[n->call + c].target
+                                                                 : f->calls[n->call + c].back,
+                        0);
     return ret ? -ERR_NOMEM : 0;
 }
 
@@ -1241,7 +1243,7 @@ int s12z_flow_branches(struct s12z_flow *f,
     size_t n = 0;
     int ret = all ? 0 : -ERR_NOMEM;
     for (size_t k = 0; ret == 0 && k < f->nnodes; k++)
-        if (f->info[k].end == END_BRANCH && completed(f, k))
+        if (f->info[k].end == END_BRANCH && times_completed(f, k))
             all[n++] =
                 (struct branch_count){ f->info[k].end_pc, { left_by(f, k, 0), left_by(f, k, 1) } };
     if (n)
@@ -1299,17 +1301,17 @@ int s12z_flow_part(const struct s12z_flow *f, uint32_t from, uint32_t to,
         return -1;
     out[0] = (struct s12z_flow_piece){ from, 0 };
     for (unsigned steps = 0; from != to; steps++) {
-        if (steps == MAX_PATH || !decode(f, from, &i) || i.op == S12Z_OP_WAI ||
+        if (steps == MAX_PATH || !flow_decode(f, from, &i) || i.op == S12Z_OP_WAI ||
             i.op == S12Z_OP_STOP)
             return -1;
-        unsigned trap = follow_silent_trap(f, &i);
-        if (end_of(f, &i) != END_LOOP)
+        unsigned trap = flow_follow_silent_trap(f, &i);
+        if (flow_end_of(f, &i) != END_LOOP)
             return -1;
         out[n - 1].core_cycles += s12z_cycles(&i) + (trap ? S12Z_EXCEPTION_CYCLES : 0);
         uint32_t next = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL
                             ? i.target
                             : (from + i.length) & ADDRESS;
-        bool another = i.flow == S12Z_FLOW_CALL || trap || to_another_function(f, from, next);
+        bool another = i.flow == S12Z_FLOW_CALL || trap || flow_to_another_function(f, from, next);
         if (another && n == cap)
             return -1;
         if (another)
@@ -1345,7 +1347,7 @@ int s12z_flow_new(const struct image *image, const struct s12z_settings *setting
                   s12z_flow_event *event, void *ctx, struct s12z_flow **out, struct err *err)
 {
     struct s12z_flow *f = calloc(1, sizeof *f);
-    if (f && copy_image(f, image)) {
+    if (f && flow_copy_image(f, image)) {
         f->settings = *settings;
         f->event = event;
         f->ctx = ctx;
