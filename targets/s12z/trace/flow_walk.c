@@ -1,0 +1,498 @@
+/* The flow walker along lines: branches, indirect jumps, calls, interrupts, and what is counted of
+ * them. The inner loop is step_branches(). */
+#include <string.h>
+
+#include "targets/s12z/trace/flow_priv.h"
+
+/* branches until the 32-bit counts go into the 64-bit ones */
+static const uint64_t FOLD_AT = 0x40000000;
+
+void flow_emit(struct s12z_flow *f, enum event_kind kind, uint32_t pc, bool has_pc, uint32_t target,
+               bool has_target, unsigned vector)
+{
+    struct event own, *e = f->place ? *f->place : &own;
+    if (!f->event)
+        return;
+    *e = (struct event){ .kind = (uint8_t)kind,
+                         .pc = pc,
+                         .target = target,
+                         .vector = (uint16_t)vector,
+                         .flags =
+                             (has_pc ? EVENT_HAS_PC : 0u) | (has_target ? EVENT_HAS_TARGET : 0u) };
+    f->event(f->ctx, e);
+}
+
+static void push_call(struct s12z_flow *f, uint32_t call)
+{
+    uint64_t k = f->nshadow++ % SHADOW;
+    f->shadow[k].back = f->calls[call].back;
+    f->shadow[k].call = call;
+    f->kept = MIN(f->kept + 1, (unsigned)SHADOW);
+    f->totals.calls++;
+}
+
+/* What was called or interrupted did not go back: the program's own doing, or a gap that nothing
+ * else shows. */
+static void note_unpaired(struct s12z_flow *f, uint32_t pc)
+{
+    if (f->totals.unpaired++ == 0)
+        f->totals.first_unpaired = pc;
+}
+
+/* A return to elsewhere than behind the innermost call. One to an outer call leaves the inner ones
+ * behind; one to nobody's leaves all: their task may go on. */
+static void return_astray(struct s12z_flow *f, uint32_t pc, uint32_t to)
+{
+    f->totals.returns_astray++;
+    if (f->kept)
+        note_unpaired(f, pc);
+    for (unsigned k = 1; k < f->kept; k++)
+        if (f->shadow[(f->nshadow - 1 - k) % SHADOW].back == to) {
+            f->nshadow -= k + 1;
+            f->kept -= k + 1;
+            return;
+        }
+}
+
+static void add_weight(struct s12z_flow *f, uint64_t weight)
+{
+    f->totals.core_cycles += weight & 0xFFFFFFFF;
+    f->totals.instructions += weight >> 32;
+}
+
+static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc);
+
+/* What happens inside of the node just completed, each at its time, then the rest of its weight. */
+static void run_through(struct s12z_flow *f, const struct node_info *n, uint64_t weight)
+{
+    uint64_t done = 0;
+    if (n->watched)
+        flow_emit(f, EVENT_TIMESTAMP, n->start, true, 0, false, 0);
+    for (uint32_t k = 0; k < n->ncalls; k++) {
+        const struct inner *c = &f->calls[n->call + k];
+        add_weight(f, c->weight - done);
+        done = c->weight;
+        if (c->kind == EVENT_EXCEPTION)
+            push_pending(f, UNKNOWN, c->back);
+        else if (c->kind == EVENT_CALL)
+            push_call(f, n->call + k);
+        flow_emit(f, c->kind, c->pc, true, c->target, true, c->vector);
+    }
+    add_weight(f, weight - done);
+    f->totals.waits += n->waits;
+}
+
+static int refuse_line(struct s12z_flow *f, const char *why, struct err *err)
+{
+    uint32_t pc = f->at == UNKNOWN ? 0 : flow_current(f)->start,
+             end = f->at == UNKNOWN ? 0 : flow_current(f)->end_pc;
+    f->totals.resyncs++;
+    s12z_flow_lost(f);
+    return err_set(
+        err, ERR_FORMAT,
+        "check that this ELF is the program that was traced; lines may also be missing here",
+        "trace does not fit the program at %06X..%06X: %s", pc, end, why);
+}
+
+/* Completes a node that ends otherwise than by a branch. */
+static void complete_node(struct s12z_flow *f)
+{
+    struct node_info *n = flow_current(f);
+    f->proof = NOTHING;
+    run_through(f, n, n->weight); /* may turn counting on or off */
+    f->skipping ? n->skipped[0]++ : n->count[0]++;
+}
+
+/* Nodes that end at a watched address go on by themselves once something shows that they were left.
+ */
+static int pass_splits(struct s12z_flow *f, struct err *err)
+{
+    for (unsigned k = 0; flow_current(f)->end == END_SPLIT && k <= MAX_WATCHES; k++) {
+        uint32_t *next = &f->ways[f->at & ~SLOW].next[0];
+        uint32_t to = *next;
+        complete_node(f);
+        if (to == UNKNOWN && flow_node_at(f, flow_current(f)->fall, &to) < 0)
+            return err_set(err, ERR_NOMEM, "", "out of memory");
+        f->ways[f->at & ~SLOW].next[0] = to; /* flow_node_at() may have moved the nodes */
+        f->at = to;
+    }
+    return 0;
+}
+
+/* Something came from behind a silent branch: the program is somewhere, until a line gives an
+ * address. */
+static int lose_the_way(struct s12z_flow *f)
+{
+    complete_node(f);
+    f->totals.adrift++;
+    f->at = UNKNOWN;
+    flow_cut_session(f);
+    return WAY_LOST;
+}
+
+/* A node that needs more than a step: its successor is not known yet, or something happens inside.
+ */
+static int take_slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
+{
+    int ret = flow_current(f)->end == END_SPLIT ? pass_splits(f, err) : 0;
+    struct node_info *n = flow_current(f);
+    uint32_t number = f->at & ~SLOW, next;
+    if (ret < 0)
+        return ret;
+    if (__builtin_expect(n->end != END_BRANCH, 0))
+        return n->end == END_SILENT ? lose_the_way(f)
+                                    : refuse_line(f, "a branch outcome where no branch is", err);
+    run_through(f, n, n->weight + bit * S12Z_TAKEN_CYCLES);
+    n = flow_current(f);
+    if (n->leaves >> bit & 1)
+        flow_emit(f, EVENT_JUMP, n->end_pc, true, bit ? n->target : n->fall, true, 0);
+    if (f->ways[number].next[bit] == UNKNOWN) {
+        if (flow_node_at(f, bit ? n->target : n->fall, &next) < 0)
+            return err_set(err, ERR_NOMEM, "", "out of memory");
+        f->ways[number].next[bit] = next;
+    }
+    f->times[number].by[bit]++;
+    f->at = f->ways[number].next[bit];
+    return 0;
+}
+
+void flow_fold_counts(struct s12z_flow *f)
+{
+    for (size_t k = 0; k < f->nnodes; k++)
+        for (unsigned b = 0; b < 2; b++) {
+            uint64_t *to = f->skipping ? f->info[k].skipped : f->info[k].count;
+            to[b] += f->times[k].by[b];
+            f->times[k].by[b] = 0;
+        }
+    f->since_fold = 0;
+}
+
+/* Steps from node to node until a node needs more than that. bits: the next one in bit n - 1.
+ * Returns how many are left. */
+static unsigned step_branches(struct s12z_flow *f, uint32_t bits, unsigned n)
+{
+    const struct way *ways = f->ways;
+    struct times *times = f->times;
+    uint32_t at = f->at;
+    unsigned before = n, taken = 0;
+    uint64_t acc = 0;
+    while (n && !(at & SLOW)) {
+        unsigned bit = bits >> (n - 1) & 1;
+        uint32_t next = ways[at].next[bit];
+        if (__builtin_expect(next == UNKNOWN, 0))
+            break;
+        times[at].by[bit]++;
+        acc += times[at].weight;
+        taken += bit;
+        at = next;
+        n--;
+    }
+    f->at = at;
+    f->totals.branches += before - n;
+    f->totals.taken += taken;
+    add_weight(f, acc + taken * S12Z_TAKEN_CYCLES);
+    return n;
+}
+
+int flow_take_branches(struct s12z_flow *f, uint32_t bits, unsigned n, struct err *err)
+{
+    if ((f->since_fold += n) > FOLD_AT)
+        flow_fold_counts(f);
+    while ((n = step_branches(f, bits, n))) {
+        unsigned bit = bits >> --n & 1;
+        int ret = take_slow_bit(f, bit, err);
+        if (ret != 0)
+            return ret;
+        f->totals.branches++;
+        f->totals.taken += bit;
+    }
+    return 0;
+}
+
+/* The node under way, if any, is accounted for; what comes next is not in the image. */
+static int go_outside(struct s12z_flow *f, uint32_t pc, struct err *err)
+{
+    f->at = UNKNOWN;
+    f->totals.resyncs++;
+    s12z_flow_lost(f);
+    return err_set(
+        err, ERR_FORMAT,
+        "check that this ELF is the program that was traced; lines may also be missing here",
+        "trace goes to %06X, where the program has no code", pc & ADDRESS);
+}
+
+int flow_go_to(struct s12z_flow *f, uint32_t pc, struct err *err)
+{
+    uint8_t byte;
+    if (!flow_get_bytes(f, pc & ADDRESS, &byte, 1))
+        return go_outside(f, pc, err);
+    if (flow_node_at(f, pc, &f->at) < 0)
+        return err_set(err, ERR_NOMEM, "", "out of memory");
+    flow_current(f)->entered++;
+    return 0;
+}
+
+/* ---- interrupts ---- */
+
+static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc)
+{
+    /* the oldest will not be missed: its RTI resumes by address */
+    if (f->npending == MAX_PENDING) {
+        if (f->pending[0].node != UNKNOWN) {
+            f->info[f->pending[0].node & ~SLOW].aborted++;
+            f->totals.cut++;
+        }
+        memmove(f->pending, f->pending + 1, sizeof f->pending - sizeof f->pending[0]);
+        f->npending--;
+    }
+    f->pending[f->npending++] = (struct pending){ node, pc, f->proof };
+}
+
+/* Whether the code goes on at dest inside of the node under way, or behind watched addresses that
+ * it passed since. Leaves the node that holds dest under way. */
+bool flow_go_on_at(struct s12z_flow *f, uint32_t dest)
+{
+    for (unsigned k = 0; k <= MAX_WATCHES; k++) {
+        const struct node_info *n = flow_current(f);
+        uint32_t before = f->at;
+        if (flow_in_path(f, n, dest) || (n->end == END_LOOP && dest == n->end_pc))
+            return true;
+        if (n->end != END_SPLIT)
+            return false;
+        complete_node(f);
+        uint32_t to = f->ways[f->at & ~SLOW].next[0];
+        if (to == UNKNOWN && flow_node_at(f, flow_current(f)->fall, &to) < 0)
+            return false;
+        f->ways[before & ~SLOW].next[0] = f->at = to;
+    }
+    return false;
+}
+
+/* The node that p interrupted, or one behind it, has come to dest. Before where it was known to be:
+ * it has gone round meanwhile. */
+static void prove_way_to(struct s12z_flow *f, const struct pending *p, uint32_t dest)
+{
+    const struct node_info *n = flow_current(f);
+    bool same = f->at == p->node && n->end == END_LOOP && p->proof.to != UNKNOWN;
+    unsigned now = flow_segment_of(f, n, dest),
+             then = same ? flow_segment_of(f, n, p->proof.to) : 0;
+    f->proof = (struct proof){ dest, same && (p->proof.round || now < then ||
+                                              (now == then && dest < p->proof.to)) };
+}
+
+/* The RTI gave the interrupted address: the node goes on there, as if nothing had been. The event
+ * says where only if that is elsewhere: a call inside of the node may not have been told yet. */
+static int return_from_handler(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err *err)
+{
+    struct pending p = { UNKNOWN, 0, NOTHING };
+    bool soft = true;
+    if (f->npending) {
+        p = f->pending[--f->npending];
+        soft = p.node == UNKNOWN;
+        if (soft && p.pc != dest)
+            note_unpaired(f, pc);
+    }
+    if (soft) {
+        flow_emit(f, EVENT_RTE, pc, true, dest, true, 0);
+        return flow_go_to(f, dest, err);
+    }
+    f->at = p.node;
+    const struct node_info *n = flow_current(f);
+    bool here = flow_in_path(f, n, dest) || n->end == END_SPLIT || n->end == END_LOOP;
+    flow_emit(f, EVENT_RTE, pc, true, dest, !here, 0);
+    if (flow_go_on_at(f, dest)) {
+        prove_way_to(f, &p, dest);
+        return 0;
+    }
+    note_unpaired(f, pc);
+    flow_current(f)->aborted++;
+    f->totals.cut++;
+    return flow_go_to(f, dest, err);
+}
+
+static bool is_own_trap(const struct node_info *n, unsigned byte)
+{
+    return n->end == END_TRAP && flow_trap_byte(n->op) == byte;
+}
+
+/* The node under way, or one behind watched addresses, that ends in the instruction with this
+ * vector; NULL: none. */
+static struct node_info *find_own_trap(struct s12z_flow *f, unsigned byte)
+{
+    uint32_t at = f->at;
+    for (unsigned k = 0; k <= MAX_WATCHES; k++) {
+        if (f->info[at & ~SLOW].end != END_SPLIT)
+            return is_own_trap(&f->info[at & ~SLOW], byte) ? &f->info[at & ~SLOW] : NULL;
+        if (f->ways[at & ~SLOW].next[0] == UNKNOWN) {
+            uint32_t to;
+            if (flow_node_at(f, f->info[at & ~SLOW].fall, &to) < 0)
+                return NULL;
+            f->ways[at & ~SLOW].next[0] = to;
+        }
+        at = f->ways[at & ~SLOW].next[0];
+    }
+    return NULL;
+}
+
+/* The node under way waits for the RTI. */
+int flow_enter_handler(struct s12z_flow *f, unsigned byte, uint32_t handler, struct err *err)
+{
+    uint32_t start = flow_current(f)->start;
+    push_pending(f, f->at, start);
+    f->proof = NOTHING;
+    f->totals.interrupts++;
+    f->vectors_seen[byte / 64] |= 1ull << byte % 64;
+    flow_emit(f, EVENT_INTERRUPT, start, false, handler, true, (0xFEu - byte) / 2);
+    f->totals.core_cycles += S12Z_EXCEPTION_CYCLES; /* stacking: the handler's */
+    return flow_go_to(f, handler, err);
+}
+
+/* Which vector leads to pc; of several one that was taken before. */
+bool flow_handler_vector(const struct s12z_flow *f, uint32_t pc, unsigned *byte)
+{
+    bool found = false, known;
+    for (unsigned b = 0; b < LAST_VECTOR; b += 2) {
+        bool seen = f->vectors_seen[b / 64] >> b % 64 & 1;
+        if (flow_handler_of(f, b, &known) != pc || !known || (found && !seen))
+            continue;
+        *byte = b;
+        found = true;
+        if (seen)
+            break;
+    }
+    return found;
+}
+
+int flow_take_vector(struct s12z_flow *f, unsigned byte, struct err *err)
+{
+    struct node_info *n = find_own_trap(f, byte);
+    bool known, soft = n != NULL;
+    uint32_t handler = flow_handler_of(f, byte, &known);
+    unsigned number = (0xFEu - byte) / 2;
+    if (!known)
+        return refuse_line(f, "the image has no vector table there (is IVBR right?)", err);
+    if (byte >= FIRST_TRAP && byte <= LAST_TRAP && !f->settings.software_exceptions_traced)
+        return refuse_line(
+            f, "the vector of a software exception, which by the setting leaves no line", err);
+    if (soft) {
+        uint32_t pc = n->end_pc, fall = n->fall;
+        int ret = pass_splits(f, err);
+        if (ret < 0)
+            return ret;
+        complete_node(f);
+        push_pending(f, UNKNOWN, fall);
+        flow_emit(f, EVENT_EXCEPTION, pc, true, handler, true, number);
+        f->totals.core_cycles += S12Z_EXCEPTION_CYCLES;
+        return flow_go_to(f, handler, err);
+    }
+    return flow_enter_handler(f, byte, handler, err);
+}
+
+/* ---- calls and jumps ---- */
+
+/* Behind the innermost call: its node is known from the second time on. */
+static int return_from_call(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err *err)
+{
+    uint64_t top = (f->nshadow - 1) % SHADOW;
+    if (!f->kept || f->shadow[top].back != dest) {
+        return_astray(f, pc, dest);
+        return flow_go_to(f, dest, err);
+    }
+    struct inner *c = &f->calls[f->shadow[top].call];
+    f->nshadow--;
+    f->kept--;
+    if (__builtin_expect(c->after == UNKNOWN, 0)) {
+        int ret = flow_go_to(f, dest, err); /* may move the calls */
+        if (ret == 0)
+            f->calls[f->shadow[top].call].after = f->at;
+        return ret;
+    }
+    c->returned++;
+    f->at = c->after;
+    return 0;
+}
+
+int flow_take_address(struct s12z_flow *f, uint32_t dest, struct err *err)
+{
+    int ret = flow_current(f)->end == END_SPLIT ? pass_splits(f, err) : 0;
+    struct node_info *n = flow_current(f);
+    uint32_t pc = n->end_pc, own_call = n->call + n->ncalls;
+    enum end end = n->end;
+    if (ret < 0)
+        return ret;
+    if (end == END_SILENT)
+        return lose_the_way(f);
+    if (end != END_JUMP && end != END_CALL && end != END_RETURN && end != END_RTI)
+        return refuse_line(f, "a destination where no indirect jump or return is", err);
+    if (n->fixed && dest != n->target)
+        return refuse_line(f, "a jump to elsewhere than its operand says", err);
+    complete_node(f);
+    if (end == END_RTI)
+        return return_from_handler(f, pc, dest, err);
+    if (end == END_CALL)
+        push_call(f, own_call);
+    flow_emit(f,
+              end == END_CALL     ? EVENT_CALL
+              : end == END_RETURN ? EVENT_RETURN
+                                  : EVENT_JUMP,
+              pc, true, dest, true, 0);
+    return end == END_RETURN ? return_from_call(f, pc, dest, err) : flow_go_to(f, dest, err);
+}
+
+/* ---- the end of a session ---- */
+
+/* What is known to have run of a node that was begun counts, though its end was not seen. quiet:
+ * what happened since is told already, so only what tells of nothing itself. */
+static void count_begun(struct s12z_flow *f, uint32_t node, uint32_t to, bool quiet)
+{
+    uint32_t number = to == f->info[node].start ? UNKNOWN : flow_prefix_of(f, node, to);
+    struct node_info *n = number == UNKNOWN ? NULL : &f->info[number];
+    if (!n || (quiet && (n->ncalls || n->watched)))
+        return;
+    n->entered++;
+    run_through(f, n, n->weight); /* may turn counting on or off */
+    f->skipping ? f->info[number].skipped[0]++ : f->info[number].count[0]++;
+}
+
+/* An RTI has told a place in it, or it has gone round. */
+void flow_count_proven(struct s12z_flow *f)
+{
+    for (unsigned k = 0; k < f->npending; k++) {
+        if (f->pending[k].node != UNKNOWN && f->pending[k].proof.to != UNKNOWN)
+            count_begun(f, f->pending[k].node & ~SLOW, f->pending[k].proof.to, true);
+        f->pending[k].proof = NOTHING;
+    }
+    struct proof p = f->proof;
+    f->proof = NOTHING;
+    if (f->at != UNKNOWN && p.round && flow_current(f)->end == END_LOOP) {
+        complete_node(f);
+        f->at = UNKNOWN;
+    } else if (f->at != UNKNOWN && p.to != UNKNOWN) {
+        count_begun(f, f->at & ~SLOW, p.to, false);
+    }
+}
+
+/* The session is over: the node under way was begun and not seen to end. */
+void flow_cut_session(struct s12z_flow *f)
+{
+    flow_count_proven(f);
+    if (f->at != UNKNOWN) {
+        flow_current(f)->aborted++;
+        f->totals.cut++;
+    }
+    for (unsigned k = 0; k < f->npending; k++)
+        if (f->pending[k].node != UNKNOWN) {
+            f->info[f->pending[k].node & ~SLOW].aborted++;
+            f->totals.cut++;
+        }
+    f->npending = 0;
+    f->nshadow = f->kept = 0;
+    f->at = UNKNOWN;
+    f->synced = f->held = false;
+}
+
+void s12z_flow_lost(struct s12z_flow *f)
+{
+    if (f->synced)
+        flow_cut_session(f);
+}
