@@ -69,7 +69,7 @@ struct s12z_trace {
     char why_not[96]; /* what the module could not be given */
 };
 
-static struct s12z_trace *trace_of(struct target *t) { return s12z_of(t)->trace; }
+static struct s12z_trace *s12z_trace_of(struct target *t) { return s12z_of(t)->trace; }
 
 static uint64_t bdc_cycles(struct s12z_target *t)
 {
@@ -79,7 +79,7 @@ static uint64_t bdc_cycles(struct s12z_target *t)
     return cycles;
 }
 
-static uint64_t seen_cycles(const struct s12z_trace *tr)
+static uint64_t s12z_trace_seen_cycles(const struct s12z_trace *tr)
 {
     return s12z_flow_totals(s12z_events_flow(tr->events))->core_cycles / 2;
 }
@@ -103,15 +103,16 @@ static uint64_t gap_cycles(struct s12z_trace *tr, uint64_t next_tick)
                    : 0;
     }
     uint64_t all = ns_to_bus(tr, s12z_now(tr->t) - tr->begun_ns),
-             seen = seen_cycles(tr) + s12z_events_time(tr->events)->waited - tr->burst_cycles;
+             seen = s12z_trace_seen_cycles(tr) + s12z_events_time(tr->events)->waited -
+                    tr->burst_cycles;
     return all > seen ? all - seen : 0;
 }
 
-static int close_gap(struct s12z_trace *tr, uint64_t next_tick, struct err *err)
+static int s12z_trace_close_gap(struct s12z_trace *tr, uint64_t next_tick, struct err *err)
 {
     /* the next line is the start point's: how much of the time was in the pass is unknown */
     bool waits = tr->pdo && tr->cfg.has_start;
-    uint64_t cycles = waits ? 0 : gap_cycles(tr, next_tick), seen = seen_cycles(tr),
+    uint64_t cycles = waits ? 0 : gap_cycles(tr, next_tick), seen = s12z_trace_seen_cycles(tr),
              lines = s12z_events_totals(tr->events)->lines;
     tr->gap_due = false;
     return s12z_events_gap(tr->events, seen && cycles ? MAX(cycles * lines / seen, 1u) : 1, cycles,
@@ -120,24 +121,24 @@ static int close_gap(struct s12z_trace *tr, uint64_t next_tick, struct err *err)
 
 /* ---- lines ---- */
 
-static void note_damage(struct s12z_trace *tr)
+static void s12z_trace_note_damage(struct s12z_trace *tr)
 {
     uint64_t now = tr->board_ns + (tr->runs_from_ns ? s12z_now(tr->t) - tr->runs_from_ns : 0);
     tr->damaged_ns = tr->damaged++ ? tr->damaged_ns : now;
 }
 
-static int take_line(struct s12z_trace *tr, uint64_t raw, const struct s12z_line *l,
-                     const struct s12z_arrival *at)
+static int s12z_trace_take_line(struct s12z_trace *tr, uint64_t raw, const struct s12z_line *l,
+                                const struct s12z_arrival *at)
 {
     uint64_t tick = at->tick;
     int ret = 0;
     if (l->format == S12Z_PTS && tr->gap_due)
-        ret = close_gap(tr, tick, &tr->sink_err);
+        ret = s12z_trace_close_gap(tr, tick, &tr->sink_err);
     uint64_t misfits = s12z_events_totals(tr->events)->misfits;
     if (ret == 0)
         ret = s12z_events_line(tr->events, raw, l, at, s12z_now(tr->t), &tr->sink_err);
     if (s12z_events_totals(tr->events)->misfits > misfits)
-        note_damage(tr);
+        s12z_trace_note_damage(tr);
     tr->line_tick[tr->lines++ % LINES] = tick;
     tr->ended |= l->overflow || l->end;
     if (l->overflow) /* the line on its way when this one was made */
@@ -146,18 +147,18 @@ static int take_line(struct s12z_trace *tr, uint64_t raw, const struct s12z_line
 }
 
 /* From the wire: bytes that are no line are a gap of at least one line. */
-static int sink(void *ctx, const struct s12z_item *item)
+static int take_item(void *ctx, const struct s12z_item *item)
 {
     struct s12z_trace *tr = ctx;
     const struct s12z_arrival at = { item->tick, item->bus_ticks, item->prompt };
     if (item->kind == S12Z_ITEM_LINE)
-        return take_line(tr, item->raw, &item->line, &at);
-    note_damage(tr);
+        return s12z_trace_take_line(tr, item->raw, &item->line, &at);
+    s12z_trace_note_damage(tr);
     return s12z_events_gap(tr->events, MAX(item->bytes / LINE_BYTES, 1u), 0, EVENT_CAUSE_CORRUPT,
                            &tr->sink_err);
 }
 
-static int sink_result(struct s12z_trace *tr, int ret, struct err *err)
+static int s12z_trace_sink_result(struct s12z_trace *tr, int ret, struct err *err)
 {
     if (ret < 0 && err)
         *err = tr->sink_err;
@@ -168,7 +169,7 @@ static int sink_result(struct s12z_trace *tr, int ret, struct err *err)
 
 /* Programs move their vector table, mostly at their start. Where memory cannot be read just now
  * (STOP) the last value stays. */
-static void look_at_vectors(struct s12z_trace *tr)
+static void s12z_trace_read_vectors(struct s12z_trace *tr)
 {
     uint64_t now = s12z_now(tr->t);
     uint16_t ivbr;
@@ -180,28 +181,28 @@ static void look_at_vectors(struct s12z_trace *tr)
 }
 
 /* Edges the capture dropped: whatever was going on is unknown. */
-static int edges_lost(struct s12z_trace *tr, uint64_t lost, struct err *err)
+static int note_lost_edges(struct s12z_trace *tr, uint64_t lost, struct err *err)
 {
     tr->lost_edges += lost;
     tr->lost_edge_times++;
-    int ret = sink_result(tr, s12z_edges_lost(&tr->edges), err);
+    int ret = s12z_trace_sink_result(tr, s12z_edges_lost(&tr->edges), err);
     /* a line has about 64 clock and half as many data edges */
     uint64_t lines = MAX(lost / 100, 1u);
     return ret < 0 ? ret : s12z_events_gap(tr->events, lines, 0, EVENT_CAUSE_HOST_QUEUE, err);
 }
 
 /* Moves all edges there are. Returns how many, or < 0. */
-static int read_pins(struct s12z_trace *tr, struct err *err)
+static int s12z_trace_read_pins(struct s12z_trace *tr, struct err *err)
 {
     int total = 0, n = EDGES;
     while (n == EDGES && s12z_events_waiting(tr->events) < (1u << 20)) {
         uint64_t lost = 0;
         n = tr->pdo->read(tr->capture, tr->edge, EDGES, &lost, err);
         if (n > FEW_EDGES && total == 0)
-            look_at_vectors(tr);
-        int ret = n < 0 ? n : lost ? edges_lost(tr, lost, err) : 0;
+            s12z_trace_read_vectors(tr);
+        int ret = n < 0 ? n : lost ? note_lost_edges(tr, lost, err) : 0;
         if (ret == 0 && n > 0)
-            ret = sink_result(tr, s12z_edges_feed(&tr->edges, tr->edge, (size_t)n), err);
+            ret = s12z_trace_sink_result(tr, s12z_edges_feed(&tr->edges, tr->edge, (size_t)n), err);
         if (ret < 0)
             return ret;
         total += n;
@@ -210,7 +211,7 @@ static int read_pins(struct s12z_trace *tr, struct err *err)
     if (total)
         tr->edge_ns = now;
     else if (now - tr->edge_ns > QUIET_NS) {
-        int ret = sink_result(
+        int ret = s12z_trace_sink_result(
             tr,
             s12z_edges_idle(&tr->edges, tr->pdo->seen ? tr->pdo->seen(tr->capture) : UINT64_MAX),
             err);
@@ -222,13 +223,13 @@ static int read_pins(struct s12z_trace *tr, struct err *err)
 
 /* A session's last line says that it is: nothing else is on its way then. It comes with the
  * capture's next packet; waiting for as many samples as packets may be apart takes longer. */
-static int await_end(struct s12z_trace *tr, struct err *err)
+static int await_last_line(struct s12z_trace *tr, struct err *err)
 {
     int n = 0;
     for (uint64_t since = s12z_now(tr->t); n >= 0 && !tr->ended &&
                                            s12z_now(tr->t) - since < END_LIMIT_NS &&
                                            s12z_events_waiting(tr->events) < (1u << 20);) {
-        n = read_pins(tr, err);
+        n = s12z_trace_read_pins(tr, err);
         if (n == 0 && !tr->ended)
             n = s12z_wait(tr->t, END_LOOK_NS, err);
     }
@@ -236,13 +237,13 @@ static int await_end(struct s12z_trace *tr, struct err *err)
 }
 
 /* Nothing is sent any more (PTACT is 0): what is in the capture is all. */
-static int empty_pins(struct s12z_trace *tr, struct err *err)
+static int s12z_trace_empty_pins(struct s12z_trace *tr, struct err *err)
 {
-    int n = tr->pdo->catch_up ? await_end(tr, err) : 0;
-    while (n >= 0 && (n = read_pins(tr, err)) > 0 && n > 0 &&
+    int n = tr->pdo->catch_up ? await_last_line(tr, err) : 0;
+    while (n >= 0 && (n = s12z_trace_read_pins(tr, err)) > 0 && n > 0 &&
            s12z_events_waiting(tr->events) < (1u << 20))
         ;
-    return n < 0 ? n : sink_result(tr, s12z_edges_idle(&tr->edges, UINT64_MAX), err);
+    return n < 0 ? n : s12z_trace_sink_result(tr, s12z_edges_idle(&tr->edges, UINT64_MAX), err);
 }
 
 /* ---- the buffer ---- */
@@ -280,7 +281,7 @@ static int read_lines(struct s12z_trace *tr, struct err *err)
     uint32_t n = REG_GET(sr, S12Z_DBGSR_TBF) ? LINES : (cnt & 0x7Fu) / 2;
     if (!n)
         return 0;
-    look_at_vectors(tr);
+    s12z_trace_read_vectors(tr);
     bool words;
     ret = s12z_fetch_lines(t, raw, n, &words, err);
     if (ret < 0) /* nobody reads them again */
@@ -290,9 +291,10 @@ static int read_lines(struct s12z_trace *tr, struct err *err)
                               : s12z_line_from_command(raw + k * LINE_BYTES);
         struct s12z_line l;
         if (s12z_line_decode(line, &settings, &l, NULL) == 0)
-            ret = sink_result(tr, take_line(tr, line, &l, &(struct s12z_arrival){ 0 }), err);
+            ret = s12z_trace_sink_result(
+                tr, s12z_trace_take_line(tr, line, &l, &(struct s12z_arrival){ 0 }), err);
         else {
-            note_damage(tr);
+            s12z_trace_note_damage(tr);
             ret = s12z_events_gap(tr->events, 1, 0, EVENT_CAUSE_CORRUPT, err);
         }
     }
@@ -300,7 +302,7 @@ static int read_lines(struct s12z_trace *tr, struct err *err)
 }
 
 /* While the program stands still its PLL does too: the readout may use the fast clock. */
-static int read_buffer(struct s12z_trace *tr, struct err *err)
+static int s12z_trace_read_buffer(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_target *t = tr->t;
     bool hurry =
@@ -326,7 +328,7 @@ static unsigned debuggers_comparators(const struct s12z_target *t)
 }
 
 /* The module gets what the next session needs; it is disarmed. */
-static int prepare(struct s12z_trace *tr, struct err *err)
+static int prepare_session(struct s12z_trace *tr, struct err *err)
 {
     /* a gap ends the pass */
     bool inside = s12z_events_active(tr->events) && !(tr->gap_due && tr->cfg.has_start);
@@ -334,31 +336,31 @@ static int prepare(struct s12z_trace *tr, struct err *err)
     return s12z_dbg_claim(tr->t, &tr->plan.dbg, err);
 }
 
-static void session_begins(struct s12z_trace *tr)
+static void note_session_begins(struct s12z_trace *tr)
 {
     tr->session = true;
     tr->ended = false;
     tr->lines_before = tr->lines;
     tr->begun_ns = tr->look_ns = s12z_now(tr->t);
-    tr->burst_cycles = seen_cycles(tr) + s12z_events_time(tr->events)->waited;
+    tr->burst_cycles = s12z_trace_seen_cycles(tr) + s12z_events_time(tr->events)->waited;
 }
 
-static int last_is_lost(struct s12z_trace *tr, struct err *err)
+static int note_last_lost(struct s12z_trace *tr, struct err *err)
 {
-    note_damage(tr);
+    s12z_trace_note_damage(tr);
     return s12z_events_gap(tr->events, 1, 0, EVENT_CAUSE_CORRUPT, err);
 }
 
 /* All lines of a session that is over, and what ended it. The module is disarmed. */
-static int session_over(struct s12z_trace *tr, uint8_t efr, struct err *err)
+static int end_session(struct s12z_trace *tr, uint8_t efr, struct err *err)
 {
     uint64_t before = bdc_cycles(tr->t);
     bool stopped = efr & (uint8_t)(tr->plan.begins ? 0 : tr->plan.dbg.comparators);
     tr->session = false;
-    int ret = tr->pdo ? empty_pins(tr, err) : read_buffer(tr, err);
+    int ret = tr->pdo ? s12z_trace_empty_pins(tr, err) : s12z_trace_read_buffer(tr, err);
     /* a disarmed module sends a last line: it is lost on the pin */
     if (ret == 0 && tr->pdo && !tr->ended && tr->lines != tr->lines_before)
-        ret = last_is_lost(tr, err);
+        ret = note_last_lost(tr, err);
     for (unsigned n = 0; ret == 0 && stopped && n < S12Z_COMPARATORS && !tr->over; n++)
         if (efr & tr->plan.dbg.comparators & 1u << n) {
             tr->over = true; /* only a start point would begin anew, and there is none */
@@ -374,7 +376,7 @@ static int session_over(struct s12z_trace *tr, uint8_t efr, struct err *err)
 
 /* ---- the program's time ---- */
 
-static uint64_t bus_clock(const struct s12z_trace *tr)
+static uint64_t bus_clock_hz(const struct s12z_trace *tr)
 {
     return tr->pdo ? tr->edges.bit_ticks > 0
                          ? (uint64_t)(2 * (double)tr->tick_hz / tr->edges.bit_ticks)
@@ -384,17 +386,18 @@ static uint64_t bus_clock(const struct s12z_trace *tr)
 
 /* The program ran since the last GO, until now_ns at most. If the module halted it, that was some
  * time before anybody noticed: the session's cycles tell. */
-static void count_run(struct s12z_trace *tr, bool by_module, uint64_t now_ns)
+static void s12z_trace_count_run(struct s12z_trace *tr, bool by_module, uint64_t now_ns)
 {
-    uint64_t ns = tr->runs_from_ns ? now_ns - tr->runs_from_ns : 0, hz = bus_clock(tr);
-    uint64_t cycles = seen_cycles(tr) + s12z_events_time(tr->events)->waited - tr->burst_cycles;
+    uint64_t ns = tr->runs_from_ns ? now_ns - tr->runs_from_ns : 0, hz = bus_clock_hz(tr);
+    uint64_t cycles =
+        s12z_trace_seen_cycles(tr) + s12z_events_time(tr->events)->waited - tr->burst_cycles;
     uint64_t ran = by_module && hz ? (uint64_t)((unsigned __int128)cycles * 1000000000u / hz) : ns;
     tr->runs_from_ns = 0;
     tr->board_ns += ns;
     tr->held_ns += ns > ran ? ns - ran : 0;
 }
 
-static void on_resumed(struct s12z_target *t)
+static void s12z_trace_count_held(struct s12z_target *t)
 {
     struct s12z_trace *tr = t->trace;
     uint64_t now = s12z_now(t), held = tr->held_from_ns ? now - tr->held_from_ns : 0;
@@ -411,10 +414,10 @@ static int on_resuming(struct s12z_target *t, struct err *err)
     struct s12z_trace *tr = t->trace;
     if (tr->over)
         return s12z_dbg_claim(t, NULL, err);
-    int ret = prepare(tr, err);
+    int ret = prepare_session(tr, err);
     if (ret < 0)
         return ret;
-    session_begins(tr);
+    note_session_begins(tr);
     return 0;
 }
 
@@ -425,8 +428,8 @@ static int on_halted(struct s12z_target *t, uint8_t efr, struct err *err)
         return 0;
     bool own = efr & EFR(PTBOVF) || (!tr->plan.begins && efr & tr->plan.dbg.comparators);
     uint64_t halted_ns = s12z_now(t);
-    int ret = session_over(tr, efr, err);
-    count_run(tr, own, halted_ns);
+    int ret = end_session(tr, efr, err);
+    s12z_trace_count_run(tr, own, halted_ns);
     tr->held_from_ns = own ? halted_ns : 0;
     if (ret == 0 && efr & EFR(PTBOVF) && tr->cfg.policy == TRACE_LIVE)
         tr->gap_due = true; /* a debugger's breakpoint halted later than the buffer was full */
@@ -434,13 +437,13 @@ static int on_halted(struct s12z_target *t, uint8_t efr, struct err *err)
 }
 
 /* Live: the session has ended and the program runs on. */
-static int begin_anew(struct s12z_trace *tr, struct err *err)
+static int begin_next_session(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_target *t = tr->t;
     uint8_t efr;
     int ret = s12z_dbg_disarm(t, &efr, err);
     if (ret == 0)
-        ret = session_over(tr, efr, err);
+        ret = end_session(tr, efr, err);
     if (ret < 0)
         return ret;
     if (tr->over)
@@ -450,23 +453,23 @@ static int begin_anew(struct s12z_trace *tr, struct err *err)
     if (!tr->gap_due)
         s12z_flow_lost(s12z_events_flow(tr->events)); /* it goes on at the start point */
     if (tr->gap_due && !tr->pdo) /* its length is known by the clock: until now */
-        ret = close_gap(tr, 0, err);
+        ret = s12z_trace_close_gap(tr, 0, err);
     if (ret == 0)
-        ret = prepare(tr, err);
+        ret = prepare_session(tr, err);
     if (ret == 0)
         ret = s12z_dbg_arm(t, err);
     if (ret == 0)
-        session_begins(tr);
+        note_session_begins(tr);
     return ret;
 }
 
 /* The program runs. Lines are moved; a session that has ended without halting it is followed by the
  * next. */
-static int look(struct s12z_trace *tr, struct err *err)
+static int s12z_trace_look(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_target *t = tr->t;
     uint8_t sr;
-    int ret = tr->pdo ? read_pins(tr, err) : 0;
+    int ret = tr->pdo ? s12z_trace_read_pins(tr, err) : 0;
     if (ret < 0 || !tr->session || !t->armed)
         return MIN(ret, 0);
     uint64_t now = s12z_now(t);
@@ -478,13 +481,13 @@ static int look(struct s12z_trace *tr, struct err *err)
         return ret;
     if (tr->plan.dbg.halt_on_overflow || debuggers_comparators(t))
         return 0; /* it halts: the driver will see that, and trace_halted() is called */
-    return begin_anew(tr, err);
+    return begin_next_session(tr, err);
 }
 
 static int on_poll(struct s12z_target *t, uint64_t max_ns, struct err *err)
 {
     (void)max_ns;
-    return look(t->trace, err);
+    return s12z_trace_look(t->trace, err);
 }
 
 /* What the buffer held is not read: the program that made it is gone. */
@@ -493,12 +496,12 @@ static void on_reset(struct s12z_target *t)
     struct s12z_trace *tr = t->trace;
     tr->resets++;
     tr->session = false;
-    count_run(tr, false, s12z_now(t));
+    s12z_trace_count_run(tr, false, s12z_now(t));
     tr->held_from_ns = 0;
     if (!tr->armed)
         return;
     if (tr->pdo)
-        read_pins(tr, NULL); /* lines sent before the reset count */
+        s12z_trace_read_pins(tr, NULL); /* lines sent before the reset count */
     s12z_events_gap(tr->events, 1, 0, EVENT_CAUSE_RESET, NULL);
     if (tr->pdo)
         s12z_edges_lost(&tr->edges);
@@ -540,11 +543,11 @@ static int refuse_config(const struct s12z_target *t, const struct trace_config 
     return 0;
 }
 
-static int measure_bus(struct s12z_trace *tr, struct err *err);
+static int s12z_trace_measure_bus(struct s12z_trace *tr, struct err *err);
 
 /* Samples taken in one bit, which lasts two bus clocks; 0: edges are exact, or the bus clock is not
  * known. */
-static double samples_per_bit(const struct s12z_trace *tr)
+static double s12z_trace_samples_per_bit(const struct s12z_trace *tr)
 {
     uint64_t hz = tr->pdo && tr->pdo->sample_hz ? tr->pdo->sample_hz(tr->capture) : 0;
     return tr->bus_hz ? 2 * (double)hz / tr->bus_hz : 0;
@@ -555,8 +558,8 @@ static double samples_per_bit(const struct s12z_trace *tr)
 static int check_rate(struct s12z_trace *tr, struct err *err)
 {
     char hint[120];
-    int ret = measure_bus(tr, err);
-    double samples = samples_per_bit(tr);
+    int ret = s12z_trace_measure_bus(tr, err);
+    double samples = s12z_trace_samples_per_bit(tr);
     if (ret < 0 || samples >= SAMPLES_LEAST)
         return ret;
     snprintf(
@@ -568,7 +571,7 @@ static int check_rate(struct s12z_trace *tr, struct err *err)
                    tr->capture->name, samples, SAMPLES_WANTED, tr->bus_hz / 1e6);
 }
 
-static int open_pins(struct s12z_trace *tr, struct err *err)
+static int s12z_trace_open_pins(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_settings settings = s12z_settings_default();
     struct probe *capture = tr->t->opt.pdo ? tr->t->opt.pdo : tr->t->probe;
@@ -589,7 +592,7 @@ static int open_pins(struct s12z_trace *tr, struct err *err)
         return ret;
     tr->pdo = pdo;
     tr->capture = capture;
-    s12z_stream_init(&tr->stream, S12Z_FORM_WIRE, &settings, sink, tr);
+    s12z_stream_init(&tr->stream, S12Z_FORM_WIRE, &settings, take_item, tr);
     s12z_edges_init(&tr->edges, &settings, &tr->stream);
     tr->edge_ns = s12z_now(tr->t);
     if (!pdo->sample_hz || !pdo->sample_hz(capture))
@@ -603,7 +606,7 @@ static int open_pins(struct s12z_trace *tr, struct err *err)
 /* BDCFCLK follows the bus clock (assumed equal: docs/unverified.md): SYNC measures it. Gaps of
  * bursts are told in cycles then. An adapter that cannot talk at it has measured it at a download,
  * or not at all. */
-static int measure_bus(struct s12z_trace *tr, struct err *err)
+static int s12z_trace_measure_bus(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_target *t = tr->t;
     bool fast = REG_GET(t->csr, S12Z_BDCCSR_CLKSW);
@@ -645,7 +648,7 @@ static int trace_disarm(struct target *target, struct err *err);
 /* The module is disarmed. If its full buffer had halted the program before that, and nobody has
  * seen it yet, it runs on: a new session, or none, would take that for a stop of the program's own.
  * A BGND met at the same time is left for poll() to tell. */
-static int run_on(struct s12z_target *t, struct err *err)
+static int s12z_trace_run_on(struct s12z_target *t, struct err *err)
 {
     if (t->state != TARGET_RUNNING || t->halt_wanted || t->stop_pending || t->npatches ||
         !(t->efr_seen & EFR(PTBOVF)))
@@ -654,25 +657,25 @@ static int run_on(struct s12z_target *t, struct err *err)
     return ret < 0 || !REG_GET(t->csr, S12Z_BDCCSR_BDMACT) ? ret : s12z_command(t, BDC_GO, err);
 }
 
-static int hook_in(struct s12z_trace *tr, struct err *err)
+static int hook_into_driver(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_target *t = tr->t;
     t->trace_resuming = on_resuming;
-    t->trace_resumed = on_resumed;
+    t->trace_resumed = s12z_trace_count_held;
     t->trace_halted = on_halted;
     t->trace_poll = on_poll;
     t->trace_reset = on_reset;
     t->trace_close = free_trace;
     tr->armed = true;
     tr->armed_ns = s12z_now(t);
-    int ret = prepare(tr, err);
+    int ret = prepare_session(tr, err);
     if (ret < 0 || t->state != TARGET_RUNNING)
         return ret; /* halted: on_resuming() does the rest */
-    ret = run_on(t, err);
+    ret = s12z_trace_run_on(t, err);
     if (ret == 0)
         ret = s12z_dbg_arm(t, err);
     if (ret == 0)
-        session_begins(tr);
+        note_session_begins(tr);
     tr->runs_from_ns = tr->begun_ns;
     return ret;
 }
@@ -694,11 +697,11 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
     t->trace = tr;
     ret = open_events(tr, err);
     if (ret == 0)
-        ret = open_pins(tr, err);
+        ret = s12z_trace_open_pins(tr, err);
     if (ret == 0 && !tr->pdo && cfg->policy == TRACE_LIVE)
-        ret = measure_bus(tr, err);
+        ret = s12z_trace_measure_bus(tr, err);
     if (ret == 0)
-        ret = hook_in(tr, err);
+        ret = hook_into_driver(tr, err);
     if (ret < 0) {
         s12z_dbg_claim(t, NULL, NULL);
         free_trace(t);
@@ -716,11 +719,11 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
 {
     struct s12z_target *t = s12z_of(target);
     struct s12z_trace *tr = t->trace;
-    (void)max_ns; /* the driver's poll() lets time pass and calls look() */
+    (void)max_ns; /* the driver's poll() lets time pass and calls s12z_trace_look() */
     if (!tr || !tr->events)
         return 0;
     if (tr->armed && t->state == TARGET_RUNNING && s12z_events_waiting(tr->events) == 0) {
-        int ret = look(tr, err);
+        int ret = s12z_trace_look(tr, err);
         if (ret < 0)
             return s12z_lost(t, ret);
     }
@@ -729,10 +732,10 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
 
 /* An analyser that fails just as the profile ends: what it had still to tell is a gap, and the
  * board is well. */
-static int last_session_over(struct s12z_trace *tr, uint8_t efr, struct err *err)
+static int s12z_trace_end_last_session(struct s12z_trace *tr, uint8_t efr, struct err *err)
 {
     struct err why = { .code = ERR_OK };
-    int ret = session_over(tr, efr, &why);
+    int ret = end_session(tr, efr, &why);
     if (ret == -ERR_USB && tr->pdo && tr->capture != tr->t->probe)
         return s12z_events_gap(tr->events, 1, 0, EVENT_CAUSE_LINK, err);
     if (ret < 0 && err)
@@ -748,18 +751,19 @@ static int trace_disarm(struct target *target, struct err *err)
     if (!tr || !tr->armed)
         return 0;
     int ret = 0;
-    count_run(tr, false, s12z_now(t));
+    s12z_trace_count_run(tr, false, s12z_now(t));
     if (tr->session && t->armed) {
         ret = s12z_dbg_disarm(t, &efr, err);
         if (ret == 0)
-            ret = last_session_over(tr, efr, err);
+            ret = s12z_trace_end_last_session(tr, efr, err);
         if (ret == 0)
-            ret = run_on(t, err);
+            ret = s12z_trace_run_on(t, err);
     }
-    if (tr->pdo && tr->damaged && samples_per_bit(tr) > 0)
-        measure_bus(tr, NULL); /* the program may have made it faster: then that is why */
+    if (tr->pdo && tr->damaged && s12z_trace_samples_per_bit(tr) > 0)
+        s12z_trace_measure_bus(tr,
+                               NULL); /* the program may have made it faster: then that is why */
     if (tr->pdo) {
-        int end = sink_result(tr, s12z_edges_end(&tr->edges), ret < 0 ? NULL : err);
+        int end = s12z_trace_sink_result(tr, s12z_edges_end(&tr->edges), ret < 0 ? NULL : err);
         tr->pdo->stop(tr->capture, NULL);
         ret = ret < 0 ? ret : end;
     }
@@ -781,7 +785,7 @@ static int trace_disarm(struct target *target, struct err *err)
 
 static int trace_set_active(struct target *target, bool active, struct err *err)
 {
-    struct s12z_trace *tr = trace_of(target);
+    struct s12z_trace *tr = s12z_trace_of(target);
     if (!tr || !tr->armed)
         return err_set(err, ERR_STATE, "arm it first", "no profile is armed");
     tr->over &= !active;
@@ -790,9 +794,10 @@ static int trace_set_active(struct target *target, bool active, struct err *err)
 
 /* ---- what the user should know ---- */
 
-static double covered(const struct s12z_trace *tr)
+static double covered_percent(const struct s12z_trace *tr)
 {
-    double seen = (double)seen_cycles(tr), gap = (double)s12z_events_totals(tr->events)->gap_cycles;
+    double seen = (double)s12z_trace_seen_cycles(tr),
+           gap = (double)s12z_events_totals(tr->events)->gap_cycles;
     return seen + gap > 0 ? 100 * seen / (seen + gap) : 100;
 }
 
@@ -817,7 +822,7 @@ static bool suspect_elf(const struct s12z_trace *tr)
     return s->misfits >= LEAST_MISFITS && s->misfits * 4 > s->lines;
 }
 
-static const char *suggest(const struct s12z_trace *tr, char *buf, size_t cap)
+static const char *suggest_range(const struct s12z_trace *tr, char *buf, size_t cap)
 {
     uint32_t start, stop;
     if (s12z_events_range(tr->events, &start, &stop))
@@ -847,7 +852,8 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
         return;
     }
     if (s->gap_cycles && tr->cfg.policy == TRACE_LIVE)
-        n += (size_t)snprintf(note + n, cap - n, ", %.1f%% of bus cycles seen", covered(tr));
+        n +=
+            (size_t)snprintf(note + n, cap - n, ", %.1f%% of bus cycles seen", covered_percent(tr));
     uint64_t steps = tr->t->steps - tr->steps_before;
     /* the module traces nothing during STEP1; leaving a breakpoint is one, too */
     if (n < cap && steps)
@@ -860,7 +866,7 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
             note + n, cap - n,
             "; PDOCLK never moved: are both pins wired to %s, and was the start point met?",
             tr->capture->name);
-    double samples = samples_per_bit(tr);
+    double samples = s12z_trace_samples_per_bit(tr);
     if (n < cap && samples > 0 && samples < SAMPLES_WANTED)
         n += (size_t)snprintf(note + n, cap - n,
                               "; %s samples a bit %.2g times, %u are needed for a bus of %.4g MHz",
@@ -875,7 +881,7 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
         n +=
             (size_t)snprintf(note + n, cap - n, "; returns of %s filled the buffer %llu time%s: %s",
                              who, (unsigned long long)s->overflows, s->overflows == 1 ? "" : "s",
-                             suggest(tr, range, sizeof range));
+                             suggest_range(tr, range, sizeof range));
     uint32_t pc;
     if (n < cap && s12z_flow_check(s12z_events_flow(tr->events), &pc))
         n += (size_t)snprintf(note + n, cap - n, "; counts do not add up at %06X", pc);
@@ -888,9 +894,9 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
         snprintf(note + n, cap - n, "; %s", tr->plan.text);
 }
 
-static int trace_status(struct target *target, struct trace_status *out, struct err *err)
+static int s12z_trace_status(struct target *target, struct trace_status *out, struct err *err)
 {
-    struct s12z_trace *tr = trace_of(target);
+    struct s12z_trace *tr = s12z_trace_of(target);
     *out = (struct trace_status){ 0 };
     (void)err;
     if (!tr)
@@ -902,7 +908,7 @@ static int trace_status(struct target *target, struct trace_status *out, struct 
         .active = s12z_events_active(tr->events),
         .events = s->events,
         .lost = s->gap_lines + s->misfits,
-        .target_cycles = seen_cycles(tr) + s->gap_cycles,
+        .target_cycles = s12z_trace_seen_cycles(tr) + s->gap_cycles,
         .board_ns = tr->board_ns + runs_ns,
         .held_ns = tr->held_ns,
         .wire_bits = tr->wire_bits,
@@ -948,9 +954,9 @@ static void explain_doubt(struct s12z_trace *tr, const struct text_sink *out)
                     bad, pc);
 }
 
-static int trace_explain(struct target *target, const struct text_sink *out, struct err *err)
+static int s12z_trace_explain(struct target *target, const struct text_sink *out, struct err *err)
 {
-    struct s12z_trace *tr = trace_of(target);
+    struct s12z_trace *tr = s12z_trace_of(target);
     if (!tr)
         return err_set(err, ERR_STATE, "monitor profile start", "no profile is armed");
     const struct s12z_events_totals *s = s12z_events_totals(tr->events);
@@ -974,7 +980,7 @@ static int trace_explain(struct target *target, const struct text_sink *out, str
     if (s->gap_cycles)
         sink_printf(out, " of about %llu lines and %llu bus cycles: %.2f%% seen",
                     (unsigned long long)s->gap_lines, (unsigned long long)s->gap_cycles,
-                    covered(tr));
+                    covered_percent(tr));
     sink_printf(out, "; %llu passes cut by gaps\n", (unsigned long long)s->passes_cut);
     const struct s12z_time *t = s12z_events_time(tr->events);
     if (s12z_time_factor(t, &factor, &spread))
@@ -1002,8 +1008,8 @@ const struct target_trace_ops s12z_trace_ops = {
     .poll = trace_poll,
     .disarm = trace_disarm,
     .set_active = trace_set_active,
-    .status = trace_status,
-    .explain = trace_explain,
+    .status = s12z_trace_status,
+    .explain = s12z_trace_explain,
     .line_text = line_text,
 };
 
