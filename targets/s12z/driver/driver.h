@@ -61,9 +61,27 @@ struct s12z_hard {
     uint32_t data, data_mask;
 };
 
-struct s12z_trace; /* the profile source, in this folder */
+struct s12z_trace; /* the profile source (s12z/trace) */
+struct s12z_target;
 struct s12z_flash;
 struct s12z_loader;
+
+/* What the driver tells a profile that is armed. */
+struct s12z_trace_hooks {
+    /* The program is about to run on; DBG is disarmed, s12z_dbg_claim() may be called. Returns 0 or
+     * failure. */
+    int (*resuming)(struct s12z_target *t, struct err *err);
+    /* It runs: GO has just been answered. */
+    void (*resumed)(struct s12z_target *t);
+    /* The program has stopped, DBG is disarmed, efr is DBGEFR at that time. Returns 1 if that was
+     * the profile's own doing (overflow, stop point): it runs on without a stop. 0: a stop. < 0
+     * failure. */
+    int (*halted)(struct s12z_target *t, uint8_t efr, struct err *err);
+    /* The program runs; called at every poll. Returns 0 or failure. */
+    int (*poll)(struct s12z_target *t, uint64_t max_ns, struct err *err);
+    /* The part was reset: what was in the module is lost. */
+    void (*reset)(struct s12z_target *t);
+};
 
 struct s12z_target {
     struct target base;    /* first */
@@ -137,20 +155,8 @@ struct s12z_target {
     bool ran_when_lost;
     bool look_when_lost; /* it may have been halted for a look at its PC then */
 
-    /* Hooks of the profile source; all may be NULL. trace is its state.
-     * trace_resuming: the program is about to run on; DBG is disarmed, s12z_dbg_claim() may be
-     * called. trace_resumed: it runs, GO has just been answered. trace_halted: the program has
-     * stopped, DBG is disarmed, efr is DBGEFR at that time. Returns 1 if that was the profile's own
-     *   doing (overflow, stop point): it runs on without a stop; 0: a stop; < 0 failure.
-     * trace_poll: the program runs; called at every poll. Returns 0 or failure.
-     * trace_reset: the part was reset: what was in the module is lost. */
-    struct s12z_trace *trace;
-    int (*trace_resuming)(struct s12z_target *t, struct err *err);
-    void (*trace_resumed)(struct s12z_target *t);
-    int (*trace_halted)(struct s12z_target *t, uint8_t efr, struct err *err);
-    int (*trace_poll)(struct s12z_target *t, uint64_t max_ns, struct err *err);
-    void (*trace_reset)(struct s12z_target *t);
-    void (*trace_close)(struct s12z_target *t);
+    struct s12z_trace *trace;             /* the profile source's state; NULL: there was none */
+    const struct s12z_trace_hooks *hooks; /* NULL: none is armed */
 
     const struct image *image; /* the program, if somebody named it; borrowed */
     /* in the part's RAM, which it covers, and in its registers; NULL none */
@@ -257,8 +263,8 @@ int s12z_watch_data(struct s12z_target *t, bool has_data, uint32_t data, uint32_
  * State. Breakpoints in comparators are therefore refused while such a profile is armed, and it is
  * refused while there are any. BGND in RAM always works.
  *  - BRKCPU is one bit for everything that leads to State0: with a debugger's comparator set, a
- * profile's stop point or overflow halts the program, too; trace_halted() says so and it runs on.
- * The module's registers are written only while it is disarmed and PTACT is 0.
+ * profile's stop point or overflow halts the program, too; the hook halted() says so and it runs
+ * on. The module's registers are written only while it is disarmed and PTACT is 0.
  *
  * s12z_dbg_claim - what a profile wants; NULL gives everything back. Disarms. -ERR_RESOURCE if the
  * debugger holds what it needs. */

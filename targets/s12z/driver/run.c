@@ -164,7 +164,7 @@ int s12z_found_halted(struct s12z_target *t, uint8_t *efr, struct err *err)
 static int classify(struct s12z_target *t, uint8_t efr, struct err *err)
 {
     int ret = at_break(t, efr, err);
-    if (ret != 0 || t->trace_halted || !t->halt_wanted)
+    if (ret != 0 || t->hooks || !t->halt_wanted)
         return ret;
     s12z_stop_is(t, STOP_REQUEST, SIGNAL_INT);
     return 1;
@@ -191,7 +191,7 @@ static int settle(struct s12z_target *t, struct target_stop *stop, struct err *e
         ret = s12z_end_step(t, err);
     if (ret < 0)
         return ret;
-    int profile = t->trace_halted ? t->trace_halted(t, efr, err) : 0;
+    int profile = t->hooks ? t->hooks->halted(t, efr, err) : 0;
     if (profile < 0)
         return profile;
     if (t->reset_stop) {
@@ -271,7 +271,7 @@ int s12z_halt_now(struct s12z_target *t, struct err *err)
 
 int s12z_run_freely(struct s12z_target *t, struct err *err)
 {
-    int ret = t->trace_resuming ? t->trace_resuming(t, err) : 0;
+    int ret = t->hooks ? t->hooks->resuming(t, err) : 0;
     if (ret == 0)
         ret = s12z_patches_write(t, err);
     if (ret == 0)
@@ -282,8 +282,8 @@ int s12z_run_freely(struct s12z_target *t, struct err *err)
         return err_prefix(err, ret, "resume");
     t->state = TARGET_RUNNING;
     t->reg_valid = 0;
-    if (t->trace_resumed)
-        t->trace_resumed(t);
+    if (t->hooks)
+        t->hooks->resumed(t);
     return 0;
 }
 
@@ -499,8 +499,8 @@ static int see_to_reset(struct s12z_target *t, struct err *err)
                 t->range_hi > t->range_lo || t->reset_while_halted;
     t->was_reset = t->reset_while_halted = t->stepping = t->step_then_go = false;
     t->range_hi = 0;
-    if (t->trace_reset)
-        t->trace_reset(t);
+    if (t->hooks)
+        t->hooks->reset(t);
     if (!ours)
         return 0;
     t->reset_stop = t->halt_wanted = true;
@@ -585,7 +585,7 @@ static int poll_running(struct s12z_target *t, uint64_t max_ns, struct target_st
                 return ret;
             continue;
         }
-        if (t->trace_poll && (ret = t->trace_poll(t, max_ns, err)) < 0)
+        if (t->hooks && (ret = t->hooks->poll(t, max_ns, err)) < 0)
             return ret;
         if (t->halt_wanted && s12z_now(t) - t->halt_since_ns > HALT_LIMIT_NS)
             return halt_failed(t, err);

@@ -115,8 +115,7 @@ int s12z_attach(struct target *target, struct err *err)
     struct s12z_target *t = s12z_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: attach", t->probe->name);
     t->look_when_lost |= t->sample_asked;
-    t->ran_when_lost =
-        t->ran_when_lost && !t->halt_wanted && (t->trace_halted || t->look_when_lost);
+    t->ran_when_lost = t->ran_when_lost && !t->halt_wanted && (t->hooks || t->look_when_lost);
     s12z_forget_halt(t);
     t->state = TARGET_DETACHED;
     bool fast_left = s12z_flash_broken_off(t, "the loss of the board");
@@ -210,8 +209,8 @@ static void forget_reset(struct s12z_target *t)
     t->efr_seen = 0;
     t->link_up = false;
     t->control = 0;
-    if (t->trace_reset)
-        t->trace_reset(t);
+    if (t->hooks)
+        t->hooks->reset(t);
 }
 
 static int after_reset_pins(struct s12z_target *t, bool special, struct err *err)
@@ -380,8 +379,7 @@ static void op_close(struct target *target)
     struct s12z_target *t = target ? s12z_of(target) : NULL;
     if (!t)
         return;
-    if (t->trace_close)
-        t->trace_close(t);
+    s12z_trace_free(t);
     s12z_flash_close(t);
     free(t);
 }

@@ -480,7 +480,7 @@ static int s12z_trace_look(struct s12z_trace *tr, struct err *err)
     if (ret < 0 || REG_GET(sr, S12Z_DBGSR_SSF) || t->was_reset)
         return ret;
     if (tr->plan.dbg.halt_on_overflow || debuggers_comparators(t))
-        return 0; /* it halts: the driver will see that, and trace_halted() is called */
+        return 0; /* it halts: the driver will see that, and on_halted() is called */
     return begin_next_session(tr, err);
 }
 
@@ -507,16 +507,11 @@ static void on_reset(struct s12z_target *t)
         s12z_edges_lost(&tr->edges);
 }
 
-static void free_trace(struct s12z_target *t)
+void s12z_trace_free(struct s12z_target *t)
 {
     struct s12z_trace *tr = t->trace;
     t->trace = NULL;
-    t->trace_resuming = NULL;
-    t->trace_resumed = NULL;
-    t->trace_halted = NULL;
-    t->trace_poll = NULL;
-    t->trace_reset = NULL;
-    t->trace_close = NULL;
+    t->hooks = NULL;
     if (!tr)
         return;
     if (tr->pdo && tr->armed)
@@ -657,15 +652,18 @@ static int s12z_trace_run_on(struct s12z_target *t, struct err *err)
     return ret < 0 || !REG_GET(t->csr, S12Z_BDCCSR_BDMACT) ? ret : s12z_command(t, BDC_GO, err);
 }
 
+static const struct s12z_trace_hooks hooks = {
+    .resuming = on_resuming,
+    .resumed = s12z_trace_count_held,
+    .halted = on_halted,
+    .poll = on_poll,
+    .reset = on_reset,
+};
+
 static int hook_into_driver(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_target *t = tr->t;
-    t->trace_resuming = on_resuming;
-    t->trace_resumed = s12z_trace_count_held;
-    t->trace_halted = on_halted;
-    t->trace_poll = on_poll;
-    t->trace_reset = on_reset;
-    t->trace_close = free_trace;
+    t->hooks = &hooks;
     tr->armed = true;
     tr->armed_ns = s12z_now(t);
     int ret = prepare_session(tr, err);
@@ -686,7 +684,7 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
     int ret = refuse_config(t, cfg, err);
     if (ret < 0)
         return ret;
-    free_trace(t);
+    s12z_trace_free(t);
     struct s12z_trace *tr = calloc(1, sizeof *tr);
     if (!tr)
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
@@ -704,7 +702,7 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
         ret = hook_into_driver(tr, err);
     if (ret < 0) {
         s12z_dbg_claim(t, NULL, NULL);
-        free_trace(t);
+        s12z_trace_free(t);
         return s12z_lost(t, err_prefix(err, ret, "trace"));
     }
     log_msg(t->probe->log, LOG_PROF, "%s: profiling by %s%s%s", t->probe->name,
@@ -768,11 +766,7 @@ static int trace_disarm(struct target *target, struct err *err)
         ret = ret < 0 ? ret : end;
     }
     tr->armed = tr->session = false;
-    t->trace_resuming = NULL;
-    t->trace_resumed = NULL;
-    t->trace_halted = NULL;
-    t->trace_poll = NULL;
-    t->trace_reset = NULL;
+    t->hooks = NULL;
     int claimed = s12z_dbg_claim(t, NULL, ret < 0 ? NULL : err);
     int closed = s12z_events_end(tr->events, ret < 0 || claimed < 0 ? NULL : err);
     log_msg(t->probe->log, LOG_PROF, "%s: disarmed: %llu lines, %llu wire clocks", t->probe->name,

@@ -17,6 +17,9 @@ struct s12z_target;
  * (*words). The module is disarmed. */
 int s12z_fetch_lines(struct s12z_target *t, uint8_t *raw, uint32_t n, bool *words, struct err *err);
 
+/* s12z_trace_free - the profile source's state goes, armed or not. Harmless without one. */
+void s12z_trace_free(struct s12z_target *t);
+
 /* For tests: what a trace that is armed, or was, has counted. Borrowed; until the next arm() or
  * close(). */
 const struct s12z_events_totals *s12z_trace_totals(const struct s12z_trace *tr);
