@@ -58,7 +58,7 @@ SYSTEM = {
     r"sys/socket\.h|netinet/.*": ["profiler/bridge/", "probe/tcp.c"],
 }
 TOP_LEVEL = {
-    ".ci", ".clang-format", ".editorconfig", ".git", ".gitignore", ".github", "CMakeLists.txt", "CMakePresets.json",
+    ".ci", ".clang-format", ".clang-tidy", ".editorconfig", ".git", ".gitignore", ".github", "CMakeLists.txt", "CMakePresets.json",
     "HACKING.md", "LICENSE", "README.md", "build", "docs", "gdbstub", "probe", "profiler",
     "run-demo", "run-tests", "targets", "tests", "udev",
 }
