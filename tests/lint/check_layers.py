@@ -22,9 +22,13 @@ AREAS = {
     "probe/": ["probe/"],
     "targets/": ["probe/"] + INTERFACE,
     "targets/sh4/isa/": INTERFACE + ["targets/sh4/isa/", "targets/sh4/sh4.h"],
+    # a program's code, searched in its image: no board
+    "targets/sh4/code/": INTERFACE + ["targets/sh4/code/", "targets/sh4/isa/"],
     # operating systems' structures in memory: no CPU is known here
     "targets/os/": COMMON + ["targets/image.h", "targets/os/"],
     "targets/sh4/": ["probe/"] + INTERFACE + ["targets/os/tasks.h", "targets/sh4/"],
+    # the trace plugs into the driver (struct sh4_tracing)
+    "targets/sh4/driver/": ["probe/"] + INTERFACE + ["targets/sh4/sh4.h"] + ["targets/sh4/" + room for room in ("agent/", "code/", "driver/", "isa/")],
     "targets/s12z/isa/": INTERFACE + ["targets/s12z/isa/", "targets/s12z/s12z.h"],
     "targets/s12z/": ["probe/"] + INTERFACE + ["targets/s12z/"],
     "targets/sim/sh4/": PINS + ["targets/sim/sh4/", "targets/sh4/isa/"],
@@ -203,7 +207,8 @@ def self_test(findings):
            ("profiler/bridge/x.c", '"', "profiler/cli/x.h"), ("targets/sh4/driver/x.c", '"', "targets/sim/sh4/cpu.h"),
            ("targets/x.c", "<", "libusb-1.0/libusb.h"), ("gdbstub/x.c", '"', "probe/jtag.h"),
            ("targets/sim/sh4/x.c", '"', "targets/sh4/driver/driver.h"), ("targets/sh4/isa/x.c", '"', "targets/sh4/driver/driver.h"),
-           ("targets/s12z/trace/x.c", '"', "targets/sh4/sh4.h"), ("profiler/x.c", '"', "probe/base/err.h")]
+           ("targets/s12z/trace/x.c", '"', "targets/sh4/sh4.h"), ("profiler/x.c", '"', "probe/base/err.h"),
+           ("targets/sh4/driver/x.c", '"', "targets/sh4/trace/trace.h"), ("targets/sh4/code/x.c", '"', "targets/sh4/driver/driver.h")]
     good = [("probe/x.c", "<", "libusb-1.0/libusb.h"), ("profiler/cli/x.c", '"', "targets/sim/sh4/board.h"),
             ("targets/sim/sh4/x.c", '"', "targets/sh4/isa/isa.h"), ("gdbstub/x.c", '"', "probe/base/err.h"),
             ("profiler/bridge/x.c", '"', "gdbstub/gdbstub.h"), ("profiler/views/x.c", '"', "profiler/profile/profile.h")]

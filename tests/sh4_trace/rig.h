@@ -13,7 +13,7 @@
 #include "targets/sim/sh4/cpu.h"
 #include "targets/sh4/trace/decode.h"
 #include "targets/sh4/trace/plan.h"
-#include "targets/sh4/trace/sites.h"
+#include "targets/sh4/code/sites.h"
 #include "tests/sim_sh4/asm.h"
 
 /* clang-format off */

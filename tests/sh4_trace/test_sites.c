@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "probe/base/util.h"
-#include "targets/sh4/trace/regs.h"
-#include "targets/sh4/trace/sites.h"
+#include "targets/sh4/isa/reg_use.h"
+#include "targets/sh4/code/sites.h"
 #include "tests/sim_sh4/asm.h"
 
 enum { TEXT = 0x0C010000 };

@@ -11,7 +11,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/isa/isa.h"
-#include "targets/sh4/trace/regs.h"
+#include "targets/sh4/isa/reg_use.h"
 #include "targets/sh4/trace/stubs.h"
 #include "tests/sh4_trace/rig.h"
 
@@ -201,7 +201,7 @@ static void stubs__points_on_random_instructions__do_what_the_original_does(void
                      sh4_disasm(op, CODE + 0x100, false, false, text, sizeof text));
             if (sh4_stub_point(&s, CODE + 0x100, false, &st, &err) < 0)
                 refused++;
-            else if (!sh4_stub_vbr_twin(op) && op >> 8 != 0xDF && op >> 8 != 0x9F)
+            else if (!sh4_dbr_twin(op) && op >> 8 != 0xDF && op >> 8 != 0x9F)
                 compared += compare(&st, op, f.slot ? slot : 0x0009, f.slot, rnd(&seed), what);
         }
         sh4_sites_fini(&s);

@@ -5,9 +5,9 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
+#include "targets/sh4/code/sites.h"
 #include "targets/sh4/driver/driver.h"
-#include "targets/sh4/trace/sites.h"
-#include "targets/sh4/trace/stubs.h"
+#include "targets/sh4/isa/isa.h"
 
 /* ---- where they are: a word that reads like one may be a constant, which must stay as it is ----
  */
@@ -22,8 +22,8 @@ static bool stores_vbr(uint16_t insn)
 static bool is_site(const struct sh4_sites *code, uint32_t addr, uint16_t insn, bool sure)
 {
     unsigned flags = sh4_sites_code(code, addr);
-    if (!sh4_stub_vbr_twin(insn) || flags & (SH4_CODE_INSN | SH4_CODE_SLOT))
-        return sh4_stub_vbr_twin(insn) != 0;
+    if (!sh4_dbr_twin(insn) || flags & (SH4_CODE_INSN | SH4_CODE_SLOT))
+        return sh4_dbr_twin(insn) != 0;
     return !sure && !(flags & SH4_CODE_LITERAL) && !stores_vbr(insn);
 }
 
@@ -201,7 +201,7 @@ static int search_written(struct sh4_target *t, struct err *err)
 /* Our TRAPA, or our twin of a VBR instruction, where the image has another instruction. */
 static bool left_behind(uint16_t now, uint16_t original)
 {
-    return now != original && (now == SH4_BREAK_INSN || now == sh4_stub_vbr_twin(original));
+    return now != original && (now == SH4_BREAK_INSN || now == sh4_dbr_twin(original));
 }
 
 static int undo_in_section(struct sh4_target *t, const struct image_section *s, struct err *err)
@@ -241,8 +241,8 @@ int sh4_image_undo_leftovers(struct sh4_target *t, struct err *err)
 static int patch_site(struct sh4_target *t, struct sh4_patch *s, bool in_memory, struct err *err)
 {
     uint32_t now;
-    uint16_t want = in_memory ? sh4_stub_vbr_twin(s->orig) : s->orig,
-             other = in_memory ? s->orig : sh4_stub_vbr_twin(s->orig);
+    uint16_t want = in_memory ? sh4_dbr_twin(s->orig) : s->orig,
+             other = in_memory ? s->orig : sh4_dbr_twin(s->orig);
     int ret = sh4_agent_try_read(t, s->addr, 2, &now, 1, err);
     if (ret > 0 && (uint16_t)now == other) {
         ret = sh4_agent_write_code(t, s->addr, &want, 1, err);
@@ -254,7 +254,7 @@ static int patch_site(struct sh4_target *t, struct sh4_patch *s, bool in_memory,
     }
     if (ret <= 0)
         return ret;
-    s->in_memory = (uint16_t)now == sh4_stub_vbr_twin(s->orig);
+    s->in_memory = (uint16_t)now == sh4_dbr_twin(s->orig);
     return 0;
 }
 
@@ -267,7 +267,7 @@ int sh4_image_check(struct sh4_target *t, struct err *err)
         int ret = s->in_memory ? sh4_agent_try_read(t, s->addr, 2, &now, 1, err) : 0;
         if (ret < 0)
             return err_prefix(err, ret, "VBR instructions");
-        s->in_memory = ret > 0 && (uint16_t)now == sh4_stub_vbr_twin(s->orig);
+        s->in_memory = ret > 0 && (uint16_t)now == sh4_dbr_twin(s->orig);
         any |= s->in_memory;
     }
     t->vbr_patched = any;

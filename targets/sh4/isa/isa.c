@@ -275,3 +275,15 @@ char *sh4_disasm(uint16_t op, uint32_t pc, bool pr, bool sz, char *buf, size_t c
     put_operands(&c, c.row->text + name + 1, buf, cap);
     return buf;
 }
+
+uint16_t sh4_dbr_twin(uint16_t op)
+{
+    unsigned n = op & 0x0F00;
+    switch (op & 0xF0FF) {
+    case 0x402E: return (uint16_t)(0x40FA | n);
+    case 0x4027: return (uint16_t)(0x40F6 | n);
+    case 0x0022: return (uint16_t)(0x00FA | n);
+    case 0x4023: return (uint16_t)(0x40F2 | n);
+    default: return 0;
+    }
+}

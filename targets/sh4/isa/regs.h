@@ -254,6 +254,7 @@ REG_DEFINE(SH4_PMCR);
     F(P, RW, 3, 2, "1 read, 2 write, 3 either")          \
     F(P, SZ, 1, 0, "size: 0 any, 1 byte, 2 word, 3 long; with SZ2 0: quad")
 REG_DEFINE(SH4_BBR);
+enum { SH4_BBR_FETCH = 0x14 }; /* breaks at an instruction fetch, any size */
 #define SH4_BAMR_FIELDS(F, P)                  \
     F(P, BAM2, 3, 3, "address mask, high bit") \
     F(P, BASM, 2, 2, "ASID ignored")           \

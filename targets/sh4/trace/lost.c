@@ -6,6 +6,7 @@
 
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/isa.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
@@ -56,7 +57,7 @@ int sh4_trace_beacon(struct sh4_trace *tr, bool on, struct err *err)
 /* The TRAPA, or the twin of an instruction that reads or writes VBR. */
 static bool is_ours(uint32_t insn, uint16_t orig)
 {
-    return insn == SH4_TRACE_TRAP || (insn && insn == sh4_stub_vbr_twin(orig));
+    return insn == SH4_TRACE_TRAP || (insn && insn == sh4_dbr_twin(orig));
 }
 
 /* Pairs of address and (what stands there << 16 | original), as many as there are. Only what is

@@ -7,9 +7,9 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/isa.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
-#include "targets/sh4/trace/stubs.h"
 
 enum { PART = 16 << 10 };
 #define P2 0xA0000000u
@@ -63,7 +63,7 @@ static bool next_ours(const struct sh4_trace *tr, uint32_t addr, uint32_t n, siz
         const struct sh4_trace_patch *under =
             p->orig == SH4_TRACE_TRAP ? sh4_trace_plan_patch(&tr->plan, p->addr) : NULL;
         *out = (struct ours){ p->addr,
-                              *k < vbr ? sh4_stub_vbr_twin(p->orig) : (uint16_t)SH4_BREAK_INSN,
+                              *k < vbr ? sh4_dbr_twin(p->orig) : (uint16_t)SH4_BREAK_INSN,
                               under ? under->orig : p->orig };
         return ++*k, true;
     }

@@ -10,7 +10,7 @@
 #include "probe/base/err.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/trace/rom.h"
-#include "targets/sh4/trace/sites.h"
+#include "targets/sh4/code/sites.h"
 #include "targets/sh4/trace/stubs.h"
 
 enum { SH4_TRACE_WATCHED = 2 /* points: the user break controller has two channels */ };

@@ -8,8 +8,6 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-enum { FETCH_BREAK = 0x14 /* BBRx: instruction fetch, any size */ };
-
 static bool same_place(uint32_t a, uint32_t b) { return ((a ^ b) & SH4_PHYS) == 0; }
 
 /* ---- met ---- */
@@ -48,7 +46,7 @@ static int watch(struct sh4_trace *tr, unsigned n, uint32_t addr, struct err *er
     struct sh4_target *t = tr->t;
     int ret = sh4_ubc_channel(t, n, addr, REG_MASK(SH4_BAMR_BASM), err);
     if (ret == 0) {
-        t->save[n ? SH4_SAVE_BBRB : SH4_SAVE_BBRA] = FETCH_BREAK;
+        t->save[n ? SH4_SAVE_BBRB : SH4_SAVE_BBRA] = SH4_BBR_FETCH;
         tr->watching[n] = addr;
     }
     return ret;

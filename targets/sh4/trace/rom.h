@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "targets/sh4/trace/sites.h"
+#include "targets/sh4/code/sites.h"
 
 /* A range one channel can watch: a power of two at a multiple of itself. */
 struct sh4_rom_window {

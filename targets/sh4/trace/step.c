@@ -8,7 +8,7 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-enum { INSN_BREAK = 0x14 /* BBRA: instruction fetch, any size */, PROBES = 3 };
+enum { PROBES = 3 };
 
 /* ---- what takes no patch ---- */
 
@@ -103,7 +103,7 @@ static int set_channel(struct sh4_target *t, uint32_t bar, uint8_t bamr, struct 
     int ret = sh4_ubc_channel(t, 0, bar, bamr, err);
     if (ret < 0)
         return ret;
-    t->save[SH4_SAVE_BBRA] = INSN_BREAK;
+    t->save[SH4_SAVE_BBRA] = SH4_BBR_FETCH;
     t->save[SH4_SAVE_BRCR] |= REG_MASK(SH4_BRCR_PCBA);
     return 0;
 }

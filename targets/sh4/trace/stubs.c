@@ -4,7 +4,7 @@
 
 #include "probe/base/bytes.h"
 #include "targets/sh4/isa/isa.h"
-#include "targets/sh4/trace/regs.h"
+#include "targets/sh4/isa/reg_use.h"
 
 enum {
     OP_NOP = 0x0009,
@@ -106,7 +106,7 @@ static void tell_memory(const struct build *b, uint32_t addr, bool branch, struc
 /* What stands in a slot, or alone: while our vectors are installed the program's VBR is in DBR. */
 static void put_insn(struct build *b, uint16_t op)
 {
-    uint16_t twin = sh4_stub_vbr_twin(op);
+    uint16_t twin = sh4_dbr_twin(op);
     put(b, twin ? twin : op);
 }
 
@@ -226,18 +226,6 @@ void sh4_stub_sr(const struct sh4_site *s, bool big, struct sh4_stub *plain, str
     finish(&rest, big, agent);
     if (reads)
         agent->value = (uint8_t)(rest.n * 2);
-}
-
-uint16_t sh4_stub_vbr_twin(uint16_t op)
-{
-    unsigned n = op & 0x0F00;
-    switch (op & 0xF0FF) {
-    case 0x402E: return (uint16_t)(0x40FA | n);
-    case 0x4027: return (uint16_t)(0x40F6 | n);
-    case 0x0022: return (uint16_t)(0x00FA | n);
-    case 0x4023: return (uint16_t)(0x40F2 | n);
-    default: return 0;
-    }
 }
 
 /* ---- points ---- */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "probe/base/err.h"
-#include "targets/sh4/trace/sites.h"
+#include "targets/sh4/code/sites.h"
 
 enum { SH4_STUB_MAX = 48 };
 
@@ -59,9 +59,5 @@ int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh
  * gives the literal at `value` Of a read both run as many instructions more than the original. */
 void sh4_stub_sr(const struct sh4_site *site, bool big, struct sh4_stub *plain,
                  struct sh4_stub *agent);
-
-/* sh4_stub_vbr_twin - the opcode that does with DBR what `opcode` does with VBR; 0 if it is no VBR
- * access. Source: LDC/STC encodings of isa_table.def. */
-uint16_t sh4_stub_vbr_twin(uint16_t opcode);
 
 #endif

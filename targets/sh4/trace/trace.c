@@ -10,6 +10,7 @@
 #include "probe/base/pages.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/isa.h"
 #include "targets/sh4/isa/regs.h"
 
 enum {
@@ -317,7 +318,7 @@ static int keep_break(struct sh4_trace *tr, struct err *err)
     int ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_EXC, &spc, 1, err);
     if (ret < 0)
         return ret;
-    t->save[SH4_SAVE_BBRB] = spc ? 0x14 : 0;
+    t->save[SH4_SAVE_BBRB] = spc ? SH4_BBR_FETCH : 0;
     return sh4_agent_poke(t, t->agent_base + t->layout->save_area + 4 * SH4_SAVE_BBRB, 4,
                           t->save[SH4_SAVE_BBRB], err);
 }
@@ -610,7 +611,7 @@ static int resumed(struct sh4_target *t, struct err *err)
     if (ret == 0 && !t->ubc[1].used) {
         ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_EXC, &spc, 1, err);
         if (ret == 0 && spc)
-            t->save[SH4_SAVE_BBRB] = 0x14;
+            t->save[SH4_SAVE_BBRB] = SH4_BBR_FETCH;
     }
     if (ret == 0)
         ret = sh4_trace_step_resumed(tr, err);
@@ -983,7 +984,7 @@ static struct sh4_trace_twin *twins_of(const struct sh4_target *t)
     for (size_t i = 0; twin && i < t->nvbr_sites; i++)
         twin[i] = (struct sh4_trace_twin){ .addr = t->vbr_sites[i].addr,
                                            .orig = t->vbr_sites[i].orig,
-                                           .instead = sh4_stub_vbr_twin(t->vbr_sites[i].orig) };
+                                           .instead = sh4_dbr_twin(t->vbr_sites[i].orig) };
     return twin;
 }
 

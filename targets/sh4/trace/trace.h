@@ -6,7 +6,7 @@
 #include "targets/sh4/driver/driver.h"
 #include "targets/sh4/trace/decode.h"
 #include "targets/sh4/trace/plan.h"
-#include "targets/sh4/trace/sites.h"
+#include "targets/sh4/code/sites.h"
 
 enum {
     TRACE_QUEUE = 1 << 16, /* events waiting for the caller before the program has to wait */

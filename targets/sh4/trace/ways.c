@@ -143,14 +143,13 @@ static int since_last(struct sh4_trace *tr, int32_t cost[2], struct err *err)
 static int measure_halt(struct sh4_trace *tr, enum sh4_trace_halt kind, int32_t cost[2],
                         struct err *err)
 {
-    enum { FETCH_BREAK = 0x14 /* BBRx: instruction fetch, any size */ };
     static const struct way way = { SH4_TRACE_WAY_EXIT, VECTOR_GENERAL, 0, true };
     const bool a = kind == SH4_TRACE_HALT_A, b = kind == SH4_TRACE_HALT_B;
     uint32_t to =
         kind == SH4_TRACE_HALT_INTERRUPT ? tr->plan.base + VECTOR_INTERRUPT : breakpoint_at(tr);
     int ret = a || b ? sh4_ubc_channel(tr->t, b, to, REG_MASK(SH4_BAMR_BASM), err) : 0;
-    tr->t->save[SH4_SAVE_BBRA] = a ? FETCH_BREAK : 0;
-    tr->t->save[SH4_SAVE_BBRB] = b ? FETCH_BREAK : 0;
+    tr->t->save[SH4_SAVE_BBRA] = a ? SH4_BBR_FETCH : 0;
+    tr->t->save[SH4_SAVE_BBRB] = b ? SH4_BBR_FETCH : 0;
     tr->t->save[SH4_SAVE_BRCR] = 0;
     if (ret == 0)
         ret = run(tr, &way, to, err);

@@ -6,8 +6,8 @@
  * abstract interpretation and left alone. Literal pools and tables are never taken for code: only
  * what control flow from function starts reaches counts, and a run that falls into data is
  * discarded. */
-#ifndef TARGETS_SH4_TRACE_SITES_H
-#define TARGETS_SH4_TRACE_SITES_H
+#ifndef TARGETS_SH4_CODE_SITES_H
+#define TARGETS_SH4_CODE_SITES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "targets/sh4/trace/regs.h"
+#include "targets/sh4/isa/reg_use.h"
 
 enum { R0 = 1, BANKED = 0x00FF };
 

@@ -1,4 +1,4 @@
-#include "targets/sh4/trace/sites.h"
+#include "targets/sh4/code/sites.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "targets/sh4/isa/isa.h"
-#include "targets/sh4/trace/walk.h"
+#include "targets/sh4/code/walk.h"
 
 /* A place where control enters another function: what SR.BL was there decides what may be patched
  * in it. to = SH4_NO_FUNCTION: unknown, any function whose address is taken. */

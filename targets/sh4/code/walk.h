@@ -1,15 +1,15 @@
 /* The code map behind the site search: one flag byte, owner and state index per halfword of every
  * code section. Private to sites.c and walk.c. */
-#ifndef TARGETS_SH4_TRACE_WALK_H
-#define TARGETS_SH4_TRACE_WALK_H
+#ifndef TARGETS_SH4_CODE_WALK_H
+#define TARGETS_SH4_CODE_WALK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "targets/image.h"
-#include "targets/sh4/trace/absint.h"
-#include "targets/sh4/trace/sites.h"
+#include "targets/sh4/code/absint.h"
+#include "targets/sh4/code/sites.h"
 
 struct walk_span {
     uint32_t base, size; /* bytes */

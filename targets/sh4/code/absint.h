@@ -1,7 +1,7 @@
 /* Abstract values of the general registers and of SR.BL along one path. Pure.
  * Used by sites.c to resolve call targets, switch tables and the state of SR.BL. */
-#ifndef TARGETS_SH4_TRACE_ABSINT_H
-#define TARGETS_SH4_TRACE_ABSINT_H
+#ifndef TARGETS_SH4_CODE_ABSINT_H
+#define TARGETS_SH4_CODE_ABSINT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
-#include "targets/sh4/trace/absint.h"
+#include "targets/sh4/code/absint.h"
 
 #include <string.h>
 
 #include "targets/sh4/isa/isa.h"
-#include "targets/sh4/trace/regs.h"
-#include "targets/sh4/trace/sites.h"
+#include "targets/sh4/isa/reg_use.h"
+#include "targets/sh4/code/sites.h"
 
 enum { SR_BL = 1u << 28 };
 

@@ -1,7 +1,7 @@
 /* Finds the instructions of an image by following control flow from function starts. What lies
  * behind a call is followed last: by then the literal pools that a call without return may be
  * followed by are known, and a run that falls into data is thrown away whole. */
-#include "targets/sh4/trace/walk.h"
+#include "targets/sh4/code/walk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Which general registers an instruction reads and writes. Pure.
  * Source: the operand columns of isa_table.def; bits 0-15 are R0-R15 of the bank in use. */
-#ifndef TARGETS_SH4_TRACE_REGS_H
-#define TARGETS_SH4_TRACE_REGS_H
+#ifndef TARGETS_SH4_ISA_REG_USE_H
+#define TARGETS_SH4_ISA_REG_USE_H
 
 #include <stdint.h>
 
