@@ -76,8 +76,8 @@ int sh4_attach(struct target *target, struct err *err)
     t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
     t->vbr_patched = t->leftovers_checked = false;
     /* an armed trace of before is a lost session's now: found and undone as one */
-    if (t->trace_poll && t->trace_close) {
-        t->trace_close(t);
+    if (t->traced) {
+        t->tracing->close(t);
         t->trace_lost = true;
     }
     int ret = sh4_link_connect(&t->link, err);

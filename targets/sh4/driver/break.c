@@ -69,8 +69,8 @@ static uint16_t own_insn(struct sh4_target *t, uint32_t addr, uint32_t now)
 {
     uint8_t b[2];
     put16(b, (uint16_t)now, t->base.big_endian);
-    if (t->trace_hide)
-        t->trace_hide(t, addr, b, sizeof b);
+    if (t->traced)
+        t->tracing->hide(t, addr, b, sizeof b);
     return get16(b, t->base.big_endian);
 }
 

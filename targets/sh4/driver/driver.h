@@ -183,6 +183,7 @@ struct sh4_ubc_channel {
 /* ---- the target ---- */
 
 struct sh4_trace; /* targets/sh4/trace */
+struct sh4_tracing;
 enum sh4_point {
     SH4_POINT_NONE,
     SH4_POINT_MET,
@@ -317,31 +318,14 @@ struct sh4_target {
     bool priority_left; /* and the priority of its interrupt at the next chance */
     bool served;        /* this session has had it halted: what is found later is its own */
 
-    /* Hooks of the function trace; all may be NULL. trace is its state.
-     * trace_hide: replaces patched bytes in what was read (addr, len, buf as read_mem gives them).
-     * trace_write: told of a write before it happens; may change buf so that its patches stay.
-     * trace_poll: the program runs; replaces the driver's look for a stop. Returns 1 if the agent
-     * is seen halted, 0 if not, <0 on failure. words_seen lets it hand over what it captured.
-     * trace_vbr: VBR to install instead of the kernel's hooks (0: the kernel's).
-     * trace_resumed/trace_halted: before the program runs on, after it stopped. */
-    struct sh4_trace *trace;
-    void (*trace_hide)(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
-    void (*trace_write)(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
-    int (*trace_poll)(struct sh4_target *t, uint64_t max_ns, struct err *err);
-    uint32_t trace_vbr;
-    bool leftovers_checked; /* since attach */
-    int (*trace_resumed)(struct sh4_target *t, struct err *err);
-    /* Before a resume is worked out: may change how and the state. */
-    int (*trace_resuming)(struct sh4_target *t, struct resume *how, struct err *err);
-    int (*trace_halted)(struct sh4_target *t, struct err *err);
-    void (*trace_close)(struct sh4_target *t);
+    /* function trace: the driver asks it through `tracing`, which is never NULL */
+    const struct sh4_tracing *tracing;
+    struct sh4_trace *trace; /* its state, NULL: none was armed; ours to have closed */
+    bool traced;             /* armed, or being disarmed: the second half of the table is asked */
+    uint32_t trace_vbr;      /* VBR to install instead of the kernel's hooks; 0: the kernel's */
+    bool leftovers_checked;  /* since attach */
     /* what traces of this session have learned of the program by its running; ours to free */
     struct sh4_trace_found *trace_found;
-    /* the agent, its stubs or its slots are there */
-    bool (*trace_holds)(const struct sh4_target *t, uint32_t pc);
-    /* A user break that is no breakpoint's (match: of channels A and B): a start or stop point that
-     * it watches? */
-    enum sh4_point (*trace_at_point)(const struct sh4_target *t, const bool match[2]);
     /* the program halts for the trace to end: it need not be left as if nothing had been if it
      * hangs */
     bool trace_ending;
@@ -351,20 +335,47 @@ struct sh4_target {
 /* sh4_exception_text - as target_ops.exception_text, by EXPEVT. */
 const char *sh4_exception_text(uint16_t code);
 
-/* sh4_trace_ops - the function trace's table, in targets/sh4/trace. */
-const struct target_trace_ops *sh4_trace_ops(void);
-/* sh4_trace_clean_leftovers - undoes what a lost session left behind: at the VBR in use, or
- * (search) anywhere in the agent's RAM. The target is halted. Returns 1 if there was something, 0
- * if not. */
-int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err);
-/* sh4_trace_recall - halted where a lost session's arming ran code of its own: the registers it
- * kept are the program's. */
-int sh4_trace_recall(struct sh4_target *t, struct err *err);
-/* sh4_trace_adopt - halted in the trace agent of a session that was lost (SH4_ENTRY_TRACE): makes
- * the state the program's own. */
-int sh4_trace_adopt(struct sh4_target *t, struct err *err);
+/* The function trace as the driver sees it: the one table by which it plugs in. The driver knows
+ * nothing else of it. */
+struct sh4_tracing {
+    const struct target_trace_ops *ops; /* target_ops.trace */
+    /* Undoes what a lost session left behind: at the VBR in use, or (search) anywhere in the
+     * agent's RAM. The target is halted. Returns 1 if there was something, 0 if not. */
+    int (*clean_leftovers)(struct sh4_target *t, bool search, struct err *err);
+    /* Halted where a lost session's arming ran code of its own: the registers it kept are the
+     * program's. */
+    int (*recall)(struct sh4_target *t, struct err *err);
+    /* Halted in the trace agent of a session that was lost (SH4_ENTRY_TRACE): makes the state the
+     * program's own. */
+    int (*adopt)(struct sh4_target *t, struct err *err);
+    /* Frees what was armed or has ended, without the board; fine if nothing was. */
+    void (*close)(struct sh4_target *t);
 
-/* SR as the program means it: what is shown of it, and a new value for it. (trace/meant.c) */
+    /* While sh4_target.traced: */
+    /* Replaces patched bytes in what was read; addr, buf and len as read_mem gives them. */
+    void (*hide)(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
+    /* A write is about to happen: may change buf so that patches stay. */
+    void (*write)(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
+    /* The program runs: in the place of the driver's look for a stop. 1: the agent is seen halted;
+     * 0: it is not. */
+    int (*poll)(struct sh4_target *t, uint64_t max_ns, struct err *err);
+    /* After the program stopped; before a resume is worked out, which may change how and the state;
+     * before it runs on. */
+    int (*halted)(struct sh4_target *t, struct err *err);
+    int (*resuming)(struct sh4_target *t, struct resume *how, struct err *err);
+    int (*resumed)(struct sh4_target *t, struct err *err);
+    /* The agent, its stubs or its slots are at pc. */
+    bool (*holds)(const struct sh4_target *t, uint32_t pc);
+    /* A user break that is no breakpoint's (match: of channels A and B): a start or stop point that
+     * it watches? */
+    enum sh4_point (*at_point)(const struct sh4_target *t, const bool match[2]);
+};
+
+/* sh4_driver_open - sh4_open() with the trace that plugs in; tracing has static lifetime. */
+int sh4_driver_open(struct probe *p, const struct sh4_options *opt,
+                    const struct sh4_tracing *tracing, struct target **out, struct err *err);
+
+/* SR as the program means it: what is shown of it, and a new value for it. (driver/regs.c) */
 uint32_t sh4_sr_shown(const struct sh4_target *t);
 void sh4_sr_load(struct sh4_target *t, uint32_t value);
 

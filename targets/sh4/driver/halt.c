@@ -30,7 +30,7 @@ static bool trace_agent_runs(const struct sh4_target *t, uint32_t fetch)
  * asked. */
 static int ask_trace_agent(struct sh4_target *t, struct err *err)
 {
-    int ret = t->trace_poll ? 0 : sh4_agent_halted(t, err);
+    int ret = t->traced ? 0 : sh4_agent_halted(t, err);
     return ret ? MIN(ret, 0) : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
 }
 
@@ -55,7 +55,7 @@ static int takes_no_interrupt(struct sh4_target *t, struct err *err)
         int ret = sh4_link_status(&t->link, sel, v, 2, err);
         bool bl = REG_GET(v[0], SH4_SR_BL),
              closed = bl || REG_GET(v[0], SH4_SR_IMASK) == ALL_MASKED;
-        if (ret < 0 || !closed || sh4_in_agent(t, v[1]) || t->trace_holds(t, v[1]))
+        if (ret < 0 || !closed || sh4_in_agent(t, v[1]) || t->tracing->holds(t, v[1]))
             return ret;
         low = MIN(low, v[1]);
         high = MAX(high, v[1]);
@@ -98,7 +98,7 @@ static int private_break(struct sh4_target *t, struct err *err)
         if (!blocked && !inside && (i >= SURE || t->npatches || t->hooks))
             break;
         /* It may be waiting for its ring to be read, or have met a breakpoint by itself. */
-        ret = t->trace_poll ? t->trace_poll(t, 0, err) : inside ? sh4_agent_halted(t, err) : 0;
+        ret = t->traced ? t->tracing->poll(t, 0, err) : inside ? sh4_agent_halted(t, err) : 0;
         if (ret)
             return MIN(ret, 0);
         ret = sh4_wait(t, blocked ? 50000 : 0, err);
@@ -256,7 +256,7 @@ int sh4_seen_halted(struct sh4_target *t, struct err *err)
     bool known = t->layout != NULL;
     if (t->link.ip && t->link.ip->ended)
         return program_ended(t, err);
-    int ret = t->trace_poll ? t->trace_poll(t, 0, err) : sh4_agent_halted(t, err);
+    int ret = t->traced ? t->tracing->poll(t, 0, err) : sh4_agent_halted(t, err);
     if (ret > 0 && !known && t->layout != &sh4_agent_ase) {
         int id = sh4_check_resident(t, err);
         return id < 0 ? id : 1;

@@ -287,8 +287,8 @@ static int read_halted(struct sh4_target *t, uint64_t addr, unsigned width, uint
      */
     hide(t, t->patch, t->npatches, (uint32_t)addr, buf, len);
     hide(t, t->vbr_sites, t->nvbr_sites, (uint32_t)addr, buf, len);
-    if (t->trace_hide)
-        t->trace_hide(t, (uint32_t)addr, buf, len);
+    if (t->traced)
+        t->tracing->hide(t, (uint32_t)addr, buf, len);
     return 0;
 }
 
@@ -347,8 +347,8 @@ static int write_halted(struct sh4_target *t, uint64_t addr, unsigned width, con
     memcpy(copy, buf, len);
     t->line_addr = 0;
     uint32_t a = (uint32_t)addr, end = a + (uint32_t)len;
-    if (t->trace_write)
-        t->trace_write(t, a, copy, len);
+    if (t->traced)
+        t->tracing->write(t, a, copy, len);
     keep(t, t->vbr_sites, t->nvbr_sites, a, copy, len, true);
     keep(t, t->patch, t->npatches, a, copy, len, false);
     ret = sh4_agent_before_write(t, a, len, err);

@@ -3,8 +3,9 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
-#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/driver/driver.h"
+#include "targets/sh4/isa/regs.h"
 
 /* Numbers 0-66 are GDB's (sh-tdep.c): 59-66 have no name and no register. What follows has no
  * number there. */
@@ -263,6 +264,22 @@ static int no_register(unsigned n, struct err *err)
 {
     return err_set(err, ERR_NOT_FOUND, "registers are numbered as GDB's sh-tdep.c has them",
                    "register %u does not exist", n);
+}
+
+/* ---- SR as the program means it: the trace's agent may keep BL clear (agent/meant.S) ---- */
+
+uint32_t sh4_sr_shown(const struct sh4_target *t)
+{
+    return t->sr_meant ? (t->sr & ~SH4_TRACE_SR_MEANT) | (t->sr_meant & SH4_TRACE_SR_MEANT) : t->sr;
+}
+
+/* While traps are in the program, BL must not become 1 where they count on it to be 0. */
+void sh4_sr_load(struct sh4_target *t, uint32_t value)
+{
+    uint32_t bl = REG_MASK(SH4_SR_BL);
+    bool meant = t->traced && value & bl && !(t->sr & bl);
+    t->sr_meant = meant ? value : 0;
+    t->sr = meant ? (value & ~bl) | REG_MASK(SH4_SR_IMASK) : value;
 }
 
 int sh4_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *err)

@@ -77,8 +77,8 @@ int sh4_resume(struct target *target, const struct resume *given, struct err *er
     if (t->caught && how->kind == RESUME_CONTINUE)
         sh4_enter_handler(t);
     t->caught = false;
-    if (t->trace_resuming) {
-        int ret = t->trace_resuming(t, how, err);
+    if (t->traced) {
+        int ret = t->tracing->resuming(t, how, err);
         if (ret < 0)
             return sh4_lost(t, ret);
     }

@@ -182,8 +182,8 @@ int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, 
         ret = sh4_sync_written(t, err);
     if (ret == 0 && t->hooks && !t->iprc_kept && !t->stepping && !t->trace_vbr)
         ret = sh4_hudi_priority(t, err);
-    if (ret == 0 && t->trace_resumed)
-        ret = t->trace_resumed(t, err);
+    if (ret == 0 && t->traced)
+        ret = t->tracing->resumed(t, err);
     if (ret == 0)
         ret = REG_GET(t->sr, SH4_SR_BL) && t->own_spc ? leave_with_bl(t, err) : leave_plain(t, err);
     if (ret == 0)

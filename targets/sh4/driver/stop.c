@@ -112,7 +112,7 @@ static int at_point(struct sh4_target *t, struct err *err)
         sh4_stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
         return 1;
     }
-    return t->halt_wanted ? 0 : MIN(t->trace_resuming(t, &how, err), 0);
+    return t->halt_wanted ? 0 : MIN(t->tracing->resuming(t, &how, err), 0);
 }
 
 static int classify_user_break(struct sh4_target *t, struct err *err)
@@ -133,7 +133,7 @@ static int classify_user_break(struct sh4_target *t, struct err *err)
         t->stop.watch_kind = c->kind;
         return 1;
     }
-    enum sh4_point point = t->trace_at_point ? t->trace_at_point(t, match) : SH4_POINT_NONE;
+    enum sh4_point point = t->traced ? t->tracing->at_point(t, match) : SH4_POINT_NONE;
     if (point != SH4_POINT_NONE && (!stepped || t->step_then_go))
         return point == SH4_POINT_MET ? at_point(t, err) : 0;
     if (stepped && t->step_then_go)
@@ -227,7 +227,7 @@ int sh4_take_over(struct sh4_target *t, struct err *err)
     if (ret == 0)
         ret = sh4_regs_load(t, err);
     if (ret == 0 && !t->leftovers_checked && !t->trace_vbr)
-        ret = sh4_trace_recall(t, err);
+        ret = t->tracing->recall(t, err);
     if (ret < 0)
         return ret;
     t->state = TARGET_HALTED;
@@ -244,17 +244,17 @@ int sh4_take_over(struct sh4_target *t, struct err *err)
         if (!t->hooks)
             t->prog_dbr = t->save[SH4_SAVE_DBR];
     }
-    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE && !t->trace_halted &&
-        (ret = sh4_trace_adopt(t, err)) < 0)
+    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE && !t->traced &&
+        (ret = t->tracing->adopt(t, err)) < 0)
         return ret;
     if (!t->leftovers_checked && !t->trace_vbr) {
         t->leftovers_checked = true;
         t->trace_lost = false;
-        if ((ret = sh4_trace_clean_leftovers(t, false, err)) < 0)
+        if ((ret = t->tracing->clean_leftovers(t, false, err)) < 0)
             return ret;
     }
-    if (t->trace_halted) {
-        ret = t->trace_halted(t, err);
+    if (t->traced) {
+        ret = t->tracing->halted(t, err);
         if (ret < 0)
             return ret;
     }

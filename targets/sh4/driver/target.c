@@ -66,8 +66,7 @@ static void op_close(struct target *target)
     struct sh4_target *t = target ? sh4_of(target) : NULL;
     if (!t)
         return;
-    if (t->trace_close)
-        t->trace_close(t);
+    t->tracing->close(t);
     sh4_link_fini(&t->link);
     free(t->vbr_sites);
     free(t->trace_found);
@@ -147,7 +146,8 @@ static void choose_ram(struct sh4_target *t, bool loader)
     t->own_ram = t->opt.agent_ram != at || t->opt.agent_ram_bytes != bytes;
 }
 
-int sh4_open(struct probe *p, const struct sh4_options *opt, struct target **out, struct err *err)
+int sh4_driver_open(struct probe *p, const struct sh4_options *opt,
+                    const struct sh4_tracing *tracing, struct target **out, struct err *err)
 {
     const char *name = variant_name(opt ? opt->variant : NULL);
     if (!name)
@@ -167,7 +167,8 @@ int sh4_open(struct probe *p, const struct sh4_options *opt, struct target **out
     choose_ram(t, !p->driver->jtag && stream->traits(p) & STREAM_DATAGRAMS);
     t->ops = table;
     t->ops.name = name;
-    t->ops.trace = sh4_trace_ops();
+    t->tracing = tracing;
+    t->ops.trace = tracing->ops;
     t->base.ops = &t->ops;
     t->base.big_endian = t->opt.big_endian;
     t->probe = p;

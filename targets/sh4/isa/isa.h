@@ -79,8 +79,8 @@ bool sh4_slot_illegal(uint16_t opcode);
  * LDTLB and every LDC/STC but those of GBR. */
 bool sh4_privileged(uint16_t opcode);
 
-/* sh4_dbr_twin - the opcode that does with DBR what `opcode` does with VBR; 0 if it is no VBR access.
- * Source: LDC/STC encodings of isa_table.def. */
+/* sh4_dbr_twin - the opcode that does with DBR what `opcode` does with VBR; 0 if it is no VBR
+ * access. Source: LDC/STC encodings of isa_table.def. */
 uint16_t sh4_dbr_twin(uint16_t opcode);
 
 /* sh4_disasm - text in GNU objdump's syntax ("mov.l	@(12,r3),r0"); returns buf. */

@@ -135,7 +135,7 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
     ret = undo_list(t, head[2], head[3], err);
     if (ret == 0)
         ret = sh4_trace_slots_leave(t, base, err);
-    if (ret == 0 && t->trace_halted == NULL)
+    if (ret == 0 && !t->traced)
         ret = sh4_trace_meant_left(t, base, err);
     /* its vectors are still installed: the program's own are in DBR */
     if (ret == 0 && t->prog_vbr == vbr)

@@ -6,25 +6,9 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-enum { IMASK_15 = 0xF0 };
-
 static bool in_section(uint32_t sr, uint32_t word)
 {
-    return word && (sr & SH4_TRACE_SR_MEANT) == IMASK_15;
-}
-
-uint32_t sh4_sr_shown(const struct sh4_target *t)
-{
-    return t->sr_meant ? (t->sr & ~SH4_TRACE_SR_MEANT) | (t->sr_meant & SH4_TRACE_SR_MEANT) : t->sr;
-}
-
-/* While traps are in the program, BL must not become 1 where they count on it to be 0. */
-void sh4_sr_load(struct sh4_target *t, uint32_t value)
-{
-    uint32_t bl = REG_MASK(SH4_SR_BL);
-    bool meant = t->trace_halted && value & bl && !(t->sr & bl);
-    t->sr_meant = meant ? value : 0;
-    t->sr = meant ? (value & ~bl) | IMASK_15 : value;
+    return word && (sr & SH4_TRACE_SR_MEANT) == REG_MASK(SH4_SR_IMASK);
 }
 
 int sh4_trace_meant_seen(struct sh4_trace *tr, struct err *err)

@@ -62,8 +62,7 @@ static bool next_ours(const struct sh4_trace *tr, uint32_t addr, uint32_t n, siz
             continue;
         const struct sh4_trace_patch *under =
             p->orig == SH4_TRACE_TRAP ? sh4_trace_plan_patch(&tr->plan, p->addr) : NULL;
-        *out = (struct ours){ p->addr,
-                              *k < vbr ? sh4_dbr_twin(p->orig) : (uint16_t)SH4_BREAK_INSN,
+        *out = (struct ours){ p->addr, *k < vbr ? sh4_dbr_twin(p->orig) : (uint16_t)SH4_BREAK_INSN,
                               under ? under->orig : p->orig };
         return ++*k, true;
     }

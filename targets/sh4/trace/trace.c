@@ -1112,18 +1112,11 @@ bool sh4_trace_holds(const struct sh4_target *t, uint32_t pc)
     return (pc & SH4_PHYS) - (p->base & SH4_PHYS) < p->image_len;
 }
 
-static void set_hooks(struct sh4_trace *tr, bool on)
+/* The driver asks us from now on, or no longer. */
+static void plug_in(struct sh4_trace *tr, bool on)
 {
-    struct sh4_target *t = tr->t;
-    t->trace_vbr = on ? tr->plan.base : 0;
-    t->trace_hide = on ? sh4_trace_hide : NULL;
-    t->trace_write = on ? sh4_trace_write : NULL;
-    t->trace_poll = on ? look : NULL;
-    t->trace_holds = on ? sh4_trace_holds : NULL;
-    t->trace_at_point = on ? sh4_trace_at_point : NULL;
-    t->trace_halted = on ? halted : NULL;
-    t->trace_resumed = on ? resumed : NULL;
-    t->trace_resuming = on ? resuming : NULL;
+    tr->t->trace_vbr = on ? tr->plan.base : 0;
+    tr->t->traced = on;
 }
 
 /* Counting begins: what the counters show now is zero. */
@@ -1291,7 +1284,7 @@ static void on_close(struct sh4_target *t)
 {
     if (!t->trace)
         return; /* arming failed: nothing is left of it */
-    set_hooks(t->trace, false);
+    plug_in(t->trace, false);
     free_trace(t->trace);
     t->trace = NULL;
 }
@@ -1314,7 +1307,7 @@ static int undo(struct sh4_trace *tr, struct err *err)
         ret = sh4_agent_poke(tr->t, tr->plan.base, 4, 0, err);
     if (ret == 0)
         ret = sh4_trace_beacon(tr, false, err);
-    set_hooks(tr, false);
+    plug_in(tr, false);
     return ret;
 }
 
@@ -1350,14 +1343,13 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
                   : cfg->counter[0] == ELAPSED ? 0
                   : cfg->counter[1] == ELAPSED ? 1
                                                : -1;
-    t->trace_close = on_close;
     uint64_t since = now(t), clocks = tck(t);
     int ret = stop_program(t, &ran, err);
     if (ret == 0 && (ret = arm_halted(tr, err)) < 0) {
         struct err own = { .code = ERR_OK };
         if (tr->mark && tr->plan.image)
             undo(tr, &own);
-        set_hooks(tr, false);
+        plug_in(tr, false);
     }
     if (ret < 0) {
         struct err own = { .code = ERR_OK };
@@ -1371,7 +1363,7 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
     tr->active = !cfg->has_start;
     tr->yielded = tr->plan.rom.bytes && t->ubc[0].used;
     sh4_trace_note(tr);
-    set_hooks(tr, true);
+    plug_in(tr, true);
     tr->last_drain_ns = tr->last_ask_ns = tr->glance.next_ns = now(t);
     if ((ret = tasks_at_arming(tr, err)) < 0)
         return sh4_lost(t, ret);
@@ -1413,7 +1405,7 @@ static int trace_disarm(struct target *target, struct err *err)
     if (tr->ending)
         sh4_trace_note(tr);
     tr->armed = tr->active = false;
-    set_hooks(tr, false);
+    plug_in(tr, false);
     if (ret < 0)
         return err_prefix(err, ret, "disarming the trace");
     sh4_trace_log_disarmed(tr, now(t) - since);
@@ -1572,15 +1564,27 @@ static int trace_explain(struct target *target, const struct text_sink *out, str
     return 0;
 }
 
-const struct target_trace_ops *sh4_trace_ops(void)
-{
-    static const struct target_trace_ops ops = {
-        .arm = trace_arm,
-        .poll = trace_poll,
-        .disarm = trace_disarm,
-        .set_active = trace_set_active,
-        .status = trace_status,
-        .explain = trace_explain,
-    };
-    return &ops;
-}
+static const struct target_trace_ops trace_ops = {
+    .arm = trace_arm,
+    .poll = trace_poll,
+    .disarm = trace_disarm,
+    .set_active = trace_set_active,
+    .status = trace_status,
+    .explain = trace_explain,
+};
+
+const struct sh4_tracing sh4_tracing = {
+    .ops = &trace_ops,
+    .clean_leftovers = sh4_trace_clean_leftovers,
+    .recall = sh4_trace_recall,
+    .adopt = sh4_trace_adopt,
+    .close = on_close,
+    .hide = sh4_trace_hide,
+    .write = sh4_trace_write,
+    .poll = look,
+    .halted = halted,
+    .resuming = resuming,
+    .resumed = resumed,
+    .holds = sh4_trace_holds,
+    .at_point = sh4_trace_at_point,
+};

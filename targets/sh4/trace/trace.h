@@ -141,6 +141,9 @@ struct sh4_trace {
     char note[TRACE_NOTE];
 };
 
+/* The table by which the trace plugs into the driver. (trace.c) */
+extern const struct sh4_tracing sh4_tracing;
+
 /* Whether events come from a place: it is patched, or stepped now. (coverage.c) */
 bool sh4_trace_sees(const struct sh4_trace *tr, const struct sh4_site *s);
 /* Tells the decoder which functions end without an event; the plan is made. (coverage.c) */
@@ -326,6 +329,10 @@ int sh4_trace_slots_found(struct sh4_trace *tr, struct err *err);
 /* The agent serves it; behind calibration, which needs the slots. */
 int sh4_trace_slots_put(struct sh4_trace *tr, struct err *err);
 /* ---- for an attach after this session was lost (lost.c) ---- */
+/* As in struct sh4_tracing. */
+int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err);
+int sh4_trace_recall(struct sh4_target *t, struct err *err);
+int sh4_trace_adopt(struct sh4_target *t, struct err *err);
 /* What of [at, at + bytes) the trace may use: its P1 address, less a resident kernel in it. */
 void sh4_trace_usable_ram(const struct sh4_target *t, uint32_t *at, uint32_t *bytes);
 /* 32 bytes at a place the next session looks at, in RAM the agent may use. */
