@@ -201,3 +201,16 @@ bool sh4_trace_in_chosen_ram(const struct sh4_trace *tr, uint32_t addr)
     return SH4_TRACE_RAM_TOP - (addr & SH4_PHYS) <= RAM_MOST &&
            !in_use(tr, (struct range){ addr & SH4_PHYS, 2 }, what, &busy);
 }
+
+bool sh4_trace_of_agents(const struct sh4_trace *tr, uint32_t pc)
+{
+    const struct sh4_options *o = &tr->t->opt;
+    return (pc & SH4_PHYS) - (o->agent_ram & SH4_PHYS) < o->agent_ram_bytes ||
+           sh4_trace_in_chosen_ram(tr, pc);
+}
+
+bool sh4_trace_holds(const struct sh4_target *t, uint32_t pc)
+{
+    const struct sh4_trace_plan *p = &t->trace->plan;
+    return (pc & SH4_PHYS) - (p->base & SH4_PHYS) < p->image_len;
+}

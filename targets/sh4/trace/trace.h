@@ -1,5 +1,4 @@
-/* Function trace of an SH-4 target: the host's side. Private to targets/sh4/trace and the driver.
- */
+/* Function trace of an SH-4 target: the host's side. Private to targets/sh4/trace. */
 #ifndef TARGETS_SH4_TRACE_TRACE_H
 #define TARGETS_SH4_TRACE_TRACE_H
 
@@ -144,6 +143,61 @@ struct sh4_trace {
 /* The table by which the trace plugs into the driver. (trace.c) */
 extern const struct sh4_tracing sh4_tracing;
 
+/* ---- arming and disarming (arm.c) ---- */
+/* As in struct target_trace_ops, and struct sh4_tracing's close. */
+int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct err *err);
+int sh4_trace_disarm(struct target *target, struct err *err);
+int sh4_trace_set_active(struct target *target, bool active, struct err *err);
+void sh4_trace_close(struct sh4_target *t);
+/* ---- while it runs (poll.c) ---- */
+/* As in struct target_trace_ops and struct sh4_tracing. While the queue has no room the program
+ * waits with its ring full. */
+int sh4_trace_poll_events(struct target *target, struct event *out, size_t cap, uint64_t max_ns,
+                          struct err *err);
+int sh4_trace_poll(struct sh4_target *t, uint64_t max_ns, struct err *err);
+/* ---- it has halted, and goes on (stops.c) ---- */
+/* As in struct sh4_tracing. */
+int sh4_trace_halted(struct sh4_target *t, struct err *err);
+int sh4_trace_resuming(struct sh4_target *t, struct resume *how, struct err *err);
+int sh4_trace_resumed(struct sh4_target *t, struct err *err);
+/* ---- reports (report.c) ---- */
+/* As in struct target_trace_ops. */
+int sh4_trace_status(struct target *target, struct trace_status *out, struct err *err);
+int sh4_trace_explain(struct target *target, const struct text_sink *out, struct err *err);
+/* ---- which places there are, and the plan (places.c, request.c) ---- */
+/* The halted program's places are searched, and planned for: tr->sites and tr->plan. */
+int sh4_trace_find_and_plan(struct sh4_trace *tr, struct err *err);
+/* Chooses the RAM, before anything is written there; the plan of tr->sites in it. */
+int sh4_trace_request_ram(struct sh4_trace *tr, struct err *err);
+int sh4_trace_make_plan(struct sh4_trace *tr, struct err *err);
+/* Symbol of the routine that the shinobi filter leaves out. */
+const char *sh4_trace_filter_name(const struct trace_config *cfg);
+/* ---- halting for the trace's own purposes (hold.c) ---- */
+/* Halts if it runs. *ran: resume afterwards. A stop of another kind met on the way is kept for the
+ * user. */
+int sh4_trace_stop_program(struct sh4_target *t, bool *ran, struct err *err);
+int sh4_trace_run_program(struct sh4_target *t, bool ran, struct err *err);
+/* Halted in a stub: of an earlier session, whose RAM will be used again, or of this one, which
+ * ends. It is stepped out of it. */
+int sh4_trace_leave_stub(struct sh4_trace *tr, struct err *err);
+/* ---- what the counters count (counting.c) ---- */
+int sh4_trace_arm_counters(struct sh4_trace *tr, struct err *err); /* from zero */
+/* enum sh4_trace_state to begin with, by the configuration. */
+uint32_t sh4_trace_initial_state(const struct trace_config *cfg);
+/* Another state of the agent's; anything but plain recording is kept off its short path. */
+int sh4_trace_set_state(struct sh4_trace *tr, uint32_t state, struct err *err);
+/* Counting begins: what the counters show now is zero. */
+int sh4_trace_start_state(struct sh4_trace *tr, bool active, struct err *err);
+/* Elapsed time, agent included, to tr->raw. */
+int sh4_trace_read_elapsed(struct sh4_trace *tr, struct err *err);
+/* What the agent costs with the caches as they are now; it costs more without them. */
+int sh4_trace_choose_residue(struct sh4_trace *tr, struct err *err);
+/* ---- records by the host, of a program that has halted (record.c) ---- */
+/* Time since the last event, when the profile ends. */
+int sh4_trace_time_to_the_end(struct sh4_trace *tr, struct err *err);
+/* The program stands on site number id and goes on: the event that the agent would make of it. */
+int sh4_trace_event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err);
+
 /* Whether events come from a place: it is patched, or stepped now. (coverage.c) */
 bool sh4_trace_sees(const struct sh4_trace *tr, const struct sh4_site *s);
 /* Tells the decoder which functions end without an event; the plan is made. (coverage.c) */
@@ -202,11 +256,26 @@ void sh4_trace_log_stall(const struct sh4_trace *tr, uint64_t ns);
 void sh4_trace_log_again(const struct sh4_trace *tr, const char *why);
 void sh4_trace_log_active(const struct sh4_trace *tr);
 void sh4_trace_log_disarmed(const struct sh4_trace *tr, uint64_t took_ns);
-/* A drain: the agent is halted in the kernel. Everything in the ring goes to the queue (arm.c calls
- * it too). */
+/* ---- the ring (ring.c) ---- */
+/* A drain: the agent is halted in the kernel. Everything in the ring goes to the queue. */
 int sh4_trace_empty(struct sh4_trace *tr, struct err *err);
-/* Event made by the host. */
+/* The agent waits in the kernel, for whatever reason. 1: for the user; 0: it wanted the ring and
+ * runs on. */
+int sh4_trace_serve(struct sh4_trace *tr, struct err *err);
+/* Has the queue room for a full ring? */
+bool sh4_trace_has_room(const struct sh4_trace *tr);
+/* The host's own record of the halted program. */
+void sh4_trace_decode_own(struct sh4_trace *tr, const uint32_t words[SH4_TRACE_LONG_WORDS]);
+/* ---- events on their way to the caller (queue.c) ---- */
 void sh4_trace_push(struct sh4_trace *tr, const struct event *e);
+/* An event that the host makes, of now; pc 0: none. */
+void sh4_trace_note_event(struct sh4_trace *tr, enum event_kind kind, uint32_t pc,
+                          enum event_cause cause, uint64_t amount);
+/* The agent dropped so many events after the last one in the ring. */
+void sh4_trace_note_lost(struct sh4_trace *tr, uint32_t lost);
+/* ---- words.c ---- */
+/* Clocks of the wire since it was opened; of a byte stream, bits. */
+uint64_t sh4_trace_wire_bits(struct sh4_target *t);
 /* A word of the save or extension block. */
 int sh4_trace_get(struct sh4_trace *tr, uint32_t offset, uint32_t *words, size_t n,
                   struct err *err);
@@ -281,7 +350,7 @@ int sh4_trace_point_met(struct sh4_trace *tr, uint32_t addr, struct err *err);
  * agent's just now. */
 int sh4_trace_watch(struct sh4_trace *tr, bool awaits, struct err *err);
 enum sh4_point sh4_trace_at_point(const struct sh4_target *t, const bool match[2]);
-/* Recording begins or ends, with its event; the program is held and its ring empty. */
+/* Recording begins or ends, with its event; the program is held and its ring empty. (record.c) */
 int sh4_trace_switch(struct sh4_trace *tr, bool active, struct err *err);
 /* The program runs on: channel A of the user break controller steps what cannot be patched, unless
  * the debugger has it or steps itself. */

@@ -1,0 +1,332 @@
+/* Arming and disarming. See docs/sh4-trace.md. */
+#include <stdlib.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/pages.h"
+#include "probe/base/util.h"
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
+
+enum { INTERRUPT_PRIORITY = 15, ELAPSED = 0x23 /* the counters' event */ };
+
+static int write_agent(struct sh4_trace *tr, struct err *err)
+{
+    size_t n = tr->plan.image_len / 4;
+    uint32_t *words = malloc(n * sizeof *words);
+    bool kept = false;
+    if (!words)
+        return err_set(err, ERR_NOMEM, "close other programs", "trace agent: out of memory");
+    for (size_t i = 0; i < n; i++)
+        words[i] = get32(tr->plan.image + 4 * i, tr->t->base.big_endian);
+    int ret = sh4_agent_write(tr->t, tr->plan.base, 4, words, n, err);
+    if (ret == 0)
+        ret = sh4_agent_sync_caches(tr->t, tr->plan.base, tr->plan.image_len, err);
+    if (ret == 0)
+        ret = sh4_agent_same(tr->t, tr->plan.base | 0xA0000000, words, n, &kept, err);
+    if (ret == 0 && !kept)
+        ret = err_set(err, ERR_FAULT, "give the agent an address range that is RAM",
+                      "trace: memory at 0x%08x does not keep what is written", tr->plan.base);
+    free(words);
+    return ret;
+}
+
+/* The H-UDI interrupt is how the host asks for the ring. */
+static int enable_interrupt(struct sh4_trace *tr, struct err *err)
+{
+    int ret = sh4_agent_peek(tr->t, SH4_IPRC, 2, &tr->iprc, err);
+    tr->iprc_known = ret == 0;
+    uint32_t kept = (tr->iprc & 0xFFFF) | 0x10000; /* for an attach after this session was lost */
+    if (ret == 0)
+        ret = sh4_trace_put(tr, SH4_TRACE_H_IPRC, &kept, 1, err);
+    return ret < 0
+               ? ret
+               : sh4_agent_poke(tr->t, SH4_IPRC, 2, (tr->iprc & 0xFFF0) | INTERRUPT_PRIORITY, err);
+}
+
+static int patch_missing(struct sh4_trace *tr, size_t i, struct err *err)
+{
+    struct sh4_trace_patch *p = &tr->plan.patch[i];
+    struct sh4_site *s = (struct sh4_site *)(uintptr_t)sh4_sites_at(&tr->sites, p->addr);
+    tr->mark[i] = (struct sh4_trace_mark){ .dead = true };
+    if (!s)
+        return err_set(err, ERR_USAGE, "use a hardware breakpoint, or a place in RAM",
+                       "0x%08x is in ROM: no start or stop point can be there", p->addr);
+    if (sh4_site_is_sr(s->kind))
+        return err_set(err, ERR_FAULT,
+                       "mark that section of the ELF as what it is, or put it into RAM",
+                       "0x%08x: %s does not take the trace's patch, though its section is RAM; "
+                       "code behind it could be run with SR.BL=1",
+                       p->addr, sh4_site_kind_name(s->kind));
+    s->why = SH4_UNTRACED_ROM;
+    return 0;
+}
+
+/* Sites in memory that does not take the patch are ROM. All are asked for in one go. */
+static int check_patches(struct sh4_trace *tr, struct err *err)
+{
+    size_t n = tr->plan.npatches;
+    struct sh4_trace_half *half = calloc(n + 1, sizeof *half);
+    int ret = half ? 0 : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
+    for (size_t i = 0; ret == 0 && i < n; i++)
+        half[i].addr = tr->plan.patch[i].addr;
+    if (ret == 0)
+        ret = sh4_trace_read_halves(tr->t, half, n, err);
+    for (size_t i = 0; ret == 0 && i < n; i++)
+        if (tr->mark[i].in_memory && (!half[i].readable || half[i].there != SH4_TRACE_TRAP))
+            ret = patch_missing(tr, i, err);
+    free(half);
+    return ret;
+}
+
+/* The driver asks us from now on, or no longer. */
+static void plug_in(struct sh4_trace *tr, bool on)
+{
+    tr->t->trace_vbr = on ? tr->plan.base : 0;
+    tr->t->traced = on;
+}
+
+static int init_state(struct sh4_trace *tr, struct err *err)
+{
+    tr->mark = calloc(tr->plan.npatches ? tr->plan.npatches : 1, sizeof *tr->mark);
+    tr->queue = pages_new(TRACE_QUEUE_MOST * sizeof *tr->queue);
+    tr->words = malloc(SH4_TRACE_MOST_WORDS * sizeof *tr->words);
+    tr->dec = (struct sh4_trace_decoder){ .plan = &tr->plan,
+                                          .code = { tr->cfg.counter[0], tr->cfg.counter[1] },
+                                          .has_vbr = true,
+                                          .vbr = tr->t->prog_vbr };
+    tr->dec.target = calloc(tr->plan.nids, sizeof *tr->dec.target);
+    if (!tr->mark || !tr->queue || !tr->words || !tr->dec.target)
+        return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
+    sh4_trace_find_blind(tr);
+    sh4_trace_tasks_init(tr);
+    return 0;
+}
+
+/* Counting begins, and the host may ask for the ring: single words, few of which are looked at. */
+static int begin_counting(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_held held;
+    struct err own = { .code = ERR_OK };
+    sh4_agent_hold(tr->t, &held);
+    int ret = sh4_trace_arm_counters(tr, err); /* from zero again */
+    if (ret == 0)
+        ret = sh4_trace_start_state(tr, !tr->cfg.has_start, err);
+    if (ret == 0)
+        ret = sh4_trace_stray_init(tr, err);
+    if (ret == 0)
+        ret = enable_interrupt(tr, err);
+    if (sh4_agent_release(tr->t, &own) < 0 && ret == 0)
+        ret = err_set(err, own.code, own.hint, "%s", own.what);
+    return ret;
+}
+
+static int arm_halted(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    int ret = sh4_trace_clean_leftovers(t, true, err);
+    if (ret >= 0)
+        ret = sh4_trace_leave_stub(tr, err);
+    if (ret >= 0)
+        ret = sh4_trace_compare(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_found_init(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_find_and_plan(tr, err);
+    if (ret == 0)
+        ret = init_state(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_slots_found(tr, err);
+    if (ret == 0)
+        ret = write_agent(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_beacon(tr, true, err);
+    if (ret == 0)
+        ret = sh4_trace_arm_counters(tr, err);
+    if (ret < 0)
+        return ret;
+    t->trace_vbr = tr->plan.base;
+    ret = sh4_trace_calibrate(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_slots_put(tr, err);
+    if (ret == 0)
+        ret = begin_counting(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_patch_all(tr, true, err);
+    if (ret == 0)
+        ret = check_patches(tr, err);
+    if (ret == 0)
+        ret = sh4_mark_expevt(t, err);
+    tr->reset_shows = ret > 0;
+    return MIN(ret, 0);
+}
+
+static void free_trace(struct sh4_trace *tr)
+{
+    if (!tr)
+        return;
+    sh4_trace_found_end(tr);
+    sh4_sites_fini(&tr->sites);
+    sh4_trace_plan_fini(&tr->plan);
+    free(tr->dec.target);
+    free(tr->rom);
+    free(tr->mark);
+    free(tr->waits);
+    pages_free(tr->queue, TRACE_QUEUE_MOST * sizeof *tr->queue);
+    free(tr->words);
+    free(tr);
+}
+
+void sh4_trace_close(struct sh4_target *t)
+{
+    if (!t->trace)
+        return; /* arming failed: nothing is left of it */
+    plug_in(t->trace, false);
+    free_trace(t->trace);
+    t->trace = NULL;
+}
+
+/* Takes our vectors and patches out of a halted target. While the program's registers are in the
+ * agent's RAM alone, that stays: the next attach finds them there. */
+static int undo(struct sh4_trace *tr, struct err *err)
+{
+    int ret = tr->displaced ? sh4_trace_put_back(tr, false, err) : 0;
+    if (ret < 0)
+        return ret;
+    ret = sh4_trace_patch_all(tr, false, err);
+    if (ret == 0)
+        ret = sh4_trace_meant_end(tr->t, err);
+    if (ret == 0 && tr->iprc_known)
+        ret = sh4_agent_poke(tr->t, SH4_IPRC, 2, tr->iprc, err);
+    if (ret == 0)
+        ret = sh4_trace_release_vectors(tr->t, err);
+    if (ret == 0)
+        ret = sh4_agent_poke(tr->t, tr->plan.base, 4, 0, err);
+    if (ret == 0)
+        ret = sh4_trace_beacon(tr, false, err);
+    plug_in(tr, false);
+    return ret;
+}
+
+/* Before its first instruction memory holds another run's tasks. */
+static int tasks_at_arming(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    int ret = (t->pc & SH4_PHYS) == (tr->cfg.image->entry & SH4_PHYS)
+                  ? 0
+                  : sh4_trace_look_at_tasks(tr, true, err);
+    if (ret == 0)
+        sh4_trace_context(&tr->dec, &(struct event){ .kind = EVENT_START, .sp = t->r15 });
+    return ret;
+}
+
+int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    bool ran;
+    if (t->trace && t->trace->armed)
+        return err_set(err, ERR_STATE, "disarm it first (monitor profile stop)",
+                       "a trace is armed already");
+    if (!cfg->image)
+        return err_set(err, ERR_USAGE, "name the program's ELF with --elf",
+                       "function trace needs the program's image");
+    free_trace(t->trace);
+    struct sh4_trace *tr = t->trace = calloc(1, sizeof *tr);
+    if (!tr)
+        return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
+    tr->t = t;
+    tr->cfg = *cfg;
+    tr->elapsed = cfg->counter_ratio           ? -1
+                  : cfg->counter[0] == ELAPSED ? 0
+                  : cfg->counter[1] == ELAPSED ? 1
+                                               : -1;
+    uint64_t since = sh4_link_now(&t->link), clocks = sh4_trace_wire_bits(t);
+    int ret = sh4_trace_stop_program(t, &ran, err);
+    if (ret == 0 && (ret = arm_halted(tr, err)) < 0) {
+        struct err own = { .code = ERR_OK };
+        if (tr->mark && tr->plan.image)
+            undo(tr, &own);
+        plug_in(tr, false);
+    }
+    if (ret < 0) {
+        struct err own = { .code = ERR_OK };
+        if (t->state == TARGET_HALTED && !tr->displaced)
+            sh4_trace_run_program(t, ran, &own);
+        sh4_trace_close(t);
+        /* half armed, it may stand: attaching again undoes that */
+        return sh4_lost(t, err_prefix(err, ret, "arming the trace"));
+    }
+    tr->armed = true;
+    tr->active = !cfg->has_start;
+    tr->yielded = tr->plan.rom.bytes && t->ubc[0].used;
+    sh4_trace_note(tr);
+    plug_in(tr, true);
+    tr->last_drain_ns = tr->last_ask_ns = tr->glance.next_ns = sh4_link_now(&t->link);
+    if ((ret = tasks_at_arming(tr, err)) < 0)
+        return sh4_lost(t, ret);
+    sh4_trace_log_armed(tr, sh4_link_now(&t->link) - since, sh4_trace_wire_bits(t) - clocks);
+    if (tr->active)
+        sh4_trace_note_event(tr, EVENT_START, t->pc, EVENT_CAUSE_NONE, 0);
+    return sh4_lost(t, sh4_trace_run_program(t, ran, err));
+}
+
+int sh4_trace_disarm(struct target *target, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    struct sh4_trace *tr = t->trace;
+    bool ran;
+    if (!tr || !tr->armed)
+        return 0;
+    uint64_t since = sh4_link_now(&t->link);
+    t->trace_ending = true;
+    int ret = sh4_trace_stop_program(t, &ran, err);
+    t->trace_ending = false;
+    if (ret == 0 && t->stop_pending && t->state == TARGET_RUNNING)
+        ret = err_set(err, ERR_STATE, "", "trace: target busy");
+    if (ret == 0 && !tr->was_reset)
+        ret = sh4_trace_empty(tr, err);
+    if (ret == 0 && !tr->was_reset)
+        ret = sh4_trace_time_to_the_end(tr, err);
+    if (ret == 0 && tr->active)
+        sh4_trace_note_event(tr, EVENT_STOP, t->pc, EVENT_CAUSE_NONE, 0);
+    if (ret == 0 && !tr->was_reset)
+        ret = sh4_trace_slots_leave(t, tr->plan.base, err);
+    size_t before = tr->changed;
+    if (ret == 0)
+        ret = undo(tr, err);
+    if (ret == 0 && !tr->was_reset)
+        ret = sh4_trace_leave_stub(tr, err);
+    tr->ending = tr->changed != before;
+    if (tr->ending)
+        sh4_trace_note(tr);
+    tr->armed = tr->active = false;
+    plug_in(tr, false);
+    if (ret < 0)
+        return err_prefix(err, ret, "disarming the trace");
+    sh4_trace_log_disarmed(tr, sh4_link_now(&t->link) - since);
+    uint32_t expevt = t->trap[1];
+    ret = sh4_trace_run_program(t, ran, err);
+    return ret == 0 && tr->was_reset ? sh4_reset_error(expevt, err) : ret;
+}
+
+int sh4_trace_set_active(struct target *target, bool active, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    struct sh4_trace *tr = t->trace;
+    bool ran;
+    if (!tr || !tr->armed)
+        return err_set(err, ERR_STATE, "arm it first", "no trace is armed");
+    int ret = sh4_trace_stop_program(t, &ran, err);
+    if (ret == 0)
+        ret = sh4_trace_empty(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_look(tr, err);
+    if (ret == 0)
+        sh4_trace_note(tr);
+    if (ret == 0 && active != tr->active) {
+        ret = sh4_trace_switch(tr, active, err);
+        tr->was_inactive = true;
+        sh4_trace_log_active(tr);
+    }
+    return ret < 0 ? err_prefix(err, ret, "trace") : sh4_trace_run_program(t, ran, err);
+}

@@ -1,0 +1,105 @@
+/* What the counters count, and what the agent's share of it is: armed, read, begun from zero. */
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
+
+int sh4_trace_arm_counters(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    if (!tr->cfg.counter[0] && !tr->cfg.counter[1])
+        return 0;
+    int ret = t->base.ops->counters_arm(&t->base, tr->cfg.counter, err);
+    for (unsigned n = 0; ret == 0 && n < 2; n++)
+        if (tr->cfg.counter[n] && tr->cfg.counter_ratio)
+            t->save[n ? SH4_SAVE_PMCR2 : SH4_SAVE_PMCR1] |= 1u << 8;
+    return ret;
+}
+
+/* Elapsed time, agent included: 48 bits that may wrap. */
+int sh4_trace_read_elapsed(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t v[2];
+    if (tr->elapsed < 0 || tr->was_reset) /* the reset stops and clears the counters */
+        return 0;
+    int ret = sh4_agent_read(tr->t, tr->elapsed ? SH4_PMCTR2H : SH4_PMCTR1H, 4, v, 2, err);
+    if (ret < 0)
+        return ret;
+    uint64_t c = (uint64_t)(v[0] & 0xFFFF) << 32 | v[1];
+    tr->raw_step = (c - tr->counter_last) & 0xFFFFFFFFFFFF;
+    tr->raw += tr->raw_step;
+    tr->counter_last = c;
+    return 0;
+}
+
+/* The agent costs more while the program runs without caches. */
+int sh4_trace_choose_residue(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t ccr;
+    int ret = sh4_agent_peek(tr->t, SH4_CCR, 4, &ccr, err);
+    bool cached = REG_GET(ccr, SH4_CCR_ICE) && REG_GET(ccr, SH4_CCR_OCE);
+    if (ret < 0)
+        return ret;
+    tr->icache_enabled = REG_GET(ccr, SH4_CCR_ICE);
+    memcpy(tr->dec.residue16, tr->residue16[cached], sizeof tr->dec.residue16);
+    tr->dec.ways = tr->ways[cached];
+    tr->dec.uncached = !cached;
+    tr->dec.memory16 = tr->memory16;
+    tr->dec.guessed = cached != tr->cached || !tr->calibrated[cached];
+    tr->cached = cached;
+    memcpy(tr->dec.first, tr->first[cached], sizeof tr->dec.first);
+    return sh4_trace_step_cost(tr, cached, err);
+}
+
+uint32_t sh4_trace_initial_state(const struct trace_config *cfg)
+{
+    return (cfg->has_start ? SH4_TRACE_STOPPED : 0) |
+           (cfg->policy == TRACE_LIVE ? SH4_TRACE_LIVE : 0) |
+           (cfg->irq_filter == IRQ_FILTER_AUTO ? SH4_TRACE_AUTO : 0) |
+           (cfg->irq_filter == IRQ_FILTER_CALLS ? SH4_TRACE_CALLS : 0);
+}
+
+/* Another state; anything but plain recording is kept off the agent's short path. */
+int sh4_trace_set_state(struct sh4_trace *tr, uint32_t state, struct err *err)
+{
+    uint32_t words[] = { state, 0 }, size = 0; /* and no losses */
+    int ret = sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, words,
+                            ARRAY_LEN(words), err);
+    if (ret == 0 && !(state & SH4_TRACE_ODD))
+        ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_SIZE, &size, 1, err);
+    return ret < 0 ? ret
+                   : sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SIZE, &size, 1, err);
+}
+
+/* Counting begins: what the counters show now is zero. */
+int sh4_trace_start_state(struct sh4_trace *tr, bool active, struct err *err)
+{
+    uint32_t last[2] = { 0, 0 }, cost[2], now_in = 0, state = sh4_trace_initial_state(&tr->cfg);
+    int ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, &now_in, 1, err);
+    memcpy(tr->dec.residue16, tr->residue16[true], sizeof tr->dec.residue16);
+    tr->dec.ways = tr->ways[true];
+    for (int n = 0; n < 2; n++)
+        cost[n] = (uint32_t)sh4_trace_filter_cost(&tr->dec, n);
+    tr->step_cached = -1;
+    if (ret == 0)
+        ret = sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_K1, cost, 2, err);
+    if (ret == 0)
+        ret = sh4_trace_step_cost(tr, true, err);
+    if (ret == 0) /* what the host makes of the first records; it may be without caches yet */
+        ret = sh4_trace_choose_residue(tr, err);
+    for (unsigned n = 0; ret == 0 && n < 2; n++)
+        ret = sh4_agent_peek(tr->t, n ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &last[n], err);
+    state = active ? state & ~(uint32_t)SH4_TRACE_STOPPED : state | SH4_TRACE_STOPPED;
+    state |= now_in & SH4_TRACE_TRAPPED;
+    if (ret == 0)
+        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
+    if (ret == 0)
+        ret = sh4_trace_set_state(tr, state, err);
+    tr->dec.started = false;
+    tr->dec.last = 0;
+    tr->dec.disturbed = active && tr->elapsed >= 0 ? SH4_TRACE_DISTURBED : 0;
+    tr->rebased = true;
+    return ret;
+}

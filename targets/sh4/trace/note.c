@@ -1,0 +1,65 @@
+/* The status note: what is traced, and what is not. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "targets/sh4/trace/trace.h"
+
+/* Another part of the status note, as far as there is room. */
+__attribute__((format(printf, 2, 3))) static void note_add(struct sh4_trace *tr, const char *fmt,
+                                                           ...)
+{
+    size_t n = strlen(tr->note);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(tr->note + n, sizeof tr->note - n, fmt, ap);
+    va_end(ap);
+}
+
+void sh4_trace_note(struct sh4_trace *tr)
+{
+    size_t unexplored = 0;
+    tr->untraced = tr->yielded ? tr->plan.rom.nsites : 0;
+    for (size_t i = 0; i < tr->sites.nsites; i++)
+        tr->untraced +=
+            tr->sites.site[i].kind < SH4_SITE_RTE && tr->sites.site[i].why != SH4_TRACED;
+    for (size_t i = 0; i < tr->sites.nfunctions; i++)
+        unexplored += tr->sites.function[i].unexplored;
+    size_t stepped = tr->yielded ? 0 : tr->plan.rom.nsites;
+    tr->note[0] = 0;
+    note_add(tr, "%zu places traced, %zu not", tr->plan.npatches + stepped, tr->untraced);
+    if (tr->plan.rom.nsites)
+        note_add(tr,
+                 tr->yielded ? "; %zu in ROM: both break channels are GDB's"
+                             : "; %zu in ROM by stepping",
+                 tr->plan.rom.nsites);
+    if (tr->nwaiting)
+        note_add(tr, "; %zu section(s) not traced until the program has copied them", tr->nwaiting);
+    if (tr->changed)
+        note_add(tr, "; %zu where the program has replaced the code", tr->changed);
+    if (tr->strays)
+        note_add(tr, "; %zu trap(s) taken out of the program's copies of its code", tr->strays);
+    if (unexplored)
+        note_add(tr, "; %zu bytes of code not reached by the search", unexplored);
+    if (sh4_trace_shown(tr))
+        note_add(tr, "; %zu function(s) found by their running", sh4_trace_shown(tr));
+    if (tr->found->more)
+        note_add(tr, "; more that ran are not traced");
+    if (tr->plan.nwatched)
+        note_add(tr,
+                 tr->unwatched ? "; %u point(s) NOT watched: the break channels are GDB's"
+                               : "; %u point(s) watched by user breaks: SR.BL may be 1 there",
+                 tr->unwatched ? tr->unwatched : tr->plan.nwatched);
+    if (tr->evidence)
+        note_add(tr, "; SR.BL taken as clear at the entry");
+    if (tr->begun)
+        note_add(tr,
+                 "; %u tasks begun in filtered interrupts: seen from their first interruption on",
+                 (unsigned)tr->begun);
+    if (tr->cfg.irq_filter == IRQ_FILTER_SHINOBI)
+        note_add(tr,
+                 tr->plan.filtered ? "; shinobi filter enabled at %s"
+                                   : "; shinobi filter NOT enabled at %s: %s",
+                 sh4_trace_filter_name(&tr->cfg),
+                 tr->plan.filter_why[0] ? tr->plan.filter_why : "no such symbol");
+}

@@ -1,0 +1,124 @@
+/* The traced program runs: the agent is looked for, and asked for a ring that is not full. */
+#include "probe/base/util.h"
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
+
+enum {
+    SLICE_NS = 1000000,
+    ASK_NS = 20000000, /* the ring is asked for at least this often */
+    ASK_AGAIN_NS = 5000000,
+    SILENT_ASKS = 3 /* not answered: is the agent still there? */
+};
+
+/* Hook of the driver: looks for the agent. While the queue has no room the program waits with its
+ * ring full. */
+int sh4_trace_poll(struct sh4_target *t, uint64_t max_ns, struct err *err)
+{
+    struct sh4_trace *tr = t->trace;
+    uint32_t in[3];
+    (void)max_ns;
+    if (t->link.ir != SH4_TI_RESET_NEGATE && !tr->drain_asked) {
+        int ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err);
+        if (ret < 0)
+            return ret;
+    }
+    /* A full ring waits for any word: show it none until there is room. Our own POLL of the look
+     * before, still there, means that nobody is in the kernel; another would answer a ring that has
+     * become full since. */
+    uint32_t quiet[1] = { SH4_TRACE_RING };
+    /* a full ring's program is in the kernel already: let it wait */
+    if (!t->link.jtag && !sh4_trace_has_room(tr))
+        return 0;
+    int ret = sh4_trace_has_room(tr) ? 1 : sh4_link_words(&t->link, quiet, in, 1, err);
+    if (ret < 0 || (ret == 0 && (in[0] == SH4_TRACE_RING || in[0] == SH4_AGENT_POLL)))
+        return ret;
+    uint64_t at = sh4_link_now(&t->link);
+    ret = sh4_agent_halted(t, err);
+    if (ret == 0)
+        tr->unseen_ns = at;
+    if (ret > 0)
+        ret = sh4_trace_serve(tr, err);
+    /* An agent that falls silent in the middle of its ring: was it reset there? If that cannot be
+     * told, the silence is what is told. */
+    struct err reset = { .code = ERR_OK };
+    if (ret != -ERR_TIMEOUT || !tr->reset_shows ||
+        sh4_reset_while_traced(t, &reset) != -ERR_NO_TARGET)
+        return ret;
+    if (err)
+        *err = reset;
+    return -ERR_NO_TARGET;
+}
+
+/* Asks for a ring that is not full: an H-UDI interrupt with the word the agent looks for. */
+static int ask(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t word = SH4_TRACE_DRAIN, in;
+    tr->last_ask_ns = sh4_link_now(&t->link);
+    tr->asks++;
+    if (!t->link.jtag) {
+        tr->drain_asked = true;
+        return sh4_stream_interrupt(&t->link, SH4_STREAM_DRAIN, err);
+    }
+    int ret = tr->reset_shows && tr->asks > SILENT_ASKS ? sh4_reset_while_traced(t, err) : 0;
+    if (ret == 0)
+        ret = sh4_link_words(&t->link, &word, &in, 1, err);
+    if (ret == 0 && in != SH4_TRACE_RING)
+        ret = sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
+    tr->drain_asked = ret == 0;
+    return ret < 0 ? ret : sh4_link_wait(&t->link, 20000, err);
+}
+
+/* The wire failed, or the CPU was reset: of that what was recorded is told first, the error once it
+ * has been. */
+static int bring_home(struct sh4_trace *tr, int ret)
+{
+    bool ran;
+    struct sh4_target *t = tr->t;
+    if (ret != -ERR_NO_TARGET || !tr->reset_shows ||
+        sh4_reset_while_traced(t, NULL) != -ERR_NO_TARGET)
+        return sh4_lost(t, ret);
+    t->trace_ending = true;
+    int stopped = sh4_trace_stop_program(t, &ran, NULL);
+    t->trace_ending = false;
+    return stopped == 0 && tr->was_reset ? 0 : sh4_lost(t, ret);
+}
+
+int sh4_trace_poll_events(struct target *target, struct event *out, size_t cap, uint64_t max_ns,
+                          struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    struct sh4_trace *tr = t->trace;
+    uint64_t end = sh4_link_now(&t->link) + max_ns;
+    if (!tr)
+        return 0;
+    if (tr->was_reset && tr->armed && !tr->count)
+        return sh4_lost(t, sh4_reset_error(t->trap[1], err));
+    size_t told = tr->armed || tr->ending ? sh4_trace_tell_coverage(tr, out, cap) : 0;
+    if (told)
+        return (int)told;
+    while (tr->armed && tr->count == 0 && t->state == TARGET_RUNNING && !t->stop_pending) {
+        int ret = sh4_trace_poll(t, 0, err);
+        if (ret < 0)
+            return bring_home(tr, ret);
+        if (ret > 0) /* halted for the user: the driver's poll finds it again */
+            break;
+        uint64_t at = sh4_link_now(&t->link);
+        if (tr->count || at >= end)
+            break;
+        if (at - tr->last_drain_ns > MAX((uint64_t)ASK_NS, tr->patience_ns) && !t->halt_wanted &&
+            at - tr->last_ask_ns > sh4_link_again_ns(&t->link, tr->asks, ASK_AGAIN_NS))
+            ret = ask(tr, err);
+        else
+            ret = sh4_link_wait(&t->link, MIN((uint64_t)SLICE_NS, end - at), err);
+        if (ret < 0)
+            return bring_home(tr, ret);
+    }
+    size_t n = MIN(cap, tr->count);
+    for (size_t i = 0; i < n; i++)
+        out[i] = tr->queue[(tr->head + i) % TRACE_QUEUE_MOST];
+    tr->head = (tr->head + n) % TRACE_QUEUE_MOST;
+    tr->count -= n;
+    return (int)n;
+}

@@ -1,0 +1,74 @@
+/* Events on their way to the caller: a ring of them, and the events that the host makes itself. */
+#include "targets/sh4/trace/trace.h"
+
+static void put_last(struct sh4_trace *tr, const struct event *e)
+{
+    tr->queue[(tr->head + tr->count++) % TRACE_QUEUE_MOST] = *e;
+}
+
+void sh4_trace_push(struct sh4_trace *tr, const struct event *e)
+{
+    if (tr->count + 2 > TRACE_QUEUE_MOST) {
+        tr->dropped++;
+        tr->lost++;
+        return;
+    }
+    if (tr->dropped) {
+        struct event lost = *e;
+        lost.kind = EVENT_LOST;
+        lost.cause = EVENT_CAUSE_HOST_QUEUE;
+        lost.amount = tr->dropped;
+        lost.flags &= EVENT_HAS_C1 | EVENT_HAS_C2;
+        tr->dropped = 0;
+        put_last(tr, &lost);
+    }
+    put_last(tr, e);
+}
+
+void sh4_trace_note_event(struct sh4_trace *tr, enum event_kind kind, uint32_t pc,
+                          enum event_cause cause, uint64_t amount)
+{
+    struct event e = { .kind = (uint8_t)kind,
+                       .host_ns = sh4_link_now(&tr->t->link),
+                       .cause = (uint8_t)cause,
+                       .amount = amount,
+                       .c1 = (tr->dec.c16[0] + 8) / 16,
+                       .c2 = (tr->dec.c16[1] + 8) / 16,
+                       .context = tr->dec.context,
+                       .flags = (tr->cfg.counter[0] ? EVENT_HAS_C1 : 0) |
+                                (tr->cfg.counter[1] ? EVENT_HAS_C2 : 0) };
+    if (pc) {
+        e.pc = pc;
+        e.flags |= EVENT_HAS_PC;
+    }
+    sh4_trace_push(tr, &e);
+}
+
+void sh4_trace_note_reset(struct sh4_trace *tr)
+{
+    sh4_trace_note_event(tr, EVENT_LOST, 0, EVENT_CAUSE_RESET, 0);
+}
+
+/* Events were dropped after the last one in the ring. The agent's closing timestamp is from after
+ * the gap, so the loss is told before it: else what passed meanwhile would count for the function
+ * before the gap. */
+void sh4_trace_note_lost(struct sh4_trace *tr, uint32_t lost)
+{
+    struct event *last =
+        tr->count ? &tr->queue[(tr->head + tr->count - 1) % TRACE_QUEUE_MOST] : NULL;
+    const struct event *before =
+        tr->count > 1 ? &tr->queue[(tr->head + tr->count - 2) % TRACE_QUEUE_MOST] : NULL;
+    if (!last || !before || last->kind != EVENT_TIMESTAMP) {
+        sh4_trace_note_event(tr, EVENT_LOST, 0, EVENT_CAUSE_RING_FULL, lost);
+        return;
+    }
+    struct event stamp = *last;
+    *last = (struct event){ .kind = EVENT_LOST,
+                            .cause = EVENT_CAUSE_RING_FULL,
+                            .amount = lost,
+                            .host_ns = stamp.host_ns,
+                            .c1 = before->c1,
+                            .c2 = before->c2,
+                            .flags = before->flags & (EVENT_HAS_C1 | EVENT_HAS_C2) };
+    sh4_trace_push(tr, &stamp);
+}

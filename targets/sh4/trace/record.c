@@ -1,0 +1,106 @@
+/* Records that the host makes in the agent's place, of a program that has halted. */
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
+
+/* The halted program's counters: as the agent left them at the last event, and as they are. */
+static int counters_now(struct sh4_trace *tr, uint32_t last[2], uint32_t at[2], struct err *err)
+{
+    int ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
+    for (unsigned n = 0; ret == 0 && n < 2; n++)
+        ret = sh4_agent_peek(tr->t, n ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &at[n], err);
+    return ret;
+}
+
+/* What stands still behind a stop point or in a filtered handler stays so; with the program's own
+ * off and on calls nobody knows whether it does. */
+static int time_goes_on(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t state;
+    if (!tr->active || tr->cfg.irq_filter == IRQ_FILTER_CALLS)
+        return 0;
+    int ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, &state, 1, err);
+    return ret < 0 ? ret : !(state & (SH4_TRACE_STOPPED | SH4_TRACE_FILTER));
+}
+
+/* Time since the last event belongs to whoever ran since then, be it for minutes: the profile's end
+ * is no event of the agent's. */
+int sh4_trace_time_to_the_end(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t last[2], at[2];
+    int ret = time_goes_on(tr, err);
+    if (ret <= 0)
+        return ret;
+    if ((ret = counters_now(tr, last, at, err)) < 0)
+        return ret;
+    uint32_t words[] = {
+        SH4_TRACE_LONG + SH4_TRACE_K_TIME, at[0] - last[0], at[1] - last[1], tr->t->r15, 0, 0
+    };
+    sh4_trace_decode_own(tr, words);
+    /* A record's 32 bits are over after 21 s at 200 MHz: of elapsed time it is known how often. */
+    if (tr->elapsed >= 0 && tr->ring_used == 0)
+        tr->dec.c16[tr->elapsed] += tr->raw_step >> 32 << 36;
+    return 0;
+}
+
+/* What the decoder has learned of the return address of an event made by the host, the agent keeps,
+ * too. */
+static int keep_return(struct sh4_trace *tr, const struct sh4_trace_id *id, struct err *err)
+{
+    uint32_t sp = tr->t->r15 + (id->kind == SH4_SITE_RTS ? (uint32_t)id->slot_adds : 0),
+             at = SH4_TRACE_RETURN_INDEX(sp);
+    return sh4_trace_put(tr, tr->plan.returns + 4 * at, &tr->dec.kept[at], 1, err);
+}
+
+/* The program stands on a traced site and goes on, or is stepped: the host makes the event in the
+ * agent's place. Running on, the site's stub takes over; for a step the instruction itself is put
+ * back. */
+int sh4_trace_event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    const struct sh4_trace_id *site = &tr->plan.id[id];
+    bool returns = site->kind == SH4_SITE_RTS;
+    uint32_t last[2], at[2],
+        words[] = { SH4_TRACE_LONG + (returns ? SH4_TRACE_K_RETURN : SH4_TRACE_K_WIDE),
+                    0,
+                    0,
+                    t->r15,
+                    t->save[SH4_SAVE_PR],
+                    id };
+    int ret = counters_now(tr, last, at, err);
+    if (ret == 0)
+        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, at, 2, err);
+    uint32_t window = t->r15 - SH4_TRACE_WINDOW; /* a long record moves it, this one too */
+    if (ret == 0)
+        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, &window, 1, err);
+    if (ret < 0)
+        return ret;
+    words[1] = at[0] - last[0];
+    words[2] = at[1] - last[1];
+    sh4_trace_decode_own(tr, words);
+    tr->dec.started = false; /* what follows starts from the host again */
+    tr->rebased = true;
+    return returns || site->stub_pr ? keep_return(tr, site, err) : 0;
+}
+
+/* The record a point makes. While time stands still there is none to stop. */
+int sh4_trace_switch(struct sh4_trace *tr, bool active, struct err *err)
+{
+    uint32_t last[2], at[2], window = tr->t->r15 - SH4_TRACE_WINDOW;
+    int counts = active ? 1 : time_goes_on(tr, err),
+        ret = counts < 0 ? counts : counters_now(tr, last, at, err);
+    if (ret == 0 && !counts)
+        sh4_trace_note_event(tr, EVENT_STOP, tr->t->pc, EVENT_CAUSE_NONE, 0);
+    if (ret == 0 && counts) {
+        uint32_t words[] = { SH4_TRACE_LONG + (active ? SH4_TRACE_K_START : SH4_TRACE_K_STOP),
+                             at[0] - last[0],
+                             at[1] - last[1],
+                             tr->t->r15,
+                             tr->t->pc,
+                             0 };
+        sh4_trace_decode_own(tr, words);
+        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, &window, 1, err);
+    }
+    tr->active = active;
+    return ret < 0 ? ret : sh4_trace_start_state(tr, active, err);
+}

@@ -1,0 +1,110 @@
+/* Reports: status, with what the agent took of the time, and why places are not traced. */
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "targets/sh4/trace/trace.h"
+
+/* Where start points decide what is counted: what was counted is the program's for certain, and it
+ * had no more than that and what passed before they were met. A guess of the agent's share goes by
+ * that: where little is left for the program it would be off by times. */
+static uint64_t agent_within(const struct sh4_trace *tr, uint64_t cycles, uint64_t agent)
+{
+    if (tr->elapsed < 0)
+        return agent;
+    uint64_t counted = (tr->dec.c16[tr->elapsed] + 8) / 16,
+             most = cycles > counted ? cycles - counted : 0;
+    bool known = tr->cfg.has_start && !tr->cfg.nstops && tr->dec.started && tr->raw < UINT32_MAX;
+    uint64_t least = known && most > tr->dec.outside ? most - tr->dec.outside : 0;
+    return MAX(MIN(agent, most), least);
+}
+
+/* What the agent took: seen by the counter if everything was counted, else so many events at what
+ * calibration says one costs. Stops in stepped code are not events: then, nothing is known. */
+static void spent(const struct sh4_trace *tr, struct trace_status *out)
+{
+    const struct trace_config *cfg = &tr->cfg;
+    uint64_t free_ns = out->board_ns > tr->held_ns ? out->board_ns - tr->held_ns : 0,
+             waited = MIN(tr->waited_ns, free_ns);
+    uint64_t cycles = tr->elapsed >= 0 ? tr->raw : (uint64_t)((double)free_ns * tr->cycles_per_ns);
+    uint64_t waiting = free_ns ? (uint64_t)((double)cycles * (double)waited / (double)free_ns) : 0;
+    uint64_t each = (uint64_t)MAX(tr->full16[tr->icache_enabled], 0) / 16,
+             agent = (tr->work + 8 * tr->lost) * each / 8;
+    if (tr->elapsed >= 0 && !cfg->has_start && !cfg->nstops && !tr->was_inactive &&
+        cfg->irq_filter == IRQ_FILTER_OFF) {
+        uint64_t program = (tr->dec.c16[tr->elapsed] + 8) / 16;
+        agent = cycles > program + waiting ? cycles - program - waiting : 0;
+    } else if (tr->plan.rom.nsites && !tr->yielded) {
+        return;
+    } else if (cfg->irq_filter == IRQ_FILTER_OFF && !tr->was_inactive) {
+        agent = agent_within(tr, cycles - MIN(cycles, waiting), agent);
+    }
+    out->held_ns += waited;
+    out->target_cycles = cycles - waiting;
+    out->agent_cycles = agent;
+}
+
+int sh4_trace_status(struct target *target, struct trace_status *out, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    struct sh4_trace *tr = t->trace;
+    (void)err;
+    memset(out, 0, sizeof *out);
+    if (!tr)
+        return 0;
+    *out = (struct trace_status){
+        .armed = tr->armed,
+        .active = tr->active,
+        .events = tr->events,
+        .lost = tr->lost,
+        .doubtful = tr->doubtful,
+        .board_ns =
+            tr->board_ns + (tr->runs_since_ns ? sh4_link_now(&t->link) - tr->runs_since_ns : 0),
+        .held_ns = tr->held_ns,
+        .wire_bits = tr->wire_bits,
+        .sites = (uint32_t)(tr->plan.npatches + (tr->yielded ? 0 : tr->plan.rom.nsites)),
+        .untraced_sites = (uint32_t)tr->untraced,
+        .ring_bytes = tr->plan.ring_bytes,
+        .ring_used = tr->ring_used,
+        .icache_enabled = tr->icache_enabled,
+    };
+    spent(tr, out);
+    for (int n = 0; n < 2; n++)
+        out->agent_cost[n] =
+            tr->dec.residue16[n] > 0 ? (uint32_t)(tr->dec.residue16[n] + 8) / 16 : 0;
+    memcpy(out->note, tr->note, sizeof out->note);
+    return 0;
+}
+
+static const char *function_name(const struct sh4_sites *s, uint32_t f)
+{
+    return f < s->nfunctions && s->function[f].name ? s->function[f].name : "?";
+}
+
+int sh4_trace_explain(struct target *target, const struct text_sink *out, struct err *err)
+{
+    struct sh4_trace *tr = sh4_of(target)->trace;
+    if (!tr)
+        return err_set(err, ERR_STATE, "arm it first", "no trace is armed");
+    const struct sh4_sites *s = &tr->sites;
+    for (size_t i = 0; i < s->nsites; i++) {
+        const struct sh4_site *x = &s->site[i];
+        if (sh4_trace_sees(tr, x))
+            continue;
+        const struct sh4_function *f = &s->function[x->function];
+        sink_printf(
+            out, "0x%08x %s in %s: %s", x->addr, sh4_site_kind_name(x->kind),
+            function_name(s, x->function),
+            x->why == SH4_TRACED
+                ? "in ROM, and both channels of the user break controller are the debugger's"
+                : sh4_untraced_text(x->why));
+        if (x->why == SH4_UNTRACED_BL && f->blocked_by != SH4_NO_FUNCTION)
+            sink_printf(out, " (called so by %s)", function_name(s, f->blocked_by));
+        sink_printf(out, "\n");
+    }
+    for (size_t i = 0; i < s->nfunctions; i++)
+        if (s->function[i].unexplored)
+            sink_printf(
+                out, "0x%08x %s: %u bytes are not reached by control flow and were not searched\n",
+                s->function[i].low, function_name(s, (uint32_t)i), s->function[i].unexplored);
+    return 0;
+}

@@ -1,0 +1,125 @@
+/* What the plan is asked for: by the configuration, the board and the driver's own patches. */
+#include <stdlib.h>
+
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/isa.h"
+#include "targets/sh4/trace/trace.h"
+
+/* agent, ring full and no host: about a second until it drops instead */
+enum { WAIT_LOOPS = 20000000 };
+/* nothing public names the library's routine: an assumption */
+#define DEFAULT_SHINOBI "_sbInterrupt"
+
+const char *sh4_trace_filter_name(const struct trace_config *cfg)
+{
+    return cfg->shinobi_routine ? cfg->shinobi_routine : DEFAULT_SHINOBI;
+}
+
+static int calls_struct(const struct trace_config *cfg, uint32_t *at, struct err *err)
+{
+    uint64_t addr = 0;
+    *at = 0;
+    if (cfg->irq_filter != IRQ_FILTER_CALLS)
+        return 0;
+    if (!cfg->image->lookup || !cfg->image->lookup(cfg->image, "__probeprof", &addr))
+        return err_set(
+            err, ERR_NOT_FOUND, "include probeprof_target.h in the program and use its calls",
+            "interrupt filter \"calls\": %s has no symbol __probeprof", cfg->image->path);
+    *at = (uint32_t)addr;
+    return 0;
+}
+
+static bool find_filter(const struct trace_config *cfg, uint32_t *at)
+{
+    uint64_t addr;
+    if (cfg->irq_filter != IRQ_FILTER_SHINOBI || !cfg->image->lookup ||
+        !cfg->image->lookup(cfg->image, sh4_trace_filter_name(cfg), &addr))
+        return false;
+    *at = (uint32_t)addr;
+    return !sh4_trace_left_alone(cfg, *at);
+}
+
+/* All of the request but the RAM and what depends on it. stops: room for TRACE_MAX_STOPS. */
+static int make_request(struct sh4_trace *tr, uint32_t *stops, struct sh4_trace_request *rq,
+                        struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    *rq = (struct sh4_trace_request){
+        .sites = &tr->sites,
+        .big = t->base.big_endian,
+        .link = t->link.jtag ? SH4_TRACE_LINK_HUDI
+                : t->link.ip ? SH4_TRACE_LINK_LOADER
+                             : SH4_TRACE_LINK_SCIF,
+        .has_start = tr->cfg.has_start,
+        .start = (uint32_t)tr->cfg.start,
+        .stops = stops,
+        .nstops = tr->cfg.nstops,
+        .watch = SH4_TRACE_WATCHED,
+        .kernel_entry = t->agent_base + t->layout->debug_entry,
+        .next_vbr = t->agent_base + t->layout->hook_vbr,
+        .state = sh4_trace_initial_state(&tr->cfg),
+        .wait_loops = WAIT_LOOPS,
+    };
+    rq->has_filter = find_filter(&tr->cfg, &rq->filter);
+    tr->filter_at = rq->has_filter ? rq->filter : 0;
+    for (size_t i = 0; i < tr->cfg.nstops; i++)
+        stops[i] = (uint32_t)tr->cfg.stops[i];
+    return calls_struct(&tr->cfg, &rq->calls_struct, err);
+}
+
+/* Before anything is written there. */
+int sh4_trace_request_ram(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t stops[TRACE_MAX_STOPS];
+    struct sh4_trace_request rq;
+    int ret = make_request(tr, stops, &rq, err);
+    return ret < 0 ? ret : sh4_trace_choose_ram(tr, &rq, err);
+}
+
+/* The driver's patches of the image, which are in while the program runs. */
+static struct sh4_trace_twin *twins_of(const struct sh4_target *t)
+{
+    struct sh4_trace_twin *twin = calloc(t->nvbr_sites + 1, sizeof *twin);
+    for (size_t i = 0; twin && i < t->nvbr_sites; i++)
+        twin[i] = (struct sh4_trace_twin){ .addr = t->vbr_sites[i].addr,
+                                           .orig = t->vbr_sites[i].orig,
+                                           .instead = sh4_dbr_twin(t->vbr_sites[i].orig) };
+    return twin;
+}
+
+static int plan_request(struct sh4_trace *tr, struct sh4_trace_request *rq, struct err *err)
+{
+    struct sh4_trace_twin *twins = twins_of(tr->t);
+    rq->twins = twins;
+    rq->ntwins = twins ? tr->t->nvbr_sites : 0;
+    int ret = twins ? sh4_trace_plan(rq, &tr->plan, err)
+                    : err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
+    free(twins);
+    return ret;
+}
+
+int sh4_trace_make_plan(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t stops[TRACE_MAX_STOPS];
+    struct sh4_trace_request rq;
+    int ret = make_request(tr, stops, &rq, err);
+    if (ret < 0)
+        return ret;
+    sh4_trace_ram(tr, &rq.ram, &rq.ram_bytes);
+    ret = sh4_trace_translated(tr, rq.ram, rq.ram_bytes, err);
+    rq.translated = tr->translated = ret != 0;
+    sh4_rom_window(&tr->sites, rq.ram, rq.ram_bytes, &rq.window);
+    rq.watch -= rq.window.bytes ? 1 : 0; /* stepping takes the other channel */
+    return ret < 0 ? ret : plan_request(tr, &rq, err);
+}
+
+int sh4_trace_plan_for(struct sh4_trace *tr, struct sh4_sites *sites, struct sh4_site *const *site,
+                       size_t n, struct err *err)
+{
+    uint32_t stops[TRACE_MAX_STOPS];
+    struct sh4_trace_request rq;
+    int ret = make_request(tr, stops, &rq, err);
+    rq.sites = sites;
+    rq.translated = tr->translated;
+    return ret < 0 ? ret : sh4_trace_plan_more(&rq, &tr->plan, site, n, err);
+}

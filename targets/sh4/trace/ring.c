@@ -1,0 +1,229 @@
+/* The agent's ring: its words are read while the agent waits in the kernel, and become events. */
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
+
+/* over a serial line a ring that is not full is asked for after so many times what reading one took
+ */
+enum { SLOW_LINK = 4 };
+
+static void decode_words(struct sh4_trace *tr, size_t n)
+{
+    struct event e[64];
+    uint64_t at = sh4_link_now(&tr->t->link);
+    for (size_t i = 0, used; i < n; i += used) {
+        size_t got = sh4_trace_decode(&tr->dec, tr->words + i, n - i, at, e, ARRAY_LEN(e), &used);
+        for (size_t k = 0; k < got; k++) {
+            if (e[k].kind == EVENT_START || e[k].kind == EVENT_STOP)
+                tr->active = e[k].kind == EVENT_START;
+            tr->doubtful += e[k].flags & EVENT_DOUBTFUL ? 1 : 0;
+            tr->events += e[k].kind != EVENT_TIMESTAMP && e[k].kind != EVENT_LOST;
+            sh4_trace_seen(tr, &e[k]);
+            sh4_trace_push(tr, &e[k]);
+        }
+        if (!used)
+            break;
+    }
+}
+
+/* The host's own record of the halted program. */
+void sh4_trace_decode_own(struct sh4_trace *tr, const uint32_t words[SH4_TRACE_LONG_WORDS])
+{
+    memcpy(tr->words, words, SH4_TRACE_LONG_WORDS * sizeof *words);
+    tr->dec.of_host = tr->rebased ? SH4_TRACE_OF_HOST_AGAIN : SH4_TRACE_OF_HOST;
+    decode_words(tr, SH4_TRACE_LONG_WORDS);
+    tr->dec.of_host = SH4_TRACE_OF_AGENT;
+}
+
+/* In eighths of what a call or return takes: records that carry an address take about twice that,
+ * start and stop points a little less; that share stands for the traps between a stop and a start
+ * point, too, which leave no record (docs/open.md). */
+static uint64_t work_of(const struct sh4_trace *tr, size_t n)
+{
+    uint64_t work = 0;
+    for (size_t i = 0, len; i < n; i += len) {
+        uint32_t number = tr->words[i] & SH4_TRACE_NUMBER;
+        bool is_long = number >= SH4_TRACE_LONG;
+        len = is_long ? SH4_TRACE_LONG_WORDS : 2;
+        work += is_long                                                                 ? 16
+                : number < tr->plan.nids && tr->plan.id[number].kind == SH4_SITE_NKINDS ? 16
+                                                                                        : 8;
+    }
+    return work;
+}
+
+static int save_word(struct sh4_target *t, unsigned word, uint32_t *v, struct err *err)
+{
+    return sh4_agent_read(t, t->agent_base + t->layout->save_area + 4 * word, 4, v, 1, err);
+}
+
+/* What ran of a task between its beginning in a filtered handler and its first interruption is not
+ * in the profile. */
+static int look_for_tasks(struct sh4_trace *tr, struct err *err)
+{
+    uint32_t begun;
+    if (tr->cfg.irq_filter != IRQ_FILTER_AUTO)
+        return 0;
+    int ret = sh4_trace_get(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_BEGUN, &begun, 1, err);
+    if (ret < 0 || begun == tr->begun)
+        return ret;
+    tr->begun = begun;
+    sh4_trace_note(tr);
+    return 0;
+}
+
+/* A record that found no room even behind the ring may have been a call's or return's: the agent
+ * has kept its address, the host has not seen it. */
+static int forget_returns(struct sh4_trace *tr, struct err *err)
+{
+    static const uint32_t none[SH4_TRACE_KEPT_RETURNS] = { 0 };
+    sh4_trace_decode_forget(&tr->dec, true);
+    return sh4_trace_put(tr, tr->plan.returns, none, ARRAY_LEN(none), err);
+}
+
+/* Sections that the program has copied by now, and code that only running shows. */
+static int look_at_code(struct sh4_trace *tr, struct err *err)
+{
+    size_t waiting = tr->nwaiting;
+    int ret = waiting ? sh4_trace_take_copies(tr, err) : 0;
+    if (tr->nwaiting != waiting) {
+        sh4_trace_note(tr);
+        sh4_trace_log_again(tr, "the program has copied a section");
+    }
+    return ret < 0 || tr->t->trace_ending ? ret : sh4_trace_look_further(tr, err);
+}
+
+int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
+{
+    const uint32_t save = sh4_trace_blob.save;
+    uint32_t s[32], *cold = s + 16; /* the blocks lie in a row */
+    uint64_t before = sh4_trace_wire_bits(tr->t);
+    int ret = sh4_trace_get(tr, save, s, 16 + SH4_TRACE_C_LOST + 1, err);
+    if (ret < 0)
+        return ret;
+    uint32_t n = (s[SH4_TRACE_S_WPTR] - tr->plan.ring) / 4, lost = cold[SH4_TRACE_C_LOST],
+             state = cold[SH4_TRACE_C_STATE];
+    if (n > (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 4 || n > SH4_TRACE_MOST_WORDS)
+        return err_set(
+            err, ERR_PROTOCOL, "the program may have written over the agent: give it other RAM",
+            "trace ring at %08x: write pointer %08x", tr->plan.ring, s[SH4_TRACE_S_WPTR]);
+    if (n)
+        ret = sh4_agent_read(tr->t, tr->plan.ring, 4, tr->words, n, err);
+    if (ret == 0 && n)
+        ret = sh4_trace_put(tr, save + 4 * SH4_TRACE_S_WPTR, &tr->plan.ring, 1, err);
+    uint32_t right = (state & ~(uint32_t)(SH4_TRACE_FULL | SH4_TRACE_LIVE)) |
+                     (tr->cfg.policy == TRACE_LIVE ? SH4_TRACE_LIVE : 0);
+    /* an agent that nobody read for a while has made itself live */
+    if (ret == 0 && (lost || state != right))
+        ret = sh4_trace_set_state(tr, right, err);
+    if (ret == 0)
+        ret = sh4_trace_read_elapsed(tr, err);
+    if (ret < 0)
+        return ret;
+    if (n && (ret = sh4_trace_choose_residue(tr, err)) < 0)
+        return ret;
+    if ((ret = look_for_tasks(tr, err)) < 0 ||
+        (ret = sh4_trace_look_at_tasks(tr, tr->t->trace_ending, err)) < 0)
+        return ret;
+    tr->ring_used = n * 4;
+    tr->work += work_of(tr, n);
+    if ((ret = sh4_trace_foresee_tasks(tr, n, err)) < 0)
+        return ret;
+    uint64_t events = tr->events;
+    decode_words(tr, n);
+    if (lost) {
+        if (s[SH4_TRACE_S_WPTR] >= tr->plan.ring + tr->plan.ring_bytes &&
+            (ret = forget_returns(tr, err)) < 0)
+            return ret;
+        tr->lost += lost;
+        sh4_trace_decode_lost(&tr->dec, lost);
+        sh4_trace_note_lost(tr, lost);
+    }
+    tr->wire_bits += sh4_trace_wire_bits(tr->t) - before;
+    tr->drains++;
+    if (n || lost)
+        sh4_trace_log_drain(tr, tr->events - events, lost, sh4_trace_wire_bits(tr->t) - before);
+    tr->last_drain_ns = sh4_link_now(&tr->t->link);
+    tr->asks = 0;
+    return tr->armed ? look_at_code(tr, err) : 0;
+}
+
+/* A break set by the agent on channel B to catch the end of a handler has to survive the kernel. */
+static int keep_break(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t spc;
+    if (t->ubc[1].used)
+        return 0;
+    int ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_EXC, &spc, 1, err);
+    if (ret < 0)
+        return ret;
+    t->save[SH4_SAVE_BBRB] = spc ? SH4_BBR_FETCH : 0;
+    return sh4_agent_poke(t, t->agent_base + t->layout->save_area + 4 * SH4_SAVE_BBRB, 4,
+                          t->save[SH4_SAVE_BBRB], err);
+}
+
+/* On as the kernel found it; a range step under way goes on. */
+static int go_on(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t step[3] = { 0, 0, 0 };
+    struct err own = { .code = ERR_OK };
+    int ret = keep_break(tr, err);
+    if (ret == 0 && t->stepping)
+        ret = sh4_agent_read(t, t->agent_base + t->layout->step_words, 4, step, 3, err);
+    if (ret < 0)
+        return ret;
+    struct sh4_request req = { .routine = t->layout->op_go - (uint32_t)t->layout->ref_call,
+                               .arg = { step[0], step[1], step[2] } };
+    ret = sh4_agent_run(t, &req, 1, &own);
+    if (ret == -ERR_TIMEOUT) /* its answer was lost, but it runs */
+        return 0;
+    if (ret < 0 && err)
+        *err = own;
+    return ret;
+}
+
+/* The agent waits in the kernel, for whatever reason. 1: for the user; 0: it wanted the ring and
+ * runs on. */
+int sh4_trace_serve(struct sh4_trace *tr, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    uint32_t kind;
+    int ret = save_word(t, SH4_SAVE_KIND, &kind, err);
+    if (ret < 0)
+        return ret;
+    /* answered late */
+    bool asked = tr->drain_asked,
+         ours = kind == SH4_ENTRY_TRACE || (kind == SH4_ENTRY_INTERRUPT && !t->halt_wanted);
+    tr->drain_asked = false;
+    if (!ours)
+        return 1;
+    uint64_t before = sh4_link_now(&t->link);
+    ret = kind == SH4_ENTRY_INTERRUPT ? sh4_trace_meant_intevt(tr, err) : 0;
+    if (ret < 0 || (ret = sh4_trace_empty(tr, err)) < 0)
+        return ret;
+    if (kind == SH4_ENTRY_TRACE && (ret = sh4_trace_stray(tr, err)) < 0)
+        return ret;
+    if ((ret = go_on(tr, err)) < 0)
+        return ret;
+    tr->held_ns += sh4_link_now(&t->link) - before;
+    tr->patience_ns = t->link.jtag ? 0 : SLOW_LINK * (sh4_link_now(&t->link) - before);
+    if (asked || !tr->unseen_ns)
+        return 0;
+    tr->waited_ns += (before - tr->unseen_ns) / 2; /* it was full at some time in between */
+    sh4_trace_log_stall(tr, (before - tr->unseen_ns) / 2);
+    return 0;
+}
+
+/* An agent that waits with a full ring takes no interrupt, and a break would cost the program its
+ * SPC: when the program shall halt, its ring is read whether the caller keeps up or not. No record
+ * is less than two words an event. */
+bool sh4_trace_has_room(const struct sh4_trace *tr)
+{
+    return tr->t->halt_wanted ||
+           tr->count + (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 8 + 16 < TRACE_QUEUE;
+}

@@ -1,0 +1,120 @@
+/* The traced program has halted, and goes on. */
+#include "targets/sh4/agent/trace_blob.h"
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
+
+int sh4_trace_halted(struct sh4_target *t, struct err *err)
+{
+    struct sh4_trace *tr = t->trace;
+    tr->board_ns += tr->runs_since_ns ? sh4_link_now(&t->link) - tr->runs_since_ns : 0;
+    tr->runs_since_ns = 0;
+    sh4_trace_halt_begins(tr);
+    if (sh4_trace_was_reset(tr))
+        return tr->was_reset ? 0 : sh4_trace_salvage(tr, err);
+    int ret = sh4_trace_empty(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_meant_seen(tr, err);
+    if (ret == 0)
+        sh4_trace_note_event(tr, EVENT_NOTE, t->pc, EVENT_CAUSE_HALTED, 0);
+    return ret;
+}
+
+int sh4_trace_resumed(struct sh4_target *t, struct err *err)
+{
+    struct sh4_trace *tr = t->trace;
+    uint32_t spc = 0;
+    int ret = sh4_trace_reconcile(tr, err);
+    const struct sh4_trace_patch *p =
+        tr->stepped ? sh4_trace_plan_patch(&tr->plan, tr->stepped & ~1u) : NULL;
+    if (ret == 0 && p)
+        ret = sh4_trace_patch(tr, (size_t)(p - tr->plan.patch), false, err);
+    tr->stepped = 0;
+    if (tr->plan.rom.bytes)
+        sh4_trace_note(tr);
+    if (ret == 0 && !t->ubc[1].used) {
+        ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_EXC, &spc, 1, err);
+        if (ret == 0 && spc)
+            t->save[SH4_SAVE_BBRB] = SH4_BBR_FETCH;
+    }
+    if (ret == 0)
+        ret = sh4_trace_step_resumed(tr, err);
+    if (ret == 0 && tr->plan.nwatched)
+        ret = sh4_trace_watch(tr, spc != 0, err);
+    if (ret == 0)
+        ret = sh4_trace_meant_resumed(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_halt_ends(tr, err);
+    if (ret == 0)
+        sh4_trace_note_event(tr, EVENT_NOTE, t->pc, EVENT_CAUSE_RESUMED, 0);
+    tr->runs_since_ns = tr->unseen_ns = sh4_link_now(&t->link);
+    return ret;
+}
+
+/* The program stands in stepped code and the debugger steps it: channel A is the step's then. */
+static int resuming_stepped(struct sh4_trace *tr, struct resume *how, struct err *err)
+{
+    struct sh4_target *t = tr->t;
+    const struct sh4_trace_rom *rom = &tr->plan.rom;
+    uint32_t id = sh4_trace_plan_stepped(&tr->plan, t->pc);
+    bool step_first = t->ubc[1].used && t->ubc[1].kind == BP_HARD && t->ubc[1].addr == t->pc;
+    if (how->kind == RESUME_RANGE && how->range_lo < (uint64_t)rom->base + rom->bytes &&
+        how->range_hi > rom->base)
+        how->kind = RESUME_STEP;
+    if (!id || !tr->active || tr->yielded || REG_GET(t->sr, SH4_SR_BL) ||
+        (how->kind == RESUME_CONTINUE && !step_first))
+        return 0;
+    return sh4_trace_event_by_host(tr, id, err);
+}
+
+/* Does the stub of patch i still do what the program has there? A breakpoint on it keeps the
+ * program's instruction. */
+static int stub_stands(struct sh4_trace *tr, size_t i, struct err *err)
+{
+    const struct sh4_trace_patch *p = &tr->plan.patch[i];
+    const struct sh4_patch *user = sh4_patch_at(tr->t, p->addr);
+    if (sh4_trace_waits(tr, p->addr))
+        return 0;
+    if (user)
+        return user->orig == p->orig || user->orig == SH4_TRACE_TRAP
+                   ? 1
+                   : sh4_trace_give_up(tr, i, err);
+    return sh4_trace_still(tr, i, tr->mark[i].in_memory ? (uint16_t)SH4_TRACE_TRAP : p->orig, err);
+}
+
+int sh4_trace_resuming(struct sh4_target *t, struct resume *how, struct err *err)
+{
+    struct sh4_trace *tr = t->trace;
+    int done = sh4_trace_meant_resuming(tr, err);
+    if (done < 0)
+        return done;
+    int stepped = tr->plan.rom.bytes ? resuming_stepped(tr, how, err) : 0;
+    if (stepped < 0)
+        return stepped;
+    const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->pc);
+    size_t next = how->kind == RESUME_RANGE ? sh4_trace_first_in(&tr->plan, (uint32_t)how->range_lo)
+                                            : tr->plan.npatches;
+    if (next < tr->plan.npatches &&
+        (tr->plan.patch[next].addr & SH4_PHYS) < (how->range_hi & SH4_PHYS))
+        how->kind = RESUME_STEP; /* the kernel's own stepping would run into our traps */
+    tr->stepped = 0;
+    if (!p || tr->mark[p - tr->plan.patch].dead || REG_GET(t->sr, SH4_SR_BL))
+        return 0;
+    int same = stub_stands(tr, (size_t)(p - tr->plan.patch), err);
+    if (same <= 0)
+        return same;
+    const struct sh4_trace_id *id = &tr->plan.id[p->id];
+    int ret = sh4_trace_point_met(tr, p->addr, err);
+    if (ret < 0)
+        return ret;
+    ret = tr->active && id->kind != SH4_SITE_NKINDS ? sh4_trace_event_by_host(tr, p->id, err) : 0;
+    if (ret < 0 || how->kind != RESUME_CONTINUE) {
+        tr->stepped = p->addr | 1;
+        tr->dec.last = 0;
+        return ret;
+    }
+    tr->dec.last = p->id; /* its stub runs */
+    if (id->stub_pr)
+        t->save[SH4_SAVE_PR] = t->pc + 4;
+    t->pc = id->stub;
+    return 0;
+}

@@ -1,0 +1,23 @@
+/* The agent's words in target RAM, and what moving them takes on the wire. */
+#include "targets/sh4/trace/trace.h"
+
+int sh4_trace_get(struct sh4_trace *tr, uint32_t offset, uint32_t *words, size_t n, struct err *err)
+{
+    return sh4_agent_read(tr->t, tr->plan.base + offset, 4, words, n, err);
+}
+
+int sh4_trace_put(struct sh4_trace *tr, uint32_t offset, const uint32_t *words, size_t n,
+                  struct err *err)
+{
+    return sh4_agent_write(tr->t, tr->plan.base + offset, 4, words, n, err);
+}
+
+uint64_t sh4_trace_wire_bits(struct sh4_target *t)
+{
+    uint64_t clocks = 0;
+    if (!t->link.jtag) /* eight bits and two for the start and the stop */
+        return 10 * t->link.scans;
+    if (t->link.jtag->stats)
+        t->link.jtag->stats(t->probe, &clocks, NULL, NULL);
+    return clocks;
+}
