@@ -94,20 +94,6 @@ static int write_tables(struct sh4_trace *tr, struct err *err)
     return ret < 0 ? ret : sh4_agent_sync_caches(tr->t, at, BLOCK, err);
 }
 
-int sh4_trace_calib_back(struct sh4_target *t, struct err *err)
-{
-    enum { TRIES = 5000 };
-    for (int i = 0; i < TRIES; i++) {
-        int ret = sh4_agent_halted(t, err);
-        if (ret == 0 && !t->link.jtag)
-            ret = sh4_link_wait(&t->link, 1000000, err);
-        if (ret)
-            return ret < 0 ? ret : 0;
-    }
-    return err_set(err, ERR_TIMEOUT, "reset the target (monitor reset halt)",
-                   "the trace agent at %08x did not come back from its calibration", t->trace_vbr);
-}
-
 static int patch_loop(struct sh4_trace *tr, bool traced, struct err *err)
 {
     const struct sh4_trace_blob *b = &sh4_trace_blob;
@@ -115,17 +101,6 @@ static int patch_loop(struct sh4_trace *tr, bool traced, struct err *err)
     int ret = sh4_agent_write_code(tr->t, tr->plan.base + b->calib_call, &call, 1, err);
     return ret < 0 ? ret
                    : sh4_agent_write_code(tr->t, tr->plan.base + b->calib_f, &ret_insn, 1, err);
-}
-
-int sh4_trace_reset_ring(struct sh4_trace *tr, struct err *err)
-{
-    static const uint32_t cold[] = { 0, 0 }; /* state, losses */
-    uint32_t sp[] = { 0, tr->plan.ring + tr->plan.ring_bytes, tr->plan.ring };
-    int ret =
-        sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, sp, ARRAY_LEN(sp), err);
-    return ret < 0 ? ret
-                   : sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, cold,
-                                   ARRAY_LEN(cold), err);
 }
 
 /* Adds up the loop's records; the first, counted from arming, is kept apart. It is a wide one when
@@ -290,17 +265,6 @@ static int measure(struct sh4_trace *tr, bool cached, uint32_t d[NRUNS][2][2], u
 static int32_t extra(const uint32_t with[2][2], const uint32_t without[2][2], int n)
 {
     return (int32_t)(with[1][n] - with[0][n]) - (int32_t)(without[1][n] - without[0][n]);
-}
-
-/* The cache control register is written by code that runs past the cache. */
-int sh4_trace_set_ccr(struct sh4_target *t, uint32_t value, struct err *err)
-{
-    const struct sh4_agent_layout *a = t->layout;
-    struct sh4_request req = {
-        .routine = a->op_poke - (uint32_t)a->ref_call,
-        .arg = { SH4_CCR, a->st4 - (uint32_t)a->ref_poke + sh4_agent_uncached(t), value }
-    };
-    return sh4_agent_run(t, &req, 1, err);
 }
 
 /* A stop in stepped code: the loop's return is one, and the agent keeps the time as pending. */

@@ -1,57 +1,16 @@
 /* Where the program runs although the search has found nothing that leads there: pointers it
  * computes, code it has put where other code was. Events show such places; they are remembered,
- * also for the next arming, and when a drain holds the program the search is done again from there.
- */
-#include <stdlib.h>
+ * also for the next arming. */
 #include <string.h>
 
-#include "probe/base/bytes.h"
 #include "probe/base/util.h"
-#include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
 enum {
-
-    SEARCHES = 32, /* in one arming: each holds the program */
-    /* looks at code that differs, and nothing of it is known to be code: variables among it */
-    IN_VAIN = 8,
-    BEGINNING =
-        16 /* bytes: as long as this is as it was, a function that begins there is the same one */
+    /* bytes: as long as this is as it was, a function that begins there is the same one */
+    BEGINNING = 16
 };
-/* from one search to the next, at least; and so many times what it took */
-#define SOON_NS   20000000ull
-#define TIMES     20
-#define GLANCE_NS 50000000ull /* a part of the code is looked at so often */
-
-static uint64_t now(const struct sh4_trace *tr) { return sh4_link_now(&tr->t->link); }
-
-/* Of the program's code: FNV-1a. */
-static uint32_t sum_of(const struct image *im)
-{
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < im->nsections; i++)
-        for (uint64_t k = 0;
-             im->sections[i].code && im->sections[i].data && k < im->sections[i].size; k++)
-            h = (h ^ im->sections[i].data[k]) * 16777619u;
-    return h;
-}
-
-int sh4_trace_found_init(struct sh4_trace *tr, struct err *err)
-{
-    struct sh4_target *t = tr->t;
-    if (!t->trace_found)
-        t->trace_found = calloc(1, sizeof *t->trace_found);
-    if (!t->trace_found)
-        return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
-    uint32_t sum = sum_of(tr->cfg.image);
-    if (t->trace_found->sum != sum)
-        *t->trace_found = (struct sh4_trace_found){ .sum = sum };
-    tr->found = t->trace_found;
-    tr->found->more = false;
-    tr->searched = tr->found->n;
-    return sh4_trace_now_init(tr, err);
-}
 
 /* A place within a function that is entered there, too, is that function's beginning from now on.
  */
@@ -124,103 +83,4 @@ bool sh4_trace_forget_changed(struct sh4_trace *tr, uint32_t addr, const uint8_t
     }
     f->n = kept;
     return kept != before;
-}
-
-size_t sh4_trace_shown(const struct sh4_trace *tr)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < tr->sites.nfunctions; i++)
-        n += tr->sites.function[i].shown;
-    return n;
-}
-
-/* What was found in code that the program had put there is nothing for the next arming, which
- * begins with the image. */
-void sh4_trace_found_end(struct sh4_trace *tr)
-{
-    struct sh4_trace_found *f = tr->found;
-    for (size_t k = 0; f && tr->copy && k < tr->now.nsections; k++)
-        if (tr->copy[k])
-            sh4_trace_forget_changed(tr, (uint32_t)tr->section[k].addr,
-                                     tr->cfg.image->sections[k].data, tr->copy[k],
-                                     (uint32_t)tr->section[k].size);
-    sh4_trace_now_fini(tr);
-}
-
-/* Code that differs calls for a search as well. Small parts in turn: the whole of a large program
- * would hold it for long. */
-static int glance(struct sh4_trace *tr, struct err *err)
-{
-    bool differs;
-    if (now(tr) < tr->glance.next_ns || tr->glance.in_vain >= IN_VAIN || tr->search_due)
-        return 0;
-    uint64_t before = now(tr);
-    int ret = sh4_trace_glance(tr, &differs, err);
-    tr->glance.next_ns = now(tr) + MAX((uint64_t)GLANCE_NS, TIMES * (now(tr) - before));
-    tr->search_due = ret == 0 && differs;
-    return ret;
-}
-
-/* In a section where the agent keeps BL clear for the program, what it is to do with SR must not
- * change. */
-static int in_section(struct sh4_trace *tr, struct err *err)
-{
-    uint32_t word;
-    int ret = sh4_trace_get(tr, sh4_trace_blob.meant + 4 * SH4_TRACE_M_SR, &word, 1, err);
-    return ret < 0 ? ret : word != 0;
-}
-
-/* Armed where nobody knew the code: the first known place where a drain's interrupt strikes, which
- * it does with BL=0 only, tells what the place it was armed at would have told. 1: SR.BL is clear
- * at the entry. */
-static int find_place(struct sh4_trace *tr, struct err *err)
-{
-    uint32_t spc;
-    int ret = sh4_trace_get(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_SPC, &spc, 1, err);
-    if (ret < 0 || !(sh4_sites_code(&tr->sites, spc) & SH4_CODE_INSN))
-        return ret;
-    tr->unplaced = false;
-    if (!sh4_sites_may_block(&tr->sites, spc))
-        return 0;
-    tr->searched_with.entry_blocked = false;
-    return 1;
-}
-
-static int search(struct sh4_trace *tr, struct err *err)
-{
-    bool changed;
-    size_t before = tr->found->n;
-    int ret = sh4_trace_now_refresh(tr, &changed, err);
-    if (ret < 0)
-        return ret;
-    tr->search_due = false;
-    if (!changed && before == tr->searched) {
-        tr->glance.in_vain++;
-        return 0;
-    }
-    tr->searches++;
-    tr->searched = tr->found->n;
-    return sh4_trace_again(tr, err);
-}
-
-int sh4_trace_look_further(struct sh4_trace *tr, struct err *err)
-{
-    uint64_t before = now(tr);
-    int ret = tr->unplaced ? find_place(tr, err) : 0;
-    if (ret > 0) {
-        tr->evidence = tr->search_due = true;
-        tr->searched = SIZE_MAX; /* it is not what was searched with */
-    }
-    ret = ret < 0 ? ret : glance(tr, err);
-    if (ret < 0 || !tr->search_due || before < tr->search_after_ns)
-        return ret;
-    if (tr->searches >= SEARCHES) {
-        tr->found->more = true;
-        return 0;
-    }
-    if ((ret = in_section(tr, err)) != 0)
-        return MIN(ret, 0);
-    ret = search(tr, err);
-    tr->search_after_ns = now(tr) + MAX(SOON_NS, TIMES * (now(tr) - before));
-    return ret;
 }

@@ -15,17 +15,6 @@ enum { NOTE_BYTES = 32 };
 
 /* ---- where notes are ---- */
 
-void sh4_trace_usable_ram(const struct sh4_target *t, uint32_t *at, uint32_t *bytes)
-{
-    *at = (*at & SH4_PHYS) | 0x80000000;
-    /* A resident kernel in the same RAM stays. */
-    uint32_t kernel_end = (t->agent_base + t->layout->kern_end + 256 + 31) & ~31u;
-    if (t->layout != &sh4_agent_ase && t->agent_base >= *at && kernel_end < *at + *bytes) {
-        *bytes -= kernel_end - *at;
-        *at = kernel_end;
-    }
-}
-
 static uint32_t note_in(const struct sh4_target *t, uint32_t at, uint32_t bytes)
 {
     sh4_trace_usable_ram(t, &at, &bytes);

@@ -16,6 +16,14 @@ __attribute__((format(printf, 2, 3))) static void note_add(struct sh4_trace *tr,
     va_end(ap);
 }
 
+size_t sh4_trace_shown(const struct sh4_trace *tr)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < tr->sites.nfunctions; i++)
+        n += tr->sites.function[i].shown;
+    return n;
+}
+
 void sh4_trace_note(struct sh4_trace *tr)
 {
     size_t unexplored = 0;

@@ -4,16 +4,10 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
-#include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
-
-size_t sh4_trace_first_in(const struct sh4_trace_plan *p, uint32_t addr)
-{
-    return PARTITION_POINT(p->npatches, i, (p->patch[i].addr & SH4_PHYS) + 2 <= (addr & SH4_PHYS));
-}
 
 /* The table entry decides whether the agent takes a trap at that place. */
 static int set_entry(struct sh4_trace *tr, const struct sh4_trace_patch *p, bool on,

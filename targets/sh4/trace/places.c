@@ -33,17 +33,6 @@ static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
     return sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
 }
 
-bool sh4_trace_left_alone(const struct trace_config *cfg, uint32_t addr)
-{
-    for (size_t i = 0; i < cfg->nno_patch; i++) {
-        uint32_t low = (uint32_t)cfg->no_patch[i].low & SH4_PHYS,
-                 bytes = (uint32_t)(cfg->no_patch[i].high - cfg->no_patch[i].low);
-        if ((addr & SH4_PHYS) - low < bytes || low - (addr & SH4_PHYS) < 2)
-            return true;
-    }
-    return false;
-}
-
 /* Code the user wants as it is: a program that adds up its own code, for one. */
 static int leave_alone(struct sh4_trace *tr, struct err *err)
 {

@@ -801,3 +801,8 @@ uint32_t sh4_trace_plan_stepped(const struct sh4_trace_plan *p, uint32_t addr)
         off < p->rom.text_bytes && off % 2 == 0 ? get16(p->image + p->rom.table + off, p->big) : 0;
     return n ? p->rom.first + n - 1 : 0;
 }
+
+size_t sh4_trace_first_in(const struct sh4_trace_plan *p, uint32_t addr)
+{
+    return PARTITION_POINT(p->npatches, i, (p->patch[i].addr & SH4_PHYS) + 2 <= (addr & SH4_PHYS));
+}

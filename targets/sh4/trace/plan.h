@@ -151,6 +151,9 @@ long sh4_trace_plan_index(const struct sh4_trace_plan *p, uint32_t addr);
 /* sh4_trace_plan_patch - the patch at addr (any alias), or NULL. */
 const struct sh4_trace_patch *sh4_trace_plan_patch(const struct sh4_trace_plan *p, uint32_t addr);
 
+/* sh4_trace_first_in - index of the first patch that ends behind addr. */
+size_t sh4_trace_first_in(const struct sh4_trace_plan *p, uint32_t addr);
+
 /* sh4_trace_plan_stepped - number of the site at addr in stepped code; 0: none. */
 uint32_t sh4_trace_plan_stepped(const struct sh4_trace_plan *p, uint32_t addr);
 

@@ -145,6 +145,17 @@ static int refuse(const struct sh4_trace *tr, struct range r, uint32_t need, con
                    busy.from | 0x80000000, (busy.from | 0x80000000) + busy.bytes - 1);
 }
 
+void sh4_trace_usable_ram(const struct sh4_target *t, uint32_t *at, uint32_t *bytes)
+{
+    *at = (*at & SH4_PHYS) | 0x80000000;
+    /* A resident kernel in the same RAM stays. */
+    uint32_t kernel_end = (t->agent_base + t->layout->kern_end + 256 + 31) & ~31u;
+    if (t->layout != &sh4_agent_ase && t->agent_base >= *at && kernel_end < *at + *bytes) {
+        *bytes -= kernel_end - *at;
+        *at = kernel_end;
+    }
+}
+
 void sh4_trace_ram(const struct sh4_trace *tr, uint32_t *at, uint32_t *bytes)
 {
     const struct sh4_target *t = tr->t;

@@ -3,6 +3,7 @@
 
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/isa.h"
+#include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
 /* agent, ring full and no host: about a second until it drops instead */
@@ -27,6 +28,17 @@ static int calls_struct(const struct trace_config *cfg, uint32_t *at, struct err
             "interrupt filter \"calls\": %s has no symbol __probeprof", cfg->image->path);
     *at = (uint32_t)addr;
     return 0;
+}
+
+bool sh4_trace_left_alone(const struct trace_config *cfg, uint32_t addr)
+{
+    for (size_t i = 0; i < cfg->nno_patch; i++) {
+        uint32_t low = (uint32_t)cfg->no_patch[i].low & SH4_PHYS,
+                 bytes = (uint32_t)(cfg->no_patch[i].high - cfg->no_patch[i].low);
+        if ((addr & SH4_PHYS) - low < bytes || low - (addr & SH4_PHYS) < 2)
+            return true;
+    }
+    return false;
 }
 
 static bool find_filter(const struct trace_config *cfg, uint32_t *at)

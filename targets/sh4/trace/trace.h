@@ -205,14 +205,12 @@ void sh4_trace_find_blind(struct sh4_trace *tr);
 /* What is not seen as EVENT_UNTRACED: up to cap of those that were not told since tr->told was 0.
  * Returns how many. */
 size_t sh4_trace_tell_coverage(struct sh4_trace *tr, struct event *out, size_t cap);
-/* ---- code that running shows (found.c, now.c, again.c) ---- */
+/* ---- code that running shows (found.c, further.c, now.c, again.c) ---- */
 /* The trace is being armed, cfg is there; it ends. */
 int sh4_trace_found_init(struct sh4_trace *tr, struct err *err);
 void sh4_trace_found_end(struct sh4_trace *tr);
 /* An event came: does it show code that nobody knew? */
 void sh4_trace_seen(struct sh4_trace *tr, const struct event *e);
-/* How many functions only running has shown. */
-size_t sh4_trace_shown(const struct sh4_trace *tr);
 /* The program is held, its ring is empty: looks for changed code, and searches again if there is
  * reason to. */
 int sh4_trace_look_further(struct sh4_trace *tr, struct err *err);
@@ -246,7 +244,8 @@ void sh4_trace_tasks_init(struct sh4_trace *tr);
 int sh4_trace_look_at_tasks(struct sh4_trace *tr, bool all, struct err *err);
 /* n words of the ring are to be decoded: from which event on is a stack another task's? */
 int sh4_trace_foresee_tasks(struct sh4_trace *tr, size_t n, struct err *err);
-/* The status note, anew. */
+/* How many functions only running has shown; the status note, anew. (note.c) */
+size_t sh4_trace_shown(const struct sh4_trace *tr);
 void sh4_trace_note(struct sh4_trace *tr);
 /* ---- what is logged (log.c): lines of the subject prof ---- */
 void sh4_trace_log_armed(const struct sh4_trace *tr, uint64_t took_ns, uint64_t wire_bits);
@@ -276,6 +275,8 @@ void sh4_trace_note_lost(struct sh4_trace *tr, uint32_t lost);
 /* ---- words.c ---- */
 /* Clocks of the wire since it was opened; of a byte stream, bits. */
 uint64_t sh4_trace_wire_bits(struct sh4_target *t);
+/* CCR, by code that runs past the cache. */
+int sh4_trace_set_ccr(struct sh4_target *t, uint32_t value, struct err *err);
 /* A word of the save or extension block. */
 int sh4_trace_get(struct sh4_trace *tr, uint32_t offset, uint32_t *words, size_t n,
                   struct err *err);
@@ -285,7 +286,7 @@ int sh4_trace_put(struct sh4_trace *tr, uint32_t offset, const uint32_t *words, 
 int sh4_trace_calibrate(struct sh4_trace *tr, struct err *err);
 /* Measures the ways in and out, against the residue that is known; calibration runs. (ways.c) */
 int sh4_trace_measure_ways(struct sh4_trace *tr, bool cached, struct err *err);
-/* Calibration: SR it runs with, waiting until it is back in the kernel, an empty ring. */
+/* Calibration: SR it runs with, waiting until it is back in the kernel, an empty ring. (ways.c) */
 enum { SH4_TRACE_CALIB_SR = 0x400000F0 };
 int sh4_trace_calib_back(struct sh4_target *t, struct err *err);
 int sh4_trace_reset_ring(struct sh4_trace *tr, struct err *err);
@@ -320,8 +321,6 @@ int sh4_trace_still(struct sh4_trace *tr, size_t i, uint16_t expected, struct er
 /* Looks at every patch that should be in memory, and gives up those that are not. Of code that is
  * as it was that costs a sum on the board. */
 int sh4_trace_look(struct sh4_trace *tr, struct err *err);
-/* Index of the first patch that ends behind addr. (patch.c) */
-size_t sh4_trace_first_in(const struct sh4_trace_plan *p, uint32_t addr);
 /* Our vectors on or off; patches in or out of memory. (patch.c) */
 int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *err);
 int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err);
@@ -339,7 +338,7 @@ int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err);
 int sh4_trace_stray_init(struct sh4_trace *tr, struct err *err);
 /* The agent waits in the kernel: if it asks about such a trap, it gets its answer. */
 int sh4_trace_stray(struct sh4_trace *tr, struct err *err);
-/* ---- halts (halt.c) ---- */
+/* ---- halts (halt_time.c) ---- */
 /* The program has halted; it runs on. */
 void sh4_trace_halt_begins(struct sh4_trace *tr);
 int sh4_trace_halt_ends(struct sh4_trace *tr, struct err *err);
@@ -359,6 +358,8 @@ int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err);
  * known to be the program's, or no RAM for a larger program is free: the hint names another range.
  * (ram.c) */
 int sh4_trace_choose_ram(struct sh4_trace *tr, struct sh4_trace_request *rq, struct err *err);
+/* What of [at, at + bytes) the trace may use: its P1 address, less a resident kernel in it. */
+void sh4_trace_usable_ram(const struct sh4_target *t, uint32_t *at, uint32_t *bytes);
 /* The RAM the trace has; a P1 address. */
 void sh4_trace_ram(const struct sh4_trace *tr, uint32_t *at, uint32_t *bytes);
 /* True where the above puts the agent of a larger program, and nothing of this program is known to
@@ -402,8 +403,6 @@ int sh4_trace_slots_put(struct sh4_trace *tr, struct err *err);
 int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err);
 int sh4_trace_recall(struct sh4_target *t, struct err *err);
 int sh4_trace_adopt(struct sh4_target *t, struct err *err);
-/* What of [at, at + bytes) the trace may use: its P1 address, less a resident kernel in it. */
-void sh4_trace_usable_ram(const struct sh4_target *t, uint32_t *at, uint32_t *bytes);
 /* 32 bytes at a place the next session looks at, in RAM the agent may use. */
 uint32_t sh4_trace_note_at(const struct sh4_trace *tr);
 /* A note there says where the agent is. */
@@ -415,8 +414,6 @@ int sh4_trace_release_vectors(struct sh4_target *t, struct err *err);
  * tr->kept (seen: what the save area holds now is known). */
 int sh4_trace_keep(struct sh4_trace *tr, struct err *err);
 int sh4_trace_put_back(struct sh4_trace *tr, bool seen, struct err *err);
-/* CCR, by code that runs past the cache. (calibrate.c) */
-int sh4_trace_set_ccr(struct sh4_target *t, uint32_t value, struct err *err);
 /* Makes patches and the user's breakpoints agree before the program runs on. */
 int sh4_trace_reconcile(struct sh4_trace *tr, struct err *err);
 

@@ -27,6 +27,31 @@ struct way {
     bool halts; /* the way ends in the kernel */
 };
 
+int sh4_trace_calib_back(struct sh4_target *t, struct err *err)
+{
+    enum { TRIES = 5000 };
+    for (int i = 0; i < TRIES; i++) {
+        int ret = sh4_agent_halted(t, err);
+        if (ret == 0 && !t->link.jtag)
+            ret = sh4_link_wait(&t->link, 1000000, err);
+        if (ret)
+            return ret < 0 ? ret : 0;
+    }
+    return err_set(err, ERR_TIMEOUT, "reset the target (monitor reset halt)",
+                   "the trace agent at %08x did not come back from its calibration", t->trace_vbr);
+}
+
+int sh4_trace_reset_ring(struct sh4_trace *tr, struct err *err)
+{
+    static const uint32_t cold[] = { 0, 0 }; /* state, losses */
+    uint32_t sp[] = { 0, tr->plan.ring + tr->plan.ring_bytes, tr->plan.ring };
+    int ret =
+        sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, sp, ARRAY_LEN(sp), err);
+    return ret < 0 ? ret
+                   : sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, cold,
+                                   ARRAY_LEN(cold), err);
+}
+
 static uint32_t next_of(const struct sh4_trace *tr, uint32_t vector)
 {
     const struct sh4_trace_blob *b = &sh4_trace_blob;
