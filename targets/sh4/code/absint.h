@@ -1,5 +1,5 @@
 /* Abstract values of the general registers and of SR.BL along one path. Pure.
- * Used by sites.c to resolve call targets, switch tables and the state of SR.BL. */
+ * Used by flow.c to resolve call targets, switch tables and the state of SR.BL. */
 #ifndef TARGETS_SH4_CODE_ABSINT_H
 #define TARGETS_SH4_CODE_ABSINT_H
 

@@ -1,5 +1,5 @@
 /* The code map behind the site search: one flag byte, owner and state index per halfword of every
- * code section. Private to sites.c and walk.c. */
+ * code section. Private to targets/sh4/code. */
 #ifndef TARGETS_SH4_CODE_WALK_H
 #define TARGETS_SH4_CODE_WALK_H
 
