@@ -164,7 +164,7 @@ int sh4_trace_resumed(struct sh4_target *t, struct err *err);
 /* As in struct target_trace_ops. */
 int sh4_trace_status(struct target *target, struct trace_status *out, struct err *err);
 int sh4_trace_explain(struct target *target, const struct text_sink *out, struct err *err);
-/* ---- which places there are, and the plan (places.c, request.c) ---- */
+/* ---- which places there are, and the plan (arm_sites.c, request.c) ---- */
 /* The halted program's places are searched, and planned for: tr->sites and tr->plan. */
 int sh4_trace_find_and_plan(struct sh4_trace *tr, struct err *err);
 /* Chooses the RAM, before anything is written there; the plan of tr->sites in it. */
