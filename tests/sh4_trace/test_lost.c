@@ -291,7 +291,7 @@ static void go_to_search(struct board *b, long left, long *from, long *to)
     board_resume(b);
     cut.used = 0;
     cut.left = left >= 0 ? left : 1l << 60;
-    for (int i = 0; i < 200 && cut.left > 0 && !sh4_of(b->t)->trace->searches; i++) {
+    for (int i = 0; i < 200 && cut.left > 0 && !sh4_of(b->t)->trace->search.done; i++) {
         *from = cut.used;
         if (b->t->ops->trace->poll(b->t, ev, 64, 1000000, NULL) < 0 ||
             b->t->ops->poll(b->t, 1000000, &stop, NULL) < 0)
@@ -309,7 +309,7 @@ static void lost__wire_cut_while_found_code_is_patched__program_runs_on_unpatche
     (void)state;
     start_hidden(&b, &prog);
     go_to_search(&b, -1, &from, &to);
-    assert_int_equal(sh4_of(b.t)->trace->searches, 1);
+    assert_int_equal(sh4_of(b.t)->trace->search.done, 1);
     assert_int_equal(sh4_trace_shown(sh4_of(b.t)->trace), 1);
     board_close(&b);
     print_message("  from transfer %ld to %ld\n", from, to);

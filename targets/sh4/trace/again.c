@@ -26,9 +26,9 @@ struct change {
 
 static int find(struct sh4_trace *tr, struct sh4_sites *out, struct err *err)
 {
-    uint32_t handlers[6], vbr[2] = { tr->searched_with.vbr, tr->dec.vbr };
-    struct sh4_sites_config cfg = { .entry_blocked = tr->searched_with.entry_blocked,
-                                    .sr_traps = tr->searched_with.sr_traps,
+    uint32_t handlers[6], vbr[2] = { tr->search.with.vbr, tr->dec.vbr };
+    struct sh4_sites_config cfg = { .entry_blocked = tr->search.with.entry_blocked,
+                                    .sr_traps = tr->search.with.sr_traps,
                                     .handlers = handlers,
                                     .found = tr->found->at,
                                     .nfound = tr->found->n,
@@ -36,7 +36,7 @@ static int find(struct sh4_trace *tr, struct sh4_sites *out, struct err *err)
     for (size_t i = 0; i < ARRAY_LEN(vbr) && (i == 0 || vbr[i] != vbr[0]); i++)
         for (uint32_t off = 0x100; off <= 0x600; off += off == 0x100 ? 0x300 : 0x200)
             handlers[cfg.nhandlers++] = vbr[i] + off;
-    return sh4_sites_find(&tr->now, &cfg, out, err);
+    return sh4_sites_find(&tr->now.image, &cfg, out, err);
 }
 
 static bool same(const struct sh4_site *a, const struct sh4_site *b)
@@ -47,9 +47,10 @@ static bool same(const struct sh4_site *a, const struct sh4_site *b)
 
 static bool in_rom(const struct sh4_trace *tr, uint32_t addr)
 {
-    for (size_t i = 0; i < tr->now.nsections; i++)
-        if (tr->rom[i] &&
-            (addr & SH4_PHYS) - ((uint32_t)tr->section[i].addr & SH4_PHYS) < tr->section[i].size)
+    for (size_t i = 0; i < tr->now.image.nsections; i++)
+        if (tr->rom.section[i] &&
+            (addr & SH4_PHYS) - ((uint32_t)tr->now.section[i].addr & SH4_PHYS) <
+                tr->now.section[i].size)
             return true;
     return false;
 }
@@ -81,7 +82,7 @@ static bool is_point(const struct sh4_trace *tr, uint32_t addr)
     bool any = tr->cfg.has_start && (((uint32_t)tr->cfg.start ^ addr) & SH4_PHYS) == 0;
     for (size_t i = 0; i < tr->cfg.nstops; i++)
         any |= (((uint32_t)tr->cfg.stops[i] ^ addr) & SH4_PHYS) == 0;
-    return any || (tr->filter_at && ((tr->filter_at ^ addr) & SH4_PHYS) == 0);
+    return any || (tr->request.filter_at && ((tr->request.filter_at ^ addr) & SH4_PHYS) == 0);
 }
 
 /* A start or stop point, or the filter's routine, has to stay what it is: its stub, and what is
@@ -104,7 +105,7 @@ static bool choose_out(const struct sh4_trace *tr, struct change *c)
         const struct sh4_trace_patch *p = &tr->plan.patch[i];
         const struct sh4_site *old = sh4_sites_at(&tr->sites, p->addr),
                               *s = sh4_sites_at(&c->sites, p->addr);
-        if (tr->mark[i].dead)
+        if (tr->patches.mark[i].dead)
             continue;
         if (is_point(tr, p->addr)) {
             if (!point_stands(tr, &c->sites, p))
@@ -119,7 +120,7 @@ static bool choose_out(const struct sh4_trace *tr, struct change *c)
 static bool is_patched(const struct sh4_trace *tr, const struct change *c, uint32_t addr)
 {
     const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, addr);
-    return p && !tr->mark[p - tr->plan.patch].dead && !c->out[p - tr->plan.patch];
+    return p && !tr->patches.mark[p - tr->plan.patch].dead && !c->out[p - tr->plan.patch];
 }
 
 /* Those that read or load SR first: without one of them the search does not hold. */
@@ -144,7 +145,7 @@ static bool sr_places_fit(const struct sh4_trace *tr, const struct change *c)
     for (size_t i = 0; i < c->sites.nsites; i++) {
         const struct sh4_site *s = &c->sites.site[i];
         bool reaches = sh4_trace_plan_index(&tr->plan, s->addr) >= 0 &&
-                       !(tr->translated && s->addr >> 30 != 2);
+                       !(tr->request.translated && s->addr >> 30 != 2);
         if (sh4_site_is_sr(s->kind) &&
             (s->why != SH4_TRACED || s->stepped || !reaches || sh4_trace_waits(tr, s->addr)))
             return false;
@@ -182,21 +183,21 @@ static int take_out(struct sh4_trace *tr, struct change *c, struct err *err)
 {
     size_t n = 0, still = 0;
     for (size_t i = 0; i < tr->plan.npatches; i++)
-        if (c->out[i] && tr->mark[i].in_memory)
+        if (c->out[i] && tr->patches.mark[i].in_memory)
             c->half[n++] = (struct sh4_trace_half){ .addr = tr->plan.patch[i].addr,
                                                     .value = tr->plan.patch[i].orig };
     int ret = n ? sh4_trace_read_halves(tr->t, c->half, n, err) : 0;
     for (size_t i = 0; ret == 0 && i < n; i++)
         if (c->half[i].readable && c->half[i].there == SH4_TRACE_TRAP)
             c->half[still++] = c->half[i];
-    tr->changed += n - still;
+    tr->patches.changed += n - still;
     if (ret == 0)
         ret = sh4_trace_write_halves(tr->t, c->half, still, err);
     if (ret == 0)
         ret = set_entries(tr, c, c->out, false, err);
     for (size_t i = 0; ret == 0 && i < tr->plan.npatches; i++)
         if (c->out[i])
-            tr->mark[i] = (struct sh4_trace_mark){ .dead = true };
+            tr->patches.mark[i] = (struct sh4_trace_mark){ .dead = true };
     return ret;
 }
 
@@ -253,7 +254,7 @@ static int check_in(struct sh4_trace *tr, struct change *c, size_t n, bool *in, 
             continue;
         struct sh4_site *s = (struct sh4_site *)(uintptr_t)sh4_sites_at(&c->sites, p->addr);
         any = in[p - tr->plan.patch] = true;
-        tr->mark[p - tr->plan.patch] = (struct sh4_trace_mark){ .dead = true };
+        tr->patches.mark[p - tr->plan.patch] = (struct sh4_trace_mark){ .dead = true };
         if (s)
             s->why = SH4_UNTRACED_ROM;
     }
@@ -271,8 +272,8 @@ static int put_in(struct sh4_trace *tr, struct change *c, bool *in, struct err *
         if (!in[i])
             continue;
         bool later = sh4_trace_waits(tr, addr) || sh4_patch_at(tr->t, addr);
-        tr->absent |= later;
-        tr->mark[i].in_memory = !later;
+        tr->patches.absent |= later;
+        tr->patches.mark[i].in_memory = !later;
         if (!later)
             c->half[n++] =
                 (struct sh4_trace_half){ .addr = addr, .value = (uint16_t)SH4_TRACE_TRAP };
@@ -302,7 +303,7 @@ static int plan_more(struct sh4_trace *tr, struct change *c, bool *in, struct er
     }
     for (size_t i = 0; ret == 0 && i < tr->plan.npatches; i++) {
         if (k < n && old[k].addr == tr->plan.patch[i].addr)
-            mark[i] = tr->mark[k++];
+            mark[i] = tr->patches.mark[k++];
         else
             in[i] = true;
     }
@@ -311,14 +312,14 @@ static int plan_more(struct sh4_trace *tr, struct change *c, bool *in, struct er
         free(mark);
         return ret;
     }
-    free(tr->mark);
-    tr->mark = mark;
+    free(tr->patches.mark);
+    tr->patches.mark = mark;
     for (size_t i = 0; i < c->nadd; i++) {
         const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, c->add[i]->addr);
         if (c->add[i]->why != SH4_TRACED || !p)
             continue;
         in[p - tr->plan.patch] = true;
-        tr->mark[p - tr->plan.patch] = (struct sh4_trace_mark){ .in_memory = false };
+        tr->patches.mark[p - tr->plan.patch] = (struct sh4_trace_mark){ .in_memory = false };
         tr->dec.target[p->id] = 0;
     }
     return 0;
@@ -388,7 +389,7 @@ int sh4_trace_again(struct sh4_trace *tr, struct err *err)
     tr->found->more |= ret == 0;
     if (ret <= 0)
         return ret;
-    tr->told = 0;
+    tr->coverage.next = 0;
     sh4_trace_find_blind(tr);
     sh4_trace_note(tr);
     sh4_trace_log_again(tr, "code was found by its running, or has changed");

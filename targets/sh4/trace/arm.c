@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "probe/base/bytes.h"
-#include "probe/base/pages.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
@@ -34,21 +33,22 @@ static int write_agent(struct sh4_trace *tr, struct err *err)
 /* The H-UDI interrupt is how the host asks for the ring. */
 static int enable_interrupt(struct sh4_trace *tr, struct err *err)
 {
-    int ret = sh4_agent_peek(tr->t, SH4_IPRC, 2, &tr->iprc, err);
-    tr->iprc_known = ret == 0;
-    uint32_t kept = (tr->iprc & 0xFFFF) | 0x10000; /* for an attach after this session was lost */
+    int ret = sh4_agent_peek(tr->t, SH4_IPRC, 2, &tr->iprc.value, err);
+    tr->iprc.known = ret == 0;
+    uint32_t kept =
+        (tr->iprc.value & 0xFFFF) | 0x10000; /* for an attach after this session was lost */
     if (ret == 0)
         ret = sh4_trace_put(tr, SH4_TRACE_H_IPRC, &kept, 1, err);
-    return ret < 0
-               ? ret
-               : sh4_agent_poke(tr->t, SH4_IPRC, 2, (tr->iprc & 0xFFF0) | INTERRUPT_PRIORITY, err);
+    return ret < 0 ? ret
+                   : sh4_agent_poke(tr->t, SH4_IPRC, 2,
+                                    (tr->iprc.value & 0xFFF0) | INTERRUPT_PRIORITY, err);
 }
 
 static int patch_missing(struct sh4_trace *tr, size_t i, struct err *err)
 {
     struct sh4_trace_patch *p = &tr->plan.patch[i];
     struct sh4_site *s = (struct sh4_site *)(uintptr_t)sh4_sites_at(&tr->sites, p->addr);
-    tr->mark[i] = (struct sh4_trace_mark){ .dead = true };
+    tr->patches.mark[i] = (struct sh4_trace_mark){ .dead = true };
     if (!s)
         return err_set(err, ERR_USAGE, "use a hardware breakpoint, or a place in RAM",
                        "0x%08x is in ROM: no start or stop point can be there", p->addr);
@@ -73,7 +73,7 @@ static int check_patches(struct sh4_trace *tr, struct err *err)
     if (ret == 0)
         ret = sh4_trace_read_halves(tr->t, half, n, err);
     for (size_t i = 0; ret == 0 && i < n; i++)
-        if (tr->mark[i].in_memory && (!half[i].readable || half[i].there != SH4_TRACE_TRAP))
+        if (tr->patches.mark[i].in_memory && (!half[i].readable || half[i].there != SH4_TRACE_TRAP))
             ret = patch_missing(tr, i, err);
     free(half);
     return ret;
@@ -88,15 +88,19 @@ static void plug_in(struct sh4_trace *tr, bool on)
 
 static int init_state(struct sh4_trace *tr, struct err *err)
 {
-    tr->mark = calloc(tr->plan.npatches ? tr->plan.npatches : 1, sizeof *tr->mark);
-    tr->queue = pages_new(TRACE_QUEUE_MOST * sizeof *tr->queue);
-    tr->words = malloc(SH4_TRACE_MOST_WORDS * sizeof *tr->words);
+    int ret = sh4_trace_patches_init(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_queue_init(tr, err);
+    if (ret == 0)
+        ret = sh4_trace_ring_init(tr, err);
+    if (ret < 0)
+        return ret;
     tr->dec = (struct sh4_trace_decoder){ .plan = &tr->plan,
                                           .code = { tr->cfg.counter[0], tr->cfg.counter[1] },
                                           .has_vbr = true,
                                           .vbr = tr->t->prog_vbr };
     tr->dec.target = calloc(tr->plan.nids, sizeof *tr->dec.target);
-    if (!tr->mark || !tr->queue || !tr->words || !tr->dec.target)
+    if (!tr->dec.target)
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     sh4_trace_find_blind(tr);
     sh4_trace_tasks_init(tr);
@@ -157,7 +161,7 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
         ret = check_patches(tr, err);
     if (ret == 0)
         ret = sh4_mark_expevt(t, err);
-    tr->reset_shows = ret > 0;
+    tr->reset.shows = ret > 0;
     return MIN(ret, 0);
 }
 
@@ -169,11 +173,11 @@ static void free_trace(struct sh4_trace *tr)
     sh4_sites_fini(&tr->sites);
     sh4_trace_plan_fini(&tr->plan);
     free(tr->dec.target);
-    free(tr->rom);
-    free(tr->mark);
-    free(tr->waits);
-    pages_free(tr->queue, TRACE_QUEUE_MOST * sizeof *tr->queue);
-    free(tr->words);
+    sh4_trace_rom_fini(tr);
+    sh4_trace_patches_fini(tr);
+    sh4_trace_copied_fini(tr);
+    sh4_trace_queue_fini(tr);
+    sh4_trace_ring_fini(tr);
     free(tr);
 }
 
@@ -190,14 +194,14 @@ void sh4_trace_close(struct sh4_target *t)
  * agent's RAM alone, that stays: the next attach finds them there. */
 static int undo(struct sh4_trace *tr, struct err *err)
 {
-    int ret = tr->displaced ? sh4_trace_put_back(tr, false, err) : 0;
+    int ret = tr->aside.displaced ? sh4_trace_put_back(tr, false, err) : 0;
     if (ret < 0)
         return ret;
     ret = sh4_trace_patch_all(tr, false, err);
     if (ret == 0)
         ret = sh4_trace_meant_end(tr->t, err);
-    if (ret == 0 && tr->iprc_known)
-        ret = sh4_agent_poke(tr->t, SH4_IPRC, 2, tr->iprc, err);
+    if (ret == 0 && tr->iprc.known)
+        ret = sh4_agent_poke(tr->t, SH4_IPRC, 2, tr->iprc.value, err);
     if (ret == 0)
         ret = sh4_trace_release_vectors(tr->t, err);
     if (ret == 0)
@@ -236,21 +240,21 @@ int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct 
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     tr->t = t;
     tr->cfg = *cfg;
-    tr->elapsed = cfg->counter_ratio           ? -1
-                  : cfg->counter[0] == ELAPSED ? 0
-                  : cfg->counter[1] == ELAPSED ? 1
-                                               : -1;
+    tr->time.counter = cfg->counter_ratio           ? -1
+                       : cfg->counter[0] == ELAPSED ? 0
+                       : cfg->counter[1] == ELAPSED ? 1
+                                                    : -1;
     uint64_t since = sh4_link_now(&t->link), clocks = sh4_trace_wire_bits(t);
     int ret = sh4_trace_stop_program(t, &ran, err);
     if (ret == 0 && (ret = arm_halted(tr, err)) < 0) {
         struct err own = { .code = ERR_OK };
-        if (tr->mark && tr->plan.image)
+        if (tr->patches.mark && tr->plan.image)
             undo(tr, &own);
         plug_in(tr, false);
     }
     if (ret < 0) {
         struct err own = { .code = ERR_OK };
-        if (t->state == TARGET_HALTED && !tr->displaced)
+        if (t->state == TARGET_HALTED && !tr->aside.displaced)
             sh4_trace_run_program(t, ran, &own);
         sh4_trace_close(t);
         /* half armed, it may stand: attaching again undoes that */
@@ -258,10 +262,10 @@ int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct 
     }
     tr->armed = true;
     tr->active = !cfg->has_start;
-    tr->yielded = tr->plan.rom.bytes && t->ubc[0].used;
+    tr->rom.channel_taken = tr->plan.rom.bytes && t->ubc[0].used;
     sh4_trace_note(tr);
     plug_in(tr, true);
-    tr->last_drain_ns = tr->last_ask_ns = tr->glance.next_ns = sh4_link_now(&t->link);
+    tr->ring.read_ns = tr->ask.at_ns = tr->search.glance_ns = sh4_link_now(&t->link);
     if ((ret = tasks_at_arming(tr, err)) < 0)
         return sh4_lost(t, ret);
     sh4_trace_log_armed(tr, sh4_link_now(&t->link) - since, sh4_trace_wire_bits(t) - clocks);
@@ -283,21 +287,21 @@ int sh4_trace_disarm(struct target *target, struct err *err)
     t->trace_ending = false;
     if (ret == 0 && t->stop_pending && t->state == TARGET_RUNNING)
         ret = err_set(err, ERR_STATE, "", "trace: target busy");
-    if (ret == 0 && !tr->was_reset)
+    if (ret == 0 && !tr->reset.seen)
         ret = sh4_trace_empty(tr, err);
-    if (ret == 0 && !tr->was_reset)
+    if (ret == 0 && !tr->reset.seen)
         ret = sh4_trace_time_to_the_end(tr, err);
     if (ret == 0 && tr->active)
         sh4_trace_note_event(tr, EVENT_STOP, t->pc, EVENT_CAUSE_NONE, 0);
-    if (ret == 0 && !tr->was_reset)
+    if (ret == 0 && !tr->reset.seen)
         ret = sh4_trace_slots_leave(t, tr->plan.base, err);
-    size_t before = tr->changed;
+    size_t before = tr->patches.changed;
     if (ret == 0)
         ret = undo(tr, err);
-    if (ret == 0 && !tr->was_reset)
+    if (ret == 0 && !tr->reset.seen)
         ret = sh4_trace_leave_stub(tr, err);
-    tr->ending = tr->changed != before;
-    if (tr->ending)
+    tr->coverage.at_end = tr->patches.changed != before;
+    if (tr->coverage.at_end)
         sh4_trace_note(tr);
     tr->armed = tr->active = false;
     plug_in(tr, false);
@@ -306,7 +310,7 @@ int sh4_trace_disarm(struct target *target, struct err *err)
     sh4_trace_log_disarmed(tr, sh4_link_now(&t->link) - since);
     uint32_t expevt = t->trap[1];
     ret = sh4_trace_run_program(t, ran, err);
-    return ret == 0 && tr->was_reset ? sh4_reset_error(expevt, err) : ret;
+    return ret == 0 && tr->reset.seen ? sh4_reset_error(expevt, err) : ret;
 }
 
 int sh4_trace_set_active(struct target *target, bool active, struct err *err)
@@ -325,7 +329,7 @@ int sh4_trace_set_active(struct target *target, bool active, struct err *err)
         sh4_trace_note(tr);
     if (ret == 0 && active != tr->active) {
         ret = sh4_trace_switch(tr, active, err);
-        tr->was_inactive = true;
+        tr->ran.was_inactive = true;
         sh4_trace_log_active(tr);
     }
     return ret < 0 ? err_prefix(err, ret, "trace") : sh4_trace_run_program(t, ran, err);

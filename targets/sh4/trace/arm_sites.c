@@ -18,18 +18,18 @@ static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
                                     .sr_traps = sr_traps,
                                     .found = tr->found->at,
                                     .nfound = tr->found->n };
-    tr->searched_with.vbr = t->prog_vbr;
-    tr->searched_with.sr_traps = sr_traps;
-    tr->searched_with.entry_blocked = cfg.entry_blocked;
+    tr->search.with.vbr = t->prog_vbr;
+    tr->search.with.sr_traps = sr_traps;
+    tr->search.with.entry_blocked = cfg.entry_blocked;
     int ret = sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
-    tr->unplaced = ret == 0 && clear && cfg.entry_blocked &&
-                   !(sh4_sites_code(&tr->sites, t->pc) & SH4_CODE_INSN);
-    if (ret < 0 || !clear || !cfg.entry_blocked || tr->unplaced ||
+    tr->search.unplaced = ret == 0 && clear && cfg.entry_blocked &&
+                          !(sh4_sites_code(&tr->sites, t->pc) & SH4_CODE_INSN);
+    if (ret < 0 || !clear || !cfg.entry_blocked || tr->search.unplaced ||
         !sh4_sites_may_block(&tr->sites, t->pc))
         return ret;
     sh4_sites_fini(&tr->sites);
-    cfg.entry_blocked = tr->searched_with.entry_blocked = false;
-    tr->evidence = true;
+    cfg.entry_blocked = tr->search.with.entry_blocked = false;
+    tr->search.evidence = true;
     return sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
 }
 
@@ -86,6 +86,6 @@ int sh4_trace_find_and_plan(struct sh4_trace *tr, struct err *err)
         return ret;
     sh4_sites_fini(&tr->sites);
     sh4_trace_plan_fini(&tr->plan);
-    tr->evidence = false;
+    tr->search.evidence = false;
     return plan_with(tr, false, err);
 }

@@ -152,7 +152,7 @@ static void ask_for(struct sh4_trace *tr, const struct run *r, struct back *b,
                     struct sh4_soon *soon)
 {
     enum { SHORT = 16, UNCACHED = 96 };
-    uint32_t *slack = &tr->slack[r->cached][r->traced];
+    uint32_t *slack = &tr->loop.slack[r->cached][r->traced];
     if (*slack == 0)
         *slack = r->traced && !r->cached ? UNCACHED : SHORT;
     *soon = (struct sh4_soon){ .n = 2, .slack = *slack };
@@ -170,7 +170,7 @@ static int fetch_later(struct sh4_trace *tr, const struct run *r, struct sh4_soo
                        struct err *err)
 {
     enum { MOST = 256 };
-    uint32_t *slack = &tr->slack[r->cached][r->traced];
+    uint32_t *slack = &tr->loop.slack[r->cached][r->traced];
     if (r->rounds <= ROUNDS)
         *slack = MIN(2 * *slack, (uint32_t)MOST);
     int ret = sh4_trace_calib_back(tr->t, err);
@@ -182,10 +182,10 @@ static int fetch_later(struct sh4_trace *tr, const struct run *r, struct sh4_soo
 /* The counters stand still while the kernel has the CPU: as the last run left them. */
 static int counters_now(struct sh4_trace *tr, struct err *err)
 {
-    struct sh4_request req[2] = { read_of(tr->t, SH4_PMCTR1L, &tr->loop_counter[0], 1),
-                                  read_of(tr->t, SH4_PMCTR2L, &tr->loop_counter[1], 1) };
-    int ret = tr->loop_ran ? 0 : sh4_agent_run(tr->t, req, ARRAY_LEN(req), err);
-    tr->loop_ran = tr->loop_ran || ret == 0;
+    struct sh4_request req[2] = { read_of(tr->t, SH4_PMCTR1L, &tr->loop.counter[0], 1),
+                                  read_of(tr->t, SH4_PMCTR2L, &tr->loop.counter[1], 1) };
+    int ret = tr->loop.ran ? 0 : sh4_agent_run(tr->t, req, ARRAY_LEN(req), err);
+    tr->loop.ran = tr->loop.ran || ret == 0;
     return ret;
 }
 
@@ -199,7 +199,7 @@ static int run_loop(struct sh4_trace *tr, const struct run *r, struct back *b, u
     if (ret == 0)
         ret = counters_now(tr, err);
     if (ret == 0)
-        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, tr->loop_counter, 2,
+        ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, tr->loop.counter, 2,
                             err);
     t->pc = tr->plan.base + sh4_trace_blob.calib;
     t->sr = SH4_TRACE_CALIB_SR;
@@ -218,7 +218,7 @@ static int run_loop(struct sh4_trace *tr, const struct run *r, struct back *b, u
     const uint32_t *r8 = t->save + SH4_SAVE_R8;
     raw[0] = r8[3] - r8[1];
     raw[1] = r8[4] - r8[2];
-    memcpy(tr->loop_counter, b->counter, sizeof b->counter);
+    memcpy(tr->loop.counter, b->counter, sizeof b->counter);
     return 0;
 }
 
@@ -311,7 +311,7 @@ static int measure_clock(struct sh4_trace *tr, struct err *err)
         ns[i] = sh4_link_now(&tr->t->link) - before;
     }
     if (ret == 0 && ns[1] > ns[0])
-        tr->cycles_per_ns = (double)(raw[1][0] - raw[0][0]) / (double)(ns[1] - ns[0]);
+        tr->cost.cycles_per_ns = (double)(raw[1][0] - raw[0][0]) / (double)(ns[1] - ns[0]);
     return ret;
 }
 
@@ -344,14 +344,14 @@ static int measure_memory(struct sh4_trace *tr, struct err *err)
             sh4_agent_write_code(tr->t, tr->plan.base + sh4_trace_blob.calib_call, &jsr_r5, 1, err);
     for (unsigned i = DIRECT; ret == 0 && i < NCALLEES; i++) {
         ret = run_callee(tr, (enum callee)i, raw[i], err);
-        takes[i] = ret < 0 ? 0 : 16 * extra(raw[i], raw[DIRECT], tr->elapsed) / (ROUNDS / 2);
+        takes[i] = ret < 0 ? 0 : 16 * extra(raw[i], raw[DIRECT], tr->time.counter) / (ROUNDS / 2);
     }
     if (ret < 0)
         return ret;
-    tr->memory16 = (struct sh4_trace_memory){ .pair = takes[PAIR],
-                                              .read = takes[READ],
-                                              .write = takes[WRITE] };
-    tr->memory16.far_jump =
+    tr->cost.memory16 = (struct sh4_trace_memory){ .pair = takes[PAIR],
+                                                   .read = takes[READ],
+                                                   .write = takes[WRITE] };
+    tr->cost.memory16.far_jump =
         takes[FAR_JUMP] - takes[JUMP] - takes[PAIR] - 2 * takes[READ] - takes[WRITE];
     return 0;
 }
@@ -364,12 +364,12 @@ static int measure_time(struct sh4_trace *tr, bool cached, struct err *err)
     uint32_t d[NRUNS][2][2] = { 0 }, first[2],
              kept[2] = { t->save[SH4_SAVE_PMCR1], t->save[SH4_SAVE_PMCR2] };
     int ret = t->base.ops->counters_arm(&t->base, time, err);
-    tr->loop_ran = false;
+    tr->loop.ran = false;
     if (ret == 0)
         ret = measure(tr, cached, d, first, err);
-    if (ret == 0 && tr->cycles_per_ns == 0)
+    if (ret == 0 && tr->cost.cycles_per_ns == 0)
         ret = measure_clock(tr, err);
-    tr->full16[cached] = 16 * extra(d[WHOLE], d[PLAIN], 0) / ROUNDS;
+    tr->cost.full16[cached] = 16 * extra(d[WHOLE], d[PLAIN], 0) / ROUNDS;
     t->save[SH4_SAVE_PMCR1] = kept[0];
     t->save[SH4_SAVE_PMCR2] = kept[1];
     return ret;
@@ -380,36 +380,37 @@ static int calibrate(struct sh4_trace *tr, bool cached, struct err *err)
 {
     uint32_t d[NRUNS][2][2] = { 0 }, first[2] = { 0 };
     static const int lead[2] = { LEAD_INSNS, LEAD_CYCLES };
-    tr->loop_ran = false;
+    tr->loop.ran = false;
     int ret = measure(tr, cached, d, first, err);
     for (int n = 0; ret == 0 && n < 2; n++) {
         uint16_t code = tr->cfg.counter[n];
         int32_t start = (int32_t)first[n] - (code == 0x13      ? lead[0]
                                              : code == ELAPSED ? lead[1]
                                                                : 0);
-        tr->residue16[cached][n] = code ? 16 * extra(d[RECORDED], d[PLAIN], n) / ROUNDS : 0;
-        tr->first[cached][n] = code && start > 0 ? start : 0;
+        tr->cost.residue16[cached][n] = code ? 16 * extra(d[RECORDED], d[PLAIN], n) / ROUNDS : 0;
+        tr->cost.first[cached][n] = code && start > 0 ? start : 0;
     }
     if (ret == 0)
         ret = sh4_trace_measure_ways(tr, cached, err);
     if (ret == 0 && tr->plan.rom.bytes)
-        ret = measure_step(tr, cached, d[PLAIN], tr->step_cost[cached], err);
-    if (ret == 0 && !cached && tr->elapsed >= 0)
+        ret = measure_step(tr, cached, d[PLAIN], tr->cost.step_cost[cached], err);
+    if (ret == 0 && !cached && tr->time.counter >= 0)
         ret = measure_memory(tr, err);
-    if (tr->elapsed >= 0)
-        tr->full16[cached] = 16 * extra(d[WHOLE], d[PLAIN], tr->elapsed) / ROUNDS;
-    return ret == 0 && tr->elapsed < 0 && tr->cfg.counter[0] ? measure_time(tr, cached, err) : ret;
+    if (tr->time.counter >= 0)
+        tr->cost.full16[cached] = 16 * extra(d[WHOLE], d[PLAIN], tr->time.counter) / ROUNDS;
+    return ret == 0 && tr->time.counter < 0 && tr->cfg.counter[0] ? measure_time(tr, cached, err)
+                                                                  : ret;
 }
 
 /* With the caches on nobody measures what it would be without: instructions are the same, and the
  * rest is marked. */
 static void assume_uncached(struct sh4_trace *tr)
 {
-    memcpy(tr->residue16[false], tr->residue16[true], sizeof tr->residue16[false]);
-    memcpy(tr->first[false], tr->first[true], sizeof tr->first[false]);
-    memcpy(tr->step_cost[false], tr->step_cost[true], sizeof tr->step_cost[false]);
-    tr->ways[false] = tr->ways[true];
-    tr->full16[false] = tr->full16[true];
+    memcpy(tr->cost.residue16[false], tr->cost.residue16[true], sizeof tr->cost.residue16[false]);
+    memcpy(tr->cost.first[false], tr->cost.first[true], sizeof tr->cost.first[false]);
+    memcpy(tr->cost.step_cost[false], tr->cost.step_cost[true], sizeof tr->cost.step_cost[false]);
+    tr->cost.ways[false] = tr->cost.ways[true];
+    tr->cost.full16[false] = tr->cost.full16[true];
 }
 
 /* A program that has not switched the caches on yet will soon: measured both ways then. */
@@ -421,9 +422,9 @@ static int calibrate_both(struct sh4_trace *tr, struct err *err)
     if (ret < 0)
         return ret;
     bool cached = REG_GET(ccr, SH4_CCR_ICE) && REG_GET(ccr, SH4_CCR_OCE);
-    tr->cached = cached;
-    tr->calibrated[true] = true;
-    tr->calibrated[false] = !cached;
+    tr->cost.cached = cached;
+    tr->cost.calibrated[true] = true;
+    tr->cost.calibrated[false] = !cached;
     ret = calibrate(tr, cached, err);
     if (ret == 0 && cached)
         assume_uncached(tr);

@@ -16,10 +16,10 @@ void sh4_trace_overwritten(struct sh4_trace *tr, size_t i)
 {
     struct sh4_site *s =
         (struct sh4_site *)(uintptr_t)sh4_sites_at(&tr->sites, tr->plan.patch[i].addr);
-    tr->mark[i] = (struct sh4_trace_mark){ .dead = true, .stale = true };
-    tr->absent = true;
-    tr->changed++;
-    tr->told = 0; /* the list of what is not seen has become longer */
+    tr->patches.mark[i] = (struct sh4_trace_mark){ .dead = true, .stale = true };
+    tr->patches.absent = true;
+    tr->patches.changed++;
+    tr->coverage.next = 0; /* the list of what is not seen has become longer */
     if (s)
         s->why = SH4_UNTRACED_CHANGED;
 }
@@ -28,14 +28,14 @@ int sh4_trace_give_up(struct sh4_trace *tr, size_t i, struct err *err)
 {
     long at = sh4_trace_plan_index(&tr->plan, tr->plan.patch[i].addr);
     sh4_trace_overwritten(tr, i);
-    tr->mark[i].stale = false;
+    tr->patches.mark[i].stale = false;
     return sh4_agent_poke(tr->t, tr->plan.base + (uint32_t)at, 2, 0, err);
 }
 
 int sh4_trace_still(struct sh4_trace *tr, size_t i, uint16_t expected, struct err *err)
 {
     struct sh4_trace_half half = { .addr = tr->plan.patch[i].addr };
-    if (tr->mark[i].dead)
+    if (tr->patches.mark[i].dead)
         return 0;
     int ret = sh4_agent_sync_caches(tr->t, half.addr, 2, err);
     if (ret == 0)
@@ -71,7 +71,7 @@ static int look_at_each(struct sh4_trace *tr, const uint8_t *seen, struct err *e
                   ? 0
                   : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     for (size_t i = 0; ret == 0 && i < tr->plan.npatches; i++)
-        if (tr->mark[i].in_memory && !seen[i]) {
+        if (tr->patches.mark[i].in_memory && !seen[i]) {
             index[n] = i;
             half[n++].addr = tr->plan.patch[i].addr;
         }
@@ -87,7 +87,7 @@ static int look_at_each(struct sh4_trace *tr, const uint8_t *seen, struct err *e
 
 int sh4_trace_look(struct sh4_trace *tr, struct err *err)
 {
-    const struct image *im = &tr->now;
+    const struct image *im = &tr->now.image;
     uint8_t *seen = calloc(tr->plan.npatches + 1, 1);
     size_t n = tr->plan.npatches;
     uint32_t low = n ? tr->plan.patch[0].addr & ~31u : 0;

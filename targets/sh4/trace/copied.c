@@ -41,16 +41,16 @@ int sh4_trace_compare(struct sh4_trace *tr, struct err *err)
 {
     const struct image *im = tr->cfg.image;
     int ret = 0;
-    tr->waits = calloc(im->nsections + 1, sizeof *tr->waits);
-    if (!tr->waits)
+    tr->copied.waits = calloc(im->nsections + 1, sizeof *tr->copied.waits);
+    if (!tr->copied.waits)
         return err_set(err, ERR_NOMEM, "", "comparing the program with the board's memory");
     for (size_t i = 0; i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
         uint64_t load = image_load_addr(im, i),
                  at = s->code && s->data ? differs(tr->t, s, s->addr, &ret, err) : 0;
         if (at && load != s->addr && !differs(tr->t, s, load, &ret, err) && ret == 0) {
-            tr->waits[i] = true;
-            tr->nwaiting++;
+            tr->copied.waits[i] = true;
+            tr->copied.nwaiting++;
             continue;
         }
         if (ret < 0)
@@ -64,6 +64,8 @@ int sh4_trace_compare(struct sh4_trace *tr, struct err *err)
     return 0;
 }
 
+void sh4_trace_copied_fini(struct sh4_trace *tr) { free(tr->copied.waits); }
+
 static bool within(const struct image_section *s, uint32_t addr)
 {
     return (addr & SH4_PHYS) - ((uint32_t)s->addr & SH4_PHYS) < s->size;
@@ -71,8 +73,8 @@ static bool within(const struct image_section *s, uint32_t addr)
 
 bool sh4_trace_waits(const struct sh4_trace *tr, uint32_t addr)
 {
-    for (size_t i = 0; tr->nwaiting && i < tr->cfg.image->nsections; i++)
-        if (tr->waits[i] && within(&tr->cfg.image->sections[i], addr))
+    for (size_t i = 0; tr->copied.nwaiting && i < tr->cfg.image->nsections; i++)
+        if (tr->copied.waits[i] && within(&tr->cfg.image->sections[i], addr))
             return true;
     return false;
 }
@@ -102,12 +104,12 @@ static int patch_section(struct sh4_trace *tr, const struct image_section *s, st
     if (!half)
         return err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     for (size_t i = first; i < tr->plan.npatches && within(s, tr->plan.patch[i].addr); i++) {
-        if (tr->mark[i].dead || tr->mark[i].in_memory ||
+        if (tr->patches.mark[i].dead || tr->patches.mark[i].in_memory ||
             sh4_patch_at(tr->t, tr->plan.patch[i].addr))
             continue;
         half[n++] = (struct sh4_trace_half){ .addr = tr->plan.patch[i].addr,
                                              .value = (uint16_t)SH4_TRACE_TRAP };
-        tr->mark[i].in_memory = true;
+        tr->patches.mark[i].in_memory = true;
     }
     int ret = sh4_trace_write_halves(tr->t, half, n, err);
     free(half);
@@ -121,14 +123,14 @@ int sh4_trace_take_copies(struct sh4_trace *tr, struct err *err)
     int ret = 0;
     for (size_t i = 0; ret == 0 && i < im->nsections; i++) {
         bool all = false;
-        if (!tr->waits[i])
+        if (!tr->copied.waits[i])
             continue;
         ret = has_arrived(tr, &im->sections[i], &all, err);
         if (ret < 0 || !all)
             continue;
-        tr->waits[i] = false;
-        tr->nwaiting--;
-        tr->told = 0;
+        tr->copied.waits[i] = false;
+        tr->copied.nwaiting--;
+        tr->coverage.next = 0;
         ret = patch_section(tr, &im->sections[i], err);
     }
     return ret;

@@ -22,15 +22,15 @@ int sh4_trace_arm_counters(struct sh4_trace *tr, struct err *err)
 int sh4_trace_read_elapsed(struct sh4_trace *tr, struct err *err)
 {
     uint32_t v[2];
-    if (tr->elapsed < 0 || tr->was_reset) /* the reset stops and clears the counters */
+    if (tr->time.counter < 0 || tr->reset.seen) /* the reset stops and clears the counters */
         return 0;
-    int ret = sh4_agent_read(tr->t, tr->elapsed ? SH4_PMCTR2H : SH4_PMCTR1H, 4, v, 2, err);
+    int ret = sh4_agent_read(tr->t, tr->time.counter ? SH4_PMCTR2H : SH4_PMCTR1H, 4, v, 2, err);
     if (ret < 0)
         return ret;
     uint64_t c = (uint64_t)(v[0] & 0xFFFF) << 32 | v[1];
-    tr->raw_step = (c - tr->counter_last) & 0xFFFFFFFFFFFF;
-    tr->raw += tr->raw_step;
-    tr->counter_last = c;
+    tr->time.step = (c - tr->time.last) & 0xFFFFFFFFFFFF;
+    tr->time.raw += tr->time.step;
+    tr->time.last = c;
     return 0;
 }
 
@@ -42,14 +42,14 @@ int sh4_trace_choose_residue(struct sh4_trace *tr, struct err *err)
     bool cached = REG_GET(ccr, SH4_CCR_ICE) && REG_GET(ccr, SH4_CCR_OCE);
     if (ret < 0)
         return ret;
-    tr->icache_enabled = REG_GET(ccr, SH4_CCR_ICE);
-    memcpy(tr->dec.residue16, tr->residue16[cached], sizeof tr->dec.residue16);
-    tr->dec.ways = tr->ways[cached];
+    tr->cost.icache_enabled = REG_GET(ccr, SH4_CCR_ICE);
+    memcpy(tr->dec.residue16, tr->cost.residue16[cached], sizeof tr->dec.residue16);
+    tr->dec.ways = tr->cost.ways[cached];
     tr->dec.uncached = !cached;
-    tr->dec.memory16 = tr->memory16;
-    tr->dec.guessed = cached != tr->cached || !tr->calibrated[cached];
-    tr->cached = cached;
-    memcpy(tr->dec.first, tr->first[cached], sizeof tr->dec.first);
+    tr->dec.memory16 = tr->cost.memory16;
+    tr->dec.guessed = cached != tr->cost.cached || !tr->cost.calibrated[cached];
+    tr->cost.cached = cached;
+    memcpy(tr->dec.first, tr->cost.first[cached], sizeof tr->dec.first);
     return sh4_trace_step_cost(tr, cached, err);
 }
 
@@ -78,11 +78,11 @@ int sh4_trace_start_state(struct sh4_trace *tr, bool active, struct err *err)
 {
     uint32_t last[2] = { 0, 0 }, cost[2], now_in = 0, state = sh4_trace_initial_state(&tr->cfg);
     int ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, &now_in, 1, err);
-    memcpy(tr->dec.residue16, tr->residue16[true], sizeof tr->dec.residue16);
-    tr->dec.ways = tr->ways[true];
+    memcpy(tr->dec.residue16, tr->cost.residue16[true], sizeof tr->dec.residue16);
+    tr->dec.ways = tr->cost.ways[true];
     for (int n = 0; n < 2; n++)
         cost[n] = (uint32_t)sh4_trace_filter_cost(&tr->dec, n);
-    tr->step_cached = -1;
+    tr->cost.step_cached = -1;
     if (ret == 0)
         ret = sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_K1, cost, 2, err);
     if (ret == 0)
@@ -99,7 +99,7 @@ int sh4_trace_start_state(struct sh4_trace *tr, bool active, struct err *err)
         ret = sh4_trace_set_state(tr, state, err);
     tr->dec.started = false;
     tr->dec.last = 0;
-    tr->dec.disturbed = active && tr->elapsed >= 0 ? SH4_TRACE_DISTURBED : 0;
+    tr->dec.disturbed = active && tr->time.counter >= 0 ? SH4_TRACE_DISTURBED : 0;
     tr->rebased = true;
     return ret;
 }

@@ -36,9 +36,10 @@ static enum coverage_kind kind_of(const struct sh4_site *s)
 
 bool sh4_trace_sees(const struct sh4_trace *tr, const struct sh4_site *s)
 {
-    if (tr->nwaiting && sh4_trace_waits(tr, s->addr))
+    if (tr->copied.nwaiting && sh4_trace_waits(tr, s->addr))
         return s->kind >= SH4_SITE_RTE;
-    return s->kind >= SH4_SITE_RTE || (s->why == SH4_TRACED && !(s->stepped && tr->yielded));
+    return s->kind >= SH4_SITE_RTE ||
+           (s->why == SH4_TRACED && !(s->stepped && tr->rom.channel_taken));
 }
 
 static bool site_row(const struct sh4_trace *tr, size_t i, struct event *e)
@@ -75,9 +76,9 @@ size_t sh4_trace_tell_coverage(struct sh4_trace *tr, struct event *out, size_t c
 {
     const size_t sites = tr->sites.nsites, all = 1 + sites + tr->sites.nfunctions;
     size_t n = 0;
-    for (; n < cap && tr->told < all; tr->told++) {
-        size_t i = tr->told - 1;
-        if (tr->told == 0)
+    for (; n < cap && tr->coverage.next < all; tr->coverage.next++) {
+        size_t i = tr->coverage.next - 1;
+        if (tr->coverage.next == 0)
             out[n++] = (struct event){ .kind = EVENT_UNTRACED };
         else if (i < sites)
             n += site_row(tr, i, &out[n]);

@@ -36,7 +36,7 @@ static void remember(struct sh4_trace *tr, uint32_t addr, uint32_t within)
         return;
     }
     tr->found->at[tr->found->n++] = addr | within;
-    tr->search_due = true;
+    tr->search.due = true;
 }
 
 /* A jump that stays in its function, as far as a symbol tells: the case of a switch. */

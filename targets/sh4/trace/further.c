@@ -41,7 +41,7 @@ int sh4_trace_found_init(struct sh4_trace *tr, struct err *err)
         *t->trace_found = (struct sh4_trace_found){ .sum = sum };
     tr->found = t->trace_found;
     tr->found->more = false;
-    tr->searched = tr->found->n;
+    tr->search.places = tr->found->n;
     return sh4_trace_now_init(tr, err);
 }
 
@@ -50,11 +50,11 @@ int sh4_trace_found_init(struct sh4_trace *tr, struct err *err)
 void sh4_trace_found_end(struct sh4_trace *tr)
 {
     struct sh4_trace_found *f = tr->found;
-    for (size_t k = 0; f && tr->copy && k < tr->now.nsections; k++)
-        if (tr->copy[k])
-            sh4_trace_forget_changed(tr, (uint32_t)tr->section[k].addr,
-                                     tr->cfg.image->sections[k].data, tr->copy[k],
-                                     (uint32_t)tr->section[k].size);
+    for (size_t k = 0; f && tr->now.copy && k < tr->now.image.nsections; k++)
+        if (tr->now.copy[k])
+            sh4_trace_forget_changed(tr, (uint32_t)tr->now.section[k].addr,
+                                     tr->cfg.image->sections[k].data, tr->now.copy[k],
+                                     (uint32_t)tr->now.section[k].size);
     sh4_trace_now_fini(tr);
 }
 
@@ -63,12 +63,12 @@ void sh4_trace_found_end(struct sh4_trace *tr)
 static int glance(struct sh4_trace *tr, struct err *err)
 {
     bool differs;
-    if (now(tr) < tr->glance.next_ns || tr->glance.in_vain >= IN_VAIN || tr->search_due)
+    if (now(tr) < tr->search.glance_ns || tr->search.in_vain >= IN_VAIN || tr->search.due)
         return 0;
     uint64_t before = now(tr);
     int ret = sh4_trace_glance(tr, &differs, err);
-    tr->glance.next_ns = now(tr) + MAX((uint64_t)GLANCE_NS, TIMES * (now(tr) - before));
-    tr->search_due = ret == 0 && differs;
+    tr->search.glance_ns = now(tr) + MAX((uint64_t)GLANCE_NS, TIMES * (now(tr) - before));
+    tr->search.due = ret == 0 && differs;
     return ret;
 }
 
@@ -90,10 +90,10 @@ static int find_place(struct sh4_trace *tr, struct err *err)
     int ret = sh4_trace_get(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_SPC, &spc, 1, err);
     if (ret < 0 || !(sh4_sites_code(&tr->sites, spc) & SH4_CODE_INSN))
         return ret;
-    tr->unplaced = false;
+    tr->search.unplaced = false;
     if (!sh4_sites_may_block(&tr->sites, spc))
         return 0;
-    tr->searched_with.entry_blocked = false;
+    tr->search.with.entry_blocked = false;
     return 1;
 }
 
@@ -104,34 +104,34 @@ static int search(struct sh4_trace *tr, struct err *err)
     int ret = sh4_trace_now_refresh(tr, &changed, err);
     if (ret < 0)
         return ret;
-    tr->search_due = false;
-    if (!changed && before == tr->searched) {
-        tr->glance.in_vain++;
+    tr->search.due = false;
+    if (!changed && before == tr->search.places) {
+        tr->search.in_vain++;
         return 0;
     }
-    tr->searches++;
-    tr->searched = tr->found->n;
+    tr->search.done++;
+    tr->search.places = tr->found->n;
     return sh4_trace_again(tr, err);
 }
 
 int sh4_trace_look_further(struct sh4_trace *tr, struct err *err)
 {
     uint64_t before = now(tr);
-    int ret = tr->unplaced ? find_place(tr, err) : 0;
+    int ret = tr->search.unplaced ? find_place(tr, err) : 0;
     if (ret > 0) {
-        tr->evidence = tr->search_due = true;
-        tr->searched = SIZE_MAX; /* it is not what was searched with */
+        tr->search.evidence = tr->search.due = true;
+        tr->search.places = SIZE_MAX; /* it is not what was searched with */
     }
     ret = ret < 0 ? ret : glance(tr, err);
-    if (ret < 0 || !tr->search_due || before < tr->search_after_ns)
+    if (ret < 0 || !tr->search.due || before < tr->search.after_ns)
         return ret;
-    if (tr->searches >= SEARCHES) {
+    if (tr->search.done >= SEARCHES) {
         tr->found->more = true;
         return 0;
     }
     if ((ret = in_section(tr, err)) != 0)
         return MIN(ret, 0);
     ret = search(tr, err);
-    tr->search_after_ns = now(tr) + MAX(SOON_NS, TIMES * (now(tr) - before));
+    tr->search.after_ns = now(tr) + MAX(SOON_NS, TIMES * (now(tr) - before));
     return ret;
 }

@@ -24,7 +24,7 @@ static uint32_t note_in(const struct sh4_target *t, uint32_t at, uint32_t bytes)
 uint32_t sh4_trace_note_at(const struct sh4_trace *tr)
 {
     const struct sh4_target *t = tr->t;
-    if (tr->larger)
+    if (tr->request.larger)
         return LARGER_NOTE;
     return tr->cfg.ram_bytes ? note_in(t, (uint32_t)tr->cfg.ram_base, tr->cfg.ram_bytes)
                              : note_in(t, t->opt.agent_ram, t->opt.agent_ram_bytes);
@@ -284,13 +284,13 @@ int sh4_trace_keep(struct sh4_trace *tr, struct err *err)
     int ret = sh4_agent_peek(t, SH4_CCR, 4, &ccr, err);
     if (ret < 0)
         return ret;
-    state_to_record(t, ccr, tr->kept);
+    state_to_record(t, ccr, tr->aside.words);
     ret = sh4_agent_poke(t, at, 4, 0, err);
     if (ret == 0)
-        ret = sh4_agent_write(t, at + 4, 4, tr->kept, K_WORDS, err);
+        ret = sh4_agent_write(t, at + 4, 4, tr->aside.words, K_WORDS, err);
     if (ret < 0)
         return ret;
-    tr->displaced = true;
+    tr->aside.displaced = true;
     /* valid as long as the kernel says so, or stands where the loop is */
     ret = entry_is(t, SH4_TRACE_KEPT, err);
     return ret < 0 ? ret : sh4_agent_poke(t, at, 4, SH4_TRACE_KEPT, err);
@@ -315,8 +315,8 @@ static int restore(struct sh4_target *t, const uint32_t *k, uint32_t base, bool 
 
 int sh4_trace_put_back(struct sh4_trace *tr, bool seen, struct err *err)
 {
-    int ret = restore(tr->t, tr->kept, tr->plan.base, seen, err);
-    tr->displaced = ret < 0;
+    int ret = restore(tr->t, tr->aside.words, tr->plan.base, seen, err);
+    tr->aside.displaced = ret < 0;
     return ret;
 }
 

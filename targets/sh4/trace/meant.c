@@ -106,8 +106,9 @@ int sh4_trace_meant_resuming(struct sh4_trace *tr, struct err *err)
     enum { MOST = 16 }; /* in a row */
     for (int i = 0; i < MOST && t->sr & REG_MASK(SH4_SR_MD) && !REG_GET(t->sr, SH4_SR_BL); i++) {
         const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->pc);
-        const struct sh4_site *s =
-            p && !tr->mark[p - tr->plan.patch].dead ? sh4_sites_at(&tr->sites, p->addr) : NULL;
+        const struct sh4_site *s = p && !tr->patches.mark[p - tr->plan.patch].dead
+                                       ? sh4_sites_at(&tr->sites, p->addr)
+                                       : NULL;
         uint32_t v;
         if (!s || !sh4_site_is_sr(s->kind))
             return 0;

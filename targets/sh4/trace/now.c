@@ -17,22 +17,22 @@ enum { PART = 16 << 10 };
 int sh4_trace_now_init(struct sh4_trace *tr, struct err *err)
 {
     const struct image *im = tr->cfg.image;
-    tr->now = *im;
-    tr->section = malloc((im->nsections + 1) * sizeof *tr->section);
-    tr->copy = calloc(im->nsections + 1, sizeof *tr->copy);
-    if (!tr->section || !tr->copy)
+    tr->now.image = *im;
+    tr->now.section = malloc((im->nsections + 1) * sizeof *tr->now.section);
+    tr->now.copy = calloc(im->nsections + 1, sizeof *tr->now.copy);
+    if (!tr->now.section || !tr->now.copy)
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
-    memcpy(tr->section, im->sections, im->nsections * sizeof *tr->section);
-    tr->now.sections = tr->section;
+    memcpy(tr->now.section, im->sections, im->nsections * sizeof *tr->now.section);
+    tr->now.image.sections = tr->now.section;
     return 0;
 }
 
 void sh4_trace_now_fini(struct sh4_trace *tr)
 {
-    for (size_t i = 0; tr->copy && i < tr->now.nsections; i++)
-        free(tr->copy[i]);
-    free(tr->copy);
-    free(tr->section);
+    for (size_t i = 0; tr->now.copy && i < tr->now.image.nsections; i++)
+        free(tr->now.copy[i]);
+    free(tr->now.copy);
+    free(tr->now.section);
 }
 
 /* Something of ours in memory: at addr stands ours, where the program has its. */
@@ -53,7 +53,7 @@ static bool next_ours(const struct sh4_trace *tr, uint32_t addr, uint32_t n, siz
         const struct sh4_trace_patch *p = &tr->plan.patch[first + *k];
         if ((p->addr & SH4_PHYS) - (addr & SH4_PHYS) + 1 >= n)
             *k = patches - 1; /* in order: the rest is behind */
-        else if (tr->mark[first + *k].in_memory)
+        else if (tr->patches.mark[first + *k].in_memory)
             return *out = (struct ours){ p->addr, (uint16_t)SH4_TRACE_TRAP, p->orig }, ++*k, true;
     }
     for (; *k < vbr + t->npatches; ++*k) {
@@ -119,21 +119,21 @@ static bool matters(struct sh4_trace *tr, uint32_t addr, const uint8_t *was, con
 static int take_part(struct sh4_trace *tr, size_t k, uint32_t off, uint32_t n, bool *changed,
                      struct err *err)
 {
-    struct image_section *s = &tr->section[k];
+    struct image_section *s = &tr->now.section[k];
     uint8_t buf[PART];
     uint32_t addr = (uint32_t)s->addr + off;
     int ret = read_part(tr, addr, buf, n, err);
     if (ret < 0 || memcmp(buf, s->data + off, n) == 0)
         return ret;
-    if (!tr->copy[k]) {
-        if (!(tr->copy[k] = malloc(s->size)))
+    if (!tr->now.copy[k]) {
+        if (!(tr->now.copy[k] = malloc(s->size)))
             return err_set(err, ERR_NOMEM, "close other programs",
                            "trace: a program that changes itself: out of memory");
-        memcpy(tr->copy[k], s->data, s->size);
-        s->data = tr->copy[k];
+        memcpy(tr->now.copy[k], s->data, s->size);
+        s->data = tr->now.copy[k];
     }
     *changed = matters(tr, addr, s->data + off, buf, n) || *changed;
-    memcpy(tr->copy[k] + off, buf, n);
+    memcpy(tr->now.copy[k] + off, buf, n);
     return 0;
 }
 
@@ -141,7 +141,7 @@ static int take_part(struct sh4_trace *tr, size_t k, uint32_t off, uint32_t n, b
  * words, or not there yet. */
 static int as_expected(struct sh4_trace *tr, size_t k, uint32_t off, uint32_t n, struct err *err)
 {
-    const struct image_section *s = &tr->section[k];
+    const struct image_section *s = &tr->now.section[k];
     uint32_t addr = (uint32_t)s->addr + off, words[PART / 4];
     uint8_t buf[PART];
     bool same = true;
@@ -155,8 +155,8 @@ static int as_expected(struct sh4_trace *tr, size_t k, uint32_t off, uint32_t n,
 /* Bytes of the part from off on that can be looked at; 0: none. */
 static uint32_t part_of(const struct sh4_trace *tr, size_t k, uint32_t off)
 {
-    const struct image_section *s = &tr->section[k];
-    if (!s->code || !s->data || tr->waits[k] || s->addr % 4 || off >= s->size)
+    const struct image_section *s = &tr->now.section[k];
+    if (!s->code || !s->data || tr->copied.waits[k] || s->addr % 4 || off >= s->size)
         return 0;
     return (uint32_t)MIN((uint64_t)PART, s->size - off) & ~3u;
 }
@@ -165,8 +165,8 @@ int sh4_trace_now_refresh(struct sh4_trace *tr, bool *changed, struct err *err)
 {
     int ret = 0;
     *changed = false;
-    for (size_t k = 0; ret == 0 && k < tr->now.nsections; k++) {
-        const struct image_section *s = &tr->section[k];
+    for (size_t k = 0; ret == 0 && k < tr->now.image.nsections; k++) {
+        const struct image_section *s = &tr->now.section[k];
         if (part_of(tr, k, 0)) /* what the program has written is in memory, too, then */
             ret = sh4_agent_sync_caches(tr->t, (uint32_t)s->addr & ~31u, s->size + 32, err);
         for (uint32_t off = 0, n; ret == 0 && (n = part_of(tr, k, off)) > 0; off += n) {
@@ -180,18 +180,19 @@ int sh4_trace_now_refresh(struct sh4_trace *tr, bool *changed, struct err *err)
 int sh4_trace_glance(struct sh4_trace *tr, bool *differs, struct err *err)
 {
     *differs = false;
-    for (size_t tries = 0; tries <= tr->now.nsections; tries++) {
-        uint32_t n = tr->glance.section < tr->now.nsections
-                         ? part_of(tr, tr->glance.section, tr->glance.off)
+    for (size_t tries = 0; tries <= tr->now.image.nsections; tries++) {
+        uint32_t n = tr->now.glance_section < tr->now.image.nsections
+                         ? part_of(tr, tr->now.glance_section, tr->now.glance_off)
                          : 0;
         if (!n) {
-            tr->glance.section =
-                tr->glance.section + 1 < tr->now.nsections ? tr->glance.section + 1 : 0;
-            tr->glance.off = 0;
+            tr->now.glance_section = tr->now.glance_section + 1 < tr->now.image.nsections
+                                         ? tr->now.glance_section + 1
+                                         : 0;
+            tr->now.glance_off = 0;
             continue;
         }
-        int ret = as_expected(tr, tr->glance.section, tr->glance.off, n, err);
-        tr->glance.off += n;
+        int ret = as_expected(tr, tr->now.glance_section, tr->now.glance_off, n, err);
+        tr->now.glance_off += n;
         *differs = ret == 0;
         return MIN(ret, 0);
     }

@@ -9,6 +9,16 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
+int sh4_trace_patches_init(struct sh4_trace *tr, struct err *err)
+{
+    tr->patches.mark = calloc(tr->plan.npatches + 1, sizeof *tr->patches.mark);
+    return tr->patches.mark
+               ? 0
+               : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
+}
+
+void sh4_trace_patches_fini(struct sh4_trace *tr) { free(tr->patches.mark); }
+
 /* The table entry decides whether the agent takes a trap at that place. */
 static int set_entry(struct sh4_trace *tr, const struct sh4_trace_patch *p, bool on,
                      struct err *err)
@@ -20,7 +30,7 @@ static int set_entry(struct sh4_trace *tr, const struct sh4_trace_patch *p, bool
 int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *err)
 {
     struct sh4_trace_patch *p = &tr->plan.patch[i];
-    struct sh4_trace_mark *m = &tr->mark[i];
+    struct sh4_trace_mark *m = &tr->patches.mark[i];
     uint16_t trap = (uint16_t)SH4_TRACE_TRAP, insn = in_memory ? trap : p->orig;
     if (m->in_memory == in_memory || m->dead || p->watched)
         return 0;
@@ -32,7 +42,7 @@ int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *
         ret = sh4_agent_write_code(tr->t, p->addr, &insn, 1, err);
     if (ret == 0)
         m->in_memory = in_memory;
-    tr->absent |= !in_memory;
+    tr->patches.absent |= !in_memory;
     return ret;
 }
 
@@ -60,10 +70,11 @@ int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err)
         struct sh4_trace_patch *p = &tr->plan.patch[i];
         bool user = user_break_at(t, p->addr); /* its TRAPA stays, and knows what was there */
         bool later = in_memory && (user || sh4_trace_waits(tr, p->addr));
-        tr->absent |= later;
-        if (tr->mark[i].in_memory == in_memory || tr->mark[i].dead || p->watched || later)
+        tr->patches.absent |= later;
+        if (tr->patches.mark[i].in_memory == in_memory || tr->patches.mark[i].dead || p->watched ||
+            later)
             continue;
-        tr->mark[i].in_memory = in_memory;
+        tr->patches.mark[i].in_memory = in_memory;
         if (!user)
             half[k++] =
                 (struct sh4_trace_half){ .addr = p->addr,
@@ -81,32 +92,32 @@ int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err)
  * must not come back when it is deleted behind the trace. */
 static int yield_to(struct sh4_trace *tr, size_t i, struct sh4_patch *user, struct err *err)
 {
-    tr->absent = true;
+    tr->patches.absent = true;
     if (user->orig == SH4_TRACE_TRAP)
         user->orig = tr->plan.patch[i].orig;
-    tr->mark[i].in_memory = false;
+    tr->patches.mark[i].in_memory = false;
     return set_entry(tr, &tr->plan.patch[i], false, err);
 }
 
 int sh4_trace_reconcile(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    bool looked = tr->absent;
+    bool looked = tr->patches.absent;
     int ret = 0;
     for (size_t i = 0; ret == 0 && i < t->npatches; i++) {
         const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->patch[i].addr);
-        if (p && tr->mark[p - tr->plan.patch].in_memory)
+        if (p && tr->patches.mark[p - tr->plan.patch].in_memory)
             ret = yield_to(tr, (size_t)(p - tr->plan.patch), &t->patch[i], err);
     }
     for (size_t i = 0; ret == 0 && looked && i < tr->plan.npatches; i++)
-        if (tr->mark[i].stale) {
-            tr->mark[i].stale = false;
+        if (tr->patches.mark[i].stale) {
+            tr->patches.mark[i].stale = false;
             ret = set_entry(tr, &tr->plan.patch[i], false, err);
-        } else if (!tr->mark[i].dead && !tr->mark[i].in_memory &&
+        } else if (!tr->patches.mark[i].dead && !tr->patches.mark[i].in_memory &&
                    !sh4_trace_waits(tr, tr->plan.patch[i].addr) &&
                    !user_break_at(t, tr->plan.patch[i].addr))
             ret = sh4_trace_patch(tr, i, true, err);
-    tr->absent = ret < 0 || (tr->absent && t->npatches);
+    tr->patches.absent = ret < 0 || (tr->patches.absent && t->npatches);
     return ret;
 }
 
@@ -120,7 +131,7 @@ void sh4_trace_hide(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t le
         int64_t off = (int64_t)(p->addr & SH4_PHYS) - (int64_t)(addr & SH4_PHYS);
         if (off >= (int64_t)len)
             return;
-        if (!tr->mark[i].in_memory)
+        if (!tr->patches.mark[i].in_memory)
             continue;
         put16(orig, p->orig, t->base.big_endian);
         put16(trap, (uint16_t)SH4_TRACE_TRAP, t->base.big_endian);
@@ -144,7 +155,7 @@ void sh4_trace_write(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t l
         bool same = true;
         if (off >= (int64_t)len)
             return;
-        if (!tr->mark[i].in_memory)
+        if (!tr->patches.mark[i].in_memory)
             continue;
         put16(orig, p->orig, t->base.big_endian);
         put16(trap, (uint16_t)SH4_TRACE_TRAP, t->base.big_endian);

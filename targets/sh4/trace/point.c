@@ -47,7 +47,7 @@ static int watch(struct sh4_trace *tr, unsigned n, uint32_t addr, struct err *er
     int ret = sh4_ubc_channel(t, n, addr, REG_MASK(SH4_BAMR_BASM), err);
     if (ret == 0) {
         t->save[n ? SH4_SAVE_BBRB : SH4_SAVE_BBRA] = SH4_BBR_FETCH;
-        tr->watching[n] = addr;
+        tr->points.watching[n] = addr;
     }
     return ret;
 }
@@ -56,11 +56,11 @@ int sh4_trace_watch(struct sh4_trace *tr, bool awaits, struct err *err)
 {
     unsigned n = 0, watched = 0, aside = 0;
     int ret = 0;
-    tr->watching[0] = tr->watching[1] = 0;
+    tr->points.watching[0] = tr->points.watching[1] = 0;
     for (unsigned i = 0; ret == 0 && i < tr->plan.nwatched; i++) {
         const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, tr->plan.watched[i]);
         /* stepped off: it would stop where it stands */
-        if (tr->mark[p - tr->plan.patch].dead || same_place(p->addr, tr->t->pc)) {
+        if (tr->patches.mark[p - tr->plan.patch].dead || same_place(p->addr, tr->t->pc)) {
             aside++;
             continue;
         }
@@ -72,8 +72,8 @@ int sh4_trace_watch(struct sh4_trace *tr, bool awaits, struct err *err)
         watched++;
     }
     unsigned unwatched = tr->plan.nwatched - watched - aside;
-    if (!tr->t->stepping && unwatched != tr->unwatched) {
-        tr->unwatched = unwatched;
+    if (!tr->t->stepping && unwatched != tr->points.unwatched) {
+        tr->points.unwatched = unwatched;
         sh4_trace_note(tr);
     }
     return ret;
@@ -86,8 +86,8 @@ enum sh4_point sh4_trace_at_point(const struct sh4_target *t, const bool match[2
     const struct sh4_trace *tr = t->trace;
     bool any = false;
     for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++) {
-        any |= match[n] && tr->watching[n];
-        if (match[n] && tr->watching[n] && same_place(tr->watching[n], t->pc))
+        any |= match[n] && tr->points.watching[n];
+        if (match[n] && tr->points.watching[n] && same_place(tr->points.watching[n], t->pc))
             return SH4_POINT_MET;
     }
     return any ? SH4_POINT_PASSED : SH4_POINT_NONE;

@@ -18,7 +18,7 @@ int sh4_trace_poll(struct sh4_target *t, uint64_t max_ns, struct err *err)
     struct sh4_trace *tr = t->trace;
     uint32_t in[3];
     (void)max_ns;
-    if (t->link.ir != SH4_TI_RESET_NEGATE && !tr->drain_asked) {
+    if (t->link.ir != SH4_TI_RESET_NEGATE && !tr->ask.sent) {
         int ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err);
         if (ret < 0)
             return ret;
@@ -36,13 +36,13 @@ int sh4_trace_poll(struct sh4_target *t, uint64_t max_ns, struct err *err)
     uint64_t at = sh4_link_now(&t->link);
     ret = sh4_agent_halted(t, err);
     if (ret == 0)
-        tr->unseen_ns = at;
+        tr->ran.unseen_ns = at;
     if (ret > 0)
         ret = sh4_trace_serve(tr, err);
     /* An agent that falls silent in the middle of its ring: was it reset there? If that cannot be
      * told, the silence is what is told. */
     struct err reset = { .code = ERR_OK };
-    if (ret != -ERR_TIMEOUT || !tr->reset_shows ||
+    if (ret != -ERR_TIMEOUT || !tr->reset.shows ||
         sh4_reset_while_traced(t, &reset) != -ERR_NO_TARGET)
         return ret;
     if (err)
@@ -55,18 +55,18 @@ static int ask(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
     uint32_t word = SH4_TRACE_DRAIN, in;
-    tr->last_ask_ns = sh4_link_now(&t->link);
-    tr->asks++;
+    tr->ask.at_ns = sh4_link_now(&t->link);
+    tr->ask.times++;
     if (!t->link.jtag) {
-        tr->drain_asked = true;
+        tr->ask.sent = true;
         return sh4_stream_interrupt(&t->link, SH4_STREAM_DRAIN, err);
     }
-    int ret = tr->reset_shows && tr->asks > SILENT_ASKS ? sh4_reset_while_traced(t, err) : 0;
+    int ret = tr->reset.shows && tr->ask.times > SILENT_ASKS ? sh4_reset_while_traced(t, err) : 0;
     if (ret == 0)
         ret = sh4_link_words(&t->link, &word, &in, 1, err);
     if (ret == 0 && in != SH4_TRACE_RING)
         ret = sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
-    tr->drain_asked = ret == 0;
+    tr->ask.sent = ret == 0;
     return ret < 0 ? ret : sh4_link_wait(&t->link, 20000, err);
 }
 
@@ -76,13 +76,13 @@ static int bring_home(struct sh4_trace *tr, int ret)
 {
     bool ran;
     struct sh4_target *t = tr->t;
-    if (ret != -ERR_NO_TARGET || !tr->reset_shows ||
+    if (ret != -ERR_NO_TARGET || !tr->reset.shows ||
         sh4_reset_while_traced(t, NULL) != -ERR_NO_TARGET)
         return sh4_lost(t, ret);
     t->trace_ending = true;
     int stopped = sh4_trace_stop_program(t, &ran, NULL);
     t->trace_ending = false;
-    return stopped == 0 && tr->was_reset ? 0 : sh4_lost(t, ret);
+    return stopped == 0 && tr->reset.seen ? 0 : sh4_lost(t, ret);
 }
 
 int sh4_trace_poll_events(struct target *target, struct event *out, size_t cap, uint64_t max_ns,
@@ -93,32 +93,27 @@ int sh4_trace_poll_events(struct target *target, struct event *out, size_t cap, 
     uint64_t end = sh4_link_now(&t->link) + max_ns;
     if (!tr)
         return 0;
-    if (tr->was_reset && tr->armed && !tr->count)
+    if (tr->reset.seen && tr->armed && !tr->queue.count)
         return sh4_lost(t, sh4_reset_error(t->trap[1], err));
-    size_t told = tr->armed || tr->ending ? sh4_trace_tell_coverage(tr, out, cap) : 0;
+    size_t told = tr->armed || tr->coverage.at_end ? sh4_trace_tell_coverage(tr, out, cap) : 0;
     if (told)
         return (int)told;
-    while (tr->armed && tr->count == 0 && t->state == TARGET_RUNNING && !t->stop_pending) {
+    while (tr->armed && tr->queue.count == 0 && t->state == TARGET_RUNNING && !t->stop_pending) {
         int ret = sh4_trace_poll(t, 0, err);
         if (ret < 0)
             return bring_home(tr, ret);
         if (ret > 0) /* halted for the user: the driver's poll finds it again */
             break;
         uint64_t at = sh4_link_now(&t->link);
-        if (tr->count || at >= end)
+        if (tr->queue.count || at >= end)
             break;
-        if (at - tr->last_drain_ns > MAX((uint64_t)ASK_NS, tr->patience_ns) && !t->halt_wanted &&
-            at - tr->last_ask_ns > sh4_link_again_ns(&t->link, tr->asks, ASK_AGAIN_NS))
+        if (at - tr->ring.read_ns > MAX((uint64_t)ASK_NS, tr->ask.patience_ns) && !t->halt_wanted &&
+            at - tr->ask.at_ns > sh4_link_again_ns(&t->link, tr->ask.times, ASK_AGAIN_NS))
             ret = ask(tr, err);
         else
             ret = sh4_link_wait(&t->link, MIN((uint64_t)SLICE_NS, end - at), err);
         if (ret < 0)
             return bring_home(tr, ret);
     }
-    size_t n = MIN(cap, tr->count);
-    for (size_t i = 0; i < n; i++)
-        out[i] = tr->queue[(tr->head + i) % TRACE_QUEUE_MOST];
-    tr->head = (tr->head + n) % TRACE_QUEUE_MOST;
-    tr->count -= n;
-    return (int)n;
+    return (int)sh4_trace_take_events(tr, out, cap);
 }

@@ -1,25 +1,49 @@
 /* Events on their way to the caller: a ring of them, and the events that the host makes itself. */
+#include <stdlib.h>
+
+#include "probe/base/pages.h"
+#include "probe/base/util.h"
 #include "targets/sh4/trace/trace.h"
+
+int sh4_trace_queue_init(struct sh4_trace *tr, struct err *err)
+{
+    tr->queue.event = pages_new(TRACE_QUEUE_MOST * sizeof *tr->queue.event);
+    return tr->queue.event
+               ? 0
+               : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
+}
+
+void sh4_trace_queue_fini(struct sh4_trace *tr) { free(tr->queue.event); }
+
+size_t sh4_trace_take_events(struct sh4_trace *tr, struct event *out, size_t cap)
+{
+    size_t n = MIN(cap, tr->queue.count);
+    for (size_t i = 0; i < n; i++)
+        out[i] = tr->queue.event[(tr->queue.head + i) % TRACE_QUEUE_MOST];
+    tr->queue.head = (tr->queue.head + n) % TRACE_QUEUE_MOST;
+    tr->queue.count -= n;
+    return n;
+}
 
 static void put_last(struct sh4_trace *tr, const struct event *e)
 {
-    tr->queue[(tr->head + tr->count++) % TRACE_QUEUE_MOST] = *e;
+    tr->queue.event[(tr->queue.head + tr->queue.count++) % TRACE_QUEUE_MOST] = *e;
 }
 
 void sh4_trace_push(struct sh4_trace *tr, const struct event *e)
 {
-    if (tr->count + 2 > TRACE_QUEUE_MOST) {
-        tr->dropped++;
-        tr->lost++;
+    if (tr->queue.count + 2 > TRACE_QUEUE_MOST) {
+        tr->queue.dropped++;
+        tr->sum.lost++;
         return;
     }
-    if (tr->dropped) {
+    if (tr->queue.dropped) {
         struct event lost = *e;
         lost.kind = EVENT_LOST;
         lost.cause = EVENT_CAUSE_HOST_QUEUE;
-        lost.amount = tr->dropped;
+        lost.amount = tr->queue.dropped;
         lost.flags &= EVENT_HAS_C1 | EVENT_HAS_C2;
-        tr->dropped = 0;
+        tr->queue.dropped = 0;
         put_last(tr, &lost);
     }
     put_last(tr, e);
@@ -55,9 +79,13 @@ void sh4_trace_note_reset(struct sh4_trace *tr)
 void sh4_trace_note_lost(struct sh4_trace *tr, uint32_t lost)
 {
     struct event *last =
-        tr->count ? &tr->queue[(tr->head + tr->count - 1) % TRACE_QUEUE_MOST] : NULL;
+        tr->queue.count
+            ? &tr->queue.event[(tr->queue.head + tr->queue.count - 1) % TRACE_QUEUE_MOST]
+            : NULL;
     const struct event *before =
-        tr->count > 1 ? &tr->queue[(tr->head + tr->count - 2) % TRACE_QUEUE_MOST] : NULL;
+        tr->queue.count > 1
+            ? &tr->queue.event[(tr->queue.head + tr->queue.count - 2) % TRACE_QUEUE_MOST]
+            : NULL;
     if (!last || !before || last->kind != EVENT_TIMESTAMP) {
         sh4_trace_note_event(tr, EVENT_LOST, 0, EVENT_CAUSE_RING_FULL, lost);
         return;

@@ -177,7 +177,7 @@ static int larger_ram(struct sh4_trace *tr, uint32_t least, struct err *err)
                        "tracing all of this program takes %u KB of target RAM", bytes / 1024);
     if (in_use(tr, r, what, &busy))
         return refuse(tr, r, bytes, what, busy, err);
-    tr->larger = true;
+    tr->request.larger = true;
     tr->cfg.ram_base = r.from | 0x80000000;
     tr->cfg.ram_bytes = bytes - NOTE; /* for the next session, should this one be lost */
     return 0;

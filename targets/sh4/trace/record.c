@@ -38,8 +38,8 @@ int sh4_trace_time_to_the_end(struct sh4_trace *tr, struct err *err)
     };
     sh4_trace_decode_own(tr, words);
     /* A record's 32 bits are over after 21 s at 200 MHz: of elapsed time it is known how often. */
-    if (tr->elapsed >= 0 && tr->ring_used == 0)
-        tr->dec.c16[tr->elapsed] += tr->raw_step >> 32 << 36;
+    if (tr->time.counter >= 0 && tr->ring.used == 0)
+        tr->dec.c16[tr->time.counter] += tr->time.step >> 32 << 36;
     return 0;
 }
 

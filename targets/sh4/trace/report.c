@@ -9,11 +9,12 @@
  * that: where little is left for the program it would be off by times. */
 static uint64_t agent_within(const struct sh4_trace *tr, uint64_t cycles, uint64_t agent)
 {
-    if (tr->elapsed < 0)
+    if (tr->time.counter < 0)
         return agent;
-    uint64_t counted = (tr->dec.c16[tr->elapsed] + 8) / 16,
+    uint64_t counted = (tr->dec.c16[tr->time.counter] + 8) / 16,
              most = cycles > counted ? cycles - counted : 0;
-    bool known = tr->cfg.has_start && !tr->cfg.nstops && tr->dec.started && tr->raw < UINT32_MAX;
+    bool known =
+        tr->cfg.has_start && !tr->cfg.nstops && tr->dec.started && tr->time.raw < UINT32_MAX;
     uint64_t least = known && most > tr->dec.outside ? most - tr->dec.outside : 0;
     return MAX(MIN(agent, most), least);
 }
@@ -23,19 +24,20 @@ static uint64_t agent_within(const struct sh4_trace *tr, uint64_t cycles, uint64
 static void spent(const struct sh4_trace *tr, struct trace_status *out)
 {
     const struct trace_config *cfg = &tr->cfg;
-    uint64_t free_ns = out->board_ns > tr->held_ns ? out->board_ns - tr->held_ns : 0,
-             waited = MIN(tr->waited_ns, free_ns);
-    uint64_t cycles = tr->elapsed >= 0 ? tr->raw : (uint64_t)((double)free_ns * tr->cycles_per_ns);
+    uint64_t free_ns = out->board_ns > tr->sum.held_ns ? out->board_ns - tr->sum.held_ns : 0,
+             waited = MIN(tr->ran.waited_ns, free_ns);
+    uint64_t cycles =
+        tr->time.counter >= 0 ? tr->time.raw : (uint64_t)((double)free_ns * tr->cost.cycles_per_ns);
     uint64_t waiting = free_ns ? (uint64_t)((double)cycles * (double)waited / (double)free_ns) : 0;
-    uint64_t each = (uint64_t)MAX(tr->full16[tr->icache_enabled], 0) / 16,
-             agent = (tr->work + 8 * tr->lost) * each / 8;
-    if (tr->elapsed >= 0 && !cfg->has_start && !cfg->nstops && !tr->was_inactive &&
+    uint64_t each = (uint64_t)MAX(tr->cost.full16[tr->cost.icache_enabled], 0) / 16,
+             agent = (tr->ring.work + 8 * tr->sum.lost) * each / 8;
+    if (tr->time.counter >= 0 && !cfg->has_start && !cfg->nstops && !tr->ran.was_inactive &&
         cfg->irq_filter == IRQ_FILTER_OFF) {
-        uint64_t program = (tr->dec.c16[tr->elapsed] + 8) / 16;
+        uint64_t program = (tr->dec.c16[tr->time.counter] + 8) / 16;
         agent = cycles > program + waiting ? cycles - program - waiting : 0;
-    } else if (tr->plan.rom.nsites && !tr->yielded) {
+    } else if (tr->plan.rom.nsites && !tr->rom.channel_taken) {
         return;
-    } else if (cfg->irq_filter == IRQ_FILTER_OFF && !tr->was_inactive) {
+    } else if (cfg->irq_filter == IRQ_FILTER_OFF && !tr->ran.was_inactive) {
         agent = agent_within(tr, cycles - MIN(cycles, waiting), agent);
     }
     out->held_ns += waited;
@@ -54,24 +56,24 @@ int sh4_trace_status(struct target *target, struct trace_status *out, struct err
     *out = (struct trace_status){
         .armed = tr->armed,
         .active = tr->active,
-        .events = tr->events,
-        .lost = tr->lost,
-        .doubtful = tr->doubtful,
+        .events = tr->sum.events,
+        .lost = tr->sum.lost,
+        .doubtful = tr->sum.doubtful,
         .board_ns =
-            tr->board_ns + (tr->runs_since_ns ? sh4_link_now(&t->link) - tr->runs_since_ns : 0),
-        .held_ns = tr->held_ns,
-        .wire_bits = tr->wire_bits,
-        .sites = (uint32_t)(tr->plan.npatches + (tr->yielded ? 0 : tr->plan.rom.nsites)),
-        .untraced_sites = (uint32_t)tr->untraced,
+            tr->ran.board_ns + (tr->ran.since_ns ? sh4_link_now(&t->link) - tr->ran.since_ns : 0),
+        .held_ns = tr->sum.held_ns,
+        .wire_bits = tr->sum.wire_bits,
+        .sites = (uint32_t)(tr->plan.npatches + (tr->rom.channel_taken ? 0 : tr->plan.rom.nsites)),
+        .untraced_sites = (uint32_t)tr->note.untraced,
         .ring_bytes = tr->plan.ring_bytes,
-        .ring_used = tr->ring_used,
-        .icache_enabled = tr->icache_enabled,
+        .ring_used = tr->ring.used,
+        .icache_enabled = tr->cost.icache_enabled,
     };
     spent(tr, out);
     for (int n = 0; n < 2; n++)
         out->agent_cost[n] =
             tr->dec.residue16[n] > 0 ? (uint32_t)(tr->dec.residue16[n] + 8) / 16 : 0;
-    memcpy(out->note, tr->note, sizeof out->note);
+    memcpy(out->note, tr->note.text, sizeof out->note);
     return 0;
 }
 

@@ -73,7 +73,7 @@ static int make_request(struct sh4_trace *tr, uint32_t *stops, struct sh4_trace_
         .wait_loops = WAIT_LOOPS,
     };
     rq->has_filter = find_filter(&tr->cfg, &rq->filter);
-    tr->filter_at = rq->has_filter ? rq->filter : 0;
+    tr->request.filter_at = rq->has_filter ? rq->filter : 0;
     for (size_t i = 0; i < tr->cfg.nstops; i++)
         stops[i] = (uint32_t)tr->cfg.stops[i];
     return calls_struct(&tr->cfg, &rq->calls_struct, err);
@@ -119,7 +119,7 @@ int sh4_trace_make_plan(struct sh4_trace *tr, struct err *err)
         return ret;
     sh4_trace_ram(tr, &rq.ram, &rq.ram_bytes);
     ret = sh4_trace_translated(tr, rq.ram, rq.ram_bytes, err);
-    rq.translated = tr->translated = ret != 0;
+    rq.translated = tr->request.translated = ret != 0;
     sh4_rom_window(&tr->sites, rq.ram, rq.ram_bytes, &rq.window);
     rq.watch -= rq.window.bytes ? 1 : 0; /* stepping takes the other channel */
     return ret < 0 ? ret : plan_request(tr, &rq, err);
@@ -132,6 +132,6 @@ int sh4_trace_plan_for(struct sh4_trace *tr, struct sh4_sites *sites, struct sh4
     struct sh4_trace_request rq;
     int ret = make_request(tr, stops, &rq, err);
     rq.sites = sites;
-    rq.translated = tr->translated;
+    rq.translated = tr->request.translated;
     return ret < 0 ? ret : sh4_trace_plan_more(&rq, &tr->plan, site, n, err);
 }

@@ -31,7 +31,7 @@ int sh4_trace_salvage(struct sh4_trace *tr, struct err *err)
     uint32_t ccr;
     bool cached = false;
     int ret = sh4_agent_peek(tr->t, SH4_CCR, 4, &ccr, err);
-    tr->was_reset = true;
+    tr->reset.seen = true;
     if (ret == 0)
         ret = ran_cached(tr, &cached, err);
     if (ret == 0 && !REG_GET(ccr, SH4_CCR_OCE)) {

@@ -1,4 +1,5 @@
 /* The agent's ring: its words are read while the agent waits in the kernel, and become events. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/util.h"
@@ -10,17 +11,27 @@
  */
 enum { SLOW_LINK = 4 };
 
+int sh4_trace_ring_init(struct sh4_trace *tr, struct err *err)
+{
+    tr->ring.words = malloc(SH4_TRACE_MOST_WORDS * sizeof *tr->ring.words);
+    return tr->ring.words ? 0
+                          : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
+}
+
+void sh4_trace_ring_fini(struct sh4_trace *tr) { free(tr->ring.words); }
+
 static void decode_words(struct sh4_trace *tr, size_t n)
 {
     struct event e[64];
     uint64_t at = sh4_link_now(&tr->t->link);
     for (size_t i = 0, used; i < n; i += used) {
-        size_t got = sh4_trace_decode(&tr->dec, tr->words + i, n - i, at, e, ARRAY_LEN(e), &used);
+        size_t got =
+            sh4_trace_decode(&tr->dec, tr->ring.words + i, n - i, at, e, ARRAY_LEN(e), &used);
         for (size_t k = 0; k < got; k++) {
             if (e[k].kind == EVENT_START || e[k].kind == EVENT_STOP)
                 tr->active = e[k].kind == EVENT_START;
-            tr->doubtful += e[k].flags & EVENT_DOUBTFUL ? 1 : 0;
-            tr->events += e[k].kind != EVENT_TIMESTAMP && e[k].kind != EVENT_LOST;
+            tr->sum.doubtful += e[k].flags & EVENT_DOUBTFUL ? 1 : 0;
+            tr->sum.events += e[k].kind != EVENT_TIMESTAMP && e[k].kind != EVENT_LOST;
             sh4_trace_seen(tr, &e[k]);
             sh4_trace_push(tr, &e[k]);
         }
@@ -32,7 +43,7 @@ static void decode_words(struct sh4_trace *tr, size_t n)
 /* The host's own record of the halted program. */
 void sh4_trace_decode_own(struct sh4_trace *tr, const uint32_t words[SH4_TRACE_LONG_WORDS])
 {
-    memcpy(tr->words, words, SH4_TRACE_LONG_WORDS * sizeof *words);
+    memcpy(tr->ring.words, words, SH4_TRACE_LONG_WORDS * sizeof *words);
     tr->dec.of_host = tr->rebased ? SH4_TRACE_OF_HOST_AGAIN : SH4_TRACE_OF_HOST;
     decode_words(tr, SH4_TRACE_LONG_WORDS);
     tr->dec.of_host = SH4_TRACE_OF_AGENT;
@@ -45,7 +56,7 @@ static uint64_t work_of(const struct sh4_trace *tr, size_t n)
 {
     uint64_t work = 0;
     for (size_t i = 0, len; i < n; i += len) {
-        uint32_t number = tr->words[i] & SH4_TRACE_NUMBER;
+        uint32_t number = tr->ring.words[i] & SH4_TRACE_NUMBER;
         bool is_long = number >= SH4_TRACE_LONG;
         len = is_long ? SH4_TRACE_LONG_WORDS : 2;
         work += is_long                                                                 ? 16
@@ -68,9 +79,9 @@ static int look_for_tasks(struct sh4_trace *tr, struct err *err)
     if (tr->cfg.irq_filter != IRQ_FILTER_AUTO)
         return 0;
     int ret = sh4_trace_get(tr, sh4_trace_blob.ext + 4 * SH4_TRACE_X_BEGUN, &begun, 1, err);
-    if (ret < 0 || begun == tr->begun)
+    if (ret < 0 || begun == tr->ring.tasks_begun)
         return ret;
-    tr->begun = begun;
+    tr->ring.tasks_begun = begun;
     sh4_trace_note(tr);
     return 0;
 }
@@ -87,9 +98,9 @@ static int forget_returns(struct sh4_trace *tr, struct err *err)
 /* Sections that the program has copied by now, and code that only running shows. */
 static int look_at_code(struct sh4_trace *tr, struct err *err)
 {
-    size_t waiting = tr->nwaiting;
+    size_t waiting = tr->copied.nwaiting;
     int ret = waiting ? sh4_trace_take_copies(tr, err) : 0;
-    if (tr->nwaiting != waiting) {
+    if (tr->copied.nwaiting != waiting) {
         sh4_trace_note(tr);
         sh4_trace_log_again(tr, "the program has copied a section");
     }
@@ -111,7 +122,7 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
             err, ERR_PROTOCOL, "the program may have written over the agent: give it other RAM",
             "trace ring at %08x: write pointer %08x", tr->plan.ring, s[SH4_TRACE_S_WPTR]);
     if (n)
-        ret = sh4_agent_read(tr->t, tr->plan.ring, 4, tr->words, n, err);
+        ret = sh4_agent_read(tr->t, tr->plan.ring, 4, tr->ring.words, n, err);
     if (ret == 0 && n)
         ret = sh4_trace_put(tr, save + 4 * SH4_TRACE_S_WPTR, &tr->plan.ring, 1, err);
     uint32_t right = (state & ~(uint32_t)(SH4_TRACE_FULL | SH4_TRACE_LIVE)) |
@@ -128,26 +139,26 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     if ((ret = look_for_tasks(tr, err)) < 0 ||
         (ret = sh4_trace_look_at_tasks(tr, tr->t->trace_ending, err)) < 0)
         return ret;
-    tr->ring_used = n * 4;
-    tr->work += work_of(tr, n);
+    tr->ring.used = n * 4;
+    tr->ring.work += work_of(tr, n);
     if ((ret = sh4_trace_foresee_tasks(tr, n, err)) < 0)
         return ret;
-    uint64_t events = tr->events;
+    uint64_t events = tr->sum.events;
     decode_words(tr, n);
     if (lost) {
         if (s[SH4_TRACE_S_WPTR] >= tr->plan.ring + tr->plan.ring_bytes &&
             (ret = forget_returns(tr, err)) < 0)
             return ret;
-        tr->lost += lost;
+        tr->sum.lost += lost;
         sh4_trace_decode_lost(&tr->dec, lost);
         sh4_trace_note_lost(tr, lost);
     }
-    tr->wire_bits += sh4_trace_wire_bits(tr->t) - before;
-    tr->drains++;
+    tr->sum.wire_bits += sh4_trace_wire_bits(tr->t) - before;
+    tr->sum.drains++;
     if (n || lost)
-        sh4_trace_log_drain(tr, tr->events - events, lost, sh4_trace_wire_bits(tr->t) - before);
-    tr->last_drain_ns = sh4_link_now(&tr->t->link);
-    tr->asks = 0;
+        sh4_trace_log_drain(tr, tr->sum.events - events, lost, sh4_trace_wire_bits(tr->t) - before);
+    tr->ring.read_ns = sh4_link_now(&tr->t->link);
+    tr->ask.times = 0;
     return tr->armed ? look_at_code(tr, err) : 0;
 }
 
@@ -197,9 +208,9 @@ int sh4_trace_serve(struct sh4_trace *tr, struct err *err)
     if (ret < 0)
         return ret;
     /* answered late */
-    bool asked = tr->drain_asked,
+    bool asked = tr->ask.sent,
          ours = kind == SH4_ENTRY_TRACE || (kind == SH4_ENTRY_INTERRUPT && !t->halt_wanted);
-    tr->drain_asked = false;
+    tr->ask.sent = false;
     if (!ours)
         return 1;
     uint64_t before = sh4_link_now(&t->link);
@@ -210,12 +221,12 @@ int sh4_trace_serve(struct sh4_trace *tr, struct err *err)
         return ret;
     if ((ret = go_on(tr, err)) < 0)
         return ret;
-    tr->held_ns += sh4_link_now(&t->link) - before;
-    tr->patience_ns = t->link.jtag ? 0 : SLOW_LINK * (sh4_link_now(&t->link) - before);
-    if (asked || !tr->unseen_ns)
+    tr->sum.held_ns += sh4_link_now(&t->link) - before;
+    tr->ask.patience_ns = t->link.jtag ? 0 : SLOW_LINK * (sh4_link_now(&t->link) - before);
+    if (asked || !tr->ran.unseen_ns)
         return 0;
-    tr->waited_ns += (before - tr->unseen_ns) / 2; /* it was full at some time in between */
-    sh4_trace_log_stall(tr, (before - tr->unseen_ns) / 2);
+    tr->ran.waited_ns += (before - tr->ran.unseen_ns) / 2; /* it was full at some time in between */
+    sh4_trace_log_stall(tr, (before - tr->ran.unseen_ns) / 2);
     return 0;
 }
 
@@ -225,5 +236,5 @@ int sh4_trace_serve(struct sh4_trace *tr, struct err *err)
 bool sh4_trace_has_room(const struct sh4_trace *tr)
 {
     return tr->t->halt_wanted ||
-           tr->count + (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 8 + 16 < TRACE_QUEUE;
+           tr->queue.count + (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 8 + 16 < TRACE_QUEUE;
 }

@@ -72,10 +72,11 @@ int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err)
 {
     const struct image *im = tr->cfg.image;
     uint32_t mmucr;
-    free(tr->rom);
-    tr->rom = calloc(im->nsections + 1, sizeof *tr->rom);
-    int ret = tr->rom ? sh4_agent_peek(tr->t, SH4_MMUCR, 4, &mmucr, err)
-                      : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
+    free(tr->rom.section);
+    tr->rom.section = calloc(im->nsections + 1, sizeof *tr->rom.section);
+    int ret = tr->rom.section
+                  ? sh4_agent_peek(tr->t, SH4_MMUCR, 4, &mmucr, err)
+                  : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
         /* who knows what is there: reported as such */
@@ -84,12 +85,14 @@ int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err)
             (ret = section_is_rom(tr, s, err)) <= 0)
             continue;
         ret = refuse_points(tr, s, err);
-        tr->rom[i] = true;
+        tr->rom.section[i] = true;
         for (size_t k = 0; ret == 0 && k < tr->sites.nsites; k++)
             tr->sites.site[k].stepped |= in_section(s, tr->sites.site[k].addr);
     }
     return MIN(ret, 0);
 }
+
+void sh4_trace_rom_fini(struct sh4_trace *tr) { free(tr->rom.section); }
 
 /* ---- running ---- */
 
@@ -117,9 +120,9 @@ int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err)
     bool on = !t->stepping && !t->ubc[0].used;
     uint32_t words[] = { on && t->pc - rom->base < rom->bytes ? t->pc : 0, rom->base,
                          on ? rom->bytes : 0 };
-    if (tr->yielded != t->ubc[0].used)
-        tr->told = 0; /* other places are seen now */
-    tr->yielded = t->ubc[0].used;
+    if (tr->rom.channel_taken != t->ubc[0].used)
+        tr->coverage.next = 0; /* other places are seen now */
+    tr->rom.channel_taken = t->ubc[0].used;
     int ret = put(tr, SH4_TRACE_R_PREV, words, ARRAY_LEN(words), err);
     return ret == 0 && on ? set_channel(t, rom->base, rom->bamr, err) : ret;
 }
@@ -128,10 +131,11 @@ int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err)
 
 int sh4_trace_step_cost(struct sh4_trace *tr, bool cached, struct err *err)
 {
-    if (!tr->plan.rom.bytes || tr->step_cached == cached)
+    if (!tr->plan.rom.bytes || tr->cost.step_cached == cached)
         return 0;
-    uint32_t k[] = { (uint32_t)tr->step_cost[cached][0], (uint32_t)tr->step_cost[cached][1] };
-    tr->step_cached = cached;
+    uint32_t k[] = { (uint32_t)tr->cost.step_cost[cached][0],
+                     (uint32_t)tr->cost.step_cost[cached][1] };
+    tr->cost.step_cached = cached;
     return put(tr, SH4_TRACE_R_K1, k, ARRAY_LEN(k), err);
 }
 

@@ -6,11 +6,11 @@
 int sh4_trace_halted(struct sh4_target *t, struct err *err)
 {
     struct sh4_trace *tr = t->trace;
-    tr->board_ns += tr->runs_since_ns ? sh4_link_now(&t->link) - tr->runs_since_ns : 0;
-    tr->runs_since_ns = 0;
+    tr->ran.board_ns += tr->ran.since_ns ? sh4_link_now(&t->link) - tr->ran.since_ns : 0;
+    tr->ran.since_ns = 0;
     sh4_trace_halt_begins(tr);
     if (sh4_trace_was_reset(tr))
-        return tr->was_reset ? 0 : sh4_trace_salvage(tr, err);
+        return tr->reset.seen ? 0 : sh4_trace_salvage(tr, err);
     int ret = sh4_trace_empty(tr, err);
     if (ret == 0)
         ret = sh4_trace_meant_seen(tr, err);
@@ -46,7 +46,7 @@ int sh4_trace_resumed(struct sh4_target *t, struct err *err)
         ret = sh4_trace_halt_ends(tr, err);
     if (ret == 0)
         sh4_trace_note_event(tr, EVENT_NOTE, t->pc, EVENT_CAUSE_RESUMED, 0);
-    tr->runs_since_ns = tr->unseen_ns = sh4_link_now(&t->link);
+    tr->ran.since_ns = tr->ran.unseen_ns = sh4_link_now(&t->link);
     return ret;
 }
 
@@ -60,7 +60,7 @@ static int resuming_stepped(struct sh4_trace *tr, struct resume *how, struct err
     if (how->kind == RESUME_RANGE && how->range_lo < (uint64_t)rom->base + rom->bytes &&
         how->range_hi > rom->base)
         how->kind = RESUME_STEP;
-    if (!id || !tr->active || tr->yielded || REG_GET(t->sr, SH4_SR_BL) ||
+    if (!id || !tr->active || tr->rom.channel_taken || REG_GET(t->sr, SH4_SR_BL) ||
         (how->kind == RESUME_CONTINUE && !step_first))
         return 0;
     return sh4_trace_event_by_host(tr, id, err);
@@ -78,7 +78,8 @@ static int stub_stands(struct sh4_trace *tr, size_t i, struct err *err)
         return user->orig == p->orig || user->orig == SH4_TRACE_TRAP
                    ? 1
                    : sh4_trace_give_up(tr, i, err);
-    return sh4_trace_still(tr, i, tr->mark[i].in_memory ? (uint16_t)SH4_TRACE_TRAP : p->orig, err);
+    return sh4_trace_still(tr, i,
+                           tr->patches.mark[i].in_memory ? (uint16_t)SH4_TRACE_TRAP : p->orig, err);
 }
 
 int sh4_trace_resuming(struct sh4_target *t, struct resume *how, struct err *err)
@@ -97,7 +98,7 @@ int sh4_trace_resuming(struct sh4_target *t, struct resume *how, struct err *err
         (tr->plan.patch[next].addr & SH4_PHYS) < (how->range_hi & SH4_PHYS))
         how->kind = RESUME_STEP; /* the kernel's own stepping would run into our traps */
     tr->stepped = 0;
-    if (!p || tr->mark[p - tr->plan.patch].dead || REG_GET(t->sr, SH4_SR_BL))
+    if (!p || tr->patches.mark[p - tr->plan.patch].dead || REG_GET(t->sr, SH4_SR_BL))
         return 0;
     int same = stub_stands(tr, (size_t)(p - tr->plan.patch), err);
     if (same <= 0)

@@ -21,8 +21,8 @@ enum {
  * asked about. */
 static bool programs_own(const struct sh4_trace *tr)
 {
-    for (size_t i = 0; i < tr->now.nsections; i++) {
-        const struct image_section *s = &tr->section[i];
+    for (size_t i = 0; i < tr->now.image.nsections; i++) {
+        const struct image_section *s = &tr->now.section[i];
         for (uint64_t off = 0; s->code && s->data && off + 2 <= s->size; off += 2)
             if (get16(s->data + off, tr->t->base.big_endian) == SH4_TRACE_TRAP &&
                 sh4_sites_code(&tr->sites, (uint32_t)(s->addr + off)) & SH4_CODE_INSN)
@@ -77,8 +77,8 @@ struct source {
 static bool source_of(const struct sh4_trace *tr, size_t i, uint32_t around, struct source *s)
 {
     s->addr = tr->plan.patch[i].addr;
-    for (size_t k = 0; k < tr->now.nsections; k++) {
-        const struct image_section *sec = &tr->section[k];
+    for (size_t k = 0; k < tr->now.image.nsections; k++) {
+        const struct image_section *sec = &tr->now.section[k];
         uint32_t off = (s->addr & SH4_PHYS) - ((uint32_t)sec->addr & SH4_PHYS);
         if (!sec->code || !sec->data || off >= sec->size)
             continue;
@@ -118,7 +118,7 @@ static bool find_source(const struct sh4_trace *tr, const struct copy *c, size_t
     bool sure = false;
     for (size_t i = 0; i < tr->plan.npatches; i++) {
         struct source s;
-        if (!tr->mark[i].in_memory || !source_of(tr, i, NEAR, &s) ||
+        if (!tr->patches.mark[i].in_memory || !source_of(tr, i, NEAR, &s) ||
             !(alike(c, &s, 2) || alike(c, &s, -2)))
             continue;
         source_of(tr, i, AROUND, &s);
@@ -142,9 +142,9 @@ static int leave_source(struct sh4_trace *tr, size_t i, struct err *err)
         (struct sh4_site *)(uintptr_t)sh4_sites_at(&tr->sites, tr->plan.patch[i].addr);
     bool stays = !s || sh4_site_is_sr(s->kind);
     int ret = stays ? 0 : sh4_trace_patch(tr, i, false, err);
-    if (ret < 0 || stays || tr->mark[i].dead)
+    if (ret < 0 || stays || tr->patches.mark[i].dead)
         return ret;
-    tr->mark[i] = (struct sh4_trace_mark){ .dead = true };
+    tr->patches.mark[i] = (struct sh4_trace_mark){ .dead = true };
     s->why = SH4_UNTRACED_COPIED;
     return 0;
 }
@@ -164,7 +164,7 @@ static int repair(struct sh4_trace *tr, const struct copy *c, size_t best, struc
         int32_t off = (int32_t)((tr->plan.patch[i].addr & SH4_PHYS) - (s.addr & SH4_PHYS));
         if (off >= to)
             break;
-        if (off < from || !tr->mark[i].in_memory)
+        if (off < from || !tr->patches.mark[i].in_memory)
             continue;
         half[n++] = (struct sh4_trace_half){ .addr = (c->at + (uint32_t)off) | P2,
                                              .value = tr->plan.patch[i].orig };
@@ -174,7 +174,7 @@ static int repair(struct sh4_trace *tr, const struct copy *c, size_t best, struc
         ret = sh4_trace_write_halves(tr->t, half, n, err);
     if (ret == 0)
         ret = sh4_agent_sync_caches(tr->t, c->low | 0x80000000, c->high - c->low, err);
-    tr->strays += n;
+    tr->patches.strays += n;
     return ret;
 }
 
@@ -191,8 +191,8 @@ int sh4_trace_stray(struct sh4_trace *tr, struct err *err)
     if (ret < 0)
         return ret;
     c.at = (spc - 2) & SH4_PHYS;
-    bool own =
-        tr->translated || (sh4_sites_opcode(&tr->sites, spc - 2, &op) && op == SH4_TRACE_TRAP);
+    bool own = tr->request.translated ||
+               (sh4_sites_opcode(&tr->sites, spc - 2, &op) && op == SH4_TRACE_TRAP);
     ret = own ? 0 : read_copy(tr, &c, err);
     bool found = ret > 0 && find_source(tr, &c, &best);
     if (found)
@@ -200,7 +200,7 @@ int sh4_trace_stray(struct sh4_trace *tr, struct err *err)
     if (ret < 0)
         return ret;
     tr->dec.disturbed = SH4_TRACE_DISTURBED;
-    tr->told = 0; /* the list of what is not seen has become longer */
+    tr->coverage.next = 0; /* the list of what is not seen has become longer */
     sh4_trace_find_blind(tr);
     sh4_trace_note(tr);
     return answer(tr, found ? SH4_TRACE_STRAY_HOST : SH4_TRACE_STRAY_PROGRAMS, err);

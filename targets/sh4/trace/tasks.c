@@ -39,7 +39,8 @@ static void tell(struct sh4_trace *tr, const struct task *k, uint64_t now)
                        .pc = (uint64_t)k->number,
                        .target = k->low,
                        .amount = k->high - k->low,
-                       .cause = k->context <= tr->tasks_told ? EVENT_TASK_AGAIN : EVENT_TASK_NEW };
+                       .cause =
+                           k->context <= tr->tasks.highest ? EVENT_TASK_AGAIN : EVENT_TASK_NEW };
     sh4_trace_push(tr, &e);
     tell_name(tr, &e, k->name);
 }
@@ -54,13 +55,13 @@ int sh4_trace_look_at_tasks(struct sh4_trace *tr, bool all, struct err *err)
     if (!tr->cfg.tasks)
         return 0;
     sh4_trace_settle_stacks(&tr->dec);
-    int ret = tasks_look(tr->cfg.tasks, &m, all || now >= tr->tasks_due_ns, err);
+    int ret = tasks_look(tr->cfg.tasks, &m, all || now >= tr->tasks.due_ns, err);
     if (ret < 0)
         return ret;
     struct task *k = tasks_list(tr->cfg.tasks, &n);
-    bool again = now >= tr->tasks_due_ns;
+    bool again = now >= tr->tasks.due_ns;
     if (ret > 0 || again)
-        tr->tasks_due_ns = now + (ret > 0 ? SOON_NS : LATER_NS);
+        tr->tasks.due_ns = now + (ret > 0 ? SOON_NS : LATER_NS);
     if (ret > 0)
         sh4_trace_task_stacks(&tr->dec, k, n);
     for (size_t i = 0; i < n; i++) {
@@ -70,7 +71,7 @@ int sh4_trace_look_at_tasks(struct sh4_trace *tr, bool all, struct err *err)
         k[i].told = true;
     }
     for (size_t i = 0; i < n; i++)
-        tr->tasks_told = k[i].context > tr->tasks_told ? k[i].context : tr->tasks_told;
+        tr->tasks.highest = k[i].context > tr->tasks.highest ? k[i].context : tr->tasks.highest;
     return 0;
 }
 
@@ -79,7 +80,7 @@ static void look_ahead(const struct sh4_trace *tr, struct sh4_trace_decoder *cop
 {
     struct event e[64];
     for (size_t i = 0, used; i < n; i += used) {
-        sh4_trace_decode(copy, tr->words + i, n - i, 0, e, ARRAY_LEN(e), &used);
+        sh4_trace_decode(copy, tr->ring.words + i, n - i, 0, e, ARRAY_LEN(e), &used);
         if (!used)
             break;
     }

@@ -31,113 +31,218 @@ struct sh4_trace_found {
     bool more; /* there are some that are not traced: no room, no time */
 };
 
-/* Looking for code that the program has changed, a part at a time. */
-struct sh4_trace_glance {
-    size_t section;
-    uint32_t off;
-    unsigned in_vain;
-    uint64_t next_ns;
+/* A trace in parts. Each part has one file that owns it: that file's functions keep what is said of
+ * it here. Others read it, and change only what its comment names. Arming begins with all of it
+ * zero. A part with memory of its own gets it by its file's _init and loses it by its _fini. */
+
+/* Events on their way to the caller (queue.c): `count` from `head` on, in order. No event is lost
+ * without `dropped` telling it before the next one that finds room. */
+struct sh4_trace_queue {
+    struct event *event; /* TRACE_QUEUE_MOST, a ring */
+    size_t head, count;
+    uint64_t dropped; /* events that found no room since the last that did */
+};
+
+/* The agent's ring as it was read last (ring.c). */
+struct sh4_trace_ring {
+    uint32_t *words; /* SH4_TRACE_MOST_WORDS: one drain */
+    uint32_t used;   /* bytes that it brought */
+    uint64_t read_ns;
+    uint64_t work;        /* records, by what they cost the agent, in eighths of a call or return */
+    uint32_t tasks_begun; /* in filtered interrupts */
+};
+
+/* Asking for a ring that is not full (poll.c); ring.c says that it was read. */
+struct sh4_trace_ask {
+    bool sent;      /* an H-UDI interrupt, or its byte; not answered yet */
+    unsigned times; /* since the ring was read */
+    uint64_t at_ns; /* the last time */
+    uint64_t patience_ns;
+};
+
+/* Totals since arming (ring.c): they only grow. queue.c adds what it loses. */
+struct sh4_trace_sum {
+    uint64_t events, lost, doubtful, wire_bits, drains;
+    uint64_t held_ns; /* link time the program was held for drains */
+};
+
+/* How long the program ran (stops.c); ring.c and poll.c tell of waits with a full ring. */
+struct sh4_trace_ran {
+    uint64_t board_ns;  /* drains included, up to the last halt */
+    uint64_t since_ns;  /* it runs since then; 0: it does not */
+    uint64_t waited_ns; /* of those, with its ring full, until that was seen */
+    uint64_t unseen_ns; /* when its ring was last seen not to be full */
+    bool was_inactive;  /* not everything was counted */
+};
+
+/* Elapsed time by the board's own counter (counting.c), agent included. */
+struct sh4_trace_time {
+    int counter;   /* the counter that counts it, -1 none */
+    uint64_t last; /* that one, 48 bits, at the last drain */
+    uint64_t raw;  /* since arming: the sum of all steps */
+    uint64_t step; /* between the last two drains */
+};
+
+/* What the agent costs, in 1/16 counts where the name says so (calibrate.c), and which of it holds
+ * now (counting.c, step.c). Most are by caches off and on, then by counter. */
+struct sh4_trace_cost {
+    bool calibrated[2];
+    /* both caches were on: when armed, then at the last drain that brought something */
+    bool cached;
+    bool icache_enabled; /* at the last drain that brought something */
+    int32_t residue16[2][2], first[2][2];
+    struct sh4_trace_ways ways[2];
+    struct sh4_trace_memory memory16; /* not measured with caches on when armed */
+    int32_t full16[2];                /* an event's whole cost in cycles */
+    int32_t step_cost[2][2];          /* of a stop in stepped code */
+    int8_t step_cached;               /* which of these the agent has: 0, 1, -1 none yet */
+    double cycles_per_ns;             /* of the CPU; measured if no counter tells */
+};
+
+/* Calibration's loop while it runs (calibrate.c). */
+struct sh4_trace_loop {
+    uint32_t counter[2]; /* as the loop left them, if it ran */
+    bool ran;
+    /* scans until the loop is back, by caches, then traced or not; 0 not known yet */
+    uint32_t slack[2][2];
+};
+
+/* The program while calibration runs in its place (lost.c). */
+struct sh4_trace_aside {
+    uint32_t words[SH4_TRACE_KEPT_WORDS];
+    bool displaced; /* calibration has the CPU, or could not be ended */
+};
+
+/* The program as it is (now.c): the image with the sections that it has changed. */
+struct sh4_trace_now {
+    struct image image; /* its sections are those below */
+    struct image_section *section;
+    uint8_t **copy; /* by section: contents where they have changed; NULL: as in cfg.image */
+    /* where the next look for changed code begins */
+    size_t glance_section;
+    uint32_t glance_off;
+};
+
+/* The search, done again while armed (further.c); arm_sites.c says what it was first done with. */
+struct sh4_trace_search {
+    struct {
+        uint32_t vbr;
+        bool entry_blocked, sr_traps;
+    } with;
+    size_t places; /* of found, by the last search */
+    bool due;      /* found.c has seen a place that is new */
+    unsigned done; /* again since arming */
+    uint64_t after_ns;
+    unsigned in_vain;   /* looks at changed code that brought nothing */
+    uint64_t glance_ns; /* the next of them */
+    /* armed with BL=0 where nobody knows the code: that proves nothing of the entry yet */
+    bool unplaced;
+    /* SR.BL at entry was taken for clear because the program runs that way */
+    bool evidence;
+};
+
+/* Sections that the program copies itself (copied.c). nwaiting is how many `waits` are set: they
+ * are not at their run address yet, and their patches follow when they are. */
+struct sh4_trace_copied {
+    bool *waits; /* by section of the image */
+    size_t nwaiting;
+};
+
+/* Code that takes no patch (step.c). */
+struct sh4_trace_unpatched {
+    bool *section;      /* by section of the image */
+    bool channel_taken; /* channel A is the debugger's: ROM is not traced meanwhile */
+};
+
+/* Start and stop points that channels watch (point.c). */
+struct sh4_trace_points {
+    uint32_t watching[SH4_UBC_CHANNELS]; /* the point a channel watches, 0 none */
+    unsigned unwatched;                  /* that no channel could be given to, while it runs */
+};
+
+/* The list of what is not seen (coverage.c). Who makes it longer sets next to 0. */
+struct sh4_trace_coverage {
+    size_t next; /* the row that is sent next */
+    bool at_end; /* disarming found changed code: the list is sent behind it */
+};
+
+/* The program's tasks (tasks.c). */
+struct sh4_trace_tasks {
+    uint64_t due_ns;  /* they are looked at again then, whether one was created or not */
+    uint32_t highest; /* context of those that were sent */
+};
+
+/* Patches in memory (patch.c). changed.c, copied.c, again.c and stray.c put them in and give them
+ * up, too: in_memory is true only while our TRAPA was written last. */
+struct sh4_trace_patches {
+    struct sh4_trace_mark *mark; /* plan.npatches */
+    /* one may be out that should be in: a breakpoint's place, one that was stepped over */
+    bool absent;
+    size_t changed; /* places where the program has replaced the code, since arming */
+    size_t strays;  /* traps taken out of copies that the program made of its code, since arming */
+};
+
+/* A CPU that resets itself (reset.c; arm.c says whether EXPEVT shows it). */
+struct sh4_trace_reset {
+    bool shows;
+    bool seen; /* since arming: the agent is gone */
+};
+
+/* What the plan was asked for beyond the configuration (request.c, ram.c). */
+struct sh4_trace_asked {
+    bool larger;        /* the RAM below SH4_TRACE_RAM_TOP was chosen */
+    bool translated;    /* code outside P1 and P2 takes no patch */
+    uint32_t filter_at; /* the filter's routine, 0 none */
+};
+
+/* The status note (note.c): made of all that stands above whenever that changes. */
+struct sh4_trace_note {
+    size_t untraced;
+    char text[TRACE_NOTE];
+};
+
+/* IPRC as it was before arming (arm.c); put back at disarming if it is known. */
+struct sh4_trace_iprc {
+    uint32_t value;
+    bool known;
 };
 
 struct sh4_trace {
     struct sh4_target *t;
     struct trace_config cfg;
+    bool armed, active;
     struct sh4_sites sites;
     struct sh4_trace_plan plan;
     struct sh4_trace_decoder dec;
-    struct sh4_trace_mark *mark; /* plan.npatches */
-    bool armed, active;
-    bool drain_asked;        /* an H-UDI interrupt was sent for the ring */
-    bool yielded;            /* channel A is the debugger's: ROM is not traced meanwhile */
-    int8_t step_cached;      /* which cost of a stop the agent has: 0, 1, -1 none yet */
-    int32_t step_cost[2][2]; /* of a stop in stepped code: by caches off and on, then counter */
-    uint32_t stepped;        /* site being stepped over by the user, | 1; 0 none */
-    /* counting goes on from this halt: the agent's last look at the counters is of now */
-    bool rebased;
-    /* a patch may be out that should be in: a breakpoint's place, one that was stepped over */
-    bool absent;
     struct sh4_trace_found *found; /* the target's */
-    size_t searched;               /* of found, by the last search */
-    bool search_due;
-    /* armed with BL=0 where nobody knows the code: that proves nothing of the entry yet */
-    bool unplaced;
-    unsigned searches; /* done again since arming */
-    uint64_t search_after_ns;
-    struct {
-        uint32_t vbr;
-        bool entry_blocked, sr_traps;
-    } searched_with;
-    struct sh4_trace_glance glance;
-    struct image now;              /* the program as it is: */
-    struct image_section *section; /* ... its sections, */
-    /* ... and their contents where those have changed; NULL: as in cfg.image */
-    uint8_t **copy;
-    bool *rom;          /* by section: takes no patch */
-    bool translated;    /* code outside P1 and P2 takes none */
-    uint32_t filter_at; /* the filter's routine, 0 none */
-    /* by section of the image: not at its run address yet, its patches follow when it is */
-    bool *waits;
-    size_t nwaiting;
-    /* traps taken out of copies that the program made of its code, since arming */
-    size_t strays;
-    size_t changed; /* places where the program has replaced the code, since arming */
-    bool ending;    /* disarming found such places: they are told behind it */
-    bool larger;    /* the RAM below SH4_TRACE_RAM_TOP was chosen */
-    uint32_t kept[SH4_TRACE_KEPT_WORDS]; /* the program while calibration runs in its place */
-    bool displaced;                      /* it does, or could not be ended */
-    /* where code goes on that waits in a slot of an earlier trace, 0: none does */
+    struct sh4_trace_patches patches;
+    struct sh4_trace_queue queue;
+    struct sh4_trace_ring ring;
+    struct sh4_trace_ask ask;
+    struct sh4_trace_sum sum;
+    struct sh4_trace_ran ran;
+    struct sh4_trace_time time;
+    struct sh4_trace_cost cost;
+    struct sh4_trace_loop loop;
+    struct sh4_trace_aside aside;
+    struct sh4_trace_now now;
+    struct sh4_trace_search search;
+    struct sh4_trace_copied copied;
+    struct sh4_trace_unpatched rom;
+    struct sh4_trace_points points;
+    struct sh4_trace_coverage coverage;
+    struct sh4_trace_tasks tasks;
+    struct sh4_trace_reset reset;
+    struct sh4_trace_asked request;
+    struct sh4_trace_note note;
+    struct sh4_trace_iprc iprc;
+    /* where code goes on that waits in a slot of an earlier trace, 0: none does (slots.c) */
     uint32_t slot_left[SH4_TRACE_SLOTS];
-    uint32_t loop_counter[2]; /* of it: the counters as its loop left them, if loop_ran */
-    bool loop_ran;
-    /* of it: scans until the loop is back, by caches, then traced or not; 0 not known yet */
-    uint32_t slack[2][2];
-    /* SR.BL at entry was taken for clear because the program runs that way */
-    bool evidence;
-
-    struct event *queue; /* TRACE_QUEUE_MOST, a ring */
-    size_t head, count;
-    uint64_t dropped; /* events that found no room in it since the last that did */
-    uint32_t *words;  /* one drain */
-
-    bool calibrated[2]; /* by caches off and on */
-    /* both caches were on: when armed, then at the last drain that brought something */
-    bool cached;
-    bool icache_enabled;                  /* at the last drain that brought something */
-    int32_t residue16[2][2], first[2][2]; /* by caches off and on, then counter */
-    struct sh4_trace_ways ways[2];        /* by caches off and on */
-    struct sh4_trace_memory memory16;     /* not measured with caches on when armed */
-    uint32_t iprc;                        /* as it was before arming */
-    bool iprc_known;
-    int elapsed;           /* the counter that counts elapsed time, -1 none */
-    uint64_t counter_last; /* that one, 48 bits, at the last drain, raw */
-    uint64_t raw;          /* the same since arming, agent included */
-    uint64_t raw_step;     /* of that, between the last two drains */
-    int32_t full16[2];     /* an event's whole cost in cycles, by caches off and on */
-    double cycles_per_ns;  /* of the CPU; measured if no counter tells */
-    /* the program ran, drains included; since when, 0: it does not */
-    uint64_t board_ns, runs_since_ns;
-    uint64_t waited_ns; /* of those, with its ring full, until that was seen */
-    uint64_t unseen_ns; /* when its ring was last seen not to be full */
-    /* records, by what they cost the agent, in eighths of a call or return */
-    uint64_t work;
-    bool was_inactive; /* not everything was counted */
-    uint64_t last_drain_ns, last_ask_ns, patience_ns;
-    unsigned asks;       /* for the ring, since it was read */
-    bool reset_shows;    /* by EXPEVT */
-    bool was_reset;      /* the CPU, since arming: the agent is gone */
-    uint32_t meant_seen; /* the agent's word of SR as the program means it */
-    uint64_t events, lost, doubtful, wire_bits, drains;
-    uint64_t held_ns; /* link time the program was held for drains */
-    uint32_t ring_used;
-    uint32_t watching[SH4_UBC_CHANNELS]; /* the point a channel watches, 0 none */
-    unsigned unwatched; /* points that no channel could be given to, while it runs */
-    size_t untraced;
-    size_t told;    /* places looked through for EVENT_UNTRACED, since the list began */
-    uint32_t begun; /* tasks begun in filtered interrupts */
-    /* the program's tasks are looked at again, whether one was created or not */
-    uint64_t tasks_due_ns;
-    uint32_t tasks_told; /* the highest context of those that were told */
-    char note[TRACE_NOTE];
+    uint32_t meant_seen; /* the agent's word of SR as the program means it (meant.c) */
+    uint32_t stepped;    /* site being stepped over by the user, | 1; 0 none (stops.c) */
+    /* counting goes on from this halt: the agent's last look at the counters is of now (record.c)
+     */
+    bool rebased;
 };
 
 /* The table by which the trace plugs into the driver. (trace.c) */
@@ -188,7 +293,7 @@ uint32_t sh4_trace_initial_state(const struct trace_config *cfg);
 int sh4_trace_set_state(struct sh4_trace *tr, uint32_t state, struct err *err);
 /* Counting begins: what the counters show now is zero. */
 int sh4_trace_start_state(struct sh4_trace *tr, bool active, struct err *err);
-/* Elapsed time, agent included, to tr->raw. */
+/* Elapsed time, agent included, to tr->time. */
 int sh4_trace_read_elapsed(struct sh4_trace *tr, struct err *err);
 /* What the agent costs with the caches as they are now; it costs more without them. */
 int sh4_trace_choose_residue(struct sh4_trace *tr, struct err *err);
@@ -202,8 +307,8 @@ int sh4_trace_event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err);
 bool sh4_trace_sees(const struct sh4_trace *tr, const struct sh4_site *s);
 /* Tells the decoder which functions end without an event; the plan is made. (coverage.c) */
 void sh4_trace_find_blind(struct sh4_trace *tr);
-/* What is not seen as EVENT_UNTRACED: up to cap of those that were not told since tr->told was 0.
- * Returns how many. */
+/* What is not seen as EVENT_UNTRACED: up to cap of those that were not sent since tr->coverage.next
+ * was 0. Returns how many. */
 size_t sh4_trace_tell_coverage(struct sh4_trace *tr, struct event *out, size_t cap);
 /* ---- code that running shows (found.c, further.c, now.c, again.c) ---- */
 /* The trace is being armed, cfg is there; it ends. */
@@ -222,9 +327,9 @@ bool sh4_trace_forget_changed(struct sh4_trace *tr, uint32_t addr, const uint8_t
                               const uint8_t *is, uint32_t n);
 int sh4_trace_now_init(struct sh4_trace *tr, struct err *err);
 void sh4_trace_now_fini(struct sh4_trace *tr);
-/* Brings tr->now up to date. changed: code that the search has found is another. */
+/* Brings tr->now.image up to date. changed: code that the search has found is another. */
 int sh4_trace_now_refresh(struct sh4_trace *tr, bool *changed, struct err *err);
-/* Does the next part of the code differ from tr->now? */
+/* Does the next part of the code differ from tr->now.image? */
 int sh4_trace_glance(struct sh4_trace *tr, bool *differs, struct err *err);
 /* What memory from addr on holds if nothing but ours has changed: n bytes of the program, with what
  * is ours in them. */
@@ -256,6 +361,8 @@ void sh4_trace_log_again(const struct sh4_trace *tr, const char *why);
 void sh4_trace_log_active(const struct sh4_trace *tr);
 void sh4_trace_log_disarmed(const struct sh4_trace *tr, uint64_t took_ns);
 /* ---- the ring (ring.c) ---- */
+int sh4_trace_ring_init(struct sh4_trace *tr, struct err *err);
+void sh4_trace_ring_fini(struct sh4_trace *tr);
 /* A drain: the agent is halted in the kernel. Everything in the ring goes to the queue. */
 int sh4_trace_empty(struct sh4_trace *tr, struct err *err);
 /* The agent waits in the kernel, for whatever reason. 1: for the user; 0: it wanted the ring and
@@ -266,6 +373,10 @@ bool sh4_trace_has_room(const struct sh4_trace *tr);
 /* The host's own record of the halted program. */
 void sh4_trace_decode_own(struct sh4_trace *tr, const uint32_t words[SH4_TRACE_LONG_WORDS]);
 /* ---- events on their way to the caller (queue.c) ---- */
+int sh4_trace_queue_init(struct sh4_trace *tr, struct err *err);
+void sh4_trace_queue_fini(struct sh4_trace *tr);
+/* The oldest events leave the queue, cap at most. Returns how many. */
+size_t sh4_trace_take_events(struct sh4_trace *tr, struct event *out, size_t cap);
 void sh4_trace_push(struct sh4_trace *tr, const struct event *e);
 /* An event that the host makes, of now; pc 0: none. */
 void sh4_trace_note_event(struct sh4_trace *tr, enum event_kind kind, uint32_t pc,
@@ -307,6 +418,7 @@ int sh4_trace_write_halves(struct sh4_target *t, const struct sh4_trace_half *ha
 /* Compares the program with the board's memory: -ERR_FORMAT if it is another. A section that the
  * program copies itself, and has not yet, is compared where it is loaded, and waits. (copied.c) */
 int sh4_trace_compare(struct sh4_trace *tr, struct err *err);
+void sh4_trace_copied_fini(struct sh4_trace *tr);
 /* Is addr in a section that waits? */
 bool sh4_trace_waits(const struct sh4_trace *tr, uint32_t addr);
 /* Sections whose copy is there now are patched. The program is held: at a drain, or halted. */
@@ -321,7 +433,9 @@ int sh4_trace_still(struct sh4_trace *tr, size_t i, uint16_t expected, struct er
 /* Looks at every patch that should be in memory, and gives up those that are not. Of code that is
  * as it was that costs a sum on the board. */
 int sh4_trace_look(struct sh4_trace *tr, struct err *err);
-/* Our vectors on or off; patches in or out of memory. (patch.c) */
+/* Marks for the plan's patches, none in memory yet; patches in or out of memory. (patch.c) */
+int sh4_trace_patches_init(struct sh4_trace *tr, struct err *err);
+void sh4_trace_patches_fini(struct sh4_trace *tr);
 int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *err);
 int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err);
 void sh4_trace_hide(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len);
@@ -333,6 +447,7 @@ int sh4_trace_translated(struct sh4_trace *tr, uint32_t ram, uint32_t ram_bytes,
 /* Finds out which code takes no patch and marks its sites; refuses start and stop points there.
  * (step.c) */
 int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err);
+void sh4_trace_rom_fini(struct sh4_trace *tr);
 /* ---- traps of ours in copies of code (stray.c) ---- */
 /* May the agent ask about traps where no site is? Not if the program has such ones itself. */
 int sh4_trace_stray_init(struct sh4_trace *tr, struct err *err);
@@ -373,7 +488,7 @@ int sh4_trace_step_loop(struct sh4_trace *tr, bool on, struct err *err);
 /* Whether it has been, by what the halted CPU shows. */
 bool sh4_trace_was_reset(const struct sh4_trace *tr);
 /* What the agent had recorded and not told goes to the queue, as far as it can be known to be
- * there; then a loss by the reset. tr->was_reset is set. */
+ * there; then a loss by the reset. tr->reset.seen is set. */
 int sh4_trace_salvage(struct sh4_trace *tr, struct err *err);
 /* That loss as an event. */
 void sh4_trace_note_reset(struct sh4_trace *tr);
@@ -411,7 +526,7 @@ int sh4_trace_beacon(struct sh4_trace *tr, bool on, struct err *err);
  * they were replaced. */
 int sh4_trace_release_vectors(struct sh4_target *t, struct err *err);
 /* The halted program's registers into the agent's RAM, while others are to run; and back from
- * tr->kept (seen: what the save area holds now is known). */
+ * tr->aside.words (seen: what the save area holds now is known). */
 int sh4_trace_keep(struct sh4_trace *tr, struct err *err);
 int sh4_trace_put_back(struct sh4_trace *tr, bool seen, struct err *err);
 /* Makes patches and the user's breakpoints agree before the program runs on. */

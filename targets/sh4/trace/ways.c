@@ -241,8 +241,8 @@ int sh4_trace_measure_ways(struct sh4_trace *tr, bool cached, struct err *err)
         ret = sh4_agent_poke(tr->t, SH4_INTEVT, 4, SOME_INTERRUPT, err);
     if (ret < 0)
         return ret;
-    ret = measure_all(tr, &tr->ways[cached], tr->residue16[cached], err);
-    tr->loop_ran = false; /* the counters have moved on */
+    ret = measure_all(tr, &tr->cost.ways[cached], tr->cost.residue16[cached], err);
+    tr->loop.ran = false; /* the counters have moved on */
     /* a halted handler may look at it again */
     int back = sh4_agent_poke(tr->t, SH4_INTEVT, 4, intevt, &own);
     return ret < 0 || back == 0 ? ret : err_set(err, own.code, own.hint, "%s", own.what);
