@@ -8,7 +8,7 @@
 
 enum { SR_BL = 1u << 28 };
 
-static struct abs_value constant(uint32_t v, uint32_t origin)
+static struct abs_value constant_of(uint32_t v, uint32_t origin)
 {
     return (struct abs_value){ .kind = ABS_CONST, .v = v, .origin = origin };
 }
@@ -39,7 +39,7 @@ void abs_call(struct abs_state *s, uint8_t exit_bl)
     s->bl = abs_through(s->bl, exit_bl);
 }
 
-static bool same(const struct abs_value *a, const struct abs_value *b)
+static bool same_value(const struct abs_value *a, const struct abs_value *b)
 {
     return a->kind == b->kind && a->bl == b->bl && a->size == b->size && a->v == b->v &&
            a->zero_extended == b->zero_extended && a->origin == b->origin;
@@ -51,7 +51,7 @@ bool abs_join(struct abs_state *a, const struct abs_state *b, uint32_t lost[32],
     for (int i = 0; i < 16; i++) {
         struct abs_value *x = &a->r[i];
         const struct abs_value *y = &b->r[i];
-        if (same(x, y))
+        if (same_value(x, y))
             continue;
         if (nlost && x->kind == ABS_CONST && x->origin && *nlost < 32)
             lost[(*nlost)++] = x->origin;
@@ -61,8 +61,8 @@ bool abs_join(struct abs_state *a, const struct abs_state *b, uint32_t lost[32],
         if (x->kind == ABS_SR && y->kind == ABS_SR)
             v = with_bl(x->bl | y->bl);
         else if (x->kind == ABS_CONST && y->kind == ABS_CONST && x->v == y->v)
-            v = constant(x->v, 0);
-        changed |= !same(x, &v);
+            v = constant_of(x->v, 0);
+        changed |= !same_value(x, &v);
         *x = v;
     }
     changed |= (a->bl | b->bl) != a->bl;
@@ -83,7 +83,7 @@ static void const_first(struct abs_value *a, struct abs_value *b)
 static struct abs_value or_values(struct abs_value a, struct abs_value b)
 {
     if (a.kind == ABS_CONST && b.kind == ABS_CONST)
-        return constant(a.v | b.v, 0);
+        return constant_of(a.v | b.v, 0);
     const_first(&a, &b);
     if (a.kind != ABS_CONST)
         return unknown;
@@ -95,7 +95,7 @@ static struct abs_value or_values(struct abs_value a, struct abs_value b)
 static struct abs_value and_values(struct abs_value a, struct abs_value b)
 {
     if (a.kind == ABS_CONST && b.kind == ABS_CONST)
-        return constant(a.v & b.v, 0);
+        return constant_of(a.v & b.v, 0);
     const_first(&a, &b);
     if (a.kind != ABS_CONST)
         return unknown;
@@ -106,23 +106,23 @@ static struct abs_value and_values(struct abs_value a, struct abs_value b)
 
 static struct abs_value add_values(struct abs_value a, struct abs_value b)
 {
-    return a.kind == ABS_CONST && b.kind == ABS_CONST ? constant(a.v + b.v, 0) : unknown;
+    return a.kind == ABS_CONST && b.kind == ABS_CONST ? constant_of(a.v + b.v, 0) : unknown;
 }
 
-static struct abs_value shifted(struct abs_value a, unsigned n)
+static struct abs_value shift_left(struct abs_value a, unsigned n)
 {
-    return a.kind == ABS_CONST ? constant(a.v << n, 0) : unknown;
+    return a.kind == ABS_CONST ? constant_of(a.v << n, 0) : unknown;
 }
 
-static struct abs_value loaded(const struct abs_memory *mem, uint32_t addr, unsigned bytes,
-                               uint32_t pc)
+static struct abs_value load_value(const struct abs_memory *mem, uint32_t addr, unsigned bytes,
+                                   uint32_t pc)
 {
     uint32_t v;
     if (!mem->read(mem->ctx, addr, bytes, &v))
         return unknown;
     if (bytes == 2)
         v = (uint32_t)(int32_t)(int16_t)v;
-    return constant(v, bytes == 4 ? pc : 0);
+    return constant_of(v, bytes == 4 ? pc : 0);
 }
 
 /* Where the program means BL to be 1 a read that the agent does shows that, another one what is. */
@@ -133,33 +133,33 @@ static struct abs_value sr_read(uint8_t bl)
 
 /* The new value of the register an instruction writes; *reg is its number, -1 for "only what
  * sh4_reg_use says, all unknown". */
-static struct abs_value result(const struct abs_state *s, uint16_t op, uint32_t pc,
-                               const struct abs_memory *mem, int *reg)
+static struct abs_value result_of(const struct abs_state *s, uint16_t op, uint32_t pc,
+                                  const struct abs_memory *mem, int *reg)
 {
     unsigned n = op >> 8 & 15, m = op >> 4 & 15;
     struct abs_value rn = s->r[n], rm = s->r[m];
     uint32_t addr = 0;
     *reg = (int)n;
     switch (sh4_decode(op, false, false)) {
-    case SH4_MOV_IMM_RN: return constant((uint32_t)(int32_t)(int8_t)op, 0);
-    case SH4_MOV_W_DISPPC_RN: sh4_pc_relative(op, pc, &addr); return loaded(mem, addr, 2, pc);
-    case SH4_MOV_L_DISPPC_RN: sh4_pc_relative(op, pc, &addr); return loaded(mem, addr, 4, pc);
+    case SH4_MOV_IMM_RN: return constant_of((uint32_t)(int32_t)(int8_t)op, 0);
+    case SH4_MOV_W_DISPPC_RN: sh4_pc_relative(op, pc, &addr); return load_value(mem, addr, 2, pc);
+    case SH4_MOV_L_DISPPC_RN: sh4_pc_relative(op, pc, &addr); return load_value(mem, addr, 4, pc);
     case SH4_MOVA_DISPPC_R0:
         *reg = 0;
         sh4_pc_relative(op, pc, &addr);
-        return constant(addr, 0);
+        return constant_of(addr, 0);
     case SH4_MOV_RM_RN: return rm;
-    case SH4_ADD_IMM_RN: return add_values(rn, constant((uint32_t)(int32_t)(int8_t)op, 0));
+    case SH4_ADD_IMM_RN: return add_values(rn, constant_of((uint32_t)(int32_t)(int8_t)op, 0));
     case SH4_ADD_RM_RN: return add_values(rn, rm);
     case SH4_OR_RM_RN: return or_values(rn, rm);
     case SH4_AND_RM_RN: return and_values(rn, rm);
-    case SH4_NOT_RM_RN: return rm.kind == ABS_CONST ? constant(~rm.v, 0) : unknown;
-    case SH4_SHLL_RN: return shifted(rn, 1);
-    case SH4_SHLL2_RN: return shifted(rn, 2);
-    case SH4_SHLL8_RN: return shifted(rn, 8);
-    case SH4_SHLL16_RN: return shifted(rn, 16);
-    case SH4_OR_IMM_R0: *reg = 0; return or_values(s->r[0], constant(op & 0xFF, 0));
-    case SH4_AND_IMM_R0: *reg = 0; return and_values(s->r[0], constant(op & 0xFF, 0));
+    case SH4_NOT_RM_RN: return rm.kind == ABS_CONST ? constant_of(~rm.v, 0) : unknown;
+    case SH4_SHLL_RN: return shift_left(rn, 1);
+    case SH4_SHLL2_RN: return shift_left(rn, 2);
+    case SH4_SHLL8_RN: return shift_left(rn, 8);
+    case SH4_SHLL16_RN: return shift_left(rn, 16);
+    case SH4_OR_IMM_R0: *reg = 0; return or_values(s->r[0], constant_of(op & 0xFF, 0));
+    case SH4_AND_IMM_R0: *reg = 0; return and_values(s->r[0], constant_of(op & 0xFF, 0));
     case SH4_STC_SR_RN: return sr_read(s->bl);
     case SH4_EXTU_B_RM_RN:
         if (rm.kind == ABS_TABLE && rm.size == 1)
@@ -179,7 +179,7 @@ static struct abs_value result(const struct abs_state *s, uint16_t op, uint32_t 
     }
 }
 
-static unsigned escapes(const struct abs_state *s, uint16_t op, uint32_t escaped[4])
+static unsigned find_escapes(const struct abs_state *s, uint16_t op, uint32_t escaped[4])
 {
     unsigned n = 0;
     uint16_t reads = sh4_reg_use(op).reads;
@@ -237,8 +237,8 @@ unsigned abs_step(struct abs_state *s, uint16_t op, uint32_t pc, const struct ab
                   uint32_t escaped[4])
 {
     int reg;
-    unsigned n = escapes(s, op, escaped);
-    struct abs_value v = result(s, op, pc, mem, &reg);
+    unsigned n = find_escapes(s, op, escaped);
+    struct abs_value v = result_of(s, op, pc, mem, &reg);
     switch (sh4_decode(op, false, false)) {
     case SH4_LDC_RM_SR:
     case SH4_LDC_L_INC_SR: s->bl = sr_loaded(s, op, mem); break;

@@ -5,7 +5,7 @@
 #include "probe/base/util.h"
 #include "targets/sh4/code/search.h"
 
-static bool block(struct sh4_walk *w, uint32_t f, uint32_t by)
+static bool mark_blocked(struct sh4_walk *w, uint32_t f, uint32_t by)
 {
     if (f == SH4_NO_FUNCTION || w->function[f].maybe_blocked)
         return false;
@@ -18,19 +18,19 @@ void search_block_roots(struct search *s, const struct image *im)
 {
     struct sh4_walk *w = s->w;
     if (s->cfg->entry_blocked && !walk_moved(w, (uint32_t)im->entry))
-        block(w, walk_function(w, (uint32_t)im->entry), SH4_NO_FUNCTION);
+        mark_blocked(w, walk_function(w, (uint32_t)im->entry), SH4_NO_FUNCTION);
     for (size_t i = 0; i < s->cfg->nhandlers; i++)
-        block(w, walk_function(w, s->cfg->handlers[i]), SH4_NO_FUNCTION);
+        mark_blocked(w, walk_function(w, s->cfg->handlers[i]), SH4_NO_FUNCTION);
     for (size_t i = 0; i < s->nsites; i++)
         if (s->site[i].kind == SH4_SITE_LDC_VBR && s->site[i].has_target) {
-            block(w, walk_function(w, s->site[i].target + 0x100), SH4_NO_FUNCTION);
-            block(w, walk_function(w, s->site[i].target + 0x400), SH4_NO_FUNCTION);
-            block(w, walk_function(w, s->site[i].target + 0x600), SH4_NO_FUNCTION);
+            mark_blocked(w, walk_function(w, s->site[i].target + 0x100), SH4_NO_FUNCTION);
+            mark_blocked(w, walk_function(w, s->site[i].target + 0x400), SH4_NO_FUNCTION);
+            mark_blocked(w, walk_function(w, s->site[i].target + 0x600), SH4_NO_FUNCTION);
         }
 }
 
 /* Entered from there as the program means BL to be 1. */
-static bool mean(struct sh4_walk *w, uint32_t f, uint32_t by)
+static bool mark_meant(struct sh4_walk *w, uint32_t f, uint32_t by)
 {
     bool had = w->function[f].maybe_meant;
     (void)by;
@@ -38,7 +38,7 @@ static bool mean(struct sh4_walk *w, uint32_t f, uint32_t by)
     return !had;
 }
 
-static bool clear(struct sh4_walk *w, uint32_t f, uint32_t by)
+static bool mark_clear(struct sh4_walk *w, uint32_t f, uint32_t by)
 {
     bool had = w->function[f].maybe_clear;
     (void)by;
@@ -59,7 +59,7 @@ static bool clear_roots(struct search *s)
     for (size_t f = 0; entered && f < w->nfunctions; f++) {
         bool root = w->function[f].maybe_blocked && w->function[f].blocked_by == SH4_NO_FUNCTION;
         if (!entered[f] && !root)
-            clear(w, (uint32_t)f, 0);
+            mark_clear(w, (uint32_t)f, 0);
     }
     free(entered);
     return !w->nomem;
@@ -159,8 +159,8 @@ static bool close_over(struct search *s, const struct bl_kind *kind)
 /* True if anything was new. */
 bool search_close(struct search *s)
 {
-    static const struct bl_kind kinds[] = { { SH4_BL_1, block, is_blocked },
-                                            { SH4_BL_MEANT, mean, is_meant } };
+    static const struct bl_kind kinds[] = { { SH4_BL_1, mark_blocked, is_blocked },
+                                            { SH4_BL_MEANT, mark_meant, is_meant } };
     bool any = false;
     for (size_t k = 0; k < ARRAY_LEN(kinds) && !s->w->nomem; k++)
         any |= close_over(s, &kinds[k]);
@@ -170,7 +170,7 @@ bool search_close(struct search *s)
 /* When all edges are known: nothing in the search depends on it. */
 void search_find_clear(struct search *s)
 {
-    static const struct bl_kind kind = { SH4_BL_0 | SH4_BL_MEANT, clear, is_clear };
+    static const struct bl_kind kind = { SH4_BL_0 | SH4_BL_MEANT, mark_clear, is_clear };
     if (!s->w->nomem && clear_roots(s))
         close_over(s, &kind);
 }

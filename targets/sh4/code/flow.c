@@ -33,7 +33,7 @@ static void note_edge(struct search *s, uint32_t from, uint32_t to, uint8_t bl)
         s->edge[s->nedges++] = (struct edge){ from, to, bl };
 }
 
-static void enqueue(struct search *s, uint32_t addr, uint32_t func)
+static void enqueue_block(struct search *s, uint32_t addr, uint32_t func)
 {
     if (walk_grow(s->w, (void **)&s->work, s->work_n, &s->work_cap, sizeof *s->work))
         s->work[s->work_n++] = (struct walk_item){ addr, func };
@@ -41,7 +41,8 @@ static void enqueue(struct search *s, uint32_t addr, uint32_t func)
 
 /* Flow reaches addr from function `func` with state st. Entering another function's middle counts
  * as an edge into it, and nothing is known there. */
-static void reach(struct search *s, uint32_t addr, uint32_t func, const struct abs_state *st)
+static void reach_address(struct search *s, uint32_t addr, uint32_t func,
+                          const struct abs_state *st)
 {
     struct walk_at at;
     if (!walk_find(s->w, addr, &at) || !(at.span->flags[at.index] & SH4_CODE_INSN))
@@ -69,10 +70,10 @@ static void reach(struct search *s, uint32_t addr, uint32_t func, const struct a
     if (owner < s->nexit)
         s->within[owner] |= in.bl;
     if (changed)
-        enqueue(s, walk_address(&at), owner);
+        enqueue_block(s, walk_address(&at), owner);
 }
 
-static void emit(struct search *s, struct sh4_site site, const struct abs_state *st)
+static void emit_site(struct search *s, struct sh4_site site, const struct abs_state *st)
 {
     if (!s->emitting ||
         !walk_grow(s->w, (void **)&s->site, s->nsites, &s->site_cap, sizeof *s->site))
@@ -147,7 +148,8 @@ static void sr_site(struct search *s, uint16_t op, uint32_t pc, uint32_t func,
         s->site[s->nsites++] = site;
 }
 
-static void step(struct search *s, struct abs_state *st, uint16_t op, uint32_t pc, uint32_t func)
+static void step_insn(struct search *s, struct abs_state *st, uint16_t op, uint32_t pc,
+                      uint32_t func)
 {
     struct abs_memory mem = memory_in(s->w, func);
     uint32_t origin[4];
@@ -183,8 +185,8 @@ struct going {
     uint32_t target, function;
 };
 
-static struct going where(struct search *s, const struct sh4_flow *f, uint32_t pc,
-                          const struct abs_state *st)
+static struct going where_to(struct search *s, const struct sh4_flow *f, uint32_t pc,
+                             const struct abs_state *st)
 {
     struct going g = { .function = SH4_NO_FUNCTION };
     const struct abs_value *v = &st->r[f->reg];
@@ -242,7 +244,7 @@ static void branch_site(struct search *s, const struct sh4_flow *f, uint16_t op,
     if (walk_find(s->w, pc + 2, &slot))
         site.slot = walk_opcode(s->w, &slot);
     site.why = f->kind == SH4_FLOW_RTE ? SH4_UNTRACED_OTHER : check_slot(s, pc);
-    emit(s, site, st);
+    emit_site(s, site, st);
 }
 
 /* The walk knows no constant behind a branch or a label, data flow does: a call or jump that it
@@ -267,10 +269,10 @@ static void follow_resolved(struct search *s, const struct sh4_flow *f, uint32_t
 }
 
 /* The branch at pc with the state before it. Returns true if the code behind it may be reached. */
-static bool branch(struct search *s, const struct sh4_flow *f, uint16_t op, uint32_t pc,
-                   uint32_t func, struct abs_state *st)
+static bool follow_branch(struct search *s, const struct sh4_flow *f, uint16_t op, uint32_t pc,
+                          uint32_t func, struct abs_state *st)
 {
-    struct going g = where(s, f, pc, st);
+    struct going g = where_to(s, f, pc, st);
     struct abs_state before = *st;
     bool table = f->kind == SH4_FLOW_JMP_REL && st->r[f->reg].kind == ABS_TABLE;
     bool inside = g.known && walk_inside(s->w, func, g.target) &&
@@ -278,9 +280,9 @@ static bool branch(struct search *s, const struct sh4_flow *f, uint16_t op, uint
     struct walk_at at;
     follow_resolved(s, f, func, &g);
     if (f->slot && walk_find(s->w, pc + 2, &at))
-        step(s, st, walk_opcode(s->w, &at), pc + 2, func);
+        step_insn(s, st, walk_opcode(s->w, &at), pc + 2, func);
     switch (f->kind) {
-    case SH4_FLOW_BRANCH: reach(s, f->target, func, st); return true;
+    case SH4_FLOW_BRANCH: reach_address(s, f->target, func, st); return true;
     case SH4_FLOW_CALL:
     case SH4_FLOW_CALL_REG:
     case SH4_FLOW_CALL_REL:
@@ -294,13 +296,13 @@ static bool branch(struct search *s, const struct sh4_flow *f, uint16_t op, uint
     case SH4_FLOW_JMP_REL:
         if (inside || table) {
             if (inside) /* the cases of a table start as orphans, see start_orphans() */
-                reach(s, g.target, func, st);
+                reach_address(s, g.target, func, st);
             return false;
         }
         branch_site(s, f, op, pc, func, &before, &g);
         leave_escapes(s, st, 0, 7, f->kind == SH4_FLOW_BRA ? 16 : f->reg);
         if (g.known && g.function == SH4_NO_FUNCTION)
-            reach(
+            reach_address(
                 s, g.target, func,
                 st); /* into the middle of one, which it notes; not to any whose address is taken */
         else
@@ -323,7 +325,7 @@ static bool leads_on(struct search *s, uint32_t pc, uint32_t func, const struct 
         return false;
     if (at.span->flags[at.index] & (SH4_CODE_TARGET | SH4_CODE_START) ||
         at.span->owner[at.index] != func + 1) {
-        reach(s, pc, func, st);
+        reach_address(s, pc, func, st);
         return false;
     }
     return true;
@@ -340,8 +342,8 @@ static void flow_block(struct search *s, uint32_t addr, uint32_t func)
         uint16_t op = walk_opcode(s->w, &at);
         struct sh4_flow f = sh4_flow(op, pc);
         if (f.kind == SH4_FLOW_NONE)
-            step(s, &st, op, pc, func);
-        else if (!branch(s, &f, op, pc, func, &st))
+            step_insn(s, &st, op, pc, func);
+        else if (!follow_branch(s, &f, op, pc, func, &st))
             return;
         pc += f.slot ? 4 : 2;
         if (!leads_on(s, pc, func, &st))
@@ -354,7 +356,7 @@ static void start_states(struct search *s)
     struct abs_state entry;
     abs_entry(&entry);
     for (size_t i = 0; i < s->w->nfunctions; i++)
-        reach(s, s->w->function[i].low, (uint32_t)i, &entry);
+        reach_address(s, s->w->function[i].low, (uint32_t)i, &entry);
 }
 
 /* Leaders the flow did not reach (switch cases, code behind computed jumps): nothing is known
@@ -373,13 +375,13 @@ static size_t start_orphans(struct search *s)
             abs_entry(&st);
             uint8_t within = sp->owner[k] <= s->nexit ? s->within[sp->owner[k] - 1] : 0;
             st.bl = within ? within : (uint8_t)SH4_BL_ENTRY;
-            reach(s, sp->base + (uint32_t)k * 2, sp->owner[k] - 1, &st);
+            reach_address(s, sp->base + (uint32_t)k * 2, sp->owner[k] - 1, &st);
             n++;
         }
     return n;
 }
 
-static void drain(struct search *s)
+static void drain_work(struct search *s)
 {
     while (s->work_n && !s->w->nomem) {
         struct walk_item it = s->work[--s->work_n];
@@ -431,9 +433,9 @@ bool search_flow_round(struct search *s, bool widen)
     clear_states(w);
     find_spc_users(w);
     start_states(s);
-    drain(s);
+    drain_work(s);
     while (!w->nomem && start_orphans(s))
-        drain(s);
+        drain_work(s);
     for (size_t i = 0; i < s->nexit; i++) {
         uint8_t bl = s->exit[i] ? s->exit[i] : (uint8_t)SH4_BL_ENTRY;
         if (widen)
@@ -478,7 +480,7 @@ bool search_bl_at(const struct sh4_sites *s, uint32_t addr, uint8_t *bl, uint32_
         struct walk_at here = { at.span, k };
         uint16_t op = walk_opcode(s->walk, &here);
         struct sh4_flow f = sh4_flow(op, pc);
-        struct going g = where(&q, &f, pc, &st);
+        struct going g = where_to(&q, &f, pc, &st);
         abs_step(&st, op, pc, &mem, NULL);
         if (f.kind == SH4_FLOW_CALL || f.kind == SH4_FLOW_CALL_REG || f.kind == SH4_FLOW_CALL_REL) {
             struct walk_at slot = { at.span, ++k };

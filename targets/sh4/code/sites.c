@@ -144,7 +144,7 @@ static void find_states(struct search *s, const struct image *im)
     search_find_clear(s);
 }
 
-static void give(struct search *s, struct sh4_sites *out)
+static void give_result(struct search *s, struct sh4_sites *out)
 {
     *out = (struct sh4_sites){ .site = s->site,
                                .nsites = s->nsites,
@@ -186,7 +186,7 @@ int sh4_sites_find(const struct image *im, const struct sh4_sites_config *cfg,
     count_unexplored(s.w);
     if (s.w->nomem)
         goto nomem;
-    give(&s, out);
+    give_result(&s, out);
     return 0;
 nomem:
     free(s.exit);

@@ -83,7 +83,7 @@ bool walk_read(const void *ctx, uint32_t addr, unsigned bytes, uint32_t *value)
     return true;
 }
 
-static void push(struct sh4_walk *w, struct walk_queue *q, uint32_t addr, uint32_t func)
+static void push_item(struct sh4_walk *w, struct walk_queue *q, uint32_t addr, uint32_t func)
 {
     if (walk_grow(w, (void **)&q->item, q->n, &q->cap, sizeof *q->item))
         q->item[q->n++] = (struct walk_item){ addr, func };
@@ -105,7 +105,7 @@ uint32_t walk_function(struct sh4_walk *w, uint32_t addr)
                                             .blocked_by = SH4_NO_FUNCTION };
     at.span->flags[at.index] |= SH4_CODE_START;
     at.span->start[at.index] = f + 1;
-    push(w, &w->sure, addr, f);
+    push_item(w, &w->sure, addr, f);
     return f;
 }
 
@@ -140,13 +140,13 @@ struct run {
     uint32_t table_base;
 };
 
-static void claim(struct run *r, const struct walk_at *at)
+static void claim_insn(struct run *r, const struct walk_at *at)
 {
     if (r->ninsns < RUN_MAX)
         r->insn[r->ninsns++] = *at;
 }
 
-static void add(uint32_t *list, size_t *n, uint32_t addr)
+static void add_address(uint32_t *list, size_t *n, uint32_t addr)
 {
     if (*n < RUN_MAX)
         list[(*n)++] = addr;
@@ -168,20 +168,20 @@ static void note_literal(struct run *r, uint16_t op, uint32_t pc)
     /* MOVA only makes an address, often one of code. */
     if (op >> 8 == 0xC7 || !sh4_pc_relative(op, pc, &addr))
         return;
-    add(r->literal, &r->nliterals, addr);
+    add_address(r->literal, &r->nliterals, addr);
     if (op >> 12 == 0xD)
-        add(r->literal, &r->nliterals, addr + 2);
+        add_address(r->literal, &r->nliterals, addr + 2);
 }
 
-static bool legal(uint16_t op)
+static bool is_legal(uint16_t op)
 {
     return sh4_decode(op, false, false) || sh4_decode(op, true, false) ||
            sh4_decode(op, false, true);
 }
 
 /* Where an unconditional or calling instruction leads. Returns false when the run ends here. */
-static void leave(struct sh4_walk *w, struct run *r, const struct sh4_flow *f, uint32_t pc,
-                  uint32_t func, const struct abs_state *s)
+static void leave_run(struct sh4_walk *w, struct run *r, const struct sh4_flow *f, uint32_t pc,
+                      uint32_t func, const struct abs_state *s)
 {
     const struct abs_value *v = &s->r[f->reg];
     bool known = v->kind == ABS_CONST;
@@ -196,16 +196,16 @@ static void leave(struct sh4_walk *w, struct run *r, const struct sh4_flow *f, u
     case SH4_FLOW_CALL_REG:
     case SH4_FLOW_CALL_REL:
         if (known)
-            add(r->call, &r->ncalls, target);
+            add_address(r->call, &r->ncalls, target);
         r->after = pc + 4;
         break;
-    case SH4_FLOW_BRA: add(r->branch, &r->nbranches, f->target); break;
+    case SH4_FLOW_BRA: add_address(r->branch, &r->nbranches, f->target); break;
     case SH4_FLOW_JMP_REG:
     case SH4_FLOW_JMP_REL:
         if (known && func != SH4_NO_FUNCTION && walk_inside(w, func, target))
-            add(r->branch, &r->nbranches, target);
+            add_address(r->branch, &r->nbranches, target);
         else if (known)
-            add(r->call, &r->ncalls, target);
+            add_address(r->call, &r->ncalls, target);
         r->table = v->kind == ABS_TABLE && f->kind == SH4_FLOW_JMP_REL;
         r->table_at = *v;
         r->table_base = pc + 4;
@@ -215,7 +215,7 @@ static void leave(struct sh4_walk *w, struct run *r, const struct sh4_flow *f, u
 }
 
 /* Follows straight-line code from addr. Returns false if it ran into data or nonsense. */
-static bool follow(struct sh4_walk *w, struct run *r, uint32_t addr, uint32_t func)
+static bool follow_run(struct sh4_walk *w, struct run *r, uint32_t addr, uint32_t func)
 {
     struct abs_memory mem = { .read = walk_read, .ctx = w };
     struct abs_state s;
@@ -229,13 +229,13 @@ static bool follow(struct sh4_walk *w, struct run *r, uint32_t addr, uint32_t fu
         /* so long a run is no data: the rest is another */
         bool full = r->ninsns >= RUN_MAX - 4 || r->nliterals >= RUN_MAX - 4;
         if (full || flags & SH4_CODE_INSN || (pc != addr && flags & SH4_CODE_START)) {
-            add(r->branch, &r->nbranches, pc);
+            add_address(r->branch, &r->nbranches, pc);
             r->runs_into = !full;
             return true;
         }
-        if (!legal(op))
+        if (!is_legal(op))
             return false;
-        claim(r, &at);
+        claim_insn(r, &at);
         note_literal(r, op, pc);
         struct sh4_flow f = sh4_flow(op, pc);
         abs_step(&s, op, pc, &mem, NULL);
@@ -249,20 +249,20 @@ static bool follow(struct sh4_walk *w, struct run *r, uint32_t addr, uint32_t fu
         if (f.slot) {
             struct walk_at slot;
             if (!walk_find(w, pc + 2, &slot) || sh4_slot_illegal(walk_opcode(w, &slot)) ||
-                !legal(walk_opcode(w, &slot)))
+                !is_legal(walk_opcode(w, &slot)))
                 return false;
             abs_step(&s, walk_opcode(w, &slot), pc + 2, &mem, NULL);
         }
         if (f.kind != SH4_FLOW_BRANCH) {
-            leave(w, r, &f, pc, func, &before);
+            leave_run(w, r, &f, pc, func, &before);
             return true;
         }
-        add(r->branch, &r->nbranches, f.target);
+        add_address(r->branch, &r->nbranches, f.target);
         pc += f.slot ? 2 : 0;
     }
 }
 
-static void mark(struct sh4_walk *w, uint32_t addr, uint8_t flag)
+static void mark_flag(struct sh4_walk *w, uint32_t addr, uint8_t flag)
 {
     struct walk_at at;
     if (walk_find(w, addr, &at))
@@ -278,8 +278,8 @@ static void mark_literal(struct sh4_walk *w, uint32_t addr)
 
 void walk_goes_on(struct sh4_walk *w, uint32_t f, uint32_t addr)
 {
-    mark(w, addr, SH4_CODE_TARGET);
-    push(w, &w->sure, addr, f);
+    mark_flag(w, addr, SH4_CODE_TARGET);
+    push_item(w, &w->sure, addr, f);
 }
 
 /* A switch table ends where its lowest target, other code or other data begins. */
@@ -305,12 +305,12 @@ static void read_table(struct sh4_walk *w, const struct run *r, uint32_t func)
         mark_literal(w, pos & ~1u);
         if (t->size == 4)
             mark_literal(w, pos + 2);
-        mark(w, target, SH4_CODE_TARGET);
-        push(w, &w->sure, target, func);
+        mark_flag(w, target, SH4_CODE_TARGET);
+        push_item(w, &w->sure, target, func);
     }
 }
 
-static void commit(struct sh4_walk *w, const struct run *r, uint32_t func)
+static void commit_run(struct sh4_walk *w, const struct run *r, uint32_t func)
 {
     w->reached++;
     for (size_t i = 0; i < r->ninsns; i++) {
@@ -333,16 +333,16 @@ static void commit(struct sh4_walk *w, const struct run *r, uint32_t func)
         if (moved || !walk_moved(w, r->call[i]))
             walk_function(w, r->call[i]);
     for (size_t i = 0; i < r->nbranches; i++) {
-        mark(w, r->branch[i], SH4_CODE_TARGET);
-        push(w, &w->sure, r->branch[i], func);
+        mark_flag(w, r->branch[i], SH4_CODE_TARGET);
+        push_item(w, &w->sure, r->branch[i], func);
     }
     if (r->after)
-        push(w, &w->later, r->after, func);
+        push_item(w, &w->later, r->after, func);
     if (r->table)
         read_table(w, r, func);
 }
 
-static bool pop(struct sh4_walk *w, struct walk_item *item)
+static bool pop_item(struct sh4_walk *w, struct walk_item *item)
 {
     struct walk_queue *q = w->sure.head < w->sure.n ? &w->sure : &w->later;
     if (q->head >= q->n)
@@ -353,7 +353,7 @@ static bool pop(struct sh4_walk *w, struct walk_item *item)
     return true;
 }
 
-static void clear(struct run *r)
+static void clear_run(struct run *r)
 {
     r->ninsns = r->nliterals = r->ncalls = r->nbranches = 0;
     r->after = 0;
@@ -410,7 +410,7 @@ static bool calls_code(const struct sh4_walk *w, const struct run *r)
 
 /* Every way from there has to be made of instructions and, unless it was executed, to end as code
  * does: by a branch, never by running into something else. */
-static bool holds(struct sh4_walk *w, struct run *r, struct trial *t, bool executed)
+static bool trial_holds(struct sh4_walk *w, struct run *r, struct trial *t, bool executed)
 {
     for (; t->next < t->n; t->next++) {
         struct walk_at at;
@@ -418,8 +418,8 @@ static bool holds(struct sh4_walk *w, struct run *r, struct trial *t, bool execu
             return false;
         if (at.span->flags[at.index] & SH4_CODE_INSN)
             continue;
-        clear(r);
-        if (at.span->flags[at.index] || !follow(w, r, t->at[t->next], SH4_NO_FUNCTION) ||
+        clear_run(r);
+        if (at.span->flags[at.index] || !follow_run(w, r, t->at[t->next], SH4_NO_FUNCTION) ||
             (r->runs_into && !executed))
             return false;
         t->returns |= r->returns;
@@ -452,7 +452,7 @@ bool walk_plausible(struct sh4_walk *w, uint32_t addr, bool prologue)
     if (!begin_trial(w, addr, &t))
         return false;
     bool begins = begins_as_functions_do(w, t.at[0]);
-    if ((prologue && !begins) || !holds(w, w->trial, &t, false))
+    if ((prologue && !begins) || !trial_holds(w, w->trial, &t, false))
         return false;
     return t.returns || (begins && t.calls); /* a task's loop never does */
 }
@@ -460,7 +460,7 @@ bool walk_plausible(struct sh4_walk *w, uint32_t addr, bool prologue)
 bool walk_executed(struct sh4_walk *w, uint32_t addr)
 {
     struct trial t;
-    return begin_trial(w, addr, &t) && holds(w, w->trial, &t, true);
+    return begin_trial(w, addr, &t) && trial_holds(w, w->trial, &t, true);
 }
 
 bool walk_moved(const struct sh4_walk *w, uint32_t addr)
@@ -482,16 +482,16 @@ void walk_run(struct sh4_walk *w)
         w->nomem = true;
         return;
     }
-    while (!w->nomem && pop(w, &item)) {
+    while (!w->nomem && pop_item(w, &item)) {
         struct walk_at at;
         if (!walk_find(w, item.addr, &at))
             continue;
         uint8_t flags = at.span->flags[at.index];
         if (flags & SH4_CODE_INSN)
             continue;
-        clear(r);
-        if (follow(w, r, walk_address(&at), item.func))
-            commit(w, r, item.func);
+        clear_run(r);
+        if (follow_run(w, r, walk_address(&at), item.func))
+            commit_run(w, r, item.func);
         else
             w->discarded++;
     }

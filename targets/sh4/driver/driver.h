@@ -341,13 +341,13 @@ struct sh4_tracing {
     const struct target_trace_ops *ops; /* target_ops.trace */
     /* Undoes what a lost session left behind: at the VBR in use, or (search) anywhere in the
      * agent's RAM. The target is halted. Returns 1 if there was something, 0 if not. */
-    int (*clean_leftovers)(struct sh4_target *t, bool search, struct err *err);
+    int (*clean_stale)(struct sh4_target *t, bool search, struct err *err);
     /* Halted where a lost session's arming ran code of its own: the registers it kept are the
      * program's. */
-    int (*recall)(struct sh4_target *t, struct err *err);
+    int (*restore_kept)(struct sh4_target *t, struct err *err);
     /* Halted in the trace agent of a session that was lost (SH4_ENTRY_TRACE): makes the state the
      * program's own. */
-    int (*adopt)(struct sh4_target *t, struct err *err);
+    int (*take_over_agent)(struct sh4_target *t, struct err *err);
     /* Frees what was armed or has ended, without the board; fine if nothing was. */
     void (*close)(struct sh4_target *t);
 

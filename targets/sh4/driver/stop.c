@@ -227,7 +227,7 @@ int sh4_take_over(struct sh4_target *t, struct err *err)
     if (ret == 0)
         ret = sh4_regs_load(t, err);
     if (ret == 0 && !t->leftovers_checked && !t->trace_vbr)
-        ret = t->tracing->recall(t, err);
+        ret = t->tracing->restore_kept(t, err);
     if (ret < 0)
         return ret;
     t->state = TARGET_HALTED;
@@ -245,12 +245,12 @@ int sh4_take_over(struct sh4_target *t, struct err *err)
             t->prog_dbr = t->save[SH4_SAVE_DBR];
     }
     if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE && !t->traced &&
-        (ret = t->tracing->adopt(t, err)) < 0)
+        (ret = t->tracing->take_over_agent(t, err)) < 0)
         return ret;
     if (!t->leftovers_checked && !t->trace_vbr) {
         t->leftovers_checked = true;
         t->trace_lost = false;
-        if ((ret = t->tracing->clean_leftovers(t, false, err)) < 0)
+        if ((ret = t->tracing->clean_stale(t, false, err)) < 0)
             return ret;
     }
     if (t->traced) {

@@ -24,7 +24,7 @@ struct change {
 
 /* ---- what the search says ---- */
 
-static int find(struct sh4_trace *tr, struct sh4_sites *out, struct err *err)
+static int search_again(struct sh4_trace *tr, struct sh4_sites *out, struct err *err)
 {
     uint32_t handlers[6], vbr[2] = { tr->search.with.vbr, tr->dec.vbr };
     struct sh4_sites_config cfg = { .entry_blocked = tr->search.with.entry_blocked,
@@ -39,7 +39,7 @@ static int find(struct sh4_trace *tr, struct sh4_sites *out, struct err *err)
     return sh4_sites_find(&tr->now.image, &cfg, out, err);
 }
 
-static bool same(const struct sh4_site *a, const struct sh4_site *b)
+static bool same_site(const struct sh4_site *a, const struct sh4_site *b)
 {
     return a->opcode == b->opcode && a->slot == b->slot && a->kind == b->kind && a->reg == b->reg &&
            a->has_target == b->has_target && (!a->has_target || a->target == b->target);
@@ -62,7 +62,7 @@ static void carry_over(const struct sh4_trace *tr, struct sh4_sites *next)
     for (size_t i = 0; i < next->nsites; i++) {
         struct sh4_site *s = &next->site[i];
         const struct sh4_site *old = sh4_sites_at(&tr->sites, s->addr);
-        bool alike = old && same(old, s);
+        bool alike = old && same_site(old, s);
         s->stepped = alike && old->stepped;
         if (s->why != SH4_TRACED)
             continue;
@@ -95,7 +95,7 @@ static bool point_stands(const struct sh4_trace *tr, const struct sh4_sites *nex
     uint16_t op;
     return sh4_sites_opcode(next, p->addr, &op) && op == p->orig &&
            (p->watched || !sh4_sites_may_block(next, p->addr)) && !old == !s &&
-           (!s || same(old, s));
+           (!s || same_site(old, s));
 }
 
 /* False: a point does not stand. */
@@ -112,7 +112,7 @@ static bool choose_out(const struct sh4_trace *tr, struct change *c)
                 return false;
             continue;
         }
-        c->out[i] = !s || !old || s->why != SH4_TRACED || !same(old, s);
+        c->out[i] = !s || !old || s->why != SH4_TRACED || !same_site(old, s);
     }
     return true;
 }
@@ -343,7 +343,7 @@ static int keep_gone(struct sh4_trace *tr, struct sh4_sites *next)
     return ret;
 }
 
-static int adopt(struct sh4_trace *tr, struct change *c, bool *in, struct err *err)
+static int apply_change(struct sh4_trace *tr, struct change *c, bool *in, struct err *err)
 {
     carry_over(tr, &c->sites);
     if (!choose_out(tr, c))
@@ -370,7 +370,7 @@ static int adopt(struct sh4_trace *tr, struct change *c, bool *in, struct err *e
 int sh4_trace_again(struct sh4_trace *tr, struct err *err)
 {
     struct change c = { .nadd = 0 };
-    int ret = find(tr, &c.sites, err);
+    int ret = search_again(tr, &c.sites, err);
     if (ret < 0)
         return ret;
     size_t most = tr->plan.npatches + c.sites.nsites + 1;
@@ -379,7 +379,7 @@ int sh4_trace_again(struct sh4_trace *tr, struct err *err)
     c.out = calloc(most, sizeof *c.out);
     c.half = calloc(most, sizeof *c.half);
     ret = in && c.add && c.out && c.half
-              ? adopt(tr, &c, in, err)
+              ? apply_change(tr, &c, in, err)
               : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     free(in);
     free(c.add);

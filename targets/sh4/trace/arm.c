@@ -128,7 +128,7 @@ static int begin_counting(struct sh4_trace *tr, struct err *err)
 static int arm_halted(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    int ret = sh4_trace_clean_leftovers(t, true, err);
+    int ret = sh4_trace_clean_stale(t, true, err);
     if (ret >= 0)
         ret = sh4_trace_leave_stub(tr, err);
     if (ret >= 0)
@@ -144,7 +144,7 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
     if (ret == 0)
         ret = write_agent(tr, err);
     if (ret == 0)
-        ret = sh4_trace_beacon(tr, true, err);
+        ret = sh4_trace_leave_note(tr, true, err);
     if (ret == 0)
         ret = sh4_trace_arm_counters(tr, err);
     if (ret < 0)
@@ -192,7 +192,7 @@ void sh4_trace_close(struct sh4_target *t)
 
 /* Takes our vectors and patches out of a halted target. While the program's registers are in the
  * agent's RAM alone, that stays: the next attach finds them there. */
-static int undo(struct sh4_trace *tr, struct err *err)
+static int undo_arming(struct sh4_trace *tr, struct err *err)
 {
     int ret = tr->aside.displaced ? sh4_trace_put_back(tr, false, err) : 0;
     if (ret < 0)
@@ -207,7 +207,7 @@ static int undo(struct sh4_trace *tr, struct err *err)
     if (ret == 0)
         ret = sh4_agent_poke(tr->t, tr->plan.base, 4, 0, err);
     if (ret == 0)
-        ret = sh4_trace_beacon(tr, false, err);
+        ret = sh4_trace_leave_note(tr, false, err);
     plug_in(tr, false);
     return ret;
 }
@@ -249,7 +249,7 @@ int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct 
     if (ret == 0 && (ret = arm_halted(tr, err)) < 0) {
         struct err own = { .code = ERR_OK };
         if (tr->patches.mark && tr->plan.image)
-            undo(tr, &own);
+            undo_arming(tr, &own);
         plug_in(tr, false);
     }
     if (ret < 0) {
@@ -297,7 +297,7 @@ int sh4_trace_disarm(struct target *target, struct err *err)
         ret = sh4_trace_slots_leave(t, tr->plan.base, err);
     size_t before = tr->patches.changed;
     if (ret == 0)
-        ret = undo(tr, err);
+        ret = undo_arming(tr, err);
     if (ret == 0 && !tr->reset.seen)
         ret = sh4_trace_leave_stub(tr, err);
     tr->coverage.at_end = tr->patches.changed != before;

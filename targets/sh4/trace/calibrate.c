@@ -239,8 +239,8 @@ static int take_records(const struct sh4_trace *tr, const struct back *b, uint32
 /* By untraced, traced as recorded, traced as it was; then by half and full length. */
 enum { PLAIN, RECORDED, WHOLE, NRUNS };
 
-static int measure(struct sh4_trace *tr, bool cached, uint32_t d[NRUNS][2][2], uint32_t first[2],
-                   struct err *err)
+static int measure_loop(struct sh4_trace *tr, bool cached, uint32_t d[NRUNS][2][2],
+                        uint32_t first[2], struct err *err)
 {
     struct back b;
     int ret = 0;
@@ -262,7 +262,7 @@ static int measure(struct sh4_trace *tr, bool cached, uint32_t d[NRUNS][2][2], u
 
 /* Of the events, by how much more they add between half and full length than the same loop without.
  */
-static int32_t extra(const uint32_t with[2][2], const uint32_t without[2][2], int n)
+static int32_t extra_counts(const uint32_t with[2][2], const uint32_t without[2][2], int n)
 {
     return (int32_t)(with[1][n] - with[0][n]) - (int32_t)(without[1][n] - without[0][n]);
 }
@@ -286,7 +286,8 @@ static int measure_step(struct sh4_trace *tr, bool cached, const uint32_t plain[
                                 err);
     }
     for (int n = 0; ret == 0 && n < 2; n++) {
-        cost[n] = tr->cfg.counter[n] ? (extra(pend, plain, n) + ROUNDS / 4) / (ROUNDS / 2) : 0;
+        cost[n] =
+            tr->cfg.counter[n] ? (extra_counts(pend, plain, n) + ROUNDS / 4) / (ROUNDS / 2) : 0;
     }
     struct err own = { .code = ERR_OK };
     int off = sh4_trace_step_loop(tr, false, &own);
@@ -344,7 +345,8 @@ static int measure_memory(struct sh4_trace *tr, struct err *err)
             sh4_agent_write_code(tr->t, tr->plan.base + sh4_trace_blob.calib_call, &jsr_r5, 1, err);
     for (unsigned i = DIRECT; ret == 0 && i < NCALLEES; i++) {
         ret = run_callee(tr, (enum callee)i, raw[i], err);
-        takes[i] = ret < 0 ? 0 : 16 * extra(raw[i], raw[DIRECT], tr->time.counter) / (ROUNDS / 2);
+        takes[i] =
+            ret < 0 ? 0 : 16 * extra_counts(raw[i], raw[DIRECT], tr->time.counter) / (ROUNDS / 2);
     }
     if (ret < 0)
         return ret;
@@ -366,28 +368,29 @@ static int measure_time(struct sh4_trace *tr, bool cached, struct err *err)
     int ret = t->base.ops->counters_arm(&t->base, time, err);
     tr->loop.ran = false;
     if (ret == 0)
-        ret = measure(tr, cached, d, first, err);
+        ret = measure_loop(tr, cached, d, first, err);
     if (ret == 0 && tr->cost.cycles_per_ns == 0)
         ret = measure_clock(tr, err);
-    tr->cost.full16[cached] = 16 * extra(d[WHOLE], d[PLAIN], 0) / ROUNDS;
+    tr->cost.full16[cached] = 16 * extra_counts(d[WHOLE], d[PLAIN], 0) / ROUNDS;
     t->save[SH4_SAVE_PMCR1] = kept[0];
     t->save[SH4_SAVE_PMCR2] = kept[1];
     return ret;
 }
 
 /* One calibration in the present state of the caches. */
-static int calibrate(struct sh4_trace *tr, bool cached, struct err *err)
+static int calibrate_once(struct sh4_trace *tr, bool cached, struct err *err)
 {
     uint32_t d[NRUNS][2][2] = { 0 }, first[2] = { 0 };
     static const int lead[2] = { LEAD_INSNS, LEAD_CYCLES };
     tr->loop.ran = false;
-    int ret = measure(tr, cached, d, first, err);
+    int ret = measure_loop(tr, cached, d, first, err);
     for (int n = 0; ret == 0 && n < 2; n++) {
         uint16_t code = tr->cfg.counter[n];
         int32_t start = (int32_t)first[n] - (code == 0x13      ? lead[0]
                                              : code == ELAPSED ? lead[1]
                                                                : 0);
-        tr->cost.residue16[cached][n] = code ? 16 * extra(d[RECORDED], d[PLAIN], n) / ROUNDS : 0;
+        tr->cost.residue16[cached][n] =
+            code ? 16 * extra_counts(d[RECORDED], d[PLAIN], n) / ROUNDS : 0;
         tr->cost.first[cached][n] = code && start > 0 ? start : 0;
     }
     if (ret == 0)
@@ -397,7 +400,7 @@ static int calibrate(struct sh4_trace *tr, bool cached, struct err *err)
     if (ret == 0 && !cached && tr->time.counter >= 0)
         ret = measure_memory(tr, err);
     if (tr->time.counter >= 0)
-        tr->cost.full16[cached] = 16 * extra(d[WHOLE], d[PLAIN], tr->time.counter) / ROUNDS;
+        tr->cost.full16[cached] = 16 * extra_counts(d[WHOLE], d[PLAIN], tr->time.counter) / ROUNDS;
     return ret == 0 && tr->time.counter < 0 && tr->cfg.counter[0] ? measure_time(tr, cached, err)
                                                                   : ret;
 }
@@ -425,7 +428,7 @@ static int calibrate_both(struct sh4_trace *tr, struct err *err)
     tr->cost.cached = cached;
     tr->cost.calibrated[true] = true;
     tr->cost.calibrated[false] = !cached;
-    ret = calibrate(tr, cached, err);
+    ret = calibrate_once(tr, cached, err);
     if (ret == 0 && cached)
         assume_uncached(tr);
     if (ret < 0 || cached)
@@ -436,7 +439,7 @@ static int calibrate_both(struct sh4_trace *tr, struct err *err)
                             err);
     if (ret < 0)
         return ret;
-    ret = calibrate(tr, true, err);
+    ret = calibrate_once(tr, true, err);
     struct err own = { .code = ERR_OK };
     int back = sh4_agent_sync_caches(t, tr->plan.base, tr->plan.image_len, &own);
     if (back == 0)

@@ -14,8 +14,8 @@ enum { CHUNK = 4096 };
 
 /* Where memory at addr first differs from the section's contents; 0: nowhere, in *ret what went
  * wrong. */
-static uint64_t differs(struct sh4_target *t, const struct image_section *s, uint64_t addr,
-                        int *ret, struct err *err)
+static uint64_t first_difference(struct sh4_target *t, const struct image_section *s, uint64_t addr,
+                                 int *ret, struct err *err)
 {
     uint8_t buf[CHUNK];
     *ret = 0;
@@ -47,8 +47,8 @@ int sh4_trace_compare(struct sh4_trace *tr, struct err *err)
     for (size_t i = 0; i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
         uint64_t load = image_load_addr(im, i),
-                 at = s->code && s->data ? differs(tr->t, s, s->addr, &ret, err) : 0;
-        if (at && load != s->addr && !differs(tr->t, s, load, &ret, err) && ret == 0) {
+                 at = s->code && s->data ? first_difference(tr->t, s, s->addr, &ret, err) : 0;
+        if (at && load != s->addr && !first_difference(tr->t, s, load, &ret, err) && ret == 0) {
             tr->copied.waits[i] = true;
             tr->copied.nwaiting++;
             continue;
@@ -66,7 +66,7 @@ int sh4_trace_compare(struct sh4_trace *tr, struct err *err)
 
 void sh4_trace_copied_fini(struct sh4_trace *tr) { free(tr->copied.waits); }
 
-static bool within(const struct image_section *s, uint32_t addr)
+static bool is_within(const struct image_section *s, uint32_t addr)
 {
     return (addr & SH4_PHYS) - ((uint32_t)s->addr & SH4_PHYS) < s->size;
 }
@@ -74,7 +74,7 @@ static bool within(const struct image_section *s, uint32_t addr)
 bool sh4_trace_waits(const struct sh4_trace *tr, uint32_t addr)
 {
     for (size_t i = 0; tr->copied.nwaiting && i < tr->cfg.image->nsections; i++)
-        if (tr->copied.waits[i] && within(&tr->cfg.image->sections[i], addr))
+        if (tr->copied.waits[i] && is_within(&tr->cfg.image->sections[i], addr))
             return true;
     return false;
 }
@@ -103,7 +103,7 @@ static int patch_section(struct sh4_trace *tr, const struct image_section *s, st
     struct sh4_trace_half *half = calloc(tr->plan.npatches + 1, sizeof *half);
     if (!half)
         return err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
-    for (size_t i = first; i < tr->plan.npatches && within(s, tr->plan.patch[i].addr); i++) {
+    for (size_t i = first; i < tr->plan.npatches && is_within(s, tr->plan.patch[i].addr); i++) {
         if (tr->patches.mark[i].dead || tr->patches.mark[i].in_memory ||
             sh4_patch_at(tr->t, tr->plan.patch[i].addr))
             continue;

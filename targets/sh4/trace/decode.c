@@ -28,7 +28,7 @@ static int32_t past_caches16(const struct sh4_trace_memory *m, const struct sh4_
 }
 
 /* What the stub that ran last adds to a counter against that of a plain call or return, in 1/16. */
-static int32_t stub16(const struct sh4_trace_decoder *d, int n)
+static int32_t stub_extra(const struct sh4_trace_decoder *d, int n)
 {
     const struct sh4_trace_id *id = &d->plan->id[d->last];
     if (!d->last || (d->code[n] != CODE_INSNS && d->code[n] != CODE_ELAPSED))
@@ -38,7 +38,7 @@ static int32_t stub16(const struct sh4_trace_decoder *d, int n)
     return d->uncached ? past_caches16(&d->memory16, &id->more) : 16 * id->extra_cycles;
 }
 
-static bool passes(uint32_t kind)
+static bool passes_on(uint32_t kind)
 {
     return kind == SH4_TRACE_K_INTERRUPT || kind == SH4_TRACE_K_EXCEPTION;
 }
@@ -71,7 +71,7 @@ void sh4_trace_decode_lost(struct sh4_trace_decoder *d, uint32_t events)
 }
 
 /* A user break where a handler ends: no TRAPA ran. How long the break itself takes is not known. */
-static bool caught(const struct record *r)
+static bool is_caught(const struct record *r)
 {
     return r->kind == SH4_TRACE_K_RTE &&
            (r->x2 == SH4_TRACE_RTE_CAUGHT || r->x2 == SH4_TRACE_RTE_OTHER);
@@ -94,9 +94,9 @@ static int32_t into_kernel(const struct sh4_trace_decoder *d, int n)
 
 /* What the agent adds to a counter for one event, in 1/16: measured once, corrected for the stub
  * that ran and for the ways in and out. */
-static int32_t residue16(const struct sh4_trace_decoder *d, const struct record *r, int n)
+static int32_t residue_of(const struct sh4_trace_decoder *d, const struct record *r, int n)
 {
-    int32_t extra = 0, stub = stub16(d, n);
+    int32_t extra = 0, stub = stub_extra(d, n);
     if (d->of_host == SH4_TRACE_OF_HOST_AGAIN)
         return 0;
     if (!d->started)
@@ -107,7 +107,7 @@ static int32_t residue16(const struct sh4_trace_decoder *d, const struct record 
     if (r->kind == SH4_TRACE_K_ROM)
         return stub + 16 * (out_of(d, n) - d->ways.pending[n]);
     /* K_SWITCH: its deltas end where the interrupt struck */
-    if (passes(r->kind) || r->kind == SH4_TRACE_K_SWITCH || by_interrupt(d, r) || caught(r))
+    if (passes_on(r->kind) || r->kind == SH4_TRACE_K_SWITCH || by_interrupt(d, r) || is_caught(r))
         extra += d->ways.no_trap[n];
     extra += into_kernel(d, n);
     return d->residue16[n] + stub + 16 * (extra + out_of(d, n));
@@ -129,13 +129,13 @@ static bool behind_start(const struct sh4_trace_decoder *d, const struct record 
 
 /* Adds a record's deltas. Returns what was left after the residue, before it was limited to zero.
  */
-static void count(struct sh4_trace_decoder *d, const struct record *r, int64_t net[2])
+static void count_deltas(struct sh4_trace_decoder *d, const struct record *r, int64_t net[2])
 {
     for (int n = 0; n < 2; n++) {
         net[n] = 0;
         if (!d->code[n])
             continue;
-        int64_t v16 = signed_delta(r->delta[n]) * 16 - residue16(d, r, n);
+        int64_t v16 = signed_delta(r->delta[n]) * 16 - residue_of(d, r, n);
         net[n] = v16 / 16;
         v16 -= d->debt16[n];
         d->debt16[n] = v16 < 0 ? -v16 : 0;
@@ -146,7 +146,7 @@ static void count(struct sh4_trace_decoder *d, const struct record *r, int64_t n
 /* Two events so near that the second entered the pipeline with the first: which of them a count
  * belongs to cannot be told. Judged by elapsed cycles, else by instructions, if one of the two
  * counters has them. */
-static bool doubtful(const struct sh4_trace_decoder *d, const int64_t net[2])
+static bool is_doubtful(const struct sh4_trace_decoder *d, const int64_t net[2])
 {
     for (int n = 0; n < 2; n++)
         if (d->code[n] == CODE_ELAPSED)
@@ -157,7 +157,8 @@ static bool doubtful(const struct sh4_trace_decoder *d, const int64_t net[2])
     return false;
 }
 
-static bool take(const struct sh4_trace_decoder *d, const uint32_t *w, size_t n, struct record *r)
+static bool take_record(const struct sh4_trace_decoder *d, const uint32_t *w, size_t n,
+                        struct record *r)
 {
     uint32_t number = w[0] & SH4_TRACE_NUMBER;
     bool is_long = number >= SH4_TRACE_LONG;
@@ -188,7 +189,7 @@ static bool take(const struct sh4_trace_decoder *d, const uint32_t *w, size_t n,
     return true;
 }
 
-static bool sensible(const struct sh4_trace_decoder *d, const struct record *r)
+static bool is_sensible(const struct sh4_trace_decoder *d, const struct record *r)
 {
     if (r->words != 2 && r->kind >= SH4_TRACE_K_END)
         return false;
@@ -200,7 +201,7 @@ static bool sensible(const struct sh4_trace_decoder *d, const struct record *r)
 
 /* ---- return addresses: the same words as the agent's, from the same events ---- */
 
-static uint32_t *kept(struct sh4_trace_decoder *d, uint32_t sp)
+static uint32_t *kept_return(struct sh4_trace_decoder *d, uint32_t sp)
 {
     return &d->kept[SH4_TRACE_RETURN_INDEX(sp)];
 }
@@ -226,7 +227,7 @@ static void returns_to(const struct sh4_trace_decoder *d, uint32_t ret, struct e
 static void return_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
 {
     const struct sh4_trace_id *id = &d->plan->id[r->id];
-    uint32_t *word = kept(d, r->sp + (uint32_t)id->slot_adds);
+    uint32_t *word = kept_return(d, r->sp + (uint32_t)id->slot_adds);
     if (r->kind == SH4_TRACE_K_RETURN)
         *word = r->x1;
     e->kind = EVENT_RETURN;
@@ -288,7 +289,7 @@ static void site_event(struct sh4_trace_decoder *d, const struct record *r, stru
     e->pc = id->addr;
     e->flags |= EVENT_HAS_PC;
     if (id->stub_pr)
-        *kept(d, r->sp) = id->addr + 4;
+        *kept_return(d, r->sp) = id->addr + 4;
     if (r->kind == SH4_TRACE_K_TARGET)
         d->target[r->id] = r->x1 | (d->blind && d->blind(d->blind_ctx, r->x1));
     if (id->kind <= SH4_SITE_RTS)
@@ -375,7 +376,7 @@ static void switch_event(struct sh4_trace_decoder *d, const struct record *r, st
     exception_event(d, &irq, e);
 }
 
-static void fill(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
+static void fill_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
 {
     switch (r->kind) {
     case SH4_TRACE_K_END:
@@ -439,35 +440,36 @@ static bool time_is_doubtful(const struct sh4_trace_decoder *d, const struct rec
 }
 
 /* Counting begins here: nothing ran yet. */
-static void begins(struct sh4_trace_decoder *d, const struct record *r)
+static void begin_counting(struct sh4_trace_decoder *d, const struct record *r)
 {
     d->debt16[0] = d->debt16[1] = 0;
     for (int n = 0; n < 2; n++)
         d->outside += d->code[n] == CODE_ELAPSED ? r->delta[n] : 0;
 }
 
-static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t host_ns,
-                  struct event *e)
+static void make_event(struct sh4_trace_decoder *d, const struct record *r, uint64_t host_ns,
+                       struct event *e)
 {
     int64_t net[2];
     bool start = r->kind == SH4_TRACE_K_START;
     memset(e, 0, sizeof *e);
     net[0] = net[1] = INT32_MAX;
     if (start)
-        begins(d, r);
+        begin_counting(d, r);
     else if (!(d->last_kind == SH4_TRACE_K_SWITCH && r->kind == SH4_TRACE_K_RTE) &&
              !behind_start(d, r)) /* those two were made in one go */
-        count(d, r, net);
+        count_deltas(d, r, net);
     e->host_ns = host_ns;
     e->sp = r->sp;
     e->flags = EVENT_HAS_SP | (d->code[0] ? EVENT_HAS_C1 : 0) | (d->code[1] ? EVENT_HAS_C2 : 0);
     e->c1 = (d->c16[0] + 8) / 16;
     e->c2 = (d->c16[1] + 8) / 16;
-    fill(d, r, e);
+    fill_event(d, r, e);
     if (r->sp >= SH4_TRACE_ATOMIC) /* it is no stack pointer just then */
         e->flags &= ~(uint32_t)(EVENT_HAS_SP | EVENT_SP_EXACT);
     e->context = sh4_trace_context(d, e);
-    if (e->kind != EVENT_TIMESTAMP && (d->disturbed || doubtful(d, net) || time_is_doubtful(d, r)))
+    if (e->kind != EVENT_TIMESTAMP &&
+        (d->disturbed || is_doubtful(d, net) || time_is_doubtful(d, r)))
         e->flags |= EVENT_DOUBTFUL;
     d->disturbed -= d->disturbed && e->kind != EVENT_TIMESTAMP;
     d->doubtful += e->flags & EVENT_DOUBTFUL ? 1 : 0;
@@ -485,12 +487,12 @@ static void event(struct sh4_trace_decoder *d, const struct record *r, uint64_t 
 }
 
 /* The interrupt behind an RTE in the same record: nothing ran in between. */
-static void repeat(struct sh4_trace_decoder *d, const struct record *r, const struct event *rte,
-                   struct event *e)
+static void repeat_event(struct sh4_trace_decoder *d, const struct record *r,
+                         const struct event *rte, struct event *e)
 {
     *e = *rte;
     e->flags &= EVENT_HAS_SP | EVENT_HAS_C1 | EVENT_HAS_C2;
-    fill(d, r, e);
+    fill_event(d, r, e);
     if (r->sp >= SH4_TRACE_ATOMIC)
         e->flags &= ~(uint32_t)(EVENT_HAS_SP | EVENT_SP_EXACT);
     e->context = sh4_trace_context(d, e);
@@ -509,9 +511,9 @@ size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size
     bool bad = false;
     while (i < n && got < cap) {
         struct record r;
-        if (!take(d, words + i, n - i, &r))
+        if (!take_record(d, words + i, n - i, &r))
             break;
-        if (!sensible(d, &r)) {
+        if (!is_sensible(d, &r)) {
             d->corrupt++;
             sh4_trace_decode_forget(d, false); /* it may have been a call */
             i++;
@@ -534,13 +536,13 @@ size_t sh4_trace_decode(struct sh4_trace_decoder *d, const uint32_t *words, size
                 break;
             struct record rte = r;
             rte.kind = SH4_TRACE_K_RTE; /* and x2 is not 0: a slot waited for it */
-            event(d, &rte, host_ns, &out[got++]);
+            make_event(d, &rte, host_ns, &out[got++]);
             r.delta[0] = r.delta[1] = 0;
             r.x2 &= ~(1u << 17);
-            repeat(d, &r, &out[got - 1], &out[got]);
+            repeat_event(d, &r, &out[got - 1], &out[got]);
             got++;
         } else {
-            event(d, &r, host_ns, &out[got++]);
+            make_event(d, &r, host_ns, &out[got++]);
         }
         i += r.words;
     }

@@ -14,7 +14,7 @@ enum {
 
 /* A place within a function that is entered there, too, is that function's beginning from now on.
  */
-static bool known(struct sh4_trace *tr, uint32_t addr, uint32_t within)
+static bool is_known(struct sh4_trace *tr, uint32_t addr, uint32_t within)
 {
     for (size_t i = 0; i < tr->found->n; i++)
         if (((tr->found->at[i] ^ addr) & SH4_PHYS & ~(uint32_t)SH4_FOUND_WITHIN) == 0) {
@@ -24,12 +24,12 @@ static bool known(struct sh4_trace *tr, uint32_t addr, uint32_t within)
     return false;
 }
 
-static void remember(struct sh4_trace *tr, uint32_t addr, uint32_t within)
+static void remember_place(struct sh4_trace *tr, uint32_t addr, uint32_t within)
 {
     unsigned code = sh4_sites_code(&tr->sites, addr);
     uint16_t op;
     if (code & (SH4_CODE_INSN | SH4_CODE_SLOT) || !sh4_sites_opcode(&tr->sites, addr, &op) ||
-        known(tr, addr, within))
+        is_known(tr, addr, within))
         return;
     if (tr->found->n == ARRAY_LEN(tr->found->at)) {
         tr->found->more = true;
@@ -40,7 +40,7 @@ static void remember(struct sh4_trace *tr, uint32_t addr, uint32_t within)
 }
 
 /* A jump that stays in its function, as far as a symbol tells: the case of a switch. */
-static uint32_t inside(const struct sh4_trace *tr, const struct event *e)
+static uint32_t is_inside(const struct sh4_trace *tr, const struct event *e)
 {
     const struct sh4_site *s =
         e->kind == EVENT_JUMP ? sh4_sites_at(&tr->sites, (uint32_t)e->pc) : NULL;
@@ -56,16 +56,16 @@ void sh4_trace_seen(struct sh4_trace *tr, const struct event *e)
     case EVENT_CALL:
     case EVENT_JUMP:
         if (e->flags & EVENT_BLIND)
-            remember(tr, (uint32_t)e->target, inside(tr, e));
+            remember_place(tr, (uint32_t)e->target, is_inside(tr, e));
         break;
     case EVENT_RETURN:
     case EVENT_RTE:
         if (e->flags & EVENT_HAS_TARGET && !sh4_trace_holds(tr->t, (uint32_t)e->target))
-            remember(tr, (uint32_t)e->target, SH4_FOUND_WITHIN);
+            remember_place(tr, (uint32_t)e->target, SH4_FOUND_WITHIN);
         break;
     case EVENT_INTERRUPT:
         if (!sh4_trace_holds(tr->t, (uint32_t)e->pc))
-            remember(tr, (uint32_t)e->pc, SH4_FOUND_WITHIN);
+            remember_place(tr, (uint32_t)e->pc, SH4_FOUND_WITHIN);
         break;
     default: break;
     }

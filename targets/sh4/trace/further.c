@@ -16,7 +16,7 @@ enum {
 #define TIMES     20
 #define GLANCE_NS 50000000ull /* a part of the code is looked at so often */
 
-static uint64_t now(const struct sh4_trace *tr) { return sh4_link_now(&tr->t->link); }
+static uint64_t time_now(const struct sh4_trace *tr) { return sh4_link_now(&tr->t->link); }
 
 /* Of the program's code: FNV-1a. */
 static uint32_t sum_of(const struct image *im)
@@ -60,14 +60,14 @@ void sh4_trace_found_end(struct sh4_trace *tr)
 
 /* Code that differs calls for a search as well. Small parts in turn: the whole of a large program
  * would hold it for long. */
-static int glance(struct sh4_trace *tr, struct err *err)
+static int glance_at_code(struct sh4_trace *tr, struct err *err)
 {
     bool differs;
-    if (now(tr) < tr->search.glance_ns || tr->search.in_vain >= IN_VAIN || tr->search.due)
+    if (time_now(tr) < tr->search.glance_ns || tr->search.in_vain >= IN_VAIN || tr->search.due)
         return 0;
-    uint64_t before = now(tr);
+    uint64_t before = time_now(tr);
     int ret = sh4_trace_glance(tr, &differs, err);
-    tr->search.glance_ns = now(tr) + MAX((uint64_t)GLANCE_NS, TIMES * (now(tr) - before));
+    tr->search.glance_ns = time_now(tr) + MAX((uint64_t)GLANCE_NS, TIMES * (time_now(tr) - before));
     tr->search.due = ret == 0 && differs;
     return ret;
 }
@@ -97,7 +97,7 @@ static int find_place(struct sh4_trace *tr, struct err *err)
     return 1;
 }
 
-static int search(struct sh4_trace *tr, struct err *err)
+static int search_now(struct sh4_trace *tr, struct err *err)
 {
     bool changed;
     size_t before = tr->found->n;
@@ -116,13 +116,13 @@ static int search(struct sh4_trace *tr, struct err *err)
 
 int sh4_trace_look_further(struct sh4_trace *tr, struct err *err)
 {
-    uint64_t before = now(tr);
+    uint64_t before = time_now(tr);
     int ret = tr->search.unplaced ? find_place(tr, err) : 0;
     if (ret > 0) {
         tr->search.evidence = tr->search.due = true;
         tr->search.places = SIZE_MAX; /* it is not what was searched with */
     }
-    ret = ret < 0 ? ret : glance(tr, err);
+    ret = ret < 0 ? ret : glance_at_code(tr, err);
     if (ret < 0 || !tr->search.due || before < tr->search.after_ns)
         return ret;
     if (tr->search.done >= SEARCHES) {
@@ -131,7 +131,7 @@ int sh4_trace_look_further(struct sh4_trace *tr, struct err *err)
     }
     if ((ret = in_section(tr, err)) != 0)
         return MIN(ret, 0);
-    ret = search(tr, err);
-    tr->search.after_ns = now(tr) + MAX(SOON_NS, TIMES * (now(tr) - before));
+    ret = search_now(tr, err);
+    tr->search.after_ns = time_now(tr) + MAX(SOON_NS, TIMES * (time_now(tr) - before));
     return ret;
 }

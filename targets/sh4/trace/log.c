@@ -5,7 +5,7 @@
 
 static const struct log *log_of(const struct sh4_trace *tr) { return tr->t->probe->log; }
 static const char *name_of(const struct sh4_trace *tr) { return tr->t->probe->name; }
-static double ms(uint64_t ns) { return (double)ns / 1e6; }
+static double in_ms(uint64_t ns) { return (double)ns / 1e6; }
 
 void sh4_trace_log_armed(const struct sh4_trace *tr, uint64_t took_ns, uint64_t wire_bits)
 {
@@ -13,7 +13,7 @@ void sh4_trace_log_armed(const struct sh4_trace *tr, uint64_t took_ns, uint64_t 
     log_msg(log_of(tr), LOG_PROF,
             "%s: armed in %.3g ms, %llu wire clocks: %s; agent at %08x, %zu bytes, a ring of %u "
             "bytes behind it; %s",
-            name_of(tr), ms(took_ns), (unsigned long long)wire_bits, tr->note.text, p->base,
+            name_of(tr), in_ms(took_ns), (unsigned long long)wire_bits, tr->note.text, p->base,
             (size_t)p->image_len, p->ring_bytes,
             tr->cfg.policy == TRACE_LIVE ? "live: a full ring loses"
                                          : "lossless: a full ring stops the program");
@@ -40,7 +40,7 @@ void sh4_trace_log_drain(const struct sh4_trace *tr, uint64_t events, uint32_t l
 void sh4_trace_log_stall(const struct sh4_trace *tr, uint64_t ns)
 {
     log_msg(log_of(tr), LOG_PROF, "%s: stall: the program waited with its ring full, about %.3g ms",
-            name_of(tr), ms(ns));
+            name_of(tr), in_ms(ns));
 }
 
 void sh4_trace_log_again(const struct sh4_trace *tr, const char *why)
@@ -59,8 +59,8 @@ void sh4_trace_log_disarmed(const struct sh4_trace *tr, uint64_t took_ns)
     log_msg(log_of(tr), LOG_PROF,
             "%s: disarmed in %.3g ms%s: %llu events, %llu lost, %llu doubtful, %llu drains, %llu "
             "wire clocks, held for drains %.3g ms",
-            name_of(tr), ms(took_ns), tr->reset.seen ? " (the CPU was reset)" : "",
+            name_of(tr), in_ms(took_ns), tr->reset.seen ? " (the CPU was reset)" : "",
             (unsigned long long)tr->sum.events, (unsigned long long)tr->sum.lost,
             (unsigned long long)tr->sum.doubtful, (unsigned long long)tr->sum.drains,
-            (unsigned long long)tr->sum.wire_bits, ms(tr->sum.held_ns));
+            (unsigned long long)tr->sum.wire_bits, in_ms(tr->sum.held_ns));
 }

@@ -30,7 +30,7 @@ uint32_t sh4_trace_note_at(const struct sh4_trace *tr)
                              : note_in(t, t->opt.agent_ram, t->opt.agent_ram_bytes);
 }
 
-int sh4_trace_beacon(struct sh4_trace *tr, bool on, struct err *err)
+int sh4_trace_leave_note(struct sh4_trace *tr, bool on, struct err *err)
 {
     uint32_t at = sh4_trace_note_at(tr);
     if (tr->plan.base == at)
@@ -176,7 +176,7 @@ static int clean_by_note(struct sh4_target *t, uint32_t at, struct err *err)
     return ret < 0 ? ret : sh4_agent_poke(t, at, 4, 0, err);
 }
 
-int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err)
+int sh4_trace_clean_stale(struct sh4_target *t, bool search, struct err *err)
 {
     uint32_t lo = t->opt.agent_ram & ~31u, vbr = t->prog_vbr;
     enum { STEP = 32, SPAN = 16384 };
@@ -205,7 +205,7 @@ int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err
 
 /* ---- registers ---- */
 
-int sh4_trace_adopt(struct sh4_target *t, struct err *err)
+int sh4_trace_take_over_agent(struct sh4_target *t, struct err *err)
 {
     uint32_t base = t->save[SH4_SAVE_VBR], words[16], ext[16];
     uint32_t magic = 0;
@@ -298,8 +298,8 @@ int sh4_trace_keep(struct sh4_trace *tr, struct err *err)
 
 /* The record holds until the last word is in the save area again. seen: what is there now is known.
  */
-static int restore(struct sh4_target *t, const uint32_t *k, uint32_t base, bool seen,
-                   struct err *err)
+static int restore_program(struct sh4_target *t, const uint32_t *k, uint32_t base, bool seen,
+                           struct err *err)
 {
     int ret = entry_is(t, SH4_TRACE_KEPT, err);
     record_to_state(t, k);
@@ -315,14 +315,14 @@ static int restore(struct sh4_target *t, const uint32_t *k, uint32_t base, bool 
 
 int sh4_trace_put_back(struct sh4_trace *tr, bool seen, struct err *err)
 {
-    int ret = restore(tr->t, tr->aside.words, tr->plan.base, seen, err);
+    int ret = restore_program(tr->t, tr->aside.words, tr->plan.base, seen, err);
     tr->aside.displaced = ret < 0;
     return ret;
 }
 
 /* The caches as the program had them: switched on for the measurement only, they may hold what
  * memory does not. */
-static int recall_caches(struct sh4_target *t, uint32_t base, uint32_t ccr, struct err *err)
+static int restore_caches(struct sh4_target *t, uint32_t base, uint32_t ccr, struct err *err)
 {
     enum { SPAN = 64 << 10 };
     uint32_t now;
@@ -333,7 +333,7 @@ static int recall_caches(struct sh4_target *t, uint32_t base, uint32_t ccr, stru
     return ret < 0 ? ret : sh4_trace_set_ccr(t, ccr, err);
 }
 
-static int recall_at(struct sh4_target *t, uint32_t base, struct err *err)
+static int restore_at(struct sh4_target *t, uint32_t base, struct err *err)
 {
     uint32_t mark[2], k[K_WORDS], at = base + SH4_TRACE_H_KEPT;
     bool ours = t->save[SH4_SAVE_KIND] == SH4_TRACE_KEPT ||
@@ -347,28 +347,28 @@ static int recall_at(struct sh4_target *t, uint32_t base, struct err *err)
     /* else of a program that is long gone */
     ret = ours ? sh4_agent_read(t, at + 4, 4, k, K_WORDS, err) : 0;
     if (ret == 0 && ours)
-        ret = recall_caches(t, base, k[K_CCR], err);
+        ret = restore_caches(t, base, k[K_CCR], err);
     if (ret < 0)
         return ret;
-    return ours ? restore(t, k, base, true, err) : sh4_agent_poke(t, at, 4, 0, err);
+    return ours ? restore_program(t, k, base, true, err) : sh4_agent_poke(t, at, 4, 0, err);
 }
 
-int sh4_trace_recall(struct sh4_target *t, struct err *err)
+int sh4_trace_restore_kept(struct sh4_target *t, struct err *err)
 {
     const uint32_t note[] = { note_in(t, t->opt.agent_ram, t->opt.agent_ram_bytes), LARGER_NOTE };
     uint32_t vbr = t->save[SH4_SAVE_VBR], words[2];
     int ret =
         vbr >> 30 == 2 && vbr % NOTE_BYTES == 0 ? sh4_agent_try_read(t, vbr, 4, words, 1, err) : 0;
     if (ret > 0 && words[0] == SH4_TRACE_MAGIC)
-        return recall_at(t, vbr, err);
+        return restore_at(t, vbr, err);
     ret = MIN(ret, 0);
     for (size_t i = 0; ret == 0 && i < ARRAY_LEN(note); i++) {
         ret = sh4_agent_try_read(t, note[i], 4, words, 2, err);
         if (ret > 0 && words[0] == SH4_TRACE_MAGIC)
-            ret = recall_at(t, note[i], err);
+            ret = restore_at(t, note[i], err);
         else if (ret > 0 && words[0] == SH4_TRACE_BEACON && words[1] % NOTE_BYTES == 0 &&
                  words[1] >> 30 == 2)
-            ret = recall_at(t, words[1], err);
+            ret = restore_at(t, words[1], err);
         else
             ret = MIN(ret, 0);
     }

@@ -43,7 +43,7 @@ static int read_pages(struct sh4_target *t, struct page *out, size_t *n, struct 
     return 0;
 }
 
-static bool covered(const struct page *page, size_t n, uint32_t low, uint32_t high)
+static bool is_covered(const struct page *page, size_t n, uint32_t low, uint32_t high)
 {
     for (uint32_t at = low & ~(uint32_t)(MIN_PAGE - 1); at < high; at += MIN_PAGE) {
         bool found = false;
@@ -67,11 +67,11 @@ int sh4_trace_translated(struct sh4_trace *tr, uint32_t ram, uint32_t ram_bytes,
     if ((ret = read_pages(tr->t, page, &n, err)) < 0)
         return ret;
     /* stubs run at their alias in P0 */
-    bool all = covered(page, n, ram & SH4_PHYS, (ram & SH4_PHYS) + ram_bytes);
+    bool all = is_covered(page, n, ram & SH4_PHYS, (ram & SH4_PHYS) + ram_bytes);
     for (size_t i = 0; i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
         if (s->code && s->data && s->addr >> 30 != 2)
-            all = all && covered(page, n, (uint32_t)s->addr, (uint32_t)(s->addr + s->size));
+            all = all && is_covered(page, n, (uint32_t)s->addr, (uint32_t)(s->addr + s->size));
     }
     return !all;
 }

@@ -107,8 +107,8 @@ static int read_part(struct sh4_trace *tr, uint32_t addr, uint8_t *buf, uint32_t
 }
 
 /* Does the code the search has found, or where functions were seen to begin, differ? */
-static bool matters(struct sh4_trace *tr, uint32_t addr, const uint8_t *was, const uint8_t *is,
-                    uint32_t n)
+static bool change_matters(struct sh4_trace *tr, uint32_t addr, const uint8_t *was,
+                           const uint8_t *is, uint32_t n)
 {
     bool any = false;
     for (uint32_t i = 0; i + 1 < n && !any; i += 2)
@@ -132,7 +132,7 @@ static int take_part(struct sh4_trace *tr, size_t k, uint32_t off, uint32_t n, b
         memcpy(tr->now.copy[k], s->data, s->size);
         s->data = tr->now.copy[k];
     }
-    *changed = matters(tr, addr, s->data + off, buf, n) || *changed;
+    *changed = change_matters(tr, addr, s->data + off, buf, n) || *changed;
     memcpy(tr->now.copy[k] + off, buf, n);
     return 0;
 }

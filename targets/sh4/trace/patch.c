@@ -90,7 +90,7 @@ int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err)
 
 /* The breakpoint's TRAPA is there: only the agent has to let it pass. It was set over ours, which
  * must not come back when it is deleted behind the trace. */
-static int yield_to(struct sh4_trace *tr, size_t i, struct sh4_patch *user, struct err *err)
+static int give_way_to(struct sh4_trace *tr, size_t i, struct sh4_patch *user, struct err *err)
 {
     tr->patches.absent = true;
     if (user->orig == SH4_TRACE_TRAP)
@@ -107,7 +107,7 @@ int sh4_trace_reconcile(struct sh4_trace *tr, struct err *err)
     for (size_t i = 0; ret == 0 && i < t->npatches; i++) {
         const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->patch[i].addr);
         if (p && tr->patches.mark[p - tr->plan.patch].in_memory)
-            ret = yield_to(tr, (size_t)(p - tr->plan.patch), &t->patch[i], err);
+            ret = give_way_to(tr, (size_t)(p - tr->plan.patch), &t->patch[i], err);
     }
     for (size_t i = 0; ret == 0 && looked && i < tr->plan.npatches; i++)
         if (tr->patches.mark[i].stale) {

@@ -10,7 +10,7 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/plan_priv.h"
 
-static void relocate(struct sh4_trace_plan *p, enum sh4_trace_link link, bool big)
+static void relocate_agent(struct sh4_trace_plan *p, enum sh4_trace_link link, bool big)
 {
     const struct sh4_trace_blob *b = &sh4_trace_blob;
     memcpy(p->image, b->code[link][big], b->size);
@@ -174,7 +174,7 @@ static void place_parts(const struct plan_work *w, struct sh4_trace_plan *p,
     p->ring_bytes = sh4_plan_ring_bytes(w->rq, p->base + l->end);
 }
 
-static int build(struct plan_work *w, struct sh4_trace_plan *p, struct err *err)
+static int build_plan(struct plan_work *w, struct sh4_trace_plan *p, struct err *err)
 {
     const struct sh4_trace_request *rq = w->rq;
     struct plan_layout l;
@@ -203,7 +203,7 @@ static int build(struct plan_work *w, struct sh4_trace_plan *p, struct err *err)
     if (!p->image || !p->id || !p->patch)
         return err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
     place_parts(w, p, &l);
-    relocate(p, rq->link, rq->big);
+    relocate_agent(p, rq->link, rq->big);
     fill_tables(w, p, &l);
     fill_twins(w, p);
     fill_rom(w, p, &l);
@@ -225,7 +225,7 @@ int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *ou
             "start or stop point 0x%08x is further from most code than the agent's RAM is large",
             w.far_point);
     if (ret == 0)
-        ret = build(&w, &p, err);
+        ret = build_plan(&w, &p, err);
     sh4_plan_close(&w);
     if (ret < 0)
         sh4_trace_plan_fini(&p);

@@ -15,7 +15,7 @@ enum {
 };
 
 /* FNV-1a. */
-static uint32_t hash(const struct sh4_stub *s)
+static uint32_t hash_stub(const struct sh4_stub *s)
 {
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < s->len; i++)
@@ -37,7 +37,7 @@ static bool more_stubs(struct plan_work *w)
 /* Equal stubs are kept once: they are position independent. False: out of memory. */
 static bool keep_stub(struct plan_work *w, const struct sh4_stub *s, uint32_t *index)
 {
-    size_t h = hash(s) & w->stub_mask;
+    size_t h = hash_stub(s) & w->stub_mask;
     for (; w->stub_of[h]; h = (h + 1) & w->stub_mask) {
         const struct plan_stub *x = &w->stub[w->stub_of[h] - 1];
         if (x->len == s->len && memcmp(x->bytes, s->bytes, s->len) == 0) {

@@ -23,7 +23,7 @@ enum {
     MAX_STEPPED = (1 << 14) - 1 /* what a record can name */
 };
 
-static uint32_t align(uint32_t v, uint32_t to) { return (v + to - 1) & ~(to - 1); }
+static uint32_t align_up(uint32_t v, uint32_t to) { return (v + to - 1) & ~(to - 1); }
 
 /* A site's number is that of its halfword, from 1. Stepped ones follow, as many as a record can
  * name. */
@@ -50,20 +50,21 @@ size_t sh4_plan_number(struct plan_work *w)
 void sh4_plan_lay_out(const struct plan_work *w, struct plan_layout *l)
 {
     l->pages = sh4_trace_blob.size;
-    l->specials = align(l->pages + (w->ram_ids * 2 / SH4_TRACE_PAGE + 1) * 4, SH4_PLACE_SPECIAL);
+    l->specials = align_up(l->pages + (w->ram_ids * 2 / SH4_TRACE_PAGE + 1) * 4, SH4_PLACE_SPECIAL);
     l->table =
-        align(l->specials + w->nspecials * SH4_PLACE_SPECIAL + w->room + w->stub_bytes, LINE);
+        align_up(l->specials + w->nspecials * SH4_PLACE_SPECIAL + w->room + w->stub_bytes, LINE);
     l->stubs = l->table - w->stub_bytes; /* which include the return addresses */
     l->table_bytes = w->ram_ids * 2;
-    l->patches = align(l->table + l->table_bytes, 8);
-    l->rom = align(l->patches + ((uint32_t)(w->nplaces + w->rq->ntwins) + w->more_patches) * 8, 4);
-    l->rom_bytes = w->nrom ? align(w->rom[w->nrom - 1].addr + 2 - w->rom[0].addr, 4) : 0;
-    l->end = align(l->rom + l->rom_bytes, LINE);
+    l->patches = align_up(l->table + l->table_bytes, 8);
+    l->rom =
+        align_up(l->patches + ((uint32_t)(w->nplaces + w->rq->ntwins) + w->more_patches) * 8, 4);
+    l->rom_bytes = w->nrom ? align_up(w->rom[w->nrom - 1].addr + 2 - w->rom[0].addr, 4) : 0;
+    l->end = align_up(l->rom + l->rom_bytes, LINE);
 }
 
 /* How much of what the program uses shares a line with [from, to) in a direct-mapped cache of
  * `lines`. */
-static uint32_t conflicts(const uint32_t *used, uint32_t lines, uint32_t from, uint32_t to)
+static uint32_t count_conflicts(const uint32_t *used, uint32_t lines, uint32_t from, uint32_t to)
 {
     uint32_t n = 0;
     for (uint32_t a = from & ~(LINE - 1u); a < to; a += LINE)
@@ -108,19 +109,20 @@ static void count_use(const struct plan_work *w, uint32_t icache[ICACHE_LINES],
 uint32_t sh4_plan_choose_base(const struct plan_work *w, const struct plan_layout *l)
 {
     uint32_t icache[ICACHE_LINES] = { 0 }, ocache[OCACHE_LINES] = { 0 };
-    uint32_t ram = align(w->rq->ram, LINE), best = ram, best_cost = UINT32_MAX;
+    uint32_t ram = align_up(w->rq->ram, LINE), best = ram, best_cost = UINT32_MAX;
     uint32_t need = l->end + SH4_TRACE_MIN_RING + SH4_TRACE_RESERVE;
     uint32_t slack = w->rq->ram + w->rq->ram_bytes - ram - need;
     count_use(w, icache, ocache);
     for (uint32_t off = 0; off <= MIN(slack, (uint32_t)LINE * OCACHE_LINES); off += LINE) {
         uint32_t b = ram + off;
         uint32_t cost =
-            4 * conflicts(icache, ICACHE_LINES, b + FAST_FROM, b + FAST_TO) +
-            conflicts(icache, ICACHE_LINES, b + l->stubs, b + l->table - SH4_PLAN_RETURNS) +
-            4 * conflicts(ocache, OCACHE_LINES, b + sh4_trace_blob.save, b + sh4_trace_blob.cold) +
-            conflicts(ocache, OCACHE_LINES, b + l->table - SH4_PLAN_RETURNS, b + l->table) +
-            conflicts(ocache, OCACHE_LINES, b + l->table,
-                      b + l->table + MIN(l->table_bytes, OCACHE_BYTES));
+            4 * count_conflicts(icache, ICACHE_LINES, b + FAST_FROM, b + FAST_TO) +
+            count_conflicts(icache, ICACHE_LINES, b + l->stubs, b + l->table - SH4_PLAN_RETURNS) +
+            4 * count_conflicts(ocache, OCACHE_LINES, b + sh4_trace_blob.save,
+                                b + sh4_trace_blob.cold) +
+            count_conflicts(ocache, OCACHE_LINES, b + l->table - SH4_PLAN_RETURNS, b + l->table) +
+            count_conflicts(ocache, OCACHE_LINES, b + l->table,
+                            b + l->table + MIN(l->table_bytes, OCACHE_BYTES));
         if (cost < best_cost) {
             best = b;
             best_cost = cost;

@@ -41,7 +41,7 @@ static bool channel_free(const struct sh4_trace *tr, unsigned n, bool awaits)
            !(n == 1 && awaits);
 }
 
-static int watch(struct sh4_trace *tr, unsigned n, uint32_t addr, struct err *err)
+static int watch_point(struct sh4_trace *tr, unsigned n, uint32_t addr, struct err *err)
 {
     struct sh4_target *t = tr->t;
     int ret = sh4_ubc_channel(t, n, addr, REG_MASK(SH4_BAMR_BASM), err);
@@ -68,7 +68,7 @@ int sh4_trace_watch(struct sh4_trace *tr, bool awaits, struct err *err)
             n++;
         if (n == SH4_UBC_CHANNELS)
             break;
-        ret = watch(tr, n++, p->addr, err);
+        ret = watch_point(tr, n++, p->addr, err);
         watched++;
     }
     unsigned unwatched = tr->plan.nwatched - watched - aside;

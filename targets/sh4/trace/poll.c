@@ -51,7 +51,7 @@ int sh4_trace_poll(struct sh4_target *t, uint64_t max_ns, struct err *err)
 }
 
 /* Asks for a ring that is not full: an H-UDI interrupt with the word the agent looks for. */
-static int ask(struct sh4_trace *tr, struct err *err)
+static int ask_for_ring(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
     uint32_t word = SH4_TRACE_DRAIN, in;
@@ -109,7 +109,7 @@ int sh4_trace_poll_events(struct target *target, struct event *out, size_t cap, 
             break;
         if (at - tr->ring.read_ns > MAX((uint64_t)ASK_NS, tr->ask.patience_ns) && !t->halt_wanted &&
             at - tr->ask.at_ns > sh4_link_again_ns(&t->link, tr->ask.times, ASK_AGAIN_NS))
-            ret = ask(tr, err);
+            ret = ask_for_ring(tr, err);
         else
             ret = sh4_link_wait(&t->link, MIN((uint64_t)SLICE_NS, end - at), err);
         if (ret < 0)

@@ -26,15 +26,15 @@ struct range {
     uint32_t from, bytes;
 };
 
-static bool overlap(struct range a, struct range b)
+static bool do_overlap(struct range a, struct range b)
 {
     return a.bytes && b.bytes && a.from - b.from < b.bytes
                ? true
                : a.bytes && b.bytes && b.from - a.from < a.bytes;
 }
 
-static bool symbol(const struct sh4_trace *tr, const char *const *names, uint32_t *at,
-                   const char **found)
+static bool find_symbol(const struct sh4_trace *tr, const char *const *names, uint32_t *at,
+                        const char **found)
 {
     const struct image *im = tr->cfg.image;
     uint64_t addr;
@@ -61,16 +61,17 @@ static const char *const heap_end_names[] = { "__heap_end",   "_heap_end", "heap
 static const char *const allocators[] = { "_sbrk", "sbrk", "__sbrk", "_malloc", "malloc", NULL };
 
 /* Where the program's heap is known to be; bytes 0: it has none that is known. */
-static struct range heap(const struct sh4_trace *tr, const char **name)
+static struct range find_heap(const struct sh4_trace *tr, const char **name)
 {
     struct range r = { 0, 0 };
     uint32_t end;
     const char *other;
-    bool named = symbol(tr, heap_names, &r.from, name);
-    if (!named && !(symbol(tr, allocators, &end, &other) && symbol(tr, end_names, &r.from, name)))
+    bool named = find_symbol(tr, heap_names, &r.from, name);
+    if (!named &&
+        !(find_symbol(tr, allocators, &end, &other) && find_symbol(tr, end_names, &r.from, name)))
         return (struct range){ 0, 0 };
     r.bytes = HEAP_LEAST;
-    if (symbol(tr, heap_end_names, &end, &other) && end > r.from)
+    if (find_symbol(tr, heap_end_names, &end, &other) && end > r.from)
         r.bytes = end - r.from;
     return r;
 }
@@ -95,21 +96,21 @@ static bool in_use(const struct sh4_trace *tr, struct range r, char what[64], st
             *busy = (struct range){ places[k], (uint32_t)s->size };
             snprintf(what, 64, k ? "the program's %.30s as loaded" : "the program's %.30s",
                      s->name);
-            if ((k == 0 || s->data) && overlap(r, *busy))
+            if ((k == 0 || s->data) && do_overlap(r, *busy))
                 return true;
         }
     }
     *busy = stack_at(tr->t->r15);
     snprintf(what, 64, "the program's stack (R15 is %08x)", (unsigned)tr->t->r15);
-    if (overlap(r, *busy))
+    if (do_overlap(r, *busy))
         return true;
-    *busy = symbol(tr, stack_names, &at, &name) ? stack_at(at) : (struct range){ 0, 0 };
+    *busy = find_symbol(tr, stack_names, &at, &name) ? stack_at(at) : (struct range){ 0, 0 };
     snprintf(what, 64, "the program's stack (symbol %.20s)", name);
-    if (overlap(r, *busy))
+    if (do_overlap(r, *busy))
         return true;
-    *busy = heap(tr, &name);
+    *busy = find_heap(tr, &name);
     snprintf(what, 64, "the program's heap (symbol %.20s)", name);
-    return overlap(r, *busy);
+    return do_overlap(r, *busy);
 }
 
 /* The highest place with so many bytes that nothing is known of; 0: there is none. */
@@ -125,8 +126,8 @@ static uint32_t free_place(const struct sh4_trace *tr, uint32_t bytes)
     return 0;
 }
 
-static int refuse(const struct sh4_trace *tr, struct range r, uint32_t need, const char *what,
-                  struct range busy, struct err *err)
+static int refuse_ram(const struct sh4_trace *tr, struct range r, uint32_t need, const char *what,
+                      struct range busy, struct err *err)
 {
     char hint[160];
     uint32_t place = free_place(tr, need), kb = (need + 1023) / 1024;
@@ -176,7 +177,7 @@ static int larger_ram(struct sh4_trace *tr, uint32_t least, struct err *err)
                        "name, as often as needed",
                        "tracing all of this program takes %u KB of target RAM", bytes / 1024);
     if (in_use(tr, r, what, &busy))
-        return refuse(tr, r, bytes, what, busy, err);
+        return refuse_ram(tr, r, bytes, what, busy, err);
     tr->request.larger = true;
     tr->cfg.ram_base = r.from | 0x80000000;
     tr->cfg.ram_bytes = bytes - NOTE; /* for the next session, should this one be lost */
@@ -194,7 +195,7 @@ int sh4_trace_choose_ram(struct sh4_trace *tr, struct sh4_trace_request *rq, str
     struct range r = { rq->ram & SH4_PHYS, rq->ram_bytes };
     bool meets = in_use(tr, r, what, &busy);
     if (chosen && meets)
-        return refuse(tr, r, r.bytes, what, busy, err);
+        return refuse_ram(tr, r, r.bytes, what, busy, err);
     if (chosen)
         return 0;
     rq->ram_bytes = RAM_MOST;

@@ -21,7 +21,7 @@ static uint64_t agent_within(const struct sh4_trace *tr, uint64_t cycles, uint64
 
 /* What the agent took: seen by the counter if everything was counted, else so many events at what
  * calibration says one costs. Stops in stepped code are not events: then, nothing is known. */
-static void spent(const struct sh4_trace *tr, struct trace_status *out)
+static void fill_spent(const struct sh4_trace *tr, struct trace_status *out)
 {
     const struct trace_config *cfg = &tr->cfg;
     uint64_t free_ns = out->board_ns > tr->sum.held_ns ? out->board_ns - tr->sum.held_ns : 0,
@@ -69,7 +69,7 @@ int sh4_trace_status(struct target *target, struct trace_status *out, struct err
         .ring_used = tr->ring.used,
         .icache_enabled = tr->cost.icache_enabled,
     };
-    spent(tr, out);
+    fill_spent(tr, out);
     for (int n = 0; n < 2; n++)
         out->agent_cost[n] =
             tr->dec.residue16[n] > 0 ? (uint32_t)(tr->dec.residue16[n] + 8) / 16 : 0;

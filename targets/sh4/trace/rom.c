@@ -9,14 +9,14 @@ static const struct {
     uint8_t bamr;
 } sizes[] = { { 1u << 10, 1 }, { 1u << 12, 2 }, { 1u << 16, 8 }, { 1u << 20, 9 } };
 
-static bool stepped(const struct sh4_site *s)
+static bool is_stepped(const struct sh4_site *s)
 {
     return s->stepped && s->why == SH4_TRACED && s->kind < SH4_SITE_RTE;
 }
 
 /* The whole function should be inside: its first instructions tell where the program is. */
-static void extent(const struct sh4_sites *ss, const struct sh4_site *s, uint32_t *low,
-                   uint32_t *high)
+static void find_extent(const struct sh4_sites *ss, const struct sh4_site *s, uint32_t *low,
+                        uint32_t *high)
 {
     const struct sh4_function *f = &ss->function[s->function];
     bool known = f->low <= s->addr && f->high > s->addr;
@@ -24,15 +24,15 @@ static void extent(const struct sh4_sites *ss, const struct sh4_site *s, uint32_
     *high = known ? f->high - 1 : s->addr + 3;
 }
 
-static bool inside(const struct sh4_sites *ss, const struct sh4_site *s,
-                   const struct sh4_rom_window *w)
+static bool is_inside(const struct sh4_sites *ss, const struct sh4_site *s,
+                      const struct sh4_rom_window *w)
 {
     uint32_t low, high;
-    extent(ss, s, &low, &high);
+    find_extent(ss, s, &low, &high);
     return low - w->base < w->bytes && high - w->base < w->bytes;
 }
 
-static bool meets(const struct sh4_rom_window *w, uint32_t avoid, uint32_t bytes)
+static bool meets_range(const struct sh4_rom_window *w, uint32_t avoid, uint32_t bytes)
 {
     uint32_t off = (avoid & SH4_PHYS) - (w->base & SH4_PHYS);
     return off < w->bytes || 0u - off < bytes;
@@ -40,23 +40,23 @@ static bool meets(const struct sh4_rom_window *w, uint32_t avoid, uint32_t bytes
 
 /* The window of that size which holds most sites, in one go: windows are aligned, so a site belongs
  * to the one at its own address or to none, and sites are sorted. */
-static void densest(const struct sh4_sites *ss, size_t k, uint32_t avoid, uint32_t avoid_bytes,
-                    struct sh4_rom_window *best, size_t *most)
+static void find_densest(const struct sh4_sites *ss, size_t k, uint32_t avoid, uint32_t avoid_bytes,
+                         struct sh4_rom_window *best, size_t *most)
 {
     struct sh4_rom_window w = { .bytes = 0 };
     size_t n = 0;
     for (size_t i = 0; i < ss->nsites; i++) {
         const struct sh4_site *s = &ss->site[i];
         uint32_t base = s->addr & ~(sizes[k].bytes - 1);
-        if (!stepped(s))
+        if (!is_stepped(s))
             continue;
         if (!w.bytes || w.base != base) {
             w = (struct sh4_rom_window){ base, sizes[k].bytes,
                                          (uint8_t)(sizes[k].bamr | REG_MASK(SH4_BAMR_BASM)) };
             n = 0;
         }
-        n += inside(ss, s, &w);
-        if (n > *most && !meets(&w, avoid, avoid_bytes)) {
+        n += is_inside(ss, s, &w);
+        if (n > *most && !meets_range(&w, avoid, avoid_bytes)) {
             *most = n;
             *best = w;
         }
@@ -69,10 +69,10 @@ void sh4_rom_window(struct sh4_sites *ss, uint32_t avoid, uint32_t avoid_bytes,
     struct sh4_rom_window best = { 0 };
     size_t most = 0;
     for (size_t k = 0; k < ARRAY_LEN(sizes); k++)
-        densest(ss, k, avoid, avoid_bytes, &best, &most);
+        find_densest(ss, k, avoid, avoid_bytes, &best, &most);
     for (size_t i = 0; i < ss->nsites; i++) {
         struct sh4_site *s = &ss->site[i];
-        if (!stepped(s) || inside(ss, s, &best))
+        if (!is_stepped(s) || is_inside(ss, s, &best))
             continue;
         s->stepped = false;
         s->why = SH4_UNTRACED_ROM;

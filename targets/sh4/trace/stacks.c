@@ -4,13 +4,13 @@
 
 enum { TOP = 64 /* bytes: what a task's first function has on its stack when it calls */ };
 
-static bool holds(const struct sh4_trace_stack *s, uint32_t sp)
+static bool holds_sp(const struct sh4_trace_stack *s, uint32_t sp)
 {
     /* an empty stack's pointer is its upper end */
     return ((sp - s->low - 1) & SH4_PHYS) < s->bytes;
 }
 
-static bool overlap(const struct sh4_trace_stack *s, uint32_t low, uint32_t bytes)
+static bool overlaps_range(const struct sh4_trace_stack *s, uint32_t low, uint32_t bytes)
 {
     return s->bytes &&
            (((low - s->low) & SH4_PHYS) < s->bytes || ((s->low - low) & SH4_PHYS) < bytes);
@@ -18,10 +18,10 @@ static bool overlap(const struct sh4_trace_stack *s, uint32_t low, uint32_t byte
 
 static struct sh4_trace_stack *stack_of(struct sh4_trace_decoder *d, uint32_t sp)
 {
-    if (d->recent < d->nstacks && holds(&d->stack[d->recent], sp))
+    if (d->recent < d->nstacks && holds_sp(&d->stack[d->recent], sp))
         return &d->stack[d->recent];
     for (size_t i = 0; i < d->nstacks; i++)
-        if (holds(&d->stack[i], sp)) {
+        if (holds_sp(&d->stack[i], sp)) {
             d->recent = i;
             return &d->stack[i];
         }
@@ -50,7 +50,7 @@ static void begun_anew(struct sh4_trace_stack *s)
 
 /* A handler may have a stack of its own: it is of the task that it struck. What else runs beside
  * all stacks is of a task that nobody has seen. */
-static uint32_t beside(struct sh4_trace_decoder *d)
+static uint32_t context_beside(struct sh4_trace_decoder *d)
 {
     if (d->tasks && !d->handler)
         d->context = 0;
@@ -60,7 +60,7 @@ static uint32_t beside(struct sh4_trace_decoder *d)
 /* A function has never less stack than when it was called, but for what it returns to. So one that
  * calls from the upper end of the stack, which nothing has returned to, has begun there. Farther
  * down it may be a task that goes on by an RTE that is not traced. */
-static bool begins(const struct sh4_trace_stack *s, const struct event *e)
+static bool begins_stack(const struct sh4_trace_stack *s, const struct event *e)
 {
     return (e->kind == EVENT_CALL || e->kind == EVENT_JUMP) && !s->rises &&
            (int32_t)(e->sp - s->last) > 0 && ((s->low + s->bytes - e->sp) & SH4_PHYS) <= TOP;
@@ -73,7 +73,7 @@ uint32_t sh4_trace_context(struct sh4_trace_decoder *d, const struct event *e)
     if (e->kind == EVENT_TIMESTAMP)
         return d->context = s ? s->context : d->context;
     if (s) {
-        if (begins(s, e))
+        if (begins_stack(s, e))
             begun_anew(s);
         s->ran = true;
         s->last = sp_behind(e);
@@ -81,7 +81,7 @@ uint32_t sh4_trace_context(struct sh4_trace_decoder *d, const struct event *e)
         d->context = s->context;
         d->handler = false;
     } else if (!atomic) {
-        beside(d);
+        context_beside(d);
     }
     d->handler |= e->kind == EVENT_INTERRUPT || e->kind == EVENT_EXCEPTION;
     return d->context;
@@ -89,7 +89,7 @@ uint32_t sh4_trace_context(struct sh4_trace_decoder *d, const struct event *e)
 
 /* ---- which stacks there are ---- */
 
-static struct sh4_trace_stack *add(struct sh4_trace_decoder *d)
+static struct sh4_trace_stack *add_stack(struct sh4_trace_decoder *d)
 {
     if (d->nstacks < SH4_TRACE_STACKS)
         return &d->stack[d->nstacks++];
@@ -102,7 +102,7 @@ static struct sh4_trace_stack *add(struct sh4_trace_decoder *d)
 void sh4_trace_name_stack(struct sh4_trace_decoder *d, uint64_t low, uint64_t high,
                           uint32_t context)
 {
-    struct sh4_trace_stack *s = add(d);
+    struct sh4_trace_stack *s = add_stack(d);
     if (s)
         *s = (struct sh4_trace_stack){ .low = (uint32_t)low,
                                        .bytes = (uint32_t)(high - low),
@@ -123,13 +123,14 @@ void sh4_trace_settle_stacks(struct sh4_trace_decoder *d)
 
 /* The stack that this task has, or takes over; others that lie there are no more. NULL: none yet.
  * users: it is in one that the user has named. */
-static struct sh4_trace_stack *place(struct sh4_trace_decoder *d, const struct task *k, bool *users)
+static struct sh4_trace_stack *place_stack(struct sh4_trace_decoder *d, const struct task *k,
+                                           bool *users)
 {
     struct sh4_trace_stack *found = NULL;
     *users = false;
     for (size_t i = d->nstacks; i-- > 0;) {
         struct sh4_trace_stack *s = &d->stack[i];
-        if (!overlap(s, k->low, k->high - k->low))
+        if (!overlaps_range(s, k->low, k->high - k->low))
             continue;
         *users |= s->fixed;
         if (!found || s->context == k->context)
@@ -143,7 +144,8 @@ static struct sh4_trace_stack *place(struct sh4_trace_decoder *d, const struct t
 static void put_task(struct sh4_trace_decoder *d, const struct task *k)
 {
     bool users;
-    struct sh4_trace_stack *s = place(d, k, &users), *fresh = s || users ? NULL : add(d);
+    struct sh4_trace_stack *s = place_stack(d, k, &users),
+                           *fresh = s || users ? NULL : add_stack(d);
     if (fresh)
         *fresh = (struct sh4_trace_stack){
             .low = k->low, .bytes = k->high - k->low, .next = k->context, .rises = true

@@ -14,7 +14,7 @@ enum { PROBES = 3 };
 
 /* Writes a halfword past the caches and puts it back: 1 if it held. A note in the agent's RAM lets
  * the next attach put it back if the wire is cut in between. */
-static int holds(struct sh4_trace *tr, uint32_t addr, struct err *err)
+static int holds_writes(struct sh4_trace *tr, uint32_t addr, struct err *err)
 {
     struct sh4_target *t = tr->t;
     uint32_t at = (addr & SH4_PHYS) | 0xA0000000, was, seen;
@@ -43,7 +43,7 @@ static int section_is_rom(struct sh4_trace *tr, const struct image_section *s, s
     uint32_t addr = (uint32_t)s->addr, last = (uint32_t)(s->size - 2) & ~1u;
     int held = 0;
     for (uint32_t i = 0; i < PROBES; i++) {
-        int ret = holds(tr, (addr + 1) / 2 * 2 + (last / (PROBES - 1) * i & ~1u), err);
+        int ret = holds_writes(tr, (addr + 1) / 2 * 2 + (last / (PROBES - 1) * i & ~1u), err);
         if (ret < 0)
             return ret;
         held += ret;
@@ -96,7 +96,8 @@ void sh4_trace_rom_fini(struct sh4_trace *tr) { free(tr->rom.section); }
 
 /* ---- running ---- */
 
-static int put(struct sh4_trace *tr, unsigned word, const uint32_t *v, size_t n, struct err *err)
+static int put_words(struct sh4_trace *tr, unsigned word, const uint32_t *v, size_t n,
+                     struct err *err)
 {
     return sh4_trace_put(tr, sh4_trace_blob.rom + 4 * word, v, n, err);
 }
@@ -123,7 +124,7 @@ int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err)
     if (tr->rom.channel_taken != t->ubc[0].used)
         tr->coverage.next = 0; /* other places are seen now */
     tr->rom.channel_taken = t->ubc[0].used;
-    int ret = put(tr, SH4_TRACE_R_PREV, words, ARRAY_LEN(words), err);
+    int ret = put_words(tr, SH4_TRACE_R_PREV, words, ARRAY_LEN(words), err);
     return ret == 0 && on ? set_channel(t, rom->base, rom->bamr, err) : ret;
 }
 
@@ -136,7 +137,7 @@ int sh4_trace_step_cost(struct sh4_trace *tr, bool cached, struct err *err)
     uint32_t k[] = { (uint32_t)tr->cost.step_cost[cached][0],
                      (uint32_t)tr->cost.step_cost[cached][1] };
     tr->cost.step_cached = cached;
-    return put(tr, SH4_TRACE_R_K1, k, ARRAY_LEN(k), err);
+    return put_words(tr, SH4_TRACE_R_K1, k, ARRAY_LEN(k), err);
 }
 
 int sh4_trace_step_loop(struct sh4_trace *tr, bool on, struct err *err)
@@ -147,15 +148,15 @@ int sh4_trace_step_loop(struct sh4_trace *tr, bool on, struct err *err)
     if (!on) {
         t->save[SH4_SAVE_BBRA] = 0;
         t->save[SH4_SAVE_BRCR] &= ~REG_MASK(SH4_BRCR_PCBA);
-        return put(tr, SH4_TRACE_R_SIZE, &zero, 1, err);
+        return put_words(tr, SH4_TRACE_R_SIZE, &zero, 1, err);
     }
     /* A window of the loop's own, without sites, where the last instruction is always known. */
     uint32_t words[] = { tr->plan.base + b->calib_f, tr->plan.base + b->calib,
                          (uint32_t)(b->calib_f - b->calib) + 4 };
     uint32_t k[] = { 0, 0 };
-    int ret = put(tr, SH4_TRACE_R_PREV, words, ARRAY_LEN(words), err);
+    int ret = put_words(tr, SH4_TRACE_R_PREV, words, ARRAY_LEN(words), err);
     if (ret == 0)
-        ret = put(tr, SH4_TRACE_R_K1, k, ARRAY_LEN(k), err);
+        ret = put_words(tr, SH4_TRACE_R_K1, k, ARRAY_LEN(k), err);
     return ret == 0 ? set_channel(t, tr->plan.base + b->calib_f, REG_MASK(SH4_BAMR_BASM), err)
                     : ret;
 }

@@ -31,7 +31,7 @@ static bool programs_own(const struct sh4_trace *tr)
     return false;
 }
 
-static int answer(struct sh4_trace *tr, enum sh4_trace_stray what, struct err *err)
+static int answer_agent(struct sh4_trace *tr, enum sh4_trace_stray what, struct err *err)
 {
     uint32_t word = what;
     return sh4_trace_put(tr, sh4_trace_blob.rom + 4 * SH4_TRACE_R_STRAY, &word, 1, err);
@@ -39,7 +39,7 @@ static int answer(struct sh4_trace *tr, enum sh4_trace_stray what, struct err *e
 
 int sh4_trace_stray_init(struct sh4_trace *tr, struct err *err)
 {
-    return answer(tr, programs_own(tr) ? SH4_TRACE_STRAY_NOBODY : SH4_TRACE_STRAY_HOST, err);
+    return answer_agent(tr, programs_own(tr) ? SH4_TRACE_STRAY_NOBODY : SH4_TRACE_STRAY_HOST, err);
 }
 
 /* The memory around a trap at `at`, as instructions are fetched from it. */
@@ -92,7 +92,7 @@ static bool source_of(const struct sh4_trace *tr, size_t i, uint32_t around, str
     return false;
 }
 
-static bool alike(const struct copy *c, const struct source *s, int32_t off)
+static bool are_alike(const struct copy *c, const struct source *s, int32_t off)
 {
     uint32_t a = c->at + (uint32_t)off, b = s->addr + (uint32_t)off;
     return a >= c->low && a + 2 <= c->high && b >= s->low && b + 2 <= s->high &&
@@ -103,9 +103,9 @@ static bool alike(const struct copy *c, const struct source *s, int32_t off)
  */
 static int32_t run_of(const struct copy *c, const struct source *s, int32_t *from, int32_t *to)
 {
-    for (*from = 0; alike(c, s, *from - 2);)
+    for (*from = 0; are_alike(c, s, *from - 2);)
         *from -= 2;
-    for (*to = 2; alike(c, s, *to);)
+    for (*to = 2; are_alike(c, s, *to);)
         *to += 2;
     return *to - *from;
 }
@@ -119,7 +119,7 @@ static bool find_source(const struct sh4_trace *tr, const struct copy *c, size_t
     for (size_t i = 0; i < tr->plan.npatches; i++) {
         struct source s;
         if (!tr->patches.mark[i].in_memory || !source_of(tr, i, NEAR, &s) ||
-            !(alike(c, &s, 2) || alike(c, &s, -2)))
+            !(are_alike(c, &s, 2) || are_alike(c, &s, -2)))
             continue;
         source_of(tr, i, AROUND, &s);
         int32_t n = run_of(c, &s, &from, &to);
@@ -150,7 +150,7 @@ static int leave_source(struct sh4_trace *tr, size_t i, struct err *err)
 }
 
 /* Each trap of the run becomes what its source was. */
-static int repair(struct sh4_trace *tr, const struct copy *c, size_t best, struct err *err)
+static int repair_copy(struct sh4_trace *tr, const struct copy *c, size_t best, struct err *err)
 {
     struct sh4_trace_half half[AROUND];
     struct source s;
@@ -196,12 +196,12 @@ int sh4_trace_stray(struct sh4_trace *tr, struct err *err)
     ret = own ? 0 : read_copy(tr, &c, err);
     bool found = ret > 0 && find_source(tr, &c, &best);
     if (found)
-        ret = repair(tr, &c, best, err);
+        ret = repair_copy(tr, &c, best, err);
     if (ret < 0)
         return ret;
     tr->dec.disturbed = SH4_TRACE_DISTURBED;
     tr->coverage.next = 0; /* the list of what is not seen has become longer */
     sh4_trace_find_blind(tr);
     sh4_trace_note(tr);
-    return answer(tr, found ? SH4_TRACE_STRAY_HOST : SH4_TRACE_STRAY_PROGRAMS, err);
+    return answer_agent(tr, found ? SH4_TRACE_STRAY_HOST : SH4_TRACE_STRAY_PROGRAMS, err);
 }

@@ -32,54 +32,54 @@ struct build {
     int8_t reads, writes; /* words, more than the original */
 };
 
-static void put(struct build *b, uint16_t op) { b->code[b->n++] = op; }
+static void put_op(struct build *b, uint16_t op) { b->code[b->n++] = op; }
 
 /* A register is borrowed: the word below the stack pointer keeps it. */
-static void push(struct build *b, unsigned reg)
+static void push_reg(struct build *b, unsigned reg)
 {
-    put(b, (uint16_t)(OP_PUSH | reg << 4));
+    put_op(b, (uint16_t)(OP_PUSH | reg << 4));
     b->writes++;
 }
 
-static void pop(struct build *b, unsigned reg)
+static void pop_reg(struct build *b, unsigned reg)
 {
-    put(b, (uint16_t)(OP_POP | reg << 8));
+    put_op(b, (uint16_t)(OP_POP | reg << 8));
     b->reads++;
 }
 
-static void load(struct build *b, unsigned reg, uint32_t value)
+static void load_literal(struct build *b, unsigned reg, uint32_t value)
 {
     b->reads++;
     b->fix[b->nfixes].at = b->n;
     b->fix[b->nfixes++].literal = b->nliterals;
     b->literal[b->nliterals++] = value;
-    put(b, (uint16_t)(OP_MOVL_PC | reg << 8));
+    put_op(b, (uint16_t)(OP_MOVL_PC | reg << 8));
 }
 
 /* Goes to `target` without touching a register. */
 static void far_jump(struct build *b, uint32_t target)
 {
-    push(b, 0);
-    load(b, 0, target);
-    put(b, OP_JMP);
-    pop(b, 0);
+    push_reg(b, 0);
+    load_literal(b, 0, target);
+    put_op(b, OP_JMP);
+    pop_reg(b, 0);
 }
 
 /* Goes to offset + Rn. The jump register is any other than Rn. */
 static void far_jump_rel(struct build *b, unsigned rn, uint32_t offset)
 {
     unsigned t = rn == 0 ? 1 : 0;
-    push(b, t);
-    load(b, t, offset);
-    put(b, (uint16_t)(OP_ADD | t << 8 | rn << 4));
-    put(b, (uint16_t)(OP_JMP | t << 8));
-    pop(b, t);
+    push_reg(b, t);
+    load_literal(b, t, offset);
+    put_op(b, (uint16_t)(OP_ADD | t << 8 | rn << 4));
+    put_op(b, (uint16_t)(OP_JMP | t << 8));
+    pop_reg(b, t);
 }
 
-static void finish(struct build *b, bool big, struct sh4_stub *out)
+static void finish_stub(struct build *b, bool big, struct sh4_stub *out)
 {
     if (b->n & 1)
-        put(b, OP_NOP);
+        put_op(b, OP_NOP);
     for (size_t i = 0; i < b->nfixes; i++) {
         size_t pc = b->fix[i].at * 2, lit = b->n * 2 + b->fix[i].literal * 4;
         b->code[b->fix[i].at] |= (uint16_t)((lit - (pc & ~(size_t)3) - 4) / 4);
@@ -107,10 +107,10 @@ static void tell_memory(const struct build *b, uint32_t addr, bool branch, struc
 static void put_insn(struct build *b, uint16_t op)
 {
     uint16_t twin = sh4_dbr_twin(op);
-    put(b, twin ? twin : op);
+    put_op(b, twin ? twin : op);
 }
 
-static int relative(const struct sh4_site *s, struct build *b, struct err *err)
+static int put_relative(const struct sh4_site *s, struct build *b, struct err *err)
 {
     if (s->has_target) {
         if (s->slot != OP_NOP)
@@ -138,18 +138,18 @@ int sh4_stub_site(const struct sh4_site *s, bool big, struct sh4_stub *out, stru
     switch (s->kind) {
     case SH4_SITE_JSR:
     case SH4_SITE_JMP:
-        put(&b, (uint16_t)(OP_JMP | s->reg << 8));
+        put_op(&b, (uint16_t)(OP_JMP | s->reg << 8));
         put_insn(&b, s->slot);
         break;
     case SH4_SITE_RTS:
-        put(&b, OP_RTS);
+        put_op(&b, OP_RTS);
         put_insn(&b, s->slot);
         break;
     case SH4_SITE_BSR:
     case SH4_SITE_BRA:
     case SH4_SITE_BSRF:
     case SH4_SITE_BRAF:
-        ret = relative(s, &b, err);
+        ret = put_relative(s, &b, err);
         stub.extra_insns = (int8_t)(b.n - 2);
         stub.extra_cycles = (int8_t)(b.n - 1);
         break;
@@ -160,7 +160,7 @@ int sh4_stub_site(const struct sh4_site *s, bool big, struct sh4_stub *out, stru
     if (ret < 0)
         return ret;
     tell_memory(&b, s->addr, true, &stub);
-    finish(&b, big, &stub);
+    finish_stub(&b, big, &stub);
     *out = stub;
     return 0;
 }
@@ -193,11 +193,11 @@ static void push_value(struct build *b, unsigned n)
 {
     unsigned t = n == 0 ? 1 : 0;
     if (n == 15)
-        put(b, (uint16_t)(OP_ADD_R15 | (-4 & 0xFF)));
-    push(b, t);
-    load(b, t, 0);
-    put(b, (uint16_t)(n == 15 ? OP_STORE_4 | t << 4 : OP_STORE_DEC | n << 8 | t << 4));
-    pop(b, t);
+        put_op(b, (uint16_t)(OP_ADD_R15 | (-4 & 0xFF)));
+    push_reg(b, t);
+    load_literal(b, t, 0);
+    put_op(b, (uint16_t)(n == 15 ? OP_STORE_4 | t << 4 : OP_STORE_DEC | n << 8 | t << 4));
+    pop_reg(b, t);
 }
 
 void sh4_stub_sr(const struct sh4_site *s, bool big, struct sh4_stub *plain, struct sh4_stub *agent)
@@ -206,24 +206,24 @@ void sh4_stub_sr(const struct sh4_site *s, bool big, struct sh4_stub *plain, str
     bool reads = s->kind == SH4_SITE_STC_SR || s->kind == SH4_SITE_STCL_SR;
     *plain = *agent = (struct sh4_stub){ 0 };
     if (s->kind == SH4_SITE_LDCL_SR)
-        put(&rest, OP_ADD_R15 | 4);
+        put_op(&rest, OP_ADD_R15 | 4);
     else if (s->kind == SH4_SITE_STC_SR)
-        load(&rest, s->reg, 0);
+        load_literal(&rest, s->reg, 0);
     else if (s->kind == SH4_SITE_STCL_SR)
         push_value(&rest, s->reg);
-    put(&original, s->opcode);
+    put_op(&original, s->opcode);
     while (original.n < rest.n)
-        put(&original, OP_NOP);
+        put_op(&original, OP_NOP);
     far_jump(&original, s->addr + 2);
     plain->extra_insns = agent->extra_insns = (int8_t)(original.n - 1);
     plain->extra_cycles = agent->extra_cycles = (int8_t)original.n;
     tell_memory(&original, s->addr, false, plain);
-    finish(&original, big, plain);
+    finish_stub(&original, big, plain);
     if (!rest.n) /* of a load nothing is left */
         agent->extra_insns = agent->extra_cycles = 3;
     far_jump(&rest, s->addr + 2);
     tell_memory(&rest, s->addr, false, agent);
-    finish(&rest, big, agent);
+    finish_stub(&rest, big, agent);
     if (reads)
         agent->value = (uint8_t)(rest.n * 2);
 }
@@ -239,30 +239,30 @@ static int pc_relative(const struct sh4_sites *s, uint16_t op, uint32_t pc, uint
     uint16_t lo, hi;
     bool word = op >> 12 == 9;
     if (op >> 8 == 0xC7) {
-        load(b, 0, at);
+        load_literal(b, 0, at);
     } else if (n != 15) {
-        load(b, n, at);
-        put(b, (uint16_t)((word ? OP_LOAD_W : OP_LOAD_L) | n << 8 | n << 4));
+        load_literal(b, n, at);
+        put_op(b, (uint16_t)((word ? OP_LOAD_W : OP_LOAD_L) | n << 8 | n << 4));
     } else {
         if (!sh4_sites_opcode(s, at, &lo) || (!word && !sh4_sites_opcode(s, at + 2, &hi)))
             return -ERR_UNSUPPORTED;
         b->reads--; /* the original's */
-        load(b, 15,
-             word  ? (uint32_t)(int32_t)(int16_t)lo
-             : big ? (uint32_t)lo << 16 | hi
-                   : (uint32_t)hi << 16 | lo);
+        load_literal(b, 15,
+                     word  ? (uint32_t)(int32_t)(int16_t)lo
+                     : big ? (uint32_t)lo << 16 | hi
+                           : (uint32_t)hi << 16 | lo);
     }
     far_jump(b, pc + 2);
     return 0;
 }
 
 /* BT, BF, BT/S, BF/S: the same condition picks one of two far jumps (4 instructions each). */
-static void conditional(struct build *b, const struct sh4_flow *f, uint16_t op, uint16_t slot,
-                        uint32_t pc)
+static void put_conditional(struct build *b, const struct sh4_flow *f, uint16_t op, uint16_t slot,
+                            uint32_t pc)
 {
     unsigned taken = (unsigned)b->n + 5 + f->slot; /* halfword where the taken path starts */
     /* disp counts halfwords from the branch + 4 */
-    put(b, (uint16_t)((op & 0xFF00) | (taken - (b->n + 2))));
+    put_op(b, (uint16_t)((op & 0xFF00) | (taken - (b->n + 2))));
     if (f->slot)
         put_insn(b, slot);
     far_jump(b, pc + (f->slot ? 4 : 2));
@@ -272,7 +272,7 @@ static void conditional(struct build *b, const struct sh4_flow *f, uint16_t op, 
     b->writes /= 2;
 }
 
-static int refuse(const struct sh4_sites *s, uint32_t addr, struct err *err)
+static int refuse_point(const struct sh4_sites *s, uint32_t addr, struct err *err)
 {
     unsigned code = sh4_sites_code(s, addr);
     char hint[64];
@@ -318,7 +318,7 @@ static int point_branch(const struct sh4_sites *s, const struct sh4_flow *f, uin
     if (f->slot && (!sh4_sites_opcode(s, pc + 2, &slot) || sh4_slot_illegal(slot)))
         return err_set(err, ERR_USAGE, "", "0x%08x has no valid delay slot", pc);
     if (f->kind == SH4_FLOW_BRANCH) {
-        conditional(b, f, op, slot, pc);
+        put_conditional(b, f, op, slot, pc);
         return 0;
     }
     put_insn(b, slot);
@@ -328,7 +328,7 @@ static int point_branch(const struct sh4_sites *s, const struct sh4_flow *f, uin
     }
     struct sh4_site braf = { .addr = pc, .reg = f->reg, .slot = slot };
     b->n = 0;
-    return relative(&braf, b, err);
+    return put_relative(&braf, b, err);
 }
 
 int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh4_stub *out,
@@ -339,7 +339,7 @@ int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh
     struct build b = { 0 };
     uint16_t op;
     uint32_t at;
-    int ret = refuse(s, addr, err);
+    int ret = refuse_point(s, addr, err);
     if (ret < 0)
         return ret;
     sh4_sites_opcode(s, addr, &op);
@@ -365,7 +365,7 @@ int sh4_stub_point(const struct sh4_sites *s, uint32_t addr, bool big, struct sh
     stub.extra_insns += f.kind == SH4_FLOW_BRA ? 3 : 4;
     stub.extra_cycles = 5;
     tell_memory(&b, addr, f.slot, &stub);
-    finish(&b, big, &stub);
+    finish_stub(&b, big, &stub);
     *out = stub;
     return 0;
 }

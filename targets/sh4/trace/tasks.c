@@ -14,7 +14,7 @@ static int read_words(void *ctx, uint32_t addr, uint32_t *words, size_t n, struc
     return sh4_agent_read(ctx, addr, 4, words, n, err);
 }
 
-static void tell_name(struct sh4_trace *tr, struct event *e, const char *name)
+static void send_name(struct sh4_trace *tr, struct event *e, const char *name)
 {
     uint64_t part[EVENT_TASK_NAME / 8];
     for (size_t len = strlen(name), at = 0; at < len; at += EVENT_TASK_NAME) {
@@ -31,7 +31,7 @@ static void tell_name(struct sh4_trace *tr, struct event *e, const char *name)
     }
 }
 
-static void tell(struct sh4_trace *tr, const struct task *k, uint64_t now)
+static void send_task(struct sh4_trace *tr, const struct task *k, uint64_t now)
 {
     struct event e = { .kind = EVENT_TASK,
                        .host_ns = now,
@@ -42,7 +42,7 @@ static void tell(struct sh4_trace *tr, const struct task *k, uint64_t now)
                        .cause =
                            k->context <= tr->tasks.highest ? EVENT_TASK_AGAIN : EVENT_TASK_NEW };
     sh4_trace_push(tr, &e);
-    tell_name(tr, &e, k->name);
+    send_name(tr, &e, k->name);
 }
 
 /* A copy of a list that makes no sense, or lies where no memory is, says nothing; only the wire's
@@ -67,7 +67,7 @@ int sh4_trace_look_at_tasks(struct sh4_trace *tr, bool all, struct err *err)
     for (size_t i = 0; i < n; i++) {
         if (k[i].told)
             continue;
-        tell(tr, &k[i], now);
+        send_task(tr, &k[i], now);
         k[i].told = true;
     }
     for (size_t i = 0; i < n; i++)

@@ -12,9 +12,9 @@ static const struct target_trace_ops trace_ops = {
 
 const struct sh4_tracing sh4_tracing = {
     .ops = &trace_ops,
-    .clean_leftovers = sh4_trace_clean_leftovers,
-    .recall = sh4_trace_recall,
-    .adopt = sh4_trace_adopt,
+    .clean_stale = sh4_trace_clean_stale,
+    .restore_kept = sh4_trace_restore_kept,
+    .take_over_agent = sh4_trace_take_over_agent,
     .close = sh4_trace_close,
     .hide = sh4_trace_hide,
     .write = sh4_trace_write,

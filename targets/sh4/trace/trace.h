@@ -515,13 +515,13 @@ int sh4_trace_slots_found(struct sh4_trace *tr, struct err *err);
 int sh4_trace_slots_put(struct sh4_trace *tr, struct err *err);
 /* ---- for an attach after this session was lost (lost.c) ---- */
 /* As in struct sh4_tracing. */
-int sh4_trace_clean_leftovers(struct sh4_target *t, bool search, struct err *err);
-int sh4_trace_recall(struct sh4_target *t, struct err *err);
-int sh4_trace_adopt(struct sh4_target *t, struct err *err);
+int sh4_trace_clean_stale(struct sh4_target *t, bool search, struct err *err);
+int sh4_trace_restore_kept(struct sh4_target *t, struct err *err);
+int sh4_trace_take_over_agent(struct sh4_target *t, struct err *err);
 /* 32 bytes at a place the next session looks at, in RAM the agent may use. */
 uint32_t sh4_trace_note_at(const struct sh4_trace *tr);
 /* A note there says where the agent is. */
-int sh4_trace_beacon(struct sh4_trace *tr, bool on, struct err *err);
+int sh4_trace_leave_note(struct sh4_trace *tr, bool on, struct err *err);
 /* The halted program's VBR and DBR go to the save area, before the agent's RAM stops telling that
  * they were replaced. */
 int sh4_trace_release_vectors(struct sh4_target *t, struct err *err);

@@ -62,7 +62,7 @@ static uint32_t next_of(const struct sh4_trace *tr, uint32_t vector)
 }
 
 /* The words the agent goes by, and what the kernel's vector looks at. */
-static int prepare(struct sh4_trace *tr, const struct way *w, struct err *err)
+static int prepare_way(struct sh4_trace *tr, const struct way *w, struct err *err)
 {
     uint32_t chain = next_of(tr, w->vector);
     int ret = sh4_trace_reset_ring(tr, err);
@@ -76,11 +76,11 @@ static int prepare(struct sh4_trace *tr, const struct way *w, struct err *err)
 }
 
 /* R9 and R10 are then the counters as the program would have found them. */
-static int run(struct sh4_trace *tr, const struct way *w, uint32_t rte_to, struct err *err)
+static int run_way(struct sh4_trace *tr, const struct way *w, uint32_t rte_to, struct err *err)
 {
     struct sh4_target *t = tr->t;
     uint32_t *r8 = t->save + SH4_SAVE_R8;
-    int ret = prepare(tr, w, err);
+    int ret = prepare_way(tr, w, err);
     t->pc = tr->plan.base + sh4_trace_blob.calib_out;
     t->sr = SH4_TRACE_CALIB_SR;
     t->own_spc = false;
@@ -104,7 +104,7 @@ static int run(struct sh4_trace *tr, const struct way *w, uint32_t rte_to, struc
 static int measure_out(struct sh4_trace *tr, const struct way *w, int32_t cost[2], struct err *err)
 {
     uint32_t last[2];
-    int ret = run(tr, w, tr->plan.base + sh4_trace_blob.calib_in, err);
+    int ret = run_way(tr, w, tr->plan.base + sh4_trace_blob.calib_in, err);
     if (ret == 0)
         ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
@@ -119,7 +119,7 @@ static int measure_interrupt(struct sh4_trace *tr, int32_t cost[2], struct err *
     static const uint32_t none[ROUNDS] = { 0 };
     const struct way plain = { SH4_TRACE_WAY_EXIT, VECTOR_INTERRUPT, 0, false };
     uint32_t record[SH4_TRACE_LONG_WORDS];
-    int ret = run(tr, &plain, tr->plan.base + VECTOR_INTERRUPT, err);
+    int ret = run_way(tr, &plain, tr->plan.base + VECTOR_INTERRUPT, err);
     if (ret == 0)
         ret = sh4_agent_read(tr->t, tr->plan.ring + (ROUNDS - 1) * sizeof record, 4, record,
                              SH4_TRACE_LONG_WORDS, err);
@@ -177,7 +177,7 @@ static int measure_halt(struct sh4_trace *tr, enum sh4_trace_halt kind, int32_t 
     tr->t->save[SH4_SAVE_BBRB] = b ? SH4_BBR_FETCH : 0;
     tr->t->save[SH4_SAVE_BRCR] = 0;
     if (ret == 0)
-        ret = run(tr, &way, to, err);
+        ret = run_way(tr, &way, to, err);
     tr->t->save[SH4_SAVE_BBRA] = tr->t->save[SH4_SAVE_BBRB] = 0;
     return ret < 0 ? ret : since_last(tr, cost, err);
 }
