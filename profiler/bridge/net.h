@@ -26,7 +26,7 @@ struct net_address {
 
 /* net_parse - what net_listen() makes of an address, which is told there. Pure. -ERR_USAGE, *out
  * untouched: it has another form. */
-int net_parse(const char *address, unsigned default_port, struct net_address *out, struct err *err);
+int net_parse(const char *text, unsigned default_port, struct net_address *out, struct err *err);
 
 /* net_listen - open what an address names
  * address        "3333", ":3333" and "localhost:3333" (both loopback families), "HOST:PORT",

@@ -22,7 +22,7 @@ struct project {
  * or of the nearest one above named   "": look for it; "off" gives none One above that is not the
  * user's or root's is refused unless its folder is trusted. Returns 0; -ERR_NOT_FOUND if what was
  * named is not there, -ERR_USAGE. */
-int project_find(const char *named, struct project *out, struct err *err);
+int project_find(const char *named, struct project *p, struct err *err);
 
 /* project_value - what a key of the file means
  * out   the value, paths in it made relative to the folder; SETTINGS_TEXT bytes

@@ -147,7 +147,7 @@ void emu_step(struct emu *e) { sh4_cpu_step(&e->cpu); }
 bool emu_delayed(struct emu *e, uint32_t pc, uint32_t *to, bool *call)
 {
     uint16_t insn = emu_insn(e, pc), a = insn & 0xF0FF;
-    int32_t d12 = (int32_t)((uint32_t)insn << 20) >> 20, d8 = (int8_t)insn;
+    int32_t d12 = (int32_t)((uint32_t)insn << 20) >> 20, d8 = (insn & 0xFF) - ((insn & 0x80) << 1);
     uint32_t rn = e->cpu.r[insn >> 8 & 15];
     *call = insn >> 12 == 0xB || a == 0x400B || a == 0x0003;
     if (insn >> 12 == 0xA || insn >> 12 == 0xB)

@@ -225,9 +225,9 @@ int s12z_get_reg(struct s12z_target *t, unsigned n, uint32_t *v, struct err *err
 int s12z_set_reg(struct s12z_target *t, unsigned n, uint32_t v, struct err *err);
 
 /* ---- breakpoints and the DBG module (s12z/driver/break.c) ---- */
-int s12z_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len,
+int s12z_insert_bp(struct target *t, enum bp_kind kind, uint64_t where, unsigned len,
                    struct err *err);
-int s12z_remove_bp(struct target *t, enum bp_kind kind, uint64_t addr, unsigned len,
+int s12z_remove_bp(struct target *t, enum bp_kind kind, uint64_t where, unsigned len,
                    struct err *err);
 struct s12z_patch *s12z_patch_at(struct s12z_target *t, uint32_t addr);
 bool s12z_watches(const struct s12z_target *t); /* any watchpoint */

@@ -27,9 +27,9 @@ struct s12z_setting {
 /* s12z_setting_list - all, ends with a NULL name. */
 const struct s12z_setting *s12z_setting_list(void);
 
-/* s12z_setting_parse - "pthf=5" into s. Returns 0; -ERR_USAGE naming the settings, or the values of
+/* s12z_setting_parse - "pthf=5" into out. Returns 0; -ERR_USAGE naming the settings, or the values of
  * this one. */
-int s12z_setting_parse(struct s12z_settings *s, const char *text, struct err *err);
+int s12z_setting_parse(struct s12z_settings *out, const char *text, struct err *err);
 
 /* What a pass over the stream found. Zero-initialise. */
 struct s12z_fit {
@@ -65,7 +65,7 @@ struct s12z_fitting {
 };
 
 /* s12z_fit_item - the next item of a pass: walks it and counts. Returns 0 or -ERR_NOMEM. */
-int s12z_fit_item(struct s12z_fitting *f, const struct s12z_item *i);
+int s12z_fit_item(struct s12z_fitting *x, const struct s12z_item *i);
 
 /* s12z_fit_event - for s12z_flow_new(). */
 void s12z_fit_event(void *ctx, const struct event *e);

@@ -101,13 +101,13 @@ static int by_value(const void *a, const void *b)
 static int learned(struct s12z_edges *e)
 {
     uint64_t interval[S12Z_EDGES_LEARN];
-    unsigned n = e->nlearn;
+    unsigned n = e->nlearn, middle = (n - 1) / 2;
     int ret = 0;
     for (unsigned k = 1; k < n; k++)
         interval[k - 1] = (e->learn[k] >> 1) - (e->learn[k - 1] >> 1);
     if (n > 1)
         qsort(interval, n - 1, sizeof *interval, by_value);
-    e->bit_ticks = n > 1 && interval[(n - 1) / 2] ? (double)interval[(n - 1) / 2] : 1;
+    e->bit_ticks = n > 1 && interval[middle] ? (double)interval[middle] : 1;
     e->last_tick = e->first_tick;
     e->nlearn = 0;
     for (unsigned k = 0; k < n && ret == 0; k++)

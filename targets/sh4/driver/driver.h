@@ -501,6 +501,8 @@ enum {
 };
 
 enum { SH4_LOAD_REQUESTS = 2 };
+/* sh4_regs_requests - the requests that bring a halted program's registers here: the save area,
+ * then TRA, EXPEVT and INTEVT. req points into t. */
 void sh4_regs_requests(struct sh4_target *t, struct sh4_request req[SH4_LOAD_REQUESTS]);
 /* save area and trap registers from the agent */
 int sh4_regs_load(struct sh4_target *t, struct err *err);
@@ -590,7 +592,7 @@ int sh4_halt_the_reset(struct sh4_target *t, struct err *err);
 int sh4_reset_is_held(struct err *err, const char *what);
 
 /* target_ops: sh4/driver/resume.c, sh4/driver/attach.c */
-int sh4_resume(struct target *target, const struct resume *how, struct err *err);
+int sh4_resume(struct target *target, const struct resume *given, struct err *err);
 int sh4_attach(struct target *target, struct err *err);
 int sh4_detach(struct target *target, struct err *err);
 int sh4_reset(struct target *target, enum reset_mode mode, struct err *err);

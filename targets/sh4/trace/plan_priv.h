@@ -36,11 +36,11 @@ unsigned sh4_place_flag(const struct sh4_place *p, int32_t *by);
  * bytes before the table; region: bit 31 of the stubs' address. */
 bool sh4_place_special(const struct sh4_place *p, uint32_t end, uint32_t region);
 /* sh4_place_id - what its number means; stub: where that is. */
-void sh4_place_id(const struct sh4_place *p, struct sh4_trace_id *id, uint32_t stub);
+void sh4_place_id(const struct sh4_place *x, struct sh4_trace_id *id, uint32_t stub);
 /* sh4_place_words - the four words of a special site. Of those that read or load SR the first is
  * where the program goes on when the agent has done it (agent), the third the instruction itself,
  * the last where a read's value goes. */
-void sh4_place_words(const struct sh4_place *p, uint32_t stub, uint32_t agent, bool big,
+void sh4_place_words(const struct sh4_place *x, uint32_t stub, uint32_t agent, bool big,
                      uint8_t *at);
 
 /* ---- all places of a plan ---- */

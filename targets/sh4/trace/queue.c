@@ -13,7 +13,10 @@ int sh4_trace_queue_init(struct sh4_trace *tr, struct err *err)
                : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
 }
 
-void sh4_trace_queue_fini(struct sh4_trace *tr) { free(tr->queue.event); }
+void sh4_trace_queue_fini(struct sh4_trace *tr)
+{
+    pages_free(tr->queue.event, TRACE_QUEUE_MOST * sizeof *tr->queue.event);
+}
 
 size_t sh4_trace_take_events(struct sh4_trace *tr, struct event *out, size_t cap)
 {

@@ -16,11 +16,11 @@ struct sh4_rom_window {
 };
 
 /* sh4_rom_window - the smallest window that holds the functions of most sites marked `stepped`
- * sites        sites left outside, or for want of a window, are given the reason SH4_UNTRACED_ROM
+ * ss           sites left outside, or for want of a window, are given the reason SH4_UNTRACED_ROM
  * and unmarked avoid        [avoid, avoid + avoid_bytes), physical: the agent's RAM, which may not
  * be stepped out          bytes 0 if no site is left Masks are 1 KB, 4 KB, 64 KB and 1 MB. Source:
  * SH7750 hardware manual, section 20 (BAMRA). */
-void sh4_rom_window(struct sh4_sites *sites, uint32_t avoid, uint32_t avoid_bytes,
+void sh4_rom_window(struct sh4_sites *ss, uint32_t avoid, uint32_t avoid_bytes,
                     struct sh4_rom_window *out);
 
 #endif

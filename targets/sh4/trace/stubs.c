@@ -169,7 +169,7 @@ bool sh4_slot_adds(uint16_t slot, int32_t *by)
 {
     *by = 0;
     if (slot >> 8 == 0x7F) /* add #imm,r15 */
-        *by = (int8_t)slot;
+        *by = (slot & 0xFF) - ((slot & 0x80) << 1);
     else if (((slot & 0xF0FF) == 0x60F6 && slot != 0x6FF6) ||
              (slot & 0xFF0E) == 0x4F06) /* mov.l @r15+,Rn; lds.l, ldc.l @r15+ */
         *by = 4;
