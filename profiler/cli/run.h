@@ -38,8 +38,7 @@ struct run {
     const struct part *part;
     uint16_t counter[2];
     char elf_path[SETTINGS_TEXT];
-    bool profile;     /* profile from the beginning */
-    bool interactive; /* settings ask for a profile, not only the presence of an ELF */
+    bool profile; /* from the beginning */
 
     struct symbols *symbols;
     /* finder of the program's tasks; NULL: it has no system that is known. The worker's once that
@@ -59,7 +58,6 @@ struct run {
     struct pump pump;
     bool has_pump;
     struct capture capture;
-    bool capturing;
     struct live live;
     struct progress progress; /* of --load */
     struct recording_header header;
@@ -80,8 +78,7 @@ struct run {
     uint64_t begin_ns, end_ns; /* host clock */
     int64_t when;
     struct err failure;    /* first thing that went wrong in the loop */
-    struct worker_job job; /* begin, end, detach: never two at once */
-    bool job_busy;
+    struct worker_job job; /* begin, then disarm: never two at once */
     struct begin begin;
     struct recover recover;
 };

@@ -49,27 +49,21 @@ static void begin_on_worker(void *ctx, struct target *t)
     begin_run(&r->begin, t);
 }
 
-static void post(struct run *r, void (*run)(void *, struct target *), void (*done)(void *))
+/* A worker that is being stopped takes none, and needs none. */
+static void post_job(struct run *r, void (*run)(void *, struct target *))
 {
-    struct err err = { .code = ERR_OK };
-    r->job = (struct worker_job){ .run = run, .done = done, .ctx = r };
-    r->job_busy = worker_post(r->worker, &r->job, &err) == 0;
+    r->job = (struct worker_job){ .run = run, .ctx = r };
+    worker_post(r->worker, &r->job, NULL);
 }
 
 /* ---- the profile's course ---- */
-
-static void job_done(void *ctx)
-{
-    struct run *r = ctx;
-    r->job_busy = false;
-}
 
 static void end_profile(struct run *r)
 {
     if (r->phase != RUN_PROFILING)
         return;
     r->phase = RUN_ENDING;
-    post(r, disarm_on_worker, job_done);
+    post_job(r, disarm_on_worker);
 }
 
 static void tell_loaded(struct run *r, const struct begin_view *v)
@@ -530,7 +524,7 @@ int run_loop(struct run *r, struct err *err)
     progress_init(&r->progress, r->cli->err_out, r->set.elf, view_columns(r->cli->err_out));
     r->begin_ns = uv_hrtime();
     r->phase = RUN_STARTING;
-    post(r, begin_on_worker, job_done);
+    post_job(r, begin_on_worker);
     ending_stage(r->cli->ending, using_board);
     ending_tell(r->cli->ending, run_wake, r);
     uv_async_send(&r->wake); /* it may have been asked meanwhile */

@@ -351,7 +351,6 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     r->has_pump = true;
     ret = capture_open(&r->capture, r->symbols, &r->header, *r->set.record ? r->set.record : NULL,
                        err);
-    r->capturing = ret == 0;
     if (ret == 0)
         outputs_tell_kept(r->cli, &r->capture);
     if (r->set.trace_lines) {
