@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "probe/base/util.h"
 
@@ -36,23 +35,33 @@ size_t event_queue_room(const struct event_queue *q)
     return q->mask + 1 - (tail - head);
 }
 
-void event_queue_push(struct event_queue *q, const struct event *events, size_t n)
+struct event *event_queue_space(struct event_queue *q, size_t *n)
 {
-    assert(n <= event_queue_room(q));
     size_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
-    size_t at = tail & q->mask, first = MIN(n, q->mask + 1 - at);
-    memcpy(q->slot + at, events, first * sizeof *events);
-    memcpy(q->slot, events + first, (n - first) * sizeof *events);
+    size_t at = tail & q->mask;
+    *n = MIN(event_queue_room(q), q->mask + 1 - at);
+    return q->slot + at;
+}
+
+void event_queue_commit(struct event_queue *q, size_t n)
+{
+    size_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+    assert(n <= event_queue_room(q));
     atomic_store_explicit(&q->tail, tail + n, memory_order_release);
 }
 
-size_t event_queue_pop(struct event_queue *q, struct event *out, size_t cap)
+struct event *event_queue_front(struct event_queue *q, size_t *n)
 {
     size_t tail = atomic_load_explicit(&q->tail, memory_order_acquire);
     size_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
-    size_t n = MIN(cap, tail - head), at = head & q->mask, first = MIN(n, q->mask + 1 - at);
-    memcpy(out, q->slot + at, first * sizeof *out);
-    memcpy(out + first, q->slot, (n - first) * sizeof *out);
+    size_t at = head & q->mask;
+    *n = MIN(tail - head, q->mask + 1 - at);
+    return q->slot + at;
+}
+
+void event_queue_release(struct event_queue *q, size_t n)
+{
+    size_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
+    assert(n <= atomic_load_explicit(&q->tail, memory_order_relaxed) - head);
     atomic_store_explicit(&q->head, head + n, memory_order_release);
-    return n;
 }

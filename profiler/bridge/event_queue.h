@@ -16,12 +16,24 @@ struct event_queue;
 struct event_queue *event_queue_new(size_t capacity);
 void event_queue_free(struct event_queue *q); /* NULL is fine */
 
-/* Producer's side. */
-size_t event_queue_room(const struct event_queue *q);
-/* event_queue_push - n events, at most event_queue_room(). */
-void event_queue_push(struct event_queue *q, const struct event *events, size_t n);
+/* Producer's side: events are written in their place. */
 
-/* Consumer's side: moves up to cap events out, oldest first; returns how many. */
-size_t event_queue_pop(struct event_queue *q, struct event *out, size_t cap);
+size_t event_queue_room(const struct event_queue *q); /* how many events fit */
+
+/* event_queue_space - where the next events go; *n: how many fit there in a row, 0 only when there
+ * is no room. */
+struct event *event_queue_space(struct event_queue *q, size_t *n);
+
+/* event_queue_commit - the first n of that space are written: the consumer may have them. */
+void event_queue_commit(struct event_queue *q, size_t n);
+
+/* Consumer's side: events are read where they lie. */
+
+/* event_queue_front - the oldest events, which the consumer may also change; *n: how many lie in a
+ * row, 0 only when there are none. */
+struct event *event_queue_front(struct event_queue *q, size_t *n);
+
+/* event_queue_release - done with the first n of them. */
+void event_queue_release(struct event_queue *q, size_t n);
 
 #endif

@@ -128,10 +128,13 @@ static void look(struct pump *p, struct target *t)
 /* The gap is an event: how much was lost cannot be known. */
 static void push_gap(struct pump *p, struct target *t)
 {
-    struct event e = { .kind = EVENT_LOST, .cause = EVENT_CAUSE_LINK, .host_ns = now(t) };
-    p->gap_due = event_queue_room(p->queue) == 0;
-    if (!p->gap_due)
-        event_queue_push(p->queue, &e, 1);
+    size_t room;
+    struct event *at = event_queue_space(p->queue, &room);
+    p->gap_due = room == 0;
+    if (p->gap_due)
+        return;
+    *at = (struct event){ .kind = EVENT_LOST, .cause = EVENT_CAUSE_LINK, .host_ns = now(t) };
+    event_queue_commit(p->queue, 1);
 }
 
 static void report_failure(struct pump *p, const struct err *why)
@@ -149,17 +152,20 @@ static bool begun(const struct event *e, size_t n)
     return false;
 }
 
-/* Moves what there is and what fits. Returns how many events. */
-static size_t move_events(struct pump *p, struct target *t)
+/* Moves what there is and what fits: the source writes it into the queue. Returns how many events;
+ * *full: there may be more. */
+static size_t move_events(struct pump *p, struct target *t, bool *full)
 {
-    struct event batch[PUMP_BATCH];
     struct err err = { .code = ERR_OK };
+    size_t room;
+    *full = false;
     if (p->gap_due)
         push_gap(p, t);
-    size_t room = event_queue_room(p->queue);
+    struct event *at = event_queue_space(p->queue, &room);
     if (room == 0)
         return 0;
-    int n = source_poll(p, t, batch, MIN(room, PUMP_BATCH), &err);
+    room = MIN(room, PUMP_BATCH);
+    int n = source_poll(p, t, at, room, &err);
     if (n < 0) {
         set_why(p, &err);
         report_failure(p, &err);
@@ -167,10 +173,10 @@ static size_t move_events(struct pump *p, struct target *t)
             push_gap(p, t);
         return 0;
     }
-    if (n > 0)
-        event_queue_push(p->queue, batch, (size_t)n);
     if (p->waiting_start && !p->met_start)
-        p->met_start = begun(batch, (size_t)n);
+        p->met_start = begun(at, (size_t)n);
+    event_queue_commit(p->queue, (size_t)n);
+    *full = (size_t)n == room;
     return (size_t)n;
 }
 
@@ -179,12 +185,12 @@ static size_t move_events(struct pump *p, struct target *t)
 static size_t move_batches(struct pump *p, struct target *t)
 {
     uint64_t until = now(t) + WORKER_SLICE_NS;
-    size_t total = 0, n;
+    size_t total = 0;
     unsigned batches = 0;
+    bool more;
     do {
-        n = move_events(p, t);
-        total += n;
-    } while (n == PUMP_BATCH && ++batches < PUMP_BATCHES && now(t) < until);
+        total += move_events(p, t, &more);
+    } while (more && ++batches < PUMP_BATCHES && now(t) < until);
     return total;
 }
 
@@ -315,7 +321,8 @@ static void gone(void *ctx, struct target *t, const struct err *why)
     if (p->phase == PUMP_ARMED && !p->away) {
         LOG(p, "a gap begins: %s", why->what);
         struct trace_status last = { 0 };
-        while (move_events(p, t) > 0)
+        bool more;
+        while (move_events(p, t, &more) > 0)
             ;
         if (pump_status(p, t, &last, NULL) == 0) {
             add_counts(&last, &p->before);
@@ -437,7 +444,6 @@ struct pump_view pump_look(struct pump *p)
     return view;
 }
 
-size_t pump_pop(struct pump *p, struct event *out, size_t cap)
-{
-    return event_queue_pop(p->queue, out, cap);
-}
+struct event *pump_front(struct pump *p, size_t *n) { return event_queue_front(p->queue, n); }
+
+void pump_release(struct pump *p, size_t n) { event_queue_release(p->queue, n); }

@@ -119,7 +119,9 @@ int pump_status(struct pump *p, struct target *t, struct trace_status *out, stru
 /* pump_look - a copy of the view. Any thread. */
 struct pump_view pump_look(struct pump *p);
 
-/* pump_pop - up to cap events, oldest first. Main thread. */
-size_t pump_pop(struct pump *p, struct event *out, size_t cap);
+/* pump_front, pump_release - the oldest events, and the end of their use: event_queue.h. Main
+ * thread. */
+struct event *pump_front(struct pump *p, size_t *n);
+void pump_release(struct pump *p, size_t n);
 
 #endif

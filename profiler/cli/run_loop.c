@@ -13,7 +13,7 @@
 #include "profiler/cli/view.h"
 #include "profiler/views/prf.h"
 
-enum { TICK_MS = 100, POP_BATCH = 1024, END_DEADLINE_MS = 10000, ABANDON_DEADLINE_MS = 200 };
+enum { TICK_MS = 100, TAKE_BATCH = 1024, END_DEADLINE_MS = 10000, ABANDON_DEADLINE_MS = 200 };
 
 static const char using_board[] = "while the board was used",
                   writing_result[] = "while the result was written";
@@ -99,14 +99,17 @@ static void look_for_beginning(struct run *r)
 
 static void take_events(struct run *r)
 {
-    struct event batch[POP_BATCH];
     struct err err = { .code = ERR_OK };
+    struct event *events;
     size_t n;
-    while ((n = pump_pop(&r->pump, batch, POP_BATCH)) > 0)
-        if (capture_feed(&r->capture, batch, n, &err) < 0) {
+    while (events = pump_front(&r->pump, &n), n > 0) {
+        n = MIN(n, TAKE_BATCH);
+        if (capture_feed(&r->capture, events, n, &err) < 0) {
             fail(r, &err);
             run_note(r, "%s (recording ends here, the profile goes on)", err.what);
         }
+        pump_release(&r->pump, n);
+    }
 }
 
 static void describe_stop(struct run *r, const struct target_stop *stop)

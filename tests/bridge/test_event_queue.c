@@ -12,21 +12,46 @@
 
 enum { CAPACITY = 64, EVENTS = 100000 };
 
+/* As far as there is room; across the end of the ring in two rows. */
+static size_t push(struct event_queue *q, uint64_t *next, size_t want)
+{
+    size_t n, done = 0;
+    struct event *at;
+    while (done < want && (at = event_queue_space(q, &n), n > 0)) {
+        n = MIN(n, want - done);
+        for (size_t i = 0; i < n; i++)
+            at[i] = (struct event){ .pc = (*next)++ };
+        event_queue_commit(q, n);
+        done += n;
+    }
+    return done;
+}
+
+static size_t pop(struct event_queue *q, uint64_t *next, size_t want)
+{
+    size_t n, done = 0;
+    struct event *at;
+    while (done < want && (at = event_queue_front(q, &n), n > 0)) {
+        n = MIN(n, want - done);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(at[i].pc, (*next)++);
+        event_queue_release(q, n);
+        done += n;
+    }
+    return done;
+}
+
 static void event_queue__wraps__keeps_order_and_count(void **state)
 {
     (void)state;
     struct event_queue *q = event_queue_new(CAPACITY);
-    struct event in[CAPACITY] = { 0 }, out[CAPACITY];
     uint64_t next_in = 0, next_out = 0;
     assert_int_equal(event_queue_room(q), CAPACITY);
     for (size_t round = 1; round < 500; round++) {
-        size_t n = MIN(round * 7 % CAPACITY, event_queue_room(q));
-        for (size_t i = 0; i < n; i++)
-            in[i].pc = next_in++;
-        event_queue_push(q, in, n);
-        n = event_queue_pop(q, out, round * 5 % CAPACITY);
-        for (size_t i = 0; i < n; i++)
-            assert_int_equal(out[i].pc, next_out++);
+        size_t want = MIN(round * 7 % CAPACITY, event_queue_room(q));
+        assert_int_equal(push(q, &next_in, want), want);
+        want = MIN(round * 5 % CAPACITY, next_in - next_out);
+        assert_int_equal(pop(q, &next_out, want), want);
         assert_int_equal(event_queue_room(q), CAPACITY - (next_in - next_out));
     }
     event_queue_free(q);
@@ -35,15 +60,9 @@ static void event_queue__wraps__keeps_order_and_count(void **state)
 static void *produce(void *arg)
 {
     struct event_queue *q = arg;
-    struct event e = { 0 };
-    while (e.pc < EVENTS) {
-        if (event_queue_room(q) == 0) {
+    for (uint64_t next = 0; next < EVENTS;)
+        if (push(q, &next, MIN(7, EVENTS - next)) == 0)
             sched_yield();
-            continue;
-        }
-        event_queue_push(q, &e, 1);
-        e.pc++;
-    }
     return NULL;
 }
 
@@ -51,18 +70,14 @@ static void event_queue__two_threads__nothing_lost_nothing_twice(void **state)
 {
     (void)state;
     struct event_queue *q = event_queue_new(CAPACITY);
-    struct event out[CAPACITY];
     pthread_t producer;
     assert_int_equal(pthread_create(&producer, NULL, produce, q), 0);
-    for (uint64_t next = 0; next < EVENTS;) {
-        size_t n = event_queue_pop(q, out, CAPACITY);
-        if (n == 0)
+    uint64_t next = 0;
+    while (next < EVENTS)
+        if (pop(q, &next, CAPACITY) == 0)
             sched_yield();
-        for (size_t i = 0; i < n; i++)
-            assert_int_equal(out[i].pc, next++);
-    }
     pthread_join(producer, NULL);
-    assert_int_equal(event_queue_pop(q, out, CAPACITY), 0);
+    assert_int_equal(pop(q, &next, CAPACITY), 0);
     event_queue_free(q);
 }
 
