@@ -34,7 +34,7 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
 {
     struct dcload_ip *d = ctx;
     uint64_t n;
-    if (strcmp(name, "timeout"))
+    if (strcmp(name, "timeout") != 0)
         return err_set(err, ERR_USAGE, "options: timeout=MS", "dcload-ip: no option '%.40s'", name);
     int ret = options_hz(name, value, TIMEOUT_MIN, TIMEOUT_MAX, &n, err);
     if (ret == 0)

@@ -47,13 +47,13 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
         return 0;
     }
     if (!strcmp(name, "loader") && !s->rsp) {
-        if (strcmp(value, "dcload"))
+        if (strcmp(value, "dcload") != 0)
             return err_set(err, ERR_USAGE, "loader=dcload", "serial: no loader '%.40s'", value);
         s->dcload = true;
         return 0;
     }
     bool timeout = !strcmp(name, "timeout");
-    if (!timeout && strcmp(name, "baud"))
+    if (!timeout && strcmp(name, "baud") != 0)
         return err_set(err, ERR_USAGE,
                        s->rsp ? "options: baud=57600, rtscts, timeout=MS"
                               : "options: baud=57600, rtscts, timeout=MS, loader=dcload",

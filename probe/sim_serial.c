@@ -53,7 +53,7 @@ int sim_serial_open(struct sim_serial *s, const char *how, const struct log *log
         return 0;
     if (!strncmp(how, "pty", 3) && (!how[3] || how[3] == ':'))
         return open_pty(s, how[3] ? how + 4 : "", log, err);
-    if (strncmp(how, "file:", 5) || !how[5])
+    if (strncmp(how, "file:", 5) != 0 || !how[5])
         return err_set(err, ERR_USAGE, "serial=none, serial=pty[:LINK] or serial=file:PATH",
                        "serial=%s?", how);
     /* what is there stays */

@@ -189,7 +189,7 @@ static int busy(const struct usb_info *dev, uint8_t interface, struct err *err)
     char node[40], holder[100], driver[64], hint[160];
     node_of(dev, node, sizeof node);
     usb_sysfs_driver(SYSFS, dev, interface, driver, sizeof driver);
-    if (*driver && strcmp(driver, "usbfs")) {
+    if (*driver && strcmp(driver, "usbfs") != 0) {
         snprintf(hint, sizeof hint, "unbind it: rmmod %.40s, or end what uses it", driver);
         return err_set(err, ERR_USB, hint, "USB %s: interface %u is held by the kernel driver %s",
                        dev->bus_path, interface, driver);

@@ -119,7 +119,7 @@ static int seen_running(struct rsp_target *t, struct err *err)
     do {
         t->regs_known = false;
         int ret = rsp_regs_load(t, err);
-        if (ret < 0 || memcmp(before, t->reg, sizeof before))
+        if (ret < 0 || memcmp(before, t->reg, sizeof before) != 0)
             return ret < 0 ? ret : 1;
     } while (s->now_ns(t->probe) < until);
     return 0;

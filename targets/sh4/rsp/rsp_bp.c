@@ -28,7 +28,7 @@ static int write_trapa(struct rsp_target *t, struct rsp_bp *b, struct err *err)
         ret = rsp_poke(t, b->addr, trap, 2, err);
     if (ret == 0)
         ret = rsp_peek(t, b->addr, seen, 2, err);
-    if (ret == 0 && memcmp(seen, trap, 2))
+    if (ret == 0 && memcmp(seen, trap, 2) != 0)
         ret = err_set(err, ERR_FAULT, "use a hardware breakpoint (hbreak), if the stub has any",
                       "%08x is not RAM: no breakpoint can be written there", b->addr);
     b->written = ret == 0;
@@ -57,7 +57,7 @@ static int by_stub(struct rsp_target *t, struct rsp_bp *b, struct err *err)
 static int take_back(struct rsp_target *t, struct rsp_bp *b, struct err *err)
 {
     int ret = rsp_question(t, err, "z%u,%x,%x", z_type[b->kind], b->addr, b->len);
-    if (ret == 0 && strcmp(t->c.in.body, "OK"))
+    if (ret == 0 && strcmp(t->c.in.body, "OK") != 0)
         ret =
             err_set(err, ERR_FAULT, "detach and attach again",
                     "%s: remove the breakpoint at %08x: %s", t->probe->name, b->addr, t->c.in.body);

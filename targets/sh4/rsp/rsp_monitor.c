@@ -24,7 +24,7 @@ static void give(const char *hex, size_t n, const struct text_sink *out)
 static int answers(struct rsp_target *t, const struct text_sink *out, struct err *err)
 {
     int ret = 1;
-    while (ret > 0 && t->c.in.body[0] == 'O' && strcmp(t->c.in.body, "OK")) {
+    while (ret > 0 && t->c.in.body[0] == 'O' && strcmp(t->c.in.body, "OK") != 0) {
         give(t->c.in.body + 1, t->c.in.len - 1, out);
         ret = rsp_receive(&t->c, MAX(rsp_patience(&t->c, RCMD_NS), RCMD_NS), NULL, err);
     }
@@ -37,7 +37,7 @@ static int answers(struct rsp_target *t, const struct text_sink *out, struct err
     if (t->c.in.body[0] == 'E' && t->c.in.len == 3)
         return err_set(err, ERR_FAULT, "the stub's own help may tell: monitor stub help", "%s: %s",
                        t->probe->name, t->c.in.body);
-    if (strcmp(t->c.in.body, "OK"))
+    if (strcmp(t->c.in.body, "OK") != 0)
         give(t->c.in.body, t->c.in.len, out);
     return 0;
 }
@@ -228,7 +228,7 @@ static int cmd_perf(void *ctx, int argc, char **argv, const struct text_sink *ou
     struct rsp_target *t = ctx;
     uint16_t code[2] = { 0, 0 };
     bool show = argc == 1 || (argc == 2 && (!strcmp(argv[1], "show") || !strcmp(argv[1], "read")));
-    if (!show && (argc < 3 || argc > 4 || strcmp(argv[1], "arm")))
+    if (!show && (argc < 3 || argc > 4 || strcmp(argv[1], "arm") != 0))
         return err_set(err, ERR_USAGE, "perf [show|read|arm EVENT1 [EVENT2]]",
                        "perf: unknown arguments");
     int ret = 0;

@@ -29,7 +29,7 @@ static bool parse(struct rsp_target *t, const char *text, unsigned words)
 {
     for (unsigned i = 0; i < words; i++) {
         uint8_t b[4] = { 0 };
-        if (!rsp_hex(text + 8 * i, b, 4) && strncmp(text + 8 * i, "xxxxxxxx", 8))
+        if (!rsp_hex(text + 8 * i, b, 4) && strncmp(text + 8 * i, "xxxxxxxx", 8) != 0)
             return false;
         uint32_t v = get32(b, t->base.big_endian);
         if (i < RSP_NREGS)
@@ -47,7 +47,7 @@ static void order_banks(struct rsp_target *t)
     uint32_t *zero = t->reg + RSP_BANK0, *one = t->reg + RSP_BANK1, keep[8];
     bool one_is_active = REG_GET(t->reg[RSP_SR], SH4_SR_MD) && REG_GET(t->reg[RSP_SR], SH4_SR_RB);
     t->q.swaps_banks = t->words >= RSP_NREGS && one_is_active &&
-                       !memcmp(zero, t->reg, sizeof keep) && memcmp(one, t->reg, sizeof keep);
+                       !memcmp(zero, t->reg, sizeof keep) && memcmp(one, t->reg, sizeof keep) != 0;
     if (!t->q.swaps_banks)
         return;
     memcpy(keep, zero, sizeof keep);
@@ -146,7 +146,7 @@ static int write_all(struct rsp_target *t, struct err *err)
         rsp_to_hex(b, 4, text + 1 + 8 * i);
     }
     int ret = rsp_lost(t, rsp_ask(&t->c, text, strlen(text), err));
-    if (ret == 0 && strcmp(t->c.in.body, "OK"))
+    if (ret == 0 && strcmp(t->c.in.body, "OK") != 0)
         ret = err_set(err, ERR_FAULT,
                       "this stub may take no registers (redream's does not): what changes them is "
                       "not possible with it",
