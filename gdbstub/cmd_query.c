@@ -82,15 +82,19 @@ void cmd_thread_info_more(struct session *s, char *args, size_t len)
     reply_text(s, "l");
 }
 
+static const char *state_word(const struct stub *stub)
+{
+    if (stub->gone)
+        return "lost";
+    return stub_running(stub) ? "running" : "halted";
+}
+
 void cmd_thread_extra(struct session *s, char *args, size_t len)
 {
     char text[128];
     (void)args;
     (void)len;
-    snprintf(text, sizeof text, "%s, %s", s->stub->ops->name,
-             s->stub->gone           ? "lost"
-             : stub_running(s->stub) ? "running"
-                                     : "halted");
+    snprintf(text, sizeof text, "%s, %s", s->stub->ops->name, state_word(s->stub));
     reply_begin(s);
     reply_hex(s, (const uint8_t *)text, strlen(text));
     reply_end(s);

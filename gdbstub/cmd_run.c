@@ -205,22 +205,21 @@ static bool parse_action(const char **p, char *action, struct resume *how, bool 
     *action = *(*p)++;
     switch (*action) {
     case 'c':
-    case 's':
-    case 't': break;
+    case 't': how->kind = RESUME_CONTINUE; break;
+    case 's': how->kind = RESUME_STEP; break;
     case 'C':
     case 'S':
+        how->kind = *action == 'S' ? RESUME_STEP : RESUME_CONTINUE;
         if (!rsp_number(p, &n))
             return false;
         break;
     case 'r':
+        how->kind = RESUME_RANGE;
         if (!rsp_number(p, &how->range_lo) || *(*p)++ != ',' || !rsp_number(p, &how->range_hi))
             return false;
         break;
     default: return false;
     }
-    how->kind = *action == 'r'                     ? RESUME_RANGE
-                : *action == 's' || *action == 'S' ? RESUME_STEP
-                                                   : RESUME_CONTINUE;
     *mine = true;
     if (**p == ':') {
         ++*p;

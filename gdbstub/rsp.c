@@ -25,10 +25,14 @@ enum opening_state { BETWEEN, IN_BODY, IN_SUM };
 /* The state behind this byte, -1 if no debugger sends it there. */
 static int opening_step(int state, uint8_t c)
 {
+    if (state == BETWEEN && c == '$')
+        return IN_BODY;
     if (state == BETWEEN)
-        return c == '$' ? IN_BODY : c == '+' || c == '-' || c == 0x03 ? BETWEEN : -1;
+        return c == '+' || c == '-' || c == 0x03 ? BETWEEN : -1;
+    if (state == IN_BODY && c == '#')
+        return IN_SUM;
     if (state == IN_BODY)
-        return c == '#' ? IN_SUM : c == '$' || c <= ' ' || c > '~' ? -1 : IN_BODY;
+        return c == '$' || c <= ' ' || c > '~' ? -1 : IN_BODY;
     if (hex_digit(c) < 0)
         return -1;
     return state == IN_SUM ? IN_SUM + 1 : BETWEEN;
