@@ -2,23 +2,20 @@
 """Real gdb-multiarch over probeprof's whole stack on the simulated SH7750.
 
 usage: test_gdb.py PROBEPROF [CASE...]     exit 0 all passed, 1 a failure, 77 gdb-multiarch is missing
-A case is a list of GDB commands and of regular expressions that its output must match one after the other.
 """
-import contextlib
+import functools
 import os
 import re
-import select
 import shutil
-import signal
-import subprocess
 import sys
-import tempfile
 import time
+
+import gdb_session
+from gdb_session import Board, expect, in_order, interrupt_thrice, run_cases, scripted
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ELF = os.path.join(HERE, "calls.elf")
 IRQDEMO = os.path.join(HERE, "../../../docs/examples/irqdemo/irqdemo.elf")
-DEADLINE = 600
 
 CASES = [
     ("load and compare", ["info registers pc", "load", "compare-sections", "print/x $pc"],
@@ -85,127 +82,11 @@ CASES = [
 ]
 
 
-class Board:
-    """One probeprof and its socket."""
-
-    def __init__(self, probeprof, *options, profile=False):
-        self.dir = tempfile.mkdtemp(prefix="gdbtest")
-        self.socket = os.path.join(self.dir, "gdb")
-        self.log = open(os.path.join(self.dir, "log"), "w+")
-        self.process = subprocess.Popen([probeprof, "--probe", "sim:sh7750", *(() if profile else ("--no-profile",)), "--gdb", self.socket, *options],
-                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, cwd=self.dir)
-        until = time.time() + DEADLINE
-        while time.time() < until and self.process.poll() is None:
-            if os.path.exists(self.socket):
-                return
-            time.sleep(0.05)
-        raise RuntimeError("probeprof does not listen: " + self.text())
-
-    def text(self):
-        self.log.seek(0)
-        return self.log.read()
-
-    def close(self):
-        self.process.terminate()
-        try:
-            self.process.wait(DEADLINE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-            raise RuntimeError("probeprof does not end on SIGTERM")
-        finally:
-            self.log.close()
-            shutil.rmtree(self.dir)
+Gdb = functools.partial(gdb_session.Gdb, "gdb-multiarch", ELF)
 
 
-class Gdb:
-    """An interactive gdb on pipes."""
-
-    def __init__(self):
-        self.start(["gdb-multiarch", "-q", "-nx", ELF])
-
-    def start(self, words):
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
-                                        preexec_fn=os.setpgrp)
-        self.output = ""
-        for line in ("set pagination off", "set confirm off", "set width 0", "set remotetimeout 300", "directory " + HERE):
-            self.command(line)
-
-    def send(self, line):
-        self.process.stdin.write(line.encode() + b"\n")
-
-    def wait(self, pattern, deadline=DEADLINE):
-        """Reads until pattern appears in what came since the last wait; returns the text up to its end."""
-        until = time.time() + deadline
-        while True:
-            match = re.search(pattern, self.output)
-            if match:
-                text, self.output = self.output[:match.end()], self.output[match.end():]
-                return text
-            ready, _, _ = select.select([self.process.stdout], [], [], max(0, until - time.time()))
-            data = os.read(self.process.stdout.fileno(), 65536) if ready else b""
-            if not data:
-                raise RuntimeError("no %r in: %s" % (pattern, self.output[-2000:]))
-            self.output += data.decode(errors="replace")
-
-    def command(self, line):
-        """Its whole output; a marker that GDB echoes tells the end."""
-        self.send(line)
-        self.send("echo \\n<<done>>\\n")
-        return self.wait(r"\n<<done>>\n")
-
-    def interrupt(self):
-        os.kill(self.process.pid, signal.SIGINT)
-
-    def close(self):
-        self.process.stdin.close()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.process.stdout.close()
-
-
-@contextlib.contextmanager
-def session(probeprof, *options, gdb=Gdb, profile=False):
-    """A probeprof and a GDB, not connected yet."""
-    with contextlib.closing(Board(probeprof, *options, profile=profile)) as board, contextlib.closing(gdb()) as one:
-        yield board, one
-
-
-def in_order(text, patterns):
-    at = 0
-    for pattern in patterns:
-        match = re.compile(pattern).search(text, at)
-        if not match:
-            return pattern
-        at = match.end()
-    return None
-
-
-def scripted(opened, commands, patterns):
-    with opened as (board, gdb):
-        text = gdb.command("target remote " + board.socket)
-        for line in commands:
-            text += "(gdb) %s\n" % line + gdb.command(line.replace("@", board.socket))
-        missing = in_order(text, patterns)
-        if missing:
-            raise RuntimeError("no %r, in this order, in:\n%s\n%s" % (missing, text, board.text()))
-
-
-def interrupt_thrice(gdb, counter):
-    """Continues and stops by Ctrl-C three times; the program's counter, an expression, grows between."""
-    counts = []
-    for _ in range(3):
-        gdb.send("continue")
-        gdb.wait("Continuing")
-        time.sleep(0.3)
-        gdb.interrupt()
-        gdb.wait("SIGINT")
-        counts.append(int(re.search(r"= (\d+)", gdb.command("print " + counter)).group(1)))
-    if not counts[0] < counts[1] < counts[2]:
-        raise RuntimeError("the program does not go on: %r" % counts)
+def session(probeprof, *options, **more):
+    return gdb_session.session(probeprof, *options, gdb=Gdb, **more)
 
 
 def ctrl_c(probeprof):
@@ -247,12 +128,6 @@ def extended(probeprof):
             text += gdb.command(line)
         expect(text, [r"Breakpoint 1, main", r"= 5\b", r"Breakpoint 1, main", r"killed", r"No threads", r"Breakpoint 1, main", r"= 5\b",
                       r"exited with code 053", r"No threads", r"factorial \(n=5\)", r"main"])
-
-
-def expect(text, patterns):
-    missing = in_order(text, patterns)
-    if missing:
-        raise RuntimeError("no %r, in this order, in:\n%s" % (missing, text))
 
 
 def non_stop(probeprof):
@@ -359,23 +234,6 @@ def no_halt(probeprof):
             text = gdb.command("target remote " + board.socket)
             if in_order(text, [r"does not answer an ASE break", r"clocked"]):
                 raise RuntimeError("%s: no reason in: %s" % (fault, text))
-
-
-def run_cases(cases, wanted):
-    """Rows of name and function; wanted: names, all if empty. Returns the exit code."""
-    failed = 0
-    for name, run in cases:
-        if wanted and name not in wanted:
-            continue
-        start = time.time()
-        try:
-            run()
-            print("ok   %s (%.1f s)" % (name, time.time() - start))
-        except RuntimeError as why:
-            failed += 1
-            print("FAIL %s: %s" % (name, why))
-        sys.stdout.flush()
-    return 1 if failed else 0
 
 
 def main():

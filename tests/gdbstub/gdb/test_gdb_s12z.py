@@ -12,8 +12,8 @@ import sys
 import tempfile
 import time
 
-import test_gdb
-from test_gdb import Board, expect, interrupt_thrice
+import gdb_session
+from gdb_session import Board, expect, interrupt_thrice, run_cases, scripted
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ELF = os.path.join(HERE, "../../../docs/examples/motor/motor.elf")
@@ -68,15 +68,15 @@ CASES = [
 ]
 
 
-class Gdb(test_gdb.Gdb):
-    program = None
+class Gdb(gdb_session.Gdb):
+    found = None  # the program
 
     def __init__(self):
-        self.start([self.program, "-q", "-nx", ELF])
+        super().__init__(self.found, ELF)
 
 
 def session(probeprof, *options, **more):
-    return test_gdb.session(probeprof, *options, gdb=Gdb, **more)
+    return gdb_session.session(probeprof, *options, gdb=Gdb, **more)
 
 
 def ctrl_c(probeprof):
@@ -210,15 +210,15 @@ def main():
     if found.returncode:
         print(found.stderr.strip())
         return 77
-    Gdb.program = found.stdout.strip()
+    Gdb.found = found.stdout.strip()
     probeprof = os.path.abspath(sys.argv[1])
-    cases = [(name, lambda c=c, p=p: test_gdb.scripted(session(probeprof, "--probe", PART), c, p)) for name, c, p in CASES]
+    cases = [(name, lambda c=c, p=p: scripted(session(probeprof, "--probe", PART), c, p)) for name, c, p in CASES]
     cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("reading while it runs", lambda: read_while_running(probeprof)),
               ("downloads that fail", lambda: failed_downloads(probeprof)), ("monitor load", lambda: monitor_load(probeprof)),
               ("a download broken off", lambda: broken_download(probeprof)),
               ("a program that would lock the part", lambda: security_byte(probeprof)), ("a secured part", lambda: secured(probeprof)),
               ("breakpoints while profiling", lambda: while_profiling(probeprof)), ("other parts", lambda: other_parts(probeprof))]
-    return test_gdb.run_cases(cases, sys.argv[2:])
+    return run_cases(cases, sys.argv[2:])
 
 
 if __name__ == "__main__":
