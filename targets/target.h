@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "probe/base/err.h"
+#include "probe/base/sink.h"
 #include "targets/event.h"
 #include "targets/image.h"
 #include "targets/insn.h"
@@ -78,14 +79,6 @@ struct resume {
 };
 
 enum reset_mode { RESET_HALT, RESET_RUN };
-
-/* Text sink of monitor commands and reports. */
-struct text_sink {
-    void (*write)(void *ctx, const char *text, size_t len);
-    void *ctx;
-};
-int sink_printf(const struct text_sink *sink, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* A `monitor` command. Tables end with a NULL name. argv[0] is the command's own word. */
 struct monitor_command {

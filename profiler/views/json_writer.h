@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "targets/target.h"
+#include "probe/base/sink.h"
 
 enum { JSON_MAX_DEPTH = 32 };
 

@@ -8,7 +8,7 @@
 
 #include "profiler/core/filter.h"
 #include "profiler/profile/profile.h"
-#include "targets/target.h"
+#include "probe/base/sink.h"
 
 enum report_sort {
     REPORT_SORT_C1, /* default */

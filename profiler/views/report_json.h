@@ -18,7 +18,7 @@
 #define PROFILER_VIEWS_REPORT_JSON_H
 
 #include "profiler/profile/profile.h"
-#include "targets/target.h"
+#include "probe/base/sink.h"
 
 /* report_json - write the document, with a line feed at its end. */
 void report_json(const struct profile *p, const struct text_sink *out);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "targets/target.h"
+#include "probe/base/sink.h"
 
 #define FIXTURES SOURCE_DIR "/tests/profiler/data/"
 

@@ -1,4 +1,4 @@
-#include "targets/target.h"
+#include "probe/base/sink.h"
 
 #include <stdarg.h>
 #include <stdio.h>
