@@ -10,6 +10,7 @@ enum {
     DEFAULT_DEPTH = 4096,
     DEFAULT_STACKS = 64,
     DEFAULT_TASKS = 4096,
+    DEFAULT_ADDRESSES = 1 << 18,
     FIRST_NODES = 256,
     FIRST_SLOTS = 1024,
     SPECIAL_NODES = 2 /* LOST and OTHER always find a place */
@@ -328,6 +329,7 @@ static void on_sample(struct calltree *t, const struct event *e)
         return;
     uint32_t node = tree_root(t, CALLTREE_SAMPLE, e->pc);
     t->nodes[node].hits++;
+    address_counts_add(&t->sampled, e->pc, node);
 }
 
 /* Events that tell where the program is; the others cannot end a gap. */
@@ -526,6 +528,7 @@ int calltree_new(const struct calltree_config *cfg, struct calltree **out, struc
     t->cfg.max_depth = t->cfg.max_depth ? t->cfg.max_depth : DEFAULT_DEPTH;
     t->cfg.max_stacks = t->cfg.max_stacks ? t->cfg.max_stacks : DEFAULT_STACKS;
     t->cfg.max_tasks = t->cfg.max_tasks ? t->cfg.max_tasks : DEFAULT_TASKS;
+    t->sampled.limit = t->cfg.max_addresses ? t->cfg.max_addresses : DEFAULT_ADDRESSES;
     t->lost_node = t->other_node = t->node = CALLTREE_NONE;
     uint32_t limit = t->cfg.max_nodes + SPECIAL_NODES;
     t->cap_nodes = limit < FIRST_NODES ? limit : FIRST_NODES;
@@ -543,6 +546,7 @@ void calltree_free(struct calltree *t)
     if (!t)
         return;
     stacks_fini(t);
+    address_counts_fini(&t->sampled);
     free(t->tasks);
     free(t->slots);
     free(t->nodes);
@@ -554,6 +558,8 @@ const struct calltree_node *calltree_nodes(const struct calltree *t, size_t *n)
     *n = t->nnodes;
     return t->nodes;
 }
+
+const struct address_counts *calltree_addresses(const struct calltree *t) { return &t->sampled; }
 
 const struct calltree_stats *calltree_stats(const struct calltree *t) { return &t->stats; }
 
@@ -573,4 +579,5 @@ void calltree_clear(struct calltree *t)
         n->lacking = false;
     }
     t->stats = (struct calltree_stats){ 0 };
+    address_counts_clear(&t->sampled);
 }

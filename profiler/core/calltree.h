@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "probe/base/err.h"
+#include "profiler/core/address_counts.h"
 #include "targets/event.h"
 
 #define CALLTREE_NONE UINT32_MAX
@@ -63,6 +64,8 @@ struct calltree_config {
     /* that have a root of their own; 0: 4096. What later ones run has roots as if nothing were
      * known of them. */
     uint32_t max_tasks;
+    /* of samples, that are told apart; 0: 256 Ki. 32 bytes each. */
+    uint32_t max_addresses;
 };
 
 /* What each event touches comes first. */
@@ -147,6 +150,11 @@ void calltree_clear(struct calltree *t);
 /* calltree_nodes - all nodes, parents before children; borrowed until the next call but stats
  * n   how many. */
 const struct calltree_node *calltree_nodes(const struct calltree *t, size_t *n);
+
+/* calltree_addresses - where samples were taken, in the order they were first met; node is the
+ * SAMPLE root whose hits they are, or OTHER. Its hits are the sum over its addresses, but for those
+ * in `dropped`: of addresses beyond max_addresses. Borrowed as calltree_nodes(). */
+const struct address_counts *calltree_addresses(const struct calltree *t);
 
 /* calltree_stats - counts so far; borrowed as long as the tree, changes with every feed. */
 const struct calltree_stats *calltree_stats(const struct calltree *t);

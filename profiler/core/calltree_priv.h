@@ -2,6 +2,7 @@
 #ifndef PROFILER_CORE_CALLTREE_PRIV_H
 #define PROFILER_CORE_CALLTREE_PRIV_H
 
+#include "profiler/core/address_counts.h"
 #include "profiler/core/calltree.h"
 
 /* Parents of roots in the child index: roots of different kinds may start at one address. */
@@ -61,6 +62,7 @@ struct calltree {
     struct child_slot *slots; /* open addressing, power of two, at most half full */
     uint32_t nslots, used_slots;
     uint32_t lost_node, other_node; /* CALLTREE_NONE until needed */
+    struct address_counts sampled;  /* where samples were taken, by node */
 
     struct stack *stacks;
     uint32_t nstacks;

@@ -335,6 +335,29 @@ static bool make_handlers(struct build *b)
     return p->handlers != NULL;
 }
 
+static int by_function(const void *a, const void *b)
+{
+    const struct profile_address *x = a, *y = b;
+    if (x->function != y->function)
+        return x->function < y->function ? -1 : 1;
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+static bool make_addresses(struct build *b, const struct address_counts *sampled)
+{
+    struct profile *p = b->p;
+    p->addresses = arena_alloc(&p->arena, (sampled->n + (size_t)1) * sizeof *p->addresses);
+    for (uint32_t i = 0; p->addresses && i < sampled->n; i++) {
+        const struct address_count *a = &sampled->row[i];
+        p->addresses[p->naddresses++] =
+            (struct profile_address){ a->address, a->hits, b->function_of[a->node] };
+    }
+    p->addresses_dropped = sampled->dropped;
+    if (p->addresses)
+        qsort(p->addresses, p->naddresses, sizeof *p->addresses, by_function);
+    return p->addresses != NULL;
+}
+
 /* Samples only: a statistical profile. */
 static enum profile_type type_of(const struct build *b)
 {
@@ -459,7 +482,7 @@ int profile_build(const struct calltree *t, const struct symbols *syms,
         sum_children(&b);
         link_children(&b);
         make_tree(&b);
-        ok = make_handlers(&b);
+        ok = make_handlers(&b) && make_addresses(&b, calltree_addresses(t));
     }
     build_free(&b);
     if (!ok) {
@@ -604,6 +627,15 @@ size_t profile_function_at(const struct profile *p, uint64_t addr)
                                  p->functions[i].low <= addr &&
                                      p->functions[i].description != PROFILE_UNKNOWN);
     return low && addr < p->functions[low - 1].high ? low - 1 : p->nfunctions;
+}
+
+const struct profile_address *profile_addresses_of(const struct profile *p, size_t function,
+                                                   size_t *n)
+{
+    size_t first = PARTITION_POINT(p->naddresses, i, p->addresses[i].function < function);
+    size_t end = PARTITION_POINT(p->naddresses, i, p->addresses[i].function <= function);
+    *n = end - first;
+    return *n ? &p->addresses[first] : NULL;
 }
 
 /* A step may be doubtful at both ends, and a mark may come without a step. */

@@ -147,6 +147,12 @@ struct profile_info {
     size_t nremarks;
 };
 
+/* An address that was sampled. */
+struct profile_address {
+    uint64_t address, hits;
+    uint32_t function; /* index into functions */
+};
+
 /* A place that gave no events, and whose it is. */
 struct profile_untraced {
     struct untraced_row at;
@@ -178,6 +184,10 @@ struct profile {
     struct block_count *blocks; /* ascending; none if the target does not count them */
     struct branch_count *branches;
     size_t nblocks, nbranches;
+    /* where samples were taken: by function, then address. None of a trace, or of a .prf */
+    struct profile_address *addresses;
+    size_t naddresses;
+    uint64_t addresses_dropped; /* hits whose address found no room in there */
     /* by cause, then address; none if the target sees everything or does not say */
     struct profile_untraced *untraced;
     size_t nuntraced;
@@ -221,6 +231,11 @@ int profile_take_unfinished(struct profile *p, const struct calltree *t, const c
 
 /* profile_function_at - index of the function that holds addr, or nfunctions. */
 size_t profile_function_at(const struct profile *p, uint64_t addr);
+
+/* profile_addresses_of - the sampled addresses of a function, ascending; *n of them. Their hits add
+ * up to the function's, but for addresses_dropped of all. Borrowed from p; NULL with *n 0. */
+const struct profile_address *profile_addresses_of(const struct profile *p, size_t function,
+                                                   size_t *n);
 
 /* profile_new - an empty profile for readers of files; 0 or -ERR_NOMEM. */
 int profile_new(struct profile **out, struct err *err);
