@@ -14,6 +14,7 @@
 #include "targets/event.h"
 #include "targets/image.h"
 #include "targets/insn.h"
+#include "targets/run_time.h"
 
 struct target;
 struct tasks;
@@ -142,13 +143,7 @@ enum { TRACE_NOTE = 640 };
 struct trace_status {
     bool armed, active;
     uint64_t events, lost, doubtful;
-    /* of the link's clock, since arming, while no debugger held the program; 0 unknown */
-    uint64_t board_ns;
-    /* of those, the program was held while events were moved; the CPU's cycles stood still */
-    uint64_t held_ns;
-    uint64_t target_cycles; /* elapsed in the rest of them, agent included; 0 unknown */
-    /* of those, spent in the agent (profiler/profile/slowdown.h makes one figure of these four) */
-    uint64_t agent_cycles;
+    struct run_time time;
     uint64_t wire_bits;     /* spent on moving events */
     uint32_t agent_cost[2]; /* measured residue per event, C1 and C2, already subtracted */
     uint32_t sites, untraced_sites;

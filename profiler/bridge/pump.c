@@ -101,10 +101,7 @@ static void add_counts(struct trace_status *s, const struct trace_status *before
     s->events += before->events;
     s->lost += before->lost;
     s->doubtful += before->doubtful;
-    s->target_cycles += before->target_cycles;
-    s->agent_cycles += before->agent_cycles;
-    s->board_ns += before->board_ns;
-    s->held_ns += before->held_ns;
+    run_time_add(&s->time, &before->time);
     s->wire_bits += before->wire_bits;
 }
 

@@ -163,8 +163,8 @@ static int status(void *ctx, struct target *t, struct trace_status *out, struct 
     *out = (struct trace_status){ .armed = s->armed,
                                   .active = s->active,
                                   .events = s->samples,
-                                  .held_ns = held,
-                                  .board_ns = held ? ns : 0 };
+                                  .time.held_ns = held,
+                                  .time.board_ns = held ? ns : 0 };
     int n =
         snprintf(out->note, sizeof out->note, "looking at the PC %u times a second", s->rate_hz);
     if (held && s->samples && ns)

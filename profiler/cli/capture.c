@@ -227,11 +227,7 @@ static void info_from_recording(const struct recording *r, const struct symbols 
     if (!info->elf && syms)
         info->elf = symbols_image(syms)->path;
     if (end) {
-        info->target_cycles = end->target_cycles;
-        info->agent_cycles = end->agent_cycles;
-        info->host_ns = end->host_ns;
-        info->board_ns = end->board_ns;
-        info->held_ns = end->held_ns;
+        info->time = end->time;
         info->icache_enabled = end->icache_enabled;
         info->note = *end->note ? end->note : NULL;
         info->remarks = end->remark;

@@ -339,8 +339,8 @@ static int finish(struct cli *cli, struct decode *d, const char *path, struct er
     struct profile *p = NULL;
     struct profile_info info = { .target = "s12z", .elf = d->set.elf };
     struct recording_end end = {
-        .target_cycles = s12z_flow_totals(s12z_events_flow(d->events))->core_cycles / 2 +
-                         s12z_events_totals(d->events)->gap_cycles
+        .time.target_cycles = s12z_flow_totals(s12z_events_flow(d->events))->core_cycles / 2 +
+                              s12z_events_totals(d->events)->gap_cycles
     }; /* bus cycles, as of a live run */
     int ret = judge(d, path, err);
     if (ret < 0)
@@ -351,7 +351,7 @@ static int finish(struct cli *cli, struct decode *d, const char *path, struct er
     memcpy(end.remark, d->remarks.row, sizeof end.remark);
     time_note(d, end.note, sizeof end.note);
     info.note = end.note;
-    info.target_cycles = end.target_cycles;
+    info.time = end.time;
     for (unsigned k = 0; k < 2; k++)
         info.counter[k] = (struct profile_counter){ d->counter[k]->code, d->counter[k]->name,
                                                     d->counter[k]->unit };

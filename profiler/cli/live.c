@@ -82,11 +82,7 @@ static void add_top(struct live *l, const struct calltree *tree, char *buf, size
     }
 }
 
-struct slowdown live_slowdown(const struct pump_view *v)
-{
-    const struct trace_status *s = &v->trace;
-    return slowdown_of(s->board_ns, s->held_ns, s->target_cycles, s->agent_cycles);
-}
+struct slowdown live_slowdown(const struct pump_view *v) { return slowdown_of(&v->trace.time); }
 
 char *live_text(struct live *l, const struct pump_view *v, const struct calltree *tree,
                 uint64_t seen, double events_per_s, char *buf, size_t cap)

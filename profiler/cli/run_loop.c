@@ -196,15 +196,21 @@ static void show_result(struct run *r)
     profile_free(p);
 }
 
+/* Samples have no cycles: what looking cost stands in the note. */
+static struct run_time time_of(const struct run *r, const struct pump_view *v)
+{
+    struct run_time time = v->trace.time;
+    time.host_ns = r->end_ns - r->begin_ns;
+    if (!time.target_cycles)
+        time.board_ns = 0;
+    return time;
+}
+
 static void finish_recording(struct run *r, const struct pump_view *v)
 {
     struct err err = { .code = ERR_OK };
     struct recording_end end = {
-        .target_cycles = v->trace.target_cycles,
-        .agent_cycles = v->trace.agent_cycles,
-        .host_ns = r->end_ns - r->begin_ns,
-        .board_ns = v->trace.target_cycles ? v->trace.board_ns : 0,
-        .held_ns = v->trace.held_ns,
+        .time = time_of(r, v),
         .lost = v->trace.lost,
         .icache_enabled = v->trace.icache_enabled,
     };
@@ -230,10 +236,11 @@ static char *duration(uint64_t ns, char *buf, size_t cap)
 static void tell_duration(struct run *r, const struct pump_view *v)
 {
     struct slowdown slow = live_slowdown(v);
-    uint64_t ns = v->trace.board_ns ? v->trace.board_ns : v->now_ns - v->armed_ns, after = 0;
+    const struct run_time *t = &v->trace.time;
+    uint64_t ns = t->board_ns ? t->board_ns : v->now_ns - v->armed_ns, after = 0;
     char text[80], time[32], fetched[32];
     if (r->set.for_ns && !r->header.has_start && ns > r->set.for_ns)
-        after = MIN(ns - r->set.for_ns, v->trace.held_ns);
+        after = MIN(ns - r->set.for_ns, t->held_ns);
     run_note(r, "%s of the board's time%s%s%s%s%s", duration(ns - after, time, sizeof time),
              after ? ", and " : "", after ? duration(after, fetched, sizeof fetched) : "",
              after ? " to move the last events" : "", slow.times > 0 ? ", slowed down " : "",
@@ -549,11 +556,7 @@ int run_profile(struct run *r, struct profile **out, struct err *err)
         .elf = r->header.elf,
         .build_id_len = r->header.build_id_len,
         .counter = { r->header.counter[0], r->header.counter[1] },
-        .target_cycles = v.trace.target_cycles,
-        .agent_cycles = v.trace.agent_cycles,
-        .host_ns = r->end_ns - r->begin_ns,
-        .board_ns = v.trace.target_cycles ? v.trace.board_ns : 0,
-        .held_ns = v.trace.held_ns,
+        .time = time_of(r, &v),
         .when = r->header.when,
         .icache_enabled = v.trace.icache_enabled,
         .cache_by_address = r->header.address_cached,

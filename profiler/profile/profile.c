@@ -445,7 +445,8 @@ static void take_stats(struct profile_info *i, const struct calltree_stats *s)
     i->blind_c1 = s->blind_c1;
     i->passes = i->passes ? i->passes : s->stops;
     i->nesting = s->nesting;
-    i->target_cycles = i->target_cycles ? i->target_cycles : s->active_cycles;
+    if (!i->time.target_cycles)
+        i->time.target_cycles = s->active_cycles;
 }
 
 int profile_new(struct profile **out, struct err *err)

@@ -16,6 +16,7 @@
 #include "profiler/core/symbols.h"
 #include "profiler/core/task_names.h"
 #include "profiler/profile/untraced.h"
+#include "targets/run_time.h"
 
 #define PROFILE_NO_PARENT UINT32_MAX
 enum { PROFILE_NOT_CACHED = 0xFFFF };
@@ -118,11 +119,7 @@ struct profile_info {
     uint8_t build_id[20];
     size_t build_id_len;
     struct profile_counter counter[2];
-    uint64_t target_cycles; /* elapsed on the target while it ran, agent included; 0 unknown */
-    uint64_t agent_cycles;  /* of those, spent by the agent */
-    /* the board's clock while profiling; of it, held to move events. 0 unknown */
-    uint64_t board_ns, held_ns;
-    uint64_t host_ns;                /* elapsed on the host */
+    struct run_time time;
     int64_t when;                    /* seconds since 1970 UTC of the start; 0 unknown */
     uint64_t events, lost, doubtful; /* coverage */
     /* read from a .prf: nothing is known of coverage, passes and how it ended */

@@ -47,7 +47,7 @@ struct recording_header {
 /* Known only at the end; zero if the recording was cut short. */
 struct recording_end {
     uint64_t events;
-    uint64_t target_cycles, agent_cycles, host_ns, board_ns, held_ns; /* as in profile_info */
+    struct run_time time;
     uint64_t lost;         /* by the target driver's account */
     bool icache_enabled;   /* of the target, at the end: a program may enable it after the recording
                               began */

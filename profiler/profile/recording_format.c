@@ -272,11 +272,11 @@ char *recording_end_text(const struct recording_end *e)
     if (!f)
         return NULL;
     put_number(f, "events", e->events);
-    put_number(f, "target_cycles", e->target_cycles);
-    put_number(f, "agent_cycles", e->agent_cycles);
-    put_number(f, "host_ns", e->host_ns);
-    put_number(f, "board_ns", e->board_ns);
-    put_number(f, "held_ns", e->held_ns);
+    put_number(f, "target_cycles", e->time.target_cycles);
+    put_number(f, "agent_cycles", e->time.agent_cycles);
+    put_number(f, "host_ns", e->time.host_ns);
+    put_number(f, "board_ns", e->time.board_ns);
+    put_number(f, "held_ns", e->time.held_ns);
     put_number(f, "lost", e->lost);
     put_number(f, "icache_enabled", e->icache_enabled);
     put_text(f, "note", e->note);
@@ -467,11 +467,11 @@ int recording_parse_end(char *text, struct recording_end *e, struct err *err)
         const char *key;
         uint64_t *to;
     } numbers[] = { { "events", &e->events },
-                    { "target_cycles", &e->target_cycles },
-                    { "agent_cycles", &e->agent_cycles },
-                    { "host_ns", &e->host_ns },
-                    { "board_ns", &e->board_ns },
-                    { "held_ns", &e->held_ns },
+                    { "target_cycles", &e->time.target_cycles },
+                    { "agent_cycles", &e->time.agent_cycles },
+                    { "host_ns", &e->time.host_ns },
+                    { "board_ns", &e->time.board_ns },
+                    { "held_ns", &e->time.held_ns },
                     { "lost", &e->lost } };
     while (next_line(&text, &key, &value)) {
         bool ok = value != NULL;

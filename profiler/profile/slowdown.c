@@ -2,16 +2,15 @@
 
 #include <stdio.h>
 
-struct slowdown slowdown_of(uint64_t board_ns, uint64_t held_ns, uint64_t target_cycles,
-                            uint64_t agent_cycles)
+struct slowdown slowdown_of(const struct run_time *t)
 {
-    if (held_ns >= board_ns || agent_cycles >= target_cycles)
+    if (t->held_ns >= t->board_ns || t->agent_cycles >= t->target_cycles)
         return (struct slowdown){ 0 };
-    double free_ns = (double)(board_ns - held_ns);
-    double agent_ns = free_ns * (double)agent_cycles / (double)target_cycles,
+    double free_ns = (double)(t->board_ns - t->held_ns);
+    double agent_ns = free_ns * (double)t->agent_cycles / (double)t->target_cycles,
            own_ns = free_ns - agent_ns;
-    return (struct slowdown){ (double)board_ns / own_ns, agent_ns / own_ns,
-                              (double)held_ns / own_ns };
+    return (struct slowdown){ (double)t->board_ns / own_ns, agent_ns / own_ns,
+                              (double)t->held_ns / own_ns };
 }
 
 char *slowdown_text(const struct slowdown *s, char *buf, size_t cap)

@@ -7,23 +7,18 @@
 #ifndef PROFILER_PROFILE_SLOWDOWN_H
 #define PROFILER_PROFILE_SLOWDOWN_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
+
+#include "targets/run_time.h"
 
 /* All in times the program's own time: times = 1 + agent + moving. times 0: not known. */
 struct slowdown {
     double times, agent, moving;
 };
 
-/* slowdown_of - from a target's account (struct trace_status has the same four)
- * board_ns       the board's clock while profiling
- * held_ns        of it, held to move events
- * target_cycles  CPU cycles in the rest of it, agent included
- * agent_cycles   of those, the agent's
- * Unknown if any of the times or cycles is, or if nothing is left for the program. */
-struct slowdown slowdown_of(uint64_t board_ns, uint64_t held_ns, uint64_t target_cycles,
-                            uint64_t agent_cycles);
+/* slowdown_of - from a target's account. Unknown if any of its times or cycles is, or if nothing is
+ * left for the program. */
+struct slowdown slowdown_of(const struct run_time *t);
 
 /* slowdown_text - "16.7x (agent +6.2, moving events +9.5)"; "" if not known. Returns buf. */
 char *slowdown_text(const struct slowdown *s, char *buf, size_t cap);

@@ -437,20 +437,19 @@ static void estimate(const struct profile *p, const struct text_sink *out)
     sink_printf(out, "          with 95 %% probability the true C1 is within +- percent of it\n");
 }
 
-static void duration(const struct profile *p, const struct text_sink *out)
+static void duration(const struct run_time *t, const struct text_sink *out)
 {
-    const struct profile_info *i = &p->info;
     char a[80];
-    struct slowdown slow = slowdown_of(i->board_ns, i->held_ns, i->target_cycles, i->agent_cycles);
-    if (!i->target_cycles && !i->host_ns)
+    struct slowdown slow = slowdown_of(t);
+    if (!t->target_cycles && !t->host_ns)
         return;
     sink_printf(out, "time     ");
-    if (i->target_cycles)
-        sink_printf(out, " %s target cycles", grouped(i->target_cycles, a));
-    if (i->target_cycles && i->host_ns)
+    if (t->target_cycles)
+        sink_printf(out, " %s target cycles", grouped(t->target_cycles, a));
+    if (t->target_cycles && t->host_ns)
         sink_printf(out, ",");
-    if (i->host_ns)
-        sink_printf(out, " %.1f s on the host", (double)i->host_ns / 1e9);
+    if (t->host_ns)
+        sink_printf(out, " %.1f s on the host", (double)t->host_ns / 1e9);
     sink_printf(out, "\n");
     if (slow.times > 0)
         sink_printf(out, "slow-down %s\n", slowdown_text(&slow, a, sizeof a));
@@ -470,7 +469,7 @@ void report_summary(const struct profile *p, const struct report_options *o,
     estimate(p, out);
     coverage(p, out);
     report_untraced(p, o, out);
-    duration(p, out);
+    duration(&p->info.time, out);
     if (p->info.note)
         report_wrapped("note", p->info.note, report_width(o), out);
 }

@@ -86,10 +86,9 @@ static void seconds(struct json_writer *j, const char *key, uint64_t ns)
         json_write_null(j);
 }
 
-static void slow_down(struct json_writer *j, const struct profile_info *i)
+static void slow_down(struct json_writer *j, const struct run_time *t)
 {
-    const struct slowdown s =
-        slowdown_of(i->board_ns, i->held_ns, i->target_cycles, i->agent_cycles);
+    const struct slowdown s = slowdown_of(t);
     const struct {
         const char *key;
         double value;
@@ -195,12 +194,12 @@ static void run(struct json_writer *j, const struct profile *p)
     const struct profile_info *i = &p->info;
     json_write_key(j, "time");
     json_write_object(j, true);
-    member_known(j, "target_cycles", i->target_cycles);
-    member_known(j, "agent_cycles", i->agent_cycles);
-    seconds(j, "host_seconds", i->host_ns);
-    seconds(j, "board_seconds", i->board_ns);
-    seconds(j, "held_seconds", i->board_ns ? i->held_ns : 0);
-    slow_down(j, i);
+    member_known(j, "target_cycles", i->time.target_cycles);
+    member_known(j, "agent_cycles", i->time.agent_cycles);
+    seconds(j, "host_seconds", i->time.host_ns);
+    seconds(j, "board_seconds", i->time.board_ns);
+    seconds(j, "held_seconds", i->time.board_ns ? i->time.held_ns : 0);
+    slow_down(j, &i->time);
     json_write_end(j);
     json_write_key(j, "coverage");
     json_write_object(j, true);

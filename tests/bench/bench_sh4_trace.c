@@ -126,7 +126,7 @@ static void run(const struct image *im, uint32_t tck, const char *poke, bool tra
            " lost %u  doubtful %u  armed in %.0f ms\n",
            name, (double)events * 1e9 / (double)ns,
            st.events ? (double)st.wire_bits / (double)st.events : 0,
-           st.events ? (double)st.agent_cycles / (double)st.events : 0,
+           st.events ? (double)st.time.agent_cycles / (double)st.events : 0,
            c1 ? (double)ns / 5.0 / (double)c1 : 0, (unsigned)st.lost, (unsigned)st.doubtful,
            (double)(start - begin_arm) / 1e6);
     printf("  calls %u returns %u jumps %u interrupts %u exceptions %u rte %u   c1 %llu c2 %llu "

@@ -63,7 +63,7 @@ static int status(struct target *t, struct trace_status *out, struct err *err)
 {
     (void)err;
     *out = (struct trace_status){
-        .armed = true, .active = true, .events = of(t)->next, .target_cycles = 1000
+        .armed = true, .active = true, .events = of(t)->next, .time.target_cycles = 1000
     };
     return 0;
 }
@@ -317,7 +317,7 @@ static void pump__target_comes_back__is_armed_again_and_the_gap_is_an_event(void
     slice(fx);
     slice(fx);
     assert_int_equal(pump_look(&fx->pump).trace.events, 3 + 2); /* over both */
-    assert_int_equal(pump_look(&fx->pump).trace.target_cycles, 2000);
+    assert_int_equal(pump_look(&fx->pump).trace.time.target_cycles, 2000);
     drop(fx);
 }
 

@@ -144,11 +144,7 @@ static char *run_live(struct fixture *fx, size_t batch, const struct recording_e
         .counter = { fx->header.counter[0], fx->header.counter[1] },
         .when = fx->header.when,
         .cache_by_address = true,
-        .target_cycles = end->target_cycles,
-        .agent_cycles = end->agent_cycles,
-        .board_ns = end->board_ns,
-        .held_ns = end->held_ns,
-        .host_ns = end->host_ns,
+        .time = end->time,
         .icache_enabled = end->icache_enabled,
         .note = end->note,
     };
@@ -185,11 +181,11 @@ static char *replay(struct fixture *fx, const char *elf, char *warn, size_t cap)
 }
 
 static const struct recording_end the_end = {
-    .target_cycles = 123456,
-    .agent_cycles = 23456,
-    .board_ns = 4000000000,
-    .held_ns = 900000000,
-    .host_ns = 5000000000,
+    .time = { .target_cycles = 123456,
+              .agent_cycles = 23456,
+              .board_ns = 4000000000,
+              .held_ns = 900000000,
+              .host_ns = 5000000000 },
     .icache_enabled = true,
     .note = "two not traced",
 };

@@ -83,10 +83,10 @@ static void live_text__profiling__shows_rates_and_top_functions(void **state)
                            .armed_ns = 1000000000,
                            .now_ns = 3500000000,
                            .trace = { .active = true,
-                                      .board_ns = 2500000000,
-                                      .held_ns = 1250000000,
-                                      .target_cycles = 3000,
-                                      .agent_cycles = 1000 } };
+                                      .time = { .board_ns = 2500000000,
+                                                .held_ns = 1250000000,
+                                                .target_cycles = 3000,
+                                                .agent_cycles = 1000 } } };
     char text[512];
     profile(fx);
     assert_string_equal(live_text(&fx->live, &v, fx->tree, 12345, 4000, text, sizeof text),

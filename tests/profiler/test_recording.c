@@ -42,11 +42,11 @@ static const struct recording_header header = {
 static const struct recording_end end_info = {
     .icache_enabled = true,
     .events = MANY,
-    .target_cycles = 1000000007,
-    .agent_cycles = 12345,
-    .host_ns = 99,
-    .board_ns = 77,
-    .held_ns = 7,
+    .time = { .target_cycles = 1000000007,
+              .agent_cycles = 12345,
+              .host_ns = 99,
+              .board_ns = 77,
+              .held_ns = 7 },
     .lost = 5,
     .note = "shinobi: not patched\\n, said the board",
     .remark = { { "bad-bytes", "3 bytes are\nno lines", 3 }, { "no-end", "cut short", 0 } },
@@ -143,9 +143,7 @@ static void recording__written_and_read__same_events_and_header(void **state)
         expect_same(e, back, sizes[i]);
         assert_null(recording_damage(r));
         assert_non_null(recording_end_info(r));
-        assert_int_equal(recording_end_info(r)->target_cycles, 1000000007);
-        assert_int_equal(recording_end_info(r)->board_ns, 77);
-        assert_int_equal(recording_end_info(r)->held_ns, 7);
+        assert_memory_equal(&recording_end_info(r)->time, &end_info.time, sizeof end_info.time);
         assert_true(recording_end_info(r)->icache_enabled);
         assert_string_equal(recording_end_info(r)->note, end_info.note);
         assert_int_equal(recording_end_info(r)->nremarks, 2);

@@ -261,7 +261,7 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
     p->info.lost_is_bound = true;
     p->info.gap_c1 = 250;
     p->info.doubtful = 0;
-    p->info.host_ns = p->info.target_cycles = 0;
+    p->info.time.host_ns = p->info.time.target_cycles = 0;
     p->info.passes = 19;
     p->info.note = "2 places untraced";
     expect(summary, p, &(struct report_options){ 0 },

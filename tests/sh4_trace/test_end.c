@@ -61,7 +61,7 @@ end__no_event_for_long__time_until_the_end_is_counted_and_the_end_comes_soon(voi
         assert_true(last_of_kind(&b, EVENT_STOP)->c2 >= cycles / 3);
         assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
         /* what was not traced is not the agent's */
-        assert_true(st.agent_cycles * 100 < st.target_cycles);
+        assert_true(st.time.agent_cycles * 100 < st.time.target_cycles);
         board_close(&b);
     }
 }
@@ -82,7 +82,7 @@ static void end__behind_a_stop_point__nothing_is_counted_nor_the_agent_s(void **
     assert_int_equal(board_count(&b, EVENT_STOP), 1);
     assert_true(last_of_kind(&b, EVENT_STOP)->c1 < 1000);
     assert_int_equal(b.t->ops->trace->status(b.t, &st, NULL), 0);
-    assert_true(st.agent_cycles * 100 < st.target_cycles);
+    assert_true(st.time.agent_cycles * 100 < st.time.target_cycles);
     board_close(&b);
 }
 

@@ -236,7 +236,7 @@ shown__function_behind_a_secret_pointer__is_traced_soon_after_its_first_call(voi
     for (size_t k = 0; k < b.nev; k++)
         blind += b.ev[k].kind == EVENT_CALL && b.ev[k].flags & EVENT_BLIND;
     print_message("  %zu of %u calls blind, %llu ms held\n", blind, SECRET_ROUNDS,
-                  (unsigned long long)st.held_ns / 1000000);
+                  (unsigned long long)st.time.held_ns / 1000000);
     assert_true(blind > 0 && blind < SECRET_ROUNDS / 4);
     for (size_t i = 0; i < b.nev; i++)
         last = b.ev[i].kind == EVENT_CALL && b.ev[i].flags & EVENT_BLIND ? i + 1 : last;

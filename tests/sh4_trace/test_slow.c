@@ -81,8 +81,7 @@ static void trace_status__counters_of_any_kind__slow_down_is_the_true_one(void *
             struct trace_status st;
             char text[80];
             double times = plain / progress(&rows[i].cfg, k * STEP, &st);
-            struct slowdown s =
-                slowdown_of(st.board_ns, st.held_ns, st.target_cycles, st.agent_cycles);
+            struct slowdown s = slowdown_of(&st.time);
             print_message("  %s: %s, really %.2f\n", rows[i].name,
                           slowdown_text(&s, text, sizeof text), times);
             assert_true(st.events > 1000 && times > 1.5);
@@ -109,7 +108,7 @@ static void trace_status__halted_by_a_debugger__time_does_not_count(void **state
     for (int i = 0; i < 10; i++)
         assert_int_equal(b.t->ops->poll(b.t, 1000000, &stop, NULL), 0);
     assert_int_equal(b.t->ops->trace->status(b.t, &after, NULL), 0);
-    assert_true(before.board_ns > 4000000 && before.board_ns == after.board_ns);
+    assert_true(before.time.board_ns > 4000000 && before.time.board_ns == after.time.board_ns);
     board_close(&b);
 }
 

@@ -119,9 +119,9 @@ int s12z_trace_status(struct target *target, struct trace_status *out, struct er
         .active = s12z_events_active(tr->events),
         .events = s->events,
         .lost = s->gap_lines + s->misfits,
-        .target_cycles = s12z_trace_seen_cycles(tr) + s->gap_cycles,
-        .board_ns = tr->board_ns + runs_ns,
-        .held_ns = tr->held_ns,
+        .time.target_cycles = s12z_trace_seen_cycles(tr) + s->gap_cycles,
+        .time.board_ns = tr->board_ns + runs_ns,
+        .time.held_ns = tr->held_ns,
         .wire_bits = tr->wire_bits,
         .ring_bytes = LINES * LINE_BYTES,
     };

@@ -24,7 +24,8 @@ static uint64_t agent_within(const struct sh4_trace *tr, uint64_t cycles, uint64
 static void fill_spent(const struct sh4_trace *tr, struct trace_status *out)
 {
     const struct trace_config *cfg = &tr->cfg;
-    uint64_t free_ns = out->board_ns > tr->sum.held_ns ? out->board_ns - tr->sum.held_ns : 0,
+    uint64_t free_ns =
+                 out->time.board_ns > tr->sum.held_ns ? out->time.board_ns - tr->sum.held_ns : 0,
              waited = MIN(tr->ran.waited_ns, free_ns);
     uint64_t cycles =
         tr->time.counter >= 0 ? tr->time.raw : (uint64_t)((double)free_ns * tr->cost.cycles_per_ns);
@@ -40,9 +41,9 @@ static void fill_spent(const struct sh4_trace *tr, struct trace_status *out)
     } else if (cfg->irq_filter == IRQ_FILTER_OFF && !tr->ran.was_inactive) {
         agent = agent_within(tr, cycles - MIN(cycles, waiting), agent);
     }
-    out->held_ns += waited;
-    out->target_cycles = cycles - waiting;
-    out->agent_cycles = agent;
+    out->time.held_ns += waited;
+    out->time.target_cycles = cycles - waiting;
+    out->time.agent_cycles = agent;
 }
 
 int sh4_trace_status(struct target *target, struct trace_status *out, struct err *err)
@@ -59,9 +60,9 @@ int sh4_trace_status(struct target *target, struct trace_status *out, struct err
         .events = tr->sum.events,
         .lost = tr->sum.lost,
         .doubtful = tr->sum.doubtful,
-        .board_ns =
+        .time.board_ns =
             tr->ran.board_ns + (tr->ran.since_ns ? sh4_link_now(&t->link) - tr->ran.since_ns : 0),
-        .held_ns = tr->sum.held_ns,
+        .time.held_ns = tr->sum.held_ns,
         .wire_bits = tr->sum.wire_bits,
         .sites = (uint32_t)(tr->plan.npatches + (tr->rom.channel_taken ? 0 : tr->plan.rom.nsites)),
         .untraced_sites = (uint32_t)tr->note.untraced,
