@@ -1,0 +1,105 @@
+/* An estimated counter 1, corrected by what was measured. */
+#include <stdlib.h>
+
+#include "profiler/profile/profile.h"
+
+struct scaled {
+    struct profile *p;
+    double *spread; /* by node: its own */
+    double *below;  /* by node: with children; at most, as if all were wrong the same way */
+    double *sum, *sum_below; /* of those by function */
+    uint32_t *open;          /* by function: frames on the current path */
+};
+
+/* What was measured, or is nobody's, stays as it is. */
+static void scale_nodes(struct scaled *s, const struct rates *r)
+{
+    struct profile *p = s->p;
+    for (size_t i = 0; i < p->nnodes; i++) {
+        struct profile_node *n = &p->nodes[i];
+        const struct profile_function *f = &p->functions[n->function];
+        const struct rate *rate = f->description == PROFILE_UNKNOWN ? NULL : rates_at(r, f->low);
+        s->spread[i] = rate && r->measurements ? (double)n->c1 * rate->half : 0;
+        n->c1 = rate ? (uint64_t)((double)n->c1 * rate->factor + 0.5) : n->c1;
+        n->c1_children = n->c1;
+        s->below[i] = s->spread[i];
+    }
+    for (size_t i = p->nnodes; i-- > 0;)
+        if (p->nodes[i].parent != PROFILE_NO_PARENT) {
+            p->nodes[p->nodes[i].parent].c1_children += p->nodes[i].c1_children;
+            s->below[p->nodes[i].parent] += s->below[i];
+        }
+}
+
+static void scale_handlers(struct profile *p, const uint64_t *before)
+{
+    for (size_t k = 0; k < p->nhandlers; k++) {
+        struct profile_handler *h = &p->handlers[k];
+        double by = before[h->function] ? (double)p->functions[h->function].c1_children /
+                                              (double)before[h->function]
+                                        : 1;
+        h->c1 = (uint64_t)((double)h->c1 * by + 0.5);
+        h->longest = (uint64_t)((double)h->longest * by + 0.5);
+        h->shortest = (uint64_t)((double)h->shortest * by + 0.5);
+    }
+}
+
+static uint64_t rounded(double v) { return v < 1e18 ? (uint64_t)(v + 0.5) : (uint64_t)1e18; }
+
+/* In recursion the outermost frame has it all already. */
+static void sum_functions(struct scaled *s)
+{
+    struct profile *p = s->p;
+    for (size_t i = 0; i < p->nfunctions; i++)
+        p->functions[i].c1 = p->functions[i].c1_children = 0;
+    p->total_c1 = 0;
+    for (size_t i = 0; i < p->nnodes; i++) {
+        const struct profile_node *n = &p->nodes[i];
+        struct profile_function *f = &p->functions[n->function];
+        for (uint32_t k = (uint32_t)i - 1; i && k != n->parent; k = p->nodes[k].parent)
+            s->open[p->nodes[k].function]--;
+        f->c1 += n->c1;
+        s->sum[n->function] += s->spread[i];
+        p->total_c1 += n->c1;
+        if (s->open[n->function]++ == 0) {
+            f->c1_children += n->c1_children;
+            s->sum_below[n->function] += s->below[i];
+        }
+    }
+    for (size_t i = 0; i < p->nfunctions; i++) {
+        p->functions[i].c1_spread = rounded(s->sum[i]);
+        p->functions[i].c1_children_spread = rounded(s->sum_below[i]);
+    }
+}
+
+int profile_take_rates(struct profile *p, const struct rates *r, struct err *err)
+{
+    struct scaled s = { p,
+                        malloc((p->nnodes + 1) * sizeof(double)),
+                        malloc((p->nnodes + 1) * sizeof(double)),
+                        calloc(p->nfunctions + 1, sizeof(double)),
+                        calloc(p->nfunctions + 1, sizeof(double)),
+                        calloc(p->nfunctions + 1, sizeof(uint32_t)) };
+    uint64_t *before = malloc((p->nfunctions + 1) * sizeof *before), estimated = p->total_c1;
+    bool ok = s.spread && s.below && s.sum && s.sum_below && s.open && before;
+    for (size_t k = 0; ok && k < p->nfunctions; k++)
+        before[k] = p->functions[k].c1_children;
+    if (ok && r->given && p->type == PROFILE_TRACE) {
+        scale_nodes(&s, r);
+        sum_functions(&s);
+        scale_handlers(p, before);
+        double gap = (double)p->info.gap_c1, measured = (double)estimated - gap;
+        p->info.estimate =
+            (struct profile_estimate){ true, r->measurements, r->sources,
+                                       measured > 0 ? ((double)p->total_c1 - gap) / measured : 1 };
+    }
+    free(s.spread);
+    free(s.below);
+    free(s.sum);
+    free(s.sum_below);
+    free(s.open);
+    free(before);
+    return ok ? 0
+              : err_set(err, ERR_NOMEM, "close other programs",
+                        "profile: out of memory for %zu call paths", p->nnodes);
+}
