@@ -32,6 +32,7 @@ const char *coverage_cause_name(enum coverage_cause cause)
 
 const char *coverage_kind_name(enum coverage_kind kind)
 {
-    static const char *const names[COVERAGE_NKINDS] = { "call", "return", "jump", "code" };
+    static const char *const names[COVERAGE_NKINDS] = { "call", "return", "jump", "code",
+                                                        "lost", "away",   "blind" };
     return (unsigned)kind < COVERAGE_NKINDS ? names[kind] : "?";
 }

@@ -1,8 +1,11 @@
-/* What a trace does not see: places that give no events, and code nobody searched. A report without
- * these would be confidently wrong. They travel as events (EVENT_UNTRACED), so a recording has
- * them, too. */
+/* What a trace does not see: places that give no events, code nobody searched, and events that were
+ * lost. A report without these would be confidently wrong. Places travel as events
+ * (EVENT_UNTRACED), losses as EVENT_LOST, so a recording has both. */
 #ifndef TARGETS_COVERAGE_H
 #define TARGETS_COVERAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum coverage_kind {
     /* an instruction that calls: the call is not seen, and its time is the caller's */
@@ -11,6 +14,15 @@ enum coverage_kind {
     COVERAGE_RETURN,
     COVERAGE_JUMP, /* one that may leave its function by a jump */
     COVERAGE_CODE, /* a stretch of code: amount is its bytes */
+    COVERAGE_NPLACES,
+    /* no place, from here on. Events that were lost: amount is how many, cause an enum event_cause
+     */
+    COVERAGE_LOST = COVERAGE_NPLACES,
+    /* the board was away, amount times; nobody knows how many events that cost. Counter 1 of it is
+     * in the row of lost events with the same cause */
+    COVERAGE_AWAY,
+    /* the program went where code may have been left without an event, amount times */
+    COVERAGE_BLIND,
     COVERAGE_NKINDS
 };
 
@@ -29,6 +41,17 @@ enum coverage_cause {
     COVERAGE_CHANGED, /* the program has replaced the code there */
     COVERAGE_COPIED,  /* the program has copied it elsewhere, which is where it runs */
     COVERAGE_NCAUSES
+};
+
+/* One thing that was not seen. */
+struct coverage_row {
+    uint64_t address; /* of a place; of a loss 0 */
+    uint64_t by;      /* of a place: start of the function whose calls are the reason; 0: none */
+    uint64_t amount;  /* as its kind says; of a call, return or jump 0 */
+    uint64_t c1;      /* of a loss: steps of counter 1 meanwhile */
+    uint8_t kind;     /* enum coverage_kind */
+    uint8_t cause;    /* of a place enum coverage_cause, of a loss enum event_cause */
+    bool bound;       /* amount is an upper bound */
 };
 
 /* coverage_cause_text, coverage_cause_name, coverage_kind_name - a sentence's end for people ("may

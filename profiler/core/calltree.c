@@ -258,8 +258,10 @@ static inline void charge(struct calltree *t, const struct event *e)
     n->steps++;
     t->stats.total_c1 += d1;
     t->stats.total_c2 += d2;
-    if (__builtin_expect(t->gap, 0))
+    if (__builtin_expect(t->gap, 0)) {
         t->stats.gap_c1 += d1;
+        t->stats.loss[t->gap_cause].c1 += d1;
+    }
     if (__builtin_expect(t->blind, 0))
         end_blind(t, n, d1);
 }
@@ -304,8 +306,18 @@ static void on_stop(struct calltree *t, const struct event *e)
     stacks_clear(t);
 }
 
+static void count_loss(struct calltree *t, const struct event *e)
+{
+    t->gap_cause = e->cause < EVENT_NCAUSES ? e->cause : EVENT_CAUSE_NONE;
+    struct calltree_loss *l = &t->stats.loss[t->gap_cause];
+    l->gaps++;
+    l->events += e->amount;
+    l->bound |= (e->flags & EVENT_AMOUNT_BOUND) != 0;
+}
+
 static void on_lost(struct calltree *t, const struct event *e)
 {
+    count_loss(t, e);
     t->stats.lost += e->amount;
     t->stats.lost_is_bound |= (e->flags & EVENT_AMOUNT_BOUND) != 0;
     t->stats.gaps++;

@@ -89,6 +89,13 @@ struct calltree_node {
     uint64_t longest, shortest;
 };
 
+/* What one cause (enum event_cause) has lost. */
+struct calltree_loss {
+    uint64_t gaps, events; /* EVENT_LOSTs, and what they say */
+    uint64_t c1;           /* counter 1 steps in those gaps */
+    bool bound;            /* some of events is an upper bound */
+};
+
 /* An exception whose handler was still open when profiling stopped last, or the part was reset. */
 struct calltree_unfinished {
     bool is;
@@ -107,8 +114,9 @@ struct calltree_stats {
     uint64_t gaps;      /* EVENT_LOSTs */
     /* of those, because adapter or board were away: how much was lost is not known */
     uint64_t link_gaps;
-    uint64_t gap_c1;   /* counter 1 steps spent in gaps (also the LOST node's c1) */
-    uint64_t doubtful; /* events flagged doubtful, or that did not fit */
+    uint64_t gap_c1; /* counter 1 steps spent in gaps (also the LOST node's c1) */
+    struct calltree_loss loss[EVENT_NCAUSES]; /* all of that by cause; one not known is NONE */
+    uint64_t doubtful;                        /* events flagged doubtful, or that did not fit */
     uint64_t starts, stops;
     uint64_t total_c1, total_c2; /* steps charged: the sum over all nodes */
     uint64_t active_cycles;      /* time_cycles between starts and stops, if known */

@@ -77,9 +77,10 @@ struct calltree {
     uint64_t last_pc; /* of the last traced call, jump or return */
     bool has_c1, has_c2, has_cycles;
     bool active;
-    bool floating; /* a return went nobody knows where: the next event's place gets the time */
-    bool gap;      /* events were lost since the last one that told the place */
-    bool blind;    /* the last event led into code that may have returned without one */
+    bool floating;     /* a return went nobody knows where: the next event's place gets the time */
+    bool gap;          /* events were lost since the last one that told the place */
+    uint8_t gap_cause; /* enum event_cause: what lost them */
+    bool blind;        /* the last event led into code that may have returned without one */
 };
 
 /* ---- nodes ---- */

@@ -436,17 +436,33 @@ static bool copy_info(struct profile *p, const struct profile_info *info)
 static void take_stats(struct profile_info *i, const struct calltree_stats *s)
 {
     i->events = i->events ? i->events : s->events;
-    i->lost = i->lost ? i->lost : s->lost;
-    i->gaps = i->gaps ? i->gaps : s->link_gaps;
-    i->lost_is_bound |= s->lost_is_bound;
     i->doubtful = i->doubtful ? i->doubtful : s->doubtful;
-    i->gap_c1 = i->gap_c1 ? i->gap_c1 : s->gap_c1;
-    i->blind_events = s->blind_events;
-    i->blind_c1 = s->blind_c1;
     i->passes = i->passes ? i->passes : s->stops;
     i->nesting = s->nesting;
     if (!i->time.target_cycles)
         i->time.target_cycles = s->active_cycles;
+}
+
+static bool make_losses(struct profile *p, const struct calltree_stats *s)
+{
+    struct coverage_row row[EVENT_NCAUSES + 2];
+    size_t n = 0;
+    for (unsigned k = 0; k < EVENT_NCAUSES; k++)
+        if (s->loss[k].gaps)
+            row[n++] = (struct coverage_row){ .kind = COVERAGE_LOST,
+                                              .cause = (uint8_t)k,
+                                              .amount = s->loss[k].events,
+                                              .c1 = s->loss[k].c1,
+                                              .bound = s->loss[k].bound };
+    if (s->link_gaps)
+        row[n++] = (struct coverage_row){ .kind = COVERAGE_AWAY,
+                                          .cause = EVENT_CAUSE_LINK,
+                                          .amount = s->link_gaps };
+    if (s->blind_events)
+        row[n++] = (struct coverage_row){ .kind = COVERAGE_BLIND,
+                                          .amount = s->blind_events,
+                                          .c1 = s->blind_c1 };
+    return profile_add_coverage(p, row, n, NULL) == 0;
 }
 
 int profile_new(struct profile **out, struct err *err)
@@ -483,7 +499,8 @@ int profile_build(const struct calltree *t, const struct symbols *syms,
         sum_children(&b);
         link_children(&b);
         make_tree(&b);
-        ok = make_handlers(&b) && make_addresses(&b, calltree_addresses(t));
+        ok = make_handlers(&b) && make_addresses(&b, calltree_addresses(t)) &&
+             make_losses(b.p, calltree_stats(t));
     }
     build_free(&b);
     if (!ok) {

@@ -120,17 +120,10 @@ struct profile_info {
     size_t build_id_len;
     struct profile_counter counter[2];
     struct run_time time;
-    int64_t when;                    /* seconds since 1970 UTC of the start; 0 unknown */
-    uint64_t events, lost, doubtful; /* coverage */
+    int64_t when;              /* seconds since 1970 UTC of the start; 0 unknown */
+    uint64_t events, doubtful; /* that came; what did not is in profile_coverage() */
     /* read from a .prf: nothing is known of coverage, passes and how it ended */
     bool sums_only;
-    bool lost_is_bound;
-    /* times the board was away: what was lost then is not in `lost`, for nobody knows */
-    uint64_t gaps;
-    uint64_t gap_c1; /* counter 1 steps during which events were lost */
-    /* calls, jumps and returns into code that may be left without an event; counter 1 from them to
-     * the next one */
-    uint64_t blind_events, blind_c1;
     bool unnamed;     /* the program's ELF names no functions */
     uint64_t passes;  /* start/stop pairs completed */
     uint32_t nesting; /* most handlers open at once */
@@ -150,11 +143,12 @@ struct profile_address {
     uint32_t function; /* index into functions */
 };
 
-/* A place that gave no events, and whose it is. */
-struct profile_untraced {
-    struct untraced_row at;
-    const char *name; /* of the function that holds it, as people see it; NULL without a symbol */
-    const char *by;   /* of the function whose calls are the reason; NULL if there is none */
+/* Something that was not seen, and whose it is. */
+struct profile_coverage {
+    struct coverage_row at;
+    /* of the function that holds the place, as people see it; NULL without a symbol, of a loss */
+    const char *name;
+    const char *by; /* of the function whose calls are the reason; NULL if there is none */
 };
 
 /* An exception that was never returned from, if the profile ended so. */
@@ -185,9 +179,9 @@ struct profile {
     struct profile_address *addresses;
     size_t naddresses;
     uint64_t addresses_dropped; /* hits whose address found no room in there */
-    /* by cause, then address; none if the target sees everything or does not say */
-    struct profile_untraced *untraced;
-    size_t nuntraced;
+    /* profile_coverage() */
+    struct profile_coverage *coverage;
+    size_t ncoverage;
     /* of functions that hold such places: so many calls they may concern, of total_hits */
     uint64_t untraced_hits;
     struct profile_unfinished unfinished;
@@ -198,8 +192,8 @@ struct profile {
 /* profile_build - resolve a call tree into a profile
  * t      any state; not changed
  * syms   names and ranges; NULL: functions are named by address
- * info   copied; its events, lost, doubtful, gap_c1 and passes are taken from the tree's stats
- * unless set out    caller frees with profile_free() A function's range without symbols runs to the
+ * info   copied; its events, doubtful and passes are taken from the tree's stats unless set
+ * out    caller frees with profile_free() A function's range without symbols runs to the
  * next known entry or the end of its section. Returns 0 or -ERR_NOMEM. */
 int profile_build(const struct calltree *t, const struct symbols *syms,
                   const struct profile_info *info, struct profile **out, struct err *err);
@@ -211,6 +205,19 @@ int profile_take_blocks(struct profile *p, const struct blocks *b, struct err *e
  * handlers and totals alike, and fills the spreads. Nothing happens unless r->given. What was lost
  * in gaps was measured and stays. Returns 0 or -ERR_NOMEM. */
 int profile_take_rates(struct profile *p, const struct rates *r, struct err *err);
+
+/* profile_coverage - what was not seen, *n rows: places that gave no events, by cause, then
+ * address; behind them what was lost, by kind, then cause. None if everything was seen; of a .prf
+ * nobody knows (info.sums_only). Borrowed from p. */
+const struct profile_coverage *profile_coverage(const struct profile *p, size_t *n);
+
+/* profile_coverage_sum - amount and c1 over all rows of a kind; bound if one of them is. */
+struct coverage_row profile_coverage_sum(const struct profile *p, enum coverage_kind kind);
+
+/* profile_add_coverage - a copy of n rows of losses, behind those there are. profile_build() does
+ * it with the tree's. Returns 0 or -ERR_NOMEM. */
+int profile_add_coverage(struct profile *p, const struct coverage_row *row, size_t n,
+                         struct err *err);
 
 /* profile_take_untraced - adds the places that gave no events; syms names their functions and may
  * be NULL. Returns 0 or -ERR_NOMEM. */

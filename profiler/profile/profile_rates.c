@@ -88,7 +88,8 @@ int profile_take_rates(struct profile *p, const struct rates *r, struct err *err
         scale_nodes(&s, r);
         sum_functions(&s);
         scale_handlers(p, before);
-        double gap = (double)p->info.gap_c1, measured = (double)estimated - gap;
+        double gap = (double)profile_coverage_sum(p, COVERAGE_LOST).c1,
+               measured = (double)estimated - gap;
         p->info.estimate =
             (struct profile_estimate){ true, r->measurements, r->sources,
                                        measured > 0 ? ((double)p->total_c1 - gap) / measured : 1 };

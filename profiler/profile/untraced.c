@@ -16,17 +16,17 @@ int untraced_add(struct untraced *u, const struct event *e)
     }
     if (u->n == u->cap) {
         size_t cap = u->cap ? 2 * u->cap : FIRST_ROWS;
-        struct untraced_row *more = realloc(u->row, cap * sizeof *more);
+        struct coverage_row *more = realloc(u->row, cap * sizeof *more);
         if (!more)
             return -ERR_NOMEM;
         u->row = more;
         u->cap = cap;
     }
-    u->row[u->n++] = (struct untraced_row){
+    u->row[u->n++] = (struct coverage_row){
         .address = e->pc,
         .by = e->flags & EVENT_HAS_TARGET ? e->target : 0,
         .amount = e->amount,
-        .kind = (uint8_t)(e->vector < COVERAGE_NKINDS ? e->vector : COVERAGE_JUMP),
+        .kind = (uint8_t)(e->vector < COVERAGE_NPLACES ? e->vector : COVERAGE_JUMP),
         .cause = (uint8_t)(e->cause < COVERAGE_NCAUSES ? e->cause : COVERAGE_OTHER),
     };
     return 0;

@@ -8,17 +8,9 @@
 #include "targets/coverage.h"
 #include "targets/event.h"
 
-struct untraced_row {
-    uint64_t address;
-    uint64_t by;     /* start of the function whose calls are the reason; 0: none */
-    uint64_t amount; /* COVERAGE_CODE: bytes */
-    uint8_t kind;    /* enum coverage_kind */
-    uint8_t cause;   /* enum coverage_cause */
-};
-
 /* Zero-initialise. The list of the last arming. */
 struct untraced {
-    struct untraced_row *row;
+    struct coverage_row *row;
     size_t n, cap;
 };
 

@@ -391,29 +391,32 @@ static void sampling(const struct profile *p, const struct text_sink *out)
 static void coverage(const struct profile *p, const struct text_sink *out)
 {
     const struct profile_info *i = &p->info;
+    const struct coverage_row lost = profile_coverage_sum(p, COVERAGE_LOST),
+                              away = profile_coverage_sum(p, COVERAGE_AWAY),
+                              blind = profile_coverage_sum(p, COVERAGE_BLIND);
     char a[32], b[32], c[32];
     if (i->sampling.looks)
         sampling(p, out);
-    if (i->sampling.looks && i->gaps)
+    if (i->sampling.looks && away.amount)
         sink_printf(out, "          the board was away %s: what ran then is not in here\n",
-                    times(i->gaps, a, sizeof a));
+                    times(away.amount, a, sizeof a));
     if (!i->events || i->sampling.looks)
         return; /* read from a .prf, which does not say */
     sink_printf(out, "coverage  %s events, %s%s lost, %s doubtful", grouped(i->events, a),
-                i->lost && i->lost_is_bound ? "at most " : "", grouped(i->lost, b),
+                lost.amount && lost.bound ? "at most " : "", grouped(lost.amount, b),
                 grouped(i->doubtful, c));
-    if (i->lost && p->total_c1)
+    if (lost.amount && p->total_c1)
         sink_printf(out, "\n          %.2f %% of C1 seen",
-                    100.0 * (double)(p->total_c1 - i->gap_c1) / (double)p->total_c1);
-    if (i->gaps)
+                    100.0 * (double)(p->total_c1 - lost.c1) / (double)p->total_c1);
+    if (away.amount)
         sink_printf(out, "\n          the board was away %s: what ran then is not in here",
-                    times(i->gaps, a, sizeof a));
-    if (i->blind_events)
+                    times(away.amount, a, sizeof a));
+    if (blind.amount)
         sink_printf(out, "\n          %.1f %% of C1 ran where code may have been left unseen, %s",
-                    p->total_c1 ? 100.0 * (double)i->blind_c1 / (double)p->total_c1 : 0,
-                    times(i->blind_events, a, sizeof a));
+                    p->total_c1 ? 100.0 * (double)blind.c1 / (double)p->total_c1 : 0,
+                    times(blind.amount, a, sizeof a));
     sink_printf(out, "\n");
-    if (i->doubtful || i->blind_events)
+    if (i->doubtful || blind.amount)
         sink_printf(out, "          ? marks what may in part belong to a neighbour; ?%% is how "
                          "much of it at most\n");
 }

@@ -129,8 +129,10 @@ static void untraced(struct json_writer *j, const struct profile *p)
     json_write_uint(j, p->untraced_hits);
     json_write_key(j, "untraced");
     json_write_array(j, false);
-    for (size_t i = 0; i < p->nuntraced; i++) {
-        const struct profile_untraced *x = &p->untraced[i];
+    size_t n;
+    const struct profile_coverage *row = profile_coverage(p, &n);
+    for (size_t i = 0; i < n && row[i].at.kind < COVERAGE_NPLACES; i++) {
+        const struct profile_coverage *x = &row[i];
         json_write_object(j, true);
         member_uint(j, "address", x->at.address);
         member_string(j, "kind", coverage_kind_name((enum coverage_kind)x->at.kind));
@@ -177,14 +179,16 @@ static void remarks(struct json_writer *j, const struct profile_info *i)
 static void coverage(struct json_writer *j, const struct profile *p)
 {
     const struct profile_info *i = &p->info;
+    const struct coverage_row lost = profile_coverage_sum(p, COVERAGE_LOST),
+                              blind = profile_coverage_sum(p, COVERAGE_BLIND);
     member_uint(j, "events", i->events);
-    member_uint(j, "lost", i->lost);
-    member_uint(j, "gaps", i->gaps);
-    member_bool(j, "lost_is_bound", i->lost_is_bound);
-    member_uint(j, "lost_c1", i->gap_c1);
+    member_uint(j, "lost", lost.amount);
+    member_uint(j, "gaps", profile_coverage_sum(p, COVERAGE_AWAY).amount);
+    member_bool(j, "lost_is_bound", lost.bound);
+    member_uint(j, "lost_c1", lost.c1);
     member_uint(j, "doubtful", i->doubtful);
-    member_uint(j, "blind_events", i->blind_events);
-    member_uint(j, "blind_c1", i->blind_c1);
+    member_uint(j, "blind_events", blind.amount);
+    member_uint(j, "blind_c1", blind.c1);
     member_bool(j, "names", !i->unnamed);
     untraced(j, p);
 }

@@ -8,14 +8,14 @@
 
 enum { NAMES_SHOWN = 4 };
 
-static bool same_function(const struct profile_untraced *a, const struct profile_untraced *b)
+static bool same_function(const struct profile_coverage *a, const struct profile_coverage *b)
 {
     return a->name && b->name ? !strcmp(a->name, b->name) : a->name == b->name;
 }
 
 /* "walk, 0x8c010020 and 3 more functions": rows are by address, so those of one function lie
  * together. */
-static void names(FILE *f, const struct profile_untraced *row, size_t n, bool all)
+static void names(FILE *f, const struct profile_coverage *row, size_t n, bool all)
 {
     size_t functions = 0;
     for (size_t i = 0; i < n; i++) {
@@ -33,7 +33,7 @@ static void names(FILE *f, const struct profile_untraced *row, size_t n, bool al
         fprintf(f, " and %zu more", functions - NAMES_SHOWN);
 }
 
-static void cause(const struct profile_untraced *row, size_t n, const struct report_options *o,
+static void cause(const struct profile_coverage *row, size_t n, const struct report_options *o,
                   const struct text_sink *out)
 {
     char *text = NULL;
@@ -58,18 +58,19 @@ static void cause(const struct profile_untraced *row, size_t n, const struct rep
 void report_untraced(const struct profile *p, const struct report_options *o,
                      const struct text_sink *out)
 {
-    size_t places = 0;
-    for (size_t i = 0; i < p->nuntraced; i++)
-        places += p->untraced[i].at.kind != COVERAGE_CODE;
-    if (!p->nuntraced)
+    size_t places = 0, rows = 0, all;
+    const struct profile_coverage *row = profile_coverage(p, &all);
+    for (; rows < all && row[rows].at.kind < COVERAGE_NPLACES; rows++)
+        places += row[rows].at.kind != COVERAGE_CODE;
+    if (!rows)
         return;
     double share = p->total_hits ? 100.0 * (double)p->untraced_hits / (double)p->total_hits : 0;
     sink_printf(out, "untraced  %zu place%s; %.1f %% of the hits are of functions that hold some\n",
                 places, places == 1 ? "" : "s", share);
-    for (size_t i = 0, n; i < p->nuntraced; i += n) {
-        for (n = 1; i + n < p->nuntraced && p->untraced[i + n].at.cause == p->untraced[i].at.cause;)
+    for (size_t i = 0, n; i < rows; i += n) {
+        for (n = 1; i + n < rows && row[i + n].at.cause == row[i].at.cause;)
             n++;
-        cause(&p->untraced[i], n, o, out);
+        cause(&row[i], n, o, out);
     }
 }
 

@@ -209,8 +209,8 @@ static void profile__lost_events__have_a_line_of_their_own(void **state)
     assert_int_equal(lost->c1, 100);
     assert_true(lost->doubtful);
     assert_int_equal(lost->low, 0);
-    assert_int_equal(p->info.lost, 7);
-    assert_int_equal(p->info.gap_c1, 100);
+    assert_int_equal(profile_coverage_sum(p, COVERAGE_LOST).amount, 7);
+    assert_int_equal(profile_coverage_sum(p, COVERAGE_LOST).c1, 100);
     assert_int_equal(p->info.passes, 1);
     assert_int_equal(p->total_c1, 120);
     profile_free(p);

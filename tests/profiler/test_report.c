@@ -244,6 +244,11 @@ static void report__all__functions_never_hit_too(void **state)
     profile_free(p);
 }
 
+static void add_loss(struct profile *p, struct coverage_row row)
+{
+    assert_int_equal(profile_add_coverage(p, &row, 1, NULL), 0);
+}
+
 static void report__summary__totals_coverage_and_slow_down(void **state)
 {
     (void)state;
@@ -257,9 +262,8 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
         "          ? marks what may in part belong to a neighbour; ?% is how much of it at most\n"
         "time      5,000 target cycles, 2.5 s on the host\n"
         "slow-down 2.5x (agent +1.0, moving events +0.5)\n");
-    p->info.lost = 1234567;
-    p->info.lost_is_bound = true;
-    p->info.gap_c1 = 250;
+    add_loss(p, (struct coverage_row){
+                    .kind = COVERAGE_LOST, .amount = 1234567, .c1 = 250, .bound = true });
     p->info.doubtful = 0;
     p->info.time.host_ns = p->info.time.target_cycles = 0;
     p->info.passes = 19;
@@ -271,8 +275,8 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
            "coverage  22 events, at most 1,234,567 lost, 0 doubtful\n"
            "          90.00 % of C1 seen\n"
            "note      2 places untraced\n");
-    p->info.lost = 0;
-    p->info.gaps = 2;
+    p->ncoverage = 0;
+    add_loss(p, (struct coverage_row){ .kind = COVERAGE_AWAY, .amount = 2 });
     p->info.note = NULL;
     expect(summary, p, &(struct report_options){ 0 },
            "total     11 hits in 19 passes\n"

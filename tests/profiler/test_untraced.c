@@ -88,11 +88,75 @@ static void untraced__json__one_row_a_place(void **state)
     profile_free(p);
 }
 
+static struct event traced(uint8_t kind, uint8_t cause, uint64_t amount, uint64_t c1)
+{
+    return (struct event){ .kind = kind,
+                           .cause = cause,
+                           .amount = amount,
+                           .c1 = c1,
+                           .pc = 0x1010,
+                           .target = 0x2000,
+                           .flags = EVENT_HAS_PC | EVENT_HAS_TARGET | EVENT_HAS_C1 };
+}
+
+static void expect_loss(const struct profile_coverage *row, enum coverage_kind kind, uint8_t cause,
+                        uint64_t amount, uint64_t c1, bool bound)
+{
+    assert_int_equal(row->at.kind, kind);
+    assert_int_equal(row->at.cause, cause);
+    assert_int_equal(row->at.amount, amount);
+    assert_int_equal(row->at.c1, c1);
+    assert_int_equal(row->at.bound, bound);
+    assert_null(row->name);
+}
+
+static void coverage__losses_and_places__are_rows_by_cause_that_add_up(void **state)
+{
+    struct event e[] = { traced(EVENT_START, 0, 0, 0),
+                         traced(EVENT_CALL, 0, 0, 100),
+                         traced(EVENT_LOST, EVENT_CAUSE_LINK, 0, 110),
+                         traced(EVENT_CALL, 0, 0, 150),
+                         traced(EVENT_LOST, EVENT_CAUSE_RING_FULL, 7, 160),
+                         traced(EVENT_CALL, 0, 0, 165),
+                         traced(EVENT_LOST, EVENT_CAUSE_RING_FULL, 5, 170),
+                         traced(EVENT_CALL, 0, 0, 200),
+                         traced(EVENT_LOST, 250, 3, 210), /* of a later version */
+                         traced(EVENT_CALL, 0, 0, 300),
+                         traced(EVENT_STOP, 0, 0, 310) };
+    struct calltree *t;
+    struct profile *p;
+    struct untraced u = { 0 };
+    size_t n;
+    (void)state;
+    e[6].flags |= EVENT_AMOUNT_BOUND;
+    assert_int_equal(calltree_new(NULL, &t, NULL), 0);
+    calltree_feed(t, e, ARRAY_LEN(e));
+    assert_int_equal(profile_build(t, NULL, NULL, &p, NULL), 0);
+    struct event at = place(0x2004, COVERAGE_CALL, COVERAGE_ROM);
+    assert_int_equal(untraced_add(&u, &at), 0);
+    assert_int_equal(profile_take_untraced(p, &u, NULL, NULL), 0);
+    const struct profile_coverage *row = profile_coverage(p, &n);
+    assert_int_equal(n, 5);
+    assert_int_equal(row[0].at.address, 0x2004);
+    expect_loss(&row[1], COVERAGE_LOST, EVENT_CAUSE_NONE, 3, 90, false);
+    expect_loss(&row[2], COVERAGE_LOST, EVENT_CAUSE_RING_FULL, 12, 35, true);
+    expect_loss(&row[3], COVERAGE_LOST, EVENT_CAUSE_LINK, 0, 40, false);
+    expect_loss(&row[4], COVERAGE_AWAY, EVENT_CAUSE_LINK, 1, 0, false);
+    struct coverage_row sum = profile_coverage_sum(p, COVERAGE_LOST);
+    assert_int_equal(sum.amount, calltree_stats(t)->lost);
+    assert_int_equal(sum.c1, calltree_stats(t)->gap_c1);
+    assert_int_equal(sum.bound, calltree_stats(t)->lost_is_bound);
+    untraced_fini(&u);
+    profile_free(p);
+    calltree_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(untraced__summary__causes_functions_and_share_of_hits),
         cmocka_unit_test(untraced__json__one_row_a_place),
+        cmocka_unit_test(coverage__losses_and_places__are_rows_by_cause_that_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

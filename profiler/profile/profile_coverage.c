@@ -1,5 +1,5 @@
-/* What a profile did not see: places that gave no events, and how many calls they may concern; an
- * exception nobody returned from. */
+/* What a profile did not see: places that gave no events, how many calls they may concern, and what
+ * was lost; an exception nobody returned from. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,10 +7,62 @@
 
 static int by_cause(const void *a, const void *b)
 {
-    const struct profile_untraced *x = a, *y = b;
+    const struct profile_coverage *x = a, *y = b;
     if (x->at.cause != y->at.cause)
         return (int)x->at.cause - (int)y->at.cause;
     return (x->at.address > y->at.address) - (x->at.address < y->at.address);
+}
+
+static int out_of_memory(size_t n, struct err *err)
+{
+    return err_set(err, ERR_NOMEM, "close other programs", "profile: out of memory for %zu places",
+                   n);
+}
+
+/* The rows there are move behind room for n others. The old ones stay in the arena: this is done
+ * twice in the life of a profile. */
+static bool add_in_front(struct profile *p, size_t n)
+{
+    struct profile_coverage *rows = arena_alloc(&p->arena, (p->ncoverage + n + 1) * sizeof *rows);
+    if (!rows)
+        return false;
+    if (p->ncoverage)
+        memcpy(rows + n, p->coverage, p->ncoverage * sizeof *rows);
+    p->coverage = rows;
+    p->ncoverage += n;
+    return true;
+}
+
+int profile_add_coverage(struct profile *p, const struct coverage_row *row, size_t n,
+                         struct err *err)
+{
+    size_t before = p->ncoverage;
+    if (!add_in_front(p, n))
+        return out_of_memory(n, err);
+    memmove(p->coverage, p->coverage + n, before * sizeof *p->coverage);
+    for (size_t i = 0; i < n; i++)
+        p->coverage[before + i] = (struct profile_coverage){ .at = row[i] };
+    return 0;
+}
+
+const struct profile_coverage *profile_coverage(const struct profile *p, size_t *n)
+{
+    *n = p->ncoverage;
+    return p->coverage;
+}
+
+struct coverage_row profile_coverage_sum(const struct profile *p, enum coverage_kind kind)
+{
+    struct coverage_row sum = { .kind = (uint8_t)kind };
+    for (size_t i = 0; i < p->ncoverage; i++) {
+        const struct coverage_row *r = &p->coverage[i].at;
+        if (r->kind != kind)
+            continue;
+        sum.amount += r->amount;
+        sum.c1 += r->c1;
+        sum.bound |= r->bound;
+    }
+    return sum;
 }
 
 /* A function of the profile says how it is called there; others have their symbol's name. */
@@ -31,11 +83,11 @@ static bool name_of(struct profile *p, const struct symbols *syms, uint64_t addr
 }
 
 /* Each function's hits once, however many such places it holds. */
-static bool count_hits(struct profile *p)
+static bool count_hits(struct profile *p, size_t places)
 {
     bool *counted = calloc(p->nfunctions + 1, sizeof *counted);
-    for (size_t i = 0; counted && i < p->nuntraced; i++) {
-        size_t f = profile_function_at(p, p->untraced[i].at.address);
+    for (size_t i = 0; counted && i < places; i++) {
+        size_t f = profile_function_at(p, p->coverage[i].at.address);
         if (f < p->nfunctions && !counted[f])
             p->untraced_hits += p->functions[f].hits;
         counted[f] = true;
@@ -48,21 +100,18 @@ static bool count_hits(struct profile *p)
 int profile_take_untraced(struct profile *p, const struct untraced *u, const struct symbols *syms,
                           struct err *err)
 {
-    p->untraced = arena_alloc(&p->arena, (u->n + 1) * sizeof *p->untraced);
-    bool ok = p->untraced != NULL;
+    bool ok = add_in_front(p, u->n);
     for (size_t i = 0; ok && i < u->n; i++) {
-        struct profile_untraced *x = &p->untraced[p->nuntraced++];
+        struct profile_coverage *x = &p->coverage[i];
         x->at = u->row[i];
         ok = name_of(p, syms, x->at.address, &x->name) &&
              (!x->at.by || name_of(p, syms, x->at.by, &x->by));
     }
     if (ok) {
-        qsort(p->untraced, p->nuntraced, sizeof *p->untraced, by_cause);
-        ok = count_hits(p);
+        qsort(p->coverage, u->n, sizeof *p->coverage, by_cause);
+        ok = count_hits(p, u->n);
     }
-    return ok ? 0
-              : err_set(err, ERR_NOMEM, "close other programs",
-                        "profile: out of memory for %zu places", u->n);
+    return ok ? 0 : out_of_memory(u->n, err);
 }
 
 int profile_take_unfinished(struct profile *p, const struct calltree *t, const char *what,
