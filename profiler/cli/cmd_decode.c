@@ -11,7 +11,6 @@
 #include "targets/s12z/offline/trace_input.h"
 #include "profiler/cli/useless.h"
 #include "profiler/cli/view.h"
-#include "profiler/views/prf.h"
 #include "targets/s12z/trace/events.h"
 #include "targets/s12z/offline/explain.h"
 
@@ -366,7 +365,7 @@ static int finish(struct cli *cli, struct decode *d, const char *path, struct er
         ret = view_show(&d->set, p, d->syms, cli->out, err);
     }
     if (ret == 0 && *d->set.output)
-        ret = prf_write(d->set.output, p, err);
+        ret = view_save(d->set.output, p, err);
     profile_free(p);
     return ret;
 }

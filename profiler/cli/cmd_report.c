@@ -90,7 +90,7 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     if (ret == 0)
         ret = view_show(&s, p, syms, cli->out, err);
     if (ret == 0 && *s.output)
-        ret = prf_write(s.output, p, err);
+        ret = view_save(s.output, p, err);
     profile_free(p);
     symbols_close(syms);
     return ret;

@@ -11,7 +11,6 @@
 #include "profiler/cli/run.h"
 #include "targets/os/tasks.h"
 #include "profiler/cli/view.h"
-#include "profiler/views/prf.h"
 
 enum { TICK_MS = 100, TAKE_BATCH = 1024, END_DEADLINE_MS = 10000, ABANDON_DEADLINE_MS = 200 };
 
@@ -140,7 +139,7 @@ static FILE *other_place(struct run *r, char *name, size_t cap)
     }
     for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
         snprintf(name, cap, "%sprobeprof-result-%ld.%s", folders[i], (long)getpid(),
-                 r->set.json ? "json" : "txt");
+                 view_exporter(&r->set)->suffix);
         FILE *f = fopen(name, "wxe");
         if (f) {
             run_note(r, "who was to read the result is gone: it is in %s", name);
@@ -190,7 +189,7 @@ static void show_result(struct run *r)
         fail(r, &err);
     if (*r->set.output && outputs_keep(r->set.output, &r->capture))
         outputs_tell_empty(r->cli, r->set.output);
-    else if (*r->set.output && prf_write(r->set.output, p, &err) < 0)
+    else if (*r->set.output && view_save(r->set.output, p, &err) < 0)
         fail(r, &err);
     ending_stage(r->cli->ending, using_board);
     profile_free(p);

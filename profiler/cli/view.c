@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "probe/base/util.h"
-#include "profiler/views/report_json.h"
 
 static void write_file(void *ctx, const char *text, size_t len) { fwrite(text, 1, len, ctx); }
 
@@ -42,6 +41,22 @@ static bool speaks_utf8(void)
     return strcasestr(value, "UTF-8") || strcasestr(value, "UTF8");
 }
 
+const struct exporter *view_exporter(const struct settings *s)
+{
+    const struct exporter *x = NULL;
+    const char *name = s->tree ? "tree" : "functions";
+    if (s->json)
+        name = "json";
+    return exporter_find(name, &x, NULL) == 0 ? x : NULL;
+}
+
+int view_save(const char *path, const struct profile *p, struct err *err)
+{
+    const struct exporter *x;
+    int ret = exporter_find("prf", &x, err);
+    return ret < 0 ? ret : exporter_save(x, p, &(struct report_options){ 0 }, path, err);
+}
+
 int view_show(const struct settings *s, const struct profile *p, const struct symbols *syms,
               FILE *out, struct err *err)
 {
@@ -57,14 +72,5 @@ int view_show(const struct settings *s, const struct profile *p, const struct sy
         .all = s->all,
         .symbols = syms,
     };
-    if (s->json) {
-        report_json(p, &sink);
-        return 0;
-    }
-    if ((s->tree ? report_tree(p, &o, &sink) : report_functions(p, &o, &sink)) < 0)
-        return err_set(err, ERR_NOMEM, "close other programs; --json takes less",
-                       "showing the profile: out of memory");
-    sink_printf(&sink, "\n");
-    report_summary(p, &o, &sink);
-    return 0;
+    return view_exporter(s)->write(p, &o, &sink, err);
 }

@@ -6,11 +6,18 @@
 
 #include "profiler/cli/settings.h"
 #include "profiler/profile/profile.h"
+#include "profiler/views/exporters.h"
 
 /* view_show - the profile on `out` as the settings ask: JSON document, or table or tree with the
  * summary. syms   for functions never hit (--all); may be NULL Returns 0, -ERR_NOMEM. */
 int view_show(const struct settings *s, const struct profile *p, const struct symbols *syms,
               FILE *out, struct err *err);
+
+/* view_exporter - the row of views/exporters.h that view_show() uses: functions, tree or json. */
+const struct exporter *view_exporter(const struct settings *s);
+
+/* view_save - what --output writes, CodeScape's format; as exporter_save(). */
+int view_save(const char *path, const struct profile *p, struct err *err);
 
 /* view_columns - width of the terminal behind out, 0 if it is none or, by TERM, knows no escape
  * sequences. */

@@ -380,20 +380,3 @@ int prf_read(const char *path, struct profile **out, struct err *err)
     prf_file_free(f);
     return ret < 0 ? err_prefix(err, ret, path) : 0;
 }
-
-int prf_write(const char *path, const struct profile *p, struct err *err)
-{
-    struct prf_file *f;
-    uint8_t *data;
-    size_t len;
-    int ret = prf_from_profile(p, &f, err);
-    if (ret < 0)
-        return err_prefix(err, ret, path);
-    ret = prf_encode(f, &data, &len, err);
-    prf_file_free(f);
-    if (ret < 0)
-        return err_prefix(err, ret, path);
-    ret = file_write_atomic(path, data, len, err);
-    free(data);
-    return ret;
-}

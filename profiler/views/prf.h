@@ -104,10 +104,6 @@ int prf_from_profile(const struct profile *p, struct prf_file **out, struct err 
 /* prf_read - file to profile; -ERR_NOT_FOUND, -ERR_IO, else as prf_decode(). */
 int prf_read(const char *path, struct profile **out, struct err *err);
 
-/* prf_write - profile to file, atomically: a temporary file next to it, fsync, rename. On failure
- * (disk full, no permission) an older file of that name is untouched and no temporary one stays. */
-int prf_write(const char *path, const struct profile *p, struct err *err);
-
 /* prf_is - whether the first bytes of a file are a .prf's; len may be short. */
 bool prf_is(const uint8_t *data, size_t len);
 

@@ -9,8 +9,16 @@
 #include <unistd.h>
 
 #include "probe/base/util.h"
+#include "profiler/views/exporters.h"
 #include "profiler/views/prf.h"
 #include "tests/profiler/sink.h"
+
+static int save_prf(const char *path, const struct profile *p, struct err *err)
+{
+    const struct exporter *x;
+    assert_int_equal(exporter_find("prf", &x, NULL), 0);
+    return exporter_save(x, p, NULL, path, err);
+}
 
 /* ---- bytes by the book ---- */
 
@@ -537,7 +545,7 @@ static void prf__write_and_read__same_profile(void **state)
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct profile *p = random_profile(seed), *q;
         struct err err = { .code = ERR_OK };
-        assert_int_equal(prf_write(path, p, &err), 0);
+        assert_int_equal(save_prf(path, p, &err), 0);
         if (prf_read(path, &q, &err) < 0)
             fail_msg("%s", err.what);
         expect_same_profile(p, q);
@@ -558,13 +566,13 @@ static void prf__disk_full__old_file_stays(void **state)
     (void)state;
     char *folder = temp_folder(), *path = temp_path(folder, "x.prf");
     struct profile *first = random_profile(3);
-    assert_int_equal(prf_write(path, first, NULL), 0);
+    assert_int_equal(save_prf(path, first, NULL), 0);
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &old);
     limit = old;
     limit.rlim_cur = 50; /* writes fail behind byte 50, as on a full disk */
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    int ret = prf_write(path, p, &err);
+    int ret = save_prf(path, p, &err);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_int_equal(ret, -ERR_IO);
     assert_non_null(strstr(err.what, path));
@@ -588,7 +596,7 @@ static void prf__not_a_file__left_alone(void **state)
     for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
         struct err err = { .code = ERR_OK };
         struct stat st;
-        assert_int_equal(prf_write(paths[i], p, &err), -ERR_IO);
+        assert_int_equal(save_prf(paths[i], p, &err), -ERR_IO);
         assert_string_not_equal(err.hint, "");
         assert_int_equal(stat(paths[i], &st), 0);
         assert_false(S_ISREG(st.st_mode));
@@ -601,7 +609,7 @@ static void prf__no_such_folder__says_so(void **state)
     struct err err = { .code = ERR_OK };
     struct profile *p = random_profile(7), *q = NULL;
     (void)state;
-    assert_int_equal(prf_write("/nonexistent/x.prf", p, &err), -ERR_IO);
+    assert_int_equal(save_prf("/nonexistent/x.prf", p, &err), -ERR_IO);
     assert_non_null(strstr(err.hint, "folder"));
     assert_int_equal(prf_read("/nonexistent/x.prf", &q, &err), -ERR_NOT_FOUND);
     assert_null(q);

@@ -1,0 +1,134 @@
+#include "profiler/views/exporters.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "profiler/core/file_atomic.h"
+#include "profiler/views/prf.h"
+#include "profiler/views/report_json.h"
+
+/* ---- the table ---- */
+
+static int with_summary(int ret, const struct profile *p, const struct report_options *o,
+                        const struct text_sink *out, struct err *err)
+{
+    if (ret < 0)
+        return err_set(err, ERR_NOMEM, "close other programs; --json takes less",
+                       "showing the profile: out of memory");
+    sink_printf(out, "\n");
+    report_summary(p, o, out);
+    return 0;
+}
+
+static int write_functions(const struct profile *p, const struct report_options *o,
+                           const struct text_sink *out, struct err *err)
+{
+    return with_summary(report_functions(p, o, out), p, o, out, err);
+}
+
+static int write_tree(const struct profile *p, const struct report_options *o,
+                      const struct text_sink *out, struct err *err)
+{
+    return with_summary(report_tree(p, o, out), p, o, out, err);
+}
+
+static int write_json(const struct profile *p, const struct report_options *o,
+                      const struct text_sink *out, struct err *err)
+{
+    (void)o, (void)err;
+    report_json(p, out);
+    return 0;
+}
+
+static int write_prf(const struct profile *p, const struct report_options *o,
+                     const struct text_sink *out, struct err *err)
+{
+    struct prf_file *f;
+    uint8_t *data;
+    size_t len;
+    (void)o;
+    int ret = prf_from_profile(p, &f, err);
+    if (ret < 0)
+        return ret;
+    ret = prf_encode(f, &data, &len, err);
+    prf_file_free(f);
+    if (ret < 0)
+        return ret;
+    out->write(out->ctx, (const char *)data, len);
+    free(data);
+    return 0;
+}
+
+static const struct exporter table[] = {
+    { "functions", "txt", 0, write_functions },
+    { "tree", "txt", 0, write_tree },
+    { "json", "json", 0, write_json },
+    { "prf", "prf", EXPORT_NEEDS_FILE, write_prf },
+};
+
+const struct exporter *exporters(size_t *n)
+{
+    *n = ARRAY_LEN(table);
+    return table;
+}
+
+/* ---- by name ---- */
+
+int exporter_find(const char *name, const struct exporter **out, struct err *err)
+{
+    char names[128] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+        if (!strcmp(name, table[i].name)) {
+            *out = &table[i];
+            return 0;
+        }
+        int n = snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", table[i].name);
+        used = MIN(used + (size_t)n, sizeof names - 1);
+    }
+    char hint[160];
+    snprintf(hint, sizeof hint, "formats are %s", names);
+    return err_set(err, ERR_USAGE, hint, "no format \"%.40s\"", name);
+}
+
+/* ---- to a file ---- */
+
+struct collected {
+    uint8_t *data;
+    size_t len, cap;
+    bool failed;
+};
+
+static void collect_text(void *ctx, const char *text, size_t len)
+{
+    struct collected *c = ctx;
+    if (len > c->cap - c->len && !c->failed) {
+        size_t cap = 2 * (c->len + len);
+        uint8_t *more = realloc(c->data, cap);
+        c->failed = more == NULL;
+        c->data = more ? more : c->data;
+        c->cap = more ? cap : c->cap;
+    }
+    if (c->failed || len == 0)
+        return;
+    memcpy(c->data + c->len, text, len);
+    c->len += len;
+}
+
+int exporter_save(const struct exporter *x, const struct profile *p, const struct report_options *o,
+                  const char *path, struct err *err)
+{
+    struct collected c = { 0 };
+    const struct text_sink sink = { collect_text, &c };
+    int ret = x->write(p, o, &sink, err);
+    if (ret == 0 && c.failed)
+        ret = err_set(err, ERR_NOMEM, "close other programs", "out of memory for the file");
+    if (ret < 0)
+        err_prefix(err, ret, path);
+    else
+        ret = file_write_atomic(path, c.data, c.len, err);
+    free(c.data);
+    return ret;
+}

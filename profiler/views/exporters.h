@@ -1,0 +1,37 @@
+/* Every form in which a profile is given out, one row each: whoever lets a user choose a format
+ * looks here. */
+#ifndef PROFILER_VIEWS_EXPORTERS_H
+#define PROFILER_VIEWS_EXPORTERS_H
+
+#include "probe/base/err.h"
+#include "probe/base/sink.h"
+#include "profiler/profile/profile.h"
+#include "profiler/views/report.h"
+
+enum exporter_needs {
+    EXPORT_NEEDS_FILE = 1 << 0 /* it writes bytes, nothing for a terminal */
+};
+
+struct exporter {
+    const char *name;   /* "json" */
+    const char *suffix; /* of its files, without the dot */
+    unsigned needs;     /* enum exporter_needs */
+    /* The whole profile to `out`. o: how text looks; the others take nothing from it. Returns 0;
+     * -ERR_NOMEM, -ERR_FORMAT: what came until then is to be thrown away. */
+    int (*write)(const struct profile *p, const struct report_options *o,
+                 const struct text_sink *out, struct err *err);
+};
+
+/* exporters - the table, *n rows. */
+const struct exporter *exporters(size_t *n);
+
+/* exporter_find - by name; -ERR_USAGE, with all names in the hint. */
+int exporter_find(const char *name, const struct exporter **out, struct err *err);
+
+/* exporter_save - profile to file, atomically: a temporary file next to it, fsync, rename. On
+ * failure (disk full, no permission) an older file of that name is untouched and no temporary one
+ * stays. Returns 0, what write() does, -ERR_IO. */
+int exporter_save(const struct exporter *x, const struct profile *p, const struct report_options *o,
+                  const char *path, struct err *err);
+
+#endif
