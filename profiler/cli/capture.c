@@ -18,6 +18,8 @@ int capture_open(struct capture *c, const struct symbols *symbols, const struct 
     int ret = calltree_new(
         &(struct calltree_config){ .resolve = resolve, .resolve_ctx = (void *)symbols }, &c->tree,
         err);
+    if (ret == 0)
+        ret = snapshots_new(&c->snapshots, err);
     if (ret == 0 && record)
         ret = recording_create(record, h, &c->recording, err);
     if (ret < 0)
@@ -29,6 +31,8 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
 {
     int ret = 0;
     c->seen += n;
+    if (n)
+        snapshots_changed(c->snapshots);
     if (c->recording && n)
         ret = recording_write(c->recording, events, n, err);
     if (ret < 0) {
@@ -109,8 +113,26 @@ int capture_profile(const struct capture *c, const struct profile_info *info, st
     return ret;
 }
 
+struct capture_now {
+    const struct capture *c;
+    const struct profile_info *info;
+};
+
+static int build_now(void *ctx, struct profile **out, struct err *err)
+{
+    const struct capture_now *now = ctx;
+    return capture_profile(now->c, now->info, out, err);
+}
+
+int capture_snapshot(const struct capture *c, const struct profile_info *info,
+                     const struct snapshot **out, struct err *err)
+{
+    return snapshots_take(c->snapshots, build_now, &(struct capture_now){ c, info }, out, err);
+}
+
 void capture_close(struct capture *c)
 {
+    snapshots_free(c->snapshots);
     calltree_free(c->tree);
     blocks_fini(&c->blocks);
     rates_fini(&c->rates);

@@ -9,6 +9,7 @@
 #include "profiler/profile/profile.h"
 #include "profiler/core/rates.h"
 #include "profiler/profile/recording.h"
+#include "profiler/profile/snapshot.h"
 #include "profiler/core/symbols.h"
 #include "profiler/core/task_names.h"
 #include "profiler/profile/untraced.h"
@@ -29,7 +30,8 @@ struct capture {
     struct sampling sampling; /* of a statistical profile */
     struct untraced untraced; /* places that gave no events */
     struct task_names tasks;  /* of the program's system */
-    uint64_t seen;            /* events fed, those of the lists above among them */
+    struct snapshots *snapshots;
+    uint64_t seen; /* events fed, those of the lists above among them */
 };
 
 /* capture_open - an empty tree behind the filters that the recording header describes
@@ -56,6 +58,11 @@ int capture_finish_recording(struct capture *c, const struct recording_end *end,
 /* capture_profile - the result so far; caller frees with profile_free(). */
 int capture_profile(const struct capture *c, const struct profile_info *info, struct profile **out,
                     struct err *err);
+
+/* capture_snapshot - the same for readers of other threads; given back by snapshot_release().
+ * Without events since the last one that is still held, it is that, with the info of then. */
+int capture_snapshot(const struct capture *c, const struct profile_info *info,
+                     const struct snapshot **out, struct err *err);
 
 /* capture_close - gives everything back; an unfinished recording stays as FILE.part. A zeroed
  * struct is fine. */

@@ -1,34 +1,26 @@
 #include "profiler/cli/live.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/text.h"
 #include "probe/base/util.h"
+#include "probe/host_time.h"
 #include "profiler/cli/view.h"
 #include "profiler/views/report.h"
 
-enum { LIVE_TOP = 3, LIVE_MAX_NODES = 50000 };
+enum { LIVE_TOP = 3, LIVE_TAKE_SHARE = 20 };
 static const uint64_t live_plain_ns = 5000000000;
 
-int live_init(struct live *l, FILE *out, const struct symbols *symbols, struct err *err)
+void live_init(struct live *l, FILE *out, const struct symbols *symbols)
 {
-    size_t n = symbols ? symbols_nfunctions(symbols) : 0;
     *l = (struct live){ .out = out, .columns = view_columns(out), .symbols = symbols };
-    l->hits = calloc(n + 1, sizeof *l->hits);
-    l->c1 = calloc(n + 1, sizeof *l->c1);
-    if (l->hits && l->c1)
-        return 0;
-    live_fini(l);
-    return err_set(err, ERR_NOMEM, "close other programs", "live view: out of memory");
 }
 
 void live_fini(struct live *l)
 {
-    free(l->hits);
-    free(l->c1);
-    l->hits = l->c1 = NULL;
+    snapshot_release(l->snapshot);
+    l->snapshot = NULL;
 }
 
 /* Appends, silently dropping what does not fit. */
@@ -42,49 +34,43 @@ static void add(char *buf, size_t cap, const char *fmt, ...)
     va_end(ap);
 }
 
-/* Per function, over all call paths. */
-static uint64_t sum_functions(struct live *l, const struct calltree *tree)
+static uint64_t weight_of(const struct profile *p, const struct profile_function *f)
 {
-    size_t n, nf = l->symbols ? symbols_nfunctions(l->symbols) : 0;
-    const struct calltree_node *nodes = calltree_nodes(tree, &n);
-    uint64_t total = 0;
-    memset(l->hits, 0, nf * sizeof *l->hits);
-    memset(l->c1, 0, nf * sizeof *l->c1);
-    if (nf == 0 || n > LIVE_MAX_NODES)
-        return 0;
-    for (size_t i = 0; i < n; i++) {
-        long f = symbols_find(l->symbols, nodes[i].addr);
-        uint64_t weight = nodes[i].kind == CALLTREE_SAMPLE ? nodes[i].hits : nodes[i].c1;
-        total += weight;
-        if (f < 0)
-            continue;
-        l->hits[f] += nodes[i].hits;
-        l->c1[f] += weight;
-    }
-    return total;
+    return p->type == PROFILE_STATISTICAL ? f->hits : f->c1;
 }
 
-static void add_top(struct live *l, const struct calltree *tree, char *buf, size_t cap)
+/* The heaviest with a name that comes behind `after`, in the order of weight, then address; NULL:
+ * there is none. */
+static const struct profile_function *next_heaviest(const struct live *l, const struct profile *p,
+                                                    const struct profile_function *after)
+{
+    const struct profile_function *best = NULL;
+    for (const struct profile_function *f = p->functions; f < p->functions + p->nfunctions; f++) {
+        uint64_t weight = weight_of(p, f), limit = after ? weight_of(p, after) : UINT64_MAX;
+        if (!weight || weight > limit || (weight == limit && after && f <= after))
+            continue;
+        if (best && weight <= weight_of(p, best))
+            continue;
+        if (f->description != PROFILE_UNKNOWN && symbols_find(l->symbols, f->low) >= 0)
+            best = f;
+    }
+    return best;
+}
+
+static void add_top(const struct live *l, const struct profile *p, char *buf, size_t cap)
 {
     char number[16];
-    uint64_t total = sum_functions(l, tree);
-    for (int k = 0; total && k < LIVE_TOP; k++) {
-        size_t best = 0, nf = symbols_nfunctions(l->symbols);
-        for (size_t f = 1; f < nf; f++)
-            if (l->c1[f] > l->c1[best])
-                best = f;
-        if (l->c1[best] == 0)
-            return;
-        add(buf, cap, "%s%s %.1f%% %s hits", k ? ", " : " | ",
-            symbols_function(l->symbols, best)->name, 100.0 * (double)l->c1[best] / (double)total,
-            report_number(l->hits[best], number, sizeof number));
-        l->c1[best] = 0;
-    }
+    const struct profile_function *f = NULL;
+    uint64_t total = p->type == PROFILE_STATISTICAL ? p->total_hits : p->total_c1;
+    for (int k = 0; total && k < LIVE_TOP && (f = next_heaviest(l, p, f)); k++)
+        add(buf, cap, "%s%s %.1f%% %s hits", k ? ", " : " | ", f->name,
+            100.0 * (double)weight_of(p, f) / (double)total,
+            report_number(f->hits, number, sizeof number));
 }
 
 struct slowdown live_slowdown(const struct pump_view *v) { return slowdown_of(&v->trace.time); }
 
-char *live_text(struct live *l, const struct pump_view *v, const struct calltree *tree,
+char *live_text(const struct live *l, const struct pump_view *v, const struct profile *p,
                 uint64_t seen, double events_per_s, char *buf, size_t cap)
 {
     const struct trace_status *s = &v->trace;
@@ -110,16 +96,36 @@ char *live_text(struct live *l, const struct pump_view *v, const struct calltree
         add(buf, cap, seen ? " (paused)" : " (waiting for the start point)");
     if (v->stop.reason != STOP_NONE)
         add(buf, cap, " (halted)");
-    add_top(l, tree, buf, cap);
+    if (p && l->symbols)
+        add_top(l, p, buf, cap);
     return text_clean(buf);
 }
 
-void live_tick(struct live *l, const struct pump_view *v, const struct calltree *tree,
-               uint64_t seen, uint64_t host_ns)
+/* The larger the profile, the less often. One that finds no memory is left out. */
+static const struct profile *take_profile(struct live *l, const struct live_source *source,
+                                          uint64_t now_ns)
+{
+    const struct snapshot *fresh = NULL;
+    if (!l->symbols)
+        return NULL;
+    if (now_ns >= l->take_ns) {
+        uint64_t began = host_ns();
+        int ret = source->take(source->ctx, &fresh, NULL);
+        l->take_ns = now_ns + LIVE_TAKE_SHARE * (host_ns() - began);
+        if (ret == 0) {
+            snapshot_release(l->snapshot);
+            l->snapshot = fresh;
+        }
+    }
+    return l->snapshot ? snapshot_profile(l->snapshot) : NULL;
+}
+
+void live_tick(struct live *l, const struct pump_view *v, const struct live_source *source,
+               uint64_t seen, uint64_t now_ns)
 {
     char text[512];
-    double s = (double)(host_ns - l->last_ns) / 1e9;
-    if (!l->columns && host_ns < l->next_ns)
+    double s = (double)(now_ns - l->last_ns) / 1e9;
+    if (!l->columns && now_ns < l->next_ns)
         return;
     if (l->last_ns && s > 0) { /* over a second or so: events come a ring at a time */
         /* the first one counts whole: nothing is known before it */
@@ -127,12 +133,12 @@ void live_tick(struct live *l, const struct pump_view *v, const struct calltree 
         l->rate += weight * ((double)(seen - l->last_events) / s - l->rate);
         l->measured = l->measured || seen > 0;
     }
-    live_text(l, v, tree, seen, l->rate, text, sizeof text);
+    live_text(l, v, take_profile(l, source, now_ns), seen, l->rate, text, sizeof text);
     l->last_events = seen;
-    l->last_ns = host_ns;
+    l->last_ns = now_ns;
     if (!l->columns) {
         bool first = l->next_ns == 0;
-        l->next_ns = host_ns + live_plain_ns;
+        l->next_ns = now_ns + live_plain_ns;
         if (!first)
             text_print(l->out, "probeprof: %s\n", text);
         return;

@@ -199,10 +199,44 @@ static void show_result(struct run *r)
 static struct run_time time_of(const struct run *r, const struct pump_view *v)
 {
     struct run_time time = v->trace.time;
-    time.host_ns = r->end_ns - r->begin_ns;
+    time.host_ns = (r->end_ns ? r->end_ns : uv_hrtime()) - r->begin_ns;
     if (!time.target_cycles)
         time.board_ns = 0;
     return time;
+}
+
+/* v: as long as the info is used. */
+static struct profile_info info_of(const struct run *r, const struct pump_view *v)
+{
+    struct profile_info info = {
+        .target = r->header.target,
+        .probe = r->header.probe,
+        .elf = r->header.elf,
+        .build_id_len = r->header.build_id_len,
+        .counter = { r->header.counter[0], r->header.counter[1] },
+        .time = time_of(r, v),
+        .when = r->header.when,
+        .icache_enabled = v->trace.icache_enabled,
+        .cache_by_address = r->header.address_cached,
+        .note = *v->trace.note ? v->trace.note : NULL,
+    };
+    memcpy(info.build_id, r->header.build_id, info.build_id_len);
+    return info;
+}
+
+int run_profile(struct run *r, struct profile **out, struct err *err)
+{
+    struct pump_view v = pump_look(&r->pump);
+    struct profile_info info = info_of(r, &v);
+    return capture_profile(&r->capture, &info, out, err);
+}
+
+static int take_snapshot(void *ctx, const struct snapshot **out, struct err *err)
+{
+    struct run *r = ctx;
+    struct pump_view v = pump_look(&r->pump);
+    struct profile_info info = info_of(r, &v);
+    return capture_snapshot(&r->capture, &info, out, err);
 }
 
 static void finish_recording(struct run *r, const struct pump_view *v)
@@ -320,7 +354,8 @@ static void look_after_profile(struct run *r)
         end_profile(r);
     }
     if (r->phase == RUN_PROFILING && !r->set.json)
-        live_tick(&r->live, &v, r->capture.tree, r->capture.seen, uv_hrtime());
+        live_tick(&r->live, &v, &(struct live_source){ take_snapshot, r }, r->capture.seen,
+                  uv_hrtime());
 }
 
 /* ---- being asked to end ---- */
@@ -544,25 +579,6 @@ int run_loop(struct run *r, struct err *err)
         return 0;
     *err = r->failure;
     return -(int)r->failure.code;
-}
-
-int run_profile(struct run *r, struct profile **out, struct err *err)
-{
-    struct pump_view v = pump_look(&r->pump);
-    struct profile_info info = {
-        .target = r->header.target,
-        .probe = r->header.probe,
-        .elf = r->header.elf,
-        .build_id_len = r->header.build_id_len,
-        .counter = { r->header.counter[0], r->header.counter[1] },
-        .time = time_of(r, &v),
-        .when = r->header.when,
-        .icache_enabled = v.trace.icache_enabled,
-        .cache_by_address = r->header.address_cached,
-        .note = *v.trace.note ? v.trace.note : NULL,
-    };
-    memcpy(info.build_id, r->header.build_id, info.build_id_len);
-    return capture_profile(&r->capture, &info, out, err);
 }
 
 /* ---- leaving ---- */

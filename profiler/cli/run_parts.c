@@ -358,7 +358,7 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
         r->capture.line_ctx = r;
     }
     if (ret == 0)
-        ret = live_init(&r->live, r->cli->err_out, r->symbols, err);
+        live_init(&r->live, r->cli->err_out, r->symbols);
     return ret;
 }
 

@@ -35,7 +35,23 @@ struct fixture {
     struct symbols *symbols;
     struct calltree *tree;
     struct live live;
+    struct snapshots *snapshots;
+    struct live_source source;
+    unsigned built;
 };
+
+static int build(void *ctx, struct profile **out, struct err *err)
+{
+    struct fixture *fx = ctx;
+    fx->built++;
+    return profile_build(fx->tree, fx->symbols, NULL, out, err);
+}
+
+static int take(void *ctx, const struct snapshot **out, struct err *err)
+{
+    struct fixture *fx = ctx;
+    return snapshots_take(fx->snapshots, build, fx, out, err);
+}
 
 static int make(void **state)
 {
@@ -48,7 +64,11 @@ static int make(void **state)
             &fx->tree, NULL) < 0)
         return -1;
     FILE *out = fopen("/dev/null", "w");
-    return out && live_init(&fx->live, out, fx->symbols, NULL) == 0 ? 0 : -1;
+    if (!out)
+        return -1;
+    live_init(&fx->live, out, fx->symbols);
+    fx->source = (struct live_source){ take, fx };
+    return snapshots_new(&fx->snapshots, NULL);
 }
 
 static int drop(void **state)
@@ -56,6 +76,7 @@ static int drop(void **state)
     struct fixture *fx = *state;
     fclose(fx->live.out);
     live_fini(&fx->live);
+    snapshots_free(fx->snapshots);
     calltree_free(fx->tree);
     symbols_close(fx->symbols);
     test_free(fx);
@@ -88,10 +109,13 @@ static void live_text__profiling__shows_rates_and_top_functions(void **state)
                                                 .target_cycles = 3000,
                                                 .agent_cycles = 1000 } } };
     char text[512];
+    struct profile *p;
     profile(fx);
-    assert_string_equal(live_text(&fx->live, &v, fx->tree, 12345, 4000, text, sizeof text),
+    assert_int_equal(build(fx, &p, NULL), 0);
+    assert_string_equal(live_text(&fx->live, &v, p, 12345, 4000, text, sizeof text),
                         "2.5 s: 12345 events, 4000/s, slowed 3.0x (agent +0.5, moving events "
                         "+1.5), none lost | GetLastNode 90.0% 2 hits, BuildList 10.0% 1 hits");
+    profile_free(p);
 }
 
 static void live_text__states__are_said(void **state)
@@ -112,7 +136,7 @@ static void live_text__states__are_said(void **state)
     char text[512];
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_non_null(
-            strstr(live_text(&fx->live, &rows[i].v, fx->tree, rows[i].seen, 0, text, sizeof text),
+            strstr(live_text(&fx->live, &rows[i].v, NULL, rows[i].seen, 0, text, sizeof text),
                    rows[i].part));
 }
 
@@ -121,11 +145,14 @@ static void live_text__small_buffer__is_cut_not_overrun(void **state)
     struct fixture *fx = *state;
     struct pump_view v = { .phase = PUMP_ARMED };
     char text[24];
+    struct profile *p;
     profile(fx);
+    assert_int_equal(build(fx, &p, NULL), 0);
     for (size_t cap = 1; cap <= sizeof text; cap++) {
-        live_text(&fx->live, &v, fx->tree, 1, 0, text, cap);
+        live_text(&fx->live, &v, p, 1, 0, text, cap);
         assert_int_equal(strlen(text), cap - 1);
     }
+    profile_free(p);
 }
 
 /* Smoothing begins with what is measured first, not with nothing. */
@@ -137,13 +164,34 @@ static void live_tick__first_events__rate_is_theirs(void **state)
     size_t n;
     FILE *kept = fx->live.out;
     fx->live.out = open_memstream(&text, &n);
-    live_tick(&fx->live, &v, fx->tree, 0, 1000000000);
-    live_tick(&fx->live, &v, fx->tree, 0, 6000000000);
-    live_tick(&fx->live, &v, fx->tree, 200, 11000000000);
+    live_tick(&fx->live, &v, &fx->source, 0, 1000000000);
+    live_tick(&fx->live, &v, &fx->source, 0, 6000000000);
+    live_tick(&fx->live, &v, &fx->source, 200, 11000000000);
     fclose(fx->live.out);
     fx->live.out = kept;
     assert_non_null(strstr(text, "200 events, 40/s"));
     free(text);
+}
+
+/* A line without new events shows the same profile, which nobody makes a second time. */
+static void live_tick__nothing_new__the_same_snapshot(void **state)
+{
+    struct fixture *fx = *state;
+    struct pump_view v = { .phase = PUMP_ARMED };
+    fx->live.columns = 80;
+    profile(fx);
+    snapshots_changed(fx->snapshots);
+    live_tick(&fx->live, &v, &fx->source, 6, 1000000000000);
+    const struct snapshot *first = fx->live.snapshot;
+    live_tick(&fx->live, &v, &fx->source, 6, 2000000000000);
+    assert_int_equal(fx->built, 1);
+    assert_ptr_equal(fx->live.snapshot, first);
+    snapshots_changed(fx->snapshots);
+    fx->live.take_ns = 2500000000000; /* the last one took long */
+    live_tick(&fx->live, &v, &fx->source, 6, 2400000000000);
+    assert_int_equal(fx->built, 1);
+    live_tick(&fx->live, &v, &fx->source, 6, 3000000000000);
+    assert_true(snapshot_version(fx->live.snapshot) == 2);
 }
 
 int main(void)
@@ -153,6 +201,7 @@ int main(void)
                                         drop),
         cmocka_unit_test_setup_teardown(live_text__states__are_said, make, drop),
         cmocka_unit_test_setup_teardown(live_tick__first_events__rate_is_theirs, make, drop),
+        cmocka_unit_test_setup_teardown(live_tick__nothing_new__the_same_snapshot, make, drop),
         cmocka_unit_test_setup_teardown(live_text__small_buffer__is_cut_not_overrun, make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
