@@ -16,33 +16,29 @@ enum event_kind {
     EVENT_INTERRUPT, /* pc: interrupted address, target: handler, vector: INTEVT code */
     EVENT_EXCEPTION, /* pc: faulting or next address, target: handler, vector: EXPEVT code */
     EVENT_RTE,       /* target: address resumed; pc: the RTE if known */
-    /* a raw trace line: c1 its bytes, byte 0 lowest; no profile effect, for recordings and
+    /* a raw trace line: line_bytes, byte 0 lowest; no profile effect, for recordings and
        --trace-lines */
     EVENT_LINE,
-    /* code pc..target (exclusive) ran `amount` times more; blocks may overlap, counts of an address
+    /* code pc..target (exclusive) ran `runs` times more; blocks may overlap, counts of an address
        add up */
     EVENT_BLOCK,
-    /* the branch at pc was taken c1 and not taken c2 times more than the last such event said */
+    /* the branch at pc was taken and not taken so many times more than the last such event said */
     EVENT_BRANCH,
     EVENT_SAMPLE,    /* pc: sampled address; without pc: the CPU was asleep */
     EVENT_TIMESTAMP, /* time and counters; with EVENT_HAS_PC also where the program is: ends a gap.
                       * With EVENT_SP_EXACT, too: an exception's handler would go back to pc, and
                       * the program is there with another stack pointer than that would have */
-    EVENT_LOST,      /* amount events lost before this one (cause says why) */
+    EVENT_LOST,      /* lost_events before this one (cause says why) */
     EVENT_NOTE,      /* cause: what happened (enum event_cause), no profile effect */
-    EVENT_RATE, /* counter 1 is estimated: code pc..target (exclusive) really takes c1 millionths of
-                 * it, +- c2 with 95 % probability. Without pc: all other code, a new set begins;
-                 * amount: measurements it rests on (0: none, c1 is 1000000), vector: enum
-                 * event_source of them. The last set holds for the whole profile */
-    EVENT_UNTRACED, /* a place that gives no events. pc; vector: enum coverage_kind; cause: enum
-                     * coverage_cause; target, if there: start of the function whose calls are the
-                     * reason; amount: bytes, of a stretch of code. Without pc: a new list begins,
-                     * of an arming */
+    EVENT_RATE, /* counter 1 is estimated: code pc..target (exclusive) really takes factor_per_1e6
+                 * of it, +- spread_per_1e6. Without pc: all other code, a new set begins, with
+                 * measurements and sources. The last set holds for the whole profile */
+    EVENT_UNTRACED, /* a place that gives no events: pc, place_kind, place_cause; `by` if
+                     * EVENT_HAS_TARGET; code_bytes. Without pc: a new list begins, of an arming */
     EVENT_TASK, /* a task of the program, as its operating system has it: context is its number in
-                 * events from here on, pc the number its system gives it. Part 0 (vector): its
-                 * stack is [target, target + amount); cause: enum event_task. Parts from 1: 32
-                 * bytes more of its name each, in c1, c2, target, amount, first byte lowest, 0
-                 * behind its end */
+                 * events from here on. Part 0: task_number, task, its stack. Parts from 1: 32 bytes
+                 * more of its name each, in c1, c2, target, amount, first byte lowest, 0 behind
+                 * its end */
     EVENT_NKINDS
 };
 
@@ -86,23 +82,61 @@ enum { EVENT_TASK_NAME = 32 /* bytes a part */ };
 /* What estimates are corrected by. */
 enum event_source { EVENT_BY_STAMPS = 1, EVENT_BY_ARRIVALS = 2 };
 
-/* 80 bytes, passed in arrays; no pointers, so it can be recorded and replayed as is. */
+/* 72 bytes, passed in arrays; no pointers, so it can be recorded and replayed as is. What a member
+ * means depends on the kind: those below share their bytes, and each kind has names of its own.
+ * Recordings, and who passes events on, use the first name of each. */
 struct event {
     uint64_t time_cycles; /* target clock, CPU cycles incl. agent time, since arming */
     uint64_t host_ns;     /* host monotonic clock when received */
-    uint64_t pc;          /* address of the instruction */
-    uint64_t target;      /* where control went */
-    uint64_t c1, c2;      /* cumulative counters since arming, agent cost already subtracted */
-    uint64_t
-        amount;       /* EVENT_LOST: how many events; EVENT_SAMPLE: looks missed before it;
-                       * EVENT_START of samples: looks a      second asked for; EVENT_CALL, EVENT_RETURN:
-                       * what the slot adds to sp, signed, if EVENT_SP_EXACT; elsewhere 0 */
-    uint32_t sp;      /* stack pointer at the event, before its effect */
-    uint16_t vector;  /* INTEVT/EXPEVT code */
-    uint8_t kind;     /* enum event_kind */
-    uint8_t cause;    /* enum event_cause */
+    union {
+        uint64_t pc;          /* address of the instruction */
+        uint64_t task_number; /* EVENT_TASK, part 0: its system's */
+    };
+    union {
+        uint64_t target;    /* where control went; of code: its end */
+        uint64_t by;        /* EVENT_UNTRACED: start of the function whose calls are the reason */
+        uint64_t stack_low; /* EVENT_TASK, part 0 */
+    };
+    union {
+        uint64_t c1;         /* cumulative counter 1 since arming, agent cost already subtracted */
+        uint64_t line_bytes; /* EVENT_LINE */
+        uint64_t taken;      /* EVENT_BRANCH: times */
+        uint64_t factor_per_1e6; /* EVENT_RATE */
+    };
+    union {
+        uint64_t c2;             /* counter 2, likewise */
+        uint64_t not_taken;      /* EVENT_BRANCH: times */
+        uint64_t spread_per_1e6; /* EVENT_RATE: +- that much, with 95 % probability */
+    };
+    union {
+        uint64_t amount;       /* 0 where no name below is meant */
+        uint64_t lost_events;  /* EVENT_LOST: how many */
+        uint64_t missed_looks; /* EVENT_SAMPLE: before it */
+        uint64_t looks_per_s;  /* EVENT_START of samples: asked for; 0: of a trace */
+        /* EVENT_CALL, EVENT_RETURN, EVENT_TIMESTAMP: what the slot adds to sp, if EVENT_SP_EXACT */
+        int64_t slot_adds;
+        uint64_t runs;         /* EVENT_BLOCK: times */
+        uint64_t measurements; /* EVENT_RATE: it rests on; 0: none, the factor is 1 */
+        uint64_t code_bytes;   /* EVENT_UNTRACED: of a stretch of code */
+        uint64_t stack_bytes;  /* EVENT_TASK, part 0 */
+    };
+    uint32_t sp; /* stack pointer at the event, before its effect */
+    union {
+        uint16_t vector;     /* INTEVT/EXPEVT code */
+        uint16_t sources;    /* EVENT_RATE: enum event_source */
+        uint16_t place_kind; /* EVENT_UNTRACED: enum coverage_kind */
+        uint16_t part;       /* EVENT_TASK */
+    };
+    uint8_t kind; /* enum event_kind */
+    union {
+        uint8_t cause;       /* enum event_cause */
+        uint8_t place_cause; /* EVENT_UNTRACED: enum coverage_cause */
+        uint8_t task;        /* EVENT_TASK, part 0: enum event_task */
+    };
     uint32_t flags;   /* enum event_flag */
     uint32_t context; /* stack/task id if the target knows it (EVENT_TASK names some), else 0 */
 };
+
+_Static_assert(sizeof(struct event) == 72, "recordings and queues count on it");
 
 #endif

@@ -115,7 +115,7 @@ static int sample(struct sampler *s, struct target *t, struct event *out, struct
                            .host_ns = now(t),
                            .pc = pc,
                            .flags = ret ? EVENT_HAS_PC : 0,
-                           .amount = s->unreported };
+                           .missed_looks = s->unreported };
     s->unreported = 0;
     s->failures = 0;
     s->samples++;
@@ -132,7 +132,7 @@ static int poll(void *ctx, struct target *t, struct event *out, size_t cap, uint
         return 0;
     if (!s->started) {
         s->started = true;
-        *out = (struct event){ .kind = EVENT_START, .host_ns = now(t), .amount = s->rate_hz };
+        *out = (struct event){ .kind = EVENT_START, .host_ns = now(t), .looks_per_s = s->rate_hz };
         return 1;
     }
     int ret = look_whether_it_runs(s, t, out);

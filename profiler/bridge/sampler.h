@@ -1,10 +1,10 @@
 /* Statistical profiling: a look at the PC of the running program at moments nobody can foresee. It
- * stands in the pump where a target's trace stands, and gives: EVENT_START   once; amount: looks a
- * second asked for EVENT_SAMPLE  a look; without EVENT_HAS_PC the CPU was asleep. amount: looks
- * since the last event that came too late or failed EVENT_NOTE    cause HALTED, RESUMED: the
- * program did not run in between host_ns of each is the link's clock. The moments are a rate apart
- * on average, each up to half a period early or late, so that nothing periodic in the program is
- * always met at the same place. */
+ * stands in the pump where a target's trace stands, and gives: EVENT_START   once; looks_per_s:
+ * asked for EVENT_SAMPLE  a look; without EVENT_HAS_PC the CPU was asleep. missed_looks: since the
+ * last event that came too late or failed EVENT_NOTE    cause HALTED, RESUMED: the program did not
+ * run in between host_ns of each is the link's clock. The moments are a rate apart on average, each
+ * up to half a period early or late, so that nothing periodic in the program is always met at the
+ * same place. */
 #ifndef PROFILER_BRIDGE_SAMPLER_H
 #define PROFILER_BRIDGE_SAMPLER_H
 

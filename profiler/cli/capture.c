@@ -56,7 +56,7 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
             break;
         case EVENT_LINE:
             if (c->line)
-                c->line(c->line_ctx, events[i].c1);
+                c->line(c->line_ctx, events[i].line_bytes);
             break;
         case EVENT_TASK:
             counted = counted < 0 ? counted : task_names_add(&c->tasks, &events[i]);

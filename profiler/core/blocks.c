@@ -49,8 +49,8 @@ int blocks_add(struct blocks *b, const struct event *e)
     s->kind = e->kind;
     s->a = e->pc;
     s->b = block ? e->target : 0;
-    s->x += block ? e->amount : e->c1;
-    s->y += block ? 0 : e->c2;
+    s->x += block ? e->runs : e->taken;
+    s->y += block ? 0 : e->not_taken;
     return 0;
 }
 

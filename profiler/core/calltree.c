@@ -311,14 +311,14 @@ static void count_loss(struct calltree *t, const struct event *e)
     t->gap_cause = e->cause < EVENT_NCAUSES ? e->cause : EVENT_CAUSE_NONE;
     struct calltree_loss *l = &t->stats.loss[t->gap_cause];
     l->gaps++;
-    l->events += e->amount;
+    l->events += e->lost_events;
     l->bound |= (e->flags & EVENT_AMOUNT_BOUND) != 0;
 }
 
 static void on_lost(struct calltree *t, const struct event *e)
 {
     count_loss(t, e);
-    t->stats.lost += e->amount;
+    t->stats.lost += e->lost_events;
     t->stats.lost_is_bound |= (e->flags & EVENT_AMOUNT_BOUND) != 0;
     t->stats.gaps++;
     t->stats.link_gaps += e->cause == EVENT_CAUSE_LINK;

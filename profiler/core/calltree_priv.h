@@ -112,7 +112,7 @@ bool tree_same_function(const struct calltree *t, uint32_t node, uint64_t addr);
 /* sp_after - the stack pointer behind the event's slot, as far as known. */
 static inline uint32_t sp_after(const struct event *e)
 {
-    return e->flags & EVENT_SP_EXACT ? e->sp + (uint32_t)e->amount : e->sp;
+    return e->flags & EVENT_SP_EXACT ? e->sp + (uint32_t)e->slot_adds : e->sp;
 }
 
 /* sp_exact - is that to the byte what the program goes on with? */

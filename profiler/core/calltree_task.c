@@ -32,14 +32,14 @@ static bool grow(struct calltree *t)
 void task_told(struct calltree *t, const struct event *e)
 {
     struct task_known *k = find(t, e->context);
-    if (e->vector || !e->context || (!k && t->ntasks == t->cap_tasks && !grow(t)))
+    if (e->part || !e->context || (!k && t->ntasks == t->cap_tasks && !grow(t)))
         return;
     if (!k) {
         k = &t->tasks[t->ntasks++];
         *k = (struct task_known){ .context = e->context, .node = CALLTREE_NONE };
     }
-    k->low = (uint32_t)e->target;
-    k->bytes = (uint32_t)e->amount;
+    k->low = (uint32_t)e->stack_low;
+    k->bytes = (uint32_t)e->stack_bytes;
 }
 
 static bool holds(const struct task_known *k, uint32_t sp)

@@ -34,14 +34,15 @@ static int put(struct rates *r, const struct rate *row)
 
 int rates_add(struct rates *r, const struct event *e)
 {
-    struct rate row = { e->pc, e->target, (double)e->c1 * UNIT, (double)e->c2 * UNIT };
+    struct rate row = { e->pc, e->target, (double)e->factor_per_1e6 * UNIT,
+                        (double)e->spread_per_1e6 * UNIT };
     if (e->kind != EVENT_RATE)
         return 0;
     if (e->flags & EVENT_HAS_PC)
         return put(r, &row);
     r->given = true;
-    r->measurements = e->amount;
-    r->sources = e->vector;
+    r->measurements = e->measurements;
+    r->sources = e->sources;
     r->others = row;
     r->n = 0;
     return 0;

@@ -22,16 +22,16 @@ static void on_sample(struct sampling *s, const struct event *e)
     s->last_ns = e->host_ns;
     s->sum.looks++;
     s->sum.asleep += !(e->flags & EVENT_HAS_PC);
-    s->sum.missed += e->amount;
+    s->sum.missed += e->missed_looks;
 }
 
 void sampling_feed(struct sampling *s, const struct event *e)
 {
     switch (e->kind) {
     case EVENT_START:
-        if (!e->amount)
+        if (!e->looks_per_s)
             return; /* of a trace */
-        s->sum.rate_asked = e->amount;
+        s->sum.rate_asked = e->looks_per_s;
         s->last_ns = e->host_ns;
         open_span(s, e->host_ns);
         return;

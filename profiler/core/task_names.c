@@ -42,7 +42,7 @@ static int add_row(struct task_names *t, const struct event *e)
 static void take_part(struct task_row *row, const struct event *e)
 {
     const uint64_t part[EVENT_TASK_NAME / 8] = { e->c1, e->c2, e->target, e->amount };
-    char *to = row->name + (size_t)(e->vector - 1) * EVENT_TASK_NAME;
+    char *to = row->name + (size_t)(e->part - 1) * EVENT_TASK_NAME;
     for (size_t i = 0; i < EVENT_TASK_NAME; i++)
         to[i] = (char)(part[i / 8] >> (i % 8 * 8));
     to[EVENT_TASK_NAME] = 0;
@@ -50,19 +50,19 @@ static void take_part(struct task_row *row, const struct event *e)
 
 int task_names_add(struct task_names *t, const struct event *e)
 {
-    if (e->kind != EVENT_TASK || e->vector > TASK_NAME_PARTS)
+    if (e->kind != EVENT_TASK || e->part > TASK_NAME_PARTS)
         return 0;
-    int ret = e->vector || find(t, e->context) ? 0 : add_row(t, e);
+    int ret = e->part || find(t, e->context) ? 0 : add_row(t, e);
     struct task_row *row = ret == 0 ? find(t, e->context) : NULL;
     if (!row)
         return ret;
-    if (e->vector) {
+    if (e->part) {
         take_part(row, e);
         return 0;
     }
-    row->number = (int64_t)e->pc;
-    row->low = e->target;
-    row->high = e->target + e->amount;
+    row->number = (int64_t)e->task_number;
+    row->low = e->stack_low;
+    row->high = e->stack_low + e->stack_bytes;
     row->name[0] = 0;
     return 0;
 }

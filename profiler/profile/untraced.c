@@ -24,10 +24,10 @@ int untraced_add(struct untraced *u, const struct event *e)
     }
     u->row[u->n++] = (struct coverage_row){
         .address = e->pc,
-        .by = e->flags & EVENT_HAS_TARGET ? e->target : 0,
-        .amount = e->amount,
-        .kind = (uint8_t)(e->vector < COVERAGE_NPLACES ? e->vector : COVERAGE_JUMP),
-        .cause = (uint8_t)(e->cause < COVERAGE_NCAUSES ? e->cause : COVERAGE_OTHER),
+        .by = e->flags & EVENT_HAS_TARGET ? e->by : 0,
+        .amount = e->code_bytes,
+        .kind = (uint8_t)(e->place_kind < COVERAGE_NPLACES ? e->place_kind : COVERAGE_JUMP),
+        .cause = (uint8_t)(e->place_cause < COVERAGE_NCAUSES ? e->place_cause : COVERAGE_OTHER),
     };
     return 0;
 }
