@@ -12,7 +12,7 @@ struct blocks_slot {
     uint8_t kind;
 };
 
-static size_t find(const struct blocks *b, uint8_t kind, uint64_t a, uint64_t end)
+static size_t find_slot(const struct blocks *b, uint8_t kind, uint64_t a, uint64_t end)
 {
     uint64_t h = (a ^ end << 23 ^ kind) * 0x9E3779B97F4A7C15u;
     size_t k = (size_t)(h >> 32) & (b->nslots - 1);
@@ -21,7 +21,7 @@ static size_t find(const struct blocks *b, uint8_t kind, uint64_t a, uint64_t en
     return k;
 }
 
-static bool grow(struct blocks *b)
+static bool grow_slots(struct blocks *b)
 {
     struct blocks old = *b;
     b->nslots = old.nslots ? 2 * old.nslots : FIRST_SLOTS;
@@ -32,7 +32,7 @@ static bool grow(struct blocks *b)
     }
     for (size_t k = 0; k < old.nslots; k++)
         if (old.slot[k].kind)
-            b->slot[find(b, old.slot[k].kind, old.slot[k].a, old.slot[k].b)] = old.slot[k];
+            b->slot[find_slot(b, old.slot[k].kind, old.slot[k].a, old.slot[k].b)] = old.slot[k];
     free(old.slot);
     return true;
 }
@@ -42,9 +42,9 @@ int blocks_add(struct blocks *b, const struct event *e)
     bool block = e->kind == EVENT_BLOCK;
     if ((!block && e->kind != EVENT_BRANCH) || (block && e->target <= e->pc))
         return 0;
-    if (2 * b->used >= b->nslots && !grow(b))
+    if (2 * b->used >= b->nslots && !grow_slots(b))
         return -ERR_NOMEM;
-    struct blocks_slot *s = &b->slot[find(b, e->kind, e->pc, block ? e->target : 0)];
+    struct blocks_slot *s = &b->slot[find_slot(b, e->kind, e->pc, block ? e->target : 0)];
     b->used += s->kind == 0;
     s->kind = e->kind;
     s->a = e->pc;

@@ -214,7 +214,7 @@ bool tree_same_function(const struct calltree *t, uint32_t node, uint64_t addr)
 /* ---- events ---- */
 
 /* A counter that went back is taken as standing still: the board was reset, or the wire lied. */
-static uint64_t step(struct calltree *t, uint64_t now, uint64_t *last, bool *has)
+static uint64_t take_step(struct calltree *t, uint64_t now, uint64_t *last, bool *has)
 {
     uint64_t d = *has ? now - *last : 0;
     *last = now;
@@ -247,10 +247,10 @@ static void begin_blind(struct calltree *t)
     t->stats.blind_events++;
 }
 
-static inline void charge(struct calltree *t, const struct event *e)
+static inline void charge_node(struct calltree *t, const struct event *e)
 {
-    uint64_t d1 = e->flags & EVENT_HAS_C1 ? step(t, e->c1, &t->c1, &t->has_c1) : 0;
-    uint64_t d2 = e->flags & EVENT_HAS_C2 ? step(t, e->c2, &t->c2, &t->has_c2) : 0;
+    uint64_t d1 = e->flags & EVENT_HAS_C1 ? take_step(t, e->c1, &t->c1, &t->has_c1) : 0;
+    uint64_t d2 = e->flags & EVENT_HAS_C2 ? take_step(t, e->c2, &t->c2, &t->has_c2) : 0;
     struct calltree_node *n = &t->nodes[t->node];
     t->step1 = d1;
     n->c1 += d1;
@@ -287,9 +287,9 @@ static void on_start(struct calltree *t, const struct event *e)
     stacks_clear(t);
     t->cur->context = e->context;
     if (e->flags & EVENT_HAS_C1)
-        step(t, e->c1, &t->c1, &t->has_c1);
+        take_step(t, e->c1, &t->c1, &t->has_c1);
     if (e->flags & EVENT_HAS_C2)
-        step(t, e->c2, &t->c2, &t->has_c2);
+        take_step(t, e->c2, &t->c2, &t->has_c2);
     count_cycles(t, e);
     if (e->flags & EVENT_HAS_PC)
         stack_open_root(t, e->pc, e, true);
@@ -345,7 +345,7 @@ static void on_sample(struct calltree *t, const struct event *e)
 }
 
 /* Events that tell where the program is; the others cannot end a gap. */
-static bool positioned(const struct event *e)
+static bool tells_place(const struct event *e)
 {
     switch (e->kind) {
     case EVENT_CALL:
@@ -377,7 +377,7 @@ static inline void check_place_and_sp(struct calltree *t, const struct event *e)
         check_place(t, e);
 }
 
-static void dispatch(struct calltree *t, const struct event *e)
+static void dispatch_event(struct calltree *t, const struct event *e)
 {
     switch (e->kind) {
     case EVENT_CALL:
@@ -424,7 +424,7 @@ static void dispatch(struct calltree *t, const struct event *e)
 static void dispatch_doubtful(struct calltree *t, const struct event *e)
 {
     node_doubt(&t->nodes[t->node]);
-    dispatch(t, e);
+    dispatch_event(t, e);
     tree_doubt(t);
 }
 
@@ -442,7 +442,8 @@ static void feed_inactive(struct calltree *t, const struct event *e)
 /* No place is known yet, or it was lost: open or find one. */
 static bool feed_unplaced(struct calltree *t, const struct event *e)
 {
-    bool place = positioned(e) || (t->gap && e->kind == EVENT_TIMESTAMP && e->flags & EVENT_HAS_PC);
+    bool place =
+        tells_place(e) || (t->gap && e->kind == EVENT_TIMESTAMP && e->flags & EVENT_HAS_PC);
     if (e->kind == EVENT_LOST || !place)
         return t->node != CALLTREE_NONE;
     if (t->node == CALLTREE_NONE) {
@@ -450,7 +451,7 @@ static bool feed_unplaced(struct calltree *t, const struct event *e)
         stack_open_root(t, e->flags & EVENT_HAS_PC ? e->pc : 0, e, true);
         return true;
     }
-    charge(t, e);
+    charge_node(t, e);
     if (e->context != t->cur->context)
         stack_context(t, e, true);
     t->gap = false;
@@ -461,7 +462,7 @@ static bool feed_unplaced(struct calltree *t, const struct event *e)
 /* True if the event waits for one that tells the place: its time is not charged yet. */
 static bool feed_floating(struct calltree *t, const struct event *e)
 {
-    bool place = positioned(e) || e->kind == EVENT_STOP;
+    bool place = tells_place(e) || e->kind == EVENT_STOP;
     if (!place && e->kind != EVENT_LOST)
         return true;
     if (place)
@@ -505,17 +506,17 @@ static void feed_one(struct calltree *t, const struct event *e)
     }
     if (__builtin_expect(t->floating, 0) && feed_floating(t, e))
         return;
-    if (__builtin_expect(e->context != t->cur->context, 0) && positioned(e) &&
+    if (__builtin_expect(e->context != t->cur->context, 0) && tells_place(e) &&
         stack_switched_unseen(t, e))
         switch_unseen(t, e);
-    charge(t, e);
-    if (__builtin_expect(e->context != t->cur->context, 0) && positioned(e) &&
+    charge_node(t, e);
+    if (__builtin_expect(e->context != t->cur->context, 0) && tells_place(e) &&
         stack_context(t, e, true))
         return;
     if (__builtin_expect(e->flags & EVENT_DOUBTFUL, 0))
         dispatch_doubtful(t, e);
     else
-        dispatch(t, e);
+        dispatch_event(t, e);
 }
 
 void calltree_feed(struct calltree *t, const struct event *events, size_t n)

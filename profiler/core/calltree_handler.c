@@ -32,7 +32,7 @@ void stack_handler(struct calltree *t, const struct event *e)
 
 /* Handler i is over. A branch that was interrupted behind its event is still to be done, and may be
  * interrupted again. */
-static void resume(struct calltree *t, uint32_t i)
+static void resume_below(struct calltree *t, uint32_t i)
 {
     const struct frame *f = &t->cur->frames[i];
     t->last_pc = f->pending ? f->from : 0;
@@ -50,7 +50,7 @@ static bool rte_to(struct calltree *t, const struct event *e, bool need_sp)
         uint32_t inner = stack_innermost_handler(s);
         if (inner > i && s->frames[inner].exact) /* it has not ended */
             stack_set_aside(t, i, s->frames[inner].sp);
-        resume(t, i);
+        resume_below(t, i);
         return true;
     }
     return false;
@@ -69,7 +69,7 @@ static bool rte_elsewhere(struct calltree *t, const struct event *e, bool need_s
             if (f->from == e->target &&
                 ((!need_sp && !sp_exact(e)) || (frame_sp_known(f, e) && frame_sp_fits(f, e)))) {
                 stack_switch_to(t, s);
-                resume(t, i);
+                resume_below(t, i);
                 return true;
             }
             break;

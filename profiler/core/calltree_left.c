@@ -8,7 +8,7 @@ enum { HANDLER_CODE = 4096 };
 
 /* The task that stands in a handler, at its frame `handler`, goes on with stack pointer sp: how far
  * is that from where it was? UINT32_MAX: too far. */
-static uint32_t distance(const struct stack *s, uint32_t handler, uint32_t sp)
+static uint32_t frame_distance(const struct stack *s, uint32_t handler, uint32_t sp)
 {
     const struct frame *f = &s->frames[handler];
     if (!f->exact || (int32_t)(sp - s->high) > 0 || (int32_t)(f->sp - sp) > SP_POPPED_LATE)
@@ -27,7 +27,7 @@ static struct stack *task_that_goes_on(struct calltree *t, const struct event *e
         bool mine = s == t->cur || stack_other_task(t, s);
         if (!mine || !(handler = stack_innermost_handler(s)))
             continue;
-        uint32_t d = distance(s, handler, e->sp);
+        uint32_t d = frame_distance(s, handler, e->sp);
         if (d < best || (d == best && d != UINT32_MAX && s == t->cur)) {
             best = d;
             found = s;

@@ -126,7 +126,7 @@ static bool in_range(const struct stack *s, uint32_t sp)
 
 /* Frame i, judged by the stack pointer that its function has now: that of the event if it is
  * `here`, else where the event leads to. */
-static enum grade judge(const struct stack *s, uint32_t i, const struct event *e, bool here)
+static enum grade grade_frame(const struct stack *s, uint32_t i, const struct event *e, bool here)
 {
     uint32_t sp = here ? e->sp : sp_after(e);
     const struct frame *f = &s->frames[i];
@@ -144,10 +144,10 @@ static enum grade judge(const struct stack *s, uint32_t i, const struct event *e
     return in_range(s, sp) ? WITHIN : POSSIBLE;
 }
 
-static void consider(const struct calltree *t, struct stack *s, uint32_t i, uint64_t addr,
-                     const struct event *e, struct place *best)
+static void consider_frame(const struct calltree *t, struct stack *s, uint32_t i, uint64_t addr,
+                           const struct event *e, struct place *best)
 {
-    enum grade g = judge(s, i, e, addr == e->pc);
+    enum grade g = grade_frame(s, i, e, addr == e->pc);
     if (s == t->cur ? g == NOT_THIS : g < WITHIN)
         return;
     bool better =
@@ -169,11 +169,11 @@ static struct place find_place(const struct calltree *t, uint64_t addr, uint32_t
 {
     struct place best = { .s = t->cur, .grade = NOT_THIS };
     for (uint32_t i = below; i-- > 0;)
-        consider(t, t->cur, i, addr, e, &best);
+        consider_frame(t, t->cur, i, addr, e, &best);
     for (uint32_t k = 0; k < t->nstacks && best.grade < PROVED; k++)
         if (&t->stacks[k] != t->cur && can_hold(t, &t->stacks[k]))
             for (uint32_t i = t->stacks[k].depth; i-- > 0;)
-                consider(t, &t->stacks[k], i, addr, e, &best);
+                consider_frame(t, &t->stacks[k], i, addr, e, &best);
     return best;
 }
 

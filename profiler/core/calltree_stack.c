@@ -58,14 +58,14 @@ void stacks_clear(struct calltree *t)
 }
 
 /* The position in the event stream serves as a clock. */
-static uint64_t tick(const struct calltree *t) { return t->stats.switches + 1; }
+static uint64_t event_clock(const struct calltree *t) { return t->stats.switches + 1; }
 
 void stack_switch_to(struct calltree *t, struct stack *s)
 {
     t->stats.switches++;
-    t->cur->used = tick(t);
+    t->cur->used = event_clock(t);
     t->cur = s;
-    s->used = tick(t) + 1;
+    s->used = event_clock(t) + 1;
 }
 
 static struct stack *stack_oldest(struct calltree *t)

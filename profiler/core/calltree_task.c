@@ -9,7 +9,7 @@ enum {
     PHYS = 0x1FFFFFFF /* stacks may be told at another alias than they are used at */
 };
 
-static struct task_known *find(const struct calltree *t, uint32_t context)
+static struct task_known *find_task(const struct calltree *t, uint32_t context)
 {
     for (uint32_t i = 0; i < t->ntasks && context; i++)
         if (t->tasks[i].context == context)
@@ -17,7 +17,7 @@ static struct task_known *find(const struct calltree *t, uint32_t context)
     return NULL;
 }
 
-static bool grow(struct calltree *t)
+static bool grow_tasks(struct calltree *t)
 {
     uint32_t cap = t->cap_tasks ? 2 * t->cap_tasks : TASKS_FIRST;
     struct task_known *more =
@@ -31,8 +31,8 @@ static bool grow(struct calltree *t)
 
 void task_told(struct calltree *t, const struct event *e)
 {
-    struct task_known *k = find(t, e->context);
-    if (e->part || !e->context || (!k && t->ntasks == t->cap_tasks && !grow(t)))
+    struct task_known *k = find_task(t, e->context);
+    if (e->part || !e->context || (!k && t->ntasks == t->cap_tasks && !grow_tasks(t)))
         return;
     if (!k) {
         k = &t->tasks[t->ntasks++];
@@ -42,15 +42,15 @@ void task_told(struct calltree *t, const struct event *e)
     k->bytes = (uint32_t)e->stack_bytes;
 }
 
-static bool holds(const struct task_known *k, uint32_t sp)
+static bool task_has_sp(const struct task_known *k, uint32_t sp)
 {
     return ((sp - k->low - 1) & PHYS) < k->bytes; /* an empty stack's pointer is its upper end */
 }
 
 bool task_holds(const struct calltree *t, uint32_t context, uint32_t sp)
 {
-    const struct task_known *k = find(t, context);
-    return k && holds(k, sp);
+    const struct task_known *k = find_task(t, context);
+    return k && task_has_sp(k, sp);
 }
 
 static uint32_t node_of(struct calltree *t, struct task_known *k)
@@ -62,8 +62,9 @@ static uint32_t node_of(struct calltree *t, struct task_known *k)
 
 uint32_t task_root(struct calltree *t, uint64_t pc, const struct event *e)
 {
-    struct task_known *k = find(t, t->cur->context);
-    bool there = k && (!(e->flags & EVENT_HAS_SP) || holds(k, e->sp) || holds(k, sp_after(e)));
+    struct task_known *k = find_task(t, t->cur->context);
+    bool there =
+        k && (!(e->flags & EVENT_HAS_SP) || task_has_sp(k, e->sp) || task_has_sp(k, sp_after(e)));
     return there ? tree_child(t, node_of(t, k), pc) : tree_root(t, CALLTREE_FUNCTION, pc);
 }
 
@@ -71,7 +72,7 @@ uint32_t task_root(struct calltree *t, uint64_t pc, const struct event *e)
 void task_adopt(struct calltree *t)
 {
     struct stack *s = t->cur;
-    struct task_known *k = find(t, s->context);
+    struct task_known *k = find_task(t, s->context);
     if (!k || !s->depth)
         return;
     uint32_t parent = node_of(t, k);
@@ -82,12 +83,13 @@ void task_adopt(struct calltree *t)
 
 void task_ends_others(struct calltree *t, uint32_t context)
 {
-    const struct task_known *k = find(t, context);
+    const struct task_known *k = find_task(t, context);
     for (uint32_t i = 0; k && i < t->nstacks; i++) {
         struct stack *s = &t->stacks[i];
         const struct task_known *other =
-            s == t->cur || s->context == context ? NULL : find(t, s->context);
-        if (other && (holds(other, k->low + k->bytes) || holds(k, other->low + other->bytes)))
+            s == t->cur || s->context == context ? NULL : find_task(t, s->context);
+        if (other &&
+            (task_has_sp(other, k->low + k->bytes) || task_has_sp(k, other->low + other->bytes)))
             s->depth = s->overflow = 0;
     }
 }

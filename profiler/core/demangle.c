@@ -17,7 +17,7 @@ struct name {
     jmp_buf enough; /* the library keeps what it needs on the stack: it can be left from here */
 };
 
-static void take(const char *text, size_t len, void *ctx)
+static void take_text(const char *text, size_t len, void *ctx)
 {
     struct name *n = ctx;
     if (len >= sizeof n->text - n->len)
@@ -32,7 +32,8 @@ char *symbol_demangle(const char *name)
     if (name[0] != '_' || name[1] != 'Z')
         return NULL; /* it would take "i" for a type */
     n.len = 0;
-    if (setjmp(n.enough) || !cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_TYPES, take, &n))
+    if (setjmp(n.enough) ||
+        !cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_TYPES, take_text, &n))
         return NULL;
     return strndup(n.text, n.len);
 }

@@ -12,7 +12,7 @@ void filter_init(struct filter *f, const struct filter_config *cfg)
 
 /* ---- interrupts left out ---- */
 
-static void remember(struct filter *f, const struct event *e)
+static void note_counters(struct filter *f, const struct event *e)
 {
     if (e->flags & EVENT_HAS_C1)
         f->last_c1 = e->c1;
@@ -23,7 +23,7 @@ static void remember(struct filter *f, const struct event *e)
 }
 
 /* Counters as if what was left out had not happened. */
-static void reduce(const struct filter *f, const struct event *in, struct event *out)
+static void reduce_counters(const struct filter *f, const struct event *in, struct event *out)
 {
     *out = *in;
     out->c1 -= out->flags & EVENT_HAS_C1 ? f->off_c1 : 0;
@@ -51,7 +51,7 @@ static void exclusion_ends(struct filter *f)
 
 /* Inside a handler that is left out. True if the event is to be used all the same: an RTE that goes
  * to another task, or the end of profiling. */
-static bool inside(struct filter *f, const struct event *in, struct event *out)
+static bool feed_inside(struct filter *f, const struct event *in, struct event *out)
 {
     switch (in->kind) {
     case EVENT_INTERRUPT:
@@ -64,7 +64,7 @@ static bool inside(struct filter *f, const struct event *in, struct event *out)
             break;
         exclusion_ends(f);
         if (in->flags & EVENT_HAS_TARGET && in->target != f->resume_pc) {
-            reduce(f, in, out);
+            reduce_counters(f, in, out);
             return true;
         }
         break;
@@ -73,7 +73,7 @@ static bool inside(struct filter *f, const struct event *in, struct event *out)
     case EVENT_LOST:
         /* The end of the handler may be among what was lost: begin afresh. */
         exclusion_ends(f);
-        reduce(f, in, out);
+        reduce_counters(f, in, out);
         return true;
     default: break;
     }
@@ -83,10 +83,10 @@ static bool inside(struct filter *f, const struct event *in, struct event *out)
 
 static bool leave_out(struct filter *f, const struct event *in, struct event *out)
 {
-    remember(f, in);
+    note_counters(f, in);
     if (f->depth)
-        return inside(f, in, out);
-    reduce(f, in, out);
+        return feed_inside(f, in, out);
+    reduce_counters(f, in, out);
     if (in->kind != EVENT_INTERRUPT || !f->active)
         return true;
     if (in->flags & EVENT_UNTRACED_RTE) {
@@ -115,7 +115,7 @@ bool filter_expired(const struct filter *f, uint64_t now_ns)
     return f->done || time_is_up(f, now_ns);
 }
 
-static void track(struct filter *f, const struct event *e)
+static void count_pass(struct filter *f, const struct event *e)
 {
     if (e->kind == EVENT_START) {
         f->active = true;
@@ -141,7 +141,7 @@ bool filter_event(struct filter *f, const struct event *in, struct event *out)
         if (!f->active)
             return false;
         if (!use)
-            reduce(f, in, &e);
+            reduce_counters(f, in, &e);
         e.kind = EVENT_STOP;
         f->active = false;
         *out = e;
@@ -149,7 +149,7 @@ bool filter_event(struct filter *f, const struct event *in, struct event *out)
     }
     if (!use)
         return false;
-    track(f, &e);
+    count_pass(f, &e);
     *out = e;
     return true;
 }

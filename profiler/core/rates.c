@@ -9,14 +9,14 @@ enum { FIRST_ROWS = 64 };
 static const double UNIT = 1e-6;
 
 /* The first row that ends behind addr. */
-static size_t place(const struct rates *r, uint64_t addr)
+static size_t place_of(const struct rates *r, uint64_t addr)
 {
     return PARTITION_POINT(r->n, i, r->row[i].high <= addr);
 }
 
-static int put(struct rates *r, const struct rate *row)
+static int put_row(struct rates *r, const struct rate *row)
 {
-    size_t at = place(r, row->low);
+    size_t at = place_of(r, row->low);
     if (row->high <= row->low || (at < r->n && r->row[at].low < row->high))
         return 0; /* overlaps one there is: no set of a target's, and the first one stays */
     if (r->n == r->cap) {
@@ -39,7 +39,7 @@ int rates_add(struct rates *r, const struct event *e)
     if (e->kind != EVENT_RATE)
         return 0;
     if (e->flags & EVENT_HAS_PC)
-        return put(r, &row);
+        return put_row(r, &row);
     r->given = true;
     r->measurements = e->measurements;
     r->sources = e->sources;
@@ -50,7 +50,7 @@ int rates_add(struct rates *r, const struct event *e)
 
 const struct rate *rates_at(const struct rates *r, uint64_t addr)
 {
-    size_t at = place(r, addr);
+    size_t at = place_of(r, addr);
     return at < r->n && r->row[at].low <= addr ? &r->row[at] : &r->others;
 }
 

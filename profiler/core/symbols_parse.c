@@ -14,7 +14,7 @@
 
 enum { NAME_MAX_BYTES = 256, LINE_REACH = 20 };
 
-static bool number(const char *text, uint64_t *out)
+static bool parse_number(const char *text, uint64_t *out)
 {
     char *end;
     if (!isdigit((unsigned char)text[0]))
@@ -145,7 +145,7 @@ static int parse_symbol(const struct symbols *s, const char *text, uint64_t *add
     size_t n = strlen(text), cut = n;
     while (cut > 1 && text[cut] != '+' && text[cut] != '-')
         cut--;
-    if (cut <= 1 || !number(text + cut + 1, &off))
+    if (cut <= 1 || !parse_number(text + cut + 1, &off))
         return no_symbol(s, text, err);
     if (cut >= sizeof name)
         return err_set(err, ERR_USAGE, "write symbol+offset", "\"%.80s...\": name too long", text);
@@ -262,7 +262,7 @@ static int parse_with_colon(const struct symbols *s, const char *text, const cha
         return err_set(err, ERR_USAGE, "write file.c:line", "\"%.80s...\": name too long", text);
     memcpy(file, text, n);
     file[n] = '\0';
-    if (number(colon + 1, &line) && line <= INT32_MAX)
+    if (parse_number(colon + 1, &line) && line <= INT32_MAX)
         return parse_line(s, file, (int)line, addr, err);
     return parse_function_in_file(s, file, colon + 1, addr) ? 0 : no_symbol(s, text, err);
 }
@@ -273,7 +273,7 @@ int symbols_parse(const struct symbols *s, const char *text, uint64_t *addr, str
     if (!*text)
         return err_set(err, ERR_USAGE, "write 0x8c010000, symbol, symbol+off or file.c:line",
                        "empty address");
-    if (number(text, &value)) {
+    if (parse_number(text, &value)) {
         *addr = value;
         return 0;
     }

@@ -27,7 +27,7 @@ struct heap {
     size_t n;
 };
 
-static void push(struct heap *h, uint32_t v)
+static void heap_push(struct heap *h, uint32_t v)
 {
     size_t i = h->n++;
     for (; i > 0 && h->at[(i - 1) / 2] > v; i = (i - 1) / 2)
@@ -35,7 +35,7 @@ static void push(struct heap *h, uint32_t v)
     h->at[i] = v;
 }
 
-static void pop(struct heap *h)
+static void heap_pop(struct heap *h)
 {
     uint32_t v = h->at[--h->n];
     size_t i = 0;
@@ -72,11 +72,11 @@ static void take_edge(struct heap *h, int8_t *open, const struct edge *e)
 {
     open[e->section] = (int8_t)(open[e->section] + (e->end ? -1 : 1));
     if (!e->end)
-        push(h, e->section);
+        heap_push(h, e->section);
 }
 
-static void sweep(struct symbols *s, const struct edge *edge, size_t n, struct heap *h,
-                  int8_t *open)
+static void sweep_sections(struct symbols *s, const struct edge *edge, size_t n, struct heap *h,
+                           int8_t *open)
 {
     s->nspans = 0;
     for (size_t i = 0; i < n;) {
@@ -84,7 +84,7 @@ static void sweep(struct symbols *s, const struct edge *edge, size_t n, struct h
         for (; i < n && edge[i].key == key; i++)
             take_edge(h, open, &edge[i]);
         while (h->n && open[h->at[0]] <= 0)
-            pop(h);
+            heap_pop(h);
         uint32_t top = h->n ? h->at[0] : NO_SECTION;
         if (s->nspans == 0 || s->spans[s->nspans - 1].section != top)
             s->spans[s->nspans++] = (struct section_span){ key, top };
@@ -101,7 +101,7 @@ int symbols_index_sections(struct symbols *s, struct err *err)
     s->spans = spans ? spans : s->spans;
     bool enough = edge && h.at && open && spans;
     if (enough)
-        sweep(s, edge, make_edges(s, edge), &h, open);
+        sweep_sections(s, edge, make_edges(s, edge), &h, open);
     free(edge);
     free(h.at);
     free(open);

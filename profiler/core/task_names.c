@@ -10,7 +10,7 @@
 enum { FIRST_ROWS = 16 };
 
 /* The one told last comes first: its name follows. */
-static struct task_row *find(const struct task_names *t, uint32_t context)
+static struct task_row *find_row(const struct task_names *t, uint32_t context)
 {
     for (size_t i = t->n; i-- > 0;)
         if (t->row[i].context == context)
@@ -20,7 +20,7 @@ static struct task_row *find(const struct task_names *t, uint32_t context)
 
 const struct task_row *task_names_find(const struct task_names *t, uint32_t context)
 {
-    return find(t, context);
+    return find_row(t, context);
 }
 
 static int add_row(struct task_names *t, const struct event *e)
@@ -52,8 +52,8 @@ int task_names_add(struct task_names *t, const struct event *e)
 {
     if (e->kind != EVENT_TASK || e->part > TASK_NAME_PARTS)
         return 0;
-    int ret = e->part || find(t, e->context) ? 0 : add_row(t, e);
-    struct task_row *row = ret == 0 ? find(t, e->context) : NULL;
+    int ret = e->part || find_row(t, e->context) ? 0 : add_row(t, e);
+    struct task_row *row = ret == 0 ? find_row(t, e->context) : NULL;
     if (!row)
         return ret;
     if (e->part) {

@@ -38,7 +38,7 @@ struct found {
     bool special; /* LOST, OTHER, TASK: no address */
 };
 
-static struct found classify(const struct build *b, uint32_t i)
+static struct found classify_node(const struct build *b, uint32_t i)
 {
     const struct calltree_node *n = &b->nodes[i];
     struct found f = { .key = n->addr, .addr = n->addr, .symbol = -1, .node = i, .kind = n->kind };
@@ -64,7 +64,7 @@ static int by_key(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-static uint8_t description(const struct calltree_node *n)
+static uint8_t describe_node(const struct calltree_node *n)
 {
     switch (n->kind) {
     case CALLTREE_INTERRUPT: return PROFILE_INTERRUPT_600;
@@ -129,7 +129,7 @@ static bool fill_function(struct build *b, struct profile_function *f, const str
 {
     struct arena *a = &b->p->arena;
     bool ok;
-    f->description = description(&b->nodes[c->node]);
+    f->description = describe_node(&b->nodes[c->node]);
     if (c->special)
         return fill_special(a, f, c);
     if (c->symbol >= 0)
@@ -169,7 +169,7 @@ static bool make_functions(struct build *b)
     size_t n = 0;
     bool ok = found != NULL;
     for (uint32_t i = 0; ok && i < b->nnodes; i++)
-        found[i] = classify(b, i);
+        found[i] = classify_node(b, i);
     if (ok)
         qsort(found, b->nnodes, sizeof *found, by_key);
     for (size_t i = 0; ok && i < b->nnodes; i++)
@@ -199,7 +199,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-static bool qualify(struct arena *a, struct profile_function *f)
+static bool qualify_function(struct arena *a, struct profile_function *f)
 {
     if (!f->file) {
         f->qualified = arena_printf(a, "%s@0x%08" PRIx64, f->name, f->low);
@@ -222,7 +222,7 @@ static bool qualify_namesakes(struct profile *p)
         bool before = i > 0 && !by_name(&names[i - 1], &names[i]);
         bool after = i + 1 < p->nfunctions && !by_name(&names[i], &names[i + 1]);
         if (before || after)
-            ok = qualify(&p->arena, names[i].f);
+            ok = qualify_function(&p->arena, names[i].f);
     }
     free(names);
     return ok;

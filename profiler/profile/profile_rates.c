@@ -44,7 +44,7 @@ static void scale_handlers(struct profile *p, const uint64_t *before)
     }
 }
 
-static uint64_t rounded(double v) { return v < 1e18 ? (uint64_t)(v + 0.5) : (uint64_t)1e18; }
+static uint64_t round_spread(double v) { return v < 1e18 ? (uint64_t)(v + 0.5) : (uint64_t)1e18; }
 
 /* In recursion the outermost frame has it all already. */
 static void sum_functions(struct scaled *s)
@@ -67,8 +67,8 @@ static void sum_functions(struct scaled *s)
         }
     }
     for (size_t i = 0; i < p->nfunctions; i++) {
-        p->functions[i].c1_spread = rounded(s->sum[i]);
-        p->functions[i].c1_children_spread = rounded(s->sum_below[i]);
+        p->functions[i].c1_spread = round_spread(s->sum[i]);
+        p->functions[i].c1_children_spread = round_spread(s->sum_below[i]);
     }
 }
 

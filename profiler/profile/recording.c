@@ -36,7 +36,7 @@ struct recording {
 };
 
 /* Bytes got; fewer than n at the end of the file. */
-static size_t get(struct recording *r, void *to, size_t n)
+static size_t get_bytes(struct recording *r, void *to, size_t n)
 {
     if (r->file) {
         n = fread(to, 1, n, r->file);
@@ -49,7 +49,7 @@ static size_t get(struct recording *r, void *to, size_t n)
     return n;
 }
 
-static int damaged(struct recording *r, uint64_t offset, const char *what)
+static int say_damaged(struct recording *r, uint64_t offset, const char *what)
 {
     r->over = true;
     snprintf(r->damage, sizeof r->damage,
@@ -63,7 +63,7 @@ static int cut_short(struct recording *r, uint64_t offset, size_t got, size_t wa
 {
     char text[120];
     snprintf(text, sizeof text, "cut short: %zu of %zu bytes of %s", got, wanted, what);
-    return damaged(r, offset, text);
+    return say_damaged(r, offset, text);
 }
 
 /* Sizes are checked before anything is read or allocated by them. */
@@ -78,9 +78,9 @@ static int read_block(struct recording *r, struct block *b)
 {
     uint8_t h[RECORDING_BLOCK_HEADER];
     b->offset = r->offset;
-    size_t n = get(r, h, sizeof h);
+    size_t n = get_bytes(r, h, sizeof h);
     if (n == 0)
-        return damaged(r, b->offset, "not finished: the file ends without an end block");
+        return say_damaged(r, b->offset, "not finished: the file ends without an end block");
     if (n < sizeof h)
         return cut_short(r, b->offset, n, sizeof h, "a block header");
     b->type = le32(h);
@@ -89,16 +89,16 @@ static int read_block(struct recording *r, struct block *b)
     b->plain = le32(h + 12);
     b->events = le32(h + 16);
     if (!block_plausible(b))
-        return damaged(r, b->offset, "damaged block header");
-    n = get(r, r->stored, b->stored);
+        return say_damaged(r, b->offset, "damaged block header");
+    n = get_bytes(r, r->stored, b->stored);
     if (n < b->stored)
         return cut_short(r, b->offset, n, b->stored, "a block");
     if (recording_crc(recording_crc(0, h, 20), r->stored, b->stored) != le32(h + 20))
-        return damaged(r, b->offset, "damaged block, wrong checksum");
+        return say_damaged(r, b->offset, "damaged block, wrong checksum");
     size_t plain =
         ZSTD_decompressDCtx(r->zstd, r->plain, RECORDING_PLAIN_MAX, r->stored, b->stored);
     if (ZSTD_isError(plain) || plain != b->plain)
-        return damaged(r, b->offset, "damaged block, it does not decompress");
+        return say_damaged(r, b->offset, "damaged block, it does not decompress");
     return 1;
 }
 
@@ -106,7 +106,8 @@ static int read_header(struct recording *r, struct err *err)
 {
     char magic[RECORDING_MAGIC_BYTES];
     struct block b;
-    if (get(r, magic, sizeof magic) < sizeof magic || memcmp(magic, RECORDING_MAGIC, sizeof magic))
+    if (get_bytes(r, magic, sizeof magic) < sizeof magic ||
+        memcmp(magic, RECORDING_MAGIC, sizeof magic))
         return err_set(err, ERR_FORMAT, "give a file made with --record", "not a recording");
     if (!read_block(r, &b))
         return err_set(err, ERR_FORMAT, "record again", "recording: header: %s", r->damage);
@@ -127,17 +128,17 @@ static int take_end(struct recording *r, const struct block *b)
     uint8_t more;
     struct err err = { .code = ERR_OK };
     if (b->plain > RECORDING_TEXT_MAX)
-        return damaged(r, b->offset, "damaged end block");
+        return say_damaged(r, b->offset, "damaged end block");
     char *text = arena_strn(&r->arena, (const char *)r->plain, b->plain);
     if (!text || recording_parse_end(text, &r->end, &err) < 0)
-        return damaged(r, b->offset, "damaged end block");
+        return say_damaged(r, b->offset, "damaged end block");
     r->have_end = true;
     r->over = true;
     if (r->end.events != r->nread)
-        return damaged(r, b->offset, "events are missing before the end block");
+        return say_damaged(r, b->offset, "events are missing before the end block");
     uint64_t at = r->offset;
-    if (get(r, &more, 1) == 1)
-        return damaged(r, at, "bytes behind the end block");
+    if (get_bytes(r, &more, 1) == 1)
+        return say_damaged(r, at, "bytes behind the end block");
     return 0;
 }
 
@@ -154,7 +155,7 @@ static size_t next_block(struct recording *r)
         if (b.type != RECORDING_EVENTS || !b.events)
             continue; /* of a later version */
         if (recording_decode(r->plain, b.plain, r->events, b.events) < 0)
-            return (size_t)damaged(r, b.offset, "damaged events");
+            return (size_t)say_damaged(r, b.offset, "damaged events");
         r->nevents = b.events;
         r->nread += b.events;
         return r->nevents;
@@ -177,7 +178,7 @@ int recording_read(struct recording *r, struct event *out, size_t cap, struct er
     return (int)n;
 }
 
-static int start(struct recording *r, struct recording **out, struct err *err)
+static int start_reading(struct recording *r, struct recording **out, struct err *err)
 {
     r->stored = malloc(RECORDING_STORED_MAX);
     r->plain = malloc(RECORDING_PLAIN_MAX);
@@ -206,7 +207,7 @@ int recording_open(const char *path, struct recording **out, struct err *err)
         return err_set(err, number == ENOENT ? ERR_NOT_FOUND : ERR_IO, "check the name", "%s: %s",
                        path, strerror(number));
     }
-    int ret = start(r, out, err);
+    int ret = start_reading(r, out, err);
     return ret < 0 ? err_prefix(err, ret, path) : 0;
 }
 
@@ -217,7 +218,7 @@ int recording_open_bytes(const uint8_t *data, size_t len, struct recording **out
         return err_set(err, ERR_NOMEM, "", "recording: out of memory");
     r->data = data;
     r->len = len;
-    return start(r, out, err);
+    return start_reading(r, out, err);
 }
 
 const struct recording_header *recording_header(const struct recording *r) { return &r->header; }

@@ -103,9 +103,9 @@ static const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, uint64_t 
     return NULL;
 }
 
-static uint64_t zigzag(uint64_t d) { return d << 1 ^ (0 - (d >> 63)); }
+static uint64_t zigzag_encode(uint64_t d) { return d << 1 ^ (0 - (d >> 63)); }
 
-static uint64_t unzigzag(uint64_t z) { return z >> 1 ^ (0 - (z & 1)); }
+static uint64_t zigzag_decode(uint64_t z) { return z >> 1 ^ (0 - (z & 1)); }
 
 size_t recording_encode(const struct event *e, size_t n, uint8_t *out)
 {
@@ -120,7 +120,7 @@ size_t recording_encode(const struct event *e, size_t n, uint8_t *out)
         p = put_varint(p, mask);
         for (int f = 0; f < F_COUNT; f++)
             if (mask >> f & 1)
-                p = put_varint(p, f < F_FIRST_WHOLE ? zigzag(now[f] - last[f]) : now[f]);
+                p = put_varint(p, f < F_FIRST_WHOLE ? zigzag_encode(now[f] - last[f]) : now[f]);
         memcpy(last, now, sizeof last);
     }
     return (size_t)(p - out);
@@ -142,7 +142,7 @@ int recording_decode(const uint8_t *p, size_t len, struct event *out, size_t n)
                 continue;
             if (!(p = get_varint(p, end, &v)))
                 return -1;
-            fields[f] = f < F_FIRST_WHOLE ? fields[f] + unzigzag(v) : v;
+            fields[f] = f < F_FIRST_WHOLE ? fields[f] + zigzag_decode(v) : v;
         }
         if (!fields_to(fields, kind, &out[i]))
             return -1;
@@ -174,7 +174,7 @@ static void put_number(FILE *f, const char *key, uint64_t value)
     fprintf(f, "%s=%" PRIu64 "\n", key, value);
 }
 
-static void unescape(char *s)
+static void unescape_text(char *s)
 {
     char *to = s;
     for (; *s; s++) {
@@ -303,7 +303,7 @@ static bool next_line(char **text, char **key, char **value)
     *value = equals ? equals + 1 : NULL;
     if (equals) {
         *equals = '\0';
-        unescape(*value);
+        unescape_text(*value);
     }
     return true;
 }

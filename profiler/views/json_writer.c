@@ -9,13 +9,13 @@
 
 #include "probe/base/text.h"
 
-static void put(struct json_writer *j, const char *text, size_t n)
+static void put_text(struct json_writer *j, const char *text, size_t n)
 {
     if (n)
         j->out->write(j->out->ctx, text, n);
 }
 
-static void put_str(struct json_writer *j, const char *text) { put(j, text, strlen(text)); }
+static void put_str(struct json_writer *j, const char *text) { put_text(j, text, strlen(text)); }
 
 static bool on_one_line(const struct json_writer *j)
 {
@@ -27,12 +27,12 @@ static void new_line(struct json_writer *j)
     static const char spaces[] = "                                                                ";
     if (on_one_line(j))
         return;
-    put(j, "\n", 1);
-    put(j, spaces, 2 * j->depth);
+    put_text(j, "\n", 1);
+    put_text(j, spaces, 2 * j->depth);
 }
 
 /* Comma and line break before a value or key, as the place demands. */
-static void before(struct json_writer *j)
+static void before_value(struct json_writer *j)
 {
     if (j->after_key) {
         j->after_key = false;
@@ -48,7 +48,7 @@ static void before(struct json_writer *j)
 
 static void open_level(struct json_writer *j, bool object, bool inline_)
 {
-    before(j);
+    before_value(j);
     assert(j->depth < JSON_MAX_DEPTH);
     put_str(j, object ? "{" : "[");
     j->inline_from[j->depth] = inline_ || on_one_line(j);
@@ -92,27 +92,27 @@ static void put_escape(struct json_writer *j, uint32_t c)
 static void put_string(struct json_writer *j, const char *text)
 {
     const char *s = text, *run = s;
-    put(j, "\"", 1);
+    put_text(j, "\"", 1);
     while (*s) {
         size_t n = text_character(s);
         if (n && *s != '"' && *s != '\\') {
             s += n;
             continue;
         }
-        put(j, run, (size_t)(s - run));
+        put_text(j, run, (size_t)(s - run));
         uint32_t code = 0;
         n = text_code(s, &code);
         put_escape(j, n ? code : 0xFFFD);
         run = s += n ? n : 1;
     }
-    put(j, run, (size_t)(s - run));
-    put(j, "\"", 1);
+    put_text(j, run, (size_t)(s - run));
+    put_text(j, "\"", 1);
 }
 
 void json_write_key(struct json_writer *j, const char *key)
 {
     assert(j->depth && j->is_object[j->depth - 1] && !j->after_key);
-    before(j);
+    before_value(j);
     put_string(j, key);
     put_str(j, j->compact ? ":" : ": ");
     j->after_key = true;
@@ -124,14 +124,14 @@ void json_write_string(struct json_writer *j, const char *text)
         json_write_null(j);
         return;
     }
-    before(j);
+    before_value(j);
     put_string(j, text);
 }
 
 void json_write_uint(struct json_writer *j, uint64_t value)
 {
     char text[24];
-    before(j);
+    before_value(j);
     snprintf(text, sizeof text, "%" PRIu64, value);
     put_str(j, text);
 }
@@ -139,7 +139,7 @@ void json_write_uint(struct json_writer *j, uint64_t value)
 void json_write_int(struct json_writer *j, int64_t value)
 {
     char text[24];
-    before(j);
+    before_value(j);
     snprintf(text, sizeof text, "%" PRId64, value);
     put_str(j, text);
 }
@@ -153,7 +153,7 @@ void json_write_real(struct json_writer *j, double value)
         json_write_null(j);
         return;
     }
-    before(j);
+    before_value(j);
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value)
@@ -167,12 +167,12 @@ void json_write_real(struct json_writer *j, double value)
 
 void json_write_bool(struct json_writer *j, bool value)
 {
-    before(j);
+    before_value(j);
     put_str(j, value ? "true" : "false");
 }
 
 void json_write_null(struct json_writer *j)
 {
-    before(j);
+    before_value(j);
     put_str(j, "null");
 }

@@ -69,7 +69,7 @@ bool prf_counter(uint16_t code, struct profile_counter *out)
 /* ---- file to model ---- */
 
 /* CodeScape may count a terminator as part of a string. */
-static const char *text(struct arena *a, const struct prf_bytes *b)
+static const char *text_of(struct arena *a, const struct prf_bytes *b)
 {
     uint32_t n = b->len && b->data[b->len - 1] == 0 ? b->len - 1 : b->len;
     return arena_strn(a, (const char *)b->data, n);
@@ -77,9 +77,9 @@ static const char *text(struct arena *a, const struct prf_bytes *b)
 
 static bool function_in(struct profile *p, struct profile_function *f, const struct prf_function *g)
 {
-    f->name = text(&p->arena, &g->name);
-    f->linkage = text(&p->arena, &g->label);
-    f->qualified = text(&p->arena, &g->qualified);
+    f->name = text_of(&p->arena, &g->name);
+    f->linkage = text_of(&p->arena, &g->label);
+    f->qualified = text_of(&p->arena, &g->qualified);
     f->low = g->low;
     /* What has no address is stored as 0..0; everything else names its last byte. */
     f->high = g->low == 0 && g->high == 0 ? 0 : (uint64_t)g->high + 1;

@@ -28,8 +28,8 @@ struct reader {
 
 static const char hint[] = "the file is damaged or incomplete: save it again, or use an older copy";
 
-static int bad(const struct reader *r, size_t at, const char *what, uint64_t value,
-               uint64_t expected)
+static int bad_file(const struct reader *r, size_t at, const char *what, uint64_t value,
+                    uint64_t expected)
 {
     return err_set(r->err, ERR_FORMAT, hint,
                    ".prf, offset %zu: %s is %" PRIu64 ", expected %" PRIu64, at, what, value,
@@ -48,7 +48,7 @@ static int no_memory(const struct reader *r)
 
 /* One structure: its size field against what is left and what it must hold at least.
  * Returns its first byte, NULL after an error; *len is its whole length, size field included. */
-static const uint8_t *record(struct reader *r, const char *what, size_t smallest, size_t *len)
+static const uint8_t *take_record(struct reader *r, const char *what, size_t smallest, size_t *len)
 {
     const uint8_t *p = r->data + r->pos;
     if (r->end - r->pos < SIZE_FIELD) {
@@ -75,7 +75,7 @@ static const uint8_t *record(struct reader *r, const char *what, size_t smallest
     return p;
 }
 
-static bool keep(struct reader *r, struct prf_bytes *out, const uint8_t *p, size_t n)
+static bool keep_bytes(struct reader *r, struct prf_bytes *out, const uint8_t *p, size_t n)
 {
     if (n == 0)
         return true;
@@ -85,7 +85,7 @@ static bool keep(struct reader *r, struct prf_bytes *out, const uint8_t *p, size
 }
 
 /* Five quadwords in the order hits, C1, C1 without callees, C2, C2 without callees. */
-static void counts(struct prf_counts *c, const uint8_t *p)
+static void take_counts(struct prf_counts *c, const uint8_t *p)
 {
     c->hits = le64(p);
     c->c1_children = le64(p + 8);
@@ -95,7 +95,8 @@ static void counts(struct prf_counts *c, const uint8_t *p)
 }
 
 /* The three names, then whatever else the size covers. p[at] is the first length. */
-static int names(struct reader *r, const uint8_t *p, size_t at, size_t len, struct prf_function *f)
+static int take_names(struct reader *r, const uint8_t *p, size_t at, size_t len,
+                      struct prf_function *f)
 {
     struct prf_bytes *out[] = { &f->name, &f->label, &f->qualified };
     static const char *const what[] = { "length of the function name", "length of the linker label",
@@ -106,12 +107,12 @@ static int names(struct reader *r, const uint8_t *p, size_t at, size_t len, stru
             return bad_text(r, start + at, "the record ends before its names do");
         size_t n = le16(p + at);
         if (n > len - at - 2)
-            return bad(r, start + at, what[i], n, len - at - 2);
-        if (!keep(r, out[i], p + at + 2, n))
+            return bad_file(r, start + at, what[i], n, len - at - 2);
+        if (!keep_bytes(r, out[i], p + at + 2, n))
             return no_memory(r);
         at += 2 + n;
     }
-    return keep(r, &f->extra, p + at, len - at) ? 0 : no_memory(r);
+    return keep_bytes(r, &f->extra, p + at, len - at) ? 0 : no_memory(r);
 }
 
 /* From the description byte on, function and call records are alike: body points at it. */
@@ -128,22 +129,22 @@ static int function_body(struct reader *r, const uint8_t *p, size_t body, size_t
     f->overlay = le32(b + 17);
     f->group = le32(b + 21);
     memcpy(f->spare, b + 25, sizeof f->spare);
-    counts(&f->counts, b + 33);
+    take_counts(&f->counts, b + 33);
     if (f->high < f->low)
         return err_set(r->err, ERR_FORMAT, hint,
                        ".prf, offset %zu: function range ends at 0x%08x before it begins at 0x%08x",
                        (size_t)(b + 9 - r->data), f->high, f->low);
-    return names(r, p, body + 73, len, f);
+    return take_names(r, p, body + 73, len, f);
 }
 
-static int header(struct reader *r, uint32_t offset[3])
+static int take_header(struct reader *r, uint32_t offset[3])
 {
     struct prf_file *f = r->f;
     size_t len;
     if (!prf_is(r->data, r->end))
         return bad_text(r, 0, "no .prf file: it does not begin with \"PROFILER FILE:\"");
     r->pos = PRF_ID_BYTES;
-    const uint8_t *h = record(r, "the file header", PRF_HEADER_BYTES, &len);
+    const uint8_t *h = take_record(r, "the file header", PRF_HEADER_BYTES, &len);
     if (!h)
         return -ERR_FORMAT;
     f->version = h[4];
@@ -152,7 +153,7 @@ static int header(struct reader *r, uint32_t offset[3])
     f->day = h[8], f->month = h[9], f->year = h[10];
     f->hour = h[11], f->min = h[12], f->sec = h[13];
     f->type = h[14];
-    counts(&f->total, h + 15);
+    take_counts(&f->total, h + 15);
     memcpy(f->counter, h + 55, 2);
     f->noverlays = le32(h + 57);
     f->nfunctions = le32(h + 61);
@@ -160,23 +161,23 @@ static int header(struct reader *r, uint32_t offset[3])
     for (int i = 0; i < 3; i++)
         offset[i] = le32(h + 69 + 4 * i);
     memcpy(f->spare2, h + 81, 8);
-    if (!keep(r, &f->header_extra, h + PRF_HEADER_BYTES, len - PRF_HEADER_BYTES))
+    if (!keep_bytes(r, &f->header_extra, h + PRF_HEADER_BYTES, len - PRF_HEADER_BYTES))
         return no_memory(r);
     if (f->type != PROFILE_STATISTICAL && f->type != PROFILE_TRACE)
-        return bad(r, PRF_ID_BYTES + 14, "type of profile", f->type, PROFILE_TRACE);
+        return bad_file(r, PRF_ID_BYTES + 14, "type of profile", f->type, PROFILE_TRACE);
     if (f->type == PROFILE_STATISTICAL && f->ncalls)
-        return bad(r, PRF_ID_BYTES + 65, "number of function calls of a statistical profile",
-                   f->ncalls, 0);
+        return bad_file(r, PRF_ID_BYTES + 65, "number of function calls of a statistical profile",
+                        f->ncalls, 0);
     return 0;
 }
 
 /* Sections follow one another; an offset says where one begins, counted from the end of the header.
  */
-static int section(struct reader *r, size_t field, uint32_t offset, size_t base, uint64_t count,
-                   size_t smallest)
+static int take_section(struct reader *r, size_t field, uint32_t offset, size_t base,
+                        uint64_t count, size_t smallest)
 {
     if (offset != r->pos - base)
-        return bad(r, PRF_ID_BYTES + field, "section offset", offset, r->pos - base);
+        return bad_file(r, PRF_ID_BYTES + field, "section offset", offset, r->pos - base);
     if (count > (r->end - r->pos) / smallest)
         return err_set(r->err, ERR_FORMAT, hint,
                        ".prf, offset %zu: cut short: %" PRIu64
@@ -185,7 +186,7 @@ static int section(struct reader *r, size_t field, uint32_t offset, size_t base,
     return 0;
 }
 
-static int overlays(struct reader *r)
+static int take_overlays(struct reader *r)
 {
     struct prf_file *f = r->f;
     f->overlays = arena_alloc(&f->arena, (f->noverlays + (size_t)1) * sizeof *f->overlays);
@@ -194,20 +195,20 @@ static int overlays(struct reader *r)
     for (uint32_t i = 0; i < f->noverlays; i++) {
         struct prf_overlay *o = &f->overlays[i];
         size_t len;
-        const uint8_t *p = record(r, "an overlay area", OVERLAY_BYTES, &len);
+        const uint8_t *p = take_record(r, "an overlay area", OVERLAY_BYTES, &len);
         if (!p)
             return -ERR_FORMAT;
         o->area = le32(p + 4);
         o->start = le32(p + 8);
         o->end = le32(p + 12);
         o->current = le32(p + 16);
-        if (!keep(r, &o->extra, p + OVERLAY_BYTES, len - OVERLAY_BYTES))
+        if (!keep_bytes(r, &o->extra, p + OVERLAY_BYTES, len - OVERLAY_BYTES))
             return no_memory(r);
     }
     return 0;
 }
 
-static int functions(struct reader *r)
+static int take_functions(struct reader *r)
 {
     struct prf_file *f = r->f;
     f->functions = arena_alloc(&f->arena, (f->nfunctions + (size_t)1) * sizeof *f->functions);
@@ -215,7 +216,7 @@ static int functions(struct reader *r)
         return no_memory(r);
     for (uint32_t i = 0; i < f->nfunctions; i++) {
         size_t len;
-        const uint8_t *p = record(r, "a function", FUNCTION_SMALLEST, &len);
+        const uint8_t *p = take_record(r, "a function", FUNCTION_SMALLEST, &len);
         if (!p)
             return -ERR_FORMAT;
         int ret = function_body(r, p, 4, len, &f->functions[i]);
@@ -234,7 +235,7 @@ struct open_calls {
 static int one_call(struct reader *r, struct prf_call *c, struct open_calls *open, uint32_t *calls)
 {
     size_t at = r->pos, len;
-    const uint8_t *p = record(r, "a call or return", RETURN_BYTES, &len);
+    const uint8_t *p = take_record(r, "a call or return", RETURN_BYTES, &len);
     if (!p)
         return -ERR_FORMAT;
     c->number = le32(p + 5);
@@ -243,21 +244,22 @@ static int one_call(struct reader *r, struct prf_call *c, struct open_calls *ope
         if (!open->depth)
             return bad_text(r, at, "a return without a call");
         if (open->number[--open->depth] != c->number)
-            return bad(r, at + 5, "call number of a return", c->number, open->number[open->depth]);
-        return keep(r, &c->extra, p + RETURN_BYTES, len - RETURN_BYTES) ? 0 : no_memory(r);
+            return bad_file(r, at + 5, "call number of a return", c->number,
+                            open->number[open->depth]);
+        return keep_bytes(r, &c->extra, p + RETURN_BYTES, len - RETURN_BYTES) ? 0 : no_memory(r);
     }
     if (!c->call)
-        return bad(r, at + 4, "mark of a call or return", p[4], MARK_CALL);
+        return bad_file(r, at + 4, "mark of a call or return", p[4], MARK_CALL);
     if (len < CALL_SMALLEST)
-        return bad(r, at, "size of a call", len - SIZE_FIELD, CALL_SMALLEST - SIZE_FIELD);
+        return bad_file(r, at, "size of a call", len - SIZE_FIELD, CALL_SMALLEST - SIZE_FIELD);
     if (*calls == r->f->ncalls)
-        return bad(r, at, "number of calls", *calls + (uint64_t)1, r->f->ncalls);
+        return bad_file(r, at, "number of calls", *calls + (uint64_t)1, r->f->ncalls);
     ++*calls;
     open->number[open->depth++] = c->number;
     return function_body(r, p, 9, len, &c->f);
 }
 
-static int calls(struct reader *r)
+static int take_calls(struct reader *r)
 {
     struct prf_file *f = r->f;
     uint32_t seen = 0;
@@ -270,27 +272,30 @@ static int calls(struct reader *r)
     return ret;
 }
 
-static int body(struct reader *r)
+static int take_body(struct reader *r)
 {
     struct prf_file *f = r->f;
     uint32_t offset[3];
-    int ret = header(r, offset);
+    int ret = take_header(r, offset);
     size_t base = r->pos;
     if (ret < 0)
         return ret;
     f->overlay_offset_if_none = f->noverlays ? 0 : offset[0];
-    if (f->noverlays && (ret = section(r, 69, offset[0], base, f->noverlays, OVERLAY_BYTES)) < 0)
+    if (f->noverlays &&
+        (ret = take_section(r, 69, offset[0], base, f->noverlays, OVERLAY_BYTES)) < 0)
         return ret;
-    if ((ret = overlays(r)) < 0 ||
-        (ret = section(r, 73, offset[1], base, f->nfunctions, FUNCTION_SMALLEST)) < 0 ||
-        (ret = functions(r)) < 0)
+    if ((ret = take_overlays(r)) < 0 ||
+        (ret = take_section(r, 73, offset[1], base, f->nfunctions, FUNCTION_SMALLEST)) < 0 ||
+        (ret = take_functions(r)) < 0)
         return ret;
     if (f->type == PROFILE_TRACE) {
-        if ((ret = section(r, 77, offset[2], base, f->ncalls, CALL_SMALLEST + RETURN_BYTES)) < 0 ||
-            (ret = calls(r)) < 0)
+        if ((ret = take_section(r, 77, offset[2], base, f->ncalls, CALL_SMALLEST + RETURN_BYTES)) <
+                0 ||
+            (ret = take_calls(r)) < 0)
             return ret;
     } else if (offset[2] != 0) {
-        return bad(r, PRF_ID_BYTES + 77, "trace offset of a statistical profile", offset[2], 0);
+        return bad_file(r, PRF_ID_BYTES + 77, "trace offset of a statistical profile", offset[2],
+                        0);
     }
     if (r->pos != r->end)
         return bad_text(r, r->pos, "bytes behind the last record");
@@ -303,7 +308,7 @@ int prf_decode(const uint8_t *data, size_t len, struct prf_file **out, struct er
     r.f = calloc(1, sizeof *r.f);
     if (!r.f)
         return err_set(err, ERR_NOMEM, "", ".prf: out of memory");
-    int ret = body(&r);
+    int ret = take_body(&r);
     if (ret < 0) {
         prf_file_free(r.f);
         return ret;

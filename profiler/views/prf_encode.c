@@ -14,51 +14,51 @@ struct writer {
     size_t len;
 };
 
-static void put(struct writer *w, const void *p, size_t n)
+static void put_data(struct writer *w, const void *p, size_t n)
 {
     if (w->data && n)
         memcpy(w->data + w->len, p, n);
     w->len += n;
 }
 
-static void put8(struct writer *w, uint8_t v) { put(w, &v, 1); }
+static void put_u8(struct writer *w, uint8_t v) { put_data(w, &v, 1); }
 
-static void put16le(struct writer *w, uint16_t v)
+static void put_u16(struct writer *w, uint16_t v)
 {
     uint8_t b[2];
     put_le16(b, v);
-    put(w, b, sizeof b);
+    put_data(w, b, sizeof b);
 }
 
-static void put32le(struct writer *w, uint32_t v)
+static void put_u32(struct writer *w, uint32_t v)
 {
     uint8_t b[4];
     put_le32(b, v);
-    put(w, b, sizeof b);
+    put_data(w, b, sizeof b);
 }
 
-static void put64le(struct writer *w, uint64_t v)
+static void put_u64(struct writer *w, uint64_t v)
 {
     uint8_t b[8];
     put_le64(b, v);
-    put(w, b, sizeof b);
+    put_data(w, b, sizeof b);
 }
 
-static void put_bytes(struct writer *w, const struct prf_bytes *b) { put(w, b->data, b->len); }
+static void put_bytes(struct writer *w, const struct prf_bytes *b) { put_data(w, b->data, b->len); }
 
 static void put_string(struct writer *w, const struct prf_bytes *b)
 {
-    put16le(w, (uint16_t)b->len);
+    put_u16(w, (uint16_t)b->len);
     put_bytes(w, b);
 }
 
 static void put_counts(struct writer *w, const struct prf_counts *c)
 {
-    put64le(w, c->hits);
-    put64le(w, c->c1_children);
-    put64le(w, c->c1);
-    put64le(w, c->c2_children);
-    put64le(w, c->c2);
+    put_u64(w, c->hits);
+    put_u64(w, c->c1_children);
+    put_u64(w, c->c1);
+    put_u64(w, c->c2_children);
+    put_u64(w, c->c2);
 }
 
 static uint32_t names_len(const struct prf_function *f)
@@ -68,15 +68,15 @@ static uint32_t names_len(const struct prf_function *f)
 
 static void put_function_body(struct writer *w, const struct prf_function *f)
 {
-    put8(w, f->description);
-    put16le(w, f->attributes);
-    put16le(w, f->cache_line);
-    put32le(w, f->low);
-    put32le(w, f->high);
-    put32le(w, f->overlay_area);
-    put32le(w, f->overlay);
-    put32le(w, f->group);
-    put(w, f->spare, sizeof f->spare);
+    put_u8(w, f->description);
+    put_u16(w, f->attributes);
+    put_u16(w, f->cache_line);
+    put_u32(w, f->low);
+    put_u32(w, f->high);
+    put_u32(w, f->overlay_area);
+    put_u32(w, f->overlay);
+    put_u32(w, f->group);
+    put_data(w, f->spare, sizeof f->spare);
     put_counts(w, &f->counts);
     put_string(w, &f->name);
     put_string(w, &f->label);
@@ -88,11 +88,11 @@ static void put_overlays(struct writer *w, const struct prf_file *f)
 {
     for (uint32_t i = 0; i < f->noverlays; i++) {
         const struct prf_overlay *o = &f->overlays[i];
-        put32le(w, OVERLAY_BYTES - SIZE_FIELD + o->extra.len);
-        put32le(w, o->area);
-        put32le(w, o->start);
-        put32le(w, o->end);
-        put32le(w, o->current);
+        put_u32(w, OVERLAY_BYTES - SIZE_FIELD + o->extra.len);
+        put_u32(w, o->area);
+        put_u32(w, o->start);
+        put_u32(w, o->end);
+        put_u32(w, o->current);
         put_bytes(w, &o->extra);
     }
 }
@@ -100,7 +100,7 @@ static void put_overlays(struct writer *w, const struct prf_file *f)
 static void put_functions(struct writer *w, const struct prf_file *f)
 {
     for (uint32_t i = 0; i < f->nfunctions; i++) {
-        put32le(w, PRF_FUNCTION_BYTES - SIZE_FIELD + names_len(&f->functions[i]));
+        put_u32(w, PRF_FUNCTION_BYTES - SIZE_FIELD + names_len(&f->functions[i]));
         put_function_body(w, &f->functions[i]);
     }
 }
@@ -108,40 +108,40 @@ static void put_functions(struct writer *w, const struct prf_file *f)
 static void put_call(struct writer *w, const struct prf_call *c)
 {
     if (!c->call) {
-        put32le(w, RETURN_BYTES - SIZE_FIELD + c->extra.len);
-        put8(w, 0x00);
-        put32le(w, c->number);
+        put_u32(w, RETURN_BYTES - SIZE_FIELD + c->extra.len);
+        put_u8(w, 0x00);
+        put_u32(w, c->number);
         put_bytes(w, &c->extra);
         return;
     }
-    put32le(w, PRF_CALL_BYTES - SIZE_FIELD + names_len(&c->f));
-    put8(w, 0xFF);
-    put32le(w, c->number);
+    put_u32(w, PRF_CALL_BYTES - SIZE_FIELD + names_len(&c->f));
+    put_u8(w, 0xFF);
+    put_u32(w, c->number);
     put_function_body(w, &c->f);
 }
 
 static void put_header(struct writer *w, const struct prf_file *f, const uint32_t offset[3])
 {
-    put(w, "PROFILER FILE:", PRF_ID_BYTES);
-    put32le(w, PRF_HEADER_BYTES - SIZE_FIELD + f->header_extra.len);
-    put8(w, f->version);
-    put(w, f->spare1, sizeof f->spare1);
-    put8(w, f->icache_enabled);
-    put8(w, f->day);
-    put8(w, f->month);
-    put8(w, f->year);
-    put8(w, f->hour);
-    put8(w, f->min);
-    put8(w, f->sec);
-    put8(w, f->type);
+    put_data(w, "PROFILER FILE:", PRF_ID_BYTES);
+    put_u32(w, PRF_HEADER_BYTES - SIZE_FIELD + f->header_extra.len);
+    put_u8(w, f->version);
+    put_data(w, f->spare1, sizeof f->spare1);
+    put_u8(w, f->icache_enabled);
+    put_u8(w, f->day);
+    put_u8(w, f->month);
+    put_u8(w, f->year);
+    put_u8(w, f->hour);
+    put_u8(w, f->min);
+    put_u8(w, f->sec);
+    put_u8(w, f->type);
     put_counts(w, &f->total);
-    put(w, f->counter, sizeof f->counter);
-    put32le(w, f->noverlays);
-    put32le(w, f->nfunctions);
-    put32le(w, f->ncalls);
+    put_data(w, f->counter, sizeof f->counter);
+    put_u32(w, f->noverlays);
+    put_u32(w, f->nfunctions);
+    put_u32(w, f->ncalls);
     for (int i = 0; i < 3; i++)
-        put32le(w, offset[i]);
-    put(w, f->spare2, sizeof f->spare2);
+        put_u32(w, offset[i]);
+    put_data(w, f->spare2, sizeof f->spare2);
     put_bytes(w, &f->header_extra);
 }
 
@@ -165,7 +165,7 @@ static bool names_fit(const struct prf_function *f)
            f->qualified.len <= UINT16_MAX;
 }
 
-static int check(const struct prf_file *f, struct err *err)
+static int check_file(const struct prf_file *f, struct err *err)
 {
     for (uint32_t i = 0; i < f->nfunctions; i++)
         if (!names_fit(&f->functions[i]))
@@ -182,7 +182,7 @@ int prf_encode(const struct prf_file *f, uint8_t **out, size_t *len, struct err 
 {
     uint32_t offset[3] = { 0, 0, 0 };
     struct writer w = { 0 };
-    int ret = check(f, err);
+    int ret = check_file(f, err);
     if (ret < 0)
         return ret;
     put_file(&w, f, offset);

@@ -42,20 +42,20 @@ int report_sort_parse(const char *text, enum report_sort *out, struct err *err)
 
 /* ---- order ---- */
 
-static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+static int compare_numbers(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
 static int compare_by(const struct profile_function *a, const struct profile_function *b,
                       enum report_sort sort)
 {
     switch (sort) {
-    case REPORT_SORT_HITS: return -compare(a->hits, b->hits);
-    case REPORT_SORT_C1_CHILDREN: return -compare(a->c1_children, b->c1_children);
-    case REPORT_SORT_C2: return -compare(a->c2, b->c2);
-    case REPORT_SORT_C2_CHILDREN: return -compare(a->c2_children, b->c2_children);
-    case REPORT_SORT_CACHE_LINE: return compare(a->cache_line, b->cache_line);
+    case REPORT_SORT_HITS: return -compare_numbers(a->hits, b->hits);
+    case REPORT_SORT_C1_CHILDREN: return -compare_numbers(a->c1_children, b->c1_children);
+    case REPORT_SORT_C2: return -compare_numbers(a->c2, b->c2);
+    case REPORT_SORT_C2_CHILDREN: return -compare_numbers(a->c2_children, b->c2_children);
+    case REPORT_SORT_CACHE_LINE: return compare_numbers(a->cache_line, b->cache_line);
     case REPORT_SORT_NAME: return strcmp(report_shown_name(a), report_shown_name(b));
-    case REPORT_SORT_ADDRESS: return compare(a->low, b->low);
-    default: return -compare(a->c1, b->c1);
+    case REPORT_SORT_ADDRESS: return compare_numbers(a->low, b->low);
+    default: return -compare_numbers(a->c1, b->c1);
     }
 }
 
@@ -75,7 +75,7 @@ static int by_order(const void *a, const void *b, void *ctx)
     d = d ? d : compare_by(x, y, REPORT_SORT_C1);
     d = d ? d : compare_by(x, y, REPORT_SORT_HITS);
     d = d ? d : strcmp(x->name, y->name);
-    return d ? d : compare(x->low, y->low);
+    return d ? d : compare_numbers(x->low, y->low);
 }
 
 /* ---- rows ---- */
@@ -142,8 +142,8 @@ static void doubt_cell(const struct profile_function *f, struct report_line *l)
     line_cell(l, text, DOUBT_COLUMNS);
 }
 
-static void head(const struct profile *p, const struct columns *c, struct report_line *l,
-                 const struct text_sink *out)
+static void add_head(const struct profile *p, const struct columns *c, struct report_line *l,
+                     const struct text_sink *out)
 {
     line_cell(l, "hits", COUNT_COLUMNS);
     line_cell(l, "hits%", PERCENT_COLUMNS);
@@ -168,8 +168,8 @@ static void head(const struct profile *p, const struct columns *c, struct report
     line_end(l, out);
 }
 
-static void cells(const struct profile *p, const struct profile_function *f,
-                  const struct columns *c, struct report_line *l)
+static void add_cells(const struct profile *p, const struct profile_function *f,
+                      const struct columns *c, struct report_line *l)
 {
     char line[8] = "-";
     line_number(l, f->hits, COUNT_COLUMNS);
@@ -205,8 +205,8 @@ struct rows {
     struct report_names *names; /* of all functions of the profile, then of those in never */
 };
 
-static void take(struct rows *r, const struct profile *p, const struct report_options *o,
-                 const struct profile_function *f)
+static void take_function(struct rows *r, const struct profile *p, const struct report_options *o,
+                          const struct profile_function *f)
 {
     if (!o->all && !was_hit(f))
         return;
@@ -219,8 +219,8 @@ static void take(struct rows *r, const struct profile *p, const struct report_op
 
 static int by_address(const void *a, const void *b)
 {
-    return compare(((const struct profile_function *)a)->low,
-                   ((const struct profile_function *)b)->low);
+    return compare_numbers(((const struct profile_function *)a)->low,
+                           ((const struct profile_function *)b)->low);
 }
 
 static bool in_profile(const struct profile *p, const struct profile_function *sorted, uint64_t low)
@@ -246,7 +246,7 @@ static void take_never_hit(struct rows *r, const struct profile *p, const struct
         *f = (struct profile_function){
             .name = s->name, .low = s->low, .high = s->high, .cache_line = PROFILE_NOT_CACHED
         };
-        take(r, p, o, f);
+        take_function(r, p, o, f);
     }
     free(sorted);
 }
@@ -270,7 +270,7 @@ static bool rows_make(struct rows *r, const struct profile *p, const struct repo
     if (!r->row || !r->never)
         return false;
     for (size_t i = 0; i < p->nfunctions; i++)
-        take(r, p, o, &p->functions[i]);
+        take_function(r, p, o, &p->functions[i]);
     if (never)
         take_never_hit(r, p, o);
     if (!rows_name(r, p))
@@ -287,14 +287,14 @@ static size_t name_index(const struct rows *r, const struct profile *p,
     return hit ? (size_t)(f - p->functions) : p->nfunctions + (size_t)(f - r->never);
 }
 
-static void row(const struct rows *r, const struct profile *p, const struct report_options *o,
-                const struct profile_function *f, const struct columns *c, struct report_line *l,
-                const struct text_sink *out)
+static void add_row(const struct rows *r, const struct profile *p, const struct report_options *o,
+                    const struct profile_function *f, const struct columns *c,
+                    struct report_line *l, const struct text_sink *out)
 {
     char name[REPORT_LINE_BYTES];
     if (o->color && f->doubtful)
         line_escape(l, REPORT_RED);
-    cells(p, f, c, l);
+    add_cells(p, f, c, l);
     if (c->doubt)
         doubt_cell(f, l);
     line_add(l, f->doubtful ? " ?" : "  ");
@@ -314,9 +314,9 @@ int report_functions(const struct profile *p, const struct report_options *o,
     if (made) {
         report_legend(p, out);
         struct columns c = columns_of(p, shows_doubt(p));
-        head(p, &c, &l, out);
+        add_head(p, &c, &l, out);
         for (size_t i = 0; i < r.n && (!o->limit || i < o->limit); i++)
-            row(&r, p, o, r.row[i], &c, &l, out);
+            add_row(&r, p, o, r.row[i], &c, &l, out);
         if (o->limit && r.n > o->limit)
             sink_printf(out, "%zu more functions not shown\n", r.n - o->limit);
         if (r.below)
@@ -333,7 +333,7 @@ int report_functions(const struct profile *p, const struct report_options *o,
 /* ---- summary ---- */
 
 /* 12,345,678 */
-static const char *grouped(uint64_t value, char buf[32])
+static const char *group_digits(uint64_t value, char buf[32])
 {
     char digits[24];
     int n = snprintf(digits, sizeof digits, "%" PRIu64, value), at = 0;
@@ -346,14 +346,14 @@ static const char *grouped(uint64_t value, char buf[32])
     return buf;
 }
 
-static void totals(const struct profile *p, const struct text_sink *out)
+static void add_totals(const struct profile *p, const struct text_sink *out)
 {
     char a[32];
     const uint64_t total[2] = { p->total_c1, p->total_c2 };
-    sink_printf(out, "total     %s hits%s", grouped(p->total_hits, a),
+    sink_printf(out, "total     %s hits%s", group_digits(p->total_hits, a),
                 p->type == PROFILE_STATISTICAL ? " (samples)" : "");
     if (p->info.passes)
-        sink_printf(out, " in %s pass%s", grouped(p->info.passes, a),
+        sink_printf(out, " in %s pass%s", group_digits(p->info.passes, a),
                     p->info.passes == 1 ? "" : "es");
     sink_printf(out, "\n");
     for (int i = 0; i < 2; i++) {
@@ -361,34 +361,34 @@ static void totals(const struct profile *p, const struct text_sink *out)
         if (!report_has_counter(p, i))
             continue;
         bool cycles = !strcmp(report_unit(c), "cycles");
-        sink_printf(out, "C%d        %s %s%s\n", i + 1, grouped(total[i], a),
+        sink_printf(out, "C%d        %s %s%s\n", i + 1, group_digits(total[i], a),
                     c->name ? c->name : "", cycles ? " cycles" : "");
     }
 }
 
-static const char *times(uint64_t n, char *buf, size_t cap)
+static const char *count_times(uint64_t n, char *buf, size_t cap)
 {
     snprintf(buf, cap, n == 1 ? "once" : "%" PRIu64 " times", n);
     return buf;
 }
 
-static void sampling(const struct profile *p, const struct text_sink *out)
+static void add_sampling(const struct profile *p, const struct text_sink *out)
 {
     const struct profile_sampling *s = &p->info.sampling;
     char a[32], b[32];
     sink_printf(out, "sampling  %.1f looks a second of %s asked for", sampling_rate(s),
-                grouped(s->rate_asked, a));
-    sink_printf(out, ", %s missed", grouped(s->missed, a));
+                group_digits(s->rate_asked, a));
+    sink_printf(out, ", %s missed", group_digits(s->missed, a));
     if (s->asleep)
         sink_printf(
             out, ";\n          the CPU was asleep in %s of %s (%.1f %%): those have no place above",
-            grouped(s->asleep, a), grouped(s->looks, b),
+            group_digits(s->asleep, a), group_digits(s->looks, b),
             100.0 * (double)s->asleep / (double)s->looks);
     sink_printf(
         out, "\n          with 95 %% probability the true share is within +- percent of hits%%\n");
 }
 
-static void coverage(const struct profile *p, const struct text_sink *out)
+static void add_coverage(const struct profile *p, const struct text_sink *out)
 {
     const struct profile_info *i = &p->info;
     const struct coverage_row lost = profile_coverage_sum(p, COVERAGE_LOST),
@@ -396,25 +396,25 @@ static void coverage(const struct profile *p, const struct text_sink *out)
                               blind = profile_coverage_sum(p, COVERAGE_BLIND);
     char a[32], b[32], c[32];
     if (i->sampling.looks)
-        sampling(p, out);
+        add_sampling(p, out);
     if (i->sampling.looks && away.amount)
         sink_printf(out, "          the board was away %s: what ran then is not in here\n",
-                    times(away.amount, a, sizeof a));
+                    count_times(away.amount, a, sizeof a));
     if (!i->events || i->sampling.looks)
         return; /* read from a .prf, which does not say */
-    sink_printf(out, "coverage  %s events, %s%s lost, %s doubtful", grouped(i->events, a),
-                lost.amount && lost.bound ? "at most " : "", grouped(lost.amount, b),
-                grouped(i->doubtful, c));
+    sink_printf(out, "coverage  %s events, %s%s lost, %s doubtful", group_digits(i->events, a),
+                lost.amount && lost.bound ? "at most " : "", group_digits(lost.amount, b),
+                group_digits(i->doubtful, c));
     if (lost.amount && p->total_c1)
         sink_printf(out, "\n          %.2f %% of C1 seen",
                     100.0 * (double)(p->total_c1 - lost.c1) / (double)p->total_c1);
     if (away.amount)
         sink_printf(out, "\n          the board was away %s: what ran then is not in here",
-                    times(away.amount, a, sizeof a));
+                    count_times(away.amount, a, sizeof a));
     if (blind.amount)
         sink_printf(out, "\n          %.1f %% of C1 ran where code may have been left unseen, %s",
                     p->total_c1 ? 100.0 * (double)blind.c1 / (double)p->total_c1 : 0,
-                    times(blind.amount, a, sizeof a));
+                    count_times(blind.amount, a, sizeof a));
     sink_printf(out, "\n");
     if (i->doubtful || blind.amount)
         sink_printf(out, "          ? marks what may in part belong to a neighbour; ?%% is how "
@@ -422,7 +422,7 @@ static void coverage(const struct profile *p, const struct text_sink *out)
 }
 
 /* What C1 rests on, where it is no count. */
-static void estimate(const struct profile *p, const struct text_sink *out)
+static void add_estimate(const struct profile *p, const struct text_sink *out)
 {
     const struct profile_estimate *e = &p->info.estimate;
     const char *by = e->sources == EVENT_BY_STAMPS     ? "time stamps"
@@ -436,11 +436,11 @@ static void estimate(const struct profile *p, const struct text_sink *out)
         return;
     }
     sink_printf(out, "estimate  C1: a cycle table, corrected x%.2f by %s %s;\n", e->factor,
-                grouped(e->measurements, a), by);
+                group_digits(e->measurements, a), by);
     sink_printf(out, "          with 95 %% probability the true C1 is within +- percent of it\n");
 }
 
-static void duration(const struct run_time *t, const struct text_sink *out)
+static void add_duration(const struct run_time *t, const struct text_sink *out)
 {
     char a[80];
     struct slowdown slow = slowdown_of(t);
@@ -448,7 +448,7 @@ static void duration(const struct run_time *t, const struct text_sink *out)
         return;
     sink_printf(out, "time     ");
     if (t->target_cycles)
-        sink_printf(out, " %s target cycles", grouped(t->target_cycles, a));
+        sink_printf(out, " %s target cycles", group_digits(t->target_cycles, a));
     if (t->target_cycles && t->host_ns)
         sink_printf(out, ",");
     if (t->host_ns)
@@ -462,17 +462,17 @@ void report_summary(const struct profile *p, const struct report_options *o,
                     const struct text_sink *out)
 {
     report_tasks(p, o, out);
-    totals(p, out);
+    add_totals(p, out);
     if (p->info.unnamed)
         report_wrapped("names",
                        "the ELF names no functions: they are known by address, and end where the "
                        "next one that was called begins",
                        report_width(o), out);
     report_unfinished(p, o, out);
-    estimate(p, out);
-    coverage(p, out);
+    add_estimate(p, out);
+    add_coverage(p, out);
     report_untraced(p, o, out);
-    duration(&p->info.time, out);
+    add_duration(&p->info.time, out);
     if (p->info.note)
         report_wrapped("note", p->info.note, report_width(o), out);
 }

@@ -49,7 +49,7 @@ static void build_id(struct json_writer *j, const struct profile_info *i)
     member_name(j, "build_id", text);
 }
 
-static void started(struct json_writer *j, int64_t when)
+static void write_started(struct json_writer *j, int64_t when)
 {
     char text[32] = "";
     struct tm tm;
@@ -59,7 +59,7 @@ static void started(struct json_writer *j, int64_t when)
     member_name(j, "started", text);
 }
 
-static void counters(struct json_writer *j, const struct profile_info *i)
+static void write_counters(struct json_writer *j, const struct profile_info *i)
 {
     json_write_key(j, "counters");
     json_write_array(j, false);
@@ -77,7 +77,7 @@ static void counters(struct json_writer *j, const struct profile_info *i)
     json_write_end(j);
 }
 
-static void seconds(struct json_writer *j, const char *key, uint64_t ns)
+static void write_seconds(struct json_writer *j, const char *key, uint64_t ns)
 {
     json_write_key(j, key);
     if (ns)
@@ -123,7 +123,7 @@ static void no_coverage(struct json_writer *j)
 }
 
 /* Places that gave no events, and the hits of the functions that hold them. */
-static void untraced(struct json_writer *j, const struct profile *p)
+static void write_untraced(struct json_writer *j, const struct profile *p)
 {
     json_write_key(j, "untraced_hits");
     json_write_uint(j, p->untraced_hits);
@@ -145,7 +145,7 @@ static void untraced(struct json_writer *j, const struct profile *p)
     json_write_end(j);
 }
 
-static void unfinished(struct json_writer *j, const struct profile *p)
+static void write_unfinished(struct json_writer *j, const struct profile *p)
 {
     const struct profile_unfinished *u = &p->unfinished;
     json_write_key(j, "crash");
@@ -162,7 +162,7 @@ static void unfinished(struct json_writer *j, const struct profile *p)
     json_write_end(j);
 }
 
-static void remarks(struct json_writer *j, const struct profile_info *i)
+static void write_remarks(struct json_writer *j, const struct profile_info *i)
 {
     json_write_key(j, "remarks");
     json_write_array(j, true);
@@ -176,7 +176,7 @@ static void remarks(struct json_writer *j, const struct profile_info *i)
     json_write_end(j);
 }
 
-static void coverage(struct json_writer *j, const struct profile *p)
+static void write_coverage(struct json_writer *j, const struct profile *p)
 {
     const struct profile_info *i = &p->info;
     const struct coverage_row lost = profile_coverage_sum(p, COVERAGE_LOST),
@@ -190,19 +190,19 @@ static void coverage(struct json_writer *j, const struct profile *p)
     member_uint(j, "blind_events", blind.amount);
     member_uint(j, "blind_c1", blind.c1);
     member_bool(j, "names", !i->unnamed);
-    untraced(j, p);
+    write_untraced(j, p);
 }
 
-static void run(struct json_writer *j, const struct profile *p)
+static void write_run(struct json_writer *j, const struct profile *p)
 {
     const struct profile_info *i = &p->info;
     json_write_key(j, "time");
     json_write_object(j, true);
     member_known(j, "target_cycles", i->time.target_cycles);
     member_known(j, "agent_cycles", i->time.agent_cycles);
-    seconds(j, "host_seconds", i->time.host_ns);
-    seconds(j, "board_seconds", i->time.board_ns);
-    seconds(j, "held_seconds", i->time.board_ns ? i->time.held_ns : 0);
+    write_seconds(j, "host_seconds", i->time.host_ns);
+    write_seconds(j, "board_seconds", i->time.board_ns);
+    write_seconds(j, "held_seconds", i->time.board_ns ? i->time.held_ns : 0);
     slow_down(j, &i->time);
     json_write_end(j);
     json_write_key(j, "coverage");
@@ -210,9 +210,9 @@ static void run(struct json_writer *j, const struct profile *p)
     if (i->sums_only)
         no_coverage(j);
     else
-        coverage(j, p);
+        write_coverage(j, p);
     json_write_end(j);
-    unfinished(j, p);
+    write_unfinished(j, p);
     if (i->sums_only)
         member_null(j, "passes");
     else
@@ -224,10 +224,10 @@ static void run(struct json_writer *j, const struct profile *p)
     member_uint(j, "c2", p->total_c2);
     json_write_end(j);
     member_name(j, "note", i->note);
-    remarks(j, i);
+    write_remarks(j, i);
 }
 
-static void handlers(struct json_writer *j, const struct profile *p)
+static void write_handlers(struct json_writer *j, const struct profile *p)
 {
     json_write_key(j, "handlers");
     json_write_array(j, false);
@@ -246,7 +246,7 @@ static void handlers(struct json_writer *j, const struct profile *p)
     json_write_end(j);
 }
 
-static void threads(struct json_writer *j, const struct profile *p)
+static void write_threads(struct json_writer *j, const struct profile *p)
 {
     json_write_key(j, "threads");
     json_write_array(j, false);
@@ -269,7 +269,7 @@ static void threads(struct json_writer *j, const struct profile *p)
     json_write_end(j);
 }
 
-static void blocks(struct json_writer *j, const struct profile *p)
+static void write_blocks(struct json_writer *j, const struct profile *p)
 {
     json_write_key(j, "blocks");
     json_write_array(j, false);
@@ -306,7 +306,7 @@ static void member_real(struct json_writer *j, const char *key, double value)
 }
 
 /* Of all samples, and between what the true share is with 95 % probability. */
-static void share(struct json_writer *j, uint64_t hits, uint64_t total)
+static void write_share(struct json_writer *j, uint64_t hits, uint64_t total)
 {
     double low, high;
     sampling_interval(hits, total, &low, &high);
@@ -315,7 +315,7 @@ static void share(struct json_writer *j, uint64_t hits, uint64_t total)
     member_real(j, "share_high", high);
 }
 
-static void sampling(struct json_writer *j, const struct profile_sampling *s)
+static void write_sampling(struct json_writer *j, const struct profile_sampling *s)
 {
     json_write_key(j, "sampling");
     json_write_object(j, true);
@@ -329,7 +329,8 @@ static void sampling(struct json_writer *j, const struct profile_sampling *s)
     json_write_end(j);
 }
 
-static void spread(struct json_writer *j, const char *key, const struct profile *p, uint64_t value)
+static void write_spread(struct json_writer *j, const char *key, const struct profile *p,
+                         uint64_t value)
 {
     json_write_key(j, key);
     if (p->info.estimate.measurements)
@@ -339,7 +340,7 @@ static void spread(struct json_writer *j, const char *key, const struct profile 
 }
 
 /* What counter 1 rests on, where it is estimated; its unit's spreads hold with that confidence. */
-static void estimate(struct json_writer *j, const struct profile_estimate *e)
+static void write_estimate(struct json_writer *j, const struct profile_estimate *e)
 {
     json_write_key(j, "estimate");
     json_write_object(j, true);
@@ -352,8 +353,8 @@ static void estimate(struct json_writer *j, const struct profile_estimate *e)
     json_write_end(j);
 }
 
-static void function(struct json_writer *j, const struct profile *p,
-                     const struct profile_function *f)
+static void write_function(struct json_writer *j, const struct profile *p,
+                           const struct profile_function *f)
 {
     const char *thread = f->task ? "thread" : NULL;
     static const char *const descriptions[] = { "unknown",       "function",      "vector",
@@ -380,14 +381,14 @@ static void function(struct json_writer *j, const struct profile *p,
     member_uint(j, "c1", f->c1);
     member_uint(j, "c1_children", f->c1_children);
     if (p->info.estimate.is) {
-        spread(j, "c1_spread", p, f->c1_spread);
-        spread(j, "c1_children_spread", p, f->c1_children_spread);
+        write_spread(j, "c1_spread", p, f->c1_spread);
+        write_spread(j, "c1_children_spread", p, f->c1_children_spread);
     }
     member_uint(j, "c2", f->c2);
     member_uint(j, "c2_children", f->c2_children);
     member_bool(j, "doubtful", f->doubtful);
     if (p->type == PROFILE_STATISTICAL)
-        share(j, f->hits, p->total_hits);
+        write_share(j, f->hits, p->total_hits);
     json_write_key(j, "doubt_share");
     if (profile_doubt_share(f) < 0)
         json_write_null(j);
@@ -396,7 +397,7 @@ static void function(struct json_writer *j, const struct profile *p,
     json_write_end(j);
 }
 
-static void node(struct json_writer *j, const struct profile_node *n, size_t id)
+static void write_node(struct json_writer *j, const struct profile_node *n, size_t id)
 {
     json_write_object(j, true);
     member_uint(j, "id", id);
@@ -425,29 +426,29 @@ void report_json(const struct profile *p, const struct text_sink *out)
     member_string(&j, "probe", p->info.probe);
     member_string(&j, "elf", p->info.elf);
     build_id(&j, &p->info);
-    started(&j, p->info.when);
-    counters(&j, &p->info);
-    run(&j, p);
+    write_started(&j, p->info.when);
+    write_counters(&j, &p->info);
+    write_run(&j, p);
     if (p->info.sampling.rate_asked)
-        sampling(&j, &p->info.sampling);
+        write_sampling(&j, &p->info.sampling);
     if (p->info.estimate.is)
-        estimate(&j, &p->info.estimate);
+        write_estimate(&j, &p->info.estimate);
     json_write_key(&j, "functions");
     json_write_array(&j, false);
     for (size_t i = 0; i < p->nfunctions; i++)
-        function(&j, p, &p->functions[i]);
+        write_function(&j, p, &p->functions[i]);
     json_write_end(&j);
     json_write_key(&j, "tree");
     json_write_array(&j, false);
     for (size_t i = 0; i < p->nnodes; i++)
-        node(&j, &p->nodes[i], i);
+        write_node(&j, &p->nodes[i], i);
     json_write_end(&j);
     if (p->nhandlers)
-        handlers(&j, p);
+        write_handlers(&j, p);
     if (p->ntasks)
-        threads(&j, p);
+        write_threads(&j, p);
     if (p->nblocks)
-        blocks(&j, p);
+        write_blocks(&j, p);
     json_write_end(&j);
     out->write(out->ctx, "\n", 1);
 }

@@ -73,7 +73,7 @@ static size_t operator_name(const char *s, const char *begin)
 
 /* Copies name with everything between open and close replaced by "..". buf has strlen(name) + 1
  * bytes. */
-static void collapse(const char *name, char open, char close, char *buf)
+static void collapse_brackets(const char *name, char open, char close, char *buf)
 {
     unsigned depth = 0;
     const char *begin = name;
@@ -148,7 +148,7 @@ static bool depends_on_columns(enum form form)
 }
 
 /* Brackets of either kind, or of both, made empty. Returns malloc'd text; NULL: out of memory. */
-static char *without(const char *name, bool templates, bool parameters)
+static char *empty_brackets(const char *name, bool templates, bool parameters)
 {
     /* Replacing "x" by ".." may make it longer by one, for each pair of brackets. */
     size_t n = 2 * strlen(name) + 3;
@@ -156,10 +156,10 @@ static char *without(const char *name, bool templates, bool parameters)
     if (a && b) {
         strcpy(a, name);
         if (templates)
-            collapse(name, '<', '>', a);
+            collapse_brackets(name, '<', '>', a);
         strcpy(b, a);
         if (parameters)
-            collapse(a, '(', ')', b);
+            collapse_brackets(a, '(', ')', b);
     }
     free(a);
     return b;
@@ -167,7 +167,7 @@ static char *without(const char *name, bool templates, bool parameters)
 
 static char *in_last_scope(const char *name)
 {
-    char *plain = without(name, true, true);
+    char *plain = empty_brackets(name, true, true);
     const char *scope = plain ? last_scope(plain) : NULL;
     if (!scope)
         return plain;
@@ -192,7 +192,7 @@ static char *with_address(const struct entry *e, size_t columns)
     return text;
 }
 
-static char *cut(char *text, size_t columns, void (*by)(const char *, size_t, char *, size_t))
+static char *cut_text(char *text, size_t columns, void (*by)(const char *, size_t, char *, size_t))
 {
     size_t cap = text ? strlen(text) + 4 : 0;
     char *out = text ? malloc(cap) : NULL;
@@ -206,13 +206,14 @@ static char *cut(char *text, size_t columns, void (*by)(const char *, size_t, ch
 static char *make_form(const struct entry *e, enum form form, size_t columns)
 {
     switch (form) {
-    case FORM_NO_TEMPLATES: return without(e->name, true, false);
-    case FORM_NO_BRACKETS: return without(e->name, true, true);
-    case FORM_NO_PARAMETERS: return without(e->name, false, true);
+    case FORM_NO_TEMPLATES: return empty_brackets(e->name, true, false);
+    case FORM_NO_BRACKETS: return empty_brackets(e->name, true, true);
+    case FORM_NO_PARAMETERS: return empty_brackets(e->name, false, true);
     case FORM_LAST_SCOPE: return in_last_scope(e->name);
-    case FORM_MIDDLE: return cut(in_last_scope(e->name), columns, cut_middle);
-    case FORM_FRONT: return cut(without(e->name, false, true), columns, cut_front);
-    case FORM_WHOLE_MIDDLE: return cut(without(e->name, false, false), columns, cut_middle);
+    case FORM_MIDDLE: return cut_text(in_last_scope(e->name), columns, cut_middle);
+    case FORM_FRONT: return cut_text(empty_brackets(e->name, false, true), columns, cut_front);
+    case FORM_WHOLE_MIDDLE:
+        return cut_text(empty_brackets(e->name, false, false), columns, cut_middle);
     case FORM_ADDRESS: return with_address(e, columns);
     default: return strdup(e->name);
     }
@@ -291,7 +292,7 @@ static bool grow_given(struct report_names *t)
 }
 
 /* A text is one function's for the whole report: forms of different kinds may be equal, too. */
-static bool claim(struct report_names *t, size_t i, uint64_t hash)
+static bool claim_text(struct report_names *t, size_t i, uint64_t hash)
 {
     if (2 * t->ngiven >= t->given_cap && !grow_given(t))
         return true;
@@ -341,12 +342,12 @@ void report_names_set(struct report_names *t, size_t i, const char *name, uint64
         text_clean(t->entry[i].name); /* names come from files */
 }
 
-static bool takes(struct report_names *t, size_t i, enum form form, size_t columns,
-                  const char *text)
+static bool text_fits(struct report_names *t, size_t i, enum form form, size_t columns,
+                      const char *text)
 {
     uint64_t hash = hash_text(text);
     return report_columns(text) <= columns && is_unique(t, form, columns, hash) &&
-           claim(t, i, hash);
+           claim_text(t, i, hash);
 }
 
 char *report_names_text(struct report_names *t, size_t i, size_t columns, char *buf, size_t cap)
@@ -355,7 +356,7 @@ char *report_names_text(struct report_names *t, size_t i, size_t columns, char *
     snprintf(buf, cap, "?");
     for (enum form form = FORM_WHOLE; form < NFORMS && t->entry[i].name; form++) {
         char *text = make_form(&t->entry[i], form, columns);
-        bool taken = text && (takes(t, i, form, columns, text) || form == FORM_ADDRESS);
+        bool taken = text && (text_fits(t, i, form, columns, text) || form == FORM_ADDRESS);
         if (taken)
             snprintf(buf, cap, "%.*s", (int)MIN(cap - 1, strlen(text)), text);
         free(text);

@@ -7,8 +7,8 @@
 
 enum { TASKS_SHOWN = 12, COUNT_COLUMNS = 8, PERCENT_COLUMNS = 6 };
 
-static void row(const struct profile *p, const struct report_options *o, const char *name,
-                uint64_t c1, uint64_t c2, struct report_line *l, const struct text_sink *out)
+static void add_row(const struct profile *p, const struct report_options *o, const char *name,
+                    uint64_t c1, uint64_t c2, struct report_line *l, const struct text_sink *out)
 {
     char shown[REPORT_LINE_BYTES];
     if (report_has_counter(p, 0)) {
@@ -24,7 +24,7 @@ static void row(const struct profile *p, const struct report_options *o, const c
     line_end(l, out);
 }
 
-static void head(const struct profile *p, struct report_line *l, const struct text_sink *out)
+static void add_head(const struct profile *p, struct report_line *l, const struct text_sink *out)
 {
     static const char *const names[2][2] = { { "C1", "C1%" }, { "C2", "C2%" } };
     for (int i = 0; i < 2; i++)
@@ -44,15 +44,15 @@ void report_tasks(const struct profile *p, const struct report_options *o,
     uint64_t c1 = p->total_c1, c2 = p->total_c2;
     if (!p->ntasks)
         return;
-    head(p, &l, out);
+    add_head(p, &l, out);
     for (size_t i = 0; i < p->ntasks; i++) {
         const struct profile_task *k = &p->tasks[i];
         c1 -= k->c1;
         c2 -= k->c2;
         if (i < shown)
-            row(p, o, p->functions[k->function].name, k->c1, k->c2, &l, out);
+            add_row(p, o, p->functions[k->function].name, k->c1, k->c2, &l, out);
     }
-    row(p, o, "(handlers, and what no thread is known for)", c1, c2, &l, out);
+    add_row(p, o, "(handlers, and what no thread is known for)", c1, c2, &l, out);
     if (shown < p->ntasks)
         sink_printf(out, "%zu more threads not shown: --all shows them\n", p->ntasks - shown);
     sink_printf(out, "\n");

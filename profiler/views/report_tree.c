@@ -76,7 +76,7 @@ static void find_runs(struct tree *t)
 
 /* ---- rows ---- */
 
-static void head(const struct tree *t, struct report_line *l)
+static void add_head(const struct tree *t, struct report_line *l)
 {
     line_cell(l, "hits", COUNT_COLUMNS);
     if (report_has_counter(t->p, 0)) {
@@ -92,7 +92,7 @@ static void head(const struct tree *t, struct report_line *l)
     line_end(l, t->out);
 }
 
-static void cells(const struct tree *t, const struct profile_node *n, struct report_line *l)
+static void add_cells(const struct tree *t, const struct profile_node *n, struct report_line *l)
 {
     line_number(l, n->hits, COUNT_COLUMNS);
     if (report_has_counter(t->p, 0)) {
@@ -114,7 +114,7 @@ static bool last_of_run(const struct tree *t, uint32_t level)
 
 /* Lines from the ancestors, and the node's own branch. What is too deep to be drawn is numbered
  * instead. */
-static void indent(const struct tree *t, uint32_t level, unsigned room, struct report_line *l)
+static void add_indent(const struct tree *t, uint32_t level, unsigned room, struct report_line *l)
 {
     static const char *const box[] = { "│ ", "  ", "├─", "└─" }, *const plain[] = { "| ", "  ",
                                                                                     "+-", "`-" };
@@ -132,18 +132,18 @@ static void indent(const struct tree *t, uint32_t level, unsigned room, struct r
     line_add(l, draw[2 + last_of_run(t, level)]);
 }
 
-static void row(const struct tree *t, uint32_t node, uint32_t level, struct report_line *l)
+static void add_row(const struct tree *t, uint32_t node, uint32_t level, struct report_line *l)
 {
     const struct profile_node *n = &t->p->nodes[node];
     char name[REPORT_LINE_BYTES];
     bool red = t->o->color && n->doubtful;
     if (red)
         line_escape(l, REPORT_RED);
-    cells(t, n, l);
+    add_cells(t, n, l);
     line_add(l, n->doubtful ? " ?" : "  ");
     if (red)
         line_escape(l, REPORT_PLAIN);
-    indent(t, level, report_width(t->o) - l->columns, l);
+    add_indent(t, level, report_width(t->o) - l->columns, l);
     line_add(l, report_names_text(t->names, n->function, report_width(t->o) - l->columns, name,
                                   sizeof name));
     line_end(l, t->out);
@@ -152,7 +152,7 @@ static void row(const struct tree *t, uint32_t node, uint32_t level, struct repo
 /* ---- walk ---- */
 
 /* at[level] is the node shown last on each level; no recursion, paths may be thousands deep. */
-static void walk(struct tree *t)
+static void walk_tree(struct tree *t)
 {
     struct report_line l = { .bytes = 0 };
     size_t shown = 0, roots = t->p->nnodes;
@@ -166,7 +166,7 @@ static void walk(struct tree *t)
             sink_printf(t->out, "more call paths not shown\n");
             return;
         }
-        row(t, node, level, &l);
+        add_row(t, node, level, &l);
         if (t->first[node] != t->end[node]) {
             t->at[++level] = t->first[node];
             continue;
@@ -209,8 +209,8 @@ int report_tree(const struct profile *p, const struct report_options *o,
         find_visible(&t);
         find_runs(&t);
         report_legend(p, out);
-        head(&t, &l);
-        walk(&t);
+        add_head(&t, &l);
+        walk_tree(&t);
         if (t.below)
             sink_printf(out, "%zu call paths outside of the hits threshold not shown\n", t.below);
     }

@@ -15,7 +15,7 @@ static bool same_function(const struct profile_coverage *a, const struct profile
 
 /* "walk, 0x8c010020 and 3 more functions": rows are by address, so those of one function lie
  * together. */
-static void names(FILE *f, const struct profile_coverage *row, size_t n, bool all)
+static void add_names(FILE *f, const struct profile_coverage *row, size_t n, bool all)
 {
     size_t functions = 0;
     for (size_t i = 0; i < n; i++) {
@@ -33,8 +33,8 @@ static void names(FILE *f, const struct profile_coverage *row, size_t n, bool al
         fprintf(f, " and %zu more", functions - NAMES_SHOWN);
 }
 
-static void cause(const struct profile_coverage *row, size_t n, const struct report_options *o,
-                  const struct text_sink *out)
+static void add_cause(const struct profile_coverage *row, size_t n, const struct report_options *o,
+                      const struct text_sink *out)
 {
     char *text = NULL;
     size_t len;
@@ -49,7 +49,7 @@ static void cause(const struct profile_coverage *row, size_t n, const struct rep
     else
         fprintf(f, "%zu place%s: ", n, n == 1 ? "" : "s");
     fputs(coverage_cause_text((enum coverage_cause)row->at.cause), f);
-    names(f, row, n, o->all);
+    add_names(f, row, n, o->all);
     if (fclose(f) == 0)
         report_wrapped("", text, report_width(o), out);
     free(text);
@@ -70,7 +70,7 @@ void report_untraced(const struct profile *p, const struct report_options *o,
     for (size_t i = 0, n; i < rows; i += n) {
         for (n = 1; i + n < rows && row[i + n].at.cause == row[i].at.cause;)
             n++;
-        cause(&row[i], n, o, out);
+        add_cause(&row[i], n, o, out);
     }
 }
 
