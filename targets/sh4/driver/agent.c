@@ -1,4 +1,5 @@
-/* Requests to the debug kernel: the word protocol of docs/sh4-agent.md, host side. */
+/* What is asked of the debug kernel: accesses to memory, calls, and writes that wait for the next
+ * request. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,381 +9,7 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
 
-enum {
-    HEADER_WORDS = 6,
-    MAX_WORDS = 1024, /* data words of one request: bounds what a resync must drain */
-    MIN_WORDS = 16,   /* requests shrink to this on a noisy wire */
-    TRIES = 10,
-    RESYNC_SCANS = 2 * MAX_WORDS,
-    ENOUGH_CLOCKS = 16, /* a damaged word is not blamed on the target's speed beyond these */
-    MOST_CLOCKS = 4096,
-    LATE_SCANS = 4096 /* how long an answer may take beyond its batch */
-};
-
-/* The factor is the marker, which is odd: no two damaged bits cancel each other, as they do in a
- * sum of shifted words. */
-static uint32_t sum(uint32_t marker, uint32_t c, uint32_t word)
-{
-    c = (c + word) * marker;
-    return c << 16 | c >> 16;
-}
-
-/* The agent has the time from Update-DR to the next Capture-DR to answer: about 4 TCK, more with
- * idle clocks. */
-static void slower(struct sh4_link *l)
-{
-    l->idle_clocks = l->idle_clocks ? MIN(2 * l->idle_clocks, (uint32_t)MOST_CLOCKS) : 2;
-}
-
-static uint32_t halted_word(const struct sh4_target *t)
-{
-    return t->agent_base + SH4_AGENT_VERSION;
-}
-
-/* An odd marker no word of the request equals, and whose complement the idle agent takes for a
- * request. */
-static uint32_t next_marker(struct sh4_target *t, const struct sh4_request *r)
-{
-    for (;;) {
-        t->nonce = t->nonce * 1664525u + 1013904223u;
-        uint32_t m = (t->nonce ^ t->nonce >> 15) | 1;
-        bool bad = m == SH4_AGENT_POLL || m == SH4_AGENT_READY || m == halted_word(t) ||
-                   m == ~halted_word(t);
-        bad = bad || m == r->arg[0] || m == r->arg[1] || m == r->arg[2];
-        for (size_t i = 0; !bad && i < r->nout; i++)
-            bad = r->out[i] == m;
-        if (!bad)
-            return m;
-    }
-}
-
-/* One request as scans: where its words are in the batch, and what the sums must be. */
-struct exchange {
-    struct sh4_request *req;
-    uint32_t marker, sum;
-    const uint32_t *out;
-    size_t at, sent, total; /* first scan, scans with our words, scans in the batch */
-    bool done;
-};
-
-static size_t answer_words(const struct sh4_request *r) { return r->nin ? r->nin + 2 : 3; }
-
-static size_t scans_needed(const struct sh4_request *r)
-{
-    return HEADER_WORDS + (r->nout ? r->nout + 1 : 0) + 1 + answer_words(r) + 2 + r->slack;
-}
-
-/* Fills the batch's words; false if a sum happens to equal the marker (take another). */
-static bool compose(struct sh4_target *t, struct exchange *x, uint32_t *out)
-{
-    struct sh4_request *r = x->req;
-    uint32_t m = next_marker(t, r), c = m, *w = out;
-    uint32_t head[4] = { r->routine, r->arg[0], r->arg[1], r->arg[2] };
-    *w++ = ~m;
-    if (head[0] == m)
-        return false;
-    for (size_t i = 0; i < 4; i++)
-        c = sum(m, c, *w++ = head[i]);
-    *w++ = c;
-    if (c == m)
-        return false;
-    c = sum(m, c, c);
-    for (size_t i = 0; i < r->nout; i++)
-        c = sum(m, c, *w++ = r->out[i]);
-    if (r->nout) {
-        *w++ = c;
-        if (c == m)
-            return false;
-        c = sum(m, c, c);
-    }
-    x->marker = m;
-    x->out = out;
-    x->sum = c;
-    x->sent = (size_t)(w - out);
-    x->total = scans_needed(r);
-    for (size_t i = x->sent; i < x->total; i++)
-        *w++ = SH4_AGENT_POLL;
-    return true;
-}
-
-enum verdict { GOOD, INCOMPLETE, LATE, DAMAGED };
-
-/* The answer from the captures of one exchange; in has n of them. */
-static enum verdict parse(struct exchange *x, const uint32_t *in, size_t n)
-{
-    struct sh4_request *r = x->req;
-    /* Not taken yet: our own word is still there. Any other value is noise on the way back: the
-     * sums judge that. */
-    for (size_t i = 1; i < x->sent; i++)
-        if (in[i] == x->out[i - 1])
-            return LATE;
-    size_t want = answer_words(r), got = 0;
-    uint32_t c = x->sum, status = 0, r0 = 0;
-    for (size_t i = x->sent; i < n && got < want; i++) {
-        if (in[i] == SH4_AGENT_POLL || (i == x->sent && in[i] == x->marker) ||
-            (got == 0 && in[i] == SH4_AGENT_READY))
-            continue;
-        uint32_t word = in[i] ^ x->marker;
-        got++;
-        if (got == want) {
-            if (word != c)
-                return DAMAGED;
-            break;
-        }
-        c = sum(x->marker, c, word);
-        if (got == want - 1)
-            status = word;
-        else if (r->nin)
-            r->in[got - 1] = word;
-        else
-            r0 = word;
-    }
-    if (got < want)
-        return INCOMPLETE;
-    r->status = status;
-    r->r0 = r0;
-    return r->nout && status == 1 ? DAMAGED : GOOD;
-}
-
-/* An answer that did not fit into its batch: more scans, until it is there or the limit. */
-static int collect_late(struct sh4_target *t, struct exchange *x, uint32_t **in, enum verdict *v,
-                        struct err *err)
-{
-    size_t n = x->total, limit = x->total + LATE_SCANS;
-    uint32_t *more = malloc(limit * sizeof *more);
-    if (!more)
-        return err_set(err, ERR_NOMEM, "close other programs", "agent request: no memory");
-    memcpy(more, *in + x->at, n * sizeof *more);
-    while (*v == INCOMPLETE && n < limit) {
-        /* twice as long each time: every look is a round trip */
-        size_t part = MIN(MAX((size_t)16, n - x->total), limit - n);
-        int ret = sh4_link_words(&t->link, NULL, more + n, part, err);
-        if (ret < 0) {
-            free(more);
-            return ret;
-        }
-        n += part;
-        *v = parse(x, more, n);
-        /* Idle without having answered: the request's header was damaged. */
-        if (*v == INCOMPLETE && more[n - 1] == halted_word(t) && more[n - 2] == halted_word(t) &&
-            more[n - 3] == halted_word(t))
-            *v = DAMAGED;
-    }
-    free(more);
-    return 0;
-}
-
-int sh4_agent_halted(struct sh4_target *t, struct err *err)
-{
-    if (!t->link.jtag)
-        return sh4_stream_halted(t, err);
-    /* An agent in slow memory needs longer than one scan's pause to answer a POLL, and loses its
-     * word else. */
-    enum { CALM = 8, CALM_RAM = 128 };
-    uint32_t in[3], idle = t->link.idle_clocks;
-    t->link.idle_clocks =
-        MAX(idle, t->layout == &sh4_agent_ase ? (uint32_t)CALM : (uint32_t)CALM_RAM);
-    int ret = sh4_link_words(&t->link, NULL, in, 3, err);
-    t->link.idle_clocks = idle;
-    if (ret < 0)
-        return ret;
-    uint32_t seen = in[2] != SH4_AGENT_POLL ? in[2] : in[1];
-    if (t->layout)
-        return seen == halted_word(t);
-    /* Where the agent lives is not known yet: a resident one says so itself, aligned to 1 KB. */
-    if ((seen & 0x3FF) != SH4_AGENT_VERSION || in[1] != in[2] || seen == SH4_AGENT_POLL)
-        return 0;
-    t->agent_base = seen - SH4_AGENT_VERSION;
-    t->layout = t->agent_base == SH4_ASERAM ? &sh4_agent_ase : &sh4_agent_ram;
-    return 1;
-}
-
-int sh4_agent_resync(struct sh4_target *t, struct err *err)
-{
-    enum { PART = 64, SURE = 4 };
-    if (!t->link.jtag)
-        return sh4_stream_resync(t, err);
-    uint32_t in[PART];
-    t->link.resyncs++;
-    if (t->link.ir != SH4_TI_RESET_NEGATE) {
-        int ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err);
-        if (ret < 0)
-            return ret;
-    }
-    unsigned run = 0;
-    for (size_t n = 0; n < RESYNC_SCANS; n += PART) {
-        if (n == RESYNC_SCANS / 2)
-            slower(&t->link);
-        int ret = sh4_link_words(&t->link, NULL, in, PART, err);
-        if (ret < 0)
-            return ret;
-        for (size_t i = 0; i < PART; i++)
-            run = in[i] == halted_word(t) ? run + 1 : 0;
-        if (run >= SURE)
-            return 0;
-    }
-    int ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err); /* is anything there at all? */
-    if (ret < 0)
-        return ret;
-    return err_set(err, ERR_TIMEOUT,
-                   "reset the target (monitor reset halt); lower the wire clock if this repeats",
-                   "the agent at %08x does not answer: %d words offered, last read %08x",
-                   t->agent_base, RESYNC_SCANS, in[PART - 1]);
-}
-
-/* Composes requests [first, n) into one batch as long as they fit; returns how many. */
-static size_t fill_batch(struct sh4_target *t, struct exchange *x, size_t first, size_t n,
-                         uint32_t *out, size_t *words)
-{
-    size_t i = first;
-    *words = 0;
-    while (i < n && (i == first || *words + scans_needed(x[i].req) <= SH4_LINK_BATCH)) {
-        if (x[i].done) {
-            if (i == first)
-                first++;
-            i++;
-            continue;
-        }
-        x[i].at = *words;
-        while (!compose(t, &x[i], out + *words))
-            ;
-        *words += x[i].total;
-        i++;
-    }
-    return i;
-}
-
-/* Judges what one batch brought; the first that failed decides the verdict, those behind it are
- * void. */
-static int judge(struct sh4_target *t, struct exchange *x, size_t first, size_t last, uint32_t *in,
-                 enum verdict *v, struct err *err)
-{
-    *v = GOOD;
-    for (size_t i = first; i < last; i++) {
-        if (x[i].done)
-            continue;
-        *v = parse(&x[i], in + x[i].at, x[i].total);
-        if (*v == INCOMPLETE && i + 1 == last) {
-            int ret = collect_late(t, &x[i], &in, v, err);
-            if (ret < 0)
-                return ret;
-        }
-        if (*v != GOOD)
-            return 0;
-        x[i].done = true;
-        t->link.words_to_target += x[i].req->nout;
-        t->link.words_from_target += x[i].req->nin;
-    }
-    return 0;
-}
-
-static int run_all(struct sh4_target *t, struct exchange *x, size_t n, uint32_t *out, uint32_t *in,
-                   struct err *err)
-{
-    int failures = 0;
-    enum verdict v = GOOD;
-    for (size_t at = 0; at < n;) {
-        size_t words, last = fill_batch(t, x, at, n, out, &words);
-        int ret = sh4_link_words(&t->link, out, in, words, err);
-        if (ret == 0)
-            ret = judge(t, x, at, last, in, &v, err);
-        if (ret < 0)
-            return ret;
-        if (v == GOOD) {
-            at = last;
-            continue;
-        }
-        failures = x[at].done ? 0 : failures;
-        if (++failures >= TRIES)
-            return err_set(
-                err, ERR_PROTOCOL, "lower the wire clock; check the wiring and the ground",
-                "agent request %u of %zu failed %d times, last %s (%u idle clocks between scans)",
-                (unsigned)at + 1, n, failures,
-                v == LATE      ? "because the target is late"
-                : v == DAMAGED ? "by its checksum"
-                               : "without an answer",
-                t->link.idle_clocks);
-        t->link.retries++;
-        ret = v != LATE && t->link.idle_clocks >= ENOUGH_CLOCKS ? sh4_clock_damaged(&t->link, err)
-                                                                : 0;
-        failures = ret > 0 ? 0 : failures;
-        /* Late for certain, or a word written just between capture and update: more time between
-         * scans. */
-        if (v == LATE || (ret == 0 && t->link.idle_clocks < ENOUGH_CLOCKS))
-            slower(&t->link);
-        if (ret >= 0)
-            ret = sh4_agent_resync(t, err);
-        if (ret < 0)
-            return ret;
-        while (at < n && x[at].done)
-            at++;
-    }
-    return 0;
-}
-
-int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n,
-                 bool *stopped, struct err *err)
-{
-    enum { MOST = SH4_LOAD_REQUESTS + SH4_SOON_REQUESTS };
-    struct exchange x[MOST + 1] = { { .req = go } };
-    uint32_t out[1024], in[1024];
-    size_t words = 0;
-    assert(n <= MOST);
-    *stopped = false;
-    if (!t->link.jtag) {
-        int ret = sh4_stream_run(t, go, 1, err);
-        return ret < 0 ? ret : 1;
-    }
-    for (size_t i = 0; i <= n; i++) {
-        x[i].req = i ? &then[i - 1] : go;
-        x[i].at = words;
-        assert(words + scans_needed(x[i].req) <= ARRAY_LEN(out));
-        while (!compose(t, &x[i], out + words))
-            ;
-        words += x[i].total;
-    }
-    int ret = sh4_link_words(&t->link, out, in, words, err);
-    if (ret < 0)
-        return ret;
-    if (parse(&x[0], in, x[0].total) != GOOD)
-        return 0; /* the caller finds out what the target does */
-    for (size_t i = 1; i <= n; i++)
-        if (parse(&x[i], in + x[i].at, x[i].total) != GOOD || x[i].req->status)
-            return 1;
-    *stopped = n > 0;
-    return 1;
-}
-
-static int run_now(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
-{
-    if (!t->layout)
-        return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
-    if (!t->link.jtag) {
-        int ret = sh4_stream_run(t, req, n, err);
-        for (size_t i = 0; ret == 0 && i < n; i++)
-            t->trap_lost = t->trap_lost || req[i].status > 1;
-        return ret;
-    }
-    size_t most = SH4_LINK_BATCH;
-    for (size_t i = 0; i < n; i++)
-        most = MAX(most, scans_needed(&req[i]));
-    struct exchange *x = calloc(n ? n : 1, sizeof *x);
-    uint32_t *out = malloc(most * sizeof *out), *in = malloc(most * sizeof *in);
-    int ret = 0;
-    if (!x || !out || !in)
-        ret = err_set(err, ERR_NOMEM, "close other programs", "agent request: no memory");
-    for (size_t i = 0; ret == 0 && i < n; i++)
-        x[i].req = &req[i];
-    if (ret == 0)
-        ret = run_all(t, x, n, out, in, err);
-    for (size_t i = 0; ret == 0 && i < n; i++)
-        if (req[i].status > 1)
-            t->trap_lost = true;
-    free(x);
-    free(out);
-    free(in);
-    return ret;
-}
+enum { MIN_WORDS = 16 /* requests shrink to this on a noisy wire */ };
 
 /* ---- writes that wait ---- */
 
@@ -415,13 +42,25 @@ static bool take(struct sh4_target *t, struct sh4_request *req, size_t n)
     return true;
 }
 
-static int fault(uint32_t status, const char *what, unsigned width, uint32_t addr, struct err *err);
+int sh4_agent_fault(uint32_t status, const char *what, unsigned width, uint32_t addr,
+                    struct err *err)
+{
+    const char *why =
+        status == SH4_EXP_ADDR_READ || status == SH4_EXP_ADDR_WRITE           ? "address error"
+        : status == SH4_EXP_TLB_MISS_READ || status == SH4_EXP_TLB_MISS_WRITE ? "TLB miss"
+        : status == SH4_EXP_TLB_PROT_READ || status == SH4_EXP_TLB_PROT_WRITE ? "TLB protection"
+        : status == SH4_EXP_INITIAL_WRITE ? "first write to a clean page"
+                                          : "exception";
+    return err_set(
+        err, ERR_FAULT, "check the address and, with the MMU on, that the page is mapped",
+        "%u-byte %s at or behind %08x: %s (EXPEVT %03x)", width, what, addr, why, status);
+}
 
 static int judge_held(const struct sh4_request *held, size_t n, struct err *err)
 {
     for (size_t i = 0; i < n; i++)
         if (held[i].status)
-            return fault(held[i].status, "write", 4, held[i].arg[0], err);
+            return sh4_agent_fault(held[i].status, "write", 4, held[i].arg[0], err);
     return 0;
 }
 
@@ -435,7 +74,7 @@ static int run_behind(struct sh4_target *t, struct sh4_request *req, size_t n, s
     if (with)
         memcpy(all + nheld, req, with * sizeof *all);
     h->n = h->words = 0;
-    int ret = run_now(t, all, nheld + with, err);
+    int ret = sh4_exchange(t, all, nheld + with, err);
     if (ret == 0)
         ret = judge_held(all, nheld, err);
     if (ret < 0) { /* what was said to be in the save area may not be */
@@ -444,16 +83,16 @@ static int run_behind(struct sh4_target *t, struct sh4_request *req, size_t n, s
     }
     if (with)
         memcpy(req, all + nheld, with * sizeof *all);
-    return with == n ? 0 : run_now(t, req, n, err);
+    return with == n ? 0 : sh4_exchange(t, req, n, err);
 }
 
 int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
 {
     if (!t->held)
-        return run_now(t, req, n, err);
+        return sh4_exchange(t, req, n, err);
     if (take(t, req, n))
         return 0;
-    return t->held->n ? run_behind(t, req, n, err) : run_now(t, req, n, err);
+    return t->held->n ? run_behind(t, req, n, err) : sh4_exchange(t, req, n, err);
 }
 
 void sh4_agent_hold(struct sh4_target *t, struct sh4_held *h)
@@ -486,19 +125,6 @@ static uint32_t store_of(const struct sh4_agent_layout *a, unsigned width, uint3
     return (width == 1 ? a->st1 : width == 2 ? a->st2 : a->st4) - ref;
 }
 
-static int fault(uint32_t status, const char *what, unsigned width, uint32_t addr, struct err *err)
-{
-    const char *why =
-        status == SH4_EXP_ADDR_READ || status == SH4_EXP_ADDR_WRITE           ? "address error"
-        : status == SH4_EXP_TLB_MISS_READ || status == SH4_EXP_TLB_MISS_WRITE ? "TLB miss"
-        : status == SH4_EXP_TLB_PROT_READ || status == SH4_EXP_TLB_PROT_WRITE ? "TLB protection"
-        : status == SH4_EXP_INITIAL_WRITE ? "first write to a clean page"
-                                          : "exception";
-    return err_set(
-        err, ERR_FAULT, "check the address and, with the MMU on, that the page is mapped",
-        "%u-byte %s at or behind %08x: %s (EXPEVT %03x)", width, what, addr, why, status);
-}
-
 /* n accesses as requests of at most t->link.block words; smaller ones if the wire damages them. */
 static int blocks(struct sh4_target *t, const struct sh4_request *like, unsigned width, size_t n,
                   const char *what, struct err *err)
@@ -520,7 +146,7 @@ static int blocks(struct sh4_target *t, const struct sh4_request *like, unsigned
     int ret = sh4_agent_run(t, req, nreq, err);
     for (size_t i = 0; ret == 0 && i < nreq; i++)
         if (req[i].status)
-            ret = fault(req[i].status, what, width, req[i].arg[0], err);
+            ret = sh4_agent_fault(req[i].status, what, width, req[i].arg[0], err);
     if (req != &one)
         free(req);
     return ret;
@@ -577,8 +203,8 @@ int sh4_agent_write(struct sh4_target *t, uint32_t addr, unsigned width, const u
     return move(t, &like, width, n, "write", err);
 }
 
-static struct sh4_request poke_request(const struct sh4_agent_layout *a, uint32_t addr,
-                                       uint32_t routine, uint32_t value)
+struct sh4_request sh4_agent_poke_request(const struct sh4_agent_layout *a, uint32_t addr,
+                                          uint32_t routine, uint32_t value)
 {
     return (struct sh4_request){ .routine = a->op_poke - (uint32_t)a->ref_call,
                                  .arg = { addr, routine - a->ref_poke, value } };
@@ -590,9 +216,9 @@ int sh4_agent_poke(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t
     const struct sh4_agent_layout *a = t->layout;
     if (!a)
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
-    struct sh4_request req = poke_request(a, addr, store_of(a, width, 0), value);
+    struct sh4_request req = sh4_agent_poke_request(a, addr, store_of(a, width, 0), value);
     int ret = sh4_agent_run(t, &req, 1, err);
-    return ret < 0 || !req.status ? ret : fault(req.status, "write", width, addr, err);
+    return ret < 0 || !req.status ? ret : sh4_agent_fault(req.status, "write", width, addr, err);
 }
 
 int sh4_agent_peek(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *value,
@@ -620,107 +246,6 @@ int sh4_agent_call(struct sh4_target *t, uint32_t addr, const uint32_t arg[3], u
     if (ret == 0 && r0)
         *r0 = req.r0;
     return ret;
-}
-
-/* ---- caches ---- */
-
-uint32_t sh4_agent_uncached(const struct sh4_target *t)
-{
-    return t->layout == &sh4_agent_ase ? 0 : 0xA0000000u - (t->agent_base & 0xE0000000u);
-}
-
-/* Clears the I-cache lines that may hold addr: its entry, and the one that differs in bit 12, which
- * index mode (CCR.IIX) replaces. Writing V=0 through the address array costs at most a refill
- * elsewhere. */
-static size_t invalidate_requests(struct sh4_target *t, uint32_t addr, struct sh4_request *req)
-{
-    for (uint32_t i = 0; i < 2; i++) {
-        req[i] =
-            poke_request(t->layout, 0xF0000000u | ((addr ^ i << 12) & 0x1FE0), t->layout->st4, 0);
-        req[i].routine += sh4_agent_uncached(t);
-    }
-    return 2;
-}
-
-size_t sh4_agent_coherent(struct sh4_target *t, uint32_t addr, size_t len, struct sh4_request *req)
-{
-    size_t k = 0;
-    for (uint32_t line = addr & ~31u; line < addr + len; line += 32) {
-        req[k++] = poke_request(t->layout, line, t->layout->purge, 0);
-        k += invalidate_requests(t, line, req + k);
-    }
-    return k;
-}
-
-int sh4_agent_write_code(struct sh4_target *t, uint32_t addr, const uint16_t *insn, size_t n,
-                         struct err *err)
-{
-    enum { MOST = 16 };
-    struct sh4_request req[MOST + 3 * (MOST / 2 + 2)];
-    const struct sh4_agent_layout *a = t->layout;
-    if (!a || n > MOST || addr % 2)
-        return err_set(err, ERR_STATE, "halt the target first",
-                       "cannot write %zu instructions at %08x", n, addr);
-    size_t k = 0;
-    for (size_t i = 0; i < n; i++)
-        req[k++] = poke_request(a, addr + (uint32_t)(2 * i), a->st2, insn[i]);
-    size_t stores = k;
-    k += sh4_agent_coherent(t, addr, 2 * n, req + k);
-    int ret = sh4_agent_before_write(t, addr, 2 * n, err);
-    if (ret == 0)
-        ret = sh4_agent_run(t, req, k, err);
-    for (size_t i = 0; ret == 0 && i < stores; i++)
-        if (req[i].status)
-            ret = fault(req[i].status, "write", 2, req[i].arg[0], err);
-    return ret;
-}
-
-/* O-cache lines of a range written back and dropped, many a request. */
-static int purge(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
-{
-    const struct sh4_agent_layout *a = t->layout;
-    uint32_t lines[MAX_WORDS], first = addr & ~31u, n = (uint32_t)((addr + len - first + 31) / 32);
-    while (n) {
-        uint32_t part = MIN(n, MIN((uint32_t)MAX_WORDS, t->link.block));
-        struct sh4_request req = { .routine = a->op_read - (uint32_t)a->ref_call,
-                                   .arg = { first, a->purge - (uint32_t)a->ref_read, part },
-                                   .in = lines,
-                                   .nin = part };
-        int ret = sh4_agent_run(t, &req, 1, err);
-        if (ret < 0)
-            return ret;
-        first += 32 * part;
-        n -= part;
-    }
-    return 0;
-}
-
-int sh4_agent_before_write(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
-{
-    if (addr >> 29 != 5 || (addr & 0x1C000000) == 0x1C000000 || !t->layout)
-        return 0;
-    return purge(t, addr ^ 0x20000000, len, err);
-}
-
-int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
-{
-    const struct sh4_agent_layout *a = t->layout;
-    uint32_t ccr;
-    if (!a)
-        return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
-    /* More lines than the cache has: 16 KB of any memory purge all of it, but only these addresses
-     * are ours. */
-    int ret = purge(t, addr, len, err);
-    if (ret < 0)
-        return ret;
-    ret = sh4_agent_peek(t, SH4_CCR, 4, &ccr, err);
-    if (ret < 0)
-        return ret;
-    /* CCR may only be written by code that is not cached: the RAM layout's poke runs at its P2
-     * alias. */
-    struct sh4_request req = poke_request(a, SH4_CCR, a->st4, ccr | REG_MASK(SH4_CCR_ICI));
-    req.routine += sh4_agent_uncached(t);
-    return sh4_agent_run(t, &req, 1, err);
 }
 
 void sh4_agent_place(const struct sh4_agent_layout *a, uint32_t base, int big, uint8_t *out)

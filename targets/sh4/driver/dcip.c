@@ -21,7 +21,6 @@
 enum {
     MOST_CHUNKS = 64,
     MOST_TEXT = 64 << 10,
-    FIRST_MS = 60,
     DOUBLED = 4,
     LOOKS = 6,
     SLICE_NS = 2000000,
@@ -37,19 +36,6 @@ enum {
 
 static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->driver->stream; }
 static uint64_t now(const struct sh4_link *l) { return ops(l)->now_ns(l->p); }
-
-void sh4_dcip_head(uint8_t *b, const char *id, uint32_t address, uint32_t size)
-{
-    memcpy(b, id, 4);
-    put_be32(b + 4, address);
-    put_be32(b + 8, size);
-}
-
-uint64_t sh4_dcip_patience(const struct sh4_link *l, unsigned tries)
-{
-    uint64_t usual = (uint64_t)FIRST_MS * 1000000u << MIN(tries, (unsigned)DOUBLED);
-    return MAX(usual, usual / SH4_STREAM_SILENCE_MS * (l->silence_ns / 1000000));
-}
 
 /* ---- memory ---- */
 

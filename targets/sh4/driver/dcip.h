@@ -59,6 +59,19 @@ struct sh4_dcip {
 /* sh4_dcip_head - the loader's header: id, then two words, highest byte first. b: SH4_DCIP_HEAD
  * bytes */
 void sh4_dcip_head(uint8_t *b, const char *id, uint32_t address, uint32_t size);
+/* a command that is answered by one datagram with the same id */
+struct sh4_dcip_command {
+    const char *id;
+    uint32_t address, size;
+};
+/* sh4_dcip_command - asks so many times. 1: d holds the answer, n bytes; 0: none came. */
+int sh4_dcip_command(struct sh4_link *l, const struct sh4_dcip_command *c, unsigned tries,
+                     uint8_t d[SH4_DCIP_DATAGRAM], size_t *n, struct err *err);
+/* sh4_dcip_silent - the error that no answer came while `what` was done */
+int sh4_dcip_silent(struct sh4_link *l, const char *what, struct err *err);
+/* sh4_dcip_store - writes memory by the loader, until it says that nothing is missing */
+int sh4_dcip_store(struct sh4_link *l, uint32_t to, const uint8_t *image, size_t n,
+                   struct err *err);
 /* sh4_dcip_fetch - reads memory by the loader, the CPU's way at addr. 1; 0: unanswered after so
  * many tries; < 0: the adapter's failure. */
 int sh4_dcip_fetch(struct sh4_link *l, uint32_t addr, uint8_t *buf, size_t n, unsigned tries,

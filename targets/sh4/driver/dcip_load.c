@@ -19,60 +19,19 @@
 enum {
     HELLOS = 6, REBOOT_HELLOS = 24, TRIES = 6, LOADS = 3, ROUNDS = 3,
         ENTRY = 16 /* of the agent: what a loader jumps to */,
-    BURST = 4, BOX_BYTES = 4 * SH4_BOX_ANSWER, NEVER = 0x7FFFFFFF
+    BOX_BYTES = 4 * SH4_BOX_ANSWER, NEVER = 0x7FFFFFFF
 };
 /* clang-format on */
-/* dc-tool waits as long after 15 for the adapter's ring to be emptied */
-#define BURST_NS  5000000u
-#define MAGIC_AT  0x8C004004u /* the loader's, and whether its calls do anything */
-#define MAGIC_OFF 0xFEEDFACEu
-
 static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->driver->stream; }
 static uint64_t now(const struct sh4_link *l) { return ops(l)->now_ns(l->p); }
 
-/* ---- commands that are answered by one datagram ---- */
-
-struct command {
-    const char *id;
-    uint32_t address, size;
-};
-
-/* 1: d holds the answer, n bytes; 0: none came at this try. */
-static int answered(struct sh4_link *l, const struct command *c, unsigned try,
-                    uint8_t d[SH4_DCIP_DATAGRAM], size_t *n, struct err *err)
-{
-    uint64_t end = now(l) + sh4_dcip_patience(l, try);
-    for (uint64_t at = now(l);; at = now(l)) {
-        int ret = ops(l)->answer(l->p, d, SH4_DCIP_DATAGRAM, at < end ? end - at : 0, err);
-        if (ret <= 0)
-            return ret;
-        *n = (size_t)ret;
-        if (*n >= SH4_DCIP_HEAD && !memcmp(d, c->id, 4))
-            return 1;
-    }
-}
-
-static int command(struct sh4_link *l, const struct command *c, unsigned tries,
-                   uint8_t d[SH4_DCIP_DATAGRAM], size_t *n, struct err *err)
-{
-    int ret = 0;
-    for (unsigned i = 0; ret == 0 && i < tries; i++) {
-        uint8_t out[SH4_DCIP_HEAD];
-        sh4_dcip_head(out, c->id, c->address, c->size);
-        ret = ops(l)->ask(l->p, out, sizeof out, true, err);
-        if (ret == 0)
-            ret = answered(l, c, i, d, n, err);
-    }
-    return ret;
-}
-
 static int hello(struct sh4_link *l, unsigned tries, struct err *err)
 {
-    static const struct command version = { "VERS", 0, 0 };
+    static const struct sh4_dcip_command version = { "VERS", 0, 0 };
     uint8_t d[SH4_DCIP_DATAGRAM];
     size_t n = 0;
     l->ip->looking = false;
-    int ret = command(l, &version, tries, d, &n, err);
+    int ret = sh4_dcip_command(l, &version, tries, d, &n, err);
     if (ret <= 0)
         return ret;
     size_t len = MIN(n - SH4_DCIP_HEAD, sizeof l->ip->version - 1);
@@ -85,74 +44,7 @@ static int hello(struct sh4_link *l, unsigned tries, struct err *err)
                : 1;
 }
 
-static int silent(struct sh4_link *l, const char *what, struct err *err)
-{
-    return err_set(err, ERR_TIMEOUT, "is the network good? try again; else reset the Dreamcast",
-                   "%s: dcload-ip, %s: no answer", l->p->name, what);
-}
-
 /* ---- loading ---- */
-
-static int send_chunk(struct sh4_link *l, uint32_t to, const uint8_t *image, size_t n, size_t at,
-                      struct err *err)
-{
-    uint8_t d[SH4_DCIP_HEAD + SH4_DCIP_CHUNK];
-    size_t len = MIN(n - at, (size_t)SH4_DCIP_CHUNK);
-    sh4_dcip_head(d, "PBIN", to + (uint32_t)at, (uint32_t)len);
-    memcpy(d + SH4_DCIP_HEAD, image + at, len);
-    return ops(l)->ask(l->p, d, SH4_DCIP_HEAD + len, false, err);
-}
-
-/* What comes meanwhile is from before. */
-static int rest(struct sh4_link *l, struct err *err)
-{
-    uint8_t d[SH4_DCIP_DATAGRAM];
-    int ret = 1;
-    for (int i = 0; ret > 0 && i < BURST; i++)
-        ret = ops(l)->answer(l->p, d, sizeof d, BURST_NS, err);
-    return MIN(ret, 0);
-}
-
-/* Sends what the loader says is missing, until nothing is. */
-static int complete(struct sh4_link *l, uint32_t to, const uint8_t *image, size_t n,
-                    struct err *err)
-{
-    static const struct command done = { "DBIN", 0, 0 };
-    uint8_t d[SH4_DCIP_DATAGRAM];
-    size_t most = 8 * (n / SH4_DCIP_CHUNK + TRIES), len;
-    for (size_t i = 0; i < most; i++) {
-        int ret = command(l, &done, TRIES, d, &len, err);
-        if (ret <= 0)
-            return ret < 0 ? ret : silent(l, "loading", err);
-        uint32_t at = be32(d + 4) - to;
-        if (!be32(d + 8))
-            return 0;
-        if (at >= n)
-            return err_set(err, ERR_PROTOCOL, "does another tool talk to it?",
-                           "%s: dcload-ip misses what was never to be loaded", l->p->name);
-        if ((ret = send_chunk(l, to, image, n, at, err)) < 0)
-            return ret;
-    }
-    return silent(l, "loading", err);
-}
-
-static int store(struct sh4_link *l, uint32_t to, const uint8_t *image, size_t n, struct err *err)
-{
-    const struct command begin = { "LBIN", to, (uint32_t)n };
-    uint8_t d[SH4_DCIP_DATAGRAM];
-    size_t len, count = 0;
-    int ret = command(l, &begin, TRIES, d, &len, err);
-    if (ret <= 0)
-        return ret < 0 ? ret : silent(l, "beginning to load", err);
-    for (size_t at = 0; at < n; at += SH4_DCIP_CHUNK) {
-        ret = send_chunk(l, to, image, n, at, err);
-        if (ret == 0 && ++count % BURST == 0)
-            ret = rest(l, err);
-        if (ret < 0)
-            return ret;
-    }
-    return complete(l, to, image, n, err);
-}
 
 /* Whatever chunks of before were on their way: what is there is what counts. */
 static int load(struct sh4_link *l, uint32_t to, const uint8_t *image, size_t n, struct err *err)
@@ -161,11 +53,11 @@ static int load(struct sh4_link *l, uint32_t to, const uint8_t *image, size_t n,
     int ret = back ? 0 : err_set(err, ERR_NOMEM, "", "dcload-ip: no memory");
     bool same = false;
     for (int i = 0; ret >= 0 && !same && i < LOADS; i++) {
-        ret = store(l, to, image, n, err);
+        ret = sh4_dcip_store(l, to, image, n, err);
         if (ret == 0)
             ret = sh4_dcip_fetch(l, to, back, n, TRIES + (unsigned)(n / SH4_DCIP_CHUNK), err);
         if (ret == 0)
-            ret = silent(l, "reading back", err);
+            ret = sh4_dcip_silent(l, "reading back", err);
         same = ret > 0 && !memcmp(back, image, n);
     }
     free(back);
@@ -305,13 +197,6 @@ int sh4_dcip_restart(struct sh4_target *t, bool reboot, struct err *err)
     if (ret == 0)
         ret = busy(l, err);
     return ret < 0 ? ret : sh4_stream_halted(t, err);
-}
-
-int sh4_dcip_calls_off(struct sh4_link *l, struct err *err)
-{
-    uint8_t off[4];
-    put_le32(off, MAGIC_OFF);
-    return store(l, MAGIC_AT, off, sizeof off, err);
 }
 
 int sh4_dcip_leave(struct sh4_target *t, struct err *err)

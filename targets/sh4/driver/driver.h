@@ -1,7 +1,8 @@
 /* SH-4 driver, private to targets/sh4 and targets/sh4/trace: link, agent, state of the target.
  *
- * Layers inside: sh4/driver/link.c moves words, sh4/driver/agent.c makes requests of them,
- * everything else asks the agent. Addresses are the program's virtual ones unless said otherwise.
+ * Its files stand on each other (tests/lint/check_layers.py has their order): link.c moves words,
+ * exchange.c and stream.c make requests of them, agent.c says what is asked,
+ * everything else asks it. Addresses are the program's virtual ones unless said otherwise.
  */
 #ifndef TARGETS_SH4_DRIVER_DRIVER_H
 #define TARGETS_SH4_DRIVER_DRIVER_H
@@ -76,6 +77,12 @@ void sh4_link_fini(struct sh4_link *l);
 /* Resets the TAP, measures the IR, checks BYPASS, leaves reset-negate loaded. Errors tell apart: no
  * power, TDO stuck, wrong length. Does not disturb the program. */
 int sh4_link_connect(struct sh4_link *l, struct err *err);
+/* Executes n of l->ops; after a failure it is not known what is loaded. */
+int sh4_link_execute(struct sh4_link *l, size_t n, struct err *err);
+/* -ERR_NO_TARGET if the adapter sees no power. */
+int sh4_link_check_power(struct sh4_link *l, struct err *err);
+/* ret, with what a pin says about it: believed when a scan has failed. */
+int sh4_link_blame_pins(struct sh4_link *l, int ret, struct err *err);
 /* nRESET is low as far as the adapter can see: nothing runs. */
 bool sh4_link_reset_held(struct sh4_link *l);
 /* Loads TI (enum sh4_hudi_ti). One-shot commands act at every call, even if already loaded. */
@@ -138,6 +145,7 @@ void sh4_stream_init(struct sh4_link *l); /* of sh4_link_init */
 /* of requests and answers: c with one more word */
 uint32_t sh4_stream_sum(uint32_t c, uint32_t word);
 /* what the program prints: told by lines */
+void sh4_stream_text_byte(struct sh4_link *l, uint8_t c);
 void sh4_stream_text(struct sh4_link *l, const uint8_t *text, size_t n);
 /* How long to wait for a program that was asked to stop `asks` times until it is asked again;
  * usual_ns over JTAG. Over a stream the first few times, then for silence: a kernel that waits
@@ -150,8 +158,6 @@ int sh4_stream_wait(struct sh4_link *l, uint64_t ns, struct err *err);
 /* As the functions of the agent primitives below; sh4_stream_run() does op_go too, which is done
  * once even if its answer is lost. */
 int sh4_stream_halted(struct sh4_target *t, struct err *err);
-/* Gives the kernel's count of halts a value that a board that starts anew does not come to. */
-int sh4_stream_mark(struct sh4_target *t, struct err *err);
 int sh4_stream_resync(struct sh4_target *t, struct err *err);
 int sh4_stream_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err);
 
@@ -396,6 +402,16 @@ struct sh4_request {
     uint32_t slack;      /* more scans than usual to wait for the answer */
     uint32_t r0, status; /* results: r0 (not op_read); 0 or the EXPEVT of a fault the agent met */
 };
+enum { SH4_REQUEST_WORDS = 1024 }; /* data of one request: bounds what a resync must drain */
+/* The requests as words over JTAG, or as bytes (sh4/driver/exchange.c). As sh4_agent_run(), at
+ * once. */
+int sh4_exchange(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err);
+/* An access that the target refused with this EXPEVT. */
+int sh4_agent_fault(uint32_t status, const char *what, unsigned width, uint32_t addr,
+                    struct err *err);
+/* One store by `routine` of the layout. */
+struct sh4_request sh4_agent_poke_request(const struct sh4_agent_layout *a, uint32_t addr,
+                                          uint32_t routine, uint32_t value);
 /* Runs n requests in as few batches as possible, repeats damaged ones (with a limit). Every request
  * must be harmless to repeat. Returns 0 even if a status is not 0: see there. */
 int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err);
@@ -541,6 +557,11 @@ int sh4_ubc_give_back(struct sh4_target *t, struct err *err);
 bool sh4_program_reg(struct sh4_target *t, uint32_t addr, uint32_t *value);
 /* The same for a write: true if value is kept and goes to the register when the program runs. */
 bool sh4_set_program_reg(struct sh4_target *t, uint32_t addr, uint32_t value);
+/* A hardware breakpoint or a watchpoint in a channel (two for 8 bytes). */
+bool sh4_ubc_same(const struct sh4_ubc_channel *c, enum bp_kind kind, uint32_t addr, uint32_t len);
+int sh4_ubc_insert(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint32_t len,
+                   struct err *err);
+void sh4_ubc_remove(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint32_t len);
 bool sh4_needs_hooks(const struct sh4_target *t);
 /* VBR instructions to their DBR twins */
 int sh4_image_patch(struct sh4_target *t, bool in_memory, struct err *err);
@@ -551,6 +572,10 @@ void sh4_image_forget_written(struct sh4_target *t);
 int sh4_image_check(struct sh4_target *t, struct err *err);
 int sh4_image_undo_leftovers(struct sh4_target *t, struct err *err);
 int sh4_set_image(struct target *t, const struct image *image, struct err *err);
+/* The piece that addr continues or lies in. */
+struct sh4_written_piece *sh4_written_at(struct sh4_written *w, uint32_t addr);
+/* What was written may be code: caches are made coherent before the program runs. */
+int sh4_note_written(struct sh4_target *t, uint32_t lo, uint32_t hi, struct err *err);
 int sh4_sync_written(struct sh4_target *t, struct err *err);
 /* 1: done already (stop set), 0: runs */
 int sh4_step_start(struct sh4_target *t, struct err *err);
@@ -640,10 +665,11 @@ enum { SH4_NREGS = 67 + 2 + 16 + 3, SH4_REG_PC = 16, SH4_REG_SP = 15 };
 extern const struct counter_event sh4_events[];
 /* sh4_find_event - the code of one of them, by its name or by the code as text; -ERR_NOT_FOUND. */
 int sh4_find_event(const char *text, uint16_t *code, struct err *err);
+const struct counter_event *sh4_event_of(uint16_t code);
 extern const struct monitor_command sh4_monitor[];
 uint32_t sh4_canonical32(uint32_t addr);
 
-/* ---- memory without patch hiding (sh4/driver/mem.c) ---- */
+/* ---- memory of a halted target (sh4/driver/mem.c; access.c halts it for that) ---- */
 /* target_ops.same_mem */
 int sh4_same_mem(struct target *target, uint64_t addr, const uint8_t *buf, size_t len,
                  struct err *err);
@@ -651,5 +677,19 @@ int sh4_mem_read_raw(struct sh4_target *t, uint32_t addr, unsigned width, uint8_
                      struct err *err);
 int sh4_mem_write_raw(struct sh4_target *t, uint32_t addr, unsigned width, const uint8_t *buf,
                       size_t len, struct err *err);
+
+/* What the debugger may ask for; forgets what r0-r7 were before a series of writes. */
+int sh4_mem_check(struct sh4_target *t, uint64_t addr, unsigned width, size_t len, const char *what,
+                  struct err *err);
+/* As the debugger sees it, patches hidden; the target is halted, the question checked. */
+int sh4_mem_read_halted(struct sh4_target *t, uint64_t addr, unsigned width, uint8_t *buf,
+                        size_t len, struct err *err);
+int sh4_mem_write_halted(struct sh4_target *t, uint64_t addr, unsigned width, const uint8_t *buf,
+                         size_t len, struct err *err);
+/* Both: checked, and done. The target is halted. */
+int sh4_mem_read_checked(struct sh4_target *t, uint32_t addr, unsigned width, uint8_t *buf,
+                         size_t len, struct err *err);
+int sh4_mem_write_checked(struct sh4_target *t, uint32_t addr, unsigned width, const uint8_t *buf,
+                          size_t len, struct err *err);
 
 #endif

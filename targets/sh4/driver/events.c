@@ -58,3 +58,11 @@ int sh4_find_event(const char *text, uint16_t *code, struct err *err)
     return err_set(err, ERR_NOT_FOUND, "names and codes are listed by: probeprof events",
                    "no counter event \"%s\"", text);
 }
+
+const struct counter_event *sh4_event_of(uint16_t code)
+{
+    for (const struct counter_event *e = sh4_events; e->name; e++)
+        if (e->code == code)
+            return e;
+    return NULL;
+}

@@ -90,59 +90,7 @@ int sh4_set_image(struct target *target, const struct image *image, struct err *
 /* ---- no image: what the debugger wrote is searched instead, from where it lets the program go
  * ---- */
 
-enum { WRITTEN_LEAST = 16, WRITTEN_MOST = 16 << 20, WRITTEN_ROOTS = 16 };
-
-/* The piece that addr continues or lies in. */
-static struct sh4_written_piece *piece_at(struct sh4_written *w, uint32_t addr)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (addr >= w->piece[i].addr && addr - w->piece[i].addr <= w->piece[i].size)
-            return &w->piece[i];
-    return NULL;
-}
-
-static struct sh4_written_piece *new_piece(struct sh4_written *w, uint32_t addr, size_t len)
-{
-    if (len < WRITTEN_LEAST || w->n == ARRAY_LEN(w->piece))
-        return NULL;
-    w->piece[w->n] = (struct sh4_written_piece){ .addr = addr };
-    return &w->piece[w->n++];
-}
-
-void sh4_image_note_written(struct sh4_target *t, uint32_t addr, const uint8_t *buf, size_t len)
-{
-    struct sh4_written *w = &t->written;
-    if (t->image || addr >= 0xE0000000u)
-        return;
-    addr = sh4_canonical32(addr);
-    struct sh4_written_piece *p = piece_at(w, addr);
-    p = p ? p : new_piece(w, addr, len);
-    if (!p)
-        return;
-    size_t at = addr - p->addr, end = at + len;
-    if (end > p->cap) {
-        size_t cap = MAX(2 * p->cap, end);
-        uint8_t *data = w->total + cap - p->cap > WRITTEN_MOST ? NULL : realloc(p->data, cap);
-        if (!data) /* too much to keep: then it is as without a search */
-            return;
-        w->total += cap - p->cap;
-        p->data = data;
-        p->cap = cap;
-    }
-    memcpy(p->data + at, buf, len);
-    p->size = MAX(p->size, end);
-    w->changed = true;
-}
-
-void sh4_image_forget_written(struct sh4_target *t)
-{
-    for (size_t i = 0; i < t->written.n; i++)
-        free(t->written.piece[i].data);
-    if (t->written.code)
-        sh4_sites_fini(t->written.code);
-    free(t->written.code);
-    t->written = (struct sh4_written){ .n = 0 };
-}
+enum { WRITTEN_ROOTS = 16 };
 
 /* Code for certain: where the program goes on, and where the user wants it to stop. */
 static size_t roots_of(const struct sh4_target *t, uint32_t roots[WRITTEN_ROOTS])
@@ -158,7 +106,7 @@ static bool search_is_due(const struct sh4_target *t, const uint32_t *roots, siz
 {
     struct sh4_written *w = (struct sh4_written *)&t->written;
     for (size_t i = 0; i < n && !w->changed; i++) {
-        const struct sh4_written_piece *p = piece_at(w, sh4_canonical32(roots[i]));
+        const struct sh4_written_piece *p = sh4_written_at(w, sh4_canonical32(roots[i]));
         if (p && sh4_canonical32(roots[i]) - p->addr < p->size &&
             !(sh4_sites_code(w->code, roots[i]) & SH4_CODE_INSN))
             return true;

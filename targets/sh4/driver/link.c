@@ -12,8 +12,6 @@
 #include "targets/sh4/driver/dcip.h"
 #include "targets/sh4/driver/driver.h"
 
-enum { PROBE_BITS = 96, PROBE_ONES = 32 };
-
 int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err)
 {
     memset(l, 0, sizeof *l);
@@ -52,28 +50,12 @@ void sh4_link_fini(struct sh4_link *l)
     l->tdi = l->tdo = NULL;
 }
 
-static int execute(struct sh4_link *l, size_t n, struct err *err)
+int sh4_link_execute(struct sh4_link *l, size_t n, struct err *err)
 {
     int ret = l->jtag->execute(l->p, l->ops, n, err);
     if (ret < 0) {
         l->ir = SH4_LINK_IR_UNKNOWN;
         return err_prefix(err, ret, "JTAG");
-    }
-    return 0;
-}
-
-static bool bit(const uint8_t *b, unsigned i) { return b[i / 8] >> (i % 8) & 1; }
-
-/* The IR is as long as the zero behind PROBE_ONES ones comes out late; it ends full of ones:
- * BYPASS. */
-static unsigned ir_length(const uint8_t *tdo)
-{
-    for (unsigned len = 2; len + PROBE_ONES < PROBE_BITS; len++) {
-        bool fits = !bit(tdo, len + PROBE_ONES);
-        for (unsigned i = len; fits && i < PROBE_BITS; i++)
-            fits = bit(tdo, i) == (i != len + PROBE_ONES);
-        if (fits)
-            return len;
     }
     return 0;
 }
@@ -89,7 +71,7 @@ static unsigned low_pins(struct sh4_link *l)
 
 bool sh4_link_reset_held(struct sh4_link *l) { return low_pins(l) & JTAG_PIN_NRESET; }
 
-static int check_power(struct sh4_link *l, struct err *err)
+int sh4_link_check_power(struct sh4_link *l, struct err *err)
 {
     unsigned low = low_pins(l), mv;
     if (low & JTAG_PIN_VTREF && l->jtag->voltage && l->jtag->voltage(l->p, &mv, NULL) == 0)
@@ -105,81 +87,13 @@ static int check_power(struct sh4_link *l, struct err *err)
 
 /* What a pin says is believed when a scan has failed: there are probes that tell nTRST as low
  * whatever it is (logs of J-Links with a working TAP). */
-static int blame_pins(struct sh4_link *l, int ret, struct err *err)
+int sh4_link_blame_pins(struct sh4_link *l, int ret, struct err *err)
 {
     if (ret != -ERR_NO_TARGET || !(low_pins(l) & JTAG_PIN_NTRST))
         return ret;
     return err_set(err, ERR_NO_TARGET,
                    "find what pulls pin nTRST low: a jumper, a pull-down, the wiring",
                    "nTRST is low though the adapter does not drive it: the TAP is held in reset");
-}
-
-static int check_answer(const uint8_t *tdo, struct err *err)
-{
-    bool ones = false, zeros = false;
-    for (unsigned i = 0; i < PROBE_BITS; i++)
-        *(bit(tdo, i) ? &ones : &zeros) = true;
-    if (ones && zeros)
-        return 0;
-    return err_set(err, ERR_NO_TARGET, link_still_hint(ones),
-                   "scanned %u bits through the IR: TDO stays %d", PROBE_BITS, ones);
-}
-
-/* One of several devices: how long its IR is was measured with the chain. It ends full of ones:
- * BYPASS. */
-static int check_place(struct sh4_link *l, struct err *err)
-{
-    uint8_t ones[SH4_IR_BITS / 8] = { 0xFF, 0xFF }, seen[SH4_IR_BITS / 8];
-    unsigned len = l->jtag->ir_bits(l->p);
-    l->ops[0] = jtag_reset();
-    l->ops[1] = jtag_ir(SH4_IR_BITS, ones, seen);
-    int ret = len == SH4_IR_BITS ? execute(l, 2, err) : 0;
-    if (ret < 0)
-        return ret;
-    if (len != SH4_IR_BITS || !bit(seen, 0) || bit(seen, 1))
-        return err_set(err, ERR_NO_TARGET, "has the chain changed? start again",
-                       "the device at this place of the JTAG chain is no SH7750");
-    l->ir_bits = len;
-    return 0;
-}
-
-static int measure_ir(struct sh4_link *l, struct err *err)
-{
-    uint8_t tdi[PROBE_BITS / 8], tdo[PROBE_BITS / 8] = { 0 };
-    memset(tdi, 0xFF, sizeof tdi);
-    tdi[PROBE_ONES / 8] = 0xFE;
-    l->ops[0] = jtag_reset();
-    l->ops[1] = jtag_ir(PROBE_BITS, tdi, tdo);
-    int ret = execute(l, 2, err);
-    if (ret < 0 || (ret = check_answer(tdo, err)) < 0)
-        return ret;
-    unsigned len = ir_length(tdo);
-    if (len == SH4_IR_BITS && bit(tdo, 0) && !bit(tdo, 1)) {
-        l->ir_bits = len;
-        return 0;
-    }
-    if (!len)
-        return err_set(
-            err, ERR_NO_TARGET, "lower the wire clock; check TDI, TMS, TCK and GND",
-            "scanned a pattern through the IR and it did not come back (got %08x%08x%08x)",
-            le32(tdo + 8), le32(tdo + 4), le32(tdo));
-    return err_set(err, ERR_NO_TARGET, "is this an SH7750?",
-                   "IR is %u bits long and captures ..%d%d, an SH7750's has %d and ..01", len,
-                   bit(tdo, 1), bit(tdo, 0), SH4_IR_BITS);
-}
-
-static int check_bypass(struct sh4_link *l, struct err *err)
-{
-    uint8_t tdi[5] = { 0xA5, 0x5A, 0xC3, 0x01, 0 }, tdo[5] = { 0 };
-    l->ops[0] = jtag_dr(33, tdi, tdo);
-    int ret = execute(l, 1, err);
-    if (ret < 0)
-        return ret;
-    uint32_t got = le32(tdo) >> 1 | (uint32_t)(tdo[4] & 1) << 31;
-    if (got != le32(tdi) || bit(tdo, 0))
-        return err_set(err, ERR_NO_TARGET, "lower the wire clock; check the wiring",
-                       "BYPASS is not one bit: sent %08x, got %08x", le32(tdi), got);
-    return 0;
 }
 
 uint64_t sh4_link_now(const struct sh4_link *l)
@@ -192,32 +106,6 @@ int sh4_link_wait(struct sh4_link *l, uint64_t ns, struct err *err)
     if (!l->jtag)
         return sh4_stream_wait(l, ns, err);
     return l->jtag->wait ? l->jtag->wait(l->p, ns, err) : 0;
-}
-
-static int find_device(struct sh4_link *l, struct err *err)
-{
-    if (l->jtag->ir_bits)
-        return check_place(l, err);
-    int ret = measure_ir(l, err);
-    return ret < 0 ? ret : check_bypass(l, err);
-}
-
-int sh4_link_connect(struct sh4_link *l, struct err *err)
-{
-    if (!l->jtag)
-        return sh4_stream_connect(l, err);
-    uint32_t got;
-    l->ir = SH4_LINK_IR_UNKNOWN;
-    l->ir_bits = 0;
-    /* of an adapter that was opened again */
-    int ret = l->clock.hz ? l->jtag->set_clock(l->p, l->clock.hz, &got, err) : 0;
-    if (ret == 0)
-        ret = check_power(l, err);
-    if (ret == 0)
-        ret = blame_pins(l, find_device(l, err), err);
-    if (ret == 0)
-        ret = sh4_view_find(l, err);
-    return ret < 0 ? err_prefix(err, ret, "looking for the SH-4's H-UDI") : 0;
 }
 
 /* ---- --log wire ---- */
@@ -277,7 +165,7 @@ int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
     put_le16(ir, (uint16_t)(ti == SH4_TI_BYPASS ? 0xFFFF : ti << 8));
     for (int tries = 0; tries < 4; tries++) {
         l->ops[0] = jtag_ir(SH4_IR_BITS, ir, seen);
-        int ret = execute(l, 1, err);
+        int ret = sh4_link_execute(l, 1, err);
         if (ret < 0)
             return ret;
         l->ir = (int)ti;
@@ -288,12 +176,35 @@ int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
             return 0;
     }
     l->ir = SH4_LINK_IR_UNKNOWN;
-    int ret = check_power(l, err);
+    int ret = sh4_link_check_power(l, err);
     if (ret < 0)
         return ret;
     ret = err_set(err, ERR_NO_TARGET, "check power, clock and wiring; lower the wire clock",
                   "IR scan for H-UDI command %02x captured %04x, not ..01", ti, le16(seen));
-    return blame_pins(l, ret, err);
+    return sh4_link_blame_pins(l, ret, err);
+}
+
+static const uint8_t to_data[4] = { 1 };
+
+static bool pinned(const struct sh4_link *l)
+{
+    return l->ir == SH4_TI_INTERRUPT || l->ir == SH4_TI_STATUS || l->ir == SH4_TI_BYPASS;
+}
+
+unsigned sh4_view_scans(const struct sh4_link *l) { return l->alternates && !pinned(l) ? 2 : 1; }
+
+struct jtag_op sh4_view_status(void) { return jtag_dr(SH4_SDDR_BITS, to_data, NULL); }
+
+/* A damaged scan can leave the views the other way round. Other commands than reset-negate would
+ * act again. */
+size_t sh4_view_begin(const struct sh4_link *l, struct jtag_op *ops)
+{
+    static const uint8_t bypass[2] = { 0xFF, 0xFF }, negate[2] = { 0, SH4_TI_RESET_NEGATE };
+    if (l->ir != SH4_TI_RESET_NEGATE)
+        return 0;
+    ops[0] = jtag_ir(SH4_IR_BITS, bypass, NULL);
+    ops[1] = jtag_ir(SH4_IR_BITS, negate, NULL);
+    return SH4_VIEW_OPS;
 }
 
 static int words_batch(struct sh4_link *l, const uint32_t *out, uint32_t *in, size_t n,
@@ -308,7 +219,7 @@ static int words_batch(struct sh4_link *l, const uint32_t *out, uint32_t *in, si
         if (scans > 1)
             l->ops[ops + 1] = sh4_view_status();
     }
-    int ret = execute(l, ops, err);
+    int ret = sh4_link_execute(l, ops, err);
     if (ret < 0)
         return ret;
     for (size_t i = 0; in && i < n; i++)

@@ -206,8 +206,8 @@ int sh4_same_mem(struct target *target, uint64_t addr, const uint8_t *buf, size_
 
 /* ---- what the debugger sees ---- */
 
-static int check(struct sh4_target *t, uint64_t addr, unsigned width, size_t len, const char *what,
-                 struct err *err)
+int sh4_mem_check(struct sh4_target *t, uint64_t addr, unsigned width, size_t len, const char *what,
+                  struct err *err)
 {
     if (addr > 0xFFFFFFFFu || len > 0x100000000u - addr)
         return err_set(err, ERR_FAULT, "addresses have 32 bits", "%s: %zu bytes at %llx", what, len,
@@ -277,8 +277,8 @@ static void keep(struct sh4_target *t, struct sh4_patch *list, size_t n, uint32_
     }
 }
 
-static int read_halted(struct sh4_target *t, uint64_t addr, unsigned width, uint8_t *buf,
-                       size_t len, struct err *err)
+int sh4_mem_read_halted(struct sh4_target *t, uint64_t addr, unsigned width, uint8_t *buf,
+                        size_t len, struct err *err)
 {
     int ret = sh4_mem_read_raw(t, (uint32_t)addr, width, buf, len, err);
     if (ret < 0)
@@ -290,31 +290,6 @@ static int read_halted(struct sh4_target *t, uint64_t addr, unsigned width, uint
     if (t->traced)
         t->tracing->hide(t, (uint32_t)addr, buf, len);
     return 0;
-}
-
-int sh4_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *buf, size_t len,
-                 struct err *err)
-{
-    struct sh4_target *t = sh4_of(target);
-    enum sh4_loan loan;
-    int ret = check(t, addr, width, len, "read memory", err);
-    if (ret == 0)
-        ret = sh4_borrow(t, &loan, "read memory", err);
-    if (ret < 0)
-        return ret;
-    return sh4_give_back(t, loan, len ? read_halted(t, addr, width, buf, len, err) : 0, err);
-}
-
-/* What was written may be code: caches are made coherent before the program runs, one range at a
- * time. */
-static int note_written(struct sh4_target *t, uint32_t lo, uint32_t hi, struct err *err)
-{
-    enum { NEAR = 4096 };
-    bool apart = t->written_hi && (lo > t->written_hi + NEAR || hi + NEAR < t->written_lo);
-    int ret = apart ? sh4_sync_written(t, err) : 0;
-    t->written_lo = t->written_hi ? MIN(t->written_lo, lo) : lo;
-    t->written_hi = MAX(t->written_hi, hi);
-    return ret;
 }
 
 static bool overlaps(uint32_t addr, size_t len, uint32_t start, uint32_t bytes)
@@ -335,8 +310,8 @@ static int spare_agent(struct sh4_target *t, uint32_t addr, size_t len, struct e
                    "%zu bytes at %08x belong to the debug agent", len, addr);
 }
 
-static int write_halted(struct sh4_target *t, uint64_t addr, unsigned width, const uint8_t *buf,
-                        size_t len, struct err *err)
+int sh4_mem_write_halted(struct sh4_target *t, uint64_t addr, unsigned width, const uint8_t *buf,
+                         size_t len, struct err *err)
 {
     int ret = spare_agent(t, (uint32_t)addr, len, err);
     if (ret < 0 || len == 0)
@@ -358,19 +333,20 @@ static int write_halted(struct sh4_target *t, uint64_t addr, unsigned width, con
     if (ret == 0)
         sh4_image_note_written(t, a, buf, len);
     if (ret == 0 && a < 0xE0000000u && !is_io(a))
-        ret = note_written(t, a, end, err);
+        ret = sh4_note_written(t, a, end, err);
     return ret;
 }
 
-int sh4_write_mem(struct target *target, uint64_t addr, unsigned width, const uint8_t *buf,
-                  size_t len, struct err *err)
+int sh4_mem_read_checked(struct sh4_target *t, uint32_t addr, unsigned width, uint8_t *buf,
+                         size_t len, struct err *err)
 {
-    struct sh4_target *t = sh4_of(target);
-    enum sh4_loan loan;
-    int ret = check(t, addr, width, len, "write memory", err);
-    if (ret == 0)
-        ret = sh4_borrow(t, &loan, "write memory", err);
-    if (ret < 0)
-        return ret;
-    return sh4_give_back(t, loan, write_halted(t, addr, width, buf, len, err), err);
+    int ret = sh4_mem_check(t, addr, width, len, "read memory", err);
+    return ret < 0 || !len ? ret : sh4_mem_read_halted(t, addr, width, buf, len, err);
+}
+
+int sh4_mem_write_checked(struct sh4_target *t, uint32_t addr, unsigned width, const uint8_t *buf,
+                          size_t len, struct err *err)
+{
+    int ret = sh4_mem_check(t, addr, width, len, "write memory", err);
+    return ret < 0 ? ret : sh4_mem_write_halted(t, addr, width, buf, len, err);
 }

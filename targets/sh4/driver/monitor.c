@@ -12,91 +12,12 @@
 
 /* ---- counters ---- */
 
-static const struct counter_event *event_of(uint16_t code)
-{
-    for (const struct counter_event *e = sh4_events; e->name; e++)
-        if (e->code == code)
-            return e;
-    return NULL;
-}
-
-static bool running(uint32_t pmcr)
-{
-    return REG_GET(pmcr, SH4_PMCR_PMEN) && REG_GET(pmcr, SH4_PMCR_PMST);
-}
-
-/* A counter is cleared while stopped; it starts when the agent lets the program run (it restores
- * PMCR last). */
-static int arm_counters(struct sh4_target *t, const uint16_t code[2], struct err *err)
-{
-    for (unsigned n = 0; n < 2; n++)
-        if (code[n] && !event_of(code[n]))
-            return err_set(err, ERR_NOT_FOUND, "probeprof events lists them",
-                           "no counter event %02x", code[n]);
-    for (unsigned n = 0; n < 2; n++) {
-        uint32_t addr = n ? SH4_PMCR2 : SH4_PMCR1;
-        unsigned word = n ? SH4_SAVE_PMCR2 : SH4_SAVE_PMCR1;
-        if (!code[n])
-            continue;
-        int ret = sh4_agent_poke(t, addr, 2, 0, err);
-        if (ret == 0)
-            ret = sh4_agent_poke(t, addr, 2, REG_MASK(SH4_PMCR_PMCLR), err);
-        if (ret < 0)
-            return err_prefix(err, ret, "arm counters");
-        t->save[word] = (uint32_t)(int32_t)(int16_t)(REG_MASK(SH4_PMCR_PMEN) |
-                                                     REG_MASK(SH4_PMCR_PMST) | code[n]);
-    }
-    return 0;
-}
-
-int sh4_counters_arm(struct target *target, const uint16_t code[2], struct err *err)
-{
-    struct sh4_target *t = sh4_of(target);
-    enum sh4_loan loan;
-    int ret = sh4_borrow(t, &loan, "arm counters", err);
-    return ret < 0 ? ret : sh4_give_back(t, loan, arm_counters(t, code, err), err);
-}
-
-/* H, L, H again: the halves are two reads. Halted the agent holds the counters, so one try is
- * enough. */
-static int read_counter(struct sh4_target *t, unsigned n, uint64_t *value, struct err *err)
-{
-    uint32_t v[2];
-    int ret = sh4_agent_read(t, n ? SH4_PMCTR2H : SH4_PMCTR1H, 4, v, 2, err);
-    if (ret == 0)
-        *value = (uint64_t)(v[0] & 0xFFFF) << 32 | v[1];
-    return ret;
-}
-
-static int read_counters(struct sh4_target *t, struct counter_values *out, struct err *err)
-{
-    struct counter_values v = { .code = { 0 } };
-    for (unsigned n = 0; n < 2; n++) {
-        uint32_t pmcr = t->save[n ? SH4_SAVE_PMCR2 : SH4_SAVE_PMCR1];
-        int ret = read_counter(t, n, &v.value[n], err);
-        if (ret < 0)
-            return err_prefix(err, ret, "read counters");
-        v.code[n] = (uint16_t)REG_GET(pmcr, SH4_PMCR_PMM);
-        v.running[n] = running(pmcr);
-    }
-    *out = v;
-    return 0;
-}
-
-int sh4_counters_read(struct target *target, struct counter_values *out, struct err *err)
-{
-    struct sh4_target *t = sh4_of(target);
-    enum sh4_loan loan;
-    int ret = sh4_borrow(t, &loan, "read counters", err);
-    return ret < 0 ? ret : sh4_give_back(t, loan, read_counters(t, out, err), err);
-}
-
 static int show_counters(struct sh4_target *t, const struct text_sink *out, struct err *err)
 {
     struct counter_values v;
     int ret = sh4_counters_read(&t->base, &v, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++) {
-        const struct counter_event *e = event_of(v.code[n]);
+        const struct counter_event *e = sh4_event_of(v.code[n]);
         sink_printf(out, "counter %u: %s (0x%02x), %s: %llu %s\n", n + 1, e ? e->name : "none",
                     v.code[n], v.running[n] ? "counts while the program runs" : "stopped",
                     (unsigned long long)v.value[n], e ? e->unit : "");

@@ -8,21 +8,6 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
 
-int sh4_agent_overlay(struct sh4_target *t, const uint32_t *words, size_t n, uint32_t *addr,
-                      struct err *err)
-{
-    uint32_t at = t->agent_base + t->layout->overlay;
-    if (n > SH4_OVERLAY_WORDS)
-        return err_set(err, ERR_RESOURCE, "", "overlay of %zu words", n);
-    int ret = sh4_agent_write(t, at, 4, words, n, err);
-    if (ret == 0 && t->layout != &sh4_agent_ase) {
-        struct sh4_request req[3 * (SH4_OVERLAY_WORDS / 8 + 2)];
-        ret = sh4_agent_run(t, req, sh4_agent_coherent(t, at, 4 * n, req), err);
-    }
-    *addr = at;
-    return ret;
-}
-
 static void put_insn(struct sh4_target *t, uint32_t *words, unsigned offset, uint16_t insn)
 {
     unsigned shift = (offset / 2 % 2 == 0) == t->base.big_endian ? 16 : 0;
@@ -50,6 +35,13 @@ static uint32_t hook_vbr(const struct sh4_target *t)
     return t->trace_vbr ? t->trace_vbr : t->agent_base + t->layout->hook_vbr;
 }
 
+bool sh4_needs_hooks(const struct sh4_target *t)
+{
+    return t->layout == &sh4_agent_ram || t->layout == &sh4_agent_scif ||
+           t->layout == &sh4_agent_dcip || t->npatches || t->ubc[0].used || t->ubc[1].used ||
+           t->stepping || t->catch_mask || t->semihosting || t->trace_vbr || t->lending;
+}
+
 /* VBR and DBR as they must be while the program runs. */
 static int place_vectors(struct sh4_target *t, struct err *err)
 {
@@ -60,19 +52,6 @@ static int place_vectors(struct sh4_target *t, struct err *err)
         t->stepping ? 0xFFFFFFFFu
                     : 0x8000u | t->catch_mask | (t->semihosting ? 1u << (SH4_EXP_TRAPA >> 5) : 0);
     return sh4_image_patch(t, t->hooks, err);
-}
-
-int sh4_sync_written(struct sh4_target *t, struct err *err)
-{
-    enum { FEW = 256 };
-    if (t->written_lo >= t->written_hi)
-        return 0;
-    uint32_t lo = t->written_lo, len = t->written_hi - lo;
-    t->written_lo = t->written_hi = 0;
-    if (len > FEW)
-        return sh4_agent_sync_caches(t, lo, len, err);
-    struct sh4_request req[3 * (FEW / 32 + 2)];
-    return sh4_agent_run(t, req, sh4_agent_coherent(t, lo, len, req), err);
 }
 
 /* ---- BL=1: SPC, SSR are the program's own, RTE cannot be used to get there directly ---- */
@@ -206,7 +185,7 @@ static int fetch(struct sh4_target *t, uint32_t pc, uint16_t *insn, struct err *
     int ret = 0;
     if (t->line_addr != line || !line) {
         t->line_addr = 0;
-        ret = sh4_read_mem(&t->base, line, 0, t->line, sizeof t->line, NULL);
+        ret = sh4_mem_read_checked(t, line, 0, t->line, sizeof t->line, NULL);
         if (ret == 0)
             t->line_addr = line;
     }
@@ -215,7 +194,7 @@ static int fetch(struct sh4_target *t, uint32_t pc, uint16_t *insn, struct err *
         return 0;
     }
     uint8_t b[2]; /* the end of what is mapped, perhaps */
-    ret = sh4_read_mem(&t->base, pc, 2, b, 2, err);
+    ret = sh4_mem_read_checked(t, pc, 2, b, 2, err);
     if (ret == 0)
         *insn = get16(b, t->base.big_endian);
     return ret;
@@ -332,7 +311,7 @@ static int step_load(struct sh4_target *t, uint32_t addr, unsigned width, uint32
                      struct err *err)
 {
     uint8_t b[4];
-    int ret = sh4_read_mem(&t->base, addr, width, b, width, err);
+    int ret = sh4_mem_read_checked(t, addr, width, b, width, err);
     if (ret == 0)
         *v = width == 4 ? get32(b, t->base.big_endian)
                         : (uint32_t)(int16_t)get16(b, t->base.big_endian);
@@ -387,7 +366,7 @@ static int step_emulated(struct sh4_target *t, uint16_t insn, struct err *err)
     default: { /* STC.L @-Rn */
         uint8_t b[4];
         put32(b, *special, t->base.big_endian);
-        ret = sh4_write_mem(&t->base, *rn - 4, 4, b, 4, err);
+        ret = sh4_mem_write_checked(t, *rn - 4, 4, b, 4, err);
         if (ret < 0)
             return ret;
         *rn -= 4;

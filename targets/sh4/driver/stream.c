@@ -11,7 +11,7 @@
 #include "targets/sh4/driver/driver.h"
 
 enum {
-    HALTED_WORDS = 4, /* SYNC, where, how often, sum */
+    HALTED_WORDS = 4, /* SYNC, where, how often, sh4_stream_sum */
     HALTED_BYTES = 4 * HALTED_WORDS,
     HEADER_WORDS = 6,
     TRIES = 10,
@@ -23,15 +23,6 @@ enum {
 };
 #define WRITE_NS 2000000000u
 #define FRESH_NS 3000000u /* so shortly after an answer no "halted" can be on its way */
-
-/* Two damaged bits must not cancel each other, as they may in the sum used over JTAG. */
-static uint32_t sum(uint32_t c, uint32_t word)
-{
-    c = (c + word) * SH4_AGENT_FACTOR;
-    return c << 16 | c >> 16;
-}
-
-uint32_t sh4_stream_sum(uint32_t c, uint32_t word) { return sum(c, word); }
 
 static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->driver->stream; }
 static const char *line(const struct sh4_link *l) { return l->ip ? "network" : "serial line"; }
@@ -56,32 +47,11 @@ static bool halted_at(const uint8_t *b, uint32_t *base, uint32_t *count)
     for (size_t i = 0; i < HALTED_WORDS; i++)
         w[i] = le32(b + 4 * i);
     if (w[0] != SH4_AGENT_SYNC || (w[1] & 0x3FF) != SH4_AGENT_VERSION ||
-        w[3] != sum(sum(w[0], w[1]), w[2]))
+        w[3] != sh4_stream_sum(sh4_stream_sum(w[0], w[1]), w[2]))
         return false;
     *base = w[1] - SH4_AGENT_VERSION;
     *count = w[2];
     return true;
-}
-
-/* What the program itself sends: a line at a time. */
-static void text_byte(struct sh4_link *l, uint8_t c)
-{
-    l->text_bytes++;
-    if (c == '\r')
-        return;
-    if (c != '\n')
-        l->text[l->text_len++] = c >= ' ' && c < 0x7F ? (char)c : '?';
-    if (c != '\n' && l->text_len < sizeof l->text - 1)
-        return;
-    l->text[l->text_len] = 0;
-    log_msg(l->p->log, LOG_TARGET, "%s: the program says: %s", l->p->name, l->text);
-    l->text_len = 0;
-}
-
-void sh4_stream_text(struct sh4_link *l, const uint8_t *text, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        text_byte(l, text[i]);
 }
 
 /* "Halted" was said: news, unless it is from before the program was let go. */
@@ -116,7 +86,7 @@ static unsigned sift(struct sh4_link *l, size_t end)
             continue;
         }
         if (!l->ip) /* else an answer that came too late */
-            text_byte(l, l->in[at]);
+            sh4_stream_text_byte(l, l->in[at]);
         at++;
     }
     drop(l, at);
@@ -232,26 +202,26 @@ int sh4_stream_resync(struct sh4_target *t, struct err *err)
 
 static size_t answer_words(const struct sh4_request *r) { return r->nin ? r->nin + 2 : 3; }
 
-/* The request as bytes; *c: the sum so far, which its answer continues. */
+/* The request as bytes; *c: the sh4_stream_sum so far, which its answer continues. */
 static size_t compose(const struct sh4_request *r, uint32_t marker, uint8_t *out, uint32_t *c)
 {
     uint32_t head[HEADER_WORDS] = { marker, r->routine, r->arg[0], r->arg[1], r->arg[2] };
     size_t n = 1;
     *c = marker;
     for (size_t i = 1; i < HEADER_WORDS - 1; i++)
-        *c = sum(*c, head[i]);
+        *c = sh4_stream_sum(*c, head[i]);
     head[HEADER_WORDS - 1] = *c;
-    *c = sum(*c, *c);
+    *c = sh4_stream_sum(*c, *c);
     out[0] = SH4_AGENT_START;
     for (size_t i = 0; i < HEADER_WORDS; i++, n += 4)
         put_le32(out + n, head[i]);
     for (size_t i = 0; i < r->nout; i++, n += 4) {
         put_le32(out + n, r->out[i]);
-        *c = sum(*c, r->out[i]);
+        *c = sh4_stream_sum(*c, r->out[i]);
     }
     if (r->nout) {
         put_le32(out + n, *c);
-        *c = sum(*c, *c);
+        *c = sh4_stream_sum(*c, *c);
         n += 4;
     }
     return n;
@@ -264,7 +234,7 @@ static enum verdict judge(struct sh4_request *r, const uint8_t *w, uint32_t c)
 {
     size_t n = answer_words(r) - 1;
     for (size_t i = 0; i < n; i++)
-        c = sum(c, le32(w + 4 * i));
+        c = sh4_stream_sum(c, le32(w + 4 * i));
     if (c != le32(w + 4 * n))
         return DAMAGED;
     for (size_t i = 0; i < r->nin; i++)
@@ -322,13 +292,6 @@ static uint32_t next_marker(struct sh4_target *t)
         t->nonce = t->nonce * 1664525u + 1013904223u;
     while (t->nonce == SH4_AGENT_SYNC || t->nonce == SH4_AGENT_SYNC >> 8);
     return t->nonce;
-}
-
-/* Whether op_go's markers, from this count of halts on, may come to be what next_marker() leaves
- * out. */
-static bool bad_mark(uint32_t mark)
-{
-    return mark >> 16 == ~SH4_AGENT_SYNC >> 16 || mark >> 16 == ~(SH4_AGENT_SYNC >> 8) >> 16;
 }
 
 static bool is_go(const struct sh4_target *t, const struct sh4_request *r)
@@ -445,17 +408,5 @@ int sh4_stream_run(struct sh4_target *t, struct sh4_request *req, size_t n, stru
         t->link.words_from_target += req[i].nin;
     }
     free(out);
-    return ret;
-}
-
-int sh4_stream_mark(struct sh4_target *t, struct err *err)
-{
-    uint32_t mark = 0x80000000u | ((uint32_t)(ops(&t->link)->now_ns(t->probe) >> 10) & 0x7FFF)
-                                      << 16;
-    if (bad_mark(mark))
-        mark ^= 1u << 16;
-    int ret = sh4_agent_poke(t, t->agent_base + t->layout->halts, 4, mark, err);
-    if (ret == 0)
-        t->link.halts = mark;
     return ret;
 }

@@ -21,60 +21,13 @@ static int may_borrow(struct sh4_target *t, const char *what, struct err *err)
     return 0;
 }
 
-/* ---- how to stop it ----
- * An ASE break taken with BL=1 costs a handler its SPC and SSR, and between a look at SR and the
- * break a handler may begin. The H-UDI interrupt waits for BL=0 by itself, but needs our vectors
- * and a priority: the first resume with vectors of ours sets that, else the first access. */
-
-int sh4_hudi_priority(struct sh4_target *t, struct err *err)
-{
-    uint32_t v;
-    /* the resident agent has seen to it itself */
-    if (!t->opt.allow_private || t->layout != &sh4_agent_ase)
-        return 0;
-    int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
-    if (ret < 0)
-        return ret;
-    if (!t->iprc_kept)
-        t->iprc_hudi = v & 15;
-    t->iprc_kept = true;
-    if ((v & 15) != 15)
-        ret = sh4_agent_poke(t, SH4_IPRC, 2, v | 15, err);
-    t->hudi_ready = ret == 0;
-    return ret;
-}
-
-/* The debugger's highest priority; no program has one for an interrupt that only a debugger can ask
- * for. */
-int sh4_hudi_priority_left(struct sh4_target *t, struct err *err)
-{
-    uint32_t v;
-    t->priority_left = false;
-    int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
-    return ret < 0 || (v & 15) != 15 ? ret : sh4_agent_poke(t, SH4_IPRC, 2, v & ~15u, err);
-}
-
-int sh4_borrow_clean(struct sh4_target *t, struct err *err)
-{
-    uint32_t v;
-    t->lending = t->hudi_ready = false;
-    if (!t->iprc_kept)
-        return 0;
-    t->iprc_kept = false;
-    int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
-    return ret < 0 || (v & 15) != 15
-               ? ret
-               : sh4_agent_poke(t, SH4_IPRC, 2, (v & ~15u) | t->iprc_hudi, err);
-}
-
 /* 1: stopped; 0: an interrupt asked for was not taken in time. */
 static int wait_stopped(struct sh4_target *t, struct target_stop *stop, struct err *err)
 {
-    uint64_t end = t->ops.now_ns(&t->base) + INTERRUPT_NS;
-    int ret = t->ops.halt(&t->base, err);
-    while (ret == 0 && t->state == TARGET_RUNNING &&
-           !(t->by_interrupt && t->ops.now_ns(&t->base) > end))
-        ret = t->ops.poll(&t->base, SLICE_NS, stop, err);
+    uint64_t end = sh4_now(t) + INTERRUPT_NS;
+    int ret = sh4_halt(&t->base, err);
+    while (ret == 0 && t->state == TARGET_RUNNING && !(t->by_interrupt && sh4_now(t) > end))
+        ret = sh4_poll(&t->base, SLICE_NS, stop, err);
     return ret < 0 ? ret : t->state != TARGET_RUNNING;
 }
 
@@ -141,7 +94,7 @@ int sh4_give_back(struct sh4_target *t, enum sh4_loan loan, int done, struct err
         return done;
     }
     /* Not the user's "continue": a breakpoint it stands on by chance has not been met yet. */
-    int ret = t->trace_vbr ? t->ops.resume(&t->base, &how, &own) : sh4_run_freely(t, &own);
+    int ret = t->trace_vbr ? sh4_resume(&t->base, &how, &own) : sh4_run_freely(t, &own);
     if (ret < 0 && done >= 0 && err)
         *err = own;
     return done < 0 ? done : MIN(ret, 0);

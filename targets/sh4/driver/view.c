@@ -13,29 +13,6 @@
 
 enum { LOOKS = 8 };
 
-static const uint8_t to_data[4] = { 1 };
-
-static bool pinned(const struct sh4_link *l)
-{
-    return l->ir == SH4_TI_INTERRUPT || l->ir == SH4_TI_STATUS || l->ir == SH4_TI_BYPASS;
-}
-
-unsigned sh4_view_scans(const struct sh4_link *l) { return l->alternates && !pinned(l) ? 2 : 1; }
-
-struct jtag_op sh4_view_status(void) { return jtag_dr(SH4_SDDR_BITS, to_data, NULL); }
-
-/* A damaged scan can leave the views the other way round. Other commands than reset-negate would
- * act again. */
-size_t sh4_view_begin(const struct sh4_link *l, struct jtag_op *ops)
-{
-    static const uint8_t bypass[2] = { 0xFF, 0xFF }, negate[2] = { 0, SH4_TI_RESET_NEGATE };
-    if (l->ir != SH4_TI_RESET_NEGATE)
-        return 0;
-    ops[0] = jtag_ir(SH4_IR_BITS, bypass, NULL);
-    ops[1] = jtag_ir(SH4_IR_BITS, negate, NULL);
-    return SH4_VIEW_OPS;
-}
-
 static int reset_tap(struct sh4_link *l, struct err *err)
 {
     l->ops[0] = jtag_reset();

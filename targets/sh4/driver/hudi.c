@@ -1,0 +1,47 @@
+/* The priority of the H-UDI interrupt, by which a running program can be halted for a moment.
+ * An ASE break taken with BL=1 costs a handler its SPC and SSR, and between a look at SR and the
+ * break a handler may begin. The H-UDI interrupt waits for BL=0 by itself, but needs our vectors
+ * and a priority: the first resume with vectors of ours sets that, else the first access. */
+#include "targets/sh4/driver/driver.h"
+#include "targets/sh4/isa/regs.h"
+
+int sh4_hudi_priority(struct sh4_target *t, struct err *err)
+{
+    uint32_t v;
+    /* the resident agent has seen to it itself */
+    if (!t->opt.allow_private || t->layout != &sh4_agent_ase)
+        return 0;
+    int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
+    if (ret < 0)
+        return ret;
+    if (!t->iprc_kept)
+        t->iprc_hudi = v & 15;
+    t->iprc_kept = true;
+    if ((v & 15) != 15)
+        ret = sh4_agent_poke(t, SH4_IPRC, 2, v | 15, err);
+    t->hudi_ready = ret == 0;
+    return ret;
+}
+
+/* The debugger's highest priority; no program has one for an interrupt that only a debugger can ask
+ * for. */
+int sh4_hudi_priority_left(struct sh4_target *t, struct err *err)
+{
+    uint32_t v;
+    t->priority_left = false;
+    int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
+    return ret < 0 || (v & 15) != 15 ? ret : sh4_agent_poke(t, SH4_IPRC, 2, v & ~15u, err);
+}
+
+int sh4_borrow_clean(struct sh4_target *t, struct err *err)
+{
+    uint32_t v;
+    t->lending = t->hudi_ready = false;
+    if (!t->iprc_kept)
+        return 0;
+    t->iprc_kept = false;
+    int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
+    return ret < 0 || (v & 15) != 15
+               ? ret
+               : sh4_agent_poke(t, SH4_IPRC, 2, (v & ~15u) | t->iprc_hudi, err);
+}

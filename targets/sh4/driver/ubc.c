@@ -1,0 +1,220 @@
+/* The user break controller: the user's hardware breakpoints and watchpoints, a step's break, and
+ * the program's own conditions. */
+#include "probe/base/util.h"
+#include "targets/sh4/driver/driver.h"
+#include "targets/sh4/isa/regs.h"
+
+/* BAMR code of a region; only these sizes exist (and exact addresses). */
+static int mask_code(uint32_t len)
+{
+    static const struct {
+        uint32_t len;
+        uint8_t code;
+    } rows[] = {
+        { 1, 0 },        { 2, 0 },        { 4, 0 },        { 1u << 10, 1 },
+        { 1u << 12, 2 }, { 1u << 16, 8 }, { 1u << 20, 9 },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (rows[i].len == len)
+            return rows[i].code;
+    return -1;
+}
+
+static uint16_t bbr_of(enum bp_kind kind)
+{
+    uint32_t id = kind == BP_HARD ? 1 : 2;
+    uint32_t rw = kind == BP_WATCH_WRITE ? 2 : kind == BP_WATCH_ACCESS ? 3 : 1;
+    return (uint16_t)(REG_PUT(id, SH4_BBR_ID) | REG_PUT(rw, SH4_BBR_RW));
+}
+
+bool sh4_ubc_same(const struct sh4_ubc_channel *c, enum bp_kind kind, uint32_t addr, uint32_t len)
+{
+    return c->used && c->kind == kind && c->addr == addr && (kind == BP_HARD || c->len == len);
+}
+
+static int claim_channel(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint32_t len,
+                         struct err *err)
+{
+    int code = kind == BP_HARD ? 0 : mask_code(len);
+    if (code < 0 || addr % len)
+        return err_set(err, ERR_RESOURCE,
+                       "lengths are 1, 2, 4, 8, 1K, 4K, 64K, 1M at a multiple of the length",
+                       "the UBC cannot watch %u bytes at %08x", len, addr);
+    /* B first: steps borrow A. */
+    for (unsigned n = SH4_UBC_CHANNELS; n-- > 0;) {
+        struct sh4_ubc_channel *c = &t->ubc[n];
+        if (c->used)
+            continue;
+        *c = (struct sh4_ubc_channel){ .used = true,
+                                       .kind = kind,
+                                       .addr = addr,
+                                       .len = len,
+                                       .bamr = (uint8_t)(code | REG_MASK(SH4_BAMR_BASM)),
+                                       .bbr = bbr_of(kind) };
+        return 0;
+    }
+    return err_set(err, ERR_RESOURCE, "delete a hardware breakpoint or watchpoint",
+                   "both channels of the user break controller are in use");
+}
+
+void sh4_ubc_remove(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint32_t len)
+{
+    unsigned parts = kind != BP_HARD && len == 8 ? 2 : 1;
+    for (unsigned i = 0; i < parts; i++)
+        for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
+            if (sh4_ubc_same(&t->ubc[n], kind, addr + 4 * i, parts == 2 ? 4 : len))
+                t->ubc[n].used = false;
+}
+
+int sh4_ubc_insert(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint32_t len,
+                   struct err *err)
+{
+    unsigned parts = kind != BP_HARD && len == 8 ? 2 : 1;
+    if (parts == 2)
+        len = 4;
+    for (unsigned i = 0; i < parts; i++) {
+        bool have = false;
+        for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
+            have = have || sh4_ubc_same(&t->ubc[n], kind, addr + 4 * i, len);
+        int ret = have ? 0 : claim_channel(t, kind, addr + 4 * i, len, err);
+        if (ret < 0) {
+            if (i)
+                sh4_ubc_remove(t, kind, addr, len);
+            return ret;
+        }
+    }
+    return 0;
+}
+
+/* Where the program's own conditions are, in the order of the words below. */
+static const struct {
+    uint32_t addr;
+    unsigned width;
+} conditions[] = {
+    { SH4_BARA, 4 },  { SH4_BARB, 4 }, { SH4_BAMRA, 1 },
+    { SH4_BAMRB, 1 }, { SH4_BDRB, 4 }, { SH4_BDMRB, 4 },
+};
+
+/* Before the first change since the program ran with its own: they are kept. */
+static int take_ubc(struct sh4_target *t, struct err *err)
+{
+    struct sh4_ubc_regs *p = &t->prog_ubc;
+    uint32_t v[ARRAY_LEN(conditions)];
+    for (size_t i = 0; !p->taken && i < ARRAY_LEN(v); i++) {
+        int ret = sh4_agent_peek(t, conditions[i].addr, conditions[i].width, &v[i], err);
+        if (ret < 0)
+            return ret;
+    }
+    if (!p->taken) {
+        p->bar[0] = v[0], p->bar[1] = v[1];
+        p->bamr[0] = (uint8_t)v[2], p->bamr[1] = (uint8_t)v[3];
+        p->bdr = v[4], p->bdmr = v[5];
+        p->taken = true;
+    }
+    return 0;
+}
+
+int sh4_ubc_give_back(struct sh4_target *t, struct err *err)
+{
+    struct sh4_ubc_regs *p = &t->prog_ubc;
+    const uint32_t v[] = { p->bar[0], p->bar[1], p->bamr[0], p->bamr[1], p->bdr, p->bdmr };
+    for (size_t i = 0; p->taken && i < ARRAY_LEN(v); i++) {
+        int ret = sh4_agent_poke(t, conditions[i].addr, conditions[i].width, v[i], err);
+        if (ret < 0)
+            return ret;
+    }
+    p->taken = t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
+    t->save[SH4_SAVE_BBRA] = p->bbr[0];
+    t->save[SH4_SAVE_BBRB] = p->bbr[1];
+    t->save[SH4_SAVE_BRCR] = p->brcr;
+    return 0;
+}
+
+bool sh4_program_reg(struct sh4_target *t, uint32_t addr, uint32_t *value)
+{
+    const struct sh4_ubc_regs *p = &t->prog_ubc;
+    switch (addr) {
+    case SH4_PMCR1: *value = t->save[SH4_SAVE_PMCR1]; return true;
+    case SH4_PMCR2: *value = t->save[SH4_SAVE_PMCR2]; return true;
+    case SH4_BBRA: *value = p->bbr[0]; return true;
+    case SH4_BBRB: *value = p->bbr[1]; return true;
+    case SH4_BRCR: *value = p->brcr; return true;
+    case SH4_BARA: *value = p->bar[0]; return p->taken;
+    case SH4_BARB: *value = p->bar[1]; return p->taken;
+    case SH4_BAMRA: *value = p->bamr[0]; return p->taken;
+    case SH4_BAMRB: *value = p->bamr[1]; return p->taken;
+    case SH4_BDRB: *value = p->bdr; return p->taken;
+    case SH4_BDMRB: *value = p->bdmr; return p->taken;
+    default: return false;
+    }
+}
+
+bool sh4_set_program_reg(struct sh4_target *t, uint32_t addr, uint32_t value)
+{
+    struct sh4_ubc_regs *p = &t->prog_ubc;
+    switch (addr) {
+    case SH4_BBRA: p->bbr[0] = (uint16_t)value; return true;
+    case SH4_BBRB: p->bbr[1] = (uint16_t)value; return true;
+    case SH4_BRCR: p->brcr = (uint16_t)value; return true;
+    case SH4_BARA: p->bar[0] = value; return p->taken;
+    case SH4_BARB: p->bar[1] = value; return p->taken;
+    case SH4_BAMRA: p->bamr[0] = (uint8_t)value; return p->taken;
+    case SH4_BAMRB: p->bamr[1] = (uint8_t)value; return p->taken;
+    case SH4_BDRB: p->bdr = value; return p->taken;
+    case SH4_BDMRB: p->bdmr = value; return p->taken;
+    default: return false;
+    }
+}
+
+int sh4_ubc_channel(struct sh4_target *t, unsigned n, uint32_t bar, uint8_t bamr, struct err *err)
+{
+    int ret = take_ubc(t, err);
+    if (ret == 0 && (!t->bar_known[n] || t->bar_seen[n] != bar))
+        ret = sh4_agent_poke(t, n ? SH4_BARB : SH4_BARA, 4, bar, err);
+    if (ret == 0 && (!t->bamr_known[n] || t->bamr_seen[n] != bamr))
+        ret = sh4_agent_poke(t, n ? SH4_BAMRB : SH4_BAMRA, 1, bamr, err);
+    if (ret < 0)
+        return ret;
+    t->bar_seen[n] = bar;
+    t->bamr_seen[n] = bamr;
+    t->bar_known[n] = t->bamr_known[n] = true;
+    return 0;
+}
+
+static int program_data(struct sh4_target *t, const struct sh4_ubc_channel *c, struct err *err)
+{
+    int ret = sh4_agent_poke(t, SH4_BDRB, 4, c->data, err);
+    return ret < 0 ? ret : sh4_agent_poke(t, SH4_BDMRB, 4, ~c->data_mask, err);
+}
+
+/* The agent writes BBRA, BBRB and BRCR itself as the last thing before the program runs. */
+int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err)
+{
+    uint32_t brcr = 0, bbr[SH4_UBC_CHANNELS] = { 0, 0 };
+    int ret = 0;
+    for (unsigned n = 0; ret == 0 && n < SH4_UBC_CHANNELS; n++) {
+        const struct sh4_ubc_channel *c = &t->ubc[n];
+        if (n == 0 && step) {
+            if (t->bar_known[0]) /* the agent sets BARA itself when a step begins */
+                t->bar_seen[0] = t->pc;
+            ret = sh4_ubc_channel(t, 0, t->bar_known[0] ? t->bar_seen[0] : t->pc,
+                                  REG_MASK(SH4_BAMR_BASM), err);
+            t->bar_known[0] = true;
+            t->bar_seen[0] = 1; /* wherever the step ends: no address a channel may have */
+            bbr[0] = bbr_of(BP_HARD);
+            brcr |= REG_MASK(SH4_BRCR_PCBA);
+        } else if (c->used && !(step && c->kind == BP_HARD &&
+                                c->addr == t->pc)) { /* else it would stop where it stands */
+            ret = sh4_ubc_channel(t, n, c->addr, c->bamr, err);
+            bbr[n] = c->bbr;
+            if (ret == 0 && n == 1 && c->has_data) {
+                ret = program_data(t, c, err);
+                brcr |= REG_MASK(SH4_BRCR_DBEB);
+            }
+        }
+    }
+    t->save[SH4_SAVE_BBRA] = bbr[0];
+    t->save[SH4_SAVE_BBRB] = bbr[1];
+    t->save[SH4_SAVE_BRCR] = brcr;
+    return ret;
+}

@@ -1,0 +1,86 @@
+/* What the debugger wrote since the halt: caches are to be made coherent, and it may be code. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "targets/sh4/driver/driver.h"
+#include "targets/sh4/trace/sites.h"
+
+enum { WRITTEN_LEAST = 16, WRITTEN_MOST = 16 << 20 };
+
+int sh4_sync_written(struct sh4_target *t, struct err *err)
+{
+    enum { FEW = 256 };
+    if (t->written_lo >= t->written_hi)
+        return 0;
+    uint32_t lo = t->written_lo, len = t->written_hi - lo;
+    t->written_lo = t->written_hi = 0;
+    if (len > FEW)
+        return sh4_agent_sync_caches(t, lo, len, err);
+    struct sh4_request req[3 * (FEW / 32 + 2)];
+    return sh4_agent_run(t, req, sh4_agent_coherent(t, lo, len, req), err);
+}
+
+/* What was written may be code: caches are made coherent before the program runs, one range at a
+ * time. */
+int sh4_note_written(struct sh4_target *t, uint32_t lo, uint32_t hi, struct err *err)
+{
+    enum { NEAR = 4096 };
+    bool apart = t->written_hi && (lo > t->written_hi + NEAR || hi + NEAR < t->written_lo);
+    int ret = apart ? sh4_sync_written(t, err) : 0;
+    t->written_lo = t->written_hi ? MIN(t->written_lo, lo) : lo;
+    t->written_hi = MAX(t->written_hi, hi);
+    return ret;
+}
+
+/* The piece that addr continues or lies in. */
+struct sh4_written_piece *sh4_written_at(struct sh4_written *w, uint32_t addr)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (addr >= w->piece[i].addr && addr - w->piece[i].addr <= w->piece[i].size)
+            return &w->piece[i];
+    return NULL;
+}
+
+static struct sh4_written_piece *new_piece(struct sh4_written *w, uint32_t addr, size_t len)
+{
+    if (len < WRITTEN_LEAST || w->n == ARRAY_LEN(w->piece))
+        return NULL;
+    w->piece[w->n] = (struct sh4_written_piece){ .addr = addr };
+    return &w->piece[w->n++];
+}
+
+void sh4_image_note_written(struct sh4_target *t, uint32_t addr, const uint8_t *buf, size_t len)
+{
+    struct sh4_written *w = &t->written;
+    if (t->image || addr >= 0xE0000000u)
+        return;
+    addr = sh4_canonical32(addr);
+    struct sh4_written_piece *p = sh4_written_at(w, addr);
+    p = p ? p : new_piece(w, addr, len);
+    if (!p)
+        return;
+    size_t at = addr - p->addr, end = at + len;
+    if (end > p->cap) {
+        size_t cap = MAX(2 * p->cap, end);
+        uint8_t *data = w->total + cap - p->cap > WRITTEN_MOST ? NULL : realloc(p->data, cap);
+        if (!data) /* too much to keep: then it is as without a search */
+            return;
+        w->total += cap - p->cap;
+        p->data = data;
+        p->cap = cap;
+    }
+    memcpy(p->data + at, buf, len);
+    p->size = MAX(p->size, end);
+    w->changed = true;
+}
+
+void sh4_image_forget_written(struct sh4_target *t)
+{
+    for (size_t i = 0; i < t->written.n; i++)
+        free(t->written.piece[i].data);
+    if (t->written.code)
+        sh4_sites_fini(t->written.code);
+    free(t->written.code);
+    t->written = (struct sh4_written){ .n = 0 };
+}
