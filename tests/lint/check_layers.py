@@ -51,7 +51,7 @@ STAIRS = {
     "targets/sh4/driver": ["state", "events", "stream_text", "dcip_command", "dcip", "stream", "link", "view", "connect", "clock", "exchange",
                            "agent", "caches", "search", "hudi", "regs", "written", "patch", "ubc", "mem", "image", "break", "run", "bl",
                            "stop", "dcload", "dcip_load", "halt", "attach", "resume", "temporary_halt", "access", "sample", "counters",
-                           "monitor", "target"],
+                           "monitor", "wire", "target"],
     "targets/sh4/rsp": ["packet", "client", "rsp_talk", "rsp_regs", "rsp_peek", "rsp_bp", "rsp_run", "rsp_hold", "rsp_break", "rsp_mem",
                         "rsp_monitor", "rsp"],
     "profiler/bridge": ["say", "presence", "event_queue", "net", "board_io", "worker", "wire", "gdb_conn", "gdb_sessions",

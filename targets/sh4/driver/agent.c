@@ -20,6 +20,16 @@ static bool is_write(const struct sh4_target *t, const struct sh4_request *r)
     return a && !r->nin && !r->slack && (from == a->op_poke || from == a->op_write);
 }
 
+static int run_now(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
+{
+    if (!t->layout)
+        return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
+    int ret = t->link.wire->run(t, req, n, err);
+    for (size_t i = 0; ret == 0 && i < n; i++)
+        t->trap_lost = t->trap_lost || req[i].status > 1;
+    return ret;
+}
+
 /* All of them, or none: they would be out of order. */
 static bool take(struct sh4_target *t, struct sh4_request *req, size_t n)
 {
@@ -74,7 +84,7 @@ static int run_behind(struct sh4_target *t, struct sh4_request *req, size_t n, s
     if (with)
         memcpy(all + nheld, req, with * sizeof *all);
     h->n = h->words = 0;
-    int ret = sh4_exchange(t, all, nheld + with, err);
+    int ret = run_now(t, all, nheld + with, err);
     if (ret == 0)
         ret = judge_held(all, nheld, err);
     if (ret < 0) { /* what was said to be in the save area may not be */
@@ -83,16 +93,16 @@ static int run_behind(struct sh4_target *t, struct sh4_request *req, size_t n, s
     }
     if (with)
         memcpy(req, all + nheld, with * sizeof *all);
-    return with == n ? 0 : sh4_exchange(t, req, n, err);
+    return with == n ? 0 : run_now(t, req, n, err);
 }
 
 int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
 {
     if (!t->held)
-        return sh4_exchange(t, req, n, err);
+        return run_now(t, req, n, err);
     if (take(t, req, n))
         return 0;
-    return t->held->n ? run_behind(t, req, n, err) : sh4_exchange(t, req, n, err);
+    return t->held->n ? run_behind(t, req, n, err) : run_now(t, req, n, err);
 }
 
 void sh4_agent_hold(struct sh4_target *t, struct sh4_held *h)

@@ -36,7 +36,7 @@ static void use_ase(struct sh4_target *t)
 /* POLLs fill up a block that an agent waits in. To a running program they are nothing, and where
  * none of the first is taken or answered, though even an agent in slow memory had the time, there
  * is nobody. */
-static int fill_block(struct sh4_target *t, struct err *err)
+int sh4_jtag_fill_block(struct sh4_target *t, struct err *err)
 {
     enum { LOOK = 8, CALM = 128 };
     uint32_t in[LOOK], idle = t->link.idle_clocks;
@@ -64,6 +64,25 @@ static int found_halted(struct sh4_target *t, struct err *err)
     return sh4_lost(t, ret);
 }
 
+int sh4_jtag_bring_agent(struct sh4_target *t, struct err *err)
+{
+    if (!t->opt.allow_private)
+        return 0;
+    use_ase(t);
+    return load_aseram(t, err);
+}
+
+int sh4_serial_bring_agent(struct sh4_target *t, struct err *err)
+{
+    if (!(t->probe->driver->stream->traits(t->probe) & STREAM_DCLOAD))
+        return 0;
+    int ret = sh4_dcload(t, err);
+    return ret ? ret
+               : err_set(err, ERR_NO_TARGET,
+                         "reset the Dreamcast, start dcload again; try baud=57600",
+                         "the agent was loaded and does not answer");
+}
+
 int sh4_attach(struct target *target, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
@@ -86,7 +105,7 @@ int sh4_attach(struct target *target, struct err *err)
     /* An agent that waits already: a session before this one was lost while it stood at a
      * breakpoint, or even in the middle of a block. */
     ret = sh4_seen_halted(t, err);
-    if (ret == 0 && t->link.jtag && (ret = fill_block(t, err)) == 0)
+    if (ret == 0 && t->link.wire->fill_block && (ret = t->link.wire->fill_block(t, err)) == 0)
         ret = sh4_seen_halted(t, err);
     if (ret == 0 && (ret = sh4_clock_prove(&t->link, err)) > 0)
         return sh4_attach(target, err); /* what was seen through a bad wire is worth nothing */
@@ -96,22 +115,9 @@ int sh4_attach(struct target *target, struct err *err)
     if (ret > 0)
         return found_halted(t, err);
     t->layout = NULL;
-    if (t->link.ip && (ret = sh4_dcip_attach(t, err)) != 0)
+    ret = t->link.wire->bring_agent(t, err);
+    if (ret)
         return ret > 0 ? found_halted(t, err) : sh4_lost(t, ret);
-    if (!t->link.jtag && t->probe->driver->stream->traits(t->probe) & STREAM_DCLOAD) {
-        ret = sh4_dcload(t, err);
-        if (ret == 0)
-            ret = err_set(err, ERR_NO_TARGET,
-                          "reset the Dreamcast, start dcload again; try baud=57600",
-                          "the agent was loaded and does not answer");
-        return ret > 0 ? found_halted(t, err) : sh4_lost(t, ret);
-    }
-    if (t->opt.allow_private) {
-        use_ase(t);
-        ret = load_aseram(t, err);
-        if (ret < 0)
-            return sh4_lost(t, ret);
-    }
     t->state = TARGET_RUNNING;
     return 0;
 }
@@ -147,12 +153,12 @@ int sh4_detach(struct target *target, struct err *err)
     int ret = t->state == TARGET_HALTED ? 0 : sh4_halt_now(t, err);
     if (ret == 0)
         ret = clean_target(t, err);
-    if (ret == 0 && t->link.ip)
-        ret = sh4_dcip_leave(t, err);
+    if (ret == 0 && t->link.wire->before_leaving)
+        ret = t->link.wire->before_leaving(t, err);
     if (ret == 0)
         ret = sh4_run_freely(t, err);
-    if (ret == 0 && t->link.ip)
-        ret = sh4_dcip_settle(&t->link, err);
+    if (ret == 0 && t->link.wire->after_leaving)
+        ret = t->link.wire->after_leaving(&t->link, err);
     if (ret < 0)
         return sh4_lost(t, err_prefix(err, ret, "detach"));
     t->state = TARGET_DETACHED;
@@ -216,7 +222,7 @@ static int reset_halt(struct sh4_target *t, struct err *err)
 
 /* The loader starts anew, and the agent by it; where neither a program nor its end lets the network
  * in, only the button helps. */
-static int reset_by_loader(struct sh4_target *t, enum reset_mode mode, struct err *err)
+int sh4_loader_reset(struct sh4_target *t, enum reset_mode mode, struct err *err)
 {
     if (mode != RESET_HALT)
         return err_set(err, ERR_UNSUPPORTED, "monitor reset halt, then load the program",
@@ -237,6 +243,37 @@ static int reset_by_loader(struct sh4_target *t, enum reset_mode mode, struct er
     return 0;
 }
 
+int sh4_serial_reset(struct sh4_target *t, enum reset_mode mode, struct err *err)
+{
+    (void)t;
+    (void)mode;
+    return err_set(err, ERR_UNSUPPORTED, "press its button, then attach again",
+                   "a serial line cannot reset the board");
+}
+
+int sh4_jtag_reset(struct sh4_target *t, enum reset_mode mode, struct err *err)
+{
+    if (mode == RESET_HALT && !t->opt.allow_private)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "use monitor reset run, then halt; or allow the private commands",
+                       "reset halt needs the private H-UDI command 80 (ASE boot)");
+    if (t->opt.allow_private && (mode == RESET_HALT || sh4_needs_hooks(t))) {
+        int ret = reset_halt(t, err);
+        if (ret < 0 || mode == RESET_HALT)
+            return ret;
+        t->stop_pending = false;
+        return sh4_run_freely(t, err);
+    }
+    int ret = sh4_link_command(&t->link, SH4_TI_RESET_ASSERT, err);
+    if (ret == 0)
+        ret = sh4_wait(t, 1000000, err);
+    if (ret == 0)
+        ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err);
+    if (ret == 0)
+        forget_run(t);
+    return ret;
+}
+
 int sh4_reset(struct target *target, enum reset_mode mode, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
@@ -246,28 +283,5 @@ int sh4_reset(struct target *target, enum reset_mode mode, struct err *err)
         return sh4_is_halted(t, err, "reset") ? 0
                : t->state == TARGET_GONE      ? -ERR_NO_TARGET
                                               : -ERR_STATE;
-    if (t->link.ip)
-        return sh4_lost(t, reset_by_loader(t, mode, err));
-    if (!t->link.jtag)
-        return err_set(err, ERR_UNSUPPORTED, "press its button, then attach again",
-                       "a serial line cannot reset the board");
-    if (mode == RESET_HALT && !t->opt.allow_private)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "use monitor reset run, then halt; or allow the private commands",
-                       "reset halt needs the private H-UDI command 80 (ASE boot)");
-    if (t->opt.allow_private && (mode == RESET_HALT || sh4_needs_hooks(t))) {
-        int ret = reset_halt(t, err);
-        if (ret < 0 || mode == RESET_HALT)
-            return sh4_lost(t, ret);
-        t->stop_pending = false;
-        return sh4_lost(t, sh4_run_freely(t, err));
-    }
-    int ret = sh4_link_command(&t->link, SH4_TI_RESET_ASSERT, err);
-    if (ret == 0)
-        ret = sh4_wait(t, 1000000, err);
-    if (ret == 0)
-        ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err);
-    if (ret == 0)
-        forget_run(t);
-    return sh4_lost(t, ret);
+    return sh4_lost(t, t->link.wire->reset(t, mode, err));
 }

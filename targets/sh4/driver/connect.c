@@ -101,10 +101,8 @@ static int find_device(struct sh4_link *l, struct err *err)
     return ret < 0 ? ret : check_bypass(l, err);
 }
 
-int sh4_link_connect(struct sh4_link *l, struct err *err)
+int sh4_jtag_connect(struct sh4_link *l, struct err *err)
 {
-    if (!l->jtag)
-        return sh4_stream_connect(l, err);
     uint32_t got;
     l->ir = SH4_LINK_IR_UNKNOWN;
     l->ir_bits = 0;

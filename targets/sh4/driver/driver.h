@@ -36,10 +36,56 @@ struct sh4_clock {
     bool disturbed;       /* many came close together, at least once */
 };
 
+/* What differs between JTAG, a serial line and a network loader (sh4/driver/wire.c has the three
+ * tables). Members that may be NULL say so. */
+struct sh4_link;
+struct sh4_target;
+struct sh4_request;
+enum { SH4_BREAK_MIN_ASKS = 20 }; /* whatever the time: a slow adapter has hardly asked by then */
+struct sh4_wire {
+    /* the link: see sh4_link_connect() to sh4_link_wait() */
+    int (*connect)(struct sh4_link *l, struct err *err);
+    int (*command)(struct sh4_link *l, unsigned ti, struct err *err);
+    uint64_t (*now)(const struct sh4_link *l);
+    int (*wait)(struct sh4_link *l, uint64_t ns, struct err *err);
+    int (*still_there)(struct sh4_link *l, struct err *err); /* the board, while nothing is asked */
+    /* see sh4_link_again_ns(); NULL: as usual */
+    uint64_t (*again_ns)(const struct sh4_link *l, unsigned asks, uint64_t usual_ns);
+    /* requests: see sh4_agent_halted(), sh4_agent_resync(), sh4_agent_run(), sh4_agent_go() */
+    int (*halted)(struct sh4_target *t, struct err *err);
+    int (*resync)(struct sh4_target *t, struct err *err);
+    int (*run)(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err);
+    int (*go)(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n,
+              bool *stopped, struct err *err);
+    uint64_t look_again_ns; /* between looks for a stop that must come at once; 0: none */
+    bool strays;            /* a damaged byte may be taken for a request to halt */
+    /* attach, detach: an agent that waits in the middle of a block gets the rest (may be NULL); the
+     * agent comes to the board: 1 it waits, 0 the program runs; it is let go for good (both NULL if
+     * nothing is to be done) */
+    int (*fill_block)(struct sh4_target *t, struct err *err);
+    int (*bring_agent)(struct sh4_target *t, struct err *err);
+    int (*before_leaving)(struct sh4_target *t, struct err *err);
+    int (*after_leaving)(struct sh4_link *l, struct err *err);
+    /* a kernel that counts its halts gets a value that a board that starts anew does not come to
+     * (may be NULL) */
+    int (*mark_halts)(struct sh4_target *t, struct err *err);
+    /* 1: the program has told its end, and the agent was loaded again (may be NULL) */
+    int (*look_for_end)(struct sh4_target *t, struct err *err);
+    /* a range step is left first; NULL: any request to halt does that */
+    int (*leave_range)(struct sh4_target *t, struct err *err);
+    /* a halt is given up after so long, and so many times asked; then the error */
+    uint64_t (*halt_limit_ns)(const struct sh4_link *l);
+    unsigned halt_asks;
+    int (*halt_failed)(struct sh4_target *t, struct err *err);
+    int (*reset)(struct sh4_target *t, enum reset_mode mode, struct err *err);
+    int (*show)(struct sh4_target *t, const struct text_sink *out, struct err *err);
+};
+
 enum { SH4_LINK_IR_UNKNOWN = -1 };
 struct sh4_dcip;
 struct sh4_link {
     struct probe *p;
+    const struct sh4_wire *wire;
     const struct jtag_ops *jtag; /* NULL: the agent is at the far end of a byte stream */
     unsigned ir_bits;            /* measured */
     int ir;                      /* TI loaded now, or SH4_LINK_IR_UNKNOWN */
@@ -76,7 +122,10 @@ int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err);
 void sh4_link_fini(struct sh4_link *l);
 /* Resets the TAP, measures the IR, checks BYPASS, leaves reset-negate loaded. Errors tell apart: no
  * power, TDO stuck, wrong length. Does not disturb the program. */
-int sh4_link_connect(struct sh4_link *l, struct err *err);
+static inline int sh4_link_connect(struct sh4_link *l, struct err *err)
+{
+    return l->wire->connect(l, err);
+}
 /* Executes n of l->ops; after a failure it is not known what is loaded. */
 int sh4_link_execute(struct sh4_link *l, size_t n, struct err *err);
 /* -ERR_NO_TARGET if the adapter sees no power. */
@@ -86,7 +135,10 @@ int sh4_link_blame_pins(struct sh4_link *l, int ret, struct err *err);
 /* nRESET is low as far as the adapter can see: nothing runs. */
 bool sh4_link_reset_held(struct sh4_link *l);
 /* Loads TI (enum sh4_hudi_ti). One-shot commands act at every call, even if already loaded. */
-int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err);
+static inline int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
+{
+    return l->wire->command(l, ti, err);
+}
 /* n scans of SDDR in as few batches as possible. out NULL: SH4_AGENT_POLL each; in may be NULL.
  * in[i] is what SDDR held before out[i] replaced it. Whatever command is loaded must select SDDR.
  */
@@ -126,8 +178,11 @@ int sh4_clock_prove(struct sh4_link *l, struct err *err);
 int sh4_clock_damaged(struct sh4_link *l, struct err *err);
 
 /* The link's clock, and waiting; a byte stream waits no longer than until bytes come. */
-uint64_t sh4_link_now(const struct sh4_link *l);
-int sh4_link_wait(struct sh4_link *l, uint64_t ns, struct err *err);
+static inline uint64_t sh4_link_now(const struct sh4_link *l) { return l->wire->now(l); }
+static inline int sh4_link_wait(struct sh4_link *l, uint64_t ns, struct err *err)
+{
+    return l->wire->wait(l, ns, err);
+}
 
 /* ---- the same over a byte stream (sh4/driver/stream.c) ---- */
 
@@ -150,7 +205,10 @@ void sh4_stream_text(struct sh4_link *l, const uint8_t *text, size_t n);
 /* How long to wait for a program that was asked to stop `asks` times until it is asked again;
  * usual_ns over JTAG. Over a stream the first few times, then for silence: a kernel that waits
  * already, and was not heard, says so again only when nothing comes for a while. */
-uint64_t sh4_link_again_ns(const struct sh4_link *l, unsigned asks, uint64_t usual_ns);
+static inline uint64_t sh4_link_again_ns(const struct sh4_link *l, unsigned asks, uint64_t usual_ns)
+{
+    return l->wire->again_ns ? l->wire->again_ns(l, asks, usual_ns) : usual_ns;
+}
 /* Listens for a while whether a kernel waits at the far end. */
 int sh4_stream_connect(struct sh4_link *l, struct err *err);
 int sh4_stream_interrupt(struct sh4_link *l, uint8_t why, struct err *err);
@@ -403,9 +461,6 @@ struct sh4_request {
     uint32_t r0, status; /* results: r0 (not op_read); 0 or the EXPEVT of a fault the agent met */
 };
 enum { SH4_REQUEST_WORDS = 1024 }; /* data of one request: bounds what a resync must drain */
-/* The requests as words over JTAG, or as bytes (sh4/driver/exchange.c). As sh4_agent_run(), at
- * once. */
-int sh4_exchange(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err);
 /* An access that the target refused with this EXPEVT. */
 int sh4_agent_fault(uint32_t status, const char *what, unsigned width, uint32_t addr,
                     struct err *err);
@@ -445,12 +500,21 @@ struct sh4_soon {
 /* op_go in one batch with requests for when it stops again at once (a step): *stopped tells whether
  * they were answered. 1: the program was let go; 0: not known (the request was damaged, or its
  * answer). */
-int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n,
-                 bool *stopped, struct err *err);
+static inline int sh4_agent_go(struct sh4_target *t, struct sh4_request *go,
+                               struct sh4_request *then, size_t n, bool *stopped, struct err *err)
+{
+    return t->link.wire->go(t, go, then, n, stopped, err);
+}
 /* 1: the agent says it is halted and waiting; 0: it does not; <0: link failure. Three scans. */
-int sh4_agent_halted(struct sh4_target *t, struct err *err);
+static inline int sh4_agent_halted(struct sh4_target *t, struct err *err)
+{
+    return t->link.wire->halted(t, err);
+}
 /* Brings agent and host back into step after a damaged exchange. */
-int sh4_agent_resync(struct sh4_target *t, struct err *err);
+static inline int sh4_agent_resync(struct sh4_target *t, struct err *err)
+{
+    return t->link.wire->resync(t, err);
+}
 
 /* n accesses of width 1, 2 or 4 at addr (not checked for patches). Values are numbers, one per
  * access. -ERR_FAULT if the target refuses one. Reads stop nowhere: on a fault nothing is known of
@@ -691,5 +755,39 @@ int sh4_mem_read_checked(struct sh4_target *t, uint32_t addr, unsigned width, ui
                          size_t len, struct err *err);
 int sh4_mem_write_checked(struct sh4_target *t, uint32_t addr, unsigned width, const uint8_t *buf,
                           size_t len, struct err *err);
+
+/* ---- what sh4/driver/wire.c puts into its tables: as the members of struct sh4_wire ---- */
+int sh4_jtag_connect(struct sh4_link *l, struct err *err);
+int sh4_jtag_command(struct sh4_link *l, unsigned ti, struct err *err);
+int sh4_stream_command(struct sh4_link *l, unsigned ti, struct err *err);
+uint64_t sh4_jtag_now(const struct sh4_link *l);
+uint64_t sh4_stream_now(const struct sh4_link *l);
+int sh4_jtag_wait(struct sh4_link *l, uint64_t ns, struct err *err);
+int sh4_jtag_still_there(struct sh4_link *l, struct err *err);
+int sh4_stream_still_there(struct sh4_link *l, struct err *err);
+uint64_t sh4_stream_again_ns(const struct sh4_link *l, unsigned asks, uint64_t usual_ns);
+uint64_t sh4_jtag_halt_limit_ns(const struct sh4_link *l);
+uint64_t sh4_stream_halt_limit_ns(const struct sh4_link *l);
+int sh4_jtag_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err);
+int sh4_jtag_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n,
+                bool *stopped, struct err *err);
+int sh4_jtag_show(struct sh4_target *t, const struct text_sink *out, struct err *err);
+int sh4_stream_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n,
+                  bool *stopped, struct err *err);
+int sh4_stream_show(struct sh4_target *t, const struct text_sink *out, struct err *err);
+int sh4_jtag_halted(struct sh4_target *t, struct err *err);
+int sh4_jtag_resync(struct sh4_target *t, struct err *err);
+int sh4_jtag_fill_block(struct sh4_target *t, struct err *err);
+int sh4_jtag_bring_agent(struct sh4_target *t, struct err *err);
+int sh4_serial_bring_agent(struct sh4_target *t, struct err *err);
+int sh4_jtag_leave_range(struct sh4_target *t, struct err *err);
+int sh4_stream_mark_halts(struct sh4_target *t, struct err *err);
+int sh4_loader_look_for_end(struct sh4_target *t, struct err *err);
+int sh4_jtag_halt_failed(struct sh4_target *t, struct err *err);
+int sh4_serial_halt_failed(struct sh4_target *t, struct err *err);
+int sh4_loader_halt_failed(struct sh4_target *t, struct err *err);
+int sh4_jtag_reset(struct sh4_target *t, enum reset_mode mode, struct err *err);
+int sh4_serial_reset(struct sh4_target *t, enum reset_mode mode, struct err *err);
+int sh4_loader_reset(struct sh4_target *t, enum reset_mode mode, struct err *err);
 
 #endif

@@ -169,10 +169,8 @@ static int collect_late(struct sh4_target *t, struct exchange *x, uint32_t **in,
     return 0;
 }
 
-int sh4_agent_halted(struct sh4_target *t, struct err *err)
+int sh4_jtag_halted(struct sh4_target *t, struct err *err)
 {
-    if (!t->link.jtag)
-        return sh4_stream_halted(t, err);
     /* An agent in slow memory needs longer than one scan's pause to answer a POLL, and loses its
      * word else. */
     enum { CALM = 8, CALM_RAM = 128 };
@@ -194,11 +192,9 @@ int sh4_agent_halted(struct sh4_target *t, struct err *err)
     return 1;
 }
 
-int sh4_agent_resync(struct sh4_target *t, struct err *err)
+int sh4_jtag_resync(struct sh4_target *t, struct err *err)
 {
     enum { PART = 64, SURE = 4 };
-    if (!t->link.jtag)
-        return sh4_stream_resync(t, err);
     uint32_t in[PART];
     t->link.resyncs++;
     if (t->link.ir != SH4_TI_RESET_NEGATE) {
@@ -308,7 +304,7 @@ static int run_all(struct sh4_target *t, struct exchange *x, size_t n, uint32_t 
         if (v == LATE || (ret == 0 && t->link.idle_clocks < ENOUGH_CLOCKS))
             slower(&t->link);
         if (ret >= 0)
-            ret = sh4_agent_resync(t, err);
+            ret = sh4_jtag_resync(t, err);
         if (ret < 0)
             return ret;
         while (at < n && x[at].done)
@@ -317,8 +313,8 @@ static int run_all(struct sh4_target *t, struct exchange *x, size_t n, uint32_t 
     return 0;
 }
 
-int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n,
-                 bool *stopped, struct err *err)
+int sh4_jtag_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n,
+                bool *stopped, struct err *err)
 {
     enum { MOST = SH4_LOAD_REQUESTS + SH4_SOON_REQUESTS };
     struct exchange x[MOST + 1] = { { .req = go } };
@@ -326,10 +322,6 @@ int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_reques
     size_t words = 0;
     assert(n <= MOST);
     *stopped = false;
-    if (!t->link.jtag) {
-        int ret = sh4_stream_run(t, go, 1, err);
-        return ret < 0 ? ret : 1;
-    }
     for (size_t i = 0; i <= n; i++) {
         x[i].req = i ? &then[i - 1] : go;
         x[i].at = words;
@@ -350,16 +342,8 @@ int sh4_agent_go(struct sh4_target *t, struct sh4_request *go, struct sh4_reques
     return 1;
 }
 
-int sh4_exchange(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
+int sh4_jtag_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
 {
-    if (!t->layout)
-        return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
-    if (!t->link.jtag) {
-        int ret = sh4_stream_run(t, req, n, err);
-        for (size_t i = 0; ret == 0 && i < n; i++)
-            t->trap_lost = t->trap_lost || req[i].status > 1;
-        return ret;
-    }
     size_t most = SH4_LINK_BATCH;
     for (size_t i = 0; i < n; i++)
         most = MAX(most, scans_needed(&req[i]));
@@ -372,9 +356,6 @@ int sh4_exchange(struct sh4_target *t, struct sh4_request *req, size_t n, struct
         x[i].req = &req[i];
     if (ret == 0)
         ret = run_all(t, x, n, out, in, err);
-    for (size_t i = 0; ret == 0 && i < n; i++)
-        if (req[i].status > 1)
-            t->trap_lost = true;
     free(x);
     free(out);
     free(in);

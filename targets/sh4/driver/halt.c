@@ -13,10 +13,6 @@
 #define BREAK_AGAIN_NS  (20u * 1000000u)
 #define ENDING_AGAIN_NS 200000u
 #define BREAK_LIMIT_NS  (1000u * 1000000u)
-enum {
-    BREAK_MIN_ASKS = 20,
-    STREAM_MIN_ASKS = 6
-}; /* whatever the time: a slow adapter has hardly asked by then */
 
 /* A trace agent runs with BL=1 most of the time while events come fast: a break taken there would
  * cost the program its SPC. It answers the H-UDI interrupt, which waits for BL=0 by itself. Armed
@@ -75,10 +71,10 @@ static int private_break(struct sh4_target *t, struct err *err)
     static const uint8_t sel[] = { SH4_STATUS_SR, SH4_STATUS_FETCH };
     uint32_t v[2] = { 0, 0 };
     uint64_t since = sh4_now(t) - t->halt_since_ns;
-    bool patient = since < BREAK_LIMIT_NS / 2 || t->break_asks < BREAK_MIN_ASKS / 2;
+    bool patient = since < BREAK_LIMIT_NS / 2 || t->break_asks < SH4_BREAK_MIN_ASKS / 2;
     /* What a status tells is over when the break arrives: where an agent is known to run, it is not
      * relied on. It is gone if the power was. */
-    if (t->trace_lost && (since < BREAK_LIMIT_NS / 10 || t->break_asks < BREAK_MIN_ASKS / 5))
+    if (t->trace_lost && (since < BREAK_LIMIT_NS / 10 || t->break_asks < SH4_BREAK_MIN_ASKS / 5))
         return ask_trace_agent(t, err);
     if (t->trace_ending && t->break_asks > 1) {
         int ret = takes_no_interrupt(t, err);
@@ -112,7 +108,7 @@ static int private_break(struct sh4_target *t, struct err *err)
 
 /* A range step spends most of its time inside the agent, which an ASE break must not hit: it is
  * asked first. */
-static int stop_range(struct sh4_target *t, struct err *err)
+int sh4_jtag_leave_range(struct sh4_target *t, struct err *err)
 {
     enum { TRIES = 10 };
     uint32_t halt = SH4_AGENT_HALT;
@@ -160,8 +156,8 @@ static int ask_break(struct sh4_target *t, struct err *err)
 {
     t->break_at_ns = sh4_now(t);
     t->break_asks++;
-    if (t->stepping && t->range_hi && t->link.jtag) { /* over a byte stream any byte does */
-        int ret = stop_range(t, err);
+    if (t->stepping && t->range_hi && t->link.wire->leave_range) {
+        int ret = t->link.wire->leave_range(t, err);
         if (ret)
             return MIN(ret, 0);
     }
@@ -197,29 +193,36 @@ int sh4_reset_is_held(struct err *err, const char *what)
         "%s: the CPU is held in reset, nRESET is low", what);
 }
 
-static int halt_failed(struct sh4_target *t, struct err *err)
+int sh4_jtag_halt_failed(struct sh4_target *t, struct err *err)
 {
-    t->halt_wanted = false;
     if (sh4_link_reset_held(&t->link))
         return sh4_reset_is_held(err, "halt");
     if (t->opt.allow_private)
         return err_set(
             err, ERR_TIMEOUT, "is the CPU clocked and out of reset? try monitor reset halt",
             "halt: the CPU does not answer an ASE break (H-UDI command %02x)", SH4_TI_BREAK);
-    if (t->link.ip)
-        return err_set(
-            err, ERR_TIMEOUT,
-            "does it mask interrupts, use the watchdog, or the network itself? reset the Dreamcast",
-            "halt: the agent's look at the network does not come");
-    if (!t->link.jtag)
-        return err_set(err, ERR_TIMEOUT,
-                       "is the serial agent linked in and agent_init called? is it the same baud "
-                       "rate? interrupts may be masked",
-                       "halt: no agent answers on the serial line");
     return err_set(
         err, ERR_TIMEOUT,
         "is the resident agent linked in and agent_init called? interrupts may be masked",
         "halt: no agent answers the H-UDI interrupt (command %02x)", SH4_TI_INTERRUPT);
+}
+
+int sh4_serial_halt_failed(struct sh4_target *t, struct err *err)
+{
+    (void)t;
+    return err_set(err, ERR_TIMEOUT,
+                   "is the serial agent linked in and agent_init called? is it the same baud "
+                   "rate? interrupts may be masked",
+                   "halt: no agent answers on the serial line");
+}
+
+int sh4_loader_halt_failed(struct sh4_target *t, struct err *err)
+{
+    (void)t;
+    return err_set(
+        err, ERR_TIMEOUT,
+        "does it mask interrupts, use the watchdog, or the network itself? reset the Dreamcast",
+        "halt: the agent's look at the network does not come");
 }
 
 /* Whether op_go's markers, from this count of halts on, may come to be what next_marker() leaves
@@ -229,7 +232,7 @@ static bool bad_mark(uint32_t mark)
     return mark >> 16 == ~SH4_AGENT_SYNC >> 16 || mark >> 16 == ~(SH4_AGENT_SYNC >> 8) >> 16;
 }
 
-static int mark_halts(struct sh4_target *t, struct err *err)
+int sh4_stream_mark_halts(struct sh4_target *t, struct err *err)
 {
     uint32_t mark = 0x80000000u | ((uint32_t)(sh4_now(t) >> 10) & 0x7FFF) << 16;
     if (bad_mark(mark))
@@ -248,7 +251,7 @@ int sh4_check_resident(struct sh4_target *t, struct err *err)
     if (ret < 0)
         return ret;
     if (id[0] == SH4_AGENT_ID && id[1] == SH4_AGENT_VERSION)
-        return t->link.jtag ? 0 : mark_halts(t, err);
+        return t->link.wire->mark_halts ? t->link.wire->mark_halts(t, err) : 0;
     return err_set(err, ERR_PROTOCOL, "link the agent that belongs to this program version",
                    "agent at %08x: id %08x version %u, expected %08x version %u", t->agent_base,
                    id[0], id[1], SH4_AGENT_ID, SH4_AGENT_VERSION);
@@ -256,8 +259,10 @@ int sh4_check_resident(struct sh4_target *t, struct err *err)
 
 /* It has told its loader so, which is back in its place: the agent is loaded again, so that memory
  * can be looked at. */
-static int program_ended(struct sh4_target *t, struct err *err)
+int sh4_loader_look_for_end(struct sh4_target *t, struct err *err)
 {
+    if (!t->link.ip->ended)
+        return 0;
     int ret = sh4_dcip_restart(t, false, err);
     if (ret > 0)
         ret = sh4_check_resident(t, err);
@@ -272,9 +277,10 @@ int sh4_seen_halted(struct sh4_target *t, struct err *err)
     if (t->loaded)
         return 1;
     bool known = t->layout != NULL;
-    if (t->link.ip && t->link.ip->ended)
-        return program_ended(t, err);
-    int ret = t->traced ? t->tracing->poll(t, 0, err) : sh4_agent_halted(t, err);
+    int ret = t->link.wire->look_for_end ? t->link.wire->look_for_end(t, err) : 0;
+    if (ret)
+        return ret;
+    ret = t->traced ? t->tracing->poll(t, 0, err) : sh4_agent_halted(t, err);
     if (ret > 0 && !known && t->layout != &sh4_agent_ase) {
         int id = sh4_check_resident(t, err);
         return id < 0 ? id : 1;
@@ -291,12 +297,16 @@ int sh4_halt_the_reset(struct sh4_target *t, struct err *err)
     return ask_break(t, err);
 }
 
-/* Over a serial line bytes may be damaged, and are slower. */
+uint64_t sh4_jtag_halt_limit_ns(const struct sh4_link *l)
+{
+    (void)l;
+    return BREAK_LIMIT_NS;
+}
+
 static bool asked_enough(const struct sh4_target *t, uint64_t at)
 {
-    uint64_t limit = t->link.jtag ? BREAK_LIMIT_NS : t->link.silence_ns + t->link.silence_ns / 2;
-    return at - t->halt_since_ns > limit &&
-           t->break_asks >= (t->link.jtag ? BREAK_MIN_ASKS : STREAM_MIN_ASKS);
+    const struct sh4_wire *w = t->link.wire;
+    return at - t->halt_since_ns > w->halt_limit_ns(&t->link) && t->break_asks >= w->halt_asks;
 }
 
 static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_stop *stop,
@@ -323,8 +333,10 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
             continue;
         }
         uint64_t at = sh4_now(t);
-        if (t->halt_wanted && asked_enough(t, at))
-            return halt_failed(t, err);
+        if (t->halt_wanted && asked_enough(t, at)) {
+            t->halt_wanted = false;
+            return t->link.wire->halt_failed(t, err);
+        }
         uint64_t pause = t->trace_ending ? ENDING_AGAIN_NS : BREAK_AGAIN_NS;
         if (t->halt_wanted &&
             at - t->break_at_ns > sh4_link_again_ns(&t->link, t->break_asks, pause) &&
@@ -339,19 +351,10 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
     }
 }
 
-/* SDDR words of a dead board look like those of a running one; an IR scan does not. Other commands
- * are asked again until they are answered, and must stay loaded until then. After a scan that
- * failed it is not known what is loaded: that is when to ask. */
 static int check_alive(struct sh4_target *t, struct err *err)
 {
     t->alive_ns = sh4_now(t);
-    /* a running program cannot be asked without stopping it; a port that is pulled out says so */
-    if (!t->link.jtag)
-        return sh4_stream_wait(&t->link, 0, err);
-    if (t->link.ir != SH4_TI_RESET_NEGATE && t->link.ir != SH4_LINK_IR_UNKNOWN)
-        return 0;
-    int ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err);
-    return ret < 0 ? err_prefix(err, ret, "looking whether the board is still there") : 0;
+    return t->link.wire->still_there(&t->link, err);
 }
 
 int sh4_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, struct err *err)

@@ -1,5 +1,4 @@
-/* H-UDI over JTAG: commands, SDDR words, and the private status and ASERAM registers. Over a byte
- * stream there is only the command that interrupts the program. */
+/* H-UDI over JTAG: commands, SDDR words, and the private status and ASERAM registers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,44 +10,6 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/dcip.h"
 #include "targets/sh4/driver/driver.h"
-
-int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err)
-{
-    memset(l, 0, sizeof *l);
-    l->p = p;
-    l->jtag = p->driver->jtag;
-    l->ir = SH4_LINK_IR_UNKNOWN;
-    l->block = 1024;
-    if (!l->jtag && p->driver->stream->traits(p) & STREAM_DATAGRAMS) {
-        l->block = SH4_DCIP_CHUNK / 4;
-        l->ip = calloc(1, sizeof *l->ip);
-        if (!l->ip)
-            return err_set(err, ERR_NOMEM, "close other programs", "network link: no memory");
-    }
-    if (!l->jtag) {
-        sh4_stream_init(l);
-        return 0;
-    }
-    l->ops = calloc(SH4_LINK_BATCH, sizeof *l->ops);
-    l->tdi = calloc(SH4_LINK_BATCH, 4);
-    l->tdo = calloc(SH4_LINK_BATCH, 4);
-    if (!l->ops || !l->tdi || !l->tdo) {
-        sh4_link_fini(l);
-        return err_set(err, ERR_NOMEM, "close other programs", "JTAG link: no memory");
-    }
-    return 0;
-}
-
-void sh4_link_fini(struct sh4_link *l)
-{
-    free(l->ops);
-    free(l->tdi);
-    free(l->tdo);
-    free(l->ip);
-    l->ip = NULL;
-    l->ops = NULL;
-    l->tdi = l->tdo = NULL;
-}
 
 int sh4_link_execute(struct sh4_link *l, size_t n, struct err *err)
 {
@@ -64,7 +25,7 @@ int sh4_link_execute(struct sh4_link *l, size_t n, struct err *err)
 static unsigned low_pins(struct sh4_link *l)
 {
     unsigned pins = 0, known = 0;
-    if (!l->jtag || !l->jtag->get_pins || l->jtag->get_pins(l->p, &pins, &known, NULL) < 0)
+    if (!l->jtag->get_pins || l->jtag->get_pins(l->p, &pins, &known, NULL) < 0)
         return 0;
     return known & ~pins;
 }
@@ -96,15 +57,10 @@ int sh4_link_blame_pins(struct sh4_link *l, int ret, struct err *err)
                    "nTRST is low though the adapter does not drive it: the TAP is held in reset");
 }
 
-uint64_t sh4_link_now(const struct sh4_link *l)
-{
-    return l->jtag ? l->jtag->now_ns(l->p) : l->p->driver->stream->now_ns(l->p);
-}
+uint64_t sh4_jtag_now(const struct sh4_link *l) { return l->jtag->now_ns(l->p); }
 
-int sh4_link_wait(struct sh4_link *l, uint64_t ns, struct err *err)
+int sh4_jtag_wait(struct sh4_link *l, uint64_t ns, struct err *err)
 {
-    if (!l->jtag)
-        return sh4_stream_wait(l, ns, err);
     return l->jtag->wait ? l->jtag->wait(l->p, ns, err) : 0;
 }
 
@@ -157,11 +113,9 @@ static void log_words(const struct sh4_link *l, size_t n)
     log_msg(l->p->log, LOG_WIRE, "%s: DR %zu x 32 >%s <%s", l->p->name, n, out, in);
 }
 
-int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
+int sh4_jtag_command(struct sh4_link *l, unsigned ti, struct err *err)
 {
     uint8_t ir[2], seen[2] = { 0 };
-    if (!l->jtag)
-        return ti == SH4_TI_INTERRUPT ? sh4_stream_interrupt(l, SH4_STREAM_HALT, err) : 0;
     put_le16(ir, (uint16_t)(ti == SH4_TI_BYPASS ? 0xFFFF : ti << 8));
     for (int tries = 0; tries < 4; tries++) {
         l->ops[0] = jtag_ir(SH4_IR_BITS, ir, seen);
@@ -275,4 +229,15 @@ int sh4_link_aseram(struct sh4_link *l, uint32_t offset, const uint32_t *words, 
     memcpy(out + 1, words, 4 * n);
     ret = sh4_link_words(l, out, NULL, n + 1, err);
     return ret < 0 ? ret : sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
+}
+
+/* SDDR words of a dead board look like those of a running one; an IR scan does not. Other commands
+ * are asked again until they are answered, and must stay loaded until then. After a scan that
+ * failed it is not known what is loaded: that is when to ask. */
+int sh4_jtag_still_there(struct sh4_link *l, struct err *err)
+{
+    if (l->ir != SH4_TI_RESET_NEGATE && l->ir != SH4_LINK_IR_UNKNOWN)
+        return 0;
+    int ret = sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
+    return ret < 0 ? err_prefix(err, ret, "looking whether the board is still there") : 0;
 }

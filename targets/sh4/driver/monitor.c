@@ -129,7 +129,7 @@ static int cmd_reg(void *ctx, int argc, char **argv, const struct text_sink *out
 
 /* ---- the rest ---- */
 
-static int serial_wire(struct sh4_target *t, const struct text_sink *out, struct err *err)
+int sh4_stream_show(struct sh4_target *t, const struct text_sink *out, struct err *err)
 {
     const struct stream_ops *s = t->probe->driver->stream;
     uint64_t sent, received, transfers;
@@ -164,14 +164,10 @@ static int serial_wire(struct sh4_target *t, const struct text_sink *out, struct
     return 0;
 }
 
-static int cmd_wire(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+int sh4_jtag_show(struct sh4_target *t, const struct text_sink *out, struct err *err)
 {
-    struct sh4_target *t = ctx;
     uint64_t tck = 0, transfers = 0, bytes = 0;
-    (void)argc;
-    (void)argv;
-    if (!t->link.jtag)
-        return serial_wire(t, out, err);
+    (void)err;
     if (t->link.jtag->stats)
         t->link.jtag->stats(t->probe, &tck, &transfers, &bytes);
     uint64_t words = t->link.words_to_target + t->link.words_from_target;
@@ -194,6 +190,14 @@ static int cmd_wire(void *ctx, int argc, char **argv, const struct text_sink *ou
                     "two for each word\n",
                     t->link.sdsr);
     return 0;
+}
+
+static int cmd_wire(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    struct sh4_target *t = ctx;
+    (void)argc;
+    (void)argv;
+    return t->link.wire->show(t, out, err);
 }
 
 static const struct {

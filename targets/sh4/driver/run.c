@@ -246,8 +246,8 @@ static int wait_halted(struct sh4_target *t, struct err *err)
     enum { TRIES = 200 };
     for (int i = 0; i < TRIES; i++) {
         int ret = sh4_agent_halted(t, err);
-        if (ret == 0 && !t->link.jtag)
-            ret = sh4_link_wait(&t->link, 5000000, err);
+        if (ret == 0 && t->link.wire->look_again_ns)
+            ret = sh4_link_wait(&t->link, t->link.wire->look_again_ns, err);
         if (ret)
             return ret < 0 ? ret : 0;
     }

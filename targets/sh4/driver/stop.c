@@ -310,7 +310,7 @@ static bool stray_interrupt(struct sh4_target *t, int is_stop, const struct cut_
         return is_stop && t->stop.reason == STOP_STEP && in_range(t, cut) && !t->halt_wanted;
     bool late = t->break_late;
     t->break_late = false;
-    return late || (!t->link.jtag && !t->halt_wanted);
+    return late || (t->link.wire->strays && !t->halt_wanted);
 }
 
 /* A step that was cut off begins anew where it had not got anywhere yet: returns 0, or 1 if it is

@@ -9,6 +9,7 @@
 #include "probe/base/util.h"
 #include "targets/sh4/driver/dcip.h"
 #include "targets/sh4/driver/driver.h"
+#include "targets/sh4/isa/regs.h"
 
 enum {
     HALTED_WORDS = 4, /* SYNC, where, how often, sh4_stream_sum */
@@ -145,10 +146,11 @@ void sh4_stream_init(struct sh4_link *l)
     l->silence_ns = (asked ? asked : SH4_STREAM_SILENCE_MS) * 1000000ull;
 }
 
-uint64_t sh4_link_again_ns(const struct sh4_link *l, unsigned asks, uint64_t usual_ns)
+uint64_t sh4_stream_again_ns(const struct sh4_link *l, unsigned asks, uint64_t usual_ns)
 {
     enum { SOON = 3 };
-    return l->jtag || asks < SOON ? usual_ns : SH4_STREAM_LISTEN_NS;
+    (void)l;
+    return asks < SOON ? usual_ns : SH4_STREAM_LISTEN_NS;
 }
 
 int sh4_stream_connect(struct sh4_link *l, struct err *err)
@@ -409,4 +411,33 @@ int sh4_stream_run(struct sh4_target *t, struct sh4_request *req, size_t n, stru
     }
     free(out);
     return ret;
+}
+
+uint64_t sh4_stream_now(const struct sh4_link *l) { return ops(l)->now_ns(l->p); }
+
+int sh4_stream_command(struct sh4_link *l, unsigned ti, struct err *err)
+{
+    return ti == SH4_TI_INTERRUPT ? sh4_stream_interrupt(l, SH4_STREAM_HALT, err) : 0;
+}
+
+/* A running program cannot be asked without stopping it; a port that is pulled out says so. */
+int sh4_stream_still_there(struct sh4_link *l, struct err *err)
+{
+    return sh4_stream_wait(l, 0, err);
+}
+
+/* Bytes may be damaged, and are slower. */
+uint64_t sh4_stream_halt_limit_ns(const struct sh4_link *l)
+{
+    return l->silence_ns + l->silence_ns / 2;
+}
+
+int sh4_stream_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request *then, size_t n,
+                  bool *stopped, struct err *err)
+{
+    (void)then;
+    (void)n;
+    *stopped = false;
+    int ret = sh4_stream_run(t, go, 1, err);
+    return ret < 0 ? ret : 1;
 }
