@@ -4,7 +4,7 @@
 
 #include "probe/base/util.h"
 #include "targets/sh4/driver/driver.h"
-#include "targets/sh4/trace/sites.h"
+#include "targets/sh4/code/sites.h"
 
 enum { WRITTEN_LEAST = 16, WRITTEN_MOST = 16 << 20 };
 
