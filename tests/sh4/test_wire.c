@@ -145,7 +145,7 @@ static void noise__while_the_agent_is_loaded__is_repaired_at_the_first_halt(void
     struct sh4_target *p = (struct sh4_target *)b->t;
     MUST(b, b->t->ops->attach(b->t, &b->err));
     assert_int_equal(halt(b).reason, STOP_REQUEST);
-    assert_true(p->ase_proven && p->link.retries > 0);
+    assert_true(p->ase.proven && p->link.retries > 0);
     board_close(b);
 }
 

@@ -22,8 +22,8 @@ static int load_aseram(struct sh4_target *t, struct err *err)
         ret = sh4_link_aseram(&t->link, sh4_agent_ase.save_area + 4 * SH4_SAVE_BRCR, &brcr, 1, err);
     if (ret < 0)
         return err_prefix(err, ret, "loading the agent into ASERAM");
-    t->ase_loaded = true;
-    t->ase_proven = false;
+    t->ase.loaded = true;
+    t->ase.proven = false;
     return 0;
 }
 
@@ -47,6 +47,27 @@ int sh4_jtag_fill_block(struct sh4_target *t, struct err *err)
     for (size_t i = 1; ret == 0 && i < LOOK; i++)
         taken = taken || in[i] != SH4_AGENT_POLL;
     return taken ? sh4_link_words(&t->link, NULL, NULL, SH4_AGENT_DRAIN, err) : ret;
+}
+
+/* Who runs the program, and what for: nothing of that is true any more. A patch that was taken out
+ * for a step stays known, and the program's DBR: a board that was away may still need them. */
+static void forget_request(struct sh4_target *t)
+{
+    t->halt_wanted = t->stop_pending = t->stepping = t->hooks = t->loaded = false;
+    t->stepped.on = t->self_reset.seen = t->asked.late = false;
+    t->line.addr = 0;
+    sh4_hudi_forget(t);
+    sh4_ubc_forget(t);
+}
+
+/* The CPU was reset, and runs: its memory may have changed, its registers have. */
+static void forget_run(struct sh4_target *t)
+{
+    forget_request(t);
+    t->step.then_go = false;
+    t->step.lifted = 0;
+    t->prog_dbr = 0;
+    t->state = TARGET_RUNNING;
 }
 
 /* It stands in the agent. What nobody has halted runs on: a program that waited for a lost session
@@ -88,11 +109,7 @@ int sh4_attach(struct target *target, struct err *err)
     struct sh4_target *t = sh4_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: attach", t->probe->name);
     t->layout = NULL;
-    t->halt_wanted = t->stop_pending = t->stepping = t->hooks = t->loaded = t->crawling =
-        t->was_reset = t->break_late = false;
-    t->lending = t->hudi_ready = t->iprc_kept = false;
-    t->line_addr = 0;
-    t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
+    forget_request(t);
     t->vbr_patched = t->leftovers_checked = false;
     /* an armed trace of before is a lost session's now: found and undone as one */
     if (t->traced) {
@@ -145,7 +162,7 @@ int sh4_detach(struct target *target, struct err *err)
             return sh4_lost(t, err_prefix(err, ret, "detach"));
     }
     /* A target that ran undisturbed is left alone: no patch, no channel, nothing to undo. */
-    bool clean = !sh4_needs_hooks(t) && !t->hooks && !t->iprc_kept;
+    bool clean = !sh4_needs_hooks(t) && !t->hooks && !t->hudi.kept;
     if (t->state == TARGET_RUNNING && clean) {
         t->state = TARGET_DETACHED;
         return sh4_link_command(&t->link, SH4_TI_BYPASS, err);
@@ -165,24 +182,12 @@ int sh4_detach(struct target *target, struct err *err)
     return sh4_link_command(&t->link, SH4_TI_BYPASS, err);
 }
 
-static void forget_run(struct sh4_target *t)
-{
-    t->halt_wanted = t->stop_pending = t->stepping = t->step_then_go = t->hooks = t->loaded = false;
-    t->crawling = t->was_reset = t->break_late = false;
-    t->lending = t->hudi_ready = t->iprc_kept = false;
-    t->line_addr = 0;
-    t->lifted = 0;
-    t->prog_dbr = 0;
-    t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
-    t->state = TARGET_RUNNING;
-}
-
 static int reset_halt(struct sh4_target *t, struct err *err)
 {
     enum { TRIES = 100 };
     int ret = 0;
     use_ase(t);
-    if (!t->ase_loaded)
+    if (!t->ase.loaded)
         ret = load_aseram(t, err);
     if (ret == 0)
         ret = sh4_link_command(&t->link, SH4_TI_BOOT, err);

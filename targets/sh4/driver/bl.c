@@ -29,10 +29,10 @@ static bool wants_crawl(const struct sh4_target *t)
 
 int sh4_let_go(struct sh4_target *t, struct err *err)
 {
-    t->crawling = wants_crawl(t);
-    if (!t->crawling)
+    t->stepped.on = wants_crawl(t);
+    if (!t->stepped.on)
         return sh4_run_freely(t, err);
-    t->crawl_steps = 0;
+    t->stepped.count = 0;
     t->state = TARGET_RUNNING;
     return 0;
 }
@@ -40,7 +40,7 @@ int sh4_let_go(struct sh4_target *t, struct err *err)
 static int crawl_ends(struct sh4_target *t, enum stop_reason reason, int signal,
                       struct target_stop *stop)
 {
-    t->crawling = t->halt_wanted = false;
+    t->stepped.on = t->halt_wanted = false;
     t->state = TARGET_HALTED;
     sh4_stop_is(t, reason, signal);
     *stop = t->stop;
@@ -52,8 +52,8 @@ static int crawl_ends(struct sh4_target *t, enum stop_reason reason, int signal,
 static int cannot_step(struct sh4_target *t, const struct err *why, struct target_stop *stop,
                        struct err *err)
 {
-    if (t->crawl_steps == 0) {
-        t->crawling = false;
+    if (t->stepped.count == 0) {
+        t->stepped.on = false;
         return sh4_run_freely(t, err);
     }
     crawl_ends(t, STOP_SIGNAL, why->code == ERR_FAULT ? 11 : 4, stop);
@@ -62,24 +62,24 @@ static int cannot_step(struct sh4_target *t, const struct err *why, struct targe
     return 1;
 }
 
-/* One instruction, or what ends the crawl. 1: a stop; 0: go on (t->crawling tells how). */
+/* One instruction, or what ends the crawl. 1: a stop; 0: go on (t->stepped.on tells how). */
 static int crawl_once(struct sh4_target *t, struct target_stop *stop, struct err *err)
 {
     struct err why = { .code = ERR_OK };
-    if (t->crawl_steps && sh4_patch_at(t, t->pc))
+    if (t->stepped.count && sh4_patch_at(t, t->pc))
         return crawl_ends(t, STOP_SWBREAK, 5, stop);
-    if (t->crawl_steps && hard_at(t, t->pc))
+    if (t->stepped.count && hard_at(t, t->pc))
         return crawl_ends(t, STOP_HWBREAK, 5, stop);
     if (t->halt_wanted)
         return crawl_ends(t, STOP_REQUEST, 2, stop);
     if (!REG_GET(t->sr, SH4_SR_BL)) {
-        t->crawling = false;
+        t->stepped.on = false;
         return sh4_run_freely(t, err);
     }
     int ret = sh4_step_start(t, &why);
     if (ret == -ERR_UNSUPPORTED || ret == -ERR_FAULT)
         return cannot_step(t, &why, stop, err);
-    t->crawl_steps++;
+    t->stepped.count++;
     if (ret == -ERR_TIMEOUT && sh4_reset_in_step(t, NULL) > 0)
         return 0;
     if (ret < 0 && err)
@@ -96,9 +96,9 @@ int sh4_crawl(struct sh4_target *t, uint64_t end_ns, struct target_stop *stop, s
         if (ret)
             break;
         t->state = TARGET_RUNNING;
-    } while (t->crawling && sh4_link_now(&t->link) < end_ns);
+    } while (t->stepped.on && sh4_link_now(&t->link) < end_ns);
     if (ret < 0)
-        t->crawling = false;
+        t->stepped.on = false;
     return ret;
 }
 
@@ -122,13 +122,13 @@ int sh4_reset_seen(struct sh4_target *t, struct err *err)
 {
     uint64_t at = sh4_link_now(&t->link);
     /* EXPEVT from before the resume proves nothing. An armed trace looks at SDDR by itself. */
-    if (!t->opt.allow_private || !t->hooks || t->trace_vbr || t->was_reset ||
-        sh4_is_reset(t->trap[1]) || at - t->reset_look_ns < LOOK_EVERY_NS)
+    if (!t->opt.allow_private || !t->hooks || t->trace_vbr || t->self_reset.seen ||
+        sh4_is_reset(t->trap[1]) || at - t->self_reset.look_ns < LOOK_EVERY_NS)
         return 0;
-    t->reset_look_ns = at;
+    t->self_reset.look_ns = at;
     int ret = expevt_now(t, err);
-    t->was_reset = ret > 0 && sh4_is_reset((uint32_t)ret);
-    return ret < 0 ? ret : t->was_reset;
+    t->self_reset.seen = ret > 0 && sh4_is_reset((uint32_t)ret);
+    return ret < 0 ? ret : t->self_reset.seen;
 }
 
 static bool as_after_reset(uint32_t expevt)
@@ -179,16 +179,16 @@ int sh4_reset_in_step(struct sh4_target *t, struct err *err)
     int ret = t->opt.allow_private ? expevt_now(t, err) : 0;
     if (ret < 0 || !sh4_is_reset((uint32_t)ret)) /* the step itself left 0x160 there */
         return MIN(ret, 0);
-    t->crawling = t->loaded = false;
+    t->stepped.on = t->loaded = false;
     t->state = TARGET_RUNNING;
-    t->was_reset = true;
+    t->self_reset.seen = true;
     return 1;
 }
 
 void sh4_stop_was_reset(struct sh4_target *t)
 {
-    t->was_reset = false;
-    t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
+    t->self_reset.seen = false;
+    sh4_ubc_forget(t);
     sh4_stop_is(t, STOP_RESET, 5);
     snprintf(t->stop.text, sizeof t->stop.text,
              "the CPU has reset itself (EXPEVT %03x): %s with SR.BL=1", (unsigned)t->trap[1],

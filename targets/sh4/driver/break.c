@@ -110,7 +110,7 @@ static int check(struct sh4_target *t, enum bp_kind kind, uint64_t addr, unsigne
                        "breakpoint of %u bytes at %08llx", len, (unsigned long long)addr);
     if (kind != BP_SOFT && kind != BP_HARD && len == 0)
         return err_set(err, ERR_USAGE, "", "watchpoint of no length");
-    t->alias_set = 0;
+    t->alias.set = 0;
     return 0;
 }
 

@@ -271,6 +271,82 @@ struct sh4_written {
 
 struct sh4_soon;
 struct sh4_held;
+/* ---- parts of the target: the file whose rules they follow, and what always holds ---- */
+
+/* attach.c: the agent in ASERAM. proven: loaded, and read back since, so the wire did not damage
+ * it. */
+struct sh4_ase {
+    bool loaded, proven;
+};
+/* mem.c: registers that a TLB miss of the agent overwrites. saved: they hold the program's, read
+ * since the stop; put back before it runs. */
+struct sh4_mmu {
+    uint32_t pteh, tea;
+    bool saved;
+};
+/* run.c: code around the PC, so that steps need not fetch it each. addr 0: none; a write to memory
+ * and every run but a step forget it. */
+struct sh4_insn_line {
+    uint32_t addr;
+    uint8_t bytes[64];
+};
+/* regs.c: FPR bank 0, bank 1. dirty implies valid; each stop clears both. */
+struct sh4_fpu {
+    uint32_t r[32];
+    bool valid, dirty;
+};
+/* regs.c: r0-r7 before they were written in this series of writes. set: a bit for each. */
+struct sh4_alias {
+    uint32_t old[8];
+    uint8_t set;
+};
+/* written.c: memory that the host wrote since the halt: caches are to be made coherent. hi 0:
+ * none. */
+struct sh4_span {
+    uint32_t lo, hi;
+};
+/* halt.c: how a program that runs is asked to halt; of use while halt_wanted, but for late. */
+struct sh4_asked {
+    uint64_t since_ns, break_at_ns;
+    unsigned breaks;   /* since since_ns */
+    bool shortly;      /* for a moment only: not at the price of a handler's SPC */
+    bool by_interrupt; /* and by the H-UDI interrupt */
+    bool late;         /* such a halt was given up, but its interrupt may still come */
+};
+/* run.c: a step while `stepping`, and its range. lifted: the patch that was taken out for it, 0
+ * none; the end of the step puts it back. */
+struct sh4_step {
+    bool displaced; /* the instruction runs inside the agent */
+    bool then_go;   /* only off a patched instruction: then the program goes on */
+    uint32_t lifted;
+    uint32_t from;   /* PC it began at */
+    uint32_t lo, hi; /* hi 0: no range */
+};
+/* bl.c: the target "runs" with SR.BL=1 and breakpoints. on: each poll steps it, and it stands in
+ * the agent between two polls. */
+struct sh4_stepped {
+    bool on;
+    uint64_t count; /* steps since it was let go */
+};
+/* hudi.c: the priority of the H-UDI interrupt. ready implies kept. */
+struct sh4_hudi {
+    bool ready;    /* it is set, so that the interrupt can be used */
+    bool kept;     /* it was changed, and iprc is what the program had there */
+    uint32_t iprc; /* the four bits */
+    bool lending;  /* it was halted for a moment before: our vectors stay installed */
+};
+/* bl.c: the CPU has reset itself. seen: it is being halted to say so. */
+struct sh4_self_reset {
+    bool seen;
+    uint64_t look_ns; /* when EXPEVT was last looked at */
+};
+/* ubc.c: addresses and masks of channels A and B as last written, where that is known. */
+struct sh4_ubc_seen {
+    uint32_t bar[2];
+    uint8_t bamr[2];
+    bool bar_known[2], bamr_known[2];
+};
+
 struct sh4_target {
     struct target base; /* first */
     struct sh4_options opt;
@@ -284,8 +360,6 @@ struct sh4_target {
     const struct sh4_agent_layout *layout; /* NULL: not known yet */
     uint32_t agent_base;
     uint32_t nonce;
-    bool ase_loaded;
-    bool ase_proven; /* and read back: the wire has not damaged it */
 
     /* halted state: words of the save area (enum sh4_save) and which of them the host changed */
     uint32_t save[SH4_SAVE_WORDS];
@@ -294,18 +368,11 @@ struct sh4_target {
     uint32_t trap[3];
     /* the agent had a fault of its own: trap[] (and PTEH, TEA) must be put back */
     bool trap_lost;
-    uint32_t pteh, tea;
-    bool mmu_saved;
     /* save and trap came in the batch that let the program go: it has stopped again */
     bool loaded;
     /* whoever lets the program go knows that it stops again at once; NULL: nobody does */
     struct sh4_soon *soon;
     struct sh4_held *held; /* writes that wait for the next request; NULL: none do */
-    uint32_t line_addr;    /* code around the pc, so that steps need not fetch it each; 0 none */
-    uint8_t line[64];
-    uint32_t fp[32]; /* FPR bank 0, bank 1 */
-    bool fp_valid;
-    bool fp_dirty;
     /* where to resume. With sr.BL=1 SPC, SSR and SGR below are the program's own. */
     uint32_t pc, sr, r15;
     /* not 0: what the program loaded into SR, with BL=1, while the trace keeps BL clear
@@ -315,42 +382,33 @@ struct sh4_target {
     /* spc, ssr, sgr are known to be the program's and must survive a resume with BL=1 */
     bool own_spc;
     uint32_t prog_vbr, prog_dbr;
-    bool hooks;            /* our VBR was installed at the last resume; the program's is in DBR */
-    uint32_t alias_old[8]; /* r0-r7 before they were written in this series of writes */
-    uint8_t alias_set;
-    uint32_t written_lo, written_hi; /* memory the host wrote since the halt: caches to be synced */
+    bool hooks; /* our VBR was installed at the last resume; the program's is in DBR */
+
+    /* parts, described above */
+    struct sh4_ase ase;
+    struct sh4_mmu mmu;
+    struct sh4_insn_line line;
+    struct sh4_fpu fpu;
+    struct sh4_alias alias;
+    struct sh4_span span;
+    struct sh4_asked asked;
+    struct sh4_step step;
+    struct sh4_stepped stepped;
+    struct sh4_hudi hudi;
+    struct sh4_self_reset self_reset;
+    struct sh4_ubc_seen seen;
 
     /* run control */
     bool halt_wanted;
-    uint64_t halt_since_ns, break_at_ns;
-    unsigned break_asks; /* since halt_since_ns */
-    uint64_t alive_ns;   /* when the wire was last seen to answer */
-    bool stop_pending;   /* a stop to be reported by the next poll */
+    uint64_t alive_ns; /* when the wire was last seen to answer */
+    bool stop_pending; /* a stop to be reported by the next poll */
     struct target_stop stop;
-    bool stepping;      /* channel A does a step */
-    bool displaced;     /* an instruction runs inside the agent */
-    bool step_then_go;  /* it only steps off a patched instruction: then continue */
-    bool continuing;    /* the last resume was no step: any step since is the driver's own */
-    uint32_t lifted;    /* address of the patch taken out for the step, 0 none */
-    uint32_t step_from; /* PC a step began at */
-    uint32_t range_lo, range_hi;
-    bool caught; /* stopped at an exception before its handler; continue delivers it */
+    bool stepping;   /* channel A does a step */
+    bool continuing; /* the last resume was no step: any step since is the driver's own */
+    bool caught;     /* stopped at an exception before its handler; continue delivers it */
 
-    /* it "runs" with BL=1 and breakpoints: the host steps it at every poll */
-    bool crawling;
-    uint64_t crawl_steps;
-    bool borrowing;    /* halted for a moment only: not at the price of a handler's SPC */
-    bool by_interrupt; /* and asked for by the H-UDI interrupt */
-    /* done before: our vectors stay installed, so that the interrupt can be used */
-    bool lending;
-    bool hudi_ready;    /* its priority is set */
-    bool iprc_kept;     /* and changed: */
-    uint32_t iprc_hudi; /* what the program had there */
-    bool break_late;    /* such a halt was given up, but its interrupt may still come */
     /* it has told its loader that it ends: the agent was loaded anew, which is to be reported */
     bool ended;
-    bool was_reset; /* found to have reset itself; it is being halted to say so */
-    uint64_t reset_look_ns;
 
     /* breakpoints */
     struct sh4_patch patch[SH4_MAX_SOFT_BREAKS];
@@ -363,11 +421,8 @@ struct sh4_target {
         uint8_t bamr[2];
         /* ours are in the addresses, masks and data now; bar to bamr are the program's */
         bool taken;
-    } prog_ubc;           /* the program's own; in force only while our vectors are not */
-    uint32_t catch_mask;  /* EXPEVT >> 5 bits asked for by the user */
-    uint32_t bar_seen[2]; /* BARA, BARB as last written */
-    uint8_t bamr_seen[2];
-    bool bar_known[2], bamr_known[2];
+    } prog_ubc;          /* the program's own; in force only while our vectors are not */
+    uint32_t catch_mask; /* EXPEVT >> 5 bits asked for by the user */
     bool semihosting;
 
     /* image */
@@ -614,6 +669,8 @@ int sh4_patches_remove_all(struct sh4_target *t, struct err *err);
 int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err);
 /* Address and mask of channel n (0: A); the program's own are kept first. */
 int sh4_ubc_channel(struct sh4_target *t, unsigned n, uint32_t bar, uint8_t bamr, struct err *err);
+/* What is in the addresses and masks of the channels is not known any more. */
+void sh4_ubc_forget(struct sh4_target *t);
 /* Before a run without our vectors: the UBC as the program had it. */
 int sh4_ubc_give_back(struct sh4_target *t, struct err *err);
 /* Where a register that the debugger uses itself while halted keeps the program's value; false if
@@ -711,6 +768,8 @@ void sh4_stop_was_reset(struct sh4_target *t); /* halted again: the stop to repo
 bool sh4_in_agent(const struct sh4_target *t, uint32_t fetch);
 int sh4_hudi_priority(struct sh4_target *t, struct err *err);      /* halted: makes sure of it */
 int sh4_hudi_priority_left(struct sh4_target *t, struct err *err); /* of a lost session: undone */
+/* Our vectors are not installed any more, and nothing of ours is in IPRC. */
+void sh4_hudi_forget(struct sh4_target *t);
 /* before detach: the interrupt's priority as it was */
 int sh4_borrow_clean(struct sh4_target *t, struct err *err);
 enum sh4_loan { SH4_LOAN_NONE, SH4_LOAN_RUN, SH4_LOAN_CRAWL };

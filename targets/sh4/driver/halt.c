@@ -70,13 +70,13 @@ static int private_break(struct sh4_target *t, struct err *err)
     enum { TRIES = 20, SURE = 4 };
     static const uint8_t sel[] = { SH4_STATUS_SR, SH4_STATUS_FETCH };
     uint32_t v[2] = { 0, 0 };
-    uint64_t since = sh4_now(t) - t->halt_since_ns;
-    bool patient = since < BREAK_LIMIT_NS / 2 || t->break_asks < SH4_BREAK_MIN_ASKS / 2;
+    uint64_t since = sh4_now(t) - t->asked.since_ns;
+    bool patient = since < BREAK_LIMIT_NS / 2 || t->asked.breaks < SH4_BREAK_MIN_ASKS / 2;
     /* What a status tells is over when the break arrives: where an agent is known to run, it is not
      * relied on. It is gone if the power was. */
-    if (t->trace_lost && (since < BREAK_LIMIT_NS / 10 || t->break_asks < SH4_BREAK_MIN_ASKS / 5))
+    if (t->trace_lost && (since < BREAK_LIMIT_NS / 10 || t->asked.breaks < SH4_BREAK_MIN_ASKS / 5))
         return ask_trace_agent(t, err);
-    if (t->trace_ending && t->break_asks > 1) {
+    if (t->trace_ending && t->asked.breaks > 1) {
         int ret = takes_no_interrupt(t, err);
         if (ret)
             return ret < 0 ? ret : sh4_link_command(&t->link, SH4_TI_BREAK, err);
@@ -101,7 +101,7 @@ static int private_break(struct sh4_target *t, struct err *err)
         if (ret < 0)
             return ret;
     }
-    if (blocked && t->borrowing)
+    if (blocked && t->asked.shortly)
         return err_set(err, ERR_STATE, "try again, or halt it", "the program runs with SR.BL=1");
     return sh4_link_command(&t->link, SH4_TI_BREAK, err);
 }
@@ -141,10 +141,11 @@ static int borrow_break(struct sh4_target *t, struct err *err)
         bool blocked = sh4_in_agent(t, v[SAMPLES]);
         for (size_t k = 0; k < SAMPLES; k++)
             blocked = blocked || REG_GET(v[k], SH4_SR_BL);
-        t->by_interrupt = t->hooks && t->hudi_ready && REG_GET(v[SAMPLES - 1], SH4_SR_IMASK) != 15;
-        if (t->by_interrupt || !blocked)
-            return sh4_link_command(&t->link, t->by_interrupt ? SH4_TI_INTERRUPT : SH4_TI_BREAK,
-                                    err);
+        t->asked.by_interrupt =
+            t->hooks && t->hudi.ready && REG_GET(v[SAMPLES - 1], SH4_SR_IMASK) != 15;
+        if (t->asked.by_interrupt || !blocked)
+            return sh4_link_command(&t->link,
+                                    t->asked.by_interrupt ? SH4_TI_INTERRUPT : SH4_TI_BREAK, err);
         if ((ret = sh4_link_wait(&t->link, BLOCKED_NS, err)) < 0)
             return ret;
     }
@@ -154,14 +155,14 @@ static int borrow_break(struct sh4_target *t, struct err *err)
 
 static int ask_break(struct sh4_target *t, struct err *err)
 {
-    t->break_at_ns = sh4_now(t);
-    t->break_asks++;
-    if (t->stepping && t->range_hi && t->link.wire->leave_range) {
+    t->asked.break_at_ns = sh4_now(t);
+    t->asked.breaks++;
+    if (t->stepping && t->step.hi && t->link.wire->leave_range) {
         int ret = t->link.wire->leave_range(t, err);
         if (ret)
             return MIN(ret, 0);
     }
-    if (t->borrowing && t->opt.allow_private && t->leftovers_checked && !t->trace_vbr)
+    if (t->asked.shortly && t->opt.allow_private && t->leftovers_checked && !t->trace_vbr)
         return borrow_break(t, err);
     return t->opt.allow_private ? private_break(t, err)
                                 : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
@@ -180,9 +181,9 @@ int sh4_halt(struct target *target, struct err *err)
     if (t->halt_wanted || t->stop_pending)
         return 0;
     t->halt_wanted = true;
-    t->halt_since_ns = sh4_now(t);
-    t->break_asks = 0;
-    return t->crawling ? 0 : sh4_lost(t, ask_break(t, err));
+    t->asked.since_ns = sh4_now(t);
+    t->asked.breaks = 0;
+    return t->stepped.on ? 0 : sh4_lost(t, ask_break(t, err));
 }
 
 int sh4_reset_is_held(struct err *err, const char *what)
@@ -292,8 +293,8 @@ int sh4_seen_halted(struct sh4_target *t, struct err *err)
 int sh4_halt_the_reset(struct sh4_target *t, struct err *err)
 {
     t->halt_wanted = true;
-    t->halt_since_ns = sh4_now(t);
-    t->break_asks = 0;
+    t->asked.since_ns = sh4_now(t);
+    t->asked.breaks = 0;
     return ask_break(t, err);
 }
 
@@ -306,7 +307,7 @@ uint64_t sh4_jtag_halt_limit_ns(const struct sh4_link *l)
 static bool asked_enough(const struct sh4_target *t, uint64_t at)
 {
     const struct sh4_wire *w = t->link.wire;
-    return at - t->halt_since_ns > w->halt_limit_ns(&t->link) && t->break_asks >= w->halt_asks;
+    return at - t->asked.since_ns > w->halt_limit_ns(&t->link) && t->asked.breaks >= w->halt_asks;
 }
 
 static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_stop *stop,
@@ -314,14 +315,14 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
 {
     uint64_t end = sh4_now(t) + max_ns, slice = 5000;
     for (;;) {
-        int ret = t->crawling ? sh4_crawl(t, end, stop, err) : 0;
-        if (ret || t->crawling)
+        int ret = t->stepped.on ? sh4_crawl(t, end, stop, err) : 0;
+        if (ret || t->stepped.on)
             return ret;
         ret = sh4_seen_halted(t, err);
         int was_reset = ret == 0 ? sh4_reset_seen(t, err) : 0;
         if (was_reset < 0)
             return was_reset;
-        if (ret == 0 && t->was_reset && !t->halt_wanted)
+        if (ret == 0 && t->self_reset.seen && !t->halt_wanted)
             ret = sh4_halt_the_reset(t, err);
         if (ret < 0)
             return ret;
@@ -339,7 +340,7 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
         }
         uint64_t pause = t->trace_ending ? ENDING_AGAIN_NS : BREAK_AGAIN_NS;
         if (t->halt_wanted &&
-            at - t->break_at_ns > sh4_link_again_ns(&t->link, t->break_asks, pause) &&
+            at - t->asked.break_at_ns > sh4_link_again_ns(&t->link, t->asked.breaks, pause) &&
             (ret = ask_break(t, err)) < 0)
             return ret;
         if (at >= end)

@@ -14,12 +14,12 @@ int sh4_hudi_priority(struct sh4_target *t, struct err *err)
     int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
     if (ret < 0)
         return ret;
-    if (!t->iprc_kept)
-        t->iprc_hudi = v & 15;
-    t->iprc_kept = true;
+    if (!t->hudi.kept)
+        t->hudi.iprc = v & 15;
+    t->hudi.kept = true;
     if ((v & 15) != 15)
         ret = sh4_agent_poke(t, SH4_IPRC, 2, v | 15, err);
-    t->hudi_ready = ret == 0;
+    t->hudi.ready = ret == 0;
     return ret;
 }
 
@@ -33,15 +33,20 @@ int sh4_hudi_priority_left(struct sh4_target *t, struct err *err)
     return ret < 0 || (v & 15) != 15 ? ret : sh4_agent_poke(t, SH4_IPRC, 2, v & ~15u, err);
 }
 
+void sh4_hudi_forget(struct sh4_target *t)
+{
+    t->hudi.lending = t->hudi.ready = t->hudi.kept = false;
+}
+
 int sh4_borrow_clean(struct sh4_target *t, struct err *err)
 {
     uint32_t v;
-    t->lending = t->hudi_ready = false;
-    if (!t->iprc_kept)
+    t->hudi.lending = t->hudi.ready = false;
+    if (!t->hudi.kept)
         return 0;
-    t->iprc_kept = false;
+    t->hudi.kept = false;
     int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
     return ret < 0 || (v & 15) != 15
                ? ret
-               : sh4_agent_poke(t, SH4_IPRC, 2, (v & ~15u) | t->iprc_hudi, err);
+               : sh4_agent_poke(t, SH4_IPRC, 2, (v & ~15u) | t->hudi.iprc, err);
 }

@@ -19,14 +19,14 @@ static bool is_array(uint32_t addr) { return addr >= 0xE0000000u && addr < SH4_A
 static int keep_mmu(struct sh4_target *t, uint32_t addr, struct err *err)
 {
     uint32_t v[5]; /* PTEH PTEL TTB TEA MMUCR */
-    if (t->mmu_saved || (addr >= 0x80000000u && addr < 0xC0000000u) || addr >= 0xE0000000u)
+    if (t->mmu.saved || (addr >= 0x80000000u && addr < 0xC0000000u) || addr >= 0xE0000000u)
         return 0;
     int ret = sh4_agent_read(t, SH4_PTEH, 4, v, ARRAY_LEN(v), err);
     if (ret < 0)
         return ret;
-    t->pteh = v[0];
-    t->tea = v[3];
-    t->mmu_saved = true;
+    t->mmu.pteh = v[0];
+    t->mmu.tea = v[3];
+    t->mmu.saved = true;
     return 0;
 }
 
@@ -216,7 +216,7 @@ int sh4_mem_check(struct sh4_target *t, uint64_t addr, unsigned width, size_t le
         return err_set(err, ERR_USAGE, "address and length must be multiples of the width",
                        "%s: %zu bytes at %08llx in units of %u", what, len,
                        (unsigned long long)addr, width);
-    t->alias_set = 0;
+    t->alias.set = 0;
     return 0;
 }
 
@@ -320,7 +320,7 @@ int sh4_mem_write_halted(struct sh4_target *t, uint64_t addr, unsigned width, co
     if (!copy)
         return err_set(err, ERR_NOMEM, "write less at a time", "memory write: no memory");
     memcpy(copy, buf, len);
-    t->line_addr = 0;
+    t->line.addr = 0;
     uint32_t a = (uint32_t)addr, end = a + (uint32_t)len;
     if (t->traced)
         t->tracing->write(t, a, copy, len);

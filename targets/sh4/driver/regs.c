@@ -81,10 +81,10 @@ int sh4_regs_load(struct sh4_target *t, struct err *err)
     if (ret < 0)
         return ret;
     memcpy(t->save_seen, t->save, sizeof t->save);
-    t->fp_valid = t->fp_dirty = false;
-    t->trap_lost = t->mmu_saved = false;
-    t->alias_set = 0;
-    t->written_lo = t->written_hi = 0;
+    t->fpu.valid = t->fpu.dirty = false;
+    t->trap_lost = t->mmu.saved = false;
+    t->alias.set = 0;
+    t->span.lo = t->span.hi = 0;
     return 0;
 }
 
@@ -187,9 +187,9 @@ static int move_fpu(struct sh4_target *t, bool store, struct err *err)
             .arg = { store ? 0xF00D : 0xF01D, stub - (store ? a->ref_write : a->ref_read), 16 }
         };
         if (store)
-            req[2 * bank + 1].out = t->fp + 16 * bank, req[2 * bank + 1].nout = 16;
+            req[2 * bank + 1].out = t->fpu.r + 16 * bank, req[2 * bank + 1].nout = 16;
         else
-            req[2 * bank + 1].in = t->fp + 16 * bank, req[2 * bank + 1].nin = 16;
+            req[2 * bank + 1].in = t->fpu.r + 16 * bank, req[2 * bank + 1].nin = 16;
     }
     ret = sh4_agent_run(t, req, ARRAY_LEN(req), err);
     for (size_t i = 0; ret == 0 && i < ARRAY_LEN(req); i++)
@@ -201,19 +201,19 @@ static int move_fpu(struct sh4_target *t, bool store, struct err *err)
 
 int sh4_fpu_load(struct sh4_target *t, struct err *err)
 {
-    if (t->fp_valid)
+    if (t->fpu.valid)
         return 0;
     int ret = move_fpu(t, false, err);
-    t->fp_valid = ret == 0;
+    t->fpu.valid = ret == 0;
     return ret;
 }
 
 int sh4_fpu_store(struct sh4_target *t, struct err *err)
 {
-    if (!t->fp_dirty)
+    if (!t->fpu.dirty)
         return 0;
     int ret = move_fpu(t, true, err);
-    t->fp_dirty = ret < 0;
+    t->fpu.dirty = ret < 0;
     return ret;
 }
 
@@ -254,9 +254,9 @@ static uint32_t *fpu(struct sh4_target *t, unsigned n)
 {
     unsigned swapped = REG_GET(t->save[SH4_SAVE_FPSCR], SH4_FPSCR_FR);
     if (n >= REG_FR0 && n < REG_FR0 + 16)
-        return &t->fp[16 * swapped + n - REG_FR0];
+        return &t->fpu.r[16 * swapped + n - REG_FR0];
     if (n >= REG_XF0 && n < REG_XF0 + 16)
-        return &t->fp[16 * !swapped + n - REG_XF0];
+        return &t->fpu.r[16 * !swapped + n - REG_XF0];
     return NULL;
 }
 
@@ -287,7 +287,7 @@ int sh4_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *er
     struct sh4_target *t = sh4_of(target);
     if (!sh4_is_halted(t, err, "read register"))
         return -ERR_STATE;
-    t->alias_set = 0;
+    t->alias.set = 0;
     if (n >= SH4_NREGS || (n >= REG_NONE && n < REG_DBR))
         return no_register(n, err);
     const uint32_t *p = plain(t, n);
@@ -309,14 +309,14 @@ static bool stale_alias(struct sh4_target *t, unsigned n, uint32_t value)
     if (n < first || n >= first + 8)
         return false;
     unsigned r = n - first;
-    return (t->alias_set >> r & 1) && value == t->alias_old[r];
+    return (t->alias.set >> r & 1) && value == t->alias.old[r];
 }
 
 static void note_alias(struct sh4_target *t, unsigned n)
 {
-    if (n < 8 && !(t->alias_set >> n & 1)) {
-        t->alias_old[n] = *sh4_reg_r(t, n);
-        t->alias_set |= (uint8_t)(1u << n);
+    if (n < 8 && !(t->alias.set >> n & 1)) {
+        t->alias.old[n] = *sh4_reg_r(t, n);
+        t->alias.set |= (uint8_t)(1u << n);
     }
 }
 
@@ -326,7 +326,7 @@ static int write_fpu(struct sh4_target *t, unsigned n, uint32_t value, struct er
     if (ret < 0)
         return ret;
     uint32_t *p = fpu(t, n);
-    t->fp_dirty = t->fp_dirty || *p != value;
+    t->fpu.dirty = t->fpu.dirty || *p != value;
     *p = value;
     return 0;
 }

@@ -45,11 +45,11 @@ static int go_on(struct sh4_target *t, struct err *err)
     if ((!p && !hard) || REG_GET(t->sr, SH4_SR_BL)) /* the crawl begins with a step */
         return sh4_let_go(t, err);
     /* Standing on a breakpoint: off it with one step, the rest freely. */
-    t->step_then_go = true;
+    t->step.then_go = true;
     int ret = sh4_step_start(t, err);
     if (ret <= 0)
         return ret;
-    t->step_then_go = false;
+    t->step.then_go = false;
     return sh4_let_go(t, err);
 }
 
@@ -68,11 +68,11 @@ int sh4_resume(struct target *target, const struct resume *given, struct err *er
         t->pc = (uint32_t)how->pc;
         t->caught = false;
     }
-    t->alias_set = 0;
+    t->alias.set = 0;
     t->continuing = how->kind == RESUME_CONTINUE;
-    t->stop_pending = t->halt_wanted = t->step_then_go = t->was_reset = false;
-    t->reset_look_ns = sh4_now(t);
-    t->range_lo = t->range_hi = 0;
+    t->stop_pending = t->halt_wanted = t->step.then_go = t->self_reset.seen = false;
+    t->self_reset.look_ns = sh4_now(t);
+    t->step.lo = t->step.hi = 0;
     /* look taken; now the program's own handler gets it */
     if (t->caught && how->kind == RESUME_CONTINUE)
         sh4_enter_handler(t);
@@ -88,7 +88,7 @@ int sh4_resume(struct target *target, const struct resume *given, struct err *er
         return sh4_lost(t, step(t, err));
     if (REG_GET(t->sr, SH4_SR_BL))
         return sh4_lost(t, range_with_bl(t, how, err));
-    t->range_lo = (uint32_t)how->range_lo;
-    t->range_hi = (uint32_t)how->range_hi;
+    t->step.lo = (uint32_t)how->range_lo;
+    t->step.hi = (uint32_t)how->range_hi;
     return sh4_lost(t, step(t, err));
 }

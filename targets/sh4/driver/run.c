@@ -23,10 +23,10 @@ static int restore_trap(struct sh4_target *t, struct err *err)
         return 0;
     for (uint32_t i = 0; ret == 0 && i < 3; i++)
         ret = sh4_agent_poke(t, SH4_TRA + 4 * i, 4, t->trap[i], err);
-    if (ret == 0 && t->mmu_saved)
-        ret = sh4_agent_poke(t, SH4_PTEH, 4, t->pteh, err);
-    if (ret == 0 && t->mmu_saved)
-        ret = sh4_agent_poke(t, SH4_TEA, 4, t->tea, err);
+    if (ret == 0 && t->mmu.saved)
+        ret = sh4_agent_poke(t, SH4_PTEH, 4, t->mmu.pteh, err);
+    if (ret == 0 && t->mmu.saved)
+        ret = sh4_agent_poke(t, SH4_TEA, 4, t->mmu.tea, err);
     return ret;
 }
 
@@ -39,7 +39,7 @@ bool sh4_needs_hooks(const struct sh4_target *t)
 {
     return t->layout == &sh4_agent_ram || t->layout == &sh4_agent_scif ||
            t->layout == &sh4_agent_dcip || t->npatches || t->ubc[0].used || t->ubc[1].used ||
-           t->stepping || t->catch_mask || t->semihosting || t->trace_vbr || t->lending;
+           t->stepping || t->catch_mask || t->semihosting || t->trace_vbr || t->hudi.lending;
 }
 
 /* VBR and DBR as they must be while the program runs. */
@@ -113,8 +113,8 @@ static int go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, 
     struct sh4_request then[SH4_LOAD_REQUESTS + SH4_SOON_REQUESTS];
     struct err own = { .code = ERR_OK };
     struct sh4_soon *more = t->layout == &sh4_agent_ase ? t->soon : NULL;
-    bool soon = more || (t->layout == &sh4_agent_ase && lo >= hi && (step_pc || t->displaced) &&
-                         !t->trace_vbr);
+    bool soon = more || (t->layout == &sh4_agent_ase && lo >= hi &&
+                         (step_pc || t->step.displaced) && !t->trace_vbr);
     uint32_t save[SH4_SAVE_WORDS], trap[3];
     int ret = sh4_agent_flush(t, err);
     if (ret < 0)
@@ -159,7 +159,7 @@ int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, 
         ret = place_vectors(t, err);
     if (ret == 0)
         ret = sh4_sync_written(t, err);
-    if (ret == 0 && t->hooks && !t->iprc_kept && !t->stepping && !t->trace_vbr)
+    if (ret == 0 && t->hooks && !t->hudi.kept && !t->stepping && !t->trace_vbr)
         ret = sh4_hudi_priority(t, err);
     if (ret == 0 && t->traced)
         ret = t->tracing->resumed(t, err);
@@ -170,9 +170,9 @@ int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, 
     if (ret < 0)
         return err_prefix(err, ret, "resume");
     t->state = TARGET_RUNNING;
-    t->mmu_saved = false;
+    t->mmu.saved = false;
     if (!t->stepping)
-        t->line_addr = 0;
+        t->line.addr = 0;
     return 0;
 }
 
@@ -181,16 +181,16 @@ int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, 
 
 static int fetch(struct sh4_target *t, uint32_t pc, uint16_t *insn, struct err *err)
 {
-    uint32_t line = pc & ~(uint32_t)(sizeof t->line - 1);
+    uint32_t line = pc & ~(uint32_t)(sizeof t->line.bytes - 1);
     int ret = 0;
-    if (t->line_addr != line || !line) {
-        t->line_addr = 0;
-        ret = sh4_mem_read_checked(t, line, 0, t->line, sizeof t->line, NULL);
+    if (t->line.addr != line || !line) {
+        t->line.addr = 0;
+        ret = sh4_mem_read_checked(t, line, 0, t->line.bytes, sizeof t->line.bytes, NULL);
         if (ret == 0)
-            t->line_addr = line;
+            t->line.addr = line;
     }
-    if (t->line_addr == line && line) {
-        *insn = get16(t->line + (pc - line), t->base.big_endian);
+    if (t->line.addr == line && line) {
+        *insn = get16(t->line.bytes + (pc - line), t->base.big_endian);
         return 0;
     }
     uint8_t b[2]; /* the end of what is mapped, perhaps */
@@ -277,13 +277,13 @@ static int run_displaced(struct sh4_target *t, uint16_t insn, struct err *err)
     ret = sh4_regs_store(t, err);
     if (ret == 0)
         ret = sh4_agent_call(t, at, arg, NULL, err);
-    uint32_t trap[3], pteh = t->pteh, tea = t->tea;
-    bool mmu = t->mmu_saved;
+    uint32_t trap[3], pteh = t->mmu.pteh, tea = t->mmu.tea;
+    bool mmu = t->mmu.saved;
     memcpy(trap, t->trap, sizeof trap);
-    t->displaced = true;
+    t->step.displaced = true;
     if (ret == 0)
         ret = go(t, 0, 0, 0, err);
-    t->displaced = false;
+    t->step.displaced = false;
     if (ret == 0 && !t->loaded)
         ret = wait_halted(t, err);
     if (ret == 0)
@@ -292,9 +292,9 @@ static int run_displaced(struct sh4_target *t, uint16_t insn, struct err *err)
         return err_prefix(err, ret, "step with BL=1");
     memcpy(t->trap, trap, sizeof trap);
     t->trap_lost = true;
-    t->mmu_saved = mmu;
-    t->pteh = pteh;
-    t->tea = tea;
+    t->mmu.saved = mmu;
+    t->mmu.pteh = pteh;
+    t->mmu.tea = tea;
     t->r15 = t->save[SH4_SAVE_R15];
     t->sr = t->save[SH4_SAVE_SR];
     t->spc = t->save[SH4_SAVE_SPC];
@@ -486,18 +486,18 @@ int sh4_step_start(struct sh4_target *t, struct err *err)
     if (ret)
         return ret;
     struct sh4_patch *p = sh4_patch_at(t, t->pc);
-    t->lifted = 0;
+    t->step.lifted = 0;
     if (p && p->in_memory) {
         ret = sh4_patch_set(t, p, false, err);
         if (ret < 0)
             return ret;
-        t->lifted = p->addr;
+        t->step.lifted = p->addr;
     }
     t->stepping = true;
-    t->step_from = t->pc;
+    t->step.from = t->pc;
     ret = sh4_ubc_program(t, true, err);
     if (ret == 0)
-        ret = sh4_leave(t, t->range_lo, t->range_hi, t->pc, err);
+        ret = sh4_leave(t, t->step.lo, t->step.hi, t->pc, err);
     if (ret < 0)
         t->stepping = false;
     return ret;

@@ -34,11 +34,11 @@ int sh4_sample_pc(struct target *target, uint64_t *pc, struct err *err)
     if (t->state != TARGET_RUNNING)
         return err_set(err, t->state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE, "let it run",
                        "sample: the target does not run");
-    if (t->crawling) {
+    if (t->stepped.on) {
         *pc = t->pc;
         return 1;
     }
-    if (t->stepping || t->halt_wanted || t->was_reset)
+    if (t->stepping || t->halt_wanted || t->self_reset.seen)
         return 0;
     return t->opt.allow_private ? sample_status(t, pc, err) : sample_interrupt(t, pc, err);
 }

@@ -67,7 +67,7 @@ static void stop_semihosting(struct sh4_target *t)
 /* The exception is the program's own: a step ends at its handler, anything else runs on there. */
 static int to_handler(struct sh4_target *t)
 {
-    bool stepped = t->stepping && !t->step_then_go;
+    bool stepped = t->stepping && !t->step.then_go;
     sh4_enter_handler(t);
     if (stepped)
         sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
@@ -81,7 +81,7 @@ static int classify_trapa(struct sh4_target *t)
     struct sh4_patch *p = sh4_patch_at(t, t->pc - 2);
     if (number == (SH4_BREAK_INSN & 0xFF)) {
         /* a lost session's breakpoint: its instruction is still to come */
-        if ((p && (p->in_memory || t->lifted == p->addr)) || t->leftover) {
+        if ((p && (p->in_memory || t->step.lifted == p->addr)) || t->leftover) {
             t->pc -= 2;
             sh4_stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
         } else {
@@ -134,9 +134,9 @@ static int classify_user_break(struct sh4_target *t, struct err *err)
         return 1;
     }
     enum sh4_point point = t->traced ? t->tracing->at_point(t, match) : SH4_POINT_NONE;
-    if (point != SH4_POINT_NONE && (!stepped || t->step_then_go))
+    if (point != SH4_POINT_NONE && (!stepped || t->step.then_go))
         return point == SH4_POINT_MET ? at_point(t, err) : 0;
-    if (stepped && t->step_then_go)
+    if (stepped && t->step.then_go)
         return 0;
     sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
     return 1;
@@ -178,7 +178,7 @@ static int prove_aseram(struct sh4_target *t, struct err *err)
         }
         if (ret < 0)
             return err_prefix(err, ret, "checking the agent");
-        t->ase_proven = same;
+        t->ase.proven = same;
         if (same)
             return 0;
         t->link.retries++;
@@ -223,7 +223,7 @@ static void take_saved(struct sh4_target *t)
 /* The agent is halted: take over its view. 1: a stop; 0: it must run on. */
 int sh4_take_over(struct sh4_target *t, struct err *err)
 {
-    int ret = t->layout == &sh4_agent_ase && !t->ase_proven ? prove_aseram(t, err) : 0;
+    int ret = t->layout == &sh4_agent_ase && !t->ase.proven ? prove_aseram(t, err) : 0;
     if (ret == 0)
         ret = sh4_regs_load(t, err);
     if (ret == 0 && !t->leftovers_checked && !t->trace_vbr)
@@ -282,11 +282,11 @@ int sh4_take_over(struct sh4_target *t, struct err *err)
 int sh4_end_step(struct sh4_target *t, struct err *err)
 {
     t->stepping = false;
-    t->range_lo = t->range_hi = 0;
-    if (!t->lifted)
+    t->step.lo = t->step.hi = 0;
+    if (!t->step.lifted)
         return 0;
-    struct sh4_patch *p = sh4_patch_at(t, t->lifted);
-    t->lifted = 0;
+    struct sh4_patch *p = sh4_patch_at(t, t->step.lifted);
+    t->step.lifted = 0;
     return p ? sh4_patch_set(t, p, true, err) : 0;
 }
 
@@ -308,8 +308,8 @@ static bool stray_interrupt(struct sh4_target *t, int is_stop, const struct cut_
 {
     if (t->save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT)
         return is_stop && t->stop.reason == STOP_STEP && in_range(t, cut) && !t->halt_wanted;
-    bool late = t->break_late;
-    t->break_late = false;
+    bool late = t->asked.late;
+    t->asked.late = false;
     return late || (t->link.wire->strays && !t->halt_wanted);
 }
 
@@ -319,8 +319,8 @@ static int step_on(struct sh4_target *t, const struct cut_step *cut, struct err 
 {
     int ret = 1;
     if (t->pc == cut->from || in_range(t, cut)) {
-        t->range_lo = cut->lo;
-        t->range_hi = cut->hi;
+        t->step.lo = cut->lo;
+        t->step.hi = cut->hi;
         ret = sh4_step_start(t, err);
     }
     if (ret > 0)
@@ -331,13 +331,13 @@ static int step_on(struct sh4_target *t, const struct cut_step *cut, struct err 
 /* Stopped or done with a step: what does the caller see? Returns as poll() does. */
 int sh4_settle(struct sh4_target *t, struct target_stop *stop, struct err *err)
 {
-    const struct cut_step cut = { t->stepping && !t->step_then_go, t->step_from, t->range_lo,
-                                  t->range_hi };
+    const struct cut_step cut = { t->stepping && !t->step.then_go, t->step.from, t->step.lo,
+                                  t->step.hi };
     bool anew = t->link.restarted;
     if (anew) {
         t->link.restarted = false;
         t->check_patches = t->npatches > 0 || t->nvbr_sites > 0;
-        t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
+        sh4_ubc_forget(t);
     }
     int is_stop = sh4_take_over(t, err);
     if (is_stop < 0)
@@ -346,18 +346,18 @@ int sh4_settle(struct sh4_target *t, struct target_stop *stop, struct err *err)
         sh4_stop_is(t, STOP_REQUEST,
                     SIGNAL_INT); /* the agent left the range step because it was asked to */
     int ret = sh4_end_step(t, err);
-    t->step_then_go = false;
+    t->step.then_go = false;
     if (ret < 0)
         return ret;
     if (stray_interrupt(t, is_stop, &cut)) {
         is_stop = 0;
-        if (cut.stepping && !t->was_reset && !t->halt_wanted &&
+        if (cut.stepping && !t->self_reset.seen && !t->halt_wanted &&
             (is_stop = step_on(t, &cut, err)) <= 0)
             return is_stop;
     }
     if (is_stop && anew)
         snprintf(t->stop.text, sizeof t->stop.text, "the board was reset meanwhile");
-    if (t->was_reset) {
+    if (t->self_reset.seen) {
         sh4_stop_was_reset(t);
         is_stop = 1;
     }

@@ -15,7 +15,7 @@ static int may_borrow(struct sh4_target *t, const char *what, struct err *err)
         return sh4_is_halted(t, err, what) ? 0
                : t->state == TARGET_GONE   ? -ERR_NO_TARGET
                                            : -ERR_STATE;
-    if (t->stepping || t->halt_wanted || t->was_reset)
+    if (t->stepping || t->halt_wanted || t->self_reset.seen)
         return err_set(err, ERR_STATE, "try again when it has stopped", "%s: the target is %s",
                        what, t->stepping ? "in the middle of a step" : "being halted");
     return 0;
@@ -26,7 +26,7 @@ static int wait_stopped(struct sh4_target *t, struct target_stop *stop, struct e
 {
     uint64_t end = sh4_now(t) + INTERRUPT_NS;
     int ret = sh4_halt(&t->base, err);
-    while (ret == 0 && t->state == TARGET_RUNNING && !(t->by_interrupt && sh4_now(t) > end))
+    while (ret == 0 && t->state == TARGET_RUNNING && !(t->asked.by_interrupt && sh4_now(t) > end))
         ret = sh4_poll(&t->base, SLICE_NS, stop, err);
     return ret < 0 ? ret : t->state != TARGET_RUNNING;
 }
@@ -35,20 +35,20 @@ static int wait_stopped(struct sh4_target *t, struct target_stop *stop, struct e
 static int halt_shortly(struct sh4_target *t, bool *borrowed, struct err *err)
 {
     struct target_stop stop = { .reason = STOP_NONE };
-    t->borrowing = true;
-    t->by_interrupt = false;
+    t->asked.shortly = true;
+    t->asked.by_interrupt = false;
     int ret = wait_stopped(t, &stop, err);
     if (ret == 0) { /* its priority is gone, or it is masked: it may still come */
-        t->break_late = true;
-        t->halt_wanted = t->hudi_ready = t->by_interrupt = false;
+        t->asked.late = true;
+        t->halt_wanted = t->hudi.ready = t->asked.by_interrupt = false;
         ret = wait_stopped(t, &stop, err);
     }
-    t->borrowing = false;
+    t->asked.shortly = false;
     /* Stopped by something else: the interrupt comes when it runs on. */
-    t->break_late = t->break_late ||
-                    (ret > 0 && t->by_interrupt && t->save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT);
+    t->asked.late = t->asked.late || (ret > 0 && t->asked.by_interrupt &&
+                                      t->save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT);
     if (ret < 0) {
-        t->break_late = t->break_late || ret == -ERR_TIMEOUT;
+        t->asked.late = t->asked.late || ret == -ERR_TIMEOUT;
         t->halt_wanted = false;
         return ret;
     }
@@ -68,7 +68,7 @@ int sh4_borrow(struct sh4_target *t, enum sh4_loan *loan, const char *what, stru
     int ret = may_borrow(t, what, err);
     if (ret < 0)
         return ret;
-    if (t->crawling) { /* between two steps it is halted */
+    if (t->stepped.on) { /* between two steps it is halted */
         t->state = TARGET_HALTED;
         *loan = SH4_LOAN_CRAWL;
         return 0;
@@ -77,7 +77,7 @@ int sh4_borrow(struct sh4_target *t, enum sh4_loan *loan, const char *what, stru
     ret = halt_shortly(t, &borrowed, err);
     if (ret == 0 && borrowed)
         *loan = SH4_LOAN_RUN;
-    t->lending = t->lending || (ret == 0 && borrowed);
+    t->hudi.lending = t->hudi.lending || (ret == 0 && borrowed);
     if (ret == 0 && borrowed && !t->trace_vbr && (ret = sh4_hudi_priority(t, err)) < 0)
         sh4_give_back(t, *loan, ret, NULL);
     return ret < 0 ? err_prefix(err, ret, what) : 0;

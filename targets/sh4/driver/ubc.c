@@ -114,6 +114,12 @@ static int take_ubc(struct sh4_target *t, struct err *err)
     return 0;
 }
 
+void sh4_ubc_forget(struct sh4_target *t)
+{
+    t->seen.bar_known[0] = t->seen.bar_known[1] = t->seen.bamr_known[0] = t->seen.bamr_known[1] =
+        false;
+}
+
 int sh4_ubc_give_back(struct sh4_target *t, struct err *err)
 {
     struct sh4_ubc_regs *p = &t->prog_ubc;
@@ -123,7 +129,8 @@ int sh4_ubc_give_back(struct sh4_target *t, struct err *err)
         if (ret < 0)
             return ret;
     }
-    p->taken = t->bar_known[0] = t->bar_known[1] = t->bamr_known[0] = t->bamr_known[1] = false;
+    p->taken = false;
+    sh4_ubc_forget(t);
     t->save[SH4_SAVE_BBRA] = p->bbr[0];
     t->save[SH4_SAVE_BBRB] = p->bbr[1];
     t->save[SH4_SAVE_BRCR] = p->brcr;
@@ -169,15 +176,15 @@ bool sh4_set_program_reg(struct sh4_target *t, uint32_t addr, uint32_t value)
 int sh4_ubc_channel(struct sh4_target *t, unsigned n, uint32_t bar, uint8_t bamr, struct err *err)
 {
     int ret = take_ubc(t, err);
-    if (ret == 0 && (!t->bar_known[n] || t->bar_seen[n] != bar))
+    if (ret == 0 && (!t->seen.bar_known[n] || t->seen.bar[n] != bar))
         ret = sh4_agent_poke(t, n ? SH4_BARB : SH4_BARA, 4, bar, err);
-    if (ret == 0 && (!t->bamr_known[n] || t->bamr_seen[n] != bamr))
+    if (ret == 0 && (!t->seen.bamr_known[n] || t->seen.bamr[n] != bamr))
         ret = sh4_agent_poke(t, n ? SH4_BAMRB : SH4_BAMRA, 1, bamr, err);
     if (ret < 0)
         return ret;
-    t->bar_seen[n] = bar;
-    t->bamr_seen[n] = bamr;
-    t->bar_known[n] = t->bamr_known[n] = true;
+    t->seen.bar[n] = bar;
+    t->seen.bamr[n] = bamr;
+    t->seen.bar_known[n] = t->seen.bamr_known[n] = true;
     return 0;
 }
 
@@ -195,12 +202,12 @@ int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err)
     for (unsigned n = 0; ret == 0 && n < SH4_UBC_CHANNELS; n++) {
         const struct sh4_ubc_channel *c = &t->ubc[n];
         if (n == 0 && step) {
-            if (t->bar_known[0]) /* the agent sets BARA itself when a step begins */
-                t->bar_seen[0] = t->pc;
-            ret = sh4_ubc_channel(t, 0, t->bar_known[0] ? t->bar_seen[0] : t->pc,
+            if (t->seen.bar_known[0]) /* the agent sets BARA itself when a step begins */
+                t->seen.bar[0] = t->pc;
+            ret = sh4_ubc_channel(t, 0, t->seen.bar_known[0] ? t->seen.bar[0] : t->pc,
                                   REG_MASK(SH4_BAMR_BASM), err);
-            t->bar_known[0] = true;
-            t->bar_seen[0] = 1; /* wherever the step ends: no address a channel may have */
+            t->seen.bar_known[0] = true;
+            t->seen.bar[0] = 1; /* wherever the step ends: no address a channel may have */
             bbr[0] = bbr_of(BP_HARD);
             brcr |= REG_MASK(SH4_BRCR_PCBA);
         } else if (c->used && !(step && c->kind == BP_HARD &&

@@ -11,10 +11,10 @@ enum { WRITTEN_LEAST = 16, WRITTEN_MOST = 16 << 20 };
 int sh4_sync_written(struct sh4_target *t, struct err *err)
 {
     enum { FEW = 256 };
-    if (t->written_lo >= t->written_hi)
+    if (t->span.lo >= t->span.hi)
         return 0;
-    uint32_t lo = t->written_lo, len = t->written_hi - lo;
-    t->written_lo = t->written_hi = 0;
+    uint32_t lo = t->span.lo, len = t->span.hi - lo;
+    t->span.lo = t->span.hi = 0;
     if (len > FEW)
         return sh4_agent_sync_caches(t, lo, len, err);
     struct sh4_request req[3 * (FEW / 32 + 2)];
@@ -26,10 +26,10 @@ int sh4_sync_written(struct sh4_target *t, struct err *err)
 int sh4_note_written(struct sh4_target *t, uint32_t lo, uint32_t hi, struct err *err)
 {
     enum { NEAR = 4096 };
-    bool apart = t->written_hi && (lo > t->written_hi + NEAR || hi + NEAR < t->written_lo);
+    bool apart = t->span.hi && (lo > t->span.hi + NEAR || hi + NEAR < t->span.lo);
     int ret = apart ? sh4_sync_written(t, err) : 0;
-    t->written_lo = t->written_hi ? MIN(t->written_lo, lo) : lo;
-    t->written_hi = MAX(t->written_hi, hi);
+    t->span.lo = t->span.hi ? MIN(t->span.lo, lo) : lo;
+    t->span.hi = MAX(t->span.hi, hi);
     return ret;
 }
 
