@@ -8,7 +8,7 @@
 
 static uint64_t ns_to_bus(const struct s12z_trace *tr, uint64_t ns)
 {
-    return (uint64_t)((unsigned __int128)ns * tr->bus_hz / 1000000000u);
+    return (uint64_t)((unsigned __int128)ns * tr->time.bus_hz / 1000000000u);
 }
 
 /* Bus cycles between the overflow and the first line behind it. On the pins lines come late by the
@@ -16,33 +16,44 @@ static uint64_t ns_to_bus(const struct s12z_trace *tr, uint64_t ns)
  * way. */
 static uint64_t gap_cycles(struct s12z_trace *tr, uint64_t next_tick)
 {
-    if (tr->pdo) {
-        double ticks = next_tick > tr->overflow_tick ? (double)(next_tick - tr->overflow_tick) : 0;
-        return tr->overflow_tick && tr->edges.bit_ticks > 0
-                   ? (uint64_t)(2 * ticks / tr->edges.bit_ticks)
+    if (tr->pins.pdo) {
+        double ticks = next_tick > tr->arrivals.overflow_tick
+                           ? (double)(next_tick - tr->arrivals.overflow_tick)
+                           : 0;
+        return tr->arrivals.overflow_tick && tr->pins.edges.bit_ticks > 0
+                   ? (uint64_t)(2 * ticks / tr->pins.edges.bit_ticks)
                    : 0;
     }
-    uint64_t all = ns_to_bus(tr, s12z_now(tr->t) - tr->begun_ns),
+    uint64_t all = ns_to_bus(tr, s12z_now(tr->t) - tr->session.begun_ns),
              seen = s12z_trace_seen_cycles(tr) + s12z_events_time(tr->events)->waited -
-                    tr->burst_cycles;
+                    tr->session.burst_cycles;
     return all > seen ? all - seen : 0;
 }
 
 int s12z_trace_close_gap(struct s12z_trace *tr, uint64_t next_tick, struct err *err)
 {
     /* the next line is the start point's: how much of the time was in the pass is unknown */
-    bool waits = tr->pdo && tr->cfg.has_start;
+    bool waits = tr->pins.pdo && tr->cfg.has_start;
     uint64_t cycles = waits ? 0 : gap_cycles(tr, next_tick), seen = s12z_trace_seen_cycles(tr),
              lines = s12z_events_totals(tr->events)->lines;
-    tr->gap_due = false;
+    tr->arrivals.gap_due = false;
     return s12z_events_gap(tr->events, seen && cycles ? MAX(cycles * lines / seen, 1u) : 1, cycles,
-                           tr->gap_cause, err);
+                           EVENT_CAUSE_RING_FULL, err);
 }
+
+void s12z_trace_await_lines(struct s12z_trace *tr)
+{
+    tr->arrivals.last_came = false;
+    tr->arrivals.earlier = tr->arrivals.lines;
+}
+
+void s12z_trace_set_gap_due(struct s12z_trace *tr, bool due) { tr->arrivals.gap_due = due; }
 
 void s12z_trace_note_damage(struct s12z_trace *tr)
 {
-    uint64_t now = tr->board_ns + (tr->runs_from_ns ? s12z_now(tr->t) - tr->runs_from_ns : 0);
-    tr->damaged_ns = tr->damaged++ ? tr->damaged_ns : now;
+    uint64_t now =
+        tr->time.board_ns + (tr->time.runs_from_ns ? s12z_now(tr->t) - tr->time.runs_from_ns : 0);
+    tr->arrivals.damaged_ns = tr->arrivals.damaged++ ? tr->arrivals.damaged_ns : now;
 }
 
 int s12z_trace_take_line(struct s12z_trace *tr, uint64_t raw, const struct s12z_line *l,
@@ -50,24 +61,25 @@ int s12z_trace_take_line(struct s12z_trace *tr, uint64_t raw, const struct s12z_
 {
     uint64_t tick = at->tick;
     int ret = 0;
-    if (l->format == S12Z_PTS && tr->gap_due)
-        ret = s12z_trace_close_gap(tr, tick, &tr->sink_err);
+    if (l->format == S12Z_PTS && tr->arrivals.gap_due)
+        ret = s12z_trace_close_gap(tr, tick, &tr->arrivals.sink_err);
     uint64_t misfits = s12z_events_totals(tr->events)->misfits;
     if (ret == 0)
-        ret = s12z_events_line(tr->events, raw, l, at, s12z_now(tr->t), &tr->sink_err);
+        ret = s12z_events_line(tr->events, raw, l, at, s12z_now(tr->t), &tr->arrivals.sink_err);
     if (s12z_events_totals(tr->events)->misfits > misfits)
         s12z_trace_note_damage(tr);
-    tr->line_tick[tr->lines++ % LINES] = tick;
-    tr->ended |= l->overflow || l->end;
+    tr->arrivals.line_tick[tr->arrivals.lines++ % LINES] = tick;
+    tr->arrivals.last_came |= l->overflow || l->end;
     if (l->overflow) /* the line on its way when this one was made */
-        tr->overflow_tick = tr->lines >= LINES ? tr->line_tick[tr->lines % LINES] : tick;
+        tr->arrivals.overflow_tick =
+            tr->arrivals.lines >= LINES ? tr->arrivals.line_tick[tr->arrivals.lines % LINES] : tick;
     return ret;
 }
 
 int s12z_trace_sink_result(struct s12z_trace *tr, int ret, struct err *err)
 {
     if (ret < 0 && err)
-        *err = tr->sink_err;
+        *err = tr->arrivals.sink_err;
     return ret;
 }
 
@@ -77,9 +89,9 @@ void s12z_trace_read_vectors(struct s12z_trace *tr)
 {
     uint64_t now = s12z_now(tr->t);
     uint16_t ivbr;
-    if (now - tr->armed_ns > IVBR_SETTLES_NS && now - tr->ivbr_ns < IVBR_AGAIN_NS)
+    if (now - tr->armed_ns > IVBR_SETTLES_NS && now - tr->arrivals.ivbr_ns < IVBR_AGAIN_NS)
         return;
-    tr->ivbr_ns = now;
+    tr->arrivals.ivbr_ns = now;
     if (s12z_peek16(tr->t, IVBR, &ivbr, NULL) == 0)
         s12z_flow_set_vectors(s12z_events_flow(tr->events), ivbr);
 }

@@ -7,6 +7,11 @@ uint64_t s12z_trace_seen_cycles(const struct s12z_trace *tr)
     return s12z_flow_totals(s12z_events_flow(tr->events))->core_cycles / 2;
 }
 
+void s12z_trace_note_bus(struct s12z_trace *tr)
+{
+    tr->time.bus_hz = tr->t->fast_hz / S12Z_BDCFCLK_PER_BUS;
+}
+
 /* BDCFCLK follows the bus clock (assumed equal: docs/unverified.md): SYNC measures it. Gaps of
  * bursts are told in cycles then. An adapter that cannot talk at it has measured it at a download,
  * or not at all. */
@@ -15,42 +20,42 @@ int s12z_trace_measure_bus(struct s12z_trace *tr, struct err *err)
     struct s12z_target *t = tr->t;
     bool fast = REG_GET(t->csr, S12Z_BDCCSR_CLKSW);
     if (t->bdc->max_hz) {
-        tr->bus_hz = t->fast_hz / S12Z_BDCFCLK_PER_BUS;
+        s12z_trace_note_bus(tr);
         return 0;
     }
     int ret = fast ? 0 : s12z_clock_source(t, true, err);
     if (ret == 0)
-        tr->bus_hz = t->hz / S12Z_BDCFCLK_PER_BUS;
+        tr->time.bus_hz = t->hz / S12Z_BDCFCLK_PER_BUS;
     return ret < 0 || fast ? ret : s12z_clock_source(t, false, err);
 }
 
 static uint64_t bus_clock_hz(const struct s12z_trace *tr)
 {
-    return tr->pdo ? tr->edges.bit_ticks > 0
-                         ? (uint64_t)(2 * (double)tr->tick_hz / tr->edges.bit_ticks)
-                         : 0
-                   : tr->bus_hz;
+    return tr->pins.pdo ? tr->pins.edges.bit_ticks > 0
+                              ? (uint64_t)(2 * (double)tr->pins.tick_hz / tr->pins.edges.bit_ticks)
+                              : 0
+                        : tr->time.bus_hz;
 }
 
 /* The program ran since the last GO, until now_ns at most. If the module halted it, that was some
  * time before anybody noticed: the session's cycles tell. */
 void s12z_trace_count_run(struct s12z_trace *tr, bool by_module, uint64_t now_ns)
 {
-    uint64_t ns = tr->runs_from_ns ? now_ns - tr->runs_from_ns : 0, hz = bus_clock_hz(tr);
-    uint64_t cycles =
-        s12z_trace_seen_cycles(tr) + s12z_events_time(tr->events)->waited - tr->burst_cycles;
+    uint64_t ns = tr->time.runs_from_ns ? now_ns - tr->time.runs_from_ns : 0, hz = bus_clock_hz(tr);
+    uint64_t cycles = s12z_trace_seen_cycles(tr) + s12z_events_time(tr->events)->waited -
+                      tr->session.burst_cycles;
     uint64_t ran = by_module && hz ? (uint64_t)((unsigned __int128)cycles * 1000000000u / hz) : ns;
-    tr->runs_from_ns = 0;
-    tr->board_ns += ns;
-    tr->held_ns += ns > ran ? ns - ran : 0;
+    tr->time.runs_from_ns = 0;
+    tr->time.board_ns += ns;
+    tr->time.held_ns += ns > ran ? ns - ran : 0;
+    tr->time.held_from_ns = by_module ? now_ns : 0;
 }
 
-void s12z_trace_count_held(struct s12z_target *t)
+void s12z_trace_count_from(struct s12z_trace *tr, uint64_t from_ns)
 {
-    struct s12z_trace *tr = t->trace;
-    uint64_t now = s12z_now(t), held = tr->held_from_ns ? now - tr->held_from_ns : 0;
-    tr->board_ns += held;
-    tr->held_ns += held;
-    tr->held_from_ns = 0;
-    tr->runs_from_ns = tr->begun_ns = now;
+    uint64_t held = tr->time.held_from_ns ? from_ns - tr->time.held_from_ns : 0;
+    tr->time.board_ns += held;
+    tr->time.held_ns += held;
+    tr->time.held_from_ns = 0;
+    tr->time.runs_from_ns = from_ns;
 }

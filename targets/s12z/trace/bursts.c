@@ -63,7 +63,7 @@ int s12z_trace_read_buffer(struct s12z_trace *tr, struct err *err)
         t->state == TARGET_HALTED && !REG_GET(t->control, S12Z_BDCCSR_CLKSW) && !t->bdc->max_hz;
     int ret = hurry ? s12z_clock_source(t, true, err) : 0;
     if (ret == 0 && (hurry || t->bdc->max_hz))
-        tr->bus_hz = t->fast_hz / S12Z_BDCFCLK_PER_BUS;
+        s12z_trace_note_bus(tr);
     if (ret == 0)
         ret = read_lines(tr, err);
     int back = hurry ? s12z_clock_source(t, false, ret < 0 ? NULL : err) : 0;

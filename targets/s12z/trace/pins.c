@@ -20,15 +20,13 @@ static int take_item(void *ctx, const struct s12z_item *item)
         return s12z_trace_take_line(tr, item->raw, &item->line, &at);
     s12z_trace_note_damage(tr);
     return s12z_events_gap(tr->events, MAX(item->bytes / LINE_BYTES, 1u), 0, EVENT_CAUSE_CORRUPT,
-                           &tr->sink_err);
+                           &tr->arrivals.sink_err);
 }
 
 /* Edges the capture dropped: whatever was going on is unknown. */
 static int note_lost_edges(struct s12z_trace *tr, uint64_t lost, struct err *err)
 {
-    tr->lost_edges += lost;
-    tr->lost_edge_times++;
-    int ret = s12z_trace_sink_result(tr, s12z_edges_lost(&tr->edges), err);
+    int ret = s12z_trace_sink_result(tr, s12z_edges_lost(&tr->pins.edges), err);
     /* a line has about 64 clock and half as many data edges */
     uint64_t lines = MAX(lost / 100, 1u);
     return ret < 0 ? ret : s12z_events_gap(tr->events, lines, 0, EVENT_CAUSE_HOST_QUEUE, err);
@@ -40,23 +38,25 @@ int s12z_trace_read_pins(struct s12z_trace *tr, struct err *err)
     int total = 0, n = EDGES;
     while (n == EDGES && s12z_events_waiting(tr->events) < (1u << 20)) {
         uint64_t lost = 0;
-        n = tr->pdo->read(tr->capture, tr->edge, EDGES, &lost, err);
+        n = tr->pins.pdo->read(tr->pins.capture, tr->pins.edge, EDGES, &lost, err);
         if (n > FEW_EDGES && total == 0)
             s12z_trace_read_vectors(tr);
         int ret = n < 0 ? n : lost ? note_lost_edges(tr, lost, err) : 0;
         if (ret == 0 && n > 0)
-            ret = s12z_trace_sink_result(tr, s12z_edges_feed(&tr->edges, tr->edge, (size_t)n), err);
+            ret = s12z_trace_sink_result(
+                tr, s12z_edges_feed(&tr->pins.edges, tr->pins.edge, (size_t)n), err);
         if (ret < 0)
             return ret;
         total += n;
     }
     uint64_t now = s12z_now(tr->t);
     if (total)
-        tr->edge_ns = now;
-    else if (now - tr->edge_ns > QUIET_NS) {
+        tr->pins.edge_ns = now;
+    else if (now - tr->pins.edge_ns > QUIET_NS) {
         int ret = s12z_trace_sink_result(
             tr,
-            s12z_edges_idle(&tr->edges, tr->pdo->seen ? tr->pdo->seen(tr->capture) : UINT64_MAX),
+            s12z_edges_idle(&tr->pins.edges,
+                            tr->pins.pdo->seen ? tr->pins.pdo->seen(tr->pins.capture) : UINT64_MAX),
             err);
         if (ret < 0)
             return ret;
@@ -69,25 +69,29 @@ int s12z_trace_read_pins(struct s12z_trace *tr, struct err *err)
 static int await_last_line(struct s12z_trace *tr, struct err *err)
 {
     int n = 0;
-    for (uint64_t since = s12z_now(tr->t); n >= 0 && !tr->ended &&
+    for (uint64_t since = s12z_now(tr->t); n >= 0 && !tr->arrivals.last_came &&
                                            s12z_now(tr->t) - since < END_LIMIT_NS &&
                                            s12z_events_waiting(tr->events) < (1u << 20);) {
         n = s12z_trace_read_pins(tr, err);
-        if (n == 0 && !tr->ended)
+        if (n == 0 && !tr->arrivals.last_came)
             n = s12z_wait(tr->t, END_LOOK_NS, err);
     }
-    return n < 0 || tr->ended ? MIN(n, 0) : tr->pdo->catch_up(tr->capture, err);
+    return n < 0 || tr->arrivals.last_came ? MIN(n, 0)
+                                           : tr->pins.pdo->catch_up(tr->pins.capture, err);
 }
 
 /* Nothing is sent any more (PTACT is 0): what is in the capture is all. */
 int s12z_trace_empty_pins(struct s12z_trace *tr, struct err *err)
 {
-    int n = tr->pdo->catch_up ? await_last_line(tr, err) : 0;
+    int n = tr->pins.pdo->catch_up ? await_last_line(tr, err) : 0;
     while (n >= 0 && (n = s12z_trace_read_pins(tr, err)) > 0 && n > 0 &&
            s12z_events_waiting(tr->events) < (1u << 20))
         ;
-    return n < 0 ? n : s12z_trace_sink_result(tr, s12z_edges_idle(&tr->edges, UINT64_MAX), err);
+    return n < 0 ? n
+                 : s12z_trace_sink_result(tr, s12z_edges_idle(&tr->pins.edges, UINT64_MAX), err);
 }
+
+void s12z_trace_lose_edges(struct s12z_trace *tr) { s12z_edges_lost(&tr->pins.edges); }
 
 /* ---- opening ---- */
 
@@ -95,8 +99,9 @@ int s12z_trace_empty_pins(struct s12z_trace *tr, struct err *err)
  * known. */
 double s12z_trace_samples_per_bit(const struct s12z_trace *tr)
 {
-    uint64_t hz = tr->pdo && tr->pdo->sample_hz ? tr->pdo->sample_hz(tr->capture) : 0;
-    return tr->bus_hz ? 2 * (double)hz / tr->bus_hz : 0;
+    uint64_t hz =
+        tr->pins.pdo && tr->pins.pdo->sample_hz ? tr->pins.pdo->sample_hz(tr->pins.capture) : 0;
+    return tr->time.bus_hz ? 2 * (double)hz / tr->time.bus_hz : 0;
 }
 
 /* Fewer than two samples a bit miss edges for certain. From four on none is missed, whatever the
@@ -111,10 +116,10 @@ static int check_rate(struct s12z_trace *tr, struct err *err)
     snprintf(
         hint, sizeof hint,
         "rate=%.3gM or more, an analyser that can do that, a slower bus clock, or --capture bdc",
-        2e-6 * tr->bus_hz);
+        2e-6 * tr->time.bus_hz);
     return err_set(err, ERR_UNSUPPORTED, hint,
                    "%s samples a bit %.2g times, %u are needed: the bus clock is %.4g MHz",
-                   tr->capture->name, samples, SAMPLES_WANTED, tr->bus_hz / 1e6);
+                   tr->pins.capture->name, samples, SAMPLES_WANTED, tr->time.bus_hz / 1e6);
 }
 
 int s12z_trace_open_pins(struct s12z_trace *tr, struct err *err)
@@ -130,21 +135,39 @@ int s12z_trace_open_pins(struct s12z_trace *tr, struct err *err)
                              "--pdo names a logic analyser on the pins; --capture bdc reads the "
                              "buffer in bursts",
                              "%s cannot capture PDO and PDOCLK", capture->name);
-    tr->edge = malloc(EDGES * sizeof *tr->edge);
-    if (!tr->edge)
+    tr->pins.edge = malloc(EDGES * sizeof *tr->pins.edge);
+    if (!tr->pins.edge)
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
-    int ret = pdo->start(capture, &tr->tick_hz, err);
+    int ret = pdo->start(capture, &tr->pins.tick_hz, err);
     if (ret < 0)
         return ret;
-    tr->pdo = pdo;
-    tr->capture = capture;
-    s12z_stream_init(&tr->stream, S12Z_FORM_WIRE, &settings, take_item, tr);
-    s12z_edges_init(&tr->edges, &settings, &tr->stream);
-    tr->edge_ns = s12z_now(tr->t);
+    tr->pins.pdo = pdo;
+    tr->pins.capture = capture;
+    s12z_stream_init(&tr->pins.stream, S12Z_FORM_WIRE, &settings, take_item, tr);
+    s12z_edges_init(&tr->pins.edges, &settings, &tr->pins.stream);
+    tr->pins.edge_ns = s12z_now(tr->t);
     if (!pdo->sample_hz || !pdo->sample_hz(capture))
         return 0;
     ret = check_rate(tr, err);
     if (ret < 0)
         pdo->stop(capture, NULL);
     return ret;
+}
+
+/* ---- closing ---- */
+
+int s12z_trace_stop_pins(struct s12z_trace *tr, int ret, struct err *err)
+{
+    if (!tr->pins.pdo)
+        return ret;
+    int end = s12z_trace_sink_result(tr, s12z_edges_end(&tr->pins.edges), ret < 0 ? NULL : err);
+    tr->pins.pdo->stop(tr->pins.capture, NULL);
+    return ret < 0 ? ret : end;
+}
+
+void s12z_trace_close_pins(struct s12z_trace *tr)
+{
+    if (tr->pins.pdo && tr->armed)
+        tr->pins.pdo->stop(tr->pins.capture, NULL);
+    free(tr->pins.edge);
 }

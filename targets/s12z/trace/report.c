@@ -54,7 +54,7 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
     if (s12z_time_factor(t, &factor, &spread))
         n += (size_t)snprintf(note + n, cap - n, " (%s x%.2f, +-%.2f)",
                               t->arrivals ? "arrivals say" : "stamps say", factor, spread);
-    n += (size_t)snprintf(note + n, cap - n, "; by %s", tr->pdo ? "PDO" : "bursts over BDC");
+    n += (size_t)snprintf(note + n, cap - n, "; by %s", tr->pins.pdo ? "PDO" : "bursts over BDC");
     if (suspect_elf(tr)) {
         snprintf(note, cap,
                  "this ELF is not what was traced: %llu of %llu lines do not fit; first: %.100s",
@@ -71,24 +71,25 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
         n += (size_t)snprintf(
             note + n, cap - n, "; %llu instruction%s single-stepped by GDB %s in no count",
             (unsigned long long)steps, steps > 1 ? "s" : "", steps > 1 ? "are" : "is");
-    if (n < cap && tr->pdo && tr->capture != tr->t->probe && !tr->armed && !tr->edges.bits &&
-        !tr->edges.nlearn)
+    if (n < cap && tr->pins.pdo && tr->pins.capture != tr->t->probe && !tr->armed &&
+        !tr->pins.edges.bits && !tr->pins.edges.nlearn)
         n += (size_t)snprintf(
             note + n, cap - n,
             "; PDOCLK never moved: are both pins wired to %s, and was the start point met?",
-            tr->capture->name);
+            tr->pins.capture->name);
     double samples = s12z_trace_samples_per_bit(tr);
     if (n < cap && samples > 0 && samples < SAMPLES_WANTED)
-        n += (size_t)snprintf(note + n, cap - n,
-                              "; %s samples a bit %.2g times, %u are needed for a bus of %.4g MHz",
-                              tr->capture->name, samples, SAMPLES_WANTED, tr->bus_hz / 1e6);
-    if (n < cap && tr->damaged)
+        n += (size_t)snprintf(
+            note + n, cap - n, "; %s samples a bit %.2g times, %u are needed for a bus of %.4g MHz",
+            tr->pins.capture->name, samples, SAMPLES_WANTED, tr->time.bus_hz / 1e6);
+    if (n < cap && tr->arrivals.damaged)
         n += (size_t)snprintf(note + n, cap - n,
                               "; lines are damaged in %llu place%s, the first %.3g ms from the "
                               "start: look at the wires",
-                              (unsigned long long)tr->damaged, tr->damaged == 1 ? "" : "s",
-                              (double)tr->damaged_ns / 1e6);
-    else if (n < cap && tr->pdo && s->overflows && name_culprits(tr, who, sizeof who, 2))
+                              (unsigned long long)tr->arrivals.damaged,
+                              tr->arrivals.damaged == 1 ? "" : "s",
+                              (double)tr->arrivals.damaged_ns / 1e6);
+    else if (n < cap && tr->pins.pdo && s->overflows && name_culprits(tr, who, sizeof who, 2))
         n +=
             (size_t)snprintf(note + n, cap - n, "; returns of %s filled the buffer %llu time%s: %s",
                              who, (unsigned long long)s->overflows, s->overflows == 1 ? "" : "s",
@@ -101,8 +102,8 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
             note + n, cap - n,
             "; %llu returns did not go back, first at %06X: tasks, or lines are missing",
             (unsigned long long)f->unpaired, f->first_unpaired);
-    if (n < cap && *tr->plan.text && tr->plan.host_points)
-        snprintf(note + n, cap - n, "; %s", tr->plan.text);
+    if (n < cap && *tr->session.plan.text && tr->session.plan.host_points)
+        snprintf(note + n, cap - n, "; %s", tr->session.plan.text);
 }
 
 int s12z_trace_status(struct target *target, struct trace_status *out, struct err *err)
@@ -113,16 +114,16 @@ int s12z_trace_status(struct target *target, struct trace_status *out, struct er
     if (!tr)
         return 0;
     const struct s12z_events_totals *s = s12z_events_totals(tr->events);
-    uint64_t runs_ns = tr->runs_from_ns ? s12z_now(tr->t) - tr->runs_from_ns : 0;
+    uint64_t runs_ns = tr->time.runs_from_ns ? s12z_now(tr->t) - tr->time.runs_from_ns : 0;
     *out = (struct trace_status){
         .armed = tr->armed,
         .active = s12z_events_active(tr->events),
         .events = s->events,
         .lost = s->gap_lines + s->misfits,
         .time.target_cycles = s12z_trace_seen_cycles(tr) + s->gap_cycles,
-        .time.board_ns = tr->board_ns + runs_ns,
-        .time.held_ns = tr->held_ns,
-        .wire_bits = tr->wire_bits,
+        .time.board_ns = tr->time.board_ns + runs_ns,
+        .time.held_ns = tr->time.held_ns,
+        .wire_bits = tr->session.wire_bits,
         .ring_bytes = LINES * LINE_BYTES,
     };
     make_note(tr, out->note, sizeof out->note);
@@ -136,9 +137,10 @@ static void explain_doubt(struct s12z_trace *tr, const struct text_sink *out)
     const struct s12z_flow_totals *f = s12z_flow_totals(s12z_events_flow(tr->events));
     uint32_t pc = 0;
     size_t bad = s12z_flow_check(s12z_events_flow(tr->events), &pc);
-    if (tr->damaged)
+    if (tr->arrivals.damaged)
         sink_printf(out, "lines are damaged in %llu places, the first %.3g ms from the start\n",
-                    (unsigned long long)tr->damaged, (double)tr->damaged_ns / 1e6);
+                    (unsigned long long)tr->arrivals.damaged,
+                    (double)tr->arrivals.damaged_ns / 1e6);
     if (s->misfits)
         sink_printf(out, "%llu lines did not fit the program; the first: %s\n",
                     (unsigned long long)s->misfits, s->first_misfit.what);
@@ -176,10 +178,10 @@ int s12z_trace_explain(struct target *target, const struct text_sink *out, struc
     double factor, spread;
     size_t n = s12z_events_culprits(tr->events, c, ARRAY_LEN(c));
     sink_printf(out, "lines by %s; %s policy\n",
-                tr->pdo ? "PDO and PDOCLK" : "bursts of 64 over BDC",
+                tr->pins.pdo ? "PDO and PDOCLK" : "bursts of 64 over BDC",
                 tr->cfg.policy == TRACE_LIVE ? "live" : "lossless");
-    if (*tr->plan.text)
-        sink_printf(out, "%s\n", tr->plan.text);
+    if (*tr->session.plan.text)
+        sink_printf(out, "%s\n", tr->session.plan.text);
     sink_printf(
         out,
         "%llu lines, %llu branches (%llu taken), %llu instructions, %llu calls, %llu interrupts\n",

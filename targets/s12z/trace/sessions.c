@@ -29,18 +29,18 @@ static unsigned debuggers_comparators(const struct s12z_target *t)
 static int prepare_session(struct s12z_trace *tr, struct err *err)
 {
     /* a gap ends the pass */
-    bool inside = s12z_events_active(tr->events) && !(tr->gap_due && tr->cfg.has_start);
-    s12z_plan_make(&tr->cfg, inside, tr->pdo != NULL, debuggers_comparators(tr->t), &tr->plan);
-    return s12z_dbg_claim(tr->t, &tr->plan.dbg, err);
+    bool inside = s12z_events_active(tr->events) && !(tr->arrivals.gap_due && tr->cfg.has_start);
+    s12z_plan_make(&tr->cfg, inside, tr->pins.pdo != NULL, debuggers_comparators(tr->t),
+                   &tr->session.plan);
+    return s12z_dbg_claim(tr->t, &tr->session.plan.dbg, err);
 }
 
 static void note_session_begins(struct s12z_trace *tr)
 {
-    tr->session = true;
-    tr->ended = false;
-    tr->lines_before = tr->lines;
-    tr->begun_ns = tr->look_ns = s12z_now(tr->t);
-    tr->burst_cycles = s12z_trace_seen_cycles(tr) + s12z_events_time(tr->events)->waited;
+    tr->session.under_way = true;
+    s12z_trace_await_lines(tr);
+    tr->session.begun_ns = tr->session.look_ns = s12z_now(tr->t);
+    tr->session.burst_cycles = s12z_trace_seen_cycles(tr) + s12z_events_time(tr->events)->waited;
 }
 
 static int note_last_lost(struct s12z_trace *tr, struct err *err)
@@ -53,37 +53,67 @@ static int note_last_lost(struct s12z_trace *tr, struct err *err)
 static int end_session(struct s12z_trace *tr, uint8_t efr, struct err *err)
 {
     uint64_t before = bdc_cycles(tr->t);
-    bool stopped = efr & (uint8_t)(tr->plan.begins ? 0 : tr->plan.dbg.comparators);
-    tr->session = false;
-    int ret = tr->pdo ? s12z_trace_empty_pins(tr, err) : s12z_trace_read_buffer(tr, err);
+    bool stopped = efr & (uint8_t)(tr->session.plan.begins ? 0 : tr->session.plan.dbg.comparators);
+    tr->session.under_way = false;
+    int ret = tr->pins.pdo ? s12z_trace_empty_pins(tr, err) : s12z_trace_read_buffer(tr, err);
     /* a disarmed module sends a last line: it is lost on the pin */
-    if (ret == 0 && tr->pdo && !tr->ended && tr->lines != tr->lines_before)
+    if (ret == 0 && tr->pins.pdo && !tr->arrivals.last_came &&
+        tr->arrivals.lines != tr->arrivals.earlier)
         ret = note_last_lost(tr, err);
-    for (unsigned n = 0; ret == 0 && stopped && n < S12Z_COMPARATORS && !tr->over; n++)
-        if (efr & tr->plan.dbg.comparators & 1u << n) {
-            tr->over = true; /* only a start point would begin anew, and there is none */
-            ret = s12z_events_stopped(tr->events, tr->plan.dbg.comparator[n].addr, err);
+    for (unsigned n = 0; ret == 0 && stopped && n < S12Z_COMPARATORS && !tr->session.over; n++)
+        if (efr & tr->session.plan.dbg.comparators & 1u << n) {
+            tr->session.over = true; /* only a start point would begin anew, and there is none */
+            ret = s12z_events_stopped(tr->events, tr->session.plan.dbg.comparator[n].addr, err);
         }
-    tr->wire_bits += bdc_cycles(tr->t) - before;
+    tr->session.wire_bits += bdc_cycles(tr->t) - before;
     log_msg(tr->t->probe->log, LOG_PROF, "%s: %s: %llu lines, %llu wire clocks%s",
-            tr->t->probe->name, tr->pdo ? "capture" : "burst",
-            (unsigned long long)(tr->lines - tr->lines_before),
+            tr->t->probe->name, tr->pins.pdo ? "capture" : "burst",
+            (unsigned long long)(tr->arrivals.lines - tr->arrivals.earlier),
             (unsigned long long)(bdc_cycles(tr->t) - before), stopped ? "; a stop point" : "");
     return ret;
 }
 
+/* The module is disarmed. If its full buffer had halted the program before that, and nobody has
+ * seen it yet, it runs on: a new session, or none, would take that for a stop of the program's own.
+ * A BGND met at the same time is left for poll() to tell. */
+static int let_run_on(struct s12z_target *t, struct err *err)
+{
+    if (t->state != TARGET_RUNNING || t->halt_wanted || t->stop_pending || t->npatches ||
+        !(t->efr_seen & EFR(PTBOVF)))
+        return 0;
+    int ret = s12z_read_csr(t, err);
+    return ret < 0 || !REG_GET(t->csr, S12Z_BDCCSR_BDMACT) ? ret : s12z_command(t, BDC_GO, err);
+}
+
 /* An analyser that fails just as the profile ends: what it had still to tell is a gap, and the
  * board is well. */
-int s12z_trace_end_last_session(struct s12z_trace *tr, uint8_t efr, struct err *err)
+static int end_last_session(struct s12z_trace *tr, uint8_t efr, struct err *err)
 {
     struct err why = { .code = ERR_OK };
     int ret = end_session(tr, efr, &why);
-    if (ret == -ERR_USB && tr->pdo && tr->capture != tr->t->probe)
+    if (ret == -ERR_USB && tr->pins.pdo && tr->pins.capture != tr->t->probe)
         return s12z_events_gap(tr->events, 1, 0, EVENT_CAUSE_LINK, err);
     if (ret < 0 && err)
         *err = why;
     return ret;
 }
+
+int s12z_trace_end_sessions(struct s12z_trace *tr, struct err *err)
+{
+    uint8_t efr = 0;
+    int ret = 0;
+    if (tr->session.under_way && tr->t->armed) {
+        ret = s12z_dbg_disarm(tr->t, &efr, err);
+        if (ret == 0)
+            ret = end_last_session(tr, efr, err);
+        if (ret == 0)
+            ret = let_run_on(tr->t, err);
+    }
+    tr->session.under_way = false;
+    return ret;
+}
+
+void s12z_trace_allow_stretch(struct s12z_trace *tr) { tr->session.over = false; }
 
 /* Live: the session has ended and the program runs on. */
 static int begin_next_session(struct s12z_trace *tr, struct err *err)
@@ -95,13 +125,13 @@ static int begin_next_session(struct s12z_trace *tr, struct err *err)
         ret = end_session(tr, efr, err);
     if (ret < 0)
         return ret;
-    if (tr->over)
+    if (tr->session.over)
         return s12z_dbg_claim(t, NULL, err);
-    tr->gap_due = s12z_events_active(tr->events) || !tr->cfg.has_start;
-    tr->gap_cause = EVENT_CAUSE_RING_FULL;
-    if (!tr->gap_due)
+    bool gap = s12z_events_active(tr->events) || !tr->cfg.has_start;
+    s12z_trace_set_gap_due(tr, gap);
+    if (!gap)
         s12z_flow_lost(s12z_events_flow(tr->events)); /* it goes on at the start point */
-    if (tr->gap_due && !tr->pdo) /* its length is known by the clock: until now */
+    if (gap && !tr->pins.pdo) /* its length is known by the clock: until now */
         ret = s12z_trace_close_gap(tr, 0, err);
     if (ret == 0)
         ret = prepare_session(tr, err);
@@ -118,31 +148,19 @@ int s12z_trace_look(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_target *t = tr->t;
     uint8_t sr;
-    int ret = tr->pdo ? s12z_trace_read_pins(tr, err) : 0;
-    if (ret < 0 || !tr->session || !t->armed)
+    int ret = tr->pins.pdo ? s12z_trace_read_pins(tr, err) : 0;
+    if (ret < 0 || !tr->session.under_way || !t->armed)
         return MIN(ret, 0);
     uint64_t now = s12z_now(t);
-    if (tr->pdo && !tr->ended && now - tr->look_ns < LOOK_NS)
+    if (tr->pins.pdo && !tr->arrivals.last_came && now - tr->session.look_ns < LOOK_NS)
         return 0;
-    tr->look_ns = now;
+    tr->session.look_ns = now;
     ret = s12z_peek8(t, S12Z_DBGSR, &sr, err);
     if (ret < 0 || REG_GET(sr, S12Z_DBGSR_SSF) || t->was_reset)
         return ret;
-    if (tr->plan.dbg.halt_on_overflow || debuggers_comparators(t))
+    if (tr->session.plan.dbg.halt_on_overflow || debuggers_comparators(t))
         return 0; /* it halts: the driver will see that, and on_halted() is called */
     return begin_next_session(tr, err);
-}
-
-/* The module is disarmed. If its full buffer had halted the program before that, and nobody has
- * seen it yet, it runs on: a new session, or none, would take that for a stop of the program's own.
- * A BGND met at the same time is left for poll() to tell. */
-int s12z_trace_run_on(struct s12z_target *t, struct err *err)
-{
-    if (t->state != TARGET_RUNNING || t->halt_wanted || t->stop_pending || t->npatches ||
-        !(t->efr_seen & EFR(PTBOVF)))
-        return 0;
-    int ret = s12z_read_csr(t, err);
-    return ret < 0 || !REG_GET(t->csr, S12Z_BDCCSR_BDMACT) ? ret : s12z_command(t, BDC_GO, err);
 }
 
 /* ---- hooks of the driver ---- */
@@ -150,7 +168,7 @@ int s12z_trace_run_on(struct s12z_target *t, struct err *err)
 static int on_resuming(struct s12z_target *t, struct err *err)
 {
     struct s12z_trace *tr = t->trace;
-    if (tr->over)
+    if (tr->session.over)
         return s12z_dbg_claim(t, NULL, err);
     int ret = prepare_session(tr, err);
     if (ret < 0)
@@ -159,18 +177,25 @@ static int on_resuming(struct s12z_target *t, struct err *err)
     return 0;
 }
 
+static void on_resumed(struct s12z_target *t)
+{
+    t->trace->session.begun_ns = s12z_now(t);
+    s12z_trace_count_from(t->trace, t->trace->session.begun_ns);
+}
+
 static int on_halted(struct s12z_target *t, uint8_t efr, struct err *err)
 {
     struct s12z_trace *tr = t->trace;
-    if (!tr->session)
+    if (!tr->session.under_way)
         return 0;
-    bool own = efr & EFR(PTBOVF) || (!tr->plan.begins && efr & tr->plan.dbg.comparators);
+    bool own =
+        efr & EFR(PTBOVF) || (!tr->session.plan.begins && efr & tr->session.plan.dbg.comparators);
     uint64_t halted_ns = s12z_now(t);
     int ret = end_session(tr, efr, err);
     s12z_trace_count_run(tr, own, halted_ns);
-    tr->held_from_ns = own ? halted_ns : 0;
     if (ret == 0 && efr & EFR(PTBOVF) && tr->cfg.policy == TRACE_LIVE)
-        tr->gap_due = true; /* a debugger's breakpoint halted later than the buffer was full */
+        s12z_trace_set_gap_due(
+            tr, true); /* a debugger's breakpoint halted later than the buffer was full */
     return ret < 0 ? ret : own && !t->halt_wanted;
 }
 
@@ -184,22 +209,20 @@ static int on_poll(struct s12z_target *t, uint64_t max_ns, struct err *err)
 static void on_reset(struct s12z_target *t)
 {
     struct s12z_trace *tr = t->trace;
-    tr->resets++;
-    tr->session = false;
+    tr->session.under_way = false;
     s12z_trace_count_run(tr, false, s12z_now(t));
-    tr->held_from_ns = 0;
     if (!tr->armed)
         return;
-    if (tr->pdo)
+    if (tr->pins.pdo)
         s12z_trace_read_pins(tr, NULL); /* lines sent before the reset count */
     s12z_events_gap(tr->events, 1, 0, EVENT_CAUSE_RESET, NULL);
-    if (tr->pdo)
-        s12z_edges_lost(&tr->edges);
+    if (tr->pins.pdo)
+        s12z_trace_lose_edges(tr);
 }
 
 static const struct s12z_trace_hooks hooks = {
     .resuming = on_resuming,
-    .resumed = s12z_trace_count_held,
+    .resumed = on_resumed,
     .halted = on_halted,
     .poll = on_poll,
     .reset = on_reset,
@@ -214,11 +237,11 @@ int s12z_trace_hook_in(struct s12z_trace *tr, struct err *err)
     int ret = prepare_session(tr, err);
     if (ret < 0 || t->state != TARGET_RUNNING)
         return ret; /* halted: on_resuming() does the rest */
-    ret = s12z_trace_run_on(t, err);
+    ret = let_run_on(t, err);
     if (ret == 0)
         ret = s12z_dbg_arm(t, err);
     if (ret == 0)
         note_session_begins(tr);
-    tr->runs_from_ns = tr->begun_ns;
+    s12z_trace_count_from(tr, tr->session.begun_ns);
     return ret;
 }

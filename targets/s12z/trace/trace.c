@@ -60,12 +60,11 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
     tr->t = t;
     tr->steps_before = t->steps;
     tr->cfg = *cfg;
-    tr->gap_cause = EVENT_CAUSE_RING_FULL;
     t->trace = tr;
     ret = open_events(tr, err);
     if (ret == 0)
         ret = s12z_trace_open_pins(tr, err);
-    if (ret == 0 && !tr->pdo && cfg->policy == TRACE_LIVE)
+    if (ret == 0 && !tr->pins.pdo && cfg->policy == TRACE_LIVE)
         ret = s12z_trace_measure_bus(tr, err);
     if (ret == 0)
         ret = s12z_trace_hook_in(tr, err);
@@ -75,7 +74,8 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
         return s12z_lost(t, err_prefix(err, ret, "trace"));
     }
     log_msg(t->probe->log, LOG_PROF, "%s: profiling by %s%s%s", t->probe->name,
-            tr->pdo ? "PDO capture" : "bursts over BDC", *tr->plan.text ? "; " : "", tr->plan.text);
+            tr->pins.pdo ? "PDO capture" : "bursts over BDC", *tr->session.plan.text ? "; " : "",
+            tr->session.plan.text);
     return 0;
 }
 
@@ -86,10 +86,8 @@ void s12z_trace_free(struct s12z_target *t)
     t->hooks = NULL;
     if (!tr)
         return;
-    if (tr->pdo && tr->armed)
-        tr->pdo->stop(tr->capture, NULL);
+    s12z_trace_close_pins(tr);
     s12z_events_free(tr->events);
-    free(tr->edge);
     free(tr);
 }
 
@@ -115,32 +113,20 @@ static int trace_disarm(struct target *target, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
     struct s12z_trace *tr = t->trace;
-    uint8_t efr = 0;
     if (!tr || !tr->armed)
         return 0;
-    int ret = 0;
     s12z_trace_count_run(tr, false, s12z_now(t));
-    if (tr->session && t->armed) {
-        ret = s12z_dbg_disarm(t, &efr, err);
-        if (ret == 0)
-            ret = s12z_trace_end_last_session(tr, efr, err);
-        if (ret == 0)
-            ret = s12z_trace_run_on(t, err);
-    }
-    if (tr->pdo && tr->damaged && s12z_trace_samples_per_bit(tr) > 0)
-        s12z_trace_measure_bus(tr,
-                               NULL); /* the program may have made it faster: then that is why */
-    if (tr->pdo) {
-        int end = s12z_trace_sink_result(tr, s12z_edges_end(&tr->edges), ret < 0 ? NULL : err);
-        tr->pdo->stop(tr->capture, NULL);
-        ret = ret < 0 ? ret : end;
-    }
-    tr->armed = tr->session = false;
+    int ret = s12z_trace_end_sessions(tr, err);
+    if (tr->pins.pdo && tr->arrivals.damaged && s12z_trace_samples_per_bit(tr) > 0)
+        /* the program may have made it faster: then that is why */
+        s12z_trace_measure_bus(tr, NULL);
+    ret = s12z_trace_stop_pins(tr, ret, err);
+    tr->armed = false;
     t->hooks = NULL;
     int claimed = s12z_dbg_claim(t, NULL, ret < 0 ? NULL : err);
     int closed = s12z_events_end(tr->events, ret < 0 || claimed < 0 ? NULL : err);
     log_msg(t->probe->log, LOG_PROF, "%s: disarmed: %llu lines, %llu wire clocks", t->probe->name,
-            (unsigned long long)tr->lines, (unsigned long long)tr->wire_bits);
+            (unsigned long long)tr->arrivals.lines, (unsigned long long)tr->session.wire_bits);
     /* breakpoints of the debugger stay */
     if (ret == 0 && t->state == TARGET_RUNNING && s12z_dbg_wanted(t))
         ret = s12z_dbg_arm(t, err);
@@ -152,7 +138,8 @@ static int trace_set_active(struct target *target, bool active, struct err *err)
     struct s12z_trace *tr = s12z_trace_of(target);
     if (!tr || !tr->armed)
         return err_set(err, ERR_STATE, "arm it first", "no profile is armed");
-    tr->over &= !active;
+    if (active)
+        s12z_trace_allow_stretch(tr);
     return s12z_events_set_active(tr->events, active, err);
 }
 

@@ -16,38 +16,60 @@ enum { LINES = 64, LINE_BYTES = 8, IVBR = 0x0010 };
 /* Samples in a bit, of a capture that samples: our reckoning from the bit's two bus clocks. */
 enum { SAMPLES_WANTED = 4, SAMPLES_LEAST = 2 };
 
-struct s12z_trace {
-    struct s12z_target *t;
-    uint64_t steps_before; /* t->steps when it was armed */
-    struct trace_config cfg;
-    struct s12z_plan plan;
-    struct s12z_events *events;
+/* The program's time. At most one of runs_from_ns and held_from_ns is set. */
+struct s12z_trace_time {
+    uint32_t bus_hz;            /* 0 unknown */
+    uint64_t runs_from_ns;      /* since the last GO, or arming beside it; 0: halted */
+    uint64_t held_from_ns;      /* since the module halted it; 0: it runs, or a debugger has it */
+    uint64_t board_ns, held_ns; /* it was profiled; of that it stood still for the profile's sake */
+};
+
+/* Lines as they come. */
+struct s12z_trace_arrivals {
+    uint64_t line_tick[LINES], lines; /* pins: when lines began to be sent; how many came */
+    uint64_t earlier;                 /* of them, those of sessions before this one */
+    bool last_came;                   /* the session's last line has come */
+    bool gap_due;                     /* lines are missing before the next session */
+    uint64_t overflow_tick;
+    uint64_t ivbr_ns;             /* when it was read last */
+    uint64_t damaged, damaged_ns; /* places where lines are damaged; the first one, of board_ns */
+    struct err sink_err;
+};
+
+/* The capture of the pins, open from arming to disarming if pdo is set. */
+struct s12z_trace_pins {
     struct probe *capture;     /* whose pdo it is: the adapter, or a logic analyser beside it */
     const struct pdo_ops *pdo; /* NULL: bursts */
     struct s12z_stream stream;
     struct s12z_edges edges;
-    pdo_edge *edge; /* EDGES of them */
+    pdo_edge *edge; /* room for what is read at once */
     uint64_t tick_hz;
-    bool armed;   /* by the user, until disarm() */
-    bool session; /* the module is armed for us, as far as we know */
-    bool over;    /* the only stretch there is has ended at its stop point */
-    bool ended;   /* the session's last line has come over the pins */
-    bool gap_due; /* lines are missing before the next session */
-    enum event_cause gap_cause;
-    uint64_t begun_ns;                /* the session's arming */
-    uint64_t burst_cycles;            /* bus cycles before that session, by the table and waited */
-    uint64_t look_ns, edge_ns;        /* last time asked; last time an edge came */
-    uint64_t line_tick[LINES], lines; /* pins: when lines began to be sent */
-    uint64_t lines_before;            /* of them, those of sessions before this one */
-    uint64_t overflow_tick;
-    uint32_t bus_hz;       /* 0 unknown */
-    uint64_t runs_from_ns; /* since the last GO, or arming beside it; 0: halted */
-    uint64_t held_from_ns; /* since the module halted it; 0: it runs, or a debugger has it */
-    uint64_t board_ns, held_ns, wire_bits, resets, lost_edges, lost_edge_times;
-    uint64_t armed_ns, ivbr_ns;
-    uint64_t damaged, damaged_ns; /* places where lines are damaged; the first one, of board_ns */
-    struct err sink_err;
-    char why_not[96]; /* what the module could not be given */
+    uint64_t edge_ns; /* last time an edge came */
+};
+
+/* The session: from arming the module to its end. */
+struct s12z_trace_session {
+    struct s12z_plan plan; /* of this session, or the last one */
+    bool under_way;        /* the module is armed for us, as far as we know */
+    bool over;             /* the only stretch there is has ended at its stop point */
+    uint64_t begun_ns;     /* its arming, or the last GO */
+    uint64_t burst_cycles; /* bus cycles before it, by the table and waited */
+    uint64_t look_ns;      /* pins: last time the module was asked */
+    uint64_t wire_bits;    /* of all readouts */
+};
+
+/* Each part is written by its own file only. */
+struct s12z_trace {
+    struct s12z_target *t;
+    uint64_t steps_before; /* the driver's steps when it was armed */
+    uint64_t armed_ns;
+    bool armed; /* by the user, until disarm() */
+    struct trace_config cfg;
+    struct s12z_events *events;
+    struct s12z_trace_time time;         /* board_time.c */
+    struct s12z_trace_arrivals arrivals; /* arrivals.c */
+    struct s12z_trace_pins pins;         /* pins.c */
+    struct s12z_trace_session session;   /* sessions.c */
 };
 
 /* The profile of this part; NULL: it never had one. */
@@ -61,11 +83,13 @@ uint64_t s12z_trace_seen_cycles(const struct s12z_trace *tr);
  * SYNC measures that. An adapter that cannot talk at it has measured it at a download, or not at
  * all. */
 int s12z_trace_measure_bus(struct s12z_trace *tr, struct err *err);
-/* The program ran since the last GO, until now_ns at most. If the module halted it, that was some
- * time before anybody noticed: the session's cycles tell. */
+/* The bus clock by the driver's last measurement of BDCFCLK. */
+void s12z_trace_note_bus(struct s12z_trace *tr);
+/* The program runs: since from_ns. If the module had halted it, it was held until then. */
+void s12z_trace_count_from(struct s12z_trace *tr, uint64_t from_ns);
+/* The program ran until now_ns at most. If the module halted it, that was some time before anybody
+ * noticed: the session's cycles tell. It is held from then on. */
 void s12z_trace_count_run(struct s12z_trace *tr, bool by_module, uint64_t now_ns);
-/* The program runs on: it was held since the module halted it, if it did. */
-void s12z_trace_count_held(struct s12z_target *t);
 
 /* ---- lines as they come (arrivals.c) ---- */
 
@@ -75,6 +99,10 @@ int s12z_trace_take_line(struct s12z_trace *tr, uint64_t raw, const struct s12z_
 /* Lines are missing before the one that began to be sent at next_tick (pins; 0 for bursts: until
  * now). They become a gap. */
 int s12z_trace_close_gap(struct s12z_trace *tr, uint64_t next_tick, struct err *err);
+/* A session begins: none of its lines has come. */
+void s12z_trace_await_lines(struct s12z_trace *tr);
+/* Whether lines are missing before the next session: its first line closes the gap. */
+void s12z_trace_set_gap_due(struct s12z_trace *tr, bool due);
 /* A place where lines are damaged. */
 void s12z_trace_note_damage(struct s12z_trace *tr);
 /* Reads IVBR, but not too often: programs move their vector table, mostly at their start. */
@@ -90,14 +118,21 @@ int s12z_trace_open_pins(struct s12z_trace *tr, struct err *err);
 int s12z_trace_read_pins(struct s12z_trace *tr, struct err *err);
 /* Nothing is sent any more (PTACT is 0): what is in the capture is all. */
 int s12z_trace_empty_pins(struct s12z_trace *tr, struct err *err);
+/* The part was reset: whatever was on the pins is no line. */
+void s12z_trace_lose_edges(struct s12z_trace *tr);
+/* Nothing more will come. The edges that are left are taken, and the capture stops. Returns ret,
+ * or the failure of that. */
+int s12z_trace_stop_pins(struct s12z_trace *tr, int ret, struct err *err);
+/* Everything of the capture goes; it is stopped if it was not. */
+void s12z_trace_close_pins(struct s12z_trace *tr);
 /* Samples taken in one bit, which lasts two bus clocks; 0: edges are exact, or the bus clock is
  * not known. */
 double s12z_trace_samples_per_bit(const struct s12z_trace *tr);
 
 /* ---- in bursts (bursts.c) ---- */
 
-/* All lines of the buffer. While the program stands still its PLL does too: the readout may use
- * the fast clock. */
+/* All lines of the buffer become events. While the program stands still its PLL does too: the
+ * readout may use the fast clock. */
 int s12z_trace_read_buffer(struct s12z_trace *tr, struct err *err);
 
 /* ---- sessions (sessions.c) ---- */
@@ -107,11 +142,11 @@ int s12z_trace_hook_in(struct s12z_trace *tr, struct err *err);
 /* The program runs. Lines are moved; a session that has ended without halting it is followed by
  * the next. */
 int s12z_trace_look(struct s12z_trace *tr, struct err *err);
-/* The profile ends: all lines of its last session. An analyser that fails just then is a gap. */
-int s12z_trace_end_last_session(struct s12z_trace *tr, uint8_t efr, struct err *err);
-/* The module is disarmed. If its full buffer had halted the program before that, and nobody has
- * seen it yet, it runs on. */
-int s12z_trace_run_on(struct s12z_target *t, struct err *err);
+/* The profile ends: the module is disarmed, the last session's lines are taken, and the program
+ * runs on if only the full buffer had halted it. */
+int s12z_trace_end_sessions(struct s12z_trace *tr, struct err *err);
+/* The user begins a stretch: a stop point has ended no other for good. */
+void s12z_trace_allow_stretch(struct s12z_trace *tr);
 
 /* ---- what the user should know (report.c) ---- */
 
