@@ -96,8 +96,8 @@ static int reads_on(struct board *b)
         damaged += memcmp(buf, zero, sizeof buf) != 0;
     }
     print_message("  %u reads differ, %llu repeats\n", damaged,
-                  (unsigned long long)s12z_of(b->t)->retries);
-    assert_in_range(damaged + s12z_of(b->t)->retries, 1, 20);
+                  (unsigned long long)s12z_of(b->t)->link.retries);
+    assert_in_range(damaged + s12z_of(b->t)->link.retries, 1, 20);
     return ret;
 }
 

@@ -212,12 +212,12 @@ static void clock__after_a_download__is_what_it_was(void **state)
 {
     (void)state;
     struct board *b = start("s12zvml128,bus=32M");
-    uint32_t before = s12z_of(b->t)->hz;
+    uint32_t before = s12z_of(b->t)->link.hz;
     MUST(b, erase(b, FLASH, 512));
-    assert_int_not_equal(s12z_of(b->t)->hz, before);
+    assert_int_not_equal(s12z_of(b->t)->link.hz, before);
     MUST(b, put(b, FLASH, "text", 4));
     MUST(b, done(b));
-    assert_int_equal(s12z_of(b->t)->hz, before);
+    assert_int_equal(s12z_of(b->t)->link.hz, before);
     holds(b, FLASH, (const uint8_t *)"text", 4);
     board_close(b);
 }
@@ -244,16 +244,16 @@ static void loader__holes_in_the_program__stay_erased_and_ram_is_as_it_was(void 
     }
     MUST(b, erase(b, 0xFEF000, LOAD)); /* across a multiple of 64 KB */
     MUST(b, put(b, 0xFEF000, data, 5000));
-    assert_non_null(s12z_of(b->t)->loader);
+    assert_non_null(s12z_of(b->t)->download.loader);
     assert_memory_not_equal(model->ram, ram, 64);
     holds(b, RAM, ram, sizeof ram); /* looked at, it goes */
-    assert_null(s12z_of(b->t)->loader);
+    assert_null(s12z_of(b->t)->download.loader);
     MUST(b, put(b, 0xFEF000 + 5000, data + 5000, LOAD - 5000));
-    assert_non_null(s12z_of(b->t)->loader);
+    assert_non_null(s12z_of(b->t)->download.loader);
     MUST(b, done(b));
-    assert_null(s12z_of(b->t)->loader);
-    assert_false(s12z_of(b->t)->no_loader);
-    assert_int_equal(s12z_of(b->t)->control & 0x1000, 0); /* STEAL */
+    assert_null(s12z_of(b->t)->download.loader);
+    assert_false(s12z_of(b->t)->download.no_loader);
+    assert_int_equal(s12z_of(b->t)->link.control & 0x1000, 0); /* STEAL */
     holds(b, 0xFEF000, data, 4096);
     holds(b, 0xFF0000, data + 4096, 4096);
     holds(b, RAM, ram, sizeof ram);
@@ -270,12 +270,12 @@ static void loader__flash_that_does_not_take_it__says_where(void **state)
     fill(data, sizeof data, 13);
     for (int with = 0; with < 2; with++) {
         struct board *b = start("s12zvml128,fault=flash@100");
-        s12z_of(b->t)->no_loader = !with;
+        s12z_of(b->t)->download.no_loader = !with;
         MUST(b, erase(b, FLASH, sizeof data));
         int ret = put(b, FLASH, data, sizeof data);
         says(b, ret == 0 ? done(b) : ret, -ERR_FAULT, with ? what : "program FE0");
         strcpy(what, b->err.what);
-        assert_null(s12z_of(b->t)->loader);
+        assert_null(s12z_of(b->t)->download.loader);
         assert_int_equal(b->ops->state(b->t), TARGET_HALTED);
         board_close(b);
     }
@@ -291,7 +291,7 @@ static void loader__watchdog_on__phrase_by_phrase(void **state)
     set_mem(b, COP, "\x07", 1);
     MUST(b, erase(b, FLASH, sizeof data));
     MUST(b, put(b, FLASH, data, sizeof data));
-    assert_null(s12z_of(b->t)->loader);
+    assert_null(s12z_of(b->t)->download.loader);
     MUST(b, done(b));
     holds(b, FLASH, data, sizeof data);
     board_close(b);
@@ -347,7 +347,7 @@ static void download__broken_off__is_over_and_told(void **state)
         int ret = 1;
         fill(data, sizeof data, 7);
         print_message("  %s\n", rows[k].by);
-        uint32_t slow = s12z_of(b->t)->hz;
+        uint32_t slow = s12z_of(b->t)->link.hz;
         MUST(b, erase(b, FLASH, 1024));
         MUST(b, erase(b, LAST_SECTOR, 512));
         MUST(b, put(b, FLASH, data, 700));
@@ -360,7 +360,7 @@ static void download__broken_off__is_over_and_told(void **state)
                                "nothing is verified; security byte and vectors are as before"));
         if (b->ops->state(b->t) == TARGET_DETACHED)
             MUST(b, b->ops->attach(b->t, &b->err));
-        assert_int_equal(s12z_of(b->t)->hz, slow);
+        assert_int_equal(s12z_of(b->t)->link.hz, slow);
         if (b->ops->state(b->t) == TARGET_RUNNING)
             halt(b);
         assert_int_equal(get8(b, SECURITY), 0xFE);

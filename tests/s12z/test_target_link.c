@@ -43,7 +43,7 @@ static void speed__adapter_and_part_disagree__is_measured_again(void **state)
             MUST(b, b->ops->read_mem(b->t, DATA, 0, got, 9, &b->err));
         }
         assert_memory_equal(got, "as it was", 9);
-        assert_int_equal(s12z_of(b->t)->hz, 1000000);
+        assert_int_equal(s12z_of(b->t)->link.hz, 1000000);
         board_close(b);
     }
 }
@@ -54,15 +54,15 @@ static void attach__another_part_than_the_one_that_was_lost__is_refused(void **s
     struct board *b = start("s12zvml128");
     struct s12z_target *t = s12z_of(b->t);
     MUST(b, b->ops->attach(b->t, &b->err)); /* the same one */
-    t->partid ^= 0x100;
+    t->part.id ^= 0x100;
     says(b, b->ops->attach(b->t, &b->err), -ERR_NO_TARGET, "another part");
-    t->partid ^= 0x100;
+    t->part.id ^= 0x100;
     MUST(b, b->ops->attach(b->t, &b->err));
-    t->full_dbg = false;
+    t->part.full_dbg = false;
     says(b, b->ops->attach(b->t, &b->err), -ERR_NO_TARGET, "another part");
-    t->full_dbg = true;
+    t->part.full_dbg = true;
     MUST(b, b->ops->attach(b->t, &b->err));
-    t->partid ^= 0x100;
+    t->part.id ^= 0x100;
     MUST(b, b->ops->detach(b->t, &b->err)); /* whoever lets go of it may connect another board */
     MUST(b, b->ops->attach(b->t, &b->err));
     board_close(b);
@@ -75,14 +75,14 @@ static void overrun__host_too_early__is_cleared_by_sync(void **state)
     const struct bdc_ops *bdc = b->probe->driver->bdc;
     struct bdc_op ops[] = { { .kind = BDC_COMMAND, .opcode = BDC_NOP },
                             { .kind = BDC_COMMAND, .opcode = BDC_NOP } };
-    uint64_t syncs = s12z_of(b->t)->syncs;
+    uint64_t syncs = s12z_of(b->t)->link.syncs;
     /* the part still acknowledges, and the adapter does not wait */
     MUST(b, bdc->set_ack(b->probe, false, &b->err));
     MUST(b, bdc->execute(b->probe, ops, 2, false, &b->err));
     MUST(b, bdc->set_ack(b->probe, true, &b->err));
     set_mem(b, DATA, "x", 1);
     assert_int_equal(get8(b, DATA), 'x');
-    assert_true(s12z_of(b->t)->syncs > syncs);
+    assert_true(s12z_of(b->t)->link.syncs > syncs);
     board_close(b);
 }
 
@@ -93,7 +93,7 @@ static void reset__of_a_running_part__is_told_when_something_of_ours_is_in_it(vo
     cont(b);
     press_reset(b);
     keeps_running(b); /* nothing of ours: BDC is on again, and it runs */
-    assert_int_equal(s12z_of(b->t)->resets, 1);
+    assert_int_equal(s12z_of(b->t)->link.resets, 1);
     halt(b);
     set_reg(b, R_P, CODE);
     MUST(b, b->ops->insert_bp(b->t, BP_HARD, 0xFE0000, 1, &b->err));
@@ -250,7 +250,7 @@ static void noise__on_the_wire__ends_every_call_with_a_result_or_a_sentence(void
                 fail_msg("noise@%lu: a failure without a sentence: \"%s\"", every, b->err.what);
         }
         print_message("  one bit in %lu: %u calls failed, %u did not, %llu repeats\n", every,
-                      failed, ok, (unsigned long long)s12z_of(b->t)->retries);
+                      failed, ok, (unsigned long long)s12z_of(b->t)->link.retries);
         assert_true(ok > failed);
         board_close(b);
     }
@@ -277,7 +277,7 @@ static void fast_clock__on_and_off__same_memory_fewer_ns(void **state)
     assert_true((b->ops->now_ns(b->t) - at) * 10 < slow);
     MUST(b, b->ops->detach(b->t, &b->err));
     MUST(b, b->ops->attach(b->t, &b->err)); /* left as it was found */
-    assert_int_equal(t->hz, 1000000);
+    assert_int_equal(t->link.hz, 1000000);
     board_close(b);
 }
 

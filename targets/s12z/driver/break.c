@@ -13,7 +13,7 @@ enum { A, B, C, D, OPCODE_BGND = 0x00, PTACT_LIMIT_NS = 50000000, PTACT_LOOK_NS 
 
 /* ---- which comparator does what ---- */
 
-static bool exists(const struct s12z_target *t, unsigned n) { return n != C || t->full_dbg; }
+static bool exists(const struct s12z_target *t, unsigned n) { return n != C || t->part.full_dbg; }
 
 const char *s12z_comparator_names(unsigned set, char buf[16])
 {
@@ -52,10 +52,10 @@ static bool deal(struct s12z_target *t)
 {
     static const uint8_t pairs[] = { C, A }, data[] = { C, A }, any[] = { B, D, A, C };
     int first[S12Z_COMPARATORS];
-    unsigned taken = t->has_profile ? t->profile.comparators : 0;
+    unsigned taken = t->dbg.has_profile ? t->dbg.profile.comparators : 0;
     for (int round = 0; round < 3; round++)
         for (size_t k = 0; k < S12Z_COMPARATORS; k++) {
-            const struct s12z_hard *h = &t->hard[k];
+            const struct s12z_hard *h = &t->breaks.hard[k];
             int turn = needs_pair(h) ? 0 : h->has_data ? 1 : 2;
             if (!h->used || turn != round)
                 continue;
@@ -66,9 +66,9 @@ static bool deal(struct s12z_target *t)
                 return false;
         }
     for (size_t k = 0; k < S12Z_COMPARATORS; k++)
-        if (t->hard[k].used) {
-            t->hard[k].first = (unsigned)first[k];
-            t->hard[k].pair = needs_pair(&t->hard[k]);
+        if (t->breaks.hard[k].used) {
+            t->breaks.hard[k].first = (unsigned)first[k];
+            t->breaks.hard[k].pair = needs_pair(&t->breaks.hard[k]);
         }
     return true;
 }
@@ -77,15 +77,15 @@ static unsigned held_by_debugger(const struct s12z_target *t)
 {
     unsigned set = 0;
     for (size_t k = 0; k < S12Z_COMPARATORS; k++)
-        if (t->hard[k].used)
-            set |= (t->hard[k].pair ? 3u : 1u) << t->hard[k].first;
+        if (t->breaks.hard[k].used)
+            set |= (t->breaks.hard[k].pair ? 3u : 1u) << t->breaks.hard[k].first;
     return set;
 }
 
 static int used_up(const struct s12z_target *t, bool pair, struct err *err)
 {
     char own[16], profiles[16], held[64] = "";
-    unsigned set = t->has_profile ? t->profile.comparators : 0;
+    unsigned set = t->dbg.has_profile ? t->dbg.profile.comparators : 0;
     if (set)
         snprintf(held, sizeof held, "; the profile holds %s", s12z_comparator_names(set, profiles));
     return err_set(err, ERR_RESOURCE,
@@ -101,7 +101,7 @@ static int used_up(const struct s12z_target *t, bool pair, struct err *err)
 const struct s12z_hard *s12z_hard_hit(const struct s12z_target *t, uint8_t efr)
 {
     for (size_t k = S12Z_COMPARATORS; k-- > 0;) {
-        const struct s12z_hard *h = &t->hard[k];
+        const struct s12z_hard *h = &t->breaks.hard[k];
         if (h->used && efr & ((h->pair ? 3u : 1u) << h->first))
             return h;
     }
@@ -112,7 +112,7 @@ bool s12z_watches(const struct s12z_target *t)
 {
     bool any = false;
     for (size_t k = 0; k < S12Z_COMPARATORS; k++)
-        any = any || (t->hard[k].used && is_watch(&t->hard[k]));
+        any = any || (t->breaks.hard[k].used && is_watch(&t->breaks.hard[k]));
     return any;
 }
 
@@ -136,7 +136,7 @@ const struct s12z_hard *s12z_watch_meets(struct s12z_target *t, uint32_t addr, u
                                          bool read, bool write)
 {
     for (size_t k = 0; k < S12Z_COMPARATORS; k++) {
-        const struct s12z_hard *h = &t->hard[k];
+        const struct s12z_hard *h = &t->breaks.hard[k];
         bool kind = h->kind == BP_WATCH_ACCESS || (h->kind == BP_WATCH_WRITE ? write : read);
         if (h->used && is_watch(h) && kind && addr < h->addr + h->len && h->addr < addr + bytes &&
             value_fits(t, h, addr, bytes))
@@ -148,8 +148,9 @@ const struct s12z_hard *s12z_watch_meets(struct s12z_target *t, uint32_t addr, u
 const struct s12z_hard *s12z_code_break_at(const struct s12z_target *t, uint32_t addr)
 {
     for (size_t k = 0; k < S12Z_COMPARATORS; k++)
-        if (t->hard[k].used && !is_watch(&t->hard[k]) && t->hard[k].addr == addr)
-            return &t->hard[k];
+        if (t->breaks.hard[k].used && !is_watch(&t->breaks.hard[k]) &&
+            t->breaks.hard[k].addr == addr)
+            return &t->breaks.hard[k];
     return NULL;
 }
 
@@ -220,8 +221,8 @@ static void compose(const struct s12z_target *t, uint8_t *image)
 {
     bool breaks = held_by_debugger(t) != 0;
     memset(image, 0, S12Z_DBG_BYTES);
-    if (t->has_profile) {
-        const struct s12z_dbg_profile *p = &t->profile;
+    if (t->dbg.has_profile) {
+        const struct s12z_dbg_profile *p = &t->dbg.profile;
         *at(image, S12Z_DBGTCRH) = p->tcrh;
         *at(image, S12Z_DBGTCRL) = p->tcrl;
         *at(image, S12Z_DBGC2) = p->range;
@@ -232,8 +233,8 @@ static void compose(const struct s12z_target *t, uint8_t *image)
         breaks = breaks || p->halt_on_overflow;
     }
     for (size_t k = 0; k < S12Z_COMPARATORS; k++)
-        if (t->hard[k].used)
-            put_hard(image, &t->hard[k]);
+        if (t->breaks.hard[k].used)
+            put_hard(image, &t->breaks.hard[k]);
     *at(image, S12Z_DBGC1) = (uint8_t)(C1(ARM) | (breaks ? C1(BRKCPU) | C1(BDMBP) : 0));
 }
 
@@ -244,7 +245,7 @@ static bool settable(const struct s12z_target *t, unsigned off)
              field = reg % S12Z_COMPARATOR_STEP;
     if (reg < S12Z_DBGACTL)
         return reg == S12Z_DBGC2 || (reg >= S12Z_DBGSCR1 && reg <= S12Z_DBGSCR3) ||
-               (t->full_dbg && (reg == S12Z_DBGTCRH || reg == S12Z_DBGTCRL));
+               (t->part.full_dbg && (reg == S12Z_DBGTCRH || reg == S12Z_DBGTCRL));
     return n < S12Z_COMPARATORS && exists(t, n) &&
            (field == 0 || (field >= S12Z_COMPARATOR_ADDRESS && field < S12Z_COMPARATOR_DATA) ||
             (field >= S12Z_COMPARATOR_DATA && !(n & 1)));
@@ -255,33 +256,36 @@ static int write_module(struct s12z_target *t, const uint8_t *image, struct err 
     for (unsigned off = 1; off < S12Z_DBG_BYTES;) {
         unsigned n = 0;
         while (off + n < S12Z_DBG_BYTES && settable(t, off + n) &&
-               (!t->have_valid || image[off + n] != t->dbg_have[off + n]))
+               (!t->dbg.have_valid || image[off + n] != t->dbg.have[off + n]))
             n++;
         int ret = n ? s12z_write_raw(t, S12Z_DBGC1 + off, 1, image + off, n, err) : 0;
         if (ret < 0) {
-            t->have_valid = false;
+            t->dbg.have_valid = false;
             return err_prefix(err, ret, "DBG");
         }
         off += n + 1;
     }
-    memcpy(t->dbg_have, image, S12Z_DBG_BYTES);
-    t->have_valid = true;
+    memcpy(t->dbg.have, image, S12Z_DBG_BYTES);
+    t->dbg.have_valid = true;
     return 0;
 }
 
-bool s12z_dbg_wanted(const struct s12z_target *t) { return t->has_profile || held_by_debugger(t); }
+bool s12z_dbg_wanted(const struct s12z_target *t)
+{
+    return t->dbg.has_profile || held_by_debugger(t);
+}
 
 int s12z_dbg_arm(struct s12z_target *t, struct err *err)
 {
     uint8_t image[S12Z_DBG_BYTES];
-    if (t->armed || !s12z_dbg_wanted(t))
+    if (t->dbg.armed || !s12z_dbg_wanted(t))
         return 0;
     compose(t, image);
     int ret = write_module(t, image, err);
     if (ret == 0)
         ret = s12z_poke8(t, S12Z_DBGC1, image[0], err);
-    t->armed = ret == 0;
-    t->efr_seen = 0;
+    t->dbg.armed = ret == 0;
+    t->dbg.efr_seen = 0;
     return ret;
 }
 
@@ -304,17 +308,17 @@ static int wait_sent(struct s12z_target *t, struct err *err)
 
 int s12z_dbg_disarm(struct s12z_target *t, uint8_t *efr, struct err *err)
 {
-    uint8_t flags = t->efr_seen;
-    if (t->armed) {
+    uint8_t flags = t->dbg.efr_seen;
+    if (t->dbg.armed) {
         int ret = s12z_poke8(t, S12Z_DBGC1, 0, err);
-        if (ret == 0 && t->full_dbg && t->has_profile)
+        if (ret == 0 && t->part.full_dbg && t->dbg.has_profile)
             ret = wait_sent(t, err);
         if (ret == 0)
             ret = s12z_peek8(t, S12Z_DBGEFR, &flags, err);
         if (ret < 0)
             return ret;
-        t->armed = false;
-        t->efr_seen = flags;
+        t->dbg.armed = false;
+        t->dbg.efr_seen = flags;
     }
     if (efr)
         *efr = flags;
@@ -324,7 +328,7 @@ int s12z_dbg_disarm(struct s12z_target *t, uint8_t *efr, struct err *err)
 int s12z_dbg_forget(struct s12z_target *t, struct err *err)
 {
     uint8_t c1;
-    t->armed = t->have_valid = false;
+    t->dbg.armed = t->dbg.have_valid = false;
     int ret = s12z_peek8(t, S12Z_DBGC1, &c1, err);
     if (ret < 0 || !REG_GET(c1, S12Z_DBGC1_ARM))
         return ret;
@@ -334,11 +338,11 @@ int s12z_dbg_forget(struct s12z_target *t, struct err *err)
 
 int s12z_dbg_claim(struct s12z_target *t, const struct s12z_dbg_profile *p, struct err *err)
 {
-    struct s12z_dbg_profile old = t->profile;
-    bool had = t->has_profile,
+    struct s12z_dbg_profile old = t->dbg.profile;
+    bool had = t->dbg.has_profile,
          begin = p && REG_GET(p->tcrh, S12Z_DBGTCRH_TALIGN) == S12Z_TALIGN_BEGIN;
     char names[16];
-    if (p && !t->full_dbg)
+    if (p && !t->part.full_dbg)
         return err_set(err, ERR_UNSUPPORTED, "--sample looks at the PC instead",
                        "this part's DBG module has no trace buffer");
     if (begin && held_by_debugger(t))
@@ -346,12 +350,12 @@ int s12z_dbg_claim(struct s12z_target *t, const struct s12z_dbg_profile *p, stru
             err, ERR_RESOURCE, "delete them, or profile without a start point",
             "a profile with a start point leaves no comparator working, and breakpoints hold %s",
             s12z_comparator_names(held_by_debugger(t), names));
-    t->has_profile = p != NULL;
+    t->dbg.has_profile = p != NULL;
     if (p)
-        t->profile = *p;
+        t->dbg.profile = *p;
     if (!deal(t)) {
-        t->profile = old;
-        t->has_profile = had;
+        t->dbg.profile = old;
+        t->dbg.has_profile = had;
         return err_set(err, ERR_RESOURCE,
                        "delete breakpoints, or profile without start and stop points",
                        "the profile needs comparators %s, and breakpoints hold %s",
@@ -363,7 +367,7 @@ int s12z_dbg_claim(struct s12z_target *t, const struct s12z_dbg_profile *p, stru
 /* hard[] has changed: the module follows, at once if the program runs. */
 static int follow(struct s12z_target *t, struct err *err)
 {
-    if (t->state != TARGET_RUNNING)
+    if (t->run.state != TARGET_RUNNING)
         return s12z_dbg_disarm(t, NULL, err); /* armed again when it goes on */
     int ret = s12z_dbg_disarm(t, NULL, err);
     return ret < 0 ? ret : s12z_dbg_arm(t, err);
@@ -373,9 +377,9 @@ static int follow(struct s12z_target *t, struct err *err)
 
 struct s12z_patch *s12z_patch_at(struct s12z_target *t, uint32_t addr)
 {
-    for (size_t k = 0; k < t->npatches; k++)
-        if (t->patch[k].addr == addr)
-            return &t->patch[k];
+    for (size_t k = 0; k < t->breaks.npatches; k++)
+        if (t->breaks.patch[k].addr == addr)
+            return &t->breaks.patch[k];
     return NULL;
 }
 
@@ -393,8 +397,8 @@ int s12z_patch_set(struct s12z_target *t, struct s12z_patch *p, bool in_memory, 
 int s12z_patches_write(struct s12z_target *t, struct err *err)
 {
     int ret = 0;
-    for (size_t k = 0; ret == 0 && k < t->npatches; k++)
-        ret = s12z_patch_set(t, &t->patch[k], true, err);
+    for (size_t k = 0; ret == 0 && k < t->breaks.npatches; k++)
+        ret = s12z_patch_set(t, &t->breaks.patch[k], true, err);
     return ret;
 }
 
@@ -403,16 +407,16 @@ static int insert_patch(struct s12z_target *t, uint32_t addr, struct err *err)
     struct s12z_patch *p = s12z_patch_at(t, addr);
     if (p)
         return s12z_patch_set(t, p, true, err);
-    if (t->npatches == S12Z_MAX_SOFT_BREAKS)
+    if (t->breaks.npatches == S12Z_MAX_SOFT_BREAKS)
         return err_set(err, ERR_RESOURCE, "delete some", "%d breakpoints are set",
                        S12Z_MAX_SOFT_BREAKS);
-    p = &t->patch[t->npatches];
+    p = &t->breaks.patch[t->breaks.npatches];
     *p = (struct s12z_patch){ .addr = addr };
     int ret = s12z_read_raw(t, addr, 1, &p->orig, 1, err);
     if (ret == 0)
         ret = s12z_patch_set(t, p, true, err);
     if (ret == 0)
-        t->npatches++;
+        t->breaks.npatches++;
     return ret;
 }
 
@@ -420,7 +424,7 @@ static int remove_patch(struct s12z_target *t, struct s12z_patch *p, struct err 
 {
     int ret = s12z_patch_set(t, p, false, err);
     if (ret == 0)
-        *p = t->patch[--t->npatches];
+        *p = t->breaks.patch[--t->breaks.npatches];
     return ret;
 }
 
@@ -430,9 +434,9 @@ static struct s12z_hard *find_hard(struct s12z_target *t, enum bp_kind kind, uin
                                    unsigned len)
 {
     for (size_t k = 0; k < S12Z_COMPARATORS; k++)
-        if (t->hard[k].used && t->hard[k].kind == kind && t->hard[k].addr == addr &&
-            t->hard[k].len == len)
-            return &t->hard[k];
+        if (t->breaks.hard[k].used && t->breaks.hard[k].kind == kind &&
+            t->breaks.hard[k].addr == addr && t->breaks.hard[k].len == len)
+            return &t->breaks.hard[k];
     return NULL;
 }
 
@@ -441,14 +445,14 @@ static bool takes_data(const struct s12z_hard *h) { return is_watch(h) && h->len
 static void give_data(const struct s12z_target *t, struct s12z_hard *h, bool has_data)
 {
     h->has_data = has_data;
-    h->data = t->watch_data;
-    h->data_mask = t->watch_mask;
+    h->data = t->breaks.watch_data;
+    h->data_mask = t->breaks.watch_mask;
 }
 
 static bool data_in_use(const struct s12z_target *t)
 {
     for (size_t k = 0; k < S12Z_COMPARATORS; k++)
-        if (t->hard[k].used && t->hard[k].has_data)
+        if (t->breaks.hard[k].used && t->breaks.hard[k].has_data)
             return true;
     return false;
 }
@@ -457,20 +461,21 @@ static int insert_hard(struct s12z_target *t, const struct s12z_hard *wanted, st
 {
     struct s12z_hard *h = NULL;
     if (find_hard(t, wanted->kind, wanted->addr, wanted->len))
-        return t->state == TARGET_RUNNING ? s12z_dbg_arm(t, err) : 0;
-    if (t->has_profile && REG_GET(t->profile.tcrh, S12Z_DBGTCRH_TALIGN) == S12Z_TALIGN_BEGIN)
+        return t->run.state == TARGET_RUNNING ? s12z_dbg_arm(t, err) : 0;
+    if (t->dbg.has_profile &&
+        REG_GET(t->dbg.profile.tcrh, S12Z_DBGTCRH_TALIGN) == S12Z_TALIGN_BEGIN)
         return err_set(
             err, ERR_RESOURCE,
             "end the profile, or profile without a start point; breakpoints in RAM need none",
             "no comparator works while a profile with a start point is armed");
-    if (t->has_profile && t->armed && t->state == TARGET_RUNNING)
+    if (t->dbg.has_profile && t->dbg.armed && t->run.state == TARGET_RUNNING)
         return err_set(err, ERR_STATE, "halt the target first",
                        "the DBG module is locked while it profiles");
     for (size_t k = 0; k < S12Z_COMPARATORS && !h; k++)
-        h = t->hard[k].used ? NULL : &t->hard[k];
+        h = t->breaks.hard[k].used ? NULL : &t->breaks.hard[k];
     if (!h)
         return used_up(t, false, err);
-    bool value = t->watch_has_data && takes_data(wanted) && !data_in_use(t);
+    bool value = t->breaks.watch_has_data && takes_data(wanted) && !data_in_use(t);
     *h = *wanted;
     give_data(t, h, value);
     if (!deal(t)) {
@@ -490,7 +495,7 @@ static bool is_code(const struct s12z_target *t, uint32_t addr)
 
 static bool attached(struct s12z_target *t, const char *what, struct err *err)
 {
-    return t->state == TARGET_RUNNING || s12z_is_halted(t, err, what);
+    return t->run.state == TARGET_RUNNING || s12z_is_halted(t, err, what);
 }
 
 int s12z_insert_bp(struct target *target, enum bp_kind kind, uint64_t where, unsigned len,
@@ -500,7 +505,9 @@ int s12z_insert_bp(struct target *target, enum bp_kind kind, uint64_t where, uns
     uint32_t addr = (uint32_t)where & S12Z_ADDRESS;
     bool code = kind == BP_SOFT || kind == BP_HARD;
     if (!attached(t, "breakpoint", err))
-        return t->secured ? -ERR_SECURED : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+        return t->part.secured               ? -ERR_SECURED
+               : t->run.state == TARGET_GONE ? -ERR_NO_TARGET
+                                             : -ERR_STATE;
     if (code && !is_code(t, addr))
         return err_set(err, ERR_FAULT, "code lies in RAM, EEPROM or flash",
                        "breakpoint at %06X: no instruction is executed there", addr);
@@ -523,12 +530,12 @@ int s12z_remove_bp(struct target *target, enum bp_kind kind, uint64_t where, uns
     if (!h && !p)
         return 0;
     if (!attached(t, "breakpoint", err))
-        return t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+        return t->run.state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
     if (p)
         return s12z_lost(t, remove_patch(t, p, err));
     h->used = false;
     deal(t);
-    if (t->has_profile && t->state == TARGET_RUNNING)
+    if (t->dbg.has_profile && t->run.state == TARGET_RUNNING)
         return 0; /* it stays in the module until the profile is armed anew; a hit is passed over */
     return s12z_lost(t, follow(t, err));
 }
@@ -536,10 +543,10 @@ int s12z_remove_bp(struct target *target, enum bp_kind kind, uint64_t where, uns
 int s12z_breaks_remove_all(struct s12z_target *t, struct err *err)
 {
     int ret = 0;
-    while (t->npatches && ret == 0)
-        ret = remove_patch(t, &t->patch[t->npatches - 1], err);
-    memset(t->hard, 0, sizeof t->hard);
-    int bad = t->has_profile ? 0 : s12z_dbg_disarm(t, NULL, err);
+    while (t->breaks.npatches && ret == 0)
+        ret = remove_patch(t, &t->breaks.patch[t->breaks.npatches - 1], err);
+    memset(t->breaks.hard, 0, sizeof t->breaks.hard);
+    int bad = t->dbg.has_profile ? 0 : s12z_dbg_disarm(t, NULL, err);
     return ret < 0 ? ret : bad;
 }
 
@@ -550,19 +557,19 @@ int s12z_watch_data(struct s12z_target *t, bool has_data, uint32_t data, uint32_
 {
     struct s12z_hard *h = NULL;
     *which = NULL;
-    t->watch_has_data = has_data;
-    t->watch_data = data;
-    t->watch_mask = mask;
+    t->breaks.watch_has_data = has_data;
+    t->breaks.watch_data = data;
+    t->breaks.watch_mask = mask;
     for (size_t k = 0; k < S12Z_COMPARATORS && !h; k++)
-        if (t->hard[k].used && takes_data(&t->hard[k]))
-            h = &t->hard[k];
+        if (t->breaks.hard[k].used && takes_data(&t->breaks.hard[k]))
+            h = &t->breaks.hard[k];
     if (!h)
         return 0;
     struct s12z_hard old = *h;
     give_data(t, h, has_data);
     if (!deal(t)) {
         *h = old;
-        t->watch_has_data = false;
+        t->breaks.watch_has_data = false;
         return err_set(err, ERR_RESOURCE, "delete another breakpoint",
                        "watchdata: comparators A and C, which compare values, are taken");
     }

@@ -83,47 +83,43 @@ struct s12z_trace_hooks {
     void (*reset)(struct s12z_target *t);
 };
 
-struct s12z_target {
-    struct target base;    /* first */
-    struct target_ops ops; /* a copy of the static table with the part's name */
-    struct s12z_options opt;
-    const struct s12z_chip *chip;
-    struct probe *probe;
-    const struct bdc_ops *bdc;
-    enum target_state state;
-    struct memory_region map[4];
-    size_t nmap;
-
-    /* link */
+/* The wire to the part (link.c). While it is not up nothing is known of the part. */
+struct s12z_link {
     uint32_t hz;      /* BDC clock by the last SYNC; 0: none yet */
     uint32_t fast_hz; /* BDCFCLK as last measured; 0: not yet */
     uint16_t csr;     /* BDCCSR as last read */
     uint16_t control; /* control bits that are ours to write: ENBDC, BDCCIS, STEAL, CLKSW */
-    bool link_doubt;  /* BDCCSR was absurd or had OVRUN, and a SYNC was needed */
-    bool link_up;     /* SYNC was answered; ACK is on, or the adapter knows none */
+    bool doubt;       /* BDCCSR was absurd or had OVRUN, and a SYNC was needed */
+    bool up;          /* SYNC was answered; ACK is on, or the adapter knows none */
     bool needs_fast;  /* the adapter sees ACK pulses of the fast clock alone */
     /* the adapter knows no ACK pulses: BDCCSR says after every transfer whether something failed */
     bool no_ack;
-    /* the program was held for looks at its PC, by an adapter without SYNC_PC */
-    uint64_t sampled_ns;
-    bool secured;
+    uint64_t syncs, retries, resets; /* since open */
+};
+
+/* The part, as found at attach (target.c). */
+struct s12z_identity {
+    uint32_t id;             /* PARTID */
+    bool secured;            /* it can only be erased: nothing else of it is known */
+    bool known;              /* PARTID and DBG were looked at since attach */
+    bool full_dbg;           /* comparator C and the profiling bits are there */
+    bool same;               /* attaching again has to find the part that id and full_dbg are of */
+    uint16_t attach_control; /* BDCCSR control bits as found */
+};
+
+/* CPU registers of the halted part (regs.c). None is valid while it runs. */
+struct s12z_regs {
+    uint32_t value[S12Z_NREGS];
+    uint16_t valid; /* bit n: value[n] is what the CPU has */
+};
+
+/* Run control (run.c). */
+struct s12z_run {
+    enum target_state state;
     bool was_reset;          /* ENBDC was found clear: the part was reset; poll() sees to it */
     bool reset_while_halted; /* and it was halted then */
     bool reset_stop;         /* the next stop is to say so */
-    uint64_t syncs, retries, resets; /* since open */
-
-    /* the part, as found at attach */
-    uint32_t partid;
-    bool part_known;         /* PARTID and DBG were looked at */
-    bool full_dbg;           /* comparator C and the profiling bits are there */
-    uint16_t attach_control; /* BDCCSR control bits as found */
-
-    /* halted state */
-    uint32_t reg[S12Z_NREGS];
-    uint16_t reg_valid; /* bit n: reg[n] is what the CPU has */
-
-    /* run control */
-    bool halt_wanted, asked_asleep; /* BACKGROUND was sent; while the CPU slept */
+    bool halt_wanted;        /* BACKGROUND was sent */
     /* BACKGROUND was sent for a look at the PC, and the CPU slept: it halts when it wakes, and runs
      * on */
     bool sample_asked;
@@ -136,35 +132,67 @@ struct s12z_target {
     uint32_t range_lo, range_hi; /* RESUME_RANGE under way: hi > lo */
     uint64_t steps;
     const struct s12z_hard *met; /* a watchpoint that the last STEP1 met; NULL none */
+    /* the program was held for looks at its PC, by an adapter without SYNC_PC */
+    uint64_t sampled_ns;
+};
 
-    /* breakpoints and DBG */
+/* What went on when the board was lost (target.c): whether it may run on when it is found again. */
+struct s12z_lost {
+    bool ran;  /* the program, and nobody wanted it halted */
+    bool look; /* it may have been halted for a look at its PC */
+};
+
+/* Breakpoints and watchpoints of the debugger (break.c). Those in hard[] hold comparators that no
+ * other and no profile holds. */
+struct s12z_breaks {
     struct s12z_patch patch[S12Z_MAX_SOFT_BREAKS];
     size_t npatches;
     struct s12z_hard hard[S12Z_COMPARATORS];
     bool watch_has_data; /* the first watchpoint that can gets this value */
     uint32_t watch_data, watch_mask;
+};
+
+/* The DBG module (break.c). */
+struct s12z_dbg {
     bool has_profile;
     struct s12z_dbg_profile profile;
-    uint8_t dbg_have[S12Z_DBG_BYTES]; /* what is in the module, by offset from DBGC1 */
+    uint8_t have[S12Z_DBG_BYTES]; /* what is in the module, by offset from DBGC1 */
     bool have_valid;
     bool armed;       /* we armed it, and have not seen it disarmed */
     uint8_t efr_seen; /* DBGEFR as found when we disarmed it */
-    /* attaching again has to find the part that partid and full_dbg are of */
-    bool same_part;
-    /* the program, when the target became TARGET_GONE, and nobody wanted it halted */
-    bool ran_when_lost;
-    bool look_when_lost; /* it may have been halted for a look at its PC then */
+};
 
-    struct s12z_trace *trace;             /* the profile source's state; NULL: there was none */
-    const struct s12z_trace_hooks *hooks; /* NULL: none is armed */
-
-    const struct image *image; /* the program, if somebody named it; borrowed */
+/* A download into flash (flash.c), and its loader (loader.c). There is no loader without flash. */
+struct s12z_download {
+    struct s12z_flash *flash; /* under way; NULL none */
     /* in the part's RAM, which it covers, and in its registers; NULL none */
     struct s12z_loader *loader;
-    bool no_loader;           /* it did not run */
-    struct s12z_flash *flash; /* a download under way; NULL none */
-    struct err flash_failure; /* how the last one failed; code ERR_OK: it did not */
-    char flash_left[160];     /* and what it left; "" none */
+    bool no_loader;     /* it did not run */
+    struct err failure; /* how the last one failed; code ERR_OK: it did not */
+    char left[160];     /* and what it left; "" none */
+};
+
+/* Each part is written by the file that is named with it. */
+struct s12z_target {
+    struct target base;    /* first */
+    struct target_ops ops; /* a copy of the static table with the part's name */
+    struct s12z_options opt;
+    const struct s12z_chip *chip;
+    struct probe *probe;
+    const struct bdc_ops *bdc;
+    struct memory_region map[4];
+    size_t nmap;
+    const struct image *image; /* the program, if somebody named it; borrowed */
+    struct s12z_link link;
+    struct s12z_identity part;
+    struct s12z_regs regs;
+    struct s12z_run run;
+    struct s12z_lost lost;
+    struct s12z_breaks breaks;
+    struct s12z_dbg dbg;
+    struct s12z_download download;
+    struct s12z_trace *trace;             /* the profile source's state; NULL: there was none */
+    const struct s12z_trace_hooks *hooks; /* NULL: none is armed */
 };
 #define S12Z_NONE 0xFFFFFFFFu
 

@@ -83,17 +83,17 @@ static int make_area(struct area *a, uint32_t start, uint32_t bytes, uint32_t se
 
 void s12z_flash_close(struct s12z_target *t)
 {
-    for (size_t k = 0; t->flash && k < ARRAY_LEN(t->flash->area); k++) {
-        struct area *a = &t->flash->area[k];
+    for (size_t k = 0; t->download.flash && k < ARRAY_LEN(t->download.flash->area); k++) {
+        struct area *a = &t->download.flash->area[k];
         free(a->data);
         free(a->set);
         free(a->erased);
         free(a->done);
     }
-    free(t->flash);
-    t->flash = NULL;
-    free(t->loader);
-    t->loader = NULL;
+    free(t->download.flash);
+    t->download.flash = NULL;
+    free(t->download.loader);
+    t->download.loader = NULL;
 }
 
 /* ---- the controller ---- */
@@ -105,17 +105,18 @@ static int set_divider(struct s12z_target *t, struct err *err)
 {
     uint8_t div;
     bool slow = t->bdc->max_hz;
-    t->flash->was_fast = slow || REG_GET(t->control, S12Z_BDCCSR_CLKSW); /* nothing to put back */
+    t->download.flash->was_fast =
+        slow || REG_GET(t->link.control, S12Z_BDCCSR_CLKSW); /* nothing to put back */
     int ret = slow ? s12z_measure_fast(t, err) : s12z_clock_source(t, true, err);
     if (ret == 0)
         ret = s12z_peek8(t, FCLKDIV, &div, err);
     if (ret < 0)
         return ret;
-    uint32_t mhz = (t->fast_hz / S12Z_BDCFCLK_PER_BUS + FCLK_HZ / 2) / FCLK_HZ;
+    uint32_t mhz = (t->link.fast_hz / S12Z_BDCFCLK_PER_BUS + FCLK_HZ / 2) / FCLK_HZ;
     if (mhz < 1 || mhz > MAX_BUS_MHZ)
-        return err_set(err, ERR_PROTOCOL,
-                       "monitor reset halt brings the clocks back to their start",
-                       "flash: a bus clock of %u Hz does not give the flash its 1 MHz", t->fast_hz);
+        return err_set(
+            err, ERR_PROTOCOL, "monitor reset halt brings the clocks back to their start",
+            "flash: a bus clock of %u Hz does not give the flash its 1 MHz", t->link.fast_hz);
     if (!(div & FCLKDIV_LCK))
         ret = s12z_poke8(t, FCLKDIV, (uint8_t)(mhz - 1), err);
     /* what the program protects can be opened in special mode only; elsewhere the writes do nothing
@@ -129,22 +130,24 @@ static int open_flash(struct s12z_target *t, struct err *err)
 {
     const struct s12z_chip *c = t->chip;
     if (!s12z_is_halted(t, err, "flash"))
-        return t->secured ? -ERR_SECURED : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
-    if (t->flash)
+        return t->part.secured               ? -ERR_SECURED
+               : t->run.state == TARGET_GONE ? -ERR_NO_TARGET
+                                             : -ERR_STATE;
+    if (t->download.flash)
         return 0;
-    t->flash = calloc(1, sizeof *t->flash);
-    if (!t->flash ||
-        make_area(&t->flash->area[0], c->flash_start, S12Z_ADDRESS + 1 - c->flash_start,
+    t->download.flash = calloc(1, sizeof *t->download.flash);
+    if (!t->download.flash ||
+        make_area(&t->download.flash->area[0], c->flash_start, S12Z_ADDRESS + 1 - c->flash_start,
                   S12Z_FLASH_SECTOR, PHRASE) < 0 ||
-        make_area(&t->flash->area[1], S12Z_EEPROM_START, c->eeprom_end + 1 - S12Z_EEPROM_START,
-                  S12Z_EEPROM_SECTOR, EEPROM_UNIT) < 0) {
+        make_area(&t->download.flash->area[1], S12Z_EEPROM_START,
+                  c->eeprom_end + 1 - S12Z_EEPROM_START, S12Z_EEPROM_SECTOR, EEPROM_UNIT) < 0) {
         s12z_flash_close(t);
         return err_set(err, ERR_NOMEM, "close other programs", "flash: no memory");
     }
-    t->flash->area[0].erase = CMD_ERASE;
-    t->flash->area[0].program = CMD_PROGRAM;
-    t->flash->area[1].erase = CMD_ERASE_EEPROM;
-    t->flash->area[1].program = CMD_PROGRAM_EEPROM;
+    t->download.flash->area[0].erase = CMD_ERASE;
+    t->download.flash->area[0].program = CMD_PROGRAM;
+    t->download.flash->area[1].erase = CMD_ERASE_EEPROM;
+    t->download.flash->area[1].program = CMD_PROGRAM_EEPROM;
     return 0;
 }
 
@@ -197,8 +200,8 @@ static int command(struct s12z_target *t, uint8_t code, uint32_t addr, const uin
 
 static struct area *area_of(struct s12z_target *t, uint64_t addr, uint64_t len, struct err *err)
 {
-    for (size_t k = 0; k < ARRAY_LEN(t->flash->area); k++) {
-        struct area *a = &t->flash->area[k];
+    for (size_t k = 0; k < ARRAY_LEN(t->download.flash->area); k++) {
+        struct area *a = &t->download.flash->area[k];
         if (addr >= a->start && addr - a->start < a->bytes && len <= a->bytes - (addr - a->start))
             return a;
     }
@@ -260,11 +263,11 @@ static int program_unit(struct s12z_target *t, struct area *a, uint32_t unit, bo
     int ret = loader ? by_loader(s12z_loader_program(t, a->program, addr, data, &refusal, err),
                                  &refusal, err)
                      : command(t, a->program, addr, data, a->unit, "program", err);
-    t->flash->programmed += a->unit;
-    if (ret == 0 && t->flash->programmed - t->flash->shown >= 4096) {
-        t->flash->shown = t->flash->programmed;
+    t->download.flash->programmed += a->unit;
+    if (ret == 0 && t->download.flash->programmed - t->download.flash->shown >= 4096) {
+        t->download.flash->shown = t->download.flash->programmed;
         log_msg(t->probe->log, LOG_TARGET, "%s: %llu bytes programmed", t->probe->name,
-                (unsigned long long)t->flash->programmed);
+                (unsigned long long)t->download.flash->programmed);
     }
     return ret;
 }
@@ -298,8 +301,8 @@ static int program_range(struct s12z_target *t, struct area *a, uint32_t from, u
 {
     int ret = 0;
     struct s12z_loader_refusal refusal;
-    bool loader =
-        a->unit == PHRASE && (t->loader || many_due(a, from, to, rest)) && s12z_loader_come(t);
+    bool loader = a->unit == PHRASE && (t->download.loader || many_due(a, from, to, rest)) &&
+                  s12z_loader_come(t);
     for (uint32_t u = from / a->unit; ret == 0 && u * a->unit < to; u++)
         if (is_due(a, u, rest))
             ret = program_unit(t, a, u, loader, err);
@@ -312,15 +315,16 @@ static int program_range(struct s12z_target *t, struct area *a, uint32_t from, u
 static void describe_rest(struct s12z_target *t)
 {
     unsigned sectors = 0;
-    for (size_t k = 0; k < ARRAY_LEN(t->flash->area); k++)
-        for (uint32_t s = 0; s < t->flash->area[k].bytes / t->flash->area[k].sector; s++)
-            sectors += t->flash->area[k].erased[s];
-    const struct area *a = &t->flash->area[0];
-    snprintf(t->flash_left, sizeof t->flash_left,
+    for (size_t k = 0; k < ARRAY_LEN(t->download.flash->area); k++)
+        for (uint32_t s = 0;
+             s < t->download.flash->area[k].bytes / t->download.flash->area[k].sector; s++)
+            sectors += t->download.flash->area[k].erased[s];
+    const struct area *a = &t->download.flash->area[0];
+    snprintf(t->download.left, sizeof t->download.left,
              "%u sectors were given up for it, %llu bytes of them are programmed, nothing is "
              "verified; security byte %s",
-             sectors, (unsigned long long)t->flash->programmed,
-             !a->erased[(CONFIG_SECTOR - a->start) / a->sector] || !t->flash->config_erased
+             sectors, (unsigned long long)t->download.flash->programmed,
+             !a->erased[(CONFIG_SECTOR - a->start) / a->sector] || !t->download.flash->config_erased
                  ? "and vectors are as before"
              : a->done[(CONFIG_PHRASE - a->start) / a->unit]
                  ? "is programmed"
@@ -330,17 +334,18 @@ static void describe_rest(struct s12z_target *t)
 static int finish(struct s12z_target *t, int ret, struct err *err)
 {
     struct err own = { .code = ERR_OK };
-    bool slow = t->flash && !t->flash->was_fast && !t->opt.fast_clock;
-    t->flash_left[0] = 0;
-    if (ret < 0 && t->flash)
+    bool slow = t->download.flash && !t->download.flash->was_fast && !t->opt.fast_clock;
+    t->download.left[0] = 0;
+    if (ret < 0 && t->download.flash)
         describe_rest(t);
     int away = s12z_loader_leave(t, ret < 0 ? &own : err);
     ret = ret < 0 ? ret : away;
     s12z_flash_close(t);
-    int back =
-        slow && t->state == TARGET_HALTED ? s12z_clock_source(t, false, ret < 0 ? &own : err) : 0;
+    int back = slow && t->run.state == TARGET_HALTED
+                   ? s12z_clock_source(t, false, ret < 0 ? &own : err)
+                   : 0;
     if (ret < 0 && err) {
-        t->flash_failure = *err;
+        t->download.failure = *err;
         log_msg(t->probe->log, LOG_TARGET, "%s: %s", t->probe->name, err->what);
     }
     return ret < 0 ? s12z_lost(t, ret) : back;
@@ -349,9 +354,9 @@ static int finish(struct s12z_target *t, int ret, struct err *err)
 bool s12z_flash_broken_off(struct s12z_target *t, const char *by)
 {
     struct err why = { .code = ERR_OK };
-    bool fast_left =
-        t->flash && t->state != TARGET_HALTED && !t->flash->was_fast && !t->opt.fast_clock;
-    if (t->flash)
+    bool fast_left = t->download.flash && t->run.state != TARGET_HALTED &&
+                     !t->download.flash->was_fast && !t->opt.fast_clock;
+    if (t->download.flash)
         finish(t, err_set(&why, ERR_CANCELLED, "load again", "it was broken off by %s", by), &why);
     return fast_left;
 }
@@ -359,12 +364,12 @@ bool s12z_flash_broken_off(struct s12z_target *t, const char *by)
 static int begin(struct s12z_target *t, struct err *err)
 {
     int ret = open_flash(t, err);
-    if (ret == 0 && !t->flash->ready) {
-        t->flash_failure.code = ERR_OK;
+    if (ret == 0 && !t->download.flash->ready) {
+        t->download.failure.code = ERR_OK;
         ret = set_divider(t, err);
         if (ret < 0)
             return finish(t, ret, err);
-        t->flash->ready = true;
+        t->download.flash->ready = true;
     }
     return ret;
 }
@@ -428,7 +433,7 @@ int s12z_flash_write(struct target *target, uint64_t addr, const uint8_t *buf, s
 {
     struct s12z_target *t = s12z_of(target);
     struct err why = { .code = ERR_OK };
-    if (!t->flash)
+    if (!t->download.flash)
         return err_set(err, ERR_STATE, "load does it", "flash: %06llX was not erased before",
                        (unsigned long long)addr);
     struct area *a = area_of(t, addr, len, &why);
@@ -457,7 +462,7 @@ int s12z_flash_write(struct target *target, uint64_t addr, const uint8_t *buf, s
 /* Vectors and security byte: erased, and unlocked again before anything else. */
 static int write_config(struct s12z_target *t, struct err *err)
 {
-    struct area *a = &t->flash->area[0];
+    struct area *a = &t->download.flash->area[0];
     uint32_t sector = (CONFIG_SECTOR - a->start) / a->sector, byte = SECURITY_BYTE - a->start;
     if (!a->erased[sector])
         return 0;
@@ -465,7 +470,7 @@ static int write_config(struct s12z_target *t, struct err *err)
         a->data[byte] = UNSECURED;
         a->set[byte] = 1;
     }
-    t->flash->config_erased = true;
+    t->download.flash->config_erased = true;
     int ret = erase_sector(t, a, sector, err);
     return ret < 0 ? ret : program_unit(t, a, (CONFIG_PHRASE - a->start) / a->unit, false, err);
 }
@@ -495,18 +500,20 @@ int s12z_flash_done(struct target *target, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
     struct err why = { .code = ERR_OK };
-    if (!t->flash)
-        return t->flash_failure.code == ERR_OK ? 0
-                                               : err_set(err, ERR_STATE, t->flash_failure.hint,
-                                                         "flash: %.200s", t->flash_failure.what);
+    if (!t->download.flash)
+        return t->download.failure.code == ERR_OK
+                   ? 0
+                   : err_set(err, ERR_STATE, t->download.failure.hint, "flash: %.200s",
+                             t->download.failure.what);
     int ret = write_config(t, &why);
-    for (size_t k = 0; ret == 0 && k < ARRAY_LEN(t->flash->area); k++)
-        ret = program_range(t, &t->flash->area[k], 0, t->flash->area[k].bytes, true, &why);
-    for (size_t k = 0; ret == 0 && k < ARRAY_LEN(t->flash->area); k++)
-        ret = verify(t, &t->flash->area[k], &why);
+    for (size_t k = 0; ret == 0 && k < ARRAY_LEN(t->download.flash->area); k++)
+        ret = program_range(t, &t->download.flash->area[k], 0, t->download.flash->area[k].bytes,
+                            true, &why);
+    for (size_t k = 0; ret == 0 && k < ARRAY_LEN(t->download.flash->area); k++)
+        ret = verify(t, &t->download.flash->area[k], &why);
     if (ret == 0)
         log_msg(t->probe->log, LOG_TARGET, "%s: %llu bytes programmed and verified", t->probe->name,
-                (unsigned long long)t->flash->programmed);
+                (unsigned long long)t->download.flash->programmed);
     ret = finish(t, ret, &why);
     if (ret < 0 && err)
         *err = why;

@@ -25,29 +25,29 @@ int s12z_wait(struct s12z_target *t, uint64_t ns, struct err *err)
 int s12z_lost(struct s12z_target *t, int ret)
 {
     if (ret == -ERR_USB || ret == -ERR_NO_TARGET) {
-        if (t->state == TARGET_RUNNING || t->state == TARGET_HALTED)
-            t->ran_when_lost = t->state == TARGET_RUNNING;
-        t->state = TARGET_GONE;
-        t->link_up = false;
+        if (t->run.state == TARGET_RUNNING || t->run.state == TARGET_HALTED)
+            t->lost.ran = t->run.state == TARGET_RUNNING;
+        t->run.state = TARGET_GONE;
+        t->link.up = false;
     }
     return ret;
 }
 
 bool s12z_is_halted(struct s12z_target *t, struct err *err, const char *what)
 {
-    if (t->state == TARGET_HALTED)
+    if (t->run.state == TARGET_HALTED)
         return true;
-    if (t->secured)
+    if (t->part.secured)
         err_set(err, ERR_SECURED, "monitor unsecure erases everything and opens it",
                 "%s: the part is secured", what);
     else
-        err_set(err, t->state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE,
-                t->state == TARGET_GONE ? "check power and cable; it is being looked for"
-                                        : "halt the target first",
+        err_set(err, t->run.state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE,
+                t->run.state == TARGET_GONE ? "check power and cable; it is being looked for"
+                                            : "halt the target first",
                 "%s: the target is %s", what,
-                t->state == TARGET_GONE      ? "gone"
-                : t->state == TARGET_RUNNING ? "running"
-                                             : "not attached");
+                t->run.state == TARGET_GONE      ? "gone"
+                : t->run.state == TARGET_RUNNING ? "running"
+                                                 : "not attached");
     return false;
 }
 
@@ -91,7 +91,7 @@ static int sync(struct s12z_target *t, struct err *err)
     uint32_t hz = 0;
     struct err why = { .code = ERR_OK };
     int ret = t->bdc->sync(t->probe, &hz, &why);
-    t->syncs++;
+    t->link.syncs++;
     if (ret == -ERR_NO_TARGET)
         return s12z_no_answer(t, err);
     if (ret < 0) {
@@ -99,10 +99,10 @@ static int sync(struct s12z_target *t, struct err *err)
             *err = why;
         return ret;
     }
-    if (t->hz && (hz > t->hz + t->hz / 32 || hz < t->hz - t->hz / 32))
+    if (t->link.hz && (hz > t->link.hz + t->link.hz / 32 || hz < t->link.hz - t->link.hz / 32))
         log_msg(t->probe->log, LOG_TARGET, "%s: the BDC clock is %u Hz now, it was %u Hz",
-                t->probe->name, hz, t->hz);
-    t->hz = hz;
+                t->probe->name, hz, t->link.hz);
+    t->link.hz = hz;
     return 0;
 }
 
@@ -126,8 +126,8 @@ static int sane_csr(struct s12z_target *t, uint16_t *csr, struct err *err)
 {
     int ret = csr_once(t, csr, err);
     for (int i = 0; ret == 0 && i < TRIES && (absurd(*csr) || *csr & CSR_BIT(OVRUN)); i++) {
-        t->retries++;
-        t->link_doubt = true;
+        t->link.retries++;
+        t->link.doubt = true;
         ret = sync(t, err); /* also the only way to clear OVRUN */
         if (ret == 0)
             ret = csr_once(t, csr, err);
@@ -154,7 +154,7 @@ static int put_csr(struct s12z_target *t, uint16_t v, struct err *err)
 
 int s12z_write_csr(struct s12z_target *t, struct err *err)
 {
-    return s12z_lost(t, put_csr(t, t->control | 0xFF, err));
+    return s12z_lost(t, put_csr(t, t->link.control | 0xFF, err));
 }
 
 /* An adapter that enables the pulses by itself and cannot see them this slow: its accesses overrun.
@@ -174,9 +174,9 @@ static int ack_of_fast_clock(struct s12z_target *t, struct err *err)
         ret = t->bdc->set_ack(t->probe, true, err);
     if (ret < 0)
         return ret == -ERR_UNSUPPORTED && err ? (err->code = ERR_PROTOCOL, -ERR_PROTOCOL) : ret;
-    t->control |= CSR_BIT(CLKSW);
-    t->needs_fast = true;
-    t->fast_hz = t->hz;
+    t->link.control |= CSR_BIT(CLKSW);
+    t->link.needs_fast = true;
+    t->link.fast_hz = t->link.hz;
     return 0;
 }
 
@@ -189,8 +189,8 @@ static int enable_ack(struct s12z_target *t, struct err *err)
     int ret = t->bdc->set_ack(t->probe, true, &why);
     if (ret == -ERR_UNSUPPORTED && !s12z_can(t, BDC_ACK_DISABLE))
         ret = ack_of_fast_clock(t, &why);
-    t->no_ack = ret == -ERR_UNSUPPORTED;
-    if (t->no_ack) {
+    t->link.no_ack = ret == -ERR_UNSUPPORTED;
+    if (t->link.no_ack) {
         op.opcode = BDC_ACK_DISABLE;
         ret = t->bdc->set_ack(t->probe, false, &why);
     }
@@ -203,7 +203,8 @@ static int enable_ack(struct s12z_target *t, struct err *err)
     }
     if (op.outcome == BDC_NO_ACK)
         return err_set(err, ERR_PROTOCOL, "check that the part is an S12Z; power-cycle the board",
-                       "ACK_ENABLE is not acknowledged although SYNC was answered at %u Hz", t->hz);
+                       "ACK_ENABLE is not acknowledged although SYNC was answered at %u Hz",
+                       t->link.hz);
     return 0;
 }
 
@@ -211,21 +212,21 @@ static int enable_ack(struct s12z_target *t, struct err *err)
 static int after_reset(struct s12z_target *t, struct err *err)
 {
     log_msg(t->probe->log, LOG_TARGET, "%s: the part was reset", t->probe->name);
-    t->was_reset = true;
-    t->resets++;
-    t->reset_while_halted = t->state == TARGET_HALTED;
-    if (t->state == TARGET_HALTED)
-        t->state = TARGET_RUNNING;
-    t->armed = t->have_valid = false;
-    t->reg_valid = 0;
-    t->control &= (uint16_t)~CSR_BIT(CLKSW);
+    t->run.was_reset = true;
+    t->link.resets++;
+    t->run.reset_while_halted = t->run.state == TARGET_HALTED;
+    if (t->run.state == TARGET_HALTED)
+        t->run.state = TARGET_RUNNING;
+    t->dbg.armed = t->dbg.have_valid = false;
+    t->regs.valid = 0;
+    t->link.control &= (uint16_t)~CSR_BIT(CLKSW);
     int ret = sync(t, err);
     if (ret == 0)
         ret = enable_ack(t, err);
     if (ret == 0)
-        ret = put_csr(t, t->control | 0xFF, err);
+        ret = put_csr(t, t->link.control | 0xFF, err);
     if (ret == 0)
-        ret = sane_csr(t, &t->csr, err);
+        ret = sane_csr(t, &t->link.csr, err);
     return ret;
 }
 
@@ -235,55 +236,57 @@ int s12z_read_csr(struct s12z_target *t, struct err *err)
     int ret = sane_csr(t, &csr, err);
     if (ret < 0)
         return s12z_lost(t, ret);
-    t->csr = csr;
+    t->link.csr = csr;
     /* An adapter whose SYNC sets ENBDC can hide that it was lost; the other bits are lost with it.
      */
-    if (t->link_up && t->control & CSR_BIT(ENBDC) &&
-        t->control & ~csr & (CSR_BIT(ENBDC) | CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW)))
+    if (t->link.up && t->link.control & CSR_BIT(ENBDC) &&
+        t->link.control & ~csr &
+            (CSR_BIT(ENBDC) | CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW)))
         ret = after_reset(t, err);
     return s12z_lost(t, ret);
 }
 
 int s12z_connect(struct s12z_target *t, struct err *err)
 {
-    t->link_up = false;
+    t->link.up = false;
     int ret = sync(t, err);
     if (ret == 0)
         ret = enable_ack(t, err);
     if (ret == 0)
-        ret = sane_csr(t, &t->csr, err);
+        ret = sane_csr(t, &t->link.csr, err);
     if (ret == 0)
-        t->link_up = true;
+        t->link.up = true;
     return s12z_lost(t, ret);
 }
 
 int s12z_clock_source(struct s12z_target *t, bool fast, struct err *err)
 {
-    if (fast == ((t->control & CSR_BIT(CLKSW)) != 0)) {
-        t->fast_hz = fast ? t->hz : t->fast_hz;
+    if (fast == ((t->link.control & CSR_BIT(CLKSW)) != 0)) {
+        t->link.fast_hz = fast ? t->link.hz : t->link.fast_hz;
         return 0;
     }
-    if (!fast && t->needs_fast)
+    if (!fast && t->link.needs_fast)
         return err_set(err, ERR_UNSUPPORTED, "leave it fast",
                        "%s does not see the ACK pulses of the slow BDC clock", t->probe->name);
     if (fast && t->bdc->max_hz)
         return err_set(err, ERR_UNSUPPORTED, "leave it slow",
                        "%s does BDC clocks up to %u MHz; the part's fast one may be more",
                        t->probe->name, t->bdc->max_hz / 1000000);
-    uint16_t old = t->control;
-    t->control = (uint16_t)(fast ? t->control | CSR_BIT(CLKSW) : t->control & ~CSR_BIT(CLKSW));
+    uint16_t old = t->link.control;
+    t->link.control =
+        (uint16_t)(fast ? t->link.control | CSR_BIT(CLKSW) : t->link.control & ~CSR_BIT(CLKSW));
     struct bdc_op pause = { .kind = BDC_PAUSE, .len = 2 * CLKSW_CYCLES };
-    int ret = put_csr(t, t->control | 0xFF, err);
+    int ret = put_csr(t, t->link.control | 0xFF, err);
     if (ret == 0)
         ret = t->bdc->execute(t->probe, &pause, 1, false, err);
     if (ret >= 0)
         ret = sync(t, err);
     if (ret == 0)
-        ret = sane_csr(t, &t->csr, err);
+        ret = sane_csr(t, &t->link.csr, err);
     if (ret < 0)
-        t->control = old;
+        t->link.control = old;
     if (ret == 0 && fast)
-        t->fast_hz = t->hz;
+        t->link.fast_hz = t->link.hz;
     return s12z_lost(t, ret < 0 ? err_prefix(err, ret, "changing the BDC clock") : 0);
 }
 
@@ -291,24 +294,24 @@ int s12z_clock_source(struct s12z_target *t, bool fast, struct err *err)
 static int measure_and_reset(struct s12z_target *t, struct err *err)
 {
     struct bdc_op pause = { .kind = BDC_PAUSE, .len = 2 * CLKSW_CYCLES };
-    uint32_t slow = t->hz;
-    int ret = put_csr(t, t->control | CSR_BIT(CLKSW) | 0xFF, err);
+    uint32_t slow = t->link.hz;
+    int ret = put_csr(t, t->link.control | CSR_BIT(CLKSW) | 0xFF, err);
     if (ret == 0)
         ret = t->bdc->execute(t->probe, &pause, 1, false, err);
     if (ret >= 0)
         ret = sync(t, err);
     if (ret < 0)
         return s12z_lost(t, err_prefix(err, ret, "measuring the bus clock"));
-    uint32_t fast = t->hz;
-    t->hz = slow;
+    uint32_t fast = t->link.hz;
+    t->link.hz = slow;
     ret = s12z_reset_halted(t, err);
-    t->fast_hz = ret == 0 ? fast : 0;
+    t->link.fast_hz = ret == 0 ? fast : 0;
     return ret;
 }
 
 int s12z_measure_fast(struct s12z_target *t, struct err *err)
 {
-    bool was_fast = t->control & CSR_BIT(CLKSW);
+    bool was_fast = t->link.control & CSR_BIT(CLKSW);
     if (t->bdc->max_hz)
         return measure_and_reset(t, err);
     int ret = s12z_clock_source(t, true, err);
@@ -392,17 +395,17 @@ static int refused(const struct bdc_op *op, uint16_t csr, struct err *err)
 /* A long ACK: some flag is set. 0: harmless, 1: worth another try, < 0: refused. */
 static int long_ack(struct s12z_target *t, const struct bdc_op *op, struct err *err)
 {
-    bool was_reset = t->was_reset;
-    t->link_doubt = false;
+    bool was_reset = t->run.was_reset;
+    t->link.doubt = false;
     int ret = s12z_read_csr(t, err);
     if (ret < 0)
         return ret;
-    uint16_t csr = t->csr;
-    if (t->link_doubt && !(csr & CSR_ERRORS)) { /* an overrun: what came since was not done */
+    uint16_t csr = t->link.csr;
+    if (t->link.doubt && !(csr & CSR_ERRORS)) { /* an overrun: what came since was not done */
         err_set(err, ERR_PROTOCOL, "try again", "the command overran (OVRUN)");
         return repeatable(op) ? 1 : -ERR_PROTOCOL;
     }
-    if (t->was_reset && !was_reset)
+    if (t->run.was_reset && !was_reset)
         return is_halted_class(op)
                    ? err_set(err, ERR_STATE, "halt it again", "the part was reset and runs")
                    : 1;
@@ -411,7 +414,7 @@ static int long_ack(struct s12z_target *t, const struct bdc_op *op, struct err *
                        "the part is secured");
     if (!(csr & CSR_ERRORS))
         return 0; /* the first answer after WAI or STOP is a long one */
-    ret = put_csr(t, t->control | (csr & 0xFF & ~(CSR_BIT(WAIT) | CSR_BIT(STOP))), err);
+    ret = put_csr(t, t->link.control | (csr & 0xFF & ~(CSR_BIT(WAIT) | CSR_BIT(STOP))), err);
     if (ret < 0)
         return s12z_lost(t, ret);
     refused(op, csr, err);
@@ -425,7 +428,7 @@ static int long_ack(struct s12z_target *t, const struct bdc_op *op, struct err *
 /* No ACK: the clock may be another one, or the part was reset. 1: worth another try, < 0: not. */
 static int no_ack(struct s12z_target *t, const struct bdc_op *op, struct err *err)
 {
-    bool was_reset = t->was_reset;
+    bool was_reset = t->run.was_reset;
     char what[64];
     int ret = sync(t, err);
     if (ret < 0)
@@ -433,7 +436,7 @@ static int no_ack(struct s12z_target *t, const struct bdc_op *op, struct err *er
     ret = s12z_read_csr(t, err);
     if (ret < 0)
         return ret;
-    if (t->was_reset && !was_reset && is_halted_class(op))
+    if (t->run.was_reset && !was_reset && is_halted_class(op))
         return err_set(err, ERR_STATE, "halt it again", "%s: the part was reset and runs",
                        op_text(op, what));
     if ((ret = s12z_lost(t, enable_ack(t, err))) < 0)
@@ -478,7 +481,7 @@ static int execute_looking(struct s12z_target *t, struct bdc_op *ops, size_t n, 
     uint16_t csr = be16(rx);
     bool failed = !absurd(csr) && csr & CSR_ERRORS;
     if (failed && n > 1 && all_repeatable(ops, n)) {
-        ret = put_csr(t, t->control | (CSR_ERRORS & 0xFF), err);
+        ret = put_csr(t, t->link.control | (CSR_ERRORS & 0xFF), err);
         return ret < 0 ? ret : execute_looking(t, ops, 1, err);
     }
     ops[n - 1].outcome = absurd(csr) ? BDC_NO_ACK : failed ? BDC_LONG_ACK : BDC_OK;
@@ -487,8 +490,8 @@ static int execute_looking(struct s12z_target *t, struct bdc_op *ops, size_t n, 
 
 static int execute(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
 {
-    return t->no_ack ? execute_looking(t, ops, n, err)
-                     : t->bdc->execute(t->probe, ops, n, true, err);
+    return t->link.no_ack ? execute_looking(t, ops, n, err)
+                          : t->bdc->execute(t->probe, ops, n, true, err);
 }
 
 static int do_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
@@ -498,7 +501,7 @@ static int do_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct er
         int ret = execute(t, ops + at, n - at, &why);
         /* the adapter is in step again */
         if (ret == -ERR_TIMEOUT && all_repeatable(ops + at, n - at) && ++tries < TRIES) {
-            t->retries++;
+            t->link.retries++;
             continue;
         }
         if (ret <= 0) {
@@ -513,7 +516,7 @@ static int do_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct er
         ret = outcome == BDC_LONG_ACK ? long_ack(t, &ops[at - 1], &why)
                                       : no_ack(t, &ops[at - 1], &why);
         if (ret == 1 && ++tries < TRIES) {
-            t->retries++;
+            t->link.retries++;
             at--;
             continue;
         }
@@ -558,9 +561,9 @@ int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err
         ret = read_doubtful_again(t, ops, n, err);
     if (ret < 0 || !all_ones(ops, n) || !all_repeatable(ops, n))
         return ret;
-    t->link_doubt = false;
+    t->link.doubt = false;
     ret = s12z_read_csr(t, err);
-    return ret < 0 || !t->link_doubt ? ret : do_ops(t, ops, n, err);
+    return ret < 0 || !t->link.doubt ? ret : do_ops(t, ops, n, err);
 }
 
 int s12z_command(struct s12z_target *t, uint8_t opcode, struct err *err)

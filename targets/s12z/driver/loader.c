@@ -92,7 +92,7 @@ static int registers(struct s12z_target *t, bool write, struct err *err)
 {
     struct bdc_op ops[S12Z_NREGS];
     for (unsigned r = 0; r < S12Z_NREGS; r++) {
-        uint8_t *v = t->loader->reg[r];
+        uint8_t *v = t->download.loader->reg[r];
         ops[r] = (struct bdc_op){ .kind = BDC_COMMAND,
                                   .opcode = (uint8_t)((write ? BDC_WRITE_REG : BDC_READ_REG) + r),
                                   .tx = v,
@@ -100,7 +100,7 @@ static int registers(struct s12z_target *t, bool write, struct err *err)
     }
     int ret = s12z_do(t, ops, S12Z_NREGS, err);
     for (unsigned r = 0; ret == 0 && !write && r < S12Z_NREGS; r++)
-        memset(t->loader->reg[r], 0, 4u - s12z_target_regs[r].bytes); /* not specified */
+        memset(t->download.loader->reg[r], 0, 4u - s12z_target_regs[r].bytes); /* not specified */
     return ret;
 }
 
@@ -115,14 +115,14 @@ static int set_register(struct s12z_target *t, unsigned r, uint32_t v, struct er
 static int halt(struct s12z_target *t, struct err *err)
 {
     uint64_t since = s12z_now(t);
-    int ret = t->loader->runs ? s12z_command(t, BDC_BACKGROUND, err) : 0;
-    while (ret == 0 && t->loader->runs) {
+    int ret = t->download.loader->runs ? s12z_command(t, BDC_BACKGROUND, err) : 0;
+    while (ret == 0 && t->download.loader->runs) {
         ret = s12z_read_csr(t, err);
-        t->loader->runs = ret == 0 && !REG_GET(t->csr, S12Z_BDCCSR_BDMACT);
-        if (ret == 0 && t->state != TARGET_HALTED)
+        t->download.loader->runs = ret == 0 && !REG_GET(t->link.csr, S12Z_BDCCSR_BDMACT);
+        if (ret == 0 && t->run.state != TARGET_HALTED)
             return err_set(err, ERR_STATE, "monitor reset halt, then load again",
                            "the part was reset while it was programmed");
-        if (ret == 0 && t->loader->runs && s12z_now(t) - since > LIMIT_NS)
+        if (ret == 0 && t->download.loader->runs && s12z_now(t) - since > LIMIT_NS)
             return err_set(err, ERR_TIMEOUT, "monitor reset halt, then load again",
                            "the loader in RAM does not halt");
     }
@@ -131,8 +131,8 @@ static int halt(struct s12z_target *t, struct err *err)
 
 static int go(struct s12z_target *t, struct err *err)
 {
-    int ret = t->loader->runs ? 0 : s12z_command(t, BDC_GO, err);
-    t->loader->runs |= ret == 0;
+    int ret = t->download.loader->runs ? 0 : s12z_command(t, BDC_GO, err);
+    t->download.loader->runs |= ret == 0;
     return ret;
 }
 
@@ -142,12 +142,12 @@ static int finished(struct s12z_target *t, unsigned buffer, struct s12z_loader_r
 {
     uint8_t flag[4];
     uint64_t since = s12z_now(t);
-    while (t->loader->busy[buffer]) {
+    while (t->download.loader->busy[buffer]) {
         int ret = s12z_read_raw(t, flag_at(buffer), 4, flag, 4, err);
         if (ret < 0)
             return ret;
-        t->loader->busy[buffer] = be32(flag) >= S12Z_RAM_START;
-        if (!t->loader->busy[buffer] && be32(flag)) {
+        t->download.loader->busy[buffer] = be32(flag) >= S12Z_RAM_START;
+        if (!t->download.loader->busy[buffer] && be32(flag)) {
             uint8_t d2[4], d3[4];
             struct bdc_op ops[] = {
                 { .kind = BDC_COMMAND, .opcode = BDC_READ_REG + REG_D2, .rx = d2 },
@@ -159,10 +159,10 @@ static int finished(struct s12z_target *t, unsigned buffer, struct s12z_loader_r
             refusal->addr = (be32(d2) & 0xFF) << 16 | (be32(d3) & 0xFFFF);
             return 1;
         }
-        if (t->loader->busy[buffer] && s12z_now(t) - since > LIMIT_NS)
+        if (t->download.loader->busy[buffer] && s12z_now(t) - since > LIMIT_NS)
             return err_set(err, ERR_TIMEOUT, "monitor reset halt, then load again",
                            "the loader in RAM does not answer");
-        if (t->loader->busy[buffer] && (ret = s12z_wait(t, LOOK_NS, err)) < 0)
+        if (t->download.loader->busy[buffer] && (ret = s12z_wait(t, LOOK_NS, err)) < 0)
             return ret;
     }
     return 0;
@@ -171,7 +171,7 @@ static int finished(struct s12z_target *t, unsigned buffer, struct s12z_loader_r
 /* The job into the next buffer. 1: an earlier one was refused. */
 static int hand_over(struct s12z_target *t, struct s12z_loader_refusal *refusal, struct err *err)
 {
-    struct s12z_loader *l = t->loader;
+    struct s12z_loader *l = t->download.loader;
     uint8_t block[BUFFER] = { 0 };
     uint32_t len = (uint32_t)(l->used + 2 + 3) & ~3u, at = flag_at(l->turn);
     int ret = finished(t, l->turn, refusal, err);
@@ -192,7 +192,7 @@ static int hand_over(struct s12z_target *t, struct s12z_loader_refusal *refusal,
 int s12z_loader_program(struct s12z_target *t, uint8_t command, uint32_t addr, const uint8_t *data,
                         struct s12z_loader_refusal *refusal, struct err *err)
 {
-    struct s12z_loader *l = t->loader;
+    struct s12z_loader *l = t->download.loader;
     int ret = l->used + RECORD + PHRASE > S12Z_LOADER_JOB ? hand_over(t, refusal, err) : 0;
     if (ret != 0)
         return ret;
@@ -211,9 +211,9 @@ int s12z_loader_program(struct s12z_target *t, uint8_t command, uint32_t addr, c
 
 int s12z_loader_rest(struct s12z_target *t, struct s12z_loader_refusal *refusal, struct err *err)
 {
-    int ret = t->loader->used ? hand_over(t, refusal, err) : 0;
+    int ret = t->download.loader->used ? hand_over(t, refusal, err) : 0;
     for (unsigned k = 0; ret == 0 && k < 2; k++)
-        ret = finished(t, t->loader->turn ^ k, refusal, err);
+        ret = finished(t, t->download.loader->turn ^ k, refusal, err);
     if (ret != 0)
         return ret;
     return halt(t, err);
@@ -224,8 +224,8 @@ int s12z_loader_rest(struct s12z_target *t, struct s12z_loader_refusal *refusal,
 /* Buffers are filled whether the loader's loops leave a bus cycle or not. */
 static int steal(struct s12z_target *t, bool on, struct err *err)
 {
-    t->control = (uint16_t)(on ? t->control | REG_MASK(S12Z_BDCCSR_STEAL)
-                               : t->control & ~REG_MASK(S12Z_BDCCSR_STEAL));
+    t->link.control = (uint16_t)(on ? t->link.control | REG_MASK(S12Z_BDCCSR_STEAL)
+                                    : t->link.control & ~REG_MASK(S12Z_BDCCSR_STEAL));
     return s12z_write_csr(t, err);
 }
 
@@ -249,9 +249,9 @@ static int put_back(struct s12z_target *t, struct err *err)
 {
     int ret = halt(t, err);
     if (ret == 0)
-        ret = steal(t, t->loader->stole, err);
+        ret = steal(t, t->download.loader->stole, err);
     if (ret == 0)
-        ret = s12z_write_raw(t, S12Z_RAM_START, 4, t->loader->kept, KEPT, err);
+        ret = s12z_write_raw(t, S12Z_RAM_START, 4, t->download.loader->kept, KEPT, err);
     return ret < 0 ? ret : registers(t, true, err);
 }
 
@@ -267,37 +267,37 @@ bool s12z_loader_come(struct s12z_target *t)
 {
     uint8_t cop;
     struct err why = { .code = ERR_OK };
-    if (t->loader)
+    if (t->download.loader)
         return true;
-    if (t->no_loader || t->chip->ram_end - S12Z_RAM_START < KEPT ||
+    if (t->download.no_loader || t->chip->ram_end - S12Z_RAM_START < KEPT ||
         s12z_peek8(t, CPMUCOP, &cop, NULL) < 0 || cop & COP_CR)
         return false;
-    t->loader = calloc(1, sizeof *t->loader);
-    if (!t->loader)
+    t->download.loader = calloc(1, sizeof *t->download.loader);
+    if (!t->download.loader)
         return false;
-    t->loader->next = S12Z_NONE;
-    t->loader->stole = REG_GET(t->control, S12Z_BDCCSR_STEAL);
-    bool kept = s12z_read_raw(t, S12Z_RAM_START, 4, t->loader->kept, KEPT, &why) == 0 &&
+    t->download.loader->next = S12Z_NONE;
+    t->download.loader->stole = REG_GET(t->link.control, S12Z_BDCCSR_STEAL);
+    bool kept = s12z_read_raw(t, S12Z_RAM_START, 4, t->download.loader->kept, KEPT, &why) == 0 &&
                 registers(t, false, &why) == 0;
     if (kept && install(t, &why) == 0 && try_it(t, &why) == 0)
         return true;
     log_msg(t->probe->log, LOG_TARGET, "%s: no loader in RAM (%s): phrase by phrase",
             t->probe->name, why.what);
-    t->no_loader = true;
+    t->download.no_loader = true;
     if (kept && put_back(t, &why) < 0)
         log_msg(t->probe->log, LOG_TARGET, "%s: RAM and registers are not as they were: %s",
                 t->probe->name, why.what);
-    free(t->loader);
-    t->loader = NULL;
+    free(t->download.loader);
+    t->download.loader = NULL;
     return false;
 }
 
 int s12z_loader_leave(struct s12z_target *t, struct err *err)
 {
-    if (!t->loader)
+    if (!t->download.loader)
         return 0;
-    int ret = t->state == TARGET_HALTED ? put_back(t, err) : 0;
-    free(t->loader);
-    t->loader = NULL;
+    int ret = t->run.state == TARGET_HALTED ? put_back(t, err) : 0;
+    free(t->download.loader);
+    t->download.loader = NULL;
     return ret < 0 ? err_prefix(err, ret, "putting RAM and registers back") : 0;
 }

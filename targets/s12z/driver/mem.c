@@ -56,13 +56,13 @@ static bool is_memory(const struct s12z_target *t, uint64_t addr, size_t len)
 static int check(struct s12z_target *t, uint64_t addr, unsigned width, size_t len, const char *what,
                  struct err *err)
 {
-    if (t->secured)
+    if (t->part.secured)
         return err_set(err, ERR_SECURED, "monitor unsecure erases everything and opens it",
                        "%s: the part is secured", what);
-    if (t->state != TARGET_HALTED && t->state != TARGET_RUNNING)
-        return err_set(err, t->state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE,
+    if (t->run.state != TARGET_HALTED && t->run.state != TARGET_RUNNING)
+        return err_set(err, t->run.state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE,
                        "check power and cable; it is being looked for", "%s: the target is %s",
-                       what, t->state == TARGET_GONE ? "gone" : "not attached");
+                       what, t->run.state == TARGET_GONE ? "gone" : "not attached");
     if (addr > S12Z_ADDRESS || len > S12Z_ADDRESS + 1 - addr)
         return err_set(err, ERR_FAULT, "addresses have 24 bits", "%s: %zu bytes at %#llx", what,
                        len, (unsigned long long)addr);
@@ -129,9 +129,10 @@ int s12z_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t 
         ret = s12z_loader_leave(t, err);
     if (ret == 0)
         ret = transfer(t, BDC_READ, (uint32_t)addr, width, NULL, buf, len, err);
-    for (size_t k = 0; ret == 0 && k < t->npatches; k++)
-        if (t->patch[k].in_memory && t->patch[k].addr >= addr && t->patch[k].addr - addr < len)
-            buf[t->patch[k].addr - addr] = t->patch[k].orig;
+    for (size_t k = 0; ret == 0 && k < t->breaks.npatches; k++)
+        if (t->breaks.patch[k].in_memory && t->breaks.patch[k].addr >= addr &&
+            t->breaks.patch[k].addr - addr < len)
+            buf[t->breaks.patch[k].addr - addr] = t->breaks.patch[k].orig;
     return ret;
 }
 
@@ -143,8 +144,8 @@ static int write_around_patches(struct s12z_target *t, uint32_t addr, unsigned w
     for (size_t at = 0; at < len; at += CHUNK) {
         size_t n = MIN(len - at, (size_t)CHUNK);
         memcpy(copy, buf + at, n);
-        for (size_t k = 0; k < t->npatches; k++) {
-            struct s12z_patch *p = &t->patch[k];
+        for (size_t k = 0; k < t->breaks.npatches; k++) {
+            struct s12z_patch *p = &t->breaks.patch[k];
             if (p->addr - addr - at >= n || p->addr < addr + at)
                 continue;
             p->orig = copy[p->addr - addr - at];

@@ -130,7 +130,8 @@ static int show_comparator(struct s12z_target *t, unsigned n, const struct text_
                     m[3], REG_GET(r[0], S12Z_DBGXCTL_NDB) ? "not" : "equal", d[0], d[1], d[2],
                     d[3]);
     sink_printf(out, "%s\n",
-                t->has_profile && t->profile.comparators >> n & 1 ? " (the profile's)" : "");
+                t->dbg.has_profile && t->dbg.profile.comparators >> n & 1 ? " (the profile's)"
+                                                                          : "");
     return 0;
 }
 
@@ -175,7 +176,7 @@ static int cmd_dbg(void *ctx, int argc, char **argv, const struct text_sink *out
     uint8_t h = r[S12Z_DBGTCRH - S12Z_DBGC1], l = r[S12Z_DBGTCRL - S12Z_DBGC1],
             e = r[S12Z_DBGEFR - S12Z_DBGC1], s = r[S12Z_DBGSR - S12Z_DBGC1];
     sink_printf(out, "DBG module %s: %s%s\n",
-                t->full_dbg ? "with trace and profiling" : "without trace",
+                t->part.full_dbg ? "with trace and profiling" : "without trace",
                 states[REG_GET(s, S12Z_DBGSR_SSF)],
                 !REG_GET(r[0], S12Z_DBGC1_ARM)
                     ? s12z_dbg_wanted(t) ? ", armed when the program goes on" : ""
@@ -183,7 +184,7 @@ static int cmd_dbg(void *ctx, int argc, char **argv, const struct text_sink *out
                 : REG_GET(r[0], S12Z_DBGC1_BDMBP)   ? "; a match halts"
                                                     : "; a match causes an SWI");
     for (unsigned n = 0; ret == 0 && n < S12Z_COMPARATORS; n++)
-        if (n != 2 || t->full_dbg)
+        if (n != 2 || t->part.full_dbg)
             ret = show_comparator(t, n, out, err);
     sink_printf(out, "  A and B %s, C and D %s\n", modes[REG_GET(r[1], S12Z_DBGC2_ABCM)],
                 modes[REG_GET(r[1], S12Z_DBGC2_CDCM)]);
@@ -216,13 +217,13 @@ static int cmd_bdccsr(void *ctx, int argc, char **argv, const struct text_sink *
     int ret = s12z_read_csr(t, err);
     if (ret == 0)
         sink_printf(out, "BDCCSR=%s\n",
-                    reg_text(bdccsr, ARRAY_LEN(bdccsr), t->csr, 4, text, sizeof text));
+                    reg_text(bdccsr, ARRAY_LEN(bdccsr), t->link.csr, 4, text, sizeof text));
     return ret;
 }
 
 static int set_bit(struct s12z_target *t, uint16_t bit, bool on, struct err *err)
 {
-    t->control = (uint16_t)(on ? t->control | bit : t->control & ~bit);
+    t->link.control = (uint16_t)(on ? t->link.control | bit : t->link.control & ~bit);
     return s12z_write_csr(t, err);
 }
 
@@ -251,12 +252,13 @@ static int cmd_bdc(void *ctx, int argc, char **argv, const struct text_sink *out
     sink_printf(
         out,
         "BDC clock %u Hz (%s); %llu cycles, %llu SYNCs, %llu repeats, %llu resets of the part\n",
-        t->hz, t->control & CSR_BIT(CLKSW) ? "BDCFCLK, follows the program's clock" : "BDCCLK",
-        (unsigned long long)cycles, (unsigned long long)t->syncs, (unsigned long long)t->retries,
-        (unsigned long long)t->resets);
-    if (t->part_known)
-        sink_printf(out, "PARTID %08X, DBG %s\n", t->partid,
-                    t->full_dbg ? "with trace and profiling" : "without trace");
+        t->link.hz,
+        t->link.control & CSR_BIT(CLKSW) ? "BDCFCLK, follows the program's clock" : "BDCCLK",
+        (unsigned long long)cycles, (unsigned long long)t->link.syncs,
+        (unsigned long long)t->link.retries, (unsigned long long)t->link.resets);
+    if (t->part.known)
+        sink_printf(out, "PARTID %08X, DBG %s\n", t->part.id,
+                    t->part.full_dbg ? "with trace and profiling" : "without trace");
     return 0;
 }
 
@@ -277,12 +279,12 @@ static int cmd_flash(void *ctx, int argc, char **argv, const struct text_sink *o
                 t->chip->flash_start, t->chip->eeprom_end);
     sink_printf(out, "a program that would lock the part (security byte FFFE0F) is %s\n",
                 t->opt.allow_security_byte ? "WRITTEN" : "refused");
-    if (t->flash)
+    if (t->download.flash)
         sink_printf(out, "a download is under way: `load` begins anew, letting the program run or "
                          "a reset ends it as it is\n");
-    if (t->flash_failure.code != ERR_OK)
-        sink_printf(out, "the last download failed: %s\n  %s\n%s%s", t->flash_failure.what,
-                    t->flash_failure.hint, t->flash_left, t->flash_left[0] ? "\n" : "");
+    if (t->download.failure.code != ERR_OK)
+        sink_printf(out, "the last download failed: %s\n  %s\n%s%s", t->download.failure.what,
+                    t->download.failure.hint, t->download.left, t->download.left[0] ? "\n" : "");
     return 0;
 }
 
@@ -303,11 +305,11 @@ static int wait_erased(struct s12z_target *t, struct err *err)
 {
     for (uint64_t since = s12z_now(t);;) {
         int ret = s12z_read_csr(t, err);
-        if (ret < 0 || !(t->csr & CSR_BIT(ERASE)))
+        if (ret < 0 || !(t->link.csr & CSR_BIT(ERASE)))
             return ret;
         if (s12z_now(t) - since > ERASE_LIMIT_MS * 1000000ull)
             return err_set(err, ERR_TIMEOUT, "power-cycle the board and try again",
-                           "unsecure: the erase does not end (BDCCSR %04X)", t->csr);
+                           "unsecure: the erase does not end (BDCCSR %04X)", t->link.csr);
         if ((ret = s12z_wait(t, ERASE_LOOK_NS, err)) < 0)
             return ret;
     }
@@ -324,7 +326,7 @@ static int cmd_unsecure(void *ctx, int argc, char **argv, const struct text_sink
                          "is wanted:\n  monitor unsecure " CONFIRM "\n");
         return argc == 1 ? 0 : usage(err, "unsecure " CONFIRM, "unsecure");
     }
-    if (t->state == TARGET_GONE)
+    if (t->run.state == TARGET_GONE)
         return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for",
                        "unsecure: the target is gone");
     int ret = s12z_mass_erase_begin(t, err);
@@ -332,9 +334,9 @@ static int cmd_unsecure(void *ctx, int argc, char **argv, const struct text_sink
         ret = erase_twice(t, err);
     if (ret == 0)
         ret = wait_erased(t, err);
-    if (ret == 0 && !(t->csr & CSR_BIT(UNSEC)))
+    if (ret == 0 && !(t->link.csr & CSR_BIT(UNSEC)))
         ret = err_set(err, ERR_SECURED, "try again; the erase wants the clocks as after reset",
-                      "unsecure: the part stays secured (BDCCSR %04X)", t->csr);
+                      "unsecure: the part stays secured (BDCCSR %04X)", t->link.csr);
     if (ret == 0)
         ret = s12z_mass_erase_end(t, err);
     if (ret < 0)

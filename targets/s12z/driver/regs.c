@@ -20,7 +20,7 @@ static int fetch(struct s12z_target *t, unsigned wanted, struct err *err)
     uint8_t rx[S12Z_NREGS][4], which[S12Z_NREGS];
     size_t n = 0;
     for (unsigned r = 0; r < S12Z_NREGS; r++)
-        if (!(t->reg_valid >> r & 1) && (r == wanted || wanted != S12Z_REG_PC)) {
+        if (!(t->regs.valid >> r & 1) && (r == wanted || wanted != S12Z_REG_PC)) {
             which[n] = (uint8_t)r;
             ops[n] = (struct bdc_op){ .kind = BDC_COMMAND,
                                       .opcode = (uint8_t)(BDC_READ_REG + r),
@@ -29,8 +29,9 @@ static int fetch(struct s12z_target *t, unsigned wanted, struct err *err)
         }
     int ret = s12z_do(t, ops, n, err);
     for (size_t k = 0; ret == 0 && k < n; k++) {
-        t->reg[which[k]] = be32(rx[k]) & mask_of(which[k]); /* what lies above is not specified */
-        t->reg_valid |= (uint16_t)(1u << which[k]);
+        t->regs.value[which[k]] =
+            be32(rx[k]) & mask_of(which[k]); /* what lies above is not specified */
+        t->regs.valid |= (uint16_t)(1u << which[k]);
     }
     return ret;
 }
@@ -38,12 +39,14 @@ static int fetch(struct s12z_target *t, unsigned wanted, struct err *err)
 int s12z_get_reg(struct s12z_target *t, unsigned n, uint32_t *v, struct err *err)
 {
     if (!s12z_is_halted(t, err, "read registers"))
-        return t->secured ? -ERR_SECURED : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+        return t->part.secured               ? -ERR_SECURED
+               : t->run.state == TARGET_GONE ? -ERR_NO_TARGET
+                                             : -ERR_STATE;
     int ret = s12z_loader_leave(t, err);
-    if (ret == 0 && !(t->reg_valid >> n & 1))
+    if (ret == 0 && !(t->regs.valid >> n & 1))
         ret = fetch(t, n, err);
     if (ret == 0)
-        *v = t->reg[n];
+        *v = t->regs.value[n];
     return ret;
 }
 
@@ -51,13 +54,15 @@ int s12z_set_reg(struct s12z_target *t, unsigned n, uint32_t v, struct err *err)
 {
     uint8_t tx[4];
     if (!s12z_is_halted(t, err, "write registers"))
-        return t->secured ? -ERR_SECURED : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+        return t->part.secured               ? -ERR_SECURED
+               : t->run.state == TARGET_GONE ? -ERR_NO_TARGET
+                                             : -ERR_STATE;
     struct bdc_op op = { .kind = BDC_COMMAND, .opcode = (uint8_t)(BDC_WRITE_REG + n), .tx = tx };
     int ret = s12z_loader_leave(t, err);
     if (ret < 0)
         return ret;
     put_be32(tx, v & mask_of(n));
-    t->reg_valid &= (uint16_t) ~(1u << n); /* CCW does not keep every bit */
+    t->regs.valid &= (uint16_t) ~(1u << n); /* CCW does not keep every bit */
     return s12z_do(t, &op, 1, err);
 }
 

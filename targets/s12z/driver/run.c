@@ -11,32 +11,32 @@
 
 enum { SIGNAL_INT = 2, SIGNAL_TRAP = 5 };
 #define HALT_LIMIT_NS (1000u * 1000000u)
-#define CSR(t, f)     REG_GET((t)->csr, S12Z_BDCCSR_##f)
+#define CSR(t, f)     REG_GET((t)->link.csr, S12Z_BDCCSR_##f)
 
 void s12z_stop_is(struct s12z_target *t, enum stop_reason reason, int signal)
 {
-    memset(&t->stop, 0, sizeof t->stop);
-    t->stop.reason = reason;
-    t->stop.signal = signal;
-    t->stop.pc = t->reg_valid >> S12Z_REG_PC & 1 ? t->reg[S12Z_REG_PC] : 0;
+    memset(&t->run.stop, 0, sizeof t->run.stop);
+    t->run.stop.reason = reason;
+    t->run.stop.signal = signal;
+    t->run.stop.pc = t->regs.valid >> S12Z_REG_PC & 1 ? t->regs.value[S12Z_REG_PC] : 0;
 }
 
 void s12z_forget_halt(struct s12z_target *t)
 {
-    t->reg_valid = 0;
-    t->halt_wanted = t->asked_asleep = t->stop_pending = t->stepping = t->step_then_go =
-        t->sample_asked = false;
-    t->lifted = S12Z_NONE;
-    t->range_lo = t->range_hi = 0;
+    t->regs.valid = 0;
+    t->run.halt_wanted = t->run.stop_pending = t->run.stepping = t->run.step_then_go =
+        t->run.sample_asked = false;
+    t->run.lifted = S12Z_NONE;
+    t->run.range_lo = t->run.range_hi = 0;
 }
 
 int s12z_end_step(struct s12z_target *t, struct err *err)
 {
-    struct s12z_patch *p = t->lifted == S12Z_NONE ? NULL : s12z_patch_at(t, t->lifted);
-    t->stepping = false;
+    struct s12z_patch *p = t->run.lifted == S12Z_NONE ? NULL : s12z_patch_at(t, t->run.lifted);
+    t->run.stepping = false;
     int ret = p ? s12z_patch_set(t, p, true, err) : 0;
     if (ret == 0)
-        t->lifted = S12Z_NONE;
+        t->run.lifted = S12Z_NONE;
     return ret;
 }
 
@@ -53,11 +53,11 @@ static int at_patch(struct s12z_target *t, uint32_t pc, struct err *err)
         int ret = s12z_set_reg(t, S12Z_REG_PC, behind->addr, err);
         if (ret < 0)
             return ret;
-        t->reg[S12Z_REG_PC] = behind->addr;
-        t->reg_valid |= 1u << S12Z_REG_PC;
+        t->regs.value[S12Z_REG_PC] = behind->addr;
+        t->regs.valid |= 1u << S12Z_REG_PC;
         return 1;
     }
-    return on && on->in_memory && !t->halt_wanted;
+    return on && on->in_memory && !t->run.halt_wanted;
 }
 
 static void stop_at_hard(struct s12z_target *t, const struct s12z_hard *h)
@@ -70,8 +70,8 @@ static void stop_at_hard(struct s12z_target *t, const struct s12z_hard *h)
                  SIGNAL_TRAP);
     if (!watch)
         return;
-    t->stop.watch_addr = h->addr;
-    t->stop.watch_kind = h->kind;
+    t->run.stop.watch_addr = h->addr;
+    t->run.stop.watch_kind = h->kind;
 }
 
 /* What the program has at addr, if memory around it is the program's: 4 bytes on either side. -1:
@@ -104,8 +104,8 @@ static int remove_stray(struct s12z_target *t, uint32_t addr, uint8_t byte, stru
     if (ret == 0)
         ret = s12z_set_reg(t, S12Z_REG_PC, addr, err);
     s12z_stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
-    t->stop.pc = addr;
-    snprintf(t->stop.text, sizeof t->stop.text,
+    t->run.stop.pc = addr;
+    snprintf(t->run.stop.text, sizeof t->run.stop.text,
              "a breakpoint left at %06X by a session that was lost; the program's byte is back",
              addr);
     return ret < 0 ? ret : 1;
@@ -117,7 +117,7 @@ static int stop_unasked(struct s12z_target *t, uint32_t pc, struct err *err)
     uint8_t byte = 0xFF;
     uint32_t at = (pc - 1) & S12Z_ADDRESS;
     int ret = s12z_read_raw(t, at, 1, &byte, 1, NULL);
-    if (ret < 0 && t->state == TARGET_GONE)
+    if (ret < 0 && t->run.state == TARGET_GONE)
         return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for",
                        "the target does not answer");
     bool bgnd = ret == 0 && byte == 0, ram = !s12z_in_flash(t, at);
@@ -125,15 +125,16 @@ static int stop_unasked(struct s12z_target *t, uint32_t pc, struct err *err)
     if (programs > 0)
         return remove_stray(t, at, (uint8_t)programs, err);
     s12z_stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
-    strcpy(t->stop.text, !bgnd                 ? "halted by something else than this debugger"
-                         : ram && programs < 0 ? "BGND in RAM: the program's own, or left there by "
-                                                 "a session that was lost (then load again)"
-                                               : "BGND compiled into the program");
+    strcpy(t->run.stop.text, !bgnd ? "halted by something else than this debugger"
+                             : ram && programs < 0
+                                 ? "BGND in RAM: the program's own, or left there by "
+                                   "a session that was lost (then load again)"
+                                 : "BGND compiled into the program");
     return 1;
 }
 
-/* 1: it stands at a breakpoint or watchpoint of ours, t->stop says which; 0: not. efr: DBGEFR as
- * found. */
+/* 1: it stands at a breakpoint or watchpoint of ours, t->run.stop says which; 0: not. efr: DBGEFR
+ * as found. */
 static int at_break(struct s12z_target *t, uint8_t efr, struct err *err)
 {
     uint32_t pc;
@@ -164,7 +165,7 @@ int s12z_found_halted(struct s12z_target *t, uint8_t *efr, struct err *err)
 static int classify(struct s12z_target *t, uint8_t efr, struct err *err)
 {
     int ret = at_break(t, efr, err);
-    if (ret != 0 || t->hooks || !t->halt_wanted)
+    if (ret != 0 || t->hooks || !t->run.halt_wanted)
         return ret;
     s12z_stop_is(t, STOP_REQUEST, SIGNAL_INT);
     return 1;
@@ -172,20 +173,20 @@ static int classify(struct s12z_target *t, uint8_t efr, struct err *err)
 
 static void stop_was_reset(struct s12z_target *t)
 {
-    t->reset_stop = false;
+    t->run.reset_stop = false;
     s12z_stop_is(t, STOP_RESET, SIGNAL_TRAP);
-    strcpy(t->stop.text,
+    strcpy(t->run.stop.text,
            "the part was reset (COP, pin, or the program); halted some milliseconds after it");
 }
 
 /* Halted: what does the caller see? As poll(). */
 static int settle(struct s12z_target *t, struct target_stop *stop, struct err *err)
 {
-    bool stepped = t->stepping, asked = t->halt_wanted;
+    bool stepped = t->run.stepping, asked = t->run.halt_wanted;
     uint8_t efr = 0;
     uint32_t pc;
-    t->state = TARGET_HALTED;
-    t->reg_valid = 0;
+    t->run.state = TARGET_HALTED;
+    t->regs.valid = 0;
     int ret = s12z_dbg_disarm(t, &efr, err);
     if (ret == 0)
         ret = s12z_end_step(t, err);
@@ -194,7 +195,7 @@ static int settle(struct s12z_target *t, struct target_stop *stop, struct err *e
     int profile = t->hooks ? t->hooks->halted(t, efr, err) : 0;
     if (profile < 0)
         return profile;
-    if (t->reset_stop) {
+    if (t->run.reset_stop) {
         s12z_get_reg(t, S12Z_REG_PC, &pc, NULL);
         stop_was_reset(t);
         ret = 1;
@@ -202,7 +203,7 @@ static int settle(struct s12z_target *t, struct target_stop *stop, struct err *e
         ret = s12z_get_reg(t, S12Z_REG_PC, &pc, err);
         if (ret < 0)
             return ret;
-        ret = !t->step_then_go || asked;
+        ret = !t->run.step_then_go || asked;
         s12z_stop_is(t, asked ? STOP_REQUEST : STOP_STEP, asked ? SIGNAL_INT : SIGNAL_TRAP);
     } else {
         ret = classify(t, efr, err);
@@ -210,16 +211,16 @@ static int settle(struct s12z_target *t, struct target_stop *stop, struct err *e
             s12z_stop_is(t, STOP_REQUEST, SIGNAL_INT);
             ret = 1;
         } else if (ret == 0 && !profile) {
-            ret = stop_unasked(t, t->reg[S12Z_REG_PC], err);
+            ret = stop_unasked(t, t->regs.value[S12Z_REG_PC], err);
         }
     }
-    t->step_then_go = false;
+    t->run.step_then_go = false;
     if (ret == 0)
         return s12z_run_freely(t, err);
     if (ret > 0) {
-        t->halt_wanted = t->asked_asleep = false;
-        t->range_hi = 0;
-        *stop = t->stop;
+        t->run.halt_wanted = false;
+        t->run.range_hi = 0;
+        *stop = t->run.stop;
     }
     return ret;
 }
@@ -229,40 +230,39 @@ static int settle(struct s12z_target *t, struct target_stop *stop, struct err *e
 int s12z_halt(struct target *target, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
-    if (t->state == TARGET_HALTED)
+    if (t->run.state == TARGET_HALTED)
         return 0;
-    if (t->state != TARGET_RUNNING || t->secured)
+    if (t->run.state != TARGET_RUNNING || t->part.secured)
         return s12z_is_halted(t, err, "halt") ? 0
-               : t->secured                   ? -ERR_SECURED
-               : t->state == TARGET_GONE      ? -ERR_NO_TARGET
+               : t->part.secured              ? -ERR_SECURED
+               : t->run.state == TARGET_GONE  ? -ERR_NO_TARGET
                                               : -ERR_STATE;
-    if (t->halt_wanted || t->stop_pending)
+    if (t->run.halt_wanted || t->run.stop_pending)
         return 0;
     log_msg(t->probe->log, LOG_TARGET, "%s: halt asked", t->probe->name);
-    t->halt_wanted = true;
-    t->halt_since_ns = s12z_now(t);
-    if (t->range_hi > t->range_lo)
+    t->run.halt_wanted = true;
+    t->run.halt_since_ns = s12z_now(t);
+    if (t->run.range_hi > t->run.range_lo)
         return 0; /* stepped from here: the loop ends at the next poll */
     return s12z_command(t, BDC_BACKGROUND, err);
 }
 
 static int halt_failed(struct s12z_target *t, struct err *err)
 {
-    t->halt_wanted = false;
-    t->asked_asleep = true;
+    t->run.halt_wanted = false;
     if (CSR(t, STOP) || CSR(t, WAIT))
         return err_set(err, ERR_TIMEOUT,
                        "an interrupt wakes it and it halts then; or monitor reset halt",
                        "halt: the CPU sleeps in %s", CSR(t, STOP) ? "STOP" : "WAI");
     return err_set(err, ERR_TIMEOUT, "monitor reset halt",
-                   "halt: the CPU does not enter active BDM (BDCCSR %04X)", t->csr);
+                   "halt: the CPU does not enter active BDM (BDCCSR %04X)", t->link.csr);
 }
 
 int s12z_halt_now(struct s12z_target *t, struct err *err)
 {
     struct target_stop stop;
     int ret = s12z_halt(&t->base, err);
-    while (ret == 0 && t->state == TARGET_RUNNING)
+    while (ret == 0 && t->run.state == TARGET_RUNNING)
         ret = s12z_poll(&t->base, 20000000, &stop, err);
     return MIN(ret, 0);
 }
@@ -280,8 +280,8 @@ int s12z_run_freely(struct s12z_target *t, struct err *err)
         ret = s12z_command(t, BDC_GO, err);
     if (ret < 0)
         return err_prefix(err, ret, "resume");
-    t->state = TARGET_RUNNING;
-    t->reg_valid = 0;
+    t->run.state = TARGET_RUNNING;
+    t->regs.valid = 0;
     if (t->hooks)
         t->hooks->resumed(t);
     return 0;
@@ -310,7 +310,7 @@ static int expect_accesses(struct s12z_target *t, struct step_accesses *a, struc
 {
     uint8_t code[S12Z_MAX_LENGTH];
     struct s12z_insn i;
-    uint32_t pc = t->reg[S12Z_REG_PC];
+    uint32_t pc = t->regs.value[S12Z_REG_PC];
     size_t avail = MIN((size_t)S12Z_MAX_LENGTH, (size_t)(S12Z_ADDRESS + 1 - pc));
     a->n = 0;
     if (!s12z_watches(t))
@@ -319,22 +319,23 @@ static int expect_accesses(struct s12z_target *t, struct step_accesses *a, struc
     while (ret == 0 && avail && s12z_read_mem(&t->base, pc, 0, code, avail, NULL) < 0)
         avail--; /* near the end of a memory */
     if (ret == 0 && s12z_decode(code, avail, pc, &i) > 0)
-        a->n = MAX(s12z_accesses(&i, pc, t->reg, pointer, t, a->at), 0);
-    return t->state == TARGET_GONE ? -ERR_NO_TARGET : ret;
+        a->n = MAX(s12z_accesses(&i, pc, t->regs.value, pointer, t, a->at), 0);
+    return t->run.state == TARGET_GONE ? -ERR_NO_TARGET : ret;
 }
 
 /* After the step. A stack deeper by a frame is an interrupt that came along. */
 static int look_at_accesses(struct s12z_target *t, struct step_accesses *a, struct err *err)
 {
     uint32_t s = 0;
-    t->met = NULL;
+    t->run.met = NULL;
     if (!s12z_watches(t))
         return 0;
     int ret = s12z_get_reg(t, S12Z_REG_SP, &s, err);
     if (ret == 0 && s + S12Z_FRAME_BYTES == a->s)
         a->at[a->n++] = (struct s12z_access){ .addr = s, .bytes = S12Z_FRAME_BYTES, .write = true };
-    for (int k = 0; ret == 0 && !t->met && k < a->n; k++)
-        t->met = s12z_watch_meets(t, a->at[k].addr, a->at[k].bytes, a->at[k].read, a->at[k].write);
+    for (int k = 0; ret == 0 && !t->run.met && k < a->n; k++)
+        t->run.met =
+            s12z_watch_meets(t, a->at[k].addr, a->at[k].bytes, a->at[k].read, a->at[k].write);
     return ret;
 }
 
@@ -342,27 +343,27 @@ static int look_at_accesses(struct s12z_target *t, struct step_accesses *a, stru
  * Matches of the module would be ignored by hardware but end its sequence, so it is disarmed. */
 static int step_once(struct s12z_target *t, struct err *err)
 {
-    struct s12z_patch *p = s12z_patch_at(t, t->reg[S12Z_REG_PC]);
+    struct s12z_patch *p = s12z_patch_at(t, t->regs.value[S12Z_REG_PC]);
     struct step_accesses accesses;
     int ret = s12z_dbg_disarm(t, NULL, err);
     if (ret == 0)
         ret = expect_accesses(t, &accesses, err);
     if (ret == 0 && p && p->in_memory) {
         ret = s12z_patch_set(t, p, false, err);
-        t->lifted = ret == 0 ? p->addr : t->lifted;
+        t->run.lifted = ret == 0 ? p->addr : t->run.lifted;
     }
     if (ret < 0)
         return ret;
-    t->stepping = true;
-    t->steps++;
-    t->reg_valid = 0;
+    t->run.stepping = true;
+    t->run.steps++;
+    t->regs.valid = 0;
     ret = s12z_command(t, BDC_STEP1, err);
     if (ret == 0)
         ret = s12z_read_csr(t, err);
     if (ret < 0)
         return ret;
     if (!CSR(t, BDMACT)) {
-        t->state = TARGET_RUNNING;
+        t->run.state = TARGET_RUNNING;
         return 0;
     }
     ret = s12z_end_step(t, err);
@@ -385,11 +386,11 @@ static int step(struct s12z_target *t, struct err *err)
     if (ret <= 0)
         return ret;
     ret = need_pc(t, &pc, err);
-    if (t->met)
-        stop_at_hard(t, t->met);
+    if (t->run.met)
+        stop_at_hard(t, t->run.met);
     else
         s12z_stop_is(t, STOP_STEP, SIGNAL_TRAP);
-    t->stop_pending = true;
+    t->run.stop_pending = true;
     return ret;
 }
 
@@ -398,21 +399,21 @@ static int step(struct s12z_target *t, struct err *err)
 static int go_on(struct s12z_target *t, struct err *err)
 {
     uint32_t pc;
-    bool breaks = t->npatches || s12z_dbg_wanted(t);
+    bool breaks = t->breaks.npatches || s12z_dbg_wanted(t);
     int ret = breaks ? need_pc(t, &pc, err) : 0;
     if (ret < 0)
         return ret;
     if (!breaks || (!s12z_patch_at(t, pc) && !s12z_code_break_at(t, pc)))
         return s12z_run_freely(t, err);
-    t->step_then_go = true;
+    t->run.step_then_go = true;
     ret = step_once(t, err);
     if (ret <= 0)
         return ret;
-    t->step_then_go = false;
-    if (t->met) {
+    t->run.step_then_go = false;
+    if (t->run.met) {
         ret = need_pc(t, &pc, err);
-        stop_at_hard(t, t->met);
-        t->stop_pending = ret == 0;
+        stop_at_hard(t, t->run.met);
+        t->run.stop_pending = ret == 0;
         return ret;
     }
     return s12z_run_freely(t, err);
@@ -423,14 +424,16 @@ int s12z_resume(struct target *target, const struct resume *how, struct err *err
     struct s12z_target *t = s12z_of(target);
     uint32_t pc;
     if (!s12z_is_halted(t, err, "resume"))
-        return t->secured ? -ERR_SECURED : t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+        return t->part.secured               ? -ERR_SECURED
+               : t->run.state == TARGET_GONE ? -ERR_NO_TARGET
+                                             : -ERR_STATE;
     s12z_flash_broken_off(t, "letting the program run");
-    t->met = NULL;
+    t->run.met = NULL;
     int ret = how->set_pc ? s12z_set_reg(t, S12Z_REG_PC, (uint32_t)how->pc & S12Z_ADDRESS, err) : 0;
     if (ret < 0)
         return ret;
-    t->stop_pending = t->halt_wanted = t->step_then_go = t->reset_stop = false;
-    t->range_lo = t->range_hi = 0;
+    t->run.stop_pending = t->run.halt_wanted = t->run.step_then_go = t->run.reset_stop = false;
+    t->run.range_lo = t->run.range_hi = 0;
     log_msg(t->probe->log, LOG_TARGET, "%s: %s", t->probe->name,
             how->kind == RESUME_CONTINUE ? "continue"
             : how->kind == RESUME_STEP   ? "step"
@@ -442,9 +445,9 @@ int s12z_resume(struct target *target, const struct resume *how, struct err *err
     ret = need_pc(t, &pc, err);
     if (ret < 0)
         return ret;
-    t->range_lo = (uint32_t)how->range_lo;
-    t->range_hi = (uint32_t)how->range_hi;
-    t->state = TARGET_RUNNING; /* stepped at every poll */
+    t->run.range_lo = (uint32_t)how->range_lo;
+    t->run.range_hi = (uint32_t)how->range_hi;
+    t->run.state = TARGET_RUNNING; /* stepped at every poll */
     return 0;
 }
 
@@ -456,7 +459,7 @@ static int step_range(struct s12z_target *t, uint64_t end, struct target_stop *s
 {
     enum stop_reason reason = STOP_NONE;
     uint32_t pc;
-    t->state = TARGET_HALTED;
+    t->run.state = TARGET_HALTED;
     while (reason == STOP_NONE) {
         int ret = step_once(t, err);
         if (ret <= 0)
@@ -464,30 +467,30 @@ static int step_range(struct s12z_target *t, uint64_t end, struct target_stop *s
         if ((ret = need_pc(t, &pc, err)) < 0)
             return ret;
         const struct s12z_hard *h = s12z_code_break_at(t, pc);
-        if (t->met)
+        if (t->run.met)
             reason = STOP_WATCH;
         else if (s12z_patch_at(t, pc) || (h && h->kind == BP_SOFT))
             reason = STOP_SWBREAK;
         else if (h)
             reason = STOP_HWBREAK;
-        else if (pc < t->range_lo || pc >= t->range_hi)
+        else if (pc < t->run.range_lo || pc >= t->run.range_hi)
             reason = STOP_STEP;
-        else if (t->halt_wanted)
+        else if (t->run.halt_wanted)
             reason = STOP_REQUEST;
         else if (s12z_now(t) >= end)
             break;
     }
     if (reason == STOP_NONE) {
-        t->state = TARGET_RUNNING;
+        t->run.state = TARGET_RUNNING;
         return 0;
     }
-    t->range_hi = 0;
-    t->halt_wanted = false;
+    t->run.range_hi = 0;
+    t->run.halt_wanted = false;
     if (reason == STOP_WATCH)
-        stop_at_hard(t, t->met);
+        stop_at_hard(t, t->run.met);
     else
         s12z_stop_is(t, reason, reason == STOP_REQUEST ? SIGNAL_INT : SIGNAL_TRAP);
-    *stop = t->stop;
+    *stop = t->run.stop;
     return 1;
 }
 
@@ -495,16 +498,16 @@ static int step_range(struct s12z_target *t, uint64_t end, struct target_stop *s
  * to run. */
 static int see_to_reset(struct s12z_target *t, struct err *err)
 {
-    bool ours = t->npatches || s12z_dbg_wanted(t) || t->halt_wanted || t->stepping ||
-                t->range_hi > t->range_lo || t->reset_while_halted;
-    t->was_reset = t->reset_while_halted = t->stepping = t->step_then_go = false;
-    t->range_hi = 0;
+    bool ours = t->breaks.npatches || s12z_dbg_wanted(t) || t->run.halt_wanted || t->run.stepping ||
+                t->run.range_hi > t->run.range_lo || t->run.reset_while_halted;
+    t->run.was_reset = t->run.reset_while_halted = t->run.stepping = t->run.step_then_go = false;
+    t->run.range_hi = 0;
     if (t->hooks)
         t->hooks->reset(t);
     if (!ours)
         return 0;
-    t->reset_stop = t->halt_wanted = true;
-    t->halt_since_ns = s12z_now(t);
+    t->run.reset_stop = t->run.halt_wanted = true;
+    t->run.halt_since_ns = s12z_now(t);
     return s12z_command(t, BDC_BACKGROUND, err);
 }
 
@@ -515,7 +518,7 @@ static int met_breakpoint(struct s12z_target *t, uint32_t pc, struct err *err)
 {
     const struct s12z_patch *p = s12z_patch_at(t, (pc - 1) & S12Z_ADDRESS);
     uint8_t c1 = REG_MASK(S12Z_DBGC1_ARM);
-    int ret = t->armed ? s12z_peek8(t, S12Z_DBGC1, &c1, err) : 0;
+    int ret = t->dbg.armed ? s12z_peek8(t, S12Z_DBGC1, &c1, err) : 0;
     return ret < 0 ? ret : (p && p->in_memory) || !REG_GET(c1, S12Z_DBGC1_ARM);
 }
 
@@ -525,12 +528,12 @@ static int look_and_go(struct s12z_target *t, uint64_t *pc, struct err *err)
 {
     uint8_t rx[4];
     struct bdc_op op = { .kind = BDC_COMMAND, .opcode = BDC_READ_REG + S12Z_REG_PC, .rx = rx };
-    t->sample_asked = false;
+    t->run.sample_asked = false;
     int ret = s12z_do(t, &op, 1, err);
     if (ret < 0)
         return ret;
     *pc = be32(rx) & S12Z_ADDRESS;
-    ret = t->halt_wanted ? 1 : met_breakpoint(t, (uint32_t)*pc, err);
+    ret = t->run.halt_wanted ? 1 : met_breakpoint(t, (uint32_t)*pc, err);
     if (ret == 0)
         ret = s12z_command(t, BDC_GO, err);
     else if (ret > 0)
@@ -541,38 +544,38 @@ static int look_and_go(struct s12z_target *t, uint64_t *pc, struct err *err)
 static int halt_to_look(struct s12z_target *t, uint64_t *pc, struct err *err)
 {
     enum { LOOKS = 3 };
-    if (t->halt_wanted || t->stop_pending || t->stepping || t->was_reset ||
-        t->range_hi > t->range_lo)
+    if (t->run.halt_wanted || t->run.stop_pending || t->run.stepping || t->run.was_reset ||
+        t->run.range_hi > t->run.range_lo)
         return 0; /* it is about to stop anyway */
     uint64_t from = s12z_now(t);
-    int ret = t->sample_asked ? 0 : s12z_command(t, BDC_BACKGROUND, err);
-    t->sample_asked = ret == 0;
+    int ret = t->run.sample_asked ? 0 : s12z_command(t, BDC_BACKGROUND, err);
+    t->run.sample_asked = ret == 0;
     for (int k = 0; ret == 0 && k < LOOKS; k++) {
         ret = s12z_read_csr(t, err);
-        if (ret < 0 || t->was_reset || !CSR(t, BDMACT))
+        if (ret < 0 || t->run.was_reset || !CSR(t, BDMACT))
             continue;
         ret = look_and_go(t, pc, err);
-        t->sampled_ns += s12z_now(t) - from;
+        t->run.sampled_ns += s12z_now(t) - from;
         return ret;
     }
     return ret; /* asleep */
 }
 
-uint64_t s12z_sample_held_ns(struct target *t) { return s12z_of(t)->sampled_ns; }
+uint64_t s12z_sample_held_ns(struct target *t) { return s12z_of(t)->run.sampled_ns; }
 
 static int poll_running(struct s12z_target *t, uint64_t max_ns, struct target_stop *stop,
                         struct err *err)
 {
     uint64_t end = s12z_now(t) + max_ns, slice = 20000;
     for (;;) {
-        if (t->range_hi > t->range_lo && !t->stepping && !t->was_reset)
+        if (t->run.range_hi > t->run.range_lo && !t->run.stepping && !t->run.was_reset)
             return step_range(t, end, stop, err);
         int ret = s12z_read_csr(t, err);
-        if (ret == 0 && t->was_reset)
+        if (ret == 0 && t->run.was_reset)
             ret = see_to_reset(t, err);
         if (ret < 0)
             return ret;
-        if (CSR(t, BDMACT) && t->sample_asked && !t->halt_wanted) { /* it woke up */
+        if (CSR(t, BDMACT) && t->run.sample_asked && !t->run.halt_wanted) { /* it woke up */
             uint64_t pc;
             ret = look_and_go(t, &pc, err);
             if (ret < 0)
@@ -581,13 +584,13 @@ static int poll_running(struct s12z_target *t, uint64_t max_ns, struct target_st
         }
         if (CSR(t, BDMACT)) {
             ret = settle(t, stop, err);
-            if (ret || t->state != TARGET_RUNNING || s12z_now(t) >= end)
+            if (ret || t->run.state != TARGET_RUNNING || s12z_now(t) >= end)
                 return ret;
             continue;
         }
         if (t->hooks && (ret = t->hooks->poll(t, max_ns, err)) < 0)
             return ret;
-        if (t->halt_wanted && s12z_now(t) - t->halt_since_ns > HALT_LIMIT_NS)
+        if (t->run.halt_wanted && s12z_now(t) - t->run.halt_since_ns > HALT_LIMIT_NS)
             return halt_failed(t, err);
         uint64_t at = s12z_now(t);
         if (at >= end)
@@ -601,27 +604,27 @@ static int poll_running(struct s12z_target *t, uint64_t max_ns, struct target_st
 int s12z_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
-    if (t->stop_pending) {
-        t->stop_pending = false;
-        *stop = t->stop;
+    if (t->run.stop_pending) {
+        t->run.stop_pending = false;
+        *stop = t->run.stop;
         return 1;
     }
-    if (t->state == TARGET_GONE)
+    if (t->run.state == TARGET_GONE)
         return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for",
                        "the target is gone");
     /* one found to have been reset is stopped again by the next poll */
-    if (t->state != TARGET_RUNNING) {
-        int looked = t->state == TARGET_HALTED && max_ns ? s12z_read_csr(t, err) : 0;
+    if (t->run.state != TARGET_RUNNING) {
+        int looked = t->run.state == TARGET_HALTED && max_ns ? s12z_read_csr(t, err) : 0;
         return looked < 0 ? err_prefix(err, looked, "looking whether the board is still there") : 0;
     }
     int ret = poll_running(t, max_ns, stop, err);
     /* what halted it is not known: its program would stand for good, untold */
-    if (ret < 0 && t->state == TARGET_HALTED) {
-        t->state = TARGET_GONE;
-        t->link_up = false;
+    if (ret < 0 && t->run.state == TARGET_HALTED) {
+        t->run.state = TARGET_GONE;
+        t->link.up = false;
     }
     ret = s12z_lost(t, ret);
-    t->ran_when_lost |= t->state == TARGET_GONE;
+    t->lost.ran |= t->run.state == TARGET_GONE;
     return ret;
 }
 
@@ -631,7 +634,7 @@ int s12z_sample_pc(struct target *target, uint64_t *pc, struct err *err)
     uint8_t rx[3];
     struct bdc_op op = { .kind = BDC_COMMAND, .opcode = BDC_SYNC_PC, .rx = rx };
     struct err why = { .code = ERR_OK };
-    if (t->state != TARGET_RUNNING)
+    if (t->run.state != TARGET_RUNNING)
         return err_set(err, ERR_STATE, "let it run", "sample: the target does not run");
     if (!s12z_can(t, BDC_SYNC_PC))
         return halt_to_look(t, pc, err);

@@ -19,7 +19,7 @@ enum {
     BKGD_AFTER_MS = 1,
     RECOVERY_MS = 10
 };
-#define CSR(t, f)  REG_GET((t)->csr, S12Z_BDCCSR_##f)
+#define CSR(t, f)  REG_GET((t)->link.csr, S12Z_BDCCSR_##f)
 #define CSR_BIT(f) REG_MASK(S12Z_BDCCSR_##f)
 
 /* ---- attach ---- */
@@ -50,33 +50,34 @@ int s12z_identify(struct s12z_target *t, struct err *err)
     int profile = c < 0 ? c : holds(t, S12Z_DBGTCRL, REG_MASK(S12Z_DBGTCRL_PROFILE), err);
     if (profile < 0)
         return profile;
-    if (t->same_part && (t->partid != be32(id) || t->full_dbg != (c && profile)))
+    if (t->part.same && (t->part.id != be32(id) || t->part.full_dbg != (c && profile)))
         return err_set(err, ERR_NO_TARGET, "connect the board that was there, or start again",
                        "another part answers: PARTID %08X %s trace; it was %08X %s", be32(id),
-                       c && profile ? "with" : "without", t->partid,
-                       t->full_dbg ? "with" : "without");
-    t->partid = be32(id);
-    t->full_dbg = c && profile;
-    t->same_part = true;
-    t->ops.trace = t->full_dbg ? &s12z_trace_ops : NULL;
-    t->part_known = true;
-    log_msg(t->probe->log, LOG_TARGET, "%s: PARTID %08X, DBG %s", t->probe->name, t->partid,
-            t->full_dbg ? "with trace and profiling" : "without trace");
+                       c && profile ? "with" : "without", t->part.id,
+                       t->part.full_dbg ? "with" : "without");
+    t->part.id = be32(id);
+    t->part.full_dbg = c && profile;
+    t->part.same = true;
+    t->ops.trace = t->part.full_dbg ? &s12z_trace_ops : NULL;
+    t->part.known = true;
+    log_msg(t->probe->log, LOG_TARGET, "%s: PARTID %08X, DBG %s", t->probe->name, t->part.id,
+            t->part.full_dbg ? "with trace and profiling" : "without trace");
     return 0;
 }
 
 static int enable(struct s12z_target *t, struct err *err)
 {
-    t->control = (uint16_t)((t->csr & (CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW))) |
-                            CSR_BIT(ENBDC) | (t->opt.keep_clocks ? CSR_BIT(BDCCIS) : 0));
+    t->link.control =
+        (uint16_t)((t->link.csr & (CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW))) |
+                   CSR_BIT(ENBDC) | (t->opt.keep_clocks ? CSR_BIT(BDCCIS) : 0));
     int ret = s12z_write_csr(t, err);
     if (ret == 0)
         ret = s12z_read_csr(t, err);
-    if (ret == 0 && (!CSR(t, ENBDC) || t->was_reset))
+    if (ret == 0 && (!CSR(t, ENBDC) || t->run.was_reset))
         ret = err_set(err, ERR_PROTOCOL,
                       "is the part held in reset, or does its watchdog reset it all the time? try "
                       "monitor reset halt",
-                      "BDC cannot be enabled: ENBDC does not stay set (BDCCSR %04X)", t->csr);
+                      "BDC cannot be enabled: ENBDC does not stay set (BDCCSR %04X)", t->link.csr);
     if (ret == 0 && t->opt.fast_clock)
         ret = s12z_clock_source(t, true, err);
     return ret;
@@ -84,11 +85,11 @@ static int enable(struct s12z_target *t, struct err *err)
 
 static int secured(struct s12z_target *t, struct err *err)
 {
-    t->secured = true;
-    t->state = TARGET_DETACHED;
+    t->part.secured = true;
+    t->run.state = TARGET_DETACHED;
     return err_set(err, ERR_SECURED,
                    "target extended-remote, then monitor unsecure: it erases flash and EEPROM",
-                   "the part is secured (BDCCSR %04X): it can only be erased", t->csr);
+                   "the part is secured (BDCCSR %04X): it can only be erased", t->link.csr);
 }
 
 /* It was lost while it ran, and now stands. If only its full trace buffer has halted it, or a look
@@ -97,16 +98,15 @@ static int found_halted(struct s12z_target *t, struct err *err)
 {
     uint8_t efr = 0;
     int ret = s12z_found_halted(t, &efr, err);
-    bool profile =
-        efr & (REG_MASK(S12Z_DBGEFR_PTBOVF) | (t->has_profile ? t->profile.comparators : 0));
-    if (ret < 0 || !t->ran_when_lost || t->stop.reason != STOP_REQUEST ||
-        !(t->look_when_lost || profile))
+    bool profile = efr & (REG_MASK(S12Z_DBGEFR_PTBOVF) |
+                          (t->dbg.has_profile ? t->dbg.profile.comparators : 0));
+    if (ret < 0 || !t->lost.ran || t->run.stop.reason != STOP_REQUEST || !(t->lost.look || profile))
         return ret;
     log_msg(t->probe->log, LOG_TARGET,
             "%s: only the lost session's trace has halted it: it runs on", t->probe->name);
     ret = s12z_command(t, BDC_GO, err);
     if (ret == 0)
-        t->state = TARGET_RUNNING;
+        t->run.state = TARGET_RUNNING;
     return ret;
 }
 
@@ -114,29 +114,29 @@ int s12z_attach(struct target *target, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: attach", t->probe->name);
-    t->look_when_lost |= t->sample_asked;
-    t->ran_when_lost = t->ran_when_lost && !t->halt_wanted && (t->hooks || t->look_when_lost);
+    t->lost.look |= t->run.sample_asked;
+    t->lost.ran = t->lost.ran && !t->run.halt_wanted && (t->hooks || t->lost.look);
     s12z_forget_halt(t);
-    t->state = TARGET_DETACHED;
+    t->run.state = TARGET_DETACHED;
     bool fast_left = s12z_flash_broken_off(t, "the loss of the board");
-    t->secured = t->was_reset = t->reset_while_halted = t->reset_stop = t->armed = t->have_valid =
-        t->part_known = false;
-    t->control = 0;
+    t->part.secured = t->run.was_reset = t->run.reset_while_halted = t->run.reset_stop =
+        t->dbg.armed = t->dbg.have_valid = t->part.known = false;
+    t->link.control = 0;
     int ret = s12z_connect(t, err);
     if (ret < 0)
         return ret;
     if (!CSR(t, UNSEC))
         return secured(t, err);
-    t->attach_control =
-        t->csr & (CSR_BIT(ENBDC) | CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW));
+    t->part.attach_control =
+        t->link.csr & (CSR_BIT(ENBDC) | CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW));
     ret = enable(t, err);
     if (ret == 0 && fast_left && CSR(t, CLKSW))
         ret = s12z_clock_source(t, false, err);
     if (ret < 0)
         return ret;
     if (fast_left)
-        t->attach_control &= (uint16_t)~CSR_BIT(CLKSW);
-    t->state = CSR(t, BDMACT) ? TARGET_HALTED : TARGET_RUNNING;
+        t->part.attach_control &= (uint16_t)~CSR_BIT(CLKSW);
+    t->run.state = CSR(t, BDMACT) ? TARGET_HALTED : TARGET_RUNNING;
     struct err why = { .code = ERR_OK };
     ret = s12z_identify(t, &why);
     /* asleep: it is looked at when it is halted */
@@ -144,16 +144,16 @@ int s12z_attach(struct target *target, struct err *err)
         log_msg(t->probe->log, LOG_TARGET, "%s: %s", t->probe->name, why.what);
         ret = 0;
     }
-    if (ret == 0 && t->state == TARGET_HALTED)
+    if (ret == 0 && t->run.state == TARGET_HALTED)
         ret = found_halted(t, &why);
     if (ret == 0)
-        t->ran_when_lost = t->look_when_lost = false;
-    for (size_t k = 0; ret == 0 && k < t->npatches; k++)
-        t->patch[k].in_memory = false; /* the board was away: they are written again */
+        t->lost.ran = t->lost.look = false;
+    for (size_t k = 0; ret == 0 && k < t->breaks.npatches; k++)
+        t->breaks.patch[k].in_memory = false; /* the board was away: they are written again */
     if (ret < 0) {
         if (err)
             *err = why;
-        t->state = t->state == TARGET_GONE ? TARGET_GONE : TARGET_DETACHED;
+        t->run.state = t->run.state == TARGET_GONE ? TARGET_GONE : TARGET_DETACHED;
         return err_prefix(err, ret, "attach");
     }
     return 0;
@@ -205,10 +205,11 @@ static int reset_pins(struct s12z_target *t, bool special, struct err *err)
 static void forget_reset(struct s12z_target *t)
 {
     s12z_forget_halt(t);
-    t->armed = t->have_valid = t->was_reset = t->reset_while_halted = t->reset_stop = false;
-    t->efr_seen = 0;
-    t->link_up = false;
-    t->control = 0;
+    t->dbg.armed = t->dbg.have_valid = t->run.was_reset = t->run.reset_while_halted =
+        t->run.reset_stop = false;
+    t->dbg.efr_seen = 0;
+    t->link.up = false;
+    t->link.control = 0;
     if (t->hooks)
         t->hooks->reset(t);
 }
@@ -227,7 +228,7 @@ static int after_reset_pins(struct s12z_target *t, bool special, struct err *err
             "does the adapter drive BKGD while RESET rises? is there a capacitor on BKGD?",
             "reset halt: the part started its program; BKGD was not seen low when RESET rose");
     if (ret == 0)
-        t->state = special ? TARGET_HALTED : TARGET_RUNNING;
+        t->run.state = special ? TARGET_HALTED : TARGET_RUNNING;
     return ret;
 }
 
@@ -236,7 +237,7 @@ static int reset_to(struct s12z_target *t, bool special, struct err *err)
     int ret = reset_pins(t, special, err);
     if (ret == 0)
         ret = after_reset_pins(t, special, err);
-    if (ret == 0 && !t->part_known)
+    if (ret == 0 && !t->part.known)
         ret = s12z_identify(t, err);
     return ret;
 }
@@ -244,8 +245,8 @@ static int reset_to(struct s12z_target *t, bool special, struct err *err)
 int s12z_reset_halted(struct s12z_target *t, struct err *err)
 {
     int ret = reset_to(t, true, err);
-    for (size_t k = 0; ret == 0 && k < t->npatches; k++)
-        t->patch[k].in_memory = false;
+    for (size_t k = 0; ret == 0 && k < t->breaks.npatches; k++)
+        t->breaks.patch[k].in_memory = false;
     return ret;
 }
 
@@ -254,23 +255,23 @@ int s12z_reset_halted(struct s12z_target *t, struct err *err)
 static int op_reset(struct target *target, enum reset_mode mode, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
-    bool breaks = t->npatches || s12z_dbg_wanted(t);
+    bool breaks = t->breaks.npatches || s12z_dbg_wanted(t);
     uint32_t pc;
     log_msg(t->probe->log, LOG_TARGET, "%s: reset %s", t->probe->name,
             mode == RESET_HALT ? "halt" : "run");
-    if (t->state == TARGET_DETACHED || t->secured)
-        return s12z_is_halted(t, err, "reset") ? 0 : t->secured ? -ERR_SECURED : -ERR_STATE;
+    if (t->run.state == TARGET_DETACHED || t->part.secured)
+        return s12z_is_halted(t, err, "reset") ? 0 : t->part.secured ? -ERR_SECURED : -ERR_STATE;
     s12z_flash_broken_off(t, "a reset");
     int ret = reset_to(t, mode == RESET_HALT || breaks, err);
-    for (size_t k = 0; ret == 0 && k < t->npatches; k++)
-        t->patch[k].in_memory = false; /* RAM keeps them, but a power-on reset does not */
+    for (size_t k = 0; ret == 0 && k < t->breaks.npatches; k++)
+        t->breaks.patch[k].in_memory = false; /* RAM keeps them, but a power-on reset does not */
     if (ret < 0)
         return s12z_lost(t, err_prefix(err, ret, "reset"));
     if (mode == RESET_RUN)
         return breaks ? s12z_lost(t, s12z_run_freely(t, err)) : 0;
     ret = s12z_get_reg(t, S12Z_REG_PC, &pc, err);
     s12z_stop_is(t, STOP_RESET, 5);
-    t->stop_pending = ret == 0;
+    t->run.stop_pending = ret == 0;
     return s12z_lost(t, ret);
 }
 
@@ -280,14 +281,14 @@ int s12z_mass_erase_begin(struct s12z_target *t, struct err *err)
     if (ret < 0)
         return s12z_lost(t, err_prefix(err, ret, "unsecure"));
     forget_reset(t);
-    t->state = TARGET_DETACHED;
+    t->run.state = TARGET_DETACHED;
     return s12z_connect(t, err);
 }
 
 int s12z_mass_erase_end(struct s12z_target *t, struct err *err)
 {
-    t->secured = false;
-    t->attach_control = 0;
+    t->part.secured = false;
+    t->part.attach_control = 0;
     int ret = reset_to(t, true, err);
     if (ret == 0)
         s12z_stop_is(t, STOP_RESET, 5);
@@ -299,10 +300,11 @@ int s12z_mass_erase_end(struct s12z_target *t, struct err *err)
 static int leave(struct s12z_target *t, struct err *err)
 {
     struct bdc_op off = { .kind = BDC_COMMAND, .opcode = BDC_ACK_DISABLE };
-    int ret = t->state == TARGET_HALTED ? s12z_command(t, BDC_GO, err) : 0;
-    if (ret == 0 && (t->control ^ t->attach_control) & CSR_BIT(CLKSW))
-        ret = s12z_clock_source(t, t->attach_control & CSR_BIT(CLKSW), err);
-    t->control = t->attach_control & (uint16_t)~CSR_BIT(ENBDC); /* BGND is a no-op again */
+    int ret = t->run.state == TARGET_HALTED ? s12z_command(t, BDC_GO, err) : 0;
+    if (ret == 0 && (t->link.control ^ t->part.attach_control) & CSR_BIT(CLKSW))
+        ret = s12z_clock_source(t, t->part.attach_control & CSR_BIT(CLKSW), err);
+    t->link.control =
+        t->part.attach_control & (uint16_t)~CSR_BIT(ENBDC); /* BGND is a no-op again */
     if (ret == 0)
         ret = s12z_write_csr(t, err);
     if (ret == 0 && s12z_can(t, BDC_ACK_DISABLE))
@@ -316,11 +318,11 @@ static int op_detach(struct target *target, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: detach", t->probe->name);
-    if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
+    if (t->run.state == TARGET_DETACHED || t->run.state == TARGET_GONE)
         return 0;
     s12z_flash_broken_off(t, "detaching");
-    int ret = t->has_profile && t->ops.trace ? t->ops.trace->disarm(target, err) : 0;
-    if (ret == 0 && t->state == TARGET_RUNNING && t->range_hi > t->range_lo)
+    int ret = t->dbg.has_profile && t->ops.trace ? t->ops.trace->disarm(target, err) : 0;
+    if (ret == 0 && t->run.state == TARGET_RUNNING && t->run.range_hi > t->run.range_lo)
         ret = s12z_halt_now(t, err); /* stepped from here */
     if (ret == 0)
         ret = s12z_end_step(t, err);
@@ -331,8 +333,8 @@ static int op_detach(struct target *target, struct err *err)
     if (ret < 0)
         return s12z_lost(t, err_prefix(err, ret, "detach"));
     s12z_forget_halt(t);
-    t->link_up = t->same_part = false;
-    t->state = TARGET_DETACHED;
+    t->link.up = t->part.same = false;
+    t->run.state = TARGET_DETACHED;
     return 0;
 }
 
@@ -341,10 +343,10 @@ static int op_detach(struct target *target, struct err *err)
 static const char *op_remark(struct target *target)
 {
     const struct s12z_target *t = s12z_of(target);
-    if (t->no_ack)
+    if (t->link.no_ack)
         return "this adapter knows no ACK pulses: every access to the running program takes bus "
                "cycles from it";
-    if (t->needs_fast)
+    if (t->link.needs_fast)
         return "this adapter does whole actions only and needs the fast BDC clock, which follows "
                "the PLL: failed accesses read EE and are not told, "
                "--sample halts the program for each look, and the trace buffer is read word by "
@@ -356,8 +358,8 @@ static const char *op_remark(struct target *target)
     return NULL;
 }
 
-static struct target_stop op_why_halted(struct target *target) { return s12z_of(target)->stop; }
-static enum target_state op_state(struct target *target) { return s12z_of(target)->state; }
+static struct target_stop op_why_halted(struct target *target) { return s12z_of(target)->run.stop; }
+static enum target_state op_state(struct target *target) { return s12z_of(target)->run.state; }
 static uint64_t op_now(struct target *target) { return s12z_now(s12z_of(target)); }
 static uint64_t op_canonical(uint64_t addr) { return addr & S12Z_ADDRESS; }
 
@@ -469,7 +471,7 @@ int s12z_open(struct probe *p, const struct s12z_options *opt, struct target **o
     t->base.big_endian = true;
     t->probe = p;
     t->bdc = p->driver->bdc;
-    t->lifted = S12Z_NONE;
+    t->run.lifted = S12Z_NONE;
     make_map(t);
     *out = &t->base;
     return 0;

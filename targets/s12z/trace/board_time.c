@@ -9,7 +9,7 @@ uint64_t s12z_trace_seen_cycles(const struct s12z_trace *tr)
 
 void s12z_trace_note_bus(struct s12z_trace *tr)
 {
-    tr->time.bus_hz = tr->t->fast_hz / S12Z_BDCFCLK_PER_BUS;
+    tr->time.bus_hz = tr->t->link.fast_hz / S12Z_BDCFCLK_PER_BUS;
 }
 
 /* BDCFCLK follows the bus clock (assumed equal: docs/unverified.md): SYNC measures it. Gaps of
@@ -18,14 +18,14 @@ void s12z_trace_note_bus(struct s12z_trace *tr)
 int s12z_trace_measure_bus(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_target *t = tr->t;
-    bool fast = REG_GET(t->csr, S12Z_BDCCSR_CLKSW);
+    bool fast = REG_GET(t->link.csr, S12Z_BDCCSR_CLKSW);
     if (t->bdc->max_hz) {
         s12z_trace_note_bus(tr);
         return 0;
     }
     int ret = fast ? 0 : s12z_clock_source(t, true, err);
     if (ret == 0)
-        tr->time.bus_hz = t->hz / S12Z_BDCFCLK_PER_BUS;
+        tr->time.bus_hz = t->link.hz / S12Z_BDCFCLK_PER_BUS;
     return ret < 0 || fast ? ret : s12z_clock_source(t, false, err);
 }
 

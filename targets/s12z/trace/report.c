@@ -65,7 +65,7 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
     if (s->gap_cycles && tr->cfg.policy == TRACE_LIVE)
         n +=
             (size_t)snprintf(note + n, cap - n, ", %.1f%% of bus cycles seen", covered_percent(tr));
-    uint64_t steps = tr->t->steps - tr->steps_before;
+    uint64_t steps = tr->t->run.steps - tr->steps_before;
     /* the module traces nothing during STEP1; leaving a breakpoint is one, too */
     if (n < cap && steps)
         n += (size_t)snprintf(

@@ -20,8 +20,8 @@ static unsigned debuggers_comparators(const struct s12z_target *t)
 {
     unsigned set = 0;
     for (size_t k = 0; k < S12Z_COMPARATORS; k++)
-        if (t->hard[k].used)
-            set |= (t->hard[k].pair ? 3u : 1u) << t->hard[k].first;
+        if (t->breaks.hard[k].used)
+            set |= (t->breaks.hard[k].pair ? 3u : 1u) << t->breaks.hard[k].first;
     return set;
 }
 
@@ -78,11 +78,12 @@ static int end_session(struct s12z_trace *tr, uint8_t efr, struct err *err)
  * A BGND met at the same time is left for poll() to tell. */
 static int let_run_on(struct s12z_target *t, struct err *err)
 {
-    if (t->state != TARGET_RUNNING || t->halt_wanted || t->stop_pending || t->npatches ||
-        !(t->efr_seen & EFR(PTBOVF)))
+    if (t->run.state != TARGET_RUNNING || t->run.halt_wanted || t->run.stop_pending ||
+        t->breaks.npatches || !(t->dbg.efr_seen & EFR(PTBOVF)))
         return 0;
     int ret = s12z_read_csr(t, err);
-    return ret < 0 || !REG_GET(t->csr, S12Z_BDCCSR_BDMACT) ? ret : s12z_command(t, BDC_GO, err);
+    return ret < 0 || !REG_GET(t->link.csr, S12Z_BDCCSR_BDMACT) ? ret
+                                                                : s12z_command(t, BDC_GO, err);
 }
 
 /* An analyser that fails just as the profile ends: what it had still to tell is a gap, and the
@@ -102,7 +103,7 @@ int s12z_trace_end_sessions(struct s12z_trace *tr, struct err *err)
 {
     uint8_t efr = 0;
     int ret = 0;
-    if (tr->session.under_way && tr->t->armed) {
+    if (tr->session.under_way && tr->t->dbg.armed) {
         ret = s12z_dbg_disarm(tr->t, &efr, err);
         if (ret == 0)
             ret = end_last_session(tr, efr, err);
@@ -149,14 +150,14 @@ int s12z_trace_look(struct s12z_trace *tr, struct err *err)
     struct s12z_target *t = tr->t;
     uint8_t sr;
     int ret = tr->pins.pdo ? s12z_trace_read_pins(tr, err) : 0;
-    if (ret < 0 || !tr->session.under_way || !t->armed)
+    if (ret < 0 || !tr->session.under_way || !t->dbg.armed)
         return MIN(ret, 0);
     uint64_t now = s12z_now(t);
     if (tr->pins.pdo && !tr->arrivals.last_came && now - tr->session.look_ns < LOOK_NS)
         return 0;
     tr->session.look_ns = now;
     ret = s12z_peek8(t, S12Z_DBGSR, &sr, err);
-    if (ret < 0 || REG_GET(sr, S12Z_DBGSR_SSF) || t->was_reset)
+    if (ret < 0 || REG_GET(sr, S12Z_DBGSR_SSF) || t->run.was_reset)
         return ret;
     if (tr->session.plan.dbg.halt_on_overflow || debuggers_comparators(t))
         return 0; /* it halts: the driver will see that, and on_halted() is called */
@@ -196,7 +197,7 @@ static int on_halted(struct s12z_target *t, uint8_t efr, struct err *err)
     if (ret == 0 && efr & EFR(PTBOVF) && tr->cfg.policy == TRACE_LIVE)
         s12z_trace_set_gap_due(
             tr, true); /* a debugger's breakpoint halted later than the buffer was full */
-    return ret < 0 ? ret : own && !t->halt_wanted;
+    return ret < 0 ? ret : own && !t->run.halt_wanted;
 }
 
 static int on_poll(struct s12z_target *t, uint64_t max_ns, struct err *err)
@@ -235,7 +236,7 @@ int s12z_trace_hook_in(struct s12z_trace *tr, struct err *err)
     tr->armed = true;
     tr->armed_ns = s12z_now(t);
     int ret = prepare_session(tr, err);
-    if (ret < 0 || t->state != TARGET_RUNNING)
+    if (ret < 0 || t->run.state != TARGET_RUNNING)
         return ret; /* halted: on_resuming() does the rest */
     ret = let_run_on(t, err);
     if (ret == 0)

@@ -12,7 +12,7 @@
 static int refuse_config(const struct s12z_target *t, const struct trace_config *cfg,
                          struct err *err)
 {
-    if (!t->full_dbg)
+    if (!t->part.full_dbg)
         return err_set(err, ERR_UNSUPPORTED, "--sample looks at the PC instead",
                        "%s: no trace buffer in this part's DBG module", t->chip->name);
     if (!cfg->image)
@@ -58,7 +58,7 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
     if (!tr)
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     tr->t = t;
-    tr->steps_before = t->steps;
+    tr->steps_before = t->run.steps;
     tr->cfg = *cfg;
     t->trace = tr;
     ret = open_events(tr, err);
@@ -101,7 +101,7 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
     (void)max_ns; /* the driver's poll() lets time pass and calls s12z_trace_look() */
     if (!tr || !tr->events)
         return 0;
-    if (tr->armed && t->state == TARGET_RUNNING && s12z_events_waiting(tr->events) == 0) {
+    if (tr->armed && t->run.state == TARGET_RUNNING && s12z_events_waiting(tr->events) == 0) {
         int ret = s12z_trace_look(tr, err);
         if (ret < 0)
             return s12z_lost(t, ret);
@@ -128,7 +128,7 @@ static int trace_disarm(struct target *target, struct err *err)
     log_msg(t->probe->log, LOG_PROF, "%s: disarmed: %llu lines, %llu wire clocks", t->probe->name,
             (unsigned long long)tr->arrivals.lines, (unsigned long long)tr->session.wire_bits);
     /* breakpoints of the debugger stay */
-    if (ret == 0 && t->state == TARGET_RUNNING && s12z_dbg_wanted(t))
+    if (ret == 0 && t->run.state == TARGET_RUNNING && s12z_dbg_wanted(t))
         ret = s12z_dbg_arm(t, err);
     return s12z_lost(t, ret < 0 ? ret : claimed < 0 ? claimed : closed);
 }
