@@ -65,7 +65,7 @@ static int run(struct probe *p, const char *what, size_t n, struct err *err)
         ret = t->ops->reset(t, RESET_HALT, err);
     if (ret >= 0)
         ret = t->ops->poll(t, 1000000, &stop, err);
-    s12z_of(t)->no_loader = *what == 'p';
+    s12z_of(t)->download.no_loader = *what == 'p';
     if (ret >= 0)
         ret = *what == 'c'                   ? commands(s12z_of(t), n, err)
               : *what == 'f' || *what == 'p' ? flash(s12z_of(t), n, err)
