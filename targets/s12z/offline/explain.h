@@ -27,8 +27,8 @@ struct s12z_setting {
 /* s12z_setting_list - all, ends with a NULL name. */
 const struct s12z_setting *s12z_setting_list(void);
 
-/* s12z_setting_parse - "pthf=5" into out. Returns 0; -ERR_USAGE naming the settings, or the values of
- * this one. */
+/* s12z_setting_parse - "pthf=5" into out. Returns 0; -ERR_USAGE naming the settings, or the values
+ * of this one. */
 int s12z_setting_parse(struct s12z_settings *out, const char *text, struct err *err);
 
 /* What a pass over the stream found. Zero-initialise. */

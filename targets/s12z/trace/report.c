@@ -43,10 +43,25 @@ static const char *suggest_range(const struct s12z_trace *tr, char *buf, size_t 
     return buf;
 }
 
+/* What the walk over the program's flow has to say; returns its length. */
+static size_t note_flow(const struct s12z_trace *tr, char *note, size_t cap)
+{
+    const struct s12z_flow_totals *f = s12z_flow_totals(s12z_events_flow(tr->events));
+    size_t n = 0;
+    uint32_t pc;
+    if (s12z_flow_check(s12z_events_flow(tr->events), &pc))
+        n += (size_t)snprintf(note, cap, "; counts do not add up at %06X", pc);
+    if (n < cap && f->unpaired)
+        n += (size_t)snprintf(
+            note + n, cap - n,
+            "; %llu returns did not go back, first at %06X: tasks, or lines are missing",
+            (unsigned long long)f->unpaired, f->first_unpaired);
+    return n;
+}
+
 static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
 {
     const struct s12z_events_totals *s = s12z_events_totals(tr->events);
-    const struct s12z_flow_totals *f = s12z_flow_totals(s12z_events_flow(tr->events));
     char who[64], range[64];
     double factor, spread;
     const struct s12z_time *t = s12z_events_time(tr->events);
@@ -94,14 +109,7 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
             (size_t)snprintf(note + n, cap - n, "; returns of %s filled the buffer %llu time%s: %s",
                              who, (unsigned long long)s->overflows, s->overflows == 1 ? "" : "s",
                              suggest_range(tr, range, sizeof range));
-    uint32_t pc;
-    if (n < cap && s12z_flow_check(s12z_events_flow(tr->events), &pc))
-        n += (size_t)snprintf(note + n, cap - n, "; counts do not add up at %06X", pc);
-    if (n < cap && f->unpaired)
-        n += (size_t)snprintf(
-            note + n, cap - n,
-            "; %llu returns did not go back, first at %06X: tasks, or lines are missing",
-            (unsigned long long)f->unpaired, f->first_unpaired);
+    n += n < cap ? note_flow(tr, note + n, cap - n) : 0;
     if (n < cap && *tr->session.plan.text && tr->session.plan.host_points)
         snprintf(note + n, cap - n, "; %s", tr->session.plan.text);
 }
