@@ -96,7 +96,7 @@ static int teardown(void **state)
 /* Turns the loop until the count is reached; a test that waits in vain fails. */
 static void wait_count(struct fixture *fx, atomic_uint *count, unsigned want)
 {
-    for (int i = 0; i < 5000 && atomic_load(count) < want; i++) {
+    for (int i = 0; i < 600000 && atomic_load(count) < want; i++) {
         uv_run(&fx->loop, UV_RUN_NOWAIT);
         usleep(1000);
     }
@@ -332,7 +332,7 @@ static void worker_stop__call_in_progress_hangs__gives_up_in_time(void **state)
     assert_true(worker_stopping(own->w));
     assert_int_equal(worker_post(own->w, &late, &err), -ERR_STATE);
     atomic_store(release, true); /* let it end, so that the test's memory is whole again */
-    for (int i = 0; i < 5000 && !atomic_load(&own->closings); i++)
+    for (int i = 0; i < 600000 && !atomic_load(&own->closings); i++)
         usleep(1000);
     assert_int_equal(own->closings, 1);
     assert_int_equal(worker_stop(own->w, 5000, &err), 0);

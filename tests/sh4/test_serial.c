@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -24,6 +25,8 @@ struct line {
     struct log log;
     char said[4096]; /* log lines of the target */
 };
+
+enum { LOOKS = 100000 };
 
 static void take_log(void *ctx, enum log_subject subject, const char *text)
 {
@@ -146,8 +149,11 @@ static void serial__both_orders_and_rates__halts_moves_memory_and_runs_on(void *
         MUST(b, b->t->ops->read_mem(b->t, DATA + 1, 0, in, len, &b->err));
         assert_memory_equal(in, out, len);
         set_reg(b, 9, 0x12345678);
-        cont(b);
-        halt_it(b);
+        for (int i = 0; i < LOOKS && get_reg(b, 8) == r8; i++) { /* the board's thread has to run */
+            cont(b);
+            usleep(1000);
+            halt_it(b);
+        }
         assert_int_equal(get_reg(b, 9), 0x12345678);
         assert_true(get_reg(b, 8) != r8); /* it counts on */
         finish(l);
@@ -289,12 +295,15 @@ static void serial__stray_byte_in_a_step__it_goes_on(void **state)
                                                     .range_lo = CODE,
                                                     .range_hi = label(b, "out") },
                                   &b->err));
-        for (unsigned k = 0; k < BYTES; k++) {
-            struct target_stop stop;
+        struct target_stop stop;
+        int stopped = 0; /* on a busy machine the board is through before the last byte has come */
+        for (unsigned k = 0; k < BYTES && !stopped; k++) {
             serial_rig_stray(l->rig, bytes[i]);
-            assert_int_equal(b->t->ops->poll(b->t, 1000000, &stop, &b->err), 0);
+            stopped = b->t->ops->poll(b->t, 1000000, &stop, &b->err);
+            assert_true(stopped >= 0);
         }
-        struct target_stop stop = stops(b);
+        if (!stopped)
+            stop = stops(b);
         assert_int_equal(stop.reason, STOP_STEP);
         assert_int_equal(stop.pc, label(b, "out"));
         assert_int_equal(get_reg(b, 1), TURNS);

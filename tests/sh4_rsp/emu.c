@@ -248,7 +248,7 @@ static void listen_here(struct emu *e)
     e->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(bind(e->listen_fd, (struct sockaddr *)&a, sizeof a) == 0 &&
                 listen(e->listen_fd, 4) == 0);
-    snprintf(e->probe, sizeof e->probe, "rsp:%s", e->path);
+    snprintf(e->probe, sizeof e->probe, "rsp:%s,timeout=20000", e->path);
 }
 
 void emu_start(struct emu *e, const struct emu_kind *kind, const char *program, bool halted)

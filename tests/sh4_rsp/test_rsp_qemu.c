@@ -61,7 +61,7 @@ static void start_qemu(struct rig *r)
     assert_true(r->pid >= 0);
     if (r->pid == 0)
         exec_qemu(r->path, r->prog.big);
-    for (int i = 0; i < 200 && stat(r->path, &st) < 0; i++)
+    for (int i = 0; i < 6000 && stat(r->path, &st) < 0; i++)
         nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 }
 
