@@ -377,6 +377,9 @@ static void recovered(struct fixture *fx, const char *kind, unsigned long at)
         fail_msg("%s at %lu: not usable afterwards: %s", kind, at, err.what);
 }
 
+/* Every second transfer is struck, the one between by the next kind. (All of them: 1, by hand.) */
+enum { STRIDE = 2 };
+
 static void strike_all(struct fixture *fx, const char *what,
                        int (*run)(struct fixture *fx, struct err *err))
 {
@@ -385,7 +388,8 @@ static void strike_all(struct fixture *fx, const char *what,
         unsigned failed = 0, before = descriptors();
         OK(run(fx, err));
         transfers = tell("transfers") - from;
-        for (unsigned long at = 1; at <= transfers; at++) {
+        unsigned long first = 1 + (unsigned long)(kind - fx->kinds) % STRIDE;
+        for (unsigned long at = first; at <= transfers; at += STRIDE) {
             struct err err = { .code = ERR_OK };
             tell("strike %s %lu", *kind, at);
             fx->noise = strcmp(*kind, "garbage") == 0;
@@ -403,7 +407,7 @@ static void strike_all(struct fixture *fx, const char *what,
 
 static int reopen(struct fixture *fx, struct err *err) { return probe_reopen(fx->p, err); }
 
-static void fault__at_every_transfer__error_or_right_bytes_and_usable_again(void **state)
+static void fault__at_transfers__error_or_right_bytes_and_usable_again(void **state)
 {
     strike_all(*state, "runs", standard_run);
 }
@@ -430,7 +434,7 @@ int main(int argc, char **argv)
         T(power__off_and_on__told_then_found),
     };
     const struct CMUnitTest sweep[] = {
-        T(fault__at_every_transfer__error_or_right_bytes_and_usable_again),
+        T(fault__at_transfers__error_or_right_bytes_and_usable_again),
         T(fault__while_opening__error_or_open),
     };
     return fx.kinds ? cmocka_run_group_tests(sweep, NULL, NULL)

@@ -325,6 +325,12 @@ int s12z_dbg_disarm(struct s12z_target *t, uint8_t *efr, struct err *err)
     return 0;
 }
 
+void s12z_dbg_unknown(struct s12z_target *t)
+{
+    t->dbg.armed = t->dbg.have_valid = false;
+    t->dbg.efr_seen = 0;
+}
+
 int s12z_dbg_forget(struct s12z_target *t, struct err *err)
 {
     uint8_t c1;
@@ -367,7 +373,7 @@ int s12z_dbg_claim(struct s12z_target *t, const struct s12z_dbg_profile *p, stru
 /* hard[] has changed: the module follows, at once if the program runs. */
 static int follow(struct s12z_target *t, struct err *err)
 {
-    if (t->run.state != TARGET_RUNNING)
+    if (s12z_state(t) != TARGET_RUNNING)
         return s12z_dbg_disarm(t, NULL, err); /* armed again when it goes on */
     int ret = s12z_dbg_disarm(t, NULL, err);
     return ret < 0 ? ret : s12z_dbg_arm(t, err);
@@ -400,6 +406,12 @@ int s12z_patches_write(struct s12z_target *t, struct err *err)
     for (size_t k = 0; ret == 0 && k < t->breaks.npatches; k++)
         ret = s12z_patch_set(t, &t->breaks.patch[k], true, err);
     return ret;
+}
+
+void s12z_patches_gone(struct s12z_target *t)
+{
+    for (size_t k = 0; k < t->breaks.npatches; k++)
+        t->breaks.patch[k].in_memory = false;
 }
 
 static int insert_patch(struct s12z_target *t, uint32_t addr, struct err *err)
@@ -461,14 +473,14 @@ static int insert_hard(struct s12z_target *t, const struct s12z_hard *wanted, st
 {
     struct s12z_hard *h = NULL;
     if (find_hard(t, wanted->kind, wanted->addr, wanted->len))
-        return t->run.state == TARGET_RUNNING ? s12z_dbg_arm(t, err) : 0;
+        return s12z_state(t) == TARGET_RUNNING ? s12z_dbg_arm(t, err) : 0;
     if (t->dbg.has_profile &&
         REG_GET(t->dbg.profile.tcrh, S12Z_DBGTCRH_TALIGN) == S12Z_TALIGN_BEGIN)
         return err_set(
             err, ERR_RESOURCE,
             "end the profile, or profile without a start point; breakpoints in RAM need none",
             "no comparator works while a profile with a start point is armed");
-    if (t->dbg.has_profile && t->dbg.armed && t->run.state == TARGET_RUNNING)
+    if (t->dbg.has_profile && t->dbg.armed && s12z_state(t) == TARGET_RUNNING)
         return err_set(err, ERR_STATE, "halt the target first",
                        "the DBG module is locked while it profiles");
     for (size_t k = 0; k < S12Z_COMPARATORS && !h; k++)
@@ -493,9 +505,9 @@ static bool is_code(const struct s12z_target *t, uint32_t addr)
     return (addr >= S12Z_RAM_START && addr <= t->chip->ram_end) || s12z_in_flash(t, addr);
 }
 
-static bool attached(struct s12z_target *t, const char *what, struct err *err)
+static int need_attached(struct s12z_target *t, const char *what, struct err *err)
 {
-    return t->run.state == TARGET_RUNNING || s12z_is_halted(t, err, what);
+    return s12z_state(t) == TARGET_RUNNING ? 0 : s12z_need_halted(t, err, what);
 }
 
 int s12z_insert_bp(struct target *target, enum bp_kind kind, uint64_t where, unsigned len,
@@ -504,10 +516,9 @@ int s12z_insert_bp(struct target *target, enum bp_kind kind, uint64_t where, uns
     struct s12z_target *t = s12z_of(target);
     uint32_t addr = (uint32_t)where & S12Z_ADDRESS;
     bool code = kind == BP_SOFT || kind == BP_HARD;
-    if (!attached(t, "breakpoint", err))
-        return t->part.secured               ? -ERR_SECURED
-               : t->run.state == TARGET_GONE ? -ERR_NO_TARGET
-                                             : -ERR_STATE;
+    int ret = need_attached(t, "breakpoint", err);
+    if (ret < 0)
+        return ret;
     if (code && !is_code(t, addr))
         return err_set(err, ERR_FAULT, "code lies in RAM, EEPROM or flash",
                        "breakpoint at %06X: no instruction is executed there", addr);
@@ -529,13 +540,14 @@ int s12z_remove_bp(struct target *target, enum bp_kind kind, uint64_t where, uns
     struct s12z_patch *p = kind == BP_SOFT ? s12z_patch_at(t, addr) : NULL;
     if (!h && !p)
         return 0;
-    if (!attached(t, "breakpoint", err))
-        return t->run.state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
+    int ret = need_attached(t, "breakpoint", err);
+    if (ret < 0)
+        return ret;
     if (p)
         return s12z_lost(t, remove_patch(t, p, err));
     h->used = false;
     deal(t);
-    if (t->dbg.has_profile && t->run.state == TARGET_RUNNING)
+    if (t->dbg.has_profile && s12z_state(t) == TARGET_RUNNING)
         return 0; /* it stays in the module until the profile is armed anew; a hit is passed over */
     return s12z_lost(t, follow(t, err));
 }

@@ -1,9 +1,9 @@
 /* S12Z driver, private to targets/s12z: link, DBG module, state of the target.
  *
- * Layers inside: s12z/driver/link.c does BDC commands and turns BDCCSR into errors;
- * s12z/driver/mem.c and s12z/driver/regs.c are built on it; s12z/driver/break.c owns the DBG
- * module, for the debugger and for a profile; s12z/driver/run.c and s12z/driver/target.c are run
- * control. */
+ * Files, each on those before it: run_state.c has the state of run control; link.c does BDC
+ * commands and turns BDCCSR into errors; mem.c and regs.c are built on it; break.c owns the DBG
+ * module, for the debugger and for a profile; stop.c, step.c and look.c are run control's parts,
+ * run.c and target.c compose them. */
 #ifndef TARGETS_S12Z_DRIVER_DRIVER_H
 #define TARGETS_S12Z_DRIVER_DRIVER_H
 
@@ -16,6 +16,7 @@
 #include "probe/probe.h"
 #include "targets/s12z/s12z.h"
 #include "targets/s12z/driver/dbg.h"
+#include "targets/s12z/driver/run_state.h"
 #include "targets/target.h"
 
 enum {
@@ -113,30 +114,23 @@ struct s12z_regs {
     uint16_t valid; /* bit n: value[n] is what the CPU has */
 };
 
-/* Run control (run.c). */
+/* Run control (run.c, step.c, stop.c, look.c). state changes by s12z_run_event() only. */
 struct s12z_run {
-    enum target_state state;
-    bool was_reset;          /* ENBDC was found clear: the part was reset; poll() sees to it */
-    bool reset_while_halted; /* and it was halted then */
-    bool reset_stop;         /* the next stop is to say so */
-    bool halt_wanted;        /* BACKGROUND was sent */
-    /* BACKGROUND was sent for a look at the PC, and the CPU slept: it halts when it wakes, and runs
-     * on */
-    bool sample_asked;
-    uint64_t halt_since_ns;
-    bool stop_pending; /* a stop to be reported by the next poll */
-    struct target_stop stop;
-    bool stepping;               /* a STEP1 is not over yet (WAI, STOP) */
-    bool step_then_go;           /* it only steps off a breakpoint: then continue */
-    uint32_t lifted;             /* address of the patch taken out for the step; S12Z_NONE none */
-    uint32_t range_lo, range_hi; /* RESUME_RANGE under way: hi > lo */
+    enum s12z_run_state state;
+    /* HALTED, and a poll is finding out why: the state before. Else S12Z_REFUSED. */
+    enum s12z_run_state before;
+    uint64_t halt_since_ns;      /* a halt is asked */
+    struct target_stop stop;     /* the last one; STOPPED: to be told */
+    uint32_t lifted;             /* address of the patch taken out for a step; S12Z_NONE none */
+    uint32_t range_lo, range_hi; /* of the last RESUME_RANGE */
     uint64_t steps;
     const struct s12z_hard *met; /* a watchpoint that the last STEP1 met; NULL none */
     /* the program was held for looks at its PC, by an adapter without SYNC_PC */
     uint64_t sampled_ns;
 };
 
-/* What went on when the board was lost (target.c): whether it may run on when it is found again. */
+/* What went on when the board was lost (run_state.c, target.c): whether it may run on when it is
+ * found again. */
 struct s12z_lost {
     bool ran;  /* the program, and nobody wanted it halted */
     bool look; /* it may have been halted for a look at its PC */
@@ -198,6 +192,23 @@ struct s12z_target {
 
 static inline struct s12z_target *s12z_of(struct target *t) { return (struct s12z_target *)t; }
 
+/* ---- the state of run control (s12z/driver/run_state.c) ---- */
+
+/* The state follows the table; what the table refuses is a mistake of ours. */
+void s12z_run_event(struct s12z_target *t, enum s12z_run_event event);
+static inline enum target_state s12z_state(const struct s12z_target *t)
+{
+    return s12z_run_seen_as(t->run.state);
+}
+/* The caller wants it halted, and it does not stand yet. */
+bool s12z_asked_to_halt(enum s12z_run_state state);
+/* The part was found to have been reset, and no poll has seen to it. */
+bool s12z_reset_found(const struct s12z_target *t);
+/* All of struct s12z_run but the state and what is counted since open. */
+void s12z_run_reset(struct s12z_target *t);
+/* The board is gone. Notes in `lost` what went on. */
+void s12z_run_lost(struct s12z_target *t);
+
 /* ---- link (s12z/driver/link.c) ---- */
 
 /* SYNC, ACK on. Errors tell apart: no power, RESET held, BKGD stuck, no answer. */
@@ -212,8 +223,8 @@ int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err
 bool s12z_can(const struct s12z_target *t, uint8_t opcode);
 /* One command without address and data: GO, BACKGROUND, STEP1. */
 int s12z_command(struct s12z_target *t, uint8_t opcode, struct err *err);
-/* Reads BDCCSR into t->csr. ENBDC found clear on an unsecured part that was ours: ENBDC and ACK are
- * set again and was_reset is set. */
+/* Reads BDCCSR into link.csr. ENBDC found clear on an unsecured part that was ours: ENBDC and ACK
+ * are set again, and run control has the event RESET_FOUND. */
 int s12z_read_csr(struct s12z_target *t, struct err *err);
 /* Writes t->control and clears the error flags. */
 int s12z_write_csr(struct s12z_target *t, struct err *err);
@@ -225,7 +236,8 @@ int s12z_clock_source(struct s12z_target *t, bool fast, struct err *err);
 int s12z_measure_fast(struct s12z_target *t, struct err *err);
 uint64_t s12z_now(struct s12z_target *t);
 int s12z_wait(struct s12z_target *t, uint64_t ns, struct err *err);
-bool s12z_is_halted(struct s12z_target *t, struct err *err, const char *what);
+/* 0 if it is halted, else a failure that says that `what` needs it to be. */
+int s12z_need_halted(struct s12z_target *t, struct err *err, const char *what);
 int s12z_lost(struct s12z_target *t, int ret); /* state GONE where ret says so; returns ret */
 
 /* ---- memory (s12z/driver/mem.c); running or halted ---- */
@@ -251,6 +263,7 @@ int s12z_read_reg(struct target *t, unsigned n, uint8_t *buf, struct err *err);
 int s12z_write_reg(struct target *t, unsigned n, const uint8_t *buf, struct err *err);
 int s12z_get_reg(struct s12z_target *t, unsigned n, uint32_t *v, struct err *err);
 int s12z_set_reg(struct s12z_target *t, unsigned n, uint32_t v, struct err *err);
+void s12z_regs_forget(struct s12z_target *t); /* it ran, or was reset: none is known */
 
 /* ---- breakpoints and the DBG module (s12z/driver/break.c) ---- */
 int s12z_insert_bp(struct target *t, enum bp_kind kind, uint64_t where, unsigned len,
@@ -267,6 +280,7 @@ const struct s12z_hard *s12z_code_break_at(const struct s12z_target *t, uint32_t
 int s12z_patch_set(struct s12z_target *t, struct s12z_patch *p, bool in_memory, struct err *err);
 /* those that are not in memory */
 int s12z_patches_write(struct s12z_target *t, struct err *err);
+void s12z_patches_gone(struct s12z_target *t); /* none is in memory any more */
 int s12z_breaks_remove_all(struct s12z_target *t, struct err *err);
 /* The comparators as letters, "A, C"; for sentences. Returns buf. */
 const char *s12z_comparator_names(unsigned set, char buf[16]);
@@ -302,6 +316,8 @@ int s12z_dbg_arm(struct s12z_target *t, struct err *err);
 /* Clears ARM and waits for PTACT=0; *efr (NULL is fine) is DBGEFR then. */
 int s12z_dbg_disarm(struct s12z_target *t, uint8_t *efr, struct err *err);
 bool s12z_dbg_wanted(const struct s12z_target *t);
+/* What is in the module is not known: it was reset, or others had the part. */
+void s12z_dbg_unknown(struct s12z_target *t);
 /* Before anything is taken from a module that another session may have left armed. */
 int s12z_dbg_forget(struct s12z_target *t, struct err *err);
 
@@ -309,16 +325,37 @@ int s12z_dbg_forget(struct s12z_target *t, struct err *err);
 int s12z_resume(struct target *t, const struct resume *how, struct err *err);
 int s12z_poll(struct target *t, uint64_t max_ns, struct target_stop *stop, struct err *err);
 int s12z_halt(struct target *t, struct err *err);
+/* Halts it, and returns when it stands. */
 int s12z_halt_now(struct s12z_target *t, struct err *err);
+/* With breakpoints written and the module armed, GO. */
 int s12z_run_freely(struct s12z_target *t, struct err *err);
-/* attach() has found it halted: t->stop tells why, STOP_REQUEST if no breakpoint of ours. efr:
+
+/* ---- one STEP1 (s12z/driver/step.c) ---- */
+/* Returns 1: done, halted again, run.met says whether a watchpoint was met. 0: the instruction was
+ * WAI or STOP and the CPU sleeps on it, which is the event `asleep`; or the part was reset. Matches
+ * of the module would be ignored by hardware but end its sequence, so it is disarmed. */
+int s12z_step_once(struct s12z_target *t, enum s12z_run_event asleep, struct err *err);
+int s12z_end_step(struct s12z_target *t, struct err *err); /* puts back what a step took out */
+
+/* ---- why it stopped (s12z/driver/stop.c) ---- */
+/* attach() has found it halted: run.stop tells why, STOP_REQUEST if no breakpoint of ours. efr:
  * DBGEFR as found. */
 int s12z_found_halted(struct s12z_target *t, uint8_t *efr, struct err *err);
-int s12z_end_step(struct s12z_target *t, struct err *err); /* puts back what a step took out */
-void s12z_forget_halt(struct s12z_target *t);
+/* 1: it stands at a breakpoint or watchpoint of ours, run.stop says which; 0: not. efr: DBGEFR as
+ * found. */
+int s12z_stands_at_break(struct s12z_target *t, uint8_t efr, struct err *err);
+/* Neither asked for, nor a comparator, nor a BGND of ours: 1, run.stop says what it is. */
+int s12z_stop_unasked(struct s12z_target *t, uint32_t pc, struct err *err);
+/* Fills run.stop. */
 void s12z_stop_is(struct s12z_target *t, enum stop_reason reason, int signal);
+void s12z_stop_at_hard(struct s12z_target *t, const struct s12z_hard *h);
+
+/* ---- looks at the PC (s12z/driver/look.c) ---- */
 int s12z_sample_pc(struct target *t, uint64_t *pc, struct err *err);
 uint64_t s12z_sample_held_ns(struct target *t);
+/* It was halted for a look, and stands. Runs on, or if it met a breakpoint stays for poll() to
+ * tell. 1 with *pc; 0: a stop, or the part was reset. */
+int s12z_look_and_go(struct s12z_target *t, uint64_t *pc, struct err *err);
 
 /* ---- a loader for flash in the part's RAM (s12z/driver/loader.c); halted before and after each
  * ---- */

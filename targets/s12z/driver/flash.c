@@ -129,10 +129,9 @@ static int set_divider(struct s12z_target *t, struct err *err)
 static int open_flash(struct s12z_target *t, struct err *err)
 {
     const struct s12z_chip *c = t->chip;
-    if (!s12z_is_halted(t, err, "flash"))
-        return t->part.secured               ? -ERR_SECURED
-               : t->run.state == TARGET_GONE ? -ERR_NO_TARGET
-                                             : -ERR_STATE;
+    int ret = s12z_need_halted(t, err, "flash");
+    if (ret < 0)
+        return ret;
     if (t->download.flash)
         return 0;
     t->download.flash = calloc(1, sizeof *t->download.flash);
@@ -341,7 +340,7 @@ static int finish(struct s12z_target *t, int ret, struct err *err)
     int away = s12z_loader_leave(t, ret < 0 ? &own : err);
     ret = ret < 0 ? ret : away;
     s12z_flash_close(t);
-    int back = slow && t->run.state == TARGET_HALTED
+    int back = slow && s12z_state(t) == TARGET_HALTED
                    ? s12z_clock_source(t, false, ret < 0 ? &own : err)
                    : 0;
     if (ret < 0 && err) {
@@ -354,7 +353,7 @@ static int finish(struct s12z_target *t, int ret, struct err *err)
 bool s12z_flash_broken_off(struct s12z_target *t, const char *by)
 {
     struct err why = { .code = ERR_OK };
-    bool fast_left = t->download.flash && t->run.state != TARGET_HALTED &&
+    bool fast_left = t->download.flash && s12z_state(t) != TARGET_HALTED &&
                      !t->download.flash->was_fast && !t->opt.fast_clock;
     if (t->download.flash)
         finish(t, err_set(&why, ERR_CANCELLED, "load again", "it was broken off by %s", by), &why);

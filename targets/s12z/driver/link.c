@@ -24,31 +24,24 @@ int s12z_wait(struct s12z_target *t, uint64_t ns, struct err *err)
 
 int s12z_lost(struct s12z_target *t, int ret)
 {
-    if (ret == -ERR_USB || ret == -ERR_NO_TARGET) {
-        if (t->run.state == TARGET_RUNNING || t->run.state == TARGET_HALTED)
-            t->lost.ran = t->run.state == TARGET_RUNNING;
-        t->run.state = TARGET_GONE;
-        t->link.up = false;
-    }
+    if (ret == -ERR_USB || ret == -ERR_NO_TARGET)
+        s12z_run_lost(t);
     return ret;
 }
 
-bool s12z_is_halted(struct s12z_target *t, struct err *err, const char *what)
+int s12z_need_halted(struct s12z_target *t, struct err *err, const char *what)
 {
-    if (t->run.state == TARGET_HALTED)
-        return true;
+    enum target_state state = s12z_state(t);
+    if (state == TARGET_HALTED)
+        return 0;
     if (t->part.secured)
-        err_set(err, ERR_SECURED, "monitor unsecure erases everything and opens it",
-                "%s: the part is secured", what);
-    else
-        err_set(err, t->run.state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE,
-                t->run.state == TARGET_GONE ? "check power and cable; it is being looked for"
-                                            : "halt the target first",
-                "%s: the target is %s", what,
-                t->run.state == TARGET_GONE      ? "gone"
-                : t->run.state == TARGET_RUNNING ? "running"
-                                                 : "not attached");
-    return false;
+        return err_set(err, ERR_SECURED, "monitor unsecure erases everything and opens it",
+                       "%s: the part is secured", what);
+    if (state == TARGET_GONE)
+        return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for",
+                       "%s: the target is gone", what);
+    return err_set(err, ERR_STATE, "halt the target first", "%s: the target is %s", what,
+                   state == TARGET_RUNNING ? "running" : "not attached");
 }
 
 bool s12z_can(const struct s12z_target *t, uint8_t opcode)
@@ -212,13 +205,10 @@ static int enable_ack(struct s12z_target *t, struct err *err)
 static int after_reset(struct s12z_target *t, struct err *err)
 {
     log_msg(t->probe->log, LOG_TARGET, "%s: the part was reset", t->probe->name);
-    t->run.was_reset = true;
     t->link.resets++;
-    t->run.reset_while_halted = t->run.state == TARGET_HALTED;
-    if (t->run.state == TARGET_HALTED)
-        t->run.state = TARGET_RUNNING;
-    t->dbg.armed = t->dbg.have_valid = false;
-    t->regs.valid = 0;
+    s12z_run_event(t, S12Z_ON_RESET_FOUND);
+    s12z_dbg_unknown(t);
+    s12z_regs_forget(t);
     t->link.control &= (uint16_t)~CSR_BIT(CLKSW);
     int ret = sync(t, err);
     if (ret == 0)
@@ -395,7 +385,7 @@ static int refused(const struct bdc_op *op, uint16_t csr, struct err *err)
 /* A long ACK: some flag is set. 0: harmless, 1: worth another try, < 0: refused. */
 static int long_ack(struct s12z_target *t, const struct bdc_op *op, struct err *err)
 {
-    bool was_reset = t->run.was_reset;
+    uint64_t resets = t->link.resets;
     t->link.doubt = false;
     int ret = s12z_read_csr(t, err);
     if (ret < 0)
@@ -405,7 +395,7 @@ static int long_ack(struct s12z_target *t, const struct bdc_op *op, struct err *
         err_set(err, ERR_PROTOCOL, "try again", "the command overran (OVRUN)");
         return repeatable(op) ? 1 : -ERR_PROTOCOL;
     }
-    if (t->run.was_reset && !was_reset)
+    if (t->link.resets != resets)
         return is_halted_class(op)
                    ? err_set(err, ERR_STATE, "halt it again", "the part was reset and runs")
                    : 1;
@@ -428,7 +418,7 @@ static int long_ack(struct s12z_target *t, const struct bdc_op *op, struct err *
 /* No ACK: the clock may be another one, or the part was reset. 1: worth another try, < 0: not. */
 static int no_ack(struct s12z_target *t, const struct bdc_op *op, struct err *err)
 {
-    bool was_reset = t->run.was_reset;
+    uint64_t resets = t->link.resets;
     char what[64];
     int ret = sync(t, err);
     if (ret < 0)
@@ -436,7 +426,7 @@ static int no_ack(struct s12z_target *t, const struct bdc_op *op, struct err *er
     ret = s12z_read_csr(t, err);
     if (ret < 0)
         return ret;
-    if (t->run.was_reset && !was_reset && is_halted_class(op))
+    if (t->link.resets != resets && is_halted_class(op))
         return err_set(err, ERR_STATE, "halt it again", "%s: the part was reset and runs",
                        op_text(op, what));
     if ((ret = s12z_lost(t, enable_ack(t, err))) < 0)

@@ -119,7 +119,7 @@ static int halt(struct s12z_target *t, struct err *err)
     while (ret == 0 && t->download.loader->runs) {
         ret = s12z_read_csr(t, err);
         t->download.loader->runs = ret == 0 && !REG_GET(t->link.csr, S12Z_BDCCSR_BDMACT);
-        if (ret == 0 && t->run.state != TARGET_HALTED)
+        if (ret == 0 && s12z_state(t) != TARGET_HALTED)
             return err_set(err, ERR_STATE, "monitor reset halt, then load again",
                            "the part was reset while it was programmed");
         if (ret == 0 && t->download.loader->runs && s12z_now(t) - since > LIMIT_NS)
@@ -296,7 +296,7 @@ int s12z_loader_leave(struct s12z_target *t, struct err *err)
 {
     if (!t->download.loader)
         return 0;
-    int ret = t->run.state == TARGET_HALTED ? put_back(t, err) : 0;
+    int ret = s12z_state(t) == TARGET_HALTED ? put_back(t, err) : 0;
     free(t->download.loader);
     t->download.loader = NULL;
     return ret < 0 ? err_prefix(err, ret, "putting RAM and registers back") : 0;

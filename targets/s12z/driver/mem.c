@@ -59,10 +59,10 @@ static int check(struct s12z_target *t, uint64_t addr, unsigned width, size_t le
     if (t->part.secured)
         return err_set(err, ERR_SECURED, "monitor unsecure erases everything and opens it",
                        "%s: the part is secured", what);
-    if (t->run.state != TARGET_HALTED && t->run.state != TARGET_RUNNING)
-        return err_set(err, t->run.state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE,
+    if (s12z_state(t) != TARGET_HALTED && s12z_state(t) != TARGET_RUNNING)
+        return err_set(err, s12z_state(t) == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE,
                        "check power and cable; it is being looked for", "%s: the target is %s",
-                       what, t->run.state == TARGET_GONE ? "gone" : "not attached");
+                       what, s12z_state(t) == TARGET_GONE ? "gone" : "not attached");
     if (addr > S12Z_ADDRESS || len > S12Z_ADDRESS + 1 - addr)
         return err_set(err, ERR_FAULT, "addresses have 24 bits", "%s: %zu bytes at %#llx", what,
                        len, (unsigned long long)addr);

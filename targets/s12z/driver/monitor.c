@@ -326,7 +326,7 @@ static int cmd_unsecure(void *ctx, int argc, char **argv, const struct text_sink
                          "is wanted:\n  monitor unsecure " CONFIRM "\n");
         return argc == 1 ? 0 : usage(err, "unsecure " CONFIRM, "unsecure");
     }
-    if (t->run.state == TARGET_GONE)
+    if (s12z_state(t) == TARGET_GONE)
         return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for",
                        "unsecure: the target is gone");
     int ret = s12z_mass_erase_begin(t, err);

@@ -36,13 +36,14 @@ static int fetch(struct s12z_target *t, unsigned wanted, struct err *err)
     return ret;
 }
 
+void s12z_regs_forget(struct s12z_target *t) { t->regs.valid = 0; }
+
 int s12z_get_reg(struct s12z_target *t, unsigned n, uint32_t *v, struct err *err)
 {
-    if (!s12z_is_halted(t, err, "read registers"))
-        return t->part.secured               ? -ERR_SECURED
-               : t->run.state == TARGET_GONE ? -ERR_NO_TARGET
-                                             : -ERR_STATE;
-    int ret = s12z_loader_leave(t, err);
+    int ret = s12z_need_halted(t, err, "read registers");
+    if (ret < 0)
+        return ret;
+    ret = s12z_loader_leave(t, err);
     if (ret == 0 && !(t->regs.valid >> n & 1))
         ret = fetch(t, n, err);
     if (ret == 0)
@@ -53,12 +54,11 @@ int s12z_get_reg(struct s12z_target *t, unsigned n, uint32_t *v, struct err *err
 int s12z_set_reg(struct s12z_target *t, unsigned n, uint32_t v, struct err *err)
 {
     uint8_t tx[4];
-    if (!s12z_is_halted(t, err, "write registers"))
-        return t->part.secured               ? -ERR_SECURED
-               : t->run.state == TARGET_GONE ? -ERR_NO_TARGET
-                                             : -ERR_STATE;
+    int ret = s12z_need_halted(t, err, "write registers");
+    if (ret < 0)
+        return ret;
     struct bdc_op op = { .kind = BDC_COMMAND, .opcode = (uint8_t)(BDC_WRITE_REG + n), .tx = tx };
-    int ret = s12z_loader_leave(t, err);
+    ret = s12z_loader_leave(t, err);
     if (ret < 0)
         return ret;
     put_be32(tx, v & mask_of(n));

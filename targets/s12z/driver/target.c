@@ -67,13 +67,14 @@ int s12z_identify(struct s12z_target *t, struct err *err)
 
 static int enable(struct s12z_target *t, struct err *err)
 {
+    uint64_t resets = t->link.resets;
     t->link.control =
         (uint16_t)((t->link.csr & (CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW))) |
                    CSR_BIT(ENBDC) | (t->opt.keep_clocks ? CSR_BIT(BDCCIS) : 0));
     int ret = s12z_write_csr(t, err);
     if (ret == 0)
         ret = s12z_read_csr(t, err);
-    if (ret == 0 && (!CSR(t, ENBDC) || t->run.was_reset))
+    if (ret == 0 && (!CSR(t, ENBDC) || t->link.resets != resets))
         ret = err_set(err, ERR_PROTOCOL,
                       "is the part held in reset, or does its watchdog reset it all the time? try "
                       "monitor reset halt",
@@ -86,7 +87,7 @@ static int enable(struct s12z_target *t, struct err *err)
 static int secured(struct s12z_target *t, struct err *err)
 {
     t->part.secured = true;
-    t->run.state = TARGET_DETACHED;
+    s12z_run_event(t, S12Z_ON_LEFT);
     return err_set(err, ERR_SECURED,
                    "target extended-remote, then monitor unsecure: it erases flash and EEPROM",
                    "the part is secured (BDCCSR %04X): it can only be erased", t->link.csr);
@@ -106,7 +107,7 @@ static int found_halted(struct s12z_target *t, struct err *err)
             "%s: only the lost session's trace has halted it: it runs on", t->probe->name);
     ret = s12z_command(t, BDC_GO, err);
     if (ret == 0)
-        t->run.state = TARGET_RUNNING;
+        s12z_run_event(t, S12Z_ON_FOUND_RUNNING);
     return ret;
 }
 
@@ -114,13 +115,13 @@ int s12z_attach(struct target *target, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: attach", t->probe->name);
-    t->lost.look |= t->run.sample_asked;
-    t->lost.ran = t->lost.ran && !t->run.halt_wanted && (t->hooks || t->lost.look);
-    s12z_forget_halt(t);
-    t->run.state = TARGET_DETACHED;
+    t->lost.ran = t->lost.ran && (t->hooks || t->lost.look);
+    s12z_run_reset(t);
+    s12z_run_event(t, S12Z_ON_LEFT);
+    s12z_regs_forget(t);
+    s12z_dbg_unknown(t);
     bool fast_left = s12z_flash_broken_off(t, "the loss of the board");
-    t->part.secured = t->run.was_reset = t->run.reset_while_halted = t->run.reset_stop =
-        t->dbg.armed = t->dbg.have_valid = t->part.known = false;
+    t->part.secured = t->part.known = false;
     t->link.control = 0;
     int ret = s12z_connect(t, err);
     if (ret < 0)
@@ -136,7 +137,7 @@ int s12z_attach(struct target *target, struct err *err)
         return ret;
     if (fast_left)
         t->part.attach_control &= (uint16_t)~CSR_BIT(CLKSW);
-    t->run.state = CSR(t, BDMACT) ? TARGET_HALTED : TARGET_RUNNING;
+    s12z_run_event(t, CSR(t, BDMACT) ? S12Z_ON_FOUND_HALTED : S12Z_ON_FOUND_RUNNING);
     struct err why = { .code = ERR_OK };
     ret = s12z_identify(t, &why);
     /* asleep: it is looked at when it is halted */
@@ -144,16 +145,17 @@ int s12z_attach(struct target *target, struct err *err)
         log_msg(t->probe->log, LOG_TARGET, "%s: %s", t->probe->name, why.what);
         ret = 0;
     }
-    if (ret == 0 && t->run.state == TARGET_HALTED)
+    if (ret == 0 && s12z_state(t) == TARGET_HALTED)
         ret = found_halted(t, &why);
     if (ret == 0)
         t->lost.ran = t->lost.look = false;
-    for (size_t k = 0; ret == 0 && k < t->breaks.npatches; k++)
-        t->breaks.patch[k].in_memory = false; /* the board was away: they are written again */
+    if (ret == 0)
+        s12z_patches_gone(t); /* the board was away: they are written again */
     if (ret < 0) {
         if (err)
             *err = why;
-        t->run.state = t->run.state == TARGET_GONE ? TARGET_GONE : TARGET_DETACHED;
+        if (s12z_state(t) != TARGET_GONE)
+            s12z_run_event(t, S12Z_ON_LEFT);
         return err_prefix(err, ret, "attach");
     }
     return 0;
@@ -202,12 +204,15 @@ static int reset_pins(struct s12z_target *t, bool special, struct err *err)
     return ret < 0 ? ret : let_go;
 }
 
+/* The part was reset by its pins: as far as is known it runs now. */
 static void forget_reset(struct s12z_target *t)
 {
-    s12z_forget_halt(t);
-    t->dbg.armed = t->dbg.have_valid = t->run.was_reset = t->run.reset_while_halted =
-        t->run.reset_stop = false;
-    t->dbg.efr_seen = 0;
+    enum target_state state = s12z_state(t);
+    s12z_run_reset(t);
+    if (state == TARGET_RUNNING || state == TARGET_HALTED)
+        s12z_run_event(t, S12Z_ON_FOUND_RUNNING);
+    s12z_regs_forget(t);
+    s12z_dbg_unknown(t);
     t->link.up = false;
     t->link.control = 0;
     if (t->hooks)
@@ -228,7 +233,7 @@ static int after_reset_pins(struct s12z_target *t, bool special, struct err *err
             "does the adapter drive BKGD while RESET rises? is there a capacitor on BKGD?",
             "reset halt: the part started its program; BKGD was not seen low when RESET rose");
     if (ret == 0)
-        t->run.state = special ? TARGET_HALTED : TARGET_RUNNING;
+        s12z_run_event(t, special ? S12Z_ON_FOUND_HALTED : S12Z_ON_FOUND_RUNNING);
     return ret;
 }
 
@@ -245,8 +250,8 @@ static int reset_to(struct s12z_target *t, bool special, struct err *err)
 int s12z_reset_halted(struct s12z_target *t, struct err *err)
 {
     int ret = reset_to(t, true, err);
-    for (size_t k = 0; ret == 0 && k < t->breaks.npatches; k++)
-        t->breaks.patch[k].in_memory = false;
+    if (ret == 0)
+        s12z_patches_gone(t);
     return ret;
 }
 
@@ -259,19 +264,20 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
     uint32_t pc;
     log_msg(t->probe->log, LOG_TARGET, "%s: reset %s", t->probe->name,
             mode == RESET_HALT ? "halt" : "run");
-    if (t->run.state == TARGET_DETACHED || t->part.secured)
-        return s12z_is_halted(t, err, "reset") ? 0 : t->part.secured ? -ERR_SECURED : -ERR_STATE;
+    if (s12z_state(t) == TARGET_DETACHED || t->part.secured)
+        return s12z_need_halted(t, err, "reset");
     s12z_flash_broken_off(t, "a reset");
     int ret = reset_to(t, mode == RESET_HALT || breaks, err);
-    for (size_t k = 0; ret == 0 && k < t->breaks.npatches; k++)
-        t->breaks.patch[k].in_memory = false; /* RAM keeps them, but a power-on reset does not */
+    if (ret == 0)
+        s12z_patches_gone(t); /* RAM keeps them, but a power-on reset does not */
     if (ret < 0)
         return s12z_lost(t, err_prefix(err, ret, "reset"));
     if (mode == RESET_RUN)
         return breaks ? s12z_lost(t, s12z_run_freely(t, err)) : 0;
     ret = s12z_get_reg(t, S12Z_REG_PC, &pc, err);
     s12z_stop_is(t, STOP_RESET, 5);
-    t->run.stop_pending = ret == 0;
+    if (ret == 0)
+        s12z_run_event(t, S12Z_ON_STOP_FOUND);
     return s12z_lost(t, ret);
 }
 
@@ -281,7 +287,7 @@ int s12z_mass_erase_begin(struct s12z_target *t, struct err *err)
     if (ret < 0)
         return s12z_lost(t, err_prefix(err, ret, "unsecure"));
     forget_reset(t);
-    t->run.state = TARGET_DETACHED;
+    s12z_run_event(t, S12Z_ON_LEFT);
     return s12z_connect(t, err);
 }
 
@@ -300,7 +306,7 @@ int s12z_mass_erase_end(struct s12z_target *t, struct err *err)
 static int leave(struct s12z_target *t, struct err *err)
 {
     struct bdc_op off = { .kind = BDC_COMMAND, .opcode = BDC_ACK_DISABLE };
-    int ret = t->run.state == TARGET_HALTED ? s12z_command(t, BDC_GO, err) : 0;
+    int ret = s12z_state(t) == TARGET_HALTED ? s12z_command(t, BDC_GO, err) : 0;
     if (ret == 0 && (t->link.control ^ t->part.attach_control) & CSR_BIT(CLKSW))
         ret = s12z_clock_source(t, t->part.attach_control & CSR_BIT(CLKSW), err);
     t->link.control =
@@ -318,11 +324,11 @@ static int op_detach(struct target *target, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: detach", t->probe->name);
-    if (t->run.state == TARGET_DETACHED || t->run.state == TARGET_GONE)
+    if (s12z_state(t) == TARGET_DETACHED || s12z_state(t) == TARGET_GONE)
         return 0;
     s12z_flash_broken_off(t, "detaching");
     int ret = t->dbg.has_profile && t->ops.trace ? t->ops.trace->disarm(target, err) : 0;
-    if (ret == 0 && t->run.state == TARGET_RUNNING && t->run.range_hi > t->run.range_lo)
+    if (ret == 0 && (t->run.state == S12Z_RANGE || t->run.state == S12Z_RANGE_HALTING))
         ret = s12z_halt_now(t, err); /* stepped from here */
     if (ret == 0)
         ret = s12z_end_step(t, err);
@@ -332,9 +338,10 @@ static int op_detach(struct target *target, struct err *err)
         ret = leave(t, err);
     if (ret < 0)
         return s12z_lost(t, err_prefix(err, ret, "detach"));
-    s12z_forget_halt(t);
+    s12z_run_reset(t);
+    s12z_regs_forget(t);
+    s12z_run_event(t, S12Z_ON_LEFT);
     t->link.up = t->part.same = false;
-    t->run.state = TARGET_DETACHED;
     return 0;
 }
 
@@ -359,7 +366,7 @@ static const char *op_remark(struct target *target)
 }
 
 static struct target_stop op_why_halted(struct target *target) { return s12z_of(target)->run.stop; }
-static enum target_state op_state(struct target *target) { return s12z_of(target)->run.state; }
+static enum target_state op_state(struct target *target) { return s12z_state(s12z_of(target)); }
 static uint64_t op_now(struct target *target) { return s12z_now(s12z_of(target)); }
 static uint64_t op_canonical(uint64_t addr) { return addr & S12Z_ADDRESS; }
 
@@ -471,7 +478,8 @@ int s12z_open(struct probe *p, const struct s12z_options *opt, struct target **o
     t->base.big_endian = true;
     t->probe = p;
     t->bdc = p->driver->bdc;
-    t->run.lifted = S12Z_NONE;
+    t->run.state = S12Z_DETACHED;
+    s12z_run_reset(t);
     make_map(t);
     *out = &t->base;
     return 0;

@@ -59,7 +59,7 @@ static int read_lines(struct s12z_trace *tr, struct err *err)
 int s12z_trace_read_buffer(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_target *t = tr->t;
-    bool hurry = t->run.state == TARGET_HALTED && !REG_GET(t->link.control, S12Z_BDCCSR_CLKSW) &&
+    bool hurry = s12z_state(t) == TARGET_HALTED && !REG_GET(t->link.control, S12Z_BDCCSR_CLKSW) &&
                  !t->bdc->max_hz;
     int ret = hurry ? s12z_clock_source(t, true, err) : 0;
     if (ret == 0 && (hurry || t->bdc->max_hz))

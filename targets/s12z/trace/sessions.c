@@ -78,8 +78,8 @@ static int end_session(struct s12z_trace *tr, uint8_t efr, struct err *err)
  * A BGND met at the same time is left for poll() to tell. */
 static int let_run_on(struct s12z_target *t, struct err *err)
 {
-    if (t->run.state != TARGET_RUNNING || t->run.halt_wanted || t->run.stop_pending ||
-        t->breaks.npatches || !(t->dbg.efr_seen & EFR(PTBOVF)))
+    if (s12z_state(t) != TARGET_RUNNING || s12z_asked_to_halt(t->run.state) || t->breaks.npatches ||
+        !(t->dbg.efr_seen & EFR(PTBOVF)))
         return 0;
     int ret = s12z_read_csr(t, err);
     return ret < 0 || !REG_GET(t->link.csr, S12Z_BDCCSR_BDMACT) ? ret
@@ -157,7 +157,7 @@ int s12z_trace_look(struct s12z_trace *tr, struct err *err)
         return 0;
     tr->session.look_ns = now;
     ret = s12z_peek8(t, S12Z_DBGSR, &sr, err);
-    if (ret < 0 || REG_GET(sr, S12Z_DBGSR_SSF) || t->run.was_reset)
+    if (ret < 0 || REG_GET(sr, S12Z_DBGSR_SSF) || s12z_reset_found(t))
         return ret;
     if (tr->session.plan.dbg.halt_on_overflow || debuggers_comparators(t))
         return 0; /* it halts: the driver will see that, and on_halted() is called */
@@ -197,7 +197,7 @@ static int on_halted(struct s12z_target *t, uint8_t efr, struct err *err)
     if (ret == 0 && efr & EFR(PTBOVF) && tr->cfg.policy == TRACE_LIVE)
         s12z_trace_set_gap_due(
             tr, true); /* a debugger's breakpoint halted later than the buffer was full */
-    return ret < 0 ? ret : own && !t->run.halt_wanted;
+    return ret < 0 ? ret : own;
 }
 
 static int on_poll(struct s12z_target *t, uint64_t max_ns, struct err *err)
@@ -236,7 +236,7 @@ int s12z_trace_hook_in(struct s12z_trace *tr, struct err *err)
     tr->armed = true;
     tr->armed_ns = s12z_now(t);
     int ret = prepare_session(tr, err);
-    if (ret < 0 || t->run.state != TARGET_RUNNING)
+    if (ret < 0 || s12z_state(t) != TARGET_RUNNING)
         return ret; /* halted: on_resuming() does the rest */
     ret = let_run_on(t, err);
     if (ret == 0)

@@ -101,7 +101,7 @@ static int trace_poll(struct target *target, struct event *out, size_t cap, uint
     (void)max_ns; /* the driver's poll() lets time pass and calls s12z_trace_look() */
     if (!tr || !tr->events)
         return 0;
-    if (tr->armed && t->run.state == TARGET_RUNNING && s12z_events_waiting(tr->events) == 0) {
+    if (tr->armed && s12z_state(t) == TARGET_RUNNING && s12z_events_waiting(tr->events) == 0) {
         int ret = s12z_trace_look(tr, err);
         if (ret < 0)
             return s12z_lost(t, ret);
@@ -128,7 +128,7 @@ static int trace_disarm(struct target *target, struct err *err)
     log_msg(t->probe->log, LOG_PROF, "%s: disarmed: %llu lines, %llu wire clocks", t->probe->name,
             (unsigned long long)tr->arrivals.lines, (unsigned long long)tr->session.wire_bits);
     /* breakpoints of the debugger stay */
-    if (ret == 0 && t->run.state == TARGET_RUNNING && s12z_dbg_wanted(t))
+    if (ret == 0 && s12z_state(t) == TARGET_RUNNING && s12z_dbg_wanted(t))
         ret = s12z_dbg_arm(t, err);
     return s12z_lost(t, ret < 0 ? ret : claimed < 0 ? claimed : closed);
 }

@@ -1,0 +1,425 @@
+/* The states of run control: every change that the table allows is made by the driver on a
+ * simulated board, everything else is refused, and docs/s12z-run-states.md shows the table as it
+ * is. With
+ * --print the block for that page is printed. */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "targets/s12z/driver/driver.h"
+#include "tests/s12z/target_rig.h"
+
+/* 1100 inc d2 | 1101 st d2,2000 | 1104 bra 1100 */
+static const uint8_t program[] = { 0x30, 0xC0, 0x20, 0x00, 0x20, 0x7C };
+
+/* ---- an adapter whose part answers when the test wants it to ---- */
+
+static struct {
+    const struct bdc_ops *own;
+    struct bdc_ops ops;
+    bool gone;           /* transfers fail */
+    bool late;           /* BDCCSR does not show BDMACT yet, as of a CPU that sleeps */
+    bool reset_enabling; /* RESET is pulsed once BDCCSR was written, before it is read */
+    bool enabling;       /* BDCCSR was written last */
+    bool cannot_sync_pc; /* as adapters that do whole actions only */
+} pod;
+
+static void press_reset(struct probe *p)
+{
+    struct err err;
+    if (pod.own->set_pins(p, BDC_PIN_RESET, 0, &err) < 0 || pod.own->wait(p, 1000000, &err) < 0 ||
+        pod.own->set_pins(p, BDC_PIN_RESET, BDC_PIN_RESET, &err) < 0)
+        fail_msg("RESET: %s", err.what);
+}
+
+static bool is_csr(const struct bdc_op *op)
+{
+    return op->kind == BDC_COMMAND && op->opcode == BDC_READ_BDCCSR;
+}
+
+static int pod_execute(struct probe *p, struct bdc_op *ops, size_t n, bool stop_on_long,
+                       struct err *err)
+{
+    if (pod.gone)
+        return err_set(err, ERR_USB, "plug it in", "the adapter is gone");
+    if (n && is_csr(&ops[0]) && pod.reset_enabling && pod.enabling) {
+        pod.reset_enabling = false;
+        press_reset(p);
+    }
+    pod.enabling = n && ops[0].kind == BDC_COMMAND && ops[0].opcode == BDC_WRITE_BDCCSR;
+    int ret = pod.own->execute(p, ops, n, stop_on_long, err);
+    for (int k = 0; k < ret; k++)
+        if (is_csr(&ops[k]) && pod.late)
+            ops[k].rx[0] &= (uint8_t) ~(REG_MASK(S12Z_BDCCSR_BDMACT) >> 8);
+    return ret;
+}
+
+static int pod_sync(struct probe *p, uint32_t *hz, struct err *err)
+{
+    return pod.gone ? err_set(err, ERR_USB, "plug it in", "the adapter is gone")
+                    : pod.own->sync(p, hz, err);
+}
+
+static bool pod_can(struct probe *p, enum bdc_op_kind kind, uint8_t opcode)
+{
+    bool refused = pod.cannot_sync_pc && kind == BDC_COMMAND && opcode == BDC_SYNC_PC;
+    return !refused && pod.own->can(p, kind, opcode);
+}
+
+/* ---- what was seen, by the driver's log ---- */
+
+static bool met[S12Z_NSTATES][S12Z_NEVENTS];
+
+static void note_change(void *ctx, enum log_subject subject, const char *line)
+{
+    char event[32], from[32], to[32];
+    const char *at = strstr(line, "run control: ");
+    (void)ctx;
+    (void)subject;
+    if (!at || sscanf(at, "run control: %31[A-Z_], %31[A-Z_] -> %31[A-Z_]", event, from, to) != 3)
+        return;
+    for (int s = S12Z_REFUSED + 1; s < S12Z_NSTATES; s++)
+        for (int e = 0; e < S12Z_NEVENTS; e++)
+            if (!strcmp(from, s12z_run_state_name(s)) && !strcmp(event, s12z_run_event_name(e)))
+                met[s][e] = true;
+}
+
+static enum s12z_run_state now(struct board *b) { return s12z_of(b->t)->run.state; }
+
+/* ---- the ways into each state; the board stands at CODE ---- */
+
+static int poll_once(struct board *b, uint64_t ns)
+{
+    struct target_stop stop;
+    return b->ops->poll(b->t, ns, &stop, &b->err);
+}
+
+static void poll_until_late(struct board *b)
+{
+    int ret = 0;
+    for (int k = 0; k < 2000 && ret == 0; k++)
+        ret = poll_once(b, 2000000);
+    assert_int_equal(ret, -ERR_TIMEOUT);
+}
+
+static void resume(struct board *b, enum resume_kind kind)
+{
+    MUST(b, b->ops->resume(b->t,
+                           &(struct resume){ .kind = kind, .range_lo = CODE, .range_hi = CODE + 6 },
+                           &b->err));
+}
+
+static void find_reset(struct board *b)
+{
+    press_reset(b->probe);
+    MUST(b, s12z_read_csr(s12z_of(b->t), &b->err));
+}
+
+static void lose(struct board *b)
+{
+    uint8_t v;
+    pod.gone = true;
+    if (b->ops->read_mem(b->t, DATA, 0, &v, 1, &b->err) >= 0)
+        fail_msg("a board that is gone was read");
+}
+
+static void reach_looked_at(struct board *b)
+{
+    uint64_t pc;
+    resume(b, RESUME_CONTINUE);
+    pod.cannot_sync_pc = pod.late = true;
+    assert_int_equal(b->ops->sample_pc(b->t, &pc, &b->err), 0);
+}
+
+static void reach_reset_halting(struct board *b)
+{
+    find_reset(b);
+    pod.late = true;
+    MUST(b, poll_once(b, 1000000));
+}
+
+static void reach(struct board *b, enum s12z_run_state state)
+{
+    pod.late = state >= S12Z_STEP && state <= S12Z_STEP_HALTING;
+    switch (state) {
+    case S12Z_DETACHED: MUST(b, b->ops->detach(b->t, &b->err)); break;
+    case S12Z_GONE: lose(b); break;
+    case S12Z_STOPPED: resume(b, RESUME_STEP); break;
+    case S12Z_RUNS: resume(b, RESUME_CONTINUE); break;
+    case S12Z_LOOKED_AT: reach_looked_at(b); break;
+    case S12Z_HALTING:
+        resume(b, RESUME_CONTINUE);
+        pod.late = true;
+        MUST(b, b->ops->halt(b->t, &b->err));
+        break;
+    case S12Z_STEP: resume(b, RESUME_STEP); break;
+    case S12Z_STEP_OFF:
+        MUST(b, b->ops->insert_bp(b->t, BP_SOFT, CODE, 1, &b->err));
+        resume(b, RESUME_CONTINUE);
+        break;
+    case S12Z_STEP_HALTING:
+        resume(b, RESUME_STEP);
+        MUST(b, b->ops->halt(b->t, &b->err));
+        break;
+    case S12Z_RANGE: resume(b, RESUME_RANGE); break;
+    case S12Z_RANGE_HALTING:
+        resume(b, RESUME_RANGE);
+        MUST(b, b->ops->halt(b->t, &b->err));
+        break;
+    case S12Z_RESET:
+        resume(b, RESUME_CONTINUE);
+        find_reset(b);
+        break;
+    case S12Z_RESET_OURS: find_reset(b); break;
+    case S12Z_RESET_HALTING: reach_reset_halting(b); break;
+    case S12Z_RESET_ASLEEP:
+        reach_reset_halting(b);
+        poll_until_late(b);
+        break;
+    default: break;
+    }
+    if (now(b) != state)
+        fail_msg("%s instead of %s", s12z_run_state_name(now(b)), s12z_run_state_name(state));
+}
+
+/* ---- the events, as callers and boards cause them; what the calls return does not matter ---- */
+
+static void attach_again(struct board *b)
+{
+    struct err err;
+    b->ops->attach(b->t, &err);
+}
+
+static void cause_found(struct board *b, enum s12z_run_state state, bool halted)
+{
+    struct err err;
+    if (state != S12Z_DETACHED)
+        b->ops->reset(b->t, halted ? RESET_HALT : RESET_RUN, &err);
+    else if (!halted)
+        attach_again(b);
+    else { /* a part that stood when it was lost */
+        attach_again(b);
+        MUST(b, s12z_halt_now(s12z_of(b->t), &b->err));
+        lose(b);
+        pod.gone = false;
+        attach_again(b);
+    }
+}
+
+static void cause_stand(struct board *b, enum s12z_run_state state)
+{
+    struct bdc_op op = { .kind = BDC_COMMAND, .opcode = BDC_BACKGROUND };
+    struct err err;
+    if (state == S12Z_RUNS)
+        pod.own->execute(b->probe, &op, 1, false, &err);
+    poll_once(b, 1000000);
+}
+
+/* While the driver enables a part, it is reset by its watchdog. */
+static void cause_reset_found(struct board *b, enum s12z_run_state state)
+{
+    struct err err;
+    pod.reset_enabling = state == S12Z_DETACHED || state == S12Z_GONE;
+    if (state == S12Z_DETACHED)
+        attach_again(b);
+    else if (state == S12Z_GONE)
+        b->ops->reset(b->t, RESET_RUN, &err);
+    else
+        find_reset(b);
+}
+
+static void cause(struct board *b, enum s12z_run_state state, enum s12z_run_event event)
+{
+    uint64_t pc;
+    struct err err;
+    pod.gone = event == S12Z_ON_LOST;
+    pod.late = event == S12Z_ON_HALT_LATE || event == S12Z_ON_STEP_SLEEPS ||
+               event == S12Z_ON_OFF_SLEEPS || event == S12Z_ON_LOOK_ASKED ||
+               event == S12Z_ON_RESET_HALTS;
+    switch (event) {
+    case S12Z_ON_LEFT: attach_again(b); break;
+    case S12Z_ON_LOST:
+        if (state == S12Z_DETACHED)
+            attach_again(b);
+        else if (state == S12Z_GONE)
+            b->ops->reset(b->t, RESET_RUN, &err);
+        else
+            lose(b);
+        break;
+    case S12Z_ON_FOUND_HALTED: cause_found(b, state, true); break;
+    case S12Z_ON_FOUND_RUNNING: cause_found(b, state, false); break;
+    case S12Z_ON_GO: reach(b, S12Z_RUNS); break;
+    case S12Z_ON_STEP_SLEEPS: reach(b, S12Z_STEP); break;
+    case S12Z_ON_OFF_SLEEPS: reach(b, S12Z_STEP_OFF); break;
+    case S12Z_ON_RANGE_BEGINS: reach(b, S12Z_RANGE); break;
+    case S12Z_ON_HALT_ASKED: b->ops->halt(b->t, &err); break;
+    case S12Z_ON_HALT_LATE: poll_until_late(b); break;
+    case S12Z_ON_STANDS: cause_stand(b, state); break;
+    case S12Z_ON_STOP_FOUND: reach(b, S12Z_STOPPED); break;
+    case S12Z_ON_STOP_TOLD: assert_int_equal(poll_once(b, 0), 1); break;
+    case S12Z_ON_RESET_FOUND: cause_reset_found(b, state); break;
+    case S12Z_ON_RESET_PASSED: poll_once(b, 1000000); break;
+    case S12Z_ON_RESET_HALTS:
+        MUST(b, b->ops->insert_bp(b->t, BP_HARD, CODE, 1, &b->err));
+        poll_once(b, 1000000);
+        break;
+    case S12Z_ON_LOOK_ASKED:
+        pod.cannot_sync_pc = true;
+        b->ops->sample_pc(b->t, &pc, &err);
+        break;
+    case S12Z_ON_LOOK_OVER: assert_int_equal(b->ops->sample_pc(b->t, &pc, &err), 1); break;
+    default: fail_msg("event %d", event);
+    }
+}
+
+static struct board *start(void)
+{
+    static const struct log log = { .enabled = 1u << LOG_TARGET, .write = note_change };
+    struct board *b = board_start("s12zvml128", program, sizeof program);
+    memset(&pod, 0, sizeof pod);
+    pod.own = s12z_of(b->t)->bdc;
+    pod.ops = *pod.own;
+    pod.ops.execute = pod_execute;
+    pod.ops.sync = pod_sync;
+    pod.ops.can = pod_can;
+    s12z_of(b->t)->bdc = &pod.ops;
+    b->probe->log = &log;
+    return b;
+}
+
+static void states__each_change_of_the_table__is_made_by_the_driver(void **state)
+{
+    unsigned changes = 0, missing = 0;
+    (void)state;
+    for (enum s12z_run_state s = S12Z_REFUSED + 1; s < S12Z_NSTATES; s++)
+        for (enum s12z_run_event e = 0; e < S12Z_NEVENTS; e++) {
+            if (s12z_run_next(s, e) == S12Z_REFUSED)
+                continue;
+            struct board *b = start();
+            reach(b, s);
+            met[s][e] = false;
+            cause(b, s, e);
+            if (!met[s][e])
+                print_message("  in %s, %s was not met\n", s12z_run_state_name(s),
+                              s12z_run_event_name(e));
+            changes++;
+            missing += !met[s][e];
+            board_close(b);
+        }
+    print_message("  %u changes\n", changes);
+    assert_true(changes > S12Z_NSTATES);
+    assert_int_equal(missing, 0);
+}
+
+/* In a process of its own: the assertion ends it. */
+static bool is_refused(struct board *b, enum s12z_run_state s, enum s12z_run_event e)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);
+        if (!freopen("/dev/null", "w", stderr))
+            _exit(2);
+        s12z_of(b->t)->run.state = s;
+        s12z_run_event(s12z_of(b->t), e);
+        _exit(0);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+static void states__every_other_event__is_refused_by_an_assertion(void **state)
+{
+    struct board *b = start();
+    (void)state;
+    for (enum s12z_run_state s = S12Z_REFUSED + 1; s < S12Z_NSTATES; s++)
+        for (enum s12z_run_event e = 0; e < S12Z_NEVENTS; e++)
+            if (is_refused(b, s, e) != (s12z_run_next(s, e) == S12Z_REFUSED))
+                fail_msg("%s in %s", s12z_run_event_name(e), s12z_run_state_name(s));
+    board_close(b);
+}
+
+/* The halt takes the place of the look: BACKGROUND is sent again for the next one. */
+static void look__asleep_and_then_halted__the_next_one_is_answered(void **state)
+{
+    struct board *b = start();
+    uint64_t pc;
+    (void)state;
+    reach(b, S12Z_LOOKED_AT);
+    MUST(b, b->ops->halt(b->t, &b->err));
+    pod.late = false;
+    assert_int_equal(wait_stop(b).reason, STOP_REQUEST);
+    resume(b, RESUME_CONTINUE);
+    assert_int_equal(b->ops->sample_pc(b->t, &pc, &b->err), 1);
+    assert_in_range(pc, CODE, CODE + sizeof program);
+    board_close(b);
+}
+
+/* ---- the table in words ---- */
+
+#define STATE_TEXT(name, seen, text) [S12Z_##name] = text,
+#define EVENT_TEXT(name, text)       text,
+static const char *const state_texts[S12Z_NSTATES] = { S12Z_RUN_STATES(STATE_TEXT) };
+static const char *const event_texts[S12Z_NEVENTS] = { S12Z_RUN_EVENTS(EVENT_TEXT) };
+
+static void print_table(FILE *out)
+{
+    static const char *const seen[] = { [TARGET_DETACHED] = "detached",
+                                        [TARGET_RUNNING] = "running",
+                                        [TARGET_HALTED] = "halted",
+                                        [TARGET_GONE] = "gone" };
+    fprintf(out, "| state | seen as | what it means | what may happen, and the state that follows "
+                 "|\n|---|---|---|---|\n");
+    for (enum s12z_run_state s = S12Z_REFUSED + 1; s < S12Z_NSTATES; s++) {
+        const char *sep = "";
+        fprintf(out, "| %s | %s | %s | ", s12z_run_state_name(s), seen[s12z_run_seen_as(s)],
+                state_texts[s]);
+        for (enum s12z_run_event e = 0; e < S12Z_NEVENTS; e++)
+            if (s12z_run_next(s, e) != S12Z_REFUSED) {
+                fprintf(out, "%s%s: %s", sep, s12z_run_event_name(e),
+                        s12z_run_state_name(s12z_run_next(s, e)));
+                sep = "; ";
+            }
+        fprintf(out, " |\n");
+    }
+    fprintf(out, "\n| event | what happens |\n|---|---|\n");
+    for (enum s12z_run_event e = 0; e < S12Z_NEVENTS; e++)
+        fprintf(out, "| %s | %s |\n", s12z_run_event_name(e), event_texts[e]);
+}
+
+static void page__in_docs__shows_the_table_as_it_is(void **state)
+{
+    static const char begin[] = "<!-- the table: test_s12z_run_states --print -->\n",
+                      end[] = "<!-- end of the table -->\n";
+    static char page[40000], want[20000];
+    (void)state;
+    FILE *f = fopen(SOURCE_DIR "/docs/s12z-run-states.md", "r"),
+         *w = fmemopen(want, sizeof want, "w");
+    assert_non_null(f);
+    assert_non_null(w);
+    page[fread(page, 1, sizeof page - 1, f)] = 0;
+    fclose(f);
+    print_table(w);
+    fclose(w);
+    char *from = strstr(page, begin), *to = from ? strstr(from, end) : NULL;
+    if (!to)
+        fail_msg("docs/s12z-run-states.md has no block between the two comments");
+    *to = 0;
+    assert_string_equal(from + strlen(begin), want);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(states__each_change_of_the_table__is_made_by_the_driver),
+        cmocka_unit_test(states__every_other_event__is_refused_by_an_assertion),
+        cmocka_unit_test(look__asleep_and_then_halted__the_next_one_is_answered),
+        cmocka_unit_test(page__in_docs__shows_the_table_as_it_is),
+    };
+    if (argc > 1 && !strcmp(argv[1], "--print")) {
+        print_table(stdout);
+        return 0;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
