@@ -111,9 +111,18 @@ class Folder(unittest.TestCase):
             f.write(text)
         return self.path(name)
 
+    def wait_for_events(self, part):
+        """Until what a running profile records can be read, and holds a function."""
+        until = time.monotonic() + TIMEOUT
+        while True:
+            r = run(["report", part, "--json"], cwd=PROFEXAM)
+            if r.returncode == 0 and json.loads(r.stdout)["functions"]:
+                return
+            self.assertLess(time.monotonic(), until, r.stderr)
+
     def wait_for(self, process, text):
         line = ""
-        late = threading.Timer(60, process.kill)
+        late = threading.Timer(TIMEOUT, process.kill)
         late.start()
         try:
             while text not in line:
@@ -876,9 +885,9 @@ class Running(Folder):
 
     def test_signals_that_come_twice_end_the_profile_orderly(self):
         for first, second, pause in ((signal.SIGTERM, signal.SIGTERM, 0.7), (signal.SIGHUP, signal.SIGTERM, 0), (signal.SIGINT, signal.SIGINT, 0)):
-            p = start(MISSION + ["--gdb", "off", "--json"], cwd=PROFEXAM)
+            p = start(MISSION + ["--gdb", "off", "--json", "--record", self.path("r")], cwd=PROFEXAM)
             self.wait_for(p, "profiling")
-            time.sleep(0.5)
+            self.wait_for_events(self.path("r.part"))
             p.send_signal(first)
             time.sleep(pause)
             try:
@@ -1060,7 +1069,7 @@ class Files(Folder):
     def test_part_of_a_run_that_was_killed_is_readable_and_used_again(self):
         p = start(MISSION + ["--gdb", "off", "--record", self.path("r")], cwd=PROFEXAM)
         self.wait_for(p, "profiling")
-        time.sleep(1)
+        self.wait_for_events(self.path("r.part"))
         p.kill()
         p.communicate()
         r = run(["report", self.path("r.part")], cwd=PROFEXAM)
