@@ -29,7 +29,7 @@ for s in "$src"/*.s; do
     $ld -EL -Ttext=0x0C010000 -e start -o "$work/t.elf" "$work/t.o" 2>/dev/null &&
         $objcopy -O binary "$work/t.elf" "$work/t.bin" || { echo "$name: does not link"; bad=$((bad + 1)); continue; }
     total=$((total + 1))
-    out=$(timeout 20 "$runner" "$work/t.bin" 2>&1)
+    out=$(timeout 300 "$runner" "$work/t.bin" 2>&1)
     status=$?
     case $name:$status:$out in
     fail:1:fail | fipr:1:fail | fcnvds:125:'exception 0e0 '*)

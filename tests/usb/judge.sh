@@ -28,7 +28,7 @@ wants() {
 case $who in
 openocd)
     need openocd
-    out=$(timeout 60 openocd -c "$(printf '%s' "$1" | tr '|' ';')
+    out=$(timeout 600 openocd -c "$(printf '%s' "$1" | tr '|' ';')
         transport select jtag
         adapter speed 1000
         jtag newtap sh cpu -irlen 16 -ircapture 0x1 -irmask 0x3
@@ -52,7 +52,7 @@ urjtag)
     need jtag
     script=$(mktemp)
     printf 'cable %s\nfrequency 1000000\ndetect\nquit\n' "$*" >"$script"
-    out=$(timeout 60 jtag -n "$script" 2>&1)
+    out=$(timeout 600 jtag -n "$script" 2>&1)
     rm -f "$script"
     wants "$out" 'IR length: 20' 'Chain length: 2' '0x4BA00477'
     ;;
