@@ -57,9 +57,9 @@ enum { EM_OF_S12Z = 249 }; /* EM_S12Z; the C library's elf.h does not have it */
 const struct part *parts(void)
 {
     static const struct part all[] = {
-        { "sh7750", "SH-4, Hitachi/Renesas SH7750", sh4_target_ops, EM_SH, true, 0x1FFFFFFF,
-          open_sh4, SH4_IR_BITS, SH4_MOST_TCK_HZ, false },
-        { "sh7091", "SH-4 of the Dreamcast", sh4_target_ops, EM_SH, true, 0x1FFFFFFF, open_sh4,
+        { "sh7750", "SH-4, Hitachi/Renesas SH7750", sh4_target_ops, EM_SH, true, SH4_PHYS, open_sh4,
+          SH4_IR_BITS, SH4_MOST_TCK_HZ, false },
+        { "sh7091", "SH-4 of the Dreamcast", sh4_target_ops, EM_SH, true, SH4_PHYS, open_sh4,
           SH4_IR_BITS, SH4_MOST_TCK_HZ, false },
         /* as s12z_chips(); a test compares */
         S12Z("s12zvml128", "S12Z, MC9S12ZVML128, motor control, with trace"),
