@@ -82,7 +82,7 @@ int snapshots_take(struct snapshots *s, snapshot_build *build, void *ctx,
                    const struct snapshot **out, struct err *err)
 {
     const struct snapshot *last = snapshots_last(s);
-    struct snapshot *n;
+    struct snapshot *n = NULL;
     if (last && last->version == s->version) {
         *out = last;
         return 0;
