@@ -1,7 +1,68 @@
-/* The flow walker: sessions of lines, and its life. */
+/* The flow walker along lines: the inner loop over branches (step_branches()), sessions, and its
+ * life. */
 #include <stdlib.h>
 
 #include "targets/s12z/trace/flow_priv.h"
+
+/* branches until the 32-bit counts go into the 64-bit ones */
+static const uint64_t FOLD_AT = 0x40000000;
+
+/* ---- branches ---- */
+
+static void fold_counts(struct s12z_flow *f)
+{
+    for (size_t k = 0; k < f->nnodes; k++)
+        for (unsigned b = 0; b < 2; b++) {
+            uint64_t *to = f->skipping ? f->info[k].skipped : f->info[k].count;
+            to[b] += f->times[k].by[b];
+            f->times[k].by[b] = 0;
+        }
+    f->since_fold = 0;
+}
+
+/* Steps from node to node until a node needs more than that. bits: the next one in bit n - 1.
+ * Returns how many are left. */
+static unsigned step_branches(struct s12z_flow *f, uint32_t bits, unsigned n)
+{
+    const struct way *ways = f->ways;
+    struct times *times = f->times;
+    uint32_t at = f->at;
+    unsigned before = n, taken = 0;
+    uint64_t acc = 0;
+    while (n && !(at & SLOW)) {
+        unsigned bit = bits >> (n - 1) & 1;
+        uint32_t next = ways[at].next[bit];
+        if (__builtin_expect(next == UNKNOWN, 0))
+            break;
+        times[at].by[bit]++;
+        acc += times[at].weight;
+        taken += bit;
+        at = next;
+        n--;
+    }
+    f->at = at;
+    f->totals.branches += before - n;
+    f->totals.taken += taken;
+    flow_add_weight(f, acc + taken * S12Z_TAKEN_CYCLES);
+    return n;
+}
+
+static int take_branches(struct s12z_flow *f, uint32_t bits, unsigned n, struct err *err)
+{
+    if ((f->since_fold += n) > FOLD_AT)
+        fold_counts(f);
+    while ((n = step_branches(f, bits, n))) {
+        unsigned bit = bits >> --n & 1;
+        int ret = flow_take_slow_bit(f, bit, err);
+        if (ret != 0)
+            return ret;
+        f->totals.branches++;
+        f->totals.taken += bit;
+    }
+    return 0;
+}
+
+/* ---- lines and sessions ---- */
 
 static void begin_session(struct s12z_flow *f, uint32_t pc)
 {
@@ -46,8 +107,7 @@ static int find_position(struct s12z_flow *f, const struct s12z_line *l, struct 
         return 0;
     bool known = true;
     uint32_t pc = l->format == S12Z_PTIB ? l->address : flow_handler_of(f, l->vector, &known);
-    uint8_t byte;
-    if (!known || !flow_get_bytes(f, pc, &byte, 1))
+    if (!known || !flow_has_code(f, pc))
         return 0;
     f->synced = true;
     if (!f->session) /* begun in the middle */
@@ -78,7 +138,7 @@ int s12z_flow_line(struct s12z_flow *f, const struct s12z_line *l, struct err *e
     if (!f->synced) {
         ret = find_position(f, l, err);
     } else {
-        ret = flow_take_branches(f, l->branches, l->nbranches, err);
+        ret = take_branches(f, l->branches, l->nbranches, err);
         if (ret == 0 && l->format == S12Z_PTIB)
             ret = flow_take_address(f, l->address, err);
         else if (ret == 0 && l->format == S12Z_PTVB)
@@ -114,7 +174,7 @@ void s12z_flow_counting(struct s12z_flow *f, bool on)
 {
     if (on != f->skipping)
         return;
-    flow_fold_counts(f);
+    fold_counts(f);
     f->skipping = !on;
 }
 

@@ -1,6 +1,7 @@
 /* Flow walker, private to its files: flow_image.c has the program's bytes, flow_nodes.c cuts them
- * into nodes, flow_walk.c follows lines from node to node, flow_counts.c tells what was counted,
- * flow.c has sessions and life. Each calls those before it only. */
+ * into nodes, flow_walk.c follows the ways that need more than a step, flow_counts.c tells what was
+ * counted, flow.c takes lines: the inner loop over branches is there. Each calls those before it
+ * only. */
 #ifndef TARGETS_S12Z_TRACE_FLOW_PRIV_H
 #define TARGETS_S12Z_TRACE_FLOW_PRIV_H
 
@@ -156,6 +157,12 @@ static const struct proof NOTHING = { UNKNOWN, false };
 bool flow_copy_image(struct s12z_flow *f, const struct image *im);
 /* Up to n bytes at addr; returns how many the image has in a row. */
 size_t flow_get_bytes(const struct s12z_flow *f, uint32_t addr, uint8_t *out, size_t n);
+/* The image has a byte at addr, of 24 bits. */
+static inline bool flow_has_code(const struct s12z_flow *f, uint32_t addr)
+{
+    const struct page *p = f->page[addr >> PAGE_BITS];
+    return p && p->present[addr % PAGE / 8] >> addr % 8 & 1;
+}
 /* The instruction at pc. False: the image has none there. */
 bool flow_decode(const struct s12z_flow *f, uint32_t pc, struct s12z_insn *i);
 /* Where the vector with this byte leads. Not known: the image has no vector table there. */
@@ -197,12 +204,19 @@ static inline struct node_info *flow_current(struct s12z_flow *f)
 {
     return &f->info[f->at & ~SLOW];
 }
+/* Core cycles and instructions, as in struct times. */
+static inline void flow_add_weight(struct s12z_flow *f, uint64_t weight)
+{
+    f->totals.core_cycles += weight & 0xFFFFFFFF;
+    f->totals.instructions += weight >> 32;
+}
 /* Hands an event to the receiver. */
 void flow_emit(struct s12z_flow *f, enum event_kind kind, uint32_t pc, bool has_pc, uint32_t target,
                bool has_target, unsigned vector);
-/* n branches, the first one in bit n - 1. Returns 0, WAY_LOST, or a failure. */
-int flow_take_branches(struct s12z_flow *f, uint32_t bits, unsigned n, struct err *err);
-/* A line that gives the destination of the node under way. Returns as flow_take_branches(). */
+/* The outcome of a branch whose node needs more than a step: its successor is not known yet, or
+ * something happens inside. Returns 0, WAY_LOST, or a failure. */
+int flow_take_slow_bit(struct s12z_flow *f, unsigned bit, struct err *err);
+/* A line that gives the destination of the node under way. Returns as flow_take_slow_bit(). */
 int flow_take_address(struct s12z_flow *f, uint32_t dest, struct err *err);
 /* A line that gives a vector's byte. Returns 0 or a failure. */
 int flow_take_vector(struct s12z_flow *f, unsigned byte, struct err *err);
@@ -215,8 +229,6 @@ bool flow_go_on_at(struct s12z_flow *f, uint32_t dest);
 int flow_enter_handler(struct s12z_flow *f, unsigned byte, uint32_t handler, struct err *err);
 /* Which vector leads to pc; of several one that was taken before. False: none. */
 bool flow_handler_vector(const struct s12z_flow *f, uint32_t pc, unsigned *byte);
-/* The 32-bit counts of branches go into the 64-bit ones. */
-void flow_fold_counts(struct s12z_flow *f);
 /* What is known to have run of nodes that were begun is counted. */
 void flow_count_proven(struct s12z_flow *f);
 /* The session is over: the node under way was begun and not seen to end. */

@@ -1,11 +1,8 @@
-/* The flow walker along lines: branches, indirect jumps, calls, interrupts, and what is counted of
- * them. The inner loop is step_branches(). */
+/* The flow walker's ways that need more than a step: nodes in which something happens, indirect
+ * jumps, calls, interrupts, and what is counted of them. */
 #include <string.h>
 
 #include "targets/s12z/trace/flow_priv.h"
-
-/* branches until the 32-bit counts go into the 64-bit ones */
-static const uint64_t FOLD_AT = 0x40000000;
 
 void flow_emit(struct s12z_flow *f, enum event_kind kind, uint32_t pc, bool has_pc, uint32_t target,
                bool has_target, unsigned vector)
@@ -54,12 +51,6 @@ static void return_astray(struct s12z_flow *f, uint32_t pc, uint32_t to)
         }
 }
 
-static void add_weight(struct s12z_flow *f, uint64_t weight)
-{
-    f->totals.core_cycles += weight & 0xFFFFFFFF;
-    f->totals.instructions += weight >> 32;
-}
-
 static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc);
 
 /* What happens inside of the node just completed, each at its time, then the rest of its weight. */
@@ -70,7 +61,7 @@ static void run_through(struct s12z_flow *f, const struct node_info *n, uint64_t
         flow_emit(f, EVENT_TIMESTAMP, n->start, true, 0, false, 0);
     for (uint32_t k = 0; k < n->ncalls; k++) {
         const struct inner *c = &f->calls[n->call + k];
-        add_weight(f, c->weight - done);
+        flow_add_weight(f, c->weight - done);
         done = c->weight;
         if (c->kind == EVENT_EXCEPTION)
             push_pending(f, UNKNOWN, c->back);
@@ -78,7 +69,7 @@ static void run_through(struct s12z_flow *f, const struct node_info *n, uint64_t
             push_call(f, n->call + k);
         flow_emit(f, c->kind, c->pc, true, c->target, true, c->vector);
     }
-    add_weight(f, weight - done);
+    flow_add_weight(f, weight - done);
     f->totals.waits += n->waits;
 }
 
@@ -132,7 +123,7 @@ static int lose_the_way(struct s12z_flow *f)
 
 /* A node that needs more than a step: its successor is not known yet, or something happens inside.
  */
-static int take_slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
+int flow_take_slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
 {
     int ret = flow_current(f)->end == END_SPLIT ? pass_splits(f, err) : 0;
     struct node_info *n = flow_current(f);
@@ -156,59 +147,6 @@ static int take_slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
     return 0;
 }
 
-void flow_fold_counts(struct s12z_flow *f)
-{
-    for (size_t k = 0; k < f->nnodes; k++)
-        for (unsigned b = 0; b < 2; b++) {
-            uint64_t *to = f->skipping ? f->info[k].skipped : f->info[k].count;
-            to[b] += f->times[k].by[b];
-            f->times[k].by[b] = 0;
-        }
-    f->since_fold = 0;
-}
-
-/* Steps from node to node until a node needs more than that. bits: the next one in bit n - 1.
- * Returns how many are left. */
-static unsigned step_branches(struct s12z_flow *f, uint32_t bits, unsigned n)
-{
-    const struct way *ways = f->ways;
-    struct times *times = f->times;
-    uint32_t at = f->at;
-    unsigned before = n, taken = 0;
-    uint64_t acc = 0;
-    while (n && !(at & SLOW)) {
-        unsigned bit = bits >> (n - 1) & 1;
-        uint32_t next = ways[at].next[bit];
-        if (__builtin_expect(next == UNKNOWN, 0))
-            break;
-        times[at].by[bit]++;
-        acc += times[at].weight;
-        taken += bit;
-        at = next;
-        n--;
-    }
-    f->at = at;
-    f->totals.branches += before - n;
-    f->totals.taken += taken;
-    add_weight(f, acc + taken * S12Z_TAKEN_CYCLES);
-    return n;
-}
-
-int flow_take_branches(struct s12z_flow *f, uint32_t bits, unsigned n, struct err *err)
-{
-    if ((f->since_fold += n) > FOLD_AT)
-        flow_fold_counts(f);
-    while ((n = step_branches(f, bits, n))) {
-        unsigned bit = bits >> --n & 1;
-        int ret = take_slow_bit(f, bit, err);
-        if (ret != 0)
-            return ret;
-        f->totals.branches++;
-        f->totals.taken += bit;
-    }
-    return 0;
-}
-
 /* The node under way, if any, is accounted for; what comes next is not in the image. */
 static int go_outside(struct s12z_flow *f, uint32_t pc, struct err *err)
 {
@@ -223,8 +161,7 @@ static int go_outside(struct s12z_flow *f, uint32_t pc, struct err *err)
 
 int flow_go_to(struct s12z_flow *f, uint32_t pc, struct err *err)
 {
-    uint8_t byte;
-    if (!flow_get_bytes(f, pc & ADDRESS, &byte, 1))
+    if (!flow_has_code(f, pc & ADDRESS))
         return go_outside(f, pc, err);
     if (flow_node_at(f, pc, &f->at) < 0)
         return err_set(err, ERR_NOMEM, "", "out of memory");
