@@ -38,6 +38,7 @@ AREAS = {
     "profiler/core/": CORE,
     "profiler/profile/": PROFILE,
     "profiler/views/": PROFILE + ["profiler/views/"],
+    "profiler/page/": COMMON + ["profiler/page/"],
     "profiler/bridge/": ["probe/"] + CORE + ["gdbstub/", "profiler/bridge/"],
     "profiler/cli/": ["probe/", "targets/", "gdbstub/", "profiler/"],
 }
