@@ -18,8 +18,13 @@
 struct slow {
     struct probe probe;
     unsigned timeout_ms;
-    uint64_t thinks_ns, now_ns, ready_ns; /* ready_ns: of the answer; 0 none is due */
-    unsigned asked;
+    uint64_t thinks_ns, now_ns;
+    const char *optional; /* its answer to a query; NULL it has none */
+    struct {
+        uint64_t ready_ns;
+        const char *text;
+    } due[8]; /* answers that it thinks about, one after the other */
+    unsigned ndue, given, asked;
 };
 
 static struct slow *slow_of(struct probe *p) { return CONTAINER_OF(p, struct slow, probe); }
@@ -32,29 +37,35 @@ static unsigned traits(struct probe *p)
 
 static int read_bytes(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
 {
-    static const char answer[] = "+$S05#b8";
     struct slow *s = slow_of(p);
     (void)err;
-    assert_true(cap >= strlen(answer));
-    if (!s->ready_ns || s->ready_ns > s->now_ns + max_ns) {
+    if (s->given == s->ndue || s->due[s->given].ready_ns > s->now_ns + max_ns) {
         s->now_ns += max_ns + 1;
         return 0;
     }
-    s->now_ns = MAX(s->now_ns, s->ready_ns);
-    s->ready_ns = 0;
-    memcpy(buf, answer, strlen(answer));
-    return (int)strlen(answer);
+    const char *text = s->due[s->given].text;
+    s->now_ns = MAX(s->now_ns, s->due[s->given].ready_ns);
+    s->given++;
+    assert_true(cap >= strlen(text));
+    memcpy(buf, text, strlen(text));
+    return (int)strlen(text);
 }
 
 static int write_bytes(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns,
                        struct err *err)
 {
     struct slow *s = slow_of(p);
+    const char *text = len > 1 && buf[1] == 'q' ? s->optional : "+$S05#b8";
     (void)max_ns, (void)err;
     if (!memchr(buf, '#', len))
         return 0;
-    s->ready_ns = s->ready_ns ? s->ready_ns : s->now_ns + s->thinks_ns;
     s->asked++;
+    if (!text)
+        return 0;
+    uint64_t free_ns = s->ndue ? MAX(s->now_ns, s->due[s->ndue - 1].ready_ns) : s->now_ns;
+    assert_true(s->ndue < ARRAY_LEN(s->due));
+    s->due[s->ndue].ready_ns = free_ns + s->thinks_ns;
+    s->due[s->ndue++].text = text;
     return 0;
 }
 
@@ -117,6 +128,49 @@ static void stub__silent_for_good__given_up_after_what_was_asked_for(void **stat
     assert_true(took[1] > 20 * S && took[0] < 20 * S);
 }
 
+/* Whatever the time, the answer is the question's own or known to be none, and what is asked next
+ * gets its own, too. */
+static void query__that_a_stub_may_not_know__late_is_told_from_silent(void **state)
+{
+    static const struct {
+        uint64_t thinks_ns;
+        const char *optional;
+        int ret;
+    } rows[] = {
+        { S / 10, "+$ENABLE=1#15", 1 },
+        { 2 * S, "+$ENABLE=1#15", 1 },
+        { 9 * S, "+$ENABLE=1#15", 1 },
+        { S / 10, "+$#00", 1 },
+        { 2 * S, "+$#00", 1 },
+        { S / 10, NULL, 0 },
+        { 2 * S, NULL, 0 },
+        { 9 * S, NULL, 0 },
+        { 100 * S, NULL, 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct slow s = { .probe = { .driver = &driver, .name = "slow" },
+                          .timeout_ms = 20000,
+                          .thinks_ns = rows[i].thinks_ns,
+                          .optional = rows[i].optional };
+        static struct rsp_client c;
+        print_message("  row %zu\n", i);
+        assert_int_equal(rsp_client_init(&c, &s.probe, NULL), 0);
+        assert_int_equal(rsp_try_in_turn(&c, "qqemu.sstepbits", S / 3, NULL), rows[i].ret);
+        if (rows[i].ret)
+            assert_true(!strncmp(c.in.body, "ENABLE", 6) || !*c.in.body);
+        if (rows[i].thinks_ns < S) /* with an answer at hand, nothing waits for --probe's time */
+            assert_true(s.now_ns < S);
+        if (rows[i].thinks_ns > 20 * S)
+            continue;
+        assert_int_equal(rsp_ask(&c, "?", 1, NULL), 0);
+        assert_string_equal(c.in.body, "S05");
+        s.optional = "+$4242#cc";
+        assert_int_equal(rsp_ask(&c, "q", 1, NULL), 0);
+        assert_string_equal(c.in.body, "4242");
+    }
+}
+
 static void agent__timeout_asked_for__is_its_silence(void **state)
 {
     (void)state;
@@ -134,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stub__thinks_longer_than_usual__asked_once_if_that_is_allowed),
         cmocka_unit_test(stub__silent_for_good__given_up_after_what_was_asked_for),
+        cmocka_unit_test(query__that_a_stub_may_not_know__late_is_told_from_silent),
         cmocka_unit_test(agent__timeout_asked_for__is_its_silence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -204,6 +204,22 @@ int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err 
     return ret;
 }
 
+int rsp_try_in_turn(struct rsp_client *c, const char *body, uint64_t usual_ns, struct err *err)
+{
+    int ret = rsp_try(c, body, usual_ns, err);
+    if (ret != 0)
+        return ret;
+    c->asked++;
+    c->want_stop = true;
+    ret = rsp_send(c, "?", 1, err);
+    if (ret == 0)
+        ret = answer(c, rsp_patience(c, LOSSLESS_NS), true, err);
+    if (ret <= 0)
+        return ret;
+    c->doubtful = !is_stop(c); /* else both were answered, or "?" was */
+    return c->doubtful;
+}
+
 int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err)
 {
     uint64_t patience =

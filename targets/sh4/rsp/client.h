@@ -56,6 +56,11 @@ uint64_t rsp_patience(const struct rsp_client *c, uint64_t usual_ns);
  * silence. */
 int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err *err);
 
+/* rsp_try_in_turn - the same on a lossless stream, where "?" behind the question tells a stub that
+ * is late from one that is silent: a stub answers in turn, so a stop that comes first stands for
+ * silence. usual_ns   until "?" is sent; it is waited for as long as --probe says */
+int rsp_try_in_turn(struct rsp_client *c, const char *body, uint64_t usual_ns, struct err *err);
+
 /* rsp_repeats - c->in.body is the last answer once more. rsp_remember: it is an answer, to be known
  * when it comes again. */
 bool rsp_repeats(const struct rsp_client *c);

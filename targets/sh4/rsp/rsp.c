@@ -76,11 +76,13 @@ static int start_no_ack(struct rsp_target *t, struct err *err)
 
 /* Source: QEMU gdbstub, query qqemu.sstepbits. That a stub has vCont says nothing of its steps:
  * KallistiOS' (2026) has it and works them out wrongly; Flycast once announced it and never
- * answered. Continue and step go by c and s everywhere. */
+ * answered. Continue and step go by c and s everywhere. Flycast does not answer this one either,
+ * and --probe may have said that answers take long. */
 static int learn_qemu(struct rsp_target *t, struct err *err)
 {
-    int ret = rsp_try(&t->c, "qqemu.sstepbits",
-                      rsp_patience(&t->c, QEMU_MS * MS * (t->c.lossless ? 1 : 3)), err);
+    static const char question[] = "qqemu.sstepbits";
+    int ret = t->c.lossless ? rsp_try_in_turn(&t->c, question, QEMU_MS * MS, err)
+                            : rsp_try(&t->c, question, rsp_patience(&t->c, 3 * QEMU_MS * MS), err);
     t->q.qemu = t->q.trusts_step = ret > 0 && !strncmp(t->c.in.body, "ENABLE=", 7);
     return MIN(ret, 0);
 }
