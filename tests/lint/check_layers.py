@@ -38,6 +38,8 @@ AREAS = {
     "profiler/core/": CORE,
     "profiler/profile/": PROFILE,
     "profiler/views/": PROFILE + ["profiler/views/"],
+    # the feed knows no board and no event loop
+    "profiler/feed/": PROFILE + ["profiler/views/", "profiler/feed/", "profiler/page/"],
     "profiler/page/": COMMON + ["profiler/page/"],
     "profiler/bridge/": ["probe/"] + CORE + ["gdbstub/", "profiler/bridge/"],
     "profiler/cli/": ["probe/", "targets/", "gdbstub/", "profiler/"],
@@ -71,6 +73,7 @@ SYSTEM = {
     r"hidapi.*": ["probe/"],
     r"(libsigrok/.*|glib.*|zip\.h)": ["probe/"],
     r"uv\.h": ["profiler/bridge/", "profiler/cli/"],
+    r"microhttpd\.h": ["profiler/feed/http.c"],
     r"(elfutils/.*|gelf\.h|libelf\.h|dwarf\.h)": ["profiler/core/"],
     # probe/tcp.c: a stub on a network is an adapter like one on a cable; nothing there listens
     r"sys/socket\.h|netinet/.*": ["profiler/bridge/", "probe/tcp.c"],
