@@ -43,7 +43,9 @@ static const struct opt decode_opts[] = {
     { "output", 'o', "F.prf", "write the profile in CodeScape's format", SET_OUTPUT },
     { "json", 0, NULL, "print the profile as one JSON document, with blocks and branches",
       SET_JSON },
-    SETTINGS_VIEW_OPTS,
+#define SETTING SETTING_OPT
+#include "profiler/cli/settings_view.def"
+#undef SETTING
     { "help", 'h', NULL, "this text", SET_HELP },
     { NULL, 0, NULL, NULL, 0 },
 };

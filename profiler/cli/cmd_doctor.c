@@ -14,7 +14,7 @@
 #include "profiler/views/json_writer.h"
 
 static const struct opt doctor_opts[] = {
-    SETTINGS_PROBE_OPT,
+    { "probe", 'p', "P", SETTINGS_PROBE_HELP, SET_PROBE },
     { "target", 0, "T",
       "part behind the adapter, where the adapter does not imply it: sh7750, s12zvml128, ... "
       "(probeprof list)",

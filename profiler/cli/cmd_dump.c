@@ -201,11 +201,6 @@ static int prepare(struct dump *d, struct err *err)
 
 static int run(struct cli *cli, int argc, char **argv, struct err *err)
 {
-    static const char *const words[] = { [DUMP_LINES] = "lines",
-                                         [DUMP_BITS] = "bits",
-                                         [DUMP_EVENTS] = "events",
-                                         [DUMP_FLOW] = "flow",
-                                         NULL };
     struct dump d = { .out = cli->out, .in.settings = s12z_settings_default() };
     struct trace_input_stats stats = { 0 };
     const char *args[2];
@@ -215,7 +210,7 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     if (ret < 2)
         return err_set(err, ERR_USAGE, "probeprof dump lines run.lines",
                        "dump needs what to show (lines, bits, events, flow) and a file");
-    ret = opt_word("dump", args[0], words, &what, err);
+    ret = opt_word("dump", args[0], "lines bits events flow", &what, err); /* enum what */
     if (ret < 0)
         return ret;
     d.what = (enum what)what;

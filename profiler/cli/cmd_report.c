@@ -14,7 +14,9 @@ static const struct opt report_opts[] = {
     { "elf", 'e', "E", "ELF to name the functions of a recording with", SET_ELF },
     { "output", 'o', "F.prf", "write the profile in CodeScape's format", SET_OUTPUT },
     { "json", 0, NULL, "print the profile as one JSON document", SET_JSON },
-    SETTINGS_VIEW_OPTS,
+#define SETTING SETTING_OPT
+#include "profiler/cli/settings_view.def"
+#undef SETTING
     { "help", 'h', NULL, "this text", SET_HELP },
     { NULL, 0, NULL, NULL, 0 },
 };

@@ -5,6 +5,7 @@
 
 #include "probe/base/util.h"
 #include "profiler/cli/parts.h"
+#include "profiler/cli/setting_row.h"
 
 static void add(char *words, const char *before, const char *name, const char *after)
 {
@@ -50,36 +51,28 @@ static void events(const struct completion *c, char *words)
 }
 
 /* By the option's name: the same in every command. A test gives each word to the program. */
-static const struct {
-    const char *option, *words;
-    void (*more)(const struct completion *c, char *words);
-} lists[] = {
-    { "probe", "", probes },
-    { "target", "", targets },
-    { "c1", "", events },
-    { "c2", "", events },
-    { "irq-filter", "off auto calls shinobi", NULL },
-    { "policy", "lossless live", NULL },
-    { "capture", "auto pdo bdc", NULL },
-    { "sort", "hits c1 c1+children c2 c2+children line name address", NULL },
-    { "log", "usb wire target rsp prof all", NULL },
-    { "speed", "auto", NULL },
-    { "gdb", "off", NULL },
-    { "format", "lines pdo-bytes dbgtb edges vcd sr raw", NULL },
-};
+static void words_of(const struct completion *c, const char *name, char *words)
+{
+    static void (*const more[])(const struct completion *c, char *words) = {
+        [OFFER_PROBES] = probes, [OFFER_PARTS] = targets, [OFFER_EVENTS] = events
+    };
+    const struct setting_row *row = setting_named(name);
+    if (!strcmp(name, "format")) /* of decode, which no run has */
+        strcpy(words, "lines pdo-bytes dbgtb edges vcd sr raw");
+    if (row && row->words)
+        strcpy(words, row->words);
+    if (row && row->offers != OFFER_WORDS)
+        more[row->offers](c, words);
+}
 
 enum completion_kind completion_value(const struct completion *c, const struct opt *o, char *words)
 {
     *words = 0;
     if (!o->arg)
         return COMPLETION_NONE;
-    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-        if (!strcmp(lists[i].option, o->name)) {
-            strcpy(words, lists[i].words);
-            if (lists[i].more)
-                lists[i].more(c, words);
-            return COMPLETION_WORDS;
-        }
+    words_of(c, o->name, words);
+    if (*words)
+        return COMPLETION_WORDS;
     bool file = !strcmp(o->arg, "F") || !strncmp(o->arg, "F.", 2) || !strcmp(o->arg, "E") ||
                 !strcmp(o->arg, "FILE");
     return file ? COMPLETION_FILE : COMPLETION_FREE;

@@ -220,17 +220,17 @@ int opt_ns(const char *name, const char *text, unsigned long long *out, struct e
                    "%s: '%s' is not a time", name, text);
 }
 
-int opt_word(const char *name, const char *text, const char *const *words, int *out,
-             struct err *err)
+int opt_word(const char *name, const char *text, const char *words, int *out, struct err *err)
 {
     char list[128] = "";
-    for (int i = 0; words[i]; i++) {
-        if (!strcmp(text, words[i])) {
+    for (int i = 0; *words; i++) {
+        size_t n = strcspn(words, " "), len = strlen(list);
+        if (strlen(text) == n && !strncmp(text, words, n)) {
             *out = i;
             return 0;
         }
-        size_t len = strlen(list);
-        snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "one of ", words[i]);
+        snprintf(list + len, sizeof list - len, "%s%.*s", i ? ", " : "one of ", (int)n, words);
+        words += n + strspn(words + n, " ");
     }
     return err_set(err, ERR_USAGE, list, "%s: '%s' is not one of its values", name, text);
 }

@@ -43,8 +43,7 @@ int opt_count(const char *name, const char *text, unsigned long lo, unsigned lon
 int opt_hz(const char *name, const char *text, unsigned *out, struct err *err);
 /* A duration: "30s", "500ms", "20us", a number and one of ns us ms s m h; in ns. */
 int opt_ns(const char *name, const char *text, unsigned long long *out, struct err *err);
-/* One of a NULL-terminated list of words; index of it. */
-int opt_word(const char *name, const char *text, const char *const *words, int *out,
-             struct err *err);
+/* One of words that have a space between each; its place among them, from 0. */
+int opt_word(const char *name, const char *text, const char *words, int *out, struct err *err);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "probe/base/util.h"
 #include "probe/probe.h"
+#include "profiler/cli/setting_row.h"
 #include "profiler/core/file_atomic.h"
 
 #define CONF_NAME "probeprof.conf"
@@ -236,22 +237,27 @@ static bool harmless_probe(const char *probe)
     return true;
 }
 
-/* What such a setting could do to the user; NULL: nothing. */
-static const char *risk(enum setting id, const char *v)
+static bool is_off(const char *v) { return !strcmp(v, "no") || !strcmp(v, "off"); }
+
+/* A port of this machine, or none. */
+static bool harmless_address(const char *v)
 {
-    switch (id) {
-    case SET_OUTPUT:
-    case SET_RECORD: return "writes a file";
-    case SET_PDO: return "opens a device or a file";
-    case SET_PROBE: return harmless_probe(v) ? NULL : "opens a device, a socket or a file";
-    case SET_GDB:
-        return !strcmp(v, "off") || strspn(v, "0123456789") == strlen(v)
-                   ? NULL
-                   : "opens the bridge to others";
-    case SET_ALLOW_SECURITY:
-        return !strcmp(v, "no") || !strcmp(v, "off") ? NULL : "lets a program lock the part";
-    default: return NULL;
+    return !strcmp(v, "off") || strspn(v, "0123456789") == strlen(v);
+}
+
+/* What such a setting could do to the user; NULL: nothing. */
+static const char *risk(enum setting_reach reach, const char *v)
+{
+    switch (reach) {
+    case REACH_WRITES: return "writes a file";
+    case REACH_DEVICE: return "opens a device or a file";
+    case REACH_ADAPTER: return harmless_probe(v) ? NULL : "opens a device, a socket or a file";
+    case REACH_LISTENS: return harmless_address(v) ? NULL : "opens the bridge to others";
+    case REACH_LOCKS: return is_off(v) ? NULL : "lets a program lock the part";
+    case REACH_NOTHING:
+    case REACH_READS: break;
     }
+    return NULL;
 }
 
 /* Appends "folder/" where a relative path begins. */
@@ -319,31 +325,33 @@ static int check_ports(const struct project *p, const char *spec, struct err *er
 }
 
 /* Files that are made lie in the project's folder. */
-static int check_made(const struct project *p, enum setting id, const char *v, struct err *err)
+static int check_made(const struct project *p, enum setting_reach reach, const char *v,
+                      struct err *err)
 {
-    if (id == SET_OUTPUT || id == SET_RECORD || (id == SET_GDB && strchr(v, '/')))
+    if (reach == REACH_WRITES || (reach == REACH_LISTENS && strchr(v, '/')))
         return check_inside(p, v, err);
-    return id == SET_PROBE && !strncmp(v, "sim:", 4) ? check_ports(p, v, err) : 0;
+    return reach == REACH_ADAPTER && !strncmp(v, "sim:", 4) ? check_ports(p, v, err) : 0;
 }
 
 int project_value(const struct project *p, enum setting id, const char *value, char *out,
                   struct err *err)
 {
-    const char *why = risk(id, value);
+    enum setting_reach reach = setting_row(id)->reach;
+    const char *why = risk(reach, value);
     if (why && !p->trusted)
         return err_set(
             err, ERR_USAGE,
             "if you know who wrote this file: `probeprof trust` in its folder; or --conf off",
             "this setting %s: it counts only from a folder that you trust", why);
     *out = 0;
-    if (id == SET_ELF || id == SET_OUTPUT || id == SET_RECORD ||
-        (id == SET_GDB && strchr(value, '/')))
+    if (reach == REACH_READS || reach == REACH_WRITES ||
+        (reach == REACH_LISTENS && strchr(value, '/')))
         put_path(p, value, out);
-    else if (id == SET_PROBE || id == SET_PDO)
+    else if (reach == REACH_ADAPTER || reach == REACH_DEVICE)
         put_spec(p, value, out);
     else
         snprintf(out, SETTINGS_TEXT, "%s", value);
     if (strlen(out) + 1 >= SETTINGS_TEXT)
         return too_long(out, err);
-    return check_made(p, id, out, err);
+    return check_made(p, reach, out, err);
 }

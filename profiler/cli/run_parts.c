@@ -13,77 +13,8 @@ enum { QUEUE_EVENTS = 1 << 16 };
 
 static bool asked(const struct run *r, enum setting id) { return r->set.origin[id] != ORIGIN_NONE; }
 
-/* The first setting that makes no sense without a profile, or NULL. */
-static const char *profile_setting(const struct run *r)
-{
-    static const struct {
-        enum setting id;
-        const char *name;
-    } rows[] = {
-        { SET_START, "--start" },
-        { SET_STOP, "--stop" },
-        { SET_PASSES, "--passes" },
-        { SET_FOR, "--for" },
-        { SET_OUTPUT, "--output" },
-        { SET_RECORD, "--record" },
-        { SET_C1, "--c1" },
-        { SET_C2, "--c2" },
-        { SET_JSON, "--json" },
-        { SET_TREE, "--tree" },
-        { SET_IRQ_FILTER, "--irq-filter" },
-        { SET_SAMPLE, "--sample" },
-        { SET_RATE, "--rate" },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (asked(r, rows[i].id))
-            return rows[i].name;
-    return NULL;
-}
-
-/* The first setting that samples have no use for, or NULL. */
-static const char *trace_setting(const struct run *r)
-{
-    static const struct {
-        enum setting id;
-        const char *name;
-    } rows[] = {
-        { SET_START, "--start" },
-        { SET_STOP, "--stop" },
-        { SET_PASSES, "--passes" },
-        { SET_C1, "--c1" },
-        { SET_C2, "--c2" },
-        { SET_RATIO, "--ratio" },
-        { SET_TREE, "--tree" },
-        { SET_IRQ_FILTER, "--irq-filter" },
-        { SET_POLICY, "--policy" },
-        { SET_CAPTURE, "--capture" },
-        { SET_PDO, "--pdo" },
-        { SET_TRACE_LINES, "--trace-lines" },
-        { SET_NO_PATCH, "--no-patch" },
-        { SET_STACK, "--stack" },
-        { SET_AGENT_RAM, "--agent-ram" },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (r->set.origin[rows[i].id] == ORIGIN_FLAG)
-            return rows[i].name;
-    return NULL;
-}
-
-static int decide_sample(struct run *r, struct err *err)
-{
-    const char *no_use = r->set.sample ? trace_setting(r) : NULL;
-    if (asked(r, SET_RATE) && !r->set.sample)
-        return err_set(err, ERR_USAGE, "add --sample", "--rate says how often --sample looks");
-    if (no_use)
-        return err_set(err, ERR_USAGE, "leave one of them out",
-                       "--sample only looks where the program is: it has no use for %s", no_use);
-    r->set.rate_hz = r->set.rate_hz ? r->set.rate_hz : SAMPLE_RATE_DEFAULT;
-    return 0;
-}
-
 static int decide_profile(struct run *r, struct err *err)
 {
-    const char *wants = profile_setting(r);
     r->profile = *r->set.elf && !r->set.no_profile;
     if (r->set.no_profile && !strcmp(r->set.gdb, "off"))
         return err_set(err, ERR_USAGE, "leave one of them out",
@@ -92,14 +23,10 @@ static int decide_profile(struct run *r, struct err *err)
     if (!*r->set.elf && r->set.load)
         return err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf",
                        "--load needs the program");
-    if (wants && !*r->set.elf && !r->set.no_profile)
-        return err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf",
-                       "%s needs the program", wants);
-    int ret = decide_sample(r, err);
-    if (ret == 0)
-        ret = useless_run(&r->set, err);
+    int ret = useless_run(&r->set, err);
     if (ret < 0)
         return ret;
+    r->set.rate_hz = r->set.rate_hz ? r->set.rate_hz : SAMPLE_RATE_DEFAULT;
     if (asked(r, SET_PASSES) && !r->set.sample && (!*r->set.start || r->set.nstops == 0) &&
         r->profile)
         return err_set(err, ERR_USAGE, "add --start A and --stop B",

@@ -3,77 +3,59 @@
 #include <elf.h>
 #include <string.h>
 
-#include "probe/base/util.h"
+#include "profiler/cli/setting_row.h"
 
-struct row {
-    enum setting id;
-    const char *name;
-};
-
-/* The first that was given as an option, or NULL. */
-static const char *first_flag(const struct settings *s, const struct row *rows, size_t n)
+/* The first that has one of these needs and came from there or higher, or NULL. */
+static const struct setting_row *first_set(const struct settings *s, unsigned needs,
+                                           enum origin origin)
 {
-    for (size_t i = 0; i < n; i++)
-        if (s->origin[rows[i].id] == ORIGIN_FLAG)
-            return rows[i].name;
+    for (enum setting id = 0; id < SET_COUNT; id++)
+        if (s->origin[id] >= origin && setting_row(id)->needs & needs)
+            return setting_row(id);
     return NULL;
+}
+
+static const struct setting_row *first_flag(const struct settings *s, unsigned needs)
+{
+    return first_set(s, needs, ORIGIN_FLAG);
 }
 
 int useless_view(const struct settings *s, struct err *err)
 {
-    static const struct row of_text[] = {
-        { SET_TREE, "--tree" }, { SET_SORT, "--sort" }, { SET_HITS, "--hits" }, { SET_ALL, "--all" }
-    };
-    static const struct row of_list[] = { { SET_SORT, "--sort" }, { SET_ALL, "--all" } };
-    const char *name = s->json && s->origin[SET_JSON] == ORIGIN_FLAG
-                           ? first_flag(s, of_text, ARRAY_LEN(of_text))
-                           : NULL;
-    if (name)
+    const struct setting_row *row =
+        s->json && s->origin[SET_JSON] == ORIGIN_FLAG ? first_flag(s, NEEDS_TEXT) : NULL;
+    if (row)
         return err_set(err, ERR_USAGE, "leave one of them out",
-                       "--json has every function and the tree: it has no use for %s", name);
-    name = s->tree && s->origin[SET_TREE] == ORIGIN_FLAG
-               ? first_flag(s, of_list, ARRAY_LEN(of_list))
-               : NULL;
-    if (name)
+                       "--json has every function and the tree: it has no use for --%s", row->name);
+    row = s->tree && s->origin[SET_TREE] == ORIGIN_FLAG ? first_flag(s, NEEDS_LIST) : NULL;
+    if (row)
         return err_set(err, ERR_USAGE, "leave one of them out",
-                       "--tree shows who called whom: it has no use for %s, which is for the list "
-                       "of functions",
-                       name);
+                       "--tree shows who called whom: it has no use for --%s, which is for the "
+                       "list of functions",
+                       row->name);
     return 0;
 }
 
 static int without_program(const struct settings *s, struct err *err)
 {
-    static const struct row rows[] = {
-        { SET_START, "--start" },
-        { SET_STOP, "--stop" },
-        { SET_PASSES, "--passes" },
-        { SET_FOR, "--for" },
-        { SET_OUTPUT, "--output" },
-        { SET_RECORD, "--record" },
-        { SET_C1, "--c1" },
-        { SET_C2, "--c2" },
-        { SET_RATIO, "--ratio" },
-        { SET_SAMPLE, "--sample" },
-        { SET_RATE, "--rate" },
-        { SET_IRQ_FILTER, "--irq-filter" },
-        { SET_POLICY, "--policy" },
-        { SET_CAPTURE, "--capture" },
-        { SET_PDO, "--pdo" },
-        { SET_TRACE_LINES, "--trace-lines" },
-        { SET_AGENT_RAM, "--agent-ram" },
-        { SET_NO_PATCH, "--no-patch" },
-        { SET_STACK, "--stack" },
-        { SET_JSON, "--json" },
-        { SET_TREE, "--tree" },
-        { SET_HITS, "--hits" },
-        { SET_ALL, "--all" },
-        { SET_SORT, "--sort" },
-    };
-    const char *name = !*s->elf ? first_flag(s, rows, ARRAY_LEN(rows)) : NULL;
-    return name ? err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf",
-                          "%s needs the program", name)
-                : 0;
+    const struct setting_row *row = first_flag(s, NEEDS_PROGRAM);
+    if (!row && !s->no_profile)
+        row = first_set(s, NEEDS_PROGRAM_IN_CONF, ORIGIN_CONF);
+    return row && !*s->elf
+               ? err_set(err, ERR_USAGE, "add --elf FILE, or elf = FILE in probeprof.conf",
+                         "--%s needs the program", row->name)
+               : 0;
+}
+
+int useless_sample(const struct settings *s, struct err *err)
+{
+    const struct setting_row *row = s->sample ? first_flag(s, NEEDS_TRACE) : NULL;
+    if (s->origin[SET_RATE] && !s->sample)
+        return err_set(err, ERR_USAGE, "add --sample", "--rate says how often --sample looks");
+    return row ? err_set(err, ERR_USAGE, "leave one of them out",
+                         "--sample only looks where the program is: it has no use for --%s",
+                         row->name)
+               : 0;
 }
 
 int useless_passes(const struct settings *s, struct err *err)
@@ -88,6 +70,8 @@ int useless_run(const struct settings *s, struct err *err)
 {
     int ret = without_program(s, err);
     if (ret == 0)
+        ret = useless_sample(s, err);
+    if (ret == 0)
         ret = useless_view(s, err);
     if (ret == 0 && *s->pdo && s->capture == TRACE_CAPTURE_READOUT &&
         s->origin[SET_PDO] == ORIGIN_FLAG && s->origin[SET_CAPTURE] == ORIGIN_FLAG)
@@ -98,21 +82,12 @@ int useless_run(const struct settings *s, struct err *err)
 
 int useless_part(const struct settings *s, const struct part *part, struct err *err)
 {
-    static const struct row sh4[] = { { SET_PRIVATE, "--private and --no-private are" },
-                                      { SET_AGENT_RAM, "--agent-ram is" },
-                                      { SET_RATIO, "--ratio is" },
-                                      { SET_NO_PATCH, "--no-patch is" },
-                                      { SET_STACK, "--stack is" } };
-    static const struct row s12z[] = { { SET_BDC_FAST, "--bdc-fast is" },
-                                       { SET_ALLOW_SECURITY, "--allow-security is" },
-                                       { SET_CAPTURE, "--capture is" },
-                                       { SET_PDO, "--pdo is" },
-                                       { SET_TRACE_LINES, "--trace-lines is" } };
     bool is_sh4 = part->elf_machine == EM_SH;
-    const char *name =
-        is_sh4 ? first_flag(s, s12z, ARRAY_LEN(s12z)) : first_flag(s, sh4, ARRAY_LEN(sh4));
-    if (name)
-        return err_set(err, ERR_USAGE, "leave it out", "%s for %s parts, not for a %s", name,
+    const struct setting_row *row = first_flag(s, is_sh4 ? ONLY_S12Z : ONLY_SH4);
+    const struct setting_row *no = row ? setting_negation(setting_id(row)) : NULL;
+    if (row)
+        return err_set(err, ERR_USAGE, "leave it out", "--%s%s%s%s for %s parts, not for a %s",
+                       row->name, no ? " and --" : "", no ? no->name : "", no ? " are" : " is",
                        is_sh4 ? "S12Z" : "SH-4", part->name);
     return 0;
 }

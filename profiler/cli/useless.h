@@ -13,6 +13,10 @@ int useless_view(const struct settings *s, struct err *err);
 /* useless_passes - --passes, without a round that it could count. Returns 0 or -ERR_USAGE. */
 int useless_passes(const struct settings *s, struct err *err);
 
+/* useless_sample - of those that --sample has no use for, and --rate without it. Returns 0 or
+ * -ERR_USAGE. */
+int useless_sample(const struct settings *s, struct err *err);
+
 /* useless_run - of `run`, before anything is opened. Returns 0 or -ERR_USAGE. */
 int useless_run(const struct settings *s, struct err *err);
 

@@ -60,7 +60,7 @@ STAIRS = {
     "profiler/bridge": ["say", "presence", "event_queue", "net", "board_io", "worker", "wire", "gdb_conn", "gdb_sessions",
                         "gdb_server", "pump", "sampler", "begin", "recover"],
     # the completions stand on one step: they call each other
-    "profiler/cli": ["boards", "parts", "opts", "chain", "conf", "project", "settings", "ending", "fold", "view", "useless", "capture",
+    "profiler/cli": ["boards", "parts", "opts", "settings_values", "chain", "conf", "project", "settings", "ending", "fold", "view", "useless", "capture",
                      "live", "progress", "notes", "outputs", "explain", "doctor", "doctor_file",
                      "completion completion_bash completion_fish completion_zsh",
                      "run_link", "run_open", "run_parts", "run_monitor", "run_loop", "cmd_run", "cmd_report", "cmd_decode", "cmd_disasm",
