@@ -1,5 +1,5 @@
 /* The words that completion offers are words that the program takes. What the shells make of them:
- * completion.py. */
+ * e2e/completion.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -32,7 +32,7 @@ pp_adapters_test(silent fault RIG --board sim:sh7750,fault=silent cmsis-dap SAYS
 pp_adapters_test(held fault RIG --board sim:sh7750,fault=held jlink SAYS pins "nRESET is low")
 pp_adapters_test(trst fault RIG --board sim:sh7750,fault=trst jlink SAYS pins "nTRST is low")
 # SIGTERM while the kernel does not give an adapter's call back.
-pp_usb_test(ending_frozen RIG --board sim:sh7750 jlink COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tests/cli/ending.py $<TARGET_FILE:probeprof>
+pp_usb_test(ending_frozen RIG --board sim:sh7750 jlink COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tests/cli/e2e/ending.py $<TARGET_FILE:probeprof>
             ${CMAKE_SOURCE_DIR} Frozen)
 set_tests_properties(ending_frozen PROPERTIES COST 80 TIMEOUT 3000)
 # The tutorial at the clock that is found, after the reset button was pressed for us.

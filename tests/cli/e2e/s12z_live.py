@@ -7,14 +7,12 @@ import json
 import os
 import re
 import shutil
-import sys
 import tempfile
 import unittest
 
-import e2e
-from e2e import check_identities, hits, run
+from common import EXAMPLES, PROFEXAM, SOURCE, check_identities, hits, main, run
 
-MOTOR = os.path.join(e2e.EXAMPLES, "motor")
+MOTOR = os.path.join(EXAMPLES, "motor")
 BOARD = "sim:s12zvml128,bdc=20M"
 ROUNDS = ["--start", "control_loop", "--stop", "commutate", "--gdb", "off"]
 HANDLERS = {"tick", "count_tick"}
@@ -214,7 +212,7 @@ class S12zLive(unittest.TestCase):
         for option, words in (("--trace-lines", "--trace-lines is for S12Z parts"), ("--bdc-fast", "bdc-fast is for S12Z parts"),
                               ("--allow-security", "allow-security is for S12Z parts")):
             with self.subTest(option=option):
-                r = run(["--gdb", "off", "--for", "1ms", option], cwd=e2e.PROFEXAM)
+                r = run(["--gdb", "off", "--for", "1ms", option], cwd=PROFEXAM)
                 self.assertEqual(r.returncode, 2)
                 self.assertIn(words, r.stderr)
 
@@ -241,9 +239,9 @@ class S12zLive(unittest.TestCase):
         self.assertIn("loaded and verified", r.stderr)
 
     def test_initialised_data_go_where_the_program_copies_them_from(self):
-        elf = os.path.join(e2e.SOURCE, "tests/profiler/data/copy-s12z.elf")
+        elf = os.path.join(SOURCE, "tests/profiler/data/copy-s12z.elf")
         args = ["--elf", elf, "--for", "30ms", "--gdb", "off", "--sample", "--rate", "2k", "--json"]
-        r = s12z(args, "sim:s12zvml128,flash=" + os.path.join(e2e.SOURCE, "tests/s12z/fixtures/flow.bin"))
+        r = s12z(args, "sim:s12zvml128,flash=" + os.path.join(SOURCE, "tests/s12z/fixtures/flow.bin"))
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertEqual(["copied"], [f["name"] for f in json.loads(r.stdout)["functions"]])  # else: missing
 
@@ -259,4 +257,4 @@ class S12zLive(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0]] + sys.argv[3:], verbosity=2)
+    main()

@@ -16,11 +16,10 @@ import threading
 import unittest
 import zipfile
 
-import e2e
-from e2e import hits, run
+from common import EXAMPLES, PROFEXAM, TIMEOUT, hits, run
 
 CAPTURE_EDGES = os.path.abspath(sys.argv[3])
-MOTOR = os.path.join(e2e.EXAMPLES, "motor")
+MOTOR = os.path.join(EXAMPLES, "motor")
 ELF = os.path.join(MOTOR, "motor.elf")
 BOARD = "sim:s12zvml128,bdc=20M"
 PS = 10 ** 12
@@ -69,7 +68,7 @@ class Captured(unittest.TestCase):
     def setUpClass(cls):
         cls.dir = tempfile.mkdtemp()
         cls.addClassCleanup(shutil.rmtree, cls.dir)
-        subprocess.run([CAPTURE_EDGES, BOARD, cls.path("m.edges")], check=True, timeout=e2e.TIMEOUT)
+        subprocess.run([CAPTURE_EDGES, BOARD, cls.path("m.edges")], check=True, timeout=TIMEOUT)
         cls.edges = read_edges(cls.path("m.edges"))
         cls.exact = cls.counts(cls, cls.decode(cls, "m.edges", "edges"))
 
@@ -192,7 +191,7 @@ class Files(Captured):
                 self.assertNotEqual(r.returncode, 0)
                 self.assertIn(what, r.stderr)
                 self.assertIn(hint, r.stderr)
-        r = run(["--pdo", raw + ",rate=100M", "--for", "1ms", "--gdb", "off"], cwd=e2e.PROFEXAM)
+        r = run(["--pdo", raw + ",rate=100M", "--for", "1ms", "--gdb", "off"], cwd=PROFEXAM)
         self.assertIn("pdo is for S12Z parts", r.stderr)
 
     def test_too_few_samples_are_told_in_the_report(self):
@@ -247,7 +246,7 @@ class SigrokCli(Captured):
     """Another program's word on our files, and ours on its."""
 
     def sigrok(self, *args):
-        r = subprocess.run([SIGROK_CLI, *args], capture_output=True, timeout=e2e.TIMEOUT, cwd=self.dir)
+        r = subprocess.run([SIGROK_CLI, *args], capture_output=True, timeout=TIMEOUT, cwd=self.dir)
         self.assertEqual(r.returncode, 0, r.stderr)
         return r.stdout
 

@@ -5,11 +5,8 @@ usage: adapters.py PROBEPROF SOURCE_DIR [unittest arguments]
 """
 import json
 import os
-import sys
-import unittest
 
-import e2e
-from e2e import Folder, PROFEXAM, run
+from common import EXAMPLES, Folder, PROFEXAM, hits, main, run
 
 PROFILE = ["--start", "main+8", "--stop", "0x0C010030", "--passes", "1", "--gdb", "off", "--json"]
 
@@ -22,7 +19,7 @@ class Wire(Folder):
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertRegex(r.stderr, r"TCK 20000 kHz, the most of adapter and part")
         usual = run(PROFILE, cwd=PROFEXAM)
-        self.assertEqual(e2e.hits(json.loads(r.stdout)), e2e.hits(json.loads(usual.stdout)))
+        self.assertEqual(hits(json.loads(r.stdout)), hits(json.loads(usual.stdout)))
 
     def test_speed_that_is_rounded_is_shown(self):
         r = run(["--speed", "100M"] + PROFILE, cwd=PROFEXAM)
@@ -36,20 +33,20 @@ class Wire(Folder):
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertIn("TCK 4500 kHz; bits are lost at 8000 kHz", r.stderr)
         usual = run(PROFILE, cwd=PROFEXAM)
-        self.assertEqual(e2e.hits(json.loads(r.stdout)), e2e.hits(json.loads(usual.stdout)))
+        self.assertEqual(hits(json.loads(r.stdout)), hits(json.loads(usual.stdout)))
 
     def test_speed_auto_is_proved_with_the_parts_own_registers(self):
         r = run(["--speed", "auto"] + PROFILE, cwd=PROFEXAM, probe="sim:sh7750,sddr=3M")
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertRegex(r.stderr, r"TCK \d+ (k|)Hz: the part's own registers lose bits at 20000 kHz")
         usual = run(PROFILE, cwd=PROFEXAM)
-        self.assertEqual(e2e.hits(json.loads(r.stdout)), e2e.hits(json.loads(usual.stdout)))
+        self.assertEqual(hits(json.loads(r.stdout)), hits(json.loads(usual.stdout)))
 
     def test_speed_auto_goes_down_when_the_wires_get_worse(self):
         usual = run(PROFILE + ["--passes", "6"], cwd=PROFEXAM)
         r = run(["--speed", "auto"] + PROFILE + ["--passes", "6"], cwd=PROFEXAM, probe="sim:sh7750,wires=2M@400000")
         self.assertEqual(r.returncode, 0, r.stderr)
-        self.assertEqual(e2e.hits(json.loads(r.stdout)), e2e.hits(json.loads(usual.stdout)))
+        self.assertEqual(hits(json.loads(r.stdout)), hits(json.loads(usual.stdout)))
         self.assertLessEqual(r.stderr.count("the wire has damaged"), 2, r.stderr) # when it began, and what came of it
         self.assertRegex(r.stderr, r"the wire has damaged \d+ exchanges, which were repeated; TCK is \d+ k?Hz now, it was 20000 kHz")
 
@@ -73,7 +70,7 @@ class Wire(Folder):
 
     def test_speed_auto_means_nothing_to_bdc(self):
         r = run(["--speed", "auto"] + ["--start", "control_loop", "--stop", "commutate", "--passes", "1", "--gdb", "off"],
-                cwd=e2e.os.path.join(e2e.EXAMPLES, "motor"), probe="sim:s12zvml128,bdc=20M")
+                cwd=os.path.join(EXAMPLES, "motor"), probe="sim:s12zvml128,bdc=20M")
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertNotIn("TCK", r.stderr)
 
@@ -223,4 +220,4 @@ class Doctor(Folder):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0]] + sys.argv[3:], verbosity=2)
+    main()
