@@ -30,6 +30,7 @@ AREAS = {
     "targets/sh4/": ["probe/"] + INTERFACE + ["targets/os/tasks.h", "targets/sh4/"],
     # the trace plugs into the driver (struct sh4_tracing)
     "targets/sh4/driver/": ["probe/"] + INTERFACE + ["targets/sh4/sh4.h"] + ["targets/sh4/" + room for room in ("agent/", "code/", "driver/", "isa/")],
+    "targets/s12z/driver/": ["probe/"] + INTERFACE + ["targets/s12z/" + name for name in ("s12z.h", "settings.h", "driver/", "isa/")],
     "targets/s12z/isa/": INTERFACE + ["targets/s12z/isa/", "targets/s12z/s12z.h"],
     "targets/s12z/": ["probe/"] + INTERFACE + ["targets/s12z/"],
     "targets/sim/sh4/": PINS + ["targets/sim/sh4/", "targets/sh4/isa/"],
@@ -57,6 +58,12 @@ STAIRS = {
                            "monitor", "wire", "target"],
     "targets/sh4/rsp": ["packet", "client", "rsp_talk", "rsp_regs", "rsp_peek", "rsp_bp", "rsp_run", "rsp_hold", "rsp_break", "rsp_mem",
                         "rsp_monitor", "rsp"],
+    "targets/s12z/isa": ["cycles", "isa", "text", "insn"],
+    "targets/s12z/driver": ["run_state", "state", "chips", "counters", "access", "plan", "link", "raw", "comparators", "dbg", "break",
+                            "loader", "regs", "mem", "stop", "identify", "reset", "flash", "look", "step", "run", "monitor", "target"],
+    "targets/s12z/trace": ["flow_image", "flow_nodes", "flow_counts", "flow_walk", "flow", "rates", "time", "events", "line", "stream",
+                           "edges", "board_time", "arrivals", "bursts", "pins", "sessions", "report", "trace"],
+    "targets/s12z/offline": ["explain", "trace_input"],
     "profiler/bridge": ["say", "presence", "event_queue", "net", "board_io", "worker", "wire", "gdb_conn", "gdb_sessions",
                         "gdb_server", "pump", "sampler", "begin", "recover"],
     # the completions stand on one step: they call each other
@@ -226,7 +233,8 @@ def self_test(findings):
            ("targets/x.c", "<", "libusb-1.0/libusb.h"), ("gdbstub/x.c", '"', "probe/jtag.h"),
            ("targets/sim/sh4/x.c", '"', "targets/sh4/driver/driver.h"), ("targets/sh4/isa/x.c", '"', "targets/sh4/driver/driver.h"),
            ("targets/s12z/trace/x.c", '"', "targets/sh4/sh4.h"), ("profiler/x.c", '"', "probe/base/err.h"),
-           ("targets/sh4/driver/x.c", '"', "targets/sh4/trace/trace.h"), ("targets/sh4/code/x.c", '"', "targets/sh4/driver/driver.h")]
+           ("targets/sh4/driver/x.c", '"', "targets/sh4/trace/trace.h"), ("targets/sh4/code/x.c", '"', "targets/sh4/driver/driver.h"),
+           ("targets/s12z/driver/x.c", '"', "targets/s12z/trace/trace.h")]
     good = [("probe/x.c", "<", "libusb-1.0/libusb.h"), ("profiler/cli/x.c", '"', "targets/sim/sh4/board.h"),
             ("targets/sim/sh4/x.c", '"', "targets/sh4/isa/isa.h"), ("gdbstub/x.c", '"', "probe/base/err.h"),
             ("profiler/bridge/x.c", '"', "gdbstub/gdbstub.h"), ("profiler/views/x.c", '"', "profiler/profile/profile.h")]

@@ -304,7 +304,7 @@ static void part__without_trace__refused_with_what_there_is(void **state)
     (void)state;
     MUST(b, b->ops->attach(b->t, &b->err));
     assert_null(b->ops->trace); /* what run asks; the driver itself: */
-    assert_int_equal(s12z_trace_ops.arm(b->t, &cfg, &b->err), -ERR_UNSUPPORTED);
+    assert_int_equal(s12z_tracing.ops->arm(b->t, &cfg, &b->err), -ERR_UNSUPPORTED);
     assert_non_null(strstr(b->err.what, "no trace buffer"));
     assert_non_null(strstr(b->err.hint, "--sample"));
     board_close(b);

@@ -1,7 +1,8 @@
-/* The parts. Source: .prm files of the derivatives, USBDM's device list. */
-#include "targets/s12z/s12z.h"
-
+/* The parts, and the registers that each of them has. Source: .prm files of the derivatives,
+ * USBDM's device list; registers: ZVM p.165, GDB s12z-tdep.c. */
 #include <stddef.h>
+
+#include "targets/s12z/driver/driver.h"
 
 const struct s12z_chip *s12z_chips(void)
 {
@@ -22,3 +23,11 @@ const struct s12z_chip *s12z_chips(void)
     };
     return all;
 }
+
+const struct target_reg s12z_target_regs[S12Z_NREGS] = {
+    { "d0", 1, false, false },  { "d1", 1, false, false }, { "d2", 2, false, false },
+    { "d3", 2, false, false },  { "d4", 2, false, false }, { "d5", 2, false, false },
+    { "d6", 4, false, false },  { "d7", 4, false, false }, { "x", 3, false, false },
+    { "y", 3, false, false },   { "s", 3, true, false },   { "p", 3, true, false },
+    { "ccw", 2, false, false },
+};

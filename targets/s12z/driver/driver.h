@@ -1,9 +1,10 @@
 /* S12Z driver, private to targets/s12z: link, DBG module, state of the target.
  *
- * Files, each on those before it: run_state.c has the state of run control; link.c does BDC
- * commands and turns BDCCSR into errors; mem.c and regs.c are built on it; break.c owns the DBG
- * module, for the debugger and for a profile; stop.c, step.c and look.c are run control's parts,
- * run.c and target.c compose them. */
+ * Files, each on those before it (tests/lint/check_layers.py has them all): run_state.c has the
+ * state of run control, state.c what else is known of the part; link.c does BDC commands and turns
+ * BDCCSR into errors; raw.c, regs.c and mem.c are built on it; dbg.c owns the DBG module, for the
+ * debugger (break.c) and for a profile; stop.c, step.c and look.c are run control's parts, run.c
+ * and target.c compose them. */
 #ifndef TARGETS_S12Z_DRIVER_DRIVER_H
 #define TARGETS_S12Z_DRIVER_DRIVER_H
 
@@ -25,6 +26,7 @@ enum {
     S12Z_REG_CCW = 12,
     S12Z_NREGS = 13 /* GDB numbers = BDC register numbers */
 };
+enum { S12Z_SIGNAL_INT = 2, S12Z_SIGNAL_TRAP = 5 };
 enum { S12Z_RAM_START = 0x001000, S12Z_EEPROM_START = 0x100000, S12Z_ADDRESS = 0xFFFFFF };
 enum { S12Z_FLASH_SECTOR = 512, S12Z_EEPROM_SECTOR = 4 };
 enum { S12Z_MAX_SOFT_BREAKS = 256, S12Z_DBG_BYTES = 0x48 };
@@ -62,10 +64,17 @@ struct s12z_hard {
     uint32_t data, data_mask;
 };
 
-struct s12z_trace; /* the profile source (s12z/trace) */
+struct s12z_trace; /* the profile's state (s12z/trace) */
 struct s12z_target;
 struct s12z_flash;
 struct s12z_loader;
+
+/* The profile as the driver sees it: the one table by which it plugs in. */
+struct s12z_tracing {
+    const struct target_trace_ops *ops; /* target_ops.trace */
+    /* Frees what was armed or has ended, without the board; fine if nothing was. */
+    void (*close)(struct s12z_target *t);
+};
 
 /* What the driver tells a profile that is armed. */
 struct s12z_trace_hooks {
@@ -185,7 +194,8 @@ struct s12z_target {
     struct s12z_breaks breaks;
     struct s12z_dbg dbg;
     struct s12z_download download;
-    struct s12z_trace *trace;             /* the profile source's state; NULL: there was none */
+    const struct s12z_tracing *tracing;   /* NULL: no profile can be armed */
+    struct s12z_trace *trace;             /* its state; NULL: there was none */
     const struct s12z_trace_hooks *hooks; /* NULL: none is armed */
 };
 #define S12Z_NONE 0xFFFFFFFFu
@@ -209,6 +219,24 @@ void s12z_run_reset(struct s12z_target *t);
 /* The board is gone. Notes in `lost` what went on. */
 void s12z_run_lost(struct s12z_target *t);
 
+/* ---- the target's state (s12z/driver/state.c) ---- */
+
+uint64_t s12z_now(struct s12z_target *t); /* the adapter's clock */
+/* Nothing is sent for so long. */
+int s12z_wait(struct s12z_target *t, uint64_t ns, struct err *err);
+/* A command of the BDC the adapter can send. */
+bool s12z_can(const struct s12z_target *t, uint8_t opcode);
+/* 0 if it is halted, else a failure that says that `what` needs it to be. */
+int s12z_need_halted(struct s12z_target *t, struct err *err, const char *what);
+int s12z_lost(struct s12z_target *t, int ret); /* state GONE where ret says so; returns ret */
+bool s12z_in_flash(const struct s12z_target *t, uint32_t addr); /* flash or EEPROM */
+void s12z_regs_forget(struct s12z_target *t); /* it ran, or was reset: none is known */
+/* What is in the DBG module is not known: it was reset, or others had the part. */
+void s12z_dbg_unknown(struct s12z_target *t);
+
+/* ---- registers of every part (s12z/driver/chips.c) ---- */
+extern const struct target_reg s12z_target_regs[S12Z_NREGS];
+
 /* ---- link (s12z/driver/link.c) ---- */
 
 /* SYNC, ACK on. Errors tell apart: no power, RESET held, BKGD stuck, no answer. */
@@ -219,8 +247,6 @@ int s12z_no_answer(struct s12z_target *t, struct err *err);
  * is measured again, an overrun cleared, what may be repeated is repeated, flags of BDCCSR become
  * an error's sentence. Not for BDCCSR itself. The link being lost changes the state to GONE. */
 int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err);
-/* A command of the BDC the adapter can send. */
-bool s12z_can(const struct s12z_target *t, uint8_t opcode);
 /* One command without address and data: GO, BACKGROUND, STEP1. */
 int s12z_command(struct s12z_target *t, uint8_t opcode, struct err *err);
 /* Reads BDCCSR into link.csr. ENBDC found clear on an unsecured part that was ours: ENBDC and ACK
@@ -231,21 +257,14 @@ int s12z_write_csr(struct s12z_target *t, struct err *err);
 /* Changes CLKSW and measures the new clock. -ERR_UNSUPPORTED where the adapter is too slow for the
  * fast one. */
 int s12z_clock_source(struct s12z_target *t, bool fast, struct err *err);
-/* Measures BDCFCLK, also where the adapter cannot talk at it: then only a reset brings the slow
- * clock back, so the part is reset and halted again. Halted before and after. Into t->fast_hz. */
-int s12z_measure_fast(struct s12z_target *t, struct err *err);
-uint64_t s12z_now(struct s12z_target *t);
-int s12z_wait(struct s12z_target *t, uint64_t ns, struct err *err);
-/* 0 if it is halted, else a failure that says that `what` needs it to be. */
-int s12z_need_halted(struct s12z_target *t, struct err *err, const char *what);
-int s12z_lost(struct s12z_target *t, int ret); /* state GONE where ret says so; returns ret */
+/* BDCFCLK as a SYNC tells it. An adapter may measure what it cannot talk at: a reset has to bring
+ * the slow clock back. */
+int s12z_sync_fast(struct s12z_target *t, uint32_t *hz, struct err *err);
 
-/* ---- memory (s12z/driver/mem.c); running or halted ---- */
-int s12z_read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len,
-                  struct err *err);
-int s12z_write_mem(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len,
-                   struct err *err);
-/* The same without hiding breakpoints. */
+/* ---- memory as the part has it (s12z/driver/raw.c); running or halted ---- */
+/* Whether so much can be accessed there; `what` names it in the failure. */
+int s12z_check_access(struct s12z_target *t, uint64_t addr, unsigned width, size_t len,
+                      const char *what, struct err *err);
 int s12z_read_raw(struct s12z_target *t, uint32_t addr, unsigned width, uint8_t *buf, size_t len,
                   struct err *err);
 int s12z_write_raw(struct s12z_target *t, uint32_t addr, unsigned width, const uint8_t *buf,
@@ -255,46 +274,63 @@ int s12z_peek8(struct s12z_target *t, uint16_t addr, uint8_t *v, struct err *err
 int s12z_poke8(struct s12z_target *t, uint16_t addr, uint8_t v, struct err *err);
 int s12z_peek16(struct s12z_target *t, uint16_t addr, uint16_t *v, struct err *err);
 int s12z_poke16(struct s12z_target *t, uint16_t addr, uint16_t v, struct err *err);
-bool s12z_in_flash(const struct s12z_target *t, uint32_t addr); /* flash or EEPROM */
 
 /* ---- CPU registers (s12z/driver/regs.c); halted ---- */
-extern const struct target_reg s12z_target_regs[S12Z_NREGS];
 int s12z_read_reg(struct target *t, unsigned n, uint8_t *buf, struct err *err);
 int s12z_write_reg(struct target *t, unsigned n, const uint8_t *buf, struct err *err);
 int s12z_get_reg(struct s12z_target *t, unsigned n, uint32_t *v, struct err *err);
 int s12z_set_reg(struct s12z_target *t, unsigned n, uint32_t v, struct err *err);
-void s12z_regs_forget(struct s12z_target *t); /* it ran, or was reset: none is known */
 
-/* ---- breakpoints and the DBG module (s12z/driver/break.c) ---- */
-int s12z_insert_bp(struct target *t, enum bp_kind kind, uint64_t where, unsigned len,
+/* ---- memory as the program has it (s12z/driver/mem.c); running or halted ---- */
+/* No breakpoint shows, and none is overwritten. */
+int s12z_read_mem(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len,
+                  struct err *err);
+int s12z_write_mem(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf, size_t len,
                    struct err *err);
-int s12z_remove_bp(struct target *t, enum bp_kind kind, uint64_t where, unsigned len,
-                   struct err *err);
-struct s12z_patch *s12z_patch_at(struct s12z_target *t, uint32_t addr);
+
+/* ---- comparators (s12z/driver/comparators.c) ---- */
+bool s12z_comparator_exists(const struct s12z_target *t, unsigned n);
+/* As letters, "A, C"; for sentences. Returns buf. */
+const char *s12z_comparator_names(unsigned set, char buf[16]);
+bool s12z_is_watch(const struct s12z_hard *h);
+bool s12z_needs_pair(const struct s12z_hard *h);
+/* Gives each of breaks.hard its comparators, of those that the profile leaves. False: they do not
+ * suffice, and nothing is changed. */
+bool s12z_comparators_deal(struct s12z_target *t);
+unsigned s12z_comparators_held(const struct s12z_target *t); /* by the debugger */
+/* The failure that there is none left; pair: no pair of them. */
+int s12z_comparators_used_up(const struct s12z_target *t, bool pair, struct err *err);
+/* Which of the debugger's hit, given DBGEFR; NULL: none of them. */
+const struct s12z_hard *s12z_hard_hit(const struct s12z_target *t, uint8_t efr);
 bool s12z_watches(const struct s12z_target *t); /* any watchpoint */
 /* A watchpoint that this access meets, hardware not being asked; its value, if it has one, is
  * looked at in memory. NULL: none. */
 const struct s12z_hard *s12z_watch_meets(struct s12z_target *t, uint32_t addr, unsigned bytes,
                                          bool read, bool write);
 const struct s12z_hard *s12z_code_break_at(const struct s12z_target *t, uint32_t addr);
+/* Bytes of [addr, addr+len) before a multiple of four that lies inside; 0: none does. */
+unsigned s12z_watch_split(uint32_t addr, unsigned len);
+
+/* ---- breakpoints (s12z/driver/break.c) ---- */
+int s12z_insert_bp(struct target *t, enum bp_kind kind, uint64_t where, unsigned len,
+                   struct err *err);
+int s12z_remove_bp(struct target *t, enum bp_kind kind, uint64_t where, unsigned len,
+                   struct err *err);
+struct s12z_patch *s12z_patch_at(struct s12z_target *t, uint32_t addr);
 int s12z_patch_set(struct s12z_target *t, struct s12z_patch *p, bool in_memory, struct err *err);
 /* those that are not in memory */
 int s12z_patches_write(struct s12z_target *t, struct err *err);
 void s12z_patches_gone(struct s12z_target *t); /* none is in memory any more */
 int s12z_breaks_remove_all(struct s12z_target *t, struct err *err);
-/* The comparators as letters, "A, C"; for sentences. Returns buf. */
-const char *s12z_comparator_names(unsigned set, char buf[16]);
-/* Bytes of [addr, addr+len) before a multiple of four that lies inside; 0: none does. */
-unsigned s12z_watch_split(uint32_t addr, unsigned len);
-/* Which of the debugger's hit, given DBGEFR; NULL: none of them. */
-const struct s12z_hard *s12z_hard_hit(const struct s12z_target *t, uint8_t efr);
 /* The first watchpoint of at most 4 bytes, set now or later, stops only at this value; has_data
  * false: at any. *which: the one that is set now, or NULL. (GDB takes watchpoints away at every
  * stop.) */
 int s12z_watch_data(struct s12z_target *t, bool has_data, uint32_t data, uint32_t mask,
                     const struct s12z_hard **which, struct err *err);
 
-/* Sharing the DBG module. One sequencer, four comparators, one Final State, so:
+/* ---- the DBG module (s12z/driver/dbg.c) ----
+ *
+ * Sharing it. One sequencer, four comparators, one Final State, so:
  *  - a profile takes comparators from D downwards, the debugger gets what is left (code breakpoints
  * from B, D, A, C in that order of what is free, data from A and C); who comes second is refused
  * with a sentence.
@@ -316,8 +352,6 @@ int s12z_dbg_arm(struct s12z_target *t, struct err *err);
 /* Clears ARM and waits for PTACT=0; *efr (NULL is fine) is DBGEFR then. */
 int s12z_dbg_disarm(struct s12z_target *t, uint8_t *efr, struct err *err);
 bool s12z_dbg_wanted(const struct s12z_target *t);
-/* What is in the module is not known: it was reset, or others had the part. */
-void s12z_dbg_unknown(struct s12z_target *t);
 /* Before anything is taken from a module that another session may have left armed. */
 int s12z_dbg_forget(struct s12z_target *t, struct err *err);
 
@@ -387,14 +421,34 @@ void s12z_flash_close(struct s12z_target *t);
  * because it could not be asked. */
 bool s12z_flash_broken_off(struct s12z_target *t, const char *by);
 
+/* ---- identify (s12z/driver/identify.c) ---- */
+/* Reads PARTID and what the DBG module has. After a loss: -ERR_NO_TARGET if another part answers.
+ */
+int s12z_identify(struct s12z_target *t, struct err *err);
+/* Sets ENBDC, and the other control bits as they are wanted. */
+int s12z_enable(struct s12z_target *t, struct err *err);
+/* The part says that it is secured: detached. Returns the failure. */
+int s12z_found_secured(struct s12z_target *t, struct err *err);
+
+/* ---- reset by the pins (s12z/driver/reset.c) ---- */
+/* special: it starts halted, in special mode. Else it runs. Attached again; patches in memory are
+ * not asked for. */
+int s12z_reset_pins(struct s12z_target *t, bool special, struct err *err);
+int s12z_reset_halted(struct s12z_target *t, struct err *err); /* in special mode, patches gone */
 /* A secured or open part, attached or not, is brought to where ERASE_FLASH can be sent: reset, link
  * up. */
 int s12z_mass_erase_begin(struct s12z_target *t, struct err *err);
 /* Special reset of the erased part: attached and halted. */
 int s12z_mass_erase_end(struct s12z_target *t, struct err *err);
+/* Measures BDCFCLK, also where the adapter cannot talk at it: then only a reset brings the slow
+ * clock back, so the part is reset and halted again. Halted before and after. Into link.fast_hz. */
+int s12z_measure_fast(struct s12z_target *t, struct err *err);
+
+/* ---- the target (s12z/driver/target.c, monitor.c) ---- */
 extern const struct monitor_command s12z_monitor[];
-int s12z_reset_halted(struct s12z_target *t, struct err *err); /* by the pins, in special mode */
 int s12z_attach(struct target *t, struct err *err);
-int s12z_identify(struct s12z_target *t, struct err *err);
+/* As s12z_open(). tracing: NULL for a driver without profiles. */
+int s12z_driver_open(struct probe *p, const struct s12z_options *opt,
+                     const struct s12z_tracing *tracing, struct target **out, struct err *err);
 
 #endif

@@ -15,40 +15,6 @@ enum { TRIES = 4, CLKSW_CYCLES = 150, FAILED_READ = 0xEE /* every byte of it (ZV
     (CSR_BIT(RAMWF) | CSR_BIT(OVRUN) | CSR_BIT(NORESP) | CSR_BIT(RDINV) | CSR_BIT(ILLACC) | \
      CSR_BIT(ILLCMD))
 
-uint64_t s12z_now(struct s12z_target *t) { return t->bdc->now_ns(t->probe); }
-
-int s12z_wait(struct s12z_target *t, uint64_t ns, struct err *err)
-{
-    return t->bdc->wait ? t->bdc->wait(t->probe, ns, err) : 0;
-}
-
-int s12z_lost(struct s12z_target *t, int ret)
-{
-    if (ret == -ERR_USB || ret == -ERR_NO_TARGET)
-        s12z_run_lost(t);
-    return ret;
-}
-
-int s12z_need_halted(struct s12z_target *t, struct err *err, const char *what)
-{
-    enum target_state state = s12z_state(t);
-    if (state == TARGET_HALTED)
-        return 0;
-    if (t->part.secured)
-        return err_set(err, ERR_SECURED, "monitor unsecure erases everything and opens it",
-                       "%s: the part is secured", what);
-    if (state == TARGET_GONE)
-        return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for",
-                       "%s: the target is gone", what);
-    return err_set(err, ERR_STATE, "halt the target first", "%s: the target is %s", what,
-                   state == TARGET_RUNNING ? "running" : "not attached");
-}
-
-bool s12z_can(const struct s12z_target *t, uint8_t opcode)
-{
-    return t->bdc->can(t->probe, BDC_COMMAND, opcode);
-}
-
 /* ---- SYNC ---- */
 
 /* Nothing answered: what the pins say about it. */
@@ -280,8 +246,7 @@ int s12z_clock_source(struct s12z_target *t, bool fast, struct err *err)
     return s12z_lost(t, ret < 0 ? err_prefix(err, ret, "changing the BDC clock") : 0);
 }
 
-/* A SYNC can be measured at speeds at which bytes cannot be sent. */
-static int measure_and_reset(struct s12z_target *t, struct err *err)
+int s12z_sync_fast(struct s12z_target *t, uint32_t *hz, struct err *err)
 {
     struct bdc_op pause = { .kind = BDC_PAUSE, .len = 2 * CLKSW_CYCLES };
     uint32_t slow = t->link.hz;
@@ -292,20 +257,9 @@ static int measure_and_reset(struct s12z_target *t, struct err *err)
         ret = sync(t, err);
     if (ret < 0)
         return s12z_lost(t, err_prefix(err, ret, "measuring the bus clock"));
-    uint32_t fast = t->link.hz;
+    *hz = t->link.hz;
     t->link.hz = slow;
-    ret = s12z_reset_halted(t, err);
-    t->link.fast_hz = ret == 0 ? fast : 0;
-    return ret;
-}
-
-int s12z_measure_fast(struct s12z_target *t, struct err *err)
-{
-    bool was_fast = t->link.control & CSR_BIT(CLKSW);
-    if (t->bdc->max_hz)
-        return measure_and_reset(t, err);
-    int ret = s12z_clock_source(t, true, err);
-    return ret < 0 || was_fast ? ret : s12z_clock_source(t, false, err);
+    return 0;
 }
 
 /* ---- what an op did, in words ---- */

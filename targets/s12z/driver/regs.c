@@ -3,14 +3,6 @@
 #include "probe/base/util.h"
 #include "targets/s12z/driver/driver.h"
 
-const struct target_reg s12z_target_regs[S12Z_NREGS] = {
-    { "d0", 1, false, false },  { "d1", 1, false, false }, { "d2", 2, false, false },
-    { "d3", 2, false, false },  { "d4", 2, false, false }, { "d5", 2, false, false },
-    { "d6", 4, false, false },  { "d7", 4, false, false }, { "x", 3, false, false },
-    { "y", 3, false, false },   { "s", 3, true, false },   { "p", 3, true, false },
-    { "ccw", 2, false, false },
-};
-
 static uint32_t mask_of(unsigned n) { return 0xFFFFFFFFu >> (32 - 8 * s12z_target_regs[n].bytes); }
 
 /* All that are not known, in one transfer; PC alone where only it is asked for (a step). */
@@ -35,8 +27,6 @@ static int fetch(struct s12z_target *t, unsigned wanted, struct err *err)
     }
     return ret;
 }
-
-void s12z_regs_forget(struct s12z_target *t) { t->regs.valid = 0; }
 
 int s12z_get_reg(struct s12z_target *t, unsigned n, uint32_t *v, struct err *err)
 {

@@ -9,18 +9,19 @@
 #define HALT_LIMIT_NS (1000u * 1000000u)
 #define CSR(t, f)     REG_GET((t)->link.csr, S12Z_BDCCSR_##f)
 
-enum { SIGNAL_INT = 2, SIGNAL_TRAP = 5 };
-
 /* ---- it stands ---- */
 
 static void stop_was_reset(struct s12z_target *t)
 {
-    s12z_stop_is(t, STOP_RESET, SIGNAL_TRAP);
+    s12z_stop_is(t, STOP_RESET, S12Z_SIGNAL_TRAP);
     strcpy(t->run.stop.text,
            "the part was reset (COP, pin, or the program); halted some milliseconds after it");
 }
 
-static void stop_was_asked(struct s12z_target *t) { s12z_stop_is(t, STOP_REQUEST, SIGNAL_INT); }
+static void stop_was_asked(struct s12z_target *t)
+{
+    s12z_stop_is(t, STOP_REQUEST, S12Z_SIGNAL_INT);
+}
 
 /* A STEP1 is over that slept. 1: a stop, 0: it was the step off a breakpoint. */
 static int find_end_of_step(struct s12z_target *t, enum s12z_run_state was, struct err *err)
@@ -32,7 +33,7 @@ static int find_end_of_step(struct s12z_target *t, enum s12z_run_state was, stru
     if (was == S12Z_STEP_HALTING)
         stop_was_asked(t);
     else
-        s12z_stop_is(t, STOP_STEP, SIGNAL_TRAP);
+        s12z_stop_is(t, STOP_STEP, S12Z_SIGNAL_TRAP);
     return was != S12Z_STEP_OFF;
 }
 
@@ -143,7 +144,7 @@ static void step_was_made(struct s12z_target *t)
     if (t->run.met)
         s12z_stop_at_hard(t, t->run.met);
     else
-        s12z_stop_is(t, STOP_STEP, SIGNAL_TRAP);
+        s12z_stop_is(t, STOP_STEP, S12Z_SIGNAL_TRAP);
     s12z_run_event(t, S12Z_ON_STOP_FOUND);
 }
 
@@ -270,7 +271,7 @@ static int step_range(struct s12z_target *t, uint64_t end, struct target_stop *s
     if (reason == STOP_WATCH)
         s12z_stop_at_hard(t, t->run.met);
     else
-        s12z_stop_is(t, reason, reason == STOP_REQUEST ? SIGNAL_INT : SIGNAL_TRAP);
+        s12z_stop_is(t, reason, reason == STOP_REQUEST ? S12Z_SIGNAL_INT : S12Z_SIGNAL_TRAP);
     *stop = t->run.stop;
     return 1;
 }

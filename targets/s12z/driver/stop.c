@@ -5,8 +5,6 @@
 #include "probe/base/util.h"
 #include "targets/s12z/driver/driver.h"
 
-enum { SIGNAL_INT = 2, SIGNAL_TRAP = 5 };
-
 void s12z_stop_is(struct s12z_target *t, enum stop_reason reason, int signal)
 {
     memset(&t->run.stop, 0, sizeof t->run.stop);
@@ -35,14 +33,11 @@ static int stands_at_patch(struct s12z_target *t, uint32_t pc, struct err *err)
 
 void s12z_stop_at_hard(struct s12z_target *t, const struct s12z_hard *h)
 {
-    bool watch = h->kind != BP_SOFT && h->kind != BP_HARD;
-    s12z_stop_is(t,
-                 watch                ? STOP_WATCH
-                 : h->kind == BP_SOFT ? STOP_SWBREAK
-                                      : STOP_HWBREAK,
-                 SIGNAL_TRAP);
-    if (!watch)
+    if (!s12z_is_watch(h)) {
+        s12z_stop_is(t, h->kind == BP_SOFT ? STOP_SWBREAK : STOP_HWBREAK, S12Z_SIGNAL_TRAP);
         return;
+    }
+    s12z_stop_is(t, STOP_WATCH, S12Z_SIGNAL_TRAP);
     t->run.stop.watch_addr = h->addr;
     t->run.stop.watch_kind = h->kind;
 }
@@ -76,7 +71,7 @@ static int remove_stray(struct s12z_target *t, uint32_t addr, uint8_t byte, stru
     int ret = s12z_write_raw(t, addr, 1, &byte, 1, err);
     if (ret == 0)
         ret = s12z_set_reg(t, S12Z_REG_PC, addr, err);
-    s12z_stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
+    s12z_stop_is(t, STOP_SIGNAL, S12Z_SIGNAL_TRAP);
     t->run.stop.pc = addr;
     snprintf(t->run.stop.text, sizeof t->run.stop.text,
              "a breakpoint left at %06X by a session that was lost; the program's byte is back",
@@ -97,7 +92,7 @@ int s12z_stop_unasked(struct s12z_target *t, uint32_t pc, struct err *err)
     int programs = bgnd && ram ? get_program_byte(t, at) : -1;
     if (programs > 0)
         return remove_stray(t, at, (uint8_t)programs, err);
-    s12z_stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
+    s12z_stop_is(t, STOP_SIGNAL, S12Z_SIGNAL_TRAP);
     strcpy(t->run.stop.text, !bgnd ? "halted by something else than this debugger"
                              : ram && programs < 0
                                  ? "BGND in RAM: the program's own, or left there by "
@@ -115,7 +110,7 @@ int s12z_stands_at_break(struct s12z_target *t, uint8_t efr, struct err *err)
     if (ret < 0)
         return ret;
     if ((ret = stands_at_patch(t, pc, err)) != 0) {
-        s12z_stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
+        s12z_stop_is(t, STOP_SWBREAK, S12Z_SIGNAL_TRAP);
         return ret;
     }
     const struct s12z_hard *h = s12z_hard_hit(t, efr);
@@ -130,6 +125,6 @@ int s12z_found_halted(struct s12z_target *t, uint8_t *efr, struct err *err)
     if (ret == 0)
         ret = s12z_stands_at_break(t, *efr, err);
     if (ret == 0)
-        s12z_stop_is(t, STOP_REQUEST, SIGNAL_INT);
+        s12z_stop_is(t, STOP_REQUEST, S12Z_SIGNAL_INT);
     return MIN(ret, 0);
 }

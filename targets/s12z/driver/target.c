@@ -1,101 +1,20 @@
-/* The S12Z target: attach, identify, reset, detach, and the table. Source: HDR, ZVHL p.143-227, ZVM
- * p.163. */
+/* The S12Z target: attach, reset, detach, and the table. Source: HDR, ZVHL p.143-227, ZVM p.163. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/base/bytes.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
+#include "targets/s12z/driver/counters.h"
 #include "targets/s12z/driver/driver.h"
-#include "targets/s12z/trace/trace.h"
-#include "targets/s12z/trace/events.h"
 
-/* Special reset as a known adapter's firmware does it (1.8). */
-enum {
-    MS = 1000000,
-    BKGD_BEFORE_MS = 3,
-    RESET_LOW_MS = 100,
-    RESET_RISE_LIMIT_MS = 270,
-    BKGD_AFTER_MS = 1,
-    RECOVERY_MS = 10
-};
 #define CSR(t, f)  REG_GET((t)->link.csr, S12Z_BDCCSR_##f)
 #define CSR_BIT(f) REG_MASK(S12Z_BDCCSR_##f)
 
 /* ---- attach ---- */
 
-/* A register bit that holds what is written is there; it is put back. */
-static int holds(struct s12z_target *t, uint16_t addr, uint8_t bit, struct err *err)
-{
-    uint8_t old, seen = 0;
-    int ret = s12z_peek8(t, addr, &old, err);
-    if (ret == 0)
-        ret = s12z_poke8(t, addr, old ^ bit, err);
-    if (ret == 0)
-        ret = s12z_peek8(t, addr, &seen, err);
-    if (ret == 0)
-        ret = s12z_poke8(t, addr, old, err);
-    return ret < 0 ? ret : ((seen ^ old) & bit) != 0;
-}
-
-int s12z_identify(struct s12z_target *t, struct err *err)
-{
-    uint8_t id[4];
-    int ret = s12z_read_raw(t, 0, 4, id, 4, err);
-    if (ret == 0)
-        ret = s12z_dbg_forget(t, err);
-    if (ret < 0)
-        return ret;
-    int c = holds(t, S12Z_DBGACTL + 2 * S12Z_COMPARATOR_STEP, REG_MASK(S12Z_DBGXCTL_INST), err);
-    int profile = c < 0 ? c : holds(t, S12Z_DBGTCRL, REG_MASK(S12Z_DBGTCRL_PROFILE), err);
-    if (profile < 0)
-        return profile;
-    if (t->part.same && (t->part.id != be32(id) || t->part.full_dbg != (c && profile)))
-        return err_set(err, ERR_NO_TARGET, "connect the board that was there, or start again",
-                       "another part answers: PARTID %08X %s trace; it was %08X %s", be32(id),
-                       c && profile ? "with" : "without", t->part.id,
-                       t->part.full_dbg ? "with" : "without");
-    t->part.id = be32(id);
-    t->part.full_dbg = c && profile;
-    t->part.same = true;
-    t->ops.trace = t->part.full_dbg ? &s12z_trace_ops : NULL;
-    t->part.known = true;
-    log_msg(t->probe->log, LOG_TARGET, "%s: PARTID %08X, DBG %s", t->probe->name, t->part.id,
-            t->part.full_dbg ? "with trace and profiling" : "without trace");
-    return 0;
-}
-
-static int enable(struct s12z_target *t, struct err *err)
-{
-    uint64_t resets = t->link.resets;
-    t->link.control =
-        (uint16_t)((t->link.csr & (CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW))) |
-                   CSR_BIT(ENBDC) | (t->opt.keep_clocks ? CSR_BIT(BDCCIS) : 0));
-    int ret = s12z_write_csr(t, err);
-    if (ret == 0)
-        ret = s12z_read_csr(t, err);
-    if (ret == 0 && (!CSR(t, ENBDC) || t->link.resets != resets))
-        ret = err_set(err, ERR_PROTOCOL,
-                      "is the part held in reset, or does its watchdog reset it all the time? try "
-                      "monitor reset halt",
-                      "BDC cannot be enabled: ENBDC does not stay set (BDCCSR %04X)", t->link.csr);
-    if (ret == 0 && t->opt.fast_clock)
-        ret = s12z_clock_source(t, true, err);
-    return ret;
-}
-
-static int secured(struct s12z_target *t, struct err *err)
-{
-    t->part.secured = true;
-    s12z_run_event(t, S12Z_ON_LEFT);
-    return err_set(err, ERR_SECURED,
-                   "target extended-remote, then monitor unsecure: it erases flash and EEPROM",
-                   "the part is secured (BDCCSR %04X): it can only be erased", t->link.csr);
-}
-
 /* It was lost while it ran, and now stands. If only its full trace buffer has halted it, or a look
  * at its PC, it runs on. */
-static int found_halted(struct s12z_target *t, struct err *err)
+static int see_why_halted(struct s12z_target *t, struct err *err)
 {
     uint8_t efr = 0;
     int ret = s12z_found_halted(t, &efr, err);
@@ -127,10 +46,10 @@ int s12z_attach(struct target *target, struct err *err)
     if (ret < 0)
         return ret;
     if (!CSR(t, UNSEC))
-        return secured(t, err);
+        return s12z_found_secured(t, err);
     t->part.attach_control =
         t->link.csr & (CSR_BIT(ENBDC) | CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW));
-    ret = enable(t, err);
+    ret = s12z_enable(t, err);
     if (ret == 0 && fast_left && CSR(t, CLKSW))
         ret = s12z_clock_source(t, false, err);
     if (ret < 0)
@@ -146,7 +65,7 @@ int s12z_attach(struct target *target, struct err *err)
         ret = 0;
     }
     if (ret == 0 && s12z_state(t) == TARGET_HALTED)
-        ret = found_halted(t, &why);
+        ret = see_why_halted(t, &why);
     if (ret == 0)
         t->lost.ran = t->lost.look = false;
     if (ret == 0)
@@ -163,98 +82,6 @@ int s12z_attach(struct target *target, struct err *err)
 
 /* ---- reset ---- */
 
-static int pins(struct s12z_target *t, unsigned mask, unsigned value, uint64_t then_ms,
-                struct err *err)
-{
-    int ret = t->bdc->set_pins ? t->bdc->set_pins(t->probe, mask, value, err)
-                               : err_set(err, ERR_UNSUPPORTED, "reset the board by hand",
-                                         "%s cannot drive RESET", t->probe->name);
-    return ret < 0 ? ret : s12z_wait(t, then_ms * MS, err);
-}
-
-static int wait_reset_rise(struct s12z_target *t, struct err *err)
-{
-    for (unsigned ms = 0; ms < RESET_RISE_LIMIT_MS; ms += 10) {
-        unsigned value = 0, known = 0;
-        int ret = t->bdc->get_pins(t->probe, &value, &known, err);
-        if (ret < 0)
-            return ret;
-        if (!(known & BDC_PIN_RESET) || value & BDC_PIN_RESET)
-            return 0;
-        if ((ret = s12z_wait(t, 10 * MS, err)) < 0)
-            return ret;
-    }
-    return s12z_no_answer(t, err);
-}
-
-/* The part's pins; special: BKGD low (it is MODC) while RESET rises, so that it starts in active
- * BDM. */
-static int reset_pins(struct s12z_target *t, bool special, struct err *err)
-{
-    int ret = special ? pins(t, BDC_PIN_BKGD, 0, BKGD_BEFORE_MS, err) : 0;
-    if (ret == 0)
-        ret = pins(t, BDC_PIN_RESET, 0, RESET_LOW_MS, err);
-    if (ret == 0)
-        ret = pins(t, BDC_PIN_RESET, BDC_PIN_RESET, 0, err);
-    if (ret == 0)
-        ret = wait_reset_rise(t, err);
-    struct err own = { .code = ERR_OK };
-    int let_go =
-        special ? pins(t, BDC_PIN_BKGD, BDC_PIN_BKGD, RECOVERY_MS, ret < 0 ? &own : err) : 0;
-    return ret < 0 ? ret : let_go;
-}
-
-/* The part was reset by its pins: as far as is known it runs now. */
-static void forget_reset(struct s12z_target *t)
-{
-    enum target_state state = s12z_state(t);
-    s12z_run_reset(t);
-    if (state == TARGET_RUNNING || state == TARGET_HALTED)
-        s12z_run_event(t, S12Z_ON_FOUND_RUNNING);
-    s12z_regs_forget(t);
-    s12z_dbg_unknown(t);
-    t->link.up = false;
-    t->link.control = 0;
-    if (t->hooks)
-        t->hooks->reset(t);
-}
-
-static int after_reset_pins(struct s12z_target *t, bool special, struct err *err)
-{
-    forget_reset(t);
-    int ret = s12z_connect(t, err);
-    if (ret == 0 && !CSR(t, UNSEC))
-        return secured(t, err);
-    if (ret == 0)
-        ret = enable(t, err);
-    if (ret == 0 && special && !CSR(t, BDMACT))
-        ret = err_set(
-            err, ERR_PROTOCOL,
-            "does the adapter drive BKGD while RESET rises? is there a capacitor on BKGD?",
-            "reset halt: the part started its program; BKGD was not seen low when RESET rose");
-    if (ret == 0)
-        s12z_run_event(t, special ? S12Z_ON_FOUND_HALTED : S12Z_ON_FOUND_RUNNING);
-    return ret;
-}
-
-static int reset_to(struct s12z_target *t, bool special, struct err *err)
-{
-    int ret = reset_pins(t, special, err);
-    if (ret == 0)
-        ret = after_reset_pins(t, special, err);
-    if (ret == 0 && !t->part.known)
-        ret = s12z_identify(t, err);
-    return ret;
-}
-
-int s12z_reset_halted(struct s12z_target *t, struct err *err)
-{
-    int ret = reset_to(t, true, err);
-    if (ret == 0)
-        s12z_patches_gone(t);
-    return ret;
-}
-
 /* To run from reset with breakpoints it starts halted, so that none is missed; then it runs in
  * special mode. */
 static int op_reset(struct target *target, enum reset_mode mode, struct err *err)
@@ -267,7 +94,7 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
     if (s12z_state(t) == TARGET_DETACHED || t->part.secured)
         return s12z_need_halted(t, err, "reset");
     s12z_flash_broken_off(t, "a reset");
-    int ret = reset_to(t, mode == RESET_HALT || breaks, err);
+    int ret = s12z_reset_pins(t, mode == RESET_HALT || breaks, err);
     if (ret == 0)
         s12z_patches_gone(t); /* RAM keeps them, but a power-on reset does not */
     if (ret < 0)
@@ -275,35 +102,15 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
     if (mode == RESET_RUN)
         return breaks ? s12z_lost(t, s12z_run_freely(t, err)) : 0;
     ret = s12z_get_reg(t, S12Z_REG_PC, &pc, err);
-    s12z_stop_is(t, STOP_RESET, 5);
+    s12z_stop_is(t, STOP_RESET, S12Z_SIGNAL_TRAP);
     if (ret == 0)
         s12z_run_event(t, S12Z_ON_STOP_FOUND);
     return s12z_lost(t, ret);
 }
 
-int s12z_mass_erase_begin(struct s12z_target *t, struct err *err)
-{
-    int ret = reset_pins(t, true, err);
-    if (ret < 0)
-        return s12z_lost(t, err_prefix(err, ret, "unsecure"));
-    forget_reset(t);
-    s12z_run_event(t, S12Z_ON_LEFT);
-    return s12z_connect(t, err);
-}
-
-int s12z_mass_erase_end(struct s12z_target *t, struct err *err)
-{
-    t->part.secured = false;
-    t->part.attach_control = 0;
-    int ret = reset_to(t, true, err);
-    if (ret == 0)
-        s12z_stop_is(t, STOP_RESET, 5);
-    return s12z_lost(t, ret);
-}
-
 /* ---- detach ---- */
 
-static int leave(struct s12z_target *t, struct err *err)
+static int give_part_back(struct s12z_target *t, struct err *err)
 {
     struct bdc_op off = { .kind = BDC_COMMAND, .opcode = BDC_ACK_DISABLE };
     int ret = s12z_state(t) == TARGET_HALTED ? s12z_command(t, BDC_GO, err) : 0;
@@ -335,7 +142,7 @@ static int op_detach(struct target *target, struct err *err)
     if (ret == 0)
         ret = s12z_breaks_remove_all(t, err);
     if (ret == 0)
-        ret = leave(t, err);
+        ret = give_part_back(t, err);
     if (ret < 0)
         return s12z_lost(t, err_prefix(err, ret, "detach"));
     s12z_run_reset(t);
@@ -388,7 +195,8 @@ static void op_close(struct target *target)
     struct s12z_target *t = target ? s12z_of(target) : NULL;
     if (!t)
         return;
-    s12z_trace_free(t);
+    if (t->tracing)
+        t->tracing->close(t);
     s12z_flash_close(t);
     free(t);
 }
@@ -429,7 +237,7 @@ static const struct target_ops table = {
     .close = op_close,
     .events = s12z_counter_events,
     .default_events = { S12Z_COUNT_BUS_CYCLES, S12Z_COUNT_BRANCHES },
-    .trace = &s12z_trace_ops,
+    .trace = NULL,
     .insn = s12z_insn_text,
 };
 
@@ -457,7 +265,8 @@ static void make_map(struct s12z_target *t)
     t->nmap = ARRAY_LEN(map);
 }
 
-int s12z_open(struct probe *p, const struct s12z_options *opt, struct target **out, struct err *err)
+int s12z_driver_open(struct probe *p, const struct s12z_options *opt,
+                     const struct s12z_tracing *tracing, struct target **out, struct err *err)
 {
     const struct s12z_chip *chip = find_chip(opt ? opt->chip : NULL);
     if (!chip)
@@ -474,6 +283,8 @@ int s12z_open(struct probe *p, const struct s12z_options *opt, struct target **o
     t->chip = chip;
     t->ops = table;
     t->ops.name = chip->name;
+    t->tracing = tracing;
+    t->ops.trace = tracing ? tracing->ops : NULL;
     t->base.ops = &t->ops;
     t->base.big_endian = true;
     t->probe = p;

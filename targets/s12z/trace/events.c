@@ -17,16 +17,6 @@ enum {
 };
 #define NO_PC 0xFFFFFFFFu
 
-const struct counter_event s12z_counter_events[] = {
-    { S12Z_COUNT_BUS_CYCLES, "bus-cycles", "cycles", "bus clock cycles, estimated" },
-    { S12Z_COUNT_BRANCHES, "branches", "count", "conditional branches" },
-    { S12Z_COUNT_TAKEN, "taken-branches", "count", "conditional branches that were taken" },
-    { S12Z_COUNT_INSTRUCTIONS, "instructions", "count", "instructions executed" },
-    { S12Z_COUNT_CALLS, "calls", "count", "JSR and BSR executed" },
-    { S12Z_COUNT_INTERRUPTS, "interrupts", "count", "interrupts taken" },
-    { 0, NULL, NULL, NULL },
-};
-
 /* How a function is called, for the range without it. */
 struct called {
     uint32_t low, site, back; /* of the last call; where it went back to, 0: not seen yet */

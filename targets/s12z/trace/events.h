@@ -16,25 +16,12 @@
 #include "probe/base/err.h"
 #include "targets/event.h"
 #include "targets/image.h"
+#include "targets/s12z/driver/counters.h"
 #include "targets/s12z/settings.h"
 #include "targets/s12z/trace/flow.h"
 #include "targets/s12z/trace/line.h"
 #include "targets/s12z/trace/time.h"
 #include "targets/target.h"
-
-/* What C1 and C2 can be: rows of s12z_counter_events. The parts have no counters, so the codes are
- * free: they are those that mean the same in a .prf file (appendix B of the seed, Counter
- * Description Table; elapsed time for bus cycles). */
-enum s12z_counter {
-    S12Z_COUNT_NONE,
-    S12Z_COUNT_BRANCHES = 0x10,
-    S12Z_COUNT_TAKEN = 0x11,
-    S12Z_COUNT_CALLS = 0x12,
-    S12Z_COUNT_INSTRUCTIONS = 0x13,
-    S12Z_COUNT_INTERRUPTS = 0x16,
-    S12Z_COUNT_BUS_CYCLES = 0x23
-};
-extern const struct counter_event s12z_counter_events[]; /* ends with a NULL name */
 
 struct s12z_events_config {
     const struct image *image; /* borrowed for the call */

@@ -47,13 +47,25 @@ static int open_events(struct s12z_trace *tr, struct err *err)
         &tr->events, err);
 }
 
+static void free_trace(struct s12z_target *t)
+{
+    struct s12z_trace *tr = t->trace;
+    t->trace = NULL;
+    t->hooks = NULL;
+    if (!tr)
+        return;
+    s12z_trace_close_pins(tr);
+    s12z_events_free(tr->events);
+    free(tr);
+}
+
 static int trace_arm(struct target *target, const struct trace_config *cfg, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
     int ret = refuse_config(t, cfg, err);
     if (ret < 0)
         return ret;
-    s12z_trace_free(t);
+    free_trace(t);
     struct s12z_trace *tr = calloc(1, sizeof *tr);
     if (!tr)
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
@@ -70,25 +82,13 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
         ret = s12z_trace_hook_in(tr, err);
     if (ret < 0) {
         s12z_dbg_claim(t, NULL, NULL);
-        s12z_trace_free(t);
+        free_trace(t);
         return s12z_lost(t, err_prefix(err, ret, "trace"));
     }
     log_msg(t->probe->log, LOG_PROF, "%s: profiling by %s%s%s", t->probe->name,
             tr->pins.pdo ? "PDO capture" : "bursts over BDC", *tr->session.plan.text ? "; " : "",
             tr->session.plan.text);
     return 0;
-}
-
-void s12z_trace_free(struct s12z_target *t)
-{
-    struct s12z_trace *tr = t->trace;
-    t->trace = NULL;
-    t->hooks = NULL;
-    if (!tr)
-        return;
-    s12z_trace_close_pins(tr);
-    s12z_events_free(tr->events);
-    free(tr);
 }
 
 /* ---- the rest of the table ---- */
@@ -149,7 +149,7 @@ static char *line_text(uint64_t line, char *buf, size_t cap)
     return s12z_line_text(line, &settings, buf, cap);
 }
 
-const struct target_trace_ops s12z_trace_ops = {
+static const struct target_trace_ops trace_ops = {
     .arm = trace_arm,
     .poll = trace_poll,
     .disarm = trace_disarm,
@@ -158,6 +158,8 @@ const struct target_trace_ops s12z_trace_ops = {
     .explain = s12z_trace_explain,
     .line_text = line_text,
 };
+
+const struct s12z_tracing s12z_tracing = { .ops = &trace_ops, .close = free_trace };
 
 const struct s12z_events_totals *s12z_trace_totals(const struct s12z_trace *tr)
 {

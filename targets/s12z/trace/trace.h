@@ -6,19 +6,17 @@
 #include "targets/s12z/trace/events.h"
 #include "targets/target.h"
 
-/* For parts whose DBG module has a trace buffer. */
-extern const struct target_trace_ops s12z_trace_ops;
-
 struct s12z_trace;
 struct s12z_target;
+struct s12z_tracing;
+
+/* How it plugs into the driver: for parts whose DBG module has a trace buffer. */
+extern const struct s12z_tracing s12z_tracing;
 
 /* s12z_fetch_lines - the oldest n lines of the trace buffer, as READ_DBGTB gives them, or where the
  * adapter cannot do that, by word reads of DBGTB
  * (*words). The module is disarmed. */
 int s12z_fetch_lines(struct s12z_target *t, uint8_t *raw, uint32_t n, bool *words, struct err *err);
-
-/* s12z_trace_free - the profile source's state goes, armed or not. Harmless without one. */
-void s12z_trace_free(struct s12z_target *t);
 
 /* For tests: what a trace that is armed, or was, has counted. Borrowed; until the next arm() or
  * close(). */
