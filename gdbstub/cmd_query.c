@@ -50,7 +50,7 @@ void cmd_non_stop(struct session *s, char *args, size_t len)
         return;
     }
     s->non_stop = args[0] == '1';
-    s->notified = false;
+    session_event(s, SESSION_ON_MODE_SET);
     reply_ok(s);
 }
 
@@ -65,14 +65,14 @@ void cmd_current_thread(struct session *s, char *args, size_t len)
 {
     (void)args;
     (void)len;
-    reply_text(s, s->no_process ? "QC0" : "QC1");
+    reply_text(s, session_has_program(s) ? "QC1" : "QC0");
 }
 
 void cmd_thread_info(struct session *s, char *args, size_t len)
 {
     (void)args;
     (void)len;
-    reply_text(s, s->no_process ? "l" : "m1");
+    reply_text(s, session_has_program(s) ? "m1" : "l");
 }
 
 void cmd_thread_info_more(struct session *s, char *args, size_t len)
@@ -119,7 +119,7 @@ void cmd_set_thread(struct session *s, char *args, size_t len)
 void cmd_thread_alive(struct session *s, char *args, size_t len)
 {
     (void)len;
-    if (is_thread(args) && !s->no_process)
+    if (is_thread(args) && session_has_program(s))
         reply_ok(s);
     else
         reply_usage(s, "T of a thread this target has not");

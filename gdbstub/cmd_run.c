@@ -11,7 +11,9 @@ void cmd_vstopped(struct session *s, char *args, size_t len)
 {
     (void)args;
     (void)len;
-    s->notified = false; /* there is one thread, so never a second stop to tell */
+    /* there is one thread, so never a second stop to tell */
+    if (s->state == SESSION_NOTIFIED || s->state == SESSION_NO_PROGRAM_NOTIFIED)
+        session_event(s, SESSION_ON_NOTICED);
     reply_ok(s);
 }
 
@@ -28,28 +30,45 @@ static void cannot_tell(struct session *s, const struct err *why)
 /* A controller halts the target; an observer only looks: the program goes on after it. */
 static int ask_halt(struct session *s, struct err *err)
 {
-    struct stub *stub = s->stub;
-    s->halt_asked = true;
-    s->halt_asked_ns = 0;
-    if (stub->controller == s)
-        return stub_halt(stub, err);
-    stub->snapshot_wanted = true;
-    return stub->ops->halt(stub->t, err);
+    return s->stub->controller == s ? stub_halt(s->stub, err) : stub_snapshot(s->stub, err);
+}
+
+static void interrupt_running(struct session *s)
+{
+    struct err err;
+    s->interrupted_ns = 0;
+    session_event(s, SESSION_ON_BREAK);
+    if (ask_halt(s, &err) < 0) {
+        session_say(s, err.what);
+        session_say(s, "\n");
+    }
+}
+
+/* The target stands, and GDB did not know that when it sent the Ctrl-C; or it is to interrupt what
+ * comes next. Source: GDB manual, "Interrupts". */
+static void queue_interrupt(struct session *s)
+{
+    bool controls = s->stub->controller == s && !s->non_stop && session_has_program(s);
+    if (session_waits(s) || controls)
+        session_event(s, SESSION_ON_BREAK_EARLY);
 }
 
 void cmd_vctrlc(struct session *s, char *args, size_t len)
 {
-    struct err err;
+    struct stub *stub = s->stub;
+    enum target_state state = stub->ops->state(stub->t);
     (void)len;
-    if (s->stub->gone && s->waiting) {
+    if (stub->gone && session_waits(s)) {
         session_say(s, "The target does not answer; its state is unknown.\n");
         stop_reply_give_up(s);
-    } else if (stub_running(s->stub) && ask_halt(s, &err) < 0) {
-        session_say(s, err.what);
-        session_say(s, "\n");
-    } else if (s->waiting && s->stub->ops->state(s->stub->t) == TARGET_GONE) {
+    } else if (state == TARGET_RUNNING) {
+        interrupt_running(s);
+    } else if (state == TARGET_GONE && session_waits(s)) {
         /* it was lost a moment ago, which stub_gone() is about to tell: stub_back() halts it */
-        s->stub->halt_wanted = s->halt_asked = true;
+        halt_event(stub, HALT_ON_ASKED);
+        session_event(s, SESSION_ON_BREAK);
+    } else if (state == TARGET_HALTED && !args) {
+        queue_interrupt(s);
     }
     if (args)
         reply_ok(s);
@@ -62,7 +81,7 @@ static void why_while_running(struct session *s)
         reply_ok(s);
         return;
     }
-    s->waiting = s->replies_once = true;
+    session_event(s, SESSION_ON_QUERIED);
     if (ask_halt(s, &err) < 0)
         cannot_tell(s, &err);
 }
@@ -71,11 +90,12 @@ static void why_while_running(struct session *s)
  * in extended mode only. */
 static void is_secured(struct session *s, const struct err *why)
 {
-    s->no_process = true;
-    if (s->extended)
-        reply_text(s, "W00");
-    else
+    if (!s->extended) {
         cannot_tell(s, why); /* GDB 13.1 hangs at an error here */
+        return;
+    }
+    session_event(s, SESSION_ON_PROGRAM_GONE);
+    reply_text(s, "W00");
 }
 
 void cmd_why(struct session *s, char *args, size_t len)
@@ -84,7 +104,7 @@ void cmd_why(struct session *s, char *args, size_t len)
     struct err err;
     (void)args;
     (void)len;
-    if (s->no_process) {
+    if (!session_has_program(s)) {
         reply_text(s, "W00");
     } else if (stub->gone) {
         err_set(&err, ERR_NO_TARGET, "check adapter, cable and power; it is being looked for",
@@ -107,7 +127,7 @@ void cmd_why(struct session *s, char *args, size_t len)
 static bool may_resume(struct session *s, struct err *err)
 {
     struct stub *stub = s->stub;
-    if (s->no_process)
+    if (!session_has_program(s))
         err_set(err, ERR_STATE, "use run or attach", "no program is being debugged");
     else if (stub->gone)
         err_set(err, ERR_NO_TARGET, "check adapter, cable and power; it is being looked for",
@@ -120,27 +140,36 @@ static bool may_resume(struct session *s, struct err *err)
     return false;
 }
 
-static void start(struct session *s, const struct resume *how)
+/* Lets the target go as GDB wants. Returns 1: it stands all the same, for the reason in last_stop.
+ */
+static int let_go(struct session *s, const struct resume *how, struct err *err)
 {
     struct stub *stub = s->stub;
-    struct err err;
-    bool ok = may_resume(s, &err), at_breakpoint = false;
+    bool interrupted = session_has_break(s);
     /* Running already (reset, an observer's look): then the packet only waits for the next stop. */
-    if (ok && !stub_running(stub)) {
-        at_breakpoint = stub_meets_breakpoint(stub, how);
-        ok = at_breakpoint || stub_resume(stub, how, &err) >= 0;
+    if (stub_running(stub))
+        return interrupted ? ask_halt(s, err) : 0;
+    if (interrupted) {
+        int ret = stub_interrupt_at_once(stub, how, err);
+        return ret < 0 ? ret : 1;
     }
-    if (!ok) {
+    return stub_meets_breakpoint(stub, how) ? 1 : stub_resume(stub, how, err);
+}
+
+static void resume_for(struct session *s, const struct resume *how)
+{
+    struct err err;
+    int ret = may_resume(s, &err) ? let_go(s, how, &err) : -(int)ERR_STATE;
+    if (ret < 0) {
         reply_err(s, &err, true);
         return;
     }
-    s->stop_quietly = false;
     if (s->non_stop)
         reply_ok(s);
     else
-        s->waiting = true;
+        session_event(s, SESSION_ON_RESUME);
     session_tell_unheard(s);
-    for (struct session *each = stub->sessions; each && at_breakpoint; each = each->next)
+    for (struct session *each = s->stub->sessions; each && ret > 0; each = each->next)
         stop_reply_tell(each);
 }
 
@@ -164,7 +193,7 @@ static void legacy(struct session *s, const char *p, bool has_signal, enum resum
             return;
         }
     }
-    start(s, &how);
+    resume_for(s, &how);
 }
 
 void cmd_continue(struct session *s, char *args, size_t len)
@@ -237,7 +266,8 @@ static void stop_thread(struct session *s)
 {
     struct err err;
     if (stub_running(s->stub)) {
-        s->stop_quietly = true;
+        bool notifies = s->state == SESSION_READY || s->state == SESSION_STOPPING;
+        session_event(s, s->non_stop && notifies ? SESSION_ON_STOP_ASKED : SESSION_ON_BREAK);
         if (ask_halt(s, &err) < 0) {
             reply_err(s, &err, true);
             return;
@@ -272,7 +302,7 @@ void cmd_vcont(struct session *s, char *args, size_t len)
     else if (action == 't')
         stop_thread(s);
     else
-        start(s, &chosen);
+        resume_for(s, &chosen);
 }
 
 /* ---- beginning and end ---- */
@@ -285,27 +315,34 @@ void cmd_extended(struct session *s, char *args, size_t len)
     reply_ok(s);
 }
 
-/* Starts the program anew. With a known entry point the board first goes through its own start-up,
- * which a reset that halts at once would cut off (memory controller, exceptions allowed), and is
- * halted again; stub_stopped() then sets PC. Returns 1 if that stop is still to come, 0 if the
- * target is halted at its reset vector. */
-static int restart(struct session *s, struct err *err)
+/* Starts the program from its beginning, in two steps. With a known entry point the board first
+ * goes through its own start-up, which a reset that halts at once would cut off (memory controller,
+ * exceptions allowed), and is halted again; stub_stopped() then sets PC. */
+static int reset_program(struct session *s, struct err *err)
 {
     struct stub *stub = s->stub;
-    struct target_stop stop = { .reason = STOP_NONE };
     int ret = stub_reset(stub, stub->cfg.has_entry ? RESET_RUN : RESET_HALT, err);
     if (ret < 0)
         return ret;
-    s->no_process = false;
+    if (!session_has_program(s))
+        session_event(s, SESSION_ON_PROGRAM);
     s->created = true;
+    return 0;
+}
+
+/* Returns 1 if the stop has been told or is still to come, 0 if the target is halted at its reset
+ * vector. */
+static int halt_start_up(struct stub *stub, struct err *err)
+{
+    struct target_stop stop = { .reason = STOP_NONE };
     if (!stub->cfg.has_entry)
         return 0;
-    stub->starting = true;
-    ret = stub->ops->poll(stub->t, START_UP_NS, &stop, err);
+    halt_event(stub, HALT_ON_START_ASKED);
+    int ret = stub->ops->poll(stub->t, START_UP_NS, &stop, err);
     if (ret == 0)
         ret = stub_halt(stub, err);
     if (ret < 0) {
-        stub->starting = false;
+        halt_event(stub, HALT_ON_OVER);
         return ret;
     }
     if (stop.reason != STOP_NONE)
@@ -318,7 +355,7 @@ void cmd_restart(struct session *s, char *args, size_t len)
     struct err err;
     (void)args;
     (void)len;
-    if (restart(s, &err) < 0) /* R has no reply */
+    if (reset_program(s, &err) < 0 || halt_start_up(s->stub, &err) < 0) /* R has no reply */
         log_msg(s->stub->cfg.log, LOG_RSP, "restart: %s", err.what);
 }
 
@@ -327,12 +364,14 @@ void cmd_run_program(struct session *s, char *args, size_t len)
     struct err err;
     (void)args;
     (void)len;
-    s->waiting = s->replies_once = true; /* the reply is the stop */
-    int ret = stub_attach(s->stub, &err);
-    if (ret >= 0)
-        ret = restart(s, &err);
+    if (stub_attach(s->stub, &err) < 0 || reset_program(s, &err) < 0) {
+        reply_err(s, &err, true);
+        return;
+    }
+    session_event(s, SESSION_ON_QUERIED); /* the reply is the stop */
+    int ret = halt_start_up(s->stub, &err);
     if (ret < 0) {
-        s->waiting = s->replies_once = false;
+        session_event(s, SESSION_ON_REPLIED);
         reply_err(s, &err, true);
     } else if (ret == 0) {
         stop_reply_send(s, false);
@@ -351,7 +390,8 @@ void cmd_vattach(struct session *s, char *args, size_t len)
         reply_err(s, &err, true);
         return;
     }
-    s->no_process = false;
+    if (!session_has_program(s))
+        session_event(s, SESSION_ON_PROGRAM);
     if (s->non_stop) {
         if (stub_running(stub)) {
             stop_thread(s);
@@ -370,7 +410,7 @@ void cmd_vattach(struct session *s, char *args, size_t len)
 static int kill_program(struct session *s, struct err *err)
 {
     stub_remove_all(s->stub);
-    s->no_process = true;
+    session_event(s, SESSION_ON_PROGRAM_GONE);
     s->created = false;
     return stub_reset(s->stub, RESET_RUN, err);
 }
@@ -393,7 +433,8 @@ void cmd_kill(struct session *s, char *args, size_t len)
     (void)len;
     if (s->stub->controller == s && !s->stub->gone && kill_program(s, &err) < 0)
         log_msg(s->stub->cfg.log, LOG_RSP, "kill: %s", err.what);
-    s->finished = !s->extended; /* k has no reply */
+    if (!s->extended) /* k has no reply */
+        session_event(s, SESSION_ON_CLOSE);
 }
 
 void cmd_detach(struct session *s, char *args, size_t len)
@@ -403,7 +444,7 @@ void cmd_detach(struct session *s, char *args, size_t len)
     (void)args;
     (void)len;
     if (stub->controller == s) {
-        if (!s->no_process && stub_release(stub, &err) < 0) {
+        if (session_has_program(s) && stub_release(stub, &err) < 0) {
             reply_err(s, &err, true);
             return;
         }
@@ -411,7 +452,6 @@ void cmd_detach(struct session *s, char *args, size_t len)
         if (stub->sessions != s)
             stub->controller = stub->sessions;
     }
-    s->no_process = true;
-    s->finished = !s->extended;
     reply_ok(s);
+    session_event(s, s->extended ? SESSION_ON_PROGRAM_GONE : SESSION_ON_CLOSE);
 }

@@ -99,7 +99,7 @@ static bool settle_here(struct session *s, uint32_t number, const uint32_t *arg,
         *error = ERRNO_EFAULT;
         return true;
     }
-    if (s->waiting)
+    if (session_hears(s))
         console_write(s, (const char *)s->scratch, n);
     *result = (int64_t)n;
     *error = 0;
@@ -112,9 +112,11 @@ bool fileio_request(struct session *s, const struct target_stop *stop, int64_t *
     const uint32_t *arg = stop->syscall.arg;
     *result = -1;
     *error = ERRNO_ENOSYS;
-    /* The F packet stands in for a stop reply, so it needs a GDB that waits for one. */
-    if (s->stub->fileio && s->waiting && ask_gdb(s, stop->syscall.number, arg)) {
-        s->fileio = FILEIO_ASKED;
+    /* The F packet stands in for a stop reply, so it needs a GDB that waits for one, and has not
+     * got a request yet. */
+    bool may_ask = s->state == SESSION_RESUMED || s->state == SESSION_INTERRUPTED;
+    if (s->stub->fileio && may_ask && ask_gdb(s, stop->syscall.number, arg)) {
+        session_event(s, SESSION_ON_FILE_ASKED);
         return true;
     }
     settle_here(s, stop->syscall.number, arg, result, error);
@@ -132,23 +134,25 @@ static bool parse_signed(const char **p, int64_t *out)
     return true;
 }
 
-static void finish(struct session *s, int64_t result, int32_t error, bool interrupted)
+static void finish_call(struct session *s, int64_t result, int32_t error, bool interrupted)
 {
     struct stub *stub = s->stub;
     struct err err = { .code = ERR_OK };
+    if (stub->ops->state(stub->t) != TARGET_HALTED) /* the call was lost; GDB waits for a stop */
+        return;
     int ret = stub->ops->syscall_return(stub->t, result, error, &err);
     stub_forget_regs(stub);
     stub->last_stop.reason = STOP_NONE;
-    interrupted = interrupted || stub->halt_wanted;
+    interrupted = interrupted || s->state == SESSION_INTERRUPTED || stub->purpose == HALT_USER;
     if (ret >= 0 && !interrupted && stub->last_resume.kind != RESUME_STEP)
         ret = stub_go_on(stub, &err);
     else if (ret >= 0)
         ret = 0;
     if (ret > 0)
         return;
-    if (ret < 0)
-        session_say(s, err.what);
-    stub->halt_wanted = false;
+    if (ret < 0 && session_say(s, err.what))
+        session_say(s, "\n");
+    halt_event(stub, HALT_ON_OVER);
     if (stub->last_stop.reason == STOP_NONE) {
         stub->last_stop.reason = interrupted ? STOP_REQUEST : STOP_STEP;
         stub->last_stop.signal = interrupted ? 2 : 5;
@@ -163,8 +167,9 @@ void cmd_fileio_reply(struct session *s, char *args, size_t len)
     const char *p = args;
     int64_t result, error = 0;
     (void)len;
-    if (s->fileio != FILEIO_ASKED) {
-        reply_usage(s, "F without a request");
+    if (s->state != SESSION_FILE_IO && s->state != SESSION_FILE_IO_INTERRUPTED) {
+        /* A stop has crossed it. F has no reply: GDB would take one for that of its next packet. */
+        log_msg(s->stub->cfg.log, LOG_RSP, "session %u: F comes too late", s->number);
         return;
     }
     if (!parse_signed(&p, &result) || (*p == ',' && (p++, !parse_signed(&p, &error)))) {
@@ -172,6 +177,6 @@ void cmd_fileio_reply(struct session *s, char *args, size_t len)
         return;
     }
     bool interrupted = strncmp(p, ",C", 2) == 0;
-    s->fileio = FILEIO_IDLE;
-    finish(s, result, (int32_t)error, interrupted);
+    session_event(s, SESSION_ON_FILE_ANSWERED);
+    finish_call(s, result, (int32_t)error, interrupted);
 }

@@ -7,14 +7,14 @@
 #include "gdbstub/stop_reply.h"
 #include "gdbstub/stub.h"
 
+enum { ERRNO_ENOSYS = 88 }; /* in newlib */
+
 /* An observer asked what the program is doing: its registers are taken, and it goes on. */
 static bool finish_snapshot(struct stub *stub, const struct target_stop *stop)
 {
-    if (!stub->snapshot_wanted)
+    if (stub->purpose != HALT_SNAPSHOT || stop->reason != STOP_REQUEST)
         return false;
-    stub->snapshot_wanted = false;
-    if (stub->halt_wanted || stop->reason != STOP_REQUEST)
-        return false;
+    halt_event(stub, HALT_ON_OVER);
     struct err err;
     for (unsigned n = 0; n < stub->nregs; n++)
         if (stub_read_reg(stub, n, &err) < 0)
@@ -42,7 +42,7 @@ static bool finish_snapshot(struct stub *stub, const struct target_stop *stop)
 static bool handle_syscall(struct stub *stub, const struct target_stop *stop)
 {
     int64_t result = -1;
-    int32_t error = 88; /* ENOSYS in newlib */
+    int32_t error = ERRNO_ENOSYS;
     struct err err = { .code = ERR_OK };
     if (stub->controller && fileio_request(stub->controller, stop, &result, &error))
         return true;
@@ -50,18 +50,43 @@ static bool handle_syscall(struct stub *stub, const struct target_stop *stop)
         log_msg(stub->cfg.log, LOG_RSP, "host I/O: %s", err.what);
         return false;
     }
-    if (stub->halt_wanted || stub->last_resume.kind == RESUME_STEP)
+    if (stub->purpose == HALT_USER || stub->last_resume.kind == RESUME_STEP)
         return false;
     return stub_go_on(stub, &err) > 0;
 }
 
-static void begin_program(struct stub *stub)
+/* The start-up of a board whose program is begun need not come to a certain place: its calls of the
+ * host, and its own end, are as good as the halt. */
+static bool start_up_is_over(const struct stub *stub, const struct target_stop *stop)
+{
+    return stub->purpose == HALT_START &&
+           (stop->reason == STOP_REQUEST || stop->reason == STOP_SYSCALL ||
+            stop->reason == STOP_EXIT);
+}
+
+static void begin_program(struct stub *stub, const struct target_stop *stop)
 {
     struct err err;
+    if (stop->reason == STOP_SYSCALL &&
+        stub->ops->syscall_return(stub->t, -1, ERRNO_ENOSYS, &err) < 0)
+        log_msg(stub->cfg.log, LOG_RSP, "run: %s", err.what);
     if (stub_write_pc(stub, stub->cfg.entry, &err) < 0)
         log_msg(stub->cfg.log, LOG_RSP, "run: %s", err.what);
     stub->last_stop =
         (struct target_stop){ .reason = STOP_RESET, .pc = stub->cfg.entry, .signal = 5 };
+}
+
+/* Whether the program runs again, or GDB does what it asked for; else it stands, for the reason in
+ * last_stop. */
+static bool goes_on_from_call(struct stub *stub, const struct target_stop *stop)
+{
+    bool goes_on = handle_syscall(stub, stop), halted = stub->purpose == HALT_USER;
+    stub_forget_regs(stub); /* syscall_return() has changed some */
+    if (!goes_on && (stub->last_stop.reason == STOP_SYSCALL || stub->last_stop.reason == STOP_NONE))
+        stub->last_stop = (struct target_stop){ .reason = halted ? STOP_REQUEST : STOP_STEP,
+                                                .pc = stop->pc,
+                                                .signal = halted ? 2 : 5 };
+    return goes_on;
 }
 
 void stub_stopped(struct stub *stub, const struct target_stop *stop)
@@ -69,23 +94,12 @@ void stub_stopped(struct stub *stub, const struct target_stop *stop)
     stub_forget_regs(stub);
     stub->trouble.code = ERR_OK;
     stub->last_stop = *stop;
-    if (finish_snapshot(stub, stop))
+    if (start_up_is_over(stub, stop))
+        begin_program(stub, stop);
+    else if (finish_snapshot(stub, stop) ||
+             (stop->reason == STOP_SYSCALL && goes_on_from_call(stub, stop)))
         return;
-    if (stop->reason == STOP_SYSCALL) {
-        if (handle_syscall(stub, stop)) {
-            stub_forget_regs(stub);
-            return;
-        }
-        stub_forget_regs(stub); /* syscall_return() has changed some */
-        if (stub->last_stop.reason == STOP_SYSCALL || stub->last_stop.reason == STOP_NONE)
-            stub->last_stop =
-                (struct target_stop){ .reason = stub->halt_wanted ? STOP_REQUEST : STOP_STEP,
-                                      .pc = stop->pc,
-                                      .signal = stub->halt_wanted ? 2 : 5 };
-    }
-    if (stub->starting && stub->last_stop.reason == STOP_REQUEST)
-        begin_program(stub);
-    stub->starting = stub->halt_wanted = false;
+    halt_event(stub, HALT_ON_OVER);
     for (struct session *s = stub->sessions; s; s = s->next)
         stop_reply_tell(s);
 }
@@ -96,13 +110,15 @@ void stub_gone(struct stub *stub, const struct err *why)
     if (stub->gone)
         return;
     stub->gone = true;
-    stub->starting = false;
+    halt_event(stub, HALT_ON_LOST);
     stub_forget_regs(stub);
     snprintf(text, sizeof text,
              "The connection to the target is lost: %s%s%s\nStill looking for it.\n", why->what,
              why->hint[0] ? "; " : "", why->hint);
     for (struct session *s = stub->sessions; s; s = s->next) {
-        if (s->waiting && s->replies_once)
+        if (s->state == SESSION_FILE_IO || s->state == SESSION_FILE_IO_INTERRUPTED)
+            session_event(s, SESSION_ON_FILE_LOST);
+        if (s->state == SESSION_QUERY)
             stop_reply_give_up(s);
         else
             session_say(s, text);
@@ -113,23 +129,23 @@ void stub_troubled(struct stub *stub, const struct err *why)
 {
     char text[640];
     stub->trouble = *why;
-    stub->starting = stub->halt_wanted = stub->snapshot_wanted = false;
+    halt_event(stub, HALT_ON_OVER);
     snprintf(text, sizeof text, "%s%s%s\nIt is taken to run on; Ctrl-C tries again.\n", why->what,
              why->hint[0] ? "; " : "", why->hint);
     for (struct session *s = stub->sessions; s; s = s->next) {
-        bool asked = s->halt_asked;
-        s->halt_asked = false;
-        if (asked && s->waiting && s->replies_once)
+        if (s->state == SESSION_QUERY) {
             stop_reply_give_up(s);
-        else if (asked)
+        } else if (s->state == SESSION_INTERRUPTED) {
             session_say(s, text);
+            session_event(s, SESSION_ON_HALT_FAILED);
+        }
     }
 }
 
 static bool anybody_waits(const struct stub *stub)
 {
     for (const struct session *s = stub->sessions; s; s = s->next)
-        if (s->waiting || s->non_stop)
+        if (session_waits(s) || s->non_stop)
             return true;
     return false;
 }
@@ -153,7 +169,6 @@ void stub_back(struct stub *stub)
         return;
     stub->gone = false;
     stub->trouble.code = ERR_OK;
-    stub->snapshot_wanted = false;
     stub_forget_regs(stub);
     if (stub->semihosting)
         stub_set_semihosting(stub, true);
@@ -173,7 +188,7 @@ void stub_back(struct stub *stub)
     for (struct session *s = stub->sessions; s; s = s->next)
         session_say(s, text);
     if (stub_running(stub)) {
-        bool halt = !anybody_waits(stub) || stub->halt_wanted || stub_steps(stub);
+        bool halt = !anybody_waits(stub) || stub->purpose == HALT_USER || stub_steps(stub);
         if (stub->sessions && halt && stub_halt(stub, &err) < 0)
             log_msg(stub->cfg.log, LOG_RSP, "halt: %s", err.what);
         return;

@@ -230,7 +230,7 @@ void console_print(struct session *s, const char *text) { console_write(s, text,
 
 bool session_say(struct session *s, const char *text)
 {
-    if ((!s->waiting || s->replies_once) && !s->monitor_running)
+    if (!session_hears(s) && !s->monitor_running)
         return false;
     console_print(s, text);
     return true;

@@ -99,7 +99,8 @@ static void take_item(struct session *s, enum rsp_item item)
 int session_feed(struct session *s, const uint8_t *in, size_t len, struct err *err)
 {
     size_t used = 0;
-    while (used < len && !s->finished && !s->walk.kind && s->out.tail - s->out.head <= OUT_HIGH) {
+    while (used < len && !session_finished(s) && !s->walk.kind &&
+           s->out.tail - s->out.head <= OUT_HIGH) {
         enum rsp_item item;
         used += rsp_decode(&s->in, in + used, len - used, &item);
         if (s->in.junk)
@@ -124,24 +125,23 @@ void session_sent(struct session *s, size_t n)
         o->head = o->tail = 0;
 }
 
-bool session_finished(const struct session *s) { return s->finished; }
+bool session_finished(const struct session *s) { return s->state == SESSION_CLOSING; }
 
 bool session_controls(const struct session *s) { return s->stub->controller == s; }
 
 int session_tick(struct session *s, uint64_t now_ns, struct err *err)
 {
     (void)err;
-    s->now_ns = now_ns;
-    if (!s->halt_asked)
+    if (s->state != SESSION_INTERRUPTED)
         return 0;
-    if (!s->halt_asked_ns) {
-        s->halt_asked_ns = now_ns;
-    } else if (now_ns - s->halt_asked_ns > (uint64_t)HALT_PATIENCE_MS * 1000000u) {
+    if (!s->interrupted_ns) {
+        s->interrupted_ns = now_ns;
+    } else if (now_ns - s->interrupted_ns > (uint64_t)HALT_PATIENCE_MS * 1000000u) {
         session_say(
             s,
             "The target does not halt. Still trying; `monitor reset halt` or detach are possible "
             "after a second Ctrl-C.\n");
-        s->halt_asked = false;
+        session_event(s, SESSION_ON_HALT_FAILED);
     }
     return 0;
 }
@@ -168,6 +168,8 @@ int session_open(struct stub *stub, bool (*peek)(void *ctx), void *peek_ctx, str
     if (!s)
         return err_set(err, ERR_NOMEM, "", "session: out of memory");
     s->stub = stub;
+    s->number = ++stub->opened;
+    s->state = SESSION_READY;
     s->peek = peek;
     s->peek_ctx = peek_ctx;
     s->acks = true;
@@ -210,7 +212,7 @@ void session_close(struct session *s)
     if (stub->controller == s) {
         stub_remove_all(stub);
         stub->controller = stub->sessions;
-        if (!stub->controller && !s->finished)
+        if (!stub->controller && !session_finished(s))
             stub_left(stub);
     }
     session_free(s);

@@ -4,6 +4,7 @@
 
 #include "gdbstub/gdbstub.h"
 #include "gdbstub/rsp.h"
+#include "gdbstub/session_state.h"
 #include "probe/base/util.h"
 
 enum {
@@ -33,8 +34,8 @@ struct stub {
     struct stub_config cfg;
     struct target *t;
     const struct target_ops *ops;
-    struct session *sessions; /* oldest first */
-    unsigned nsessions;
+    struct session *sessions;   /* oldest first */
+    unsigned nsessions, opened; /* now, and since the stub was made */
     struct session *controller;
 
     size_t nregs; /* without hidden ones */
@@ -49,9 +50,7 @@ struct stub {
 
     struct target_stop last_stop; /* reason STOP_NONE: not seen one */
     struct resume last_resume;
-    bool halt_wanted;     /* by a user: the next STOP_REQUEST is theirs */
-    bool snapshot_wanted; /* by an observer: look and let go on */
-    bool starting;        /* the next stop is the start of a program: PC is to be set */
+    enum halt_purpose purpose; /* halt_event() changes it */
     bool gone;
     /* why the target's state is not known although it is not gone; code ERR_OK: it is */
     struct err trouble;
@@ -81,11 +80,11 @@ struct out {
     uint64_t dropped; /* payload bytes of packets that did not fit */
 };
 
-enum fileio_state { FILEIO_IDLE, FILEIO_ASKED };
-
 struct session {
     struct stub *stub;
     struct session *next;
+    unsigned number;          /* the how manieth of the stub's, for logs */
+    enum session_state state; /* session_event() changes it */
     bool (*peek)(void *ctx);
     void *peek_ctx;
 
@@ -98,20 +97,10 @@ struct session {
 
     bool acks;
     bool acks_off_next; /* after the reply in hand */
-    bool finished;
     bool extended, non_stop;
     bool says_swbreak, says_hwbreak, error_text; /* what GDB announced */
-    bool waiting;                                /* the next stop answers a packet */
-    /* and that packet takes one reply: GDB understands no console text before it */
-    bool replies_once;
-    bool stop_quietly; /* by vCont;t */
-    bool notified;     /* non-stop: %Stop sent, vStopped awaited */
-    bool no_process;   /* extended mode after an exit or a kill */
-    bool created;      /* by vRun: quitting kills it */
-    enum fileio_state fileio;
-    uint64_t halt_asked_ns; /* a halt is taking its time; 0 = none asked */
-    bool halt_asked;
-    uint64_t now_ns; /* of the last tick */
+    bool created;                                /* by vRun: quitting kills it */
+    uint64_t interrupted_ns; /* SESSION_INTERRUPTED: the first tick of it; 0 = none yet */
     struct walk walk;
     bool monitor_running; /* O packets are allowed */
 };

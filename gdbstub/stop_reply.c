@@ -49,7 +49,7 @@ static void put_reason(struct session *s, const struct target_stop *stop)
 /* In non-stop mode a stop asked for by vCont;t is "no signal"; Ctrl-C is SIGINT in both. */
 static unsigned stop_signal(const struct session *s, const struct target_stop *stop)
 {
-    if (s->stop_quietly && stop->reason == STOP_REQUEST)
+    if (s->state == SESSION_STOPPING && stop->reason == STOP_REQUEST)
         return 0;
     if (stop->reason == STOP_REQUEST && stop->signal == 0)
         return 2;
@@ -63,7 +63,6 @@ static void put_stop(struct session *s, bool news)
     const struct target_stop *stop = &s->stub->last_stop;
     if (news && stop->reason == STOP_EXIT) {
         reply_printf(s, "W%02x", (unsigned)stop->exit_status & 0xFF);
-        s->no_process = true;
         return;
     }
     reply_printf(s, "T%02x", stop_signal(s, stop));
@@ -72,38 +71,51 @@ static void put_stop(struct session *s, bool news)
     put_reason(s, stop);
 }
 
+/* A Ctrl-C that meets a stop of the program's own is still to come; one that meets the return of a
+ * lost board has the stop that it wanted. */
+static enum session_event replied(const struct target_stop *stop)
+{
+    if (stop->reason == STOP_EXIT)
+        return SESSION_ON_EXIT_REPLIED;
+    bool own = stop->reason != STOP_REQUEST && stop->reason != STOP_RESET;
+    return own ? SESSION_ON_OWN_REPLIED : SESSION_ON_REPLIED;
+}
+
 void stop_reply_send(struct session *s, bool news)
 {
-    s->waiting = s->replies_once = false;
     reply_begin(s);
     put_stop(s, news);
     reply_end(s);
+    session_event(s, news ? replied(&s->stub->last_stop) : SESSION_ON_REPLIED);
+}
+
+static void notify(struct session *s)
+{
+    bool exited = s->stub->last_stop.reason == STOP_EXIT;
+    notify_begin(s);
+    reply_put(s, "Stop:", 5);
+    put_stop(s, true);
+    reply_end(s);
+    session_event(s, exited ? SESSION_ON_NOTIFY_EXIT : SESSION_ON_NOTIFY);
 }
 
 void stop_reply_tell(struct session *s)
 {
     const struct target_stop *stop = &s->stub->last_stop;
-    s->halt_asked = false;
-    s->halt_asked_ns = 0;
-    if (s->waiting) {
-        if (stop->text[0] && !s->replies_once) {
+    if (session_waits(s)) {
+        if (stop->text[0] && session_hears(s)) {
             char line[sizeof stop->text + 1];
             snprintf(line, sizeof line, "%s\n", stop->text);
             console_print(s, line);
         }
         stop_reply_send(s, true);
-    } else if (s->non_stop && !s->notified && !s->no_process) {
-        s->notified = true;
-        notify_begin(s);
-        reply_put(s, "Stop:", 5);
-        put_stop(s, true);
-        reply_end(s);
+    } else if (s->non_stop && (s->state == SESSION_READY || s->state == SESSION_STOPPING)) {
+        notify(s);
     }
-    s->stop_quietly = false;
 }
 
 void stop_reply_give_up(struct session *s)
 {
-    s->waiting = s->replies_once = s->halt_asked = false;
     reply_text(s, "T02thread:1;");
+    session_event(s, SESSION_ON_REPLIED);
 }

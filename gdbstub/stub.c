@@ -14,6 +14,7 @@ int stub_new(const struct stub_config *cfg, struct stub **out, struct err *err)
         return err_set(err, ERR_NOMEM, "", "stub: out of memory");
     stub->cfg = *cfg;
     stub->t = cfg->target;
+    stub->purpose = HALT_NONE;
     stub->ops = ops;
     while (stub->nregs < ops->nregs && !ops->regs[stub->nregs].hidden) {
         unsigned bytes = ops->regs[stub->nregs].bytes;
@@ -109,6 +110,18 @@ bool stub_meets_breakpoint(struct stub *stub, const struct resume *how)
     return true;
 }
 
+int stub_interrupt_at_once(struct stub *stub, const struct resume *how, struct err *err)
+{
+    uint64_t pc = how->pc;
+    int ret = how->set_pc ? stub_write_pc(stub, pc, err) : 0;
+    if (ret < 0)
+        return ret;
+    if (!how->set_pc && !read_pc(stub, &pc))
+        pc = 0;
+    stub->last_stop = (struct target_stop){ .reason = STOP_REQUEST, .pc = pc, .signal = 2 };
+    return 0;
+}
+
 bool stub_running(const struct stub *stub) { return stub->ops->state(stub->t) == TARGET_RUNNING; }
 
 bool stub_steps(const struct stub *stub)
@@ -134,12 +147,20 @@ int stub_go_on(struct stub *stub, struct err *err)
     if (stub_meets_breakpoint(stub, &how))
         return 0;
     int ret = stub_resume(stub, &how, err);
+    if (ret >= 0 && stub->purpose == HALT_SNAPSHOT) /* the stop was another one */
+        ret = stub->ops->halt(stub->t, err);
     return ret < 0 ? ret : 1;
 }
 
 int stub_halt(struct stub *stub, struct err *err)
 {
-    stub->halt_wanted = true;
+    halt_event(stub, HALT_ON_ASKED);
+    return stub->ops->halt(stub->t, err);
+}
+
+int stub_snapshot(struct stub *stub, struct err *err)
+{
+    halt_event(stub, HALT_ON_SNAPSHOT_ASKED);
     return stub->ops->halt(stub->t, err);
 }
 
@@ -266,15 +287,16 @@ int stub_attach(struct stub *stub, struct err *err)
 
 int stub_release(struct stub *stub, struct err *err)
 {
+    bool others = stub->nsessions > 1;
     stub_remove_all(stub);
     stub_forget_regs(stub);
     if (stub->gone)
         return 0;
-    if (stub->semihosting)
+    if (stub->semihosting && !others)
         stub_set_semihosting(stub, false);
-    stub->semihosting = false;
+    stub->semihosting = stub->semihosting && others;
     stub->fileio = false;
-    if (!stub->cfg.hold || !stub->cfg.hold(stub->cfg.hold_ctx))
+    if (!others && !(stub->cfg.hold && stub->cfg.hold(stub->cfg.hold_ctx)))
         return stub->ops->detach(stub->t, err);
     if (stub_running(stub))
         return 0;

@@ -18,8 +18,13 @@ int stub_resume(struct stub *stub, const struct resume *how, struct err *err);
 /* The last resume once more, after a stop that nobody was to see: 1 it runs, 0 it stays at a
  * breakpoint (in last_stop). */
 int stub_go_on(struct stub *stub, struct err *err);
+/* In place of a resume that a queued Ctrl-C ends at once: the stop is in last_stop, the target was
+ * not touched but for PC. */
+int stub_interrupt_at_once(struct stub *stub, const struct resume *how, struct err *err);
 /* asks; completion comes through stub_stopped() */
 int stub_halt(struct stub *stub, struct err *err);
+/* The same for an observer: its registers are read, and it goes on. */
+int stub_snapshot(struct stub *stub, struct err *err);
 int stub_reset(struct stub *stub, enum reset_mode mode, struct err *err);
 int stub_insert(struct stub *stub, const struct breakpoint *bp, struct err *err);
 int stub_remove(struct stub *stub, const struct breakpoint *bp, struct err *err);

@@ -188,7 +188,7 @@ static void hears_of_stops(struct session *s, bool waited)
 {
     unsigned n = take_answers(s);
     must(n <= waited, "a stop nobody waited for");
-    must(!waited || s->waiting || n == 1, "who waited for a stop was told none");
+    must(!waited || session_waits(s) || n == 1, "who waited for a stop was told none");
 }
 
 /* ---- the program runs, as the worker has it ---- */
@@ -209,7 +209,7 @@ static bool look(struct rig *r, uint64_t ns)
 
 static void run(struct rig *r, uint64_t ns)
 {
-    bool session = r->session->waiting, observer = r->observer->waiting;
+    bool session = session_waits(r->session), observer = session_waits(r->observer);
     look(r, ns);
     session_tick(r->session, r->t->ops->now_ns(r->t), NULL);
     hears_of_stops(r->session, session);
@@ -219,7 +219,7 @@ static void run(struct rig *r, uint64_t ns)
 static void interrupt(struct rig *r, struct session *s)
 {
     const uint8_t byte = 3;
-    bool session = r->session->waiting, observer = r->observer->waiting;
+    bool session = session_waits(r->session), observer = session_waits(r->observer);
     session_feed(s, &byte, 1, NULL);
     hears_of_stops(r->session, session);
     hears_of_stops(r->observer, observer);
@@ -228,12 +228,12 @@ static void interrupt(struct rig *r, struct session *s)
 /* Who waits has interrupted the program, and is told of its stop. */
 static void end_waiting(struct rig *r, struct session *s)
 {
-    if (!s->waiting || session_finished(s))
+    if (!session_waits(s) || session_finished(s))
         return;
     interrupt(r, s);
-    for (int i = 0; i < LOOKS && s->waiting; i++)
+    for (int i = 0; i < LOOKS && session_waits(s); i++)
         run(r, PATIENCE_NS / LOOKS);
-    must(!s->waiting, "no stop after an interrupt");
+    must(!session_waits(s), "no stop after an interrupt");
 }
 
 /* ---- packets ---- */
@@ -260,7 +260,7 @@ static void send_packet(struct rig *r, struct session *s, const char *body, size
 {
     static uint8_t frame[2 * LINE_MOST + 8];
     struct session *other = s == r->session ? r->observer : r->session;
-    bool waited = s->waiting, other_waited = other->waiting;
+    bool waited = session_waits(s), other_waited = session_waits(other);
     struct err err = { .code = ERR_OK };
     frame[0] = '$';
     size_t n = 1 + rsp_binary_encode(frame + 1, (const uint8_t *)body, len);
@@ -271,7 +271,7 @@ static void send_packet(struct rig *r, struct session *s, const char *body, size
         return;
     unsigned answers = take_answers(s);
     must(answers <= 1u + waited, "answered more than once");
-    must(answers || s->waiting || unanswered(body), "not answered");
+    must(answers || session_waits(s) || unanswered(body), "not answered");
     hears_of_stops(other, other_waited);
 }
 

@@ -175,6 +175,7 @@ static int ram_reset(struct target *t, enum reset_mode mode, struct err *err)
     if (r->gone)
         return absent(err);
     memset(r->reg, 0, sizeof r->reg);
+    r->reg[RAM_R0] = r->start_up_call;
     r->resets++;
     r->state = mode == RESET_HALT ? TARGET_HALTED : TARGET_RUNNING;
     r->how.kind = RESUME_CONTINUE;

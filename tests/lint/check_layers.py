@@ -49,7 +49,7 @@ AREAS = {
 FORBIDDEN = {}
 # Rooms whose files stand on each other like stairs: a file may call those before it. Names in one string stand on one step.
 STAIRS = {
-    "gdbstub": ["rsp", "reply", "stub", "stop_reply", "fileio", "news", "cmd_break", "cmd_mem", "cmd_monitor", "cmd_query",
+    "gdbstub": ["rsp", "session_state", "reply", "stub", "stop_reply", "fileio", "news", "cmd_break", "cmd_mem", "cmd_monitor", "cmd_query",
                 "cmd_regs", "cmd_run", "packets", "session"],
     "targets/os": ["systems", "tasks"],
     "targets/sh4/driver": ["state", "events", "stream_text", "dcip_command", "dcip", "stream", "link", "view", "connect", "clock", "exchange",
