@@ -35,10 +35,12 @@ enum event_kind {
                  * measurements and sources. The last set holds for the whole profile */
     EVENT_UNTRACED, /* a place that gives no events: pc, place_kind, place_cause; `by` if
                      * EVENT_HAS_TARGET; code_bytes. Without pc: a new list begins, of an arming */
-    EVENT_TASK, /* a task of the program, as its operating system has it: context is its number in
-                 * events from here on. Part 0: task_number, task, its stack. Parts from 1: 32 bytes
-                 * more of its name each, in c1, c2, target, amount, first byte lowest, 0 behind
-                 * its end */
+    EVENT_TASK,  /* a task of the program, as its operating system has it: context is its number in
+                  * events from here on. Part 0: task_number, task, its stack. Parts from 1: 32 bytes
+                  * more of its name each, in c1, c2, target, amount, first byte lowest, 0 behind
+                  * its end */
+    EVENT_CLEAR, /* the user wants to begin anew: what was counted up to here is forgotten, where
+                  * the program is is not. Made on the host, between two events of the target */
     EVENT_NKINDS
 };
 

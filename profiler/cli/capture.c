@@ -27,12 +27,30 @@ int capture_open(struct capture *c, const struct symbols *symbols, const struct 
     return ret;
 }
 
+static int add_block(struct capture *c, const struct event *e)
+{
+    return c->filter.done || c->blocks_mixed ? 0 : blocks_add(&c->blocks, e);
+}
+
+/* The call tree clears itself when it meets the event. */
+static bool clear_counts(struct capture *c, const struct event *e, struct event *out)
+{
+    if (c->filter.done)
+        return false;
+    blocks_clear(&c->blocks);
+    c->blocks_mixed = c->filter.active;
+    *out = *e;
+    return true;
+}
+
 int capture_feed(struct capture *c, struct event *events, size_t n, struct err *err)
 {
     int ret = 0;
     c->seen += n;
-    if (n)
+    if (n) {
+        c->last_ns = events[n - 1].host_ns;
         snapshots_changed(c->snapshots);
+    }
     if (c->recording && n)
         ret = recording_write(c->recording, events, n, err);
     if (ret < 0) {
@@ -46,7 +64,7 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
         switch (events[i].kind) {
         case EVENT_BLOCK:
         case EVENT_BRANCH: /* sums so far: those of the last pass come before its end */
-            counted = c->filter.done || counted < 0 ? counted : blocks_add(&c->blocks, &events[i]);
+            counted = counted < 0 ? counted : add_block(c, &events[i]);
             break;
         case EVENT_RATE: /* the last set is the best, for all passes */
             counted = counted < 0 ? counted : rates_add(&c->rates, &events[i]);
@@ -62,6 +80,8 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
             counted = counted < 0 ? counted : task_names_add(&c->tasks, &events[i]);
             kept += filter_event(&c->filter, &events[i], &events[kept]);
             break;
+        case EVENT_CLEAR: kept += clear_counts(c, &events[i], &events[kept]); break;
+        case EVENT_STOP: c->blocks_mixed = false; /* fallthrough */
         default: kept += filter_event(&c->filter, &events[i], &events[kept]); break;
         }
     }
@@ -69,6 +89,11 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
     return ret < 0 || counted == 0 ? ret
                                    : err_set(err, (enum err_code) - counted, "close other programs",
                                              "counts: out of memory");
+}
+
+int capture_clear(struct capture *c, struct err *err)
+{
+    return capture_feed(c, &(struct event){ .kind = EVENT_CLEAR, .host_ns = c->last_ns }, 1, err);
 }
 
 bool capture_done(const struct capture *c) { return c->filter.done; }

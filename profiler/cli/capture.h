@@ -31,7 +31,11 @@ struct capture {
     struct untraced untraced; /* places that gave no events */
     struct task_names tasks;  /* of the program's system */
     struct snapshots *snapshots;
-    uint64_t seen; /* events fed, those of the lists above among them */
+    /* blocks count a pass as a whole: after EVENT_CLEAR those of the pass under way are not taken
+     */
+    bool blocks_mixed;
+    uint64_t seen;    /* events fed, those of the lists above among them */
+    uint64_t last_ns; /* host_ns of the last */
 };
 
 /* capture_open - an empty tree behind the filters that the recording header describes
@@ -47,6 +51,10 @@ int capture_open(struct capture *c, const struct symbols *symbols, const struct 
  * counted. Returns 0, or recording_write()'s failure: the events count all the same and recording
  * has ended. */
 int capture_feed(struct capture *c, struct event *events, size_t n, struct err *err);
+
+/* capture_clear - what was counted up to the last event is forgotten: by an event like the
+ * target's, so that the recording says so, too. Returns what capture_feed() does. */
+int capture_clear(struct capture *c, struct err *err);
 
 /* capture_done - passes are used up: nothing that comes now changes the profile. */
 bool capture_done(const struct capture *c);

@@ -72,6 +72,7 @@ struct run {
     unsigned halted_ticks;
     unsigned stop_looks;       /* pump_view.stop_looks of the last */
     atomic_bool leaving;       /* long jobs of the worker ask, and give up */
+    atomic_bool clear_wanted;  /* `monitor profile clear`: the worker asks */
     bool abandon;              /* second Ctrl-C: no more waiting for the board */
     bool terminate;            /* SIGTERM, SIGHUP: nothing is waited for that may not come */
     unsigned asked;            /* ending_view.asked that has been heeded */
@@ -106,6 +107,9 @@ int run_loop(struct run *r, struct err *err);
 
 /* run_profile - the profile so far; caller frees. */
 int run_profile(struct run *r, struct profile **out, struct err *err);
+
+/* run_clear - the counts begin anew, from the last event that has come. Main thread. */
+void run_clear(struct run *r);
 
 /* run_note - one line for people on stderr, past the live line. */
 void run_note(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -96,6 +96,12 @@ static void look_for_beginning(struct run *r)
     }
 }
 
+static void tell_recording_ended(struct run *r, const struct err *why)
+{
+    fail(r, why);
+    run_note(r, "%s (recording ends here, the profile goes on)", why->what);
+}
+
 static void take_events(struct run *r)
 {
     struct err err = { .code = ERR_OK };
@@ -103,12 +109,18 @@ static void take_events(struct run *r)
     size_t n;
     while (events = pump_front(&r->pump, &n), n > 0) {
         n = MIN(n, TAKE_BATCH);
-        if (capture_feed(&r->capture, events, n, &err) < 0) {
-            fail(r, &err);
-            run_note(r, "%s (recording ends here, the profile goes on)", err.what);
-        }
+        if (capture_feed(&r->capture, events, n, &err) < 0)
+            tell_recording_ended(r, &err);
         pump_release(&r->pump, n);
     }
+}
+
+void run_clear(struct run *r)
+{
+    struct err err = { .code = ERR_OK };
+    take_events(r);
+    if (capture_clear(&r->capture, &err) < 0)
+        tell_recording_ended(r, &err);
 }
 
 static void describe_stop(struct run *r, const struct target_stop *stop)
@@ -417,6 +429,8 @@ static void on_wake(uv_async_t *handle)
     if (!r->has_pump || (r->phase != RUN_PROFILING && r->phase != RUN_ENDING))
         return;
     take_events(r);
+    if (atomic_exchange(&r->clear_wanted, false))
+        run_clear(r);
     if (capture_done(&r->capture) || pump_look(&r->pump).phase == PUMP_ENDED)
         look_after_profile(r);
 }

@@ -28,6 +28,17 @@ static int profile_stop(struct run *r, struct target *t, const struct text_sink 
     return ret;
 }
 
+/* The loop does it, behind the events that wait there. */
+static int profile_clear(struct run *r, const struct text_sink *out, struct err *err)
+{
+    if (r->pump.phase != PUMP_ARMED)
+        return err_set(err, ERR_STATE, "monitor profile start", "no profile is running");
+    atomic_store(&r->clear_wanted, true);
+    run_wake(r);
+    sink_printf(out, "what was counted so far is forgotten\n");
+    return 0;
+}
+
 static int profile_status(struct run *r, struct target *t, const struct text_sink *out,
                           struct err *err)
 {
@@ -75,6 +86,8 @@ static int monitor_profile(void *ctx, int argc, char **argv, const struct text_s
         return profile_start(r, r->target, out, err);
     if (!strcmp(what, "stop"))
         return profile_stop(r, r->target, out, err);
+    if (!strcmp(what, "clear"))
+        return profile_clear(r, out, err);
     if (!strcmp(what, "status"))
         return profile_status(r, r->target, out, err);
     if (!strcmp(what, "explain") && r->set.sample)
@@ -82,7 +95,7 @@ static int monitor_profile(void *ctx, int argc, char **argv, const struct text_s
                        "samples trace nothing, so nothing is untraced");
     if (!strcmp(what, "explain"))
         return r->target->ops->trace->explain(r->target, out, err);
-    return err_set(err, ERR_USAGE, "profile start|stop|status|explain",
+    return err_set(err, ERR_USAGE, "profile start|stop|clear|status|explain",
                    "profile: unknown word '%s'", what);
 }
 
@@ -120,7 +133,7 @@ static int monitor_load(void *ctx, int argc, char **argv, const struct text_sink
 
 const struct monitor_command run_monitor[] = {
     { "load", "load", "as --load: reset, write the ELF, check it; says what fails", monitor_load },
-    { "profile", "profile [start|stop|status|explain]",
-      "pause, continue or show the function trace", monitor_profile },
+    { "profile", "profile [start|stop|clear|status|explain]",
+      "pause, continue, begin anew or show the function trace", monitor_profile },
     { NULL, NULL, NULL, NULL },
 };

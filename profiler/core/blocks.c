@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_SLOTS = 1024 };
 
@@ -112,6 +113,13 @@ int branches_list(const struct blocks *b, struct branch_count **out, size_t *n, 
     *out = list;
     *n = branches;
     return 0;
+}
+
+void blocks_clear(struct blocks *b)
+{
+    if (b->slot)
+        memset(b->slot, 0, b->nslots * sizeof *b->slot);
+    b->used = 0;
 }
 
 void blocks_fini(struct blocks *b)

@@ -31,6 +31,9 @@ int blocks_add(struct blocks *b, const struct event *e);
 int blocks_list(const struct blocks *b, struct block_count **out, size_t *n, struct err *err);
 int branches_list(const struct blocks *b, struct branch_count **out, size_t *n, struct err *err);
 
+/* blocks_clear - forget the counts, keep the memory. */
+void blocks_clear(struct blocks *b);
+
 /* blocks_fini - frees all; a zeroed struct is fine. */
 void blocks_fini(struct blocks *b);
 

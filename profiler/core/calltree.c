@@ -485,12 +485,16 @@ static void switch_unseen(struct calltree *t, const struct event *e)
     tree_doubt(t);
 }
 
-static void feed_one(struct calltree *t, const struct event *e)
+/* What is no event of the running program. False: EVENT_CLEAR. */
+static bool feed_told(struct calltree *t, const struct event *e)
 {
-    if (__builtin_expect(e->kind == EVENT_TASK, 0)) {
+    if (e->kind == EVENT_TASK)
         task_told(t, e);
-        return;
-    }
+    return e->kind != EVENT_CLEAR;
+}
+
+static void feed_program(struct calltree *t, const struct event *e)
+{
     if (__builtin_expect(!t->active, 0)) {
         feed_inactive(t, e);
         return;
@@ -519,13 +523,46 @@ static void feed_one(struct calltree *t, const struct event *e)
         dispatch_event(t, e);
 }
 
-void calltree_feed(struct calltree *t, const struct event *events, size_t n)
+static bool feed_one(struct calltree *t, const struct event *e)
 {
-    for (size_t i = 0; i < n; i++)
-        feed_one(t, &events[i]);
-    t->stats.events += n;
+    if (__builtin_expect(e->kind == EVENT_TASK || e->kind == EVENT_CLEAR, 0))
+        return feed_told(t, e);
+    feed_program(t, e);
+    return true;
+}
+
+/* What the program has spent up to the last of these events; those that begin and end a profile
+ * have been counted. However they came in batches, the sum is the same. */
+static void count_batch_cycles(struct calltree *t, const struct event *events, size_t n)
+{
+    while (n && !(events[n - 1].flags & EVENT_HAS_TIME) && events[n - 1].kind != EVENT_START &&
+           events[n - 1].kind != EVENT_STOP)
+        n--;
     if (n && t->active)
         count_cycles(t, &events[n - 1]);
+}
+
+/* Up to and with the next EVENT_CLEAR, or all. */
+static size_t feed_some(struct calltree *t, const struct event *events, size_t n)
+{
+    size_t i = 0;
+    while (i < n && feed_one(t, &events[i]))
+        i++;
+    t->stats.events += i;
+    count_batch_cycles(t, events, i);
+    if (i == n)
+        return n;
+    calltree_clear(t);
+    return i + 1;
+}
+
+void calltree_feed(struct calltree *t, const struct event *events, size_t n)
+{
+    while (n) {
+        size_t fed = feed_some(t, events, n);
+        events += fed;
+        n -= fed;
+    }
 }
 
 /* ---- life ---- */
@@ -591,6 +628,9 @@ void calltree_clear(struct calltree *t)
         n->doubtful = n->kind == CALLTREE_LOST || n->kind == CALLTREE_OTHER;
         n->lacking = false;
     }
+    for (uint32_t k = 0; k < t->nstacks; k++)
+        for (uint32_t i = 0; i < t->stacks[k].depth; i++)
+            t->stacks[k].frames[i].uncounted = true;
     t->stats = (struct calltree_stats){ 0 };
     address_counts_clear(&t->sampled);
 }

@@ -151,8 +151,9 @@ void calltree_free(struct calltree *t);
 /* calltree_feed - take n events in order. Never fails: see calltree_stats. */
 void calltree_feed(struct calltree *t, const struct event *events, size_t n);
 
-/* calltree_clear - forget nodes and counts, keep the stacks: a live view starts over without losing
- * its place. */
+/* calltree_clear - forget what was counted, keep nodes and stacks: a view starts over without
+ * losing its place. What EVENT_CLEAR does: a profile that is also recorded is cleared by that, so
+ * that its recording agrees. */
 void calltree_clear(struct calltree *t);
 
 /* calltree_nodes - all nodes, parents before children; borrowed until the next call but stats

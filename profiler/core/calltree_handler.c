@@ -152,6 +152,8 @@ static void note_duration(struct calltree *t)
         if (s->frames[i].kind == FRAME_HANDLER) {
             struct calltree_node *n = &t->nodes[s->frames[i].node];
             uint64_t d = t->c1 - s->frames[i].c1;
+            if (s->frames[i].uncounted)
+                return;
             n->longest = d > n->longest ? d : n->longest;
             n->shortest = d < n->shortest ? d : n->shortest;
             return;

@@ -22,11 +22,12 @@ struct frame {
     uint32_t sp; /* at the event that entered it, behind its slot if known */
     uint8_t kind;
     bool has_sp;
-    bool exact;    /* sp is what a return through it, or an RTE, has to the byte */
-    bool untraced; /* handler whose RTE gives no event */
-    bool pending;  /* handler: the branch at `from` had given its event already */
-    bool inferred; /* TAIL: entered without an event, jumped to or called */
-    bool blind;    /* may be left without one */
+    bool exact;     /* sp is what a return through it, or an RTE, has to the byte */
+    bool untraced;  /* handler whose RTE gives no event */
+    bool pending;   /* handler: the branch at `from` had given its event already */
+    bool inferred;  /* TAIL: entered without an event, jumped to or called */
+    bool blind;     /* may be left without one */
+    bool uncounted; /* handler: entered before calltree_clear(), so how long it took is not known */
 };
 
 struct stack {

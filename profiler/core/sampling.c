@@ -25,6 +25,13 @@ static void on_sample(struct sampling *s, const struct event *e)
     s->sum.missed += e->missed_looks;
 }
 
+/* A span that goes on begins here. */
+static void start_over(struct sampling *s, uint64_t at)
+{
+    s->sum = (struct profile_sampling){ .rate_asked = s->sum.rate_asked };
+    s->since_ns = s->last_ns = at;
+}
+
 void sampling_feed(struct sampling *s, const struct event *e)
 {
     switch (e->kind) {
@@ -44,6 +51,7 @@ void sampling_feed(struct sampling *s, const struct event *e)
         else if (e->cause == EVENT_CAUSE_RESUMED)
             open_span(s, e->host_ns);
         return;
+    case EVENT_CLEAR: start_over(s, e->host_ns); return;
     case EVENT_LOST: /* the board was away: until the next look */
         close_span(s, s->last_ns > s->since_ns ? s->last_ns : s->since_ns);
         return;

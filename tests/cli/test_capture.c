@@ -208,6 +208,67 @@ static void capture__recorded_and_replayed__the_same_document(void **state)
     }
 }
 
+/* A block count, as an S12Z's trace tells it at the end of a pass. */
+static void add_block(struct fixture *fx, uint64_t low, uint64_t runs)
+{
+    fx->events[fx->n++] = (struct event){ .kind = EVENT_BLOCK,
+                                          .pc = low,
+                                          .target = low + 4,
+                                          .runs = runs,
+                                          .flags = EVENT_HAS_PC | EVENT_HAS_TARGET };
+}
+
+/* In the middle of a pass: that pass's blocks count what was before, too, and are left out. */
+static void capture__cleared__the_recording_says_the_same(void **state)
+{
+    struct fixture *fx = *state;
+    struct capture c = { 0 };
+    struct event copy[ARRAY_LEN(fx->events)];
+    struct profile *p;
+    char warn[256];
+    add_pass(fx);
+    add_block(fx, 0x8c010000, 3);
+    add_pass(fx);
+    size_t middle = fx->n - 40;
+    fx->events[fx->n] = fx->events[fx->n - 1]; /* the end of the pass comes behind its blocks */
+    fx->n--;
+    add_block(fx, 0x8c010000, 5);
+    fx->n++;
+    add_pass(fx);
+    assert_int_equal(capture_open(&c, fx->symbols, &fx->header, fx->path, NULL), 0);
+    memcpy(copy, fx->events, sizeof copy);
+    assert_int_equal(capture_feed(&c, copy, middle, NULL), 0);
+    assert_int_equal(capture_clear(&c, NULL), 0);
+    assert_int_equal(calltree_stats(c.tree)->total_c1, 0);
+    assert_int_equal(capture_feed(&c, copy + middle, fx->n - middle, NULL), 0);
+    struct profile_info info = { .target = fx->header.target,
+                                 .probe = fx->header.probe,
+                                 .elf = fx->header.elf,
+                                 .build_id_len = fx->header.build_id_len,
+                                 .counter = { fx->header.counter[0], fx->header.counter[1] },
+                                 .when = fx->header.when,
+                                 .cache_by_address = true,
+                                 .time = the_end.time,
+                                 .icache_enabled = true,
+                                 .note = the_end.note };
+    memcpy(info.build_id, fx->header.build_id, info.build_id_len);
+    assert_int_equal(capture_profile(&c, &info, &p, NULL), 0);
+    assert_int_equal(capture_finish_recording(&c, &the_end, NULL), 0);
+    assert_int_equal(p->nblocks, 0);
+    char *live = json_of(p), *again = replay(fx, NULL, warn, sizeof warn);
+    assert_string_equal(live, again);
+    assert_string_equal(warn, "");
+    long build = symbols_find(fx->symbols, address(fx, "BuildList"));
+    assert_true(build >= 0);
+    for (size_t i = 0; i < p->nfunctions; i++) /* of the third pass; the second began before */
+        if (!strcmp(p->functions[i].name, "BuildList"))
+            assert_int_equal(p->functions[i].hits, 1);
+    free(live);
+    free(again);
+    profile_free(p);
+    capture_close(&c);
+}
+
 static void capture__passes_used_up__later_events_change_nothing(void **state)
 {
     struct fixture *fx = *state;
@@ -324,6 +385,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(capture__recorded_and_replayed__the_same_document, make,
                                         drop),
+        cmocka_unit_test_setup_teardown(capture__cleared__the_recording_says_the_same, make, drop),
         cmocka_unit_test_setup_teardown(capture__passes_used_up__later_events_change_nothing, make,
                                         drop),
         cmocka_unit_test_setup_teardown(capture__recording_without_its_elf__addresses_and_a_warning,

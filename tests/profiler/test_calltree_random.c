@@ -613,7 +613,7 @@ static void spoil(struct machine *m, uint64_t seed)
             break;
         case 6: e->flags |= EVENT_UNTRACED_RTE; break;
         case 7: e->flags |= EVENT_DOUBTFUL; break;
-        case 8: e->kind = (uint8_t)below(&seed, EVENT_NKINDS); break;
+        case 8: e->kind = (uint8_t)below(&seed, EVENT_CLEAR); break;
         case 9: e->context = below(&seed, 3); break;
         case 10: e->c1 -= e->c1 > 500 ? below(&seed, 500) : 0; break;
         default: break;
@@ -649,12 +649,60 @@ static void calltree__spoiled_events__sums_still_hold(void **state)
     }
 }
 
+/* Some events become ones that clear the counts; returns where the last one is. */
+static size_t put_clears(struct machine *m, uint64_t seed)
+{
+    size_t last = 0;
+    for (size_t i = 1; i + 1 < m->nevents; i++)
+        if (below(&seed, 100) == 0) {
+            m->event[i] = (struct event){ .kind = EVENT_CLEAR };
+            last = i;
+        }
+    return last;
+}
+
+/* A live run meets them alone, its recording among others: what is counted must not differ. */
+static void calltree__cleared__counts_begin_there_however_events_come_in_batches(void **state)
+{
+    (void)state;
+    for (uint64_t k = 1; k <= 100; k++) {
+        struct machine m;
+        struct calltree *t[2];
+        const struct calltree_node *nodes[2];
+        struct profile *p;
+        size_t n[2];
+        machine_init(&m, k * 7919);
+        run(&m);
+        size_t last = put_clears(&m, k * 104729);
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(
+                calltree_new(&(struct calltree_config){ .resolve = resolve }, &t[i], NULL), 0);
+            feed(t[i], &m, k + 1000 * (uint64_t)i);
+            nodes[i] = calltree_nodes(t[i], &n[i]);
+        }
+        assert_int_equal(n[0], n[1]);
+        assert_memory_equal(nodes[0], nodes[1], n[0] * sizeof *nodes[0]);
+        assert_memory_equal(calltree_stats(t[0]), calltree_stats(t[1]),
+                            sizeof(struct calltree_stats));
+        if (last)
+            assert_int_equal(calltree_stats(t[0])->events, m.nevents - last - 1);
+        assert_int_equal(profile_build(t[0], NULL, NULL, &p, NULL), 0);
+        check_identity(p);
+        assert_int_equal(p->total_c1, calltree_stats(t[0])->total_c1);
+        profile_free(p);
+        calltree_free(t[0]);
+        calltree_free(t[1]);
+        machine_fini(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calltree__random_programs__agree_with_their_own_account),
         cmocka_unit_test(calltree__random_programs_on_small_stacks__agree_with_their_own_account),
         cmocka_unit_test(calltree__spoiled_events__sums_still_hold),
+        cmocka_unit_test(calltree__cleared__counts_begin_there_however_events_come_in_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
