@@ -24,19 +24,36 @@ static bool read_scratch(struct session *s, uint64_t addr, size_t len)
     return false;
 }
 
+/* The target's bytes as a packet that begins with lead: hex digits, or binary with escapes. They
+ * are read into the second half of the reply's own room and written from its beginning, which no
+ * byte overtakes: each is at most two. */
+static void reply_memory(struct session *s, const char *lead, uint64_t addr, size_t len)
+{
+    struct err err = { .code = ERR_OK };
+    reply_begin(s);
+    reply_put(s, lead, strlen(lead));
+    uint8_t *room = reply_room(s, 2 * len), *data = room ? room + len : NULL;
+    if (room && len && s->stub->ops->read_mem(s->stub->t, addr, 0, data, len, &err) < 0) {
+        reply_cancel(s);
+        reply_err(s, &err, false);
+        return;
+    }
+    if (room && *lead) {
+        reply_take(s, rsp_binary_encode(room, data, len));
+    } else if (room) {
+        rsp_hex_encode((char *)room, data, len);
+        reply_take(s, 2 * len);
+    }
+    reply_end(s);
+}
+
 void cmd_read_mem(struct session *s, char *args, size_t arglen)
 {
     const char *p = args;
     uint64_t addr, len;
     (void)arglen;
-    if (!parse_range(s, &p, &addr, &len, 0))
-        return;
-    len = MIN(len, GDBSTUB_PACKET_SIZE / 2); /* a short answer is allowed */
-    if (!read_scratch(s, addr, (size_t)len))
-        return;
-    reply_begin(s);
-    reply_hex(s, s->scratch, (size_t)len);
-    reply_end(s);
+    if (parse_range(s, &p, &addr, &len, 0)) /* a short answer is allowed */
+        reply_memory(s, "", addr, (size_t)MIN(len, GDBSTUB_PACKET_SIZE / 2));
 }
 
 void cmd_read_mem_binary(struct session *s, char *args, size_t arglen)
@@ -44,17 +61,8 @@ void cmd_read_mem_binary(struct session *s, char *args, size_t arglen)
     const char *p = args;
     uint64_t addr, len;
     (void)arglen;
-    if (!parse_range(s, &p, &addr, &len, 0))
-        return;
-    len = MIN(len, (GDBSTUB_PACKET_SIZE - 1) / 2); /* every byte might need an escape */
-    if (!read_scratch(s, addr, (size_t)len))
-        return;
-    reply_begin(s);
-    reply_put(s, "b", 1);
-    uint8_t *room = reply_room(s, (size_t)len * 2);
-    if (room)
-        reply_take(s, rsp_binary_encode(room, s->scratch, (size_t)len));
-    reply_end(s);
+    if (parse_range(s, &p, &addr, &len, 0)) /* every byte might need an escape */
+        reply_memory(s, "b", addr, (size_t)MIN(len, (GDBSTUB_PACKET_SIZE - 1) / 2));
 }
 
 static void write_mem(struct session *s, uint64_t addr, const uint8_t *data, size_t len)

@@ -137,6 +137,8 @@ void reply_end(struct session *s)
         remember_last(s);
 }
 
+void reply_cancel(struct session *s) { s->out.tail = s->out.start; }
+
 void reply_again(struct session *s)
 {
     if (!s->acks || s->last_len == 0 || s->resends >= MAX_RESENDS)

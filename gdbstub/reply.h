@@ -14,6 +14,7 @@ void reply_put(struct session *s, const void *p, size_t n);
 void reply_printf(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void reply_hex(struct session *s, const uint8_t *p, size_t n);
 void reply_end(struct session *s);
+void reply_cancel(struct session *s);                 /* the packet begun is none */
 void reply_text(struct session *s, const char *text); /* a whole packet */
 void reply_ok(struct session *s);
 void reply_empty(struct session *s);

@@ -52,15 +52,15 @@ enum rsp_opening rsp_opening(const uint8_t *p, size_t n);
 /* rsp_checksum - sum of the bytes modulo 256. */
 uint8_t rsp_checksum(const uint8_t *p, size_t n);
 
-/* rsp_hex_encode - 2n digits, no terminator. */
+/* rsp_hex_encode - 2n digits, no terminator. in may be the second half of out. */
 void rsp_hex_encode(char *out, const uint8_t *in, size_t n);
 
 /* rsp_hex_decode - n bytes from 2n digits; false (out may be partly written) at the first other
  * character. in and out may be the same place. */
 bool rsp_hex_decode(uint8_t *out, const char *in, size_t n);
 
-/* rsp_binary_encode - escape '#', '$', '}' and '*' of n bytes into at most 2n. Returns the length.
- */
+/* rsp_binary_encode - escape '#', '$', '}' and '*' of n bytes into at most 2n; in may be the second
+ * half of that. Returns the length. */
 size_t rsp_binary_encode(uint8_t *out, const uint8_t *in, size_t n);
 
 /* rsp_number - unsigned hexadecimal number at *p, which moves behind it

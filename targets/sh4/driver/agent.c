@@ -139,8 +139,9 @@ static uint32_t store_of(const struct sh4_agent_layout *a, unsigned width, uint3
 static int blocks(struct sh4_target *t, const struct sh4_request *like, unsigned width, size_t n,
                   const char *what, struct err *err)
 {
+    enum { FEW = 8 }; /* a packet of GDB's, on a quiet wire */
     size_t block = MIN(n, (size_t)t->link.block), nreq = (n + block - 1) / block;
-    struct sh4_request one, *req = nreq == 1 ? &one : calloc(nreq, sizeof *req);
+    struct sh4_request few[FEW], *req = nreq <= FEW ? few : calloc(nreq, sizeof *req);
     if (!req)
         return err_set(err, ERR_NOMEM, "move less at a time", "memory %s: no memory", what);
     for (size_t i = 0; i < nreq; i++) {
@@ -157,7 +158,7 @@ static int blocks(struct sh4_target *t, const struct sh4_request *like, unsigned
     for (size_t i = 0; ret == 0 && i < nreq; i++)
         if (req[i].status)
             ret = sh4_agent_fault(req[i].status, what, width, req[i].arg[0], err);
-    if (req != &one)
+    if (req != few)
         free(req);
     return ret;
 }

@@ -95,6 +95,9 @@ struct sh4_link {
     uint32_t sdsr;               /* as it was seen when that was found out */
     struct jtag_op *ops;         /* SH4_LINK_BATCH */
     uint8_t *tdi, *tdo;          /* 4 bytes per op */
+    /* SH4_LINK_BATCH words each, so that a request needs no heap: of a batch, both ways, and what
+     * memory holds on its way to the caller's bytes */
+    uint32_t *out, *back, *values;
     struct sh4_clock clock;
     /* since open; scans of a stream: bytes */
     uint64_t scans, words_to_target, words_from_target, retries, resyncs;

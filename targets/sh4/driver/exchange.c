@@ -344,11 +344,15 @@ int sh4_jtag_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request
 
 int sh4_jtag_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
 {
+    enum { FEW = 16 };
+    struct exchange few[FEW] = { { 0 } }, *x = n <= FEW ? few : calloc(n, sizeof *x);
+    struct sh4_link *l = &t->link;
     size_t most = SH4_LINK_BATCH;
     for (size_t i = 0; i < n; i++)
         most = MAX(most, scans_needed(&req[i]));
-    struct exchange *x = calloc(n ? n : 1, sizeof *x);
-    uint32_t *out = malloc(most * sizeof *out), *in = malloc(most * sizeof *in);
+    bool fits = most == SH4_LINK_BATCH;
+    uint32_t *out = fits ? l->out : malloc(most * sizeof *out);
+    uint32_t *in = fits ? l->back : malloc(most * sizeof *in);
     int ret = 0;
     if (!x || !out || !in)
         ret = err_set(err, ERR_NOMEM, "close other programs", "agent request: no memory");
@@ -356,8 +360,11 @@ int sh4_jtag_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct
         x[i].req = &req[i];
     if (ret == 0)
         ret = run_all(t, x, n, out, in, err);
-    free(x);
-    free(out);
-    free(in);
+    if (x != few)
+        free(x);
+    if (!fits) {
+        free(out);
+        free(in);
+    }
     return ret;
 }

@@ -45,17 +45,29 @@ static uint32_t get_value(const uint8_t *buf, unsigned width, bool big)
     return width == 1 ? *buf : width == 2 ? get16(buf, big) : get32(buf, big);
 }
 
-/* n accesses of one width; the values go through a bounded buffer. */
+/* Place for n values on their way; NULL: no memory. */
+static uint32_t *take_values(struct sh4_target *t, size_t n)
+{
+    return n <= SH4_LINK_BATCH ? t->link.values : malloc(n * sizeof(uint32_t));
+}
+
+static void give_values(struct sh4_target *t, uint32_t *v)
+{
+    if (v != t->link.values)
+        free(v);
+}
+
+/* n accesses of one width. */
 static int run_read(struct sh4_target *t, uint32_t addr, unsigned width, uint8_t *buf, size_t n,
                     struct err *err)
 {
-    uint32_t *v = malloc(n * sizeof *v);
+    uint32_t *v = take_values(t, n);
     if (!v)
         return err_set(err, ERR_NOMEM, "read less at a time", "memory read: no memory");
     int ret = sh4_agent_read(t, addr, width, v, n, err);
     for (size_t i = 0; ret == 0 && i < n; i++)
         put_value(buf + i * width, width, v[i], t->base.big_endian);
-    free(v);
+    give_values(t, v);
     return ret;
 }
 
@@ -64,13 +76,13 @@ static int run_write(struct sh4_target *t, uint32_t addr, unsigned width, const 
 {
     if (n == 1)
         return sh4_agent_poke(t, addr, width, get_value(buf, width, t->base.big_endian), err);
-    uint32_t *v = malloc(n * sizeof *v);
+    uint32_t *v = take_values(t, n);
     if (!v)
         return err_set(err, ERR_NOMEM, "write less at a time", "memory write: no memory");
     for (size_t i = 0; i < n; i++)
         v[i] = get_value(buf + i * width, width, t->base.big_endian);
     int ret = sh4_agent_write(t, addr, width, v, n, err);
-    free(v);
+    give_values(t, v);
     return ret;
 }
 

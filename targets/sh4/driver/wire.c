@@ -69,14 +69,21 @@ int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err)
         if (!l->ip)
             return err_set(err, ERR_NOMEM, "close other programs", "network link: no memory");
     }
+    l->out = calloc(SH4_LINK_BATCH, sizeof *l->out);
+    l->values = calloc(SH4_LINK_BATCH, sizeof *l->values);
+    if (!l->out || !l->values) {
+        sh4_link_fini(l);
+        return err_set(err, ERR_NOMEM, "close other programs", "link to the agent: no memory");
+    }
     if (!l->jtag) {
         sh4_stream_init(l);
         return 0;
     }
+    l->back = calloc(SH4_LINK_BATCH, sizeof *l->back);
     l->ops = calloc(SH4_LINK_BATCH, sizeof *l->ops);
     l->tdi = calloc(SH4_LINK_BATCH, 4);
     l->tdo = calloc(SH4_LINK_BATCH, 4);
-    if (!l->ops || !l->tdi || !l->tdo) {
+    if (!l->back || !l->ops || !l->tdi || !l->tdo) {
         sh4_link_fini(l);
         return err_set(err, ERR_NOMEM, "close other programs", "JTAG link: no memory");
     }
@@ -88,8 +95,12 @@ void sh4_link_fini(struct sh4_link *l)
     free(l->ops);
     free(l->tdi);
     free(l->tdo);
+    free(l->out);
+    free(l->back);
+    free(l->values);
     free(l->ip);
     l->ip = NULL;
     l->ops = NULL;
     l->tdi = l->tdo = NULL;
+    l->out = l->back = l->values = NULL;
 }
