@@ -105,8 +105,40 @@ int run_parts(struct run *r, struct err *err);
 /* run_loop - worker, GDB server, profile; returns when it is over. */
 int run_loop(struct run *r, struct err *err);
 
-/* run_profile - the profile so far; caller frees. */
+/* ---- the loop's parts, all on the main thread ---- */
+
+/* What the program was at when its time ran out (ending_stage()). */
+#define RUN_USING_BOARD "while the board was used"
+
+/* run_fail - keeps the first thing that went wrong: the exit status. */
+void run_fail(struct run *r, const struct err *e);
+
+/* run_profile - the profile so far; caller frees. run_snapshot - the same for many readers, as
+ * snapshots_take(); ctx is the run. */
 int run_profile(struct run *r, struct profile **out, struct err *err);
+int run_snapshot(void *ctx, const struct snapshot **out, struct err *err);
+
+/* run_show_result - table or document on standard output, and --output's file.
+ * run_finish_recording - what --record's file ends with. run_tell_duration - how long it was, and
+ * how much slower the program. */
+void run_show_result(struct run *r);
+void run_finish_recording(struct run *r, const struct pump_view *v);
+void run_tell_duration(struct run *r, const struct pump_view *v);
+
+/* run_post_job - has the worker do something; one at a time. */
+void run_post_job(struct run *r, void (*job)(void *ctx, struct target *t));
+
+/* run_look_for_beginning - has the worker begun? Then the profile is under way, or nothing is. */
+void run_look_for_beginning(struct run *r);
+
+/* run_take_events - counts what has come. */
+void run_take_events(struct run *r);
+
+/* run_look_after_profile - counts, shows, and sees whether it is over. */
+void run_look_after_profile(struct run *r);
+
+/* run_look_at_ending - has somebody asked for the end? */
+void run_look_at_ending(struct run *r);
 
 /* run_clear - the counts begin anew, from the last event that has come. Main thread. */
 void run_clear(struct run *r);

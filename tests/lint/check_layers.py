@@ -70,7 +70,7 @@ STAIRS = {
     "profiler/cli": ["boards", "parts", "opts", "settings_values", "chain", "conf", "project", "settings", "ending", "fold", "view", "useless", "capture",
                      "live", "progress", "notes", "outputs", "explain", "doctor", "doctor_file",
                      "completion completion_bash completion_fish completion_zsh",
-                     "run_link", "run_open", "run_parts", "run_monitor", "run_loop", "cmd_run", "cmd_report", "cmd_decode", "cmd_disasm",
+                     "run_link", "run_open", "run_parts", "run_monitor", "run_result", "run_course", "run_loop", "run_leave", "cmd_run", "cmd_report", "cmd_decode", "cmd_disasm",
                      "cmd_dump", "cmd_events", "cmd_list", "cmd_doctor", "cmd_trust", "main"],
 }
 # System headers that belong to one layer.
