@@ -119,7 +119,7 @@ def pods(rig, bench):
 
 def main():
     build = os.path.abspath(sys.argv[1])
-    rig, bench = os.path.join(build, "tests/usb/usb_rig"), os.path.join(build, "tests/bench/bench_probe")
+    rig, bench = os.path.join(build, "tests/system/usb/usb_rig"), os.path.join(build, "tests/bench/bench_probe")
     if "--sessions" in sys.argv:
         return sessions(rig, bench)
     if "--pods" in sys.argv:

@@ -12,7 +12,7 @@
 #include "probe/base/util.h"
 #include "probe/cmsis_dap.h"
 #include "targets/sim/sh4/board.h"
-#include "tests/usb/model_cmsis_dap_fw.h"
+#include "tests/system/usb/model_cmsis_dap_fw.h"
 
 static uint32_t rnd(uint32_t *s)
 {

@@ -17,7 +17,7 @@
 #include "probe/sim.h"
 #include "targets/sim/sh4/board.h"
 #include "targets/sh4/isa/regs.h"
-#include "tests/usb/tap.h"
+#include "tests/system/usb/tap.h"
 
 enum { MAX_OTHERS = 40, TDO_DIRECT = 1, TDO_LOW = 2, TDO_HIGH = 3 };
 

@@ -1,4 +1,5 @@
-/* USB without a device: what every machine of the suite can show. With devices: tests/usb. */
+/* USB without a device: what every machine of the suite can show. With devices: tests/system/usb.
+ */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>

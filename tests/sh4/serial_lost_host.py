@@ -13,7 +13,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "usb"))
+sys.path.insert(0, os.path.join(HERE, "..", "system", "usb"))
 from rig_program import heard, lines_of, wait_for  # noqa: E402
 
 BACK_S = 600
