@@ -631,6 +631,6 @@ void calltree_clear(struct calltree *t)
     for (uint32_t k = 0; k < t->nstacks; k++)
         for (uint32_t i = 0; i < t->stacks[k].depth; i++)
             t->stacks[k].frames[i].uncounted = true;
-    t->stats = (struct calltree_stats){ 0 };
+    t->stats = (struct calltree_stats){ .clears = t->stats.clears + 1 };
     address_counts_clear(&t->sampled);
 }

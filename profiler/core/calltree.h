@@ -136,6 +136,7 @@ struct calltree_stats {
     uint64_t depth_overflow; /* calls beyond max_depth */
     uint64_t stack_overflow; /* stacks forgotten beyond max_stacks */
     uint64_t backwards;      /* counter steps below zero, taken as zero */
+    uint64_t clears;         /* how often all of this has begun anew; it alone goes on */
     struct calltree_unfinished unfinished;
 };
 

@@ -7,6 +7,7 @@
 
 enum { FIRST_ROWS = 64 };
 static const double UNIT = 1e-6;
+static const double MOST_SPREAD = 1e15; /* of a path; so that sums stay in 64 bits */
 
 /* The first row that ends behind addr. */
 static size_t place_of(const struct rates *r, uint64_t addr)
@@ -52,6 +53,28 @@ const struct rate *rates_at(const struct rates *r, uint64_t addr)
 {
     size_t at = place_of(r, addr);
     return at < r->n && r->row[at].low <= addr ? &r->row[at] : &r->others;
+}
+
+uint64_t rate_by(uint64_t count, double by)
+{
+    double v = (double)count * by + 0.5;
+    return v < 0x1p64 ? (uint64_t)v : UINT64_MAX;
+}
+
+uint64_t rate_corrected(const struct rate *r, uint64_t estimated)
+{
+    return rate_by(estimated, r->factor);
+}
+
+uint64_t rate_spread(const struct rate *r, uint64_t estimated)
+{
+    double parts = (double)estimated * r->half * RATE_SPREAD_PARTS;
+    return parts < MOST_SPREAD ? (uint64_t)(parts + 0.5) : (uint64_t)MOST_SPREAD;
+}
+
+uint64_t rate_spread_sum(uint64_t parts)
+{
+    return parts / RATE_SPREAD_PARTS + (parts % RATE_SPREAD_PARTS >= RATE_SPREAD_PARTS / 2);
 }
 
 void rates_fini(struct rates *r)

@@ -33,6 +33,19 @@ int rates_add(struct rates *r, const struct event *e);
 /* rates_at - what holds at an address; borrowed until the next rates_add(). */
 const struct rate *rates_at(const struct rates *r, uint64_t addr);
 
+/* rate_corrected - an estimated count as it really is. */
+uint64_t rate_corrected(const struct rate *r, uint64_t estimated);
+
+/* Spreads are summed in 1,024ths, as whole numbers: sums do not depend on their order. */
+enum { RATE_SPREAD_PARTS = 1024 };
+
+/* rate_spread - of an estimated count, in those. rate_spread_sum - of a sum of them, rounded. */
+uint64_t rate_spread(const struct rate *r, uint64_t estimated);
+uint64_t rate_spread_sum(uint64_t parts);
+
+/* rate_by - a count, `by` times; rounded. */
+uint64_t rate_by(uint64_t count, double by);
+
 void rates_fini(struct rates *r); /* a zeroed one is fine */
 
 #endif

@@ -1,17 +1,10 @@
 #include "profiler/profile/profile.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/range.h"
-
-enum {
-    CACHE_LINE_SHIFT = 5, /* SH-4: 256 lines of 32 bytes */
-    CACHE_LINE_MASK = 255,
-    VECTOR_TLB_READ = 0x040, /* EXPEVT codes that enter at VBR + 0x400 */
-    VECTOR_TLB_WRITE = 0x060
-};
+#include "profiler/profile/naming.h"
 
 /* What is needed only while building. */
 struct build {
@@ -28,139 +21,34 @@ struct build {
 
 /* ---- functions ---- */
 
-/* One entry per function the tree mentions; key tells functions apart. */
 struct found {
-    uint64_t key; /* start address, canonical if it has a symbol */
-    uint64_t addr;
-    long symbol; /* index into symbols, -1 */
+    struct naming_key key;
     uint32_t node;
-    uint8_t kind;
-    bool special; /* LOST, OTHER, TASK: no address */
 };
-
-static struct found classify_node(const struct build *b, uint32_t i)
-{
-    const struct calltree_node *n = &b->nodes[i];
-    struct found f = { .key = n->addr, .addr = n->addr, .symbol = -1, .node = i, .kind = n->kind };
-    f.special = n->kind == CALLTREE_LOST || n->kind == CALLTREE_OTHER || n->kind == CALLTREE_TASK;
-    if (f.special || !b->syms)
-        return f;
-    struct calltree_range r;
-    f.symbol = symbols_find(b->syms, n->addr);
-    if (f.symbol >= 0 && symbols_range((void *)(uintptr_t)b->syms, n->addr, &r))
-        f.key = r.id;
-    return f;
-}
 
 static int by_key(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
-    if (x->special != y->special)
-        return x->special - y->special;
-    if (x->special && x->kind != y->kind)
-        return x->kind - y->kind;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->node > y->node) - (x->node < y->node);
-}
-
-static uint8_t describe_node(const struct calltree_node *n)
-{
-    switch (n->kind) {
-    case CALLTREE_INTERRUPT: return PROFILE_INTERRUPT_600;
-    case CALLTREE_EXCEPTION:
-        if (n->vector == 0)
-            return PROFILE_VECTOR;
-        return n->vector == VECTOR_TLB_READ || n->vector == VECTOR_TLB_WRITE
-                   ? PROFILE_EXCEPTION_400
-                   : PROFILE_EXCEPTION_100;
-    case CALLTREE_LOST:
-    case CALLTREE_OTHER:
-    case CALLTREE_TASK: return PROFILE_UNKNOWN;
-    default: return PROFILE_FUNCTION;
-    }
-}
-
-static uint16_t cache_line(const struct profile_info *info, uint64_t low)
-{
-    /* SH-4: P2 and P4 are never cached; P0/P3 and P1 are, if CCR and the MMU say so. */
-    if (!info->cache_by_address || (low >> 29 & 7) == 5 || (low >> 29 & 7) == 7)
-        return PROFILE_NOT_CACHED;
-    return (uint16_t)(low >> CACHE_LINE_SHIFT & CACHE_LINE_MASK);
-}
-
-static bool fill_special(struct arena *a, struct profile_function *f, const struct found *c)
-{
-    bool task = c->kind == CALLTREE_TASK;
-    f->task = task ? (uint32_t)c->addr : 0;
-    f->name = task
-                  ? arena_printf(a, "(task %u)", f->task)
-                  : arena_str(a, c->kind == CALLTREE_LOST ? "(lost events)" : "(other call paths)");
-    f->linkage = f->qualified = "";
-    f->cache_line = PROFILE_NOT_CACHED;
-    return f->name != NULL;
-}
-
-static bool fill_named(struct arena *a, struct profile_function *f, const struct symbol_function *s)
-{
-    f->name = arena_str(a, s->name);
-    f->linkage = arena_str(a, s->linkage);
-    f->file = arena_str(a, s->file);
-    f->line = s->line;
-    f->low = s->low;
-    f->high = s->high;
-    f->qualified = "";
-    return f->name && f->linkage && (f->file || !s->file);
-}
-
-/* Without a symbol, handlers are named for what they are, functions by address. */
-static bool fill_address(struct arena *a, struct profile_function *f, const struct found *c)
-{
-    const char *what = c->kind == CALLTREE_INTERRUPT   ? "interrupt "
-                       : c->kind == CALLTREE_EXCEPTION ? "exception "
-                                                       : "";
-    f->name = arena_printf(a, "%s0x%08" PRIx64, what, c->addr);
-    f->linkage = f->qualified = "";
-    f->low = f->high = c->addr;
-    return f->name != NULL;
-}
-
-static bool fill_function(struct build *b, struct profile_function *f, const struct found *c)
-{
-    struct arena *a = &b->p->arena;
-    bool ok;
-    f->description = describe_node(&b->nodes[c->node]);
-    if (c->special)
-        return fill_special(a, f, c);
-    if (c->symbol >= 0)
-        ok = fill_named(a, f, symbols_function(b->syms, (size_t)c->symbol));
-    else
-        ok = fill_address(a, f, c);
-    f->cache_line = cache_line(&b->p->info, f->low);
-    return ok;
-}
-
-/* Code without symbols runs to the next entry that is known, or to the end of its section. */
-static void fill_ranges(struct build *b)
-{
-    struct profile *p = b->p;
-    for (size_t i = 0; i < p->nfunctions; i++) {
-        struct profile_function *f = &p->functions[i];
-        if (f->high > f->low || f->description == PROFILE_UNKNOWN || !f->low)
-            continue;
-        uint64_t end = b->syms ? symbols_section_end(b->syms, f->low) : 0;
-        const struct profile_function *next = i + 1 < p->nfunctions ? f + 1 : NULL;
-        if (next && next->low > f->low && (!end || next->low < end))
-            end = next->low;
-        f->high = end > f->low ? end : f->low + 2;
-    }
+    int order = naming_compare(&x->key, &y->key);
+    return order ? order : (x->node > y->node) - (x->node < y->node);
 }
 
 static bool same_function(const struct found *a, const struct found *b)
 {
-    if (a->special != b->special || (a->special && a->kind != b->kind))
-        return false;
-    return a->key == b->key; /* LOST and OTHER have 0 */
+    return naming_compare(&a->key, &b->key) == 0;
+}
+
+/* Code without a symbol ends where the next function begins; namesakes are told apart. */
+static bool finish_names(struct profile *p, const struct symbols *syms)
+{
+    struct profile_function **f = malloc((p->nfunctions + 1) * sizeof *f);
+    for (size_t i = 0; f && i < p->nfunctions; i++)
+        f[i] = &p->functions[i];
+    if (f)
+        naming_ranges(f, p->nfunctions, syms);
+    bool ok = f && naming_qualify(&p->arena, f, p->nfunctions);
+    free(f);
+    return ok;
 }
 
 static bool make_functions(struct build *b)
@@ -169,7 +57,7 @@ static bool make_functions(struct build *b)
     size_t n = 0;
     bool ok = found != NULL;
     for (uint32_t i = 0; ok && i < b->nnodes; i++)
-        found[i] = classify_node(b, i);
+        found[i] = (struct found){ naming_of(b->syms, &b->nodes[i]), i };
     if (ok)
         qsort(found, b->nnodes, sizeof *found, by_key);
     for (size_t i = 0; ok && i < b->nnodes; i++)
@@ -178,54 +66,12 @@ static bool make_functions(struct build *b)
     ok = b->p->functions != NULL;
     for (size_t i = 0; ok && i < b->nnodes; i++) {
         if (i == 0 || !same_function(&found[i - 1], &found[i]))
-            ok = fill_function(b, &b->p->functions[b->p->nfunctions++], &found[i]);
+            ok = naming_fill(&b->p->arena, &b->p->functions[b->p->nfunctions++], &found[i].key,
+                             &b->nodes[found[i].node], b->syms, b->p->info.cache_by_address);
         b->function_of[found[i].node] = (uint32_t)b->p->nfunctions - 1;
     }
     free(found);
-    if (ok)
-        fill_ranges(b);
-    return ok;
-}
-
-/* ---- names that several functions share ---- */
-
-struct named {
-    const char *name;
-    struct profile_function *f;
-};
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
-}
-
-static bool qualify_function(struct arena *a, struct profile_function *f)
-{
-    if (!f->file) {
-        f->qualified = arena_printf(a, "%s@0x%08" PRIx64, f->name, f->low);
-    } else {
-        const char *slash = strrchr(f->file, '/');
-        f->qualified = arena_printf(a, "%s:%s", slash ? slash + 1 : f->file, f->name);
-    }
-    return f->qualified != NULL;
-}
-
-static bool qualify_namesakes(struct profile *p)
-{
-    struct named *names = malloc((p->nfunctions + 1) * sizeof *names);
-    bool ok = names != NULL;
-    for (size_t i = 0; ok && i < p->nfunctions; i++)
-        names[i] = (struct named){ p->functions[i].name, &p->functions[i] };
-    if (ok)
-        qsort(names, p->nfunctions, sizeof *names, by_name);
-    for (size_t i = 0; ok && i < p->nfunctions; i++) {
-        bool before = i > 0 && !by_name(&names[i - 1], &names[i]);
-        bool after = i + 1 < p->nfunctions && !by_name(&names[i], &names[i + 1]);
-        if (before || after)
-            ok = qualify_function(&p->arena, names[i].f);
-    }
-    free(names);
-    return ok;
+    return ok && finish_names(b->p, b->syms);
 }
 
 /* ---- the tree ---- */
@@ -358,20 +204,6 @@ static bool make_addresses(struct build *b, const struct address_counts *sampled
     return p->addresses != NULL;
 }
 
-/* Samples only: a statistical profile. */
-static enum profile_type type_of(const struct build *b)
-{
-    bool any = false;
-    for (size_t i = 0; i < b->nnodes; i++) {
-        if (b->nodes[i].kind != CALLTREE_SAMPLE &&
-            (b->nodes[i].hits || b->nodes[i].c1 || b->nodes[i].c2) &&
-            b->nodes[i].parent != CALLTREE_NONE)
-            return PROFILE_TRACE;
-        any |= b->nodes[i].kind == CALLTREE_SAMPLE;
-    }
-    return any ? PROFILE_STATISTICAL : PROFILE_TRACE;
-}
-
 /* ---- life ---- */
 
 static bool build_alloc(struct build *b)
@@ -491,11 +323,10 @@ int profile_build(const struct calltree *t, const struct symbols *syms,
     if (ret < 0)
         return ret;
     b.nodes = calltree_nodes(t, &b.nnodes);
-    bool ok =
-        build_alloc(&b) && copy_info(b.p, info) && make_functions(&b) && qualify_namesakes(b.p);
+    bool ok = build_alloc(&b) && copy_info(b.p, info) && make_functions(&b);
     if (ok) {
         take_stats(&b.p->info, calltree_stats(t));
-        b.p->type = type_of(&b);
+        b.p->type = naming_type(b.nodes, b.nnodes);
         sum_children(&b);
         link_children(&b);
         make_tree(&b);

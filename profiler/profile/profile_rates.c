@@ -5,10 +5,10 @@
 
 struct scaled {
     struct profile *p;
-    double *spread; /* by node: its own */
-    double *below;  /* by node: with children; at most, as if all were wrong the same way */
-    double *sum, *sum_below; /* of those by function */
-    uint32_t *open;          /* by function: frames on the current path */
+    uint64_t *spread; /* by node: its own, in parts of rate_spread() */
+    uint64_t *below;  /* by node: with children; at most, as if all were wrong the same way */
+    uint64_t *sum, *sum_below; /* of those by function */
+    uint32_t *open;            /* by function: frames on the current path */
 };
 
 /* What was measured, or is nobody's, stays as it is. */
@@ -19,8 +19,8 @@ static void scale_nodes(struct scaled *s, const struct rates *r)
         struct profile_node *n = &p->nodes[i];
         const struct profile_function *f = &p->functions[n->function];
         const struct rate *rate = f->description == PROFILE_UNKNOWN ? NULL : rates_at(r, f->low);
-        s->spread[i] = rate && r->measurements ? (double)n->c1 * rate->half : 0;
-        n->c1 = rate ? (uint64_t)((double)n->c1 * rate->factor + 0.5) : n->c1;
+        s->spread[i] = rate && r->measurements ? rate_spread(rate, n->c1) : 0;
+        n->c1 = rate ? rate_corrected(rate, n->c1) : n->c1;
         n->c1_children = n->c1;
         s->below[i] = s->spread[i];
     }
@@ -38,13 +38,11 @@ static void scale_handlers(struct profile *p, const uint64_t *before)
         double by = before[h->function] ? (double)p->functions[h->function].c1_children /
                                               (double)before[h->function]
                                         : 1;
-        h->c1 = (uint64_t)((double)h->c1 * by + 0.5);
-        h->longest = (uint64_t)((double)h->longest * by + 0.5);
-        h->shortest = (uint64_t)((double)h->shortest * by + 0.5);
+        h->c1 = rate_by(h->c1, by);
+        h->longest = rate_by(h->longest, by);
+        h->shortest = rate_by(h->shortest, by);
     }
 }
-
-static uint64_t round_spread(double v) { return v < 1e18 ? (uint64_t)(v + 0.5) : (uint64_t)1e18; }
 
 /* In recursion the outermost frame has it all already. */
 static void sum_functions(struct scaled *s)
@@ -67,18 +65,18 @@ static void sum_functions(struct scaled *s)
         }
     }
     for (size_t i = 0; i < p->nfunctions; i++) {
-        p->functions[i].c1_spread = round_spread(s->sum[i]);
-        p->functions[i].c1_children_spread = round_spread(s->sum_below[i]);
+        p->functions[i].c1_spread = rate_spread_sum(s->sum[i]);
+        p->functions[i].c1_children_spread = rate_spread_sum(s->sum_below[i]);
     }
 }
 
 int profile_take_rates(struct profile *p, const struct rates *r, struct err *err)
 {
     struct scaled s = { p,
-                        malloc((p->nnodes + 1) * sizeof(double)),
-                        malloc((p->nnodes + 1) * sizeof(double)),
-                        calloc(p->nfunctions + 1, sizeof(double)),
-                        calloc(p->nfunctions + 1, sizeof(double)),
+                        malloc((p->nnodes + 1) * sizeof(uint64_t)),
+                        malloc((p->nnodes + 1) * sizeof(uint64_t)),
+                        calloc(p->nfunctions + 1, sizeof(uint64_t)),
+                        calloc(p->nfunctions + 1, sizeof(uint64_t)),
                         calloc(p->nfunctions + 1, sizeof(uint32_t)) };
     uint64_t *before = malloc((p->nfunctions + 1) * sizeof *before), estimated = p->total_c1;
     bool ok = s.spread && s.below && s.sum && s.sum_below && s.open && before;
