@@ -25,6 +25,7 @@
 #include "profiler/core/rates.h"
 #include "profiler/core/symbols.h"
 #include "profiler/core/task_names.h"
+#include "profiler/profile/profile.h"
 #include "targets/event.h"
 
 #define FEED_SCHEMA "probeprof.feed/1"
@@ -60,7 +61,7 @@ void feed_free(struct feed *f);
 
 /* feed_restart - another profile begins (cleared, another ELF, armed anew): rows, names, marks,
  * series and events are forgotten, ids are given anew, the number is 0 again. Log and state objects
- * stay. To be called before a tree is folded whose counts have been cleared. */
+ * stay. For another tree, or other symbols; that a tree was cleared feed_fold() sees for itself. */
 void feed_restart(struct feed *f, uint64_t epoch);
 
 /* ---- folding ---- */
@@ -83,8 +84,9 @@ struct feed_moment {
     uint64_t board_ns; /* the target's time, 0 unknown */
 };
 
-/* feed_fold - the state of now. Returns 1 if anything has changed since the last one: its number is
- * one more; 0 if nothing has; -ERR_NOMEM: the state is the last one still. */
+/* feed_fold - the state of now. A tree that was cleared since the last one begins a new epoch.
+ * Returns 1 if anything has changed since the last one: its number is one more; 0 if nothing has;
+ * -ERR_NOMEM: the state is the last one still. */
 int feed_fold(struct feed *f, const struct feed_source *from, const struct feed_moment *now,
               struct err *err);
 
@@ -111,6 +113,7 @@ struct feed_about {
     const char *target, *probe, *elf;
     const char *build_id;             /* in hex */
     const char *counter[2], *unit[2]; /* NULL: not counted */
+    bool cache_by_address;            /* as in struct profile_info */
 };
 
 /* feed_about - 0 or -ERR_NOMEM, and the old one stays. */
@@ -194,18 +197,9 @@ enum feed_flag {
 
 /* Values are those of the report: corrected where counter 1 is an estimate. */
 struct feed_function {
-    const char *name; /* these as in struct profile_function */
-    const char *linkage, *qualified;
-    const char *file; /* NULL unknown */
-    int line;
-    uint64_t low, high;
-    uint8_t description; /* enum profile_description */
-    uint32_t task;
-    uint64_t hits, c1, c1_children, c2, c2_children;
-    uint64_t steps, doubts;
-    uint64_t c1_spread, c1_children_spread;
-    unsigned flags;          /* enum feed_flag */
-    uint64_t version, named; /* states in which values and name changed last */
+    struct profile_function is; /* its strings belong to the feed; `tagged` is not used */
+    unsigned flags;             /* enum feed_flag */
+    uint64_t version, named;    /* states in which its values, and its name, changed last */
 };
 
 struct feed_node {
@@ -221,7 +215,7 @@ struct feed_handler {
     uint32_t node, function; /* the root */
     uint16_t vector;
     bool exception;
-    uint64_t count, c1, longest, shortest; /* as struct profile_handler */
+    uint64_t count, c1, longest, shortest; /* as struct profile_handler; count 0: none yet */
     uint64_t version;
 };
 

@@ -66,6 +66,8 @@ STAIRS = {
     "targets/s12z/offline": ["explain", "trace_input"],
     "profiler/bridge": ["say", "presence", "event_queue", "net", "board_io", "worker", "wire", "gdb_conn", "gdb_sessions",
                         "gdb_server", "pump", "sampler", "begin", "recover"],
+    "profiler/feed": ["frame", "feed_log", "feed_state", "feed_names", "feed_shown", "feed_series", "feed_marks feed_fold feed", "feed_write",
+                      "follow_frame follow", "http_guard"],
     # the completions stand on one step: they call each other
     "profiler/cli": ["boards", "parts", "opts", "settings_values", "chain", "conf", "project", "settings", "ending", "fold", "view", "useless", "capture",
                      "live", "progress", "notes", "outputs", "explain", "doctor", "doctor_file",

@@ -1,0 +1,216 @@
+/* Inside of the feed: rows (feed_fold.c), names (feed_names.c), which paths are shown
+ * (feed_shown.c), points (feed_series.c), marks (feed_marks.c), frames (feed_write.c). */
+#ifndef PROFILER_FEED_FEED_PRIV_H
+#define PROFILER_FEED_FEED_PRIV_H
+
+#include "profiler/feed/feed.h"
+#include "profiler/profile/naming.h"
+
+enum {
+    FEED_SHOWN_SETS = 5,    /* limits of feed_view_nodes() */
+    FEED_FOLD_TIMES = 1024, /* of how many states it is known when they were made */
+    FEED_FOLD_SHARE = 20,
+};
+
+/* What a fold needs of a function beyond what is told of it. */
+struct function_sums {
+    uint64_t hits, c1, c1_children, c2, c2_children, steps, doubts;
+    uint64_t spread, below; /* in parts of rate_spread() */
+    uint64_t estimated;     /* c1_children, not corrected */
+    bool doubtful;
+};
+struct function_extra {
+    struct naming_key key;
+    bool guessed;            /* nobody knows where it ends */
+    bool is_rated;           /* counter 1 is corrected here, by: */
+    struct rate rate;        /* of the last fold */
+    uint64_t at_second;      /* its weight when the point of a second began */
+    uint64_t at_ten;         /* the same of ten */
+    struct function_sums to; /* of this fold */
+};
+
+/* The paths that readers of a limit are shown. */
+struct shown {
+    uint32_t limit;
+    bool used;
+    uint64_t born;    /* state in which it began: what readers knew before that, nobody knows */
+    uint64_t used_ns; /* when a frame was made of it */
+    uint64_t next_ns; /* when it is chosen anew */
+    uint32_t *id;     /* ascending */
+    uint64_t *since;  /* the state in which it came in */
+    size_t n, cap;
+    struct shown_gone {
+        uint32_t id;
+        uint64_t seq;
+    } * gone; /* in the order in which they left */
+    size_t ngone, cap_gone;
+    uint64_t forgotten; /* of what left in states up to this one is not known what it was */
+};
+
+struct series_point {
+    uint64_t version;
+    int64_t wall_ms; /* its end */
+    uint64_t span_ms;
+    uint64_t events, lost, c1, c2, wire_bits;
+    float ring_fill, queue_fill, slow_down; /* the most of it */
+    uint32_t top[FEED_TOP];                 /* functions */
+    uint64_t top_weight[FEED_TOP];
+    uint8_t ntop;
+};
+struct series {
+    struct series_point *ring; /* NULL until the first point */
+    uint32_t size;
+    uint64_t every_ns;
+    uint64_t n; /* points so far: numbers go on */
+    uint64_t began_ns;
+    bool running;
+    struct feed_totals at; /* when the point began */
+    uint64_t lost_at, wire_at;
+    struct feed_gauges most;
+};
+
+struct log_row {
+    uint64_t version;
+    int64_t wall_ms;
+    uint64_t amount, from_ns, to_ns;
+    uint32_t times; /* folded repeats */
+    bool bound;
+    char kind[16], cause[24], text[FEED_LOG_TEXT];
+};
+
+struct mark {
+    char name[FEED_MARK_NAME];
+    uint64_t seq;
+    int64_t wall_ms;
+    struct feed_totals totals;
+    struct mark_row {
+        uint64_t hits, c1, c2; /* self; counter 1 as it came, not corrected */
+    } * row;                   /* by node */
+    size_t n;
+};
+
+struct object {
+    char *json; /* NULL: never set */
+    uint64_t version;
+};
+
+struct feed {
+    uint64_t epoch, seq;
+    uint64_t took_ns;
+    struct feed_moment now;
+    uint64_t fold_ns[FEED_FOLD_TIMES]; /* by state, modulo */
+    bool changed;                      /* since the last state */
+    bool folded;                       /* in this epoch */
+    uint64_t changes;                  /* of the last pass */
+
+    struct feed_node *nodes;
+    uint64_t *sum1, *sum2, *sum_spread, *sum_estimated; /* scratch; zero between folds */
+    size_t nnodes, cap_nodes;
+    struct feed_function *functions;
+    struct function_extra *extra;
+    size_t nfunctions, cap_functions;
+    size_t finished; /* so many have ranges and are told from namesakes */
+    uint32_t *slots; /* functions by key: open addressing, at most half full; id + 1 */
+    size_t nslots;
+    struct feed_handler *handlers;
+    size_t nhandlers, cap_handlers;
+    struct arena names;
+
+    struct feed_totals totals;
+    struct calltree_stats stats;
+    bool has_rates;
+    uint64_t rate_measurements;
+    unsigned rate_sources;
+    uint64_t estimated_c1; /* of all */
+
+    struct feed_about about; /* strings in about_text */
+    struct arena about_text;
+    struct object object[FEED_NOBJECTS];
+
+    struct log_row *log; /* ring; NULL until the first */
+    uint64_t nlog;       /* entries so far */
+    struct series second, ten;
+    struct feed_gauges gauges;
+    struct event *events; /* ring; NULL until the first */
+    uint64_t nevents;
+    struct mark marks[FEED_MARKS];
+    size_t nmarks;
+    struct shown shown[FEED_SHOWN_SETS];
+};
+
+/* feed_next - the state that what changes now belongs to; it is marked as changed. */
+static inline uint64_t feed_next(struct feed *f)
+{
+    f->changed = true;
+    return f->seq + 1;
+}
+
+/* ---- feed_state.c ---- */
+
+/* state_set - any object's JSON, of less than FEED_STATE_BYTES; out of memory: as it was. */
+void state_set(struct feed *f, enum feed_object which, const char *json);
+
+/* state_of_fold - coverage, rates and profile, from what the fold has found. */
+void state_of_fold(struct feed *f, const struct feed_source *from);
+
+/* state_marks - of the marks there are. */
+void state_marks(struct feed *f);
+
+/* cause_name - of an enum event_cause, one word. */
+const char *cause_name(unsigned cause);
+
+/* ---- feed_names.c ---- */
+
+/* names_function - the function of a tree's node; made if it is new. -1: out of memory. */
+long names_function(struct feed *f, const struct feed_source *from,
+                    const struct calltree_node *node);
+
+/* names_finish - after new functions: where they end, what tells them from namesakes. */
+bool names_finish(struct feed *f, const struct symbols *syms);
+
+/* names_tasks - tasks are called as they are known now. */
+bool names_tasks(struct feed *f, const struct task_names *tasks);
+
+/* names_cut - forgets all but the first n functions. */
+void names_cut(struct feed *f, size_t n);
+
+/* ---- feed_shown.c ---- */
+
+/* shown_fold - after the rows: sets that are in use take in what is new. */
+void shown_fold(struct feed *f);
+
+/* shown_for - the set of a limit (of feed_view_nodes()); made if there is none. NULL: out of
+ * memory. */
+struct shown *shown_for(struct feed *f, uint32_t limit);
+
+/* shown_fini - gives all sets back. */
+void shown_fini(struct feed *f);
+
+/* ---- feed_series.c ---- */
+
+/* series_fold - after the rows: points that are over are closed. */
+void series_fold(struct feed *f);
+
+/* series_fini - forgets all points. */
+void series_fini(struct feed *f);
+
+/* series_at - a point by its number; NULL: it is not there any more. */
+const struct series_point *series_at(const struct series *s, uint64_t number);
+
+/* ---- feed_log.c ---- */
+
+/* log_gaps - what has been lost since `before`, by cause. */
+void log_gaps(struct feed *f, const struct calltree_stats *before, uint64_t before_ns);
+
+/* log_at - an entry by its number; NULL: it is not there any more, or not yet. */
+const struct log_row *log_at(const struct feed *f, uint64_t number);
+
+/* log_first - the number of the oldest there is. */
+uint64_t log_first(const struct feed *f);
+
+/* ---- feed_marks.c ---- */
+
+/* marks_fini - forgets all marks. */
+void marks_fini(struct feed *f);
+
+#endif

@@ -1,0 +1,189 @@
+/* State objects: small JSON texts that are compared whole. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/feed/feed_priv.h"
+#include "profiler/views/json_writer.h"
+
+struct text {
+    char at[FEED_STATE_BYTES];
+    size_t n;
+};
+
+/* What does not fit is cut; nothing of the feed's own is that long. */
+static void take(void *ctx, const char *s, size_t n)
+{
+    struct text *t = ctx;
+    size_t room = sizeof t->at - 1 - t->n, some = n < room ? n : room;
+    memcpy(t->at + t->n, s, some);
+    t->n += some;
+    t->at[t->n] = 0;
+}
+
+void state_set(struct feed *f, enum feed_object which, const char *json)
+{
+    struct object *o = &f->object[which];
+    if (o->json && strcmp(o->json, json) == 0)
+        return;
+    char *copy = strdup(json);
+    if (!copy)
+        return;
+    free(o->json);
+    o->json = copy;
+    o->version = feed_next(f);
+}
+
+int feed_state(struct feed *f, enum feed_object which, const char *json, struct err *err)
+{
+    size_t n = strlen(json);
+    if (which >= FEED_COVERAGE)
+        return err_set(err, ERR_USAGE, "", "feed: state object %d is made by folds", (int)which);
+    if (n < 2 || n >= FEED_STATE_BYTES || json[0] != '{' || json[n - 1] != '}' ||
+        strpbrk(json, "\r\n"))
+        return err_set(err, ERR_USAGE, "give one JSON object on one line",
+                       "feed: %zu bytes are no state object", n);
+    state_set(f, which, json);
+    return 0;
+}
+
+/* As in frames: above 2^53 a string. */
+static void member_uint(struct json_writer *j, const char *key, uint64_t value)
+{
+    char text[24];
+    json_write_key(j, key);
+    if (value <= (uint64_t)1 << 53) {
+        json_write_uint(j, value);
+        return;
+    }
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    json_write_string(j, text);
+}
+
+static void member_real(struct json_writer *j, const char *key, double value)
+{
+    json_write_key(j, key);
+    json_write_real(j, value);
+}
+
+static void member_bool(struct json_writer *j, const char *key, bool value)
+{
+    json_write_key(j, key);
+    json_write_bool(j, value);
+}
+
+static void write_causes(struct json_writer *j, const struct calltree_stats *s)
+{
+    json_write_key(j, "causes");
+    json_write_object(j, true);
+    for (unsigned k = 0; k < EVENT_NCAUSES; k++) {
+        const struct calltree_loss *x = &s->loss[k];
+        if (!x->gaps)
+            continue;
+        json_write_key(j, cause_name(k));
+        json_write_object(j, true);
+        member_uint(j, "gaps", x->gaps);
+        member_uint(j, "events", x->events);
+        member_uint(j, "c1", x->c1);
+        member_bool(j, "bound", x->bound);
+        json_write_end(j);
+    }
+    json_write_end(j);
+}
+
+/* Members that the report has, too, are called as there. */
+static void set_coverage(struct feed *f)
+{
+    struct text t = { .n = 0 };
+    struct json_writer j = { .out = &(struct text_sink){ take, &t }, .compact = true };
+    const struct calltree_stats *s = &f->stats;
+    uint64_t lost = 0, lost_c1 = 0;
+    bool bound = false;
+    for (unsigned k = 0; k < EVENT_NCAUSES; k++) {
+        lost += s->loss[k].gaps ? s->loss[k].events : 0;
+        lost_c1 += s->loss[k].gaps ? s->loss[k].c1 : 0;
+        bound |= s->loss[k].gaps && s->loss[k].bound;
+    }
+    json_write_object(&j, true);
+    member_uint(&j, "events", s->events);
+    member_uint(&j, "lost", lost);
+    member_bool(&j, "lost_is_bound", bound);
+    member_uint(&j, "lost_c1", lost_c1);
+    member_uint(&j, "gaps", s->link_gaps);
+    member_uint(&j, "doubtful", s->doubtful);
+    member_uint(&j, "blind_events", s->blind_events);
+    member_uint(&j, "blind_c1", s->blind_c1);
+    member_real(&j, "ratio", lost ? (double)s->events / ((double)s->events + (double)lost) : 1);
+    write_causes(&j, s);
+    json_write_end(&j);
+    state_set(f, FEED_COVERAGE, t.at);
+}
+
+static void set_rates(struct feed *f)
+{
+    struct text t = { .n = 0 };
+    struct json_writer j = { .out = &(struct text_sink){ take, &t }, .compact = true };
+    uint64_t gap = 0;
+    for (unsigned k = 0; k < EVENT_NCAUSES; k++)
+        gap += f->stats.loss[k].gaps ? f->stats.loss[k].c1 : 0;
+    double measured = (double)f->estimated_c1 - (double)gap;
+    json_write_object(&j, true);
+    member_bool(&j, "estimated", f->has_rates);
+    if (f->has_rates) {
+        member_uint(&j, "measurements", f->rate_measurements);
+        member_bool(&j, "by_stamps", f->rate_sources & EVENT_BY_STAMPS);
+        member_bool(&j, "by_arrivals", f->rate_sources & EVENT_BY_ARRIVALS);
+        member_real(&j, "factor",
+                    measured > 0 ? ((double)f->totals.c1 - (double)gap) / measured : 1);
+        member_real(&j, "confidence", 0.95);
+    }
+    json_write_end(&j);
+    state_set(f, FEED_RATES, t.at);
+}
+
+static void set_profile(struct feed *f, const struct feed_source *from)
+{
+    struct text t = { .n = 0 };
+    struct json_writer j = { .out = &(struct text_sink){ take, &t }, .compact = true };
+    json_write_object(&j, true);
+    json_write_key(&j, "type");
+    json_write_string(&j, f->totals.samples ? "statistical" : "trace");
+    member_bool(&j, "active", calltree_active(from->tree));
+    member_uint(&j, "passes", f->stats.stops);
+    member_uint(&j, "functions", f->nfunctions);
+    member_uint(&j, "nodes", f->totals.samples ? 0 : f->nnodes);
+    member_uint(&j, "nesting", f->stats.nesting);
+    json_write_end(&j);
+    state_set(f, FEED_PROFILE, t.at);
+}
+
+void state_of_fold(struct feed *f, const struct feed_source *from)
+{
+    set_coverage(f);
+    set_rates(f);
+    set_profile(f, from);
+    if (!f->object[FEED_MARKED].json)
+        state_marks(f);
+}
+
+void state_marks(struct feed *f)
+{
+    struct text t = { .n = 0 };
+    struct json_writer j = { .out = &(struct text_sink){ take, &t }, .compact = true };
+    json_write_object(&j, true);
+    json_write_key(&j, "marks");
+    json_write_array(&j, true);
+    for (size_t i = 0; i < f->nmarks; i++) {
+        const struct mark *m = &f->marks[i];
+        json_write_object(&j, true);
+        json_write_key(&j, "name");
+        json_write_string(&j, m->name);
+        member_uint(&j, "seq", m->seq);
+        member_uint(&j, "wall_ms", (uint64_t)m->wall_ms);
+        json_write_end(&j);
+    }
+    json_write_end(&j);
+    json_write_end(&j);
+    state_set(f, FEED_MARKED, t.at);
+}
