@@ -4,9 +4,7 @@
 #include "gdbstub/commands.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stub.h"
-
-static const enum bp_kind kinds[] = { BP_SOFT, BP_HARD, BP_WATCH_WRITE, BP_WATCH_READ,
-                                      BP_WATCH_ACCESS };
+#include "targets/gdb_kinds.h"
 
 /* "TYPE,ADDR,KIND"; conditions and commands are not claimed in qSupported and refused. False after
  * a reply. */
@@ -18,11 +16,10 @@ static bool parse_bp(struct session *s, const char *p, struct breakpoint *bp)
         reply_usage(s, "type,address,kind expected");
         return false;
     }
-    if (type >= ARRAY_LEN(kinds)) {
+    if (!gdb_kind_of_z(type, &bp->kind)) {
         reply_empty(s);
         return false;
     }
-    bp->kind = kinds[type];
     bp->len = (unsigned)len;
     struct err err;
     if (bp->kind <= BP_HARD && len != s->stub->ops->bp_size)
@@ -55,13 +52,13 @@ void cmd_insert_bp(struct session *s, char *args, size_t len)
     if (!parse_bp(s, args, &bp))
         return;
     if (stub_insert(s->stub, &bp, &err) >= 0) {
-        if (s->stub->unheard_what == refused)
-            s->stub->unheard.code = ERR_OK; /* what was in the way is not any more */
+        if (s->stub->failed_request == refused)
+            s->stub->failure.code = ERR_OK; /* what was in the way is not any more */
         reply_ok(s);
         return;
     }
     if (bp.kind != BP_HARD)
-        session_unheard(s, refused, &err);
+        session_keep_failure(s, refused, &err);
     refuse_bp(s, bp.kind, &err);
 }
 

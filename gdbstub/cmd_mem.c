@@ -5,6 +5,7 @@
 #include "gdbstub/commands.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stub.h"
+#include "probe/base/hex.h"
 
 /* "ADDR,LEN" and what must follow; false after an error reply. */
 static bool parse_range(struct session *s, const char **p, uint64_t *addr, uint64_t *len, char end)
@@ -41,7 +42,7 @@ static void reply_memory(struct session *s, const char *lead, uint64_t addr, siz
     if (room && *lead) {
         reply_take(s, rsp_binary_encode(room, data, len));
     } else if (room) {
-        rsp_hex_encode((char *)room, data, len);
+        hex_encode((char *)room, data, len);
         reply_take(s, 2 * len);
     }
     reply_end(s);
@@ -82,7 +83,7 @@ void cmd_write_mem(struct session *s, char *args, size_t arglen)
         return;
     p++;
     if (len > arglen || arglen - (size_t)(p - args) != 2 * len ||
-        !rsp_hex_decode(s->scratch, p, (size_t)len)) {
+        !hex_decode(s->scratch, p, (size_t)len)) {
         reply_usage(s, "M whose data and length differ");
         return;
     }
@@ -114,7 +115,7 @@ static void flash_reply(struct session *s, int ret, const struct err *err)
         reply_ok(s);
         return;
     }
-    session_unheard(s, "download", err);
+    session_keep_failure(s, "download", err);
     reply_err(s, err, true);
 }
 
@@ -127,7 +128,7 @@ void cmd_flash_erase(struct session *s, char *args, size_t arglen)
     if (!s->stub->ops->flash_erase)
         reply_empty(s);
     else if (parse_range(s, &p, &addr, &len, 0)) {
-        s->stub->unheard.code = ERR_OK; /* of an earlier one */
+        s->stub->failure.code = ERR_OK; /* of an earlier one */
         flash_reply(s, s->stub->ops->flash_erase(s->stub->t, addr, len, &err), &err);
     }
 }
@@ -227,12 +228,12 @@ static bool search_piece(struct session *s)
 }
 
 /* 0x03 has arrived behind the packet in hand. */
-static bool interrupted(struct session *s) { return s->peek && s->peek(s->peek_ctx); }
+static bool ctrl_c_waits(struct session *s) { return s->peek && s->peek(s->peek_ctx); }
 
-static bool given_up(struct session *s)
+static bool gives_up_walk(struct session *s)
 {
     struct err err;
-    if (!interrupted(s))
+    if (!ctrl_c_waits(s))
         return false;
     err_set(&err, ERR_CANCELLED, "", "interrupted");
     reply_err(s, &err, false);
@@ -242,7 +243,7 @@ static bool given_up(struct session *s)
 bool session_work(struct session *s)
 {
     if (s->walk.kind &&
-        (given_up(s) || !(s->walk.kind == WALK_CRC ? crc_piece(s) : search_piece(s))))
+        (gives_up_walk(s) || !(s->walk.kind == WALK_CRC ? crc_piece(s) : search_piece(s))))
         s->walk.kind = WALK_NONE;
     return s->walk.kind != WALK_NONE;
 }

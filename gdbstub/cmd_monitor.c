@@ -5,6 +5,7 @@
 #include "gdbstub/commands.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stub.h"
+#include "probe/base/hex.h"
 #include "probe/base/nearest.h"
 
 enum { MAX_ARGS = 32, MAX_LINE = 1024 };
@@ -57,7 +58,8 @@ static void monitor_write(void *ctx, const char *text, size_t len)
 
 static const struct monitor_command own[];
 
-static const struct monitor_command *find(const struct monitor_command *table, const char *word)
+static const struct monitor_command *find_word(const struct monitor_command *table,
+                                               const char *word)
 {
     for (; table && table->name; table++)
         if (strcmp(table->name, word) == 0)
@@ -76,7 +78,8 @@ static int run_help(void *ctx, int argc, char **argv, const struct text_sink *ou
     (void)err;
     for (size_t i = 0; i < ARRAY_LEN(tables); i++)
         for (const struct monitor_command *c = tables[i]; c && c->name; c++)
-            if ((i < 1 || !find(tables[0], c->name)) && (i < 2 || !find(tables[1], c->name)))
+            if ((i < 1 || !find_word(tables[0], c->name)) &&
+                (i < 2 || !find_word(tables[1], c->name)))
                 sink_printf(out, "%-38s %s\n", c->usage, c->help);
     return 0;
 }
@@ -180,7 +183,7 @@ static const struct monitor_command own[] = {
 /* ---- dispatch ---- */
 
 /* Splits at blanks, "..." keeps them. Returns the number of words, -1 if there are too many. */
-static int split(char *line, char **argv)
+static int split_words(char *line, char **argv)
 {
     int argc = 0;
     char *p = line;
@@ -216,7 +219,7 @@ static int no_such(const struct stub *stub, const char *word, struct err *err)
 }
 
 /* Words that change nothing; an observer may use them. */
-static bool harmless(const struct monitor_command *c)
+static bool changes_nothing(const struct monitor_command *c)
 {
     return c->run == run_help || c->run == run_version || c->run == run_sessions;
 }
@@ -225,20 +228,20 @@ static int run_line(struct session *s, char *line, const struct text_sink *out, 
 {
     struct stub *stub = s->stub;
     char *argv[MAX_ARGS + 1];
-    int argc = split(line, argv);
+    int argc = split_words(line, argv);
     if (argc < 0)
         return err_set(err, ERR_USAGE, "", "more than %d words", MAX_ARGS);
     if (argc == 0)
         return run_help(s, 0, NULL, out, err);
     void *ctx = s;
-    const struct monitor_command *c = find(own, argv[0]);
-    if (!c && (c = find(stub->cfg.monitor, argv[0])))
+    const struct monitor_command *c = find_word(own, argv[0]);
+    if (!c && (c = find_word(stub->cfg.monitor, argv[0])))
         ctx = stub->cfg.monitor_ctx;
-    if (!c && (c = find(stub->ops->monitor, argv[0])))
+    if (!c && (c = find_word(stub->ops->monitor, argv[0])))
         ctx = stub->t;
     if (!c)
         return no_such(stub, argv[0], err);
-    if (stub->controller != s && !harmless(c))
+    if (stub->controller != s && !changes_nothing(c))
         return err_set(err, ERR_STATE, "it takes over when the other one leaves",
                        "another GDB controls the target, this one observes");
     /* what GDB sees is what the command finds */
@@ -265,15 +268,15 @@ void cmd_monitor(struct session *s, char *args, size_t len)
     struct err err = { .code = ERR_OK };
     struct monitor_out m = { .s = s };
     const struct text_sink out = { monitor_write, &m };
-    if (len % 2 || len / 2 > MAX_LINE || !rsp_hex_decode((uint8_t *)line, args, len / 2)) {
+    if (len % 2 || len / 2 > MAX_LINE || !hex_decode((uint8_t *)line, args, len / 2)) {
         reply_usage(s, "qRcmd expects digits, at most 1024 characters");
         return;
     }
     line[len / 2] = 0;
     uint64_t dropped = s->out.dropped;
-    bool told = s->stub->unheard.code != ERR_OK;
+    bool told = s->stub->failure.code != ERR_OK;
     s->monitor_running = true;
-    session_tell_unheard(s);
+    session_say_failure(s);
     int ret = run_line(s, line, &out, &err);
     bool line_only = ret >= 0 && !told && is_one_line(&m);
     if (!line_only)

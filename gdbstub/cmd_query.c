@@ -128,7 +128,7 @@ void cmd_thread_alive(struct session *s, char *args, size_t len)
 /* ---- qXfer ---- */
 
 /* Sends the part "OFFSET,LENGTH" of a document. */
-static void xfer(struct session *s, const char *p, const char *doc, size_t size)
+static void send_part_of(struct session *s, const char *p, const char *doc, size_t size)
 {
     uint64_t offset, len;
     if (!rsp_number(&p, &offset) || *p++ != ',' || !rsp_number(&p, &len) || *p || offset > size) {
@@ -158,7 +158,7 @@ void cmd_xfer_features(struct session *s, char *args, size_t len)
                      "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\">"
                      "<target version=\"1.0\"><architecture>%s</architecture></target>",
                      s->stub->ops->gdb_arch);
-    xfer(s, args + 11, doc, (size_t)n);
+    send_part_of(s, args + 11, doc, (size_t)n);
 }
 
 struct doc {
@@ -227,7 +227,7 @@ void cmd_xfer_memory_map(struct session *s, char *args, size_t len)
     if (doc.len >= doc.cap)
         reply_text(s, "E01");
     else
-        xfer(s, args + 1, doc.text, doc.len);
+        send_part_of(s, args + 1, doc.text, doc.len);
 }
 
 void cmd_empty(struct session *s, char *args, size_t len)

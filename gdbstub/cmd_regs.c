@@ -4,6 +4,7 @@
 #include "gdbstub/commands.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stub.h"
+#include "probe/base/hex.h"
 
 static int read_all(struct stub *stub, struct err *err)
 {
@@ -86,7 +87,7 @@ void cmd_write_regs(struct session *s, char *args, size_t len)
     for (size_t i = 0; i < len; i++)
         if (args[i] == 'x')
             args[i] = '0';
-    if (!rsp_hex_decode(s->scratch, args, bytes)) {
+    if (!hex_decode(s->scratch, args, bytes)) {
         reply_usage(s, "G with other characters than digits");
         return;
     }
@@ -135,7 +136,7 @@ void cmd_write_reg(struct session *s, char *args, size_t len)
     }
     p++;
     size_t bytes = stub->ops->regs[n].bytes;
-    if (len - (size_t)(p - args) != 2 * bytes || !rsp_hex_decode(value, p, bytes)) {
+    if (len - (size_t)(p - args) != 2 * bytes || !hex_decode(value, p, bytes)) {
         reply_usage(s, "P with a value of another size");
         return;
     }

@@ -168,13 +168,14 @@ static void resume_for(struct session *s, const struct resume *how)
         reply_ok(s);
     else
         session_event(s, SESSION_ON_RESUME);
-    session_tell_unheard(s);
+    session_say_failure(s);
     for (struct session *each = s->stub->sessions; each && ret > 0; each = each->next)
         stop_reply_tell(each);
 }
 
 /* "[ADDR]", or "SIG[;ADDR]" whose signal a bare board has no use for. */
-static void legacy(struct session *s, const char *p, bool has_signal, enum resume_kind kind)
+static void resume_by_letter(struct session *s, const char *p, bool has_signal,
+                             enum resume_kind kind)
 {
     struct resume how = { .kind = kind };
     uint64_t sig;
@@ -199,25 +200,25 @@ static void legacy(struct session *s, const char *p, bool has_signal, enum resum
 void cmd_continue(struct session *s, char *args, size_t len)
 {
     (void)len;
-    legacy(s, args, false, RESUME_CONTINUE);
+    resume_by_letter(s, args, false, RESUME_CONTINUE);
 }
 
 void cmd_step(struct session *s, char *args, size_t len)
 {
     (void)len;
-    legacy(s, args, false, RESUME_STEP);
+    resume_by_letter(s, args, false, RESUME_STEP);
 }
 
 void cmd_continue_signal(struct session *s, char *args, size_t len)
 {
     (void)len;
-    legacy(s, args, true, RESUME_CONTINUE);
+    resume_by_letter(s, args, true, RESUME_CONTINUE);
 }
 
 void cmd_step_signal(struct session *s, char *args, size_t len)
 {
     (void)len;
-    legacy(s, args, true, RESUME_STEP);
+    resume_by_letter(s, args, true, RESUME_STEP);
 }
 
 void cmd_vcont_query(struct session *s, char *args, size_t len)

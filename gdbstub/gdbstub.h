@@ -38,8 +38,8 @@ struct stub_config {
     void *hold_ctx;
     /* Something GDB asked for failed, and GDB shows no text of why (a download, a watchpoint; up to
      * 13 by its source): who runs the bridge may. what: "download". NULL: nobody does. */
-    void (*unheard)(void *ctx, const char *what, const struct err *why);
-    void *unheard_ctx;
+    void (*request_failed)(void *ctx, const char *what, const struct err *why);
+    void *request_failed_ctx;
     /* A request has failed, perhaps since the target is gone: then stub_gone() is to follow. NULL:
      * nobody asks. */
     void (*failed)(void *ctx, const struct err *why);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gdbstub/reply.h"
+#include "probe/base/hex.h"
 
 /* ---- output queue ---- */
 
@@ -64,7 +65,6 @@ static void out_begin(struct out *o, char lead)
 /* Puts '#' and the checksum; a packet that did not fit disappears and is counted. */
 static bool out_end(struct out *o)
 {
-    static const char digits[] = "0123456789abcdef";
     uint8_t *p = out_room(o, 3);
     if (!p) {
         o->dropped += o->tail - o->start;
@@ -73,8 +73,7 @@ static bool out_end(struct out *o)
     }
     uint8_t sum = rsp_checksum(o->buf + o->start + 1, o->tail - o->start - 1);
     p[0] = '#';
-    p[1] = (uint8_t)digits[sum >> 4];
-    p[2] = (uint8_t)digits[sum & 15];
+    hex_encode((char *)p + 1, &sum, 1);
     o->tail += 3;
     return true;
 }
@@ -104,7 +103,7 @@ void reply_hex(struct session *s, const uint8_t *p, size_t n)
 {
     uint8_t *room = out_room(&s->out, 2 * n);
     if (room) {
-        rsp_hex_encode((char *)room, p, n);
+        hex_encode((char *)room, p, n);
         s->out.tail += 2 * n;
     }
 }
@@ -238,22 +237,22 @@ bool session_say(struct session *s, const char *text)
     return true;
 }
 
-void session_unheard(struct session *s, const char *what, const struct err *why)
+void session_keep_failure(struct session *s, const char *what, const struct err *why)
 {
     struct stub *stub = s->stub;
-    stub->unheard = *why;
-    stub->unheard_what = what;
-    if (stub->cfg.unheard)
-        stub->cfg.unheard(stub->cfg.unheard_ctx, what, why);
+    stub->failure = *why;
+    stub->failed_request = what;
+    if (stub->cfg.request_failed)
+        stub->cfg.request_failed(stub->cfg.request_failed_ctx, what, why);
 }
 
-void session_tell_unheard(struct session *s)
+void session_say_failure(struct session *s)
 {
-    struct err *e = &s->stub->unheard;
+    struct err *e = &s->stub->failure;
     char text[sizeof e->what + sizeof e->hint + 64];
     if (e->code == ERR_OK || s->stub->controller != s)
         return;
-    snprintf(text, sizeof text, "The %s failed: %s%s%s\n", s->stub->unheard_what, e->what,
+    snprintf(text, sizeof text, "The %s failed: %s%s%s\n", s->stub->failed_request, e->what,
              e->hint[0] ? "\n  " : "", e->hint);
     if (session_say(s, text))
         e->code = ERR_OK;

@@ -2,20 +2,14 @@
 
 #include <string.h>
 
+#include "probe/base/hex.h"
+
 uint8_t rsp_checksum(const uint8_t *p, size_t n)
 {
     unsigned sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += p[i];
     return (uint8_t)sum;
-}
-
-static int hex_digit(uint8_t c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* ---- the first bytes ---- */
@@ -33,7 +27,7 @@ static int opening_step(int state, uint8_t c)
         return IN_SUM;
     if (state == IN_BODY)
         return c == '$' || c <= ' ' || c > '~' ? -1 : IN_BODY;
-    if (hex_digit(c) < 0)
+    if (hex_digit((char)c) < 0)
         return -1;
     return state == IN_SUM ? IN_SUM + 1 : BETWEEN;
 }
@@ -133,8 +127,8 @@ static enum rsp_item decode_idle(struct rsp_decoder *d, uint8_t c)
 
 static enum rsp_item decode_end(struct rsp_decoder *d, uint8_t c)
 {
-    int low = hex_digit(c);
-    int high = hex_digit(d->sum_high);
+    int low = hex_digit((char)c);
+    int high = hex_digit((char)d->sum_high);
     d->state = RSP_IDLE;
     if (d->overlong)
         return RSP_OVERLONG;
@@ -165,37 +159,6 @@ size_t rsp_decode(struct rsp_decoder *d, const uint8_t *in, size_t len, enum rsp
 
 /* ---- numbers ---- */
 
-void rsp_hex_encode(char *out, const uint8_t *in, size_t n)
-{
-    /* Arithmetic instead of a table, so that the compiler can do many bytes at a time. */
-    for (size_t i = 0; i < n; i++) {
-        unsigned high = in[i] >> 4, low = in[i] & 15u;
-        out[2 * i] = (char)(high + '0' + (high > 9 ? 'a' - '0' - 10 : 0));
-        out[2 * i + 1] = (char)(low + '0' + (low > 9 ? 'a' - '0' - 10 : 0));
-    }
-}
-
-/* Value of a digit, or a number with bit 8 set, without a branch. */
-static inline unsigned hex_value(uint8_t c)
-{
-    unsigned digit = (uint8_t)(c - '0');
-    unsigned letter = (uint8_t)((c | 0x20) - 'a');
-    unsigned from_letter = letter < 6 ? letter + 10 : 0x100;
-    return digit < 10 ? digit : from_letter;
-}
-
-bool rsp_hex_decode(uint8_t *out, const char *in, size_t n)
-{
-    const uint8_t *p = (const uint8_t *)in;
-    unsigned bad = 0;
-    for (size_t i = 0; i < n; i++) {
-        unsigned high = hex_value(p[2 * i]), low = hex_value(p[2 * i + 1]);
-        bad |= high | low;
-        out[i] = (uint8_t)(high << 4 | low);
-    }
-    return bad < 0x100;
-}
-
 static bool needs_escape(uint8_t c) { return c == '#' || c == '$' || c == '}' || c == '*'; }
 
 size_t rsp_binary_encode(uint8_t *out, const uint8_t *in, size_t n)
@@ -216,7 +179,7 @@ bool rsp_number(const char **p, uint64_t *out)
 {
     const char *q = *p;
     uint64_t v = 0;
-    for (int d; (d = hex_digit((uint8_t)*q)) >= 0; q++) {
+    for (int d; (d = hex_digit(*q)) >= 0; q++) {
         if (v >> 60)
             return false;
         v = v << 4 | (unsigned)d;

@@ -9,8 +9,8 @@
 
 /* ---- input ---- */
 
-static void refuse(struct session *s, const struct packet_row *row, enum err_code code,
-                   const char *hint, const char *what)
+static void refuse_packet(struct session *s, const struct packet_row *row, enum err_code code,
+                          const char *hint, const char *what)
 {
     struct err err;
     err_set(&err, code, hint, "%s", what);
@@ -18,12 +18,12 @@ static void refuse(struct session *s, const struct packet_row *row, enum err_cod
 }
 
 /* Says why the row may not run now, or returns true. */
-static bool permitted(struct session *s, const struct packet_row *row)
+static bool is_permitted(struct session *s, const struct packet_row *row)
 {
     const struct stub *stub = s->stub;
     if ((row->flags & NEEDS_CONTROL) && stub->controller != s) {
-        refuse(s, row, ERR_STATE, "it takes over when the other one leaves",
-               "another GDB controls the target, this one observes");
+        refuse_packet(s, row, ERR_STATE, "it takes over when the other one leaves",
+                      "another GDB controls the target, this one observes");
         return false;
     }
     if ((row->flags & NEEDS_HALT) && stub->trouble.code != ERR_OK) {
@@ -31,19 +31,20 @@ static bool permitted(struct session *s, const struct packet_row *row)
         return false;
     }
     if ((row->flags & NEEDS_TARGET) && stub->gone) {
-        refuse(s, row, ERR_NO_TARGET, "check adapter, cable and power; it is being looked for",
-               "the target does not answer");
+        refuse_packet(s, row, ERR_NO_TARGET,
+                      "check adapter, cable and power; it is being looked for",
+                      "the target does not answer");
         return false;
     }
     if ((row->flags & NEEDS_HALT) && stub_running(stub) &&
         !(stub->regs_complete && stub->controller != s)) {
-        refuse(s, row, ERR_STATE, "interrupt it first", "the target is running");
+        refuse_packet(s, row, ERR_STATE, "interrupt it first", "the target is running");
         return false;
     }
     return true;
 }
 
-static void dispatch(struct session *s)
+static void dispatch_packet(struct session *s)
 {
     char *payload = (char *)s->in.buf;
     const struct packet_row *row = packet_find(payload);
@@ -51,7 +52,7 @@ static void dispatch(struct session *s)
         reply_empty(s);
         return;
     }
-    if (!permitted(s, row))
+    if (!is_permitted(s, row))
         return;
     size_t skip = strlen(row->name);
     row->run(s, payload + skip, s->in.len - skip);
@@ -63,7 +64,7 @@ static void take_packet(struct session *s)
         reply_ack(s, '+');
     log_msg(s->stub->cfg.log, LOG_RSP, "< %.64s%s [%zu]", (char *)s->in.buf,
             s->in.len > 64 ? "..." : "", s->in.len);
-    dispatch(s);
+    dispatch_packet(s);
     if (s->acks_off_next) {
         s->acks_off_next = false;
         s->acks = false;

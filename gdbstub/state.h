@@ -55,10 +55,10 @@ struct stub {
     /* why the target's state is not known although it is not gone; code ERR_OK: it is */
     struct err trouble;
     /* of what GDB asked for, not told on its console yet; code ERR_OK: none */
-    struct err unheard;
-    const char *unheard_what; /* "download": static */
-    bool fileio;              /* host I/O requests go to GDB */
-    bool semihosting;         /* exits are noticed */
+    struct err failure;
+    const char *failed_request; /* "download": static */
+    bool fileio;                /* host I/O requests go to GDB */
+    bool semihosting;           /* exits are noticed */
 };
 
 /* ---- one connection ---- */

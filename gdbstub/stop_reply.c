@@ -4,15 +4,7 @@
 #include "gdbstub/reply.h"
 #include "gdbstub/stop_reply.h"
 #include "gdbstub/stub.h"
-
-static const char *watch_word(enum bp_kind kind)
-{
-    switch (kind) {
-    case BP_WATCH_READ: return "rwatch";
-    case BP_WATCH_ACCESS: return "awatch";
-    default: return "watch";
-    }
-}
+#include "targets/gdb_kinds.h"
 
 static void put_expedited(struct session *s)
 {
@@ -39,7 +31,7 @@ static void put_reason(struct session *s, const struct target_stop *stop)
             reply_printf(s, "hwbreak:;");
         break;
     case STOP_WATCH:
-        reply_printf(s, "%s:%llx;", watch_word(stop->watch_kind),
+        reply_printf(s, "%s%llx;", gdb_watch_word(stop->watch_kind),
                      (unsigned long long)stop->watch_addr);
         break;
     default: break;
@@ -73,7 +65,7 @@ static void put_stop(struct session *s, bool news)
 
 /* A Ctrl-C that meets a stop of the program's own is still to come; one that meets the return of a
  * lost board has the stop that it wanted. */
-static enum session_event replied(const struct target_stop *stop)
+static enum session_event reply_event(const struct target_stop *stop)
 {
     if (stop->reason == STOP_EXIT)
         return SESSION_ON_EXIT_REPLIED;
@@ -86,10 +78,10 @@ void stop_reply_send(struct session *s, bool news)
     reply_begin(s);
     put_stop(s, news);
     reply_end(s);
-    session_event(s, news ? replied(&s->stub->last_stop) : SESSION_ON_REPLIED);
+    session_event(s, news ? reply_event(&s->stub->last_stop) : SESSION_ON_REPLIED);
 }
 
-static void notify(struct session *s)
+static void notify_stop(struct session *s)
 {
     bool exited = s->stub->last_stop.reason == STOP_EXIT;
     notify_begin(s);
@@ -110,7 +102,7 @@ void stop_reply_tell(struct session *s)
         }
         stop_reply_send(s, true);
     } else if (s->non_stop && (s->state == SESSION_READY || s->state == SESSION_STOPPING)) {
-        notify(s);
+        notify_stop(s);
     }
 }
 

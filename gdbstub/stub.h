@@ -1,39 +1,88 @@
-/* What all sessions share: the target, registers as of the last halt, breakpoints. */
+/* What all sessions share: the target, its registers as of the last halt, and breakpoints. These
+ * are the calls by which sessions reach the target.
+ *
+ * Calls that return int: 0 or a number, or a negative error code with *err filled. */
 #ifndef GDBSTUB_STUB_H
 #define GDBSTUB_STUB_H
 
 #include "gdbstub/state.h"
 
-/* What was read at the last halt is not true any more. */
+/* ---- registers ---- */
+
+/* stub_forget_regs - registers that were read are not true any more: the target ran, or something
+ * has changed one. */
 void stub_forget_regs(struct stub *stub);
-/* into regs[]; REG_ABSENT is 0 too */
+
+/* stub_read_reg - register n into stub->regs, unless it is there since the last halt. A place
+ * without a register becomes REG_ABSENT, and that is no failure. */
 int stub_read_reg(struct stub *stub, unsigned n, struct err *err);
+
+/* stub_write_reg - value has regs[n].bytes bytes in the target's byte order. Other registers may be
+ * views of the same place, so all are read again afterwards. */
 int stub_write_reg(struct stub *stub, unsigned n, const uint8_t *value, struct err *err);
+
+/* stub_write_pc - the same for PC, as a number. */
 int stub_write_pc(struct stub *stub, uint64_t pc, struct err *err);
+
+/* ---- running and halting ---- */
+
+/* stub_running - the target runs, as far as its driver knows. */
 bool stub_running(const struct stub *stub);
-/* True if the resume would begin at a breakpoint: the stop it makes is in last_stop, the target was
- * not touched but for PC. */
+
+/* stub_meets_breakpoint - a resume as in *how would begin at a breakpoint of GDB's, which stops the
+ * program at once. Then the stop is in last_stop, and the target was not touched but for PC. */
 bool stub_meets_breakpoint(struct stub *stub, const struct resume *how);
-int stub_resume(struct stub *stub, const struct resume *how, struct err *err);
-/* The last resume once more, after a stop that nobody was to see: 1 it runs, 0 it stays at a
- * breakpoint (in last_stop). */
-int stub_go_on(struct stub *stub, struct err *err);
-/* In place of a resume that a queued Ctrl-C ends at once: the stop is in last_stop, the target was
- * not touched but for PC. */
+
+/* stub_interrupt_at_once - takes the place of a resume that a queued Ctrl-C ends at once: the stop
+ * is in last_stop, and the target was not touched but for PC. */
 int stub_interrupt_at_once(struct stub *stub, const struct resume *how, struct err *err);
-/* asks; completion comes through stub_stopped() */
+
+/* stub_resume - lets the target go. Breakpoints that GDB has removed leave it before. */
+int stub_resume(struct stub *stub, const struct resume *how, struct err *err);
+
+/* stub_go_on - repeats the last resume, after a stop that nobody was to see. If an observer still
+ * waits for a look at the registers the halt for it is asked again.
+ * Returns 1 when it runs, 0 when it stays at a breakpoint (in last_stop). */
+int stub_go_on(struct stub *stub, struct err *err);
+
+/* stub_halt - asks for a halt for a user; that it stands comes through stub_stopped(). */
 int stub_halt(struct stub *stub, struct err *err);
-/* The same for an observer: its registers are read, and it goes on. */
+
+/* stub_snapshot - asks for a halt for an observer: registers are read, and the program goes on. */
 int stub_snapshot(struct stub *stub, struct err *err);
+
+/* stub_reset - resets the board; last_stop is that reset then. */
 int stub_reset(struct stub *stub, enum reset_mode mode, struct err *err);
+
+/* ---- breakpoints ---- */
+
+/* stub_insert, stub_remove - as GDB asks; both may be repeated. A breakpoint that is removed while
+ * the target stands stays in it until it goes on. */
 int stub_insert(struct stub *stub, const struct breakpoint *bp, struct err *err);
 int stub_remove(struct stub *stub, const struct breakpoint *bp, struct err *err);
-void stub_remove_all(struct stub *stub);
-/* takes away those that are leaving */
+
+/* stub_settle_breakpoints - takes those out of the target that GDB has removed; returns how many.
+ */
 int stub_settle_breakpoints(struct stub *stub, struct err *err);
+
+/* stub_remove_all - takes all of them out; one that cannot be is logged. */
+void stub_remove_all(struct stub *stub);
+
+/* ---- attaching and letting go ---- */
+
+/* stub_attach - attaches a target that is detached, and has the program's exits noticed. */
 int stub_attach(struct stub *stub, struct err *err);
-int stub_release(struct stub *stub, struct err *err); /* as for D */
-void stub_left(struct stub *stub);                    /* the last connection broke off */
+
+/* stub_release - what `D` asks for: breakpoints are taken out and the program runs. The target is
+ * detached unless another session, or stub_config.hold, still needs it. */
+int stub_release(struct stub *stub, struct err *err);
+
+/* stub_left - the last connection broke off: a halted program goes on if stub_config.hold says that
+ * somebody waits for it. */
+void stub_left(struct stub *stub);
+
+/* stub_set_semihosting - has the program's exits and calls of the host taken, or leaves them to it.
+ * A failure is logged. */
 void stub_set_semihosting(struct stub *stub, bool on);
 
 #endif

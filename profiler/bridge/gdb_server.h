@@ -34,9 +34,9 @@ struct gdb_server_config {
      * detach lets go of the board. */
     bool (*hold)(void *ctx);
     void *hold_ctx;
-    /* stub_config.unheard; on the worker; may be NULL */
-    void (*unheard)(void *ctx, const char *what, const struct err *why);
-    void *unheard_ctx;
+    /* stub_config.request_failed; on the worker; may be NULL */
+    void (*request_failed)(void *ctx, const char *what, const struct err *why);
+    void *request_failed_ctx;
     bool has_entry; /* entry is where `run` starts the program after a reset */
     uint64_t entry;
     unsigned max_connections; /* 0 = GDB_SERVER_MAX_CONNECTIONS */

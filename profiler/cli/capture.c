@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/hex.h"
 #include "probe/base/util.h"
 #include "profiler/cli/parts.h"
 
@@ -170,13 +171,6 @@ void capture_close(struct capture *c)
 
 /* ---- replay ---- */
 
-static void hex(const uint8_t *id, size_t len, char *buf, size_t cap)
-{
-    buf[0] = 0;
-    for (size_t i = 0; i < len && 2 * i + 2 < cap; i++)
-        snprintf(buf + 2 * i, cap - 2 * i, "%02x", id[i]);
-}
-
 /* By build id, else by code. 1 yes, 0 no, -1 if neither tells: no build id in one of the two, and
  * an older recording. */
 static int is_same(const struct recording_header *h, const struct image *im)
@@ -192,7 +186,7 @@ static void build_name(const uint8_t *id, size_t len, uint64_t sum, char *buf, s
 {
     snprintf(buf, cap, "code %016llx", (unsigned long long)sum);
     if (len)
-        hex(id, len, buf, cap);
+        hex_string(buf, id, MIN(len, (cap - 1) / 2));
 }
 
 /* Names and bounds of functions decide how calls are counted, so another build gives other numbers.

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "gdbstub/packets.h"
+#include "probe/base/hex.h"
 #include "probe/probe.h"
 #include "probe/sim.h"
 #include "targets/sim/s12z/board.h"
@@ -321,7 +322,7 @@ static void send_line(struct rig *r, const uint8_t *line, size_t len)
         return;
     if (len && *line == '>') {
         size_t n = expand(r, line + 1, len - 1, text);
-        rsp_hex_encode(packet + 6, (const uint8_t *)text, n);
+        hex_encode(packet + 6, (const uint8_t *)text, n);
         send_packet(r, s, packet, 6 + 2 * n);
     } else if (len) {
         size_t n = expand(r, line, len, text);

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "probe/base/hex.h"
+
 enum { ANSWER_BYTES = 2 << 20 };
 
 static bool hold(void *ctx) { return ((struct fixture *)ctx)->hold; }
@@ -78,10 +80,10 @@ static void render(const uint8_t *out, size_t n, char *text, size_t cap)
             text[k++] = '%';
         if (len > 1 && out[i + 1] == 'O' && len % 2 == 1) {
             text[k++] = 'O';
-            assert_true(rsp_hex_decode((uint8_t *)text + k, (const char *)out + i + 2, len / 2));
+            assert_true(hex_decode((uint8_t *)text + k, (const char *)out + i + 2, len / 2));
             k += len / 2;
         } else if (len > 8 && len % 2 == 0 && !memcmp(out + i + len - 1, "0a", 2) &&
-                   rsp_hex_decode((uint8_t *)text + k + 1, (const char *)out + i + 1, len / 2)) {
+                   hex_decode((uint8_t *)text + k + 1, (const char *)out + i + 1, len / 2)) {
             text[k] = '=';
             k += 1 + len / 2;
         } else {
@@ -143,7 +145,7 @@ struct session *second(struct fixture *fx)
 const char *monitor(struct fixture *fx, struct session *s, const char *line)
 {
     char packet[2100] = "qRcmd,";
-    rsp_hex_encode(packet + 6, (const uint8_t *)line, strlen(line));
+    hex_encode(packet + 6, (const uint8_t *)line, strlen(line));
     packet[6 + 2 * strlen(line)] = 0;
     return talk_to(fx, s, packet);
 }

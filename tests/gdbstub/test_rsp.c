@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "gdbstub/rsp.h"
+#include "probe/base/hex.h"
 #include "probe/base/util.h"
 
 enum { CAP = 64 };
@@ -100,19 +101,19 @@ static void hex__all_bytes__round_trip(void **state)
     (void)state;
     for (unsigned i = 0; i < 256; i++)
         in[i] = (uint8_t)i;
-    rsp_hex_encode(text, in, 256);
+    hex_encode(text, in, 256);
     text[512] = 0;
     for (unsigned i = 0; i < 256; i++) {
         char want[3];
         snprintf(want, sizeof want, "%02x", i);
         assert_memory_equal(text + 2 * i, want, 2);
     }
-    assert_true(rsp_hex_decode(out, text, 256));
+    assert_true(hex_decode(out, text, 256));
     assert_memory_equal(in, out, 256);
     for (char *p = text; *p; p++)
         if (*p >= 'a')
             *p = (char)(*p - 32);
-    assert_true(rsp_hex_decode(out, text, 256));
+    assert_true(hex_decode(out, text, 256));
     assert_memory_equal(in, out, 256);
 }
 
@@ -123,10 +124,10 @@ static void hex__any_other_character__refused(void **state)
         char text[3] = { '1', (char)c, 0 };
         uint8_t out;
         bool digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-        assert_int_equal(rsp_hex_decode(&out, text, 1), digit);
+        assert_int_equal(hex_decode(&out, text, 1), digit);
         text[1] = '1';
         text[0] = (char)c;
-        assert_int_equal(rsp_hex_decode(&out, text, 1), digit);
+        assert_int_equal(hex_decode(&out, text, 1), digit);
     }
 }
 

@@ -1,3 +1,4 @@
+#include "probe/base/hex.h"
 #include "targets/sh4/rsp/client.h"
 
 #include <string.h>
@@ -151,7 +152,7 @@ static bool is_stop(const struct rsp_client *c)
 {
     uint8_t b;
     return (c->in.body[0] == 'S' || c->in.body[0] == 'T') && c->in.len >= 3 &&
-           rsp_hex(c->in.body + 1, &b, 1);
+           hex_decode(&b, c->in.body + 1, 1);
 }
 
 /* 1: c->in.body is the answer; 0: the packet must be sent again. */
@@ -270,7 +271,7 @@ bool rsp_console(struct rsp_client *c)
         return false;
     for (size_t i = 1; i + 1 < c->in.len; i += 2) {
         uint8_t b;
-        if (!rsp_hex(body + i, &b, 1))
+        if (!hex_decode(&b, body + i, 1))
             return i > 1;
         if (c->console_len == sizeof c->console) {
             size_t half = sizeof c->console / 2;

@@ -2,16 +2,10 @@
 
 #include <string.h>
 
+#include "probe/base/hex.h"
+
 /* The manual ends at 126, which prints; KallistiOS' stub sends 127, and GDB takes any. */
 enum { RUN_BIAS = 29, RUN_LEAST = 3 };
-
-static int digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
 
 static void begin(struct rsp_parser *p, bool notification)
 {
@@ -73,7 +67,7 @@ static enum rsp_event idle(struct rsp_parser *p, uint8_t c)
 
 static enum rsp_event finish(struct rsp_parser *p, uint8_t c)
 {
-    int hi = digit((char)p->given), lo = digit((char)c);
+    int hi = hex_digit((char)p->given), lo = hex_digit((char)c);
     p->state = RSP_IDLE;
     p->body[p->len] = 0;
     if (p->notification)
@@ -118,7 +112,6 @@ size_t rsp_parse(struct rsp_parser *p, const uint8_t *in, size_t n, enum rsp_eve
 
 size_t rsp_frame(char *out, size_t cap, const char *body, size_t n)
 {
-    static const char hex[] = "0123456789abcdef";
     uint8_t sum = 0;
     size_t at = 1;
     if (cap < 4)
@@ -135,28 +128,6 @@ size_t rsp_frame(char *out, size_t cap, const char *body, size_t n)
     for (size_t i = 1; i < at; i++)
         sum = (uint8_t)(sum + (uint8_t)out[i]);
     out[at++] = '#';
-    out[at++] = hex[sum >> 4];
-    out[at++] = hex[sum & 15];
-    return at;
-}
-
-bool rsp_hex(const char *text, uint8_t *out, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        int hi = digit(text[2 * i]), lo = hi < 0 ? -1 : digit(text[2 * i + 1]);
-        if (lo < 0)
-            return false;
-        out[i] = (uint8_t)(hi << 4 | lo);
-    }
-    return true;
-}
-
-void rsp_to_hex(const uint8_t *data, size_t n, char *out)
-{
-    static const char hex[] = "0123456789abcdef";
-    for (size_t i = 0; i < n; i++) {
-        out[2 * i] = hex[data[i] >> 4];
-        out[2 * i + 1] = hex[data[i] & 15];
-    }
-    out[2 * n] = 0;
+    hex_encode(out + at, &sum, 1);
+    return at + 2;
 }

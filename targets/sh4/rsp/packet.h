@@ -38,9 +38,4 @@ size_t rsp_parse(struct rsp_parser *p, const uint8_t *in, size_t n, enum rsp_eve
  * Returns its length, 0 if cap is too small; cap 2 * n + 4 always does. */
 size_t rsp_frame(char *out, size_t cap, const char *body, size_t n);
 
-/* rsp_hex - n bytes from 2 * n digits; false at the first that is none. */
-bool rsp_hex(const char *text, uint8_t *out, size_t n);
-/* rsp_to_hex - 2 * n digits and a 0. */
-void rsp_to_hex(const uint8_t *data, size_t n, char *out);
-
 #endif

@@ -3,11 +3,8 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "targets/gdb_kinds.h"
 #include "targets/sh4/rsp/rsp_priv.h"
-
-static const uint8_t z_type[] = {
-    [BP_SOFT] = 0, [BP_HARD] = 1, [BP_WATCH_WRITE] = 2, [BP_WATCH_READ] = 3, [BP_WATCH_ACCESS] = 4
-};
 
 static bool is_code(const struct rsp_bp *b) { return b->kind == BP_SOFT || b->kind == BP_HARD; }
 
@@ -38,7 +35,7 @@ static int write_trapa(struct rsp_target *t, struct rsp_bp *b, struct err *err)
 /* 0: set; 1: the stub does not know this kind; < 0: it refuses, or failed. */
 static int by_stub(struct rsp_target *t, struct rsp_bp *b, struct err *err)
 {
-    unsigned type = z_type[b->kind];
+    unsigned type = gdb_z_type(b->kind);
     if (t->q.no_z[type])
         return 1;
     int ret = rsp_question(t, err, "Z%u,%x,%x", type, b->addr, b->len);
@@ -56,7 +53,7 @@ static int by_stub(struct rsp_target *t, struct rsp_bp *b, struct err *err)
 
 static int take_back(struct rsp_target *t, struct rsp_bp *b, struct err *err)
 {
-    int ret = rsp_question(t, err, "z%u,%x,%x", z_type[b->kind], b->addr, b->len);
+    int ret = rsp_question(t, err, "z%u,%x,%x", gdb_z_type(b->kind), b->addr, b->len);
     if (ret == 0 && strcmp(t->c.in.body, "OK") != 0)
         ret =
             err_set(err, ERR_FAULT, "detach and attach again",
@@ -69,7 +66,7 @@ static int take_back(struct rsp_target *t, struct rsp_bp *b, struct err *err)
 static int by_stub_seen(struct rsp_target *t, struct rsp_bp *b, struct err *err)
 {
     uint8_t now[2];
-    unsigned type = z_type[b->kind];
+    unsigned type = gdb_z_type(b->kind);
     bool look = !t->q.no_z[type] && (t->q.shows_z[type] || !t->q.z_known[type]);
     int ret = look ? rsp_peek(t, b->addr, b->saved, 2, err) : 0;
     if (ret == 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "probe/base/hex.h"
 #include "probe/base/bytes.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/rsp/rsp_priv.h"
@@ -16,7 +17,7 @@
 static void give(const char *hex, size_t n, const struct text_sink *out)
 {
     uint8_t b;
-    for (size_t i = 0; out->write && i + 1 < n && rsp_hex(hex + i, &b, 1); i += 2)
+    for (size_t i = 0; out->write && i + 1 < n && hex_decode(&b, hex + i, 1); i += 2)
         out->write(out->ctx, (const char *)&b, 1);
 }
 
@@ -48,7 +49,7 @@ int rsp_command(struct rsp_target *t, const char *text, const struct text_sink *
     char packet[600] = "qRcmd,";
     if (strlen(text) > 256)
         return err_set(err, ERR_USAGE, "shorter", "the command is too long");
-    rsp_to_hex((const uint8_t *)text, strlen(text), packet + strlen(packet));
+    hex_string(packet + strlen(packet), (const uint8_t *)text, strlen(text));
     t->c.want_output = true;
     int ret = rsp_ask(&t->c, packet, strlen(packet), err);
     if (ret == 0)

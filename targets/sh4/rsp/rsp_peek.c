@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/hex.h"
 #include "targets/sh4/rsp/rsp_priv.h"
 
 enum { OVERHEAD = 32 }; /* "X12345678,1000:" and its frame */
@@ -30,8 +31,8 @@ int rsp_peek(struct rsp_target *t, uint32_t addr, void *buf, size_t n, struct er
     int ret = rsp_question(t, err, "m%x,%zx", addr, n);
     if (ret < 0)
         return ret;
-    return t->c.in.len == 2 * n && rsp_hex(t->c.in.body, buf, n) ? 0
-                                                                 : refused(t, "read", addr, err);
+    return t->c.in.len == 2 * n && hex_decode(buf, t->c.in.body, n) ? 0
+                                                                    : refused(t, "read", addr, err);
 }
 
 /* Binary halves what a serial line carries; whether the stub takes it is asked with no bytes at
@@ -55,7 +56,7 @@ int rsp_poke(struct rsp_target *t, uint32_t addr, const void *buf, size_t n, str
     if (binary)
         memcpy(text + at, buf, n);
     else
-        rsp_to_hex(buf, n, text + at);
+        hex_string(text + at, buf, n);
     int ret = rsp_lost(t, rsp_ask(&t->c, text, (size_t)at + (binary ? n : 2 * n), err));
     if (ret < 0)
         return ret;

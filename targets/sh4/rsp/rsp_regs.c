@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/hex.h"
 #include "probe/base/bytes.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/rsp/rsp_priv.h"
@@ -29,7 +30,7 @@ static bool parse(struct rsp_target *t, const char *text, unsigned words)
 {
     for (unsigned i = 0; i < words; i++) {
         uint8_t b[4] = { 0 };
-        if (!rsp_hex(text + 8 * i, b, 4) && strncmp(text + 8 * i, "xxxxxxxx", 8) != 0)
+        if (!hex_decode(b, text + 8 * i, 4) && strncmp(text + 8 * i, "xxxxxxxx", 8) != 0)
             return false;
         uint32_t v = get32(b, t->base.big_endian);
         if (i < RSP_NREGS)
@@ -87,7 +88,7 @@ int rsp_regs_load(struct rsp_target *t, struct err *err)
 static int show_one(struct rsp_target *t, unsigned n, uint8_t *b, struct err *err)
 {
     int ret = rsp_question(t, err, "p%x", n);
-    return ret < 0 ? ret : t->c.in.len == 8 && rsp_hex(t->c.in.body, b, 4);
+    return ret < 0 ? ret : t->c.in.len == 8 && hex_decode(b, t->c.in.body, 4);
 }
 
 int rsp_learn_banks(struct rsp_target *t, struct err *err)
@@ -132,7 +133,7 @@ static int write_one(struct rsp_target *t, unsigned n, uint32_t value, struct er
     uint8_t b[4];
     char hex[9];
     put32(b, value, t->base.big_endian);
-    rsp_to_hex(b, 4, hex);
+    hex_string(hex, b, 4);
     return rsp_question(t, err, "P%x=%s", at_stub(t, n), hex);
 }
 
@@ -143,7 +144,7 @@ static int write_all(struct rsp_target *t, struct err *err)
         uint8_t b[4];
         put32(b, i < RSP_NREGS ? t->reg[at_stub(t, i)] : t->tail[i - RSP_NREGS],
               t->base.big_endian);
-        rsp_to_hex(b, 4, text + 1 + 8 * i);
+        hex_string(text + 1 + 8 * i, b, 4);
     }
     int ret = rsp_lost(t, rsp_ask(&t->c, text, strlen(text), err));
     if (ret == 0 && strcmp(t->c.in.body, "OK") != 0)

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/hex.h"
 #include "probe/base/bytes.h"
+#include "targets/gdb_kinds.h"
 #include "targets/sh4/isa/isa.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/rsp/rsp_priv.h"
@@ -23,24 +25,18 @@ enum { STILL_ASKS = 3 };
 /* "thread:01;10:0000018c;swbreak:;": what we use of it. */
 static void stop_fields(struct rsp_target *t, const char *text, bool *has_pc, uint32_t *pc)
 {
-    static const struct {
-        const char *name;
-        enum bp_kind kind;
-    } watches[] = {
-        { "watch:", BP_WATCH_WRITE },
-        { "rwatch:", BP_WATCH_READ },
-        { "awatch:", BP_WATCH_ACCESS },
-    };
     while (*text) {
         uint8_t b[4];
-        for (size_t i = 0; i < ARRAY_LEN(watches); i++)
-            if (!strncmp(text, watches[i].name, strlen(watches[i].name))) {
-                t->stop.reason = STOP_WATCH;
-                t->stop.watch_kind = watches[i].kind;
-                t->stop.watch_addr = strtoul(text + strlen(watches[i].name), NULL, 16);
-            }
+        for (enum bp_kind kind = BP_WATCH_WRITE; kind <= BP_WATCH_ACCESS; kind++) {
+            const char *word = gdb_watch_word(kind);
+            if (strncmp(text, word, strlen(word)) != 0)
+                continue;
+            t->stop.reason = STOP_WATCH;
+            t->stop.watch_kind = kind;
+            t->stop.watch_addr = strtoul(text + strlen(word), NULL, 16);
+        }
         t->user_break |= !strncmp(text, "reason:hwbreak;", 15);
-        if (!strncmp(text, "10:", 3) && strlen(text) >= 11 && rsp_hex(text + 3, b, 4)) {
+        if (!strncmp(text, "10:", 3) && strlen(text) >= 11 && hex_decode(b, text + 3, 4)) {
             *has_pc = true;
             *pc = get32(b, t->base.big_endian);
         }
@@ -94,7 +90,7 @@ int rsp_take_stop(struct rsp_target *t, struct err *err)
     rsp_remember(&t->c);
     if (body[0] == 'W' || body[0] == 'X')
         return program_ended(t);
-    if ((body[0] != 'S' && body[0] != 'T') || !rsp_hex(body + 1, &signal, 1))
+    if ((body[0] != 'S' && body[0] != 'T') || !hex_decode(&signal, body + 1, 1))
         return err_set(err, ERR_PROTOCOL, "is this the stub of an SH-4?",
                        "%s: no stop reply: '%.40s'", t->probe->name, body);
     t->state = TARGET_HALTED;
