@@ -9,39 +9,12 @@ enum {
     FILLER = 0xEE,
     ERASE_MS = 100,
     SWITCH_CYCLES = 150,
-    PATIENCE = 512 /* core clocks an access waits for the bus */,
-    ERROR_FLAGS = CSR_RAMWF | CSR_OVRUN | CSR_NORESP | CSR_RDINV | CSR_ILLACC | CSR_ILLCMD
+    PATIENCE = 512 /* core clocks an access waits for the bus */
 };
 
 /* Register numbers of READ_Rn and WRITE_Rn; 12 is CCR. Source: ZVM p.165, GDB s12z-tdep.c. */
 static const uint8_t registers[] = { S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3, S12Z_D4, S12Z_D5, S12Z_D6,
                                      S12Z_D7, S12Z_X,  S12Z_Y,  S12Z_S,  S12Z_P,  S12Z_CCW };
-
-static struct s12z_cpu *cpu(const struct s12z_bdc *b) { return &b->board->cpu; }
-static bool halted(const struct s12z_bdc *b) { return cpu(b)->state == CPU_BDM; }
-
-bool bdc_secured(const struct s12z_bdc *b) { return board_secured(b->board); }
-bool bdc_erasing(const struct s12z_bdc *b) { return b->erase_done_at != 0; }
-
-uint16_t bdc_csr(const struct s12z_bdc *b)
-{
-    return (uint16_t)(b->csr | (halted(b) ? CSR_BDMACT : 0) | (bdc_secured(b) ? 0 : CSR_UNSEC) |
-                      (b->erase_done_at ? CSR_ERASE : 0));
-}
-
-void bdc_set_clock(struct s12z_bdc *b)
-{
-    uint64_t hz = b->fast ? b->board->bus_hz : b->board->opt.bdc_hz;
-    b->period_ps = 1000000000000u / hz;
-}
-
-/* The clock goes on in STOP only if the BDC is enabled, and BDCFCLK only if the core's clocks do.
- */
-bool bdc_deaf(const struct s12z_bdc *b)
-{
-    return cpu(b)->state == CPU_STOP &&
-           (!(b->csr & CSR_ENBDC) || (b->fast && !(b->csr & CSR_BDCCIS)));
-}
 
 static void answer(struct s12z_bdc *b, uint32_t v, unsigned bytes)
 {
@@ -107,7 +80,7 @@ static bool leaves_cycle(struct s12z_bdc *b, uint32_t pc)
  * else it takes one. */
 static bool get_bus(struct s12z_bdc *b)
 {
-    struct s12z_cpu *c = cpu(b);
+    struct s12z_cpu *c = bdc_cpu(b);
     if (c->state != CPU_RUN)
         return true;
     if (!b->ack_on || b->csr & CSR_STEAL) {
@@ -175,7 +148,7 @@ static void read_register(struct s12z_bdc *b, unsigned n)
         answer(b, 0xEEEEEEEE, 4);
         return;
     }
-    answer(b, registers[n] == S12Z_CCW ? cpu_ccw(cpu(b)) : cpu(b)->r[registers[n]], 4);
+    answer(b, registers[n] == S12Z_CCW ? cpu_ccw(bdc_cpu(b)) : bdc_cpu(b)->r[registers[n]], 4);
 }
 
 static void write_register(struct s12z_bdc *b, unsigned n, uint32_t v)
@@ -183,15 +156,15 @@ static void write_register(struct s12z_bdc *b, unsigned n, uint32_t v)
     if (n >= ARRAY_LEN(registers))
         b->csr |= CSR_ILLACC;
     else if (registers[n] == S12Z_CCW)
-        cpu_set_ccw(cpu(b), (uint16_t)v);
+        cpu_set_ccw(bdc_cpu(b), (uint16_t)v);
     else
-        cpu(b)->r[registers[n]] = v & (0xFFFFFFFFu >> (32 - 8 * s12z_reg_bytes(registers[n])));
+        bdc_cpu(b)->r[registers[n]] = v & (0xFFFFFFFFu >> (32 - 8 * s12z_reg_bytes(registers[n])));
 }
 
 static void background(struct s12z_bdc *b)
 {
-    struct s12z_cpu *c = cpu(b);
-    if (halted(b))
+    struct s12z_cpu *c = bdc_cpu(b);
+    if (bdc_halted(b))
         return;
     c->halt_request = c->attention = true;
     if (c->state == CPU_WAIT || c->state == CPU_STOP) {
@@ -207,21 +180,22 @@ static void background(struct s12z_bdc *b)
 static void go(struct s12z_bdc *b)
 {
     b->halt_pending = false;
-    cpu(b)->state = CPU_RUN;
-    cpu(b)->attention = true;
+    bdc_cpu(b)->state = CPU_RUN;
+    bdc_cpu(b)->attention = true;
 }
 
 static void step(struct s12z_bdc *b)
 {
-    cpu_step(cpu(b));
-    cpu(b)->halt_request = cpu(b)->swi_request = false; /* breakpoints do not count during STEP1 */
-    if (cpu(b)->state == CPU_WAIT || cpu(b)->state == CPU_STOP)
+    cpu_step(bdc_cpu(b));
+    bdc_cpu(b)->halt_request = bdc_cpu(b)->swi_request =
+        false; /* breakpoints do not count during STEP1 */
+    if (bdc_cpu(b)->state == CPU_WAIT || bdc_cpu(b)->state == CPU_STOP)
         b->step_waits = b->halt_pending = true;
 }
 
 static void sync_pc(struct s12z_bdc *b)
 {
-    struct s12z_cpu *c = cpu(b);
+    struct s12z_cpu *c = bdc_cpu(b);
     bool asleep = c->state == CPU_WAIT || (c->state == CPU_STOP && !(b->csr & CSR_BDCCIS));
     if (asleep)
         b->csr |= CSR_NORESP;
@@ -232,9 +206,9 @@ static void sync_pc(struct s12z_bdc *b)
 static void write_csr(struct s12z_bdc *b, uint16_t v)
 {
     /* OVRUN is SYNC's, WAIT stays while it is true */
-    unsigned keep = CSR_OVRUN | (cpu(b)->state == CPU_WAIT ? CSR_WAIT : 0);
+    unsigned keep = CSR_OVRUN | (bdc_cpu(b)->state == CPU_WAIT ? CSR_WAIT : 0);
     b->csr = (uint16_t)((b->csr & 0xFF & ~(v & 0xFF & ~keep)) | (v & CSR_CONTROL));
-    cpu(b)->enbdc = b->csr & CSR_ENBDC;
+    bdc_cpu(b)->enbdc = b->csr & CSR_ENBDC;
     if (b->fast != ((b->csr & CSR_CLKSW) != 0))
         b->switch_at = b->board->ns + bdc_cycles_ns(b, SWITCH_CYCLES);
 }
@@ -249,7 +223,7 @@ static void erase_flash(struct s12z_bdc *b)
         b->erase_armed = false;
         if (b->board->bus_hz != b->board->opt.bus_hz)
             return; /* needs the bus clock of after reset; here nothing is erased else */
-        b->erase_done_at = cpu(b)->cycles + board_ns_to_cycles(b->board, ERASE_MS * 1000000ull);
+        b->erase_done_at = bdc_cpu(b)->cycles + board_ns_to_cycles(b->board, ERASE_MS * 1000000ull);
         bus_flash_busy(&b->board->bus, true);
         b->board->eeprom_busy = true;
         return;
@@ -312,13 +286,13 @@ static void act(struct s12z_bdc *b, uint8_t opcode)
 static unsigned not_halted(const struct s12z_bdc *b, uint8_t opcode)
 {
     bool reg = (opcode & 0xF0) == BDC_READ_REG || (opcode & 0xF0) == BDC_WRITE_REG;
-    return reg && cpu(b)->state == CPU_WAIT && b->halt_pending ? CSR_NORESP : CSR_ILLCMD;
+    return reg && bdc_cpu(b)->state == CPU_WAIT && b->halt_pending ? CSR_NORESP : CSR_ILLCMD;
 }
 
 /* The flag that refuses a command in the present state; 0: it may act. */
 static unsigned refusal(const struct s12z_bdc *b, uint8_t opcode)
 {
-    bool asleep = cpu(b)->state == CPU_STOP && !(b->csr & CSR_BDCCIS);
+    bool asleep = bdc_cpu(b)->state == CPU_STOP && !(b->csr & CSR_BDCCIS);
     if (!b->known)
         return CSR_ILLCMD;
     if (b->shape.cls == BDC_ALWAYS)
@@ -332,7 +306,7 @@ static unsigned refusal(const struct s12z_bdc *b, uint8_t opcode)
     if (opcode == BDC_NOP || opcode == BDC_BACKGROUND)
         return 0;
     if (b->shape.cls == BDC_HALTED)
-        return halted(b) ? 0 : not_halted(b, opcode);
+        return bdc_halted(b) ? 0 : not_halted(b, opcode);
     if (asleep)
         return CSR_NORESP;
     return in_sequence(b, opcode & 0xF2) ? 0 : CSR_ILLCMD;
@@ -343,7 +317,7 @@ static unsigned refusal(const struct s12z_bdc *b, uint8_t opcode)
 static bool ignored(const struct s12z_bdc *b, uint8_t opcode)
 {
     return (opcode == BDC_BACKGROUND && !(b->csr & CSR_ENBDC)) ||
-           (opcode == BDC_STEP1 && b->csr & CSR_ENBDC && !halted(b) && !bdc_secured(b));
+           (opcode == BDC_STEP1 && b->csr & CSR_ENBDC && !bdc_halted(b) && !bdc_secured(b));
 }
 
 /* How the command ends on the wire: with a pulse, or with an access that wants its time. */
@@ -356,10 +330,10 @@ static void conclude(struct s12z_bdc *b, uint8_t opcode)
             bdc_await_ack(b);
             return;
         }
-        bdc_acknowledge(b, b->csr & ERROR_FLAGS || b->long_ack_next);
+        bdc_acknowledge(b, b->csr & CSR_REFUSALS || b->long_ack_next);
         b->long_ack_next = false;
     } else if (internal) {
-        uint64_t done = board_cycles_to_ps(b->board, cpu(b)->cycles) / 1000;
+        uint64_t done = board_cycles_to_ps(b->board, bdc_cpu(b)->cycles) / 1000;
         b->ready_at = MAX(done, b->board->ns + bdc_cycles_ns(b, BDC_DELAY_CYCLES));
     }
 }
@@ -391,41 +365,6 @@ void bdc_sync(struct s12z_bdc *b)
         b->erase_done_at = 0;
         bus_flash_busy(&b->board->bus, b->board->eeprom_busy = false);
     }
-}
-
-void bdc_entered(struct s12z_bdc *b)
-{
-    b->halt_pending = b->step_waits = false;
-    if (b->go_until) {
-        b->go_until = false;
-        bdc_acknowledge(b, (b->csr & ERROR_FLAGS) != 0);
-    }
-}
-
-void bdc_waiting(struct s12z_bdc *b, bool stop)
-{
-    b->csr |= stop ? CSR_STOP : CSR_WAIT;
-    b->long_ack_next = b->csr & CSR_ENBDC;
-}
-
-void bdc_left_wait(struct s12z_bdc *b)
-{
-    b->step_waits = false;
-    if (b->halt_pending)
-        cpu(b)->halt_request = cpu(b)->attention = true;
-}
-
-void bdc_reset(struct s12z_bdc *b, bool special)
-{
-    b->csr = special ? CSR_ENBDC : 0;
-    b->ack_on = b->halt_pending = b->go_until = b->step_waits = b->erase_armed = b->long_ack_next =
-        false;
-    b->fast = b->sequence_broken = false;
-    b->switch_at = b->ready_at = b->drive_from = b->drive_to = 0;
-    b->last = BDC_NOP;
-    b->erase_done_at = 0;
-    bdc_idle(b);
-    bdc_set_clock(b);
 }
 
 int bdc_new(struct s12z_board *board, struct s12z_bdc **out)

@@ -7,30 +7,6 @@
 
 enum { LOW_FOR_ZERO_CYCLES = 13, SYNC_WAIT_CYCLES = 16 };
 
-uint64_t bdc_cycles_ns(const struct s12z_bdc *b, uint64_t cycles)
-{
-    return cycles * b->period_ps / 1000;
-}
-
-static uint64_t now(const struct s12z_bdc *b) { return b->board->ns; }
-static bool fault_is(const struct s12z_bdc *b, const char *kind)
-{
-    return board_fault(b->board, kind);
-}
-
-static bool target_drives(const struct s12z_bdc *b)
-{
-    return now(b) >= b->drive_from && now(b) < b->drive_to;
-}
-
-bool bdc_level(const struct s12z_bdc *b)
-{
-    if (fault_is(b, "bkgd-high"))
-        return true;
-    return !fault_is(b, "bkgd-low") && !fault_is(b, "no-power") && !b->host_low && !b->held_low &&
-           !target_drives(b);
-}
-
 /* One bit in fault_at is taken wrong. */
 static bool noisy(struct s12z_bdc *b)
 {
@@ -38,27 +14,6 @@ static bool noisy(struct s12z_bdc *b)
         return false;
     b->noise = b->noise * 6364136223846793005u + 1442695040888963407u;
     return (b->noise >> 33) % MAX(b->board->opt.fault_at, 1) == 0;
-}
-
-void bdc_idle(struct s12z_bdc *b)
-{
-    b->phase = PHASE_IDLE;
-    b->in_bits = b->out_bits = b->out_want = 0;
-    b->sample_at = UINT64_MAX;
-    b->finish_at = 0;
-}
-
-void bdc_acknowledge(struct s12z_bdc *b, bool is_long)
-{
-    b->drive_from = now(b) + bdc_cycles_ns(b, BDC_ACK_EARLIEST);
-    b->drive_to = b->drive_from + bdc_cycles_ns(b, is_long ? BDC_LONG_ACK_CYCLES : BDC_ACK_CYCLES);
-    b->phase = PHASE_ACK;
-}
-
-void bdc_await_ack(struct s12z_bdc *b)
-{
-    b->drive_from = b->drive_to = UINT64_MAX;
-    b->phase = PHASE_ACK;
 }
 
 /* ---- receiving ---- */
@@ -144,7 +99,7 @@ static void send_bit(struct s12z_bdc *b)
 /* Earlier by a little is the same bit rate measured by two clocks. */
 static bool too_early(const struct s12z_bdc *b)
 {
-    return now(b) + bdc_cycles_ns(b, 1) < b->ready_at;
+    return bdc_now(b) + bdc_cycles_ns(b, 1) < b->ready_at;
 }
 
 static void finish_bit(struct s12z_bdc *b)
@@ -178,10 +133,10 @@ static void host_fell(struct s12z_bdc *b)
 {
     finish_bit(b);
     if (b->phase != PHASE_IDLE && b->phase != PHASE_ACK &&
-        now(b) - b->edge_at > bdc_cycles_ns(b, BDC_TIMEOUT_CYCLES))
+        bdc_now(b) - b->edge_at > bdc_cycles_ns(b, BDC_TIMEOUT_CYCLES))
         bdc_idle(b); /* serial timeout: a new command begins */
     check_patience(b);
-    b->fell_at = b->edge_at = now(b);
+    b->fell_at = b->edge_at = bdc_now(b);
     if (b->phase == PHASE_SEND) {
         send_bit(b);
         return;
@@ -193,18 +148,18 @@ static void host_fell(struct s12z_bdc *b)
 
 static void host_rose(struct s12z_bdc *b)
 {
-    if (now(b) - b->fell_at < bdc_cycles_ns(b, BDC_SYNC_CYCLES))
+    if (bdc_now(b) - b->fell_at < bdc_cycles_ns(b, BDC_SYNC_CYCLES))
         return;
     bdc_idle(b);
     bdc_sync(b);
-    b->drive_from = now(b) + bdc_cycles_ns(b, SYNC_WAIT_CYCLES);
+    b->drive_from = bdc_now(b) + bdc_cycles_ns(b, SYNC_WAIT_CYCLES);
     b->drive_to = b->drive_from + bdc_cycles_ns(b, BDC_SYNC_CYCLES);
 }
 
 static bool mute(const struct s12z_bdc *b)
 {
-    return fault_is(b, "silent") || fault_is(b, "no-power") || fault_is(b, "bkgd-high") ||
-           fault_is(b, "reset") || b->board->reset_low || b->switch_at || bdc_deaf(b);
+    return bdc_fault(b, "silent") || bdc_fault(b, "no-power") || bdc_fault(b, "bkgd-high") ||
+           bdc_fault(b, "reset") || b->board->reset_low || b->switch_at || bdc_deaf(b);
 }
 
 static void set_host(struct s12z_bdc *b, bool low)
@@ -220,8 +175,6 @@ static void set_host(struct s12z_bdc *b, bool low)
         host_rose(b);
 }
 
-void bdc_hold(struct s12z_bdc *b, bool low) { b->held_low = low; }
-
 /* ---- time ---- */
 
 /* The next moment something happens by itself. */
@@ -234,16 +187,16 @@ static uint64_t next_moment(const struct s12z_bdc *b)
         t = MIN(t, b->switch_at);
     if (b->finish_at)
         t = MIN(t, b->finish_at);
-    if (b->drive_from > now(b))
+    if (b->drive_from > bdc_now(b))
         t = MIN(t, b->drive_from);
-    else if (b->drive_to > now(b))
+    else if (b->drive_to > bdc_now(b))
         t = MIN(t, b->drive_to);
     return t;
 }
 
 static void moment(struct s12z_bdc *b)
 {
-    uint64_t t = now(b);
+    uint64_t t = bdc_now(b);
     if (t >= b->sample_at) {
         b->sample_at = UINT64_MAX;
         take_bit(b, !b->host_low);
@@ -288,14 +241,14 @@ static void find_pc(struct s12z_bdc *b, uint64_t at)
 /* Lets time pass up to `end`, or to the edge waited for. True if that edge came. */
 static bool pass(struct s12z_bdc *b, uint64_t end, enum bkgd_until until)
 {
-    while (now(b) < end) {
+    while (bdc_now(b) < end) {
         bool before = bdc_level(b);
-        uint64_t t = MIN(end, MAX(next_moment(b), now(b) + 1));
-        if (until != BKGD_TIME && t > now(b) + 100000)
-            t = now(b) + 100000; /* the CPU may come to a breakpoint that answers GO_UNTIL */
+        uint64_t t = MIN(end, MAX(next_moment(b), bdc_now(b) + 1));
+        if (until != BKGD_TIME && t > bdc_now(b) + 100000)
+            t = bdc_now(b) + 100000; /* the CPU may come to a breakpoint that answers GO_UNTIL */
         if (b->phase == PHASE_ACT && b->in[0] == BDC_SYNC_PC && t == b->act_at)
             find_pc(b, t);
-        board_pass_ns(b->board, t - now(b));
+        board_pass_ns(b->board, t - bdc_now(b));
         moment(b);
         bool after = bdc_level(b);
         if ((until == BKGD_FALL && before && !after) || (until == BKGD_RISE && !before && after))
@@ -307,12 +260,12 @@ static bool pass(struct s12z_bdc *b, uint64_t end, enum bkgd_until until)
 int bdc_pin(struct s12z_bdc *b, struct bkgd_stretch *s, size_t n, struct err *err)
 {
     for (size_t k = 0; k < n; k++) {
-        uint64_t start = now(b);
-        if (b->board->unplugged || fault_is(b, "unplug"))
+        uint64_t start = bdc_now(b);
+        if (b->board->unplugged || bdc_fault(b, "unplug"))
             return err_set(err, ERR_USB, "plug the adapter in again", "the adapter is gone");
         set_host(b, s[k].drive == BKGD_LOW);
         s[k].met = pass(b, start + s[k].ns, s[k].until);
-        s[k].took_ns = now(b) - start;
+        s[k].took_ns = bdc_now(b) - start;
         s[k].level = bdc_level(b);
     }
     return 0;

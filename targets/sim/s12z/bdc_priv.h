@@ -1,4 +1,5 @@
-/* The inside of the background debug controller: bdc_pin.c is the wire, bdc.c the commands. */
+/* The inside of the background debug controller: bdc_state.c has what others ask of it, bdc.c the
+ * commands, bdc_pin.c the wire. */
 #ifndef TARGETS_SIM_S12Z_BDC_PRIV_H
 #define TARGETS_SIM_S12Z_BDC_PRIV_H
 
@@ -22,7 +23,8 @@ enum {
     CSR_RDINV = 0x04,
     CSR_ILLACC = 0x02,
     CSR_ILLCMD = 0x01,
-    CSR_CONTROL = CSR_ENBDC | CSR_BDCCIS | CSR_STEAL | CSR_CLKSW
+    CSR_CONTROL = CSR_ENBDC | CSR_BDCCIS | CSR_STEAL | CSR_CLKSW,
+    CSR_REFUSALS = CSR_RAMWF | CSR_OVRUN | CSR_NORESP | CSR_RDINV | CSR_ILLACC | CSR_ILLCMD
 };
 
 enum bdc_phase {
@@ -81,5 +83,12 @@ void bdc_await_ack(struct s12z_bdc *b);
 void bdc_idle(struct s12z_bdc *b); /* no command under way */
 /* the clock of the serial interface stands still */
 bool bdc_deaf(const struct s12z_bdc *b);
+static inline struct s12z_cpu *bdc_cpu(const struct s12z_bdc *b) { return &b->board->cpu; }
+static inline bool bdc_halted(const struct s12z_bdc *b) { return bdc_cpu(b)->state == CPU_BDM; }
+static inline uint64_t bdc_now(const struct s12z_bdc *b) { return b->board->ns; } /* the wire's */
+static inline bool bdc_fault(const struct s12z_bdc *b, const char *kind)
+{
+    return board_fault(b->board, kind);
+}
 
 #endif

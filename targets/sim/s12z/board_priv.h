@@ -73,15 +73,42 @@ void board_erase_flash(struct s12z_board *b); /* all ones, no ECC faults */
 void board_erase_eeprom(struct s12z_board *b);
 /* raw, ends at 0xFFFFFF */
 int board_load_flash(struct s12z_board *b, const char *path, struct err *err);
-/* board_fault.c: is this kind of fault there now? */
-bool board_fault(const struct s12z_board *b, const char *kind);
-/* The time at which the fault comes or goes next, UINT64_MAX never; and what that does, to be
- * called then. */
+/* board_fault_time.c: is the fault that was asked for there now? */
+bool board_fault_shows(const struct s12z_board *b);
+bool board_fault(const struct s12z_board *b, const char *kind); /* the same of this kind */
+/* The time at which it comes or goes next, UINT64_MAX never. */
 uint64_t board_fault_edge(const struct s12z_board *b);
+/* board_fault.c: what its coming or going does, to be called then */
 void board_fault_turns(struct s12z_board *b);
+/* board_wire.c: the adapter is opened again */
 int board_reopen(struct sim_board *sim, struct err *err);
-int board_add_eev(struct s12z_board *b); /* the wave on DBGEEV */
+int board_add_registers(struct s12z_board *b); /* board_mmc.c: PARTID, MODE, error capture */
+enum { MODE_MODC = 0x80 };                     /* MODE: normal mode */
+int board_add_eev(struct s12z_board *b);       /* the wave on DBGEEV */
 int board_parse_options(const char *text, struct board_options *out, struct err *err);
+
+enum region { REGION_NONE, REGION_REGISTERS, REGION_RAM, REGION_EEPROM, REGION_FLASH };
+
+/* The region of an address and, for memories, its byte. */
+static inline enum region bus_region_of(struct s12z_board *b, uint32_t addr, uint8_t **byte)
+{
+    const struct s12z_part *p = b->part;
+    if (addr < RAM_START)
+        return REGION_REGISTERS;
+    if (addr <= p->ram_end) {
+        *byte = b->ram + (addr - RAM_START);
+        return REGION_RAM;
+    }
+    if (addr >= EEPROM_START && addr <= p->eeprom_end) {
+        *byte = b->eeprom + (addr - EEPROM_START);
+        return REGION_EEPROM;
+    }
+    if (addr >= p->flash_start) {
+        *byte = b->flash + (addr - p->flash_start);
+        return REGION_FLASH;
+    }
+    return REGION_NONE;
+}
 
 static inline uint32_t part_ram_bytes(const struct s12z_part *p)
 {

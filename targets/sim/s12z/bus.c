@@ -1,97 +1,7 @@
 /* Everything with an address: which memory or register it is, who may touch it, and what a refusal
  * is. Rights: the table of ZVM p.127; regions: HDR. */
-#include <string.h>
-
-#include "probe/base/util.h"
 #include "targets/sim/s12z/board_priv.h"
 #include "targets/sim/s12z/peripheral.h"
-
-enum { PAGE = 1 << BUS_PAGE_BITS };
-enum region { REGION_NONE, REGION_REGISTERS, REGION_RAM, REGION_EEPROM, REGION_FLASH };
-
-/* The region of an address and, for memories, its byte. */
-static enum region region_of(struct s12z_board *b, uint32_t addr, uint8_t **byte)
-{
-    const struct s12z_part *p = b->part;
-    if (addr < RAM_START)
-        return REGION_REGISTERS;
-    if (addr <= p->ram_end) {
-        *byte = b->ram + (addr - RAM_START);
-        return REGION_RAM;
-    }
-    if (addr >= EEPROM_START && addr <= p->eeprom_end) {
-        *byte = b->eeprom + (addr - EEPROM_START);
-        return REGION_EEPROM;
-    }
-    if (addr >= p->flash_start) {
-        *byte = b->flash + (addr - p->flash_start);
-        return REGION_FLASH;
-    }
-    return REGION_NONE;
-}
-
-static bool any_bad_phrase(const struct s12z_board *b, uint32_t addr)
-{
-    const uint8_t *bad = b->flash_bad + (addr - b->part->flash_start) / 8;
-    for (unsigned k = 0; k < PAGE / 8; k++)
-        if (bad[k])
-            return true;
-    return false;
-}
-
-/* Flash always starts on a page. */
-static void map_flash_page(struct s12z_bus *bus, uint32_t addr)
-{
-    struct s12z_board *b = bus->board;
-    bool plain = !b->flash_busy && !any_bad_phrase(b, addr);
-    bus->read[addr >> BUS_PAGE_BITS] = plain ? b->flash + (addr - b->part->flash_start) : NULL;
-}
-
-void bus_map_ram(struct s12z_bus *bus, uint32_t addr)
-{
-    struct s12z_board *b = bus->board;
-    addr &= ~(uint32_t)(PAGE - 1);
-    bool plain = addr + PAGE - 1 <= b->part->ram_end;
-    for (unsigned k = 0; plain && b->ram_faults && k < PAGE / 2; k++)
-        plain = !b->ram_raw[(addr - RAM_START) / 2 + k];
-    bus->read[addr >> BUS_PAGE_BITS] = bus->write[addr >> BUS_PAGE_BITS] =
-        plain ? b->ram + (addr - RAM_START) : NULL;
-}
-
-void bus_map(struct s12z_bus *bus)
-{
-    struct s12z_board *b = bus->board;
-    memset(bus->read, 0, sizeof bus->read);
-    memset(bus->write, 0, sizeof bus->write);
-    for (uint32_t page = 0; page < BUS_PAGES; page++) {
-        uint8_t *first = NULL, *last = NULL;
-        uint32_t addr = page << BUS_PAGE_BITS;
-        enum region r = region_of(b, addr, &first);
-        if (r != region_of(b, addr + PAGE - 1, &last))
-            continue; /* a part's end inside the page: through bus_read() */
-        if (r == REGION_RAM)
-            bus_map_ram(bus, addr);
-        else if (r == REGION_FLASH)
-            map_flash_page(bus, addr);
-    }
-}
-
-void bus_flash_busy(struct s12z_bus *bus, bool busy)
-{
-    struct s12z_board *b = bus->board;
-    b->flash_busy = busy;
-    for (uint32_t page = b->part->flash_start >> BUS_PAGE_BITS; page < BUS_PAGES; page++) {
-        map_flash_page(bus, page << BUS_PAGE_BITS);
-        cpu_hide(&b->cpu, page, busy);
-    }
-}
-
-void bus_flash_changed(struct s12z_bus *bus, uint32_t addr, size_t n)
-{
-    cpu_forget(&bus->board->cpu, addr, n);
-    for (uint32_t page = addr >> BUS_PAGE_BITS; page <= (addr + n - 1) >> BUS_PAGE_BITS; page++)
-        map_flash_page(bus, page << BUS_PAGE_BITS);
-}
 
 static enum bus_result register_read(struct s12z_board *b, uint32_t addr, unsigned size,
                                      uint32_t *v)
@@ -131,7 +41,7 @@ static enum bus_result one_read(struct s12z_board *b, uint32_t addr, unsigned si
                                 enum bus_master who, uint32_t *v)
 {
     uint8_t *byte = NULL;
-    switch (region_of(b, addr, &byte)) {
+    switch (bus_region_of(b, addr, &byte)) {
     case REGION_NONE: return BUS_ILLEGAL;
     case REGION_REGISTERS:
         return who == BUS_CPU_FETCH ? BUS_ILLEGAL : register_read(b, addr, size, v);
@@ -153,7 +63,7 @@ static enum bus_result one_read(struct s12z_board *b, uint32_t addr, unsigned si
 static enum bus_result one_write(struct s12z_board *b, uint32_t addr, unsigned size, uint32_t v)
 {
     uint8_t *byte = NULL;
-    switch (region_of(b, addr, &byte)) {
+    switch (bus_region_of(b, addr, &byte)) {
     case REGION_REGISTERS: return register_write(b, addr, size, v);
     case REGION_RAM:
         *byte = (uint8_t)v;
@@ -176,8 +86,8 @@ static unsigned piece(uint32_t addr, unsigned left)
 static bool reachable(struct s12z_board *b, uint32_t addr, unsigned size)
 {
     uint8_t *byte;
-    return region_of(b, addr & 0xFFFFFF, &byte) != REGION_NONE &&
-           region_of(b, (addr + size - 1) & 0xFFFFFF, &byte) != REGION_NONE;
+    return bus_region_of(b, addr & 0xFFFFFF, &byte) != REGION_NONE &&
+           bus_region_of(b, (addr + size - 1) & 0xFFFFFF, &byte) != REGION_NONE;
 }
 
 static bool in_ram(const struct s12z_board *b, uint32_t addr, unsigned size)

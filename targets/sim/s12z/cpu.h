@@ -128,5 +128,8 @@ void cpu_push(struct s12z_cpu *c, unsigned bytes, uint32_t v);
 uint32_t cpu_pull(struct s12z_cpu *c, unsigned bytes);
 void cpu_cof(struct s12z_cpu *c, enum cof_kind kind, bool taken, uint32_t pc, uint32_t dest,
              unsigned vector);
+/* An access of the instruction under way failed: a machine exception comes after it. */
+void cpu_fault(struct s12z_cpu *c, uint32_t addr, enum mmc_access access, enum bus_result why);
+void cpu_machine_exception(struct s12z_cpu *c);
 
 #endif

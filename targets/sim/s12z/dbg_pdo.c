@@ -156,3 +156,12 @@ size_t dbg_pdo_take(struct s12z_dbg *d, pdo_edge *out, size_t cap, uint64_t *los
     d->edge_lost = 0;
     return n;
 }
+
+unsigned profile_line_bytes(const struct s12z_dbg *d, uint64_t line)
+{
+    switch (line & 0x0F) {
+    case INFO_PTS: return 4;
+    case INFO_PTHF: return d->variant.short_pthf ? 5 : 6;
+    default: return 8;
+    }
+}

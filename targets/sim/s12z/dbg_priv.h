@@ -135,6 +135,18 @@ static inline bool dbg_ptact(const struct s12z_dbg *d)
     return d->profiling || d->line_done_at ||
            ((d->reg[DBGTCRL] & on) == on && d->sent < d->written);
 }
+/* The first byte of a line: its format, and what it ends with. */
+enum {
+    INFO_PTS = 0,
+    INFO_PTIB = 1,
+    INFO_PTHF = 2,
+    INFO_PTVB = 3,
+    INFO_PTW = 7,
+    INFO_TSOVF = 0x40,
+    INFO_TBOVF = 0x20,
+    INFO_TERM = 0x10
+};
+
 void dbg_watch(struct s12z_dbg *d);                 /* tells the CPU what to report */
 void dbg_disarm(struct s12z_dbg *d, bool by_event); /* by_event: may break */
 /* the external event input; no wire of the board leads to it */
@@ -184,12 +196,12 @@ void profile_end(struct s12z_dbg *d);
 void profile_finish(struct s12z_dbg *d);
 uint64_t profile_next(const struct s12z_dbg *d); /* when the timestamp overflows */
 void profile_advance(struct s12z_dbg *d, uint64_t now);
-unsigned profile_line_bytes(const struct s12z_dbg *d, uint64_t line); /* sent on the wire */
 /* What the variant makes of a change of flow: COF_STATIC, if it leaves nothing. */
 enum cof_kind profile_kind(const struct s12z_dbg *d, enum cof_kind kind, uint32_t pc,
                            unsigned vector);
 
 /* dbg_pdo.c */
+unsigned profile_line_bytes(const struct s12z_dbg *d, uint64_t line); /* sent on the wire */
 void pdo_line_written(struct s12z_dbg *d);
 uint64_t pdo_next(const struct s12z_dbg *d);
 void pdo_advance(struct s12z_dbg *d, uint64_t now);

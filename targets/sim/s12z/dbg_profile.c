@@ -2,26 +2,7 @@
  */
 #include "targets/sim/s12z/dbg_priv.h"
 
-enum {
-    INFO_PTS = 0,
-    INFO_PTIB = 1,
-    INFO_PTHF = 2,
-    INFO_PTVB = 3,
-    INFO_PTW = 7,
-    INFO_TSOVF = 0x40,
-    INFO_TBOVF = 0x20,
-    INFO_TERM = 0x10
-};
 static const uint32_t NO_BRANCHES = 1, FULL = 0x80000000;
-
-unsigned profile_line_bytes(const struct s12z_dbg *d, uint64_t line)
-{
-    switch (line & 0x0F) {
-    case INFO_PTS: return 4;
-    case INFO_PTHF: return d->variant.short_pthf ? 5 : 6;
-    default: return 8;
-    }
-}
 
 /* Fields of several bytes, their lowest in the lowest byte of the line or the other way round. */
 static uint64_t in_order(const struct s12z_dbg *d, uint32_t v, unsigned bytes)

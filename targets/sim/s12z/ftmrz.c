@@ -31,8 +31,6 @@ static void update_lines(struct s12z_ftmrz *f)
     intc_line(i, VEC_FLASH_ERROR, f->ferstat & FERSTAT_SFDIF && f->fercnfg & FERCNFG_SFDIE);
 }
 
-void ftmrz_invalid_read(struct s12z_ftmrz *f) { f->ferstat |= FERSTAT_DFDF; }
-
 /* ---- commands ---- */
 
 static uint64_t fclk_hz(const struct s12z_ftmrz *f)

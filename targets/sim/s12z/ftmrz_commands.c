@@ -410,3 +410,5 @@ void ftmrz_cut_short(struct s12z_ftmrz *f)
                   depend on */
     }
 }
+
+void ftmrz_invalid_read(struct s12z_ftmrz *f) { f->ferstat |= FERSTAT_DFDF; }

@@ -40,7 +40,7 @@ int sh4_cpu_init(struct sh4_cpu *cpu, const struct sh4_config *cfg, const struct
     }
     memset(cpu->fast, 0, sizeof *cpu->fast);
     cpu->fast->tdesc = calloc(1, sizeof *cpu->fast->tdesc);
-    if (!cpu->fast->tdesc || sh4_blocks_new(cpu) < 0) {
+    if (!cpu->fast->tdesc || sh4_blocks_new(cpu, sh4_fast_labels(cpu->cfg.big)) < 0) {
         sh4_cpu_fini(cpu);
         return -ERR_NOMEM;
     }
@@ -58,98 +58,7 @@ void sh4_cpu_fini(struct sh4_cpu *cpu)
     cpu->fast = NULL;
 }
 
-static void invalidate_caches(struct sh4_cpu *cpu)
-{
-    for (unsigned i = 0; i < OC_LINES; i++)
-        sh4_oc_drop(cpu, i, false);
-    for (unsigned i = 0; i < IC_LINES; i++)
-        cpu->fast->itag[i] |= TAG_INVALID;
-}
-
-void sh4_cpu_reset(struct sh4_cpu *cpu, enum sh4_reset kind, bool ase_boot)
-{
-    struct sh4_fast *f = cpu->fast;
-    sh4_leave_ase(cpu);
-    sh4_set_sr(cpu, SR_RESET);
-    sh4_set_fpscr(cpu, FPSCR_RESET);
-    cpu->vbr = 0;
-    cpu->pc = 0xA0000000;
-    cpu->asleep = cpu->ase_break = false;
-    cpu->ccn.mmucr = 0;
-    cpu->ccn.ccr = 0;
-    cpu->ccn.expevt = kind == SH4_RESET_MANUAL ? 0x020 : 0x000;
-    if (kind != SH4_RESET_MANUAL)
-        invalidate_caches(cpu);
-    sh4_pmc_reset(cpu);
-    if (cpu->mmu)
-        sh4_mmu_changed(cpu->mmu);
-    sh4_pipe_reset(&f->pipe);
-    f->fetch_redirected = true;
-    f->faulted = true; /* from a callback: the unit under way is over */
-    f->effects++;
-    if (!ase_boot)
-        return;
-    cpu->spc = cpu->pc;
-    cpu->ssr = SR_RESET;
-    cpu->sgr = cpu->r[15];
-    cpu->pc = 0xFC000000;
-    sh4_enter_ase(cpu);
-}
-
-/* ---- registers with derived state ---- */
-
-static bool bank1(uint32_t sr) { return (sr & (SR_MD | SR_RB)) == (SR_MD | SR_RB); }
-
-static void exchange(uint32_t *a, uint32_t *b, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++) {
-        uint32_t v = a[i];
-        a[i] = b[i];
-        b[i] = v;
-    }
-}
-
-uint32_t sh4_get_sr(const struct sh4_cpu *cpu) { return cpu->sr_rest | cpu->t; }
-
-void sh4_set_sr(struct sh4_cpu *cpu, uint32_t sr)
-{
-    if (bank1(sr) != bank1(cpu->sr_rest))
-        exchange(cpu->r, cpu->rb, 8);
-    cpu->sr_rest = sr & SR_WRITABLE & ~SR_T;
-    cpu->t = sr & SR_T;
-}
-
-void sh4_set_fpscr(struct sh4_cpu *cpu, uint32_t fpscr)
-{
-    if ((fpscr ^ cpu->fpscr) & FPSCR_FR)
-        exchange(cpu->fr, cpu->xf, 16);
-    cpu->fpscr = fpscr & FPSCR_WRITABLE;
-}
-
-uint32_t *sh4_bank_reg(struct sh4_cpu *cpu, unsigned bank, unsigned n)
-{
-    return (bank == 1) == bank1(cpu->sr_rest) ? &cpu->r[n & 7] : &cpu->rb[n & 7];
-}
-
 /* ---- running ---- */
-
-void sh4_cpu_limit(struct sh4_cpu *cpu, uint64_t cycle)
-{
-    if (cycle < cpu->until)
-        cpu->until = cycle;
-}
-
-void sh4_cpu_stop(struct sh4_cpu *cpu) { cpu->stop = true; }
-
-void sh4_cpu_set_irq(struct sh4_cpu *cpu, unsigned level, uint16_t intevt)
-{
-    cpu->irq_level = (uint8_t)level;
-    cpu->irq_intevt = intevt;
-}
-
-void sh4_cpu_request_ase_break(struct sh4_cpu *cpu) { cpu->ase_break = !cpu->in_ase; }
-
-void sh4_cpu_ubc_armed(struct sh4_cpu *cpu, bool armed) { cpu->ubc_armed = armed; }
 
 /* Time without instructions: nothing is counted. */
 static void idle_until(struct sh4_cpu *cpu, uint64_t cycle)

@@ -76,31 +76,6 @@ void sh4_user_break(struct sh4_cpu *cpu, uint32_t spc)
     spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.exception);
 }
 
-/* ---- ASE mode: nothing is counted between entry and the RTE that leaves ---- */
-
-void sh4_enter_ase(struct sh4_cpu *cpu)
-{
-    sh4_blocks_fold(cpu);
-    for (unsigned i = 0; i < SH4_NEVENTS; i++)
-        cpu->fast->saved[i] = cpu->total[i];
-    cpu->fast->ase_since = cpu->cycle;
-    cpu->in_ase = true;
-    cpu->ase_break = false;
-    sh4_cpu_limit(cpu, cpu->cycle); /* the board stops the watchdog here */
-}
-
-void sh4_leave_ase(struct sh4_cpu *cpu)
-{
-    if (!cpu->in_ase)
-        return;
-    sh4_blocks_fold(cpu);
-    for (unsigned i = 0; i < SH4_NEVENTS; i++)
-        cpu->total[i] = cpu->fast->saved[i];
-    cpu->fast->dead += cpu->cycle - cpu->fast->ase_since;
-    cpu->in_ase = false;
-    sh4_cpu_limit(cpu, cpu->cycle);
-}
-
 /* ---- between instructions ---- */
 
 static bool irq_acceptable(const struct sh4_cpu *cpu)

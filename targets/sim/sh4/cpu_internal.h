@@ -150,7 +150,7 @@ bool sh4_mem_tas(struct sh4_cpu *cpu, uint32_t vaddr, uint64_t *old);
 /* cpu_p4.c: addresses from 0xE0000000 on. */
 uint64_t sh4_p4_read(struct sh4_cpu *cpu, uint32_t addr, unsigned size);
 bool sh4_p4_write(struct sh4_cpu *cpu, uint32_t addr, unsigned size, uint64_t value);
-/* Physical memory past the caches: windows, then bus callbacks. */
+/* ---- phys.c: physical memory past the caches: windows, then bus callbacks ---- */
 uint64_t sh4_phys_read(struct sh4_cpu *cpu, uint32_t paddr, unsigned size);
 void sh4_phys_write(struct sh4_cpu *cpu, uint32_t paddr, unsigned size, uint64_t value);
 void sh4_phys_read_line(struct sh4_cpu *cpu, uint32_t paddr, uint8_t line[LINE]);
@@ -190,7 +190,9 @@ void sh4_mac_w(struct sh4_cpu *cpu, uint32_t vn, uint32_t vm);
 void sh4_skip_idle(struct sh4_cpu *cpu);
 
 /* ---- exec_fast.c, decode.c ---- */
-int sh4_blocks_new(struct sh4_cpu *cpu);
+/* Handler offsets for this byte order, by sh4_insn_id and fast_op (decode.h). */
+const int32_t *sh4_fast_labels(bool big);
+int sh4_blocks_new(struct sh4_cpu *cpu, const int32_t *labels); /* 0 or -ERR_NOMEM */
 void sh4_blocks_free(struct sh4_cpu *cpu);
 void sh4_blocks_fold(struct sh4_cpu *cpu); /* brings cpu->total up to date */
 /* I-cache line has new contents */

@@ -24,7 +24,7 @@ static void flush_tables(struct sh4_cpu *cpu)
     b->nstates = 1;
 }
 
-int sh4_blocks_new(struct sh4_cpu *cpu)
+int sh4_blocks_new(struct sh4_cpu *cpu, const int32_t *labels)
 {
     struct sh4_blocks *b = pages_new(sizeof *b);
     if (!b)
@@ -36,7 +36,7 @@ int sh4_blocks_new(struct sh4_cpu *cpu)
     b->max_ops = MAX_OPS;
     b->max_recs = MAX_RECS;
     b->max_states = MAX_STATES;
-    b->labels = sh4_fast_labels(cpu->cfg.big);
+    b->labels = labels;
     cpu->fast->blocks = b;
     flush_tables(cpu);
     return 0;

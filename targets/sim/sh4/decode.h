@@ -125,7 +125,5 @@ struct trec *sh4_find_rec(struct sh4_cpu *cpu, struct block *b, uint32_t state);
 /* sh4_account_part - the first k instructions of the block have run (k short of its branch): books
  * and time. */
 void sh4_account_part(struct sh4_cpu *cpu, const struct block *b, uint32_t state, unsigned k);
-/* exec_fast.c: handler offsets for this byte order. */
-const int32_t *sh4_fast_labels(bool big);
 
 #endif

@@ -1,0 +1,40 @@
+/* When the fault that was asked for is there. What it does is board_fault.c's. */
+#include <string.h>
+
+#include "targets/sim/s12z/board_priv.h"
+
+static const uint64_t ns_per_s = 1000000000;
+
+/* Where in its period: UINT64_MAX before it began. */
+static uint64_t phase(const struct board_options *o, uint64_t ns)
+{
+    if (ns < o->fault_from_ns)
+        return UINT64_MAX;
+    return o->fault_every_ns ? (ns - o->fault_from_ns) % o->fault_every_ns : ns - o->fault_from_ns;
+}
+
+bool board_fault_shows(const struct s12z_board *b)
+{
+    const struct board_options *o = &b->opt;
+    if (o->fault_for_ns)
+        return phase(o, b->ns) < o->fault_for_ns;
+    return b->ns >= o->fault_at * ns_per_s / o->bdc_hz; /* KIND@N: N BDC cycles after power-on */
+}
+
+bool board_fault(const struct s12z_board *b, const char *kind)
+{
+    return !strcmp(b->opt.fault, kind) && board_fault_shows(b);
+}
+
+uint64_t board_fault_edge(const struct s12z_board *b)
+{
+    const struct board_options *o = &b->opt;
+    if (!o->fault_for_ns)
+        return UINT64_MAX;
+    uint64_t at = phase(o, b->ns);
+    if (at == UINT64_MAX)
+        return o->fault_from_ns;
+    if (at < o->fault_for_ns)
+        return b->ns + o->fault_for_ns - at;
+    return o->fault_every_ns ? b->ns + o->fault_every_ns - at : UINT64_MAX;
+}

@@ -1,0 +1,35 @@
+/* The core's time: CPU and devices go on together. */
+#include "probe/base/util.h"
+#include "targets/sim/s12z/board_priv.h"
+
+static uint64_t next_event(const struct s12z_board *b)
+{
+    uint64_t t = UINT64_MAX;
+    for (size_t k = 0; k < b->ndevices; k++)
+        if (b->device[k].next)
+            t = MIN(t, b->device[k].next(b->device[k].ctx));
+    return t;
+}
+
+static void advance_devices(struct s12z_board *b)
+{
+    for (size_t k = 0; k < b->ndevices; k++)
+        if (b->device[k].advance)
+            b->device[k].advance(b->device[k].ctx, b->cpu.cycles);
+}
+
+/* Devices see what passed in one state of the CPU at a time. While it waits or is halted the clock
+ * goes on. */
+void board_run_to(struct s12z_board *b, uint64_t cycles)
+{
+    while (b->cpu.cycles < cycles) {
+        cpu_wake(&b->cpu);
+        uint64_t limit = MIN(cycles, MAX(next_event(b), b->cpu.cycles + 1));
+        b->spent_in = b->cpu.state;
+        if (b->cpu.state == CPU_RUN)
+            cpu_run(&b->cpu, limit);
+        else
+            b->cpu.cycles = limit;
+        advance_devices(b);
+    }
+}

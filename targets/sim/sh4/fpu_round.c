@@ -1,0 +1,122 @@
+/* Operands into integers, and the one rounding at the end. Source: SH7750 manual, section 6. */
+#include "targets/sim/sh4/fpu_priv.h"
+
+const struct fp_format fp_single = { 23, 0xFF, 127, SH4_QNAN32 };
+
+const struct fp_format fp_double = { 52, 0x7FF, 1023, SH4_QNAN64 };
+
+/* Settles FPSCR; true: no trap, the result may be written. */
+bool fp_finish(const struct fp_op *op)
+{
+    uint32_t enable = REG_GET(*op->fpscr, SH4_FPSCR_ENABLE);
+    *op->fpscr &= ~REG_MASK(SH4_FPSCR_CAUSE);
+    *op->fpscr |= REG_PUT(op->cause, SH4_FPSCR_CAUSE) |
+                  REG_PUT(op->cause & ~(unsigned)SH4_FP_E, SH4_FPSCR_FLAG);
+    if (op->cause & SH4_FP_E)
+        return false;
+    if (op->cause & enable & (SH4_FP_V | SH4_FP_Z))
+        return false;
+    return !(op->possible && (enable & (SH4_FP_O | SH4_FP_U | SH4_FP_I)));
+}
+
+struct fp_num fp_unpack(const struct fp_op *op, uint64_t v)
+{
+    const struct fp_format *f = op->f;
+    int e = (int)(v >> f->frac) & f->emax;
+    uint64_t frac = v & (((uint64_t)1 << f->frac) - 1);
+    struct fp_num x = { .sign = v >> (f == &fp_single ? 31 : 63) & 1 };
+    if (e == f->emax) {
+        x.kind = K_INF;
+        if (frac)
+            x.kind = frac >> (f->frac - 1) ? K_SNAN : K_QNAN;
+    } else if (e == 0) {
+        x.kind = frac == 0 || fp_flushes(op) ? K_ZERO : K_DENORM;
+        x.mant = x.kind == K_ZERO ? 0 : frac;
+        x.exp = 1 - f->bias - f->frac;
+    } else {
+        x.kind = K_NORM;
+        x.mant = frac | (uint64_t)1 << f->frac;
+        x.exp = e - f->bias - f->frac;
+    }
+    return x;
+}
+
+uint64_t fp_invalid(struct fp_op *op)
+{
+    op->cause |= SH4_FP_V;
+    return op->f->qnan;
+}
+
+/* NaN and denormal operands, in the manual's order. True: *r is settled, or E is set. */
+bool fp_special(struct fp_op *op, const struct fp_num *x, int n, uint64_t *r)
+{
+    bool snan = false, qnan = false, denorm = false;
+    for (int i = 0; i < n; i++) {
+        snan |= x[i].kind == K_SNAN;
+        qnan |= x[i].kind == K_QNAN;
+        denorm |= x[i].kind == K_DENORM;
+    }
+    *r = op->f->qnan;
+    if (snan)
+        fp_invalid(op);
+    else if (!qnan && denorm)
+        op->cause |= SH4_FP_E;
+    return snan || qnan || denorm;
+}
+
+int fp_bit_length(fp_u128 m)
+{
+    uint64_t hi = (uint64_t)(m >> 64);
+    return hi ? 128 - __builtin_clzll(hi) : 64 - __builtin_clzll((uint64_t)m);
+}
+
+static uint64_t pack_overflow(struct fp_op *op, bool sign)
+{
+    op->cause |= SH4_FP_O | SH4_FP_I;
+    return fp_infinity(op->f, sign) - (fp_to_zero(op) ? 1 : 0);
+}
+
+/* m >> shift, rounded; sets I when bits are lost. */
+static uint64_t shift_and_round(struct fp_op *op, fp_u128 m, int shift)
+{
+    if (shift <= 0)
+        return (uint64_t)(m << -shift);
+    if (shift > 127) {
+        op->cause |= SH4_FP_I;
+        return 0;
+    }
+    uint64_t q = (uint64_t)(m >> shift);
+    fp_u128 rest = m & (((fp_u128)1 << shift) - 1), half = (fp_u128)1 << (shift - 1);
+    if (rest == 0)
+        return q;
+    op->cause |= SH4_FP_I;
+    return q + (!fp_to_zero(op) && (rest > half || (rest == half && (q & 1))) ? 1 : 0);
+}
+
+/* Rounds m * 2^exp, m != 0, to the format. Lost bits below may be folded into bit 0 of m, if m has
+ * at least two bits more than the format. */
+uint64_t fp_round(struct fp_op *op, bool sign, int exp, fp_u128 m)
+{
+    const struct fp_format *f = op->f;
+    int len = fp_bit_length(m), e = exp + len - 1 + f->bias; /* exponent field, if normal */
+    int shift = len - (f->frac + 1);
+    op->possible = true;
+    if (e < 1)
+        shift += 1 - e;
+    uint64_t q = shift_and_round(op, m, shift);
+    if (e < 1)
+        e = q >> f->frac ? 1 : 0;
+    else if (q >> (f->frac + 1)) {
+        q >>= 1;
+        e++;
+    }
+    if (e >= f->emax)
+        return pack_overflow(op, sign);
+    if (e == 0 && q != 0 && fp_flushes(op)) {
+        op->cause |= SH4_FP_I;
+        q = 0;
+    }
+    if (e == 0 && (op->cause & SH4_FP_I))
+        op->cause |= SH4_FP_U;
+    return fp_pack(f, sign, e, q & (((uint64_t)1 << f->frac) - 1));
+}
