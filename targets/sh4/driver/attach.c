@@ -49,12 +49,11 @@ int sh4_jtag_fill_block(struct sh4_target *t, struct err *err)
     return taken ? sh4_link_words(&t->link, NULL, NULL, SH4_AGENT_DRAIN, err) : ret;
 }
 
-/* Who runs the program, and what for: nothing of that is true any more. A patch that was taken out
- * for a step stays known, and the program's DBR: a board that was away may still need them. */
+/* How the program was let go: nothing of that is true any more. A patch that was taken out for a
+ * step stays known, and the program's DBR: a board that was away may still need them. */
 static void forget_request(struct sh4_target *t)
 {
-    t->halt_wanted = t->stop_pending = t->stepping = t->hooks = t->loaded = false;
-    t->stepped.on = t->self_reset.seen = t->asked.late = false;
+    t->hooks = t->loaded = t->asked.late = false;
     t->line.addr = 0;
     sh4_hudi_forget(t);
     sh4_ubc_forget(t);
@@ -64,10 +63,8 @@ static void forget_request(struct sh4_target *t)
 static void forget_run(struct sh4_target *t)
 {
     forget_request(t);
-    t->step.then_go = false;
-    t->step.lifted = 0;
     t->prog_dbr = 0;
-    t->state = TARGET_RUNNING;
+    sh4_run_event(t, SH4_ON_FOUND_RUNNING);
 }
 
 /* It stands in the agent. What nobody has halted runs on: a program that waited for a lost session
@@ -77,12 +74,14 @@ static int found_halted(struct sh4_target *t, struct err *err)
     sh4_find_leftovers(t, true);
     int is_stop = sh4_take_over(t, err);
     int ret = is_stop < 0 ? is_stop : sh4_end_step(t, err);
-    if (ret == 0 && (!is_stop || t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE))
-        ret = sh4_let_go(t, err);
-    else if (ret == 0 && t->continuing &&
-             t->stop.reason == STOP_STEP) /* the driver's own, on the way */
+    if (ret < 0)
+        return ret;
+    if (!is_stop || t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE)
+        return sh4_let_go(t, err);
+    if (t->run.continuing && t->stop.reason == STOP_STEP) /* the driver's own, on the way */
         sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
-    return sh4_lost(t, ret);
+    sh4_run_event(t, SH4_ON_STOP);
+    return 0;
 }
 
 int sh4_jtag_bring_agent(struct sh4_target *t, struct err *err)
@@ -104,39 +103,61 @@ int sh4_serial_bring_agent(struct sh4_target *t, struct err *err)
                          "the agent was loaded and does not answer");
 }
 
-int sh4_attach(struct target *target, struct err *err)
+/* An agent that waits already: a session before this one was lost while it stood at a breakpoint,
+ * or even in the middle of a block. */
+static int look_for_agent(struct sh4_target *t, struct err *err)
 {
-    struct sh4_target *t = sh4_of(target);
-    log_msg(t->probe->log, LOG_TARGET, "%s: attach", t->probe->name);
+    int ret = sh4_seen_halted(t, err);
+    if (ret == 0 && t->link.wire->fill_block && (ret = t->link.wire->fill_block(t, err)) == 0)
+        ret = sh4_seen_halted(t, err);
+    return ret;
+}
+
+/* An armed trace of before is a lost session's now: found and undone as one. */
+static void forget_session(struct sh4_target *t)
+{
     t->layout = NULL;
     forget_request(t);
     t->vbr_patched = t->leftovers_checked = false;
-    /* an armed trace of before is a lost session's now: found and undone as one */
     if (t->traced) {
         t->tracing->close(t);
         t->trace_lost = true;
     }
-    int ret = sh4_link_connect(&t->link, err);
+}
+
+static int find_board(struct sh4_target *t, struct err *err)
+{
+    int ret;
+    do { /* what was seen through a bad wire is worth nothing */
+        forget_session(t);
+        ret = sh4_link_connect(&t->link, err);
+        if (ret < 0 || (ret = look_for_agent(t, err)))
+            break;
+        ret = sh4_clock_prove(&t->link, err);
+    } while (ret > 0);
     if (ret < 0)
-        return sh4_lost(t, ret);
-    /* An agent that waits already: a session before this one was lost while it stood at a
-     * breakpoint, or even in the middle of a block. */
-    ret = sh4_seen_halted(t, err);
-    if (ret == 0 && t->link.wire->fill_block && (ret = t->link.wire->fill_block(t, err)) == 0)
-        ret = sh4_seen_halted(t, err);
-    if (ret == 0 && (ret = sh4_clock_prove(&t->link, err)) > 0)
-        return sh4_attach(target, err); /* what was seen through a bad wire is worth nothing */
-    if (ret < 0)
-        return sh4_lost(t, ret);
+        return ret;
     t->check_patches = t->npatches > 0 || t->nvbr_sites > 0;
     if (ret > 0)
         return found_halted(t, err);
     t->layout = NULL;
     ret = t->link.wire->bring_agent(t, err);
-    if (ret)
-        return ret > 0 ? found_halted(t, err) : sh4_lost(t, ret);
-    t->state = TARGET_RUNNING;
-    return 0;
+    if (ret > 0)
+        return found_halted(t, err);
+    if (ret == 0)
+        sh4_run_event(t, SH4_ON_FOUND_RUNNING);
+    return ret;
+}
+
+int sh4_attach(struct target *target, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    log_msg(t->probe->log, LOG_TARGET, "%s: attach", t->probe->name);
+    sh4_run_event(t, SH4_ON_LEFT);
+    int ret = sh4_lost(t, find_board(t, err));
+    if (ret < 0 && t->run.state != SH4_RUN_GONE)
+        sh4_run_event(t, SH4_ON_LEFT);
+    return ret;
 }
 
 static int clean_target(struct sh4_target *t, struct err *err)
@@ -146,7 +167,9 @@ static int clean_target(struct sh4_target *t, struct err *err)
     int late = sh4_borrow_clean(t, err);
     t->ubc[0].used = t->ubc[1].used = false;
     t->catch_mask = 0;
-    t->semihosting = t->stop_pending = false;
+    t->semihosting = false;
+    if (t->run.state == SH4_RUN_STOPPED)
+        sh4_run_event(t, SH4_ON_STOP_TOLD);
     return ret < 0 ? ret : bad < 0 ? bad : late;
 }
 
@@ -154,7 +177,7 @@ int sh4_detach(struct target *target, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: detach", t->probe->name);
-    if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
+    if (sh4_state(t) == TARGET_DETACHED || sh4_state(t) == TARGET_GONE)
         return 0;
     if (t->trace_vbr) {
         int ret = t->ops.trace->disarm(target, err);
@@ -163,11 +186,11 @@ int sh4_detach(struct target *target, struct err *err)
     }
     /* A target that ran undisturbed is left alone: no patch, no channel, nothing to undo. */
     bool clean = !sh4_needs_hooks(t) && !t->hooks && !t->hudi.kept;
-    if (t->state == TARGET_RUNNING && clean) {
-        t->state = TARGET_DETACHED;
+    if (sh4_state(t) == TARGET_RUNNING && clean) {
+        sh4_run_event(t, SH4_ON_LEFT);
         return sh4_link_command(&t->link, SH4_TI_BYPASS, err);
     }
-    int ret = t->state == TARGET_HALTED ? 0 : sh4_halt_now(t, err);
+    int ret = sh4_halt_now(t, err);
     if (ret == 0)
         ret = clean_target(t, err);
     if (ret == 0 && t->link.wire->before_leaving)
@@ -178,8 +201,25 @@ int sh4_detach(struct target *target, struct err *err)
         ret = t->link.wire->after_leaving(&t->link, err);
     if (ret < 0)
         return sh4_lost(t, err_prefix(err, ret, "detach"));
-    t->state = TARGET_DETACHED;
+    sh4_run_event(t, SH4_ON_LEFT);
     return sh4_link_command(&t->link, SH4_TI_BYPASS, err);
+}
+
+/* The agent waits where the reset has led to. A step that it has cut off ends here. */
+static int halted_by_reset(struct sh4_target *t, struct err *err)
+{
+    struct err why = { .code = ERR_OK };
+    int ret = sh4_take_over(t, &why);
+    if (ret >= 0)
+        ret = sh4_end_step(t, &why);
+    if (ret < 0) {
+        if (err)
+            *err = why;
+        return sh4_settling_failed(t, ret, &why);
+    }
+    sh4_stop_is(t, STOP_RESET, SIGNAL_TRAP);
+    sh4_run_event(t, SH4_ON_STOP_FOUND);
+    return 0;
 }
 
 static int reset_halt(struct sh4_target *t, struct err *err)
@@ -205,14 +245,8 @@ static int reset_halt(struct sh4_target *t, struct err *err)
         ret = sh4_agent_halted(t, err);
         if (ret < 0)
             return ret;
-        if (ret) {
-            ret = sh4_take_over(t, err);
-            if (ret < 0)
-                return ret;
-            sh4_stop_is(t, STOP_RESET, SIGNAL_TRAP);
-            t->stop_pending = true;
-            return 0;
-        }
+        if (ret)
+            return halted_by_reset(t, err);
         ret = sh4_wait(t, 100000, err);
         if (ret < 0)
             return ret;
@@ -232,20 +266,14 @@ int sh4_loader_reset(struct sh4_target *t, enum reset_mode mode, struct err *err
     if (mode != RESET_HALT)
         return err_set(err, ERR_UNSUPPORTED, "monitor reset halt, then load the program",
                        "a reset leads into the loader: there is no program to run");
-    int ret = t->state == TARGET_HALTED ? 0 : sh4_halt_now(t, err);
+    int ret = sh4_halt_now(t, err);
     if (ret == 0)
         ret = sh4_dcip_restart(t, true, err);
     if (ret <= 0)
         return ret;
     forget_run(t);
     ret = sh4_check_resident(t, err);
-    if (ret == 0)
-        ret = sh4_take_over(t, err);
-    if (ret < 0)
-        return ret;
-    sh4_stop_is(t, STOP_RESET, SIGNAL_TRAP);
-    t->stop_pending = true;
-    return 0;
+    return ret < 0 ? ret : halted_by_reset(t, err);
 }
 
 int sh4_serial_reset(struct sh4_target *t, enum reset_mode mode, struct err *err)
@@ -266,7 +294,7 @@ int sh4_jtag_reset(struct sh4_target *t, enum reset_mode mode, struct err *err)
         int ret = reset_halt(t, err);
         if (ret < 0 || mode == RESET_HALT)
             return ret;
-        t->stop_pending = false;
+        sh4_run_event(t, SH4_ON_STOP_TOLD);
         return sh4_run_freely(t, err);
     }
     int ret = sh4_link_command(&t->link, SH4_TI_RESET_ASSERT, err);
@@ -284,9 +312,7 @@ int sh4_reset(struct target *target, enum reset_mode mode, struct err *err)
     struct sh4_target *t = sh4_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: reset %s", t->probe->name,
             mode == RESET_HALT ? "halt" : "run");
-    if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
-        return sh4_is_halted(t, err, "reset") ? 0
-               : t->state == TARGET_GONE      ? -ERR_NO_TARGET
-                                              : -ERR_STATE;
+    if (sh4_state(t) == TARGET_DETACHED || sh4_state(t) == TARGET_GONE)
+        return sh4_need_halted(t, "reset", err);
     return sh4_lost(t, t->link.wire->reset(t, mode, err));
 }

@@ -100,8 +100,9 @@ static int remove_soft(struct sh4_target *t, uint32_t addr, struct err *err)
 static int check(struct sh4_target *t, enum bp_kind kind, uint64_t addr, unsigned len,
                  struct err *err)
 {
-    if (!sh4_is_halted(t, err, "breakpoint"))
-        return -ERR_STATE;
+    int ret = sh4_need_halted(t, "breakpoint", err);
+    if (ret < 0)
+        return ret;
     if (addr > 0xFFFFFFFFu)
         return err_set(err, ERR_USAGE, "addresses have 32 bits", "breakpoint at %llx",
                        (unsigned long long)addr);
@@ -132,7 +133,8 @@ int sh4_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
                   struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
-    if (t->state == TARGET_RUNNING && addr <= 0xFFFFFFFFu && have_bp(t, kind, (uint32_t)addr, len))
+    if (sh4_state(t) == TARGET_RUNNING && addr <= 0xFFFFFFFFu &&
+        have_bp(t, kind, (uint32_t)addr, len))
         return 0;
     int ret = check(t, kind, addr, len, err);
     if (ret < 0)

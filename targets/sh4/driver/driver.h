@@ -16,6 +16,7 @@
 #include "probe/probe.h"
 #include "probe/stream.h"
 #include "targets/sh4/agent/agent.h"
+#include "targets/sh4/driver/run_state.h"
 #include "targets/sh4/sh4.h"
 #include "targets/target.h"
 
@@ -308,7 +309,17 @@ struct sh4_alias {
 struct sh4_span {
     uint32_t lo, hi;
 };
-/* halt.c: how a program that runs is asked to halt; of use while halt_wanted, but for late. */
+/* run_state.c: the state; nobody else writes the first two. before: what it did until it was found
+ * standing, of use while it is SETTLING. */
+struct sh4_run {
+    enum sh4_run_state state, before;
+    bool continuing; /* the last resume was no step: any step since is the driver's own */
+    bool caught;     /* halted at an exception before its handler; continue delivers it */
+    /* it has told its loader that it ends: the agent was loaded anew, which is to be reported */
+    bool ended;
+    uint64_t alive_ns; /* when the wire was last seen to answer */
+};
+/* halt.c: how a program that runs is asked to halt; of use while a halt is asked, but for late. */
 struct sh4_asked {
     uint64_t since_ns, break_at_ns;
     unsigned breaks;   /* since since_ns */
@@ -316,19 +327,17 @@ struct sh4_asked {
     bool by_interrupt; /* and by the H-UDI interrupt */
     bool late;         /* such a halt was given up, but its interrupt may still come */
 };
-/* run.c: a step while `stepping`, and its range. lifted: the patch that was taken out for it, 0
- * none; the end of the step puts it back. */
+/* run.c: a step that is under way (sh4_stepping()), and its range. lifted: the patch that was taken
+ * out for it, 0 none; it stays known until it is back in memory. */
 struct sh4_step {
     bool displaced; /* the instruction runs inside the agent */
-    bool then_go;   /* only off a patched instruction: then the program goes on */
     uint32_t lifted;
     uint32_t from;   /* PC it began at */
     uint32_t lo, hi; /* hi 0: no range */
 };
-/* bl.c: the target "runs" with SR.BL=1 and breakpoints. on: each poll steps it, and it stands in
- * the agent between two polls. */
-struct sh4_stepped {
-    bool on;
+/* bl.c: the target "runs" with SR.BL=1 and breakpoints, and each poll steps it
+ * (sh4_host_steps()). */
+struct sh4_host_steps {
     uint64_t count; /* steps since it was let go */
 };
 /* hudi.c: the priority of the H-UDI interrupt. ready implies kept. */
@@ -338,10 +347,9 @@ struct sh4_hudi {
     uint32_t iprc; /* the four bits */
     bool lending;  /* it was halted for a moment before: our vectors stay installed */
 };
-/* bl.c: the CPU has reset itself. seen: it is being halted to say so. */
+/* self_reset.c: when EXPEVT was last looked at, for a CPU that has reset itself. */
 struct sh4_self_reset {
-    bool seen;
-    uint64_t look_ns; /* when EXPEVT was last looked at */
+    uint64_t look_ns;
 };
 /* ubc.c: addresses and masks of channels A and B as last written, where that is known. */
 struct sh4_ubc_seen {
@@ -356,7 +364,7 @@ struct sh4_target {
     bool own_ram; /* the agent's RAM is where the user wants it */
     struct probe *probe;
     struct sh4_link link;
-    enum target_state state;
+    struct sh4_run run;
     struct target_ops ops; /* a copy of the static table with the variant's name */
 
     /* agent */
@@ -396,22 +404,12 @@ struct sh4_target {
     struct sh4_span span;
     struct sh4_asked asked;
     struct sh4_step step;
-    struct sh4_stepped stepped;
+    struct sh4_host_steps host_steps;
     struct sh4_hudi hudi;
     struct sh4_self_reset self_reset;
     struct sh4_ubc_seen seen;
 
-    /* run control */
-    bool halt_wanted;
-    uint64_t alive_ns; /* when the wire was last seen to answer */
-    bool stop_pending; /* a stop to be reported by the next poll */
-    struct target_stop stop;
-    bool stepping;   /* channel A does a step */
-    bool continuing; /* the last resume was no step: any step since is the driver's own */
-    bool caught;     /* stopped at an exception before its handler; continue delivers it */
-
-    /* it has told its loader that it ends: the agent was loaded anew, which is to be reported */
-    bool ended;
+    struct target_stop stop; /* why it stands; written by state.c alone */
 
     /* breakpoints */
     struct sh4_patch patch[SH4_MAX_SOFT_BREAKS];
@@ -482,10 +480,10 @@ struct sh4_tracing {
      * 0: it is not. */
     int (*poll)(struct sh4_target *t, uint64_t max_ns, struct err *err);
     /* After the program stopped; before a resume is worked out, which may change how and the state;
-     * before it runs on. */
+     * before it runs on, steps: for a step, which takes channel A. */
     int (*halted)(struct sh4_target *t, struct err *err);
     int (*resuming)(struct sh4_target *t, struct resume *how, struct err *err);
-    int (*resumed)(struct sh4_target *t, struct err *err);
+    int (*resumed)(struct sh4_target *t, bool steps, struct err *err);
     /* The agent, its stubs or its slots are at pc. */
     bool (*holds)(const struct sh4_target *t, uint32_t pc);
     /* A user break that is no breakpoint's (match: of channels A and B): a start or stop point that
@@ -701,12 +699,40 @@ struct sh4_written_piece *sh4_written_at(struct sh4_written *w, uint32_t addr);
 /* What was written may be code: caches are made coherent before the program runs. */
 int sh4_note_written(struct sh4_target *t, uint32_t lo, uint32_t hi, struct err *err);
 int sh4_sync_written(struct sh4_target *t, struct err *err);
-/* 1: done already (stop set), 0: runs */
-int sh4_step_start(struct sh4_target *t, struct err *err);
-/* resume the agent's program */
-int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, struct err *err);
+/* A step of the halted target. off: off a breakpoint, the program is to run on after it. 1: done
+ * already, it stands; 0: it runs, or has reset itself (SH4_RUN_RESET). */
+int sh4_step_start(struct sh4_target *t, bool off, struct err *err);
+/* The agent lets the program run, or (steps) step, while its PC is in [lo, hi). The state is the
+ * caller's to change. */
+int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, bool steps, struct err *err);
+/* Code of the agent's has run in the program's place, by sh4_leave(), and ret says whether it came
+ * back: the target stands as before, or else it runs. Returns ret. */
+int sh4_agents_code_ran(struct sh4_target *t, int ret);
 /* Losing the adapter or the board is a state, seen by every later call. Returns ret. */
 int sh4_lost(struct sh4_target *t, int ret);
+/* What the caller of the target's interface sees. */
+static inline enum target_state sh4_state(const struct sh4_target *t)
+{
+    return sh4_run_seen_as(t->run.state);
+}
+/* A step is under way, or was until it stopped; off: of those off a breakpoint. */
+bool sh4_stepping(const struct sh4_target *t);
+bool sh4_stepping_off(const struct sh4_target *t);
+/* A halt is asked, or was until it stopped. */
+bool sh4_halt_asked(const struct sh4_target *t);
+/* That it did not halt in time, or is not wanted any more; nothing to do if none is asked. */
+void sh4_halt_given_up(struct sh4_target *t);
+/* It has reset itself, and nobody has been told. */
+bool sh4_reset_untold(const struct sh4_target *t);
+/* It runs, without the host: freely or for a step. */
+bool sh4_on_its_own(const struct sh4_target *t);
+/* It counts as running, and stands between two steps of the host's. */
+bool sh4_host_steps(const struct sh4_target *t);
+/* ret < 0: what was to be found out of a stop was not. Unless the link is lost, the next poll says
+ * that it stands. Returns ret. */
+int sh4_settling_failed(struct sh4_target *t, int ret, const struct err *why);
+/* A stop that is to be told by the next poll. */
+void sh4_stop_later(struct sh4_target *t, const struct target_stop *stop);
 void sh4_stop_is(struct sh4_target *t, enum stop_reason reason, int signal);
 /* the interface's clock, and waiting by it */
 static inline uint64_t sh4_now(struct sh4_target *t) { return sh4_link_now(&t->link); }
@@ -746,13 +772,17 @@ int sh4_attach(struct target *target, struct err *err);
 int sh4_detach(struct target *target, struct err *err);
 int sh4_reset(struct target *target, enum reset_mode mode, struct err *err);
 /* ---- SR.BL=1 and breakpoints (sh4/driver/bl.c) ---- */
-/* Runs on from where the host says: freely, or crawling if a breakpoint could be met with BL=1. */
+/* Runs on from where the host says: freely, or single-stepped if a breakpoint could be met with
+ * BL=1. */
 int sh4_let_go(struct sh4_target *t, struct err *err);
-/* Steps until end_ns, a stop (1), or BL=0, from where it runs freely (0, t->crawling false). */
-int sh4_crawl(struct sh4_target *t, uint64_t end_ns, struct target_stop *stop, struct err *err);
-/* 1 if the running CPU has reset itself since the resume (t->was_reset is set); looks once in a
- * while only. */
-int sh4_reset_seen(struct sh4_target *t, struct err *err);
+/* Single-steps until end_ns, a stop (1), or BL=0, from where it runs freely (0, and
+ * sh4_host_steps() is false). */
+int sh4_steps_by_host(struct sh4_target *t, uint64_t end_ns, struct target_stop *stop,
+                      struct err *err);
+/* ---- a CPU that resets itself (sh4/driver/self_reset.c) ---- */
+/* Looks, once in a while only, whether the running CPU has reset itself since the resume: then its
+ * state says so. */
+int sh4_look_for_reset(struct sh4_target *t, struct err *err);
 /* Before a trace, halted: EXPEVT must not look as after a reset. 1 if the internal status read
  * shows that; else a reset would not show. */
 int sh4_mark_expevt(struct sh4_target *t, struct err *err);
@@ -763,8 +793,8 @@ int sh4_reset_while_traced(struct sh4_target *t, struct err *err);
  * that a trace has ended by one of these. */
 bool sh4_is_reset(uint32_t expevt);
 int sh4_reset_error(uint32_t expevt, struct err *err);
-/* As sh4_reset_seen() after a step with BL=1 that did not come back: then the CPU runs, and
- * t->state says so. */
+/* 1 after a step with BL=1 that did not come back because it has reset the CPU: that runs, and its
+ * state says so. */
 int sh4_reset_in_step(struct sh4_target *t, struct err *err);
 void sh4_stop_was_reset(struct sh4_target *t); /* halted again: the stop to report */
 /* ---- a running target, halted for a moment (sh4/driver/temporary_halt.c) ---- */
@@ -783,9 +813,18 @@ int sh4_borrow(struct sh4_target *t, enum sh4_loan *loan, const char *what, stru
 /* done: result of what was done meanwhile; returned, or else a failure to let it run. */
 int sh4_sample_pc(struct target *t, uint64_t *pc, struct err *err); /* sh4/driver/sample.c */
 int sh4_give_back(struct sh4_target *t, enum sh4_loan loan, int done, struct err *err);
+/* Halts the program, if it runs, until sh4_unpause() with the same `ran`. A stop of its own met on
+ * the way is kept for the next poll; then it stays halted. -ERR_TIMEOUT: it does not halt. */
+int sh4_pause(struct sh4_target *t, bool *ran, struct err *err);
+int sh4_unpause(struct sh4_target *t, bool ran, struct err *err);
+/* The same for a trace that ends: a program that hangs need not be left as if nothing had been. */
+int sh4_pause_to_end(struct sh4_target *t, bool *ran, struct err *err);
+/* A step that no caller has asked for, to its end. */
+int sh4_own_step(struct sh4_target *t, struct err *err);
 int sh4_counters_arm(struct target *t, const uint16_t code[2], struct err *err);
 int sh4_counters_read(struct target *t, struct counter_values *out, struct err *err);
-bool sh4_is_halted(struct sh4_target *t, struct err *err, const char *what);
+/* 0 if the target is halted, else -ERR_STATE or -ERR_NO_TARGET, which say what cannot be done. */
+int sh4_need_halted(const struct sh4_target *t, const char *what, struct err *err);
 extern const struct target_reg sh4_target_regs[];
 enum { SH4_NREGS = 67 + 2 + 16 + 3, SH4_REG_PC = 16, SH4_REG_SP = 15 };
 extern const struct counter_event sh4_events[];

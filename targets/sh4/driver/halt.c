@@ -157,7 +157,7 @@ static int ask_break(struct sh4_target *t, struct err *err)
 {
     t->asked.break_at_ns = sh4_now(t);
     t->asked.breaks++;
-    if (t->stepping && t->step.hi && t->link.wire->leave_range) {
+    if (sh4_stepping(t) && t->step.hi && t->link.wire->leave_range) {
         int ret = t->link.wire->leave_range(t, err);
         if (ret)
             return MIN(ret, 0);
@@ -168,22 +168,23 @@ static int ask_break(struct sh4_target *t, struct err *err)
                                 : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
 }
 
+static void begin_asking(struct sh4_target *t)
+{
+    sh4_run_event(t, SH4_ON_HALT_ASKED);
+    t->asked.since_ns = sh4_now(t);
+    t->asked.breaks = 0;
+}
+
 int sh4_halt(struct target *target, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
     log_msg(t->probe->log, LOG_TARGET, "%s: halt asked", t->probe->name);
-    if (t->state == TARGET_HALTED)
+    if (sh4_state(t) != TARGET_RUNNING)
+        return sh4_need_halted(t, "halt", err);
+    if (sh4_halt_asked(t))
         return 0;
-    if (t->state != TARGET_RUNNING)
-        return sh4_is_halted(t, err, "halt") ? 0
-               : t->state == TARGET_GONE     ? -ERR_NO_TARGET
-                                             : -ERR_STATE;
-    if (t->halt_wanted || t->stop_pending)
-        return 0;
-    t->halt_wanted = true;
-    t->asked.since_ns = sh4_now(t);
-    t->asked.breaks = 0;
-    return t->stepped.on ? 0 : sh4_lost(t, ask_break(t, err));
+    begin_asking(t);
+    return sh4_host_steps(t) ? 0 : sh4_lost(t, ask_break(t, err));
 }
 
 int sh4_reset_is_held(struct err *err, const char *what)
@@ -269,7 +270,7 @@ int sh4_loader_look_for_end(struct sh4_target *t, struct err *err)
         ret = sh4_check_resident(t, err);
     if (ret < 0)
         return ret;
-    t->ended = t->link.restarted = true;
+    t->run.ended = t->link.restarted = true;
     return 1;
 }
 
@@ -292,9 +293,7 @@ int sh4_seen_halted(struct sh4_target *t, struct err *err)
 /* The CPU is on its own way since it reset itself: it is caught there, as if asked to. */
 int sh4_halt_the_reset(struct sh4_target *t, struct err *err)
 {
-    t->halt_wanted = true;
-    t->asked.since_ns = sh4_now(t);
-    t->asked.breaks = 0;
+    begin_asking(t);
     return ask_break(t, err);
 }
 
@@ -310,20 +309,40 @@ static bool asked_enough(const struct sh4_target *t, uint64_t at)
     return at - t->asked.since_ns > w->halt_limit_ns(&t->link) && t->asked.breaks >= w->halt_asks;
 }
 
+/* As sh4_seen_halted(); a CPU that has reset itself is asked to halt. */
+static int look_for_stop(struct sh4_target *t, struct err *err)
+{
+    int ret = sh4_seen_halted(t, err);
+    if (ret == 0)
+        ret = sh4_look_for_reset(t, err);
+    if (ret == 0 && t->run.state == SH4_RUN_RESET)
+        ret = sh4_halt_the_reset(t, err);
+    return ret;
+}
+
+/* A halt that does not come is asked for again, and given up at last. */
+static int ask_again(struct sh4_target *t, uint64_t at, struct err *err)
+{
+    uint64_t pause = t->trace_ending ? ENDING_AGAIN_NS : BREAK_AGAIN_NS;
+    if (!sh4_halt_asked(t))
+        return 0;
+    if (asked_enough(t, at)) {
+        sh4_halt_given_up(t);
+        return t->link.wire->halt_failed(t, err);
+    }
+    bool due = at - t->asked.break_at_ns > sh4_link_again_ns(&t->link, t->asked.breaks, pause);
+    return due ? ask_break(t, err) : 0;
+}
+
 static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_stop *stop,
                         struct err *err)
 {
     uint64_t end = sh4_now(t) + max_ns, slice = 5000;
     for (;;) {
-        int ret = t->stepped.on ? sh4_crawl(t, end, stop, err) : 0;
-        if (ret || t->stepped.on)
+        int ret = sh4_host_steps(t) ? sh4_steps_by_host(t, end, stop, err) : 0;
+        if (ret || sh4_host_steps(t))
             return ret;
-        ret = sh4_seen_halted(t, err);
-        int was_reset = ret == 0 ? sh4_reset_seen(t, err) : 0;
-        if (was_reset < 0)
-            return was_reset;
-        if (ret == 0 && t->self_reset.seen && !t->halt_wanted)
-            ret = sh4_halt_the_reset(t, err);
+        ret = look_for_stop(t, err);
         if (ret < 0)
             return ret;
         if (ret > 0) {
@@ -334,17 +353,9 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
             continue;
         }
         uint64_t at = sh4_now(t);
-        if (t->halt_wanted && asked_enough(t, at)) {
-            t->halt_wanted = false;
-            return t->link.wire->halt_failed(t, err);
-        }
-        uint64_t pause = t->trace_ending ? ENDING_AGAIN_NS : BREAK_AGAIN_NS;
-        if (t->halt_wanted &&
-            at - t->asked.break_at_ns > sh4_link_again_ns(&t->link, t->asked.breaks, pause) &&
-            (ret = ask_break(t, err)) < 0)
+        ret = ask_again(t, at, err);
+        if (ret < 0 || at >= end)
             return ret;
-        if (at >= end)
-            return 0;
         ret = sh4_wait(t, MIN(slice, end - at), err);
         if (ret < 0)
             return ret;
@@ -354,25 +365,25 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
 
 static int check_alive(struct sh4_target *t, struct err *err)
 {
-    t->alive_ns = sh4_now(t);
+    t->run.alive_ns = sh4_now(t);
     return t->link.wire->still_there(&t->link, err);
 }
 
 int sh4_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
-    if (t->stop_pending) {
-        t->stop_pending = false;
+    if (t->run.state == SH4_RUN_STOPPED) {
+        sh4_run_event(t, SH4_ON_STOP_TOLD);
         *stop = t->stop;
         return 1;
     }
-    if (t->state != TARGET_RUNNING)
-        return t->state == TARGET_GONE
-                   ? err_set(err, ERR_NO_TARGET, "check power and cable, then attach again",
-                             "the target is gone")
-               : t->state == TARGET_HALTED && max_ns ? sh4_lost(t, check_alive(t, err))
-                                                     : 0;
-    int ret = sh4_now(t) - t->alive_ns > ALIVE_NS ? check_alive(t, err) : 0;
+    enum target_state seen = sh4_state(t);
+    if (seen == TARGET_GONE)
+        return err_set(err, ERR_NO_TARGET, "check power and cable, then attach again",
+                       "the target is gone");
+    if (seen != TARGET_RUNNING)
+        return seen == TARGET_HALTED && max_ns ? sh4_lost(t, check_alive(t, err)) : 0;
+    int ret = sh4_now(t) - t->run.alive_ns > ALIVE_NS ? check_alive(t, err) : 0;
     return sh4_lost(t, ret < 0 ? ret : poll_running(t, max_ns, stop, err));
 }
 
@@ -380,7 +391,7 @@ int sh4_halt_now(struct sh4_target *t, struct err *err)
 {
     struct target_stop stop;
     int ret = sh4_halt(&t->base, err);
-    while (ret == 0 && t->state == TARGET_RUNNING)
+    while (ret == 0 && sh4_state(t) == TARGET_RUNNING)
         ret = sh4_poll(&t->base, BREAK_AGAIN_NS, &stop, err);
     return ret < 0 ? ret : 0;
 }

@@ -74,7 +74,7 @@ int sh4_set_image(struct target *target, const struct image *image, struct err *
 {
     struct sh4_target *t = sh4_of(target);
     struct sh4_sites code = { 0 };
-    int ret = t->vbr_patched && t->state == TARGET_HALTED ? sh4_image_patch(t, false, err) : 0;
+    int ret = t->vbr_patched && sh4_state(t) == TARGET_HALTED ? sh4_image_patch(t, false, err) : 0;
     if (ret == 0 && image)
         ret = search(image, NULL, 0, &code, err);
     if (ret == 0)
@@ -84,7 +84,7 @@ int sh4_set_image(struct target *target, const struct image *image, struct err *
         return ret;
     sh4_image_forget_written(t);
     t->image = image;
-    return t->state == TARGET_HALTED ? sh4_image_undo_leftovers(t, err) : 0;
+    return sh4_state(t) == TARGET_HALTED ? sh4_image_undo_leftovers(t, err) : 0;
 }
 
 /* ---- no image: what the debugger wrote is searched instead, from where it lets the program go

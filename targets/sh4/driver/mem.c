@@ -200,7 +200,7 @@ int sh4_same_mem(struct target *target, uint64_t addr, const uint8_t *buf, size_
     struct sh4_target *t = sh4_of(target);
     uint32_t at = (uint32_t)addr;
     bool same = false;
-    if (t->state != TARGET_HALTED || !t->layout || len == 0 || (addr | len) % 4 ||
+    if (sh4_state(t) != TARGET_HALTED || !t->layout || len == 0 || (addr | len) % 4 ||
         addr > 0xFFFFFFFFu - len || is_io(at) || is_array(at) || is_io(at + (uint32_t)len - 1) ||
         is_array(at + (uint32_t)len - 1))
         return 0;

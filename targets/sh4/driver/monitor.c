@@ -135,7 +135,7 @@ int sh4_stream_show(struct sh4_target *t, const struct text_sink *out, struct er
     uint64_t sent, received, transfers;
     uint32_t errors = 0;
     s->stats(t->probe, &sent, &received, &transfers);
-    int ret = t->state == TARGET_HALTED
+    int ret = sh4_state(t) == TARGET_HALTED
                   ? sh4_agent_peek(t, t->agent_base + t->layout->line_errors, 4, &errors, err)
                   : 0;
     if (ret < 0)
@@ -159,7 +159,7 @@ int sh4_stream_show(struct sh4_target *t, const struct text_sink *out, struct er
                     ip->version, (unsigned long long)ip->again, (unsigned long long)ip->twice,
                     (unsigned long long)ip->calls, (unsigned long long)ip->refused,
                     (unsigned long long)ip->lost_calls);
-    if (t->state == TARGET_HALTED && !ip)
+    if (sh4_state(t) == TARGET_HALTED && !ip)
         sink_printf(out, "overruns, framing errors and breaks the agent has seen: %u\n", errors);
     return 0;
 }
@@ -228,8 +228,9 @@ static int cmd_catch(void *ctx, int argc, char **argv, const struct text_sink *o
                            "catch: no class \"%s\"", argv[i]);
         mask |= bits;
     }
-    if (mask != t->catch_mask && !sh4_is_halted(t, err, "catch"))
-        return -ERR_STATE;
+    int ret = mask != t->catch_mask ? sh4_need_halted(t, "catch", err) : 0;
+    if (ret < 0)
+        return ret;
     t->catch_mask = mask;
     sink_printf(out, "exceptions that stop the program:");
     for (size_t k = 0; k < ARRAY_LEN(catches); k++)
@@ -275,8 +276,9 @@ static int cmd_semihosting(void *ctx, int argc, char **argv, const struct text_s
     bool on = argc == 2 && !strcmp(argv[1], "on");
     if (argc > 2 || (argc == 2 && !on && strcmp(argv[1], "off")))
         return err_set(err, ERR_USAGE, "semihosting [on|off]", "semihosting: unknown argument");
-    if (argc == 2 && !sh4_is_halted(t, err, "semihosting"))
-        return -ERR_STATE;
+    int ret = argc == 2 ? sh4_need_halted(t, "semihosting", err) : 0;
+    if (ret < 0)
+        return ret;
     if (argc == 2)
         t->semihosting = on;
     sink_printf(out, "semihosting (TRAPA #34) is %s\n", t->semihosting ? "on" : "off");

@@ -285,14 +285,15 @@ void sh4_sr_load(struct sh4_target *t, uint32_t value)
 int sh4_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
-    if (!sh4_is_halted(t, err, "read register"))
-        return -ERR_STATE;
+    int ret = sh4_need_halted(t, "read register", err);
+    if (ret < 0)
+        return ret;
     t->alias.set = 0;
     if (n >= SH4_NREGS || (n >= REG_NONE && n < REG_DBR))
         return no_register(n, err);
     const uint32_t *p = plain(t, n);
     if (!p) {
-        int ret = sh4_fpu_load(t, err);
+        ret = sh4_fpu_load(t, err);
         if (ret < 0)
             return ret;
         p = fpu(t, n);
@@ -335,8 +336,9 @@ int sh4_write_reg(struct target *target, unsigned n, const uint8_t *buf, struct 
 {
     struct sh4_target *t = sh4_of(target);
     uint32_t value = get32(buf, target->big_endian);
-    if (!sh4_is_halted(t, err, "write register"))
-        return -ERR_STATE;
+    int ret = sh4_need_halted(t, "write register", err);
+    if (ret < 0)
+        return ret;
     if (n >= SH4_NREGS || (n >= REG_NONE && n < REG_DBR))
         return no_register(n, err);
     if (n == REG_SGR)
@@ -357,7 +359,7 @@ int sh4_write_reg(struct target *target, unsigned n, const uint8_t *buf, struct 
     if (n >= REG_TRA && *p != value)
         t->trap_lost = true; /* goes to the target with what else must be put back */
     if (n == REG_PC && *p != value)
-        t->caught = false;
+        t->run.caught = false;
     if (n == REG_SR)
         sh4_sr_load(t, value);
     else
@@ -373,5 +375,5 @@ void sh4_enter_handler(struct sh4_target *t)
     t->sr = t->ssr | REG_MASK(SH4_SR_MD) | REG_MASK(SH4_SR_RB) | REG_MASK(SH4_SR_BL);
     t->pc = t->prog_vbr + SH4_VEC_GENERAL;
     t->own_spc = true;
-    t->caught = false;
+    t->run.caught = false;
 }

@@ -3,20 +3,25 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
 
-/* A step that was done on the host's side is a stop at once. */
-static int step(struct sh4_target *t, struct err *err)
+static void stop_later(struct sh4_target *t, enum stop_reason reason)
 {
-    struct err why = { .code = ERR_OK };
-    int ret = sh4_step_start(t, &why);
-    if (ret == -ERR_TIMEOUT && REG_GET(t->sr, SH4_SR_BL) && sh4_reset_in_step(t, NULL) > 0)
-        return sh4_halt_the_reset(t, err);
-    if (ret < 0 && err)
-        *err = why;
-    if (ret <= 0)
-        return ret;
-    sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
-    t->stop_pending = true;
-    return 0;
+    sh4_stop_is(t, reason, SIGNAL_TRAP);
+    sh4_run_event(t, SH4_ON_STOP_FOUND);
+}
+
+/* After a step on the host's side, which may have reset the CPU: that is told when it stands. */
+static int tell_reset(struct sh4_target *t, struct err *err)
+{
+    return t->run.state == SH4_RUN_RESET ? sh4_halt_the_reset(t, err) : 0;
+}
+
+/* A step that was done on the host's side is a stop at once. */
+static int step_now(struct sh4_target *t, struct err *err)
+{
+    int ret = sh4_step_start(t, false, err);
+    if (ret > 0)
+        stop_later(t, STOP_STEP);
+    return ret < 0 ? ret : tell_reset(t, err);
 }
 
 /* With BL=1 there is no break to use: the host steps until the range is left, or for a while: a
@@ -25,14 +30,13 @@ static int range_with_bl(struct sh4_target *t, const struct resume *how, struct 
 {
     enum { LIMIT = 100 };
     for (int i = 0; i < LIMIT && REG_GET(t->sr, SH4_SR_BL); i++) {
-        int ret = sh4_step_start(t, err);
-        if (ret < 0)
-            return ret;
+        int ret = sh4_step_start(t, false, err);
+        if (ret <= 0)
+            return ret < 0 ? ret : tell_reset(t, err);
         if (t->pc < how->range_lo || t->pc >= how->range_hi || sh4_patch_at(t, t->pc))
             break;
     }
-    sh4_stop_is(t, sh4_patch_at(t, t->pc) ? STOP_SWBREAK : STOP_STEP, SIGNAL_TRAP);
-    t->stop_pending = true;
+    stop_later(t, sh4_patch_at(t, t->pc) ? STOP_SWBREAK : STOP_STEP);
     return 0;
 }
 
@@ -42,53 +46,58 @@ static int go_on(struct sh4_target *t, struct err *err)
     bool hard = false;
     for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
         hard = hard || (t->ubc[n].used && t->ubc[n].kind == BP_HARD && t->ubc[n].addr == t->pc);
-    if ((!p && !hard) || REG_GET(t->sr, SH4_SR_BL)) /* the crawl begins with a step */
+    if ((!p && !hard) || REG_GET(t->sr, SH4_SR_BL)) /* single-stepping begins with a step, too */
         return sh4_let_go(t, err);
     /* Standing on a breakpoint: off it with one step, the rest freely. */
-    t->step.then_go = true;
-    int ret = sh4_step_start(t, err);
-    if (ret <= 0)
-        return ret;
-    t->step.then_go = false;
-    return sh4_let_go(t, err);
+    int ret = sh4_step_start(t, true, err);
+    return ret <= 0 ? ret : sh4_let_go(t, err);
+}
+
+/* What the last resume left: its stop is told or not wanted, its step ends. */
+static int forget_last_resume(struct sh4_target *t, const struct resume *how, struct err *err)
+{
+    if (how->set_pc) {
+        t->pc = (uint32_t)how->pc;
+        t->run.caught = false;
+    }
+    if (t->run.state == SH4_RUN_STOPPED)
+        sh4_run_event(t, SH4_ON_STOP_TOLD);
+    t->alias.set = 0;
+    t->run.continuing = how->kind == RESUME_CONTINUE;
+    t->self_reset.look_ns = sh4_now(t);
+    /* look taken; now the program's own handler gets it */
+    if (t->run.caught && how->kind == RESUME_CONTINUE)
+        sh4_enter_handler(t);
+    t->run.caught = false;
+    return sh4_end_step(t, err); /* a failure may have come between */
+}
+
+static int go_as_asked(struct sh4_target *t, const struct resume *how, struct err *err)
+{
+    if (how->kind == RESUME_CONTINUE)
+        return go_on(t, err);
+    if (how->kind == RESUME_STEP)
+        return step_now(t, err);
+    if (REG_GET(t->sr, SH4_SR_BL))
+        return range_with_bl(t, how, err);
+    t->step.lo = (uint32_t)how->range_lo;
+    t->step.hi = (uint32_t)how->range_hi;
+    return step_now(t, err);
 }
 
 int sh4_resume(struct target *target, const struct resume *given, struct err *err)
 {
+    static const char *const kinds[] = {
+        [RESUME_CONTINUE] = "continue", [RESUME_STEP] = "step", [RESUME_RANGE] = "step in a range"
+    };
     struct sh4_target *t = sh4_of(target);
-    struct resume copy = *given, *how = &copy;
-    log_msg(t->probe->log, LOG_TARGET, "%s: %s at %08x", t->probe->name,
-            how->kind == RESUME_CONTINUE ? "continue"
-            : how->kind == RESUME_STEP   ? "step"
-                                         : "step in a range",
-            t->pc);
-    if (!sh4_is_halted(t, err, "resume"))
-        return t->state == TARGET_GONE ? -ERR_NO_TARGET : -ERR_STATE;
-    if (how->set_pc) {
-        t->pc = (uint32_t)how->pc;
-        t->caught = false;
-    }
-    t->alias.set = 0;
-    t->continuing = how->kind == RESUME_CONTINUE;
-    t->stop_pending = t->halt_wanted = t->step.then_go = t->self_reset.seen = false;
-    t->self_reset.look_ns = sh4_now(t);
-    t->step.lo = t->step.hi = 0;
-    /* look taken; now the program's own handler gets it */
-    if (t->caught && how->kind == RESUME_CONTINUE)
-        sh4_enter_handler(t);
-    t->caught = false;
-    if (t->traced) {
-        int ret = t->tracing->resuming(t, how, err);
-        if (ret < 0)
-            return sh4_lost(t, ret);
-    }
-    if (how->kind == RESUME_CONTINUE)
-        return sh4_lost(t, go_on(t, err));
-    if (how->kind == RESUME_STEP)
-        return sh4_lost(t, step(t, err));
-    if (REG_GET(t->sr, SH4_SR_BL))
-        return sh4_lost(t, range_with_bl(t, how, err));
-    t->step.lo = (uint32_t)how->range_lo;
-    t->step.hi = (uint32_t)how->range_hi;
-    return sh4_lost(t, step(t, err));
+    struct resume how = *given;
+    log_msg(t->probe->log, LOG_TARGET, "%s: %s at %08x", t->probe->name, kinds[how.kind], t->pc);
+    int ret = sh4_need_halted(t, "resume", err);
+    if (ret < 0)
+        return ret;
+    ret = forget_last_resume(t, &how, err);
+    if (ret == 0 && t->traced)
+        ret = t->tracing->resuming(t, &how, err);
+    return sh4_lost(t, ret < 0 ? ret : go_as_asked(t, &how, err));
 }

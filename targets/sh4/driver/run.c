@@ -39,18 +39,18 @@ bool sh4_needs_hooks(const struct sh4_target *t)
 {
     return t->layout == &sh4_agent_ram || t->layout == &sh4_agent_scif ||
            t->layout == &sh4_agent_dcip || t->npatches || t->ubc[0].used || t->ubc[1].used ||
-           t->stepping || t->catch_mask || t->semihosting || t->trace_vbr || t->hudi.lending;
+           t->catch_mask || t->semihosting || t->trace_vbr || t->hudi.lending;
 }
 
 /* VBR and DBR as they must be while the program runs. */
-static int place_vectors(struct sh4_target *t, struct err *err)
+static int place_vectors(struct sh4_target *t, bool steps, struct err *err)
 {
-    t->hooks = sh4_needs_hooks(t);
+    t->hooks = steps || sh4_needs_hooks(t);
     t->save[SH4_SAVE_VBR] = t->hooks ? hook_vbr(t) : t->prog_vbr;
     t->save[SH4_SAVE_DBR] = t->hooks ? t->prog_vbr : t->prog_dbr;
     t->save[SH4_SAVE_MASK] =
-        t->stepping ? 0xFFFFFFFFu
-                    : 0x8000u | t->catch_mask | (t->semihosting ? 1u << (SH4_EXP_TRAPA >> 5) : 0);
+        steps ? 0xFFFFFFFFu
+              : 0x8000u | t->catch_mask | (t->semihosting ? 1u << (SH4_EXP_TRAPA >> 5) : 0);
     return sh4_image_patch(t, t->hooks, err);
 }
 
@@ -152,26 +152,26 @@ static int go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, 
     return ret;
 }
 
-int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, struct err *err)
+int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, bool steps, struct err *err)
 {
+    const uint32_t pc = t->pc;
     int ret = sh4_fpu_store(t, err);
     if (ret == 0)
-        ret = place_vectors(t, err);
+        ret = place_vectors(t, steps, err);
     if (ret == 0)
         ret = sh4_sync_written(t, err);
-    if (ret == 0 && t->hooks && !t->hudi.kept && !t->stepping && !t->trace_vbr)
+    if (ret == 0 && t->hooks && !t->hudi.kept && !steps && !t->trace_vbr)
         ret = sh4_hudi_priority(t, err);
     if (ret == 0 && t->traced)
-        ret = t->tracing->resumed(t, err);
+        ret = t->tracing->resumed(t, steps, err);
     if (ret == 0)
         ret = REG_GET(t->sr, SH4_SR_BL) && t->own_spc ? leave_with_bl(t, err) : leave_plain(t, err);
     if (ret == 0)
-        ret = go(t, lo, hi, step_pc, err);
+        ret = go(t, lo, hi, steps ? pc : 0, err);
     if (ret < 0)
         return err_prefix(err, ret, "resume");
-    t->state = TARGET_RUNNING;
     t->mmu.saved = false;
-    if (!t->stepping)
+    if (!steps)
         t->line.addr = 0;
     return 0;
 }
@@ -476,35 +476,61 @@ static int step_on_host(struct sh4_target *t, struct err *err)
     return ret;
 }
 
-int sh4_step_start(struct sh4_target *t, struct err *err)
+/* A CPU that does not come back from it has perhaps reset itself. */
+static int step_blocked(struct sh4_target *t, struct err *err)
 {
-    if (REG_GET(t->sr, SH4_SR_BL)) {
-        int ret = step_with_bl(t, err);
-        return ret < 0 ? ret : 1;
-    }
+    struct err why = { .code = ERR_OK };
+    int ret = step_with_bl(t, &why);
+    if (ret == -ERR_TIMEOUT && sh4_reset_in_step(t, NULL) > 0)
+        return 0;
+    if (ret < 0 && err)
+        *err = why;
+    return ret < 0 ? ret : 1;
+}
+
+/* A step executes the program's own instruction. */
+static int lift_patch(struct sh4_target *t, struct err *err)
+{
+    struct sh4_patch *p = sh4_patch_at(t, t->pc);
+    if (!p || !p->in_memory)
+        return 0;
+    int ret = sh4_patch_set(t, p, false, err);
+    if (ret == 0)
+        t->step.lifted = p->addr;
+    return ret;
+}
+
+int sh4_step_start(struct sh4_target *t, bool off, struct err *err)
+{
+    if (REG_GET(t->sr, SH4_SR_BL))
+        return step_blocked(t, err);
     int ret = step_on_host(t, err);
     if (ret)
         return ret;
-    struct sh4_patch *p = sh4_patch_at(t, t->pc);
-    t->step.lifted = 0;
-    if (p && p->in_memory) {
-        ret = sh4_patch_set(t, p, false, err);
-        if (ret < 0)
-            return ret;
-        t->step.lifted = p->addr;
-    }
-    t->stepping = true;
     t->step.from = t->pc;
-    ret = sh4_ubc_program(t, true, err);
+    ret = lift_patch(t, err);
     if (ret == 0)
-        ret = sh4_leave(t, t->step.lo, t->step.hi, t->pc, err);
-    if (ret < 0)
-        t->stepping = false;
+        ret = sh4_ubc_program(t, true, err);
+    if (ret == 0)
+        ret = sh4_leave(t, t->step.lo, t->step.hi, true, err);
+    if (ret == 0)
+        sh4_run_event(t, off ? SH4_ON_STEP_OFF_BEGINS : SH4_ON_STEP_BEGINS);
     return ret;
 }
 
 int sh4_run_freely(struct sh4_target *t, struct err *err)
 {
     int ret = sh4_needs_hooks(t) ? sh4_ubc_program(t, false, err) : sh4_ubc_give_back(t, err);
-    return ret < 0 ? ret : sh4_leave(t, 0, 0, 0, err);
+    if (ret == 0)
+        ret = sh4_leave(t, 0, 0, false, err);
+    if (ret == 0)
+        sh4_run_event(t, SH4_ON_GO);
+    return ret;
+}
+
+int sh4_agents_code_ran(struct sh4_target *t, int ret)
+{
+    if (ret < 0)
+        sh4_run_event(t, SH4_ON_FOUND_RUNNING);
+    return ret;
 }

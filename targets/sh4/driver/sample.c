@@ -31,14 +31,14 @@ static int sample_interrupt(struct sh4_target *t, uint64_t *pc, struct err *err)
 int sh4_sample_pc(struct target *target, uint64_t *pc, struct err *err)
 {
     struct sh4_target *t = (struct sh4_target *)target;
-    if (t->state != TARGET_RUNNING)
-        return err_set(err, t->state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE, "let it run",
+    if (sh4_state(t) != TARGET_RUNNING)
+        return err_set(err, sh4_state(t) == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE, "let it run",
                        "sample: the target does not run");
-    if (t->stepped.on) {
+    if (sh4_host_steps(t)) {
         *pc = t->pc;
         return 1;
     }
-    if (t->stepping || t->halt_wanted || t->self_reset.seen)
+    if (sh4_stepping(t) || sh4_halt_asked(t) || sh4_reset_untold(t))
         return 0;
     return t->opt.allow_private ? sample_status(t, pc, err) : sample_interrupt(t, pc, err);
 }

@@ -1,27 +1,71 @@
 /* What everything stands on: questions to the target's state, and its simplest changes. */
+#include <stdio.h>
 #include <string.h>
 
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
 
-bool sh4_is_halted(struct sh4_target *t, struct err *err, const char *what)
+int sh4_need_halted(const struct sh4_target *t, const char *what, struct err *err)
 {
-    if (t->state == TARGET_HALTED)
-        return true;
-    err_set(err, t->state == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE,
-            t->state == TARGET_GONE ? "check power and cable, then attach again"
-                                    : "halt the target first",
-            "%s: the target is %s", what,
-            t->state == TARGET_GONE      ? "gone"
-            : t->state == TARGET_RUNNING ? "running"
-                                         : "not attached");
-    return false;
+    switch (sh4_state(t)) {
+    case TARGET_HALTED: return 0;
+    case TARGET_GONE:
+        return err_set(err, ERR_NO_TARGET, "check power and cable, then attach again",
+                       "%s: the target is gone", what);
+    case TARGET_RUNNING:
+        return err_set(err, ERR_STATE, "halt the target first", "%s: the target is running", what);
+    default:
+        return err_set(err, ERR_STATE, "halt the target first", "%s: the target is not attached",
+                       what);
+    }
 }
+
+/* What it does, or did until it was found standing. */
+static enum sh4_run_state doing(const struct sh4_target *t)
+{
+    return t->run.state == SH4_RUN_SETTLING ? t->run.before : t->run.state;
+}
+
+bool sh4_stepping_off(const struct sh4_target *t)
+{
+    return doing(t) == SH4_RUN_STEP_OFF || doing(t) == SH4_RUN_STEP_OFF_HALTING;
+}
+
+bool sh4_stepping(const struct sh4_target *t)
+{
+    return doing(t) == SH4_RUN_STEP || doing(t) == SH4_RUN_STEP_HALTING || sh4_stepping_off(t);
+}
+
+bool sh4_halt_asked(const struct sh4_target *t) { return sh4_run_halting(doing(t)); }
+
+void sh4_halt_given_up(struct sh4_target *t)
+{
+    if (sh4_run_halting(t->run.state))
+        sh4_run_event(t, SH4_ON_HALT_LATE);
+}
+
+bool sh4_reset_untold(const struct sh4_target *t)
+{
+    return doing(t) == SH4_RUN_RESET || doing(t) == SH4_RUN_RESET_HALTING;
+}
+
+bool sh4_host_steps(const struct sh4_target *t)
+{
+    return t->run.state == SH4_RUN_HOST_STEPS || t->run.state == SH4_RUN_HOST_STEPS_HALTING ||
+           t->run.state == SH4_RUN_HOST_STEP;
+}
+
+bool sh4_on_its_own(const struct sh4_target *t)
+{
+    return sh4_state(t) == TARGET_RUNNING && !sh4_host_steps(t);
+}
+
+static bool is_loss(int ret) { return ret == -ERR_USB || ret == -ERR_NO_TARGET; }
 
 int sh4_lost(struct sh4_target *t, int ret)
 {
-    if (ret == -ERR_USB || ret == -ERR_NO_TARGET)
-        t->state = TARGET_GONE;
+    if (is_loss(ret))
+        sh4_run_event(t, SH4_ON_LOST);
     return ret;
 }
 
@@ -31,6 +75,25 @@ void sh4_stop_is(struct sh4_target *t, enum stop_reason reason, int signal)
     t->stop.reason = reason;
     t->stop.signal = signal;
     t->stop.pc = t->pc;
+}
+
+void sh4_stop_later(struct sh4_target *t, const struct target_stop *stop)
+{
+    t->stop = *stop;
+    sh4_run_event(t, SH4_ON_STOP_FOUND);
+}
+
+int sh4_settling_failed(struct sh4_target *t, int ret, const struct err *why)
+{
+    bool stands = t->run.state == SH4_RUN_SETTLING || t->run.state == SH4_RUN_HOST_STEP;
+    if (ret >= 0 || is_loss(ret) || !stands)
+        return ret;
+    sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
+    if (why)
+        snprintf(t->stop.text, sizeof t->stop.text, "stands after a failure: %.*s",
+                 (int)sizeof t->stop.text - 32, why->what);
+    sh4_run_event(t, SH4_ON_STOP_FOUND);
+    return ret;
 }
 
 /* A break into the agent would save the agent's registers over the program's. */

@@ -67,7 +67,7 @@ static void stop_semihosting(struct sh4_target *t)
 /* The exception is the program's own: a step ends at its handler, anything else runs on there. */
 static int to_handler(struct sh4_target *t)
 {
-    bool stepped = t->stepping && !t->step.then_go;
+    bool stepped = sh4_stepping(t) && !sh4_stepping_off(t);
     sh4_enter_handler(t);
     if (stepped)
         sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
@@ -95,7 +95,7 @@ static int classify_trapa(struct sh4_target *t)
         return 1;
     }
     if (t->catch_mask >> (SH4_EXP_TRAPA >> 5) & 1) {
-        t->caught = true;
+        t->run.caught = true;
         sh4_stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
         snprintf(t->stop.text, sizeof t->stop.text, "TRAPA #%u", (unsigned)number);
         return 1;
@@ -112,17 +112,17 @@ static int at_point(struct sh4_target *t, struct err *err)
         sh4_stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
         return 1;
     }
-    return t->halt_wanted ? 0 : MIN(t->tracing->resuming(t, &how, err), 0);
+    return sh4_halt_asked(t) ? 0 : MIN(t->tracing->resuming(t, &how, err), 0);
 }
 
 static int classify_user_break(struct sh4_target *t, struct err *err)
 {
     uint32_t seen = t->save[SH4_SAVE_BRCR_SEEN];
     bool match[2] = { REG_GET(seen, SH4_BRCR_CMFA) != 0, REG_GET(seen, SH4_BRCR_CMFB) != 0 };
-    bool stepped = t->stepping && match[0];
+    bool stepped = sh4_stepping(t) && match[0];
     for (unsigned n = SH4_UBC_CHANNELS; n-- > 0;) {
         struct sh4_ubc_channel *c = &t->ubc[n];
-        if (!match[n] || !c->used || (n == 0 && t->stepping))
+        if (!match[n] || !c->used || (n == 0 && sh4_stepping(t)))
             continue;
         if (c->kind == BP_HARD) {
             sh4_stop_is(t, STOP_HWBREAK, SIGNAL_TRAP);
@@ -134,9 +134,9 @@ static int classify_user_break(struct sh4_target *t, struct err *err)
         return 1;
     }
     enum sh4_point point = t->traced ? t->tracing->at_point(t, match) : SH4_POINT_NONE;
-    if (point != SH4_POINT_NONE && (!stepped || t->step.then_go))
+    if (point != SH4_POINT_NONE && (!stepped || sh4_stepping_off(t)))
         return point == SH4_POINT_MET ? at_point(t, err) : 0;
-    if (stepped && t->step.then_go)
+    if (stepped && sh4_stepping_off(t))
         return 0;
     sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
     return 1;
@@ -150,7 +150,7 @@ static int classify_exception(struct sh4_target *t, struct err *err)
     if (expevt == SH4_EXP_TRAPA)
         return classify_trapa(t);
     if (t->catch_mask >> (expevt >> 5 & 31) & 1) {
-        t->caught = true;
+        t->run.caught = true;
         sh4_stop_is(t, STOP_SIGNAL, signal_of(expevt));
         snprintf(t->stop.text, sizeof t->stop.text, "%s (EXPEVT %03x)", exception_name(expevt),
                  (unsigned)expevt);
@@ -217,7 +217,7 @@ static void take_saved(struct sh4_target *t)
     t->r15 = t->sgr = t->save[SH4_SAVE_R15];
     t->spc = t->pc;
     t->ssr = t->sr;
-    t->own_spc = t->caught = false;
+    t->own_spc = t->run.caught = false;
 }
 
 /* The agent is halted: take over its view. 1: a stop; 0: it must run on. */
@@ -230,7 +230,7 @@ int sh4_take_over(struct sh4_target *t, struct err *err)
         ret = t->tracing->restore_kept(t, err);
     if (ret < 0)
         return ret;
-    t->state = TARGET_HALTED;
+    sh4_run_event(t, SH4_ON_STANDS);
     take_saved(t);
     uint32_t vbr = t->save[SH4_SAVE_VBR];
     bool hooked =
@@ -281,13 +281,14 @@ int sh4_take_over(struct sh4_target *t, struct err *err)
 /* What a step took out or changed is put back. */
 int sh4_end_step(struct sh4_target *t, struct err *err)
 {
-    t->stepping = false;
     t->step.lo = t->step.hi = 0;
     if (!t->step.lifted)
         return 0;
     struct sh4_patch *p = sh4_patch_at(t, t->step.lifted);
-    t->step.lifted = 0;
-    return p ? sh4_patch_set(t, p, true, err) : 0;
+    int ret = p ? sh4_patch_set(t, p, true, err) : 0;
+    if (ret == 0)
+        t->step.lifted = 0;
+    return ret;
 }
 
 /* A step as it was when the program stopped. */
@@ -307,10 +308,10 @@ static bool in_range(const struct sh4_target *t, const struct cut_step *cut)
 static bool stray_interrupt(struct sh4_target *t, int is_stop, const struct cut_step *cut)
 {
     if (t->save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT)
-        return is_stop && t->stop.reason == STOP_STEP && in_range(t, cut) && !t->halt_wanted;
+        return is_stop && t->stop.reason == STOP_STEP && in_range(t, cut) && !sh4_halt_asked(t);
     bool late = t->asked.late;
     t->asked.late = false;
-    return late || (t->link.wire->strays && !t->halt_wanted);
+    return late || (t->link.wire->strays && !sh4_halt_asked(t));
 }
 
 /* A step that was cut off begins anew where it had not got anywhere yet: returns 0, or 1 if it is
@@ -321,60 +322,79 @@ static int step_on(struct sh4_target *t, const struct cut_step *cut, struct err 
     if (t->pc == cut->from || in_range(t, cut)) {
         t->step.lo = cut->lo;
         t->step.hi = cut->hi;
-        ret = sh4_step_start(t, err);
+        ret = sh4_step_start(t, false, err);
     }
     if (ret > 0)
         sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
     return ret;
 }
 
-/* Stopped or done with a step: what does the caller see? Returns as poll() does. */
-int sh4_settle(struct sh4_target *t, struct target_stop *stop, struct err *err)
+/* The board, or its agent, began again meanwhile: what was in them has to be seen to. */
+static bool began_again(struct sh4_target *t)
 {
-    const struct cut_step cut = { t->stepping && !t->step.then_go, t->step.from, t->step.lo,
-                                  t->step.hi };
-    bool anew = t->link.restarted;
-    if (anew) {
-        t->link.restarted = false;
-        t->check_patches = t->npatches > 0 || t->nvbr_sites > 0;
-        sh4_ubc_forget(t);
+    if (!t->link.restarted)
+        return false;
+    t->link.restarted = false;
+    t->check_patches = t->npatches > 0 || t->nvbr_sites > 0;
+    sh4_ubc_forget(t);
+    return true;
+}
+
+/* What is a stop whatever the agent says. */
+static int known_stop(struct sh4_target *t, int is_stop, bool restarted)
+{
+    if (is_stop && restarted)
+        snprintf(t->stop.text, sizeof t->stop.text, "the board was reset meanwhile");
+    if (sh4_reset_untold(t)) {
+        sh4_stop_was_reset(t);
+        is_stop = 1;
     }
+    if (t->run.ended) {
+        t->run.ended = false;
+        sh4_stop_is(t, STOP_EXIT, 0);
+        is_stop = 1;
+    }
+    if (sh4_halt_asked(t) && !is_stop) {
+        sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
+        is_stop = 1;
+    }
+    return is_stop;
+}
+
+/* 1: a stop; 0: it runs on. */
+static int find_out(struct sh4_target *t, struct err *err)
+{
+    const struct cut_step cut = { sh4_stepping(t) && !sh4_stepping_off(t), t->step.from, t->step.lo,
+                                  t->step.hi };
+    bool restarted = began_again(t);
     int is_stop = sh4_take_over(t, err);
     if (is_stop < 0)
         return is_stop;
-    if (is_stop && t->halt_wanted && t->stop.reason == STOP_STEP && in_range(t, &cut))
-        sh4_stop_is(t, STOP_REQUEST,
-                    SIGNAL_INT); /* the agent left the range step because it was asked to */
+    /* the agent left the range step because it was asked to */
+    if (is_stop && sh4_halt_asked(t) && t->stop.reason == STOP_STEP && in_range(t, &cut))
+        sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
     int ret = sh4_end_step(t, err);
-    t->step.then_go = false;
     if (ret < 0)
         return ret;
     if (stray_interrupt(t, is_stop, &cut)) {
         is_stop = 0;
-        if (cut.stepping && !t->self_reset.seen && !t->halt_wanted &&
+        if (cut.stepping && !sh4_reset_untold(t) && !sh4_halt_asked(t) &&
             (is_stop = step_on(t, &cut, err)) <= 0)
             return is_stop;
     }
-    if (is_stop && anew)
-        snprintf(t->stop.text, sizeof t->stop.text, "the board was reset meanwhile");
-    if (t->self_reset.seen) {
-        sh4_stop_was_reset(t);
-        is_stop = 1;
-    }
-    if (t->ended) {
-        t->ended = t->halt_wanted = false;
-        sh4_stop_is(t, STOP_EXIT, 0);
-        is_stop = 1;
-    }
-    if (t->halt_wanted && !is_stop) {
-        sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
-        is_stop = 1;
-    }
-    if (!is_stop) {
-        ret = sh4_let_go(t, err);
-        return ret < 0 ? ret : 0;
-    }
-    t->halt_wanted = false;
+    is_stop = known_stop(t, is_stop, restarted);
+    return is_stop ? is_stop : sh4_let_go(t, err);
+}
+
+int sh4_settle(struct sh4_target *t, struct target_stop *stop, struct err *err)
+{
+    struct err why = { .code = ERR_OK };
+    int ret = find_out(t, &why);
+    if (ret < 0 && err)
+        *err = why;
+    if (ret <= 0)
+        return sh4_settling_failed(t, ret, &why);
+    sh4_run_event(t, SH4_ON_STOP);
     *stop = t->stop;
     return 1;
 }

@@ -17,7 +17,7 @@ static const char *op_remark(struct target *target)
 }
 
 static struct target_stop op_why_halted(struct target *target) { return sh4_of(target)->stop; }
-static enum target_state op_state(struct target *target) { return sh4_of(target)->state; }
+static enum target_state op_state(struct target *target) { return sh4_state(sh4_of(target)); }
 static uint64_t op_now(struct target *target) { return sh4_now(sh4_of(target)); }
 static uint64_t op_canonical(uint64_t addr) { return sh4_canonical32((uint32_t)addr); }
 
@@ -54,8 +54,9 @@ static int op_semihosting(struct target *target, bool on, struct err *err)
 static int op_syscall_return(struct target *target, int64_t result, int32_t error, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
-    if (!sh4_is_halted(t, err, "system call"))
-        return -ERR_STATE;
+    int ret = sh4_need_halted(t, "system call", err);
+    if (ret < 0)
+        return ret;
     *sh4_reg_r(t, 0) = (uint32_t)result;
     *sh4_reg_r(t, 1) = (uint32_t)error;
     return 0;
@@ -172,6 +173,7 @@ int sh4_driver_open(struct probe *p, const struct sh4_options *opt,
     t->base.ops = &t->ops;
     t->base.big_endian = t->opt.big_endian;
     t->probe = p;
+    t->run.state = SH4_RUN_DETACHED;
     t->nonce = 0x2545F491;
     int ret = sh4_link_init(&t->link, p, err);
     uint32_t hz = 0;

@@ -8,16 +8,16 @@
 
 #define SLICE_NS     (20u * 1000u)
 #define INTERRUPT_NS (2u * 1000u * 1000u)
+/* how long a halt for something longer may take */
+#define PAUSE_NS 2000000000u
 
 static int may_borrow(struct sh4_target *t, const char *what, struct err *err)
 {
-    if (t->state != TARGET_RUNNING)
-        return sh4_is_halted(t, err, what) ? 0
-               : t->state == TARGET_GONE   ? -ERR_NO_TARGET
-                                           : -ERR_STATE;
-    if (t->stepping || t->halt_wanted || t->self_reset.seen)
+    if (sh4_state(t) != TARGET_RUNNING)
+        return sh4_need_halted(t, what, err);
+    if (sh4_stepping(t) || sh4_halt_asked(t) || sh4_reset_untold(t))
         return err_set(err, ERR_STATE, "try again when it has stopped", "%s: the target is %s",
-                       what, t->stepping ? "in the middle of a step" : "being halted");
+                       what, sh4_stepping(t) ? "in the middle of a step" : "being halted");
     return 0;
 }
 
@@ -26,9 +26,10 @@ static int wait_stopped(struct sh4_target *t, struct target_stop *stop, struct e
 {
     uint64_t end = sh4_now(t) + INTERRUPT_NS;
     int ret = sh4_halt(&t->base, err);
-    while (ret == 0 && t->state == TARGET_RUNNING && !(t->asked.by_interrupt && sh4_now(t) > end))
+    while (ret == 0 && sh4_state(t) == TARGET_RUNNING &&
+           !(t->asked.by_interrupt && sh4_now(t) > end))
         ret = sh4_poll(&t->base, SLICE_NS, stop, err);
-    return ret < 0 ? ret : t->state != TARGET_RUNNING;
+    return ret < 0 ? ret : sh4_state(t) != TARGET_RUNNING;
 }
 
 /* 0 halted, by us alone: *borrowed; or by a stop of its own, which the next poll reports. */
@@ -40,7 +41,8 @@ static int halt_shortly(struct sh4_target *t, bool *borrowed, struct err *err)
     int ret = wait_stopped(t, &stop, err);
     if (ret == 0) { /* its priority is gone, or it is masked: it may still come */
         t->asked.late = true;
-        t->halt_wanted = t->hudi.ready = t->asked.by_interrupt = false;
+        t->hudi.ready = t->asked.by_interrupt = false;
+        sh4_halt_given_up(t);
         ret = wait_stopped(t, &stop, err);
     }
     t->asked.shortly = false;
@@ -49,27 +51,26 @@ static int halt_shortly(struct sh4_target *t, bool *borrowed, struct err *err)
                                       t->save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT);
     if (ret < 0) {
         t->asked.late = t->asked.late || ret == -ERR_TIMEOUT;
-        t->halt_wanted = false;
+        sh4_halt_given_up(t);
         return ret;
     }
     /* A break taken with BL=1 has cost the handler its SPC: that is not hidden. */
     *borrowed = stop.reason == STOP_REQUEST && !REG_GET(t->sr, SH4_SR_BL);
-    t->stop_pending = !*borrowed;
     if (!*borrowed)
-        t->stop = stop;
+        sh4_stop_later(t, &stop);
     return 0;
 }
 
 int sh4_borrow(struct sh4_target *t, enum sh4_loan *loan, const char *what, struct err *err)
 {
     *loan = SH4_LOAN_NONE;
-    if (t->state == TARGET_HALTED)
+    if (sh4_state(t) == TARGET_HALTED)
         return 0;
     int ret = may_borrow(t, what, err);
     if (ret < 0)
         return ret;
-    if (t->stepped.on) { /* between two steps it is halted */
-        t->state = TARGET_HALTED;
+    if (sh4_host_steps(t)) { /* between two steps it is halted */
+        sh4_run_event(t, SH4_ON_HELD);
         *loan = SH4_LOAN_CRAWL;
         return 0;
     }
@@ -87,10 +88,10 @@ int sh4_give_back(struct sh4_target *t, enum sh4_loan loan, int done, struct err
 {
     struct resume how = { .kind = RESUME_CONTINUE };
     struct err own = { .code = ERR_OK };
-    if (loan == SH4_LOAN_NONE || t->state != TARGET_HALTED)
+    if (loan == SH4_LOAN_NONE || sh4_state(t) != TARGET_HALTED)
         return done;
     if (loan == SH4_LOAN_CRAWL) {
-        t->state = TARGET_RUNNING;
+        sh4_run_event(t, SH4_ON_RELEASED);
         return done;
     }
     /* Not the user's "continue": a breakpoint it stands on by chance has not been met yet. */
@@ -98,4 +99,69 @@ int sh4_give_back(struct sh4_target *t, enum sh4_loan loan, int done, struct err
     if (ret < 0 && done >= 0 && err)
         *err = own;
     return done < 0 ? done : MIN(ret, 0);
+}
+
+/* ---- for longer, or for good ---- */
+
+/* On a line that was given more patience (timeout=MS) it may take longer. */
+static uint64_t pause_limit(const struct sh4_link *l)
+{
+    return MAX((uint64_t)PAUSE_NS, l->silence_ns + l->silence_ns / 2);
+}
+
+int sh4_pause(struct sh4_target *t, bool *ran, struct err *err)
+{
+    enum { SLICE = 1000000, LOOKS = 40 };
+    struct target_stop stop;
+    uint64_t end = sh4_now(t) + pause_limit(&t->link);
+    const bool asked = sh4_halt_asked(t), steps = sh4_stepping(t) && !sh4_stepping_off(t);
+    *ran = sh4_state(t) == TARGET_RUNNING;
+    if (!*ran)
+        return sh4_state(t) == TARGET_HALTED
+                   ? 0
+                   : err_set(err, ERR_STATE, "attach first", "trace: target not attached");
+    int ret = sh4_halt(&t->base, err);
+    /* at least so many looks: reading a full ring through a slow adapter takes seconds */
+    for (unsigned n = 0;
+         ret == 0 && sh4_state(t) == TARGET_RUNNING && (sh4_now(t) < end || n < LOOKS); n++)
+        ret = sh4_poll(&t->base, SLICE, &stop, err);
+    if (ret < 0)
+        return ret;
+    if (sh4_state(t) != TARGET_HALTED)
+        return err_set(err, ERR_TIMEOUT, "interrupts may be masked for long",
+                       "trace: the target does not halt");
+    /* the caller's step is cut short; another follows while it is still in its range */
+    if (steps && !asked && stop.reason == STOP_REQUEST)
+        stop.reason = STOP_STEP;
+    if (ret > 0 && (asked || stop.reason != STOP_REQUEST)) {
+        sh4_stop_later(t, &stop);
+        *ran = false;
+    }
+    return 0;
+}
+
+int sh4_unpause(struct sh4_target *t, bool ran, struct err *err)
+{
+    struct resume how = { .kind = RESUME_CONTINUE };
+    return ran ? sh4_resume(&t->base, &how, err) : 0;
+}
+
+int sh4_pause_to_end(struct sh4_target *t, bool *ran, struct err *err)
+{
+    t->trace_ending = true;
+    int ret = sh4_pause(t, ran, err);
+    t->trace_ending = false;
+    return ret;
+}
+
+int sh4_own_step(struct sh4_target *t, struct err *err)
+{
+    enum { SLICE = 1000000 };
+    struct resume how = { .kind = RESUME_STEP };
+    struct target_stop stop;
+    int ret = sh4_resume(&t->base, &how, err);
+    t->run.continuing = true;
+    while (ret == 0)
+        ret = sh4_poll(&t->base, SLICE, &stop, err);
+    return MIN(ret, 0);
 }

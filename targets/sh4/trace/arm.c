@@ -245,7 +245,7 @@ int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct 
                        : cfg->counter[1] == ELAPSED ? 1
                                                     : -1;
     uint64_t since = sh4_link_now(&t->link), clocks = sh4_trace_wire_bits(t);
-    int ret = sh4_trace_stop_program(t, &ran, err);
+    int ret = sh4_pause(t, &ran, err);
     if (ret == 0 && (ret = arm_halted(tr, err)) < 0) {
         struct err own = { .code = ERR_OK };
         if (tr->patches.mark && tr->plan.image)
@@ -254,8 +254,8 @@ int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct 
     }
     if (ret < 0) {
         struct err own = { .code = ERR_OK };
-        if (t->state == TARGET_HALTED && !tr->aside.displaced)
-            sh4_trace_run_program(t, ran, &own);
+        if (sh4_state(t) == TARGET_HALTED && !tr->aside.displaced)
+            sh4_unpause(t, ran, &own);
         sh4_trace_close(t);
         /* half armed, it may stand: attaching again undoes that */
         return sh4_lost(t, err_prefix(err, ret, "arming the trace"));
@@ -271,7 +271,7 @@ int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct 
     sh4_trace_log_armed(tr, sh4_link_now(&t->link) - since, sh4_trace_wire_bits(t) - clocks);
     if (tr->active)
         sh4_trace_note_event(tr, EVENT_START, t->pc, EVENT_CAUSE_NONE, 0);
-    return sh4_lost(t, sh4_trace_run_program(t, ran, err));
+    return sh4_lost(t, sh4_unpause(t, ran, err));
 }
 
 int sh4_trace_disarm(struct target *target, struct err *err)
@@ -282,11 +282,7 @@ int sh4_trace_disarm(struct target *target, struct err *err)
     if (!tr || !tr->armed)
         return 0;
     uint64_t since = sh4_link_now(&t->link);
-    t->trace_ending = true;
-    int ret = sh4_trace_stop_program(t, &ran, err);
-    t->trace_ending = false;
-    if (ret == 0 && t->stop_pending && t->state == TARGET_RUNNING)
-        ret = err_set(err, ERR_STATE, "", "trace: target busy");
+    int ret = sh4_pause_to_end(t, &ran, err);
     if (ret == 0 && !tr->reset.seen)
         ret = sh4_trace_empty(tr, err);
     if (ret == 0 && !tr->reset.seen)
@@ -309,7 +305,7 @@ int sh4_trace_disarm(struct target *target, struct err *err)
         return err_prefix(err, ret, "disarming the trace");
     sh4_trace_log_disarmed(tr, sh4_link_now(&t->link) - since);
     uint32_t expevt = t->trap[1];
-    ret = sh4_trace_run_program(t, ran, err);
+    ret = sh4_unpause(t, ran, err);
     return ret == 0 && tr->reset.seen ? sh4_reset_error(expevt, err) : ret;
 }
 
@@ -320,7 +316,7 @@ int sh4_trace_set_active(struct target *target, bool active, struct err *err)
     bool ran;
     if (!tr || !tr->armed)
         return err_set(err, ERR_STATE, "arm it first", "no trace is armed");
-    int ret = sh4_trace_stop_program(t, &ran, err);
+    int ret = sh4_pause(t, &ran, err);
     if (ret == 0)
         ret = sh4_trace_empty(tr, err);
     if (ret == 0)
@@ -332,5 +328,5 @@ int sh4_trace_set_active(struct target *target, bool active, struct err *err)
         tr->ran.was_inactive = true;
         sh4_trace_log_active(tr);
     }
-    return ret < 0 ? err_prefix(err, ret, "trace") : sh4_trace_run_program(t, ran, err);
+    return ret < 0 ? err_prefix(err, ret, "trace") : sh4_unpause(t, ran, err);
 }

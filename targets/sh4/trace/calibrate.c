@@ -208,13 +208,13 @@ static int run_loop(struct sh4_trace *tr, const struct run *r, struct back *b, u
     ask_for(tr, r, b, &soon);
     t->soon = r->rounds <= ROUNDS ? &soon : NULL;
     if (ret == 0)
-        ret = sh4_leave(t, 0, 0, 0, err);
+        ret = sh4_leave(t, 0, 0, false, err);
     t->soon = NULL;
     if (ret == 0)
-        ret = soon.done ? sh4_regs_load(t, err) : fetch_later(tr, r, &soon, err);
+        ret = sh4_agents_code_ran(t, soon.done ? sh4_regs_load(t, err)
+                                               : fetch_later(tr, r, &soon, err));
     if (ret < 0)
         return ret;
-    t->state = TARGET_HALTED;
     const uint32_t *r8 = t->save + SH4_SAVE_R8;
     raw[0] = r8[3] - r8[1];
     raw[1] = r8[4] - r8[2];

@@ -248,7 +248,7 @@ static void state_to_record(const struct sh4_target *t, uint32_t ccr, uint32_t *
     k[K_SPC] = t->spc;
     k[K_SSR] = t->ssr;
     k[K_SGR] = t->sgr;
-    k[K_OWN] = (t->own_spc ? 1 : 0) | (t->caught ? 2 : 0);
+    k[K_OWN] = (t->own_spc ? 1 : 0) | (t->run.caught ? 2 : 0);
     k[K_CCR] = ccr;
 }
 
@@ -265,7 +265,7 @@ static void record_to_state(struct sh4_target *t, const uint32_t *k)
     t->ssr = k[K_SSR];
     t->sgr = k[K_SGR];
     t->own_spc = k[K_OWN] & 1;
-    t->caught = k[K_OWN] >> 1 & 1;
+    t->run.caught = k[K_OWN] >> 1 & 1;
     t->trap_lost = true;
 }
 

@@ -34,11 +34,10 @@ int sh4_trace_point_met(struct sh4_trace *tr, uint32_t addr, struct err *err)
 
 /* Channel A steps code that takes no patch, and the debugger's steps; B belongs to the agent while
  * it waits for a handler's end. */
-static bool channel_free(const struct sh4_trace *tr, unsigned n, bool awaits)
+static bool channel_free(const struct sh4_trace *tr, unsigned n, bool awaits, bool steps)
 {
     const struct sh4_target *t = tr->t;
-    return !t->ubc[n].used && !(n == 0 && (t->stepping || tr->plan.rom.bytes)) &&
-           !(n == 1 && awaits);
+    return !t->ubc[n].used && !(n == 0 && (steps || tr->plan.rom.bytes)) && !(n == 1 && awaits);
 }
 
 static int watch_point(struct sh4_trace *tr, unsigned n, uint32_t addr, struct err *err)
@@ -52,7 +51,7 @@ static int watch_point(struct sh4_trace *tr, unsigned n, uint32_t addr, struct e
     return ret;
 }
 
-int sh4_trace_watch(struct sh4_trace *tr, bool awaits, struct err *err)
+int sh4_trace_watch(struct sh4_trace *tr, bool awaits, bool steps, struct err *err)
 {
     unsigned n = 0, watched = 0, aside = 0;
     int ret = 0;
@@ -64,7 +63,7 @@ int sh4_trace_watch(struct sh4_trace *tr, bool awaits, struct err *err)
             aside++;
             continue;
         }
-        while (n < SH4_UBC_CHANNELS && !channel_free(tr, n, awaits))
+        while (n < SH4_UBC_CHANNELS && !channel_free(tr, n, awaits, steps))
             n++;
         if (n == SH4_UBC_CHANNELS)
             break;
@@ -72,7 +71,7 @@ int sh4_trace_watch(struct sh4_trace *tr, bool awaits, struct err *err)
         watched++;
     }
     unsigned unwatched = tr->plan.nwatched - watched - aside;
-    if (!tr->t->stepping && unwatched != tr->points.unwatched) {
+    if (!steps && unwatched != tr->points.unwatched) {
         tr->points.unwatched = unwatched;
         sh4_trace_note(tr);
     }

@@ -79,9 +79,7 @@ static int bring_home(struct sh4_trace *tr, int ret)
     if (ret != -ERR_NO_TARGET || !tr->reset.shows ||
         sh4_reset_while_traced(t, NULL) != -ERR_NO_TARGET)
         return sh4_lost(t, ret);
-    t->trace_ending = true;
-    int stopped = sh4_trace_stop_program(t, &ran, NULL);
-    t->trace_ending = false;
+    int stopped = sh4_pause_to_end(t, &ran, NULL);
     return stopped == 0 && tr->reset.seen ? 0 : sh4_lost(t, ret);
 }
 
@@ -98,7 +96,7 @@ int sh4_trace_poll_events(struct target *target, struct event *out, size_t cap, 
     size_t told = tr->armed || tr->coverage.at_end ? sh4_trace_tell_coverage(tr, out, cap) : 0;
     if (told)
         return (int)told;
-    while (tr->armed && tr->queue.count == 0 && t->state == TARGET_RUNNING && !t->stop_pending) {
+    while (tr->armed && tr->queue.count == 0 && sh4_on_its_own(t)) {
         int ret = sh4_trace_poll(t, 0, err);
         if (ret < 0)
             return bring_home(tr, ret);
@@ -107,7 +105,8 @@ int sh4_trace_poll_events(struct target *target, struct event *out, size_t cap, 
         uint64_t at = sh4_link_now(&t->link);
         if (tr->queue.count || at >= end)
             break;
-        if (at - tr->ring.read_ns > MAX((uint64_t)ASK_NS, tr->ask.patience_ns) && !t->halt_wanted &&
+        if (at - tr->ring.read_ns > MAX((uint64_t)ASK_NS, tr->ask.patience_ns) &&
+            !sh4_halt_asked(t) &&
             at - tr->ask.at_ns > sh4_link_again_ns(&t->link, tr->ask.times, ASK_AGAIN_NS))
             ret = ask_for_ring(tr, err);
         else

@@ -184,7 +184,7 @@ static int go_on(struct sh4_trace *tr, struct err *err)
     uint32_t step[3] = { 0, 0, 0 };
     struct err own = { .code = ERR_OK };
     int ret = keep_break(tr, err);
-    if (ret == 0 && t->stepping)
+    if (ret == 0 && sh4_stepping(t))
         ret = sh4_agent_read(t, t->agent_base + t->layout->step_words, 4, step, 3, err);
     if (ret < 0)
         return ret;
@@ -209,7 +209,7 @@ int sh4_trace_serve(struct sh4_trace *tr, struct err *err)
         return ret;
     /* answered late */
     bool asked = tr->ask.sent,
-         ours = kind == SH4_ENTRY_TRACE || (kind == SH4_ENTRY_INTERRUPT && !t->halt_wanted);
+         ours = kind == SH4_ENTRY_TRACE || (kind == SH4_ENTRY_INTERRUPT && !sh4_halt_asked(t));
     tr->ask.sent = false;
     if (!ours)
         return 1;
@@ -235,6 +235,6 @@ int sh4_trace_serve(struct sh4_trace *tr, struct err *err)
  * is less than two words an event. */
 bool sh4_trace_has_room(const struct sh4_trace *tr)
 {
-    return tr->t->halt_wanted ||
+    return sh4_halt_asked(tr->t) ||
            tr->queue.count + (tr->plan.ring_bytes + SH4_TRACE_RESERVE) / 8 + 16 < TRACE_QUEUE;
 }

@@ -112,13 +112,13 @@ static int set_channel(struct sh4_target *t, uint32_t bar, uint8_t bamr, struct 
     return 0;
 }
 
-int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err)
+int sh4_trace_step_resumed(struct sh4_trace *tr, bool steps, struct err *err)
 {
     struct sh4_target *t = tr->t;
     const struct sh4_trace_rom *rom = &tr->plan.rom;
     if (!rom->bytes)
         return 0;
-    bool on = !t->stepping && !t->ubc[0].used;
+    bool on = !steps && !t->ubc[0].used;
     uint32_t words[] = { on && t->pc - rom->base < rom->bytes ? t->pc : 0, rom->base,
                          on ? rom->bytes : 0 };
     if (tr->rom.channel_taken != t->ubc[0].used)

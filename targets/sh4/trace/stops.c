@@ -19,7 +19,7 @@ int sh4_trace_halted(struct sh4_target *t, struct err *err)
     return ret;
 }
 
-int sh4_trace_resumed(struct sh4_target *t, struct err *err)
+int sh4_trace_resumed(struct sh4_target *t, bool steps, struct err *err)
 {
     struct sh4_trace *tr = t->trace;
     uint32_t spc = 0;
@@ -37,9 +37,9 @@ int sh4_trace_resumed(struct sh4_target *t, struct err *err)
             t->save[SH4_SAVE_BBRB] = SH4_BBR_FETCH;
     }
     if (ret == 0)
-        ret = sh4_trace_step_resumed(tr, err);
+        ret = sh4_trace_step_resumed(tr, steps, err);
     if (ret == 0 && tr->plan.nwatched)
-        ret = sh4_trace_watch(tr, spc != 0, err);
+        ret = sh4_trace_watch(tr, spc != 0, steps, err);
     if (ret == 0)
         ret = sh4_trace_meant_resumed(tr, err);
     if (ret == 0)

@@ -264,7 +264,7 @@ int sh4_trace_poll(struct sh4_target *t, uint64_t max_ns, struct err *err);
 /* As in struct sh4_tracing. */
 int sh4_trace_halted(struct sh4_target *t, struct err *err);
 int sh4_trace_resuming(struct sh4_target *t, struct resume *how, struct err *err);
-int sh4_trace_resumed(struct sh4_target *t, struct err *err);
+int sh4_trace_resumed(struct sh4_target *t, bool steps, struct err *err);
 /* ---- reports (report.c) ---- */
 /* As in struct target_trace_ops. */
 int sh4_trace_status(struct target *target, struct trace_status *out, struct err *err);
@@ -277,11 +277,7 @@ int sh4_trace_request_ram(struct sh4_trace *tr, struct err *err);
 int sh4_trace_make_plan(struct sh4_trace *tr, struct err *err);
 /* Symbol of the routine that the shinobi filter leaves out. */
 const char *sh4_trace_filter_name(const struct trace_config *cfg);
-/* ---- halting for the trace's own purposes (hold.c) ---- */
-/* Halts if it runs. *ran: resume afterwards. A stop of another kind met on the way is kept for the
- * user. */
-int sh4_trace_stop_program(struct sh4_target *t, bool *ran, struct err *err);
-int sh4_trace_run_program(struct sh4_target *t, bool ran, struct err *err);
+/* ---- halted in the agent (leave_stub.c) ---- */
 /* Halted in a stub: of an earlier session, whose RAM will be used again, or of this one, which
  * ends. It is stepped out of it. */
 int sh4_trace_leave_stub(struct sh4_trace *tr, struct err *err);
@@ -461,14 +457,14 @@ int sh4_trace_halt_ends(struct sh4_trace *tr, struct err *err);
 /* The halted program goes on from a point at addr: it acts. */
 int sh4_trace_point_met(struct sh4_trace *tr, uint32_t addr, struct err *err);
 /* The program runs on: free channels watch the points of plan.watched. awaits: channel B is the
- * agent's just now. */
-int sh4_trace_watch(struct sh4_trace *tr, bool awaits, struct err *err);
+ * agent's just now; steps: channel A is the debugger's. */
+int sh4_trace_watch(struct sh4_trace *tr, bool awaits, bool steps, struct err *err);
 enum sh4_point sh4_trace_at_point(const struct sh4_target *t, const bool match[2]);
 /* Recording begins or ends, with its event; the program is held and its ring empty. (record.c) */
 int sh4_trace_switch(struct sh4_trace *tr, bool active, struct err *err);
 /* The program runs on: channel A of the user break controller steps what cannot be patched, unless
  * the debugger has it or steps itself. */
-int sh4_trace_step_resumed(struct sh4_trace *tr, struct err *err);
+int sh4_trace_step_resumed(struct sh4_trace *tr, bool steps, struct err *err);
 /* rq->ram and ram_bytes; all else of the request is there. -ERR_USAGE if the RAM that was named is
  * known to be the program's, or no RAM for a larger program is free: the hint names another range.
  * (ram.c) */

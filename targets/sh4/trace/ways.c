@@ -90,14 +90,13 @@ static int run_way(struct sh4_trace *tr, const struct way *w, uint32_t rte_to, s
     r8[4] = ROUNDS;
     r8[5] = w->out;
     if (ret == 0)
-        ret = sh4_leave(t, 0, 0, 0, err);
-    if (ret == 0)
-        ret = sh4_trace_calib_back(t, err);
+        ret = sh4_leave(t, 0, 0, false, err);
+    if (ret < 0)
+        return ret;
+    ret = sh4_trace_calib_back(t, err);
     if (ret == 0)
         ret = sh4_regs_load(t, err);
-    if (ret == 0)
-        t->state = TARGET_HALTED;
-    return ret;
+    return sh4_agents_code_ran(t, ret);
 }
 
 /* From the agent's last look at the counters to the program's first. */

@@ -1,0 +1,19 @@
+/* A program that stands in one of the agent's stubs is stepped out of it. */
+#include "targets/sh4/isa/regs.h"
+#include "targets/sh4/trace/trace.h"
+
+/* Halted in a stub: of an earlier session, whose RAM will be used again, or of this one, which
+ * ends. It is stepped out of it. */
+int sh4_trace_leave_stub(struct sh4_trace *tr, struct err *err)
+{
+    enum { MOST = 16 };
+    struct sh4_target *t = tr->t;
+    for (int i = 0; i < MOST && !REG_GET(t->sr, SH4_SR_BL); i++) {
+        if (!sh4_trace_of_agents(tr, t->pc))
+            break;
+        int ret = sh4_own_step(t, err);
+        if (ret < 0)
+            return ret;
+    }
+    return 0;
+}
