@@ -393,3 +393,12 @@ int net_accept(const struct net_listener *l, char *peer, size_t cap)
     describe((struct sockaddr *)&from, len, peer, cap);
     return fd;
 }
+
+int net_first_byte(int fd)
+{
+    unsigned char byte;
+    ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (n == 1)
+        return byte;
+    return n < 0 && (errno == EAGAIN || errno == EINTR) ? -1 : -2;
+}

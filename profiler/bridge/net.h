@@ -48,6 +48,10 @@ void net_close(struct net_listener *l);
  * (errno says why). */
 int net_accept(const struct net_listener *l, char *peer, size_t cap);
 
+/* net_first_byte - what a connection says first, without taking it: 0 to 255; -1: nothing yet; -2:
+ * it is closed. */
+int net_first_byte(int fd);
+
 /* net_port_owner - who listens on a TCP port: "gdbserver (process 4711)"
  * proc   "/proc"
  * Returns buf, "" when it cannot be known (another user's process). */

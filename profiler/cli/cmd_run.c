@@ -38,6 +38,8 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
         return err_set(err, ERR_NOMEM, "close other programs", "out of memory");
     r->cli = cli;
     int ret = settings_read(&r->set, settings_opts, argc, argv, cli->probe_env, err);
+    if (ret == 0 && !r->set.help && cli->http_env && *cli->http_env)
+        ret = settings_set(&r->set, SET_HTTP, ORIGIN_ENV, cli->http_env, err);
     if (ret == 0)
         ret = ending_start(fileno(cli->err_out), &cli->ending, err);
     if (ret == 0)

@@ -17,6 +17,7 @@ struct cli {
      * program */
     struct ending *ending;
     const char *probe_env;                      /* PROBEPROF_PROBE, or NULL */
+    const char *http_env;                       /* PROBEPROF_HTTP; NULL: not set */
     const struct sim_board_type *const *boards; /* NULL-terminated */
 };
 

@@ -230,9 +230,11 @@ static void occupy_standard_descriptors(void)
 int main(int argc, char **argv)
 {
     occupy_standard_descriptors();
-    struct cli cli = {
-        .out = stdout, .err_out = stderr, .probe_env = getenv("PROBEPROF_PROBE"), .boards = boards()
-    };
+    struct cli cli = { .out = stdout,
+                       .err_out = stderr,
+                       .probe_env = getenv("PROBEPROF_PROBE"),
+                       .http_env = getenv("PROBEPROF_HTTP"),
+                       .boards = boards() };
     struct err err = { .code = ERR_OK };
     /* a peer or pager that leaves is an error of one write, not the end; so is a limit on the size
      * of files */

@@ -17,12 +17,17 @@ void cli_warn(struct cli *cli, const char *fmt, ...)
 
 void run_note(struct run *r, const char *fmt, ...)
 {
+    char line[FEED_LOG_TEXT];
     va_list ap;
     live_clear(&r->live);
     progress_clear(&r->progress);
     va_start(ap, fmt);
     text_line(r->cli->err_out, "probeprof: ", fmt, ap);
     va_end(ap);
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    serve_note(&r->serve, "note", line);
 }
 
 void run_found(struct run *r, const char *fmt, ...)

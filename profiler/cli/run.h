@@ -19,6 +19,7 @@
 #include "profiler/bridge/recover.h"
 #include "profiler/bridge/say.h"
 #include "profiler/bridge/sampler.h"
+#include "profiler/cli/serve.h"
 #include "profiler/cli/settings.h"
 #include "profiler/bridge/wire.h"
 #include "profiler/bridge/worker.h"
@@ -30,6 +31,18 @@ enum run_phase {
     RUN_ENDING,  /* the profile was asked to end; the last events come in */
     RUN_QUITTING /* leaving */
 };
+
+/* A reader's command that the board is needed for; one at a time. */
+struct serve_command {
+    struct worker_job job;
+    enum http_do what;
+    struct http_ticket *ticket;
+    bool busy;
+    int ret;
+    struct err err;
+};
+
+enum { RUN_QUEUE_EVENTS = 1 << 16 }; /* between worker and loop */
 
 struct run {
     struct cli *cli;
@@ -61,6 +74,12 @@ struct run {
     struct live live;
     struct progress progress; /* of --load */
     struct recording_header header;
+    struct serve serve; /* the live feed; not started with --http off */
+    struct serve_command command;
+    const struct snapshot *served; /* the profile that was given out last */
+    int64_t away_ms;               /* wall clock since when the board is away; 0: it is not */
+    uint64_t away_ns;              /* the same of the host's clock */
+    bool was_halted;               /* as the feed's log has it */
 
     uv_loop_t loop;
     bool has_loop;
@@ -139,6 +158,10 @@ void run_look_after_profile(struct run *r);
 
 /* run_look_at_ending - has somebody asked for the end? */
 void run_look_at_ending(struct run *r);
+
+/* run_serve - begins the feed where --http says; a port that is taken is told, and no error.
+ * Returns 0; -ERR_USAGE: --http cannot mean that. */
+int run_serve(struct run *r, struct err *err);
 
 /* run_clear - the counts begin anew, from the last event that has come. Main thread. */
 void run_clear(struct run *r);

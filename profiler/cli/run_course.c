@@ -84,6 +84,7 @@ void run_take_events(struct run *r)
     size_t n;
     while (events = pump_front(&r->pump, &n), n > 0) {
         n = MIN(n, TAKE_BATCH);
+        serve_events(&r->serve, events, n);
         if (capture_feed(&r->capture, events, n, &err) < 0)
             tell_recording_ended(r, &err);
         pump_release(&r->pump, n);
@@ -96,6 +97,7 @@ void run_clear(struct run *r)
     run_take_events(r);
     if (capture_clear(&r->capture, &err) < 0)
         tell_recording_ended(r, &err);
+    serve_restart(&r->serve);
 }
 
 static void describe_stop(struct run *r, const struct target_stop *stop)
@@ -121,6 +123,7 @@ static void profile_ended(struct run *r, const struct pump_view *v)
                  r->set.start);
     if (!r->set.json)
         run_tell_duration(r, v);
+    serve_now(&r->serve);
     if (gdb_server_sessions(r->server) == 0 || r->terminate) {
         quit_loop(r);
         return;

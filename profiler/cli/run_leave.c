@@ -51,6 +51,7 @@ int run_fini(struct run *r, struct err *err)
     int ret = stop_worker(r, err);
     if (ret < 0)
         return ret;
+    serve_stop(&r->serve);
     if (r->has_loop) {
         uv_walk(&r->loop, close_handle, NULL);
         uv_run(&r->loop, UV_RUN_DEFAULT);
@@ -61,6 +62,7 @@ int run_fini(struct run *r, struct err *err)
     wire_fini(&r->wire);
     begin_fini(&r->begin);
     recover_fini(&r->recover);
+    snapshot_release(r->served);
     capture_close(&r->capture);
     live_fini(&r->live);
     progress_fini(&r->progress);

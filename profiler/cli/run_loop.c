@@ -177,6 +177,8 @@ int run_loop(struct run *r, struct err *err)
         worker_add_client(r->worker, &r->pump.client);
     if (ret == 0)
         ret = start_server(r, err);
+    if (ret == 0)
+        ret = run_serve(r, err);
     if (ret < 0)
         return ret;
     init_begin(r);

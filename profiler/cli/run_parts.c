@@ -9,8 +9,6 @@
 #include "profiler/cli/useless.h"
 #include "targets/os/tasks.h"
 
-enum { QUEUE_EVENTS = 1 << 16 };
-
 static bool asked(const struct run *r, enum setting id) { return r->set.origin[id] != ORIGIN_NONE; }
 
 static int decide_profile(struct run *r, struct err *err)
@@ -217,9 +215,11 @@ static void print_line(void *ctx, uint64_t raw)
 {
     struct run *r = ctx;
     char text[160];
+    r->target->ops->trace->line_text(raw, text, sizeof text);
+    if (serve_wants_lines(&r->serve))
+        serve_line(&r->serve, text);
     live_clear(&r->live);
-    text_print(r->set.json ? r->cli->err_out : r->cli->out, "%s\n",
-               r->target->ops->trace->line_text(raw, text, sizeof text));
+    text_print(r->set.json ? r->cli->err_out : r->cli->out, "%s\n", text);
 }
 
 static int has_trace(const struct run *r, struct err *err)
@@ -261,7 +261,7 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
                     &(struct pump_config){
                         .trace = *trace,
                         .for_ns = r->set.for_ns,
-                        .queue_events = QUEUE_EVENTS,
+                        .queue_events = RUN_QUEUE_EVENTS,
                         .wake = run_wake,
                         .wake_ctx = r,
                         .failed = report_failure,

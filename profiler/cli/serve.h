@@ -1,0 +1,95 @@
+/* What binds the feed and its HTTP service to a loop and to whatever has a profile: a run, or a
+ * file. It decides when the feed looks at the profile: as often as the keenest reader asks, and not
+ * more than a twentieth of the time; once a second for the history, if nobody reads. */
+#ifndef PROFILER_CLI_SERVE_H
+#define PROFILER_CLI_SERVE_H
+
+#include <stdbool.h>
+
+#include <uv.h>
+
+#include "profiler/bridge/net.h"
+#include "profiler/cli/serve_door.h"
+#include "profiler/feed/feed.h"
+#include "profiler/feed/http_api.h"
+#include "targets/event.h"
+
+enum { SERVE_PORT = 3334 };
+
+/* Who has the profile. All on the loop's thread. */
+struct serve_source {
+    void *ctx;
+    /* What is to be folded now; state objects, figures and log entries are told here, too. */
+    void (*look)(void *ctx, struct feed *feed, struct feed_source *from, struct feed_moment *now);
+    /* As in http_owner, with this ctx. */
+    void (*facts)(void *ctx, struct http_facts *out);
+    int (*export)(void *ctx, const char *format, const struct text_sink *out, struct err *err);
+    int (*control)(void *ctx, const struct http_command *c, struct http_ticket *ticket,
+                   struct err *err);
+    int (*recording)(void *ctx, char *path, size_t cap, struct err *err);
+    int (*lines)(void *ctx, struct err *err);
+    void (*log)(void *ctx, const char *line);
+    /* What is recorded shall be on the disk: somebody reads it there. */
+    void (*flush)(void *ctx);
+};
+
+struct serve_config {
+    uv_loop_t *loop;
+    struct serve_source source;
+    const char *address; /* of net_listen(); "": loopback's SERVE_PORT */
+    const char *page;    /* folder of the page while somebody works on it; "": the program's own */
+    const char *version;
+};
+
+/* Zero-initialise, then serve_start(). */
+struct serve {
+    struct serve_config cfg;
+    struct feed *feed;
+    struct http_api *api;
+    struct door *door;
+    uv_poll_t work; /* the HTTP server's descriptor */
+    uv_timer_t due;
+    bool started, has_handles;
+    uint64_t folded_ns; /* when the last fold began */
+    uint64_t flushed_ns;
+    char where[160];
+};
+
+/* serve_start - listens and serves. cfg is copied, what it points to borrowed until serve_stop().
+ * Returns 0; -ERR_USAGE: the address is malformed, or reaches beyond this machine; -ERR_IO: taken.
+ * s stays as it was then. */
+int serve_start(struct serve *s, const struct serve_config *cfg, struct err *err);
+
+/* serve_where - for people: "http://localhost:3334/", or the socket's path. "" if not started. */
+const char *serve_where(const struct serve *s);
+
+/* serve_feed - for marks and the log; NULL if not started. */
+struct feed *serve_feed(const struct serve *s);
+
+/* serve_events - n events as they came, for the timeline. */
+void serve_events(struct serve *s, const struct event *events, size_t n);
+
+/* serve_wants_lines - does anybody listen to the trace's lines? serve_line - one of them. */
+bool serve_wants_lines(const struct serve *s);
+void serve_line(struct serve *s, const char *text);
+
+/* serve_now - a fold of now and what follows from it: what has just changed is shown at once. */
+void serve_now(struct serve *s);
+
+/* serve_restart - what was counted has been forgotten, or is another profile's: a new epoch. */
+void serve_restart(struct serve *s);
+
+/* serve_done - http_api_done() */
+void serve_done(struct serve *s, struct http_ticket *ticket, int ret, const struct err *err);
+
+/* serve_note - a line for the feed's log; harmless if not started. */
+void serve_note(struct serve *s, const char *kind, const char *text);
+
+/* serve_wall_ms - since 1970. */
+int64_t serve_wall_ms(void);
+
+/* serve_stop - says goodbye to readers and closes; its handles close when the loop next turns, and
+ * s has to stay until then. Harmless if not started. */
+void serve_stop(struct serve *s);
+
+#endif

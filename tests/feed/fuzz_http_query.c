@@ -1,0 +1,63 @@
+/* Any query, and any body of a command: taken with all its parts in bounds, or refused with a hint.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "profiler/feed/http_api.h"
+#include "profiler/feed/http_query.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool what)
+{
+    if (!what)
+        abort();
+}
+
+static void query(const char *text)
+{
+    char got[40];
+    uint64_t number = 7;
+    struct err err = { .code = ERR_OK };
+    int ret = http_query_known(text, "view nodes since", &err);
+    must(ret == 0 || (ret == -ERR_USAGE && *err.what && *err.hint));
+    bool has = http_query_text(text, "view", got, sizeof got);
+    must(memchr(got, 0, sizeof got) && (has || !*got));
+    for (const char *c = got; *c; c++)
+        must((unsigned char)*c >= ' ' && *c != 0x7F);
+    err.code = ERR_OK;
+    ret = http_query_number(text, "nodes", 5, 1000, &number, &err);
+    must(ret < 0 ? number == 7 && *err.what : number == 7 || (number >= 5 && number <= 1000));
+}
+
+static void command(const char *text, size_t n)
+{
+    struct http_command c = { .what = HTTP_NDO };
+    struct err err = { .code = ERR_OK };
+    int ret = http_command_parse(text, n, &c, &err);
+    if (ret < 0) {
+        must(ret == -ERR_USAGE && *err.what && *err.hint && c.what == HTTP_NDO);
+        return;
+    }
+    must(c.what < HTTP_NDO && c.nstops <= HTTP_COMMAND_STOPS);
+    must(memchr(c.name, 0, sizeof c.name) && memchr(c.start, 0, sizeof c.start));
+    for (int i = 0; i < 2; i++)
+        must(memchr(c.counter[i], 0, sizeof c.counter[i]) != NULL);
+    for (size_t i = 0; i < c.nstops; i++)
+        must(memchr(c.stop[i], 0, sizeof c.stop[i]) != NULL);
+    must(!*c.name || c.what == HTTP_MARK || c.what == HTTP_UNMARK);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = strndup((const char *)data, size); /* of exact size, as below */
+    char *body = malloc(MAX(size, 1u));
+    memcpy(body, data, size);
+    query(text);
+    command(body, size);
+    free(text);
+    free(body);
+    return 0;
+}
