@@ -42,6 +42,7 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
         ret = settings_set(&r->set, SET_HTTP, ORIGIN_ENV, cli->http_env, err);
     if (ret == 0)
         ret = ending_start(fileno(cli->err_out), &cli->ending, err);
+    run_signals_hold();
     if (ret == 0)
         ret = run_parts(r, err);
     if (ret == -ERR_NO_TARGET || ret == -ERR_PROTOCOL)
@@ -58,8 +59,8 @@ static const char text[] =
     "or with --no-profile, this is a bridge for GDB:\n"
     "  (gdb) target remote :3333\n"
     "GDB may be connected while profiling; breakpoints go on working, and\n"
-    "`monitor profile start|stop|status` acts on the profile. A second Ctrl-C quits\n"
-    "at once.\n"
+    "`monitor profile start|stop|clear|status` acts on the profile. SIGUSR1 prints\n"
+    "the table so far. A second Ctrl-C quits at once.\n"
     "\n"
     "Every option but --help and --conf may stand in probeprof.conf in the current\n"
     "folder, under [probeprof]:\n"

@@ -85,6 +85,7 @@ struct run {
     bool has_loop;
     uv_async_t wake;
     uv_timer_t tick;
+    uv_signal_t show, resize; /* SIGUSR1, SIGWINCH */
 
     enum run_phase phase;
     /* ticks in a row with the program seen to stand and no GDB there to deal with it */
@@ -138,9 +139,11 @@ int run_profile(struct run *r, struct profile **out, struct err *err);
 int run_snapshot(void *ctx, const struct snapshot **out, struct err *err);
 
 /* run_show_result - table or document on standard output, and --output's file.
- * run_finish_recording - what --record's file ends with. run_tell_duration - how long it was, and
- * how much slower the program. */
+ * run_show_table - the table so far, there too (with --json, which has that for itself, on standard
+ * error). run_finish_recording - what --record's file ends with. run_tell_duration - how long it
+ * was, and how much slower the program. */
 void run_show_result(struct run *r);
+int run_show_table(struct run *r, struct err *err);
 void run_finish_recording(struct run *r, const struct pump_view *v);
 void run_tell_duration(struct run *r, const struct pump_view *v);
 
@@ -165,6 +168,15 @@ int run_serve(struct run *r, struct err *err);
 
 /* run_clear - the counts begin anew, from the last event that has come. Main thread. */
 void run_clear(struct run *r);
+
+/* ---- signals that end nothing (run_signals.c) ---- */
+
+/* run_signals_hold - SIGUSR1 and SIGWINCH wait from here on, in every thread that is begun later:
+ * they interrupt no call of an adapter. run_signals_start - the loop listens.
+ * run_signals_take - the main thread takes them, once the others have been begun. */
+void run_signals_hold(void);
+void run_signals_start(struct run *r);
+void run_signals_take(void);
 
 /* run_note - one line for people on stderr, past the live line. */
 void run_note(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

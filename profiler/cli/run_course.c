@@ -158,6 +158,20 @@ static bool events_are_late(struct run *r)
     return true;
 }
 
+static void show_live(struct run *r, const struct pump_view *v)
+{
+    if (r->set.json || r->set.quiet)
+        return;
+    live_resized(&r->live);
+    live_tick(&r->live,
+              &(struct live_now){ .view = v,
+                                  .seen = r->capture.seen,
+                                  .passes = r->capture.filter.passes,
+                                  .max_passes = r->header.max_passes,
+                                  .for_ns = r->set.for_ns },
+              &(struct live_source){ run_snapshot, r }, uv_hrtime());
+}
+
 void run_look_after_profile(struct run *r)
 {
     if (!r->has_pump ||
@@ -184,9 +198,8 @@ void run_look_after_profile(struct run *r)
         describe_stop(r, &v.stop);
         end_profile(r);
     }
-    if (r->phase == RUN_PROFILING && !r->set.json)
-        live_tick(&r->live, &v, &(struct live_source){ run_snapshot, r }, r->capture.seen,
-                  uv_hrtime());
+    if (r->phase == RUN_PROFILING)
+        show_live(r, &v);
 }
 
 /* ---- being asked to end ---- */

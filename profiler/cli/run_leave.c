@@ -45,6 +45,7 @@ static void close_target(struct run *r)
 
 int run_fini(struct run *r, struct err *err)
 {
+    run_signals_hold();
     live_clear(&r->live);
     progress_clear(&r->progress);
     ending_tell(r->cli->ending, NULL, NULL);

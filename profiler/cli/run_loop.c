@@ -45,7 +45,9 @@ static void on_tick(uv_timer_t *handle)
     struct run *r = handle->data;
     recover_tell(&r->recover, &r->say);
     wire_tell(&r->wire, false, &r->say);
-    progress_tick(&r->progress, uv_hrtime());
+    r->progress.columns = view_columns(r->cli->err_out);
+    if (!r->set.quiet)
+        progress_tick(&r->progress, uv_hrtime());
     run_look_after_profile(r);
 }
 
@@ -72,6 +74,7 @@ static int start_loop(struct run *r, struct err *err)
     uv_timer_init(&r->loop, &r->tick);
     r->wake.data = r->tick.data = r;
     uv_timer_start(&r->tick, on_tick, TICK_MS, TICK_MS);
+    run_signals_start(r);
     return 0;
 }
 
@@ -192,6 +195,7 @@ int run_loop(struct run *r, struct err *err)
     run_post_job(r, begin_on_worker);
     ending_stage(r->cli->ending, RUN_USING_BOARD);
     ending_tell(r->cli->ending, run_wake, r);
+    run_signals_take();
     uv_async_send(&r->wake); /* it may have been asked meanwhile */
     uv_run(&r->loop, UV_RUN_DEFAULT);
     recover_tell(&r->recover, &r->say);

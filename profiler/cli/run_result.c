@@ -90,6 +90,31 @@ void run_show_result(struct run *r)
     profile_free(p);
 }
 
+static int show_table(struct run *r, FILE *out, struct err *err)
+{
+    struct profile *p = NULL;
+    struct settings table = r->set;
+    table.json = false;
+    int ret = run_profile(r, &p, err);
+    if (ret == 0)
+        ret = view_show(&table, p, r->symbols, out, err);
+    profile_free(p);
+    fflush(out);
+    return ret;
+}
+
+int run_show_table(struct run *r, struct err *err)
+{
+    FILE *out = r->set.json ? r->cli->err_out : r->cli->out;
+    if (reader_gone(out))
+        return err_set(err, ERR_IO, "", "who was to read it is gone");
+    live_clear(&r->live);
+    ending_stage(r->cli->ending, "while a table was written");
+    int ret = show_table(r, out, err);
+    ending_stage(r->cli->ending, RUN_USING_BOARD);
+    return ret;
+}
+
 /* Samples have no cycles: what looking cost stands in the note. */
 static struct run_time time_of(const struct run *r, const struct pump_view *v)
 {

@@ -108,11 +108,14 @@ static void live_text__profiling__shows_rates_and_top_functions(void **state)
                                                 .held_ns = 1250000000,
                                                 .target_cycles = 3000,
                                                 .agent_cycles = 1000 } } };
-    char text[512];
+    char text[LIVE_TEXT];
     struct profile *p;
     profile(fx);
     assert_int_equal(build(fx, &p, NULL), 0);
-    assert_string_equal(live_text(&fx->live, &v, p, 12345, 4000, text, sizeof text),
+    const struct live_now now = {
+        .view = &v, .profile = p, .symbols = fx->symbols, .seen = 12345, .events_per_s = 4000
+    };
+    assert_string_equal(live_text(&now, 200, text),
                         "2.5 s: 12345 events, 4000/s, slowed 3.0x (agent +0.5, moving events "
                         "+1.5), none lost | GetLastNode 90.0% 2 hits, BuildList 10.0% 1 hits");
     profile_free(p);
@@ -132,26 +135,90 @@ static void live_text__states__are_said(void **state)
         { { .phase = PUMP_ARMED, .gaps = 2, .away = true }, 5, "2 gaps (the board is away)" },
         { { .phase = PUMP_ARMED, .trace = { .lost = 25 } }, 75, "25 LOST, 75.00% covered" },
     };
-    struct fixture *fx = *state;
-    char text[512];
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        assert_non_null(
-            strstr(live_text(&fx->live, &rows[i].v, NULL, rows[i].seen, 0, text, sizeof text),
-                   rows[i].part));
+    char text[LIVE_TEXT];
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct live_now now = { .view = &rows[i].v, .seen = rows[i].seen };
+        assert_non_null(strstr(live_text(&now, 200, text), rows[i].part));
+    }
 }
 
-static void live_text__small_buffer__is_cut_not_overrun(void **state)
+/* A trace that loses events, three functions, an end that was asked for. */
+static void all_there_is(struct fixture *fx, struct pump_view *v, struct live_now *now,
+                         struct profile **p)
+{
+    *v = (struct pump_view){ .phase = PUMP_ARMED,
+                             .armed_ns = 1000000000,
+                             .now_ns = 3500000000,
+                             .trace = { .active = true,
+                                        .lost = 25,
+                                        .time = { .board_ns = 2500000000,
+                                                  .held_ns = 1250000000,
+                                                  .target_cycles = 3000,
+                                                  .agent_cycles = 1000 } } };
+    profile(fx);
+    assert_int_equal(build(fx, p, NULL), 0);
+    *now = (struct live_now){ .view = v,
+                              .profile = *p,
+                              .symbols = fx->symbols,
+                              .seen = 75,
+                              .events_per_s = 4000,
+                              .passes = 3,
+                              .max_passes = 10,
+                              .for_ns = 30000000000 };
+}
+
+static void live_text__any_width__fits_and_keeps_what_matters(void **state)
+{
+    static const struct {
+        unsigned columns;
+        const char *text;
+    } rows[] = {
+        { 4, "LOST" },
+        { 7, "25 LOST" },
+        { 24, "25 LOST | GetLas.. 90.0%" },
+        { 27, "25 LOST | GetLastNode 90.0%" },
+        { 40, "2.5 of 30 s, 25 LOST | GetLastNode 90.0%" },
+        { 56, "2.5 of 30 s, 3 of 10 passes, 25 LOST | GetLastNode 90.0%" },
+        { 80, "2.5 of 30 s, 3 of 10 passes, 25 LOST, 75.00% covered | GetLastNode 90.0% 2 hits" },
+    };
+    struct fixture *fx = *state;
+    struct pump_view v;
+    struct live_now now;
+    struct profile *p;
+    char text[LIVE_TEXT];
+    all_there_is(fx, &v, &now, &p);
+    for (unsigned columns = 0; columns < 250; columns++) {
+        live_text(&now, columns, text);
+        assert_true(strlen(text) <= columns);
+        assert_true(columns < 4 || strstr(text, "LOST"));
+        assert_true(columns < 24 || strstr(text, "GetLas"));
+        assert_true(columns < 27 || strstr(text, "GetLastNode 90.0%"));
+        assert_true(columns < 40 || strstr(text, "2.5 of 30 s"));
+        assert_true(columns < 56 || strstr(text, "3 of 10 passes"));
+    }
+    assert_non_null(strstr(text, "(agent +0.5, moving events +1.5)"));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_string_equal(live_text(&now, rows[i].columns, text), rows[i].text);
+    profile_free(p);
+}
+
+/* Names count by characters; one is never cut within. */
+static void live_text__long_name_in_utf8__is_cut_between_characters(void **state)
 {
     struct fixture *fx = *state;
-    struct pump_view v = { .phase = PUMP_ARMED };
-    char text[24];
+    struct pump_view v;
+    struct live_now now;
     struct profile *p;
-    profile(fx);
-    assert_int_equal(build(fx, &p, NULL), 0);
-    for (size_t cap = 1; cap <= sizeof text; cap++) {
-        live_text(&fx->live, &v, p, 1, 0, text, cap);
-        assert_int_equal(strlen(text), cap - 1);
-    }
+    char text[LIVE_TEXT];
+    all_there_is(fx, &v, &now, &p);
+    for (size_t i = 0; i < p->nfunctions; i++)
+        if (!strcmp(p->functions[i].name, "GetLastNode"))
+            p->functions[i].name = "größte_Übergabe_ohne_Zähler";
+    for (unsigned columns = 24; columns < 60; columns++)
+        assert_null(strchr(live_text(&now, columns, text), '?'));
+    assert_string_equal(live_text(&now, 27, text), "25 LOST | größte_Üb.. 90.0%");
+    assert_string_equal(live_text(&now, 26, text), "25 LOST | größte_Ü.. 90.0%");
     profile_free(p);
 }
 
@@ -164,9 +231,9 @@ static void live_tick__first_events__rate_is_theirs(void **state)
     size_t n;
     FILE *kept = fx->live.out;
     fx->live.out = open_memstream(&text, &n);
-    live_tick(&fx->live, &v, &fx->source, 0, 1000000000);
-    live_tick(&fx->live, &v, &fx->source, 0, 6000000000);
-    live_tick(&fx->live, &v, &fx->source, 200, 11000000000);
+    live_tick(&fx->live, &(struct live_now){ .view = &v, .seen = 0 }, &fx->source, 1000000000);
+    live_tick(&fx->live, &(struct live_now){ .view = &v, .seen = 0 }, &fx->source, 6000000000);
+    live_tick(&fx->live, &(struct live_now){ .view = &v, .seen = 200 }, &fx->source, 11000000000);
     fclose(fx->live.out);
     fx->live.out = kept;
     assert_non_null(strstr(text, "200 events, 40/s"));
@@ -181,16 +248,16 @@ static void live_tick__nothing_new__the_same_snapshot(void **state)
     fx->live.columns = 80;
     profile(fx);
     snapshots_changed(fx->snapshots);
-    live_tick(&fx->live, &v, &fx->source, 6, 1000000000000);
+    live_tick(&fx->live, &(struct live_now){ .view = &v, .seen = 6 }, &fx->source, 1000000000000);
     const struct snapshot *first = fx->live.snapshot;
-    live_tick(&fx->live, &v, &fx->source, 6, 2000000000000);
+    live_tick(&fx->live, &(struct live_now){ .view = &v, .seen = 6 }, &fx->source, 2000000000000);
     assert_int_equal(fx->built, 1);
     assert_ptr_equal(fx->live.snapshot, first);
     snapshots_changed(fx->snapshots);
     fx->live.take_ns = 2500000000000; /* the last one took long */
-    live_tick(&fx->live, &v, &fx->source, 6, 2400000000000);
+    live_tick(&fx->live, &(struct live_now){ .view = &v, .seen = 6 }, &fx->source, 2400000000000);
     assert_int_equal(fx->built, 1);
-    live_tick(&fx->live, &v, &fx->source, 6, 3000000000000);
+    live_tick(&fx->live, &(struct live_now){ .view = &v, .seen = 6 }, &fx->source, 3000000000000);
     assert_true(snapshot_version(fx->live.snapshot) == 2);
 }
 
@@ -202,7 +269,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(live_text__states__are_said, make, drop),
         cmocka_unit_test_setup_teardown(live_tick__first_events__rate_is_theirs, make, drop),
         cmocka_unit_test_setup_teardown(live_tick__nothing_new__the_same_snapshot, make, drop),
-        cmocka_unit_test_setup_teardown(live_text__small_buffer__is_cut_not_overrun, make, drop),
+        cmocka_unit_test_setup_teardown(live_text__any_width__fits_and_keeps_what_matters, make,
+                                        drop),
+        cmocka_unit_test_setup_teardown(live_text__long_name_in_utf8__is_cut_between_characters,
+                                        make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
