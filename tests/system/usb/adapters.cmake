@@ -64,6 +64,7 @@ pp_usb_says(adapters_other_channel 0 "is the board at its other channel? --probe
 pp_usb_says(adapters_bare_number 2 "did you mean jlink:123456789?" RIG --board sim:sh7750 jlink COMMAND $<TARGET_FILE:probeprof> --probe 123456789)
 pp_usb_test(examples RIG --board sim:sh7750 jlink --board sim:s12zvml128 usbdm COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/examples.py
             $<TARGET_FILE:probeprof> ${CMAKE_SOURCE_DIR} $<TARGET_FILE:capture_edges>)
+set_tests_properties(examples PROPERTIES RESOURCE_LOCK default_ports)
 pp_adapters_test(nameless nameless RIG --board sim:sh7750 jlink,no-serial,path=1-2 jlink,no-serial,path=1-10)
 pp_adapters_test(swd_only fault RIG --board sim:sh7750 cmsis-dap,swd-only SAYS adapter "SWD only")
 # A part whose own register is slower than its BYPASS, beside another on the chain.
