@@ -1,0 +1,17 @@
+/* A profile from a file that somebody names: a .prf or a recording. */
+#ifndef PROFILER_CLI_INPUT_H
+#define PROFILER_CLI_INPUT_H
+
+#include "profiler/cli/command.h"
+#include "profiler/core/symbols.h"
+#include "profiler/profile/profile.h"
+
+/* input_profile - reads what the file is
+ * elf    names the functions of a recording; NULL or "": the one it was made with. -ERR_USAGE with
+ * a .prf, which has its names p      caller frees with profile_free(); syms: with symbols_close(),
+ * may stay NULL Remarks of the profile go to stderr. Returns 0; -ERR_NOT_FOUND, -ERR_IO,
+ * -ERR_FORMAT: it is neither, or damaged; -ERR_NOMEM. */
+int input_profile(struct cli *cli, const char *path, const char *elf, struct profile **p,
+                  struct symbols **syms, struct err *err);
+
+#endif
