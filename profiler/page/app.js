@@ -5,6 +5,7 @@ import { Head } from './head.js';
 import { Functions } from './functions.js';
 import { Tree } from './tree.js';
 import { Callers } from './callers.js';
+import { History } from './history.js';
 import { Compare } from './compare.js';
 import { Board } from './board.js';
 import { Log } from './log.js';
@@ -36,7 +37,7 @@ export class App {
         /** @type {Map<string, {title: string, view: View}>} */
         this.views = new Map(Object.entries({
             functions: { title: 'Functions', view: new Functions(this) }, paths: { title: 'Call paths', view: new Tree(this) }, function: { title: 'Function', view: new Callers(this) },
-            compare: { title: 'Compare', view: new Compare(this) }, board: { title: 'Board', view: new Board(this) }, log: { title: 'Log', view: new Log(this) } }));
+            history: { title: 'History', view: new History(this) }, compare: { title: 'Compare', view: new Compare(this) }, board: { title: 'Board', view: new Board(this) }, log: { title: 'Log', view: new Log(this) } }));
         this.now = '';
         this.tabs();
         this.shade();
@@ -46,6 +47,10 @@ export class App {
         this.token();
         this.recall();
         addEventListener('hashchange', () => this.recall());
+        document.querySelector('.skip')?.addEventListener('click', (e) => {
+            e.preventDefault(); // the address is ours
+            (this.table() ?? byId('view')).focus();
+        });
         document.addEventListener('keydown', (e) => this.key(e));
         document.addEventListener('visibilitychange', () => document.hidden || this.update());
         for (const what of /** @type {const} */ (['frame', 'hello', 'fresh']))
@@ -102,7 +107,6 @@ export class App {
                     tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
                 }
             }
-            attr(byId('view'), 'role', 'tabpanel');
         }
         this.remember();
         v.view.show(true);
@@ -169,7 +173,7 @@ export class App {
 
     /** Names, the newest last. @returns {string[]} */
     marks() {
-        const m = this.store.model.st.marked;
+        const m = this.store.model.st.marks;
         const list = Array.isArray(m) ? m : m?.marks ?? [];
         return list.map((/** @type {any} */ x) => String(x?.name ?? x));
     }
@@ -228,9 +232,7 @@ export class App {
     // ---- commands ----
 
     running() {
-        const st = this.store.model.st;
-        const word = `${st.run?.phase ?? ''} ${st.profile?.phase ?? ''} ${st.target?.phase ?? ''} ${st.target?.profile ?? ''}`;
-        return !/stop|idle|off|ended|waits|paused/.test(word);
+        return !/paused|done|bridging/.test(String(this.store.model.st.run?.phase ?? ''));
     }
 
     /** @param {string} what @param {{status: number, what: string, hint: string} & {ok: false}} a */
@@ -264,7 +266,7 @@ export class App {
     async chooseCounters() {
         const c = this.store.model.hello?.counters ?? [];
         const field = (/** @type {string} */ name, /** @type {string} */ title, /** @type {string} */ value) => el('label', {}, title, el('input', { type: 'text', name, value, required: true }));
-        const got = await ask('What the counters count', ['Names are those of ', el('code', { text: 'probeprof events' }), '. The trace is armed again: counting begins anew.', field('c1', 'Counter 1', c[0]?.name ?? ''), field('c2', 'Counter 2', c[1]?.name ?? '')], 'Count these');
+        const got = await ask('What the counters count', ['Names are those of ', el('code', { text: 'probeprof events' }), '. The trace is armed again: counting begins anew.', field('c1', 'Counter 1', c[0]?.[0] ?? ''), field('c2', 'Counter 2', c[1]?.[0] ?? '')], 'Count these');
         if (got)
             await this.command('The counters count something else now', 'The counters stay', { do: 'counters', c1: got.c1, c2: got.c2 });
     }
@@ -429,9 +431,9 @@ export class App {
         }, Math.max(0, 5000 - (Date.now() - this.said)));
     }
 
-    /** @param {any} raw @returns {Entry} */
+    /** @param {any[]} raw @returns {Entry} */
     entry(raw) {
-        const [n, w, kind, cause, text, amount, bound, from, to, times] = Array.isArray(raw) ? raw : [raw.n, raw.w, raw.kind, raw.cause, raw.text, raw.amount, raw.bound, raw.from, raw.to, raw.times];
+        const [n, w, kind, cause, text, amount, bound, times, from, to] = raw;
         return { n: Number(n), w: Number(w), kind: String(kind ?? ''), cause: String(cause ?? ''), text: String(text ?? ''), amount: count(amount), bound: Boolean(bound), from: count(from), to: count(to), times: Number(times ?? 1) };
     }
 }

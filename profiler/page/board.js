@@ -5,7 +5,7 @@ import { get } from './control.js';
 import { Grid } from './grid.js';
 import { hex } from './functions.js';
 
-const NAMES = /** @type {Record<string, string>} */ ({ target: 'Target', adapter: 'Adapter', gdb: 'GDB', run: 'Run', profile: 'Profile', coverage: 'Coverage', rates: 'Estimate of C1', marked: 'Marks' });
+const NAMES = /** @type {Record<string, string>} */ ({ target: 'Target', adapter: 'Adapter', gdb: 'GDB', run: 'Run', profile: 'Profile', coverage: 'Coverage', rates: 'Estimate of C1', marks: 'Marks' });
 
 export class Board {
     /** @param {import('./app.js').App} app */
@@ -34,7 +34,7 @@ export class Board {
     show() {
         const m = this.app.store.model, h = m.hello ?? {};
         this.card('about', 'About', [['Program', h.elf], ['Build', h.build_id], ['Target', h.target], ['Adapter', h.probe], ['probeprof', h.version], ['Feed', h.v],
-            ...[0, 1].map((k) => /** @type {[string, any]} */ ([`Counter ${k + 1}`, h.counters?.[k] ? `${h.counters[k].name} (${h.counters[k].unit})` : 'does not count'])),
+            ...[0, 1].map((k) => /** @type {[string, any]} */ ([`Counter ${k + 1}`, h.counters?.[k] ? `${h.counters[k][0]} (${h.counters[k][1]})` : 'does not count'])),
             ['Functions seen', exact(m.fns.size)], ['Call paths here', `${exact(m.paths.size)}${m.meta.hid ? `, ${exact(m.meta.hid)} smaller ones in (other)` : ''}`]]);
         for (const [key, o] of Object.entries(m.st))
             this.card(key, NAMES[key] ?? key, rowsOf(o));

@@ -39,7 +39,7 @@ async function answer(r) {
     return { ok: false, status: r.status, what: String(e.what ?? `the server answers ${r.status}`), hint: String(e.hint ?? '') };
 }
 
-/** Rows of a frame as maps: of a mark. @param {any} frame @param {string} name @returns {import('./lens.js').Mark} */
+/** Rows of a `mark` frame as maps. @param {any} frame @param {string} name @returns {import('./lens.js').Mark} */
 export function markOf(frame, name) {
     return {
         name, tot: (frame.tot ?? [0, 0, 0]).map(count),

@@ -1,5 +1,5 @@
 // The table of functions.
-import { C1, C1CH, C2, C2CH, DOUBTS, HITS, SPARKS, SPREAD, STEPS } from './model.js';
+import { C1, C1CH, C2, C2CH, DOUBTS, FLAG, HITS, SPARKS, SPREAD, STEPS } from './model.js';
 import { attr, el, kept, onceAFrame, put } from './dom.js';
 import { Grid, legend } from './grid.js';
 import { exact, num, percent, plain, shown } from './num.js';
@@ -7,9 +7,11 @@ import { exact, num, percent, plain, shown } from './num.js';
 /** @typedef {import('./model.js').Fn} Fn */
 
 /** What is no function but stands among them. @param {Fn} f */
-export const odd = (f) => f.kind === 'lost' || f.kind === 'other' || f.kind === 'task';
+export const odd = (f) => Boolean(f.flags & (FLAG.lost | FLAG.other | FLAG.task));
 /** @param {Fn} f */
 export const doubtShare = (f) => (num(f.v[STEPS]) > 0 ? num(f.v[DOUBTS]) / num(f.v[STEPS]) : num(f.v[DOUBTS]) > 0 ? 1 : 0);
+/** @param {Fn} f */
+export const doubtful = (f) => Boolean(f.flags & FLAG.doubtful);
 /** @param {Fn} f */
 export const where = (f) => (f.file ? `${f.file}${f.line ? ':' + f.line : ''}` : '');
 /** @param {import('./num.js').Count} a */
@@ -26,7 +28,7 @@ export class Functions {
         this.whole = { hits: 0, c: [0, 0] };
         this.grid = new Grid({
             label: 'Functions', columns: this.columns(), key: (/** @type {Fn} */ f) => f.id, sort: 'c1', onOpen: (f) => app.openFunction(f),
-            onSelect: (f) => app.select(f), onSort: () => this.app.remember(), dress: (f, e) => attr(e, 'data-kind', f.kind),
+            onSelect: (f) => app.select(f), onSort: () => this.app.remember(), dress: (f, e) => attr(e, 'data-flags', String(f.flags)),
         });
         this.search = el('input', { type: 'search', placeholder: 'Filter by name or file', 'aria-label': 'Filter functions', 'data-key-filter': true, oninput: () => this.refilter() });
         this.note = el('span.soft', { 'aria-live': 'off' });
@@ -68,7 +70,7 @@ export class Functions {
                     cell.style.setProperty('--part', width);
             },
         });
-        const samples = lens.model.st.profile?.type === 'samples';
+        const samples = lens.model.hello?.type === 'statistical';
         const columns = [
             { id: 'name', title: 'Function', width: 200, cls: 'code', help: 'Its name in the ELF. ? in front: some of its counts may belong to a neighbour. H: a handler of interrupts or exceptions, with time of its own. Enter opens callers, callees and source.',
                 text: (/** @type {Fn} */ f) => mark(f) + f.name, sort: (/** @type {Fn} */ f) => f.name,
@@ -114,15 +116,15 @@ export class Functions {
 
 /** Before a name: what is to be known of it without colour. @param {Fn} f */
 export function mark(f) {
-    return (num(f.v[DOUBTS]) > 0 ? '?' : '') + (f.kind === 'interrupt' || f.kind === 'exception' ? 'H ' : '');
+    return (doubtful(f) ? '?' : '') + (f.flags & (FLAG.interrupt | FLAG.exception) ? 'H ' : '');
 }
 
 /** @param {Fn} f @param {HTMLElement} cell */
 export function nameCell(f, cell) {
     put(cell, mark(f) + f.name);
-    cell.classList.toggle('doubt', num(f.v[DOUBTS]) > 0);
+    cell.classList.toggle('doubt', doubtful(f));
     cell.classList.toggle('odd', odd(f));
-    attr(cell, 'title', [f.name, where(f), num(f.v[DOUBTS]) > 0 ? `? ${percent(doubtShare(f))} % may in part belong to a neighbour` : ''].filter(Boolean).join('\n'));
+    attr(cell, 'title', [f.full || f.name, where(f), doubtful(f) ? `? ${percent(doubtShare(f))} % may in part belong to a neighbour` : ''].filter(Boolean).join('\n'));
 }
 
 /** @param {import('./num.js').Count[]} v */

@@ -251,5 +251,5 @@ export class Grid {
 /** The meaning of columns, on the page itself; open until somebody has closed it. @param {Column<any>[]} columns @param {[string, string][]} [more] */
 export function legend(columns, more = []) {
     const rows = [...columns.map((c) => /** @type {[string, string]} */ ([c.title, c.help])), ...more].filter(([t]) => t);
-    return el('dl', {}, ...rows.map(([t, h]) => el('div', {}, el('dt', { text: t }), el('dd', { text: h }))));
+    return el('dl', { tabindex: '0' }, ...rows.map(([t, h]) => el('div', {}, el('dt', { text: t }), el('dd', { text: h }))));
 }

@@ -10,6 +10,8 @@ const word = (o, ...keys) => {
     return '';
 };
 
+const PHASES = /** @type {Record<string, string>} */ ({ starting: '\u2026 starting', waiting: '\u29D6 waits for the start point', profiling: '\u25B6 profiling', paused: '\u23F8 paused', ending: '\u2026 ending', done: '\u25A0 done', bridging: 'none: a bridge for GDB' });
+
 export class Head {
     /** @param {import('./app.js').App} app */
     constructor(app) {
@@ -117,16 +119,16 @@ export class Head {
     show() {
         const m = this.store.model, st = m.st, h = m.hello ?? {};
         const t = st.target ?? {}, state = word(t, 'state');
-        this.slot(this.facts, 'target', 'target', `${word(t, 'name') || word(h, 'target') || 'none'} ${state}${t.why ? ` (${t.why})` : ''}`.trim(), kind(state));
+        this.slot(this.facts, 'target', 'target', `${word(t, 'name') || word(h, 'target') || 'none'} ${state}${t.why && state !== 'away' ? ` (${t.why}${t.where ? ` in ${t.where}` : ''})` : ''}`.trim(), kind(state));
         const a = st.adapter ?? {};
         this.slot(this.facts, 'adapter', 'adapter', word(a, 'name', 'probe') || word(h, 'probe'));
         const g = st.gdb ?? {};
-        this.slot(this.facts, 'gdb', 'GDB', g.sessions === undefined ? '' : num(g.sessions) ? `${g.sessions} connected` : 'none');
-        const phase = word(st.run, 'phase', 'state') || word(t, 'phase');
-        this.slot(this.facts, 'phase', 'profile', phase);
+        this.slot(this.facts, 'gdb', 'GDB', g.sessions === undefined ? '' : num(g.sessions) ? `${g.sessions} connected` : g.address ? `none, at ${g.address}` : 'none');
+        const phase = word(st.run, 'phase');
+        this.slot(this.facts, 'phase', 'profile', PHASES[phase] ?? phase);
         this.slot(this.facts, 'elf', 'program', word(h, 'elf').split('/').pop() ?? '');
         this.coverage(st.coverage ?? {});
-        const slow = Number(st.run?.slow_down?.times ?? st.run?.slow_down ?? st.rates?.slow_down ?? NaN);
+        const slow = Number(st.run?.slow_down ?? NaN);
         this.slot(this.seen, 'slow', 'slowed down', slow > 0 ? `${slow.toFixed(slow < 10 ? 1 : 0)}\u00D7` : '');
         this.slot(this.seen, 'rate', 'events/s', this.rate());
         this.slot(this.seen, 'events', 'events', brief(m.meta.e));
@@ -136,7 +138,7 @@ export class Head {
         this.slot(this.seen, 'tabs', 'tabs on one stream', this.store.tabs > 1 ? String(this.store.tabs) : '');
         const run = /** @type {HTMLButtonElement} */ (this.buttons.get('run'));
         put(run, this.app.running() ? 'Stop' : 'Start');
-        if (/away|lost/.test(state) || a.away)
+        if (state === 'away' || a.away)
             this.note('away', 'bad', 0, 'The board is away', String(t.why ?? a.why ?? 'no answer'), word(t, 'hint') || word(a, 'hint') || 'put it back: the bridge goes on by itself; the time between is drawn as not seen');
         else
             this.unnote('away');

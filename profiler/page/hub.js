@@ -86,7 +86,7 @@ export class Hub {
     frame(frame, text) {
         const before = this.model.ver;
         this.model.apply(frame);
-        if (frame.type !== 'snap' && frame.type !== 'delta') {
+        if (frame.frame !== 'snap' && frame.frame !== 'delta') {
             this.everybody({ frame });
             return;
         }
@@ -96,7 +96,7 @@ export class Hub {
             const least = c.hidden ? HIDDEN : c.slow;
             if (now - c.sent < least * 0.9)
                 continue; // it gets what is new with a later frame
-            if (c.known === before || frame.type === 'snap') {
+            if (c.known === before || frame.frame === 'snap') {
                 c.post({ text, id: this.model.id });
                 c.known = this.model.ver;
                 c.sent = now;

@@ -63,7 +63,7 @@ export class Lens {
     /** Name and unit of a counter. @param {number} k 0 or 1 */
     counterName(k) {
         const c = this.model.hello?.counters?.[k];
-        return c ? { name: String(c.name), unit: String(c.unit ?? ''), there: true } : { name: k ? 'counter 2' : 'counter 1', unit: '', there: false };
+        return c ? { name: String(c[0]), unit: String(c[1] ?? ''), there: true } : { name: k ? 'counter 2' : 'counter 1', unit: '', there: false };
     }
 
     words() {

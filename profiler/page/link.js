@@ -119,9 +119,9 @@ export class Link {
     /** @param {string} data */
     take(data) {
         const frame = JSON.parse(data);
-        if (frame.type === 'bye')
+        if (frame.frame === 'bye')
             this.bye = { reason: String(frame.reason ?? ''), hint: String(frame.hint ?? '') };
-        if (frame.type === 'hello') {
+        if (frame.frame === 'hello') {
             this.failures = 0;
             this.say({ state: 'live' });
         }

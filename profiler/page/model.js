@@ -4,9 +4,11 @@ import { count, sub } from './num.js';
 /** @typedef {import('./num.js').Count} Count */
 
 // Columns of a function, and of a call path (the first five).
-export const HITS = 0, C1 = 1, C1CH = 2, C2 = 3, C2CH = 4, STEPS = 5, DOUBTS = 6, SPREAD = 7;
+export const HITS = 0, C1 = 1, C1CH = 2, C2 = 3, C2CH = 4, STEPS = 5, DOUBTS = 6, SPREAD = 7, SPREADCH = 8;
+// Flags of both.
+export const FLAG = { doubtful: 1, interrupt: 2, exception: 4, lost: 8, other: 16, sample: 32, task: 64 };
 export const SPARKS = 60; // seconds of a function's small curve
-const LOG = 4096;
+const LOG = 4096, LEFT = 65536;
 
 /**
  * @typedef {object} Fn
@@ -16,7 +18,9 @@ const LOG = 4096;
  * @property {number} line
  * @property {Count} low
  * @property {Count} high
- * @property {string} kind
+ * @property {number} flags
+ * @property {string} full the qualified name, if it has another
+ * @property {any[]} row as it came with its names
  * @property {Count[]} v      values so far
  * @property {Count[]} last   those of a second ago, or of the time before
  * @property {Count[]} lately what the last second added
@@ -37,7 +41,8 @@ const LOG = 4096;
  * @property {number} ver
  */
 
-const zeros = () => [0, 0, 0, 0, 0, 0, 0, 0];
+const zeros = () => [0, 0, 0, 0, 0, 0, 0, 0, 0];
+const POINTS = /** @type {Record<string, number>} */ ({ 1: 600, 10: 8640 });
 
 export class Model {
     /** @type {any} */
@@ -59,8 +64,12 @@ export class Model {
     /** @type {any[]} */
     log = [];
     logLost = 0;
-    /** @type {any} */
-    series = null;
+    /** @type {Record<string, any[][]>} points of one second and of ten */
+    series = { 1: [], 10: [] };
+    /** @type {{id: number, ver: number}[]} paths that are shown no more, for tabs that have them still */
+    left = [];
+    /** @type {Map<number, any[]>} rows of handlers, by call path */
+    handlers = new Map();
     meta = { e: /** @type {Count} */ (0), t: /** @type {Count} */ (0), w: 0, i: 0, merged: 0, hid: 0 };
     second = 0; // wall ms at which `lately` was cut last
     sparkAt = 0;
@@ -76,22 +85,24 @@ export class Model {
     /** @param {any} frame @returns {boolean} whether what was known before has gone: another epoch */
     apply(frame) {
         this.ver++;
-        if (frame.type === 'hello')
+        if (frame.frame === 'hello')
             return this.greet(frame);
-        if (frame.type === 'snap')
+        if (frame.frame === 'snap')
             this.forget();
-        else if (frame.type !== 'delta')
+        else if (frame.frame !== 'delta')
             return false;
         this.names(frame.names ?? []);
         for (const row of frame.f ?? [])
             this.fnRow(row);
+        for (const row of frame.h ?? [])
+            this.handlers.set(row[0], row);
         for (const row of frame.n ?? [])
             this.pathRow(row);
         for (const id of frame.gone ?? [])
             this.drop(id);
         this.rest(frame);
         this.cut();
-        return frame.type === 'snap';
+        return frame.frame === 'snap';
     }
 
     /** @param {any} hello */
@@ -100,15 +111,15 @@ export class Model {
         this.hello = hello;
         if (other)
             this.forget();
-        this.logLost += Number(hello.log_lost ?? 0);
         return other;
     }
 
     /** @param {any[]} rows */
     names(rows) {
-        for (const [id, name, file, line, low, high, kind] of rows) {
+        for (const row of rows) {
+            const [id, name, file, line, low, high] = row;
             const f = this.fnOf(id);
-            Object.assign(f, { name: String(name ?? ''), file: String(file ?? ''), line: Number(line ?? 0), low: count(low), high: count(high), kind: String(kind ?? 'function') });
+            Object.assign(f, { name: String(name ?? ''), file: String(file ?? ''), line: Number(line ?? 0), low: count(low), high: count(high), full: String(row[7] ?? ''), row });
             f.ver = this.ver;
         }
     }
@@ -117,7 +128,7 @@ export class Model {
     fnOf(id) {
         let f = this.fns.get(id);
         if (!f) {
-            f = { id, name: `#${id}`, file: '', line: 0, low: 0, high: 0, kind: 'function', v: zeros(), last: zeros(), lately: zeros(), spark: null, ver: this.ver };
+            f = { id, name: `#${id}`, file: '', line: 0, low: 0, high: 0, flags: 0, full: '', row: [id, `#${id}`, null, 0, 0, 0, 0, null, null, null, 0], v: zeros(), last: zeros(), lately: zeros(), spark: null, ver: this.ver };
             this.fns.set(id, f);
         }
         return f;
@@ -126,17 +137,20 @@ export class Model {
     /** @param {any[]} row */
     fnRow(row) {
         const f = this.fnOf(row[0]);
-        for (let k = 0; k < 7; k++)
+        for (let k = 0; k <= SPREADCH; k++)
             f.v[k] = count(row[k + 1]);
-        f.v[SPREAD] = Number(row[8] ?? 0);
+        f.flags = Number(row[10] ?? 0);
         f.ver = this.ver;
     }
 
     /** @param {any[]} row */
     pathRow(row) {
-        const [id, parent, fn] = row;
-        let p = this.paths.get(id);
+        const whole = row.length >= 9; // parent and function come with the first row of a path only
+        let p = this.paths.get(row[0]);
         if (!p) {
+            if (!whole)
+                return; // of a path that nobody has told of: the next snap has it
+            const [id, parent, fn] = row;
             p = { id, parent: parent === null ? null : this.paths.get(parent) ?? null, fn: this.fnOf(fn), v: [0, 0, 0, 0, 0], last: [0, 0, 0, 0, 0], lately: [0, 0, 0, 0, 0], flags: 0, kids: [], sorted: true, ver: 0 };
             this.paths.set(id, p);
             const beside = p.parent ? p.parent.kids : this.roots;
@@ -144,9 +158,10 @@ export class Model {
             if (p.parent)
                 p.parent.sorted = false;
         }
+        const from = whole ? 3 : 1;
         for (let k = 0; k < 5; k++)
-            p.v[k] = count(row[k + 3]);
-        p.flags = Number(row[8] ?? 0);
+            p.v[k] = count(row[k + from]);
+        p.flags = Number(row[from + 5] ?? 0);
         p.ver = this.ver;
     }
 
@@ -156,6 +171,7 @@ export class Model {
         if (!p)
             return;
         this.paths.delete(id);
+        this.left.push({ id, ver: this.ver });
         const beside = p.parent ? p.parent.kids : this.roots;
         const at = beside.indexOf(p);
         if (at >= 0)
@@ -170,7 +186,7 @@ export class Model {
             if (frame[k] !== undefined)
                 this.meta[k] = count(frame[k]);
         for (const k of /** @type {const} */ (['w', 'i', 'merged', 'hid']))
-            if (frame[k] !== undefined)
+            if (frame[k] !== undefined && frame[k] !== null)
                 this.meta[k] = Number(frame[k]);
         if (frame.s !== undefined)
             this.seq = frame.s;
@@ -178,12 +194,16 @@ export class Model {
             this.id = frame.id;
         for (const [k, v] of Object.entries(frame.st ?? {}))
             this.st[k] = v;
-        if (frame.series)
-            this.series = frame.series;
+        this.logLost = Number(frame.log_lost ?? this.logLost);
+        for (const [step, most] of Object.entries(POINTS)) {
+            const kept = this.series[step], last = kept.length ? kept[kept.length - 1][0] : -1;
+            kept.push(...(frame.series?.[step] ?? []).filter((/** @type {any[]} */ p) => p[0] > last));
+            kept.splice(0, kept.length - most);
+        }
         for (const entry of frame.log ?? [])
             this.log.push(entry);
-        if (this.log.length > LOG)
-            this.log.splice(0, this.log.length - LOG);
+        if (this.log.length > LOG * 2)
+            this.log = [...new Map(this.log.map((e) => [e[0], e])).values()].slice(-LOG);
     }
 
     /** Once a second: what has been added since the last time. */
@@ -218,15 +238,16 @@ export class Model {
     /** Everything that is newer than version `since` as a frame; 0 is all. What a tab gets that comes late or was hidden. @param {number} since */
     encode(since) {
         const all = since < this.all;
+        if (this.left.length > LEFT)
+            this.left.splice(0, this.left.length - LEFT);
         const text = (/** @type {Count} */ c) => (typeof c === 'bigint' ? c.toString() : c);
         const fresh = (/** @type {{ver: number}} */ row) => all || row.ver > since;
         const fns = [...this.fns.values()].filter(fresh), paths = [...this.paths.values()].filter(fresh);
         paths.sort((a, b) => a.id - b.id); // parents first
         return {
-            type: all ? 'snap' : 'delta', s: this.seq, id: this.id, ...this.meta, e: text(this.meta.e), t: text(this.meta.t), tot: this.tot.map(text),
-            names: fns.map((f) => [f.id, f.name, f.file, f.line, text(f.low), text(f.high), f.kind]),
-            f: fns.map((f) => [f.id, ...f.v.map(text)]),
-            n: paths.map((p) => [p.id, p.parent ? p.parent.id : null, p.fn.id, ...p.v.map(text), p.flags]),
+            frame: all ? 'snap' : 'delta', s: this.seq, id: this.id, ...this.meta, e: text(this.meta.e), t: text(this.meta.t), tot: this.tot.map(text),
+            names: fns.map((f) => f.row), f: fns.map((f) => [f.id, ...f.v.map(text), f.flags]), h: [...this.handlers.values()],
+            n: paths.map((p) => [p.id, p.parent ? p.parent.id : null, p.fn.id, ...p.v.map(text), p.flags]), gone: all ? [] : this.left.filter((x) => x.ver > since).map((x) => x.id),
             st: this.st, log: this.log, series: this.series, log_lost: this.logLost,
         };
     }

@@ -52,15 +52,15 @@ export class Store {
     frame(frame) {
         const had = this.model.hello?.epoch;
         const fresh = this.model.apply(frame);
-        if (frame.type === 'snap' || frame.type === 'delta') {
+        if (frame.frame === 'snap' || frame.frame === 'delta') {
             this.frames++;
             this.heard = Date.now();
         }
         if (fresh)
             this.tell('fresh', had !== undefined && had !== this.model.hello?.epoch);
-        if (frame.type === 'hello')
+        if (frame.frame === 'hello')
             this.tell('hello', frame);
-        else if (frame.type === 'bye')
+        else if (frame.frame === 'bye')
             this.tell('bye', frame);
         else
             this.tell('frame');

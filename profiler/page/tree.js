@@ -2,14 +2,13 @@
 import { attr, el, kept, onceAFrame, put } from './dom.js';
 import { Boxes } from './boxes.js';
 import { Grid, legend } from './grid.js';
-import { C1, C2, HITS, findPath, kidsOf, nameOfPath } from './model.js';
+import { C1, C2, FLAG, HITS, findPath, kidsOf, nameOfPath } from './model.js';
 import { exact, num, percent, plain, shown } from './num.js';
 
 /** @typedef {import('./model.js').Path} Path */
 /** @typedef {import('./boxes.js').Box} Box */
 
-/** Flags of a call path. */
-const DOUBTFUL = 1, INTERRUPT = 2, EXCEPTION = 4, LOST = 8, OTHER = 16, TASK = 64;
+const { doubtful: DOUBTFUL, interrupt: INTERRUPT, exception: EXCEPTION, lost: LOST, other: OTHER, task: TASK } = FLAG;
 
 /** @param {Path} p @returns {Box['kind']} */
 function kindOf(p) {

@@ -26,7 +26,7 @@ except ImportError:
     print("skipped: no python3-selenium")
     sys.exit(77)
 
-PATIENCE = 300 if os.environ.get("CTEST_INTERACTIVE_DEBUG_MODE") is None else 60  # s: a busy machine is slow, and fails nothing
+PATIENCE = int(os.environ.get("PAGE_PATIENCE", "300"))  # s: a busy machine is slow, and fails nothing
 
 
 def browser(width=1400, height=900, dark=False, motion=True, more=()):

@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""What the page does when something is wrong, and with what nobody would send on purpose: a server that goes and comes back, refuses, cuts, says good-bye,
+begins a new epoch, a board that is away, losses; hostile names; figures beyond 2^53; ten tabs. Against feed_server.py, which does each when it is told to.
+
+usage: states.py - SOURCE_DIR [CASE...]      exit 0 all hold, 77 no browser
+"""
+import os
+import sys
+
+import rig
+from feed_server import HOSTILE, Feed, serve
+from rig import By, Keys, until
+
+PAGE = os.path.join(sys.argv[2], "profiler/page")
+d = rig.browser()
+
+
+class Site:
+    def __init__(self, query="", **feed):
+        self.port, self.feed = rig.free_port(), Feed(**feed)
+        self.server = serve(self.port, PAGE, self.feed)
+        self.url = f"http://127.0.0.1:{self.port}/{query}"
+
+    def open(self, hash=""):
+        d.get("about:blank")
+        d.get(self.url + hash)
+        until("frames", lambda: d.execute_script("return probeprof.store.frames") > 2)
+
+    def down(self):
+        self.feed.drop = True
+        self.server.shutdown()
+        self.server.server_close()
+
+    def up(self):
+        self.server.stopped = True
+        self.feed.drop = False
+        self.server = serve(self.port, PAGE, self.feed)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.down()
+        self.server.stopped = True
+        d.get("about:blank")
+
+
+def note(key):
+    found = d.find_elements(By.CSS_SELECTOR, f"#trouble [data-note={key}]")
+    return found[0].text if found else ""
+
+
+def frames_go_on(before=None):
+    before = before or d.execute_script("return probeprof.store.frames")
+    until("more frames", lambda: d.execute_script("return probeprof.store.frames") > before + 2)
+
+
+def hostile_names_stay_text():
+    with Site() as s:
+        s.open()
+        for view in ("functions", "paths", "function", "compare", "board", "log", "history"):
+            rig.open_view(d, view)
+            if view == "paths":
+                d.execute_script("probeprof.view.zoom(['main']); probeprof.view.swap(); probeprof.view.swap()")
+            if view == "function":
+                d.execute_script("probeprof.openFunction([...probeprof.store.model.fns.values()].find((f) => f.name.startsWith('<img')))")
+                until("its title", lambda: HOSTILE[0] in d.find_element(By.CSS_SELECTOR, "h2.title").text)
+            frames_go_on()
+            assert d.execute_script("return [window.hacked ?? null, document.images.length, document.scripts.length]") == [None, 0, 1], view
+        rig.open_view(d, "functions")
+        for typed, want in (("hacked", {HOSTILE[0], HOSTILE[1]}), ("evil", {"a\ufffd[31mred\ufffdevil\ufffd"})):
+            box = d.find_element(By.CSS_SELECTOR, "[aria-label='Filter functions']")
+            box.clear()
+            box.send_keys(typed)
+            until(typed, lambda: {rig.name_of(r) for r in rig.rows(d, "Functions")} == want)
+        assert not rig.severe(d)
+
+
+def figures_beyond_2_53_are_exact():
+    with Site(functions=10, paths=6) as s:
+        s.feed.big = 9007199254740993  # 2^53 + 1: no double is that
+        for _ in range(3):
+            s.feed.tick()
+        s.feed.big = 0
+        s.open()
+        s.down()
+        want = {s.feed.names[r[0]]: r for r in s.feed.frame("snap")["f"]}
+        until("the last frame", lambda: d.execute_script("return probeprof.store.link.state") != "live")
+        d.execute_script("probeprof.view.show(true)")
+
+        def shown():
+            got = {rig.name_of(r): r for r in rig.rows(d, "Functions")}
+            return want.keys() <= got.keys() and got
+        got = until("all rows", shown)
+        last = d.execute_script("return probeprof.store.model.fns.get(0).v.map(String)")
+        assert int(last[2]) > 2 ** 54, last
+        name = s.feed.names[0]
+        assert got[name]["c1ch"] == last[2] and got[name]["c1"] == last[1], (got[name], last)
+        assert any(int(r["c1ch"]) % 2 for r in got.values()), "a double would have made all of them even"
+
+
+def server_goes_and_comes_back():
+    with Site() as s:
+        s.open("#view=paths&path=main&path=BuildList")
+        s.down()
+        until("the page to say so", lambda: "Not connected" in note("link") and "Figures are of" in note("link"))
+        assert "stale" in d.find_element(By.TAG_NAME, "body").get_attribute("class")
+        assert not d.find_element(By.XPATH, "//button[.='Mark']").is_enabled()
+        s.up()
+        until("the page to go on", lambda: note("link") == "")
+        frames_go_on()
+        assert "since=" in s.feed.asked[-1], s.feed.asked[-1]
+        crumbs = [b.text for b in d.find_elements(By.CSS_SELECTOR, ".crumbs button")]
+        assert crumbs == ["all", "main", "BuildList"], crumbs
+
+
+def refusals_are_told():
+    with Site() as s:
+        s.open()
+        for status, what in ((503, "128 readers are connected already"), (401, "a token is needed"), (410, "that epoch is over")):
+            s.feed.refuse, s.feed.drop = (status, {"code": "x", "what": what, "hint": f"hint {status}"}), True
+            until(what, lambda: what in note("link") and f"hint {status}" in note("link"))
+            asked = len(s.feed.asked)
+            if status == 410:
+                until("to begin anew", lambda: len(s.feed.asked) > asked and "since=" not in s.feed.asked[-1])
+            s.feed.refuse, s.feed.drop = None, False
+            d.execute_script("probeprof.store.again()")
+            until("to go on", lambda: note("link") == "")
+
+
+def cut_and_good_bye():
+    with Site() as s:
+        s.open()
+        s.feed.end = ("the run has ended", "see the table in its terminal")
+        until("the good-bye", lambda: "the run has ended" in note("link") and "see the table" in note("link"))
+        s.feed.end, s.feed.cut = None, "nothing was taken for 30 s"
+        d.find_element(By.XPATH, "//button[.='Try now']").click()
+        until("why it was cut", lambda: "nothing was taken for 30 s" in note("cut"))
+
+
+def new_epoch_keeps_zoom_and_selection():
+    with Site() as s:
+        s.open("#view=paths&path=main&path=BuildList")
+        total = int(d.find_element(By.CSS_SELECTOR, "[data-fact=hits] b").text.replace(",", ""))
+        until("many hits", lambda: int(d.find_element(By.CSS_SELECTOR, "[data-fact=hits] b").text.replace(",", "")) > total + 3000)
+        before = int(d.find_element(By.CSS_SELECTOR, "[data-fact=hits] b").text.replace(",", ""))
+        s.feed.clear()
+        until("to be told", lambda: "Counting begins anew" in note("epoch"))
+        until("fewer hits", lambda: int(d.find_element(By.CSS_SELECTOR, "[data-fact=hits] b").text.replace(",", "")) < before)
+        assert [b.text for b in d.find_elements(By.CSS_SELECTOR, ".crumbs button")] == ["all", "main", "BuildList"]
+
+
+def board_away_and_losses():
+    with Site() as s:
+        s.open()
+        assert note("lost") == "" and note("away") == ""
+        s.feed.lose(1234)
+        until("the losses", lambda: "1,234 events lost" in note("lost") and "ring in the board was full" in note("lost"))
+        assert d.find_element(By.CSS_SELECTOR, "[data-fact=lost] b").text == "1,234"
+        s.feed.away = "no answer on the wire"
+        until("that it is away", lambda: "The board is away" in note("away") and "no answer on the wire" in note("away"))
+        assert d.find_element(By.CSS_SELECTOR, "[data-fact=target] dd").get_attribute("data-is") == "away"
+        s.feed.away = ""
+        until("that it is back", lambda: note("away") == "")
+        rig.open_view(d, "log")
+        until("the gap in the log", lambda: any(r["kind"] == "\u26a0 gap" and r["amount"] == "1234" for r in rig.rows(d, "Log")))
+
+
+def refused_command_shows_reason_and_hint():
+    with Site() as s:
+        s.open()
+        d.find_element(By.XPATH, "//button[.='Save']").click()
+        until("the reason", lambda: "save is not possible now" in note("refused") and "end the recording first" in note("refused"))
+
+
+def many_tabs_one_stream():
+    for query, how in (("", "worker"), ("?noworker", "leader")):
+        with Site(query) as s:
+            s.open()
+            first = d.current_window_handle
+            assert d.execute_script("return probeprof.store.how") == how
+            for _ in range(9):
+                d.switch_to.new_window("tab")
+                d.get(s.url)
+                until("frames in a tab", lambda: d.execute_script("return probeprof.store.frames") > 2)
+            until("ten tabs", lambda: d.execute_script("return probeprof.store.tabs") == 10)
+            assert s.feed.readers == 1, s.feed.readers
+            d.switch_to.window(first)
+            if how == "leader":  # it goes: another takes the stream over
+                others = [h for h in d.window_handles if h != first]
+                d.close()
+                d.switch_to.window(others[0])
+                frames_go_on()
+                until("one stream", lambda: s.feed.readers == 1)
+                first = others[0]
+            for handle in [h for h in d.window_handles if h != first]:
+                d.switch_to.window(handle)
+                d.close()
+            d.switch_to.window(first)
+            until("one tab", lambda: d.execute_script("return probeprof.store.tabs") == 1)
+            frames_go_on()
+
+
+def rows_stay_under_the_pointer():
+    with Site() as s:
+        s.open()
+        grid = d.find_element(By.CSS_SELECTOR, "[aria-label=Functions].grid")
+        rig.webdriver.ActionChains(d).move_to_element_with_offset(grid, 0, 0).perform()
+        order = "return probeprof.view.grid.rows.map((f) => f.id)"
+        until("the order is held", lambda: d.execute_script("return probeprof.view.grid.held"))
+        before, values = d.execute_script(order), rig.rows(d, "Functions")
+        # weights turn round: without the pointer the order would follow
+        d.execute_script("const t = probeprof.store.frame.bind(probeprof.store); probeprof.store.frame = (f) => { if (f.f) for (const r of f.f) r[2] = 1e9 / (1 + Number(r[2])); t(f); }")
+        frames_go_on()
+        until("figures to change in place", lambda: rig.rows(d, "Functions") != values)
+        for _ in range(3):
+            frames_go_on()
+            assert d.execute_script(order) == before
+        rig.webdriver.ActionChains(d).move_to_element(d.find_element(By.TAG_NAME, "h1")).perform()
+        until("another order", lambda: d.execute_script(order) != before)
+
+
+def keyboard_only():
+    with Site() as s:
+        s.open()
+        body = d.switch_to.active_element
+
+        def press(*keys):
+            for k in keys:
+                d.switch_to.active_element.send_keys(k)
+        del body
+        press("2")
+        until("call paths", lambda: d.execute_script("return probeprof.now") == "paths")
+        press(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+        until("a box is chosen", lambda: d.execute_script("return probeprof.view.picked.length") > 0)
+        press(Keys.ENTER)
+        until("zoomed", lambda: d.execute_script("return probeprof.view.focus.length") > 0)
+        press(Keys.BACKSPACE)
+        press("0", "t")
+        until("the table", lambda: d.execute_script("return !probeprof.view.grid.box.hidden"))
+        press("t", "1")
+        press(Keys.ARROW_DOWN, Keys.ARROW_DOWN, "j", "k")
+        until("a row is chosen", lambda: d.find_elements(By.CSS_SELECTOR, ".grid [aria-selected=true]"))
+        active = d.switch_to.active_element
+        assert active.get_attribute("aria-activedescendant") == d.find_element(By.CSS_SELECTOR, ".grid [aria-selected=true]").get_attribute("id")
+        press(Keys.ENTER)
+        until("the function", lambda: d.execute_script("return probeprof.now") == "function" and d.find_element(By.CSS_SELECTOR, "h2.title").text != "")
+        d.find_element(By.TAG_NAME, "body").send_keys("1")
+        press("/")
+        until("the filter", lambda: d.switch_to.active_element.get_attribute("type") == "search")
+        press("mal", "loc", Keys.ESCAPE)
+        until("filtered", lambda: [rig.name_of(r) for r in rig.rows(d, "Functions")] == ["MallocNode"])
+        press("s")
+        press("m")
+        until("the dialog", lambda: d.find_elements(By.CSS_SELECTOR, "dialog[open] input"))
+        d.find_element(By.CSS_SELECTOR, "dialog input").send_keys(Keys.ENTER)
+        until("the mark", lambda: "m" in "".join(s.feed.marks))
+        until("no dialog", lambda: not d.find_elements(By.CSS_SELECTOR, "dialog[open]"))
+        d.find_element(By.TAG_NAME, "body").send_keys("z")
+        until("since the mark", lambda: d.execute_script("return probeprof.lens.mode") == "mark")
+        press("?")
+        until("help", lambda: "Keys and meanings" in d.find_element(By.CSS_SELECTOR, "dialog[open]").text)
+
+
+def reduced_motion_and_hidden_tabs_ask_for_a_second():
+    with Site() as s:
+        rig.look(d, motion=False)
+        s.open()
+        until("a slower stream", lambda: "interval=1000" in s.feed.asked[-1])
+        rig.look(d)
+
+
+def main():
+    try:
+        rig.main([hostile_names_stay_text, figures_beyond_2_53_are_exact, server_goes_and_comes_back, refusals_are_told, cut_and_good_bye, new_epoch_keeps_zoom_and_selection, board_away_and_losses,
+                  refused_command_shows_reason_and_hint, many_tabs_one_stream, rows_stay_under_the_pointer, keyboard_only, reduced_motion_and_hidden_tabs_ask_for_a_second])
+    finally:
+        d.quit()
+
+
+main()
