@@ -1,17 +1,30 @@
 # CMSIS-DAP probes, bulk (v2) and HID (v1).
 pp_test(test_model_cmsis_dap SOURCES test_model_cmsis_dap.c LIBS usb_models)
-foreach(M "bulk;usb_bulk;cmsis-dap" "bulk64;usb_bulk;cmsis-dap,packet=64,count=1" "hid;hid;cmsis-dap,v1" "edbg;hid;cmsis-dap,v1,report=512,vid=03eb,pid=2141"
-          "class0;usb_bulk;cmsis-dap,class0,swo")
-  list(POP_FRONT M NAME BACKEND MODEL)
+function(cmsis_dap_judged NAME BACKEND MODEL)
   pp_openocd_test(openocd_cmsis_dap_${NAME} RIG ${MODEL} ADAPTER "adapter driver cmsis-dap" "cmsis_dap_backend ${BACKEND}")
-endforeach()
-foreach(M "v2;cmsis-dap;cmsis-dap" "v2_full;cmsis-dap,packet=64;cmsis-dap" "v2_one;cmsis-dap,count=1,no-atomic;cmsis-dap" "v2_1024;cmsis-dap,packet=1024,zlp;cmsis-dap"
-          "v1;cmsis-dap,v1;cmsis-dap" "v1_512;cmsis-dap,both,report=512;cmsis-dap,v1" "v1_plain;cmsis-dap,v1,no-atomic;cmsis-dap"
-          "stale;cmsis-dap,keeps-stale=4,keeps-queue,disconnect-hangs;cmsis-dap" "v1_stale;cmsis-dap,v1,keeps-stale=4,keeps-queue;cmsis-dap"
-          "class0;cmsis-dap,class0,swo,interface-string,no-serial;cmsis-dap:@1-1,idle" "padded;cmsis-dap,padded;cmsis-dap" "padded_full;cmsis-dap,padded,packet=64,no-atomic;cmsis-dap" "blind;cmsis-dap,blind,boasts;cmsis-dap" "v1_boasts;cmsis-dap,v1,blind,boasts;cmsis-dap")
-  list(POP_FRONT M NAME MODEL PROBE)
+endfunction()
+cmsis_dap_judged(bulk   usb_bulk cmsis-dap)
+cmsis_dap_judged(bulk64 usb_bulk cmsis-dap,packet=64,count=1)
+cmsis_dap_judged(hid    hid      cmsis-dap,v1)
+cmsis_dap_judged(edbg   hid      cmsis-dap,v1,report=512,vid=03eb,pid=2141)
+cmsis_dap_judged(class0 usb_bulk cmsis-dap,class0,swo)
+function(cmsis_dap_test NAME MODEL PROBE)
   pp_jtag_driver_test(cmsis_dap_${NAME} ${MODEL} ${PROBE})
-endforeach()
+endfunction()
+cmsis_dap_test(v2          cmsis-dap                                            cmsis-dap)
+cmsis_dap_test(v2_full     cmsis-dap,packet=64                                  cmsis-dap)
+cmsis_dap_test(v2_one      cmsis-dap,count=1,no-atomic                          cmsis-dap)
+cmsis_dap_test(v2_1024     cmsis-dap,packet=1024,zlp                            cmsis-dap)
+cmsis_dap_test(v1          cmsis-dap,v1                                         cmsis-dap)
+cmsis_dap_test(v1_512      cmsis-dap,both,report=512                            cmsis-dap,v1)
+cmsis_dap_test(v1_plain    cmsis-dap,v1,no-atomic                               cmsis-dap)
+cmsis_dap_test(stale       cmsis-dap,keeps-stale=4,keeps-queue,disconnect-hangs cmsis-dap)
+cmsis_dap_test(v1_stale    cmsis-dap,v1,keeps-stale=4,keeps-queue               cmsis-dap)
+cmsis_dap_test(class0      cmsis-dap,class0,swo,interface-string,no-serial      cmsis-dap:@1-1,idle)
+cmsis_dap_test(padded      cmsis-dap,padded                                     cmsis-dap)
+cmsis_dap_test(padded_full cmsis-dap,padded,packet=64,no-atomic                 cmsis-dap)
+cmsis_dap_test(blind       cmsis-dap,blind,boasts                               cmsis-dap)
+cmsis_dap_test(v1_boasts   cmsis-dap,v1,blind,boasts                            cmsis-dap)
 # A request and the read for its answer for each buffer; reports on HID.
 pp_jtag_ahead_test(cmsis_dap_v2 cmsis-dap cmsis-dap 16)
 pp_jtag_ahead_test(cmsis_dap_3 cmsis-dap,count=3,packet=64 cmsis-dap 6)
@@ -26,13 +39,12 @@ pp_tutorial_test(cmsis_dap_v2 cmsis-dap cmsis-dap)
 pp_tutorial_test(cmsis_dap_full cmsis-dap cmsis-dap,packet=64,keeps-stale=3)
 pp_tutorial_test(cmsis_dap_v1 cmsis-dap:DAP0123456789,v1 cmsis-dap,both)
 pp_tutorial_test(cmsis_dap_padded cmsis-dap cmsis-dap,padded,keeps-stale=3)
-pp_adapters_test(cmsis_dap_old alone RIG --board sim:sh7750 cmsis-dap,firmware=)
+pp_adapters_test(cmsis_dap_old alone sh7750 RIG --board sim:sh7750 cmsis-dap,firmware=)
 pp_replug_test(cmsis_dap_v2 cmsis-dap cmsis-dap)
 pp_replug_test(cmsis_dap_v1 cmsis-dap cmsis-dap,v1,report=512)
-pp_usb_says(cmsis_dap_swd_only 1 "SWD only, not JTAG" RIG --board sim:sh7750 cmsis-dap,swd-only COMMAND $<TARGET_FILE:probeprof> --probe cmsis-dap
+pp_program_says(cmsis_dap_swd_only 1 "SWD only, not JTAG" RIG --board sim:sh7750 cmsis-dap,swd-only ARGS --probe cmsis-dap
             --target sh7750 --private --no-profile)
-pp_usb_says(cmsis_dap_refuses 1 "refused to switch to JTAG" RIG --board sim:sh7750 cmsis-dap,refuse-connect COMMAND $<TARGET_FILE:probeprof> --probe
+pp_program_says(cmsis_dap_refuses 1 "refused to switch to JTAG" RIG --board sim:sh7750 cmsis-dap,refuse-connect ARGS --probe
             cmsis-dap --target sh7750 --private --no-profile)
-pp_adapters_test(cmsis_dap_blind alone RIG --board sim:sh7750 cmsis-dap,blind)
-pp_usb_test(tutorial_auto_cmsis_dap_blind RIG --board sim:sh7750 cmsis-dap,blind COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tutorial.py $<TARGET_FILE:probeprof>
-            cmsis-dap --speed auto --reset)
+pp_adapters_test(cmsis_dap_blind alone sh7750 RIG --board sim:sh7750 cmsis-dap,blind)
+pp_tutorial_test(auto_cmsis_dap_blind cmsis-dap cmsis-dap,blind OPTIONS --speed auto --reset)

@@ -1,10 +1,10 @@
 # FTDI chips.
-foreach(CHIP ft232h:0x6014 ft2232h:0x6010 ft4232h:0x6011)
-  string(REPLACE ":" ";" CHIP ${CHIP})
-  list(GET CHIP 0 MODEL)
-  list(GET CHIP 1 PID)
+function(ftdi_judged MODEL PID)
   pp_usb_judge(judge_openocd_${MODEL} ${MODEL} openocd "adapter driver ftdi | ftdi vid_pid 0x0403 ${PID} | ftdi layout_init 0x0018 0x001b")
-endforeach()
+endfunction()
+ftdi_judged(ft232h  0x6014)
+ftdi_judged(ft2232h 0x6010)
+ftdi_judged(ft4232h 0x6011)
 pp_usb_judge(judge_openocd_ft2232h_b ft2232h,on=B openocd "adapter driver ftdi | ftdi vid_pid 0x0403 0x6010 | ftdi channel 1 | ftdi layout_init 0x0018 0x001b")
 pp_usb_judge(judge_urjtag_ft2232h ft2232h urjtag FT2232 vid=0x0403 pid=0x6010)
 pp_test(test_ftdi_mpsse SOURCES test_ftdi_mpsse.c LIBS usb_models)
@@ -18,8 +18,8 @@ pp_tutorial_test(ftdi_jtagkey2 ftdi ft2232h,pid=cff8,oe=4,ntrst=8~10,nreset=9~11
 pp_tutorial_test(ft2232hp ftdi:ntrst=4,nreset=5 ft2232h,pid=6042,bcd=3000,ntrst=4,nreset=5)
 pp_tutorial_test(ft4232ha ftdi ft4232h,pid=6048,bcd=3600)
 pp_tutorial_test(ftdi_by_id ftdi:vid=1234,pid=0xabcd ft232h,vid=1234,pid=abcd)
-pp_usb_says(ftdi_bad_id 2 "is no USB id" RIG --board sim:sh7750 ft2232h COMMAND $<TARGET_FILE:probeprof> --probe ftdi:vid=x,pid=1 --target sh7750)
-pp_usb_says(ftdi_half_id 2 "vid= and pid=" RIG --board sim:sh7750 ft2232h COMMAND $<TARGET_FILE:probeprof> --probe ftdi:vid=0403 --target sh7750)
+pp_program_says(ftdi_bad_id 2 "is no USB id" RIG --board sim:sh7750 ft2232h ARGS --probe ftdi:vid=x,pid=1 --target sh7750)
+pp_program_says(ftdi_half_id 2 "vid= and pid=" RIG --board sim:sh7750 ft2232h ARGS --probe ftdi:vid=0403 --target sh7750)
 # The driver by itself: every chip, and boards whose resets go through buffers.
 pp_usb_program(test_ftdi SOURCES test_ftdi.c LIBS probe)
 function(ftdi_test NAME PROBE MODEL)
@@ -32,10 +32,10 @@ ftdi_test(jtagkey2 ftdi:asebrk=5,vtref=6 ft2232h,pid=cff8,oe=4,ntrst=8~10,nreset
 ftdi_test(blank ftdi:@1-1:A,ntrst=4,nreset=5,asebrk=6,vtref=7 ft2232h,blank,ntrst=4,nreset=5,asebrk=6,vtref=7)
 ftdi_test(full_speed ftdi:ntrst=4,nreset=5,asebrk=6,vtref=7 ft2232h,full,ntrst=4,nreset=5,asebrk=6,vtref=7)
 ftdi_test(adaptive ftdi:adaptive=on,ntrst=4,nreset=5,asebrk=6,vtref=8 ft2232h,rtck,ntrst=4,nreset=5,asebrk=6,vtref=8)
-pp_usb_says(ftdi_adaptive_no_rtck 1 "RTCK" RIG --board sim:sh7750 ft2232h COMMAND $<TARGET_FILE:probeprof> --probe ftdi:adaptive=on --target sh7750
+pp_program_says(ftdi_adaptive_no_rtck 1 "RTCK" RIG --board sim:sh7750 ft2232h ARGS --probe ftdi:adaptive=on --target sh7750
             --private --no-profile --gdb 0 --elf ${CMAKE_SOURCE_DIR}/docs/examples/profexam/profexam.elf)
-pp_usb_says(ftdi_self_test 1 "self-test" RIG --board sim:sh7750 ft2232h,broken COMMAND $<TARGET_FILE:probeprof> doctor --probe ftdi --target sh7750)
+pp_program_says(ftdi_self_test 1 "self-test" RIG --board sim:sh7750 ft2232h,broken ARGS doctor --probe ftdi --target sh7750)
 pp_jtag_ahead_test(ftdi ft232h ftdi 8) # four batches, four reads
 pp_usb_test(ftdi_faults RIG --control ftdi_faults.sock --board sim:sh7750 --chain idcode=0x4ba00477,ir=4 ft2232h COMMAND test_ftdi ftdi faults)
-pp_adapters_test(ftdi_board alone RIG --board sim:sh7750 ft232h,ntrst=8~10,nreset=9~11,oe=4,pid=cff8)
+pp_adapters_test(ftdi_board alone sh7750 RIG --board sim:sh7750 ft232h,ntrst=8~10,nreset=9~11,oe=4,pid=cff8)
 pp_replug_test(ftdi ftdi ft2232h)

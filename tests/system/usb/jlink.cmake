@@ -1,20 +1,26 @@
 # J-Link: the driver in one process; OpenOCD on the model; the tutorial.
 pp_test(test_jlink SOURCES test_jlink.c usb_in_process.c LIBS usb_models)
-foreach(M "high;jlink" "full;jlink,full,pid=1061" "old;jlink,pid=0101,hw=8,no-zlp,pieces" "jtag2;jlink,pid=0105,hw=4,old")
-  list(POP_FRONT M NAME MODEL)
+function(jlink_judged NAME MODEL)
   pp_openocd_test(openocd_jlink_${NAME} RIG ${MODEL} ADAPTER "adapter driver jlink")
-endforeach()
+endfunction()
+jlink_judged(high  jlink)
+jlink_judged(full  jlink,full,pid=1061)
+jlink_judged(old   jlink,pid=0101,hw=8,no-zlp,pieces)
+jlink_judged(jtag2 jlink,pid=0105,hw=4,old)
 pp_tutorial_test(jlink jlink jlink)
 pp_tutorial_test(jlink_no_trst jlink jlink,no-trst)
-pp_adapters_test(jlink_no_trst alone RIG --board sim:sh7750 jlink,no-trst)
+pp_adapters_test(jlink_no_trst alone sh7750 RIG --board sim:sh7750 jlink,no-trst)
 pp_tutorial_test(jlink_old jlink:123456789 jlink,hw=4,old,full,pieces,no-zlp,pid=0101)
-pp_usb_says(jlink_no_power 1 "0.12 V" RIG --board sim:sh7750 jlink,mv=120 COMMAND $<TARGET_FILE:probeprof> --probe jlink --target sh7750 --private
+pp_program_says(jlink_no_power 1 "0.12 V" RIG --board sim:sh7750 jlink,mv=120 ARGS --probe jlink --target sh7750 --private
             --no-profile --gdb 0 --elf ${CMAKE_SOURCE_DIR}/docs/examples/profexam/profexam.elf)
-foreach(M "high;jlink" "full;jlink,full,mem=4096" "old;jlink,pid=0101,hw=8,pieces,no-write" "jtag2;jlink,pid=0105,hw=4,old,no-zlp"
-          "left_swd;jlink,left-swd")
-  list(POP_FRONT M NAME MODEL)
+function(jlink_test NAME MODEL)
   pp_jtag_driver_test(jlink_${NAME} ${MODEL} jlink)
-endforeach()
+endfunction()
+jlink_test(high     jlink)
+jlink_test(full     jlink,full,mem=4096)
+jlink_test(old      jlink,pid=0101,hw=8,pieces,no-write)
+jlink_test(jtag2    jlink,pid=0105,hw=4,old,no-zlp)
+jlink_test(left_swd jlink,left-swd)
 pp_jtag_ahead_test(jlink jlink jlink 4) # one request and the three reads of its reply, 4 KB and a byte
 # Answers have neither numbers nor check sums: a stale or changed one of the right length cannot be told from a right one.
 pp_usb_test(usb_faults_jlink RIG --control jlink-faults.sock --board sim:sh7750 jlink,mem=2000 COMMAND test_usb_jtag jlink,timeout=150

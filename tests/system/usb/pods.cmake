@@ -4,41 +4,41 @@ pp_test(test_model_osbdm SOURCES test_model_osbdm.c LIBS usb_models)
 # Drivers against them, and with faults at every transfer. Only USBDM's answers are numbered; OSBDM's that are said twice are too many. No pod's
 # have a check sum.
 pp_usb_program(test_usb_bdc SOURCES test_usb_bdc.c LIBS probe)
-foreach(M "usbdm;usbdm;usbdm" "usbdm_v5;usbdm,v5,cdc;usbdm" "usbdm_v5_8;usbdm,v5,version=5.8.1;usbdm" "usbdm_small;usbdm,buffer=145,no-serial;usbdm:@1-1" "osbdm;osbdm;osbdm")
-  list(POP_FRONT M NAME MODEL PROBE)
+function(bdc_test NAME MODEL PROBE)
   pp_usb_test(usb_bdc_${NAME} RIG --control bdc-${NAME}.sock --board sim:s12zvml128 ${MODEL} COMMAND test_usb_bdc ${PROBE})
-endforeach()
+endfunction()
+bdc_test(usbdm       usbdm                      usbdm)
+bdc_test(usbdm_v5    usbdm,v5,cdc               usbdm)
+bdc_test(usbdm_v5_8  usbdm,v5,version=5.8.1     usbdm)
+bdc_test(usbdm_small usbdm,buffer=145,no-serial usbdm:@1-1)
+bdc_test(osbdm       osbdm                      osbdm)
 # (Half a command is none of them: no bus does that, and neither firmware would see it.)
-foreach(M "usbdm;usbdm" "usbdm_v5;usbdm,v5" "osbdm;osbdm")
-  list(POP_FRONT M NAME MODEL)
-  string(REGEX REPLACE ",.*" "" PROBE ${MODEL})
-  pp_usb_test(usb_faults_${NAME} RIG --control ${NAME}-faults.sock --board sim:s12zvml128 ${MODEL} COMMAND test_usb_bdc ${PROBE}:timeout=60
+foreach(A ${BDC_ADAPTERS})
+  pp_usb_test(usb_faults_${A} RIG --control ${A}-faults.sock --board sim:s12zvml128 ${${A}_MODEL} COMMAND test_usb_bdc ${${A}_PROBE}:timeout=60
               sweep unplug stall timeout hang short-answer stale wrong-id garbage)
 endforeach()
 # The whole program: the motor example traced and sampled, a debugger's steps, pods and boards that go away.
 function(pp_motor_test NAME PROBE MODEL)
   foreach(WHAT ${ARGN})
-    pp_usb_test(motor_${NAME}_${WHAT} RIG --control motor-${NAME}-${WHAT}.sock --board sim:s12zvml128 ${MODEL} COMMAND ${Python3_EXECUTABLE}
-                ${CMAKE_CURRENT_SOURCE_DIR}/motor.py $<TARGET_FILE:probeprof> ${PROBE} ${WHAT})
+    pp_usb_script(motor_${NAME}_${WHAT} motor RIG --control motor-${NAME}-${WHAT}.sock --board sim:s12zvml128 ${MODEL} ARGS ${PROBE} ${WHAT})
   endforeach()
-  pp_usb_test(motor_${NAME}_replug RIG --control motor-${NAME}-replug.sock --board sim:s12zvml128 ${MODEL} COMMAND ${Python3_EXECUTABLE}
-              ${CMAKE_CURRENT_SOURCE_DIR}/motor.py $<TARGET_FILE:probeprof> ${PROBE} replug $<TARGET_FILE:usb_rig>)
+  pp_usb_script(motor_${NAME}_replug motor RIG --control motor-${NAME}-replug.sock --board sim:s12zvml128 ${MODEL}
+                ARGS ${PROBE} replug $<TARGET_FILE:usb_rig>)
 endfunction()
-pp_motor_test(usbdm usbdm usbdm trace sample gdb breaks)
-pp_motor_test(usbdm_v5 usbdm usbdm,v5,cdc trace sample gdb)
+pp_motor_test(usbdm      usbdm usbdm                  trace sample gdb breaks)
+pp_motor_test(usbdm_v5   usbdm usbdm,v5,cdc           trace sample gdb)
 pp_motor_test(usbdm_v5_8 usbdm usbdm,v5,version=5.8.1 trace)
-pp_motor_test(osbdm osbdm osbdm trace sample gdb)
+pp_motor_test(osbdm      osbdm osbdm                  trace sample gdb)
 foreach(M usbdm osbdm)
-  pp_usb_test(motor_${M}_unsecure RIG --board sim:s12zvml128,secured ${M} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/motor.py
-              $<TARGET_FILE:probeprof> ${M} unsecure)
+  pp_usb_script(motor_${M}_unsecure motor RIG --board sim:s12zvml128,secured ${M} ARGS ${M} unsecure)
 endforeach()
 function(pp_pod_says NAME TEXT BOARD MODEL)
   string(REGEX REPLACE ",.*" "" PROBE ${MODEL})
-  pp_usb_says(pod_${NAME} 1 ${TEXT} RIG --board sim:s12zvml128${BOARD} ${MODEL} COMMAND $<TARGET_FILE:probeprof> --probe ${PROBE} --target s12zvml128 --gdb off
+  pp_program_says(pod_${NAME} 1 ${TEXT} RIG --board sim:s12zvml128${BOARD} ${MODEL} ARGS --probe ${PROBE} --target s12zvml128 --gdb off
               --elf ${CMAKE_SOURCE_DIR}/docs/examples/motor/motor.elf)
 endfunction()
-pp_usb_says(pod_no_target 2 "--target s12zvml128" RIG --board sim:s12zvml128 osbdm COMMAND $<TARGET_FILE:probeprof> --gdb off
-            --elf ${CMAKE_SOURCE_DIR}/docs/examples/motor/motor.elf)
+pp_program_says(pod_no_target 2 "--target s12zvml128" RIG --board sim:s12zvml128 osbdm ARGS --gdb off
+                --elf ${CMAKE_SOURCE_DIR}/docs/examples/motor/motor.elf)
 pp_pod_says(usbdm_v5_clock "needs the fast BDC clock" "" usbdm,v5)
 pp_pod_says(usbdm_other_firmware "is not for S12Z parts" "" usbdm,no-s12z)
 pp_pod_says(osbdm_other_firmware "is for another core" "" osbdm,core=1)

@@ -1,51 +1,39 @@
 # Adapters that go away and come back. While a run is only beginning: pulled at transfer FIRST and later, until it was met in each phase.
-function(pp_early_test NAME PROBE TARGET MODEL FIRST)
-  pp_usb_test(early_${NAME} RIG --control early-${NAME}.sock --board sim:${TARGET} ${MODEL}
-              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/early.py $<TARGET_FILE:probeprof> $<TARGET_FILE:usb_rig> ${PROBE} ${TARGET} ${FIRST} ${ARGN})
+function(pp_early_test NAME FIRST)
+  pp_usb_script(early_${NAME} early RIG --control early-${NAME}.sock --board sim:${${NAME}_PART} ${${NAME}_MODEL}
+                ARGS $<TARGET_FILE:usb_rig> ${${NAME}_PROBE} ${${NAME}_PART} ${FIRST} ${ARGN})
 endfunction()
-pp_early_test(ftdi ftdi sh7750 ft2232h 1 load: arming)
-pp_early_test(cmsis_dap_v2 cmsis-dap sh7750 cmsis-dap 80 load: arming)
-pp_early_test(cmsis_dap_v1 cmsis-dap sh7750 cmsis-dap,v1 400 load: arming)
-pp_early_test(jlink jlink sh7750 jlink 30 load: arming)
-pp_early_test(usbdm usbdm s12zvml128 usbdm 30 load:)
-pp_early_test(usbdm_v5 usbdm s12zvml128 usbdm,v5 30 load:)
-pp_early_test(osbdm osbdm s12zvml128 osbdm 30 load:)
-# GDB and a profile while the adapter is pulled or hangs and the board loses its power.
-function(pp_recover_test NAME PROBE MODEL)
-  pp_usb_test(recover_${NAME} RIG --control recover-${NAME}.sock --board sim:sh7750 ${MODEL}
-              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/recover.py $<TARGET_FILE:probeprof> $<TARGET_FILE:usb_rig> ${PROBE} sh7750)
+pp_early_test(ftdi           1 load: arming)
+pp_early_test(cmsis_dap_v2  80 load: arming)
+pp_early_test(cmsis_dap_v1 400 load: arming)
+pp_early_test(jlink         30 load: arming)
+pp_early_test(usbdm         30 load:)
+pp_early_test(usbdm_v5      30 load:)
+pp_early_test(osbdm         30 load:)
+# pp_gone_test(NAME KIND SCRIPT): a script that pulls the adapter by the rig's control.
+function(pp_gone_test NAME KIND SCRIPT)
+  pp_usb_script(${KIND}_${NAME} ${SCRIPT} RIG --control ${KIND}-${NAME}.sock --board sim:${${NAME}_PART} ${${NAME}_MODEL}
+                ARGS $<TARGET_FILE:usb_rig> ${${NAME}_PROBE} ${${NAME}_PART})
 endfunction()
-pp_recover_test(ftdi ftdi ft2232h)
-pp_recover_test(cmsis_dap_v2 cmsis-dap cmsis-dap)
-pp_recover_test(cmsis_dap_v1 cmsis-dap cmsis-dap,v1)
-pp_recover_test(jlink jlink jlink)
-# The adapter is pulled again while it is got back.
-foreach(M "ftdi;ftdi;sh7750;ft2232h" "cmsis_dap_v2;cmsis-dap;sh7750;cmsis-dap" "usbdm;usbdm;s12zvml128;usbdm")
-  list(POP_FRONT M NAME PROBE TARGET MODEL)
-  pp_usb_test(again_${NAME} RIG --control again-${NAME}.sock --board sim:${TARGET} ${MODEL}
-              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/recover_again.py $<TARGET_FILE:probeprof> $<TARGET_FILE:usb_rig> ${PROBE} ${TARGET})
+# GDB and a profile while the adapter is pulled or hangs and the board loses its power; the adapter is pulled again while it is got back; Ctrl-C
+# in GDB about when it is pulled.
+foreach(A ${JTAG_ADAPTERS})
+  pp_gone_test(${A} recover recover)
 endforeach()
-# Ctrl-C in GDB about when it is pulled.
-foreach(M "ftdi;ftdi;ft2232h" "cmsis_dap_v2;cmsis-dap;cmsis-dap" "jlink;jlink;jlink")
-  list(POP_FRONT M NAME PROBE MODEL)
-  pp_usb_test(ctrl_c_${NAME} RIG --control ctrl-c-${NAME}.sock --board sim:sh7750 ${MODEL}
-              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/recover_ctrl_c.py $<TARGET_FILE:probeprof> $<TARGET_FILE:usb_rig> ${PROBE} sh7750)
+foreach(A ftdi cmsis_dap_v2 usbdm)
+  pp_gone_test(${A} again recover_again)
 endforeach()
-foreach(M "usbdm;usbdm;usbdm" "usbdm_v5;usbdm;usbdm,v5" "osbdm;osbdm;osbdm")
-  list(POP_FRONT M NAME PROBE MODEL)
-  pp_usb_test(recover_${NAME} RIG --control recover-${NAME}.sock --board sim:s12zvml128 ${MODEL}
-              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/motor.py $<TARGET_FILE:probeprof> ${PROBE} recover $<TARGET_FILE:usb_rig>)
+foreach(A ftdi cmsis_dap_v2 jlink)
+  pp_usb_script(ctrl_c_${A} recover_ctrl_c RIG --control ctrl-c-${A}.sock --board sim:sh7750 ${${A}_MODEL} ARGS $<TARGET_FILE:usb_rig> ${${A}_PROBE} sh7750)
 endforeach()
-# A killed program is in nobody's way.
-foreach(M "ftdi;ftdi;sh7750;ft2232h" "cmsis_dap_v2;cmsis-dap;sh7750;cmsis-dap" "cmsis_dap_v1;cmsis-dap;sh7750;cmsis-dap,v1" "jlink;jlink;sh7750;jlink"
-          "usbdm;usbdm;s12zvml128;usbdm" "usbdm_v5;usbdm;s12zvml128;usbdm,v5" "osbdm;osbdm;s12zvml128;osbdm")
-  list(POP_FRONT M NAME PROBE TARGET MODEL)
-  pp_usb_test(killed_${NAME} RIG --control killed-${NAME}.sock --board sim:${TARGET} ${MODEL}
-              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/killed.py $<TARGET_FILE:probeprof> ${PROBE} ${TARGET})
+foreach(A ${BDC_ADAPTERS})
+  pp_usb_script(recover_${A} motor RIG --control recover-${A}.sock --board sim:s12zvml128 ${${A}_MODEL} ARGS ${${A}_PROBE} recover $<TARGET_FILE:usb_rig>)
 endforeach()
-# Profiles and debuggers that are killed leave a board that the next attach finds as if it had never been traced.
-foreach(M "ftdi;ftdi;ft2232h" "cmsis_dap_v2;cmsis-dap;cmsis-dap" "cmsis_dap_v1;cmsis-dap;cmsis-dap,v1" "jlink;jlink;jlink")
-  list(POP_FRONT M NAME PROBE MODEL)
-  pp_usb_test(killed_traced_${NAME} RIG --control killed-traced-${NAME}.sock --board sim:sh7750 ${MODEL}
-              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/killed_traced.py $<TARGET_FILE:probeprof> ${PROBE})
+# A killed program is in nobody's way. Profiles and debuggers that are killed leave a board that the next attach finds as if it had never been
+# traced.
+foreach(A ${JTAG_ADAPTERS} ${BDC_ADAPTERS})
+  pp_usb_script(killed_${A} killed RIG --control killed-${A}.sock --board sim:${${A}_PART} ${${A}_MODEL} ARGS ${${A}_PROBE} ${${A}_PART})
+endforeach()
+foreach(A ${JTAG_ADAPTERS})
+  pp_usb_script(killed_traced_${A} killed_traced RIG --control killed-traced-${A}.sock --board sim:sh7750 ${${A}_MODEL} ARGS ${${A}_PROBE})
 endforeach()
