@@ -134,7 +134,7 @@ static void run(const struct metrics *m, const struct http_api_config *cfg)
     gauge(m, "slow_down_ratio", "Board's time by the program's own; 0 not known.", f.slow_down);
     family(m, "board_seconds", true, "The board's time since arming.");
     line(m, "probeprof_board_seconds_total %.9g\n", (double)f.board_ns / 1e9);
-    counter(m, "wire_bits", "Bits that moved events.", f.wire_bits);
+    counter(m, "wire_bytes", "What moving events took on the wire.", f.wire_bits / 8);
     gauge(m, "ring_fill_ratio", "How full the board's ring is.", f.ring_fill);
     gauge(m, "queue_fill_ratio", "How full the host's queue is.", f.queue_fill);
     gauge(m, "gdb_sessions", "Debuggers that are connected.", f.gdb_sessions);

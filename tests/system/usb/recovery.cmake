@@ -37,3 +37,9 @@ endforeach()
 foreach(A ${JTAG_ADAPTERS})
   pp_usb_script(killed_traced_${A} killed_traced RIG --control killed-traced-${A}.sock --board sim:sh7750 ${${A}_MODEL} ARGS ${${A}_PROBE})
 endforeach()
+# Readers of the live feed meanwhile.
+foreach(M "ftdi;ftdi;sh7750;profexam;ft2232h" "usbdm;usbdm;s12zvml128;motor;usbdm")
+  list(POP_FRONT M NAME PROBE TARGET FOLDER MODEL)
+  pp_usb_test(feed_replug_${NAME} RIG --control feed-replug-${NAME}.sock --board sim:${TARGET} ${MODEL}
+              COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/feed.py $<TARGET_FILE:probeprof> $<TARGET_FILE:usb_rig> ${PROBE} ${TARGET} ${FOLDER})
+endforeach()

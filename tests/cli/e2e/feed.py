@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""The live feed of the whole program: what a reader has at the end is what `report --json` says of the recording of the same run.
+
+usage: feed.py PROBEPROF SOURCE_DIR [unittest arguments]
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from common import EXAMPLES, Folder, IRQDEMO, MISSION, PROBEPROF, PROFEXAM, TIMEOUT, hits, main, run, start
+from follower import CUTS, Follower, ask, command, compare, connect
+
+MOTOR = os.path.join(EXAMPLES, "motor")
+
+
+class FeedFolder(Folder):
+    def serve(self, args, cwd=PROFEXAM, probe="sim:sh7750", http="0"):
+        """The program, where its feed is, and the recording it makes."""
+        record = self.path("run.rec")
+        p = start(args + ["--gdb", "off", "--http", http, "--record", record], cwd=cwd, probe=probe, stdout=subprocess.DEVNULL)
+        self.addCleanup(p.stderr.close)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        where = re.search(r"feed: (?:http://localhost:(\d+)/|socket (.+))", self.wait_for(p, "feed: "))
+        return p, int(where.group(1)) if where.group(1) else where.group(2), record
+
+    def serve_running(self, *args, **more):
+        """The same, once it profiles: Ctrl-C ends it in good order then."""
+        p, where, record = self.serve(*args, **more)
+        self.wait_for(p, "profiling")
+        return p, where, record
+
+    def finish(self, p, interrupt=False):
+        if interrupt:
+            p.send_signal(signal.SIGINT)
+        err = p.stderr.read()
+        self.assertEqual(p.wait(timeout=TIMEOUT), 0, err)
+        return err
+
+    def check(self, reader, record, cwd=PROFEXAM):
+        d = json.loads(run(["report", record, "--json"], cwd=cwd).stdout)
+        compare(self, reader.end(), d)
+        self.assertGreater(d["totals"]["hits"], 0)
+        return d
+
+
+class Live(FeedFolder):
+    def test_tutorial(self):
+        p, where, record = self.serve(MISSION + ["--passes", "3"])
+        readers = [Follower(where), Follower(where, interval=5, cut=2), Follower(where, interval=500)]
+        self.finish(p)
+        for r in readers:
+            d = self.check(r, record)
+        self.assertEqual(hits(d)["GetNewNode"], 3000)
+        self.assertEqual(readers[0].state["run"]["phase"], "done")
+        self.assertEqual(readers[0].state["profile"]["passes"], 3)
+        self.assertGreater(readers[1].resumed, 0)
+        self.assertEqual(len(readers[0].epochs), 1)
+
+    def test_interrupts_and_tasks(self):
+        p, where, record = self.serve(["--for", "60ms"], cwd=IRQDEMO)
+        r = Follower(where)
+        self.finish(p)
+        d = self.check(r, record, IRQDEMO)
+        self.assertGreater(len(d.get("handlers", [])), 0)
+
+    def test_motor_with_corrected_estimates(self):
+        p, where, record = self.serve(["--for", "150ms"], cwd=MOTOR, probe=None)
+        r = Follower(where)
+        self.finish(p)
+        d = self.check(r, record, MOTOR)
+        self.assertGreater(d["estimate"]["measurements"], 0)
+        self.assertTrue(r.state["rates"]["estimated"])
+
+    def test_samples(self):
+        p, where, record = self.serve(["--sample", "--rate", "20k", "--for", "300ms"], http=self.path("feed.sock"))
+        r = Follower(where)
+        self.finish(p)
+        d = self.check(r, record)
+        self.assertEqual(d["type"], "statistical")
+
+    def test_cleared(self):
+        p, where, record = self.serve_running([])
+        r, resumes = Follower(where), Follower(where, interval=5, cut=3)
+        r.started.wait(TIMEOUT)
+        before = r.position[0]
+        self.wait_until(where, 2000)
+        status, answer = command(where, do="clear")
+        self.assertEqual(status, 200, answer)
+        self.assertNotEqual(answer["position"].split("-")[0], before)
+        self.wait_until(where, 6000)
+        while resumes.resumed < CUTS and not resumes.failure:
+            time.sleep(0.02)
+        self.finish(p, interrupt=True)
+        d = self.check(r, record)
+        self.check(resumes, record)
+        self.assertEqual(hits(d).get("start", 0), 0, "nothing was cleared")
+        self.assertEqual(len(r.epochs), 2)
+
+    def test_gap(self):
+        p, where, record = self.serve(["--for", "1500ms"], probe="sim:sh7750,fault=unplug@600ms+200ms")
+        r = Follower(where)
+        self.finish(p)
+        d = self.check(r, record)
+        self.assertEqual(d["coverage"]["gaps"], 1)
+        self.assertEqual(r.state["adapter"]["gaps"], 1)
+        self.assertTrue(any(e[2] == "gap" for e in r.log.values()), r.log)
+
+    def wait_until(self, where, events):
+        end = time.monotonic() + TIMEOUT
+        while json.loads(ask(where, "/api/1/status")[2])["events"] < events:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+
+
+class Document(FeedFolder):
+    """docs/feed.md, as it stands there."""
+
+    def test_python_reader(self):
+        text = open(os.path.join(EXAMPLES, "..", "feed.md"), encoding="utf-8").read()
+        script = self.write("reader.py", re.search(r"```python\n(.*?)```", text, re.S).group(1))
+        self.assertLessEqual(len(open(script, encoding="utf-8").read().strip().split("\n")), 20)
+        p, where, record = self.serve(MISSION + ["--passes", "2"])
+        r = subprocess.Popen([sys.executable, script, f"http://localhost:{where}"], stdout=subprocess.PIPE, text=True)
+        self.finish(p)
+        out = r.communicate(timeout=TIMEOUT)[0]
+        d = json.loads(run(["report", record, "--json"], cwd=PROFEXAM).stdout)
+        heaviest = sorted(d["functions"], key=lambda f: -f["c1"])[:5]
+        self.assertEqual(out.splitlines(), [f"{f['hits']} {f['c1']} {f['name']}" for f in heaviest] + ["lost 0"])
+
+    @unittest.skipUnless(shutil.which("curl"), "needs curl")
+    def test_curl(self):
+        text = open(os.path.join(EXAMPLES, "..", "feed.md"), encoding="utf-8").read()
+        commands = re.findall(r"(?m)^    (curl .*)$", text)
+        self.assertEqual(len(commands), 4)
+        p, where, _ = self.serve_running([])
+        for c in commands:
+            c = c.replace("localhost:3334", f"localhost:{where}")
+            follows = "feed.ndjson" in c
+            r = subprocess.run(["sh", "-c", ("timeout 3 " if follows else "") + c], cwd=self.dir, capture_output=True, text=True, timeout=TIMEOUT)
+            self.assertEqual(r.returncode, 124 if follows else 0, c + r.stderr)
+            self.assertNotIn('"error"', r.stdout)
+            for line in r.stdout.splitlines() if follows else []:
+                json.loads(line)
+        with open(self.path("profile.json"), encoding="utf-8") as f:
+            self.assertEqual(json.load(f)["schema"], "probeprof.profile/1")
+        self.assertEqual(json.loads(r.stdout)["seq"] > 0, True)
+        self.finish(p, interrupt=True)
+
+
+class Port(FeedFolder):
+    def test_taken_port_ends_nothing(self):
+        p, where, _ = self.serve_running([])
+        r = run(MISSION + ["--passes", "1", "--gdb", "off", "--http", str(where)], cwd=PROFEXAM)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertRegex(r.stderr, r"feed: listen on .*: port \d+ is taken by probeprof \(process \d+\); the run goes on without")
+        self.finish(p, interrupt=True)
+
+    def test_addresses(self):
+        for address, hint in (("*:0", "ssh -L"), ("nonsense", "HOST:PORT"), ("0.0.0.0:0", "ssh -L")):
+            self.assert_fails(run(["--gdb", "off", "--http", address], cwd=PROFEXAM), 2, "feed: ", hint)
+
+    def test_environment_and_off(self):
+        env = dict(os.environ, PROBEPROF_HTTP="0", PROBEPROF_PROBE="sim:sh7750")
+        args = MISSION + ["--passes", "1", "--gdb", "off"]
+        for more, served in (([], True), (["--http", "off"], False)):
+            r = subprocess.run([PROBEPROF] + args + more, cwd=PROFEXAM, env=env, capture_output=True, text=True, timeout=TIMEOUT)
+            self.assertEqual("feed: http://localhost:" in r.stderr, served, r.stderr)
+
+    def test_a_debugger_at_this_port_hears_so_at_once(self):
+        p, where, _ = self.serve_running([])
+        with connect(where) as s:
+            s.sendall(b"+$qSupported#37")
+            began = time.monotonic()
+            try:
+                self.assertEqual(s.recv(10), b"")
+            except ConnectionResetError:
+                pass
+            self.assertLess(time.monotonic() - began, 5)
+        self.finish(p, interrupt=True)
+
+    @unittest.skipUnless(shutil.which("promtool"), "needs promtool (package prometheus)")
+    def test_metrics_are_prometheus(self):
+        p, where, _ = self.serve_running([])
+        for accept in ((), ("Accept: application/openmetrics-text",)):
+            status, _, text = ask(where, "/metrics", headers=accept)
+            self.assertEqual(status, 200)
+            if not accept:
+                r = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, timeout=TIMEOUT)
+                self.assertEqual((r.returncode, r.stdout, r.stderr), (0, b"", b""))
+            else:
+                self.assertTrue(text.endswith(b"# EOF\n"))
+        self.finish(p, interrupt=True)
+
+    def test_everything_as_it_is_recorded(self):
+        p, where, record = self.serve(["--for", "500ms"])
+        with connect(where) as s:
+            s.sendall(b"GET /api/1/raw HTTP/1.0\r\nHost: localhost:%d\r\n\r\n" % where)
+            self.finish(p)
+            got = b""
+            while True:
+                more = s.recv(65536)
+                if not more:
+                    break
+                got += more
+        with open(record, "rb") as f:
+            self.assertEqual(got.partition(b"\r\n\r\n")[2], f.read())
+
+    def test_lines_of_an_s12z(self):
+        p, where, _ = self.serve_running(["--trace-lines"], cwd=MOTOR, probe=None)
+        with connect(where) as s:
+            s.sendall(b"GET /api/1/lines HTTP/1.0\r\nHost: localhost:%d\r\n\r\n" % where)
+            stream = s.makefile("r")
+            while stream.readline().strip():
+                pass
+            lines = [stream.readline() for _ in range(200)]
+        self.assertTrue(all(re.match(r"# lost \d+$|.*PT(S|IB|HF|VB|W)", line) for line in lines), lines[:5])
+        self.finish(p, interrupt=True)
+
+    def test_commands_that_are_not_possible_say_why(self):
+        p, where, _ = self.serve_running([])
+        self.assertEqual(ask(where, "/api/1/lines")[0], 409)
+        for what in ("save", "counters", "points"):
+            status, answer = command(where, do=what)
+            self.assertEqual(status, 409, answer)
+            self.assertTrue(answer["error"]["hint"])
+        r = Follower(where)
+        r.started.wait(TIMEOUT)
+        for what, phase in (("stop", "paused"), ("start", "profiling")):
+            status, answer = command(where, do=what)
+            self.assertEqual(status, 200, answer)
+            end = time.monotonic() + TIMEOUT
+            while r.state["run"]["phase"] != phase:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.02)
+        self.assertEqual(command(where, do="mark", name="here")[0], 200)
+        self.assertEqual(command(where, do="unmark", name="there")[0], 404)
+        self.finish(p, interrupt=True)
+        self.assertEqual([m["name"] for m in r.end().state["marks"]["marks"]], ["here"])
+
+
+if __name__ == "__main__":
+    main()
