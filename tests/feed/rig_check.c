@@ -351,6 +351,7 @@ static void check_json(struct rig *r, const struct profile *p)
         REQUIRE(at >= 0);
         same_as_json(json_array_get(functions, i), &f[at]);
         REQUIRE(p->functions[i].steps == f[at].steps && p->functions[i].doubts == f[at].doubts);
+        REQUIRE(p->functions[i].c1_children_spread == f[at].c1_children_spread);
     }
     json_decref(root);
     free(b.at);

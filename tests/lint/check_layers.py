@@ -81,7 +81,8 @@ STAIRS = {
     "profiler/cli": ["boards", "parts", "opts", "settings_values", "chain", "conf", "project", "settings", "ending", "fold", "view", "useless", "capture",
                      "live_text", "live", "progress", "serve_door", "serve", "notes", "outputs", "input", "explain", "doctor", "doctor_file",
                      "completion completion_bash completion_fish completion_zsh",
-                     "run_link", "run_open", "run_parts", "run_monitor", "run_result", "run_course", "run_signals", "serve_run", "run_loop", "run_leave", "cmd_run", "cmd_report", "cmd_decode", "cmd_disasm",
+                     "run_link", "run_open", "run_parts", "run_monitor", "run_result", "run_course", "run_signals", "serve_run", "run_loop", "run_leave", "cmd_run",
+                     "top_rows", "top_view top_keys", "top_screen", "top_source", "cmd_top", "cmd_report", "cmd_decode", "cmd_disasm",
                      "cmd_dump", "cmd_events", "cmd_list", "cmd_doctor", "cmd_trust", "main"],
 }
 # System headers that belong to one layer.
@@ -91,6 +92,7 @@ SYSTEM = {
     r"hidapi.*": ["probe/"],
     r"(libsigrok/.*|glib.*|zip\.h)": ["probe/"],
     r"uv\.h": ["profiler/bridge/", "profiler/cli/"],
+    r"curses\.h": ["profiler/cli/top_screen.c"],
     r"microhttpd\.h": ["profiler/feed/http.c"],
     r"(elfutils/.*|gelf\.h|libelf\.h|dwarf\.h)": ["profiler/core/"],
     # probe/tcp.c: a stub on a network is an adapter like one on a cable; nothing there listens

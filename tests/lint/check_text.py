@@ -12,6 +12,7 @@ FOLDERS = ("probe", "gdbstub", "targets", "profiler")
 # What prints its own words only, or writes a file's contents.
 OWN = {
     "profiler/cli/main.c": r"stdout|stderr",           # hands them to the commands
+    "profiler/cli/top_screen.c": r"stdout",            # curses has it; the lines are clean
     "profiler/cli/view.c": r"\\033|fwrite",            # the one command; a sink's text, cleaned or JSON
     "profiler/cli/completion_bash.c": r"printf|fputs", "profiler/cli/completion_zsh.c": r"printf|fputs", "profiler/cli/completion_fish.c": r"printf|fputs",
     "profiler/cli/project.c": r"fputs",                # the list of trusted folders

@@ -1,0 +1,223 @@
+/* Keys of top: as in htop where it has them, then as in perf top. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "profiler/cli/top_view_priv.h"
+
+enum { LEAST_MS = 50, MOST_MS = 10000 };
+
+static void show_page(struct top_view *v, enum top_page page)
+{
+    if (v->page == page || page == TOP_FUNCTIONS) {
+        v->page = v->page == TOP_ONE || v->page == TOP_HELP ? v->page_before : TOP_FUNCTIONS;
+        return;
+    }
+    if (v->page == TOP_FUNCTIONS || v->page == TOP_TREE)
+        v->page_before = v->page;
+    v->page = page;
+    if (page == TOP_TREE || page == TOP_FUNCTIONS)
+        v->cursor = v->first = 0;
+}
+
+static void move_cursor(struct top_view *v, long step)
+{
+    long last = v->nrows ? (long)v->nrows - 1 : 0;
+    long to = (long)v->cursor + step;
+    v->cursor = (size_t)(to < 0 ? 0 : MIN(to, last));
+    if (v->cursor < v->nrows)
+        v->chosen = v->rows[v->cursor].id;
+}
+
+static void sort_by(struct top_view *v, int step)
+{
+    unsigned n = 0;
+    while (top_sort_name(n))
+        n++;
+    v->sort = (v->sort + n + (unsigned)step) % n;
+}
+
+static void mark(struct top_view *v)
+{
+    for (size_t i = 0; i < v->npast; i++)
+        v->past[i].mark = v->past[i].now;
+    v->total_mark = v->total;
+    v->mark_ms = v->now_ms;
+    v->has_mark = true;
+    v->mode = TOP_SINCE_MARK;
+}
+
+static void next_mode(struct top_view *v)
+{
+    v->mode = (v->mode + 1) % TOP_NMODES;
+    if (v->mode == TOP_SINCE_MARK && !v->has_mark)
+        v->mode = TOP_BY_INTERVAL;
+}
+
+/* Function under the cursor; false: none. */
+static bool chosen_function(const struct top_view *v, uint32_t *out)
+{
+    if (v->cursor >= v->nrows)
+        return false;
+    *out = v->rows[v->cursor].function;
+    return true;
+}
+
+static void tag(struct top_view *v)
+{
+    uint32_t f;
+    if (chosen_function(v, &f) && f < v->npast)
+        v->past[f].tagged = !v->past[f].tagged;
+    move_cursor(v, 1);
+}
+
+static void untag(struct top_view *v)
+{
+    for (size_t i = 0; i < v->npast; i++)
+        v->past[i].tagged = false;
+}
+
+static void open_one(struct top_view *v)
+{
+    if ((v->page == TOP_FUNCTIONS || v->page == TOP_TREE) && chosen_function(v, &v->one))
+        show_page(v, TOP_ONE);
+}
+
+/* The next row below the cursor whose name has the text, round the end. */
+static void search(struct top_view *v, const struct follow *w)
+{
+    size_t n;
+    const struct follow_function *f = follow_functions(w, &n);
+    for (size_t k = 1; k <= v->nrows && *v->search; k++) {
+        size_t i = (v->cursor + k) % v->nrows;
+        uint32_t id = v->rows[i].function;
+        if (id < n && f[id].name && strcasestr(f[id].name, v->search)) {
+            v->cursor = i;
+            v->chosen = v->rows[i].id;
+            return;
+        }
+    }
+}
+
+/* ---- what is typed ---- */
+
+static void begin_input(struct top_view *v, enum top_input what)
+{
+    v->input = what;
+    v->text[0] = 0;
+}
+
+static enum top_act take_input(struct top_view *v, const struct follow *w)
+{
+    enum top_input what = v->input;
+    double value = strtod(v->text, NULL);
+    v->input = TOP_NO_INPUT;
+    switch (what) {
+    case TOP_FILTERING: strcpy(v->filter, v->text); break;
+    case TOP_SEARCHING:
+        strcpy(v->search, v->text);
+        search(v, w);
+        break;
+    case TOP_ENTRIES: v->entries = value > 0 && value < 1e6 ? (unsigned)value : 0; break;
+    case TOP_LEAST: v->least = value > 0 ? value : 0; break;
+    case TOP_DELAY:
+        if (value * 1000 < LEAST_MS)
+            break;
+        v->interval_ms = value * 1000 < MOST_MS ? (unsigned)(value * 1000) : MOST_MS;
+        return TOP_INTERVAL;
+    default: break;
+    }
+    return TOP_STAY;
+}
+
+static enum top_act input_key(struct top_view *v, const struct follow *w, unsigned key)
+{
+    size_t n = strlen(v->text);
+    if (key == TOP_KEY_ENTER)
+        return take_input(v, w);
+    if (key == TOP_KEY_ESCAPE)
+        v->input = TOP_NO_INPUT;
+    else if (key == TOP_KEY_BACK && n)
+        v->text[n - 1] = 0;
+    else if (key >= ' ' && key < 0x7F && n + 1 < sizeof v->text) {
+        v->text[n] = (char)key;
+        v->text[n + 1] = 0;
+    }
+    return TOP_STAY;
+}
+
+/* ---- keys ---- */
+
+static bool cursor_key(struct top_view *v, unsigned key)
+{
+    long page = (long)MAX(v->shown, (size_t)1);
+    switch (key) {
+    case TOP_KEY_UP:
+    case 'k': move_cursor(v, -1); return true;
+    case TOP_KEY_DOWN:
+    case 'j': move_cursor(v, 1); return true;
+    case TOP_KEY_PAGE_UP: move_cursor(v, -page); return true;
+    case TOP_KEY_PAGE_DOWN: move_cursor(v, page); return true;
+    case TOP_KEY_HOME: move_cursor(v, -(long)v->nrows); return true;
+    case TOP_KEY_END: move_cursor(v, (long)v->nrows); return true;
+    default: return false;
+    }
+}
+
+static bool page_key(struct top_view *v, unsigned key)
+{
+    switch (key) {
+    case TOP_KEY_F1:
+    case 'h':
+    case '?': show_page(v, TOP_HELP); return true;
+    case TOP_KEY_F1 + 4:
+    case 't': show_page(v, TOP_TREE); return true;
+    case 'g': show_page(v, TOP_LOG); return true;
+    case TOP_KEY_ENTER:
+    case 's': open_one(v); return true;
+    case TOP_KEY_BACK:
+    case TOP_KEY_ESCAPE: show_page(v, TOP_FUNCTIONS); return true;
+    default: return false;
+    }
+}
+
+static bool input_begins(struct top_view *v, unsigned key)
+{
+    switch (key) {
+    case TOP_KEY_F1 + 2:
+    case '/': begin_input(v, TOP_SEARCHING); return true;
+    case TOP_KEY_F1 + 3:
+    case '\\': begin_input(v, TOP_FILTERING); return true;
+    case 'd': begin_input(v, TOP_DELAY); return true;
+    case 'e': begin_input(v, TOP_ENTRIES); return true;
+    case 'f': begin_input(v, TOP_LEAST); return true;
+    default: return false;
+    }
+}
+
+enum top_act top_view_key(struct top_view *v, const struct follow *w, unsigned key)
+{
+    if (v->input)
+        return input_key(v, w, key);
+    if (cursor_key(v, key) || page_key(v, key) || input_begins(v, key))
+        return TOP_STAY;
+    switch (key) {
+    case 'q':
+    case TOP_KEY_F10: return TOP_QUIT;
+    case TOP_KEY_F1 + 5:
+    case '>': sort_by(v, 1); break;
+    case '<': sort_by(v, -1); break;
+    case 'I': v->invert = !v->invert; break;
+    case 'i': next_mode(v); break;
+    case 'z': v->mode = v->mode == TOP_BY_INTERVAL ? TOP_TOTAL : TOP_BY_INTERVAL; break;
+    case 'm': mark(v); break;
+    case 'c': v->second = !v->second; break;
+    case 'H': v->handlers = !v->handlers; break;
+    case 'p': v->paused = !v->paused; break;
+    case 'n': search(v, w); break;
+    case ' ': tag(v); break;
+    case 'U': untag(v); break;
+    default: break;
+    }
+    return TOP_STAY;
+}

@@ -1,0 +1,316 @@
+/* Which rows top shows, and with which values. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "profiler/cli/top_view_priv.h"
+
+static const char *const sort_names[] = {
+    "C1", "C1 with children", "hits", "C2", "C2 with children", "longest", "doubt", "name"
+};
+enum { BY_C1, BY_C1_CHILDREN, BY_HITS, BY_C2, BY_C2_CHILDREN, BY_LONGEST, BY_DOUBT, BY_NAME };
+
+const char *top_sort_name(unsigned key)
+{
+    return key < ARRAY_LEN(sort_names) ? sort_names[key] : NULL;
+}
+
+/* ---- history ---- */
+
+static bool room_for_past(struct top_view *v, size_t n)
+{
+    if (n <= v->npast)
+        return true;
+    struct top_past *past = realloc(v->past, n * sizeof *past);
+    if (!past)
+        return false;
+    memset(past + v->npast, 0, (n - v->npast) * sizeof *past);
+    for (size_t i = v->npast; i < n; i++)
+        past[i].first = v->frames;
+    v->past = past;
+    v->npast = n;
+    return true;
+}
+
+static uint64_t grown(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
+
+static struct top_base less(const struct top_base *a, const struct top_base *b)
+{
+    return (struct top_base){ grown(b->hits, a->hits), grown(b->c1, a->c1),
+                              grown(b->c1_children, a->c1_children), grown(b->c2, a->c2),
+                              grown(b->c2_children, a->c2_children) };
+}
+
+/* Buckets that lie between the last frame and this one are empty. */
+static void turn_buckets(struct top_view *v)
+{
+    int64_t before = v->bucket_ms / TOP_BUCKET_MS, now = v->now_ms / TOP_BUCKET_MS;
+    for (int64_t k = MAX(before + 1, now - TOP_BUCKETS + 1); k <= now; k++)
+        for (size_t i = 0; i < v->npast; i++)
+            v->past[i].bucket[(uint64_t)k % TOP_BUCKETS] = 0;
+    v->bucket_ms = MAX(v->bucket_ms, v->now_ms);
+}
+
+static void take_function(struct top_view *v, const struct follow_function *f, size_t i, bool anew)
+{
+    struct top_past *p = &v->past[i];
+    p->last = p->now;
+    p->now = (struct top_base){ f->hits, f->c1, f->c1_children, f->c2, f->c2_children };
+    if (anew)
+        p->last = p->now;
+    uint64_t step = v->second ? grown(p->last.c2, p->now.c2) : grown(p->last.c1, p->now.c1);
+    if (!step)
+        step =
+            grown(p->last.hits, p->now.hits) && !p->now.c1 ? grown(p->last.hits, p->now.hits) : 0;
+    p->bucket[(uint64_t)v->now_ms / TOP_BUCKET_MS % TOP_BUCKETS] += (float)step;
+}
+
+/* A snapshot after others may be of another epoch: what was known before has other ids. */
+static void forget(struct top_view *v)
+{
+    if (v->npast)
+        memset(v->past, 0, v->npast * sizeof *v->past);
+    v->npast = 0;
+    v->has_mark = false;
+    v->mode = v->mode == TOP_SINCE_MARK ? TOP_BY_INTERVAL : v->mode;
+    v->total = v->total_last = (struct top_base){ 0 };
+}
+
+int top_view_frame(struct top_view *v, const struct follow *w, struct err *err)
+{
+    size_t n;
+    const struct follow_function *f = follow_functions(w, &n);
+    const struct follow_totals *t = follow_totals(w);
+    bool anew = follow_snapped(w);
+    if (v->paused)
+        return 0;
+    if (anew)
+        forget(v);
+    v->frames++;
+    if (!room_for_past(v, n))
+        return err_set(err, ERR_NOMEM, "close other programs", "top: out of memory");
+    v->last_ms = anew ? t->wall_ms : v->now_ms;
+    v->now_ms = t->wall_ms;
+    turn_buckets(v);
+    for (size_t i = 0; i < n; i++)
+        take_function(v, &f[i], i, anew);
+    v->total_last = anew ? (struct top_base){ t->hits, t->c1, t->c1, t->c2, t->c2 } : v->total;
+    v->total = (struct top_base){ t->hits, t->c1, t->c1, t->c2, t->c2 };
+    v->events_last = anew ? t->events : v->events;
+    v->events = t->events;
+    return 0;
+}
+
+enum top_mode top_rows_mode(const struct top_view *v)
+{
+    return v->mode == TOP_BY_INTERVAL && v->now_ms <= v->last_ms ? TOP_TOTAL : v->mode;
+}
+
+double top_rows_seconds(const struct top_view *v)
+{
+    int64_t from = v->mode == TOP_SINCE_MARK ? v->mark_ms : v->last_ms;
+    if (top_rows_mode(v) == TOP_TOTAL || v->now_ms <= from)
+        return 0;
+    return (double)(v->now_ms - from) / 1e3;
+}
+
+struct top_base top_rows_total(const struct top_view *v)
+{
+    switch (top_rows_mode(v)) {
+    case TOP_TOTAL: return v->total;
+    case TOP_SINCE_MARK: return less(&v->total, &v->total_mark);
+    default: return less(&v->total, &v->total_last);
+    }
+}
+
+/* ---- rows ---- */
+
+static struct top_base value_of(const struct top_view *v, size_t i)
+{
+    const struct top_past *p = &v->past[i];
+    switch (top_rows_mode(v)) {
+    case TOP_TOTAL: return p->now;
+    case TOP_SINCE_MARK: return less(&p->now, &p->mark);
+    default: return less(&p->now, &p->last);
+    }
+}
+
+static double key_of(const struct top_view *v, const struct top_row *r,
+                     const struct follow_function *f)
+{
+    unsigned by = v->sort;
+    if (v->second && (by == BY_C1 || by == BY_C1_CHILDREN))
+        by += BY_C2 - BY_C1;
+    switch (by) {
+    case BY_C1: return (double)r->is.c1;
+    case BY_C1_CHILDREN: return (double)r->is.c1_children;
+    case BY_HITS: return (double)r->is.hits;
+    case BY_C2: return (double)r->is.c2;
+    case BY_C2_CHILDREN: return (double)r->is.c2_children;
+    case BY_LONGEST: return (double)f->c1_longest;
+    case BY_DOUBT: return f->steps ? (double)f->doubts / (double)f->steps : 0;
+    default: return 0;
+    }
+}
+
+static bool put_row(struct top_view *v, const struct top_row *row)
+{
+    if (v->nrows == v->cap_rows) {
+        size_t cap = v->cap_rows ? 2 * v->cap_rows : 256;
+        struct top_row *rows = realloc(v->rows, cap * sizeof *rows);
+        if (!rows)
+            return false;
+        v->rows = rows;
+        v->cap_rows = cap;
+    }
+    v->rows[v->nrows++] = *row;
+    return true;
+}
+
+static bool is_wanted(const struct top_view *v, const struct follow_function *f,
+                      const struct top_base *is)
+{
+    const char *name = f->qualified ? f->qualified : f->name;
+    if (v->handlers && !(f->flags & (FEED_INTERRUPT | FEED_EXCEPTION)))
+        return false;
+    if (*v->filter && (!name || !strcasestr(name, v->filter)))
+        return false;
+    return (double)is->hits >= v->least && (f->hits || f->c1_children || f->c2_children);
+}
+
+struct order {
+    const struct follow_function *f;
+    bool by_name, invert;
+};
+
+static int by_key(const void *a, const void *b, void *ctx)
+{
+    const struct top_row *x = a, *y = b;
+    const struct order *o = ctx;
+    int order = o->by_name ? strcmp(o->f[x->id].name ? o->f[x->id].name : "",
+                                    o->f[y->id].name ? o->f[y->id].name : "")
+                           : (x->key < y->key) - (x->key > y->key);
+    order = o->invert ? -order : order;
+    return order ? order : (x->id > y->id) - (x->id < y->id);
+}
+
+static bool take_functions(struct top_view *v, const struct follow *w)
+{
+    size_t n;
+    const struct follow_function *f = follow_functions(w, &n);
+    for (size_t i = 0; i < MIN(n, v->npast); i++) {
+        struct top_row row = { .id = (uint32_t)i, .function = (uint32_t)i, .is = value_of(v, i) };
+        row.key = key_of(v, &row, &f[i]);
+        if (is_wanted(v, &f[i], &row.is) && !put_row(v, &row))
+            return false;
+    }
+    struct order o = { f, v->sort == BY_NAME, v->invert };
+    if (v->nrows)
+        qsort_r(v->rows, v->nrows, sizeof *v->rows, by_key, &o);
+    return true;
+}
+
+/* ---- the tree: totals, heaviest child first ---- */
+
+struct tree {
+    const struct follow_node *node;
+    size_t n;
+    uint32_t *first, *next; /* by index; n: none */
+};
+
+static uint64_t weight(const struct top_view *v, const struct follow_node *n)
+{
+    uint64_t c = v->second ? n->c2_children : n->c1_children;
+    return c ? c : n->hits;
+}
+
+static size_t index_of(const struct follow *w, const struct tree *t, uint32_t id)
+{
+    const struct follow_node *n = follow_node(w, id);
+    return n ? (size_t)(n - t->node) : t->n;
+}
+
+struct heavy {
+    const struct top_view *v;
+    const struct follow_node *node;
+};
+
+static int lightest_first(const void *a, const void *b, void *ctx)
+{
+    const struct heavy *h = ctx;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    uint64_t x = weight(h->v, &h->node[i]), y = weight(h->v, &h->node[k]);
+    return x != y ? (x > y) - (x < y) : (i < k) - (i > k);
+}
+
+/* Each is put in front of its siblings, the heaviest last. */
+static void hang(const struct follow *w, struct tree *t, const uint32_t *order)
+{
+    for (size_t k = 0; k < t->n; k++) {
+        uint32_t i = order[k], parent = t->node[i].parent;
+        uint32_t *list = &t->first[parent == FEED_NO_PARENT ? t->n : index_of(w, t, parent)];
+        t->next[i] = *list;
+        *list = i;
+    }
+}
+
+static bool walk(struct top_view *v, const struct follow *w, struct tree *t)
+{
+    size_t nf;
+    const struct follow_function *f = follow_functions(w, &nf);
+    uint32_t path[TOP_DEPTH];
+    unsigned depth = 0;
+    path[0] = t->first[t->n];
+    for (;;) {
+        uint32_t i = path[depth];
+        if (i == t->n) {
+            if (depth == 0)
+                return true;
+            depth--;
+            path[depth] = t->next[path[depth]];
+            continue;
+        }
+        const struct follow_node *n = &t->node[i];
+        struct top_row row = { .id = n->id, .function = n->function, .depth = depth };
+        row.is = (struct top_base){ n->hits, n->c1, n->c1_children, n->c2, n->c2_children };
+        if (n->function < nf && (!*v->filter || is_wanted(v, &f[n->function], &row.is)) &&
+            !put_row(v, &row))
+            return false;
+        if (depth + 1 < TOP_DEPTH)
+            path[++depth] = t->first[i];
+        else
+            path[depth] = t->next[i];
+    }
+}
+
+static bool take_tree(struct top_view *v, const struct follow *w)
+{
+    struct tree t = { .n = 0 };
+    t.node = follow_nodes(w, &t.n);
+    t.first = malloc((t.n + 1) * sizeof *t.first);
+    t.next = malloc((t.n + 1) * sizeof *t.next);
+    uint32_t *order = malloc((t.n + 1) * sizeof *order);
+    bool ok = t.first && t.next && order;
+    for (size_t i = 0; ok && i <= t.n; i++) {
+        t.first[i] = t.next[i] = (uint32_t)t.n;
+        order[i] = (uint32_t)i;
+    }
+    if (ok) {
+        struct heavy h = { v, t.node };
+        qsort_r(order, t.n, sizeof *order, lightest_first, &h);
+        hang(w, &t, order);
+        ok = walk(v, w, &t);
+    }
+    free(order);
+    free(t.first);
+    free(t.next);
+    return ok;
+}
+
+bool top_rows_take(struct top_view *v, const struct follow *w)
+{
+    v->nrows = 0;
+    if (v->page == TOP_FUNCTIONS)
+        return take_functions(v, w);
+    return v->page != TOP_TREE || take_tree(v, w);
+}

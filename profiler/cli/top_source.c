@@ -1,0 +1,261 @@
+#include "profiler/cli/top_source.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const no_bridge =
+    "start one with probeprof run, whose --http says where; or name its address";
+enum { AGAIN_MS = 1 };
+
+/* ---- addresses ---- */
+
+static int not_an_address(const char *text, struct err *err)
+{
+    return err_set(err, ERR_USAGE, "http://127.0.0.1:3334, [::1]:3334, :3334, or a socket's path",
+                   "'%s' is no address of a feed", text);
+}
+
+static bool is_port(const char *s)
+{
+    return *s && strlen(s) <= 5 && strspn(s, "0123456789") == strlen(s) && atoi(s) > 0 &&
+           atoi(s) < 65536;
+}
+
+static int parse_tcp(const char *text, const char *at, struct top_address *out, struct err *err)
+{
+    bool bracket = *at == '[';
+    size_t n = bracket ? strcspn(at, "]") : strcspn(at, ":/");
+    const char *host = at + bracket, *rest = at + n + (bracket && at[n] == ']');
+    size_t len = n - bracket;
+    if ((bracket && at[n] != ']') || len >= sizeof out->host)
+        return not_an_address(text, err);
+    snprintf(out->host, sizeof out->host, "%.*s", (int)len, len ? host : "");
+    if (!len)
+        strcpy(out->host, "127.0.0.1");
+    if (strpbrk(out->host, " \t\r\n@\\\"<>"))
+        return not_an_address(text, err);
+    size_t digits = *rest == ':' ? strcspn(rest + 1, "/") : 0;
+    if (*rest == ':' && digits < sizeof out->port)
+        snprintf(out->port, sizeof out->port, "%.*s", (int)digits, rest + 1);
+    rest += *rest == ':' ? 1 + digits : 0;
+    return is_port(out->port) && (!*rest || !strcmp(rest, "/")) ? 0 : not_an_address(text, err);
+}
+
+int top_address_parse(const char *text, struct top_address *out, struct err *err)
+{
+    static const char http[] = "http://", unix_[] = "unix:";
+    *out = (struct top_address){ .host = "127.0.0.1", .port = "3334" };
+    if (!text)
+        return 0;
+    if (strncmp(text, http, sizeof http - 1) == 0)
+        return parse_tcp(text, text + sizeof http - 1, out, err);
+    const char *path = strncmp(text, unix_, sizeof unix_ - 1) == 0 ? text + sizeof unix_ - 1
+                       : strchr(text, '/') && !strstr(text, "://") ? text
+                                                                   : NULL;
+    if (!path)
+        return strstr(text, "://") ? not_an_address(text, err) : parse_tcp(text, text, out, err);
+    if (!*path || strlen(path) >= sizeof out->path)
+        return not_an_address(text, err);
+    strcpy(out->path, path);
+    return 0;
+}
+
+/* ---- one connection ---- */
+
+static void begin(struct top_source *s);
+
+static void on_retry(uv_timer_t *t) { begin(t->data); }
+
+static void on_closed(uv_handle_t *h)
+{
+    struct top_source *s = h->data;
+    s->has_link = false;
+}
+
+static void drop(struct top_source *s)
+{
+    if (s->has_link && !uv_is_closing(&s->link.handle))
+        uv_close(&s->link.handle, on_closed);
+}
+
+static void lost(struct top_source *s, const struct err *why)
+{
+    drop(s);
+    if (s->closing)
+        return;
+    unsigned wait = s->events.lost(s->ctx, why);
+    if (wait && !s->closing)
+        uv_timer_start(&s->retry, on_retry, wait, 0);
+}
+
+static void lost_by(struct top_source *s, int code, const char *what)
+{
+    struct err why = { .code = ERR_OK };
+    err_set(&why, ERR_IO, no_bridge, "%s%s%s: %s: %s", s->to.path, s->to.host,
+            *s->to.path ? "" : ":", what, uv_strerror(code));
+    if (!*s->to.path)
+        err_set(&why, ERR_IO, no_bridge, "%s port %s: %s: %s", s->to.host, s->to.port, what,
+                uv_strerror(code));
+    lost(s, &why);
+}
+
+/* An answer that is no stream says why, in JSON. */
+static void refused(struct top_source *s, const char *body)
+{
+    struct err why = { .code = ERR_OK };
+    int status = 0;
+    sscanf(s->answer, "HTTP/%*s %d", &status);
+    json_t *root = json_loads(body, JSON_DISABLE_EOF_CHECK, NULL),
+           *error = json_object_get(root, "error");
+    const char *what = json_string_value(json_object_get(error, "what")),
+               *hint = json_string_value(json_object_get(error, "hint"));
+    if (status)
+        err_set(&why, ERR_IO, hint ? hint : "is that probeprof's feed?", "%s (HTTP status %d)",
+                what ? what : "refused", status);
+    else
+        err_set(&why, ERR_PROTOCOL, no_bridge, "what answers there does not speak HTTP");
+    json_decref(root);
+    lost(s, &why);
+}
+
+/* The head ends with an empty line; what follows it is the stream. False: no more of it. */
+static bool take_head(struct top_source *s, const char *at, size_t n)
+{
+    size_t room = sizeof s->answer - 1 - s->answered, some = n < room ? n : room;
+    memcpy(s->answer + s->answered, at, some);
+    s->answered += some;
+    s->answer[s->answered] = 0;
+    char *end = strstr(s->answer, "\r\n\r\n");
+    bool ok = !strncmp(s->answer, "HTTP/1.", 7) && !strncmp(s->answer + 8, " 200", 4);
+    if (!end && s->answered < sizeof s->answer - 1)
+        return true;
+    if (!end) {
+        refused(s, "");
+        return false;
+    }
+    if (!ok)
+        return true; /* the rest of it says why: until it ends */
+    s->in_body = true;
+    size_t head = (size_t)(end + 4 - s->answer), before = s->answered - some;
+    return head - before >= n || s->events.bytes(s->ctx, at + head - before, n - (head - before));
+}
+
+static void on_alloc(uv_handle_t *h, size_t hint, uv_buf_t *buf)
+{
+    struct top_source *s = h->data;
+    (void)hint;
+    *buf = uv_buf_init(s->buf, sizeof s->buf);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+    struct top_source *s = stream->data;
+    (void)buf;
+    if (n == 0)
+        return;
+    if (n > 0) {
+        bool go_on = s->in_body ? s->events.bytes(s->ctx, s->buf, (size_t)n)
+                                : take_head(s, s->buf, (size_t)n);
+        if (!go_on)
+            drop(s);
+        return;
+    }
+    const char *end = strstr(s->answer, "\r\n\r\n");
+    if (!s->in_body && s->answered)
+        refused(s, end ? end + 4 : "");
+    else
+        lost_by(s, (int)n, "the feed");
+}
+
+static void on_written(uv_write_t *w, int status)
+{
+    (void)w;
+    (void)status; /* reading says it, too */
+}
+
+static void on_connected(uv_connect_t *c, int status)
+{
+    struct top_source *s = c->data;
+    char path[1024];
+    if (s->closing || status == UV_ECANCELED)
+        return;
+    if (status < 0) {
+        lost_by(s, status, "no connection");
+        return;
+    }
+    s->events.ask(s->ctx, path, sizeof path);
+    bool six = strchr(s->to.host, ':') != NULL;
+    int n = snprintf(s->request, sizeof s->request,
+                     "GET %s HTTP/1.0\r\nHost: %s%s%s:%s\r\n%s%s%s\r\n", path,
+                     *s->to.path ? "localhost"
+                     : six       ? "["
+                                 : "",
+                     *s->to.path ? "" : s->to.host, six ? "]" : "", s->to.port,
+                     *s->token ? "Authorization: Bearer " : "", s->token, *s->token ? "\r\n" : "");
+    uv_buf_t buf = uv_buf_init(s->request, (unsigned)n);
+    uv_write(&s->write, &s->link.stream, &buf, 1, on_written);
+    uv_read_start(&s->link.stream, on_alloc, on_read);
+}
+
+static void on_resolved(uv_getaddrinfo_t *r, int status, struct addrinfo *found)
+{
+    struct top_source *s = r->data;
+    if (!s->closing && status < 0) {
+        lost_by(s, status, "no such host");
+    } else if (!s->closing) {
+        int ret = uv_tcp_connect(&s->connect, &s->link.tcp, found->ai_addr, on_connected);
+        if (ret < 0)
+            lost_by(s, ret, "no connection");
+    }
+    uv_freeaddrinfo(found);
+}
+
+/* The handle of the last connection is closed by the loop; until then there is no other. */
+static void begin(struct top_source *s)
+{
+    if (s->has_link) {
+        uv_timer_start(&s->retry, on_retry, AGAIN_MS, 0);
+        return;
+    }
+    s->in_body = false;
+    s->answered = 0;
+    s->answer[0] = 0;
+    s->has_link = true;
+    if (*s->to.path) {
+        uv_pipe_init(s->loop, &s->link.pipe, 0);
+        s->link.handle.data = s->connect.data = s;
+        uv_pipe_connect(&s->connect, &s->link.pipe, s->to.path, on_connected);
+        return;
+    }
+    uv_tcp_init(s->loop, &s->link.tcp);
+    s->link.handle.data = s->connect.data = s->resolve.data = s;
+    int ret = uv_getaddrinfo(s->loop, &s->resolve, on_resolved, s->to.host, s->to.port,
+                             &(struct addrinfo){ .ai_socktype = SOCK_STREAM });
+    if (ret < 0)
+        lost_by(s, ret, "no such host");
+}
+
+void top_source_start(struct top_source *s)
+{
+    uv_timer_init(s->loop, &s->retry);
+    s->retry.data = s;
+    s->has_retry = true;
+    begin(s);
+}
+
+void top_source_again(struct top_source *s)
+{
+    drop(s);
+    uv_timer_start(&s->retry, on_retry, AGAIN_MS, 0);
+}
+
+void top_source_stop(struct top_source *s)
+{
+    s->closing = true;
+    drop(s);
+    if (s->has_retry)
+        uv_close((uv_handle_t *)&s->retry, NULL);
+    s->has_retry = false;
+}
