@@ -6,6 +6,7 @@
 #include "probe/base/util.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/setting_row.h"
+#include "profiler/views/exporters.h"
 
 static void add(char *words, const char *before, const char *name, const char *after)
 {
@@ -50,6 +51,14 @@ static void events(const struct completion *c, char *words)
                 add(words, "", e->name, "");
 }
 
+static void formats(char *words)
+{
+    size_t n;
+    const struct exporter *x = exporters(&n);
+    for (size_t i = 0; i < n; i++)
+        add(words, "", x[i].name, "");
+}
+
 /* By the option's name: the same in every command. A test gives each word to the program. */
 static void words_of(const struct completion *c, const char *name, char *words)
 {
@@ -59,6 +68,10 @@ static void words_of(const struct completion *c, const char *name, char *words)
     const struct setting_row *row = setting_named(name);
     if (!strcmp(name, "format")) /* of decode, which no run has */
         strcpy(words, "lines pdo-bytes dbgtb edges vcd sr raw");
+    if (!strcmp(name, "value")) /* of convert */
+        strcpy(words, "hits c1 c2");
+    if (!strcmp(name, "to"))
+        formats(words);
     if (row && row->words)
         strcpy(words, row->words);
     if (row && row->offers != OFFER_WORDS)

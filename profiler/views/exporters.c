@@ -6,6 +6,7 @@
 
 #include "probe/base/util.h"
 #include "profiler/core/file_atomic.h"
+#include "profiler/views/export.h"
 #include "profiler/views/prf.h"
 #include "profiler/views/report_json.h"
 
@@ -66,6 +67,10 @@ static const struct exporter table[] = {
     { "tree", "txt", 0, write_tree },
     { "json", "json", 0, write_json },
     { "prf", "prf", EXPORT_NEEDS_FILE, write_prf },
+    { "pprof", "pb.gz", EXPORT_NEEDS_FILE, export_pprof },
+    { "callgrind", "callgrind", 0, export_callgrind },
+    { "speedscope", "speedscope.json", 0, export_speedscope },
+    { "folded", "folded", 0, export_folded },
 };
 
 const struct exporter *exporters(size_t *n)

@@ -34,6 +34,9 @@ struct report_options {
     bool all;
     const struct symbols *symbols; /* source of the never-hit functions for `all`; may be NULL */
     size_t limit;                  /* rows; 0: all */
+    /* of formats with one number a call path: 1 hits, 2 C1, 3 C2; 0: C1, or hits without counters
+     */
+    unsigned value;
 };
 
 /* report_sort_parse - "hits", "c1", "c1+children" (also "c1-children"), "c2", "c2+children",

@@ -82,7 +82,7 @@ STAIRS = {
                      "live_text", "live", "progress", "serve_door", "serve", "notes", "outputs", "input", "explain", "doctor", "doctor_file",
                      "completion completion_bash completion_fish completion_zsh",
                      "run_link", "run_open", "run_parts", "run_monitor", "run_result", "run_course", "run_signals", "serve_run", "run_loop", "run_leave", "cmd_run",
-                     "top_rows", "top_view top_keys", "top_screen", "top_source", "cmd_top", "cmd_report", "cmd_decode", "cmd_disasm",
+                     "top_rows", "top_view top_keys", "top_screen", "top_source", "cmd_top", "cmd_report", "cmd_convert", "cmd_decode", "cmd_disasm",
                      "cmd_dump", "cmd_events", "cmd_list", "cmd_doctor", "cmd_trust", "main"],
 }
 # System headers that belong to one layer.

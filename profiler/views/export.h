@@ -1,0 +1,29 @@
+/* Writers of formats that other people's programs read. Each is a row of exporters.c and has the
+ * signature of its `write`; what is read of them, and by what it was proved, says docs/formats.md.
+ */
+#ifndef PROFILER_VIEWS_EXPORT_H
+#define PROFILER_VIEWS_EXPORT_H
+
+#include "profiler/views/exporters.h"
+
+/* export_folded - a line a call path, one number each: o->value, by default C1, or hits where
+ * nothing was counted. Source: brendangregg/FlameGraph, flamegraph.pl, head comment. */
+int export_folded(const struct profile *p, const struct report_options *o,
+                  const struct text_sink *out, struct err *err);
+
+/* export_speedscope - a "sampled" profile a column. Source: jlfwong/speedscope,
+ * src/lib/file-format-spec.ts. */
+int export_speedscope(const struct profile *p, const struct report_options *o,
+                      const struct text_sink *out, struct err *err);
+
+/* export_callgrind - functions, and calls between them with all columns; what a recursive function
+ * calls is counted so that self and calls add up to its C1+children. Source: Valgrind 3.19 manual,
+ * "Callgrind Format Specification". */
+int export_callgrind(const struct profile *p, const struct report_options *o,
+                     const struct text_sink *out, struct err *err);
+
+/* export_pprof - gzipped profile.proto. Source: google/pprof, proto/profile.proto. */
+int export_pprof(const struct profile *p, const struct report_options *o,
+                 const struct text_sink *out, struct err *err);
+
+#endif

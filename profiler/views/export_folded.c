@@ -1,0 +1,41 @@
+#include <inttypes.h>
+
+#include "profiler/views/export.h"
+#include "profiler/views/paths.h"
+
+struct folded {
+    const struct profile *p;
+    const struct text_sink *out;
+    enum path_value value;
+};
+
+static int write_path(void *ctx, const struct path *path)
+{
+    const struct folded *f = ctx;
+    char name[512];
+    if (!path->value[f->value])
+        return 0;
+    for (size_t i = 0; i < path->depth; i++)
+        paths_put(f->out, "%s%s", i ? ";" : "",
+                  paths_name(f->p, path->function[i], ";", name, sizeof name - 2));
+    paths_put(f->out, " %" PRIu64 "\n", path->value[f->value]);
+    return 0;
+}
+
+int export_folded(const struct profile *p, const struct report_options *o,
+                  const struct text_sink *out, struct err *err)
+{
+    struct path_column column[PATH_NVALUES];
+    size_t n = paths_columns(p, column);
+    struct folded f = { p, out, n > 1 ? column[1].value : PATH_HITS };
+    if (o->value) {
+        f.value = (enum path_value)(o->value - 1);
+        bool has = false;
+        for (size_t i = 0; i < n; i++)
+            has |= column[i].value == f.value;
+        if (!has)
+            return err_set(err, ERR_USAGE, "choose another --value",
+                           "that counter was not counted in this profile");
+    }
+    return paths_each(p, write_path, &f, err);
+}

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""`probeprof convert`, judged by programs that nobody here wrote: callgrind_annotate (valgrind), go tool pprof. Sums are those of the JSON document
+to the last digit; coverage and doubt are found again. Skipped, saying so, where a judge is missing.
+
+usage: convert.py PROBEPROF SOURCE_DIR [unittest arguments]
+"""
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+from common import EXAMPLES, Folder, IRQDEMO, MISSION, PROFEXAM, main, run
+
+# What is converted: name, folder, adapter, arguments. Recursion and interrupts, an estimated counter, samples, one counter alone.
+RUNS = [("tutorial", PROFEXAM, "sim:sh7750", MISSION + ["--passes", "1"]),
+        ("interrupts", IRQDEMO, "sim:sh7750", ["--for", "20ms"]),
+        ("estimated", os.path.join(EXAMPLES, "motor"), "sim:s12zvml128", ["--for", "10ms"]),
+        ("one counter", PROFEXAM, "sim:sh7750", MISSION + ["--passes", "1", "--c2", "none"]),
+        ("samples", PROFEXAM, "sim:sh7750", ["--sample", "--for", "50ms"])]
+
+
+def shown(f):
+    return f["qualified_name"] or f["name"]
+
+
+def judge(case, name):
+    found = shutil.which(name)
+    if not found:
+        case.skipTest(f"no {name}: apt-get install {dict(callgrind_annotate='valgrind', go='golang-go')[name]}")
+    return found
+
+
+def paths(document):
+    """(names from the root, hits, c1, c2) of each path that took something."""
+    names = [shown(f) for f in document["functions"]]
+    if document["type"] != "trace":
+        return [((n,), f["hits"], f["c1"], f["c2"]) for n, f in zip(names, document["functions"]) if f["hits"]]
+    way, out = {}, []
+    for n in document["tree"]:
+        way[n["id"]] = way.get(n["parent"], ()) + (names[n["function"]],)
+        if n["hits"] or n["c1"] or n["c2"]:
+            out.append((way[n["id"]], n["hits"], n["c1"], n["c2"]))
+    return out
+
+
+class Convert(Folder):
+    @classmethod
+    def setUpClass(cls):
+        cls.recordings = tempfile.mkdtemp(prefix="probeprof-convert-")
+        cls.addClassCleanup(shutil.rmtree, cls.recordings)
+        for name, folder, probe, args in RUNS:
+            p = run(args + ["--gdb", "off", "--record", os.path.join(cls.recordings, name)], cwd=folder, probe=probe)
+            assert p.returncode == 0, p.stderr
+
+    def profiles(self, to, *more):
+        """All profiles: name, document, and the file in the format asked for."""
+        for name in [r[0] for r in RUNS]:
+            recording, out = os.path.join(self.recordings, name), self.path("run." + to)
+            document = json.loads(run(["report", recording, "--json"]).stdout)
+            p = run(["convert", recording, "--to", to, "-o", out, *more])
+            self.assertEqual((p.returncode, p.stderr), (0, ""))
+            yield name, document, out
+
+    def counters(self, document):
+        return [k for k, c in zip(("c1", "c2"), document["counters"]) if c]
+
+    def lines(self, *command):
+        p = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        self.assertEqual((p.returncode, p.stderr), (0, ""), command)
+        return p.stdout.split("\n")
+
+
+class ConvertCallgrind(Convert):
+    def table(self, file, *options):
+        """function -> numbers, as callgrind_annotate shows them; and all of its text."""
+        lines, rows = self.lines("callgrind_annotate", "--auto=no", "--show-percs=no", "--threshold=100", *options, file), {}
+        for line in lines:
+            m = re.match(r"\s*((?:[\d,.]+\s+)+)(?:\S*:)?(.*)$", line)
+            if m and "PROGRAM" not in line and not line.startswith("-"):
+                numbers = [0 if t == "." else int(t.replace(",", "")) for t in m.group(1).split()]
+                rows[m.group(2).strip()] = numbers
+        return rows, "\n".join(lines)
+
+    def test_functions__callgrind_annotate__has_every_sum(self):
+        judge(self, "callgrind_annotate")
+        for name, document, file in self.profiles("callgrind"):
+            keys = self.counters(document) or ["hits"]
+            for options, suffix in (((), ""), (("--inclusive=yes",), "_children")):
+                rows, text = self.table(file, *options)
+                if keys == ["hits"]:
+                    suffix = ""
+                want = {shown(f): [f[k + suffix] for k in keys] for f in document["functions"] if any(f[k + suffix] for k in keys)}
+                self.assertEqual({k: v for k, v in rows.items() if k in want}, want, name)
+                self.assertIn(f"{document['coverage']['events']} events, {document['coverage']['lost']} lost", text)
+                for f in document["functions"]:
+                    if f["doubtful"]:
+                        self.assertIn(f"Doubtful: {shown(f)}, at most", text)
+
+    def test_calls__counts__are_hits_of_the_paths(self):
+        for name, document, file in self.profiles("callgrind"):
+            if document["type"] != "trace":
+                continue
+            with open(file, encoding="utf-8") as f:
+                calls = sum(int(m) for m in re.findall(r"^calls=(\d+)", f.read(), re.M))
+            self.assertEqual(calls, sum(n["hits"] for n in document["tree"]), name)
+
+
+class ConvertPprof(Convert):
+    def test_traces__go_tool_pprof__has_every_path_and_sum(self):
+        go = judge(self, "go")
+        for name, document, file in self.profiles("pprof"):
+            columns = [("hits" if document["type"] == "trace" else "samples", 1)]
+            columns += [(c["name"], 2 + i) for i, c in enumerate(document["counters"]) if c]
+            for column, index in columns:
+                text = "\n".join(self.lines(go, "tool", "pprof", "-traces", "-sample_index=" + column, file))
+                self.assertIn(f"{document['coverage']['events']} events, {document['coverage']['lost']} lost", text)
+                self.assertEqual(self.stacks(text), sorted((p[0], p[index]) for p in paths(document)), name)
+
+    def stacks(self, text):
+        found = []
+        for block in re.split(r"\n-+\+-+\n", text)[1:]:
+            frames = [line for line in block.split("\n") if line.strip() and not re.match(r"\s+doubtful:", line)]
+            if frames:
+                value, leaf = frames[0].split(None, 1)
+                found.append((tuple([f.strip() for f in frames[:0:-1]] + [leaf.strip()]), int(re.match(r"-?\d+", value).group(0))))
+        return sorted(found)
+
+    def test_doubt__label__is_on_the_paths_that_are_doubtful(self):
+        go = judge(self, "go")
+        for name, document, file in self.profiles("pprof"):
+            doubtful = sum(n["hits"] for n in document["tree"] if n["doubtful"])
+            if not doubtful:
+                continue
+            text = "\n".join(self.lines(go, "tool", "pprof", "-tags", "-sample_index=hits", file))
+            self.assertIn(f"Total {doubtful}", re.sub(r"\.0\b", "", text), name)
+
+
+class ConvertText(Convert):
+    def test_folded__each_value__adds_up_to_the_paths(self):
+        for which, index in (("hits", 1), ("c1", 2)):
+            for name, document, file in self.profiles("folded", "--value", which) if which == "hits" else self.profiles("folded"):
+                if which == "c1" and not self.counters(document):
+                    index = 1
+                with open(file, encoding="utf-8") as f:
+                    rows = [line.rsplit(" ", 1) for line in f.read().splitlines()]
+                want = [(";".join(p[0]), p[index]) for p in paths(document) if p[index]]
+                self.assertEqual([(stack, int(n)) for stack, n in rows], want, name)
+
+    def test_speedscope__each_profile__has_stacks_and_weights_of_the_paths(self):
+        for name, document, file in self.profiles("speedscope"):
+            with open(file, encoding="utf-8") as f:
+                s = json.load(f)
+            frames = [f["name"].removesuffix(" ?") for f in s["shared"]["frames"]]
+            indices = [1] + [2 + i for i, c in enumerate(document["counters"]) if c]
+            self.assertEqual(len(s["profiles"]), len(indices))
+            for profile, index in zip(s["profiles"], indices):
+                self.assertIn(f"{document['coverage']['events']} events", profile["name"])
+                got = [(tuple(frames[k] for k in stack), w) for stack, w in zip(profile["samples"], profile["weights"], strict=True)]
+                self.assertEqual(got, [(p[0], p[index]) for p in paths(document) if p[index]], name)
+                self.assertEqual(profile["endValue"], sum(profile["weights"]))
+
+
+class ConvertUsage(Convert):
+    def test_usage__what_is_missing_or_useless__is_said(self):
+        source = self.path("a.rec")
+        p = run(MISSION + ["--passes", "1", "--gdb", "off", "--record", source], cwd=PROFEXAM)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        for args, says in (([], "needs a .prf file or a recording"), ([source], "needs a format"), ([source, "--to", "xml"], "formats are"),
+                           ([source, "--to", "json", "--value", "c1"], "--value is for folded"),
+                           ([source, "--to", "folded", "-o", source], "is the file that is read"),
+                           ([source, "--to", "folded", "--value", "c3"], "c3")):
+            p = run(["convert", *args])
+            self.assertEqual(p.returncode, 2, args)
+            self.assertIn(says, p.stderr)
+        one = run(MISSION + ["--passes", "1", "--gdb", "off", "--c2", "none", "--record", source], cwd=PROFEXAM)
+        self.assertEqual(one.returncode, 0, one.stderr)
+        p = run(["convert", source, "--to", "folded", "--value", "c2"])
+        self.assertEqual((p.returncode, p.stdout), (2, ""))
+
+    def test_pprof__twice__is_the_same_and_gzip(self):
+        source = self.path("a.rec")
+        run(MISSION + ["--passes", "1", "--gdb", "off", "--record", source], cwd=PROFEXAM)
+        for name in ("a", "b"):
+            run(["convert", source, "--to", "pprof", "-o", self.path(name)])
+        with open(self.path("a"), "rb") as a, open(self.path("b"), "rb") as b:
+            first = a.read()
+            self.assertEqual(first, b.read())
+        self.assertGreater(len(gzip.decompress(first)), 100)
+
+
+if __name__ == "__main__":
+    main()
