@@ -390,6 +390,52 @@ static void window__caches_switched_before_the_ring_is_read__is_right_or_marked(
     }
 }
 
+/* Calls of g, then the caches are switched on, then calls of f, which is the window. */
+static void switched_on_program(char *out, size_t cap, const char *window, unsigned n)
+{
+    snprintf(out, cap,
+             "main: mov.l l_pmc,r14\n mov #%d,r13\n m_less: bsr g\n nop\n dt r13\n bf m_less\n"
+             "mov.l l_ccra,r1\n mov.l l_ccrv,r2\n mov.l l_p2,r3\n jsr @r3\n nop\n"
+             "mov #%d,r13\n m_round: " READ_FIRST "bsr f\n nop\n dt r13\n bf m_round\n"
+             "m_end: bra m_end\n nop\n"
+             "f: %s" READ_LAST "rts\n nop\n g: rts\n nop\n"
+             "set: mov.l r2,@r1\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n rts\n nop\n"
+             ".align 2\n l_pmc: .long 0xFF100000\n l_ccra: .long 0xFF00001C\n l_ccrv: .long 0x90D\n"
+             "l_p2: .long set-0x60000000\n l_n: .long %u\n",
+             ROUNDS, ROUNDS, window, (n - 1) / 2);
+}
+
+/* An event that took less than the agent alone takes without a cache shows that both are on: what
+ * comes behind it, to the end of the ring, is not marked, and right. What lies before is marked. */
+static void
+window__caches_switched_on_before_the_ring_is_read__is_right_behind_a_short_event(void **state)
+{
+    static const unsigned sizes[] = { 10, 20, 40, 100, 1000, 10000 };
+    static const struct counts nothing = { .doubtful = false };
+    static struct board b;
+    static struct asm_prog prog;
+    char text[4096], body[2048], name[60];
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        switched_on_program(text, sizeof text, window_of(body, sizeof body, sizes[i]), sizes[i]);
+        struct counts is = read_by_program(false, text);
+        open_board(&b, &prog, false, text);
+        board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
+        board_run(&b, "m_end", 1000000000);
+        struct counts told = between(&b, EVENT_CALL, EVENT_RETURN);
+        size_t calls = 0;
+        for (size_t k = 0; k < b.nev && calls <= ROUNDS; k++) {
+            calls += b.ev[k].kind == EVENT_CALL;
+            if (b.ev[k].kind == EVENT_CALL || b.ev[k].kind == EVENT_RETURN)
+                assert_true(b.ev[k].flags & EVENT_DOUBTFUL);
+        }
+        board_close(&b);
+        snprintf(name, sizeof name, "behind the switch, %u instructions", sizes[i]);
+        assert_false(told.doubtful);
+        judge(name, true, &is, &nothing, &told);
+    }
+}
+
 static void window__from_arming_to_the_first_event__has_its_instructions(void **state)
 {
     static const unsigned sizes[] = { 1, 2, 5, 10, 41 };
@@ -458,6 +504,8 @@ int main(void)
             window__between_calls_and_returns_of_every_form__is_what_the_program_reads),
         cmocka_unit_test(window__in_a_handler_of_the_program__is_what_the_program_reads),
         cmocka_unit_test(window__caches_switched_before_the_ring_is_read__is_right_or_marked),
+        cmocka_unit_test(
+            window__caches_switched_on_before_the_ring_is_read__is_right_behind_a_short_event),
         cmocka_unit_test(window__from_arming_to_the_first_event__has_its_instructions),
         cmocka_unit_test(window__from_a_start_point_to_each_later_event__has_its_instructions),
     };

@@ -416,6 +416,44 @@ static void assume_uncached(struct sh4_trace *tr)
     tr->cost.full16[false] = tr->cost.full16[true];
 }
 
+/* What is in the operand cache of the loop's, out to memory. */
+static int write_back(struct sh4_trace *tr, struct err *err)
+{
+    int ret = sh4_agent_sync_caches(tr->t, tr->plan.base, tr->plan.image_len, err);
+    return ret < 0 ? ret : sh4_agent_sync_caches(tr->t, tables_at(tr), BLOCK, err);
+}
+
+/* The least elapsed time of an event's residue without one of the caches, or without both. */
+static int measure_least(struct sh4_trace *tr, uint32_t ccr, struct err *err)
+{
+    uint32_t d[NRUNS][2][2] = { 0 }, first[2];
+    const int n = tr->time.counter;
+    int ret = sh4_trace_set_ccr(tr->t, ccr, err);
+    tr->loop.ran = false;
+    if (ret == 0)
+        ret = measure_loop(tr, false, d, first, err);
+    if (ret == 0 && REG_GET(ccr, SH4_CCR_OCE))
+        ret = write_back(tr, err);
+    if (ret < 0)
+        return ret;
+    int32_t residue16 = 16 * extra_counts(d[RECORDED], d[PLAIN], n) / ROUNDS;
+    tr->cost.one_cache16 = MIN(tr->cost.one_cache16, residue16);
+    return 0;
+}
+
+/* The caches are off: with one of them on, too, if time is counted. */
+static int measure_with_one_cache(struct sh4_trace *tr, struct err *err)
+{
+    if (tr->time.counter < 0)
+        return 0;
+    tr->cost.one_cache16 = tr->cost.residue16[false][tr->time.counter];
+    int ret = measure_least(tr, REG_MASK(SH4_CCR_ICE) | REG_MASK(SH4_CCR_ICI), err);
+    return ret < 0
+               ? ret
+               : measure_least(
+                     tr, REG_MASK(SH4_CCR_OCE) | REG_MASK(SH4_CCR_CB) | REG_MASK(SH4_CCR_OCI), err);
+}
+
 /* A program that has not switched the caches on yet will soon: measured both ways then. */
 static int calibrate_both(struct sh4_trace *tr, struct err *err)
 {
@@ -433,17 +471,17 @@ static int calibrate_both(struct sh4_trace *tr, struct err *err)
         assume_uncached(tr);
     if (ret < 0 || cached)
         return ret;
-    ret = sh4_trace_set_ccr(t,
-                            REG_MASK(SH4_CCR_OCE) | REG_MASK(SH4_CCR_CB) | REG_MASK(SH4_CCR_OCI) |
-                                REG_MASK(SH4_CCR_ICE) | REG_MASK(SH4_CCR_ICI),
-                            err);
-    if (ret < 0)
-        return ret;
-    ret = calibrate_once(tr, true, err);
+    ret = measure_with_one_cache(tr, err);
+    if (ret == 0)
+        ret =
+            sh4_trace_set_ccr(t,
+                              REG_MASK(SH4_CCR_OCE) | REG_MASK(SH4_CCR_CB) | REG_MASK(SH4_CCR_OCI) |
+                                  REG_MASK(SH4_CCR_ICE) | REG_MASK(SH4_CCR_ICI),
+                              err);
+    if (ret == 0)
+        ret = calibrate_once(tr, true, err);
     struct err own = { .code = ERR_OK };
-    int back = sh4_agent_sync_caches(t, tr->plan.base, tr->plan.image_len, &own);
-    if (back == 0)
-        back = sh4_agent_sync_caches(t, tables_at(tr), BLOCK, &own);
+    int back = write_back(tr, &own);
     if (back == 0)
         back = sh4_trace_set_ccr(t, ccr, &own);
     return ret < 0 || back == 0 ? ret : err_set(err, own.code, own.hint, "%s", own.what);

@@ -47,6 +47,7 @@ int sh4_trace_choose_residue(struct sh4_trace *tr, struct err *err)
     tr->dec.ways = tr->cost.ways[cached];
     tr->dec.uncached = !cached;
     tr->dec.memory16 = tr->cost.memory16;
+    tr->dec.one_cache16 = tr->cost.one_cache16;
     tr->dec.guessed = cached != tr->cost.cached || !tr->cost.calibrated[cached];
     tr->cost.cached = cached;
     memcpy(tr->dec.first, tr->cost.first[cached], sizeof tr->dec.first);

@@ -428,6 +428,20 @@ static bool is_not_reckoned(const struct sh4_trace_decoder *d)
            (d->last && (id->more.unsure || (id->addr ^ d->plan->base) & AREA));
 }
 
+/* The caches are on by now, whatever they were when the ring was last read: from one plain event to
+ * the next less time has passed than the agent alone needs without one of them. (Had the program
+ * switched them on in between, the agent's way in would have been the fast one already; its way out
+ * was not.) An eighth is left for what a cycle more or less of the memory's makes. */
+static bool proves_caches(const struct sh4_trace_decoder *d, const struct record *r)
+{
+    if (d->uncached || !d->one_cache16 || !d->started || r->words != 2 ||
+        d->last_kind != SH4_TRACE_K_END || d->of_host != SH4_TRACE_OF_AGENT)
+        return false;
+    int n = d->code[0] == CODE_ELAPSED ? 0 : 1;
+    return d->code[n] == CODE_ELAPSED &&
+           16 * (int64_t)r->delta[n] < d->one_cache16 - d->one_cache16 / 8;
+}
+
 /* Time, not instructions: a break is none. With caches the way of interrupts through the agent is
  * long out of them when the next one comes, and takes lines of the program's with it. */
 static bool time_is_doubtful(const struct sh4_trace_decoder *d, const struct record *r)
@@ -471,6 +485,7 @@ static void make_event(struct sh4_trace_decoder *d, const struct record *r, uint
     if (e->kind != EVENT_TIMESTAMP &&
         (d->disturbed || is_doubtful(d, net) || time_is_doubtful(d, r)))
         e->flags |= EVENT_DOUBTFUL;
+    d->guessed = d->guessed && !proves_caches(d, r);
     d->disturbed -= d->disturbed && e->kind != EVENT_TIMESTAMP;
     d->doubtful += e->flags & EVENT_DOUBTFUL ? 1 : 0;
     if (r->words != 2)

@@ -85,6 +85,9 @@ struct sh4_trace_decoder {
     /* it has switched them since the ring was last read, nobody knows between which events, or was
      * not measured with them as they are */
     bool guessed;
+    /* the residue of an event without one of the caches takes so many cycles at least; 0: not
+     * known */
+    int32_t one_cache16;
     struct sh4_trace_memory memory16;
     int32_t first[2]; /* of the first record after arming: no stub ran before it */
     bool started;     /* the first record was seen */

@@ -93,10 +93,12 @@ struct sh4_trace_cost {
     int32_t residue16[2][2], first[2][2];
     struct sh4_trace_ways ways[2];
     struct sh4_trace_memory memory16; /* not measured with caches on when armed */
-    int32_t full16[2];                /* an event's whole cost in cycles */
-    int32_t step_cost[2][2];          /* of a stop in stepped code */
-    int8_t step_cached;               /* which of these the agent has: 0, 1, -1 none yet */
-    double cycles_per_ns;             /* of the CPU; measured if no counter tells */
+    /* the least elapsed time of an event's residue where a cache is off; 0: not known */
+    int32_t one_cache16;
+    int32_t full16[2];       /* an event's whole cost in cycles */
+    int32_t step_cost[2][2]; /* of a stop in stepped code */
+    int8_t step_cached;      /* which of these the agent has: 0, 1, -1 none yet */
+    double cycles_per_ns;    /* of the CPU; measured if no counter tells */
 };
 
 /* Calibration's loop while it runs (calibrate.c). */
