@@ -16,6 +16,7 @@ import time
 
 try:
     from selenium import webdriver
+    from selenium.common.exceptions import WebDriverException
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
     from selenium.webdriver.common.by import By
@@ -112,7 +113,7 @@ class Bridge:
             for name in os.listdir(here):
                 shutil.copy(os.path.join(here, name), self.folder)
         self.log = open(os.path.join(self.folder, "log"), "w+b")
-        self.process = subprocess.Popen([program, *args, "--http", f"127.0.0.1:{self.port}"], cwd=self.folder, stdout=self.log, stderr=subprocess.STDOUT,
+        self.process = subprocess.Popen([os.path.abspath(program), *args, "--http", str(self.port)], cwd=self.folder, stdout=self.log, stderr=subprocess.STDOUT,
                                         stdin=subprocess.DEVNULL, env={**os.environ, **({"PROBEPROF_PROBE": probe} if probe else {})})
         until("the feed's port", self.up)
 

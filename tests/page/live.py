@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""The page on the real program with a simulated board, in Chromium: what it shows is what /profile.json has, to the last digit, in every view; its commands;
+a bridge that ends and another that begins; eight tabs on one stream; what it weighs.
+
+usage: live.py PROBEPROF SOURCE_DIR [CASE...]      exit 0 all hold, 77 no browser
+"""
+import gzip
+import json
+import re
+import sys
+import time
+
+import rig
+from rig import By, until
+
+PROGRAM, SOURCE = sys.argv[1], sys.argv[2]
+RUN = ("--gdb", "off")  # with a start point the next pass would go on by itself
+FIGURES = {"hits": "hits", "c1": "c1", "c1ch": "c1_children", "c2": "c2", "c2ch": "c2_children"}
+d = rig.browser()
+
+
+def bridge(*args, **more):
+    return rig.Bridge(PROGRAM, *(args or RUN), source=SOURCE, **more)
+
+
+def visit(b, hash=""):
+    d.get("about:blank")
+    d.get(f"http://localhost:{b.port}/{hash}")
+    until("frames", lambda: d.execute_script("return probeprof.store.frames") > 2)
+
+
+def phase():
+    return d.find_element(By.CSS_SELECTOR, "[data-fact=phase] dd").text
+
+
+def press(button):
+    d.find_element(By.XPATH, f"//div[@id='actions']/button[.='{button}']").click()
+
+
+def hold(b):
+    """Stops counting by the page's own button, so that all that is compared is of one moment."""
+    press("Stop")
+    until("paused", lambda: "paused" in phase())
+
+    def settled():
+        p = rig.profile(b.port)
+        time.sleep(0.3)
+        again = rig.profile(b.port)
+        return p["totals"] == again["totals"] and again
+    p = until("a profile at rest", settled)
+    until("the page to have it", lambda: d.find_element(By.CSS_SELECTOR, "[data-fact=hits] b").text.replace(",", "") == str(p["totals"]["hits"]))
+    return p
+
+
+def same_figures(rows, expected, columns=FIGURES):
+    for name, row in rows.items():
+        for mine, theirs in columns.items():
+            if mine in row:
+                assert row[mine] == str(expected[name][theirs]), f"{name} {mine}: {row[mine]} on the page, {expected[name][theirs]} in /profile.json"
+
+
+def views_have_the_figures_of_the_profile():
+    with bridge() as b:
+        visit(b)
+        until("hits", lambda: rig.profile(b.port)["totals"]["hits"] > 5000)
+        p = hold(b)
+        expected = {f["name"]: f for f in p["functions"] if f["hits"]}
+        functions(expected)
+        paths(p)
+        kin(p)
+        board(p)
+        log()
+        history()
+        assert not rig.severe(d), rig.severe(d)
+
+
+def functions(expected):
+    rig.open_view(d, "functions")
+    until("all of them", lambda: len(rig.rows(d, "Functions")) == len(expected))
+    rows = {rig.name_of(r): r for r in rig.rows(d, "Functions")}
+    assert rows.keys() == expected.keys(), (sorted(rows), sorted(expected))
+    same_figures(rows, expected)
+    for name, row in rows.items():
+        assert row["name"].startswith("?") == expected[name]["doubtful"], row
+        assert row["file"] == (f"{expected[name]['file']}:{expected[name]['line']}" if expected[name]["file"] else ""), row
+        assert abs(float(row["doubt"]) - (expected[name]["doubt_share"] or 0)) < 1e-9, (row, expected[name])
+
+
+def paths(p):
+    rig.open_view(d, "paths")
+    d.execute_script("probeprof.view.grid.box.hidden && probeprof.view.swap(); for (const x of probeprof.store.model.paths.values()) probeprof.view.open.add(probeprof.view.grid && (() => { const n = []; for (let a = x; a; a = a.parent) n.unshift(a.fn.name); return n.join('\\n'); })()); probeprof.view.show()")
+    until("all paths", lambda: len(rig.rows(d, "Call paths")) == len(p["tree"]))
+    rows = {name_in_tree(r): r for r in rig.rows(d, "Call paths")}
+    for node in p["tree"]:
+        row = rows[p["functions"][node["function"]]["name"]]  # in this program a function is on one path
+        assert (row["hits"], row["self"], row["incl"]) == tuple(str(node[k]) for k in ("hits", "c1", "c1_children")), (row, node)
+    d.execute_script("probeprof.view.swap()")
+    canvas = d.find_element(By.CSS_SELECTOR, ".canvas canvas")
+    until("boxes", lambda: d.execute_script("return probeprof.view.boxes.drawn.length") > 5)
+    wide = d.execute_script("const b = probeprof.view.boxes; return Object.fromEntries(b.drawn.map((x) => [x.box.name, x.w / b.box.clientWidth]))")
+    whole = p["totals"]["c1"]
+    for node in p["tree"]:
+        name = p["functions"][node["function"]]["name"]
+        share = node["c1_children"] / whole
+        if share * 1400 > 2:
+            assert abs(wide[name] - share) < 0.002, (name, wide[name], share)
+    colours = d.execute_script("const c = arguments[0], g = c.getContext('2d'), s = new Set(g.getImageData(0, 0, c.width, Math.min(160, c.height)).data); return s.size", canvas)
+    assert colours > 8, "nothing is drawn"
+
+
+def name_in_tree(row):
+    return re.sub(r"^[\u25be\u25b8]?\??", "", row["name"])
+
+
+def kin(p):
+    name = "GetNewNode"
+    d.execute_script("probeprof.openFunction([...probeprof.store.model.fns.values()].find((f) => f.name === arguments[0]))", name)
+    until("its callers", lambda: rig.rows(d, "Callers"))
+    by, to = [{rig.name_of(r): r for r in rig.rows(d, label)} for label in ("Callers", "Called functions")]
+    of = {f["name"]: f for f in p["functions"]}
+    assert by.keys() == {"BuildList"} and to.keys() == {"MallocNode"}, (by, to)
+    same_figures({"GetNewNode": by["BuildList"]}, of)
+    same_figures({"MallocNode": to["MallocNode"]}, of)
+
+
+def board(p):
+    rig.open_view(d, "board")
+    until("places", lambda: rig.rows(d, "Places not traced"))
+    got = {int(r["address"], 16) for r in rig.rows(d, "Places not traced")}
+    assert got == {u["address"] for u in p["coverage"]["untraced"]}, got
+    text = d.find_element(By.ID, "view").text
+    assert "elapsed-time (cycles)" in text and "sim:sh7750" in text and p["build_id"] in text, text
+
+
+def log():
+    rig.open_view(d, "log")
+    until("entries", lambda: any("profiling" in r["text"] for r in rig.rows(d, "Log")))
+
+
+def history():
+    rig.open_view(d, "history")
+    until("curves", lambda: len(d.find_elements(By.CSS_SELECTOR, ".chart canvas")) >= 3)
+    d.find_element(By.XPATH, "//section[@aria-label='History']//button[.='As a table']").click()
+    until("the same as a table", lambda: len(rig.rows(d, "History")) > 1)
+    d.find_element(By.XPATH, "//section[@aria-label='History']//button[.='As a table']").click()
+
+
+def commands():
+    with bridge() as b:
+        visit(b)
+        until("hits", lambda: rig.profile(b.port)["totals"]["hits"] > 1000)
+        press("Mark")
+        until("the dialog", lambda: d.find_elements(By.CSS_SELECTOR, "dialog[open] input"))
+        box = d.find_element(By.CSS_SELECTOR, "dialog input")
+        box.clear()
+        box.send_keys("<b>boot</b>\n")
+        until("the mark", lambda: "<b>boot</b>" in json.dumps(json.loads(rig.ask(b.port, "GET", "/api/1/snapshot?view=log")[1])["st"]["marks"]))
+        before = rig.profile(b.port)["totals"]["hits"]
+        until("hits after it", lambda: rig.profile(b.port)["totals"]["hits"] > before + 2000)
+        p = hold(b)
+        status, mark = rig.ask(b.port, "GET", "/api/1/snapshot?mark=%3Cb%3Eboot%3C/b%3E&view=functions,nodes")
+        assert status == 200, mark
+        at_mark = {r[0]: r for r in json.loads(mark)["f"]}
+        rig.open_view(d, "functions")
+        d.find_element(By.XPATH, "//section[@aria-label='Functions']//button[.='Since mark']").click()
+        until("since the mark", lambda: d.execute_script("return probeprof.lens.mode") == "mark")
+        ids = {f["name"]: i for i, f in enumerate(p["functions"])}
+        by_id = d.execute_script("return Object.fromEntries([...probeprof.store.model.fns.values()].map((f) => [f.name, f.id]))")
+        until("differences", lambda: all(int(r["hits"]) == p["functions"][ids[rig.name_of(r)]]["hits"] - int(at_mark.get(by_id[rig.name_of(r)], [0, 0])[1]) for r in rig.rows(d, "Functions")) and rig.rows(d, "Functions"))
+        rig.open_view(d, "compare")
+        until("the comparison", lambda: rig.rows(d, "Differences"))
+        for r in rig.rows(d, "Differences"):
+            f = p["functions"][ids[rig.name_of(r)]]
+            assert int(r["hb"]) + int(r["ha"]) == f["hits"] and int(r["a"]) + int(r["b"]) == f["c1"], (r, f)
+        press("Save")
+        until("why nothing is saved", lambda: "Nothing was saved" in d.find_element(By.ID, "trouble").text and "--output" in d.find_element(By.ID, "trouble").text)
+        press("Start")
+        until("it to go on", lambda: "profiling" in phase() or "waits" in phase())
+        press("Clear")
+        until("the question", lambda: d.find_elements(By.CSS_SELECTOR, "dialog[open]"))
+        d.find_element(By.CSS_SELECTOR, "dialog button[type=submit]").click()
+        until("to begin anew", lambda: "Counting begins anew" in d.find_element(By.ID, "trouble").text)
+
+
+def another_bridge_at_the_same_port():
+    with bridge("--start", "main+8", "--gdb", "off") as b:
+        visit(b, "#view=paths&path=main&path=BuildList")
+        until("hits", lambda: rig.profile(b.port)["totals"]["hits"] > 1000)
+        b.stop()
+        until("to say so", lambda: "Not connected" in d.find_element(By.ID, "trouble").text)
+        with bridge("--start", "main+8", "--gdb", "off", port=b.port):
+            until("to go on", lambda: d.find_element(By.TAG_NAME, "body").get_attribute("data-link") == "live")
+            until("the same zoom", lambda: [x.text for x in d.find_elements(By.CSS_SELECTOR, ".crumbs button")] == ["all", "main", "BuildList"] and d.execute_script("return probeprof.view.boxes.trunk.length") == 2)
+
+
+def eight_tabs_one_reader():
+    with bridge() as b:
+        visit(b)
+        first = d.current_window_handle
+        for _ in range(7):
+            d.switch_to.new_window("tab")
+            d.get(f"http://localhost:{b.port}/")
+            until("frames", lambda: d.execute_script("return probeprof.store.frames") > 1)
+        until("one reader", lambda: json.loads(rig.ask(b.port, "GET", "/api/1/status")[1])["readers"] == 1)
+        for handle in [h for h in d.window_handles if h != first]:
+            d.switch_to.window(handle)
+            d.close()
+        d.switch_to.window(first)
+
+
+def it_is_light():
+    with bridge() as b:
+        visit(b)
+        for view in ("functions", "paths", "function", "history", "compare", "board", "log"):
+            rig.open_view(d, view)
+        got = d.execute_script("return performance.getEntriesByType('resource').map((r) => new URL(r.name).pathname).filter((p) => p.startsWith('/assets/'))")
+        files = sorted({"/", "/assets/worker.js", "/assets/hub.js", "/assets/link.js", *got})
+        size = sum(len(gzip.compress(rig.ask(b.port, "GET", f)[1], 9)) for f in files)
+        paint = d.execute_script("return performance.getEntriesByType('paint').map((p) => Math.round(p.startTime))")
+        print(f"  {len(files)} files, {size} bytes gzipped; first paint after {paint} ms on this machine now")
+        assert size < 150 * 1024, size
+        assert all(f.startswith(("/assets/", "/")) for f in files)
+        hosts = d.execute_script("return [...new Set(performance.getEntriesByType('resource').map((r) => new URL(r.name).host))]")
+        assert hosts == [f"localhost:{b.port}"], hosts
+
+
+def main():
+    try:
+        rig.main([views_have_the_figures_of_the_profile, commands, another_bridge_at_the_same_port, eight_tabs_one_reader, it_is_light])
+    finally:
+        d.quit()
+
+
+main()
