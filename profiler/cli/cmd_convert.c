@@ -9,10 +9,10 @@
 enum { OPT_TO, OPT_OUTPUT, OPT_VALUE, OPT_ELF, OPT_HELP };
 
 static const struct opt convert_opts[] = {
-    { "to", 0, "FORMAT", "pprof, callgrind, speedscope, folded, prf, json", OPT_TO },
+    { "to", 0, "FORMAT", "pprof, callgrind, speedscope, folded, gmon, prf, json", OPT_TO },
     { "output", 'o', "F", "where to; default: standard output, if the format is text", OPT_OUTPUT },
-    { "value", 0, "WHICH", "of folded: hits, c1 or c2; default c1, or hits without counters",
-      OPT_VALUE },
+    { "value", 0, "WHICH",
+      "of folded and gmon: hits, c1 or c2; default c1, or hits without counters", OPT_VALUE },
     { "elf", 'e', "E", "ELF to name the functions of a recording with", OPT_ELF },
     { "help", 'h', NULL, "this text", OPT_HELP },
     { NULL, 0, NULL, NULL, 0 },
@@ -50,11 +50,12 @@ static int check(const struct convert *c, const char *path, struct err *err)
         return err_set(err, ERR_USAGE, "probeprof convert run.rec --to pprof -o run.pb.gz",
                        "convert needs a .prf file or a recording");
     if (!c->to)
-        return err_set(err, ERR_USAGE, "--to pprof, callgrind, speedscope, folded, prf or json",
+        return err_set(err, ERR_USAGE,
+                       "--to pprof, callgrind, speedscope, folded, gmon, prf or json",
                        "convert needs a format");
-    if (c->value && strcmp(c->to->name, "folded") != 0)
+    if (c->value && strcmp(c->to->name, "folded") != 0 && strcmp(c->to->name, "gmon") != 0)
         return err_set(err, ERR_USAGE, "leave it out",
-                       "--value is for folded: %s has every counter", c->to->name);
+                       "--value is for folded and gmon: %s has every counter", c->to->name);
     if (c->output && !strcmp(c->output, path))
         return err_set(err, ERR_USAGE, "choose another name for -o",
                        "-o %s is the file that is read", path);

@@ -22,6 +22,12 @@ int export_speedscope(const struct profile *p, const struct report_options *o,
 int export_callgrind(const struct profile *p, const struct report_options *o,
                      const struct text_sink *out, struct err *err);
 
+/* export_gmon - GNU's gmon.out: o->value as a histogram, calls as arcs, in the byte order and with
+ * the addresses of o->symbols (NULL: little-endian). Source: GNU binutils 2.40, gprof manual, "File
+ * Format"; the number of bins is what gprof's hist.c reads, not what the manual says. */
+int export_gmon(const struct profile *p, const struct report_options *o,
+                const struct text_sink *out, struct err *err);
+
 /* export_pprof - gzipped profile.proto. Source: google/pprof, proto/profile.proto. */
 int export_pprof(const struct profile *p, const struct report_options *o,
                  const struct text_sink *out, struct err *err);

@@ -25,17 +25,10 @@ static int write_path(void *ctx, const struct path *path)
 int export_folded(const struct profile *p, const struct report_options *o,
                   const struct text_sink *out, struct err *err)
 {
-    struct path_column column[PATH_NVALUES];
-    size_t n = paths_columns(p, column);
-    struct folded f = { p, out, n > 1 ? column[1].value : PATH_HITS };
-    if (o->value) {
-        f.value = (enum path_value)(o->value - 1);
-        bool has = false;
-        for (size_t i = 0; i < n; i++)
-            has |= column[i].value == f.value;
-        if (!has)
-            return err_set(err, ERR_USAGE, "choose another --value",
-                           "that counter was not counted in this profile");
-    }
+    struct path_column column;
+    int ret = paths_column(p, o->value, &column, err);
+    if (ret < 0)
+        return ret;
+    struct folded f = { p, out, column.value };
     return paths_each(p, write_path, &f, err);
 }

@@ -71,6 +71,7 @@ static const struct exporter table[] = {
     { "callgrind", "callgrind", 0, export_callgrind },
     { "speedscope", "speedscope.json", 0, export_speedscope },
     { "folded", "folded", 0, export_folded },
+    { "gmon", "out", EXPORT_NEEDS_FILE, export_gmon },
 };
 
 const struct exporter *exporters(size_t *n)

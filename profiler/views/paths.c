@@ -109,6 +109,24 @@ size_t paths_columns(const struct profile *p, struct path_column column[PATH_NVA
     return n;
 }
 
+int paths_column(const struct profile *p, unsigned value, struct path_column *out, struct err *err)
+{
+    struct path_column column[PATH_NVALUES];
+    size_t n = paths_columns(p, column);
+    if (!value) {
+        *out = column[n > 1];
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (column[i].value != value - 1)
+            continue;
+        *out = column[i];
+        return 0;
+    }
+    return err_set(err, ERR_USAGE, "choose another --value",
+                   "that counter was not counted in this profile");
+}
+
 /* ---- text ---- */
 
 char *paths_name(const struct profile *p, size_t function, const char *reserved, char *buf,

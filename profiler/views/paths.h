@@ -37,6 +37,10 @@ int paths_each(const struct profile *p, int (*visit)(void *ctx, const struct pat
 /* paths_columns - the columns that this profile has: hits, or samples, first. Returns how many. */
 size_t paths_columns(const struct profile *p, struct path_column column[PATH_NVALUES]);
 
+/* paths_column - the one that was asked for: report_options.value. Returns 0; -ERR_USAGE: it was
+ * not counted. */
+int paths_column(const struct profile *p, unsigned value, struct path_column *out, struct err *err);
+
 /* paths_name - a function's name as people see it, in buf of n bytes: each byte that is a command
  * to a terminal, and each of `reserved`, is '_'; cut at a character's end. Returns buf. */
 char *paths_name(const struct profile *p, size_t function, const char *reserved, char *buf,

@@ -22,6 +22,10 @@ RUNS = [("tutorial", PROFEXAM, "sim:sh7750", MISSION + ["--passes", "1"]),
         ("samples", PROFEXAM, "sim:sh7750", ["--sample", "--for", "50ms"])]
 
 
+PACKAGES = {"callgrind_annotate": "valgrind", "go": "golang-go", "sh4-linux-gnu-gprof": "binutils-sh4-linux-gnu",
+            "sh4-linux-gnu-readelf": "binutils-sh4-linux-gnu"}
+
+
 def shown(f):
     return f["qualified_name"] or f["name"]
 
@@ -29,7 +33,7 @@ def shown(f):
 def judge(case, name):
     found = shutil.which(name)
     if not found:
-        case.skipTest(f"no {name}: apt-get install {dict(callgrind_annotate='valgrind', go='golang-go')[name]}")
+        case.skipTest(f"no {name}: apt-get install {PACKAGES[name]}")
     return found
 
 
@@ -47,6 +51,8 @@ def paths(document):
 
 
 class Convert(Folder):
+    maxDiff = None
+
     @classmethod
     def setUpClass(cls):
         cls.recordings = tempfile.mkdtemp(prefix="probeprof-convert-")
@@ -138,6 +144,45 @@ class ConvertPprof(Convert):
             self.assertIn(f"Total {doubtful}", re.sub(r"\.0\b", "", text), name)
 
 
+class ConvertGmon(Convert):
+    ELFS = {"tutorial": "profexam/profexam.elf", "interrupts": "irqdemo/irqdemo.elf", "one counter": "profexam/profexam.elf"}
+
+    def gprof(self, elf, file, option):
+        return self.lines(judge(self, "sh4-linux-gnu-gprof"), "-b", option, os.path.join(EXAMPLES, elf), file)
+
+    def in_text(self, elf, address):
+        """Functions of other sections are none to gprof."""
+        text = "\n".join(self.lines(judge(self, "sh4-linux-gnu-readelf"), "-SW", os.path.join(EXAMPLES, elf)))
+        low, size = re.search(r" \.text +PROGBITS +(\w+) \w+ (\w+)", text).groups()
+        return 0 <= (address & 0x1FFFFFFF) - (int(low, 16) & 0x1FFFFFFF) < int(size, 16)
+
+    def test_flat_profile__gprof__has_every_sum_and_count(self):
+        for which, key in (("c1", "c1"), ("hits", "hits")):
+            for name, document, file in self.profiles("gmon", *(["--value", "hits"] if key == "hits" else [])):
+                if name not in self.ELFS:
+                    continue
+                rows = {}
+                for line in self.gprof(self.ELFS[name], file, "-p"):
+                    m = re.match(r"\s*[\d.]+\s+[\d.]+\s+([\d.]+)(?:\s+(\d+)\s+[\d.]+\s+[\d.]+)?\s+(\S+)$", line)
+                    if m:
+                        rows[m.group(3)] = (float(m.group(1)), int(m.group(2) or 0))
+                calls, function_of = {}, {n["id"]: n["function"] for n in document["tree"]}
+                for n in document["tree"]:
+                    calls[n["function"]] = calls.get(n["function"], 0) + (0 if n["parent"] is None or function_of[n["parent"]] == n["function"] else n["hits"])
+                want = {f["linkage_name"]: (float(f[key]), calls[i]) for i, f in enumerate(document["functions"])
+                        if f[key] and f["linkage_name"] and self.in_text(self.ELFS[name], f["low"])}
+                self.assertGreater(len(want), 5)
+                self.assertEqual({k: v for k, v in rows.items() if k in want}, want, name)
+
+    def test_arcs__gprof_call_graph__are_the_calls_of_the_tree(self):
+        for name, document, file in self.profiles("gmon"):
+            if name != "tutorial":
+                continue
+            text = "\n".join(self.gprof(self.ELFS[name], file, "-q"))
+            self.assertRegex(text, r"1000/1000\s+BuildList \[\d+\]\n\[\d+\]\s+[\d.]+\s+[\d.]+\s+[\d.]+\s+1000\s+GetNewNode")
+            self.assertRegex(text, r"999/999\s+GetLastNode")
+
+
 class ConvertText(Convert):
     def test_folded__each_value__adds_up_to_the_paths(self):
         for which, index in (("hits", 1), ("c1", 2)):
@@ -169,7 +214,7 @@ class ConvertUsage(Convert):
         p = run(MISSION + ["--passes", "1", "--gdb", "off", "--record", source], cwd=PROFEXAM)
         self.assertEqual(p.returncode, 0, p.stderr)
         for args, says in (([], "needs a .prf file or a recording"), ([source], "needs a format"), ([source, "--to", "xml"], "formats are"),
-                           ([source, "--to", "json", "--value", "c1"], "--value is for folded"),
+                           ([source, "--to", "json", "--value", "c1"], "--value is for folded and gmon"),
                            ([source, "--to", "folded", "-o", source], "is the file that is read"),
                            ([source, "--to", "folded", "--value", "c3"], "c3")):
             p = run(["convert", *args])
