@@ -54,3 +54,11 @@ build_cached() {
   fi
   echo "$cache/$2"
 }
+
+# What of GNU's sources these tools are built without: for configure.
+gnu_without=(--disable-nls --disable-werror --disable-gprof --disable-gprofng --disable-sim --disable-plugins --without-zstd --disable-dependency-tracking
+  MAKEINFO=true)
+# make_and_install [TARGET INSTALL] - with as many jobs as there are processors, behind everybody else.
+make_and_install() {
+  nice make -j"$(nproc)" MAKEINFO=true ${1+"$1"} && make MAKEINFO=true "${2-install}"
+}

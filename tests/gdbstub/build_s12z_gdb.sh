@@ -24,10 +24,9 @@ build() {
   local source
   source=$(source_of gdb-source '/usr/src/gdb.tar.*') || missing "no gdb.tar (package gdb-source)"
   tar xf "$source" --strip-components=1 && mkdir out && cd out &&
-    ../configure --target=sh-elf --enable-targets=s12z-elf --prefix="$cache" --disable-nls --disable-werror --disable-binutils \
-      --disable-gas --disable-ld --disable-gprof --disable-gprofng --disable-sim --disable-gdbserver --without-guile --without-python \
-      --with-expat --without-debuginfod --disable-tui --disable-source-highlight --without-lzma --without-xxhash --without-zstd --without-mpfr \
-      --disable-unit-tests --disable-plugins --disable-dependency-tracking CFLAGS="-O0 -g0" CXXFLAGS="-O0 -g0" MAKEINFO=true &&
-    nice make -j"$(nproc)" MAKEINFO=true all-gdb && make MAKEINFO=true install-gdb
+    ../configure --target=sh-elf --enable-targets=s12z-elf --prefix="$cache" --disable-binutils --disable-gas --disable-ld --disable-gdbserver \
+      --without-guile --without-python --with-expat --without-debuginfod --disable-tui --disable-source-highlight --without-lzma --without-xxhash \
+      --without-mpfr --disable-unit-tests "${gnu_without[@]}" CFLAGS="-O0 -g0" CXXFLAGS="-O0 -g0" &&
+    make_and_install all-gdb install-gdb
 }
 build_cached build bin/sh-elf-gdb

@@ -21,9 +21,8 @@ build() {
   local source
   source=$(source_of binutils-source /usr/src/binutils/binutils-$version.tar.xz) || missing "no binutils-$version.tar.xz (package binutils-source)"
   tar xJf "$source" --exclude="binutils-$version/"{gdb,sim,gprofng,gold} && mkdir out && cd out &&
-    "../binutils-$version/configure" --target=s12z-elf --prefix="$cache" --disable-nls --disable-werror --disable-gdb --disable-gprof \
-      --disable-gprofng --disable-sim --without-zstd --disable-plugins --disable-libctf --disable-dependency-tracking CFLAGS="-O1 -g0" MAKEINFO=true &&
-    nice make -j"$(nproc)" MAKEINFO=true && make install MAKEINFO=true &&
+    "../binutils-$version/configure" --target=s12z-elf --prefix="$cache" --disable-gdb --disable-libctf "${gnu_without[@]}" CFLAGS="-O1 -g0" &&
+    make_and_install &&
     cp -r "../binutils-$version/gas/testsuite/gas/s12z" "$cache/gas-inputs"
 }
 build_cached build bin

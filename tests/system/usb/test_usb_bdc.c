@@ -377,9 +377,6 @@ static void recovered(struct fixture *fx, const char *kind, unsigned long at)
         fail_msg("%s at %lu: not usable afterwards: %s", kind, at, err.what);
 }
 
-/* Every second transfer is struck, the one between by the next kind. (All of them: 1, by hand.) */
-enum { STRIDE = 2 };
-
 static void strike_all(struct fixture *fx, const char *what,
                        int (*run)(struct fixture *fx, struct err *err))
 {
@@ -388,7 +385,7 @@ static void strike_all(struct fixture *fx, const char *what,
         unsigned failed = 0, before = descriptors();
         OK(run(fx, err));
         transfers = tell("transfers") - from;
-        unsigned long first = 1 + (unsigned long)(kind - fx->kinds) % STRIDE;
+        unsigned long first = first_strike((size_t)(kind - fx->kinds));
         for (unsigned long at = first; at <= transfers; at += STRIDE) {
             struct err err = { .code = ERR_OK };
             tell("strike %s %lu", *kind, at);

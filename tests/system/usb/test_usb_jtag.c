@@ -298,14 +298,6 @@ static void recovered(struct fixture *fx, const char *kind, unsigned long at)
         fail_msg("%s at %lu: not usable afterwards: %s", kind, at, err.what);
 }
 
-/* Every second transfer is struck, the one between by the next kind. (All of them: 1, by hand.) */
-enum { STRIDE = 2 };
-
-static unsigned long first_strike(const struct fixture *fx, char **kind)
-{
-    return 1 + (unsigned long)(kind - fx->kinds) % STRIDE;
-}
-
 static void fault__at_transfers__error_or_right_bits_and_usable_again(void **state)
 {
     struct fixture *fx = *state;
@@ -317,7 +309,8 @@ static void fault__at_transfers__error_or_right_bits_and_usable_again(void **sta
         unsigned failed = 0;
         assert_int_equal(standard_run(fx, NULL), 0);
         transfers = tell("transfers") - from;
-        for (unsigned long at = first_strike(fx, kind); at <= transfers; at += STRIDE) {
+        for (unsigned long at = first_strike((size_t)(kind - fx->kinds)); at <= transfers;
+             at += STRIDE) {
             tell("strike %s %lu", *kind, at);
             struck_run(fx, *kind, at, &failed);
             recovered(fx, *kind, at);
@@ -338,7 +331,8 @@ static void fault__while_opening__error_or_open(void **state)
         unsigned failed = 0;
         assert_int_equal(probe_reopen(fx->p, NULL), 0);
         transfers = tell("transfers") - from;
-        for (unsigned long at = first_strike(fx, kind); at <= transfers; at += STRIDE) {
+        for (unsigned long at = first_strike((size_t)(kind - fx->kinds)); at <= transfers;
+             at += STRIDE) {
             struct err err = { .code = ERR_OK };
             tell("strike %s %lu", *kind, at);
             int ret = probe_reopen(fx->p, &err);
