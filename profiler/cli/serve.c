@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "probe/base/util.h"
+#include "profiler/cli/serve_token.h"
 
 enum { LAST_FRAME_MS = 300, LAST_BLOCK_MS = 2000, STREAM_MS = 20 };
 static const uint64_t second_ns = 1000000000, ms_ns = 1000000;
@@ -178,28 +179,63 @@ static int open_door(struct serve *s, struct err *err)
     if (ret < 0)
         return err_prefix(err, ret, "feed");
     const struct net_listener *l = door_listeners(s->door, &n);
-    for (size_t i = 0; i < n; i++)
-        if (!l[i].loopback)
-            return err_set(err, ERR_USAGE,
-                           "--http :3334, and from elsewhere: ssh -L 3334:localhost:3334 HOST",
-                           "feed: %s can be reached from other machines", l[i].name);
     if (*l[0].path)
         snprintf(s->where, sizeof s->where, "socket %s", l[0].path);
     else
         snprintf(s->where, sizeof s->where, "http://localhost:%u/", l[0].port);
+    for (size_t i = 0; i < n; i++)
+        if (!l[i].loopback)
+            snprintf(s->where, sizeof s->where, "http://%s/", l[i].name);
     return 0;
+}
+
+static bool is_exposed(const struct serve *s)
+{
+    size_t n, i = 0;
+    const struct net_listener *l = door_listeners(s->door, &n);
+    while (i < n && l[i].loopback)
+        i++;
+    return i < n;
+}
+
+/* Beyond this machine nobody is let in who has none. */
+static int get_token(struct serve *s, struct err *err)
+{
+    if (s->cfg.token_file && *s->cfg.token_file)
+        return token_read(s->cfg.token_file, s->token, err);
+    s->token_made = is_exposed(s);
+    return s->token_made ? token_make(s->token, err) : 0;
+}
+
+/* Who we are to the guard: the addresses that were bound, if they are some machine's. */
+static void fill_rules(struct serve *s, struct guard_rules *rules)
+{
+    size_t n;
+    const struct net_listener *l = door_listeners(s->door, &n);
+    *rules = (struct guard_rules){ .port = l[0].port, .token = *s->token ? s->token : NULL };
+    for (size_t i = 0; i < n && !*l[i].path; i++) {
+        snprintf(s->bound[i], sizeof s->bound[i], "%.*s",
+                 (int)(strrchr(l[i].name, ':') - l[i].name), l[i].name);
+        if (strcmp(s->bound[i], "0.0.0.0") != 0 && strcmp(s->bound[i], "[::]") != 0)
+            rules->bound[rules->nbound++] = s->bound[i];
+    }
+    if (s->cfg.host && *s->cfg.host)
+        rules->proxied[rules->nproxied++] = s->cfg.host;
 }
 
 static int open_service(struct serve *s, struct err *err)
 {
-    size_t n;
-    const struct net_listener *l = door_listeners(s->door, &n);
+    struct guard_rules rules;
+    int ret = get_token(s, err);
+    if (ret < 0)
+        return ret;
+    fill_rules(s, &rules);
     return http_api_new(
         &(struct http_api_config){
             .feed = s->feed,
             .owner = { s, fold_if_due, get_facts, export, control, recording, lines, monotonic_ns,
                        log_line },
-            .rules = { .port = l[0].port },
+            .rules = rules,
             .version = s->cfg.version,
             .page = s->cfg.page && *s->cfg.page ? s->cfg.page : NULL,
         },
@@ -266,6 +302,8 @@ void serve_stop(struct serve *s)
     s->api = NULL;
     s->feed = NULL;
 }
+
+const char *serve_secret(const struct serve *s) { return s->token_made ? s->token : NULL; }
 
 const char *serve_where(const struct serve *s) { return s->started ? s->where : ""; }
 

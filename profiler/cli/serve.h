@@ -39,6 +39,8 @@ struct serve_config {
     const char *address; /* of net_listen(); "": loopback's SERVE_PORT */
     const char *page;    /* folder of the page while somebody works on it; "": the program's own */
     const char *version;
+    const char *token_file; /* "": no token on loopback, and beyond it one that is made */
+    const char *host;       /* a name that a proxy before us has; "": none */
 };
 
 /* Zero-initialise, then serve_start(). */
@@ -52,16 +54,22 @@ struct serve {
     bool started, has_handles;
     uint64_t folded_ns; /* when the last fold began */
     uint64_t flushed_ns;
-    char where[160];
+    char token[HTTP_TOKEN_TEXT]; /* "": none is asked for */
+    bool token_made;
+    char bound[NET_MAX_LISTENERS][128]; /* hosts of listeners, for the guard */
+    char where[320];
 };
 
 /* serve_start - listens and serves. cfg is copied, what it points to borrowed until serve_stop().
- * Returns 0; -ERR_USAGE: the address is malformed, or reaches beyond this machine; -ERR_IO: taken.
- * s stays as it was then. */
+ * Beyond this machine a token is asked for. Returns 0; -ERR_USAGE: the address or the token's file
+ * cannot be used; -ERR_IO: taken. s stays as it was then. */
 int serve_start(struct serve *s, const struct serve_config *cfg, struct err *err);
 
-/* serve_where - for people: "http://localhost:3334/", or the socket's path. "" if not started. */
+/* serve_where - for people: "http://localhost:3334/", or the socket's path. "" if not started.
+ * serve_secret - a token that was just made, to be told once, to whoever started the program; NULL.
+ */
 const char *serve_where(const struct serve *s);
+const char *serve_secret(const struct serve *s);
 
 /* serve_feed - for marks and the log; NULL if not started. */
 struct feed *serve_feed(const struct serve *s);

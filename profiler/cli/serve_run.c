@@ -445,9 +445,11 @@ int run_serve(struct run *r, struct err *err)
             .address = r->set.http,
             .page = r->set.page,
             .version = PROBEPROF_VERSION,
+            .token_file = r->set.http_token_file,
+            .host = r->set.http_host,
         },
         &why);
-    if (ret == -ERR_USAGE)
+    if (ret == -ERR_USAGE || ret == -ERR_NOT_FOUND)
         return settings_blame(&r->set, SET_HTTP, err_set(err, why.code, why.hint, "%s", why.what),
                               err);
     if (ret < 0) {
@@ -456,5 +458,10 @@ int run_serve(struct run *r, struct err *err)
     }
     tell_about(r);
     run_note(r, "feed: %s", serve_where(&r->serve));
+    if (serve_secret(&r->serve)) /* not by run_note(), which the feed's log has, too */
+        cli_warn(r->cli,
+                 "feed: others can reach it, and have to know this token: %s (in a browser "
+                 "%s#t=%s)",
+                 serve_secret(&r->serve), serve_where(&r->serve), serve_secret(&r->serve));
     return 0;
 }

@@ -325,16 +325,16 @@ static enum MHD_Result wait_for_answer(struct http_ticket *q, struct MHD_Connect
     return MHD_YES;
 }
 
-void http_answer(struct http_ticket *q, struct http_answer *a)
+void http_answer(struct http_ticket *ticket, struct http_answer *a)
 {
-    *q->at = q->next;
-    if (q->next)
-        q->next->at = q->at;
-    q->waiting = false;
-    q->due = true;
-    q->later = *a;
+    *ticket->at = ticket->next;
+    if (ticket->next)
+        ticket->next->at = ticket->at;
+    ticket->waiting = false;
+    ticket->due = true;
+    ticket->later = *a;
     a->body = NULL;
-    MHD_resume_connection(q->mhd);
+    MHD_resume_connection(ticket->mhd);
 }
 
 static enum MHD_Result answer(struct http_ticket *q, struct MHD_Connection *c, const char *method)

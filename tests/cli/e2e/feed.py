@@ -163,8 +163,30 @@ class Port(FeedFolder):
         self.finish(p, interrupt=True)
 
     def test_addresses(self):
-        for address, hint in (("*:0", "ssh -L"), ("nonsense", "HOST:PORT"), ("0.0.0.0:0", "ssh -L")):
-            self.assert_fails(run(["--gdb", "off", "--http", address], cwd=PROFEXAM), 2, "feed: ", hint)
+        self.assert_fails(run(["--gdb", "off", "--http", "nonsense"], cwd=PROFEXAM), 2, "feed: ", "HOST:PORT")
+
+    def test_beyond_this_machine_a_token_is_asked_for(self):
+        token = "abcdefghijklmnopqrstuv"
+        path = self.write("token", token + "\n")
+        args = ["--gdb", "off", "--http", "0.0.0.0:0", "--http-token-file", path]
+        os.chmod(path, 0o640)
+        self.assert_fails(run(args, cwd=PROFEXAM), 2, "others may read it", "chmod 600")
+        os.chmod(path, 0o600)
+        for more, bearer in ((["--http-token-file", path], token), ([], None)):
+            p = start(["--gdb", "off", "--http", "0.0.0.0:0"] + more, cwd=PROFEXAM, stdout=subprocess.DEVNULL)
+            self.addCleanup(p.stderr.close)
+            self.addCleanup(p.wait)
+            self.addCleanup(p.kill)
+            where = int(re.search(r":(\d+)/", self.wait_for(p, "feed: http")).group(1))
+            bearer = bearer or re.search(r"this token: (\w{32}) \(", self.wait_for(p, "token")).group(1)
+            self.assertEqual(ask(where, "/")[0], 200)
+            self.assertEqual(ask(where, "/profile.json")[0], 401)
+            self.assertEqual(ask(where, "/api/1/log", headers=["Authorization: Bearer " + bearer[1:]])[0], 401)
+            status, _, log = ask(where, "/api/1/log", headers=["Authorization: Bearer " + bearer])
+            self.assertEqual(status, 200)
+            self.assertNotIn(bearer.encode(), log)
+            self.wait_for(p, "profiling")
+            self.finish(p, interrupt=True)
 
     def test_environment_and_off(self):
         env = dict(os.environ, PROBEPROF_HTTP="0", PROBEPROF_PROBE="sim:sh7750")
