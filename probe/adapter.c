@@ -1,3 +1,4 @@
+/* What is there, asked of every driver, and which of it --probe means. */
 #include "probe/adapter.h"
 
 #include <stdio.h>
@@ -7,31 +8,9 @@
 #include "probe/base/util.h"
 #include "probe/probe.h"
 
-enum { MAX_ROWS = 256, MAX_NAMED = 4 };
+enum { MAX_NAMED = 4 };
 
 /* ---- the list ---- */
-
-int adapter_list_add(struct adapter_list *list, const struct adapter *a, struct err *err)
-{
-    if (list->n == list->cap) {
-        size_t cap = list->cap ? 2 * list->cap : 8;
-        struct adapter *row = cap <= MAX_ROWS ? realloc(list->row, cap * sizeof *row) : NULL;
-        if (!row)
-            return err_set(err, ERR_NOMEM, "", "more than %zu adapters", list->n);
-        list->row = row;
-        list->cap = cap;
-    }
-    list->row[list->n++] = *a;
-    return 0;
-}
-
-void adapter_list_free(struct adapter_list *list)
-{
-    if (!list)
-        return;
-    free(list->row);
-    *list = (struct adapter_list){ 0 };
-}
 
 /* Rows of one driver: "1-2" before "1-10", channels as they are. */
 static int by_place(const void *a, const void *b)
@@ -75,7 +54,8 @@ int adapters_scan(struct adapter_list *list, struct err *err)
 
 /* ---- specs ---- */
 
-static int put(const char *part, char *to, size_t cap, const char *from, size_t n, struct err *err)
+static int put_part(const char *part, char *to, size_t cap, const char *from, size_t n,
+                    struct err *err)
 {
     if (n >= cap)
         return err_set(err, ERR_USAGE, "`probeprof list` shows what to write",
@@ -91,13 +71,13 @@ static int parse_place(const char *text, size_t n, struct adapter_spec *s, struc
     const char *colon = memchr(text, ':', n);
     size_t first = colon ? (size_t)(colon - text) : n;
     bool path = first && text[0] == '@';
-    int ret = path ? put("bus path", s->bus_path, sizeof s->bus_path, text + 1, first - 1, err)
-                   : put("serial number", s->serial, sizeof s->serial, text, first, err);
+    int ret = path ? put_part("bus path", s->bus_path, sizeof s->bus_path, text + 1, first - 1, err)
+                   : put_part("serial number", s->serial, sizeof s->serial, text, first, err);
     if (path && first == 1)
         return err_set(err, ERR_USAGE, "for example @1-2.3; `probeprof list` shows it",
                        "--probe: nothing after '@'");
     if (ret == 0 && colon)
-        ret = put("channel", s->channel, sizeof s->channel, colon + 1, n - first - 1, err);
+        ret = put_part("channel", s->channel, sizeof s->channel, colon + 1, n - first - 1, err);
     return ret;
 }
 
@@ -112,7 +92,7 @@ int adapter_spec_parse(const char *spec, struct adapter_spec *out, struct err *e
     else
         ret = parse_place(spec, head, &s, err);
     if (ret == 0)
-        ret = put("options", s.options, sizeof s.options, rest, strlen(rest), err);
+        ret = put_part("options", s.options, sizeof s.options, rest, strlen(rest), err);
     if (ret == 0)
         *out = s;
     return ret;
@@ -135,16 +115,16 @@ static bool same_serial(const char *a, const char *b)
     return !strcmp(a + strspn(a, "0"), b + strspn(b, "0"));
 }
 
-static bool named(const struct adapter_spec *s) { return *s->serial || *s->bus_path; }
+static bool is_named(const struct adapter_spec *s) { return *s->serial || *s->bus_path; }
 
-static bool meant(const struct adapter *a, const char *driver, const struct adapter_spec *s)
+static bool is_meant(const struct adapter *a, const char *driver, const struct adapter_spec *s)
 {
     if (is_trouble(a) ||
         (driver ? strcmp(driver, a->driver->name) != 0 : a->driver->own_spec || a->doubtful))
         return false;
     if (!driver && s->need && !(a->can & s->need))
         return false;
-    return (a->can || named(s)) && (!*s->serial || same_serial(s->serial, a->serial)) &&
+    return (a->can || is_named(s)) && (!*s->serial || same_serial(s->serial, a->serial)) &&
            (!*s->bus_path || !strcmp(s->bus_path, a->bus_path)) &&
            (!*s->channel || !strcasecmp(s->channel, a->channel));
 }
@@ -169,7 +149,7 @@ void adapter_name(const struct adapter_list *list, size_t row, char *out, size_t
 }
 
 /* "ftdi:FT1ABC:A, jlink:123 and 2 more": the rows that `want` has, one for a device. */
-static size_t names(const struct adapter_list *list, const bool *want, char *out, size_t cap)
+static size_t list_names(const struct adapter_list *list, const bool *want, char *out, size_t cap)
 {
     size_t n = 0, at = 0;
     for (size_t i = 0; i < list->n; i++) {
@@ -187,13 +167,13 @@ static size_t names(const struct adapter_list *list, const bool *want, char *out
 
 /* Whether the row at i is hidden by another channel of its device: one that can serve before one
  * that cannot, then the first. */
-static bool hidden(const struct adapter_list *list, size_t i, const char *driver,
-                   const struct adapter_spec *spec)
+static bool is_hidden(const struct adapter_list *list, size_t i, const char *driver,
+                      const struct adapter_spec *spec)
 {
     const struct adapter *a = &list->row[i];
     for (size_t j = 0; j < list->n; j++) {
         const struct adapter *b = &list->row[j];
-        if (j != i && same_device(a, b) && meant(b, driver, spec) &&
+        if (j != i && same_device(a, b) && is_meant(b, driver, spec) &&
             (!b->can == !a->can ? j < i : b->can != 0))
             return true;
     }
@@ -201,12 +181,12 @@ static bool hidden(const struct adapter_list *list, size_t i, const char *driver
 }
 
 /* One row for each device that is meant; *first is the first of them. */
-static size_t candidates(const struct adapter_list *list, const char *driver,
-                         const struct adapter_spec *spec, bool *want, size_t *first)
+static size_t find_candidates(const struct adapter_list *list, const char *driver,
+                              const struct adapter_spec *spec, bool *want, size_t *first)
 {
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++) {
-        want[i] = meant(&list->row[i], driver, spec) && !hidden(list, i, driver, spec);
+        want[i] = is_meant(&list->row[i], driver, spec) && !is_hidden(list, i, driver, spec);
         if (want[i] && !n++)
             *first = i;
     }
@@ -225,16 +205,16 @@ int adapter_meant_by(const struct adapter_list *list, const char *text)
 
 /* A place without its '@'; a serial number without its driver; a channel that the device does not
  * have: what was meant. -1: nothing near. */
-static int nearly(const struct adapter_list *list, const char *driver,
-                  const struct adapter_spec *spec, char *hint, size_t cap)
+static int find_near(const struct adapter_list *list, const char *driver,
+                     const struct adapter_spec *spec, char *hint, size_t cap)
 {
     char name[160];
     struct adapter_spec without = *spec;
-    bool want[MAX_ROWS];
+    bool want[ADAPTER_LIST_MAX];
     size_t first;
     int meant = adapter_meant_by(list, *spec->serial ? spec->serial : spec->bus_path);
     *without.channel = 0;
-    if (*spec->channel && candidates(list, driver, &without, want, &first) == 1) {
+    if (*spec->channel && find_candidates(list, driver, &without, want, &first) == 1) {
         const struct adapter *a = &list->row[first];
         size_t at = (size_t)snprintf(
             hint, cap, *a->channel ? "its channels:" : "it has no channels: leave :%s out",
@@ -269,19 +249,19 @@ static int only_doubtful(const struct adapter_list *list, unsigned need, struct 
 }
 
 /* What is there instead, for the hint. */
-static int none(const struct adapter_list *list, const char *driver,
-                const struct adapter_spec *spec, struct err *err)
+static int refuse_none(const struct adapter_list *list, const char *driver,
+                       const struct adapter_spec *spec, struct err *err)
 {
-    bool want[MAX_ROWS];
+    bool want[ADAPTER_LIST_MAX];
     size_t first, n;
     char found[180], hint[256] = "is it plugged in? `probeprof list` shows what is there";
-    n = candidates(list, NULL, &(struct adapter_spec){ 0 }, want, &first);
+    n = find_candidates(list, NULL, &(struct adapter_spec){ 0 }, want, &first);
     /* of the driver that was named the doubtful ones, too */
     for (size_t i = 0; driver && i < list->n; i++)
         if (!want[i] && list->row[i].doubtful && !strcmp(driver, list->row[i].driver->name))
             n += want[i] = true;
-    if (nearly(list, driver, spec, hint, sizeof hint) < 0 && n) {
-        names(list, want, found, sizeof found);
+    if (find_near(list, driver, spec, hint, sizeof hint) < 0 && n) {
+        list_names(list, want, found, sizeof found);
         snprintf(hint, sizeof hint, "there is %s; `probeprof list` tells more", found);
     }
     if (!driver && !n && only_doubtful(list, spec->need, err) < 0)
@@ -293,7 +273,7 @@ static int none(const struct adapter_list *list, const char *driver,
             if (is_trouble(a))
                 return err_set(err, ERR_NOT_FOUND, a->problem.hint, "%s: %s", a->driver->name,
                                a->problem.what);
-            if (!a->can && !n && !named(spec))
+            if (!a->can && !n && !is_named(spec))
                 return err_set(err, ERR_NOT_FOUND,
                                "it takes an adapter with JTAG for SH-4, with BDC for S12Z; "
                                "`probeprof list` shows what each can do",
@@ -310,10 +290,11 @@ static int none(const struct adapter_list *list, const char *driver,
                    *spec->channel ? " with channel " : "", spec->channel);
 }
 
-static int several(const struct adapter_list *list, const bool *want, size_t first, struct err *err)
+static int refuse_several(const struct adapter_list *list, const bool *want, size_t first,
+                          struct err *err)
 {
     char all[200], one[160], hint[256];
-    size_t n = names(list, want, all, sizeof all);
+    size_t n = list_names(list, want, all, sizeof all);
     adapter_name(list, first, one, sizeof one);
     snprintf(hint, sizeof hint, "choose one: --probe %s; `probeprof list` tells more", one);
     return err_set(err, ERR_USAGE, hint, "%zu adapters fit: %s", n, all);
@@ -322,9 +303,9 @@ static int several(const struct adapter_list *list, const bool *want, size_t fir
 int adapter_choose(const struct adapter_list *list, const char *driver,
                    const struct adapter_spec *spec, struct err *err)
 {
-    bool want[MAX_ROWS];
-    size_t first = 0, n = candidates(list, driver, spec, want, &first);
+    bool want[ADAPTER_LIST_MAX];
+    size_t first = 0, n = find_candidates(list, driver, spec, want, &first);
     if (n > 1)
-        return several(list, want, first, err);
-    return n ? (int)first : none(list, driver, spec, err);
+        return refuse_several(list, want, first, err);
+    return n ? (int)first : refuse_none(list, driver, spec, err);
 }

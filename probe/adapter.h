@@ -46,9 +46,11 @@ struct adapter_list {
     struct adapter *row; /* owned; adapter_list_free() */
     size_t n, cap;
 };
-/* Appends a copy; -ERR_NOMEM at 256 rows. */
+enum { ADAPTER_LIST_MAX = 256 };
+/* adapter_list_add - appends a copy; -ERR_NOMEM at ADAPTER_LIST_MAX rows. */
 int adapter_list_add(struct adapter_list *list, const struct adapter *a, struct err *err);
-void adapter_list_free(struct adapter_list *list); /* NULL is fine */
+/* adapter_list_free - NULL is fine. */
+void adapter_list_free(struct adapter_list *list);
 
 /* adapters_find - asks every driver for its adapters, in the order of the driver table
  * open   also open each that can be, for firmware and abilities (not those another program holds)

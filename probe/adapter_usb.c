@@ -10,8 +10,8 @@
 
 enum { MAX_DEVICES = 128 };
 
-static int add(const struct probe_driver *driver, const struct usb_info *dev, adapter_pick *pick,
-               struct adapter_list *out, struct err *err)
+static int add_device(const struct probe_driver *driver, const struct usb_info *dev,
+                      adapter_pick *pick, struct adapter_list *out, struct err *err)
 {
     struct adapter a = { .driver = driver, .vid = dev->vid, .pid = dev->pid };
     snprintf(a.serial, sizeof a.serial, "%s", dev->serial);
@@ -25,7 +25,7 @@ static int add(const struct probe_driver *driver, const struct usb_info *dev, ad
 }
 
 /* Every device of ids, in one list; *list is to be freed. */
-static int devices(const struct usb_id *ids, struct usb_info **list, struct err *err)
+static int list_devices(const struct usb_id *ids, struct usb_info **list, struct err *err)
 {
     *list = calloc(MAX_DEVICES, sizeof **list);
     if (!*list)
@@ -39,10 +39,10 @@ int adapter_list_usb_channels(const struct probe_driver *driver, const struct us
                               struct err *err)
 {
     struct usb_info *dev;
-    int n = devices(ids, &dev, err), ret = n < 0 ? n : 0;
+    int n = list_devices(ids, &dev, err), ret = n < 0 ? n : 0;
     for (int i = 0; ret == 0 && i < n; i++)
         for (size_t k = 0; ret == 0 && k < npicks; k++)
-            ret = add(driver, &dev[i], pick[k], out, err);
+            ret = add_device(driver, &dev[i], pick[k], out, err);
     free(dev);
     return ret;
 }
@@ -64,7 +64,7 @@ int adapter_usb(const struct adapter *a, struct usb_info *out, struct err *err)
 {
     const struct usb_id ids[] = { { a->vid, a->pid }, { 0, 0 } };
     struct usb_info *dev;
-    int n = devices(ids, &dev, err), found = -1;
+    int n = list_devices(ids, &dev, err), found = -1;
     for (int i = 0; i < n; i++)
         if (is_it(a, &dev[i]) && (found < 0 || !strcmp(dev[i].bus_path, a->bus_path)))
             found = i;

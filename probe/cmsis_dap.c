@@ -24,11 +24,11 @@ enum {
 };
 /* clang-format on */
 
-static struct dap *self(struct probe *p) { return CONTAINER_OF(p, struct dap, probe); }
+static struct dap *dap_of(struct probe *p) { return CONTAINER_OF(p, struct dap, probe); }
 
 /* ---- JTAG ---- */
 
-static int ready(struct dap *d, struct err *err)
+static int make_ready(struct dap *d, struct err *err)
 {
     if (!d->link)
         return err_set(err, ERR_USB, "plug it in again", "%s: not open", d->probe.name);
@@ -64,8 +64,8 @@ static void note_rate(struct dap *d, uint64_t clocks, uint64_t ns)
 
 static int dap_execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
 {
-    struct dap *d = self(p);
-    int ret = ready(d, err);
+    struct dap *d = dap_of(p);
+    int ret = make_ready(d, err);
     if (ret < 0)
         return ret;
     uint64_t clocks = d->stream.tck_clocks, begin = host_ns();
@@ -77,8 +77,8 @@ static int dap_execute(struct probe *p, const struct jtag_op *ops, size_t n, str
 
 static int dap_op_set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
 {
-    struct dap *d = self(p);
-    int ret = ready(d, err);
+    struct dap *d = dap_of(p);
+    int ret = make_ready(d, err);
     if (ret < 0)
         return ret;
     if (mask & ~(unsigned)(JTAG_PIN_NTRST | JTAG_PIN_NRESET))
@@ -88,8 +88,8 @@ static int dap_op_set_pins(struct probe *p, unsigned mask, unsigned value, struc
 
 static int dap_op_get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
 {
-    struct dap *d = self(p);
-    int ret = ready(d, err);
+    struct dap *d = dap_of(p);
+    int ret = make_ready(d, err);
     if (ret == 0)
         ret = dap_set_pins(d, 0, 0, value, err);
     if (ret == 0)
@@ -99,10 +99,10 @@ static int dap_op_get_pins(struct probe *p, unsigned *value, unsigned *known, st
 
 static int dap_op_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struct err *err)
 {
-    struct dap *d = self(p);
+    struct dap *d = dap_of(p);
     if (hz == 0)
         return err_set(err, ERR_USAGE, "give a TCK frequency above 0", "TCK of 0 Hz");
-    int ret = ready(d, err);
+    int ret = make_ready(d, err);
     if (ret == 0)
         ret = dap_set_clock(d, hz, err);
     if (ret == 0 && got_hz)
@@ -112,13 +112,13 @@ static int dap_op_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, stru
 
 static size_t dap_batch_bits(struct probe *p)
 {
-    struct dap *d = self(p);
+    struct dap *d = dap_of(p);
     return MAX(d->lim.packet * d->depth, (size_t)DAP_MIN_PACKET) * BATCH_CLOCKS_PER_BYTE;
 }
 
 static void dap_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *transfers, uint64_t *bytes)
 {
-    struct dap *d = self(p);
+    struct dap *d = dap_of(p);
     uint64_t t = 0, b = 0;
     if (d->link)
         d->link->t->stats(d->link, &t, &b);
@@ -132,7 +132,7 @@ static void dap_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *transfers
 
 /* ---- opening ---- */
 
-static int option(void *ctx, const char *name, const char *value, struct err *err)
+static int set_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct dap *d = ctx;
     uint64_t n;
@@ -173,7 +173,7 @@ static bool build_buffers(struct dap *d)
     return ok;
 }
 
-static void destroy(struct dap *d)
+static void destroy_dap(struct dap *d)
 {
     if (!d)
         return;
@@ -188,11 +188,12 @@ static void destroy(struct dap *d)
     free(d);
 }
 
-static int make(const struct adapter *row, const struct log *log, struct dap **out, struct err *err)
+static int make_dap(const struct adapter *row, const struct log *log, struct dap **out,
+                    struct err *err)
 {
     struct dap *d = calloc(1, sizeof *d);
     if (!d || !build_buffers(d)) {
-        destroy(d);
+        destroy_dap(d);
         return err_set(err, ERR_NOMEM, "close other programs", "cmsis-dap: no memory");
     }
     d->probe.driver = row->driver;
@@ -223,16 +224,16 @@ static int find_and_connect(struct dap *d, struct err *err)
 static int dap_open(const struct probe_config *cfg, struct probe **out, struct err *err)
 {
     struct dap *d;
-    int ret = make(cfg->adapter, cfg->log, &d, err);
+    int ret = make_dap(cfg->adapter, cfg->log, &d, err);
     if (ret < 0)
         return ret;
     if (cfg->speed_hz)
         d->hz = cfg->speed_hz;
-    ret = options_each(cfg->spec, option, d, err);
+    ret = options_each(cfg->spec, set_option, d, err);
     if (ret == 0)
         ret = find_and_connect(d, err);
     if (ret < 0) {
-        destroy(d);
+        destroy_dap(d);
         return ret;
     }
     *out = &d->probe;
@@ -242,19 +243,19 @@ static int dap_open(const struct probe_config *cfg, struct probe **out, struct e
 static void dap_close(struct probe *p)
 {
     if (p)
-        destroy(self(p));
+        destroy_dap(dap_of(p));
 }
 
 static int dap_reopen(struct probe *p, struct err *err)
 {
-    struct dap *d = self(p);
+    struct dap *d = dap_of(p);
     dap_stop(d);
     return find_and_connect(d, err);
 }
 
 /* ---- list ---- */
 
-static int pick(const struct usb_info *dev, struct adapter *row)
+static int pick_interface(const struct usb_info *dev, struct adapter *row)
 {
     struct dap_place place;
     if (!dap_find(dev, NULL, &place))
@@ -265,7 +266,7 @@ static int pick(const struct usb_info *dev, struct adapter *row)
     return place.interface;
 }
 
-static void check(struct adapter *row)
+static void check_interface(struct adapter *row)
 {
     struct usb_info dev;
     struct dap_place place;
@@ -279,7 +280,7 @@ static void look_inside(struct adapter *row)
 {
     struct dap *d;
     struct usb_info dev;
-    if (make(row, NULL, &d, &row->problem) < 0)
+    if (make_dap(row, NULL, &d, &row->problem) < 0)
         return;
     if (adapter_usb(row, &dev, &row->problem) == 0 && dap_start(d, &dev, &row->problem) == 0) {
         size_t used = strlen(row->note);
@@ -288,18 +289,18 @@ static void look_inside(struct adapter *row)
         snprintf(row->note + used, sizeof row->note - used, "%s, %zu bytes x %u",
                  row->can ? "" : ", SWD only", d->lim.packet, d->depth);
     }
-    destroy(d);
+    destroy_dap(d);
 }
 
-static const struct probe_driver *driver(void);
+static const struct probe_driver *this_driver(void);
 
 static int dap_list(bool open, struct adapter_list *out, struct err *err)
 {
     size_t first = out->n;
-    int ret = adapter_list_usb(driver(), NULL, pick, out, err);
+    int ret = adapter_list_usb(this_driver(), NULL, pick_interface, out, err);
     for (size_t i = first; ret >= 0 && i < out->n; i++) {
         if (out->row[i].problem.code == ERR_OK)
-            check(&out->row[i]);
+            check_interface(&out->row[i]);
         if (open && out->row[i].problem.code == ERR_OK)
             look_inside(&out->row[i]);
     }
@@ -337,4 +338,4 @@ const struct probe_driver cmsis_dap_driver = {
     .jtag = &dap_jtag,
 };
 
-static const struct probe_driver *driver(void) { return &cmsis_dap_driver; }
+static const struct probe_driver *this_driver(void) { return &cmsis_dap_driver; }

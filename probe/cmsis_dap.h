@@ -157,7 +157,7 @@ struct dap_place {
  * only  NULL either; else only that transport */
 bool dap_find(const struct usb_info *dev, const struct dap_transport *only, struct dap_place *out);
 
-/* ---- an open probe (cmsis_dap_session.c) ---- */
+/* ---- an open probe ---- */
 
 enum { DAP_CHUNKS = 2 };
 
@@ -195,19 +195,20 @@ struct dap {
     uint64_t best_hz;
 };
 
-/* dap_start - opens the link to dev and asks what the probe is: d->link, can, count, size,
- * firmware, lim, depth -ERR_UNSUPPORTED: not a probe that can be used. On failure there is no link.
- */
-int dap_start(struct dap *d, const struct usb_info *dev, struct err *err);
-/* disconnects if that can be answered, closes the link; without one it does nothing */
-void dap_stop(struct dap *d);
+/* ---- cmsis_dap_command.c: one request at a time ---- */
 
-/* dap_connect - JTAG port, clock, released pins. -ERR_UNSUPPORTED: SWD only, or refused. */
-int dap_connect(struct dap *d, struct err *err);
-int dap_set_clock(struct dap *d, uint32_t hz, struct err *err);
-/* mask, value, *got: enum jtag_pin; *got is what the reset pins read afterwards, NULL is fine. mask
- * 0 only reads. Believe only those of d->seen_high. */
-int dap_set_pins(struct dap *d, unsigned mask, unsigned value, unsigned *got, struct err *err);
+/* dap_usual_ms - the deadline of an answer; dap_deadline_ms - of one behind so many clocks: twice
+ * what they should take is added, since probes round the clock down. */
+unsigned dap_usual_ms(const struct dap *d);
+unsigned dap_deadline_ms(const struct dap *d, uint64_t clocks);
+
+/* dap_set_token - how answers in flight are told apart, by what the probe can: d->lim.token. */
+void dap_set_token(struct dap *d);
+
+/* dap_prove_info - asks DAP_Info `id`, and reads until its answer of n bytes comes; at most `reads`
+ * other answers are dropped. 0 with *value, 1 for none, or failure. */
+int dap_prove_info(struct dap *d, uint8_t id, uint8_t n, unsigned reads, unsigned *value,
+                   struct err *err);
 
 /* dap_command - one request and its answer, with nothing else in flight
  * answer  room for DAP_MAX_PACKET bytes
@@ -225,6 +226,24 @@ int dap_ask(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsi
  * requests again, as last step by resetting the port (was_reset); a TAP that was under way is put
  * into Run-Test/Idle through Test-Logic-Reset. -ERR_USB: it did not help. */
 int dap_recover(struct dap *d, struct err *err);
+
+/* dap_connect - JTAG port, clock, released pins. -ERR_UNSUPPORTED: SWD only, or refused. */
+int dap_connect(struct dap *d, struct err *err);
+int dap_set_clock(struct dap *d, uint32_t hz, struct err *err);
+/* mask, value, *got: enum jtag_pin; *got is what the reset pins read afterwards, NULL is fine. mask
+ * 0 only reads. Believe only those of d->seen_high. */
+int dap_set_pins(struct dap *d, unsigned mask, unsigned value, unsigned *got, struct err *err);
+
+/* ---- cmsis_dap_session.c: opening and closing ---- */
+
+/* dap_start - opens the link to dev and asks what the probe is: d->link, can, count, size,
+ * firmware, lim, depth -ERR_UNSUPPORTED: not a probe that can be used. On failure there is no link.
+ */
+int dap_start(struct dap *d, const struct usb_info *dev, struct err *err);
+/* dap_stop - disconnects if that can be answered, closes the link; without one it does nothing. */
+void dap_stop(struct dap *d);
+
+/* ---- cmsis_dap_stream.c: many requests in flight ---- */
 
 /* dap_stream_io - the stream's transfers; ctx is the struct dap. */
 const struct jtag_stream_io *dap_stream_io(void);

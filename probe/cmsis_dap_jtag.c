@@ -42,14 +42,14 @@ static unsigned run_length(const struct jtag_chunk *c, uint32_t at)
 }
 
 /* Whether a field wants one of these clocks; *field moves on to the first that ends behind `at`. */
-static bool wanted(const struct jtag_chunk *c, uint32_t *field, uint32_t at, unsigned clocks)
+static bool is_wanted(const struct jtag_chunk *c, uint32_t *field, uint32_t at, unsigned clocks)
 {
     while (*field < c->nfields && c->field[*field].src_bit + c->field[*field].bits <= at)
         ++*field;
     return *field < c->nfields && c->field[*field].src_bit < at + clocks;
 }
 
-static void add(struct packer *k, uint32_t at, unsigned clocks, bool capture)
+static void add_clocks(struct packer *k, uint32_t at, unsigned clocks, bool capture)
 {
     struct dap_request *r = k->r;
     size_t bytes = bytes_of(clocks);
@@ -81,7 +81,7 @@ static void shorten_last(struct packer *k)
     uint8_t info = k->r->buf[k->at[k->n - 1]];
     unsigned clocks = clocks_of(info), keep = 8 * (unsigned)(bytes_of(clocks) - 1);
     drop_last(k);
-    add(k, end - clocks, keep, info & CAPTURE);
+    add_clocks(k, end - clocks, keep, info & CAPTURE);
 }
 
 /* Makes the answer's length odd or even: by capturing what nobody asked for, or by giving back what
@@ -117,7 +117,7 @@ static bool has_no_end(const struct packer *k)
 
 /* Every round gives something back or captures more, so it ends. A single sequence is too short to
  * be a multiple of any endpoint. */
-static void finish(struct packer *k, bool odd)
+static void finish_request(struct packer *k, bool odd)
 {
     bool wrong = true;
     for (unsigned tries = 0; wrong && tries < 2 * MAX_SEQUENCES; tries++) {
@@ -132,7 +132,7 @@ static void finish(struct packer *k, bool odd)
     k->r->buf[k->header - 1] = (uint8_t)k->n;
 }
 
-static void begin(struct packer *k, bool odd, uint32_t first)
+static void begin_request(struct packer *k, bool odd, uint32_t first)
 {
     static const uint8_t wrapped[] = { DAP_EXECUTE, 1 };
     struct dap_request *r = k->r;
@@ -154,23 +154,23 @@ uint32_t dap_pack(const struct jtag_chunk *c, uint32_t first, uint32_t *field, b
 {
     struct packer k = { .c = c, .lim = lim, .r = r };
     uint32_t f = *field;
-    begin(&k, odd, first);
+    begin_request(&k, odd, first);
     while (first + r->clocks < c->nbits && k.n < MAX_SEQUENCES) {
         uint32_t at = first + r->clocks;
         unsigned clocks = run_length(c, at);
-        bool capture = wanted(c, &f, at, clocks);
+        bool capture = is_wanted(c, &f, at, clocks);
         size_t room = lim->packet - r->len, back = lim->packet - r->answer_len;
         /* the middle of a long shift: cut anywhere */
         if (clocks == MAX_CLOCKS && room >= 3 && room < 1 + bytes_of(clocks))
             clocks = 8 * (unsigned)(room - 1);
         if (1 + bytes_of(clocks) > room || (capture && bytes_of(clocks) > back))
             break;
-        add(&k, at, clocks, capture);
+        add_clocks(&k, at, clocks, capture);
     }
-    finish(&k, odd);
+    finish_request(&k, odd);
     f = *field;
     if (first + r->clocks < c->nbits) /* fields that end before what comes next are done with */
-        wanted(c, &f, first + r->clocks, 1);
+        is_wanted(c, &f, first + r->clocks, 1);
     *field = f;
     return r->clocks;
 }
@@ -188,7 +188,7 @@ static int wrong_answer(const struct dap_request *r, const uint8_t *answer, size
         len ? answer[0] : 0, len > 1 ? answer[1] : 0, len, r->len, r->clocks);
 }
 
-static int refused(struct err *err)
+static int refuse_answer(struct err *err)
 {
     return err_set(err, ERR_PROTOCOL, "does its firmware support JTAG? try a newer one",
                    "CMSIS-DAP: the probe refused JTAG clocks");
@@ -200,12 +200,12 @@ int dap_unpack(const struct dap_request *r, const uint8_t *answer, size_t len, b
     bool wrapped = r->buf[0] == DAP_EXECUTE;
     size_t head = wrapped ? 2 : 0;
     if (len == 1 && answer[0] == DAP_UNKNOWN)
-        return refused(err);
+        return refuse_answer(err);
     if (len < head + 2 || answer[0] != r->buf[0] ||
         (wrapped && (answer[1] != 1 || answer[2] != DAP_JTAG_SEQUENCE)))
         return wrong_answer(r, answer, len, err);
     if (answer[head + 1] != OK)
-        return refused(err);
+        return refuse_answer(err);
     if (exact ? len != r->answer_len : len < r->answer_len)
         return wrong_answer(r, answer, len, err);
     uint32_t bit = r->first;

@@ -25,7 +25,10 @@ struct hid_link {
     uint64_t transfers, bytes;
 };
 
-static struct hid_link *of(struct dap_link *l) { return CONTAINER_OF(l, struct hid_link, link); }
+static struct hid_link *hid_of(struct dap_link *l)
+{
+    return CONTAINER_OF(l, struct hid_link, link);
+}
 
 /* "/dev/hidraw3" -> "hidraw3" */
 static const char *node_name(const char *path)
@@ -59,7 +62,8 @@ static bool same_serial(const wchar_t *wide, const char *serial)
 }
 
 /* Better ones have higher ranks; 0: not this interface. */
-static int rank(const struct hid_device_info *i, const struct usb_info *dev, uint8_t interface)
+static int rank_device(const struct hid_device_info *i, const struct usb_info *dev,
+                       uint8_t interface)
 {
     if (!at_place(i->path, dev) || !same_serial(i->serial_number, dev->serial))
         return 0;
@@ -75,8 +79,8 @@ static bool find_node(const struct usb_info *dev, uint8_t interface, char *path,
     struct hid_device_info *all = hid_enumerate(dev->vid, dev->pid), *best = NULL;
     int best_rank = 0;
     for (struct hid_device_info *i = all; i; i = i->next)
-        if (rank(i, dev, interface) > best_rank) {
-            best_rank = rank(i, dev, interface);
+        if (rank_device(i, dev, interface) > best_rank) {
+            best_rank = rank_device(i, dev, interface);
             best = i;
         }
     if (best)
@@ -107,9 +111,9 @@ static void hid_link_close(struct dap_link *l)
 {
     if (!l)
         return;
-    if (of(l)->hid)
-        hid_close(of(l)->hid);
-    free(of(l));
+    if (hid_of(l)->hid)
+        hid_close(hid_of(l)->hid);
+    free(hid_of(l));
 }
 
 static int no_node(const struct usb_info *dev, uint8_t interface, struct err *err)
@@ -175,7 +179,7 @@ static void log_report(const struct hid_link *h, char way, const uint8_t *data, 
     log_msg(h->log, LOG_USB, "%s %c HID:%s%s", h->where, way, hex, n > 24 ? " ..." : "");
 }
 
-static int failed(const struct hid_link *h, const char *doing, struct err *err)
+static int report_failed(const struct hid_link *h, const char *doing, struct err *err)
 {
     return err_set(err, ERR_USB, "plug it in again", "HID %s: %s failed: unplugged?", h->where,
                    doing);
@@ -184,13 +188,13 @@ static int failed(const struct hid_link *h, const char *doing, struct err *err)
 static int hid_link_write(struct dap_link *l, uint8_t *data, size_t len, unsigned timeout_ms,
                           struct err *err)
 {
-    struct hid_link *h = of(l);
+    struct hid_link *h = hid_of(l);
     (void)timeout_ms; /* the kernel's, 5 s */
     data[0] = 0;      /* reports have no number */
     memset(data + 1 + len, 0, l->packet - len);
     log_report(h, '>', data + 1, len);
     if (hid_write(h->hid, data, 1 + l->packet) < 0)
-        return failed(h, "writing", err);
+        return report_failed(h, "writing", err);
     h->transfers++;
     h->bytes += l->packet;
     return 0;
@@ -198,10 +202,10 @@ static int hid_link_write(struct dap_link *l, uint8_t *data, size_t len, unsigne
 
 static int hid_link_read(struct dap_link *l, uint8_t *buf, unsigned timeout_ms, struct err *err)
 {
-    struct hid_link *h = of(l);
+    struct hid_link *h = hid_of(l);
     int n = hid_read_timeout(h->hid, buf, l->packet, (int)MIN(timeout_ms, (unsigned)INT_MAX));
     if (n < 0)
-        return failed(h, "reading", err);
+        return report_failed(h, "reading", err);
     if (n == 0)
         return err_set(err, ERR_TIMEOUT, "unplug the adapter if this stays",
                        "HID %s: no answer in time", h->where);
@@ -228,13 +232,13 @@ static void hid_link_cancel(struct dap_link *l) { (void)l; }
 
 static int hid_link_drain(struct dap_link *l, struct err *err)
 {
-    struct hid_link *h = of(l);
+    struct hid_link *h = hid_of(l);
     uint8_t waste[DAP_MAX_PACKET];
     int dropped = 0;
     for (unsigned i = 0; i < DRAIN_READS; i++) {
         int n = hid_read_timeout(h->hid, waste, l->packet, QUIET_MS);
         if (n < 0)
-            return failed(h, "reading", err);
+            return report_failed(h, "reading", err);
         if (n == 0)
             break;
         dropped += n;

@@ -14,7 +14,10 @@ struct bulk_link {
     uint8_t out, in;
 };
 
-static struct bulk_link *of(struct dap_link *l) { return CONTAINER_OF(l, struct bulk_link, link); }
+static struct bulk_link *bulk_of(struct dap_link *l)
+{
+    return CONTAINER_OF(l, struct bulk_link, link);
+}
 static unsigned out_slot(unsigned slot) { return 2 * slot; }
 static unsigned in_slot(unsigned slot) { return 2 * slot + 1; }
 
@@ -22,8 +25,8 @@ static void bulk_close(struct dap_link *l)
 {
     if (!l)
         return;
-    usb_close(of(l)->usb);
-    free(of(l));
+    usb_close(bulk_of(l)->usb);
+    free(bulk_of(l));
 }
 
 static int bulk_open(const struct usb_info *dev, uint8_t interface, const struct log *log,
@@ -59,19 +62,19 @@ static size_t read_size(const struct dap_link *l, size_t want)
 static int bulk_write(struct dap_link *l, uint8_t *data, size_t len, unsigned timeout_ms,
                       struct err *err)
 {
-    int n = usb_bulk(of(l)->usb, of(l)->out, data + 1, len, timeout_ms, err);
+    int n = usb_bulk(bulk_of(l)->usb, bulk_of(l)->out, data + 1, len, timeout_ms, err);
     return MIN(n, 0);
 }
 
 static int bulk_read(struct dap_link *l, uint8_t *buf, unsigned timeout_ms, struct err *err)
 {
-    return usb_bulk(of(l)->usb, of(l)->in, buf, read_size(l, l->exact ? l->packet : 1), timeout_ms,
-                    err);
+    return usb_bulk(bulk_of(l)->usb, bulk_of(l)->in, buf, read_size(l, l->exact ? l->packet : 1),
+                    timeout_ms, err);
 }
 
 static int bulk_send(struct dap_link *l, unsigned slot, struct dap_packet *p, struct err *err)
 {
-    struct bulk_link *b = of(l);
+    struct bulk_link *b = bulk_of(l);
     int ret = usb_submit(b->usb, in_slot(slot), b->in, p->in, read_size(l, p->want), err);
     return ret < 0 ? ret : usb_submit(b->usb, out_slot(slot), b->out, p->out + 1, p->len, err);
 }
@@ -81,16 +84,19 @@ static int bulk_receive(struct dap_link *l, unsigned slot, struct dap_packet *p,
                         unsigned timeout_ms, struct err *err)
 {
     (void)p;
-    int ret = usb_wait(of(l)->usb, out_slot(slot), timeout_ms, err);
-    return ret < 0 ? ret : usb_wait(of(l)->usb, in_slot(slot), timeout_ms, err);
+    int ret = usb_wait(bulk_of(l)->usb, out_slot(slot), timeout_ms, err);
+    return ret < 0 ? ret : usb_wait(bulk_of(l)->usb, in_slot(slot), timeout_ms, err);
 }
 
-static void bulk_cancel(struct dap_link *l) { usb_cancel_all(of(l)->usb); }
+static void bulk_cancel(struct dap_link *l) { usb_cancel_all(bulk_of(l)->usb); }
 static int bulk_drain(struct dap_link *l, struct err *err)
 {
-    return usb_drain(of(l)->usb, of(l)->in, QUIET_MS, DRAIN_READS, err);
+    return usb_drain(bulk_of(l)->usb, bulk_of(l)->in, QUIET_MS, DRAIN_READS, err);
 }
-static int bulk_reset(struct dap_link *l, struct err *err) { return usb_reset(of(l)->usb, err); }
+static int bulk_reset(struct dap_link *l, struct err *err)
+{
+    return usb_reset(bulk_of(l)->usb, err);
+}
 static void bulk_stats(const struct dap_link *l, uint64_t *transfers, uint64_t *bytes)
 {
     usb_stats(CONTAINER_OF(l, struct bulk_link, link)->usb, transfers, bytes);

@@ -28,9 +28,12 @@ struct dcload_ip {
     uint64_t sent, received, transfers;
 };
 
-static struct dcload_ip *of(struct probe *p) { return CONTAINER_OF(p, struct dcload_ip, base); }
+static struct dcload_ip *dcload_of(struct probe *p)
+{
+    return CONTAINER_OF(p, struct dcload_ip, base);
+}
 
-static int option(void *ctx, const char *name, const char *value, struct err *err)
+static int set_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct dcload_ip *d = ctx;
     uint64_t n;
@@ -42,7 +45,7 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     return ret;
 }
 
-static int parse(struct dcload_ip *d, const char *spec, struct err *err)
+static int parse_spec(struct dcload_ip *d, const char *spec, struct err *err)
 {
     char place[TCP_HOST_MAX + TCP_PORT_MAX];
     size_t head = strcspn(spec, ",");
@@ -56,7 +59,7 @@ static int parse(struct dcload_ip *d, const char *spec, struct err *err)
                        spec);
     snprintf(place, sizeof place, "%.*s%s", (int)head, spec,
              memchr(spec, ':', head) ? "" : ":31313");
-    int ret = spec[head] ? options_each(spec + head + 1, option, d, err) : 0;
+    int ret = spec[head] ? options_each(spec + head + 1, set_option, d, err) : 0;
     return ret < 0 ? ret : tcp_parse(place, d->host, d->port, err);
 }
 
@@ -84,61 +87,62 @@ static void close_dcload_ip(struct probe *p)
 {
     if (!p)
         return;
-    hang_up(&of(p)->main);
-    hang_up(&of(p)->aside);
-    free(of(p));
+    hang_up(&dcload_of(p)->main);
+    hang_up(&dcload_of(p)->aside);
+    free(dcload_of(p));
 }
 
 static int open_dcload_ip(const struct probe_config *cfg, struct probe **out, struct err *err);
 
-static int reopen(struct probe *p, struct err *err) { return connect_both(of(p), err); }
+static int reopen(struct probe *p, struct err *err) { return connect_both(dcload_of(p), err); }
 
 /* ---- datagrams ---- */
 
 /* Nobody there, for the moment: as a datagram that is lost. */
-static bool passing(int error)
+static bool is_passing(int error)
 {
     return error == EAGAIN || error == EINTR || error == ECONNREFUSED || error == EHOSTUNREACH ||
            error == EHOSTDOWN || error == ENOBUFS;
 }
 
-static int failed(struct probe *p, const char *what, int error, struct err *err)
+static int socket_failed(struct probe *p, const char *what, int error, struct err *err)
 {
     return err_set(err, ERR_USB, "is the network up? `ip route get ADDRESS` tells", "%s: %s: %s",
                    p->name, what, strerror(error));
 }
 
-static int put(struct probe *p, int fd, const uint8_t *buf, size_t len, struct err *err)
+static int send_datagram(struct probe *p, int fd, const uint8_t *buf, size_t len, struct err *err)
 {
     if (fd < 0)
-        return failed(p, "send", ENOTCONN, err);
+        return socket_failed(p, "send", ENOTCONN, err);
     for (int i = 0; i < 2; i++) { /* an error told may be that of the datagram before */
         ssize_t n = write(fd, buf, len);
         if (n >= 0) {
-            of(p)->sent += (uint64_t)n;
-            of(p)->transfers++;
+            dcload_of(p)->sent += (uint64_t)n;
+            dcload_of(p)->transfers++;
             return 0;
         }
-        if (!passing(errno))
-            return failed(p, "send", errno, err);
+        if (!is_passing(errno))
+            return socket_failed(p, "send", errno, err);
     }
     return 0;
 }
 
-static int get(struct probe *p, int fd, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
+static int get_datagram(struct probe *p, int fd, uint8_t *buf, size_t cap, uint64_t max_ns,
+                        struct err *err)
 {
     uint64_t at = host_ns(), end = at + max_ns;
     if (fd < 0)
-        return failed(p, "receive", ENOTCONN, err);
+        return socket_failed(p, "receive", ENOTCONN, err);
     for (;; at = host_ns()) {
         ssize_t n = read(fd, buf, cap);
         if (n > 0) {
-            of(p)->received += (uint64_t)n;
-            of(p)->transfers++;
+            dcload_of(p)->received += (uint64_t)n;
+            dcload_of(p)->transfers++;
             return (int)n;
         }
-        if (n < 0 && !passing(errno))
-            return failed(p, "receive", errno, err);
+        if (n < 0 && !is_passing(errno))
+            return socket_failed(p, "receive", errno, err);
         if (n >= 0)
             continue; /* empty */
         if (at >= end)
@@ -154,28 +158,28 @@ static int get(struct probe *p, int fd, uint8_t *buf, size_t cap, uint64_t max_n
 
 static int read_main(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
 {
-    return get(p, of(p)->main, buf, cap, max_ns, err);
+    return get_datagram(p, dcload_of(p)->main, buf, cap, max_ns, err);
 }
 
 static int write_main(struct probe *p, const uint8_t *buf, size_t len, uint64_t max_ns,
                       struct err *err)
 {
     (void)max_ns;
-    return put(p, of(p)->main, buf, len, err);
+    return send_datagram(p, dcload_of(p)->main, buf, len, err);
 }
 
-static int flush(struct probe *p, struct err *err)
+static int dcload_flush(struct probe *p, struct err *err)
 {
     uint8_t none[DATAGRAM];
     int ret = 1;
     for (int i = 0; ret > 0 && i < FLUSH_MOST; i++)
-        ret = get(p, of(p)->main, none, sizeof none, 0, err);
+        ret = get_datagram(p, dcload_of(p)->main, none, sizeof none, 0, err);
     return MIN(ret, 0);
 }
 
-static int ask(struct probe *p, const uint8_t *buf, size_t len, bool fresh, struct err *err)
+static int dcload_ask(struct probe *p, const uint8_t *buf, size_t len, bool fresh, struct err *err)
 {
-    struct dcload_ip *d = of(p);
+    struct dcload_ip *d = dcload_of(p);
     if (fresh)
         hang_up(&d->aside);
     if (d->aside < 0) {
@@ -184,17 +188,18 @@ static int ask(struct probe *p, const uint8_t *buf, size_t len, bool fresh, stru
             return fd;
         d->aside = fd;
     }
-    return put(p, d->aside, buf, len, err);
+    return send_datagram(p, d->aside, buf, len, err);
 }
 
-static int answer(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
+static int dcload_answer(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns,
+                         struct err *err)
 {
-    return get(p, of(p)->aside, buf, cap, max_ns, err);
+    return get_datagram(p, dcload_of(p)->aside, buf, cap, max_ns, err);
 }
 
 /* ---- the rest of the link ---- */
 
-static unsigned traits(struct probe *p)
+static unsigned dcload_traits(struct probe *p)
 {
     (void)p;
     return STREAM_DATAGRAMS;
@@ -208,17 +213,17 @@ static int set_baud(struct probe *p, uint32_t baud, uint32_t *got, struct err *e
                    p->name);
 }
 
-static uint32_t baud(struct probe *p)
+static uint32_t dcload_baud(struct probe *p)
 {
     (void)p;
     return 0;
 }
 
-static unsigned timeout_ms(struct probe *p) { return of(p)->timeout_ms; }
+static unsigned timeout_ms(struct probe *p) { return dcload_of(p)->timeout_ms; }
 
-static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t *transfers)
+static void dcload_stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t *transfers)
 {
-    const struct dcload_ip *d = of(p);
+    const struct dcload_ip *d = dcload_of(p);
     if (sent)
         *sent = d->sent;
     if (received)
@@ -228,17 +233,17 @@ static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t 
 }
 
 static const struct stream_ops ops = {
-    .traits = traits,
+    .traits = dcload_traits,
     .read = read_main,
     .write = write_main,
-    .flush = flush,
+    .flush = dcload_flush,
     .set_baud = set_baud,
-    .baud = baud,
+    .baud = dcload_baud,
     .timeout_ms = timeout_ms,
     .now_ns = host_now_ns,
-    .ask = ask,
-    .answer = answer,
-    .stats = stats,
+    .ask = dcload_ask,
+    .answer = dcload_answer,
+    .stats = dcload_stats,
 };
 
 const struct probe_driver dcload_ip_driver = {
@@ -259,7 +264,7 @@ static int open_dcload_ip(const struct probe_config *cfg, struct probe **out, st
     *d = (struct dcload_ip){ .base = { .driver = &dcload_ip_driver, .log = cfg->log },
                              .main = -1,
                              .aside = -1 };
-    int ret = parse(d, cfg->spec ? cfg->spec : "", err);
+    int ret = parse_spec(d, cfg->spec ? cfg->spec : "", err);
     if (ret == 0)
         ret = connect_both(d, err);
     if (ret < 0) {

@@ -22,8 +22,8 @@ enum {
 static const unsigned jtag_pin[FTDI_NSIGNALS] = { JTAG_PIN_NTRST, JTAG_PIN_NRESET, JTAG_PIN_ASEBRK,
                                                   JTAG_PIN_VTREF };
 
-static struct ftdi *self(struct probe *p) { return CONTAINER_OF(p, struct ftdi, probe); }
-static bool wired(const struct ftdi_pin *pin) { return pin->data || pin->oe; }
+static struct ftdi *ftdi_of(struct probe *p) { return CONTAINER_OF(p, struct ftdi, probe); }
+static bool is_wired(const struct ftdi_pin *pin) { return pin->data || pin->oe; }
 
 /* ---- pins ---- */
 
@@ -32,7 +32,7 @@ static void put_bit(uint16_t *word, uint16_t mask, bool on)
     *word = (uint16_t)(on ? *word | mask : *word & ~mask);
 }
 
-static void drive(struct ftdi *f, enum ftdi_signal s, bool low)
+static void drive_pin(struct ftdi *f, enum ftdi_signal s, bool low)
 {
     const struct ftdi_pin *pin = &f->pin[s];
     /* let go by the buffer, the data stay as for low */
@@ -48,19 +48,19 @@ static void drive(struct ftdi *f, enum ftdi_signal s, bool low)
 
 static int ftdi_op_set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
 {
-    struct ftdi *f = self(p);
+    struct ftdi *f = ftdi_of(p);
     int ret = ftdi_ready(f, err);
     if (ret < 0)
         return ret;
     for (unsigned s = 0; s < FTDI_NSIGNALS; s++)
-        if ((mask & jtag_pin[s]) && (s == FTDI_VTREF || !wired(&f->pin[s])))
+        if ((mask & jtag_pin[s]) && (s == FTDI_VTREF || !is_wired(&f->pin[s])))
             return err_set(err, ERR_UNSUPPORTED,
                            "say which pin it hangs at: layout=NAME, or ntrst=PIN, nreset=PIN, "
                            "asebrk=PIN (4..7 GPIOL0..3, 8..15 GPIOH0..7)",
                            "%s: layout %s has no pin for that", p->name, f->layout->name);
     for (unsigned s = 0; s < FTDI_VTREF; s++)
         if (mask & jtag_pin[s])
-            drive(f, (enum ftdi_signal)s, !(value & jtag_pin[s]));
+            drive_pin(f, (enum ftdi_signal)s, !(value & jtag_pin[s]));
     if (!mask)
         return 0;
     ret = ftdi_send_pins(f, err);
@@ -70,7 +70,7 @@ static int ftdi_op_set_pins(struct probe *p, unsigned mask, unsigned value, stru
 static int ftdi_op_get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
 {
     static const uint8_t out[] = { GET_LOW, GET_HIGH };
-    struct ftdi *f = self(p);
+    struct ftdi *f = ftdi_of(p);
     uint8_t in[2];
     int ret = ftdi_ready(f, err);
     if (ret == 0)
@@ -84,8 +84,8 @@ static int ftdi_op_get_pins(struct probe *p, unsigned *value, unsigned *known, s
         /* others show what we drive, not what is there */
         bool seen = pin->data && (s == FTDI_VTREF || pin->oe == pin->data);
         bool high = seen ? ((pins & pin->data) != 0) != pin->data_inverted : !(f->low >> s & 1);
-        *known |= wired(pin) ? jtag_pin[s] : 0;
-        *value |= wired(pin) && high ? jtag_pin[s] : 0;
+        *known |= is_wired(pin) ? jtag_pin[s] : 0;
+        *value |= is_wired(pin) && high ? jtag_pin[s] : 0;
     }
     return 0;
 }
@@ -94,14 +94,14 @@ static int ftdi_op_get_pins(struct probe *p, unsigned *value, unsigned *known, s
 
 static int ftdi_op_execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
 {
-    struct ftdi *f = self(p);
+    struct ftdi *f = ftdi_of(p);
     int ret = ftdi_ready(f, err);
     return ret < 0 ? ret : ftdi_run(f, ops, n, err);
 }
 
 static int ftdi_op_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struct err *err)
 {
-    struct ftdi *f = self(p);
+    struct ftdi *f = ftdi_of(p);
     if (hz == 0)
         return err_set(err, ERR_USAGE, "give a TCK frequency above 0", "TCK of 0 Hz");
     int ret = ftdi_ready(f, err);
@@ -125,7 +125,7 @@ static size_t ftdi_op_batch_bits(struct probe *p)
 static void ftdi_op_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *transfers,
                           uint64_t *bytes)
 {
-    struct ftdi *f = self(p);
+    struct ftdi *f = ftdi_of(p);
     uint64_t t = 0, b = 0;
     if (f->usb)
         usb_stats(f->usb, &t, &b);
@@ -187,7 +187,7 @@ static int find_layout(void *ctx, const char *name, const char *value, struct er
     return strcmp(name, "layout") == 0 ? layout_option(ctx, value, err) : 0;
 }
 
-static int option(void *ctx, const char *name, const char *value, struct err *err)
+static int set_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     static const char *const signals[FTDI_NSIGNALS] = { "ntrst", "nreset", "asebrk", "vtref" };
     struct ftdi *f = ctx;
@@ -209,7 +209,7 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     return 0;
 }
 
-static void destroy(struct ftdi *f)
+static void destroy_ftdi(struct ftdi *f)
 {
     if (!f)
         return;
@@ -220,7 +220,7 @@ static void destroy(struct ftdi *f)
     free(f);
 }
 
-static int make(const struct probe_config *cfg, struct ftdi **out, struct err *err)
+static int make_ftdi(const struct probe_config *cfg, struct ftdi **out, struct err *err)
 {
     struct ftdi *f = calloc(1, sizeof *f);
     if (f)
@@ -228,7 +228,7 @@ static int make(const struct probe_config *cfg, struct ftdi **out, struct err *e
     if (f)
         f->read = calloc(FTDI_READS, sizeof *f->read);
     if (!f || !f->batch || !f->read) {
-        destroy(f);
+        destroy_ftdi(f);
         return err_set(err, ERR_NOMEM, "close other programs", "ftdi: no memory");
     }
     const struct adapter *row = cfg->adapter;
@@ -256,19 +256,19 @@ static int find_and_start(struct ftdi *f, struct err *err)
 static int ftdi_op_open(const struct probe_config *cfg, struct probe **out, struct err *err)
 {
     struct ftdi *f = NULL;
-    int ret = make(cfg, &f, err);
+    int ret = make_ftdi(cfg, &f, err);
     if (ret < 0 || !f)
         return ret;
     ret = options_each(cfg->spec, find_layout, f, err);
     use_layout(f);
     if (ret == 0)
-        ret = options_each(cfg->spec, option, f, err);
+        ret = options_each(cfg->spec, set_option, f, err);
     for (unsigned s = 0; s < FTDI_VTREF; s++)
-        drive(f, (enum ftdi_signal)s, false);
+        drive_pin(f, (enum ftdi_signal)s, false);
     if (ret == 0)
         ret = find_and_start(f, err);
     if (ret < 0)
-        destroy(f);
+        destroy_ftdi(f);
     else
         *out = &f->probe;
     return ret;
@@ -277,12 +277,12 @@ static int ftdi_op_open(const struct probe_config *cfg, struct probe **out, stru
 static void ftdi_op_close(struct probe *p)
 {
     if (p)
-        destroy(self(p));
+        destroy_ftdi(ftdi_of(p));
 }
 
 static int ftdi_op_reopen(struct probe *p, struct err *err)
 {
-    struct ftdi *f = self(p);
+    struct ftdi *f = ftdi_of(p);
     if (f->usb)
         ftdi_stop(f);
     return find_and_start(f, err);
@@ -302,7 +302,7 @@ static const struct chip {
     { 0x3600, "FT4232HA", 2 },
 };
 
-static int describe(const struct usb_info *dev, char channel, struct adapter *row)
+static int describe_layout(const struct usb_info *dev, char channel, struct adapter *row)
 {
     const struct chip *chip = NULL;
     const struct ftdi_layout *l = ftdi_layout_of(dev->vid, dev->pid, dev->product);
@@ -330,19 +330,19 @@ static int describe(const struct usb_info *dev, char channel, struct adapter *ro
 
 static int pick_a(const struct usb_info *dev, struct adapter *row)
 {
-    return describe(dev, 'A', row);
+    return describe_layout(dev, 'A', row);
 }
 static int pick_b(const struct usb_info *dev, struct adapter *row)
 {
-    return describe(dev, 'B', row);
+    return describe_layout(dev, 'B', row);
 }
 
-static const struct probe_driver *driver(void);
+static const struct probe_driver *this_driver(void);
 
 static int list_ids(const struct usb_id *ids, struct adapter_list *out, struct err *err)
 {
     static adapter_pick *const channels[] = { pick_a, pick_b };
-    return adapter_list_usb_channels(driver(), ids, channels, ARRAY_LEN(channels), out, err);
+    return adapter_list_usb_channels(this_driver(), ids, channels, ARRAY_LEN(channels), out, err);
 }
 
 /* Opening a chip would move its pins: it is only looked at. */
@@ -381,4 +381,4 @@ const struct probe_driver ftdi_driver = {
     .jtag = &ftdi_jtag,
 };
 
-static const struct probe_driver *driver(void) { return &ftdi_driver; }
+static const struct probe_driver *this_driver(void) { return &ftdi_driver; }

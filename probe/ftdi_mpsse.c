@@ -38,16 +38,16 @@ enum phase { ENTER, BODY, LAST, IDLE };
 
 /* ---- putting down ---- */
 
-static void put(struct mpsse_batch *b, uint8_t byte) { b->out[b->nout++] = byte; }
+static void put_byte(struct mpsse_batch *b, uint8_t byte) { b->out[b->nout++] = byte; }
 
 static void put_count(struct mpsse_batch *b, uint8_t op, uint32_t n)
 {
-    put(b, op);
+    put_byte(b, op);
     put_le16(b->out + b->nout, (uint16_t)(n - 1));
     b->nout += 2;
 }
 
-static void expect(struct mpsse_batch *b, struct mpsse_reply r)
+static void expect_reply(struct mpsse_batch *b, struct mpsse_reply r)
 {
     b->nin += r.bits < 8 ? 1 : r.bits / 8;
     b->reply[b->nreplies++] = r;
@@ -70,13 +70,13 @@ static void end_tms(struct mpsse_batch *b)
     if (b->tms.n == 0)
         return;
     uint8_t read = (uint8_t)(b->tms.read ? READ | (b->falling ? IN_FALLING : 0) : 0);
-    put(b, (uint8_t)(TMS | LSB | BITS | OUT_FALLING | read));
-    put(b, (uint8_t)(b->tms.n - 1));
-    put(b, (uint8_t)(b->tms.bits | b->tms.tdi << 7));
+    put_byte(b, (uint8_t)(TMS | LSB | BITS | OUT_FALLING | read));
+    put_byte(b, (uint8_t)(b->tms.n - 1));
+    put_byte(b, (uint8_t)(b->tms.bits | b->tms.tdi << 7));
     if (b->tms.read) {
         /* the bits of a reply stand at the top of its byte */
         b->tms.reply.at = (uint8_t)(8 - b->tms.n + b->tms.read_at);
-        expect(b, b->tms.reply);
+        expect_reply(b, b->tms.reply);
     }
     b->clocks += b->tms.n;
     memset(&b->tms, 0, sizeof b->tms);
@@ -92,7 +92,7 @@ static void add_tms(struct mpsse_batch *b, unsigned bits, unsigned n)
 
 /* From Run-Test/Idle to the first Shift. With `zero` TDI has to be low afterwards: a shift without
  * data keeps it. */
-static void enter(struct mpsse_batch *b, enum jtag_op_kind kind, bool zero)
+static void enter_shift(struct mpsse_batch *b, enum jtag_op_kind kind, bool zero)
 {
     if (zero && b->tms.tdi)
         end_tms(b);
@@ -105,7 +105,7 @@ static void enter(struct mpsse_batch *b, enum jtag_op_kind kind, bool zero)
 static bool bit_of(const uint8_t *p, uint32_t i) { return p && (p[i / 8] >> (i % 8) & 1); }
 
 /* The last bit, which leaves Shift, then Update and Run-Test/Idle. */
-static void last(struct mpsse_batch *b, const struct jtag_op *op)
+static void put_last_bit(struct mpsse_batch *b, const struct jtag_op *op)
 {
     if (b->tms.data || b->tms.n + 3 > TMS_MOST)
         end_tms(b);
@@ -139,24 +139,24 @@ static uint32_t shift_bytes(struct mpsse_batch *b, const struct jtag_op *op, uin
         b->nout += n;
     }
     if (op->tdo)
-        expect(b, (struct mpsse_reply){ .dst = op->tdo, .bit = at, .bits = n * 8 });
+        expect_reply(b, (struct mpsse_reply){ .dst = op->tdo, .bit = at, .bits = n * 8 });
     return n * 8;
 }
 
 static uint32_t shift_bits(struct mpsse_batch *b, const struct jtag_op *op, uint32_t at, uint32_t n)
 {
-    put(b, op->tdi || op->tdo ? shift_op(b, op, BITS) : CLOCK_BITS);
-    put(b, (uint8_t)(n - 1));
+    put_byte(b, op->tdi || op->tdo ? shift_op(b, op, BITS) : CLOCK_BITS);
+    put_byte(b, (uint8_t)(n - 1));
     if (op->tdi)
-        put(b, op->tdi[at / 8]);
+        put_byte(b, op->tdi[at / 8]);
     if (op->tdo)
-        expect(b, (struct mpsse_reply){
-                      .dst = op->tdo, .bit = at, .bits = n, .at = (uint8_t)(8 - n) });
+        expect_reply(b, (struct mpsse_reply){
+                            .dst = op->tdo, .bit = at, .bits = n, .at = (uint8_t)(8 - n) });
     return n;
 }
 
 /* All but the last bit; false when there is more. */
-static bool body(struct mpsse_cursor *c, struct mpsse_batch *b, const struct jtag_op *op)
+static bool put_body(struct mpsse_cursor *c, struct mpsse_batch *b, const struct jtag_op *op)
 {
     uint32_t left = op->bits - 1 - c->done;
     if (left == 0)
@@ -171,7 +171,7 @@ static bool body(struct mpsse_cursor *c, struct mpsse_batch *b, const struct jta
 
 /* Clocks in Run-Test/Idle; false when there are more. TMS is low already: every path ends with it
  * low. */
-static bool idle(struct mpsse_cursor *c, struct mpsse_batch *b, uint64_t total)
+static bool put_idle(struct mpsse_cursor *c, struct mpsse_batch *b, uint64_t total)
 {
     uint64_t left = total - c->done;
     if (left == 0)
@@ -186,8 +186,8 @@ static bool idle(struct mpsse_cursor *c, struct mpsse_batch *b, uint64_t total)
         n -= n % 8;
         put_count(b, CLOCK_BYTES, n / 8);
     } else {
-        put(b, CLOCK_BITS);
-        put(b, (uint8_t)(n - 1));
+        put_byte(b, CLOCK_BITS);
+        put_byte(b, (uint8_t)(n - 1));
     }
     b->clocks += n;
     c->done += n;
@@ -196,7 +196,7 @@ static bool idle(struct mpsse_cursor *c, struct mpsse_batch *b, uint64_t total)
 
 /* ---- ops ---- */
 
-static bool room(const struct mpsse_batch *b)
+static bool has_room(const struct mpsse_batch *b)
 {
     return b->cap_out - b->nout >= STEP_OUT + END_OUT && b->cap_in - b->nin >= STEP_IN + END_IN &&
            b->cap_replies - b->nreplies >= STEP_REPLIES + END_REPLIES;
@@ -208,29 +208,30 @@ static void next_phase(struct mpsse_cursor *c, enum phase phase)
     c->done = 0;
 }
 
-static void step(struct mpsse_cursor *c, struct mpsse_batch *b)
+static void encode_step(struct mpsse_cursor *c, struct mpsse_batch *b)
 {
     const struct jtag_op *op = &c->ops[c->i];
     bool scan = op->kind == JTAG_IR || op->kind == JTAG_DR;
     switch ((enum phase)c->phase) {
     case ENTER:
         if (scan)
-            enter(b, op->kind, !op->tdi);
+            enter_shift(b, op->kind, !op->tdi);
         else if (op->kind == JTAG_RESET)
             add_tms(b, 0x1F, 6);
         next_phase(c, scan ? BODY : IDLE);
         break;
     case BODY:
-        if (body(c, b, op))
+        if (put_body(c, b, op))
             next_phase(c, LAST);
         break;
     case LAST:
-        last(b, op);
+        put_last_bit(b, op);
         next_phase(c, IDLE);
         break;
     case IDLE:
-        if (idle(c, b,
-                 op->kind == JTAG_IDLE ? (uint64_t)op->bits + op->idle_clocks : op->idle_clocks)) {
+        if (put_idle(c, b,
+                     op->kind == JTAG_IDLE ? (uint64_t)op->bits + op->idle_clocks
+                                           : op->idle_clocks)) {
             next_phase(c, ENTER);
             c->i++;
         }
@@ -247,8 +248,8 @@ void mpsse_begin(struct mpsse_batch *b)
 
 bool mpsse_encode(struct mpsse_cursor *c, struct mpsse_batch *b)
 {
-    while (c->i < c->n && room(b))
-        step(c, b);
+    while (c->i < c->n && has_room(b))
+        encode_step(c, b);
     return c->i == c->n;
 }
 
@@ -256,18 +257,18 @@ void mpsse_finish(struct mpsse_batch *b, uint8_t token)
 {
     end_tms(b);
     if ((b->nin + 2) % (b->packet_data ? b->packet_data : MPSSE_PACKET_DATA) == 0) {
-        put(b, GET_LOW);
-        expect(b, (struct mpsse_reply){ .bits = 8 });
+        put_byte(b, GET_LOW);
+        expect_reply(b, (struct mpsse_reply){ .bits = 8 });
     }
-    put(b, token);
+    put_byte(b, token);
     b->nin += 2;
     b->token = token;
-    put(b, SEND_IMMEDIATE);
+    put_byte(b, SEND_IMMEDIATE);
 }
 
 /* ---- replies ---- */
 
-static void deliver(const struct mpsse_reply *r, const uint8_t *in)
+static void deliver_reply(const struct mpsse_reply *r, const uint8_t *in)
 {
     if (r->bits >= 8) {
         memcpy(r->dst + r->bit / 8, in, r->bits / 8); /* shifts of bytes begin at a byte */
@@ -291,7 +292,7 @@ int mpsse_decode(const struct mpsse_batch *b, const uint8_t *in, struct err *err
                        end[1], BAD_COMMAND, b->token);
     for (uint32_t i = 0; i < b->nreplies; i++) {
         if (b->reply[i].dst)
-            deliver(&b->reply[i], in);
+            deliver_reply(&b->reply[i], in);
         in += b->reply[i].bits < 8 ? 1 : b->reply[i].bits / 8;
     }
     return 0;

@@ -71,7 +71,7 @@ static int post_reads(struct ftdi *f, struct err *err)
 }
 
 /* Bytes of the engine, in order: the oldest batch that misses some gets them. */
-static int feed(struct ftdi *f, const uint8_t *data, size_t n, struct err *err)
+static int feed_batches(struct ftdi *f, const uint8_t *data, size_t n, struct err *err)
 {
     for (unsigned k = 0; k < f->flying && n > 0; k++) {
         struct ftdi_batch *b = &f->batch[(f->first + k) % FTDI_BATCHES];
@@ -88,7 +88,7 @@ static int feed(struct ftdi *f, const uint8_t *data, size_t n, struct err *err)
     return 0;
 }
 
-static int collect(struct ftdi *f, unsigned timeout_ms, struct err *err)
+static int collect_replies(struct ftdi *f, unsigned timeout_ms, struct err *err)
 {
     int ret = post_reads(f, err);
     if (ret < 0)
@@ -99,12 +99,12 @@ static int collect(struct ftdi *f, unsigned timeout_ms, struct err *err)
     f->posted--;
     if (n < 0)
         return n;
-    ret = feed(f, f->read[i], mpsse_strip(f->read[i], (size_t)n, f->packet), err);
+    ret = feed_batches(f, f->read[i], mpsse_strip(f->read[i], (size_t)n, f->packet), err);
     return ret < 0 ? ret : post_reads(f, err);
 }
 
 /* Nothing comes: what became of the commands may say why. */
-static int late(struct ftdi *f, struct err *err)
+static int explain_late(struct ftdi *f, struct err *err)
 {
     struct err why = { .code = ERR_OK };
     int ret = usb_wait(f->usb, f->first, 0, &why);
@@ -121,7 +121,7 @@ static int late(struct ftdi *f, struct err *err)
 }
 
 /* Waits for the oldest batch. Its clocks, and those of the ones before it, take their time. */
-static int receive(struct ftdi *f, struct err *err)
+static int receive_batch(struct ftdi *f, struct err *err)
 {
     unsigned slot = f->first;
     struct ftdi_batch *b = &f->batch[slot];
@@ -131,10 +131,10 @@ static int receive(struct ftdi *f, struct err *err)
     while (b->got < b->m.nin) {
         uint64_t now = host_ms();
         if (now >= end)
-            return late(f, err);
-        int ret = collect(f, (unsigned)(end - now), err);
+            return explain_late(f, err);
+        int ret = collect_replies(f, (unsigned)(end - now), err);
         if (ret == -ERR_TIMEOUT)
-            return late(f, err);
+            return explain_late(f, err);
         if (ret < 0)
             return ret;
     }
@@ -150,7 +150,7 @@ static int receive(struct ftdi *f, struct err *err)
     return mpsse_decode(&b->m, b->in, err);
 }
 
-static int send(struct ftdi *f, struct err *err)
+static int send_batch(struct ftdi *f, struct err *err)
 {
     unsigned slot = (f->first + f->flying) % FTDI_BATCHES;
     struct ftdi_batch *b = &f->batch[slot];
@@ -163,7 +163,7 @@ static int send(struct ftdi *f, struct err *err)
     return ret;
 }
 
-static struct ftdi_batch *begin(struct ftdi *f)
+static struct ftdi_batch *begin_batch(struct ftdi *f)
 {
     struct ftdi_batch *b = &f->batch[(f->first + f->flying) % FTDI_BATCHES];
     b->m.out = b->out;
@@ -185,26 +185,26 @@ int ftdi_run(struct ftdi *f, const struct jtag_op *ops, size_t n, struct err *er
         return ret;
     for (bool all = n == 0; ret == 0 && (!all || f->flying > 0);) {
         if (all || f->flying == FTDI_BATCHES) {
-            ret = receive(f, err);
+            ret = receive_batch(f, err);
             continue;
         }
-        all = mpsse_encode(&c, &begin(f)->m);
-        ret = send(f, err);
+        all = mpsse_encode(&c, &begin_batch(f)->m);
+        ret = send_batch(f, err);
         f->tms_low = true;
     }
     return ret < 0 ? ftdi_lost(f, err) : 0;
 }
 
-static int command(struct ftdi *f, const uint8_t *out, size_t nout, uint8_t *in, size_t nin,
-                   struct err *err)
+static int run_command(struct ftdi *f, const uint8_t *out, size_t nout, uint8_t *in, size_t nin,
+                       struct err *err)
 {
-    struct ftdi_batch *b = begin(f);
+    struct ftdi_batch *b = begin_batch(f);
     memcpy(b->out, out, nout);
     b->m.nout = (uint32_t)nout;
     b->m.nin = (uint32_t)nin;
-    int ret = send(f, err);
+    int ret = send_batch(f, err);
     if (ret == 0)
-        ret = receive(f, err);
+        ret = receive_batch(f, err);
     if (ret == 0 && nin)
         memcpy(in, b->in, nin);
     return ret;
@@ -213,7 +213,7 @@ static int command(struct ftdi *f, const uint8_t *out, size_t nout, uint8_t *in,
 int ftdi_command(struct ftdi *f, const uint8_t *out, size_t nout, uint8_t *in, size_t nin,
                  struct err *err)
 {
-    int ret = command(f, out, nout, in, nin, err);
+    int ret = run_command(f, out, nout, in, nin, err);
     return ret < 0 ? ftdi_lost(f, err) : 0;
 }
 
@@ -224,7 +224,7 @@ int ftdi_send_pins(struct ftdi *f, struct err *err)
     uint16_t v = (uint16_t)(f->tms_low ? f->value & ~PIN_TMS : f->value | PIN_TMS);
     uint8_t out[] = { CMD_LOW,  (uint8_t)v,        (uint8_t)f->direction,
                       CMD_HIGH, (uint8_t)(v >> 8), (uint8_t)(f->direction >> 8) };
-    return command(f, out, sizeof out, NULL, 0, err);
+    return run_command(f, out, sizeof out, NULL, 0, err);
 }
 
 int ftdi_send_clock(struct ftdi *f, struct err *err)
@@ -238,7 +238,7 @@ int ftdi_send_clock(struct ftdi *f, struct err *err)
                       CMD_DIVISOR,
                       (uint8_t)d,
                       (uint8_t)(d >> 8) };
-    int ret = command(f, out, sizeof out, NULL, 0, err);
+    int ret = run_command(f, out, sizeof out, NULL, 0, err);
     if (ret == 0)
         f->got_hz = got;
     return ret;
@@ -247,8 +247,8 @@ int ftdi_send_clock(struct ftdi *f, struct err *err)
 /* ---- setting up ---- */
 
 /* libftdi1's word for a failed request does not tell an unplugged device from others. */
-static int request(struct ftdi *f, const struct usb_info *dev, int rc, const char *doing,
-                   struct err *err)
+static int check_request(struct ftdi *f, const struct usb_info *dev, int rc, const char *doing,
+                         struct err *err)
 {
     if (rc >= 0)
         return 0;
@@ -259,7 +259,7 @@ static int request(struct ftdi *f, const struct usb_info *dev, int rc, const cha
 }
 
 /* What the chip had for somebody else. Its empty packets come for ever: one ends it. */
-static int drain(struct ftdi *f, struct err *err)
+static int drain_replies(struct ftdi *f, struct err *err)
 {
     for (unsigned i = 0; i < DRAIN_READS; i++) {
         struct err why = { .code = ERR_OK };
@@ -278,30 +278,31 @@ static int drain(struct ftdi *f, struct err *err)
 
 /* A new engine: whatever it was in the middle of is forgotten. A reset of the port has set the
  * latency timer back. */
-static int engine(struct ftdi *f, const struct usb_info *dev, struct err *err)
+static int set_up_engine(struct ftdi *f, const struct usb_info *dev, struct err *err)
 {
-    int ret = request(f, dev, ftdi_usb_reset(f->ctx), "reset", err);
+    int ret = check_request(f, dev, ftdi_usb_reset(f->ctx), "reset", err);
     if (ret == 0)
-        ret = request(f, dev, ftdi_set_latency_timer(f->ctx, LATENCY_MS), "latency timer", err);
+        ret =
+            check_request(f, dev, ftdi_set_latency_timer(f->ctx, LATENCY_MS), "latency timer", err);
     if (ret == 0)
-        ret = request(f, dev, ftdi_set_bitmode(f->ctx, 0, BITMODE_RESET), "bit mode", err);
+        ret = check_request(f, dev, ftdi_set_bitmode(f->ctx, 0, BITMODE_RESET), "bit mode", err);
     if (ret == 0)
-        ret = request(f, dev, ftdi_set_bitmode(f->ctx, 0, BITMODE_MPSSE), "MPSSE mode", err);
+        ret = check_request(f, dev, ftdi_set_bitmode(f->ctx, 0, BITMODE_MPSSE), "MPSSE mode", err);
     if (ret == 0)
-        ret = request(f, dev, ftdi_tcioflush(f->ctx), "purge", err);
-    return ret < 0 ? ret : drain(f, err);
+        ret = check_request(f, dev, ftdi_tcioflush(f->ctx), "purge", err);
+    return ret < 0 ? ret : drain_replies(f, err);
 }
 
 /* Data that go round inside the chip: what comes back wrong here did not get lost on the target's
  * side. TMS is high meanwhile, so the target stays where it is, or goes to Test-Logic-Reset. */
-static int loopback(struct ftdi *f, struct err *err)
+static int prove_loopback(struct ftdi *f, struct err *err)
 {
     uint8_t out[4 + LOOP_BYTES + 1] = { CMD_LOOP, CMD_SHIFT_BOTH, LOOP_BYTES - 1, 0 },
                                  in[LOOP_BYTES];
     for (unsigned i = 0; i < LOOP_BYTES; i++)
         out[4 + i] = (uint8_t)(i * 37 + 11);
     out[4 + LOOP_BYTES] = CMD_NO_LOOP;
-    int ret = command(f, out, sizeof out, in, sizeof in, err);
+    int ret = run_command(f, out, sizeof out, in, sizeof in, err);
     if (ret == 0 && memcmp(in, out + 4, LOOP_BYTES) != 0)
         ret = err_set(err, ERR_PROTOCOL, "check the USB cable; try another adapter",
                       "self-test: data looped inside the chip come back changed");
@@ -309,25 +310,25 @@ static int loopback(struct ftdi *f, struct err *err)
 }
 
 /* Twice, with different echoes: the first may come from before. */
-static int prove(struct ftdi *f, struct err *err)
+static int prove_in_step(struct ftdi *f, struct err *err)
 {
     static const uint8_t off[] = { CMD_NO_LOOP };
     f->tms_low = false;
-    int ret = command(f, off, sizeof off, NULL, 0, err);
+    int ret = run_command(f, off, sizeof off, NULL, 0, err);
     if (ret == 0)
-        ret = command(f, off, sizeof off, NULL, 0, err);
+        ret = run_command(f, off, sizeof off, NULL, 0, err);
     if (ret == 0)
         ret = ftdi_send_clock(f, err);
     if (ret == 0)
         ret = ftdi_send_pins(f, err);
-    return ret < 0 ? ret : loopback(f, err);
+    return ret < 0 ? ret : prove_loopback(f, err);
 }
 
 static int bring_up(struct ftdi *f, const struct usb_info *dev, struct err *err)
 {
-    int ret = engine(f, dev, err);
+    int ret = set_up_engine(f, dev, err);
     if (ret == 0)
-        ret = prove(f, err);
+        ret = prove_in_step(f, err);
     if (ret < 0)
         forget_flight(f);
     return ret;
@@ -340,7 +341,7 @@ static unsigned channel_of(const struct ftdi *f)
     return f->row.channel[0] ? (unsigned)(f->row.channel[0] - 'A') : 0;
 }
 
-static int endpoints(struct ftdi *f, const struct usb_info *dev, struct err *err)
+static int find_endpoints(struct ftdi *f, const struct usb_info *dev, struct err *err)
 {
     f->ep_in = f->ep_out = 0;
     for (unsigned i = 0; i < dev->nitfs; i++)
@@ -357,7 +358,7 @@ static int endpoints(struct ftdi *f, const struct usb_info *dev, struct err *err
     return 0;
 }
 
-static int library(struct ftdi *f, struct err *err)
+static int open_library(struct ftdi *f, struct err *err)
 {
     f->ctx = ftdi_new();
     if (!f->ctx)
@@ -381,20 +382,20 @@ static int bring_up_or_reset(struct ftdi *f, const struct usb_info *dev, struct 
     return ret;
 }
 
-static int start(struct ftdi *f, const struct usb_info *dev, struct err *err)
+static int start_channel(struct ftdi *f, const struct usb_info *dev, struct err *err)
 {
-    int ret = endpoints(f, dev, err);
+    int ret = find_endpoints(f, dev, err);
     if (ret == 0)
         ret = usb_open(dev, (uint8_t)channel_of(f), f->probe.log, &f->usb, err);
     if (ret == 0)
-        ret = library(f, err);
+        ret = open_library(f, err);
     return ret < 0 ? ret : bring_up_or_reset(f, dev, err);
 }
 
 int ftdi_start(struct ftdi *f, const struct usb_info *dev, struct err *err)
 {
     f->dev = *dev;
-    int ret = start(f, dev, err);
+    int ret = start_channel(f, dev, err);
     f->broken = false;
     if (ret < 0)
         ftdi_stop(f);
@@ -407,7 +408,7 @@ void ftdi_stop(struct ftdi *f)
     static const uint8_t float_all[] = { CMD_LOW, 0, 0, CMD_HIGH, 0, 0 };
     if (f->usb && f->ctx && usb_present(&f->dev)) {
         if (!f->broken)
-            command(f, float_all, sizeof float_all, NULL, 0, NULL);
+            run_command(f, float_all, sizeof float_all, NULL, 0, NULL);
         if (ftdi_set_bitmode(f->ctx, 0, BITMODE_RESET) >= 0 && f->old_latency)
             ftdi_set_latency_timer(f->ctx, f->old_latency);
     }

@@ -64,7 +64,7 @@ static bool started_us(const char *proc, int pid)
     return false;
 }
 
-static void describe(const char *proc, int pid, char *out, size_t cap)
+static void describe_process(const char *proc, int pid, char *out, size_t cap)
 {
     char path[PATH_MAX], name[64] = "";
     snprintf(path, sizeof path, "%s/%d/comm", proc, pid);
@@ -91,6 +91,6 @@ int holder_find(const char *proc, const char *node, char *out, size_t cap)
     if (dir)
         closedir(dir);
     if (found)
-        describe(proc, found, out, cap);
+        describe_process(proc, found, out, cap);
     return found;
 }

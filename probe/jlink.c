@@ -21,9 +21,9 @@ enum {
     POWER_MV = 800 /* as link_power() */
 };
 
-static struct jlink *self(struct probe *p) { return CONTAINER_OF(p, struct jlink, probe); }
+static struct jlink *jlink_of(struct probe *p) { return CONTAINER_OF(p, struct jlink, probe); }
 
-static int lost(struct jlink *j, struct err *err)
+static int refuse_lost(struct jlink *j, struct err *err)
 {
     return err_set(err, ERR_USB, "plug it in again", "%s: the probe is gone", j->probe.name);
 }
@@ -32,10 +32,10 @@ static int lost(struct jlink *j, struct err *err)
 
 static int jlink_execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
 {
-    struct jlink *j = self(p);
+    struct jlink *j = jlink_of(p);
     struct err why = { .code = ERR_OK };
     if (!j->usb)
-        return lost(j, err);
+        return refuse_lost(j, err);
     int ret = jlink_run(j, ops, n, &why);
     if (ret == 0)
         return 0;
@@ -46,12 +46,12 @@ static int jlink_execute(struct probe *p, const struct jtag_op *ops, size_t n, s
 /* A request without a reply is done when one behind it is answered. */
 static int jlink_set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
 {
-    struct jlink *j = self(p);
+    struct jlink *j = jlink_of(p);
     struct jlink_state state;
     if (mask & ~(unsigned)(JTAG_PIN_NRESET | JTAG_PIN_NTRST))
         return err_set(err, ERR_UNSUPPORTED, "", "%s: no such pin on this adapter", p->name);
     if (!j->usb)
-        return lost(j, err);
+        return refuse_lost(j, err);
     j->pins = (j->pins & ~mask) | (value & mask);
     int ret = jlink_drive(j, mask, err);
     if (ret == 0)
@@ -62,7 +62,7 @@ static int jlink_set_pins(struct probe *p, unsigned mask, unsigned value, struct
 static int state_now(struct jlink *j, struct jlink_state *state, struct err *err)
 {
     if (!j->usb)
-        return lost(j, err);
+        return refuse_lost(j, err);
     int ret = jlink_get_state(j, state, err);
     return ret < 0 ? jlink_recovered(j, ret, err) : 0;
 }
@@ -70,7 +70,7 @@ static int state_now(struct jlink *j, struct jlink_state *state, struct err *err
 static int jlink_get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
 {
     struct jlink_state state;
-    int ret = state_now(self(p), &state, err);
+    int ret = state_now(jlink_of(p), &state, err);
     if (ret < 0)
         return ret;
     *known = JTAG_PIN_NRESET | JTAG_PIN_NTRST | JTAG_PIN_VTREF;
@@ -82,7 +82,7 @@ static int jlink_get_pins(struct probe *p, unsigned *value, unsigned *known, str
 static int jlink_voltage(struct probe *p, unsigned *millivolts, struct err *err)
 {
     struct jlink_state state;
-    int ret = state_now(self(p), &state, err);
+    int ret = state_now(jlink_of(p), &state, err);
     if (ret < 0)
         return ret;
     *millivolts = state.millivolts;
@@ -91,11 +91,11 @@ static int jlink_voltage(struct probe *p, unsigned *millivolts, struct err *err)
 
 static int jlink_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struct err *err)
 {
-    struct jlink *j = self(p);
+    struct jlink *j = jlink_of(p);
     if (hz == 0)
         return err_set(err, ERR_USAGE, "give a TCK frequency above 0", "TCK of 0 Hz");
     if (!j->usb)
-        return lost(j, err);
+        return refuse_lost(j, err);
     int ret = jlink_set_speed(j, hz, err);
     if (ret < 0)
         return jlink_recovered(j, ret, err);
@@ -104,11 +104,11 @@ static int jlink_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struc
     return 0;
 }
 
-static size_t jlink_batch(struct probe *p) { return (size_t)2 * self(p)->chunk[0].cap_bits; }
+static size_t jlink_batch(struct probe *p) { return (size_t)2 * jlink_of(p)->chunk[0].cap_bits; }
 
 static void jlink_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *transfers, uint64_t *bytes)
 {
-    struct jlink *j = self(p);
+    struct jlink *j = jlink_of(p);
     uint64_t t = 0, b = 0;
     if (j->usb)
         usb_stats(j->usb, &t, &b);
@@ -122,7 +122,7 @@ static void jlink_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *transfe
 
 /* ---- the driver ---- */
 
-static const struct probe_driver *driver(void);
+static const struct probe_driver *this_driver(void);
 
 /* All ids of the vendor that stand for a debug interface. Source: libjaylink discovery_usb.c, and
  * the filters of the vendor's WebUSB client: 0x1010 and 0x1050 with the vendor's Windows driver,
@@ -149,7 +149,7 @@ static bool is_ours(const struct usb_info *dev)
     return dev->vid == ids[0].vid && strstr(dev->product, "J-Link");
 }
 
-static int pick(const struct usb_info *dev, struct adapter *row)
+static int pick_interface(const struct usb_info *dev, struct adapter *row)
 {
     uint8_t in, out;
     unsigned max_packet = 0;
@@ -165,14 +165,14 @@ static int pick(const struct usb_info *dev, struct adapter *row)
     return itf->number;
 }
 
-static struct jlink *make(const struct adapter *a, const struct log *log, struct err *err)
+static struct jlink *make_jlink(const struct adapter *a, const struct log *log, struct err *err)
 {
     struct jlink *j = calloc(1, sizeof *j);
     if (!j) {
         err_set(err, ERR_NOMEM, "", "jlink: out of memory");
         return NULL;
     }
-    j->probe.driver = driver();
+    j->probe.driver = this_driver();
     j->probe.log = log;
     j->adapter = *a;
     j->pins = JTAG_PIN_NRESET | JTAG_PIN_NTRST;
@@ -184,10 +184,10 @@ static struct jlink *make(const struct adapter *a, const struct log *log, struct
     return j;
 }
 
-static void look(struct adapter *row)
+static void look_inside(struct adapter *row)
 {
     bool can = true;
-    struct jlink *j = make(row, NULL, &row->problem);
+    struct jlink *j = make_jlink(row, NULL, &row->problem);
     if (j && jlink_look(j, &can, &row->problem) == 0)
         memcpy(row->firmware, j->firmware, sizeof row->firmware);
     if (!can) {
@@ -200,10 +200,10 @@ static void look(struct adapter *row)
 static int jlink_list(bool open, struct adapter_list *out, struct err *err)
 {
     size_t first = out->n;
-    int ret = adapter_list_usb(driver(), NULL, pick, out, err);
+    int ret = adapter_list_usb(this_driver(), NULL, pick_interface, out, err);
     for (size_t i = first; open && ret == 0 && i < out->n; i++)
         if (out->row[i].problem.code == ERR_OK)
-            look(&out->row[i]);
+            look_inside(&out->row[i]);
     return ret;
 }
 
@@ -211,13 +211,13 @@ static void jlink_close(struct probe *p)
 {
     if (!p)
         return;
-    struct jlink *j = self(p);
+    struct jlink *j = jlink_of(p);
     jlink_unregister(j);
     jlink_disconnect(j);
     free(j);
 }
 
-static int option(void *ctx, const char *name, const char *value, struct err *err)
+static int set_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct jlink *j = ctx;
     uint64_t ms;
@@ -232,12 +232,12 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
 
 static int jlink_open(const struct probe_config *cfg, struct probe **out, struct err *err)
 {
-    struct jlink *j = make(cfg->adapter, cfg->log, err);
+    struct jlink *j = make_jlink(cfg->adapter, cfg->log, err);
     if (!j)
         return -ERR_NOMEM;
     if (cfg->speed_hz)
         j->wanted_hz = cfg->speed_hz;
-    int ret = options_each(cfg->spec, option, j, err);
+    int ret = options_each(cfg->spec, set_option, j, err);
     if (ret == 0)
         ret = jlink_connect(j, err);
     if (ret < 0) {
@@ -251,7 +251,7 @@ static int jlink_open(const struct probe_config *cfg, struct probe **out, struct
 
 static int jlink_reopen(struct probe *p, struct err *err)
 {
-    struct jlink *j = self(p);
+    struct jlink *j = jlink_of(p);
     int ret = jlink_connect(j, err);
     return ret < 0 ? err_prefix(err, ret, p->name) : 0;
 }
@@ -279,4 +279,4 @@ const struct probe_driver jlink_driver = {
     .jtag = &jlink_jtag,
 };
 
-static const struct probe_driver *driver(void) { return &jlink_driver; }
+static const struct probe_driver *this_driver(void) { return &jlink_driver; }

@@ -59,12 +59,27 @@ struct jlink {
     bool wrote;                  /* HW_JTAG_WRITE since the last GET_RESULT */
 };
 
-/* ---- jlink_session.c ---- */
+/* ---- jlink_ask.c: one request after the other ---- */
+
+/* jlink_need - waits until n bytes of reply are in j->rest. */
+int jlink_need(struct jlink *j, size_t n, unsigned timeout_ms, struct err *err);
+
+/* jlink_take - the first n of them, which leave j->rest. */
+void jlink_take(struct jlink *j, uint8_t *reply, size_t n);
+
+/* jlink_ask_within - sends a request, and fetches n bytes of reply (0: it has none; at most
+ * JLINK_TRANSFER) within timeout_ms. */
+int jlink_ask_within(struct jlink *j, const uint8_t *request, size_t len, uint8_t *reply, size_t n,
+                     unsigned timeout_ms, struct err *err);
 
 /* jlink_ask - sends a one-byte request, and fetches n bytes of reply (0: it has none; at most
  * JLINK_TRANSFER). */
 int jlink_ask(struct jlink *j, enum jlink_command command, uint8_t *reply, size_t n,
               struct err *err);
+
+/* ---- jlink_session.c ---- */
+
+/* jlink_get_state - pins and supply as the probe sees them; j->millivolts is that supply. */
 int jlink_get_state(struct jlink *j, struct jlink_state *state, struct err *err);
 /* the output pins in mask, as j->pins has them */
 int jlink_drive(struct jlink *j, unsigned mask, struct err *err);

@@ -74,7 +74,7 @@ static int fetch_reply(struct jlink *j, struct jlink_batch *b, struct err *err)
 }
 
 /* Waits for a batch's request to be taken and its reply to be there. */
-static int finish(struct jlink *j, struct jlink_batch *b, struct err *err)
+static int finish_batch(struct jlink *j, struct jlink_batch *b, struct err *err)
 {
     unsigned slot = (unsigned)(b - j->batch);
     if (!b->flying)
@@ -101,14 +101,14 @@ static enum jlink_command command_for(const struct jlink *j, const struct jtag_c
                : JLINK_HW_JTAG3;
 }
 
-static int send(void *ctx, struct jtag_chunk *c, struct err *err)
+static int send_chunk(void *ctx, struct jtag_chunk *c, struct err *err)
 {
     struct jlink *j = ctx;
     struct jlink_batch *b = &j->batch[c - j->chunk];
     b->command = command_for(j, c);
     b->want = jlink_reply_bytes(b->command, c->nbits);
     size_t len = jlink_jtag_request(b->out, b->command, c->tms, c->tdi, c->nbits);
-    int ret = j->awaited ? finish(j, j->awaited, err) : 0;
+    int ret = j->awaited ? finish_batch(j, j->awaited, err) : 0;
     if (ret == 0)
         ret = usb_submit(j->usb, (unsigned)(b - j->batch), j->ep_out, b->out, len, err);
     if (ret < 0)
@@ -121,10 +121,10 @@ static int send(void *ctx, struct jtag_chunk *c, struct err *err)
     return post_reads(j, b, err);
 }
 
-static int receive(void *ctx, struct jtag_chunk *c, struct err *err)
+static int receive_chunk(void *ctx, struct jtag_chunk *c, struct err *err)
 {
     struct jlink *j = ctx;
-    return finish(j, &j->batch[c - j->chunk], err);
+    return finish_batch(j, &j->batch[c - j->chunk], err);
 }
 
 static int check_writes(struct jlink *j, struct err *err)
@@ -145,7 +145,7 @@ void jlink_set_batch(struct jlink *j, uint32_t bits)
 
 void jlink_batch_init(struct jlink *j)
 {
-    static const struct jtag_stream_io io = { .send = send, .receive = receive };
+    static const struct jtag_stream_io io = { .send = send_chunk, .receive = receive_chunk };
     for (size_t i = 0; i < JLINK_CHUNKS; i++) {
         struct jlink_batch *b = &j->batch[i];
         j->chunk[i] = (struct jtag_chunk){ .tms = b->tms,
@@ -176,9 +176,9 @@ int jlink_try_batches(struct jlink *j, struct err *err)
         memset(c->tms, 0xFF, bits[i] / 8);
         c->nbits = bits[i];
         c->last = true;
-        int ret = send(j, c, &why);
+        int ret = send_chunk(j, c, &why);
         if (ret == 0)
-            ret = receive(j, c, &why);
+            ret = receive_chunk(j, c, &why);
         memset(c->tms, 0, bits[i] / 8);
         c->nbits = 0;
         c->last = false;

@@ -1,4 +1,4 @@
-/* A J-Link that is open: requests one after the other, setting it up, getting it back. */
+/* A J-Link that is open: setting it up, getting it back. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,75 +9,20 @@ enum { PROVE_MS = 300, DRAIN_MS = 20, DRAIN_READS = 64 };
 
 static unsigned prove_ms(const struct jlink *j) { return MIN(j->reply_ms, (unsigned)PROVE_MS); }
 
-/* ---- requests and replies, one after the other ---- */
-
-/* Waits until n bytes of reply are in j->rest. */
-static int need(struct jlink *j, size_t n, unsigned timeout_ms, struct err *err)
-{
-    for (unsigned empty = 0; j->nrest < n;) {
-        int got = usb_bulk(j->usb, j->ep_in, j->rest + j->nrest,
-                           jlink_read_bytes(n - j->nrest, j->max_packet), timeout_ms, err);
-        if (got < 0)
-            return got;
-        empty = got == 0 ? empty + 1 : 0; /* an empty packet may end a transfer */
-        if (empty > JLINK_MAX_EMPTY)
-            return err_set(err, ERR_TIMEOUT, "unplug the probe if this stays",
-                           "the reply ends early: %zu bytes of %zu", j->nrest, n);
-        j->nrest += (size_t)got;
-    }
-    return 0;
-}
-
-static void take(struct jlink *j, uint8_t *reply, size_t n)
-{
-    memcpy(reply, j->rest, n);
-    memmove(j->rest, j->rest + n, j->nrest -= n);
-}
-
-/* Sends a request, and fetches n bytes of reply (0: it has none; at most JLINK_TRANSFER). */
-static int ask_within(struct jlink *j, const uint8_t *request, size_t len, uint8_t *reply, size_t n,
-                      unsigned timeout_ms, struct err *err)
-{
-    uint8_t buf[16];
-    memcpy(buf, request, len);
-    j->nrest = 0;
-    int ret = usb_bulk(j->usb, j->ep_out, buf, len, timeout_ms, err);
-    if (ret >= 0 && (size_t)ret < len)
-        ret = err_set(err, ERR_TIMEOUT, "unplug the probe if this stays", "took %d bytes of %zu",
-                      ret, len);
-    if (ret >= 0)
-        ret = need(j, n, timeout_ms, err);
-    if (ret < 0)
-        return ret;
-    if (n > 0)
-        take(j, reply, n);
-    return 0;
-}
-
-int jlink_ask(struct jlink *j, enum jlink_command command, uint8_t *reply, size_t n,
-              struct err *err)
-{
-    const uint8_t request = (uint8_t)command;
-    int ret = ask_within(j, &request, 1, reply, n, j->reply_ms, err);
-    char doing[32];
-    snprintf(doing, sizeof doing, "request %02x", request);
-    return ret < 0 ? err_prefix(err, ret, doing) : 0;
-}
-
 /* ---- opening ---- */
 
 static int get_version(struct jlink *j, unsigned timeout_ms, struct err *err)
 {
     const uint8_t request = JLINK_VERSION;
     uint8_t head[2];
-    int ret = ask_within(j, &request, 1, head, 2, timeout_ms, err);
+    int ret = jlink_ask_within(j, &request, 1, head, 2, timeout_ms, err);
     if (ret < 0)
         return err_prefix(err, ret, "firmware version");
     size_t n = le16(head);
     if (n > JLINK_TRANSFER)
         return err_set(err, ERR_PROTOCOL, "unplug the probe and plug it in again",
                        "firmware version of %zu bytes", n);
-    ret = need(j, n, timeout_ms, err);
+    ret = jlink_need(j, n, timeout_ms, err);
     if (ret < 0)
         return err_prefix(err, ret, "firmware version");
     snprintf(j->firmware, sizeof j->firmware, "%.*s", (int)n, (const char *)j->rest);
@@ -115,19 +60,19 @@ int jlink_get_state(struct jlink *j, struct jlink_state *state, struct err *err)
     return 0;
 }
 
-static int registration(struct jlink *j, bool on, struct err *err)
+static int set_registration(struct jlink *j, bool on, struct err *err)
 {
     uint8_t request[14], reply[JLINK_REGISTRATION_MAX];
     if (!jlink_can(j->caps, JLINK_CAP_REGISTER))
         return 0;
     jlink_registration(request, on, on ? 0 : j->handle);
-    int ret = ask_within(j, request, sizeof request, reply, JLINK_REGISTRATION_MIN,
-                         on ? j->reply_ms : prove_ms(j), err);
+    int ret = jlink_ask_within(j, request, sizeof request, reply, JLINK_REGISTRATION_MIN,
+                               on ? j->reply_ms : prove_ms(j), err);
     if (ret == 0 && (ret = jlink_registration_bytes(reply, err)) > JLINK_REGISTRATION_MIN) {
         size_t more = (size_t)ret - JLINK_REGISTRATION_MIN;
-        ret = need(j, more, j->reply_ms, err);
+        ret = jlink_need(j, more, j->reply_ms, err);
         if (ret == 0)
-            take(j, reply + JLINK_REGISTRATION_MIN, more);
+            jlink_take(j, reply + JLINK_REGISTRATION_MIN, more);
     }
     if (ret >= 0)
         j->handle = 0;
@@ -136,11 +81,11 @@ static int registration(struct jlink *j, bool on, struct err *err)
     return ret < 0 ? err_prefix(err, ret, "registering") : 0;
 }
 
-static int interfaces(struct jlink *j, uint8_t which, uint32_t *out, struct err *err)
+static int ask_interfaces(struct jlink *j, uint8_t which, uint32_t *out, struct err *err)
 {
     const uint8_t request[2] = { JLINK_SELECT_IF, which };
     uint8_t reply[4];
-    int ret = ask_within(j, request, sizeof request, reply, sizeof reply, j->reply_ms, err);
+    int ret = jlink_ask_within(j, request, sizeof request, reply, sizeof reply, j->reply_ms, err);
     if (ret < 0)
         return err_prefix(err, ret, "choosing JTAG");
     *out = le32(reply);
@@ -151,8 +96,9 @@ static int interfaces(struct jlink *j, uint8_t which, uint32_t *out, struct err 
 static int select_jtag(struct jlink *j, bool *can, struct err *err)
 {
     uint32_t mask = 1u << JLINK_IF_JTAG;
-    int ret =
-        jlink_can(j->caps, JLINK_CAP_SELECT_IF) ? interfaces(j, JLINK_IF_AVAILABLE, &mask, err) : 0;
+    int ret = jlink_can(j->caps, JLINK_CAP_SELECT_IF)
+                  ? ask_interfaces(j, JLINK_IF_AVAILABLE, &mask, err)
+                  : 0;
     *can = mask >> JLINK_IF_JTAG & 1;
     return ret;
 }
@@ -174,7 +120,7 @@ int jlink_set_speed(struct jlink *j, uint32_t hz, struct err *err)
     uint16_t khz;
     uint32_t got = jlink_speed(j->base_hz, j->min_div, hz, &khz);
     const uint8_t request[3] = { JLINK_SET_SPEED, (uint8_t)khz, (uint8_t)(khz >> 8) };
-    int ret = ask_within(j, request, sizeof request, NULL, 0, j->reply_ms, err);
+    int ret = jlink_ask_within(j, request, sizeof request, NULL, 0, j->reply_ms, err);
     if (ret < 0)
         return err_prefix(err, ret, "setting TCK");
     j->wanted_hz = hz;
@@ -207,7 +153,7 @@ static int forget_writes(struct jlink *j, struct err *err)
                : 0;
 }
 
-static int start(struct jlink *j, struct err *err)
+static int start_probe(struct jlink *j, struct err *err)
 {
     struct jlink_state state;
     uint32_t before;
@@ -216,16 +162,16 @@ static int start(struct jlink *j, struct err *err)
     if (ret == 0)
         ret = jlink_get_state(j, &state, err);
     if (ret == 0 && j->handle) /* of this session, before it was opened anew: the table is small */
-        ret = registration(j, false, err);
+        ret = set_registration(j, false, err);
     if (ret == 0)
-        ret = registration(j, true, err);
+        ret = set_registration(j, true, err);
     if (ret == 0)
         ret = select_jtag(j, &can, err);
     if (ret == 0 && !can)
         ret = err_set(err, ERR_UNSUPPORTED, "use a probe with a JTAG connector",
                       "this probe has no JTAG, only SWD or others");
     if (ret == 0 && jlink_can(j->caps, JLINK_CAP_SELECT_IF))
-        ret = interfaces(j, JLINK_IF_JTAG, &before, err);
+        ret = ask_interfaces(j, JLINK_IF_JTAG, &before, err);
     if (ret == 0)
         ret = jlink_drive(j, JTAG_PIN_NRESET | JTAG_PIN_NTRST, err);
     if (ret == 0)
@@ -286,7 +232,7 @@ static int attach_usb(struct jlink *j, struct err *err)
 
 /* What an earlier session left in the probe is dropped; then a question with a known answer. A
  * probe that waits for the rest of a batch gets its port reset. */
-static int prove(struct jlink *j, struct err *err)
+static int prove_in_step(struct jlink *j, struct err *err)
 {
     int ret = usb_drain(j->usb, j->ep_in, DRAIN_MS, DRAIN_READS, err);
     if (ret >= 0 && (ret = get_version(j, prove_ms(j), err)) == 0)
@@ -309,9 +255,9 @@ int jlink_connect(struct jlink *j, struct err *err)
     jlink_disconnect(j);
     int ret = attach_usb(j, err);
     if (ret == 0)
-        ret = prove(j, err);
+        ret = prove_in_step(j, err);
     if (ret == 0)
-        ret = start(j, err);
+        ret = start_probe(j, err);
     if (ret < 0)
         jlink_disconnect(j);
     return ret;
@@ -342,7 +288,7 @@ int jlink_look(struct jlink *j, bool *can_jtag, struct err *err)
 {
     int ret = attach_usb(j, err);
     if (ret == 0)
-        ret = prove(j, err);
+        ret = prove_in_step(j, err);
     if (ret == 0)
         ret = get_caps(j, err);
     if (ret == 0)
@@ -354,5 +300,5 @@ int jlink_look(struct jlink *j, bool *can_jtag, struct err *err)
 void jlink_unregister(struct jlink *j)
 {
     if (j->usb && j->handle)
-        registration(j, false, NULL);
+        set_registration(j, false, NULL);
 }

@@ -22,12 +22,12 @@ enum {
     MIN_IR = 2
 };
 
-static bool bit(const uint8_t *p, uint32_t i) { return p[i / 8] >> (i % 8) & 1; }
+static bool bit_at(const uint8_t *p, uint32_t i) { return p[i / 8] >> (i % 8) & 1; }
 
 /* The first bit in from..end that is not `level`, or end. */
 static uint32_t run_end(const uint8_t *p, uint32_t from, uint32_t end, bool level)
 {
-    while (from < end && bit(p, from) == level)
+    while (from < end && bit_at(p, from) == level)
         from++;
     return from;
 }
@@ -38,7 +38,7 @@ struct answers {
     uint8_t ids[(IDS_SCAN + 7) / 8], ir[(IR_SCAN + 7) / 8], bypass[(BYPASS_SCAN + 7) / 8];
 };
 
-static int ask(struct probe *p, struct answers *a, struct err *err)
+static int ask_chain(struct probe *p, struct answers *a, struct err *err)
 {
     uint8_t ones[(IR_SCAN + 7) / 8], key[(IR_SCAN + 7) / 8];
     memset(ones, 0xFF, sizeof ones);
@@ -51,7 +51,7 @@ static int ask(struct probe *p, struct answers *a, struct err *err)
     return p->driver->jtag->execute(p, ops, ARRAY_LEN(ops), err);
 }
 
-static int changed(struct err *err, const char *what)
+static int report_changed(struct err *err, const char *what)
 {
     return err_set(err, ERR_PROTOCOL, "lower --speed; check TDI, TMS, TCK and GND",
                    "JTAG chain: %s", what);
@@ -60,17 +60,19 @@ static int changed(struct err *err, const char *what)
 static int measure_ir(const struct answers *a, struct jtag_chain *out, struct err *err)
 {
     uint32_t zero = IR_SCAN;
-    bool level = bit(a->ir, 0);
+    bool level = bit_at(a->ir, 0);
     if (run_end(a->ir, 0, IR_SCAN, level) == IR_SCAN)
         return err_set(err, ERR_NO_TARGET, link_still_hint(level), "JTAG chain: TDO stays %d",
                        level);
-    while (zero > 0 && bit(a->ir, zero - 1))
+    while (zero > 0 && bit_at(a->ir, zero - 1))
         zero--;
     if (zero == IR_SCAN)
-        return changed(err, "what was sent through the instruction registers does not come back");
+        return report_changed(err,
+                              "what was sent through the instruction registers does not come back");
     uint32_t total = zero - 1 < KEY ? 0 : zero - 1 - KEY;
     if (zero - 1 < KEY || run_end(a->ir, total, IR_SCAN, true) != total + KEY)
-        return changed(err, "what was sent through the instruction registers comes back changed");
+        return report_changed(err,
+                              "what was sent through the instruction registers comes back changed");
     out->ir_bits = total;
     bits_copy(out->capture, 0, a->ir, 0, total);
     return 0;
@@ -89,7 +91,7 @@ static int count_taps(const struct answers *a, struct jtag_chain *out, struct er
                        "JTAG chain: more than %d devices", JTAG_CHAIN_MAX_TAPS);
     if (n == 0 || run_end(a->bypass, n, BYPASS_SCAN, true) != BYPASS_SCAN ||
         out->ir_bits < n * MIN_IR)
-        return changed(err, "the BYPASS registers are not a row of zeros");
+        return report_changed(err, "the BYPASS registers are not a row of zeros");
     out->taps = n;
     return 0;
 }
@@ -100,21 +102,21 @@ static int read_ids(const struct answers *a, struct jtag_chain *out, struct err 
 {
     uint32_t at = 0;
     for (unsigned place = out->taps; place-- > 0;) {
-        out->idcode[place] = bit(a->ids, at) ? (uint32_t)bits_get(a->ids, at, ID_BITS) : 0;
+        out->idcode[place] = bit_at(a->ids, at) ? (uint32_t)bits_get(a->ids, at, ID_BITS) : 0;
         at += out->idcode[place] ? ID_BITS : 1;
         if (out->idcode[place] == UINT32_MAX)
-            return changed(err, "it shows fewer devices after a reset than in BYPASS");
+            return report_changed(err, "it shows fewer devices after a reset than in BYPASS");
     }
     return run_end(a->ids, at, IDS_SCAN, true) == IDS_SCAN
                ? 0
-               : changed(err, "it shows more devices after a reset than in BYPASS");
+               : report_changed(err, "it shows more devices after a reset than in BYPASS");
 }
 
 int jtag_chain_scan(struct probe *p, struct jtag_chain *out, struct err *err)
 {
     struct answers a;
     struct jtag_chain chain = { 0 };
-    int ret = ask(p, &a, err);
+    int ret = ask_chain(p, &a, err);
     if (ret == 0)
         ret = measure_ir(&a, &chain, err);
     if (ret == 0)
@@ -127,7 +129,7 @@ int jtag_chain_scan(struct probe *p, struct jtag_chain *out, struct err *err)
 }
 
 /* Makers whose devices may stand beside ours: bits 11 to 1 of an IDCODE. Source: JEDEC JEP106. */
-static const char *maker(uint32_t idcode)
+static const char *maker_of(uint32_t idcode)
 {
     static const struct {
         unsigned id;
@@ -164,9 +166,9 @@ const char *jtag_chain_text(const struct jtag_chain *chain, char *buf, size_t ca
     for (unsigned i = 0; i < chain->taps && at < cap; i++) {
         const char *comma = i ? ", " : "";
         if (chain->idcode[i])
-            at += (size_t)snprintf(buf + at, cap - at, "%s%08X%s%s", comma,
-                                   (unsigned)chain->idcode[i], *maker(chain->idcode[i]) ? " " : "",
-                                   maker(chain->idcode[i]));
+            at += (size_t)snprintf(
+                buf + at, cap - at, "%s%08X%s%s", comma, (unsigned)chain->idcode[i],
+                *maker_of(chain->idcode[i]) ? " " : "", maker_of(chain->idcode[i]));
         else
             at += (size_t)snprintf(buf + at, cap - at, "%sno IDCODE", comma);
     }
@@ -182,37 +184,37 @@ struct lengths {
     int marked;                            /* -1: none */
 };
 
-static int malformed(const char *given, struct err *err)
+static int refuse_lengths(const char *given, struct err *err)
 {
     return err_set(err, ERR_USAGE, "IR lengths from TDI to TDO, the target marked: 4,16*,8",
                    "chain: '%s' is no list of lengths, each from %d to %d bits", given, MIN_IR,
                    JTAG_CHAIN_MAX_IR);
 }
 
-static int parse(const char *given, struct lengths *out, struct err *err)
+static int parse_lengths(const char *given, struct lengths *out, struct err *err)
 {
     *out = (struct lengths){ .marked = -1 };
     for (const char *p = given;; p++) {
         char *end;
         unsigned long v = isdigit((unsigned char)*p) ? strtoul(p, &end, 10) : 0;
         if (v < MIN_IR || v > JTAG_CHAIN_MAX_IR || out->n == JTAG_CHAIN_MAX_TAPS)
-            return malformed(given, err);
+            return refuse_lengths(given, err);
         out->bits[out->n++] = (unsigned)v;
         p = end;
         if (*p == '*' && out->marked >= 0)
-            return malformed(given, err);
+            return refuse_lengths(given, err);
         if (*p == '*')
             out->marked = (int)out->n - 1, p++;
         if (!*p)
             return 0;
         if (*p != ',')
-            return malformed(given, err);
+            return refuse_lengths(given, err);
     }
 }
 
 /* The one length that is the target's, if none is marked. */
-static int mark(struct lengths *l, const struct jtag_chain_want *want, const char *given,
-                struct err *err)
+static int mark_part(struct lengths *l, const struct jtag_chain_want *want, const char *given,
+                     struct err *err)
 {
     for (unsigned i = 0; l->marked < 0 && i < l->n; i++)
         if (l->bits[i] == want->ir_bits)
@@ -233,9 +235,9 @@ static int find_given(const struct jtag_chain *chain, const struct jtag_chain_wa
 {
     struct lengths l;
     char text[160];
-    int ret = parse(given, &l, err);
+    int ret = parse_lengths(given, &l, err);
     if (ret == 0)
-        ret = mark(&l, want, given, err);
+        ret = mark_part(&l, want, given, err);
     if (ret < 0)
         return ret;
     unsigned total = 0, before = 0, at = (unsigned)l.marked;
@@ -266,7 +268,7 @@ static bool may_be_row(const struct jtag_chain *chain, unsigned taps, uint32_t f
         bool *now = reach[k % 2], *then = reach[(k + 1) % 2];
         memset(then, 0, sizeof reach[0]);
         for (uint32_t p = from; p + MIN_IR <= to; p++)
-            if (now[p] && bit(chain->capture, p) && !bit(chain->capture, p + 1))
+            if (now[p] && bit_at(chain->capture, p) && !bit_at(chain->capture, p + 1))
                 memset(then + p + MIN_IR, true,
                        MIN(to - p, (uint32_t)JTAG_CHAIN_MAX_IR) - MIN_IR + 1);
     }
@@ -274,13 +276,13 @@ static bool may_be_row(const struct jtag_chain *chain, unsigned taps, uint32_t f
 }
 
 /* The target so many places and bits from TDO: possible? */
-static bool fits(const struct jtag_chain *chain, const struct jtag_chain_want *want,
-                 unsigned taps_after, uint32_t ir_after)
+static bool part_fits(const struct jtag_chain *chain, const struct jtag_chain_want *want,
+                      unsigned taps_after, uint32_t ir_after)
 {
     unsigned place = chain->taps - 1 - taps_after;
     uint32_t end = ir_after + want->ir_bits;
     return (chain->idcode[place] != 0) == want->has_idcode && end <= chain->ir_bits &&
-           bit(chain->capture, ir_after) && !bit(chain->capture, ir_after + 1) &&
+           bit_at(chain->capture, ir_after) && !bit_at(chain->capture, ir_after + 1) &&
            may_be_row(chain, taps_after, 0, ir_after) &&
            may_be_row(chain, place, end, chain->ir_bits);
 }
@@ -295,7 +297,7 @@ int jtag_chain_find(const struct jtag_chain *chain, const struct jtag_chain_want
     struct jtag_place place = { 0 };
     for (unsigned after = 0; after < chain->taps; after++)
         for (uint32_t ir = MIN_IR * after; ir + want->ir_bits <= chain->ir_bits; ir++)
-            if (fits(chain, want, after, ir) && ++found)
+            if (part_fits(chain, want, after, ir) && ++found)
                 place = (struct jtag_place){ .place = chain->taps - 1 - after,
                                              .ir_bits = want->ir_bits,
                                              .taps_before = chain->taps - 1 - after,

@@ -28,10 +28,13 @@ struct chained {
     uint8_t in[BYTES], out[BYTES];
 };
 
-static struct chained *self(struct probe *p) { return CONTAINER_OF(p, struct chained, probe); }
+static struct chained *chained_of(struct probe *p)
+{
+    return CONTAINER_OF(p, struct chained, probe);
+}
 static const struct jtag_ops *inner_jtag(const struct chained *c) { return c->inner->driver->jtag; }
 
-static int run(struct chained *c, struct err *err)
+static int run_ops(struct chained *c, struct err *err)
 {
     int ret = inner_jtag(c)->execute(c->inner, c->op, c->nops, err);
     for (size_t i = 0; i < c->nops && ret == 0; i++) {
@@ -47,7 +50,7 @@ static int run(struct chained *c, struct err *err)
 }
 
 /* Bits that go in first end next to TDO. */
-static int scan(struct chained *c, const struct jtag_op *op, struct err *err)
+static int add_scan(struct chained *c, const struct jtag_op *op, struct err *err)
 {
     bool ir = op->kind == JTAG_IR;
     uint32_t after = ir ? c->place.ir_after : c->place.taps_after,
@@ -57,7 +60,7 @@ static int scan(struct chained *c, const struct jtag_op *op, struct err *err)
     if (op->bits == 0 || op->bits > JTAG_MAX_BITS || bits > JTAG_MAX_BITS)
         return err_set(err, ERR_USAGE, "", "JTAG scan of %u bits (1..%u)", op->bits,
                        JTAG_MAX_BITS - after - before);
-    int ret = c->nops == OPS || c->used + bytes > BYTES ? run(c, err) : 0;
+    int ret = c->nops == OPS || c->used + bytes > BYTES ? run_ops(c, err) : 0;
     if (ret < 0)
         return ret;
     uint8_t *in = c->in + c->used;
@@ -79,108 +82,108 @@ static int scan(struct chained *c, const struct jtag_op *op, struct err *err)
 }
 
 /* BYPASS for all. */
-static int bypass(struct chained *c, struct err *err)
+static int load_bypass(struct chained *c, struct err *err)
 {
     uint8_t ones[JTAG_CHAIN_MAX_IR / 8];
     memset(ones, 0xFF, sizeof ones);
     const struct jtag_op op = jtag_ir(c->place.ir_bits, ones, NULL);
-    return scan(c, &op, err);
+    return add_scan(c, &op, err);
 }
 
-static int plain(struct chained *c, const struct jtag_op *op, struct err *err)
+static int add_plain(struct chained *c, const struct jtag_op *op, struct err *err)
 {
-    int ret = c->nops == OPS ? run(c, err) : 0;
+    int ret = c->nops == OPS ? run_ops(c, err) : 0;
     c->wanted[c->nops].dst = NULL;
     c->op[c->nops++] = *op;
     return ret;
 }
 
-static int add(struct chained *c, const struct jtag_op *op, struct err *err)
+static int add_op(struct chained *c, const struct jtag_op *op, struct err *err)
 {
     int ret = 0;
     if (op->kind != JTAG_IR && op->kind != JTAG_DR) {
         c->reset |= op->kind == JTAG_RESET;
-        return plain(c, op, err);
+        return add_plain(c, op, err);
     }
     if (c->reset && op->kind == JTAG_DR)
-        ret = bypass(c, err);
+        ret = load_bypass(c, err);
     c->reset = false;
-    return ret < 0 ? ret : scan(c, op, err);
+    return ret < 0 ? ret : add_scan(c, op, err);
 }
 
 static int chained_execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
 {
-    struct chained *c = self(p);
+    struct chained *c = chained_of(p);
     int ret = 0;
     c->nops = c->used = 0;
     for (size_t i = 0; i < n && ret == 0; i++)
-        ret = add(c, &ops[i], err);
+        ret = add_op(c, &ops[i], err);
     if (ret == 0)
-        ret = run(c, err);
+        ret = run_ops(c, err);
     c->reset |= ret < 0;
     return ret;
 }
 
 /* ---- the rest is inner's ---- */
 
-static int lacks(struct probe *p, struct err *err)
+static int refuse_lack(struct probe *p, struct err *err)
 {
     return err_set(err, ERR_UNSUPPORTED, "", "%s: this adapter cannot do it", p->name);
 }
 
 static int chained_set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
 {
-    struct chained *c = self(p);
+    struct chained *c = chained_of(p);
     c->reset |= mask & JTAG_PIN_NTRST;
     return inner_jtag(c)->set_pins ? inner_jtag(c)->set_pins(c->inner, mask, value, err)
-                                   : lacks(p, err);
+                                   : refuse_lack(p, err);
 }
 
 static int chained_get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
 {
-    struct chained *c = self(p);
+    struct chained *c = chained_of(p);
     return inner_jtag(c)->get_pins ? inner_jtag(c)->get_pins(c->inner, value, known, err)
-                                   : lacks(p, err);
+                                   : refuse_lack(p, err);
 }
 
 static int chained_voltage(struct probe *p, unsigned *mv, struct err *err)
 {
-    struct chained *c = self(p);
-    return inner_jtag(c)->voltage ? inner_jtag(c)->voltage(c->inner, mv, err) : lacks(p, err);
+    struct chained *c = chained_of(p);
+    return inner_jtag(c)->voltage ? inner_jtag(c)->voltage(c->inner, mv, err) : refuse_lack(p, err);
 }
 
 static int chained_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struct err *err)
 {
-    struct chained *c = self(p);
+    struct chained *c = chained_of(p);
     return inner_jtag(c)->set_clock ? inner_jtag(c)->set_clock(c->inner, hz, got_hz, err)
-                                    : lacks(p, err);
+                                    : refuse_lack(p, err);
 }
 
 static int chained_wait(struct probe *p, uint64_t ns, struct err *err)
 {
-    struct chained *c = self(p);
+    struct chained *c = chained_of(p);
     return inner_jtag(c)->wait ? inner_jtag(c)->wait(c->inner, ns, err) : 0;
 }
 
 static uint64_t chained_now_ns(struct probe *p)
 {
-    return inner_jtag(self(p))->now_ns(self(p)->inner);
+    return inner_jtag(chained_of(p))->now_ns(chained_of(p)->inner);
 }
 static size_t chained_batch_bits(struct probe *p)
 {
-    return inner_jtag(self(p))->batch_bits(self(p)->inner);
+    return inner_jtag(chained_of(p))->batch_bits(chained_of(p)->inner);
 }
-static unsigned chained_ir_bits(struct probe *p) { return self(p)->place.ir_bits; }
+static unsigned chained_ir_bits(struct probe *p) { return chained_of(p)->place.ir_bits; }
 
 static void chained_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *transfers,
                           uint64_t *bytes)
 {
-    inner_jtag(self(p))->stats(self(p)->inner, tck_clocks, transfers, bytes);
+    inner_jtag(chained_of(p))->stats(chained_of(p)->inner, tck_clocks, transfers, bytes);
 }
 
 static int chained_reopen(struct probe *p, struct err *err)
 {
-    struct chained *c = self(p);
+    struct chained *c = chained_of(p);
     c->reset = true;
     return probe_reopen(c->inner, err);
 }
@@ -189,11 +192,11 @@ static void chained_close(struct probe *p)
 {
     if (!p)
         return;
-    probe_close(self(p)->inner);
-    free(self(p));
+    probe_close(chained_of(p)->inner);
+    free(chained_of(p));
 }
 
-static const struct probe_driver *driver(void)
+static const struct probe_driver *chained_driver(void)
 {
     static const struct jtag_ops jtag = {
         .execute = chained_execute,
@@ -222,9 +225,9 @@ int jtag_chain_verify(struct probe *p, struct err *err)
     struct jtag_chain now;
     struct err why = { .code = ERR_OK };
     char text[160];
-    if (p->driver != driver())
+    if (p->driver != chained_driver())
         return 0;
-    struct chained *c = self(p);
+    struct chained *c = chained_of(p);
     int ret = jtag_chain_scan(c->inner, &now, &why);
     c->reset = true;
     if (ret == -ERR_NO_TARGET || ret == -ERR_PROTOCOL)
@@ -247,7 +250,7 @@ int jtag_chain_wrap(struct probe *inner, const struct jtag_chain *chain,
     struct chained *c = calloc(1, sizeof *c);
     if (!c)
         return err_set(err, ERR_NOMEM, "", "JTAG chain: out of memory");
-    c->probe.driver = driver();
+    c->probe.driver = chained_driver();
     c->probe.log = inner->log;
     memcpy(c->probe.name, inner->name, sizeof c->probe.name);
     c->inner = inner;

@@ -17,7 +17,7 @@ void jtag_stream_init(struct jtag_stream *s, const struct jtag_stream_io *io, vo
 
 /* A caller's tdo may hold anything, and may be the tdi of bits not sent yet: only this field's bits
  * change, and the rest of the last byte once its op is complete. */
-static void deliver(const struct jtag_field *f, const uint8_t *tdo)
+static void deliver_field(const struct jtag_field *f, const uint8_t *tdo)
 {
     uint32_t end = f->dst_bit + f->bits;
     bits_copy(f->dst, f->dst_bit, tdo, f->src_bit, f->bits);
@@ -26,7 +26,7 @@ static void deliver(const struct jtag_field *f, const uint8_t *tdo)
 }
 
 /* Unused bits of the buffers are 0, so that only ones have to be put in. */
-static void empty(struct jtag_chunk *c)
+static void empty_chunk(struct jtag_chunk *c)
 {
     memset(c->tms, 0, (c->nbits + 7) / 8);
     memset(c->tdi, 0, (c->nbits + 7) / 8);
@@ -41,16 +41,16 @@ static int receive_oldest(struct jtag_stream *s, struct err *err)
     if (ret < 0)
         return ret;
     for (uint32_t i = 0; i < c->nfields; i++)
-        deliver(&c->field[i], c->tdo);
+        deliver_field(&c->field[i], c->tdo);
     s->tck_clocks += c->nbits;
     s->chunks++;
     s->flying--;
-    empty(c);
+    empty_chunk(c);
     return 0;
 }
 
 /* Sends what was filled; on return there is an empty chunk to fill. */
-static int flush(struct jtag_stream *s, struct err *err)
+static int flush_chunk(struct jtag_stream *s, struct err *err)
 {
     int ret = s->io->send(s->ctx, &s->chunk[s->filling], err);
     if (ret < 0)
@@ -61,11 +61,11 @@ static int flush(struct jtag_stream *s, struct err *err)
 }
 
 /* The chunk to fill, with room for n more clocks and one more field: a new one if need be. */
-static int room(struct jtag_stream *s, uint32_t n, struct jtag_chunk **out, struct err *err)
+static int find_room(struct jtag_stream *s, uint32_t n, struct jtag_chunk **out, struct err *err)
 {
     struct jtag_chunk *c = &s->chunk[s->filling];
     if (c->cap_bits - c->nbits < n || c->nfields == c->cap_fields) {
-        int ret = flush(s, err);
+        int ret = flush_chunk(s, err);
         if (ret < 0)
             return ret;
         c = &s->chunk[s->filling];
@@ -75,11 +75,11 @@ static int room(struct jtag_stream *s, uint32_t n, struct jtag_chunk **out, stru
 }
 
 /* n clocks in Run-Test/Idle. */
-static int idle(struct jtag_stream *s, uint64_t n, struct err *err)
+static int put_idle(struct jtag_stream *s, uint64_t n, struct err *err)
 {
     struct jtag_chunk *c;
     while (n > 0) {
-        int ret = room(s, 1, &c, err);
+        int ret = find_room(s, 1, &c, err);
         if (ret < 0)
             return ret;
         uint32_t now = (uint32_t)MIN(n, c->cap_bits - c->nbits);
@@ -93,7 +93,7 @@ static int idle(struct jtag_stream *s, uint64_t n, struct err *err)
 static int tms_path(struct jtag_stream *s, unsigned path, uint32_t n, struct err *err)
 {
     struct jtag_chunk *c;
-    int ret = room(s, n, &c, err);
+    int ret = find_room(s, n, &c, err);
     if (ret < 0)
         return ret;
     bits_or(c->tms, c->nbits, path, n);
@@ -102,11 +102,11 @@ static int tms_path(struct jtag_stream *s, unsigned path, uint32_t n, struct err
 }
 
 /* The shift itself: TMS low but for the last bit, which leaves the Shift state. */
-static int shift(struct jtag_stream *s, const struct jtag_op *op, struct err *err)
+static int put_shift(struct jtag_stream *s, const struct jtag_op *op, struct err *err)
 {
     struct jtag_chunk *c = NULL;
     for (uint32_t done = 0, n; done < op->bits; done += n) {
-        int ret = room(s, 1, &c, err);
+        int ret = find_room(s, 1, &c, err);
         if (ret < 0)
             return ret;
         n = MIN(op->bits - done, c->cap_bits - c->nbits);
@@ -124,8 +124,8 @@ static int shift(struct jtag_stream *s, const struct jtag_op *op, struct err *er
 static bool is_scan(const struct jtag_op *op) { return op->kind == JTAG_IR || op->kind == JTAG_DR; }
 
 /* next: the op behind this one, NULL if it is the last. */
-static int scan(struct jtag_stream *s, const struct jtag_op *op, const struct jtag_op *next,
-                struct err *err)
+static int put_scan(struct jtag_stream *s, const struct jtag_op *op, const struct jtag_op *next,
+                    struct err *err)
 {
     bool through_idle = !s->direct || op->idle_clocks || !next || !is_scan(next);
     int ret;
@@ -136,10 +136,10 @@ static int scan(struct jtag_stream *s, const struct jtag_op *op, const struct jt
     else
         ret = tms_path(s, 0x1, 3, err);
     if (ret == 0)
-        ret = shift(s, op, err);
+        ret = put_shift(s, op, err);
     if (ret == 0)
         ret = tms_path(s, 0x1, through_idle ? 2 : 1, err);
-    return ret < 0 ? ret : idle(s, op->idle_clocks, err);
+    return ret < 0 ? ret : put_idle(s, op->idle_clocks, err);
 }
 
 static int one_op(struct jtag_stream *s, const struct jtag_op *op, const struct jtag_op *next,
@@ -149,10 +149,10 @@ static int one_op(struct jtag_stream *s, const struct jtag_op *op, const struct 
     switch (op->kind) {
     case JTAG_RESET:
         ret = tms_path(s, 0x1F, 6, err);
-        return ret < 0 ? ret : idle(s, op->idle_clocks, err);
-    case JTAG_IDLE: return idle(s, (uint64_t)op->bits + op->idle_clocks, err);
+        return ret < 0 ? ret : put_idle(s, op->idle_clocks, err);
+    case JTAG_IDLE: return put_idle(s, (uint64_t)op->bits + op->idle_clocks, err);
     case JTAG_IR:
-    case JTAG_DR: return scan(s, op, next, err);
+    case JTAG_DR: return put_scan(s, op, next, err);
     }
     return 0; /* jtag_check() has seen to it */
 }
@@ -166,12 +166,12 @@ int jtag_stream_run(struct jtag_stream *s, const struct jtag_op *ops, size_t n, 
         ret = one_op(s, &ops[i], i + 1 < n ? &ops[i + 1] : NULL, err);
     if (ret == 0 && s->chunk[s->filling].nbits > 0) {
         s->chunk[s->filling].last = true;
-        ret = flush(s, err);
+        ret = flush_chunk(s, err);
     }
     while (ret == 0 && s->flying > 0)
         ret = receive_oldest(s, err);
     for (unsigned i = 0; i < s->nchunks && ret < 0; i++) /* a failed run leaves nothing behind */
-        empty(&s->chunk[i]);
+        empty_chunk(&s->chunk[i]);
     if (ret < 0)
         s->flying = s->filling = 0;
     return ret;

@@ -83,7 +83,7 @@ int link_reset(struct probe *p, struct err *err)
 
 /* ---- whether bits pass ---- */
 
-static bool bit(const uint8_t *p, uint32_t i) { return p[i / 8] >> (i % 8) & 1; }
+static bool bit_at(const uint8_t *p, uint32_t i) { return p[i / 8] >> (i % 8) & 1; }
 
 /* Bits that no device's register repeats: a 32-bit xorshift, one bit of each step. */
 static void make_pattern(uint8_t *to, uint32_t bits)
@@ -104,7 +104,7 @@ static int delay_of(const uint8_t *in, const uint8_t *out, uint32_t bits)
 {
     for (uint32_t d = 0; d <= MAX_TAPS; d++) {
         uint32_t i = 0;
-        while (i < bits && bit(out, i) == (i >= d && bit(in, i - d)))
+        while (i < bits && bit_at(out, i) == (i >= d && bit_at(in, i - d)))
             i++;
         if (i == bits)
             return (int)d;
@@ -112,12 +112,12 @@ static int delay_of(const uint8_t *in, const uint8_t *out, uint32_t bits)
     return -1;
 }
 
-static int still(const uint8_t *out, uint32_t bits)
+static int constant_level(const uint8_t *out, uint32_t bits)
 {
     for (uint32_t i = 1; i < bits; i++)
-        if (bit(out, i) != bit(out, 0))
+        if (bit_at(out, i) != bit_at(out, 0))
             return -1;
-    return bit(out, 0);
+    return bit_at(out, 0);
 }
 
 const char *link_still_hint(bool level)
@@ -141,8 +141,8 @@ static int tdi_is_still(struct probe *p, bool *level, struct err *err)
     int ret = p->driver->jtag->execute(p, ops, ARRAY_LEN(ops), err);
     if (ret < 0)
         return ret;
-    *level = bit(out, at);
-    while (at > 0 && bit(out, at - 1) == *level)
+    *level = bit_at(out, at);
+    while (at > 0 && bit_at(out, at - 1) == *level)
         at--;
     return at > 0 && at < IR_ONES;
 }
@@ -182,7 +182,7 @@ int link_check(struct probe *p, uint32_t bits, unsigned *taps, struct err *err)
     int ret = jtag->execute(p, ops, ARRAY_LEN(ops), err);
     if (ret < 0)
         return ret;
-    int level = still(out, bits), delay = delay_of(in, out, bits);
+    int level = constant_level(out, bits), delay = delay_of(in, out, bits);
     if (level >= 0 || delay < 0)
         return why_bad(p, bits, level, err);
     if (taps)
@@ -228,7 +228,7 @@ const char *link_hz_text(uint32_t hz, char *buf, size_t cap)
 }
 
 /* 0 if the pattern passes every time, and through as many devices as before. */
-static int good(struct probe *p, struct link_speed *s, struct err *err)
+static int clock_is_good(struct probe *p, struct link_speed *s, struct err *err)
 {
     for (int i = 0; i < ROUNDS; i++) {
         unsigned taps = s->taps;
@@ -255,7 +255,7 @@ static int try_clock(struct probe *p, uint32_t hz, struct link_speed *s, struct 
         return ret;
     if (got == s->hz) /* the adapter's limit, which is good already */
         return 0;
-    ret = good(p, s, err);
+    ret = clock_is_good(p, s, err);
     if (ret == 0)
         s->hz = got;
     else if (lost_bits(ret) && !s->failed_hz)

@@ -45,8 +45,7 @@ enum osbdm_special {
 };
 enum { PIPE_SEND = 0x00, PIPE_RECEIVE = 0x07, LOW = 0x00, RELEASED = 0xFF };
 enum { TICKS_NOBODY = 0xFFFF }; /* of 60 MHz: a clock slower than any part's */
-#define TICK_HZ UINT64_C(60000000)
-#define MAX_HZ  24000000 /* what its bit routines do */
+#define MAX_HZ 24000000         /* what its bit routines do */
 
 /* Where received bytes go. */
 struct piece {
@@ -63,12 +62,12 @@ struct osbdm {
 };
 
 extern const struct probe_driver osbdm_driver;
-static struct osbdm *self(struct probe *p) { return CONTAINER_OF(p, struct osbdm, pod.probe); }
+static struct osbdm *osbdm_of(struct probe *p) { return CONTAINER_OF(p, struct osbdm, pod.probe); }
 
 /* ---- packets ---- */
 
 /* A read on the bus, to which nothing has come yet. */
-static int listen(struct osbdm *o, struct err *err)
+static int post_read(struct osbdm *o, struct err *err)
 {
     int ret = o->posted ? 0 : pod_post(&o->pod, o->wire, PACKET, err);
     o->posted = o->posted || ret == 0;
@@ -79,10 +78,10 @@ static int listen(struct osbdm *o, struct err *err)
 }
 
 /* Sends o->out, whose first len bytes matter; returns the bytes of the answer in o->in. */
-static int exchange(struct osbdm *o, size_t len, struct err *err)
+static int exchange_packets(struct osbdm *o, size_t len, struct err *err)
 {
     memset(o->out + len, 0, PACKET - len);
-    int ret = listen(o, err);
+    int ret = post_read(o, err);
     if (ret == 0)
         ret = pod_send(&o->pod, o->out, PACKET, err);
     if (ret < 0)
@@ -92,16 +91,16 @@ static int exchange(struct osbdm *o, size_t len, struct err *err)
     if (n < 0)
         return n;
     memcpy(o->in, o->wire, (size_t)n);
-    ret = listen(o, err);
+    ret = post_read(o, err);
     return ret < 0 ? ret : n;
 }
 
-/* As exchange(), and the answer has at least `want` bytes. -ERR_UNSUPPORTED: the pod says that it
- * failed, or has no such command; -ERR_PROTOCOL: not an answer to this one. */
-static int packet(struct osbdm *o, size_t len, size_t want, struct err *err)
+/* As exchange_packets(), and the answer has at least `want` bytes. -ERR_UNSUPPORTED: the pod says
+ * that it failed, or has no such command; -ERR_PROTOCOL: not an answer to this one. */
+static int ask_packet(struct osbdm *o, size_t len, size_t want, struct err *err)
 {
     uint8_t command = o->out[0];
-    int ret = exchange(o, len, err);
+    int ret = exchange_packets(o, len, err);
     if (ret < 0)
         return ret;
     if (ret >= 2 && o->in[0] <= 2)
@@ -114,10 +113,10 @@ static int packet(struct osbdm *o, size_t len, size_t want, struct err *err)
     return 0;
 }
 
-static int command(struct osbdm *o, enum osbdm_command c, size_t want, struct err *err)
+static int send_command(struct osbdm *o, enum osbdm_command c, size_t want, struct err *err)
 {
     o->out[0] = (uint8_t)c;
-    return packet(o, 1, want, err);
+    return ask_packet(o, 1, want, err);
 }
 
 /* The only value of this protocol that goes least significant byte first: getbuf4() of the
@@ -127,19 +126,19 @@ static int set_speed(struct osbdm *o, uint32_t ticks, struct err *err)
 {
     o->out[0] = OSBDM_SET_SPEED;
     put_le32(o->out + 1, ticks);
-    return packet(o, 5, 2, err);
+    return ask_packet(o, 5, 2, err);
 }
 
-static int special(struct osbdm *o, enum osbdm_special sub, uint8_t value, struct err *err)
+static int send_special(struct osbdm *o, enum osbdm_special sub, uint8_t value, struct err *err)
 {
     const uint8_t p[] = { OSBDM_SPECIAL, (uint8_t)sub, 0, 1, value };
     memcpy(o->out, p, sizeof p);
-    return packet(o, sizeof p, PACKET, err);
+    return ask_packet(o, sizeof p, PACKET, err);
 }
 
 /* ---- the pipe ---- */
 
-static int flush(struct osbdm *o, struct err *err)
+static int flush_pipe(struct osbdm *o, struct err *err)
 {
     unsigned wanted = 0;
     for (unsigned k = 0; k < o->npieces; k++)
@@ -149,7 +148,7 @@ static int flush(struct osbdm *o, struct err *err)
     o->out[0] = OSBDM_SPECIAL;
     o->out[1] = SPECIAL_PIPE;
     put_be16(o->out + 2, (uint16_t)(2 * o->pairs));
-    int ret = packet(o, HEAD + 2 * o->pairs, PACKET, err);
+    int ret = ask_packet(o, HEAD + 2 * o->pairs, PACKET, err);
     o->pairs = 0;
     if (ret == 0 && be16(o->in + 2) != wanted)
         ret = err_set(err, ERR_PROTOCOL, "unplug the pod and plug it in again",
@@ -162,7 +161,7 @@ static int flush(struct osbdm *o, struct err *err)
     return ret;
 }
 
-static void pair(struct osbdm *o, uint8_t what, uint8_t byte)
+static void put_pair(struct osbdm *o, uint8_t what, uint8_t byte)
 {
     o->out[HEAD + 2 * o->pairs] = what;
     o->out[HEAD + 2 * o->pairs + 1] = byte;
@@ -170,24 +169,24 @@ static void pair(struct osbdm *o, uint8_t what, uint8_t byte)
 }
 
 /* One command into the packet; one that does not fit waits for the next. */
-static int add(struct osbdm *o, uint8_t opcode, uint32_t addr, const uint8_t *tx, uint8_t *rx,
-               struct err *err)
+static int add_command(struct osbdm *o, uint8_t opcode, uint32_t addr, const uint8_t *tx,
+                       uint8_t *rx, struct err *err)
 {
     struct bdc_shape shape;
     if (bdc_shape(opcode, &shape) < 0)
         return err_set(err, ERR_USAGE, "", "BDC: no command %02X", opcode);
     unsigned answer = shape.rx_bytes + (shape.status ? 1u : 0u),
              all = 1u + shape.address_bytes + shape.tx_bytes + answer;
-    int ret = o->pairs + all > MAX_PAIRS ? flush(o, err) : 0;
+    int ret = o->pairs + all > MAX_PAIRS ? flush_pipe(o, err) : 0;
     if (ret < 0)
         return ret;
-    pair(o, PIPE_SEND, opcode);
+    put_pair(o, PIPE_SEND, opcode);
     for (unsigned k = shape.address_bytes; k-- > 0;)
-        pair(o, PIPE_SEND, (uint8_t)(addr >> (8 * k)));
+        put_pair(o, PIPE_SEND, (uint8_t)(addr >> (8 * k)));
     for (unsigned k = 0; k < shape.tx_bytes; k++)
-        pair(o, PIPE_SEND, tx[k]);
+        put_pair(o, PIPE_SEND, tx[k]);
     for (unsigned k = 0; k < answer; k++)
-        pair(o, PIPE_RECEIVE, 0);
+        put_pair(o, PIPE_RECEIVE, 0);
     if (answer)
         o->piece[o->npieces++] = (struct piece){ rx, answer };
     o->pod.cycles += pod_command_cycles(&shape);
@@ -197,7 +196,7 @@ static int add(struct osbdm *o, uint8_t opcode, uint32_t addr, const uint8_t *tx
 static int add_block(struct osbdm *o, const struct bdc_op *op, struct err *err)
 {
     bool write = op->kind == BDC_WRITE, lines = op->kind == BDC_LINES;
-    unsigned step = lines ? 8 : op->width, size = op->width == 4 ? 8 : op->width == 2 ? 4 : 0;
+    unsigned step = lines ? 8 : op->width, size = pod_size_bits(op->width);
     uint8_t first = write ? BDC_WRITE_MEM : BDC_READ_MEM,
             more = write ? BDC_FILL_MEM : BDC_DUMP_MEM;
     int ret = lines ? 0 : pod_check_block(op, err);
@@ -205,8 +204,8 @@ static int add_block(struct osbdm *o, const struct bdc_op *op, struct err *err)
         ret = err_set(err, ERR_USAGE, "", "BDC: %u bytes of trace lines", op->len);
     for (uint32_t at = 0; ret == 0 && at < op->len; at += step) {
         uint8_t opcode = lines ? BDC_READ_DBGTB : (uint8_t)((at ? more : first) + size);
-        ret =
-            add(o, opcode, op->addr, op->tx ? op->tx + at : NULL, op->rx ? op->rx + at : NULL, err);
+        ret = add_command(o, opcode, op->addr, op->tx ? op->tx + at : NULL,
+                          op->rx ? op->rx + at : NULL, err);
     }
     return ret;
 }
@@ -221,19 +220,17 @@ static int add_op(struct osbdm *o, const struct bdc_op *op, const struct bdc_op 
         if (op->opcode == BDC_ACK_ENABLE)
             return err_set(err, ERR_UNSUPPORTED, "", "%s knows no ACK pulses", o->pod.probe.name);
         ret = op->opcode == BDC_ERASE_FLASH && !(before && before->opcode == BDC_ERASE_FLASH)
-                  ? flush(o, err)
+                  ? flush_pipe(o, err)
                   : 0;
-        return ret < 0 ? ret : add(o, op->opcode, op->addr, op->tx, op->rx, err);
+        return ret < 0 ? ret : add_command(o, op->opcode, op->addr, op->tx, op->rx, err);
     case BDC_PAUSE:
-        ret = flush(o, err);
-        return ret < 0 ? ret
-                       : host_wait(&o->pod.probe,
-                                   op->len * UINT64_C(1000000000) / MAX(o->pod.hz, 1000u), err);
+        ret = flush_pipe(o, err);
+        return ret < 0 ? ret : pod_pause(&o->pod, op->len, err);
     default: return add_block(o, op, err);
     }
 }
 
-static int run(struct osbdm *o, struct bdc_op *ops, size_t n, struct err *err)
+static int run_ops(struct osbdm *o, struct bdc_op *ops, size_t n, struct err *err)
 {
     o->pairs = o->npieces = 0;
     for (size_t k = 0; k < n; k++) {
@@ -241,14 +238,14 @@ static int run(struct osbdm *o, struct bdc_op *ops, size_t n, struct err *err)
         if (ret < 0)
             return ret;
     }
-    return flush(o, err);
+    return flush_pipe(o, err);
 }
 
 /* ---- starting ---- */
 
 static int get_version(struct osbdm *o, struct err *err)
 {
-    int ret = command(o, OSBDM_VERSION, VERSION_BYTES, err);
+    int ret = send_command(o, OSBDM_VERSION, VERSION_BYTES, err);
     if (ret < 0)
         return err_prefix(err, ret, "firmware version");
     snprintf(o->pod.firmware, sizeof o->pod.firmware, "build %u rev %u, core %u%s", o->in[4],
@@ -271,8 +268,6 @@ static int osbdm_identify(struct pod *p, struct err *err)
     return ret < 0 ? ret : get_version(o, err);
 }
 
-static uint32_t ticks_of(uint32_t hz) { return (uint32_t)(TICK_HZ * BDC_SYNC_CYCLES / hz); }
-
 /* Supply and pins on, both pins let go; a supply that does not come is seen later. */
 static int osbdm_start(struct pod *p, struct err *err)
 {
@@ -281,17 +276,17 @@ static int osbdm_start(struct pod *p, struct err *err)
     int ret = osbdm_identify(p, err);
     if (ret < 0)
         return ret;
-    ret = command(o, OSBDM_INIT, 2, &why);
+    ret = send_command(o, OSBDM_INIT, 2, &why);
     if (ret < 0 && ret != -ERR_UNSUPPORTED && err)
         *err = why;
     if (ret == 0 || ret == -ERR_UNSUPPORTED)
-        ret = special(o, SPECIAL_PINS_ON, 0, err);
+        ret = send_special(o, SPECIAL_PINS_ON, 0, err);
     if (ret == 0) /* the command that would have done so may be what was lost */
-        ret = special(o, SPECIAL_BKGD, RELEASED, err);
+        ret = send_special(o, SPECIAL_BKGD, RELEASED, err);
     if (ret == 0)
-        ret = special(o, SPECIAL_RESET, RELEASED, err);
+        ret = send_special(o, SPECIAL_RESET, RELEASED, err);
     if (ret == 0 && p->hz)
-        ret = set_speed(o, ticks_of(p->hz), err);
+        ret = set_speed(o, pod_ticks(p->hz), err);
     return ret;
 }
 
@@ -300,13 +295,13 @@ static int osbdm_start(struct pod *p, struct err *err)
 static int osbdm_execute(struct probe *probe, struct bdc_op *ops, size_t n, bool stop_on_long,
                          struct err *err)
 {
-    struct osbdm *o = self(probe);
+    struct osbdm *o = osbdm_of(probe);
     (void)stop_on_long;
     for (size_t k = 0; k < n; k++)
         ops[k].outcome = BDC_NOT_SENT;
     if (!o->pod.usb)
         return pod_lost(&o->pod, err);
-    int ret = run(o, ops, n, err);
+    int ret = run_ops(o, ops, n, err);
     if (ret < 0)
         return pod_recovered(&o->pod, ret, err);
     uint64_t now = host_now_ns(probe);
@@ -318,38 +313,29 @@ static int osbdm_execute(struct probe *probe, struct bdc_op *ops, size_t n, bool
 }
 
 /* Nobody answering leaves the clock as it was: it is set to one that no part has, before. */
-static int measure(struct osbdm *o, uint32_t *hz, struct err *err)
+static int osbdm_measure(struct pod *p, uint32_t *ticks, struct err *err)
 {
+    struct osbdm *o = CONTAINER_OF(p, struct osbdm, pod);
     int ret = set_speed(o, TICKS_NOBODY, err);
     if (ret == 0)
-        ret = command(o, OSBDM_GET_SPEED, 6, err);
+        ret = send_command(o, OSBDM_GET_SPEED, 6, err);
     if (ret < 0)
         return ret;
-    uint32_t ticks = be32(o->in + 2);
-    if (ticks == 0 || ticks > TICKS_NOBODY - 16)
+    *ticks = be32(o->in + 2);
+    if (*ticks == 0 || *ticks > TICKS_NOBODY - 16)
         return err_set(err, ERR_NO_TARGET, "check target power, the BKGD line and the RESET line",
                        "SYNC: no answer");
-    *hz = o->pod.hz = (uint32_t)(TICK_HZ * BDC_SYNC_CYCLES / ticks);
     return 0;
-}
-
-static int osbdm_sync(struct probe *probe, uint32_t *hz, struct err *err)
-{
-    struct osbdm *o = self(probe);
-    if (!o->pod.usb)
-        return pod_lost(&o->pod, err);
-    int ret = measure(o, hz, err);
-    return ret < 0 ? pod_recovered(&o->pod, ret, err) : 0;
 }
 
 static int osbdm_set_clock(struct probe *probe, uint32_t hz, struct err *err)
 {
-    struct osbdm *o = self(probe);
-    if (hz < TICK_HZ * BDC_SYNC_CYCLES / TICKS_NOBODY + 1 || hz > MAX_HZ)
+    struct osbdm *o = osbdm_of(probe);
+    if (hz < pod_hz(TICKS_NOBODY) + 1 || hz > MAX_HZ)
         return err_set(err, ERR_USAGE, "118 kHz to 24 MHz", "BDC clock of %u Hz", hz);
     if (!o->pod.usb)
         return pod_lost(&o->pod, err);
-    int ret = set_speed(o, ticks_of(hz), err);
+    int ret = set_speed(o, pod_ticks(hz), err);
     if (ret < 0)
         return pod_recovered(&o->pod, ret, err);
     o->pod.hz = hz;
@@ -370,25 +356,25 @@ static bool osbdm_can(struct probe *p, enum bdc_op_kind kind, uint8_t opcode)
 
 static int osbdm_set_pins(struct probe *probe, unsigned mask, unsigned value, struct err *err)
 {
-    struct osbdm *o = self(probe);
+    struct osbdm *o = osbdm_of(probe);
     int ret = 0;
     if (mask & ~(unsigned)(BDC_PIN_BKGD | BDC_PIN_RESET))
         return err_set(err, ERR_UNSUPPORTED, "", "%s: no such pin on this adapter", probe->name);
     if (!o->pod.usb)
         return pod_lost(&o->pod, err);
     if (mask & BDC_PIN_BKGD)
-        ret = special(o, SPECIAL_BKGD, value & BDC_PIN_BKGD ? RELEASED : LOW, err);
+        ret = send_special(o, SPECIAL_BKGD, value & BDC_PIN_BKGD ? RELEASED : LOW, err);
     if (ret == 0 && mask & BDC_PIN_RESET)
-        ret = special(o, SPECIAL_RESET, value & BDC_PIN_RESET ? RELEASED : LOW, err);
+        ret = send_special(o, SPECIAL_RESET, value & BDC_PIN_RESET ? RELEASED : LOW, err);
     return ret < 0 ? pod_recovered(&o->pod, ret, err) : 0;
 }
 
 static int osbdm_get_pins(struct probe *probe, unsigned *value, unsigned *known, struct err *err)
 {
-    struct osbdm *o = self(probe);
+    struct osbdm *o = osbdm_of(probe);
     if (!o->pod.usb)
         return pod_lost(&o->pod, err);
-    int ret = command(o, OSBDM_STATUS, STATUS_BYTES, err);
+    int ret = send_command(o, OSBDM_STATUS, STATUS_BYTES, err);
     if (ret < 0)
         return pod_recovered(&o->pod, ret, err);
     *known = BDC_PIN_RESET;
@@ -411,7 +397,7 @@ static void osbdm_leave(struct pod *p)
 {
     if (osbdm_set_pins(&p->probe, BDC_PIN_BKGD | BDC_PIN_RESET, BDC_PIN_BKGD | BDC_PIN_RESET,
                        NULL) == 0)
-        special(CONTAINER_OF(p, struct osbdm, pod), SPECIAL_PINS_OFF, 0, NULL);
+        send_special(CONTAINER_OF(p, struct osbdm, pod), SPECIAL_PINS_OFF, 0, NULL);
 }
 
 static const struct pod_kind kind = {
@@ -419,6 +405,7 @@ static const struct pod_kind kind = {
     .size = sizeof(struct osbdm),
     .identify = osbdm_identify,
     .start = osbdm_start,
+    .measure = osbdm_measure,
     .leave = osbdm_leave,
 };
 _Static_assert(offsetof(struct osbdm, pod) == 0, "pod.c makes one of kind.size");
@@ -435,7 +422,7 @@ static int osbdm_open(const struct probe_config *cfg, struct probe **out, struct
 static const struct bdc_ops osbdm_bdc = {
     .max_hz = MAX_HZ,
     .execute = osbdm_execute,
-    .sync = osbdm_sync,
+    .sync = pod_sync,
     .set_clock = osbdm_set_clock,
     .set_ack = osbdm_set_ack,
     .can = osbdm_can,

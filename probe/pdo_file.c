@@ -209,7 +209,7 @@ void pdo_file_close(struct pdo_file *f)
 /* ---- reading ---- */
 
 /* More bytes behind those that are left. 0: none now, or the end (eof). */
-static int refill(struct pdo_file *f, struct err *err)
+static int refill_buffer(struct pdo_file *f, struct err *err)
 {
     memmove(f->chunk, f->chunk + f->at, f->n - f->at);
     f->n -= f->at;
@@ -291,7 +291,7 @@ int pdo_file_read(struct pdo_file *f, pdo_edge *out, size_t cap, struct err *err
         ret = from_chunk(f, out, cap, err);
         if (ret)
             break;
-        ret = refill(f, err);
+        ret = refill_buffer(f, err);
         if (ret == 0 && !f->eof)
             return 0;
         ret = ret == 0 ? at_end(f, out, err) : MIN(ret, 0);
@@ -312,7 +312,7 @@ struct file_probe {
     bool begun; /* its beginning has been read */
 };
 
-static struct file_probe *self(struct probe *p) { return (struct file_probe *)p; }
+static struct file_probe *file_of(struct probe *p) { return (struct file_probe *)p; }
 
 static int take_unit(struct file_probe *p, const char *value, struct err *err)
 {
@@ -359,7 +359,7 @@ static void file_close(struct probe *probe)
 {
     if (!probe)
         return;
-    pdo_file_close(self(probe)->file);
+    pdo_file_close(file_of(probe)->file);
     free(probe);
 }
 
@@ -391,7 +391,7 @@ static int file_probe_open(const struct probe_config *cfg, struct probe **out, s
 /* A capture always begins at the file's beginning; a pipe goes on. */
 static int file_start(struct probe *probe, uint64_t *tick_hz, struct err *err)
 {
-    struct file_probe *p = self(probe);
+    struct file_probe *p = file_of(probe);
     int ret = p->begun && !p->file->pipe ? file_open(p, err) : 0;
     if (ret < 0)
         return ret;
@@ -404,7 +404,7 @@ static int file_read(struct probe *probe, pdo_edge *out, size_t cap, uint64_t *l
                      struct err *err)
 {
     *lost = 0;
-    return pdo_file_read(self(probe)->file, out, cap, err);
+    return pdo_file_read(file_of(probe)->file, out, cap, err);
 }
 
 static int file_stop(struct probe *probe, struct err *err)
@@ -414,8 +414,8 @@ static int file_stop(struct probe *probe, struct err *err)
     return 0;
 }
 
-static uint64_t file_sample_hz(struct probe *probe) { return self(probe)->file->sample_hz; }
-static uint64_t file_seen(struct probe *probe) { return pdo_file_seen(self(probe)->file); }
+static uint64_t file_sample_hz(struct probe *probe) { return file_of(probe)->file->sample_hz; }
+static uint64_t file_seen(struct probe *probe) { return pdo_file_seen(file_of(probe)->file); }
 
 static const struct pdo_ops file_pdo = { .start = file_start,
                                          .read = file_read,

@@ -16,7 +16,7 @@ static unsigned bit_of(const uint8_t *sample, unsigned bit)
     return sample[bit / 8] >> bit % 8 & 1;
 }
 
-static bool alike(const struct pdo_samples *s, const uint8_t *a, const uint8_t *b)
+static bool lanes_alike(const struct pdo_samples *s, const uint8_t *a, const uint8_t *b)
 {
     return bit_of(a, s->clk) == bit_of(b, s->clk) && bit_of(a, s->data) == bit_of(b, s->data);
 }
@@ -27,7 +27,7 @@ static size_t one_by_one(struct pdo_samples *s, const uint8_t *p, size_t n, pdo_
 {
     size_t edges = 0, k = 0;
     for (; k < n && edges < cap; k++, p += s->unit) {
-        if (!s->started || !alike(s, s->last, p)) {
+        if (!s->started || !lanes_alike(s, s->last, p)) {
             out[edges++] = PDO_EDGE(s->tick, bit_of(p, s->clk), bit_of(p, s->data));
             memcpy(s->last, p, s->unit);
         }
@@ -59,7 +59,7 @@ static struct lanes lanes_of(const struct pdo_samples *s)
 }
 
 /* In each lane, what differs from the sample before it. */
-static uint64_t changes(const struct lanes *l, uint64_t word)
+static uint64_t count_changes(const struct lanes *l, uint64_t word)
 {
     return word ^ ((l->bits == 64 ? 0 : word << l->bits) | l->last);
 }
@@ -67,7 +67,7 @@ static uint64_t changes(const struct lanes *l, uint64_t word)
 static size_t word_edges(struct lanes *l, uint64_t word, uint64_t tick, pdo_edge *out)
 {
     size_t n = 0;
-    for (uint64_t x = changes(l, word); x;) {
+    for (uint64_t x = count_changes(l, word); x;) {
         unsigned lane = (unsigned)__builtin_ctzll(x) / l->bits, at = lane * l->bits;
         out[n++] = PDO_EDGE(tick + lane, (word >> at & l->clk) != 0, (word >> at & l->data) != 0);
         x &= ~(l->lane << at);
@@ -76,7 +76,7 @@ static size_t word_edges(struct lanes *l, uint64_t word, uint64_t tick, pdo_edge
     return n;
 }
 
-static bool still(const struct lanes *l, const uint8_t *p)
+static bool block_is_still(const struct lanes *l, const uint8_t *p)
 {
     uint64_t same = 0;
     for (unsigned at = 0; at < 64; at += l->bits)
@@ -93,7 +93,7 @@ static size_t by_words(struct pdo_samples *s, const uint8_t *p, size_t n, pdo_ed
     size_t edges = 0, at = 0, bytes = n * s->unit;
     unsigned per_word = WORD / s->unit;
     while (bytes - at >= WORD && cap - edges >= per_word) {
-        if (bytes - at >= STRIDE && still(&l, p + at)) {
+        if (bytes - at >= STRIDE && block_is_still(&l, p + at)) {
             at += STRIDE;
             s->tick += 4 * per_word;
             continue;

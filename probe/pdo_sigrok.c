@@ -19,7 +19,7 @@ enum {
 #define LEAST_WAIT_NS 20000000u
 #define MOST_WAIT_NS  500000000u
 
-static struct sigrok_probe *self(struct probe *p) { return (struct sigrok_probe *)p; }
+static struct sigrok_probe *sigrok_of(struct probe *p) { return (struct sigrok_probe *)p; }
 
 static struct timespec in_seconds(int clock, int s)
 {
@@ -31,7 +31,7 @@ static struct timespec in_seconds(int clock, int s)
 
 /* ---- the session's thread ---- */
 
-static void put(struct sigrok_probe *p, size_t n)
+static void put_edges(struct sigrok_probe *p, size_t n)
 {
     pthread_mutex_lock(&p->lock);
     pdo_queue_put(&p->queue, p->batch, n);
@@ -46,7 +46,7 @@ static void take_samples(struct sigrok_probe *p, const uint8_t *bytes, size_t n)
         bytes += taken * p->samples.unit;
         n -= taken;
         if (edges)
-            put(p, edges);
+            put_edges(p, edges);
     }
     uint64_t now = host_ns();
     pthread_mutex_lock(&p->lock);
@@ -88,7 +88,7 @@ static void set_phase(struct sigrok_probe *p, enum sigrok_phase phase, int resul
 }
 
 /* libsigrok waits in a GLib loop; one of its own, so that nobody else's is in it. */
-static void *capture(void *arg)
+static void *run_session(void *arg)
 {
     struct sigrok_probe *p = arg;
     GMainContext *loop = p->api.g_main_context_new();
@@ -119,9 +119,9 @@ static bool end_thread(struct sigrok_probe *p)
     return !p->hung;
 }
 
-static int stop(struct probe *probe, struct err *err)
+static int sigrok_stop(struct probe *probe, struct err *err)
 {
-    struct sigrok_probe *p = self(probe);
+    struct sigrok_probe *p = sigrok_of(probe);
     if (p->hung || !end_thread(p))
         return err_set(err, ERR_TIMEOUT, "unplug it", "%s: the capture does not end",
                        p->probe.name);
@@ -132,7 +132,7 @@ static int stop(struct probe *probe, struct err *err)
     return 0;
 }
 
-static void forget(struct sigrok_probe *p)
+static void forget_capture(struct sigrok_probe *p)
 {
     p->samples = (struct pdo_samples){ 0 };
     p->queue = (struct pdo_queue){ .edge = p->queue.edge, .cap = SIGROK_QUEUE };
@@ -174,30 +174,30 @@ static int wait_begun(struct sigrok_probe *p, struct err *err)
                   : 0;
 }
 
-static int start(struct probe *probe, uint64_t *tick_hz, struct err *err)
+static int sigrok_start(struct probe *probe, uint64_t *tick_hz, struct err *err)
 {
-    struct sigrok_probe *p = self(probe);
-    int ret = stop(probe, err);
+    struct sigrok_probe *p = sigrok_of(probe);
+    int ret = sigrok_stop(probe, err);
     if (ret == 0 && !p->device)
         ret = err_set(err, ERR_USB, "is it plugged in?", "%s: it is not open", p->probe.name);
     if (ret == 0)
         ret = new_session(p, err);
     if (ret < 0)
         return ret;
-    forget(p);
-    p->has_thread = pthread_create(&p->thread, NULL, capture, p) == 0;
+    forget_capture(p);
+    p->has_thread = pthread_create(&p->thread, NULL, run_session, p) == 0;
     ret = p->has_thread
               ? wait_begun(p, err)
               : err_set(err, ERR_NOMEM, "close other programs", "%s: no thread", p->probe.name);
     if (ret < 0) {
-        stop(probe, NULL);
+        sigrok_stop(probe, NULL);
         return ret;
     }
     *tick_hz = p->rate_hz;
     return 0;
 }
 
-static int ended(struct sigrok_probe *p, struct err *err)
+static int refuse_ended(struct sigrok_probe *p, struct err *err)
 {
     if (p->too_narrow)
         return err_set(err, ERR_PROTOCOL, "wire the pins to lower channels",
@@ -210,25 +210,26 @@ static int ended(struct sigrok_probe *p, struct err *err)
         p->result == SR_OK ? "" : p->api.sr_strerror(p->result));
 }
 
-static int take(struct probe *probe, pdo_edge *out, size_t cap, uint64_t *lost, struct err *err)
+static int sigrok_read(struct probe *probe, pdo_edge *out, size_t cap, uint64_t *lost,
+                       struct err *err)
 {
-    struct sigrok_probe *p = self(probe);
+    struct sigrok_probe *p = sigrok_of(probe);
     pthread_mutex_lock(&p->lock);
     size_t n = pdo_queue_take(&p->queue, out, MIN(cap, (size_t)1 << 30), lost);
     p->seen = p->queue.n ? PDO_TICK(out[n - 1]) : p->tick;
-    int ret = n || p->phase != SIGROK_ENDED ? (int)n : ended(p, err);
+    int ret = n || p->phase != SIGROK_ENDED ? (int)n : refuse_ended(p, err);
     pthread_mutex_unlock(&p->lock);
     return ret;
 }
 
-static uint64_t sample_hz(struct probe *probe) { return self(probe)->rate_hz; }
-static uint64_t seen(struct probe *probe) { return self(probe)->seen; }
+static uint64_t sample_hz(struct probe *probe) { return sigrok_of(probe)->rate_hz; }
+static uint64_t sigrok_seen(struct probe *probe) { return sigrok_of(probe)->seen; }
 
 /* No driver says how late its samples are: so many more are waited for as may come between two
  * packets, twice. */
 static int catch_up(struct probe *probe, struct err *err)
 {
-    struct sigrok_probe *p = self(probe);
+    struct sigrok_probe *p = sigrok_of(probe);
     struct timespec until = in_seconds(CLOCK_MONOTONIC, CATCH_UP_S);
     int late = 0;
     pthread_mutex_lock(&p->lock);
@@ -242,19 +243,19 @@ static int catch_up(struct probe *probe, struct err *err)
                 : 0;
 }
 
-const struct pdo_ops sigrok_pdo = { .start = start,
-                                    .read = take,
-                                    .stop = stop,
+const struct pdo_ops sigrok_pdo = { .start = sigrok_start,
+                                    .read = sigrok_read,
+                                    .stop = sigrok_stop,
                                     .sample_hz = sample_hz,
-                                    .seen = seen,
+                                    .seen = sigrok_seen,
                                     .catch_up = catch_up };
 
 /* ---- the driver ---- */
 
 static void close_probe(struct probe *probe)
 {
-    struct sigrok_probe *p = self(probe);
-    if (!p || stop(probe, NULL) < 0) /* a thread that does not end keeps all of it */
+    struct sigrok_probe *p = sigrok_of(probe);
+    if (!p || sigrok_stop(probe, NULL) < 0) /* a thread that does not end keeps all of it */
         return;
     sigrok_close_device(p);
     pthread_cond_destroy(&p->changed);
@@ -307,10 +308,15 @@ static int open_probe(const struct probe_config *cfg, struct probe **out, struct
     return 0;
 }
 
-static int reopen(struct probe *probe, struct err *err)
+static int sigrok_reopen(struct probe *probe, struct err *err)
 {
-    int ret = stop(probe, err);
-    return ret < 0 ? ret : sigrok_open_device(self(probe), err);
+    int ret = sigrok_stop(probe, err);
+    return ret < 0 ? ret : sigrok_open_device(sigrok_of(probe), err);
+}
+
+static int scan_analysers(struct adapter_list *out, struct err *err)
+{
+    return sigrok_scan(&sigrok_driver, out, err);
 }
 
 const struct probe_driver sigrok_driver = {
@@ -318,9 +324,9 @@ const struct probe_driver sigrok_driver = {
     .help = "--pdo: a logic analyser on S12Z's PDO and PDOCLK: "
             "sigrok:fx2lafw,pdo=D0,pdoclk=D1,rate=24M; list --analysers",
     .own_spec = true,
-    .scan = sigrok_scan,
+    .scan = scan_analysers,
     .open = open_probe,
     .close = close_probe,
-    .reopen = reopen,
+    .reopen = sigrok_reopen,
     .pdo = &sigrok_pdo,
 };

@@ -99,8 +99,8 @@ struct sigrok_probe {
 int sigrok_open_device(struct sigrok_probe *p, struct err *err);
 void sigrok_close_device(struct sigrok_probe *p);
 
-/* sigrok_scan - probe_driver.scan: every analyser libsigrok finds. */
-int sigrok_scan(struct adapter_list *out, struct err *err);
+/* sigrok_scan - probe_driver.scan of the driver `ours`: every analyser libsigrok finds. */
+int sigrok_scan(const struct probe_driver *ours, struct adapter_list *out, struct err *err);
 
 extern const struct pdo_ops sigrok_pdo;
 extern const struct probe_driver sigrok_driver;

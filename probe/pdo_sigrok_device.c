@@ -78,7 +78,8 @@ static struct sr_dev_driver *find_driver(const struct sigrok_api *a, struct sr_c
     return NULL;
 }
 
-static GSList *scan(const struct sigrok_api *a, struct sr_dev_driver *driver, const char *conn)
+static GSList *scan_driver(const struct sigrok_api *a, struct sr_dev_driver *driver,
+                           const char *conn)
 {
     struct sr_config by_conn = { .key = SR_CONF_CONN };
     GSList *options = NULL;
@@ -95,7 +96,8 @@ static GSList *scan(const struct sigrok_api *a, struct sr_dev_driver *driver, co
 
 static const char *or_empty(const char *text) { return text ? text : ""; }
 
-static void describe(const struct sigrok_api *a, const struct sr_dev_inst *d, char *out, size_t cap)
+static void describe_device(const struct sigrok_api *a, const struct sr_dev_inst *d, char *out,
+                            size_t cap)
 {
     const char *part[] = { or_empty(a->sr_dev_inst_vendor_get(d)),
                            or_empty(a->sr_dev_inst_model_get(d)),
@@ -120,7 +122,7 @@ static int find_device(struct sigrok_probe *p, struct err *err)
     if (p->api.sr_driver_init(p->context, driver) != SR_OK)
         return err_set(err, ERR_IO, "try sigrok-cli with the same driver",
                        "sigrok: its driver '%s' does not start", p->spec.driver);
-    GSList *found = scan(&p->api, driver, p->spec.conn);
+    GSList *found = scan_driver(&p->api, driver, p->spec.conn);
     unsigned n = p->api.g_slist_length(found);
     p->device = n ? found->data : NULL;
     p->api.g_slist_free(found);
@@ -149,19 +151,21 @@ static bool is_analyser(const struct sigrok_api *a, struct sr_dev_driver *driver
     return yes;
 }
 
-static int add_row(const struct sigrok_api *api, const struct sr_dev_driver *driver,
-                   struct sr_dev_inst *d, struct adapter_list *out, struct err *err)
+static int add_row(const struct probe_driver *ours, const struct sigrok_api *api,
+                   const struct sr_dev_driver *driver, struct sr_dev_inst *d,
+                   struct adapter_list *out, struct err *err)
 {
-    struct adapter a = { .driver = &sigrok_driver, .can = ADAPTER_PDO };
+    struct adapter a = { .driver = ours, .can = ADAPTER_PDO };
     const char *conn = api->sr_dev_inst_connid_get(d);
     snprintf(a.bus_path, sizeof a.bus_path, "%.14s%s%.15s", driver->name, conn ? ":" : "",
              or_empty(conn));
-    describe(api, d, a.product, sizeof a.product);
+    describe_device(api, d, a.product, sizeof a.product);
     snprintf(a.note, sizeof a.note, "for --pdo");
     return adapter_list_add(out, &a, err);
 }
 
-static int scan_all(const struct sigrok_api *api, struct adapter_list *out, struct err *err)
+static int scan_all(const struct probe_driver *ours, const struct sigrok_api *api,
+                    struct adapter_list *out, struct err *err)
 {
     struct sr_context *ctx = NULL;
     int ret = 0;
@@ -172,20 +176,20 @@ static int scan_all(const struct sigrok_api *api, struct adapter_list *out, stru
     for (size_t k = 0; all && all[k] && ret == 0; k++) {
         if (!is_analyser(api, all[k]) || api->sr_driver_init(ctx, all[k]) != SR_OK)
             continue;
-        GSList *found = scan(api, all[k], "");
+        GSList *found = scan_driver(api, all[k], "");
         for (GSList *d = found; d && ret == 0; d = d->next)
-            ret = add_row(api, all[k], d->data, out, err);
+            ret = add_row(ours, api, all[k], d->data, out, err);
         api->g_slist_free(found);
     }
     api->sr_exit(ctx);
     return ret;
 }
 
-int sigrok_scan(struct adapter_list *out, struct err *err)
+int sigrok_scan(const struct probe_driver *ours, struct adapter_list *out, struct err *err)
 {
     struct sigrok_api api;
     int ret = sigrok_load(&api, err);
-    return ret < 0 ? ret : scan_all(&api, out, err);
+    return ret < 0 ? ret : scan_all(ours, &api, out, err);
 }
 
 /* ---- setting up ---- */

@@ -19,13 +19,13 @@ void pdo_vcd_init(struct pdo_vcd *v, const char *clk, const char *data)
     snprintf(v->want[DATA], sizeof v->want[DATA], "%s", data ? data : "PDO");
 }
 
-static int bad(const struct pdo_vcd *v, const char *why, struct err *err)
+static int refuse_file(const struct pdo_vcd *v, const char *why, struct err *err)
 {
     return err_set(err, ERR_FORMAT, "give a value change dump (VCD) of the two pins",
                    "line %llu: %s", (unsigned long long)v->line, why);
 }
 
-static int missing(const struct pdo_vcd *v, struct err *err)
+static int refuse_signals(const struct pdo_vcd *v, struct err *err)
 {
     return err_set(
         err, ERR_FORMAT,
@@ -35,7 +35,7 @@ static int missing(const struct pdo_vcd *v, struct err *err)
 }
 
 /* $var TYPE BITS ID NAME ... */
-static void declared(struct pdo_vcd *v)
+static void note_signal(struct pdo_vcd *v)
 {
     size_t used = strlen(v->names);
     if (v->nfields == 4 && !strcmp(v->field[1], "1"))
@@ -46,7 +46,7 @@ static void declared(struct pdo_vcd *v)
 }
 
 /* $timescale 10 ns, or 10ns */
-static void timescale(struct pdo_vcd *v)
+static void read_timescale(struct pdo_vcd *v)
 {
     static const struct {
         const char *name;
@@ -62,19 +62,19 @@ static void timescale(struct pdo_vcd *v)
             v->tick_hz = units[k].hz / n;
 }
 
-static int keyword(struct pdo_vcd *v, const char *t, struct err *err)
+static int read_keyword(struct pdo_vcd *v, const char *t, struct err *err)
 {
     if (!strcmp(t, "$end")) {
         if (!strcmp(v->keyword, "$var"))
-            declared(v);
+            note_signal(v);
         if (!strcmp(v->keyword, "$timescale"))
-            timescale(v);
+            read_timescale(v);
         *v->keyword = 0;
         return 0;
     }
     if (!strcmp(t, "$enddefinitions")) {
         if (!*v->id[CLK] || !*v->id[DATA])
-            return missing(v, err);
+            return refuse_signals(v, err);
         v->body = true;
     }
     bool values = v->body && (!strcmp(t, "$dumpvars") || !strcmp(t, "$dumpall") ||
@@ -99,9 +99,9 @@ static int time_mark(struct pdo_vcd *v, const char *t, pdo_edge *out, struct err
     const char *end = t + 1;
     uint64_t to;
     if (!options_number(&end, 10, &to) || *end || to >> 62)
-        return bad(v, "a time that is no number", err);
+        return refuse_file(v, "a time that is no number", err);
     if (v->timed && to < v->time)
-        return bad(v, "time goes back", err);
+        return refuse_file(v, "time goes back", err);
     int ret = v->timed ? put_edge(v, out) : 0;
     v->changed |= !v->timed; /* the levels as the capture begins */
     v->timed = true;
@@ -109,7 +109,7 @@ static int time_mark(struct pdo_vcd *v, const char *t, pdo_edge *out, struct err
     return ret;
 }
 
-static void value(struct pdo_vcd *v, const char *id, unsigned level)
+static void note_value(struct pdo_vcd *v, const char *id, unsigned level)
 {
     for (unsigned k = 0; k < 2; k++)
         if (!strcmp(id, v->id[k]) && level != v->level[k]) {
@@ -118,7 +118,7 @@ static void value(struct pdo_vcd *v, const char *id, unsigned level)
         }
 }
 
-static int token(struct pdo_vcd *v, pdo_edge *out, struct err *err)
+static int read_token(struct pdo_vcd *v, pdo_edge *out, struct err *err)
 {
     const char *t = v->token;
     if (*v->keyword && strcmp(t, "$end") != 0) {
@@ -127,11 +127,11 @@ static int token(struct pdo_vcd *v, pdo_edge *out, struct err *err)
         return 0;
     }
     if (*t == '$')
-        return keyword(v, t, err);
+        return read_keyword(v, t, err);
     /* sigrok-cli 0.7.2 writes a line "META samplerate: ..." before what it converts */
     if (!v->body) {
         v->meta |= v->line == 1 && !strcmp(t, "META");
-        return v->meta && v->line == 1 ? 0 : bad(v, "no declaration", err);
+        return v->meta && v->line == 1 ? 0 : refuse_file(v, "no declaration", err);
     }
     if (v->vector) {
         v->vector = false;
@@ -144,8 +144,8 @@ static int token(struct pdo_vcd *v, pdo_edge *out, struct err *err)
         return 0;
     }
     if (!strchr("01xXzZ", *t) || !t[1])
-        return bad(v, "no value change", err);
-    value(v, t + 1, *t == '1');
+        return refuse_file(v, "no value change", err);
+    note_value(v, t + 1, *t == '1');
     return 0;
 }
 
@@ -159,7 +159,7 @@ int pdo_vcd_feed(struct pdo_vcd *v, const char *text, size_t n, pdo_edge *out, s
             continue;
         }
         v->token[v->ntoken] = 0;
-        int ret = v->ntoken ? token(v, out + edges, err) : 0;
+        int ret = v->ntoken ? read_token(v, out + edges, err) : 0;
         v->ntoken = 0;
         if (ret < 0)
             return ret;
@@ -173,6 +173,6 @@ int pdo_vcd_end(struct pdo_vcd *v, pdo_edge *out, struct err *err)
 {
     int ret = pdo_vcd_feed(v, "\n", 1, out, err);
     if (ret == 0 && !v->body)
-        return missing(v, err);
+        return refuse_signals(v, err);
     return ret ? ret : put_edge(v, out);
 }

@@ -11,7 +11,7 @@
 
 enum { EP_OUT = 0x01, EP_IN = 0x82, BULK = 2, SLOT_IN = 0, TIMEOUT_MS = 1000, TURNAROUND = 48 };
 
-static struct pod *self(struct probe *p) { return CONTAINER_OF(p, struct pod, probe); }
+static struct pod *pod_of(struct probe *p) { return CONTAINER_OF(p, struct pod, probe); }
 
 /* ---- finding ---- */
 
@@ -23,9 +23,8 @@ static const struct usb_interface *interface_of(const struct usb_info *dev, unsi
         *max_packet = 0;
         for (size_t e = 0; e < dev->itf[i].neps; e++) {
             const struct usb_endpoint *ep = &dev->itf[i].ep[e];
-            found |= ep->type == BULK && ep->address == EP_OUT  ? 1u
-                     : ep->type == BULK && ep->address == EP_IN ? 2u
-                                                                : 0u;
+            if (ep->type == BULK)
+                found |= (ep->address == EP_OUT ? 1u : 0u) | (ep->address == EP_IN ? 2u : 0u);
             *max_packet = ep->address == EP_IN ? ep->max_packet : *max_packet;
         }
         if (found == 3 && *max_packet)
@@ -34,7 +33,7 @@ static const struct usb_interface *interface_of(const struct usb_info *dev, unsi
     return NULL;
 }
 
-static int pick(const struct usb_info *dev, struct adapter *row)
+static int pick_pod(const struct usb_info *dev, struct adapter *row)
 {
     unsigned max_packet = 0;
     const struct usb_interface *itf = interface_of(dev, &max_packet);
@@ -44,7 +43,7 @@ static int pick(const struct usb_info *dev, struct adapter *row)
     return itf->number;
 }
 
-static int option(void *ctx, const char *name, const char *value, struct err *err)
+static int set_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct pod *p = ctx;
     uint64_t ms;
@@ -56,8 +55,8 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
     return ret;
 }
 
-static struct pod *make(const struct pod_kind *k, const struct adapter *a, const struct log *log,
-                        const char *spec, struct err *err)
+static struct pod *make_pod(const struct pod_kind *k, const struct adapter *a,
+                            const struct log *log, const char *spec, struct err *err)
 {
     struct pod *p = calloc(1, k->size);
     if (!p) {
@@ -71,7 +70,7 @@ static struct pod *make(const struct pod_kind *k, const struct adapter *a, const
     p->timeout_ms = TIMEOUT_MS;
     snprintf(p->probe.name, sizeof p->probe.name, "%s %.40s", k->driver->name,
              a->serial[0] ? a->serial : a->bus_path);
-    if (options_each(spec ? spec : "", option, p, err) == 0)
+    if (options_each(spec ? spec : "", set_option, p, err) == 0)
         return p;
     free(p);
     return NULL;
@@ -79,7 +78,7 @@ static struct pod *make(const struct pod_kind *k, const struct adapter *a, const
 
 /* ---- connecting ---- */
 
-static void disconnect(struct pod *p)
+static void disconnect_pod(struct pod *p)
 {
     uint64_t transfers, bytes;
     if (!p->usb)
@@ -91,10 +90,10 @@ static void disconnect(struct pod *p)
     p->usb = NULL;
 }
 
-static int attach(struct pod *p, struct err *err)
+static int attach_pod(struct pod *p, struct err *err)
 {
     struct usb_info dev;
-    disconnect(p);
+    disconnect_pod(p);
     int ret = adapter_usb(&p->adapter, &dev, err);
     if (ret < 0)
         return ret;
@@ -117,7 +116,7 @@ static int start_or_reset(struct pod *p, struct err *err)
         usb_cancel_all(p->usb);
         ret = usb_reset(p->usb, &why);
         if (ret < 0)
-            ret = attach(p, &why);
+            ret = attach_pod(p, &why);
         if (ret == 0)
             ret = p->kind->start(p, &why);
     }
@@ -128,17 +127,17 @@ static int start_or_reset(struct pod *p, struct err *err)
 
 static int connect_pod(struct pod *p, struct err *err)
 {
-    int ret = attach(p, err);
+    int ret = attach_pod(p, err);
     if (ret == 0)
         ret = start_or_reset(p, err);
     if (ret < 0)
-        disconnect(p);
+        disconnect_pod(p);
     return ret;
 }
 
 int pod_reopen(struct probe *p, struct err *err)
 {
-    int ret = connect_pod(self(p), err);
+    int ret = connect_pod(pod_of(p), err);
     return ret < 0 ? err_prefix(err, ret, p->name) : 0;
 }
 
@@ -146,7 +145,7 @@ int pod_open(const struct pod_kind *k, const struct probe_config *cfg, struct pr
              struct err *err)
 {
     struct err why = { .code = ERR_OK };
-    struct pod *p = make(k, cfg->adapter, cfg->log, cfg->spec, &why);
+    struct pod *p = make_pod(k, cfg->adapter, cfg->log, cfg->spec, &why);
     if (!p || connect_pod(p, &why) < 0) {
         free(p);
         return err_set(err, why.code, why.hint, "%s: %s", k->driver->name, why.what);
@@ -159,19 +158,19 @@ void pod_close(struct probe *probe)
 {
     if (!probe)
         return;
-    struct pod *p = self(probe);
+    struct pod *p = pod_of(probe);
     if (p->usb)
         p->kind->leave(p);
-    disconnect(p);
+    disconnect_pod(p);
     free(p);
 }
 
 /* Firmware and abilities, for `list`: nothing that touches the target. */
-static void look(const struct pod_kind *k, struct adapter *row)
+static void look_inside(const struct pod_kind *k, struct adapter *row)
 {
     struct err why = { .code = ERR_OK };
-    struct pod *p = make(k, row, NULL, "", &row->problem);
-    if (!p || attach(p, &row->problem) < 0) {
+    struct pod *p = make_pod(k, row, NULL, "", &row->problem);
+    if (!p || attach_pod(p, &row->problem) < 0) {
         free(p);
         return;
     }
@@ -183,17 +182,17 @@ static void look(const struct pod_kind *k, struct adapter *row)
         row->problem = why;
     }
     memcpy(row->firmware, p->firmware, sizeof p->firmware);
-    disconnect(p);
+    disconnect_pod(p);
     free(p);
 }
 
 int pod_list(const struct pod_kind *k, bool open, struct adapter_list *out, struct err *err)
 {
     size_t first = out->n;
-    int ret = adapter_list_usb(k->driver, k->driver->ids, pick, out, err);
+    int ret = adapter_list_usb(k->driver, k->driver->ids, pick_pod, out, err);
     for (size_t i = first; open && ret == 0 && i < out->n; i++)
         if (out->row[i].problem.code == ERR_OK)
-            look(k, &out->row[i]);
+            look_inside(k, &out->row[i]);
     return ret;
 }
 
@@ -208,7 +207,7 @@ int pod_recovered(struct pod *p, int ret, struct err *err)
     if (ret == -ERR_USAGE || ret == -ERR_UNSUPPORTED || ret == -ERR_NO_TARGET)
         return ret;
     if (ret == -ERR_USB) {
-        disconnect(p);
+        disconnect_pod(p);
         return err_prefix(err, ret, p->probe.name);
     }
     if (p->usb)
@@ -216,7 +215,7 @@ int pod_recovered(struct pod *p, int ret, struct err *err)
     log_msg(p->probe.log, LOG_USB, "%s: %s: starting it anew", p->probe.name,
             err ? err->what : "failed");
     if (p->usb && start_or_reset(p, &why) < 0)
-        disconnect(p);
+        disconnect_pod(p);
     if (!p->usb && connect_pod(p, &why) < 0)
         return err_set(err, ERR_USB, why.hint, "%s: %s", p->probe.name, why.what);
     err_prefix(err, ret, p->probe.name);
@@ -248,9 +247,47 @@ int pod_fetch(struct pod *p, unsigned timeout_ms, struct err *err)
 
 /* ---- bdc.h ---- */
 
+uint32_t pod_ticks(uint32_t hz) { return (uint32_t)((uint64_t)POD_TICK_HZ * BDC_SYNC_CYCLES / hz); }
+
+uint32_t pod_hz(uint32_t ticks)
+{
+    return (uint32_t)((uint64_t)POD_TICK_HZ * BDC_SYNC_CYCLES / ticks);
+}
+
+int pod_sync(struct probe *probe, uint32_t *hz, struct err *err)
+{
+    struct pod *p = pod_of(probe);
+    struct err why = { .code = ERR_OK };
+    uint32_t ticks = 0;
+    if (!p->usb)
+        return pod_lost(p, err);
+    int ret = p->kind->measure(p, &ticks, &why);
+    if (ret < 0)
+        ret = pod_recovered(p, ret, &why);
+    if (ret < 0 && err)
+        *err = why;
+    if (ret == 0)
+        *hz = p->hz = pod_hz(ticks);
+    return ret;
+}
+
+int pod_pause(struct pod *p, uint32_t cycles, struct err *err)
+{
+    return host_wait(&p->probe, cycles * UINT64_C(1000000000) / MAX(p->hz, 1000u), err);
+}
+
+uint8_t pod_size_bits(unsigned width)
+{
+    switch (width) {
+    case 4: return 8;
+    case 2: return 4;
+    default: return 0;
+    }
+}
+
 void pod_stats(struct probe *probe, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes)
 {
-    struct pod *p = self(probe);
+    struct pod *p = pod_of(probe);
     uint64_t t = 0, b = 0;
     if (p->usb)
         usb_stats(p->usb, &t, &b);

@@ -19,6 +19,9 @@ struct pod_kind {
     int (*identify)(struct pod *p, struct err *err);
     /* That, and makes a pod that has just been found anew ready for commands. */
     int (*start)(struct pod *p, struct err *err);
+    /* SYNC: how long the part's answer takes, in ticks of POD_TICK_HZ. -ERR_NO_TARGET: no answer.
+     */
+    int (*measure)(struct pod *p, uint32_t *ticks, struct err *err);
     void (*leave)(struct pod *p); /* the last commands */
 };
 
@@ -58,7 +61,22 @@ int pod_fetch(struct pod *p, unsigned timeout_ms, struct err *err);
 int pod_recovered(struct pod *p, int ret, struct err *err);
 int pod_lost(struct pod *p, struct err *err); /* -ERR_USB; p->usb is NULL then */
 
-/* Member of struct bdc_ops. */
+/* pod_sync - member of struct bdc_ops: kind->measure() as a clock, which is in use then. */
+int pod_sync(struct probe *p, uint32_t *hz, struct err *err);
+
+/* Both firmwares tell a part's clock by the length of its answer to SYNC, in these ticks. */
+enum { POD_TICK_HZ = 60000000 };
+/* pod_ticks, pod_hz - a clock in ticks, and back. */
+uint32_t pod_ticks(uint32_t hz);
+uint32_t pod_hz(uint32_t ticks);
+
+/* pod_pause - BDC_PAUSE: so many cycles of the clock in use. */
+int pod_pause(struct pod *p, uint32_t cycles, struct err *err);
+
+/* pod_size_bits - what an access of this width adds to the opcode of a command on memory. */
+uint8_t pod_size_bits(unsigned width);
+
+/* pod_stats - member of struct bdc_ops. */
 void pod_stats(struct probe *p, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes);
 
 /* pod_command_cycles - BDC cycles of one command with turnarounds of 48 cycles. */

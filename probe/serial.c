@@ -38,7 +38,7 @@ static struct stream *stream_of(struct probe *p) { return CONTAINER_OF(p, struct
 
 /* ---- what --probe says ---- */
 
-static int option(void *ctx, const char *name, const char *value, struct err *err)
+static int set_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct stream *s = ctx;
     uint64_t n;
@@ -69,7 +69,7 @@ static int option(void *ctx, const char *name, const char *value, struct err *er
 
 /* The facts of a node that was named, through whatever links (/dev/serial/by-id/...). One that
  * sysfs does not know (a pseudo terminal) is its own name. */
-static void recognise(struct tty_info *t, const char *node)
+static void recognise_cable(struct tty_info *t, const char *node)
 {
     struct tty_info *all = calloc(TTY_MAX, sizeof *all);
     char *real = realpath(node, NULL);
@@ -138,7 +138,7 @@ static int parse_place(struct stream *s, const char *text, struct err *err)
         return err_set(err, ERR_USAGE, "name its node: /dev/ttyUSB0", "'%.40s...' is too long",
                        text);
     if (s->is_tty && *text == '/')
-        recognise(&s->tty, text);
+        recognise_cable(&s->tty, text);
     else if (s->is_tty)
         return by_name(s, text, err);
     else if (snprintf(s->socket, sizeof s->socket, "%s", text) >= (int)sizeof s->socket)
@@ -146,7 +146,7 @@ static int parse_place(struct stream *s, const char *text, struct err *err)
     return s->is_tty || *text == '/' ? 0 : tcp_parse(text, host, port, err);
 }
 
-static int parse(struct stream *s, const char *spec, struct err *err)
+static int parse_spec(struct stream *s, const char *spec, struct err *err)
 {
     char place[sizeof s->socket];
     size_t head = strcspn(spec, ",");
@@ -154,7 +154,7 @@ static int parse(struct stream *s, const char *spec, struct err *err)
         return err_set(err, ERR_USAGE, "a path, a serial number or HOST:PORT",
                        "--probe: '%.40s...' is too long", spec);
     snprintf(place, sizeof place, "%.*s", (int)head, spec);
-    int ret = spec[head] ? options_each(spec + head + 1, option, s, err) : 0;
+    int ret = spec[head] ? options_each(spec + head + 1, set_option, s, err) : 0;
     return ret < 0 ? ret : parse_place(s, place, err);
 }
 
@@ -198,7 +198,7 @@ static int open_stream(const struct probe_driver *driver, bool rsp, const struct
                           .rsp = rsp,
                           .baud = BAUD_DEFAULT,
                           .asked_baud = BAUD_DEFAULT };
-    int ret = parse(s, cfg->spec ? cfg->spec : "", err);
+    int ret = parse_spec(s, cfg->spec ? cfg->spec : "", err);
     if (ret == 0)
         ret = connect_stream(s, err);
     if (ret < 0) {
@@ -234,7 +234,7 @@ static int open_rsp(const struct probe_config *cfg, struct probe **out, struct e
 
 /* ---- the link ---- */
 
-static unsigned traits(struct probe *p)
+static unsigned serial_traits(struct probe *p)
 {
     const struct stream *s = stream_of(p);
     return (s->rsp ? STREAM_RSP : 0u) | (s->is_tty ? 0u : STREAM_LOSSLESS) |
@@ -282,7 +282,7 @@ static uint32_t baud_asked(struct probe *p)
 
 static unsigned timeout_ms(struct probe *p) { return stream_of(p)->timeout_ms; }
 
-static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t *transfers)
+static void serial_stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t *transfers)
 {
     const struct stream_fd *f = &stream_of(p)->fd;
     if (sent)
@@ -294,7 +294,7 @@ static void stats(struct probe *p, uint64_t *sent, uint64_t *received, uint64_t 
 }
 
 static const struct stream_ops ops = {
-    .traits = traits,
+    .traits = serial_traits,
     .read = read_stream,
     .write = write_stream,
     .flush = flush_stream,
@@ -302,7 +302,7 @@ static const struct stream_ops ops = {
     .baud = baud_asked,
     .timeout_ms = timeout_ms,
     .now_ns = host_now_ns,
-    .stats = stats,
+    .stats = serial_stats,
 };
 
 const struct probe_driver serial_driver = {

@@ -27,9 +27,12 @@ struct sim_probe {
     struct jtag_field field[MAX_FIELDS];
 };
 
-static struct sim_probe *self(struct probe *p) { return CONTAINER_OF(p, struct sim_probe, probe); }
+static struct sim_probe *sim_of(struct probe *p)
+{
+    return CONTAINER_OF(p, struct sim_probe, probe);
+}
 
-static int send(void *ctx, struct jtag_chunk *c, struct err *err)
+static int clock_chunk(void *ctx, struct jtag_chunk *c, struct err *err)
 {
     struct sim_probe *s = ctx;
     return s->board->type->clock(s->board, c->nbits, c->tms, c->tdi, c->tdo, err);
@@ -37,7 +40,7 @@ static int send(void *ctx, struct jtag_chunk *c, struct err *err)
 
 static void stream_init(struct sim_probe *s)
 {
-    static const struct jtag_stream_io io = { .send = send };
+    static const struct jtag_stream_io io = { .send = clock_chunk };
     s->chunk = (struct jtag_chunk){ .tms = s->tms,
                                     .tdi = s->tdi,
                                     .tdo = s->tdo,
@@ -49,25 +52,25 @@ static void stream_init(struct sim_probe *s)
 
 static int sim_execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
 {
-    int ret = jtag_stream_run(&self(p)->stream, ops, n, err);
+    int ret = jtag_stream_run(&sim_of(p)->stream, ops, n, err);
     return ret < 0 ? err_prefix(err, ret, p->name) : 0;
 }
 
 static int sim_set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
 {
-    struct sim_probe *s = self(p);
+    struct sim_probe *s = sim_of(p);
     return s->board->type->set_pins(s->board, mask, value, err);
 }
 
 static int sim_get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
 {
-    struct sim_probe *s = self(p);
+    struct sim_probe *s = sim_of(p);
     return s->board->type->get_pins(s->board, value, known, err);
 }
 
 static int sim_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struct err *err)
 {
-    struct sim_probe *s = self(p);
+    struct sim_probe *s = sim_of(p);
     if (hz == 0)
         return err_set(err, ERR_USAGE, "give a TCK frequency above 0", "TCK of 0 Hz");
     uint32_t got = s->board->type->set_tck_hz(s->board, hz);
@@ -78,13 +81,13 @@ static int sim_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struct 
 
 static int sim_wait(struct probe *p, uint64_t ns, struct err *err)
 {
-    struct sim_probe *s = self(p);
+    struct sim_probe *s = sim_of(p);
     return s->board->type->advance(s->board, ns, err);
 }
 
 static uint64_t sim_now_ns(struct probe *p)
 {
-    struct sim_probe *s = self(p);
+    struct sim_probe *s = sim_of(p);
     return s->board->type->now_ns(s->board);
 }
 
@@ -96,7 +99,7 @@ static size_t sim_batch_bits(struct probe *p)
 
 static void sim_stats(struct probe *p, uint64_t *tck_clocks, uint64_t *transfers, uint64_t *bytes)
 {
-    struct sim_probe *s = self(p);
+    struct sim_probe *s = sim_of(p);
     if (tck_clocks)
         *tck_clocks = s->stream.tck_clocks;
     if (transfers)
@@ -121,7 +124,7 @@ static void sim_close(struct probe *p)
 {
     if (!p)
         return;
-    struct sim_probe *s = self(p);
+    struct sim_probe *s = sim_of(p);
     if (s->board)
         s->board->type->destroy(s->board);
     free(s);
@@ -129,20 +132,20 @@ static void sim_close(struct probe *p)
 
 static int sim_reopen(struct probe *p, struct err *err)
 {
-    struct sim_probe *s = self(p);
+    struct sim_probe *s = sim_of(p);
     int ret = s->board->type->reopen ? s->board->type->reopen(s->board, err) : 0;
     return ret < 0 ? err_prefix(err, ret, p->name) : 0;
 }
 
-static const struct probe_driver *driver(void);
+static const struct probe_driver *this_driver(void);
 
-static int wrap(struct sim_board *board, const struct probe_config *cfg, struct probe **out,
-                struct err *err)
+static int wrap_board(struct sim_board *board, const struct probe_config *cfg, struct probe **out,
+                      struct err *err)
 {
     struct sim_probe *s = calloc(1, sizeof *s);
     if (!s)
         return err_set(err, ERR_NOMEM, "", "sim: out of memory");
-    s->probe.driver = driver();
+    s->probe.driver = this_driver();
     s->probe.log = cfg->log;
     s->board = board;
     stream_init(s);
@@ -168,7 +171,7 @@ static int sim_open(const struct probe_config *cfg, struct probe **out, struct e
     int ret = type->create(cfg->spec[len] ? cfg->spec + len + 1 : "", cfg->log, &board, err);
     if (ret < 0)
         return err_prefix(err, ret, type->name);
-    ret = type->bkgd ? sim_bdc_wrap(board, cfg, out, err) : wrap(board, cfg, out, err);
+    ret = type->bkgd ? sim_bdc_wrap(board, cfg, out, err) : wrap_board(board, cfg, out, err);
     if (ret < 0)
         type->destroy(board);
     else
@@ -196,4 +199,4 @@ const struct probe_driver sim_driver = {
     .jtag = &sim_jtag,
 };
 
-static const struct probe_driver *driver(void) { return &sim_driver; }
+static const struct probe_driver *this_driver(void) { return &sim_driver; }

@@ -29,7 +29,7 @@ struct sim_bdc_probe {
     size_t n;
 };
 
-static struct sim_bdc_probe *self(struct probe *p)
+static struct sim_bdc_probe *sim_bdc_of(struct probe *p)
 {
     return CONTAINER_OF(p, struct sim_bdc_probe, probe);
 }
@@ -40,14 +40,14 @@ static uint64_t ns_of(const struct sim_bdc_probe *s, uint64_t cycles)
     return (cycles * 1000000000u + s->hz - 1) / s->hz;
 }
 
-static void add(struct sim_bdc_probe *s, enum bkgd_drive drive, uint64_t cycles)
+static void add_drive(struct sim_bdc_probe *s, enum bkgd_drive drive, uint64_t cycles)
 {
     s->s[s->n++] =
         (struct bkgd_stretch){ .drive = drive, .until = BKGD_TIME, .ns = ns_of(s, cycles) };
 }
 
 /* Makes what was added; the stretches stay in place with their results. */
-static int flush(struct sim_bdc_probe *s, struct err *err)
+static int flush_drive(struct sim_bdc_probe *s, struct err *err)
 {
     size_t n = s->n;
     int ret = n ? s->board->type->bkgd(s->board, s->s, n, err) : 0;
@@ -62,20 +62,20 @@ static void send_byte(struct sim_bdc_probe *s, uint8_t v)
 {
     for (unsigned k = 8; k-- > 0;) {
         unsigned low = v >> k & 1 ? ONE_LOW_CYCLES : ZERO_LOW_CYCLES;
-        add(s, BKGD_LOW, low);
-        add(s, BKGD_HIGH, BDC_BIT_CYCLES - low);
+        add_drive(s, BKGD_LOW, low);
+        add_drive(s, BKGD_HIGH, BDC_BIT_CYCLES - low);
     }
     s->bytes++;
 }
 
-static int receive(struct sim_bdc_probe *s, uint8_t *rx, unsigned bytes, struct err *err)
+static int receive_bits(struct sim_bdc_probe *s, uint8_t *rx, unsigned bytes, struct err *err)
 {
     for (unsigned k = 0; k < 8 * bytes; k++) {
-        add(s, BKGD_LOW, ONE_LOW_CYCLES);
-        add(s, BKGD_RELEASED, BDC_SAMPLE_CYCLE - ONE_LOW_CYCLES);
-        add(s, BKGD_RELEASED, BDC_BIT_CYCLES - BDC_SAMPLE_CYCLE);
+        add_drive(s, BKGD_LOW, ONE_LOW_CYCLES);
+        add_drive(s, BKGD_RELEASED, BDC_SAMPLE_CYCLE - ONE_LOW_CYCLES);
+        add_drive(s, BKGD_RELEASED, BDC_BIT_CYCLES - BDC_SAMPLE_CYCLE);
     }
-    int ret = flush(s, err);
+    int ret = flush_drive(s, err);
     for (unsigned k = 0; ret == 0 && k < 8 * bytes; k++)
         rx[k / 8] = (uint8_t)(rx[k / 8] << 1 | s->s[3 * k + 1].level);
     s->bytes += bytes;
@@ -83,16 +83,17 @@ static int receive(struct sim_bdc_probe *s, uint8_t *rx, unsigned bytes, struct 
 }
 
 /* Waits for an ACK pulse, or the fixed delay where there is none. */
-static int turnaround(struct sim_bdc_probe *s, const struct bdc_shape *shape,
-                      enum bdc_outcome *outcome, struct err *err)
+static int wait_turnaround(struct sim_bdc_probe *s, const struct bdc_shape *shape,
+                           enum bdc_outcome *outcome, struct err *err)
 {
     int ret;
     if (!shape->acks || !s->ack) {
-        add(s, BKGD_RELEASED, shape->status && s->ack ? BDC_WS_DELAY_CYCLES : BDC_DELAY_CYCLES);
-        return flush(s, err);
+        add_drive(s, BKGD_RELEASED,
+                  shape->status && s->ack ? BDC_WS_DELAY_CYCLES : BDC_DELAY_CYCLES);
+        return flush_drive(s, err);
     }
     uint64_t most = MAX(ACK_TIMEOUT_NS, ns_of(s, ACK_TIMEOUT_CYCLES));
-    if ((ret = flush(s, err)) < 0)
+    if ((ret = flush_drive(s, err)) < 0)
         return ret;
     s->s[0] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_FALL, .ns = most };
     s->s[1] = (struct bkgd_stretch){ .drive = BKGD_RELEASED, .until = BKGD_RISE, .ns = most };
@@ -110,13 +111,13 @@ static int turnaround(struct sim_bdc_probe *s, const struct bdc_shape *shape,
         *outcome = BDC_NO_ACK; /* stuck low */
     else if (s->s[1].took_ns > ns_of(s, LONG_ACK_LIMIT_CYCLES))
         *outcome = BDC_LONG_ACK;
-    add(s, BKGD_RELEASED, 2);
-    return flush(s, err);
+    add_drive(s, BKGD_RELEASED, 2);
+    return flush_drive(s, err);
 }
 
 /* One command. rx: as long as its shape says, the status byte first. */
-static int command(struct sim_bdc_probe *s, uint8_t opcode, uint32_t addr, const uint8_t *tx,
-                   uint8_t *rx, enum bdc_outcome *outcome, struct err *err)
+static int run_command(struct sim_bdc_probe *s, uint8_t opcode, uint32_t addr, const uint8_t *tx,
+                       uint8_t *rx, enum bdc_outcome *outcome, struct err *err)
 {
     struct bdc_shape shape;
     uint8_t answer[16] = { 0 };
@@ -130,9 +131,9 @@ static int command(struct sim_bdc_probe *s, uint8_t opcode, uint32_t addr, const
         send_byte(s, tx[k]);
     unsigned rx_bytes = shape.rx_bytes + (shape.status ? 1u : 0u), parts = MAX(shape.acks, 1);
     for (unsigned part = 0; part < parts && *outcome != BDC_NO_ACK; part++) {
-        int ret = turnaround(s, &shape, outcome, err);
+        int ret = wait_turnaround(s, &shape, outcome, err);
         if (ret == 0 && *outcome != BDC_NO_ACK && rx_bytes)
-            ret = receive(s, answer + part * (rx_bytes / parts), rx_bytes / parts, err);
+            ret = receive_bits(s, answer + part * (rx_bytes / parts), rx_bytes / parts, err);
         if (ret < 0)
             return ret;
     }
@@ -141,7 +142,7 @@ static int command(struct sim_bdc_probe *s, uint8_t opcode, uint32_t addr, const
     return 0;
 }
 
-static int block(struct sim_bdc_probe *s, struct bdc_op *op, struct err *err)
+static int run_block(struct sim_bdc_probe *s, struct bdc_op *op, struct err *err)
 {
     bool write = op->kind == BDC_WRITE, lines = op->kind == BDC_LINES;
     unsigned step = lines ? 8 : op->width, size = op->width == 4 ? 8 : op->width == 2 ? 4 : 0;
@@ -154,8 +155,8 @@ static int block(struct sim_bdc_probe *s, struct bdc_op *op, struct err *err)
         uint8_t first = write ? BDC_WRITE_MEM : BDC_READ_MEM,
                 more = write ? BDC_FILL_MEM : BDC_DUMP_MEM;
         uint8_t opcode = lines ? BDC_READ_DBGTB : (uint8_t)((at ? more : first) + size);
-        int ret = command(s, opcode, op->addr, op->tx ? op->tx + at : NULL,
-                          op->rx ? op->rx + at : NULL, &op->outcome, err);
+        int ret = run_command(s, opcode, op->addr, op->tx ? op->tx + at : NULL,
+                              op->rx ? op->rx + at : NULL, &op->outcome, err);
         if (ret < 0)
             return ret;
         worst = MAX(worst, op->outcome);
@@ -164,20 +165,20 @@ static int block(struct sim_bdc_probe *s, struct bdc_op *op, struct err *err)
     return 0;
 }
 
-static int one(struct sim_bdc_probe *s, struct bdc_op *op, struct err *err)
+static int run_op(struct sim_bdc_probe *s, struct bdc_op *op, struct err *err)
 {
     int ret;
     switch (op->kind) {
     case BDC_COMMAND:
-        ret = command(s, op->opcode, op->addr, op->tx, op->rx, &op->outcome, err);
+        ret = run_command(s, op->opcode, op->addr, op->tx, op->rx, &op->outcome, err);
         break;
     case BDC_READ:
     case BDC_WRITE:
-    case BDC_LINES: ret = block(s, op, err); break;
+    case BDC_LINES: ret = run_block(s, op, err); break;
     case BDC_PAUSE:
-        add(s, BKGD_RELEASED, op->len);
+        add_drive(s, BKGD_RELEASED, op->len);
         op->outcome = BDC_OK;
-        ret = flush(s, err);
+        ret = flush_drive(s, err);
         break;
     default: return err_set(err, ERR_USAGE, "", "BDC op of unknown kind %d", (int)op->kind);
     }
@@ -188,12 +189,12 @@ static int one(struct sim_bdc_probe *s, struct bdc_op *op, struct err *err)
 static int sim_execute(struct probe *p, struct bdc_op *ops, size_t n, bool stop_on_long,
                        struct err *err)
 {
-    struct sim_bdc_probe *s = self(p);
+    struct sim_bdc_probe *s = sim_bdc_of(p);
     for (size_t k = 0; k < n; k++)
         ops[k].outcome = BDC_NOT_SENT;
     for (size_t k = 0; k < n; k++) {
         s->n = 0;
-        int ret = one(s, &ops[k], err);
+        int ret = run_op(s, &ops[k], err);
         if (ret < 0)
             return err_prefix(err, ret, p->name);
         if (ops[k].outcome == BDC_NO_ACK || (stop_on_long && ops[k].outcome == BDC_LONG_ACK))
@@ -204,7 +205,7 @@ static int sim_execute(struct probe *p, struct bdc_op *ops, size_t n, bool stop_
 
 static int sim_sync(struct probe *p, uint32_t *hz, struct err *err)
 {
-    struct sim_bdc_probe *s = self(p);
+    struct sim_bdc_probe *s = sim_bdc_of(p);
     struct bkgd_stretch request[] = {
         { .drive = BKGD_RELEASED, .ns = 20000 },
         { .drive = BKGD_LOW, .ns = SYNC_REQUEST_NS },
@@ -231,14 +232,14 @@ static int sim_set_clock(struct probe *p, uint32_t hz, struct err *err)
 {
     if (hz < 1000 || hz > 100000000)
         return err_set(err, ERR_USAGE, "1 kHz to 100 MHz", "BDC clock of %u Hz", hz);
-    self(p)->hz = hz;
+    sim_bdc_of(p)->hz = hz;
     return 0;
 }
 
 static int sim_set_ack(struct probe *p, bool on, struct err *err)
 {
     (void)err;
-    self(p)->ack = on;
+    sim_bdc_of(p)->ack = on;
     return 0;
 }
 
@@ -251,31 +252,31 @@ static bool sim_can(struct probe *p, enum bdc_op_kind kind, uint8_t opcode)
 
 static int sim_set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
 {
-    struct sim_bdc_probe *s = self(p);
+    struct sim_bdc_probe *s = sim_bdc_of(p);
     return s->board->type->set_pins(s->board, mask, value, err);
 }
 
 static int sim_get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
 {
-    struct sim_bdc_probe *s = self(p);
+    struct sim_bdc_probe *s = sim_bdc_of(p);
     return s->board->type->get_pins(s->board, value, known, err);
 }
 
 static int sim_wait(struct probe *p, uint64_t ns, struct err *err)
 {
-    struct sim_bdc_probe *s = self(p);
+    struct sim_bdc_probe *s = sim_bdc_of(p);
     return s->board->type->advance(s->board, ns, err);
 }
 
 static uint64_t sim_now_ns(struct probe *p)
 {
-    struct sim_bdc_probe *s = self(p);
+    struct sim_bdc_probe *s = sim_bdc_of(p);
     return s->board->type->now_ns(s->board);
 }
 
 static void sim_stats(struct probe *p, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes)
 {
-    struct sim_bdc_probe *s = self(p);
+    struct sim_bdc_probe *s = sim_bdc_of(p);
     if (cycles)
         *cycles = s->cycles_ns * (s->hz / 1000) / 1000000;
     if (transfers)
@@ -288,7 +289,7 @@ static void sim_stats(struct probe *p, uint64_t *cycles, uint64_t *transfers, ui
 
 static int sim_pdo_start(struct probe *p, uint64_t *tick_hz, struct err *err)
 {
-    struct sim_bdc_probe *s = self(p);
+    struct sim_bdc_probe *s = sim_bdc_of(p);
     *tick_hz = 1000000000000u;
     if (s->board->type->pdo_capture(s->board, true) < 0)
         return err_set(err, ERR_UNSUPPORTED, "sim:s12zvml128 and sim:s12zvmc256 have them",
@@ -298,14 +299,14 @@ static int sim_pdo_start(struct probe *p, uint64_t *tick_hz, struct err *err)
 
 static int sim_pdo_read(struct probe *p, pdo_edge *out, size_t cap, uint64_t *lost, struct err *err)
 {
-    struct sim_bdc_probe *s = self(p);
+    struct sim_bdc_probe *s = sim_bdc_of(p);
     (void)err;
     return (int)s->board->type->pdo_take(s->board, out, MIN(cap, (size_t)1 << 30), lost);
 }
 
 static int sim_pdo_stop(struct probe *p, struct err *err)
 {
-    struct sim_bdc_probe *s = self(p);
+    struct sim_bdc_probe *s = sim_bdc_of(p);
     (void)err;
     s->board->type->pdo_capture(s->board, false);
     return 0;
@@ -315,7 +316,7 @@ static void sim_close(struct probe *p)
 {
     if (!p)
         return;
-    struct sim_bdc_probe *s = self(p);
+    struct sim_bdc_probe *s = sim_bdc_of(p);
     if (s->board)
         s->board->type->destroy(s->board);
     free(s);
@@ -340,7 +341,7 @@ static const struct pdo_ops sim_pdo = { .start = sim_pdo_start,
 
 static int sim_reopen(struct probe *p, struct err *err)
 {
-    struct sim_bdc_probe *s = self(p);
+    struct sim_bdc_probe *s = sim_bdc_of(p);
     int ret = s->board->type->reopen ? s->board->type->reopen(s->board, err) : 0;
     return ret < 0 ? err_prefix(err, ret, p->name) : 0;
 }

@@ -64,7 +64,7 @@ int sim_serial_open(struct sim_serial *s, const char *how, const struct log *log
     return 0;
 }
 
-static void flush(struct sim_serial *s)
+static void flush_output(struct sim_serial *s)
 {
     ssize_t n = s->out_len ? write(s->fd, s->out, s->out_len) : 0;
     if (n <= 0)
@@ -76,7 +76,7 @@ static void flush(struct sim_serial *s)
 void sim_serial_close(struct sim_serial *s)
 {
     if (s->fd >= 0) {
-        flush(s);
+        flush_output(s);
         close(s->fd);
     }
     if (s->peer >= 0)
@@ -94,7 +94,7 @@ void sim_serial_put(struct sim_serial *s, uint8_t byte)
         s->dropped++;
     else
         s->out[s->out_len++] = byte;
-    flush(s);
+    flush_output(s);
 }
 
 bool sim_serial_get(struct sim_serial *s, uint8_t *byte)

@@ -19,7 +19,7 @@ void stream_fd_close(struct stream_fd *s)
     s->fd = -1;
 }
 
-static int gone(struct stream_fd *s, const char *name, int error, struct err *err)
+static int report_gone(struct stream_fd *s, const char *name, int error, struct err *err)
 {
     bool was_open = s->fd >= 0;
     stream_fd_close(s);
@@ -32,8 +32,8 @@ static int gone(struct stream_fd *s, const char *name, int error, struct err *er
 }
 
 /* Whether `events` came before the deadline: 1, 0, or a failure. */
-static int ready(struct stream_fd *s, const char *name, short events, uint64_t until,
-                 struct err *err)
+static int wait_ready(struct stream_fd *s, const char *name, short events, uint64_t until,
+                      struct err *err)
 {
     struct pollfd p = { .fd = s->fd, .events = events };
     for (;;) {
@@ -44,7 +44,7 @@ static int ready(struct stream_fd *s, const char *name, short events, uint64_t u
         if (n >= 0)
             return n;
         if (errno != EINTR)
-            return gone(s, name, errno, err);
+            return report_gone(s, name, errno, err);
     }
 }
 
@@ -54,7 +54,7 @@ static bool is_nothing(ssize_t n)
     return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
 }
 
-static uint64_t deadline(uint64_t max_ns)
+static uint64_t deadline_of(uint64_t max_ns)
 {
     uint64_t now = host_ns();
     return max_ns > UINT64_MAX - now ? UINT64_MAX : now + max_ns;
@@ -63,9 +63,9 @@ static uint64_t deadline(uint64_t max_ns)
 int stream_fd_read(struct stream_fd *s, const char *name, uint8_t *buf, size_t cap, uint64_t max_ns,
                    struct err *err)
 {
-    uint64_t until = deadline(max_ns);
+    uint64_t until = deadline_of(max_ns);
     if (s->fd < 0)
-        return gone(s, name, 0, err);
+        return report_gone(s, name, 0, err);
     for (;;) {
         ssize_t n = read(s->fd, buf, cap);
         if (n > 0) {
@@ -74,8 +74,8 @@ int stream_fd_read(struct stream_fd *s, const char *name, uint8_t *buf, size_t c
             return (int)n;
         }
         if (!is_nothing(n))
-            return gone(s, name, n < 0 ? errno : 0, err);
-        int ret = ready(s, name, POLLIN, until, err);
+            return report_gone(s, name, n < 0 ? errno : 0, err);
+        int ret = wait_ready(s, name, POLLIN, until, err);
         if (ret <= 0)
             return ret;
     }
@@ -84,9 +84,9 @@ int stream_fd_read(struct stream_fd *s, const char *name, uint8_t *buf, size_t c
 int stream_fd_write(struct stream_fd *s, const char *name, const uint8_t *buf, size_t len,
                     uint64_t max_ns, struct err *err)
 {
-    uint64_t until = deadline(max_ns);
+    uint64_t until = deadline_of(max_ns);
     if (s->fd < 0)
-        return gone(s, name, 0, err);
+        return report_gone(s, name, 0, err);
     while (len) {
         ssize_t n = write(s->fd, buf, len);
         if (n > 0) {
@@ -97,8 +97,8 @@ int stream_fd_write(struct stream_fd *s, const char *name, const uint8_t *buf, s
             continue;
         }
         if (!is_nothing(n))
-            return gone(s, name, n < 0 ? errno : 0, err);
-        int ret = ready(s, name, POLLOUT, until, err);
+            return report_gone(s, name, n < 0 ? errno : 0, err);
+        int ret = wait_ready(s, name, POLLOUT, until, err);
         if (ret < 0)
             return ret;
         if (ret == 0)

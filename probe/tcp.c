@@ -26,7 +26,7 @@ enum { IDLE_S = 10, BETWEEN_S = 5, PROBES = 3, LOST_MS = 25000 };
 static const char start_it[] = "is the stub or emulator running, and waiting there? "
                                "(qemu-system-sh4 -gdb tcp::1234, dc-tool -g)";
 
-static int malformed(const char *text, struct err *err)
+static int refuse_address(const char *text, struct err *err)
 {
     return err_set(err, ERR_USAGE, "for example localhost:1234, [::1]:1234, :1234",
                    "'%.60s' is not HOST:PORT", text);
@@ -36,25 +36,25 @@ int tcp_parse(const char *text, char *host, char *port, struct err *err)
 {
     const char *end = strrchr(text, ':'), *from = text;
     if (!end || !end[1] || strlen(end + 1) >= TCP_PORT_MAX)
-        return malformed(text, err);
+        return refuse_address(text, err);
     size_t n = (size_t)(end - text);
     if (*from == '[') {
         if (n < 3 || from[n - 1] != ']')
-            return malformed(text, err);
+            return refuse_address(text, err);
         from++;
         n -= 2;
     } else if (memchr(from, ':', n)) { /* an IPv6 address whose end nobody can tell from a port */
-        return malformed(text, err);
+        return refuse_address(text, err);
     }
     if (n >= TCP_HOST_MAX)
-        return malformed(text, err);
+        return refuse_address(text, err);
     snprintf(host, TCP_HOST_MAX, "%.*s", n ? (int)n : 9, n ? from : "localhost");
     snprintf(port, TCP_PORT_MAX, "%s", end + 1);
     return 0;
 }
 
 /* Waits for connect() to end; 0 or an errno. */
-static int settle(int fd, uint64_t until)
+static int wait_connected(int fd, uint64_t until)
 {
     struct pollfd p = { .fd = fd, .events = POLLOUT };
     int error = 0, n;
@@ -81,7 +81,7 @@ static int try_address(const struct addrinfo *a, uint64_t until)
     if (fd < 0)
         return -errno;
     if (connect(fd, a->ai_addr, a->ai_addrlen) < 0)
-        error = errno == EINPROGRESS ? settle(fd, until) : errno;
+        error = errno == EINPROGRESS ? wait_connected(fd, until) : errno;
     if (!error)
         return fd;
     close(fd);

@@ -49,16 +49,17 @@ int tty_problem(const char *node, struct err *err)
     return holder_find("/proc", node, who, sizeof who) ? in_use(node, err) : 0;
 }
 
-static void nap(long ns) { nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL); }
+static void sleep_ns(long ns) { nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL); }
 
 /* What was written has left: the driver's buffer is empty, and the UART's FIFO has had its time. */
-static void drain(int fd, uint32_t baud)
+static void drain_output(int fd, uint32_t baud)
 {
     uint64_t until = host_ns() + DRAIN_NS;
     int left = 0;
     while (ioctl(fd, TIOCOUTQ, &left) == 0 && left > 0 && host_ns() < until)
-        nap(STEP_NS);
-    nap(baud ? (long)MIN((uint64_t)FIFO_BITS * 1000000000u / baud, (uint64_t)DRAIN_NS - 1) : 0);
+        sleep_ns(STEP_NS);
+    sleep_ns(baud ? (long)MIN((uint64_t)FIFO_BITS * 1000000000u / baud, (uint64_t)DRAIN_NS - 1)
+                  : 0);
 }
 
 static bool near_enough(uint32_t wanted, uint32_t got)
@@ -67,28 +68,28 @@ static bool near_enough(uint32_t wanted, uint32_t got)
     return (uint64_t)off * 100 <= (uint64_t)wanted * RATE_PERCENT;
 }
 
-static int failed(const char *name, struct err *err)
+static int tty_failed(const char *name, struct err *err)
 {
     return err_set(err, ERR_USB, "name a serial port, for example /dev/ttyUSB0", "%s: %s", name,
                    errno == ENOTTY ? "this is not a serial port" : strerror(errno));
 }
 
-static int apply(int fd, const char *name, const struct termios2 *t, struct termios2 *now,
-                 struct err *err)
+static int apply_settings(int fd, const char *name, const struct termios2 *t, struct termios2 *now,
+                          struct err *err)
 {
-    return ioctl(fd, TCSETS2, t) < 0 || ioctl(fd, TCGETS2, now) < 0 ? failed(name, err) : 0;
+    return ioctl(fd, TCSETS2, t) < 0 || ioctl(fd, TCGETS2, now) < 0 ? tty_failed(name, err) : 0;
 }
 
 int tty_set_baud(int fd, const char *name, uint32_t baud, uint32_t *got, struct err *err)
 {
     struct termios2 t, now;
     if (ioctl(fd, TCGETS2, &t) < 0)
-        return failed(name, err);
+        return tty_failed(name, err);
     struct termios2 before = t;
-    drain(fd, t.c_ospeed);
+    drain_output(fd, t.c_ospeed);
     t.c_cflag = (t.c_cflag & ~(tcflag_t)(CBAUD | CBAUD << IBSHIFT)) | BOTHER;
     t.c_ispeed = t.c_ospeed = baud;
-    int ret = apply(fd, name, &t, &now, err);
+    int ret = apply_settings(fd, name, &t, &now, err);
     if (ret == 0 && !near_enough(baud, now.c_ospeed)) {
         ret = err_set(err, ERR_UNSUPPORTED,
                       "name a rate that both ends can do: 57600, 115200, 1500000",
@@ -104,7 +105,7 @@ static int make_raw(int fd, const char *name, bool rtscts, struct err *err)
 {
     struct termios2 t, now;
     if (ioctl(fd, TCGETS2, &t) < 0)
-        return failed(name, err);
+        return tty_failed(name, err);
     t.c_iflag = IGNBRK | IGNPAR;
     t.c_oflag = 0;
     t.c_lflag = 0;
@@ -112,13 +113,13 @@ static int make_raw(int fd, const char *name, bool rtscts, struct err *err)
                 CLOCAL | (rtscts ? CRTSCTS : 0);
     t.c_cc[VMIN] = 1;
     t.c_cc[VTIME] = 0;
-    return apply(fd, name, &t, &now, err);
+    return apply_settings(fd, name, &t, &now, err);
 }
 
 /* An FTDI chip keeps what is less than a packet for 16 ms, which every short exchange would wait
  * for: 1 ms with this. Drivers and pseudo terminals that know nothing of it refuse, or do nothing.
  */
-static void hurry(int fd)
+static void set_low_latency(int fd)
 {
     struct serial_struct s;
     if (ioctl(fd, TIOCGSERIAL, &s) < 0 || s.flags & ASYNC_LOW_LATENCY)
@@ -139,7 +140,7 @@ static int open_failed(const char *node, struct err *err)
         return err_set(err, ERR_USB,
                        "is it plugged in? `probeprof list` shows the ports that are there",
                        "%s is not there", node);
-    default: return failed(node, err);
+    default: return tty_failed(node, err);
     }
 }
 
@@ -151,15 +152,15 @@ int tty_open(const char *node, uint32_t baud, bool rtscts, struct err *err)
     /* TIOCEXCL keeps everybody out but root; the lock keeps out those who ask for it, root's
      * programs too. */
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-        ret = errno == EWOULDBLOCK ? in_use(node, err) : failed(node, err);
+        ret = errno == EWOULDBLOCK ? in_use(node, err) : tty_failed(node, err);
     if (ret == 0)
         ret = make_raw(fd, node, rtscts, err);
     if (ret == 0)
         ret = tty_set_baud(fd, node, baud, NULL, err);
     if (ret == 0 && (ioctl(fd, TIOCEXCL) < 0 || ioctl(fd, TCFLSH, TCIOFLUSH) < 0))
-        ret = failed(node, err);
+        ret = tty_failed(node, err);
     if (ret == 0) {
-        hurry(fd);
+        set_low_latency(fd);
         return fd;
     }
     close(fd);

@@ -9,7 +9,7 @@
 #include "probe/tty.h"
 
 /* First line of dir/name; "" if there is none. */
-static void attribute(const char *dir, const char *name, char *out, size_t cap)
+static void read_attribute(const char *dir, const char *name, char *out, size_t cap)
 {
     char path[PATH_MAX + 64];
     out[0] = 0;
@@ -21,17 +21,17 @@ static void attribute(const char *dir, const char *name, char *out, size_t cap)
         fclose(f);
 }
 
-static bool has(const char *dir, const char *name)
+static bool has_attribute(const char *dir, const char *name)
 {
     char path[PATH_MAX + 64];
     snprintf(path, sizeof path, "%s/%s", dir, name);
     return access(path, F_OK) == 0;
 }
 
-static uint16_t id(const char *dir, const char *name)
+static uint16_t read_id(const char *dir, const char *name)
 {
     char text[16];
-    attribute(dir, name, text, sizeof text);
+    read_attribute(dir, name, text, sizeof text);
     return (uint16_t)strtoul(text, NULL, 16);
 }
 
@@ -39,26 +39,26 @@ static uint16_t id(const char *dir, const char *name)
 static void usb_facts(char *dir, size_t root, struct tty_info *t)
 {
     for (char *slash; (slash = strrchr(dir, '/')) && (size_t)(slash - dir) >= root; *slash = 0) {
-        if (!*t->place && has(dir, "bInterfaceNumber"))
+        if (!*t->place && has_attribute(dir, "bInterfaceNumber"))
             snprintf(t->place, sizeof t->place, "%.47s", slash + 1);
-        if (!*t->place || !has(dir, "idVendor"))
+        if (!*t->place || !has_attribute(dir, "idVendor"))
             continue;
-        attribute(dir, "serial", t->serial, sizeof t->serial);
-        attribute(dir, "product", t->product, sizeof t->product);
-        t->vid = id(dir, "idVendor");
-        t->pid = id(dir, "idProduct");
+        read_attribute(dir, "serial", t->serial, sizeof t->serial);
+        read_attribute(dir, "product", t->product, sizeof t->product);
+        t->vid = read_id(dir, "idVendor");
+        t->pid = read_id(dir, "idProduct");
         return;
     }
 }
 
 /* Consoles and pseudo terminals have no device; places of the 8250 driver without a UART are of
  * type 0. */
-static bool look(const char *sysfs, const char *name, struct tty_info *out)
+static bool look_at_tty(const char *sysfs, const char *name, struct tty_info *out)
 {
     char dir[PATH_MAX], link[PATH_MAX], type[16];
     struct tty_info t = { .vid = 0 };
     snprintf(dir, sizeof dir, "%s/class/tty/%.60s", sysfs, name);
-    attribute(dir, "type", type, sizeof type);
+    read_attribute(dir, "type", type, sizeof type);
     snprintf(link, sizeof link, "%.3900s/device", dir);
     if (!strcmp(type, "0") || !realpath(link, dir) ||
         snprintf(t.node, sizeof t.node, "/dev/%s", name) >= (int)sizeof t.node)
@@ -87,7 +87,7 @@ int tty_find(const char *sysfs, struct tty_info *out, size_t cap)
     DIR *dir = opendir(path);
     for (struct dirent *e; dir && (size_t)n < cap && (e = readdir(dir));)
         if (e->d_name[0] != '.')
-            n += look(sysfs, e->d_name, &out[n]);
+            n += look_at_tty(sysfs, e->d_name, &out[n]);
     if (dir)
         closedir(dir);
     qsort(out, (size_t)n, sizeof *out, by_node);

@@ -48,25 +48,25 @@ struct usb {
 
 /* ---- results ---- */
 
-static int unplugged(struct usb *u, struct err *err)
+static int refuse_unplugged(struct usb *u, struct err *err)
 {
     u->gone = true;
     return err_set(err, ERR_USB, "plug it in again", "USB %s: unplugged", u->dev.bus_path);
 }
 
-static int unusable(struct usb *u, struct err *err)
+static int refuse_unusable(struct usb *u, struct err *err)
 {
     if (u->gone)
-        return unplugged(u, err);
+        return refuse_unplugged(u, err);
     return err_set(err, ERR_USB, "unplug the adapter, plug it in again",
                    "USB %s: a cancelled transfer does not end", u->dev.bus_path);
 }
 
 /* What a call of libusb said. */
-static int failed(struct usb *u, int rc, const char *doing, struct err *err)
+static int report_failed(struct usb *u, int rc, const char *doing, struct err *err)
 {
     switch (rc) {
-    case LIBUSB_ERROR_NO_DEVICE: return unplugged(u, err);
+    case LIBUSB_ERROR_NO_DEVICE: return refuse_unplugged(u, err);
     case LIBUSB_ERROR_PIPE:
         return err_set(err, ERR_PROTOCOL, "does its firmware know this request?",
                        "USB %s: %s: refused (stall)", u->dev.bus_path, doing);
@@ -81,7 +81,7 @@ static int failed(struct usb *u, int rc, const char *doing, struct err *err)
     default: break;
     }
     if (!usb_present(&u->dev)) /* an unplug often shows as a failed transfer first */
-        return unplugged(u, err);
+        return refuse_unplugged(u, err);
     return err_set(err, ERR_USB, "check the USB cable and hub", "USB %s: %s: %s", u->dev.bus_path,
                    doing, libusb_strerror(rc));
 }
@@ -118,7 +118,7 @@ static int make_slots(struct usb *u, struct err *err)
 
 /* Linux hands an interface from its driver to us in one step; the driver comes back when it is
  * released. */
-static int claim(struct usb *u, uint8_t interface, struct err *err)
+static int claim_interface(struct usb *u, uint8_t interface, struct err *err)
 {
     int rc = LIBUSB_ERROR_NOT_FOUND;
     for (size_t i = 0; i < u->dev.nitfs; i++)
@@ -148,7 +148,7 @@ int usb_open(const struct usb_info *dev, uint8_t interface, const struct log *lo
     if (ret == 0)
         ret = make_slots(u, err);
     if (ret == 0)
-        ret = claim(u, interface, err);
+        ret = claim_interface(u, interface, err);
     if (ret < 0) {
         usb_close(u);
         return ret;
@@ -179,7 +179,7 @@ void usb_close(struct usb *u)
 /* ---- waiting ---- */
 
 /* Handles events until *done or the deadline. 0, or libusb's failure. */
-static int handle(struct usb *u, int *done, uint64_t deadline_ms)
+static int handle_events(struct usb *u, int *done, uint64_t deadline_ms)
 {
     for (bool looked = false; !*done; looked = true) {
         uint64_t now = host_ms(), left = now < deadline_ms ? deadline_ms - now : 0;
@@ -197,18 +197,18 @@ static int handle(struct usb *u, int *done, uint64_t deadline_ms)
 /* Cancels; the buffer is free afterwards, except that a kernel which never gives it back makes the
  * device stuck: then events are not handled any more, and nothing is written to the buffer, since
  * usbfs copies only while they are. */
-static void cancel(struct usb *u, struct slot *s)
+static void cancel_slot(struct usb *u, struct slot *s)
 {
     if (!s->done && !u->stuck) {
         /* fails if it is ending by itself: its callback comes all the same */
         libusb_cancel_transfer(s->transfer);
-        handle(u, &s->done, host_ms() + REAP_MS);
+        handle_events(u, &s->done, host_ms() + REAP_MS);
         u->stuck = !s->done;
     }
 }
 
 /* The latest transfer in flight on `ep` (0: any), or NULL. */
-static struct slot *latest(struct usb *u, uint8_t ep)
+static struct slot *latest_on(struct usb *u, uint8_t ep)
 {
     struct slot *found = NULL;
     for (size_t i = 0; i < ALL_SLOTS; i++) {
@@ -223,9 +223,9 @@ static struct slot *latest(struct usb *u, uint8_t ep)
 /* Last first, so that none of them starts because the one before it has gone. */
 static void cancel_endpoint(struct usb *u, uint8_t ep, bool halted)
 {
-    for (struct slot *s; !u->stuck && (s = latest(u, ep));) {
+    for (struct slot *s; !u->stuck && (s = latest_on(u, ep));) {
         s->halted = halted;
-        cancel(u, s);
+        cancel_slot(u, s);
     }
 }
 
@@ -236,19 +236,19 @@ void usb_cancel_all(struct usb *u)
         u->slot[i].busy = false;
 }
 
-static int stalled(struct usb *u, uint8_t ep, struct err *err)
+static int clear_stall(struct usb *u, uint8_t ep, struct err *err)
 {
     cancel_endpoint(u, ep, true);
     int rc = u->stuck ? 0 : libusb_clear_halt(u->handle, ep);
     if (rc == LIBUSB_ERROR_NO_DEVICE)
-        return unplugged(u, err);
+        return refuse_unplugged(u, err);
     return err_set(err, ERR_PROTOCOL, "the adapter did not like what it was sent",
                    "USB %s: endpoint %02x stalled%s", u->dev.bus_path, ep,
                    rc < 0 ? ", and the halt cannot be cleared" : "");
 }
 
 /* A cancelled transfer: one that had its time, or that was behind one that stalled. */
-static int cancelled(struct usb *u, const struct slot *s, struct err *err)
+static int report_cancelled(struct usb *u, const struct slot *s, struct err *err)
 {
     const struct libusb_transfer *t = s->transfer;
     if (s->halted)
@@ -262,7 +262,7 @@ static int cancelled(struct usb *u, const struct slot *s, struct err *err)
 }
 
 /* The result of a slot that is done. */
-static int collect(struct usb *u, struct slot *s, struct err *err)
+static int collect_slot(struct usb *u, struct slot *s, struct err *err)
 {
     struct libusb_transfer *t = s->transfer;
     char doing[32];
@@ -273,13 +273,13 @@ static int collect(struct usb *u, struct slot *s, struct err *err)
     switch (t->status) {
     case LIBUSB_TRANSFER_COMPLETED: return t->actual_length;
     case LIBUSB_TRANSFER_TIMED_OUT:
-    case LIBUSB_TRANSFER_CANCELLED: return cancelled(u, s, err);
-    case LIBUSB_TRANSFER_STALL: return stalled(u, t->endpoint, err);
-    case LIBUSB_TRANSFER_NO_DEVICE: return unplugged(u, err);
-    case LIBUSB_TRANSFER_OVERFLOW: return failed(u, LIBUSB_ERROR_OVERFLOW, doing, err);
+    case LIBUSB_TRANSFER_CANCELLED: return report_cancelled(u, s, err);
+    case LIBUSB_TRANSFER_STALL: return clear_stall(u, t->endpoint, err);
+    case LIBUSB_TRANSFER_NO_DEVICE: return refuse_unplugged(u, err);
+    case LIBUSB_TRANSFER_OVERFLOW: return report_failed(u, LIBUSB_ERROR_OVERFLOW, doing, err);
     case LIBUSB_TRANSFER_ERROR: break;
     }
-    return failed(u, LIBUSB_ERROR_IO, doing, err);
+    return report_failed(u, LIBUSB_ERROR_IO, doing, err);
 }
 
 static int wait_slot(struct usb *u, unsigned slot, unsigned timeout_ms, struct err *err)
@@ -288,12 +288,12 @@ static int wait_slot(struct usb *u, unsigned slot, unsigned timeout_ms, struct e
     if (!s->busy)
         return err_set(err, ERR_STATE, "", "USB %s: nothing is in flight in slot %u",
                        u->dev.bus_path, slot);
-    int rc = u->stuck ? 0 : handle(u, &s->done, host_ms() + timeout_ms);
-    cancel(u, s);
+    int rc = u->stuck ? 0 : handle_events(u, &s->done, host_ms() + timeout_ms);
+    cancel_slot(u, s);
     s->busy = false;
     if (!s->done)
-        return unusable(u, err);
-    return rc < 0 ? failed(u, rc, "waiting", err) : collect(u, s, err);
+        return refuse_unusable(u, err);
+    return rc < 0 ? report_failed(u, rc, "waiting", err) : collect_slot(u, s, err);
 }
 
 int usb_wait(struct usb *u, unsigned slot, unsigned timeout_ms, struct err *err)
@@ -308,13 +308,13 @@ bool usb_ready(struct usb *u, unsigned slot)
     if (slot >= USB_SLOTS || !u->slot[slot].busy)
         return false;
     if (!u->stuck)
-        handle(u, &u->slot[slot].done, 0); /* a failure shows to whoever waits for it */
+        handle_events(u, &u->slot[slot].done, 0); /* a failure shows to whoever waits for it */
     return u->slot[slot].done;
 }
 
 /* ---- transfers ---- */
 
-static const struct usb_endpoint *endpoint(const struct usb *u, uint8_t address)
+static const struct usb_endpoint *endpoint_at(const struct usb *u, uint8_t address)
 {
     for (size_t i = 0; i < u->itf.neps; i++)
         if (u->itf.ep[i].address == address)
@@ -322,13 +322,13 @@ static const struct usb_endpoint *endpoint(const struct usb *u, uint8_t address)
     return NULL;
 }
 
-static int submit(struct usb *u, unsigned slot, uint8_t ep, uint8_t *buf, size_t len,
-                  struct err *err)
+static int submit_transfer(struct usb *u, unsigned slot, uint8_t ep, uint8_t *buf, size_t len,
+                           struct err *err)
 {
-    const struct usb_endpoint *e = endpoint(u, ep);
+    const struct usb_endpoint *e = endpoint_at(u, ep);
     struct slot *s = &u->slot[slot];
     if (u->gone || u->stuck)
-        return unusable(u, err);
+        return refuse_unusable(u, err);
     if (!e || (e->type != LIBUSB_TRANSFER_TYPE_BULK && e->type != LIBUSB_TRANSFER_TYPE_INTERRUPT) ||
         len > INT32_MAX)
         return err_set(err, ERR_UNSUPPORTED, "",
@@ -342,7 +342,7 @@ static int submit(struct usb *u, unsigned slot, uint8_t ep, uint8_t *buf, size_t
     s->halted = false;
     int rc = libusb_submit_transfer(s->transfer);
     if (rc < 0)
-        return failed(u, rc, "sending", err);
+        return report_failed(u, rc, "sending", err);
     s->busy = true;
     s->seq = u->next_seq++;
     u->transfers++;
@@ -355,13 +355,13 @@ int usb_submit(struct usb *u, unsigned slot, uint8_t ep, uint8_t *buf, size_t le
 {
     if (slot >= USB_SLOTS)
         return err_set(err, ERR_USAGE, "", "USB %s: no slot %u", u->dev.bus_path, slot);
-    return submit(u, slot, ep, buf, len, err);
+    return submit_transfer(u, slot, ep, buf, len, err);
 }
 
 int usb_bulk(struct usb *u, uint8_t ep, uint8_t *buf, size_t len, unsigned timeout_ms,
              struct err *err)
 {
-    int ret = submit(u, SYNC_SLOT, ep, buf, len, err);
+    int ret = submit_transfer(u, SYNC_SLOT, ep, buf, len, err);
     return ret < 0 ? ret : wait_slot(u, SYNC_SLOT, timeout_ms, err);
 }
 
@@ -370,7 +370,7 @@ int usb_control(struct usb *u, uint8_t type, uint8_t request, uint16_t value, ui
 {
     char doing[32];
     if (u->gone || u->stuck)
-        return unusable(u, err);
+        return refuse_unusable(u, err);
     if (len > UINT16_MAX)
         return err_set(err, ERR_UNSUPPORTED, "", "USB %s: a request moves at most 65535 bytes",
                        u->dev.bus_path);
@@ -379,7 +379,7 @@ int usb_control(struct usb *u, uint8_t type, uint8_t request, uint16_t value, ui
     int n = libusb_control_transfer(u->handle, type, request, value, index, buf, (uint16_t)len,
                                     MAX(timeout_ms, 1u));
     if (n < 0)
-        return failed(u, n, doing, err);
+        return report_failed(u, n, doing, err);
     log_transfer(u, type & 0x80, buf, n, doing);
     u->bytes += (uint64_t)n;
     return n;
@@ -465,12 +465,12 @@ int usb_reset(struct usb *u, struct err *err)
 {
     usb_cancel_all(u);
     if (u->gone || u->stuck)
-        return unusable(u, err);
+        return refuse_unusable(u, err);
     int rc = libusb_reset_device(u->handle);
     /* it came back as another, or not at all */
     if (rc == LIBUSB_ERROR_NOT_FOUND || rc == LIBUSB_ERROR_NO_DEVICE)
-        return unplugged(u, err);
-    return rc < 0 ? failed(u, rc, "reset", err) : 0;
+        return refuse_unplugged(u, err);
+    return rc < 0 ? report_failed(u, rc, "reset", err) : 0;
 }
 
 libusb_device_handle *usb_handle(struct usb *u) { return u->handle; }

@@ -112,7 +112,8 @@ static void fill_strings(libusb_device *d, const struct libusb_device_descriptor
     usb_sysfs_text(SYSFS, u->bus_path, "manufacturer", u->manufacturer, sizeof u->manufacturer);
 }
 
-static void fill(libusb_device *d, const struct libusb_device_descriptor *desc, struct usb_info *u)
+static void fill_info(libusb_device *d, const struct libusb_device_descriptor *desc,
+                      struct usb_info *u)
 {
     static const enum usb_speed speeds[] = { USB_SPEED_UNKNOWN, USB_LOW,   USB_FULL,
                                              USB_HIGH,          USB_SUPER, USB_SUPER };
@@ -128,7 +129,7 @@ static void fill(libusb_device *d, const struct libusb_device_descriptor *desc, 
     fill_interfaces(d, u);
 }
 
-static bool wanted(const struct usb_id *ids, const struct libusb_device_descriptor *d)
+static bool is_wanted(const struct usb_id *ids, const struct libusb_device_descriptor *d)
 {
     for (const struct usb_id *id = ids; id && (id->vid || id->pid); id++)
         if (id->vid == d->idVendor && id->pid == d->idProduct)
@@ -146,10 +147,10 @@ int usb_list(const struct usb_id *ids, struct usb_info *out, size_t cap, struct 
     ssize_t n = libusb_get_device_list(ctx, &all);
     for (ssize_t i = 0; i < n; i++) {
         struct libusb_device_descriptor d;
-        if (libusb_get_device_descriptor(all[i], &d) < 0 || !wanted(ids, &d))
+        if (libusb_get_device_descriptor(all[i], &d) < 0 || !is_wanted(ids, &d))
             continue;
         if ((size_t)found++ < cap)
-            fill(all[i], &d, &out[found - 1]);
+            fill_info(all[i], &d, &out[found - 1]);
     }
     if (n >= 0)
         libusb_free_device_list(all, 1);
@@ -184,7 +185,7 @@ static int open_failed(const struct usb_info *dev, int rc, struct err *err)
                    dev->bus_path, libusb_strerror(rc));
 }
 
-static int busy(const struct usb_info *dev, uint8_t interface, struct err *err)
+static int find_holder(const struct usb_info *dev, uint8_t interface, struct err *err)
 {
     char node[40], holder[100], driver[64], hint[160];
     node_of(dev, node, sizeof node);
@@ -204,14 +205,14 @@ static int busy(const struct usb_info *dev, uint8_t interface, struct err *err)
 int usb_claim_failed(const struct usb_info *dev, uint8_t interface, int rc, struct err *err)
 {
     if (rc == LIBUSB_ERROR_BUSY)
-        return busy(dev, interface, err);
+        return find_holder(dev, interface, err);
     if (rc == LIBUSB_ERROR_NOT_FOUND)
         return err_set(err, ERR_USB, "is this the adapter you mean?",
                        "USB %s: there is no interface %u", dev->bus_path, interface);
     return open_failed(dev, rc, err);
 }
 
-static bool same(libusb_device *d, const struct usb_info *dev)
+static bool is_same(libusb_device *d, const struct usb_info *dev)
 {
     struct libusb_device_descriptor desc;
     return libusb_get_bus_number(d) == dev->bus && libusb_get_device_address(d) == dev->address &&
@@ -226,7 +227,7 @@ int usb_open_handle(libusb_context *ctx, const struct usb_info *dev, libusb_devi
     ssize_t n = libusb_get_device_list(ctx, &all);
     int rc = n < 0 ? (int)n : LIBUSB_ERROR_NO_DEVICE;
     for (ssize_t i = 0; i < n; i++)
-        if (same(all[i], dev))
+        if (is_same(all[i], dev))
             rc = libusb_open(all[i], out);
     if (n >= 0)
         libusb_free_device_list(all, 1);

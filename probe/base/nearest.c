@@ -9,7 +9,10 @@
 
 enum { DISTANCE_MAX_LEN = 64 };
 
-static bool same(char a, char b) { return tolower((unsigned char)a) == tolower((unsigned char)b); }
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
 
 unsigned edit_distance(const char *a, const char *b)
 {
@@ -21,10 +24,11 @@ unsigned edit_distance(const char *a, const char *b)
     for (size_t i = 1; i <= na; i++) {
         cur[0] = (unsigned)i;
         for (size_t j = 1; j <= nb; j++) {
-            unsigned best = prev[j - 1] + !same(a[i - 1], b[j - 1]);
+            unsigned best = prev[j - 1] + !same_letter(a[i - 1], b[j - 1]);
             best = MIN(best, prev[j] + 1);
             best = MIN(best, cur[j - 1] + 1);
-            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+                same_letter(a[i - 2], b[j - 1]))
                 best = MIN(best, before[j - 2] + 1);
             cur[j] = best;
         }
@@ -36,7 +40,7 @@ unsigned edit_distance(const char *a, const char *b)
     return prev[nb];
 }
 
-static bool contains(const char *text, const char *part)
+static bool text_contains(const char *text, const char *part)
 {
     return strlen(part) >= 3 && strcasestr(text, part);
 }
@@ -45,7 +49,7 @@ void nearest_offer(struct nearest *n, const char *candidate)
 {
     unsigned d = edit_distance(n->wanted, candidate);
     size_t longer = MAX(strlen(n->wanted), strlen(candidate));
-    if (contains(candidate, n->wanted) || contains(n->wanted, candidate))
+    if (text_contains(candidate, n->wanted) || text_contains(n->wanted, candidate))
         d = MIN(d, 1u);
     if (d > longer / 3 + 1 || d >= longer)
         return;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool continues(unsigned char c) { return (c & 0xC0) == 0x80; }
+static bool continues_utf8(unsigned char c) { return (c & 0xC0) == 0x80; }
 
 /* Length of the UTF-8 sequence that begins with s, 0 if it is none (also overlong forms and
  * surrogates). */
@@ -19,7 +19,7 @@ static size_t utf8_length(const unsigned char *s, size_t n)
     if (len == 0 || len > n)
         return 0;
     for (size_t i = 1; i < len; i++)
-        if (!continues(s[i]))
+        if (!continues_utf8(s[i]))
             return 0;
     bool wrong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) ||
                  (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F);
@@ -55,7 +55,7 @@ size_t text_code(const char *s, uint32_t *code)
     return len;
 }
 
-static void clean(char *text, size_t n, bool lines)
+static void clean_text(char *text, size_t n, bool lines)
 {
     for (size_t i = 0; i < n;) {
         unsigned char *s = (unsigned char *)text + i;
@@ -69,11 +69,11 @@ static void clean(char *text, size_t n, bool lines)
 
 char *text_clean(char *text)
 {
-    clean(text, strlen(text), false);
+    clean_text(text, strlen(text), false);
     return text;
 }
 
-void text_clean_lines(char *text, size_t n) { clean(text, n, true); }
+void text_clean_lines(char *text, size_t n) { clean_text(text, n, true); }
 
 void text_line(FILE *out, const char *head, const char *fmt, va_list ap)
 {
