@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gdbstub/commands.h"
+#include "gdbstub/leave.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stop_reply.h"
 #include "gdbstub/stub.h"
@@ -410,7 +411,9 @@ void cmd_vattach(struct session *s, char *args, size_t len)
 /* Ends the program: the board is reset and does what it does without a debugger. */
 static int kill_program(struct session *s, struct err *err)
 {
-    stub_remove_all(s->stub);
+    struct err why;
+    if (stub_withdraw(s->stub, false, &why) < 0) /* the reset may help */
+        log_msg(s->stub->cfg.log, LOG_RSP, "kill: %s", why.what);
     session_event(s, SESSION_ON_PROGRAM_GONE);
     s->created = false;
     return stub_reset(s->stub, RESET_RUN, err);

@@ -65,6 +65,11 @@ void stub_stopped(struct stub *stub, const struct target_stop *stop);
 void stub_gone(struct stub *stub, const struct err *why);
 void stub_back(struct stub *stub);
 
+/* stub_tick - time passes, also without a session; now_ns of any monotonic clock. Breakpoints of a
+ * GDB that has left, which could not be taken out then, are tried again. Call some times a second.
+ */
+void stub_tick(struct stub *stub, uint64_t now_ns);
+
 /* stub_steps - what a session made run, and was not told the end of, is a step or a range step. */
 bool stub_steps(const struct stub *stub);
 

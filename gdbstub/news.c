@@ -89,11 +89,40 @@ static bool goes_on_from_call(struct stub *stub, const struct target_stop *stop)
     return goes_on;
 }
 
+/* A breakpoint or watchpoint of a GDB that is still there. */
+static bool is_met(const struct stub *stub, const struct target_stop *stop)
+{
+    for (size_t i = 0; i < stub->nbps; i++) {
+        const struct breakpoint *b = &stub->bps[i];
+        bool here = stub->ops->canonical(b->addr) == stub->ops->canonical(stop->pc);
+        if (!b->leaving && (stop->reason == STOP_WATCH ? b->kind > BP_HARD : here))
+            return true;
+    }
+    return false;
+}
+
+/* Breakpoints of a GDB that has left are in the target still, and now it stands: they go, and so
+ * does the program if it stopped at one of them, or for their sake. */
+static bool goes_on_without_them(struct stub *stub, const struct target_stop *stop)
+{
+    struct err err;
+    bool asked = stop->reason == STOP_REQUEST && stub->purpose == HALT_NONE;
+    bool theirs = (stop->reason == STOP_SWBREAK || stop->reason == STOP_HWBREAK ||
+                   stop->reason == STOP_WATCH) &&
+                  !is_met(stub, stop);
+    if (!stub->withdraws)
+        return false;
+    stub->withdraws = stub_settle_breakpoints(stub, &err) < 0;
+    return (asked || theirs) && stub_go_on(stub, &err) > 0;
+}
+
 void stub_stopped(struct stub *stub, const struct target_stop *stop)
 {
     stub_forget_regs(stub);
     stub->trouble.code = ERR_OK;
     stub->last_stop = *stop;
+    if (goes_on_without_them(stub, stop))
+        return;
     if (start_up_is_over(stub, stop))
         begin_program(stub, stop);
     else if (finish_snapshot(stub, stop) ||
@@ -172,12 +201,14 @@ void stub_back(struct stub *stub)
     stub_forget_regs(stub);
     if (stub->semihosting)
         stub_set_semihosting(stub, true);
-    for (size_t i = stub->nbps; i-- > 0;)
-        if (stub->bps[i].leaving)
-            stub->bps[i] = stub->bps[--stub->nbps];
+    /* the driver may have put those back that GDB has removed meanwhile */
+    if (!stub_running(stub))
+        (void)stub_settle_breakpoints(stub, NULL);
+    stub->withdraws = false;
     for (size_t i = 0; i < stub->nbps; i++) {
         const struct breakpoint *b = &stub->bps[i];
-        if (stub->ops->insert_bp(stub->t, b->kind, b->addr, b->len, &err) < 0)
+        stub->withdraws = stub->withdraws || b->leaving;
+        if (!b->leaving && stub->ops->insert_bp(stub->t, b->kind, b->addr, b->len, &err) < 0)
             lost++;
     }
     char text[160];

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gdbstub/commands.h"
+#include "gdbstub/leave.h"
 #include "gdbstub/packets.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stub.h"
@@ -203,6 +204,7 @@ void session_close(struct session *s)
     if (!s)
         return;
     struct stub *stub = s->stub;
+    struct err err;
     for (struct session **p = &stub->sessions; *p; p = &(*p)->next) {
         if (*p == s) {
             *p = s->next;
@@ -211,8 +213,9 @@ void session_close(struct session *s)
     }
     stub->nsessions--;
     if (stub->controller == s) {
-        stub_remove_all(stub);
         stub->controller = stub->sessions;
+        if (stub_withdraw(stub, true, &err) < 0)
+            log_msg(stub->cfg.log, LOG_RSP, "breakpoints stay for now: %s", err.what);
         if (!stub->controller && !session_finished(s))
             stub_left(stub);
     }

@@ -47,6 +47,8 @@ struct stub {
 
     struct breakpoint bps[GDBSTUB_MAX_BREAKPOINTS];
     size_t nbps;
+    bool withdraws;       /* some are of a GDB that has left, and could not be taken out yet */
+    uint64_t withdrew_ns; /* when that was tried last */
 
     struct target_stop last_stop; /* reason STOP_NONE: not seen one */
     struct resume last_resume;

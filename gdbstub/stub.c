@@ -243,19 +243,7 @@ int stub_settle_breakpoints(struct stub *stub, struct err *err)
     return removed;
 }
 
-void stub_remove_all(struct stub *stub)
-{
-    struct err err;
-    for (size_t i = 0; i < stub->nbps && !stub->gone; i++) {
-        const struct breakpoint *b = &stub->bps[i];
-        if (stub->ops->remove_bp(stub->t, b->kind, b->addr, b->len, &err) < 0)
-            log_msg(stub->cfg.log, LOG_RSP, "breakpoint at %#llx stays: %s",
-                    (unsigned long long)b->addr, err.what);
-    }
-    stub->nbps = 0;
-}
-
-/* ---- attaching and letting go ---- */
+/* ---- attaching ---- */
 
 void stub_set_semihosting(struct stub *stub, bool on)
 {
@@ -283,33 +271,4 @@ int stub_attach(struct stub *stub, struct err *err)
     if (!stub->semihosting)
         stub_set_semihosting(stub, true);
     return 0;
-}
-
-int stub_release(struct stub *stub, struct err *err)
-{
-    bool others = stub->nsessions > 1;
-    stub_remove_all(stub);
-    stub_forget_regs(stub);
-    if (stub->gone)
-        return 0;
-    if (stub->semihosting && !others)
-        stub_set_semihosting(stub, false);
-    stub->semihosting = stub->semihosting && others;
-    stub->fileio = false;
-    if (!others && !(stub->cfg.hold && stub->cfg.hold(stub->cfg.hold_ctx)))
-        return stub->ops->detach(stub->t, err);
-    if (stub_running(stub))
-        return 0;
-    struct resume how = { .kind = RESUME_CONTINUE };
-    return stub_resume(stub, &how, err);
-}
-
-void stub_left(struct stub *stub)
-{
-    struct resume how = { .kind = RESUME_CONTINUE };
-    bool wanted = stub->cfg.hold && stub->cfg.hold(stub->cfg.hold_ctx);
-    if (wanted && !stub->gone && !stub_running(stub) && stub->last_stop.reason != STOP_EXIT)
-        (void)stub_resume(
-            stub, &how,
-            NULL); /* nobody is left to tell; the worker notices a target that is gone */
 }

@@ -65,21 +65,10 @@ int stub_remove(struct stub *stub, const struct breakpoint *bp, struct err *err)
  */
 int stub_settle_breakpoints(struct stub *stub, struct err *err);
 
-/* stub_remove_all - takes all of them out; one that cannot be is logged. */
-void stub_remove_all(struct stub *stub);
-
-/* ---- attaching and letting go ---- */
+/* ---- attaching ---- */
 
 /* stub_attach - attaches a target that is detached, and has the program's exits noticed. */
 int stub_attach(struct stub *stub, struct err *err);
-
-/* stub_release - what `D` asks for: breakpoints are taken out and the program runs. The target is
- * detached unless another session, or stub_config.hold, still needs it. */
-int stub_release(struct stub *stub, struct err *err);
-
-/* stub_left - the last connection broke off: a halted program goes on if stub_config.hold says that
- * somebody waits for it. */
-void stub_left(struct stub *stub);
 
 /* stub_set_semihosting - has the program's exits and calls of the host taken, or leaves them to it.
  * A failure is logged. */

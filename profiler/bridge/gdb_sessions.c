@@ -237,9 +237,10 @@ static bool on_slice(void *ctx, struct target *t)
         next = c->next_live;
         more = conn_work(c) || more;
     }
-    if (!s->live || now - s->ticked_ns < TICK_NS)
+    if (now - s->ticked_ns < TICK_NS)
         return more;
     s->ticked_ns = now;
+    stub_tick(s->stub, now);
     for (struct conn *c = s->live; c; c = c->next_live)
         session_tick(c->session, now, NULL);
     flush_all(s);

@@ -135,7 +135,7 @@ static bool run(struct ram_target *r, struct target_stop *stop)
     unsigned words = r->words_per_poll ? r->words_per_poll : 1000;
     enum bp_kind kind;
     for (unsigned i = 0; i < words; i++) {
-        if (r->halt_asked) {
+        if (r->halt_asked && !r->mute) {
             *stop = stop_at(r, STOP_REQUEST, 2);
             return true;
         }
@@ -284,6 +284,8 @@ static int ram_insert_bp(struct target *t, enum bp_kind kind, uint64_t addr, uns
     if (r->gone)
         return absent(err);
     r->bp_calls++;
+    if (r->bp_needs_halt && r->state != TARGET_HALTED)
+        return err_set(err, ERR_STATE, "halt it", "it runs");
     if (r->nbps == RAM_BPS)
         return err_set(err, ERR_RESOURCE, "delete one", "all %d breakpoints are used", RAM_BPS);
     r->bp[r->nbps].kind = kind;
@@ -299,6 +301,8 @@ static int ram_remove_bp(struct target *t, enum bp_kind kind, uint64_t addr, uns
     if (r->gone)
         return absent(err);
     r->bp_calls++;
+    if (r->bp_needs_halt && r->state != TARGET_HALTED)
+        return err_set(err, ERR_STATE, "halt it", "it runs");
     for (unsigned i = 0; i < r->nbps; i++)
         if (r->bp[i].kind == kind && r->bp[i].addr == addr && r->bp[i].len == len)
             r->bp[i--] = r->bp[--r->nbps];

@@ -38,6 +38,8 @@ struct ram_target {
     unsigned reg_reads, reg_writes, resumes, detaches, attaches, resets;
     unsigned words_per_poll; /* 0: 1000 */
     unsigned flash_dones;
+    bool bp_needs_halt;     /* as SH-4: breakpoints of a running target cannot be changed */
+    bool mute;              /* a halt is not answered */
     uint32_t start_up_call; /* r0 after a reset: the number of the host call that comes first */
     bool flash_broken;      /* what is programmed does not verify */
 };

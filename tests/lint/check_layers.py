@@ -60,7 +60,7 @@ STAIRS = {
               "pod", "osbdm", "usbdm_command", "usbdm", "serial", "dcload_ip",
               "pdo_sr", "pdo_vcd", "pdo_file", "pdo_sigrok_load", "pdo_sigrok_device", "pdo_sigrok",
               "sim_bdc", "sim_serial", "sim", "drivers", "adapter", "probe", "link", "jtag_chain", "jtag_chain_wrap"],
-    "gdbstub": ["rsp", "session_state", "reply", "stub", "stop_reply", "fileio", "news", "cmd_break", "cmd_mem", "cmd_monitor", "cmd_query",
+    "gdbstub": ["rsp", "session_state", "reply", "stub", "stop_reply", "fileio", "news", "leave", "cmd_break", "cmd_mem", "cmd_monitor", "cmd_query",
                 "cmd_regs", "cmd_run", "packets", "session"],
     "targets/os": ["systems", "tasks"],
     "targets/sh4/driver": ["run_state", "state", "events", "stream_text", "dcip_command", "dcip", "stream", "link", "view", "connect", "clock", "exchange",

@@ -46,6 +46,23 @@ class Gdb(GdbFolder):
             self.assertLessEqual((passes - 1) * each, counts[name], name)
             self.assertLessEqual(counts[name], passes * each, name)
 
+    def test_gdb_that_is_killed_while_the_program_runs_leaves_the_profile_going(self):
+        p, address = self.bridge(MISSION + ["--json", "--record", self.path("r")], PROFEXAM)
+        gdb = subprocess.Popen(["gdb-multiarch", "-q", "-nx", "-ex", "target remote " + address, "-ex", "break Initialise", "-ex", "continue",
+                                "-ex", "echo here\\n", "-ex", "continue", os.path.join(PROFEXAM, "profexam.elf")], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        heard = False
+        for line in gdb.stdout:
+            if line.startswith("Continuing") and heard: # a whole pass lies before the breakpoint
+                break
+            heard = line.startswith("here")
+        gdb.kill()
+        gdb.communicate()
+        self.wait_for_hits(self.path("r.part"), "InsertNode", 5000)
+        document = json.loads(self.end(p))
+        check_identities(self, document)
+        self.assertGreaterEqual(hits(document)["Initialise"], 5)
+
     def test_ctrl_c_leaves_no_patch_and_a_program_that_runs(self):
         elf = os.path.join(PROFEXAM, "profexam.elf")
         p, address = self.bridge(["--start", "main+8", "--json"], PROFEXAM)
