@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/base/hex.h"
 #include "probe/base/util.h"
 #include "profiler/cli/parts.h"
 
@@ -55,7 +54,8 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
     if (c->recording && n)
         ret = recording_write(c->recording, events, n, err);
     if (ret < 0) {
-        recording_finish(c->recording, &(struct recording_end){ .events = c->seen - n }, NULL);
+        recording_finish(c->recording,
+                         &(struct recording_end){ .events = c->seen - n - c->recorded_from }, NULL);
         c->recording = NULL;
     }
     int counted = 0;
@@ -103,9 +103,19 @@ int capture_finish_recording(struct capture *c, const struct recording_end *end,
 {
     struct recording_writer *w = c->recording;
     struct recording_end e = *end;
-    e.events = c->seen;
+    e.events = c->seen - c->recorded_from;
     c->recording = NULL;
     return w ? recording_finish(w, &e, err) : 0;
+}
+
+int capture_next_recording(struct capture *c, const struct recording_end *end,
+                           const struct recording_header *h, const char *path, struct err *err)
+{
+    int ret = capture_finish_recording(c, end, err);
+    if (ret >= 0)
+        ret = recording_create(path, h, &c->recording, err);
+    c->recorded_from = c->seen;
+    return ret < 0 ? ret : 0;
 }
 
 int capture_profile(const struct capture *c, const struct profile_info *info, struct profile **out,
@@ -165,170 +175,7 @@ void capture_close(struct capture *c)
     untraced_fini(&c->untraced);
     task_names_fini(&c->tasks);
     if (c->recording)
-        recording_finish(c->recording, &(struct recording_end){ .events = c->seen }, NULL);
+        recording_finish(c->recording,
+                         &(struct recording_end){ .events = c->seen - c->recorded_from }, NULL);
     *c = (struct capture){ 0 };
-}
-
-/* ---- replay ---- */
-
-/* By build id, else by code. 1 yes, 0 no, -1 if neither tells: no build id in one of the two, and
- * an older recording. */
-static int is_same(const struct recording_header *h, const struct image *im)
-{
-    if (h->build_id_len && im->build_id_len)
-        return h->build_id_len == im->build_id_len &&
-               memcmp(im->build_id, h->build_id, h->build_id_len) == 0;
-    return h->code_sum ? h->code_sum == recording_code_sum(im) : -1;
-}
-
-/* What tells a build, for people. */
-static void build_name(const uint8_t *id, size_t len, uint64_t sum, char *buf, size_t cap)
-{
-    snprintf(buf, cap, "code %016llx", (unsigned long long)sum);
-    if (len)
-        hex_string(buf, id, MIN(len, (cap - 1) / 2));
-}
-
-/* Names and bounds of functions decide how calls are counted, so another build gives other numbers.
- * 0; 1 if that cannot be told. */
-static int same_build(const struct recording_header *h, const char *path, const struct image *im,
-                      struct err *err)
-{
-    enum { SHOWN = 8 };
-    char is[2 * SHOWN + 6], was[2 * SHOWN + 6];
-    int same = is_same(h, im);
-    if (same)
-        return same < 0;
-    bool by_id = h->build_id_len && im->build_id_len;
-    build_name(im->build_id, by_id ? im->build_id_len : 0, recording_code_sum(im), is, sizeof is);
-    build_name(h->build_id, by_id ? h->build_id_len : 0, h->code_sum, was, sizeof was);
-    return err_set(err, ERR_FORMAT, "give --elf the build that ran, or record again",
-                   "%s is another build (%s) than the one recorded (%s): its functions would be "
-                   "counted wrongly",
-                   path, is, was);
-}
-
-/* The recording's ELF is a convenience: its path may be stale, and it may have been rebuilt since.
- * What is named by hand has to be right. */
-static int open_symbols(const struct recording_header *h, const char *elf, struct symbols **syms,
-                        char *warn, size_t cap, struct err *err)
-{
-    const char *path = elf ? elf : h->elf;
-    struct err miss = { .code = ERR_OK };
-    if (!path)
-        return 0;
-    int ret = symbols_open(path, syms, &miss);
-    if (ret == 0 && (ret = same_build(h, path, symbols_image(*syms), &miss)) < 0) {
-        symbols_close(*syms);
-        *syms = NULL;
-    }
-    if (ret < 0 && elf)
-        return err_set(err, miss.code, miss.hint, "%s", miss.what);
-    if (ret < 0) {
-        snprintf(warn, cap,
-                 "%s: functions are named by address and their bounds are not known, so some calls "
-                 "may count otherwise; --elf FILE helps",
-                 miss.what);
-        return 0;
-    }
-    if (ret > 0)
-        snprintf(warn, cap,
-                 "whether %s is the build that was recorded cannot be told: without build ids (ld "
-                 "--build-id) names may be wrong",
-                 path);
-    return part_prepare_symbols(*syms, h->target, err);
-}
-
-static int replay_events(struct recording *r, struct capture *c, struct err *err)
-{
-    struct event batch[256];
-    for (;;) {
-        int n = recording_read(r, batch, ARRAY_LEN(batch), err);
-        if (n <= 0)
-            return n;
-        capture_feed(c, batch, (size_t)n, NULL); /* nothing is recorded here */
-    }
-}
-
-static void info_from_recording(const struct recording *r, const struct symbols *syms,
-                                struct profile_info *info)
-{
-    const struct recording_header *h = recording_header(r);
-    const struct recording_end *end = recording_end_info(r);
-    *info = (struct profile_info){
-        .target = h->target,
-        .probe = h->probe,
-        .elf = h->elf,
-        .counter = { h->counter[0], h->counter[1] },
-        .when = h->when,
-        .cache_by_address = h->address_cached,
-        .build_id_len = h->build_id_len,
-    };
-    memcpy(info->build_id, h->build_id, h->build_id_len);
-    if (!info->elf && syms)
-        info->elf = symbols_image(syms)->path;
-    if (end) {
-        info->time = end->time;
-        info->icache_enabled = end->icache_enabled;
-        info->note = *end->note ? end->note : NULL;
-        info->remarks = end->remark;
-        info->nremarks = end->nremarks;
-    }
-}
-
-/* What was said when it was recorded, and what is to be said of the file now. */
-struct said {
-    struct profile_remark row[RECORDING_MAX_REMARKS + 2];
-    size_t n;
-    char elf[512], file[512];
-};
-
-static void say(struct said *s, const char *kind, const char *text)
-{
-    if (*text)
-        s->row[s->n++] = (struct profile_remark){ kind, text, 0 };
-}
-
-static void collect(struct said *s, const struct recording *r, const char *path,
-                    struct profile_info *info)
-{
-    s->n = info->nremarks;
-    if (s->n)
-        memcpy(s->row, info->remarks, s->n * sizeof s->row[0]);
-    if (recording_damage(r))
-        snprintf(s->file, sizeof s->file, "%s: %s", path, recording_damage(r));
-    say(s, "elf", s->elf);
-    say(s, "file", s->file);
-    info->remarks = s->row;
-    info->nremarks = s->n;
-}
-
-int capture_replay(const char *path, const char *elf, struct profile **out, struct symbols **syms,
-                   struct err *err)
-{
-    struct recording *r = NULL;
-    struct capture c = { 0 };
-    struct profile_info info;
-    struct said said = { .n = 0 };
-    *syms = NULL;
-    int ret = recording_open(path, &r, err);
-    if (ret < 0)
-        return ret;
-    ret = open_symbols(recording_header(r), elf, syms, said.elf, sizeof said.elf, err);
-    if (ret == 0)
-        ret = capture_open(&c, *syms, recording_header(r), NULL, err);
-    if (ret == 0)
-        ret = replay_events(r, &c, err);
-    if (ret == 0) {
-        info_from_recording(r, *syms, &info);
-        collect(&said, r, path, &info);
-        ret = capture_profile(&c, &info, out, err);
-    }
-    capture_close(&c);
-    recording_close(r);
-    if (ret < 0) {
-        symbols_close(*syms);
-        *syms = NULL;
-    }
-    return ret;
 }

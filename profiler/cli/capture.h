@@ -1,6 +1,6 @@
 /* What becomes of events, live or replayed: recording, filters, call tree, and at the end a
- * profile. A replay goes through the same code, so a recording gives the same result as the run it
- * was made in. */
+ * profile. A replay (replay.h) goes through the same code, so a recording gives the same result as
+ * the run it was made in. */
 #ifndef PROFILER_CLI_CAPTURE_H
 #define PROFILER_CLI_CAPTURE_H
 
@@ -34,8 +34,9 @@ struct capture {
     /* blocks count a pass as a whole: after EVENT_CLEAR those of the pass under way are not taken
      */
     bool blocks_mixed;
-    uint64_t seen;    /* events fed, those of the lists above among them */
-    uint64_t last_ns; /* host_ns of the last */
+    uint64_t seen;          /* events fed, those of the lists above among them */
+    uint64_t last_ns;       /* host_ns of the last */
+    uint64_t recorded_from; /* those before are in other files of the recording */
 };
 
 /* capture_open - an empty tree behind the filters that the recording header describes
@@ -63,6 +64,12 @@ bool capture_done(const struct capture *c);
  * nothing. */
 int capture_finish_recording(struct capture *c, const struct recording_end *end, struct err *err);
 
+/* capture_next_recording - the file ends, and the recording goes on in another one
+ * end   of the run so far; h: the new file's, with its part and whether it is resumed. Returns 0;
+ * else the failure, and nothing is recorded any more. */
+int capture_next_recording(struct capture *c, const struct recording_end *end,
+                           const struct recording_header *h, const char *path, struct err *err);
+
 /* capture_profile - the result so far; caller frees with profile_free(). */
 int capture_profile(const struct capture *c, const struct profile_info *info, struct profile **out,
                     struct err *err);
@@ -75,13 +82,5 @@ int capture_snapshot(const struct capture *c, const struct profile_info *info,
 /* capture_close - gives everything back; an unfinished recording stays as FILE.part. A zeroed
  * struct is fine. */
 void capture_close(struct capture *c);
-
-/* capture_replay - a recording through all of the above
- * elf    ELF to name functions with, or NULL for the one the recording names; -ERR_FORMAT if it is
- * another build than the one recorded. The recording's own is not used then. That there is no ELF
- * that can be used, or that the file is damaged, is among the profile's remarks Returns 0 with *out
- * and *syms (may be NULL) set, to be freed by the caller; else the failure. */
-int capture_replay(const char *path, const char *elf, struct profile **out, struct symbols **syms,
-                   struct err *err);
 
 #endif

@@ -40,7 +40,8 @@ static const struct opt decode_opts[] = {
     { "ivbr", 0, "N", "where the program's vector table was, register IVBR; default 0xFFFE",
       OPT_IVBR },
     { "record", 'r', "F", "write the events, for `probeprof report`", SET_RECORD },
-    { "output", 'o', "F.prf", "write the profile in CodeScape's format", SET_OUTPUT },
+    { "output", 'o', "F.prf", "write the profile in CodeScape's format; F.json: in JSON",
+      SET_OUTPUT },
     { "json", 0, NULL, "print the profile as one JSON document, with blocks and branches",
       SET_JSON },
 #define SETTING SETTING_OPT

@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "profiler/cli/command.h"
 #include "profiler/cli/input.h"
 #include "profiler/cli/outputs.h"
@@ -7,7 +9,8 @@
 
 static const struct opt report_opts[] = {
     { "elf", 'e', "E", "ELF to name the functions of a recording with", SET_ELF },
-    { "output", 'o', "F.prf", "write the profile in CodeScape's format", SET_OUTPUT },
+    { "output", 'o', "F.prf", "write the profile in CodeScape's format; F.json: in JSON",
+      SET_OUTPUT },
     { "json", 0, NULL, "print the profile as one JSON document", SET_JSON },
 #define SETTING SETTING_OPT
 #include "profiler/cli/settings_view.def"
@@ -21,23 +24,22 @@ static int take(void *ctx, int id, const char *value, struct err *err)
     return settings_set(ctx, (enum setting)id, ORIGIN_FLAG, value, err);
 }
 
-static int run(struct cli *cli, int argc, char **argv, struct err *err)
+static int report(struct cli *cli, int argc, char **argv, const char **paths, struct err *err)
 {
     struct settings s = { 0 };
     struct profile *p = NULL;
     struct symbols *syms = NULL;
-    const char *path;
-    int ret = opts_parse(report_opts, argc, argv, take, &s, &path, 1, err);
-    if (ret < 0)
-        return ret;
-    if (ret == 0)
+    int n = opts_parse(report_opts, argc, argv, take, &s, paths, (size_t)argc, err);
+    if (n < 0)
+        return n;
+    if (n == 0)
         return err_set(err, ERR_USAGE, "probeprof report run.prf",
                        "report needs a .prf file or a recording");
-    ret = useless_view(&s, err);
+    int ret = useless_view(&s, err);
+    for (int i = 0; ret == 0 && i < n; i++)
+        ret = outputs_check(&s, paths[i], err);
     if (ret == 0)
-        ret = outputs_check(&s, path, err);
-    if (ret == 0)
-        ret = input_profile(cli, path, s.elf, &p, &syms, err);
+        ret = input_profiles(cli, paths, (size_t)n, s.elf, &p, &syms, err);
     if (ret == 0)
         ret = view_show(&s, p, syms, cli->out, err);
     if (ret == 0 && *s.output)
@@ -47,9 +49,19 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     return ret;
 }
 
+static int run(struct cli *cli, int argc, char **argv, struct err *err)
+{
+    const char **paths = calloc((size_t)argc, sizeof *paths);
+    if (!paths)
+        return err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    int ret = report(cli, argc, argv, paths, err);
+    free(paths);
+    return ret;
+}
+
 const struct command command_report = {
     "report",
-    "report FILE.prf|RECORDING [OPTIONS]",
+    "report FILE.prf|RECORDING... [OPTIONS]",
     "show a profile from a .prf file or a recording again",
     report_opts,
     "Example:\n  probeprof report run.prf --tree\n",

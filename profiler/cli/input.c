@@ -1,9 +1,12 @@
 #include "profiler/cli/input.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "profiler/cli/capture.h"
+#include "profiler/cli/replay.h"
+#include "profiler/cli/rotation.h"
 #include "profiler/views/prf.h"
 
 enum input_kind { INPUT_PRF, INPUT_RECORDING };
@@ -32,22 +35,43 @@ static int what_is(const char *path, enum input_kind *kind, struct err *err)
     return 0;
 }
 
-int input_profile(struct cli *cli, const char *path, const char *elf, struct profile **p,
-                  struct symbols **syms, struct err *err)
+/* A recording in numbered files has none of the name itself. */
+static int kind_of(const char *const *path, size_t n, enum input_kind *kind, struct err *err)
+{
+    unsigned *number = NULL;
+    int ret = n == 1 && access(path[0], F_OK) < 0 ? rotation_numbers(path[0], &number, err) : 0;
+    free(number);
+    *kind = INPUT_RECORDING;
+    if (ret == 0)
+        ret = what_is(path[0], kind, err);
+    if (ret >= 0 && *kind == INPUT_PRF && n > 1)
+        return err_set(err, ERR_USAGE, "name one .prf file, or the files of one recording",
+                       "%s is a .prf file, which has all of its profile", path[0]);
+    return ret < 0 ? ret : 0;
+}
+
+int input_profiles(struct cli *cli, const char *const *path, size_t n, const char *elf,
+                   struct profile **p, struct symbols **syms, struct err *err)
 {
     enum input_kind kind;
-    int ret = what_is(path, &kind, err);
+    int ret = kind_of(path, n, &kind, err);
     if (ret < 0)
         return ret;
     if (kind == INPUT_PRF && elf && *elf)
         return err_set(err, ERR_USAGE, "leave it out",
                        "--elf names the functions of a recording, and %s is a .prf file, which has "
                        "their names",
-                       path);
+                       path[0]);
     if (kind == INPUT_PRF)
-        return prf_read(path, p, err);
-    ret = capture_replay(path, elf && *elf ? elf : NULL, p, syms, err);
+        return prf_read(path[0], p, err);
+    ret = replay_files(path, n, elf && *elf ? elf : NULL, p, syms, err);
     for (size_t k = 0; ret == 0 && k < (*p)->info.nremarks; k++)
         cli_warn(cli, "%s", (*p)->info.remarks[k].text);
     return ret;
+}
+
+int input_profile(struct cli *cli, const char *path, const char *elf, struct profile **p,
+                  struct symbols **syms, struct err *err)
+{
+    return input_profiles(cli, &path, 1, elf, p, syms, err);
 }

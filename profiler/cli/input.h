@@ -14,4 +14,8 @@
 int input_profile(struct cli *cli, const char *path, const char *elf, struct profile **p,
                   struct symbols **syms, struct err *err);
 
+/* input_profiles - the same of a recording in n files that follow one another (replay.h). */
+int input_profiles(struct cli *cli, const char *const *path, size_t n, const char *elf,
+                   struct profile **p, struct symbols **syms, struct err *err);
+
 #endif

@@ -59,9 +59,14 @@ int outputs_check(const struct settings *s, const char *input, struct err *err)
                          : 0;
     if (ret == 0 && *s->record)
         ret = settings_blame(s, SET_RECORD, check_one(s, "--record", s->record, input, err), err);
+    if (ret == 0 && *s->slice)
+        ret = settings_blame(s, SET_SLICE, check_one(s, "--slice", s->slice, input, err), err);
     if (ret == 0 && *s->output && *s->record && file_same(s->output, s->record))
         return err_set(err, ERR_USAGE, "name two files", "--output and --record both write %s",
                        s->output);
+    if (ret == 0 && *s->slice && *s->record && file_same(s->slice, s->record))
+        return err_set(err, ERR_USAGE, "name two files", "--slice and --record both write %s",
+                       s->slice);
     return ret;
 }
 

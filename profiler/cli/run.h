@@ -15,6 +15,8 @@
 #include "profiler/cli/live.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/progress.h"
+#include "profiler/cli/rotation.h"
+#include "profiler/cli/slices.h"
 #include "profiler/bridge/pump.h"
 #include "profiler/bridge/recover.h"
 #include "profiler/bridge/say.h"
@@ -71,6 +73,12 @@ struct run {
     struct pump pump;
     bool has_pump;
     struct capture capture;
+    struct rotation rotation; /* of the recording */
+    struct slices slices;
+    struct saving {
+        uint64_t next_ns, seen; /* when the next is due; events that the last one had */
+        bool failed;            /* that has been told */
+    } saving;                   /* --save-every */
     struct live live;
     struct progress progress; /* of --load */
     struct recording_header header;
@@ -146,6 +154,23 @@ void run_show_result(struct run *r);
 int run_show_table(struct run *r, struct err *err);
 void run_finish_recording(struct run *r, const struct pump_view *v);
 void run_tell_duration(struct run *r, const struct pump_view *v);
+
+/* run_recording_end - what is known of the end of a recording that ends now. */
+struct recording_end run_recording_end(const struct run *r, const struct pump_view *v);
+
+/* ---- files while it runs ---- */
+
+/* run_files_tick - begins another file of the recording, and writes a slice, if one is due: after
+ * each batch of events. run_save_tick - what --save-every asks for: a few times a second. */
+void run_files_tick(struct run *r);
+void run_save_tick(struct run *r);
+
+/* run_save - writes --output's file now, what the recording holds, and a slice if one is asked for
+ * then. Returns 0 or the first failure. */
+int run_save(struct run *r, struct err *err);
+
+/* run_files_end - tells what slices there were. */
+void run_files_end(struct run *r);
 
 /* run_post_job - has the worker do something; one at a time. */
 void run_post_job(struct run *r, void (*job)(void *ctx, struct target *t));

@@ -7,8 +7,6 @@
 #include "profiler/cli/ending.h"
 #include "profiler/cli/run.h"
 
-enum { TAKE_BATCH = 1024 };
-
 static void quit_loop(struct run *r)
 {
     r->phase = RUN_QUITTING;
@@ -71,35 +69,6 @@ void run_look_for_beginning(struct run *r)
     }
 }
 
-static void tell_recording_ended(struct run *r, const struct err *why)
-{
-    run_fail(r, why);
-    run_note(r, "%s (recording ends here, the profile goes on)", why->what);
-}
-
-void run_take_events(struct run *r)
-{
-    struct err err = { .code = ERR_OK };
-    struct event *events;
-    size_t n;
-    while (events = pump_front(&r->pump, &n), n > 0) {
-        n = MIN(n, TAKE_BATCH);
-        serve_events(&r->serve, events, n);
-        if (capture_feed(&r->capture, events, n, &err) < 0)
-            tell_recording_ended(r, &err);
-        pump_release(&r->pump, n);
-    }
-}
-
-void run_clear(struct run *r)
-{
-    struct err err = { .code = ERR_OK };
-    run_take_events(r);
-    if (capture_clear(&r->capture, &err) < 0)
-        tell_recording_ended(r, &err);
-    serve_restart(&r->serve);
-}
-
 static void describe_stop(struct run *r, const struct target_stop *stop)
 {
     char where[160];
@@ -118,6 +87,7 @@ static void profile_ended(struct run *r, const struct pump_view *v)
         run_fail(r, &v->why);
     run_finish_recording(r, v);
     run_show_result(r);
+    run_files_end(r);
     if (r->header.has_start && !r->capture.filter.have_first)
         run_note(r, "the program never came to the start point %s: nothing was profiled",
                  r->set.start);
@@ -198,8 +168,10 @@ void run_look_after_profile(struct run *r)
         describe_stop(r, &v.stop);
         end_profile(r);
     }
-    if (r->phase == RUN_PROFILING)
-        show_live(r, &v);
+    if (r->phase != RUN_PROFILING)
+        return;
+    run_save_tick(r);
+    show_live(r, &v);
 }
 
 /* ---- being asked to end ---- */

@@ -65,6 +65,7 @@ int run_fini(struct run *r, struct err *err)
     recover_fini(&r->recover);
     snapshot_release(r->served);
     capture_close(&r->capture);
+    slices_fini(&r->slices);
     live_fini(&r->live);
     progress_fini(&r->progress);
     probe_close(r->probe);

@@ -1,6 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "probe/base/text.h"
 #include "probe/base/util.h"
@@ -243,6 +245,26 @@ static int has_trace(const struct run *r, struct err *err)
     return 0;
 }
 
+/* The first name of --rotate, and --slice's ring. */
+static int open_files(struct run *r, struct err *err)
+{
+    const struct settings *s = &r->set;
+    int ret = 0;
+    if (*s->record && (s->rotate_bytes || s->rotate_ns)) {
+        if (access(s->record, F_OK) == 0) /* report would read that */
+            return err_set(err, ERR_USAGE, "move it away, or choose another name",
+                           "--rotate: %s is there, a recording in one file", s->record);
+        ret = rotation_begin(&r->rotation, s->record, s->rotate_bytes, s->rotate_ns, uv_hrtime(),
+                             err);
+        r->header.part = 1;
+        if (ret == 0 && getrandom(&r->header.run_id, sizeof r->header.run_id, 0) < 0)
+            r->header.run_id = uv_hrtime();
+    }
+    if (ret == 0 && *s->slice)
+        ret = slices_open(&r->slices, s->slice, s->slice_on, err);
+    return ret;
+}
+
 static int open_profile(struct run *r, const struct trace_config *trace, struct err *err)
 {
     if (!r->symbols)
@@ -276,8 +298,10 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     if (ret < 0)
         return ret;
     r->has_pump = true;
-    ret = capture_open(&r->capture, r->symbols, &r->header, *r->set.record ? r->set.record : NULL,
-                       err);
+    ret = open_files(r, err);
+    const char *record = r->rotation.path ? r->rotation.name : r->set.record;
+    if (ret == 0)
+        ret = capture_open(&r->capture, r->symbols, &r->header, *record ? record : NULL, err);
     if (ret == 0)
         outputs_tell_kept(r->cli, &r->capture);
     if (r->set.trace_lines) {

@@ -159,15 +159,21 @@ int run_snapshot(void *ctx, const struct snapshot **out, struct err *err)
     return capture_snapshot(&r->capture, &info, out, err);
 }
 
-void run_finish_recording(struct run *r, const struct pump_view *v)
+struct recording_end run_recording_end(const struct run *r, const struct pump_view *v)
 {
-    struct err err = { .code = ERR_OK };
     struct recording_end end = {
         .time = time_of(r, v),
         .lost = v->trace.lost,
         .icache_enabled = v->trace.icache_enabled,
     };
     memcpy(end.note, v->trace.note, sizeof end.note);
+    return end;
+}
+
+void run_finish_recording(struct run *r, const struct pump_view *v)
+{
+    struct err err = { .code = ERR_OK };
+    struct recording_end end = run_recording_end(r, v);
     log_msg(&r->log, LOG_PROF, "profile: %llu events reached the call tree%s%s",
             (unsigned long long)r->capture.seen, r->capture.recording ? " and the recording " : "",
             r->capture.recording ? r->set.record : "");

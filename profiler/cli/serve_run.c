@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "probe/base/util.h"
-#include "profiler/cli/outputs.h"
 #include "profiler/cli/run.h"
 #include "profiler/cli/view.h"
 #include "profiler/views/exporters.h"
@@ -277,7 +276,7 @@ static int recording(void *ctx, char *path, size_t cap, struct err *err)
     if (!r->capture.recording)
         return err_set(err, ERR_STATE, "start it with --record FILE",
                        "this run is not recorded, or not any more");
-    snprintf(path, cap, "%s.part", r->set.record);
+    snprintf(path, cap, "%s", recording_part_path(r->capture.recording));
     return 0;
 }
 
@@ -360,15 +359,10 @@ static int mark(struct run *r, const char *name, struct err *err)
 
 static int save(struct run *r, struct err *err)
 {
-    struct profile *p = NULL;
-    if (!*r->set.output)
+    if (!*r->set.output && !*r->set.record && !*r->set.slice)
         return err_set(err, ERR_STATE, "start it with --output F.prf; or GET /profile.prf",
                        "this run has no file to save to");
-    int ret = run_profile(r, &p, err);
-    if (ret == 0)
-        ret = view_save(r->set.output, p, err);
-    profile_free(p);
-    return ret;
+    return run_save(r, err);
 }
 
 static int clear(struct run *r, struct err *err)

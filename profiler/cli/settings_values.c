@@ -185,6 +185,67 @@ static int read_rate(const struct setting_value *v, struct err *err)
     return ret;
 }
 
+/* A size, or what opt_ns() takes: 'm' are minutes, 'M' is a million bytes. */
+static int read_rotate(const struct setting_value *v, struct err *err)
+{
+    static const struct {
+        const char *unit;
+        uint64_t bytes;
+    } units[] = { { "k", 1000 }, { "K", 1000 }, { "M", 1000000 }, { "G", 1000000000 } };
+    const char *at = v->text;
+    uint64_t n, least = 10000, most = 1000000000000;
+    unsigned long long ns = 0;
+    v->s->rotate_bytes = v->s->rotate_ns = 0;
+    if (options_number(&at, 10, &n))
+        for (size_t i = 0; i < ARRAY_LEN(units); i++)
+            if (!strcmp(at, units[i].unit) && n <= most / units[i].bytes &&
+                n * units[i].bytes >= least) {
+                v->s->rotate_bytes = n * units[i].bytes;
+                return 0;
+            }
+    if (opt_ns("rotate", v->text, &ns, NULL) == 0 && ns >= 1000000000) {
+        v->s->rotate_ns = ns;
+        return 0;
+    }
+    return err_set(err, ERR_USAGE, "a size from 10k on, or a time from 1s on: 100M, 1G, 10m, 1h",
+                   "rotate: '%s' is neither", v->text);
+}
+
+static int read_save_every(const struct setting_value *v, struct err *err)
+{
+    unsigned long long ns = 0;
+    int ret = opt_ns("save-every", v->text, &ns, err);
+    if (ret == 0 && ns < 1000000000)
+        return err_set(err, ERR_USAGE, "once a second is the most", "save-every: %s is too often",
+                       v->text);
+    if (ret == 0)
+        v->s->save_ns = ns;
+    return ret;
+}
+
+/* Words with commas: a bit each, in the order of the row. */
+static int read_bits(const struct setting_value *v, unsigned *bits, struct err *err)
+{
+    char list[128], *rest = NULL;
+    int at, ret = copy_text(list, sizeof list, v->row->name, v->text, err);
+    unsigned found = 0;
+    for (char *word = ret < 0 ? NULL : strtok_r(list, ",", &rest); word && ret == 0;
+         word = strtok_r(NULL, ",", &rest)) {
+        ret = opt_word(v->row->name, word, v->row->words, &at, err);
+        found |= ret == 0 ? 1u << at : 0;
+    }
+    if (ret == 0 && !found)
+        return err_set(err, ERR_USAGE, v->row->words, "%s: no word", v->row->name);
+    if (ret == 0)
+        *bits = found;
+    return ret;
+}
+
+static int read_slice_on(const struct setting_value *v, struct err *err)
+{
+    return read_bits(v, &v->s->slice_on, err);
+}
+
 static int read_log(const struct setting_value *v, struct err *err)
 {
     char list[128], *rest = NULL;

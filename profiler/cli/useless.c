@@ -66,9 +66,24 @@ int useless_passes(const struct settings *s, struct err *err)
                    "--passes counts rounds from a start to a stop point");
 }
 
+/* What says more of a file that is not asked for. */
+static int without_file(const struct settings *s, struct err *err)
+{
+    if (s->origin[SET_ROTATE] == ORIGIN_FLAG && !*s->record)
+        return err_set(err, ERR_USAGE, "add --record F", "--rotate cuts --record's file");
+    if (s->origin[SET_SAVE_EVERY] == ORIGIN_FLAG && !*s->record && !*s->output)
+        return err_set(err, ERR_USAGE, "add --output F.prf, F.json or --record F",
+                       "--save-every saves what they name");
+    if (s->origin[SET_SLICE_ON] == ORIGIN_FLAG && !*s->slice)
+        return err_set(err, ERR_USAGE, "add --slice F", "--slice-on says when it is written");
+    return 0;
+}
+
 int useless_run(const struct settings *s, struct err *err)
 {
     int ret = without_program(s, err);
+    if (ret == 0)
+        ret = without_file(s, err);
     if (ret == 0)
         ret = useless_sample(s, err);
     if (ret == 0)

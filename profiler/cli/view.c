@@ -53,7 +53,8 @@ const struct exporter *view_exporter(const struct settings *s)
 int view_save(const char *path, const struct profile *p, struct err *err)
 {
     const struct exporter *x;
-    int ret = exporter_find("prf", &x, err);
+    const char *dot = strrchr(path, '.');
+    int ret = exporter_find(dot && !strcmp(dot, ".json") ? "json" : "prf", &x, err);
     return ret < 0 ? ret : exporter_save(x, p, &(struct report_options){ 0 }, path, err);
 }
 

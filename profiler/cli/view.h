@@ -16,7 +16,8 @@ int view_show(const struct settings *s, const struct profile *p, const struct sy
 /* view_exporter - the row of views/exporters.h that view_show() uses: functions, tree or json. */
 const struct exporter *view_exporter(const struct settings *s);
 
-/* view_save - what --output writes, CodeScape's format; as exporter_save(). */
+/* view_save - what --output writes: JSON if the name ends in .json, else CodeScape's format; as
+ * exporter_save(). */
 int view_save(const char *path, const struct profile *p, struct err *err);
 
 /* view_columns - width of the terminal behind out, 0 if it is none or, by TERM, knows no escape

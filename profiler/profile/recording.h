@@ -42,6 +42,9 @@ struct recording_header {
     bool address_cached;        /* as profile_info.cache_by_address */
     /* address bits that tell addresses apart; 0: all (for information) */
     uint64_t canonical_mask;
+    /* Of a run in several files: the run, and which of them this is, from 1. part 0: it is all */
+    uint64_t run_id, part;
+    bool resumed; /* profiling was active before the first event: there is no EVENT_START to come */
 };
 
 /* Known only at the end; zero if the recording was cut short. */
@@ -81,6 +84,9 @@ int recording_write(struct recording_writer *w, const struct event *events, size
 
 /* recording_flush - write the begun block, so that a reader or a crash finds it. */
 int recording_flush(struct recording_writer *w, struct err *err);
+
+/* recording_part_path - where the blocks go until the end: path.part. As long as w. */
+const char *recording_part_path(const struct recording_writer *w);
 
 /* recording_bytes - size so far, for progress. */
 uint64_t recording_bytes(const struct recording_writer *w);

@@ -223,6 +223,12 @@ static void put_header_lines(FILE *f, const struct recording_header *h)
     put_number(f, "max_passes", h->max_passes);
     put_number(f, "address_cached", h->address_cached);
     put_number(f, "canonical_mask", h->canonical_mask);
+    if (h->part) {
+        put_number(f, "run_id", h->run_id);
+        put_number(f, "part", h->part);
+    }
+    if (h->resumed)
+        put_number(f, "resumed", 1);
 }
 
 uint64_t recording_code_sum(const struct image *im)
@@ -431,6 +437,12 @@ static bool header_value(const char *key, char *value, struct arena *a, struct r
         return header_flag(value, &h->address_cached);
     if (!strcmp(key, "canonical_mask"))
         return to_u64(value, &h->canonical_mask);
+    if (!strcmp(key, "run_id"))
+        return to_u64(value, &h->run_id);
+    if (!strcmp(key, "part"))
+        return to_u64(value, &h->part);
+    if (!strcmp(key, "resumed"))
+        return header_flag(value, &h->resumed);
     return true; /* of a later version */
 }
 

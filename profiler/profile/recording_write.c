@@ -265,6 +265,8 @@ int recording_write(struct recording_writer *w, const struct event *events, size
     return 0;
 }
 
+const char *recording_part_path(const struct recording_writer *w) { return w->part; }
+
 uint64_t recording_bytes(const struct recording_writer *w) { return w->bytes; }
 
 /* What is there, if anything is, is worth more than a run without an event. */

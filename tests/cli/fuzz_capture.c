@@ -17,7 +17,7 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
-#include "profiler/cli/capture.h"
+#include "profiler/cli/replay.h"
 #include "profiler/profile/recording_format.h"
 #include "profiler/views/report.h"
 #include "profiler/views/report_json.h"
@@ -228,7 +228,7 @@ static void profile_of(const struct file *f)
         fd = memfd_create("recording", MFD_CLOEXEC);
     must(ftruncate(fd, 0) == 0 && pwrite(fd, f->bytes, f->len, 0) == (ssize_t)f->len);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (capture_replay(path, NULL, &p, &syms, NULL) < 0)
+    if (replay_file(path, NULL, &p, &syms, NULL) < 0)
         return;
     show(p);
     profile_free(p);

@@ -37,7 +37,7 @@ static bool all_ended(const struct settings *s)
               ended(s->shinobi_routine, sizeof s->shinobi_routine) &&
               ended(s->pdo, sizeof s->pdo) && ended(s->output, sizeof s->output) &&
               ended(s->record, sizeof s->record) && ended(s->gdb, sizeof s->gdb) &&
-              ended(s->report, sizeof s->report);
+              ended(s->report, sizeof s->report) && ended(s->slice, sizeof s->slice);
     for (size_t i = 0; i < s->nstops; i++)
         ok = ok && *s->stop[i] && ended(s->stop[i], sizeof s->stop[i]);
     for (size_t i = 0; i < s->no_patch.n; i++)
@@ -73,6 +73,14 @@ static void numbers_again(const struct settings *s)
         again(&t, SET_RATE, "%llu", s->rate_hz, 0);
     if (s->ram_bytes)
         again(&t, SET_AGENT_RAM, "%#llx:%llu", s->ram_base, s->ram_bytes);
+    if (s->rotate_bytes)
+        again(&t, SET_ROTATE, "%lluk", s->rotate_bytes / 1000, 0);
+    if (s->rotate_ns)
+        again(&t, SET_ROTATE, "%lluns", s->rotate_ns, 0);
+    if (s->save_ns)
+        again(&t, SET_SAVE_EVERY, "%lluns", s->save_ns, 0);
+    must(t.rotate_bytes == s->rotate_bytes && t.rotate_ns == s->rotate_ns &&
+         t.save_ns == s->save_ns && !(s->rotate_bytes && s->rotate_ns) && s->slice_on < 16);
     must(t.speed_hz == s->speed_hz && t.voltage_mv == s->voltage_mv && t.passes == s->passes &&
          t.for_ns == s->for_ns && t.rate_hz == s->rate_hz && t.ram_base == s->ram_base &&
          t.ram_bytes == s->ram_bytes);
@@ -99,8 +107,9 @@ static void number(const char *word)
 {
     struct settings s = { .log = 0 };
     struct err err = { .code = ERR_OK };
-    static const enum setting ids[] = { SET_SPEED, SET_VOLTAGE,   SET_PASSES, SET_FOR,
-                                        SET_RATE,  SET_AGENT_RAM, SET_HITS };
+    static const enum setting ids[] = { SET_SPEED,  SET_VOLTAGE,    SET_PASSES,
+                                        SET_FOR,    SET_RATE,       SET_AGENT_RAM,
+                                        SET_ROTATE, SET_SAVE_EVERY, SET_HITS };
     for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
         int ret = settings_set(&s, ids[i], ORIGIN_FLAG, word, &err);
         if (ret < 0)

@@ -13,7 +13,7 @@
 #include <signal.h>
 
 #include "probe/base/util.h"
-#include "profiler/cli/capture.h"
+#include "profiler/cli/replay.h"
 #include "profiler/cli/parts.h"
 #include "profiler/views/report_json.h"
 
@@ -171,7 +171,7 @@ static char *replay(struct fixture *fx, const char *elf, char *warn, size_t cap)
     struct profile *p;
     struct symbols *syms;
     struct err err = { .code = ERR_OK };
-    if (capture_replay(fx->path, elf, &p, &syms, &err) < 0)
+    if (replay_file(fx->path, elf, &p, &syms, &err) < 0)
         fail_msg("%s", err.what);
     remarks_of(p, warn, cap);
     char *json = json_of(p);
@@ -317,7 +317,7 @@ static void capture__another_build_of_the_elf__makes_no_numbers(void **state)
     assert_non_null(strstr(warn, "is another build"));
     assert_null(strstr(json, "GetLastNode"));
     free(json);
-    assert_int_equal(capture_replay(fx->path, ELF, &p, &syms, &err), -ERR_FORMAT);
+    assert_int_equal(replay_file(fx->path, ELF, &p, &syms, &err), -ERR_FORMAT);
     assert_non_null(strstr(err.what, "is another build"));
     assert_non_null(strstr(err.hint, "--elf"));
 }
@@ -345,7 +345,7 @@ static void capture__recording_cut_short__is_used_as_far_as_it_goes(void **state
     struct profile *p;
     struct symbols *syms;
     struct err err = { .code = ERR_OK };
-    int ret = capture_replay(fx->path, NULL, &p, &syms, &err);
+    int ret = replay_file(fx->path, NULL, &p, &syms, &err);
     if (ret == 0) {
         remarks_of(p, warn, sizeof warn);
         assert_non_null(strstr(warn, "offset"));

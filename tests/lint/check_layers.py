@@ -89,10 +89,10 @@ STAIRS = {
                       "follow_frame follow", "http_guard", "http_bytes", "http_query", "http http_fail", "http_lines", "http_raw", "http_readers",
                       "http_command", "http_metrics", "http_static", "http_api"],
     # the completions stand on one step: they call each other
-    "profiler/cli": ["boards", "parts", "opts", "settings_values", "chain", "conf", "project", "settings", "ending", "fold", "view", "useless", "capture",
+    "profiler/cli": ["boards", "parts", "opts", "settings_values", "chain", "conf", "project", "settings", "ending", "fold", "view", "useless", "capture", "rotation", "replay", "slices",
                      "live_text", "live", "progress", "serve_door", "serve_token", "serve", "notes", "outputs", "input", "explain", "doctor", "doctor_file",
                      "completion completion_bash completion_fish completion_zsh",
-                     "run_link", "run_open", "run_parts", "run_monitor", "run_result", "run_course", "run_signals", "serve_run", "run_loop", "run_leave", "cmd_run",
+                     "run_link", "run_open", "run_parts", "run_monitor", "run_result", "run_events", "run_save", "run_course", "run_signals", "serve_run", "run_loop", "run_leave", "cmd_run",
                      "top_rows", "top_view top_keys", "top_screen", "top_source", "cmd_top", "cmd_report", "cmd_convert", "cmd_decode", "cmd_disasm",
                      "cmd_dump", "cmd_events", "cmd_list", "cmd_doctor", "cmd_trust", "main"],
 }

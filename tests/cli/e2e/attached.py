@@ -7,6 +7,8 @@ import fcntl
 import json
 import os
 import re
+import resource
+import shutil
 import signal
 import socket
 import struct
@@ -14,7 +16,8 @@ import subprocess
 import termios
 import time
 
-from common import EXAMPLES, Folder, MISSION, PROBEPROF, PROFEXAM, TIMEOUT, check_identities, hits, main, run, start
+from common import EXAMPLES, Folder, IRQDEMO, MISSION, PROBEPROF, PROFEXAM, TIMEOUT, check_identities, hits, limit_files, main, run, start
+from interrupts import patch_mode
 
 # Folder of the program, adapter, and a function that it goes on calling. Each begins in `start`, once.
 BOARDS = [(PROFEXAM, "sim:sh7750", "GetNewNode"), (os.path.join(EXAMPLES, "motor"), None, "transform")]
@@ -214,6 +217,192 @@ class Live(Attached):
         self.wait_for(p, "no profile is under way")
         Monitor(address).detach()
         self.end(p)
+
+
+class Rotate(Attached):
+    def report(self, *files, folder=PROFEXAM):
+        return run(["report", *files, "--json"], cwd=folder)
+
+    def numbers(self, record):
+        return sorted(f for f in os.listdir(self.dir) if f.startswith(os.path.basename(record) + "."))
+
+    def test_numbered_files_are_one_recording(self):
+        for folder, probe, function in BOARDS:
+            with self.subTest(probe=probe):
+                record = self.path(function)
+                p = run(["--json", "--gdb", "off", "--record", record, "--rotate", "10k", "--for", "1500ms"], folder, probe)
+                self.assertEqual(p.returncode, 0, p.stderr)
+                document = json.loads(p.stdout)
+                check_identities(self, document)
+                files = self.numbers(record)
+                self.assertGreater(len(files), 2)
+                self.assertEqual(files[1], function + ".002")
+                paths = [self.path(f) for f in files]
+                for f in paths[:-1]:
+                    self.assertLess(os.path.getsize(f), 30000)
+                self.assertEqual(json.loads(self.report(record, folder=folder).stdout), document)
+                self.assertEqual(json.loads(self.report(*paths, folder=folder).stdout), document)
+                self.assert_fails(self.report(paths[0], paths[2], folder=folder), 2, paths[2] + " is not what follows", "in their order")
+                rest = self.report(*paths[1:], folder=folder)
+                self.assertIn("begins within a run", rest.stderr)
+                rest = json.loads(rest.stdout)
+                check_identities(self, rest)
+                self.assertLess(hits(rest)[function], hits(document)[function])
+                first = json.loads(self.report(paths[0], folder=folder).stdout)
+                self.assertEqual(hits(rest)[function] + hits(first)[function], hits(document)[function])
+                if probe:  # what lies between two files is in neither
+                    total = document["totals"]["c1"]
+                    self.assertAlmostEqual(rest["totals"]["c1"] + first["totals"]["c1"], total, delta=total / 10000)
+
+    def test_the_last_run_is_what_is_shown_and_older_files_stay(self):
+        record = self.path("r")
+        args = MISSION + ["--json", "--gdb", "off", "--record", record, "--rotate", "10k", "--passes"]
+        first = run(args + ["6"], PROFEXAM)
+        self.assertEqual(first.returncode, 0, first.stderr)
+        old = {f: os.path.getmtime(self.path(f)) for f in self.numbers(record)}
+        last = run(args + ["3"], PROFEXAM)
+        self.assertGreater(len(self.numbers(record)), len(old))
+        self.assertEqual({f: os.path.getmtime(self.path(f)) for f in old}, old)
+        self.assertEqual(json.loads(self.report(record).stdout), json.loads(last.stdout))
+
+    def test_while_it_runs_what_there_is_can_be_read(self):
+        record = self.path("r")
+        p = start(["--json", "--gdb", "off", "--record", record, "--rotate", "2s", "--save-every", "1s"], cwd=PROFEXAM)
+        for f in (p.stdout.close, p.stderr.close, p.wait, p.kill):
+            self.addCleanup(f)
+        self.wait_until(lambda: os.path.exists(record + ".003.part") and os.path.getsize(record + ".003.part") > 1000)
+        so_far = self.report(record)
+        self.assertEqual(so_far.returncode, 0, so_far.stderr)
+        part = self.report(record + ".003.part")
+        self.assertIn("not finished", part.stderr)
+        self.assertGreater(hits(json.loads(part.stdout))["GetNewNode"], 0)
+        end = json.loads(self.end(p)[0])
+        self.assertGreater(hits(json.loads(so_far.stdout))["GetNewNode"], hits(json.loads(part.stdout))["GetNewNode"])
+        self.assertGreaterEqual(hits(end)["GetNewNode"], hits(json.loads(so_far.stdout))["GetNewNode"])
+        self.assertEqual(json.loads(self.report(record).stdout), end)
+
+    def test_full_disk_ends_the_recording_and_not_the_profile(self):
+        record = self.path("r")
+        p = run(MISSION + ["--json", "--gdb", "off", "--record", record, "--rotate", "20k", "--passes", "8"], PROFEXAM, preexec_fn=limit_files(15000))
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertIn("recording ends here, the profile goes on", p.stderr)
+        self.assertEqual(hits(json.loads(p.stdout))["GetNewNode"], 8000)
+        so_far = self.report(record)
+        self.assertIn("cut short", so_far.stderr)
+        self.assertGreater(hits(json.loads(so_far.stdout))["GetNewNode"], 1000)
+
+    def test_usage(self):
+        for args, what, hint in ((["--rotate", "5"], "rotate: '5' is neither", "100M"), (["--rotate", "1M"], "--rotate cuts --record's", "--record F"),
+                                 (["--save-every", "1m"], "--save-every saves", "--output"), (["--save-every", "10ms"], "too often", "once a second"),
+                                 (["--slice-on", "stop"], "--slice-on says", "--slice F"), (["--slice", "x", "--slice-on", "never"], "'never'", "exception"),
+                                 (["--slice", self.path("a"), "--record", self.path("a")], "both write", "two files")):
+            with self.subTest(args=args):
+                self.assert_fails(run(["--gdb", "off", *args], PROFEXAM), 2, what, hint)
+        old = self.write("old", "")
+        self.assert_fails(run(["--gdb", "off", "--record", old, "--rotate", "1M"], PROFEXAM), 2, "a recording in one file", "move it away")
+
+
+class Save(Attached):
+    def test_outputs_are_written_while_it_runs(self):
+        for folder, probe, function in BOARDS:
+            for suffix in (".json", ".prf"):
+                with self.subTest(probe=probe, suffix=suffix):
+                    output, record = self.path(function + suffix), self.path(function + suffix + ".rec")
+                    p = start(["--json", "--gdb", "off", "-o", output, "--record", record, "--save-every", "1s"], cwd=folder, probe=probe)
+                    for f in (p.stdout.close, p.stderr.close, p.wait, p.kill):
+                        self.addCleanup(f)
+                    seen = []
+                    for _ in range(2):
+                        self.wait_until(lambda: os.path.exists(output) and os.path.getmtime(output) not in seen)
+                        seen.append(os.path.getmtime(output))
+                        with open(output, "rb") as f:
+                            data = f.read()
+                        if suffix == ".json":
+                            check_identities(self, json.loads(data))
+                    part = run(["report", record + ".part", "--json"], cwd=folder)
+                    so_far = hits(json.loads(part.stdout))[function]
+                    self.assertGreater(so_far, 0)
+                    if suffix == ".json":
+                        self.assertGreaterEqual(so_far, hits(json.loads(data))[function])
+                    document = json.loads(self.end(p)[0])
+                    self.assertGreaterEqual(hits(document)[function], so_far)
+                    if suffix == ".json":
+                        with open(output, encoding="utf-8") as f:
+                            self.assertEqual(json.load(f), document)
+                    self.assertEqual([f for f in os.listdir(self.dir) if "tmp" in f], [])
+
+    @staticmethod
+    def little_room():
+        """As a full disk, on which there may be room again later."""
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+
+    def test_full_disk_keeps_the_older_file_and_is_tried_again(self):
+        output = self.write("o.json", "older")
+        p = start(["--json", "--gdb", "off", "-o", output, "--save-every", "1s"], cwd=PROFEXAM, preexec_fn=self.little_room)
+        for f in (p.stdout.close, p.stderr.close, p.wait, p.kill):
+            self.addCleanup(f)
+        self.wait_for(p, "it is tried again")
+        with open(output, encoding="utf-8") as f:
+            self.assertEqual(f.read(), "older")
+        resource.prlimit(p.pid, resource.RLIMIT_FSIZE, resource.getrlimit(resource.RLIMIT_FSIZE))
+        self.wait_for(p, "saved again")
+        with open(output, encoding="utf-8") as f:
+            check_identities(self, json.load(f))
+        self.end(p)
+
+
+class Slices(Attached):
+    def slices(self):
+        return sorted(f for f in os.listdir(self.dir) if f.startswith("s."))
+
+    def test_on_a_save_the_last_events_are_a_recording(self):
+        for folder, probe, function in BOARDS:
+            with self.subTest(probe=probe):
+                for f in self.slices():
+                    os.unlink(self.path(f))
+                record = self.path(function)
+                p = start(["--json", "--gdb", "off", "--record", record, "--save-every", "2s", "--slice", self.path("s")], cwd=folder, probe=probe)
+                for f in (p.stdout.close, p.stderr.close, p.wait, p.kill):
+                    self.addCleanup(f)
+                self.wait_until(lambda: "s.002" in self.slices())
+                document = json.loads(self.end(p)[0])
+                for name in ("s.001", "s.002"):
+                    r = run(["report", self.path(name), "--json"], cwd=folder)
+                    self.assertEqual(r.returncode, 0, r.stderr)
+                    slice_ = json.loads(r.stdout)
+                    check_identities(self, slice_)
+                    self.assertGreater(hits(slice_)[function], 0)
+                    self.assertLessEqual(hits(slice_)[function], hits(document)[function])
+                    self.assertLessEqual(slice_["coverage"]["events"], 65536 + 1)
+
+    def test_on_stop_points_and_losses(self):
+        for args in (MISSION + ["--slice-on", "stop", "--passes", "3"], ["--policy", "live", "--for", "1s"]):
+            with self.subTest(args=args):
+                before = self.slices()
+                r = run(args + ["--json", "--gdb", "off", "--slice", self.path("s")], PROFEXAM)
+                self.assertEqual(r.returncode, 0, r.stderr)
+                new = [f for f in self.slices() if f not in before]
+                self.assertTrue(new, r.stderr)
+                self.assertIn(f"the last events are in {self.path(new[0])}", r.stderr)
+                self.assertEqual(run(["report", self.path(new[0])], PROFEXAM).returncode, 0)
+
+    def test_on_a_crash_the_way_there_is_kept(self):
+        elf = shutil.copy(os.path.join(IRQDEMO, "irqdemo.elf"), self.path("crash.elf"))
+        patch_mode(elf, 8)
+        r = run(["--elf", elf, "--load", "--start", "Round", "--for", "20ms", "--conf", "off", "--json", "--gdb", "off", "--slice", self.path("s"),
+                 "--slice-on", "exception"])
+        self.assertIn("the last events are in", r.stderr)
+        slice_ = json.loads(run(["report", self.path("s.001"), "--json"]).stdout)
+        self.assertIn("exception", {h["kind"] for h in slice_["handlers"]})
+
+    def test_full_disk_is_told_and_the_profile_goes_on(self):
+        r = run(MISSION + ["--json", "--gdb", "off", "--slice", self.path("s"), "--slice-on", "stop", "--passes", "2"], PROFEXAM,
+                preexec_fn=limit_files(500))
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn("no slice; the profile goes on", r.stderr)
+        self.assertEqual(self.slices(), [])
+        self.assertEqual(hits(json.loads(r.stdout))["GetNewNode"], 2000)
 
 
 if __name__ == "__main__":

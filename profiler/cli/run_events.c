@@ -1,0 +1,92 @@
+/* Where events go as they come: the call tree, the recording, of which --rotate makes several
+ * files, the feed, and --slice's files. */
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "profiler/cli/run.h"
+
+enum { TAKE_BATCH = 1024 };
+
+static void recording_ended(struct run *r, const struct err *why)
+{
+    run_fail(r, why);
+    run_note(r, "%s (recording ends here, the profile goes on)", why->what);
+}
+
+/* ---- the recording in several files ---- */
+
+static void rotate(struct run *r)
+{
+    struct err err = { .code = ERR_OK };
+    struct pump_view v = pump_look(&r->pump);
+    struct recording_end end = run_recording_end(r, &v);
+    struct recording_header h = r->header;
+    int ret = rotation_next(&r->rotation, uv_hrtime(), &err);
+    h.part = ++r->header.part;
+    h.resumed = calltree_active(r->capture.tree);
+    if (ret == 0)
+        ret = capture_next_recording(&r->capture, &end, &h, r->rotation.name, &err);
+    if (ret < 0)
+        recording_ended(r, &err);
+}
+
+/* ---- slices ---- */
+
+static void write_slice(struct run *r)
+{
+    struct err err = { .code = ERR_OK };
+    char name[SLICE_PATH] = "";
+    struct pump_view v = pump_look(&r->pump);
+    struct recording_end end = run_recording_end(r, &v);
+    struct recording_header h = r->header;
+    h.part = 0;
+    if (slices_write(&r->slices, &h, &end, uv_hrtime(), name, &err) < 0)
+        run_note(r, "%s (no slice; the profile goes on)", err.what);
+    else
+        run_note(r, "the last events are in %s", name);
+}
+
+void run_files_tick(struct run *r)
+{
+    uint64_t now = uv_hrtime();
+    if (r->capture.recording &&
+        rotation_due(&r->rotation, recording_bytes(r->capture.recording), now))
+        rotate(r);
+    if (slices_due(&r->slices, now))
+        write_slice(r);
+}
+
+void run_files_end(struct run *r)
+{
+    if (r->slices.passed_over)
+        run_note(r, "%u slices; %u more were asked for within a second of one, or beyond %d",
+                 r->slices.written, r->slices.passed_over, SLICES_MOST);
+}
+
+/* ---- events ---- */
+
+void run_take_events(struct run *r)
+{
+    struct err err = { .code = ERR_OK };
+    struct event *events;
+    size_t n;
+    while (events = pump_front(&r->pump, &n), n > 0) {
+        n = MIN(n, TAKE_BATCH);
+        serve_events(&r->serve, events, n);
+        slices_feed(&r->slices, events, n);
+        if (capture_feed(&r->capture, events, n, &err) < 0)
+            recording_ended(r, &err);
+        pump_release(&r->pump, n);
+        run_files_tick(r);
+    }
+}
+
+void run_clear(struct run *r)
+{
+    struct err err = { .code = ERR_OK };
+    run_take_events(r);
+    if (capture_clear(&r->capture, &err) < 0)
+        recording_ended(r, &err);
+    serve_restart(&r->serve);
+}
