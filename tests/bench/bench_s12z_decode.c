@@ -4,23 +4,28 @@
  *
  * The rows are: branches with few, some and many calls between. "boards" is how many PDO pins at
  * their full rate (25 Mbit/s, bus at 50 MHz) that trace is: what a branch takes on the wire depends
- * on how many of them share a line. */
+ * on how many of them share a line. "events" goes through trace/events.h as well, as a live profile
+ * does: counters and time for each event, its queue, and one copy of it from there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "profiler/core/calltree.h"
+#include "targets/s12z/trace/events.h"
 #include "targets/s12z/trace/flow.h"
 #include "targets/s12z/trace/stream.h"
 #include "tests/s12z/synth.h"
 
 enum { BATCH = 256, ROUNDS = 7 };
+enum source { LINES, BYTES, EVENTS, SOURCES };
+static const char *const source_name[SOURCES] = { "lines", "bytes", "events" };
 static const uint64_t BRANCHES = 4000000;
 static const double PIN = 25e6;
 
 struct receiver {
     struct calltree *tree;
     struct s12z_flow *flow;
+    struct s12z_events *layer; /* EVENTS */
     const struct synth *program;
     struct event batch[BATCH], *place;
     uint64_t events;
@@ -73,6 +78,31 @@ static int on_item(void *ctx, const struct s12z_item *i)
     return i->kind == S12Z_ITEM_LINE ? s12z_flow_line(r->flow, &i->line, NULL) : -1;
 }
 
+static void take_events(struct receiver *r)
+{
+    size_t n;
+    while ((n = s12z_events_take(r->layer, r->batch, BATCH))) {
+        calltree_feed(r->tree, r->batch, n);
+        r->events += n;
+    }
+}
+
+/* One pass through the layer that a live profile has. */
+static int pass_events(struct receiver *r, const struct synth *p)
+{
+    struct s12z_settings set = s12z_settings_default();
+    int ret = 0;
+    for (size_t k = 0; k < p->nlines && ret == 0; k++) {
+        struct s12z_line l;
+        ret = s12z_line_decode(p->line[k], &set, &l, NULL);
+        ret = ret == 0 ? s12z_events_line(r->layer, p->line[k], &l, NULL, k, NULL) : ret;
+        if (k % BATCH == 0)
+            take_events(r);
+    }
+    take_events(r);
+    return ret;
+}
+
 /* One pass; as bytes from the wire, or as lines. */
 static int pass(struct receiver *r, const struct synth *p, const uint8_t *wire, size_t nwire)
 {
@@ -112,13 +142,45 @@ static uint8_t *wire_of(const struct synth *p, size_t *n)
     return w;
 }
 
-static int one(const char *name, const struct synth_options *opt, bool as_wire)
+/* What the lines go through, but for the call tree. */
+static int make_decoder(struct receiver *r, const struct synth *p, enum source source)
+{
+    struct s12z_events_config cfg = { .image = &p->image,
+                                      .settings = s12z_settings_default(),
+                                      .counter = { S12Z_COUNT_BUS_CYCLES } };
+    if (source == EVENTS) {
+        if (s12z_events_new(&cfg, &r->layer, NULL) < 0)
+            return -1;
+        r->flow = s12z_events_flow(r->layer);
+        return 0;
+    }
+    if (s12z_flow_new(&p->image, &cfg.settings, on_event, r, &r->flow, NULL) < 0)
+        return -1;
+    s12z_flow_set_place(r->flow, &r->place);
+    return 0;
+}
+
+static double best_of_rounds(struct receiver *r, const struct synth *p, enum source source,
+                             const uint8_t *wire, size_t nwire)
+{
+    double best = 1e9;
+    for (int k = 0; k < ROUNDS; k++) {
+        double a = cpu_seconds();
+        int ret =
+            source == EVENTS ? pass_events(r, p) : pass(r, p, source == BYTES ? wire : NULL, nwire);
+        if (ret < 0)
+            return -1;
+        double b = cpu_seconds();
+        best = b - a < best ? b - a : best;
+    }
+    return best;
+}
+
+static int one(const char *name, const struct synth_options *opt, enum source source)
 {
     static struct synth p;
     static struct receiver r;
-    struct s12z_settings set = s12z_settings_default();
     size_t nwire = 0, nnodes;
-    double best = 1e9;
     uint64_t blocks = 0;
     uint32_t pc = 0;
     synth_new(&p, opt);
@@ -128,35 +190,32 @@ static int one(const char *name, const struct synth_options *opt, bool as_wire)
     if (!wire ||
         calltree_new(&(struct calltree_config){ .resolve = resolve, .resolve_ctx = &p }, &r.tree,
                      NULL) < 0 ||
-        s12z_flow_new(&p.image, &set, on_event, &r, &r.flow, NULL) < 0)
+        make_decoder(&r, &p, source) < 0)
         return 1;
-    s12z_flow_set_place(r.flow, &r.place);
-    for (int k = 0; k < ROUNDS; k++) {
-        double a = cpu_seconds();
-        if (pass(&r, &p, as_wire ? wire : NULL, nwire) < 0)
-            return 1;
-        double b = cpu_seconds();
-        best = b - a < best ? b - a : best;
-    }
+    double best = best_of_rounds(&r, &p, source, wire, nwire);
     const struct s12z_flow_totals *t = s12z_flow_totals(r.flow);
     s12z_flow_blocks(r.flow, count_block, &blocks);
-    if (t->branches != (uint64_t)ROUNDS * p.nbranches || s12z_flow_check(r.flow, &pc) || t->resyncs)
+    if (best < 0 || t->branches != (uint64_t)ROUNDS * p.nbranches || s12z_flow_check(r.flow, &pc) ||
+        t->resyncs)
         return fprintf(stderr, "%s: counts are wrong\n", name), 1;
     calltree_nodes(r.tree, &nnodes);
     double rate = (double)p.nbranches / best,
            board = PIN * (double)p.nbranches / (8.0 * (double)nwire);
-    printf("| %6u | %-12s | %-5s | %6.1f | %5.2f | %5.1f | %6zu |\n", opt->blocks, name,
-           as_wire ? "bytes" : "lines", rate / 1e6,
-           (double)r.events / ROUNDS * 1000 / (double)p.nbranches, rate / board, nnodes);
+    printf("| %6u | %-12s | %-6s | %6.1f | %5.2f | %5.1f | %6zu |\n", opt->blocks, name,
+           source_name[source], rate / 1e6, (double)r.events / ROUNDS * 1000 / (double)p.nbranches,
+           rate / board, nnodes);
     fflush(stdout);
     calltree_free(r.tree);
-    s12z_flow_free(r.flow);
+    if (r.layer)
+        s12z_events_free(r.layer);
+    else
+        s12z_flow_free(r.flow);
     free(wire);
     synth_free(&p);
     return 0;
 }
 
-/* bench_s12z_decode [BLOCKS [SHAPE [lines|bytes]]]: one row alone, for profilers. */
+/* bench_s12z_decode [BLOCKS [SHAPE [lines|bytes|events]]]: one row alone, for profilers. */
 int main(int argc, char **argv)
 {
     static const struct {
@@ -168,13 +227,13 @@ int main(int argc, char **argv)
                    { "calls", 8, 20, false } };
     static const unsigned sizes[] = { 256, 4096, 65536 };
     int ret = 0;
-    puts("| blocks | shape        | as    | M br/s | ev/kb | boards | paths |");
+    puts("| blocks | shape        | as     | M br/s | ev/kb | boards | paths |");
     for (unsigned s = 0; s < 3; s++)
         for (unsigned k = 0; k < 3; k++)
-            for (int wire = 0; wire < 2; wire++) {
+            for (int from = 0; from < SOURCES; from++) {
                 if ((argc > 1 && (unsigned)atoi(argv[1]) != sizes[k]) ||
                     (argc > 2 && strcmp(argv[2], shapes[s].name) != 0) ||
-                    (argc > 3 && strcmp(argv[3], wire ? "bytes" : "lines") != 0))
+                    (argc > 3 && strcmp(argv[3], source_name[from]) != 0))
                     continue;
                 struct synth_options o = { .seed = 7,
                                            .blocks = sizes[k],
@@ -182,7 +241,7 @@ int main(int argc, char **argv)
                                            .call_percent = shapes[s].calls,
                                            .goto_percent = 5,
                                            .loops = shapes[s].loops };
-                ret |= one(shapes[s].name, &o, wire);
+                ret |= one(shapes[s].name, &o, (enum source)from);
             }
     return ret;
 }

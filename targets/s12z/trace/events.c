@@ -35,8 +35,11 @@ struct s12z_events {
     uint32_t last_pc;   /* of the walker's last event, NO_PC if it had none */
     bool failed;        /* out of memory inside of a callback */
     uint64_t at_ns;
-    struct event *queue; /* ring */
+    /* Ring. The next event is written at its end, at `next`, by whoever makes it; keep_next() takes
+     * it in. There is always such a place: without memory it is `spare`, and nothing is kept. */
+    struct event *queue;
     size_t head, count, cap;
+    struct event *next, spare;
     uint32_t recent[RECENT];
     unsigned nrecent;
     struct called called[CALLS]; /* functions by hash: culprits turn out to be some afterwards */
@@ -51,7 +54,7 @@ struct s12z_events {
 
 /* ---- queue ---- */
 
-static bool grow(struct s12z_events *e)
+static bool grow_queue(struct s12z_events *e)
 {
     size_t cap = e->cap ? 2 * e->cap : FIRST_EVENTS;
     struct event *q = malloc(cap * sizeof *q);
@@ -66,20 +69,29 @@ static bool grow(struct s12z_events *e)
     return true;
 }
 
-static void push(struct s12z_events *e, const struct event *ev)
+static void find_next(struct s12z_events *e)
 {
-    if (e->count == e->cap && !grow(e)) {
-        e->failed = true;
-        return;
-    }
-    struct event *to = &e->queue[(e->head + e->count++) % e->cap];
-    *to = *ev;
-    to->host_ns = e->at_ns;
-    e->totals.events += ev->kind != EVENT_LINE && ev->kind != EVENT_BLOCK &&
-                        ev->kind != EVENT_BRANCH && ev->kind != EVENT_RATE;
+    bool room = e->count < e->cap || grow_queue(e);
+    e->next = room ? &e->queue[(e->head + e->count) % e->cap] : &e->spare;
 }
 
-static int result(struct s12z_events *e, struct err *err)
+/* The event at e->next is whole. */
+static void keep_next(struct s12z_events *e)
+{
+    enum event_kind kind = (enum event_kind)e->next->kind;
+    if (e->next == &e->spare) {
+        e->failed = true;
+        find_next(e);
+        return;
+    }
+    e->next->host_ns = e->at_ns;
+    e->totals.events +=
+        kind != EVENT_LINE && kind != EVENT_BLOCK && kind != EVENT_BRANCH && kind != EVENT_RATE;
+    e->count++;
+    find_next(e);
+}
+
+static int failure_of(struct s12z_events *e, struct err *err)
 {
     bool failed = e->failed;
     e->failed = false;
@@ -94,6 +106,7 @@ size_t s12z_events_take(struct s12z_events *e, struct event *out, size_t cap)
         out[k] = e->queue[(e->head + k) % e->cap];
     e->count -= n;
     e->head = e->count ? (e->head + n) % e->cap : 0;
+    find_next(e);
     return n;
 }
 
@@ -116,36 +129,43 @@ static uint64_t count_of(const struct s12z_events *e, unsigned counter)
     return 0;
 }
 
-static void push_counted(struct s12z_events *e, struct event ev)
+/* The event at e->next gets its counters, and is whole then. */
+static void count_and_keep(struct s12z_events *e)
 {
-    ev.c1 = count_of(e, e->cfg.counter[0]);
-    ev.c2 = count_of(e, e->cfg.counter[1]);
-    ev.flags |= (e->cfg.counter[0] ? EVENT_HAS_C1 : 0u) | (e->cfg.counter[1] ? EVENT_HAS_C2 : 0u);
-    push(e, &ev);
+    e->next->c1 = count_of(e, e->cfg.counter[0]);
+    e->next->c2 = count_of(e, e->cfg.counter[1]);
+    e->next->flags |=
+        (e->cfg.counter[0] ? EVENT_HAS_C1 : 0u) | (e->cfg.counter[1] ? EVENT_HAS_C2 : 0u);
+    keep_next(e);
 }
 
 static void push_at(struct s12z_events *e, enum event_kind kind, uint32_t pc)
 {
-    push_counted(e, (struct event){ .kind = (uint8_t)kind,
-                                    .pc = pc == NO_PC ? 0 : pc,
-                                    .flags = pc == NO_PC ? 0 : EVENT_HAS_PC });
+    *e->next = (struct event){ .kind = (uint8_t)kind,
+                               .pc = pc == NO_PC ? 0 : pc,
+                               .flags = pc == NO_PC ? 0 : EVENT_HAS_PC };
+    count_and_keep(e);
 }
 
 static int push_block(void *ctx, uint32_t low, uint32_t high, uint64_t count)
 {
-    push(ctx, &(struct event){ .kind = EVENT_BLOCK,
+    struct s12z_events *e = ctx;
+    *e->next = (struct event){ .kind = EVENT_BLOCK,
                                .pc = low,
                                .target = high,
                                .amount = count,
-                               .flags = EVENT_HAS_PC | EVENT_HAS_TARGET });
+                               .flags = EVENT_HAS_PC | EVENT_HAS_TARGET };
+    keep_next(e);
     return 0;
 }
 
 static int push_branch(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_taken)
 {
-    push(ctx,
-         &(struct event){
-             .kind = EVENT_BRANCH, .pc = pc, .c1 = taken, .c2 = not_taken, .flags = EVENT_HAS_PC });
+    struct s12z_events *e = ctx;
+    *e->next = (struct event){
+        .kind = EVENT_BRANCH, .pc = pc, .c1 = taken, .c2 = not_taken, .flags = EVENT_HAS_PC
+    };
+    keep_next(e);
     return 0;
 }
 
@@ -159,15 +179,16 @@ static uint64_t measurements(const struct s12z_events *e)
 static void push_rate(struct s12z_events *e, const struct s12z_rate *r)
 {
     bool known = r->function != S12Z_NO_FUNCTION;
-    push(e, &(struct event){ .kind = EVENT_RATE,
-                             .flags = known ? EVENT_HAS_PC | EVENT_HAS_TARGET : 0,
-                             .pc = known ? e->functions[r->function].low : 0,
-                             .target = known ? e->functions[r->function].high : 0,
-                             .c1 = (uint64_t)(r->factor * 1e6 + 0.5),
-                             .c2 = (uint64_t)(r->half * 1e6 + 0.5),
-                             .amount = measurements(e),
-                             .vector = (uint16_t)((e->time.stretches ? EVENT_BY_STAMPS : 0) |
-                                                  (e->time.arrivals ? EVENT_BY_ARRIVALS : 0)) });
+    *e->next = (struct event){ .kind = EVENT_RATE,
+                               .flags = known ? EVENT_HAS_PC | EVENT_HAS_TARGET : 0,
+                               .pc = known ? e->functions[r->function].low : 0,
+                               .target = known ? e->functions[r->function].high : 0,
+                               .c1 = (uint64_t)(r->factor * 1e6 + 0.5),
+                               .c2 = (uint64_t)(r->half * 1e6 + 0.5),
+                               .amount = measurements(e),
+                               .vector = (uint16_t)((e->time.stretches ? EVENT_BY_STAMPS : 0) |
+                                                    (e->time.arrivals ? EVENT_BY_ARRIVALS : 0)) };
+    keep_next(e);
 }
 
 static void push_rates(struct s12z_events *e)
@@ -358,9 +379,9 @@ static void start_freely(struct s12z_events *e, uint32_t pc)
         begin(e, pc);
 }
 
-/* What the walker tells. Sessions begin and end without a word here: start and stop points, arming
- * and gaps decide. */
-static void walked(void *ctx, const struct event *ev)
+/* What the walker has written at e->next. The beginning and the end of a session become no events:
+ * start and stop points, arming and gaps decide. */
+static void on_walked(void *ctx, const struct event *ev)
 {
     struct s12z_events *e = ctx;
     s12z_time_event(&e->time, ev, s12z_flow_totals(e->flow)->core_cycles);
@@ -375,7 +396,7 @@ static void walked(void *ctx, const struct event *ev)
         e->last_pc = ev->flags & EVENT_HAS_PC ? (uint32_t)ev->pc : NO_PC;
         note_surroundings(e, ev);
         if (e->active)
-            push_counted(e, *ev);
+            count_and_keep(e);
         break;
     }
 }
@@ -395,10 +416,10 @@ static void place(struct s12z_events *e)
 static void lose(struct s12z_events *e, uint64_t lines, enum event_cause cause)
 {
     s12z_time_gap(&e->time);
-    push_counted(e, (struct event){ .kind = EVENT_LOST,
-                                    .cause = (uint8_t)cause,
-                                    .amount = lines,
-                                    .flags = EVENT_AMOUNT_BOUND });
+    *e->next = (struct event){
+        .kind = EVENT_LOST, .cause = (uint8_t)cause, .amount = lines, .flags = EVENT_AMOUNT_BOUND
+    };
+    count_and_keep(e);
     e->unplaced = true;
     /* the stop point may be in the gap: nothing may be counted on a guess */
     if (e->active && e->cfg.has_start) {
@@ -429,8 +450,10 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
     struct err misfit = { .code = ERR_OK };
     e->at_ns = at_ns;
     e->totals.lines++;
-    if (e->cfg.lines)
-        push(e, &(struct event){ .kind = EVENT_LINE, .c1 = raw });
+    if (e->cfg.lines) {
+        *e->next = (struct event){ .kind = EVENT_LINE, .c1 = raw };
+        keep_next(e);
+    }
     missing_before(e, l);
     bool was_placed = s12z_flow_synchronised(e->flow);
     e->last_pc = NO_PC;
@@ -455,7 +478,7 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
     place(e);
     if (l->overflow)
         overflowed(e);
-    return result(e, err);
+    return failure_of(e, err);
 }
 
 int s12z_events_gap(struct s12z_events *e, uint64_t lines, uint64_t cycles, enum event_cause cause,
@@ -468,7 +491,7 @@ int s12z_events_gap(struct s12z_events *e, uint64_t lines, uint64_t cycles, enum
     e->totals.gap_lines += lines;
     e->totals.gap_cycles += cycles;
     e->nrecent = 0;
-    return result(e, err);
+    return failure_of(e, err);
 }
 
 int s12z_events_set_active(struct s12z_events *e, bool active, struct err *err)
@@ -478,7 +501,7 @@ int s12z_events_set_active(struct s12z_events *e, bool active, struct err *err)
         begin(e, pc);
     else if (!active && e->active)
         stop(e, pc);
-    return result(e, err);
+    return failure_of(e, err);
 }
 
 int s12z_events_stopped(struct s12z_events *e, uint32_t pc, struct err *err)
@@ -486,7 +509,7 @@ int s12z_events_stopped(struct s12z_events *e, uint32_t pc, struct err *err)
     s12z_flow_reached(e->flow, pc);
     if (e->active)
         stop(e, pc);
-    return result(e, err);
+    return failure_of(e, err);
 }
 
 int s12z_events_end(struct s12z_events *e, struct err *err)
@@ -499,7 +522,7 @@ int s12z_events_end(struct s12z_events *e, struct err *err)
     if (e->active)
         stop(e, NO_PC);
     push_rates(e);
-    return result(e, err);
+    return failure_of(e, err);
 }
 
 /* ---- life ---- */
@@ -525,7 +548,8 @@ int s12z_events_new(const struct s12z_events_config *cfg, struct s12z_events **o
     e->cfg.start &= 0xFFFFFF;
     e->functions = cfg->image->functions;
     e->nfunctions = cfg->image->nfunctions;
-    int ret = s12z_flow_new(cfg->image, &cfg->settings, walked, e, &e->flow, err);
+    find_next(e);
+    int ret = s12z_flow_new(cfg->image, &cfg->settings, on_walked, e, &e->flow, err);
     if (ret == 0 && s12z_time_init(&e->time, cfg->image, e->flow, &cfg->settings) < 0)
         ret = err_set(err, ERR_NOMEM, "close other programs", "trace events: out of memory");
     if (ret == 0 && watch_points(e) < 0)
@@ -534,6 +558,7 @@ int s12z_events_new(const struct s12z_events_config *cfg, struct s12z_events **o
         s12z_events_free(e);
         return ret;
     }
+    s12z_flow_set_place(e->flow, &e->next);
     if (cfg->ivbr)
         s12z_flow_set_vectors(e->flow, cfg->ivbr);
     s12z_flow_seamless(e->flow, cfg->seamless);

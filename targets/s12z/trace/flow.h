@@ -56,9 +56,9 @@ int s12z_flow_new(const struct image *image, const struct s12z_settings *setting
                   s12z_flow_event *event, void *ctx, struct s12z_flow **out, struct err *err);
 void s12z_flow_free(struct s12z_flow *f);
 
-/* s12z_flow_set_place - spares receivers that keep events a copy of each, which is a good part of
- * what an event costs place   borrowed; *place is where the walker writes the next event, with
- * which it then calls s12z_flow_event(), which moves it on. NULL: none */
+/* s12z_flow_set_place - receivers that keep events are spared a copy of each
+ * place   borrowed; *place is where the walker writes the next event before it calls
+ *         s12z_flow_event(), which may move *place on. NULL: it writes into an event of its own */
 void s12z_flow_set_place(struct s12z_flow *f, struct event *const *place);
 
 /* s12z_flow_set_vectors - IVBR of the target, for handler addresses (0xFFFE until told). */
