@@ -43,14 +43,14 @@ static uint32_t base_of(struct work *w, const struct s12z_operand *o)
     return first ? *r : before;
 }
 
-static void add(struct work *w, uint32_t addr, unsigned bytes, enum role role)
+static void add_access(struct work *w, uint32_t addr, unsigned bytes, enum role role)
 {
     if (role != NOTHING && bytes)
         w->out[w->n++] =
             (struct s12z_access){ addr & ADDRESS, (uint8_t)bytes, role != WRITES, role != READS };
 }
 
-static int operand(struct work *w, const struct s12z_operand *o, enum role role)
+static int add_operand(struct work *w, const struct s12z_operand *o, enum role role)
 {
     uint32_t a = (uint32_t)o->value;
     if (o->kind != S12Z_OPR_MEM)
@@ -63,12 +63,12 @@ static int operand(struct work *w, const struct s12z_operand *o, enum role role)
         a += number_of(w, o->index, true);
     a &= ADDRESS;
     if (o->indirect) {
-        add(w, a, 3, READS);
+        add_access(w, a, 3, READS);
         int ret = w->pointer(w->ctx, a, &a);
         if (ret < 0)
             return ret;
     }
-    add(w, a, o->bytes, role);
+    add_access(w, a, o->bytes, role);
     return 0;
 }
 
@@ -111,20 +111,20 @@ static unsigned mask_bytes(uint16_t mask)
     return n;
 }
 
-static void stack(struct work *w, const struct s12z_insn *i)
+static void add_stack_accesses(struct work *w, const struct s12z_insn *i)
 {
     uint32_t s = w->reg[BDC_S];
     switch ((enum s12z_op)i->op) {
-    case S12Z_OP_PSH: add(w, s - mask_bytes(i->mask), mask_bytes(i->mask), WRITES); break;
-    case S12Z_OP_PUL: add(w, s, mask_bytes(i->mask), READS); break;
+    case S12Z_OP_PSH: add_access(w, s - mask_bytes(i->mask), mask_bytes(i->mask), WRITES); break;
+    case S12Z_OP_PUL: add_access(w, s, mask_bytes(i->mask), READS); break;
     case S12Z_OP_BSR:
-    case S12Z_OP_JSR: add(w, s - RETURN_BYTES, RETURN_BYTES, WRITES); break;
-    case S12Z_OP_RTS: add(w, s, RETURN_BYTES, READS); break;
-    case S12Z_OP_RTI: add(w, s, S12Z_FRAME_BYTES, READS); break;
+    case S12Z_OP_JSR: add_access(w, s - RETURN_BYTES, RETURN_BYTES, WRITES); break;
+    case S12Z_OP_RTS: add_access(w, s, RETURN_BYTES, READS); break;
+    case S12Z_OP_RTI: add_access(w, s, S12Z_FRAME_BYTES, READS); break;
     case S12Z_OP_SWI:
     case S12Z_OP_SYS:
     case S12Z_OP_TRAP:
-    case S12Z_OP_SPARE: add(w, s - S12Z_FRAME_BYTES, S12Z_FRAME_BYTES, WRITES); break;
+    case S12Z_OP_SPARE: add_access(w, s - S12Z_FRAME_BYTES, S12Z_FRAME_BYTES, WRITES); break;
     default: break;
     }
 }
@@ -139,8 +139,8 @@ int s12z_accesses(const struct s12z_insn *i, uint32_t pc, const uint32_t reg[13]
     memcpy(w.reg, reg, sizeof w.reg);
     for (unsigned k = 0; ret == 0 && k < i->nopr; k++) {
         unsigned at = source_first && k < 2 ? 1 - k : k;
-        ret = operand(&w, &i->opr[at], role_of(i, at));
+        ret = add_operand(&w, &i->opr[at], role_of(i, at));
     }
-    stack(&w, i);
+    add_stack_accesses(&w, i);
     return ret < 0 ? ret : w.n;
 }

@@ -184,7 +184,7 @@ int s12z_remove_bp(struct target *target, enum bp_kind kind, uint64_t where, uns
     h->used = false;
     s12z_comparators_deal(t);
     if (t->dbg.has_profile && s12z_state(t) == TARGET_RUNNING)
-        return 0; /* it stays in the module until the profile is armed anew; a hit is passed over */
+        return 0; /* it stays in the module until the profile is re-armed; a hit is passed over */
     return s12z_lost(t, update_module(t, err));
 }
 

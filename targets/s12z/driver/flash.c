@@ -150,7 +150,7 @@ static int open_flash(struct s12z_target *t, struct err *err)
     return 0;
 }
 
-static int refused(uint8_t fstat, const char *what, uint32_t addr, struct err *err)
+static int explain_refusal(uint8_t fstat, const char *what, uint32_t addr, struct err *err)
 {
     if (fstat & FSTAT_FPVIOL)
         return err_set(err, ERR_FAULT,
@@ -166,8 +166,8 @@ static int refused(uint8_t fstat, const char *what, uint32_t addr, struct err *e
 }
 
 /* Command, address and words into FCCOB, launched, waited for. */
-static int command(struct s12z_target *t, uint8_t code, uint32_t addr, const uint8_t *data,
-                   unsigned len, const char *what, struct err *err)
+static int run_command(struct s12z_target *t, uint8_t code, uint32_t addr, const uint8_t *data,
+                       unsigned len, const char *what, struct err *err)
 {
     uint8_t cob[4 + PHRASE] = { code, (uint8_t)(addr >> 16), (uint8_t)(addr >> 8), (uint8_t)addr },
                     ix = (uint8_t)(1 + len / 2);
@@ -191,8 +191,9 @@ static int command(struct s12z_target *t, uint8_t code, uint32_t addr, const uin
     }
     if (ret < 0)
         return err_prefix(err, ret, what);
-    return fstat & (FSTAT_ACCERR | FSTAT_FPVIOL | FSTAT_MGSTAT) ? refused(fstat, what, addr, err)
-                                                                : 0;
+    return fstat & (FSTAT_ACCERR | FSTAT_FPVIOL | FSTAT_MGSTAT)
+               ? explain_refusal(fstat, what, addr, err)
+               : 0;
 }
 
 /* ---- areas ---- */
@@ -209,7 +210,7 @@ static struct area *area_of(struct s12z_target *t, uint64_t addr, uint64_t len, 
     return NULL;
 }
 
-static bool blank(struct s12z_target *t, const struct area *a, uint32_t sector)
+static bool sector_is_blank(struct s12z_target *t, const struct area *a, uint32_t sector)
 {
     uint8_t got[S12Z_FLASH_SECTOR];
     if (s12z_read_raw(t, a->start + sector * a->sector, 0, got, a->sector, NULL) < 0)
@@ -229,7 +230,7 @@ static void renew_sector(struct area *a, uint32_t sector)
     memset(a->done + sector * a->sector / a->unit, 0, MAX(a->sector / a->unit, 1u));
 }
 
-static bool nothing(const uint8_t *data, uint32_t n)
+static bool is_all_ones(const uint8_t *data, uint32_t n)
 {
     while (n > 0 && data[n - 1] == 0xFF)
         n--;
@@ -239,15 +240,16 @@ static bool nothing(const uint8_t *data, uint32_t n)
 static int erase_sector(struct s12z_target *t, struct area *a, uint32_t sector, struct err *err)
 {
     uint32_t addr = a->start + sector * a->sector;
-    return blank(t, a, sector) ? 0 : command(t, a->erase, addr, NULL, 0, "erase", err);
+    return sector_is_blank(t, a, sector) ? 0
+                                         : run_command(t, a->erase, addr, NULL, 0, "erase", err);
 }
 
 /* The same by the loader. */
 static int by_loader(int ret, const struct s12z_loader_refusal *refusal, struct err *err)
 {
-    return ret < 0 ? err_prefix(err, ret, "program")
-           : ret   ? refused(refusal->fstat, "program", refusal->addr, err)
-                   : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, "program");
+    return ret ? explain_refusal(refusal->fstat, "program", refusal->addr, err) : 0;
 }
 
 static int program_unit(struct s12z_target *t, struct area *a, uint32_t unit, bool loader,
@@ -257,11 +259,11 @@ static int program_unit(struct s12z_target *t, struct area *a, uint32_t unit, bo
     uint32_t addr = a->start + unit * a->unit;
     struct s12z_loader_refusal refusal;
     a->done[unit] = 1;
-    if (nothing(data, a->unit))
+    if (is_all_ones(data, a->unit))
         return 0;
     int ret = loader ? by_loader(s12z_loader_program(t, a->program, addr, data, &refusal, err),
                                  &refusal, err)
-                     : command(t, a->program, addr, data, a->unit, "program", err);
+                     : run_command(t, a->program, addr, data, a->unit, "program", err);
     t->download.flash->programmed += a->unit;
     if (ret == 0 && t->download.flash->programmed - t->download.flash->shown >= 4096) {
         t->download.flash->shown = t->download.flash->programmed;
@@ -290,7 +292,7 @@ static bool many_due(const struct area *a, uint32_t from, uint32_t to, bool rest
 {
     unsigned n = 0;
     for (uint32_t u = from / a->unit; u * a->unit < to && n < WORTH_A_LOADER; u++)
-        n += is_due(a, u, rest) && !nothing(a->data + u * a->unit, a->unit);
+        n += is_due(a, u, rest) && !is_all_ones(a->data + u * a->unit, a->unit);
     return n == WORTH_A_LOADER;
 }
 
@@ -310,6 +312,17 @@ static int program_range(struct s12z_target *t, struct area *a, uint32_t from, u
 
 /* ---- how it ends ---- */
 
+/* What has become of vectors and security byte. */
+static const char *describe_security(const struct s12z_target *t)
+{
+    const struct area *a = &t->download.flash->area[0];
+    if (!a->erased[(CONFIG_SECTOR - a->start) / a->sector] || !t->download.flash->config_erased)
+        return "and vectors are as before";
+    return a->done[(CONFIG_PHRASE - a->start) / a->unit]
+               ? "is programmed"
+               : "IS ERASED: the part is secured at its next reset";
+}
+
 /* What a failed download leaves, for people. */
 static void describe_rest(struct s12z_target *t)
 {
@@ -318,19 +331,13 @@ static void describe_rest(struct s12z_target *t)
         for (uint32_t s = 0;
              s < t->download.flash->area[k].bytes / t->download.flash->area[k].sector; s++)
             sectors += t->download.flash->area[k].erased[s];
-    const struct area *a = &t->download.flash->area[0];
     snprintf(t->download.left, sizeof t->download.left,
              "%u sectors were given up for it, %llu bytes of them are programmed, nothing is "
              "verified; security byte %s",
-             sectors, (unsigned long long)t->download.flash->programmed,
-             !a->erased[(CONFIG_SECTOR - a->start) / a->sector] || !t->download.flash->config_erased
-                 ? "and vectors are as before"
-             : a->done[(CONFIG_PHRASE - a->start) / a->unit]
-                 ? "is programmed"
-                 : "IS ERASED: the part is secured at its next reset");
+             sectors, (unsigned long long)t->download.flash->programmed, describe_security(t));
 }
 
-static int finish(struct s12z_target *t, int ret, struct err *err)
+static int end_download(struct s12z_target *t, int ret, struct err *err)
 {
     struct err own = { .code = ERR_OK };
     bool slow = t->download.flash && !t->download.flash->was_fast && !t->opt.fast_clock;
@@ -356,18 +363,19 @@ bool s12z_flash_broken_off(struct s12z_target *t, const char *by)
     bool fast_left = t->download.flash && s12z_state(t) != TARGET_HALTED &&
                      !t->download.flash->was_fast && !t->opt.fast_clock;
     if (t->download.flash)
-        finish(t, err_set(&why, ERR_CANCELLED, "load again", "it was broken off by %s", by), &why);
+        end_download(t, err_set(&why, ERR_CANCELLED, "load again", "it was broken off by %s", by),
+                     &why);
     return fast_left;
 }
 
-static int begin(struct s12z_target *t, struct err *err)
+static int begin_download(struct s12z_target *t, struct err *err)
 {
     int ret = open_flash(t, err);
     if (ret == 0 && !t->download.flash->ready) {
         t->download.failure.code = ERR_OK;
         ret = set_divider(t, err);
         if (ret < 0)
-            return finish(t, ret, err);
+            return end_download(t, ret, err);
         t->download.flash->ready = true;
     }
     return ret;
@@ -377,15 +385,15 @@ int s12z_flash_erase(struct target *target, uint64_t addr, uint64_t len, struct 
 {
     struct s12z_target *t = s12z_of(target);
     struct err why = { .code = ERR_OK };
-    int ret = begin(t, &why);
+    int ret = begin_download(t, &why);
     struct area *a = ret == 0 ? area_of(t, addr, len, &why) : NULL;
     if (ret == 0 && (!a || (addr - a->start) % a->sector || len % a->sector))
-        ret = finish(t,
-                     a ? err_set(&why, ERR_USAGE, "see info mem",
-                                 "erase: %06llX, %llu bytes are not whole sectors of %u",
-                                 (unsigned long long)addr, (unsigned long long)len, a->sector)
-                       : -(int)why.code,
-                     &why);
+        ret = end_download(t,
+                           a ? err_set(&why, ERR_USAGE, "see info mem",
+                                       "erase: %06llX, %llu bytes are not whole sectors of %u",
+                                       (unsigned long long)addr, (unsigned long long)len, a->sector)
+                             : -(int)why.code,
+                           &why);
     if (ret < 0)
         a = NULL; /* finish() has given the areas back */
     for (uint64_t s = a ? (addr - a->start) / a->sector : 0, n = a ? len / a->sector : 0;
@@ -393,7 +401,7 @@ int s12z_flash_erase(struct target *target, uint64_t addr, uint64_t len, struct 
         renew_sector(a, (uint32_t)s);
         /* that one at the end */
         if (!is_config(a, (uint32_t)s) && (ret = erase_sector(t, a, (uint32_t)s, &why)) < 0)
-            ret = finish(t, ret, &why);
+            ret = end_download(t, ret, &why);
     }
     if (ret < 0 && err)
         *err = why;
@@ -451,7 +459,7 @@ int s12z_flash_write(struct target *target, uint64_t addr, const uint8_t *buf, s
     if (ret == 0)
         ret = program_range(t, a, at, at + (uint32_t)len, false, &why);
     if (ret < 0) {
-        ret = finish(t, ret, &why);
+        ret = end_download(t, ret, &why);
         if (err)
             *err = why;
     }
@@ -474,7 +482,7 @@ static int write_config(struct s12z_target *t, struct err *err)
     return ret < 0 ? ret : program_unit(t, a, (CONFIG_PHRASE - a->start) / a->unit, false, err);
 }
 
-static int verify(struct s12z_target *t, const struct area *a, struct err *err)
+static int verify_area(struct s12z_target *t, const struct area *a, struct err *err)
 {
     uint8_t got[VERIFY_CHUNK];
     for (uint32_t at = 0; at < a->bytes; at += VERIFY_CHUNK) {
@@ -509,11 +517,11 @@ int s12z_flash_done(struct target *target, struct err *err)
         ret = program_range(t, &t->download.flash->area[k], 0, t->download.flash->area[k].bytes,
                             true, &why);
     for (size_t k = 0; ret == 0 && k < ARRAY_LEN(t->download.flash->area); k++)
-        ret = verify(t, &t->download.flash->area[k], &why);
+        ret = verify_area(t, &t->download.flash->area[k], &why);
     if (ret == 0)
         log_msg(t->probe->log, LOG_TARGET, "%s: %llu bytes programmed and verified", t->probe->name,
                 (unsigned long long)t->download.flash->programmed);
-    ret = finish(t, ret, &why);
+    ret = end_download(t, ret, &why);
     if (ret < 0 && err)
         *err = why;
     return ret;

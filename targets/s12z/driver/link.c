@@ -45,7 +45,7 @@ int s12z_no_answer(struct s12z_target *t, struct err *err)
         "nothing answers a SYNC on BKGD");
 }
 
-static int sync(struct s12z_target *t, struct err *err)
+static int sync_clock(struct s12z_target *t, struct err *err)
 {
     uint32_t hz = 0;
     struct err why = { .code = ERR_OK };
@@ -79,15 +79,15 @@ static int csr_once(struct s12z_target *t, uint16_t *csr, struct err *err)
 }
 
 /* Values no part gives: the line idles, is stuck, or the clock is another one. */
-static bool absurd(uint16_t csr) { return csr == 0 || csr & CSR_RESERVED; }
+static bool is_absurd(uint16_t csr) { return csr == 0 || csr & CSR_RESERVED; }
 
 static int sane_csr(struct s12z_target *t, uint16_t *csr, struct err *err)
 {
     int ret = csr_once(t, csr, err);
-    for (int i = 0; ret == 0 && i < TRIES && (absurd(*csr) || *csr & CSR_BIT(OVRUN)); i++) {
+    for (int i = 0; ret == 0 && i < TRIES && (is_absurd(*csr) || *csr & CSR_BIT(OVRUN)); i++) {
         t->link.retries++;
         t->link.doubt = true;
-        ret = sync(t, err); /* also the only way to clear OVRUN */
+        ret = sync_clock(t, err); /* also the only way to clear OVRUN */
         if (ret == 0)
             ret = csr_once(t, csr, err);
         if (ret == 0 && *csr == 0)
@@ -95,7 +95,7 @@ static int sane_csr(struct s12z_target *t, uint16_t *csr, struct err *err)
     }
     if (ret < 0)
         return ret;
-    if (absurd(*csr))
+    if (is_absurd(*csr))
         return err_set(
             err, ERR_PROTOCOL, "shorten the BKGD wire, check ground and pull-up",
             "BDCCSR reads %04X, which it cannot: the wire is disturbed, or this is no S12Z", *csr);
@@ -128,7 +128,7 @@ static int ack_of_fast_clock(struct s12z_target *t, struct err *err)
     if (ret == 0)
         ret = t->bdc->execute(t->probe, &pause, 1, false, err);
     if (ret >= 0)
-        ret = sync(t, err);
+        ret = sync_clock(t, err);
     if (ret == 0)
         ret = t->bdc->set_ack(t->probe, true, err);
     if (ret < 0)
@@ -176,7 +176,7 @@ static int after_reset(struct s12z_target *t, struct err *err)
     s12z_dbg_unknown(t);
     s12z_regs_forget(t);
     t->link.control &= (uint16_t)~CSR_BIT(CLKSW);
-    int ret = sync(t, err);
+    int ret = sync_clock(t, err);
     if (ret == 0)
         ret = enable_ack(t, err);
     if (ret == 0)
@@ -205,7 +205,7 @@ int s12z_read_csr(struct s12z_target *t, struct err *err)
 int s12z_connect(struct s12z_target *t, struct err *err)
 {
     t->link.up = false;
-    int ret = sync(t, err);
+    int ret = sync_clock(t, err);
     if (ret == 0)
         ret = enable_ack(t, err);
     if (ret == 0)
@@ -236,7 +236,7 @@ int s12z_clock_source(struct s12z_target *t, bool fast, struct err *err)
     if (ret == 0)
         ret = t->bdc->execute(t->probe, &pause, 1, false, err);
     if (ret >= 0)
-        ret = sync(t, err);
+        ret = sync_clock(t, err);
     if (ret == 0)
         ret = sane_csr(t, &t->link.csr, err);
     if (ret < 0)
@@ -254,7 +254,7 @@ int s12z_sync_fast(struct s12z_target *t, uint32_t *hz, struct err *err)
     if (ret == 0)
         ret = t->bdc->execute(t->probe, &pause, 1, false, err);
     if (ret >= 0)
-        ret = sync(t, err);
+        ret = sync_clock(t, err);
     if (ret < 0)
         return s12z_lost(t, err_prefix(err, ret, "measuring the bus clock"));
     *hz = t->link.hz;
@@ -286,7 +286,7 @@ static bool is_halted_class(const struct bdc_op *op)
 }
 
 /* Done twice they would do something else: the trace buffer's port gives the next word. */
-static bool repeatable(const struct bdc_op *op)
+static bool is_repeatable(const struct bdc_op *op)
 {
     return op->kind != BDC_LINES && !(op->kind == BDC_READ && op->addr == S12Z_DBGTB) &&
            (op->kind != BDC_COMMAND ||
@@ -297,12 +297,12 @@ static bool repeatable(const struct bdc_op *op)
 static bool all_repeatable(const struct bdc_op *ops, size_t n)
 {
     while (n-- > 0)
-        if (!repeatable(&ops[n]))
+        if (!is_repeatable(&ops[n]))
             return false;
     return true;
 }
 
-static int refused(const struct bdc_op *op, uint16_t csr, struct err *err)
+static int explain_refusal(const struct bdc_op *op, uint16_t csr, struct err *err)
 {
     char what[64];
     op_text(op, what);
@@ -337,7 +337,7 @@ static int refused(const struct bdc_op *op, uint16_t csr, struct err *err)
 }
 
 /* A long ACK: some flag is set. 0: harmless, 1: worth another try, < 0: refused. */
-static int long_ack(struct s12z_target *t, const struct bdc_op *op, struct err *err)
+static int after_long_ack(struct s12z_target *t, const struct bdc_op *op, struct err *err)
 {
     uint64_t resets = t->link.resets;
     t->link.doubt = false;
@@ -347,7 +347,7 @@ static int long_ack(struct s12z_target *t, const struct bdc_op *op, struct err *
     uint16_t csr = t->link.csr;
     if (t->link.doubt && !(csr & CSR_ERRORS)) { /* an overrun: what came since was not done */
         err_set(err, ERR_PROTOCOL, "try again", "the command overran (OVRUN)");
-        return repeatable(op) ? 1 : -ERR_PROTOCOL;
+        return is_repeatable(op) ? 1 : -ERR_PROTOCOL;
     }
     if (t->link.resets != resets)
         return is_halted_class(op)
@@ -361,20 +361,20 @@ static int long_ack(struct s12z_target *t, const struct bdc_op *op, struct err *
     ret = put_csr(t, t->link.control | (csr & 0xFF & ~(CSR_BIT(WAIT) | CSR_BIT(STOP))), err);
     if (ret < 0)
         return s12z_lost(t, ret);
-    refused(op, csr, err);
+    explain_refusal(op, csr, err);
     bool final = csr & (CSR_BIT(ILLACC) | CSR_BIT(RDINV) | CSR_BIT(RAMWF)) ||
                  (is_halted_class(op) && !(csr & CSR_BIT(BDMACT)));
     if (csr & CSR_BIT(NORESP) && op->kind == BDC_COMMAND && op->opcode == BDC_BACKGROUND)
         return 0; /* it sleeps in WAI; the request stays */
-    return final || !repeatable(op) ? refused(op, csr, err) : 1;
+    return final || !is_repeatable(op) ? explain_refusal(op, csr, err) : 1;
 }
 
 /* No ACK: the clock may be another one, or the part was reset. 1: worth another try, < 0: not. */
-static int no_ack(struct s12z_target *t, const struct bdc_op *op, struct err *err)
+static int after_no_ack(struct s12z_target *t, const struct bdc_op *op, struct err *err)
 {
     uint64_t resets = t->link.resets;
     char what[64];
-    int ret = sync(t, err);
+    int ret = sync_clock(t, err);
     if (ret < 0)
         return s12z_lost(t, ret);
     ret = s12z_read_csr(t, err);
@@ -388,18 +388,24 @@ static int no_ack(struct s12z_target *t, const struct bdc_op *op, struct err *er
     err_set(err, ERR_TIMEOUT,
             "try again; is the program changing the clock? monitor bdc shows the speed",
             "%s: no answer (no ACK)", op_text(op, what));
-    return repeatable(op) ? 1 : -ERR_TIMEOUT;
+    return is_repeatable(op) ? 1 : -ERR_TIMEOUT;
+}
+
+/* How many bytes an op receives. */
+static size_t received_bytes(const struct bdc_op *op)
+{
+    struct bdc_shape shape;
+    if (op->kind != BDC_COMMAND)
+        return op->len;
+    return bdc_shape(op->opcode, &shape) == 0 ? shape.rx_bytes : 0;
 }
 
 /* Nothing but ones: an idle line. A host at another speed gets its ACKs and reads that. */
 static bool all_ones(const struct bdc_op *ops, size_t n)
 {
     size_t bytes = 0;
-    struct bdc_shape shape;
     for (size_t k = 0; k < n; k++) {
-        size_t len = ops[k].kind != BDC_COMMAND              ? ops[k].len
-                     : bdc_shape(ops[k].opcode, &shape) == 0 ? shape.rx_bytes
-                                                             : 0;
+        size_t len = received_bytes(&ops[k]);
         for (size_t i = 0; ops[k].rx && i < len; i++, bytes++)
             if (ops[k].rx[i] != 0xFF)
                 return false;
@@ -423,16 +429,18 @@ static int execute_looking(struct s12z_target *t, struct bdc_op *ops, size_t n, 
         return ret;
     memcpy(ops, part, n * sizeof *ops);
     uint16_t csr = be16(rx);
-    bool failed = !absurd(csr) && csr & CSR_ERRORS;
+    bool failed = !is_absurd(csr) && csr & CSR_ERRORS;
     if (failed && n > 1 && all_repeatable(ops, n)) {
         ret = put_csr(t, t->link.control | (CSR_ERRORS & 0xFF), err);
         return ret < 0 ? ret : execute_looking(t, ops, 1, err);
     }
-    ops[n - 1].outcome = absurd(csr) ? BDC_NO_ACK : failed ? BDC_LONG_ACK : BDC_OK;
+    ops[n - 1].outcome = failed ? BDC_LONG_ACK : BDC_OK;
+    if (is_absurd(csr))
+        ops[n - 1].outcome = BDC_NO_ACK;
     return (int)n;
 }
 
-static int execute(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
+static int execute_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
 {
     return t->link.no_ack ? execute_looking(t, ops, n, err)
                           : t->bdc->execute(t->probe, ops, n, true, err);
@@ -442,7 +450,7 @@ static int do_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct er
 {
     struct err why = { .code = ERR_OK };
     for (size_t at = 0, tries = 0; at < n;) {
-        int ret = execute(t, ops + at, n - at, &why);
+        int ret = execute_ops(t, ops + at, n - at, &why);
         /* the adapter is in step again */
         if (ret == -ERR_TIMEOUT && all_repeatable(ops + at, n - at) && ++tries < TRIES) {
             t->link.retries++;
@@ -457,8 +465,8 @@ static int do_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct er
         enum bdc_outcome outcome = ops[at - 1].outcome;
         if (outcome == BDC_OK)
             continue;
-        ret = outcome == BDC_LONG_ACK ? long_ack(t, &ops[at - 1], &why)
-                                      : no_ack(t, &ops[at - 1], &why);
+        ret = outcome == BDC_LONG_ACK ? after_long_ack(t, &ops[at - 1], &why)
+                                      : after_no_ack(t, &ops[at - 1], &why);
         if (ret == 1 && ++tries < TRIES) {
             t->link.retries++;
             at--;

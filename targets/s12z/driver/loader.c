@@ -88,7 +88,7 @@ struct s12z_loader {
 
 static uint32_t flag_at(unsigned buffer) { return S12Z_RAM_START + FIRST + buffer * BUFFER + DATA; }
 
-static int registers(struct s12z_target *t, bool write, struct err *err)
+static int move_registers(struct s12z_target *t, bool write, struct err *err)
 {
     struct bdc_op ops[S12Z_NREGS];
     for (unsigned r = 0; r < S12Z_NREGS; r++) {
@@ -112,7 +112,7 @@ static int set_register(struct s12z_target *t, unsigned r, uint32_t v, struct er
     return s12z_do(t, &op, 1, err);
 }
 
-static int halt(struct s12z_target *t, struct err *err)
+static int halt_loader(struct s12z_target *t, struct err *err)
 {
     uint64_t since = s12z_now(t);
     int ret = t->download.loader->runs ? s12z_command(t, BDC_BACKGROUND, err) : 0;
@@ -129,7 +129,7 @@ static int halt(struct s12z_target *t, struct err *err)
     return ret;
 }
 
-static int go(struct s12z_target *t, struct err *err)
+static int run_loader(struct s12z_target *t, struct err *err)
 {
     int ret = t->download.loader->runs ? 0 : s12z_command(t, BDC_GO, err);
     t->download.loader->runs |= ret == 0;
@@ -137,8 +137,8 @@ static int go(struct s12z_target *t, struct err *err)
 }
 
 /* The buffer is free again. Where the loader met an error, its registers say at which phrase. */
-static int finished(struct s12z_target *t, unsigned buffer, struct s12z_loader_refusal *refusal,
-                    struct err *err)
+static int await_buffer(struct s12z_target *t, unsigned buffer, struct s12z_loader_refusal *refusal,
+                        struct err *err)
 {
     uint8_t flag[4];
     uint64_t since = s12z_now(t);
@@ -154,7 +154,7 @@ static int finished(struct s12z_target *t, unsigned buffer, struct s12z_loader_r
                 { .kind = BDC_COMMAND, .opcode = BDC_READ_REG + REG_D3, .rx = d3 }
             };
             refusal->fstat = flag[3] | FSTAT_CCIF;
-            if ((ret = halt(t, err)) < 0 || (ret = s12z_do(t, ops, ARRAY_LEN(ops), err)) < 0)
+            if ((ret = halt_loader(t, err)) < 0 || (ret = s12z_do(t, ops, ARRAY_LEN(ops), err)) < 0)
                 return ret;
             refusal->addr = (be32(d2) & 0xFF) << 16 | (be32(d3) & 0xFFFF);
             return 1;
@@ -174,14 +174,14 @@ static int hand_over(struct s12z_target *t, struct s12z_loader_refusal *refusal,
     struct s12z_loader *l = t->download.loader;
     uint8_t block[BUFFER] = { 0 };
     uint32_t len = (uint32_t)(l->used + 2 + 3) & ~3u, at = flag_at(l->turn);
-    int ret = finished(t, l->turn, refusal, err);
+    int ret = await_buffer(t, l->turn, refusal, err);
     if (ret != 0)
         return ret;
     memcpy(block, l->job, l->used);
     put_be32(block + len, at - len);
     ret = s12z_write_raw(t, at - len, 4, block, len + 4, err); /* ascending */
     if (ret == 0)
-        ret = go(t, err);
+        ret = run_loader(t, err);
     l->busy[l->turn] = true;
     l->turn ^= 1;
     l->used = l->record = 0;
@@ -213,23 +213,23 @@ int s12z_loader_rest(struct s12z_target *t, struct s12z_loader_refusal *refusal,
 {
     int ret = t->download.loader->used ? hand_over(t, refusal, err) : 0;
     for (unsigned k = 0; ret == 0 && k < 2; k++)
-        ret = finished(t, t->download.loader->turn ^ k, refusal, err);
+        ret = await_buffer(t, t->download.loader->turn ^ k, refusal, err);
     if (ret != 0)
         return ret;
-    return halt(t, err);
+    return halt_loader(t, err);
 }
 
 /* ---- there and away ---- */
 
 /* Buffers are filled whether the loader's loops leave a bus cycle or not. */
-static int steal(struct s12z_target *t, bool on, struct err *err)
+static int set_steal(struct s12z_target *t, bool on, struct err *err)
 {
     t->link.control = (uint16_t)(on ? t->link.control | REG_MASK(S12Z_BDCCSR_STEAL)
                                     : t->link.control & ~REG_MASK(S12Z_BDCCSR_STEAL));
     return s12z_write_csr(t, err);
 }
 
-static int install(struct s12z_target *t, struct err *err)
+static int install_loader(struct s12z_target *t, struct err *err)
 {
     uint8_t bytes[KEPT] = { 0 };
     memcpy(bytes, code, sizeof code);
@@ -237,7 +237,7 @@ static int install(struct s12z_target *t, struct err *err)
     put_be16(bytes + 6, (uint16_t)flag_at(1));
     int ret = s12z_write_raw(t, S12Z_RAM_START, 4, bytes, KEPT, err);
     if (ret == 0)
-        ret = steal(t, true, err);
+        ret = set_steal(t, true, err);
     if (ret == 0)
         ret = set_register(t, S12Z_REG_CCW, CCW_MASKED, err);
     if (ret == 0)
@@ -247,16 +247,16 @@ static int install(struct s12z_target *t, struct err *err)
 
 static int put_back(struct s12z_target *t, struct err *err)
 {
-    int ret = halt(t, err);
+    int ret = halt_loader(t, err);
     if (ret == 0)
-        ret = steal(t, t->download.loader->stole, err);
+        ret = set_steal(t, t->download.loader->stole, err);
     if (ret == 0)
         ret = s12z_write_raw(t, S12Z_RAM_START, 4, t->download.loader->kept, KEPT, err);
-    return ret < 0 ? ret : registers(t, true, err);
+    return ret < 0 ? ret : move_registers(t, true, err);
 }
 
 /* An empty job: does it run at all? */
-static int try_it(struct s12z_target *t, struct err *err)
+static int try_loader(struct s12z_target *t, struct err *err)
 {
     struct s12z_loader_refusal none;
     int ret = hand_over(t, &none, err);
@@ -278,8 +278,8 @@ bool s12z_loader_come(struct s12z_target *t)
     t->download.loader->next = S12Z_NONE;
     t->download.loader->stole = REG_GET(t->link.control, S12Z_BDCCSR_STEAL);
     bool kept = s12z_read_raw(t, S12Z_RAM_START, 4, t->download.loader->kept, KEPT, &why) == 0 &&
-                registers(t, false, &why) == 0;
-    if (kept && install(t, &why) == 0 && try_it(t, &why) == 0)
+                move_registers(t, false, &why) == 0;
+    if (kept && install_loader(t, &why) == 0 && try_loader(t, &why) == 0)
         return true;
     log_msg(t->probe->log, LOG_TARGET, "%s: no loader in RAM (%s): phrase by phrase",
             t->probe->name, why.what);

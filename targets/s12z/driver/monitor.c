@@ -42,7 +42,7 @@ static bool on_off(int argc, char **argv, int at, bool *on)
     return at < argc && (*on || !strcmp(argv[at], "off"));
 }
 
-static int usage(struct err *err, const char *hint, const char *word)
+static int usage_error(struct err *err, const char *hint, const char *word)
 {
     return err_set(err, ERR_USAGE, hint, "%s: unknown arguments", word);
 }
@@ -102,6 +102,13 @@ static int cmd_reg(void *ctx, int argc, char **argv, const struct text_sink *out
 
 /* ---- the DBG module in words ---- */
 
+static const char *access_text(uint8_t ctl)
+{
+    if (!REG_GET(ctl, S12Z_DBGXCTL_RWE))
+        return "access";
+    return REG_GET(ctl, S12Z_DBGXCTL_RW) ? "read" : "write";
+}
+
 static int show_comparator(struct s12z_target *t, unsigned n, const struct text_sink *out,
                            struct err *err)
 {
@@ -119,11 +126,7 @@ static int show_comparator(struct s12z_target *t, unsigned n, const struct text_
     if (REG_GET(r[0], S12Z_DBGXCTL_INST))
         sink_printf(out, "before the instruction at %06X", addr);
     else
-        sink_printf(out, "%s of %06X",
-                    !REG_GET(r[0], S12Z_DBGXCTL_RWE) ? "access"
-                    : REG_GET(r[0], S12Z_DBGXCTL_RW) ? "read"
-                                                     : "write",
-                    addr);
+        sink_printf(out, "%s of %06X", access_text(r[0]), addr);
     const uint8_t *d = r + S12Z_COMPARATOR_DATA, *m = r + S12Z_COMPARATOR_MASK;
     if (!(n & 1) && (m[0] | m[1] | m[2] | m[3]))
         sink_printf(out, ", lanes %02X %02X %02X %02X %s %02X %02X %02X %02X", m[0], m[1], m[2],
@@ -149,6 +152,16 @@ static const char *trace_text(uint8_t tcrh)
                                                "traces accesses from C to D (Detail)" };
     const char *mode = modes[REG_GET(tcrh, S12Z_DBGTCRH_TRCMOD)];
     return mode ? mode : ranges[REG_GET(tcrh, S12Z_DBGTCRH_TRANGE)];
+}
+
+/* What a match does; c1: DBGC1. */
+static const char *match_text(const struct s12z_target *t, uint8_t c1)
+{
+    if (!REG_GET(c1, S12Z_DBGC1_ARM))
+        return s12z_dbg_wanted(t) ? ", armed when the program goes on" : "";
+    if (!REG_GET(c1, S12Z_DBGC1_BRKCPU))
+        return "; a match does not break";
+    return REG_GET(c1, S12Z_DBGC1_BDMBP) ? "; a match halts" : "; a match causes an SWI";
 }
 
 static int cmd_dbg(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
@@ -177,12 +190,7 @@ static int cmd_dbg(void *ctx, int argc, char **argv, const struct text_sink *out
             e = r[S12Z_DBGEFR - S12Z_DBGC1], s = r[S12Z_DBGSR - S12Z_DBGC1];
     sink_printf(out, "DBG module %s: %s%s\n",
                 t->part.full_dbg ? "with trace and profiling" : "without trace",
-                states[REG_GET(s, S12Z_DBGSR_SSF)],
-                !REG_GET(r[0], S12Z_DBGC1_ARM)
-                    ? s12z_dbg_wanted(t) ? ", armed when the program goes on" : ""
-                : !REG_GET(r[0], S12Z_DBGC1_BRKCPU) ? "; a match does not break"
-                : REG_GET(r[0], S12Z_DBGC1_BDMBP)   ? "; a match halts"
-                                                    : "; a match causes an SWI");
+                states[REG_GET(s, S12Z_DBGSR_SSF)], match_text(t, r[0]));
     for (unsigned n = 0; ret == 0 && n < S12Z_COMPARATORS; n++)
         if (n != 2 || t->part.full_dbg)
             ret = show_comparator(t, n, out, err);
@@ -234,7 +242,7 @@ static int cmd_bdc(void *ctx, int argc, char **argv, const struct text_sink *out
     bool on = false;
     int ret = 0;
     if (argc > 1 && (argc != 3 || !on_off(argc, argv, 2, &on)))
-        return usage(err, "bdc [fast|steal|clocks on|off]", "bdc");
+        return usage_error(err, "bdc [fast|steal|clocks on|off]", "bdc");
     if (argc > 1 && !strcmp(argv[1], "fast"))
         ret = s12z_clock_source(t, t->opt.fast_clock = on, err);
     else if (argc > 1 && !strcmp(argv[1], "steal"))
@@ -242,7 +250,7 @@ static int cmd_bdc(void *ctx, int argc, char **argv, const struct text_sink *out
     else if (argc > 1 && !strcmp(argv[1], "clocks"))
         ret = set_bit(t, CSR_BIT(BDCCIS), t->opt.keep_clocks = on, err);
     else if (argc > 1)
-        return usage(err, "bdc [fast|steal|clocks on|off]", "bdc");
+        return usage_error(err, "bdc [fast|steal|clocks on|off]", "bdc");
     if (ret == 0)
         ret = cmd_bdccsr(t, 1, argv, out, err);
     if (ret < 0)
@@ -270,7 +278,7 @@ static int cmd_flash(void *ctx, int argc, char **argv, const struct text_sink *o
     bool on = true;
     if (argc > 1 && (strcmp(argv[1], "allow-security") || argc > 3 ||
                      (argc == 3 && !on_off(argc, argv, 2, &on))))
-        return usage(err, "flash [allow-security [on|off]]", "flash");
+        return usage_error(err, "flash [allow-security [on|off]]", "flash");
     if (argc > 1)
         t->opt.allow_security_byte = on;
     sink_printf(out,
@@ -324,7 +332,7 @@ static int cmd_unsecure(void *ctx, int argc, char **argv, const struct text_sink
     if (argc != 2 || strcmp(argv[1], CONFIRM)) {
         sink_printf(out, "This erases flash and EEPROM of the part, whatever is in them. If that "
                          "is wanted:\n  monitor unsecure " CONFIRM "\n");
-        return argc == 1 ? 0 : usage(err, "unsecure " CONFIRM, "unsecure");
+        return argc == 1 ? 0 : usage_error(err, "unsecure " CONFIRM, "unsecure");
     }
     if (s12z_state(t) == TARGET_GONE)
         return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for",
@@ -356,7 +364,7 @@ static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sin
     uint32_t v[2] = { 0, 0xFFFFFFFF };
     bool off = argc == 2 && !strcmp(argv[1], "off");
     if (argc < 2 || argc > 3)
-        return usage(err, "watchdata VALUE [MASK] | off", "watchdata");
+        return usage_error(err, "watchdata VALUE [MASK] | off", "watchdata");
     for (int i = 1; i < argc && !off; i++) {
         const char *end = argv[i];
         uint64_t number;

@@ -5,7 +5,7 @@
 
 #include "probe/base/util.h"
 
-static void put(struct s12z_plan *p, unsigned n, uint64_t addr)
+static void put_point(struct s12z_plan *p, unsigned n, uint64_t addr)
 {
     p->dbg.comparators |= 1u << n;
     p->dbg.comparator[n] = (struct s12z_comparator){ .ctl = (uint8_t)(REG_MASK(S12Z_DBGXCTL_COMPE) |
@@ -15,7 +15,7 @@ static void put(struct s12z_plan *p, unsigned n, uint64_t addr)
     p->dbg.scr[0] |= (uint8_t)(S12Z_SCR_FINAL << (2 * n));
 }
 
-static void describe(const struct trace_config *cfg, struct s12z_plan *p)
+static void describe_plan(const struct trace_config *cfg, struct s12z_plan *p)
 {
     size_t n = 0;
     if (cfg->has_start)
@@ -41,7 +41,7 @@ void s12z_plan_make(const struct trace_config *cfg, bool inside, bool pins, unsi
         (uint8_t)(REG_MASK(S12Z_DBGTCRL_PROFILE) | (pins ? REG_MASK(S12Z_DBGTCRL_PDOE) : 0));
     p.dbg.tcrh = (uint8_t)(REG_MASK(S12Z_DBGTCRH_TSOURCE) | S12Z_TALIGN_END);
     if (cfg->has_start && !inside && !taken) { /* Begin: no other comparator works beside it */
-        put(&p, S12Z_COMPARATORS - 1, cfg->start);
+        put_point(&p, S12Z_COMPARATORS - 1, cfg->start);
         p.dbg.tcrh |= S12Z_TALIGN_BEGIN;
         p.begins = true;
     }
@@ -51,10 +51,10 @@ void s12z_plan_make(const struct trace_config *cfg, bool inside, bool pins, unsi
         while (n > 0 && taken >> n & 1);
         if (taken >> n & 1)
             break;
-        put(&p, n, cfg->stops[k]);
+        put_point(&p, n, cfg->stops[k]);
         p.stops++;
     }
     p.host_points = (cfg->has_start && !p.begins) + cfg->nstops - p.stops;
-    describe(cfg, &p);
+    describe_plan(cfg, &p);
     *out = p;
 }

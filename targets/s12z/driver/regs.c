@@ -6,7 +6,7 @@
 static uint32_t mask_of(unsigned n) { return 0xFFFFFFFFu >> (32 - 8 * s12z_target_regs[n].bytes); }
 
 /* All that are not known, in one transfer; PC alone where only it is asked for (a step). */
-static int fetch(struct s12z_target *t, unsigned wanted, struct err *err)
+static int fetch_unknown(struct s12z_target *t, unsigned wanted, struct err *err)
 {
     struct bdc_op ops[S12Z_NREGS];
     uint8_t rx[S12Z_NREGS][4], which[S12Z_NREGS];
@@ -35,7 +35,7 @@ int s12z_get_reg(struct s12z_target *t, unsigned n, uint32_t *v, struct err *err
         return ret;
     ret = s12z_loader_leave(t, err);
     if (ret == 0 && !(t->regs.valid >> n & 1))
-        ret = fetch(t, n, err);
+        ret = fetch_unknown(t, n, err);
     if (ret == 0)
         *v = t->regs.value[n];
     return ret;

@@ -79,6 +79,15 @@ static int remove_stray(struct s12z_target *t, uint32_t addr, uint8_t byte, stru
     return ret < 0 ? ret : 1;
 }
 
+static const char *unasked_text(bool bgnd, bool known)
+{
+    if (!bgnd)
+        return "halted by something else than this debugger";
+    return known ? "BGND compiled into the program"
+                 : "BGND in RAM: the program's own, or left there by "
+                   "a session that was lost (then load again)";
+}
+
 /* Neither asked for, nor a comparator, nor a BGND of ours. */
 int s12z_stop_unasked(struct s12z_target *t, uint32_t pc, struct err *err)
 {
@@ -93,11 +102,7 @@ int s12z_stop_unasked(struct s12z_target *t, uint32_t pc, struct err *err)
     if (programs > 0)
         return remove_stray(t, at, (uint8_t)programs, err);
     s12z_stop_is(t, STOP_SIGNAL, S12Z_SIGNAL_TRAP);
-    strcpy(t->run.stop.text, !bgnd ? "halted by something else than this debugger"
-                             : ram && programs < 0
-                                 ? "BGND in RAM: the program's own, or left there by "
-                                   "a session that was lost (then load again)"
-                                 : "BGND compiled into the program");
+    strcpy(t->run.stop.text, unasked_text(bgnd, !ram || programs >= 0));
     return 1;
 }
 

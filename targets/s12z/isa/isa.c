@@ -117,7 +117,7 @@ struct cursor {
     bool short_;
 };
 
-static uint32_t take(struct cursor *c, unsigned n)
+static uint32_t take_bytes(struct cursor *c, unsigned n)
 {
     uint32_t v = 0;
     if (c->avail - c->at < n) {
@@ -133,10 +133,10 @@ static uint32_t take(struct cursor *c, unsigned n)
 static int32_t take_signed(struct cursor *c, unsigned n)
 {
     unsigned shift = 32 - 8 * n;
-    return (int32_t)(take(c, n) << shift) >> shift;
+    return (int32_t)(take_bytes(c, n) << shift) >> shift;
 }
 
-static struct s12z_operand immediate(int32_t value, unsigned bytes)
+static struct s12z_operand operand_of_value(int32_t value, unsigned bytes)
 {
     return (struct s12z_operand){ .kind = S12Z_OPR_IMM,
                                   .value = value,
@@ -145,14 +145,14 @@ static struct s12z_operand immediate(int32_t value, unsigned bytes)
                                   .index = S12Z_NOREG };
 }
 
-static struct s12z_operand reg(unsigned r)
+static struct s12z_operand operand_of_register(unsigned r)
 {
     return (struct s12z_operand){
         .kind = S12Z_OPR_REG, .reg = (uint8_t)r, .bytes = reg_bytes[r], .index = S12Z_NOREG
     };
 }
 
-static struct s12z_operand mem(unsigned base, int32_t value, unsigned bytes)
+static struct s12z_operand operand_of_memory(unsigned base, int32_t value, unsigned bytes)
 {
     return (struct s12z_operand){ .kind = S12Z_OPR_MEM,
                                   .reg = (uint8_t)base,
@@ -163,9 +163,9 @@ static struct s12z_operand mem(unsigned base, int32_t value, unsigned bytes)
 
 /* Rows E and F of xb below 0xF8 that adjust a register: 3 pre, 7 post; C, D decrement, E, F
  * increment; even rows X, odd rows Y. */
-static struct s12z_operand adjusted(unsigned xb, unsigned bytes)
+static struct s12z_operand adjusted_operand(unsigned xb, unsigned bytes)
 {
-    struct s12z_operand o = mem(xb & 0x10 ? S12Z_Y : S12Z_X, 0, bytes);
+    struct s12z_operand o = operand_of_memory(xb & 0x10 ? S12Z_Y : S12Z_X, 0, bytes);
     bool increment = xb & 0x20, post = xb & 0x04;
     o.adjust =
         increment ? (post ? S12Z_POST_INC : S12Z_PRE_INC) : (post ? S12Z_POST_DEC : S12Z_PRE_DEC);
@@ -183,21 +183,21 @@ static struct s12z_operand operand_high(struct cursor *c, unsigned xb, unsigned 
     case 0x1:
     case 0x4:
     case 0x5: /* 9-bit signed offset, its sign is bit 0 */
-        o = mem(base[row], (int32_t)take(c, 1) - (xb & 1 ? 256 : 0), bytes);
+        o = operand_of_memory(base[row], (int32_t)take_bytes(c, 1) - (xb & 1 ? 256 : 0), bytes);
         o.indirect = xb & 0x04;
         return o;
     case 0x2:
     case 0x6:
-        o = mem(base[row], take_signed(c, 3), bytes);
+        o = operand_of_memory(base[row], take_signed(c, 3), bytes);
         o.indirect = xb & 0x04;
         return o;
     case 0x3:
-    case 0x7: return adjusted(xb, bytes);
+    case 0x7: return adjusted_operand(xb, bytes);
     }
     if (row == 2) /* E8-EF: 24-bit signed offset plus Dn */
-        return mem(xb & 7, take_signed(c, 3), bytes);
+        return operand_of_memory(xb & 7, take_signed(c, 3), bytes);
     if (row < 2) { /* C8-DF: [Dn + X], [Dn + Y] */
-        o = mem(base[row], 0, bytes);
+        o = operand_of_memory(base[row], 0, bytes);
         o.index = xb & 7;
         o.indirect = true;
         return o;
@@ -205,64 +205,65 @@ static struct s12z_operand operand_high(struct cursor *c, unsigned xb, unsigned 
     switch (xb) {
     case 0xFA:
     case 0xFE:
-        o = mem(S12Z_NOREG, (int32_t)take(c, 3), bytes);
+        o = operand_of_memory(S12Z_NOREG, (int32_t)take_bytes(c, 3), bytes);
         o.indirect = xb == 0xFE;
         return o;
     case 0xFB:
     case 0xFF:
-        o = mem(S12Z_S, 0, bytes);
+        o = operand_of_memory(S12Z_S, 0, bytes);
         o.adjust = xb == 0xFB ? S12Z_PRE_DEC : S12Z_POST_INC;
         return o;
     default: /* F8 F9 FC FD: 18-bit address */
-        return mem(S12Z_NOREG, (int32_t)(take(c, 2) | (xb & 1) << 16 | (xb & 4) << 15), bytes);
+        return operand_of_memory(
+            S12Z_NOREG, (int32_t)(take_bytes(c, 2) | (xb & 1) << 16 | (xb & 4) << 15), bytes);
     }
 }
 
 /* The general operand OPR. bytes: size of the access. */
-static struct s12z_operand operand(struct cursor *c, unsigned bytes)
+static struct s12z_operand decode_operand(struct cursor *c, unsigned bytes)
 {
     static const uint8_t base[] = { S12Z_X, S12Z_Y, S12Z_S };
-    unsigned xb = take(c, 1);
+    unsigned xb = take_bytes(c, 1);
     struct s12z_operand o;
     if (xb < 0x40)
-        o = mem(S12Z_NOREG, (int32_t)(xb << 8 | take(c, 1)), bytes);
+        o = operand_of_memory(S12Z_NOREG, (int32_t)(xb << 8 | take_bytes(c, 1)), bytes);
     else if (xb < 0x70)
-        o = mem(base[(xb >> 4) - 4], xb & 0x0F, bytes);
+        o = operand_of_memory(base[(xb >> 4) - 4], xb & 0x0F, bytes);
     else if (xb < 0x80)
-        o = immediate(xb & 0x0F ? (int32_t)(xb & 0x0F) : -1, bytes);
+        o = operand_of_value(xb & 0x0F ? (int32_t)(xb & 0x0F) : -1, bytes);
     else if (xb >= 0xC0)
         o = operand_high(c, xb, bytes);
     else if (!(xb & 0x08))
-        o = mem(xb & 7, (int32_t)(take(c, 2) | (xb & 0x30) << 12), bytes);
+        o = operand_of_memory(xb & 7, (int32_t)(take_bytes(c, 2) | (xb & 0x30) << 12), bytes);
     else if (xb >= 0xB8)
-        o = reg(xb & 7);
+        o = operand_of_register(xb & 7);
     else {
-        o = mem(base[(xb >> 4) - 8], 0, bytes);
+        o = operand_of_memory(base[(xb >> 4) - 8], 0, bytes);
         o.index = xb & 7;
     }
     o.postbyte = (uint8_t)xb;
     return o;
 }
 
-static void add(struct s12z_insn *i, struct s12z_operand o) { i->opr[i->nopr++] = o; }
+static void add_operand(struct s12z_insn *i, struct s12z_operand o) { i->opr[i->nopr++] = o; }
 
 /* Displacement of 7 or 15 bits from the first byte of the instruction. */
-static void relative(struct cursor *c, uint32_t pc, struct s12z_insn *i)
+static void decode_relative(struct cursor *c, uint32_t pc, struct s12z_insn *i)
 {
-    uint32_t d = take(c, 1);
+    uint32_t d = take_bytes(c, 1);
     int32_t disp =
-        d & 0x80 ? (int32_t)((d << 8 | take(c, 1)) << 17) >> 17 : (int32_t)(d << 25) >> 25;
+        d & 0x80 ? (int32_t)((d << 8 | take_bytes(c, 1)) << 17) >> 17 : (int32_t)(d << 25) >> 25;
     i->target = (pc + (uint32_t)disp) & 0xFFFFFF;
 }
 
 /* bm: which bit of what (binutils s12z-opc.c). */
 static void bit_operand(struct cursor *c, struct s12z_insn *i)
 {
-    unsigned bm = take(c, 1);
+    unsigned bm = take_bytes(c, 1);
     if (!(bm & 0x80) || (bm & 0x06) == 0x06) {
         unsigned bits = 8u * reg_bytes[bm & 7];
-        add(i, reg(bm & 7));
-        add(i, immediate((int32_t)(bm >> 3 & (bits - 1)), 1));
+        add_operand(i, operand_of_register(bm & 7));
+        add_operand(i, operand_of_value((int32_t)(bm >> 3 & (bits - 1)), 1));
         return;
     }
     unsigned number = bm >> 4 & 7;
@@ -276,33 +277,33 @@ static void bit_operand(struct cursor *c, struct s12z_insn *i)
         number |= (bm & 3) << 3;
     } else { /* bit number in a register */
         i->bytes = (uint8_t)((bm >> 2 & 3) + 1);
-        add(i, operand(c, i->bytes));
-        add(i, reg(number));
+        add_operand(i, decode_operand(c, i->bytes));
+        add_operand(i, operand_of_register(number));
         return;
     }
-    add(i, operand(c, i->bytes));
-    add(i, immediate((int32_t)number, 1));
+    add_operand(i, decode_operand(c, i->bytes));
+    add_operand(i, operand_of_value((int32_t)number, 1));
 }
 
-static void loop(struct cursor *c, uint32_t pc, struct s12z_insn *i)
+static void decode_loop(struct cursor *c, uint32_t pc, struct s12z_insn *i)
 {
-    unsigned lb = take(c, 1);
+    unsigned lb = take_bytes(c, 1);
     i->op = lb & 0x80 ? S12Z_OP_DB : S12Z_OP_TB;
     i->cond = lb >> 4 & 7;
     if (!(lb & 0x08))
-        add(i, reg(lb & 7));
+        add_operand(i, operand_of_register(lb & 7));
     else if (!(lb & 0x04))
-        add(i, reg(lb & 1 ? S12Z_Y : S12Z_X));
+        add_operand(i, operand_of_register(lb & 1 ? S12Z_Y : S12Z_X));
     else {
         i->bytes = (uint8_t)((lb & 3) + 1);
-        add(i, operand(c, i->bytes));
+        add_operand(i, decode_operand(c, i->bytes));
     }
-    relative(c, pc, i);
+    decode_relative(c, pc, i);
 }
 
 static void push_pull(struct cursor *c, struct s12z_insn *i)
 {
-    unsigned b = take(c, 1), six = b & 0x3F;
+    unsigned b = take_bytes(c, 1), six = b & 0x3F;
     i->op = b & 0x80 ? S12Z_OP_PUL : S12Z_OP_PSH;
     /* no register named: all of them, or with bit 6 the 16-bit ones, D2-D5 */
     if (b & 0x40)
@@ -315,108 +316,109 @@ static void push_pull(struct cursor *c, struct s12z_insn *i)
  * fifth is sb bit 3. */
 static struct s12z_operand shift_count(struct cursor *c, unsigned sb)
 {
-    struct s12z_operand o = operand(c, 1);
+    struct s12z_operand o = decode_operand(c, 1);
     if ((o.postbyte & 0xF0) == 0x70)
         o.value = (int32_t)((o.postbyte & 0x0Fu) << 1 | (sb >> 3 & 1));
     return o;
 }
 
-static void shift(struct cursor *c, unsigned opcode, struct s12z_insn *i)
+static void decode_shift(struct cursor *c, unsigned opcode, struct s12z_insn *i)
 {
-    unsigned sb = take(c, 1), bytes = (sb & 3) + 1, two = sb & 8 ? 2 : 1;
+    unsigned sb = take_bytes(c, 1), bytes = (sb & 3) + 1, two = sb & 8 ? 2 : 1;
     bool left = sb & 0x40, arithmetic = sb & 0x80;
     i->op = arithmetic ? (left ? S12Z_OP_ASL : S12Z_OP_ASR) : (left ? S12Z_OP_LSL : S12Z_OP_LSR);
     switch (sb & 0x34) {
     case 0x00:
     case 0x04: /* Dd, Ds, #1 or #2 */
-        add(i, reg(opcode & 7));
-        add(i, reg(sb & 7));
-        add(i, immediate((int32_t)two, 1));
+        add_operand(i, operand_of_register(opcode & 7));
+        add_operand(i, operand_of_register(sb & 7));
+        add_operand(i, operand_of_value((int32_t)two, 1));
         break;
     case 0x10:
     case 0x14: /* Dd, Ds, count */
-        add(i, reg(opcode & 7));
-        add(i, reg(sb & 7));
-        add(i, shift_count(c, sb));
+        add_operand(i, operand_of_register(opcode & 7));
+        add_operand(i, operand_of_register(sb & 7));
+        add_operand(i, shift_count(c, sb));
         break;
     case 0x20: /* Dd, operand, #1 or #2 */
-        add(i, reg(opcode & 7));
+        add_operand(i, operand_of_register(opcode & 7));
         i->bytes = (uint8_t)bytes;
-        add(i, operand(c, bytes));
-        add(i, immediate((int32_t)two, 1));
+        add_operand(i, decode_operand(c, bytes));
+        add_operand(i, operand_of_value((int32_t)two, 1));
         break;
     case 0x24: /* rotate the operand by one */
         i->op = left ? S12Z_OP_ROL : S12Z_OP_ROR;
         i->bytes = (uint8_t)bytes;
-        add(i, operand(c, bytes));
+        add_operand(i, decode_operand(c, bytes));
         break;
     case 0x30: /* Dd, operand, count */
-        add(i, reg(opcode & 7));
+        add_operand(i, operand_of_register(opcode & 7));
         i->bytes = (uint8_t)bytes;
-        add(i, operand(c, bytes));
-        add(i, shift_count(c, sb));
+        add_operand(i, decode_operand(c, bytes));
+        add_operand(i, shift_count(c, sb));
         break;
     default: /* operand in place, #1 or #2 */
         i->bytes = (uint8_t)bytes;
-        add(i, operand(c, bytes));
-        add(i, immediate((int32_t)two, 1));
+        add_operand(i, decode_operand(c, bytes));
+        add_operand(i, operand_of_value((int32_t)two, 1));
         break;
     }
 }
 
 /* MUL, DIV, MOD, MAC, QMUL: Dd and two sources by mb; bit 7 of mb: signed (binutils s12z-opc.c). */
-static void multiply(struct cursor *c, unsigned opcode, struct s12z_insn *i)
+static void decode_multiply(struct cursor *c, unsigned opcode, struct s12z_insn *i)
 {
-    unsigned mb = take(c, 1), bytes = (mb & 3) + 1;
+    unsigned mb = take_bytes(c, 1), bytes = (mb & 3) + 1;
     if (mb & 0x80)
         i->op--; /* the signed form stands before the unsigned one in S12Z_OPS */
-    add(i, reg(opcode & 7));
+    add_operand(i, operand_of_register(opcode & 7));
     if (!(mb & 0x40)) {
-        add(i, reg(mb >> 3 & 7));
-        add(i, reg(mb & 7));
+        add_operand(i, operand_of_register(mb >> 3 & 7));
+        add_operand(i, operand_of_register(mb & 7));
         return;
     }
     i->bytes = (uint8_t)bytes;
     if ((mb & 3) == 2) { /* two operands, each with its own size */
         i->bytes = 0;
         i->mask = (uint16_t)(((mb >> 4 & 3) + 1) << 8 | ((mb >> 2 & 3) + 1));
-        add(i, operand(c, (mb >> 4 & 3) + 1));
-        add(i, operand(c, (mb >> 2 & 3) + 1));
+        add_operand(i, decode_operand(c, (mb >> 4 & 3) + 1));
+        add_operand(i, decode_operand(c, (mb >> 2 & 3) + 1));
         return;
     }
-    add(i, reg(mb >> 3 & 7));
-    add(i, mb & 4 ? immediate(take_signed(c, bytes), bytes) : operand(c, bytes));
+    add_operand(i, operand_of_register(mb >> 3 & 7));
+    add_operand(i,
+                mb & 4 ? operand_of_value(take_signed(c, bytes), bytes) : decode_operand(c, bytes));
 }
 
 /* BFEXT, BFINS: destination, source, then width and offset in D2-D5 or an immediate byte that
  * precedes xb. */
 static void bit_field(struct cursor *c, unsigned opcode, struct s12z_insn *i)
 {
-    unsigned bb = take(c, 1);
+    unsigned bb = take_bytes(c, 1);
     bool opr = bb & 0x40, opr_first = opr && bb & 0x10;
-    struct s12z_operand field = reg(bb & 3), other;
+    struct s12z_operand field = operand_of_register(bb & 3), other;
     i->op = bb & 0x80 ? S12Z_OP_BFINS : S12Z_OP_BFEXT;
     if (bb & 0x20) {
-        unsigned i1 = take(c, 1);
-        field = immediate((int32_t)(((bb & 3) << 3 | i1 >> 5) << 5 | (i1 & 0x1F)), 2);
+        unsigned i1 = take_bytes(c, 1);
+        field = operand_of_value((int32_t)(((bb & 3) << 3 | i1 >> 5) << 5 | (i1 & 0x1F)), 2);
         field.kind = S12Z_OPR_FIELD;
     }
     if (opr)
         i->bytes = (uint8_t)((bb >> 2 & 3) + 1);
-    other = opr ? operand(c, i->bytes) : reg(bb >> 2 & 7);
-    add(i, opr_first ? other : reg(opcode & 7));
-    add(i, opr_first ? reg(opcode & 7) : other);
-    add(i, field);
+    other = opr ? decode_operand(c, i->bytes) : operand_of_register(bb >> 2 & 7);
+    add_operand(i, opr_first ? other : operand_of_register(opcode & 7));
+    add_operand(i, opr_first ? operand_of_register(opcode & 7) : other);
+    add_operand(i, field);
 }
 
 /* Registers named by nibbles. SEX is EXG with a smaller first register. */
 static void register_pair(struct cursor *c, struct s12z_insn *i)
 {
-    unsigned b = take(c, 1), from = b >> 4, to = b & 15;
+    unsigned b = take_bytes(c, 1), from = b >> 4, to = b & 15;
     if (i->op == S12Z_OP_EXG && reg_bytes[from] < reg_bytes[to])
         i->op = S12Z_OP_SEX;
-    add(i, reg(from));
-    add(i, reg(to));
+    add_operand(i, operand_of_register(from));
+    add_operand(i, operand_of_register(to));
 }
 
 /* clang-format off */
@@ -426,43 +428,43 @@ static void register_pair(struct cursor *c, struct s12z_insn *i)
     unsigned d = opcode & 7, xy = opcode & 1 ? S12Z_Y : S12Z_X;
     switch ((enum form)r->form) {
     case F_NONE: break;
-    case F_REL: relative(c, pc, i); break;
+    case F_REL: decode_relative(c, pc, i); break;
     case F_BM: bit_operand(c, i); break;
-    case F_BM_REL: bit_operand(c, i); relative(c, pc, i); break;
-    case F_LOOP: loop(c, pc, i); break;
+    case F_BM_REL: bit_operand(c, i); decode_relative(c, pc, i); break;
+    case F_LOOP: decode_loop(c, pc, i); break;
     case F_PSH: push_pull(c, i); break;
-    case F_LEA_D: add(i, reg(opcode == 0x06 ? S12Z_D6 : S12Z_D7)); add(i, operand(c, 4)); break;
-    case F_LEA_XYS: add(i, reg(S12Z_X + (opcode & 3))); add(i, operand(c, 3)); break;
-    case F_LEA_IMM8: add(i, reg(S12Z_X + (opcode & 3)));
-        add(i, mem(S12Z_X + (opcode & 3), take_signed(c, 1), 3)); break;
-    case F_MOV_IMM: i->bytes = r->bytes; add(i, immediate(take_signed(c, r->bytes), r->bytes));
-        add(i, operand(c, r->bytes)); break;
-    case F_MOV: i->bytes = r->bytes; add(i, operand(c, r->bytes)); add(i, operand(c, r->bytes));
+    case F_LEA_D: add_operand(i, operand_of_register(opcode == 0x06 ? S12Z_D6 : S12Z_D7)); add_operand(i, decode_operand(c, 4)); break;
+    case F_LEA_XYS: add_operand(i, operand_of_register(S12Z_X + (opcode & 3))); add_operand(i, decode_operand(c, 3)); break;
+    case F_LEA_IMM8: add_operand(i, operand_of_register(S12Z_X + (opcode & 3)));
+        add_operand(i, operand_of_memory(S12Z_X + (opcode & 3), take_signed(c, 1), 3)); break;
+    case F_MOV_IMM: i->bytes = r->bytes; add_operand(i, operand_of_value(take_signed(c, r->bytes), r->bytes));
+        add_operand(i, decode_operand(c, r->bytes)); break;
+    case F_MOV: i->bytes = r->bytes; add_operand(i, decode_operand(c, r->bytes)); add_operand(i, decode_operand(c, r->bytes));
         break;
-    case F_SHIFT: shift(c, opcode, i); break;
-    case F_D: add(i, reg(d)); break;
-    case F_D_IMM: add(i, reg(d)); add(i, immediate(take_signed(c, reg_bytes[d]), reg_bytes[d]));
+    case F_SHIFT: decode_shift(c, opcode, i); break;
+    case F_D: add_operand(i, operand_of_register(d)); break;
+    case F_D_IMM: add_operand(i, operand_of_register(d)); add_operand(i, operand_of_value(take_signed(c, reg_bytes[d]), reg_bytes[d]));
         break;
-    case F_D_OPR: add(i, reg(d)); add(i, operand(c, reg_bytes[d])); break;
-    case F_D_EXT: add(i, reg(d)); add(i, mem(S12Z_NOREG, (int32_t)take(c, 3), reg_bytes[d])); break;
-    case F_XY: add(i, reg(xy)); break;
-    case F_XY_IMM24: add(i, reg(xy)); add(i, immediate(take_signed(c, 3), 3)); break;
-    case F_XY_IMM18: add(i, reg(xy));
-        add(i, immediate((int32_t)(take(c, 2) | (opcode & 0x30) << 12), 3)); break;
-    case F_XY_OPR: add(i, reg(xy)); add(i, operand(c, 3)); break;
-    case F_XY_EXT: add(i, reg(xy)); add(i, mem(S12Z_NOREG, (int32_t)take(c, 3), 3)); break;
-    case F_OPR: i->bytes = r->bytes; add(i, operand(c, r->bytes)); break;
-    case F_EXT: add(i, mem(S12Z_NOREG, (int32_t)take(c, 3), 3)); break;
+    case F_D_OPR: add_operand(i, operand_of_register(d)); add_operand(i, decode_operand(c, reg_bytes[d])); break;
+    case F_D_EXT: add_operand(i, operand_of_register(d)); add_operand(i, operand_of_memory(S12Z_NOREG, (int32_t)take_bytes(c, 3), reg_bytes[d])); break;
+    case F_XY: add_operand(i, operand_of_register(xy)); break;
+    case F_XY_IMM24: add_operand(i, operand_of_register(xy)); add_operand(i, operand_of_value(take_signed(c, 3), 3)); break;
+    case F_XY_IMM18: add_operand(i, operand_of_register(xy));
+        add_operand(i, operand_of_value((int32_t)(take_bytes(c, 2) | (opcode & 0x30) << 12), 3)); break;
+    case F_XY_OPR: add_operand(i, operand_of_register(xy)); add_operand(i, decode_operand(c, 3)); break;
+    case F_XY_EXT: add_operand(i, operand_of_register(xy)); add_operand(i, operand_of_memory(S12Z_NOREG, (int32_t)take_bytes(c, 3), 3)); break;
+    case F_OPR: i->bytes = r->bytes; add_operand(i, decode_operand(c, r->bytes)); break;
+    case F_EXT: add_operand(i, operand_of_memory(S12Z_NOREG, (int32_t)take_bytes(c, 3), 3)); break;
     case F_REG_REG: register_pair(c, i); break;
-    case F_IMM8: add(i, immediate((int32_t)take(c, 1), 1)); break;
-    case F_CMP_XY: add(i, reg(S12Z_X)); add(i, reg(S12Z_Y)); break;
-    case F_SUB_XY: add(i, reg(S12Z_D6)); add(i, reg(S12Z_X)); add(i, reg(S12Z_Y)); break;
-    case F_SUB_YX: add(i, reg(S12Z_D6)); add(i, reg(S12Z_Y)); add(i, reg(S12Z_X)); break;
-    case F_S_OPR: add(i, reg(S12Z_S)); add(i, operand(c, 3)); break;
-    case F_S_IMM: add(i, reg(S12Z_S)); add(i, immediate(take_signed(c, 3), 3)); break;
-    case F_MUL: multiply(c, opcode, i); break;
+    case F_IMM8: add_operand(i, operand_of_value((int32_t)take_bytes(c, 1), 1)); break;
+    case F_CMP_XY: add_operand(i, operand_of_register(S12Z_X)); add_operand(i, operand_of_register(S12Z_Y)); break;
+    case F_SUB_XY: add_operand(i, operand_of_register(S12Z_D6)); add_operand(i, operand_of_register(S12Z_X)); add_operand(i, operand_of_register(S12Z_Y)); break;
+    case F_SUB_YX: add_operand(i, operand_of_register(S12Z_D6)); add_operand(i, operand_of_register(S12Z_Y)); add_operand(i, operand_of_register(S12Z_X)); break;
+    case F_S_OPR: add_operand(i, operand_of_register(S12Z_S)); add_operand(i, decode_operand(c, 3)); break;
+    case F_S_IMM: add_operand(i, operand_of_register(S12Z_S)); add_operand(i, operand_of_value(take_signed(c, 3), 3)); break;
+    case F_MUL: decode_multiply(c, opcode, i); break;
     case F_BITFIELD: bit_field(c, opcode, i); break;
-    case F_CLB: { unsigned b = take(c, 1); add(i, reg(b >> 4 & 7)); add(i, reg(b & 7)); break; }
+    case F_CLB: { unsigned b = take_bytes(c, 1); add_operand(i, operand_of_register(b >> 4 & 7)); add_operand(i, operand_of_register(b & 7)); break; }
     case F_TRAP: i->mask = (uint16_t)opcode; break;
     }
 }
@@ -482,7 +484,7 @@ static void jump_flow(struct s12z_insn *i, bool general)
         i->target = (uint32_t)o->value & 0xFFFFFF;
 }
 
-static void flow(struct s12z_insn *i, unsigned opcode)
+static void set_flow(struct s12z_insn *i, unsigned opcode)
 {
     switch ((enum s12z_op)i->op) {
     case S12Z_OP_BRA: i->flow = S12Z_FLOW_JUMP; break;
@@ -505,7 +507,7 @@ static void flow(struct s12z_insn *i, unsigned opcode)
     }
 }
 
-static const struct range *find(const struct range *table, size_t n, unsigned opcode)
+static const struct range *find_range(const struct range *table, size_t n, unsigned opcode)
 {
     for (size_t k = 0; k < n; k++)
         if (opcode >= table[k].first && opcode <= table[k].last)
@@ -517,16 +519,17 @@ int s12z_decode(const uint8_t *code, size_t avail, uint32_t pc, struct s12z_insn
 {
     struct cursor c = { code, 0, avail < S12Z_MAX_LENGTH ? avail : S12Z_MAX_LENGTH, false };
     struct s12z_insn i = { 0 };
-    unsigned opcode = take(&c, 1);
-    const struct range *r = opcode == 0x1B ? find(page2, ARRAY_LEN(page2), opcode = take(&c, 1))
-                                           : find(page1, ARRAY_LEN(page1), opcode);
+    unsigned opcode = take_bytes(&c, 1);
+    const struct range *r = opcode == 0x1B
+                                ? find_range(page2, ARRAY_LEN(page2), opcode = take_bytes(&c, 1))
+                                : find_range(page1, ARRAY_LEN(page1), opcode);
     if (c.short_)
         return 0;
     i.op = r->op;
     operands(&c, r, opcode, pc, &i);
     if (c.short_)
         return 0;
-    flow(&i, opcode);
+    set_flow(&i, opcode);
     i.length = (uint8_t)c.at;
     *out = i;
     return i.length;

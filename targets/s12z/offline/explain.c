@@ -59,7 +59,7 @@ const struct s12z_setting *s12z_setting_list(void)
 }
 /* clang-format on */
 
-static unsigned nvalues(const struct s12z_setting *s)
+static unsigned count_values(const struct s12z_setting *s)
 {
     unsigned n = 0;
     while (n < 4 && s->values[n])
@@ -70,7 +70,7 @@ static unsigned nvalues(const struct s12z_setting *s)
 static int wrong_value(const struct s12z_setting *s, const char *value, struct err *err)
 {
     char list[96] = "";
-    for (unsigned k = 0; k < nvalues(s); k++)
+    for (unsigned k = 0; k < count_values(s); k++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k ? ", " : "one of ",
                  s->values[k]);
     return err_set(err, ERR_USAGE, list, "setting %s: '%.40s' is no value of it", s->name, value);
@@ -86,7 +86,7 @@ int s12z_setting_parse(struct s12z_settings *out, const char *text, struct err *
         if (!eq || strlen(s->name) != (size_t)(eq - text) ||
             strncmp(s->name, text, (size_t)(eq - text)) != 0)
             continue;
-        for (unsigned k = 0; k < nvalues(s); k++)
+        for (unsigned k = 0; k < count_values(s); k++)
             if (!strcmp(eq + 1, s->values[k])) {
                 s->set(out, k);
                 return 0;
@@ -101,7 +101,7 @@ int s12z_setting_parse(struct s12z_settings *out, const char *text, struct err *
 /* ---- trying ---- */
 
 /* Core cycles of the straight run between two places of it; -1: it is none. */
-static int64_t straight(const struct s12z_fitting *f, uint32_t from, uint32_t to)
+static int64_t cycles_of_run(const struct s12z_fitting *f, uint32_t from, uint32_t to)
 {
     struct s12z_flow_piece piece[8];
     int n = s12z_flow_part(f->flow, from, to, piece, sizeof piece / sizeof *piece);
@@ -124,7 +124,7 @@ static void judge_stamp(struct s12z_fit *f, double measured, double since_line, 
 
 /* A handler begins; what its PTVB says can be judged when the place is known, of interrupts only.
  */
-static void entered(struct s12z_fitting *f, uint32_t node, bool interrupt)
+static void enter_handler(struct s12z_fitting *f, uint32_t node, bool interrupt)
 {
     const struct s12z_flow_totals *t = s12z_flow_totals(f->flow);
     unsigned k = f->nlevels++;
@@ -147,10 +147,10 @@ static void went_on(struct s12z_fitting *f, uint32_t at)
     if (k >= S12Z_FITTING_LEVELS || !f->level[k].usable)
         return;
     f->level[k].usable = false;
-    int64_t whole = straight(f, f->level[k].node, at);
+    int64_t whole = cycles_of_run(f, f->level[k].node, at);
     int64_t ran = f->level[k].resumed == f->level[k].node
                       ? 0
-                      : straight(f, f->level[k].node, f->level[k].resumed);
+                      : cycles_of_run(f, f->level[k].node, f->level[k].resumed);
     int64_t since_line = (int64_t)f->level[k].since_line + whole;
     if (whole >= 0)
         judge_stamp(&f->fit, f->level[k].stamp, (double)since_line / 2,
@@ -161,7 +161,7 @@ void s12z_fit_event(void *ctx, const struct event *e)
 {
     struct s12z_fitting *f = ctx;
     if (e->kind == EVENT_INTERRUPT || e->kind == EVENT_EXCEPTION)
-        entered(f, (uint32_t)e->pc, e->kind == EVENT_INTERRUPT);
+        enter_handler(f, (uint32_t)e->pc, e->kind == EVENT_INTERRUPT);
     else if (e->kind == EVENT_RTE)
         went_on(f, (uint32_t)e->target);
     else if (e->kind == EVENT_START || e->kind == EVENT_STOP)
@@ -173,7 +173,7 @@ static void note_origin(struct s12z_fitting *f, const struct s12z_line *l)
 {
     const struct s12z_flow_totals *t = s12z_flow_totals(f->flow);
     uint32_t pc = s12z_flow_pc(f->flow);
-    int64_t ran = f->resumed ? straight(f, pc, f->resumed) : 0;
+    int64_t ran = f->resumed ? cycles_of_run(f, pc, f->resumed) : 0;
     f->resumed = ran > 0 ? f->resumed : pc;
     f->origin = t->core_cycles + (ran > 0 ? (uint64_t)ran : 0);
     /* where it was when the time overflowed is not known */
@@ -224,13 +224,13 @@ struct search {
     struct s12z_explained *out;
 };
 
-static bool applies(const struct search *s, const struct s12z_setting *t)
+static bool setting_applies(const struct search *s, const struct s12z_setting *t)
 {
     /* lines fit whatever stamps count from */
     return (!t->edges_only || s->edges) && (!t->wire_only || s->wire) && t->set != set_stamp;
 }
 
-static unsigned differ(const struct s12z_settings *a, const struct s12z_settings *b)
+static unsigned count_differences(const struct s12z_settings *a, const struct s12z_settings *b)
 {
     unsigned n = 0;
     for (const struct s12z_setting *t = s12z_setting_list(); t->name; t++)
@@ -238,10 +238,13 @@ static unsigned differ(const struct s12z_settings *a, const struct s12z_settings
     return n;
 }
 
-static bool clean(const struct s12z_variant *v) { return !v->failed && s12z_fit_is_clean(&v->fit); }
+static bool is_clean(const struct s12z_variant *v)
+{
+    return !v->failed && s12z_fit_is_clean(&v->fit);
+}
 
 /* How far from fitting: what could not be followed. */
-static uint64_t distance(const struct s12z_variant *v)
+static uint64_t distance_of(const struct s12z_variant *v)
 {
     return v->failed || !v->fit.lines ? UINT64_MAX : v->fit.bad + v->fit.misfits + v->fit.unplaced;
 }
@@ -252,12 +255,12 @@ static int try_one(struct search *s, const struct s12z_settings *with, struct er
     struct err why = { .code = ERR_OK };
     struct s12z_explained *e = s->out;
     for (size_t k = 0; k < e->n; k++)
-        if (!differ(&e->row[k].settings, with))
+        if (!count_differences(&e->row[k].settings, with))
             return 0;
     if (e->n == S12Z_MAX_VARIANTS)
         return 0;
     struct s12z_variant *v = &e->row[e->n];
-    *v = (struct s12z_variant){ .settings = *with, .nchanges = differ(with, &s->given) };
+    *v = (struct s12z_variant){ .settings = *with, .nchanges = count_differences(with, &s->given) };
     if (s->progress)
         s->progress(s->ctx, e->n);
     int ret = s->pass(s->ctx, with, S12Z_EXPLAIN_LINES, &v->fit, &why);
@@ -275,10 +278,10 @@ static int try_around(struct search *s, size_t row, bool changed, struct err *er
     const struct s12z_settings base = s->out->row[row].settings;
     int ret = 0;
     for (const struct s12z_setting *t = s12z_setting_list(); t->name && ret == 0; t++)
-        for (unsigned k = 0; k < nvalues(t) && ret == 0; k++) {
+        for (unsigned k = 0; k < count_values(t) && ret == 0; k++) {
             struct s12z_settings other = base;
             t->set(&other, k);
-            if (applies(s, t) && (changed || t->get(&base) == t->get(&s->given)))
+            if (setting_applies(s, t) && (changed || t->get(&base) == t->get(&s->given)))
                 ret = try_one(s, &other, err);
         }
     return ret;
@@ -287,7 +290,7 @@ static int try_around(struct search *s, size_t row, bool changed, struct err *er
 static bool any_clean(const struct s12z_explained *e)
 {
     for (size_t k = 0; k < e->n; k++)
-        if (clean(&e->row[k]))
+        if (is_clean(&e->row[k]))
             return true;
     return false;
 }
@@ -296,7 +299,7 @@ static bool any_clean(const struct s12z_explained *e)
 static bool any_convincing(const struct s12z_explained *e)
 {
     for (size_t k = 0; k < e->n; k++)
-        if (clean(&e->row[k]) && 10 * e->row[k].fit.unplaced <= e->row[k].fit.lines)
+        if (is_clean(&e->row[k]) && 10 * e->row[k].fit.unplaced <= e->row[k].fit.lines)
             return true;
     return false;
 }
@@ -311,14 +314,14 @@ static size_t next_nearest(const struct s12z_explained *e, unsigned changes, con
         bool again = e->row[k].nchanges != changes;
         for (size_t t = 0; t < ntaken; t++)
             again |= taken[t] == k;
-        if (!again && (best == e->n || distance(&e->row[k]) < distance(&e->row[best])))
+        if (!again && (best == e->n || distance_of(&e->row[k]) < distance_of(&e->row[best])))
             best = k;
     }
     return best;
 }
 
 /* One more change on top of those with so many: of all, or of the nearest few. */
-static int deepen(struct search *s, unsigned changes, size_t width, struct err *err)
+static int search_deeper(struct search *s, unsigned changes, size_t width, struct err *err)
 {
     size_t taken[S12Z_MAX_VARIANTS], n = 0, k;
     int ret = 0;
@@ -330,25 +333,25 @@ static int deepen(struct search *s, unsigned changes, size_t width, struct err *
 }
 
 /* The row with the fewest changes of those that follow most. */
-static void judge(struct s12z_explained *e)
+static void judge_rows(struct s12z_explained *e)
 {
     uint64_t most = 0;
     e->told = any_clean(e);
     for (size_t k = 0; k < e->n; k++)
-        if (clean(&e->row[k]) && e->row[k].fit.walked > most)
+        if (is_clean(&e->row[k]) && e->row[k].fit.walked > most)
             most = e->row[k].fit.walked;
     e->best = 0;
     for (size_t k = 0; k < e->n; k++) {
         struct s12z_variant *v = &e->row[k], *b = &e->row[e->best];
-        v->fits = clean(v) && v->fit.walked == most;
+        v->fits = is_clean(v) && v->fit.walked == most;
         if (e->told ? v->fits && (!b->fits || v->nchanges < b->nchanges)
-                    : distance(v) < distance(b))
+                    : distance_of(v) < distance_of(b))
             e->best = k;
     }
 }
 
 /* The stream itself tells how long its PTHFs are: then the setting has no say. */
-static bool settled(const struct s12z_explained *e, const struct s12z_setting *t)
+static bool is_settled(const struct s12z_explained *e, const struct s12z_setting *t)
 {
     return t->set == set_stamp || (t->set == set_pthf && e->row[e->best].fit.pthf);
 }
@@ -367,7 +370,7 @@ static void ask_stamps(struct s12z_explained *e)
             e->undecided[t] = e->told && !told;
     if (told)
         set_stamp(&b->settings, flow > line);
-    b->nchanges = differ(&b->settings, &e->given);
+    b->nchanges = count_differences(&b->settings, &e->given);
 }
 
 static void find_undecided(struct s12z_explained *e)
@@ -375,9 +378,10 @@ static void find_undecided(struct s12z_explained *e)
     const struct s12z_setting *list = s12z_setting_list();
     for (size_t t = 0; list[t].name; t++) {
         e->undecided[t] = false;
-        for (size_t k = 0; e->told && k < e->n && !settled(e, &list[t]); k++)
+        for (size_t k = 0; e->told && k < e->n && !is_settled(e, &list[t]); k++)
             e->undecided[t] |=
-                e->row[k].fits && differ(&e->row[k].settings, &e->row[e->best].settings) == 1 &&
+                e->row[k].fits &&
+                count_differences(&e->row[k].settings, &e->row[e->best].settings) == 1 &&
                 list[t].get(&e->row[k].settings) != list[t].get(&e->row[e->best].settings);
     }
 }
@@ -388,7 +392,7 @@ int s12z_explained_other(const struct s12z_explained *e, size_t from)
     for (size_t k = from; e->told && k < e->n; k++) {
         bool other = false;
         for (size_t t = 0; list[t].name; t++)
-            other |= !e->undecided[t] && !settled(e, &list[t]) &&
+            other |= !e->undecided[t] && !is_settled(e, &list[t]) &&
                      list[t].get(&e->row[k].settings) != list[t].get(&e->row[e->best].settings);
         if (other && e->row[k].fits)
             return (int)k;
@@ -409,11 +413,11 @@ int s12z_explain(const struct s12z_settings *given, bool edges, bool wire, s12z_
         ret = try_around(&s, 0, false, err);
     for (unsigned changes = 1; changes < S12Z_MAX_CHANGES && ret == 0 && !any_convincing(out);
          changes++)
-        ret = deepen(&s, changes, changes == 1 ? S12Z_MAX_VARIANTS : BEAM, err);
-    judge(out);
+        ret = search_deeper(&s, changes, changes == 1 ? S12Z_MAX_VARIANTS : BEAM, err);
+    judge_rows(out);
     if (ret == 0 && out->told) {
         ret = try_around(&s, out->best, true, err);
-        judge(out);
+        judge_rows(out);
     }
     find_undecided(out);
     ask_stamps(out);

@@ -61,7 +61,9 @@ struct reader {
 
 static enum s12z_form form_of(enum trace_format f)
 {
-    return f == TRACE_LINES ? S12Z_FORM_LINES : f == TRACE_DBGTB ? S12Z_FORM_DBGTB : S12Z_FORM_WIRE;
+    if (f == TRACE_LINES)
+        return S12Z_FORM_LINES;
+    return f == TRACE_DBGTB ? S12Z_FORM_DBGTB : S12Z_FORM_WIRE;
 }
 
 static int read_bytes(struct reader *r, FILE *f, const char *path, struct err *err)

@@ -22,7 +22,7 @@ void s12z_edges_init(struct s12z_edges *e, const struct s12z_settings *settings,
 
 /* A line begins behind a gap, unless the line before it was broken and the gap may be an edge that
  * was missed. */
-static int gap(struct s12z_edges *e, double interval)
+static int begin_line_at_gap(struct s12z_edges *e, double interval)
 {
     bool broken = e->nbits != 0;
     uint64_t bad = e->out->bad;
@@ -37,7 +37,7 @@ static int gap(struct s12z_edges *e, double interval)
     return ret;
 }
 
-static int bit(struct s12z_edges *e, uint64_t tick, unsigned value)
+static int take_bit(struct s12z_edges *e, uint64_t tick, unsigned value)
 {
     if (e->skip) {
         e->skip = false;
@@ -60,10 +60,10 @@ static int bit(struct s12z_edges *e, uint64_t tick, unsigned value)
     return s12z_stream_feed(e->out, &whole, 1, e->byte_tick);
 }
 
-static bool alike(double a, double b) { return a > b * (1 - ALIKE) && a < b * (1 + ALIKE); }
+static bool nearly_equal(double a, double b) { return a > b * (1 - ALIKE) && a < b * (1 + ALIKE); }
 
 /* Follows the bit time. False: this edge is not the next bit of a running line. */
-static bool measure(struct s12z_edges *e, double interval)
+static bool follow_bit_time(struct s12z_edges *e, double interval)
 {
     bool fits = interval >= FASTER * e->bit_ticks && interval <= GAP * e->bit_ticks;
     if (fits) {
@@ -71,7 +71,7 @@ static bool measure(struct s12z_edges *e, double interval)
         e->bit_ticks += (interval - e->bit_ticks) / 64;
         return true;
     }
-    e->odd = e->odd && alike(interval, e->odd_ticks) ? e->odd + 1 : 1;
+    e->odd = e->odd && nearly_equal(interval, e->odd_ticks) ? e->odd + 1 : 1;
     e->odd_ticks = interval;
     if (e->odd >= NEW_CLOCK) {
         e->bit_ticks = interval; /* and where bytes begin shows at the next gap */
@@ -85,9 +85,9 @@ static int clock_edge(struct s12z_edges *e, uint64_t tick, unsigned value)
     double interval = (double)(tick - e->last_tick);
     int ret = 0;
     e->last_tick = tick;
-    if (!measure(e, interval))
-        ret = gap(e, interval);
-    return ret < 0 ? ret : bit(e, tick, value);
+    if (!follow_bit_time(e, interval))
+        ret = begin_line_at_gap(e, interval);
+    return ret < 0 ? ret : take_bit(e, tick, value);
 }
 
 static int by_value(const void *a, const void *b)
@@ -98,7 +98,7 @@ static int by_value(const void *a, const void *b)
 
 /* The median interval is a bit: no line is as short as half of the edges looked at. Then they are
  * decoded. */
-static int learned(struct s12z_edges *e)
+static int end_learning(struct s12z_edges *e)
 {
     uint64_t interval[S12Z_EDGES_LEARN];
     unsigned n = e->nlearn, middle = (n - 1) / 2;
@@ -115,7 +115,7 @@ static int learned(struct s12z_edges *e)
     return ret;
 }
 
-static bool counts(const struct s12z_edges *e, unsigned clk)
+static bool edge_counts(const struct s12z_edges *e, unsigned clk)
 {
     switch ((enum s12z_edge_rule)e->settings.edge_rule) {
     case S12Z_EDGES_RISING: return clk;
@@ -125,7 +125,7 @@ static bool counts(const struct s12z_edges *e, unsigned clk)
     return true;
 }
 
-static int one(struct s12z_edges *e, pdo_edge edge)
+static int take_edge(struct s12z_edges *e, pdo_edge edge)
 {
     unsigned clk = PDO_CLK(edge);
     uint64_t tick = PDO_TICK(edge);
@@ -138,19 +138,19 @@ static int one(struct s12z_edges *e, pdo_edge edge)
     if (clk == e->clk)
         return 0;
     e->clk = clk;
-    if (!counts(e, clk))
+    if (!edge_counts(e, clk))
         return 0;
     if (e->bit_ticks > 0)
         return clock_edge(e, tick, PDO_DATA(edge));
     e->learn[e->nlearn++] = tick << 1 | PDO_DATA(edge);
-    return e->nlearn == S12Z_EDGES_LEARN ? learned(e) : 0;
+    return e->nlearn == S12Z_EDGES_LEARN ? end_learning(e) : 0;
 }
 
 int s12z_edges_feed(struct s12z_edges *e, const pdo_edge *edges, size_t n)
 {
     int ret = 0;
     for (size_t k = 0; k < n && ret == 0; k++)
-        ret = one(e, edges[k]);
+        ret = take_edge(e, edges[k]);
     return ret;
 }
 
@@ -159,7 +159,7 @@ int s12z_edges_lost(struct s12z_edges *e)
     e->cut_bits += e->nlearn;
     e->nlearn = 0;
     e->started = false;
-    return gap(e, 0);
+    return begin_line_at_gap(e, 0);
 }
 
 int s12z_edges_idle(struct s12z_edges *e, uint64_t tick)
@@ -173,7 +173,7 @@ int s12z_edges_idle(struct s12z_edges *e, uint64_t tick)
 
 int s12z_edges_end(struct s12z_edges *e)
 {
-    int ret = e->bit_ticks > 0 || !e->nlearn ? 0 : learned(e);
+    int ret = e->bit_ticks > 0 || !e->nlearn ? 0 : end_learning(e);
     e->cut_bits += e->nbits;
     e->nbits = 0;
     return ret < 0 ? ret : s12z_stream_end(e->out);

@@ -171,7 +171,7 @@ static int push_branch(void *ctx, uint32_t pc, uint64_t taken, uint64_t not_take
 
 /* ---- what C1 is worth ---- */
 
-static uint64_t measurements(const struct s12z_events *e)
+static uint64_t count_measurements(const struct s12z_events *e)
 {
     return e->time.stretches + e->time.arrivals;
 }
@@ -185,7 +185,7 @@ static void push_rate(struct s12z_events *e, const struct s12z_rate *r)
                                .target = known ? e->functions[r->function].high : 0,
                                .c1 = (uint64_t)(r->factor * 1e6 + 0.5),
                                .c2 = (uint64_t)(r->half * 1e6 + 0.5),
-                               .amount = measurements(e),
+                               .amount = count_measurements(e),
                                .vector = (uint16_t)((e->time.stretches ? EVENT_BY_STAMPS : 0) |
                                                     (e->time.arrivals ? EVENT_BY_ARRIVALS : 0)) };
     keep_next(e);
@@ -205,12 +205,12 @@ static void push_rates(struct s12z_events *e)
     for (size_t k = 0; k < n; k++)
         if (rate[k].function != S12Z_NO_FUNCTION)
             push_rate(e, &rate[k]);
-    e->rates_due = MAX(2 * measurements(e), (uint64_t)FIRST_RATES);
+    e->rates_due = MAX(2 * count_measurements(e), (uint64_t)FIRST_RATES);
 }
 
 /* ---- active or not ---- */
 
-static void begin(struct s12z_events *e, uint32_t pc)
+static void begin_stretch(struct s12z_events *e, uint32_t pc)
 {
     e->active = true;
     e->unplaced = false;
@@ -218,7 +218,7 @@ static void begin(struct s12z_events *e, uint32_t pc)
     push_at(e, EVENT_START, pc);
 }
 
-static void stop(struct s12z_events *e, uint32_t pc)
+static void end_stretch(struct s12z_events *e, uint32_t pc)
 {
     e->active = false;
     s12z_flow_counting(e->flow, false);
@@ -237,9 +237,9 @@ static bool is_stop(const struct s12z_events *e, uint64_t pc)
 static void passed_point(struct s12z_events *e, uint32_t pc)
 {
     if (e->active && is_stop(e, pc))
-        stop(e, pc);
+        end_stretch(e, pc);
     else if (!e->active && e->cfg.has_start && pc == e->cfg.start)
-        begin(e, pc);
+        begin_stretch(e, pc);
 }
 
 /* ---- who filled the buffer ---- */
@@ -258,7 +258,7 @@ static const struct image_function *function_at(const struct s12z_events *e, uin
     return low < e->nfunctions && e->functions[low].low <= pc ? &e->functions[low] : NULL;
 }
 
-static void accuse(struct s12z_events *e, uint32_t pc)
+static void blame_function(struct s12z_events *e, uint32_t pc)
 {
     const struct image_function *f = function_at(e, pc);
     uint32_t low = f ? (uint32_t)f->low : pc;
@@ -273,11 +273,11 @@ static void accuse(struct s12z_events *e, uint32_t pc)
     e->culprit[k].lines++;
 }
 
-static void overflowed(struct s12z_events *e)
+static void note_overflow(struct s12z_events *e)
 {
     e->totals.overflows++;
     for (unsigned k = 0; k < MIN(e->nrecent, (unsigned)RECENT); k++)
-        accuse(e, e->recent[k]);
+        blame_function(e, e->recent[k]);
     e->nrecent = 0;
 }
 
@@ -352,9 +352,9 @@ bool s12z_events_range(const struct s12z_events *e, uint32_t *start, uint32_t *s
 static int by_lines(const void *a, const void *b)
 {
     const struct s12z_culprit *x = a, *y = b;
-    return x->lines != y->lines ? (x->lines < y->lines ? 1 : -1)
-           : x->low < y->low    ? -1
-                                : x->low > y->low;
+    if (x->lines != y->lines)
+        return x->lines < y->lines ? 1 : -1;
+    return (x->low > y->low) - (x->low < y->low);
 }
 
 size_t s12z_events_culprits(const struct s12z_events *e, struct s12z_culprit *out, size_t cap)
@@ -376,7 +376,7 @@ static void start_freely(struct s12z_events *e, uint32_t pc)
         return;
     e->begun = true;
     if (!e->active)
-        begin(e, pc);
+        begin_stretch(e, pc);
 }
 
 /* What the walker has written at e->next. The beginning and the end of a session become no events:
@@ -402,7 +402,7 @@ static void on_walked(void *ctx, const struct event *ev)
 }
 
 /* A place after a gap: what comes is charged from here on. */
-static void place(struct s12z_events *e)
+static void note_placed(struct s12z_events *e)
 {
     if (!s12z_flow_synchronised(e->flow))
         return;
@@ -413,7 +413,7 @@ static void place(struct s12z_events *e)
     }
 }
 
-static void lose(struct s12z_events *e, uint64_t lines, enum event_cause cause)
+static void note_loss(struct s12z_events *e, uint64_t lines, enum event_cause cause)
 {
     s12z_time_gap(&e->time);
     *e->next = (struct event){
@@ -424,7 +424,7 @@ static void lose(struct s12z_events *e, uint64_t lines, enum event_cause cause)
     /* the stop point may be in the gap: nothing may be counted on a guess */
     if (e->active && e->cfg.has_start) {
         e->totals.passes_cut++;
-        stop(e, NO_PC);
+        end_stretch(e, NO_PC);
     }
 }
 
@@ -439,7 +439,7 @@ static void missing_before(struct s12z_events *e, const struct s12z_line *l)
     if (unended)
         s12z_flow_lost(e->flow);
     if (headless || unended)
-        lose(e, 1, EVENT_CAUSE_CORRUPT);
+        note_loss(e, 1, EVENT_CAUSE_CORRUPT);
 }
 
 int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line *l,
@@ -464,20 +464,20 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
     if (ret < 0) {
         if (e->totals.misfits++ == 0)
             e->totals.first_misfit = misfit;
-        lose(e, 1, EVENT_CAUSE_CORRUPT);
+        note_loss(e, 1, EVENT_CAUSE_CORRUPT);
     } else if (s12z_flow_totals(e->flow)->adrift != adrift) {
-        lose(e, 1, EVENT_CAUSE_NONE);
+        note_loss(e, 1, EVENT_CAUSE_NONE);
     } else if (!was_placed && !s12z_flow_synchronised(e->flow)) {
         e->totals.unplaced++;
     } else if (l->format == S12Z_PTIB) {
         note_indirect(e);
     }
     e->failed |= s12z_time_line(&e->time, l, a->tick, a->bus_ticks, a->prompt) < 0;
-    if (__builtin_expect(measurements(e) >= e->rates_due, 0))
+    if (__builtin_expect(count_measurements(e) >= e->rates_due, 0))
         push_rates(e);
-    place(e);
+    note_placed(e);
     if (l->overflow)
-        overflowed(e);
+        note_overflow(e);
     return failure_of(e, err);
 }
 
@@ -486,7 +486,7 @@ int s12z_events_gap(struct s12z_events *e, uint64_t lines, uint64_t cycles, enum
 {
     s12z_flow_lost(e->flow);
     e->ended = false; /* a first line may be among what is missing: that is told */
-    lose(e, lines, cause);
+    note_loss(e, lines, cause);
     e->totals.gaps++;
     e->totals.gap_lines += lines;
     e->totals.gap_cycles += cycles;
@@ -498,9 +498,9 @@ int s12z_events_set_active(struct s12z_events *e, bool active, struct err *err)
 {
     uint32_t pc = s12z_flow_synchronised(e->flow) ? s12z_flow_pc(e->flow) : NO_PC;
     if (active && !e->active)
-        begin(e, pc);
+        begin_stretch(e, pc);
     else if (!active && e->active)
-        stop(e, pc);
+        end_stretch(e, pc);
     return failure_of(e, err);
 }
 
@@ -508,7 +508,7 @@ int s12z_events_stopped(struct s12z_events *e, uint32_t pc, struct err *err)
 {
     s12z_flow_reached(e->flow, pc);
     if (e->active)
-        stop(e, pc);
+        end_stretch(e, pc);
     return failure_of(e, err);
 }
 
@@ -518,9 +518,9 @@ int s12z_events_end(struct s12z_events *e, struct err *err)
     bool open = s12z_flow_synchronised(e->flow) && !e->ended;
     s12z_flow_lost(e->flow);
     if (open)
-        lose(e, 1, EVENT_CAUSE_CORRUPT);
+        note_loss(e, 1, EVENT_CAUSE_CORRUPT);
     if (e->active)
-        stop(e, NO_PC);
+        end_stretch(e, NO_PC);
     push_rates(e);
     return failure_of(e, err);
 }

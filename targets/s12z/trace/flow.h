@@ -6,8 +6,10 @@
  * costs one step from node to node; calls, lookups and decoding happen only where a node is met for
  * the first time, holds a static call, or ends in an indirect jump or return.
  *
- * An interrupt falls somewhere into the node under way; where, the RTI's destination tells, and the
- * node goes on from there Not thread safe; allocates only when new code is met. */
+ * An interrupt falls somewhere into the node under way. The RTI's destination tells where, and the
+ * node goes on from there.
+ *
+ * Not thread safe. Allocates only when new code is met. */
 #ifndef TARGETS_S12Z_TRACE_FLOW_H
 #define TARGETS_S12Z_TRACE_FLOW_H
 
@@ -115,11 +117,13 @@ int s12z_flow_branches(struct s12z_flow *f,
 int s12z_flow_loops(const struct s12z_flow *f,
                     int (*cb)(void *ctx, uint32_t low, uint32_t high, uint64_t entered), void *ctx);
 
-/* s12z_flow_part - what of the straight run that begins at `from` was executed when it stands at
- * `to`: an interrupt came there from   entry of a node out    pieces in order: a new one begins
- * where another function may. Core cycles by the table. Returns how many; -1 where that cannot be
- * told: it leads elsewhere, waits (WAI, STOP) or goes round without a traced instruction, or has
- * more than cap pieces. Decodes: not for each line. */
+/* s12z_flow_part - what was executed of the straight run from `from` to `to`
+ * from   entry of a node
+ * to     where an interrupt came
+ * out    pieces in order; a new one begins where another function may. Core cycles by the table
+ * Returns how many pieces; -1 if that cannot be told, because the run leads elsewhere, waits (WAI,
+ * STOP), goes round without a traced instruction, or has more than cap pieces. It decodes: not for
+ * each line. */
 struct s12z_flow_piece {
     uint32_t pc;
     uint32_t core_cycles;

@@ -222,8 +222,8 @@ int flow_take_address(struct s12z_flow *f, uint32_t dest, struct err *err);
 int flow_take_vector(struct s12z_flow *f, unsigned byte, struct err *err);
 /* The node at pc is under way. Returns 0 or a failure: there is no code. */
 int flow_go_to(struct s12z_flow *f, uint32_t pc, struct err *err);
-/* Whether the code goes on at dest inside of the node under way, or behind watched addresses that
- * it passed since. Leaves the node that holds dest under way. */
+/* True if dest lies in the node under way, or in one that follows it behind watched addresses. That
+ * node is under way then. */
 bool flow_go_on_at(struct s12z_flow *f, uint32_t dest);
 /* An interrupt: the node under way waits for the RTI. Returns as flow_go_to(). */
 int flow_enter_handler(struct s12z_flow *f, unsigned byte, uint32_t handler, struct err *err);

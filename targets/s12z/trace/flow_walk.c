@@ -1,5 +1,5 @@
-/* The flow walker's ways that need more than a step: nodes in which something happens, indirect
- * jumps, calls, interrupts, and what is counted of them. */
+/* The flow walker where one step from node to node is not enough: something happens inside of the
+ * node, or it ends in an indirect jump, a call, a return or an interrupt. */
 #include <string.h>
 
 #include "targets/s12z/trace/flow_priv.h"
@@ -28,16 +28,16 @@ static void push_call(struct s12z_flow *f, uint32_t call)
     f->totals.calls++;
 }
 
-/* What was called or interrupted did not go back: the program's own doing, or a gap that nothing
- * else shows. */
+/* A call or an interrupt did not end where it began. Programs do that when they switch tasks. Else
+ * lines are missing here, and nothing else shows it. */
 static void note_unpaired(struct s12z_flow *f, uint32_t pc)
 {
     if (f->totals.unpaired++ == 0)
         f->totals.first_unpaired = pc;
 }
 
-/* A return to elsewhere than behind the innermost call. One to an outer call leaves the inner ones
- * behind; one to nobody's leaves all: their task may go on. */
+/* The return does not lead behind the innermost call. If it leads behind an outer one, the calls
+ * inside of that are over. If it leads behind none, all calls stay open: their task may go on. */
 static void return_astray(struct s12z_flow *f, uint32_t pc, uint32_t to)
 {
     f->totals.returns_astray++;
@@ -53,7 +53,8 @@ static void return_astray(struct s12z_flow *f, uint32_t pc, uint32_t to)
 
 static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc);
 
-/* What happens inside of the node just completed, each at its time, then the rest of its weight. */
+/* The node is completed. Its calls and exceptions become events, each at its own time; then the
+ * rest of its weight is added. */
 static void run_through(struct s12z_flow *f, const struct node_info *n, uint64_t weight)
 {
     uint64_t done = 0;
@@ -94,8 +95,8 @@ static void complete_node(struct s12z_flow *f)
     f->skipping ? n->skipped[0]++ : n->count[0]++;
 }
 
-/* Nodes that end at a watched address go on by themselves once something shows that they were left.
- */
+/* A node may end at a watched address, without a line. It is completed as soon as something comes
+ * that can only come from behind it. */
 static int pass_splits(struct s12z_flow *f, struct err *err)
 {
     for (unsigned k = 0; flow_current(f)->end == END_SPLIT && k <= MAX_WATCHES; k++) {
@@ -110,8 +111,8 @@ static int pass_splits(struct s12z_flow *f, struct err *err)
     return 0;
 }
 
-/* Something came from behind a silent branch: the program is somewhere, until a line gives an
- * address. */
+/* The line comes from behind a branch that by a setting leaves no bit. Nobody knows which way the
+ * program went; the next line that gives an address tells. */
 static int lose_the_way(struct s12z_flow *f)
 {
     complete_node(f);
@@ -147,7 +148,7 @@ int flow_take_slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
     return 0;
 }
 
-/* The node under way, if any, is accounted for; what comes next is not in the image. */
+/* The image has no code at pc. The node under way, if any, is counted already. */
 static int go_outside(struct s12z_flow *f, uint32_t pc, struct err *err)
 {
     f->at = UNKNOWN;
@@ -173,7 +174,7 @@ int flow_go_to(struct s12z_flow *f, uint32_t pc, struct err *err)
 
 static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc)
 {
-    /* the oldest will not be missed: its RTI resumes by address */
+    /* no room: the oldest is given up, and its RTI will be followed by its address */
     if (f->npending == MAX_PENDING) {
         if (f->pending[0].node != UNKNOWN) {
             f->info[f->pending[0].node & ~SLOW].aborted++;
@@ -185,8 +186,8 @@ static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc)
     f->pending[f->npending++] = (struct pending){ node, pc, f->proof };
 }
 
-/* Whether the code goes on at dest inside of the node under way, or behind watched addresses that
- * it passed since. Leaves the node that holds dest under way. */
+/* The program may have passed watched addresses since the node under way began. Then the nodes up
+ * to the one that holds dest are completed, and that one is under way. */
 bool flow_go_on_at(struct s12z_flow *f, uint32_t dest)
 {
     for (unsigned k = 0; k <= MAX_WATCHES; k++) {
@@ -205,8 +206,8 @@ bool flow_go_on_at(struct s12z_flow *f, uint32_t dest)
     return false;
 }
 
-/* The node that p interrupted, or one behind it, has come to dest. Before where it was known to be:
- * it has gone round meanwhile. */
+/* The node that p interrupted, or one behind it, has come to dest. If dest lies before the place
+ * that it was known to have reached, its loop has gone round meanwhile. */
 static void prove_way_to(struct s12z_flow *f, const struct pending *p, uint32_t dest)
 {
     const struct node_info *n = flow_current(f);
@@ -217,8 +218,9 @@ static void prove_way_to(struct s12z_flow *f, const struct pending *p, uint32_t 
                                               (now == then && dest < p->proof.to)) };
 }
 
-/* The RTI gave the interrupted address: the node goes on there, as if nothing had been. The event
- * says where only if that is elsewhere: a call inside of the node may not have been told yet. */
+/* The line of the RTI gives the interrupted address, and the node goes on there. The event has that
+ * address only if it lies outside of the node: else a call before it in the node would become an
+ * event after this one. */
 static int return_from_handler(struct s12z_flow *f, uint32_t pc, uint32_t dest, struct err *err)
 {
     struct pending p = { UNKNOWN, 0, NOTHING };
@@ -252,8 +254,8 @@ static bool is_own_trap(const struct node_info *n, unsigned byte)
     return n->end == END_TRAP && flow_trap_byte(n->op) == byte;
 }
 
-/* The node under way, or one behind watched addresses, that ends in the instruction with this
- * vector; NULL: none. */
+/* The node that ends in the instruction with this vector: the one under way, or one that follows it
+ * behind watched addresses. NULL: none. */
 static struct node_info *find_own_trap(struct s12z_flow *f, unsigned byte)
 {
     uint32_t at = f->at;
@@ -366,13 +368,12 @@ int flow_take_address(struct s12z_flow *f, uint32_t dest, struct err *err)
     complete_node(f);
     if (end == END_RTI)
         return return_from_handler(f, pc, dest, err);
-    if (end == END_CALL)
+    enum event_kind kind = end == END_RETURN ? EVENT_RETURN : EVENT_JUMP;
+    if (end == END_CALL) {
         push_call(f, own_call);
-    flow_emit(f,
-              end == END_CALL     ? EVENT_CALL
-              : end == END_RETURN ? EVENT_RETURN
-                                  : EVENT_JUMP,
-              pc, true, dest, true, 0);
+        kind = EVENT_CALL;
+    }
+    flow_emit(f, kind, pc, true, dest, true, 0);
     return end == END_RETURN ? return_from_call(f, pc, dest, err) : flow_go_to(f, dest, err);
 }
 

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     INFO_ZERO = 0x80,
@@ -48,7 +49,7 @@ unsigned s12z_line_bytes(uint8_t info, const struct s12z_settings *s)
 }
 
 /* n bytes of the line from byte `at` on, in the order of the setting. */
-static uint32_t field(uint64_t raw, unsigned at, unsigned n, const struct s12z_settings *s)
+static uint32_t get_field(uint64_t raw, unsigned at, unsigned n, const struct s12z_settings *s)
 {
     uint32_t v = 0;
     for (unsigned k = 0; k < n; k++)
@@ -56,7 +57,7 @@ static uint32_t field(uint64_t raw, unsigned at, unsigned n, const struct s12z_s
     return v;
 }
 
-static uint64_t place(uint32_t v, unsigned at, unsigned n, const struct s12z_settings *s)
+static uint64_t put_field(uint32_t v, unsigned at, unsigned n, const struct s12z_settings *s)
 {
     uint64_t raw = 0;
     for (unsigned k = 0; k < n; k++)
@@ -64,7 +65,7 @@ static uint64_t place(uint32_t v, unsigned at, unsigned n, const struct s12z_set
     return raw;
 }
 
-static int bad(uint64_t raw, const char *why, struct err *err)
+static int refuse_line(uint64_t raw, const char *why, struct err *err)
 {
     return err_set(err, ERR_FORMAT,
                    "a lost or corrupted line before this one; try --explain for other encodings",
@@ -73,14 +74,14 @@ static int bad(uint64_t raw, const char *why, struct err *err)
 
 static int check_bytes(uint64_t raw, const struct s12z_line *l, struct err *err)
 {
-    if (l->format == S12Z_PTS ? raw >> 32 : l->format == S12Z_PTHF ? raw >> 40 : 0)
-        return bad(raw, "bytes that must be 0 are not", err);
+    if ((l->format == S12Z_PTS && raw >> 32) || (l->format == S12Z_PTHF && raw >> 40))
+        return refuse_line(raw, "bytes that must be 0 are not", err);
     if (l->format == S12Z_PTW && (raw >> 40 & 0xFF))
-        return bad(raw, "byte 5 of a PTW is not 0", err);
+        return refuse_line(raw, "byte 5 of a PTW is not 0", err);
     if (l->format == S12Z_PTVB && l->vector & 1)
-        return bad(raw, "odd vector byte", err);
+        return refuse_line(raw, "odd vector byte", err);
     if (l->format == S12Z_PTHF && l->nbranches != 31 && !l->overflow && !l->end)
-        return bad(raw, "a PTHF with less than 31 branches", err);
+        return refuse_line(raw, "a PTHF with less than 31 branches", err);
     return 0;
 }
 
@@ -116,22 +117,22 @@ int s12z_line_decode(uint64_t raw, const struct s12z_settings *s, struct s12z_li
                            .overflow = info & INFO_TBOVF,
                            .end = info & INFO_TERM };
     if (!s12z_line_bytes(info, s))
-        return bad(raw, "no line begins with this byte", err);
+        return refuse_line(raw, "no line begins with this byte", err);
     if (l.format == S12Z_PTS) {
-        l.address = field(raw, 1, 3, s);
+        l.address = get_field(raw, 1, 3, s);
     } else {
         uint32_t direct = raw >> 8 & 0xFFFFFFFF;
         if (!direct)
-            return bad(raw, "no stop bit among the branches", err);
+            return refuse_line(raw, "no stop bit among the branches", err);
         l.nbranches = (uint8_t)(31 - __builtin_clz(direct));
         l.branches = direct ^ 1u << l.nbranches;
     }
     if (l.format == S12Z_PTIB)
-        l.address = field(raw, 5, 3, s);
+        l.address = get_field(raw, 5, 3, s);
     if (l.format == S12Z_PTVB)
         l.vector = raw >> 40 & 0xFF;
     if (l.format == S12Z_PTVB || l.format == S12Z_PTW)
-        l.stamp = (uint16_t)field(raw, 6, 2, s);
+        l.stamp = (uint16_t)get_field(raw, 6, 2, s);
     int ret = check_bytes(raw, &l, err);
     if (ret == 0)
         *out = l;
@@ -143,14 +144,14 @@ uint64_t s12z_line_encode(const struct s12z_line *l, const struct s12z_settings 
     uint64_t raw = l->format | (l->stamp_overflow ? INFO_TSOVF : 0) |
                    (l->overflow ? INFO_TBOVF : 0) | (l->end ? INFO_TERM : 0);
     if (l->format == S12Z_PTS)
-        return raw | place(l->address, 1, 3, s);
+        return raw | put_field(l->address, 1, 3, s);
     raw |= (uint64_t)(1u << l->nbranches | l->branches) << 8;
     if (l->format == S12Z_PTIB)
-        raw |= place(l->address, 5, 3, s);
+        raw |= put_field(l->address, 5, 3, s);
     if (l->format == S12Z_PTVB)
         raw |= (uint64_t)l->vector << 40;
     if (l->format == S12Z_PTVB || l->format == S12Z_PTW)
-        raw |= place(l->stamp, 6, 2, s);
+        raw |= put_field(l->stamp, 6, 2, s);
     return raw;
 }
 
@@ -186,6 +187,8 @@ char *s12z_line_text(uint64_t raw, const struct s12z_settings *s, char *buf, siz
         return buf;
     }
     branch_text(&l, bits);
+    if (l.format != S12Z_PTS && !*bits)
+        strcpy(bits, "-");
     if (l.format == S12Z_PTS || l.format == S12Z_PTIB)
         snprintf(where, sizeof where, " -> %06" PRIX32, l.address & 0xFFFFFF);
     if (l.format == S12Z_PTVB)
@@ -193,11 +196,7 @@ char *s12z_line_text(uint64_t raw, const struct s12z_settings *s, char *buf, siz
     if (l.format == S12Z_PTVB || l.format == S12Z_PTW)
         snprintf(stamp, sizeof stamp, " +%u", l.stamp);
     snprintf(buf, cap, "%016" PRIX64 " %-4s%s%s%s%s%s%s%s", raw, s12z_line_name(l.format),
-             l.format == S12Z_PTS ? "" : " ",
-             l.format == S12Z_PTS ? ""
-             : *bits              ? bits
-                                  : "-",
-             where, stamp, l.stamp_overflow ? " TSOVF" : "", l.overflow ? " TBOVF" : "",
-             l.end ? " TERM" : "");
+             l.format == S12Z_PTS ? "" : " ", l.format == S12Z_PTS ? "" : bits, where, stamp,
+             l.stamp_overflow ? " TSOVF" : "", l.overflow ? " TBOVF" : "", l.end ? " TERM" : "");
     return buf;
 }

@@ -41,7 +41,9 @@ int s12z_trace_read_pins(struct s12z_trace *tr, struct err *err)
         n = tr->pins.pdo->read(tr->pins.capture, tr->pins.edge, EDGES, &lost, err);
         if (n > FEW_EDGES && total == 0)
             s12z_trace_read_vectors(tr);
-        int ret = n < 0 ? n : lost ? note_lost_edges(tr, lost, err) : 0;
+        int ret = MIN(n, 0);
+        if (ret == 0 && lost)
+            ret = note_lost_edges(tr, lost, err);
         if (ret == 0 && n > 0)
             ret = s12z_trace_sink_result(
                 tr, s12z_edges_feed(&tr->pins.edges, tr->pins.edge, (size_t)n), err);

@@ -119,7 +119,7 @@ static double ratio_of(const struct s12z_rates *r)
 }
 
 /* a = lower Cholesky factor of g / noise + 1 / spread2. */
-static void decompose(struct s12z_sums *s, size_t n, const struct guess *q)
+static void decompose_matrix(struct s12z_sums *s, size_t n, const struct guess *q)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j <= i; j++) {
@@ -131,7 +131,7 @@ static void decompose(struct s12z_sums *s, size_t n, const struct guess *q)
 }
 
 /* Forwards and backwards through a. */
-static void substitute(struct s12z_sums *s, size_t n, const struct guess *q)
+static void solve_factors(struct s12z_sums *s, size_t n, const struct guess *q)
 {
     double *x = s->factor;
     for (size_t i = 0; i < n; i++) {
@@ -148,7 +148,7 @@ static void substitute(struct s12z_sums *s, size_t n, const struct guess *q)
 }
 
 /* a becomes its inverse; variances are the squares of its columns. */
-static void invert(struct s12z_sums *s, size_t n)
+static void invert_matrix(struct s12z_sums *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         double d = 1 / s->a[i][i];
@@ -162,7 +162,7 @@ static void invert(struct s12z_sums *s, size_t n)
     }
 }
 
-static double variance(const struct s12z_sums *s, size_t n, size_t i)
+static double variance_of(const struct s12z_sums *s, size_t n, size_t i)
 {
     double v = 0;
     for (size_t k = i; k < n; k++)
@@ -171,7 +171,7 @@ static double variance(const struct s12z_sums *s, size_t n, size_t i)
 }
 
 /* Weighted squares of what the factors do not explain. */
-static double residue(const struct s12z_sums *s, size_t n)
+static double residue_of(const struct s12z_sums *s, size_t n)
 {
     double v = s->square;
     for (size_t i = 0; i < n; i++) {
@@ -185,13 +185,13 @@ static double residue(const struct s12z_sums *s, size_t n)
 
 /* One round of expectation and maximisation: what mean, spread and noise the factors with their
  * variances speak for. */
-static void improve(const struct s12z_rates *r, struct guess *q)
+static void improve_guess(const struct s12z_rates *r, struct guess *q)
 {
     const struct s12z_sums *s = r->sums;
     double n = 0, sum = MEAN_WORTH * ratio_of(r), told = MEAN_WORTH, squares = 0, variances = 0,
            freedom = 0;
     for (size_t i = 0; i < r->n; i++) { /* what a factor knows beyond the mean it was given */
-        double v = variance(s, r->n, i), knows = fmax(1 - v / prior_spread2(s, i, q), 0);
+        double v = variance_of(s, r->n, i), knows = fmax(1 - v / prior_spread2(s, i, q), 0);
         freedom += knows;
         if (is_apart(s, i))
             continue;
@@ -203,7 +203,7 @@ static void improve(const struct s12z_rates *r, struct guess *q)
     double mean = fmax(sum / told, LEAST_FACTOR);
     for (size_t i = 0; i < r->n; i++)
         squares += is_apart(s, i) ? 0 : (s->factor[i] - mean) * (s->factor[i] - mean);
-    q->noise = (residue(s, r->n) + q->noise * freedom * q->alike + NOISE * NOISE_WORTH) /
+    q->noise = (residue_of(s, r->n) + q->noise * freedom * q->alike + NOISE * NOISE_WORTH) /
                ((double)r->stretches + NOISE_WORTH);
     q->spread2 = (squares + variances + TABLE_WORTH * TABLE_ERROR * TABLE_ERROR * mean * mean) /
                  (n + TABLE_WORTH);
@@ -226,14 +226,14 @@ size_t s12z_rates_solve(struct s12z_rates *r, double (*total)(void *ctx, uint32_
     for (size_t k = 0; k < r->n; k++)
         q.own += s->g[k][k] / (double)r->stretches;
     for (unsigned round = 0; round < ROUNDS; round++) {
-        decompose(s, r->n, &q);
-        substitute(s, r->n, &q);
-        invert(s, r->n);
+        decompose_matrix(s, r->n, &q);
+        solve_factors(s, r->n, &q);
+        invert_matrix(s, r->n);
         if (round + 1 < ROUNDS)
-            improve(r, &q);
+            improve_guess(r, &q);
     }
     /* variance of measured by estimated, from stretch to stretch */
-    double scatter = residue(s, r->n) / r->estimated;
+    double scatter = residue_of(s, r->n) / r->estimated;
     /* among pieces of code: what of a function was in no stretch */
     double pieces = q.spread2 + scatter;
     double likely = LIKELY + RARE / (q.told + TABLE_WORTH);
@@ -242,7 +242,7 @@ size_t s12z_rates_solve(struct s12z_rates *r, double (*total)(void *ctx, uint32_
         double unseen = all > own ? 1 - own / all : 0,
                blind = unseen * unseen * (LOPSIDED + 1 / (1 + s->seen[k])) * pieces;
         /* from the mean, which is not sure itself */
-        double v = variance(s, r->n, k), borrowed = fmin(v / prior_spread2(s, k, &q), 1);
+        double v = variance_of(s, r->n, k), borrowed = fmin(v / prior_spread2(s, k, &q), 1);
         double half = likely * sqrt(fmax(v + borrowed * borrowed * q.spread2 / q.told + blind, 0));
         out[k] = (struct s12z_rate){ s->function[k], fmin(fmax(s->factor[k], LEAST_FACTOR), MOST),
                                      fmin(half, MOST), own };

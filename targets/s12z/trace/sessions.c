@@ -62,7 +62,7 @@ static int end_session(struct s12z_trace *tr, uint8_t efr, struct err *err)
         ret = note_last_lost(tr, err);
     for (unsigned n = 0; ret == 0 && stopped && n < S12Z_COMPARATORS && !tr->session.over; n++)
         if (efr & tr->session.plan.dbg.comparators & 1u << n) {
-            tr->session.over = true; /* only a start point would begin anew, and there is none */
+            tr->session.over = true; /* only a start point would begin another, and there is none */
             ret = s12z_events_stopped(tr->events, tr->session.plan.dbg.comparator[n].addr, err);
         }
     tr->session.wire_bits += bdc_cycles(tr->t) - before;

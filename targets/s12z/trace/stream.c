@@ -31,8 +31,8 @@ static uint64_t raw_of(const uint8_t *p, unsigned n)
 
 /* How many lines in a row decode from p on, up to CHAIN; one more if they end where the bytes are
  * known to end. A PTS in the middle of a session is possible, but no proof of anything. */
-static unsigned chain(const struct s12z_settings *set, const uint8_t *p, size_t avail, bool ended,
-                      bool final)
+static unsigned count_chain(const struct s12z_settings *set, const uint8_t *p, size_t avail,
+                            bool ended, bool final)
 {
     unsigned good = 0;
     while (good < CHAIN && avail) {
@@ -60,8 +60,8 @@ static unsigned pthf_length(struct s12z_stream *s, const uint8_t *p, size_t avai
     bool ended = *p & 0x30;
     five.pthf_bytes = 5;
     six.pthf_bytes = 6;
-    unsigned as5 = avail >= 5 ? chain(&five, p + 5, avail - 5, ended, final) : 0;
-    unsigned as6 = avail >= 6 && !p[5] ? chain(&six, p + 6, avail - 6, ended, final) : 0;
+    unsigned as5 = avail >= 5 ? count_chain(&five, p + 5, avail - 5, ended, final) : 0;
+    unsigned as6 = avail >= 6 && !p[5] ? count_chain(&six, p + 6, avail - 6, ended, final) : 0;
     if (as5 == as6)
         return s->settings.pthf_bytes;
     unsigned length = as5 > as6 ? 5 : 6;
@@ -70,7 +70,7 @@ static unsigned pthf_length(struct s12z_stream *s, const uint8_t *p, size_t avai
     return length;
 }
 
-static int give(struct s12z_stream *s, const struct s12z_item *item)
+static int give_item(struct s12z_stream *s, const struct s12z_item *item)
 {
     s->lines += item->kind == S12Z_ITEM_LINE;
     s->bad += item->kind == S12Z_ITEM_BAD;
@@ -89,7 +89,7 @@ static int give_bad(struct s12z_stream *s, unsigned at, uint32_t bytes, const ch
                               .why = why };
     s->searching = false;
     s->skipped = 0;
-    return bytes ? give(s, &item) : 0;
+    return bytes ? give_item(s, &item) : 0;
 }
 
 static int give_line(struct s12z_stream *s, unsigned at, unsigned bytes, uint64_t raw,
@@ -104,10 +104,10 @@ static int give_line(struct s12z_stream *s, unsigned at, unsigned bytes, uint64_
                               .raw = raw,
                               .line = *l };
     s->after_gap = false;
-    return give(s, &item);
+    return give_item(s, &item);
 }
 
-static void search(struct s12z_stream *s, const char *why)
+static void begin_search(struct s12z_stream *s, const char *why)
 {
     s->searching = true;
     s->fresh = false;
@@ -116,7 +116,7 @@ static void search(struct s12z_stream *s, const char *why)
 }
 
 /* Whether buf[at] may be where lines begin again; s->ended as it must have been then. */
-static bool found(struct s12z_stream *s, unsigned at, bool final)
+static bool line_begins_at(struct s12z_stream *s, unsigned at, bool final)
 {
     if (!s->skipped && !s->fresh)
         return false;
@@ -124,7 +124,7 @@ static bool found(struct s12z_stream *s, unsigned at, bool final)
     for (unsigned k = 0; k < (s->pthf ? 2 : 4); k++) {
         /* 5 or 6, the other one */
         set.pthf_bytes = k < 2 ? s->settings.pthf_bytes : 11 - s->settings.pthf_bytes;
-        if (chain(&set, s->buf + at, s->used - at, k & 1, final)) {
+        if (count_chain(&set, s->buf + at, s->used - at, k & 1, final)) {
             s->ended = k & 1;
             return true;
         }
@@ -141,7 +141,7 @@ static const char *out_of_place(const struct s12z_stream *s, unsigned at, const 
         return NULL;
     if (s->ended)
         return "a line behind the last one of its session";
-    return chain(&s->settings, s->buf + at, s->used - at, true, final)
+    return count_chain(&s->settings, s->buf + at, s->used - at, true, final)
                ? NULL
                : "a first line in the middle of a session";
 }
@@ -156,7 +156,7 @@ static int step_wire(struct s12z_stream *s, unsigned *at, bool final)
                           ((*p & 0x0F) == S12Z_PTS && !s->ended));
     if (!avail || (open && avail < CHAIN_BYTES && !final))
         return 1;
-    if (s->searching && found(s, *at, final))
+    if (s->searching && line_begins_at(s, *at, final))
         return give_bad(s, *at, s->skipped, s->why);
     if (s->searching) {
         s->skipped++;
@@ -170,18 +170,26 @@ static int step_wire(struct s12z_stream *s, unsigned *at, bool final)
         return 1;
     uint64_t raw = raw_of(p, n);
     if (!n || s12z_line_decode(raw, &s->settings, &l, NULL) < 0) {
-        search(s,
-               n ? "a line that breaks the rules of its format" : "no line begins with this byte");
+        begin_search(s, n ? "a line that breaks the rules of its format"
+                          : "no line begins with this byte");
         return 0;
     }
     const char *why = out_of_place(s, *at, &l, final);
     if (why) {
-        search(s, why);
+        begin_search(s, why);
         return 0;
     }
     *at += n;
     s->ended = l.end || l.overflow;
     return give_line(s, *at - n, n, raw, &l);
+}
+
+/* The next line, of a form in which all are of one length. */
+static uint64_t fixed_line(const struct s12z_stream *s, const uint8_t *p)
+{
+    if (s->form == S12Z_FORM_DBGTB)
+        return s12z_line_from_dbgtb(p);
+    return s->form == S12Z_FORM_COMMAND ? s12z_line_from_command(p) : raw_of(p, LINE);
 }
 
 static int step_fixed(struct s12z_stream *s, unsigned *at)
@@ -190,9 +198,7 @@ static int step_fixed(struct s12z_stream *s, unsigned *at)
     struct s12z_line l;
     if (s->used - *at < LINE)
         return 1;
-    uint64_t raw = s->form == S12Z_FORM_DBGTB     ? s12z_line_from_dbgtb(p)
-                   : s->form == S12Z_FORM_COMMAND ? s12z_line_from_command(p)
-                                                  : raw_of(p, LINE);
+    uint64_t raw = fixed_line(s, p);
     *at += LINE;
     if (s12z_line_decode(raw, &s->settings, &l, NULL) < 0)
         return give_bad(s, *at, LINE, "a line that breaks the rules of its format");
@@ -208,7 +214,7 @@ static void drop_front(struct s12z_stream *s, unsigned n)
     memmove(s->tick, s->tick + n, s->used * sizeof *s->tick);
 }
 
-static int parse(struct s12z_stream *s, bool final)
+static int parse_bytes(struct s12z_stream *s, bool final)
 {
     unsigned at = 0;
     int ret = 0;
@@ -229,14 +235,14 @@ int s12z_stream_feed(struct s12z_stream *s, const uint8_t *bytes, size_t n, uint
         s->used += k;
         bytes += k;
         n -= k;
-        ret = parse(s, false);
+        ret = parse_bytes(s, false);
     }
     return ret;
 }
 
-static int finish(struct s12z_stream *s, const char *why)
+static int end_bytes(struct s12z_stream *s, const char *why)
 {
-    int ret = parse(s, true);
+    int ret = parse_bytes(s, true);
     if (ret == 0)
         ret = give_bad(s, s->used, s->skipped + s->used, s->searching ? s->why : why);
     s->offset += s->used;
@@ -250,9 +256,9 @@ int s12z_stream_gap(struct s12z_stream *s)
 {
     if (s->form != S12Z_FORM_WIRE)
         return 0;
-    int ret = finish(s, "the wire went idle inside a line");
+    int ret = end_bytes(s, "the wire went idle inside a line");
     s->after_gap = true;
     return ret;
 }
 
-int s12z_stream_end(struct s12z_stream *s) { return finish(s, "the stream ends inside a line"); }
+int s12z_stream_end(struct s12z_stream *s) { return end_bytes(s, "the stream ends inside a line"); }

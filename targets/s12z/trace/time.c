@@ -87,7 +87,7 @@ static bool add_straight(const struct s12z_time *t, uint32_t from, uint32_t to, 
 
 /* ---- a stretch is whole ---- */
 
-static void judge(struct s12z_time *t, double measured, double estimated)
+static void add_ratio(struct s12z_time *t, double measured, double estimated)
 {
     double ratio = measured / estimated, delta = ratio - t->mean;
     t->measured += measured;
@@ -97,7 +97,7 @@ static void judge(struct s12z_time *t, double measured, double estimated)
     t->square += estimated * delta * (ratio - t->mean);
 }
 
-static double sum(const struct s12z_share *part, unsigned n)
+static double sum_cycles(const struct s12z_share *part, unsigned n)
 {
     double estimated = 0;
     for (unsigned k = 0; k < n; k++)
@@ -110,20 +110,20 @@ static bool has_waited(double measured, double estimated)
     return measured > WAITING * (estimated + WAITING);
 }
 
-static void settle(struct s12z_time *t, const struct s12z_share *part, unsigned n, double measured,
-                   uint64_t *counter)
+static void settle_stretch(struct s12z_time *t, const struct s12z_share *part, unsigned n,
+                           double measured, uint64_t *counter)
 {
-    double estimated = sum(part, n);
+    double estimated = sum_cycles(part, n);
     if (estimated <= 0 || has_waited(measured, estimated))
         return;
     ++*counter;
-    judge(t, measured, estimated);
+    add_ratio(t, measured, estimated);
     t->failed |= s12z_rates_add(&t->rates, part, n, measured) < 0;
 }
 
 /* ---- events ---- */
 
-static void runs(struct s12z_time *t, uint32_t pc, uint64_t core)
+static void note_run(struct s12z_time *t, uint32_t pc, uint64_t core)
 {
     if (t->nrun && t->nrun < S12Z_PARTS) {
         t->run[t->nrun].pc = pc;
@@ -132,7 +132,7 @@ static void runs(struct s12z_time *t, uint32_t pc, uint64_t core)
     t->nrun += t->nrun && t->nrun <= S12Z_PARTS;
 }
 
-static void enter(struct s12z_time *t, const struct event *e, uint64_t core)
+static void enter_handler(struct s12z_time *t, const struct event *e, uint64_t core)
 {
     if (t->nlevels == S12Z_TIME_LEVELS) { /* as the walker forgets the oldest */
         memmove(t->level, t->level + 1, sizeof t->level - sizeof t->level[0]);
@@ -145,16 +145,16 @@ static void enter(struct s12z_time *t, const struct event *e, uint64_t core)
     v->stamped = false;
     t->entered = true;
     /* stacking, until the line's end; it is in the node without a line */
-    runs(t, v->hardware || t->traps ? NO_CODE : (uint32_t)e->target, core);
+    note_run(t, v->hardware || t->traps ? NO_CODE : (uint32_t)e->target, core);
     t->entries[index_of(t, function_of(t, (uint32_t)e->target))]++;
 }
 
 /* The RTI tells where the interrupt came, so the stretch before it is whole. */
-static void leave(struct s12z_time *t, uint32_t to, uint64_t core)
+static void leave_handler(struct s12z_time *t, uint32_t to, uint64_t core)
 {
     t->returned = true;
     t->resumed = to;
-    runs(t, to, core);
+    note_run(t, to, core);
     t->chain.open &= t->nlevels > t->chain.level;
     if (!t->nlevels)
         return;
@@ -166,17 +166,17 @@ static void leave(struct s12z_time *t, uint32_t to, uint64_t core)
     bool straight = add_straight(t, v->node, to, 1, &p);
     t->chain.open &= straight;
     if (straight && v->stamped && !p.too_many)
-        settle(t, p.part, p.n, v->measured, &t->stretches);
+        settle_stretch(t, p.part, p.n, v->measured, &t->stretches);
 }
 
 void s12z_time_event(struct s12z_time *t, const struct event *e, uint64_t core_cycles)
 {
     switch (e->kind) {
     case EVENT_CALL:
-    case EVENT_JUMP: runs(t, (uint32_t)e->target, core_cycles); break;
+    case EVENT_JUMP: note_run(t, (uint32_t)e->target, core_cycles); break;
     case EVENT_INTERRUPT:
-    case EVENT_EXCEPTION: enter(t, e, core_cycles); break;
-    case EVENT_RTE: leave(t, (uint32_t)e->target, core_cycles); break;
+    case EVENT_EXCEPTION: enter_handler(t, e, core_cycles); break;
+    case EVENT_RTE: leave_handler(t, (uint32_t)e->target, core_cycles); break;
     case EVENT_START:
     case EVENT_STOP: s12z_time_gap(t); break;
     default: break;
@@ -188,12 +188,13 @@ void s12z_time_event(struct s12z_time *t, const struct event *e, uint64_t core_c
 static bool run_known(const struct s12z_time *t) { return t->nrun && t->nrun <= S12Z_PARTS; }
 
 /* A PTVB: the stretch before it, whole at once where an instruction made the exception. */
-static void stamped(struct s12z_time *t, const struct s12z_line *l, uint64_t core, bool waits)
+static void end_stamped_stretch(struct s12z_time *t, const struct s12z_line *l, uint64_t core,
+                                bool waits)
 {
     struct s12z_time_parts p = { .n = 0 };
     struct s12z_time_level *v = &t->level[t->nlevels - 1];
     add_run(t, core, &p);
-    double estimated = sum(p.part, p.n);
+    double estimated = sum_cycles(p.part, p.n);
     if (has_waited(l->stamp, estimated) || t->vague) {
         t->waited += (uint64_t)fmax(l->stamp - estimated, 0);
         return;
@@ -209,26 +210,26 @@ static void stamped(struct s12z_time *t, const struct s12z_line *l, uint64_t cor
     v->measured = l->stamp + STAMP_CUT;
     v->stamped = true;
     if (!v->hardware)
-        settle(t, p.part, p.n, v->measured, &t->stretches);
+        settle_stretch(t, p.part, p.n, v->measured, &t->stretches);
 }
 
 /* Where the line leaves the program is known to the instruction, and all that ran before is in the
  * walker's total. */
-static bool exact(const struct s12z_time *t, const struct s12z_line *l, uint32_t pc)
+static bool is_exact(const struct s12z_time *t, const struct s12z_line *l, uint32_t pc)
 {
     return l->format != S12Z_PTW && !t->entered && (!t->returned || t->resumed == pc);
 }
 
-static void arrived(struct s12z_time *t, const struct s12z_line *l, uint64_t core, uint32_t pc,
-                    uint64_t tick, double bus_ticks, bool prompt)
+static void end_arrival(struct s12z_time *t, const struct s12z_line *l, uint64_t core, uint32_t pc,
+                        uint64_t tick, double bus_ticks, bool prompt)
 {
     if (t->chain.open && run_known(t))
         add_run(t, core, &t->chain.parts);
     t->chain.open &= run_known(t) && !t->chain.parts.too_many &&
                      fabs(bus_ticks - t->chain.bus_ticks) <= SAME_CLOCK * bus_ticks;
-    if (t->chain.open && prompt && t->nlevels == t->chain.level && exact(t, l, pc)) {
-        settle(t, t->chain.parts.part, t->chain.parts.n, (double)(tick - t->chain.tick) / bus_ticks,
-               &t->arrivals);
+    if (t->chain.open && prompt && t->nlevels == t->chain.level && is_exact(t, l, pc)) {
+        settle_stretch(t, t->chain.parts.part, t->chain.parts.n,
+                       (double)(tick - t->chain.tick) / bus_ticks, &t->arrivals);
         t->chain.open = false;
     }
 }
@@ -244,32 +245,33 @@ static void begin_chain(struct s12z_time *t, uint64_t tick, double bus_ticks)
 }
 
 /* What is told of the stretch that the line ends. */
-static void ends(struct s12z_time *t, const struct s12z_line *l, uint64_t core, uint32_t pc,
-                 uint64_t tick, double bus_ticks, bool prompt)
+static void end_stretch(struct s12z_time *t, const struct s12z_line *l, uint64_t core, uint32_t pc,
+                        uint64_t tick, double bus_ticks, bool prompt)
 {
     bool waited = t->walked->waits != t->waits || t->vague;
     if (l->stamp_overflow && run_known(t)) { /* so few branches do not take so long */
         struct s12z_time_parts p = { .n = 0 };
         add_run(t, core, &p);
-        t->waited += (uint64_t)fmax(STAMP_RANGE - sum(p.part, p.n), 0);
+        t->waited += (uint64_t)fmax(STAMP_RANGE - sum_cycles(p.part, p.n), 0);
     }
     t->chain.open &= !waited && !l->stamp_overflow;
     if (t->chain.open)
-        arrived(t, l, core, pc, tick, bus_ticks, prompt);
+        end_arrival(t, l, core, pc, tick, bus_ticks, prompt);
     if (l->format == S12Z_PTVB && t->stamps && t->entered && run_known(t) && !l->stamp_overflow)
-        stamped(t, l, core, waited);
+        end_stamped_stretch(t, l, core, waited);
 }
 
 /* The next stretch begins. */
-static void begins(struct s12z_time *t, const struct s12z_line *l, uint64_t core, uint32_t pc,
-                   uint64_t tick, double bus_ticks, bool prompt)
+static void begin_stretch(struct s12z_time *t, const struct s12z_line *l, uint64_t core,
+                          uint32_t pc, uint64_t tick, double bus_ticks, bool prompt)
 {
     bool ended = l->end || l->overflow;
     t->nrun = ended || !s12z_flow_synchronised(t->flow) ? 0 : 1;
     t->run[0].pc = pc;
     t->run[0].core = core;
     t->waits = t->walked->waits;
-    t->resumed = t->returned ? t->resumed : l->format == S12Z_PTS ? l->address : pc;
+    if (!t->returned)
+        t->resumed = l->format == S12Z_PTS ? l->address : pc;
     t->vague = l->stamp_overflow;
     t->entered = t->returned = false;
     t->chain.open &= t->nrun != 0;
@@ -284,8 +286,8 @@ int s12z_time_line(struct s12z_time *t, const struct s12z_line *l, uint64_t tick
     uint32_t pc = s12z_flow_pc(t->flow);
     /* others have no time to tell */
     if (t->chain.open || l->format == S12Z_PTVB || l->stamp_overflow)
-        ends(t, l, core, pc, tick, bus_ticks, prompt);
-    begins(t, l, core, pc, tick, bus_ticks, prompt);
+        end_stretch(t, l, core, pc, tick, bus_ticks, prompt);
+    begin_stretch(t, l, core, pc, tick, bus_ticks, prompt);
     bool failed = t->failed;
     t->failed = false;
     return failed ? -ERR_NOMEM : 0;

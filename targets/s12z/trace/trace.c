@@ -130,7 +130,9 @@ static int trace_disarm(struct target *target, struct err *err)
     /* breakpoints of the debugger stay */
     if (ret == 0 && s12z_state(t) == TARGET_RUNNING && s12z_dbg_wanted(t))
         ret = s12z_dbg_arm(t, err);
-    return s12z_lost(t, ret < 0 ? ret : claimed < 0 ? claimed : closed);
+    if (ret == 0)
+        ret = claimed;
+    return s12z_lost(t, ret < 0 ? ret : closed);
 }
 
 static int trace_set_active(struct target *target, bool active, struct err *err)

@@ -69,29 +69,29 @@ static void update_lines(struct s12z_adc *a)
     intc_line(i, a->vector - 2, a->reg[EIF] & a->reg[EIE]);
 }
 
-static unsigned sleeps(const struct s12z_adc *a)
+static unsigned sleep_states(const struct s12z_adc *a)
 {
     return (a->reg[CTL0] & CTL0_SWAI ? GATE_WAIT : 0) | (a->reg[CTL0] & CTL0_FRZ ? GATE_BDM : 0);
 }
 
-static uint32_t pointer(const uint8_t *p)
+static uint32_t read_pointer(const uint8_t *p)
 {
     return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | (p[2] & 0xFCu);
 }
-static uint32_t offset(const struct s12z_adc *a) { return 4u * (a->reg[CROFF] & 0x7F); }
+static uint32_t list_offset(const struct s12z_adc *a) { return 4u * (a->reg[CROFF] & 0x7F); }
 
-static void illegal(struct s12z_adc *a)
+static void end_illegal_access(struct s12z_adc *a)
 {
     a->reg[EIF] |= EIF_IA;
     a->done_at = UINT64_MAX;
 }
 
 /* Fetches the command at the index; false after an illegal access. */
-static bool fetch(struct s12z_adc *a)
+static bool fetch_command(struct s12z_adc *a)
 {
-    uint32_t v, at = pointer(&a->reg[CBP]) + offset(a) + 4u * (a->reg[CIDX] & 0x3F);
+    uint32_t v, at = read_pointer(&a->reg[CBP]) + list_offset(a) + 4u * (a->reg[CIDX] & 0x3F);
     if (bus_read(&a->board->bus, at & 0xFFFFFF, 4, BUS_CPU, &v) != BUS_OK) {
-        illegal(a);
+        end_illegal_access(a);
         return false;
     }
     for (unsigned k = 0; k < 4; k++)
@@ -99,7 +99,7 @@ static bool fetch(struct s12z_adc *a)
     return true;
 }
 
-static unsigned bits(const struct s12z_adc *a)
+static unsigned resolution_bits(const struct s12z_adc *a)
 {
     return 8 + ((a->reg[FMT] & 7u) < 4 ? a->reg[FMT] & 6u : 4);
 }
@@ -107,32 +107,34 @@ static unsigned bits(const struct s12z_adc *a)
 /* Sample 4 to 24 cycles of the ADC clock, then 15, 17 or 19 for 8, 10 or 12 bits. */
 static uint64_t conversion_cycles(const struct s12z_adc *a)
 {
-    unsigned sample = a->reg[CMD + 2] >> 3, n = 4 + (sample > 20 ? 20 : sample) + 7 + bits(a);
+    unsigned sample = a->reg[CMD + 2] >> 3,
+             n = 4 + (sample > 20 ? 20 : sample) + 7 + resolution_bits(a);
     return (uint64_t)n * 2 * 2 * ((a->reg[TIM] & 0x7Fu) + 1);
 }
 
-static void begin(struct s12z_adc *a)
+static void begin_conversion(struct s12z_adc *a)
 {
-    if (fetch(a))
+    if (fetch_command(a))
         a->done_at = a->clock.last - a->clock.off + conversion_cycles(a);
 }
 
 /* What the pin shows: a triangle from 0 to full scale and back in (channel + 1) ms of 100 M core
  * cycles. */
-static uint32_t input(const struct s12z_adc *a)
+static uint32_t sample_input(const struct s12z_adc *a)
 {
     uint64_t half = 50000u * ((a->reg[CMD + 1] & 0x3Fu) + 1), t = a->board->cpu.cycles % (2 * half);
-    uint32_t full = (1u << bits(a)) - 1;
+    uint32_t full = (1u << resolution_bits(a)) - 1;
     return (uint32_t)((t < half ? t : 2 * half - 1 - t) * full / half);
 }
 
-static void store(struct s12z_adc *a)
+static void store_result(struct s12z_adc *a)
 {
-    uint32_t v = input(a), at = pointer(&a->reg[RBP]) + offset(a) + 2u * (a->reg[RIDX] & 0x3F);
+    uint32_t v = sample_input(a),
+             at = read_pointer(&a->reg[RBP]) + list_offset(a) + 2u * (a->reg[RIDX] & 0x3F);
     if (!(a->reg[FMT] & 0x80))
-        v <<= 16 - bits(a);
+        v <<= 16 - resolution_bits(a);
     if (bus_write(&a->board->bus, at & 0xFFFFFF, 2, BUS_CPU, v) != BUS_OK)
-        illegal(a);
+        end_illegal_access(a);
     unsigned flag = a->reg[CMD] & 0x0F;
     if (flag >= 8)
         a->reg[CONIF] |= (uint8_t)(1u << (flag - 8));
@@ -147,20 +149,20 @@ static void end_of_list(struct s12z_adc *a)
 }
 
 /* What follows a conversion is said by its own command. */
-static void finish(struct s12z_adc *a)
+static void finish_conversion(struct s12z_adc *a)
 {
     a->done_at = UINT64_MAX;
-    store(a);
+    store_result(a);
     if (a->reg[EIF] & EIF_IA)
         return;
     a->reg[CIDX] = (a->reg[CIDX] + 1) & 0x3F;
     a->reg[RIDX] = (a->reg[RIDX] + 1) & 0x3F;
     switch (a->reg[CMD] >> 6) {
-    case CMD_NORMAL: begin(a); break;
+    case CMD_NORMAL: begin_conversion(a); break;
     case CMD_END_OF_SEQUENCE: a->restarted = true; break;
     case CMD_END_OF_LIST_GO_ON:
         end_of_list(a);
-        begin(a);
+        begin_conversion(a);
         break;
     case CMD_END_OF_LIST: /* in trigger mode a trigger alone starts again */
         end_of_list(a);
@@ -171,22 +173,22 @@ static void finish(struct s12z_adc *a)
 
 static void catch_up(struct s12z_adc *a)
 {
-    uint64_t time = gate_time(&a->clock, sleeps(a));
+    uint64_t time = gate_time(&a->clock, sleep_states(a));
     if (time >= a->done_at)
-        finish(a);
+        finish_conversion(a);
     update_lines(a);
 }
 
-static void advance(void *ctx, uint64_t now)
+static void advance_clock(void *ctx, uint64_t now)
 {
     (void)now;
     catch_up(ctx);
 }
 
-static uint64_t next(void *ctx)
+static uint64_t next_moment(void *ctx)
 {
     struct s12z_adc *a = ctx;
-    return gate_when(&a->clock, sleeps(a), a->done_at);
+    return gate_when(&a->clock, sleep_states(a), a->done_at);
 }
 
 static void write_flow(struct s12z_adc *a, uint8_t v)
@@ -207,14 +209,14 @@ static void write_flow(struct s12z_adc *a, uint8_t v)
     if (v & FLW_TRIG) {
         if (a->restarted) {
             a->restarted = false;
-            begin(a);
+            begin_conversion(a);
         } else {
             a->reg[EIF] |= EIF_TRIG;
         }
     }
 }
 
-static uint8_t get(void *ctx, uint16_t addr)
+static uint8_t read_byte(void *ctx, uint16_t addr)
 {
     struct s12z_adc *a = ctx;
     catch_up(a);
@@ -235,7 +237,7 @@ static void write_control(struct s12z_adc *a, uint8_t v)
     }
 }
 
-static void set(void *ctx, uint16_t addr, uint8_t v)
+static void write_byte(void *ctx, uint16_t addr, uint8_t v)
 {
     struct s12z_adc *a = ctx;
     catch_up(a);
@@ -257,9 +259,9 @@ static void set(void *ctx, uint16_t addr, uint8_t v)
     }
     update_lines(a);
 }
-DEVICE_BYTES(get, set)
+DEVICE_BYTES(read_byte, write_byte)
 
-static void reset(void *ctx)
+static void reset_registers(void *ctx)
 {
     struct s12z_adc *a = ctx;
     memset(a->reg, 0, sizeof a->reg);
@@ -278,9 +280,14 @@ int adc_new(struct s12z_board *board, uint16_t base, unsigned vector, struct s12
     a->vector = vector;
     a->done_at = UINT64_MAX;
     *out = a;
-    struct s12z_device d = {
-        base, (uint16_t)(base + SIZE - 1), get_device, set_device, a, next, advance, reset
-    };
+    struct s12z_device d = { base,
+                             (uint16_t)(base + SIZE - 1),
+                             read_byte_device,
+                             write_byte_device,
+                             a,
+                             next_moment,
+                             advance_clock,
+                             reset_registers };
     return board_add_device(board, &d);
 }
 

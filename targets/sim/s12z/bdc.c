@@ -16,13 +16,13 @@ enum {
 static const uint8_t registers[] = { S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3, S12Z_D4, S12Z_D5, S12Z_D6,
                                      S12Z_D7, S12Z_X,  S12Z_Y,  S12Z_S,  S12Z_P,  S12Z_CCW };
 
-static void answer(struct s12z_bdc *b, uint32_t v, unsigned bytes)
+static void put_answer(struct s12z_bdc *b, uint32_t v, unsigned bytes)
 {
     for (unsigned k = bytes; k-- > 0; v >>= 8)
         b->out[k + (b->shape.status ? 1 : 0)] = (uint8_t)v;
 }
 
-static uint32_t argument(const struct s12z_bdc *b, unsigned at, unsigned bytes)
+static uint32_t get_argument(const struct s12z_bdc *b, unsigned at, unsigned bytes)
 {
     uint32_t v = 0;
     for (unsigned k = 0; k < bytes; k++)
@@ -46,7 +46,7 @@ static void memory_failed(struct s12z_bdc *b, enum bus_result r, bool write)
 }
 
 /* Longs lie on multiples of four, words stay inside four bytes. */
-static uint32_t aligned(uint32_t addr, unsigned bytes)
+static uint32_t aligned_address(uint32_t addr, unsigned bytes)
 {
     if (bytes == 4)
         return addr & ~3u;
@@ -54,7 +54,7 @@ static uint32_t aligned(uint32_t addr, unsigned bytes)
 }
 
 /* Whether the instruction leaves the BDC a bus cycle: the code it is made of is fetched four bytes
- * a core clock, each memory operand takes one more, a change of flow fetches anew. An assumption,
+ * a core clock, each memory operand takes one more, a change of flow fetches again. An assumption,
  * like the cycles themselves. */
 static bool leaves_cycle(struct s12z_bdc *b, uint32_t pc)
 {
@@ -99,7 +99,7 @@ static bool get_bus(struct s12z_bdc *b)
 static void set_address(struct s12z_bdc *b, uint8_t base, unsigned bytes)
 {
     if (base == BDC_READ_MEM || base == BDC_WRITE_MEM) {
-        b->addr = argument(b, 1, 3);
+        b->addr = get_argument(b, 1, 3);
         b->sequence_broken = false;
     } else if (base != BDC_READ_SAME) {
         b->addr = b->next_addr;
@@ -107,7 +107,7 @@ static void set_address(struct s12z_bdc *b, uint8_t base, unsigned bytes)
     b->next_addr = (b->addr + bytes) & 0xFFFFFF;
 }
 
-static void memory(struct s12z_bdc *b, uint8_t base, unsigned bytes)
+static void act_on_memory(struct s12z_bdc *b, uint8_t base, unsigned bytes)
 {
     uint32_t v = 0;
     set_address(b, base, bytes);
@@ -115,13 +115,13 @@ static void memory(struct s12z_bdc *b, uint8_t base, unsigned bytes)
         b->csr |= CSR_NORESP;
         return;
     }
-    uint32_t addr = aligned(b->addr, bytes);
+    uint32_t addr = aligned_address(b->addr, bytes);
     if (base == BDC_WRITE_MEM || base == BDC_FILL_MEM) {
-        v = argument(b, 1 + b->shape.address_bytes, bytes);
+        v = get_argument(b, 1 + b->shape.address_bytes, bytes);
         memory_failed(b, bus_write(&b->board->bus, addr, bytes, BUS_BDC, v), true);
     } else {
         memory_failed(b, bus_read(&b->board->bus, addr, bytes, BUS_BDC, &v), false);
-        answer(b, v, bytes);
+        put_answer(b, v, bytes);
     }
 }
 
@@ -145,10 +145,10 @@ static void read_register(struct s12z_bdc *b, unsigned n)
 {
     if (n >= ARRAY_LEN(registers)) {
         b->csr |= CSR_ILLACC;
-        answer(b, 0xEEEEEEEE, 4);
+        put_answer(b, 0xEEEEEEEE, 4);
         return;
     }
-    answer(b, registers[n] == S12Z_CCW ? cpu_ccw(bdc_cpu(b)) : bdc_cpu(b)->r[registers[n]], 4);
+    put_answer(b, registers[n] == S12Z_CCW ? cpu_ccw(bdc_cpu(b)) : bdc_cpu(b)->r[registers[n]], 4);
 }
 
 static void write_register(struct s12z_bdc *b, unsigned n, uint32_t v)
@@ -161,7 +161,7 @@ static void write_register(struct s12z_bdc *b, unsigned n, uint32_t v)
         bdc_cpu(b)->r[registers[n]] = v & (0xFFFFFFFFu >> (32 - 8 * s12z_reg_bytes(registers[n])));
 }
 
-static void background(struct s12z_bdc *b)
+static void act_background(struct s12z_bdc *b)
 {
     struct s12z_cpu *c = bdc_cpu(b);
     if (bdc_halted(b))
@@ -177,14 +177,14 @@ static void background(struct s12z_bdc *b)
     board_run_to(b->board, c->cycles + 1);
 }
 
-static void go(struct s12z_bdc *b)
+static void act_go(struct s12z_bdc *b)
 {
     b->halt_pending = false;
     bdc_cpu(b)->state = CPU_RUN;
     bdc_cpu(b)->attention = true;
 }
 
-static void step(struct s12z_bdc *b)
+static void act_step(struct s12z_bdc *b)
 {
     cpu_step(bdc_cpu(b));
     bdc_cpu(b)->halt_request = bdc_cpu(b)->swi_request =
@@ -200,7 +200,8 @@ static void sync_pc(struct s12z_bdc *b)
     if (asleep)
         b->csr |= CSR_NORESP;
     bool known = c->state == CPU_RUN && b->pc_at == b->board->ns;
-    answer(b, asleep ? 0xEEEEEE : known ? b->pc : c->r[S12Z_P], 3);
+    uint32_t pc = known ? b->pc : c->r[S12Z_P];
+    put_answer(b, asleep ? 0xEEEEEE : pc, 3);
 }
 
 static void write_csr(struct s12z_bdc *b, uint16_t v)
@@ -254,31 +255,31 @@ static void erase_advance(void *ctx, uint64_t now)
 
 /* ---- dispatch ---- */
 
-static void act(struct s12z_bdc *b, uint8_t opcode)
+static void act_on_command(struct s12z_bdc *b, uint8_t opcode)
 {
     switch (opcode) {
     case BDC_NOP: return;
     case BDC_SYNC_PC: sync_pc(b); return;
     case BDC_ACK_ENABLE: b->ack_on = true; return;
     case BDC_ACK_DISABLE: b->ack_on = false; return;
-    case BDC_BACKGROUND: background(b); return;
-    case BDC_READ_DBGTB: answer(b, (uint32_t)dbg_readout_long(b->board->dbg), 4); return;
-    case BDC_GO: go(b); return;
-    case BDC_STEP1: step(b); return;
+    case BDC_BACKGROUND: act_background(b); return;
+    case BDC_READ_DBGTB: put_answer(b, (uint32_t)dbg_readout_long(b->board->dbg), 4); return;
+    case BDC_GO: act_go(b); return;
+    case BDC_STEP1: act_step(b); return;
     case BDC_GO_UNTIL:
-        go(b);
+        act_go(b);
         b->go_until = b->ack_on;
         return;
-    case BDC_WRITE_BDCCSR: write_csr(b, (uint16_t)argument(b, 1, 2)); return;
-    case BDC_READ_BDCCSR: answer(b, bdc_csr(b), 2); return;
+    case BDC_WRITE_BDCCSR: write_csr(b, (uint16_t)get_argument(b, 1, 2)); return;
+    case BDC_READ_BDCCSR: put_answer(b, bdc_csr(b), 2); return;
     case BDC_ERASE_FLASH: erase_flash(b); return;
     }
     if ((opcode & 0xF0) == BDC_READ_REG)
         read_register(b, opcode & 15);
     else if ((opcode & 0xF0) == BDC_WRITE_REG)
-        write_register(b, opcode & 15, argument(b, 1, 4));
+        write_register(b, opcode & 15, get_argument(b, 1, 4));
     else
-        memory(b, opcode & 0xF2, 1u << (opcode >> 2 & 3));
+        act_on_memory(b, opcode & 0xF2, 1u << (opcode >> 2 & 3));
 }
 
 /* Not halted: CPU registers asked for while a BACKGROUND waits for the end of WAI give no response,
@@ -290,7 +291,7 @@ static unsigned not_halted(const struct s12z_bdc *b, uint8_t opcode)
 }
 
 /* The flag that refuses a command in the present state; 0: it may act. */
-static unsigned refusal(const struct s12z_bdc *b, uint8_t opcode)
+static unsigned refusal_of(const struct s12z_bdc *b, uint8_t opcode)
 {
     bool asleep = bdc_cpu(b)->state == CPU_STOP && !(b->csr & CSR_BDCCIS);
     if (!b->known)
@@ -314,14 +315,14 @@ static unsigned refusal(const struct s12z_bdc *b, uint8_t opcode)
 
 /* BACKGROUND and STEP1 in a state that does not take them are ignored without a flag (ZVHL
  * p.155-173, ZVM p.163-166). */
-static bool ignored(const struct s12z_bdc *b, uint8_t opcode)
+static bool is_ignored(const struct s12z_bdc *b, uint8_t opcode)
 {
     return (opcode == BDC_BACKGROUND && !(b->csr & CSR_ENBDC)) ||
            (opcode == BDC_STEP1 && b->csr & CSR_ENBDC && !bdc_halted(b) && !bdc_secured(b));
 }
 
 /* How the command ends on the wire: with a pulse, or with an access that wants its time. */
-static void conclude(struct s12z_bdc *b, uint8_t opcode)
+static void end_command(struct s12z_bdc *b, uint8_t opcode)
 {
     bool internal =
         b->known && b->shape.cls != BDC_ALWAYS && (b->shape.rx_bytes || b->shape.tx_bytes);
@@ -341,18 +342,18 @@ static void conclude(struct s12z_bdc *b, uint8_t opcode)
 void bdc_command(struct s12z_bdc *b)
 {
     uint8_t opcode = b->in[0];
-    unsigned refused = refusal(b, opcode);
+    unsigned refused = refusal_of(b, opcode);
     memset(b->out, FILLER, sizeof b->out);
     if (opcode != BDC_ERASE_FLASH)
         b->erase_armed = false;
     if (!refused)
-        act(b, opcode);
-    else if (refused != CSR_ILLCMD || !b->known || !ignored(b, opcode))
+        act_on_command(b, opcode);
+    else if (refused != CSR_ILLCMD || !b->known || !is_ignored(b, opcode))
         b->csr |= (uint16_t)refused;
     if (b->known && b->shape.status)
         b->out[0] = b->csr & 0xFF;
     b->last = b->known ? opcode : 0xFF;
-    conclude(b, opcode);
+    end_command(b, opcode);
 }
 
 void bdc_sync(struct s12z_bdc *b)

@@ -8,7 +8,7 @@
 enum { LOW_FOR_ZERO_CYCLES = 13, SYNC_WAIT_CYCLES = 16 };
 
 /* One bit in fault_at is taken wrong. */
-static bool noisy(struct s12z_bdc *b)
+static bool noise_strikes(struct s12z_bdc *b)
 {
     if (strcmp(b->board->opt.fault, "noise") != 0)
         return false;
@@ -29,7 +29,7 @@ static void opcode_in(struct s12z_bdc *b)
 
 static void take_bit(struct s12z_bdc *b, bool bit)
 {
-    bit ^= noisy(b);
+    bit ^= noise_strikes(b);
     b->in[b->in_bits / 8] = (uint8_t)(b->in[b->in_bits / 8] << 1 | bit);
     b->in_bits++;
     if (b->in_bits == 8)
@@ -40,7 +40,7 @@ static void take_bit(struct s12z_bdc *b, bool bit)
     }
 }
 
-static void act(struct s12z_bdc *b)
+static void act_on_bytes(struct s12z_bdc *b)
 {
     unsigned out_bytes = (b->shape.status ? 1u : 0u) + b->shape.rx_bytes;
     b->act_at = UINT64_MAX;
@@ -84,7 +84,7 @@ static void send_bit(struct s12z_bdc *b)
 {
     bool bit = b->out[b->out_bits / 8] >> (7 - b->out_bits % 8) & 1;
     b->drive_from = b->drive_to = 0;
-    if (bit == noisy(b)) { /* a 0, or a 1 that noise turned */
+    if (bit == noise_strikes(b)) { /* a 0, or a 1 that noise turned */
         b->drive_from = b->fell_at;
         b->drive_to = b->fell_at + bdc_cycles_ns(b, LOW_FOR_ZERO_CYCLES);
     }
@@ -105,7 +105,7 @@ static bool too_early(const struct s12z_bdc *b)
 static void finish_bit(struct s12z_bdc *b)
 {
     if (b->phase == PHASE_ACT)
-        act(b);
+        act_on_bytes(b);
     if (b->finish_at) {
         b->finish_at = 0;
         half_done(b);
@@ -156,7 +156,7 @@ static void host_rose(struct s12z_bdc *b)
     b->drive_to = b->drive_from + bdc_cycles_ns(b, BDC_SYNC_CYCLES);
 }
 
-static bool mute(const struct s12z_bdc *b)
+static bool is_mute(const struct s12z_bdc *b)
 {
     return bdc_fault(b, "silent") || bdc_fault(b, "no-power") || bdc_fault(b, "bkgd-high") ||
            bdc_fault(b, "reset") || b->board->reset_low || b->switch_at || bdc_deaf(b);
@@ -167,7 +167,7 @@ static void set_host(struct s12z_bdc *b, bool low)
     if (low == b->host_low)
         return;
     b->host_low = low;
-    if (mute(b))
+    if (is_mute(b))
         bdc_idle(b);
     else if (low)
         host_fell(b);
@@ -194,7 +194,7 @@ static uint64_t next_moment(const struct s12z_bdc *b)
     return t;
 }
 
-static void moment(struct s12z_bdc *b)
+static void act_at_moment(struct s12z_bdc *b)
 {
     uint64_t t = bdc_now(b);
     if (t >= b->sample_at) {
@@ -208,7 +208,7 @@ static void moment(struct s12z_bdc *b)
     }
     /* a line that stays low may be a SYNC, which drops the command */
     if (b->phase == PHASE_ACT && !b->host_low && t >= b->act_at)
-        act(b);
+        act_on_bytes(b);
     if (b->finish_at && t >= b->finish_at) {
         b->finish_at = 0;
         half_done(b);
@@ -239,7 +239,7 @@ static void find_pc(struct s12z_bdc *b, uint64_t at)
 }
 
 /* Lets time pass up to `end`, or to the edge waited for. True if that edge came. */
-static bool pass(struct s12z_bdc *b, uint64_t end, enum bkgd_until until)
+static bool pass_time(struct s12z_bdc *b, uint64_t end, enum bkgd_until until)
 {
     while (bdc_now(b) < end) {
         bool before = bdc_level(b);
@@ -249,7 +249,7 @@ static bool pass(struct s12z_bdc *b, uint64_t end, enum bkgd_until until)
         if (b->phase == PHASE_ACT && b->in[0] == BDC_SYNC_PC && t == b->act_at)
             find_pc(b, t);
         board_pass_ns(b->board, t - bdc_now(b));
-        moment(b);
+        act_at_moment(b);
         bool after = bdc_level(b);
         if ((until == BKGD_FALL && before && !after) || (until == BKGD_RISE && !before && after))
             return true;
@@ -264,7 +264,7 @@ int bdc_pin(struct s12z_bdc *b, struct bkgd_stretch *s, size_t n, struct err *er
         if (b->board->unplugged || bdc_fault(b, "unplug"))
             return err_set(err, ERR_USB, "plug the adapter in again", "the adapter is gone");
         set_host(b, s[k].drive == BKGD_LOW);
-        s[k].met = pass(b, start + s[k].ns, s[k].until);
+        s[k].met = pass_time(b, start + s[k].ns, s[k].until);
         s[k].took_ns = bdc_now(b) - start;
         s[k].level = bdc_level(b);
     }

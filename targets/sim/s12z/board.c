@@ -8,7 +8,7 @@
 #include "targets/sim/s12z/bdc_priv.h"
 #include "targets/sim/s12z/board_priv.h"
 
-static struct s12z_board *self(struct sim_board *b)
+static struct s12z_board *board_of(struct sim_board *b)
 {
     return CONTAINER_OF(b, struct s12z_board, sim);
 }
@@ -17,7 +17,7 @@ static struct s12z_board *self(struct sim_board *b)
 
 static int set_pins(struct sim_board *sim, unsigned mask, unsigned value, struct err *err)
 {
-    struct s12z_board *b = self(sim);
+    struct s12z_board *b = board_of(sim);
     if (mask & ~(unsigned)(BDC_PIN_BKGD | BDC_PIN_RESET))
         return err_set(err, ERR_UNSUPPORTED, "BKGD and RESET are all this board has",
                        "no such pin to drive");
@@ -34,7 +34,7 @@ static int set_pins(struct sim_board *sim, unsigned mask, unsigned value, struct
 
 static int get_pins(struct sim_board *sim, unsigned *value, unsigned *known, struct err *err)
 {
-    struct s12z_board *b = self(sim);
+    struct s12z_board *b = board_of(sim);
     (void)err;
     *known = BDC_PIN_BKGD | BDC_PIN_RESET | BDC_PIN_VTREF;
     *value =
@@ -47,36 +47,36 @@ static int get_pins(struct sim_board *sim, unsigned *value, unsigned *known, str
 
 static uint64_t now_ns(struct sim_board *sim)
 {
-    struct s12z_board *b = self(sim);
+    struct s12z_board *b = board_of(sim);
     return b->ns;
 }
 
-static int advance(struct sim_board *sim, uint64_t ns, struct err *err)
+static int pass_time(struct sim_board *sim, uint64_t ns, struct err *err)
 {
     (void)err;
-    board_pass_ns(self(sim), ns);
+    board_pass_ns(board_of(sim), ns);
     return 0;
 }
 
-static int bkgd(struct sim_board *sim, struct bkgd_stretch *s, size_t n, struct err *err)
+static int drive_bkgd(struct sim_board *sim, struct bkgd_stretch *s, size_t n, struct err *err)
 {
-    return bdc_pin(self(sim)->bdc, s, n, err);
+    return bdc_pin(board_of(sim)->bdc, s, n, err);
 }
 
 static int pdo_capture(struct sim_board *sim, bool on)
 {
-    return dbg_pdo_capture(self(sim)->dbg, on);
+    return dbg_pdo_capture(board_of(sim)->dbg, on);
 }
 static size_t pdo_take(struct sim_board *sim, pdo_edge *out, size_t cap, uint64_t *lost)
 {
-    return dbg_pdo_take(self(sim)->dbg, out, cap, lost);
+    return dbg_pdo_take(board_of(sim)->dbg, out, cap, lost);
 }
 
 /* ---- making and unmaking ---- */
 
-static void destroy(struct sim_board *sim)
+static void free_board(struct sim_board *sim)
 {
-    struct s12z_board *b = self(sim);
+    struct s12z_board *b = board_of(sim);
     peripherals_free(b->peripherals);
     bdc_free(b->bdc);
     dbg_free(b->dbg);
@@ -147,7 +147,7 @@ static int create_part(const struct sim_board_type *type, const struct s12z_part
     if (ret == 0)
         ret = make_parts(b, err);
     if (ret < 0) {
-        destroy(&b->sim);
+        free_board(&b->sim);
         return ret;
     }
     bus_map(&b->bus);
@@ -175,12 +175,12 @@ static const struct s12z_part zvl128 = { "s12zvl128", 0x00150000, 0x2FFF, 0x1007
         .name = "s12" #part,                                                                     \
         .help = what " behind BDC",                                                              \
         .create = create_##part,                                                                 \
-        .destroy = destroy,                                                                      \
+        .destroy = free_board,                                                                   \
         .set_pins = set_pins,                                                                    \
         .get_pins = get_pins,                                                                    \
-        .advance = advance,                                                                      \
+        .advance = pass_time,                                                                    \
         .now_ns = now_ns,                                                                        \
-        .bkgd = bkgd,                                                                            \
+        .bkgd = drive_bkgd,                                                                      \
         .pdo_capture = pdo_capture,                                                              \
         .pdo_take = pdo_take,                                                                    \
         .reopen = board_reopen,                                                                  \

@@ -42,7 +42,7 @@ static uint64_t next_edge(void *ctx)
     return ns <= b->ns_base ? b->core_base : b->core_base + board_ns_to_cycles(b, ns - b->ns_base);
 }
 
-static void edges(void *ctx, uint64_t now)
+static void make_edges(void *ctx, uint64_t now)
 {
     struct s12z_board *b = ctx;
     while (next_edge(b) <= now)
@@ -53,7 +53,7 @@ int board_add_eev(struct s12z_board *b)
 {
     /* no registers */
     struct s12z_device wave = {
-        .first = 1, .last = 0, .ctx = b, .next = next_edge, .advance = edges
+        .first = 1, .last = 0, .ctx = b, .next = next_edge, .advance = make_edges
     };
     return b->opt.eev_hz ? board_add_device(b, &wave) : 0;
 }

@@ -6,7 +6,7 @@
 static const uint64_t ns_per_s = 1000000000;
 
 /* Where in its period: UINT64_MAX before it began. */
-static uint64_t phase(const struct board_options *o, uint64_t ns)
+static uint64_t time_in_period(const struct board_options *o, uint64_t ns)
 {
     if (ns < o->fault_from_ns)
         return UINT64_MAX;
@@ -17,7 +17,7 @@ bool board_fault_shows(const struct s12z_board *b)
 {
     const struct board_options *o = &b->opt;
     if (o->fault_for_ns)
-        return phase(o, b->ns) < o->fault_for_ns;
+        return time_in_period(o, b->ns) < o->fault_for_ns;
     return b->ns >= o->fault_at * ns_per_s / o->bdc_hz; /* KIND@N: N BDC cycles after power-on */
 }
 
@@ -31,7 +31,7 @@ uint64_t board_fault_edge(const struct s12z_board *b)
     const struct board_options *o = &b->opt;
     if (!o->fault_for_ns)
         return UINT64_MAX;
-    uint64_t at = phase(o, b->ns);
+    uint64_t at = time_in_period(o, b->ns);
     if (at == UINT64_MAX)
         return o->fault_from_ns;
     if (at < o->fault_for_ns)

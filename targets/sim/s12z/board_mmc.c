@@ -45,7 +45,7 @@ static void own_write(void *ctx, uint16_t addr, unsigned size, uint16_t v)
     if (addr == MODE_REG)
         b->mode |= (size == 2 ? v >> 8 : v) & MODE_MODC;
     else if (addr == 0x80 || addr == 0x81)
-        b->mmcec &= (uint16_t) ~(size == 2 ? v : addr == 0x80 ? v << 8 : v);
+        b->mmcec &= (uint16_t) ~(size == 1 && addr == 0x80 ? v << 8 : v);
 }
 
 /* 0 nothing there, 1 registers, 2 RAM, 3 EEPROM, 4 flash */

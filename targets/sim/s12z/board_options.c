@@ -45,7 +45,9 @@ static int parse_fault(const char *text, struct board_options *o, struct err *er
         return err_set(err, ERR_USAGE, "write KIND@N, N a number above 0",
                        "fault=%s: this one cannot come and go", text);
     strcpy(o->fault, f.kind ? kinds[f.kind] : "");
-    o->fault_at = f.n ? f.n : strstr(o->fault, "noise") ? 1000 : 0;
+    o->fault_at = f.n;
+    if (!f.n && strstr(o->fault, "noise"))
+        o->fault_at = 1000;
     o->fault_from_ns = f.from_ns;
     o->fault_for_ns = f.for_ns;
     o->fault_every_ns = f.every_ns;

@@ -57,7 +57,7 @@ struct s12z_board {
     uint16_t mmcec, mmcccr;  /* MMC error capture */
     uint32_t mmcpc;
     bool reset_low;
-    uint64_t ns;                 /* the wire's clock */
+    uint64_t ns; /* the wire's clock */
     uint64_t ns_base, core_base; /* where the core last began to follow it */
     /* a fault that comes and goes, as of now; the adapter was gone and not opened again */
     bool fault_shown, unplugged;

@@ -6,7 +6,7 @@
 enum { REOPEN_NS = 100000000 };
 
 /* Time passes on the wire; the core follows. While RESET is low it stands still. */
-static void pass(struct s12z_board *b, uint64_t ns)
+static void pass_steadily(struct s12z_board *b, uint64_t ns)
 {
     b->ns += ns;
     if (!b->reset_low && !board_fault(b, "reset") && !board_fault(b, "no-power"))
@@ -21,11 +21,11 @@ void board_pass_ns(struct s12z_board *b, uint64_t ns)
 {
     uint64_t end = b->ns + ns;
     for (uint64_t edge; (edge = board_fault_edge(b)) <= end;) {
-        pass(b, edge - b->ns - 1); /* as it was before */
-        pass(b, 1);
+        pass_steadily(b, edge - b->ns - 1); /* as it was before */
+        pass_steadily(b, 1);
         board_fault_turns(b);
     }
-    pass(b, end - b->ns);
+    pass_steadily(b, end - b->ns);
 }
 
 int board_reopen(struct sim_board *sim, struct err *err)

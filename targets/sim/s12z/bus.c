@@ -27,7 +27,7 @@ static enum bus_result register_write(struct s12z_board *b, uint32_t addr, unsig
     return BUS_OK;
 }
 
-static enum bus_result nonvolatile(const struct s12z_board *b, uint32_t addr)
+static enum bus_result check_nonvolatile(const struct s12z_board *b, uint32_t addr)
 {
     bool eeprom = addr < b->part->flash_start;
     if (eeprom ? b->eeprom_busy : b->flash_busy)
@@ -47,7 +47,7 @@ static enum bus_result one_read(struct s12z_board *b, uint32_t addr, unsigned si
         return who == BUS_CPU_FETCH ? BUS_ILLEGAL : register_read(b, addr, size, v);
     case REGION_FLASH:
     case REGION_EEPROM: {
-        enum bus_result r = nonvolatile(b, addr);
+        enum bus_result r = check_nonvolatile(b, addr);
         if (r != BUS_OK) {
             ftmrz_invalid_read(b->ftmrz);
             return r;
@@ -77,13 +77,13 @@ static enum bus_result one_write(struct s12z_board *b, uint32_t addr, unsigned s
 }
 
 /* Registers are accessed as aligned words where the access covers one, else byte by byte. */
-static unsigned piece(uint32_t addr, unsigned left)
+static unsigned piece_bytes(uint32_t addr, unsigned left)
 {
     return addr < RAM_START && left >= 2 && !(addr & 1) ? 2 : 1;
 }
 
 /* All or nothing: a part that reaches outside must not have touched a register. */
-static bool reachable(struct s12z_board *b, uint32_t addr, unsigned size)
+static bool is_reachable(struct s12z_board *b, uint32_t addr, unsigned size)
 {
     uint8_t *byte;
     return bus_region_of(b, addr & 0xFFFFFF, &byte) != REGION_NONE &&
@@ -99,12 +99,12 @@ enum bus_result bus_read(struct s12z_bus *bus, uint32_t addr, unsigned size, enu
                          uint32_t *v)
 {
     uint32_t out = 0;
-    enum bus_result r = reachable(bus->board, addr, size) ? BUS_OK : BUS_ILLEGAL;
+    enum bus_result r = is_reachable(bus->board, addr, size) ? BUS_OK : BUS_ILLEGAL;
     if (bus->board->ram_faults && in_ram(bus->board, addr, size) &&
         !sram_ecc_read(bus->board->sram_ecc, addr, size))
         r = BUS_ECC;
     for (unsigned left = size; left && r == BUS_OK;) {
-        unsigned n = piece(addr & 0xFFFFFF, left);
+        unsigned n = piece_bytes(addr & 0xFFFFFF, left);
         uint32_t part = 0;
         r = one_read(bus->board, addr & 0xFFFFFF, n, who, &part);
         out = out << (8 * n) | part;
@@ -118,13 +118,13 @@ enum bus_result bus_read(struct s12z_bus *bus, uint32_t addr, unsigned size, enu
 enum bus_result bus_write(struct s12z_bus *bus, uint32_t addr, unsigned size, enum bus_master who,
                           uint32_t v)
 {
-    enum bus_result r = reachable(bus->board, addr, size) ? BUS_OK : BUS_ILLEGAL;
+    enum bus_result r = is_reachable(bus->board, addr, size) ? BUS_OK : BUS_ILLEGAL;
     if (bus->board->ram_faults && in_ram(bus->board, addr, size) &&
         !sram_ecc_write(bus->board->sram_ecc, addr, size))
         r = BUS_ECC;
     (void)who; /* CPU and BDC have the same rights to write */
     for (unsigned left = size; left && r == BUS_OK;) {
-        unsigned n = piece(addr & 0xFFFFFF, left);
+        unsigned n = piece_bytes(addr & 0xFFFFFF, left);
         r = one_write(bus->board, addr & 0xFFFFFF, n,
                       v >> (8 * (left - n)) & (n == 2 ? 0xFFFF : 0xFF));
         addr += n;

@@ -68,20 +68,20 @@ struct s12z_cpmu {
     bool reset_due;
 };
 
-static uint8_t *reg(struct s12z_cpmu *c, unsigned addr) { return &c->reg[addr - BASE]; }
+static uint8_t *reg_at(struct s12z_cpmu *c, unsigned addr) { return &c->reg[addr - BASE]; }
 
 static void update_lines(struct s12z_cpmu *c)
 {
-    uint8_t on = *reg(c, IFLG) & *reg(c, INT);
+    uint8_t on = *reg_at(c, IFLG) & *reg_at(c, INT);
     intc_line(c->board->intc, VEC_RTI, on & IFLG_RTIF);
     intc_line(c->board->intc, VEC_PLL_LOCK, on & IFLG_LOCKIF);
 }
 
 /* Pseudo stop with PRE keeps the timer going in STOP. */
-static unsigned sleeps(struct s12z_cpmu *c)
+static unsigned sleep_states(struct s12z_cpmu *c)
 {
-    bool pseudo = (*reg(c, CLKS) & (CLKS_PSTP | CLKS_PRE)) == (CLKS_PSTP | CLKS_PRE);
-    return (*reg(c, COP) & COP_RSBCK ? GATE_BDM : 0) | (pseudo ? GATE_RUNS_IN_STOP : 0);
+    bool pseudo = (*reg_at(c, CLKS) & (CLKS_PSTP | CLKS_PRE)) == (CLKS_PSTP | CLKS_PRE);
+    return (*reg_at(c, COP) & COP_RSBCK ? GATE_BDM : 0) | (pseudo ? GATE_RUNS_IN_STOP : 0);
 }
 
 /* Core cycles of so many cycles of a clock of `hz`. */
@@ -94,12 +94,13 @@ static uint64_t to_cycles(const struct s12z_cpmu *c, uint64_t n, uint64_t hz)
 
 static uint64_t pll_bus_hz(struct s12z_cpmu *c)
 {
-    uint64_t ref = *reg(c, OSC) & OSC_OSCE ? CRYSTAL_HZ / ((*reg(c, REFDIV) & 15u) + 1) : IRC_HZ;
-    uint64_t vco = 2 * ref * ((*reg(c, SYNR) & 63u) + 1);
-    bool locked = *reg(c, IFLG) & IFLG_LOCK;
-    if (!(*reg(c, CLKS) & CLKS_PLLSEL))
+    uint64_t ref =
+        *reg_at(c, OSC) & OSC_OSCE ? CRYSTAL_HZ / ((*reg_at(c, REFDIV) & 15u) + 1) : IRC_HZ;
+    uint64_t vco = 2 * ref * ((*reg_at(c, SYNR) & 63u) + 1);
+    bool locked = *reg_at(c, IFLG) & IFLG_LOCK;
+    if (!(*reg_at(c, CLKS) & CLKS_PLLSEL))
         return CRYSTAL_HZ / 2;
-    return vco / (locked ? (*reg(c, POSTDIV) & 31u) + 1 : 4) / 2;
+    return vco / (locked ? (*reg_at(c, POSTDIV) & 31u) + 1 : 4) / 2;
 }
 
 static void restart_timers(struct s12z_cpmu *c);
@@ -115,22 +116,22 @@ static void apply_pll(struct s12z_cpmu *c)
 
 static void set_lock(struct s12z_cpmu *c, bool locked)
 {
-    bool was = *reg(c, IFLG) & IFLG_LOCK;
+    bool was = *reg_at(c, IFLG) & IFLG_LOCK;
     if (was != locked)
-        *reg(c, IFLG) = (uint8_t)((*reg(c, IFLG) ^ IFLG_LOCK) | IFLG_LOCKIF);
+        *reg_at(c, IFLG) = (uint8_t)((*reg_at(c, IFLG) ^ IFLG_LOCK) | IFLG_LOCKIF);
 }
 
 static void write_pll(struct s12z_cpmu *c, uint16_t addr, uint8_t v)
 {
-    if (*reg(c, PROT) & 1)
+    if (*reg_at(c, PROT) & 1)
         return;
-    *reg(c, addr) = v;
+    *reg_at(c, addr) = v;
     bool unlocks = addr == SYNR || addr == REFDIV || addr == OSC;
     if (unlocks)
         set_lock(c, false);
     if (addr == OSC)
-        *reg(c, IFLG) =
-            (uint8_t)((*reg(c, IFLG) & ~IFLG_UPOSC) | (v & OSC_OSCE ? IFLG_UPOSC | IFLG_OSCIF : 0));
+        *reg_at(c, IFLG) = (uint8_t)((*reg_at(c, IFLG) & ~IFLG_UPOSC) |
+                                     (v & OSC_OSCE ? IFLG_UPOSC | IFLG_OSCIF : 0));
     apply_pll(c);
     if (unlocks)
         c->lock_at = c->board->cpu.cycles + to_cycles(c, LOCK_US, 1000000);
@@ -155,23 +156,23 @@ static uint64_t cop_period(uint8_t v)
 
 static uint64_t rti_cycles(struct s12z_cpmu *c)
 {
-    return to_cycles(c, rti_period(*reg(c, RTI)), IRC_HZ);
+    return to_cycles(c, rti_period(*reg_at(c, RTI)), IRC_HZ);
 }
 static uint64_t cop_cycles(struct s12z_cpmu *c)
 {
-    return to_cycles(c, cop_period(*reg(c, COP)),
-                     *reg(c, CLKS) & CLKS_COPOSCSEL1 ? ACLK_HZ : IRC_HZ);
+    return to_cycles(c, cop_period(*reg_at(c, COP)),
+                     *reg_at(c, CLKS) & CLKS_COPOSCSEL1 ? ACLK_HZ : IRC_HZ);
 }
 
 static void restart_rti(struct s12z_cpmu *c)
 {
-    c->rti_at =
-        rti_period(*reg(c, RTI)) ? gate_time(&c->clock, sleeps(c)) + rti_cycles(c) : UINT64_MAX;
+    c->rti_at = rti_period(*reg_at(c, RTI)) ? gate_time(&c->clock, sleep_states(c)) + rti_cycles(c)
+                                            : UINT64_MAX;
 }
 static void restart_cop(struct s12z_cpmu *c)
 {
-    c->cop_from = gate_time(&c->clock, sleeps(c));
-    c->cop_at = cop_period(*reg(c, COP)) ? c->cop_from + cop_cycles(c) : UINT64_MAX;
+    c->cop_from = gate_time(&c->clock, sleep_states(c));
+    c->cop_at = cop_period(*reg_at(c, COP)) ? c->cop_from + cop_cycles(c) : UINT64_MAX;
 }
 static void restart_timers(struct s12z_cpmu *c)
 {
@@ -189,8 +190,8 @@ static void serve_cop(struct s12z_cpmu *c, uint8_t v)
 {
     if (c->cop_at == UINT64_MAX)
         return;
-    uint64_t spent = gate_time(&c->clock, sleeps(c)) - c->cop_from;
-    if ((v != 0x55 && v != 0xAA) || (*reg(c, COP) & COP_WCOP && spent < cop_cycles(c) / 4 * 3)) {
+    uint64_t spent = gate_time(&c->clock, sleep_states(c)) - c->cop_from;
+    if ((v != 0x55 && v != 0xAA) || (*reg_at(c, COP) & COP_WCOP && spent < cop_cycles(c) / 4 * 3)) {
         want_reset(c);
     } else if (v == 0x55) {
         c->cop_half = true;
@@ -210,19 +211,19 @@ static void write_cop(struct s12z_cpmu *c, uint8_t v)
         keep &= (uint8_t) ~(COP_WCOP | COP_CR); /* only RSBCK is written */
     else
         c->cop_written = true;
-    *reg(c, COP) = (uint8_t)((*reg(c, COP) & ~keep) | (v & keep));
+    *reg_at(c, COP) = (uint8_t)((*reg_at(c, COP) & ~keep) | (v & keep));
     restart_cop(c);
 }
 
 /* ---- device ---- */
 
-static uint64_t next(void *ctx)
+static uint64_t next_moment(void *ctx)
 {
     struct s12z_cpmu *c = ctx;
     if (c->reset_due)
         return c->board->cpu.cycles;
     uint64_t t = MIN(c->rti_at, c->cop_at);
-    return MIN(gate_when(&c->clock, sleeps(c), t), c->lock_at);
+    return MIN(gate_when(&c->clock, sleep_states(c), t), c->lock_at);
 }
 
 static void cop_reset(struct s12z_cpmu *c)
@@ -230,16 +231,16 @@ static void cop_reset(struct s12z_cpmu *c)
     struct s12z_board *b = c->board;
     c->reset_due = false;
     board_reset(b, !bdc_level(b->bdc));
-    *reg(c, RFLG) |= RFLG_COPRF;
+    *reg_at(c, RFLG) |= RFLG_COPRF;
 }
 
 static void catch_up(struct s12z_cpmu *c, uint64_t now)
 {
-    uint64_t time = gate_time(&c->clock, sleeps(c));
+    uint64_t time = gate_time(&c->clock, sleep_states(c));
     if (time >= c->cop_at)
         want_reset(c);
     while (time >= c->rti_at) {
-        *reg(c, IFLG) |= IFLG_RTIF;
+        *reg_at(c, IFLG) |= IFLG_RTIF;
         c->rti_at += rti_cycles(c);
     }
     if (now >= c->lock_at) {
@@ -250,7 +251,7 @@ static void catch_up(struct s12z_cpmu *c, uint64_t now)
     update_lines(c);
 }
 
-static void advance(void *ctx, uint64_t now)
+static void advance_clock(void *ctx, uint64_t now)
 {
     struct s12z_cpmu *c = ctx;
     catch_up(c, now);
@@ -258,55 +259,55 @@ static void advance(void *ctx, uint64_t now)
         cop_reset(c);
 }
 
-static uint8_t get(void *ctx, uint16_t addr)
+static uint8_t read_byte(void *ctx, uint16_t addr)
 {
     struct s12z_cpmu *c = ctx;
     catch_up(c, c->board->cpu.cycles);
-    return addr == ARMCOP ? 0 : *reg(ctx, addr);
+    return addr == ARMCOP ? 0 : *reg_at(ctx, addr);
 }
 
-static void set(void *ctx, uint16_t addr, uint8_t v)
+static void write_byte(void *ctx, uint16_t addr, uint8_t v)
 {
     struct s12z_cpmu *c = ctx;
     catch_up(c, c->board->cpu.cycles);
     switch (addr) {
-    case RFLG: *reg(c, addr) &= (uint8_t)~v; break;
-    case IFLG: *reg(c, addr) &= (uint8_t) ~(v & (IFLG_RTIF | IFLG_LOCKIF | IFLG_OSCIF)); break;
-    case INT: *reg(c, addr) = v & (IFLG_RTIF | IFLG_LOCKIF | IFLG_OSCIF); break;
+    case RFLG: *reg_at(c, addr) &= (uint8_t)~v; break;
+    case IFLG: *reg_at(c, addr) &= (uint8_t) ~(v & (IFLG_RTIF | IFLG_LOCKIF | IFLG_OSCIF)); break;
+    case INT: *reg_at(c, addr) = v & (IFLG_RTIF | IFLG_LOCKIF | IFLG_OSCIF); break;
     case SYNR:
     case REFDIV:
     case POSTDIV:
     case CLKS:
     case OSC: write_pll(c, addr, v); break;
-    case PROT: *reg(c, addr) = v != 0x26; break;
+    case PROT: *reg_at(c, addr) = v != 0x26; break;
     case RTI:
-        *reg(c, addr) = v;
+        *reg_at(c, addr) = v;
         restart_rti(c);
         break;
     case COP: write_cop(c, v); break;
     case ARMCOP: serve_cop(c, v); break;
-    default: *reg(c, addr) = v; break;
+    default: *reg_at(c, addr) = v; break;
     }
     update_lines(c);
 }
-DEVICE_BYTES(get, set)
+DEVICE_BYTES(read_byte, write_byte)
 
 /* The watchdog's first setting comes from the option byte of the flash, inverted; none in special
  * mode. */
-static void reset(void *ctx)
+static void reset_registers(void *ctx)
 {
     struct s12z_cpmu *c = ctx;
     struct s12z_board *b = c->board;
-    uint8_t flags = *reg(c, RFLG), option = b->flash[0xFFFE0E - b->part->flash_start];
+    uint8_t flags = *reg_at(c, RFLG), option = b->flash[0xFFFE0E - b->part->flash_start];
     memset(c->reg, 0, sizeof c->reg);
-    *reg(c, RFLG) = flags | RFLG_PMRF;
-    *reg(c, SYNR) = RESET_SYNR;
-    *reg(c, REFDIV) = 0x0F;
-    *reg(c, POSTDIV) = RESET_POSTDIV;
-    *reg(c, IFLG) = IFLG_LOCK;
-    *reg(c, CLKS) = CLKS_PLLSEL;
+    *reg_at(c, RFLG) = flags | RFLG_PMRF;
+    *reg_at(c, SYNR) = RESET_SYNR;
+    *reg_at(c, REFDIV) = 0x0F;
+    *reg_at(c, POSTDIV) = RESET_POSTDIV;
+    *reg_at(c, IFLG) = IFLG_LOCK;
+    *reg_at(c, CLKS) = CLKS_PLLSEL;
     if (b->mode & 0x80)
-        *reg(c, COP) = (uint8_t)((~option & COP_CR) | (option & 8 ? 0 : COP_WCOP));
+        *reg_at(c, COP) = (uint8_t)((~option & COP_CR) | (option & 8 ? 0 : COP_WCOP));
     c->cop_written = c->cop_half = c->reset_due = false;
     c->lock_at = UINT64_MAX;
     restart_timers(c);
@@ -318,10 +319,11 @@ int cpmu_new(struct s12z_board *board, struct s12z_cpmu **out)
     if (!c)
         return -ERR_NOMEM;
     c->board = c->clock.board = board;
-    *reg(c, RFLG) = RFLG_PORF;
+    *reg_at(c, RFLG) = RFLG_PORF;
     *out = c;
-    return board_add_device(board, &(struct s12z_device){ BASE, LAST, get_device, set_device, c,
-                                                          next, advance, reset });
+    return board_add_device(board, &(struct s12z_device){ BASE, LAST, read_byte_device,
+                                                          write_byte_device, c, next_moment,
+                                                          advance_clock, reset_registers });
 }
 
 void cpmu_free(struct s12z_cpmu *c) { free(c); }

@@ -27,7 +27,7 @@ void cpu_fini(struct s12z_cpu *c)
 
 /* A fetch that fails is a machine exception like a load that fails; the bytes that could be fetched
  * may still be one instruction. */
-static bool decode(struct s12z_cpu *c, uint32_t pc, struct cpu_insn *u)
+static bool decode_insn(struct s12z_cpu *c, uint32_t pc, struct cpu_insn *u)
 {
     uint8_t code[S12Z_MAX_LENGTH];
     size_t n = 0;
@@ -47,27 +47,27 @@ static bool decode(struct s12z_cpu *c, uint32_t pc, struct cpu_insn *u)
     return true;
 }
 
-static struct cpu_insn *find_slow(struct s12z_cpu *c, uint32_t pc)
+static struct cpu_insn *find_insn_slow(struct s12z_cpu *c, uint32_t pc)
 {
     struct cpu_page **p = &c->page[pc >> BUS_PAGE_BITS];
     if (!*p && !(*p = calloc(1, sizeof **p)))
         abort(); /* a model without memory has no hardware to be */
     struct cpu_insn *u = &(*p)->insn[pc & (PAGE - 1)];
-    return u->fn || decode(c, pc, u) ? u : NULL;
+    return u->fn || decode_insn(c, pc, u) ? u : NULL;
 }
 
-static inline struct cpu_insn *find(struct s12z_cpu *c, uint32_t pc)
+static inline struct cpu_insn *find_insn(struct s12z_cpu *c, uint32_t pc)
 {
     struct cpu_page *p = c->page[pc >> BUS_PAGE_BITS];
     if (p && p->insn[pc & (PAGE - 1)].fn)
         return &p->insn[pc & (PAGE - 1)];
-    return find_slow(c, pc);
+    return find_insn_slow(c, pc);
 }
 
 /* ---- exceptions ---- */
 
 /* An interrupt that gets through now; true if one was taken. */
-static bool interrupt(struct s12z_cpu *c)
+static bool take_interrupt(struct s12z_cpu *c)
 {
     unsigned level = 0, ipl = (c->system & CCW_IPL) >> CCW_IPL_SHIFT;
     int vector = c->irq ? intc_pending(board_intc(c->board), ipl, &level) : -1;
@@ -95,7 +95,7 @@ static bool look_up(struct s12z_cpu *c)
         c->swi_request = false;
         cpu_exception(c, VEC_SWI, -1);
     }
-    if (c->irq && interrupt(c))
+    if (c->irq && take_interrupt(c))
         c->attention = true; /* a higher one may be pending */
     if (c->state != CPU_RUN)
         return false;
@@ -104,7 +104,7 @@ static bool look_up(struct s12z_cpu *c)
     return !c->halt_request && !c->swi_request;
 }
 
-static inline void execute(struct s12z_cpu *c, struct cpu_insn *u)
+static inline void execute_insn(struct s12z_cpu *c, struct cpu_insn *u)
 {
     c->r[S12Z_P] = u->next;
     c->cycles += u->cycles;
@@ -132,18 +132,18 @@ void cpu_run(struct s12z_cpu *c, uint64_t until)
     while (c->cycles < c->until && c->state == CPU_RUN) {
         if (c->attention && !look_up(c))
             continue;
-        struct cpu_insn *u = find(c, c->r[S12Z_P]);
+        struct cpu_insn *u = find_insn(c, c->r[S12Z_P]);
         if (u)
-            execute(c, u);
+            execute_insn(c, u);
     }
 }
 
 void cpu_step(struct s12z_cpu *c)
 {
     c->state = CPU_RUN;
-    struct cpu_insn *u = find(c, c->r[S12Z_P]);
+    struct cpu_insn *u = find_insn(c, c->r[S12Z_P]);
     if (u)
-        execute(c, u);
+        execute_insn(c, u);
     if (c->fault)
         cpu_machine_exception(c);
     if (c->state == CPU_RUN)

@@ -100,7 +100,7 @@ void cpu_wake(struct s12z_cpu *c);
 void cpu_step(struct s12z_cpu *c);
 
 /* cpu_forget - n bytes of memory at addr changed: what was decoded there or reaches into there is
- * decoded anew. */
+ * decoded again. */
 void cpu_forget(struct s12z_cpu *c, uint32_t addr, size_t n);
 
 /* cpu_hide - a page cannot be fetched from (busy flash) until it is shown again; what was decoded

@@ -7,21 +7,21 @@
 
 enum { BASE = 0x0100, LAST = 0x0147, COMPARATORS = 4 };
 
-static uint8_t *comparator(struct s12z_dbg *d, unsigned n)
+static uint8_t *comparator_regs(struct s12z_dbg *d, unsigned n)
 {
     return &d->reg[DBGACTL + n * COMPARATOR_STEP];
 }
-static bool exists(const struct s12z_dbg *d, unsigned n)
+static bool comparator_exists(const struct s12z_dbg *d, unsigned n)
 {
     return n != 2 || d->part->full_dbg;
 } /* the small module has no C */
-static bool enabled(struct s12z_dbg *d, unsigned n)
+static bool comparator_on(struct s12z_dbg *d, unsigned n)
 {
-    return exists(d, n) && comparator(d, n)[0] & CTL_COMPE;
+    return comparator_exists(d, n) && comparator_regs(d, n)[0] & CTL_COMPE;
 }
 static uint32_t compare_address(struct s12z_dbg *d, unsigned n)
 {
-    const uint8_t *r = comparator(d, n) + COMPARATOR_ADDR;
+    const uint8_t *r = comparator_regs(d, n) + COMPARATOR_ADDR;
     return (uint32_t)r[0] << 16 | (uint32_t)r[1] << 8 | r[2];
 }
 /* ABCM, CDCM: 0 separate, 1 inside the pair's range, 2 outside; the pair's first one controls then.
@@ -38,9 +38,9 @@ void dbg_watch(struct s12z_dbg *d)
     c->watch_exec = d->tracing || d->ending || (d->profiling && d->need_start);
     c->watch_data = d->tracing && trace_mode(d) == TRACE_DETAIL;
     for (unsigned n = 0; n < COMPARATORS && armed; n++)
-        if (enabled(d, n)) {
-            c->watch_exec |= (comparator(d, n)[0] & CTL_INST) != 0;
-            c->watch_data |= !(comparator(d, n)[0] & CTL_INST);
+        if (comparator_on(d, n)) {
+            c->watch_exec |= (comparator_regs(d, n)[0] & CTL_INST) != 0;
+            c->watch_data |= !(comparator_regs(d, n)[0] & CTL_INST);
         }
     c->watch_cof = d->profiling || (d->tracing && trace_mode(d) <= TRACE_LOOP1);
     c->attention = true;
@@ -73,17 +73,17 @@ void dbg_disarm(struct s12z_dbg *d, bool by_event)
         request_break(d);
 }
 
-static bool sourced(const struct s12z_dbg *d)
+static bool trace_allowed(const struct s12z_dbg *d)
 {
     return d->part->full_dbg && d->reg[DBGTCRH] & TCRH_TSOURCE && !board_secured(d->board);
 }
 static bool profile_mode(const struct s12z_dbg *d)
 {
-    return sourced(d) && d->reg[DBGTCRL] & TCRL_PROFILE;
+    return trace_allowed(d) && d->reg[DBGTCRL] & TCRL_PROFILE;
 }
 static bool tracing_mode(const struct s12z_dbg *d)
 {
-    return sourced(d) && !(d->reg[DBGTCRL] & TCRL_PROFILE);
+    return trace_allowed(d) && !(d->reg[DBGTCRL] & TCRL_PROFILE);
 }
 
 /* Final State: what was asked for begins, goes on for a while, or is over. */
@@ -102,7 +102,7 @@ static void enter_final(struct s12z_dbg *d)
     }
 }
 
-static void enter(struct s12z_dbg *d, enum dbg_state s)
+static void enter_state(struct s12z_dbg *d, enum dbg_state s)
 {
     if (d->state == FINAL)
         return; /* from there it goes to State0 only */
@@ -112,7 +112,7 @@ static void enter(struct s12z_dbg *d, enum dbg_state s)
     dbg_watch(d);
 }
 
-static void arm(struct s12z_dbg *d)
+static void arm_module(struct s12z_dbg *d)
 {
     bool begin = (d->reg[DBGTCRH] & TCRH_TALIGN) == ALIGN_BEGIN;
     d->efr = 0;
@@ -140,7 +140,7 @@ static enum dbg_state next_state(const struct s12z_dbg *d, unsigned n)
 }
 
 /* The matches of one cycle, a bit each: the highest channel that leads anywhere decides. */
-static void match(struct s12z_dbg *d, unsigned channels)
+static void take_matches(struct s12z_dbg *d, unsigned channels)
 {
     bool cut_off = (d->reg[DBGC1] & C1_EEVE) == EEVE_STATE; /* channel 3 is the pin's then */
     if (d->state == STATE0 || d->state == FINAL)
@@ -148,7 +148,7 @@ static void match(struct s12z_dbg *d, unsigned channels)
     d->efr |= (uint8_t)channels;
     for (unsigned n = COMPARATORS; n-- > 0;)
         if (channels >> n & 1 && !(n == 3 && cut_off) && next_state(d, n) != STATE0) {
-            enter(d, next_state(d, n));
+            enter_state(d, next_state(d, n));
             return;
         }
 }
@@ -164,7 +164,7 @@ void dbg_eev_pin(struct s12z_dbg *d, bool high)
     if (use == EEVE_ENTRY)
         trace_external(d);
     else if (use == EEVE_STATE && next_state(d, 3) != STATE0)
-        enter(d, next_state(d, 3));
+        enter_state(d, next_state(d, 3));
 }
 
 /* ---- comparators ---- */
@@ -201,11 +201,12 @@ void dbg_exec(struct s12z_dbg *d, uint32_t pc)
     profile_finish(d);
     first_of_profile(d, pc);
     for (unsigned n = 0; n < COMPARATORS && dbg_armed(d); n++)
-        if (enabled(d, n) && comparator(d, n)[0] & CTL_INST && address_matches(d, n, pc, pc))
+        if (comparator_on(d, n) && comparator_regs(d, n)[0] & CTL_INST &&
+            address_matches(d, n, pc, pc))
             channels |= 1u << n;
     stamp_of_d(d, channels); /* with the PC of the instruction before: ZVHL p.221 */
     if (channels)
-        match(d, channels);
+        take_matches(d, channels);
     first_of_profile(d, pc); /* Begin: this instruction is the first one */
     if (d->tracing)
         trace_exec(d, pc);
@@ -215,7 +216,7 @@ void dbg_exec(struct s12z_dbg *d, uint32_t pc)
  * and is equal. Different: one that was accessed differs. */
 static bool data_matches(struct s12z_dbg *d, unsigned n, uint32_t addr, unsigned size, uint32_t v)
 {
-    const uint8_t *r = comparator(d, n);
+    const uint8_t *r = comparator_regs(d, n);
     bool equal = true, different = false;
     if (n & 1)
         return true; /* B and D have no data comparator */
@@ -235,9 +236,9 @@ static void access_cycle(struct s12z_dbg *d, uint32_t addr, unsigned size, bool 
 {
     unsigned channels = 0;
     for (unsigned n = 0; n < COMPARATORS && dbg_armed(d); n++) {
-        uint8_t ctl = comparator(d, n)[0];
+        uint8_t ctl = comparator_regs(d, n)[0];
         bool direction = !(ctl & CTL_RWE) || !(ctl & CTL_RW) == write; /* RW=1: reads */
-        if (enabled(d, n) && !(ctl & CTL_INST) && direction &&
+        if (comparator_on(d, n) && !(ctl & CTL_INST) && direction &&
             address_matches(d, n, addr, addr + size - 1) && data_matches(d, n, addr, size, v))
             channels |= 1u << n;
     }
@@ -246,7 +247,7 @@ static void access_cycle(struct s12z_dbg *d, uint32_t addr, unsigned size, bool 
         return;
     d->in_access = true;
     d->end_addr = addr;
-    match(d, channels);
+    take_matches(d, channels);
     d->in_access = false;
 }
 
@@ -285,22 +286,25 @@ void dbg_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t pc, ui
 
 /* ---- trace buffer readout ---- */
 
-static uint64_t lines(const struct s12z_dbg *d) { return d->written + d->half; }
-static uint64_t oldest(const struct s12z_dbg *d)
+static uint64_t count_lines(const struct s12z_dbg *d) { return d->written + d->half; }
+static uint64_t oldest_line(const struct s12z_dbg *d)
 {
-    return lines(d) > DBG_LINES ? lines(d) - DBG_LINES : 0;
+    return count_lines(d) > DBG_LINES ? count_lines(d) - DBG_LINES : 0;
 }
-static uint64_t held(const struct s12z_dbg *d) { return MIN(lines(d), (uint64_t)DBG_LINES); }
+static uint64_t lines_held(const struct s12z_dbg *d)
+{
+    return MIN(count_lines(d), (uint64_t)DBG_LINES);
+}
 
 /* The next 16 bits; after the last line it goes on with the oldest. */
 static uint16_t readout_word(struct s12z_dbg *d)
 {
     profile_finish(d);
     if (!d->readable || dbg_armed(d) || dbg_ptact(d) || !(d->reg[DBGTCRH] & TCRH_TSOURCE) ||
-        !held(d))
+        !lines_held(d))
         return 0;
-    uint64_t at = d->read_next++ % (4 * held(d));
-    return (uint16_t)(d->line[(oldest(d) + at / 4) % DBG_LINES] >> (16 * (at % 4)));
+    uint64_t at = d->read_next++ % (4 * lines_held(d));
+    return (uint16_t)(d->line[(oldest_line(d) + at / 4) % DBG_LINES] >> (16 * (at % 4)));
 }
 
 uint64_t dbg_readout_long(struct s12z_dbg *d)
@@ -313,7 +317,7 @@ uint64_t dbg_readout_long(struct s12z_dbg *d)
 
 /* ---- registers ---- */
 
-static uint8_t status(const struct s12z_dbg *d)
+static uint8_t status_byte(const struct s12z_dbg *d)
 {
     return (uint8_t)((d->written >= DBG_LINES ? SR_TBF : 0) | (dbg_ptact(d) ? SR_PTACT : 0) |
                      d->state);
@@ -325,7 +329,7 @@ static uint8_t read_byte(struct s12z_dbg *d, unsigned at)
     case DBGCNT:
         return (2 * d->written + d->half) & 0x7F; /* goes on behind 64 lines; TBF tells then */
     case DBGEFR: return d->efr;
-    case DBGSR: return status(d);
+    case DBGSR: return status_byte(d);
     case DBGTB:
     case DBGTB + 1: return 0xEE; /* bytes do not read the buffer */
     default: return d->reg[at];
@@ -344,7 +348,7 @@ static uint16_t read_reg(void *ctx, uint16_t addr, unsigned size)
 
 /* Which bits of a register hold what is written (ZVHL p.223, HDR); comparator C and the trace
  * registers only where they exist. */
-static uint8_t writable(const struct s12z_dbg *d, unsigned at)
+static uint8_t writable_bits(const struct s12z_dbg *d, unsigned at)
 {
     bool full = d->part->full_dbg;
     switch (at) {
@@ -361,7 +365,7 @@ static uint8_t writable(const struct s12z_dbg *d, unsigned at)
     case DBGDCTL: return 0x2D;
     }
     unsigned n = (at - DBGACTL) / COMPARATOR_STEP, field = at % COMPARATOR_STEP;
-    if (at < DBGACTL || !exists(d, n) || field < COMPARATOR_ADDR)
+    if (at < DBGACTL || !comparator_exists(d, n) || field < COMPARATOR_ADDR)
         return 0;
     return field < COMPARATOR_DATA || !(n & 1) ? 0xFF : 0;
 }
@@ -375,15 +379,15 @@ static void write_c1(struct s12z_dbg *d, uint8_t v)
     if (was && !(v & C1_ARM))
         dbg_disarm(d, false);
     else if (!was) {
-        d->reg[DBGC1] = v & writable(d, DBGC1);
+        d->reg[DBGC1] = v & writable_bits(d, DBGC1);
         if (v & C1_ARM)
-            arm(d);
+            arm_module(d);
     }
     if (!(v & C1_TRIG))
         return;
     d->efr |= EFR_TRIGF;
     if (dbg_armed(d))
-        enter(d, FINAL);
+        enter_state(d, FINAL);
     else
         request_break(d);
 }
@@ -393,7 +397,7 @@ static void write_byte(struct s12z_dbg *d, unsigned at, uint8_t v)
     if (at == DBGC1)
         write_c1(d, v);
     else if (!dbg_armed(d) && !dbg_ptact(d))
-        d->reg[at] = v & writable(d, at);
+        d->reg[at] = v & writable_bits(d, at);
 }
 
 static void write_reg(void *ctx, uint16_t addr, unsigned size, uint16_t v)
@@ -413,14 +417,14 @@ static void write_reg(void *ctx, uint16_t addr, unsigned size, uint16_t v)
     }
 }
 
-static uint64_t next(void *ctx)
+static uint64_t next_moment(void *ctx)
 {
     struct s12z_dbg *d = ctx;
     uint64_t t = MIN(profile_next(d), pdo_next(d));
     return MIN(t, trace_next(d));
 }
 
-static void advance(void *ctx, uint64_t now)
+static void advance_clock(void *ctx, uint64_t now)
 {
     struct s12z_dbg *d = ctx;
     pdo_advance(d, now);
@@ -430,7 +434,7 @@ static void advance(void *ctx, uint64_t now)
 }
 
 /* A system reset disarms; buffer contents and count stay, without a final line. */
-static void reset(void *ctx)
+static void reset_module(void *ctx)
 {
     struct s12z_dbg *d = ctx;
     d->profiling = d->need_start = d->ending = d->tracing = d->has_next = false;
@@ -457,8 +461,9 @@ int dbg_new(struct s12z_board *board, const struct s12z_part *part,
     d->pdoclk = variant->clock_inverted;
     d->noise = 1;
     *out = d;
-    return board_add_device(
-        board, &(struct s12z_device){ BASE, LAST, read_reg, write_reg, d, next, advance, reset });
+    return board_add_device(board,
+                            &(struct s12z_device){ BASE, LAST, read_reg, write_reg, d, next_moment,
+                                                   advance_clock, reset_module });
 }
 
 void dbg_free(struct s12z_dbg *d)

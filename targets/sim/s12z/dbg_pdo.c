@@ -10,7 +10,7 @@ static uint64_t to_ps(const struct s12z_dbg *d, uint64_t cycles)
     return board_cycles_to_ps(d->board, cycles);
 }
 
-static void edge(struct s12z_dbg *d, uint64_t cycles)
+static void make_edge(struct s12z_dbg *d, uint64_t cycles)
 {
     if (d->edge_put - d->edge_take == PDO_EDGES) {
         d->edge_lost++;
@@ -22,23 +22,23 @@ static void edge(struct s12z_dbg *d, uint64_t cycles)
 static void clock_edges(struct s12z_dbg *d, uint64_t at)
 {
     d->pdoclk ^= 1;
-    edge(d, at + BIT_CYCLES / 2);
+    make_edge(d, at + BIT_CYCLES / 2);
     if (d->variant.clock_full) {
         d->pdoclk ^= 1;
-        edge(d, at + BIT_CYCLES - 1);
+        make_edge(d, at + BIT_CYCLES - 1);
     }
 }
 
-static void bit(struct s12z_dbg *d, uint64_t at, unsigned value)
+static void make_bit(struct s12z_dbg *d, uint64_t at, unsigned value)
 {
     if (value != d->pdo) {
         d->pdo = value;
-        edge(d, at);
+        make_edge(d, at);
     }
     clock_edges(d, at);
 }
 
-static bool flipped(struct s12z_dbg *d)
+static bool bit_flips(struct s12z_dbg *d)
 {
     if (strcmp(d->board->opt.fault, "pdo-noise") != 0)
         return false;
@@ -56,11 +56,11 @@ static void make_edges(struct s12z_dbg *d, unsigned from)
 {
     uint64_t line = d->line[d->sent % DBG_LINES];
     for (unsigned k = from; k < line_bits(d); k++)
-        bit(d, d->line_began_at + k * BIT_CYCLES, (line >> k & 1) ^ flipped(d));
+        make_bit(d, d->line_began_at + k * BIT_CYCLES, (line >> k & 1) ^ bit_flips(d));
 }
 
 /* The next pending line begins. */
-static void begin(struct s12z_dbg *d, uint64_t at)
+static void begin_line(struct s12z_dbg *d, uint64_t at)
 {
     unsigned bits = line_bits(d);
     d->line_began_at = at;
@@ -72,7 +72,7 @@ static void begin(struct s12z_dbg *d, uint64_t at)
 
 /* The first line after an idle time; a clock edge that comes before needs a time in which it can be
  * seen to. */
-static void begin_after_idle(struct s12z_dbg *d, uint64_t at)
+static void begin_line_after_idle(struct s12z_dbg *d, uint64_t at)
 {
     enum { IDLE_CYCLES = 4 * BIT_CYCLES };
     if (d->variant.clock_first) {
@@ -81,13 +81,13 @@ static void begin_after_idle(struct s12z_dbg *d, uint64_t at)
             clock_edges(d, at);
         at += BIT_CYCLES;
     }
-    begin(d, at);
+    begin_line(d, at);
 }
 
 void pdo_line_written(struct s12z_dbg *d)
 {
     if (!d->line_done_at && (d->reg[DBGTCRL] & TCRL_PDOE) && d->sent < d->written) {
-        begin_after_idle(d, dbg_now(d) + 2);
+        begin_line_after_idle(d, dbg_now(d) + 2);
         board_replan(d->board);
     }
 }
@@ -105,7 +105,7 @@ void pdo_advance(struct s12z_dbg *d, uint64_t now)
         d->idle_since = at;
         d->sent++;
         if (d->sent < d->written)
-            begin(d, at);
+            begin_line(d, at);
     }
 }
 
@@ -139,7 +139,7 @@ int dbg_pdo_capture(struct s12z_dbg *d, bool on)
     d->edge_put = d->edge_take = d->edge_lost = 0;
     if (!on)
         return 0;
-    edge(d, dbg_now(d));              /* the levels as they are */
+    make_edge(d, dbg_now(d));         /* the levels as they are */
     if (d->line_done_at > dbg_now(d)) /* in the middle of a line: the rest of it is seen */
         make_edges(d, dbg_now(d) < d->line_began_at
                           ? 0

@@ -28,7 +28,7 @@ enum cof_kind profile_kind(const struct s12z_dbg *d, enum cof_kind kind, uint32_
 }
 
 /* Writes a line made at core cycle `at`; the one that makes 64 pending is the last. */
-static void entry(struct s12z_dbg *d, unsigned info, uint64_t upper, uint64_t at)
+static void write_line(struct s12z_dbg *d, unsigned info, uint64_t upper, uint64_t at)
 {
     uint64_t pending = d->written - d->sent;
     bool overflow = info != INFO_PTS && !(info & INFO_TERM) && pending == DBG_LINES - 1;
@@ -48,7 +48,7 @@ static void entry(struct s12z_dbg *d, unsigned info, uint64_t upper, uint64_t at
 }
 
 /* Stamps are bus clocks since the last line and lie above the vector byte. */
-static uint64_t stamped(const struct s12z_dbg *d, uint64_t at, unsigned vector_byte)
+static uint64_t stamp_field(const struct s12z_dbg *d, uint64_t at, unsigned vector_byte)
 {
     return in_order(d, (uint16_t)((at - d->stamp_from) / 2), 2) << 8 | vector_byte;
 }
@@ -63,14 +63,14 @@ void profile_start(struct s12z_dbg *d)
 void profile_pc(struct s12z_dbg *d, uint32_t pc)
 {
     d->need_start = false;
-    entry(d, INFO_PTS, in_order(d, pc, 3), dbg_now(d));
+    write_line(d, INFO_PTS, in_order(d, pc, 3), dbg_now(d));
 }
 
 /* The last line, in the format of the change of flow that came in the same cycle, or the plain one.
  */
 static void last_line(struct s12z_dbg *d, unsigned info, uint64_t upper)
 {
-    entry(d, info | INFO_TERM, upper, d->end_at);
+    write_line(d, info | INFO_TERM, upper, d->end_at);
     d->profiling = d->need_start = d->ending = false;
     dbg_watch(d);
 }
@@ -78,7 +78,7 @@ static void last_line(struct s12z_dbg *d, unsigned info, uint64_t upper)
 void profile_finish(struct s12z_dbg *d)
 {
     if (d->ending)
-        last_line(d, INFO_PTW, stamped(d, d->end_at, 0));
+        last_line(d, INFO_PTW, stamp_field(d, d->end_at, 0));
 }
 
 /* A conditional branch; false if the field is not full. */
@@ -112,14 +112,14 @@ void profile_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t de
         break;
     case COF_VECTOR: /* the vector's place: address bits 8:1, so number n is 0xFE - 2n */
         info = INFO_PTVB;
-        upper = stamped(d, now, (0xFEu - 2 * vector) & 0xFF);
+        upper = stamp_field(d, now, (0xFEu - 2 * vector) & 0xFF);
         break;
     default: profile_finish(d); return; /* static: nobody needs to be told */
     }
     if (term)
         last_line(d, info, upper);
     else
-        entry(d, info, upper, now);
+        write_line(d, info, upper, now);
 }
 
 void profile_end(struct s12z_dbg *d)
@@ -150,6 +150,6 @@ void profile_advance(struct s12z_dbg *d, uint64_t now)
         if (DBG_HALTED_ADDS_NOTHING && d->board->cpu.state == CPU_BDM)
             d->stamp_from = now;
         else
-            entry(d, INFO_PTW | INFO_TSOVF, 0xFFFF00, d->stamp_from + 2ull * TS_OVERFLOW_BUS);
+            write_line(d, INFO_PTW | INFO_TSOVF, 0xFFFF00, d->stamp_from + 2ull * TS_OVERFLOW_BUS);
     }
 }

@@ -16,7 +16,7 @@ enum {
     LAST_START = 4 /* a full address begins here at the latest */
 };
 
-static bool stamps(const struct s12z_dbg *d)
+static bool has_stamps(const struct s12z_dbg *d)
 {
     return d->reg[DBGTCRL] & TCRL_STAMP && trace_mode(d) != TRACE_PURE_PC;
 }
@@ -51,7 +51,7 @@ static void put_half(struct s12z_dbg *d, uint32_t v)
 }
 
 /* Core clocks since the last entry, less one; the first entry's is 0. */
-static uint64_t stamp(struct s12z_dbg *d, uint64_t at)
+static uint64_t take_stamp(struct s12z_dbg *d, uint64_t at)
 {
     uint64_t since = at - d->stamp_from, v = d->stamped && since ? since - 1 : 0;
     d->stamped = true;
@@ -62,8 +62,8 @@ static uint64_t stamp(struct s12z_dbg *d, uint64_t at)
 static void put_pc(struct s12z_dbg *d, unsigned cinf, uint32_t pc, uint64_t at)
 {
     uint32_t v = (uint32_t)cinf << 24 | pc;
-    if (stamps(d))
-        put_line(d, stamp(d, at) << 48 | v);
+    if (has_stamps(d))
+        put_line(d, take_stamp(d, at) << 48 | v);
     else
         put_half(d, v);
 }
@@ -71,7 +71,7 @@ static void put_pc(struct s12z_dbg *d, unsigned cinf, uint32_t pc, uint64_t at)
 /* Detail: the line behind an access, or one of its own, with the time. */
 static void put_time(struct s12z_dbg *d, unsigned tsinf, uint64_t at)
 {
-    put_line(d, stamp(d, at) << 48 | (uint64_t)(tsinf | TSINF | TSINF_PC) << 24 | d->pc);
+    put_line(d, take_stamp(d, at) << 48 | (uint64_t)(tsinf | TSINF | TSINF_PC) << 24 | d->pc);
 }
 
 /* An entry that no change of flow and no access made. */
@@ -87,7 +87,7 @@ static void put_forced(struct s12z_dbg *d, unsigned inf, uint64_t at)
 
 uint64_t trace_next(const struct s12z_dbg *d)
 {
-    return d->tracing && d->stamped && stamps(d) ? d->stamp_from + STAMP_OVERFLOW : UINT64_MAX;
+    return d->tracing && d->stamped && has_stamps(d) ? d->stamp_from + STAMP_OVERFLOW : UINT64_MAX;
 }
 
 void trace_advance(struct s12z_dbg *d, uint64_t now)
@@ -103,7 +103,7 @@ void trace_advance(struct s12z_dbg *d, uint64_t now)
 /* ---- Normal and Loop1 ---- */
 
 /* Loop1 leaves out a change of flow that is the last one again; vectors are always told. */
-static bool repeated(struct s12z_dbg *d, uint32_t pc, uint32_t dest)
+static bool is_repeated(struct s12z_dbg *d, uint32_t pc, uint32_t dest)
 {
     bool again = d->looped && d->loop_from == pc && d->loop_to == dest;
     d->looped = true;
@@ -119,11 +119,11 @@ void trace_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t pc, 
         return;
     switch (kind) {
     case COF_BRANCH:
-        if (taken && !repeated(d, pc, dest))
+        if (taken && !is_repeated(d, pc, dest))
             put_pc(d, CET_SOURCE << 6, pc, dbg_now(d));
         break;
     case COF_INDIRECT:
-        if (!repeated(d, pc, dest))
+        if (!is_repeated(d, pc, dest))
             put_pc(d, CET_DESTINATION << 6, dest, dbg_now(d));
         break;
     case COF_VECTOR:
@@ -136,7 +136,7 @@ void trace_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t pc, 
 
 /* ---- Detail ---- */
 
-static uint32_t bound(const struct s12z_dbg *d, unsigned control)
+static uint32_t bound_address(const struct s12z_dbg *d, unsigned control)
 {
     const uint8_t *r = &d->reg[control + COMPARATOR_ADDR];
     return (uint32_t)r[0] << 16 | (uint32_t)r[1] << 8 | r[2];
@@ -148,7 +148,8 @@ static bool in_range(const struct s12z_dbg *d, uint32_t addr)
     unsigned range = d->reg[DBGTCRH] >> TCRH_TRANGE_SHIFT & 3;
     bool below = range & 1 && !(d->reg[DBGDCTL] & CTL_COMPE),
          above = range & 2 && !(d->reg[DBGCCTL] & CTL_COMPE);
-    return (!below || addr <= bound(d, DBGDCTL)) && (!above || addr >= bound(d, DBGCCTL));
+    return (!below || addr <= bound_address(d, DBGDCTL)) &&
+           (!above || addr >= bound_address(d, DBGCCTL));
 }
 
 void trace_data(struct s12z_dbg *d, uint32_t addr, unsigned size, bool write, uint32_t v)
@@ -160,7 +161,7 @@ void trace_data(struct s12z_dbg *d, uint32_t addr, unsigned size, bool write, ui
     for (unsigned k = 0; k < size; k++) /* the byte of address bits 1:0 = 0 is line byte 7 */
         line |= (uint64_t)(v >> (8 * (size - 1 - k)) & 0xFF) << (8 * (7 - ((addr + k) & 3)));
     put_line(d, line);
-    if (d->tracing && stamps(d))
+    if (d->tracing && has_stamps(d))
         put_time(d, 0, dbg_now(d));
 }
 
@@ -235,7 +236,7 @@ void trace_exec(struct s12z_dbg *d, uint32_t pc)
 void trace_comparator_d(struct s12z_dbg *d)
 {
     trace_advance(d, dbg_now(d));
-    if (d->tracing && stamps(d) && !dbg_gated(d))
+    if (d->tracing && has_stamps(d) && !dbg_gated(d))
         put_forced(d, INF_CTI, dbg_now(d));
 }
 

@@ -19,7 +19,7 @@ HANDLER(op_nop)
 /* ---- moves ---- */
 HANDLER(op_ld)
 {
-    uint32_t v = value(c, u, OPR(1), WIDTH);
+    uint32_t v = operand_value(c, u, OPR(1), WIDTH);
     c->r[DEST] = v;
     flags_logic(c, v, WIDTH);
 }
@@ -33,7 +33,7 @@ HANDLER(op_st)
 HANDLER(op_mov)
 {
     unsigned bytes = u->i.bytes;
-    uint32_t v = value(c, u, OPR(0), bytes);
+    uint32_t v = operand_value(c, u, OPR(0), bytes);
     struct place p = place_of(c, u, OPR(1));
     place_store(c, &p, v);
     flags_logic(c, v, bytes);
@@ -47,7 +47,8 @@ HANDLER(op_clr)
 }
 HANDLER(op_lea)
 {
-    c->r[DEST] = OPR(1)->kind == S12Z_OPR_MEM ? address(c, u, OPR(1)) : value(c, u, OPR(1), 3);
+    c->r[DEST] = OPR(1)->kind == S12Z_OPR_MEM ? operand_address(c, u, OPR(1))
+                                              : operand_value(c, u, OPR(1), 3);
 }
 
 static uint32_t get_any(const struct s12z_cpu *c, unsigned reg, uint32_t pc)
@@ -121,15 +122,27 @@ HANDLER(op_pul)
 }
 
 /* ---- arithmetic and logic on a register ---- */
-HANDLER(op_add) { c->r[DEST] = flags_add(c, c->r[DEST], value(c, u, OPR(1), WIDTH), 0, WIDTH); }
-HANDLER(op_adc) { c->r[DEST] = flags_add(c, c->r[DEST], value(c, u, OPR(1), WIDTH), c->c, WIDTH); }
-HANDLER(op_sub) { c->r[DEST] = flags_sub(c, c->r[DEST], value(c, u, OPR(1), WIDTH), 0, WIDTH); }
-HANDLER(op_sbc) { c->r[DEST] = flags_sub(c, c->r[DEST], value(c, u, OPR(1), WIDTH), c->c, WIDTH); }
-HANDLER(op_cmp) { flags_sub(c, c->r[DEST], value(c, u, OPR(1), WIDTH), 0, WIDTH); }
-HANDLER(op_and) { flags_logic(c, c->r[DEST] &= value(c, u, OPR(1), WIDTH), WIDTH); }
-HANDLER(op_or) { flags_logic(c, c->r[DEST] |= value(c, u, OPR(1), WIDTH), WIDTH); }
-HANDLER(op_eor) { flags_logic(c, c->r[DEST] ^= value(c, u, OPR(1), WIDTH), WIDTH); }
-HANDLER(op_bit) { flags_logic(c, c->r[DEST] & value(c, u, OPR(1), WIDTH), WIDTH); }
+HANDLER(op_add)
+{
+    c->r[DEST] = flags_add(c, c->r[DEST], operand_value(c, u, OPR(1), WIDTH), 0, WIDTH);
+}
+HANDLER(op_adc)
+{
+    c->r[DEST] = flags_add(c, c->r[DEST], operand_value(c, u, OPR(1), WIDTH), c->c, WIDTH);
+}
+HANDLER(op_sub)
+{
+    c->r[DEST] = flags_sub(c, c->r[DEST], operand_value(c, u, OPR(1), WIDTH), 0, WIDTH);
+}
+HANDLER(op_sbc)
+{
+    c->r[DEST] = flags_sub(c, c->r[DEST], operand_value(c, u, OPR(1), WIDTH), c->c, WIDTH);
+}
+HANDLER(op_cmp) { flags_sub(c, c->r[DEST], operand_value(c, u, OPR(1), WIDTH), 0, WIDTH); }
+HANDLER(op_and) { flags_logic(c, c->r[DEST] &= operand_value(c, u, OPR(1), WIDTH), WIDTH); }
+HANDLER(op_or) { flags_logic(c, c->r[DEST] |= operand_value(c, u, OPR(1), WIDTH), WIDTH); }
+HANDLER(op_eor) { flags_logic(c, c->r[DEST] ^= operand_value(c, u, OPR(1), WIDTH), WIDTH); }
+HANDLER(op_bit) { flags_logic(c, c->r[DEST] & operand_value(c, u, OPR(1), WIDTH), WIDTH); }
 /* D6 = X - Y, D6 = Y - X: 24-bit operands, 32-bit difference */
 HANDLER(op_sub_pointers)
 {
@@ -139,7 +152,7 @@ HANDLER(op_sub_pointers)
 /* The comparison Dd - operand sets the flags; then the smaller or greater stays. */
 HANDLER(op_minmax)
 {
-    uint32_t a = c->r[DEST], b = value(c, u, OPR(1), WIDTH);
+    uint32_t a = c->r[DEST], b = operand_value(c, u, OPR(1), WIDTH);
     flags_sub(c, a, b, 0, WIDTH);
     bool less = u->i.op == S12Z_OP_MINU || u->i.op == S12Z_OP_MAXU ? c->c : c->n ^ c->v;
     bool want_less = u->i.op == S12Z_OP_MINU || u->i.op == S12Z_OP_MINS;

@@ -72,8 +72,8 @@ static inline uint32_t adjusted_base(struct s12z_cpu *c, const struct s12z_opera
 
 /* The 24-bit address of a memory operand; pointers are followed, registers adjusted. Once per
  * operand. */
-static inline uint32_t address(struct s12z_cpu *c, const struct cpu_insn *u,
-                               const struct s12z_operand *o)
+static inline uint32_t operand_address(struct s12z_cpu *c, const struct cpu_insn *u,
+                                       const struct s12z_operand *o)
 {
     uint32_t a = (uint32_t)o->value;
     if (o->reg == S12Z_P)
@@ -89,11 +89,11 @@ static inline uint32_t address(struct s12z_cpu *c, const struct cpu_insn *u,
 }
 
 /* An operand's value for an operation of `bytes`. */
-static inline uint32_t value(struct s12z_cpu *c, const struct cpu_insn *u,
-                             const struct s12z_operand *o, unsigned bytes)
+static inline uint32_t operand_value(struct s12z_cpu *c, const struct cpu_insn *u,
+                                     const struct s12z_operand *o, unsigned bytes)
 {
     if (o->kind == S12Z_OPR_MEM)
-        return load_fast(c, address(c, u, o), o->bytes);
+        return load_fast(c, operand_address(c, u, o), o->bytes);
     if (o->kind != S12Z_OPR_REG)
         return (uint32_t)o->value & mask_of(bytes);
     uint32_t v = o->reg == S12Z_P ? u->pc : c->r[o->reg];
@@ -145,7 +145,7 @@ static inline struct place place_of(struct s12z_cpu *c, const struct cpu_insn *u
     if (o->kind == S12Z_OPR_REG)
         return (struct place){ true, o->bytes, o->reg };
     if (o->kind == S12Z_OPR_MEM)
-        return (struct place){ false, o->bytes, address(c, u, o) };
+        return (struct place){ false, o->bytes, operand_address(c, u, o) };
     /* an immediate: reads as itself, writes go nowhere */
     return (struct place){ true, o->bytes, S12Z_NOREG };
 }

@@ -7,7 +7,7 @@
 #define OPR(k)        (&u->i.opr[k])
 
 /* Conditional: c->r[S12Z_P] is already behind the instruction. */
-static inline void branch(struct s12z_cpu *c, const struct cpu_insn *u, bool taken)
+static inline void take_branch(struct s12z_cpu *c, const struct cpu_insn *u, bool taken)
 {
     if (taken) {
         c->r[S12Z_P] = u->i.target;
@@ -18,28 +18,28 @@ static inline void branch(struct s12z_cpu *c, const struct cpu_insn *u, bool tak
         cpu_cof(c, COF_BRANCH, taken, u->pc, c->r[S12Z_P], 0);
 }
 
-HANDLER(op_bhi) { branch(c, u, !(c->c | c->z)); }
-HANDLER(op_bls) { branch(c, u, c->c | c->z); }
-HANDLER(op_bcc) { branch(c, u, !c->c); }
-HANDLER(op_bcs) { branch(c, u, c->c); }
-HANDLER(op_bne) { branch(c, u, !c->z); }
-HANDLER(op_beq) { branch(c, u, c->z); }
-HANDLER(op_bvc) { branch(c, u, !c->v); }
-HANDLER(op_bvs) { branch(c, u, c->v); }
-HANDLER(op_bpl) { branch(c, u, !c->n); }
-HANDLER(op_bmi) { branch(c, u, c->n); }
-HANDLER(op_bge) { branch(c, u, !(c->n ^ c->v)); }
-HANDLER(op_blt) { branch(c, u, c->n ^ c->v); }
-HANDLER(op_bgt) { branch(c, u, !(c->z | (c->n ^ c->v))); }
-HANDLER(op_ble) { branch(c, u, c->z | (c->n ^ c->v)); }
+HANDLER(op_bhi) { take_branch(c, u, !(c->c | c->z)); }
+HANDLER(op_bls) { take_branch(c, u, c->c | c->z); }
+HANDLER(op_bcc) { take_branch(c, u, !c->c); }
+HANDLER(op_bcs) { take_branch(c, u, c->c); }
+HANDLER(op_bne) { take_branch(c, u, !c->z); }
+HANDLER(op_beq) { take_branch(c, u, c->z); }
+HANDLER(op_bvc) { take_branch(c, u, !c->v); }
+HANDLER(op_bvs) { take_branch(c, u, c->v); }
+HANDLER(op_bpl) { take_branch(c, u, !c->n); }
+HANDLER(op_bmi) { take_branch(c, u, c->n); }
+HANDLER(op_bge) { take_branch(c, u, !(c->n ^ c->v)); }
+HANDLER(op_blt) { take_branch(c, u, c->n ^ c->v); }
+HANDLER(op_bgt) { take_branch(c, u, !(c->z | (c->n ^ c->v))); }
+HANDLER(op_ble) { take_branch(c, u, c->z | (c->n ^ c->v)); }
 
 /* C gets the tested bit (unverified). */
 HANDLER(op_brbit)
 {
-    uint32_t bits = value(c, u, OPR(0), OPR(0)->bytes);
+    uint32_t bits = operand_value(c, u, OPR(0), OPR(0)->bytes);
     uint32_t number = OPR(1)->kind == S12Z_OPR_REG ? c->r[OPR(1)->reg] : (uint32_t)OPR(1)->value;
     c->c = bits >> (number & (8u * OPR(0)->bytes - 1)) & 1;
-    branch(c, u, u->i.op == S12Z_OP_BRSET ? c->c : !c->c);
+    take_branch(c, u, u->i.op == S12Z_OP_BRSET ? c->c : !c->c);
 }
 
 /* TBcc tests, DBcc decrements first; no flags change. */
@@ -53,40 +53,41 @@ HANDLER(op_loop)
     }
     bool n = v >> (8 * p.bytes - 1) & 1, z = v == 0;
     const bool taken[8] = { !z, z, !n, n, !n && !z, n || z, false, false };
-    branch(c, u, taken[u->i.cond]);
+    take_branch(c, u, taken[u->i.cond]);
 }
 
-static inline void go(struct s12z_cpu *c, const struct cpu_insn *u, uint32_t to, bool indirect)
+static inline void go_to(struct s12z_cpu *c, const struct cpu_insn *u, uint32_t to, bool indirect)
 {
     c->r[S12Z_P] = to;
     if (__builtin_expect(c->watch_cof, 0))
         cpu_cof(c, indirect ? COF_INDIRECT : COF_STATIC, true, u->pc, to, 0);
 }
 
-HANDLER(op_bra) { go(c, u, u->i.target, false); }
+HANDLER(op_bra) { go_to(c, u, u->i.target, false); }
 HANDLER(op_bsr)
 {
     cpu_push(c, 3, u->next);
-    go(c, u, u->i.target, false);
+    go_to(c, u, u->i.target, false);
 }
-HANDLER(op_jmp_static) { go(c, u, u->i.target, false); }
+HANDLER(op_jmp_static) { go_to(c, u, u->i.target, false); }
 HANDLER(op_jsr_static)
 {
     cpu_push(c, 3, u->next);
-    go(c, u, u->i.target, false);
+    go_to(c, u, u->i.target, false);
 }
-static uint32_t destination(struct s12z_cpu *c, const struct cpu_insn *u)
+static uint32_t jump_target(struct s12z_cpu *c, const struct cpu_insn *u)
 {
-    return OPR(0)->kind == S12Z_OPR_MEM ? address(c, u, OPR(0)) : value(c, u, OPR(0), 3);
+    return OPR(0)->kind == S12Z_OPR_MEM ? operand_address(c, u, OPR(0))
+                                        : operand_value(c, u, OPR(0), 3);
 }
-HANDLER(op_jmp) { go(c, u, destination(c, u), true); }
+HANDLER(op_jmp) { go_to(c, u, jump_target(c, u), true); }
 HANDLER(op_jsr)
 {
-    uint32_t to = destination(c, u);
+    uint32_t to = jump_target(c, u);
     cpu_push(c, 3, u->next);
-    go(c, u, to, true);
+    go_to(c, u, to, true);
 }
-HANDLER(op_rts) { go(c, u, cpu_pull(c, 3), true); }
+HANDLER(op_rts) { go_to(c, u, cpu_pull(c, 3), true); }
 
 HANDLER(op_rti)
 {
@@ -100,7 +101,7 @@ HANDLER(op_rti)
     if (c->system & CCW_U) /* a frame made by user code gives no rights */
         ccw = (uint16_t)((ccw & ~CCW_SYSTEM) | c->system);
     cpu_set_ccw(c, ccw);
-    go(c, u, to, true);
+    go_to(c, u, to, true);
 }
 
 static void software_exception(struct s12z_cpu *c, unsigned vector)

@@ -15,14 +15,15 @@ static bool is_signed(const struct cpu_insn *u)
 }
 
 /* A source of the multiply family at its own width, as a number. */
-static int64_t source(struct s12z_cpu *c, const struct cpu_insn *u, const struct s12z_operand *o)
+static int64_t source_number(struct s12z_cpu *c, const struct cpu_insn *u,
+                             const struct s12z_operand *o)
 {
-    uint32_t v = value(c, u, o, o->bytes);
+    uint32_t v = operand_value(c, u, o, o->bytes);
     return is_signed(u) ? (int64_t)(int32_t)sign_extend(v, o->bytes) : (int64_t)v;
 }
 
 /* Writes what fits; V says that not all did. */
-static void result(struct s12z_cpu *c, const struct cpu_insn *u, int64_t v)
+static void put_result(struct s12z_cpu *c, const struct cpu_insn *u, int64_t v)
 {
     uint32_t low = (uint32_t)v & mask_of(WIDTH);
     int64_t back = is_signed(u) ? (int64_t)(int32_t)sign_extend(low, WIDTH) : (int64_t)low;
@@ -33,33 +34,33 @@ static void result(struct s12z_cpu *c, const struct cpu_insn *u, int64_t v)
 
 HANDLER(op_mul)
 {
-    int64_t a = source(c, u, OPR(1)), b = source(c, u, OPR(2));
-    result(c, u, (int64_t)((uint64_t)a * (uint64_t)b));
+    int64_t a = source_number(c, u, OPR(1)), b = source_number(c, u, OPR(2));
+    put_result(c, u, (int64_t)((uint64_t)a * (uint64_t)b));
     c->c = 0;
 }
 HANDLER(op_mac)
 {
-    int64_t a = source(c, u, OPR(1)), b = source(c, u, OPR(2));
+    int64_t a = source_number(c, u, OPR(1)), b = source_number(c, u, OPR(2));
     int64_t acc =
         is_signed(u) ? (int64_t)(int32_t)sign_extend(c->r[DEST], WIDTH) : (int64_t)c->r[DEST];
-    result(c, u, (int64_t)((uint64_t)acc + (uint64_t)a * (uint64_t)b));
+    put_result(c, u, (int64_t)((uint64_t)acc + (uint64_t)a * (uint64_t)b));
     c->c = 0;
 }
 /* Division by zero leaves the register and sets C. */
 HANDLER(op_div)
 {
-    int64_t a = source(c, u, OPR(1)), b = source(c, u, OPR(2));
+    int64_t a = source_number(c, u, OPR(1)), b = source_number(c, u, OPR(2));
     c->c = b == 0;
     if (b != 0)
-        result(c, u, u->i.op == S12Z_OP_DIVS || u->i.op == S12Z_OP_DIVU ? a / b : a % b);
+        put_result(c, u, u->i.op == S12Z_OP_DIVS || u->i.op == S12Z_OP_DIVU ? a / b : a % b);
 }
 /* Fractions: an operand of n bits stands for its value / 2^n (unsigned) or / 2^(n-1) (signed). */
 HANDLER(op_qmul)
 {
     unsigned sign = is_signed(u), from = bits_of(OPR(1)->bytes) + bits_of(OPR(2)->bytes) - 2 * sign,
              to = bits_of(WIDTH) - sign;
-    __int128 p = (__int128)source(c, u, OPR(1)) * source(c, u, OPR(2));
-    result(c, u, (int64_t)(from >= to ? p >> (from - to) : p * ((__int128)1 << (to - from))));
+    __int128 p = (__int128)source_number(c, u, OPR(1)) * source_number(c, u, OPR(2));
+    put_result(c, u, (int64_t)(from >= to ? p >> (from - to) : p * ((__int128)1 << (to - from))));
     if (c->v && sign) { /* -1 times -1: the greatest fraction there is */
         c->r[DEST] = mask_of(WIDTH) >> 1;
         flags_nz(c, c->r[DEST], WIDTH);
@@ -78,7 +79,8 @@ HANDLER(op_clb)
 }
 
 /* ---- shifts ---- */
-static uint32_t shift(struct s12z_cpu *c, enum s12z_op op, uint32_t v, unsigned n, unsigned bytes)
+static uint32_t shift_value(struct s12z_cpu *c, enum s12z_op op, uint32_t v, unsigned n,
+                            unsigned bytes)
 {
     unsigned bits = bits_of(bytes);
     c->v = 0;
@@ -102,23 +104,24 @@ static uint32_t shift(struct s12z_cpu *c, enum s12z_op op, uint32_t v, unsigned 
 static unsigned shift_count(struct s12z_cpu *c, const struct cpu_insn *u,
                             const struct s12z_operand *o)
 {
-    return value(c, u, o, o->bytes) & 31;
+    return operand_value(c, u, o, o->bytes) & 31;
 }
 
 /* Dd = source shifted. The source is shifted at its own width. */
 HANDLER(op_shift_to)
 {
     unsigned bytes = OPR(1)->bytes;
-    uint32_t v = value(c, u, OPR(1), bytes);
-    v = shift(c, u->i.op, v, shift_count(c, u, OPR(2)), bytes);
+    uint32_t v = operand_value(c, u, OPR(1), bytes);
+    v = shift_value(c, u->i.op, v, shift_count(c, u, OPR(2)), bytes);
     c->r[DEST] =
         (u->i.op == S12Z_OP_ASR && bytes < WIDTH ? sign_extend(v, bytes) : v) & mask_of(WIDTH);
 }
 HANDLER(op_shift_in_place)
 {
     struct place p = place_of(c, u, OPR(0));
-    place_store(c, &p,
-                shift(c, u->i.op, place_load(c, &p, OPR(0)), (unsigned)OPR(1)->value, p.bytes));
+    place_store(
+        c, &p,
+        shift_value(c, u->i.op, place_load(c, &p, OPR(0)), (unsigned)OPR(1)->value, p.bytes));
 }
 HANDLER(op_rotate)
 {
@@ -137,7 +140,10 @@ HANDLER(op_bit_change)
     uint32_t number = OPR(1)->kind == S12Z_OPR_REG ? c->r[OPR(1)->reg] : (uint32_t)OPR(1)->value;
     uint32_t v = place_load(c, &p, OPR(0)), bit = 1u << (number & (8 * p.bytes - 1));
     c->c = (v & bit) != 0;
-    v = u->i.op == S12Z_OP_BSET ? v | bit : u->i.op == S12Z_OP_BCLR ? v & ~bit : v ^ bit;
+    if (u->i.op == S12Z_OP_BSET)
+        v |= bit;
+    else
+        v = u->i.op == S12Z_OP_BCLR ? v & ~bit : v ^ bit;
     place_store(c, &p, v);
     flags_logic(c, v, p.bytes);
 }
@@ -154,7 +160,7 @@ HANDLER(op_bfext)
 {
     unsigned width, offset;
     field_of(c, OPR(2), &width, &offset);
-    uint64_t src = value(c, u, OPR(1), OPR(1)->bytes);
+    uint64_t src = operand_value(c, u, OPR(1), OPR(1)->bytes);
     uint32_t v = (uint32_t)(src >> offset & (((uint64_t)1 << width) - 1));
     struct place p = place_of(c, u, OPR(0));
     v &= mask_of(p.bytes);
@@ -166,7 +172,7 @@ HANDLER(op_bfins)
     unsigned width, offset;
     field_of(c, OPR(2), &width, &offset);
     uint64_t mask = (((uint64_t)1 << width) - 1) << offset;
-    uint64_t src = (uint64_t)value(c, u, OPR(1), OPR(1)->bytes) << offset;
+    uint64_t src = (uint64_t)operand_value(c, u, OPR(1), OPR(1)->bytes) << offset;
     struct place p = place_of(c, u, OPR(0));
     uint32_t v = (uint32_t)((place_load(c, &p, OPR(0)) & ~mask) | (src & mask)) & mask_of(p.bytes);
     place_store(c, &p, v);

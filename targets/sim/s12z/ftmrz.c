@@ -43,7 +43,7 @@ static bool divider_fits(const struct s12z_ftmrz *f)
     return fclk_hz(f) >= FCLK_MIN_HZ && fclk_hz(f) <= FCLK_MAX_HZ;
 }
 
-static bool broken(const struct s12z_ftmrz *f, const char *kind)
+static bool fault_strikes(const struct s12z_ftmrz *f, const char *kind)
 {
     return !strcmp(f->board->opt.fault, kind) && f->commands >= f->board->opt.fault_at;
 }
@@ -56,7 +56,7 @@ static void set_busy(struct s12z_ftmrz *f, bool busy)
         f->board->eeprom_busy = busy;
 }
 
-static void launch(struct s12z_ftmrz *f)
+static void launch_command(struct s12z_ftmrz *f)
 {
     const struct ftmrz_command *c = ftmrz_command_find(f->fccob[0] >> 8);
     f->fstat &= (uint8_t)~FSTAT_MGSTAT;
@@ -75,17 +75,17 @@ static void launch(struct s12z_ftmrz *f)
 }
 
 /* A divider that makes FCLK too fast or too slow does not program: on silicon it may, badly. */
-static void complete(struct s12z_ftmrz *f)
+static void complete_command(struct s12z_ftmrz *f)
 {
     const struct ftmrz_command *c = f->running;
     bool changes = c->uses_flash || c->uses_eeprom;
     f->commands += changes;
     set_busy(f, false);
-    if (changes && (broken(f, "flash") || !divider_fits(f)))
+    if (changes && (fault_strikes(f, "flash") || !divider_fits(f)))
         f->fstat |= FSTAT_MGSTAT;
     else
         f->fstat |= c->finish(f);
-    if (changes && broken(f, "flash-weak"))
+    if (changes && fault_strikes(f, "flash-weak"))
         ftmrz_weaken(f);
     f->running = NULL;
     f->done_at = UINT64_MAX;
@@ -93,18 +93,18 @@ static void complete(struct s12z_ftmrz *f)
     update_lines(f);
 }
 
-static uint64_t next(void *ctx) { return ((struct s12z_ftmrz *)ctx)->done_at; }
+static uint64_t next_moment(void *ctx) { return ((struct s12z_ftmrz *)ctx)->done_at; }
 
-static void advance(void *ctx, uint64_t now)
+static void advance_clock(void *ctx, uint64_t now)
 {
     struct s12z_ftmrz *f = ctx;
     if (now >= f->done_at)
-        complete(f);
+        complete_command(f);
 }
 
 /* ---- registers ---- */
 
-static uint8_t get(void *ctx, uint16_t addr)
+static uint8_t read_byte(void *ctx, uint16_t addr)
 {
     const struct s12z_ftmrz *f = ctx;
     switch (addr) {
@@ -147,7 +147,7 @@ static void write_status(struct s12z_ftmrz *f, uint8_t v)
     bool refused_before = f->fstat & (FSTAT_ACCERR | FSTAT_FPVIOL);
     f->fstat &= (uint8_t) ~(v & (FSTAT_ACCERR | FSTAT_FPVIOL));
     if (v & FSTAT_CCIF && !refused_before)
-        launch(f);
+        launch_command(f);
 }
 
 static void write_command_word(struct s12z_ftmrz *f, uint16_t addr, uint8_t v)
@@ -157,7 +157,7 @@ static void write_command_word(struct s12z_ftmrz *f, uint16_t addr, uint8_t v)
 }
 
 /* While a command runs only the interrupt enables and the error flags can be written. */
-static void set(void *ctx, uint16_t addr, uint8_t v)
+static void write_byte(void *ctx, uint16_t addr, uint8_t v)
 {
     struct s12z_ftmrz *f = ctx;
     bool idle = f->fstat & FSTAT_CCIF;
@@ -183,7 +183,7 @@ static void set(void *ctx, uint16_t addr, uint8_t v)
         write_command_word(f, addr, v);
     update_lines(f);
 }
-DEVICE_BYTES(get, set)
+DEVICE_BYTES(read_byte, write_byte)
 
 /* Security and protection come from the configuration field; if it cannot be read all of it is
  * closed. */
@@ -198,7 +198,7 @@ static void load_configuration(struct s12z_ftmrz *f)
     f->fopt = flash[CONFIG_FOPT];
 }
 
-static void reset(void *ctx)
+static void reset_registers(void *ctx)
 {
     struct s12z_ftmrz *f = ctx;
     if (f->running) {
@@ -223,8 +223,9 @@ int ftmrz_new(struct s12z_board *board, struct s12z_ftmrz **out)
     f->done_at = UINT64_MAX;
     memset(f->once, 0xFF, sizeof f->once);
     *out = f;
-    return board_add_device(board, &(struct s12z_device){ FIRST, LAST, get_device, set_device, f,
-                                                          next, advance, reset });
+    return board_add_device(board, &(struct s12z_device){ FIRST, LAST, read_byte_device,
+                                                          write_byte_device, f, next_moment,
+                                                          advance_clock, reset_registers });
 }
 
 void ftmrz_free(struct s12z_ftmrz *f) { free(f); }

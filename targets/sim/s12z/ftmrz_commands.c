@@ -195,7 +195,7 @@ static void take_words(const struct s12z_ftmrz *f, unsigned first, uint8_t *to, 
 
 /* Programming only clears bits. Over something else than all ones it leaves data and check bits
  * that do not belong together. */
-static void program(uint8_t *at, uint8_t *bad, const uint8_t *data, size_t n)
+static void program_bytes(uint8_t *at, uint8_t *bad, const uint8_t *data, size_t n)
 {
     if (!all_ones(at, n) && !all_ones(data, n) && memcmp(at, data, n) != 0)
         *bad = 1;
@@ -208,7 +208,7 @@ static uint8_t finish_program(struct s12z_ftmrz *f)
     uint32_t a = ftmrz_address(f);
     uint8_t data[PHRASE];
     take_words(f, 2, data, PHRASE / 2);
-    program(flash_at(f, a), flash_bad_at(f, a), data, PHRASE);
+    program_bytes(flash_at(f, a), flash_bad_at(f, a), data, PHRASE);
     bus_flash_changed(&f->board->bus, a, PHRASE);
     return memcmp(flash_at(f, a), data, PHRASE) || *flash_bad_at(f, a) ? FSTAT_MGSTAT : 0;
 }
@@ -237,7 +237,7 @@ static uint8_t finish_program_eeprom(struct s12z_ftmrz *f)
     uint32_t a = ftmrz_address(f);
     take_words(f, 2, data, words);
     for (unsigned k = 0; k < words; k++, a += EEPROM_WORD) {
-        program(eeprom_at(f, a), eeprom_bad_at(f, a), data + 2 * k, EEPROM_WORD);
+        program_bytes(eeprom_at(f, a), eeprom_bad_at(f, a), data + 2 * k, EEPROM_WORD);
         if (memcmp(eeprom_at(f, a), data + 2 * k, EEPROM_WORD) || *eeprom_bad_at(f, a))
             wrong = FSTAT_MGSTAT;
     }
@@ -267,7 +267,7 @@ static uint8_t finish_erase_block(struct s12z_ftmrz *f)
     return 0;
 }
 
-static uint8_t verdict(bool erased) { return erased ? 0 : FSTAT_MGSTAT; }
+static uint8_t verdict_flags(bool erased) { return erased ? 0 : FSTAT_MGSTAT; }
 static bool flash_all_erased(const struct s12z_ftmrz *f)
 {
     return flash_erased(f, f->board->part->flash_start, part_flash_bytes(f->board->part));
@@ -278,19 +278,20 @@ static bool eeprom_all_erased(const struct s12z_ftmrz *f)
 }
 static uint8_t finish_verify_all(struct s12z_ftmrz *f)
 {
-    return verdict(flash_all_erased(f) && eeprom_all_erased(f));
+    return verdict_flags(flash_all_erased(f) && eeprom_all_erased(f));
 }
 static uint8_t finish_verify_block(struct s12z_ftmrz *f)
 {
-    return verdict(in_flash(f, ftmrz_address(f), 1) ? flash_all_erased(f) : eeprom_all_erased(f));
+    return verdict_flags(in_flash(f, ftmrz_address(f), 1) ? flash_all_erased(f)
+                                                          : eeprom_all_erased(f));
 }
 static uint8_t finish_verify_section(struct s12z_ftmrz *f)
 {
-    return verdict(flash_erased(f, ftmrz_address(f), f->fccob[2] * (uint32_t)PHRASE));
+    return verdict_flags(flash_erased(f, ftmrz_address(f), f->fccob[2] * (uint32_t)PHRASE));
 }
 static uint8_t finish_verify_eeprom(struct s12z_ftmrz *f)
 {
-    return verdict(eeprom_erased(f, ftmrz_address(f), f->fccob[2] * (uint32_t)EEPROM_WORD));
+    return verdict_flags(eeprom_erased(f, ftmrz_address(f), f->fccob[2] * (uint32_t)EEPROM_WORD));
 }
 static uint8_t finish_nothing(struct s12z_ftmrz *f)
 {

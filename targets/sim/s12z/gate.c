@@ -1,7 +1,7 @@
 #include "targets/sim/s12z/board_priv.h"
 #include "targets/sim/s12z/peripheral.h"
 
-static bool closed(enum cpu_state state, unsigned sleeps)
+static bool is_closed(enum cpu_state state, unsigned sleeps)
 {
     if (state == CPU_STOP)
         return !(sleeps & GATE_RUNS_IN_STOP);
@@ -12,7 +12,7 @@ static bool closed(enum cpu_state state, unsigned sleeps)
 uint64_t gate_time(struct gate *g, unsigned sleeps)
 {
     uint64_t now = g->board->cpu.cycles;
-    if (closed(g->board->spent_in, sleeps))
+    if (is_closed(g->board->spent_in, sleeps))
         g->off += now - g->last;
     g->last = now;
     return now - g->off;
@@ -20,7 +20,7 @@ uint64_t gate_time(struct gate *g, unsigned sleeps)
 
 uint64_t gate_when(const struct gate *g, unsigned sleeps, uint64_t time)
 {
-    if (time == UINT64_MAX || closed(g->board->cpu.state, sleeps))
+    if (time == UINT64_MAX || is_closed(g->board->cpu.state, sleeps))
         return UINT64_MAX;
     return time + g->off;
 }

@@ -23,7 +23,7 @@ uint32_t intc_vector_address(const struct s12z_intc *i, unsigned vector)
 }
 
 /* Place in the table, lowest address first, to vector number and back. */
-static unsigned mirror(unsigned n) { return VEC_COUNT - 1 - n; }
+static unsigned mirror_place(unsigned n) { return VEC_COUNT - 1 - n; }
 
 static uint16_t read_reg(void *ctx, uint16_t addr, unsigned size)
 {
@@ -34,7 +34,7 @@ static uint16_t read_reg(void *ctx, uint16_t addr, unsigned size)
         return addr == IVBR ? i->ivbr >> 8 : i->ivbr & 0xFF;
     if (addr == CFADDR)
         return i->cfaddr;
-    return addr >= CFDATA ? i->priority[mirror((i->cfaddr & 0x78u) + (addr - CFDATA))] : 0;
+    return addr >= CFDATA ? i->priority[mirror_place((i->cfaddr & 0x78u) + (addr - CFDATA))] : 0;
 }
 
 static void write_reg(void *ctx, uint16_t addr, unsigned size, uint16_t v)
@@ -50,14 +50,14 @@ static void write_reg(void *ctx, uint16_t addr, unsigned size, uint16_t v)
     } else if (addr == CFADDR) {
         i->cfaddr = v & 0x78;
     } else if (addr >= CFDATA) {
-        unsigned vector = mirror((i->cfaddr & 0x78u) + (addr - CFDATA));
+        unsigned vector = mirror_place((i->cfaddr & 0x78u) + (addr - CFDATA));
         if (vector >= FIRST_MASKABLE)
             i->priority[vector] = v & 7;
         board_cpu(i->board)->attention = true;
     }
 }
 
-static void reset(void *ctx)
+static void reset_registers(void *ctx)
 {
     struct s12z_intc *i = ctx;
     i->ivbr = 0xFFFE;
@@ -75,8 +75,8 @@ int intc_new(struct s12z_board *board, struct s12z_intc **out)
         return -ERR_NOMEM;
     i->board = board;
     *out = i;
-    return board_add_device(
-        board, &(struct s12z_device){ IVBR, LAST, read_reg, write_reg, i, NULL, NULL, reset });
+    return board_add_device(board, &(struct s12z_device){ IVBR, LAST, read_reg, write_reg, i, NULL,
+                                                          NULL, reset_registers });
 }
 
 void intc_free(struct s12z_intc *i) { free(i); }

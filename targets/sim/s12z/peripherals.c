@@ -19,7 +19,7 @@ struct s12z_peripherals {
 
 /* Motor PWM and the second converter belong to the ZVM group, which is what has the full DBG here.
  */
-static int make(struct s12z_peripherals *p)
+static int make_all(struct s12z_peripherals *p)
 {
     struct s12z_board *b = p->board;
     int ret = ftmrz_new(b, &b->ftmrz);
@@ -48,7 +48,7 @@ int peripherals_new(struct s12z_board *board, const char *serial0, const char *s
         return err_set(err, ERR_NOMEM, "", "%s: out of memory", board->part->name);
     p->board = board;
     *out = p;
-    int ret = make(p);
+    int ret = make_all(p);
     if (ret < 0)
         return err_set(err, (enum err_code) - ret, "", "%s: cannot make its peripherals",
                        board->part->name);

@@ -25,7 +25,7 @@ static const struct {
     { 0x2F0, 0x2F1, 0x2F2, 0x2F3, 0x2F4 }, /* P */
 };
 
-static uint8_t get(void *ctx, uint16_t addr)
+static uint8_t read_byte(void *ctx, uint16_t addr)
 {
     const uint8_t *r = ((struct s12z_pim *)ctx)->reg;
     for (size_t k = 0; k < sizeof ports / sizeof *ports; k++)
@@ -37,16 +37,16 @@ static uint8_t get(void *ctx, uint16_t addr)
     return r[addr - BASE];
 }
 
-static void set(void *ctx, uint16_t addr, uint8_t v)
+static void write_byte(void *ctx, uint16_t addr, uint8_t v)
 {
     for (size_t k = 0; k < sizeof ports / sizeof *ports; k++)
         if (addr == ports[k].input)
             return;
     ((struct s12z_pim *)ctx)->reg[addr - BASE] = v;
 }
-DEVICE_BYTES(get, set)
+DEVICE_BYTES(read_byte, write_byte)
 
-static void reset(void *ctx) { memset(ctx, 0, sizeof(struct s12z_pim)); }
+static void reset_registers(void *ctx) { memset(ctx, 0, sizeof(struct s12z_pim)); }
 
 int pim_new(struct s12z_board *board, struct s12z_pim **out)
 {
@@ -54,8 +54,9 @@ int pim_new(struct s12z_board *board, struct s12z_pim **out)
     if (!p)
         return -ERR_NOMEM;
     *out = p;
-    return board_add_device(
-        board, &(struct s12z_device){ BASE, LAST, get_device, set_device, p, NULL, NULL, reset });
+    return board_add_device(board,
+                            &(struct s12z_device){ BASE, LAST, read_byte_device, write_byte_device,
+                                                   p, NULL, NULL, reset_registers });
 }
 
 void pim_free(struct s12z_pim *p) { free(p); }

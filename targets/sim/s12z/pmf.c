@@ -42,23 +42,24 @@ struct s12z_pmf {
     struct generator gen[GENERATORS];
 };
 
-static uint8_t *at(struct s12z_pmf *p, unsigned n, unsigned offset)
+static uint8_t *generator_reg(struct s12z_pmf *p, unsigned n, unsigned offset)
 {
     return &p->reg[FIRST_GENERATOR - BASE + GENERATOR_BYTES * n + offset];
 }
 
 /* Without MTG generator A is the only one. */
-static bool runs(struct s12z_pmf *p, unsigned n)
+static bool generator_runs(struct s12z_pmf *p, unsigned n)
 {
-    return *at(p, n, ENC) & ENC_PWMEN && p->gen[n].modulus &&
+    return *generator_reg(p, n, ENC) & ENC_PWMEN && p->gen[n].modulus &&
            (n == 0 || p->reg[CFG0 - BASE] & CFG0_MTG);
 }
 
 /* Core cycles between two chances to reload: a period, up and down when centre-aligned, or its
  * half. */
-static uint64_t opportunity(struct s12z_pmf *p, unsigned n)
+static uint64_t reload_cycles(struct s12z_pmf *p, unsigned n)
 {
-    bool edge = p->reg[CFG0 - BASE] & (CFG0_EDGEA << n), half = *at(p, n, FQC) & FQC_HALF;
+    bool edge = p->reg[CFG0 - BASE] & (CFG0_EDGEA << n),
+         half = *generator_reg(p, n, FQC) & FQC_HALF;
     return ((uint64_t)p->gen[n].modulus << p->gen[n].prescale) * (edge || half ? 1 : 2);
 }
 
@@ -66,16 +67,17 @@ static void update_lines(struct s12z_pmf *p)
 {
     for (unsigned n = 0; n < GENERATORS; n++)
         intc_line(p->board->intc, VEC_RELOAD_A + n,
-                  *at(p, n, ENC) & ENC_PWMRIE && *at(p, n, FQC) & FQC_PWMRF);
+                  *generator_reg(p, n, ENC) & ENC_PWMRIE && *generator_reg(p, n, FQC) & FQC_PWMRF);
 }
 
-static void load(struct s12z_pmf *p, unsigned n)
+static void load_generator(struct s12z_pmf *p, unsigned n)
 {
-    if (!(*at(p, n, ENC) & ENC_LDOK))
+    if (!(*generator_reg(p, n, ENC) & ENC_LDOK))
         return;
-    *at(p, n, ENC) &= (uint8_t)~ENC_LDOK;
-    p->gen[n].modulus = (uint16_t)((*at(p, n, MOD) & 0x7F) << 8 | *at(p, n, MOD + 1));
-    p->gen[n].prescale = (*at(p, n, FQC) & FQC_PRSC) >> 1;
+    *generator_reg(p, n, ENC) &= (uint8_t)~ENC_LDOK;
+    p->gen[n].modulus =
+        (uint16_t)((*generator_reg(p, n, MOD) & 0x7F) << 8 | *generator_reg(p, n, MOD + 1));
+    p->gen[n].prescale = (*generator_reg(p, n, FQC) & FQC_PRSC) >> 1;
 }
 
 static void catch_up(struct s12z_pmf *p)
@@ -83,60 +85,60 @@ static void catch_up(struct s12z_pmf *p)
     uint64_t time = gate_time(&p->clock, 0);
     for (unsigned n = 0; n < GENERATORS; n++) {
         struct generator *g = &p->gen[n];
-        if (!runs(p, n))
+        if (!generator_runs(p, n))
             g->from = time;
-        while (runs(p, n) && time - g->from >= opportunity(p, n)) {
-            g->from += opportunity(p, n);
-            if (++g->skipped <= *at(p, n, FQC) >> FQC_LDFQ_SHIFT)
+        while (generator_runs(p, n) && time - g->from >= reload_cycles(p, n)) {
+            g->from += reload_cycles(p, n);
+            if (++g->skipped <= *generator_reg(p, n, FQC) >> FQC_LDFQ_SHIFT)
                 continue;
             g->skipped = 0;
-            *at(p, n, FQC) |= FQC_PWMRF;
-            load(p, n);
+            *generator_reg(p, n, FQC) |= FQC_PWMRF;
+            load_generator(p, n);
         }
     }
     update_lines(p);
 }
 
-static void advance(void *ctx, uint64_t now)
+static void advance_clock(void *ctx, uint64_t now)
 {
     (void)now;
     catch_up(ctx);
 }
 
-static uint64_t next(void *ctx)
+static uint64_t next_moment(void *ctx)
 {
     struct s12z_pmf *p = ctx;
     uint64_t t = UINT64_MAX;
     for (unsigned n = 0; n < GENERATORS; n++)
-        if (runs(p, n) && p->gen[n].from + opportunity(p, n) < t)
-            t = p->gen[n].from + opportunity(p, n);
+        if (generator_runs(p, n) && p->gen[n].from + reload_cycles(p, n) < t)
+            t = p->gen[n].from + reload_cycles(p, n);
     return gate_when(&p->clock, 0, t);
 }
 
-static uint16_t counter(struct s12z_pmf *p, unsigned n)
+static uint16_t counter_value(struct s12z_pmf *p, unsigned n)
 {
-    if (!runs(p, n))
+    if (!generator_runs(p, n))
         return 0;
     uint64_t steps = (p->clock.last - p->clock.off - p->gen[n].from) >> p->gen[n].prescale;
     uint16_t top = p->gen[n].modulus;
     return (uint16_t)(steps <= top ? steps : 2u * top - steps); /* centre-aligned: down again */
 }
 
-static uint8_t get(void *ctx, uint16_t addr)
+static uint8_t read_byte(void *ctx, uint16_t addr)
 {
     struct s12z_pmf *p = ctx;
     catch_up(p);
     unsigned n = (addr - FIRST_GENERATOR) / GENERATOR_BYTES,
              offset = (addr - FIRST_GENERATOR) % GENERATOR_BYTES;
     if (addr >= FIRST_GENERATOR && n < GENERATORS && offset >= CNT && offset < MOD)
-        return (uint8_t)(offset == CNT ? counter(p, n) >> 8 : counter(p, n));
+        return (uint8_t)(offset == CNT ? counter_value(p, n) >> 8 : counter_value(p, n));
     return p->reg[addr - BASE];
 }
 
 static void write_generator(struct s12z_pmf *p, unsigned n, unsigned offset, uint8_t v)
 {
-    uint8_t *r = at(p, n, offset);
-    bool was = *at(p, n, ENC) & ENC_PWMEN;
+    uint8_t *r = generator_reg(p, n, offset);
+    bool was = *generator_reg(p, n, ENC) & ENC_PWMEN;
     if (offset == FQC)
         *r = (uint8_t)((v & ~FQC_PWMRF) |
                        (*r & ~v & FQC_PWMRF)); /* the flag falls when a one is written to it */
@@ -145,14 +147,14 @@ static void write_generator(struct s12z_pmf *p, unsigned n, unsigned offset, uin
     else if (offset != CNT && offset != CNT + 1)
         *r = v;
     if (!was || !p->gen[n].modulus) /* what stands still is loaded at once */
-        load(p, n);
-    if (!was && *at(p, n, ENC) & ENC_PWMEN) {
+        load_generator(p, n);
+    if (!was && *generator_reg(p, n, ENC) & ENC_PWMEN) {
         p->gen[n].from = p->clock.last - p->clock.off;
         p->gen[n].skipped = 0;
     }
 }
 
-static void set(void *ctx, uint16_t addr, uint8_t v)
+static void write_byte(void *ctx, uint16_t addr, uint8_t v)
 {
     struct s12z_pmf *p = ctx;
     catch_up(p);
@@ -163,9 +165,9 @@ static void set(void *ctx, uint16_t addr, uint8_t v)
         p->reg[addr - BASE] = v;
     update_lines(p);
 }
-DEVICE_BYTES(get, set)
+DEVICE_BYTES(read_byte, write_byte)
 
-static void reset(void *ctx)
+static void reset_registers(void *ctx)
 {
     struct s12z_pmf *p = ctx;
     memset(p->reg, 0, sizeof p->reg);
@@ -179,8 +181,9 @@ int pmf_new(struct s12z_board *board, struct s12z_pmf **out)
         return -ERR_NOMEM;
     p->board = p->clock.board = board;
     *out = p;
-    return board_add_device(board, &(struct s12z_device){ BASE, LAST, get_device, set_device, p,
-                                                          next, advance, reset });
+    return board_add_device(board, &(struct s12z_device){ BASE, LAST, read_byte_device,
+                                                          write_byte_device, p, next_moment,
+                                                          advance_clock, reset_registers });
 }
 
 void pmf_free(struct s12z_pmf *p) { free(p); }

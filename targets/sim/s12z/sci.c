@@ -41,11 +41,11 @@ struct s12z_sci {
     uint64_t sent_at, poll_at, idle_at; /* in the clock's time; UINT64_MAX: nothing on the way */
 };
 
-static unsigned sleeps(const struct s12z_sci *s)
+static unsigned sleep_states(const struct s12z_sci *s)
 {
     return s->reg[CR1] & CR1_SCISWAI ? GATE_WAIT : 0;
 }
-static uint64_t now(const struct s12z_sci *s) { return s->clock.last - s->clock.off; }
+static uint64_t clock_now(const struct s12z_sci *s) { return s->clock.last - s->clock.off; }
 
 /* SBR bus clocks a bit (0 stops the clock), ten or eleven bits. */
 static uint64_t char_cycles(const struct s12z_sci *s)
@@ -61,7 +61,7 @@ static void update_lines(struct s12z_sci *s)
     intc_line(s->board->intc, s->vector, irq);
 }
 
-static void receive(struct s12z_sci *s, uint8_t c)
+static void receive_char(struct s12z_sci *s, uint8_t c)
 {
     if (s->reg[SR1] & SR1_RDRF) {
         s->reg[SR1] |= SR1_OR;
@@ -69,7 +69,7 @@ static void receive(struct s12z_sci *s, uint8_t c)
     }
     s->received = c;
     s->reg[SR1] |= SR1_RDRF;
-    s->idle_at = now(s) + char_cycles(s);
+    s->idle_at = clock_now(s) + char_cycles(s);
 }
 
 static void start_sending(struct s12z_sci *s)
@@ -79,28 +79,28 @@ static void start_sending(struct s12z_sci *s)
         return;
     s->shifter = s->holding;
     s->reg[SR1] = (uint8_t)((s->reg[SR1] | SR1_TDRE) & ~SR1_TC);
-    s->sent_at = now(s) + char_cycles(s);
+    s->sent_at = clock_now(s) + char_cycles(s);
 }
 
-static void sent(struct s12z_sci *s)
+static void end_sending(struct s12z_sci *s)
 {
     s->sent_at = UINT64_MAX;
     s->reg[SR1] |= SR1_TC;
     if ((s->reg[CR1] & (CR1_LOOPS | CR1_RSRC)) == CR1_LOOPS) {
         if (s->reg[CR2] & CR2_RE)
-            receive(s, s->shifter);
+            receive_char(s, s->shifter);
     } else {
         sim_serial_put(&s->line, s->shifter);
     }
     start_sending(s);
 }
 
-static void poll(struct s12z_sci *s)
+static void poll_line(struct s12z_sci *s)
 {
     uint8_t c;
-    s->poll_at = now(s) + char_cycles(s);
+    s->poll_at = clock_now(s) + char_cycles(s);
     if (!(s->reg[CR1] & CR1_LOOPS) && !(s->reg[SR1] & SR1_RDRF) && sim_serial_get(&s->line, &c))
-        receive(s, c);
+        receive_char(s, c);
 }
 
 /* The host's end is asked once per character time, while there is room. */
@@ -110,16 +110,16 @@ static void plan_polling(struct s12z_sci *s)
     if (!listens)
         s->poll_at = UINT64_MAX;
     else if (s->poll_at == UINT64_MAX)
-        s->poll_at = now(s) + char_cycles(s);
+        s->poll_at = clock_now(s) + char_cycles(s);
 }
 
 static void catch_up(struct s12z_sci *s)
 {
-    uint64_t time = gate_time(&s->clock, sleeps(s));
+    uint64_t time = gate_time(&s->clock, sleep_states(s));
     if (time >= s->sent_at)
-        sent(s);
+        end_sending(s);
     if (time >= s->poll_at)
-        poll(s);
+        poll_line(s);
     if (time >= s->idle_at) {
         s->reg[SR1] |= SR1_IDLE;
         s->idle_at = UINT64_MAX;
@@ -127,17 +127,17 @@ static void catch_up(struct s12z_sci *s)
     update_lines(s);
 }
 
-static void advance(void *ctx, uint64_t cycles)
+static void advance_clock(void *ctx, uint64_t cycles)
 {
     (void)cycles;
     catch_up(ctx);
 }
 
-static uint64_t next(void *ctx)
+static uint64_t next_moment(void *ctx)
 {
     struct s12z_sci *s = ctx;
     uint64_t t = s->sent_at < s->poll_at ? s->sent_at : s->poll_at;
-    return gate_when(&s->clock, sleeps(s), t < s->idle_at ? t : s->idle_at);
+    return gate_when(&s->clock, sleep_states(s), t < s->idle_at ? t : s->idle_at);
 }
 
 /* Reading the status, then the data register clears the receiver's flags that were seen; writing it
@@ -160,7 +160,7 @@ static void write_data(struct s12z_sci *s, uint8_t v)
     start_sending(s);
 }
 
-static uint8_t get(void *ctx, uint16_t addr)
+static uint8_t read_byte(void *ctx, uint16_t addr)
 {
     struct s12z_sci *s = ctx;
     unsigned r = addr - s->base;
@@ -177,7 +177,7 @@ static uint8_t get(void *ctx, uint16_t addr)
     return v;
 }
 
-static void set(void *ctx, uint16_t addr, uint8_t v)
+static void write_byte(void *ctx, uint16_t addr, uint8_t v)
 {
     struct s12z_sci *s = ctx;
     unsigned r = addr - s->base;
@@ -194,9 +194,9 @@ static void set(void *ctx, uint16_t addr, uint8_t v)
     plan_polling(s);
     update_lines(s);
 }
-DEVICE_BYTES(get, set)
+DEVICE_BYTES(read_byte, write_byte)
 
-static void reset(void *ctx)
+static void reset_registers(void *ctx)
 {
     struct s12z_sci *s = ctx;
     memset(s->reg, 0, sizeof s->reg);
@@ -217,12 +217,17 @@ int sci_new(struct s12z_board *board, uint16_t base, unsigned vector, const char
     s->base = base;
     s->vector = vector;
     sim_serial_init(&s->line);
-    reset(s);
+    reset_registers(s);
     *out = s;
     int ret = sim_serial_open(&s->line, how, board->log, err);
-    struct s12z_device d = {
-        base, (uint16_t)(base + SIZE - 1), get_device, set_device, s, next, advance, reset
-    };
+    struct s12z_device d = { base,
+                             (uint16_t)(base + SIZE - 1),
+                             read_byte_device,
+                             write_byte_device,
+                             s,
+                             next_moment,
+                             advance_clock,
+                             reset_registers };
     if (ret == 0 && (ret = board_add_device(board, &d)) < 0)
         return err_set(err, (enum err_code) - ret, "", "%s: too many devices", board->part->name);
     return ret;

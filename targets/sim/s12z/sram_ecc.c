@@ -37,7 +37,7 @@ struct s12z_sram_ecc {
 
 /* Columns of the code: five bits with more than one set, all different; bit 5 makes the number of
  * ones of the whole even. */
-static uint8_t column(unsigned bit)
+static uint8_t code_column(unsigned bit)
 {
     static const uint8_t columns[16] = {
         3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 18, 19, 20, 21
@@ -49,7 +49,7 @@ static uint8_t check_bits(uint16_t data)
     uint8_t c = 0;
     for (unsigned k = 0; k < 16; k++)
         if (data >> k & 1)
-            c ^= column(k);
+            c ^= code_column(k);
     return (uint8_t)(c | ((__builtin_popcount(data) + __builtin_popcount(c)) & 1 ? PARITY : 0));
 }
 
@@ -80,7 +80,7 @@ static void update_line(struct s12z_sram_ecc *e)
 
 /* A word is read: one wrong bit is put right, on the way and, unless that is switched off, in the
  * RAM. False: more are wrong. */
-static bool correct(struct s12z_sram_ecc *e, unsigned word)
+static bool correct_word(struct s12z_sram_ecc *e, unsigned word)
 {
     struct s12z_board *b = e->board;
     if (!b->ram_raw[word])
@@ -94,7 +94,7 @@ static bool correct(struct s12z_sram_ecc *e, unsigned word)
     if (wrong) {
         uint8_t c = wrong & (PARITY - 1);
         for (unsigned k = 0; k < 16; k++)
-            if (column(k) == c)
+            if (code_column(k) == c)
                 put_data(b, word, data ^= (uint16_t)(1u << k));
         e->flags |= SBEEI;
         update_line(e);
@@ -108,7 +108,7 @@ bool sram_ecc_read(struct s12z_sram_ecc *e, uint32_t addr, unsigned size)
 {
     bool ok = true;
     for (unsigned w = word_of(addr); w <= word_of(addr + size - 1); w++)
-        ok &= correct(e, w);
+        ok &= correct_word(e, w);
     return ok;
 }
 
@@ -120,12 +120,12 @@ bool sram_ecc_write(struct s12z_sram_ecc *e, uint32_t addr, unsigned size)
         if (addr <= at && at + 2 <= addr + size)
             set_raw(e->board, w, 0);
         else
-            ok &= correct(e, w); /* read, changed, written back */
+            ok &= correct_word(e, w); /* read, changed, written back */
     }
     return ok;
 }
 
-static void command(struct s12z_sram_ecc *e, uint8_t v)
+static void run_command(struct s12z_sram_ecc *e, uint8_t v)
 {
     struct s12z_board *b = e->board;
     uint32_t at = (uint32_t)e->pointer[0] << 16 | (uint32_t)e->pointer[1] << 8 | e->pointer[2];
@@ -144,7 +144,7 @@ static void command(struct s12z_sram_ecc *e, uint8_t v)
     e->de = b->ram_raw[w] ? b->ram_raw[w] & CHECK_BITS : check_bits(data_of(b, w));
 }
 
-static uint8_t get(void *ctx, uint16_t addr)
+static uint8_t read_byte(void *ctx, uint16_t addr)
 {
     struct s12z_sram_ecc *e = ctx;
     switch (addr) {
@@ -162,7 +162,7 @@ static uint8_t get(void *ctx, uint16_t addr)
     }
 }
 
-static void set(void *ctx, uint16_t addr, uint8_t v)
+static void write_byte(void *ctx, uint16_t addr, uint8_t v)
 {
     struct s12z_sram_ecc *e = ctx;
     switch (addr) {
@@ -174,14 +174,14 @@ static void set(void *ctx, uint16_t addr, uint8_t v)
     case DD:
     case DD + 1: e->dd[addr - DD] = v; break;
     case DE: e->de = v & CHECK_BITS; break;
-    case DCMD: command(e, v); break;
+    case DCMD: run_command(e, v); break;
     default: break;
     }
     update_line(e);
 }
-DEVICE_BYTES(get, set)
+DEVICE_BYTES(read_byte, write_byte)
 
-static void reset(void *ctx)
+static void reset_registers(void *ctx)
 {
     struct s12z_sram_ecc *e = ctx;
     *e = (struct s12z_sram_ecc){ .board = e->board };
@@ -194,8 +194,9 @@ int sram_ecc_new(struct s12z_board *board, struct s12z_sram_ecc **out)
         return -ERR_NOMEM;
     e->board = board;
     *out = e;
-    return board_add_device(
-        board, &(struct s12z_device){ BASE, LAST, get_device, set_device, e, NULL, NULL, reset });
+    return board_add_device(board,
+                            &(struct s12z_device){ BASE, LAST, read_byte_device, write_byte_device,
+                                                   e, NULL, NULL, reset_registers });
 }
 
 void sram_ecc_free(struct s12z_sram_ecc *e) { free(e); }

@@ -43,42 +43,42 @@ struct s12z_tim {
     uint64_t since; /* the clock's time when it had this value */
 };
 
-static uint8_t *reg(struct s12z_tim *t, unsigned addr) { return &t->reg[addr - BASE]; }
-static uint16_t compare(const struct s12z_tim *t, unsigned n)
+static uint8_t *reg_at(struct s12z_tim *t, unsigned addr) { return &t->reg[addr - BASE]; }
+static uint16_t compare_value(const struct s12z_tim *t, unsigned n)
 {
     return (uint16_t)(t->reg[TC0 - BASE + 2 * n] << 8 | t->reg[TC0 - BASE + 2 * n + 1]);
 }
 
 static uint64_t tick_cycles(struct s12z_tim *t)
 {
-    bool precise = *reg(t, TSCR1) & TSCR1_PRNT;
-    return 2 * (precise ? *reg(t, PTPSR) + 1u : 1u << (*reg(t, TSCR2) & TSCR2_PR));
+    bool precise = *reg_at(t, TSCR1) & TSCR1_PRNT;
+    return 2 * (precise ? *reg_at(t, PTPSR) + 1u : 1u << (*reg_at(t, TSCR2) & TSCR2_PR));
 }
 
-static unsigned sleeps(struct s12z_tim *t)
+static unsigned sleep_states(struct s12z_tim *t)
 {
-    return (*reg(t, TSCR1) & TSCR1_TSWAI ? GATE_WAIT : 0) |
-           (*reg(t, TSCR1) & TSCR1_TSFRZ ? GATE_BDM : 0);
+    return (*reg_at(t, TSCR1) & TSCR1_TSWAI ? GATE_WAIT : 0) |
+           (*reg_at(t, TSCR1) & TSCR1_TSFRZ ? GATE_BDM : 0);
 }
 
 static void update_lines(struct s12z_tim *t)
 {
     for (unsigned n = 0; n < CHANNELS; n++)
-        intc_line(t->board->intc, VEC_TIM0_CH0 + n, *reg(t, TFLG1) & *reg(t, TIE) & 1u << n);
+        intc_line(t->board->intc, VEC_TIM0_CH0 + n, *reg_at(t, TFLG1) & *reg_at(t, TIE) & 1u << n);
     intc_line(t->board->intc, VEC_TIM0_OVF,
-              *reg(t, TFLG2) & TFLG2_TOF && *reg(t, TSCR2) & TSCR2_TOI);
+              *reg_at(t, TFLG2) & TFLG2_TOF && *reg_at(t, TSCR2) & TSCR2_TOI);
 }
 
 /* Ticks from a counter value to the next one equal to `value` in its low 16 bits: 1 to 65536. */
-static uint64_t distance(uint64_t ticks, uint16_t value)
+static uint64_t ticks_until(uint64_t ticks, uint16_t value)
 {
     return (uint16_t)(value - ticks - 1) + 1u;
 }
 
 static void catch_up(struct s12z_tim *t)
 {
-    uint64_t time = gate_time(&t->clock, sleeps(t)), period = tick_cycles(t);
-    if (!(*reg(t, TSCR1) & TSCR1_TEN)) {
+    uint64_t time = gate_time(&t->clock, sleep_states(t)), period = tick_cycles(t);
+    if (!(*reg_at(t, TSCR1) & TSCR1_TEN)) {
         t->since = time;
         return;
     }
@@ -86,82 +86,84 @@ static void catch_up(struct s12z_tim *t)
     if (n == 0)
         return;
     for (unsigned k = 0; k < CHANNELS; k++)
-        if (*reg(t, TIOS) & 1u << k && distance(t->ticks, compare(t, k)) <= n)
-            *reg(t, TFLG1) |= (uint8_t)(1u << k);
-    if (distance(t->ticks, 0) <= n)
-        *reg(t, TFLG2) = TFLG2_TOF;
+        if (*reg_at(t, TIOS) & 1u << k && ticks_until(t->ticks, compare_value(t, k)) <= n)
+            *reg_at(t, TFLG1) |= (uint8_t)(1u << k);
+    if (ticks_until(t->ticks, 0) <= n)
+        *reg_at(t, TFLG2) = TFLG2_TOF;
     t->ticks += n;
     t->since += n * period;
     update_lines(t);
 }
 
-static void advance(void *ctx, uint64_t now)
+static void advance_clock(void *ctx, uint64_t now)
 {
     (void)now;
     catch_up(ctx);
 }
 
 /* A flag that is set already needs no moment of its own. */
-static uint64_t next(void *ctx)
+static uint64_t next_moment(void *ctx)
 {
     struct s12z_tim *t = ctx;
     uint64_t n = UINT64_MAX;
-    if (!(*reg(t, TSCR1) & TSCR1_TEN))
+    if (!(*reg_at(t, TSCR1) & TSCR1_TEN))
         return UINT64_MAX;
     for (unsigned k = 0; k < CHANNELS; k++)
-        if (*reg(t, TIOS) & ~*reg(t, TFLG1) & 1u << k && distance(t->ticks, compare(t, k)) < n)
-            n = distance(t->ticks, compare(t, k));
-    if (!(*reg(t, TFLG2) & TFLG2_TOF) && distance(t->ticks, 0) < n)
-        n = distance(t->ticks, 0);
-    return gate_when(&t->clock, sleeps(t), n == UINT64_MAX ? n : t->since + n * tick_cycles(t));
+        if (*reg_at(t, TIOS) & ~*reg_at(t, TFLG1) & 1u << k &&
+            ticks_until(t->ticks, compare_value(t, k)) < n)
+            n = ticks_until(t->ticks, compare_value(t, k));
+    if (!(*reg_at(t, TFLG2) & TFLG2_TOF) && ticks_until(t->ticks, 0) < n)
+        n = ticks_until(t->ticks, 0);
+    return gate_when(&t->clock, sleep_states(t),
+                     n == UINT64_MAX ? n : t->since + n * tick_cycles(t));
 }
 
 /* With TFFCA an access to a channel's or the counter's register clears its flag. */
 static void fast_clear(struct s12z_tim *t, unsigned addr)
 {
-    if (!(*reg(t, TSCR1) & TSCR1_TFFCA))
+    if (!(*reg_at(t, TSCR1) & TSCR1_TFFCA))
         return;
     if (addr == TCNT || addr == TCNT + 1)
-        *reg(t, TFLG2) = 0;
+        *reg_at(t, TFLG2) = 0;
     else if (addr >= TC0 && addr < TC_END)
-        *reg(t, TFLG1) &= (uint8_t) ~(1u << (addr - TC0) / 2);
+        *reg_at(t, TFLG1) &= (uint8_t) ~(1u << (addr - TC0) / 2);
     update_lines(t);
     board_replan(t->board);
 }
 
-static uint8_t get(void *ctx, uint16_t addr)
+static uint8_t read_byte(void *ctx, uint16_t addr)
 {
     struct s12z_tim *t = ctx;
     catch_up(t);
     fast_clear(t, addr);
     if (addr == TCNT || addr == TCNT + 1)
         return (uint8_t)(addr == TCNT ? t->ticks >> 8 : t->ticks);
-    return addr == CFORC ? 0 : *reg(t, addr);
+    return addr == CFORC ? 0 : *reg_at(t, addr);
 }
 
-static void set(void *ctx, uint16_t addr, uint8_t v)
+static void write_byte(void *ctx, uint16_t addr, uint8_t v)
 {
     struct s12z_tim *t = ctx;
     catch_up(t);
     fast_clear(t, addr);
     switch (addr) {
-    case TFLG1: *reg(t, addr) &= (uint8_t)~v; break;
-    case TFLG2: *reg(t, addr) &= (uint8_t) ~(v & TFLG2_TOF); break;
+    case TFLG1: *reg_at(t, addr) &= (uint8_t)~v; break;
+    case TFLG2: *reg_at(t, addr) &= (uint8_t) ~(v & TFLG2_TOF); break;
     case TCNT:
     case TCNT + 1:
     case CFORC: break;
     case TIOS:
     case TIE:
-    case TTOV: *reg(t, addr) = v & 0x0F; break;
-    case TSCR1: *reg(t, addr) = v & 0xF8; break;
-    case TSCR2: *reg(t, addr) = v & (TSCR2_TOI | TSCR2_PR); break;
-    default: *reg(t, addr) = v; break;
+    case TTOV: *reg_at(t, addr) = v & 0x0F; break;
+    case TSCR1: *reg_at(t, addr) = v & 0xF8; break;
+    case TSCR2: *reg_at(t, addr) = v & (TSCR2_TOI | TSCR2_PR); break;
+    default: *reg_at(t, addr) = v; break;
     }
     update_lines(t);
 }
-DEVICE_BYTES(get, set)
+DEVICE_BYTES(read_byte, write_byte)
 
-static void reset(void *ctx)
+static void reset_registers(void *ctx)
 {
     struct s12z_tim *t = ctx;
     memset(t->reg, 0, sizeof t->reg);
@@ -176,8 +178,9 @@ int tim_new(struct s12z_board *board, struct s12z_tim **out)
         return -ERR_NOMEM;
     t->board = t->clock.board = board;
     *out = t;
-    return board_add_device(board, &(struct s12z_device){ BASE, LAST, get_device, set_device, t,
-                                                          next, advance, reset });
+    return board_add_device(board, &(struct s12z_device){ BASE, LAST, read_byte_device,
+                                                          write_byte_device, t, next_moment,
+                                                          advance_clock, reset_registers });
 }
 
 void tim_free(struct s12z_tim *t) { free(t); }

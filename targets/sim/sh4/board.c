@@ -171,7 +171,7 @@ static uint32_t hudi_status(void *ctx, unsigned selector)
     }
 }
 
-static uint64_t xorshift(uint64_t *s)
+static uint64_t next_random(uint64_t *s)
 {
     *s ^= *s << 13;
     *s ^= *s >> 7;
@@ -185,11 +185,13 @@ enum { WEAK_WIRES_BITS = 1000 }; /* one in so many is lost above wires=HZ, sddr=
 static uint32_t hudi_arrive(void *ctx, uint32_t word)
 {
     struct board *b = ctx;
-    uint64_t rate = b->opt.fault == FAULT_NOISE_IN                     ? b->opt.fault_n
-                    : b->opt.sddr_hz && b->opt.tck_hz > b->opt.sddr_hz ? (uint64_t)WEAK_WIRES_BITS
-                                                                       : 0;
+    uint64_t rate = 0;
+    if (b->opt.fault == FAULT_NOISE_IN)
+        rate = b->opt.fault_n;
+    else if (b->opt.sddr_hz && b->opt.tck_hz > b->opt.sddr_hz)
+        rate = WEAK_WIRES_BITS;
     if (rate) {
-        for (; b->noise_left < 32; b->noise_left += 1 + xorshift(&b->noise_state) % (2 * rate))
+        for (; b->noise_left < 32; b->noise_left += 1 + next_random(&b->noise_state) % (2 * rate))
             word ^= 1u << b->noise_left;
         b->noise_left -= 32;
     }
@@ -209,13 +211,13 @@ static const struct sh4_hudi_ops hudi_ops = {
 
 /* ---- pins ---- */
 
-/* Flips about one bit in `rate`; the distance to the next is drawn anew each time. */
+/* Flips about one bit in `rate`; the distance to the next is drawn each time. */
 static void add_noise(struct board *b, size_t n, uint64_t rate, uint8_t *tdo)
 {
     uint64_t at = b->noise_left;
     while (at < n) {
         tdo[at / 8] ^= (uint8_t)(1u << (at % 8));
-        at += 1 + xorshift(&b->noise_state) % (2 * rate);
+        at += 1 + next_random(&b->noise_state) % (2 * rate);
     }
     b->noise_left = at - n;
 }
@@ -418,8 +420,9 @@ static void power_up(struct board *b)
     b->hudi.clocks = clocks;
 }
 
-static int create(const struct sim_board_type *type, enum sh4_variant variant, const char *options,
-                  const struct log *log, struct sim_board **out, struct err *err)
+static int create_board(const struct sim_board_type *type, enum sh4_variant variant,
+                        const char *options, const struct log *log, struct sim_board **out,
+                        struct err *err)
 {
     struct board *b = calloc(1, sizeof *b);
     if (!b)
@@ -462,13 +465,13 @@ static int create(const struct sim_board_type *type, enum sh4_variant variant, c
 static int create_sh7750(const char *options, const struct log *log, struct sim_board **out,
                          struct err *err)
 {
-    return create(&sh4_board_sh7750, SH4_VARIANT_7750, options, log, out, err);
+    return create_board(&sh4_board_sh7750, SH4_VARIANT_7750, options, log, out, err);
 }
 
 static int create_sh7091(const char *options, const struct log *log, struct sim_board **out,
                          struct err *err)
 {
-    return create(&sh4_board_sh7091, SH4_VARIANT_7091, options, log, out, err);
+    return create_board(&sh4_board_sh7091, SH4_VARIANT_7091, options, log, out, err);
 }
 
 #define BOARD_OPS                                                                         \

@@ -78,7 +78,7 @@ static void bus_write(void *ctx, uint32_t paddr, unsigned size, uint64_t value)
 
 /* ---- devices and time ---- */
 
-static uint64_t pclk(const struct board *b) { return b->cpu.cycle / BOARD_PCLK_DIV; }
+static uint64_t pclk_now(const struct board *b) { return b->cpu.cycle / BOARD_PCLK_DIV; }
 
 static void power_on_registers(struct board *b)
 {
@@ -87,7 +87,7 @@ static void power_on_registers(struct board *b)
     for (size_t i = 0; i < n && i < BOARD_STORED_REGS; i++)
         b->stored[i] = table[i].reset;
     sh4_ubc_reset(&b->ubc);
-    sh4_wdt_reset(&b->wdt, pclk(b));
+    sh4_wdt_reset(&b->wdt, pclk_now(b));
 }
 
 void board_devices_reset(struct board *b, bool power_on)
@@ -95,8 +95,8 @@ void board_devices_reset(struct board *b, bool power_on)
     if (power_on)
         power_on_registers(b);
     sh4_intc_reset(&b->intc);
-    sh4_tmu_reset(&b->tmu, pclk(b), b->opt.cpu_hz / BOARD_PCLK_DIV);
-    sh4_scif_reset(&b->scif, pclk(b));
+    sh4_tmu_reset(&b->tmu, pclk_now(b), b->opt.cpu_hz / BOARD_PCLK_DIV);
+    sh4_scif_reset(&b->scif, pclk_now(b));
     sh4_rtc_reset(&b->rtc, power_on);
     sh4_cpu_ubc_armed(&b->cpu, b->ubc.armed);
     board_irq_update(b);
@@ -153,7 +153,7 @@ static void nmi_pin(struct board *b, uint64_t now)
 
 void board_devices_advance(struct board *b)
 {
-    uint64_t now = pclk(b);
+    uint64_t now = pclk_now(b);
     nmi_pin(b, now);
     if (b->cpu.in_ase != b->wdt.frozen)
         sh4_wdt_freeze(&b->wdt, now, b->cpu.in_ase);
@@ -284,7 +284,7 @@ static void self_reset(void *ctx, uint16_t expevt)
 
 /* SDDR and SDIR change only by the wire, which acts between runs; the serial port's state when a
  * character has come or gone, and the flags that were seen are seen already. */
-static bool stable(void *ctx, uint32_t addr)
+static bool reads_stable(void *ctx, uint32_t addr)
 {
     (void)ctx;
     return addr == SH4_SDDR || addr == SH4_SDDR + 2 || addr == SH4_SDIR || addr == SH4_SCFDR2 ||
@@ -307,7 +307,7 @@ void board_bus(struct board *b, struct sh4_bus *bus)
         .io_write = io_write,
         .irq_ack = irq_ack,
         .self_reset = self_reset,
-        .stable = stable,
+        .stable = reads_stable,
     };
     if (!b->video)
         return;

@@ -40,7 +40,7 @@ void sh4_oc_drop(struct sh4_cpu *cpu, unsigned i, bool write_back)
     struct sh4_fast *f = cpu->fast;
     if (write_back && f->odirty[i] && !(f->otag[i] & TAG_INVALID)) {
         sh4_phys_write_line(cpu, f->otag[i], f->odata[i]);
-        spend(cpu, EV_FREEZE_OC, cpu->cfg.costs.writeback);
+        spend_cycles(cpu, EV_FREEZE_OC, cpu->cfg.costs.writeback);
     }
     f->otag[i] |= TAG_INVALID;
     f->odirty[i] = 0;
@@ -53,7 +53,7 @@ void sh4_oc_fill(struct sh4_cpu *cpu, unsigned i, uint32_t paddr)
     sh4_phys_read_line(cpu, paddr, cpu->fast->odata[i]);
     cpu->fast->otag[i] = paddr;
     cpu->total[EV_OC_FILL] += cpu->cfg.costs.ofill;
-    spend(cpu, EV_FREEZE_OC, cpu->cfg.costs.ofill);
+    spend_cycles(cpu, EV_FREEZE_OC, cpu->cfg.costs.ofill);
 }
 
 void sh4_ic_fill(struct sh4_cpu *cpu, unsigned i, uint32_t paddr)
@@ -136,7 +136,7 @@ static void write_oc_tag(struct sh4_cpu *cpu, unsigned i, uint32_t addr, uint32_
     uint32_t tag = associative ? f->otag[i] : (value & 0x1FFFFC00) | (addr & 0x3E0);
     if (f->odirty[i] && (!(value & ARRAY_U) || !(value & ARRAY_V) || tag != f->otag[i])) {
         sh4_phys_write_line(cpu, f->otag[i] & SH4_PHYS, f->odata[i]);
-        spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.writeback);
+        spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.writeback);
     }
     f->otag[i] = (tag & SH4_PHYS) | (value & ARRAY_V ? 0 : TAG_INVALID);
     f->odirty[i] = (value & (ARRAY_U | ARRAY_V)) == (ARRAY_U | ARRAY_V);

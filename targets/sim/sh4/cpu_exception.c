@@ -12,7 +12,7 @@ static void flush_pipe(struct sh4_cpu *cpu)
     cpu->fast->effects++;
 }
 
-static void enter(struct sh4_cpu *cpu, uint32_t spc, uint32_t vector)
+static void enter_handler(struct sh4_cpu *cpu, uint32_t spc, uint32_t vector)
 {
     cpu->ssr = sh4_get_sr(cpu);
     cpu->spc = spc;
@@ -32,18 +32,18 @@ static void self_reset(struct sh4_cpu *cpu, uint16_t expevt)
         cpu->bus.self_reset(cpu->bus.ctx, expevt);
 }
 
-static void general(struct sh4_cpu *cpu, uint16_t expevt, uint32_t offset)
+static void raise_general(struct sh4_cpu *cpu, uint16_t expevt, uint32_t offset)
 {
     if (expevt == 0x140 || cpu->sr_rest & SR_BL) {
         self_reset(cpu, expevt == 0x140 ? 0x140 : 0x020);
         return;
     }
     cpu->ccn.expevt = expevt;
-    enter(cpu, cpu->fast->insn_pc, cpu->vbr + offset);
-    spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.exception);
+    enter_handler(cpu, cpu->fast->insn_pc, cpu->vbr + offset);
+    spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.exception);
 }
 
-void sh4_raise(struct sh4_cpu *cpu, uint16_t expevt) { general(cpu, expevt, 0x100); }
+void sh4_raise(struct sh4_cpu *cpu, uint16_t expevt) { raise_general(cpu, expevt, 0x100); }
 
 void sh4_raise_mem(struct sh4_cpu *cpu, uint16_t expevt, uint32_t vaddr)
 {
@@ -51,29 +51,29 @@ void sh4_raise_mem(struct sh4_cpu *cpu, uint16_t expevt, uint32_t vaddr)
     cpu->ccn.pteh = (vaddr & 0xFFFFFC00) | (cpu->ccn.pteh & 0xFF);
     if (cpu->mmu)
         sh4_mmu_fault(cpu->mmu, vaddr);
-    general(cpu, expevt, expevt == 0x040 || expevt == 0x060 ? 0x400 : 0x100);
+    raise_general(cpu, expevt, expevt == 0x040 || expevt == 0x060 ? 0x400 : 0x100);
 }
 
 /* Completed, not re-executed: SPC is the instruction after it; its time is the TRAPA's own issue
  * time. */
 void sh4_trapa(struct sh4_cpu *cpu, uint8_t imm)
 {
-    count(cpu, EV_TRAPA);
+    count_event(cpu, EV_TRAPA);
     cpu->ccn.tra = (uint32_t)imm << 2;
     if (cpu->sr_rest & SR_BL) {
         self_reset(cpu, 0x020);
         return;
     }
     cpu->ccn.expevt = 0x160;
-    enter(cpu, cpu->pc + 2, cpu->vbr + 0x100);
+    enter_handler(cpu, cpu->pc + 2, cpu->vbr + 0x100);
 }
 
 /* Held off while BL=1 (unverified): the match stays in BRCR, no exception. */
 void sh4_user_break(struct sh4_cpu *cpu, uint32_t spc)
 {
     cpu->ccn.expevt = 0x1E0;
-    enter(cpu, spc, sh4_ubc_breaks_to_dbr(cpu->ubc) ? cpu->dbr : cpu->vbr + 0x100);
-    spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.exception);
+    enter_handler(cpu, spc, sh4_ubc_breaks_to_dbr(cpu->ubc) ? cpu->dbr : cpu->vbr + 0x100);
+    spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.exception);
 }
 
 /* ---- between instructions ---- */
@@ -93,7 +93,7 @@ bool sh4_events_pending(const struct sh4_cpu *cpu) { return cpu->ase_break || ir
 bool sh4_accept_events(struct sh4_cpu *cpu)
 {
     if (cpu->ase_break) {
-        enter(cpu, cpu->pc, 0xFC000000);
+        enter_handler(cpu, cpu->pc, 0xFC000000);
         sh4_enter_ase(cpu);
         cpu->stop = true; /* the board follows: the watchdog stands still now */
         return true;
@@ -103,9 +103,9 @@ bool sh4_accept_events(struct sh4_cpu *cpu)
     unsigned level = cpu->irq_level;
     uint16_t intevt = cpu->irq_intevt;
     cpu->ccn.intevt = intevt;
-    count(cpu, level == SH4_IRQ_NMI ? EV_NMI : EV_IRQ);
-    enter(cpu, cpu->pc, cpu->vbr + 0x600);
-    spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.exception);
+    count_event(cpu, level == SH4_IRQ_NMI ? EV_NMI : EV_IRQ);
+    enter_handler(cpu, cpu->pc, cpu->vbr + 0x600);
+    spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.exception);
     if (cpu->bus.irq_ack)
         cpu->bus.irq_ack(cpu->bus.ctx, level, intevt);
     return true;

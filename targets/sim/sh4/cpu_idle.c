@@ -21,7 +21,7 @@ struct moment {
     uint64_t total[SH4_NEVENTS];
 };
 
-static void take(struct sh4_cpu *cpu, struct moment *m)
+static void take_moment(struct sh4_cpu *cpu, struct moment *m)
 {
     sh4_blocks_fold(cpu);
     memcpy(m->r, cpu->r, sizeof m->r);
@@ -36,7 +36,7 @@ static void take(struct sh4_cpu *cpu, struct moment *m)
     memcpy(m->total, cpu->total, sizeof m->total);
 }
 
-static bool uses(struct sh4_cpu *cpu, uint16_t op, unsigned n)
+static bool insn_uses(struct sh4_cpu *cpu, uint16_t op, unsigned n)
 {
     /* rN may be another register then */
     const uint64_t banks = (uint64_t)1 << RES_SR | (uint64_t)1 << RES_SSR | (uint64_t)1 << RES_BANK;
@@ -50,7 +50,7 @@ static bool uses(struct sh4_cpu *cpu, uint16_t op, unsigned n)
 
 /* How often the pass since *m can be repeated as far as rN goes, which has changed: as long as a DT
  * does not come to 0, or for ever if an ADD counts, provided that nothing else names it. */
-static uint64_t countable(struct sh4_cpu *cpu, const struct moment *m, unsigned n)
+static uint64_t passes_by_register(struct sh4_cpu *cpu, const struct moment *m, unsigned n)
 {
     unsigned dts = 0, adds = 0;
     for (uint8_t i = m->nops; i != cpu->fast->nops; i++) {
@@ -59,16 +59,18 @@ static uint64_t countable(struct sh4_cpu *cpu, const struct moment *m, unsigned 
             dts++;
         else if ((op & 0xFF00) == (0x7000 | n << 8)) /* ADD #imm,Rn */
             adds++;
-        else if (uses(cpu, op, n))
+        else if (insn_uses(cpu, op, n))
             return 0;
     }
     if (dts + adds != 1)
         return 0;
-    return adds ? UINT64_MAX : cpu->r[n] ? cpu->r[n] - 1 : 0;
+    if (adds)
+        return UINT64_MAX;
+    return cpu->r[n] ? cpu->r[n] - 1 : 0;
 }
 
 /* How often the pass since *m can be repeated. */
-static uint64_t repeatable(struct sh4_cpu *cpu, const struct moment *m)
+static uint64_t passes_possible(struct sh4_cpu *cpu, const struct moment *m)
 {
     struct sh4_fast *f = cpu->fast;
     uint64_t times = UINT64_MAX;
@@ -79,7 +81,7 @@ static uint64_t repeatable(struct sh4_cpu *cpu, const struct moment *m)
         return 0;
     for (unsigned n = 0; n < 16 && times; n++)
         if (cpu->r[n] != m->r[n])
-            times = MIN(times, countable(cpu, m, n));
+            times = MIN(times, passes_by_register(cpu, m, n));
     return times;
 }
 
@@ -91,7 +93,7 @@ static uint32_t pc_of(const struct moment *m)
 }
 
 /* Repeats the pass from *m to now as often as it ends before `until`, at most `most` times. */
-static void repeat(struct sh4_cpu *cpu, const struct moment *m, uint64_t most)
+static void repeat_pass(struct sh4_cpu *cpu, const struct moment *m, uint64_t most)
 {
     uint64_t period = cpu->cycle - m->cycle;
     uint64_t times = period && cpu->until > cpu->cycle ? (cpu->until - cpu->cycle - 1) / period : 0;
@@ -106,10 +108,10 @@ static void repeat(struct sh4_cpu *cpu, const struct moment *m, uint64_t most)
 enum verdict { IS_LOOP, NO_LOOP, RAN_OUT };
 
 /* Single-steps a little way looking for such a loop. */
-static enum verdict look(struct sh4_cpu *cpu)
+static enum verdict look_for_loop(struct sh4_cpu *cpu)
 {
     struct moment m;
-    take(cpu, &m);
+    take_moment(cpu, &m);
     for (unsigned i = 0; i < MAX_UNITS; i++) {
         if (cpu->cycle >= cpu->until || cpu->stop)
             return RAN_OUT;
@@ -120,12 +122,12 @@ static enum verdict look(struct sh4_cpu *cpu)
             return NO_LOOP;
         if (cpu->pc != pc_of(&m))
             continue;
-        uint64_t times = repeatable(cpu, &m);
+        uint64_t times = passes_possible(cpu, &m);
         if (times) {
-            repeat(cpu, &m, times);
+            repeat_pass(cpu, &m, times);
             return IS_LOOP;
         }
-        take(cpu, &m); /* the first pass may differ from the rest */
+        take_moment(cpu, &m); /* the first pass may differ from the rest */
     }
     return NO_LOOP;
 }
@@ -135,7 +137,7 @@ void sh4_skip_idle(struct sh4_cpu *cpu)
     struct sh4_fast *f = cpu->fast;
     if (cpu->cycle < f->next_look || cpu->cfg.no_fast_path || cpu->cfg.flat)
         return;
-    switch (look(cpu)) {
+    switch (look_for_loop(cpu)) {
     case IS_LOOP:
         f->look_pause = 0;
         f->next_look = 0;

@@ -117,8 +117,8 @@ struct sh4_fast {
     struct sh4_blocks *blocks; /* exec_fast.c */
 };
 
-static inline void count(struct sh4_cpu *cpu, unsigned ev) { cpu->total[ev]++; }
-static inline void spend(struct sh4_cpu *cpu, unsigned ev, unsigned cycles)
+static inline void count_event(struct sh4_cpu *cpu, unsigned ev) { cpu->total[ev]++; }
+static inline void spend_cycles(struct sh4_cpu *cpu, unsigned ev, unsigned cycles)
 {
     cpu->total[ev] += cycles;
     cpu->cycle += cycles;

@@ -15,14 +15,14 @@ struct dest {
     bool write_through;
 };
 
-static struct dest fault(struct sh4_cpu *cpu, uint16_t expevt, uint32_t vaddr)
+static struct dest raise_fault(struct sh4_cpu *cpu, uint16_t expevt, uint32_t vaddr)
 {
     sh4_raise_mem(cpu, expevt, vaddr);
     return (struct dest){ .route = ROUTE_FAULT };
 }
 
-static struct dest translated(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_access access,
-                              bool enabled)
+static struct dest translated_dest(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_access access,
+                                   bool enabled)
 {
     struct sh4_xlat x;
     sh4_mmu_translate(cpu->mmu, vaddr, access, !(cpu->sr_rest & SR_MD), &x);
@@ -30,7 +30,7 @@ static struct dest translated(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_acce
     cpu->total[EV_ITLB_MISS] += x.itlb_miss;
     cpu->total[EV_UTLB_MISS] += x.utlb_miss;
     if (x.fault)
-        return fault(cpu, x.fault, vaddr);
+        return raise_fault(cpu, x.fault, vaddr);
     if (x.translated && x.paddr >= 0x1C000000)
         return (struct dest){ ROUTE_P4, x.paddr | 0xE0000000u, false };
     if (!x.cacheable || !enabled)
@@ -39,7 +39,10 @@ static struct dest translated(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_acce
     return (struct dest){ ROUTE_CACHED, x.paddr, wt };
 }
 
-static bool translating(const struct sh4_cpu *cpu) { return cpu->ccn.mmucr & MMUCR_AT && cpu->mmu; }
+static bool mmu_translates(const struct sh4_cpu *cpu)
+{
+    return cpu->ccn.mmucr & MMUCR_AT && cpu->mmu;
+}
 static bool store_queue(uint32_t vaddr) { return vaddr >> 26 == 0x38; }
 static bool oc_ram(const struct sh4_cpu *cpu, uint32_t vaddr)
 {
@@ -55,14 +58,14 @@ static struct dest find_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size,
     bool enabled = ccr & (access == SH4_ACCESS_FETCH ? CCR_ICE : CCR_OCE);
     uint16_t address_error = access == SH4_ACCESS_WRITE ? 0x100 : 0x0E0;
     if (vaddr & (size - 1))
-        return fault(cpu, address_error, vaddr);
+        return raise_fault(cpu, address_error, vaddr);
     if (vaddr >> 31 && !(cpu->sr_rest & SR_MD) && (!store_queue(vaddr) || cpu->ccn.mmucr & 0x200))
-        return fault(cpu, address_error, vaddr);
+        return raise_fault(cpu, address_error, vaddr);
     if (vaddr >= 0xE0000000u) {
         if (access == SH4_ACCESS_FETCH && vaddr >> 24 != ASERAM_AREA)
-            return fault(cpu, address_error, vaddr);
-        if (store_queue(vaddr) && translating(cpu) &&
-            translated(cpu, vaddr, access, false).route == ROUTE_FAULT)
+            return raise_fault(cpu, address_error, vaddr);
+        if (store_queue(vaddr) && mmu_translates(cpu) &&
+            translated_dest(cpu, vaddr, access, false).route == ROUTE_FAULT)
             return (struct dest){ .route = ROUTE_FAULT };
         return (struct dest){ ROUTE_P4, vaddr, false };
     }
@@ -73,8 +76,8 @@ static struct dest find_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size,
             return (struct dest){ ROUTE_UNCACHED, vaddr & SH4_PHYS, false };
         return (struct dest){ ROUTE_CACHED, vaddr & SH4_PHYS, !(ccr & CCR_CB) };
     }
-    if (translating(cpu))
-        return translated(cpu, vaddr, access, enabled);
+    if (mmu_translates(cpu))
+        return translated_dest(cpu, vaddr, access, enabled);
     return (struct dest){ enabled ? ROUTE_CACHED : ROUTE_UNCACHED, vaddr & SH4_PHYS, ccr & CCR_WT };
 }
 
@@ -106,7 +109,7 @@ bool sh4_mem_fetch(struct sh4_cpu *cpu, uint32_t pc, uint16_t *op)
         return fetch_aseram(cpu, d.paddr, new_word, op);
     if (d.route == ROUTE_UNCACHED) {
         if (new_word)
-            spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_fetch);
+            spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_fetch);
         /* Not shown as last external address: the block path does not follow each fetch. */
         uint32_t last = cpu->last_external;
         *op = (uint16_t)sh4_phys_read(cpu, d.paddr, 2);
@@ -116,10 +119,10 @@ bool sh4_mem_fetch(struct sh4_cpu *cpu, uint32_t pc, uint16_t *op)
     cpu->total[EV_FETCH_C] += new_word;
     unsigned i = sh4_ic_index(cpu, pc);
     if (f->itag[i] != (d.paddr & ~31u)) {
-        count(cpu, EV_IC_MISS);
+        count_event(cpu, EV_IC_MISS);
         sh4_ic_fill(cpu, i, d.paddr & ~31u);
         cpu->total[EV_IC_FILL] += cpu->cfg.costs.ifill;
-        spend(cpu, EV_FREEZE_IC, cpu->cfg.costs.ifill);
+        spend_cycles(cpu, EV_FREEZE_IC, cpu->cfg.costs.ifill);
     }
     *op = get16(f->idata[i] + (pc & 30), cpu->cfg.big);
     return true;
@@ -139,9 +142,9 @@ static void watch_operand(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, bo
 static uint64_t cached_read(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t paddr, unsigned size)
 {
     unsigned i = sh4_oc_index(cpu, vaddr);
-    count(cpu, EV_OP_READ_C);
+    count_event(cpu, EV_OP_READ_C);
     if (cpu->fast->otag[i] != (paddr & ~31u)) {
-        count(cpu, EV_OC_READ_MISS);
+        count_event(cpu, EV_OC_READ_MISS);
         sh4_oc_fill(cpu, i, paddr & ~31u);
     }
     return sh4_get_bytes(&cpu->fast->odata[i][paddr & 31], size, cpu->cfg.big);
@@ -156,16 +159,16 @@ bool sh4_mem_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint64_t *
     struct dest d = find_dest(cpu, vaddr, size, SH4_ACCESS_READ);
     if (d.route == ROUTE_FAULT)
         return false;
-    count(cpu, EV_OP_ALL);
+    count_event(cpu, EV_OP_ALL);
     switch (d.route) {
     case ROUTE_CACHED: *value = cached_read(cpu, vaddr, d.paddr, size); break;
     case ROUTE_OC_RAM:
-        count(cpu, EV_RAM_OP);
+        count_event(cpu, EV_RAM_OP);
         *value = sh4_get_bytes(sh4_oc_ram(cpu, vaddr), size, cpu->cfg.big);
         break;
     case ROUTE_P4: *value = sh4_p4_read(cpu, d.paddr, size); break;
     default:
-        spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_read);
+        spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_read);
         *value = sh4_phys_read(cpu, d.paddr, size);
     }
     watch_operand(cpu, vaddr, size, false, *value);
@@ -177,7 +180,7 @@ static void cached_write(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d, uns
 {
     unsigned i = sh4_oc_index(cpu, vaddr);
     bool hit = cpu->fast->otag[i] == (d.paddr & ~31u);
-    count(cpu, EV_OP_WRITE_C);
+    count_event(cpu, EV_OP_WRITE_C);
     cpu->total[EV_OC_WRITE_MISS] += !hit;
     /* write-allocate; in write-through mode a miss leaves the cache alone */
     if (!hit && !d.write_through) {
@@ -190,7 +193,7 @@ static void cached_write(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d, uns
         cpu->fast->odirty[i] = 1;
         return;
     }
-    spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.write_through);
+    spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.write_through);
     sh4_phys_write(cpu, d.paddr, size, value);
 }
 
@@ -204,11 +207,11 @@ bool sh4_mem_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint64_t 
     if (d.route == ROUTE_FAULT)
         return false;
     cpu->fast->effects++;
-    count(cpu, EV_OP_ALL);
+    count_event(cpu, EV_OP_ALL);
     switch (d.route) {
     case ROUTE_CACHED: cached_write(cpu, vaddr, d, size, value); break;
     case ROUTE_OC_RAM:
-        count(cpu, EV_RAM_OP);
+        count_event(cpu, EV_RAM_OP);
         sh4_put_bytes(sh4_oc_ram(cpu, vaddr), size, value, cpu->cfg.big);
         break;
     case ROUTE_P4:
@@ -216,7 +219,7 @@ bool sh4_mem_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint64_t 
             return false;
         break;
     default:
-        spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_write);
+        spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_write);
         sh4_phys_write(cpu, d.paddr, size, value);
     }
     watch_operand(cpu, vaddr, size, true, value);
@@ -234,13 +237,13 @@ static bool store_queue_burst(struct sh4_cpu *cpu, uint32_t vaddr)
         sh4_raise_mem(cpu, 0x100, vaddr);
         return false;
     }
-    if (translating(cpu)) {
-        struct dest d = translated(cpu, vaddr, SH4_ACCESS_WRITE, false);
+    if (mmu_translates(cpu)) {
+        struct dest d = translated_dest(cpu, vaddr, SH4_ACCESS_WRITE, false);
         if (d.route == ROUTE_FAULT)
             return false;
         paddr = d.paddr & SH4_PHYS & ~31u;
     }
-    spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_write);
+    spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_write);
     sh4_phys_write_line(cpu, paddr, cpu->fast->sq[q]);
     return true;
 }
@@ -250,7 +253,7 @@ static bool quiet_dest(struct sh4_cpu *cpu, uint32_t vaddr, struct dest *d)
 {
     if (vaddr >= 0xE0000000u || oc_ram(cpu, vaddr) || (vaddr >> 31 && !(cpu->sr_rest & SR_MD)))
         return false;
-    if (vaddr >> 30 != 2 && translating(cpu)) {
+    if (vaddr >> 30 != 2 && mmu_translates(cpu)) {
         struct sh4_xlat x;
         cpu->fast->effects++;
         sh4_mmu_translate(cpu->mmu, vaddr, SH4_ACCESS_READ, !(cpu->sr_rest & SR_MD), &x);
@@ -296,7 +299,7 @@ bool sh4_mem_block_op(struct sh4_cpu *cpu, uint32_t vaddr, enum sh4_block_op wha
     if (what != BLOCK_OCBI && cpu->fast->odirty[i]) {
         sh4_phys_write_line(cpu, d.paddr & ~31u, cpu->fast->odata[i]);
         cpu->fast->odirty[i] = 0;
-        spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.writeback);
+        spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.writeback);
     }
     if (what != BLOCK_OCBWB)
         sh4_oc_drop(cpu, i, false);
@@ -311,11 +314,11 @@ static bool tas_on_bus(struct sh4_cpu *cpu, uint32_t vaddr, uint32_t paddr, uint
     if (cpu->fast->otag[i] == (paddr & ~31u)) {
         if (cpu->fast->odirty[i]) {
             sh4_phys_write_line(cpu, paddr & ~31u, cpu->fast->odata[i]);
-            spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.writeback);
+            spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.writeback);
         }
         sh4_oc_drop(cpu, i, false);
     }
-    spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_read + cpu->cfg.costs.uncached_write);
+    spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_read + cpu->cfg.costs.uncached_write);
     cpu->total[EV_OP_ALL] += 2;
     *old = sh4_phys_read(cpu, paddr, 1);
     watch_operand(cpu, vaddr, 1, false, *old);
@@ -369,7 +372,7 @@ static struct dest quick_dest(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size
             return d;
     if (vaddr & (size - 1) || (vaddr >> 31 && !(cpu->sr_rest & SR_MD)))
         return d;
-    if (vaddr >> 30 != 2 && translating(cpu))
+    if (vaddr >> 30 != 2 && mmu_translates(cpu))
         return d;
     if (vaddr >= 0xE0000000u) {
         if (vaddr >> 24 == ASERAM_AREA || (write && store_queue(vaddr)))
@@ -401,12 +404,12 @@ static bool fast_cached(struct sh4_cpu *cpu, uint32_t vaddr, struct dest d, uint
     if (cpu->fast->otag[i] == (d.paddr & ~31u))
         return true;
     if (write && d.write_through) {
-        count(cpu, EV_OC_WRITE_MISS);
+        count_event(cpu, EV_OC_WRITE_MISS);
         return true;
     }
     if (!miss_fits(cpu, i, d.paddr, block_cycles))
         return false;
-    count(cpu, write ? EV_OC_WRITE_MISS : EV_OC_READ_MISS);
+    count_event(cpu, write ? EV_OC_WRITE_MISS : EV_OC_READ_MISS);
     sh4_oc_fill(cpu, i, d.paddr & ~31u);
     return true;
 }
@@ -425,7 +428,7 @@ bool sh4_fast_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t 
         cpu->last_operand = vaddr;
         return true;
     case ROUTE_OC_RAM:
-        count(cpu, EV_RAM_OP);
+        count_event(cpu, EV_RAM_OP);
         *value = sh4_get_bytes(sh4_oc_ram(cpu, vaddr), size, big);
         break;
     case ROUTE_P4: *value = sh4_get_bytes(cpu->aseram + (vaddr & 0x3FF), size, big); break;
@@ -433,7 +436,7 @@ bool sh4_fast_read(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t 
         if (cpu->cycle + block_cycles + cpu->cfg.costs.uncached_read >= cpu->until ||
             !sh4_find_window(cpu, d.paddr, size))
             return false;
-        spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_read);
+        spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.uncached_read);
         *value = sh4_phys_read(cpu, d.paddr, size);
         break;
     default: return false;
@@ -448,7 +451,7 @@ static bool fast_write_memory(struct sh4_cpu *cpu, struct dest d, unsigned size,
 {
     if (cpu->cycle + block_cycles + cost >= cpu->until || !sh4_find_window(cpu, d.paddr, size))
         return false;
-    spend(cpu, EV_OTHER_WAIT, cost);
+    spend_cycles(cpu, EV_OTHER_WAIT, cost);
     sh4_phys_write(cpu, d.paddr, size, value);
     return true;
 }
@@ -482,7 +485,7 @@ bool sh4_fast_write(struct sh4_cpu *cpu, uint32_t vaddr, unsigned size, uint32_t
     switch (d.route) {
     case ROUTE_CACHED: return fast_write_cached(cpu, vaddr, d, size, block_cycles, value);
     case ROUTE_OC_RAM:
-        count(cpu, EV_RAM_OP);
+        count_event(cpu, EV_RAM_OP);
         sh4_put_bytes(sh4_oc_ram(cpu, vaddr), size, value, big);
         break;
     case ROUTE_P4:

@@ -62,8 +62,8 @@ static bool ccn_write(struct sh4_cpu *cpu, uint32_t addr, uint32_t v)
 
 static void io_wait(struct sh4_cpu *cpu)
 {
-    count(cpu, EV_IO_OP);
-    spend(cpu, EV_OTHER_WAIT, cpu->cfg.costs.io);
+    count_event(cpu, EV_IO_OP);
+    spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.io);
 }
 
 /* On-chip registers, and what is no memory at all. Our own registers are held still for a polling

@@ -2,9 +2,9 @@
  * from its entry to the RTE that leaves. */
 #include "targets/sim/sh4/cpu_internal.h"
 
-static bool bank1(uint32_t sr) { return (sr & (SR_MD | SR_RB)) == (SR_MD | SR_RB); }
+static bool bank1_in_use(uint32_t sr) { return (sr & (SR_MD | SR_RB)) == (SR_MD | SR_RB); }
 
-static void exchange(uint32_t *a, uint32_t *b, unsigned n)
+static void exchange_words(uint32_t *a, uint32_t *b, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         uint32_t v = a[i];
@@ -17,8 +17,8 @@ uint32_t sh4_get_sr(const struct sh4_cpu *cpu) { return cpu->sr_rest | cpu->t; }
 
 void sh4_set_sr(struct sh4_cpu *cpu, uint32_t sr)
 {
-    if (bank1(sr) != bank1(cpu->sr_rest))
-        exchange(cpu->r, cpu->rb, 8);
+    if (bank1_in_use(sr) != bank1_in_use(cpu->sr_rest))
+        exchange_words(cpu->r, cpu->rb, 8);
     cpu->sr_rest = sr & SR_WRITABLE & ~SR_T;
     cpu->t = sr & SR_T;
 }
@@ -26,13 +26,13 @@ void sh4_set_sr(struct sh4_cpu *cpu, uint32_t sr)
 void sh4_set_fpscr(struct sh4_cpu *cpu, uint32_t fpscr)
 {
     if ((fpscr ^ cpu->fpscr) & FPSCR_FR)
-        exchange(cpu->fr, cpu->xf, 16);
+        exchange_words(cpu->fr, cpu->xf, 16);
     cpu->fpscr = fpscr & FPSCR_WRITABLE;
 }
 
 uint32_t *sh4_bank_reg(struct sh4_cpu *cpu, unsigned bank, unsigned n)
 {
-    return (bank == 1) == bank1(cpu->sr_rest) ? &cpu->r[n & 7] : &cpu->rb[n & 7];
+    return (bank == 1) == bank1_in_use(cpu->sr_rest) ? &cpu->r[n & 7] : &cpu->rb[n & 7];
 }
 
 void sh4_cpu_limit(struct sh4_cpu *cpu, uint64_t cycle)

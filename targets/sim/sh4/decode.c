@@ -114,7 +114,8 @@ struct decoder {
     bool pr, sz, fd, user;
 };
 
-static void emit(struct decoder *d, unsigned handler, unsigned n, unsigned m, int op, unsigned unit)
+static void emit_op(struct decoder *d, unsigned handler, unsigned n, unsigned m, int op,
+                    unsigned unit)
 {
     struct sh4_blocks *t = d->t;
     t->unit[t->nops] = (uint8_t)unit;
@@ -163,7 +164,7 @@ static void emit_plain(struct decoder *d, unsigned handler, uint16_t op, unsigne
     int operand = op;
     if (sh4_pc_relative(op, index * 2, &addr))
         operand = (int)addr; /* from the line's first byte: lines are 4-byte aligned */
-    emit(d, handler, op >> 8 & 15, op >> 4 & 15, operand, unit);
+    emit_op(d, handler, op >> 8 & 15, op >> 4 & 15, operand, unit);
 }
 
 /* Opens and closes of a delayed branch, by kind. */
@@ -209,7 +210,7 @@ static bool emit_branch(struct decoder *d, enum sh4_insn_id id, const uint16_t *
     struct sh4_flow flow = sh4_flow(code[index], index * 2);
     int target = (int)(int32_t)flow.target;
     if (id == SH4_BT || id == SH4_BF) {
-        emit(d, id == SH4_BT ? FOP_BT : FOP_BF, index * 2 + 2, 0, target, unit);
+        emit_op(d, id == SH4_BT ? FOP_BT : FOP_BF, index * 2 + 2, 0, target, unit);
         return true;
     }
     bool straddle = index == 15;
@@ -218,11 +219,11 @@ static bool emit_branch(struct decoder *d, enum sh4_insn_id id, const uint16_t *
     unsigned open, close;
     branch_ops(id, &open, &close);
     if (straddle)
-        emit(d, FOP_STRADDLE, 0, 0, code[16], unit);
+        emit_op(d, FOP_STRADDLE, 0, 0, code[16], unit);
     if (open != FOP_COUNT)
-        emit(d, open, code[index] >> 8 & 15, 0, (int)index * 2 + 4, unit);
+        emit_op(d, open, code[index] >> 8 & 15, 0, (int)index * 2 + 4, unit);
     emit_plain(d, plain_handler(d, code[index + 1]), code[index + 1], index + 1, unit);
-    emit(d, close, index * 2 + 4, 0, target, unit);
+    emit_op(d, close, index * 2 + 4, 0, target, unit);
     return true;
 }
 
@@ -244,7 +245,7 @@ static void add_insn(struct decoder *d, uint16_t op, unsigned index)
  */
 static void stop_before(struct decoder *d, unsigned i, unsigned unit)
 {
-    emit(d, unit ? FOP_SEQ : FOP_BAIL, 0, 0, (int)i * 2, unit);
+    emit_op(d, unit ? FOP_SEQ : FOP_BAIL, 0, 0, (int)i * 2, unit);
 }
 
 static void decode_block(struct decoder *d, const uint16_t *code, bool have_after, unsigned start)
@@ -273,11 +274,11 @@ static void decode_block(struct decoder *d, const uint16_t *code, bool have_afte
         emit_plain(d, handler, code[i], i, unit);
         add_insn(d, code[i], i);
         if (changes_mode(handler)) {
-            emit(d, FOP_SEQ, 0, 0, (int)i * 2 + 2, unit + 1);
+            emit_op(d, FOP_SEQ, 0, 0, (int)i * 2 + 2, unit + 1);
             return;
         }
     }
-    emit(d, FOP_SEQ, 0, 0, LINE, 16 - start);
+    emit_op(d, FOP_SEQ, 0, 0, LINE, 16 - start);
 }
 
 struct block *sh4_find_block(struct sh4_cpu *cpu, struct dline *l, unsigned mode, unsigned start,

@@ -69,7 +69,7 @@ static unsigned rules_of(enum sh4_insn_id id, uint16_t op)
 }
 
 /* The code the instruction raises instead of running, 0 if it may run. */
-static uint16_t refusal(const struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
+static uint16_t refusal_of(const struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
 {
     unsigned rules = rules_of(id, op);
     bool slot = cpu->fast->in_slot;
@@ -80,7 +80,7 @@ static uint16_t refusal(const struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t
     return 0;
 }
 
-static enum sh4_insn_id decode(const struct sh4_cpu *cpu, uint16_t op)
+static enum sh4_insn_id decode_insn(const struct sh4_cpu *cpu, uint16_t op)
 {
     enum sh4_insn_id id = sh4_decode(op, cpu->fpscr & FPSCR_PR, cpu->fpscr & FPSCR_SZ);
     if (cpu->cfg.variant != SH4_VARIANT_7091 && (id == SH4_FSCA_FPUL_DRN || id == SH4_FSRRA_FRN))
@@ -132,7 +132,10 @@ void sh4_mac_l(struct sh4_cpu *cpu, uint32_t vn, uint32_t vm)
         const int64_t top = ((int64_t)1 << 47) - 1;
         acc = (int64_t)((uint64_t)acc << 16) >> 16;
         acc += p;
-        acc = acc > top ? top : acc < -top - 1 ? -top - 1 : acc;
+        if (acc > top)
+            acc = top;
+        else if (acc < -top - 1)
+            acc = -top - 1;
     } else {
         acc = (int64_t)((uint64_t)acc + (uint64_t)p);
     }
@@ -157,7 +160,7 @@ void sh4_mac_w(struct sh4_cpu *cpu, uint32_t vn, uint32_t vm)
     cpu->macl = (uint32_t)acc;
 }
 
-static void mac(struct sh4_cpu *cpu, unsigned n, unsigned m, unsigned size)
+static void mac_on_memory(struct sh4_cpu *cpu, unsigned n, unsigned m, unsigned size)
 {
     uint64_t vn, vm;
     if (!mac_operands(cpu, n, m, size, &vn, &vm))
@@ -183,7 +186,7 @@ static void gbr_byte_op(struct sh4_cpu *cpu, enum sh4_insn_id id, uint8_t imm)
     sh4_mem_write(cpu, addr, 1, v);
 }
 
-static void tas(struct sh4_cpu *cpu, unsigned n)
+static void test_and_set(struct sh4_cpu *cpu, unsigned n)
 {
     uint64_t v;
     if (sh4_mem_tas(cpu, cpu->r[n], &v))
@@ -200,13 +203,13 @@ static void load_control(struct sh4_cpu *cpu, unsigned n, bool memory,
     set(cpu, (uint32_t)v);
 }
 
-static void special(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
+static void execute_special(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
 {
     unsigned n = op >> 8 & 15, m = op >> 4 & 15;
     switch (id) {
-    case SH4_MAC_L_INC_INC: mac(cpu, n, m, 4); break;
-    case SH4_MAC_W_INC_INC: mac(cpu, n, m, 2); break;
-    case SH4_TAS_B_ATRN: tas(cpu, n); break;
+    case SH4_MAC_L_INC_INC: mac_on_memory(cpu, n, m, 4); break;
+    case SH4_MAC_W_INC_INC: mac_on_memory(cpu, n, m, 2); break;
+    case SH4_TAS_B_ATRN: test_and_set(cpu, n); break;
     case SH4_LDC_RM_SR: load_control(cpu, n, false, sh4_set_sr); break;
     case SH4_LDC_L_INC_SR: load_control(cpu, n, true, sh4_set_sr); break;
     case SH4_LDS_RM_FPSCR: load_control(cpu, n, false, sh4_set_fpscr); break;
@@ -282,12 +285,12 @@ static void special(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
 #define OP(id)   case SH4_##id:
 #define ENDOP    break;
 
-static void execute(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
+static void execute_insn(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
 {
     unsigned n = op >> 8 & 15, m = op >> 4 & 15;
     switch (id) {
 #include "targets/sim/sh4/exec_ops.inc"
-    default: special(cpu, id, op); break;
+    default: execute_special(cpu, id, op); break;
     }
 }
 
@@ -303,7 +306,7 @@ static void add_time(struct sh4_cpu *cpu, const struct sh4_time *t)
     cpu->total[EV_PAIR] += t->paired;
 }
 
-static struct sh4_time issue(struct sh4_cpu *cpu, const struct sh4_tdesc *d)
+static struct sh4_time issue_insn(struct sh4_cpu *cpu, const struct sh4_tdesc *d)
 {
     struct sh4_time t = { 0 };
     sh4_pipe_issue(&cpu->fast->pipe, d, &t);
@@ -321,7 +324,7 @@ static const struct sh4_tdesc *timing_of(struct sh4_cpu *cpu, uint16_t op)
 static void go_to(struct sh4_cpu *cpu, uint32_t target, unsigned since, unsigned distance)
 {
     struct sh4_time t = { 0 };
-    count(cpu, EV_TAKEN);
+    count_event(cpu, EV_TAKEN);
     sh4_pipe_redirect(&cpu->fast->pipe, since, distance, &t);
     add_time(cpu, &t);
     cpu->fast->next_pc = target;
@@ -331,13 +334,13 @@ static void go_to(struct sh4_cpu *cpu, uint32_t target, unsigned since, unsigned
 /* A slot's instruction, fetched already. Returns its cycles. */
 static unsigned run_slot(struct sh4_cpu *cpu, uint16_t op)
 {
-    enum sh4_insn_id id = decode(cpu, op);
+    enum sh4_insn_id id = decode_insn(cpu, op);
     const struct sh4_tdesc *d = timing_of(cpu, op);
-    struct sh4_time t = issue(cpu, d);
+    struct sh4_time t = issue_insn(cpu, d);
     bool fpu = d->fpu;
-    execute(cpu, id, op);
+    execute_insn(cpu, id, op);
     if (!cpu->fast->faulted) {
-        count(cpu, EV_INSN);
+        count_event(cpu, EV_INSN);
         cpu->total[EV_FPU] += fpu;
     }
     return t.cycles;
@@ -348,27 +351,27 @@ struct branch {
     uint32_t target;
 };
 
-static uint32_t disp8(uint16_t op, uint32_t pc)
+static uint32_t target_of_disp8(uint16_t op, uint32_t pc)
 {
     return pc + 4 + 2 * (uint32_t)(int32_t)(int8_t)op;
 }
-static uint32_t disp12(uint16_t op, uint32_t pc)
+static uint32_t target_of_disp12(uint16_t op, uint32_t pc)
 {
     return pc + 4 + 2 * ((uint32_t)(op & 0xFFF) - (op & 0x800 ? 0x1000u : 0u));
 }
 
 /* Where a branch goes; its side effects come later, when its slot can no longer fail to be fetched.
  */
-static struct branch where(const struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
+static struct branch branch_target(const struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op)
 {
     uint32_t pc = cpu->pc, rn = cpu->r[op >> 8 & 15];
     switch (id) {
-    case SH4_BT: return (struct branch){ cpu->t, false, disp8(op, pc) };
-    case SH4_BF: return (struct branch){ !cpu->t, false, disp8(op, pc) };
-    case SH4_BT_S: return (struct branch){ cpu->t, true, disp8(op, pc) };
-    case SH4_BF_S: return (struct branch){ !cpu->t, true, disp8(op, pc) };
+    case SH4_BT: return (struct branch){ cpu->t, false, target_of_disp8(op, pc) };
+    case SH4_BF: return (struct branch){ !cpu->t, false, target_of_disp8(op, pc) };
+    case SH4_BT_S: return (struct branch){ cpu->t, true, target_of_disp8(op, pc) };
+    case SH4_BF_S: return (struct branch){ !cpu->t, true, target_of_disp8(op, pc) };
     case SH4_BRA:
-    case SH4_BSR: return (struct branch){ true, true, disp12(op, pc) };
+    case SH4_BSR: return (struct branch){ true, true, target_of_disp12(op, pc) };
     case SH4_BRAF_RM:
     case SH4_BSRF_RM: return (struct branch){ true, true, pc + 4 + rn };
     case SH4_RTS: return (struct branch){ true, true, cpu->pr };
@@ -390,10 +393,10 @@ static bool fetch_slot(struct sh4_cpu *cpu, uint16_t *op)
 static void run_branch(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op,
                        const struct sh4_tdesc *d)
 {
-    struct branch b = where(cpu, id, op);
+    struct branch b = branch_target(cpu, id, op);
     unsigned distance = d->branch_taken;
     bool call = d->call;
-    struct sh4_time t = issue(cpu, d);
+    struct sh4_time t = issue_insn(cpu, d);
     unsigned since = t.after;
     uint32_t branch_pc = cpu->pc;
     cpu->fast->next_pc = branch_pc + (b.delayed ? 4 : 2);
@@ -406,7 +409,7 @@ static void run_branch(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op,
         if (id == SH4_RTE)
             sh4_set_sr(cpu, cpu->ssr);
         cpu->fast->in_slot = true;
-        uint16_t bad = cpu->cfg.flat ? 0 : refusal(cpu, decode(cpu, slot), slot);
+        uint16_t bad = cpu->cfg.flat ? 0 : refusal_of(cpu, decode_insn(cpu, slot), slot);
         if (bad) {
             sh4_raise(cpu, bad);
             return;
@@ -416,8 +419,8 @@ static void run_branch(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op,
         if (cpu->fast->faulted)
             return;
     }
-    count(cpu, EV_INSN);
-    count(cpu, EV_BRANCH);
+    count_event(cpu, EV_INSN);
+    count_event(cpu, EV_BRANCH);
     cpu->total[EV_CALL] += call;
     if (b.taken)
         go_to(cpu, b.target, since, distance);
@@ -440,8 +443,9 @@ void sh4_exec_unit(struct sh4_cpu *cpu)
         return;
     if (!sh4_mem_fetch(cpu, cpu->pc, &op))
         return;
-    enum sh4_insn_id id = decode(cpu, op);
-    uint16_t bad = UNLIKELY(cpu->cfg.flat) ? (id == SH4_ILLEGAL ? 0x180 : 0) : refusal(cpu, id, op);
+    enum sh4_insn_id id = decode_insn(cpu, op);
+    uint16_t bad =
+        UNLIKELY(cpu->cfg.flat) ? (id == SH4_ILLEGAL ? 0x180 : 0) : refusal_of(cpu, id, op);
     if (UNLIKELY(bad)) {
         sh4_raise(cpu, bad);
         return;
@@ -451,10 +455,10 @@ void sh4_exec_unit(struct sh4_cpu *cpu)
         run_branch(cpu, id, op, d);
     } else {
         bool fpu = d->fpu;
-        issue(cpu, d);
-        execute(cpu, id, op);
+        issue_insn(cpu, d);
+        execute_insn(cpu, id, op);
         if (!f->faulted || id == SH4_TRAPA_IMM) {
-            count(cpu, EV_INSN);
+            count_event(cpu, EV_INSN);
             cpu->total[EV_FPU] += fpu;
         }
     }

@@ -128,10 +128,10 @@ static struct block *cached_block(struct sh4_cpu *cpu, uint32_t pc, unsigned mod
     if (f->itag[i] != line) {
         if (cpu->cycle + cpu->cfg.costs.ifill >= cpu->until || !sh4_find_window(cpu, line, LINE))
             return NULL;
-        count(cpu, EV_IC_MISS);
+        count_event(cpu, EV_IC_MISS);
         sh4_ic_fill(cpu, i, line);
         cpu->total[EV_IC_FILL] += cpu->cfg.costs.ifill;
-        spend(cpu, EV_FREEZE_IC, cpu->cfg.costs.ifill);
+        spend_cycles(cpu, EV_FREEZE_IC, cpu->cfg.costs.ifill);
     }
     if (!t->iline[i])
         t->iline[i] = sh4_find_line(cpu, line, LINE_CACHED, f->idata[i]);
@@ -178,19 +178,19 @@ static __attribute__((noinline)) struct block *find_block(struct sh4_cpu *cpu, u
 
 /* ---- the handlers, once per byte order ---- */
 
-static inline uint16_t load16(const uint8_t *p)
+static inline uint16_t get_host16(const uint8_t *p)
 {
     uint16_t v;
     memcpy(&v, p, 2);
     return v;
 }
-static inline uint32_t load32(const uint8_t *p)
+static inline uint32_t get_host32(const uint8_t *p)
 {
     uint32_t v;
     memcpy(&v, p, 4);
     return v;
 }
-static inline uint64_t load64(const uint8_t *p)
+static inline uint64_t get_host64(const uint8_t *p)
 {
     uint64_t v;
     memcpy(&v, p, 8);

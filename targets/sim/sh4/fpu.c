@@ -54,8 +54,8 @@ static bool add_or_subtract(const struct fp_format *f, uint32_t *fpscr, uint64_t
     return fp_finish(&op);
 }
 
-static bool multiply(const struct fp_format *f, uint32_t *fpscr, uint64_t n, uint64_t m,
-                     uint64_t *r)
+static bool multiply_operands(const struct fp_format *f, uint32_t *fpscr, uint64_t n, uint64_t m,
+                              uint64_t *r)
 {
     struct fp_op op = fp_begin(f, fpscr);
     struct fp_num x[2] = { fp_unpack(&op, n), fp_unpack(&op, m) };
@@ -143,7 +143,7 @@ bool sh4_fpu_sub32_slow(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t *dst)
 bool sh4_fpu_mul32_slow(uint32_t *fpscr, uint32_t n, uint32_t m, uint32_t *dst)
 {
     uint64_t r;
-    return fp_write32(multiply(&fp_single, fpscr, n, m, &r), &r, dst);
+    return fp_write32(multiply_operands(&fp_single, fpscr, n, m, &r), &r, dst);
 }
 
 /* Finite operands, a and b not zero. */
@@ -210,7 +210,7 @@ bool sh4_fpu_sub64(uint32_t *fpscr, uint64_t n, uint64_t m, uint64_t *dst)
 bool sh4_fpu_mul64(uint32_t *fpscr, uint64_t n, uint64_t m, uint64_t *dst)
 {
     uint64_t r;
-    return fp_write64(multiply(&fp_double, fpscr, n, m, &r), &r, dst);
+    return fp_write64(multiply_operands(&fp_double, fpscr, n, m, &r), &r, dst);
 }
 
 bool sh4_fpu_div64(uint32_t *fpscr, uint64_t n, uint64_t m, uint64_t *dst)

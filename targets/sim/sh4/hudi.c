@@ -22,22 +22,25 @@ void sh4_hudi_trst(struct sh4_hudi *h)
     h->status_view = false;
 }
 
-static unsigned ti(const struct sh4_hudi *h) { return h->sdir >> SH4_SDIR_TI_LSB & 0xFF; }
+static unsigned ti_field(const struct sh4_hudi *h) { return h->sdir >> SH4_SDIR_TI_LSB & 0xFF; }
 
 static bool private_ti(const struct sh4_hudi *h, unsigned command)
 {
-    return h->private_commands && ti(h) == command;
+    return h->private_commands && ti_field(h) == command;
 }
 
 /* 1111 xxxx is BYPASS; every other code leaves SDDR between TDI and TDO. What a code without
  * meaning selects on silicon is not documented. */
-static bool selects_bypass(const struct sh4_hudi *h) { return ti(h) >> 4 == SH4_TI_BYPASS >> 4; }
+static bool selects_bypass(const struct sh4_hudi *h)
+{
+    return ti_field(h) >> 4 == SH4_TI_BYPASS >> 4;
+}
 
 /* ASERAM write, reset, boot, break and the last two status commands let the views alternate; all
  * others pin SDDR. */
 static bool pins_data(const struct sh4_hudi *h)
 {
-    switch (ti(h)) {
+    switch (ti_field(h)) {
     case SH4_TI_STATUS_END:
     case SH4_TI_TDO_TIMING:
     case SH4_TI_WAIT_CANCEL:
@@ -67,13 +70,13 @@ static void update_ir(struct sh4_hudi *h)
     h->ops->sync(h->ctx);
     h->sdir = (uint16_t)(h->ir_shift << (16 - (h->ir_bits < 16 ? h->ir_bits : 16)));
     /* the view before a status read comes back behind it */
-    h->status_view = h->status_view && (!pins_data(h) || ti(h) == SH4_TI_STATUS);
-    unsigned high = ti(h) & 0xF0;
+    h->status_view = h->status_view && (!pins_data(h) || ti_field(h) == SH4_TI_STATUS);
+    unsigned high = ti_field(h) & 0xF0;
     if (high == SH4_TI_RESET_ASSERT)
         h->ops->reset_assert(h->ctx);
     else if (high == SH4_TI_RESET_NEGATE)
         h->ops->reset_negate(h->ctx);
-    else if ((ti(h) & 0xE0) == SH4_TI_INTERRUPT)
+    else if ((ti_field(h) & 0xE0) == SH4_TI_INTERRUPT)
         h->ops->interrupt(h->ctx);
     else if (private_ti(h, SH4_TI_BREAK))
         h->ops->ase_break(h->ctx);
@@ -137,7 +140,7 @@ static void update_dr(struct sh4_hudi *h)
     next_view(h, word);
 }
 
-static void enter(struct sh4_hudi *h, enum tap_state next)
+static void enter_tap_state(struct sh4_hudi *h, enum tap_state next)
 {
     h->state = next;
     switch (next) {
@@ -162,7 +165,7 @@ static void put_bit(uint8_t *p, size_t i, unsigned v)
 
 /* One rising edge: TDO shows the selected register's bit 0 while shifting, else the line floats
  * high. */
-static unsigned edge(struct sh4_hudi *h, unsigned tms, unsigned tdi)
+static unsigned clock_edge(struct sh4_hudi *h, unsigned tms, unsigned tdi)
 {
     unsigned tdo = 1;
     if (h->trst_low) {
@@ -179,7 +182,7 @@ static unsigned edge(struct sh4_hudi *h, unsigned tms, unsigned tdi)
     h->clocks++;
     enum tap_state next = tap_next(h->state, tms);
     if (next != h->state || next == TAP_RESET)
-        enter(h, next);
+        enter_tap_state(h, next);
     return tdo;
 }
 
@@ -246,7 +249,7 @@ void sh4_hudi_clock(struct sh4_hudi *h, size_t n, const uint8_t *tms, const uint
             i += run;
             continue;
         }
-        put_bit(tdo, i, edge(h, get_bit(tms, i), get_bit(tdi, i)));
+        put_bit(tdo, i, clock_edge(h, get_bit(tms, i), get_bit(tdi, i)));
         i++;
     }
 }

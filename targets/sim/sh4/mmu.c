@@ -8,7 +8,7 @@ enum { PR_USER = 2, PR_WRITE = 1 };
 static const uint32_t page_masks[4] = { 0x3FF, 0xFFF, 0xFFFF, 0xFFFFF };
 
 /* (vaddr & 0) == 1 is never true. */
-static void forget(struct sh4_tlb_last *last)
+static void forget_last(struct sh4_tlb_last *last)
 {
     last->mask = 0xFFFFFFFF;
     last->page = 1;
@@ -28,7 +28,7 @@ void sh4_mmu_changed(struct sh4_mmu *mmu)
 {
     mmu->generation++;
     for (int i = 0; i < 3; i++)
-        forget(&mmu->last[i]);
+        forget_last(&mmu->last[i]);
 }
 
 /* URC counts every UTLB access and starts over at URB (if set) or 64. */
@@ -41,17 +41,19 @@ static void count_access(struct sh4_mmu *mmu)
     mmu->ccn->mmucr = (mmucr & ~REG_MASK(SH4_MMUCR_URC)) | REG_PUT(urc, SH4_MMUCR_URC);
 }
 
-static bool matches(const struct sh4_tlb_entry *e, uint32_t vaddr, uint8_t asid, bool any_asid)
+static bool entry_matches(const struct sh4_tlb_entry *e, uint32_t vaddr, uint8_t asid,
+                          bool any_asid)
 {
     return e->valid && ((vaddr ^ e->vpn) & ~e->mask & ~0x3FFu) == 0 &&
            (e->shared || any_asid || e->asid == asid);
 }
 
-static int find(const struct sh4_tlb_entry *tlb, int n, uint32_t vaddr, uint8_t asid, bool any_asid)
+static int find_entry(const struct sh4_tlb_entry *tlb, int n, uint32_t vaddr, uint8_t asid,
+                      bool any_asid)
 {
     int found = NO_ENTRY;
     for (int i = 0; i < n; i++)
-        if (matches(&tlb[i], vaddr, asid, any_asid)) {
+        if (entry_matches(&tlb[i], vaddr, asid, any_asid)) {
             if (found != NO_ENTRY)
                 return MULTI_HIT;
             found = i;
@@ -94,13 +96,14 @@ static int refill_itlb(struct sh4_mmu *mmu, uint32_t vaddr, bool user, struct sh
 {
     out->itlb_miss = true;
     count_access(mmu);
-    int u = find(mmu->utlb, SH4_UTLB_ENTRIES, vaddr, current_asid(mmu), ignores_asid(mmu, user));
+    int u =
+        find_entry(mmu->utlb, SH4_UTLB_ENTRIES, vaddr, current_asid(mmu), ignores_asid(mmu, user));
     if (u < 0)
         return u;
     int i = oldest_itlb(mmu);
     mmu->itlb[i] = mmu->utlb[u];
     mmu->itlb[i].pr &= PR_USER;
-    forget(&mmu->last[SH4_ACCESS_FETCH]); /* it may stand on the entry just lost */
+    forget_last(&mmu->last[SH4_ACCESS_FETCH]); /* it may stand on the entry just lost */
     return i;
 }
 
@@ -109,8 +112,8 @@ static const struct sh4_tlb_entry *look_up(struct sh4_mmu *mmu, uint32_t vaddr,
 {
     bool fetch = access == SH4_ACCESS_FETCH;
     const struct sh4_tlb_entry *tlb = fetch ? mmu->itlb : mmu->utlb;
-    int e = find(tlb, fetch ? SH4_ITLB_ENTRIES : SH4_UTLB_ENTRIES, vaddr, current_asid(mmu),
-                 ignores_asid(mmu, user));
+    int e = find_entry(tlb, fetch ? SH4_ITLB_ENTRIES : SH4_UTLB_ENTRIES, vaddr, current_asid(mmu),
+                       ignores_asid(mmu, user));
     if (fetch && e == NO_ENTRY)
         e = refill_itlb(mmu, vaddr, user, out);
     else if (!fetch)
@@ -123,13 +126,13 @@ static const struct sh4_tlb_entry *look_up(struct sh4_mmu *mmu, uint32_t vaddr,
         return &tlb[e];
     }
     out->utlb_miss = e == NO_ENTRY;
-    out->fault = e == MULTI_HIT               ? SH4_EXP_TLB_MULTI
-                 : access == SH4_ACCESS_WRITE ? SH4_EXP_TLB_MISS_WRITE
-                                              : SH4_EXP_TLB_MISS_READ;
+    out->fault = access == SH4_ACCESS_WRITE ? SH4_EXP_TLB_MISS_WRITE : SH4_EXP_TLB_MISS_READ;
+    if (e == MULTI_HIT)
+        out->fault = SH4_EXP_TLB_MULTI;
     return NULL;
 }
 
-static uint16_t protection(const struct sh4_tlb_entry *e, enum sh4_access access, bool user)
+static uint16_t protection_fault(const struct sh4_tlb_entry *e, enum sh4_access access, bool user)
 {
     if (access != SH4_ACCESS_WRITE)
         return user && !(e->pr & PR_USER) ? SH4_EXP_TLB_PROT_READ : 0;
@@ -146,7 +149,7 @@ static void through_tlb(struct sh4_mmu *mmu, uint32_t vaddr, enum sh4_access acc
     const struct sh4_tlb_entry *e = look_up(mmu, vaddr, access, user, out);
     if (!e)
         return;
-    out->fault = protection(e, access, user);
+    out->fault = protection_fault(e, access, user);
     out->paddr = (e->ppn & ~e->mask) | (vaddr & e->mask);
     out->page_mask = e->mask;
     out->cacheable = e->cacheable;
@@ -214,10 +217,9 @@ static void set_data(struct sh4_tlb_entry *e, uint32_t v)
 
 static uint32_t get_data(const struct sh4_tlb_entry *e)
 {
-    unsigned sz = e->mask == page_masks[0]   ? 0
-                  : e->mask == page_masks[1] ? 1
-                  : e->mask == page_masks[2] ? 2
-                                             : 3;
+    unsigned sz = 0;
+    while (sz < 3 && e->mask != page_masks[sz])
+        sz++;
     return e->ppn | REG_PUT(e->valid, SH4_PTEL_V) | REG_PUT(sz >> 1, SH4_PTEL_SZ1) |
            REG_PUT(sz & 1, SH4_PTEL_SZ0) | REG_PUT(e->pr, SH4_PTEL_PR) |
            REG_PUT(e->cacheable, SH4_PTEL_C) | REG_PUT(e->dirty, SH4_PTEL_D) |
@@ -304,8 +306,8 @@ static uint16_t associative_write(struct sh4_mmu *mmu, uint32_t v, bool user)
 {
     uint8_t asid = current_asid(mmu);
     bool any = ignores_asid(mmu, user);
-    int u = find(mmu->utlb, SH4_UTLB_ENTRIES, v, asid, any),
-        i = find(mmu->itlb, SH4_ITLB_ENTRIES, v, asid, any);
+    int u = find_entry(mmu->utlb, SH4_UTLB_ENTRIES, v, asid, any),
+        i = find_entry(mmu->itlb, SH4_ITLB_ENTRIES, v, asid, any);
     if (u == MULTI_HIT || i == MULTI_HIT)
         return SH4_EXP_TLB_MULTI;
     if (u >= 0) {

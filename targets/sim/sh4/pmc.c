@@ -37,7 +37,7 @@ uint64_t sh4_cpu_total(struct sh4_cpu *cpu, unsigned code)
 }
 
 /* With CLKF=1 a cycle counts 24 * bus clock / CPU clock; counts of occurrences stay counts. */
-static uint64_t value(struct sh4_cpu *cpu, const struct sh4_pmc *p)
+static uint64_t counter_value(struct sh4_cpu *cpu, const struct sh4_pmc *p)
 {
     unsigned code = p->pmcr & PMCR_PMM;
     uint64_t n = 0;
@@ -51,7 +51,7 @@ static uint64_t value(struct sh4_cpu *cpu, const struct sh4_pmc *p)
 uint64_t sh4_cpu_perf(struct sh4_cpu *cpu, unsigned n)
 {
     const struct sh4_pmc *p = &cpu->pmc[n & 1];
-    return cpu->cfg.perf_off_reads_0 && !p->running && !p->readable ? 0 : value(cpu, p);
+    return cpu->cfg.perf_off_reads_0 && !p->running && !p->readable ? 0 : counter_value(cpu, p);
 }
 
 /* PMCLR written to a running counter stops it and keeps the count; written to one that does not
@@ -59,7 +59,7 @@ uint64_t sh4_cpu_perf(struct sh4_cpu *cpu, unsigned n)
 static void write_pmcr(struct sh4_cpu *cpu, struct sh4_pmc *p, uint32_t v)
 {
     bool clear = v & PMCR_PMCLR, was_running = p->running;
-    p->count = value(cpu, p);
+    p->count = counter_value(cpu, p);
     if (clear && !was_running)
         p->count = 0;
     p->pmcr = v & PMCR_KEPT;

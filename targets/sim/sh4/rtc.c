@@ -22,7 +22,7 @@ void sh4_rtc_reset(struct sh4_rtc *r, bool power_on)
         r->alarm[i] &= (uint8_t)~ALARM_ENB;
 }
 
-static bool counting(const struct sh4_rtc *r)
+static bool is_counting(const struct sh4_rtc *r)
 {
     return REG_GET(r->rcr2, SH4_RCR2_START) && REG_GET(r->rcr2, SH4_RCR2_RTCEN);
 }
@@ -75,30 +75,30 @@ static void next_second(struct sh4_rtc *r)
 }
 
 /* RCR2.PES as a number of 1/256 s. */
-static unsigned period256(const struct sh4_rtc *r)
+static unsigned period_in_256ths(const struct sh4_rtc *r)
 {
     static const uint16_t table[8] = { 0, 1, 4, 16, 64, 128, 256, 512 };
     return table[REG_GET(r->rcr2, SH4_RCR2_PES)];
 }
 
-static uint64_t ticks256(const struct sh4_rtc *r, uint64_t now)
+static uint64_t ticks_of_256ths(const struct sh4_rtc *r, uint64_t now)
 {
     return (uint64_t)((__extension__(unsigned __int128) now * HZ) / r->pclk_hz);
 }
 
 void sh4_rtc_advance(struct sh4_rtc *r, uint64_t now)
 {
-    uint64_t to = ticks256(r, now);
+    uint64_t to = ticks_of_256ths(r, now);
     uint64_t from = r->seen256;
     r->seen256 = to;
     if (to <= from)
         return;
-    if (!counting(r)) {
+    if (!is_counting(r)) {
         r->offset256 += to - from; /* the dividers stand still */
         return;
     }
     uint64_t a = from - r->offset256, b = to - r->offset256;
-    unsigned period = period256(r);
+    unsigned period = period_in_256ths(r);
     if (period && b / period != a / period)
         r->rcr2 |= REG_MASK(SH4_RCR2_PEF);
     for (uint64_t s = b / HZ - a / HZ; s; s--)
@@ -107,9 +107,9 @@ void sh4_rtc_advance(struct sh4_rtc *r, uint64_t now)
 
 uint64_t sh4_rtc_next(const struct sh4_rtc *r)
 {
-    if (!counting(r))
+    if (!is_counting(r))
         return UINT64_MAX;
-    unsigned period = period256(r);
+    unsigned period = period_in_256ths(r);
     bool seconds = REG_GET(r->rcr1, SH4_RCR1_CIE) || REG_GET(r->rcr1, SH4_RCR1_AIE);
     if (!period && !seconds)
         return UINT64_MAX;
@@ -127,7 +127,7 @@ bool sh4_rtc_irq_alarm(const struct sh4_rtc *r)
 
 bool sh4_rtc_irq_periodic(const struct sh4_rtc *r)
 {
-    return REG_GET(r->rcr2, SH4_RCR2_PEF) && period256(r);
+    return REG_GET(r->rcr2, SH4_RCR2_PEF) && period_in_256ths(r);
 }
 
 bool sh4_rtc_irq_carry(const struct sh4_rtc *r)

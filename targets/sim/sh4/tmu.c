@@ -14,25 +14,25 @@ void sh4_tmu_reset(struct sh4_tmu *t, uint64_t now, uint32_t pclk_hz)
 }
 
 /* Peripheral clocks per count; 0 = no clock comes (external TCLK, reserved code). */
-static uint64_t divider(const struct sh4_tmu *t, unsigned n)
+static uint64_t divider_of(const struct sh4_tmu *t, unsigned n)
 {
     static const uint16_t table[8] = { 4, 16, 64, 256, 1024, 0, 0, 0 };
     unsigned code = REG_GET(t->channel[n].tcr, SH4_TCR_TPSC);
     return code == 6 ? t->pclk_hz / RTC_HZ : table[code];
 }
 
-static bool counting(const struct sh4_tmu *t, unsigned n)
+static bool is_counting(const struct sh4_tmu *t, unsigned n)
 {
-    return t->tstr >> n & 1 && divider(t, n);
+    return t->tstr >> n & 1 && divider_of(t, n);
 }
 
 void sh4_tmu_advance(struct sh4_tmu *t, uint64_t now)
 {
     for (unsigned n = 0; n < SH4_TMU_CHANNELS; n++) {
         struct sh4_tmu_channel *c = &t->channel[n];
-        if (!counting(t, n))
+        if (!is_counting(t, n))
             continue;
-        uint64_t d = divider(t, n);
+        uint64_t d = divider_of(t, n);
         uint64_t ticks = now / d - t->seen / d;
         if (ticks > c->tcnt) { /* passes 0: the next count reloads TCOR and sets UNF */
             uint64_t beyond = ticks - c->tcnt - 1;
@@ -50,9 +50,9 @@ uint64_t sh4_tmu_next(const struct sh4_tmu *t)
     uint64_t next = SH4_NEVER;
     for (unsigned n = 0; n < SH4_TMU_CHANNELS; n++) {
         const struct sh4_tmu_channel *c = &t->channel[n];
-        if (!counting(t, n) || !REG_GET(c->tcr, SH4_TCR_UNIE) || REG_GET(c->tcr, SH4_TCR_UNF))
+        if (!is_counting(t, n) || !REG_GET(c->tcr, SH4_TCR_UNIE) || REG_GET(c->tcr, SH4_TCR_UNF))
             continue;
-        uint64_t d = divider(t, n);
+        uint64_t d = divider_of(t, n);
         uint64_t at = (t->seen / d + c->tcnt + 1) * d;
         next = at < next ? at : next;
     }

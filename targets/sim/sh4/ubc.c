@@ -112,7 +112,7 @@ bool sh4_ubc_hit(struct sh4_ubc *ubc, unsigned channels)
 
 bool sh4_ubc_breaks_to_dbr(const struct sh4_ubc *ubc) { return REG_GET(ubc->brcr, SH4_BRCR_UBDE); }
 
-static void rearm(struct sh4_ubc *ubc)
+static void note_armed(struct sh4_ubc *ubc)
 {
     ubc->armed_insn = ubc->armed_operand = false;
     for (int i = 0; i < 2; i++) {
@@ -168,6 +168,6 @@ static bool write_register(struct sh4_ubc *ubc, uint32_t addr, uint32_t value)
 bool sh4_ubc_write(struct sh4_ubc *ubc, uint32_t addr, uint32_t value)
 {
     bool known = write_register(ubc, addr, value);
-    rearm(ubc);
+    note_armed(ubc);
     return known;
 }

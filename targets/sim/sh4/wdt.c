@@ -5,9 +5,12 @@
 void sh4_wdt_reset(struct sh4_wdt *w, uint64_t now) { *w = (struct sh4_wdt){ .seen = now }; }
 
 /* WTCSR.CKS: 1/32, 1/64, 1/128, 1/256, 1/512, 1/1024, 1/2048, 1/4096 of the peripheral clock. */
-static uint64_t divider(const struct sh4_wdt *w) { return 32u << REG_GET(w->wtcsr, SH4_WTCSR_CKS); }
+static uint64_t divider_of(const struct sh4_wdt *w)
+{
+    return 32u << REG_GET(w->wtcsr, SH4_WTCSR_CKS);
+}
 
-static bool counting(const struct sh4_wdt *w)
+static bool is_counting(const struct sh4_wdt *w)
 {
     return REG_GET(w->wtcsr, SH4_WTCSR_TME) && !w->frozen;
 }
@@ -21,8 +24,8 @@ void sh4_wdt_freeze(struct sh4_wdt *w, uint64_t now, bool frozen)
 
 enum sh4_wdt_action sh4_wdt_advance(struct sh4_wdt *w, uint64_t now)
 {
-    uint64_t d = divider(w);
-    uint64_t ticks = counting(w) ? now / d - w->seen / d : 0;
+    uint64_t d = divider_of(w);
+    uint64_t ticks = is_counting(w) ? now / d - w->seen / d : 0;
     bool overflow = w->wtcnt + ticks > 0xFF;
     w->wtcnt = (uint8_t)(w->wtcnt + ticks);
     w->seen = now;
@@ -38,8 +41,8 @@ enum sh4_wdt_action sh4_wdt_advance(struct sh4_wdt *w, uint64_t now)
 
 uint64_t sh4_wdt_next(const struct sh4_wdt *w)
 {
-    uint64_t d = divider(w);
-    return counting(w) ? (w->seen / d + 0x100 - w->wtcnt) * d : UINT64_MAX;
+    uint64_t d = divider_of(w);
+    return is_counting(w) ? (w->seen / d + 0x100 - w->wtcnt) * d : UINT64_MAX;
 }
 
 bool sh4_wdt_irq(const struct sh4_wdt *w)
