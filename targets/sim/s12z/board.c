@@ -48,6 +48,9 @@ static int get_pins(struct sim_board *sim, unsigned *value, unsigned *known, str
 static uint64_t now_ns(struct sim_board *sim)
 {
     struct s12z_board *b = board_of(sim);
+    uint64_t ns = sim_question_ns(&b->patience, b->ns);
+    if (ns)
+        board_pass_ns(b, ns);
     return b->ns;
 }
 

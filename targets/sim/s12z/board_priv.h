@@ -2,6 +2,7 @@
 #ifndef TARGETS_SIM_S12Z_BOARD_PRIV_H
 #define TARGETS_SIM_S12Z_BOARD_PRIV_H
 
+#include "targets/sim/patience.h"
 #include "targets/sim/s12z/cpu.h"
 #include "targets/sim/s12z/model.h"
 
@@ -58,6 +59,7 @@ struct s12z_board {
     uint32_t mmcpc;
     bool reset_low;
     uint64_t ns; /* the wire's clock */
+    struct sim_patience patience;
     uint64_t ns_base, core_base; /* where the core last began to follow it */
     /* a fault that comes and goes, as of now; the adapter was gone and not opened again */
     bool fault_shown, unplugged;

@@ -316,14 +316,18 @@ static uint32_t board_set_tck_hz(struct sim_board *sb, uint32_t hz)
 
 /* Rounded down to cycles; over a long wait in pieces the error stays under a cycle each, the same
  * every run. */
-static int board_advance(struct sim_board *sb, uint64_t ns, struct err *err)
+static void let_pass(struct board *b, uint64_t ns)
 {
-    struct board *b = board_of(sb);
-    (void)err;
     count_tck(b);
     b->cycles += cycles_of(b, ns);
     run_to_now(b);
     board_devices_advance(b);
+}
+
+static int board_advance(struct sim_board *sb, uint64_t ns, struct err *err)
+{
+    (void)err;
+    let_pass(board_of(sb), ns);
     return 0;
 }
 
@@ -331,6 +335,9 @@ static uint64_t board_now_ns(struct sim_board *sb)
 {
     struct board *b = board_of(sb);
     count_tck(b);
+    uint64_t ns = sim_question_ns(&b->patience, ns_of(b));
+    if (ns)
+        let_pass(b, ns);
     return ns_of(b);
 }
 

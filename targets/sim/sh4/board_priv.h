@@ -3,6 +3,7 @@
 #define TARGETS_SIM_SH4_BOARD_PRIV_H
 
 #include "probe/sim_serial.h"
+#include "targets/sim/patience.h"
 #include "targets/sim/sh4/board.h"
 #include "targets/sim/sh4/cpu.h"
 #include "targets/sim/sh4/hudi.h"
@@ -72,6 +73,7 @@ struct board {
      * to it when somebody looks. cycle_rest: remainder of TCK-to-cycle conversion, in units of
      * 1/tck_hz. */
     uint64_t cycles, cycle_rest;
+    struct sim_patience patience;
     uint64_t tck_synced; /* hudi.clocks already turned into cycles */
     /* peripheral clock of the NMI pin's next edge; UINT64_MAX: none */
     uint64_t nmi_edge;
