@@ -107,7 +107,8 @@ struct s12z_link {
     uint64_t syncs, retries, resets; /* since open */
 };
 
-/* The part, as found at attach (target.c). */
+/* The part, as found at attach (identify.c, target.c). Nothing but `secured` and what `same` stands
+ * for is known until `known` is set. */
 struct s12z_identity {
     uint32_t id;             /* PARTID */
     bool secured;            /* it can only be erased: nothing else of it is known */
@@ -139,7 +140,7 @@ struct s12z_run {
 };
 
 /* What went on when the board was lost (run_state.c, target.c): whether it may run on when it is
- * found again. */
+ * found again. Both are false while the part is attached. */
 struct s12z_lost {
     bool ran;  /* the program, and nobody wanted it halted */
     bool look; /* it may have been halted for a look at its PC */
@@ -155,7 +156,8 @@ struct s12z_breaks {
     uint32_t watch_data, watch_mask;
 };
 
-/* The DBG module (break.c). */
+/* The DBG module (dbg.c). Armed only for a profile or for comparators of breaks.hard, and only with
+ * `have` valid; whoever changes what it is armed for disarms it first. */
 struct s12z_dbg {
     bool has_profile;
     struct s12z_dbg_profile profile;
