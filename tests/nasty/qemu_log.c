@@ -97,7 +97,7 @@ static void read_both(struct qemu_log *log, struct stream *says, struct stream *
     while ((open[0] || open[1]) && says->n < QEMU_LOG_MAX_STEPS) {
         struct pollfd p[2] = { { open[0] ? says->fd : -1, POLLIN, 0 },
                                { open[1] ? registers->fd : -1, POLLIN, 0 } };
-        if (poll(p, 2, 20000) <= 0)
+        if (poll(p, 2, 300000) <= 0)
             return;
         if (p[0].revents)
             open[0] = take_some(log, says);
