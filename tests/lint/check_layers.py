@@ -65,7 +65,7 @@ STAIRS = {
     "targets/os": ["systems", "tasks"],
     "targets/sh4/driver": ["run_state", "state", "events", "stream_text", "dcip_command", "dcip", "stream", "link", "view", "connect", "clock", "exchange",
                            "agent", "caches", "search", "hudi", "regs", "written", "patch", "ubc", "mem", "image", "break", "self_reset", "run", "bl",
-                           "stop", "dcload", "dcip_load", "halt", "attach", "resume", "temporary_halt", "access", "sample", "counters",
+                           "stop", "for_trace", "dcload", "dcip_load", "halt", "attach", "resume", "temporary_halt", "access", "sample", "counters",
                            "monitor", "wire", "target"],
     "targets/sh4/rsp": ["packet", "client", "rsp_talk", "rsp_regs", "rsp_peek", "rsp_bp", "rsp_run", "rsp_hold", "rsp_break", "rsp_mem",
                         "rsp_monitor", "rsp"],
@@ -251,6 +251,29 @@ def check_stairs(top, build, findings):
         findings += [f"{room}/{a}.c: on the stairs of tests/lint/check_layers.py, but not built" for a in sorted(missing)]
 
 
+# A member of the driver's target that is written, or got hold of to be written, past the driver's functions.
+TARGET = r"(?:\bt|\btr->t|\b\w+\.t)->"
+PATH = r"\w+(?:\[[^]]*\]|\.\w+|->\w+)*"
+WRITES = re.compile(rf"{TARGET}{PATH}\s*(?:[-+*/%|&^]|<<|>>)?=[^=]|{TARGET}{PATH}\s*(?:\+\+|--)|(?:\+\+|--){TARGET}{PATH}"
+                    rf"|mem(?:cpy|set|move)\(\s*&?{TARGET}|sh4_reg_(?:r|bank)\(|sh4_run_event\(")
+ALIAS = re.compile(rf"^(?!.*\bconst\b).*\w \*\w+ = &?{TARGET}(?!trace\b)")
+
+
+def writes_target(line):
+    return bool(WRITES.search(line) or ALIAS.search(line))
+
+
+def check_target_writes(top, findings):
+    """The trace changes the driver's target by the driver's functions only (targets/sh4/driver/for_trace.h)."""
+    for path in sorted(glob.glob(os.path.join(top, "targets/sh4/trace/*.[ch]"))):
+        with open(path, encoding="utf-8") as f:
+            for number, line in enumerate(f, 1):
+                if writes_target(line.split("/*")[0]):
+                    findings.append(f"{os.path.relpath(path, top)}:{number}: writes a member of struct sh4_target; the driver has functions for that")
+                if "link.jtag" in line:
+                    findings.append(f"{os.path.relpath(path, top)}:{number}: JTAG or stream is the driver's business (struct sh4_wire)")
+
+
 def self_test(findings):
     """The checker itself must be able to fail."""
     bad = [("probe/x.c", '"', "targets/target.h"), ("gdbstub/x.c", '"', "targets/sh4/sh4.h"),
@@ -270,6 +293,14 @@ def self_test(findings):
     for case in good:
         if check_include(*case):
             findings.append(f"self-test: {case} was refused: {check_include(*case)}")
+    for line in ("t->pc = 1;", "tr->t->save[n ? A : B] |= x;", "t->run.caught = k;", "t->stop.pc++;", "memcpy(t->save, k, n);",
+                 "uint32_t *r8 = t->save + 8;", "*sh4_reg_r(t, 0) = 1;", "a = t->sr = 0;"):
+        if not writes_target(line):
+            findings.append(f"self-test: {line!r} was let through")
+    for line in ("if (t->pc == 1)", "x = t->pc;", "const uint32_t *r8 = t->save + 8;", "struct sh4_trace *tr = t->trace;", "t->pc <= hi",
+                 "tr->queue.count++;"):
+        if writes_target(line):
+            findings.append(f"self-test: {line!r} was refused")
     sample = "x.o:     file format elf64-x86-64\n0000000000000000 l     O .bss\t0000000000000004 counter\n" \
              "0000000000000000 l     O .data.rel.ro.local\t0000000000000010 table\n"
     if mutable_symbols(sample) != [("x.o", "counter", ".bss")]:
@@ -289,6 +320,7 @@ def main():
     self_test(findings)
     includes = check_includes(sys.argv[1], findings)
     check_top_level(sys.argv[1], findings)
+    check_target_writes(sys.argv[1], findings)
     libs = 0
     if len(sys.argv) == 3:
         libs = check_variables(sys.argv[2], findings)

@@ -42,6 +42,7 @@ struct sh4_clock {
 struct sh4_link;
 struct sh4_target;
 struct sh4_request;
+enum sh4_agent_link { SH4_AGENT_HUDI, SH4_AGENT_SCIF, SH4_AGENT_LOADER };
 enum { SH4_BREAK_MIN_ASKS = 20 }; /* whatever the time: a slow adapter has hardly asked by then */
 struct sh4_wire {
     /* the link: see sh4_link_connect() to sh4_link_wait() */
@@ -80,6 +81,17 @@ struct sh4_wire {
     int (*halt_failed)(struct sh4_target *t, struct err *err);
     int (*reset)(struct sh4_target *t, enum reset_mode mode, struct err *err);
     int (*show)(struct sh4_target *t, const struct text_sink *out, struct err *err);
+    /* for the trace: which of its agents talks this way; see sh4_link_ask_for_ring(),
+     * sh4_link_look(), sh4_link_moved_bits() */
+    enum sh4_agent_link agent_link;
+    int (*ask_for_ring)(struct sh4_link *l, uint32_t word, uint32_t full, struct err *err);
+    int (*look)(struct sh4_link *l, uint32_t word, uint32_t *seen, struct err *err);
+    uint64_t (*moved_bits)(const struct sh4_link *l);
+    /* a ring is asked for no sooner than so many times what reading the last one took */
+    unsigned ring_pause;
+    /* INTEVT of the interrupt by which the host halts; 0: there is none that could be run without
+     * the host */
+    uint16_t halt_intevt;
 };
 
 enum { SH4_LINK_IR_UNKNOWN = -1 };
@@ -142,6 +154,23 @@ bool sh4_link_reset_held(struct sh4_link *l);
 static inline int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
 {
     return l->wire->command(l, ti, err);
+}
+/* The running agent is asked for its ring by `word`, unless what it shows (full) says that it waits
+ * with a full one. Over a stream by a byte. */
+static inline int sh4_link_ask_for_ring(struct sh4_link *l, uint32_t word, uint32_t full,
+                                        struct err *err)
+{
+    return l->wire->ask_for_ring(l, word, full, err);
+}
+/* Shows the agent `word`, and tells what it had shown: 1; 0 if this wire has nothing to look at. */
+static inline int sh4_link_look(struct sh4_link *l, uint32_t word, uint32_t *seen, struct err *err)
+{
+    return l->wire->look(l, word, seen, err);
+}
+/* What went over the wire since open, in bits of its clock. */
+static inline uint64_t sh4_link_moved_bits(const struct sh4_link *l)
+{
+    return l->wire->moved_bits(l);
 }
 /* n scans of SDDR in as few batches as possible. out NULL: SH4_AGENT_POLL each; in may be NULL.
  * in[i] is what SDDR held before out[i] replaced it. Whatever command is loaded must select SDDR.
@@ -705,8 +734,12 @@ int sh4_step_start(struct sh4_target *t, bool off, struct err *err);
 /* The agent lets the program run, or (steps) step, while its PC is in [lo, hi). The state is the
  * caller's to change. */
 int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, bool steps, struct err *err);
-/* Code of the agent's has run in the program's place, by sh4_leave(), and ret says whether it came
- * back: the target stands as before, or else it runs. Returns ret. */
+/* Code of the agent's runs in the program's place, from pc with SR as given. soon: what is asked
+ * for in the same batch, NULL: nothing. The state stays: it is as before once sh4_agents_code_ran()
+ * is told so. */
+int sh4_run_agents_code(struct sh4_target *t, uint32_t pc, uint32_t sr, struct sh4_soon *soon,
+                        struct err *err);
+/* ret says whether that came back; if not, the target runs. Returns ret. */
 int sh4_agents_code_ran(struct sh4_target *t, int ret);
 /* Losing the adapter or the board is a state, seen by every later call. Returns ret. */
 int sh4_lost(struct sh4_target *t, int ret);
@@ -860,6 +893,12 @@ int sh4_mem_write_checked(struct sh4_target *t, uint32_t addr, unsigned width, c
 /* ---- what sh4/driver/wire.c puts into its tables: as the members of struct sh4_wire ---- */
 int sh4_jtag_connect(struct sh4_link *l, struct err *err);
 int sh4_jtag_command(struct sh4_link *l, unsigned ti, struct err *err);
+int sh4_jtag_ask_for_ring(struct sh4_link *l, uint32_t word, uint32_t full, struct err *err);
+int sh4_stream_ask_for_ring(struct sh4_link *l, uint32_t word, uint32_t full, struct err *err);
+int sh4_jtag_look(struct sh4_link *l, uint32_t word, uint32_t *seen, struct err *err);
+int sh4_stream_look(struct sh4_link *l, uint32_t word, uint32_t *seen, struct err *err);
+uint64_t sh4_jtag_moved_bits(const struct sh4_link *l);
+uint64_t sh4_stream_moved_bits(const struct sh4_link *l);
 int sh4_stream_command(struct sh4_link *l, unsigned ti, struct err *err);
 uint64_t sh4_jtag_now(const struct sh4_link *l);
 uint64_t sh4_stream_now(const struct sh4_link *l);

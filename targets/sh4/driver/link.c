@@ -241,3 +241,29 @@ int sh4_jtag_still_there(struct sh4_link *l, struct err *err)
     int ret = sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
     return ret < 0 ? err_prefix(err, ret, "looking whether the board is still there") : 0;
 }
+
+/* ---- what the trace asks for ---- */
+
+int sh4_jtag_look(struct sh4_link *l, uint32_t word, uint32_t *seen, struct err *err)
+{
+    int ret = sh4_link_words(l, &word, seen, 1, err);
+    return ret < 0 ? ret : 1;
+}
+
+/* By the H-UDI interrupt, and the word the agent looks for. */
+int sh4_jtag_ask_for_ring(struct sh4_link *l, uint32_t word, uint32_t full, struct err *err)
+{
+    uint32_t seen = 0;
+    int ret = sh4_link_words(l, &word, &seen, 1, err);
+    if (ret == 0 && seen != full)
+        ret = sh4_link_command(l, SH4_TI_INTERRUPT, err);
+    return ret < 0 ? ret : sh4_link_wait(l, 20000, err);
+}
+
+uint64_t sh4_jtag_moved_bits(const struct sh4_link *l)
+{
+    uint64_t clocks = 0;
+    if (l->jtag->stats)
+        l->jtag->stats(l->p, &clocks, NULL, NULL);
+    return clocks;
+}

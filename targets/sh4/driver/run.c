@@ -528,6 +528,18 @@ int sh4_run_freely(struct sh4_target *t, struct err *err)
     return ret;
 }
 
+int sh4_run_agents_code(struct sh4_target *t, uint32_t pc, uint32_t sr, struct sh4_soon *soon,
+                        struct err *err)
+{
+    t->pc = pc;
+    t->sr = sr;
+    t->own_spc = false;
+    t->soon = soon;
+    int ret = sh4_leave(t, 0, 0, false, err);
+    t->soon = NULL;
+    return ret;
+}
+
 int sh4_agents_code_ran(struct sh4_target *t, int ret)
 {
     if (ret < 0)

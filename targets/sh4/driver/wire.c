@@ -5,6 +5,7 @@
 
 #include "targets/sh4/driver/dcip.h"
 #include "targets/sh4/driver/driver.h"
+#include "targets/sh4/isa/regs.h"
 
 enum { STREAM_MIN_ASKS = 6 };
 
@@ -26,6 +27,11 @@ static const struct sh4_wire jtag = {
     .halt_failed = sh4_jtag_halt_failed,
     .reset = sh4_jtag_reset,
     .show = sh4_jtag_show,
+    .agent_link = SH4_AGENT_HUDI,
+    .ask_for_ring = sh4_jtag_ask_for_ring,
+    .look = sh4_jtag_look,
+    .moved_bits = sh4_jtag_moved_bits,
+    .halt_intevt = SH4_INT_HUDI,
 };
 
 /* What serial lines and loaders have in common. */
@@ -35,10 +41,13 @@ static const struct sh4_wire jtag = {
     .again_ns = sh4_stream_again_ns, .halted = sh4_stream_halted, .resync = sh4_stream_resync, \
     .run = sh4_stream_run, .go = sh4_stream_go, .mark_halts = sh4_stream_mark_halts,           \
     .halt_limit_ns = sh4_stream_halt_limit_ns, .halt_asks = STREAM_MIN_ASKS,                   \
-    .look_again_ns = 5000000, .strays = true, .show = sh4_stream_show
+    .look_again_ns = 5000000, .strays = true, .show = sh4_stream_show,                         \
+    .ask_for_ring = sh4_stream_ask_for_ring, .look = sh4_stream_look,                          \
+    .moved_bits = sh4_stream_moved_bits, .ring_pause = 4
 
 static const struct sh4_wire serial = {
     STREAM,
+    .agent_link = SH4_AGENT_SCIF,
     .bring_agent = sh4_serial_bring_agent,
     .halt_failed = sh4_serial_halt_failed,
     .reset = sh4_serial_reset,
@@ -46,6 +55,7 @@ static const struct sh4_wire serial = {
 
 static const struct sh4_wire loader = {
     STREAM,
+    .agent_link = SH4_AGENT_LOADER,
     .bring_agent = sh4_dcip_attach,
     .look_for_end = sh4_loader_look_for_end,
     .before_leaving = sh4_dcip_leave,

@@ -82,8 +82,7 @@ static int check_patches(struct sh4_trace *tr, struct err *err)
 /* The driver asks us from now on, or no longer. */
 static void plug_in(struct sh4_trace *tr, bool on)
 {
-    tr->t->trace_vbr = on ? tr->plan.base : 0;
-    tr->t->traced = on;
+    sh4_tracing_asked(tr->t, on, on ? tr->plan.base : 0);
 }
 
 static int init_state(struct sh4_trace *tr, struct err *err)
@@ -149,7 +148,7 @@ static int arm_halted(struct sh4_trace *tr, struct err *err)
         ret = sh4_trace_arm_counters(tr, err);
     if (ret < 0)
         return ret;
-    t->trace_vbr = tr->plan.base;
+    sh4_tracing_asked(t, false, tr->plan.base);
     ret = sh4_trace_calibrate(tr, err);
     if (ret == 0)
         ret = sh4_trace_slots_put(tr, err);
@@ -187,7 +186,7 @@ void sh4_trace_close(struct sh4_target *t)
         return; /* arming failed: nothing is left of it */
     plug_in(t->trace, false);
     free_trace(t->trace);
-    t->trace = NULL;
+    sh4_tracing_is(t, NULL);
 }
 
 /* Takes our vectors and patches out of a halted target. While the program's registers are in the
@@ -235,7 +234,8 @@ int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct 
         return err_set(err, ERR_USAGE, "name the program's ELF with --elf",
                        "function trace needs the program's image");
     free_trace(t->trace);
-    struct sh4_trace *tr = t->trace = calloc(1, sizeof *tr);
+    struct sh4_trace *tr = calloc(1, sizeof *tr);
+    sh4_tracing_is(t, tr);
     if (!tr)
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     tr->t = t;

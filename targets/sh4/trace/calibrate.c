@@ -201,15 +201,11 @@ static int run_loop(struct sh4_trace *tr, const struct run *r, struct back *b, u
     if (ret == 0)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, tr->loop.counter, 2,
                             err);
-    t->pc = tr->plan.base + sh4_trace_blob.calib;
-    t->sr = SH4_TRACE_CALIB_SR;
-    t->own_spc = false;
-    t->save[SH4_SAVE_BANK0 + 4] = r->rounds;
+    sh4_saved_set(t, SH4_SAVE_BANK0 + 4, r->rounds);
     ask_for(tr, r, b, &soon);
-    t->soon = r->rounds <= ROUNDS ? &soon : NULL;
     if (ret == 0)
-        ret = sh4_leave(t, 0, 0, false, err);
-    t->soon = NULL;
+        ret = sh4_run_agents_code(t, tr->plan.base + sh4_trace_blob.calib, SH4_TRACE_CALIB_SR,
+                                  r->rounds <= ROUNDS ? &soon : NULL, err);
     if (ret == 0)
         ret = sh4_agents_code_ran(t, soon.done ? sh4_regs_load(t, err)
                                                : fetch_later(tr, r, &soon, err));
@@ -322,9 +318,9 @@ static int run_callee(struct sh4_trace *tr, enum callee i, uint32_t raw[2][2], s
     struct back b;
     uint32_t table = tables_at(tr) + T_TABLE;
     int ret = 0;
-    tr->t->save[SH4_SAVE_BANK0 + 5] = table + CALLEES + i * (uint32_t)sizeof callees[0];
-    tr->t->save[SH4_SAVE_BANK0 + 6] = table + SCRATCH;
-    tr->t->save[SH4_SAVE_BANK0 + 7] = table + CALLEES;
+    sh4_saved_set(tr->t, SH4_SAVE_BANK0 + 5, table + CALLEES + i * (uint32_t)sizeof callees[0]);
+    sh4_saved_set(tr->t, SH4_SAVE_BANK0 + 6, table + SCRATCH);
+    sh4_saved_set(tr->t, SH4_SAVE_BANK0 + 7, table + CALLEES);
     for (int half = 0; ret == 0 && half < 2; half++) {
         const struct run r = { .rounds = half ? ROUNDS : ROUNDS / 2 };
         ret = run_loop(tr, &r, &b, raw[half], err);
@@ -372,8 +368,8 @@ static int measure_time(struct sh4_trace *tr, bool cached, struct err *err)
     if (ret == 0 && tr->cost.cycles_per_ns == 0)
         ret = measure_clock(tr, err);
     tr->cost.full16[cached] = 16 * extra_counts(d[WHOLE], d[PLAIN], 0) / ROUNDS;
-    t->save[SH4_SAVE_PMCR1] = kept[0];
-    t->save[SH4_SAVE_PMCR2] = kept[1];
+    sh4_saved_set(t, SH4_SAVE_PMCR1, kept[0]);
+    sh4_saved_set(t, SH4_SAVE_PMCR2, kept[1]);
     return ret;
 }
 

@@ -8,13 +8,14 @@
 
 int sh4_trace_arm_counters(struct sh4_trace *tr, struct err *err)
 {
+    static const enum sh4_save pmcr[] = { SH4_SAVE_PMCR1, SH4_SAVE_PMCR2 };
     struct sh4_target *t = tr->t;
     if (!tr->cfg.counter[0] && !tr->cfg.counter[1])
         return 0;
     int ret = t->base.ops->counters_arm(&t->base, tr->cfg.counter, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
         if (tr->cfg.counter[n] && tr->cfg.counter_ratio)
-            t->save[n ? SH4_SAVE_PMCR2 : SH4_SAVE_PMCR1] |= 1u << 8;
+            sh4_saved_set(t, pmcr[n], t->save[pmcr[n]] | 1u << 8);
     return ret;
 }
 

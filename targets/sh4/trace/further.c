@@ -33,13 +33,13 @@ int sh4_trace_found_init(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
     if (!t->trace_found)
-        t->trace_found = calloc(1, sizeof *t->trace_found);
-    if (!t->trace_found)
+        sh4_tracing_has_found(t, calloc(1, sizeof *t->trace_found));
+    tr->found = t->trace_found;
+    if (!tr->found)
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     uint32_t sum = sum_of(tr->cfg.image);
-    if (t->trace_found->sum != sum)
-        *t->trace_found = (struct sh4_trace_found){ .sum = sum };
-    tr->found = t->trace_found;
+    if (tr->found->sum != sum)
+        *tr->found = (struct sh4_trace_found){ .sum = sum };
     tr->found->more = false;
     tr->search.places = tr->found->n;
     return sh4_trace_now_init(tr, err);

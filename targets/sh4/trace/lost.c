@@ -120,7 +120,7 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
     if (head[0] != SH4_TRACE_MAGIC || head[1] != SH4_TRACE_VERSION ||
         !plausible_list(base, head[2], head[3]))
         return 0;
-    t->leftover = true; /* a debugger's breakpoints, too, if it had any */
+    sh4_stale_session_found(t); /* a debugger's breakpoints, too, if it had any */
     ret = undo_list(t, head[2], head[3], err);
     if (ret == 0)
         ret = sh4_trace_slots_leave(t, base, err);
@@ -128,9 +128,9 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
         ret = sh4_trace_meant_left(t, base, err);
     /* its vectors are still installed: the program's own are in DBR */
     if (ret == 0 && t->prog_vbr == vbr)
-        t->prog_vbr = t->save[SH4_SAVE_DBR];
+        sh4_program_vbr_is(t, t->save[SH4_SAVE_DBR]);
     /* channel A stepped ROM for the session that was lost */
-    t->prog_ubc = (struct sh4_ubc_regs){ .taken = false };
+    sh4_ubc_program_has_none(t);
     /* else a halt's interrupt still pending would reach the program */
     if (ret == 0 && head[5] >> 16 == 1)
         ret = sh4_agent_poke(t, SH4_IPRC, 2, head[5] & 0xFFFF, err);
@@ -145,15 +145,8 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
  * right already. */
 int sh4_trace_release_vectors(struct sh4_target *t, struct err *err)
 {
-    const uint32_t save = t->agent_base + t->layout->save_area;
-    int ret = sh4_agent_poke(t, save + 4 * SH4_SAVE_VBR, 4, t->prog_vbr, err);
-    if (ret == 0)
-        ret = sh4_agent_poke(t, save + 4 * SH4_SAVE_DBR, 4, t->prog_dbr, err);
-    if (ret < 0)
-        return ret;
-    t->save[SH4_SAVE_VBR] = t->save_seen[SH4_SAVE_VBR] = t->prog_vbr;
-    t->save[SH4_SAVE_DBR] = t->save_seen[SH4_SAVE_DBR] = t->prog_dbr;
-    return 0;
+    int ret = sh4_saved_store(t, SH4_SAVE_VBR, t->prog_vbr, err);
+    return ret < 0 ? ret : sh4_saved_store(t, SH4_SAVE_DBR, t->prog_dbr, err);
 }
 
 /* Patches may be in, or still in, although VBR is not the agent's: the wire was cut while arming or
@@ -218,62 +211,23 @@ int sh4_trace_take_over_agent(struct sh4_target *t, struct err *err)
     if (ret < 0)
         return ret;
     for (unsigned i = 0; i < 4; i++) /* the others are as they were */
-        *sh4_reg_bank(t, 1, i) = words[SH4_TRACE_S_R0 + i];
-    t->pc = t->spc = ext[SH4_TRACE_X_SPC];
-    t->sr = t->ssr = ext[SH4_TRACE_X_SPC + 1];
-    t->r15 = t->sgr = ext[SH4_TRACE_X_SPC + 2];
-    t->prog_vbr = t->save[SH4_SAVE_DBR];
+        sh4_bank_set(t, 1, i, words[SH4_TRACE_S_R0 + i]);
+    sh4_interrupted_at(t, ext[SH4_TRACE_X_SPC], ext[SH4_TRACE_X_SPC + 1], ext[SH4_TRACE_X_SPC + 2]);
+    sh4_program_vbr_is(t, t->save[SH4_SAVE_DBR]);
     ret = undo_at(t, base, err);
     return ret < 0 ? ret : 0;
 }
 
 /* The halted program as one record. Calibration runs on the CPU in its place: were the wire cut
- * then, nobody else knew. Behind the save area: TRA, EXPEVT, INTEVT, then SPC, SSR, SGR if they are
- * its own, which of these hold, and CCR. */
-enum { K_SAVE, K_TRAP = SH4_SAVE_WORDS, K_SPC = K_TRAP + 3, K_SSR, K_SGR, K_OWN, K_CCR, K_WORDS };
+ * then, nobody else knew. Behind the registers (driver/for_trace.h): CCR. */
+enum { K_CCR = SH4_REC_WORDS, K_WORDS };
 _Static_assert(SH4_TRACE_H_KEPT + 4 + 4 * K_WORDS <= 0x100,
                "the record reaches the agent's vector");
 _Static_assert((int)K_WORDS == (int)SH4_TRACE_KEPT_WORDS, "the record's size");
 
-static void state_to_record(const struct sh4_target *t, uint32_t ccr, uint32_t *k)
-{
-    memcpy(k + K_SAVE, t->save, sizeof t->save);
-    memcpy(k + K_TRAP, t->trap, sizeof t->trap);
-    k[K_SAVE + SH4_SAVE_KIND] = SH4_ENTRY_ASE; /* how it came to be halted has been seen to */
-    k[K_SAVE + SH4_SAVE_SPC] = t->pc;
-    k[K_SAVE + SH4_SAVE_SSR] = t->sr;
-    k[K_SAVE + SH4_SAVE_R15] = t->r15;
-    k[K_SAVE + SH4_SAVE_VBR] = t->prog_vbr;
-    k[K_SAVE + SH4_SAVE_DBR] = t->prog_dbr;
-    k[K_SPC] = t->spc;
-    k[K_SSR] = t->ssr;
-    k[K_SGR] = t->sgr;
-    k[K_OWN] = (t->own_spc ? 1 : 0) | (t->run.caught ? 2 : 0);
-    k[K_CCR] = ccr;
-}
-
-static void record_to_state(struct sh4_target *t, const uint32_t *k)
-{
-    memcpy(t->save, k + K_SAVE, sizeof t->save);
-    memcpy(t->trap, k + K_TRAP, sizeof t->trap);
-    t->pc = t->save[SH4_SAVE_SPC];
-    t->sr = t->save[SH4_SAVE_SSR];
-    t->r15 = t->save[SH4_SAVE_R15];
-    t->prog_vbr = t->save[SH4_SAVE_VBR];
-    t->prog_dbr = t->save[SH4_SAVE_DBR];
-    t->spc = k[K_SPC];
-    t->ssr = k[K_SSR];
-    t->sgr = k[K_SGR];
-    t->own_spc = k[K_OWN] & 1;
-    t->run.caught = k[K_OWN] >> 1 & 1;
-    t->trap_lost = true;
-}
-
 static int entry_is(struct sh4_target *t, uint32_t kind, struct err *err)
 {
-    t->save[SH4_SAVE_KIND] = t->save_seen[SH4_SAVE_KIND] = kind;
-    return sh4_agent_poke(t, t->agent_base + t->layout->save_area + 4 * SH4_SAVE_KIND, 4, kind,
-                          err);
+    return sh4_saved_store(t, SH4_SAVE_KIND, kind, err);
 }
 
 int sh4_trace_keep(struct sh4_trace *tr, struct err *err)
@@ -284,7 +238,8 @@ int sh4_trace_keep(struct sh4_trace *tr, struct err *err)
     int ret = sh4_agent_peek(t, SH4_CCR, 4, &ccr, err);
     if (ret < 0)
         return ret;
-    state_to_record(t, ccr, tr->aside.words);
+    sh4_regs_to_record(t, tr->aside.words);
+    tr->aside.words[K_CCR] = ccr;
     ret = sh4_agent_poke(t, at, 4, 0, err);
     if (ret == 0)
         ret = sh4_agent_write(t, at + 4, 4, tr->aside.words, K_WORDS, err);
@@ -302,8 +257,8 @@ static int restore_program(struct sh4_target *t, const uint32_t *k, uint32_t bas
                            struct err *err)
 {
     int ret = entry_is(t, SH4_TRACE_KEPT, err);
-    record_to_state(t, k);
-    t->save[SH4_SAVE_KIND] = SH4_TRACE_KEPT;
+    sh4_regs_from_record(t, k);
+    sh4_saved_set(t, SH4_SAVE_KIND, SH4_TRACE_KEPT);
     if (!seen)
         sh4_regs_unseen(t);
     if (ret == 0)

@@ -22,7 +22,7 @@ int sh4_trace_meant_seen(struct sh4_trace *tr, struct err *err)
         (ret = sh4_trace_meant_intevt(tr, err)) < 0)
         return ret;
     tr->meant_seen = word;
-    t->sr_meant = in_section(t->sr, word) ? word : 0;
+    sh4_sr_meant_is(t, in_section(t->sr, word) ? word : 0);
     return 0;
 }
 
@@ -32,8 +32,7 @@ int sh4_trace_meant_intevt(struct sh4_trace *tr, struct err *err)
     int ret = sh4_trace_get(tr, sh4_trace_blob.rom + 4 * SH4_TRACE_R_INTEVT, &word, 1, err);
     if (ret < 0 || !word)
         return ret;
-    tr->t->trap[2] = word;
-    return sh4_agent_poke(tr->t, SH4_INTEVT, 4, word, err);
+    return sh4_intevt_store(tr->t, word, err);
 }
 
 int sh4_trace_meant_resumed(struct sh4_trace *tr, struct err *err)
@@ -45,19 +44,9 @@ int sh4_trace_meant_resumed(struct sh4_trace *tr, struct err *err)
     return sh4_trace_put(tr, sh4_trace_blob.meant + 4 * SH4_TRACE_M_SR, &word, 1, err);
 }
 
-/* SR goes into the save area at the next resume; a session that is lost before that leaves it
- * there. */
-static int give_back(struct sh4_target *t, uint32_t sr, struct err *err)
-{
-    t->sr = sr;
-    t->sr_meant = 0;
-    t->save[SH4_SAVE_SSR] = t->save_seen[SH4_SAVE_SSR] = sr;
-    return sh4_agent_poke(t, t->agent_base + t->layout->save_area + 4 * SH4_SAVE_SSR, 4, sr, err);
-}
-
 int sh4_trace_meant_end(struct sh4_target *t, struct err *err)
 {
-    return t->sr_meant ? give_back(t, sh4_sr_shown(t), err) : 0;
+    return t->sr_meant ? sh4_sr_meant_store(t, err) : 0;
 }
 
 int sh4_trace_meant_left(struct sh4_target *t, uint32_t base, struct err *err)
@@ -66,8 +55,8 @@ int sh4_trace_meant_left(struct sh4_target *t, uint32_t base, struct err *err)
     int ret = sh4_agent_peek(t, base + sh4_trace_blob.meant + 4 * SH4_TRACE_M_SR, 4, &word, err);
     if (ret < 0 || !in_section(t->sr, word))
         return ret;
-    t->sr_meant = word;
-    return give_back(t, sh4_sr_shown(t), err);
+    sh4_sr_meant_is(t, word);
+    return sh4_sr_meant_store(t, err);
 }
 
 /* ---- the program stands at such a place and is to go on: the host does what the agent would ----
@@ -77,26 +66,28 @@ static int load_value(struct sh4_target *t, const struct sh4_site *s, uint32_t *
 {
     uint8_t b[4];
     if (s->kind == SH4_SITE_LDC_SR) {
-        *v = *sh4_reg_r(t, s->reg);
+        *v = sh4_r(t, s->reg);
         return 0;
     }
     int ret = t->base.ops->read_mem(&t->base, t->r15, 4, b, 4, err);
     *v = get32(b, t->base.big_endian);
-    t->r15 += ret < 0 ? 0 : 4;
+    if (ret == 0)
+        sh4_r_set(t, SH4_REG_SP, t->r15 + 4);
     return ret;
 }
 
 static int store_value(struct sh4_target *t, const struct sh4_site *s, struct err *err)
 {
     uint8_t b[4];
-    uint32_t *r = sh4_reg_r(t, s->reg);
+    const uint32_t to = sh4_r(t, s->reg) - 4;
     if (s->kind == SH4_SITE_STC_SR) {
-        *r = sh4_sr_shown(t);
+        sh4_r_set(t, s->reg, sh4_sr_shown(t));
         return 0;
     }
     put32(b, sh4_sr_shown(t), t->base.big_endian);
-    int ret = t->base.ops->write_mem(&t->base, *r - 4, 4, b, 4, err);
-    *r -= ret < 0 ? 0 : 4;
+    int ret = t->base.ops->write_mem(&t->base, to, 4, b, 4, err);
+    if (ret == 0)
+        sh4_r_set(t, s->reg, to);
     return ret;
 }
 
@@ -118,7 +109,7 @@ int sh4_trace_meant_resuming(struct sh4_trace *tr, struct err *err)
             return ret;
         if (loads)
             sh4_sr_load(t, v & SH4_SR_WRITABLE);
-        t->pc += 2;
+        sh4_goes_on_at(t, t->pc + 2);
     }
     return 0;
 }

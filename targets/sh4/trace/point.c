@@ -45,7 +45,7 @@ static int watch_point(struct sh4_trace *tr, unsigned n, uint32_t addr, struct e
     struct sh4_target *t = tr->t;
     int ret = sh4_ubc_channel(t, n, addr, REG_MASK(SH4_BAMR_BASM), err);
     if (ret == 0) {
-        t->save[n ? SH4_SAVE_BBRB : SH4_SAVE_BBRA] = SH4_BBR_FETCH;
+        sh4_saved_set(t, n ? SH4_SAVE_BBRB : SH4_SAVE_BBRA, SH4_BBR_FETCH);
         tr->points.watching[n] = addr;
     }
     return ret;

@@ -16,7 +16,7 @@ enum {
 int sh4_trace_poll(struct sh4_target *t, uint64_t max_ns, struct err *err)
 {
     struct sh4_trace *tr = t->trace;
-    uint32_t in[3];
+    uint32_t seen = 0;
     (void)max_ns;
     if (t->link.ir != SH4_TI_RESET_NEGATE && !tr->ask.sent) {
         int ret = sh4_link_command(&t->link, SH4_TI_RESET_NEGATE, err);
@@ -26,15 +26,13 @@ int sh4_trace_poll(struct sh4_target *t, uint64_t max_ns, struct err *err)
     /* A full ring waits for any word: show it none until there is room. Our own POLL of the look
      * before, still there, means that nobody is in the kernel; another would answer a ring that has
      * become full since. */
-    uint32_t quiet[1] = { SH4_TRACE_RING };
-    /* a full ring's program is in the kernel already: let it wait */
-    if (!t->link.jtag && !sh4_trace_has_room(tr))
-        return 0;
-    int ret = sh4_trace_has_room(tr) ? 1 : sh4_link_words(&t->link, quiet, in, 1, err);
-    if (ret < 0 || (ret == 0 && (in[0] == SH4_TRACE_RING || in[0] == SH4_AGENT_POLL)))
-        return ret;
+    if (!sh4_trace_has_room(tr)) {
+        int looked = sh4_link_look(&t->link, SH4_TRACE_RING, &seen, err);
+        if (looked <= 0 || seen == SH4_TRACE_RING || seen == SH4_AGENT_POLL)
+            return MIN(looked, 0);
+    }
     uint64_t at = sh4_link_now(&t->link);
-    ret = sh4_agent_halted(t, err);
+    int ret = sh4_agent_halted(t, err);
     if (ret == 0)
         tr->ran.unseen_ns = at;
     if (ret > 0)
@@ -50,24 +48,17 @@ int sh4_trace_poll(struct sh4_target *t, uint64_t max_ns, struct err *err)
     return -ERR_NO_TARGET;
 }
 
-/* Asks for a ring that is not full: an H-UDI interrupt with the word the agent looks for. */
+/* Asks for a ring that is not full. */
 static int ask_for_ring(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    uint32_t word = SH4_TRACE_DRAIN, in;
     tr->ask.at_ns = sh4_link_now(&t->link);
     tr->ask.times++;
-    if (!t->link.jtag) {
-        tr->ask.sent = true;
-        return sh4_stream_interrupt(&t->link, SH4_STREAM_DRAIN, err);
-    }
     int ret = tr->reset.shows && tr->ask.times > SILENT_ASKS ? sh4_reset_while_traced(t, err) : 0;
     if (ret == 0)
-        ret = sh4_link_words(&t->link, &word, &in, 1, err);
-    if (ret == 0 && in != SH4_TRACE_RING)
-        ret = sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
+        ret = sh4_link_ask_for_ring(&t->link, SH4_TRACE_DRAIN, SH4_TRACE_RING, err);
     tr->ask.sent = ret == 0;
-    return ret < 0 ? ret : sh4_link_wait(&t->link, 20000, err);
+    return ret;
 }
 
 /* The wire failed, or the CPU was reset: of that what was recorded is told first, the error once it

@@ -55,13 +55,14 @@ static bool find_filter(const struct trace_config *cfg, uint32_t *at)
 static int make_request(struct sh4_trace *tr, uint32_t *stops, struct sh4_trace_request *rq,
                         struct err *err)
 {
+    static const enum sh4_trace_link links[] = { [SH4_AGENT_HUDI] = SH4_TRACE_LINK_HUDI,
+                                                 [SH4_AGENT_SCIF] = SH4_TRACE_LINK_SCIF,
+                                                 [SH4_AGENT_LOADER] = SH4_TRACE_LINK_LOADER };
     struct sh4_target *t = tr->t;
     *rq = (struct sh4_trace_request){
         .sites = &tr->sites,
         .big = t->base.big_endian,
-        .link = t->link.jtag ? SH4_TRACE_LINK_HUDI
-                : t->link.ip ? SH4_TRACE_LINK_LOADER
-                             : SH4_TRACE_LINK_SCIF,
+        .link = links[t->link.wire->agent_link],
         .has_start = tr->cfg.has_start,
         .start = (uint32_t)tr->cfg.start,
         .stops = stops,

@@ -7,10 +7,6 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-/* over a serial line a ring that is not full is asked for after so many times what reading one took
- */
-enum { SLOW_LINK = 4 };
-
 int sh4_trace_ring_init(struct sh4_trace *tr, struct err *err)
 {
     tr->ring.words = malloc(SH4_TRACE_MOST_WORDS * sizeof *tr->ring.words);
@@ -172,9 +168,7 @@ static int keep_break(struct sh4_trace *tr, struct err *err)
     int ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_EXC, &spc, 1, err);
     if (ret < 0)
         return ret;
-    t->save[SH4_SAVE_BBRB] = spc ? SH4_BBR_FETCH : 0;
-    return sh4_agent_poke(t, t->agent_base + t->layout->save_area + 4 * SH4_SAVE_BBRB, 4,
-                          t->save[SH4_SAVE_BBRB], err);
+    return sh4_saved_store(t, SH4_SAVE_BBRB, spc ? SH4_BBR_FETCH : 0, err);
 }
 
 /* On as the kernel found it; a range step under way goes on. */
@@ -222,7 +216,7 @@ int sh4_trace_serve(struct sh4_trace *tr, struct err *err)
     if ((ret = go_on(tr, err)) < 0)
         return ret;
     tr->sum.held_ns += sh4_link_now(&t->link) - before;
-    tr->ask.patience_ns = t->link.jtag ? 0 : SLOW_LINK * (sh4_link_now(&t->link) - before);
+    tr->ask.patience_ns = t->link.wire->ring_pause * (sh4_link_now(&t->link) - before);
     if (asked || !tr->ran.unseen_ns)
         return 0;
     tr->ran.waited_ns += (before - tr->ran.unseen_ns) / 2; /* it was full at some time in between */

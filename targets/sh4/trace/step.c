@@ -107,8 +107,8 @@ static int set_channel(struct sh4_target *t, uint32_t bar, uint8_t bamr, struct 
     int ret = sh4_ubc_channel(t, 0, bar, bamr, err);
     if (ret < 0)
         return ret;
-    t->save[SH4_SAVE_BBRA] = SH4_BBR_FETCH;
-    t->save[SH4_SAVE_BRCR] |= REG_MASK(SH4_BRCR_PCBA);
+    sh4_saved_set(t, SH4_SAVE_BBRA, SH4_BBR_FETCH);
+    sh4_saved_set(t, SH4_SAVE_BRCR, t->save[SH4_SAVE_BRCR] | REG_MASK(SH4_BRCR_PCBA));
     return 0;
 }
 
@@ -146,8 +146,8 @@ int sh4_trace_step_loop(struct sh4_trace *tr, bool on, struct err *err)
     struct sh4_target *t = tr->t;
     uint32_t zero = 0;
     if (!on) {
-        t->save[SH4_SAVE_BBRA] = 0;
-        t->save[SH4_SAVE_BRCR] &= ~REG_MASK(SH4_BRCR_PCBA);
+        sh4_saved_set(t, SH4_SAVE_BBRA, 0);
+        sh4_saved_set(t, SH4_SAVE_BRCR, t->save[SH4_SAVE_BRCR] & ~REG_MASK(SH4_BRCR_PCBA));
         return put_words(tr, SH4_TRACE_R_SIZE, &zero, 1, err);
     }
     /* A window of the loop's own, without sites, where the last instruction is always known. */

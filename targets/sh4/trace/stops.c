@@ -34,7 +34,7 @@ int sh4_trace_resumed(struct sh4_target *t, bool steps, struct err *err)
     if (ret == 0 && !t->ubc[1].used) {
         ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_EXC, &spc, 1, err);
         if (ret == 0 && spc)
-            t->save[SH4_SAVE_BBRB] = SH4_BBR_FETCH;
+            sh4_saved_set(t, SH4_SAVE_BBRB, SH4_BBR_FETCH);
     }
     if (ret == 0)
         ret = sh4_trace_step_resumed(tr, steps, err);
@@ -115,7 +115,7 @@ int sh4_trace_resuming(struct sh4_target *t, struct resume *how, struct err *err
     }
     tr->dec.last = p->id; /* its stub runs */
     if (id->stub_pr)
-        t->save[SH4_SAVE_PR] = t->pc + 4;
-    t->pc = id->stub;
+        sh4_saved_set(t, SH4_SAVE_PR, t->pc + 4);
+    sh4_goes_on_at(t, id->stub);
     return 0;
 }

@@ -2,7 +2,7 @@
 #ifndef TARGETS_SH4_TRACE_TRACE_H
 #define TARGETS_SH4_TRACE_TRACE_H
 
-#include "targets/sh4/driver/driver.h"
+#include "targets/sh4/driver/for_trace.h"
 #include "targets/sh4/trace/decode.h"
 #include "targets/sh4/trace/plan.h"
 #include "targets/sh4/code/sites.h"

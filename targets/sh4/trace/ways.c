@@ -29,11 +29,12 @@ struct way {
 
 int sh4_trace_calib_back(struct sh4_target *t, struct err *err)
 {
-    enum { TRIES = 5000 };
+    enum { TRIES = 5000, SLICE_NS = 1000000 };
     for (int i = 0; i < TRIES; i++) {
         int ret = sh4_agent_halted(t, err);
-        if (ret == 0 && !t->link.jtag)
-            ret = sh4_link_wait(&t->link, 1000000, err);
+        if (ret == 0 && t->link.wire->look_again_ns)
+            ret =
+                sh4_link_wait(&t->link, MIN((uint64_t)SLICE_NS, t->link.wire->look_again_ns), err);
         if (ret)
             return ret < 0 ? ret : 0;
     }
@@ -79,18 +80,16 @@ static int prepare_way(struct sh4_trace *tr, const struct way *w, struct err *er
 static int run_way(struct sh4_trace *tr, const struct way *w, uint32_t rte_to, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    uint32_t *r8 = t->save + SH4_SAVE_R8;
     int ret = prepare_way(tr, w, err);
-    t->pc = tr->plan.base + sh4_trace_blob.calib_out;
-    t->sr = SH4_TRACE_CALIB_SR;
-    t->own_spc = false;
-    t->save[SH4_SAVE_BANK0 + 4] =
-        w->halts ? t->save[SH4_SAVE_DBR] : tr->plan.base + sh4_trace_blob.calib_in - w->vector;
-    r8[3] = rte_to;
-    r8[4] = ROUNDS;
-    r8[5] = w->out;
+    sh4_saved_set(t, SH4_SAVE_BANK0 + 4,
+                  w->halts ? t->save[SH4_SAVE_DBR]
+                           : tr->plan.base + sh4_trace_blob.calib_in - w->vector);
+    sh4_saved_set(t, SH4_SAVE_R8 + 3, rte_to);
+    sh4_saved_set(t, SH4_SAVE_R8 + 4, ROUNDS);
+    sh4_saved_set(t, SH4_SAVE_R8 + 5, w->out);
     if (ret == 0)
-        ret = sh4_leave(t, 0, 0, false, err);
+        ret = sh4_run_agents_code(t, tr->plan.base + sh4_trace_blob.calib_out, SH4_TRACE_CALIB_SR,
+                                  NULL, err);
     if (ret < 0)
         return ret;
     ret = sh4_trace_calib_back(t, err);
@@ -172,12 +171,13 @@ static int measure_halt(struct sh4_trace *tr, enum sh4_trace_halt kind, int32_t 
     uint32_t to =
         kind == SH4_TRACE_HALT_INTERRUPT ? tr->plan.base + VECTOR_INTERRUPT : breakpoint_at(tr);
     int ret = a || b ? sh4_ubc_channel(tr->t, b, to, REG_MASK(SH4_BAMR_BASM), err) : 0;
-    tr->t->save[SH4_SAVE_BBRA] = a ? SH4_BBR_FETCH : 0;
-    tr->t->save[SH4_SAVE_BBRB] = b ? SH4_BBR_FETCH : 0;
-    tr->t->save[SH4_SAVE_BRCR] = 0;
+    sh4_saved_set(tr->t, SH4_SAVE_BBRA, a ? SH4_BBR_FETCH : 0);
+    sh4_saved_set(tr->t, SH4_SAVE_BBRB, b ? SH4_BBR_FETCH : 0);
+    sh4_saved_set(tr->t, SH4_SAVE_BRCR, 0);
     if (ret == 0)
         ret = run_way(tr, &way, to, err);
-    tr->t->save[SH4_SAVE_BBRA] = tr->t->save[SH4_SAVE_BBRB] = 0;
+    sh4_saved_set(tr->t, SH4_SAVE_BBRA, 0);
+    sh4_saved_set(tr->t, SH4_SAVE_BBRB, 0);
     return ret < 0 ? ret : since_last(tr, cost, err);
 }
 
@@ -187,12 +187,12 @@ static int measure_halts(struct sh4_trace *tr, struct sh4_trace_ways *out, struc
     int ret = 0;
     for (unsigned i = SH4_TRACE_HALT_TRAP; ret == 0 && i < SH4_TRACE_HALT_INTERRUPT; i++)
         ret = measure_halt(tr, (enum sh4_trace_halt)i, out->halt[i], err);
-    if (ret < 0 || !tr->t->link.jtag) {
+    if (ret < 0 || !tr->t->link.wire->halt_intevt) {
         memcpy(out->halt[SH4_TRACE_HALT_INTERRUPT], out->halt[SH4_TRACE_HALT_B],
                sizeof out->halt[0]);
         return ret;
     }
-    ret = sh4_agent_poke(tr->t, SH4_INTEVT, 4, SH4_INT_HUDI, err);
+    ret = sh4_agent_poke(tr->t, SH4_INTEVT, 4, tr->t->link.wire->halt_intevt, err);
     return ret < 0 ? ret
                    : measure_halt(tr, SH4_TRACE_HALT_INTERRUPT, out->halt[SH4_TRACE_HALT_INTERRUPT],
                                   err);

@@ -13,15 +13,7 @@ int sh4_trace_put(struct sh4_trace *tr, uint32_t offset, const uint32_t *words, 
     return sh4_agent_write(tr->t, tr->plan.base + offset, 4, words, n, err);
 }
 
-uint64_t sh4_trace_wire_bits(struct sh4_target *t)
-{
-    uint64_t clocks = 0;
-    if (!t->link.jtag) /* eight bits and two for the start and the stop */
-        return 10 * t->link.scans;
-    if (t->link.jtag->stats)
-        t->link.jtag->stats(t->probe, &clocks, NULL, NULL);
-    return clocks;
-}
+uint64_t sh4_trace_wire_bits(struct sh4_target *t) { return sh4_link_moved_bits(&t->link); }
 
 /* The cache control register is written by code that runs past the cache. */
 int sh4_trace_set_ccr(struct sh4_target *t, uint32_t value, struct err *err)
