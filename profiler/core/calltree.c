@@ -535,8 +535,9 @@ static bool feed_one(struct calltree *t, const struct event *e)
  * have been counted. However they came in batches, the sum is the same. */
 static void count_batch_cycles(struct calltree *t, const struct event *events, size_t n)
 {
-    while (n && !(events[n - 1].flags & EVENT_HAS_TIME) && events[n - 1].kind != EVENT_START &&
-           events[n - 1].kind != EVENT_STOP)
+    /* of a target that tells no times, all of them would be looked at */
+    while (t->has_cycles && n && !(events[n - 1].flags & EVENT_HAS_TIME) &&
+           events[n - 1].kind != EVENT_START && events[n - 1].kind != EVENT_STOP)
         n--;
     if (n && t->active)
         count_cycles(t, &events[n - 1]);
