@@ -1,11 +1,19 @@
 // The board: what it is, what its counters count, what the trace costs, and which places of the program are not traced.
 import { attr, el, onceAFrame, put } from './dom.js';
-import { exact, num, percent } from './num.js';
+import { clock, exact, num, percent } from './num.js';
 import { get } from './control.js';
 import { Grid } from './grid.js';
 import { hex } from './functions.js';
 
 const NAMES = /** @type {Record<string, string>} */ ({ target: 'Target', adapter: 'Adapter', gdb: 'GDB', run: 'Run', profile: 'Profile', coverage: 'Coverage', rates: 'Estimate of C1', marks: 'Marks' });
+
+const WORDS = /** @type {Record<string, string>} */ ({
+    for_ns: 'to run for', passes_wanted: 'passes wanted', sites: 'places traced', untraced_sites: 'places not traced', slow_down: 'slowed down', slow_down_agent: 'by the agent', slow_down_moving: 'by moving events',
+    stops: 'stop points', start: 'start point', clock_hz: 'wire clock', damaged: 'exchanges repeated', gaps: 'gaps', lost_is_bound: 'lost is an upper bound', lost_c1: 'C1 in gaps', gap_c1: 'C1 in gaps',
+    blind_events: 'calls into untraced code', blind_c1: 'C1 in untraced code', ratio: 'seen', nodes: 'call paths', nesting: 'deepest handler', active: 'counting now', target_cycles: 'cycles of the board',
+    agent_cycles: 'of them the agent', host_seconds: 'seconds here', board_seconds: 'seconds of the board', held_seconds: 'of them held', away_since_ms: 'away since',
+});
+const HIDE_ZERO = new Set(['for_ns', 'passes_wanted', 'clock_hz', 'record', 'output', 'note', 'nesting']);
 
 export class Board {
     /** @param {import('./app.js').App} app */
@@ -80,11 +88,21 @@ export class Board {
     }
 }
 
-/** @param {any} o @param {string} [before] @returns {[string, any][]} */
+/** An object's members as rows, in words. @param {any} o @param {string} [before] @returns {[string, any][]} */
 function rowsOf(o, before = '') {
-    if (Array.isArray(o))
-        return o.map((x, i) => [String(x?.name ?? i + 1), typeof x === 'object' && x ? Object.entries(x).filter(([k]) => k !== 'name').map(([k, v]) => `${k} ${say(v)}`).join(', ') : x]);
-    return Object.entries(o ?? {}).flatMap(([k, v]) => (v && typeof v === 'object' && !Array.isArray(v) ? rowsOf(v, `${before}${k} `) : [/** @type {[string, any]} */ ([(before + k).replaceAll('_', ' '), v])]));
+    return Object.entries(o ?? {}).flatMap(([k, v]) => {
+        if (HIDE_ZERO.has(k) && !v)
+            return [];
+        if (k === 'marks' && Array.isArray(v))
+            return v.length ? v.map((m) => /** @type {[string, any]} */ ([String(m.name), `set at ${clock(Number(m.wall_ms))}`])) : [/** @type {[string, any]} */ (['none', 'the key m sets one'])];
+        if (k === 'ratio')
+            return [/** @type {[string, any]} */ (['seen', `${percent(Number(v))} %`])];
+        if (k === 'away_since_ms' && v)
+            return [/** @type {[string, any]} */ (['away since', clock(Number(v))])];
+        if (v && typeof v === 'object' && !Array.isArray(v))
+            return rowsOf(v, `${before}${WORDS[k] ?? k.replaceAll('_', ' ')} `);
+        return [/** @type {[string, any]} */ ([before + (WORDS[k] ?? k.replaceAll('_', ' ')), v])];
+    });
 }
 
 /** @param {any} v @returns {string} */

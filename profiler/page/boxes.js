@@ -10,6 +10,7 @@ import { attr, el, harmless, onceAFrame } from './dom.js';
  * @property {'fn'|'handler'|'lost'|'other'|'task'|'root'} kind
  * @property {() => Box[]} kids in a stable order
  * @property {any} ref
+ * @property {boolean} [little] only a small part of it is in doubt
  * @property {number} [tint] -1 to 1: less or more than what it is compared with
  */
 /** @typedef {{box: Box, x: number, w: number, depth: number, up: Drawn|null}} Drawn */
@@ -150,7 +151,7 @@ export class Boxes {
         g.strokeStyle = look.hatch;
         g.lineWidth = 1;
         g.beginPath();
-        const step = b.kind === 'lost' ? 6 : 9;
+        const step = b.kind === 'lost' ? 6 : b.little ? 30 : 9;
         if (b.kind === 'other')
             for (let i = 3; i < w; i += 6)
                 for (let j = 4; j < h; j += 6)

@@ -61,8 +61,8 @@ export class Compare {
                     cell.classList.toggle('more', x > 0.0005);
                     cell.classList.toggle('less', x < -0.0005);
                 } },
-            { id: 'after', title: `C${c} % since`, help: `Share of the ${unit} since the mark.`, n: true, width: 98, text: (p) => percent(this.shares(p).b), sort: (p) => this.shares(p).b },
-            { id: 'before', title: `C${c} % before`, help: `Share of the ${unit} before the mark.`, n: true, width: 104, text: (p) => percent(this.shares(p).a), sort: (p) => this.shares(p).a },
+            { id: 'after', title: `C${c} % since`, help: `Share of the ${unit} since the mark.`, n: true, width: 112, text: (p) => percent(this.shares(p).b), sort: (p) => this.shares(p).b },
+            { id: 'before', title: `C${c} % before`, help: `Share of the ${unit} before the mark.`, n: true, width: 118, text: (p) => percent(this.shares(p).a), sort: (p) => this.shares(p).a },
             figure('b', `C${c} since`, `${unit} since the mark.`, (p) => p.b[k()]), figure('a', `C${c} before`, `${unit} before the mark.`, (p) => p.a[k()]),
             figure('hb', 'Hits since', 'Times entered since the mark.', (p) => p.b[HITS]), figure('ha', 'Hits before', 'Times entered before the mark.', (p) => p.a[HITS]),
             { id: 'each', title: 'A hit', help: `${unit} for each hit since the mark, against before.`, n: true, width: 92, sort: (p) => perHit(p, k()), text: (p) => (Number.isFinite(perHit(p, k())) && perHit(p, k()) ? `\u00D7${perHit(p, k()).toFixed(2)}` : '') },

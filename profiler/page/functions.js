@@ -72,7 +72,7 @@ export class Functions {
         });
         const samples = lens.model.hello?.type === 'statistical';
         const columns = [
-            { id: 'name', title: 'Function', width: 200, cls: 'code', help: 'Its name in the ELF. ? in front: some of its counts may belong to a neighbour. H: a handler of interrupts or exceptions, with time of its own. Enter opens callers, callees and source.',
+            { id: 'name', title: 'Function', width: 200, cls: 'code', help: 'Its name in the ELF. ? in front: some of its counts may belong to a neighbour. H: a handler of interrupts or exceptions, with time of its own. Enter opens its callers and callees.',
                 text: (/** @type {Fn} */ f) => mark(f) + f.name, sort: (/** @type {Fn} */ f) => f.name,
                 paint: (/** @type {Fn} */ f, /** @type {HTMLElement} */ cell) => nameCell(f, cell) },
             share(0, C1),

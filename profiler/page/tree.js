@@ -3,6 +3,7 @@ import { attr, el, kept, onceAFrame, put } from './dom.js';
 import { Boxes } from './boxes.js';
 import { Grid, legend } from './grid.js';
 import { C1, C2, FLAG, HITS, findPath, kidsOf, nameOfPath } from './model.js';
+import { doubtShare } from './functions.js';
 import { exact, num, percent, plain, shown } from './num.js';
 
 /** @typedef {import('./model.js').Path} Path */
@@ -60,7 +61,7 @@ export class Tree {
             ['Width', 'How much of the chosen counter was counted in the function and in all it called, on this very path.'],
             ['What stands on a box', 'What it called. Siblings are in order of name, so boxes keep their places as figures change.'],
             ['The free part of a row', 'The function itself, without what it called.'],
-            ['? and hatching', 'Some of its counts may belong to a neighbour.'],
+            ['? and hatching', 'Some of its counts may belong to a neighbour; wide hatching: less than a twentieth.'],
             ['(not seen)', 'Counted while events were lost: whose it is nobody knows.'],
             ['(other)', 'Paths too small to be sent to this page; their sum is exact.'],
             ['Handlers', 'Interrupts and exceptions are roots of their own: their time is in no victim’s.'],
@@ -130,7 +131,7 @@ export class Tree {
     boxOf(p) {
         const v = this.lens.path(p), k = this.lens.column(true);
         const kind = kindOf(p);
-        return { key: String(p.id), name: kind === 'lost' ? '(not seen)' : p.fn.name, value: num(v[k]), doubtful: Boolean(p.flags & DOUBTFUL) && kind !== 'lost', kind, ref: p, kids: () => this.kids(p, num(v[k]) - num(v[k - 1])) };
+        return { key: String(p.id), name: kind === 'lost' ? '(not seen)' : p.fn.name, value: num(v[k]), doubtful: Boolean(p.flags & DOUBTFUL) && kind !== 'lost', little: doubtShare(p.fn) < 0.05, kind, ref: p, kids: () => this.kids(p, num(v[k]) - num(v[k - 1])) };
     }
 
     /** @param {Path|null} p @param {number} below what its children have together, also those that are not here @returns {Box[]} */
