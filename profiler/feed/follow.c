@@ -194,14 +194,14 @@ const struct follow_node *follow_node(const struct follow *w, uint32_t id)
     return at < w->nnodes && w->nodes[at].id == id ? &w->nodes[at] : NULL;
 }
 
-static json_t *member(const struct follow *w, const char *object, const char *name)
+static json_t *find_member(const struct follow *w, const char *object, const char *name)
 {
     return json_object_get(json_object_get(w->state, object), name);
 }
 
-const char *follow_text(const struct follow *w, const char *object, const char *name)
+const char *follow_text(const struct follow *w, const char *object, const char *member)
 {
-    return json_string_value(member(w, object, name));
+    return json_string_value(find_member(w, object, member));
 }
 
 static bool digits(const char *text, double *out)
@@ -211,9 +211,9 @@ static bool digits(const char *text, double *out)
     return *text >= '0' && *text <= '9' && !*end;
 }
 
-bool follow_number(const struct follow *w, const char *object, const char *name, double *out)
+bool follow_number(const struct follow *w, const char *object, const char *member, double *out)
 {
-    json_t *v = member(w, object, name);
+    json_t *v = find_member(w, object, member);
     if (json_is_boolean(v))
         *out = json_is_true(v);
     else if (json_is_number(v))
@@ -227,6 +227,6 @@ bool follow_number(const struct follow *w, const char *object, const char *name,
 
 const char *follow_mark(const struct follow *w, size_t k)
 {
-    json_t *row = json_array_get(member(w, "marks", "marks"), k);
+    json_t *row = json_array_get(find_member(w, "marks", "marks"), k);
     return json_string_value(json_object_get(row, "name"));
 }
