@@ -285,8 +285,9 @@ static int build(struct replaying *p, const struct symbols *syms, struct profile
     return capture_profile(&p->capture, &info, out, err);
 }
 
-static int replay_all(struct files *f, const char *elf, struct profile **out, struct symbols **syms,
-                      struct err *err)
+/* keep: gets what has counted, on success; NULL: nobody wants it. */
+static int replay_all(struct files *f, const char *elf, struct capture *keep, struct profile **out,
+                      struct symbols **syms, struct err *err)
 {
     struct replaying p = { .first = NULL };
     int ret = recording_open(file_name(f, 0), &p.first, err);
@@ -300,7 +301,10 @@ static int replay_all(struct files *f, const char *elf, struct profile **out, st
         ret = replay_each(&p, f, err);
     if (ret == 0)
         ret = build(&p, *syms, out, err);
-    capture_close(&p.capture);
+    if (ret == 0 && keep)
+        *keep = p.capture;
+    else
+        capture_close(&p.capture);
     if (p.last != p.first)
         recording_close(p.last);
     recording_close(p.first);
@@ -311,16 +315,28 @@ static int replay_all(struct files *f, const char *elf, struct profile **out, st
     return ret;
 }
 
-int replay_files(const char *const *path, size_t n, const char *elf, struct profile **out,
-                 struct symbols **syms, struct err *err)
+static int replay(const char *const *path, size_t n, const char *elf, struct capture *keep,
+                  struct profile **out, struct symbols **syms, struct err *err)
 {
     struct files f;
     *syms = NULL;
     int ret = find_files(&f, path, n, err);
     if (ret == 0)
-        ret = replay_all(&f, elf, out, syms, err);
+        ret = replay_all(&f, elf, keep, out, syms, err);
     free(f.number);
     return ret;
+}
+
+int replay_files(const char *const *path, size_t n, const char *elf, struct profile **out,
+                 struct symbols **syms, struct err *err)
+{
+    return replay(path, n, elf, NULL, out, syms, err);
+}
+
+int replay_keep(const char *path, const char *elf, struct capture *c, struct profile **out,
+                struct symbols **syms, struct err *err)
+{
+    return replay(&path, 1, elf, c, out, syms, err);
 }
 
 int replay_file(const char *path, const char *elf, struct profile **out, struct symbols **syms,

@@ -18,4 +18,9 @@ int replay_files(const char *const *path, size_t n, const char *elf, struct prof
 int replay_file(const char *path, const char *elf, struct profile **out, struct symbols **syms,
                 struct err *err);
 
+/* replay_keep - the same, and what has counted stays: *c, with symbols *syms, for capture_close().
+ */
+int replay_keep(const char *path, const char *elf, struct capture *c, struct profile **out,
+                struct symbols **syms, struct err *err);
+
 #endif

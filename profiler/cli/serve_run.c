@@ -4,72 +4,13 @@
 
 #include "probe/base/util.h"
 #include "profiler/cli/run.h"
+#include "profiler/cli/serve_state.h"
 #include "profiler/cli/view.h"
 #include "profiler/views/exporters.h"
-#include "profiler/views/json_writer.h"
 
 static const uint64_t second_ns = 1000000000;
 
 /* ---- state objects ---- */
-
-struct object {
-    char text[FEED_STATE_BYTES];
-    size_t len;
-    struct text_sink sink;
-    struct json_writer j;
-};
-
-static void add_text(void *ctx, const char *text, size_t len)
-{
-    struct object *o = ctx;
-    len = MIN(len, sizeof o->text - 1 - o->len);
-    memcpy(o->text + o->len, text, len);
-    o->len += len;
-}
-
-static struct json_writer *begin_object(struct object *o)
-{
-    o->len = 0;
-    o->sink = (struct text_sink){ add_text, o };
-    o->j = (struct json_writer){ .out = &o->sink, .compact = true };
-    json_write_object(&o->j, true);
-    return &o->j;
-}
-
-static void end_object(struct object *o, struct feed *f, enum feed_object which)
-{
-    json_write_end(&o->j);
-    o->text[o->len] = 0;
-    feed_state(f, which, o->text, NULL); /* one that is too long is left out */
-}
-
-static void put_text(struct json_writer *j, const char *key, const char *value)
-{
-    json_write_key(j, key);
-    json_write_string(j, value && *value ? value : NULL);
-}
-
-static void put_number(struct json_writer *j, const char *key, uint64_t value)
-{
-    json_write_key(j, key);
-    json_write_uint(j, value);
-}
-
-static void put_flag(struct json_writer *j, const char *key, bool value)
-{
-    json_write_key(j, key);
-    json_write_bool(j, value);
-}
-
-/* Rounded, so that a state does not change with every look. */
-static void put_rounded(struct json_writer *j, const char *key, double value)
-{
-    json_write_key(j, key);
-    if (value > 0)
-        json_write_real(j, (double)(uint64_t)(value * 100 + 0.5) / 100);
-    else
-        json_write_null(j);
-}
 
 static const char *phase_of(const struct run *r, const struct pump_view *v)
 {
@@ -87,70 +28,70 @@ static const char *phase_of(const struct run *r, const struct pump_view *v)
 
 static void tell_run(struct run *r, const struct pump_view *v, struct feed *f)
 {
-    struct object o;
+    struct state_object o;
     struct slowdown slow = live_slowdown(v);
-    struct json_writer *j = begin_object(&o);
-    put_text(j, "phase", phase_of(r, v));
-    put_text(j, "start", r->set.start);
-    put_number(j, "stops", r->set.nstops);
-    put_number(j, "passes_wanted", r->set.passes);
-    put_number(j, "for_ns", r->set.for_ns);
-    put_text(j, "record", r->set.record);
-    put_text(j, "output", r->set.output);
-    put_text(j, "note", v->trace.note);
-    put_number(j, "sites", v->trace.sites);
-    put_number(j, "untraced_sites", v->trace.untraced_sites);
-    put_rounded(j, "slow_down", slow.times);
-    put_rounded(j, "slow_down_agent", slow.agent);
-    put_rounded(j, "slow_down_moving", slow.moving);
-    end_object(&o, f, FEED_RUN);
+    struct json_writer *j = state_begin(&o);
+    state_text(j, "phase", phase_of(r, v));
+    state_text(j, "start", r->set.start);
+    state_number(j, "stops", r->set.nstops);
+    state_number(j, "passes_wanted", r->set.passes);
+    state_number(j, "for_ns", r->set.for_ns);
+    state_text(j, "record", r->set.record);
+    state_text(j, "output", r->set.output);
+    state_text(j, "note", v->trace.note);
+    state_number(j, "sites", v->trace.sites);
+    state_number(j, "untraced_sites", v->trace.untraced_sites);
+    state_rounded(j, "slow_down", slow.times);
+    state_rounded(j, "slow_down_agent", slow.agent);
+    state_rounded(j, "slow_down_moving", slow.moving);
+    state_end(&o, f, FEED_RUN);
 }
 
 static void tell_target(struct run *r, const struct pump_view *v, struct feed *f)
 {
-    struct object o;
+    struct state_object o;
     char where[160] = "", pc[24] = "";
     bool halted = v->stop.reason != STOP_NONE;
-    struct json_writer *j = begin_object(&o);
+    struct json_writer *j = state_begin(&o);
     if (halted) {
         symbols_describe(r->symbols, v->stop.pc, where, sizeof where);
         snprintf(pc, sizeof pc, "0x%08llx", (unsigned long long)v->stop.pc);
     }
-    put_text(j, "name", r->part->name);
-    put_text(j, "state",
-             v->away       ? "away"
-             : halted      ? "halted"
-             : r->has_pump ? "running"
-                           : "unknown");
-    put_text(j, "why", v->away ? v->why.what : halted ? v->stop.text : NULL);
-    put_text(j, "hint", v->away ? v->why.hint : NULL);
-    put_text(j, "pc", pc);
-    put_text(j, "where", where);
+    state_text(j, "name", r->part->name);
+    state_text(j, "state",
+               v->away       ? "away"
+               : halted      ? "halted"
+               : r->has_pump ? "running"
+                             : "unknown");
+    state_text(j, "why", v->away ? v->why.what : halted ? v->stop.text : NULL);
+    state_text(j, "hint", v->away ? v->why.hint : NULL);
+    state_text(j, "pc", pc);
+    state_text(j, "where", where);
     json_write_key(j, "away_since_ms");
     if (v->away)
         json_write_int(j, r->away_ms);
     else
         json_write_null(j);
-    end_object(&o, f, FEED_TARGET);
+    state_end(&o, f, FEED_TARGET);
 }
 
 static void tell_others(struct run *r, const struct pump_view *v, struct feed *f)
 {
-    struct object o;
-    struct json_writer *j = begin_object(&o);
-    put_text(j, "name", r->probe->name);
-    put_flag(j, "away", v->away);
-    put_number(j, "gaps", v->gaps);
+    struct state_object o;
+    struct json_writer *j = state_begin(&o);
+    state_text(j, "name", r->probe->name);
+    state_flag(j, "away", v->away);
+    state_number(j, "gaps", v->gaps);
     pthread_mutex_lock(&r->wire.lock);
     struct target_wire wire = r->wire.seen;
     pthread_mutex_unlock(&r->wire.lock);
-    put_number(j, "damaged", wire.damaged);
-    put_number(j, "clock_hz", wire.hz ? wire.hz : r->found_hz);
-    end_object(&o, f, FEED_ADAPTER);
-    j = begin_object(&o);
-    put_number(j, "sessions", r->server ? gdb_server_sessions(r->server) : 0);
-    put_text(j, "address", r->server ? gdb_server_describe(r->server) : NULL);
-    end_object(&o, f, FEED_GDB);
+    state_number(j, "damaged", wire.damaged);
+    state_number(j, "clock_hz", wire.hz ? wire.hz : r->found_hz);
+    state_end(&o, f, FEED_ADAPTER);
+    j = state_begin(&o);
+    state_number(j, "sessions", r->server ? gdb_server_sessions(r->server) : 0);
+    state_text(j, "address", r->server ? gdb_server_describe(r->server) : NULL);
+    state_end(&o, f, FEED_GDB);
 }
 
 static double ring_fill(const struct trace_status *s)
@@ -389,10 +330,13 @@ static int control(void *ctx, const struct http_command *c, struct http_ticket *
     case HTTP_CLEAR: ret = clear(r, err); break;
     case HTTP_COUNTERS:
     case HTTP_POINTS:
-    case HTTP_NDO:
         return err_set(err, ERR_UNSUPPORTED,
                        "end this run and start it with --c1, --c2, --start, --stop",
                        "what is counted, and where, is settled when the trace is armed");
+    case HTTP_SHOW:
+    case HTTP_NDO:
+        return err_set(err, ERR_UNSUPPORTED, "probeprof view FILE... serves files",
+                       "this is a run, not a file");
     }
     if (ret == 0)
         serve_now(&r->serve);

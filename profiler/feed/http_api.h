@@ -26,13 +26,14 @@ enum http_do {
     HTTP_SAVE,
     HTTP_COUNTERS,
     HTTP_POINTS,
+    HTTP_SHOW, /* another file, of several that are served */
     HTTP_NDO
 };
 
 /* A command as it was sent; texts are not looked at yet. "" where one is missing. */
 struct http_command {
     enum http_do what;
-    char name[HTTP_COMMAND_TEXT];       /* of a mark */
+    char name[HTTP_COMMAND_TEXT];       /* of a mark, of a file */
     char counter[2][HTTP_COMMAND_TEXT]; /* of counters */
     char start[HTTP_COMMAND_TEXT];      /* of points */
     char stop[HTTP_COMMAND_STOPS][HTTP_COMMAND_TEXT];

@@ -16,6 +16,7 @@ static const struct {
     [HTTP_SAVE] = { "save", "" },
     [HTTP_COUNTERS] = { "counters", "c1 c2" },
     [HTTP_POINTS] = { "points", "start stop" },
+    [HTTP_SHOW] = { "show", "name" },
 };
 
 static int find_command(const json_t *root, enum http_do *out, struct err *err)
@@ -26,7 +27,8 @@ static int find_command(const json_t *root, enum http_do *out, struct err *err)
             *out = (enum http_do)i;
             return 0;
         }
-    return err_set(err, ERR_USAGE, "start, stop, clear, mark, unmark, save, counters or points",
+    return err_set(err, ERR_USAGE,
+                   "start, stop, clear, mark, unmark, save, counters, points or show",
                    name ? "do: there is no command '%.40s'" : "do: it is missing%.0s", name);
 }
 

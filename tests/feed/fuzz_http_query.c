@@ -47,7 +47,7 @@ static void command(const char *text, size_t n)
         must(memchr(c.counter[i], 0, sizeof c.counter[i]) != NULL);
     for (size_t i = 0; i < c.nstops; i++)
         must(memchr(c.stop[i], 0, sizeof c.stop[i]) != NULL);
-    must(!*c.name || c.what == HTTP_MARK || c.what == HTTP_UNMARK);
+    must(!*c.name || c.what == HTTP_MARK || c.what == HTTP_UNMARK || c.what == HTTP_SHOW);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

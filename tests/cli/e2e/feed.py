@@ -119,6 +119,38 @@ class Live(FeedFolder):
             time.sleep(0.02)
 
 
+class View(FeedFolder):
+    def test_recordings_are_served_as_a_run_is(self):
+        records = [self.path("a.rec"), self.path("b.rec")]
+        for record, passes in zip(records, ("1", "2")):
+            r = run(MISSION + ["--passes", passes, "--gdb", "off", "--record", record], cwd=PROFEXAM)
+            self.assertEqual(r.returncode, 0, r.stderr)
+        documents = [run(["report", record, "--json"], cwd=PROFEXAM).stdout for record in records]
+        p = start(["view", "--http", "0"] + records, cwd=PROFEXAM, stdout=subprocess.DEVNULL)
+        self.addCleanup(p.stderr.close)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        where = int(re.search(r"localhost:(\d+)/", self.wait_for(p, "feed: ")).group(1))
+        r = Follower(where)
+        r.started.wait(TIMEOUT)
+        self.assertEqual(ask(where, "/profile.json")[2].decode(), documents[0])
+        self.assertEqual(r.state["run"]["files"], records)
+        self.assertEqual(command(where, do="start")[0], 409)
+        self.assertEqual(command(where, do="show", name="c.rec")[0], 404)
+        status, answer = command(where, do="show", name=records[1])
+        self.assertEqual(status, 200, answer)
+        self.assertEqual(ask(where, "/profile.json")[2].decode(), documents[1])
+        self.finish(p, interrupt=True)
+        compare(self, r.end(), json.loads(documents[1]))
+        self.assertEqual(len(r.epochs), 2)
+
+    def test_other_files_are_refused(self):
+        prf = self.path("a.prf")
+        run(MISSION + ["--passes", "1", "--gdb", "off", "--output", prf], cwd=PROFEXAM)
+        self.assert_fails(run(["view", "--http", "0", prf]), 1, "view: ", "--record")
+        self.assert_fails(run(["view", "--http", "0"]), 2, "needs a recording", "run.rec")
+
+
 class Document(FeedFolder):
     """docs/feed.md, as it stands there."""
 

@@ -1,0 +1,294 @@
+/* `probeprof view`: recordings, served as a running profile is. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "probe/base/util.h"
+#include "profiler/cli/replay.h"
+#include "profiler/cli/command.h"
+#include "profiler/cli/serve.h"
+#include "profiler/cli/serve_state.h"
+#include "profiler/profile/slowdown.h"
+#include "profiler/views/exporters.h"
+
+enum { MAX_FILES = 16 };
+enum { VIEW_ELF, VIEW_HTTP, VIEW_PAGE, VIEW_HELP };
+
+static const struct opt view_opts[] = {
+    { "elf", 'e', "E", "ELF to name the functions with", VIEW_ELF },
+    { "http", 0, "ADDR", "where it is served: PORT, or a /path of a socket; default 3334",
+      VIEW_HTTP },
+    { "page", 0, "DIR", "serve the page from this folder, while working on it", VIEW_PAGE },
+    { "help", 'h', NULL, "this text", VIEW_HELP },
+    { NULL, 0, NULL, NULL, 0 },
+};
+
+struct view_file {
+    const char *path;
+    struct capture capture;
+    struct symbols *symbols;
+    struct profile *profile;
+};
+
+struct view {
+    struct cli *cli;
+    const char *elf, *http, *page;
+    const char *names[MAX_FILES];
+    struct view_file file[MAX_FILES];
+    size_t nfiles, shown;
+    uint64_t changes; /* grows with each file that is shown */
+    uv_loop_t loop;
+    uv_signal_t interrupted, terminated;
+    struct serve serve;
+};
+
+static int take(void *ctx, int id, const char *value, struct err *err)
+{
+    struct view *v = ctx;
+    (void)err;
+    if (id == VIEW_ELF)
+        v->elf = value;
+    if (id == VIEW_HTTP)
+        v->http = value;
+    if (id == VIEW_PAGE)
+        v->page = value;
+    return 0;
+}
+
+static struct view_file *now(struct view *v) { return &v->file[v->shown]; }
+
+/* ---- what the feed asks ---- */
+
+static void look(void *ctx, struct feed *feed, struct feed_source *from, struct feed_moment *moment)
+{
+    struct view *v = ctx;
+    struct view_file *f = now(v);
+    struct state_object o;
+    struct json_writer *j = state_begin(&o);
+    state_text(j, "phase", "file");
+    state_text(j, "record", f->path);
+    state_text(j, "note", f->profile->info.note);
+    json_write_key(j, "files");
+    json_write_array(j, true);
+    for (size_t i = 0; i < v->nfiles; i++)
+        json_write_string(j, v->file[i].path);
+    json_write_end(j);
+    state_end(&o, feed, FEED_RUN);
+    j = state_begin(&o);
+    state_text(j, "name", f->profile->info.target);
+    state_text(j, "state", "file");
+    state_end(&o, feed, FEED_TARGET);
+    moment->board_ns = f->profile->info.time.board_ns;
+    *from = (struct feed_source){
+        .tree = f->capture.tree,
+        .symbols = f->symbols,
+        .rates = &f->capture.rates,
+        .tasks = &f->capture.tasks,
+        .samples = f->profile->type == PROFILE_STATISTICAL,
+        .changes = v->changes,
+    };
+}
+
+static void facts(void *ctx, struct http_facts *out)
+{
+    const struct view_file *f = now(ctx);
+    const struct profile_info *i = &f->profile->info;
+    const struct calltree_stats *s = calltree_stats(f->capture.tree);
+    *out = (struct http_facts){
+        .phase = "file",
+        .events = f->capture.seen,
+        .lost = s->lost,
+        .lost_is_bound = s->lost_is_bound,
+        .gaps = (unsigned)s->link_gaps,
+        .slow_down = slowdown_of(&i->time).times,
+        .board_ns = i->time.board_ns,
+        .host_ns = i->time.host_ns,
+        .target = i->target,
+        .probe = i->probe,
+        .elf = i->elf,
+        .counter = { i->counter[0].name, i->counter[1].name },
+        .record = f->path,
+    };
+}
+
+static int export(void *ctx, const char *format, const struct text_sink *out, struct err *err)
+{
+    const struct exporter *x;
+    int ret = exporter_find(format, &x, err);
+    return ret < 0 ? ret : x->write(now(ctx)->profile, NULL, out, err);
+}
+
+static void tell_about(struct view *v)
+{
+    const struct profile_info *i = &now(v)->profile->info;
+    char id[2 * sizeof i->build_id + 1] = "";
+    for (size_t k = 0; k < i->build_id_len; k++)
+        snprintf(id + 2 * k, 3, "%02x", i->build_id[k]);
+    feed_about(serve_feed(&v->serve),
+               &(struct feed_about){
+                   .version = PROBEPROF_VERSION,
+                   .target = i->target,
+                   .probe = i->probe,
+                   .elf = i->elf,
+                   .build_id = *id ? id : NULL,
+                   .counter = { i->counter[0].name, i->counter[1].name },
+                   .unit = { i->counter[0].unit, i->counter[1].unit },
+               },
+               NULL);
+}
+
+static int show(struct view *v, const char *path, struct err *err)
+{
+    for (size_t i = 0; i < v->nfiles; i++) {
+        if (strcmp(v->file[i].path, path) != 0)
+            continue;
+        v->shown = i;
+        v->changes++;
+        tell_about(v);
+        serve_restart(&v->serve);
+        return 0;
+    }
+    return err_set(err, ERR_NOT_FOUND, "run.files has those that are served", "no file %s", path);
+}
+
+static int mark(struct view *v, const char *name, struct err *err)
+{
+    struct feed_source from;
+    struct feed_moment moment = { uv_hrtime(), serve_wall_ms(), 0 };
+    look(v, serve_feed(&v->serve), &from, &moment);
+    return feed_mark(serve_feed(&v->serve), name, &from, &moment, err);
+}
+
+static int control(void *ctx, const struct http_command *c, struct http_ticket *ticket,
+                   struct err *err)
+{
+    struct view *v = ctx;
+    int ret;
+    (void)ticket;
+    switch (c->what) {
+    case HTTP_SHOW: return show(v, c->name, err);
+    case HTTP_MARK: ret = mark(v, c->name, err); break;
+    case HTTP_UNMARK: ret = feed_unmark(serve_feed(&v->serve), c->name, err); break;
+    default:
+        return err_set(err, ERR_STATE, "start a run",
+                       "this is a file, which no board goes on with");
+    }
+    if (ret == 0)
+        serve_now(&v->serve);
+    return ret;
+}
+
+static int recording(void *ctx, char *path, size_t cap, struct err *err)
+{
+    (void)err;
+    snprintf(path, cap, "%s", now(ctx)->path);
+    return 0;
+}
+
+static int lines(void *ctx, struct err *err)
+{
+    (void)ctx;
+    return err_set(err, ERR_UNSUPPORTED, "start a run with --trace-lines",
+                   "this is a file, which gives no lines");
+}
+
+static void flush(void *ctx) { (void)ctx; }
+
+/* ---- from files to the page ---- */
+
+static int load(struct view *v, struct err *err)
+{
+    for (size_t i = 0; i < v->nfiles; i++) {
+        struct view_file *f = &v->file[i];
+        f->path = v->names[i];
+        int ret = replay_keep(f->path, v->elf, &f->capture, &f->profile, &f->symbols, err);
+        if (ret == -ERR_FORMAT)
+            return err_set(err, ERR_FORMAT,
+                           "give what --record wrote; `probeprof report` shows a .prf", "view: %s",
+                           err ? err->what : f->path);
+        if (ret < 0)
+            return ret;
+        for (size_t k = 0; k < f->profile->info.nremarks; k++)
+            cli_warn(v->cli, "%s", f->profile->info.remarks[k].text);
+    }
+    return 0;
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    (void)number;
+    uv_stop(handle->loop);
+}
+
+static void close_handle(uv_handle_t *handle, void *arg)
+{
+    (void)arg;
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+static int serve(struct view *v, struct err *err)
+{
+    if (uv_loop_init(&v->loop) < 0)
+        return err_set(err, ERR_NOMEM, "raise the limit on open files (ulimit -n)",
+                       "event loop: out of memory or descriptors");
+    uv_signal_init(&v->loop, &v->interrupted);
+    uv_signal_init(&v->loop, &v->terminated);
+    uv_signal_start(&v->interrupted, on_signal, SIGINT);
+    uv_signal_start(&v->terminated, on_signal, SIGTERM);
+    int ret = serve_start(
+        &v->serve,
+        &(struct serve_config){
+            .loop = &v->loop,
+            .source = { v, look, facts, export, control, recording, lines, NULL, flush },
+            .address = v->http,
+            .page = v->page,
+            .version = PROBEPROF_VERSION,
+        },
+        err);
+    if (ret == 0) {
+        tell_about(v);
+        cli_warn(v->cli, "feed: %s; Ctrl-C ends it", serve_where(&v->serve));
+        uv_run(&v->loop, UV_RUN_DEFAULT);
+    }
+    serve_stop(&v->serve);
+    uv_walk(&v->loop, close_handle, NULL);
+    uv_run(&v->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&v->loop);
+    return ret;
+}
+
+static int run(struct cli *cli, int argc, char **argv, struct err *err)
+{
+    struct view *v = calloc(1, sizeof *v);
+    if (!v)
+        return err_set(err, ERR_NOMEM, "close other programs", "view: out of memory");
+    v->cli = cli;
+    v->http = cli->http_env && *cli->http_env && strcmp(cli->http_env, "off") ? cli->http_env : "";
+    int ret = opts_parse(view_opts, argc, argv, take, v, v->names, MAX_FILES, err);
+    if (ret == 0)
+        ret = err_set(err, ERR_USAGE, "probeprof view run.rec", "view needs a recording");
+    v->nfiles = ret > 0 ? (size_t)ret : 0;
+    if (ret > 0)
+        ret = load(v, err);
+    if (ret == 0)
+        ret = serve(v, err);
+    for (size_t i = 0; i < v->nfiles; i++) {
+        capture_close(&v->file[i].capture);
+        profile_free(v->file[i].profile);
+        symbols_close(v->file[i].symbols);
+    }
+    free(v);
+    return ret;
+}
+
+const struct command command_view = {
+    "view",
+    "view RECORDING... [OPTIONS]",
+    "show recordings in a browser, as a running profile is shown",
+    view_opts,
+    "Several recordings can be switched there. Ctrl-C ends it.\n\n"
+    "Example:\n  probeprof view run.rec\n",
+    run,
+};

@@ -1,0 +1,57 @@
+#include "profiler/cli/serve_state.h"
+
+#include <string.h>
+
+#include "probe/base/util.h"
+
+static void add_text(void *ctx, const char *text, size_t len)
+{
+    struct state_object *o = ctx;
+    len = MIN(len, sizeof o->text - 1 - o->len);
+    memcpy(o->text + o->len, text, len);
+    o->len += len;
+}
+
+struct json_writer *state_begin(struct state_object *o)
+{
+    o->len = 0;
+    o->sink = (struct text_sink){ add_text, o };
+    o->j = (struct json_writer){ .out = &o->sink, .compact = true };
+    json_write_object(&o->j, true);
+    return &o->j;
+}
+
+void state_end(struct state_object *o, struct feed *f, enum feed_object which)
+{
+    json_write_end(&o->j);
+    o->text[o->len] = 0;
+    feed_state(f, which, o->text, NULL); /* one that is too long is left out */
+}
+
+void state_text(struct json_writer *j, const char *key, const char *value)
+{
+    json_write_key(j, key);
+    json_write_string(j, value && *value ? value : NULL);
+}
+
+void state_number(struct json_writer *j, const char *key, uint64_t value)
+{
+    json_write_key(j, key);
+    json_write_uint(j, value);
+}
+
+void state_flag(struct json_writer *j, const char *key, bool value)
+{
+    json_write_key(j, key);
+    json_write_bool(j, value);
+}
+
+/* Rounded, so that a state does not change with every look. */
+void state_rounded(struct json_writer *j, const char *key, double value)
+{
+    json_write_key(j, key);
+    if (value > 0)
+        json_write_real(j, (double)(uint64_t)(value * 100 + 0.5) / 100);
+    else
+        json_write_null(j);
+}
