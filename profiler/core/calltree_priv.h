@@ -92,6 +92,12 @@ uint32_t tree_child(struct calltree *t, uint32_t parent, uint64_t addr);
 /* tree_root - the root of a kind at `addr`. */
 uint32_t tree_root(struct calltree *t, enum calltree_kind kind, uint64_t addr);
 
+/* tree_lost - the node of what ran while events were lost. */
+uint32_t tree_lost(struct calltree *t);
+
+/* tree_init - an empty tree by cfg; false: out of memory. */
+bool tree_init(struct calltree *t);
+
 /* tree_doubt - mark the node being charged, count the event. */
 void tree_doubt(struct calltree *t);
 
