@@ -173,7 +173,7 @@ int run_save(struct run *r, struct err *err);
 void run_files_end(struct run *r);
 
 /* run_post_job - has the worker do something; one at a time. */
-void run_post_job(struct run *r, void (*job)(void *ctx, struct target *t));
+void run_post_job(struct run *r, void (*run)(void *ctx, struct target *t));
 
 /* run_look_for_beginning - has the worker begun? Then the profile is under way, or nothing is. */
 void run_look_for_beginning(struct run *r);
