@@ -280,9 +280,9 @@ static int refuse_none(const struct adapter_list *list, const char *driver,
                                "%s %s cannot be used: %s", a->driver->name,
                                *a->serial ? a->serial : a->bus_path, a->note);
         }
-    const char *kind = driver || !spec->need      ? ""
-                       : spec->need & ADAPTER_BDC ? " with BDC"
-                                                  : " with JTAG";
+    const char *kind = spec->need & ADAPTER_BDC ? " with BDC" : " with JTAG";
+    if (driver || !spec->need)
+        kind = "";
     return err_set(err, ERR_NOT_FOUND, hint, "no%s%s adapter%s found%s%s%s%s%s%s",
                    driver ? " " : "", driver ? driver : "", kind,
                    *spec->serial ? " with serial number " : "", spec->serial,

@@ -118,3 +118,12 @@ const char *bdc_name(uint8_t opcode)
     look_up(opcode, &shape, &name);
     return name;
 }
+
+uint8_t bdc_size_bits(unsigned width)
+{
+    switch (width) {
+    case 4: return 8;
+    case 2: return 4;
+    default: return 0;
+    }
+}

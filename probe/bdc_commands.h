@@ -71,4 +71,7 @@ enum {
     BDC_TIMEOUT_CYCLES = 512 /* no falling edge inside a command: the target drops it */
 };
 
+/* bdc_size_bits - what an access of 1, 2 or 4 bytes adds to the opcode of a command on memory. */
+uint8_t bdc_size_bits(unsigned width);
+
 #endif

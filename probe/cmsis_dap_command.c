@@ -16,7 +16,8 @@ enum {
 
 unsigned dap_usual_ms(const struct dap *d)
 {
-    return d->timeout_ms ? d->timeout_ms : d->quirk->timeout_ms ? d->quirk->timeout_ms : ANSWER_MS;
+    unsigned its_own = d->quirk->timeout_ms ? d->quirk->timeout_ms : (unsigned)ANSWER_MS;
+    return d->timeout_ms ? d->timeout_ms : its_own;
 }
 
 unsigned dap_deadline_ms(const struct dap *d, uint64_t clocks)
@@ -42,9 +43,10 @@ static int ask_once(struct dap *d, const uint8_t *req, size_t len, uint8_t *in, 
 
 void dap_set_token(struct dap *d)
 {
-    d->lim.token = d->link->exact            ? DAP_TOKEN_LENGTH
-                   : d->can & DAP_CAN_ATOMIC ? DAP_TOKEN_WRAP
-                                             : DAP_TOKEN_NONE;
+    if (d->link->exact)
+        d->lim.token = DAP_TOKEN_LENGTH;
+    else
+        d->lim.token = d->can & DAP_CAN_ATOMIC ? DAP_TOKEN_WRAP : DAP_TOKEN_NONE;
 }
 
 /* Every other command goes inside of DAP_ExecuteCommands where the probe has that, so that an

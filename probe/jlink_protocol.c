@@ -32,7 +32,11 @@ size_t jlink_jtag_request(uint8_t *out, enum jlink_command command, const uint8_
 size_t jlink_reply_bytes(enum jlink_command command, uint32_t bits)
 {
     size_t n = (bits + 7) / 8;
-    return command == JLINK_HW_JTAG_WRITE ? 0 : command == JLINK_HW_JTAG2 ? n : n + 1;
+    switch (command) {
+    case JLINK_HW_JTAG_WRITE: return 0;
+    case JLINK_HW_JTAG2: return n;
+    default: return n + 1;
+    }
 }
 
 size_t jlink_read_bytes(size_t want, unsigned max_packet)

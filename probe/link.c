@@ -23,32 +23,51 @@ typedef int get_pins_fn(struct probe *p, unsigned *value, unsigned *known, struc
 
 /* ---- power and reset ---- */
 
+/* What both kinds of links have, whatever they are called there; members may be NULL. */
+struct link_pins {
+    voltage_fn *voltage;
+    int (*set_pins)(struct probe *p, unsigned mask, unsigned value, struct err *err);
+    get_pins_fn *get_pins;
+    int (*wait)(struct probe *p, uint64_t ns, struct err *err);
+    unsigned reset, vtref; /* as bits of pins */
+};
+
+static struct link_pins pins_of(const struct probe *p)
+{
+    const struct jtag_ops *j = p->driver->jtag;
+    const struct bdc_ops *b = p->driver->bdc;
+    if (j)
+        return (struct link_pins){ j->voltage, j->set_pins,     j->get_pins,
+                                   j->wait,    JTAG_PIN_NRESET, JTAG_PIN_VTREF };
+    if (b)
+        return (struct link_pins){ b->voltage, b->set_pins,   b->get_pins,
+                                   b->wait,    BDC_PIN_RESET, BDC_PIN_VTREF };
+    return (struct link_pins){ 0 };
+}
+
 static int pin_power(get_pins_fn *get_pins, struct probe *p, unsigned vtref, struct err *err)
 {
     unsigned value = 0, known = 0;
     int ret = get_pins ? get_pins(p, &value, &known, err) : -ERR_UNSUPPORTED;
     if (ret < 0)
         return ret;
-    return !(known & vtref) ? LINK_POWER_UNKNOWN : value & vtref ? LINK_POWER_ON : LINK_POWER_OFF;
+    if (!(known & vtref))
+        return LINK_POWER_UNKNOWN;
+    return value & vtref ? LINK_POWER_ON : LINK_POWER_OFF;
 }
 
 int link_power(struct probe *p, unsigned *mv, struct err *err)
 {
-    const struct jtag_ops *jtag = p->driver->jtag;
-    const struct bdc_ops *bdc = p->driver->bdc;
-    voltage_fn *voltage = jtag ? jtag->voltage : bdc ? bdc->voltage : NULL;
+    const struct link_pins pins = pins_of(p);
     unsigned value = 0;
     struct err why = { .code = ERR_OK };
-    int ret = voltage ? voltage(p, &value, &why) : -ERR_UNSUPPORTED;
+    int ret = pins.voltage ? pins.voltage(p, &value, &why) : -ERR_UNSUPPORTED;
     if (mv)
         *mv = ret == 0 ? value : 0;
     if (ret == 0)
         return value < NO_POWER_MV ? LINK_POWER_OFF : LINK_POWER_ON;
     if (ret == -ERR_UNSUPPORTED)
-        ret = pin_power(jtag  ? jtag->get_pins
-                        : bdc ? bdc->get_pins
-                              : NULL,
-                        p, jtag ? (unsigned)JTAG_PIN_VTREF : (unsigned)BDC_PIN_VTREF, &why);
+        ret = pin_power(pins.get_pins, p, pins.vtref, &why);
     if (ret < 0 && ret != -ERR_UNSUPPORTED && err)
         *err = why;
     return ret == -ERR_UNSUPPORTED ? LINK_POWER_UNKNOWN : ret;
@@ -56,25 +75,20 @@ int link_power(struct probe *p, unsigned *mv, struct err *err)
 
 int link_reset(struct probe *p, struct err *err)
 {
-    const struct jtag_ops *j = p->driver->jtag;
-    const struct bdc_ops *b = p->driver->bdc;
-    unsigned pin = j ? JTAG_PIN_NRESET : BDC_PIN_RESET, value = pin, known = 0;
-    int (*set)(struct probe *, unsigned, unsigned, struct err *) = j   ? j->set_pins
-                                                                   : b ? b->set_pins
-                                                                       : NULL;
-    int (*wait)(struct probe *, uint64_t, struct err *) = j ? j->wait : b ? b->wait : NULL;
-    get_pins_fn *get = j ? j->get_pins : b ? b->get_pins : NULL;
-    if (!set || !wait)
+    const struct link_pins pins = pins_of(p);
+    unsigned pin = pins.reset, value = pin, known = 0;
+    if (!pins.set_pins || !pins.wait)
         return err_set(err, ERR_UNSUPPORTED, "reset the board by its button",
                        "%s: this adapter has no reset pin", p->name);
-    int ret = set(p, pin, 0, err);
+    int ret = pins.set_pins(p, pin, 0, err);
     if (ret == 0)
-        ret = wait(p, RESET_NS, err);
+        ret = pins.wait(p, RESET_NS, err);
     if (ret == 0)
-        ret = set(p, pin, pin, err);
+        ret = pins.set_pins(p, pin, pin, err);
     if (ret == 0)
-        ret = wait(p, RESET_NS, err);
-    if (ret == 0 && get && get(p, &value, &known, NULL) == 0 && known & ~value & pin)
+        ret = pins.wait(p, RESET_NS, err);
+    if (ret == 0 && pins.get_pins && pins.get_pins(p, &value, &known, NULL) == 0 &&
+        known & ~value & pin)
         return err_set(err, ERR_NO_TARGET,
                        "let go of the reset button; look at what drives the reset pin",
                        "the board is held in reset");

@@ -16,6 +16,7 @@
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
+#include "probe/bdc_commands.h"
 #include "probe/pod.h"
 
 enum {
@@ -196,7 +197,7 @@ static int add_command(struct osbdm *o, uint8_t opcode, uint32_t addr, const uin
 static int add_block(struct osbdm *o, const struct bdc_op *op, struct err *err)
 {
     bool write = op->kind == BDC_WRITE, lines = op->kind == BDC_LINES;
-    unsigned step = lines ? 8 : op->width, size = pod_size_bits(op->width);
+    unsigned step = lines ? 8 : op->width, size = bdc_size_bits(op->width);
     uint8_t first = write ? BDC_WRITE_MEM : BDC_READ_MEM,
             more = write ? BDC_FILL_MEM : BDC_DUMP_MEM;
     int ret = lines ? 0 : pod_check_block(op, err);

@@ -77,14 +77,19 @@ static int open_fd(struct pdo_file *f, const struct pdo_file_config *cfg, struct
     return 0;
 }
 
+static enum pdo_form by_first_bytes(const uint8_t head[2])
+{
+    if (!memcmp(head, "PK", 2))
+        return PDO_FORM_SR;
+    return head[0] == '$' ? PDO_FORM_VCD : PDO_FORM_AUTO;
+}
+
 static int find_form(struct pdo_file *f, const struct pdo_file_config *cfg, struct err *err)
 {
     uint8_t head[2] = { 0 };
     f->form = cfg->form ? cfg->form : by_name(cfg->path);
     if (f->form == PDO_FORM_AUTO && !f->pipe && pread(f->fd, head, sizeof head, 0) > 0)
-        f->form = !memcmp(head, "PK", 2) ? PDO_FORM_SR
-                  : head[0] == '$'       ? PDO_FORM_VCD
-                                         : PDO_FORM_AUTO;
+        f->form = by_first_bytes(head);
     return f->form ? 0
                    : err_set(err, ERR_USAGE, "form=sr, vcd, raw or edges",
                              "its name and its first bytes do not say what form it has");

@@ -241,12 +241,10 @@ static void rates_text(struct sigrok_probe *p, char *out, size_t cap)
     }
     const uint64_t *hz = list ? p->api.g_variant_get_fixed_array(list, &n, sizeof *hz) : NULL;
     size_t at = 0;
-    for (gsize k = range ? 0 : n > 12 ? n - 12 : 0; k < (range ? MIN(n, 2u) : n) && at < cap; k++)
-        at += (size_t)snprintf(out + at, cap - at, "%s%gM",
-                               !at     ? ""
-                               : range ? " to "
-                                       : ", ",
-                               (double)hz[k] / 1e6);
+    gsize end = range ? MIN(n, 2u) : n, first = range || n <= 12 ? 0 : n - 12;
+    const char *between = range ? " to " : ", ";
+    for (gsize k = first; k < end && at < cap; k++)
+        at += (size_t)snprintf(out + at, cap - at, "%s%gM", at ? between : "", (double)hz[k] / 1e6);
     if (list)
         p->api.g_variant_unref(list);
     p->api.g_variant_unref(dict);

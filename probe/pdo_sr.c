@@ -158,10 +158,14 @@ static int read_metadata(struct pdo_sr *sr, struct pdo_sr_meta *meta, struct err
     char *text = malloc(METADATA_MAX);
     zip_file_t *f = zip_fopen(sr->zip, "metadata", 0);
     zip_int64_t n = f && text ? zip_fread(f, text, METADATA_MAX) : -1;
-    int ret = !text   ? err_set(err, ERR_NOMEM, "close other programs", "out of memory")
-              : n < 0 ? err_set(err, ERR_FORMAT, "save it with sigrok-cli or PulseView",
-                                "it is a zip, but no sigrok session: no readable 'metadata'")
-                      : pdo_sr_parse(text, (size_t)n, meta, err);
+    int ret;
+    if (!text)
+        ret = err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    else if (n < 0)
+        ret = err_set(err, ERR_FORMAT, "save it with sigrok-cli or PulseView",
+                      "it is a zip, but no sigrok session: no readable 'metadata'");
+    else
+        ret = pdo_sr_parse(text, (size_t)n, meta, err);
     if (f)
         zip_fclose(f);
     free(text);

@@ -276,15 +276,6 @@ int pod_pause(struct pod *p, uint32_t cycles, struct err *err)
     return host_wait(&p->probe, cycles * UINT64_C(1000000000) / MAX(p->hz, 1000u), err);
 }
 
-uint8_t pod_size_bits(unsigned width)
-{
-    switch (width) {
-    case 4: return 8;
-    case 2: return 4;
-    default: return 0;
-    }
-}
-
 void pod_stats(struct probe *probe, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes)
 {
     struct pod *p = pod_of(probe);

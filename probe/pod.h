@@ -73,9 +73,6 @@ uint32_t pod_hz(uint32_t ticks);
 /* pod_pause - BDC_PAUSE: so many cycles of the clock in use. */
 int pod_pause(struct pod *p, uint32_t cycles, struct err *err);
 
-/* pod_size_bits - what an access of this width adds to the opcode of a command on memory. */
-uint8_t pod_size_bits(unsigned width);
-
 /* pod_stats - member of struct bdc_ops. */
 void pod_stats(struct probe *p, uint64_t *cycles, uint64_t *transfers, uint64_t *bytes);
 

@@ -80,7 +80,9 @@ static int open_row(const struct adapter *a, const char *options, const struct p
 static int id_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct usb_id *id = ctx;
-    uint16_t *to = !strcmp(name, "vid") ? &id->vid : !strcmp(name, "pid") ? &id->pid : NULL;
+    uint16_t *to = !strcmp(name, "vid") ? &id->vid : NULL;
+    if (!strcmp(name, "pid"))
+        to = &id->pid;
     const char *end = value;
     uint64_t v = 0;
     if (to && (!options_number(&end, 16, &v) || *end || v == 0 || v > UINT16_MAX))

@@ -145,7 +145,7 @@ static int run_command(struct sim_bdc_probe *s, uint8_t opcode, uint32_t addr, c
 static int run_block(struct sim_bdc_probe *s, struct bdc_op *op, struct err *err)
 {
     bool write = op->kind == BDC_WRITE, lines = op->kind == BDC_LINES;
-    unsigned step = lines ? 8 : op->width, size = op->width == 4 ? 8 : op->width == 2 ? 4 : 0;
+    unsigned step = lines ? 8 : op->width, size = bdc_size_bits(op->width);
     enum bdc_outcome worst = BDC_OK;
     if ((!lines && op->width != 1 && op->width != 2 && op->width != 4) || op->len % step ||
         (!lines && op->addr % step))

@@ -22,13 +22,12 @@ void stream_fd_close(struct stream_fd *s)
 static int report_gone(struct stream_fd *s, const char *name, int error, struct err *err)
 {
     bool was_open = s->fd >= 0;
+    const char *closed =
+        was_open ? "the other end closed the connection" : "the connection is lost";
     stream_fd_close(s);
     return err_set(err, ERR_USB,
                    "is it plugged in, and the other end alive? it is looked for again and again",
-                   "%s: %s", name,
-                   error      ? strerror(error)
-                   : was_open ? "the other end closed the connection"
-                              : "the connection is lost");
+                   "%s: %s", name, error ? strerror(error) : closed);
 }
 
 /* Whether `events` came before the deadline: 1, 0, or a failure. */

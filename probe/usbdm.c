@@ -9,6 +9,7 @@
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
+#include "probe/bdc_commands.h"
 #include "probe/usbdm.h"
 
 enum { DRAIN_MS = 20, DRAIN_READS = 16, VERSION_BYTES = 10 };
@@ -142,7 +143,7 @@ static int move_block(struct usbdm *u, const struct bdc_op *op, struct err *err)
         if (ret == USBDM_RC_OK && !write)
             memcpy(op->rx + at, u->in + 1, n);
         at += n;
-        count_cycles(u, (uint8_t)((write ? BDC_FILL_MEM : BDC_DUMP_MEM) + pod_size_bits(op->width)),
+        count_cycles(u, (uint8_t)((write ? BDC_FILL_MEM : BDC_DUMP_MEM) + bdc_size_bits(op->width)),
                      n / op->width);
     }
     return ret;

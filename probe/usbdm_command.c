@@ -117,9 +117,9 @@ int usbdm_describe(unsigned rc, unsigned command, struct err *err)
 
 int usbdm_ask(struct usbdm *u, enum usbdm_command command, size_t len, size_t want, struct err *err)
 {
-    u->mark = command == USBDM_GET_CAPABILITIES ? 0
-              : u->v5                           ? (uint8_t)(u->mark + 0x40)
-                                                : u->mark ^ 0x80;
+    u->mark = u->v5 ? (uint8_t)(u->mark + 0x40) : u->mark ^ 0x80;
+    if (command == USBDM_GET_CAPABILITIES)
+        u->mark = 0;
     u->out[0] = (uint8_t)len;
     u->out[1] = (uint8_t)command | u->mark;
     int ret = pod_post(&u->pod, u->in, sizeof u->in, err);

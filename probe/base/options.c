@@ -54,7 +54,9 @@ int options_hz(const char *name, const char *text, uint64_t lo, uint64_t hi, uin
     const char *end = text;
     uint64_t v = 0;
     bool number = options_number(&end, 0, &v);
-    uint64_t unit = *end == 'k' || *end == 'K' ? 1000 : *end == 'M' ? 1000000 : 1;
+    uint64_t unit = *end == 'k' || *end == 'K' ? 1000 : 1;
+    if (*end == 'M')
+        unit = 1000000;
     if (unit > 1)
         end++;
     if (!number || *end || v > hi || v * unit < lo || v * unit > hi) {

@@ -7,15 +7,23 @@
 
 static bool continues_utf8(unsigned char c) { return (c & 0xC0) == 0x80; }
 
+/* What the first byte says; 0: none begins so. */
+static size_t length_by_lead(unsigned char c)
+{
+    if (c < 0x80)
+        return 1;
+    if (c >= 0xC2 && c < 0xE0)
+        return 2;
+    if (c >= 0xE0 && c < 0xF0)
+        return 3;
+    return c >= 0xF0 && c <= 0xF4 ? 4 : 0;
+}
+
 /* Length of the UTF-8 sequence that begins with s, 0 if it is none (also overlong forms and
  * surrogates). */
 static size_t utf8_length(const unsigned char *s, size_t n)
 {
-    size_t len = s[0] < 0x80                    ? 1
-                 : s[0] >= 0xC2 && s[0] < 0xE0  ? 2
-                 : s[0] >= 0xE0 && s[0] < 0xF0  ? 3
-                 : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4
-                                                : 0;
+    size_t len = length_by_lead(s[0]);
     if (len == 0 || len > n)
         return 0;
     for (size_t i = 1; i < len; i++)
