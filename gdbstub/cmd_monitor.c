@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gdbstub/commands.h"
+#include "gdbstub/leave.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stub.h"
 #include "probe/base/hex.h"
@@ -169,10 +170,34 @@ static int run_sessions(void *ctx, int argc, char **argv, const struct text_sink
     return 0;
 }
 
+/* Whoever controlled observes from now on, and hears of it if it listens; what it set leaves the
+ * target, as when it had ended. */
+static int run_control(void *ctx, int argc, char **argv, const struct text_sink *out,
+                       struct err *err)
+{
+    struct session *s = ctx;
+    struct stub *stub = s->stub;
+    struct session *before = stub->controller;
+    if (argc > 2 || (argc == 2 && strcmp(argv[1], "take") != 0))
+        return err_set(err, ERR_USAGE, "control [take]", "control: %s is not take", argv[1]);
+    if (argc == 2 && before != s) {
+        int ret = stub_withdraw(stub, true, err);
+        if (ret < 0)
+            return err_prefix(err, ret, "breakpoints of the GDB that controlled");
+        stub->controller = s;
+        if (before)
+            session_say(before, "Another GDB has taken control; this one observes.\n");
+    }
+    sink_printf(out, stub->controller == s ? "This GDB controls the target.\n"
+                                           : "This GDB observes; `monitor control take`.\n");
+    return 0;
+}
+
 static const struct monitor_command own[] = {
     { "help", "help", "this list", run_help },
     { "version", "version", "program and target", run_version },
     { "sessions", "sessions", "connected debuggers, and which one controls", run_sessions },
+    { "control", "control [take]", "who controls; take it from the GDB that does", run_control },
     { "reset", "reset [halt|run]", "reset the target; halted is the default", run_reset },
     { "semihosting", "semihosting [on|off]", "handle the program's exit and host calls (on)",
       run_semihosting },
@@ -218,10 +243,11 @@ static int no_such(const struct stub *stub, const char *word, struct err *err)
                    "no monitor command %s", word);
 }
 
-/* Words that change nothing; an observer may use them. */
-static bool changes_nothing(const struct monitor_command *c)
+/* Words that an observer may use: they change nothing in the target, or who observes. */
+static bool is_for_observers(const struct monitor_command *c)
 {
-    return c->run == run_help || c->run == run_version || c->run == run_sessions;
+    return c->run == run_help || c->run == run_version || c->run == run_sessions ||
+           c->run == run_control;
 }
 
 static int run_line(struct session *s, char *line, const struct text_sink *out, struct err *err)
@@ -241,8 +267,9 @@ static int run_line(struct session *s, char *line, const struct text_sink *out, 
         ctx = stub->t;
     if (!c)
         return no_such(stub, argv[0], err);
-    if (stub->controller != s && !changes_nothing(c))
-        return err_set(err, ERR_STATE, "it takes over when the other one leaves",
+    if (stub->controller != s && !is_for_observers(c))
+        return err_set(err, ERR_STATE,
+                       "it takes over when the other one leaves, or by monitor control take",
                        "another GDB controls the target, this one observes");
     /* what GDB sees is what the command finds */
     int ret = stub->gone ? 0 : stub_settle_breakpoints(stub, err);
@@ -274,11 +301,11 @@ void cmd_monitor(struct session *s, char *args, size_t len)
     }
     line[len / 2] = 0;
     uint64_t dropped = s->out.dropped;
-    bool told = s->stub->failure.code != ERR_OK;
+    bool has_more = s->stub->failure.code != ERR_OK;
     s->monitor_running = true;
     session_say_failure(s);
     int ret = run_line(s, line, &out, &err);
-    bool line_only = ret >= 0 && !told && is_one_line(&m);
+    bool line_only = ret >= 0 && !has_more && is_one_line(&m);
     if (!line_only)
         monitor_flush(&m);
     s->monitor_running = false;

@@ -134,7 +134,8 @@ static bool may_resume(struct session *s, struct err *err)
         err_set(err, ERR_NO_TARGET, "check adapter, cable and power; it is being looked for",
                 "the target does not answer");
     else if (stub->controller != s && !stub_running(stub))
-        err_set(err, ERR_STATE, "it takes over when the other one leaves",
+        err_set(err, ERR_STATE,
+                "it takes over when the other one leaves, or by monitor control take",
                 "another GDB controls the target, this one observes");
     else
         return true;

@@ -23,7 +23,8 @@ static bool is_permitted(struct session *s, const struct packet_row *row)
 {
     const struct stub *stub = s->stub;
     if ((row->flags & NEEDS_CONTROL) && stub->controller != s) {
-        refuse_packet(s, row, ERR_STATE, "it takes over when the other one leaves",
+        refuse_packet(s, row, ERR_STATE,
+                      "it takes over when the other one leaves, or by monitor control take",
                       "another GDB controls the target, this one observes");
         return false;
     }

@@ -145,6 +145,28 @@ static void leaving__program_exits_just_then__observers_are_told(void **state)
     fx->s = o;
 }
 
+/* ---- taking control ---- */
+
+static void control__taken__the_other_observes_and_its_breakpoints_go(void **state)
+{
+    struct fixture *fx = *state;
+    set_and_run(fx);
+    struct session *o = second(fx);
+    assert_string_equal(monitor(fx, o, "control"), "=This GDB observes; `monitor control take`.\n");
+    assert_string_equal(monitor(fx, o, "control take"), "=This GDB controls the target.\n");
+    assert_true(session_controls(o));
+    assert_int_equal(fx->ram.nbps, 0);
+    assert_int_equal(fx->ram.state, TARGET_RUNNING);
+    assert_string_equal(answer(fx, fx->s), "OAnother GDB has taken control; this one observes.\n");
+    assert_memory_equal(talk_to(fx, o, "^C"), "", 1); /* it waits for nothing */
+    assert_memory_equal(answer(fx, fx->s), "T02", 3);
+    assert_string_equal(talk_to(fx, o, "M2000,1:01"), "OK");
+    assert_string_equal(talk(fx, "M2000,1:02"), "E10");
+    assert_string_equal(monitor(fx, o, "control take"), "=This GDB controls the target.\n");
+    session_close(o); /* and back */
+    assert_true(session_controls(fx->s));
+}
+
 /* ---- over the real drivers ---- */
 
 struct board {
@@ -278,6 +300,7 @@ int main(void)
         TEST(leaving__no_halt_in_time__its_breakpoint_stops_nobody),
         TEST(leaving__board_is_gone__breakpoints_go_when_it_is_back),
         TEST(leaving__program_exits_just_then__observers_are_told),
+        TEST(control__taken__the_other_observes_and_its_breakpoints_go),
         cmocka_unit_test(leaving__on_the_boards__the_place_is_passed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -692,7 +692,7 @@ static void observers__may_read_not_write(void **state)
     no_acks(fx);
     struct session *o = second(fx);
     const char *refusal = "E.another GDB controls the target, this one observes; it takes over "
-                          "when the other one leaves";
+                          "when the other one leaves, or by monitor control take";
     talk_to(fx, o, "qSupported:error-message+");
     assert_string_equal(talk_to(fx, o, "?"), STOP_AT("05", "00100000", ""));
     assert_string_equal(talk_to(fx, o, "m2000,1"), "00");
