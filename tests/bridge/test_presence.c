@@ -1,22 +1,17 @@
 /* Is the board there: every pair of a state and an event is met here, or refused; and
  * docs/recovery.md shows the table as it is. */
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "probe/base/util.h"
 #include "profiler/bridge/presence.h"
+#include "tests/state_table.h"
 
 /* What comes, and where it leads. */
 struct step {
@@ -46,23 +41,16 @@ static const struct step courses[] = {
     { PRESENCE_TOLD_RETURN, PRESENCE_HERE },
 };
 
-/* Whether a process that does this ends by the assertion. */
-static bool is_refused(enum presence from, enum presence_event event)
+struct pair {
+    enum presence from;
+    enum presence_event event;
+};
+
+static bool take(void *ctx)
 {
-    int status = 0;
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
-        signal(SIGABRT, SIG_DFL);
-        if (!freopen("/dev/null", "w", stderr))
-            _exit(2);
-        presence_take(&from, event);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+    struct pair *p = ctx;
+    presence_take(&p->from, p->event);
+    return p->from != PRESENCE_REFUSED;
 }
 
 static void presence__every_pair__is_met_or_refused(void **state)
@@ -81,16 +69,12 @@ static void presence__every_pair__is_met_or_refused(void **state)
             bool refused =
                 presence_next((enum presence)s, (enum presence_event)e) == PRESENCE_REFUSED;
             assert_int_equal(met[s][e], !refused);
-#ifndef NDEBUG
-            assert_int_equal(is_refused((enum presence)s, (enum presence_event)e), refused);
-#endif
+            struct pair pair = { (enum presence)s, (enum presence_event)e };
+            assert_int_equal(state_table_refuses(take, &pair), refused);
         }
 }
 
 /* ---- the document ---- */
-
-static const char begin_mark[] = "<!-- test_presence: begin -->\n",
-                  end_mark[] = "<!-- test_presence: end -->";
 
 /* The table as Markdown. */
 static void write_table(FILE *out)
@@ -113,35 +97,11 @@ static void write_table(FILE *out)
     fprintf(out, "\n");
 }
 
-static char *read_document(void)
-{
-    FILE *f = fopen(SOURCE_DIR "/docs/recovery.md", "rb");
-    char *text = calloc(1, 1 << 16);
-    assert_non_null(f);
-    assert_non_null(text);
-    assert_true(fread(text, 1, (1 << 16) - 1, f) > 0);
-    fclose(f);
-    return text;
-}
-
 static void presence__document__shows_the_table(void **state)
 {
-    char *want = NULL, *text = read_document();
-    size_t len = 0;
     (void)state;
-    FILE *out = open_memstream(&want, &len);
-    assert_non_null(out);
-    write_table(out);
-    fclose(out);
-    const char *begin = strstr(text, begin_mark), *end = strstr(text, end_mark);
-    assert_true(begin && end && begin < end);
-    begin += strlen(begin_mark);
-    bool same = (size_t)(end - begin) == len && !memcmp(begin, want, len);
-    if (!same)
-        print_message("docs/recovery.md is to have between its marks:\n%s", want);
-    assert_true(same);
-    free(want);
-    free(text);
+    state_table_page("docs/recovery.md", "<!-- test_presence: begin -->\n",
+                     "<!-- test_presence: end -->", write_table);
 }
 
 int main(void)

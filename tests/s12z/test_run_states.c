@@ -2,12 +2,10 @@
  * simulated board, everything else is refused, and docs/s12z-run-states.md shows the table as it
  * is. With
  * --print the block for that page is printed. */
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "targets/s12z/driver/driver.h"
 #include "tests/s12z/target_rig.h"
+#include "tests/state_table.h"
 
 /* 1100 inc d2 | 1101 st d2,2000 | 1104 bra 1100 */
 static const uint8_t program[] = { 0x30, 0xC0, 0x20, 0x00, 0x20, 0x7C };
@@ -311,27 +309,24 @@ static void states__each_change_of_the_table__is_made_by_the_driver(void **state
     assert_int_equal(missing, 0);
 }
 
-/* In a process of its own: the assertion ends it. Where assertions are off nothing changes. */
+struct pair {
+    struct board *b;
+    enum s12z_run_state state;
+    enum s12z_run_event event;
+};
+
+static bool take(void *ctx)
+{
+    struct pair *p = ctx;
+    met[p->state][p->event] = false;
+    s12z_of(p->b->t)->run.state = p->state;
+    s12z_run_event(s12z_of(p->b->t), p->event);
+    return met[p->state][p->event];
+}
+
 static bool is_refused(struct board *b, enum s12z_run_state s, enum s12z_run_event e)
 {
-    int status = 0;
-    pid_t child = fork();
-    if (child == 0) {
-        signal(SIGABRT, SIG_DFL);
-        if (!freopen("/dev/null", "w", stderr))
-            _exit(2);
-        met[s][e] = false;
-        s12z_of(b->t)->run.state = s;
-        s12z_run_event(s12z_of(b->t), e);
-        _exit(met[s][e] ? 0 : 3);
-    }
-    assert_true(child > 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-#ifdef NDEBUG
-    return WIFEXITED(status) && WEXITSTATUS(status) == 3;
-#else
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
-#endif
+    return state_table_refuses(take, &(struct pair){ b, s, e });
 }
 
 static void states__every_other_event__is_refused_by_an_assertion(void **state)
@@ -395,23 +390,10 @@ static void print_table(FILE *out)
 
 static void page__in_docs__shows_the_table_as_it_is(void **state)
 {
-    static const char begin[] = "<!-- the table: test_s12z_run_states --print -->\n",
-                      end[] = "<!-- end of the table -->\n";
-    static char page[40000], want[20000];
     (void)state;
-    FILE *f = fopen(SOURCE_DIR "/docs/s12z-run-states.md", "r"),
-         *w = fmemopen(want, sizeof want, "w");
-    assert_non_null(f);
-    assert_non_null(w);
-    page[fread(page, 1, sizeof page - 1, f)] = 0;
-    fclose(f);
-    print_table(w);
-    fclose(w);
-    char *from = strstr(page, begin), *to = from ? strstr(from, end) : NULL;
-    if (!to)
-        fail_msg("docs/s12z-run-states.md has no block between the two comments");
-    *to = 0;
-    assert_string_equal(from + strlen(begin), want);
+    state_table_page("docs/s12z-run-states.md",
+                     "<!-- the table: test_s12z_run_states --print -->\n",
+                     "<!-- end of the table -->\n", print_table);
 }
 
 int main(int argc, char **argv)

@@ -3,14 +3,11 @@
  * With
  * --print the block for that page is printed. */
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -19,6 +16,7 @@
 #include "targets/sh4/driver/driver.h"
 #include "targets/sh4/isa/regs.h"
 #include "tests/sh4/bad_wire.h"
+#include "tests/state_table.h"
 #include "tests/sh4/fixture.h"
 
 /* `turns` goes round for ever; `hit` meets two TLB entries, which resets any CPU; `odd` raises an
@@ -458,27 +456,24 @@ static void states__each_change_of_the_table__is_made_by_the_driver(void **state
     assert_int_equal(missing, 0);
 }
 
-/* In a process of its own: the assertion ends it. Where assertions are off nothing changes. */
+struct pair {
+    struct board *b;
+    enum sh4_run_state state;
+    enum sh4_run_event event;
+};
+
+static bool take(void *ctx)
+{
+    struct pair *p = ctx;
+    met[p->state][p->event] = false;
+    sh4_of(p->b->t)->run.state = p->state;
+    sh4_run_event(sh4_of(p->b->t), p->event);
+    return met[p->state][p->event];
+}
+
 static bool is_refused(struct board *b, enum sh4_run_state s, enum sh4_run_event e)
 {
-    int status = 0;
-    pid_t child = fork();
-    if (child == 0) {
-        signal(SIGABRT, SIG_DFL);
-        if (!freopen("/dev/null", "w", stderr))
-            _exit(2);
-        met[s][e] = false;
-        sh4_of(b->t)->run.state = s;
-        sh4_run_event(sh4_of(b->t), e);
-        _exit(met[s][e] ? 0 : 3);
-    }
-    assert_true(child > 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-#ifdef NDEBUG
-    return WIFEXITED(status) && WEXITSTATUS(status) == 3;
-#else
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
-#endif
+    return state_table_refuses(take, &(struct pair){ b, s, e });
 }
 
 static void states__every_other_event__is_refused_by_an_assertion(void **state)
@@ -531,23 +526,9 @@ static void print_table(FILE *out)
 
 static void page__in_docs__shows_the_table_as_it_is(void **state)
 {
-    static const char begin[] = "<!-- the table: test_sh4_run_states --print -->\n",
-                      end[] = "<!-- end of the table -->\n";
-    static char page[40000], want[20000];
     (void)state;
-    FILE *f = fopen(SOURCE_DIR "/docs/sh4-run-states.md", "r"),
-         *w = fmemopen(want, sizeof want, "w");
-    assert_non_null(f);
-    assert_non_null(w);
-    page[fread(page, 1, sizeof page - 1, f)] = 0;
-    fclose(f);
-    print_table(w);
-    fclose(w);
-    char *from = strstr(page, begin), *to = from ? strstr(from, end) : NULL;
-    if (!to)
-        fail_msg("docs/sh4-run-states.md has no block between the two comments");
-    *to = 0;
-    assert_string_equal(from + strlen(begin), want);
+    state_table_page("docs/sh4-run-states.md", "<!-- the table: test_sh4_run_states --print -->\n",
+                     "<!-- end of the table -->\n", print_table);
 }
 
 int main(int argc, char **argv)
