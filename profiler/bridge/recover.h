@@ -88,8 +88,8 @@ void recover_fini(struct recover *r); /* after the worker has ended; a zeroed on
  * program; ctx is the struct recover. */
 int recover_board(void *ctx, struct target *t, struct err *err);
 
-/* recover_note_request - gdb_server_config.request_failed: a request of GDB's failed, and people are to be
- * told why; ctx is the struct recover. On the worker. */
+/* recover_note_request - gdb_server_config.request_failed: a request of GDB's failed, and people
+ * are to be told why; ctx is the struct recover. On the worker. */
 void recover_note_request(void *ctx, const char *what, const struct err *why);
 
 /* recover_tell - what there is to tell people about losses and returns since the last call. On the
