@@ -12,6 +12,7 @@ import socketserver
 import sys
 import threading
 import time
+import urllib.parse
 
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 CSP = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; base-uri 'none'; "
@@ -156,7 +157,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if path == "/api/1/events":
             self.stream(query)
         elif path == "/api/1/snapshot":
-            self.answer(200, self.feed.marks[self.path.split("mark=")[1]] if "mark=" in query else self.feed.frame("snap"))
+            self.answer(200, self.feed.marks[urllib.parse.unquote(query.split("mark=")[1])] if "mark=" in query else self.feed.frame("snap"))
         elif path == "/profile.json":
             self.answer(200, {"coverage": {"untraced": [{"address": 201392130, "kind": "jump", "cause": "blocked", "function": "entry", "by": None, "bytes": None}], "untraced_hits": 0}, "totals": {"hits": 1}})
         elif os.path.isfile(file):

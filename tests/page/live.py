@@ -6,8 +6,10 @@ usage: live.py PROBEPROF SOURCE_DIR [CASE...]      exit 0 all hold, 77 no browse
 """
 import gzip
 import json
+import os
 import re
 import sys
+import tempfile
 import time
 
 import rig
@@ -208,6 +210,33 @@ def eight_tabs_one_reader():
         d.switch_to.window(first)
 
 
+def a_token_lets_in():
+    token = "qJ8Zr0V1yTn3w5xKdE7uGA"
+    file = tempfile.NamedTemporaryFile("w", suffix=".token", delete=False)
+    file.write(token + "\n")
+    file.close()
+    try:
+        with bridge("--gdb", "off", "--http-token-file", file.name) as b:
+            url = f"http://localhost:{b.port}/"
+            d.delete_all_cookies()
+            d.get(url)
+            until("to be refused", lambda: "Refused" in d.find_element(By.ID, "trouble").text)
+            d.get("about:blank")
+            d.get(f"{url}#t={token[:-1]}B")
+            until("a wrong token to be refused", lambda: "Not let in" in d.find_element(By.ID, "trouble").text)
+            assert token[:-1] not in d.current_url
+            d.get("about:blank")
+            d.get(f"{url}#t={token}")
+            until("frames", lambda: d.execute_script("return probeprof.store.frames") > 2)
+            assert token not in d.current_url, d.current_url
+            d.refresh()
+            until("frames by the cookie alone", lambda: d.execute_script("return probeprof.store.frames") > 2)
+            assert token not in d.execute_script("return document.cookie"), "scripts can read the token"
+    finally:
+        os.unlink(file.name)
+        d.delete_all_cookies()
+
+
 def it_is_light():
     with bridge() as b:
         visit(b)
@@ -226,7 +255,7 @@ def it_is_light():
 
 def main():
     try:
-        rig.main([views_have_the_figures_of_the_profile, commands, another_bridge_at_the_same_port, eight_tabs_one_reader, it_is_light])
+        rig.main([views_have_the_figures_of_the_profile, commands, another_bridge_at_the_same_port, eight_tabs_one_reader, a_token_lets_in, it_is_light])
     finally:
         d.quit()
 

@@ -121,7 +121,7 @@ class Bridge:
         if self.process.poll() is not None:
             self.log.seek(0)
             raise SystemExit(f"probeprof ended with {self.process.returncode}:\n{self.log.read().decode(errors='replace')}")
-        return ask(self.port, "GET", "/healthz")[0] in (200, 503)
+        return ask(self.port, "GET", "/healthz")[0] in (200, 401, 503)  # 401: with a token
 
     def stop(self, how=signal.SIGTERM):
         if self.process.poll() is None:
