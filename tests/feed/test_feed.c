@@ -338,6 +338,24 @@ static void test_reader_says_where_it_is_wrong(void **state)
     }
 }
 
+static void test_reader_sees_a_hole(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const rows[] = {
+        "{\"frame\":\"delta\",\"from\":2,\"s\":3,\"e\":0,\"t\":0,\"w\":0}\n",
+        "{\"frame\":\"delta\",\"from\":1,\"s\":0,\"e\":0,\"t\":0,\"w\":0}\n",
+    };
+    fold(f, 10);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char position[FEED_POSITION_TEXT];
+        follow_restart(f->w);
+        assert_int_equal(snap(f), 0);
+        assert_true(follow_position(f->w, position));
+        assert_int_equal(follow_bytes(f->w, rows[i], strlen(rows[i]), NULL), -ERR_PROTOCOL);
+        assert_false(follow_position(f->w, position)); /* nothing to go on from */
+    }
+}
+
 static void test_reader_takes_all_of_64_bits(void **state)
 {
     struct fixture *f = *state;
@@ -382,8 +400,8 @@ int main(void)
         CASE(test_points_of_a_second_and_of_ten),   CASE(test_marks_have_names_and_an_end),
         CASE(test_state_objects_are_objects),       CASE(test_the_last_events_are_kept),
         CASE(test_folds_take_a_twentieth),          cmocka_unit_test(test_positions_and_views),
-        CASE(test_reader_says_where_it_is_wrong),   CASE(test_reader_takes_all_of_64_bits),
-        CASE(test_counts_above_2_to_53_come_back),
+        CASE(test_reader_says_where_it_is_wrong),   CASE(test_reader_sees_a_hole),
+        CASE(test_reader_takes_all_of_64_bits),     CASE(test_counts_above_2_to_53_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
