@@ -114,6 +114,8 @@ double top_rows_seconds(const struct top_view *v)
     return (double)(v->now_ms - from) / 1e3;
 }
 
+bool top_rows_samples(const struct top_view *v) { return !v->total.c1 && !v->total.c2; }
+
 struct top_base top_rows_total(const struct top_view *v)
 {
     switch (top_rows_mode(v)) {
@@ -139,6 +141,8 @@ static double key_of(const struct top_view *v, const struct top_row *r,
                      const struct follow_function *f)
 {
     unsigned by = v->sort;
+    if (top_rows_samples(v) && by != BY_DOUBT)
+        return (double)r->is.hits;
     if (v->second && (by == BY_C1 || by == BY_C1_CHILDREN))
         by += BY_C2 - BY_C1;
     switch (by) {

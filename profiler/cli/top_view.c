@@ -167,8 +167,11 @@ static void put_totals(struct screen *s)
     add(&l, "%s", v->page == TOP_TREE ? "call paths, total" : modes[top_rows_mode(v)]);
     if (v->mode == TOP_SINCE_MARK && v->page != TOP_TREE)
         add(&l, " -%.0f s", (double)(v->now_ms - v->mark_ms) / 1e3);
-    add(&l, ", by %s%s", v->second && v->sort < 2 ? "C2" : top_sort_name(v->sort),
-        v->invert ? " (least first)" : "");
+    const char *by = top_rows_samples(v)         ? "samples"
+                     : v->second && v->sort == 0 ? "C2"
+                     : v->second && v->sort == 1 ? "C2 with children"
+                                                 : top_sort_name(v->sort);
+    add(&l, ", by %s%s", by, v->invert ? " (least first)" : "");
     if (*v->filter)
         add(&l, ", filter \"%s\"", v->filter);
     if (v->handlers)
@@ -191,24 +194,28 @@ struct columns {
     bool spark, doubt, longest, c2, c1;
 };
 
-static struct columns which_columns(size_t width)
+static struct columns which_columns(const struct screen *s)
 {
+    size_t width = s->size->columns;
+    bool counted = !top_rows_samples(s->v);
     return (struct columns){ .spark = width >= 100,
-                             .doubt = width >= 60,
-                             .longest = width >= 90,
-                             .c2 = width >= 70,
-                             .c1 = width >= 50 };
+                             .doubt = counted && width >= 60,
+                             .longest = counted && width >= 90,
+                             .c2 = counted && width >= 70,
+                             .c1 = counted && width >= 50 };
 }
 
 static void put_titles(struct screen *s)
 {
     struct top_line l = { .style = TOP_TITLE };
-    struct columns c = which_columns(s->size->columns);
+    struct columns c = which_columns(s);
     bool rate = top_rows_seconds(s->v) > 0 && s->v->page == TOP_FUNCTIONS;
-    add(&l, "F   %7s   C1%%", rate ? "hits/s" : "hits");
+    bool samples = top_rows_samples(s->v), second = s->v->second;
+    add(&l, "F   %7s %5s", rate ? "hits/s" : "hits", samples ? "share" : second ? "C2%" : "C1%");
     if (c.c1)
         add(&l, " %7s", rate ? "C1/s" : "C1");
-    add(&l, " C1+ch%%");
+    if (!samples)
+        add(&l, " %s+ch%%", second ? "C2" : "C1");
     if (c.c2)
         add(&l, " %7s", rate ? "C2/s" : "C2");
     if (c.longest)
@@ -267,19 +274,22 @@ static void add_values(struct top_line *l, const struct screen *s, const struct 
                        const struct follow_function *f, bool tree)
 {
     const struct top_view *v = s->v;
-    struct columns c = which_columns(s->size->columns);
+    struct columns c = which_columns(s);
     struct top_base total = tree ? v->total : top_rows_total(v);
     double seconds = tree ? 0 : top_rows_seconds(v);
     char buf[NUMBER];
     uint64_t own = v->second ? r->is.c2 : r->is.c1,
              all = v->second ? r->is.c2_children : r->is.c1_children,
              whole = v->second ? total.c2 : total.c1;
-    if (!total.c1 && !total.c2) /* samples */
-        own = all = r->is.hits, whole = total.hits;
+    if (top_rows_samples(v)) {
+        own = r->is.hits;
+        whole = total.hits;
+    }
     add(l, "%7s %5.1f", amount(r->is.hits, seconds, buf), share(own, whole));
     if (c.c1)
         add(l, " %7s", amount(r->is.c1, seconds, buf));
-    add(l, " %6.1f", share(all, whole));
+    if (!top_rows_samples(v))
+        add(l, " %6.1f", share(all, whole));
     if (c.c2)
         add(l, " %7s", amount(r->is.c2, seconds, buf));
     if (c.longest)
@@ -303,7 +313,7 @@ static void put_row(struct screen *s, const struct top_row *r, bool chosen)
                                                               : TOP_PLAIN };
     add_flags(&l, v, f, p);
     add_values(&l, s, r, f, tree);
-    if (which_columns(s->size->columns).spark && p)
+    if (which_columns(s).spark && p)
         add_spark(&l, v, p, s->size->utf8);
     add(&l, "  %*s%s", tree ? (int)MIN(2 * r->depth, 60U) : 0, "", name_of(f));
     put(s, &l);

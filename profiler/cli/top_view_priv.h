@@ -68,6 +68,9 @@ enum top_mode top_rows_mode(const struct top_view *v);
 /* top_rows_seconds - the time the shown values are of; 0: they are totals. */
 double top_rows_seconds(const struct top_view *v);
 
+/* top_rows_samples - nothing is counted but hits. */
+bool top_rows_samples(const struct top_view *v);
+
 /* top_rows_total - everything, in the same time. */
 struct top_base top_rows_total(const struct top_view *v);
 

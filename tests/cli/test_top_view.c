@@ -295,6 +295,21 @@ static void test_interval_is_asked_for(void **state)
     assert_int_equal(top_view_key(f->v, f->w, 'q'), TOP_QUIT);
 }
 
+static void test_samples_are_sorted_by_hits(void **state)
+{
+    struct fixture *f = *state;
+    feed(f, "{\"frame\":\"snap\",\"epoch\":\"00000000000000aa\",\"s\":1,\"e\":9,\"t\":5,"
+            "\"w\":1000000,\"tot\":[40,0,0],"
+            "\"names\":[[0,\"rare\",null,0,1,2,1,null,null,null,0],"
+            "[1,\"often\",null,0,3,4,1,null,null,null,0]],"
+            "\"f\":[[0,10,0,0,0,0,0,0,0,0,32],[1,30,0,0,0,0,0,0,0,0,32]]}\n");
+    draw(f, 24, 100, true);
+    assert_true(find(f, "often") < find(f, "rare"));
+    find(f, "by samples");
+    assert_non_null(strstr(f->shown.line[find(f, "often")].text, "     30  75.0"));
+    assert_false(has(f, "C1%"));
+}
+
 static void test_freeze(void **state)
 {
     struct fixture *f = *state;
@@ -356,6 +371,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_table_has_head_titles_and_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_interval_is_asked_for, setup, teardown),
         cmocka_unit_test_setup_teardown(test_freeze, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_samples_are_sorted_by_hits, setup, teardown),
         cmocka_unit_test(test_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
