@@ -7,13 +7,14 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import threading
 import time
 import unittest
 
-from common import Folder, PROBEPROF, TIMEOUT, main
+from common import Folder, PROBEPROF, PROFEXAM, TIMEOUT, main, start
 
 EPOCH = "00000000000000aa"
 HEAD = b"HTTP/1.0 200 OK\r\nContent-Type: application/x-ndjson\r\n\r\n"
@@ -145,6 +146,32 @@ class Lines(Top):
         self.assertIn("no.sock", self.top("./no.sock", status=1)[1])
         for bad in ("ftp://x", ":0", ":99999"):
             self.assertIn("hint", self.top(bad, status=2)[1])
+
+
+class Bridge(Top):
+    def test_a_real_run(self):
+        """By a socket: its table, its frames, its end; what was seen last is what the run says at its end."""
+        path = os.path.join(self.dir, "feed.sock")
+        p = start(["--load", "--gdb", "off", "--http", path, "--json"], cwd=PROFEXAM)
+        for f in (p.stdout.close, p.stderr.close, p.wait, p.kill):
+            self.addCleanup(f)
+        self.wait_for(p, "feed: socket")
+        seen = subprocess.Popen([PROBEPROF, "top", path, "--json", "--interval", "50ms"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(seen.kill)
+        lines = [seen.stdout.readline() for _ in range(4)]
+        self.assertRegex(self.top(path, "-n", "1")[0], r"\Ash7750 +\w+, \w+")
+        p.send_signal(signal.SIGINT)
+        document = json.loads(p.communicate(timeout=TIMEOUT)[0])
+        frames = [json.loads(line) for line in lines + seen.communicate(timeout=TIMEOUT)[0].splitlines()]
+        self.assertEqual([f["frame"] for f in frames[:2]] + [frames[-1]["frame"]], ["hello", "snap", "bye"])
+        names, rows, tot = {}, {}, None
+        for f in frames[1:-1]:
+            names.update((n[0], n[1]) for n in f.get("names", []))
+            rows.update((r[0], r[1:6]) for r in f.get("f", []))
+            tot = f.get("tot", tot)
+        self.assertEqual({names[k]: v for k, v in rows.items()},
+                         {f["name"]: [f[c] for c in ("hits", "c1", "c1_children", "c2", "c2_children")] for f in document["functions"]})
+        self.assertEqual(tot, [document["totals"][c] for c in ("hits", "c1", "c2")])
 
 
 @unittest.skipUnless(shutil.which("tmux"), "tmux is not installed")
