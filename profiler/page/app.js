@@ -26,6 +26,8 @@ export class App {
         this.head = new Head(this);
         this.chosenName = '';
         this.frozen = false;
+        /** @type {Map<string, {tot: import('./num.js').Count[], fns: Map<string, import('./model.js').Fn>}>} recordings shown before, by name of functions: ids are each epoch's own */
+        this.kept = new Map();
         this.asking = '';
         /** @type {ReturnType<typeof setTimeout>|undefined} */
         this.saying = undefined;
@@ -215,6 +217,13 @@ export class App {
             this.head.note('done', 'note', 5000, `Mark “${got.name}” is set`);
             await this.useMark(got.name, true);
         }
+    }
+
+    /** Another recording of `probeprof view`; the one that goes is kept for Compare. @param {string} name */
+    async showFile(name) {
+        const m = this.store.model, was = String(m.st.run?.record ?? '');
+        this.kept.set(was, { tot: [...m.tot], fns: new Map([...m.fns.values()].map((f) => [f.name, { ...f, v: [...f.v] }])) });
+        await this.command(`Shown: ${name}`, 'It stays', { do: 'show', name });
     }
 
     /** @param {string} name */

@@ -10,7 +10,7 @@ const word = (o, ...keys) => {
     return '';
 };
 
-const PHASES = /** @type {Record<string, string>} */ ({ starting: '\u2026 starting', waiting: '\u29D6 waits for the start point', profiling: '\u25B6 profiling', paused: '\u23F8 paused', ending: '\u2026 ending', done: '\u25A0 done', bridging: 'none: a bridge for GDB' });
+const PHASES = /** @type {Record<string, string>} */ ({ starting: '\u2026 starting', waiting: '\u29D6 waits for the start point', profiling: '\u25B6 profiling', paused: '\u23F8 paused', ending: '\u2026 ending', done: '\u25A0 done', file: '\u25A4 of a recording', bridging: 'none: a bridge for GDB' });
 
 export class Head {
     /** @param {import('./app.js').App} app */
@@ -29,7 +29,8 @@ export class Head {
         /** @type {Map<string, {cls: string, parts: string[]}>} */
         this.notes = new Map();
         this.buttons = this.commands();
-        byId('actions').append(...this.buttons.values());
+        this.files = el('select', { 'aria-label': 'Recording', title: 'Which recording is shown; Compare has the ones shown before', hidden: true, onchange: () => this.app.showFile(/** @type {HTMLSelectElement} */ (this.files).value) });
+        byId('actions').append(this.files, ...this.buttons.values());
         this.update = onceAFrame(() => this.show());
         this.store.on('link', () => this.linked());
         this.store.on('tabs', () => this.update());
@@ -94,7 +95,8 @@ export class Head {
             this.store.frames === 0 ? this.note('link', 'note', 0, 'Connecting \u2026') : this.note('link', 'warn', 0, 'Connecting again \u2026', old);
         else
             this.note('link', 'bad', 0, l.state === 'refused' ? `Refused: ${l.what}` : `Not connected: ${l.what}`, l.hint, old);
-        const live = l.state === 'live';
+        // a recording has happened: nothing of it can be stopped or cleared
+        const live = l.state === 'live' && this.store.model.st.run?.phase !== 'file';
         for (const k of ['run', 'mark', 'clear', 'save', 'counters'])
             /** @type {HTMLButtonElement} */ (this.buttons.get(k)).disabled = !live;
     }
@@ -119,7 +121,7 @@ export class Head {
     show() {
         const m = this.store.model, st = m.st, h = m.hello ?? {};
         const t = st.target ?? {}, state = word(t, 'state');
-        this.slot(this.facts, 'target', 'target', `${word(t, 'name') || word(h, 'target') || 'none'} ${state}${t.why && state !== 'away' ? ` (${t.why}${t.where ? ` in ${t.where}` : ''})` : ''}`.trim(), kind(state));
+        this.slot(this.facts, 'target', 'target', `${word(t, 'name') || word(h, 'target') || 'none'} ${state === 'file' ? '' : state}${t.why && state !== 'away' ? ` (${t.why}${t.where ? ` in ${t.where}` : ''})` : ''}`.trim(), kind(state));
         const a = st.adapter ?? {};
         this.slot(this.facts, 'adapter', 'adapter', word(a, 'name', 'probe') || word(h, 'probe'));
         const g = st.gdb ?? {};
@@ -136,6 +138,7 @@ export class Head {
         this.slot(this.seen, 'interval', 'between frames', m.meta.i ? span(m.meta.i) : '');
         this.slot(this.seen, 'merged', 'frames merged', m.meta.merged ? String(m.meta.merged) : '');
         this.slot(this.seen, 'tabs', 'tabs on one stream', this.store.tabs > 1 ? String(this.store.tabs) : '');
+        this.recordings(st.run ?? {});
         const run = /** @type {HTMLButtonElement} */ (this.buttons.get('run'));
         put(run, this.app.running() ? 'Stop' : 'Start');
         if (state === 'away' || a.away)
@@ -146,6 +149,17 @@ export class Head {
             this.note('cut', 'warn', 0, 'This page was cut off before', String(h.cut));
         else
             this.unnote('cut');
+    }
+
+    /** @param {any} run */
+    recordings(run) {
+        const files = Array.isArray(run.files) ? run.files.map(String) : [], stamp = files.join('\n') + run.record;
+        this.files.hidden = files.length < 2;
+        if (this.files.dataset.stamp === stamp)
+            return;
+        this.files.dataset.stamp = stamp;
+        this.files.replaceChildren(...files.map((/** @type {string} */ f) => el('option', { text: f, value: f, selected: f === run.record })));
+        this.linked();
     }
 
     rate() {

@@ -8,6 +8,8 @@ import gzip
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -15,7 +17,7 @@ import time
 import rig
 from rig import By, until
 
-PROGRAM, SOURCE = sys.argv[1], sys.argv[2]
+PROGRAM, SOURCE = os.path.abspath(sys.argv[1]), sys.argv[2]
 RUN = ("--gdb", "off")  # with a start point the next pass would go on by itself
 FIGURES = {"hits": "hits", "c1": "c1", "c1ch": "c1_children", "c2": "c2", "c2ch": "c2_children"}
 d = rig.browser()
@@ -210,6 +212,36 @@ def eight_tabs_one_reader():
         d.switch_to.window(first)
 
 
+def recordings_have_the_figures_of_the_report():
+    folder = tempfile.mkdtemp(prefix="page-")
+    files = [os.path.join(folder, name) for name in ("three.rec", "five.rec")]
+    here = os.path.join(SOURCE, "docs/examples/profexam")
+    reports = []
+    for file, passes in zip(files, ("3", "5")):
+        subprocess.run([PROGRAM, "--start", "main+8", "--stop", "0x0C010030", "--passes", passes, "--gdb", "off", "--http", "off", "--record", file], cwd=here,
+                       env={**os.environ, "PROBEPROF_PROBE": "sim:sh7750"}, check=True, capture_output=True)
+        reports.append(json.loads(subprocess.run([PROGRAM, "report", "--json", file], check=True, capture_output=True).stdout))
+    with bridge("view", *files) as b:
+        visit(b)
+        for p in reports:
+            until("the file's hits", lambda: d.find_element(By.CSS_SELECTOR, "[data-fact=hits] b").text.replace(",", "") == str(p["totals"]["hits"]))
+            expected = {f["name"]: f for f in p["functions"] if f["hits"]}
+            functions(expected)
+            paths(p)
+            board(p)
+            choice = d.find_element(By.CSS_SELECTOR, "[aria-label=Recording]")
+            assert not d.find_element(By.XPATH, "//button[.='Clear']").is_enabled()
+            if p is reports[0]:
+                choice.find_elements(By.TAG_NAME, "option")[1].click()
+        rig.open_view(d, "compare")
+        until("the other one", lambda: len(rig.rows(d, "Differences")) == len(expected))
+        for r in rig.rows(d, "Differences"):
+            there, now = [next(f for f in p["functions"] if f["name"] == rig.name_of(r)) for p in reports]
+            assert (r["ha"], r["hb"], r["a"], r["b"]) == tuple(str(x) for x in (there["hits"], now["hits"], there["c1"], now["c1"])), r
+        assert not rig.severe(d)
+    shutil.rmtree(folder)
+
+
 def a_token_lets_in():
     token = "qJ8Zr0V1yTn3w5xKdE7uGA"
     file = tempfile.NamedTemporaryFile("w", suffix=".token", delete=False)
@@ -255,7 +287,7 @@ def it_is_light():
 
 def main():
     try:
-        rig.main([views_have_the_figures_of_the_profile, commands, another_bridge_at_the_same_port, eight_tabs_one_reader, a_token_lets_in, it_is_light])
+        rig.main([views_have_the_figures_of_the_profile, commands, another_bridge_at_the_same_port, eight_tabs_one_reader, recordings_have_the_figures_of_the_report, a_token_lets_in, it_is_light])
     finally:
         d.quit()
 
