@@ -11,7 +11,7 @@ static const uint64_t halt_poll_ns = 2000000;
 static bool has_contents(const struct image_section *s) { return s->data && s->size; }
 
 /* A section as it is loaded: addr is where. */
-static struct image_section piece(const struct image *im, size_t k)
+static struct image_section next_piece(const struct image *im, size_t k)
 {
     struct image_section s = im->sections[k];
     s.addr = image_load_addr(im, k);
@@ -31,14 +31,14 @@ struct loading {
     struct load_progress at;
 };
 
-static void stage(struct loading *l, enum load_stage which, uint64_t total)
+static void begin_stage(struct loading *l, enum load_stage which, uint64_t total)
 {
     l->at = (struct load_progress){ .stage = which, .total = total };
     if (l->io && l->io->tell)
         l->io->tell(l->io->ctx, &l->at);
 }
 
-static void advance(struct loading *l, uint64_t bytes)
+static void advance_stage(struct loading *l, uint64_t bytes)
 {
     l->at.done += bytes;
     if (l->io && l->io->tell)
@@ -63,7 +63,7 @@ static const struct memory_region *flash_of(struct target *t, const struct image
 static bool erased_before(const struct image *im, size_t before, uint64_t block, uint32_t size)
 {
     for (size_t i = 0; i < before; i++) {
-        const struct image_section here = piece(im, i), *s = &here;
+        const struct image_section here = next_piece(im, i), *s = &here;
         if (has_contents(s) && s->addr < block + size && s->addr + s->size > block)
             return true;
     }
@@ -82,7 +82,7 @@ static uint64_t count_bytes(struct target *t, const struct image *im, bool in_fl
     uint64_t bytes = 0;
     *in_blocks = 0;
     for (size_t i = 0; i < im->nsections; i++) {
-        const struct image_section here = piece(im, i), *s = &here;
+        const struct image_section here = next_piece(im, i), *s = &here;
         const struct memory_region *flash = has_contents(s) ? flash_of(t, s) : NULL;
         if (!has_contents(s) || !flash != !in_flash)
             continue;
@@ -97,7 +97,7 @@ static uint64_t count_bytes(struct target *t, const struct image *im, bool in_fl
 static int erase_section(struct target *t, const struct image *im, size_t which,
                          const struct memory_region *flash, struct loading *l, struct err *err)
 {
-    const struct image_section here = piece(im, which), *s = &here;
+    const struct image_section here = next_piece(im, which), *s = &here;
     uint32_t size = flash->flash_block;
     int ret = 0;
     for (uint64_t block = first_block(s, flash); ret >= 0 && block < s->addr + s->size;
@@ -106,7 +106,7 @@ static int erase_section(struct target *t, const struct image *im, size_t which,
             ret = check_cancelled(l->io, err);
             if (ret == 0)
                 ret = t->ops->flash_erase(t, block, size, err);
-            advance(l, size);
+            advance_stage(l, size);
         }
     return ret;
 }
@@ -120,7 +120,7 @@ static int write_section(struct target *t, const struct image_section *s, struct
         ret = check_cancelled(l->io, err);
         if (ret == 0)
             ret = t->ops->flash_write(t, s->addr + at, s->data + at, n, err);
-        advance(l, n);
+        advance_stage(l, n);
     }
     return ret;
 }
@@ -131,9 +131,9 @@ static int load_flash(struct target *t, const struct image *im, struct loading *
     uint64_t in_blocks, bytes = count_bytes(t, im, true, &in_blocks);
     int ret = 0;
     for (int round = 0; bytes && round < 2; round++) {
-        stage(l, round ? LOAD_WRITE : LOAD_ERASE, round ? bytes : in_blocks);
+        begin_stage(l, round ? LOAD_WRITE : LOAD_ERASE, round ? bytes : in_blocks);
         for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
-            const struct image_section here = piece(im, i), *s = &here;
+            const struct image_section here = next_piece(im, i), *s = &here;
             const struct memory_region *flash = has_contents(s) ? flash_of(t, s) : NULL;
             if (!flash)
                 continue;
@@ -144,12 +144,13 @@ static int load_flash(struct target *t, const struct image *im, struct loading *
     }
     if (ret < 0 || !bytes)
         return ret;
-    stage(l, LOAD_VERIFY, bytes);
+    begin_stage(l, LOAD_VERIFY, bytes);
     return t->ops->flash_done(t, err);
 }
 
 /* 1: the board holds this; 0: it may not, reading will tell. */
-static int holds(struct target *t, uint64_t addr, const uint8_t *data, size_t n, struct err *err)
+static int memory_holds(struct target *t, uint64_t addr, const uint8_t *data, size_t n,
+                        struct err *err)
 {
     return t->ops->same_mem ? t->ops->same_mem(t, addr, data, n, err) : 0;
 }
@@ -165,7 +166,7 @@ static int load_section(struct target *t, const struct image_section *s, struct 
         if (ret == 0)
             ret = t->ops->write_mem(t, s->addr + at, 0, s->data + at, n, err);
         if (ret >= 0)
-            ret = holds(t, s->addr + at, s->data + at, n, err);
+            ret = memory_holds(t, s->addr + at, s->data + at, n, err);
         bool same = ret > 0;
         if (ret == 0)
             ret = t->ops->read_mem(t, s->addr + at, 0, back, n, err);
@@ -177,7 +178,7 @@ static int load_section(struct target *t, const struct image_section *s, struct 
                                "is there RAM at this address on this board? check the link address",
                                "%s: 0x%08llx reads back %02x after writing %02x", s->name,
                                (unsigned long long)(s->addr + at + i), back[i], s->data[at + i]);
-        advance(l, n);
+        advance_stage(l, n);
     }
     return 0;
 }
@@ -206,9 +207,9 @@ int board_load(struct target *t, const struct image *im, const struct board_io *
     if (ret >= 0)
         ret = load_flash(t, im, &l, err);
     if (ret >= 0 && elsewhere)
-        stage(&l, LOAD_WRITE, elsewhere);
+        begin_stage(&l, LOAD_WRITE, elsewhere);
     for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
-        const struct image_section here = piece(im, i);
+        const struct image_section here = next_piece(im, i);
         if (!has_contents(&here))
             continue;
         if (!flash_of(t, &here))
@@ -219,7 +220,7 @@ int board_load(struct target *t, const struct image *im, const struct board_io *
         ret = set_pc(t, im->entry, err);
     if (ret >= 0 && t->ops->set_image)
         ret = t->ops->set_image(t, im, err);
-    stage(&l, LOAD_NONE, 0);
+    begin_stage(&l, LOAD_NONE, 0);
     if (ret < 0)
         return err_prefix(err, ret, "load");
     *loaded = bytes;
@@ -242,7 +243,7 @@ static int compare_block(struct target *t, const struct image_section *s, uint64
                          struct difference *d, struct err *err)
 {
     uint8_t have[BLOCK];
-    int ret = holds(t, s->addr + at, s->data + at, n, err);
+    int ret = memory_holds(t, s->addr + at, s->data + at, n, err);
     bool same = ret > 0;
     if (ret == 0)
         ret = t->ops->read_mem(t, s->addr + at, 0, have, n, err);
@@ -283,7 +284,7 @@ int board_compare(struct target *t, const struct image *im, const struct board_i
             total += im->sections[i].size;
     uint64_t every = total / max_bytes + 1; /* one block of so many */
     for (size_t i = 0; i < im->nsections; i++) {
-        const struct image_section here = piece(im, i), *s = &here;
+        const struct image_section here = next_piece(im, i), *s = &here;
         if (!keeps_contents(im, i))
             continue;
         for (uint64_t at = 0; at < s->size; at += BLOCK * every) {

@@ -13,7 +13,7 @@ enum {
     TICK_NS = 100000000,
 };
 
-static void nothing(void *ctx, struct target *t)
+static void find_nothing(void *ctx, struct target *t)
 {
     (void)ctx;
     (void)t;
@@ -37,7 +37,7 @@ static void conn_drop(struct conn *c)
     live_remove(c);
     /* the peer sees the end now, the descriptor is the loop's to close */
     shutdown(c->fd, SHUT_RDWR);
-    c->job = (struct worker_job){ .run = nothing, .done = gdb_conn_on_given_back, .ctx = c };
+    c->job = (struct worker_job){ .run = find_nothing, .done = gdb_conn_on_given_back, .ctx = c };
     struct err err;
     if (worker_post(c->server->cfg.worker, &c->job, &err) < 0)
         c->ended = true; /* the worker ends too; gdb_server_stop() sweeps up */
@@ -174,7 +174,8 @@ void gdb_sessions_take(void *ctx, struct target *t)
         session_close(c->session);
         c->session = NULL;
         shutdown(c->fd, SHUT_RDWR);
-        c->job = (struct worker_job){ .run = nothing, .done = gdb_conn_on_given_back, .ctx = c };
+        c->job =
+            (struct worker_job){ .run = find_nothing, .done = gdb_conn_on_given_back, .ctx = c };
         if (worker_post(s->cfg.worker, &c->job, &err) < 0)
             c->ended = true;
         return;

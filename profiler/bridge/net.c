@@ -168,7 +168,7 @@ static void set_port(struct sockaddr *sa, unsigned port)
         ((struct sockaddr_in6 *)(void *)sa)->sin6_port = htons((uint16_t)port);
 }
 
-static void describe(const struct sockaddr *sa, socklen_t len, char *buf, size_t cap)
+static void describe_address(const struct sockaddr *sa, socklen_t len, char *buf, size_t cap)
 {
     char host[64] = "?", port[8] = "?";
     if (sa->sa_family == AF_UNIX) {
@@ -204,7 +204,7 @@ static int bind_one(const struct sockaddr *sa, socklen_t len, struct net_listene
     l->loopback = is_loopback(sa);
     l->port = ntohs(got.ss_family == AF_INET ? ((struct sockaddr_in *)(void *)&got)->sin_port
                                              : ((struct sockaddr_in6 *)(void *)&got)->sin6_port);
-    describe((struct sockaddr *)&got, gotlen, l->name, sizeof l->name);
+    describe_address((struct sockaddr *)&got, gotlen, l->name, sizeof l->name);
     return 0;
 }
 
@@ -249,7 +249,7 @@ static int bind_all(const struct addrinfo *list, unsigned port, struct net_liste
     return n;
 }
 
-static int resolve(const struct net_address *a, struct addrinfo **list, struct err *err)
+static int resolve_host(const struct net_address *a, struct addrinfo **list, struct err *err)
 {
     char port[8];
     const struct addrinfo hints = { .ai_family = AF_UNSPEC,
@@ -269,7 +269,7 @@ static int listen_tcp(const char *text, const struct net_address *a, struct net_
                       struct err *err)
 {
     struct addrinfo *list;
-    int ret = resolve(a, &list, err);
+    int ret = resolve_host(a, &list, err);
     if (ret < 0)
         return ret;
     int n = 0, e = 0;
@@ -390,7 +390,7 @@ int net_accept(const struct net_listener *l, char *peer, size_t cap)
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
         notice_dead_peer(fd);
     }
-    describe((struct sockaddr *)&from, len, peer, cap);
+    describe_address((struct sockaddr *)&from, len, peer, cap);
     return fd;
 }
 

@@ -28,7 +28,7 @@ static void set_why(struct pump *p, const struct err *why)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void wake(struct pump *p)
+static void wake_reader(struct pump *p)
 {
     if (p->cfg.wake)
         p->cfg.wake(p->cfg.wake_ctx);
@@ -41,21 +41,20 @@ static uint64_t now(struct target *t) { return t->ops->now_ns ? t->ops->now_ns(t
 /* ---- the source: the target's trace, or what stands in for it ---- */
 
 /* What has come back may be a part without a trace. */
-static int no_trace(const struct pump *p, const struct target *t, struct err *err)
+static int no_trace(const struct target *t, struct err *err)
 {
-    return p->cfg.source || t->ops->trace
-               ? 0
-               : err_set(err, ERR_UNSUPPORTED, "is it the board that was there before?",
-                         "this part has no trace");
+    return t->ops->trace ? 0
+                         : err_set(err, ERR_UNSUPPORTED, "is it the board that was there before?",
+                                   "this part has no trace");
 }
 
 static int source_arm(struct pump *p, struct target *t, struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
-    int ret = no_trace(p, t, err);
-    return ret < 0 ? ret
-           : s     ? s->arm(p->cfg.source_ctx, t, &p->cfg.trace, err)
-                   : t->ops->trace->arm(t, &p->cfg.trace, err);
+    if (s)
+        return s->arm(p->cfg.source_ctx, t, &p->cfg.trace, err);
+    int ret = no_trace(t, err);
+    return ret < 0 ? ret : t->ops->trace->arm(t, &p->cfg.trace, err);
 }
 
 static uint64_t slice_ns(struct pump *p, struct target *t);
@@ -64,35 +63,37 @@ static int source_poll(struct pump *p, struct target *t, struct event *out, size
                        struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
-    int ret = no_trace(p, t, err);
-    return ret < 0 ? ret
-           : s     ? s->poll(p->cfg.source_ctx, t, out, cap, WORKER_SLICE_NS, err)
-                   : t->ops->trace->poll(t, out, cap, slice_ns(p, t), err);
+    if (s)
+        return s->poll(p->cfg.source_ctx, t, out, cap, WORKER_SLICE_NS, err);
+    int ret = no_trace(t, err);
+    return ret < 0 ? ret : t->ops->trace->poll(t, out, cap, slice_ns(p, t), err);
 }
 
 static int source_disarm(struct pump *p, struct target *t, struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
-    int ret = no_trace(p, t, err);
-    return ret < 0 ? ret : s ? s->disarm(p->cfg.source_ctx, t, err) : t->ops->trace->disarm(t, err);
+    if (s)
+        return s->disarm(p->cfg.source_ctx, t, err);
+    int ret = no_trace(t, err);
+    return ret < 0 ? ret : t->ops->trace->disarm(t, err);
 }
 
 int pump_set_active(struct pump *p, struct target *t, bool active, struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
-    int ret = no_trace(p, t, err);
-    return ret < 0 ? ret
-           : s     ? s->set_active(p->cfg.source_ctx, t, active, err)
-                   : t->ops->trace->set_active(t, active, err);
+    if (s)
+        return s->set_active(p->cfg.source_ctx, t, active, err);
+    int ret = no_trace(t, err);
+    return ret < 0 ? ret : t->ops->trace->set_active(t, active, err);
 }
 
 int pump_status(struct pump *p, struct target *t, struct trace_status *out, struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
-    int ret = no_trace(p, t, err);
-    return ret < 0 ? ret
-           : s     ? s->status(p->cfg.source_ctx, t, out, err)
-                   : t->ops->trace->status(t, out, err);
+    if (s)
+        return s->status(p->cfg.source_ctx, t, out, err);
+    int ret = no_trace(t, err);
+    return ret < 0 ? ret : t->ops->trace->status(t, out, err);
 }
 
 /* What earlier traces of this profile counted, on top. */
@@ -106,7 +107,7 @@ static void add_counts(struct trace_status *s, const struct trace_status *before
 }
 
 /* Copies the driver's status for the main thread. */
-static void look(struct pump *p, struct target *t)
+static void look_at_trace(struct pump *p, struct target *t)
 {
     struct trace_status status = { 0 };
     bool have = !p->away && pump_status(p, t, &status, NULL) == 0;
@@ -141,7 +142,7 @@ static void report_failure(struct pump *p, const struct err *why)
 }
 
 /* Has profiling begun? What is not traced is told before, and which tasks there are. */
-static bool begun(const struct event *e, size_t n)
+static bool has_begun(const struct event *e, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (e[i].kind != EVENT_UNTRACED && e[i].kind != EVENT_TASK)
@@ -171,7 +172,7 @@ static size_t move_events(struct pump *p, struct target *t, bool *full)
         return 0;
     }
     if (p->waiting_start && !p->met_start)
-        p->met_start = begun(at, (size_t)n);
+        p->met_start = has_begun(at, (size_t)n);
     event_queue_commit(p->queue, (size_t)n);
     *full = (size_t)n == room;
     return (size_t)n;
@@ -214,7 +215,7 @@ static uint64_t slice_ns(struct pump *p, struct target *t)
 
 /* No slice goes on beyond the end: what lasts longer is only that the target is held while its
  * events are moved. */
-static void pace(struct pump *p, uint64_t left)
+static void set_pace(struct pump *p, uint64_t left)
 {
     if (p->cfg.pace && !p->cfg.source && p->cfg.for_ns)
         p->cfg.pace(p->cfg.pace_ctx,
@@ -250,7 +251,7 @@ static void set_away(struct pump *p, bool away)
 }
 
 /* The trace goes on where it can; until then this is tried again, with growing pauses. */
-static void rearm(struct pump *p, struct target *t)
+static void rearm_trace(struct pump *p, struct target *t)
 {
     struct err err = { .code = ERR_OK };
     if (source_arm(p, t, &err) < 0) {
@@ -263,10 +264,10 @@ static void rearm(struct pump *p, struct target *t)
         LOG(p, "armed again behind gap %u", p->view.gaps);
     }
     set_why(p, &err);
-    wake(p);
+    wake_reader(p);
 }
 
-static bool slice(void *ctx, struct target *t)
+static bool on_slice(void *ctx, struct target *t)
 {
     struct pump *p = ctx;
     bool running = t->ops->state(t) == TARGET_RUNNING;
@@ -277,7 +278,7 @@ static bool slice(void *ctx, struct target *t)
     if (p->phase != PUMP_ARMED && p->phase != PUMP_DRAINING)
         return false;
     if (p->away && p->rearm_at_ns && host_ns() >= p->rearm_at_ns)
-        rearm(p, t);
+        rearm_trace(p, t);
     bool full = event_queue_room(p->queue) == 0;
     if (full != p->was_full)
         LOG(p, "%s",
@@ -291,14 +292,14 @@ static bool slice(void *ctx, struct target *t)
     else if (p->phase == PUMP_DRAINING && moved == 0 && !full)
         set_phase(p, PUMP_ENDED);
     if (moved == 0 || now(t) - p->looked_ns >= PUMP_LOOK_NS)
-        look(p, t);
+        look_at_trace(p, t);
     if (moved || full || p->phase == PUMP_ENDED)
-        wake(p);
-    pace(p, left);
+        wake_reader(p);
+    set_pace(p, left);
     return p->phase == PUMP_DRAINING || moved >= PUMP_BATCH;
 }
 
-static void stopped(void *ctx, struct target *t, const struct target_stop *stop)
+static void on_stopped(void *ctx, struct target *t, const struct target_stop *stop)
 {
     struct pump *p = ctx;
     (void)t;
@@ -306,11 +307,11 @@ static void stopped(void *ctx, struct target *t, const struct target_stop *stop)
     pthread_mutex_lock(&p->lock);
     p->view.stop = *stop;
     pthread_mutex_unlock(&p->lock);
-    wake(p);
+    wake_reader(p);
 }
 
 /* What the driver has fetched already is saved; it forgets its trace with the next attach. */
-static void gone(void *ctx, struct target *t, const struct err *why)
+static void on_target_gone(void *ctx, struct target *t, const struct err *why)
 {
     struct pump *p = ctx;
     if (p->phase == PUMP_DRAINING)
@@ -333,10 +334,10 @@ static void gone(void *ctx, struct target *t, const struct err *why)
     }
     p->rearm_at_ns = 0;
     set_why(p, why);
-    wake(p);
+    wake_reader(p);
 }
 
-static void back(void *ctx, struct target *t)
+static void on_target_back(void *ctx, struct target *t)
 {
     struct pump *p = ctx;
     if (p->phase != PUMP_ARMED || !p->away) { /* armed for the first time while it was got back */
@@ -347,10 +348,10 @@ static void back(void *ctx, struct target *t)
     p->view.gaps++;
     pthread_mutex_unlock(&p->lock);
     p->rearm_pause_ms = REARM_FIRST_MS;
-    rearm(p, t);
+    rearm_trace(p, t);
 }
 
-static void closing(void *ctx, struct target *t)
+static void on_closing(void *ctx, struct target *t)
 {
     struct pump *p = ctx;
     if (p->phase == PUMP_ARMED)
@@ -367,11 +368,11 @@ int pump_init(struct pump *p, const struct pump_config *cfg, struct err *err)
     pthread_mutex_init(&p->lock, NULL);
     p->client = (struct worker_client){
         .ctx = p,
-        .slice = slice,
-        .stopped = stopped,
-        .gone = gone,
-        .back = back,
-        .closing = closing,
+        .slice = on_slice,
+        .stopped = on_stopped,
+        .gone = on_target_gone,
+        .back = on_target_back,
+        .closing = on_closing,
     };
     return 0;
 }
@@ -394,7 +395,7 @@ int pump_arm(struct pump *p, struct target *t, struct err *err)
     p->waiting_start = p->cfg.trace.has_start;
     p->waiting_run = t->ops->state(t) == TARGET_HALTED;
     set_phase(p, PUMP_ARMED);
-    look(p, t);
+    look_at_trace(p, t);
     LOG(p, "armed, the program %s: %s", p->waiting_run ? "halted" : "running", p->view.trace.note);
     return 0;
 }
@@ -422,7 +423,7 @@ void pump_disarm(struct pump *p, struct target *t)
     struct err err = { .code = ERR_OK };
     if (p->phase != PUMP_ARMED)
         return;
-    look(p, t);
+    look_at_trace(p, t);
     int ret = p->away ? 0 : source_disarm(p, t, &err);
     if (ret < 0)
         disarm_failed(p, t, &err);
@@ -430,7 +431,7 @@ void pump_disarm(struct pump *p, struct target *t)
         ret < 0 ? err.what : "", (unsigned long long)p->view.trace.events,
         (unsigned long long)p->view.trace.lost, p->view.trace.note);
     set_phase(p, ret < 0 || p->away ? PUMP_ENDED : PUMP_DRAINING); /* away: why says it already */
-    wake(p);
+    wake_reader(p);
 }
 
 struct pump_view pump_look(struct pump *p)

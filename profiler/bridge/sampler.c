@@ -19,13 +19,13 @@ static uint64_t interval(struct sampler *s)
     return period / 2 + (s->rng >> 11) % MAX(period, 1u);
 }
 
-static void pace(struct sampler *s, uint64_t ns)
+static void set_pace(struct sampler *s, uint64_t ns)
 {
     if (s->pace)
         s->pace(s->pace_ctx, ns);
 }
 
-static int arm(void *ctx, struct target *t, const struct trace_config *cfg, struct err *err)
+static int arm_sampler(void *ctx, struct target *t, const struct trace_config *cfg, struct err *err)
 {
     struct sampler *s = ctx;
     (void)cfg;
@@ -43,17 +43,17 @@ static int arm(void *ctx, struct target *t, const struct trace_config *cfg, stru
     return 0;
 }
 
-static int disarm(void *ctx, struct target *t, struct err *err)
+static int disarm_sampler(void *ctx, struct target *t, struct err *err)
 {
     struct sampler *s = ctx;
     (void)t, (void)err;
     s->armed = s->active = false;
-    pace(s, 0);
+    set_pace(s, 0);
     return 0;
 }
 
 /* The next moment that is still to come; those that have passed are missed. */
-static void plan(struct sampler *s, struct target *t)
+static void plan_next_look(struct sampler *s, struct target *t)
 {
     uint64_t at = now(t);
     s->due_ns += interval(s);
@@ -62,10 +62,10 @@ static void plan(struct sampler *s, struct target *t)
         s->unreported++;
         s->due_ns += interval(s);
     }
-    pace(s, s->due_ns - at);
+    set_pace(s, s->due_ns - at);
 }
 
-static int note(struct target *t, enum event_cause cause, struct event *out)
+static int note_change(struct target *t, enum event_cause cause, struct event *out)
 {
     *out = (struct event){ .kind = EVENT_NOTE, .cause = (uint8_t)cause, .host_ns = now(t) };
     return 1;
@@ -82,31 +82,31 @@ static int look_whether_it_runs(struct sampler *s, struct target *t, struct even
     if (runs)
         s->due_ns = now(t) + interval(s);
     else
-        pace(s, 0);
-    return note(t, runs ? EVENT_CAUSE_RESUMED : EVENT_CAUSE_HALTED, out);
+        set_pace(s, 0);
+    return note_change(t, runs ? EVENT_CAUSE_RESUMED : EVENT_CAUSE_HALTED, out);
 }
 
 /* A look that failed is missed; a target that never answers, or cannot, is trouble, unless it has
  * stopped (err is NULL then). */
-static int failed(struct sampler *s, struct target *t, const struct err *why, struct err *err)
+static int look_failed(struct sampler *s, struct target *t, const struct err *why, struct err *err)
 {
     s->missed++;
     s->unreported++;
-    plan(s, t);
+    plan_next_look(s, t);
     if (!err || (++s->failures < FAILURES_MAX && why->code != ERR_UNSUPPORTED))
         return 0;
     *err = *why;
     return -(int)why->code;
 }
 
-static int sample(struct sampler *s, struct target *t, struct event *out, struct err *err)
+static int take_sample(struct sampler *s, struct target *t, struct event *out, struct err *err)
 {
     uint64_t pc = 0;
     struct err why = { .code = ERR_PROTOCOL };
     int ret = t->ops->sample_pc(t, &pc, &why);
     if (ret < 0) {
         enum target_state state = t->ops->state(t);
-        int trouble = failed(s, t, &why, state == TARGET_RUNNING ? err : NULL);
+        int trouble = look_failed(s, t, &why, state == TARGET_RUNNING ? err : NULL);
         if (state == TARGET_GONE && err) /* whoever gets it back tells why */
             *err = why;
         return state == TARGET_GONE ? ret : trouble;
@@ -119,12 +119,12 @@ static int sample(struct sampler *s, struct target *t, struct event *out, struct
     s->unreported = 0;
     s->failures = 0;
     s->samples++;
-    plan(s, t);
+    plan_next_look(s, t);
     return 1;
 }
 
-static int poll(void *ctx, struct target *t, struct event *out, size_t cap, uint64_t max_ns,
-                struct err *err)
+static int poll_sampler(void *ctx, struct target *t, struct event *out, size_t cap, uint64_t max_ns,
+                        struct err *err)
 {
     struct sampler *s = ctx;
     (void)max_ns;
@@ -140,10 +140,10 @@ static int poll(void *ctx, struct target *t, struct event *out, size_t cap, uint
         return ret;
     uint64_t at = now(t);
     if (at < s->due_ns) {
-        pace(s, s->due_ns - at);
+        set_pace(s, s->due_ns - at);
         return 0;
     }
-    return sample(s, t, out, err);
+    return take_sample(s, t, out, err);
 }
 
 static int set_active(void *ctx, struct target *t, bool active, struct err *err)
@@ -154,7 +154,7 @@ static int set_active(void *ctx, struct target *t, bool active, struct err *err)
     return 0;
 }
 
-static int status(void *ctx, struct target *t, struct trace_status *out, struct err *err)
+static int sampler_status(void *ctx, struct target *t, struct trace_status *out, struct err *err)
 {
     struct sampler *s = ctx;
     (void)err;
@@ -179,4 +179,5 @@ static int status(void *ctx, struct target *t, struct trace_status *out, struct 
     return 0;
 }
 
-const struct pump_source sampler_source = { arm, poll, disarm, set_active, status };
+const struct pump_source sampler_source = { arm_sampler, poll_sampler, disarm_sampler, set_active,
+                                            sampler_status };

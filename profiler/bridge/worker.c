@@ -81,7 +81,7 @@ static struct worker_job *list_take_all(struct job_list *l)
     return first;
 }
 
-static void wake(struct worker *w)
+static void wake_worker(struct worker *w)
 {
     uint64_t one = 1;
     if (atomic_exchange(&w->asleep, false) && write(w->wake_fd, &one, sizeof one) < 0)
@@ -98,7 +98,7 @@ int worker_post(struct worker *w, struct worker_job *job, struct err *err)
     pthread_mutex_unlock(&w->lock);
     if (stopping)
         return err_set(err, ERR_STATE, "", "worker: it is being stopped");
-    wake(w);
+    wake_worker(w);
     return 0;
 }
 
@@ -435,7 +435,7 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
-static void destroy(struct worker *w)
+static void destroy_worker(struct worker *w)
 {
     if (w->wake_fd >= 0)
         close(w->wake_fd);
@@ -444,15 +444,15 @@ static void destroy(struct worker *w)
     free(w);
 }
 
-static void on_async_closed(uv_handle_t *h) { destroy(h->data); }
+static void on_async_closed(uv_handle_t *h) { destroy_worker(h->data); }
 
 /* The handle, once initialised, may only be freed by its close callback. */
-static void dispose(struct worker *w)
+static void dispose_job(struct worker *w)
 {
     if (w->has_async)
         uv_close((uv_handle_t *)&w->async, on_async_closed);
     else
-        destroy(w);
+        destroy_worker(w);
 }
 
 static int open_wait(struct worker *w, struct err *err)
@@ -500,7 +500,7 @@ int worker_start(const struct worker_config *cfg, struct worker **out, struct er
     *out = w;
     return 0;
 fail:
-    dispose(w);
+    dispose_job(w);
     return ret;
 }
 
@@ -550,6 +550,6 @@ int worker_stop(struct worker *w, unsigned deadline_ms, struct err *err)
     pthread_join(w->thread, NULL);
     if (w->has_async)
         deliver_finished(w);
-    dispose(w);
+    dispose_job(w);
     return 0;
 }

@@ -9,7 +9,7 @@
 
 /* Noise changes a bit here and there: a scan that looks like several devices has to look like that
  * twice. */
-static int scan(struct probe *p, struct jtag_chain *chain, struct err *err)
+static int scan_chain(struct probe *p, struct jtag_chain *chain, struct err *err)
 {
     struct jtag_chain again;
     int ret = jtag_chain_scan(p, chain, err);
@@ -35,7 +35,7 @@ int chain_find_part(struct probe **probe, const struct part *part, const char *g
         return *given ? err_set(err, ERR_USAGE, "leave it out",
                                 "--chain: a %s is not reached by JTAG here", part->name)
                       : 0;
-    int ret = scan(*probe, &chain, &why);
+    int ret = scan_chain(*probe, &chain, &why);
     if (ret == -ERR_NO_TARGET || (ret == -ERR_PROTOCOL && !*given))
         return 0;
     if (ret == 0 && chain.taps == 1 && !*given && chain.idcode[0] && chain.ir_bits != part->ir_bits)

@@ -101,7 +101,7 @@ static const struct counter_event *counter_named(const char *name)
     return NULL;
 }
 
-static int prepare(struct decode *d, struct err *err)
+static int prepare_input(struct decode *d, struct err *err)
 {
     uint64_t start = 0;
     int ret = symbols_open(d->set.elf, &d->syms, err);
@@ -169,7 +169,7 @@ static int on_item(void *ctx, const struct s12z_item *i)
     return ret == 0 ? pass_events(d) : ret;
 }
 
-static struct recording_header header(const struct decode *d)
+static struct recording_header fill_header(const struct decode *d)
 {
     const struct image *im = symbols_image(d->syms);
     struct recording_header h = { .program = "probeprof " PROBEPROF_VERSION,
@@ -191,7 +191,7 @@ static struct recording_header header(const struct decode *d)
 }
 
 /* Nothing of the stream fitted: better no profile than a wrong one. */
-static int judge(const struct decode *d, const char *path, struct err *err)
+static int judge_loops(const struct decode *d, const char *path, struct err *err)
 {
     const struct s12z_events_totals *t = s12z_events_totals(d->events);
     const struct s12z_flow_totals *f = s12z_flow_totals(s12z_events_flow(d->events));
@@ -230,7 +230,7 @@ static void time_note(const struct decode *d, char *note, size_t cap)
 
 /* ---- what is wrong with it ---- */
 
-static const char *plural(uint64_t n, const char *one, const char *many)
+static const char *plural_of(uint64_t n, const char *one, const char *many)
 {
     return n == 1 ? one : many;
 }
@@ -269,7 +269,7 @@ static void remark_overflows(const struct decode *d, struct remarks *r, uint64_t
     if (s12z_events_range(d->events, &start, &stop))
         snprintf(range, sizeof range, "--start 0x%06X --stop 0x%06X leaves that out", start, stop);
     remark(r, "overflow", times, "the trace buffer overflowed %llu time%s%s%s: %s",
-           (unsigned long long)times, plural(times, "", "s"),
+           (unsigned long long)times, plural_of(times, "", "s"),
            named ? ", mostly filled by returns of " : "", named ? c[0].name : "", range);
 }
 
@@ -282,29 +282,29 @@ static void remark_lines(const struct decode *d, struct remarks *r)
                "%llu bytes in %llu place%s are no lines, first behind line %llu: what ran there is "
                "missing; `probeprof dump lines` shows where",
                (unsigned long long)d->stats.bad_bytes, (unsigned long long)d->stats.bad,
-               plural(d->stats.bad, "", "s"), (unsigned long long)d->first_bad - 1);
+               plural_of(d->stats.bad, "", "s"), (unsigned long long)d->first_bad - 1);
     if (t->misfits)
         remark(r, "misfit", t->misfits,
                "%llu line%s not fit the program, something was lost before; the first is line "
                "%llu: %s; `probeprof dump flow` shows all",
-               (unsigned long long)t->misfits, plural(t->misfits, " does", "s do"),
+               (unsigned long long)t->misfits, plural_of(t->misfits, " does", "s do"),
                (unsigned long long)d->first_misfit, t->first_misfit.what);
     if (d->middle)
         remark(r, "no-beginning", t->unplaced,
                "the capture begins in the middle, what ran before is missing: start it before the "
                "trace (%llu line%s came before an address)",
-               (unsigned long long)t->unplaced, plural(t->unplaced, "", "s"));
+               (unsigned long long)t->unplaced, plural_of(t->unplaced, "", "s"));
     if (t->headless)
         remark(r, "no-first-line", t->headless,
                "%llu session%s no first line, the first of them begins with line %llu: it was "
                "lost, and what ran until the next address with it",
-               (unsigned long long)t->headless, plural(t->headless, " has", "s have"),
+               (unsigned long long)t->headless, plural_of(t->headless, " has", "s have"),
                (unsigned long long)d->first_headless);
     if (t->unended)
         remark(r, "no-last-line", t->unended,
                "%llu session%s no last line, the first of them ends before line %llu: it was lost, "
                "or the part was reset",
-               (unsigned long long)t->unended, plural(t->unended, " has", "s have"),
+               (unsigned long long)t->unended, plural_of(t->unended, " has", "s have"),
                (unsigned long long)d->first_unended);
     if (d->open)
         remark(r, "no-end", 0,
@@ -329,14 +329,14 @@ static void remark_all(const struct decode *d, struct remarks *r)
                "%llu return%s went elsewhere than back, the first at %06X: so do task switches and "
                "long jumps; otherwise lines are missing or "
                "wrong before it",
-               (unsigned long long)f->unpaired, plural(f->unpaired, "", "s"), f->first_unpaired);
+               (unsigned long long)f->unpaired, plural_of(f->unpaired, "", "s"), f->first_unpaired);
     if (open)
         remark(r, "unbalanced", open,
                "counts do not add up at %zu places, first at %06X: a loss nobody noticed", open,
                pc);
 }
 
-static int finish(struct cli *cli, struct decode *d, const char *path, struct err *err)
+static int finish_file(struct cli *cli, struct decode *d, const char *path, struct err *err)
 {
     struct profile *p = NULL;
     struct profile_info info = { .target = "s12z", .elf = d->set.elf };
@@ -344,7 +344,7 @@ static int finish(struct cli *cli, struct decode *d, const char *path, struct er
         .time.target_cycles = s12z_flow_totals(s12z_events_flow(d->events))->core_cycles / 2 +
                               s12z_events_totals(d->events)->gap_cycles
     }; /* bus cycles, as of a live run */
-    int ret = judge(d, path, err);
+    int ret = judge_loops(d, path, err);
     if (ret < 0)
         return ret;
     remark_all(d, &d->remarks);
@@ -375,7 +375,7 @@ static int finish(struct cli *cli, struct decode *d, const char *path, struct er
 
 static int decode_file(struct cli *cli, struct decode *d, const char *path, struct err *err)
 {
-    struct recording_header h = header(d);
+    struct recording_header h = fill_header(d);
     int ret = s12z_events_new(&d->cfg, &d->events, err);
     if (ret == 0)
         ret = capture_open(&d->capture, d->syms, &h, *d->set.record ? d->set.record : NULL, err);
@@ -389,7 +389,7 @@ static int decode_file(struct cli *cli, struct decode *d, const char *path, stru
         ret = pass_events(d);
     if (ret < 0 && d->failure.code)
         *err = d->failure;
-    return ret < 0 ? ret : finish(cli, d, path, err);
+    return ret < 0 ? ret : finish_file(cli, d, path, err);
 }
 
 static int run(struct cli *cli, int argc, char **argv, struct err *err)
@@ -408,7 +408,7 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     if (ret == 0)
         ret = outputs_check(&d.set, path, err);
     if (ret == 0)
-        ret = prepare(&d, err);
+        ret = prepare_input(&d, err);
     if (ret == 0)
         ret = decode_file(cli, &d, path, err);
     capture_close(&d.capture);

@@ -86,7 +86,8 @@ static void bytes_text(const uint8_t *code, size_t n, char *buf, size_t cap)
         snprintf(buf + 2 * i, cap - 2 * i, "%02x", code[i]);
 }
 
-static bool literal(const struct image_section *s, const struct insn *i, bool big, uint64_t *value)
+static bool literal_text(const struct image_section *s, const struct insn *i, bool big,
+                         uint64_t *value)
 {
     uint64_t off = i->data - s->addr;
     if (!i->has_data || !i->data_bytes || i->data < s->addr || off + i->data_bytes > s->size)
@@ -96,15 +97,15 @@ static bool literal(const struct image_section *s, const struct insn *i, bool bi
 }
 
 /* Behind the instruction: where it leads, or what it reads. */
-static void remark(const struct disasm *d, const struct image_section *s, const struct insn *i,
-                   char *buf, size_t cap)
+static void remark_of(const struct disasm *d, const struct image_section *s, const struct insn *i,
+                      char *buf, size_t cap)
 {
     char where[160];
     uint64_t value;
     buf[0] = '\0';
     if (i->has_target)
         snprintf(buf, cap, "%s", symbols_describe(d->syms, i->target, where, sizeof where));
-    else if (literal(s, i, symbols_image(d->syms)->big_endian, &value))
+    else if (literal_text(s, i, symbols_image(d->syms)->big_endian, &value))
         snprintf(buf, cap, "0x%0*" PRIx64 "%s%s", (int)(2 * i->data_bytes), value,
                  symbols_find(d->syms, value) >= 0 ? " " : "",
                  symbols_find(d->syms, value) >= 0
@@ -194,7 +195,8 @@ static size_t literal_insn(const struct disasm *d, const uint8_t *code, unsigned
     return bytes;
 }
 
-static void section(struct disasm *d, const struct image_section *s, uint64_t low, uint64_t high)
+static void show_section(struct disasm *d, const struct image_section *s, uint64_t low,
+                         uint64_t high)
 {
     const struct target_ops *ops = d->part->ops();
     uint64_t from = MAX(low, s->addr), to = MIN(high, s->addr + s->size);
@@ -212,7 +214,7 @@ static void section(struct disasm *d, const struct image_section *s, uint64_t lo
             i = (struct insn){ .text = "(cut off)", .bytes = (unsigned)n, .flow = INSN_NONE };
         }
         bytes_text(s->data + (pc - s->addr), (size_t)n, bytes, sizeof bytes);
-        remark(d, s, &i, rem, sizeof rem);
+        remark_of(d, s, &i, rem, sizeof rem);
         if (d->json)
             line_json(d, pc, bytes, &i, rem);
         else
@@ -222,7 +224,7 @@ static void section(struct disasm *d, const struct image_section *s, uint64_t lo
     free(literals);
 }
 
-static int show(struct disasm *d, struct err *err)
+static int show_range(struct disasm *d, struct err *err)
 {
     const struct image *im = symbols_image(d->syms);
     struct text_sink sink = file_sink(d->out);
@@ -236,7 +238,7 @@ static int show(struct disasm *d, struct err *err)
     }
     for (size_t i = 0; i < im->nsections; i++)
         if (im->sections[i].code && im->sections[i].data)
-            section(d, &im->sections[i], d->low, d->high ? d->high : UINT64_MAX);
+            show_section(d, &im->sections[i], d->low, d->high ? d->high : UINT64_MAX);
     if (d->json) {
         json_write_end(&d->writer);
         json_write_end(&d->writer);
@@ -266,7 +268,7 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     if (ret == 0 && d.name[1])
         ret = parse_where(&d, d.name[1], err);
     if (ret == 0)
-        ret = show(&d, err);
+        ret = show_range(&d, err);
     symbols_close(d.syms);
     return ret;
 }

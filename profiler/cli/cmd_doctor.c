@@ -106,7 +106,7 @@ static void print_json(const struct doctor_report *r, bool well, FILE *out)
 }
 
 /* On a terminal one line that is written over; "" clears it. */
-static void show(void *ctx, const char *name)
+static void show_step(void *ctx, const char *name)
 {
     FILE *out = ctx;
     view_clear_line(out);
@@ -121,7 +121,7 @@ struct listener {
     struct doctor_file *file; /* NULL: none */
 };
 
-static void hear(void *ctx, enum log_subject subject, const char *line)
+static void hear_step(void *ctx, enum log_subject subject, const char *line)
 {
     struct listener *l = ctx;
     if (l->file)
@@ -148,17 +148,18 @@ static int write_report(const struct listener *l, const struct settings *set,
     return ret < 0 ? err_prefix(err, ret, "--report") : 0;
 }
 
-static int look(struct cli *cli, const struct settings *set, struct listener *l, struct err *err)
+static int look_at_board(struct cli *cli, const struct settings *set, struct listener *l,
+                         struct err *err)
 {
     struct doctor_report report;
-    const struct doctor_watch watch = { show, cli->err_out };
+    const struct doctor_watch watch = { show_step, cli->err_out };
     const struct log log = { .enabled = l->file ? (1u << LOG_NSUBJECTS) - 1 : set->log,
-                             .write = hear,
+                             .write = hear_step,
                              .ctx = l };
     bool watched = !set->log && view_columns(cli->err_out) > 0,
          well = doctor(cli, set, watched ? &watch : NULL, &log, &report);
     if (watched)
-        show(cli->err_out, "");
+        show_step(cli->err_out, "");
     if (set->json)
         print_json(&report, well, cli->out);
     else
@@ -169,7 +170,7 @@ static int look(struct cli *cli, const struct settings *set, struct listener *l,
 }
 
 /* What makes no sense whatever the board is: said as `run` says it. */
-static int check(const struct settings *set, struct err *err)
+static int check_settings(const struct settings *set, struct err *err)
 {
     const struct part *part;
     struct symbols *syms = NULL;
@@ -210,7 +211,7 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
     struct settings set;
     int ret = settings_read(&set, doctor_opts, argc, argv, cli->probe_env, err);
     if (ret == 0)
-        ret = check(&set, err);
+        ret = check_settings(&set, err);
     if (ret == 0 && *set.report)
         ret = check_report(&set, err);
     if (ret < 0)
@@ -220,7 +221,7 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
                           .file = *set.report ? doctor_file_new() : NULL };
     if (*set.report && !l.file)
         return err_set(err, ERR_NOMEM, "close other programs", "out of memory");
-    ret = look(cli, &set, &l, err);
+    ret = look_at_board(cli, &set, &l, err);
     doctor_file_free(l.file);
     return ret;
 }

@@ -139,7 +139,7 @@ static void show_flow(struct dump *d, bool fits, const struct err *why)
         fprintf(d->out, "%8" PRIu64 " position not known\n", d->number);
 }
 
-static int walk(struct dump *d, const struct s12z_item *i)
+static int walk_line(struct dump *d, const struct s12z_item *i)
 {
     struct err why = { .code = ERR_OK };
     int ret = s12z_flow_line(d->flow, &i->line, &why);
@@ -166,7 +166,7 @@ static int on_item(void *ctx, const struct s12z_item *i)
     bits_text(&i->line, bits);
     if (d->what == DUMP_BITS && *bits)
         text_print(d->out, "%s\n", bits);
-    return d->what == DUMP_EVENTS || d->what == DUMP_FLOW ? walk(d, i) : 0;
+    return d->what == DUMP_EVENTS || d->what == DUMP_FLOW ? walk_line(d, i) : 0;
 }
 
 static int open_flow(struct dump *d, const struct s12z_settings *s, struct err *err)
@@ -179,7 +179,7 @@ static int open_flow(struct dump *d, const struct s12z_settings *s, struct err *
 
 /* ---- the command ---- */
 
-static int prepare(struct dump *d, struct err *err)
+static int prepare_input(struct dump *d, struct err *err)
 {
     bool walks = d->what == DUMP_EVENTS || d->what == DUMP_FLOW || d->explain;
     int ret = 0;
@@ -215,7 +215,7 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
         return ret;
     d.what = (enum what)what;
     d.path = args[1];
-    ret = prepare(&d, err);
+    ret = prepare_input(&d, err);
     if (ret == 0)
         ret = d.explain ? explain_file(cli,
                                        &(struct explain_config){ d.path, d.in, d.syms,

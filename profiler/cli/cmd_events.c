@@ -61,9 +61,10 @@ static void events_text(const struct part *part, FILE *out)
     text_print(out, "events of the %s, for --c1 and --c2 by name or code\n\n", part->name);
     text_print(out, "code  %-20s %-6s meaning\n", "name", "unit");
     for (const struct counter_event *e = part->ops()->events; e && e->name; e++) {
-        const char *mark = e->code == part->ops()->default_events[0]   ? " (default of --c1)"
-                           : e->code == part->ops()->default_events[1] ? " (default of --c2)"
-                                                                       : "";
+        const uint16_t *defaults = part->ops()->default_events;
+        const char *mark = e->code == defaults[0] ? " (default of --c1)" : "";
+        if (e->code == defaults[1] && !*mark)
+            mark = " (default of --c2)";
         text_print(out, "0x%02x  %-20s %-6s %s%s\n", e->code, e->name, e->unit, e->text, mark);
     }
 }

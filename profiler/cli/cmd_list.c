@@ -46,7 +46,7 @@ static int take(void *ctx, int id, const char *value, struct err *err)
 static bool is_trouble(const struct adapter *a) { return !*a->serial && !*a->bus_path; }
 
 /* "JTAG, serial; firmware V2.1; at 1-2.3; SWD only" */
-static void facts(const struct adapter *a, char *out, size_t cap)
+static void facts_of(const struct adapter *a, char *out, size_t cap)
 {
     size_t at = a->can || is_trouble(a) ? 0 : (size_t)snprintf(out, cap, "cannot be used");
     for (size_t i = 0; i < ARRAY_LEN(abilities); i++)
@@ -77,7 +77,7 @@ static void row_text(const struct adapter_list *list, size_t i, FILE *out)
     if (!looked)
         snprintf(name, sizeof name, "%s", a->driver->name);
     text_print(out, "  %s%s%s\n", name, *a->product ? "  " : "", a->product);
-    facts(a, text, sizeof text);
+    facts_of(a, text, sizeof text);
     fold(out, "      ", text);
     if (a->problem.code == ERR_OK)
         return;
@@ -122,7 +122,7 @@ static void list_text(struct cli *cli, const struct adapter_list *list)
         help_line(cli->out, "", a->name, a->why);
 }
 
-static void named(struct json_writer *j, const char *name, const char *help)
+static void is_named(struct json_writer *j, const char *name, const char *help)
 {
     json_write_object(j, true);
     json_write_key(j, "name");
@@ -202,17 +202,17 @@ static void list_json(struct cli *cli, const struct adapter_list *list)
     json_write_key(&j, "drivers");
     json_write_array(&j, false);
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
-        named(&j, (*d)->name, (*d)->help);
+        is_named(&j, (*d)->name, (*d)->help);
     json_write_end(&j);
     json_write_key(&j, "boards");
     json_write_array(&j, false);
     for (const struct sim_board_type *const *b = cli->boards; *b; b++)
-        named(&j, (*b)->name, (*b)->help);
+        is_named(&j, (*b)->name, (*b)->help);
     json_write_end(&j);
     json_write_key(&j, "parts");
     json_write_array(&j, false);
     for (const struct part *p = parts(); p->name; p++)
-        named(&j, p->name, p->help);
+        is_named(&j, p->name, p->help);
     json_write_end(&j);
     json_write_end(&j);
     fputc('\n', cli->out);

@@ -16,7 +16,7 @@ static void point_at_doctor(struct err *err)
 }
 
 /* The first failure is the one that is told. */
-static int leave(struct run *r, int ret, struct err *err)
+static int leave_run(struct run *r, int ret, struct err *err)
 {
     struct cli *cli = r->cli;
     struct err why = { .code = ERR_OK };
@@ -49,7 +49,7 @@ static int run(struct cli *cli, int argc, char **argv, struct err *err)
         point_at_doctor(err);
     if (ret == 0)
         ret = run_loop(r, err);
-    return leave(r, ret, err);
+    return leave_run(r, ret, err);
 }
 
 static const char text[] =

@@ -8,7 +8,7 @@
 #include "profiler/cli/setting_row.h"
 #include "profiler/views/exporters.h"
 
-static void add(char *words, const char *before, const char *name, const char *after)
+static void add_word(char *words, const char *before, const char *name, const char *after)
 {
     size_t at = strlen(words);
     snprintf(words + at, COMPLETION_TEXT - at, "%s%s%s%s", at ? " " : "", before, name, after);
@@ -16,24 +16,24 @@ static void add(char *words, const char *before, const char *name, const char *a
 
 /* ---- what only the tables of drivers and parts know ---- */
 
-static void probes(const struct completion *c, char *words)
+static void add_probes(const struct completion *c, char *words)
 {
     for (const struct sim_board_type *const *b = c->boards; *b; b++)
-        add(words, "sim:", (*b)->name, "");
+        add_word(words, "sim:", (*b)->name, "");
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
         if (strcmp((*d)->name, "sim") && !(*d)->pdo)
-            add(words, "", (*d)->name, "");
+            add_word(words, "", (*d)->name, "");
 }
 
-static void targets(const struct completion *c, char *words)
+static void add_targets(const struct completion *c, char *words)
 {
     (void)c;
     for (const struct part *p = parts(); p->name; p++)
-        add(words, "", p->name, "");
+        add_word(words, "", p->name, "");
 }
 
 /* A word of a list that has spaces between them. */
-static bool has(const char *words, const char *name)
+static bool has_word(const char *words, const char *name)
 {
     size_t n = strlen(name);
     for (const char *at = strstr(words, name); at; at = strstr(at + 1, name))
@@ -42,13 +42,13 @@ static bool has(const char *words, const char *name)
     return false;
 }
 
-static void events(const struct completion *c, char *words)
+static void add_events(const struct completion *c, char *words)
 {
     (void)c;
     for (const struct part *p = parts(); p->name; p++)
         for (const struct counter_event *e = p->ops()->events; e && e->name; e++)
-            if (!has(words, e->name))
-                add(words, "", e->name, "");
+            if (!has_word(words, e->name))
+                add_word(words, "", e->name, "");
 }
 
 static void formats(char *words)
@@ -56,14 +56,14 @@ static void formats(char *words)
     size_t n;
     const struct exporter *x = exporters(&n);
     for (size_t i = 0; i < n; i++)
-        add(words, "", x[i].name, "");
+        add_word(words, "", x[i].name, "");
 }
 
 /* By the option's name: the same in every command. A test gives each word to the program. */
 static void words_of(const struct completion *c, const char *name, char *words)
 {
     static void (*const more[])(const struct completion *c, char *words) = {
-        [OFFER_PROBES] = probes, [OFFER_PARTS] = targets, [OFFER_EVENTS] = events
+        [OFFER_PROBES] = add_probes, [OFFER_PARTS] = add_targets, [OFFER_EVENTS] = add_events
     };
     const struct setting_row *row = setting_named(name);
     if (!strcmp(name, "format")) /* of decode, which no run has */
@@ -104,7 +104,7 @@ enum completion_kind completion_argument(const struct completion *c, const struc
     text += strspn(text, " [");
     if (!strncmp(text, "COMMAND", 7)) {
         for (size_t i = 0; i < c->n; i++)
-            add(words, "", c->command[i]->name, "");
+            add_word(words, "", c->command[i]->name, "");
         return COMPLETION_WORDS;
     }
     if (isupper((unsigned char)*text))

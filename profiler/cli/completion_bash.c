@@ -1,14 +1,14 @@
 /* For bash, without the package bash-completion's functions: that one only finds the file. */
 #include "profiler/cli/completion.h"
 
-static void options(const struct command *k, FILE *out)
+static void print_options(const struct command *k, FILE *out)
 {
     for (const struct opt *o = k->opts; o->name; o++)
         fprintf(out, " --%s%s", o->name, o->arg ? "=" : "");
 }
 
 /* A pattern for `case`: command:option, in both forms. */
-static void pattern(const struct command *k, const struct opt *o, FILE *out)
+static void print_pattern(const struct command *k, const struct opt *o, FILE *out)
 {
     fprintf(out, "    %s:--%s", k->name, o->name);
     if (o->letter)
@@ -16,7 +16,7 @@ static void pattern(const struct command *k, const struct opt *o, FILE *out)
     fprintf(out, ") ");
 }
 
-static void row(enum completion_kind kind, const char *words, FILE *out)
+static void print_row(enum completion_kind kind, const char *words, FILE *out)
 {
     if (kind == COMPLETION_WORDS)
         fprintf(out, "words='%s' ;;\n", words);
@@ -24,29 +24,29 @@ static void row(enum completion_kind kind, const char *words, FILE *out)
         fprintf(out, "%s ;;\n", kind == COMPLETION_FILE ? "files=1" : "words=''");
 }
 
-static void rows(const struct completion *c, const struct command *k)
+static void print_rows(const struct completion *c, const struct command *k)
 {
     char words[COMPLETION_TEXT];
     fprintf(c->out, "    %s:) options='", k->name);
-    options(k, c->out);
+    print_options(k, c->out);
     fprintf(c->out, "'; ");
-    row(completion_argument(c, k, words), words, c->out);
+    print_row(completion_argument(c, k, words), words, c->out);
     for (const struct opt *o = k->opts; o->name; o++) {
         enum completion_kind kind = completion_value(c, o, words);
         if (kind == COMPLETION_NONE)
             continue;
-        pattern(k, o, c->out);
-        row(kind, words, c->out);
+        print_pattern(k, o, c->out);
+        print_row(kind, words, c->out);
     }
 }
 
-static void table(const struct completion *c)
+static void print_table(const struct completion *c)
 {
     fprintf(c->out,
             "# What may follow COMMAND:OPTION, or COMMAND: alone. Sets options, words, files.\n"
             "_probeprof_table()\n{\n    options='' words='' files=''\n    case $1 in\n");
     for (size_t i = 0; i < c->n; i++)
-        rows(c, c->command[i]);
+        print_rows(c, c->command[i]);
     fprintf(c->out, "    *) return 1 ;;\n    esac\n}\n\n");
 }
 
@@ -94,6 +94,6 @@ void completion_bash(const struct completion *c)
     for (size_t i = 0; i < c->n; i++)
         fprintf(c->out, "%s%s", i ? " " : "", c->command[i]->name);
     fprintf(c->out, "'\n\n");
-    table(c);
+    print_table(c);
     fputs(code, c->out);
 }

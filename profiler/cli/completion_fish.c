@@ -1,7 +1,7 @@
 #include "profiler/cli/completion.h"
 
 /* Text within '...'. */
-static void quoted(const char *text, FILE *out)
+static void print_quoted(const char *text, FILE *out)
 {
     fputc('\'', out);
     for (; *text; text++)
@@ -9,7 +9,7 @@ static void quoted(const char *text, FILE *out)
     fputc('\'', out);
 }
 
-static void value(enum completion_kind kind, const char *words, FILE *out)
+static void print_value(enum completion_kind kind, const char *words, FILE *out)
 {
     if (kind == COMPLETION_FILE)
         fputs(" -r -F", out);
@@ -17,11 +17,11 @@ static void value(enum completion_kind kind, const char *words, FILE *out)
         fputs(" -x", out);
     if (kind == COMPLETION_WORDS) {
         fputs(" -a ", out);
-        quoted(words, out);
+        print_quoted(words, out);
     }
 }
 
-static void rows(const struct completion *c, const struct command *k)
+static void print_rows(const struct completion *c, const struct command *k)
 {
     char words[COMPLETION_TEXT];
     for (const struct opt *o = k->opts; o->name; o++) {
@@ -29,9 +29,9 @@ static void rows(const struct completion *c, const struct command *k)
                 o->name);
         if (o->letter)
             fprintf(c->out, " -s %c", o->letter);
-        value(completion_value(c, o, words), words, c->out);
+        print_value(completion_value(c, o, words), words, c->out);
         fputs(" -d ", c->out);
-        quoted(o->help, c->out);
+        print_quoted(o->help, c->out);
         fputc('\n', c->out);
     }
     enum completion_kind kind = completion_argument(c, k, words);
@@ -39,7 +39,7 @@ static void rows(const struct completion *c, const struct command *k)
         fprintf(c->out, "complete -c probeprof -n '__probeprof_command %s'%s", k->name,
                 kind == COMPLETION_FILE ? " -F" : " -a ");
         if (kind == COMPLETION_WORDS)
-            quoted(words, c->out);
+            print_quoted(words, c->out);
         fputc('\n', c->out);
     }
 }
@@ -62,9 +62,9 @@ void completion_fish(const struct completion *c)
         fprintf(c->out,
                 "complete -c probeprof -n 'test (count (commandline -opc)) -eq 1' -a %s -d ",
                 c->command[i]->name);
-        quoted(c->command[i]->summary, c->out);
+        print_quoted(c->command[i]->summary, c->out);
         fputc('\n', c->out);
     }
     for (size_t i = 0; i < c->n; i++)
-        rows(c, c->command[i]);
+        print_rows(c, c->command[i]);
 }

@@ -4,7 +4,7 @@
 
 /* Text within '...' of an argument of _arguments or _describe, where ':', '[' and ']' mean
  * something. */
-static void quoted(const char *text, FILE *out)
+static void print_quoted(const char *text, FILE *out)
 {
     for (; *text; text++) {
         if (*text == '\'')
@@ -14,21 +14,21 @@ static void quoted(const char *text, FILE *out)
     }
 }
 
-static void action(enum completion_kind kind, const char *words, FILE *out)
+static void print_action(enum completion_kind kind, const char *words, FILE *out)
 {
     if (kind == COMPLETION_FILE)
         fputs("_files", out);
     else if (kind == COMPLETION_WORDS) {
         fputc('(', out);
-        quoted(words, out);
+        print_quoted(words, out);
         fputc(')', out);
     } else
         fputc(' ', out);
 }
 
 /* '(-p --probe)--probe=[adapter]:P:(...)', for one spelling of the option. */
-static void spec(const struct completion *c, const struct opt *o, const char *spelling,
-                 const char *joint)
+static void print_spec(const struct completion *c, const struct opt *o, const char *spelling,
+                       const char *joint)
 {
     char words[COMPLETION_TEXT];
     enum completion_kind kind = completion_value(c, o, words);
@@ -38,33 +38,33 @@ static void spec(const struct completion *c, const struct opt *o, const char *sp
     else if (o->letter)
         fprintf(c->out, "(-%c --%s)", o->letter, o->name);
     fprintf(c->out, "%s%s[", spelling, o->arg ? joint : "");
-    quoted(o->help, c->out);
+    print_quoted(o->help, c->out);
     fputc(']', c->out);
     if (o->arg) {
         fputc(':', c->out);
-        quoted(o->arg, c->out);
+        print_quoted(o->arg, c->out);
         fputc(':', c->out);
-        action(kind, words, c->out);
+        print_action(kind, words, c->out);
     }
     fputc('\'', c->out);
 }
 
-static void rows(const struct completion *c, const struct command *k)
+static void print_rows(const struct completion *c, const struct command *k)
 {
     char words[COMPLETION_TEXT], name[64];
     fprintf(c->out, "    %s)\n        _arguments -s", k->name);
     for (const struct opt *o = k->opts; o->name; o++) {
         if (o->letter) {
             snprintf(name, sizeof name, "-%c", o->letter);
-            spec(c, o, name, "+");
+            print_spec(c, o, name, "+");
         }
         snprintf(name, sizeof name, "--%s", o->name);
-        spec(c, o, name, "=");
+        print_spec(c, o, name, "=");
     }
     enum completion_kind kind = completion_argument(c, k, words);
     if (kind != COMPLETION_NONE) {
         fprintf(c->out, " \\\n            '%s:argument:", kind == COMPLETION_FILE ? "*" : "1");
-        action(kind, words, c->out);
+        print_action(kind, words, c->out);
         fprintf(c->out, "'%s",
                 kind == COMPLETION_WORDS && strcmp(k->name, "help")
                     ? " \\\n            '*:file:_files'"
@@ -80,7 +80,7 @@ void completion_zsh(const struct completion *c)
                     "    local command=run\n    local -a commands\n    commands=(\n");
     for (size_t i = 0; i < c->n; i++) {
         fprintf(c->out, "        '%s:", c->command[i]->name);
-        quoted(c->command[i]->summary, c->out);
+        print_quoted(c->command[i]->summary, c->out);
         fprintf(c->out, "'\n");
     }
     fprintf(c->out, "    )\n"
@@ -95,7 +95,7 @@ void completion_zsh(const struct completion *c)
                     "    fi\n"
                     "    case $command in\n");
     for (size_t i = 0; i < c->n; i++)
-        rows(c, c->command[i]);
+        print_rows(c, c->command[i]);
     fprintf(c->out, "    esac\n}\n\n"
                     "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _probeprof \"$@\"; else "
                     "compdef _probeprof probeprof; fi\n");

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-static char *trim(char *text)
+static char *trim_blanks(char *text)
 {
     while (isspace((unsigned char)*text))
         text++;
@@ -27,7 +27,7 @@ static void cut_comment(char *line)
     }
 }
 
-static char *unquote(char *value)
+static char *strip_quotes(char *value)
 {
     size_t len = strlen(value);
     if (len >= 2 && value[0] == '"' && value[len - 1] == '"') {
@@ -41,7 +41,7 @@ static int parse_line(char *line, int number, char *section, size_t cap, conf_ta
                       struct err *err)
 {
     cut_comment(line);
-    line = trim(line);
+    line = trim_blanks(line);
     size_t len = strlen(line);
     if (len == 0)
         return 0;
@@ -50,7 +50,7 @@ static int parse_line(char *line, int number, char *section, size_t cap, conf_ta
             return err_set(err, ERR_USAGE, "sections look like [probeprof]",
                            "'%.60s' is not a section", line);
         line[len - 1] = 0;
-        strcpy(section, trim(line + 1));
+        strcpy(section, trim_blanks(line + 1));
         return 0;
     }
     char *equals = strchr(line, '=');
@@ -58,7 +58,8 @@ static int parse_line(char *line, int number, char *section, size_t cap, conf_ta
         return err_set(err, ERR_USAGE, "lines look like: elf = program.elf", "'%.60s' has no '='",
                        line);
     *equals = 0;
-    return take(ctx, number, section, trim(line), unquote(trim(equals + 1)), err);
+    return take(ctx, number, section, trim_blanks(line), strip_quotes(trim_blanks(equals + 1)),
+                err);
 }
 
 int conf_parse(FILE *in, const char *name, conf_take *take, void *ctx, struct err *err)

@@ -93,7 +93,7 @@ static bool any_listed(const struct adapter_list *list)
     return false;
 }
 
-static int choose(struct doctor *d, const char *name, struct err *err)
+static int choose_adapter(struct doctor *d, const char *name, struct err *err)
 {
     char driver[32];
     size_t len = strcspn(name, ":,");
@@ -121,7 +121,7 @@ static int look_adapter(struct doctor *d, char *detail, size_t cap, struct err *
         snprintf(detail, cap, "%s, as named", name);
         return 0;
     }
-    ret = choose(d, name, err);
+    ret = choose_adapter(d, name, err);
     if (ret == -ERR_NOT_FOUND && !any_listed(&d->list))
         return no_adapter(err);
     if (ret < 0)
@@ -221,9 +221,9 @@ static int look_pins(struct doctor *d, char *detail, size_t cap, struct err *err
     const struct jtag_ops *j = d->probe->driver->jtag;
     const struct bdc_ops *b = d->probe->driver->bdc;
     unsigned value = 0, known = 0;
-    int (*get)(struct probe *, unsigned *, unsigned *, struct err *) = j   ? j->get_pins
-                                                                       : b ? b->get_pins
-                                                                           : NULL;
+    int (*get)(struct probe *, unsigned *, unsigned *, struct err *) = b ? b->get_pins : NULL;
+    if (j)
+        get = j->get_pins;
     bool seen = false, all = true;
     int ret = get && !d->unpowered ? get(d->probe, &value, &known, err) : -ERR_UNSUPPORTED;
     if (ret < 0 && ret != -ERR_UNSUPPORTED)
@@ -240,10 +240,11 @@ static int look_pins(struct doctor *d, char *detail, size_t cap, struct err *err
             return 0; /* some adapters say so whatever is there: what comes next shows it */
         }
     }
-    snprintf(detail, cap,
-             seen           ? all ? "none is held low" : "none of those it sees is held low"
-             : d->unpowered ? "not looked at without power"
-                            : "this adapter does not see them");
+    const char *words =
+        d->unpowered ? "not looked at without power" : "this adapter does not see them";
+    if (seen)
+        words = all ? "none is held low" : "none of those it sees is held low";
+    snprintf(detail, cap, "%s", words);
     return !seen;
 }
 
@@ -284,11 +285,10 @@ static int look_clock(struct doctor *d, char *detail, size_t cap, struct err *er
 {
     const struct jtag_ops *j = d->probe->driver->jtag;
     if (d->unpowered || !j) {
-        snprintf(detail, cap, "%s",
-                 j ? "looked at below, without power"
-                 : d->probe->driver->stream
-                     ? "bytes have none; of a serial port it is baud= in --probe"
-                     : "the part sets it");
+        const char *words = d->probe->driver->stream
+                                ? "bytes have none; of a serial port it is baud= in --probe"
+                                : "the part sets it";
+        snprintf(detail, cap, "%s", j ? "looked at below, without power" : words);
         return 1;
     }
     if (!d->set->speed_auto && !d->set->speed_hz) {
@@ -440,6 +440,16 @@ static int look_part(struct doctor *d, char *detail, size_t cap, struct err *err
     return ret;
 }
 
+/* What else there is to try with an SH-4 over JTAG. */
+static void add_way_out(const struct doctor *d, struct err *err)
+{
+    const char *more =
+        *d->set->elf ? "" : "; if the board is big-endian name its program: --elf FILE";
+    if (!d->private_allowed)
+        more = "; or no agent is needed: --private";
+    snprintf(err->hint + strlen(err->hint), sizeof err->hint - strlen(err->hint), "%s", more);
+}
+
 static int look_cpu(struct doctor *d, char *detail, size_t cap, struct err *err)
 {
     uint8_t pc[16] = { 0 };
@@ -463,10 +473,7 @@ static int look_cpu(struct doctor *d, char *detail, size_t cap, struct err *err)
                  "are RX and TX crossed? does the program "
                  "mask interrupts?");
     else if (ret < 0 && d->part->elf_machine == EM_SH && d->probe->driver->jtag)
-        snprintf(err->hint + strlen(err->hint), sizeof err->hint - strlen(err->hint), "%s",
-                 !d->private_allowed ? "; or no agent is needed: --private"
-                 : *d->set->elf      ? ""
-                                     : "; if the board is big-endian name its program: --elf FILE");
+        add_way_out(d, err);
     return MIN(ret, 0);
 }
 
@@ -548,7 +555,7 @@ static void blame_earlier(struct doctor *d, const struct doctor_step *failed)
     }
 }
 
-static void leave(struct doctor *d)
+static void leave_board(struct doctor *d)
 {
     if (d->target) {
         enum target_state s = d->target->ops->state(d->target);
@@ -573,13 +580,15 @@ bool doctor(struct cli *cli, const struct settings *set, const struct doctor_wat
         if (watch)
             watch->looking(watch->ctx, s->name);
         int ret = steps[i].look(&d, s->detail, sizeof s->detail, &s->problem);
-        s->state = ret < 0 ? DOCTOR_WRONG : ret > 0 ? DOCTOR_SKIPPED : DOCTOR_OK;
+        s->state = ret > 0 ? DOCTOR_SKIPPED : DOCTOR_OK;
+        if (ret < 0)
+            s->state = DOCTOR_WRONG;
         well = ret >= 0;
         if (!well) {
             s->detail[0] = 0;
             blame_earlier(&d, s);
         }
     }
-    leave(&d);
+    leave_board(&d);
     return well;
 }

@@ -110,7 +110,8 @@ char *doctor_file_scrub(const char *text, const char *const *serials, const char
                       ? strlen(names[i])
                       : 0;
         if (run)
-            fputs(serial ? *text == ' ' ? " [serial]" : "[serial]" : "[private]", f);
+            fprintf(f, "%s%s", serial && *text == ' ' ? " " : "",
+                    serial ? "[serial]" : "[private]");
         else
             fputc(*text, f);
         text += run ? run : 1;
@@ -184,14 +185,13 @@ static void put_all(const struct doctor_file *f, const struct settings *set,
     fprintf(out, DOCTOR_FILE_HEAD PROBEPROF_VERSION ", doctor's report\n");
     if (uname(&os) == 0)
         fprintf(out, "system: %s %s %s\n", os.sysname, os.release, os.machine);
+    const char *private = set->allow_private ? " --private" : " --no-private";
+    if (set->origin[SET_PRIVATE] == ORIGIN_NONE)
+    private = "";
     fprintf(out, "asked for: --probe %s --target %s%s%s%s%s%s%s\n",
             *report->probe ? report->probe : "(none)", *set->target ? set->target : "(none)",
-            set->speed_auto ? " --speed auto" : "",
-            set->origin[SET_PRIVATE] == ORIGIN_NONE ? ""
-            : set->allow_private                    ? " --private"
-                                                    : " --no-private",
-            set->halt ? " --halt" : "", *set->chain ? " --chain " : "", set->chain,
-            *set->elf ? " --elf ..." : "");
+            set->speed_auto ? " --speed auto" : "", private, set->halt ? " --halt" : "",
+            *set->chain ? " --chain " : "", set->chain, *set->elf ? " --elf ..." : "");
     fprintf(out, "\n%s\nlog:\n", text);
     put_log(f, out);
 }

@@ -35,7 +35,7 @@ struct ending {
 };
 
 /* A pipe that nobody reads must not keep the last word, and the process, from its end. */
-static void say(const struct ending *e, const char *text)
+static void say_last_word(const struct ending *e, const char *text)
 {
     struct pollfd p = { .fd = e->message_fd, .events = POLLOUT };
     if (poll(&p, 1, 0) == 1 && p.revents & POLLOUT && write(e->message_fd, text, strlen(text)) < 0)
@@ -51,7 +51,7 @@ static _Noreturn void give_up(const struct ending *e)
              "what was not written is lost, a recording is kept as .part\n",
              isatty(e->message_fd) ? "\n" : "", e->after_ms / 1000.0, e->cause,
              atomic_load(&e->stage));
-    say(e, text);
+    say_last_word(e, text);
     _exit(1);
 }
 
@@ -73,7 +73,7 @@ static void set_deadline(struct ending *e, uint64_t now, unsigned ms, const char
     e->cause = cause;
 }
 
-static void heard(struct ending *e, int signum)
+static void signal_heard(struct ending *e, int signum)
 {
     uint64_t now = host_ns();
     bool terminate = signum != SIGINT;
@@ -92,7 +92,8 @@ static void heard(struct ending *e, int signum)
     if (e->told)
         e->told(e->told_ctx);
     else if (e->view.asked == 1)
-        say(e, terminate ? "probeprof: ending as soon as the adapter has answered\n"
+        say_last_word(
+            e, terminate ? "probeprof: ending as soon as the adapter has answered\n"
                          : "probeprof: ending as soon as the adapter has answered (Ctrl-C again "
                            "quits at once)\n");
     pthread_mutex_unlock(&e->lock);
@@ -125,7 +126,7 @@ static void *listen_to_signals(void *arg)
             return NULL;
         if (signum < 0)
             give_up(e);
-        heard(e, signum);
+        signal_heard(e, signum);
     }
 }
 

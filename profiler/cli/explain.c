@@ -34,8 +34,8 @@ static int on_item(void *ctx, const struct s12z_item *i)
     return s12z_fit_item(&x->fitting, i);
 }
 
-static int pass(void *ctx, const struct s12z_settings *s, uint64_t max_lines, struct s12z_fit *out,
-                struct err *err)
+static int read_pass(void *ctx, const struct s12z_settings *s, uint64_t max_lines,
+                     struct s12z_fit *out, struct err *err)
 {
     struct explain *x = ctx;
     struct trace_input in = x->cfg->in;
@@ -55,7 +55,7 @@ static int pass(void *ctx, const struct s12z_settings *s, uint64_t max_lines, st
     return ret == -ERR_STATE && !x->left ? 0 : ret;
 }
 
-static void progress(void *ctx, size_t made)
+static void show_progress(void *ctx, size_t made)
 {
     struct explain *x = ctx;
     if (x->terminal)
@@ -66,7 +66,7 @@ static int whole_file(struct explain *x, struct err *err)
 {
     const struct s12z_variant *b = &x->found.row[x->found.best];
     x->longer = b->fit.lines + b->fit.bad == S12Z_EXPLAIN_LINES;
-    return x->longer && x->found.told ? pass(x, &b->settings, UINT64_MAX, &x->whole, err) : 0;
+    return x->longer && x->found.told ? read_pass(x, &b->settings, UINT64_MAX, &x->whole, err) : 0;
 }
 
 /* ---- words ---- */
@@ -76,26 +76,26 @@ static const char *value_of(const struct s12z_setting *t, const struct s12z_sett
     return t->values[t->get(s)];
 }
 
-static bool changed(const struct explain *x, const struct s12z_setting *t,
-                    const struct s12z_variant *v)
+static bool is_changed(const struct explain *x, const struct s12z_setting *t,
+                       const struct s12z_variant *v)
 {
     return t->get(&v->settings) != t->get(&x->found.given);
 }
 
-static const char *verdict(const struct s12z_variant *v)
+static const char *verdict_of(const struct s12z_variant *v)
 {
-    return v->fits                                    ? "consistent"
-           : !v->failed && s12z_fit_is_clean(&v->fit) ? "follows less"
-                                                      : "does not fit";
+    if (v->fits)
+        return "consistent";
+    return !v->failed && s12z_fit_is_clean(&v->fit) ? "follows less" : "does not fit";
 }
 
 /* "a=b c=d", or "as given". */
-static char *names(const struct explain *x, const struct s12z_variant *v, char *buf, size_t cap)
+static char *name_rows(const struct explain *x, const struct s12z_variant *v, char *buf, size_t cap)
 {
     size_t n = 0;
     *buf = 0;
     for (const struct s12z_setting *t = s12z_setting_list(); t->name; t++)
-        if (changed(x, t, v) && n < cap)
+        if (is_changed(x, t, v) && n < cap)
             n += (size_t)snprintf(buf + n, cap - n, "%s%s=%s", n ? " " : "", t->name,
                                   value_of(t, &v->settings));
     if (!*buf)
@@ -131,9 +131,9 @@ static bool worth_telling(const struct explain *x, size_t k)
 static void show_row(const struct explain *x, const struct s12z_variant *v)
 {
     char text[256], *at,
-        *word = strtok_r(names(x, v, text, sizeof text), v->nchanges ? " " : "", &at);
+        *word = strtok_r(name_rows(x, v, text, sizeof text), v->nchanges ? " " : "", &at);
     text_print(x->cli->out, "%-27s %9" PRIu64 " %8" PRIu64 " %9" PRIu64 " %8" PRIu64 "  %s\n", word,
-               v->fit.lines, v->fit.bad, v->fit.walked, v->fit.misfits, verdict(v));
+               v->fit.lines, v->fit.bad, v->fit.walked, v->fit.misfits, verdict_of(v));
     while (v->nchanges && (word = strtok_r(NULL, " ", &at)))
         text_print(x->cli->out, "  %s\n", word);
 }
@@ -178,7 +178,7 @@ static void show_verdict(const struct explain *x)
             x->found.n);
         return;
     }
-    for (char *w = strtok_r(names(x, b, text, sizeof text), b->nchanges ? " " : "", &at); w;
+    for (char *w = strtok_r(name_rows(x, b, text, sizeof text), b->nchanges ? " " : "", &at); w;
          w = strtok_r(NULL, " ", &at))
         text_print(x->cli->out, "consistent %s    %s\n", b->nchanges ? "with" : "    ", w);
     if (b->fit.pthf)
@@ -187,7 +187,7 @@ static void show_verdict(const struct explain *x)
     for (int k = s12z_explained_other(&x->found, 0); k >= 0;
          k = s12z_explained_other(&x->found, (size_t)k + 1))
         text_print(x->cli->out, "cannot tell        or %s\n",
-                   names(x, &x->found.row[k], text, sizeof text));
+                   name_rows(x, &x->found.row[k], text, sizeof text));
     if (x->longer && (x->whole.bad || x->whole.misfits))
         fprintf(x->cli->out, "further on         %" PRIu64 " of %" PRIu64 " lines do not fit\n",
                 x->whole.bad + x->whole.misfits, x->whole.lines);
@@ -229,7 +229,7 @@ static void json_row(struct json_writer *j, const struct s12z_variant *v)
     json_number(j, "stamps_from_line", v->fit.from_line);
     json_number(j, "stamps_from_flow", v->fit.from_flow);
     json_write_key(j, "verdict");
-    json_write_string(j, verdict(v));
+    json_write_string(j, verdict_of(v));
     json_write_end(j);
 }
 
@@ -251,9 +251,8 @@ static void show_json(const struct explain *x)
     bool clear = fitting_rows(x) == 1 && !any_undecided(x);
     json_write_object(&j, false);
     json_write_key(&j, "verdict");
-    json_write_string(&j, !x->found.told ? "nothing fits"
-                          : clear        ? "consistent"
-                                         : "cannot tell all");
+    const char *words = clear ? "consistent" : "cannot tell all";
+    json_write_string(&j, x->found.told ? words : "nothing fits");
     json_write_key(&j, "best");
     if (x->found.told)
         json_row(&j, &x->found.row[x->found.best]);
@@ -281,7 +280,7 @@ int explain_file(struct cli *cli, const struct explain_config *cfg, struct err *
     x->cfg = cfg;
     x->terminal = isatty(fileno(cli->err_out));
     int ret = s12z_explain(&cfg->in.settings, edges, edges || cfg->in.format == TRACE_PDO_BYTES,
-                           pass, progress, x, &x->found, err);
+                           read_pass, show_progress, x, &x->found, err);
     if (ret == 0)
         ret = whole_file(x, err);
     if (x->terminal)

@@ -51,9 +51,9 @@ static unsigned columns_of(const char *text)
     return n;
 }
 
-static void add(struct line *l, enum rank rank, const char *joint, const char *fmt, ...)
+static void add_piece(struct line *l, enum rank rank, const char *joint, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-static void add(struct line *l, enum rank rank, const char *joint, const char *fmt, ...)
+static void add_piece(struct line *l, enum rank rank, const char *joint, const char *fmt, ...)
 {
     if (l->n == PIECES)
         return;
@@ -73,28 +73,28 @@ static void add_time(struct line *l, const struct live_now *now)
     const struct pump_view *v = now->view;
     double s = (double)(v->now_ns - v->armed_ns) / 1e9;
     if (now->for_ns)
-        add(l, RANK_PROGRESS, "", "%.1f of %.4g s", s, (double)now->for_ns / 1e9);
+        add_piece(l, RANK_PROGRESS, "", "%.1f of %.4g s", s, (double)now->for_ns / 1e9);
     else
-        add(l, RANK_TIME, "", "%.1f s", s);
+        add_piece(l, RANK_TIME, "", "%.1f s", s);
     if (now->max_passes)
-        add(l, RANK_PROGRESS, ", ", "%llu of %llu passes", (unsigned long long)now->passes,
-            (unsigned long long)now->max_passes);
+        add_piece(l, RANK_PROGRESS, ", ", "%llu of %llu passes", (unsigned long long)now->passes,
+                  (unsigned long long)now->max_passes);
     else if (now->passes)
-        add(l, RANK_EVENTS, ", ", "%llu pass%s", (unsigned long long)now->passes,
-            now->passes > 1 ? "es" : "");
+        add_piece(l, RANK_EVENTS, ", ", "%llu pass%s", (unsigned long long)now->passes,
+                  now->passes > 1 ? "es" : "");
 }
 
 static void add_events(struct line *l, const struct live_now *now)
 {
     char number[16], why[80];
     struct slowdown slow = live_slowdown(now->view);
-    add(l, RANK_EVENTS, ": ", "%s events", report_number(now->seen, number, sizeof number));
-    add(l, RANK_RATE, ", ", "%s/s",
-        report_number((unsigned long long)now->events_per_s, number, sizeof number));
+    add_piece(l, RANK_EVENTS, ": ", "%s events", report_number(now->seen, number, sizeof number));
+    add_piece(l, RANK_RATE, ", ", "%s/s",
+              report_number((unsigned long long)now->events_per_s, number, sizeof number));
     if (slow.times <= 0)
         return;
-    add(l, RANK_SLOW, ", ", "slowed %.1fx", slow.times);
-    add(l, RANK_SLOW_WHY, " ", "%s", strchr(slowdown_text(&slow, why, sizeof why), '('));
+    add_piece(l, RANK_SLOW, ", ", "slowed %.1fx", slow.times);
+    add_piece(l, RANK_SLOW_WHY, " ", "%s", strchr(slowdown_text(&slow, why, sizeof why), '('));
 }
 
 static void add_state(struct line *l, const struct live_now *now)
@@ -102,20 +102,20 @@ static void add_state(struct line *l, const struct live_now *now)
     const struct pump_view *v = now->view;
     const struct trace_status *s = &v->trace;
     if (s->lost) {
-        add(l, RANK_LOST, ", ", "%llu LOST", (unsigned long long)s->lost);
-        add(l, RANK_COVERAGE, ", ", "%.2f%% covered",
-            100.0 * (double)now->seen / (double)(now->seen + s->lost));
+        add_piece(l, RANK_LOST, ", ", "%llu LOST", (unsigned long long)s->lost);
+        add_piece(l, RANK_COVERAGE, ", ", "%.2f%% covered",
+                  100.0 * (double)now->seen / (double)(now->seen + s->lost));
     } else if (!v->gaps) {
-        add(l, RANK_NONE_LOST, ", ", "none lost");
+        add_piece(l, RANK_NONE_LOST, ", ", "none lost");
     }
     if (v->gaps)
-        add(l, RANK_STATE, ", ", "%u gap%s", v->gaps, v->gaps > 1 ? "s" : "");
+        add_piece(l, RANK_STATE, ", ", "%u gap%s", v->gaps, v->gaps > 1 ? "s" : "");
     if (v->away)
-        add(l, RANK_STATE, " ", "(the board is away)");
+        add_piece(l, RANK_STATE, " ", "(the board is away)");
     if (v->phase == PUMP_ARMED && !s->active)
-        add(l, RANK_STATE, " ", now->seen ? "(paused)" : "(waiting for the start point)");
+        add_piece(l, RANK_STATE, " ", now->seen ? "(paused)" : "(waiting for the start point)");
     if (v->stop.reason != STOP_NONE)
-        add(l, RANK_STATE, " ", "(halted)");
+        add_piece(l, RANK_STATE, " ", "(halted)");
 }
 
 static uint64_t weight_of(const struct profile *p, const struct profile_function *f)
@@ -152,14 +152,14 @@ static void add_functions(struct line *l, const struct live_now *now)
         double share = 100.0 * (double)weight_of(p, f) / (double)total;
         const char *hits = report_number(f->hits, number, sizeof number);
         if (k > 0) {
-            add(l, RANK_MORE, ", ", "%s %.1f%% %s hits", f->name, share, hits);
+            add_piece(l, RANK_MORE, ", ", "%s %.1f%% %s hits", f->name, share, hits);
             continue;
         }
         l->hottest = l->n;
-        add(l, RANK_HOTTEST, " | ", "%.150s %.1f%%", f->name, share);
+        add_piece(l, RANK_HOTTEST, " | ", "%.150s %.1f%%", f->name, share);
         l->hottest_name =
             (size_t)(strrchr(l->piece[l->hottest].text, ' ') - l->piece[l->hottest].text);
-        add(l, RANK_HITS, " ", "%s hits", hits);
+        add_piece(l, RANK_HITS, " ", "%s hits", hits);
     }
 }
 
@@ -175,7 +175,7 @@ static unsigned width_of(const struct line *l)
 }
 
 /* Shows it, if there is room. */
-static bool show(struct line *l, struct piece *p)
+static bool show_piece(struct line *l, struct piece *p)
 {
     p->shown = true;
     p->shown = width_of(l) <= l->columns;
@@ -188,7 +188,7 @@ static void show_hottest(struct line *l, struct piece *p)
     char share[16];
     size_t len = l->hottest_name;
     snprintf(share, sizeof share, "%s", p->text + len);
-    while (!show(l, p) && len > NAME_LEAST) {
+    while (!show_piece(l, p) && len > NAME_LEAST) {
         do
             len--;
         while (len > 1 && ((unsigned char)p->text[len] & 0xC0) == 0x80);
@@ -202,7 +202,7 @@ static bool is_remark(const struct piece *p)
     return p->rank == RANK_RATE || p->rank == RANK_SLOW_WHY || p->rank == RANK_HITS;
 }
 
-static void choose(struct line *l)
+static void choose_pieces(struct line *l)
 {
     for (enum rank rank = 0; rank <= RANK_SLOW_WHY; rank++)
         for (size_t i = 0; i < l->n; i++) {
@@ -211,9 +211,9 @@ static void choose(struct line *l)
                 continue;
             if (i == l->hottest)
                 show_hottest(l, p);
-            else if (!show(l, p) && rank == RANK_LOST) { /* rather without the number */
+            else if (!show_piece(l, p) && rank == RANK_LOST) { /* rather without the number */
                 strcpy(p->text, "LOST");
-                show(l, p);
+                show_piece(l, p);
             }
         }
 }
@@ -227,7 +227,7 @@ char *live_text(const struct live_now *now, unsigned columns, char *buf)
     add_state(&l, now);
     if (now->profile && now->symbols)
         add_functions(&l, now);
-    choose(&l);
+    choose_pieces(&l);
     buf[0] = 0;
     for (size_t i = 0; i < l.n; i++)
         if (l.piece[i].shown)

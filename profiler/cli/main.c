@@ -108,7 +108,7 @@ static int unknown_command(const char *name, struct err *err)
                    "there is no command '%s'", name);
 }
 
-static void overview(FILE *out)
+static void print_overview(FILE *out)
 {
     fprintf(out, "usage: probeprof [COMMAND] [OPTIONS]\n\n"
                  "Debugs and profiles SH-4 and S12Z boards: serves GDB, traces calls with\n"
@@ -147,7 +147,7 @@ static int run_version(struct cli *cli, int argc, char **argv, struct err *err)
 static int run_help(struct cli *cli, int argc, char **argv, struct err *err)
 {
     if (argc < 2) {
-        overview(cli->out);
+        print_overview(cli->out);
         return 0;
     }
     const struct command *c = find_command(argv[1]);
@@ -193,7 +193,7 @@ static bool names_program(const char *word)
 
 /* "probeprof --start ..." is "probeprof run --start ...": argv is shifted so that argv[0] names the
  * command. */
-static int dispatch(struct cli *cli, int argc, char **argv, struct err *err)
+static int dispatch_command(struct cli *cli, int argc, char **argv, struct err *err)
 {
     if (argc > 1 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")))
         return run_version(cli, 1, argv, err);
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
      * of files */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    int ret = dispatch(&cli, argc, argv, &err);
+    int ret = dispatch_command(&cli, argc, argv, &err);
     if (ret >= 0 && (fflush(stdout) != 0 || ferror(stdout)))
         ret = err_set(&err, ERR_IO, "is the disk full, or the reader gone?",
                       "writing standard output failed");

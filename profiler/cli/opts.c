@@ -48,7 +48,7 @@ static const struct opt *called_elsewhere(const struct opt *opts, const char *wo
     return NULL;
 }
 
-static int unknown(const struct opt *opts, const char *text, size_t len, struct err *err)
+static int refuse_unknown(const struct opt *opts, const char *text, size_t len, struct err *err)
 {
     char wanted[64], hint[NEAREST_TEXT], line[NEAREST_TEXT + 8];
     snprintf(wanted, sizeof wanted, "%.*s", (int)len, text);
@@ -91,7 +91,7 @@ static int parse_long(const struct opt *opts, int argc, char **argv, int *i, opt
     size_t len = equals ? (size_t)(equals - name) : strlen(name);
     const struct opt *o = find_long(opts, name, len);
     if (!o)
-        return unknown(opts, argv[*i], len + 2, err);
+        return refuse_unknown(opts, argv[*i], len + 2, err);
     return take_value(o, equals ? equals + 1 : NULL, argc, argv, i, take, ctx, err);
 }
 
@@ -101,7 +101,7 @@ static int parse_short(const struct opt *opts, int argc, char **argv, int *i, op
     const char *text = argv[*i];
     const struct opt *o = find_letter(opts, text[1]);
     if (!o)
-        return unknown(opts, text, strlen(text), err);
+        return refuse_unknown(opts, text, strlen(text), err);
     return take_value(o, text[2] ? text + 2 : NULL, argc, argv, i, take, ctx, err);
 }
 
@@ -161,7 +161,7 @@ void opts_help(const struct opt *opts, FILE *out)
 }
 
 /* A number and what follows it; false if there is none or it is negative. */
-static bool number(const char *text, double *value, const char **rest)
+static bool parse_number(const char *text, double *value, const char **rest)
 {
     char *end;
     if (!isdigit((unsigned char)*text) && *text != '.')
@@ -188,8 +188,10 @@ int opt_hz(const char *name, const char *text, unsigned *out, struct err *err)
 {
     double v;
     const char *rest;
-    if (number(text, &v, &rest)) {
-        double scale = *rest == 'k' || *rest == 'K' ? 1e3 : *rest == 'M' ? 1e6 : 1;
+    if (parse_number(text, &v, &rest)) {
+        double scale = *rest == 'M' ? 1e6 : 1;
+        if (*rest == 'k' || *rest == 'K')
+            scale = 1e3;
         rest += scale > 1;
         if ((!*rest || !strcasecmp(rest, "hz")) && v * scale >= 1 && v * scale <= 4e9) {
             *out = (unsigned)(v * scale);
@@ -210,7 +212,7 @@ int opt_ns(const char *name, const char *text, unsigned long long *out, struct e
     };
     double v;
     const char *rest;
-    if (number(text, &v, &rest))
+    if (parse_number(text, &v, &rest))
         for (size_t i = 0; i < ARRAY_LEN(units); i++)
             if (!strcmp(rest, units[i].unit) && v * units[i].ns >= 1 && v * units[i].ns < 9e18) {
                 *out = (unsigned long long)(v * units[i].ns);

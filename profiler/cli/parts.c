@@ -14,11 +14,13 @@
 static int open_sh4(const struct part *part, struct probe *probe, const struct part_options *opt,
                     struct target **out, struct err *err)
 {
-    if (opt->bdc_fast || opt->allow_security || opt->pdo)
-        return err_set(err, ERR_USAGE, "leave it out", "%s is for S12Z parts, not for a %s",
-                       opt->bdc_fast ? "bdc-fast"
-                       : opt->pdo    ? "pdo"
-                                     : "allow-security",
+    const char *other = opt->allow_security ? "allow-security" : NULL;
+    if (opt->pdo)
+        other = "pdo";
+    if (opt->bdc_fast)
+        other = "bdc-fast";
+    if (other)
+        return err_set(err, ERR_USAGE, "leave it out", "%s is for S12Z parts, not for a %s", other,
                        part->name);
     struct sh4_options o = { .variant = part->name,
                              .big_endian = opt->big_endian,
@@ -79,7 +81,7 @@ const struct part *parts(void)
     return all;
 }
 
-static const struct part *find(const char *name, size_t len)
+static const struct part *find_part(const char *name, size_t len)
 {
     for (const struct part *p = parts(); p->name; p++)
         if (strlen(p->name) == len && !strncmp(p->name, name, len))
@@ -103,7 +105,8 @@ int part_choose(const char *name, const char *probe, const struct part **out, st
     struct nearest near = { .wanted = name };
     char hint[NEAREST_TEXT];
     const char *board = strncmp(probe, "sim:", 4) ? "" : probe + 4;
-    const struct part *p = *name ? find(name, strlen(name)) : find(board, strcspn(board, ","));
+    const struct part *p =
+        *name ? find_part(name, strlen(name)) : find_part(board, strcspn(board, ","));
     if (p) {
         *out = p;
         return 0;
@@ -122,19 +125,21 @@ int part_choose(const char *name, const char *probe, const struct part **out, st
 
 unsigned part_needs(const char *name)
 {
-    const struct part *p = *name ? find(name, strlen(name)) : NULL;
-    return !p ? 0 : p->ir_bits ? ADAPTER_JTAG : ADAPTER_BDC;
+    const struct part *p = *name ? find_part(name, strlen(name)) : NULL;
+    if (!p)
+        return 0;
+    return p->ir_bits ? ADAPTER_JTAG : ADAPTER_BDC;
 }
 
 int part_prepare_symbols(struct symbols *s, const char *name, struct err *err)
 {
-    const struct part *p = name ? find(name, strlen(name)) : NULL;
+    const struct part *p = name ? find_part(name, strlen(name)) : NULL;
     return p && s ? symbols_set_canonical(s, p->ops()->canonical, err) : 0;
 }
 
 const char *part_exception(const char *name, uint16_t code)
 {
-    const struct part *p = name ? find(name, strlen(name)) : NULL;
+    const struct part *p = name ? find_part(name, strlen(name)) : NULL;
     return p && p->ops()->exception_text ? p->ops()->exception_text(code) : NULL;
 }
 

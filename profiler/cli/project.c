@@ -21,9 +21,11 @@ enum { TRUSTED_MOST = 1 << 20 }; /* bytes of the list */
 static int list_path(bool make, char *out, size_t cap, struct err *err)
 {
     const char *base = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    int n = base && *base == '/'   ? snprintf(out, cap, "%s/probeprof/trusted", base)
-            : home && *home == '/' ? snprintf(out, cap, "%s/.config/probeprof/trusted", home)
-                                   : -1;
+    int n = -1;
+    if (base && *base == '/')
+        n = snprintf(out, cap, "%s/probeprof/trusted", base);
+    else if (home && *home == '/')
+        n = snprintf(out, cap, "%s/.config/probeprof/trusted", home);
     if (n < 0 || (size_t)n >= cap)
         return err_set(err, ERR_USAGE, "set HOME",
                        "there is no place for the list of trusted folders");
@@ -65,7 +67,7 @@ static int real_folder(const char *folder, char out[PATH_MAX], struct err *err)
 }
 
 /* path is folder, or below it. */
-static bool within(const char *path, const char *folder)
+static bool is_within(const char *path, const char *folder)
 {
     size_t len = strlen(folder);
     if (len && folder[len - 1] == '/')
@@ -93,16 +95,16 @@ struct asked {
     bool found;
 };
 
-static void look(void *ctx, const char *folder)
+static void look_at_folder(void *ctx, const char *folder)
 {
     struct asked *a = ctx;
-    a->found = a->found || within(a->folder, folder);
+    a->found = a->found || is_within(a->folder, folder);
 }
 
 static bool is_trusted(const char *folder)
 {
     struct asked a = { folder, false };
-    return project_trusted(look, &a, NULL) == 0 && a.found;
+    return project_trusted(look_at_folder, &a, NULL) == 0 && a.found;
 }
 
 static void put_line(FILE *f, const char *text)
@@ -158,7 +160,7 @@ static int too_long(const char *path, struct err *err)
 }
 
 /* folder: where conf is, any way it can be written. */
-static int settle(struct project *p, const char *conf, const char *folder, struct err *err)
+static int settle_on_file(struct project *p, const char *conf, const char *folder, struct err *err)
 {
     char real[PATH_MAX], here[PATH_MAX];
     if (!realpath(folder, real))
@@ -182,7 +184,7 @@ static int find_named(const char *named, struct project *p, struct err *err)
     if (access(named, F_OK) < 0)
         return err_set(err, ERR_NOT_FOUND, "check the path, or --conf off", "conf %s: %s", named,
                        strerror(errno));
-    int ret = settle(p, named, folder, err);
+    int ret = settle_on_file(p, named, folder, err);
     p->trusted = true;
     return ret;
 }
@@ -206,7 +208,7 @@ int project_find(const char *named, struct project *p, struct err *err)
     if (*named)
         return find_named(named, p, err);
     if (access(CONF_NAME, F_OK) == 0)
-        return settle(p, CONF_NAME, ".", err);
+        return settle_on_file(p, CONF_NAME, ".", err);
     if (!getcwd(at, sizeof at) || *at != '/')
         return 0; /* the folder is gone: there is none above it */
     for (char *slash; (slash = strrchr(at, '/')) && at[1];) {
@@ -214,7 +216,7 @@ int project_find(const char *named, struct project *p, struct err *err)
         snprintf(conf, sizeof conf, "%s/" CONF_NAME, at[1] ? at : "");
         if (access(conf, F_OK) < 0)
             continue;
-        int ret = settle(p, conf, at, err);
+        int ret = settle_on_file(p, conf, at, err);
         return ret < 0 ? ret : check_owner(p, err);
     }
     return 0;
@@ -246,7 +248,7 @@ static bool harmless_address(const char *v)
 }
 
 /* What such a setting could do to the user; NULL: nothing. */
-static const char *risk(enum setting_reach reach, const char *v)
+static const char *risk_of(enum setting_reach reach, const char *v)
 {
     switch (reach) {
     case REACH_WRITES: return "writes a file";
@@ -286,7 +288,7 @@ static void put_spec(const struct project *p, const char *spec, char *out)
     }
 }
 
-static bool inside(const struct project *p, const char *path)
+static bool is_inside_folder(const struct project *p, const char *path)
 {
     char real[PATH_MAX], *behind = NULL;
     if (file_behind(path, &behind, NULL) < 0)
@@ -295,14 +297,14 @@ static bool inside(const struct project *p, const char *path)
     if (slash)
         slash[slash == behind] = 0;
     bool in = !realpath(slash ? behind : ".", real) ? errno == ENOENT && !strstr(path, "..")
-                                                    : within(real, p->folder);
+                                                    : is_within(real, p->folder);
     free(behind);
     return in;
 }
 
 static int check_inside(const struct project *p, const char *file, struct err *err)
 {
-    if (!*file || inside(p, file))
+    if (!*file || is_inside_folder(p, file))
         return 0;
     return err_set(err, ERR_USAGE,
                    "name a file in the project's folder, or give this option on the command line",
@@ -337,7 +339,7 @@ int project_value(const struct project *p, enum setting id, const char *value, c
                   struct err *err)
 {
     enum setting_reach reach = setting_row(id)->reach;
-    const char *why = risk(reach, value);
+    const char *why = risk_of(reach, value);
     if (why && !p->trusted)
         return err_set(
             err, ERR_USAGE,

@@ -206,7 +206,7 @@ struct said {
     char elf[512], file[512], begin[512];
 };
 
-static void say(struct said *s, const char *kind, const char *text)
+static void add_remark(struct said *s, const char *kind, const char *text)
 {
     if (*text)
         s->row[s->n++] = (struct profile_remark){ kind, text, 0 };
@@ -269,17 +269,17 @@ static int replay_each(struct replaying *p, struct files *f, struct err *err)
     return ret;
 }
 
-static int build(struct replaying *p, const struct symbols *syms, struct profile **out,
-                 struct err *err)
+static int build_profile(struct replaying *p, const struct symbols *syms, struct profile **out,
+                         struct err *err)
 {
     struct profile_info info;
     info_from_recording(p->first, p->last, syms, &info);
     p->said.n = info.nremarks;
     if (info.nremarks)
         memcpy(p->said.row, info.remarks, info.nremarks * sizeof p->said.row[0]);
-    say(&p->said, "elf", p->said.elf);
-    say(&p->said, "file", p->said.begin);
-    say(&p->said, "file", p->said.file);
+    add_remark(&p->said, "elf", p->said.elf);
+    add_remark(&p->said, "file", p->said.begin);
+    add_remark(&p->said, "file", p->said.file);
     info.remarks = p->said.row;
     info.nremarks = p->said.n;
     return capture_profile(&p->capture, &info, out, err);
@@ -300,7 +300,7 @@ static int replay_all(struct files *f, const char *elf, struct capture *keep, st
     if (ret == 0)
         ret = replay_each(&p, f, err);
     if (ret == 0)
-        ret = build(&p, *syms, out, err);
+        ret = build_profile(&p, *syms, out, err);
     if (ret == 0 && keep)
         *keep = p.capture;
     else

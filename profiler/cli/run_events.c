@@ -16,7 +16,7 @@ static void recording_ended(struct run *r, const struct err *why)
 
 /* ---- the recording in several files ---- */
 
-static void rotate(struct run *r)
+static void rotate_recording(struct run *r)
 {
     struct err err = { .code = ERR_OK };
     struct pump_view v = pump_look(&r->pump);
@@ -52,7 +52,7 @@ void run_files_tick(struct run *r)
     uint64_t now = uv_hrtime();
     if (r->capture.recording &&
         rotation_due(&r->rotation, recording_bytes(r->capture.recording), now))
-        rotate(r);
+        rotate_recording(r);
     if (slices_due(&r->slices, now))
         write_slice(r);
 }

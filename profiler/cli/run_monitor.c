@@ -99,13 +99,13 @@ static int monitor_profile(void *ctx, int argc, char **argv, const struct text_s
                    "profile: unknown word '%s'", what);
 }
 
-static bool leaving(void *ctx) { return atomic_load(&((struct run *)ctx)->leaving); }
+static bool is_leaving(void *ctx) { return atomic_load(&((struct run *)ctx)->leaving); }
 
 static int monitor_load(void *ctx, int argc, char **argv, const struct text_sink *out,
                         struct err *err)
 {
     struct run *r = ctx;
-    struct board_io io = { .cancelled = leaving, .ctx = r, .tell = run_tell_progress };
+    struct board_io io = { .cancelled = is_leaving, .ctx = r, .tell = run_tell_progress };
     uint64_t bytes = 0, since = uv_hrtime();
     char rate[60];
     (void)argv;

@@ -25,7 +25,7 @@ static bool is_simulated(const struct run *r) { return !strncmp(r->set.probe, "s
 
 /* A secured part is bridged all the same, detached: GDB's monitor can open it. A profile needs it
  * open. */
-static int attach(struct run *r, struct err *err)
+static int attach_target(struct run *r, struct err *err)
 {
     struct err why = { .code = ERR_OK };
     int ret = r->target->ops->attach(r->target, &why);
@@ -77,7 +77,7 @@ static int open_all(struct run *r, struct err *err)
     if (ret == 0)
         ret = r->part->open(r->part, r->probe, &opt, &r->target, err);
     if (ret == 0)
-        ret = attach(r, err);
+        ret = attach_target(r, err);
     if (ret >= 0)
         run_link_after(r);
     return ret < 0 ? ret : 0;

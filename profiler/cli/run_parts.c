@@ -11,7 +11,10 @@
 #include "profiler/cli/useless.h"
 #include "targets/os/tasks.h"
 
-static bool asked(const struct run *r, enum setting id) { return r->set.origin[id] != ORIGIN_NONE; }
+static bool was_asked(const struct run *r, enum setting id)
+{
+    return r->set.origin[id] != ORIGIN_NONE;
+}
 
 static int decide_profile(struct run *r, struct err *err)
 {
@@ -27,7 +30,7 @@ static int decide_profile(struct run *r, struct err *err)
     if (ret < 0)
         return ret;
     r->set.rate_hz = r->set.rate_hz ? r->set.rate_hz : SAMPLE_RATE_DEFAULT;
-    if (asked(r, SET_PASSES) && !r->set.sample && (!*r->set.start || r->set.nstops == 0) &&
+    if (was_asked(r, SET_PASSES) && !r->set.sample && (!*r->set.start || r->set.nstops == 0) &&
         r->profile)
         return err_set(err, ERR_USAGE, "add --start A and --stop B",
                        "--passes counts rounds from a start to a stop point");
@@ -103,7 +106,7 @@ static int resolve_code(struct run *r, const char *text, struct trace_range *out
 }
 
 /* Addresses and events from text. */
-static int resolve(struct run *r, struct trace_config *t, struct err *err)
+static int resolve_settings(struct run *r, struct trace_config *t, struct err *err)
 {
     int ret = 0;
     r->counter[0] = r->part->ops()->default_events[0];
@@ -342,7 +345,7 @@ int run_parts(struct run *r, struct err *err)
     if (ret == 0)
         ret = outputs_check(&r->set, NULL, err);
     if (ret == 0)
-        ret = resolve(r, &trace, err);
+        ret = resolve_settings(r, &trace, err);
     if (ret == 0)
         ret = run_open(r, err);
     if (ret == 0)

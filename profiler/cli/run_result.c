@@ -184,7 +184,7 @@ void run_finish_recording(struct run *r, const struct pump_view *v)
         outputs_tell_empty(r->cli, r->set.record);
 }
 
-static char *duration(uint64_t ns, char *buf, size_t cap)
+static char *duration_text(uint64_t ns, char *buf, size_t cap)
 {
     double ms = (double)ns / 1e6;
     snprintf(buf, cap, ms < 100 ? "%.3g ms" : "%.1f s", ms < 100 ? ms : ms / 1000);
@@ -200,8 +200,8 @@ void run_tell_duration(struct run *r, const struct pump_view *v)
     char text[80], time[32], fetched[32];
     if (r->set.for_ns && !r->header.has_start && ns > r->set.for_ns)
         after = MIN(ns - r->set.for_ns, t->held_ns);
-    run_note(r, "%s of the board's time%s%s%s%s%s", duration(ns - after, time, sizeof time),
-             after ? ", and " : "", after ? duration(after, fetched, sizeof fetched) : "",
+    run_note(r, "%s of the board's time%s%s%s%s%s", duration_text(ns - after, time, sizeof time),
+             after ? ", and " : "", after ? duration_text(after, fetched, sizeof fetched) : "",
              after ? " to move the last events" : "", slow.times > 0 ? ", slowed down " : "",
              slowdown_text(&slow, text, sizeof text));
 }

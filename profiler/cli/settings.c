@@ -49,7 +49,7 @@ int settings_blame(const struct settings *s, enum setting id, int ret, struct er
 }
 
 /* --load and --no-load are one setting. */
-static int contradicts(const struct settings *s, enum setting id, struct err *err)
+static int contradicts_flag(const struct settings *s, enum setting id, struct err *err)
 {
     bool yes = !setting_row(id)->negates;
     enum setting one = yes ? id : setting_row(id)->of;
@@ -62,7 +62,7 @@ static int contradicts(const struct settings *s, enum setting id, struct err *er
 
 static int take_flag(void *ctx, int id, const char *value, struct err *err)
 {
-    int ret = contradicts(ctx, (enum setting)id, err);
+    int ret = contradicts_flag(ctx, (enum setting)id, err);
     if (ret < 0)
         return ret;
     return settings_set(ctx, (enum setting)id, ORIGIN_FLAG, value, err);

@@ -120,7 +120,9 @@ static int read_agent_ram(const struct setting_value *v, struct err *err)
     const char *at = v->text;
     uint64_t base, size;
     if (options_number(&at, 0, &base) && *at++ == ':' && options_number(&at, 0, &size)) {
-        unsigned shift = *at == 'k' || *at == 'K' ? 10 : *at == 'M' ? 20 : 0;
+        unsigned shift = *at == 'k' || *at == 'K' ? 10 : 0;
+        if (*at == 'M')
+            shift = 20;
         at += shift != 0;
         if (!*at && size && size << shift >> shift == size && size << shift <= 1u << 30 &&
             base <= (1ull << 32) - (size << shift)) {
