@@ -100,6 +100,8 @@ const struct command command_convert = {
     "Each format keeps hits and both counters, call paths where it knows them, and\n"
     "what was not seen (docs/formats.md).\n\n"
     "Example:\n"
-    "  probeprof convert run.rec --to pprof -o run.pb.gz    then: go tool pprof run.pb.gz\n",
+    "  probeprof convert run.rec --to pprof -o run.pb.gz\n"
+    "then:\n"
+    "  go tool pprof run.pb.gz\n",
     run,
 };

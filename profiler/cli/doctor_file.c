@@ -185,12 +185,12 @@ static void put_all(const struct doctor_file *f, const struct settings *set,
     fprintf(out, DOCTOR_FILE_HEAD PROBEPROF_VERSION ", doctor's report\n");
     if (uname(&os) == 0)
         fprintf(out, "system: %s %s %s\n", os.sysname, os.release, os.machine);
-    const char *private = set->allow_private ? " --private" : " --no-private";
+    const char *private_flag = set->allow_private ? " --private" : " --no-private";
     if (set->origin[SET_PRIVATE] == ORIGIN_NONE)
-    private = "";
+        private_flag = "";
     fprintf(out, "asked for: --probe %s --target %s%s%s%s%s%s%s\n",
             *report->probe ? report->probe : "(none)", *set->target ? set->target : "(none)",
-            set->speed_auto ? " --speed auto" : "", private, set->halt ? " --halt" : "",
+            set->speed_auto ? " --speed auto" : "", private_flag, set->halt ? " --halt" : "",
             *set->chain ? " --chain " : "", set->chain, *set->elf ? " --elf ..." : "");
     fprintf(out, "\n%s\nlog:\n", text);
     put_log(f, out);
