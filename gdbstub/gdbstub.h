@@ -36,12 +36,13 @@ struct stub_config {
      */
     bool (*hold)(void *ctx);
     void *hold_ctx;
-    /* Something GDB asked for failed, and GDB shows no text of why (a download, a watchpoint; up to
-     * 13 by its source): who runs the bridge may. what: "download". NULL: nobody does. */
+    /* A request of GDB's has failed, and GDB shows no text of why (a download, a watchpoint): for
+     * who runs the bridge. what: "download". Seen with GDB up to 13, by its source. NULL: nobody is
+     * to know. */
     void (*request_failed)(void *ctx, const char *what, const struct err *why);
     void *request_failed_ctx;
-    /* A request has failed, perhaps since the target is gone: then stub_gone() is to follow. NULL:
-     * nobody asks. */
+    /* Any request has failed. If that is because the target is gone, stub_gone() is to follow.
+     * NULL: nobody looks. */
     void (*failed)(void *ctx, const struct err *why);
     void *failed_ctx;
     bool has_entry; /* where `run` starts the program */
@@ -59,9 +60,9 @@ void stub_free(struct stub *stub);
  * resume it (host I/O, a look by an observer). */
 void stub_stopped(struct stub *stub, const struct target_stop *stop);
 
-/* stub_gone - the target does not answer any more; stub_back - it is attached again: breakpoints
- * are put back. If it runs, it is halted if GDB believes it so, or has asked for that, or waits for
- * a step; if it is halted, GDB is told why. */
+/* stub_gone - the target does not answer any more.
+ * stub_back - it is attached again. Breakpoints are put back. If it runs, it is halted where GDB
+ * believes so, has asked for it, or waits for a step; if it stands, GDB is told why. */
 void stub_gone(struct stub *stub, const struct err *why);
 void stub_back(struct stub *stub);
 
@@ -70,11 +71,11 @@ void stub_back(struct stub *stub);
  */
 void stub_tick(struct stub *stub, uint64_t now_ns);
 
-/* stub_steps - what a session made run, and was not told the end of, is a step or a range step. */
+/* stub_steps - GDB waits for the end of a step or of a range step, not of a run. */
 bool stub_steps(const struct stub *stub);
 
-/* stub_troubled - a poll of the target failed, yet it is not gone: a halt that the CPU does not
- * answer. Whoever waits for that halt is told why. */
+/* stub_troubled - a poll of the target has failed although it is not gone: the CPU does not answer
+ * a halt. Who waits for that halt is answered, and reads why. */
 void stub_troubled(struct stub *stub, const struct err *why);
 
 /* session_open - a new connection. The first open session controls the target, later ones observe.
@@ -96,10 +97,9 @@ void session_close(struct session *s);
  * connection. What came before has been done, nothing that came behind. */
 int session_feed(struct session *s, const uint8_t *in, size_t len, struct err *err);
 
-/* session_work - a packet that goes over much memory (qCRC, qSearch:memory) is done piece by piece,
- * so that others and the target have their turn, and its end by 0x03, by session_close() or of the
- * program waits for one piece at most Does the next piece. Returns true while there are more: call
- * again; until then session_feed() takes nothing. */
+/* session_work - does the next piece of a packet that goes over much memory (qCRC, qSearch:memory).
+ * Between two pieces others and the target have their turn, and 0x03 or session_close() ends it.
+ * Returns true while there are more pieces: call again. Until then session_feed() takes nothing. */
 bool session_work(struct session *s);
 
 /* session_tick - time passes; now_ns of any monotonic clock. Call some times a second. May queue
