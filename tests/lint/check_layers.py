@@ -90,10 +90,10 @@ STAIRS = {
                       "http_command", "http_metrics", "http_static", "http_api"],
     # the completions stand on one step: they call each other
     "profiler/cli": ["boards", "parts", "opts", "settings_values", "chain", "conf", "project", "settings", "ending", "fold", "view", "useless", "capture", "rotation", "replay", "slices",
-                     "live_text", "live", "progress", "serve_door", "serve_token", "serve", "serve_state", "notes", "outputs", "input", "explain", "doctor", "doctor_file",
+                     "live_text", "live", "progress", "top_rows", "top_view top_keys", "top_screen", "top_source", "top_run", "serve_door", "serve_token", "serve", "serve_state", "notes", "outputs", "input", "explain", "doctor", "doctor_file",
                      "completion completion_bash completion_fish completion_zsh",
                      "run_link", "run_open", "run_parts", "run_monitor", "run_result", "run_events", "run_save", "run_course", "run_signals", "serve_run", "run_loop", "run_leave", "cmd_run",
-                     "top_rows", "top_view top_keys", "top_screen", "top_source", "cmd_top", "cmd_report", "cmd_convert", "cmd_decode", "cmd_disasm",
+                     "cmd_top", "cmd_report", "cmd_convert", "cmd_decode", "cmd_disasm",
                      "cmd_dump", "cmd_events", "cmd_list", "cmd_doctor", "cmd_trust", "cmd_view", "main"],
 }
 # Not in every build.
