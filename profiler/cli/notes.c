@@ -6,6 +6,7 @@
 #include "probe/base/text.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/run.h"
+#include "profiler/cli/top_run.h"
 
 void cli_warn(struct cli *cli, const char *fmt, ...)
 {
@@ -22,11 +23,13 @@ void run_note(struct run *r, const char *fmt, ...)
     live_clear(&r->live);
     progress_clear(&r->progress);
     va_start(ap, fmt);
-    text_line(r->cli->err_out, "probeprof: ", fmt, ap);
-    va_end(ap);
-    va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
+    if (!top_say(r->top, line)) {
+        va_start(ap, fmt);
+        text_line(r->cli->err_out, "probeprof: ", fmt, ap);
+        va_end(ap);
+    }
     serve_note(&r->serve, "note", line);
 }
 

@@ -84,6 +84,7 @@ struct run {
     struct recording_header header;
     struct serve serve; /* the live feed; not started with --http off */
     struct serve_command command;
+    struct top *top; /* --top; NULL: none */
     const struct snapshot *served; /* the profile that was given out last */
     int64_t away_ms;               /* wall clock since when the board is away; 0: it is not */
     uint64_t away_ns;              /* the same of the host's clock */
@@ -186,6 +187,11 @@ void run_look_after_profile(struct run *r);
 
 /* run_look_at_ending - has somebody asked for the end? */
 void run_look_at_ending(struct run *r);
+
+/* run_top_begin - with --top: the profile is shown on the terminal, after run_serve(). What is
+ * missing for it is told, and no error. run_top_end - the terminal is as it was; also without. */
+void run_top_begin(struct run *r);
+void run_top_end(struct run *r);
 
 /* run_serve - begins the feed where --http says; a port that is taken is told, and no error.
  * Returns 0; -ERR_USAGE: --http cannot mean that. */

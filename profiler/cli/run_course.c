@@ -9,6 +9,7 @@
 
 static void quit_loop(struct run *r)
 {
+    run_top_end(r);
     r->phase = RUN_QUITTING;
     uv_stop(&r->loop);
 }
@@ -34,6 +35,7 @@ static void end_profile(struct run *r)
 {
     if (r->phase != RUN_PROFILING)
         return;
+    run_top_end(r);
     r->phase = RUN_ENDING;
     run_post_job(r, disarm_on_worker);
 }

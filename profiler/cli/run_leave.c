@@ -3,6 +3,7 @@
 
 #include "profiler/cli/ending.h"
 #include "profiler/cli/run.h"
+#include "profiler/cli/top_run.h"
 #include "targets/os/tasks.h"
 
 enum { END_DEADLINE_MS = 10000, ABANDON_DEADLINE_MS = 200 };
@@ -52,12 +53,14 @@ int run_fini(struct run *r, struct err *err)
     int ret = stop_worker(r, err);
     if (ret < 0)
         return ret;
+    run_top_end(r);
     serve_stop(&r->serve);
     if (r->has_loop) {
         uv_walk(&r->loop, close_handle, NULL);
         uv_run(&r->loop, UV_RUN_DEFAULT);
         uv_loop_close(&r->loop);
     }
+    top_free(r->top);
     close_target(r);
     pump_fini(&r->pump);
     wire_fini(&r->wire);

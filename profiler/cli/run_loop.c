@@ -184,6 +184,7 @@ int run_loop(struct run *r, struct err *err)
         ret = run_serve(r, err);
     if (ret < 0)
         return ret;
+    run_top_begin(r);
     init_begin(r);
     init_recover(r);
     if (!r->profile)

@@ -92,7 +92,7 @@ STAIRS = {
     "profiler/cli": ["boards", "parts", "opts", "settings_values", "chain", "conf", "project", "settings", "ending", "fold", "view", "useless", "capture", "rotation", "replay", "slices",
                      "live_text", "live", "progress", "top_rows", "top_view top_keys", "top_screen", "top_source", "top_run", "serve_door", "serve_token", "serve", "serve_state", "notes", "outputs", "input", "explain", "doctor", "doctor_file",
                      "completion completion_bash completion_fish completion_zsh",
-                     "run_link", "run_open", "run_parts", "run_monitor", "run_result", "run_events", "run_save", "run_course", "run_signals", "serve_run", "run_loop", "run_leave", "cmd_run",
+                     "run_link", "run_open", "run_parts", "run_monitor", "run_result", "run_events", "run_save", "run_top", "run_course", "run_signals", "serve_run", "run_loop", "run_leave", "cmd_run",
                      "cmd_top", "cmd_report", "cmd_convert", "cmd_decode", "cmd_disasm",
                      "cmd_dump", "cmd_events", "cmd_list", "cmd_doctor", "cmd_trust", "cmd_view", "main"],
 }

@@ -247,6 +247,18 @@ class Screen(Top):
         self.tmux("send-keys", "C-c")
         self.until(r"left with 0")
 
+    def test_in_the_run_itself(self):
+        """Its screen, then its result."""
+        path = os.path.join(self.dir, "feed.sock")
+        self.sessions += 1
+        self.tmux("new-session", "-d", "-x", "100", "-y", "30", "cd %s; PROBEPROF_PROBE=sim:sh7750 %s --load --gdb off --http %s --top; echo left with $?; sleep 1000"
+                  % (PROFEXAM, PROBEPROF, path))
+        self.addCleanup(subprocess.run, ["tmux", "-S", os.path.join(self.dir, "tmux%d" % self.sessions), "kill-server"], capture_output=True)
+        screen = self.until(r"(?s)per second, by C1.*GetLastNode")
+        self.assertRegex(screen, r"\Ash7750 +running, profiling")
+        self.tmux("send-keys", "q")
+        self.assertRegex(self.until(r"left with 0"), r"(?s)GetLastNode.*events")
+
     def test_a_terminal_that_cannot(self):
         server = self.serve([HEAD + stream(1, 1)], hold=True)
         self.begin(server.where, TERM="dumb")
