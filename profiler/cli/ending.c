@@ -25,8 +25,8 @@ struct ending {
     _Atomic(const char *) stage;
     pthread_mutex_t lock; /* guards the next three */
     struct ending_view view;
-    void (*told)(void *ctx);
-    void *told_ctx;
+    void (*wake)(void *ctx);
+    void *wake_ctx;
 
     /* The thread's. */
     uint64_t first_ns, deadline_ns; /* 0: none */
@@ -89,8 +89,8 @@ static void signal_heard(struct ending *e, int signum)
         e->view.since_ns = now;
     e->view.terminate = e->view.terminate || terminate;
     e->view.at_once = e->view.at_once || at_once;
-    if (e->told)
-        e->told(e->told_ctx);
+    if (e->wake)
+        e->wake(e->wake_ctx);
     else if (e->view.asked == 1)
         say_last_word(
             e, terminate ? "probeprof: ending as soon as the adapter has answered\n"
@@ -168,13 +168,13 @@ void ending_stage(struct ending *e, const char *what)
         atomic_store(&e->stage, what);
 }
 
-void ending_tell(struct ending *e, void (*told)(void *ctx), void *ctx)
+void ending_tell(struct ending *e, void (*wake)(void *ctx), void *ctx)
 {
     if (!e)
         return;
     pthread_mutex_lock(&e->lock);
-    e->told = told;
-    e->told_ctx = ctx;
+    e->wake = wake;
+    e->wake_ctx = ctx;
     pthread_mutex_unlock(&e->lock);
 }
 

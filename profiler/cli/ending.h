@@ -38,9 +38,9 @@ int ending_start(int message_fd, struct ending **out, struct err *err);
  * a constant. Any thread; e may be NULL. */
 void ending_stage(struct ending *e, const char *what);
 
-/* ending_tell - have told(ctx) called at every signal, on that thread: it may only wake somebody.
+/* ending_tell - have wake(ctx) called at every signal, on that thread: it may only wake somebody.
  * NULL: no more. When this returns, no call is under way. */
-void ending_tell(struct ending *e, void (*told)(void *ctx), void *ctx);
+void ending_tell(struct ending *e, void (*wake)(void *ctx), void *ctx);
 
 /* ending_look - what was asked so far. Any thread; e may be NULL: nothing. */
 struct ending_view ending_look(struct ending *e);
