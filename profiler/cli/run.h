@@ -84,7 +84,7 @@ struct run {
     struct recording_header header;
     struct serve serve; /* the live feed; not started with --http off */
     struct serve_command command;
-    struct top *top; /* --top; NULL: none */
+    struct top *top;               /* --top; NULL: none */
     const struct snapshot *served; /* the profile that was given out last */
     int64_t away_ms;               /* wall clock since when the board is away; 0: it is not */
     uint64_t away_ns;              /* the same of the host's clock */
