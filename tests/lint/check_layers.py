@@ -256,7 +256,7 @@ TARGET = r"(?:\bt|\btr->t|\b\w+\.t)->"
 PATH = r"\w+(?:\[[^]]*\]|\.\w+|->\w+)*"
 WRITES = re.compile(rf"{TARGET}{PATH}\s*(?:[-+*/%|&^]|<<|>>)?=[^=]|{TARGET}{PATH}\s*(?:\+\+|--)|(?:\+\+|--){TARGET}{PATH}"
                     rf"|mem(?:cpy|set|move)\(\s*&?{TARGET}|sh4_reg_(?:r|bank)\(|sh4_run_event\(")
-ALIAS = re.compile(rf"^(?!.*\bconst\b).*\w \*\w+ = &?{TARGET}(?!trace\b)")
+ALIAS = re.compile(rf"^(?!.*\bconst\b).*\w \*\w+ = &?{TARGET}(?!plug\.trace\b)")
 
 
 def writes_target(line):
@@ -297,7 +297,7 @@ def self_test(findings):
                  "uint32_t *r8 = t->save + 8;", "*sh4_reg_r(t, 0) = 1;", "a = t->sr = 0;"):
         if not writes_target(line):
             findings.append(f"self-test: {line!r} was let through")
-    for line in ("if (t->pc == 1)", "x = t->pc;", "const uint32_t *r8 = t->save + 8;", "struct sh4_trace *tr = t->trace;", "t->pc <= hi",
+    for line in ("if (t->pc == 1)", "x = t->pc;", "const uint32_t *r8 = t->save + 8;", "struct sh4_trace *tr = t->plug.trace;", "t->pc <= hi",
                  "tr->queue.count++;"):
         if writes_target(line):
             findings.append(f"self-test: {line!r} was refused")

@@ -111,7 +111,7 @@ static void begin_step(struct board *b, const char *at, bool off)
 static void begin_long_step(struct board *b, bool off)
 {
     begin_step(b, "turns", off);
-    sh4_of(b->t)->loaded = false;
+    sh4_of(b->t)->regs.loaded = false;
     bad_wire.mute = true;
 }
 

@@ -237,7 +237,7 @@ static void attach__session_lost_inside_a_block__takes_over_halted(void **state)
     (void)state;
     struct board *b = board_start("sh7750", COUNT_LOOP);
     struct sh4_target *p = (struct sh4_target *)b->t;
-    const struct sh4_agent_layout *a = p->layout;
+    const struct sh4_agent_layout *a = p->agent.layout;
     step(b);
     uint32_t m = 0x13572468, c = m, w[9];
     uint32_t head[4] = { a->op_write - (uint32_t)a->ref_call, DATA, a->st4 - (uint32_t)a->ref_write,

@@ -401,8 +401,9 @@ attach__agent_in_the_middle_of_an_answer__what_scans_show_is_found_all_the_same(
             set32at(b, DATA + 4 * i, (i + 1) * 0x01234567);
         bool alternates = strstr(test_board_options(), "sdsr=") != NULL;
         uint32_t m = 0x12345679, c = m,
-                 out[64] = { ~m, (uint32_t)t->layout->op_read - t->layout->ref_call, DATA,
-                             (uint32_t)t->layout->ld4 - t->layout->ref_read, 512 };
+                 out[64] = { ~m, (uint32_t)t->agent.layout->op_read - t->agent.layout->ref_call,
+                             DATA, (uint32_t)t->agent.layout->ld4 - t->agent.layout->ref_read,
+                             512 };
         for (size_t i = 1; i < 5; i++) {
             c = (c + out[i]) * m;
             c = c << 16 | c >> 16;

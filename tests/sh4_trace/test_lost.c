@@ -205,7 +205,7 @@ static void wait_for_reader(unsigned us)
     struct err err = { .code = ERR_OK };
     uint32_t patience = 0x7FFFFFFF;
     assert_int_equal(b.t->ops->trace->arm(b.t, &cfg, &err), 0);
-    uint32_t at = sh4_of(b.t)->trace->plan.base + sh4_trace_blob.ext + 4 * SH4_TRACE_X_WAIT;
+    uint32_t at = sh4_of(b.t)->plug.trace->plan.base + sh4_trace_blob.ext + 4 * SH4_TRACE_X_WAIT;
     assert_int_equal(b.t->ops->write_mem(b.t, at, 4, (const uint8_t *)&patience, 4, &err), 0);
     assert_int_equal(b.probe->driver->jtag->wait(b.probe, us * 1000ull, &err), 0);
     cut.left = 0;
@@ -291,7 +291,7 @@ static void go_to_search(struct board *b, long left, long *from, long *to)
     board_resume(b);
     cut.used = 0;
     cut.left = left >= 0 ? left : 1l << 60;
-    for (int i = 0; i < 200 && cut.left > 0 && !sh4_of(b->t)->trace->search.done; i++) {
+    for (int i = 0; i < 200 && cut.left > 0 && !sh4_of(b->t)->plug.trace->search.done; i++) {
         *from = cut.used;
         if (b->t->ops->trace->poll(b->t, ev, 64, 1000000, NULL) < 0 ||
             b->t->ops->poll(b->t, 1000000, &stop, NULL) < 0)
@@ -309,8 +309,8 @@ static void lost__wire_cut_while_found_code_is_patched__program_runs_on_unpatche
     (void)state;
     start_hidden(&b, &prog);
     go_to_search(&b, -1, &from, &to);
-    assert_int_equal(sh4_of(b.t)->trace->search.done, 1);
-    assert_int_equal(sh4_trace_shown(sh4_of(b.t)->trace), 1);
+    assert_int_equal(sh4_of(b.t)->plug.trace->search.done, 1);
+    assert_int_equal(sh4_trace_shown(sh4_of(b.t)->plug.trace), 1);
     board_close(&b);
     print_message("  from transfer %ld to %ld\n", from, to);
     points = getenv("lost_all") ? to - from : MIN((long)POINTS, to - from);

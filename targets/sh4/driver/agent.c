@@ -15,25 +15,25 @@ enum { MIN_WORDS = 16 /* requests shrink to this on a noisy wire */ };
 
 static bool is_write(const struct sh4_target *t, const struct sh4_request *r)
 {
-    const struct sh4_agent_layout *a = t->layout;
+    const struct sh4_agent_layout *a = t->agent.layout;
     uint32_t from = a ? r->routine + a->ref_call : 0;
     return a && !r->nin && !r->slack && (from == a->op_poke || from == a->op_write);
 }
 
 static int run_now(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
 {
-    if (!t->layout)
+    if (!t->agent.layout)
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
     int ret = t->link.wire->run(t, req, n, err);
     for (size_t i = 0; ret == 0 && i < n; i++)
-        t->trap_lost = t->trap_lost || req[i].status > 1;
+        t->regs.trap_lost = t->regs.trap_lost || req[i].status > 1;
     return ret;
 }
 
 /* All of them, or none: they would be out of order. */
 static bool take(struct sh4_target *t, struct sh4_request *req, size_t n)
 {
-    struct sh4_held *h = t->held;
+    struct sh4_held *h = t->agent.held;
     size_t words = h->words;
     for (size_t i = 0; i < n; i++) {
         words += req[i].nout;
@@ -77,7 +77,7 @@ static int judge_held(const struct sh4_request *held, size_t n, struct err *err)
 /* What waits, then these. */
 static int run_behind(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
 {
-    struct sh4_held *h = t->held;
+    struct sh4_held *h = t->agent.held;
     struct sh4_request all[SH4_HELD_REQUESTS + SH4_SOON_REQUESTS];
     size_t nheld = h->n, with = n <= SH4_SOON_REQUESTS ? n : 0;
     memcpy(all, h->req, nheld * sizeof *all);
@@ -98,28 +98,28 @@ static int run_behind(struct sh4_target *t, struct sh4_request *req, size_t n, s
 
 int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
 {
-    if (!t->held)
+    if (!t->agent.held)
         return run_now(t, req, n, err);
     if (take(t, req, n))
         return 0;
-    return t->held->n ? run_behind(t, req, n, err) : run_now(t, req, n, err);
+    return t->agent.held->n ? run_behind(t, req, n, err) : run_now(t, req, n, err);
 }
 
 void sh4_agent_hold(struct sh4_target *t, struct sh4_held *h)
 {
     h->n = h->words = 0;
-    t->held = h;
+    t->agent.held = h;
 }
 
 int sh4_agent_flush(struct sh4_target *t, struct err *err)
 {
-    return t->held && t->held->n ? run_behind(t, NULL, 0, err) : 0;
+    return t->agent.held && t->agent.held->n ? run_behind(t, NULL, 0, err) : 0;
 }
 
 int sh4_agent_release(struct sh4_target *t, struct err *err)
 {
     int ret = sh4_agent_flush(t, err);
-    t->held = NULL;
+    t->agent.held = NULL;
     return ret;
 }
 
@@ -166,7 +166,7 @@ static int blocks(struct sh4_target *t, const struct sh4_request *like, unsigned
 static int move(struct sh4_target *t, const struct sh4_request *like, unsigned width, size_t n,
                 const char *what, struct err *err)
 {
-    if (!t->layout)
+    if (!t->agent.layout)
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
     if (n == 0)
         return 0;
@@ -181,7 +181,7 @@ static int move(struct sh4_target *t, const struct sh4_request *like, unsigned w
 int sh4_agent_read(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *values, size_t n,
                    struct err *err)
 {
-    const struct sh4_agent_layout *a = t->layout;
+    const struct sh4_agent_layout *a = t->agent.layout;
     struct sh4_request like = { .in = values };
     if (a) {
         like.routine = a->op_read - (uint32_t)a->ref_call;
@@ -204,7 +204,7 @@ int sh4_agent_try_read(struct sh4_target *t, uint32_t addr, unsigned width, uint
 int sh4_agent_write(struct sh4_target *t, uint32_t addr, unsigned width, const uint32_t *values,
                     size_t n, struct err *err)
 {
-    const struct sh4_agent_layout *a = t->layout;
+    const struct sh4_agent_layout *a = t->agent.layout;
     struct sh4_request like = { .out = values };
     if (a) {
         like.routine = a->op_write - (uint32_t)a->ref_call;
@@ -224,7 +224,7 @@ struct sh4_request sh4_agent_poke_request(const struct sh4_agent_layout *a, uint
 int sh4_agent_poke(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t value,
                    struct err *err)
 {
-    const struct sh4_agent_layout *a = t->layout;
+    const struct sh4_agent_layout *a = t->agent.layout;
     if (!a)
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
     struct sh4_request req = sh4_agent_poke_request(a, addr, store_of(a, width, 0), value);
@@ -245,10 +245,10 @@ int sh4_agent_peek(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t
 int sh4_agent_call(struct sh4_target *t, uint32_t addr, const uint32_t arg[3], uint32_t *r0,
                    struct err *err)
 {
-    const struct sh4_agent_layout *a = t->layout;
+    const struct sh4_agent_layout *a = t->agent.layout;
     if (!a)
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
-    struct sh4_request req = { .routine = addr - t->agent_base - a->ref_call,
+    struct sh4_request req = { .routine = addr - t->agent.base - a->ref_call,
                                .arg = { arg[0], arg[1], arg[2] } };
     int ret = sh4_agent_run(t, &req, 1, err);
     if (ret == 0 && req.status)

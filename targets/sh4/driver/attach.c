@@ -29,8 +29,8 @@ static int load_aseram(struct sh4_target *t, struct err *err)
 
 static void use_ase(struct sh4_target *t)
 {
-    t->layout = &sh4_agent_ase;
-    t->agent_base = SH4_ASERAM;
+    t->agent.layout = &sh4_agent_ase;
+    t->agent.base = SH4_ASERAM;
 }
 
 /* POLLs fill up a block that an agent waits in. To a running program they are nothing, and where
@@ -53,7 +53,7 @@ int sh4_jtag_fill_block(struct sh4_target *t, struct err *err)
  * step stays known, and the program's DBR: a board that was away may still need them. */
 static void forget_request(struct sh4_target *t)
 {
-    t->hooks = t->loaded = t->asked.late = false;
+    t->regs.hooks = t->regs.loaded = t->asked.late = false;
     t->line.addr = 0;
     sh4_hudi_forget(t);
     sh4_ubc_forget(t);
@@ -63,7 +63,7 @@ static void forget_request(struct sh4_target *t)
 static void forget_run(struct sh4_target *t)
 {
     forget_request(t);
-    t->prog_dbr = 0;
+    t->regs.prog_dbr = 0;
     sh4_run_event(t, SH4_ON_FOUND_RUNNING);
 }
 
@@ -71,12 +71,12 @@ static void forget_run(struct sh4_target *t)
  * to read its ring, or for its own exception. */
 static int found_halted(struct sh4_target *t, struct err *err)
 {
-    sh4_find_leftovers(t, true);
+    sh4_note_stale_session(t, true);
     int is_stop = sh4_take_over(t, err);
     int ret = is_stop < 0 ? is_stop : sh4_end_step(t, err);
     if (ret < 0)
         return ret;
-    if (!is_stop || t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE)
+    if (!is_stop || t->regs.save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE)
         return sh4_let_go(t, err);
     if (t->run.continuing && t->stop.reason == STOP_STEP) /* the driver's own, on the way */
         sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
@@ -116,12 +116,12 @@ static int look_for_agent(struct sh4_target *t, struct err *err)
 /* An armed trace of before is a lost session's now: found and undone as one. */
 static void forget_session(struct sh4_target *t)
 {
-    t->layout = NULL;
+    t->agent.layout = NULL;
     forget_request(t);
-    t->vbr_patched = t->leftovers_checked = false;
-    if (t->traced) {
-        t->tracing->close(t);
-        t->trace_lost = true;
+    t->code.vbr_patched = t->stale.checked = false;
+    if (t->plug.asked) {
+        t->plug.tracing->close(t);
+        t->stale.trace = true;
     }
 }
 
@@ -137,10 +137,10 @@ static int find_board(struct sh4_target *t, struct err *err)
     } while (ret > 0);
     if (ret < 0)
         return ret;
-    t->check_patches = t->npatches > 0 || t->nvbr_sites > 0;
+    t->breaks.check = t->breaks.npatches > 0 || t->code.nvbr_sites > 0;
     if (ret > 0)
         return found_halted(t, err);
-    t->layout = NULL;
+    t->agent.layout = NULL;
     ret = t->link.wire->bring_agent(t, err);
     if (ret > 0)
         return found_halted(t, err);
@@ -164,10 +164,10 @@ static int clean_target(struct sh4_target *t, struct err *err)
 {
     int ret = sh4_end_step(t, err);
     int bad = sh4_patches_remove_all(t, err);
-    int late = sh4_borrow_clean(t, err);
-    t->ubc[0].used = t->ubc[1].used = false;
-    t->catch_mask = 0;
-    t->semihosting = false;
+    int late = sh4_hudi_restore(t, err);
+    t->breaks.ubc[0].used = t->breaks.ubc[1].used = false;
+    t->breaks.catch_mask = 0;
+    t->breaks.semihosting = false;
     if (t->run.state == SH4_RUN_STOPPED)
         sh4_run_event(t, SH4_ON_STOP_TOLD);
     return ret < 0 ? ret : bad < 0 ? bad : late;
@@ -179,13 +179,13 @@ int sh4_detach(struct target *target, struct err *err)
     log_msg(t->probe->log, LOG_TARGET, "%s: detach", t->probe->name);
     if (sh4_state(t) == TARGET_DETACHED || sh4_state(t) == TARGET_GONE)
         return 0;
-    if (t->trace_vbr) {
+    if (t->plug.vbr) {
         int ret = t->ops.trace->disarm(target, err);
         if (ret < 0)
             return sh4_lost(t, err_prefix(err, ret, "detach"));
     }
     /* A target that ran undisturbed is left alone: no patch, no channel, nothing to undo. */
-    bool clean = !sh4_needs_hooks(t) && !t->hooks && !t->hudi.kept;
+    bool clean = !sh4_needs_hooks(t) && !t->regs.hooks && !t->hudi.kept;
     if (sh4_state(t) == TARGET_RUNNING && clean) {
         sh4_run_event(t, SH4_ON_LEFT);
         return sh4_link_command(&t->link, SH4_TI_BYPASS, err);

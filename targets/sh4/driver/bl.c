@@ -10,7 +10,8 @@
 static bool hard_at(const struct sh4_target *t, uint32_t pc)
 {
     for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
-        if (t->ubc[n].used && t->ubc[n].kind == BP_HARD && t->ubc[n].addr == pc)
+        if (t->breaks.ubc[n].used && t->breaks.ubc[n].kind == BP_HARD &&
+            t->breaks.ubc[n].addr == pc)
             return true;
     return false;
 }
@@ -19,8 +20,8 @@ static bool must_be_stepped(const struct sh4_target *t)
 {
     bool hard = false;
     for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
-        hard = hard || (t->ubc[n].used && t->ubc[n].kind == BP_HARD);
-    return REG_GET(t->sr, SH4_SR_BL) && (t->npatches || hard);
+        hard = hard || (t->breaks.ubc[n].used && t->breaks.ubc[n].kind == BP_HARD);
+    return REG_GET(t->regs.sr, SH4_SR_BL) && (t->breaks.npatches || hard);
 }
 
 int sh4_let_go(struct sh4_target *t, struct err *err)
@@ -46,9 +47,9 @@ static int breakpoint_here(struct sh4_target *t, struct target_stop *stop)
 {
     if (!t->host_steps.count)
         return 0;
-    if (sh4_patch_at(t, t->pc))
+    if (sh4_patch_at(t, t->regs.pc))
         return stop_stepping(t, STOP_SWBREAK, SIGNAL_TRAP, stop);
-    return hard_at(t, t->pc) ? stop_stepping(t, STOP_HWBREAK, SIGNAL_TRAP, stop) : 0;
+    return hard_at(t, t->regs.pc) ? stop_stepping(t, STOP_HWBREAK, SIGNAL_TRAP, stop) : 0;
 }
 
 /* The next instruction cannot be stepped. At the place the program was resumed at the user has been
@@ -70,7 +71,7 @@ static int step_once(struct sh4_target *t, struct target_stop *stop, struct err 
     struct err why = { .code = ERR_OK };
     if (breakpoint_here(t, stop))
         return 1;
-    if (!REG_GET(t->sr, SH4_SR_BL))
+    if (!REG_GET(t->regs.sr, SH4_SR_BL))
         return sh4_run_freely(t, err);
     int ret = sh4_step_start(t, false, &why);
     if (ret == -ERR_UNSUPPORTED || ret == -ERR_FAULT)

@@ -12,8 +12,8 @@
  * may have been lost while a breakpoint was taken out for a step over it, or put back. */
 int sh4_patches_check(struct sh4_target *t, struct err *err)
 {
-    for (size_t i = 0; i < t->npatches; i++) {
-        struct sh4_patch *p = &t->patch[i];
+    for (size_t i = 0; i < t->breaks.npatches; i++) {
+        struct sh4_patch *p = &t->breaks.patch[i];
         uint32_t now;
         int ret = sh4_agent_try_read(t, p->addr, 2, &now, 1, err);
         bool there = (uint16_t)now == SH4_BREAK_INSN;
@@ -27,7 +27,7 @@ int sh4_patches_check(struct sh4_target *t, struct err *err)
     }
     int ret = sh4_image_check(t, err);
     if (ret == 0)
-        t->check_patches = false;
+        t->breaks.check = false;
     return ret;
 }
 
@@ -36,8 +36,8 @@ static uint16_t own_insn(struct sh4_target *t, uint32_t addr, uint32_t now)
 {
     uint8_t b[2];
     put16(b, (uint16_t)now, t->base.big_endian);
-    if (t->traced)
-        t->tracing->hide(t, addr, b, sizeof b);
+    if (t->plug.asked)
+        t->plug.tracing->hide(t, addr, b, sizeof b);
     return get16(b, t->base.big_endian);
 }
 
@@ -65,10 +65,10 @@ static int look_at(struct sh4_target *t, uint32_t addr, uint16_t *insn, bool *in
 static int insert_soft(struct sh4_target *t, uint32_t addr, uint16_t insn, struct err *err)
 {
     uint32_t check;
-    if (t->npatches == SH4_MAX_SOFT_BREAKS)
+    if (t->breaks.npatches == SH4_MAX_SOFT_BREAKS)
         return err_set(err, ERR_RESOURCE, "delete some", "all %d software breakpoints are used",
                        SH4_MAX_SOFT_BREAKS);
-    struct sh4_patch *p = &t->patch[t->npatches];
+    struct sh4_patch *p = &t->breaks.patch[t->breaks.npatches];
     *p = (struct sh4_patch){ .addr = addr, .orig = insn };
     int ret = sh4_patch_set(t, p, true, err);
     if (ret == 0)
@@ -82,7 +82,7 @@ static int insert_soft(struct sh4_target *t, uint32_t addr, uint16_t insn, struc
                        "breakpoint at %08x did not stick: %04x reads back as %04x", addr,
                        SH4_BREAK_INSN, (uint16_t)check);
     }
-    t->npatches++;
+    t->breaks.npatches++;
     return 0;
 }
 
@@ -93,7 +93,7 @@ static int remove_soft(struct sh4_target *t, uint32_t addr, struct err *err)
         return 0;
     int ret = sh4_patch_set(t, p, false, err);
     if (ret == 0)
-        *p = t->patch[--t->npatches];
+        *p = t->breaks.patch[--t->breaks.npatches];
     return ret;
 }
 
@@ -123,7 +123,7 @@ static bool have_bp(struct sh4_target *t, enum bp_kind kind, uint32_t addr, unsi
         return true;
     bool soft = kind == BP_SOFT;
     for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
-        if (len != 8 && sh4_ubc_same(&t->ubc[n], soft ? BP_HARD : kind, addr,
+        if (len != 8 && sh4_ubc_same(&t->breaks.ubc[n], soft ? BP_HARD : kind, addr,
                                      soft || kind == BP_HARD ? 2 : len))
             return true;
     return false;

@@ -6,7 +6,7 @@
 
 uint32_t sh4_agent_uncached(const struct sh4_target *t)
 {
-    return t->layout == &sh4_agent_ase ? 0 : 0xA0000000u - (t->agent_base & 0xE0000000u);
+    return t->agent.layout == &sh4_agent_ase ? 0 : 0xA0000000u - (t->agent.base & 0xE0000000u);
 }
 
 /* Clears the I-cache lines that may hold addr: its entry, and the one that differs in bit 12, which
@@ -15,8 +15,8 @@ uint32_t sh4_agent_uncached(const struct sh4_target *t)
 static size_t invalidate_requests(struct sh4_target *t, uint32_t addr, struct sh4_request *req)
 {
     for (uint32_t i = 0; i < 2; i++) {
-        req[i] = sh4_agent_poke_request(t->layout, 0xF0000000u | ((addr ^ i << 12) & 0x1FE0),
-                                        t->layout->st4, 0);
+        req[i] = sh4_agent_poke_request(t->agent.layout, 0xF0000000u | ((addr ^ i << 12) & 0x1FE0),
+                                        t->agent.layout->st4, 0);
         req[i].routine += sh4_agent_uncached(t);
     }
     return 2;
@@ -26,7 +26,7 @@ size_t sh4_agent_coherent(struct sh4_target *t, uint32_t addr, size_t len, struc
 {
     size_t k = 0;
     for (uint32_t line = addr & ~31u; line < addr + len; line += 32) {
-        req[k++] = sh4_agent_poke_request(t->layout, line, t->layout->purge, 0);
+        req[k++] = sh4_agent_poke_request(t->agent.layout, line, t->agent.layout->purge, 0);
         k += invalidate_requests(t, line, req + k);
     }
     return k;
@@ -37,7 +37,7 @@ int sh4_agent_write_code(struct sh4_target *t, uint32_t addr, const uint16_t *in
 {
     enum { MOST = 16 };
     struct sh4_request req[MOST + 3 * (MOST / 2 + 2)];
-    const struct sh4_agent_layout *a = t->layout;
+    const struct sh4_agent_layout *a = t->agent.layout;
     if (!a || n > MOST || addr % 2)
         return err_set(err, ERR_STATE, "halt the target first",
                        "cannot write %zu instructions at %08x", n, addr);
@@ -58,7 +58,7 @@ int sh4_agent_write_code(struct sh4_target *t, uint32_t addr, const uint16_t *in
 /* O-cache lines of a range written back and dropped, many a request. */
 static int purge(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
 {
-    const struct sh4_agent_layout *a = t->layout;
+    const struct sh4_agent_layout *a = t->agent.layout;
     uint32_t lines[SH4_REQUEST_WORDS], first = addr & ~31u,
                                        n = (uint32_t)((addr + len - first + 31) / 32);
     while (n) {
@@ -78,14 +78,14 @@ static int purge(struct sh4_target *t, uint32_t addr, size_t len, struct err *er
 
 int sh4_agent_before_write(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
 {
-    if (addr >> 29 != 5 || (addr & 0x1C000000) == 0x1C000000 || !t->layout)
+    if (addr >> 29 != 5 || (addr & 0x1C000000) == 0x1C000000 || !t->agent.layout)
         return 0;
     return purge(t, addr ^ 0x20000000, len, err);
 }
 
 int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
 {
-    const struct sh4_agent_layout *a = t->layout;
+    const struct sh4_agent_layout *a = t->agent.layout;
     uint32_t ccr;
     if (!a)
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
@@ -108,11 +108,11 @@ int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struc
 int sh4_agent_overlay(struct sh4_target *t, const uint32_t *words, size_t n, uint32_t *addr,
                       struct err *err)
 {
-    uint32_t at = t->agent_base + t->layout->overlay;
+    uint32_t at = t->agent.base + t->agent.layout->overlay;
     if (n > SH4_OVERLAY_WORDS)
         return err_set(err, ERR_RESOURCE, "", "overlay of %zu words", n);
     int ret = sh4_agent_write(t, at, 4, words, n, err);
-    if (ret == 0 && t->layout != &sh4_agent_ase) {
+    if (ret == 0 && t->agent.layout != &sh4_agent_ase) {
         struct sh4_request req[3 * (SH4_OVERLAY_WORDS / 8 + 2)];
         ret = sh4_agent_run(t, req, sh4_agent_coherent(t, at, 4 * n, req), err);
     }

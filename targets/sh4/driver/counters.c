@@ -26,8 +26,8 @@ static int arm_counters(struct sh4_target *t, const uint16_t code[2], struct err
             ret = sh4_agent_poke(t, addr, 2, REG_MASK(SH4_PMCR_PMCLR), err);
         if (ret < 0)
             return err_prefix(err, ret, "arm counters");
-        t->save[word] = (uint32_t)(int32_t)(int16_t)(REG_MASK(SH4_PMCR_PMEN) |
-                                                     REG_MASK(SH4_PMCR_PMST) | code[n]);
+        t->regs.save[word] = (uint32_t)(int32_t)(int16_t)(REG_MASK(SH4_PMCR_PMEN) |
+                                                          REG_MASK(SH4_PMCR_PMST) | code[n]);
     }
     return 0;
 }
@@ -35,9 +35,9 @@ static int arm_counters(struct sh4_target *t, const uint16_t code[2], struct err
 int sh4_counters_arm(struct target *target, const uint16_t code[2], struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
-    enum sh4_loan loan;
-    int ret = sh4_borrow(t, &loan, "arm counters", err);
-    return ret < 0 ? ret : sh4_give_back(t, loan, arm_counters(t, code, err), err);
+    enum sh4_temporary was;
+    int ret = sh4_temporary_halt(t, &was, "arm counters", err);
+    return ret < 0 ? ret : sh4_end_temporary_halt(t, was, arm_counters(t, code, err), err);
 }
 
 /* H, L, H again: the halves are two reads. Halted the agent holds the counters, so one try is
@@ -55,7 +55,7 @@ static int read_counters(struct sh4_target *t, struct counter_values *out, struc
 {
     struct counter_values v = { .code = { 0 } };
     for (unsigned n = 0; n < 2; n++) {
-        uint32_t pmcr = t->save[n ? SH4_SAVE_PMCR2 : SH4_SAVE_PMCR1];
+        uint32_t pmcr = t->regs.save[n ? SH4_SAVE_PMCR2 : SH4_SAVE_PMCR1];
         int ret = read_counter(t, n, &v.value[n], err);
         if (ret < 0)
             return err_prefix(err, ret, "read counters");
@@ -69,7 +69,7 @@ static int read_counters(struct sh4_target *t, struct counter_values *out, struc
 int sh4_counters_read(struct target *target, struct counter_values *out, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
-    enum sh4_loan loan;
-    int ret = sh4_borrow(t, &loan, "read counters", err);
-    return ret < 0 ? ret : sh4_give_back(t, loan, read_counters(t, out, err), err);
+    enum sh4_temporary was;
+    int ret = sh4_temporary_halt(t, &was, "read counters", err);
+    return ret < 0 ? ret : sh4_end_temporary_halt(t, was, read_counters(t, out, err), err);
 }

@@ -203,5 +203,5 @@ int sh4_dcip_leave(struct sh4_target *t, struct err *err)
 {
     const uint32_t never[] = { NEVER, NEVER };
     t->link.ip->leaving = true;
-    return sh4_agent_write(t, t->agent_base + t->layout->polls, 4, never, 2, err);
+    return sh4_agent_write(t, t->agent.base + t->agent.layout->polls, 4, never, 2, err);
 }

@@ -33,7 +33,7 @@ static void slower(struct sh4_link *l)
 
 static uint32_t halted_word(const struct sh4_target *t)
 {
-    return t->agent_base + SH4_AGENT_VERSION;
+    return t->agent.base + SH4_AGENT_VERSION;
 }
 
 /* An odd marker no word of the request equals, and whose complement the idle agent takes for a
@@ -41,8 +41,8 @@ static uint32_t halted_word(const struct sh4_target *t)
 static uint32_t next_marker(struct sh4_target *t, const struct sh4_request *r)
 {
     for (;;) {
-        t->nonce = t->nonce * 1664525u + 1013904223u;
-        uint32_t m = (t->nonce ^ t->nonce >> 15) | 1;
+        t->agent.nonce = t->agent.nonce * 1664525u + 1013904223u;
+        uint32_t m = (t->agent.nonce ^ t->agent.nonce >> 15) | 1;
         bool bad = m == SH4_AGENT_POLL || m == SH4_AGENT_READY || m == halted_word(t) ||
                    m == ~halted_word(t);
         bad = bad || m == r->arg[0] || m == r->arg[1] || m == r->arg[2];
@@ -176,19 +176,19 @@ int sh4_jtag_halted(struct sh4_target *t, struct err *err)
     enum { CALM = 8, CALM_RAM = 128 };
     uint32_t in[3], idle = t->link.idle_clocks;
     t->link.idle_clocks =
-        MAX(idle, t->layout == &sh4_agent_ase ? (uint32_t)CALM : (uint32_t)CALM_RAM);
+        MAX(idle, t->agent.layout == &sh4_agent_ase ? (uint32_t)CALM : (uint32_t)CALM_RAM);
     int ret = sh4_link_words(&t->link, NULL, in, 3, err);
     t->link.idle_clocks = idle;
     if (ret < 0)
         return ret;
     uint32_t seen = in[2] != SH4_AGENT_POLL ? in[2] : in[1];
-    if (t->layout)
+    if (t->agent.layout)
         return seen == halted_word(t);
     /* Where the agent lives is not known yet: a resident one says so itself, aligned to 1 KB. */
     if ((seen & 0x3FF) != SH4_AGENT_VERSION || in[1] != in[2] || seen == SH4_AGENT_POLL)
         return 0;
-    t->agent_base = seen - SH4_AGENT_VERSION;
-    t->layout = t->agent_base == SH4_ASERAM ? &sh4_agent_ase : &sh4_agent_ram;
+    t->agent.base = seen - SH4_AGENT_VERSION;
+    t->agent.layout = t->agent.base == SH4_ASERAM ? &sh4_agent_ase : &sh4_agent_ram;
     return 1;
 }
 
@@ -220,7 +220,7 @@ int sh4_jtag_resync(struct sh4_target *t, struct err *err)
     return err_set(err, ERR_TIMEOUT,
                    "reset the target (monitor reset halt); lower the wire clock if this repeats",
                    "the agent at %08x does not answer: %d words offered, last read %08x",
-                   t->agent_base, RESYNC_SCANS, in[PART - 1]);
+                   t->agent.base, RESYNC_SCANS, in[PART - 1]);
 }
 
 /* Composes requests [first, n) into one batch as long as they fit; returns how many. */

@@ -19,14 +19,14 @@
  * by us, or left by a lost session. */
 static bool trace_agent_runs(const struct sh4_target *t, uint32_t fetch)
 {
-    return t->trace_vbr || ((fetch ^ t->opt.agent_ram) & 0x1FFF0000) == 0;
+    return t->plug.vbr || ((fetch ^ t->opt.agent_ram) & 0x1FFF0000) == 0;
 }
 
 /* One of a lost session may wait for its ring to be read, with BL=1: it comes to the kernel when
  * asked. */
 static int ask_trace_agent(struct sh4_target *t, struct err *err)
 {
-    int ret = t->traced ? 0 : sh4_agent_halted(t, err);
+    int ret = t->plug.asked ? 0 : sh4_agent_halted(t, err);
     return ret ? MIN(ret, 0) : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
 }
 
@@ -51,7 +51,7 @@ static int takes_no_interrupt(struct sh4_target *t, struct err *err)
         int ret = sh4_link_status(&t->link, sel, v, 2, err);
         bool bl = REG_GET(v[0], SH4_SR_BL),
              closed = bl || REG_GET(v[0], SH4_SR_IMASK) == ALL_MASKED;
-        if (ret < 0 || !closed || sh4_in_agent(t, v[1]) || t->tracing->holds(t, v[1]))
+        if (ret < 0 || !closed || sh4_in_agent(t, v[1]) || t->plug.tracing->holds(t, v[1]))
             return ret;
         low = MIN(low, v[1]);
         high = MAX(high, v[1]);
@@ -74,9 +74,9 @@ static int private_break(struct sh4_target *t, struct err *err)
     bool patient = since < BREAK_LIMIT_NS / 2 || t->asked.breaks < SH4_BREAK_MIN_ASKS / 2;
     /* What a status tells is over when the break arrives: where an agent is known to run, it is not
      * relied on. It is gone if the power was. */
-    if (t->trace_lost && (since < BREAK_LIMIT_NS / 10 || t->asked.breaks < SH4_BREAK_MIN_ASKS / 5))
+    if (t->stale.trace && (since < BREAK_LIMIT_NS / 10 || t->asked.breaks < SH4_BREAK_MIN_ASKS / 5))
         return ask_trace_agent(t, err);
-    if (t->trace_ending && t->asked.breaks > 1) {
+    if (t->plug.ending && t->asked.breaks > 1) {
         int ret = takes_no_interrupt(t, err);
         if (ret)
             return ret < 0 ? ret : sh4_link_command(&t->link, SH4_TI_BREAK, err);
@@ -91,10 +91,12 @@ static int private_break(struct sh4_target *t, struct err *err)
             return ask_trace_agent(t, err);
         blocked = REG_GET(v[0], SH4_SR_BL) != 0;
         bool inside = sh4_in_agent(t, v[1]);
-        if (!blocked && !inside && (i >= SURE || t->npatches || t->hooks))
+        if (!blocked && !inside && (i >= SURE || t->breaks.npatches || t->regs.hooks))
             break;
         /* It may be waiting for its ring to be read, or have met a breakpoint by itself. */
-        ret = t->traced ? t->tracing->poll(t, 0, err) : inside ? sh4_agent_halted(t, err) : 0;
+        ret = t->plug.asked ? t->plug.tracing->poll(t, 0, err)
+              : inside      ? sh4_agent_halted(t, err)
+                            : 0;
         if (ret)
             return MIN(ret, 0);
         ret = sh4_wait(t, blocked ? 50000 : 0, err);
@@ -119,13 +121,13 @@ int sh4_jtag_leave_range(struct sh4_target *t, struct err *err)
             ret = sh4_wait(t, 20000, err);
         if (ret < 0)
             return ret;
-        if (i && seen == t->agent_base + SH4_AGENT_VERSION)
+        if (i && seen == t->agent.base + SH4_AGENT_VERSION)
             return 1;
     }
     return sh4_agent_halted(t, err);
 }
 
-static int borrow_break(struct sh4_target *t, struct err *err)
+static int break_for_a_moment(struct sh4_target *t, struct err *err)
 {
     enum { TRIES = 20, SAMPLES = 14 };
     uint8_t sel[SAMPLES + 1];
@@ -142,7 +144,7 @@ static int borrow_break(struct sh4_target *t, struct err *err)
         for (size_t k = 0; k < SAMPLES; k++)
             blocked = blocked || REG_GET(v[k], SH4_SR_BL);
         t->asked.by_interrupt =
-            t->hooks && t->hudi.ready && REG_GET(v[SAMPLES - 1], SH4_SR_IMASK) != 15;
+            t->regs.hooks && t->hudi.ready && REG_GET(v[SAMPLES - 1], SH4_SR_IMASK) != 15;
         if (t->asked.by_interrupt || !blocked)
             return sh4_link_command(&t->link,
                                     t->asked.by_interrupt ? SH4_TI_INTERRUPT : SH4_TI_BREAK, err);
@@ -162,8 +164,8 @@ static int ask_break(struct sh4_target *t, struct err *err)
         if (ret)
             return MIN(ret, 0);
     }
-    if (t->asked.shortly && t->opt.allow_private && t->leftovers_checked && !t->trace_vbr)
-        return borrow_break(t, err);
+    if (t->asked.shortly && t->opt.allow_private && t->stale.checked && !t->plug.vbr)
+        return break_for_a_moment(t, err);
     return t->opt.allow_private ? private_break(t, err)
                                 : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
 }
@@ -239,7 +241,7 @@ int sh4_stream_mark_halts(struct sh4_target *t, struct err *err)
     uint32_t mark = 0x80000000u | ((uint32_t)(sh4_now(t) >> 10) & 0x7FFF) << 16;
     if (bad_mark(mark))
         mark ^= 1u << 16;
-    int ret = sh4_agent_poke(t, t->agent_base + t->layout->halts, 4, mark, err);
+    int ret = sh4_agent_poke(t, t->agent.base + t->agent.layout->halts, 4, mark, err);
     if (ret == 0)
         t->link.halts = mark;
     return ret;
@@ -249,13 +251,13 @@ int sh4_stream_mark_halts(struct sh4_target *t, struct err *err)
 int sh4_check_resident(struct sh4_target *t, struct err *err)
 {
     uint32_t id[2];
-    int ret = sh4_agent_read(t, t->agent_base + 4, 4, id, 2, err);
+    int ret = sh4_agent_read(t, t->agent.base + 4, 4, id, 2, err);
     if (ret < 0)
         return ret;
     if (id[0] == SH4_AGENT_ID && id[1] == SH4_AGENT_VERSION)
         return t->link.wire->mark_halts ? t->link.wire->mark_halts(t, err) : 0;
     return err_set(err, ERR_PROTOCOL, "link the agent that belongs to this program version",
-                   "agent at %08x: id %08x version %u, expected %08x version %u", t->agent_base,
+                   "agent at %08x: id %08x version %u, expected %08x version %u", t->agent.base,
                    id[0], id[1], SH4_AGENT_ID, SH4_AGENT_VERSION);
 }
 
@@ -276,14 +278,14 @@ int sh4_loader_look_for_end(struct sh4_target *t, struct err *err)
 
 int sh4_seen_halted(struct sh4_target *t, struct err *err)
 {
-    if (t->loaded)
+    if (t->regs.loaded)
         return 1;
-    bool known = t->layout != NULL;
+    bool known = t->agent.layout != NULL;
     int ret = t->link.wire->look_for_end ? t->link.wire->look_for_end(t, err) : 0;
     if (ret)
         return ret;
-    ret = t->traced ? t->tracing->poll(t, 0, err) : sh4_agent_halted(t, err);
-    if (ret > 0 && !known && t->layout != &sh4_agent_ase) {
+    ret = t->plug.asked ? t->plug.tracing->poll(t, 0, err) : sh4_agent_halted(t, err);
+    if (ret > 0 && !known && t->agent.layout != &sh4_agent_ase) {
         int id = sh4_check_resident(t, err);
         return id < 0 ? id : 1;
     }
@@ -323,7 +325,7 @@ static int look_for_stop(struct sh4_target *t, struct err *err)
 /* A halt that does not come is asked for again, and given up at last. */
 static int ask_again(struct sh4_target *t, uint64_t at, struct err *err)
 {
-    uint64_t pause = t->trace_ending ? ENDING_AGAIN_NS : BREAK_AGAIN_NS;
+    uint64_t pause = t->plug.ending ? ENDING_AGAIN_NS : BREAK_AGAIN_NS;
     if (!sh4_halt_asked(t))
         return 0;
     if (asked_enough(t, at)) {

@@ -9,7 +9,7 @@ int sh4_hudi_priority(struct sh4_target *t, struct err *err)
 {
     uint32_t v;
     /* the resident agent has seen to it itself */
-    if (!t->opt.allow_private || t->layout != &sh4_agent_ase)
+    if (!t->opt.allow_private || t->agent.layout != &sh4_agent_ase)
         return 0;
     int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
     if (ret < 0)
@@ -25,23 +25,23 @@ int sh4_hudi_priority(struct sh4_target *t, struct err *err)
 
 /* The debugger's highest priority; no program has one for an interrupt that only a debugger can ask
  * for. */
-int sh4_hudi_priority_left(struct sh4_target *t, struct err *err)
+int sh4_hudi_undo_stale(struct sh4_target *t, struct err *err)
 {
     uint32_t v;
-    t->priority_left = false;
+    t->stale.priority = false;
     int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
     return ret < 0 || (v & 15) != 15 ? ret : sh4_agent_poke(t, SH4_IPRC, 2, v & ~15u, err);
 }
 
 void sh4_hudi_forget(struct sh4_target *t)
 {
-    t->hudi.lending = t->hudi.ready = t->hudi.kept = false;
+    t->hudi.in_use = t->hudi.ready = t->hudi.kept = false;
 }
 
-int sh4_borrow_clean(struct sh4_target *t, struct err *err)
+int sh4_hudi_restore(struct sh4_target *t, struct err *err)
 {
     uint32_t v;
-    t->hudi.lending = t->hudi.ready = false;
+    t->hudi.in_use = t->hudi.ready = false;
     if (!t->hudi.kept)
         return 0;
     t->hudi.kept = false;

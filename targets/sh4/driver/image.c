@@ -55,10 +55,10 @@ static int use_sites(struct sh4_target *t, const struct image *im, const struct 
         return err_set(err, ERR_NOMEM, "close other programs", "program image: no memory");
     if (n)
         find_sites(im, code, sure, sites, n);
-    free(t->vbr_sites);
-    t->vbr_sites = sites;
-    t->nvbr_sites = n;
-    t->vbr_patched = false;
+    free(t->code.vbr_sites);
+    t->code.vbr_sites = sites;
+    t->code.nvbr_sites = n;
+    t->code.vbr_patched = false;
     return 0;
 }
 
@@ -74,7 +74,8 @@ int sh4_set_image(struct target *target, const struct image *image, struct err *
 {
     struct sh4_target *t = sh4_of(target);
     struct sh4_sites code = { 0 };
-    int ret = t->vbr_patched && sh4_state(t) == TARGET_HALTED ? sh4_image_patch(t, false, err) : 0;
+    int ret =
+        t->code.vbr_patched && sh4_state(t) == TARGET_HALTED ? sh4_image_patch(t, false, err) : 0;
     if (ret == 0 && image)
         ret = search(image, NULL, 0, &code, err);
     if (ret == 0)
@@ -83,8 +84,8 @@ int sh4_set_image(struct target *target, const struct image *image, struct err *
     if (ret < 0)
         return ret;
     sh4_image_forget_written(t);
-    t->image = image;
-    return sh4_state(t) == TARGET_HALTED ? sh4_image_undo_leftovers(t, err) : 0;
+    t->code.image = image;
+    return sh4_state(t) == TARGET_HALTED ? sh4_image_undo_stale(t, err) : 0;
 }
 
 /* ---- no image: what the debugger wrote is searched instead, from where it lets the program go
@@ -96,15 +97,15 @@ enum { WRITTEN_ROOTS = 16 };
 static size_t roots_of(const struct sh4_target *t, uint32_t roots[WRITTEN_ROOTS])
 {
     size_t n = 0;
-    roots[n++] = t->pc;
-    for (size_t i = 0; i < t->npatches && n < WRITTEN_ROOTS; i++)
-        roots[n++] = t->patch[i].addr;
+    roots[n++] = t->regs.pc;
+    for (size_t i = 0; i < t->breaks.npatches && n < WRITTEN_ROOTS; i++)
+        roots[n++] = t->breaks.patch[i].addr;
     return n;
 }
 
 static bool search_is_due(const struct sh4_target *t, const uint32_t *roots, size_t n)
 {
-    struct sh4_written *w = (struct sh4_written *)&t->written;
+    struct sh4_written *w = (struct sh4_written *)&t->code.written;
     for (size_t i = 0; i < n && !w->changed; i++) {
         const struct sh4_written_piece *p = sh4_written_at(w, sh4_canonical32(roots[i]));
         if (p && sh4_canonical32(roots[i]) - p->addr < p->size &&
@@ -116,15 +117,16 @@ static bool search_is_due(const struct sh4_target *t, const uint32_t *roots, siz
 
 static int search_written(struct sh4_target *t, struct err *err)
 {
-    struct sh4_written *w = &t->written;
+    struct sh4_written *w = &t->code.written;
     uint32_t roots[WRITTEN_ROOTS];
     size_t n = roots_of(t, roots);
-    if (t->image || !w->n || !search_is_due(t, roots, n))
+    if (t->code.image || !w->n || !search_is_due(t, roots, n))
         return 0;
     struct image_section sections[ARRAY_LEN(w->piece)];
-    struct image im = {
-        .big_endian = t->base.big_endian, .entry = t->pc, .sections = sections, .nsections = w->n
-    };
+    struct image im = { .big_endian = t->base.big_endian,
+                        .entry = t->regs.pc,
+                        .sections = sections,
+                        .nsections = w->n };
     for (size_t i = 0; i < w->n; i++)
         sections[i] = (struct image_section){ .name = "written",
                                               .addr = w->piece[i].addr,
@@ -135,7 +137,7 @@ static int search_written(struct sh4_target *t, struct err *err)
     if (!w->code && !(w->code = calloc(1, sizeof *w->code)))
         return err_set(err, ERR_NOMEM, "close other programs",
                        "search for VBR instructions: no memory");
-    int ret = t->vbr_patched ? sh4_image_patch(t, false, err) : 0;
+    int ret = t->code.vbr_patched ? sh4_image_patch(t, false, err) : 0;
     if (ret < 0)
         return ret;
     sh4_sites_fini(w->code);
@@ -160,7 +162,7 @@ static int undo_in_section(struct sh4_target *t, const struct image_section *s, 
     /* not loaded: nothing to undo */
     int ret = sh4_mem_read_raw(t, (uint32_t)s->addr, 0, now, s->size, NULL) < 0 ? 1 : 0;
     for (uint64_t o = 0; ret == 0 && o + 2 <= s->size; o += 2) {
-        uint16_t original = get16(s->data + o, t->image->big_endian);
+        uint16_t original = get16(s->data + o, t->code.image->big_endian);
         uint32_t addr = (uint32_t)(s->addr + o);
         struct sh4_patch *known = sh4_patch_at(t, addr);
         if (!known && left_behind(get16(now + o, t->base.big_endian), original))
@@ -170,17 +172,17 @@ static int undo_in_section(struct sh4_target *t, const struct image_section *s, 
     return ret < 0 ? ret : 0;
 }
 
-int sh4_image_undo_leftovers(struct sh4_target *t, struct err *err)
+int sh4_image_undo_stale(struct sh4_target *t, struct err *err)
 {
     int ret = 0;
-    if (!t->leftover || !t->image || t->vbr_patched)
+    if (!t->stale.patches || !t->code.image || t->code.vbr_patched)
         return 0;
-    for (size_t i = 0; ret == 0 && i < t->image->nsections; i++) {
-        const struct image_section *s = &t->image->sections[i];
+    for (size_t i = 0; ret == 0 && i < t->code.image->nsections; i++) {
+        const struct image_section *s = &t->code.image->sections[i];
         if (s->code && s->data)
             ret = undo_in_section(t, s, err);
     }
-    t->leftover = ret < 0;
+    t->stale.patches = ret < 0;
     return ret < 0 ? err_prefix(err, ret, "patches of a lost session") : 0;
 }
 
@@ -209,8 +211,8 @@ static int patch_site(struct sh4_target *t, struct sh4_patch *s, bool in_memory,
 int sh4_image_check(struct sh4_target *t, struct err *err)
 {
     bool any = false;
-    for (size_t i = 0; i < t->nvbr_sites; i++) {
-        struct sh4_patch *s = &t->vbr_sites[i];
+    for (size_t i = 0; i < t->code.nvbr_sites; i++) {
+        struct sh4_patch *s = &t->code.vbr_sites[i];
         uint32_t now;
         int ret = s->in_memory ? sh4_agent_try_read(t, s->addr, 2, &now, 1, err) : 0;
         if (ret < 0)
@@ -218,7 +220,7 @@ int sh4_image_check(struct sh4_target *t, struct err *err)
         s->in_memory = ret > 0 && (uint16_t)now == sh4_dbr_twin(s->orig);
         any |= s->in_memory;
     }
-    t->vbr_patched = any;
+    t->code.vbr_patched = any;
     return 0;
 }
 
@@ -227,13 +229,13 @@ int sh4_image_patch(struct sh4_target *t, bool in_memory, struct err *err)
     int ret = in_memory ? search_written(t, err) : 0;
     if (ret < 0)
         return ret;
-    if (t->vbr_patched == in_memory)
+    if (t->code.vbr_patched == in_memory)
         return 0;
-    for (size_t i = 0; i < t->nvbr_sites; i++) {
-        ret = patch_site(t, &t->vbr_sites[i], in_memory, err);
+    for (size_t i = 0; i < t->code.nvbr_sites; i++) {
+        ret = patch_site(t, &t->code.vbr_sites[i], in_memory, err);
         if (ret < 0)
             return err_prefix(err, ret, "VBR instructions");
     }
-    t->vbr_patched = in_memory;
+    t->code.vbr_patched = in_memory;
     return 0;
 }

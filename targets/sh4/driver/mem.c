@@ -120,7 +120,7 @@ static int write_register(struct sh4_target *t, const struct sh4_reg_info *r, ui
         return sh4_agent_poke(t, addr, 2, SH4_WTCSR_KEY | v, err);
     /* the agent restores them when it resumes */
     if (r->address == SH4_PMCR1 || r->address == SH4_PMCR2)
-        t->save[r->address == SH4_PMCR1 ? SH4_SAVE_PMCR1 : SH4_SAVE_PMCR2] =
+        t->regs.save[r->address == SH4_PMCR1 ? SH4_SAVE_PMCR1 : SH4_SAVE_PMCR2] =
             (uint32_t)(int32_t)(int16_t)(v & ~REG_MASK(SH4_PMCR_PMCLR));
     return sh4_agent_poke(t, addr, bytes, v, err);
 }
@@ -200,7 +200,7 @@ int sh4_same_mem(struct target *target, uint64_t addr, const uint8_t *buf, size_
     struct sh4_target *t = sh4_of(target);
     uint32_t at = (uint32_t)addr;
     bool same = false;
-    if (sh4_state(t) != TARGET_HALTED || !t->layout || len == 0 || (addr | len) % 4 ||
+    if (sh4_state(t) != TARGET_HALTED || !t->agent.layout || len == 0 || (addr | len) % 4 ||
         addr > 0xFFFFFFFFu - len || is_io(at) || is_array(at) || is_io(at + (uint32_t)len - 1) ||
         is_array(at + (uint32_t)len - 1))
         return 0;
@@ -297,10 +297,10 @@ int sh4_mem_read_halted(struct sh4_target *t, uint64_t addr, unsigned width, uin
         return ret;
     /* From the outside in: a breakpoint may sit on an instruction the tracer has patched already.
      */
-    hide(t, t->patch, t->npatches, (uint32_t)addr, buf, len);
-    hide(t, t->vbr_sites, t->nvbr_sites, (uint32_t)addr, buf, len);
-    if (t->traced)
-        t->tracing->hide(t, (uint32_t)addr, buf, len);
+    hide(t, t->breaks.patch, t->breaks.npatches, (uint32_t)addr, buf, len);
+    hide(t, t->code.vbr_sites, t->code.nvbr_sites, (uint32_t)addr, buf, len);
+    if (t->plug.asked)
+        t->plug.tracing->hide(t, (uint32_t)addr, buf, len);
     return 0;
 }
 
@@ -313,9 +313,9 @@ static bool overlaps(uint32_t addr, size_t len, uint32_t start, uint32_t bytes)
 /* The debugger may not saw off the branch it sits on. */
 static int spare_agent(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
 {
-    bool ase = t->layout == &sh4_agent_ase;
+    bool ase = t->agent.layout == &sh4_agent_ase;
     bool code = ase ? addr >= SH4_ASERAM && addr < 0xFD000000u
-                    : overlaps(addr, len, t->agent_base, t->layout->size);
+                    : overlaps(addr, len, t->agent.base, t->agent.layout->size);
     if (!code && !overlaps(addr, len, SH4_SDDR, 4))
         return 0;
     return err_set(err, ERR_UNSUPPORTED, "leave that to the debugger",
@@ -334,10 +334,10 @@ int sh4_mem_write_halted(struct sh4_target *t, uint64_t addr, unsigned width, co
     memcpy(copy, buf, len);
     t->line.addr = 0;
     uint32_t a = (uint32_t)addr, end = a + (uint32_t)len;
-    if (t->traced)
-        t->tracing->write(t, a, copy, len);
-    keep(t, t->vbr_sites, t->nvbr_sites, a, copy, len, true);
-    keep(t, t->patch, t->npatches, a, copy, len, false);
+    if (t->plug.asked)
+        t->plug.tracing->write(t, a, copy, len);
+    keep(t, t->code.vbr_sites, t->code.nvbr_sites, a, copy, len, true);
+    keep(t, t->breaks.patch, t->breaks.npatches, a, copy, len, false);
     ret = sh4_agent_before_write(t, a, len, err);
     if (ret == 0)
         ret = sh4_mem_write_raw(t, a, width, copy, len, err);

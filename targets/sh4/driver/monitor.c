@@ -65,9 +65,9 @@ static int print_io(struct sh4_target *t, const struct sh4_reg_info *r, const st
     if (ret < 0)
         return ret;
     switch (r->address) {
-    case SH4_TRA: v = t->trap[0]; break;
-    case SH4_EXPEVT: v = t->trap[1]; break;
-    case SH4_INTEVT: v = t->trap[2]; break;
+    case SH4_TRA: v = t->regs.trap[0]; break;
+    case SH4_EXPEVT: v = t->regs.trap[1]; break;
+    case SH4_INTEVT: v = t->regs.trap[2]; break;
     default: break;
     }
     if (r->bits < 32)
@@ -122,9 +122,10 @@ static int show_registers(struct sh4_target *t, int argc, char **argv, const str
 static int cmd_reg(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
 {
     struct sh4_target *t = ctx;
-    enum sh4_loan loan;
-    int ret = sh4_borrow(t, &loan, "reg", err);
-    return ret < 0 ? ret : sh4_give_back(t, loan, show_registers(t, argc, argv, out, err), err);
+    enum sh4_temporary was;
+    int ret = sh4_temporary_halt(t, &was, "reg", err);
+    return ret < 0 ? ret
+                   : sh4_end_temporary_halt(t, was, show_registers(t, argc, argv, out, err), err);
 }
 
 /* ---- the rest ---- */
@@ -136,7 +137,7 @@ int sh4_stream_show(struct sh4_target *t, const struct text_sink *out, struct er
     uint32_t errors = 0;
     s->stats(t->probe, &sent, &received, &transfers);
     int ret = sh4_state(t) == TARGET_HALTED
-                  ? sh4_agent_peek(t, t->agent_base + t->layout->line_errors, 4, &errors, err)
+                  ? sh4_agent_peek(t, t->agent.base + t->agent.layout->line_errors, 4, &errors, err)
                   : 0;
     if (ret < 0)
         return ret;
@@ -217,7 +218,7 @@ static const struct {
 static int cmd_catch(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
 {
     struct sh4_target *t = ctx;
-    uint32_t mask = argc > 1 ? 0 : t->catch_mask;
+    uint32_t mask = argc > 1 ? 0 : t->breaks.catch_mask;
     for (int i = 1; i < argc; i++) {
         uint32_t bits = 0;
         for (size_t k = 0; k < ARRAY_LEN(catches); k++)
@@ -228,10 +229,10 @@ static int cmd_catch(void *ctx, int argc, char **argv, const struct text_sink *o
                            "catch: no class \"%s\"", argv[i]);
         mask |= bits;
     }
-    int ret = mask != t->catch_mask ? sh4_need_halted(t, "catch", err) : 0;
+    int ret = mask != t->breaks.catch_mask ? sh4_need_halted(t, "catch", err) : 0;
     if (ret < 0)
         return ret;
-    t->catch_mask = mask;
+    t->breaks.catch_mask = mask;
     sink_printf(out, "exceptions that stop the program:");
     for (size_t k = 0; k < ARRAY_LEN(catches); k++)
         if (mask & catches[k].bits)
@@ -280,8 +281,8 @@ static int cmd_semihosting(void *ctx, int argc, char **argv, const struct text_s
     if (ret < 0)
         return ret;
     if (argc == 2)
-        t->semihosting = on;
-    sink_printf(out, "semihosting (TRAPA #34) is %s\n", t->semihosting ? "on" : "off");
+        t->breaks.semihosting = on;
+    sink_printf(out, "semihosting (TRAPA #34) is %s\n", t->breaks.semihosting ? "on" : "off");
     return 0;
 }
 
@@ -299,7 +300,7 @@ static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sin
                          struct err *err)
 {
     struct sh4_target *t = ctx;
-    struct sh4_ubc_channel *b = &t->ubc[1];
+    struct sh4_ubc_channel *b = &t->breaks.ubc[1];
     if (argc > 3)
         return err_set(err, ERR_USAGE, "watchdata [VALUE [MASK]|off]",
                        "watchdata: too many arguments");

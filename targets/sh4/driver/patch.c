@@ -3,9 +3,9 @@
 
 struct sh4_patch *sh4_patch_at(struct sh4_target *t, uint32_t addr)
 {
-    for (size_t i = 0; i < t->npatches; i++)
-        if (sh4_canonical32(t->patch[i].addr) == sh4_canonical32(addr))
-            return &t->patch[i];
+    for (size_t i = 0; i < t->breaks.npatches; i++)
+        if (sh4_canonical32(t->breaks.patch[i].addr) == sh4_canonical32(addr))
+            return &t->breaks.patch[i];
     return NULL;
 }
 
@@ -23,11 +23,11 @@ int sh4_patch_set(struct sh4_target *t, struct sh4_patch *p, bool in_memory, str
 int sh4_patches_remove_all(struct sh4_target *t, struct err *err)
 {
     int first = 0;
-    for (size_t i = 0; i < t->npatches; i++) {
-        int ret = sh4_patch_set(t, &t->patch[i], false, first ? NULL : err);
+    for (size_t i = 0; i < t->breaks.npatches; i++) {
+        int ret = sh4_patch_set(t, &t->breaks.patch[i], false, first ? NULL : err);
         if (ret < 0 && first == 0)
             first = ret;
     }
-    t->npatches = 0;
+    t->breaks.npatches = 0;
     return first;
 }

@@ -40,35 +40,35 @@ enum {
 uint32_t *sh4_reg_bank(struct sh4_target *t, unsigned bank, unsigned n)
 {
     if (bank == 0)
-        return &t->save[SH4_SAVE_BANK0 + n];
-    return n ? &t->save[SH4_SAVE_BANK1_R1 + n - 1] : &t->save[SH4_SAVE_BANK1_R0];
+        return &t->regs.save[SH4_SAVE_BANK0 + n];
+    return n ? &t->regs.save[SH4_SAVE_BANK1_R1 + n - 1] : &t->regs.save[SH4_SAVE_BANK1_R0];
 }
 
 static unsigned active_bank(const struct sh4_target *t)
 {
-    return REG_GET(t->sr, SH4_SR_MD) && REG_GET(t->sr, SH4_SR_RB);
+    return REG_GET(t->regs.sr, SH4_SR_MD) && REG_GET(t->regs.sr, SH4_SR_RB);
 }
 
 uint32_t *sh4_reg_r(struct sh4_target *t, unsigned n)
 {
     if (n < 8)
         return sh4_reg_bank(t, active_bank(t), n);
-    return n == 15 ? &t->r15 : &t->save[SH4_SAVE_R8 + n - 8];
+    return n == 15 ? &t->regs.r15 : &t->regs.save[SH4_SAVE_R8 + n - 8];
 }
 
 /* ---- moving it ---- */
 
 void sh4_regs_requests(struct sh4_target *t, struct sh4_request req[SH4_LOAD_REQUESTS])
 {
-    const struct sh4_agent_layout *a = t->layout;
+    const struct sh4_agent_layout *a = t->agent.layout;
     req[0] = (struct sh4_request){ .routine = a->op_read - (uint32_t)a->ref_call,
-                                   .arg = { t->agent_base + a->save_area,
+                                   .arg = { t->agent.base + a->save_area,
                                             a->ld4 - (uint32_t)a->ref_read, SH4_SAVE_WORDS },
-                                   .in = t->save,
+                                   .in = t->regs.save,
                                    .nin = SH4_SAVE_WORDS };
     req[1] = (struct sh4_request){ .routine = a->op_read - (uint32_t)a->ref_call,
                                    .arg = { SH4_TRA, a->ld4 - (uint32_t)a->ref_read, 3 },
-                                   .in = t->trap,
+                                   .in = t->regs.trap,
                                    .nin = 3 };
 }
 
@@ -76,13 +76,13 @@ int sh4_regs_load(struct sh4_target *t, struct err *err)
 {
     struct sh4_request req[SH4_LOAD_REQUESTS];
     sh4_regs_requests(t, req);
-    int ret = t->loaded ? 0 : sh4_agent_run(t, req, ARRAY_LEN(req), err);
-    t->loaded = false;
+    int ret = t->regs.loaded ? 0 : sh4_agent_run(t, req, ARRAY_LEN(req), err);
+    t->regs.loaded = false;
     if (ret < 0)
         return ret;
-    memcpy(t->save_seen, t->save, sizeof t->save);
+    memcpy(t->regs.save_seen, t->regs.save, sizeof t->regs.save);
     t->fpu.valid = t->fpu.dirty = false;
-    t->trap_lost = t->mmu.saved = false;
+    t->regs.trap_lost = t->mmu.saved = false;
     t->alias.set = 0;
     t->span.lo = t->span.hi = 0;
     return 0;
@@ -93,19 +93,19 @@ static int store_blocks(struct sh4_target *t, struct err *err)
 {
     enum { GAP = 10 };
     for (size_t i = 0; i < SH4_SAVE_WORDS;) {
-        if (t->save[i] == t->save_seen[i]) {
+        if (t->regs.save[i] == t->regs.save_seen[i]) {
             i++;
             continue;
         }
         size_t end = i + 1;
         for (size_t j = end; j < SH4_SAVE_WORDS && j < end + GAP; j++)
-            if (t->save[j] != t->save_seen[j])
+            if (t->regs.save[j] != t->regs.save_seen[j])
                 end = j + 1;
-        int ret = sh4_agent_write(t, t->agent_base + t->layout->save_area + (uint32_t)(4 * i), 4,
-                                  t->save + i, end - i, err);
+        int ret = sh4_agent_write(t, t->agent.base + t->agent.layout->save_area + (uint32_t)(4 * i),
+                                  4, t->regs.save + i, end - i, err);
         if (ret < 0)
             return ret;
-        memcpy(t->save_seen + i, t->save + i, 4 * (end - i));
+        memcpy(t->regs.save_seen + i, t->regs.save + i, 4 * (end - i));
         i = end;
     }
     return 0;
@@ -116,21 +116,22 @@ static int store_blocks(struct sh4_target *t, struct err *err)
 int sh4_regs_store(struct sh4_target *t, struct err *err)
 {
     enum { FEW = 10 };
-    const struct sh4_agent_layout *a = t->layout;
+    const struct sh4_agent_layout *a = t->agent.layout;
     struct sh4_request req[FEW];
     size_t n = 0;
     for (uint32_t i = 0; i < SH4_SAVE_WORDS; i++) {
-        if (t->save[i] == t->save_seen[i])
+        if (t->regs.save[i] == t->regs.save_seen[i])
             continue;
         if (n == FEW)
             return store_blocks(t, err);
-        req[n++] = (struct sh4_request){ .routine = a->op_poke - (uint32_t)a->ref_call,
-                                         .arg = { t->agent_base + a->save_area + 4 * i,
-                                                  a->st4 - (uint32_t)a->ref_poke, t->save[i] } };
+        req[n++] =
+            (struct sh4_request){ .routine = a->op_poke - (uint32_t)a->ref_call,
+                                  .arg = { t->agent.base + a->save_area + 4 * i,
+                                           a->st4 - (uint32_t)a->ref_poke, t->regs.save[i] } };
     }
     int ret = n ? sh4_agent_run(t, req, n, err) : 0;
     if (ret == 0)
-        memcpy(t->save_seen, t->save, sizeof t->save);
+        memcpy(t->regs.save_seen, t->regs.save, sizeof t->regs.save);
     return ret;
 }
 
@@ -160,10 +161,10 @@ static int load_fpu_overlay(struct sh4_target *t, uint32_t *stub, uint32_t *set_
     for (size_t i = 0; i + 1 < ARRAY_LEN(code); i += 2)
         words[i / 2] = t->base.big_endian ? (uint32_t)code[i] << 16 | code[i + 1]
                                           : (uint32_t)code[i + 1] << 16 | code[i];
-    addr = t->agent_base + t->layout->overlay + sh4_agent_uncached(t);
+    addr = t->agent.base + t->agent.layout->overlay + sh4_agent_uncached(t);
     words[ARRAY_LEN(words) - 1] = addr + 16;
     int ret = sh4_agent_overlay(t, words, ARRAY_LEN(words), &addr, err);
-    *stub = addr + sh4_agent_uncached(t) - t->agent_base;
+    *stub = addr + sh4_agent_uncached(t) - t->agent.base;
     *set_fpscr = *stub + 24;
     return ret;
 }
@@ -171,7 +172,7 @@ static int load_fpu_overlay(struct sh4_target *t, uint32_t *stub, uint32_t *set_
 /* Both FPR banks in or out; first is the opcode for register 0. */
 static int move_fpu(struct sh4_target *t, bool store, struct err *err)
 {
-    const struct sh4_agent_layout *a = t->layout;
+    const struct sh4_agent_layout *a = t->agent.layout;
     uint32_t stub, set_fpscr;
     int ret = load_fpu_overlay(t, &stub, &set_fpscr, err);
     if (ret < 0)
@@ -229,22 +230,22 @@ static uint32_t *plain(struct sh4_target *t, unsigned n)
     if (n >= REG_BANK1 && n < REG_BANK1 + 8)
         return sh4_reg_bank(t, 1, n - REG_BANK1);
     switch (n) {
-    case REG_PC: return &t->pc;
-    case REG_PR: return &t->save[SH4_SAVE_PR];
-    case REG_GBR: return &t->save[SH4_SAVE_GBR];
-    case REG_VBR: return &t->prog_vbr;
-    case REG_MACH: return &t->save[SH4_SAVE_MACH];
-    case REG_MACL: return &t->save[SH4_SAVE_MACL];
-    case REG_SR: return &t->sr;
-    case REG_FPUL: return &t->save[SH4_SAVE_FPUL];
-    case REG_FPSCR: return &t->save[SH4_SAVE_FPSCR];
-    case REG_SSR: return &t->ssr;
-    case REG_SPC: return &t->spc;
-    case REG_DBR: return &t->prog_dbr;
-    case REG_SGR: return &t->sgr;
-    case REG_TRA: return &t->trap[0];
-    case REG_EXPEVT: return &t->trap[1];
-    case REG_INTEVT: return &t->trap[2];
+    case REG_PC: return &t->regs.pc;
+    case REG_PR: return &t->regs.save[SH4_SAVE_PR];
+    case REG_GBR: return &t->regs.save[SH4_SAVE_GBR];
+    case REG_VBR: return &t->regs.prog_vbr;
+    case REG_MACH: return &t->regs.save[SH4_SAVE_MACH];
+    case REG_MACL: return &t->regs.save[SH4_SAVE_MACL];
+    case REG_SR: return &t->regs.sr;
+    case REG_FPUL: return &t->regs.save[SH4_SAVE_FPUL];
+    case REG_FPSCR: return &t->regs.save[SH4_SAVE_FPSCR];
+    case REG_SSR: return &t->regs.ssr;
+    case REG_SPC: return &t->regs.spc;
+    case REG_DBR: return &t->regs.prog_dbr;
+    case REG_SGR: return &t->regs.sgr;
+    case REG_TRA: return &t->regs.trap[0];
+    case REG_EXPEVT: return &t->regs.trap[1];
+    case REG_INTEVT: return &t->regs.trap[2];
     default: return NULL;
     }
 }
@@ -252,7 +253,7 @@ static uint32_t *plain(struct sh4_target *t, unsigned n)
 /* FRn or XFn as FPSCR.FR now has them. */
 static uint32_t *fpu(struct sh4_target *t, unsigned n)
 {
-    unsigned swapped = REG_GET(t->save[SH4_SAVE_FPSCR], SH4_FPSCR_FR);
+    unsigned swapped = REG_GET(t->regs.save[SH4_SAVE_FPSCR], SH4_FPSCR_FR);
     if (n >= REG_FR0 && n < REG_FR0 + 16)
         return &t->fpu.r[16 * swapped + n - REG_FR0];
     if (n >= REG_XF0 && n < REG_XF0 + 16)
@@ -270,16 +271,18 @@ static int no_register(unsigned n, struct err *err)
 
 uint32_t sh4_sr_shown(const struct sh4_target *t)
 {
-    return t->sr_meant ? (t->sr & ~SH4_TRACE_SR_MEANT) | (t->sr_meant & SH4_TRACE_SR_MEANT) : t->sr;
+    return t->regs.sr_meant
+               ? (t->regs.sr & ~SH4_TRACE_SR_MEANT) | (t->regs.sr_meant & SH4_TRACE_SR_MEANT)
+               : t->regs.sr;
 }
 
 /* While traps are in the program, BL must not become 1 where they count on it to be 0. */
 void sh4_sr_load(struct sh4_target *t, uint32_t value)
 {
     uint32_t bl = REG_MASK(SH4_SR_BL);
-    bool meant = t->traced && value & bl && !(t->sr & bl);
-    t->sr_meant = meant ? value : 0;
-    t->sr = meant ? (value & ~bl) | REG_MASK(SH4_SR_IMASK) : value;
+    bool meant = t->plug.asked && value & bl && !(t->regs.sr & bl);
+    t->regs.sr_meant = meant ? value : 0;
+    t->regs.sr = meant ? (value & ~bl) | REG_MASK(SH4_SR_IMASK) : value;
 }
 
 int sh4_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *err)
@@ -355,9 +358,9 @@ int sh4_write_reg(struct target *target, unsigned n, const uint8_t *buf, struct 
     else if (n == REG_FPSCR)
         value &= SH4_FPSCR_WRITABLE;
     if ((n == REG_SSR || n == REG_SPC) && *p != value)
-        t->own_spc = true;
+        t->regs.own_spc = true;
     if (n >= REG_TRA && *p != value)
-        t->trap_lost = true; /* goes to the target with what else must be put back */
+        t->regs.trap_lost = true; /* goes to the target with what else must be put back */
     if (n == REG_PC && *p != value)
         t->run.caught = false;
     if (n == REG_SR)
@@ -369,11 +372,11 @@ int sh4_write_reg(struct target *target, unsigned n, const uint8_t *buf, struct 
 
 void sh4_enter_handler(struct sh4_target *t)
 {
-    t->spc = t->save[SH4_SAVE_SPC];
-    t->ssr = t->save[SH4_SAVE_SSR];
-    t->sgr = t->save[SH4_SAVE_R15];
-    t->sr = t->ssr | REG_MASK(SH4_SR_MD) | REG_MASK(SH4_SR_RB) | REG_MASK(SH4_SR_BL);
-    t->pc = t->prog_vbr + SH4_VEC_GENERAL;
-    t->own_spc = true;
+    t->regs.spc = t->regs.save[SH4_SAVE_SPC];
+    t->regs.ssr = t->regs.save[SH4_SAVE_SSR];
+    t->regs.sgr = t->regs.save[SH4_SAVE_R15];
+    t->regs.sr = t->regs.ssr | REG_MASK(SH4_SR_MD) | REG_MASK(SH4_SR_RB) | REG_MASK(SH4_SR_BL);
+    t->regs.pc = t->regs.prog_vbr + SH4_VEC_GENERAL;
+    t->regs.own_spc = true;
     t->run.caught = false;
 }

@@ -29,24 +29,27 @@ static int step_now(struct sh4_target *t, struct err *err)
 static int range_with_bl(struct sh4_target *t, const struct resume *how, struct err *err)
 {
     enum { LIMIT = 100 };
-    for (int i = 0; i < LIMIT && REG_GET(t->sr, SH4_SR_BL); i++) {
+    for (int i = 0; i < LIMIT && REG_GET(t->regs.sr, SH4_SR_BL); i++) {
         int ret = sh4_step_start(t, false, err);
         if (ret <= 0)
             return ret < 0 ? ret : tell_reset(t, err);
-        if (t->pc < how->range_lo || t->pc >= how->range_hi || sh4_patch_at(t, t->pc))
+        if (t->regs.pc < how->range_lo || t->regs.pc >= how->range_hi ||
+            sh4_patch_at(t, t->regs.pc))
             break;
     }
-    stop_later(t, sh4_patch_at(t, t->pc) ? STOP_SWBREAK : STOP_STEP);
+    stop_later(t, sh4_patch_at(t, t->regs.pc) ? STOP_SWBREAK : STOP_STEP);
     return 0;
 }
 
 static int go_on(struct sh4_target *t, struct err *err)
 {
-    struct sh4_patch *p = sh4_patch_at(t, t->pc);
+    struct sh4_patch *p = sh4_patch_at(t, t->regs.pc);
     bool hard = false;
     for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
-        hard = hard || (t->ubc[n].used && t->ubc[n].kind == BP_HARD && t->ubc[n].addr == t->pc);
-    if ((!p && !hard) || REG_GET(t->sr, SH4_SR_BL)) /* single-stepping begins with a step, too */
+        hard = hard || (t->breaks.ubc[n].used && t->breaks.ubc[n].kind == BP_HARD &&
+                        t->breaks.ubc[n].addr == t->regs.pc);
+    if ((!p && !hard) ||
+        REG_GET(t->regs.sr, SH4_SR_BL)) /* single-stepping begins with a step, too */
         return sh4_let_go(t, err);
     /* Standing on a breakpoint: off it with one step, the rest freely. */
     int ret = sh4_step_start(t, true, err);
@@ -57,7 +60,7 @@ static int go_on(struct sh4_target *t, struct err *err)
 static int forget_last_resume(struct sh4_target *t, const struct resume *how, struct err *err)
 {
     if (how->set_pc) {
-        t->pc = (uint32_t)how->pc;
+        t->regs.pc = (uint32_t)how->pc;
         t->run.caught = false;
     }
     if (t->run.state == SH4_RUN_STOPPED)
@@ -78,7 +81,7 @@ static int go_as_asked(struct sh4_target *t, const struct resume *how, struct er
         return go_on(t, err);
     if (how->kind == RESUME_STEP)
         return step_now(t, err);
-    if (REG_GET(t->sr, SH4_SR_BL))
+    if (REG_GET(t->regs.sr, SH4_SR_BL))
         return range_with_bl(t, how, err);
     t->step.lo = (uint32_t)how->range_lo;
     t->step.hi = (uint32_t)how->range_hi;
@@ -92,12 +95,13 @@ int sh4_resume(struct target *target, const struct resume *given, struct err *er
     };
     struct sh4_target *t = sh4_of(target);
     struct resume how = *given;
-    log_msg(t->probe->log, LOG_TARGET, "%s: %s at %08x", t->probe->name, kinds[how.kind], t->pc);
+    log_msg(t->probe->log, LOG_TARGET, "%s: %s at %08x", t->probe->name, kinds[how.kind],
+            t->regs.pc);
     int ret = sh4_need_halted(t, "resume", err);
     if (ret < 0)
         return ret;
     ret = forget_last_resume(t, &how, err);
-    if (ret == 0 && t->traced)
-        ret = t->tracing->resuming(t, &how, err);
+    if (ret == 0 && t->plug.asked)
+        ret = t->plug.tracing->resuming(t, &how, err);
     return sh4_lost(t, ret < 0 ? ret : go_as_asked(t, &how, err));
 }

@@ -19,10 +19,10 @@ static void put_insn(struct sh4_target *t, uint32_t *words, unsigned offset, uin
 static int restore_trap(struct sh4_target *t, struct err *err)
 {
     int ret = 0;
-    if (!t->trap_lost)
+    if (!t->regs.trap_lost)
         return 0;
     for (uint32_t i = 0; ret == 0 && i < 3; i++)
-        ret = sh4_agent_poke(t, SH4_TRA + 4 * i, 4, t->trap[i], err);
+        ret = sh4_agent_poke(t, SH4_TRA + 4 * i, 4, t->regs.trap[i], err);
     if (ret == 0 && t->mmu.saved)
         ret = sh4_agent_poke(t, SH4_PTEH, 4, t->mmu.pteh, err);
     if (ret == 0 && t->mmu.saved)
@@ -32,26 +32,28 @@ static int restore_trap(struct sh4_target *t, struct err *err)
 
 static uint32_t hook_vbr(const struct sh4_target *t)
 {
-    return t->trace_vbr ? t->trace_vbr : t->agent_base + t->layout->hook_vbr;
+    return t->plug.vbr ? t->plug.vbr : t->agent.base + t->agent.layout->hook_vbr;
 }
 
 bool sh4_needs_hooks(const struct sh4_target *t)
 {
-    return t->layout == &sh4_agent_ram || t->layout == &sh4_agent_scif ||
-           t->layout == &sh4_agent_dcip || t->npatches || t->ubc[0].used || t->ubc[1].used ||
-           t->catch_mask || t->semihosting || t->trace_vbr || t->hudi.lending;
+    return t->agent.layout == &sh4_agent_ram || t->agent.layout == &sh4_agent_scif ||
+           t->agent.layout == &sh4_agent_dcip || t->breaks.npatches || t->breaks.ubc[0].used ||
+           t->breaks.ubc[1].used || t->breaks.catch_mask || t->breaks.semihosting || t->plug.vbr ||
+           t->hudi.in_use;
 }
 
 /* VBR and DBR as they must be while the program runs. */
 static int place_vectors(struct sh4_target *t, bool steps, struct err *err)
 {
-    t->hooks = steps || sh4_needs_hooks(t);
-    t->save[SH4_SAVE_VBR] = t->hooks ? hook_vbr(t) : t->prog_vbr;
-    t->save[SH4_SAVE_DBR] = t->hooks ? t->prog_vbr : t->prog_dbr;
-    t->save[SH4_SAVE_MASK] =
+    t->regs.hooks = steps || sh4_needs_hooks(t);
+    t->regs.save[SH4_SAVE_VBR] = t->regs.hooks ? hook_vbr(t) : t->regs.prog_vbr;
+    t->regs.save[SH4_SAVE_DBR] = t->regs.hooks ? t->regs.prog_vbr : t->regs.prog_dbr;
+    t->regs.save[SH4_SAVE_MASK] =
         steps ? 0xFFFFFFFFu
-              : 0x8000u | t->catch_mask | (t->semihosting ? 1u << (SH4_EXP_TRAPA >> 5) : 0);
-    return sh4_image_patch(t, t->hooks, err);
+              : 0x8000u | t->breaks.catch_mask |
+                    (t->breaks.semihosting ? 1u << (SH4_EXP_TRAPA >> 5) : 0);
+    return sh4_image_patch(t, t->regs.hooks, err);
 }
 
 /* ---- BL=1: SPC, SSR are the program's own, RTE cannot be used to get there directly ---- */
@@ -74,19 +76,19 @@ static int leave_with_bl(struct sh4_target *t, struct err *err)
         0x4F2B, /* 16 jmp @r15 */
         0x0F3A, /* 18 stc sgr,r15 */
     };
-    uint32_t words[TAIL_DATA / 4 + 3] = { 0 }, at, arg[3] = { t->r15, 0, 0 };
+    uint32_t words[TAIL_DATA / 4 + 3] = { 0 }, at, arg[3] = { t->regs.r15, 0, 0 };
     for (unsigned i = 0; i < ARRAY_LEN(code); i++)
         put_insn(t, words, 2 * i, code[i]);
-    words[TAIL_DATA / 4] = t->ssr;
-    words[TAIL_DATA / 4 + 1] = t->spc;
-    words[TAIL_DATA / 4 + 2] = t->pc;
+    words[TAIL_DATA / 4] = t->regs.ssr;
+    words[TAIL_DATA / 4 + 1] = t->regs.spc;
+    words[TAIL_DATA / 4 + 2] = t->regs.pc;
     int ret = sh4_agent_overlay(t, words, ARRAY_LEN(words), &at, err);
     if (ret < 0)
         return ret;
-    t->save[SH4_SAVE_SSR] = t->sr;
-    t->save[SH4_SAVE_SPC] = at + TAIL;
-    t->save[SH4_SAVE_R15] = at + TAIL_DATA;
-    t->trap_lost = true;
+    t->regs.save[SH4_SAVE_SSR] = t->regs.sr;
+    t->regs.save[SH4_SAVE_SPC] = at + TAIL;
+    t->regs.save[SH4_SAVE_R15] = at + TAIL_DATA;
+    t->regs.trap_lost = true;
     ret = sh4_regs_store(t, err);
     if (ret == 0)
         ret = sh4_agent_call(t, at + SET_SGR, arg, NULL, err);
@@ -95,9 +97,9 @@ static int leave_with_bl(struct sh4_target *t, struct err *err)
 
 static int leave_plain(struct sh4_target *t, struct err *err)
 {
-    t->save[SH4_SAVE_SSR] = t->sr;
-    t->save[SH4_SAVE_SPC] = t->pc;
-    t->save[SH4_SAVE_R15] = t->r15;
+    t->regs.save[SH4_SAVE_SSR] = t->regs.sr;
+    t->regs.save[SH4_SAVE_SPC] = t->regs.pc;
+    t->regs.save[SH4_SAVE_R15] = t->regs.r15;
     int ret = restore_trap(t, err);
     return ret < 0 ? ret : sh4_regs_store(t, err);
 }
@@ -107,32 +109,33 @@ static int leave_plain(struct sh4_target *t, struct err *err)
  */
 static int go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, struct err *err)
 {
-    struct sh4_request req = { .routine = t->layout->op_go - (uint32_t)t->layout->ref_call,
+    struct sh4_request req = { .routine =
+                                   t->agent.layout->op_go - (uint32_t)t->agent.layout->ref_call,
                                .arg = { lo, hi, step_pc },
                                .slack = 2 };
     struct sh4_request then[SH4_LOAD_REQUESTS + SH4_SOON_REQUESTS];
     struct err own = { .code = ERR_OK };
-    struct sh4_soon *more = t->layout == &sh4_agent_ase ? t->soon : NULL;
-    bool soon = more || (t->layout == &sh4_agent_ase && lo >= hi &&
-                         (step_pc || t->step.displaced) && !t->trace_vbr);
+    struct sh4_soon *more = t->agent.layout == &sh4_agent_ase ? t->agent.soon : NULL;
+    bool soon = more || (t->agent.layout == &sh4_agent_ase && lo >= hi &&
+                         (step_pc || t->step.displaced) && !t->plug.vbr);
     uint32_t save[SH4_SAVE_WORDS], trap[3];
     int ret = sh4_agent_flush(t, err);
     if (ret < 0)
         return ret;
-    memcpy(save, t->save, sizeof save);
-    memcpy(trap, t->trap, sizeof trap);
+    memcpy(save, t->regs.save, sizeof save);
+    memcpy(trap, t->regs.trap, sizeof trap);
     sh4_regs_requests(t, then);
     if (more) {
         req.slack = more->slack;
         memcpy(then + SH4_LOAD_REQUESTS, more->req, more->n * sizeof *then);
     }
     ret = sh4_agent_go(t, &req, then, soon ? SH4_LOAD_REQUESTS + (more ? more->n : 0) : 0,
-                       &t->loaded, err);
+                       &t->regs.loaded, err);
     if (more)
-        more->done = t->loaded;
-    if (!t->loaded) { /* what came in is not to be trusted */
-        memcpy(t->save, save, sizeof save);
-        memcpy(t->trap, trap, sizeof trap);
+        more->done = t->regs.loaded;
+    if (!t->regs.loaded) { /* what came in is not to be trusted */
+        memcpy(t->regs.save, save, sizeof save);
+        memcpy(t->regs.trap, trap, sizeof trap);
     }
     if (ret < 0) /* it may have gone, and come back with other registers */
         sh4_regs_unseen(t);
@@ -154,18 +157,19 @@ static int go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, 
 
 int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, bool steps, struct err *err)
 {
-    const uint32_t pc = t->pc;
+    const uint32_t pc = t->regs.pc;
     int ret = sh4_fpu_store(t, err);
     if (ret == 0)
         ret = place_vectors(t, steps, err);
     if (ret == 0)
         ret = sh4_sync_written(t, err);
-    if (ret == 0 && t->hooks && !t->hudi.kept && !steps && !t->trace_vbr)
+    if (ret == 0 && t->regs.hooks && !t->hudi.kept && !steps && !t->plug.vbr)
         ret = sh4_hudi_priority(t, err);
-    if (ret == 0 && t->traced)
-        ret = t->tracing->resumed(t, steps, err);
+    if (ret == 0 && t->plug.asked)
+        ret = t->plug.tracing->resumed(t, steps, err);
     if (ret == 0)
-        ret = REG_GET(t->sr, SH4_SR_BL) && t->own_spc ? leave_with_bl(t, err) : leave_plain(t, err);
+        ret = REG_GET(t->regs.sr, SH4_SR_BL) && t->regs.own_spc ? leave_with_bl(t, err)
+                                                                : leave_plain(t, err);
     if (ret == 0)
         ret = go(t, lo, hi, steps ? pc : 0, err);
     if (ret < 0)
@@ -206,7 +210,7 @@ enum { D_ENTRY = 10, D_INSN = 16, D_LIT = 44, D_WORDS = 18 };
 
 static void compose_displaced(struct sh4_target *t, uint16_t insn, uint32_t at, uint32_t *words)
 {
-    uint32_t base = t->agent_base, lit = at + D_LIT;
+    uint32_t base = t->agent.base, lit = at + D_LIT;
     uint16_t code[] = {
         0x6F43, 0xC300, 0x0009, 0x000B, 0xED00, /* set_sgr */
         0x4F37,                                 /* 10 ldc.l @r15+,ssr */
@@ -227,18 +231,18 @@ static void compose_displaced(struct sh4_target *t, uint16_t insn, uint32_t at, 
         0xA000,                                 /* 40 bra entry2 */
         0xE003,                                 /* 42 mov #3,r0 */
     };
-    int32_t disp = (int32_t)(base + t->layout->entry2 - (at + 40 + 4)) / 2;
+    int32_t disp = (int32_t)(base + t->agent.layout->entry2 - (at + 40 + 4)) / 2;
     code[20] = (uint16_t)(0xA000 | (disp & 0xFFF));
     for (unsigned i = 0; i < ARRAY_LEN(code); i++)
         put_insn(t, words, 2 * i, code[i]);
     uint32_t *w = words + D_LIT / 4;
-    w[0] = base + t->layout->save_top;
+    w[0] = base + t->agent.layout->save_top;
     w[1] = lit + 16;
-    w[2] = base + t->layout->save_r0;
-    w[3] = base + t->layout->save_top - 16;
+    w[2] = base + t->agent.layout->save_r0;
+    w[3] = base + t->agent.layout->save_top - 16;
     w[4] = 0x700000F0;
-    w[5] = t->ssr;
-    w[6] = t->spc;
+    w[5] = t->regs.ssr;
+    w[6] = t->regs.spc;
 }
 
 static int wait_halted(struct sh4_target *t, struct err *err)
@@ -252,58 +256,59 @@ static int wait_halted(struct sh4_target *t, struct err *err)
             return ret < 0 ? ret : 0;
     }
     return err_set(err, ERR_TIMEOUT, "reset the target (monitor reset halt)",
-                   "a single instruction at %08x did not come back to the agent", t->pc);
+                   "a single instruction at %08x did not come back to the agent", t->regs.pc);
 }
 
-/* Runs insn with the program's registers, BL=1, and reloads the state; t->pc is left to the caller.
+/* Runs insn with the program's registers, BL=1, and reloads the state; t->regs.pc is left to the
+ * caller.
  */
 static int run_displaced(struct sh4_target *t, uint16_t insn, struct err *err)
 {
-    uint32_t words[D_WORDS] = { 0 }, at, arg[3] = { t->r15, 0, 0 };
-    uint32_t sgr = t->sgr, vbr = t->prog_vbr, dbr = t->prog_dbr;
+    uint32_t words[D_WORDS] = { 0 }, at, arg[3] = { t->regs.r15, 0, 0 };
+    uint32_t sgr = t->regs.sgr, vbr = t->regs.prog_vbr, dbr = t->regs.prog_dbr;
     int ret = sh4_fpu_store(t, err);
     if (ret == 0)
         ret = sh4_sync_written(t, err);
     if (ret < 0)
         return ret;
-    compose_displaced(t, insn, t->agent_base + t->layout->overlay, words);
+    compose_displaced(t, insn, t->agent.base + t->agent.layout->overlay, words);
     ret = sh4_agent_overlay(t, words, ARRAY_LEN(words), &at, err);
     if (ret < 0)
         return ret;
-    t->save[SH4_SAVE_SSR] = t->sr | REG_MASK(SH4_SR_BL) | REG_MASK(SH4_SR_MD);
-    t->save[SH4_SAVE_SPC] = at + D_ENTRY;
-    t->save[SH4_SAVE_R15] = at + D_LIT + 20;
-    t->save[SH4_SAVE_BBRA] = t->save[SH4_SAVE_BBRB] = t->save[SH4_SAVE_BRCR] = 0;
+    t->regs.save[SH4_SAVE_SSR] = t->regs.sr | REG_MASK(SH4_SR_BL) | REG_MASK(SH4_SR_MD);
+    t->regs.save[SH4_SAVE_SPC] = at + D_ENTRY;
+    t->regs.save[SH4_SAVE_R15] = at + D_LIT + 20;
+    t->regs.save[SH4_SAVE_BBRA] = t->regs.save[SH4_SAVE_BBRB] = t->regs.save[SH4_SAVE_BRCR] = 0;
     ret = sh4_regs_store(t, err);
     if (ret == 0)
         ret = sh4_agent_call(t, at, arg, NULL, err);
     uint32_t trap[3], pteh = t->mmu.pteh, tea = t->mmu.tea;
     bool mmu = t->mmu.saved;
-    memcpy(trap, t->trap, sizeof trap);
+    memcpy(trap, t->regs.trap, sizeof trap);
     t->step.displaced = true;
     if (ret == 0)
         ret = go(t, 0, 0, 0, err);
     t->step.displaced = false;
-    if (ret == 0 && !t->loaded)
+    if (ret == 0 && !t->regs.loaded)
         ret = wait_halted(t, err);
     if (ret == 0)
         ret = sh4_regs_load(t, err);
     if (ret < 0)
         return err_prefix(err, ret, "step with BL=1");
-    memcpy(t->trap, trap, sizeof trap);
-    t->trap_lost = true;
+    memcpy(t->regs.trap, trap, sizeof trap);
+    t->regs.trap_lost = true;
     t->mmu.saved = mmu;
     t->mmu.pteh = pteh;
     t->mmu.tea = tea;
-    t->r15 = t->save[SH4_SAVE_R15];
-    t->sr = t->save[SH4_SAVE_SR];
-    t->spc = t->save[SH4_SAVE_SPC];
-    t->ssr = t->save[SH4_SAVE_SSR];
-    t->sgr = sgr;
-    t->prog_vbr = vbr;
-    t->prog_dbr = dbr;
+    t->regs.r15 = t->regs.save[SH4_SAVE_R15];
+    t->regs.sr = t->regs.save[SH4_SAVE_SR];
+    t->regs.spc = t->regs.save[SH4_SAVE_SPC];
+    t->regs.ssr = t->regs.save[SH4_SAVE_SSR];
+    t->regs.sgr = sgr;
+    t->regs.prog_vbr = vbr;
+    t->regs.prog_dbr = dbr;
     /* the instruction had them and may have set them: what runs next must find them */
-    t->own_spc = true;
+    t->regs.own_spc = true;
     return 0;
 }
 
@@ -325,7 +330,7 @@ static int step_emulated(struct sh4_target *t, uint16_t insn, struct err *err)
     uint32_t addr, *rn = sh4_reg_r(t, insn >> 8 & 15), v = 0;
     uint32_t *special;
     int ret;
-    if (sh4_pc_relative(insn, t->pc, &addr)) {
+    if (sh4_pc_relative(insn, t->regs.pc, &addr)) {
         if (insn >> 12 == 0xC) {
             *sh4_reg_r(t, 0) = addr;
             return 1;
@@ -335,21 +340,21 @@ static int step_emulated(struct sh4_target *t, uint16_t insn, struct err *err)
     }
     switch (insn & 0xF0FF) {
     case 0x400E:
-    case 0x4007: special = &t->sr; break;
+    case 0x4007: special = &t->regs.sr; break;
     case 0x402E:
     case 0x4027:
     case 0x0022:
-    case 0x4023: special = &t->prog_vbr; break;
+    case 0x4023: special = &t->regs.prog_vbr; break;
     case 0x40FA:
     case 0x40F6:
     case 0x00FA:
-    case 0x40F2: special = &t->prog_dbr; break;
+    case 0x40F2: special = &t->regs.prog_dbr; break;
     case 0x003A:
-    case 0x4032: special = &t->sgr; break;
+    case 0x4032: special = &t->regs.sgr; break;
     default:
         return insn == 0x001B; /* SLEEP with BL=1 would wait for a reset or NMI: stepped over */
     }
-    uint32_t mask = special == &t->sr ? SH4_SR_WRITABLE : 0xFFFFFFFFu;
+    uint32_t mask = special == &t->regs.sr ? SH4_SR_WRITABLE : 0xFFFFFFFFu;
     switch (insn & 0xF00F) {
     case 0x400E:
     case 0x400A: /* LDC Rm */ *special = *rn & mask; return 1;
@@ -378,15 +383,15 @@ static int step_emulated(struct sh4_target *t, uint16_t insn, struct err *err)
 static bool taken(const struct sh4_target *t, uint16_t insn)
 {
     bool on_false = (insn & 0x0200) != 0; /* BF 8B, BF/S 8F; BT 89, BT/S 8D */
-    return (t->sr & 1) != on_false;
+    return (t->regs.sr & 1) != on_false;
 }
 
 /* A delayed or plain branch, its slot run in between. */
 static int step_branch(struct sh4_target *t, uint16_t insn, const struct sh4_flow *f,
                        struct err *err)
 {
-    uint32_t pc = t->pc, next = pc + (f->slot ? 4 : 2), rn = *sh4_reg_r(t, f->reg);
-    uint32_t sr = t->sr, after = sr;
+    uint32_t pc = t->regs.pc, next = pc + (f->slot ? 4 : 2), rn = *sh4_reg_r(t, f->reg);
+    uint32_t sr = t->regs.sr, after = sr;
     uint16_t slot = 0x0009;
     int ret = f->slot ? fetch(t, pc + 2, &slot, err) : 0;
     if (ret < 0)
@@ -396,22 +401,22 @@ static int step_branch(struct sh4_target *t, uint16_t insn, const struct sh4_flo
     case SH4_FLOW_BRA: next = f->target; break;
     case SH4_FLOW_CALL:
         next = f->target;
-        t->save[SH4_SAVE_PR] = pc + 4;
+        t->regs.save[SH4_SAVE_PR] = pc + 4;
         break;
     case SH4_FLOW_CALL_REG:
         next = rn;
-        t->save[SH4_SAVE_PR] = pc + 4;
+        t->regs.save[SH4_SAVE_PR] = pc + 4;
         break;
     case SH4_FLOW_CALL_REL:
         next = pc + 4 + rn;
-        t->save[SH4_SAVE_PR] = pc + 4;
+        t->regs.save[SH4_SAVE_PR] = pc + 4;
         break;
     case SH4_FLOW_JMP_REG: next = rn; break;
     case SH4_FLOW_JMP_REL: next = pc + 4 + rn; break;
-    case SH4_FLOW_RTS: next = t->save[SH4_SAVE_PR]; break;
+    case SH4_FLOW_RTS: next = t->regs.save[SH4_SAVE_PR]; break;
     case SH4_FLOW_RTE:
-        next = t->spc;
-        after = t->ssr & SH4_SR_WRITABLE;
+        next = t->regs.spc;
+        after = t->regs.ssr & SH4_SR_WRITABLE;
         break;
     default: return err_set(err, ERR_UNSUPPORTED, "", "step: %04x at %08x", insn, pc);
     }
@@ -419,7 +424,7 @@ static int step_branch(struct sh4_target *t, uint16_t insn, const struct sh4_flo
         return err_set(err, ERR_UNSUPPORTED, "set a breakpoint behind it",
                        "the slot at %08x raises an exception while SR.BL=1, which resets the CPU",
                        pc + 2);
-    t->sr = after;
+    t->regs.sr = after;
     if (slot != 0x0009) {
         ret = step_emulated(t, slot, err);
         if (ret == 0)
@@ -427,32 +432,32 @@ static int step_branch(struct sh4_target *t, uint16_t insn, const struct sh4_flo
         if (ret < 0)
             return ret;
         uint32_t kept = REG_MASK(SH4_SR_BL) | REG_MASK(SH4_SR_MD);
-        t->sr = (t->sr & ~kept) | (after & kept);
+        t->regs.sr = (t->regs.sr & ~kept) | (after & kept);
     }
-    t->pc = next;
+    t->regs.pc = next;
     return 0;
 }
 
 static int step_with_bl(struct sh4_target *t, struct err *err)
 {
     uint16_t insn = 0;
-    int ret = fetch(t, t->pc, &insn, err);
+    int ret = fetch(t, t->regs.pc, &insn, err);
     if (ret < 0)
         return err_prefix(err, ret, "step");
-    struct sh4_flow f = sh4_flow(insn, t->pc);
+    struct sh4_flow f = sh4_flow(insn, t->regs.pc);
     if (f.kind == SH4_FLOW_TRAPA || f.kind == SH4_FLOW_ILLEGAL)
         return err_set(err, ERR_UNSUPPORTED, "continue if the reset is wanted",
                        "%04x at %08x raises an exception while SR.BL=1, which resets the CPU", insn,
-                       t->pc);
+                       t->regs.pc);
     if (f.kind != SH4_FLOW_NONE)
         return step_branch(t, insn, &f, err);
-    uint32_t pc = t->pc;
+    uint32_t pc = t->regs.pc;
     ret = step_emulated(t, insn, err);
     if (ret == 0)
         ret = run_displaced(t, insn, err);
     if (ret < 0)
         return ret;
-    t->pc = pc + 2;
+    t->regs.pc = pc + 2;
     return 0;
 }
 
@@ -465,14 +470,14 @@ enum { INSN_SLEEP = 0x001B };
 static int step_on_host(struct sh4_target *t, struct err *err)
 {
     uint16_t insn = 0;
-    int ret = fetch(t, t->pc, &insn, err);
-    if (ret < 0 || !REG_GET(t->sr, SH4_SR_MD))
+    int ret = fetch(t, t->regs.pc, &insn, err);
+    if (ret < 0 || !REG_GET(t->regs.sr, SH4_SR_MD))
         return ret == -ERR_FAULT ? 0 : ret;
     if ((insn & 0xF0FF) != 0x400E && (insn & 0xF0FF) != 0x4007 && insn != INSN_SLEEP)
         return 0;
     ret = step_emulated(t, insn, err);
     if (ret == 1)
-        t->pc += 2;
+        t->regs.pc += 2;
     return ret;
 }
 
@@ -491,7 +496,7 @@ static int step_blocked(struct sh4_target *t, struct err *err)
 /* A step executes the program's own instruction. */
 static int lift_patch(struct sh4_target *t, struct err *err)
 {
-    struct sh4_patch *p = sh4_patch_at(t, t->pc);
+    struct sh4_patch *p = sh4_patch_at(t, t->regs.pc);
     if (!p || !p->in_memory)
         return 0;
     int ret = sh4_patch_set(t, p, false, err);
@@ -502,12 +507,12 @@ static int lift_patch(struct sh4_target *t, struct err *err)
 
 int sh4_step_start(struct sh4_target *t, bool off, struct err *err)
 {
-    if (REG_GET(t->sr, SH4_SR_BL))
+    if (REG_GET(t->regs.sr, SH4_SR_BL))
         return step_blocked(t, err);
     int ret = step_on_host(t, err);
     if (ret)
         return ret;
-    t->step.from = t->pc;
+    t->step.from = t->regs.pc;
     ret = lift_patch(t, err);
     if (ret == 0)
         ret = sh4_ubc_program(t, true, err);
@@ -531,12 +536,12 @@ int sh4_run_freely(struct sh4_target *t, struct err *err)
 int sh4_run_agents_code(struct sh4_target *t, uint32_t pc, uint32_t sr, struct sh4_soon *soon,
                         struct err *err)
 {
-    t->pc = pc;
-    t->sr = sr;
-    t->own_spc = false;
-    t->soon = soon;
+    t->regs.pc = pc;
+    t->regs.sr = sr;
+    t->regs.own_spc = false;
+    t->agent.soon = soon;
     int ret = sh4_leave(t, 0, 0, false, err);
-    t->soon = NULL;
+    t->agent.soon = NULL;
     return ret;
 }
 

@@ -18,13 +18,13 @@ static int sample_status(struct sh4_target *t, uint64_t *pc, struct err *err)
 /* With documented commands only: a short H-UDI interrupt, and the PC it came from. */
 static int sample_interrupt(struct sh4_target *t, uint64_t *pc, struct err *err)
 {
-    enum sh4_loan loan;
-    int ret = sh4_borrow(t, &loan, "sample", err);
+    enum sh4_temporary was;
+    int ret = sh4_temporary_halt(t, &was, "sample", err);
     if (ret < 0)
         return ret;
-    bool own_stop = loan == SH4_LOAN_NONE; /* it stopped by itself: the next poll tells */
-    *pc = t->pc;
-    ret = sh4_give_back(t, loan, 0, err);
+    bool own_stop = was == SH4_WAS_HALTED; /* it stopped by itself: the next poll tells */
+    *pc = t->regs.pc;
+    ret = sh4_end_temporary_halt(t, was, 0, err);
     return ret < 0 ? ret : !own_stop;
 }
 
@@ -35,7 +35,7 @@ int sh4_sample_pc(struct target *target, uint64_t *pc, struct err *err)
         return err_set(err, sh4_state(t) == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE, "let it run",
                        "sample: the target does not run");
     if (sh4_host_steps(t)) {
-        *pc = t->pc;
+        *pc = t->regs.pc;
         return 1;
     }
     if (sh4_stepping(t) || sh4_halt_asked(t) || sh4_reset_untold(t))

@@ -46,7 +46,7 @@ _Static_assert(CODE == ARRAY_LEN(find_code) && CODE % 4 == 2, "a constant may fo
 static int load(struct sh4_target *t, const uint16_t *code, uint32_t *at, struct err *err)
 {
     uint32_t words[CODE / 2 + 1];
-    if (!t->layout)
+    if (!t->agent.layout)
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
     for (size_t i = 0; i < CODE / 2; i++)
         words[i] = t->base.big_endian ? (uint32_t)code[2 * i] << 16 | code[2 * i + 1]
@@ -58,10 +58,11 @@ static int load(struct sh4_target *t, const uint16_t *code, uint32_t *at, struct
 static struct sh4_request call(const struct sh4_target *t, uint32_t at, uint32_t addr,
                                uint32_t value, size_t n)
 {
-    return (struct sh4_request){ .routine = at - t->agent_base - (uint32_t)t->layout->ref_call,
-                                 .arg = { addr, value, (uint32_t)n },
-                                 .slack = WAIT + (uint32_t)n / (addr >> 29 == 5 ? UNCACHED_A_SCAN
-                                                                                : WORDS_A_SCAN) };
+    return (struct sh4_request){
+        .routine = at - t->agent.base - (uint32_t)t->agent.layout->ref_call,
+        .arg = { addr, value, (uint32_t)n },
+        .slack = WAIT + (uint32_t)n / (addr >> 29 == 5 ? UNCACHED_A_SCAN : WORDS_A_SCAN)
+    };
 }
 
 int sh4_agent_same(struct sh4_target *t, uint32_t addr, const uint32_t *words, size_t n, bool *same,

@@ -26,8 +26,8 @@ int sh4_look_for_reset(struct sh4_target *t, struct err *err)
 {
     uint64_t at = sh4_link_now(&t->link);
     /* EXPEVT from before the resume proves nothing. An armed trace looks at SDDR by itself. */
-    if (!t->opt.allow_private || !t->hooks || t->trace_vbr || sh4_reset_untold(t) ||
-        sh4_is_reset(t->trap[1]) || at - t->self_reset.look_ns < LOOK_EVERY_NS)
+    if (!t->opt.allow_private || !t->regs.hooks || t->plug.vbr || sh4_reset_untold(t) ||
+        sh4_is_reset(t->regs.trap[1]) || at - t->self_reset.look_ns < LOOK_EVERY_NS)
         return 0;
     t->self_reset.look_ns = at;
     int ret = expevt_now(t, err);
@@ -48,9 +48,9 @@ int sh4_mark_expevt(struct sh4_target *t, struct err *err)
     int ret = 0;
     if (!t->opt.allow_private)
         return 0;
-    if (as_after_reset(t->trap[1])) {
-        t->trap[1] = SH4_EXP_USER_BREAK;
-        ret = sh4_agent_poke(t, SH4_EXPEVT, 4, t->trap[1], err);
+    if (as_after_reset(t->regs.trap[1])) {
+        t->regs.trap[1] = SH4_EXP_USER_BREAK;
+        ret = sh4_agent_poke(t, SH4_EXPEVT, 4, t->regs.trap[1], err);
     }
     if (ret == 0)
         ret = expevt_now(t, err);
@@ -84,7 +84,7 @@ int sh4_reset_in_step(struct sh4_target *t, struct err *err)
     int ret = t->opt.allow_private ? expevt_now(t, err) : 0;
     if (ret < 0 || !sh4_is_reset((uint32_t)ret)) /* the step itself left 0x160 there */
         return MIN(ret, 0);
-    t->loaded = false;
+    t->regs.loaded = false;
     sh4_run_event(t, SH4_ON_RESET_SEEN);
     return 1;
 }
@@ -94,8 +94,8 @@ void sh4_stop_was_reset(struct sh4_target *t)
     sh4_ubc_forget(t);
     sh4_stop_is(t, STOP_RESET, 5);
     snprintf(t->stop.text, sizeof t->stop.text,
-             "the CPU has reset itself (EXPEVT %03x): %s with SR.BL=1", (unsigned)t->trap[1],
-             t->trap[1] == SH4_EXP_TLB_MULTI ? "TLB multiple hit"
-             : t->npatches                   ? "a breakpoint or an exception"
-                                             : "an exception");
+             "the CPU has reset itself (EXPEVT %03x): %s with SR.BL=1", (unsigned)t->regs.trap[1],
+             t->regs.trap[1] == SH4_EXP_TLB_MULTI ? "TLB multiple hit"
+             : t->breaks.npatches                 ? "a breakpoint or an exception"
+                                                  : "an exception");
 }

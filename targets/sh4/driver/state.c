@@ -74,7 +74,7 @@ void sh4_stop_is(struct sh4_target *t, enum stop_reason reason, int signal)
     memset(&t->stop, 0, sizeof t->stop);
     t->stop.reason = reason;
     t->stop.signal = signal;
-    t->stop.pc = t->pc;
+    t->stop.pc = t->regs.pc;
 }
 
 void sh4_stop_later(struct sh4_target *t, const struct target_stop *stop)
@@ -99,13 +99,13 @@ int sh4_settling_failed(struct sh4_target *t, int ret, const struct err *why)
 /* A break into the agent would save the agent's registers over the program's. */
 bool sh4_in_agent(const struct sh4_target *t, uint32_t fetch)
 {
-    return t->layout == &sh4_agent_ase && (fetch & 0xFF000000u) == SH4_ASERAM;
+    return t->agent.layout == &sh4_agent_ase && (fetch & 0xFF000000u) == SH4_ASERAM;
 }
 
 void sh4_regs_unseen(struct sh4_target *t)
 {
     for (size_t i = 0; i < SH4_SAVE_WORDS; i++)
-        t->save_seen[i] = ~t->save[i];
+        t->regs.save_seen[i] = ~t->regs.save[i];
 }
 
 uint32_t sh4_canonical32(uint32_t addr) { return addr < 0xE0000000u ? addr & SH4_PHYS : addr; }

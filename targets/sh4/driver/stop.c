@@ -77,12 +77,12 @@ static int to_handler(struct sh4_target *t)
 /* 1: a stop to report; 0: the program's own business, run on from where t now says */
 static int classify_trapa(struct sh4_target *t)
 {
-    uint32_t number = t->trap[0] >> 2 & 0xFF;
-    struct sh4_patch *p = sh4_patch_at(t, t->pc - 2);
+    uint32_t number = t->regs.trap[0] >> 2 & 0xFF;
+    struct sh4_patch *p = sh4_patch_at(t, t->regs.pc - 2);
     if (number == (SH4_BREAK_INSN & 0xFF)) {
         /* a lost session's breakpoint: its instruction is still to come */
-        if ((p && (p->in_memory || t->step.lifted == p->addr)) || t->leftover) {
-            t->pc -= 2;
+        if ((p && (p->in_memory || t->step.lifted == p->addr)) || t->stale.patches) {
+            t->regs.pc -= 2;
             sh4_stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
         } else {
             sh4_stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
@@ -90,11 +90,11 @@ static int classify_trapa(struct sh4_target *t)
         }
         return 1;
     }
-    if (t->semihosting && number == 34) {
+    if (t->breaks.semihosting && number == 34) {
         stop_semihosting(t);
         return 1;
     }
-    if (t->catch_mask >> (SH4_EXP_TRAPA >> 5) & 1) {
+    if (t->breaks.catch_mask >> (SH4_EXP_TRAPA >> 5) & 1) {
         t->run.caught = true;
         sh4_stop_is(t, STOP_SIGNAL, SIGNAL_TRAP);
         snprintf(t->stop.text, sizeof t->stop.text, "TRAPA #%u", (unsigned)number);
@@ -108,20 +108,20 @@ static int classify_trapa(struct sh4_target *t)
 static int at_point(struct sh4_target *t, struct err *err)
 {
     struct resume how = { .kind = RESUME_CONTINUE };
-    if (sh4_patch_at(t, t->pc)) {
+    if (sh4_patch_at(t, t->regs.pc)) {
         sh4_stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
         return 1;
     }
-    return sh4_halt_asked(t) ? 0 : MIN(t->tracing->resuming(t, &how, err), 0);
+    return sh4_halt_asked(t) ? 0 : MIN(t->plug.tracing->resuming(t, &how, err), 0);
 }
 
 static int classify_user_break(struct sh4_target *t, struct err *err)
 {
-    uint32_t seen = t->save[SH4_SAVE_BRCR_SEEN];
+    uint32_t seen = t->regs.save[SH4_SAVE_BRCR_SEEN];
     bool match[2] = { REG_GET(seen, SH4_BRCR_CMFA) != 0, REG_GET(seen, SH4_BRCR_CMFB) != 0 };
     bool stepped = sh4_stepping(t) && match[0];
     for (unsigned n = SH4_UBC_CHANNELS; n-- > 0;) {
-        struct sh4_ubc_channel *c = &t->ubc[n];
+        struct sh4_ubc_channel *c = &t->breaks.ubc[n];
         if (!match[n] || !c->used || (n == 0 && sh4_stepping(t)))
             continue;
         if (c->kind == BP_HARD) {
@@ -133,7 +133,7 @@ static int classify_user_break(struct sh4_target *t, struct err *err)
         t->stop.watch_kind = c->kind;
         return 1;
     }
-    enum sh4_point point = t->traced ? t->tracing->at_point(t, match) : SH4_POINT_NONE;
+    enum sh4_point point = t->plug.asked ? t->plug.tracing->at_point(t, match) : SH4_POINT_NONE;
     if (point != SH4_POINT_NONE && (!stepped || sh4_stepping_off(t)))
         return point == SH4_POINT_MET ? at_point(t, err) : 0;
     if (stepped && sh4_stepping_off(t))
@@ -144,12 +144,12 @@ static int classify_user_break(struct sh4_target *t, struct err *err)
 
 static int classify_exception(struct sh4_target *t, struct err *err)
 {
-    uint32_t expevt = t->trap[1];
+    uint32_t expevt = t->regs.trap[1];
     if (expevt == SH4_EXP_USER_BREAK)
         return classify_user_break(t, err);
     if (expevt == SH4_EXP_TRAPA)
         return classify_trapa(t);
-    if (t->catch_mask >> (expevt >> 5 & 31) & 1) {
+    if (t->breaks.catch_mask >> (expevt >> 5 & 31) & 1) {
         t->run.caught = true;
         sh4_stop_is(t, STOP_SIGNAL, signal_of(expevt));
         snprintf(t->stop.text, sizeof t->stop.text, "%s (EXPEVT %03x)", exception_name(expevt),
@@ -191,88 +191,88 @@ static int prove_aseram(struct sh4_target *t, struct err *err)
  */
 static void keep_ubc(struct sh4_target *t, bool hooked)
 {
-    struct sh4_ubc_regs *p = &t->prog_ubc;
-    if (t->hooks)
+    struct sh4_ubc_regs *p = &t->breaks.prog_ubc;
+    if (t->regs.hooks)
         return;
-    p->bbr[0] = hooked ? 0 : (uint16_t)t->save[SH4_SAVE_BBRA];
-    p->bbr[1] = hooked ? 0 : (uint16_t)t->save[SH4_SAVE_BBRB];
-    p->brcr = hooked ? 0 : (uint16_t)t->save[SH4_SAVE_BRCR_SEEN];
+    p->bbr[0] = hooked ? 0 : (uint16_t)t->regs.save[SH4_SAVE_BBRA];
+    p->bbr[1] = hooked ? 0 : (uint16_t)t->regs.save[SH4_SAVE_BBRB];
+    p->brcr = hooked ? 0 : (uint16_t)t->regs.save[SH4_SAVE_BRCR_SEEN];
     p->taken = false;
 }
 
 /* Killed or cut off, it could not clean up: its breakpoints are in the program, its vectors, and a
  * priority for its interrupt. */
-void sh4_find_leftovers(struct sh4_target *t, bool found)
+void sh4_note_stale_session(struct sh4_target *t, bool found)
 {
-    if (t->layout == &sh4_agent_ase && !t->served)
-        t->leftover = t->priority_left = t->leftover || found;
+    if (t->agent.layout == &sh4_agent_ase && !t->stale.served)
+        t->stale.patches = t->stale.priority = t->stale.patches || found;
 }
 
 /* The program's registers, as the kernel found them. */
 static void take_saved(struct sh4_target *t)
 {
-    t->pc = t->save[SH4_SAVE_SPC];
-    t->sr = t->save[SH4_SAVE_SSR];
-    t->sr_meant = 0;
-    t->r15 = t->sgr = t->save[SH4_SAVE_R15];
-    t->spc = t->pc;
-    t->ssr = t->sr;
-    t->own_spc = t->run.caught = false;
+    t->regs.pc = t->regs.save[SH4_SAVE_SPC];
+    t->regs.sr = t->regs.save[SH4_SAVE_SSR];
+    t->regs.sr_meant = 0;
+    t->regs.r15 = t->regs.sgr = t->regs.save[SH4_SAVE_R15];
+    t->regs.spc = t->regs.pc;
+    t->regs.ssr = t->regs.sr;
+    t->regs.own_spc = t->run.caught = false;
 }
 
 /* The agent is halted: take over its view. 1: a stop; 0: it must run on. */
 int sh4_take_over(struct sh4_target *t, struct err *err)
 {
-    int ret = t->layout == &sh4_agent_ase && !t->ase.proven ? prove_aseram(t, err) : 0;
+    int ret = t->agent.layout == &sh4_agent_ase && !t->ase.proven ? prove_aseram(t, err) : 0;
     if (ret == 0)
         ret = sh4_regs_load(t, err);
-    if (ret == 0 && !t->leftovers_checked && !t->trace_vbr)
-        ret = t->tracing->restore_kept(t, err);
+    if (ret == 0 && !t->stale.checked && !t->plug.vbr)
+        ret = t->plug.tracing->restore_kept(t, err);
     if (ret < 0)
         return ret;
     sh4_run_event(t, SH4_ON_STANDS);
     take_saved(t);
-    uint32_t vbr = t->save[SH4_SAVE_VBR];
+    uint32_t vbr = t->regs.save[SH4_SAVE_VBR];
     bool hooked =
-        vbr == t->agent_base + t->layout->hook_vbr || (t->trace_vbr && vbr == t->trace_vbr);
+        vbr == t->agent.base + t->agent.layout->hook_vbr || (t->plug.vbr && vbr == t->plug.vbr);
     keep_ubc(t, hooked);
     if (hooked) {
-        t->prog_vbr = t->save[SH4_SAVE_DBR];
-        sh4_find_leftovers(t, !t->hooks);
+        t->regs.prog_vbr = t->regs.save[SH4_SAVE_DBR];
+        sh4_note_stale_session(t, !t->regs.hooks);
     } else {
-        t->prog_vbr = vbr;
-        if (!t->hooks)
-            t->prog_dbr = t->save[SH4_SAVE_DBR];
+        t->regs.prog_vbr = vbr;
+        if (!t->regs.hooks)
+            t->regs.prog_dbr = t->regs.save[SH4_SAVE_DBR];
     }
-    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE && !t->traced &&
-        (ret = t->tracing->take_over_agent(t, err)) < 0)
+    if (t->regs.save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE && !t->plug.asked &&
+        (ret = t->plug.tracing->take_over_agent(t, err)) < 0)
         return ret;
-    if (!t->leftovers_checked && !t->trace_vbr) {
-        t->leftovers_checked = true;
-        t->trace_lost = false;
-        if ((ret = t->tracing->clean_stale(t, false, err)) < 0)
+    if (!t->stale.checked && !t->plug.vbr) {
+        t->stale.checked = true;
+        t->stale.trace = false;
+        if ((ret = t->plug.tracing->clean_stale(t, false, err)) < 0)
             return ret;
     }
-    if (t->traced) {
-        ret = t->tracing->halted(t, err);
+    if (t->plug.asked) {
+        ret = t->plug.tracing->halted(t, err);
         if (ret < 0)
             return ret;
     }
-    ret = t->priority_left ? sh4_hudi_priority_left(t, err) : 0;
+    ret = t->stale.priority ? sh4_hudi_undo_stale(t, err) : 0;
     if (ret == 0)
-        ret = sh4_image_undo_leftovers(t, err);
-    if (ret == 0 && t->check_patches)
+        ret = sh4_image_undo_stale(t, err);
+    if (ret == 0 && t->breaks.check)
         ret = sh4_patches_check(t, err);
     if (ret < 0)
         return ret;
-    t->served = true;
-    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_EXCEPTION)
+    t->stale.served = true;
+    if (t->regs.save[SH4_SAVE_KIND] == SH4_ENTRY_EXCEPTION)
         return classify_exception(t, err);
     sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
-    if (t->leftover && !t->image)
+    if (t->stale.patches && !t->code.image)
         snprintf(t->stop.text, sizeof t->stop.text,
                  "a killed session was found: --elf FILE lets its breakpoints be taken out");
-    if (REG_GET(t->sr, SH4_SR_BL))
+    if (REG_GET(t->regs.sr, SH4_SR_BL))
         strcpy(t->stop.text,
                "halted with SR.BL=1: SPC, SSR and SGR of the running handler are lost");
     return 1;
@@ -299,7 +299,7 @@ struct cut_step {
 
 static bool in_range(const struct sh4_target *t, const struct cut_step *cut)
 {
-    return t->pc >= cut->lo && t->pc < cut->hi;
+    return t->regs.pc >= cut->lo && t->regs.pc < cut->hi;
 }
 
 /* Something has interrupted it that nobody asked for, or no more: a break that was given up, or,
@@ -307,7 +307,7 @@ static bool in_range(const struct sh4_target *t, const struct cut_step *cut)
  * too. */
 static bool stray_interrupt(struct sh4_target *t, int is_stop, const struct cut_step *cut)
 {
-    if (t->save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT)
+    if (t->regs.save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT)
         return is_stop && t->stop.reason == STOP_STEP && in_range(t, cut) && !sh4_halt_asked(t);
     bool late = t->asked.late;
     t->asked.late = false;
@@ -319,7 +319,7 @@ static bool stray_interrupt(struct sh4_target *t, int is_stop, const struct cut_
 static int step_on(struct sh4_target *t, const struct cut_step *cut, struct err *err)
 {
     int ret = 1;
-    if (t->pc == cut->from || in_range(t, cut)) {
+    if (t->regs.pc == cut->from || in_range(t, cut)) {
         t->step.lo = cut->lo;
         t->step.hi = cut->hi;
         ret = sh4_step_start(t, false, err);
@@ -335,7 +335,7 @@ static bool began_again(struct sh4_target *t)
     if (!t->link.restarted)
         return false;
     t->link.restarted = false;
-    t->check_patches = t->npatches > 0 || t->nvbr_sites > 0;
+    t->breaks.check = t->breaks.npatches > 0 || t->code.nvbr_sites > 0;
     sh4_ubc_forget(t);
     return true;
 }

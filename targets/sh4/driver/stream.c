@@ -179,11 +179,11 @@ int sh4_stream_halted(struct sh4_target *t, struct err *err)
     int ret = l->halted ? 0 : sh4_stream_wait(l, 0, err);
     if (ret < 0 || !l->halted)
         return ret;
-    if (!t->layout) {
-        t->agent_base = l->heard_base;
-        t->layout = l->ip ? &sh4_agent_dcip : &sh4_agent_scif;
+    if (!t->agent.layout) {
+        t->agent.base = l->heard_base;
+        t->agent.layout = l->ip ? &sh4_agent_dcip : &sh4_agent_scif;
     }
-    return l->heard_base == t->agent_base;
+    return l->heard_base == t->agent.base;
 }
 
 int sh4_stream_resync(struct sh4_target *t, struct err *err)
@@ -191,13 +191,13 @@ int sh4_stream_resync(struct sh4_target *t, struct err *err)
     struct sh4_link *l = &t->link;
     l->resyncs++;
     int ret = wait_halted(l, l->silence_ns, err);
-    if (ret > 0 && l->heard_base == t->agent_base)
+    if (ret > 0 && l->heard_base == t->agent.base)
         return 0;
     return ret < 0 ? ret
                    : err_set(err, ERR_TIMEOUT,
                              l->ip ? "reset the Dreamcast; check the network"
                                    : "reset the board; check the cable and the baud rate",
-                             "the agent at %08x does not answer on the %s", t->agent_base, line(l));
+                             "the agent at %08x does not answer on the %s", t->agent.base, line(l));
 }
 
 /* ---- requests ---- */
@@ -291,14 +291,14 @@ static int answer(struct sh4_link *l, struct sh4_request *r, uint32_t marker, ui
 static uint32_t next_marker(struct sh4_target *t)
 {
     do
-        t->nonce = t->nonce * 1664525u + 1013904223u;
-    while (t->nonce == SH4_AGENT_SYNC || t->nonce == SH4_AGENT_SYNC >> 8);
-    return t->nonce;
+        t->agent.nonce = t->agent.nonce * 1664525u + 1013904223u;
+    while (t->agent.nonce == SH4_AGENT_SYNC || t->agent.nonce == SH4_AGENT_SYNC >> 8);
+    return t->agent.nonce;
 }
 
 static bool is_go(const struct sh4_target *t, const struct sh4_request *r)
 {
-    return r->routine == t->layout->op_go - (uint32_t)t->layout->ref_call;
+    return r->routine == t->agent.layout->op_go - (uint32_t)t->agent.layout->ref_call;
 }
 
 /* The kernel waits no more: the next "halted" is another. */

@@ -47,7 +47,7 @@ static size_t op_memory_map(struct target *target, const struct memory_region **
 static int op_semihosting(struct target *target, bool on, struct err *err)
 {
     (void)err;
-    sh4_of(target)->semihosting = on;
+    sh4_of(target)->breaks.semihosting = on;
     return 0;
 }
 
@@ -67,10 +67,10 @@ static void op_close(struct target *target)
     struct sh4_target *t = target ? sh4_of(target) : NULL;
     if (!t)
         return;
-    t->tracing->close(t);
+    t->plug.tracing->close(t);
     sh4_link_fini(&t->link);
-    free(t->vbr_sites);
-    free(t->trace_found);
+    free(t->code.vbr_sites);
+    free(t->plug.found);
     sh4_image_forget_written(t);
     free(t);
 }
@@ -168,13 +168,13 @@ int sh4_driver_open(struct probe *p, const struct sh4_options *opt,
     choose_ram(t, !p->driver->jtag && stream->traits(p) & STREAM_DATAGRAMS);
     t->ops = table;
     t->ops.name = name;
-    t->tracing = tracing;
+    t->plug.tracing = tracing;
     t->ops.trace = tracing->ops;
     t->base.ops = &t->ops;
     t->base.big_endian = t->opt.big_endian;
     t->probe = p;
     t->run.state = SH4_RUN_DETACHED;
-    t->nonce = 0x2545F491;
+    t->agent.nonce = 0x2545F491;
     int ret = sh4_link_init(&t->link, p, err);
     uint32_t hz = 0;
     if (ret == 0 && t->opt.tck_hz && p->driver->jtag && p->driver->jtag->set_clock)

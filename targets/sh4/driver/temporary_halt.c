@@ -11,7 +11,7 @@
 /* how long a halt for something longer may take */
 #define PAUSE_NS 2000000000u
 
-static int may_borrow(struct sh4_target *t, const char *what, struct err *err)
+static int may_halt_for_a_moment(struct sh4_target *t, const char *what, struct err *err)
 {
     if (sh4_state(t) != TARGET_RUNNING)
         return sh4_need_halted(t, what, err);
@@ -32,8 +32,8 @@ static int wait_stopped(struct sh4_target *t, struct target_stop *stop, struct e
     return ret < 0 ? ret : sh4_state(t) != TARGET_RUNNING;
 }
 
-/* 0 halted, by us alone: *borrowed; or by a stop of its own, which the next poll reports. */
-static int halt_shortly(struct sh4_target *t, bool *borrowed, struct err *err)
+/* 0 halted, by us alone: *ours_alone; or by a stop of its own, which the next poll reports. */
+static int halt_shortly(struct sh4_target *t, bool *ours_alone, struct err *err)
 {
     struct target_stop stop = { .reason = STOP_NONE };
     t->asked.shortly = true;
@@ -48,54 +48,55 @@ static int halt_shortly(struct sh4_target *t, bool *borrowed, struct err *err)
     t->asked.shortly = false;
     /* Stopped by something else: the interrupt comes when it runs on. */
     t->asked.late = t->asked.late || (ret > 0 && t->asked.by_interrupt &&
-                                      t->save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT);
+                                      t->regs.save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT);
     if (ret < 0) {
         t->asked.late = t->asked.late || ret == -ERR_TIMEOUT;
         sh4_halt_given_up(t);
         return ret;
     }
     /* A break taken with BL=1 has cost the handler its SPC: that is not hidden. */
-    *borrowed = stop.reason == STOP_REQUEST && !REG_GET(t->sr, SH4_SR_BL);
-    if (!*borrowed)
+    *ours_alone = stop.reason == STOP_REQUEST && !REG_GET(t->regs.sr, SH4_SR_BL);
+    if (!*ours_alone)
         sh4_stop_later(t, &stop);
     return 0;
 }
 
-int sh4_borrow(struct sh4_target *t, enum sh4_loan *loan, const char *what, struct err *err)
+int sh4_temporary_halt(struct sh4_target *t, enum sh4_temporary *was, const char *what,
+                       struct err *err)
 {
-    *loan = SH4_LOAN_NONE;
+    *was = SH4_WAS_HALTED;
     if (sh4_state(t) == TARGET_HALTED)
         return 0;
-    int ret = may_borrow(t, what, err);
+    int ret = may_halt_for_a_moment(t, what, err);
     if (ret < 0)
         return ret;
     if (sh4_host_steps(t)) { /* between two steps it is halted */
         sh4_run_event(t, SH4_ON_HELD);
-        *loan = SH4_LOAN_CRAWL;
+        *was = SH4_HOST_STEPPED;
         return 0;
     }
-    bool borrowed = false;
-    ret = halt_shortly(t, &borrowed, err);
-    if (ret == 0 && borrowed)
-        *loan = SH4_LOAN_RUN;
-    t->hudi.lending = t->hudi.lending || (ret == 0 && borrowed);
-    if (ret == 0 && borrowed && !t->trace_vbr && (ret = sh4_hudi_priority(t, err)) < 0)
-        sh4_give_back(t, *loan, ret, NULL);
+    bool ours_alone = false;
+    ret = halt_shortly(t, &ours_alone, err);
+    if (ret == 0 && ours_alone)
+        *was = SH4_RAN;
+    t->hudi.in_use = t->hudi.in_use || (ret == 0 && ours_alone);
+    if (ret == 0 && ours_alone && !t->plug.vbr && (ret = sh4_hudi_priority(t, err)) < 0)
+        sh4_end_temporary_halt(t, *was, ret, NULL);
     return ret < 0 ? err_prefix(err, ret, what) : 0;
 }
 
-int sh4_give_back(struct sh4_target *t, enum sh4_loan loan, int done, struct err *err)
+int sh4_end_temporary_halt(struct sh4_target *t, enum sh4_temporary was, int done, struct err *err)
 {
     struct resume how = { .kind = RESUME_CONTINUE };
     struct err own = { .code = ERR_OK };
-    if (loan == SH4_LOAN_NONE || sh4_state(t) != TARGET_HALTED)
+    if (was == SH4_WAS_HALTED || sh4_state(t) != TARGET_HALTED)
         return done;
-    if (loan == SH4_LOAN_CRAWL) {
+    if (was == SH4_HOST_STEPPED) {
         sh4_run_event(t, SH4_ON_RELEASED);
         return done;
     }
     /* Not the user's "continue": a breakpoint it stands on by chance has not been met yet. */
-    int ret = t->trace_vbr ? sh4_resume(&t->base, &how, &own) : sh4_run_freely(t, &own);
+    int ret = t->plug.vbr ? sh4_resume(&t->base, &how, &own) : sh4_run_freely(t, &own);
     if (ret < 0 && done >= 0 && err)
         *err = own;
     return done < 0 ? done : MIN(ret, 0);
@@ -148,9 +149,9 @@ int sh4_unpause(struct sh4_target *t, bool ran, struct err *err)
 
 int sh4_pause_to_end(struct sh4_target *t, bool *ran, struct err *err)
 {
-    t->trace_ending = true;
+    t->plug.ending = true;
     int ret = sh4_pause(t, ran, err);
-    t->trace_ending = false;
+    t->plug.ending = false;
     return ret;
 }
 

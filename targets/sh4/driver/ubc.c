@@ -42,7 +42,7 @@ static int claim_channel(struct sh4_target *t, enum bp_kind kind, uint32_t addr,
                        "the UBC cannot watch %u bytes at %08x", len, addr);
     /* B first: steps borrow A. */
     for (unsigned n = SH4_UBC_CHANNELS; n-- > 0;) {
-        struct sh4_ubc_channel *c = &t->ubc[n];
+        struct sh4_ubc_channel *c = &t->breaks.ubc[n];
         if (c->used)
             continue;
         *c = (struct sh4_ubc_channel){ .used = true,
@@ -62,8 +62,8 @@ void sh4_ubc_remove(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint
     unsigned parts = kind != BP_HARD && len == 8 ? 2 : 1;
     for (unsigned i = 0; i < parts; i++)
         for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
-            if (sh4_ubc_same(&t->ubc[n], kind, addr + 4 * i, parts == 2 ? 4 : len))
-                t->ubc[n].used = false;
+            if (sh4_ubc_same(&t->breaks.ubc[n], kind, addr + 4 * i, parts == 2 ? 4 : len))
+                t->breaks.ubc[n].used = false;
 }
 
 int sh4_ubc_insert(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint32_t len,
@@ -75,7 +75,7 @@ int sh4_ubc_insert(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint3
     for (unsigned i = 0; i < parts; i++) {
         bool have = false;
         for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
-            have = have || sh4_ubc_same(&t->ubc[n], kind, addr + 4 * i, len);
+            have = have || sh4_ubc_same(&t->breaks.ubc[n], kind, addr + 4 * i, len);
         int ret = have ? 0 : claim_channel(t, kind, addr + 4 * i, len, err);
         if (ret < 0) {
             if (i)
@@ -98,7 +98,7 @@ static const struct {
 /* Before the first change since the program ran with its own: they are kept. */
 static int take_ubc(struct sh4_target *t, struct err *err)
 {
-    struct sh4_ubc_regs *p = &t->prog_ubc;
+    struct sh4_ubc_regs *p = &t->breaks.prog_ubc;
     uint32_t v[ARRAY_LEN(conditions)];
     for (size_t i = 0; !p->taken && i < ARRAY_LEN(v); i++) {
         int ret = sh4_agent_peek(t, conditions[i].addr, conditions[i].width, &v[i], err);
@@ -122,7 +122,7 @@ void sh4_ubc_forget(struct sh4_target *t)
 
 int sh4_ubc_give_back(struct sh4_target *t, struct err *err)
 {
-    struct sh4_ubc_regs *p = &t->prog_ubc;
+    struct sh4_ubc_regs *p = &t->breaks.prog_ubc;
     const uint32_t v[] = { p->bar[0], p->bar[1], p->bamr[0], p->bamr[1], p->bdr, p->bdmr };
     for (size_t i = 0; p->taken && i < ARRAY_LEN(v); i++) {
         int ret = sh4_agent_poke(t, conditions[i].addr, conditions[i].width, v[i], err);
@@ -131,18 +131,18 @@ int sh4_ubc_give_back(struct sh4_target *t, struct err *err)
     }
     p->taken = false;
     sh4_ubc_forget(t);
-    t->save[SH4_SAVE_BBRA] = p->bbr[0];
-    t->save[SH4_SAVE_BBRB] = p->bbr[1];
-    t->save[SH4_SAVE_BRCR] = p->brcr;
+    t->regs.save[SH4_SAVE_BBRA] = p->bbr[0];
+    t->regs.save[SH4_SAVE_BBRB] = p->bbr[1];
+    t->regs.save[SH4_SAVE_BRCR] = p->brcr;
     return 0;
 }
 
 bool sh4_program_reg(struct sh4_target *t, uint32_t addr, uint32_t *value)
 {
-    const struct sh4_ubc_regs *p = &t->prog_ubc;
+    const struct sh4_ubc_regs *p = &t->breaks.prog_ubc;
     switch (addr) {
-    case SH4_PMCR1: *value = t->save[SH4_SAVE_PMCR1]; return true;
-    case SH4_PMCR2: *value = t->save[SH4_SAVE_PMCR2]; return true;
+    case SH4_PMCR1: *value = t->regs.save[SH4_SAVE_PMCR1]; return true;
+    case SH4_PMCR2: *value = t->regs.save[SH4_SAVE_PMCR2]; return true;
     case SH4_BBRA: *value = p->bbr[0]; return true;
     case SH4_BBRB: *value = p->bbr[1]; return true;
     case SH4_BRCR: *value = p->brcr; return true;
@@ -158,7 +158,7 @@ bool sh4_program_reg(struct sh4_target *t, uint32_t addr, uint32_t *value)
 
 bool sh4_set_program_reg(struct sh4_target *t, uint32_t addr, uint32_t value)
 {
-    struct sh4_ubc_regs *p = &t->prog_ubc;
+    struct sh4_ubc_regs *p = &t->breaks.prog_ubc;
     switch (addr) {
     case SH4_BBRA: p->bbr[0] = (uint16_t)value; return true;
     case SH4_BBRB: p->bbr[1] = (uint16_t)value; return true;
@@ -200,18 +200,18 @@ int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err)
     uint32_t brcr = 0, bbr[SH4_UBC_CHANNELS] = { 0, 0 };
     int ret = 0;
     for (unsigned n = 0; ret == 0 && n < SH4_UBC_CHANNELS; n++) {
-        const struct sh4_ubc_channel *c = &t->ubc[n];
+        const struct sh4_ubc_channel *c = &t->breaks.ubc[n];
         if (n == 0 && step) {
             if (t->seen.bar_known[0]) /* the agent sets BARA itself when a step begins */
-                t->seen.bar[0] = t->pc;
-            ret = sh4_ubc_channel(t, 0, t->seen.bar_known[0] ? t->seen.bar[0] : t->pc,
+                t->seen.bar[0] = t->regs.pc;
+            ret = sh4_ubc_channel(t, 0, t->seen.bar_known[0] ? t->seen.bar[0] : t->regs.pc,
                                   REG_MASK(SH4_BAMR_BASM), err);
             t->seen.bar_known[0] = true;
             t->seen.bar[0] = 1; /* wherever the step ends: no address a channel may have */
             bbr[0] = bbr_of(BP_HARD);
             brcr |= REG_MASK(SH4_BRCR_PCBA);
         } else if (c->used && !(step && c->kind == BP_HARD &&
-                                c->addr == t->pc)) { /* else it would stop where it stands */
+                                c->addr == t->regs.pc)) { /* else it would stop where it stands */
             ret = sh4_ubc_channel(t, n, c->addr, c->bamr, err);
             bbr[n] = c->bbr;
             if (ret == 0 && n == 1 && c->has_data) {
@@ -220,8 +220,8 @@ int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err)
             }
         }
     }
-    t->save[SH4_SAVE_BBRA] = bbr[0];
-    t->save[SH4_SAVE_BBRB] = bbr[1];
-    t->save[SH4_SAVE_BRCR] = brcr;
+    t->regs.save[SH4_SAVE_BBRA] = bbr[0];
+    t->regs.save[SH4_SAVE_BBRB] = bbr[1];
+    t->regs.save[SH4_SAVE_BRCR] = brcr;
     return ret;
 }

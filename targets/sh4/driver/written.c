@@ -52,8 +52,8 @@ static struct sh4_written_piece *new_piece(struct sh4_written *w, uint32_t addr,
 
 void sh4_image_note_written(struct sh4_target *t, uint32_t addr, const uint8_t *buf, size_t len)
 {
-    struct sh4_written *w = &t->written;
-    if (t->image || addr >= 0xE0000000u)
+    struct sh4_written *w = &t->code.written;
+    if (t->code.image || addr >= 0xE0000000u)
         return;
     addr = sh4_canonical32(addr);
     struct sh4_written_piece *p = sh4_written_at(w, addr);
@@ -77,10 +77,10 @@ void sh4_image_note_written(struct sh4_target *t, uint32_t addr, const uint8_t *
 
 void sh4_image_forget_written(struct sh4_target *t)
 {
-    for (size_t i = 0; i < t->written.n; i++)
-        free(t->written.piece[i].data);
-    if (t->written.code)
-        sh4_sites_fini(t->written.code);
-    free(t->written.code);
-    t->written = (struct sh4_written){ .n = 0 };
+    for (size_t i = 0; i < t->code.written.n; i++)
+        free(t->code.written.piece[i].data);
+    if (t->code.written.code)
+        sh4_sites_fini(t->code.written.code);
+    free(t->code.written.code);
+    t->code.written = (struct sh4_written){ .n = 0 };
 }

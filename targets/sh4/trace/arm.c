@@ -97,7 +97,7 @@ static int init_state(struct sh4_trace *tr, struct err *err)
     tr->dec = (struct sh4_trace_decoder){ .plan = &tr->plan,
                                           .code = { tr->cfg.counter[0], tr->cfg.counter[1] },
                                           .has_vbr = true,
-                                          .vbr = tr->t->prog_vbr };
+                                          .vbr = tr->t->regs.prog_vbr };
     tr->dec.target = calloc(tr->plan.nids, sizeof *tr->dec.target);
     if (!tr->dec.target)
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
@@ -182,10 +182,10 @@ static void free_trace(struct sh4_trace *tr)
 
 void sh4_trace_close(struct sh4_target *t)
 {
-    if (!t->trace)
+    if (!t->plug.trace)
         return; /* arming failed: nothing is left of it */
-    plug_in(t->trace, false);
-    free_trace(t->trace);
+    plug_in(t->plug.trace, false);
+    free_trace(t->plug.trace);
     sh4_tracing_is(t, NULL);
 }
 
@@ -215,11 +215,11 @@ static int undo_arming(struct sh4_trace *tr, struct err *err)
 static int tasks_at_arming(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    int ret = (t->pc & SH4_PHYS) == (tr->cfg.image->entry & SH4_PHYS)
+    int ret = (t->regs.pc & SH4_PHYS) == (tr->cfg.image->entry & SH4_PHYS)
                   ? 0
                   : sh4_trace_look_at_tasks(tr, true, err);
     if (ret == 0)
-        sh4_trace_context(&tr->dec, &(struct event){ .kind = EVENT_START, .sp = t->r15 });
+        sh4_trace_context(&tr->dec, &(struct event){ .kind = EVENT_START, .sp = t->regs.r15 });
     return ret;
 }
 
@@ -227,13 +227,13 @@ int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct 
 {
     struct sh4_target *t = sh4_of(target);
     bool ran;
-    if (t->trace && t->trace->armed)
+    if (t->plug.trace && t->plug.trace->armed)
         return err_set(err, ERR_STATE, "disarm it first (monitor profile stop)",
                        "a trace is armed already");
     if (!cfg->image)
         return err_set(err, ERR_USAGE, "name the program's ELF with --elf",
                        "function trace needs the program's image");
-    free_trace(t->trace);
+    free_trace(t->plug.trace);
     struct sh4_trace *tr = calloc(1, sizeof *tr);
     sh4_tracing_is(t, tr);
     if (!tr)
@@ -262,7 +262,7 @@ int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct 
     }
     tr->armed = true;
     tr->active = !cfg->has_start;
-    tr->rom.channel_taken = tr->plan.rom.bytes && t->ubc[0].used;
+    tr->rom.channel_taken = tr->plan.rom.bytes && t->breaks.ubc[0].used;
     sh4_trace_note(tr);
     plug_in(tr, true);
     tr->ring.read_ns = tr->ask.at_ns = tr->search.glance_ns = sh4_link_now(&t->link);
@@ -270,14 +270,14 @@ int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct 
         return sh4_lost(t, ret);
     sh4_trace_log_armed(tr, sh4_link_now(&t->link) - since, sh4_trace_wire_bits(t) - clocks);
     if (tr->active)
-        sh4_trace_note_event(tr, EVENT_START, t->pc, EVENT_CAUSE_NONE, 0);
+        sh4_trace_note_event(tr, EVENT_START, t->regs.pc, EVENT_CAUSE_NONE, 0);
     return sh4_lost(t, sh4_unpause(t, ran, err));
 }
 
 int sh4_trace_disarm(struct target *target, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
-    struct sh4_trace *tr = t->trace;
+    struct sh4_trace *tr = t->plug.trace;
     bool ran;
     if (!tr || !tr->armed)
         return 0;
@@ -288,7 +288,7 @@ int sh4_trace_disarm(struct target *target, struct err *err)
     if (ret == 0 && !tr->reset.seen)
         ret = sh4_trace_time_to_the_end(tr, err);
     if (ret == 0 && tr->active)
-        sh4_trace_note_event(tr, EVENT_STOP, t->pc, EVENT_CAUSE_NONE, 0);
+        sh4_trace_note_event(tr, EVENT_STOP, t->regs.pc, EVENT_CAUSE_NONE, 0);
     if (ret == 0 && !tr->reset.seen)
         ret = sh4_trace_slots_leave(t, tr->plan.base, err);
     size_t before = tr->patches.changed;
@@ -304,7 +304,7 @@ int sh4_trace_disarm(struct target *target, struct err *err)
     if (ret < 0)
         return err_prefix(err, ret, "disarming the trace");
     sh4_trace_log_disarmed(tr, sh4_link_now(&t->link) - since);
-    uint32_t expevt = t->trap[1];
+    uint32_t expevt = t->regs.trap[1];
     ret = sh4_unpause(t, ran, err);
     return ret == 0 && tr->reset.seen ? sh4_reset_error(expevt, err) : ret;
 }
@@ -312,7 +312,7 @@ int sh4_trace_disarm(struct target *target, struct err *err)
 int sh4_trace_set_active(struct target *target, bool active, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
-    struct sh4_trace *tr = t->trace;
+    struct sh4_trace *tr = t->plug.trace;
     bool ran;
     if (!tr || !tr->armed)
         return err_set(err, ERR_STATE, "arm it first", "no trace is armed");

@@ -9,23 +9,24 @@
 static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    bool clear = !REG_GET(t->sr, SH4_SR_BL);
-    uint32_t handlers[] = { t->prog_vbr + 0x100, t->prog_vbr + 0x400, t->prog_vbr + 0x600 };
+    bool clear = !REG_GET(t->regs.sr, SH4_SR_BL);
+    uint32_t handlers[] = { t->regs.prog_vbr + 0x100, t->regs.prog_vbr + 0x400,
+                            t->regs.prog_vbr + 0x600 };
     struct sh4_sites_config cfg = { .entry_blocked =
-                                        !(clear && t->pc == (uint32_t)tr->cfg.image->entry),
+                                        !(clear && t->regs.pc == (uint32_t)tr->cfg.image->entry),
                                     .handlers = handlers,
                                     .nhandlers = ARRAY_LEN(handlers),
                                     .sr_traps = sr_traps,
                                     .found = tr->found->at,
                                     .nfound = tr->found->n };
-    tr->search.with.vbr = t->prog_vbr;
+    tr->search.with.vbr = t->regs.prog_vbr;
     tr->search.with.sr_traps = sr_traps;
     tr->search.with.entry_blocked = cfg.entry_blocked;
     int ret = sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
     tr->search.unplaced = ret == 0 && clear && cfg.entry_blocked &&
-                          !(sh4_sites_code(&tr->sites, t->pc) & SH4_CODE_INSN);
+                          !(sh4_sites_code(&tr->sites, t->regs.pc) & SH4_CODE_INSN);
     if (ret < 0 || !clear || !cfg.entry_blocked || tr->search.unplaced ||
-        !sh4_sites_may_block(&tr->sites, t->pc))
+        !sh4_sites_may_block(&tr->sites, t->regs.pc))
         return ret;
     sh4_sites_fini(&tr->sites);
     cfg.entry_blocked = tr->search.with.entry_blocked = false;

@@ -141,7 +141,7 @@ struct back {
 
 static struct sh4_request read_of(const struct sh4_target *t, uint32_t addr, uint32_t *in, size_t n)
 {
-    const struct sh4_agent_layout *a = t->layout;
+    const struct sh4_agent_layout *a = t->agent.layout;
     return (struct sh4_request){ .routine = a->op_read - (uint32_t)a->ref_call,
                                  .arg = { addr, a->ld4 - (uint32_t)a->ref_read, (uint32_t)n },
                                  .in = in,
@@ -211,7 +211,7 @@ static int run_loop(struct sh4_trace *tr, const struct run *r, struct back *b, u
                                                : fetch_later(tr, r, &soon, err));
     if (ret < 0)
         return ret;
-    const uint32_t *r8 = t->save + SH4_SAVE_R8;
+    const uint32_t *r8 = t->regs.save + SH4_SAVE_R8;
     raw[0] = r8[3] - r8[1];
     raw[1] = r8[4] - r8[2];
     memcpy(tr->loop.counter, b->counter, sizeof b->counter);
@@ -360,7 +360,7 @@ static int measure_time(struct sh4_trace *tr, bool cached, struct err *err)
     struct sh4_target *t = tr->t;
     const uint16_t time[2] = { ELAPSED, tr->cfg.counter[1] };
     uint32_t d[NRUNS][2][2] = { 0 }, first[2],
-             kept[2] = { t->save[SH4_SAVE_PMCR1], t->save[SH4_SAVE_PMCR2] };
+             kept[2] = { t->regs.save[SH4_SAVE_PMCR1], t->regs.save[SH4_SAVE_PMCR2] };
     int ret = t->base.ops->counters_arm(&t->base, time, err);
     tr->loop.ran = false;
     if (ret == 0)

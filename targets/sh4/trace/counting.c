@@ -15,7 +15,7 @@ int sh4_trace_arm_counters(struct sh4_trace *tr, struct err *err)
     int ret = t->base.ops->counters_arm(&t->base, tr->cfg.counter, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
         if (tr->cfg.counter[n] && tr->cfg.counter_ratio)
-            sh4_saved_set(t, pmcr[n], t->save[pmcr[n]] | 1u << 8);
+            sh4_saved_set(t, pmcr[n], t->regs.save[pmcr[n]] | 1u << 8);
     return ret;
 }
 

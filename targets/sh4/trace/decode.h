@@ -76,7 +76,7 @@ struct sh4_trace_stack {
 
 /* Caller's struct: set the first part, zero the rest. */
 struct sh4_trace_decoder {
-    const struct sh4_trace_plan *plan; /* borrowed */
+    const struct sh4_trace_plan *plan; /* ours_alone */
     uint16_t code[2];                  /* counter events; 0 = counter absent */
     int32_t residue16[2]; /* per event in 1/16 counts, measured with a plain call and return */
     struct sh4_trace_ways ways;

@@ -32,9 +32,9 @@ static uint32_t sum_of(const struct image *im)
 int sh4_trace_found_init(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
-    if (!t->trace_found)
-        sh4_tracing_has_found(t, calloc(1, sizeof *t->trace_found));
-    tr->found = t->trace_found;
+    if (!t->plug.found)
+        sh4_tracing_has_found(t, calloc(1, sizeof *t->plug.found));
+    tr->found = t->plug.found;
     if (!tr->found)
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     uint32_t sum = sum_of(tr->cfg.image);

@@ -8,16 +8,16 @@
 
 static enum sh4_trace_halt kind_of(const struct sh4_target *t)
 {
-    switch (t->save[SH4_SAVE_KIND]) {
+    switch (t->regs.save[SH4_SAVE_KIND]) {
     case SH4_ENTRY_INTERRUPT: return SH4_TRACE_HALT_INTERRUPT;
     case SH4_ENTRY_EXCEPTION: break;
     default: return SH4_TRACE_HALT_ASE;
     }
-    if (t->trap[1] == SH4_EXP_TRAPA)
+    if (t->regs.trap[1] == SH4_EXP_TRAPA)
         return SH4_TRACE_HALT_TRAP;
     /* others that are caught: about as B */
-    return REG_GET(t->save[SH4_SAVE_BRCR_SEEN], SH4_BRCR_CMFA) ? SH4_TRACE_HALT_A
-                                                               : SH4_TRACE_HALT_B;
+    return REG_GET(t->regs.save[SH4_SAVE_BRCR_SEEN], SH4_BRCR_CMFA) ? SH4_TRACE_HALT_A
+                                                                    : SH4_TRACE_HALT_B;
 }
 
 void sh4_trace_halt_begins(struct sh4_trace *tr)

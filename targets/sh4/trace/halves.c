@@ -12,7 +12,7 @@ enum { PART = 2048 }; /* requests to a call: memory stays the same however large
 int sh4_trace_read_halves(struct sh4_target *t, struct sh4_trace_half *half, size_t n,
                           struct err *err)
 {
-    const struct sh4_agent_layout *a = t->layout;
+    const struct sh4_agent_layout *a = t->agent.layout;
     struct sh4_request *req = calloc(PART, sizeof *req);
     uint32_t *there = calloc(PART, sizeof *there);
     int ret = req && there
@@ -40,7 +40,7 @@ int sh4_trace_read_halves(struct sh4_target *t, struct sh4_trace_half *half, siz
 int sh4_trace_write_halves(struct sh4_target *t, const struct sh4_trace_half *half, size_t n,
                            struct err *err)
 {
-    const struct sh4_agent_layout *a = t->layout;
+    const struct sh4_agent_layout *a = t->agent.layout;
     struct sh4_request *req = calloc(PART, sizeof *req);
     int ret = req ? 0 : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     for (size_t done = 0, k; ret == 0 && done < n; done += k) {

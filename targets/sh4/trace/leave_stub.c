@@ -8,8 +8,8 @@ int sh4_trace_leave_stub(struct sh4_trace *tr, struct err *err)
 {
     enum { MOST = 16 };
     struct sh4_target *t = tr->t;
-    for (int i = 0; i < MOST && !REG_GET(t->sr, SH4_SR_BL); i++) {
-        if (!sh4_trace_of_agents(tr, t->pc))
+    for (int i = 0; i < MOST && !REG_GET(t->regs.sr, SH4_SR_BL); i++) {
+        if (!sh4_trace_of_agents(tr, t->regs.pc))
             break;
         int ret = sh4_own_step(t, err);
         if (ret < 0)

@@ -124,11 +124,11 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
     ret = undo_list(t, head[2], head[3], err);
     if (ret == 0)
         ret = sh4_trace_slots_leave(t, base, err);
-    if (ret == 0 && !t->traced)
+    if (ret == 0 && !t->plug.asked)
         ret = sh4_trace_meant_left(t, base, err);
     /* its vectors are still installed: the program's own are in DBR */
-    if (ret == 0 && t->prog_vbr == vbr)
-        sh4_program_vbr_is(t, t->save[SH4_SAVE_DBR]);
+    if (ret == 0 && t->regs.prog_vbr == vbr)
+        sh4_program_vbr_is(t, t->regs.save[SH4_SAVE_DBR]);
     /* channel A stepped ROM for the session that was lost */
     sh4_ubc_program_has_none(t);
     /* else a halt's interrupt still pending would reach the program */
@@ -145,8 +145,8 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
  * right already. */
 int sh4_trace_release_vectors(struct sh4_target *t, struct err *err)
 {
-    int ret = sh4_saved_store(t, SH4_SAVE_VBR, t->prog_vbr, err);
-    return ret < 0 ? ret : sh4_saved_store(t, SH4_SAVE_DBR, t->prog_dbr, err);
+    int ret = sh4_saved_store(t, SH4_SAVE_VBR, t->regs.prog_vbr, err);
+    return ret < 0 ? ret : sh4_saved_store(t, SH4_SAVE_DBR, t->regs.prog_dbr, err);
 }
 
 /* Patches may be in, or still in, although VBR is not the agent's: the wire was cut while arming or
@@ -171,7 +171,7 @@ static int clean_by_note(struct sh4_target *t, uint32_t at, struct err *err)
 
 int sh4_trace_clean_stale(struct sh4_target *t, bool search, struct err *err)
 {
-    uint32_t lo = t->opt.agent_ram & ~31u, vbr = t->prog_vbr;
+    uint32_t lo = t->opt.agent_ram & ~31u, vbr = t->regs.prog_vbr;
     enum { STEP = 32, SPAN = 16384 };
     uint32_t end = lo + MIN((uint32_t)SPAN, t->opt.agent_ram_bytes), at;
     if (vbr >> 30 == 2 && (vbr & 31) == 0) { /* most likely the session's VBR itself */
@@ -200,7 +200,7 @@ int sh4_trace_clean_stale(struct sh4_target *t, bool search, struct err *err)
 
 int sh4_trace_take_over_agent(struct sh4_target *t, struct err *err)
 {
-    uint32_t base = t->save[SH4_SAVE_VBR], words[16], ext[16];
+    uint32_t base = t->regs.save[SH4_SAVE_VBR], words[16], ext[16];
     uint32_t magic = 0;
     int ret = sh4_agent_peek(t, base, 4, &magic, err);
     if (ret < 0 || magic != SH4_TRACE_MAGIC)
@@ -213,7 +213,7 @@ int sh4_trace_take_over_agent(struct sh4_target *t, struct err *err)
     for (unsigned i = 0; i < 4; i++) /* the others are as they were */
         sh4_bank_set(t, 1, i, words[SH4_TRACE_S_R0 + i]);
     sh4_interrupted_at(t, ext[SH4_TRACE_X_SPC], ext[SH4_TRACE_X_SPC + 1], ext[SH4_TRACE_X_SPC + 2]);
-    sh4_program_vbr_is(t, t->save[SH4_SAVE_DBR]);
+    sh4_program_vbr_is(t, t->regs.save[SH4_SAVE_DBR]);
     ret = undo_at(t, base, err);
     return ret < 0 ? ret : 0;
 }
@@ -291,8 +291,8 @@ static int restore_caches(struct sh4_target *t, uint32_t base, uint32_t ccr, str
 static int restore_at(struct sh4_target *t, uint32_t base, struct err *err)
 {
     uint32_t mark[2], k[K_WORDS], at = base + SH4_TRACE_H_KEPT;
-    bool ours = t->save[SH4_SAVE_KIND] == SH4_TRACE_KEPT ||
-                t->save[SH4_SAVE_SPC] - base < sh4_trace_blob.size;
+    bool ours = t->regs.save[SH4_SAVE_KIND] == SH4_TRACE_KEPT ||
+                t->regs.save[SH4_SAVE_SPC] - base < sh4_trace_blob.size;
     int ret = sh4_agent_read(t, base, 4, mark, 2, err);
     if (ret < 0 || mark[0] != SH4_TRACE_MAGIC || mark[1] != SH4_TRACE_VERSION)
         return ret;
@@ -311,7 +311,7 @@ static int restore_at(struct sh4_target *t, uint32_t base, struct err *err)
 int sh4_trace_restore_kept(struct sh4_target *t, struct err *err)
 {
     const uint32_t note[] = { note_in(t, t->opt.agent_ram, t->opt.agent_ram_bytes), LARGER_NOTE };
-    uint32_t vbr = t->save[SH4_SAVE_VBR], words[2];
+    uint32_t vbr = t->regs.save[SH4_SAVE_VBR], words[2];
     int ret =
         vbr >> 30 == 2 && vbr % NOTE_BYTES == 0 ? sh4_agent_try_read(t, vbr, 4, words, 1, err) : 0;
     if (ret > 0 && words[0] == SH4_TRACE_MAGIC)

@@ -18,11 +18,11 @@ int sh4_trace_meant_seen(struct sh4_trace *tr, struct err *err)
     int ret = sh4_trace_get(tr, sh4_trace_blob.meant + 4 * SH4_TRACE_M_SR, &word, 1, err);
     if (ret < 0)
         return ret;
-    if (t->save[SH4_SAVE_KIND] == SH4_ENTRY_INTERRUPT &&
+    if (t->regs.save[SH4_SAVE_KIND] == SH4_ENTRY_INTERRUPT &&
         (ret = sh4_trace_meant_intevt(tr, err)) < 0)
         return ret;
     tr->meant_seen = word;
-    sh4_sr_meant_is(t, in_section(t->sr, word) ? word : 0);
+    sh4_sr_meant_is(t, in_section(t->regs.sr, word) ? word : 0);
     return 0;
 }
 
@@ -37,7 +37,7 @@ int sh4_trace_meant_intevt(struct sh4_trace *tr, struct err *err)
 
 int sh4_trace_meant_resumed(struct sh4_trace *tr, struct err *err)
 {
-    uint32_t word = tr->t->sr_meant;
+    uint32_t word = tr->t->regs.sr_meant;
     if (word == tr->meant_seen)
         return 0;
     tr->meant_seen = word;
@@ -46,14 +46,14 @@ int sh4_trace_meant_resumed(struct sh4_trace *tr, struct err *err)
 
 int sh4_trace_meant_end(struct sh4_target *t, struct err *err)
 {
-    return t->sr_meant ? sh4_sr_meant_store(t, err) : 0;
+    return t->regs.sr_meant ? sh4_sr_meant_store(t, err) : 0;
 }
 
 int sh4_trace_meant_left(struct sh4_target *t, uint32_t base, struct err *err)
 {
     uint32_t word;
     int ret = sh4_agent_peek(t, base + sh4_trace_blob.meant + 4 * SH4_TRACE_M_SR, 4, &word, err);
-    if (ret < 0 || !in_section(t->sr, word))
+    if (ret < 0 || !in_section(t->regs.sr, word))
         return ret;
     sh4_sr_meant_is(t, word);
     return sh4_sr_meant_store(t, err);
@@ -69,10 +69,10 @@ static int load_value(struct sh4_target *t, const struct sh4_site *s, uint32_t *
         *v = sh4_r(t, s->reg);
         return 0;
     }
-    int ret = t->base.ops->read_mem(&t->base, t->r15, 4, b, 4, err);
+    int ret = t->base.ops->read_mem(&t->base, t->regs.r15, 4, b, 4, err);
     *v = get32(b, t->base.big_endian);
     if (ret == 0)
-        sh4_r_set(t, SH4_REG_SP, t->r15 + 4);
+        sh4_r_set(t, SH4_REG_SP, t->regs.r15 + 4);
     return ret;
 }
 
@@ -95,8 +95,9 @@ int sh4_trace_meant_resuming(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
     enum { MOST = 16 }; /* in a row */
-    for (int i = 0; i < MOST && t->sr & REG_MASK(SH4_SR_MD) && !REG_GET(t->sr, SH4_SR_BL); i++) {
-        const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->pc);
+    for (int i = 0; i < MOST && t->regs.sr & REG_MASK(SH4_SR_MD) && !REG_GET(t->regs.sr, SH4_SR_BL);
+         i++) {
+        const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->regs.pc);
         const struct sh4_site *s = p && !tr->patches.mark[p - tr->plan.patch].dead
                                        ? sh4_sites_at(&tr->sites, p->addr)
                                        : NULL;
@@ -109,7 +110,7 @@ int sh4_trace_meant_resuming(struct sh4_trace *tr, struct err *err)
             return ret;
         if (loads)
             sh4_sr_load(t, v & SH4_SR_WRITABLE);
-        sh4_goes_on_at(t, t->pc + 2);
+        sh4_goes_on_at(t, t->regs.pc + 2);
     }
     return 0;
 }

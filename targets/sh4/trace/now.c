@@ -48,7 +48,7 @@ static bool next_ours(const struct sh4_trace *tr, uint32_t addr, uint32_t n, siz
 {
     const struct sh4_target *t = tr->t;
     const size_t first = sh4_trace_first_in(&tr->plan, addr), patches = tr->plan.npatches - first,
-                 vbr = patches + t->nvbr_sites;
+                 vbr = patches + t->code.nvbr_sites;
     for (; *k < patches; ++*k) {
         const struct sh4_trace_patch *p = &tr->plan.patch[first + *k];
         if ((p->addr & SH4_PHYS) - (addr & SH4_PHYS) + 1 >= n)
@@ -56,8 +56,9 @@ static bool next_ours(const struct sh4_trace *tr, uint32_t addr, uint32_t n, siz
         else if (tr->patches.mark[first + *k].in_memory)
             return *out = (struct ours){ p->addr, (uint16_t)SH4_TRACE_TRAP, p->orig }, ++*k, true;
     }
-    for (; *k < vbr + t->npatches; ++*k) {
-        const struct sh4_patch *p = *k < vbr ? &t->vbr_sites[*k - patches] : &t->patch[*k - vbr];
+    for (; *k < vbr + t->breaks.npatches; ++*k) {
+        const struct sh4_patch *p =
+            *k < vbr ? &t->code.vbr_sites[*k - patches] : &t->breaks.patch[*k - vbr];
         if (!p->in_memory || (p->addr & SH4_PHYS) - (addr & SH4_PHYS) + 1 >= n)
             continue;
         const struct sh4_trace_patch *under =

@@ -48,8 +48,8 @@ int sh4_trace_patch(struct sh4_trace *tr, size_t i, bool in_memory, struct err *
 
 static bool user_break_at(const struct sh4_target *t, uint32_t addr)
 {
-    for (size_t i = 0; i < t->npatches; i++)
-        if (((t->patch[i].addr ^ addr) & SH4_PHYS) == 0)
+    for (size_t i = 0; i < t->breaks.npatches; i++)
+        if (((t->breaks.patch[i].addr ^ addr) & SH4_PHYS) == 0)
             return true;
     return false;
 }
@@ -104,10 +104,10 @@ int sh4_trace_reconcile(struct sh4_trace *tr, struct err *err)
     struct sh4_target *t = tr->t;
     bool looked = tr->patches.absent;
     int ret = 0;
-    for (size_t i = 0; ret == 0 && i < t->npatches; i++) {
-        const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->patch[i].addr);
+    for (size_t i = 0; ret == 0 && i < t->breaks.npatches; i++) {
+        const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->breaks.patch[i].addr);
         if (p && tr->patches.mark[p - tr->plan.patch].in_memory)
-            ret = give_way_to(tr, (size_t)(p - tr->plan.patch), &t->patch[i], err);
+            ret = give_way_to(tr, (size_t)(p - tr->plan.patch), &t->breaks.patch[i], err);
     }
     for (size_t i = 0; ret == 0 && looked && i < tr->plan.npatches; i++)
         if (tr->patches.mark[i].stale) {
@@ -117,13 +117,13 @@ int sh4_trace_reconcile(struct sh4_trace *tr, struct err *err)
                    !sh4_trace_waits(tr, tr->plan.patch[i].addr) &&
                    !user_break_at(t, tr->plan.patch[i].addr))
             ret = sh4_trace_patch(tr, i, true, err);
-    tr->patches.absent = ret < 0 || (tr->patches.absent && t->npatches);
+    tr->patches.absent = ret < 0 || (tr->patches.absent && t->breaks.npatches);
     return ret;
 }
 
 void sh4_trace_hide(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len)
 {
-    struct sh4_trace *tr = t->trace;
+    struct sh4_trace *tr = t->plug.trace;
     for (size_t i = sh4_trace_first_in(&tr->plan, addr); i < tr->plan.npatches; i++) {
         const struct sh4_trace_patch *p = &tr->plan.patch[i];
         uint8_t orig[2], trap[2];
@@ -147,7 +147,7 @@ void sh4_trace_hide(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t le
  * stub would do what the old one did. */
 void sh4_trace_write(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len)
 {
-    struct sh4_trace *tr = t->trace;
+    struct sh4_trace *tr = t->plug.trace;
     for (size_t i = sh4_trace_first_in(&tr->plan, addr); i < tr->plan.npatches; i++) {
         const struct sh4_trace_patch *p = &tr->plan.patch[i];
         uint8_t orig[2], trap[2];

@@ -124,7 +124,7 @@ enum {
 };
 
 /* sh4_trace_plan - lay it out
- * rq    borrowed during the call; start and stop points are checked (see sh4_stub_point)
+ * rq    ours_alone during the call; start and stop points are checked (see sh4_stub_point)
  * out   release with sh4_trace_plan_fini()
  * Sites further apart than the RAM is large (512 KB at least) cannot share a table: those around
  * which most are stay, the others are given up (SH4_UNTRACED_LIMIT). Returns 0; -ERR_USAGE for a

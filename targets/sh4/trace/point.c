@@ -37,7 +37,8 @@ int sh4_trace_point_met(struct sh4_trace *tr, uint32_t addr, struct err *err)
 static bool channel_free(const struct sh4_trace *tr, unsigned n, bool awaits, bool steps)
 {
     const struct sh4_target *t = tr->t;
-    return !t->ubc[n].used && !(n == 0 && (steps || tr->plan.rom.bytes)) && !(n == 1 && awaits);
+    return !t->breaks.ubc[n].used && !(n == 0 && (steps || tr->plan.rom.bytes)) &&
+           !(n == 1 && awaits);
 }
 
 static int watch_point(struct sh4_trace *tr, unsigned n, uint32_t addr, struct err *err)
@@ -59,7 +60,7 @@ int sh4_trace_watch(struct sh4_trace *tr, bool awaits, bool steps, struct err *e
     for (unsigned i = 0; ret == 0 && i < tr->plan.nwatched; i++) {
         const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, tr->plan.watched[i]);
         /* stepped off: it would stop where it stands */
-        if (tr->patches.mark[p - tr->plan.patch].dead || same_place(p->addr, tr->t->pc)) {
+        if (tr->patches.mark[p - tr->plan.patch].dead || same_place(p->addr, tr->t->regs.pc)) {
             aside++;
             continue;
         }
@@ -82,11 +83,11 @@ int sh4_trace_watch(struct sh4_trace *tr, bool awaits, bool steps, struct err *e
  * place with BL=1, as over a trap that is not there. */
 enum sh4_point sh4_trace_at_point(const struct sh4_target *t, const bool match[2])
 {
-    const struct sh4_trace *tr = t->trace;
+    const struct sh4_trace *tr = t->plug.trace;
     bool any = false;
     for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++) {
         any |= match[n] && tr->points.watching[n];
-        if (match[n] && tr->points.watching[n] && same_place(tr->points.watching[n], t->pc))
+        if (match[n] && tr->points.watching[n] && same_place(tr->points.watching[n], t->regs.pc))
             return SH4_POINT_MET;
     }
     return any ? SH4_POINT_PASSED : SH4_POINT_NONE;

@@ -15,7 +15,7 @@ enum {
  * ring full. */
 int sh4_trace_poll(struct sh4_target *t, uint64_t max_ns, struct err *err)
 {
-    struct sh4_trace *tr = t->trace;
+    struct sh4_trace *tr = t->plug.trace;
     uint32_t seen = 0;
     (void)max_ns;
     if (t->link.ir != SH4_TI_RESET_NEGATE && !tr->ask.sent) {
@@ -78,12 +78,12 @@ int sh4_trace_poll_events(struct target *target, struct event *out, size_t cap, 
                           struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
-    struct sh4_trace *tr = t->trace;
+    struct sh4_trace *tr = t->plug.trace;
     uint64_t end = sh4_link_now(&t->link) + max_ns;
     if (!tr)
         return 0;
     if (tr->reset.seen && tr->armed && !tr->queue.count)
-        return sh4_lost(t, sh4_reset_error(t->trap[1], err));
+        return sh4_lost(t, sh4_reset_error(t->regs.trap[1], err));
     size_t told = tr->armed || tr->coverage.at_end ? sh4_trace_tell_coverage(tr, out, cap) : 0;
     if (told)
         return (int)told;

@@ -100,8 +100,8 @@ static bool in_use(const struct sh4_trace *tr, struct range r, char what[64], st
                 return true;
         }
     }
-    *busy = stack_at(tr->t->r15);
-    snprintf(what, 64, "the program's stack (R15 is %08x)", (unsigned)tr->t->r15);
+    *busy = stack_at(tr->t->regs.r15);
+    snprintf(what, 64, "the program's stack (R15 is %08x)", (unsigned)tr->t->regs.r15);
     if (do_overlap(r, *busy))
         return true;
     *busy = find_symbol(tr, stack_names, &at, &name) ? stack_at(at) : (struct range){ 0, 0 };
@@ -150,8 +150,8 @@ void sh4_trace_usable_ram(const struct sh4_target *t, uint32_t *at, uint32_t *by
 {
     *at = (*at & SH4_PHYS) | 0x80000000;
     /* A resident kernel in the same RAM stays. */
-    uint32_t kernel_end = (t->agent_base + t->layout->kern_end + 256 + 31) & ~31u;
-    if (t->layout != &sh4_agent_ase && t->agent_base >= *at && kernel_end < *at + *bytes) {
+    uint32_t kernel_end = (t->agent.base + t->agent.layout->kern_end + 256 + 31) & ~31u;
+    if (t->agent.layout != &sh4_agent_ase && t->agent.base >= *at && kernel_end < *at + *bytes) {
         *bytes -= kernel_end - *at;
         *at = kernel_end;
     }
@@ -223,6 +223,6 @@ bool sh4_trace_of_agents(const struct sh4_trace *tr, uint32_t pc)
 
 bool sh4_trace_holds(const struct sh4_target *t, uint32_t pc)
 {
-    const struct sh4_trace_plan *p = &t->trace->plan;
+    const struct sh4_trace_plan *p = &t->plug.trace->plan;
     return (pc & SH4_PHYS) - (p->base & SH4_PHYS) < p->image_len;
 }

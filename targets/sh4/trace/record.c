@@ -34,7 +34,7 @@ int sh4_trace_time_to_the_end(struct sh4_trace *tr, struct err *err)
     if ((ret = counters_now(tr, last, at, err)) < 0)
         return ret;
     uint32_t words[] = {
-        SH4_TRACE_LONG + SH4_TRACE_K_TIME, at[0] - last[0], at[1] - last[1], tr->t->r15, 0, 0
+        SH4_TRACE_LONG + SH4_TRACE_K_TIME, at[0] - last[0], at[1] - last[1], tr->t->regs.r15, 0, 0
     };
     sh4_trace_decode_own(tr, words);
     /* A record's 32 bits are over after 21 s at 200 MHz: of elapsed time it is known how often. */
@@ -47,7 +47,7 @@ int sh4_trace_time_to_the_end(struct sh4_trace *tr, struct err *err)
  * too. */
 static int keep_return(struct sh4_trace *tr, const struct sh4_trace_id *id, struct err *err)
 {
-    uint32_t sp = tr->t->r15 + (id->kind == SH4_SITE_RTS ? (uint32_t)id->slot_adds : 0),
+    uint32_t sp = tr->t->regs.r15 + (id->kind == SH4_SITE_RTS ? (uint32_t)id->slot_adds : 0),
              at = SH4_TRACE_RETURN_INDEX(sp);
     return sh4_trace_put(tr, tr->plan.returns + 4 * at, &tr->dec.kept[at], 1, err);
 }
@@ -64,13 +64,13 @@ int sh4_trace_event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err)
         words[] = { SH4_TRACE_LONG + (returns ? SH4_TRACE_K_RETURN : SH4_TRACE_K_WIDE),
                     0,
                     0,
-                    t->r15,
-                    t->save[SH4_SAVE_PR],
+                    t->regs.r15,
+                    t->regs.save[SH4_SAVE_PR],
                     id };
     int ret = counters_now(tr, last, at, err);
     if (ret == 0)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, at, 2, err);
-    uint32_t window = t->r15 - SH4_TRACE_WINDOW; /* a long record moves it, this one too */
+    uint32_t window = t->regs.r15 - SH4_TRACE_WINDOW; /* a long record moves it, this one too */
     if (ret == 0)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, &window, 1, err);
     if (ret < 0)
@@ -86,17 +86,17 @@ int sh4_trace_event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err)
 /* The record a point makes. While time stands still there is none to stop. */
 int sh4_trace_switch(struct sh4_trace *tr, bool active, struct err *err)
 {
-    uint32_t last[2], at[2], window = tr->t->r15 - SH4_TRACE_WINDOW;
+    uint32_t last[2], at[2], window = tr->t->regs.r15 - SH4_TRACE_WINDOW;
     int counts = active ? 1 : time_goes_on(tr, err),
         ret = counts < 0 ? counts : counters_now(tr, last, at, err);
     if (ret == 0 && !counts)
-        sh4_trace_note_event(tr, EVENT_STOP, tr->t->pc, EVENT_CAUSE_NONE, 0);
+        sh4_trace_note_event(tr, EVENT_STOP, tr->t->regs.pc, EVENT_CAUSE_NONE, 0);
     if (ret == 0 && counts) {
         uint32_t words[] = { SH4_TRACE_LONG + (active ? SH4_TRACE_K_START : SH4_TRACE_K_STOP),
                              at[0] - last[0],
                              at[1] - last[1],
-                             tr->t->r15,
-                             tr->t->pc,
+                             tr->t->regs.r15,
+                             tr->t->regs.pc,
                              0 };
         sh4_trace_decode_own(tr, words);
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, &window, 1, err);

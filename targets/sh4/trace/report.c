@@ -49,7 +49,7 @@ static void fill_spent(const struct sh4_trace *tr, struct trace_status *out)
 int sh4_trace_status(struct target *target, struct trace_status *out, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
-    struct sh4_trace *tr = t->trace;
+    struct sh4_trace *tr = t->plug.trace;
     (void)err;
     memset(out, 0, sizeof *out);
     if (!tr)
@@ -85,7 +85,7 @@ static const char *function_name(const struct sh4_sites *s, uint32_t f)
 
 int sh4_trace_explain(struct target *target, const struct text_sink *out, struct err *err)
 {
-    struct sh4_trace *tr = sh4_of(target)->trace;
+    struct sh4_trace *tr = sh4_of(target)->plug.trace;
     if (!tr)
         return err_set(err, ERR_STATE, "arm it first", "no trace is armed");
     const struct sh4_sites *s = &tr->sites;

@@ -68,8 +68,8 @@ static int make_request(struct sh4_trace *tr, uint32_t *stops, struct sh4_trace_
         .stops = stops,
         .nstops = tr->cfg.nstops,
         .watch = SH4_TRACE_WATCHED,
-        .kernel_entry = t->agent_base + t->layout->debug_entry,
-        .next_vbr = t->agent_base + t->layout->hook_vbr,
+        .kernel_entry = t->agent.base + t->agent.layout->debug_entry,
+        .next_vbr = t->agent.base + t->agent.layout->hook_vbr,
         .state = sh4_trace_initial_state(&tr->cfg),
         .wait_loops = WAIT_LOOPS,
     };
@@ -92,11 +92,11 @@ int sh4_trace_request_ram(struct sh4_trace *tr, struct err *err)
 /* The driver's patches of the image, which are in while the program runs. */
 static struct sh4_trace_twin *twins_of(const struct sh4_target *t)
 {
-    struct sh4_trace_twin *twin = calloc(t->nvbr_sites + 1, sizeof *twin);
-    for (size_t i = 0; twin && i < t->nvbr_sites; i++)
-        twin[i] = (struct sh4_trace_twin){ .addr = t->vbr_sites[i].addr,
-                                           .orig = t->vbr_sites[i].orig,
-                                           .instead = sh4_dbr_twin(t->vbr_sites[i].orig) };
+    struct sh4_trace_twin *twin = calloc(t->code.nvbr_sites + 1, sizeof *twin);
+    for (size_t i = 0; twin && i < t->code.nvbr_sites; i++)
+        twin[i] = (struct sh4_trace_twin){ .addr = t->code.vbr_sites[i].addr,
+                                           .orig = t->code.vbr_sites[i].orig,
+                                           .instead = sh4_dbr_twin(t->code.vbr_sites[i].orig) };
     return twin;
 }
 
@@ -104,7 +104,7 @@ static int plan_request(struct sh4_trace *tr, struct sh4_trace_request *rq, stru
 {
     struct sh4_trace_twin *twins = twins_of(tr->t);
     rq->twins = twins;
-    rq->ntwins = twins ? tr->t->nvbr_sites : 0;
+    rq->ntwins = twins ? tr->t->code.nvbr_sites : 0;
     int ret = twins ? sh4_trace_plan(rq, &tr->plan, err)
                     : err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
     free(twins);

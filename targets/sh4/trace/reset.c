@@ -9,7 +9,8 @@
 bool sh4_trace_was_reset(const struct sh4_trace *tr)
 {
     const struct sh4_target *t = tr->t;
-    return tr->armed && t->save[SH4_SAVE_VBR] != tr->plan.base && sh4_is_reset(t->trap[1]);
+    return tr->armed && t->regs.save[SH4_SAVE_VBR] != tr->plan.base &&
+           sh4_is_reset(t->regs.trap[1]);
 }
 
 /* Whether the agent's last record went through the operand cache: its line is there. Section 4.3.2:

@@ -64,7 +64,7 @@ static uint64_t work_of(const struct sh4_trace *tr, size_t n)
 
 static int save_word(struct sh4_target *t, unsigned word, uint32_t *v, struct err *err)
 {
-    return sh4_agent_read(t, t->agent_base + t->layout->save_area + 4 * word, 4, v, 1, err);
+    return sh4_agent_read(t, t->agent.base + t->agent.layout->save_area + 4 * word, 4, v, 1, err);
 }
 
 /* What ran of a task between its beginning in a filtered handler and its first interruption is not
@@ -100,7 +100,7 @@ static int look_at_code(struct sh4_trace *tr, struct err *err)
         sh4_trace_note(tr);
         sh4_trace_log_again(tr, "the program has copied a section");
     }
-    return ret < 0 || tr->t->trace_ending ? ret : sh4_trace_look_further(tr, err);
+    return ret < 0 || tr->t->plug.ending ? ret : sh4_trace_look_further(tr, err);
 }
 
 int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
@@ -133,7 +133,7 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     if (n && (ret = sh4_trace_choose_residue(tr, err)) < 0)
         return ret;
     if ((ret = look_for_tasks(tr, err)) < 0 ||
-        (ret = sh4_trace_look_at_tasks(tr, tr->t->trace_ending, err)) < 0)
+        (ret = sh4_trace_look_at_tasks(tr, tr->t->plug.ending, err)) < 0)
         return ret;
     tr->ring.used = n * 4;
     tr->ring.work += work_of(tr, n);
@@ -163,7 +163,7 @@ static int keep_break(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
     uint32_t spc;
-    if (t->ubc[1].used)
+    if (t->breaks.ubc[1].used)
         return 0;
     int ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_EXC, &spc, 1, err);
     if (ret < 0)
@@ -179,10 +179,11 @@ static int go_on(struct sh4_trace *tr, struct err *err)
     struct err own = { .code = ERR_OK };
     int ret = keep_break(tr, err);
     if (ret == 0 && sh4_stepping(t))
-        ret = sh4_agent_read(t, t->agent_base + t->layout->step_words, 4, step, 3, err);
+        ret = sh4_agent_read(t, t->agent.base + t->agent.layout->step_words, 4, step, 3, err);
     if (ret < 0)
         return ret;
-    struct sh4_request req = { .routine = t->layout->op_go - (uint32_t)t->layout->ref_call,
+    struct sh4_request req = { .routine =
+                                   t->agent.layout->op_go - (uint32_t)t->agent.layout->ref_call,
                                .arg = { step[0], step[1], step[2] } };
     ret = sh4_agent_run(t, &req, 1, &own);
     if (ret == -ERR_TIMEOUT) /* its answer was lost, but it runs */

@@ -108,7 +108,7 @@ static int set_channel(struct sh4_target *t, uint32_t bar, uint8_t bamr, struct 
     if (ret < 0)
         return ret;
     sh4_saved_set(t, SH4_SAVE_BBRA, SH4_BBR_FETCH);
-    sh4_saved_set(t, SH4_SAVE_BRCR, t->save[SH4_SAVE_BRCR] | REG_MASK(SH4_BRCR_PCBA));
+    sh4_saved_set(t, SH4_SAVE_BRCR, t->regs.save[SH4_SAVE_BRCR] | REG_MASK(SH4_BRCR_PCBA));
     return 0;
 }
 
@@ -118,12 +118,12 @@ int sh4_trace_step_resumed(struct sh4_trace *tr, bool steps, struct err *err)
     const struct sh4_trace_rom *rom = &tr->plan.rom;
     if (!rom->bytes)
         return 0;
-    bool on = !steps && !t->ubc[0].used;
-    uint32_t words[] = { on && t->pc - rom->base < rom->bytes ? t->pc : 0, rom->base,
+    bool on = !steps && !t->breaks.ubc[0].used;
+    uint32_t words[] = { on && t->regs.pc - rom->base < rom->bytes ? t->regs.pc : 0, rom->base,
                          on ? rom->bytes : 0 };
-    if (tr->rom.channel_taken != t->ubc[0].used)
+    if (tr->rom.channel_taken != t->breaks.ubc[0].used)
         tr->coverage.next = 0; /* other places are seen now */
-    tr->rom.channel_taken = t->ubc[0].used;
+    tr->rom.channel_taken = t->breaks.ubc[0].used;
     int ret = put_words(tr, SH4_TRACE_R_PREV, words, ARRAY_LEN(words), err);
     return ret == 0 && on ? set_channel(t, rom->base, rom->bamr, err) : ret;
 }
@@ -147,7 +147,7 @@ int sh4_trace_step_loop(struct sh4_trace *tr, bool on, struct err *err)
     uint32_t zero = 0;
     if (!on) {
         sh4_saved_set(t, SH4_SAVE_BBRA, 0);
-        sh4_saved_set(t, SH4_SAVE_BRCR, t->save[SH4_SAVE_BRCR] & ~REG_MASK(SH4_BRCR_PCBA));
+        sh4_saved_set(t, SH4_SAVE_BRCR, t->regs.save[SH4_SAVE_BRCR] & ~REG_MASK(SH4_BRCR_PCBA));
         return put_words(tr, SH4_TRACE_R_SIZE, &zero, 1, err);
     }
     /* A window of the loop's own, without sites, where the last instruction is always known. */

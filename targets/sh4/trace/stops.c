@@ -5,7 +5,7 @@
 
 int sh4_trace_halted(struct sh4_target *t, struct err *err)
 {
-    struct sh4_trace *tr = t->trace;
+    struct sh4_trace *tr = t->plug.trace;
     tr->ran.board_ns += tr->ran.since_ns ? sh4_link_now(&t->link) - tr->ran.since_ns : 0;
     tr->ran.since_ns = 0;
     sh4_trace_halt_begins(tr);
@@ -15,13 +15,13 @@ int sh4_trace_halted(struct sh4_target *t, struct err *err)
     if (ret == 0)
         ret = sh4_trace_meant_seen(tr, err);
     if (ret == 0)
-        sh4_trace_note_event(tr, EVENT_NOTE, t->pc, EVENT_CAUSE_HALTED, 0);
+        sh4_trace_note_event(tr, EVENT_NOTE, t->regs.pc, EVENT_CAUSE_HALTED, 0);
     return ret;
 }
 
 int sh4_trace_resumed(struct sh4_target *t, bool steps, struct err *err)
 {
-    struct sh4_trace *tr = t->trace;
+    struct sh4_trace *tr = t->plug.trace;
     uint32_t spc = 0;
     int ret = sh4_trace_reconcile(tr, err);
     const struct sh4_trace_patch *p =
@@ -31,7 +31,7 @@ int sh4_trace_resumed(struct sh4_target *t, bool steps, struct err *err)
     tr->stepped = 0;
     if (tr->plan.rom.bytes)
         sh4_trace_note(tr);
-    if (ret == 0 && !t->ubc[1].used) {
+    if (ret == 0 && !t->breaks.ubc[1].used) {
         ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_EXC, &spc, 1, err);
         if (ret == 0 && spc)
             sh4_saved_set(t, SH4_SAVE_BBRB, SH4_BBR_FETCH);
@@ -45,7 +45,7 @@ int sh4_trace_resumed(struct sh4_target *t, bool steps, struct err *err)
     if (ret == 0)
         ret = sh4_trace_halt_ends(tr, err);
     if (ret == 0)
-        sh4_trace_note_event(tr, EVENT_NOTE, t->pc, EVENT_CAUSE_RESUMED, 0);
+        sh4_trace_note_event(tr, EVENT_NOTE, t->regs.pc, EVENT_CAUSE_RESUMED, 0);
     tr->ran.since_ns = tr->ran.unseen_ns = sh4_link_now(&t->link);
     return ret;
 }
@@ -55,12 +55,13 @@ static int resuming_stepped(struct sh4_trace *tr, struct resume *how, struct err
 {
     struct sh4_target *t = tr->t;
     const struct sh4_trace_rom *rom = &tr->plan.rom;
-    uint32_t id = sh4_trace_plan_stepped(&tr->plan, t->pc);
-    bool step_first = t->ubc[1].used && t->ubc[1].kind == BP_HARD && t->ubc[1].addr == t->pc;
+    uint32_t id = sh4_trace_plan_stepped(&tr->plan, t->regs.pc);
+    bool step_first = t->breaks.ubc[1].used && t->breaks.ubc[1].kind == BP_HARD &&
+                      t->breaks.ubc[1].addr == t->regs.pc;
     if (how->kind == RESUME_RANGE && how->range_lo < (uint64_t)rom->base + rom->bytes &&
         how->range_hi > rom->base)
         how->kind = RESUME_STEP;
-    if (!id || !tr->active || tr->rom.channel_taken || REG_GET(t->sr, SH4_SR_BL) ||
+    if (!id || !tr->active || tr->rom.channel_taken || REG_GET(t->regs.sr, SH4_SR_BL) ||
         (how->kind == RESUME_CONTINUE && !step_first))
         return 0;
     return sh4_trace_event_by_host(tr, id, err);
@@ -84,21 +85,21 @@ static int stub_stands(struct sh4_trace *tr, size_t i, struct err *err)
 
 int sh4_trace_resuming(struct sh4_target *t, struct resume *how, struct err *err)
 {
-    struct sh4_trace *tr = t->trace;
+    struct sh4_trace *tr = t->plug.trace;
     int done = sh4_trace_meant_resuming(tr, err);
     if (done < 0)
         return done;
     int stepped = tr->plan.rom.bytes ? resuming_stepped(tr, how, err) : 0;
     if (stepped < 0)
         return stepped;
-    const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->pc);
+    const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->regs.pc);
     size_t next = how->kind == RESUME_RANGE ? sh4_trace_first_in(&tr->plan, (uint32_t)how->range_lo)
                                             : tr->plan.npatches;
     if (next < tr->plan.npatches &&
         (tr->plan.patch[next].addr & SH4_PHYS) < (how->range_hi & SH4_PHYS))
         how->kind = RESUME_STEP; /* the kernel's own stepping would run into our traps */
     tr->stepped = 0;
-    if (!p || tr->patches.mark[p - tr->plan.patch].dead || REG_GET(t->sr, SH4_SR_BL))
+    if (!p || tr->patches.mark[p - tr->plan.patch].dead || REG_GET(t->regs.sr, SH4_SR_BL))
         return 0;
     int same = stub_stands(tr, (size_t)(p - tr->plan.patch), err);
     if (same <= 0)
@@ -115,7 +116,7 @@ int sh4_trace_resuming(struct sh4_target *t, struct resume *how, struct err *err
     }
     tr->dec.last = p->id; /* its stub runs */
     if (id->stub_pr)
-        sh4_saved_set(t, SH4_SAVE_PR, t->pc + 4);
+        sh4_saved_set(t, SH4_SAVE_PR, t->regs.pc + 4);
     sh4_goes_on_at(t, id->stub);
     return 0;
 }

@@ -34,7 +34,7 @@ struct build {
 
 static void put_op(struct build *b, uint16_t op) { b->code[b->n++] = op; }
 
-/* A register is borrowed: the word below the stack pointer keeps it. */
+/* A register is ours_alone: the word below the stack pointer keeps it. */
 static void push_reg(struct build *b, unsigned reg)
 {
     put_op(b, (uint16_t)(OP_PUSH | reg << 4));
@@ -187,8 +187,8 @@ enum {
     OP_STORE_DEC = 0x2006 /* mov.l Rm,@-Rn, | n << 8 | m << 4 */
 };
 
-/* stc.l SR,@-Rn with the value from a literal. R15: the value takes the word under it, the borrowed
- * register the one below. */
+/* stc.l SR,@-Rn with the value from a literal. R15: the value takes the word under it, the
+ * ours_alone register the one below. */
 static void push_value(struct build *b, unsigned n)
 {
     unsigned t = n == 0 ? 1 : 0;

@@ -39,7 +39,7 @@ int sh4_trace_calib_back(struct sh4_target *t, struct err *err)
             return ret < 0 ? ret : 0;
     }
     return err_set(err, ERR_TIMEOUT, "reset the target (monitor reset halt)",
-                   "the trace agent at %08x did not come back from its calibration", t->trace_vbr);
+                   "the trace agent at %08x did not come back from its calibration", t->plug.vbr);
 }
 
 int sh4_trace_reset_ring(struct sh4_trace *tr, struct err *err)
@@ -82,7 +82,7 @@ static int run_way(struct sh4_trace *tr, const struct way *w, uint32_t rte_to, s
     struct sh4_target *t = tr->t;
     int ret = prepare_way(tr, w, err);
     sh4_saved_set(t, SH4_SAVE_BANK0 + 4,
-                  w->halts ? t->save[SH4_SAVE_DBR]
+                  w->halts ? t->regs.save[SH4_SAVE_DBR]
                            : tr->plan.base + sh4_trace_blob.calib_in - w->vector);
     sh4_saved_set(t, SH4_SAVE_R8 + 3, rte_to);
     sh4_saved_set(t, SH4_SAVE_R8 + 4, ROUNDS);
@@ -106,7 +106,7 @@ static int measure_out(struct sh4_trace *tr, const struct way *w, int32_t cost[2
     if (ret == 0)
         ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
-        cost[n] = (int32_t)(tr->t->save[SH4_SAVE_R8 + 1 + n] - last[n]);
+        cost[n] = (int32_t)(tr->t->regs.save[SH4_SAVE_R8 + 1 + n] - last[n]);
     return ret;
 }
 
@@ -145,7 +145,7 @@ static uint32_t breakpoint_at(const struct sh4_trace *tr)
  */
 static int since_last(struct sh4_trace *tr, int32_t cost[2], struct err *err)
 {
-    const struct sh4_agent_layout *a = tr->t->layout;
+    const struct sh4_agent_layout *a = tr->t->agent.layout;
     const uint32_t from[] = { tr->plan.base + sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1,
                               SH4_PMCTR1L, SH4_PMCTR2L };
     uint32_t got[4];

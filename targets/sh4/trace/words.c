@@ -18,7 +18,7 @@ uint64_t sh4_trace_wire_bits(struct sh4_target *t) { return sh4_link_moved_bits(
 /* The cache control register is written by code that runs past the cache. */
 int sh4_trace_set_ccr(struct sh4_target *t, uint32_t value, struct err *err)
 {
-    const struct sh4_agent_layout *a = t->layout;
+    const struct sh4_agent_layout *a = t->agent.layout;
     struct sh4_request req = {
         .routine = a->op_poke - (uint32_t)a->ref_call,
         .arg = { SH4_CCR, a->st4 - (uint32_t)a->ref_poke + sh4_agent_uncached(t), value }
