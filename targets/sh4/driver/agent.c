@@ -31,7 +31,7 @@ static int run_now(struct sh4_target *t, struct sh4_request *req, size_t n, stru
 }
 
 /* All of them, or none: they would be out of order. */
-static bool take(struct sh4_target *t, struct sh4_request *req, size_t n)
+static bool take_results(struct sh4_target *t, struct sh4_request *req, size_t n)
 {
     struct sh4_held *h = t->agent.held;
     size_t words = h->words;
@@ -100,7 +100,7 @@ int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struc
 {
     if (!t->agent.held)
         return run_now(t, req, n, err);
-    if (take(t, req, n))
+    if (take_results(t, req, n))
         return 0;
     return t->agent.held->n ? run_behind(t, req, n, err) : run_now(t, req, n, err);
 }
@@ -136,8 +136,8 @@ static uint32_t store_of(const struct sh4_agent_layout *a, unsigned width, uint3
 }
 
 /* n accesses as requests of at most t->link.block words; smaller ones if the wire damages them. */
-static int blocks(struct sh4_target *t, const struct sh4_request *like, unsigned width, size_t n,
-                  const char *what, struct err *err)
+static int in_blocks(struct sh4_target *t, const struct sh4_request *like, unsigned width, size_t n,
+                     const char *what, struct err *err)
 {
     enum { FEW = 8 }; /* a packet of GDB's, on a quiet wire */
     size_t block = MIN(n, (size_t)t->link.block), nreq = (n + block - 1) / block;
@@ -163,17 +163,17 @@ static int blocks(struct sh4_target *t, const struct sh4_request *like, unsigned
     return ret;
 }
 
-static int move(struct sh4_target *t, const struct sh4_request *like, unsigned width, size_t n,
-                const char *what, struct err *err)
+static int move_block(struct sh4_target *t, const struct sh4_request *like, unsigned width,
+                      size_t n, const char *what, struct err *err)
 {
     if (!t->agent.layout)
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
     if (n == 0)
         return 0;
-    int ret = blocks(t, like, width, n, what, err);
+    int ret = in_blocks(t, like, width, n, what, err);
     while (ret == -ERR_PROTOCOL && MIN(n, (size_t)t->link.block) > MIN_WORDS) {
         t->link.block = (unsigned)MAX(MIN(n, (size_t)t->link.block) / 4, (size_t)MIN_WORDS);
-        ret = blocks(t, like, width, n, what, err);
+        ret = in_blocks(t, like, width, n, what, err);
     }
     return ret;
 }
@@ -188,7 +188,7 @@ int sh4_agent_read(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t
         like.arg[0] = addr;
         like.arg[1] = load_of(a, width);
     }
-    return move(t, &like, width, n, "read", err);
+    return move_block(t, &like, width, n, "read", err);
 }
 
 int sh4_agent_try_read(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *values,
@@ -211,7 +211,7 @@ int sh4_agent_write(struct sh4_target *t, uint32_t addr, unsigned width, const u
         like.arg[0] = addr;
         like.arg[1] = store_of(a, width, a->ref_write);
     }
-    return move(t, &like, width, n, "write", err);
+    return move_block(t, &like, width, n, "write", err);
 }
 
 struct sh4_request sh4_agent_poke_request(const struct sh4_agent_layout *a, uint32_t addr,

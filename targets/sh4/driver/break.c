@@ -97,8 +97,8 @@ static int remove_soft(struct sh4_target *t, uint32_t addr, struct err *err)
     return ret;
 }
 
-static int check(struct sh4_target *t, enum bp_kind kind, uint64_t addr, unsigned len,
-                 struct err *err)
+static int check_place(struct sh4_target *t, enum bp_kind kind, uint64_t addr, unsigned len,
+                       struct err *err)
 {
     int ret = sh4_need_halted(t, "breakpoint", err);
     if (ret < 0)
@@ -136,7 +136,7 @@ int sh4_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
     if (sh4_state(t) == TARGET_RUNNING && addr <= 0xFFFFFFFFu &&
         have_bp(t, kind, (uint32_t)addr, len))
         return 0;
-    int ret = check(t, kind, addr, len, err);
+    int ret = check_place(t, kind, addr, len, err);
     if (ret < 0)
         return ret;
     uint32_t a = (uint32_t)addr;
@@ -158,7 +158,7 @@ int sh4_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
                   struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
-    int ret = check(t, kind, addr, len, err);
+    int ret = check_place(t, kind, addr, len, err);
     if (ret < 0)
         return ret;
     uint32_t a = (uint32_t)addr;

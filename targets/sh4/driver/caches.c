@@ -56,7 +56,7 @@ int sh4_agent_write_code(struct sh4_target *t, uint32_t addr, const uint16_t *in
 }
 
 /* O-cache lines of a range written back and dropped, many a request. */
-static int purge(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
+static int purge_lines(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
 {
     const struct sh4_agent_layout *a = t->agent.layout;
     uint32_t lines[SH4_REQUEST_WORDS], first = addr & ~31u,
@@ -80,7 +80,7 @@ int sh4_agent_before_write(struct sh4_target *t, uint32_t addr, size_t len, stru
 {
     if (addr >> 29 != 5 || (addr & 0x1C000000) == 0x1C000000 || !t->agent.layout)
         return 0;
-    return purge(t, addr ^ 0x20000000, len, err);
+    return purge_lines(t, addr ^ 0x20000000, len, err);
 }
 
 int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
@@ -91,7 +91,7 @@ int sh4_agent_sync_caches(struct sh4_target *t, uint32_t addr, size_t len, struc
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
     /* More lines than the cache has: 16 KB of any memory purge all of it, but only these addresses
      * are ours. */
-    int ret = purge(t, addr, len, err);
+    int ret = purge_lines(t, addr, len, err);
     if (ret < 0)
         return ret;
     ret = sh4_agent_peek(t, SH4_CCR, 4, &ccr, err);

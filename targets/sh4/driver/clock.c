@@ -16,7 +16,7 @@ enum {
     DAMAGED_SCANS = 20000 /* repeating that much costs more than a lower clock does */
 };
 
-static int lower(struct sh4_link *l, struct err *err)
+static int lower_clock(struct sh4_link *l, struct err *err)
 {
     uint32_t hz = MAX(l->clock.hz / 4 * 3, (uint32_t)SLOWEST_HZ), got = 0;
     int ret = l->jtag->set_clock(l->p, hz, &got, err);
@@ -44,7 +44,7 @@ int sh4_clock_damaged(struct sh4_link *l, struct err *err)
         return 0;
     c->fresh = 0;
     c->disturbed = true;
-    return may_lower(l) && c->lowered < MOST_LOWERED ? lower(l, err) : 0;
+    return may_lower(l) && c->lowered < MOST_LOWERED ? lower_clock(l, err) : 0;
 }
 
 /* Each word comes out while the next goes in. 1: all came back; 0: not. Ends with a POLL, as
@@ -72,7 +72,7 @@ int sh4_clock_prove(struct sh4_link *l, struct err *err)
     struct sh4_clock before = l->clock;
     for (int i = 0; ret > 0 && i < PROOF_ROUNDS; i++) {
         ret = words_pass(l, 0x2545F491u + (uint32_t)i, err);
-        if (ret == 0 && may_lower(l) && (ret = lower(l, err)) > 0)
+        if (ret == 0 && may_lower(l) && (ret = lower_clock(l, err)) > 0)
             i = -1;
     }
     if (ret < 0)

@@ -9,16 +9,16 @@
 
 enum { PROBE_BITS = 96, PROBE_ONES = 32 };
 
-static bool bit(const uint8_t *b, unsigned i) { return b[i / 8] >> (i % 8) & 1; }
+static bool bit_of(const uint8_t *b, unsigned i) { return b[i / 8] >> (i % 8) & 1; }
 
 /* The IR is as long as the zero behind PROBE_ONES ones comes out late; it ends full of ones:
  * BYPASS. */
 static unsigned ir_length(const uint8_t *tdo)
 {
     for (unsigned len = 2; len + PROBE_ONES < PROBE_BITS; len++) {
-        bool fits = !bit(tdo, len + PROBE_ONES);
+        bool fits = !bit_of(tdo, len + PROBE_ONES);
         for (unsigned i = len; fits && i < PROBE_BITS; i++)
-            fits = bit(tdo, i) == (i != len + PROBE_ONES);
+            fits = bit_of(tdo, i) == (i != len + PROBE_ONES);
         if (fits)
             return len;
     }
@@ -29,7 +29,7 @@ static int check_answer(const uint8_t *tdo, struct err *err)
 {
     bool ones = false, zeros = false;
     for (unsigned i = 0; i < PROBE_BITS; i++)
-        *(bit(tdo, i) ? &ones : &zeros) = true;
+        *(bit_of(tdo, i) ? &ones : &zeros) = true;
     if (ones && zeros)
         return 0;
     return err_set(err, ERR_NO_TARGET, link_still_hint(ones),
@@ -47,7 +47,7 @@ static int check_place(struct sh4_link *l, struct err *err)
     int ret = len == SH4_IR_BITS ? sh4_link_execute(l, 2, err) : 0;
     if (ret < 0)
         return ret;
-    if (len != SH4_IR_BITS || !bit(seen, 0) || bit(seen, 1))
+    if (len != SH4_IR_BITS || !bit_of(seen, 0) || bit_of(seen, 1))
         return err_set(err, ERR_NO_TARGET, "has the chain changed? start again",
                        "the device at this place of the JTAG chain is no SH7750");
     l->ir_bits = len;
@@ -65,7 +65,7 @@ static int measure_ir(struct sh4_link *l, struct err *err)
     if (ret < 0 || (ret = check_answer(tdo, err)) < 0)
         return ret;
     unsigned len = ir_length(tdo);
-    if (len == SH4_IR_BITS && bit(tdo, 0) && !bit(tdo, 1)) {
+    if (len == SH4_IR_BITS && bit_of(tdo, 0) && !bit_of(tdo, 1)) {
         l->ir_bits = len;
         return 0;
     }
@@ -76,7 +76,7 @@ static int measure_ir(struct sh4_link *l, struct err *err)
             le32(tdo + 8), le32(tdo + 4), le32(tdo));
     return err_set(err, ERR_NO_TARGET, "is this an SH7750?",
                    "IR is %u bits long and captures ..%d%d, an SH7750's has %d and ..01", len,
-                   bit(tdo, 1), bit(tdo, 0), SH4_IR_BITS);
+                   bit_of(tdo, 1), bit_of(tdo, 0), SH4_IR_BITS);
 }
 
 static int check_bypass(struct sh4_link *l, struct err *err)
@@ -87,7 +87,7 @@ static int check_bypass(struct sh4_link *l, struct err *err)
     if (ret < 0)
         return ret;
     uint32_t got = le32(tdo) >> 1 | (uint32_t)(tdo[4] & 1) << 31;
-    if (got != le32(tdi) || bit(tdo, 0))
+    if (got != le32(tdi) || bit_of(tdo, 0))
         return err_set(err, ERR_NO_TARGET, "lower the wire clock; check the wiring",
                        "BYPASS is not one bit: sent %08x, got %08x", le32(tdi), got);
     return 0;

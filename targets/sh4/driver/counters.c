@@ -3,7 +3,7 @@
 #include "targets/sh4/driver/driver.h"
 #include "targets/sh4/isa/regs.h"
 
-static bool running(uint32_t pmcr)
+static bool counter_runs(uint32_t pmcr)
 {
     return REG_GET(pmcr, SH4_PMCR_PMEN) && REG_GET(pmcr, SH4_PMCR_PMST);
 }
@@ -60,7 +60,7 @@ static int read_counters(struct sh4_target *t, struct counter_values *out, struc
         if (ret < 0)
             return err_prefix(err, ret, "read counters");
         v.code[n] = (uint16_t)REG_GET(pmcr, SH4_PMCR_PMM);
-        v.running[n] = running(pmcr);
+        v.running[n] = counter_runs(pmcr);
     }
     *out = v;
     return 0;

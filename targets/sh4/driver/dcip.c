@@ -34,8 +34,8 @@ enum {
 };
 #define DEAF_LOOK_NS 20000000u
 
-static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->driver->stream; }
-static uint64_t now(const struct sh4_link *l) { return ops(l)->now_ns(l->p); }
+static const struct stream_ops *stream_of(const struct sh4_link *l) { return l->p->driver->stream; }
+static uint64_t link_time(const struct sh4_link *l) { return stream_of(l)->now_ns(l->p); }
 
 /* ---- memory ---- */
 
@@ -46,15 +46,18 @@ struct piece {
     bool have[MOST_CHUNKS];
 };
 
-static size_t chunks(const struct piece *p) { return (p->n + SH4_DCIP_CHUNK - 1) / SH4_DCIP_CHUNK; }
+static size_t chunks_of(const struct piece *p)
+{
+    return (p->n + SH4_DCIP_CHUNK - 1) / SH4_DCIP_CHUNK;
+}
 
 /* The first chunks that are missing: from *from on so many; 0: none. */
-static size_t missing(const struct piece *p, size_t *from)
+static size_t chunk_missing(const struct piece *p, size_t *from)
 {
     size_t i = 0, k;
-    while (i < chunks(p) && p->have[i])
+    while (i < chunks_of(p) && p->have[i])
         i++;
-    for (k = i; k < chunks(p) && !p->have[k];)
+    for (k = i; k < chunks_of(p) && !p->have[k];)
         k++;
     *from = i;
     return k - i;
@@ -63,7 +66,7 @@ static size_t missing(const struct piece *p, size_t *from)
 static size_t have_not(const struct piece *p)
 {
     size_t n = 0;
-    for (size_t i = 0; i < chunks(p); i++)
+    for (size_t i = 0; i < chunks_of(p); i++)
         n += !p->have[i];
     return n;
 }
@@ -85,13 +88,13 @@ static void take_chunk(struct piece *p, const uint8_t *d, size_t n)
 static int fetch_once(struct sh4_link *l, struct piece *p, uint64_t patience, struct err *err)
 {
     uint8_t d[SH4_DCIP_DATAGRAM];
-    size_t from, run = missing(p, &from), at = from * SH4_DCIP_CHUNK;
+    size_t from, run = chunk_missing(p, &from), at = from * SH4_DCIP_CHUNK;
     run = MIN(p->n - at, run * SH4_DCIP_CHUNK);
     sh4_dcip_head(d, "SBIQ", p->addr + (uint32_t)at, (uint32_t)run);
     log_msg(l->p->log, LOG_WIRE, "%s: > SBIQ %08x, %u bytes", l->p->name, be32(d + 4), be32(d + 8));
-    int ret = ops(l)->ask(l->p, d, SH4_DCIP_HEAD, true, err);
-    while (ret >= 0 && missing(p, &from)) {
-        ret = ops(l)->answer(l->p, d, sizeof d, patience, err);
+    int ret = stream_of(l)->ask(l->p, d, SH4_DCIP_HEAD, true, err);
+    while (ret >= 0 && chunk_missing(p, &from)) {
+        ret = stream_of(l)->answer(l->p, d, sizeof d, patience, err);
         if (ret <= 0)
             return ret;
         take_chunk(p, d, (size_t)ret);
@@ -114,7 +117,7 @@ int sh4_dcip_fetch(struct sh4_link *l, uint32_t addr, uint8_t *buf, size_t n, un
             i = 0;
         left = have_not(&p);
     }
-    return !missing(&p, &from);
+    return !chunk_missing(&p, &from);
 }
 
 /* ---- what the agent is told ---- */
@@ -124,12 +127,12 @@ static int send_reply(struct sh4_link *l, struct err *err)
     log_msg(l->p->log, LOG_WIRE, "%s: > RETV to block %u, %zu bytes", l->p->name, l->ip->number,
             l->ip->reply_len);
     l->ip->replied = true;
-    l->ip->look_ns = now(l) + sh4_dcip_patience(l, l->ip->tries);
-    return ops(l)->write(l->p, l->ip->reply, l->ip->reply_len, 0, err);
+    l->ip->look_ns = link_time(l) + sh4_dcip_patience(l, l->ip->tries);
+    return stream_of(l)->write(l->p, l->ip->reply, l->ip->reply_len, 0, err);
 }
 
 /* The size is not looked at by the loader, and comes back: which reply it was that arrived. */
-static int reply(struct sh4_link *l, const uint8_t *bytes, size_t n, struct err *err)
+static int reply_to_call(struct sh4_link *l, const uint8_t *bytes, size_t n, struct err *err)
 {
     struct sh4_dcip *ip = l->ip;
     n = MIN(n, (size_t)SH4_BOX_ROOM);
@@ -146,12 +149,12 @@ static int reply(struct sh4_link *l, const uint8_t *bytes, size_t n, struct err 
 static int stay_halted(struct sh4_link *l, struct err *err)
 {
     static const uint8_t stay[4];
-    return reply(l, stay, sizeof stay, err);
+    return reply_to_call(l, stay, sizeof stay, err);
 }
 
 /* ---- what it says ---- */
 
-static void give(struct sh4_dcip *ip, const uint8_t *b, size_t n)
+static void give_words(struct sh4_dcip *ip, const uint8_t *b, size_t n)
 {
     n = MIN(n, sizeof ip->out - ip->out_len);
     memcpy(ip->out + ip->out_len, b, n);
@@ -163,7 +166,7 @@ static void give_halted(struct sh4_dcip *ip, const uint8_t *box)
     uint8_t b[16];
     memcpy(b, box + 4 * SH4_BOX_SYNC, 12);
     put_le32(b + 12, sh4_stream_sum(sh4_stream_sum(le32(b), le32(b + 4)), le32(b + 8)));
-    give(ip, b, sizeof b);
+    give_words(ip, b, sizeof b);
 }
 
 static bool is_block(const struct sh4_dcip *ip, const uint8_t *box)
@@ -185,15 +188,15 @@ static int take_block(struct sh4_link *l, const uint8_t *box, size_t n, struct e
     ip->number = number;
     ip->replied = ip->calling = ip->looking = false;
     if (flags & SH4_BOX_LOOKS)
-        return ip->halt_wanted ? stay_halted(l, err) : reply(l, NULL, 0, err);
+        return ip->halt_wanted ? stay_halted(l, err) : reply_to_call(l, NULL, 0, err);
     if (n > BOX_BYTES) {
-        give(ip, box + BOX_BYTES, n - BOX_BYTES);
+        give_words(ip, box + BOX_BYTES, n - BOX_BYTES);
     } else {
         ip->halt_wanted = false;
         give_halted(ip, box);
     }
     int ret = flags & SH4_BOX_GOES && ip->leaving ? sh4_dcip_calls_off(l, err) : 0;
-    return ret == 0 && flags & SH4_BOX_GOES ? reply(l, NULL, 0, err) : ret;
+    return ret == 0 && flags & SH4_BOX_GOES ? reply_to_call(l, NULL, 0, err) : ret;
 }
 
 /* A block that never came, or not to this port, where it lies. */
@@ -222,16 +225,16 @@ static int begin_look(struct sh4_link *l, struct err *err)
     uint64_t wait = sh4_dcip_patience(l, due ? ip->tries : IDLE_TRIES);
     if (ip->deaf && !due) /* a look ends the one before: one that is late gets more time */
         wait = (uint64_t)DEAF_LOOK_NS << MIN(ip->silent, (unsigned)DOUBLED);
-    ip->look_ns = now(l) + wait;
+    ip->look_ns = link_time(l) + wait;
     sh4_dcip_head(d, "SBIQ", ip->base + sh4_agent_dcip.box, BOX_BYTES);
-    return ops(l)->ask(l->p, d, sizeof d, true, err);
+    return stream_of(l)->ask(l->p, d, sizeof d, true, err);
 }
 
 static int send_call_reply(struct sh4_link *l, struct err *err)
 {
     l->ip->calling = true;
-    l->ip->look_ns = now(l) + sh4_dcip_patience(l, l->ip->tries);
-    return ops(l)->write(l->p, l->ip->call_reply, sizeof l->ip->call_reply, 0, err);
+    l->ip->look_ns = link_time(l) + sh4_dcip_patience(l, l->ip->tries);
+    return stream_of(l)->write(l->p, l->ip->call_reply, sizeof l->ip->call_reply, 0, err);
 }
 
 static int end_call(struct sh4_link *l, uint32_t result, struct err *err)
@@ -276,7 +279,7 @@ static int looked_other(struct sh4_link *l, struct err *err)
 }
 
 /* The loader has answered: what is in the box? */
-static int looked(struct sh4_link *l, const uint8_t *box, struct err *err)
+static int look_was_answered(struct sh4_link *l, const uint8_t *box, struct err *err)
 {
     struct sh4_dcip *ip = l->ip;
     bool waits = le32(box) && is_block(ip, box);
@@ -293,7 +296,7 @@ static int looked(struct sh4_link *l, const uint8_t *box, struct err *err)
 }
 
 /* Nobody has answered a look: a program runs, as a rule. */
-static int unanswered(struct sh4_link *l, struct err *err)
+static int call_unanswered(struct sh4_link *l, struct err *err)
 {
     struct sh4_dcip *ip = l->ip;
     ip->looking = false;
@@ -311,17 +314,17 @@ static int look_on(struct sh4_link *l, struct err *err)
     struct piece p = { .addr = l->ip->base + sh4_agent_dcip.box, .buf = box, .n = sizeof box };
     int ret = 1;
     while (l->ip->looking && ret > 0) {
-        ret = ops(l)->answer(l->p, d, sizeof d, 0, err);
+        ret = stream_of(l)->answer(l->p, d, sizeof d, 0, err);
         if (ret > 0)
             take_chunk(&p, d, (size_t)ret);
         if (p.have[0]) {
             l->ip->looking = false;
-            return looked(l, box, err);
+            return look_was_answered(l, box, err);
         }
     }
-    if (ret < 0 || now(l) < l->ip->look_ns || !l->ip->base)
+    if (ret < 0 || link_time(l) < l->ip->look_ns || !l->ip->base)
         return MIN(ret, 0);
-    return l->ip->looking ? unanswered(l, err) : begin_look(l, err);
+    return l->ip->looking ? call_unanswered(l, err) : begin_look(l, err);
 }
 
 /* ---- calls of the program ---- */
@@ -406,7 +409,7 @@ static int came_back(struct sh4_dcip *ip, const uint8_t *d, size_t n)
     return 0;
 }
 
-static int take(struct sh4_link *l, const uint8_t *d, size_t n, struct err *err)
+static int take_call(struct sh4_link *l, const uint8_t *d, size_t n, struct err *err)
 {
     uint8_t box[SH4_DCIP_DATAGRAM];
     if (n < 4)
@@ -430,23 +433,23 @@ static int serve(struct sh4_link *l, uint64_t max_ns, struct err *err)
 {
     uint8_t d[SH4_DCIP_DATAGRAM];
     struct sh4_dcip *ip = l->ip;
-    uint64_t at = now(l), wait = max_ns;
+    uint64_t at = link_time(l), wait = max_ns;
     if (!ip->waits) /* it owes nothing while it waits for us */
         wait = MIN(wait, ip->looking        ? (uint64_t)SLICE_NS
                          : ip->look_ns > at ? ip->look_ns - at
                                             : 0);
-    int ret = ops(l)->read(l->p, d, sizeof d, wait, err);
+    int ret = stream_of(l)->read(l->p, d, sizeof d, wait, err);
     if (ret > 0)
-        ret = take(l, d, (size_t)ret, err);
+        ret = take_call(l, d, (size_t)ret, err);
     return ret == 0 && !ip->waits && !ip->ended ? look_on(l, err) : ret;
 }
 
 int sh4_dcip_read(struct sh4_link *l, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
 {
     struct sh4_dcip *ip = l->ip;
-    uint64_t end = now(l) + max_ns;
+    uint64_t end = link_time(l) + max_ns;
     for (bool first = true; !ip->out_len; first = false) {
-        uint64_t at = now(l);
+        uint64_t at = link_time(l);
         if (!first && at >= end)
             return 0;
         int ret = serve(l, at < end ? end - at : 0, err);
@@ -467,18 +470,19 @@ int sh4_dcip_write(struct sh4_link *l, const uint8_t *buf, size_t len, struct er
         ip->halt_wanted = !ip->waits;
     if (len == 1 || !ip->waits) /* a request that nobody waits for is not sent, and made again */
         return 0;
-    return reply(l, buf + 1, len - 1, err); /* without the byte that begins it on a serial line */
+    return reply_to_call(l, buf + 1, len - 1,
+                         err); /* without the byte that begins it on a serial line */
 }
 
 int sh4_dcip_flush(struct sh4_link *l, struct err *err)
 {
     l->ip->out_len = 0;
-    return ops(l)->flush(l->p, err);
+    return stream_of(l)->flush(l->p, err);
 }
 
 int sh4_dcip_again(struct sh4_link *l, struct err *err)
 {
-    return l->ip->waits ? reply(l, NULL, 0, err) : 0;
+    return l->ip->waits ? reply_to_call(l, NULL, 0, err) : 0;
 }
 
 int sh4_dcip_settle(struct sh4_link *l, struct err *err)
@@ -496,7 +500,7 @@ void sh4_dcip_anew(struct sh4_link *l)
     ip->halt_wanted = ip->ended = ip->leaving = ip->looking = false;
     ip->reply_len = ip->call_len = ip->out_len = 0;
     ip->tries = ip->others = ip->silent = 0;
-    ip->look_ns = now(l) + sh4_dcip_patience(l, IDLE_TRIES);
+    ip->look_ns = link_time(l) + sh4_dcip_patience(l, IDLE_TRIES);
 }
 
 int sh4_dcip_adopt(struct sh4_link *l, const uint8_t *box, struct err *err)

@@ -16,8 +16,8 @@ enum { TRIES = 6, BURST = 4, FIRST_MS = 60, DOUBLED = 4 };
 #define MAGIC_AT  0x8C004004u /* the loader's, and whether its calls do anything */
 #define MAGIC_OFF 0xFEEDFACEu
 
-static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->driver->stream; }
-static uint64_t now(const struct sh4_link *l) { return ops(l)->now_ns(l->p); }
+static const struct stream_ops *stream_of(const struct sh4_link *l) { return l->p->driver->stream; }
+static uint64_t link_time(const struct sh4_link *l) { return stream_of(l)->now_ns(l->p); }
 
 void sh4_dcip_head(uint8_t *b, const char *id, uint32_t address, uint32_t size)
 {
@@ -33,12 +33,12 @@ uint64_t sh4_dcip_patience(const struct sh4_link *l, unsigned tries)
 }
 
 /* 1: d holds the answer, n bytes; 0: none came at this try. */
-static int answered(struct sh4_link *l, const struct sh4_dcip_command *c, unsigned try,
-                    uint8_t d[SH4_DCIP_DATAGRAM], size_t *n, struct err *err)
+static int is_answer_to(struct sh4_link *l, const struct sh4_dcip_command *c, unsigned try,
+                        uint8_t d[SH4_DCIP_DATAGRAM], size_t *n, struct err *err)
 {
-    uint64_t end = now(l) + sh4_dcip_patience(l, try);
-    for (uint64_t at = now(l);; at = now(l)) {
-        int ret = ops(l)->answer(l->p, d, SH4_DCIP_DATAGRAM, at < end ? end - at : 0, err);
+    uint64_t end = link_time(l) + sh4_dcip_patience(l, try);
+    for (uint64_t at = link_time(l);; at = link_time(l)) {
+        int ret = stream_of(l)->answer(l->p, d, SH4_DCIP_DATAGRAM, at < end ? end - at : 0, err);
         if (ret <= 0)
             return ret;
         *n = (size_t)ret;
@@ -54,9 +54,9 @@ int sh4_dcip_command(struct sh4_link *l, const struct sh4_dcip_command *c, unsig
     for (unsigned i = 0; ret == 0 && i < tries; i++) {
         uint8_t out[SH4_DCIP_HEAD];
         sh4_dcip_head(out, c->id, c->address, c->size);
-        ret = ops(l)->ask(l->p, out, sizeof out, true, err);
+        ret = stream_of(l)->ask(l->p, out, sizeof out, true, err);
         if (ret == 0)
-            ret = answered(l, c, i, d, n, err);
+            ret = is_answer_to(l, c, i, d, n, err);
     }
     return ret;
 }
@@ -74,22 +74,22 @@ static int send_chunk(struct sh4_link *l, uint32_t to, const uint8_t *image, siz
     size_t len = MIN(n - at, (size_t)SH4_DCIP_CHUNK);
     sh4_dcip_head(d, "PBIN", to + (uint32_t)at, (uint32_t)len);
     memcpy(d + SH4_DCIP_HEAD, image + at, len);
-    return ops(l)->ask(l->p, d, SH4_DCIP_HEAD + len, false, err);
+    return stream_of(l)->ask(l->p, d, SH4_DCIP_HEAD + len, false, err);
 }
 
 /* What comes meanwhile is from before. */
-static int rest(struct sh4_link *l, struct err *err)
+static int time_left(struct sh4_link *l, struct err *err)
 {
     uint8_t d[SH4_DCIP_DATAGRAM];
     int ret = 1;
     for (int i = 0; ret > 0 && i < BURST; i++)
-        ret = ops(l)->answer(l->p, d, sizeof d, BURST_NS, err);
+        ret = stream_of(l)->answer(l->p, d, sizeof d, BURST_NS, err);
     return MIN(ret, 0);
 }
 
 /* Sends what the loader says is missing, until nothing is. */
-static int complete(struct sh4_link *l, uint32_t to, const uint8_t *image, size_t n,
-                    struct err *err)
+static int all_chunks_came(struct sh4_link *l, uint32_t to, const uint8_t *image, size_t n,
+                           struct err *err)
 {
     static const struct sh4_dcip_command done = { "DBIN", 0, 0 };
     uint8_t d[SH4_DCIP_DATAGRAM];
@@ -121,11 +121,11 @@ int sh4_dcip_store(struct sh4_link *l, uint32_t to, const uint8_t *image, size_t
     for (size_t at = 0; at < n; at += SH4_DCIP_CHUNK) {
         ret = send_chunk(l, to, image, n, at, err);
         if (ret == 0 && ++count % BURST == 0)
-            ret = rest(l, err);
+            ret = time_left(l, err);
         if (ret < 0)
             return ret;
     }
-    return complete(l, to, image, n, err);
+    return all_chunks_came(l, to, image, n, err);
 }
 
 int sh4_dcip_calls_off(struct sh4_link *l, struct err *err)

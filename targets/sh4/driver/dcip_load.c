@@ -22,10 +22,10 @@ enum {
     BOX_BYTES = 4 * SH4_BOX_ANSWER, NEVER = 0x7FFFFFFF
 };
 /* clang-format on */
-static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->driver->stream; }
-static uint64_t now(const struct sh4_link *l) { return ops(l)->now_ns(l->p); }
+static const struct stream_ops *stream_of(const struct sh4_link *l) { return l->p->driver->stream; }
+static uint64_t link_time(const struct sh4_link *l) { return stream_of(l)->now_ns(l->p); }
 
-static int hello(struct sh4_link *l, unsigned tries, struct err *err)
+static int ask_version(struct sh4_link *l, unsigned tries, struct err *err)
 {
     static const struct sh4_dcip_command version = { "VERS", 0, 0 };
     uint8_t d[SH4_DCIP_DATAGRAM];
@@ -47,7 +47,8 @@ static int hello(struct sh4_link *l, unsigned tries, struct err *err)
 /* ---- loading ---- */
 
 /* Whatever chunks of before were on their way: what is there is what counts. */
-static int load(struct sh4_link *l, uint32_t to, const uint8_t *image, size_t n, struct err *err)
+static int load_agent(struct sh4_link *l, uint32_t to, const uint8_t *image, size_t n,
+                      struct err *err)
 {
     uint8_t *back = malloc(n);
     int ret = back ? 0 : err_set(err, ERR_NOMEM, "", "dcload-ip: no memory");
@@ -72,10 +73,10 @@ static int load(struct sh4_link *l, uint32_t to, const uint8_t *image, size_t n,
 /* ---- starting ---- */
 
 /* Until the agent has said that it waits, or the time of this try is over. */
-static int hear(struct sh4_link *l, unsigned try, struct err *err)
+static int hear_agent(struct sh4_link *l, unsigned try, struct err *err)
 {
-    uint64_t end = now(l) + sh4_dcip_patience(l, try);
-    while (!l->halted && now(l) < end) {
+    uint64_t end = link_time(l) + sh4_dcip_patience(l, try);
+    while (!l->halted && link_time(l) < end) {
         int ret = sh4_stream_wait(l, sh4_dcip_patience(l, 0) / 8, err);
         if (ret < 0)
             return ret;
@@ -85,20 +86,20 @@ static int hear(struct sh4_link *l, unsigned try, struct err *err)
 
 /* EXEC again only if the box shows that the agent has not begun. 1: it waits; 0: the loader does
  * not do it. */
-static int execute(struct sh4_link *l, struct err *err)
+static int execute_agent(struct sh4_link *l, struct err *err)
 {
     uint8_t d[SH4_DCIP_HEAD], box[BOX_BYTES];
     int ret = 0;
     for (unsigned i = 0; ret == 0 && i < TRIES; i++) {
         sh4_dcip_head(d, "EXEC", l->ip->base + ENTRY, 1);
-        ret = ops(l)->write(l->p, d, sizeof d, 0, err);
+        ret = stream_of(l)->write(l->p, d, sizeof d, 0, err);
         if (ret == 0)
-            ret = hear(l, i, err);
+            ret = hear_agent(l, i, err);
         if (ret)
             break;
         ret = sh4_dcip_fetch(l, l->ip->base + sh4_agent_dcip.box, box, sizeof box, TRIES, err);
         if (ret > 0)
-            ret = le32(box) ? hear(l, TRIES, err) : 0; /* a look takes it */
+            ret = le32(box) ? hear_agent(l, TRIES, err) : 0; /* a look takes it */
     }
     return ret;
 }
@@ -112,7 +113,7 @@ static uint8_t *make_image(uint32_t base, size_t *n)
     return image;
 }
 
-static int bring(struct sh4_link *l, struct err *err)
+static int bring_agent_up(struct sh4_link *l, struct err *err)
 {
     size_t n;
     uint8_t *image = make_image(l->ip->base, &n);
@@ -121,9 +122,9 @@ static int bring(struct sh4_link *l, struct err *err)
     sh4_dcip_anew(l);
     l->halted = l->left = false;
     l->in_len = 0;
-    int ret = load(l, l->ip->base, image, n, err);
+    int ret = load_agent(l, l->ip->base, image, n, err);
     if (ret == 0)
-        ret = execute(l, err);
+        ret = execute_agent(l, err);
     free(image);
     if (ret > 0)
         log_msg(l->p->log, LOG_TARGET, "%s: agent loaded by %s, %zu bytes", l->p->name,
@@ -133,7 +134,7 @@ static int bring(struct sh4_link *l, struct err *err)
 
 /* An agent that waits since a session that is lost. A box that says so may be older than the
  * loader: then nobody takes the reply. */
-static int found(struct sh4_link *l, struct err *err)
+static int found_waiting(struct sh4_link *l, struct err *err)
 {
     uint8_t id[8], box[BOX_BYTES];
     int ret = sh4_dcip_fetch(l, l->ip->base + 4, id, sizeof id, TRIES, err);
@@ -143,10 +144,10 @@ static int found(struct sh4_link *l, struct err *err)
         ret = sh4_dcip_fetch(l, l->ip->base + sh4_agent_dcip.box, box, sizeof box, TRIES, err);
     if (ret > 0)
         ret = sh4_dcip_adopt(l, box, err);
-    return ret > 0 ? hear(l, TRIES, err) : ret;
+    return ret > 0 ? hear_agent(l, TRIES, err) : ret;
 }
 
-static int nobody(struct sh4_link *l, struct err *err)
+static int nobody_answers(struct sh4_link *l, struct err *err)
 {
     return err_set(err, ERR_NO_TARGET,
                    "is dcload-ip's screen there, and is this its address? a program that runs, or "
@@ -155,7 +156,7 @@ static int nobody(struct sh4_link *l, struct err *err)
                    "%s: no answer from dcload-ip", l->p->name);
 }
 
-static int busy(struct sh4_link *l, struct err *err)
+static int loader_is_busy(struct sh4_link *l, struct err *err)
 {
     return err_set(err, ERR_STATE, "reset the Dreamcast, or end dc-tool and run `dc-tool -r`",
                    "%s: dcload-ip runs a program that waits for another tool", l->p->name);
@@ -168,14 +169,14 @@ int sh4_dcip_attach(struct sh4_target *t, struct err *err)
         return err_set(err, ERR_USAGE, "leave the byte order out",
                        "dcload-ip runs on little-endian boards only");
     l->ip->base = (t->opt.agent_ram & 0x1FFFFC00) | 0x80000000;
-    int ret = hello(l, HELLOS, err);
+    int ret = ask_version(l, HELLOS, err);
     if (ret <= 0)
-        return ret < 0 ? ret : nobody(l, err);
-    ret = found(l, err);
+        return ret < 0 ? ret : nobody_answers(l, err);
+    ret = found_waiting(l, err);
     if (ret == 0)
-        ret = bring(l, err);
+        ret = bring_agent_up(l, err);
     if (ret == 0)
-        ret = busy(l, err);
+        ret = loader_is_busy(l, err);
     return ret < 0 ? ret : sh4_stream_halted(t, err);
 }
 
@@ -186,16 +187,16 @@ int sh4_dcip_restart(struct sh4_target *t, bool reboot, struct err *err)
     int ret = 0;
     sh4_dcip_head(d, "RBOT", 0, 0);
     for (int i = 0; ret == 0 && i < ROUNDS; i++) {
-        ret = reboot ? ops(l)->ask(l->p, d, sizeof d, true, err) : 0;
+        ret = reboot ? stream_of(l)->ask(l->p, d, sizeof d, true, err) : 0;
         if (ret == 0)
             /* an adapter that is set up anew takes seconds to find its network */
-            ret = hello(l, REBOOT_HELLOS, err);
+            ret = ask_version(l, REBOOT_HELLOS, err);
         if (ret <= 0)
-            return ret < 0 ? ret : nobody(l, err);
-        ret = bring(l, err);
+            return ret < 0 ? ret : nobody_answers(l, err);
+        ret = bring_agent_up(l, err);
     }
     if (ret == 0)
-        ret = busy(l, err);
+        ret = loader_is_busy(l, err);
     return ret < 0 ? ret : sh4_stream_halted(t, err);
 }
 

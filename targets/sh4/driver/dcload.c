@@ -36,10 +36,10 @@ enum {
 #define RATE_NS  60000000ull  /* dcload counts to 100,000 twice around a new rate */
 #define BYTE_NS  200000ull    /* at 57600 bit/s */
 
-static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->driver->stream; }
+static const struct stream_ops *stream_of(const struct sh4_link *l) { return l->p->driver->stream; }
 
 /* A time as it is with usual patience: timeout=MS of --probe makes all of them longer. */
-static uint64_t given(const struct sh4_link *l, uint64_t ns)
+static uint64_t time_given(const struct sh4_link *l, uint64_t ns)
 {
     return MAX(ns, ns / SH4_STREAM_SILENCE_MS * (l->silence_ns / 1000000));
 }
@@ -82,19 +82,19 @@ static uint8_t *make_image(size_t *len)
 
 /* ---- bytes ---- */
 
-static int put(struct sh4_link *l, const void *bytes, size_t n, struct err *err)
+static int put_bytes(struct sh4_link *l, const void *bytes, size_t n, struct err *err)
 {
-    return ops(l)->write(l->p, bytes, n, given(l, LONG_NS) + n * BYTE_NS, err);
+    return stream_of(l)->write(l->p, bytes, n, time_given(l, LONG_NS) + n * BYTE_NS, err);
 }
 
 /* n bytes within max_ns. Returns how many came. */
-static int get(struct sh4_link *l, uint8_t *buf, size_t n, uint64_t max_ns, struct err *err)
+static int get_byte(struct sh4_link *l, uint8_t *buf, size_t n, uint64_t max_ns, struct err *err)
 {
-    uint64_t end = ops(l)->now_ns(l->p) + max_ns;
+    uint64_t end = stream_of(l)->now_ns(l->p) + max_ns;
     size_t got = 0;
     while (got < n) {
-        uint64_t at = ops(l)->now_ns(l->p);
-        int ret = ops(l)->read(l->p, buf + got, n - got, end > at ? end - at : 0, err);
+        uint64_t at = stream_of(l)->now_ns(l->p);
+        int ret = stream_of(l)->read(l->p, buf + got, n - got, end > at ? end - at : 0, err);
         if (ret < 0)
             return ret;
         if (ret == 0)
@@ -104,7 +104,7 @@ static int get(struct sh4_link *l, uint8_t *buf, size_t n, uint64_t max_ns, stru
     return (int)got;
 }
 
-static int silent(struct sh4_link *l, const char *what, struct err *err)
+static int is_silent(struct sh4_link *l, const char *what, struct err *err)
 {
     return err_set(err, ERR_PROTOCOL,
                    "reset the Dreamcast and start dcload again; a lower baud= or rtscts may help",
@@ -112,30 +112,30 @@ static int silent(struct sh4_link *l, const char *what, struct err *err)
 }
 
 /* Sends n bytes that are to come back. */
-static int echoed(struct sh4_link *l, const uint8_t *bytes, size_t n, const char *what,
-                  struct err *err)
+static int byte_is_echoed(struct sh4_link *l, const uint8_t *bytes, size_t n, const char *what,
+                          struct err *err)
 {
     uint8_t back[4];
-    int ret = put(l, bytes, n, err);
+    int ret = put_bytes(l, bytes, n, err);
     if (ret == 0)
-        ret = get(l, back, n, given(l, WAIT_NS), err);
+        ret = get_byte(l, back, n, time_given(l, WAIT_NS), err);
     if (ret < 0)
         return ret;
-    return (size_t)ret == n && !memcmp(back, bytes, n) ? 0 : silent(l, what, err);
+    return (size_t)ret == n && !memcmp(back, bytes, n) ? 0 : is_silent(l, what, err);
 }
 
-static int command(struct sh4_link *l, char c, struct err *err)
+static int send_command(struct sh4_link *l, char c, struct err *err)
 {
     const uint8_t b = (uint8_t)c;
     const char what[] = { 'c', 'o', 'm', 'm', 'a', 'n', 'd', ' ', c, 0 };
-    return echoed(l, &b, 1, what, err);
+    return byte_is_echoed(l, &b, 1, what, err);
 }
 
-static int word(struct sh4_link *l, uint32_t value, const char *what, struct err *err)
+static int send_word(struct sh4_link *l, uint32_t value, const char *what, struct err *err)
 {
     uint8_t b[4];
     put_le32(b, value);
-    return echoed(l, b, 4, what, err);
+    return byte_is_echoed(l, b, 4, what, err);
 }
 
 static uint8_t sum_of(const uint8_t *b, size_t n)
@@ -152,11 +152,11 @@ static uint8_t sum_of(const uint8_t *b, size_t n)
 static int says_version(struct sh4_link *l, struct err *err)
 {
     char text[TEXT + 1];
-    int ret = ops(l)->flush(l->p, err);
+    int ret = stream_of(l)->flush(l->p, err);
     if (ret == 0)
-        ret = put(l, "V", 1, err);
+        ret = put_bytes(l, "V", 1, err);
     if (ret == 0)
-        ret = get(l, (uint8_t *)text, TEXT, HELLO_NS, err); /* shorter: ends by silence */
+        ret = get_byte(l, (uint8_t *)text, TEXT, HELLO_NS, err); /* shorter: ends by silence */
     if (ret < 0)
         return ret;
     text[ret] = 0;
@@ -166,11 +166,11 @@ static int says_version(struct sh4_link *l, struct err *err)
     return !strncmp(text, "Vdcload", 7);
 }
 
-static int find(struct sh4_link *l, uint32_t baud, struct err *err)
+static int find_rate(struct sh4_link *l, uint32_t baud, struct err *err)
 {
     const uint32_t rates[] = { FIRST_BAUD, baud };
     for (size_t i = 0; i < 2 * HELLOS; i++) {
-        int ret = ops(l)->set_baud(l->p, rates[i % 2], NULL, err);
+        int ret = stream_of(l)->set_baud(l->p, rates[i % 2], NULL, err);
         if (ret == 0)
             ret = says_version(l, err);
         if (ret)
@@ -182,7 +182,7 @@ static int find(struct sh4_link *l, uint32_t baud, struct err *err)
 }
 
 /* What rate dcload is told so that it takes the divider nearest to baud. */
-static int nearest(uint32_t baud, uint32_t *units, struct err *err)
+static int nearest_rate(uint32_t baud, uint32_t *units, struct err *err)
 {
     uint32_t n = MIN(MAX((UNIT_BAUD + baud / 2) / baud, 1u), (uint32_t)MOST_UNITS),
              got = UNIT_BAUD / n;
@@ -199,21 +199,21 @@ static int nearest(uint32_t baud, uint32_t *units, struct err *err)
 static int change_rate(struct sh4_link *l, uint32_t baud, uint32_t units, struct err *err)
 {
     uint8_t again[4];
-    int ret = command(l, 'S', err);
+    int ret = send_command(l, 'S', err);
     if (ret == 0)
-        ret = word(l, UNIT_BAUD / units, "bit rate", err);
+        ret = send_word(l, UNIT_BAUD / units, "bit rate", err);
     if (ret == 0)
-        ret = ops(l)->set_baud(l->p, baud, NULL, err);
+        ret = stream_of(l)->set_baud(l->p, baud, NULL, err);
     if (ret == 0)
-        ret =
-            get(l, again, sizeof again, given(l, RATE_NS), err); /* a pause; noise of the change */
+        ret = get_byte(l, again, sizeof again, time_given(l, RATE_NS),
+                       err); /* a pause; noise of the change */
     if (ret >= 0)
-        ret = word(l, 0x600DF00D, "the new bit rate", err);
+        ret = send_word(l, 0x600DF00D, "the new bit rate", err);
     if (ret == 0)
-        ret = get(l, again, sizeof again, given(l, WAIT_NS), err);
+        ret = get_byte(l, again, sizeof again, time_given(l, WAIT_NS), err);
     return ret < 0                                 ? ret
            : ret == 4 && le32(again) == 0x600DF00D ? 0
-                                                   : silent(l, "the new bit rate", err);
+                                                   : is_silent(l, "the new bit rate", err);
 }
 
 /* ---- loading ---- */
@@ -224,31 +224,31 @@ static int block_taken(struct sh4_link *l, size_t n, struct err *err)
 {
     uint8_t c = 0;
     /* the port may hold all of them still */
-    int ret = get(l, &c, 1, given(l, WAIT_NS) + n * BYTE_NS * 2, err);
+    int ret = get_byte(l, &c, 1, time_given(l, WAIT_NS) + n * BYTE_NS * 2, err);
     for (int i = 0; ret == 0 && i < FILLERS; i++) {
-        ret = put(l, "", 1, err);
+        ret = put_bytes(l, "", 1, err);
         if (ret == 0)
-            ret = get(l, &c, 1, given(l, FILL_NS), err);
+            ret = get_byte(l, &c, 1, time_given(l, FILL_NS), err);
     }
-    return ret < 0 ? ret : c == 'G' ? 0 : silent(l, "a block", err);
+    return ret < 0 ? ret : c == 'G' ? 0 : is_silent(l, "a block", err);
 }
 
 static int send_block(struct sh4_link *l, const uint8_t *image, size_t n, struct err *err)
 {
     uint8_t sum = sum_of(image, n);
-    int ret = command(l, 'B', err);
+    int ret = send_command(l, 'B', err);
     if (ret == 0)
-        ret = word(l, LOAD_AT, "address", err);
+        ret = send_word(l, LOAD_AT, "address", err);
     if (ret == 0)
-        ret = word(l, (uint32_t)n, "size", err);
+        ret = send_word(l, (uint32_t)n, "size", err);
     if (ret == 0)
-        ret = put(l, "U", 1, err);
+        ret = put_bytes(l, "U", 1, err);
     if (ret == 0)
-        ret = word(l, (uint32_t)n, "size of a block", err);
+        ret = send_word(l, (uint32_t)n, "size of a block", err);
     if (ret == 0)
-        ret = put(l, image, n, err);
+        ret = put_bytes(l, image, n, err);
     if (ret == 0)
-        ret = put(l, &sum, 1, err);
+        ret = put_bytes(l, &sum, 1, err);
     return ret < 0 ? ret : block_taken(l, n, err);
 }
 
@@ -258,22 +258,22 @@ static int compare_block(struct sh4_link *l, const uint8_t *image, size_t n, str
     uint8_t *back = malloc(n + 6); /* 'U', size, bytes, sum */
     if (!back)
         return err_set(err, ERR_NOMEM, "", "dcload: no memory");
-    int ret = command(l, 'E', err);
+    int ret = send_command(l, 'E', err);
     if (ret == 0)
-        ret = word(l, LOAD_AT, "address", err);
+        ret = send_word(l, LOAD_AT, "address", err);
     if (ret == 0)
-        ret = word(l, (uint32_t)n, "size", err);
+        ret = send_word(l, (uint32_t)n, "size", err);
     if (ret == 0)
-        ret = get(l, back, n + 6, given(l, LONG_NS) + n * BYTE_NS, err);
+        ret = get_byte(l, back, n + 6, time_given(l, LONG_NS) + n * BYTE_NS, err);
     bool same =
         ret == (int)n + 6 && back[0] == 'U' && le32(back + 1) == n && !memcmp(back + 5, image, n);
     free(back);
     if (ret >= 0)
-        ret = put(l, "G", 1, err);
+        ret = put_bytes(l, "G", 1, err);
     return ret < 0 ? ret : same;
 }
 
-static int load(struct sh4_link *l, const uint8_t *image, size_t n, struct err *err)
+static int load_agent(struct sh4_link *l, const uint8_t *image, size_t n, struct err *err)
 {
     for (int i = 0; i < LOADS; i++) {
         int ret = send_block(l, image, n, err);
@@ -286,20 +286,20 @@ static int load(struct sh4_link *l, const uint8_t *image, size_t n, struct err *
                    "%s: what dcload has is not what was sent, %d times running", l->p->name, LOADS);
 }
 
-static int execute(struct sh4_link *l, struct err *err)
+static int execute_agent(struct sh4_link *l, struct err *err)
 {
-    int ret = command(l, 'A', err);
+    int ret = send_command(l, 'A', err);
     if (ret == 0)
-        ret = word(l, LOAD_AT, "address", err);
-    return ret == 0 ? word(l, 0, "console", err) : ret;
+        ret = send_word(l, LOAD_AT, "address", err);
+    return ret == 0 ? send_word(l, 0, "console", err) : ret;
 }
 
 /* An agent whose program runs answers a halt; to dcload the byte is a command it does not know. */
 static int agent_runs(struct sh4_target *t, struct err *err)
 {
     int ret = sh4_stream_interrupt(&t->link, SH4_STREAM_HALT, err);
-    uint64_t end = ops(&t->link)->now_ns(t->probe) + SH4_STREAM_LISTEN_NS;
-    while (ret == 0 && ops(&t->link)->now_ns(t->probe) < end)
+    uint64_t end = stream_of(&t->link)->now_ns(t->probe) + SH4_STREAM_LISTEN_NS;
+    while (ret == 0 && stream_of(&t->link)->now_ns(t->probe) < end)
         if ((ret = sh4_stream_wait(&t->link, HELLO_NS / 10, err)) == 0)
             ret = sh4_stream_halted(t, err);
     return ret;
@@ -308,12 +308,12 @@ static int agent_runs(struct sh4_target *t, struct err *err)
 int sh4_dcload(struct sh4_target *t, struct err *err)
 {
     struct sh4_link *l = &t->link;
-    uint32_t baud = ops(l)->baud(l->p), units = 0;
+    uint32_t baud = stream_of(l)->baud(l->p), units = 0;
     size_t n = 0;
     if (t->base.big_endian)
         return err_set(err, ERR_USAGE, "leave the byte order out",
                        "dcload runs on little-endian boards only");
-    int ret = nearest(baud, &units, err);
+    int ret = nearest_rate(baud, &units, err);
     if (ret == 0)
         ret = agent_runs(t, err);
     if (ret != 0)
@@ -321,18 +321,18 @@ int sh4_dcload(struct sh4_target *t, struct err *err)
     uint8_t *image = make_image(&n);
     if (!image)
         return err_set(err, ERR_NOMEM, "", "dcload: no memory");
-    ret = find(l, baud, err);
+    ret = find_rate(l, baud, err);
     if (ret == 0)
         ret = change_rate(l, baud, units, err);
     if (ret == 0)
-        ret = load(l, image, n, err);
+        ret = load_agent(l, image, n, err);
     if (ret == 0)
-        ret = execute(l, err);
+        ret = execute_agent(l, err);
     if (ret == 0)
         ret = sh4_stream_connect(l, err);
     free(image);
     if (ret < 0)
-        ops(l)->set_baud(l->p, baud, NULL, NULL);
+        stream_of(l)->set_baud(l->p, baud, NULL, NULL);
     log_msg(l->p->log, LOG_TARGET, "%s: agent loaded by dcload, %zu bytes", l->p->name, n);
     return ret < 0 ? err_prefix(err, ret, "loading the agent") : sh4_stream_halted(t, err);
 }

@@ -18,7 +18,7 @@ enum {
 
 /* The factor is the marker, which is odd: no two damaged bits cancel each other, as they do in a
  * sum of shifted words. */
-static uint32_t sum(uint32_t marker, uint32_t c, uint32_t word)
+static uint32_t sum_of_words(uint32_t marker, uint32_t c, uint32_t word)
 {
     c = (c + word) * marker;
     return c << 16 | c >> 16;
@@ -26,7 +26,7 @@ static uint32_t sum(uint32_t marker, uint32_t c, uint32_t word)
 
 /* The agent has the time from Update-DR to the next Capture-DR to answer: about 4 TCK, more with
  * idle clocks. */
-static void slower(struct sh4_link *l)
+static void wait_longer(struct sh4_link *l)
 {
     l->idle_clocks = l->idle_clocks ? MIN(2 * l->idle_clocks, (uint32_t)MOST_CLOCKS) : 2;
 }
@@ -70,7 +70,7 @@ static size_t scans_needed(const struct sh4_request *r)
 }
 
 /* Fills the batch's words; false if a sum happens to equal the marker (take another). */
-static bool compose(struct sh4_target *t, struct exchange *x, uint32_t *out)
+static bool compose_batch(struct sh4_target *t, struct exchange *x, uint32_t *out)
 {
     struct sh4_request *r = x->req;
     uint32_t m = next_marker(t, r), c = m, *w = out;
@@ -79,18 +79,18 @@ static bool compose(struct sh4_target *t, struct exchange *x, uint32_t *out)
     if (head[0] == m)
         return false;
     for (size_t i = 0; i < 4; i++)
-        c = sum(m, c, *w++ = head[i]);
+        c = sum_of_words(m, c, *w++ = head[i]);
     *w++ = c;
     if (c == m)
         return false;
-    c = sum(m, c, c);
+    c = sum_of_words(m, c, c);
     for (size_t i = 0; i < r->nout; i++)
-        c = sum(m, c, *w++ = r->out[i]);
+        c = sum_of_words(m, c, *w++ = r->out[i]);
     if (r->nout) {
         *w++ = c;
         if (c == m)
             return false;
-        c = sum(m, c, c);
+        c = sum_of_words(m, c, c);
     }
     x->marker = m;
     x->out = out;
@@ -105,7 +105,7 @@ static bool compose(struct sh4_target *t, struct exchange *x, uint32_t *out)
 enum verdict { GOOD, INCOMPLETE, LATE, DAMAGED };
 
 /* The answer from the captures of one exchange; in has n of them. */
-static enum verdict parse(struct exchange *x, const uint32_t *in, size_t n)
+static enum verdict parse_answer(struct exchange *x, const uint32_t *in, size_t n)
 {
     struct sh4_request *r = x->req;
     /* Not taken yet: our own word is still there. Any other value is noise on the way back: the
@@ -126,7 +126,7 @@ static enum verdict parse(struct exchange *x, const uint32_t *in, size_t n)
                 return DAMAGED;
             break;
         }
-        c = sum(x->marker, c, word);
+        c = sum_of_words(x->marker, c, word);
         if (got == want - 1)
             status = word;
         else if (r->nin)
@@ -159,7 +159,7 @@ static int collect_late(struct sh4_target *t, struct exchange *x, uint32_t **in,
             return ret;
         }
         n += part;
-        *v = parse(x, more, n);
+        *v = parse_answer(x, more, n);
         /* Idle without having answered: the request's header was damaged. */
         if (*v == INCOMPLETE && more[n - 1] == halted_word(t) && more[n - 2] == halted_word(t) &&
             more[n - 3] == halted_word(t))
@@ -205,7 +205,7 @@ int sh4_jtag_resync(struct sh4_target *t, struct err *err)
     unsigned run = 0;
     for (size_t n = 0; n < RESYNC_SCANS; n += PART) {
         if (n == RESYNC_SCANS / 2)
-            slower(&t->link);
+            wait_longer(&t->link);
         int ret = sh4_link_words(&t->link, NULL, in, PART, err);
         if (ret < 0)
             return ret;
@@ -237,7 +237,7 @@ static size_t fill_batch(struct sh4_target *t, struct exchange *x, size_t first,
             continue;
         }
         x[i].at = *words;
-        while (!compose(t, &x[i], out + *words))
+        while (!compose_batch(t, &x[i], out + *words))
             ;
         *words += x[i].total;
         i++;
@@ -247,14 +247,14 @@ static size_t fill_batch(struct sh4_target *t, struct exchange *x, size_t first,
 
 /* Judges what one batch brought; the first that failed decides the verdict, those behind it are
  * void. */
-static int judge(struct sh4_target *t, struct exchange *x, size_t first, size_t last, uint32_t *in,
-                 enum verdict *v, struct err *err)
+static int judge_answers(struct sh4_target *t, struct exchange *x, size_t first, size_t last,
+                         uint32_t *in, enum verdict *v, struct err *err)
 {
     *v = GOOD;
     for (size_t i = first; i < last; i++) {
         if (x[i].done)
             continue;
-        *v = parse(&x[i], in + x[i].at, x[i].total);
+        *v = parse_answer(&x[i], in + x[i].at, x[i].total);
         if (*v == INCOMPLETE && i + 1 == last) {
             int ret = collect_late(t, &x[i], &in, v, err);
             if (ret < 0)
@@ -278,7 +278,7 @@ static int run_all(struct sh4_target *t, struct exchange *x, size_t n, uint32_t 
         size_t words, last = fill_batch(t, x, at, n, out, &words);
         int ret = sh4_link_words(&t->link, out, in, words, err);
         if (ret == 0)
-            ret = judge(t, x, at, last, in, &v, err);
+            ret = judge_answers(t, x, at, last, in, &v, err);
         if (ret < 0)
             return ret;
         if (v == GOOD) {
@@ -302,7 +302,7 @@ static int run_all(struct sh4_target *t, struct exchange *x, size_t n, uint32_t 
         /* Late for certain, or a word written just between capture and update: more time between
          * scans. */
         if (v == LATE || (ret == 0 && t->link.idle_clocks < ENOUGH_CLOCKS))
-            slower(&t->link);
+            wait_longer(&t->link);
         if (ret >= 0)
             ret = sh4_jtag_resync(t, err);
         if (ret < 0)
@@ -326,17 +326,17 @@ int sh4_jtag_go(struct sh4_target *t, struct sh4_request *go, struct sh4_request
         x[i].req = i ? &then[i - 1] : go;
         x[i].at = words;
         assert(words + scans_needed(x[i].req) <= ARRAY_LEN(out));
-        while (!compose(t, &x[i], out + words))
+        while (!compose_batch(t, &x[i], out + words))
             ;
         words += x[i].total;
     }
     int ret = sh4_link_words(&t->link, out, in, words, err);
     if (ret < 0)
         return ret;
-    if (parse(&x[0], in, x[0].total) != GOOD)
+    if (parse_answer(&x[0], in, x[0].total) != GOOD)
         return 0; /* the caller finds out what the target does */
     for (size_t i = 1; i <= n; i++)
-        if (parse(&x[i], in + x[i].at, x[i].total) != GOOD || x[i].req->status)
+        if (parse_answer(&x[i], in + x[i].at, x[i].total) != GOOD || x[i].req->status)
             return 1;
     *stopped = n > 0;
     return 1;

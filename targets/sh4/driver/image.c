@@ -62,8 +62,8 @@ static int use_sites(struct sh4_target *t, const struct image *im, const struct 
     return 0;
 }
 
-static int search(const struct image *im, const uint32_t *roots, size_t nroots,
-                  struct sh4_sites *code, struct err *err)
+static int search_image(const struct image *im, const uint32_t *roots, size_t nroots,
+                        struct sh4_sites *code, struct err *err)
 {
     const struct sh4_sites_config cfg = { .handlers = roots, .nhandlers = nroots };
     int ret = sh4_sites_find(im, &cfg, code, err);
@@ -77,7 +77,7 @@ int sh4_set_image(struct target *target, const struct image *image, struct err *
     int ret =
         t->code.vbr_patched && sh4_state(t) == TARGET_HALTED ? sh4_image_patch(t, false, err) : 0;
     if (ret == 0 && image)
-        ret = search(image, NULL, 0, &code, err);
+        ret = search_image(image, NULL, 0, &code, err);
     if (ret == 0)
         ret = use_sites(t, image, &code, false, err);
     sh4_sites_fini(&code);
@@ -141,7 +141,7 @@ static int search_written(struct sh4_target *t, struct err *err)
     if (ret < 0)
         return ret;
     sh4_sites_fini(w->code);
-    ret = search(&im, roots, n, w->code, err);
+    ret = search_image(&im, roots, n, w->code, err);
     if (ret == 0)
         ret = use_sites(t, &im, w->code, true, err);
     w->changed = ret < 0;

@@ -242,8 +242,8 @@ static void overlay_insn(uint32_t addr, uint8_t *buf, size_t len, uint32_t at,
             buf[p + i - a] = insn[i];
 }
 
-static void hide(struct sh4_target *t, const struct sh4_patch *list, size_t n, uint32_t addr,
-                 uint8_t *buf, size_t len)
+static void hide_patches(struct sh4_target *t, const struct sh4_patch *list, size_t n,
+                         uint32_t addr, uint8_t *buf, size_t len)
 {
     for (size_t i = 0; i < n; i++) {
         uint8_t insn[2];
@@ -254,8 +254,8 @@ static void hide(struct sh4_target *t, const struct sh4_patch *list, size_t n, u
 }
 
 /* The debugger writes over patches: the new bytes become the originals, the patches stay. */
-static void keep(struct sh4_target *t, struct sh4_patch *list, size_t n, uint32_t addr,
-                 uint8_t *buf, size_t len, bool vbr)
+static void keep_patches(struct sh4_target *t, struct sh4_patch *list, size_t n, uint32_t addr,
+                         uint8_t *buf, size_t len, bool vbr)
 {
     for (size_t i = 0; i < n; i++) {
         uint8_t insn[2], patch[2];
@@ -297,14 +297,14 @@ int sh4_mem_read_halted(struct sh4_target *t, uint64_t addr, unsigned width, uin
         return ret;
     /* From the outside in: a breakpoint may sit on an instruction the tracer has patched already.
      */
-    hide(t, t->breaks.patch, t->breaks.npatches, (uint32_t)addr, buf, len);
-    hide(t, t->code.vbr_sites, t->code.nvbr_sites, (uint32_t)addr, buf, len);
+    hide_patches(t, t->breaks.patch, t->breaks.npatches, (uint32_t)addr, buf, len);
+    hide_patches(t, t->code.vbr_sites, t->code.nvbr_sites, (uint32_t)addr, buf, len);
     if (t->plug.asked)
         t->plug.tracing->hide(t, (uint32_t)addr, buf, len);
     return 0;
 }
 
-static bool overlaps(uint32_t addr, size_t len, uint32_t start, uint32_t bytes)
+static bool ranges_meet(uint32_t addr, size_t len, uint32_t start, uint32_t bytes)
 {
     uint32_t a = sh4_canonical32(addr), s = sh4_canonical32(start);
     return a < s + bytes && s < a + len;
@@ -315,8 +315,8 @@ static int spare_agent(struct sh4_target *t, uint32_t addr, size_t len, struct e
 {
     bool ase = t->agent.layout == &sh4_agent_ase;
     bool code = ase ? addr >= SH4_ASERAM && addr < 0xFD000000u
-                    : overlaps(addr, len, t->agent.base, t->agent.layout->size);
-    if (!code && !overlaps(addr, len, SH4_SDDR, 4))
+                    : ranges_meet(addr, len, t->agent.base, t->agent.layout->size);
+    if (!code && !ranges_meet(addr, len, SH4_SDDR, 4))
         return 0;
     return err_set(err, ERR_UNSUPPORTED, "leave that to the debugger",
                    "%zu bytes at %08x belong to the debug agent", len, addr);
@@ -336,8 +336,8 @@ int sh4_mem_write_halted(struct sh4_target *t, uint64_t addr, unsigned width, co
     uint32_t a = (uint32_t)addr, end = a + (uint32_t)len;
     if (t->plug.asked)
         t->plug.tracing->write(t, a, copy, len);
-    keep(t, t->code.vbr_sites, t->code.nvbr_sites, a, copy, len, true);
-    keep(t, t->breaks.patch, t->breaks.npatches, a, copy, len, false);
+    keep_patches(t, t->code.vbr_sites, t->code.nvbr_sites, a, copy, len, true);
+    keep_patches(t, t->breaks.patch, t->breaks.npatches, a, copy, len, false);
     ret = sh4_agent_before_write(t, a, len, err);
     if (ret == 0)
         ret = sh4_mem_write_raw(t, a, width, copy, len, err);

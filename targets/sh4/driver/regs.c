@@ -221,7 +221,7 @@ int sh4_fpu_store(struct sh4_target *t, struct err *err)
 /* ---- by number ---- */
 
 /* Where a register that is one plain word lives; NULL for those with rules of their own. */
-static uint32_t *plain(struct sh4_target *t, unsigned n)
+static uint32_t *plain_register(struct sh4_target *t, unsigned n)
 {
     if (n < 16)
         return sh4_reg_r(t, n);
@@ -251,7 +251,7 @@ static uint32_t *plain(struct sh4_target *t, unsigned n)
 }
 
 /* FRn or XFn as FPSCR.FR now has them. */
-static uint32_t *fpu(struct sh4_target *t, unsigned n)
+static uint32_t *fpu_register(struct sh4_target *t, unsigned n)
 {
     unsigned swapped = REG_GET(t->regs.save[SH4_SAVE_FPSCR], SH4_FPSCR_FR);
     if (n >= REG_FR0 && n < REG_FR0 + 16)
@@ -294,12 +294,12 @@ int sh4_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *er
     t->alias.set = 0;
     if (n >= SH4_NREGS || (n >= REG_NONE && n < REG_DBR))
         return no_register(n, err);
-    const uint32_t *p = plain(t, n);
+    const uint32_t *p = plain_register(t, n);
     if (!p) {
         ret = sh4_fpu_load(t, err);
         if (ret < 0)
             return ret;
-        p = fpu(t, n);
+        p = fpu_register(t, n);
     }
     put32(buf, n == REG_SR ? sh4_sr_shown(t) : *p, target->big_endian);
     return 0;
@@ -329,7 +329,7 @@ static int write_fpu(struct sh4_target *t, unsigned n, uint32_t value, struct er
     int ret = sh4_fpu_load(t, err);
     if (ret < 0)
         return ret;
-    uint32_t *p = fpu(t, n);
+    uint32_t *p = fpu_register(t, n);
     t->fpu.dirty = t->fpu.dirty || *p != value;
     *p = value;
     return 0;
@@ -347,7 +347,7 @@ int sh4_write_reg(struct target *target, unsigned n, const uint8_t *buf, struct 
     if (n == REG_SGR)
         return err_set(err, ERR_UNSUPPORTED, "SGR follows R15 when the program resumes",
                        "SGR cannot be written");
-    uint32_t *p = plain(t, n);
+    uint32_t *p = plain_register(t, n);
     if (!p)
         return write_fpu(t, n, value, err);
     if (stale_alias(t, n, value))

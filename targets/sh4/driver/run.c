@@ -107,7 +107,8 @@ static int leave_plain(struct sh4_target *t, struct err *err)
 /* op_go is not harmless to repeat: if its answer is lost, what the target does now decides. A
  * single step has stopped again before the batch ends: its registers are asked for in the same one.
  */
-static int go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc, struct err *err)
+static int let_agent_go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc,
+                        struct err *err)
 {
     struct sh4_request req = { .routine =
                                    t->agent.layout->op_go - (uint32_t)t->agent.layout->ref_call,
@@ -171,7 +172,7 @@ int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, bool steps, struct
         ret = REG_GET(t->regs.sr, SH4_SR_BL) && t->regs.own_spc ? leave_with_bl(t, err)
                                                                 : leave_plain(t, err);
     if (ret == 0)
-        ret = go(t, lo, hi, steps ? pc : 0, err);
+        ret = let_agent_go(t, lo, hi, steps ? pc : 0, err);
     if (ret < 0)
         return err_prefix(err, ret, "resume");
     t->mmu.saved = false;
@@ -183,7 +184,7 @@ int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, bool steps, struct
 /* ---- stepping with BL=1: no break can be taken there, so the instruction is run inside the agent
  * ---- */
 
-static int fetch(struct sh4_target *t, uint32_t pc, uint16_t *insn, struct err *err)
+static int fetch_insn(struct sh4_target *t, uint32_t pc, uint16_t *insn, struct err *err)
 {
     uint32_t line = pc & ~(uint32_t)(sizeof t->line.bytes - 1);
     int ret = 0;
@@ -287,7 +288,7 @@ static int run_displaced(struct sh4_target *t, uint16_t insn, struct err *err)
     memcpy(trap, t->regs.trap, sizeof trap);
     t->step.displaced = true;
     if (ret == 0)
-        ret = go(t, 0, 0, 0, err);
+        ret = let_agent_go(t, 0, 0, 0, err);
     t->step.displaced = false;
     if (ret == 0 && !t->regs.loaded)
         ret = wait_halted(t, err);
@@ -380,7 +381,7 @@ static int step_emulated(struct sh4_target *t, uint16_t insn, struct err *err)
     }
 }
 
-static bool taken(const struct sh4_target *t, uint16_t insn)
+static bool branch_is_taken(const struct sh4_target *t, uint16_t insn)
 {
     bool on_false = (insn & 0x0200) != 0; /* BF 8B, BF/S 8F; BT 89, BT/S 8D */
     return (t->regs.sr & 1) != on_false;
@@ -393,11 +394,11 @@ static int step_branch(struct sh4_target *t, uint16_t insn, const struct sh4_flo
     uint32_t pc = t->regs.pc, next = pc + (f->slot ? 4 : 2), rn = *sh4_reg_r(t, f->reg);
     uint32_t sr = t->regs.sr, after = sr;
     uint16_t slot = 0x0009;
-    int ret = f->slot ? fetch(t, pc + 2, &slot, err) : 0;
+    int ret = f->slot ? fetch_insn(t, pc + 2, &slot, err) : 0;
     if (ret < 0)
         return ret;
     switch (f->kind) {
-    case SH4_FLOW_BRANCH: next = taken(t, insn) ? f->target : next; break;
+    case SH4_FLOW_BRANCH: next = branch_is_taken(t, insn) ? f->target : next; break;
     case SH4_FLOW_BRA: next = f->target; break;
     case SH4_FLOW_CALL:
         next = f->target;
@@ -441,7 +442,7 @@ static int step_branch(struct sh4_target *t, uint16_t insn, const struct sh4_flo
 static int step_with_bl(struct sh4_target *t, struct err *err)
 {
     uint16_t insn = 0;
-    int ret = fetch(t, t->regs.pc, &insn, err);
+    int ret = fetch_insn(t, t->regs.pc, &insn, err);
     if (ret < 0)
         return err_prefix(err, ret, "step");
     struct sh4_flow f = sh4_flow(insn, t->regs.pc);
@@ -470,7 +471,7 @@ enum { INSN_SLEEP = 0x001B };
 static int step_on_host(struct sh4_target *t, struct err *err)
 {
     uint16_t insn = 0;
-    int ret = fetch(t, t->regs.pc, &insn, err);
+    int ret = fetch_insn(t, t->regs.pc, &insn, err);
     if (ret < 0 || !REG_GET(t->regs.sr, SH4_SR_MD))
         return ret == -ERR_FAULT ? 0 : ret;
     if ((insn & 0xF0FF) != 0x400E && (insn & 0xF0FF) != 0x4007 && insn != INSN_SLEEP)

@@ -11,7 +11,7 @@ enum { WORDS_A_SCAN = 64, UNCACHED_A_SCAN = 16, WAIT = 16, PART = 16384 };
 /* FNV-1's: odd, so that every step can be undone: a single word that differs always shows */
 #define PRIME 0x01000193u
 
-static uint32_t mixed(uint32_t h, uint32_t word) { return (h ^ word) * PRIME; }
+static uint32_t mixed_hash(uint32_t h, uint32_t word) { return (h ^ word) * PRIME; }
 
 /* r4 address, r5 start value, r6 words; r0 the hash */
 static const uint16_t hash_code[] = {
@@ -43,7 +43,7 @@ static const uint16_t find_code[] = {
 enum { CODE = ARRAY_LEN(hash_code) };
 _Static_assert(CODE == ARRAY_LEN(find_code) && CODE % 4 == 2, "a constant may follow");
 
-static int load(struct sh4_target *t, const uint16_t *code, uint32_t *at, struct err *err)
+static int load_loop(struct sh4_target *t, const uint16_t *code, uint32_t *at, struct err *err)
 {
     uint32_t words[CODE / 2 + 1];
     if (!t->agent.layout)
@@ -55,8 +55,8 @@ static int load(struct sh4_target *t, const uint16_t *code, uint32_t *at, struct
     return sh4_agent_overlay(t, words, ARRAY_LEN(words), at, err);
 }
 
-static struct sh4_request call(const struct sh4_target *t, uint32_t at, uint32_t addr,
-                               uint32_t value, size_t n)
+static struct sh4_request call_loop(const struct sh4_target *t, uint32_t at, uint32_t addr,
+                                    uint32_t value, size_t n)
 {
     return (struct sh4_request){
         .routine = at - t->agent.base - (uint32_t)t->agent.layout->ref_call,
@@ -70,14 +70,14 @@ int sh4_agent_same(struct sh4_target *t, uint32_t addr, const uint32_t *words, s
 {
     bool equal = true;
     uint32_t at = 0;
-    int ret = load(t, hash_code, &at, err);
+    int ret = load_loop(t, hash_code, &at, err);
     for (size_t done = 0, part; ret == 0 && equal && done < n; done += part) {
         part = MIN(n - done, (size_t)PART);
         uint32_t h = addr;
-        struct sh4_request req = call(t, at, addr + (uint32_t)(4 * done), h, part);
+        struct sh4_request req = call_loop(t, at, addr + (uint32_t)(4 * done), h, part);
         ret = sh4_agent_run(t, &req, 1, err);
         for (size_t k = 0; k < part; k++)
-            h = mixed(h, words[done + k]);
+            h = mixed_hash(h, words[done + k]);
         equal = req.status == 0 && req.r0 == h;
     }
     if (ret == 0)
@@ -89,10 +89,10 @@ int sh4_agent_find(struct sh4_target *t, uint32_t addr, uint32_t places, uint32_
                    uint32_t *found, struct err *err)
 {
     uint32_t at = 0;
-    int ret = load(t, find_code, &at, err);
+    int ret = load_loop(t, find_code, &at, err);
     if (ret < 0)
         return ret;
-    struct sh4_request req = call(t, at, addr, value, places);
+    struct sh4_request req = call_loop(t, at, addr, value, places);
     ret = sh4_agent_run(t, &req, 1, err);
     if (ret < 0)
         return ret;

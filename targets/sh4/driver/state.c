@@ -21,22 +21,23 @@ int sh4_need_halted(const struct sh4_target *t, const char *what, struct err *er
 }
 
 /* What it does, or did until it was found standing. */
-static enum sh4_run_state doing(const struct sh4_target *t)
+static enum sh4_run_state what_it_does(const struct sh4_target *t)
 {
     return t->run.state == SH4_RUN_SETTLING ? t->run.before : t->run.state;
 }
 
 bool sh4_stepping_off(const struct sh4_target *t)
 {
-    return doing(t) == SH4_RUN_STEP_OFF || doing(t) == SH4_RUN_STEP_OFF_HALTING;
+    return what_it_does(t) == SH4_RUN_STEP_OFF || what_it_does(t) == SH4_RUN_STEP_OFF_HALTING;
 }
 
 bool sh4_stepping(const struct sh4_target *t)
 {
-    return doing(t) == SH4_RUN_STEP || doing(t) == SH4_RUN_STEP_HALTING || sh4_stepping_off(t);
+    return what_it_does(t) == SH4_RUN_STEP || what_it_does(t) == SH4_RUN_STEP_HALTING ||
+           sh4_stepping_off(t);
 }
 
-bool sh4_halt_asked(const struct sh4_target *t) { return sh4_run_halting(doing(t)); }
+bool sh4_halt_asked(const struct sh4_target *t) { return sh4_run_halting(what_it_does(t)); }
 
 void sh4_halt_given_up(struct sh4_target *t)
 {
@@ -46,7 +47,7 @@ void sh4_halt_given_up(struct sh4_target *t)
 
 bool sh4_reset_untold(const struct sh4_target *t)
 {
-    return doing(t) == SH4_RUN_RESET || doing(t) == SH4_RUN_RESET_HALTING;
+    return what_it_does(t) == SH4_RUN_RESET || what_it_does(t) == SH4_RUN_RESET_HALTING;
 }
 
 bool sh4_host_steps(const struct sh4_target *t)

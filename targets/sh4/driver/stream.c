@@ -25,17 +25,19 @@ enum {
 #define WRITE_NS 2000000000u
 #define FRESH_NS 3000000u /* so shortly after an answer no "halted" can be on its way */
 
-static const struct stream_ops *ops(const struct sh4_link *l) { return l->p->driver->stream; }
-static const char *line(const struct sh4_link *l) { return l->ip ? "network" : "serial line"; }
+static const struct stream_ops *stream_of(const struct sh4_link *l) { return l->p->driver->stream; }
+static const char *line_of(const struct sh4_link *l) { return l->ip ? "network" : "serial line"; }
 
-static int put(struct sh4_link *l, const uint8_t *bytes, size_t n, uint64_t max_ns, struct err *err)
+static int put_word(struct sh4_link *l, const uint8_t *bytes, size_t n, uint64_t max_ns,
+                    struct err *err)
 {
-    return l->ip ? sh4_dcip_write(l, bytes, n, err) : ops(l)->write(l->p, bytes, n, max_ns, err);
+    return l->ip ? sh4_dcip_write(l, bytes, n, err)
+                 : stream_of(l)->write(l->p, bytes, n, max_ns, err);
 }
 
 /* ---- what comes in ---- */
 
-static void drop(struct sh4_link *l, size_t n)
+static void drop_bytes(struct sh4_link *l, size_t n)
 {
     n = MIN(n, l->in_len);
     memmove(l->in, l->in + n, l->in_len - n);
@@ -69,7 +71,7 @@ static void said_halted(struct sh4_link *l, uint32_t base, uint32_t count)
 
 /* Takes "halted" and text out of the first `end` bytes that have come; keeps what may be the
  * beginning of more. Returns how often "halted" was said. */
-static unsigned sift(struct sh4_link *l, size_t end)
+static unsigned sift_input(struct sh4_link *l, size_t end)
 {
     unsigned said = 0;
     size_t at = 0;
@@ -90,21 +92,21 @@ static unsigned sift(struct sh4_link *l, size_t end)
             sh4_stream_text_byte(l, l->in[at]);
         at++;
     }
-    drop(l, at);
+    drop_bytes(l, at);
     return said;
 }
 
 /* More bytes, within max_ns. Returns how many, 0 for none. */
-static int more(struct sh4_link *l, uint64_t max_ns, struct err *err)
+static int read_more(struct sh4_link *l, uint64_t max_ns, struct err *err)
 {
     if (l->in_len == sizeof l->in)
-        drop(l, sizeof l->in / 2);
+        drop_bytes(l, sizeof l->in / 2);
     uint8_t *to = l->in + l->in_len;
     size_t room = sizeof l->in - l->in_len;
-    int ret =
-        l->ip ? sh4_dcip_read(l, to, room, max_ns, err) : ops(l)->read(l->p, to, room, max_ns, err);
+    int ret = l->ip ? sh4_dcip_read(l, to, room, max_ns, err)
+                    : stream_of(l)->read(l->p, to, room, max_ns, err);
     if (ret < 0)
-        return err_prefix(err, ret, line(l));
+        return err_prefix(err, ret, line_of(l));
     l->in_len += (size_t)ret;
     l->scans += (size_t)ret;
     return ret;
@@ -112,28 +114,28 @@ static int more(struct sh4_link *l, uint64_t max_ns, struct err *err)
 
 int sh4_stream_wait(struct sh4_link *l, uint64_t ns, struct err *err)
 {
-    int ret = more(l, ns, err);
+    int ret = read_more(l, ns, err);
     if (ret < 0)
         return ret;
-    sift(l, l->in_len);
+    sift_input(l, l->in_len);
     return 0;
 }
 
 static int wait_halted(struct sh4_link *l, uint64_t ns, struct err *err)
 {
-    uint64_t end = ops(l)->now_ns(l->p) + ns;
-    unsigned said = sift(l, l->in_len);
+    uint64_t end = stream_of(l)->now_ns(l->p) + ns;
+    unsigned said = sift_input(l, l->in_len);
     int again = l->ip && !said ? sh4_dcip_again(l, err) : 0;
     if (again < 0)
         return again;
     while (!said) {
-        uint64_t at = ops(l)->now_ns(l->p);
+        uint64_t at = stream_of(l)->now_ns(l->p);
         if (at >= end)
             return 0;
-        int ret = more(l, end - at, err);
+        int ret = read_more(l, end - at, err);
         if (ret < 0)
             return ret;
-        said = sift(l, l->in_len);
+        said = sift_input(l, l->in_len);
     }
     return (int)said;
 }
@@ -142,7 +144,7 @@ static int wait_halted(struct sh4_link *l, uint64_t ns, struct err *err)
 
 void sh4_stream_init(struct sh4_link *l)
 {
-    unsigned asked = ops(l)->timeout_ms ? ops(l)->timeout_ms(l->p) : 0;
+    unsigned asked = stream_of(l)->timeout_ms ? stream_of(l)->timeout_ms(l->p) : 0;
     l->silence_ns = (asked ? asked : SH4_STREAM_SILENCE_MS) * 1000000ull;
 }
 
@@ -162,7 +164,7 @@ int sh4_stream_connect(struct sh4_link *l, struct err *err)
         sh4_dcip_anew(l);
         return sh4_dcip_flush(l, err);
     }
-    int ret = ops(l)->flush(l->p, err);
+    int ret = stream_of(l)->flush(l->p, err);
     if (ret == 0)
         ret = wait_halted(l, SH4_STREAM_LISTEN_NS, err);
     return MIN(ret, 0);
@@ -170,7 +172,7 @@ int sh4_stream_connect(struct sh4_link *l, struct err *err)
 
 int sh4_stream_interrupt(struct sh4_link *l, uint8_t why, struct err *err)
 {
-    return put(l, &why, 1, WRITE_NS, err);
+    return put_word(l, &why, 1, WRITE_NS, err);
 }
 
 int sh4_stream_halted(struct sh4_target *t, struct err *err)
@@ -193,11 +195,12 @@ int sh4_stream_resync(struct sh4_target *t, struct err *err)
     int ret = wait_halted(l, l->silence_ns, err);
     if (ret > 0 && l->heard_base == t->agent.base)
         return 0;
-    return ret < 0 ? ret
-                   : err_set(err, ERR_TIMEOUT,
-                             l->ip ? "reset the Dreamcast; check the network"
-                                   : "reset the board; check the cable and the baud rate",
-                             "the agent at %08x does not answer on the %s", t->agent.base, line(l));
+    return ret < 0
+               ? ret
+               : err_set(err, ERR_TIMEOUT,
+                         l->ip ? "reset the Dreamcast; check the network"
+                               : "reset the board; check the cable and the baud rate",
+                         "the agent at %08x does not answer on the %s", t->agent.base, line_of(l));
 }
 
 /* ---- requests ---- */
@@ -205,7 +208,8 @@ int sh4_stream_resync(struct sh4_target *t, struct err *err)
 static size_t answer_words(const struct sh4_request *r) { return r->nin ? r->nin + 2 : 3; }
 
 /* The request as bytes; *c: the sh4_stream_sum so far, which its answer continues. */
-static size_t compose(const struct sh4_request *r, uint32_t marker, uint8_t *out, uint32_t *c)
+static size_t compose_request(const struct sh4_request *r, uint32_t marker, uint8_t *out,
+                              uint32_t *c)
 {
     uint32_t head[HEADER_WORDS] = { marker, r->routine, r->arg[0], r->arg[1], r->arg[2] };
     size_t n = 1;
@@ -232,7 +236,7 @@ static size_t compose(const struct sh4_request *r, uint32_t marker, uint8_t *out
 enum verdict { GOOD, DAMAGED, REFUSED /* "halted" was said instead */, SILENT };
 
 /* The answer's words, behind the marker. */
-static enum verdict judge(struct sh4_request *r, const uint8_t *w, uint32_t c)
+static enum verdict judge_answer(struct sh4_request *r, const uint8_t *w, uint32_t c)
 {
     size_t n = answer_words(r) - 1;
     for (size_t i = 0; i < n; i++)
@@ -247,7 +251,7 @@ static enum verdict judge(struct sh4_request *r, const uint8_t *w, uint32_t c)
 }
 
 /* How often "halted" is in what has come. */
-static unsigned heard(const struct sh4_link *l)
+static unsigned hear_halted(const struct sh4_link *l)
 {
     unsigned n = 0;
     uint32_t base, count;
@@ -266,23 +270,23 @@ static uint8_t *find_marker(struct sh4_link *l, uint32_t marker)
 
 /* Reads until the answer is there, or "halted" was said `enough` times. Returns a verdict or the
  * link's failure. */
-static int answer(struct sh4_link *l, struct sh4_request *r, uint32_t marker, uint32_t c,
-                  unsigned enough, struct err *err)
+static int read_answer(struct sh4_link *l, struct sh4_request *r, uint32_t marker, uint32_t c,
+                       unsigned enough, struct err *err)
 {
     size_t want = 4 * answer_words(r);
     for (;;) {
         uint8_t *m = find_marker(l, marker);
         if (m && (size_t)(l->in + l->in_len - m) >= 4 + want) {
             size_t all = (size_t)(m - l->in) + 4 + want;
-            enum verdict v = judge(r, m + 4, c);
+            enum verdict v = judge_answer(r, m + 4, c);
             if (v != GOOD)
                 return DAMAGED;
-            drop(l, all);
+            drop_bytes(l, all);
             return GOOD;
         }
-        if (!m && heard(l) >= enough)
+        if (!m && hear_halted(l) >= enough)
             return REFUSED;
-        int ret = more(l, l->silence_ns, err);
+        int ret = read_more(l, l->silence_ns, err);
         if (ret <= 0)
             return ret < 0 ? ret : SILENT;
     }
@@ -323,7 +327,7 @@ static int after_failure(struct sh4_target *t, const struct sh4_request *r, enum
         l->halted = true;
         return 0;
     }
-    int ret = v == REFUSED ? (int)(sift(l, l->in_len) == 0) : sh4_stream_resync(t, &own);
+    int ret = v == REFUSED ? (int)(sift_input(l, l->in_len) == 0) : sh4_stream_resync(t, &own);
     if (is_go(t, r) && (ret == -ERR_TIMEOUT || (ret == 0 && l->halts != halts))) {
         if (ret < 0) { /* it runs */
             l->halts = halts;
@@ -350,26 +354,28 @@ static uint32_t marker_of(struct sh4_target *t, const struct sh4_request *r)
     return is_go(t, r) ? ~t->link.halts : next_marker(t);
 }
 
-static int exchange(struct sh4_target *t, struct sh4_request *r, uint8_t *out, struct err *err)
+static int exchange_request(struct sh4_target *t, struct sh4_request *r, uint8_t *out,
+                            struct err *err)
 {
     struct sh4_link *l = &t->link;
-    uint64_t began = ops(l)->now_ns(l->p);
+    uint64_t began = stream_of(l)->now_ns(l->p);
     unsigned tries = 0;
     bool damaged = false;
-    for (; tries < TRIES || (!damaged && ops(l)->now_ns(l->p) - began < l->silence_ns); tries++) {
+    for (; tries < TRIES || (!damaged && stream_of(l)->now_ns(l->p) - began < l->silence_ns);
+         tries++) {
         uint32_t c, marker = marker_of(t, r);
-        sift(l, l->in_len);
-        size_t n = compose(r, marker, out, &c);
-        bool fresh = !is_go(t, r) && ops(l)->now_ns(l->p) - l->heard_ns < FRESH_NS;
-        int ret = put(l, out, n, WRITE_NS + (uint64_t)n * 200000, err);
+        sift_input(l, l->in_len);
+        size_t n = compose_request(r, marker, out, &c);
+        bool fresh = !is_go(t, r) && stream_of(l)->now_ns(l->p) - l->heard_ns < FRESH_NS;
+        int ret = put_word(l, out, n, WRITE_NS + (uint64_t)n * 200000, err);
         if (ret < 0)
-            return err_prefix(err, ret, line(l));
+            return err_prefix(err, ret, line_of(l));
         l->scans += n;
-        ret = answer(l, r, marker, c,
-                     l->ip ? 1 : MIN((fresh ? 1 : STALE) + tries, (unsigned)SURELY), err);
+        ret = read_answer(l, r, marker, c,
+                          l->ip ? 1 : MIN((fresh ? 1 : STALE) + tries, (unsigned)SURELY), err);
         if (ret < 0)
             return ret;
-        l->heard_ns = ops(l)->now_ns(l->p);
+        l->heard_ns = stream_of(l)->now_ns(l->p);
         if (ret == GOOD) {
             if (is_go(t, r)) {
                 let_go(l);
@@ -405,7 +411,7 @@ int sh4_stream_run(struct sh4_target *t, struct sh4_request *req, size_t n, stru
         return err_set(err, ERR_NOMEM, "close other programs", "agent request: no memory");
     int ret = 0;
     for (size_t i = 0; ret == 0 && i < n; i++) {
-        ret = exchange(t, &req[i], out, err);
+        ret = exchange_request(t, &req[i], out, err);
         t->link.words_to_target += req[i].nout;
         t->link.words_from_target += req[i].nin;
     }
@@ -413,7 +419,7 @@ int sh4_stream_run(struct sh4_target *t, struct sh4_request *req, size_t n, stru
     return ret;
 }
 
-uint64_t sh4_stream_now(const struct sh4_link *l) { return ops(l)->now_ns(l->p); }
+uint64_t sh4_stream_now(const struct sh4_link *l) { return stream_of(l)->now_ns(l->p); }
 
 int sh4_stream_command(struct sh4_link *l, unsigned ti, struct err *err)
 {

@@ -24,7 +24,7 @@ static int reset_tap(struct sh4_link *l, struct err *err)
 /* One scan of SDDR, some whose bit 0 is 0, and again the first after a reset. What the scans
  * between show is SDDR, too, if it is a POLL of ours, or what the last one has; in a status they
  * are not. (The first shows what nobody has written, a status may be that.) */
-static int look(struct sh4_link *l, struct err *err)
+static int look_at_scans(struct sh4_link *l, struct err *err)
 {
     uint32_t seen[LOOKS], after;
     int ret = sh4_link_words(l, NULL, seen, LOOKS, err);
@@ -48,7 +48,7 @@ int sh4_view_find(struct sh4_link *l, struct err *err)
     l->alternates = false;
     int ret = reset_tap(l, err);
     if (ret == 0)
-        ret = look(l, err);
+        ret = look_at_scans(l, err);
     if (ret <= 0)
         return ret;
     /* An agent in the middle of an answer shows something else each time, too: fill up whatever it
@@ -57,7 +57,7 @@ int sh4_view_find(struct sh4_link *l, struct err *err)
     if (ret == 0)
         ret = reset_tap(l, err);
     if (ret == 0)
-        ret = look(l, err);
+        ret = look_at_scans(l, err);
     l->alternates = ret > 0;
     if (l->alternates)
         log_msg(l->p->log, LOG_WIRE,

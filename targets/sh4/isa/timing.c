@@ -233,7 +233,7 @@ static const struct row rows[] = {
 #define FR_BITS (BIT(32) - BIT(16))
 
 /* Registers a letter stands for: first register and how many. */
-static unsigned letter(char c, unsigned n, unsigned m, unsigned *first)
+static unsigned registers_of_letter(char c, unsigned n, unsigned m, unsigned *first)
 {
     static const struct {
         char c;
@@ -268,7 +268,7 @@ static unsigned letter(char c, unsigned n, unsigned m, unsigned *first)
 
 static unsigned hex_digit(char c) { return (unsigned)(c <= '9' ? c - '0' : c - 'A' + 10); }
 
-static unsigned number(const char **s)
+static unsigned parse_number(const char **s)
 {
     if (**s != '[')
         return hex_digit(*(*s)++);
@@ -288,9 +288,9 @@ static void parse_dst(struct sh4_tdesc *d, const char *s, unsigned n, unsigned m
 {
     while (*s) {
         char c = *s++;
-        unsigned first = 0, count = letter(c, n, m, &first), lat[4];
+        unsigned first = 0, count = registers_of_letter(c, n, m, &first), lat[4];
         for (unsigned i = 0; i < count; i++)
-            lat[i] = number(&s);
+            lat[i] = parse_number(&s);
         for (unsigned i = 0; i < count; i++) {
             /* (x,y): low-order register first, which is the odd one of the pair. */
             unsigned res = count == 2 ? first + 1 - i : first + i;
@@ -302,7 +302,7 @@ static void parse_dst(struct sh4_tdesc *d, const char *s, unsigned n, unsigned m
 static void parse_src(struct sh4_tdesc *d, const char *s, unsigned n, unsigned m)
 {
     for (; *s; s++) {
-        unsigned first = 0, count = letter(*s, n, m, &first);
+        unsigned first = 0, count = registers_of_letter(*s, n, m, &first);
         d->src |= (BIT(count) - 1) << first;
         if (*s == 's')
             d->strict |= BIT(first);

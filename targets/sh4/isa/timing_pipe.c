@@ -18,7 +18,7 @@ void sh4_pipe_reset(struct sh4_pipe *p)
     p->open = PIPE_EMPTY;
 }
 
-static unsigned pending(const struct sh4_pipe *p, unsigned r)
+static unsigned pending_cycles(const struct sh4_pipe *p, unsigned r)
 {
     return p->ready[r] > p->base ? (unsigned)(p->ready[r] - p->base) : 0;
 }
@@ -34,7 +34,7 @@ void sh4_pipe_settle(struct sh4_pipe *p)
     p->base = 0;
 }
 
-static void advance(struct sh4_pipe *p, unsigned cycles)
+static void advance_pipe(struct sh4_pipe *p, unsigned cycles)
 {
     p->base = (uint16_t)(p->base + cycles);
     if (p->base > 0xF000) /* no single step is near 0xFFF cycles long */
@@ -43,7 +43,7 @@ static void advance(struct sh4_pipe *p, unsigned cycles)
 
 static unsigned usable_in(const struct sh4_pipe *p, const struct sh4_tdesc *d, unsigned r)
 {
-    unsigned ready = pending(p, r), slack = p->slack[r];
+    unsigned ready = pending_cycles(p, r), slack = p->slack[r];
     if (!ready)
         return 0;
     if (slack & 0x80)
@@ -68,7 +68,7 @@ static unsigned operands_in(const struct sh4_pipe *p, const struct sh4_tdesc *d,
         }
     }
     for (unsigned i = 0; d->waw && i < d->ndst; i++) {
-        unsigned r = d->dst[i].res, ready = pending(p, r), own = d->dst[i].latency;
+        unsigned r = d->dst[i].res, ready = pending_cycles(p, r), own = d->dst[i].latency;
         if (!(d->waw >> r & 1))
             continue;
         own -= d->dst[i].slack & 0x7F;
@@ -117,14 +117,14 @@ void sh4_pipe_issue(struct sh4_pipe *p, const struct sh4_tdesc *d, struct sh4_ti
         unsigned wait = need > own ? need - own : 0;
         *(fpu ? &t->freeze_fpu : &t->freeze_reg) += (uint16_t)wait;
         cycles = own + wait;
-        advance(p, cycles);
+        advance_pipe(p, cycles);
     }
     write_results(p, d);
     unsigned after = 0;
     if (pair || d->group == SH4_GROUP_CO || d->issue > 1) {
         after = d->issue;
         p->open = PIPE_EMPTY;
-        advance(p, after);
+        advance_pipe(p, after);
         t->issue_lock += (uint16_t)(after - 1);
     } else {
         p->open = d->group;
@@ -145,6 +145,6 @@ void sh4_pipe_redirect(struct sh4_pipe *p, unsigned since, unsigned distance, st
         t->freeze_branch += (uint16_t)(distance - since - cycles);
         cycles = distance - since;
     }
-    advance(p, cycles);
+    advance_pipe(p, cycles);
     t->cycles += cycles;
 }

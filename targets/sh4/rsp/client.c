@@ -13,26 +13,29 @@ enum { ATTEMPTS = 4 };
 #define BYTE_NS     200000ull     /* a character at 57600 baud, and some; each way */
 #define SETTLE_NS   50000000ull   /* and the time of a packet */
 
-static const struct stream_ops *ops(const struct rsp_client *c) { return c->probe->driver->stream; }
+static const struct stream_ops *stream_of(const struct rsp_client *c)
+{
+    return c->probe->driver->stream;
+}
 
 int rsp_client_init(struct rsp_client *c, struct probe *p, struct err *err)
 {
     memset(c, 0, sizeof *c);
     c->probe = p;
     c->packet_size = RSP_PACKET_DEFAULT;
-    c->lossless = ops(c)->traits(p) & STREAM_LOSSLESS;
-    c->timeout_ns = ops(c)->timeout_ms ? ops(c)->timeout_ms(p) * 1000000ull : 0;
-    return ops(c)->flush(p, err);
+    c->lossless = stream_of(c)->traits(p) & STREAM_LOSSLESS;
+    c->timeout_ns = stream_of(c)->timeout_ms ? stream_of(c)->timeout_ms(p) * 1000000ull : 0;
+    return stream_of(c)->flush(p, err);
 }
 
-static int put(struct rsp_client *c, const void *bytes, size_t n, struct err *err)
+static int put_bytes(struct rsp_client *c, const void *bytes, size_t n, struct err *err)
 {
-    return ops(c)->write(c->probe, bytes, n, SEND_NS + n * BYTE_NS, err);
+    return stream_of(c)->write(c->probe, bytes, n, SEND_NS + n * BYTE_NS, err);
 }
 
-int rsp_interrupt(struct rsp_client *c, struct err *err) { return put(c, "\003", 1, err); }
+int rsp_interrupt(struct rsp_client *c, struct err *err) { return put_bytes(c, "\003", 1, err); }
 
-int rsp_greet(struct rsp_client *c, struct err *err) { return put(c, "+", 1, err); }
+int rsp_greet(struct rsp_client *c, struct err *err) { return put_bytes(c, "+", 1, err); }
 
 int rsp_send(struct rsp_client *c, const char *body, size_t n, struct err *err)
 {
@@ -41,13 +44,13 @@ int rsp_send(struct rsp_client *c, const char *body, size_t n, struct err *err)
     if (!len)
         return err_set(err, ERR_USAGE, "", "a packet of %zu bytes is too long", n);
     log_msg(c->probe->log, LOG_WIRE, "%s > %.100s", c->probe->name, body);
-    return put(c, frame, len, err);
+    return put_bytes(c, frame, len, err);
 }
 
 /* ---- receiving ---- */
 
 /* One thing from the stream: 1 with *ev, 0 at the deadline. */
-static int next(struct rsp_client *c, uint64_t until, enum rsp_event *ev, struct err *err)
+static int next_byte(struct rsp_client *c, uint64_t until, enum rsp_event *ev, struct err *err)
 {
     for (;;) {
         if (c->raw_at < c->raw_len) {
@@ -55,8 +58,9 @@ static int next(struct rsp_client *c, uint64_t until, enum rsp_event *ev, struct
             if (*ev != RSP_MORE)
                 return 1;
         }
-        uint64_t now = ops(c)->now_ns(c->probe);
-        int n = ops(c)->read(c->probe, c->raw, sizeof c->raw, until > now ? until - now : 0, err);
+        uint64_t now = stream_of(c)->now_ns(c->probe);
+        int n =
+            stream_of(c)->read(c->probe, c->raw, sizeof c->raw, until > now ? until - now : 0, err);
         if (n <= 0)
             return n;
         c->raw_at = 0;
@@ -64,26 +68,26 @@ static int next(struct rsp_client *c, uint64_t until, enum rsp_event *ev, struct
     }
 }
 
-static int damaged(struct rsp_client *c, struct err *err)
+static int packet_damaged(struct rsp_client *c, struct err *err)
 {
     c->damaged++;
     if (!c->no_ack)
-        return put(c, "-", 1, err);
+        return put_bytes(c, "-", 1, err);
     return err_set(err, ERR_PROTOCOL, "try again; a stub that does so often is at fault itself",
                    "%s: a packet came damaged", c->probe->name);
 }
 
 /* A packet, an acknowledgement, or a refusal; damaged ones are asked for again. */
-static int take(struct rsp_client *c, uint64_t until, enum rsp_event *ev, struct err *err)
+static int take_byte(struct rsp_client *c, uint64_t until, enum rsp_event *ev, struct err *err)
 {
     for (;;) {
-        int ret = next(c, until, ev, err);
+        int ret = next_byte(c, until, ev, err);
         if (ret <= 0)
             return ret;
         if (*ev == RSP_BAD)
-            ret = damaged(c, err);
+            ret = packet_damaged(c, err);
         else if (*ev == RSP_PACKET && !c->no_ack)
-            ret = put(c, "+", 1, err);
+            ret = put_bytes(c, "+", 1, err);
         if (ret < 0)
             return ret;
         if (*ev == RSP_BAD)
@@ -96,10 +100,10 @@ static int take(struct rsp_client *c, uint64_t until, enum rsp_event *ev, struct
 
 int rsp_receive(struct rsp_client *c, uint64_t max_ns, bool *nak, struct err *err)
 {
-    uint64_t until = ops(c)->now_ns(c->probe) + max_ns;
+    uint64_t until = stream_of(c)->now_ns(c->probe) + max_ns;
     enum rsp_event ev;
     int ret;
-    while ((ret = take(c, until, &ev, err)) > 0 && ev != RSP_PACKET)
+    while ((ret = take_byte(c, until, &ev, err)) > 0 && ev != RSP_PACKET)
         if (ev == RSP_NAK && nak) {
             *nak = true;
             return 0;
@@ -110,14 +114,14 @@ int rsp_receive(struct rsp_client *c, uint64_t max_ns, bool *nak, struct err *er
 int rsp_acknowledged(struct rsp_client *c, uint64_t max_ns, bool *nak, struct err *err)
 {
     enum rsp_event ev;
-    int ret = take(c, ops(c)->now_ns(c->probe) + max_ns, &ev, err);
+    int ret = take_byte(c, stream_of(c)->now_ns(c->probe) + max_ns, &ev, err);
     *nak = ret > 0 && ev == RSP_NAK;
     return ret <= 0 ? ret : ev == RSP_PACKET;
 }
 
 /* ---- asking ---- */
 
-static uint32_t hash(const struct rsp_client *c)
+static uint32_t hash_of(const struct rsp_client *c)
 {
     uint32_t h = 2166136261u; /* FNV-1a */
     for (size_t i = 0; i < c->in.len; i++)
@@ -125,21 +129,21 @@ static uint32_t hash(const struct rsp_client *c)
     return h;
 }
 
-bool rsp_repeats(const struct rsp_client *c) { return hash(c) == c->last_hash; }
+bool rsp_repeats(const struct rsp_client *c) { return hash_of(c) == c->last_hash; }
 
-void rsp_remember(struct rsp_client *c) { c->last_hash = hash(c); }
+void rsp_remember(struct rsp_client *c) { c->last_hash = hash_of(c); }
 
 /* What came unasked: late answers, console output. A stub that waits for '+' says its packet again
  * for every other byte (sh-stub.c, KallistiOS): a question that is sent meanwhile only makes more
  * of them, so after a doubtful one there is silence first. */
-static int drain(struct rsp_client *c, struct err *err)
+static int drain_input(struct rsp_client *c, struct err *err)
 {
     uint64_t settle =
                  c->lossless ? SETTLE_NS : SETTLE_NS + MIN(c->packet_size, (size_t)1024) * BYTE_NS,
-             end = ops(c)->now_ns(c->probe) + DRAIN_NS;
+             end = stream_of(c)->now_ns(c->probe) + DRAIN_NS;
     int ret;
     while ((ret = rsp_receive(c, c->doubtful ? settle : 0, NULL, err)) > 0 &&
-           ops(c)->now_ns(c->probe) < end)
+           stream_of(c)->now_ns(c->probe) < end)
         c->stale += !rsp_console(c);
     ret = MIN(ret, 0);
     c->doubtful = false;
@@ -156,13 +160,13 @@ static bool is_stop(const struct rsp_client *c)
 }
 
 /* 1: c->in.body is the answer; 0: the packet must be sent again. */
-static int answer(struct rsp_client *c, uint64_t max_ns, bool first, struct err *err)
+static int await_answer(struct rsp_client *c, uint64_t max_ns, bool first, struct err *err)
 {
-    uint64_t until = ops(c)->now_ns(c->probe) + max_ns;
+    uint64_t until = stream_of(c)->now_ns(c->probe) + max_ns;
     bool heard = c->no_ack || c->lossless || c->never_acks;
     for (;;) {
         enum rsp_event ev;
-        int ret = take(c, until, &ev, err);
+        int ret = take_byte(c, until, &ev, err);
         if (ret <= 0)
             return ret;
         heard |= ev == RSP_ACK;
@@ -176,13 +180,13 @@ static int answer(struct rsp_client *c, uint64_t max_ns, bool first, struct err 
         }
         /* A stub that missed our '+' sends its last answer again before it has read the question.
          */
-        if (!heard && first && hash(c) == c->last_hash) {
+        if (!heard && first && hash_of(c) == c->last_hash) {
             c->stale++;
             continue;
         }
         c->never_acks |= !heard && !first;
-        c->heard_ns = ops(c)->now_ns(c->probe);
-        c->last_hash = hash(c);
+        c->heard_ns = stream_of(c)->now_ns(c->probe);
+        c->last_hash = hash_of(c);
         return 1;
     }
 }
@@ -194,13 +198,13 @@ uint64_t rsp_patience(const struct rsp_client *c, uint64_t usual_ns)
 
 int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err *err)
 {
-    int ret = drain(c, err);
+    int ret = drain_input(c, err);
     c->asked++;
     c->want_stop = *body == '?';
     if (ret == 0)
         ret = rsp_send(c, body, strlen(body), err);
     if (ret == 0)
-        ret = answer(c, max_ns, true, err);
+        ret = await_answer(c, max_ns, true, err);
     c->doubtful |= ret == 0;
     return ret;
 }
@@ -214,7 +218,7 @@ int rsp_try_in_turn(struct rsp_client *c, const char *body, uint64_t usual_ns, s
     c->want_stop = true;
     ret = rsp_send(c, "?", 1, err);
     if (ret == 0)
-        ret = answer(c, rsp_patience(c, LOSSLESS_NS), true, err);
+        ret = await_answer(c, rsp_patience(c, LOSSLESS_NS), true, err);
     if (ret <= 0)
         return ret;
     c->doubtful = !is_stop(c); /* else both were answered, or "?" was */
@@ -225,19 +229,19 @@ int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err)
 {
     uint64_t patience =
         rsp_patience(c, c->lossless ? LOSSLESS_NS : ANSWER_NS) + (n + c->packet_size) * BYTE_NS;
-    int ret = drain(c, err);
+    int ret = drain_input(c, err);
     bool silence = false;
     c->asked++;
     c->want_stop = *body == '?';
     for (int i = 0; ret == 0 && i < ATTEMPTS; i++) {
-        if (silence && (ret = drain(c, err)) < 0)
+        if (silence && (ret = drain_input(c, err)) < 0)
             break;
         c->doubtful |= i > 0;
-        uint64_t begin = ops(c)->now_ns(c->probe);
+        uint64_t begin = stream_of(c)->now_ns(c->probe);
         ret = rsp_send(c, body, n, err);
         if (ret == 0)
-            ret = answer(c, patience, i == 0, err);
-        silence = ret == 0 && ops(c)->now_ns(c->probe) - begin >= patience;
+            ret = await_answer(c, patience, i == 0, err);
+        silence = ret == 0 && stream_of(c)->now_ns(c->probe) - begin >= patience;
         /* else a serial line may be behind the socket */
         if (ret == 0 && silence && c->lossless && c->no_ack)
             break;

@@ -7,7 +7,7 @@
 /* The manual ends at 126, which prints; KallistiOS' stub sends 127, and GDB takes any. */
 enum { RUN_BIAS = 29, RUN_LEAST = 3 };
 
-static void begin(struct rsp_parser *p, bool notification)
+static void begin_packet(struct rsp_parser *p, bool notification)
 {
     p->state = RSP_IN_BODY;
     p->len = 0;
@@ -16,7 +16,7 @@ static void begin(struct rsp_parser *p, bool notification)
     p->notification = notification;
 }
 
-static void put(struct rsp_parser *p, char c)
+static void put_char(struct rsp_parser *p, char c)
 {
     if (p->len < RSP_BODY_MAX)
         p->body[p->len++] = c;
@@ -25,7 +25,7 @@ static void put(struct rsp_parser *p, char c)
 }
 
 /* "0* " is four zeros: the character repeated, then a count biased so that it is printable. */
-static void run(struct rsp_parser *p, uint8_t c)
+static void repeat_char(struct rsp_parser *p, uint8_t c)
 {
     int times = c - RUN_BIAS;
     p->state = RSP_IN_BODY;
@@ -34,7 +34,7 @@ static void run(struct rsp_parser *p, uint8_t c)
         return;
     }
     for (char last = p->body[p->len - 1]; times > 0 && !p->damaged; times--)
-        put(p, last);
+        put_char(p, last);
 }
 
 static void in_body(struct rsp_parser *p, uint8_t c)
@@ -49,23 +49,23 @@ static void in_body(struct rsp_parser *p, uint8_t c)
     else if (c == '}')
         p->state = RSP_IN_ESCAPE;
     else
-        put(p, (char)c);
+        put_char(p, (char)c);
 }
 
-static enum rsp_event idle(struct rsp_parser *p, uint8_t c)
+static enum rsp_event idle_byte(struct rsp_parser *p, uint8_t c)
 {
     if (c == '+')
         return RSP_ACK;
     if (c == '-')
         return RSP_NAK;
     if (c == '%')
-        begin(p, true);
+        begin_packet(p, true);
     else
         p->noise++;
     return RSP_MORE;
 }
 
-static enum rsp_event finish(struct rsp_parser *p, uint8_t c)
+static enum rsp_event finish_packet(struct rsp_parser *p, uint8_t c)
 {
     int hi = hex_digit((char)p->given), lo = hex_digit((char)c);
     p->state = RSP_IDLE;
@@ -75,29 +75,29 @@ static enum rsp_event finish(struct rsp_parser *p, uint8_t c)
     return p->damaged || hi < 0 || lo < 0 || (hi << 4 | lo) != p->sum ? RSP_BAD : RSP_PACKET;
 }
 
-static enum rsp_event one(struct rsp_parser *p, uint8_t c)
+static enum rsp_event take_char(struct rsp_parser *p, uint8_t c)
 {
     if (c == '$' && p->state != RSP_IN_RUN) { /* as a count '$' is 7 more */
-        begin(p, false);
+        begin_packet(p, false);
         return RSP_MORE;
     }
     switch (p->state) {
-    case RSP_IDLE: return idle(p, c);
+    case RSP_IDLE: return idle_byte(p, c);
     case RSP_IN_BODY: in_body(p, c); return RSP_MORE;
     case RSP_IN_RUN:
         p->sum = (uint8_t)(p->sum + c);
-        run(p, c);
+        repeat_char(p, c);
         return RSP_MORE;
     case RSP_IN_ESCAPE:
         p->sum = (uint8_t)(p->sum + c);
-        put(p, (char)(c ^ 0x20));
+        put_char(p, (char)(c ^ 0x20));
         p->state = RSP_IN_BODY;
         return RSP_MORE;
     case RSP_SUM1:
         p->given = c;
         p->state = RSP_SUM2;
         return RSP_MORE;
-    case RSP_SUM2: return finish(p, c);
+    case RSP_SUM2: return finish_packet(p, c);
     }
     return RSP_MORE;
 }
@@ -106,7 +106,7 @@ size_t rsp_parse(struct rsp_parser *p, const uint8_t *in, size_t n, enum rsp_eve
 {
     size_t i = 0;
     for (*ev = RSP_MORE; i < n && *ev == RSP_MORE; i++)
-        *ev = one(p, in[i]);
+        *ev = take_char(p, in[i]);
     return i;
 }
 

@@ -15,7 +15,7 @@ enum { HELLO_MS = 1000, QEMU_MS = 300, LOOK_MS = 30, HELLOS = 2 };
 /* The one question that every stub answers, and a short one: a program that runs with nobody
  * listening leaves what was sent in its receiver of 16 bytes, which would be stuck with more
  * (SCIF). One whose program runs may have to be interrupted first. */
-static int hello(struct rsp_target *t, struct err *err)
+static int greet_stub(struct rsp_target *t, struct err *err)
 {
     int ret = rsp_greet(&t->c, err);
     for (int i = 0; ret == 0 && i < HELLOS; i++) {
@@ -150,7 +150,7 @@ static int make_stand(struct rsp_target *t, struct err *err)
     return rsp_regs_load(t, err);
 }
 
-static int attach(struct target *target, struct err *err)
+static int op_attach(struct target *target, struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
     bool no_ack = false;
@@ -161,7 +161,7 @@ static int attach(struct target *target, struct err *err)
     t->nlifted = 0;
     t->all_words = 0;
     if (ret == 0)
-        ret = hello(t, err);
+        ret = greet_stub(t, err);
     if (ret == 0)
         ret = learn_supported(t, &no_ack, err);
     /* on a line that loses bytes acknowledgement is worth its time */
@@ -193,7 +193,7 @@ static int halt_now(struct rsp_target *t, struct err *err)
     return MIN(ret, 0);
 }
 
-static int farewell(struct rsp_target *t, struct err *err)
+static int say_goodbye(struct rsp_target *t, struct err *err)
 {
     struct err mine = { .code = ERR_OK };
     int ret = rsp_ask(&t->c, "D", 1, &mine);
@@ -206,7 +206,7 @@ static int farewell(struct rsp_target *t, struct err *err)
     return err_set(err, (enum err_code) - ret, mine.hint, "%s", mine.what);
 }
 
-static int detach(struct target *target, struct err *err)
+static int op_detach(struct target *target, struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
     if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
@@ -218,16 +218,16 @@ static int detach(struct target *target, struct err *err)
         ret = rsp_remove_bp(target, b->kind, b->addr, b->len, err);
     }
     if (ret == 0 && t->state == TARGET_HALTED)
-        ret = farewell(t, err);
+        ret = say_goodbye(t, err);
     t->state = t->state == TARGET_GONE ? TARGET_GONE : TARGET_DETACHED;
     return ret < 0 ? err_prefix(err, ret, "detach") : 0;
 }
 
 /* ---- the rest ---- */
 
-static enum target_state state(struct target *target) { return rsp_of(target)->state; }
+static enum target_state op_state(struct target *target) { return rsp_of(target)->state; }
 
-static uint64_t now(struct target *target)
+static uint64_t op_now(struct target *target)
 {
     struct rsp_target *t = rsp_of(target);
     return t->probe->driver->stream->now_ns(t->probe);
@@ -235,7 +235,7 @@ static uint64_t now(struct target *target)
 
 /* RSP has no reset that works everywhere. Emulators take one as a monitor command; that it was done
  * shows in the PC. */
-static int reset(struct target *target, enum reset_mode mode, struct err *err)
+static int op_reset(struct target *target, enum reset_mode mode, struct err *err)
 {
     static const char *const commands[] = { "system_reset", "reset" };
     enum { RESET_PC = 0xA0000000u, LOOKS = 20 };
@@ -272,13 +272,13 @@ static const struct target_ops table = {
     .pc_reg = RSP_PC,
     .sp_reg = RSP_R15,
     .bp_size = 2,
-    .attach = attach,
-    .detach = detach,
-    .state = state,
+    .attach = op_attach,
+    .detach = op_detach,
+    .state = op_state,
     .halt = rsp_halt,
     .resume = rsp_resume,
     .poll = rsp_poll,
-    .reset = reset,
+    .reset = op_reset,
     .why_halted = why_halted,
     .read_reg = rsp_read_reg,
     .write_reg = rsp_write_reg,
@@ -294,7 +294,7 @@ static const struct target_ops table = {
     .insn = sh4_insn,
     .counters_arm = rsp_counters_arm,
     .counters_read = rsp_counters_read,
-    .now_ns = now,
+    .now_ns = op_now,
     .close = close_target,
 };
 

@@ -1,7 +1,8 @@
 /* Breakpoints and watchpoints that are asked for: set and removed, while the program is held. */
 #include "targets/sh4/rsp/rsp_priv.h"
 
-static struct rsp_bp *find(struct rsp_target *t, enum bp_kind kind, uint32_t addr, unsigned len)
+static struct rsp_bp *find_breakpoint(struct rsp_target *t, enum bp_kind kind, uint32_t addr,
+                                      unsigned len)
 {
     for (size_t i = 0; i < t->nbp; i++)
         if (t->bp[i].kind == kind && t->bp[i].addr == addr && t->bp[i].len == len)
@@ -15,7 +16,7 @@ int rsp_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
     struct rsp_target *t = rsp_of(target);
     struct rsp_bp *b = &t->bp[t->nbp];
     int held;
-    if (find(t, kind, (uint32_t)addr, len))
+    if (find_breakpoint(t, kind, (uint32_t)addr, len))
         return 0;
     if (kind <= BP_HARD && (addr % 2 || len != 2))
         return err_set(err, ERR_USAGE, "2 bytes at an even address",
@@ -35,7 +36,7 @@ int rsp_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
                   struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
-    struct rsp_bp *b = find(t, kind, (uint32_t)addr, len);
+    struct rsp_bp *b = find_breakpoint(t, kind, (uint32_t)addr, len);
     int held = b ? rsp_hold(t, "remove a breakpoint", err) : 0;
     if (!b || held < 0)
         return held;

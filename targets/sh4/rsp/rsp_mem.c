@@ -11,7 +11,7 @@ static bool is_io(uint32_t addr)
 }
 
 /* How many bytes from addr on go into one access: of registers one, in its own width. */
-static size_t piece(const struct rsp_target *t, uint32_t addr, unsigned width, size_t len)
+static size_t read_piece(const struct rsp_target *t, uint32_t addr, unsigned width, size_t len)
 {
     if (!is_io(addr))
         return MIN(len, rsp_mem_most(t));
@@ -36,7 +36,7 @@ static int read_pieces(struct rsp_target *t, uint32_t addr, unsigned width, uint
 {
     int ret = 0;
     while (ret == 0 && len) {
-        size_t n = piece(t, addr, width, len);
+        size_t n = read_piece(t, addr, width, len);
         ret = rsp_peek(t, addr, buf, n, err);
         if (ret == 0)
             rsp_bp_hide(t, addr, buf, n);
@@ -55,7 +55,7 @@ static int write_pieces(struct rsp_target *t, uint32_t addr, unsigned width, con
     size_t all = len;
     int ret = rsp_bp_make_way(t, from, all, false, err), back;
     while (ret == 0 && len) {
-        size_t n = piece(t, addr, width, len);
+        size_t n = read_piece(t, addr, width, len);
         memcpy(copy, buf, n);
         rsp_bp_keep_in(t, addr, copy, n);
         ret = rsp_poke(t, addr, copy, n, err);

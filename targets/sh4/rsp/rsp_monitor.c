@@ -14,7 +14,7 @@
 
 /* ---- the stub's own commands ---- */
 
-static void give(const char *hex, size_t n, const struct text_sink *out)
+static void give_line(const char *hex, size_t n, const struct text_sink *out)
 {
     uint8_t b;
     for (size_t i = 0; out->write && i + 1 < n && hex_decode(&b, hex + i, 1); i += 2)
@@ -22,11 +22,11 @@ static void give(const char *hex, size_t n, const struct text_sink *out)
 }
 
 /* Output comes as 'O' packets before "OK", or as the answer itself. */
-static int answers(struct rsp_target *t, const struct text_sink *out, struct err *err)
+static int answers_with(struct rsp_target *t, const struct text_sink *out, struct err *err)
 {
     int ret = 1;
     while (ret > 0 && t->c.in.body[0] == 'O' && strcmp(t->c.in.body, "OK") != 0) {
-        give(t->c.in.body + 1, t->c.in.len - 1, out);
+        give_line(t->c.in.body + 1, t->c.in.len - 1, out);
         ret = rsp_receive(&t->c, MAX(rsp_patience(&t->c, RCMD_NS), RCMD_NS), NULL, err);
     }
     if (ret <= 0)
@@ -39,7 +39,7 @@ static int answers(struct rsp_target *t, const struct text_sink *out, struct err
         return err_set(err, ERR_FAULT, "the stub's own help may tell: monitor stub help", "%s: %s",
                        t->probe->name, t->c.in.body);
     if (strcmp(t->c.in.body, "OK") != 0)
-        give(t->c.in.body, t->c.in.len, out);
+        give_line(t->c.in.body, t->c.in.len, out);
     return 0;
 }
 
@@ -53,7 +53,7 @@ int rsp_command(struct rsp_target *t, const char *text, const struct text_sink *
     t->c.want_output = true;
     int ret = rsp_ask(&t->c, packet, strlen(packet), err);
     if (ret == 0)
-        ret = answers(t, out, err);
+        ret = answers_with(t, out, err);
     t->c.want_output = false;
     t->q.no_rcmd |= ret == -ERR_UNSUPPORTED;
     t->regs_known = false;

@@ -7,7 +7,7 @@
 
 enum { OVERHEAD = 32 }; /* "X12345678,1000:" and its frame */
 
-static int refused(struct rsp_target *t, const char *what, uint32_t addr, struct err *err)
+static int peek_refused(struct rsp_target *t, const char *what, uint32_t addr, struct err *err)
 {
     bool p4 = addr >= 0xE0000000u, none = *what == 'w' && !*t->c.in.body;
     return err_set(err, ERR_FAULT,
@@ -31,8 +31,9 @@ int rsp_peek(struct rsp_target *t, uint32_t addr, void *buf, size_t n, struct er
     int ret = rsp_question(t, err, "m%x,%zx", addr, n);
     if (ret < 0)
         return ret;
-    return t->c.in.len == 2 * n && hex_decode(buf, t->c.in.body, n) ? 0
-                                                                    : refused(t, "read", addr, err);
+    return t->c.in.len == 2 * n && hex_decode(buf, t->c.in.body, n)
+               ? 0
+               : peek_refused(t, "read", addr, err);
 }
 
 /* Binary halves what a serial line carries; whether the stub takes it is asked with no bytes at
@@ -60,5 +61,5 @@ int rsp_poke(struct rsp_target *t, uint32_t addr, const void *buf, size_t n, str
     int ret = rsp_lost(t, rsp_ask(&t->c, text, (size_t)at + (binary ? n : 2 * n), err));
     if (ret < 0)
         return ret;
-    return strcmp(t->c.in.body, "OK") ? refused(t, "write", addr, err) : 0;
+    return strcmp(t->c.in.body, "OK") ? peek_refused(t, "write", addr, err) : 0;
 }

@@ -26,7 +26,7 @@ static int bad_layout(struct rsp_target *t, size_t digits, struct err *err)
 }
 
 /* Registers the stub does not know come as "xxxxxxxx": 0 to us. */
-static bool parse(struct rsp_target *t, const char *text, unsigned words)
+static bool parse_register(struct rsp_target *t, const char *text, unsigned words)
 {
     for (unsigned i = 0; i < words; i++) {
         uint8_t b[4] = { 0 };
@@ -75,7 +75,7 @@ int rsp_regs_load(struct rsp_target *t, struct err *err)
         return err_set(err, ERR_FAULT, "halt the program; is the stub in a state to answer?",
                        "%s: registers: %s", t->probe->name, t->c.in.body);
     if (digits % 8 || words < RSP_SR + 1 || words > RSP_NREGS + ARRAY_LEN(t->tail) ||
-        (t->all_words && words != t->all_words) || !parse(t, t->c.in.body, words))
+        (t->all_words && words != t->all_words) || !parse_register(t, t->c.in.body, words))
         return bad_layout(t, digits, err);
     t->all_words = words;
     t->words = known_words(words);
@@ -117,7 +117,7 @@ static unsigned bank_at(const struct rsp_target *t, unsigned n)
 }
 
 /* r0-r7 and their bank are one register under two numbers: QEMU lets the one later in `G` win. */
-static void alias(struct rsp_target *t, unsigned n, uint32_t value)
+static void alias_of(struct rsp_target *t, unsigned n, uint32_t value)
 {
     t->reg[n] = value;
     if (t->words < RSP_NREGS) /* no banks, nothing to keep equal */
@@ -183,7 +183,7 @@ int rsp_set(struct rsp_target *t, unsigned n, uint32_t value, struct err *err)
     if (n >= t->words)
         return err_set(err, ERR_NOT_FOUND, "this stub's `g` ends before it", "%s: no register %u",
                        t->probe->name, n);
-    alias(t, n, value);
+    alias_of(t, n, value);
     return write_all(t, err);
 }
 

@@ -167,7 +167,7 @@ static void name_stop(struct rsp_target *t, bool stepped)
 
 /* Breakpoints on what a step runs through are taken out meanwhile: at most the branch and its slot.
  */
-static int lift(struct rsp_target *t, uint32_t addr, struct err *err)
+static int lift_patches(struct rsp_target *t, uint32_t addr, struct err *err)
 {
     struct rsp_bp *b = rsp_bp_at(t, addr);
     int ret = b ? rsp_bp_lift(t, b, err) : 0;
@@ -257,7 +257,7 @@ static int step_refused(struct rsp_target *t, struct err *err)
 }
 
 /* A stop reply came. 1: for the caller of poll(). */
-static int stopped(struct rsp_target *t, struct err *err)
+static int has_stopped(struct rsp_target *t, struct err *err)
 {
     if (!*t->c.in.body && t->plan != RSP_RUN && t->plan != RSP_STEP_TO && !t->q.no_step)
         return step_refused(t, err);
@@ -277,7 +277,7 @@ static int stopped(struct rsp_target *t, struct err *err)
 /* ---- going ---- */
 
 /* The last answer once more, from a stub that missed our '+'. */
-static bool repetition(struct rsp_target *t)
+static bool is_repetition(struct rsp_target *t)
 {
     bool is = !strchr("STWX", t->c.in.body[0]) && rsp_repeats(&t->c);
     t->c.stale += is;
@@ -286,7 +286,7 @@ static bool repetition(struct rsp_target *t)
 
 /* One chance for the stub to refuse the packet or ask for it again; then it runs. 1: it answered
  * with something. */
-static int start(struct rsp_target *t, const char *packet, struct err *err)
+static int start_run(struct rsp_target *t, const char *packet, struct err *err)
 {
     bool nak = true;
     int ret = 0;
@@ -295,7 +295,7 @@ static int start(struct rsp_target *t, const char *packet, struct err *err)
         ret = rsp_send(&t->c, packet, strlen(packet), err);
         if (ret == 0 && !t->c.no_ack)
             ret = rsp_acknowledged(&t->c, t->c.lossless ? 0 : ACK_NS, &nak, err);
-        if (ret > 0 && (repetition(t) || rsp_console(&t->c)))
+        if (ret > 0 && (is_repetition(t) || rsp_console(&t->c)))
             ret = 0;
     }
     t->state = TARGET_RUNNING;
@@ -304,15 +304,15 @@ static int start(struct rsp_target *t, const char *packet, struct err *err)
     return rsp_lost(t, ret);
 }
 
-static int run(struct rsp_target *t, struct err *err)
+static int run_on(struct rsp_target *t, struct err *err)
 {
-    int ret = start(t, "c", err);
-    return ret > 0 ? rsp_lost(t, stopped(t, err)) : ret;
+    int ret = start_run(t, "c", err);
+    return ret > 0 ? rsp_lost(t, has_stopped(t, err)) : ret;
 }
 
 /* Where a branch at pc goes, before its slot has run. False: only the CPU knows (RTE). */
-static bool destination(const struct rsp_target *t, const struct sh4_flow *f, uint32_t pc,
-                        uint16_t insn, uint32_t *to)
+static bool destination_of(const struct rsp_target *t, const struct sh4_flow *f, uint32_t pc,
+                           uint16_t insn, uint32_t *to)
 {
     /* BT 89, BT/S 8D; BF 8B, BF/S 8F */
     bool taken = REG_GET(t->reg[RSP_SR], SH4_SR_T) == ((insn >> 8 & 2) == 0);
@@ -352,8 +352,8 @@ static int step_to(struct rsp_target *t, uint32_t addr, struct err *err)
     }
     if (t->plan == RSP_RUN || t->plan == RSP_STEP)
         t->plan = RSP_STEP_TO;
-    int ret = start(t, "c", err);
-    return ret > 0 ? stopped(t, err) : ret;
+    int ret = start_run(t, "c", err);
+    return ret > 0 ? has_stopped(t, err) : ret;
 }
 
 /* By the stub's own step, from pc, whose instruction is none it could get wrong. */
@@ -362,8 +362,8 @@ static int step_plain(struct rsp_target *t, uint32_t pc, struct err *err)
     t->step_from = pc;
     if (t->q.no_step)
         return step_to(t, pc + 2, err);
-    int ret = start(t, "s", err);
-    return ret > 0 ? stopped(t, err) : ret;
+    int ret = start_run(t, "s", err);
+    return ret > 0 ? has_stopped(t, err) : ret;
 }
 
 static int step_rte(struct rsp_target *t, struct err *err)
@@ -382,7 +382,7 @@ static int step_branch(struct rsp_target *t, const struct sh4_flow *f, uint32_t 
                        struct err *err)
 {
     uint32_t to;
-    if (!destination(t, f, pc, insn, &to))
+    if (!destination_of(t, f, pc, insn, &to))
         return step_rte(t, err);
     int ret = is_call(f) ? rsp_set(t, RSP_PR, pc + 4, err) : 0;
     if (ret == 0)
@@ -395,7 +395,7 @@ static int step_branch(struct rsp_target *t, const struct sh4_flow *f, uint32_t 
     t->plan = RSP_STEP_SLOT;
     t->slot_next = pc + 4;
     t->after_slot = to;
-    ret = lift(t, pc + 2, err);
+    ret = lift_patches(t, pc + 2, err);
     return ret < 0 ? ret : step_plain(t, pc + 2, err);
 }
 
@@ -413,10 +413,11 @@ static int begin_step(struct rsp_target *t, struct err *err)
     t->plan = branch && f.slot && t->q.trusts_step ? RSP_STEP_UNIT : RSP_STEP;
     t->branches = branch;
     t->goal = f.target;
-    t->has_goal = branch && (f.kind == SH4_FLOW_BRANCH || destination(t, &f, pc, insn, &t->goal));
-    ret = lift(t, pc, err);
+    t->has_goal =
+        branch && (f.kind == SH4_FLOW_BRANCH || destination_of(t, &f, pc, insn, &t->goal));
+    ret = lift_patches(t, pc, err);
     if (ret == 0 && t->plan == RSP_STEP_UNIT)
-        ret = lift(t, pc + 2, err);
+        ret = lift_patches(t, pc + 2, err);
     if (ret < 0)
         return ret;
     return branch && !t->q.trusts_step ? step_branch(t, &f, pc, insn, err) : step_plain(t, pc, err);
@@ -474,7 +475,7 @@ int rsp_resume(struct target *target, const struct resume *how, struct err *err)
         name_stop(t, false);
         ret = 1;
     } else {
-        ret = run(t, err);
+        ret = run_on(t, err);
     }
     t->has_stop = ret > 0;
     return rsp_lost(t, MIN(ret, 0));
@@ -503,7 +504,7 @@ static int no_halt(struct rsp_target *t, struct err *err)
 }
 
 /* One packet of a running target. 1: the stop is told. */
-static int listen(struct rsp_target *t, uint64_t max_ns, struct err *err)
+static int listen_for_stop(struct rsp_target *t, uint64_t max_ns, struct err *err)
 {
     int ret = rsp_receive(&t->c, max_ns, NULL, err);
     if (ret == -ERR_PROTOCOL) /* damaged, and not repeated: it was the stop, most likely */
@@ -514,7 +515,7 @@ static int listen(struct rsp_target *t, uint64_t max_ns, struct err *err)
     if (late)
         ret = rsp_knock_again(t, rsp_patience(&t->c, HALT_NS), err);
     if (ret > 0)
-        return repetition(t) || rsp_console(&t->c) ? 0 : stopped(t, err);
+        return is_repetition(t) || rsp_console(&t->c) ? 0 : has_stopped(t, err);
     return late && ret == 0 ? no_halt(t, err) : ret;
 }
 
@@ -543,7 +544,7 @@ int rsp_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, s
     if (t->state == TARGET_GONE)
         return err_set(err, ERR_NO_TARGET, "is the stub still there?", "%s: gone", t->probe->name);
     if (!t->has_stop && t->state == TARGET_RUNNING)
-        ret = rsp_lost(t, listen(t, max_ns, err));
+        ret = rsp_lost(t, listen_for_stop(t, max_ns, err));
     else if (!t->has_stop && t->state == TARGET_HALTED && max_ns &&
              (ret = rsp_receive(&t->c, 0, NULL, err)) > 0) {
         t->c.stale++; /* a halted stub has nothing to say; a stream that ended shows here */
