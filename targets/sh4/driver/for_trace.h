@@ -55,7 +55,7 @@ enum {
     SH4_REC_OWN,
     SH4_REC_WORDS
 };
-void sh4_regs_to_record(const struct sh4_target *t, uint32_t record[SH4_REC_WORDS]);
-void sh4_regs_from_record(struct sh4_target *t, const uint32_t record[SH4_REC_WORDS]);
+void sh4_regs_to_record(const struct sh4_target *t, uint32_t k[SH4_REC_WORDS]);
+void sh4_regs_from_record(struct sh4_target *t, const uint32_t k[SH4_REC_WORDS]);
 
 #endif
