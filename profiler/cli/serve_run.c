@@ -109,7 +109,7 @@ static double queue_fill(struct run *r)
 
 static void log_stop(struct run *r, const struct pump_view *v)
 {
-    char where[160], text[FEED_LOG_TEXT];
+    char where[160], text[320];
     bool halted = v->stop.reason != STOP_NONE;
     if (halted && !r->was_halted) {
         symbols_describe(r->symbols, v->stop.pc, where, sizeof where);

@@ -7,7 +7,7 @@
 #include "probe/base/util.h"
 
 enum { CUTS_KEPT = 32, FRAMES_KEPT = 16 };
-static const uint64_t ms_ns = 1000000, comment_ns = 5000000000, empty_ns = 30000000000;
+static const uint64_t ms_ns = 1000000, comment_every_ns = 5000000000, empty_ns = 30000000000;
 
 struct reader {
     struct reader *next, **at;
@@ -19,7 +19,7 @@ struct reader {
     bool leaving;        /* it has its bye, or is about to */
     uint64_t missed_seq; /* the state when it was last due and not hungry; 0: it was */
     uint64_t merged, merged_all, frames;
-    uint64_t begun_ns, due_ns, sent_ns;
+    uint64_t begun_ns, due_ns, sent_ns, comment_ns;
 };
 
 /* A frame that readers in step share: as long as the state is the same. */
@@ -182,16 +182,20 @@ static bool give_state(struct reader *one, bool snap, uint64_t now_ns)
 /* Nothing is new: what keeps the connection, and its resume point, from growing old. */
 static void keep_awake(struct reader *one, uint64_t now_ns)
 {
-    uint64_t quiet = now_ns - one->sent_ns;
-    if (quiet >= empty_ns) {
+    if (now_ns - one->sent_ns >= empty_ns) {
         give_state(one, false, now_ns);
-    } else if (one->wish.sse && quiet >= comment_ns) {
-        uint64_t sent = one->sent_ns;
+    } else if (one->wish.sse && now_ns - MAX(one->sent_ns, one->comment_ns) >= comment_every_ns) {
         http_stream_put(one->stream, ":\n\n", NULL, "");
-        /* as if it had been a state a comment's time later */
-        one->sent_ns = sent;
-        one->due_ns = now_ns + comment_ns;
+        one->comment_ns = now_ns;
     }
+}
+
+/* It has all there is: with the next state it gets that at once, if it is due then. */
+static bool is_idle(const struct reader *one)
+{
+    const struct readers *r = one->all;
+    return one->greeted && one->has_state && one->wish.epoch == feed_epoch(r->feed) &&
+           one->wish.seq == feed_seq(r->feed);
 }
 
 static void serve_one(struct reader *one, uint64_t now_ns)
@@ -213,11 +217,13 @@ static void serve_one(struct reader *one, uint64_t now_ns)
         greet(one, now_ns);
         return;
     }
+    if (is_idle(one)) {
+        keep_awake(one, now_ns);
+        return;
+    }
     one->due_ns = (now_ns / interval + 1) * interval; /* readers of one interval are in step */
     if (!one->has_state)
         give_state(one, true, now_ns);
-    else if (one->wish.seq == seq)
-        keep_awake(one, now_ns);
     else if (!give_state(one, false, now_ns))
         give_state(one, true, now_ns); /* it was away for too long */
 }
@@ -289,7 +295,8 @@ uint64_t readers_wait_ns(const struct readers *r, uint64_t now_ns)
 {
     uint64_t due = UINT64_MAX;
     for (const struct reader *one = r->first; one; one = one->next)
-        due = MIN(due, one->due_ns);
+        due = MIN(due, is_idle(one) ? MAX(one->sent_ns, one->comment_ns) + comment_every_ns
+                                    : one->due_ns);
     return due == UINT64_MAX ? due : due > now_ns ? due - now_ns : 0;
 }
 

@@ -479,6 +479,24 @@ static void stream__sse__hello_snap_and_deltas_with_ids(void **state)
     client_free(c);
 }
 
+static void stream__idle__is_kept_awake_and_hears_news_at_once(void **state)
+{
+    struct fixture *fx = *state;
+    struct client *c = follow(fx, "GET /api/1/events?interval=1000 HTTP/1.1\r\n" US "\r\n");
+    fx->ahead_ns += 6000000000;
+    until(fx, c, ":\n\n");
+    fx->ahead_ns += 1100000000;
+    uint64_t began = now_ns(fx);
+    call(fx);
+    fold(fx);
+    until(fx, c, "\"delta\"");
+    assert_true(now_ns(fx) - began < 3000000000);
+    fx->ahead_ns += 31000000000; /* its position is made new, too */
+    forget(c);
+    until(fx, c, "\"delta\"");
+    client_free(c);
+}
+
 static void stream__resumed__gets_the_difference_only(void **state)
 {
     struct fixture *fx = *state;
@@ -756,6 +774,7 @@ int main(void)
         T(control__body_in_pieces__is_whole),
         T(control__later__is_answered_when_it_is_done),
         T(stream__sse__hello_snap_and_deltas_with_ids),
+        T(stream__idle__is_kept_awake_and_hears_news_at_once),
         T(stream__resumed__gets_the_difference_only),
         T(stream__ndjson_over_http_1_0__is_lines_of_json),
         T(stream__new_epoch__greets_anew),
