@@ -74,7 +74,7 @@ export function ask(title, body, yes) {
 
 /** @param {string} title @param {(HTMLElement|string)[]} body */
 export function tell(title, ...body) {
-    const d = /** @type {HTMLDialogElement} */ (el('dialog', { 'aria-labelledby': 'tell-title' }, el('h2', { text: title, id: 'tell-title' }), ...body,
+    const d = /** @type {HTMLDialogElement} */ (el('dialog', { 'aria-labelledby': 'tell-title' }, el('h2', { text: title, id: 'tell-title', tabindex: '-1', autofocus: true }), ...body,
         el('div.buttons', {}, el('button.main', { text: 'Close', onclick: () => d.close() }))));
     d.addEventListener('close', () => d.remove());
     document.body.append(d);

@@ -2,7 +2,7 @@
 # Run by cpack where the package's files are laid out.
 set(ROOT ${CPACK_TEMPORARY_DIRECTORY}/usr)
 set(DOC ${ROOT}/share/doc/probeprof)
-file(REMOVE ${DOC}/LICENSE)
+file(REMOVE ${DOC}/LICENSE ${DOC}/LICENSE.uPlot) # copyright has both
 file(COPY_FILE ${CPACK_PROBEPROF_DEBIAN}/copyright ${DOC}/copyright)
 file(COPY_FILE ${CPACK_PROBEPROF_DEBIAN}/changelog ${DOC}/changelog)
 file(MAKE_DIRECTORY ${ROOT}/share/lintian/overrides)
