@@ -360,6 +360,29 @@ static void answer_metrics(const struct call *c)
     http_metrics(&c->api->cfg, &counts, readers_count(c->api->readers), open, &out);
 }
 
+static const char function_path[] = "/api/1/function/";
+
+static void answer_function(const struct call *c)
+{
+    struct text_sink out;
+    struct err err = { .code = ERR_OK };
+    const char *id = c->r->path + strlen(function_path);
+    bool plain = *id && strspn(id, "0123456789") == strlen(id) && strlen(id) < 10;
+    if (!plain) {
+        err_set(&err, ERR_NOT_FOUND, "ids are those of the snapshot's names",
+                "that is no function");
+        fail(c->a, &err);
+        return;
+    }
+    if (!knows(c, "") || !begin_body(c->a, "application/json", &out))
+        return;
+    c->api->cfg.owner.fold(c->api->cfg.owner.ctx);
+    if (http_function(c->api->cfg.feed, strtoul(id, NULL, 10), &out, &err) < 0)
+        fail(c->a, &err);
+    else
+        http_bytes_add(c->a->body, "\n", 1);
+}
+
 static void answer_export(const struct call *c)
 {
     struct text_sink out;
@@ -467,7 +490,10 @@ static void answer(void *ctx, const struct http_request *r, struct http_answer *
             paths[i].answer(&(struct call){ api, r, a, paths[i].argument });
             return;
         }
-    http_static(&api->cfg, r, a);
+    if (strncmp(r->path, function_path, strlen(function_path)) == 0)
+        answer_function(&(struct call){ api, r, a, NULL });
+    else
+        http_static(&api->cfg, r, a);
 }
 
 /* ---- the service ---- */

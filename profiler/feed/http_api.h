@@ -127,6 +127,11 @@ void http_metrics(const struct http_api_config *cfg, const struct http_counts *c
 void http_static(const struct http_api_config *cfg, const struct http_request *r,
                  struct http_answer *a);
 
+/* http_function - one function of the last fold: its row, who calls it and whom it calls, with what
+ * passed between them; recursion counts once. -ERR_NOT_FOUND, -ERR_NOMEM: nothing was written. */
+int http_function(const struct feed *feed, uint64_t id, const struct text_sink *out,
+                  struct err *err);
+
 /* http_command_parse - the body of POST /api/1/control. -ERR_USAGE names what is wrong. */
 int http_command_parse(const char *body, size_t len, struct http_command *out, struct err *err);
 

@@ -137,6 +137,10 @@ class View(FeedFolder):
         self.assertEqual(r.state["run"]["files"], records)
         self.assertEqual(command(where, do="start")[0], 409)
         self.assertEqual(command(where, do="show", name="c.rec")[0], 404)
+        byname = {n[1]: i for i, n in r.names.items()}
+        got = json.loads(ask(where, f"/api/1/function/{byname['GetNewNode']}")[2])
+        self.assertEqual([(e["name"], e["hits"]) for e in got["callers"]], [("BuildList", 1000)])
+        self.assertEqual([(e["name"], e["hits"]) for e in got["callees"]], [("MallocNode", 1000)])
         status, answer = command(where, do="show", name=records[1])
         self.assertEqual(status, 200, answer)
         self.assertEqual(ask(where, "/profile.json")[2].decode(), documents[1])
