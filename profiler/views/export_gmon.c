@@ -87,7 +87,8 @@ static void choose_unit(struct gmon *g, const struct path_column *c)
     for (g->unit = 1; c->total / g->unit / BIN_MOST > BINS_MOST; g->unit *= 10)
         zeros++;
     if (zeros)
-        snprintf(g->dimension, sizeof g->dimension, "%.11s E%u", c->name, zeros);
+        snprintf(g->dimension, sizeof g->dimension, "%.11s E%u", c->name,
+                 zeros % 10); /* 2^64 over all those bins has no more */
     else
         snprintf(g->dimension, sizeof g->dimension, "%.15s", c->name);
 }
