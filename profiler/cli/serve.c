@@ -8,6 +8,7 @@
 
 #include "probe/base/util.h"
 #include "profiler/cli/serve_token.h"
+#include "profiler/feed/timeline.h"
 
 enum { LAST_FRAME_MS = 300, LAST_BLOCK_MS = 2000, STREAM_MS = 20 };
 static const uint64_t second_ns = 1000000000, ms_ns = 1000000;
@@ -327,8 +328,23 @@ struct feed *serve_feed(const struct serve *s) { return s->started ? s->feed : N
 
 void serve_events(struct serve *s, const struct event *events, size_t n)
 {
-    if (s->started && readers_count(http_api_readers(s->api)))
-        feed_events(s->feed, events, n); /* without memory there is no timeline */
+    uint64_t first, end;
+    if (!s->started)
+        return;
+    if (!readers_count(http_api_readers(s->api))) {
+        s->unkept += n;
+        return;
+    }
+    feed_events_kept(s->feed, &first, &end);
+    if (s->unkept && first != end)
+        feed_events(s->feed,
+                    &(struct event){ .kind = EVENT_LOST,
+                                     .cause = TIMELINE_UNKEPT,
+                                     .flags = EVENT_AMOUNT_BOUND,
+                                     .lost_events = s->unkept },
+                    1);
+    s->unkept = 0;
+    feed_events(s->feed, events, n); /* without memory there is no timeline */
 }
 
 bool serve_wants_lines(const struct serve *s) { return s->started && http_api_wants_lines(s->api); }

@@ -56,6 +56,7 @@ struct serve {
     uint64_t flushed_ns;
     char token[HTTP_TOKEN_TEXT]; /* "": none is asked for */
     bool token_made;
+    uint64_t unkept;                    /* events for the timeline that nobody looked at */
     char bound[NET_MAX_LISTENERS][128]; /* hosts of listeners, for the guard */
     char where[320];
 };

@@ -9,6 +9,7 @@
 #include "profiler/feed/http_lines.h"
 #include "profiler/feed/http_query.h"
 #include "profiler/feed/http_raw.h"
+#include "profiler/feed/http_timeline.h"
 #include "profiler/views/json_writer.h"
 
 enum { BLOCKS_AT_ONCE = 16 };
@@ -207,6 +208,17 @@ static void answer_log(const struct call *c)
         return;
     feed_write_log(c->api->cfg.feed, from, &out);
     http_bytes_add(c->a->body, "\n", 1);
+}
+
+static void answer_timeline(const struct call *c)
+{
+    struct text_sink out;
+    struct err err = { .code = ERR_OK };
+    if (!knows(c, HTTP_TIMELINE_NAMES) || !begin_body(c->a, "application/json", &out))
+        return;
+    c->api->cfg.owner.fold(c->api->cfg.owner.ctx);
+    if (http_timeline(c->api->cfg.feed, c->r->query, &out, &err) < 0)
+        fail(c->a, &err);
 }
 
 /* ---- everything, as it comes ---- */
@@ -470,6 +482,7 @@ static const struct {
     { "/api/1/feed.ndjson", answer_stream, "ndjson" },
     { "/api/1/series", answer_series, NULL },
     { "/api/1/log", answer_log, NULL },
+    { "/api/1/timeline", answer_timeline, NULL },
     { "/api/1/raw", answer_raw, NULL },
     { "/api/1/lines", answer_lines, NULL },
     { "/api/1/readers", answer_readers, NULL },

@@ -7,6 +7,7 @@
 #include "probe/base/util.h"
 #include "profiler/feed/http_api.h"
 #include "profiler/feed/http_query.h"
+#include "profiler/feed/http_timeline.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,6 +31,20 @@ static void query(const char *text)
     err.code = ERR_OK;
     ret = http_query_number(text, "nodes", 5, 1000, &number, &err);
     must(ret < 0 ? number == 7 && *err.what : number == 7 || (number >= 5 && number <= 1000));
+}
+
+static void timeline(const char *text)
+{
+    struct timeline_ask ask;
+    struct err err = { .code = ERR_OK };
+    if (http_query_known(text, HTTP_TIMELINE_NAMES, &err) < 0)
+        return;
+    if (http_timeline_ask(text, &ask, &err) < 0) {
+        must(*err.what && *err.hint);
+        return;
+    }
+    must(ask.px > 0 && ask.px <= TIMELINE_PX_MOST && ask.to > ask.from);
+    must(ask.levels > 0 && ask.levels <= TIMELINE_LEVELS_MOST);
 }
 
 static void command(const char *text, size_t n)
@@ -56,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *body = malloc(MAX(size, 1u));
     memcpy(body, data, size);
     query(text);
+    timeline(text);
     command(body, size);
     free(text);
     free(body);

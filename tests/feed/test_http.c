@@ -331,6 +331,55 @@ static void snapshot__known_state__is_304_and_deltas_follow(void **state)
     expect(fx, request, "410", "the feed is at 000000000000abcd-");
 }
 
+/* Calls for the timeline; the function at 0x200 is one of the profile, that at 0x900 is none. */
+static void see_calls(struct fixture *fx)
+{
+    const struct event e[] = {
+        { .kind = EVENT_START, .flags = EVENT_HAS_PC | EVENT_HAS_C1, .pc = 0x100, .c1 = 1000 },
+        { .kind = EVENT_CALL, .flags = HAS, .pc = 0x100, .target = 0x200, .c1 = 1010 },
+        { .kind = EVENT_CALL, .flags = HAS, .pc = 0x200, .target = 0x900, .c1 = 1020 },
+        { .kind = EVENT_LOST, .cause = EVENT_CAUSE_RING_FULL, .lost_events = 3 },
+        { .kind = EVENT_STOP, .flags = EVENT_HAS_C1, .c1 = 1100 },
+    };
+    assert_int_equal(feed_events(fx->feed, e, ARRAY_LEN(e)), 0);
+}
+
+static void timeline__events_kept__are_told_of(void **state)
+{
+    struct fixture *fx = *state;
+    expect(fx, GET("/api/1/timeline"), "409", "no events are kept");
+    see_calls(fx);
+    expect(fx, GET("/api/1/timeline"), "200", "\"schema\":\"probeprof.timeline/1\"");
+    expect(fx, GET("/api/1/timeline"), "200", "\"clock\":\"c1\"");
+    expect(fx, GET("/api/1/timeline"), "200", "\"first\":1000,\"last\":1100,\"from\":1000");
+    expect(fx, GET("/api/1/timeline"), "200", "[[0,1000,1020,20,1,0,1],[1,1010,1020,10,1,1,1]]");
+    expect(fx, GET("/api/1/timeline"), "200", "\"gaps\":[[1020,1100,1,\"ring-full\",3,false]]");
+    expect(fx, GET("/api/1/timeline"), "200", "[1000,1,\"start\",null],[1100,1,\"stop\",null]");
+    expect(fx, GET("/api/1/timeline?from=1005&to=1015&px=10&levels=1"), "200",
+           "\"calls\":[[0,1005,1015,10,1,0,1]]");
+    expect(fx, GET("/api/1/timeline?from=999"), "409", "from 1000 to 1100");
+    expect(fx, GET("/api/1/timeline?from=0"), "409", "from 1000 to 1100");
+    expect(fx, GET("/api/1/timeline?from=1100"), "409", "from 1000 to 1100");
+    expect(fx, GET("/api/1/timeline?from=20&to=20"), "400", "parameter to");
+    expect(fx, GET("/api/1/timeline?px=4097"), "400", "parameter px");
+    expect(fx, GET("/api/1/timeline?px=0"), "400", "parameter px");
+    expect(fx, GET("/api/1/timeline?levels=257"), "400", "parameter levels");
+    expect(fx, GET("/api/1/timeline?depth=1"), "400", "unknown parameter 'depth'");
+}
+
+static void timeline__function_without_id__stands_by_address(void **state)
+{
+    struct fixture *fx = *state;
+    const struct event e[] = {
+        { .kind = EVENT_CALL, .flags = HAS, .pc = 0x100, .target = 0x90000, .c1 = 1010 },
+        { .kind = EVENT_RETURN, .flags = HAS, .pc = 0x90010, .target = 0x104, .c1 = 1030 },
+        { .kind = EVENT_CALL, .flags = HAS, .pc = 0x100, .target = 0x200, .c1 = UINT64_MAX / 2 },
+    };
+    assert_int_equal(feed_events(fx->feed, e, ARRAY_LEN(e)), 0);
+    expect(fx, GET("/api/1/timeline"), "200", "[1,1010,1030,20,1,\"0x00090000\",0]");
+    expect(fx, GET("/api/1/timeline"), "200", "\"last\":\"9223372036854775807\"");
+}
+
 static void health__board_away_for_a_minute__is_503(void **state)
 {
     struct fixture *fx = *state;
@@ -770,6 +819,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(api__each_path__answers),
         T(snapshot__known_state__is_304_and_deltas_follow),
+        T(timeline__events_kept__are_told_of),
+        T(timeline__function_without_id__stands_by_address),
         T(health__board_away_for_a_minute__is_503),
         T(metrics__foreign_text__is_quoted),
         T(page__from_a_folder__is_what_is_there),
