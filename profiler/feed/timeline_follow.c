@@ -174,7 +174,8 @@ static void start_anew(struct follow *f, uint64_t addr, unsigned flags)
 {
     pop_to(f, 0);
     f->is_paused = false;
-    f->cur->base = 0;
+    /* how deep it is nobody knows: beside the outermost, so that levels do not drift */
+    f->cur->base = f->out->highest < f->out->lowest ? 0 : f->out->lowest;
     f->cur->since = f->now;
     push_root(f, addr, flags);
 }
@@ -190,6 +191,79 @@ static long frame_of(const struct follow *f, uint64_t addr)
     return -1;
 }
 
+static bool returns_to(const struct frame *fr, uint64_t addr)
+{
+    return fr->called_at && addr > fr->called_at && addr - fr->called_at <= CALL_BYTES;
+}
+
+/* ---- tasks ---- */
+
+/* Nothing runs on the stack that is left; the other one's frames go on with the next event. */
+static void change_stack(struct follow *f, struct stack *to)
+{
+    if (!f->is_paused)
+        pause_all(f, 0);
+    f->cur = to;
+    f->cur->since = f->now;
+    f->is_paused = true;
+}
+
+/* An empty stack: the one not seen for longest, if there are too many. */
+static struct stack *new_stack(struct follow *f, uint32_t context)
+{
+    struct stack *s = f->stack;
+    if (f->nstacks < TIMELINE_STACKS)
+        s = &f->stack[f->nstacks++];
+    else
+        for (unsigned i = 0; i < f->nstacks; i++)
+            if (s == f->cur || (f->stack[i].used < s->used && &f->stack[i] != f->cur))
+                s = &f->stack[i];
+    s->context = context;
+    s->depth = s->over = 0;
+    s->base = f->out->highest < f->out->lowest ? 0 : f->out->lowest;
+    return s;
+}
+
+static void switch_to(struct follow *f, uint32_t context)
+{
+    struct stack *best = NULL;
+    if (f->cur->context == context)
+        return;
+    for (unsigned i = 0; i < f->nstacks; i++)
+        if (f->stack[i].context == context && (!best || f->stack[i].used > best->used))
+            best = &f->stack[i];
+    change_stack(f, best ? best : new_stack(f, context));
+}
+
+/* A program may switch stacks itself: then another one stands in a call that returns to addr, or in
+ * addr's function. */
+static bool switch_by_return(struct follow *f, uint64_t addr)
+{
+    uint64_t start;
+    struct stack *best = NULL;
+    bool known = function_of(f, addr, &start);
+    for (unsigned i = 0; i < f->nstacks; i++) {
+        struct stack *s = &f->stack[i];
+        const struct frame *top = s->depth ? &s->frame[s->depth - 1] : NULL;
+        if (s == f->cur || s->context != f->cur->context || !top || s->over)
+            continue;
+        bool fits = returns_to(top, addr) || (known && top->function == start);
+        if (fits && (!best || s->used > best->used))
+            best = s;
+    }
+    if (!best)
+        return false;
+    if (best->depth && returns_to(&best->frame[best->depth - 1], addr))
+        best->depth--;
+    if (!best->depth)
+        return false;
+    change_stack(f, best);
+    go_on(f);
+    return true;
+}
+
+/* ---- arriving ---- */
+
 /* The program is at addr, and nothing says how it came there. */
 static void arrive(struct follow *f, uint64_t addr)
 {
@@ -200,6 +274,10 @@ static void arrive(struct follow *f, uint64_t addr)
         doubt(f);
         return;
     }
+    if (switch_by_return(f, addr))
+        return;
+    if (f->cur->depth > 1) /* what stands there may go on some day */
+        change_stack(f, new_stack(f, f->cur->context));
     start_anew(f, addr, TIMELINE_DOUBTFUL);
 }
 
@@ -252,19 +330,17 @@ static void go_back(struct follow *f, const struct event *e)
     }
     for (unsigned i = s->depth; i-- > 1;) {
         const struct frame *fr = &s->frame[i];
-        if (!(e->flags & EVENT_HAS_TARGET) ? fr->called_at != 0
-                                           : fr->called_at && e->target > fr->called_at &&
-                                                 e->target - fr->called_at <= CALL_BYTES) {
+        if (e->flags & EVENT_HAS_TARGET ? returns_to(fr, e->target) : fr->called_at != 0) {
             pop_to(f, i);
             return;
         }
     }
     if (!(e->flags & EVENT_HAS_TARGET))
         return;
-    if (s->depth <= 1)
-        push_caller(f, e->target);
-    else
+    if (s->depth > 1)
         arrive(f, e->target);
+    else if (!switch_by_return(f, e->target))
+        push_caller(f, e->target);
 }
 
 static void end_handler(struct follow *f, const struct event *e)
@@ -282,10 +358,10 @@ static void end_handler(struct follow *f, const struct event *e)
             return;
         }
     if (e->flags & EVENT_HAS_TARGET) { /* it had begun before we looked */
-        if (s->depth <= 1)
-            push_caller(f, e->target);
-        else
+        if (s->depth > 1)
             arrive(f, e->target);
+        else if (!switch_by_return(f, e->target))
+            push_caller(f, e->target);
     }
 }
 
@@ -408,32 +484,7 @@ static void take_time(struct follow *f, const struct event *e, uint64_t number)
     f->has_raw = true;
 }
 
-/* ---- tasks ---- */
-
-static void switch_to(struct follow *f, uint32_t context)
-{
-    if (f->cur->context == context)
-        return;
-    if (!f->is_paused)
-        pause_all(f, 0);
-    struct stack *s = f->stack;
-    unsigned i = 0;
-    while (i < f->nstacks && f->stack[i].context != context)
-        i++;
-    if (i == f->nstacks && f->nstacks < TIMELINE_STACKS) {
-        f->nstacks++;
-    } else if (i == f->nstacks) { /* the one not seen for longest */
-        for (unsigned k = i = 0; k < f->nstacks; k++)
-            if (f->stack[k].used < f->stack[i].used)
-                i = k;
-        s[i].depth = s[i].over = 0;
-        s[i].base = 0;
-    }
-    s[i].context = context;
-    f->cur = &s[i];
-    f->cur->since = f->now;
-    f->is_paused = true;
-}
+/* ---- all of them ---- */
 
 static void take(struct follow *f, const struct event *e, uint64_t number)
 {

@@ -235,6 +235,30 @@ static void follow__tasks__have_stacks_of_their_own(void **state)
     timeline_free(&t);
 }
 
+/* Function 9 switches stacks: called on one, it returns on another. */
+static void follow__program_switches_stacks__each_goes_on(void **state)
+{
+    (void)state;
+    struct timeline t;
+    const struct event e[] = {
+        at(0, EVENT_START, 0, 0), call(0, 0, 1),
+        call(10, 1, 9),           at(15, EVENT_RETURN, 9, FN(2) + 0x80), /* to a task never seen */
+        call(20, 2, 9),           back(25, 9, 1),
+        call(30, 1, 9),           back(35, 9, 2),
+        call(40, 2, 9),           back(45, 9, 1),
+        back(50, 1, 0),           at(60, EVENT_TIMESTAMP, 0, 0)
+    };
+    assert_int_equal(make(e, ARRAY_LEN(e), &all, &t), 0);
+    assert_int_equal(t.levels, 3);
+    expect_span(&t.calls[0], 0, 0, 0, 15, 0);
+    expect_span(&t.calls[1], 0, 2, 15, 25, DOUBT);
+    expect_span(&t.calls[2], 0, 0, 25, 35, 0);
+    expect_span(&t.calls[3], 0, 2, 35, 45, DOUBT);
+    expect_span(&t.calls[4], 0, 0, 45, 60, OPEN);
+    expect_span(&t.calls[5], 1, 1, 0, 15, 0);
+    timeline_free(&t);
+}
+
 static void follow__clock_set_to_0__time_goes_on(void **state)
 {
     (void)state;
@@ -502,6 +526,7 @@ int main(void)
         cmocka_unit_test(follow__lost_events__end_levels_and_stay_marked),
         cmocka_unit_test(follow__doubtful_event__marks_its_call),
         cmocka_unit_test(follow__tasks__have_stacks_of_their_own),
+        cmocka_unit_test(follow__program_switches_stacks__each_goes_on),
         cmocka_unit_test(follow__clock_set_to_0__time_goes_on),
         cmocka_unit_test(make__few_pixels__handlers_and_gaps_stay),
         cmocka_unit_test(make__range__is_what_was_asked_for_or_not_there),
