@@ -9,6 +9,7 @@ import { History } from './history.js';
 import { Compare } from './compare.js';
 import { Board } from './board.js';
 import { Log } from './log.js';
+import { Timeline } from './timeline.js';
 import { attr, byId, el, kept, put } from './dom.js';
 import { ask, get, markOf, post, tell } from './control.js';
 import { count } from './num.js';
@@ -39,7 +40,8 @@ export class App {
         /** @type {Map<string, {title: string, view: View}>} */
         this.views = new Map(Object.entries({
             functions: { title: 'Functions', view: new Functions(this) }, paths: { title: 'Call paths', view: new Tree(this) }, function: { title: 'Function', view: new Callers(this) },
-            history: { title: 'History', view: new History(this) }, compare: { title: 'Compare', view: new Compare(this) }, board: { title: 'Board', view: new Board(this) }, log: { title: 'Log', view: new Log(this) } }));
+            history: { title: 'History', view: new History(this) }, compare: { title: 'Compare', view: new Compare(this) }, board: { title: 'Board', view: new Board(this) }, log: { title: 'Log', view: new Log(this) },
+            timeline: { title: 'Timeline', view: new Timeline(this) } }));
         this.now = '';
         this.tabs();
         this.shade();

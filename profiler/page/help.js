@@ -2,7 +2,7 @@
 import { el } from './dom.js';
 
 const KEYS = [
-    ['1 \u2013 7', 'the views'], ['/', 'filter, or find'], ['\u2193 \u2191, j k', 'rows and boxes'], ['Enter', 'open a function, zoom into a box'], ['Backspace', 'back, zoom out'], ['s', 'sort by the next column'],
+    ['1 \u2013 8', 'the views'], ['/', 'filter, or find'], ['\u2193 \u2191, j k', 'rows and boxes'], ['Enter', 'open a function, zoom into a box'], ['Backspace', 'back, zoom out'], ['s', 'sort by the next column'],
     ['c', 'the other counter'], ['i', 'the last second, or all'], ['m', 'set a mark'], ['z', 'since the mark, or all'], ['d', 'compare with a mark'], ['x', 'stop or start counting'], ['e', 'what the counters count'],
     ['Delete', 'clear'], ['Ctrl-S', 'save'], ['Space', 'freeze the view'], ['t', 'boxes or table'], ['0', 'zoom out of everything'], ['?', 'this help']];
 

@@ -31,13 +31,13 @@ def axe_core():
 
 def views(d):
     """Brings up one after the other."""
-    for name in ("functions", "paths", "function", "history", "compare", "board", "log"):
+    for name in ("functions", "paths", "function", "history", "compare", "board", "log", "timeline"):
         rig.open_view(d, name)
         if name == "function":
             d.execute_script("const m = probeprof.store.model; probeprof.openFunction([...m.fns.values()].sort((a, b) => Number(b.v[2]) - Number(a.v[2]))[2])")
         time.sleep(0.7)
         yield name
-        if name in ("paths", "history"):
+        if name in ("paths", "history", "timeline"):
             d.execute_script("const v = probeprof.view; (v.swap instanceof Function ? v.swap() : v.turn())")
             time.sleep(0.4)
             yield f"{name}-table"

@@ -293,10 +293,88 @@ def a_token_lets_in():
         d.delete_all_cookies()
 
 
+def timeline_has_what_the_service_tells():
+    with bridge(example="irqdemo") as b:  # it has handlers
+        visit(b, "#view=timeline")
+        until("to follow by itself", lambda: int(d.find_element(By.CSS_SELECTOR, "[aria-label=Timeline]").get_attribute("data-loads") or 0) > 2)
+        until("handlers", lambda: d.execute_script("return probeprof.view.handlers.length") > 3)
+        hold(b)
+        d.execute_script("probeprof.view.refresh()")
+        status, text = rig.ask(b.port, "GET", "/api/1/timeline?px=4096&levels=64")
+        assert status == 200, text[:300]
+        t = json.loads(text)
+        until("the last events", lambda: same_spans(t))
+        picture(t)
+        timeline_as_a_table(t)
+        timeline_by_keys(t)
+        assert not rig.severe(d), rig.severe(d)
+
+
+def same_spans(t):
+    calls, handlers, gaps, points = d.execute_script("""const v = probeprof.view, n = Number;
+        return [v.calls.map((s) => [s.level, n(s.from), n(s.to), n(s.busy), s.times, s.fn ?? s.name, s.flags]), v.handlers.map((s) => [n(s.from), n(s.to), n(s.busy), s.times, s.fn ?? s.name, s.level, s.flags]),
+            v.gaps.map((s) => [n(s.from), n(s.to), s.times]), v.points.map((s) => [n(s.from), s.times])];""")
+    return calls == t["calls"] and handlers == [h[:5] + h[6:] for h in t["handlers"]] and gaps == [g[:3] for g in t["gaps"]] and points == [p[:2] for p in t["points"]]
+
+
+def picture(t):
+    until("boxes", lambda: d.execute_script("return probeprof.view.drawn.length") == len(t["calls"]) + len(t["handlers"]) + len(t["gaps"]) + len(t["points"]))
+    drawn = d.execute_script("const v = probeprof.view; return v.drawn.filter((x) => x.span.what === 'call').map((x) => [x.span.level, Number(x.span.from), x.x / v.wide, x.w / v.wide])")
+    for (level, start, x, w), call in zip(sorted(drawn), sorted(t["calls"])):
+        all = t["to"] - t["from"]
+        assert (level, start) == tuple(call[:2]) and abs(x - (call[1] - t["from"]) / all) < 1e-6 and abs(w - (call[2] - call[1]) / all) < 1e-6, (level, start, x, w, call)
+    colours = d.execute_script("const c = document.querySelector('#view canvas'), g = c.getContext('2d'); return new Set(g.getImageData(0, 0, c.width, 160).data).size")
+    assert colours > 8, "nothing is drawn"
+
+
+def timeline_as_a_table(t):
+    names = d.execute_script("return Object.fromEntries([...probeprof.store.model.fns.values()].map((f) => [f.id, f.name]))")
+    d.find_element(By.XPATH, "//section[@aria-label='Timeline']//button[.='As a table']").click()
+    until("the table", lambda: len(rig.rows(d, "Timeline")) > 5)
+    first = [*[[p[0], p[0], 0, p[1]] for p in t["points"]], *[[g[0], g[1], g[1] - g[0], g[2]] for g in t["gaps"]], *[h[:4] for h in t["handlers"]]]
+    for row, want in zip(rig.rows(d, "Timeline"), first):
+        assert [row[k] for k in ("from", "to", "busy", "times")] == [str(x) for x in want], (row, want)
+    d.find_element(By.CSS_SELECTOR, ".grid[aria-label=Timeline]").send_keys(rig.Keys.END)
+    until("its end", lambda: rig.rows(d, "Timeline") and any(r["from"] == str(t["calls"][-1][1]) for r in rig.rows(d, "Timeline")))
+    last = t["calls"][-1]
+    row = [r for r in rig.rows(d, "Timeline") if r["from"] == str(last[1])][-1]
+    assert [row[k] for k in ("level", "from", "to", "busy", "times")] == [str(last[k]) for k in (0, 1, 2, 3, 4)], (row, last)
+    assert row["name"].lstrip("?") == names.get(str(last[5]), last[5]), (row, last)
+    rows = int(d.find_element(By.CSS_SELECTOR, ".grid[aria-label=Timeline]").get_attribute("aria-rowcount"))
+    assert rows == len(t["calls"]) + len(first) + 1, rows
+    d.find_element(By.XPATH, "//section[@aria-label='Timeline']//button[.='As a table']").click()
+
+
+def timeline_by_keys(t):
+    def press_key(*keys):
+        rig.webdriver.ActionChains(d).send_keys(*keys).perform()
+    view = d.find_element(By.CSS_SELECTOR, "section[aria-label=Timeline]")
+    d.execute_script("probeprof.view.refresh()")
+    rig.open_view(d, "log")
+    press_key("8")
+    until("the picture to have the keyboard", lambda: d.execute_script("return document.activeElement.tagName") == "CANVAS")
+    press_key(rig.Keys.ARROW_DOWN)
+    until("a box", lambda: d.execute_script("return probeprof.view.picked") != "")
+    chosen = d.execute_script("const s = probeprof.view.chosen().span; return [s.name, s.level]")
+    said = d.find_element(By.CSS_SELECTOR, "section[aria-label=Timeline] .facts").text
+    assert chosen[0] in said and f"level {chosen[1]}" in said, (chosen, said)
+    assert chosen[0] in d.find_element(By.CSS_SELECTOR, "#view canvas").get_attribute("aria-label")
+    loads = int(view.get_attribute("data-loads"))
+    press_key("+", "+")
+    until("a closer look", lambda: int(view.get_attribute("data-loads")) > loads and d.execute_script("const v = probeprof.view; return Number(v.told.to) - Number(v.told.from)") < (t["to"] - t["from"]) * 0.26)
+    assert view.get_attribute("data-stands") == "true"
+    press_key(rig.Keys.BACKSPACE, rig.Keys.BACKSPACE)
+    until("all of it again", lambda: d.execute_script("const v = probeprof.view; return v.zoomed === null && Number(v.told.from)") == t["from"])
+    press_key("+", "0")
+    until("all of it at once", lambda: d.execute_script("return probeprof.view.zoomed === null"))
+    press_key("r")
+    until("to follow again", lambda: view.get_attribute("data-stands") == "false")
+
+
 def it_is_light():
     with bridge() as b:
         visit(b)
-        for view in ("functions", "paths", "function", "history", "compare", "board", "log"):
+        for view in ("functions", "paths", "function", "history", "compare", "board", "log", "timeline"):
             rig.open_view(d, view)
         got = d.execute_script("return performance.getEntriesByType('resource').map((r) => new URL(r.name).pathname).filter((p) => p.startsWith('/assets/'))")
         files = sorted({"/", "/assets/worker.js", "/assets/hub.js", "/assets/link.js", *got})
@@ -311,7 +389,7 @@ def it_is_light():
 
 def main():
     try:
-        rig.main([views_have_the_figures_of_the_profile, an_s12z_has_them_too, commands, another_bridge_at_the_same_port, eight_tabs_one_reader, recordings_have_the_figures_of_the_report, a_token_lets_in, it_is_light])
+        rig.main([views_have_the_figures_of_the_profile, an_s12z_has_them_too, commands, another_bridge_at_the_same_port, eight_tabs_one_reader, recordings_have_the_figures_of_the_report, a_token_lets_in, timeline_has_what_the_service_tells, it_is_light])
     finally:
         d.quit()
 
