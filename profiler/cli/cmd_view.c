@@ -195,6 +195,8 @@ static int lines(void *ctx, struct err *err)
 
 static void flush(void *ctx) { (void)ctx; }
 
+static void code(void *ctx, struct program_code *out) { state_code(&now(ctx)->capture, out); }
+
 /* ---- from files to the page ---- */
 
 static int load(struct view *v, struct err *err)
@@ -241,7 +243,7 @@ static int serve(struct view *v, struct err *err)
         &v->serve,
         &(struct serve_config){
             .loop = &v->loop,
-            .source = { v, look, facts, export, control, recording, lines, NULL, flush },
+            .source = { v, look, facts, export, control, recording, lines, NULL, flush, code },
             .address = v->http,
             .page = v->page,
             .version = PROBEPROF_VERSION,

@@ -178,6 +178,12 @@ static void log_line(void *ctx, const char *line)
         s->cfg.source.log(s->cfg.source.ctx, line);
 }
 
+static void code(void *ctx, struct program_code *out)
+{
+    struct serve *s = ctx;
+    s->cfg.source.code(s->cfg.source.ctx, out);
+}
+
 static void enter(void *ctx, int fd, const char *peer, bool unix_socket, bool loopback)
 {
     struct serve *s = ctx;
@@ -251,7 +257,7 @@ static int open_service(struct serve *s, struct err *err)
         &(struct http_api_config){
             .feed = s->feed,
             .owner = { s, fold_if_due, get_facts, export, control, recording, lines, monotonic_ns,
-                       log_line },
+                       log_line, code },
             .rules = rules,
             .version = s->cfg.version,
             .page = s->cfg.page && *s->cfg.page ? s->cfg.page : NULL,

@@ -31,6 +31,7 @@ struct serve_source {
     void (*log)(void *ctx, const char *line);
     /* What is recorded shall be on the disk: somebody reads it there. */
     void (*flush)(void *ctx);
+    void (*code)(void *ctx, struct program_code *out); /* as in http_owner */
 };
 
 struct serve_config {

@@ -242,6 +242,12 @@ static int has_lines(void *ctx, struct err *err)
     return 0;
 }
 
+static void code(void *ctx, struct program_code *out)
+{
+    const struct run *r = ctx;
+    state_code(&r->capture, out);
+}
+
 /* ---- commands ---- */
 
 static void command_on_worker(void *ctx, struct target *t)
@@ -375,18 +381,18 @@ int run_serve(struct run *r, struct err *err)
     struct err why = { .code = ERR_OK };
     if (strcmp(r->set.http, "off") == 0)
         return 0;
-    int ret = serve_start(
-        &r->serve,
-        &(struct serve_config){
-            .loop = &r->loop,
-            .source = { r, look, facts, export, control, recording, has_lines, log_line, flush },
-            .address = r->set.http,
-            .page = r->set.page,
-            .version = PROBEPROF_VERSION,
-            .token_file = r->set.http_token_file,
-            .host = r->set.http_host,
-        },
-        &why);
+    int ret = serve_start(&r->serve,
+                          &(struct serve_config){
+                              .loop = &r->loop,
+                              .source = { r, look, facts, export, control, recording, has_lines,
+                                          log_line, flush, code },
+                              .address = r->set.http,
+                              .page = r->set.page,
+                              .version = PROBEPROF_VERSION,
+                              .token_file = r->set.http_token_file,
+                              .host = r->set.http_host,
+                          },
+                          &why);
     if (ret == -ERR_USAGE || ret == -ERR_NOT_FOUND)
         return settings_blame(&r->set, SET_HTTP, err_set(err, why.code, why.hint, "%s", why.what),
                               err);

@@ -1,5 +1,9 @@
 #include "profiler/cli/serve_state.h"
 
+#include "profiler/cli/capture.h"
+#include "profiler/cli/parts.h"
+#include "profiler/feed/listing.h"
+
 #include <string.h>
 
 #include "probe/base/util.h"
@@ -54,4 +58,20 @@ void state_rounded(struct json_writer *j, const char *key, double value)
         json_write_real(j, (double)(uint64_t)(value * 100 + 0.5) / 100);
     else
         json_write_null(j);
+}
+
+void state_code(const struct capture *c, struct program_code *out)
+{
+    const struct part *part = c->symbols ? part_of_machine(symbols_machine(c->symbols)) : NULL;
+    *out = (struct program_code){ 0 };
+    if (!part || !c->tree)
+        return;
+    *out = (struct program_code){
+        .elf = symbols_image(c->symbols)->path,
+        .symbols = c->symbols,
+        .insn = part->ops()->insn,
+        .canonical = part->ops()->canonical,
+        .samples = calltree_addresses(c->tree),
+        .blocks = &c->blocks,
+    };
 }

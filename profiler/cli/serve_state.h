@@ -24,4 +24,10 @@ void state_number(struct json_writer *j, const char *key, uint64_t value);
 void state_flag(struct json_writer *j, const char *key, bool value);
 void state_rounded(struct json_writer *j, const char *key, double value);
 
+/* state_code - the program of a capture, and its counts by address; nothing if it has no symbols.
+ */
+struct capture;
+struct program_code;
+void state_code(const struct capture *c, struct program_code *out);
+
 #endif

@@ -63,6 +63,11 @@ uint64_t symbols_section_end(const struct symbols *s, uint64_t addr);
  * Returns false if the debug info does not say. */
 bool symbols_line(const struct symbols *s, uint64_t addr, const char **file, int *line);
 
+/* symbols_directory - where the unit that has the code at addr was compiled (an address as the ELF
+ * has it, or any alias of a function's); borrowed; NULL if the debug information does not say.
+ * Walks it: for the edges. */
+const char *symbols_directory(const struct symbols *s, uint64_t addr);
+
 /* symbols_lookup - address of a symbol by linkage or demangled name (functions, data, labels);
  * false if absent. A name that several local symbols share gives the first. */
 bool symbols_lookup(const struct symbols *s, const char *name, uint64_t *addr);

@@ -152,3 +152,22 @@ bool symbols_member(const struct symbols *s, const char *type, const char *name,
     }
     return false;
 }
+
+/* ---- where it was compiled ---- */
+
+const char *symbols_directory(const struct symbols *s, uint64_t addr)
+{
+    Dwarf_Off off = 0, next;
+    size_t header;
+    Dwarf_Die unit;
+    Dwarf_Attribute attr;
+    long f = symbols_find(s, addr);
+    if (f >= 0)
+        addr = s->functions[f].low;
+    while (s->dwarf && dwarf_nextcu(s->dwarf, off, &next, &header, NULL, NULL, NULL) == 0) {
+        if (dwarf_offdie(s->dwarf, off + header, &unit) && dwarf_haspc(&unit, addr) == 1)
+            return dwarf_attr(&unit, DW_AT_comp_dir, &attr) ? dwarf_formstring(&attr) : NULL;
+        off = next;
+    }
+    return NULL;
+}

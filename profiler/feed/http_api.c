@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "probe/base/util.h"
+#include "profiler/feed/function.h"
 #include "profiler/feed/http_lines.h"
 #include "profiler/feed/http_query.h"
 #include "profiler/feed/http_raw.h"
@@ -376,6 +377,8 @@ static const char function_path[] = "/api/1/function/";
 
 static void answer_function(const struct call *c)
 {
+    const struct http_owner *o = &c->api->cfg.owner;
+    struct program_code code = { 0 };
     struct text_sink out;
     struct err err = { .code = ERR_OK };
     const char *id = c->r->path + strlen(function_path);
@@ -388,8 +391,10 @@ static void answer_function(const struct call *c)
     }
     if (!knows(c, "") || !begin_body(c->a, "application/json", &out))
         return;
-    c->api->cfg.owner.fold(c->api->cfg.owner.ctx);
-    if (http_function(c->api->cfg.feed, strtoul(id, NULL, 10), &out, &err) < 0)
+    o->fold(o->ctx);
+    if (o->code)
+        o->code(o->ctx, &code);
+    if (function_write(c->api->cfg.feed, strtoul(id, NULL, 10), &code, &out, &err) < 0)
         fail(c->a, &err);
     else
         http_bytes_add(c->a->body, "\n", 1);

@@ -9,6 +9,7 @@
 #include "profiler/feed/feed.h"
 #include "profiler/feed/http.h"
 #include "profiler/feed/http_readers.h"
+#include "profiler/feed/listing.h"
 
 enum {
     HTTP_COMMAND_TEXT = 128,
@@ -75,6 +76,8 @@ struct http_owner {
     int (*lines)(void *ctx, struct err *err);
     uint64_t (*now_ns)(void *ctx); /* a monotonic clock */
     void (*log)(void *ctx, const char *line);
+    /* The program and its counts by address, of now; NULL: none is known. */
+    void (*code)(void *ctx, struct program_code *out);
 };
 
 struct http_api_config {
@@ -126,11 +129,6 @@ void http_metrics(const struct http_api_config *cfg, const struct http_counts *c
 /* http_static - one of the page's files, from the program or from cfg->page. */
 void http_static(const struct http_api_config *cfg, const struct http_request *r,
                  struct http_answer *a);
-
-/* http_function - one function of the last fold: its row, who calls it and whom it calls, with what
- * passed between them; recursion counts once. -ERR_NOT_FOUND, -ERR_NOMEM: nothing was written. */
-int http_function(const struct feed *feed, uint64_t id, const struct text_sink *out,
-                  struct err *err);
 
 /* http_command_parse - the body of POST /api/1/control. -ERR_USAGE names what is wrong. */
 int http_command_parse(const char *body, size_t len, struct http_command *out, struct err *err);

@@ -87,7 +87,8 @@ STAIRS = {
                         "gdb_server", "pump", "sampler", "begin", "recover"],
     "profiler/feed": ["frame", "feed_log", "feed_state", "feed_names", "feed_shown", "feed_series", "feed_marks feed_fold feed", "feed_write",
                       "follow_frame follow", "http_guard", "http_bytes", "http_query", "http http_fail", "http_lines", "http_raw", "http_readers",
-                      "http_command", "http_function", "timeline_follow timeline", "http_timeline", "http_metrics", "http_static", "http_api"],
+                      "http_command", "timeline_follow timeline", "http_timeline", "http_metrics", "http_static", "listing", "source_text", "function",
+                      "http_api"],
     # the completions stand on one step: they call each other
     "profiler/cli": ["boards", "parts", "opts", "settings_values", "chain", "conf", "project", "settings", "ending", "fold", "view", "useless", "capture", "rotation", "replay", "slices",
                      "live_text", "live", "progress", "top_rows", "top_view top_keys", "top_screen", "top_source", "top_run", "serve_door", "serve_token", "serve", "serve_state", "notes", "outputs", "input", "explain", "doctor", "doctor_file",

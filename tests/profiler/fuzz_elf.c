@@ -25,6 +25,7 @@ static void look(const struct symbols *s)
             abort();
         end = f->high;
         symbols_line(s, f->low, &file, &line);
+        symbols_directory(s, f->low);
         symbols_lookup(s, f->linkage, &addr);
         if (strlen(symbols_describe(s, f->low + 2, text, sizeof text)) >= sizeof text)
             abort();

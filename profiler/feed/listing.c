@@ -1,0 +1,178 @@
+#include "profiler/feed/listing.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "probe/base/bytes.h"
+#include "probe/base/util.h"
+
+enum { INSN_BYTES_MOST = 8 };
+
+/* Where the instructions are. */
+struct span {
+    const struct program_code *c;
+    const struct image_section *section;
+    uint64_t from, to; /* offsets in it */
+};
+
+static uint64_t key_of(const struct program_code *c, uint64_t addr)
+{
+    return c->canonical ? c->canonical(addr) : addr;
+}
+
+static bool find_span(const struct program_code *c, uint64_t low, uint64_t high, struct span *out)
+{
+    const struct image *im = symbols_image(c->symbols);
+    uint64_t key = key_of(c, low);
+    for (size_t i = 0; i < im->nsections; i++) {
+        const struct image_section *s = &im->sections[i];
+        uint64_t from = key - key_of(c, s->addr);
+        if (!s->code || !s->data || from >= s->size)
+            continue;
+        *out = (struct span){ c, s, from, from + MIN(high - low, s->size - from) };
+        return true;
+    }
+    return false;
+}
+
+/* ---- instructions ---- */
+
+static size_t decode(const struct span *s, uint64_t off, unsigned literal, struct insn *out)
+{
+    bool big = symbols_image(s->c->symbols)->big_endian;
+    const uint8_t *code = s->section->data + off;
+    if (!literal)
+        return s->c->insn(code, (size_t)(s->section->size - off), s->section->addr + off, big, out);
+    *out = (struct insn){ .bytes = literal, .flow = INSN_NONE };
+    if (literal == 2)
+        snprintf(out->text, sizeof out->text, ".word\t0x%04x", get16(code, big));
+    else
+        snprintf(out->text, sizeof out->text, ".long\t0x%08" PRIx32, get32(code, big));
+    return literal;
+}
+
+/* For each byte of the span how many bytes the literal has that begins there. */
+static void find_literals(const struct span *s, uint8_t *found)
+{
+    struct insn i;
+    uint64_t base = s->section->addr + s->from, size = s->to - s->from;
+    for (uint64_t off = 0, n; off < size && (n = decode(s, s->from + off, found[off], &i)) > 0;
+         off += n)
+        if (i.has_data && (i.data_bytes == 2 || i.data_bytes == 4) && i.data > base + off &&
+            i.data - base < size && size - (i.data - base) >= i.data_bytes)
+            found[i.data - base] = (uint8_t)i.data_bytes;
+}
+
+static void list(const struct span *s, const uint8_t *literals, struct listing *out)
+{
+    for (uint64_t off = s->from; off < s->to;) {
+        if (out->n == LISTING_MOST) {
+            out->cut = true;
+            return;
+        }
+        struct listing_row *r = &out->row[out->n];
+        *r = (struct listing_row){ .address = s->section->addr + off };
+        size_t n = decode(s, off, literals[off - s->from], &r->insn);
+        if (!n)
+            return; /* cut off by the section's end */
+        symbols_line(s->c->symbols, r->address, &r->file, &r->line);
+        r->insn.bytes = (unsigned)n;
+        out->n++;
+        off += n;
+    }
+}
+
+/* ---- what was measured ---- */
+
+/* The row that holds the address, or NULL. */
+static struct listing_row *row_at(const struct listing *l, uint64_t address)
+{
+    size_t low = 0, high = l->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (l->row[mid].address <= address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    struct listing_row *r = low ? &l->row[low - 1] : NULL;
+    return r && address - r->address < r->insn.bytes ? r : NULL;
+}
+
+/* The address in the aliases that the rows have; others become 0. */
+static uint64_t alias(const struct span *s, uint64_t addr)
+{
+    uint64_t off = key_of(s->c, addr) - key_of(s->c, s->section->addr);
+    return off >= s->from && off < s->to ? s->section->addr + off : 0;
+}
+
+static void take_samples(const struct span *s, struct listing *l)
+{
+    const struct address_counts *a = s->c->samples;
+    for (uint32_t i = 0; a && i < a->n; i++) {
+        struct listing_row *r = row_at(l, alias(s, a->row[i].address));
+        if (r)
+            r->hits += a->row[i].hits;
+    }
+}
+
+static int take_blocks(const struct span *s, struct listing *l, struct err *err)
+{
+    struct block_count *block = NULL;
+    struct branch_count *branch = NULL;
+    size_t nblocks = 0, nbranches = 0;
+    if (!s->c->blocks || !s->c->blocks->used)
+        return 0;
+    int ret = blocks_list(s->c->blocks, &block, &nblocks, err);
+    if (ret == 0)
+        ret = branches_list(s->c->blocks, &branch, &nbranches, err);
+    for (size_t i = 0, k = 0; ret == 0 && i < l->n; i++) {
+        while (k < nblocks && block[k].high <= l->row[i].address)
+            k++;
+        l->row[i].counted = k < nblocks && block[k].low <= l->row[i].address;
+        l->row[i].count = l->row[i].counted ? block[k].count : 0;
+    }
+    for (size_t i = 0; ret == 0 && i < nbranches; i++) {
+        struct listing_row *r = row_at(l, alias(s, branch[i].pc));
+        if (!r)
+            continue;
+        r->branched = true;
+        r->taken += branch[i].taken;
+        r->not_taken += branch[i].not_taken;
+    }
+    free(block);
+    free(branch);
+    return ret;
+}
+
+int listing_make(const struct program_code *c, uint64_t low, uint64_t high, struct listing *out,
+                 struct err *err)
+{
+    struct span s;
+    if (!c->symbols || !c->insn || high <= low || !find_span(c, low, high, &s))
+        return 0;
+    uint64_t most = (uint64_t)INSN_BYTES_MOST * LISTING_MOST;
+    s.to = MIN(s.to, s.from + most);
+    uint8_t *literals = calloc(s.to - s.from, 1);
+    /* an instruction has a byte at least */
+    out->row = calloc(MIN(s.to - s.from, (uint64_t)LISTING_MOST), sizeof *out->row);
+    int ret = literals && out->row
+                  ? 0
+                  : err_set(err, ERR_NOMEM, "close other programs", "the feed is out of memory");
+    if (ret == 0) {
+        find_literals(&s, literals);
+        list(&s, literals, out);
+        out->cut |= high - low > most;
+        take_samples(&s, out);
+        ret = take_blocks(&s, out, err);
+    }
+    free(literals);
+    return ret;
+}
+
+void listing_fini(struct listing *l)
+{
+    free(l->row);
+    *l = (struct listing){ 0 };
+}

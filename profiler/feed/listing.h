@@ -1,0 +1,57 @@
+/* The instructions of a range, and what was measured on each of them: samples, exact counts,
+ * directions of branches. What was not measured stays marked so; nothing is spread over
+ * neighbours. */
+#ifndef PROFILER_FEED_LISTING_H
+#define PROFILER_FEED_LISTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/base/err.h"
+#include "profiler/core/address_counts.h"
+#include "profiler/core/blocks.h"
+#include "profiler/core/symbols.h"
+#include "targets/insn.h"
+
+enum { LISTING_MOST = 16384 }; /* instructions */
+
+/* The program, and what was counted by address. All borrowed; what is NULL is not known. */
+struct program_code {
+    const char *elf; /* its file, as it was opened; for its source files */
+    const struct symbols *symbols;
+    /* of target_ops; canonical NULL: each address is its own */
+    size_t (*insn)(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian,
+                   struct insn *out);
+    uint64_t (*canonical)(uint64_t addr);
+    const struct address_counts *samples; /* of a statistical profile */
+    const struct blocks *blocks;
+};
+
+struct listing_row {
+    uint64_t address; /* as the ELF has it */
+    struct insn insn;
+    const char *file; /* NULL: not known; borrowed from the symbols */
+    int line;
+    bool counted, branched;
+    uint64_t hits;             /* samples; 0: none was taken here */
+    uint64_t count;            /* if counted: how often it was executed */
+    uint64_t taken, not_taken; /* if branched */
+};
+
+/* Zero-initialise. */
+struct listing {
+    struct listing_row *row; /* ascending */
+    size_t n;
+    bool cut; /* there are more than LISTING_MOST */
+};
+
+/* listing_make - the instructions of [low, high), in any alias; literals that they read become
+ * INSN_NONE. None if the program has no such code, or is not known. Returns 0 or -ERR_NOMEM. */
+int listing_make(const struct program_code *c, uint64_t low, uint64_t high, struct listing *out,
+                 struct err *err);
+
+/* listing_fini - frees; a zeroed struct is fine. */
+void listing_fini(struct listing *l);
+
+#endif
