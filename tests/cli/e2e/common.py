@@ -203,7 +203,7 @@ class GdbFolder(Folder):
         return p, re.search(r"target remote (\S+)", line).group(1)
 
     def gdb(self, address, elf, commands):
-        script = self.write("commands.gdb", "set confirm off\nset pagination off\ntarget remote " + address + "\n" +
+        script = self.write("commands.gdb", "set confirm off\nset pagination off\nset remotetimeout 300\ntarget remote " + address + "\n" +
                             "\n".join(commands) + "\n")
         r = subprocess.run(["gdb-multiarch", "-q", "-nx", "-batch", "-x", script, elf], capture_output=True, text=True,
                            timeout=TIMEOUT, check=False)

@@ -28,7 +28,7 @@ class Gdb(GdbFolder):
 
     def test_gdb_that_is_killed_at_a_breakpoint_leaves_the_profile_going(self):
         p, address = self.bridge(MISSION + ["--json", "--record", self.path("r")], PROFEXAM)
-        gdb = subprocess.Popen(["gdb-multiarch", "-q", "-nx", "-ex", "target remote " + address, "-ex", "break InsertNode", "-ex", "continue",
+        gdb = subprocess.Popen(["gdb-multiarch", "-q", "-nx", "-ex", "set remotetimeout 300", "-ex", "target remote " + address, "-ex", "break InsertNode", "-ex", "continue",
                                 "-ex", "echo here\\n", os.path.join(PROFEXAM, "profexam.elf")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True)
         for line in gdb.stdout:
@@ -48,7 +48,7 @@ class Gdb(GdbFolder):
 
     def test_gdb_that_is_killed_while_the_program_runs_leaves_the_profile_going(self):
         p, address = self.bridge(MISSION + ["--json", "--record", self.path("r")], PROFEXAM)
-        gdb = subprocess.Popen(["gdb-multiarch", "-q", "-nx", "-ex", "target remote " + address, "-ex", "break Initialise", "-ex", "continue",
+        gdb = subprocess.Popen(["gdb-multiarch", "-q", "-nx", "-ex", "set remotetimeout 300", "-ex", "target remote " + address, "-ex", "break Initialise", "-ex", "continue",
                                 "-ex", "echo here\\n", "-ex", "continue", os.path.join(PROFEXAM, "profexam.elf")], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         heard = False

@@ -159,6 +159,8 @@ class Bridge(Top):
         seen = subprocess.Popen([PROBEPROF, "top", path, "--json", "--interval", "50ms"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         self.addCleanup(seen.kill)
         lines = [seen.stdout.readline() for _ in range(4)]
+        while not any(json.loads(lines[-1]).get("tot", [0])):
+            lines.append(seen.stdout.readline())
         self.assertRegex(self.top(path, "-n", "1")[0], r"\Ash7750 +\w+, \w+")
         p.send_signal(signal.SIGINT)
         document = json.loads(p.communicate(timeout=TIMEOUT)[0])
