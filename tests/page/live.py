@@ -117,11 +117,15 @@ def functions(expected):
 def paths(p):
     rig.open_view(d, "paths")
     d.execute_script("probeprof.view.grid.box.hidden && probeprof.view.swap(); for (const x of probeprof.store.model.paths.values()) probeprof.view.open.add(probeprof.view.grid && (() => { const n = []; for (let a = x; a; a = a.parent) n.unshift(a.fn.name); return n.join('\\n'); })()); probeprof.view.show()")
-    until("all paths", lambda: len(rig.rows(d, "Call paths")) == len(p["tree"]))
-    rows = {name_in_tree(r): r for r in rig.rows(d, "Call paths")}
-    for node in p["tree"]:
-        row = rows[p["functions"][node["function"]]["name"]]  # in this program a function is on one path
-        assert (row["hits"], row["self"], row["incl"]) == tuple(str(node[k]) for k in ("hits", "c1", "c1_children")), (row, node)
+
+    def same():  # a busy machine draws late, and may still show the file before
+        rows = {name_in_tree(r): r for r in rig.rows(d, "Call paths")}
+        assert len(rows) == len(p["tree"]), (len(rows), len(p["tree"]))
+        for node in p["tree"]:
+            row = rows[p["functions"][node["function"]]["name"]]  # in this program a function is on one path
+            assert (row["hits"], row["self"], row["incl"]) == tuple(str(node[k]) for k in ("hits", "c1", "c1_children")), (row, node)
+        return rows
+    until("the figures of all paths", same)
     d.execute_script("probeprof.view.swap()")
     canvas = d.find_element(By.CSS_SELECTOR, ".canvas canvas")
     until("boxes", lambda: d.execute_script("return probeprof.view.boxes.drawn.length") > 5)
