@@ -381,18 +381,22 @@ int run_serve(struct run *r, struct err *err)
     struct err why = { .code = ERR_OK };
     if (strcmp(r->set.http, "off") == 0)
         return 0;
-    int ret = serve_start(&r->serve,
-                          &(struct serve_config){
-                              .loop = &r->loop,
-                              .source = { r, look, facts, export, control, recording, has_lines,
-                                          log_line, flush, code },
-                              .address = r->set.http,
-                              .page = r->set.page,
-                              .version = PROBEPROF_VERSION,
-                              .token_file = r->set.http_token_file,
-                              .host = r->set.http_host,
-                          },
-                          &why);
+    /* a bridge without a program has no capture: readers get an empty tree */
+    int ret = r->capture.tree ? 0 : capture_open(&r->capture, NULL, &r->header, NULL, err);
+    if (ret < 0)
+        return ret;
+    ret = serve_start(&r->serve,
+                      &(struct serve_config){
+                          .loop = &r->loop,
+                          .source = { r, look, facts, export, control, recording, has_lines,
+                                      log_line, flush, code },
+                          .address = r->set.http,
+                          .page = r->set.page,
+                          .version = PROBEPROF_VERSION,
+                          .token_file = r->set.http_token_file,
+                          .host = r->set.http_host,
+                      },
+                      &why);
     if (ret == -ERR_USAGE || ret == -ERR_NOT_FOUND)
         return settings_blame(&r->set, SET_HTTP, err_set(err, why.code, why.hint, "%s", why.what),
                               err);

@@ -198,6 +198,23 @@ class Port(FeedFolder):
         self.assertRegex(r.stderr, r"feed: listen on .*: port \d+ is taken by probeprof \(process \d+\); the run goes on without")
         self.finish(p, interrupt=True)
 
+    def test_a_bridge_without_a_program_has_an_empty_profile(self):
+        for args in ([], ["--no-profile"]):
+            p = start(args + ["--gdb", "0", "--conf", "off", "--http", "0"], cwd=self.dir, stdout=subprocess.DEVNULL)
+            for f in (p.stderr.close, p.wait, p.kill):
+                self.addCleanup(f)
+            where = int(re.search(r":(\d+)/", self.wait_for(p, "feed: http")).group(1))
+            snap = json.loads(ask(where, "/api/1/snapshot")[2])
+            self.assertEqual((snap["tot"], snap.get("f", []), snap.get("n", [])), ([0, 0, 0], [], []))
+            for path in ("/", "/api/1/series", "/api/1/log", "/api/1/status", "/metrics", "/healthz"):
+                self.assertEqual(ask(where, path)[0], 200, path)
+            for path in ("/profile.json", "/profile.prf", "/api/1/raw", "/api/1/function/0", "/api/1/timeline"):
+                self.assertIn(ask(where, path)[0], (200, 404, 409), path)
+            for do in ("start", "stop", "clear", "mark", "save"):
+                self.assertIn(command(where, do=do, **({"name": "m"} if do == "mark" else {}))[0], (200, 409), do)
+            p.send_signal(signal.SIGINT)
+            self.assertEqual(p.wait(TIMEOUT), 0)
+
     def test_addresses(self):
         self.assert_fails(run(["--gdb", "off", "--http", "nonsense"], cwd=PROFEXAM), 2, "feed: ", "HOST:PORT")
 
