@@ -158,6 +158,7 @@ def main():
     try:
         with rig.Bridge(PROGRAM, "--start", "main", "--gdb", f"127.0.0.1:{gdb}", source=SOURCE) as bridge:
             rig.until("counts", lambda: rig.profile(bridge.port)["totals"]["hits"] > 100)
+            rig.until("the phase that goes with them", lambda: state(bridge, gdb)[0]["phase"] == "profiling")  # it is looked at less often
             port = site.server_address[1]
             for name in ("localhost", "127.0.0.1"):
                 attacked(d, f"http://{EVIL}:{port}/", {"feed": f"http://{name}:{bridge.port}/", "gdb": f"http://{name}:{gdb}/"}, bridge, gdb)
