@@ -17,7 +17,8 @@ PROGRAM, SOURCE, CAPTURE = (os.path.abspath(a) for a in sys.argv[1:4])
 ENV = {k: v for k, v in os.environ.items() if k != "PROBEPROF_PROBE"}
 ENV["PATH"] = os.path.dirname(PROGRAM) + ":" + ENV["PATH"]
 ENV["PROBEPROF_HTTP"] = "0"  # a port that nobody has
-UNDER_WAY = ("GDB: target remote", "bridge only", "feed: http")
+UNDER_WAY = ("Ctrl-C ends it",)
+BEGUN = ("GDB: target remote", "feed: http")  # a busy machine loads the board for long behind that
 
 
 def text_of(path):
@@ -87,13 +88,17 @@ def try_out(line, folder):
     with tempfile.TemporaryFile("w+") as said:
         p = subprocess.Popen("exec " + line if not re.match(r"\w+=", line) else "export " + line.replace(" probeprof", "; exec probeprof", 1), shell=True, cwd=folder,
                              env=ENV, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT)
-        begun, end = None, time.monotonic() + 600
+        begun, asked, end = None, False, time.monotonic() + 600
         while p.poll() is None and time.monotonic() < end:
             time.sleep(0.05)
             said.seek(0)
-            if begun is None and any(word in said.read() for word in UNDER_WAY):
+            text = said.read()
+            if begun is None and any(word in text for word in BEGUN):
                 begun = time.monotonic()
+            under_way = any(word in text for word in UNDER_WAY)
+            if not asked and (under_way or (begun and (" view " in line or time.monotonic() > begun + 60))):
                 interrupt(p, 3)
+                asked = True
         if p.poll() is None:
             p.kill()
         said.seek(0)
