@@ -123,7 +123,7 @@ static void open_api(struct fixture *fx, const struct guard_rules *rules, const 
 {
     struct http_api_config cfg = {
         .feed = fx->feed,
-        .owner = { fx, fold, facts, export, control, recording, has_lines, now_ns, take_log },
+        .owner = { fx, fold, facts, export, control, recording, has_lines, now_ns, take_log, NULL },
         .rules = *rules,
         .version = "1.2.3",
         .page = page,
