@@ -338,7 +338,7 @@ static void start_serving(struct bench *b, enum mode mode)
     struct err err = { .code = ERR_OK };
     struct serve_config cfg = {
         .loop = &b->loop,
-        .source = { b, look, facts, export, control, recording, lines, NULL, flush },
+        .source = { b, look, facts, export, control, recording, lines, NULL, flush, NULL },
         .address = "0",
         .version = "bench",
     };
