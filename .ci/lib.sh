@@ -25,7 +25,7 @@ as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@" 2>/dev/null || sudo "$@"; fi
 }
 
-# need_packages build [test] - installs what of .ci/packages is missing.
+# need_packages USE... - installs what of .ci/packages is missing: build, compile, test.
 need_packages() {
     local missing=() use name
     command -v dpkg-query >/dev/null || { say "not a Debian system: packages are not checked (they are listed in .ci/packages)"; return; }

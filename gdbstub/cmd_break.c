@@ -53,7 +53,7 @@ void cmd_insert_bp(struct session *s, char *args, size_t len)
         return;
     if (stub_insert(s->stub, &bp, &err) >= 0) {
         if (s->stub->failed_request == refused)
-            s->stub->failure.code = ERR_OK; /* what was in the way is not any more */
+            s->stub->failure.code = ERR_OK; /* what prevented it does not any more */
         reply_ok(s);
         return;
     }

@@ -106,9 +106,9 @@ void cmd_write_mem_binary(struct session *s, char *args, size_t arglen)
 
 /* ---- flash ---- */
 
-/* GDB takes no console text before the reply of these, and shows none of an error's: its console is
- * told at the next chance (a resume, a monitor word), whoever runs the bridge at once. Seen with
- * GDB 13.1; its remote.c knows no other way. */
+/* GDB takes no console text before the reply to these packets, and shows no text of an error. So
+ * its console gets the text at the next chance (a resume, a monitor word), and whoever runs the
+ * bridge at once. Seen with GDB 13.1; its remote.c has no other way. */
 static void flash_reply(struct session *s, int ret, const struct err *err)
 {
     if (ret >= 0) {

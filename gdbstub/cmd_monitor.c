@@ -6,6 +6,7 @@
 #include "gdbstub/leave.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stub.h"
+#include "probe/base/choice.h"
 #include "probe/base/hex.h"
 #include "probe/base/nearest.h"
 
@@ -92,7 +93,7 @@ static int run_version(void *ctx, int argc, char **argv, const struct text_sink 
     (void)argc;
     (void)argv;
     (void)err;
-    sink_printf(out, "%s, target %s\n", s->stub->cfg.version ? s->stub->cfg.version : "gdbstub",
+    sink_printf(out, "%s, target %s\n", text_or(s->stub->cfg.version, "gdbstub"),
                 s->stub->ops->name);
     return 0;
 }
@@ -101,7 +102,9 @@ static int run_reset(void *ctx, int argc, char **argv, const struct text_sink *o
 {
     struct session *s = ctx;
     bool run = argc == 2 && strcmp(argv[1], "run") == 0;
-    if (argc > 2 || (argc == 2 && !run && strcmp(argv[1], "halt") != 0))
+    /* init: a halt and a script in OpenOCD, for which there is no need here */
+    bool halts = argc < 2 || strcmp(argv[1], "halt") == 0 || strcmp(argv[1], "init") == 0;
+    if (argc > 2 || !(run || halts))
         return err_set(err, ERR_USAGE, "reset [halt|run]", "reset: %s is neither halt nor run",
                        argv[1]);
     if (s->stub->gone)
@@ -166,28 +169,20 @@ static int run_sessions(void *ctx, int argc, char **argv, const struct text_sink
     (void)err;
     for (const struct session *s = me->stub->sessions; s; s = s->next)
         sink_printf(out, "%u: %s%s%s\n", ++n, me->stub->controller == s ? "controls" : "observes",
-                    s->non_stop ? ", non-stop" : "", s == me ? ", this one" : "");
+                    text_if(s->non_stop, ", non-stop"), text_if(s == me, ", this one"));
     return 0;
 }
 
-/* Whoever controlled observes from now on, and hears of it if it listens; what it set leaves the
- * target, as when it had ended. */
 static int run_control(void *ctx, int argc, char **argv, const struct text_sink *out,
                        struct err *err)
 {
     struct session *s = ctx;
     struct stub *stub = s->stub;
-    struct session *before = stub->controller;
     if (argc > 2 || (argc == 2 && strcmp(argv[1], "take") != 0))
         return err_set(err, ERR_USAGE, "control [take]", "control: %s is not take", argv[1]);
-    if (argc == 2 && before != s) {
-        int ret = stub_withdraw(stub, true, err);
-        if (ret < 0)
-            return err_prefix(err, ret, "breakpoints of the GDB that controlled");
-        stub->controller = s;
-        if (before)
-            session_say(before, "Another GDB has taken control; this one observes.\n");
-    }
+    struct err why;
+    if (argc == 2 && stub->controller != s && stub_hand_over(stub, s, &why) < 0)
+        sink_printf(out, "The other one's breakpoints stay for now: %s\n", why.what);
     sink_printf(out, stub->controller == s ? "This GDB controls the target.\n"
                                            : "This GDB observes; `monitor control take`.\n");
     return 0;
@@ -230,8 +225,46 @@ static int split_words(char *line, char **argv)
     return argc;
 }
 
+/* Words of other debuggers' servers (OpenOCD's manual, "General Commands"; J-Link's GDB server),
+ * and what does the same here. */
+static const char *known_elsewhere(const char *word)
+{
+    static const struct {
+        const char *word, *here;
+    } rows[] = {
+        { "halt", "Ctrl-C, or interrupt in non-stop mode" },
+        { "go", "continue" },
+        { "resume", "continue" },
+        { "step", "stepi" },
+        { "mdw", "x/1xw ADDRESS" },
+        { "mdh", "x/1xh ADDRESS" },
+        { "mdb", "x/1xb ADDRESS" },
+        { "memU32", "x/1xw ADDRESS" },
+        { "memU16", "x/1xh ADDRESS" },
+        { "memU8", "x/1xb ADDRESS" },
+        { "mww", "set {int}ADDRESS = VALUE" },
+        { "mwh", "set {short}ADDRESS = VALUE" },
+        { "mwb", "set {char}ADDRESS = VALUE" },
+        { "regs", "info registers, or monitor reg" },
+        { "bp", "break or hbreak" },
+        { "wp", "watch, rwatch or awatch" },
+        { "program", "load" },
+        { "load_image", "restore FILE binary ADDRESS" },
+        { "speed", "--speed where probeprof is started; monitor version" },
+        { "adapter", "--speed where probeprof is started; monitor version" },
+        { "shutdown", "Ctrl-C where probeprof runs" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (strcmp(rows[i].word, word) == 0)
+            return rows[i].here;
+    return NULL;
+}
+
 static int no_such(const struct stub *stub, const char *word, struct err *err)
 {
+    const char *here = known_elsewhere(word);
+    if (here)
+        return err_set(err, ERR_NOT_FOUND, here, "no monitor command %s; here it is", word);
     const struct monitor_command *const tables[] = { own, stub->cfg.monitor, stub->ops->monitor };
     struct nearest near = { .wanted = word };
     char hint[NEAREST_TEXT];
@@ -272,18 +305,22 @@ static int run_line(struct session *s, char *line, const struct text_sink *out, 
                        "it takes over when the other one leaves, or by monitor control take",
                        "another GDB controls the target, this one observes");
     /* what GDB sees is what the command finds */
-    int ret = stub->gone ? 0 : stub_settle_breakpoints(stub, err);
-    return ret < 0 ? ret : c->run(ctx, argc, argv, out, err);
+    int ret = 0;
+    if (!stub->gone)
+        ret = stub_settle_breakpoints(stub, err);
+    if (ret < 0)
+        return ret;
+    return c->run(ctx, argc, argv, out, err);
 }
 
 static void monitor_failed(struct session *s, struct monitor_out *m, const struct err *err)
 {
-    /* this GDB shows numbers only, and what it makes of them says nothing: the text goes ahead */
+    /* this GDB shows only numbers, and its own meaning of them is wrong: the text comes first */
     if (!s->error_text) {
         sink_printf(&(struct text_sink){ monitor_write, m },
                     "%s%s%s\n(GDB has one word for all that fails, \"Protocol error with Rcmd\": "
                     "it means no more than that.)\n",
-                    err->what, err->hint[0] ? "\n  " : "", err->hint);
+                    err->what, text_if(err->hint[0], "\n  "), err->hint);
         monitor_flush(m);
     }
     reply_err(s, err, false);

@@ -170,9 +170,12 @@ __attribute__((format(printf, 2, 3))) static void doc_add(struct doc *d, const c
 {
     va_list ap;
     va_start(ap, fmt);
-    int n = d->len < d->cap ? vsnprintf(d->text + d->len, d->cap - d->len, fmt, ap) : 0;
+    int n = 0;
+    if (d->len < d->cap)
+        n = vsnprintf(d->text + d->len, d->cap - d->len, fmt, ap);
     va_end(ap);
-    d->len += n > 0 ? (size_t)n : 0; /* at or beyond cap: it did not fit */
+    if (n > 0)
+        d->len += (size_t)n; /* at or beyond cap: it did not fit */
 }
 
 static void add_region(struct doc *d, const char *type, uint64_t start, uint64_t length,

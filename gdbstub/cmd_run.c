@@ -20,8 +20,8 @@ void cmd_vstopped(struct session *s, char *args, size_t len)
 
 /* ---- asking for a halt ---- */
 
-/* An error in answer to `?` or vAttach leaves GDB waiting for a stop for ever. It is told of one,
- * and the error when it asks for the registers: then it gives up, and shows the error. */
+/* An error in answer to `?` or vAttach leaves GDB waiting for a stop for ever. So it gets a stop,
+ * and the error when it asks for the registers. Then it gives up, and shows the error. */
 static void cannot_tell(struct session *s, const struct err *why)
 {
     s->stub->trouble = *why;
@@ -31,7 +31,9 @@ static void cannot_tell(struct session *s, const struct err *why)
 /* A controller halts the target; an observer only looks: the program goes on after it. */
 static int ask_halt(struct session *s, struct err *err)
 {
-    return s->stub->controller == s ? stub_halt(s->stub, err) : stub_snapshot(s->stub, err);
+    if (s->stub->controller == s)
+        return stub_halt(s->stub, err);
+    return stub_snapshot(s->stub, err);
 }
 
 static void interrupt_running(struct session *s)
@@ -45,8 +47,8 @@ static void interrupt_running(struct session *s)
     }
 }
 
-/* The target stands, and GDB did not know that when it sent the Ctrl-C; or it is to interrupt what
- * comes next. Source: GDB manual, "Interrupts". */
+/* The target stands, and GDB did not know that when it sent the Ctrl-C, or it means to interrupt
+ * what comes next. Source: GDB manual, "Interrupts". */
 static void queue_interrupt(struct session *s)
 {
     bool controls = s->stub->controller == s && !s->non_stop && session_has_program(s);
@@ -65,7 +67,7 @@ void cmd_vctrlc(struct session *s, char *args, size_t len)
     } else if (state == TARGET_RUNNING) {
         interrupt_running(s);
     } else if (state == TARGET_GONE && session_waits(s)) {
-        /* it was lost a moment ago, which stub_gone() is about to tell: stub_back() halts it */
+        /* it was lost a moment ago, as stub_gone() is about to say: stub_back() halts it */
         halt_event(stub, HALT_ON_ASKED);
         session_event(s, SESSION_ON_BREAK);
     } else if (state == TARGET_HALTED && !args) {
@@ -142,7 +144,7 @@ static bool may_resume(struct session *s, struct err *err)
     return false;
 }
 
-/* Lets the target go as GDB wants. Returns 1: it stands all the same, for the reason in last_stop.
+/* Resumes the target as GDB wants. Returns 1: it stands nevertheless, for the reason in last_stop.
  */
 static int let_go(struct session *s, const struct resume *how, struct err *err)
 {
@@ -153,15 +155,21 @@ static int let_go(struct session *s, const struct resume *how, struct err *err)
         return interrupted ? ask_halt(s, err) : 0;
     if (interrupted) {
         int ret = stub_interrupt_at_once(stub, how, err);
-        return ret < 0 ? ret : 1;
+        if (ret < 0)
+            return ret;
+        return 1;
     }
-    return stub_meets_breakpoint(stub, how) ? 1 : stub_resume(stub, how, err);
+    if (stub_meets_breakpoint(stub, how))
+        return 1;
+    return stub_resume(stub, how, err);
 }
 
 static void resume_for(struct session *s, const struct resume *how)
 {
     struct err err;
-    int ret = may_resume(s, &err) ? let_go(s, how, &err) : -(int)ERR_STATE;
+    int ret = -(int)ERR_STATE;
+    if (may_resume(s, &err))
+        ret = let_go(s, how, &err);
     if (ret < 0) {
         reply_err(s, &err, true);
         return;
@@ -333,7 +341,7 @@ static int reset_program(struct session *s, struct err *err)
     return 0;
 }
 
-/* Returns 1 if the stop has been told or is still to come, 0 if the target is halted at its reset
+/* Returns 1 if the stop was reported or is still to come, 0 if the target is halted at its reset
  * vector. */
 static int halt_start_up(struct stub *stub, struct err *err)
 {

@@ -81,7 +81,7 @@ static bool ask_gdb(struct session *s, uint32_t number, const uint32_t *arg)
     }
 }
 
-/* What needs no files: text for the console, the time. Returns whether it was done. */
+/* Does what needs no files: text for the console, the time. Returns whether it was done. */
 static bool settle_here(struct session *s, uint32_t number, const uint32_t *arg, int64_t *result,
                         int32_t *error)
 {

@@ -1,9 +1,8 @@
-/* The GDB stub: any `struct target` served over the remote protocol, without sockets.
+/* The GDB stub: serves any `struct target` over the remote protocol, without sockets.
  *
- * A stub is what several connections share: the target, breakpoints, the register cache of one
- * halt, who controls. A session is one connection: bytes in, bytes out. Everything runs on the
- * thread that owns the target; whoever lets that target run (the worker) tells the stub of stops.
- */
+ * A stub is what several connections share: the target, breakpoints, the registers as of one halt,
+ * and who controls. A session is one connection: bytes in, bytes out. Everything runs on the thread
+ * that owns the target. Whoever lets that target run (the worker) reports stops to the stub. */
 #ifndef GDBSTUB_GDBSTUB_H
 #define GDBSTUB_GDBSTUB_H
 
@@ -37,14 +36,18 @@ struct stub_config {
     bool (*hold)(void *ctx);
     void *hold_ctx;
     /* A request of GDB's has failed, and GDB shows no text of why (a download, a watchpoint): for
-     * who runs the bridge. what: "download". Seen with GDB up to 13, by its source. NULL: nobody is
-     * to know. */
+     * whoever runs the bridge. what: "download". GDB up to 13 behaves so, by its source. NULL:
+     * nobody is notified. */
     void (*request_failed)(void *ctx, const char *what, const struct err *why);
     void *request_failed_ctx;
     /* Any request has failed. If that is because the target is gone, stub_gone() is to follow.
      * NULL: nobody looks. */
     void (*failed)(void *ctx, const struct err *why);
     void *failed_ctx;
+    /* A GDB resets the board: over is false before it is done, and true if the board stands where
+     * its program is to begin. NULL: nobody is to know. */
+    void (*resets)(void *ctx, bool over);
+    void *resets_ctx;
     bool has_entry; /* where `run` starts the program */
     uint64_t entry;
 };
@@ -62,7 +65,8 @@ void stub_stopped(struct stub *stub, const struct target_stop *stop);
 
 /* stub_gone - the target does not answer any more.
  * stub_back - it is attached again. Breakpoints are put back. If it runs, it is halted where GDB
- * believes so, has asked for it, or waits for a step; if it stands, GDB is told why. */
+ * believes so, has asked for it, or waits for a step. If it stands, the reason is reported to GDB.
+ */
 void stub_gone(struct stub *stub, const struct err *why);
 void stub_back(struct stub *stub);
 
@@ -75,7 +79,7 @@ void stub_tick(struct stub *stub, uint64_t now_ns);
 bool stub_steps(const struct stub *stub);
 
 /* stub_troubled - a poll of the target has failed although it is not gone: the CPU does not answer
- * a halt. Who waits for that halt is answered, and reads why. */
+ * a halt. Sessions that wait for that halt get an answer, and read why. */
 void stub_troubled(struct stub *stub, const struct err *why);
 
 /* session_open - a new connection. The first open session controls the target, later ones observe.

@@ -1,6 +1,9 @@
 #include "gdbstub/leave.h"
 
+#include "gdbstub/reply.h"
 #include "gdbstub/stub.h"
+#include "probe/base/choice.h"
+#include "probe/base/util.h"
 
 enum { LOOK_NS = 10000000, LOOKS = 100 };
 #define AGAIN_NS UINT64_C(1000000000)
@@ -16,7 +19,7 @@ static int halt_for_a_moment(struct stub *stub, struct target_stop *stop, struct
     return ret;
 }
 
-/* The halt was ours, or a breakpoint's that is gone now: nobody is to be told. */
+/* Whether the halt was ours, or by a breakpoint that is gone now: nobody is to be notified. */
 static bool is_nobodys(const struct target_stop *stop)
 {
     return stop->reason == STOP_REQUEST || stop->reason == STOP_SWBREAK ||
@@ -35,7 +38,8 @@ static int go_on_after(struct stub *stub, const struct target_stop *stop, struct
     return 0;
 }
 
-/* Takes those out that are leaving; what cannot be is left for stub_tick(). */
+/* Removes the breakpoints that are leaving. Those that cannot be removed are left for stub_tick().
+ */
 static int take_out(struct stub *stub, bool goes_on, struct err *err)
 {
     struct target_stop stop = { .reason = STOP_NONE };
@@ -45,14 +49,18 @@ static int take_out(struct stub *stub, bool goes_on, struct err *err)
         stub->withdraws = stub->withdraws || stub->bps[i].leaving;
     if (!stub->withdraws) /* another GDB has set the same ones meanwhile */
         return 0;
-    int ret = ran ? halt_for_a_moment(stub, &stop, err) : 0;
+    int ret = 0;
+    if (ran)
+        ret = halt_for_a_moment(stub, &stop, err);
     if (ret >= 0)
         ret = stub_settle_breakpoints(stub, err);
     stub->withdraws = ret < 0;
     if (!ran || !goes_on || stop.reason == STOP_NONE)
-        return ret < 0 ? ret : 0;
-    int resumed = go_on_after(stub, &stop, ret < 0 ? NULL : err);
-    return ret < 0 ? ret : resumed;
+        return MIN(ret, 0);
+    int resumed = go_on_after(stub, &stop, err_unless(ret < 0, err));
+    if (ret < 0)
+        return ret;
+    return resumed;
 }
 
 int stub_withdraw(struct stub *stub, bool goes_on, struct err *err)
@@ -62,12 +70,25 @@ int stub_withdraw(struct stub *stub, bool goes_on, struct err *err)
     if (stub->nbps == 0)
         return 0;
     stub->withdraws = true;
-    return stub->gone ? 0 : take_out(stub, goes_on, err); /* of one that is gone: when it is back */
+    if (stub->gone)
+        return 0;
+    return take_out(stub, goes_on, err); /* of one that is gone: when it is back */
+}
+
+int stub_hand_over(struct stub *stub, struct session *to, struct err *err)
+{
+    struct session *before = stub->controller;
+    int ret = stub_withdraw(stub, true, err);
+    stub->controller = to;
+    if (before)
+        session_say(before, "Another GDB has taken control; this one observes.\n");
+    return ret;
 }
 
 void stub_tick(struct stub *stub, uint64_t now_ns)
 {
     struct err err;
+    stub->now_ns = now_ns;
     if (!stub->withdraws || stub->gone || now_ns - stub->withdrew_ns < AGAIN_NS)
         return;
     stub->withdrew_ns = now_ns;

@@ -19,4 +19,8 @@ int stub_release(struct stub *stub, struct err *err);
  * somebody waits for it. */
 void stub_left(struct stub *stub);
 
+/* stub_hand_over - that session controls from now on; what the one before it set leaves the target.
+ * Returns 0, or why that cannot leave: then it is tried again, and all else is done. */
+int stub_hand_over(struct stub *stub, struct session *to, struct err *err);
+
 #endif

@@ -1,4 +1,5 @@
-/* What the thread that owns the target tells the stub of it, and who of the sessions hears what. */
+/* What the thread that owns the target reports to the stub, and which sessions are notified of it.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,10 +7,11 @@
 #include "gdbstub/reply.h"
 #include "gdbstub/stop_reply.h"
 #include "gdbstub/stub.h"
+#include "probe/base/choice.h"
 
 enum { ERRNO_ENOSYS = 88 }; /* in newlib */
 
-/* An observer asked what the program is doing: its registers are taken, and it goes on. */
+/* An observer asked what the program is doing: its registers are read, and it goes on. */
 static bool finish_snapshot(struct stub *stub, const struct target_stop *stop)
 {
     if (stub->purpose != HALT_SNAPSHOT || stop->reason != STOP_REQUEST)
@@ -23,7 +25,7 @@ static bool finish_snapshot(struct stub *stub, const struct target_stop *stop)
     for (struct session *s = stub->sessions; s; s = s->next)
         if (s != stub->controller)
             stop_reply_tell(s);
-    /* What was looked at stays readable while the program runs on. */
+    /* What was read stays readable while the program runs on. */
     uint8_t seen[sizeof stub->reg_state];
     memcpy(seen, stub->reg_state, sizeof seen);
     int ret = stub_go_on(stub, &err);
@@ -37,8 +39,8 @@ static bool finish_snapshot(struct stub *stub, const struct target_stop *stop)
     return ret > 0;
 }
 
-/* Returns true if the program has got its answer and is running again, or waits for GDB's; false:
- * last_stop tells why it stays halted, STOP_SYSCALL standing for a step that is over. */
+/* Returns true if the program has got its answer and runs again, or waits for GDB's. False:
+ * last_stop says why it stays halted; STOP_SYSCALL then means that a step is over. */
 static bool handle_syscall(struct stub *stub, const struct target_stop *stop)
 {
     int64_t result = -1;
@@ -55,8 +57,8 @@ static bool handle_syscall(struct stub *stub, const struct target_stop *stop)
     return stub_go_on(stub, &err) > 0;
 }
 
-/* The start-up of a board whose program is begun need not come to a certain place: its calls of the
- * host, and its own end, are as good as the halt. */
+/* A board's start-up, before its program begins, need not come to a certain place: calls of the
+ * host, and its own end, serve as the halt. */
 static bool start_up_is_over(const struct stub *stub, const struct target_stop *stop)
 {
     return stub->purpose == HALT_START &&
@@ -72,12 +74,11 @@ static void begin_program(struct stub *stub, const struct target_stop *stop)
         log_msg(stub->cfg.log, LOG_RSP, "run: %s", err.what);
     if (stub_write_pc(stub, stub->cfg.entry, &err) < 0)
         log_msg(stub->cfg.log, LOG_RSP, "run: %s", err.what);
-    stub->last_stop =
-        (struct target_stop){ .reason = STOP_RESET, .pc = stub->cfg.entry, .signal = 5 };
+    stub_program_begins(stub, stub->cfg.entry);
 }
 
-/* Whether the program runs again, or GDB does what it asked for; else it stands, for the reason in
- * last_stop. */
+/* Whether the program runs again, or GDB does what it asked for. Otherwise it stands, for the
+ * reason in last_stop. */
 static bool goes_on_from_call(struct stub *stub, const struct target_stop *stop)
 {
     bool goes_on = handle_syscall(stub, stop), halted = stub->purpose == HALT_USER;
@@ -101,8 +102,8 @@ static bool is_met(const struct stub *stub, const struct target_stop *stop)
     return false;
 }
 
-/* Breakpoints of a GDB that has left are in the target still, and now it stands: they go, and so
- * does the program if it stopped at one of them, or for their sake. */
+/* Breakpoints of a GDB that has left are still in the target, and now it stands. They are removed,
+ * and the program goes on if it stopped at one of them, or because of them. */
 static bool goes_on_without_them(struct stub *stub, const struct target_stop *stop)
 {
     struct err err;
@@ -143,7 +144,7 @@ void stub_gone(struct stub *stub, const struct err *why)
     stub_forget_regs(stub);
     snprintf(text, sizeof text,
              "The connection to the target is lost: %s%s%s\nStill looking for it.\n", why->what,
-             why->hint[0] ? "; " : "", why->hint);
+             text_if(why->hint[0], "; "), why->hint);
     for (struct session *s = stub->sessions; s; s = s->next) {
         if (s->state == SESSION_FILE_IO || s->state == SESSION_FILE_IO_INTERRUPTED)
             session_event(s, SESSION_ON_FILE_LOST);
@@ -160,7 +161,7 @@ void stub_troubled(struct stub *stub, const struct err *why)
     stub->trouble = *why;
     halt_event(stub, HALT_ON_OVER);
     snprintf(text, sizeof text, "%s%s%s\nIt is taken to run on; Ctrl-C tries again.\n", why->what,
-             why->hint[0] ? "; " : "", why->hint);
+             text_if(why->hint[0], "; "), why->hint);
     for (struct session *s = stub->sessions; s; s = s->next) {
         if (s->state == SESSION_QUERY) {
             stop_reply_give_up(s);
@@ -179,21 +180,23 @@ static bool anybody_waits(const struct stub *stub)
     return false;
 }
 
-/* What the program met while nobody looked, a breakpoint, is told as ever to who waits for that;
- * for all else the return is the reason. */
+/* A breakpoint that the program met while nobody looked is reported as usual to whoever waits for
+ * it. For all others the return of the board is the reason. */
 static struct target_stop why_found_halted(const struct stub *stub)
 {
     struct target_stop why = stub->ops->why_halted(stub->t);
     bool own = anybody_waits(stub) && why.reason != STOP_NONE && why.reason != STOP_REQUEST &&
                why.reason != STOP_RESET;
-    return own ? why : (struct target_stop){ .reason = STOP_RESET, .signal = 5 };
+    if (own)
+        return why;
+    return (struct target_stop){ .reason = STOP_RESET, .signal = 5 };
 }
 
 void stub_back(struct stub *stub)
 {
     struct err err = { .code = ERR_OK };
     size_t lost = 0;
-    /* again, by what somebody else did when it was back: no news for GDB */
+    /* lost again by what another client did when it was back: no news for GDB */
     if (stub->ops->state(stub->t) == TARGET_GONE)
         return;
     stub->gone = false;

@@ -1,10 +1,12 @@
-/* What goes to one GDB: the output queue, replies and errors built in it, text for its console. */
+/* What is sent to one GDB: the output queue, replies and errors built in it, text for its console.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gdbstub/reply.h"
+#include "probe/base/choice.h"
 #include "probe/base/hex.h"
 
 /* ---- output queue ---- */
@@ -186,7 +188,7 @@ static void put_clean(struct session *s, const char *text)
 void reply_err(struct session *s, const struct err *err, bool always_text)
 {
     const struct stub_config *cfg = &s->stub->cfg;
-    if (cfg->failed) /* what finds the target gone knows why; later answers do not */
+    if (cfg->failed) /* the request that finds the target gone knows why; later answers do not */
         cfg->failed(cfg->failed_ctx, err);
     if (!s->error_text && !always_text) {
         char number[8];
@@ -253,7 +255,7 @@ void session_say_failure(struct session *s)
     if (e->code == ERR_OK || s->stub->controller != s)
         return;
     snprintf(text, sizeof text, "The %s failed: %s%s%s\n", s->stub->failed_request, e->what,
-             e->hint[0] ? "\n  " : "", e->hint);
+             text_if(e->hint[0], "\n  "), e->hint);
     if (session_say(s, text))
         e->code = ERR_OK;
 }

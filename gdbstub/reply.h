@@ -10,8 +10,8 @@
 
 /* ---- a packet, piece by piece ---- */
 
-/* reply_begin - begins a reply. notify_begin - begins a notification ('%'), which GDB may get at
- * any time in non-stop mode. */
+/* reply_begin - begins a reply.
+ * notify_begin - begins a notification ('%'), which GDB may get at any time in non-stop mode. */
 void reply_begin(struct session *s);
 void notify_begin(struct session *s);
 
@@ -65,9 +65,10 @@ void reply_again(struct session *s);
 void console_write(struct session *s, const char *text, size_t len);
 void console_print(struct session *s, const char *text);
 
-/* session_keep_failure - something that GDB asked for has failed, and GDB shows no text of why. It
- * is kept for GDB's console until session_say_failure(), and whoever runs the bridge is told at
- * once (stub_config.request_failed). what   "download"; static */
+/* session_keep_failure - something that GDB asked for has failed, and GDB shows no text of why. The
+ * failure is kept for GDB's console until session_say_failure(), and whoever runs the bridge gets
+ * it at once (stub_config.request_failed).
+ * what   "download"; static */
 void session_keep_failure(struct session *s, const char *what, const struct err *why);
 
 /* session_say_failure - shows what is kept, if this session controls and its GDB hears text now. */

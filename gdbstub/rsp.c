@@ -42,7 +42,9 @@ enum rsp_opening rsp_opening(const uint8_t *p, size_t n)
         if (state < 0)
             return RSP_OPENING_BAD;
     }
-    return asks && state == BETWEEN ? RSP_OPENING_WHOLE : RSP_OPENING_MORE;
+    if (asks && state == BETWEEN)
+        return RSP_OPENING_WHOLE;
+    return RSP_OPENING_MORE;
 }
 
 /* ---- decoder ---- */

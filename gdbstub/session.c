@@ -7,6 +7,7 @@
 #include "gdbstub/packets.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stub.h"
+#include "probe/base/choice.h"
 
 /* ---- input ---- */
 
@@ -60,12 +61,29 @@ static void dispatch_packet(struct session *s)
     row->run(s, payload + skip, s->in.len - skip);
 }
 
+/* A connection whose GDB hangs, or is none, and that lies open does not keep the target from
+ * others. */
+static void take_from_silent(struct session *s)
+{
+    struct stub *stub = s->stub;
+    const struct session *c = stub->controller;
+    struct err err;
+    if (c == s || !c || !c->silent_ns ||
+        stub->now_ns - c->silent_ns < (uint64_t)SILENCE_MS * 1000000u)
+        return;
+    log_msg(stub->cfg.log, LOG_RSP, "session %u controls: %u is silent", s->number, c->number);
+    if (stub_hand_over(stub, s, &err) < 0)
+        log_msg(stub->cfg.log, LOG_RSP, "breakpoints stay for now: %s", err.what);
+}
+
 static void take_packet(struct session *s)
 {
+    s->heard = true;
+    take_from_silent(s);
     if (s->acks)
         reply_ack(s, '+');
     log_msg(s->stub->cfg.log, LOG_RSP, "< %.64s%s [%zu]", (char *)s->in.buf,
-            s->in.len > 64 ? "..." : "", s->in.len);
+            text_if(s->in.len > 64, "..."), s->in.len);
     dispatch_packet(s);
     if (s->acks_off_next) {
         s->acks_off_next = false;
@@ -102,6 +120,7 @@ static void take_item(struct session *s, enum rsp_item item)
 int session_feed(struct session *s, const uint8_t *in, size_t len, struct err *err)
 {
     size_t used = 0;
+    s->silent_ns = 0;
     while (used < len && !session_finished(s) && !s->walk.kind &&
            s->out.tail - s->out.head <= OUT_HIGH) {
         enum rsp_item item;
@@ -123,6 +142,7 @@ size_t session_pending(const struct session *s, const uint8_t **out)
 void session_sent(struct session *s, size_t n)
 {
     struct out *o = &s->out;
+    s->silent_ns = 0;
     o->head += MIN(n, o->tail - o->head);
     if (o->head == o->tail)
         o->head = o->tail = 0;
@@ -135,6 +155,11 @@ bool session_controls(const struct session *s) { return s->stub->controller == s
 int session_tick(struct session *s, uint64_t now_ns, struct err *err)
 {
     (void)err;
+    bool silent = !s->heard || s->in.state != RSP_IDLE || s->out.head != s->out.tail;
+    if (!silent)
+        s->silent_ns = 0;
+    else if (!s->silent_ns)
+        s->silent_ns = now_ns;
     if (s->state != SESSION_INTERRUPTED)
         return 0;
     if (!s->interrupted_ns) {

@@ -17,6 +17,7 @@ enum {
     MAX_RESENDS = 8,
     START_UP_NS = 20000000,  /* a board's own start-up gets this long before `run` halts it */
     HALT_PATIENCE_MS = 3000, /* until the user is told that a halt takes long */
+    SILENCE_MS = 3000,       /* a controller in the middle of something gives way after that */
 };
 
 /* ---- shared by all sessions ---- */
@@ -27,7 +28,7 @@ struct breakpoint {
     enum bp_kind kind;
     uint64_t addr;
     unsigned len;
-    bool leaving; /* GDB has removed it, the target has it until it goes on */
+    bool leaving; /* GDB has removed it; the target has it until it goes on */
 };
 
 struct stub {
@@ -47,6 +48,7 @@ struct stub {
 
     struct breakpoint bps[GDBSTUB_MAX_BREAKPOINTS];
     size_t nbps;
+    uint64_t now_ns;      /* as of the last tick */
     bool withdraws;       /* some are of a GDB that has left, and could not be taken out yet */
     uint64_t withdrew_ns; /* when that was tried last */
 
@@ -54,9 +56,9 @@ struct stub {
     struct resume last_resume;
     enum halt_purpose purpose; /* halt_event() changes it */
     bool gone;
-    /* why the target's state is not known although it is not gone; code ERR_OK: it is */
+    /* why the target's state is not known although it is not gone; code ERR_OK: it is known */
     struct err trouble;
-    /* of what GDB asked for, not told on its console yet; code ERR_OK: none */
+    /* the failure of something that GDB asked for, not on its console yet; code ERR_OK: none */
     struct err failure;
     const char *failed_request; /* "download": static */
     bool fileio;                /* host I/O requests go to GDB */
@@ -85,7 +87,7 @@ struct out {
 struct session {
     struct stub *stub;
     struct session *next;
-    unsigned number;          /* the how manieth of the stub's, for logs */
+    unsigned number;          /* its number among the stub's sessions, for logs */
     enum session_state state; /* session_event() changes it */
     bool (*peek)(void *ctx);
     void *peek_ctx;
@@ -103,6 +105,10 @@ struct session {
     bool says_swbreak, says_hwbreak, error_text; /* what GDB announced */
     bool created;                                /* by vRun: quitting kills it */
     uint64_t interrupted_ns; /* SESSION_INTERRUPTED: the first tick of it; 0 = none yet */
+    /* since when it has been in the middle of a packet, or has not taken what was sent to it, or
+     * has not said anything yet, by ticks; 0: none of that, or not since a tick */
+    uint64_t silent_ns;
+    bool heard; /* a packet of it has come */
     struct walk walk;
     bool monitor_running; /* O packets are allowed */
 };

@@ -1,4 +1,4 @@
-/* What a GDB is told of a stop, as the reply it waits for or as a notification. */
+/* How a stop is reported to a GDB: as the reply that it waits for, or as a notification. */
 #include <stdio.h>
 
 #include "gdbstub/reply.h"
@@ -45,7 +45,9 @@ static unsigned stop_signal(const struct session *s, const struct target_stop *s
         return 0;
     if (stop->reason == STOP_REQUEST && stop->signal == 0)
         return 2;
-    return stop->signal > 0 && stop->signal < 256 ? (unsigned)stop->signal : 5;
+    if (stop->signal > 0 && stop->signal < 256)
+        return (unsigned)stop->signal;
+    return 5;
 }
 
 /* news: the stop happens now. A session that comes later finds a board halted at its program's
@@ -63,8 +65,8 @@ static void put_stop(struct session *s, bool news)
     put_reason(s, stop);
 }
 
-/* A Ctrl-C that meets a stop of the program's own is still to come; one that meets the return of a
- * lost board has the stop that it wanted. */
+/* A Ctrl-C that coincides with a stop of the program's own is still to come. One that coincides
+ * with the return of a lost board has the stop that it wanted. */
 static enum session_event reply_event(const struct target_stop *stop)
 {
     if (stop->reason == STOP_EXIT)

@@ -4,9 +4,9 @@
 
 #include "gdbstub/state.h"
 
-/* The stop in last_stop is told to whoever waits for it, or is to be notified. */
+/* Reports the stop in last_stop to a session that waits for it, or notifies it. */
 void stop_reply_tell(struct session *s);
-/* The same as a reply. news: it happens now; else a session asks what the state is. */
+/* Sends it as a reply. news: the stop happens now; else the session asks what the state is. */
 void stop_reply_send(struct session *s, bool news);
 /* Answers what waits for a stop that will not come: the session believes in one, but reads no
  * registers. */

@@ -113,7 +113,9 @@ bool stub_meets_breakpoint(struct stub *stub, const struct resume *how)
 int stub_interrupt_at_once(struct stub *stub, const struct resume *how, struct err *err)
 {
     uint64_t pc = how->pc;
-    int ret = how->set_pc ? stub_write_pc(stub, pc, err) : 0;
+    int ret = 0;
+    if (how->set_pc)
+        ret = stub_write_pc(stub, pc, err);
     if (ret < 0)
         return ret;
     if (!how->set_pc && !read_pc(stub, &pc))
@@ -149,7 +151,9 @@ int stub_go_on(struct stub *stub, struct err *err)
     int ret = stub_resume(stub, &how, err);
     if (ret >= 0 && stub->purpose == HALT_SNAPSHOT) /* the stop was another one */
         ret = stub->ops->halt(stub->t, err);
-    return ret < 0 ? ret : 1;
+    if (ret < 0)
+        return ret;
+    return 1;
 }
 
 int stub_halt(struct stub *stub, struct err *err)
@@ -167,12 +171,23 @@ int stub_snapshot(struct stub *stub, struct err *err)
 int stub_reset(struct stub *stub, enum reset_mode mode, struct err *err)
 {
     int ret = stub_settle_breakpoints(stub, err);
+    if (ret >= 0 && stub->cfg.resets)
+        stub->cfg.resets(stub->cfg.resets_ctx, false);
     if (ret >= 0)
         ret = stub->ops->reset(stub->t, mode, err);
     stub_forget_regs(stub);
     stub->trouble.code = ERR_OK;
     stub->last_stop = (struct target_stop){ .reason = STOP_RESET, .signal = 5 };
+    if (ret >= 0 && mode == RESET_HALT && stub->cfg.resets)
+        stub->cfg.resets(stub->cfg.resets_ctx, true);
     return ret;
+}
+
+void stub_program_begins(struct stub *stub, uint64_t pc)
+{
+    stub->last_stop = (struct target_stop){ .reason = STOP_RESET, .pc = pc, .signal = 5 };
+    if (stub->cfg.resets)
+        stub->cfg.resets(stub->cfg.resets_ctx, true);
 }
 
 /* ---- breakpoints ---- */
@@ -224,7 +239,9 @@ int stub_remove(struct stub *stub, const struct breakpoint *bp, struct err *err)
     if (stub->gone || !stub_running(stub))
         return 0;
     int ret = stub_settle_breakpoints(stub, err);
-    return ret < 0 ? ret : 0;
+    if (ret < 0)
+        return ret;
+    return 0;
 }
 
 int stub_settle_breakpoints(struct stub *stub, struct err *err)

@@ -41,11 +41,11 @@ int stub_interrupt_at_once(struct stub *stub, const struct resume *how, struct e
 int stub_resume(struct stub *stub, const struct resume *how, struct err *err);
 
 /* stub_go_on - repeats the last resume, after a stop that nobody was to see. If an observer still
- * waits for a look at the registers the halt for it is asked again.
- * Returns 1 when it runs, 0 when it stays at a breakpoint (in last_stop). */
+ * waits for registers, the halt for it is asked for again. Returns 1 when it runs, 0 when it stays
+ * at a breakpoint (in last_stop). */
 int stub_go_on(struct stub *stub, struct err *err);
 
-/* stub_halt - asks for a halt for a user; that it stands comes through stub_stopped(). */
+/* stub_halt - asks for a halt for a user; stub_stopped() is called when it stands. */
 int stub_halt(struct stub *stub, struct err *err);
 
 /* stub_snapshot - asks for a halt for an observer: registers are read, and the program goes on. */
@@ -53,6 +53,9 @@ int stub_snapshot(struct stub *stub, struct err *err);
 
 /* stub_reset - resets the board; last_stop is that reset then. */
 int stub_reset(struct stub *stub, enum reset_mode mode, struct err *err);
+
+/* stub_program_begins - the board was reset and stands where its program is to begin, at pc. */
+void stub_program_begins(struct stub *stub, uint64_t pc);
 
 /* ---- breakpoints ---- */
 

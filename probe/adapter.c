@@ -1,10 +1,11 @@
-/* What is there, asked of every driver, and which of it --probe means. */
+/* Asks every driver for its adapters, and finds the one that --probe means. */
 #include "probe/adapter.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/probe.h"
 
@@ -17,7 +18,9 @@ static int by_place(const void *a, const void *b)
 {
     const struct adapter *x = a, *y = b;
     int order = strverscmp(x->bus_path, y->bus_path);
-    return order ? order : strcmp(x->channel, y->channel);
+    if (order)
+        return order;
+    return strcmp(x->channel, y->channel);
 }
 
 int adapters_find(bool open, struct adapter_list *out, struct err *err)
@@ -26,7 +29,9 @@ int adapters_find(bool open, struct adapter_list *out, struct err *err)
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++) {
         struct adapter trouble = { .driver = *d };
         size_t before = out->n;
-        int ret = (*d)->list ? (*d)->list(open, out, &trouble.problem) : 0;
+        int ret = 0;
+        if ((*d)->list)
+            ret = (*d)->list(open, out, &trouble.problem);
         if (out->n > before + 1)
             qsort(out->row + before, out->n - before, sizeof *out->row, by_place);
         if (ret < 0)
@@ -43,7 +48,9 @@ int adapters_scan(struct adapter_list *list, struct err *err)
 {
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++) {
         struct adapter trouble = { .driver = *d };
-        int ret = (*d)->scan ? (*d)->scan(list, &trouble.problem) : 0;
+        int ret = 0;
+        if ((*d)->scan)
+            ret = (*d)->scan(list, &trouble.problem);
         if (ret < 0)
             ret = adapter_list_add(list, &trouble, err);
         if (ret < 0)
@@ -71,8 +78,11 @@ static int parse_place(const char *text, size_t n, struct adapter_spec *s, struc
     const char *colon = memchr(text, ':', n);
     size_t first = colon ? (size_t)(colon - text) : n;
     bool path = first && text[0] == '@';
-    int ret = path ? put_part("bus path", s->bus_path, sizeof s->bus_path, text + 1, first - 1, err)
-                   : put_part("serial number", s->serial, sizeof s->serial, text, first, err);
+    int ret;
+    if (path)
+        ret = put_part("bus path", s->bus_path, sizeof s->bus_path, text + 1, first - 1, err);
+    else
+        ret = put_part("serial number", s->serial, sizeof s->serial, text, first, err);
     if (path && first == 1)
         return err_set(err, ERR_USAGE, "for example @1-2.3; `probeprof list` shows it",
                        "--probe: nothing after '@'");
@@ -142,10 +152,9 @@ static bool ambiguous_serial(const struct adapter_list *list, size_t row)
 void adapter_name(const struct adapter_list *list, size_t row, char *out, size_t cap)
 {
     const struct adapter *a = &list->row[row];
-    bool place = ambiguous_serial(list, row);
-    snprintf(out, cap, "%s%s%s%s%s", a->driver->name,
-             place ? a->driver->own_spec ? ":" : ":@" : ":", place ? a->bus_path : a->serial,
-             *a->channel ? ":" : "", a->channel);
+    bool place = ambiguous_serial(list, row), at = place && !a->driver->own_spec;
+    snprintf(out, cap, "%s:%s%s%s%s", a->driver->name, text_if(at, "@"),
+             place ? a->bus_path : a->serial, text_if(*a->channel, ":"), a->channel);
 }
 
 /* "ftdi:FT1ABC:A, jlink:123 and 2 more": the rows that `want` has, one for a device. */
@@ -158,7 +167,7 @@ static size_t list_names(const struct adapter_list *list, const bool *want, char
             continue;
         adapter_name(list, i, name, sizeof name);
         if (n++ < MAX_NAMED && at + 1 < cap)
-            at += (size_t)snprintf(out + at, cap - at, "%s%s", n > 1 ? ", " : "", name);
+            at += (size_t)snprintf(out + at, cap - at, "%s%s", text_if(n > 1, ", "), name);
     }
     if (n > MAX_NAMED && at + 1 < cap)
         snprintf(out + at, cap - at, " and %zu more", n - MAX_NAMED);
@@ -203,8 +212,8 @@ int adapter_meant_by(const struct adapter_list *list, const char *text)
     return -1;
 }
 
-/* A place without its '@'; a serial number without its driver; a channel that the device does not
- * have: what was meant. -1: nothing near. */
+/* Guesses what the user meant by a place without its '@', a serial number without its driver, or a
+ * channel that the device does not have. -1: no guess. */
 static int find_near(const struct adapter_list *list, const char *driver,
                      const struct adapter_spec *spec, char *hint, size_t cap)
 {
@@ -231,8 +240,7 @@ static int find_near(const struct adapter_list *list, const char *driver,
     return 0;
 }
 
-/* Nothing was named, and all that is there are devices that may be something else: how to name one.
- */
+/* No adapter was named, and there are only doubtful ones: the hint shows how to name one. */
 static int only_doubtful(const struct adapter_list *list, unsigned need, struct err *err)
 {
     for (size_t i = 0; i < list->n; i++) {
@@ -284,10 +292,10 @@ static int refuse_none(const struct adapter_list *list, const char *driver,
     if (driver || !spec->need)
         kind = "";
     return err_set(err, ERR_NOT_FOUND, hint, "no%s%s adapter%s found%s%s%s%s%s%s",
-                   driver ? " " : "", driver ? driver : "", kind,
-                   *spec->serial ? " with serial number " : "", spec->serial,
-                   *spec->bus_path ? " at " : "", spec->bus_path,
-                   *spec->channel ? " with channel " : "", spec->channel);
+                   text_if(driver, " "), text_or(driver, ""), kind,
+                   text_if(*spec->serial, " with serial number "), spec->serial,
+                   text_if(*spec->bus_path, " at "), spec->bus_path,
+                   text_if(*spec->channel, " with channel "), spec->channel);
 }
 
 static int refuse_several(const struct adapter_list *list, const bool *want, size_t first,
@@ -307,5 +315,7 @@ int adapter_choose(const struct adapter_list *list, const char *driver,
     size_t first = 0, n = find_candidates(list, driver, spec, want, &first);
     if (n > 1)
         return refuse_several(list, want, first, err);
-    return n ? (int)first : refuse_none(list, driver, spec, err);
+    if (n)
+        return (int)first;
+    return refuse_none(list, driver, spec, err);
 }

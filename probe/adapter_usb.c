@@ -39,7 +39,7 @@ int adapter_list_usb_channels(const struct probe_driver *driver, const struct us
                               struct err *err)
 {
     struct usb_info *dev;
-    int n = list_devices(ids, &dev, err), ret = n < 0 ? n : 0;
+    int n = list_devices(ids, &dev, err), ret = MIN(n, 0);
     for (int i = 0; ret == 0 && i < n; i++)
         for (size_t k = 0; ret == 0 && k < npicks; k++)
             ret = add_device(driver, &dev[i], pick[k], out, err);
@@ -73,8 +73,9 @@ int adapter_usb(const struct adapter *a, struct usb_info *out, struct err *err)
     free(dev);
     if (n < 0)
         return n;
-    return found >= 0 ? 0
-                      : err_set(err, ERR_USB, "plug it in again",
-                                "%s: no %04x:%04x with serial number \"%s\" at %s", a->driver->name,
-                                a->vid, a->pid, a->serial, a->bus_path);
+    if (found >= 0)
+        return 0;
+    return err_set(err, ERR_USB, "plug it in again",
+                   "%s: no %04x:%04x with serial number \"%s\" at %s", a->driver->name, a->vid,
+                   a->pid, a->serial, a->bus_path);
 }

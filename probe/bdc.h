@@ -58,9 +58,9 @@ enum bdc_pin {
 };
 
 struct bdc_ops {
-    /* Of BDCCSR only the high byte can be read (the low one reads 0), and a long ACK is not told:
-     * an access that failed shows as bytes 0xEE, if at all. Such an adapter's sync() also sets
-     * ENBDC and sends ACK_ENABLE. */
+    /* Of BDCCSR only the high byte can be read (the low one reads 0), and a long ACK is not
+     * reported: an access that failed shows as bytes 0xEE, if at all. Such an adapter's sync() also
+     * sets ENBDC and sends ACK_ENABLE. */
     bool no_flags;
     /* The fastest BDC clock it can talk at; sync() may find a faster one. 0: faster than any
      * part's. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "probe/adapter.h"
+#include "probe/base/choice.h"
 #include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
@@ -32,19 +33,21 @@ static int make_ready(struct dap *d, struct err *err)
 {
     if (!d->link)
         return err_set(err, ERR_USB, "plug it in again", "%s: not open", d->probe.name);
-    int ret = d->broken ? dap_recover(d, err) : 0;
-    d->was_reset = false; /* the caller was told that what it sent is lost */
+    int ret = 0;
+    if (d->broken)
+        ret = dap_recover(d, err);
+    d->was_reset = false; /* the caller knows that what it sent is lost */
     return ret;
 }
 
-/* Some of a batch may have been clocked and some not: whoever sent it has to begin anew, as after
- * an unplugging. */
+/* A part of the batch may have been clocked. The caller has to start over, as after an unplugging.
+ */
 static int batch_lost(struct dap *d, struct err *err)
 {
     d->broken = d->tap_unknown = true;
     if (d->link) {
         d->link->t->cancel(d->link);
-        /* HID: it may have fewer buffers than it says, and drops what finds none */
+        /* HID: it may have fewer buffers than it reports, and drops requests that find none */
         if (d->link->t->reports && d->depth > 1)
             d->depth /= 2;
     }
@@ -54,8 +57,8 @@ static int batch_lost(struct dap *d, struct err *err)
     return err_prefix(err, -ERR_USB, d->probe.name);
 }
 
-/* The protocol does not tell the clock a probe really uses; a batch that takes long enough shows
- * what comes of it. */
+/* The protocol does not report the clock that a probe really uses; the time of a long batch shows
+ * it. */
 static void note_rate(struct dap *d, uint64_t clocks, uint64_t ns)
 {
     if (clocks >= RATE_CLOCKS && ns > 0)
@@ -72,7 +75,9 @@ static int dap_execute(struct probe *p, const struct jtag_op *ops, size_t n, str
     ret = jtag_stream_run(&d->stream, ops, n, err);
     if (ret == 0)
         note_rate(d, d->stream.tck_clocks - clocks, host_ns() - begin);
-    return ret < 0 && ret != -ERR_USAGE ? batch_lost(d, err) : ret;
+    if (ret < 0 && ret != -ERR_USAGE)
+        return batch_lost(d, err);
+    return ret;
 }
 
 static int dap_op_set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
@@ -83,7 +88,9 @@ static int dap_op_set_pins(struct probe *p, unsigned mask, unsigned value, struc
         return ret;
     if (mask & ~(unsigned)(JTAG_PIN_NTRST | JTAG_PIN_NRESET))
         return err_set(err, ERR_UNSUPPORTED, "", "%s: it has nTRST and nRESET only", p->name);
-    return mask ? dap_set_pins(d, mask, value, NULL, err) : 0;
+    if (mask)
+        return dap_set_pins(d, mask, value, NULL, err);
+    return 0;
 }
 
 static int dap_op_get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
@@ -106,7 +113,7 @@ static int dap_op_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, stru
     if (ret == 0)
         ret = dap_set_clock(d, hz, err);
     if (ret == 0 && got_hz)
-        *got_hz = hz; /* the most it will be: the protocol does not tell the real one */
+        *got_hz = hz; /* the highest it can be: the protocol does not report the real one */
     return ret;
 }
 
@@ -287,7 +294,7 @@ static void look_inside(struct adapter *row)
         snprintf(row->firmware, sizeof row->firmware, "%s", d->firmware);
         row->can = d->can & DAP_CAN_JTAG ? ADAPTER_JTAG : 0;
         snprintf(row->note + used, sizeof row->note - used, "%s, %zu bytes x %u",
-                 row->can ? "" : ", SWD only", d->lim.packet, d->depth);
+                 text_if(!row->can, ", SWD only"), d->lim.packet, d->depth);
     }
     destroy_dap(d);
 }

@@ -40,8 +40,8 @@ enum {
 
 /* ---- JTAG in packets (cmsis_dap_jtag.c; pure) ---- */
 
-/* How an answer can be told from the one before it. Ids and lengths alone do not tell a repeated
- * answer of the same kind. */
+/* What distinguishes an answer from the one before it. Ids and lengths alone do not show that an
+ * answer of the same kind was repeated. */
 enum dap_token {
     DAP_TOKEN_NONE,
     DAP_TOKEN_LENGTH, /* answers of even and odd length in turn: costs an answer byte */
@@ -202,7 +202,8 @@ struct dap {
 unsigned dap_usual_ms(const struct dap *d);
 unsigned dap_deadline_ms(const struct dap *d, uint64_t clocks);
 
-/* dap_set_token - how answers in flight are told apart, by what the probe can: d->lim.token. */
+/* dap_set_token - sets d->lim.token, which distinguishes answers in flight, to what the probe
+ * supports. */
 void dap_set_token(struct dap *d);
 
 /* dap_prove_info - asks DAP_Info `id`, and reads until its answer of n bytes comes; at most `reads`

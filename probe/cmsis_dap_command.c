@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 
 /* clang-format off */
@@ -16,7 +17,7 @@ enum {
 
 unsigned dap_usual_ms(const struct dap *d)
 {
-    unsigned its_own = d->quirk->timeout_ms ? d->quirk->timeout_ms : (unsigned)ANSWER_MS;
+    unsigned its_own = EITHER(d->quirk->timeout_ms, (unsigned)ANSWER_MS);
     return d->timeout_ms ? d->timeout_ms : its_own;
 }
 
@@ -38,7 +39,9 @@ static int ask_once(struct dap *d, const uint8_t *req, size_t len, uint8_t *in, 
     const struct dap_transport *t = d->link->t;
     memcpy(d->packet[0].out + 1, req, len);
     int ret = t->write(d->link, d->packet[0].out, len, ms, err);
-    return ret < 0 ? ret : t->read(d->link, in, ms, err);
+    if (ret < 0)
+        return ret;
+    return t->read(d->link, in, ms, err);
 }
 
 void dap_set_token(struct dap *d)
@@ -49,8 +52,8 @@ void dap_set_token(struct dap *d)
         d->lim.token = d->can & DAP_CAN_ATOMIC ? DAP_TOKEN_WRAP : DAP_TOKEN_NONE;
 }
 
-/* Every other command goes inside of DAP_ExecuteCommands where the probe has that, so that an
- * answer repeated is not taken for the next one's. Returns the length of the answer without that;
+/* Every other command is sent inside of DAP_ExecuteCommands where the probe has that, so that a
+ * repeated answer is not mistaken for the next one. Returns the length of the answer without that;
  * 0: it belongs to something else. */
 static int ask_marked(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsigned ms,
                       struct err *err)
@@ -63,7 +66,7 @@ static int ask_marked(struct dap *d, const uint8_t *req, size_t len, uint8_t *an
     d->odd = !d->odd;
     if (n < 0)
         return n;
-    if (wrap && n >= 1 && in[0] == DAP_UNKNOWN) { /* it said it could */
+    if (wrap && n >= 1 && in[0] == DAP_UNKNOWN) { /* it reported that it has the command */
         d->can &= ~(unsigned)DAP_CAN_ATOMIC;
         dap_set_token(d);
         return ask_marked(d, req, len, answer, ms, err);
@@ -114,7 +117,9 @@ int dap_ask(struct dap *d, const uint8_t *req, size_t len, uint8_t *answer, unsi
         return err_set(err, ERR_USB, "check the USB cable and hub", "%s: reset, after: %s",
                        d->probe.name, why.what);
     }
-    return ret < 0 ? ret : dap_command(d, req, len, answer, ms, err);
+    if (ret < 0)
+        return ret;
+    return dap_command(d, req, len, answer, ms, err);
 }
 
 /* ---- in step ---- */
@@ -145,7 +150,10 @@ int dap_prove_info(struct dap *d, uint8_t id, uint8_t n, unsigned reads, unsigne
     for (unsigned i = 0; ret >= 0; i++) {
         if (ret >= 2 + n && in[0] == DAP_INFO && in[1] == n &&
             (!d->link->exact || ret == 2 + n || is_padded(d, in, id, ret))) {
-            *value = n == 2 ? le16(in + 2) : in[2];
+            if (n == 2)
+                *value = le16(in + 2);
+            else
+                *value = in[2];
             return 0;
         }
         if (i == reads)
@@ -213,7 +221,9 @@ static int reset_port(struct dap *d, struct err *err)
     int ret = d->link->t->reset(d->link, err);
     if (ret == 0)
         ret = in_step(d, err);
-    return ret == 0 && was_connected ? dap_connect(d, err) : ret;
+    if (ret == 0 && was_connected)
+        return dap_connect(d, err);
+    return ret;
 }
 
 int dap_recover(struct dap *d, struct err *err)
@@ -278,17 +288,17 @@ int dap_set_clock(struct dap *d, uint32_t hz, struct err *err)
 
 int dap_set_pins(struct dap *d, unsigned mask, unsigned value, unsigned *got, struct err *err)
 {
-    unsigned select = (mask & JTAG_PIN_NTRST ? (unsigned)DAP_PIN_NTRST : 0) |
-                      (mask & JTAG_PIN_NRESET ? (unsigned)DAP_PIN_NRESET : 0);
-    unsigned out = (value & JTAG_PIN_NTRST ? (unsigned)DAP_PIN_NTRST : 0) |
-                   (value & JTAG_PIN_NRESET ? (unsigned)DAP_PIN_NRESET : 0);
+    unsigned select = bits_if(mask & JTAG_PIN_NTRST, DAP_PIN_NTRST) |
+                      bits_if(mask & JTAG_PIN_NRESET, DAP_PIN_NRESET);
+    unsigned out = bits_if(value & JTAG_PIN_NTRST, DAP_PIN_NTRST) |
+                   bits_if(value & JTAG_PIN_NRESET, DAP_PIN_NRESET);
     uint8_t req[7] = { DAP_SWJ_PINS, (uint8_t)(out & select), (uint8_t)select },
             answer[DAP_MAX_PACKET];
     int n = dap_ask(d, req, sizeof req, answer, 0, err);
     if (n < 0)
         return n;
-    unsigned levels = (answer[1] & DAP_PIN_NTRST ? (unsigned)JTAG_PIN_NTRST : 0) |
-                      (answer[1] & DAP_PIN_NRESET ? (unsigned)JTAG_PIN_NRESET : 0);
+    unsigned levels = bits_if(answer[1] & DAP_PIN_NTRST, JTAG_PIN_NTRST) |
+                      bits_if(answer[1] & DAP_PIN_NRESET, JTAG_PIN_NRESET);
     d->pins = (d->pins & ~mask) | (value & mask);
     d->seen_high |= levels;
     if (got)

@@ -70,11 +70,19 @@ bool dap_find(const struct usb_info *dev, const struct dap_transport *only, stru
     const struct usb_interface *bulk, *hid;
     if (!is_probe(dev))
         return false;
-    bulk = only == &dap_v1 ? NULL : choose_interface(dev, fits_bulk);
-    hid = only == &dap_v2 ? NULL : choose_hid(dev);
+    if (only == &dap_v1)
+        bulk = NULL;
+    else
+        bulk = choose_interface(dev, fits_bulk);
+    if (only == &dap_v2)
+        hid = NULL;
+    else
+        hid = choose_hid(dev);
     if (!bulk && !hid)
         return false;
-    *out = bulk ? (struct dap_place){ &dap_v2, bulk->number }
-                : (struct dap_place){ &dap_v1, hid->number };
+    if (bulk)
+        *out = (struct dap_place){ &dap_v2, bulk->number };
+    else
+        *out = (struct dap_place){ &dap_v1, hid->number };
     return true;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "probe/base/bits.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 
 enum { MAX_SEQUENCES = 255, MAX_CLOCKS = 64, CLOCKS_MASK = 0x3F, TMS_HIGH = 0x40, CAPTURE = 0x80 };
@@ -55,12 +56,13 @@ static void add_clocks(struct packer *k, uint32_t at, unsigned clocks, bool capt
     size_t bytes = bytes_of(clocks);
     k->at[k->n++] = (uint16_t)r->len;
     r->buf[r->len++] =
-        (uint8_t)((clocks & CLOCKS_MASK) | (bits_get(k->c->tms, at, 1) ? TMS_HIGH : 0) |
-                  (capture ? CAPTURE : 0));
+        (uint8_t)((clocks & CLOCKS_MASK) | bits_if(bits_get(k->c->tms, at, 1), TMS_HIGH) |
+                  bits_if(capture, CAPTURE));
     memset(r->buf + r->len, 0, bytes);
     bits_copy_or(r->buf + r->len, 0, k->c->tdi, at, clocks);
     r->len += bytes;
-    r->answer_len += capture ? bytes : 0;
+    if (capture)
+        r->answer_len += bytes;
     r->clocks += clocks;
 }
 
@@ -70,7 +72,8 @@ static void drop_last(struct packer *k)
     struct dap_request *r = k->r;
     uint8_t info = r->buf[k->at[--k->n]];
     r->len = k->at[k->n];
-    r->answer_len -= info & CAPTURE ? bytes_of(clocks_of(info)) : 0;
+    if (info & CAPTURE)
+        r->answer_len -= bytes_of(clocks_of(info));
     r->clocks -= clocks_of(info);
 }
 
@@ -84,8 +87,8 @@ static void shorten_last(struct packer *k)
     add_clocks(k, end - clocks, keep, info & CAPTURE);
 }
 
-/* Makes the answer's length odd or even: by capturing what nobody asked for, or by giving back what
- * is last. More than one round may be needed; one captured byte alone cannot be helped. */
+/* Makes the answer's length odd or even: by capturing bits that are not needed, or by removing the
+ * last sequence. More than one round may be needed; a single captured byte cannot be changed. */
 static bool flip_parity(struct packer *k)
 {
     struct dap_request *r = k->r;

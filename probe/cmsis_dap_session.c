@@ -1,11 +1,11 @@
-/* Opening and closing a CMSIS-DAP probe: what it is, what it says of itself, and what is believed.
- */
+/* Opening and closing a CMSIS-DAP probe: what it is, what it reports, and which of that is used. */
 #include "probe/cmsis_dap.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 
 enum { IDENTIFY_TRIES = 3, REVIVE_US = 100000, REVIVE_TRIES = 10 };
@@ -46,8 +46,8 @@ static int info_capabilities(struct dap *d, unsigned *can, struct err *err)
     return 0;
 }
 
-/* Answers to DAP_Info look alike: what they say is believed when the question after them gets the
- * answer that is known already. */
+/* Answers to DAP_Info look alike: an answer counts when the next question gets the answer that is
+ * known already. */
 static int identify_once(struct dap *d, struct err *err)
 {
     unsigned count, can = 0;
@@ -83,7 +83,8 @@ static int identify_probe(struct dap *d, struct err *err)
     return ret;
 }
 
-/* What the firmware says, as far as it can be true: one buffer and 64 bytes are always there. */
+/* The limits that the firmware reports, as far as they are plausible: one buffer and 64 bytes are
+ * always there. */
 static void set_limits(struct dap *d)
 {
     size_t most = d->link->t->reports ? d->link->packet : DAP_MAX_PACKET;
@@ -120,7 +121,9 @@ static int open_in_step(struct dap *d, const struct usb_info *dev, const struct 
         usleep(REVIVE_US);
         ret = place->t->open(dev, place->interface, d->probe.log, &d->link, err);
     }
-    return ret < 0 ? ret : dap_recover(d, err);
+    if (ret < 0)
+        return ret;
+    return dap_recover(d, err);
 }
 
 int dap_start(struct dap *d, const struct usb_info *dev, struct err *err)
@@ -143,8 +146,8 @@ int dap_start(struct dap *d, const struct usb_info *dev, struct err *err)
     set_limits(d);
     log_msg(d->probe.log, LOG_USB, "%s: %s, packets of %zu bytes, %u in flight, firmware %s%s%s",
             d->probe.name, place.t->name, d->lim.packet, d->depth,
-            d->firmware[0] ? d->firmware : "?", d->quirk->why ? "; " : "",
-            d->quirk->why ? d->quirk->why : "");
+            d->firmware[0] ? d->firmware : "?", text_if(d->quirk->why, "; "),
+            text_or(d->quirk->why, ""));
     return 0;
 }
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* A question whose answer is known, behind the last clocks of a run: where answers of the same
- * length and id follow each other, one too many shows by that. */
+/* Sends a question whose answer is known behind the last clocks of a run: it shows whether a
+ * repeated answer of the same length and id came before. */
 static const uint8_t check[] = { DAP_INFO, DAP_INFO_COUNT };
 
 static int judge_check(const struct dap *d, const uint8_t *answer, int n, struct err *err)
@@ -25,14 +25,17 @@ static int receive_oldest(struct dap *d, struct err *err)
         return n;
     d->head = (slot + 1) % DAP_SLOTS;
     d->flying--;
-    return r->clocks ? dap_unpack(r, p->in, (size_t)n, d->link->exact, d->owner[slot]->tdo, err)
-                     : judge_check(d, p->in, n, err);
+    if (r->clocks)
+        return dap_unpack(r, p->in, (size_t)n, d->link->exact, d->owner[slot]->tdo, err);
+    return judge_check(d, p->in, n, err);
 }
 
 /* The slot for the next request, once there is one. */
 static int free_slot(struct dap *d, struct jtag_chunk *c, unsigned *slot, struct err *err)
 {
-    int ret = d->flying >= d->depth ? receive_oldest(d, err) : 0;
+    int ret = 0;
+    if (d->flying >= d->depth)
+        ret = receive_oldest(d, err);
     *slot = (d->head + d->flying) % DAP_SLOTS;
     d->owner[*slot] = c;
     d->request[*slot].buf = d->packet[*slot].out + 1;

@@ -1,7 +1,7 @@
 /* CMSIS-DAP v1: one HID report each way, through hidapi and the kernel's hidraw. The kernel keeps
  * up to 64 reports that nobody has read yet, so answers of several requests may wait; the probe
- * drops a request that finds its buffers full without a word, so how many are outstanding is
- * counted by the caller. */
+ * drops a request that finds its buffers full, without an error, so the caller counts how many are
+ * outstanding. */
 #include "probe/cmsis_dap.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/holder.h"
 
@@ -71,7 +72,7 @@ static int rank_device(const struct hid_device_info *i, const struct usb_info *d
         return 3;
     if (i->interface_number == interface)
         return 2;
-    return i->interface_number < 0 ? 1 : 0; /* a kernel that does not tell */
+    return i->interface_number < 0 ? 1 : 0; /* the kernel does not report it */
 }
 
 static bool find_node(const struct usb_info *dev, uint8_t interface, char *path, size_t cap)
@@ -156,10 +157,15 @@ static int hid_link_open(const struct usb_info *dev, uint8_t interface, const st
     if (!h)
         return err_set(err, ERR_NOMEM, "", "CMSIS-DAP: out of memory");
     bool there = find_node(dev, interface, path, sizeof path);
-    h->hid = there ? hid_open_path(path) : NULL;
+    if (there)
+        h->hid = hid_open_path(path);
+    else
+        h->hid = NULL;
     if (!h->hid) {
         free(h);
-        return there ? no_access(path, dev, err) : no_node(dev, interface, err);
+        if (there)
+            return no_access(path, dev, err);
+        return no_node(dev, interface, err);
     }
     h->log = log;
     snprintf(h->where, sizeof h->where, "%s", dev->bus_path);
@@ -176,7 +182,7 @@ static void log_report(const struct hid_link *h, char way, const uint8_t *data, 
         return;
     for (size_t i = 0; i < MIN(n, (size_t)24); i++)
         snprintf(hex + 3 * i, 4, " %02x", data[i]);
-    log_msg(h->log, LOG_USB, "%s %c HID:%s%s", h->where, way, hex, n > 24 ? " ..." : "");
+    log_msg(h->log, LOG_USB, "%s %c HID:%s%s", h->where, way, hex, text_if(n > 24, " ..."));
 }
 
 static int report_failed(const struct hid_link *h, const char *doing, struct err *err)

@@ -33,8 +33,11 @@ static int bulk_open(const struct usb_info *dev, uint8_t interface, const struct
                      struct dap_link **out, struct err *err)
 {
     struct bulk_link *b = calloc(1, sizeof *b);
-    int ret = b ? usb_open(dev, interface, log, &b->usb, err)
-                : err_set(err, ERR_NOMEM, "", "CMSIS-DAP: out of memory");
+    int ret;
+    if (b)
+        ret = usb_open(dev, interface, log, &b->usb, err);
+    else
+        ret = err_set(err, ERR_NOMEM, "", "CMSIS-DAP: out of memory");
     if (ret < 0) {
         free(b);
         return ret;
@@ -51,8 +54,8 @@ static int bulk_open(const struct usb_info *dev, uint8_t interface, const struct
     return 0;
 }
 
-/* A read is as long as whole packets of the endpoint: a shorter one could overflow. And as a padded
- * answer: no short packet ends that. */
+/* A read has the length of whole packets of the endpoint: a shorter one could overflow. It also
+ * has the length of a padded answer, which no short packet ends. */
 static size_t read_size(const struct dap_link *l, size_t want)
 {
     size_t e = MAX(l->exact ? l->endpoint : l->pad, (size_t)8);
@@ -76,7 +79,9 @@ static int bulk_send(struct dap_link *l, unsigned slot, struct dap_packet *p, st
 {
     struct bulk_link *b = bulk_of(l);
     int ret = usb_submit(b->usb, in_slot(slot), b->in, p->in, read_size(l, p->want), err);
-    return ret < 0 ? ret : usb_submit(b->usb, out_slot(slot), b->out, p->out + 1, p->len, err);
+    if (ret < 0)
+        return ret;
+    return usb_submit(b->usb, out_slot(slot), b->out, p->out + 1, p->len, err);
 }
 
 /* The request first: one that is refused has no answer to wait for. */
@@ -85,7 +90,9 @@ static int bulk_receive(struct dap_link *l, unsigned slot, struct dap_packet *p,
 {
     (void)p;
     int ret = usb_wait(bulk_of(l)->usb, out_slot(slot), timeout_ms, err);
-    return ret < 0 ? ret : usb_wait(bulk_of(l)->usb, in_slot(slot), timeout_ms, err);
+    if (ret < 0)
+        return ret;
+    return usb_wait(bulk_of(l)->usb, in_slot(slot), timeout_ms, err);
 }
 
 static void bulk_cancel(struct dap_link *l) { usb_cancel_all(bulk_of(l)->usb); }

@@ -1,6 +1,6 @@
-/* "dcload-ip": datagrams to and from a Dreamcast that runs the network loader of that name. What
- * they say is the target driver's business (targets/sh4/driver/dcip.c). The loader takes commands
- * at any port of its own, says by 31313 what programs want, and answers to the port that asked
+/* "dcload-ip": datagrams to and from a Dreamcast that runs the network loader of that name. The
+ * target driver makes and reads them (targets/sh4/driver/dcip.c). The loader takes commands at any
+ * of its ports, sends requests of programs from port 31313, and answers to the port that asked
  * (KallistiOS/dcload-ip, target-src/dcload/net.c, syscalls.c). */
 #include <errno.h>
 #include <poll.h>
@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
@@ -58,9 +59,13 @@ static int parse_spec(struct dcload_ip *d, const char *spec, struct err *err)
         return err_set(err, ERR_USAGE, "give its address as a number", "'%.40s...' is too long",
                        spec);
     snprintf(place, sizeof place, "%.*s%s", (int)head, spec,
-             memchr(spec, ':', head) ? "" : ":31313");
-    int ret = spec[head] ? options_each(spec + head + 1, set_option, d, err) : 0;
-    return ret < 0 ? ret : tcp_parse(place, d->host, d->port, err);
+             text_if(!memchr(spec, ':', head), ":31313"));
+    int ret = 0;
+    if (spec[head])
+        ret = options_each(spec + head + 1, set_option, d, err);
+    if (ret < 0)
+        return ret;
+    return tcp_parse(place, d->host, d->port, err);
 }
 
 static void hang_up(int *fd)
@@ -94,7 +99,10 @@ static void close_dcload_ip(struct probe *p)
 
 static int open_dcload_ip(const struct probe_config *cfg, struct probe **out, struct err *err);
 
-static int reopen(struct probe *p, struct err *err) { return connect_both(dcload_of(p), err); }
+static int reconnect_both(struct probe *p, struct err *err)
+{
+    return connect_both(dcload_of(p), err);
+}
 
 /* ---- datagrams ---- */
 
@@ -115,7 +123,7 @@ static int send_datagram(struct probe *p, int fd, const uint8_t *buf, size_t len
 {
     if (fd < 0)
         return socket_failed(p, "send", ENOTCONN, err);
-    for (int i = 0; i < 2; i++) { /* an error told may be that of the datagram before */
+    for (int i = 0; i < 2; i++) { /* the error may belong to the datagram before */
         ssize_t n = write(fd, buf, len);
         if (n >= 0) {
             dcload_of(p)->sent += (uint64_t)n;
@@ -252,7 +260,7 @@ const struct probe_driver dcload_ip_driver = {
     .own_spec = true,
     .open = open_dcload_ip,
     .close = close_dcload_ip,
-    .reopen = reopen,
+    .reopen = reconnect_both,
     .stream = &ops,
 };
 
@@ -264,7 +272,7 @@ static int open_dcload_ip(const struct probe_config *cfg, struct probe **out, st
     *d = (struct dcload_ip){ .base = { .driver = &dcload_ip_driver, .log = cfg->log },
                              .main = -1,
                              .aside = -1 };
-    int ret = parse_spec(d, cfg->spec ? cfg->spec : "", err);
+    int ret = parse_spec(d, text_or(cfg->spec, ""), err);
     if (ret == 0)
         ret = connect_both(d, err);
     if (ret < 0) {

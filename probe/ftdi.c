@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
@@ -29,7 +30,7 @@ static bool is_wired(const struct ftdi_pin *pin) { return pin->data || pin->oe; 
 
 static void put_bit(uint16_t *word, uint16_t mask, bool on)
 {
-    *word = (uint16_t)(on ? *word | mask : *word & ~mask);
+    *word = (uint16_t)with_bits(*word, mask, on);
 }
 
 static void drive_pin(struct ftdi *f, enum ftdi_signal s, bool low)
@@ -43,7 +44,7 @@ static void drive_pin(struct ftdi *f, enum ftdi_signal s, bool low)
         put_bit(&f->direction, pin->oe, low);
     else if (pin->oe)
         put_bit(&f->value, pin->oe, low != pin->oe_low);
-    f->low = low ? f->low | 1u << s : f->low & ~(1u << s);
+    f->low = with_bits(f->low, 1u << s, low);
 }
 
 static int ftdi_op_set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
@@ -64,7 +65,9 @@ static int ftdi_op_set_pins(struct probe *p, unsigned mask, unsigned value, stru
     if (!mask)
         return 0;
     ret = ftdi_send_pins(f, err);
-    return ret < 0 ? ftdi_lost(f, err) : 0;
+    if (ret < 0)
+        return ftdi_lost(f, err);
+    return 0;
 }
 
 static int ftdi_op_get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
@@ -84,8 +87,10 @@ static int ftdi_op_get_pins(struct probe *p, unsigned *value, unsigned *known, s
         /* others show what we drive, not what is there */
         bool seen = pin->data && (s == FTDI_VTREF || pin->oe == pin->data);
         bool high = seen ? ((pins & pin->data) != 0) != pin->data_inverted : !(f->low >> s & 1);
-        *known |= is_wired(pin) ? jtag_pin[s] : 0;
-        *value |= is_wired(pin) && high ? jtag_pin[s] : 0;
+        if (is_wired(pin))
+            *known |= jtag_pin[s];
+        if (is_wired(pin) && high)
+            *value |= jtag_pin[s];
     }
     return 0;
 }
@@ -96,7 +101,9 @@ static int ftdi_op_execute(struct probe *p, const struct jtag_op *ops, size_t n,
 {
     struct ftdi *f = ftdi_of(p);
     int ret = ftdi_ready(f, err);
-    return ret < 0 ? ret : ftdi_run(f, ops, n, err);
+    if (ret < 0)
+        return ret;
+    return ftdi_run(f, ops, n, err);
 }
 
 static int ftdi_op_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struct err *err)
@@ -184,7 +191,9 @@ static void use_layout(struct ftdi *f)
 /* layout= first, wherever it stands: the others change what it says. */
 static int find_layout(void *ctx, const char *name, const char *value, struct err *err)
 {
-    return strcmp(name, "layout") == 0 ? layout_option(ctx, value, err) : 0;
+    if (strcmp(name, "layout") == 0)
+        return layout_option(ctx, value, err);
+    return 0;
 }
 
 static int set_option(void *ctx, const char *name, const char *value, struct err *err)
@@ -205,7 +214,7 @@ static int set_option(void *ctx, const char *name, const char *value, struct err
         return err_set(err, ERR_USAGE,
                        "options: vid=,pid=, layout=NAME, ntrst=, nreset=, asebrk=, vtref=PIN, "
                        "adaptive=on (RTCK at GPIOL3), tdo=falling",
-                       "ftdi: no option \"%s%s%s\"", name, value[0] ? "=" : "", value);
+                       "ftdi: no option \"%s%s%s\"", name, text_if(value[0], "="), value);
     return 0;
 }
 
@@ -235,7 +244,7 @@ static int make_ftdi(const struct probe_config *cfg, struct ftdi **out, struct e
     f->probe.driver = row->driver;
     f->probe.log = cfg->log;
     f->row = *row;
-    f->hz = cfg->speed_hz ? cfg->speed_hz : DEFAULT_HZ;
+    f->hz = EITHER(cfg->speed_hz, DEFAULT_HZ);
     f->layout = ftdi_layout_of(row->vid, row->pid, row->product);
     *out = f;
     return 0;
@@ -249,7 +258,7 @@ static int find_and_start(struct ftdi *f, struct err *err)
         return ret;
     snprintf(f->row.bus_path, sizeof f->row.bus_path, "%s", dev.bus_path);
     snprintf(f->probe.name, sizeof f->probe.name, "ftdi %s%s%s", dev.bus_path,
-             f->row.channel[0] ? ":" : "", f->row.channel);
+             text_if(f->row.channel[0], ":"), f->row.channel);
     return ftdi_start(f, &dev, err);
 }
 

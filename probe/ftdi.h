@@ -98,8 +98,8 @@ void ftdi_stop(struct ftdi *f);
 /* ftdi_ready - to be called before anything else: 0, recovering the chip if it is out of step;
  * -ERR_USB it is not open or does not recover. */
 int ftdi_ready(struct ftdi *f, struct err *err);
-/* ftdi_lost - after a failure: nobody knows how far the chip came, and whoever sent the batch has
- * to begin anew, as after an unplugging. Drops what is in flight; the next ftdi_ready() recovers.
+/* ftdi_lost - after a failure: how far the chip came is not known. The caller has to start over,
+ * as after an unplugging. Drops what is in flight; the next ftdi_ready() recovers.
  * Returns -ERR_USB, err named. */
 int ftdi_lost(struct ftdi *f, struct err *err);
 /* ftdi_run - ops, as jtag_ops.execute(). Any failure but -ERR_USAGE is -ERR_USB and leaves the chip

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 
 /* Opcodes of shifts are made of these. Data go out on the falling edge and come in on the rising
@@ -59,7 +60,7 @@ static uint8_t shift_op(const struct mpsse_batch *b, const struct jtag_op *op, u
     if (op->tdi)
         code |= WRITE | OUT_FALLING;
     if (op->tdo)
-        code |= (uint8_t)(READ | (b->falling ? IN_FALLING : 0));
+        code |= (uint8_t)(READ | bits_if(b->falling, IN_FALLING));
     return code;
 }
 
@@ -69,7 +70,7 @@ static void end_tms(struct mpsse_batch *b)
 {
     if (b->tms.n == 0)
         return;
-    uint8_t read = (uint8_t)(b->tms.read ? READ | (b->falling ? IN_FALLING : 0) : 0);
+    uint8_t read = (uint8_t)(b->tms.read ? READ | bits_if(b->falling, IN_FALLING) : 0);
     put_byte(b, (uint8_t)(TMS | LSB | BITS | OUT_FALLING | read));
     put_byte(b, (uint8_t)(b->tms.n - 1));
     put_byte(b, (uint8_t)(b->tms.bits | b->tms.tdi << 7));
@@ -162,8 +163,11 @@ static bool put_body(struct mpsse_cursor *c, struct mpsse_batch *b, const struct
     if (left == 0)
         return true;
     end_tms(b);
-    uint32_t n = left >= 8 ? shift_bytes(b, op, c->done, whole_bytes(b, op, left))
-                           : shift_bits(b, op, c->done, left);
+    uint32_t n;
+    if (left >= 8)
+        n = shift_bytes(b, op, c->done, whole_bytes(b, op, left));
+    else
+        n = shift_bits(b, op, c->done, left);
     c->done += n;
     b->clocks += n;
     return c->done == op->bits - 1;
@@ -256,7 +260,7 @@ bool mpsse_encode(struct mpsse_cursor *c, struct mpsse_batch *b)
 void mpsse_finish(struct mpsse_batch *b, uint8_t token)
 {
     end_tms(b);
-    if ((b->nin + 2) % (b->packet_data ? b->packet_data : MPSSE_PACKET_DATA) == 0) {
+    if ((b->nin + 2) % EITHER(b->packet_data, MPSSE_PACKET_DATA) == 0) {
         put_byte(b, GET_LOW);
         expect_reply(b, (struct mpsse_reply){ .bits = 8 });
     }

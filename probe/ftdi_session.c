@@ -4,7 +4,7 @@
  * reads allow one in flight, have no deadline, and wait in a loop that does not sleep. Reads are
  * always posted, so that the chip can give up its replies at any time: its FIFOs are small, and an
  * engine that cannot put down a reply stops taking commands. Every batch ends with an opcode that
- * does not exist, whose echo says that nothing was lost, added or left from before. */
+ * does not exist; its echo proves that nothing was lost, added or left from before. */
 #include <ftdi.h>
 #include <stdio.h>
 #include <string.h>
@@ -100,7 +100,9 @@ static int collect_replies(struct ftdi *f, unsigned timeout_ms, struct err *err)
     if (n < 0)
         return n;
     ret = feed_batches(f, f->read[i], mpsse_strip(f->read[i], (size_t)n, f->packet), err);
-    return ret < 0 ? ret : post_reads(f, err);
+    if (ret < 0)
+        return ret;
+    return post_reads(f, err);
 }
 
 /* Nothing comes: what became of the commands may say why. */
@@ -192,7 +194,9 @@ int ftdi_run(struct ftdi *f, const struct jtag_op *ops, size_t n, struct err *er
         ret = send_batch(f, err);
         f->tms_low = true;
     }
-    return ret < 0 ? ftdi_lost(f, err) : 0;
+    if (ret < 0)
+        return ftdi_lost(f, err);
+    return 0;
 }
 
 static int run_command(struct ftdi *f, const uint8_t *out, size_t nout, uint8_t *in, size_t nin,
@@ -214,7 +218,9 @@ int ftdi_command(struct ftdi *f, const uint8_t *out, size_t nout, uint8_t *in, s
                  struct err *err)
 {
     int ret = run_command(f, out, nout, in, nin, err);
-    return ret < 0 ? ftdi_lost(f, err) : 0;
+    if (ret < 0)
+        return ftdi_lost(f, err);
+    return 0;
 }
 
 /* ---- settings ---- */
@@ -246,7 +252,8 @@ int ftdi_send_clock(struct ftdi *f, struct err *err)
 
 /* ---- setting up ---- */
 
-/* libftdi1's word for a failed request does not tell an unplugged device from others. */
+/* libftdi1's result of a failed request is the same for an unplugged device and for other
+ * failures. */
 static int check_request(struct ftdi *f, const struct usb_info *dev, int rc, const char *doing,
                          struct err *err)
 {
@@ -258,7 +265,8 @@ static int check_request(struct ftdi *f, const struct usb_info *dev, int rc, con
                    ftdi_get_error_string(f->ctx));
 }
 
-/* What the chip had for somebody else. Its empty packets come for ever: one ends it. */
+/* Drops the chip's replies to an earlier session. The chip sends empty packets for ever: the first
+ * one ends it. */
 static int drain_replies(struct ftdi *f, struct err *err)
 {
     for (unsigned i = 0; i < DRAIN_READS; i++) {
@@ -276,8 +284,8 @@ static int drain_replies(struct ftdi *f, struct err *err)
                    "the chip never stops sending");
 }
 
-/* A new engine: whatever it was in the middle of is forgotten. A reset of the port has set the
- * latency timer back. */
+/* Resets the engine: a command under way is dropped. The latency timer is set again, since a reset
+ * of the port restores its default. */
 static int set_up_engine(struct ftdi *f, const struct usb_info *dev, struct err *err)
 {
     int ret = check_request(f, dev, ftdi_usb_reset(f->ctx), "reset", err);
@@ -290,7 +298,9 @@ static int set_up_engine(struct ftdi *f, const struct usb_info *dev, struct err 
         ret = check_request(f, dev, ftdi_set_bitmode(f->ctx, 0, BITMODE_MPSSE), "MPSSE mode", err);
     if (ret == 0)
         ret = check_request(f, dev, ftdi_tcioflush(f->ctx), "purge", err);
-    return ret < 0 ? ret : drain_replies(f, err);
+    if (ret < 0)
+        return ret;
+    return drain_replies(f, err);
 }
 
 /* Data that go round inside the chip: what comes back wrong here did not get lost on the target's
@@ -321,7 +331,9 @@ static int prove_in_step(struct ftdi *f, struct err *err)
         ret = ftdi_send_clock(f, err);
     if (ret == 0)
         ret = ftdi_send_pins(f, err);
-    return ret < 0 ? ret : prove_loopback(f, err);
+    if (ret < 0)
+        return ret;
+    return prove_loopback(f, err);
 }
 
 static int bring_up(struct ftdi *f, const struct usb_info *dev, struct err *err)
@@ -373,7 +385,7 @@ static int open_library(struct ftdi *f, struct err *err)
     return 0;
 }
 
-/* As long as the device is there a stuck chip is worth a reset of its port: that has helped. */
+/* A stuck chip that is still on the bus gets a reset of its port, which has been seen to help. */
 static int bring_up_or_reset(struct ftdi *f, const struct usb_info *dev, struct err *err)
 {
     int ret = bring_up(f, dev, err);
@@ -389,7 +401,9 @@ static int start_channel(struct ftdi *f, const struct usb_info *dev, struct err 
         ret = usb_open(dev, (uint8_t)channel_of(f), f->probe.log, &f->usb, err);
     if (ret == 0)
         ret = open_library(f, err);
-    return ret < 0 ? ret : bring_up_or_reset(f, dev, err);
+    if (ret < 0)
+        return ret;
+    return bring_up_or_reset(f, dev, err);
 }
 
 int ftdi_start(struct ftdi *f, const struct usb_info *dev, struct err *err)
@@ -399,7 +413,9 @@ int ftdi_start(struct ftdi *f, const struct usb_info *dev, struct err *err)
     f->broken = false;
     if (ret < 0)
         ftdi_stop(f);
-    return ret < 0 ? err_prefix(err, ret, f->probe.name) : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, f->probe.name);
+    return 0;
 }
 
 void ftdi_stop(struct ftdi *f)
@@ -438,5 +454,7 @@ int ftdi_ready(struct ftdi *f, struct err *err)
     f->broken = ret < 0;
     if (ret < 0 && err)
         err->code = ERR_USB;
-    return ret < 0 ? err_prefix(err, -ERR_USB, f->probe.name) : 0;
+    if (ret < 0)
+        return err_prefix(err, -ERR_USB, f->probe.name);
+    return 0;
 }

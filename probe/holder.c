@@ -1,4 +1,5 @@
 #include "probe/holder.h"
+#include "probe/base/choice.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -46,7 +47,9 @@ static int parent_of(const char *proc, int pid)
     int parent = 0;
     snprintf(path, sizeof path, "%s/%d/stat", proc, pid);
     FILE *in = fopen(path, "re");
-    const char *end = in && fgets(text, sizeof text, in) ? strrchr(text, ')') : NULL;
+    const char *end = NULL;
+    if (in && fgets(text, sizeof text, in))
+        end = strrchr(text, ')');
     if (end && sscanf(end + 1, " %*c %d", &parent) != 1)
         parent = 0;
     if (in)
@@ -73,13 +76,15 @@ static void describe_process(const char *proc, int pid, char *out, size_t cap)
         name[strcspn(name, "\n")] = 0;
     if (in)
         fclose(in);
-    snprintf(out, cap, "%s%sprocess %d%s", name, *name ? " (" : "", pid, *name ? ")" : "");
+    snprintf(out, cap, "%s%sprocess %d%s", name, text_if(*name, " ("), pid, text_if(*name, ")"));
 }
 
 int holder_find(const char *proc, const char *node, char *out, size_t cap)
 {
     struct stat st;
-    DIR *dir = stat(node, &st) == 0 ? opendir(proc) : NULL;
+    DIR *dir = NULL;
+    if (stat(node, &st) == 0)
+        dir = opendir(proc);
     int found = 0;
     snprintf(out, cap, "%s", "");
     for (struct dirent *e; dir && !found && (e = readdir(dir));) {

@@ -3,15 +3,16 @@
  * The protocol is requests and replies without numbers, so nothing is sent while a reply is
  * awaited: a probe that drops what comes too early would be out of step with no sign. Latency is
  * hidden as far as that allows: the next batch is packed meanwhile, a batch is as large as the
- * probe's memory, the reads of a reply wait on the bus before it comes, and batches of which nobody
- * wants TDO go out as HW_JTAG_WRITE, which has no reply, one behind the other.
+ * probe's memory, the reads of a reply wait on the bus before it comes, and batches whose TDO is
+ * not needed are sent as HW_JTAG_WRITE, which has no reply, one behind the other.
  *
- * After any failed transfer the stream is out of step: cancel, drain, close, open anew, prove it,
+ * After any failed transfer the stream is out of step: cancel, drain, close, open again, prove it,
  * and only then go on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/options.h"
 #include "probe/host_time.h"
 #include "probe/jlink.h"
@@ -56,7 +57,9 @@ static int jlink_set_pins(struct probe *p, unsigned mask, unsigned value, struct
     int ret = jlink_drive(j, mask, err);
     if (ret == 0)
         ret = jlink_get_state(j, &state, err);
-    return ret < 0 ? jlink_recovered(j, ret, err) : 0;
+    if (ret < 0)
+        return jlink_recovered(j, ret, err);
+    return 0;
 }
 
 static int state_now(struct jlink *j, struct jlink_state *state, struct err *err)
@@ -64,7 +67,9 @@ static int state_now(struct jlink *j, struct jlink_state *state, struct err *err
     if (!j->usb)
         return refuse_lost(j, err);
     int ret = jlink_get_state(j, state, err);
-    return ret < 0 ? jlink_recovered(j, ret, err) : 0;
+    if (ret < 0)
+        return jlink_recovered(j, ret, err);
+    return 0;
 }
 
 static int jlink_get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
@@ -74,8 +79,8 @@ static int jlink_get_pins(struct probe *p, unsigned *value, unsigned *known, str
     if (ret < 0)
         return ret;
     *known = JTAG_PIN_NRESET | JTAG_PIN_NTRST | JTAG_PIN_VTREF;
-    *value = (state.nreset ? JTAG_PIN_NRESET : 0) | (state.ntrst ? JTAG_PIN_NTRST : 0) |
-             (state.millivolts >= POWER_MV ? JTAG_PIN_VTREF : 0);
+    *value = bits_if(state.nreset, JTAG_PIN_NRESET) | bits_if(state.ntrst, JTAG_PIN_NTRST) |
+             bits_if(state.millivolts >= POWER_MV, JTAG_PIN_VTREF);
     return 0;
 }
 
@@ -140,7 +145,7 @@ static const struct usb_id ids[] = {
     ROW8(0x1058),       ROW8(0x1060),       ROW8(0x1068),       { 0, 0 }
 };
 
-/* Ids come with every new model: one that calls itself a J-Link is one. */
+/* Every new model has new ids: a device whose name is J-Link is one. */
 static bool is_ours(const struct usb_info *dev)
 {
     for (const struct usb_id *i = ids; i->vid; i++)
@@ -153,8 +158,9 @@ static int pick_interface(const struct usb_info *dev, struct adapter *row)
 {
     uint8_t in, out;
     unsigned max_packet = 0;
-    const struct usb_interface *itf =
-        is_ours(dev) ? jlink_interface(dev, &in, &out, &max_packet) : NULL;
+    const struct usb_interface *itf = NULL;
+    if (is_ours(dev))
+        itf = jlink_interface(dev, &in, &out, &max_packet);
     if (!itf)
         return -1;
     char serial[11];
@@ -253,7 +259,9 @@ static int jlink_reopen(struct probe *p, struct err *err)
 {
     struct jlink *j = jlink_of(p);
     int ret = jlink_connect(j, err);
-    return ret < 0 ? err_prefix(err, ret, p->name) : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, p->name);
+    return 0;
 }
 
 static const struct jtag_ops jlink_jtag = {

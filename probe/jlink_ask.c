@@ -52,5 +52,7 @@ int jlink_ask(struct jlink *j, enum jlink_command command, uint8_t *reply, size_
     int ret = jlink_ask_within(j, &request, 1, reply, n, j->reply_ms, err);
     char doing[32];
     snprintf(doing, sizeof doing, "request %02x", request);
-    return ret < 0 ? err_prefix(err, ret, doing) : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, doing);
+    return 0;
 }

@@ -88,7 +88,9 @@ static int finish_batch(struct jlink *j, struct jlink_batch *b, struct err *err)
     if ((ret = fetch_reply(j, b, err)) < 0)
         return ret;
     unsigned status = b->command == JLINK_HW_JTAG3 ? b->in[b->want - 1] : JLINK_STATUS_OK;
-    return status == JLINK_STATUS_OK ? 0 : status_error(j, status, err);
+    if (status == JLINK_STATUS_OK)
+        return 0;
+    return status_error(j, status, err);
 }
 
 static enum jlink_command command_for(const struct jlink *j, const struct jtag_chunk *c)
@@ -96,9 +98,9 @@ static enum jlink_command command_for(const struct jlink *j, const struct jtag_c
     if (j->hw_major < 5) /* OpenOCD's rule: older hardware has no JTAG3 */
         return JLINK_HW_JTAG2;
     /* The last one is asked for its status at once: that is one round trip, too. */
-    return c->nfields == 0 && !c->last && jlink_can(j->caps, JLINK_CAP_JTAG_WRITE)
-               ? JLINK_HW_JTAG_WRITE
-               : JLINK_HW_JTAG3;
+    if (c->nfields == 0 && !c->last && jlink_can(j->caps, JLINK_CAP_JTAG_WRITE))
+        return JLINK_HW_JTAG_WRITE;
+    return JLINK_HW_JTAG3;
 }
 
 static int send_chunk(void *ctx, struct jtag_chunk *c, struct err *err)
@@ -108,7 +110,9 @@ static int send_chunk(void *ctx, struct jtag_chunk *c, struct err *err)
     b->command = command_for(j, c);
     b->want = jlink_reply_bytes(b->command, c->nbits);
     size_t len = jlink_jtag_request(b->out, b->command, c->tms, c->tdi, c->nbits);
-    int ret = j->awaited ? finish_batch(j, j->awaited, err) : 0;
+    int ret = 0;
+    if (j->awaited)
+        ret = finish_batch(j, j->awaited, err);
     if (ret == 0)
         ret = usb_submit(j->usb, (unsigned)(b - j->batch), j->ep_out, b->out, len, err);
     if (ret < 0)
@@ -134,7 +138,9 @@ static int check_writes(struct jlink *j, struct err *err)
         return 0;
     j->wrote = false;
     int ret = jlink_ask(j, JLINK_HW_JTAG_GET_RESULT, &status, 1, err);
-    return ret < 0 || status == JLINK_STATUS_OK ? ret : status_error(j, status, err);
+    if (ret < 0 || status == JLINK_STATUS_OK)
+        return ret;
+    return status_error(j, status, err);
 }
 
 void jlink_set_batch(struct jlink *j, uint32_t bits)
@@ -161,12 +167,14 @@ void jlink_batch_init(struct jlink *j)
 int jlink_run(struct jlink *j, const struct jtag_op *ops, size_t n, struct err *err)
 {
     int ret = jtag_stream_run(&j->stream, ops, n, err);
-    return ret == 0 ? check_writes(j, err) : ret;
+    if (ret != 0)
+        return ret;
+    return check_writes(j, err);
 }
 
-/* A batch of the largest size, in which TMS stays high: no target minds, and whether the probe's
- * memory will do is known. The first eight clocks are a batch of their own: OpenOCD says that
- * firmware V5 and V6 wants whole bytes there. */
+/* A batch of the largest size, in which TMS stays high: it changes nothing in a target, and shows
+ * whether the probe's memory is large enough. The first eight clocks are a batch of their own:
+ * OpenOCD says that firmware V5 and V6 wants whole bytes there. */
 int jlink_try_batches(struct jlink *j, struct err *err)
 {
     struct jtag_chunk *c = &j->chunk[0];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 
 /* clang-format off */
@@ -41,7 +42,9 @@ size_t jlink_reply_bytes(enum jlink_command command, uint32_t bits)
 
 size_t jlink_read_bytes(size_t want, unsigned max_packet)
 {
-    return want < JLINK_TRANSFER && want % max_packet == 0 ? want : JLINK_TRANSFER;
+    if (want < JLINK_TRANSFER && want % max_packet == 0)
+        return want;
+    return JLINK_TRANSFER;
 }
 
 uint32_t jlink_batch_bits(uint32_t memory, unsigned max_packet, uint32_t tck_hz)
@@ -111,7 +114,7 @@ int jlink_registered(const uint8_t *reply, size_t len, struct err *err)
 void jlink_serial(const char *usb, char out[11])
 {
     size_t len = strlen(usb);
-    const char *p = usb + (len > SERIAL_DIGITS ? len - SERIAL_DIGITS : 0);
+    const char *p = usb + EXCESS(len, SERIAL_DIGITS);
     while (*p == '0' && p[1])
         p++;
     memcpy(out, p, strlen(p) + 1);

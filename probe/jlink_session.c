@@ -29,8 +29,8 @@ static int get_version(struct jlink *j, unsigned timeout_ms, struct err *err)
     return 0;
 }
 
-/* Before a command is used its capability is looked at; the order is OpenOCD's, which says that
- * some probes are particular. */
+/* The capability of each command is checked before it is used. The order is OpenOCD's, whose
+ * comments say that some probes depend on it. */
 static int get_caps(struct jlink *j, struct err *err)
 {
     uint8_t word[4];
@@ -78,7 +78,9 @@ static int set_registration(struct jlink *j, bool on, struct err *err)
         j->handle = 0;
     if (ret >= 0 && on && (ret = jlink_registered(reply, sizeof reply, err)) > 0)
         j->handle = (uint16_t)ret;
-    return ret < 0 ? err_prefix(err, ret, "registering") : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, "registering");
+    return 0;
 }
 
 static int ask_interfaces(struct jlink *j, uint8_t which, uint32_t *out, struct err *err)
@@ -96,9 +98,9 @@ static int ask_interfaces(struct jlink *j, uint8_t which, uint32_t *out, struct 
 static int select_jtag(struct jlink *j, bool *can, struct err *err)
 {
     uint32_t mask = 1u << JLINK_IF_JTAG;
-    int ret = jlink_can(j->caps, JLINK_CAP_SELECT_IF)
-                  ? ask_interfaces(j, JLINK_IF_AVAILABLE, &mask, err)
-                  : 0;
+    int ret = 0;
+    if (jlink_can(j->caps, JLINK_CAP_SELECT_IF))
+        ret = ask_interfaces(j, JLINK_IF_AVAILABLE, &mask, err);
     *can = mask >> JLINK_IF_JTAG & 1;
     return ret;
 }
@@ -134,9 +136,9 @@ static int get_speeds(struct jlink *j, struct err *err)
     uint8_t reply[6];
     j->base_hz = 0;
     j->min_div = 1;
-    int ret = jlink_can(j->caps, JLINK_CAP_SPEEDS)
-                  ? jlink_ask(j, JLINK_GET_SPEEDS, reply, sizeof reply, err)
-                  : 0;
+    int ret = 0;
+    if (jlink_can(j->caps, JLINK_CAP_SPEEDS))
+        ret = jlink_ask(j, JLINK_GET_SPEEDS, reply, sizeof reply, err);
     if (ret == 0 && jlink_can(j->caps, JLINK_CAP_SPEEDS)) {
         j->base_hz = le32(reply);
         j->min_div = le16(reply + 4);
@@ -148,9 +150,9 @@ static int get_speeds(struct jlink *j, struct err *err)
 static int forget_writes(struct jlink *j, struct err *err)
 {
     uint8_t status;
-    return jlink_can(j->caps, JLINK_CAP_JTAG_WRITE)
-               ? jlink_ask(j, JLINK_HW_JTAG_GET_RESULT, &status, 1, err)
-               : 0;
+    if (jlink_can(j->caps, JLINK_CAP_JTAG_WRITE))
+        return jlink_ask(j, JLINK_HW_JTAG_GET_RESULT, &status, 1, err);
+    return 0;
 }
 
 static int start_probe(struct jlink *j, struct err *err)
@@ -161,7 +163,8 @@ static int start_probe(struct jlink *j, struct err *err)
     int ret = get_caps(j, err);
     if (ret == 0)
         ret = jlink_get_state(j, &state, err);
-    if (ret == 0 && j->handle) /* of this session, before it was opened anew: the table is small */
+    if (ret == 0 &&
+        j->handle) /* of this session, before the probe was opened again: the table is small */
         ret = set_registration(j, false, err);
     if (ret == 0)
         ret = set_registration(j, true, err);
@@ -180,7 +183,9 @@ static int start_probe(struct jlink *j, struct err *err)
         ret = get_speeds(j, err);
     if (ret == 0)
         ret = jlink_set_speed(j, j->wanted_hz, err);
-    return ret == 0 ? jlink_try_batches(j, err) : ret;
+    if (ret != 0)
+        return ret;
+    return jlink_try_batches(j, err);
 }
 
 /* ---- connecting, and again ---- */
@@ -230,8 +235,8 @@ static int attach_usb(struct jlink *j, struct err *err)
     return usb_open(&dev, itf->number, j->probe.log, &j->usb, err);
 }
 
-/* What an earlier session left in the probe is dropped; then a question with a known answer. A
- * probe that waits for the rest of a batch gets its port reset. */
+/* Drops what an earlier session left in the probe, then sends a question with a known answer. The
+ * port of a probe that waits for the rest of a batch is reset. */
 static int prove_in_step(struct jlink *j, struct err *err)
 {
     int ret = usb_drain(j->usb, j->ep_in, DRAIN_MS, DRAIN_READS, err);
@@ -247,7 +252,9 @@ static int prove_in_step(struct jlink *j, struct err *err)
     }
     if (ret >= 0)
         ret = usb_drain(j->usb, j->ep_in, DRAIN_MS, DRAIN_READS, err);
-    return ret < 0 ? ret : get_version(j, j->reply_ms, err);
+    if (ret < 0)
+        return ret;
+    return get_version(j, j->reply_ms, err);
 }
 
 int jlink_connect(struct jlink *j, struct err *err)
@@ -274,7 +281,7 @@ int jlink_recovered(struct jlink *j, int ret, struct err *err)
         return err_prefix(err, ret, j->probe.name);
     }
     usb_cancel_all(j->usb);
-    log_msg(j->probe.log, LOG_USB, "%s: %s: opening it anew", j->probe.name,
+    log_msg(j->probe.log, LOG_USB, "%s: %s: opening it again", j->probe.name,
             err ? err->what : "failed");
     if (jlink_connect(j, &why) < 0)
         return err_set(err, ERR_USB, why.hint, "%s: %s", j->probe.name, why.what);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "probe/base/bits.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/link.h"
 #include "probe/probe.h"
@@ -102,14 +103,17 @@ static int read_ids(const struct answers *a, struct jtag_chain *out, struct err 
 {
     uint32_t at = 0;
     for (unsigned place = out->taps; place-- > 0;) {
-        out->idcode[place] = bit_at(a->ids, at) ? (uint32_t)bits_get(a->ids, at, ID_BITS) : 0;
+        if (bit_at(a->ids, at))
+            out->idcode[place] = (uint32_t)bits_get(a->ids, at, ID_BITS);
+        else
+            out->idcode[place] = 0;
         at += out->idcode[place] ? ID_BITS : 1;
         if (out->idcode[place] == UINT32_MAX)
             return report_changed(err, "it shows fewer devices after a reset than in BYPASS");
     }
-    return run_end(a->ids, at, IDS_SCAN, true) == IDS_SCAN
-               ? 0
-               : report_changed(err, "it shows more devices after a reset than in BYPASS");
+    if (run_end(a->ids, at, IDS_SCAN, true) == IDS_SCAN)
+        return 0;
+    return report_changed(err, "it shows more devices after a reset than in BYPASS");
 }
 
 int jtag_chain_scan(struct probe *p, struct jtag_chain *out, struct err *err)
@@ -161,14 +165,13 @@ const char *jtag_chain_text(const struct jtag_chain *chain, char *buf, size_t ca
                  chain->taps, chain->ir_bits);
         return buf;
     }
-    size_t at =
-        (size_t)snprintf(buf, cap, "%u device%s (", chain->taps, chain->taps == 1 ? "" : "s");
+    size_t at = (size_t)snprintf(buf, cap, "%u device%s (", chain->taps, plural_s(chain->taps));
     for (unsigned i = 0; i < chain->taps && at < cap; i++) {
-        const char *comma = i ? ", " : "";
+        const char *comma = text_if(i, ", ");
         if (chain->idcode[i])
             at += (size_t)snprintf(
                 buf + at, cap - at, "%s%08X%s%s", comma, (unsigned)chain->idcode[i],
-                *maker_of(chain->idcode[i]) ? " " : "", maker_of(chain->idcode[i]));
+                text_if(*maker_of(chain->idcode[i]), " "), maker_of(chain->idcode[i]));
         else
             at += (size_t)snprintf(buf + at, cap - at, "%sno IDCODE", comma);
     }
@@ -196,7 +199,9 @@ static int parse_lengths(const char *given, struct lengths *out, struct err *err
     *out = (struct lengths){ .marked = -1 };
     for (const char *p = given;; p++) {
         char *end;
-        unsigned long v = isdigit((unsigned char)*p) ? strtoul(p, &end, 10) : 0;
+        unsigned long v = 0;
+        if (isdigit((unsigned char)*p))
+            v = strtoul(p, &end, 10);
         if (v < MIN_IR || v > JTAG_CHAIN_MAX_IR || out->n == JTAG_CHAIN_MAX_TAPS)
             return refuse_lengths(given, err);
         out->bits[out->n++] = (unsigned)v;
@@ -243,7 +248,8 @@ static int find_given(const struct jtag_chain *chain, const struct jtag_chain_wa
     unsigned total = 0, before = 0, at = (unsigned)l.marked;
     for (unsigned i = 0; i < l.n; i++) {
         total += l.bits[i];
-        before += i < at ? l.bits[i] : 0;
+        if (i < at)
+            before += l.bits[i];
     }
     if (l.n != chain->taps || total != chain->ir_bits)
         return err_set(err, ERR_USAGE, "let --chain say what is there",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "probe/base/bits.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/jtag_chain.h"
 #include "probe/probe.h"
@@ -60,7 +61,9 @@ static int add_scan(struct chained *c, const struct jtag_op *op, struct err *err
     if (op->bits == 0 || op->bits > JTAG_MAX_BITS || bits > JTAG_MAX_BITS)
         return err_set(err, ERR_USAGE, "", "JTAG scan of %u bits (1..%u)", op->bits,
                        JTAG_MAX_BITS - after - before);
-    int ret = c->nops == OPS || c->used + bytes > BYTES ? run_ops(c, err) : 0;
+    int ret = 0;
+    if (c->nops == OPS || c->used + bytes > BYTES)
+        ret = run_ops(c, err);
     if (ret < 0)
         return ret;
     uint8_t *in = c->in + c->used;
@@ -69,7 +72,7 @@ static int add_scan(struct chained *c, const struct jtag_op *op, struct err *err
         for (uint32_t at = 0, n; at < op->bits; at += n) {
             static const uint8_t zeros[64];
             n = MIN(op->bits - at, (uint32_t)sizeof zeros * 8);
-            bits_copy(in, after + at, op->tdi ? op->tdi : zeros, op->tdi ? at : 0, n);
+            bits_copy(in, after + at, EITHER(op->tdi, zeros), op->tdi ? at : 0, n);
         }
     c->op[c->nops] = (struct jtag_op){ .kind = op->kind,
                                        .bits = bits,
@@ -92,7 +95,9 @@ static int load_bypass(struct chained *c, struct err *err)
 
 static int add_plain(struct chained *c, const struct jtag_op *op, struct err *err)
 {
-    int ret = c->nops == OPS ? run_ops(c, err) : 0;
+    int ret = 0;
+    if (c->nops == OPS)
+        ret = run_ops(c, err);
     c->wanted[c->nops].dst = NULL;
     c->op[c->nops++] = *op;
     return ret;
@@ -108,7 +113,9 @@ static int add_op(struct chained *c, const struct jtag_op *op, struct err *err)
     if (c->reset && op->kind == JTAG_DR)
         ret = load_bypass(c, err);
     c->reset = false;
-    return ret < 0 ? ret : add_scan(c, op, err);
+    if (ret < 0)
+        return ret;
+    return add_scan(c, op, err);
 }
 
 static int chained_execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
@@ -135,34 +142,41 @@ static int chained_set_pins(struct probe *p, unsigned mask, unsigned value, stru
 {
     struct chained *c = chained_of(p);
     c->reset |= mask & JTAG_PIN_NTRST;
-    return inner_jtag(c)->set_pins ? inner_jtag(c)->set_pins(c->inner, mask, value, err)
-                                   : refuse_lack(p, err);
+    if (inner_jtag(c)->set_pins)
+        return inner_jtag(c)->set_pins(c->inner, mask, value, err);
+    return refuse_lack(p, err);
 }
 
 static int chained_get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
 {
     struct chained *c = chained_of(p);
-    return inner_jtag(c)->get_pins ? inner_jtag(c)->get_pins(c->inner, value, known, err)
-                                   : refuse_lack(p, err);
+    if (inner_jtag(c)->get_pins)
+        return inner_jtag(c)->get_pins(c->inner, value, known, err);
+    return refuse_lack(p, err);
 }
 
 static int chained_voltage(struct probe *p, unsigned *mv, struct err *err)
 {
     struct chained *c = chained_of(p);
-    return inner_jtag(c)->voltage ? inner_jtag(c)->voltage(c->inner, mv, err) : refuse_lack(p, err);
+    if (inner_jtag(c)->voltage)
+        return inner_jtag(c)->voltage(c->inner, mv, err);
+    return refuse_lack(p, err);
 }
 
 static int chained_set_clock(struct probe *p, uint32_t hz, uint32_t *got_hz, struct err *err)
 {
     struct chained *c = chained_of(p);
-    return inner_jtag(c)->set_clock ? inner_jtag(c)->set_clock(c->inner, hz, got_hz, err)
-                                    : refuse_lack(p, err);
+    if (inner_jtag(c)->set_clock)
+        return inner_jtag(c)->set_clock(c->inner, hz, got_hz, err);
+    return refuse_lack(p, err);
 }
 
 static int chained_wait(struct probe *p, uint64_t ns, struct err *err)
 {
     struct chained *c = chained_of(p);
-    return inner_jtag(c)->wait ? inner_jtag(c)->wait(c->inner, ns, err) : 0;
+    if (inner_jtag(c)->wait)
+        return inner_jtag(c)->wait(c->inner, ns, err);
+    return 0;
 }
 
 static uint64_t chained_now_ns(struct probe *p)

@@ -37,7 +37,9 @@ static void empty_chunk(struct jtag_chunk *c)
 static int receive_oldest(struct jtag_stream *s, struct err *err)
 {
     struct jtag_chunk *c = &s->chunk[(s->filling + s->nchunks - s->flying) % s->nchunks];
-    int ret = s->io->receive ? s->io->receive(s->ctx, c, err) : 0;
+    int ret = 0;
+    if (s->io->receive)
+        ret = s->io->receive(s->ctx, c, err);
     if (ret < 0)
         return ret;
     for (uint32_t i = 0; i < c->nfields; i++)
@@ -57,7 +59,9 @@ static int flush_chunk(struct jtag_stream *s, struct err *err)
         return ret;
     s->flying++;
     s->filling = (s->filling + 1) % s->nchunks;
-    return s->flying < s->nchunks ? 0 : receive_oldest(s, err);
+    if (s->flying < s->nchunks)
+        return 0;
+    return receive_oldest(s, err);
 }
 
 /* The chunk to fill, with room for n more clocks and one more field: a new one if need be. */
@@ -139,7 +143,9 @@ static int put_scan(struct jtag_stream *s, const struct jtag_op *op, const struc
         ret = put_shift(s, op, err);
     if (ret == 0)
         ret = tms_path(s, 0x1, through_idle ? 2 : 1, err);
-    return ret < 0 ? ret : put_idle(s, op->idle_clocks, err);
+    if (ret < 0)
+        return ret;
+    return put_idle(s, op->idle_clocks, err);
 }
 
 static int one_op(struct jtag_stream *s, const struct jtag_op *op, const struct jtag_op *next,
@@ -149,7 +155,9 @@ static int one_op(struct jtag_stream *s, const struct jtag_op *op, const struct 
     switch (op->kind) {
     case JTAG_RESET:
         ret = tms_path(s, 0x1F, 6, err);
-        return ret < 0 ? ret : put_idle(s, op->idle_clocks, err);
+        if (ret < 0)
+            return ret;
+        return put_idle(s, op->idle_clocks, err);
     case JTAG_IDLE: return put_idle(s, (uint64_t)op->bits + op->idle_clocks, err);
     case JTAG_IR:
     case JTAG_DR: return put_scan(s, op, next, err);

@@ -48,7 +48,9 @@ static struct link_pins pins_of(const struct probe *p)
 static int pin_power(get_pins_fn *get_pins, struct probe *p, unsigned vtref, struct err *err)
 {
     unsigned value = 0, known = 0;
-    int ret = get_pins ? get_pins(p, &value, &known, err) : -ERR_UNSUPPORTED;
+    int ret = -ERR_UNSUPPORTED;
+    if (get_pins)
+        ret = get_pins(p, &value, &known, err);
     if (ret < 0)
         return ret;
     if (!(known & vtref))
@@ -61,7 +63,9 @@ int link_power(struct probe *p, unsigned *mv, struct err *err)
     const struct link_pins pins = pins_of(p);
     unsigned value = 0;
     struct err why = { .code = ERR_OK };
-    int ret = pins.voltage ? pins.voltage(p, &value, &why) : -ERR_UNSUPPORTED;
+    int ret = -ERR_UNSUPPORTED;
+    if (pins.voltage)
+        ret = pins.voltage(p, &value, &why);
     if (mv)
         *mv = ret == 0 ? value : 0;
     if (ret == 0)
@@ -92,7 +96,9 @@ int link_reset(struct probe *p, struct err *err)
         return err_set(err, ERR_NO_TARGET,
                        "let go of the reset button; look at what drives the reset pin",
                        "the board is held in reset");
-    return ret < 0 ? err_prefix(err, ret, "reset") : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, "reset");
+    return 0;
 }
 
 /* ---- whether bits pass ---- */
@@ -136,10 +142,11 @@ static int constant_level(const uint8_t *out, uint32_t bits)
 
 const char *link_still_hint(bool level)
 {
-    return level ? "check power, the wires TCK, TMS and TDO (one open? TDO swapped with TDI?), and "
-                   "that nTRST is not held low"
-                 : "check power, the wires TDO and GND (TDO shorted low?), and that nTRST is not "
-                   "held low";
+    if (level)
+        return "check power, the wires TCK, TMS and TDO (one open? TDO swapped with TDI?), and "
+               "that nTRST is not held low";
+    return "check power, the wires TDO and GND (TDO shorted low?), and that nTRST is not "
+           "held low";
 }
 
 /* A pattern longer than any chain's instruction registers, then ones. Where TDI is not connected,
@@ -214,7 +221,9 @@ int link_rate(struct probe *p, uint32_t *bits_per_s, struct err *err)
     uint64_t took = 0;
     uint32_t bits = FIRST_BITS;
     size_t n = 1;
-    int ret = out ? 0 : err_set(err, ERR_NOMEM, "", "out of memory");
+    int ret = 0;
+    if (!out)
+        ret = err_set(err, ERR_NOMEM, "", "out of memory");
     while (ret == 0) {
         for (size_t i = 0; i < n; i++)
             ops[i] = jtag_dr(bits, zeros, out);
@@ -284,7 +293,7 @@ static int step_back(struct probe *p, struct link_speed *s, struct err *err)
     int ret;
     do {
         hz = MAX(hz / 4 * 3, (uint32_t)SLOWEST_HZ);
-        s->hz = 0; /* measured anew */
+        s->hz = 0; /* has to be measured again */
         ret = try_clock(p, hz, s, err);
     } while (lost_bits(ret) && hz > SLOWEST_HZ);
     return ret;

@@ -3,16 +3,17 @@
  *
  * One packet holds up to 30 bytes sent or received; as many commands as fit go into one, and no
  * command is divided, for the part drops one that pauses for 512 cycles. Packets have no numbers
- * and the firmware has one buffer each way, so there is one at a time; its answer's read is on the
- * bus before it, since the one before was answered: what that brings before there is a question
- * belongs to an earlier one, and then the answer taken for the last was not its own. The firmware
- * knows no ACK pulses: it leaves some 36 cycles between bytes instead. Source: firmware build 31
- * revision 26: cmd_processing.c, bdm_9s12z.c, bdm_bgnd_driver.c. */
+ * and the firmware has one buffer each way, so there is one at a time; the read for its answer is
+ * posted as soon as the answer before has come. If that read completes before the next question is
+ * sent, its bytes belong to an earlier question, so the last answer was not the right one. The
+ * firmware knows no ACK pulses: it leaves some 36 cycles between bytes instead. Source: firmware
+ * build 31 revision 26: cmd_processing.c, bdm_9s12z.c, bdm_bgnd_driver.c. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
@@ -70,7 +71,9 @@ static struct osbdm *osbdm_of(struct probe *p) { return CONTAINER_OF(p, struct o
 /* A read on the bus, to which nothing has come yet. */
 static int post_read(struct osbdm *o, struct err *err)
 {
-    int ret = o->posted ? 0 : pod_post(&o->pod, o->wire, PACKET, err);
+    int ret = 0;
+    if (!o->posted)
+        ret = pod_post(&o->pod, o->wire, PACKET, err);
     o->posted = o->posted || ret == 0;
     if (ret == 0 && pod_ready(&o->pod))
         ret = err_set(err, ERR_PROTOCOL, "unplug the pod and plug it in again",
@@ -93,7 +96,9 @@ static int exchange_packets(struct osbdm *o, size_t len, struct err *err)
         return n;
     memcpy(o->in, o->wire, (size_t)n);
     ret = post_read(o, err);
-    return ret < 0 ? ret : n;
+    if (ret < 0)
+        return ret;
+    return n;
 }
 
 /* As exchange_packets(), and the answer has at least `want` bytes. -ERR_UNSUPPORTED: the pod says
@@ -176,9 +181,11 @@ static int add_command(struct osbdm *o, uint8_t opcode, uint32_t addr, const uin
     struct bdc_shape shape;
     if (bdc_shape(opcode, &shape) < 0)
         return err_set(err, ERR_USAGE, "", "BDC: no command %02X", opcode);
-    unsigned answer = shape.rx_bytes + (shape.status ? 1u : 0u),
+    unsigned answer = shape.rx_bytes + shape.status,
              all = 1u + shape.address_bytes + shape.tx_bytes + answer;
-    int ret = o->pairs + all > MAX_PAIRS ? flush_pipe(o, err) : 0;
+    int ret = 0;
+    if (o->pairs + all > MAX_PAIRS)
+        ret = flush_pipe(o, err);
     if (ret < 0)
         return ret;
     put_pair(o, PIPE_SEND, opcode);
@@ -200,7 +207,9 @@ static int add_block(struct osbdm *o, const struct bdc_op *op, struct err *err)
     unsigned step = lines ? 8 : op->width, size = bdc_size_bits(op->width);
     uint8_t first = write ? BDC_WRITE_MEM : BDC_READ_MEM,
             more = write ? BDC_FILL_MEM : BDC_DUMP_MEM;
-    int ret = lines ? 0 : pod_check_block(op, err);
+    int ret = 0;
+    if (!lines)
+        ret = pod_check_block(op, err);
     if (lines && op->len % step)
         ret = err_set(err, ERR_USAGE, "", "BDC: %u bytes of trace lines", op->len);
     for (uint32_t at = 0; ret == 0 && at < op->len; at += step) {
@@ -220,13 +229,18 @@ static int add_op(struct osbdm *o, const struct bdc_op *op, const struct bdc_op 
     case BDC_COMMAND:
         if (op->opcode == BDC_ACK_ENABLE)
             return err_set(err, ERR_UNSUPPORTED, "", "%s knows no ACK pulses", o->pod.probe.name);
-        ret = op->opcode == BDC_ERASE_FLASH && !(before && before->opcode == BDC_ERASE_FLASH)
-                  ? flush_pipe(o, err)
-                  : 0;
-        return ret < 0 ? ret : add_command(o, op->opcode, op->addr, op->tx, op->rx, err);
+        if (op->opcode == BDC_ERASE_FLASH && !(before && before->opcode == BDC_ERASE_FLASH))
+            ret = flush_pipe(o, err);
+        else
+            ret = 0;
+        if (ret < 0)
+            return ret;
+        return add_command(o, op->opcode, op->addr, op->tx, op->rx, err);
     case BDC_PAUSE:
         ret = flush_pipe(o, err);
-        return ret < 0 ? ret : pod_pause(&o->pod, op->len, err);
+        if (ret < 0)
+            return ret;
+        return pod_pause(&o->pod, op->len, err);
     default: return add_block(o, op, err);
     }
 }
@@ -250,7 +264,7 @@ static int get_version(struct osbdm *o, struct err *err)
     if (ret < 0)
         return err_prefix(err, ret, "firmware version");
     snprintf(o->pod.firmware, sizeof o->pod.firmware, "build %u rev %u, core %u%s", o->in[4],
-             o->in[7], o->in[5], o->in[5] == CORE_S12Z ? " (S12Z)" : "");
+             o->in[7], o->in[5], text_if(o->in[5] == CORE_S12Z, " (S12Z)"));
     if (o->in[5] != CORE_S12Z)
         return err_set(err, ERR_UNSUPPORTED,
                        "load OSBDM's firmware for S12Z into the pod with its boot loader",
@@ -259,14 +273,16 @@ static int get_version(struct osbdm *o, struct err *err)
     return 0;
 }
 
-/* A pod that still sends an earlier session's answer has said it by then. */
+/* A pod that still had an answer for an earlier session has sent it by then. */
 static int osbdm_identify(struct pod *p, struct err *err)
 {
     struct osbdm *o = CONTAINER_OF(p, struct osbdm, pod);
     usb_cancel_all(p->usb);
     o->posted = false;
     int ret = usb_drain(p->usb, p->ep_in, DRAIN_MS, DRAIN_READS, err);
-    return ret < 0 ? ret : get_version(o, err);
+    if (ret < 0)
+        return ret;
+    return get_version(o, err);
 }
 
 /* Supply and pins on, both pins let go; a supply that does not come is seen later. */
@@ -282,7 +298,7 @@ static int osbdm_start(struct pod *p, struct err *err)
         *err = why;
     if (ret == 0 || ret == -ERR_UNSUPPORTED)
         ret = send_special(o, SPECIAL_PINS_ON, 0, err);
-    if (ret == 0) /* the command that would have done so may be what was lost */
+    if (ret == 0) /* the command that was lost may be the one that does this */
         ret = send_special(o, SPECIAL_BKGD, RELEASED, err);
     if (ret == 0)
         ret = send_special(o, SPECIAL_RESET, RELEASED, err);
@@ -313,7 +329,7 @@ static int osbdm_execute(struct probe *probe, struct bdc_op *ops, size_t n, bool
     return (int)n;
 }
 
-/* Nobody answering leaves the clock as it was: it is set to one that no part has, before. */
+/* If no part answers the pod keeps its clock: so it is set to one that no part has first. */
 static int osbdm_measure(struct pod *p, uint32_t *ticks, struct err *err)
 {
     struct osbdm *o = CONTAINER_OF(p, struct osbdm, pod);
@@ -345,7 +361,9 @@ static int osbdm_set_clock(struct probe *probe, uint32_t hz, struct err *err)
 
 static int osbdm_set_ack(struct probe *p, bool on, struct err *err)
 {
-    return on ? err_set(err, ERR_UNSUPPORTED, "", "%s knows no ACK pulses", p->name) : 0;
+    if (on)
+        return err_set(err, ERR_UNSUPPORTED, "", "%s knows no ACK pulses", p->name);
+    return 0;
 }
 
 static bool osbdm_can(struct probe *p, enum bdc_op_kind kind, uint8_t opcode)
@@ -367,7 +385,9 @@ static int osbdm_set_pins(struct probe *probe, unsigned mask, unsigned value, st
         ret = send_special(o, SPECIAL_BKGD, value & BDC_PIN_BKGD ? RELEASED : LOW, err);
     if (ret == 0 && mask & BDC_PIN_RESET)
         ret = send_special(o, SPECIAL_RESET, value & BDC_PIN_RESET ? RELEASED : LOW, err);
-    return ret < 0 ? pod_recovered(&o->pod, ret, err) : 0;
+    if (ret < 0)
+        return pod_recovered(&o->pod, ret, err);
+    return 0;
 }
 
 static int osbdm_get_pins(struct probe *probe, unsigned *value, unsigned *known, struct err *err)

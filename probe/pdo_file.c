@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "probe/pdo_samples.h"
@@ -68,7 +69,7 @@ static enum pdo_form by_name(const char *path)
 static int open_fd(struct pdo_file *f, const struct pdo_file_config *cfg, struct err *err)
 {
     struct stat st;
-    f->fd = open(cfg->path, O_RDONLY | O_CLOEXEC | (cfg->wait ? 0 : O_NONBLOCK));
+    f->fd = open(cfg->path, O_RDONLY | O_CLOEXEC | bits_if(!cfg->wait, O_NONBLOCK));
     if (f->fd < 0 || fstat(f->fd, &st) < 0)
         return err_set(err, ERR_NOT_FOUND, "check the path", "%s", strerror(errno));
     if (S_ISDIR(st.st_mode))
@@ -87,12 +88,13 @@ static enum pdo_form by_first_bytes(const uint8_t head[2])
 static int find_form(struct pdo_file *f, const struct pdo_file_config *cfg, struct err *err)
 {
     uint8_t head[2] = { 0 };
-    f->form = cfg->form ? cfg->form : by_name(cfg->path);
+    f->form = EITHER(cfg->form, by_name(cfg->path));
     if (f->form == PDO_FORM_AUTO && !f->pipe && pread(f->fd, head, sizeof head, 0) > 0)
         f->form = by_first_bytes(head);
-    return f->form ? 0
-                   : err_set(err, ERR_USAGE, "form=sr, vcd, raw or edges",
-                             "its name and its first bytes do not say what form it has");
+    if (f->form)
+        return 0;
+    return err_set(err, ERR_USAGE, "form=sr, vcd, raw or edges",
+                   "its name and its first bytes do not say what form it has");
 }
 
 static int bit_number(const char *text, unsigned fallback, unsigned bits, struct err *err)
@@ -112,7 +114,7 @@ static int bit_number(const char *text, unsigned fallback, unsigned bits, struct
 
 static int open_raw(struct pdo_file *f, const struct pdo_file_config *cfg, struct err *err)
 {
-    unsigned unit = cfg->unit ? cfg->unit : 1;
+    unsigned unit = EITHER(cfg->unit, 1);
     if (unit > PDO_UNIT_MAX)
         return err_set(err, ERR_USAGE, "1 to 16", "unit: %u bytes a sample are too many", unit);
     int clk = bit_number(cfg->clk, 1, 8 * unit, err),
@@ -127,13 +129,20 @@ static int open_raw(struct pdo_file *f, const struct pdo_file_config *cfg, struc
 static int open_sr(struct pdo_file *f, const struct pdo_file_config *cfg, struct err *err)
 {
     struct pdo_sr_meta *meta = malloc(sizeof *meta);
-    int ret = meta ? pdo_sr_open(cfg->path, &f->sr, meta, err)
-                   : err_set(err, ERR_NOMEM, "close other programs", "out of memory");
-    int clk = ret < 0 ? ret : pdo_sr_signal(meta, cfg->clk ? cfg->clk : "PDOCLK", err);
-    int data = clk < 0 ? clk : pdo_sr_signal(meta, cfg->data ? cfg->data : "PDO", err);
+    int ret;
+    if (meta)
+        ret = pdo_sr_open(cfg->path, &f->sr, meta, err);
+    else
+        ret = err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    int clk = ret;
+    if (ret >= 0)
+        clk = pdo_sr_signal(meta, text_or(cfg->clk, "PDOCLK"), err);
+    int data = clk;
+    if (clk >= 0)
+        data = pdo_sr_signal(meta, text_or(cfg->data, "PDO"), err);
     if (data >= 0) {
         pdo_samples_init(&f->samples, meta->unit, (unsigned)clk, (unsigned)data);
-        f->tick_hz = f->sample_hz = meta->rate_hz ? meta->rate_hz : cfg->rate_hz;
+        f->tick_hz = f->sample_hz = EITHER(meta->rate_hz, cfg->rate_hz);
     }
     free(meta);
     return MIN(data, 0);
@@ -150,8 +159,10 @@ static int look_at_vcd(struct pdo_file *f, struct err *err)
     int ret = 0;
     for (off_t at = 0; ret >= 0 && n > 0 && !head.body; at += n) {
         n = pread(f->fd, text, sizeof text, at);
-        ret =
-            n > 0 ? pdo_vcd_feed(&head, text, (size_t)n, none, err) : pdo_vcd_end(&head, none, err);
+        if (n > 0)
+            ret = pdo_vcd_feed(&head, text, (size_t)n, none, err);
+        else
+            ret = pdo_vcd_end(&head, none, err);
     }
     if (head.tick_hz)
         f->tick_hz = head.tick_hz;
@@ -161,7 +172,9 @@ static int look_at_vcd(struct pdo_file *f, struct err *err)
 static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
+    if (slash && slash[1])
+        return slash + 1;
+    return path;
 }
 
 static int open_form(struct pdo_file *f, const struct pdo_file_config *cfg, struct err *err)
@@ -173,15 +186,18 @@ static int open_form(struct pdo_file *f, const struct pdo_file_config *cfg, stru
         return ret;
     switch (f->form) {
     case PDO_FORM_SR:
-        return f->pipe ? err_set(err, ERR_UNSUPPORTED, "write it to a file",
-                                 "a sigrok session cannot be read from a pipe")
-                       : open_sr(f, cfg, err);
+        if (f->pipe)
+            return err_set(err, ERR_UNSUPPORTED, "write it to a file",
+                           "a sigrok session cannot be read from a pipe");
+        return open_sr(f, cfg, err);
     case PDO_FORM_RAW: return open_raw(f, cfg, err);
     default: break;
     }
     f->tick_hz = cfg->rate_hz;
     pdo_vcd_init(&f->vcd, cfg->clk, cfg->data);
-    return f->form == PDO_FORM_VCD && !f->pipe ? look_at_vcd(f, err) : 0;
+    if (f->form == PDO_FORM_VCD && !f->pipe)
+        return look_at_vcd(f, err);
+    return 0;
 }
 
 int pdo_file_open(const struct pdo_file_config *cfg, struct pdo_file **out, struct err *err)
@@ -255,7 +271,7 @@ static int from_text(struct pdo_file *f, pdo_edge *out, size_t cap, struct err *
     int ret = pdo_vcd_feed(&f->vcd, (const char *)f->chunk + f->at, n, out, err);
     f->at += n;
     f->seen = f->vcd.time;
-    f->tick_hz = f->vcd.tick_hz ? f->vcd.tick_hz : f->tick_hz;
+    f->tick_hz = EITHER(f->vcd.tick_hz, f->tick_hz);
     return ret;
 }
 
@@ -286,7 +302,9 @@ static int from_chunk(struct pdo_file *f, pdo_edge *out, size_t cap, struct err 
 static int at_end(struct pdo_file *f, pdo_edge *out, struct err *err)
 {
     f->ended = true;
-    return f->form == PDO_FORM_VCD ? pdo_vcd_end(&f->vcd, out, err) : 0;
+    if (f->form == PDO_FORM_VCD)
+        return pdo_vcd_end(&f->vcd, out, err);
+    return 0;
 }
 
 int pdo_file_read(struct pdo_file *f, pdo_edge *out, size_t cap, struct err *err)
@@ -299,7 +317,10 @@ int pdo_file_read(struct pdo_file *f, pdo_edge *out, size_t cap, struct err *err
         ret = refill_buffer(f, err);
         if (ret == 0 && !f->eof)
             return 0;
-        ret = ret == 0 ? at_end(f, out, err) : MIN(ret, 0);
+        if (ret == 0)
+            ret = at_end(f, out, err);
+        else
+            ret = MIN(ret, 0);
     }
     return err_prefix(err, ret, f->path);
 }
@@ -397,7 +418,9 @@ static int file_probe_open(const struct probe_config *cfg, struct probe **out, s
 static int file_start(struct probe *probe, uint64_t *tick_hz, struct err *err)
 {
     struct file_probe *p = file_of(probe);
-    int ret = p->begun && !p->file->pipe ? file_open(p, err) : 0;
+    int ret = 0;
+    if (p->begun && !p->file->pipe)
+        ret = file_open(p, err);
     if (ret < 0)
         return ret;
     p->begun = true;

@@ -29,7 +29,8 @@ size_t pdo_queue_take(struct pdo_queue *q, pdo_edge *out, size_t cap, uint64_t *
     memcpy(out, q->edge + q->head, first * sizeof *out);
     memcpy(out + first, q->edge, (n - first) * sizeof *out);
     q->head = n == first ? q->head + n : n - first;
-    q->head = q->head == q->cap ? 0 : q->head;
+    if (q->head == q->cap)
+        q->head = 0;
     q->n -= n;
     q->dropping &= q->n > 0;
     return n;

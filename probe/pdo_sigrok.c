@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
@@ -87,7 +88,8 @@ static void set_phase(struct sigrok_probe *p, enum sigrok_phase phase, int resul
     pthread_mutex_unlock(&p->lock);
 }
 
-/* libsigrok waits in a GLib loop; one of its own, so that nobody else's is in it. */
+/* libsigrok waits in a GLib loop. It gets one of its own, so that no other program part runs in
+ * it. */
 static void *run_session(void *arg)
 {
     struct sigrok_probe *p = arg;
@@ -149,9 +151,10 @@ static int new_session(struct sigrok_probe *p, struct err *err)
         ret = p->api.sr_session_dev_add(p->session, p->device);
     if (ret == SR_OK)
         ret = p->api.sr_session_datafeed_callback_add(p->session, on_packet, p);
-    return ret == SR_OK ? 0
-                        : err_set(err, ERR_USB, "unplug it and plug it in again",
-                                  "%s: no capture: %s", p->probe.name, p->api.sr_strerror(ret));
+    if (ret == SR_OK)
+        return 0;
+    return err_set(err, ERR_USB, "unplug it and plug it in again", "%s: no capture: %s",
+                   p->probe.name, p->api.sr_strerror(ret));
 }
 
 static int wait_begun(struct sigrok_probe *p, struct err *err)
@@ -167,11 +170,11 @@ static int wait_begun(struct sigrok_probe *p, struct err *err)
     if (late)
         return err_set(err, ERR_TIMEOUT, "unplug it and plug it in again",
                        "%s: the capture does not begin", p->probe.name);
-    return failed ? err_set(err, ERR_USB,
-                            "unplug it and plug it in again; try sigrok-cli with the same device",
-                            "%s: the capture does not begin: %s", p->probe.name,
-                            p->api.sr_strerror(result))
-                  : 0;
+    if (failed)
+        return err_set(
+            err, ERR_USB, "unplug it and plug it in again; try sigrok-cli with the same device",
+            "%s: the capture does not begin: %s", p->probe.name, p->api.sr_strerror(result));
+    return 0;
 }
 
 static int sigrok_start(struct probe *probe, uint64_t *tick_hz, struct err *err)
@@ -186,9 +189,10 @@ static int sigrok_start(struct probe *probe, uint64_t *tick_hz, struct err *err)
         return ret;
     forget_capture(p);
     p->has_thread = pthread_create(&p->thread, NULL, run_session, p) == 0;
-    ret = p->has_thread
-              ? wait_begun(p, err)
-              : err_set(err, ERR_NOMEM, "close other programs", "%s: no thread", p->probe.name);
+    if (p->has_thread)
+        ret = wait_begun(p, err);
+    else
+        ret = err_set(err, ERR_NOMEM, "close other programs", "%s: no thread", p->probe.name);
     if (ret < 0) {
         sigrok_stop(probe, NULL);
         return ret;
@@ -206,7 +210,7 @@ static int refuse_ended(struct sigrok_probe *p, struct err *err)
         err, ERR_USB,
         "look at its cable; if its buffer ran over, a lower rate= or another USB port helps",
         "%s: the capture ended by itself after %.3g s%s%s", p->probe.name,
-        (double)p->tick / (double)p->rate_hz, p->result == SR_OK ? "" : ": ",
+        (double)p->tick / (double)p->rate_hz, text_if(p->result != SR_OK, ": "),
         p->result == SR_OK ? "" : p->api.sr_strerror(p->result));
 }
 
@@ -225,8 +229,8 @@ static int sigrok_read(struct probe *probe, pdo_edge *out, size_t cap, uint64_t 
 static uint64_t sample_hz(struct probe *probe) { return sigrok_of(probe)->rate_hz; }
 static uint64_t sigrok_seen(struct probe *probe) { return sigrok_of(probe)->seen; }
 
-/* No driver says how late its samples are: so many more are waited for as may come between two
- * packets, twice. */
+/* No driver reports how late its samples are: we wait for the samples of twice the longest gap
+ * between two packets. */
 static int catch_up(struct probe *probe, struct err *err)
 {
     struct sigrok_probe *p = sigrok_of(probe);
@@ -238,9 +242,10 @@ static int catch_up(struct probe *probe, struct err *err)
     while (p->phase == SIGROK_STREAMING && p->tick < enough && !late)
         late = pthread_cond_timedwait(&p->changed, &p->lock, &until);
     pthread_mutex_unlock(&p->lock);
-    return late ? err_set(err, ERR_USB, "look at its cable", "%s: no more samples come",
-                          p->probe.name)
-                : 0;
+    if (late)
+        return err_set(err, ERR_USB, "look at its cable", "%s: no more samples come",
+                       p->probe.name);
+    return 0;
 }
 
 const struct pdo_ops sigrok_pdo = { .start = sigrok_start,
@@ -296,7 +301,7 @@ static int open_probe(const struct probe_config *cfg, struct probe **out, struct
     p->probe.log = cfg->log;
     p->spec = spec;
     snprintf(p->probe.name, sizeof p->probe.name, "sigrok:%.24s%s%.30s", spec.driver,
-             *spec.conn ? ":" : "", spec.conn);
+             text_if(*spec.conn, ":"), spec.conn);
     ret = sigrok_load(&p->api, err);
     if (ret == 0)
         ret = sigrok_open_device(p, err);
@@ -311,7 +316,9 @@ static int open_probe(const struct probe_config *cfg, struct probe **out, struct
 static int sigrok_reopen(struct probe *probe, struct err *err)
 {
     int ret = sigrok_stop(probe, err);
-    return ret < 0 ? ret : sigrok_open_device(sigrok_of(probe), err);
+    if (ret < 0)
+        return ret;
+    return sigrok_open_device(sigrok_of(probe), err);
 }
 
 static int scan_analysers(struct adapter_list *out, struct err *err)

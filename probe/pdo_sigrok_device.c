@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "probe/base/nearest.h"
 #include "probe/base/options.h"
@@ -23,7 +24,9 @@ static int take_place(struct sigrok_spec *s, const char *text, struct err *err)
         return err_set(err, ERR_USAGE, FORM, "sigrok: no driver named");
     memcpy(s->driver, text, n);
     s->driver[n] = 0;
-    return colon ? options_text(s->conn, sizeof s->conn, colon + 1, err) : 0;
+    if (colon)
+        return options_text(s->conn, sizeof s->conn, colon + 1, err);
+    return 0;
 }
 
 static int take_setting(struct sigrok_spec *s, const char *name, const char *value, struct err *err)
@@ -94,7 +97,7 @@ static GSList *scan_driver(const struct sigrok_api *a, struct sr_dev_driver *dri
     return found;
 }
 
-static const char *or_empty(const char *text) { return text ? text : ""; }
+static const char *or_empty(const char *text) { return text_or(text, ""); }
 
 static void describe_device(const struct sigrok_api *a, const struct sr_dev_inst *d, char *out,
                             size_t cap)
@@ -106,7 +109,7 @@ static void describe_device(const struct sigrok_api *a, const struct sr_dev_inst
     *out = 0;
     for (size_t k = 0; k < ARRAY_LEN(part); k++)
         if (*part[k] && at < cap)
-            at += (size_t)snprintf(out + at, cap - at, "%s%s", at ? " " : "", part[k]);
+            at += (size_t)snprintf(out + at, cap - at, "%s%s", text_if(at, " "), part[k]);
 }
 
 static int find_device(struct sigrok_probe *p, struct err *err)
@@ -131,7 +134,7 @@ static int find_device(struct sigrok_probe *p, struct err *err)
                        "is it plugged in, its firmware and libsigrok's udev rules installed? "
                        "`sigrok-cli --scan`; a port goes behind a colon",
                        "sigrok: no analyser for %s%s%s", p->spec.driver,
-                       *p->spec.conn ? " at " : "", p->spec.conn);
+                       text_if(*p->spec.conn, " at "), p->spec.conn);
     if (n > 1)
         return err_set(
             err, ERR_USAGE,
@@ -157,7 +160,7 @@ static int add_row(const struct probe_driver *ours, const struct sigrok_api *api
 {
     struct adapter a = { .driver = ours, .can = ADAPTER_PDO };
     const char *conn = api->sr_dev_inst_connid_get(d);
-    snprintf(a.bus_path, sizeof a.bus_path, "%.14s%s%.15s", driver->name, conn ? ":" : "",
+    snprintf(a.bus_path, sizeof a.bus_path, "%.14s%s%.15s", driver->name, text_if(conn, ":"),
              or_empty(conn));
     describe_device(api, d, a.product, sizeof a.product);
     snprintf(a.note, sizeof a.note, "for --pdo");
@@ -189,7 +192,9 @@ int sigrok_scan(const struct probe_driver *ours, struct adapter_list *out, struc
 {
     struct sigrok_api api;
     int ret = sigrok_load(&api, err);
-    return ret < 0 ? ret : scan_all(ours, &api, out, err);
+    if (ret < 0)
+        return ret;
+    return scan_all(ours, &api, out, err);
 }
 
 /* ---- setting up ---- */
@@ -209,7 +214,7 @@ static int choose_signals(struct sigrok_probe *p, struct err *err)
             }
         size_t used = strlen(all);
         if (c->type == SR_CHANNEL_LOGIC)
-            snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", c->name);
+            snprintf(all + used, sizeof all - used, "%s%s", text_if(used, ", "), c->name);
         /* of one that cannot be switched off the samples are ignored */
         p->api.sr_dev_channel_enable(c, use);
     }
@@ -239,12 +244,15 @@ static void rates_text(struct sigrok_probe *p, char *out, size_t cap)
         list = p->api.g_variant_lookup_value(dict, "samplerate-steps", rates);
         range = true;
     }
-    const uint64_t *hz = list ? p->api.g_variant_get_fixed_array(list, &n, sizeof *hz) : NULL;
+    const uint64_t *hz = NULL;
+    if (list)
+        hz = p->api.g_variant_get_fixed_array(list, &n, sizeof *hz);
     size_t at = 0;
     gsize end = range ? MIN(n, 2u) : n, first = range || n <= 12 ? 0 : n - 12;
     const char *between = range ? " to " : ", ";
     for (gsize k = first; k < end && at < cap; k++)
-        at += (size_t)snprintf(out + at, cap - at, "%s%gM", at ? between : "", (double)hz[k] / 1e6);
+        at += (size_t)snprintf(out + at, cap - at, "%s%gM", text_if(at, between),
+                               (double)hz[k] / 1e6);
     if (list)
         p->api.g_variant_unref(list);
     p->api.g_variant_unref(dict);
@@ -289,12 +297,21 @@ static GVariant *setting_value(const struct sigrok_api *a, const struct sr_key_i
     case SR_T_STRING: return a->g_variant_new_string(text);
     case SR_T_BOOL: return a->g_variant_new_boolean(a->sr_parse_boolstring(text));
     case SR_T_UINT64:
-        return a->sr_parse_sizestring(text, &size) == SR_OK ? a->g_variant_new_uint64(size) : NULL;
+        if (a->sr_parse_sizestring(text, &size) == SR_OK)
+            return a->g_variant_new_uint64(size);
+        return NULL;
     case SR_T_INT32:
-        return number && low >= INT32_MIN && low <= INT32_MAX ? a->g_variant_new_int32((int32_t)low)
-                                                              : NULL;
-    case SR_T_FLOAT: return number ? a->g_variant_new_double(low) : NULL;
-    case SR_T_DOUBLE_RANGE: return number ? a->g_variant_new("(dd)", low, high) : NULL;
+        if (number && low >= INT32_MIN && low <= INT32_MAX)
+            return a->g_variant_new_int32((int32_t)low);
+        return NULL;
+    case SR_T_FLOAT:
+        if (!number)
+            return NULL;
+        return a->g_variant_new_double(low);
+    case SR_T_DOUBLE_RANGE:
+        if (!number)
+            return NULL;
+        return a->g_variant_new("(dd)", low, high);
     default: return NULL;
     }
 }
@@ -303,7 +320,9 @@ static GVariant *setting_value(const struct sigrok_api *a, const struct sr_key_i
 static int set_one(struct sigrok_probe *p, const char *name, const char *text, struct err *err)
 {
     const struct sr_key_info *key = p->api.sr_key_info_name_get(SR_KEY_CONFIG, name);
-    GVariant *v = key ? setting_value(&p->api, key, text) : NULL;
+    GVariant *v = NULL;
+    if (key)
+        v = setting_value(&p->api, key, text);
     if (!v)
         return err_set(
             err, ERR_USAGE,
@@ -321,10 +340,10 @@ static int set_one(struct sigrok_probe *p, const char *name, const char *text, s
                 ret = p->api.sr_config_set(p->device, group, key->key, v);
     }
     p->api.g_variant_unref(v);
-    return ret == SR_OK
-               ? 0
-               : err_set(err, ERR_USAGE, "`sigrok-cli --show` lists what it takes", "%s: %s=%s: %s",
-                         p->probe.name, name, text, p->api.sr_strerror(ret));
+    if (ret == SR_OK)
+        return 0;
+    return err_set(err, ERR_USAGE, "`sigrok-cli --show` lists what it takes", "%s: %s=%s: %s",
+                   p->probe.name, name, text, p->api.sr_strerror(ret));
 }
 
 static int set_up(struct sigrok_probe *p, struct err *err)
@@ -339,7 +358,9 @@ static int set_up(struct sigrok_probe *p, struct err *err)
     int ret = choose_signals(p, err);
     for (size_t k = 0; k < p->spec.nset && ret == 0; k++)
         ret = set_one(p, p->spec.set[k].name, p->spec.set[k].value, err);
-    return ret == 0 ? set_rate(p, err) : ret;
+    if (ret != 0)
+        return ret;
+    return set_rate(p, err);
 }
 
 int sigrok_open_device(struct sigrok_probe *p, struct err *err)

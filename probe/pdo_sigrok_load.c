@@ -38,7 +38,8 @@ int sigrok_load(struct sigrok_api *out, struct err *err)
         all &= take_call(library, &calls[i], out); /* GLib's functions are found, too: dlsym looks
                                                       through what libsigrok is linked with */
     dlclose(library);
-    return all ? 0
-               : err_set(err, ERR_UNSUPPORTED, hint,
-                         "sigrok: %s lacks functions that this program was compiled for", file);
+    if (all)
+        return 0;
+    return err_set(err, ERR_UNSUPPORTED, hint,
+                   "sigrok: %s lacks functions that this program was compiled for", file);
 }

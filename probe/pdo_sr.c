@@ -7,6 +7,7 @@
 
 #include <zip.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "probe/pdo_samples.h"
@@ -50,7 +51,9 @@ static void add_signal(struct pdo_sr_meta *m, const char *number, const char *na
 static unsigned unit_of(const char *value)
 {
     uint64_t n;
-    return !options_number(&value, 10, &n) || *value || n > PDO_UNIT_MAX ? 0 : (unsigned)n;
+    if (!options_number(&value, 10, &n) || *value || n > PDO_UNIT_MAX)
+        return 0;
+    return (unsigned)n;
 }
 
 static void take_key(struct parse *p, const char *key, const char *value)
@@ -117,7 +120,7 @@ int pdo_sr_signal(const struct pdo_sr_meta *m, const char *name, struct err *err
         if (!strcasecmp(m->signal[k].name, name) && m->signal[k].bit < 8 * m->unit)
             return (int)m->signal[k].bit;
         size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", m->signal[k].name);
+        snprintf(all + used, sizeof all - used, "%s%s", text_if(used, ", "), m->signal[k].name);
     }
     return err_set(
         err, ERR_NOT_FOUND,
@@ -157,7 +160,9 @@ static int read_metadata(struct pdo_sr *sr, struct pdo_sr_meta *meta, struct err
 {
     char *text = malloc(METADATA_MAX);
     zip_file_t *f = zip_fopen(sr->zip, "metadata", 0);
-    zip_int64_t n = f && text ? zip_fread(f, text, METADATA_MAX) : -1;
+    zip_int64_t n = -1;
+    if (f && text)
+        n = zip_fread(f, text, METADATA_MAX);
     int ret;
     if (!text)
         ret = err_set(err, ERR_NOMEM, "close other programs", "out of memory");
@@ -187,8 +192,11 @@ static int open_zip(const char *path, struct pdo_sr *sr, struct err *err)
 int pdo_sr_open(const char *path, struct pdo_sr **out, struct pdo_sr_meta *meta, struct err *err)
 {
     struct pdo_sr *sr = calloc(1, sizeof *sr);
-    int ret = sr ? open_zip(path, sr, err)
-                 : err_set(err, ERR_NOMEM, "close other programs", "out of memory");
+    int ret;
+    if (sr)
+        ret = open_zip(path, sr, err);
+    else
+        ret = err_set(err, ERR_NOMEM, "close other programs", "out of memory");
     if (ret == 0)
         ret = read_metadata(sr, meta, err);
     if (ret == 0) {
@@ -227,7 +235,9 @@ static int next_piece(struct pdo_sr *sr, struct err *err)
 int pdo_sr_read(struct pdo_sr *sr, uint8_t *buf, size_t cap, struct err *err)
 {
     for (;;) {
-        int ret = sr->piece ? 1 : next_piece(sr, err);
+        int ret = 1;
+        if (!sr->piece)
+            ret = next_piece(sr, err);
         if (ret <= 0)
             return ret;
         zip_int64_t n = zip_fread(sr->piece, buf, MIN(cap, (size_t)1 << 24));

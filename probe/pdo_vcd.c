@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/options.h"
 #include "probe/base/util.h"
 
@@ -15,8 +16,8 @@ void pdo_vcd_init(struct pdo_vcd *v, const char *clk, const char *data)
 {
     memset(v, 0, sizeof *v);
     v->line = 1;
-    snprintf(v->want[CLK], sizeof v->want[CLK], "%s", clk ? clk : "PDOCLK");
-    snprintf(v->want[DATA], sizeof v->want[DATA], "%s", data ? data : "PDO");
+    snprintf(v->want[CLK], sizeof v->want[CLK], "%s", text_or(clk, "PDOCLK"));
+    snprintf(v->want[DATA], sizeof v->want[DATA], "%s", text_or(data, "PDO"));
 }
 
 static int refuse_file(const struct pdo_vcd *v, const char *why, struct err *err)
@@ -39,7 +40,7 @@ static void note_signal(struct pdo_vcd *v)
 {
     size_t used = strlen(v->names);
     if (v->nfields == 4 && !strcmp(v->field[1], "1"))
-        snprintf(v->names + used, sizeof v->names - used, "%s%s", used ? ", " : "", v->field[3]);
+        snprintf(v->names + used, sizeof v->names - used, "%s%s", text_if(used, ", "), v->field[3]);
     for (unsigned k = 0; k < 2 && v->nfields == 4; k++)
         if (!strcasecmp(v->field[3], v->want[k]) && !strcmp(v->field[1], "1"))
             snprintf(v->id[k], sizeof v->id[k], "%s", v->field[2]);
@@ -79,7 +80,7 @@ static int read_keyword(struct pdo_vcd *v, const char *t, struct err *err)
     }
     bool values = v->body && (!strcmp(t, "$dumpvars") || !strcmp(t, "$dumpall") ||
                               !strcmp(t, "$dumpon") || !strcmp(t, "$dumpoff"));
-    snprintf(v->keyword, sizeof v->keyword, "%.15s", values ? "" : t);
+    snprintf(v->keyword, sizeof v->keyword, "%.15s", text_if(!values, t));
     v->nfields = 0;
     return 0;
 }
@@ -102,7 +103,9 @@ static int time_mark(struct pdo_vcd *v, const char *t, pdo_edge *out, struct err
         return refuse_file(v, "a time that is no number", err);
     if (v->timed && to < v->time)
         return refuse_file(v, "time goes back", err);
-    int ret = v->timed ? put_edge(v, out) : 0;
+    int ret = 0;
+    if (v->timed)
+        ret = put_edge(v, out);
     v->changed |= !v->timed; /* the levels as the capture begins */
     v->timed = true;
     v->time = to;
@@ -131,7 +134,9 @@ static int read_token(struct pdo_vcd *v, pdo_edge *out, struct err *err)
     /* sigrok-cli 0.7.2 writes a line "META samplerate: ..." before what it converts */
     if (!v->body) {
         v->meta |= v->line == 1 && !strcmp(t, "META");
-        return v->meta && v->line == 1 ? 0 : refuse_file(v, "no declaration", err);
+        if (v->meta && v->line == 1)
+            return 0;
+        return refuse_file(v, "no declaration", err);
     }
     if (v->vector) {
         v->vector = false;
@@ -154,12 +159,15 @@ int pdo_vcd_feed(struct pdo_vcd *v, const char *text, size_t n, pdo_edge *out, s
     int edges = 0;
     for (size_t k = 0; k < n; k++) {
         if (!isspace((unsigned char)text[k])) {
-            if (v->ntoken + 1 < sizeof v->token) /* longer ones are names nobody asks for */
+            if (v->ntoken + 1 <
+                sizeof v->token) /* longer ones are no names of signals that are used */
                 v->token[v->ntoken++] = text[k];
             continue;
         }
         v->token[v->ntoken] = 0;
-        int ret = v->ntoken ? read_token(v, out + edges, err) : 0;
+        int ret = 0;
+        if (v->ntoken)
+            ret = read_token(v, out + edges, err);
         v->ntoken = 0;
         if (ret < 0)
             return ret;
@@ -174,5 +182,7 @@ int pdo_vcd_end(struct pdo_vcd *v, pdo_edge *out, struct err *err)
     int ret = pdo_vcd_feed(v, "\n", 1, out, err);
     if (ret == 0 && !v->body)
         return refuse_signals(v, err);
-    return ret ? ret : put_edge(v, out);
+    if (ret)
+        return ret;
+    return put_edge(v, out);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "probe/base/options.h"
 #include "probe/base/util.h"
@@ -25,7 +26,8 @@ static const struct usb_interface *interface_of(const struct usb_info *dev, unsi
             const struct usb_endpoint *ep = &dev->itf[i].ep[e];
             if (ep->type == BULK)
                 found |= (ep->address == EP_OUT ? 1u : 0u) | (ep->address == EP_IN ? 2u : 0u);
-            *max_packet = ep->address == EP_IN ? ep->max_packet : *max_packet;
+            if (ep->address == EP_IN)
+                *max_packet = ep->max_packet;
         }
         if (found == 3 && *max_packet)
             return &dev->itf[i];
@@ -70,7 +72,7 @@ static struct pod *make_pod(const struct pod_kind *k, const struct adapter *a,
     p->timeout_ms = TIMEOUT_MS;
     snprintf(p->probe.name, sizeof p->probe.name, "%s %.40s", k->driver->name,
              a->serial[0] ? a->serial : a->bus_path);
-    if (options_each(spec ? spec : "", set_option, p, err) == 0)
+    if (options_each(text_or(spec, ""), set_option, p, err) == 0)
         return p;
     free(p);
     return NULL;
@@ -138,7 +140,9 @@ static int connect_pod(struct pod *p, struct err *err)
 int pod_reopen(struct probe *p, struct err *err)
 {
     int ret = connect_pod(pod_of(p), err);
-    return ret < 0 ? err_prefix(err, ret, p->name) : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, p->name);
+    return 0;
 }
 
 int pod_open(const struct pod_kind *k, const struct probe_config *cfg, struct probe **out,
@@ -212,7 +216,7 @@ int pod_recovered(struct pod *p, int ret, struct err *err)
     }
     if (p->usb)
         usb_cancel_all(p->usb);
-    log_msg(p->probe.log, LOG_USB, "%s: %s: starting it anew", p->probe.name,
+    log_msg(p->probe.log, LOG_USB, "%s: %s: restarting it", p->probe.name,
             err ? err->what : "failed");
     if (p->usb && start_or_reset(p, &why) < 0)
         disconnect_pod(p);
@@ -292,8 +296,7 @@ void pod_stats(struct probe *probe, uint64_t *cycles, uint64_t *transfers, uint6
 
 unsigned pod_command_cycles(const struct bdc_shape *shape)
 {
-    unsigned bytes =
-        1u + shape->address_bytes + shape->tx_bytes + shape->rx_bytes + (shape->status ? 1u : 0u);
+    unsigned bytes = 1u + shape->address_bytes + shape->tx_bytes + shape->rx_bytes + shape->status;
     return bytes * 8 * BDC_BIT_CYCLES + MAX((unsigned)shape->acks, 1u) * TURNAROUND;
 }
 

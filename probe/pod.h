@@ -17,7 +17,7 @@ struct pod_kind {
     /* Drops what an earlier session left and asks what it is, into firmware; does nothing to the
      * target. -ERR_UNSUPPORTED: not for S12Z. */
     int (*identify)(struct pod *p, struct err *err);
-    /* That, and makes a pod that has just been found anew ready for commands. */
+    /* The same, and makes a pod that has just been found again ready for commands. */
     int (*start)(struct pod *p, struct err *err);
     /* SYNC: how long the part's answer takes, in ticks of POD_TICK_HZ. -ERR_NO_TARGET: no answer.
      */
@@ -39,7 +39,7 @@ struct pod {
     uint64_t past_transfers, past_bytes; /* of connections that were closed */
 };
 
-/* For the members of struct probe_driver. "timeout=MS" is all a pod can be told. */
+/* For the members of struct probe_driver. "timeout=MS" is the only option of a pod. */
 int pod_list(const struct pod_kind *k, bool open, struct adapter_list *out, struct err *err);
 int pod_open(const struct pod_kind *k, const struct probe_config *cfg, struct probe **out,
              struct err *err);
@@ -54,10 +54,10 @@ int pod_post(struct pod *p, uint8_t *buf, size_t len, struct err *err);
 bool pod_ready(struct pod *p);
 int pod_fetch(struct pod *p, unsigned timeout_ms, struct err *err);
 
-/* pod_recovered - after a failed transfer: what was under way is cancelled and the pod started
- * anew, so that answers belong to their questions again. Returns -ERR_TIMEOUT if that worked (the
- * failed command may be tried again), -ERR_USB if the pod is lost; -ERR_USAGE, -ERR_UNSUPPORTED and
- * -ERR_NO_TARGET pass unchanged. */
+/* pod_recovered - after a failed transfer: transfers under way are cancelled and the pod is
+ * restarted, so that answers belong to their questions again. Returns -ERR_TIMEOUT if that worked
+ * (the failed command may be tried again), -ERR_USB if the pod is lost; -ERR_USAGE,
+ * -ERR_UNSUPPORTED and -ERR_NO_TARGET pass unchanged. */
 int pod_recovered(struct pod *p, int ret, struct err *err);
 int pod_lost(struct pod *p, struct err *err); /* -ERR_USB; p->usb is NULL then */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/nearest.h"
 #include "probe/base/options.h"
 #include "probe/base/util.h"
@@ -17,7 +18,7 @@ static int no_adapter(const struct err *why, struct err *err)
     for (const struct probe_driver *const *d = probe_drivers(); *d; d++)
         if ((*d)->list && !(*d)->own_spec)
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
-                     names[0] ? ", " : "", (*d)->name);
+                     text_if(names[0], ", "), (*d)->name);
     if (why)
         return err_set(err, ERR_NOT_FOUND, why->hint, "no debug adapter named, and %s", why->what);
     return err_set(
@@ -98,12 +99,16 @@ static int list_meant(const struct probe_driver *d, const struct adapter_spec *s
                       struct adapter_list *out, struct err *err)
 {
     struct usb_id id = { 0, 0 };
-    int ret = d->list_id ? options_each(spec->options, id_option, &id, err) : 0;
+    int ret = 0;
+    if (d->list_id)
+        ret = options_each(spec->options, id_option, &id, err);
     if (ret < 0)
         return ret;
     if (!id.vid != !id.pid)
         return err_set(err, ERR_USAGE, "vid=0403,pid=6010", "--probe: a USB id is vid= and pid=");
-    return id.vid ? d->list_id(&id, out, err) : d->list(false, out, err);
+    if (id.vid)
+        return d->list_id(&id, out, err);
+    return d->list(false, out, err);
 }
 
 /* The driver's adapters, the one that spec means, open. */
@@ -193,7 +198,9 @@ int probe_open(const char *name, const struct probe_config *cfg, struct probe **
 
 int probe_reopen(struct probe *p, struct err *err)
 {
-    return p->driver->reopen ? p->driver->reopen(p, err) : 0;
+    if (p->driver->reopen)
+        return p->driver->reopen(p, err);
+    return 0;
 }
 
 void probe_close(struct probe *p)

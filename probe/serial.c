@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
@@ -73,7 +74,9 @@ static void recognise_cable(struct tty_info *t, const char *node)
 {
     struct tty_info *all = calloc(TTY_MAX, sizeof *all);
     char *real = realpath(node, NULL);
-    int n = all ? tty_find("/sys", all, TTY_MAX) : 0;
+    int n = 0;
+    if (all)
+        n = tty_find("/sys", all, TTY_MAX);
     *t = (struct tty_info){ .vid = 0 };
     snprintf(t->node, sizeof t->node, "%s", node);
     for (int i = 0; real && i < n; i++)
@@ -102,11 +105,14 @@ static int by_name(struct stream *s, const char *text, struct err *err)
     size_t len = strlen(text) - (*text == '@');
     for (int i = 0; i < n; i++) {
         const char *place = all[i].place;
-        bool here = *text == '@' ? len && !strncmp(place, text + 1, len) &&
-                                       (!place[len] || place[len] == ':')
-                                 : !strcmp(all[i].serial, text);
+        bool here;
+        if (*text == '@')
+            here = len && !strncmp(place, text + 1, len) && (!place[len] || place[len] == ':');
+        else
+            here = !strcmp(all[i].serial, text);
         fits += here;
-        found = here && found < 0 ? i : found;
+        if (here && found < 0)
+            found = i;
     }
     if (found >= 0)
         s->tty = all[found];
@@ -143,7 +149,9 @@ static int parse_place(struct stream *s, const char *text, struct err *err)
         return by_name(s, text, err);
     else if (snprintf(s->socket, sizeof s->socket, "%s", text) >= (int)sizeof s->socket)
         return err_set(err, ERR_USAGE, "give it a shorter name", "'%.40s...' is too long", text);
-    return s->is_tty || *text == '/' ? 0 : tcp_parse(text, host, port, err);
+    if (s->is_tty || *text == '/')
+        return 0;
+    return tcp_parse(text, host, port, err);
 }
 
 static int parse_spec(struct stream *s, const char *spec, struct err *err)
@@ -154,8 +162,12 @@ static int parse_spec(struct stream *s, const char *spec, struct err *err)
         return err_set(err, ERR_USAGE, "a path, a serial number or HOST:PORT",
                        "--probe: '%.40s...' is too long", spec);
     snprintf(place, sizeof place, "%.*s", (int)head, spec);
-    int ret = spec[head] ? options_each(spec + head + 1, set_option, s, err) : 0;
-    return ret < 0 ? ret : parse_place(s, place, err);
+    int ret = 0;
+    if (spec[head])
+        ret = options_each(spec + head + 1, set_option, s, err);
+    if (ret < 0)
+        return ret;
+    return parse_place(s, place, err);
 }
 
 /* ---- the driver ---- */
@@ -198,7 +210,7 @@ static int open_stream(const struct probe_driver *driver, bool rsp, const struct
                           .rsp = rsp,
                           .baud = BAUD_DEFAULT,
                           .asked_baud = BAUD_DEFAULT };
-    int ret = parse_spec(s, cfg->spec ? cfg->spec : "", err);
+    int ret = parse_spec(s, text_or(cfg->spec, ""), err);
     if (ret == 0)
         ret = connect_stream(s, err);
     if (ret < 0) {
@@ -207,7 +219,7 @@ static int open_stream(const struct probe_driver *driver, bool rsp, const struct
     }
     snprintf(s->base.name, sizeof s->base.name, "%s:%.50s", driver->name,
              s->is_tty ? s->tty.node : s->socket);
-    log_msg(cfg->log, LOG_WIRE, "%s: open%s", s->base.name, s->is_tty ? ", 8N1" : "");
+    log_msg(cfg->log, LOG_WIRE, "%s: open%s", s->base.name, text_if(s->is_tty, ", 8N1"));
     *out = &s->base;
     return 0;
 }
@@ -217,7 +229,9 @@ static int reopen_stream(struct probe *p, struct err *err)
 {
     struct stream *s = stream_of(p);
     stream_fd_close(&s->fd);
-    struct tty_info *all = s->is_tty && *s->tty.place ? calloc(TTY_MAX, sizeof *all) : NULL;
+    struct tty_info *all = NULL;
+    if (s->is_tty && *s->tty.place)
+        all = calloc(TTY_MAX, sizeof *all);
     int n = all ? tty_find("/sys", all, TTY_MAX) : 0, at = all ? tty_again(all, n, &s->tty) : -1;
     if (at >= 0)
         s->tty = all[at];
@@ -237,8 +251,8 @@ static int open_rsp(const struct probe_config *cfg, struct probe **out, struct e
 static unsigned serial_traits(struct probe *p)
 {
     const struct stream *s = stream_of(p);
-    return (s->rsp ? STREAM_RSP : 0u) | (s->is_tty ? 0u : STREAM_LOSSLESS) |
-           (s->dcload ? STREAM_DCLOAD : 0u);
+    return bits_if(s->rsp, STREAM_RSP) | bits_if(!s->is_tty, STREAM_LOSSLESS) |
+           bits_if(s->dcload, STREAM_DCLOAD);
 }
 
 static int read_stream(struct probe *p, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
@@ -277,7 +291,9 @@ static int set_baud(struct probe *p, uint32_t baud, uint32_t *got, struct err *e
 
 static uint32_t baud_asked(struct probe *p)
 {
-    return stream_of(p)->is_tty ? stream_of(p)->asked_baud : 0;
+    if (stream_of(p)->is_tty)
+        return stream_of(p)->asked_baud;
+    return 0;
 }
 
 static unsigned timeout_ms(struct probe *p) { return stream_of(p)->timeout_ms; }

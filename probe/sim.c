@@ -53,7 +53,9 @@ static void stream_init(struct sim_probe *s)
 static int sim_execute(struct probe *p, const struct jtag_op *ops, size_t n, struct err *err)
 {
     int ret = jtag_stream_run(&sim_of(p)->stream, ops, n, err);
-    return ret < 0 ? err_prefix(err, ret, p->name) : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, p->name);
+    return 0;
 }
 
 static int sim_set_pins(struct probe *p, unsigned mask, unsigned value, struct err *err)
@@ -133,8 +135,12 @@ static void sim_close(struct probe *p)
 static int sim_reopen(struct probe *p, struct err *err)
 {
     struct sim_probe *s = sim_of(p);
-    int ret = s->board->type->reopen ? s->board->type->reopen(s->board, err) : 0;
-    return ret < 0 ? err_prefix(err, ret, p->name) : 0;
+    int ret = 0;
+    if (s->board->type->reopen)
+        ret = s->board->type->reopen(s->board, err);
+    if (ret < 0)
+        return err_prefix(err, ret, p->name);
+    return 0;
 }
 
 static const struct probe_driver *this_driver(void);
@@ -171,7 +177,10 @@ static int sim_open(const struct probe_config *cfg, struct probe **out, struct e
     int ret = type->create(cfg->spec[len] ? cfg->spec + len + 1 : "", cfg->log, &board, err);
     if (ret < 0)
         return err_prefix(err, ret, type->name);
-    ret = type->bkgd ? sim_bdc_wrap(board, cfg, out, err) : wrap_board(board, cfg, out, err);
+    if (type->bkgd)
+        ret = sim_bdc_wrap(board, cfg, out, err);
+    else
+        ret = wrap_board(board, cfg, out, err);
     if (ret < 0)
         type->destroy(board);
     else

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 
 enum {
@@ -50,7 +51,9 @@ static void add_drive(struct sim_bdc_probe *s, enum bkgd_drive drive, uint64_t c
 static int flush_drive(struct sim_bdc_probe *s, struct err *err)
 {
     size_t n = s->n;
-    int ret = n ? s->board->type->bkgd(s->board, s->s, n, err) : 0;
+    int ret = 0;
+    if (n)
+        ret = s->board->type->bkgd(s->board, s->s, n, err);
     for (size_t k = 0; k < n; k++)
         s->cycles_ns += s->s[k].took_ns;
     s->n = 0;
@@ -129,7 +132,7 @@ static int run_command(struct sim_bdc_probe *s, uint8_t opcode, uint32_t addr, c
         send_byte(s, (uint8_t)(addr >> (8 * k)));
     for (unsigned k = 0; k < shape.tx_bytes; k++)
         send_byte(s, tx[k]);
-    unsigned rx_bytes = shape.rx_bytes + (shape.status ? 1u : 0u), parts = MAX(shape.acks, 1);
+    unsigned rx_bytes = shape.rx_bytes + shape.status, parts = MAX(shape.acks, 1);
     for (unsigned part = 0; part < parts && *outcome != BDC_NO_ACK; part++) {
         int ret = wait_turnaround(s, &shape, outcome, err);
         if (ret == 0 && *outcome != BDC_NO_ACK && rx_bytes)
@@ -342,8 +345,12 @@ static const struct pdo_ops sim_pdo = { .start = sim_pdo_start,
 static int sim_reopen(struct probe *p, struct err *err)
 {
     struct sim_bdc_probe *s = sim_bdc_of(p);
-    int ret = s->board->type->reopen ? s->board->type->reopen(s->board, err) : 0;
-    return ret < 0 ? err_prefix(err, ret, p->name) : 0;
+    int ret = 0;
+    if (s->board->type->reopen)
+        ret = s->board->type->reopen(s->board, err);
+    if (ret < 0)
+        return err_prefix(err, ret, p->name);
+    return 0;
 }
 
 static const struct probe_driver sim_bdc_driver = {
@@ -364,7 +371,7 @@ int sim_bdc_wrap(struct sim_board *board, const struct probe_config *cfg, struct
     s->probe.driver = &sim_bdc_driver;
     s->probe.log = cfg->log;
     s->board = board;
-    s->hz = cfg->speed_hz ? cfg->speed_hz : DEFAULT_HZ;
+    s->hz = EITHER(cfg->speed_hz, DEFAULT_HZ);
     *out = &s->probe;
     return 0;
 }

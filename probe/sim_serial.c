@@ -66,7 +66,9 @@ int sim_serial_open(struct sim_serial *s, const char *how, const struct log *log
 
 static void flush_output(struct sim_serial *s)
 {
-    ssize_t n = s->out_len ? write(s->fd, s->out, s->out_len) : 0;
+    ssize_t n = 0;
+    if (s->out_len)
+        n = write(s->fd, s->out, s->out_len);
     if (n <= 0)
         return; /* full for now; an error shows in `dropped` when the buffer runs over */
     memmove(s->out, s->out + n, s->out_len - (size_t)n);

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
 
@@ -36,7 +37,7 @@ static int wait_ready(struct stream_fd *s, const char *name, short events, uint6
 {
     struct pollfd p = { .fd = s->fd, .events = events };
     for (;;) {
-        uint64_t now = host_ns(), left = until > now ? until - now : 0;
+        uint64_t now = host_ns(), left = EXCESS(until, now);
         const struct timespec t = { .tv_sec = (time_t)(left / 1000000000u),
                                     .tv_nsec = (long)(left % 1000000000u) };
         int n = ppoll(&p, 1, &t, NULL);

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
 #include "probe/stream_fd.h"
@@ -43,7 +44,7 @@ int tcp_parse(const char *text, char *host, char *port, struct err *err)
             return refuse_address(text, err);
         from++;
         n -= 2;
-    } else if (memchr(from, ':', n)) { /* an IPv6 address whose end nobody can tell from a port */
+    } else if (memchr(from, ':', n)) { /* an IPv6 address whose last part may be a port */
         return refuse_address(text, err);
     }
     if (n >= TCP_HOST_MAX)
@@ -60,7 +61,7 @@ static int wait_connected(int fd, uint64_t until)
     int error = 0, n;
     socklen_t len = sizeof error;
     do {
-        uint64_t now = host_ns(), left = until > now ? until - now : 0;
+        uint64_t now = host_ns(), left = EXCESS(until, now);
         n = ppoll(&p, 1,
                   &(struct timespec){ .tv_sec = (time_t)(left / 1000000000u),
                                       .tv_nsec = (long)(left % 1000000000u) },
@@ -70,7 +71,9 @@ static int wait_connected(int fd, uint64_t until)
         return errno;
     if (n == 0)
         return ETIMEDOUT;
-    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 ? errno : error;
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+        return errno;
+    return error;
 }
 
 /* A descriptor, or -errno. */
@@ -88,8 +91,8 @@ static int try_address(const struct addrinfo *a, uint64_t until)
     return -error;
 }
 
-/* Packets are small and each is waited for; a silent peer is asked whether it is still there. A
- * system that lacks one of these works without. */
+/* Packets are small and each is waited for; a silent peer is asked whether it is still there. On a
+ * system that lacks one of these options the connection works without it. */
 static void set_options(int fd)
 {
     const struct {
@@ -111,8 +114,8 @@ void tcp_acknowledge(int fd)
 
 /* ---- names ---- */
 
-/* getaddrinfo() knows no deadline: it is waited for in a thread of its own, which is left to itself
- * when its time is over. */
+/* getaddrinfo() knows no deadline: it runs in a thread of its own, which is abandoned when the
+ * time is over. */
 struct lookup {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -209,7 +212,10 @@ int tcp_connect(const char *host, const char *port, uint64_t max_ns, struct err 
     /* each its share: a silent one does not cost the others theirs */
     for (struct addrinfo *a = all; a && fd < 0; a = a->ai_next, left--) {
         uint64_t now = host_ns();
-        fd = now < until ? try_address(a, now + (until - now) / (uint64_t)left) : -ETIMEDOUT;
+        if (now < until)
+            fd = try_address(a, now + (until - now) / (uint64_t)left);
+        else
+            fd = -ETIMEDOUT;
     }
     freeaddrinfo(all);
     if (fd < 0)
@@ -236,9 +242,10 @@ int udp_find(const char *host, const char *port, uint64_t max_ns, struct udp_add
     }
     bool have = a;
     freeaddrinfo(all);
-    return have ? 0
-                : err_set(err, ERR_NOT_FOUND, "name its IPv4 address", "%s:%s: no IPv4 address",
-                          host, port);
+    if (have)
+        return 0;
+    return err_set(err, ERR_NOT_FOUND, "name its IPv4 address", "%s:%s: no IPv4 address", host,
+                   port);
 }
 
 int udp_connect(const struct udp_address *to, struct err *err)

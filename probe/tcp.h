@@ -38,8 +38,8 @@ struct udp_address {
 int udp_find(const char *host, const char *port, uint64_t max_ns, struct udp_address *out,
              struct err *err);
 
-/* udp_connect - a non-blocking descriptor with a local port of its own that hears `to` alone:
- * read() and write() move a datagram each; -ERR_USB if the system gives none */
+/* udp_connect - a non-blocking descriptor with a local port of its own that receives from `to`
+ * alone: read() and write() move a datagram each; -ERR_USB if the system gives none */
 int udp_connect(const struct udp_address *to, struct err *err);
 
 /* unix_connect - to a Unix socket. As tcp_connect(). */

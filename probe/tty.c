@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/holder.h"
 #include "probe/host_time.h"
@@ -46,7 +47,9 @@ int tty_problem(const char *node, struct err *err)
     char who[80];
     if (access(node, R_OK | W_OK) < 0 && (errno == EACCES || errno == EPERM))
         return no_permission(node, err);
-    return holder_find("/proc", node, who, sizeof who) ? in_use(node, err) : 0;
+    if (holder_find("/proc", node, who, sizeof who))
+        return in_use(node, err);
+    return 0;
 }
 
 static void sleep_ns(long ns) { nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL); }
@@ -77,7 +80,9 @@ static int tty_failed(const char *name, struct err *err)
 static int apply_settings(int fd, const char *name, const struct termios2 *t, struct termios2 *now,
                           struct err *err)
 {
-    return ioctl(fd, TCSETS2, t) < 0 || ioctl(fd, TCGETS2, now) < 0 ? tty_failed(name, err) : 0;
+    if (ioctl(fd, TCSETS2, t) < 0 || ioctl(fd, TCGETS2, now) < 0)
+        return tty_failed(name, err);
+    return 0;
 }
 
 int tty_set_baud(int fd, const char *name, uint32_t baud, uint32_t *got, struct err *err)
@@ -110,15 +115,14 @@ static int make_raw(int fd, const char *name, bool rtscts, struct err *err)
     t.c_oflag = 0;
     t.c_lflag = 0;
     t.c_cflag = (t.c_cflag & ~(tcflag_t)(CSIZE | CSTOPB | PARENB | CRTSCTS | HUPCL)) | CS8 | CREAD |
-                CLOCAL | (rtscts ? CRTSCTS : 0);
+                CLOCAL | bits_if(rtscts, CRTSCTS);
     t.c_cc[VMIN] = 1;
     t.c_cc[VTIME] = 0;
     return apply_settings(fd, name, &t, &now, err);
 }
 
 /* An FTDI chip keeps what is less than a packet for 16 ms, which every short exchange would wait
- * for: 1 ms with this. Drivers and pseudo terminals that know nothing of it refuse, or do nothing.
- */
+ * for: 1 ms with this. Drivers and pseudo terminals without this setting refuse it or ignore it. */
 static void set_low_latency(int fd)
 {
     struct serial_struct s;

@@ -76,7 +76,9 @@ static int by_node(const void *a, const void *b)
 {
     const struct tty_info *x = a, *y = b;
     size_t nx = strlen(x->node), ny = strlen(y->node);
-    return nx != ny ? (nx > ny) - (nx < ny) : strcmp(x->node, y->node); /* ttyUSB10 after ttyUSB9 */
+    if (nx != ny)
+        return (nx > ny) - (nx < ny);
+    return strcmp(x->node, y->node); /* ttyUSB10 after ttyUSB9 */
 }
 
 int tty_find(const char *sysfs, struct tty_info *out, size_t cap)

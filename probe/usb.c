@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
 #include "probe/usb_private.h"
@@ -18,7 +19,7 @@
 enum {
     SYNC_SLOT = USB_SLOTS, /* usb_bulk()'s own */
     ALL_SLOTS,
-    /* the kernel ends a cancelled transfer in microseconds; one that takes longer never ends */
+    /* the kernel ends a cancelled transfer within microseconds; one that takes longer is stuck */
     REAP_MS = 2000,
     CLEAR_MS = 1000, /* libusb's own limit for clearing a halt */
     DRAIN_BYTES = 4096
@@ -95,7 +96,7 @@ static void log_transfer(const struct usb *u, uint8_t ep, const uint8_t *data, i
     for (int i = 0, at = 0; i < n && at + 4 < (int)sizeof hex; i++)
         at += snprintf(hex + at, sizeof hex - (size_t)at, " %02x", data[i]);
     log_msg(u->log, LOG_USB, "%s %c%02x %d:%s%s%s", u->dev.bus_path, ep & 0x80 ? '<' : '>', ep, n,
-            hex, n > 24 ? " ..." : "", end);
+            hex, text_if(n > 24, " ..."), end);
 }
 
 /* ---- opening and closing ---- */
@@ -130,7 +131,9 @@ static int claim_interface(struct usb *u, uint8_t interface, struct err *err)
     if (rc == 0)
         rc = libusb_claim_interface(u->handle, interface);
     u->claimed = rc == 0;
-    return rc < 0 ? usb_claim_failed(&u->dev, interface, rc, err) : 0;
+    if (rc < 0)
+        return usb_claim_failed(&u->dev, interface, rc, err);
+    return 0;
 }
 
 int usb_open(const struct usb_info *dev, uint8_t interface, const struct log *log, struct usb **out,
@@ -182,7 +185,7 @@ void usb_close(struct usb *u)
 static int handle_events(struct usb *u, int *done, uint64_t deadline_ms)
 {
     for (bool looked = false; !*done; looked = true) {
-        uint64_t now = host_ms(), left = now < deadline_ms ? deadline_ms - now : 0;
+        uint64_t now = host_ms(), left = EXCESS(deadline_ms, now);
         if (!left && looked)
             return 0;
         struct timeval tv = { .tv_sec = (time_t)(left / 1000),
@@ -239,12 +242,14 @@ void usb_cancel_all(struct usb *u)
 static int clear_stall(struct usb *u, uint8_t ep, struct err *err)
 {
     cancel_endpoint(u, ep, true);
-    int rc = u->stuck ? 0 : libusb_clear_halt(u->handle, ep);
+    int rc = 0;
+    if (!u->stuck)
+        rc = libusb_clear_halt(u->handle, ep);
     if (rc == LIBUSB_ERROR_NO_DEVICE)
         return refuse_unplugged(u, err);
     return err_set(err, ERR_PROTOCOL, "the adapter did not like what it was sent",
                    "USB %s: endpoint %02x stalled%s", u->dev.bus_path, ep,
-                   rc < 0 ? ", and the halt cannot be cleared" : "");
+                   text_if(rc < 0, ", and the halt cannot be cleared"));
 }
 
 /* A cancelled transfer: one that had its time, or that was behind one that stalled. */
@@ -269,7 +274,7 @@ static int collect_slot(struct usb *u, struct slot *s, struct err *err)
     snprintf(doing, sizeof doing, "endpoint %02x", t->endpoint);
     u->bytes += (uint64_t)t->actual_length;
     log_transfer(u, t->endpoint, t->buffer, t->actual_length,
-                 t->status == LIBUSB_TRANSFER_COMPLETED ? "" : " !");
+                 text_if(t->status != LIBUSB_TRANSFER_COMPLETED, " !"));
     switch (t->status) {
     case LIBUSB_TRANSFER_COMPLETED: return t->actual_length;
     case LIBUSB_TRANSFER_TIMED_OUT:
@@ -288,12 +293,16 @@ static int wait_slot(struct usb *u, unsigned slot, unsigned timeout_ms, struct e
     if (!s->busy)
         return err_set(err, ERR_STATE, "", "USB %s: nothing is in flight in slot %u",
                        u->dev.bus_path, slot);
-    int rc = u->stuck ? 0 : handle_events(u, &s->done, host_ms() + timeout_ms);
+    int rc = 0;
+    if (!u->stuck)
+        rc = handle_events(u, &s->done, host_ms() + timeout_ms);
     cancel_slot(u, s);
     s->busy = false;
     if (!s->done)
         return refuse_unusable(u, err);
-    return rc < 0 ? report_failed(u, rc, "waiting", err) : collect_slot(u, s, err);
+    if (rc < 0)
+        return report_failed(u, rc, "waiting", err);
+    return collect_slot(u, s, err);
 }
 
 int usb_wait(struct usb *u, unsigned slot, unsigned timeout_ms, struct err *err)
@@ -362,7 +371,9 @@ int usb_bulk(struct usb *u, uint8_t ep, uint8_t *buf, size_t len, unsigned timeo
              struct err *err)
 {
     int ret = submit_transfer(u, SYNC_SLOT, ep, buf, len, err);
-    return ret < 0 ? ret : wait_slot(u, SYNC_SLOT, timeout_ms, err);
+    if (ret < 0)
+        return ret;
+    return wait_slot(u, SYNC_SLOT, timeout_ms, err);
 }
 
 int usb_control(struct usb *u, uint8_t type, uint8_t request, uint16_t value, uint16_t index,
@@ -430,7 +441,9 @@ int usb_string(struct usb *u, uint8_t index, char *buf, size_t cap, struct err *
 {
     uint8_t d[255];
     size_t at = 0;
-    int n = index ? read_string(u, 0, 0, d, err) : 0;
+    int n = 0;
+    if (index)
+        n = read_string(u, 0, 0, d, err);
     if (n > 0)
         n = read_string(u, index, le16(d + 2), d, err);
     if (n < 0)
@@ -470,7 +483,9 @@ int usb_reset(struct usb *u, struct err *err)
     /* it came back as another, or not at all */
     if (rc == LIBUSB_ERROR_NOT_FOUND || rc == LIBUSB_ERROR_NO_DEVICE)
         return refuse_unplugged(u, err);
-    return rc < 0 ? report_failed(u, rc, "reset", err) : 0;
+    if (rc < 0)
+        return report_failed(u, rc, "reset", err);
+    return 0;
 }
 
 libusb_device_handle *usb_handle(struct usb *u) { return u->handle; }

@@ -99,7 +99,7 @@ void usb_cancel_all(struct usb *u); /* returns when every slot is free */
 int usb_drain(struct usb *u, uint8_t ep, unsigned quiet_ms, unsigned most, struct err *err);
 
 /* usb_reset - resets the port, the last step of recovery. On failure the device has to be found
- * anew. */
+ * again. */
 int usb_reset(struct usb *u, struct err *err);
 
 /* Totals since open; any pointer may be NULL. bytes counts both ways. */

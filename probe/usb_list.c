@@ -75,7 +75,7 @@ static void fill_interfaces(libusb_device *d, struct usb_info *u)
     libusb_free_config_descriptor(c);
 }
 
-/* Where there is no sysfs the device has to be asked, if it lets us. */
+/* Without sysfs the device has to be opened and asked, if that is permitted. */
 static void ask_strings(libusb_device *d, const struct libusb_device_descriptor *desc,
                         struct usb_info *u)
 {
@@ -155,9 +155,10 @@ int usb_list(const struct usb_id *ids, struct usb_info *out, size_t cap, struct 
     if (n >= 0)
         libusb_free_device_list(all, 1);
     libusb_exit(ctx);
-    return n < 0 ? err_set(err, ERR_USB, "", "USB: the bus cannot be listed: %s",
-                           libusb_strerror((int)n))
-                 : found;
+    if (n < 0)
+        return err_set(err, ERR_USB, "", "USB: the bus cannot be listed: %s",
+                       libusb_strerror((int)n));
+    return found;
 }
 
 /* ---- why not ---- */
@@ -231,7 +232,9 @@ int usb_open_handle(libusb_context *ctx, const struct usb_info *dev, libusb_devi
             rc = libusb_open(all[i], out);
     if (n >= 0)
         libusb_free_device_list(all, 1);
-    return rc < 0 ? open_failed(dev, rc, err) : 0;
+    if (rc < 0)
+        return open_failed(dev, rc, err);
+    return 0;
 }
 
 /* A kernel driver on the interface can be detached: that is no obstacle, and is not tried here. */
@@ -255,7 +258,10 @@ int usb_check(const struct usb_info *dev, uint8_t interface, struct err *err)
     ret = usb_open_handle(ctx, dev, &h, err);
     if (ret == 0) {
         int rc = try_claim(h, interface);
-        ret = rc < 0 ? usb_claim_failed(dev, interface, rc, err) : 0;
+        if (rc < 0)
+            ret = usb_claim_failed(dev, interface, rc, err);
+        else
+            ret = 0;
         libusb_close(h);
     }
     libusb_exit(ctx);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/base/util.h"
 #include "probe/base/text.h"
 #include "probe/usb.h"
 
@@ -41,7 +42,7 @@ void usb_sysfs_driver(const char *folder, const struct usb_info *dev, uint8_t in
     snprintf(path, sizeof path, "%s/%s:%s.%u/driver", folder, dev->bus_path, *config ? config : "1",
              interface);
     ssize_t n = readlink(path, to, sizeof to - 1);
-    to[n > 0 ? n : 0] = 0;
+    to[MAX(n, 0)] = 0;
     const char *base = strrchr(to, '/');
     snprintf(out, cap, "%.60s", base ? base + 1 : to);
 }

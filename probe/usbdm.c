@@ -1,12 +1,13 @@
 /* Driver "usbdm": USBDM pods with S12Z firmware. The pod does whole actions: memory, registers,
- * halt and go; no other command of the BDC can be sent, and of BDCCSR there is only the high byte:
- * failures of single accesses are not told. Source: podonoghue/usbdm-firmware, USBDM_JMxx_V4_12;
- * usbdm-kinetis. */
+ * halt and go; no other command of the BDC can be sent, and only the high byte of BDCCSR can be
+ * read, so failures of single accesses are not reported. Source: podonoghue/usbdm-firmware,
+ * USBDM_JMxx_V4_12; usbdm-kinetis. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/host_time.h"
 #include "probe/bdc_commands.h"
@@ -28,8 +29,8 @@ static struct usbdm *usbdm_of(struct probe *p) { return CONTAINER_OF(p, struct u
 
 /* ---- starting ---- */
 
-/* Version on endpoint 0: the firmware's commands begin anew with it. Then what it is, in a command
- * that both protocols have alike. */
+/* Version on endpoint 0: it resets the firmware's protocol. Then the kind of pod, by a command
+ * that both protocols share. */
 static int usbdm_identify(struct pod *p, struct err *err)
 {
     struct usbdm *u = CONTAINER_OF(p, struct usbdm, pod);
@@ -80,8 +81,11 @@ static int set_up(struct usbdm *u, struct err *err)
 static int connect_part(struct usbdm *u, struct err *err)
 {
     put_be16(u->out + 2, 0);
-    int rc = u->user_speed ? usbdm_ask(u, USBDM_SET_SPEED, 4, 1, err)
-                           : usbdm_ask(u, USBDM_CONNECT, 2, 1, err);
+    int rc;
+    if (u->user_speed)
+        rc = usbdm_ask(u, USBDM_SET_SPEED, 4, 1, err);
+    else
+        rc = usbdm_ask(u, USBDM_CONNECT, 2, 1, err);
     u->user_speed = false;
     u->bkgd_low = rc == USBDM_RC_BKGD;
     /* a secured part is not enabled; its speed is known all the same */
@@ -103,7 +107,8 @@ static int usbdm_start(struct pod *p, struct err *err)
     /* in the middle of a session; whether the part is there is seen by the next command */
     if (ret == 0 && p->hz) {
         ret = connect_part(u, &why);
-        ret = ret == -ERR_NO_TARGET ? 0 : ret;
+        if (ret == -ERR_NO_TARGET)
+            ret = 0;
         if (ret < 0 && err)
             *err = why;
     }
@@ -155,8 +160,11 @@ static int move_register(struct usbdm *u, const struct bdc_op *op, struct err *e
     put_be16(u->out + 2, op->opcode & 15);
     if (!read)
         memcpy(u->out + 4, op->tx, 4);
-    int ret =
-        read ? usbdm_ask(u, USBDM_READ_REG, 4, 5, err) : usbdm_ask(u, USBDM_WRITE_REG, 8, 1, err);
+    int ret;
+    if (read)
+        ret = usbdm_ask(u, USBDM_READ_REG, 4, 5, err);
+    else
+        ret = usbdm_ask(u, USBDM_WRITE_REG, 8, 1, err);
     if (ret == USBDM_RC_OK && read)
         memcpy(op->rx, u->in + 1, 4);
     return ret;
@@ -185,8 +193,11 @@ static int access_bdccsr(struct usbdm *u, const struct bdc_op *op, struct err *e
     bool read = op->opcode == BDC_READ_BDCCSR;
     if (!read)
         put_be32(u->out + 2, op->tx[0]);
-    int ret = read ? usbdm_ask(u, USBDM_READ_STATUS, 2, 5, err)
-                   : usbdm_ask(u, USBDM_WRITE_CONTROL, 6, 1, err);
+    int ret;
+    if (read)
+        ret = usbdm_ask(u, USBDM_READ_STATUS, 2, 5, err);
+    else
+        ret = usbdm_ask(u, USBDM_WRITE_CONTROL, 6, 1, err);
     if (ret == USBDM_RC_OK && read) {
         op->rx[0] = u->in[4];
         op->rx[1] = 0; /* not to be had */
@@ -211,8 +222,9 @@ static int run_op(struct usbdm *u, const struct bdc_op *op, struct err *err)
         return move_register(u, op, err);
     if (op->opcode == BDC_READ_BDCCSR || op->opcode == BDC_WRITE_BDCCSR)
         return access_bdccsr(u, op, err);
-    return op->opcode == BDC_ERASE_FLASH ? usbdm_ask(u, USBDM_CUSTOM, 2, 1, err)
-                                         : usbdm_ask(u, command_of(op->opcode), 2, 1, err);
+    if (op->opcode == BDC_ERASE_FLASH)
+        return usbdm_ask(u, USBDM_CUSTOM, 2, 1, err);
+    return usbdm_ask(u, command_of(op->opcode), 2, 1, err);
 }
 
 static bool usbdm_can(struct probe *p, enum bdc_op_kind kind, uint8_t opcode)
@@ -252,7 +264,10 @@ static int usbdm_execute(struct probe *p, struct bdc_op *ops, size_t n, bool sto
     if (!u->pod.usb)
         return pod_lost(&u->pod, err);
     for (size_t k = 0; k < n; k++) {
-        ret = second_erase(ops, k) ? 0 : run_op(u, &ops[k], err);
+        if (second_erase(ops, k))
+            ret = 0;
+        else
+            ret = run_op(u, &ops[k], err);
         if (ret < 0)
             return pod_recovered(&u->pod, ret, err);
         bool silent = ret == USBDM_RC_ACK || ret == USBDM_RC_NO_CONNECTION;
@@ -278,9 +293,9 @@ static int usbdm_measure(struct pod *p, uint32_t *ticks, struct err *err)
     if (ret < 0)
         return ret;
     *ticks = be16(u->in + 1);
-    return *ticks ? 0
-                  : err_set(err, ERR_NO_TARGET, "check target power and the BKGD line",
-                            "SYNC: no speed");
+    if (*ticks)
+        return 0;
+    return err_set(err, ERR_NO_TARGET, "check target power and the BKGD line", "SYNC: no speed");
 }
 
 static int usbdm_set_clock(struct probe *p, uint32_t hz, struct err *err)
@@ -320,7 +335,9 @@ static int status_word(struct usbdm *u, unsigned *v, struct err *err)
 static int usbdm_set_ack(struct probe *p, bool on, struct err *err)
 {
     unsigned v = 0;
-    int ret = on ? status_word(usbdm_of(p), &v, err) : 0;
+    int ret = 0;
+    if (on)
+        ret = status_word(usbdm_of(p), &v, err);
     if (ret == 0 && on && !(v & STATUS_ACK))
         return err_set(err, ERR_UNSUPPORTED, "is it an S12Z? look for newer firmware of the pod",
                        "%s sees no ACK pulses of this part", p->name);
@@ -344,9 +361,9 @@ static int usbdm_set_pins(struct probe *p, unsigned mask, unsigned value, struct
     int ret = usbdm_ask(u, USBDM_CONTROL_PINS, 4, 1, err);
     if (ret < 0)
         return pod_recovered(&u->pod, ret, err);
-    return ret == USBDM_RC_OK || ret == USBDM_RC_RESET_RISE
-               ? 0
-               : usbdm_describe((unsigned)ret, USBDM_CONTROL_PINS, err);
+    if (ret == USBDM_RC_OK || ret == USBDM_RC_RESET_RISE)
+        return 0;
+    return usbdm_describe((unsigned)ret, USBDM_CONTROL_PINS, err);
 }
 
 static int usbdm_get_pins(struct probe *p, unsigned *value, unsigned *known, struct err *err)
@@ -358,10 +375,10 @@ static int usbdm_get_pins(struct probe *p, unsigned *value, unsigned *known, str
         return ret;
     /* pods that cannot sense it say that there is */
     bool power = v & STATUS_POWER && (v & STATUS_POWER) != STATUS_POWER;
-    *known = (u->caps & CAP_RESET ? BDC_PIN_RESET : 0) |
-             (u->caps & CAP_VDD_SENSE || !power ? BDC_PIN_VTREF : 0) |
-             (u->bkgd_low ? BDC_PIN_BKGD : 0);
-    *value = (v & STATUS_RESET ? BDC_PIN_RESET : 0) | (power ? BDC_PIN_VTREF : 0);
+    *known = bits_if(u->caps & CAP_RESET, BDC_PIN_RESET) |
+             bits_if(u->caps & CAP_VDD_SENSE || !power, BDC_PIN_VTREF) |
+             bits_if(u->bkgd_low, BDC_PIN_BKGD);
+    *value = bits_if(v & STATUS_RESET, BDC_PIN_RESET) | bits_if(power, BDC_PIN_VTREF);
     return 0;
 }
 

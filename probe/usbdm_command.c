@@ -29,7 +29,9 @@ static int send_v4(struct usbdm *u, size_t len, struct err *err)
 static int send_v5(struct usbdm *u, size_t len, struct err *err)
 {
     int ret = pod_send(&u->pod, u->out, len, err);
-    return ret < 0 || len % u->pod.max_packet ? ret : pod_send(&u->pod, u->out, 0, err);
+    if (ret < 0 || len % u->pod.max_packet)
+        return ret;
+    return pod_send(&u->pod, u->out, 0, err);
 }
 
 /* An answer, those that say "busy" waited out; each time twice as long. */
@@ -141,5 +143,7 @@ int usbdm_need(struct usbdm *u, enum usbdm_command command, size_t len, size_t w
                struct err *err)
 {
     int rc = usbdm_ask(u, command, len, want, err);
-    return rc > 0 ? usbdm_describe((unsigned)rc, command, err) : rc;
+    if (rc <= 0)
+        return rc;
+    return usbdm_describe((unsigned)rc, command, err);
 }

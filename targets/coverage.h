@@ -1,5 +1,5 @@
-/* What a trace does not see: places that give no events, code nobody searched, and events that were
- * lost. A report without these would be confidently wrong. Places travel as events
+/* What a trace does not see: places that give no events, code that was not searched, and events
+ * that were lost. A report without these would look complete and be wrong. Places travel as events
  * (EVENT_UNTRACED), losses as EVENT_LOST, so a recording has both. */
 #ifndef TARGETS_COVERAGE_H
 #define TARGETS_COVERAGE_H
@@ -15,13 +15,13 @@ enum coverage_kind {
     COVERAGE_JUMP, /* one that may leave its function by a jump */
     COVERAGE_CODE, /* a stretch of code: amount is its bytes */
     COVERAGE_NPLACES,
-    /* no place, from here on. Events that were lost: amount is how many, cause an enum event_cause
+    /* From here on no places. Events that were lost: amount is how many, cause an enum event_cause
      */
     COVERAGE_LOST = COVERAGE_NPLACES,
-    /* the board was away, amount times; nobody knows how many events that cost. Counter 1 of it is
-     * in the row of lost events with the same cause */
+    /* The board was away, or reset (cause), amount times; how many events that cost is not known.
+     * What counter 1 moved by meanwhile is in the row of lost events with the same cause */
     COVERAGE_AWAY,
-    /* the program went where code may have been left without an event, amount times */
+    /* the program entered code whose end may give no event, amount times */
     COVERAGE_BLIND,
     COVERAGE_NKINDS
 };
@@ -29,12 +29,12 @@ enum coverage_kind {
 enum coverage_cause {
     COVERAGE_BLOCKED,    /* exceptions are blocked there: no trap can be taken */
     COVERAGE_SLOT,       /* a branch leads to its delay slot */
-    COVERAGE_BAD_SLOT,   /* no instruction that may stand there is in its delay slot */
+    COVERAGE_BAD_SLOT,   /* its delay slot holds an instruction that may not stand in one */
     COVERAGE_FIXED,      /* it cannot be executed elsewhere */
     COVERAGE_ROM,        /* memory there takes no patch */
     COVERAGE_TRANSLATED, /* its address is translated */
     COVERAGE_LIMIT,      /* more places than can be traced at once */
-    COVERAGE_DEBUGGER,   /* what would trace it is in the debugger's use */
+    COVERAGE_DEBUGGER,   /* the debugger uses what would trace it */
     COVERAGE_UNREACHED,  /* no control flow that was found leads there */
     COVERAGE_OTHER,
     COVERAGE_ASKED,   /* left alone on request */

@@ -1,5 +1,5 @@
-/* Events: the one currency between targets and the profiler. Both targets produce the same ones;
- * what a target cannot know is marked absent, never zero. */
+/* Events: what targets tell the profiler. Both targets make the same ones. What a target cannot
+ * know is marked absent, never zero. */
 #ifndef TARGETS_EVENT_H
 #define TARGETS_EVENT_H
 
@@ -19,28 +19,39 @@ enum event_kind {
     /* a raw trace line: line_bytes, byte 0 lowest; no profile effect, for recordings and
        --trace-lines */
     EVENT_LINE,
-    /* code pc..target (exclusive) ran `runs` times more; blocks may overlap, counts of an address
-       add up */
+    /* code pc..target (exclusive) ran `runs` times more. Blocks may overlap: the counts of an
+     * address add up */
     EVENT_BLOCK,
     /* the branch at pc was taken and not taken so many times more than the last such event said */
     EVENT_BRANCH,
     EVENT_SAMPLE,    /* pc: sampled address; without pc: the CPU was asleep */
-    EVENT_TIMESTAMP, /* time and counters; with EVENT_HAS_PC also where the program is: ends a gap.
-                      * With EVENT_SP_EXACT, too: an exception's handler would go back to pc, and
-                      * the program is there with another stack pointer than that would have */
+    EVENT_TIMESTAMP, /* Time and counters. With EVENT_HAS_PC also where the program is, which ends a
+                        gap. With EVENT_SP_EXACT as well: the handler of an exception goes on at pc
+                        with another stack pointer than the exception left, so it has not gone back
+                      */
     EVENT_LOST,      /* lost_events before this one (cause says why) */
     EVENT_NOTE,      /* cause: what happened (enum event_cause), no profile effect */
-    EVENT_RATE, /* counter 1 is estimated: code pc..target (exclusive) really takes factor_per_1e6
-                 * of it, +- spread_per_1e6. Without pc: all other code, a new set begins, with
-                 * measurements and sources. The last set holds for the whole profile */
-    EVENT_UNTRACED, /* a place that gives no events: pc, place_kind, place_cause; `by` if
-                     * EVENT_HAS_TARGET; code_bytes. Without pc: a new list begins, of an arming */
-    EVENT_TASK,  /* a task of the program, as its operating system has it: context is its number in
-                  * events from here on. Part 0: task_number, task, its stack. Parts from 1: 32 bytes
-                  * more of its name each, in c1, c2, target, amount, first byte lowest, 0 behind
-                  * its end */
-    EVENT_CLEAR, /* the user wants to begin anew: what was counted up to here is forgotten, where
-                  * the program is is not. Made on the host, between two events of the target */
+    EVENT_RATE, /* Counter 1 is estimated: code pc..target (exclusive) really takes factor_per_1e6
+                   of it, +- spread_per_1e6. An event without pc is for all other code and begins a
+                   new set, with measurements and sources. The last set holds for the whole profile
+                 */
+    EVENT_UNTRACED, /* A place that gives no events: pc, place_kind, place_cause; `by` if
+                       EVENT_HAS_TARGET; code_bytes. An event without pc begins a new list, as after
+                       arming */
+    EVENT_TASK,  /* A task of the program, as its operating system has it. context is its number in
+                    later events. Part 0 has task_number, task and its stack. Each further part has
+                    32 bytes more of its name, in c1, c2, target and amount, first byte lowest, 0
+                    behind its end */
+    EVENT_CLEAR, /* The user starts the counts again: what was counted up to here is forgotten, but
+                    not where the program is. Made on the host, between two events of the target */
+    /* The trace was armed anew, with other counters or points. `counts` is what the counters count
+     * from here on. Where counters are given, too, the next events' begin from these, and the
+     * program was held meanwhile: it is where it was. Else EVENT_START tells where it is. Made on
+     * the host */
+    EVENT_AGAIN,
+    /* pc: from here on a start or stop point. Without pc: a new list begins. Made on the host,
+     * behind EVENT_AGAIN */
+    EVENT_POINT,
     EVENT_NKINDS
 };
 
@@ -54,11 +65,11 @@ enum event_flag {
     EVENT_DOUBTFUL = 1 << 6,     /* counters may be attributed wrongly (CodeScape's red) */
     EVENT_AMOUNT_BOUND = 1 << 7, /* amount is an upper bound, not exact */
     EVENT_UNTRACED_RTE = 1 << 8, /* interrupt or exception whose RTE will give no event */
-    /* sp + amount is, to the byte, the stack pointer the program goes on with: behind a delay slot,
-       an RTE */
+    /* sp + amount is exactly the stack pointer that the program goes on with: behind a delay slot,
+     * or an RTE */
     EVENT_SP_EXACT = 1 << 9,
-    EVENT_BLIND = 1 << 10 /* a call, jump or return into code whose end may give no event: it was
-                             not found, or some of it is not traced */
+    EVENT_BLIND = 1 << 10 /* a call, jump or return into code whose end may give no event: the
+                             search did not find it, or some of it is not traced */
 };
 
 enum event_cause {
@@ -74,19 +85,22 @@ enum event_cause {
     EVENT_NCAUSES
 };
 
-/* Part 0 of an EVENT_TASK: which of them a task with this context is. */
+/* Part 0 of an EVENT_TASK: whether the task is new. */
 enum event_task {
     EVENT_TASK_NEW,
-    EVENT_TASK_AGAIN /* known already: its name or stack may have changed */
+    EVENT_TASK_AGAIN /* it is known, but its name or stack may have changed */
 };
 enum { EVENT_TASK_NAME = 32 /* bytes a part */ };
+
+/* Of an EVENT_POINT. */
+enum event_point { EVENT_POINT_START, EVENT_POINT_STOP };
 
 /* What estimates are corrected by. */
 enum event_source { EVENT_BY_STAMPS = 1, EVENT_BY_ARRIVALS = 2 };
 
-/* 72 bytes, passed in arrays; no pointers, so it can be recorded and replayed as is. What a member
- * means depends on the kind: those below share their bytes, and each kind has names of its own.
- * Recordings, and who passes events on, use the first name of each. */
+/* 72 bytes, passed in arrays; no pointers, so it can be recorded and replayed as it is. What a
+ * member means depends on the kind: names below that share their bytes belong to different kinds.
+ * Recordings, and whoever passes events on, use the first name of each. */
 struct event {
     uint64_t time_cycles; /* target clock, CPU cycles incl. agent time, since arming */
     uint64_t host_ns;     /* host monotonic clock when received */
@@ -121,6 +135,7 @@ struct event {
         uint64_t measurements; /* EVENT_RATE: it rests on; 0: none, the factor is 1 */
         uint64_t code_bytes;   /* EVENT_UNTRACED: of a stretch of code */
         uint64_t stack_bytes;  /* EVENT_TASK, part 0 */
+        uint64_t counts;       /* EVENT_AGAIN: counter 1's code, and above 16 bits counter 2's */
     };
     uint32_t sp; /* stack pointer at the event, before its effect */
     union {
@@ -134,6 +149,8 @@ struct event {
         uint8_t cause;       /* enum event_cause */
         uint8_t place_cause; /* EVENT_UNTRACED: enum coverage_cause */
         uint8_t task;        /* EVENT_TASK, part 0: enum event_task */
+        uint8_t forgets;     /* EVENT_AGAIN: 1: what was counted is forgotten, as by EVENT_CLEAR */
+        uint8_t point;       /* EVENT_POINT: enum event_point */
     };
     uint32_t flags;   /* enum event_flag */
     uint32_t context; /* stack/task id if the target knows it (EVENT_TASK names some), else 0 */

@@ -1,6 +1,6 @@
-/* Kinds of breakpoints as GDB's remote protocol has them: for the stub that GDB talks to, and for
- * the client of somebody else's stub. Source: GDB manual, "Packets" (Z0 to Z4) and "Stop Reply
- * Packets" (watch, rwatch, awatch). */
+/* Kinds of breakpoints in GDB's remote protocol: for the stub that GDB talks to, and for the client
+ * of somebody else's stub. Source: GDB manual, "Packets" (Z0 to Z4) and "Stop Reply Packets"
+ * (watch, rwatch, awatch). */
 #ifndef TARGETS_GDB_KINDS_H
 #define TARGETS_GDB_KINDS_H
 
@@ -22,7 +22,7 @@ static inline unsigned gdb_z_type(enum bp_kind kind)
     return types[kind];
 }
 
-/* gdb_kind_of_z - the kind that such a number means; false if it means none. */
+/* gdb_kind_of_z - the kind of breakpoint that this digit means; false if it means none. */
 static inline bool gdb_kind_of_z(uint64_t type, enum bp_kind *kind)
 {
     for (enum bp_kind k = BP_SOFT; k <= BP_WATCH_ACCESS; k++)
@@ -33,7 +33,7 @@ static inline bool gdb_kind_of_z(uint64_t type, enum bp_kind *kind)
     return false;
 }
 
-/* gdb_watch_word - what a stop reply calls a watchpoint of this kind, with the colon behind it. */
+/* gdb_watch_word - the word for a watchpoint of this kind in a stop reply, with its colon. */
 static inline const char *gdb_watch_word(enum bp_kind kind)
 {
     switch (kind) {

@@ -1,5 +1,6 @@
-/* Program image: what a target driver needs to know of the ELF, without knowing ELF.
- * Filled by profiler/symbols, consumed by trace arming (site search) and memory comparison. */
+/* The program's image: what a target driver needs to know of the ELF, without knowing ELF.
+ * profiler/core/symbols.c fills it; arming a trace searches it, and loading compares memory with
+ * it. */
 #ifndef TARGETS_IMAGE_H
 #define TARGETS_IMAGE_H
 
@@ -20,15 +21,16 @@ struct image_function {
     uint64_t low, high; /* [low, high) */
 };
 
-/* Everything borrowed from whoever loaded the ELF; valid as long as that object is open. */
+/* All pointers are borrowed from whoever loaded the ELF, and valid as long as that object is open.
+ */
 struct image {
     const char *path;
     bool big_endian;
     uint64_t entry;
     const struct image_section *sections;
     size_t nsections;
-    /* Where each section is loaded, NULL: each at its addr. Elsewhere: the program copies it to
-     * addr itself (.data that lies in flash). */
+    /* Where each section is loaded; NULL: each at its addr. One that is loaded elsewhere is copied
+     * to its addr by the program itself (.data that lies in flash). */
     const uint64_t *load_addr;
     const struct image_function *functions; /* sorted by low, not overlapping */
     size_t nfunctions;
@@ -36,8 +38,9 @@ struct image {
     size_t build_id_len;
     /* Address of a symbol by linkage name; false if absent. */
     bool (*lookup)(const struct image *im, const char *name, uint64_t *addr);
-    /* Where debug information puts a member ("label") of a struct or union ("kthread"), in bytes
-     * from its start, and how large it is; false if it does not say. NULL: there is none. */
+    /* Where a member ("label") of a struct or union ("kthread") lies, in bytes from its start, and
+     * how large it is, by the debug information; false if that does not say. NULL: there is no
+     * debug information. */
     bool (*member)(const struct image *im, const char *type, const char *name, uint64_t *offset,
                    uint64_t *bytes);
     const void *priv;

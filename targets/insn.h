@@ -1,5 +1,5 @@
-/* One instruction of any CPU, as listings and graphs want it. Each target makes it from its own
- * tables (target_ops.insn). */
+/* One instruction of any CPU, for listings and graphs. Each target makes it from its own tables
+ * (target_ops.insn). */
 #ifndef TARGETS_INSN_H
 #define TARGETS_INSN_H
 
@@ -27,10 +27,10 @@ struct insn {
     enum insn_flow flow;
     bool has_target;
     bool slot; /* the instruction behind it is executed with it, before it takes effect */
-    /* it reads, or makes, the address `data`, which lies in the code around it */
+    /* it reads, or computes, the address `data`, which lies in the code around it */
     bool has_data;
     uint64_t target, data;
-    unsigned data_bytes; /* of what it reads there; 0: it makes the address only */
+    unsigned data_bytes; /* how many it reads there; 0: it computes the address only */
 };
 
 #endif

@@ -1,5 +1,5 @@
-/* What a profiled run took: of the board's time, of the CPU's cycles, of the host's time. One
- * account, from the target that keeps it to recording and report. */
+/* What a profiled run took: board time, CPU cycles, host time. The target fills it in, and
+ * recordings and reports carry it on. */
 #ifndef TARGETS_RUN_TIME_H
 #define TARGETS_RUN_TIME_H
 
@@ -9,14 +9,14 @@
 struct run_time {
     /* of the link's clock, since arming, while no debugger held the program */
     uint64_t board_ns;
-    /* of those, the program was held while events were moved; the CPU's cycles stood still */
+    /* of these, the program was held while events were moved; the CPU's cycles stood still */
     uint64_t held_ns;
-    uint64_t target_cycles; /* elapsed in the rest of them, agent included */
-    uint64_t agent_cycles;  /* of those, spent in the agent */
-    uint64_t host_ns;       /* on the host, begin to end; a target does not tell it */
+    uint64_t target_cycles; /* elapsed in the rest, the agent's included */
+    uint64_t agent_cycles;  /* of these, spent in the agent */
+    uint64_t host_ns;       /* on the host, from begin to end; filled in by the host */
 };
 
-/* run_time_add - what another part of the same run took, on top. */
+/* run_time_add - adds another part of the same run. */
 static inline void run_time_add(struct run_time *sum, const struct run_time *part)
 {
     sum->board_ns += part->board_ns;

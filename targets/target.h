@@ -1,7 +1,7 @@
 /* The target interface: what the GDB stub and the profiler see of any CPU behind any adapter.
  *
- * Threading: a target belongs to one thread (the adapter's worker); none of these calls may be made
- * from another. Every call returns within its own deadline. None prints. */
+ * A target belongs to one thread, the adapter's worker, and all of these calls are made from it.
+ * Every call returns within its own deadline. None prints. */
 #ifndef TARGETS_TARGET_H
 #define TARGETS_TARGET_H
 
@@ -121,11 +121,12 @@ struct trace_config {
     /* SH-4: code that is left as it is; its calls are not traced */
     struct trace_range no_patch[TRACE_MAX_RANGES];
     size_t nno_patch;
-    /* SH-4: of the program's tasks; event.context says which an event was on, from 1 */
+    /* SH-4: stacks of the program's tasks. The context of an event is the number of the stack it
+     * was on, from 1 on. */
     struct trace_range stack[TRACE_MAX_RANGES];
     size_t nstacks;
-    /* of the program's system (os/tasks.h), borrowed while armed; NULL: none. Stacks named above go
-     * first */
+    /* The tasks of the program's operating system (os/tasks.h), borrowed while armed; NULL: none
+     * are looked for. The stacks named above go before theirs. */
     struct tasks *tasks;
     uint16_t counter[2]; /* event codes; 0 = leave that counter alone */
     bool counter_ratio;  /* CLKF: count in bus ratio units */
@@ -158,10 +159,17 @@ struct target_trace_ops {
     /* Moves up to cap events out; returns how many (0 = none now). Never waits longer than max_ns
      * of the link's clock. */
     int (*poll)(struct target *t, struct event *out, size_t cap, uint64_t max_ns, struct err *err);
-    /* undoes every patch; ring is drained first: keep polling until 0 after it */
+    /* Reads what is left in the ring and undoes every patch. poll() then gives those events, too:
+     * it is to be called until it returns 0. */
     int (*disarm)(struct target *t, struct err *err);
     /* monitor profile start|stop */
     int (*set_active)(struct target *t, bool active, struct err *err);
+    /* Between hold() and release() the program stands, so that nothing is missed between disarm()
+     * and arm(). *ran: it did; release() lets it go on then, as if nothing had happened. A stop of
+     * its own met on the way is reported by the next poll. Both NULL: it cannot be held, and runs
+     * on meanwhile. */
+    int (*hold)(struct target *t, bool *ran, struct err *err);
+    int (*release)(struct target *t, bool ran, struct err *err);
     int (*status)(struct target *t, struct trace_status *out, struct err *err);
     /* Lists places that are not traced and why, one per line. */
     int (*explain)(struct target *t, const struct text_sink *out, struct err *err);
@@ -172,11 +180,11 @@ struct target_trace_ops {
 /* What the wire does to what is sent over it. */
 struct target_wire {
     uint64_t damaged; /* exchanges that came back changed and were repeated; only grows */
-    /* so many of them close together, at least once, that something should be done */
+    /* at least once so many came close together that the wire needs attention */
     bool disturbed;
-    /* of a clock that the driver may lower (part's option): in use now; 0: it may not */
+    /* the clock in use, if the driver may lower it (an option of the part); 0: it may not */
     uint32_t hz;
-    uint32_t from_hz; /* what that was before it was lowered; 0: never */
+    uint32_t from_hz; /* its value before it was lowered; 0: it never was */
 };
 
 /* ---- the target ---- */
@@ -203,53 +211,56 @@ struct target_ops {
      * Returns 1 with *stop filled once per stop, 0 while running or halted, <0 on failure. */
     int (*poll)(struct target *t, uint64_t max_ns, struct target_stop *stop, struct err *err);
     int (*reset)(struct target *t, enum reset_mode mode, struct err *err);
-    /* Why a halted target stands: its last stop, or, if attach() found it so, what is known of how
-     * that came about. STOP_REQUEST then means that nothing of the program's did it: a look at it,
-     * or a trace being armed, when the session was lost. Never STOP_NONE. */
+    /* Why a halted target stands: its last stop. If attach() found it halted, the reason is worked
+     * out from what it shows. STOP_REQUEST then means that nothing of the program's halted it: the
+     * session that was lost had done so, to look at it or to arm a trace. Never STOP_NONE. */
     struct target_stop (*why_halted)(struct target *t);
 
     /* Registers by GDB number, target byte order, regs[n].bytes bytes. Target must be halted.
      * read: -ERR_NOT_FOUND for a place without a register. */
     int (*read_reg)(struct target *t, unsigned n, uint8_t *buf, struct err *err);
     int (*write_reg)(struct target *t, unsigned n, const uint8_t *buf, struct err *err);
-    /* Memory, any alignment and length. width 0: the driver's best; 1, 2, 4: accesses of exactly
-     * that size (address and length must be multiples). Registers in I/O space are always accessed
-     * in their own width. Breakpoints' and profiler's patches never show. Works while running where
-     * the target can (else -ERR_STATE): it may be held for the access, about a millisecond (SH-4:
-     * 0.4 ms for a word at 10 MHz TCK), and goes on unchanged; a stop of its own met on the way is
-     * reported by the next poll, and the target is halted from then on. -ERR_FAULT: the target
-     * refused; nothing is known of buf. */
+    /* Memory, of any alignment and length. With width 0 the driver chooses the accesses. Widths 1,
+     * 2 and 4 mean accesses of exactly that size, and address and length must be multiples of it.
+     * Registers in I/O space are always accessed in their own width. Patches of breakpoints and of
+     * the profiler never show.
+     * A running target may be held for the access, and goes on unchanged (SH-4: 0.4 ms for a word
+     * at 10 MHz TCK). If it meets a stop of its own meanwhile, it stays halted and the next poll
+     * reports that stop. -ERR_STATE: this target cannot be accessed while it runs. -ERR_FAULT: the
+     * target refused; what buf holds is undefined. */
     int (*read_mem)(struct target *t, uint64_t addr, unsigned width, uint8_t *buf, size_t len,
                     struct err *err);
     int (*write_mem)(struct target *t, uint64_t addr, unsigned width, const uint8_t *buf,
                      size_t len, struct err *err);
 
-    /* Whether halted memory holds exactly these bytes, found out on the board where reading them
-     * would take the wire long: 1 it does, 0 it does not, or that cannot be told (read it). By a
-     * hash of 32 bits or better, in which one changed word always shows. NULL: read. */
+    /* Whether halted memory holds exactly these bytes, by a hash that the board computes: quicker
+     * than reading them over the wire. 1: it does. 0: it does not, or that is not known, and the
+     * caller reads them. The hash has 32 bits or more, and one changed word always shows. NULL: the
+     * caller reads. */
     int (*same_mem)(struct target *t, uint64_t addr, const uint8_t *buf, size_t len,
                     struct err *err);
 
-    /* Flash, NULL where the part has none: GDB's vFlashErase, vFlashWrite, vFlashDone. Target
-     * halted. erase: whole blocks of the memory map. write: any pieces, in erased blocks. done:
-     * writes what is buffered and verifies; after a failure of any of the three the state is as
-     * after done, and what was not written reads as erased or old (err says from which address on).
-     * -ERR_SECURED for the security bytes unless the driver was told to allow it. */
+    /* Flash; NULL where the part has none. GDB's vFlashErase, vFlashWrite and vFlashDone, of a
+     * halted target. erase takes whole blocks of the memory map, write any pieces of erased blocks.
+     * done writes what is buffered, and verifies. After a failure of any of the three the state is
+     * as after done; what was not written reads as erased or old, and err says from which address
+     * on. -ERR_SECURED: the security bytes would be written, and the driver was not told to allow
+     * that. */
     int (*flash_erase)(struct target *t, uint64_t addr, uint64_t len, struct err *err);
     int (*flash_write)(struct target *t, uint64_t addr, const uint8_t *buf, size_t len,
                        struct err *err);
     int (*flash_done)(struct target *t, struct err *err);
 
-    /* One look at the PC of a running target, NULL if it cannot be had; it may be held for a
-     * moment. 1 with *pc, 0: none now (asleep), < 0: failure. */
+    /* Reads the PC of a running target once; the program may be held for a moment. 1 with *pc; 0:
+     * the CPU is asleep and has none; < 0: failure. NULL: this target cannot. */
     int (*sample_pc)(struct target *t, uint64_t *pc, struct err *err);
     /* How long sample_pc() has held the program so far, in ns of the link's clock. NULL: not known,
      * or never. */
     uint64_t (*sample_held_ns)(struct target *t);
-    /* What this adapter lacks or costs with this part, one sentence to be told once after attach;
-     * NULL if nothing. The member may be NULL. */
+    /* What this adapter lacks or costs with this part, as one sentence to be shown once after
+     * attach; NULL: nothing. The member may be NULL. */
     const char *(*remark)(struct target *t);
-    /* Always succeeds; NULL: not known. */
+    /* What the wire has done since it was opened. Always succeeds. NULL: not known. */
     void (*wire)(struct target *t, struct target_wire *out);
 
     /* Breakpoints and watchpoints; idempotent per (kind, addr, len). -ERR_RESOURCE when used up. */
@@ -268,12 +279,12 @@ struct target_ops {
     /* What the code of an exception means ("address error on read"); NULL for one that programs
      * take on purpose, or that is not known. The member may be NULL: nothing is known of codes. */
     const char *(*exception_text)(uint16_t code);
-    /* The instruction at pc, of whose bytes avail are in code. Returns how many it takes, 0 if
-     * those are too few; what is no instruction is one of flow INSN_NONE. Pure. NULL: this part's
-     * code cannot be shown. */
+    /* Decodes the instruction at pc; code has avail bytes from there on. Returns how many bytes it
+     * takes, 0 if avail is too few. What is no instruction comes as one of flow INSN_NONE. Pure.
+     * NULL: this part's code cannot be shown. */
     size_t (*insn)(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian,
                    struct insn *out);
-    /* Both on a running target too, as read_mem. */
+    /* Both work on a running target, too, as read_mem does. */
     int (*counters_arm)(struct target *t, const uint16_t code[2], struct err *err);
     int (*counters_read)(struct target *t, struct counter_values *out, struct err *err);
 
@@ -284,7 +295,8 @@ struct target_ops {
 
     const struct target_trace_ops *trace; /* NULL: no function trace */
     uint64_t (*now_ns)(struct target *t); /* the link's clock */
-    /* GDB has loaded or changed code: lets the driver rescan. May be NULL. */
+    /* The program is this from now on, as GDB has loaded or changed code: the driver searches it
+     * again. May be NULL. */
     int (*set_image)(struct target *t, const struct image *image, struct err *err);
     void (*close)(struct target *t); /* does not detach; NULL is fine */
 };

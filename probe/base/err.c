@@ -1,3 +1,4 @@
+#include "probe/base/choice.h"
 #include "probe/base/err.h"
 
 #include <stdarg.h>
@@ -16,7 +17,7 @@ int err_set(struct err *err, enum err_code code, const char *hint, const char *f
     va_start(ap, fmt);
     vsnprintf(next.what, sizeof next.what, fmt, ap);
     va_end(ap);
-    snprintf(next.hint, sizeof next.hint, "%s", hint ? hint : "");
+    snprintf(next.hint, sizeof next.hint, "%s", text_or(hint, ""));
     text_clean(next.what); /* names and paths are in there that nobody here wrote */
     text_clean(next.hint);
     *err = next;
@@ -49,6 +50,8 @@ const char *err_code_name(enum err_code code)
         [ERR_STATE] = "state",         [ERR_FAULT] = "fault",
         [ERR_RESOURCE] = "resource",   [ERR_CANCELLED] = "cancelled",
     };
-    return (size_t)code < ARRAY_LEN(names) && names[code] ? names[code] : "unknown";
+    /* clang-format on */
+    if ((size_t)code < ARRAY_LEN(names) && names[code])
+        return names[code];
+    return "unknown";
 }
-/* clang-format on */

@@ -5,7 +5,9 @@ int hex_digit(char c)
     if (c >= '0' && c <= '9')
         return c - '0';
     char lower = (char)(c | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+    if (lower >= 'a' && lower <= 'f')
+        return lower - 'a' + 10;
+    return -1;
 }
 
 void hex_encode(char *out, const uint8_t *in, size_t n)

@@ -1,3 +1,4 @@
+#include "probe/base/choice.h"
 #include "probe/base/options.h"
 
 #include <ctype.h>
@@ -28,9 +29,11 @@ int options_each(const char *text,
         char *value = strchr(name, '=');
         if (value)
             *value++ = 0;
-        ret = item(ctx, name, value ? value : "", err);
+        ret = item(ctx, name, text_or(value, ""), err);
     }
-    return ret < 0 ? ret : 0;
+    if (ret < 0)
+        return ret;
+    return 0;
 }
 
 bool options_number(const char **p, int base, uint64_t *out)
@@ -99,9 +102,13 @@ static int take_times(const char *text, struct options_fault *f)
     f->for_ns = take_ns(end + 1, &end);
     if (f->for_ns && *end == '/') {
         f->every_ns = take_ns(end + 1, &end);
-        return f->every_ns > f->for_ns && !*end ? 0 : -1;
+        if (f->every_ns > f->for_ns && !*end)
+            return 0;
+        return -1;
     }
-    return f->for_ns && !*end ? 0 : -1;
+    if (f->for_ns && !*end)
+        return 0;
+    return -1;
 }
 
 static int unknown_kind(const char *text, const char *const *kinds, struct err *err)
@@ -109,7 +116,7 @@ static int unknown_kind(const char *text, const char *const *kinds, struct err *
     char hint[200] = "";
     for (size_t i = 0; kinds[i]; i++) {
         size_t used = strlen(hint);
-        snprintf(hint + used, sizeof hint - used, "%s%s", i ? " " : "", kinds[i]);
+        snprintf(hint + used, sizeof hint - used, "%s%s", text_if(i, " "), kinds[i]);
     }
     return err_set(err, ERR_USAGE, hint, "no such fault \"%s\"", text);
 }

@@ -1,3 +1,4 @@
+#include "probe/base/choice.h"
 #include "probe/base/text.h"
 
 #include <stdbool.h>
@@ -16,7 +17,9 @@ static size_t length_by_lead(unsigned char c)
         return 2;
     if (c >= 0xE0 && c < 0xF0)
         return 3;
-    return c >= 0xF0 && c <= 0xF4 ? 4 : 0;
+    if (c >= 0xF0 && c <= 0xF4)
+        return 4;
+    return 0;
 }
 
 /* Length of the UTF-8 sequence that begins with s, 0 if it is none (also overlong forms and
@@ -50,7 +53,9 @@ static bool is_command(const unsigned char *s, size_t len)
 size_t text_character(const char *s)
 {
     size_t len = utf8_length((const unsigned char *)s, strnlen(s, 4));
-    return len && !is_command((const unsigned char *)s, len) ? len : 0;
+    if (len && !is_command((const unsigned char *)s, len))
+        return len;
+    return 0;
 }
 
 size_t text_code(const char *s, uint32_t *code)
@@ -67,7 +72,7 @@ static void clean_text(char *text, size_t n, bool lines)
 {
     for (size_t i = 0; i < n;) {
         unsigned char *s = (unsigned char *)text + i;
-        size_t len = utf8_length(s, n - i), all = len ? len : 1;
+        size_t len = utf8_length(s, n - i), all = EITHER(len, 1);
         bool kept = lines && (*s == '\n' || *s == '\t');
         if (!kept && (!len || is_command(s, len)))
             memset(s, '?', all);

@@ -34,8 +34,8 @@ bool begin_waits(const struct begin *b) { return host_ns() < b->again_ns; }
 
 bool begin_has_loaded(const struct begin *b) { return b->loaded > 0; }
 
-/* Bridging only: the board may hold anything, GDB may load it later; the driver touches what it
- * finds unchanged. */
+/* Bridging only: the board may hold another program, and GDB may load one later, so nothing is
+ * compared here; the driver only touches code that it finds unchanged. */
 static int tell_image(struct begin *b, struct target *t, struct err *err)
 {
     return t->ops->set_image ? t->ops->set_image(t, b->cfg.image, err) : 0;
@@ -104,10 +104,9 @@ static void set_over(struct begin *b, int ret, const struct err *why)
     b->cfg.wake(b->cfg.wake_ctx);
 }
 
-/* Whether it may be better when the adapter has been opened and the board attached anew. An adapter
- * or board that is away is waited for as long as it takes. What answers, but not as it should, is
- * something else: a CPU that has never halted for us does not halt, and flash is not written for
- * ever. */
+/* May the failure pass when the adapter is opened and the board attached again? An adapter or
+ * board that is away is waited for as long as it takes. A board that answers wrongly is not: a CPU
+ * that has never halted will not halt, and flash is not written for ever. */
 static bool worth_another_try(const struct begin *b, struct target *t, int ret)
 {
     if (t->ops->state(t) == TARGET_GONE || ret == -ERR_USB || ret == -ERR_NO_TARGET)

@@ -1,6 +1,6 @@
-/* How a run begins on the board: the program is loaded or compared, the trace armed, and off it
- * goes. A wire that fails meanwhile is the loss of a board like any other: all begins anew when it
- * is back. */
+/* How a run begins on the board: the program is loaded or compared, the trace is armed, and the
+ * program is started. A wire that fails meanwhile is handled as any loss of the board: when the
+ * board is back, everything is repeated. */
 #ifndef PROFILER_BRIDGE_BEGIN_H
 #define PROFILER_BRIDGE_BEGIN_H
 
@@ -53,11 +53,11 @@ void begin_init(struct begin *b, const struct begin_config *cfg);
 void begin_fini(struct begin *b); /* after the worker has ended; a zeroed one, too */
 
 /* begin_run - the first try, on an attached target: everything up to the moment when the program
- * runs and is profiled. Where the wire fails, worker_lost() is told. On the worker. */
+ * runs and is profiled. A failure of the wire goes to worker_lost(). On the worker. */
 void begin_run(struct begin *b, struct target *t);
 
-/* begin_again - one more try, on a target that is back. Returns 0 when there is nothing more to
- * begin, for better or worse; else what the wire says now. On the worker. */
+/* begin_again - one more try, on a target that is back. Returns 0 when the beginning is over,
+ * whether it succeeded or not; else the wire's failure. On the worker. */
 int begin_again(struct begin *b, struct target *t, struct err *err);
 
 /* begin_waits - is it too early for one more try? On the worker. */

@@ -148,7 +148,7 @@ static int load_flash(struct target *t, const struct image *im, struct loading *
     return t->ops->flash_done(t, err);
 }
 
-/* 1: the board holds this; 0: it may not, reading will tell. */
+/* 1: the board holds this; 0: it may hold something else, and has to be read. */
 static int memory_holds(struct target *t, uint64_t addr, const uint8_t *data, size_t n,
                         struct err *err)
 {
@@ -232,7 +232,7 @@ struct difference {
     const char *section;
 };
 
-/* The program does not write to it; or it only copies from there. */
+/* The program does not write to this section, or only copies from it. */
 static bool keeps_contents(const struct image *im, size_t k)
 {
     const struct image_section *s = &im->sections[k];

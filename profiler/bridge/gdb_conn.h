@@ -82,16 +82,17 @@ struct gdb_server {
 /* gdb_conn_log - a line of the log about a connection; fmt takes both texts. Any thread. */
 void gdb_conn_log(const struct gdb_server *s, const char *fmt, const char *a, const char *b);
 
-/* gdb_server_unref - one of those that need the struct does no more: the last one frees it. */
+/* gdb_server_unref - gives one reference back; the last one frees the struct. */
 void gdb_server_unref(struct gdb_server *s);
 
-/* gdb_conn_leave_loop - the loop hears it no more: it is ended next, or the worker's. */
+/* gdb_conn_leave_loop - the loop does not watch it any more: it is closed next, or goes to the
+ * worker. */
 void gdb_conn_leave_loop(struct conn *c);
 
 /* gdb_conn_end - closes it, and frees it when the loop lets it. */
 void gdb_conn_end(struct conn *c);
 
-/* gdb_conn_reject - ends one that the worker has not seen; why is for the log. */
+/* gdb_conn_reject - closes a connection that the worker has not seen; why is for the log. */
 void gdb_conn_reject(struct conn *c, const char *why);
 
 /* gdb_conn_on_given_back - done() of the job with which the worker gives a connection back. */

@@ -1,4 +1,4 @@
-/* The GDB server's half on the loop: it listens, and hears what each connection says first. */
+/* The GDB server's half on the loop: it listens, and reads the first byte of each connection. */
 #include "profiler/bridge/gdb_server.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 enum {
     OPENING_MS = 10000,   /* a connection that does not ask anything is closed */
     OPENING_BYTES = 4096, /* more than any debugger says before it gets an answer */
-    /* behind what it asks first: what belongs to a request of HTTP comes in the same segment */
+    /* wait behind the first packet: the rest of an HTTP request comes in the same segment */
     QUIET_MS = 30,
     PAUSE_MS = 1000, /* without descriptors */
 };
@@ -107,7 +107,7 @@ static void listen_on(struct gdb_server *s, bool on)
 
 static void on_pause_over(uv_timer_t *timer) { listen_on(timer->data, true); }
 
-/* What waits stays readable: asking at once would be asking for ever. */
+/* The listener stays readable while a connection waits: to accept again at once would loop. */
 static void pause_accepting(struct gdb_server *s)
 {
     tell_once(s, SAID_NO_DESCRIPTOR,
@@ -117,7 +117,7 @@ static void pause_accepting(struct gdb_server *s)
     uv_timer_start(&s->pause, on_pause_over, PAUSE_MS, 0);
 }
 
-/* The oldest that has asked nothing yet, for a newer one. False: they all have. */
+/* Closes the oldest connection that has not asked anything, to make room. False: all have asked. */
 static bool give_way(struct gdb_server *s)
 {
     struct conn *oldest = NULL;
@@ -301,7 +301,7 @@ int gdb_server_stop(struct gdb_server *s, unsigned deadline_ms, struct err *err)
         next = c->next;
         if (c->opening)
             gdb_conn_reject(c, "probeprof ends");
-        else if (c->ended && c->fd >= 0) /* given back when the worker took no more jobs */
+        else if (c->ended && c->fd >= 0) /* the worker gave it back after its last job */
             gdb_conn_end(c);
     }
     gdb_server_unref(s);

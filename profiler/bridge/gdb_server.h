@@ -1,10 +1,10 @@
 /* The GDB server: listening sockets on the loop, sessions on the worker.
  *
- * The loop accepts, counts connections and hears what each says first; when that is a debugger's
- * and nothing else has come behind it, the worker gets the socket, and reads and writes it between
- * calls of the target, without blocking. Pages in a browser can send what they like to this port,
- * but they cannot wait for an answer in between. Beyond its number of connections those that have
- * said nothing give way. */
+ * The loop accepts and counts connections and looks at the first byte of each. If it is a
+ * debugger's, and nothing else has come behind it, the worker gets the socket, and reads and writes
+ * it between calls of the target, without blocking. A page in a browser can send anything to this
+ * port, but it cannot wait for an answer in between, as a debugger does. When there are too many
+ * connections, those that have sent nothing are closed. */
 #ifndef PROFILER_BRIDGE_GDB_SERVER_H
 #define PROFILER_BRIDGE_GDB_SERVER_H
 
@@ -37,10 +37,13 @@ struct gdb_server_config {
     /* stub_config.request_failed; on the worker; may be NULL */
     void (*request_failed)(void *ctx, const char *what, const struct err *why);
     void *request_failed_ctx;
+    /* stub_config.resets; on the worker; may be NULL */
+    void (*resets)(void *ctx, bool over);
+    void *resets_ctx;
     bool has_entry; /* entry is where `run` starts the program after a reset */
     uint64_t entry;
     unsigned max_connections; /* 0 = GDB_SERVER_MAX_CONNECTIONS */
-    /* who runs the bridge, in one line, each thing once; on the loop; may be NULL */
+    /* shows the user one line, each message once; on the loop; may be NULL */
     void (*tell)(void *ctx, const char *what);
     void *tell_ctx;
 };

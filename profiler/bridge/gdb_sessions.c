@@ -82,8 +82,8 @@ static bool conn_feed(struct conn *c)
         if (!conn_flush(c) || session_finished(c->session))
             return false;
         if (used == 0)
-            break; /* its output is full: no more input until the peer reads; or it works: not
-                      before it has answered */
+            break; /* no more input while its output is full, or while a packet is being worked on
+                    */
     }
     return true;
 }
@@ -126,8 +126,8 @@ static void on_conn_ready(void *ctx, struct target *t, uint32_t events)
     conn_serve(ctx);
 }
 
-/* Goes on with a long packet for a while, which ends if nobody is there to hear its answer. Returns
- * whether there is more to do. */
+/* Goes on with a long packet for a while; it ends if the client has gone. Returns whether there is
+ * more to do. */
 static bool conn_work(struct conn *c)
 {
     struct pollfd peer = { .fd = c->fd, .events = POLLRDHUP };
@@ -286,6 +286,8 @@ void gdb_sessions_join(void *ctx, struct target *t)
         .hold_ctx = s->cfg.hold_ctx,
         .request_failed = s->cfg.request_failed,
         .request_failed_ctx = s->cfg.request_failed_ctx,
+        .resets = s->cfg.resets,
+        .resets_ctx = s->cfg.resets_ctx,
         .failed = on_failed,
         .failed_ctx = s,
         .has_entry = s->cfg.has_entry,
@@ -299,7 +301,8 @@ void gdb_sessions_join(void *ctx, struct target *t)
                                         .troubled = on_troubled,
                                         .back = on_back,
                                         .closing = on_closing };
-    if (stub_new(&cfg, &s->stub, &err) < 0) { /* then every connection is closed with a word */
+    if (stub_new(&cfg, &s->stub, &err) <
+        0) { /* then every connection gets a message and is closed */
         gdb_conn_log(s, "gdb: %s%s", err.what, "");
         s->client = (struct worker_client){ .ctx = s, .closing = on_closing };
     }

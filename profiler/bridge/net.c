@@ -16,7 +16,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 16, PORT_TRIES = 20 };
+/* Readers of the feed may come all at once. */
+enum { BACKLOG = 256, PORT_TRIES = 20 };
 
 /* ---- who has a port ---- */
 
@@ -287,7 +288,7 @@ static int listen_tcp(const char *text, const struct net_address *a, struct net_
 
 enum place { PLACE_FREE, PLACE_LEFT_OVER, PLACE_TAKEN, PLACE_OTHER };
 
-/* What is at the path now. A socket nobody listens behind is left over from a program that died.
+/* Examines what is at the path now. A socket without a listener was left by a program that died.
  * who   the listener's process, 0 if not known */
 static enum place look_at(const struct sockaddr_un *sa, pid_t *who)
 {
@@ -364,9 +365,9 @@ void net_close(struct net_listener *l)
     l->fd = -1;
 }
 
-/* A peer whose machine lost its power or its network says nothing any more, not even that: it is
- * asked after half a minute of silence, and given up a minute later. A debugger that only waits
- * answers by its kernel. */
+/* Keep-alive: a peer whose machine lost its power or its network sends nothing any more, not even
+ * an end. It is probed after half a minute of silence, and given up a minute later. For a debugger
+ * that only waits, its kernel answers the probes. */
 static void notice_dead_peer(int fd)
 {
     const int on = 1, idle_s = 30, every_s = 10, asks = 6;

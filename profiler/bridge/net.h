@@ -24,8 +24,8 @@ struct net_address {
     char path[108]; /* of a Unix socket; "": it is none */
 };
 
-/* net_parse - what net_listen() makes of an address, which is told there. Pure. -ERR_USAGE, *out
- * untouched: it has another form. */
+/* net_parse - parses an address in the forms of net_listen(). Pure. -ERR_USAGE, *out untouched: it
+ * has another form. */
 int net_parse(const char *text, unsigned default_port, struct net_address *out, struct err *err);
 
 /* net_listen - open what an address names
@@ -48,11 +48,11 @@ void net_close(struct net_listener *l);
  * (errno says why). */
 int net_accept(const struct net_listener *l, char *peer, size_t cap);
 
-/* net_first_byte - what a connection says first, without taking it: 0 to 255; -1: nothing yet; -2:
- * it is closed. */
+/* net_first_byte - the first byte of a connection, which stays to be read: 0 to 255; -1: nothing
+ * yet; -2: it is closed. */
 int net_first_byte(int fd);
 
-/* net_port_owner - who listens on a TCP port: "gdbserver (process 4711)"
+/* net_port_owner - the process that listens on a TCP port: "gdbserver (process 4711)"
  * proc   "/proc"
  * Returns buf, "" when it cannot be known (another user's process). */
 const char *net_port_owner(const char *proc, unsigned port, char *buf, size_t cap);

@@ -17,8 +17,8 @@ static const struct transition table[PRESENCE_STATES][PRESENCE_EVENTS] = {
     },
     [PRESENCE_LOST] = {
         [PRESENCE_LOSS] = { true, PRESENCE_LOST, "the first reason counts" },
-        [PRESENCE_TOLD_LOSS] = { true, PRESENCE_AWAY, "" },
-        [PRESENCE_TOLD_RETURN] = { true, PRESENCE_LOST, "lost again by what a client did" },
+        [PRESENCE_LOSS_REPORTED] = { true, PRESENCE_AWAY, "" },
+        [PRESENCE_RETURN_REPORTED] = { true, PRESENCE_LOST, "lost again by what a client did" },
     },
     [PRESENCE_AWAY] = {
         [PRESENCE_LOSS] = { true, PRESENCE_AWAY, "known" },
@@ -26,8 +26,8 @@ static const struct transition table[PRESENCE_STATES][PRESENCE_EVENTS] = {
         [PRESENCE_TRY_WORKED] = { true, PRESENCE_BACK, "" },
     },
     [PRESENCE_BACK] = {
-        [PRESENCE_LOSS] = { true, PRESENCE_LOST, "the other clients are told of the return first" },
-        [PRESENCE_TOLD_RETURN] = { true, PRESENCE_HERE, "" },
+        [PRESENCE_LOSS] = { true, PRESENCE_LOST, "the other clients are notified of the return first" },
+        [PRESENCE_RETURN_REPORTED] = { true, PRESENCE_HERE, "" },
     },
 };
 
@@ -59,10 +59,10 @@ const char *presence_event_name(enum presence_event event)
 {
     static const char *const names[] = {
         [PRESENCE_LOSS] = "a loss is stated",
-        [PRESENCE_TOLD_LOSS] = "clients know of the loss",
+        [PRESENCE_LOSS_REPORTED] = "clients know of the loss",
         [PRESENCE_TRY_FAILED] = "a try fails",
         [PRESENCE_TRY_WORKED] = "a try succeeds",
-        [PRESENCE_TOLD_RETURN] = "clients know of the return",
+        [PRESENCE_RETURN_REPORTED] = "clients know of the return",
     };
     return names[event];
 }

@@ -4,12 +4,14 @@
 
 #include "probe/base/util.h"
 #include "probe/host_time.h"
+#include "profiler/bridge/pump_priv.h"
 
 enum {
     PUMP_BATCH = 512,
     PUMP_BATCHES = 16,
     PUMP_LOOK_NS = 100000000,
     REARM_FIRST_MS = 1000,
+    START_UP_MS = 100, /* a board that was reset gets this long for its own start-up */
     REARM_MAX_MS = 30000
 };
 
@@ -28,19 +30,19 @@ static void set_why(struct pump *p, const struct err *why)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void wake_reader(struct pump *p)
+void pump_wake_reader(struct pump *p)
 {
     if (p->cfg.wake)
         p->cfg.wake(p->cfg.wake_ctx);
 }
 
-static uint64_t now(struct target *t) { return t->ops->now_ns ? t->ops->now_ns(t) : 0; }
+static uint64_t target_now_ns(struct target *t) { return t->ops->now_ns ? t->ops->now_ns(t) : 0; }
 
 #define LOG(p, ...) log_msg((p)->cfg.log, LOG_PROF, "profile: " __VA_ARGS__)
 
 /* ---- the source: the target's trace, or what stands in for it ---- */
 
-/* What has come back may be a part without a trace. */
+/* The part that came back may have no trace. */
 static int no_trace(const struct target *t, struct err *err)
 {
     return t->ops->trace ? 0
@@ -48,7 +50,7 @@ static int no_trace(const struct target *t, struct err *err)
                                    "this part has no trace");
 }
 
-static int source_arm(struct pump *p, struct target *t, struct err *err)
+int pump_source_arm(struct pump *p, struct target *t, struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
     if (s)
@@ -69,7 +71,7 @@ static int source_poll(struct pump *p, struct target *t, struct event *out, size
     return ret < 0 ? ret : t->ops->trace->poll(t, out, cap, slice_ns(p, t), err);
 }
 
-static int source_disarm(struct pump *p, struct target *t, struct err *err)
+int pump_source_disarm(struct pump *p, struct target *t, struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
     if (s)
@@ -78,7 +80,7 @@ static int source_disarm(struct pump *p, struct target *t, struct err *err)
     return ret < 0 ? ret : t->ops->trace->disarm(t, err);
 }
 
-int pump_set_active(struct pump *p, struct target *t, bool active, struct err *err)
+int pump_source_set_active(struct pump *p, struct target *t, bool active, struct err *err)
 {
     const struct pump_source *s = p->cfg.source;
     if (s)
@@ -106,12 +108,24 @@ static void add_counts(struct trace_status *s, const struct trace_status *before
     s->wire_bits += before->wire_bits;
 }
 
+void pump_keep_counts(struct pump *p, struct target *t)
+{
+    struct trace_status last = { 0 };
+    if (pump_status(p, t, &last, NULL) < 0)
+        return;
+    add_counts(&last, &p->before);
+    p->before = last;
+    pthread_mutex_lock(&p->lock);
+    p->view.trace = last;
+    pthread_mutex_unlock(&p->lock);
+}
+
 /* Copies the driver's status for the main thread. */
-static void look_at_trace(struct pump *p, struct target *t)
+void pump_look_at_trace(struct pump *p, struct target *t)
 {
     struct trace_status status = { 0 };
     bool have = !p->away && pump_status(p, t, &status, NULL) == 0;
-    uint64_t at = now(t);
+    uint64_t at = target_now_ns(t);
     add_counts(&status, &p->before);
     pthread_mutex_lock(&p->lock);
     if (have)
@@ -124,24 +138,26 @@ static void look_at_trace(struct pump *p, struct target *t)
 }
 
 /* The gap is an event: how much was lost cannot be known. */
-static void push_gap(struct pump *p, struct target *t)
+void pump_push_gap(struct pump *p, struct target *t, enum event_cause cause)
 {
     size_t room;
     struct event *at = event_queue_space(p->queue, &room);
     p->gap_due = room == 0;
+    p->gap_cause = cause;
     if (p->gap_due)
         return;
-    *at = (struct event){ .kind = EVENT_LOST, .cause = EVENT_CAUSE_LINK, .host_ns = now(t) };
+    *at =
+        (struct event){ .kind = EVENT_LOST, .cause = (uint8_t)cause, .host_ns = target_now_ns(t) };
     event_queue_commit(p->queue, 1);
 }
 
-static void report_failure(struct pump *p, const struct err *why)
+void pump_report_failure(struct pump *p, const struct err *why)
 {
     if (p->cfg.failed)
         p->cfg.failed(p->cfg.failed_ctx, why);
 }
 
-/* Has profiling begun? What is not traced is told before, and which tasks there are. */
+/* Has profiling begun? Rows on untraced code and on tasks come before that. */
 static bool has_begun(const struct event *e, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -150,15 +166,55 @@ static bool has_begun(const struct event *e, size_t n)
     return false;
 }
 
-/* Moves what there is and what fits: the source writes it into the queue. Returns how many events;
- * *full: there may be more. */
-static size_t move_events(struct pump *p, struct target *t, bool *full)
+/* The trace is armed again, and the program has not moved. */
+static void become_again(struct pump *p, struct event *e)
+{
+    e->kind = EVENT_AGAIN;
+    e->counts = p->again.counts;
+    e->forgets = p->again.forgets;
+    p->retell = PUMP_AS_IT_IS;
+}
+
+/* As pump.retell has it; returns how many events remain. */
+static size_t rewrite_marks(struct pump *p, struct event *e, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool start = e[i].kind == EVENT_START, stop = e[i].kind == EVENT_STOP;
+        if (p->retell == PUMP_NO_MARKS && (start || stop))
+            continue;
+        if (p->retell == PUMP_NO_STOP && stop)
+            e[i].kind = EVENT_TIMESTAMP;
+        if (p->retell == PUMP_AGAIN && start)
+            become_again(p, &e[i]);
+        e[kept++] = e[i];
+    }
+    return kept;
+}
+
+/* As filter.h counts them. The worker ends the profile itself: how long the program runs on behind
+ * its last pass must not depend on when the main thread looks. */
+static void count_passes(struct pump *p, const struct event *e, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        p->passes += e[i].kind == EVENT_STOP && p->in_pass;
+        if (e[i].kind == EVENT_START || e[i].kind == EVENT_STOP)
+            p->in_pass = e[i].kind == EVENT_START;
+    }
+}
+
+static bool passes_are_done(const struct pump *p)
+{
+    return p->cfg.max_passes && p->passes >= p->cfg.max_passes;
+}
+
+size_t pump_move_events(struct pump *p, struct target *t, bool *full)
 {
     struct err err = { .code = ERR_OK };
     size_t room;
     *full = false;
     if (p->gap_due)
-        push_gap(p, t);
+        pump_push_gap(p, t, p->gap_cause);
     struct event *at = event_queue_space(p->queue, &room);
     if (room == 0)
         return 0;
@@ -166,30 +222,43 @@ static size_t move_events(struct pump *p, struct target *t, bool *full)
     int n = source_poll(p, t, at, room, &err);
     if (n < 0) {
         set_why(p, &err);
-        report_failure(p, &err);
-        if (p->phase == PUMP_DRAINING) /* it ends with this: what was still to come is lost */
-            push_gap(p, t);
+        pump_report_failure(p, &err);
+        if (p->phase == PUMP_DRAINING) /* it ends with this: events still on the board are lost */
+            pump_push_gap(p, t, EVENT_CAUSE_LINK);
         return 0;
     }
     if (p->waiting_start && !p->met_start)
         p->met_start = has_begun(at, (size_t)n);
-    event_queue_commit(p->queue, (size_t)n);
+    size_t kept = p->retell ? rewrite_marks(p, at, (size_t)n) : (size_t)n;
+    if (p->cfg.max_passes)
+        count_passes(p, at, kept);
+    event_queue_commit(p->queue, kept);
     *full = (size_t)n == room;
     return (size_t)n;
 }
 
-/* Several batches, as long as that takes the link no time: what a driver has decoded already must
- * not pile up there. */
+/* Takes several batches while they need no transfer: events that a driver has decoded must not
+ * pile up there. */
 static size_t move_batches(struct pump *p, struct target *t)
 {
-    uint64_t until = now(t) + WORKER_SLICE_NS;
+    uint64_t until = target_now_ns(t) + WORKER_SLICE_NS;
     size_t total = 0;
     unsigned batches = 0;
     bool more;
     do {
-        total += move_events(p, t, &more);
-    } while (more && ++batches < PUMP_BATCHES && now(t) < until);
+        total += pump_move_events(p, t, &more);
+    } while (more && ++batches < PUMP_BATCHES && target_now_ns(t) < until && !passes_are_done(p));
     return total;
+}
+
+int pump_set_active(struct pump *p, struct target *t, bool active, struct err *err)
+{
+    int ret = pump_source_set_active(p, t, active, err);
+    if (ret < 0 || p->away)
+        return ret;
+    move_batches(p, t); /* who is told that it is done finds the events there */
+    pump_look_at_trace(p, t);
+    return ret;
 }
 
 /* How much of the profile's time is left; UINT64_MAX: it has no end, or has not begun. */
@@ -201,9 +270,9 @@ static uint64_t time_left(struct pump *p, struct target *t)
         if (!p->met_start)
             return UINT64_MAX;
         p->waiting_start = false;
-        p->armed_ns = now(t);
+        p->armed_ns = target_now_ns(t);
     }
-    uint64_t gone = now(t) - p->armed_ns;
+    uint64_t gone = target_now_ns(t) - p->armed_ns;
     return gone < p->cfg.for_ns ? p->cfg.for_ns - gone : 0;
 }
 
@@ -213,8 +282,8 @@ static uint64_t slice_ns(struct pump *p, struct target *t)
     return left < WORKER_SLICE_NS ? MAX(left, (uint64_t)1) : WORKER_SLICE_NS;
 }
 
-/* No slice goes on beyond the end: what lasts longer is only that the target is held while its
- * events are moved. */
+/* No slice goes on beyond the end. Only moving events, while the target is held, can take longer.
+ */
 static void set_pace(struct pump *p, uint64_t left)
 {
     if (p->cfg.pace && !p->cfg.source && p->cfg.for_ns)
@@ -242,11 +311,14 @@ static void look_at_stop(struct pump *p, bool running)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void set_away(struct pump *p, bool away)
+/* why: a debugger's reset, or the target is lost. */
+static void set_away(struct pump *p, bool away, bool reset)
 {
     p->away = away;
+    p->resetting = away && reset;
     pthread_mutex_lock(&p->lock);
-    p->view.away = away;
+    p->view.away = away && !reset;
+    p->view.resetting = p->resetting;
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -254,17 +326,28 @@ static void set_away(struct pump *p, bool away)
 static void rearm_trace(struct pump *p, struct target *t)
 {
     struct err err = { .code = ERR_OK };
-    if (source_arm(p, t, &err) < 0) {
-        report_failure(p, &err);
+    if (pump_source_arm(p, t, &err) < 0) {
+        pump_report_failure(p, &err);
         p->rearm_at_ns = host_ns() + p->rearm_pause_ms * 1000000ull;
         LOG(p, "not armed again: %s; next try in %u ms", err.what, p->rearm_pause_ms);
         p->rearm_pause_ms = MIN(p->rearm_pause_ms * 2, (unsigned)REARM_MAX_MS);
     } else {
-        set_away(p, false);
-        LOG(p, "armed again behind gap %u", p->view.gaps);
+        set_away(p, false, false);
+        LOG(p, "armed again behind gap %u", p->view.gaps + p->view.resets);
     }
     set_why(p, &err);
-    wake_reader(p);
+    pump_wake_reader(p);
+}
+
+void pump_trace_lost(struct pump *p, struct target *t, const struct err *why)
+{
+    pump_keep_counts(p, t);
+    pump_push_gap(p, t, EVENT_CAUSE_LINK);
+    set_away(p, true, false);
+    set_why(p, why);
+    p->rearm_pause_ms = REARM_FIRST_MS;
+    p->rearm_at_ns = host_ns() + REARM_FIRST_MS * 1000000ull;
+    pump_wake_reader(p);
 }
 
 static bool on_slice(void *ctx, struct target *t)
@@ -273,7 +356,7 @@ static bool on_slice(void *ctx, struct target *t)
     bool running = t->ops->state(t) == TARGET_RUNNING;
     if (p->halted)
         look_at_stop(p, running);
-    if (running) /* somebody else resumed it: this is up to a slice late */
+    if (running) /* another client resumed it: the time is up to a slice late */
         pump_running(p, t);
     if (p->phase != PUMP_ARMED && p->phase != PUMP_DRAINING)
         return false;
@@ -287,14 +370,14 @@ static bool on_slice(void *ctx, struct target *t)
     p->was_full = full;
     size_t moved = full || p->away ? 0 : move_batches(p, t);
     uint64_t left = time_left(p, t);
-    if (p->phase == PUMP_ARMED && left == 0)
+    if (p->phase == PUMP_ARMED && (left == 0 || passes_are_done(p)))
         pump_disarm(p, t);
     else if (p->phase == PUMP_DRAINING && moved == 0 && !full)
         set_phase(p, PUMP_ENDED);
-    if (moved == 0 || now(t) - p->looked_ns >= PUMP_LOOK_NS)
-        look_at_trace(p, t);
+    if (moved == 0 || target_now_ns(t) - p->looked_ns >= PUMP_LOOK_NS)
+        pump_look_at_trace(p, t);
     if (moved || full || p->phase == PUMP_ENDED)
-        wake_reader(p);
+        pump_wake_reader(p);
     set_pace(p, left);
     return p->phase == PUMP_DRAINING || moved >= PUMP_BATCH;
 }
@@ -307,10 +390,19 @@ static void on_stopped(void *ctx, struct target *t, const struct target_stop *st
     pthread_mutex_lock(&p->lock);
     p->view.stop = *stop;
     pthread_mutex_unlock(&p->lock);
-    wake_reader(p);
+    pump_wake_reader(p);
 }
 
-/* What the driver has fetched already is saved; it forgets its trace with the next attach. */
+/* All that can still be had of a trace that ends is moved, and its sums are kept. */
+static void keep_the_rest(struct pump *p, struct target *t)
+{
+    bool more;
+    while (pump_move_events(p, t, &more) > 0)
+        ;
+    pump_keep_counts(p, t);
+}
+
+/* Saves the events that the driver has fetched: it drops its trace with the next attach. */
 static void on_target_gone(void *ctx, struct target *t, const struct err *why)
 {
     struct pump *p = ctx;
@@ -318,29 +410,21 @@ static void on_target_gone(void *ctx, struct target *t, const struct err *why)
         set_phase(p, PUMP_ENDED); /* the rest is out of reach */
     if (p->phase == PUMP_ARMED && !p->away) {
         LOG(p, "a gap begins: %s", why->what);
-        struct trace_status last = { 0 };
-        bool more;
-        while (move_events(p, t, &more) > 0)
-            ;
-        if (pump_status(p, t, &last, NULL) == 0) {
-            add_counts(&last, &p->before);
-            p->before = last;
-            pthread_mutex_lock(&p->lock);
-            p->view.trace = last;
-            pthread_mutex_unlock(&p->lock);
-        }
-        push_gap(p, t); /* now: it may never come back */
-        set_away(p, true);
+        keep_the_rest(p, t);
+        pump_push_gap(p, t, EVENT_CAUSE_LINK); /* now: it may never come back */
+        set_away(p, true, false);
+    } else if (p->resetting) { /* that gap goes on */
+        set_away(p, true, false);
     }
     p->rearm_at_ns = 0;
     set_why(p, why);
-    wake_reader(p);
+    pump_wake_reader(p);
 }
 
 static void on_target_back(void *ctx, struct target *t)
 {
     struct pump *p = ctx;
-    if (p->phase != PUMP_ARMED || !p->away) { /* armed for the first time while it was got back */
+    if (p->phase != PUMP_ARMED || !p->away) { /* it was armed for the first time during recovery */
         set_why(p, &(struct err){ .code = ERR_OK });
         return;
     }
@@ -351,11 +435,38 @@ static void on_target_back(void *ctx, struct target *t)
     rearm_trace(p, t);
 }
 
+void pump_reset_begins(struct pump *p, struct target *t)
+{
+    struct err err = { .code = ERR_OK };
+    if (p->phase != PUMP_ARMED || (p->away && !p->resetting))
+        return;
+    if (!p->away) {
+        if (pump_source_disarm(p, t, &err) < 0)
+            LOG(p, "not taken out before a reset: %s", err.what);
+        keep_the_rest(p, t);
+        pump_push_gap(p, t, EVENT_CAUSE_RESET);
+        LOG(p, "a gap begins: a debugger resets the board");
+        pthread_mutex_lock(&p->lock);
+        p->view.resets++;
+        pthread_mutex_unlock(&p->lock);
+    }
+    set_away(p, true, true);
+    p->rearm_pause_ms = REARM_FIRST_MS;
+    p->rearm_at_ns = host_ns() + START_UP_MS * 1000000ull;
+    pump_wake_reader(p);
+}
+
+void pump_reset_over(struct pump *p, struct target *t)
+{
+    if (p->phase == PUMP_ARMED && p->resetting)
+        rearm_trace(p, t);
+}
+
 static void on_closing(void *ctx, struct target *t)
 {
     struct pump *p = ctx;
     if (p->phase == PUMP_ARMED)
-        source_disarm(p, t, NULL);
+        pump_source_disarm(p, t, NULL);
     p->phase = PUMP_ENDED;
 }
 
@@ -388,14 +499,14 @@ void pump_fini(struct pump *p)
 
 int pump_arm(struct pump *p, struct target *t, struct err *err)
 {
-    int ret = source_arm(p, t, err);
+    int ret = pump_source_arm(p, t, err);
     if (ret < 0)
         return ret;
-    p->armed_ns = now(t);
+    p->armed_ns = target_now_ns(t);
     p->waiting_start = p->cfg.trace.has_start;
     p->waiting_run = t->ops->state(t) == TARGET_HALTED;
     set_phase(p, PUMP_ARMED);
-    look_at_trace(p, t);
+    pump_look_at_trace(p, t);
     LOG(p, "armed, the program %s: %s", p->waiting_run ? "halted" : "running", p->view.trace.note);
     return 0;
 }
@@ -405,17 +516,17 @@ void pump_forget(struct pump *p) { set_phase(p, PUMP_IDLE); }
 void pump_running(struct pump *p, struct target *t)
 {
     if (p->waiting_run)
-        p->armed_ns = now(t);
+        p->armed_ns = target_now_ns(t);
     p->waiting_run = false;
 }
 
-/* What can still be had is moved; what else there was is out of reach. */
+/* Moves the events that can still be read; the others are out of reach. */
 static void disarm_failed(struct pump *p, struct target *t, const struct err *why)
 {
     move_batches(p, t);
-    push_gap(p, t);
+    pump_push_gap(p, t, EVENT_CAUSE_LINK);
     set_why(p, why);
-    report_failure(p, why);
+    pump_report_failure(p, why);
 }
 
 void pump_disarm(struct pump *p, struct target *t)
@@ -423,15 +534,15 @@ void pump_disarm(struct pump *p, struct target *t)
     struct err err = { .code = ERR_OK };
     if (p->phase != PUMP_ARMED)
         return;
-    look_at_trace(p, t);
-    int ret = p->away ? 0 : source_disarm(p, t, &err);
+    pump_look_at_trace(p, t);
+    int ret = p->away ? 0 : pump_source_disarm(p, t, &err);
     if (ret < 0)
         disarm_failed(p, t, &err);
     LOG(p, "disarmed%s%s: %llu events, %llu lost so far; %s", ret < 0 ? ", not in order: " : "",
         ret < 0 ? err.what : "", (unsigned long long)p->view.trace.events,
         (unsigned long long)p->view.trace.lost, p->view.trace.note);
     set_phase(p, ret < 0 || p->away ? PUMP_ENDED : PUMP_DRAINING); /* away: why says it already */
-    wake_reader(p);
+    pump_wake_reader(p);
 }
 
 struct pump_view pump_look(struct pump *p)

@@ -34,7 +34,7 @@ static int check_program(struct recover *r, struct target *t, enum recover_progr
     if (ret == 0)
         return 0;
     *found = PROGRAM_UNKNOWN;
-    if (differs.code != ERR_STATE) { /* not read, rather than another one */
+    if (differs.code != ERR_STATE) { /* it could not be read; it did not differ */
         *err = differs;
         return ret;
     }
@@ -47,8 +47,7 @@ static int check_program(struct recover *r, struct target *t, enum recover_progr
     return ret;
 }
 
-/* Nobody at the board's other end but a program that runs: then it is not halted for a look at it.
- */
+/* Is there neither a profile nor a GDB? Then a program that runs is not halted to be compared. */
 static bool left_alone(const struct recover *r)
 {
     return !is_profiling(r) && !gdb_server_attended(r->cfg.server);
@@ -67,7 +66,7 @@ static int reopen_adapters(struct recover *r, struct err *err)
     return ret == 0 ? jtag_chain_verify(probe, err) : ret;
 }
 
-/* What is in the way may become something else: the adapter is back, but its board has no power. */
+/* The obstacle may change: the adapter is back, but its board has no power. */
 static void note_met(struct recover *r, const struct err *why)
 {
     enum { LASTS = 6 }; /* tries: about a second and a half */
@@ -81,28 +80,29 @@ static void note_met(struct recover *r, const struct err *why)
     r->cfg.wake(r->cfg.wake_ctx);
 }
 
-/* It met no breakpoint while nobody looked: we have halted it, for a look, now or by a try that
- * failed or just before the board was lost. */
+/* Was the program halted by us rather than by a breakpoint? To be compared, in this try, in one
+ * that failed, or just before the board was lost. */
 static bool only_held(struct target *t)
 {
     enum stop_reason why = t->ops->why_halted(t).reason;
     return why == STOP_REQUEST || why == STOP_RESET;
 }
 
-/* Attached again, and not left alone: its program is looked at, and goes on if that is to be. */
+/* The board is attached again and is not to be left alone: compares its program, and resumes it if
+ * it shall run. */
 static int see_to_program(struct recover *r, struct target *t, struct err *err)
 {
     enum recover_program found = PROGRAM_UNKNOWN;
     int ret = 0;
-    /* the driver undoes here what a trace left behind, and puts breakpoints back */
+    /* the driver removes the remains of a trace here, and restores breakpoints */
     if (t->ops->state(t) == TARGET_RUNNING)
         ret = board_halt(t, err);
     bool held = ret == 0 && only_held(t);
     if (ret == 0 && r->cfg.image && (r->cfg.compare || begin_has_loaded(r->cfg.begin)))
         ret = check_program(r, t, &found, err);
     set_program(r, found);
-    /* A GDB that waits for its program goes on waiting; one whose program stopped meanwhile is told
-     * when it is back. */
+    /* A GDB that waits for its program goes on waiting. If the program stopped meanwhile, it gets
+     * a stop reply when the board is back. */
     bool goes_on = held || !gdb_server_attended(r->cfg.server);
     if (ret == 0 && r->running && found != PROGRAM_LOADED && goes_on) {
         r->running = false;
@@ -132,7 +132,7 @@ int recover_board(void *ctx, struct target *t, struct err *err)
     struct recover *r = ctx;
     struct err why = { .code = ERR_OK };
     if (!begin_look(r->cfg.begin).over && begin_waits(r->cfg.begin))
-        return err_set(err, ERR_STATE, "", "it begins anew after a pause");
+        return err_set(err, ERR_STATE, "", "it is repeated after a pause");
     int ret = try_once(r, t, &why);
     if (ret < 0) {
         note_met(r, &why);
@@ -156,15 +156,15 @@ static void on_gone(void *ctx, struct target *t, const struct err *why)
     r->cfg.wake(r->cfg.wake_ctx);
 }
 
-/* Everybody has put back what they need. A program that was started anew is GDB's, if there is one;
- * one that a GDB had halted which left meanwhile is to be profiled. */
+/* Every client has restored its state. A program that was restarted is left to GDB, if there is
+ * one. A program that was halted by a GDB which has left meanwhile is resumed and profiled. */
 static void on_back(void *ctx, struct target *t)
 {
     struct recover *r = ctx;
     if ((r->running || is_profiling(r)) && t->ops->state(t) == TARGET_HALTED &&
         !gdb_server_attended(r->cfg.server))
         t->ops->resume(t, &(struct resume){ .kind = RESUME_CONTINUE },
-                       NULL); /* lost again: told by the next poll */
+                       NULL); /* lost again: the next poll reports it */
     r->running = false;
     pthread_mutex_lock(&r->lock);
     r->view.back++;
@@ -222,7 +222,7 @@ static void tell_back(const struct recover_said *said, const struct recover_view
         [PROGRAM_KEPT] = ", its program untouched",
         [PROGRAM_LOADED] = "; the program was lost and has been loaded again",
         [PROGRAM_OTHER] = "; its memory does not hold the program any more",
-        [PROGRAM_BEGINS] = ", and all begins anew",
+        [PROGRAM_BEGINS] = ", and everything is repeated",
     };
     if (v->back == said->back)
         return;
@@ -232,7 +232,8 @@ static void tell_back(const struct recover_said *said, const struct recover_view
              profiling ? "; the gap is marked in the profile" : "");
 }
 
-/* Back, but the trace cannot be armed: once, for it is tried again and again. */
+/* The board is back, but the trace cannot be armed. Reported once, as it is tried again and again.
+ */
 static void tell_trouble(struct recover_said *said, const struct pump_view *v, const struct say *to)
 {
     bool trouble = v->away && v->phase == PUMP_ARMED && v->why.code != ERR_OK;
@@ -244,8 +245,8 @@ static void tell_trouble(struct recover_said *said, const struct pump_view *v, c
     said->trouble = trouble;
 }
 
-/* Only what asks for another deed: that an adapter which was pulled is not on the bus is no news.
- * And not without end. */
+/* Reports an obstacle only if the user has to do something else about it: an adapter that was
+ * pulled is expected to be missing from the bus. The number of reports is limited. */
 static void tell_now(struct recover_said *said, const struct recover_view *v, const struct say *to)
 {
     enum { MOST = 4 };
@@ -277,7 +278,7 @@ void recover_tell(struct recover *r, const struct say *to)
         pump = pump_look(r->cfg.pump);
     tell_request(&v, to);
     bool away = v.gone != v.back;
-    if (away) /* back, and lost again before the return was told */
+    if (away) /* back, and lost again before the return was reported */
         tell_back(&r->said, &v, &pump, to);
     tell_gone(&r->said, &v, r->cfg.pdo, to);
     tell_now(&r->said, &v, to);

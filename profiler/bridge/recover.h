@@ -1,7 +1,7 @@
-/* A board or adapter that goes away and comes back: getting it back, and telling people.
+/* A board or adapter that goes away and comes back: getting it back, and reporting it to the user.
  *
- * The worker calls recover_board() until it succeeds; a client, the worker's last, hears of losses
- * and returns when everybody else has; the loop tells people what its view says. */
+ * The worker calls recover_board() until it succeeds. A client, the last in the worker's order, is
+ * notified of losses and returns after all others. The loop reports what that client found. */
 #ifndef PROFILER_BRIDGE_RECOVER_H
 #define PROFILER_BRIDGE_RECOVER_H
 
@@ -40,7 +40,7 @@ enum recover_program {
     PROGRAM_KEPT,
     PROGRAM_LOADED, /* again, by us */
     PROGRAM_OTHER,
-    PROGRAM_BEGINS /* it was lost before all had begun, and begins anew */
+    PROGRAM_BEGINS /* it was lost before the beginning was complete, and is restarted */
 };
 
 /* The board's comings and goings, as the worker saw them. */
@@ -51,14 +51,14 @@ struct recover_view {
     /* what the last tries to get it back met, another thing than why; code ERR_OK: nothing new for
      * long enough */
     struct err now;
-    bool halted;                  /* at the last return, when everybody had been told */
+    bool halted;                  /* at the last return, when every client had been notified */
     enum recover_program program; /* found at the last return */
-    /* of a request of GDB's that failed, and GDB shows no text of why; code ERR_OK: people know */
+    /* why a request of GDB's failed, where GDB shows no text; code ERR_OK: it was reported */
     struct err request_failed;
     const char *request;
 };
 
-/* What people have been told. */
+/* What has been reported to the user. */
 struct recover_said {
     unsigned gone, back;
     struct err why;  /* the last reason */
@@ -75,7 +75,7 @@ struct recover {
     struct recover_view view; /* under lock */
     struct recover_said said; /* the loop's */
     /* the rest is the worker's */
-    bool running;   /* the program is to run when everybody knows that the board is back */
+    bool running;   /* the program is to run when every client has been notified of the return */
     struct err met; /* what the last try met, and how often in a row */
     unsigned met_again;
 };
@@ -88,12 +88,11 @@ void recover_fini(struct recover *r); /* after the worker has ended; a zeroed on
  * program; ctx is the struct recover. */
 int recover_board(void *ctx, struct target *t, struct err *err);
 
-/* recover_note_request - gdb_server_config.request_failed: a request of GDB's failed, and people
- * are to be told why; ctx is the struct recover. On the worker. */
+/* recover_note_request - gdb_server_config.request_failed: a request of GDB's failed, and the user
+ * shall see why; ctx is the struct recover. On the worker. */
 void recover_note_request(void *ctx, const char *what, const struct err *why);
 
-/* recover_tell - what there is to tell people about losses and returns since the last call. On the
- * loop. */
+/* recover_tell - reports losses and returns since the last call to the user. On the loop. */
 void recover_tell(struct recover *r, const struct say *to);
 
 #endif

@@ -7,10 +7,10 @@
 
 enum { FAILURES_MAX = 100, NS_PER_S = 1000000000 };
 
-static uint64_t now(struct target *t) { return t->ops->now_ns ? t->ops->now_ns(t) : 0; }
+static uint64_t target_now_ns(struct target *t) { return t->ops->now_ns ? t->ops->now_ns(t) : 0; }
 
-/* Half a period to one and a half. */
-static uint64_t interval(struct sampler *s)
+/* A random interval between half a period and one and a half. */
+static uint64_t random_interval_ns(struct sampler *s)
 {
     uint64_t period = NS_PER_S / s->rate_hz;
     s->rng ^= s->rng << 13;
@@ -34,9 +34,9 @@ static int arm_sampler(void *ctx, struct target *t, const struct trace_config *c
                        "%s: this part's PC cannot be sampled", t->ops->name);
     if (!s->rng)
         s->rng = (s->seed + 1) * 0x9E3779B97F4A7C15ull;
-    s->armed_ns = now(t);
+    s->armed_ns = target_now_ns(t);
     s->held_before_ns = t->ops->sample_held_ns ? t->ops->sample_held_ns(t) : 0;
-    s->due_ns = s->armed_ns + interval(s);
+    s->due_ns = s->armed_ns + random_interval_ns(s);
     s->failures = 0;
     s->armed = s->active = true;
     s->halted = false;
@@ -55,24 +55,25 @@ static int disarm_sampler(void *ctx, struct target *t, struct err *err)
 /* The next moment that is still to come; those that have passed are missed. */
 static void plan_next_look(struct sampler *s, struct target *t)
 {
-    uint64_t at = now(t);
-    s->due_ns += interval(s);
+    uint64_t at = target_now_ns(t);
+    s->due_ns += random_interval_ns(s);
     while (s->due_ns <= at) {
         s->missed++;
         s->unreported++;
-        s->due_ns += interval(s);
+        s->due_ns += random_interval_ns(s);
     }
     set_pace(s, s->due_ns - at);
 }
 
 static int note_change(struct target *t, enum event_cause cause, struct event *out)
 {
-    *out = (struct event){ .kind = EVENT_NOTE, .cause = (uint8_t)cause, .host_ns = now(t) };
+    *out =
+        (struct event){ .kind = EVENT_NOTE, .cause = (uint8_t)cause, .host_ns = target_now_ns(t) };
     return 1;
 }
 
-/* The program is halted, paused by `monitor profile stop`, or runs again. 1: told; 0: nothing new.
- */
+/* The program is halted, paused by `monitor profile stop`, or runs again. 1: an event says so; 0:
+ * nothing new. */
 static int look_whether_it_runs(struct sampler *s, struct target *t, struct event *out)
 {
     bool runs = t->ops->state(t) == TARGET_RUNNING && s->active;
@@ -80,14 +81,14 @@ static int look_whether_it_runs(struct sampler *s, struct target *t, struct even
         return 0;
     s->halted = !runs;
     if (runs)
-        s->due_ns = now(t) + interval(s);
+        s->due_ns = target_now_ns(t) + random_interval_ns(s);
     else
         set_pace(s, 0);
     return note_change(t, runs ? EVENT_CAUSE_RESUMED : EVENT_CAUSE_HALTED, out);
 }
 
-/* A look that failed is missed; a target that never answers, or cannot, is trouble, unless it has
- * stopped (err is NULL then). */
+/* A sample that failed counts as missed. A target that never answers, or cannot, is an error,
+ * unless it has stopped (err is NULL then). */
 static int look_failed(struct sampler *s, struct target *t, const struct err *why, struct err *err)
 {
     s->missed++;
@@ -107,12 +108,12 @@ static int take_sample(struct sampler *s, struct target *t, struct event *out, s
     if (ret < 0) {
         enum target_state state = t->ops->state(t);
         int trouble = look_failed(s, t, &why, state == TARGET_RUNNING ? err : NULL);
-        if (state == TARGET_GONE && err) /* whoever gets it back tells why */
+        if (state == TARGET_GONE && err) /* recovery reports why */
             *err = why;
         return state == TARGET_GONE ? ret : trouble;
     }
     *out = (struct event){ .kind = EVENT_SAMPLE,
-                           .host_ns = now(t),
+                           .host_ns = target_now_ns(t),
                            .pc = pc,
                            .flags = ret ? EVENT_HAS_PC : 0,
                            .missed_looks = s->unreported };
@@ -132,13 +133,15 @@ static int poll_sampler(void *ctx, struct target *t, struct event *out, size_t c
         return 0;
     if (!s->started) {
         s->started = true;
-        *out = (struct event){ .kind = EVENT_START, .host_ns = now(t), .looks_per_s = s->rate_hz };
+        *out = (struct event){ .kind = EVENT_START,
+                               .host_ns = target_now_ns(t),
+                               .looks_per_s = s->rate_hz };
         return 1;
     }
     int ret = look_whether_it_runs(s, t, out);
     if (ret || s->halted)
         return ret;
-    uint64_t at = now(t);
+    uint64_t at = target_now_ns(t);
     if (at < s->due_ns) {
         set_pace(s, s->due_ns - at);
         return 0;
@@ -159,7 +162,7 @@ static int sampler_status(void *ctx, struct target *t, struct trace_status *out,
     struct sampler *s = ctx;
     (void)err;
     uint64_t held = t->ops->sample_held_ns ? t->ops->sample_held_ns(t) - s->held_before_ns : 0,
-             ns = now(t) - s->armed_ns;
+             ns = target_now_ns(t) - s->armed_ns;
     *out = (struct trace_status){ .armed = s->armed,
                                   .active = s->active,
                                   .events = s->samples,

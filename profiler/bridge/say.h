@@ -1,5 +1,5 @@
-/* How the bridge tells people something: a line at a time, on the loop. Who shows it is the
- * program's business. */
+/* How the bridge reports to the user: a line at a time, on the loop. The program decides where it
+ * is shown. */
 #ifndef PROFILER_BRIDGE_SAY_H
 #define PROFILER_BRIDGE_SAY_H
 

@@ -40,7 +40,7 @@ void wire_fini(struct wire *w)
 
 uint32_t wire_clock(const struct wire *w) { return w->clock_hz; }
 
-/* What can be done about damage, or what has been done already. */
+/* What the user can do about damage, or what was done already. */
 static void describe_clock(const struct target_wire *now, const struct target_wire *said, char *buf,
                            size_t cap)
 {
@@ -53,7 +53,7 @@ static void describe_clock(const struct target_wire *now, const struct target_wi
         snprintf(buf, cap, " (lower --speed, or --speed auto; shorten the wires, check ground)");
 }
 
-/* Whether there is news in `now` for people who know `said`. */
+/* Does `now` differ from `said`, which was reported, so that it has to be reported? */
 static bool worth_telling(const struct target_wire *now, const struct target_wire *said, bool last)
 {
     bool first = now->disturbed && !said->disturbed;

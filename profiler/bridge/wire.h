@@ -1,5 +1,5 @@
 /* The wire to the board while the program runs: how much of what was sent over it was damaged and
- * repeated, and the clock it goes at now. A client of the worker looks; the loop tells people. */
+ * repeated, and the clock it goes at now. A client of the worker measures; the loop reports. */
 #ifndef PROFILER_BRIDGE_WIRE_H
 #define PROFILER_BRIDGE_WIRE_H
 
@@ -22,7 +22,7 @@ struct wire {
 };
 
 /* wire_init - before the worker knows the client
- * t         attached; what attaching did to the wire is known to people
+ * t         attached; what happened on the wire until now is not reported again
  * clock_hz  the clock that was found for the adapter; 0: none was looked for */
 void wire_init(struct wire *w, struct target *t, uint32_t clock_hz);
 void wire_fini(struct wire *w); /* after the worker has ended; a zeroed one, too */
@@ -31,8 +31,8 @@ void wire_fini(struct wire *w); /* after the worker has ended; a zeroed one, too
  * worker. */
 uint32_t wire_clock(const struct wire *w);
 
-/* wire_tell - what there is to tell people: the first time the wire is disturbed; with `last` what
- * has come of it since. On the loop. */
+/* wire_tell - reports the first disturbance of the wire; with `last`, the total since then. On the
+ * loop. */
 void wire_tell(struct wire *w, bool last, const struct say *to);
 
 #endif

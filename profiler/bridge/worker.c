@@ -221,7 +221,7 @@ static void tell_gone(struct worker *w)
     if (w->presence != PRESENCE_LOST)
         return;
     log_msg(w->cfg.log, LOG_TARGET, "worker: target gone: %s", why->what);
-    presence_take(&w->presence, PRESENCE_TOLD_LOSS);
+    presence_take(&w->presence, PRESENCE_LOSS_REPORTED);
     w->recover_pause_ms = RECOVER_FIRST_MS;
     w->recover_at_ns = host_ns() + (uint64_t)RECOVER_FIRST_MS * 1000000u;
     for (struct worker_client *c = w->clients, *next; c; c = next) {
@@ -250,7 +250,7 @@ static void tell_back(struct worker *w)
         if (c->back)
             c->back(c->ctx, w->cfg.target);
     }
-    presence_take(&w->presence, PRESENCE_TOLD_RETURN);
+    presence_take(&w->presence, PRESENCE_RETURN_REPORTED);
 }
 
 /* ---- the target's turn ---- */
@@ -325,7 +325,7 @@ static int serve_target(struct worker *w)
     uint64_t now = host_ns();
     bool turn = state == TARGET_RUNNING || now >= w->idle_at_ns;
     poll_target(w, turn ? w->slice_ns : 0);
-    /* not before it has answered: what failed half-way may have left it so */
+    /* only after it has answered: a call that failed half-way may have left it in between */
     if (turn && w->presence != PRESENCE_AWAY && t->ops->state(t) == TARGET_HALTED)
         w->was_running = false;
     if (turn) {

@@ -31,7 +31,7 @@ struct worker_job {
 
 /* ---- clients ---- */
 
-/* Somebody who lives on the worker: the GDB server, the profile pump. Every callback runs on the
+/* A client that runs on the worker: the GDB server, the profile pump. Every callback runs on the
  * worker thread and may call the target; any of them may be NULL. */
 struct worker_client {
     void *ctx;
@@ -40,7 +40,7 @@ struct worker_client {
      * to do at once: then a halted target's next call comes without the wait. */
     bool (*slice)(void *ctx, struct target *t);
     /* A stop, once per stop, before any other client has reacted to it. A client may resume the
-     * target here; the later ones are told all the same. */
+     * target here; the later ones are notified all the same. */
     void (*stopped)(void *ctx, struct target *t, const struct target_stop *stop);
     /* The target stopped answering; why says what failed. Recovery has not begun. */
     void (*gone)(void *ctx, struct target *t, const struct err *why);
@@ -50,7 +50,7 @@ struct worker_client {
     /* It answers again and is attached: restore breakpoints, arming. Its state may be RUNNING or
      * HALTED, and nothing that was written to it before can be relied upon. */
     void (*back)(void *ctx, struct target *t);
-    /* The worker is about to end: let go of the target. Called once. */
+    /* The worker is about to end: leave the target. Called once. */
     void (*closing)(void *ctx, struct target *t);
     struct worker_client *next; /* private to worker.c */
 };
@@ -92,7 +92,7 @@ int worker_start(const struct worker_config *cfg, struct worker **out, struct er
  * to itself, as are its memory and the target; then end the process without closing the target. */
 int worker_stop(struct worker *w, unsigned deadline_ms, struct err *err);
 
-/* worker_hangs - the error of whoever has waited deadline_ms for a call of the target in vain.
+/* worker_hangs - the error when a call of the target has not returned within deadline_ms.
  * Returns -ERR_TIMEOUT. */
 int worker_hangs(unsigned deadline_ms, struct err *err);
 
@@ -111,12 +111,13 @@ void worker_set_slice(struct worker *w, uint64_t ns);
  */
 void worker_serve(struct worker *w);
 
-/* worker_lost - states that the target cannot be used any more, and why: clients are told with the
- * worker's next turn, then it is got back. The first reason counts; harmless once it is gone. There
- * is no other way by which a target becomes gone (presence.h). On the worker. */
+/* worker_lost - states that the target cannot be used any more, and why. Clients are notified with
+ * the worker's next turn; then the worker tries to get the target back. The first reason counts;
+ * further calls are harmless. A target becomes gone by this call only (presence.h). On the worker.
+ */
 void worker_lost(struct worker *w, const struct err *why);
 
-/* worker_failed - a call of the target has failed, and why: if the target is gone since, that is
+/* worker_failed - a call of the target has failed, and why: if the target is gone, this becomes
  * worker_lost(). On the worker. */
 void worker_failed(struct worker *w, const struct err *why);
 

@@ -6,18 +6,33 @@
 #include "probe/base/util.h"
 #include "profiler/cli/parts.h"
 
+static void armed_as(struct capture *c, const struct recording_header *h)
+{
+    struct capture_armed *a = &c->armed;
+    a->counter[0] = h->counter[0].code;
+    a->counter[1] = h->counter[1].code;
+    a->has_start = h->has_start;
+    a->start = h->start;
+    a->nstops = h->nstops;
+    memcpy(a->stops, h->stops, h->nstops * sizeof *a->stops);
+    c->max_passes = h->has_start ? h->max_passes : 0;
+    c->endless = h->nstops && !h->has_start && !h->max_passes;
+}
+
 int capture_open(struct capture *c, const struct symbols *symbols, const struct recording_header *h,
                  const char *record, struct err *err)
 {
     calltree_resolve *resolve = symbols ? symbols_range : NULL;
     c->symbols = symbols;
+    armed_as(c, h);
     filter_init(&c->filter, &(struct filter_config){
                                 .max_passes = h->max_passes,
                                 .exclude_interrupts = h->irq_filter == IRQ_FILTER_AUTO,
                             });
-    int ret = calltree_new(
-        &(struct calltree_config){ .resolve = resolve, .resolve_ctx = (void *)symbols }, &c->tree,
-        err);
+    int ret = calltree_new(&(struct calltree_config){ .resolve = resolve,
+                                                      .resolve_ctx = (void *)symbols,
+                                                      .watch = c->watch },
+                           &c->tree, err);
     if (ret == 0)
         ret = snapshots_new(&c->snapshots, err);
     if (ret == 0 && record)
@@ -43,6 +58,50 @@ static bool clear_counts(struct capture *c, const struct event *e, struct event 
     return true;
 }
 
+/* Other counters: sums of different events are never mixed. */
+static bool take_again(struct capture *c, const struct event *e)
+{
+    struct capture_armed *a = &c->armed;
+    if (c->filter.done)
+        return false;
+    a->recounts |= e->forgets;
+    a->times++;
+    a->counter[0] = (uint16_t)e->counts;
+    a->counter[1] = (uint16_t)(e->counts >> 16);
+    if (!e->forgets)
+        return true;
+    blocks_clear(&c->blocks);
+    rates_fini(&c->rates);
+    c->blocks_mixed = c->filter.active;
+    return true;
+}
+
+/* Nothing begins another pass where there is no start point. */
+static uint64_t limit_of(const struct capture *c)
+{
+    if (c->armed.has_start || c->endless)
+        return c->max_passes;
+    return c->armed.nstops ? c->filter.passes + 1 : 0;
+}
+
+static void take_point(struct capture *c, const struct event *e)
+{
+    struct capture_armed *a = &c->armed;
+    if (c->filter.done)
+        return;
+    if (!(e->flags & EVENT_HAS_PC)) {
+        a->has_start = false;
+        a->nstops = 0;
+    } else if (e->point == EVENT_POINT_START) {
+        a->has_start = true;
+        a->start = e->pc;
+    } else if (a->nstops < ARRAY_LEN(a->stops)) {
+        a->stops[a->nstops++] = e->pc;
+    }
+    a->times++;
+    c->filter.cfg.max_passes = limit_of(c);
+}
+
 int capture_feed(struct capture *c, struct event *events, size_t n, struct err *err)
 {
     int ret = 0;
@@ -64,7 +123,7 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
         sampling_feed(&c->sampling, &events[i]);
         switch (events[i].kind) {
         case EVENT_BLOCK:
-        case EVENT_BRANCH: /* sums so far: those of the last pass come before its end */
+        case EVENT_BRANCH: /* sums so far; the sums of the last pass come before its end */
             counted = counted < 0 ? counted : add_block(c, &events[i]);
             break;
         case EVENT_RATE: /* the last set is the best, for all passes */
@@ -82,6 +141,11 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
             kept += filter_event(&c->filter, &events[i], &events[kept]);
             break;
         case EVENT_CLEAR: kept += clear_counts(c, &events[i], &events[kept]); break;
+        case EVENT_AGAIN:
+            if (take_again(c, &events[i]))
+                kept += filter_event(&c->filter, &events[i], &events[kept]);
+            break;
+        case EVENT_POINT: take_point(c, &events[i]); break;
         case EVENT_STOP: c->blocks_mixed = false; /* fallthrough */
         default: kept += filter_event(&c->filter, &events[i], &events[kept]); break;
         }
@@ -95,6 +159,15 @@ int capture_feed(struct capture *c, struct event *events, size_t n, struct err *
 int capture_clear(struct capture *c, struct err *err)
 {
     return capture_feed(c, &(struct event){ .kind = EVENT_CLEAR, .host_ns = c->last_ns }, 1, err);
+}
+
+struct profile_counter capture_counter(const struct capture *c, const char *target, int i,
+                                       const struct profile_counter *was)
+{
+    uint16_t code = c->armed.counter[i];
+    if (!c->armed.recounts || code == was->code)
+        return *was;
+    return part_profile_counter(target, code);
 }
 
 bool capture_done(const struct capture *c) { return c->filter.done; }
@@ -122,6 +195,8 @@ int capture_profile(const struct capture *c, const struct profile_info *info, st
                     struct err *err)
 {
     struct profile_info with = *info;
+    for (int i = 0; i < 2; i++)
+        with.counter[i] = capture_counter(c, info->target, i, &info->counter[i]);
     with.unnamed = c->symbols && symbols_nfunctions(c->symbols) == 0;
     int ret = profile_build(c->tree, c->symbols, &with, out, err);
     if (ret < 0)

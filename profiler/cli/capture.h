@@ -1,6 +1,6 @@
-/* What becomes of events, live or replayed: recording, filters, call tree, and at the end a
- * profile. A replay (replay.h) goes through the same code, so a recording gives the same result as
- * the run it was made in. */
+/* The way of events, live or replayed: recording, filters, call tree, and at the end a profile. A
+ * replay (replay.h) goes through the same code, so a recording gives the same result as the run it
+ * was made in. */
 #ifndef PROFILER_CLI_CAPTURE_H
 #define PROFILER_CLI_CAPTURE_H
 
@@ -14,12 +14,26 @@
 #include "profiler/core/task_names.h"
 #include "profiler/profile/untraced.h"
 
+/* What is counted now, and between which points; at first as the recording's header has it. */
+struct capture_armed {
+    uint16_t counter[2];
+    bool has_start;
+    uint64_t start;
+    uint64_t stops[RECORDING_MAX_STOPS];
+    size_t nstops;
+    unsigned times; /* how often that was told anew */
+    bool recounts;  /* the counters are others than the header's */
+};
+
 /* Zero-initialise, then capture_open(). */
 struct capture {
     struct calltree *tree;
     struct filter filter;
     struct recording_writer *recording; /* NULL: not recorded */
     const struct symbols *symbols;      /* borrowed; may be NULL */
+    /* told of the call tree's steps and activations; set before capture_open(), borrowed until
+     * then. NULL: nobody is */
+    const struct calltree_watch *watch;
     /* each EVENT_LINE, NULL: nobody cares; set after capture_open() */
     void (*line)(void *ctx, uint64_t raw);
     void *line_ctx;
@@ -34,13 +48,16 @@ struct capture {
     /* blocks count a pass as a whole: after EVENT_CLEAR those of the pass under way are not taken
      */
     bool blocks_mixed;
+    struct capture_armed armed;
+    uint64_t max_passes;    /* with a start point; 0: no limit */
+    bool endless;           /* a stop point without a start point does not end it: a slice */
     uint64_t seen;          /* events fed, those of the lists above among them */
     uint64_t last_ns;       /* host_ns of the last */
     uint64_t recorded_from; /* those before are in other files of the recording */
 };
 
 /* capture_open - an empty tree behind the filters that the recording header describes
- * c         zeroed
+ * c         zeroed, but for watch
  * symbols   borrowed until capture_close(); may be NULL
  * h         start, stops, passes and interrupt filter of the run; copied
  * record    file to record to, or NULL
@@ -53,12 +70,17 @@ int capture_open(struct capture *c, const struct symbols *symbols, const struct 
  * has ended. */
 int capture_feed(struct capture *c, struct event *events, size_t n, struct err *err);
 
-/* capture_clear - what was counted up to the last event is forgotten: by an event like the
- * target's, so that the recording says so, too. Returns what capture_feed() does. */
+/* capture_clear - forgets what was counted up to the last event. An EVENT_CLEAR does it, so that
+ * the recording holds it, too. Returns what capture_feed() does. */
 int capture_clear(struct capture *c, struct err *err);
 
-/* capture_done - passes are used up: nothing that comes now changes the profile. */
+/* capture_done - has the last pass ended? Later events do not change the profile. */
 bool capture_done(const struct capture *c);
+
+/* capture_counter - what counter 1 or 2 (i: 0, 1) counts now, by the part's table
+ * was   the header's, which holds until another one is told. */
+struct profile_counter capture_counter(const struct capture *c, const char *target, int i,
+                                       const struct profile_counter *was);
 
 /* capture_finish_recording - end's number of events is filled in here; without a recording it does
  * nothing. */

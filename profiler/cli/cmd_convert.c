@@ -32,7 +32,7 @@ static int take_value(struct convert *c, const char *text, struct err *err)
     return ret;
 }
 
-static int take(void *ctx, int id, const char *value, struct err *err)
+static int take_option(void *ctx, int id, const char *value, struct err *err)
 {
     struct convert *c = ctx;
     switch (id) {
@@ -44,7 +44,7 @@ static int take(void *ctx, int id, const char *value, struct err *err)
     }
 }
 
-static int check(const struct convert *c, const char *path, struct err *err)
+static int check_request(const struct convert *c, const char *path, struct err *err)
 {
     if (!path)
         return err_set(err, ERR_USAGE, "probeprof convert run.rec --to pprof -o run.pb.gz",
@@ -62,9 +62,9 @@ static int check(const struct convert *c, const char *path, struct err *err)
     return 0;
 }
 
-/* Bytes have no business on a terminal; text there is cleaned like any other. */
-static int show(struct cli *cli, const struct convert *c, const struct profile *p,
-                const struct report_options *o, struct err *err)
+/* Binary formats are refused on a terminal; text is cleaned there like any other. */
+static int write_to_output(struct cli *cli, const struct convert *c, const struct profile *p,
+                           const struct report_options *o, struct err *err)
 {
     struct text_sink sink = file_sink(cli->out);
     if (c->to->needs & EXPORT_NEEDS_FILE && isatty(fileno(cli->out)))
@@ -72,21 +72,22 @@ static int show(struct cli *cli, const struct convert *c, const struct profile *
     return c->to->write(p, o, &sink, err);
 }
 
-static int run(struct cli *cli, int argc, char **argv, struct err *err)
+static int run_convert(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct convert c = { 0 };
     struct profile *p = NULL;
     struct symbols *syms = NULL;
     const char *path = NULL;
-    int ret = opts_parse(convert_opts, argc, argv, take, &c, &path, 1, err);
+    int ret = opts_parse(convert_opts, argc, argv, take_option, &c, &path, 1, err);
     if (ret < 0)
         return ret;
-    ret = check(&c, ret ? path : NULL, err);
+    ret = check_request(&c, ret ? path : NULL, err);
     if (ret == 0)
         ret = input_profile(cli, path, c.elf, &p, &syms, err);
     const struct report_options o = { .ascii = true, .symbols = syms, .value = (unsigned)c.value };
     if (ret == 0)
-        ret = c.output ? exporter_save(c.to, p, &o, c.output, err) : show(cli, &c, p, &o, err);
+        ret = c.output ? exporter_save(c.to, p, &o, c.output, err)
+                       : write_to_output(cli, &c, p, &o, err);
     profile_free(p);
     symbols_close(syms);
     return ret;
@@ -103,5 +104,5 @@ const struct command command_convert = {
     "  probeprof convert run.rec --to pprof -o run.pb.gz\n"
     "then:\n"
     "  go tool pprof run.pb.gz\n",
-    run,
+    run_convert,
 };

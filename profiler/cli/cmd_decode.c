@@ -80,7 +80,7 @@ struct decode {
 
 /* ---- options ---- */
 
-static int take(void *ctx, int id, const char *value, struct err *err)
+static int take_option(void *ctx, int id, const char *value, struct err *err)
 {
     struct decode *d = ctx;
     switch (id) {
@@ -190,7 +190,7 @@ static struct recording_header fill_header(const struct decode *d)
     return h;
 }
 
-/* Nothing of the stream fitted: better no profile than a wrong one. */
+/* Nothing of the stream fitted the program: an error is better than a wrong profile. */
 static int judge_loops(const struct decode *d, const char *path, struct err *err)
 {
     const struct s12z_events_totals *t = s12z_events_totals(d->events);
@@ -392,11 +392,11 @@ static int decode_file(struct cli *cli, struct decode *d, const char *path, stru
     return ret < 0 ? ret : finish_file(cli, d, path, err);
 }
 
-static int run(struct cli *cli, int argc, char **argv, struct err *err)
+static int run_decode(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct decode d = { .in.settings = s12z_settings_default() };
     const char *path;
-    int ret = opts_parse(decode_opts, argc, argv, take, &d, &path, 1, err);
+    int ret = opts_parse(decode_opts, argc, argv, take_option, &d, &path, 1, err);
     if (ret < 0)
         return ret;
     if (ret == 0 || !d.has_format || !*d.set.elf)
@@ -424,5 +424,5 @@ const struct command command_decode = {
     decode_opts,
     "C1 is bus clock cycles, estimated.\n\nExample:\n  probeprof decode capture.vcd --format vcd "
     "--elf motor.elf --tree\n",
-    run,
+    run_decode,
 };

@@ -30,7 +30,7 @@ struct disasm {
     uint64_t shown;
 };
 
-static int take(void *ctx, int id, const char *value, struct err *err)
+static int take_option(void *ctx, int id, const char *value, struct err *err)
 {
     struct disasm *d = ctx;
     (void)value;
@@ -41,8 +41,8 @@ static int take(void *ctx, int id, const char *value, struct err *err)
 
 /* ---- where ---- */
 
-/* A place alone means the function it begins, or the rest of the one it is in; without a symbol
- * some instructions. */
+/* A place alone means the function that begins there, or the rest of the function it is in;
+ * without a symbol, some instructions. */
 static void whole_function(struct disasm *d)
 {
     enum { SOME_BYTES = 32 };
@@ -142,32 +142,22 @@ static void line_json(struct disasm *d, uint64_t pc, const char *bytes, const st
     struct json_writer *j = &d->writer;
     char where[160];
     json_write_object(j, true);
-    json_write_key(j, "address");
-    json_write_uint(j, pc);
-    json_write_key(j, "symbol");
-    json_write_string(j, symbols_find(d->syms, pc) >= 0
-                             ? symbols_describe(d->syms, pc, where, sizeof where)
-                             : NULL);
-    json_write_key(j, "bytes");
-    json_write_string(j, bytes);
-    json_write_key(j, "text");
-    json_write_string(j, i->text);
-    json_write_key(j, "flow");
-    json_write_string(j, flows[i->flow]);
-    json_write_key(j, "target");
-    if (i->has_target)
-        json_write_uint(j, i->target);
-    else
-        json_write_null(j);
-    json_write_key(j, "remark");
-    json_write_string(j, *rem ? rem : NULL);
+    json_member_uint(j, "address", pc);
+    json_member_string(
+        j, "symbol",
+        symbols_find(d->syms, pc) >= 0 ? symbols_describe(d->syms, pc, where, sizeof where) : NULL);
+    json_member_string(j, "bytes", bytes);
+    json_member_string(j, "text", i->text);
+    json_member_string(j, "flow", flows[i->flow]);
+    json_member_uint_if(j, "target", i->has_target, i->target);
+    json_member_text(j, "remark", rem);
     json_write_end(j);
 }
 
 /* ---- all of them ---- */
 
-/* What instructions of the section read from it: a byte for each of its bytes, how many bytes the
- * literal that begins there has. NULL: out of memory. */
+/* The literals that instructions of the section read from it: for each byte the size of the
+ * literal that begins there, or 0. NULL: out of memory. */
 static uint8_t *find_literals(const struct disasm *d, const struct image_section *s)
 {
     const struct target_ops *ops = d->part->ops();
@@ -231,8 +221,7 @@ static int show_range(struct disasm *d, struct err *err)
     d->writer = (struct json_writer){ .out = &sink };
     if (d->json) {
         json_write_object(&d->writer, false);
-        json_write_key(&d->writer, "schema");
-        json_write_string(&d->writer, "probeprof.disasm/1");
+        json_member_string(&d->writer, "schema", "probeprof.disasm/1");
         json_write_key(&d->writer, "instructions");
         json_write_array(&d->writer, false);
     }
@@ -249,10 +238,10 @@ static int show_range(struct disasm *d, struct err *err)
                               "%s: no code there", d->name[1] ? d->name[1] : d->name[0]);
 }
 
-static int run(struct cli *cli, int argc, char **argv, struct err *err)
+static int run_disasm(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct disasm d = { .out = cli->out };
-    int ret = opts_parse(disasm_opts, argc, argv, take, &d, d.name, 2, err);
+    int ret = opts_parse(disasm_opts, argc, argv, take_option, &d, d.name, 2, err);
     if (ret < 0)
         return ret;
     if (ret == 0)
@@ -282,5 +271,5 @@ const struct command command_disasm = {
     "function is shown, or LOW:HIGH; without it all code is.\n"
     "Example:\n  probeprof disasm game.elf main\n  probeprof disasm game.elf "
     "0x0c010000:0x0c010040\n",
-    run,
+    run_disasm,
 };

@@ -67,20 +67,16 @@ static void print_text(const struct doctor_report *r, FILE *out)
 static void step_json(struct json_writer *j, const struct doctor_step *s)
 {
     json_write_object(j, true);
-    json_write_key(j, "name");
-    json_write_string(j, s->name);
+    json_member_string(j, "name", s->name);
     json_write_key(j, "ok");
     if (s->state == DOCTOR_OK || s->state == DOCTOR_WRONG)
         json_write_bool(j, s->state == DOCTOR_OK);
     else
         json_write_null(j);
-    json_write_key(j, "detail");
-    json_write_string(j, *s->detail ? s->detail : NULL);
+    json_member_text(j, "detail", s->detail);
     if (s->state == DOCTOR_WRONG) {
-        json_write_key(j, "what");
-        json_write_string(j, s->problem.what);
-        json_write_key(j, "hint");
-        json_write_string(j, s->problem.hint);
+        json_member_string(j, "what", s->problem.what);
+        json_member_string(j, "hint", s->problem.hint);
     }
     json_write_end(j);
 }
@@ -90,12 +86,9 @@ static void print_json(const struct doctor_report *r, bool well, FILE *out)
     struct text_sink sink = file_sink(out);
     struct json_writer j = { .out = &sink };
     json_write_object(&j, false);
-    json_write_key(&j, "schema");
-    json_write_string(&j, "probeprof.doctor/1");
-    json_write_key(&j, "probe");
-    json_write_string(&j, *r->probe ? r->probe : NULL);
-    json_write_key(&j, "ok");
-    json_write_bool(&j, well);
+    json_member_string(&j, "schema", "probeprof.doctor/1");
+    json_member_text(&j, "probe", r->probe);
+    json_member_bool(&j, "ok", well);
     json_write_key(&j, "steps");
     json_write_array(&j, false);
     for (size_t i = 0; i < DOCTOR_STEPS; i++)
@@ -105,7 +98,7 @@ static void print_json(const struct doctor_report *r, bool well, FILE *out)
     fputc('\n', out);
 }
 
-/* On a terminal one line that is written over; "" clears it. */
+/* On a terminal, one line that is overwritten; "" clears it. */
 static void show_step(void *ctx, const char *name)
 {
     FILE *out = ctx;
@@ -114,7 +107,7 @@ static void show_step(void *ctx, const char *name)
     fflush(out);
 }
 
-/* Into the report's file, and to stderr as far as it was asked for. */
+/* Logs into the report's file, and to stderr the subjects that were asked for. */
 struct listener {
     struct cli *cli;
     unsigned shown;
@@ -169,7 +162,7 @@ static int look_at_board(struct cli *cli, const struct settings *set, struct lis
     return ret < 0 || well ? ret : err_set(err, ERR_NO_TARGET, "", "%s", "");
 }
 
-/* What makes no sense whatever the board is: said as `run` says it. */
+/* Settings that are wrong for any board: the same errors as those of `run`. */
 static int check_settings(const struct settings *set, struct err *err)
 {
     const struct part *part;
@@ -192,7 +185,7 @@ static int check_settings(const struct settings *set, struct err *err)
     return ret;
 }
 
-/* A name that has slipped behind --report may be that of something else. */
+/* The name behind --report may be that of another file by mistake. */
 static int check_report(const struct settings *set, struct err *err)
 {
     char head[sizeof DOCTOR_FILE_HEAD] = "";
@@ -206,7 +199,7 @@ static int check_report(const struct settings *set, struct err *err)
     return err_prefix(err, file_writable(set->report, err), "--report");
 }
 
-static int run(struct cli *cli, int argc, char **argv, struct err *err)
+static int run_doctor(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct settings set;
     int ret = settings_read(&set, doctor_opts, argc, argv, cli->probe_env, err);
@@ -240,5 +233,5 @@ const struct command command_doctor = {
     "Example:\n  probeprof doctor --target sh7750 --speed auto\n"
     "  probeprof doctor --probe usbdm --target s12zvml128 --halt\n"
     "  probeprof doctor --target sh7750 --speed auto --report board.txt\n",
-    run,
+    run_doctor,
 };

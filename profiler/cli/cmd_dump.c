@@ -55,7 +55,7 @@ struct dump {
     uint64_t number; /* of the line */
 };
 
-static int take(void *ctx, int id, const char *value, struct err *err)
+static int take_option(void *ctx, int id, const char *value, struct err *err)
 {
     struct dump *d = ctx;
     switch (id) {
@@ -199,12 +199,12 @@ static int prepare_input(struct dump *d, struct err *err)
     return ret;
 }
 
-static int run(struct cli *cli, int argc, char **argv, struct err *err)
+static int run_dump(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct dump d = { .out = cli->out, .in.settings = s12z_settings_default() };
     struct trace_input_stats stats = { 0 };
     const char *args[2];
-    int what = 0, ret = opts_parse(dump_opts, argc, argv, take, &d, args, 2, err);
+    int what = 0, ret = opts_parse(dump_opts, argc, argv, take_option, &d, args, 2, err);
     if (ret < 0)
         return ret;
     if (ret < 2)
@@ -236,5 +236,5 @@ const struct command command_dump = {
     dump_opts,
     "Example:\n  probeprof dump lines run.lines\n  probeprof dump lines capture.vcd --format vcd "
     "--elf motor.elf --explain\n",
-    run,
+    run_dump,
 };

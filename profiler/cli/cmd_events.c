@@ -17,7 +17,7 @@ struct events_request {
     const char *target;
 };
 
-static int take(void *ctx, int id, const char *value, struct err *err)
+static int take_option(void *ctx, int id, const char *value, struct err *err)
 {
     struct events_request *r = ctx;
     (void)err;
@@ -33,22 +33,16 @@ static void events_json(const struct part *part, FILE *out)
     struct text_sink sink = file_sink(out);
     struct json_writer j = { .out = &sink };
     json_write_object(&j, false);
-    json_write_key(&j, "schema");
-    json_write_string(&j, "probeprof.events/1");
-    json_write_key(&j, "target");
-    json_write_string(&j, part->name);
+    json_member_string(&j, "schema", "probeprof.events/1");
+    json_member_string(&j, "target", part->name);
     json_write_key(&j, "events");
     json_write_array(&j, false);
     for (const struct counter_event *e = part->ops()->events; e && e->name; e++) {
         json_write_object(&j, true);
-        json_write_key(&j, "code");
-        json_write_uint(&j, e->code);
-        json_write_key(&j, "name");
-        json_write_string(&j, e->name);
-        json_write_key(&j, "unit");
-        json_write_string(&j, e->unit);
-        json_write_key(&j, "text");
-        json_write_string(&j, e->text);
+        json_member_uint(&j, "code", e->code);
+        json_member_string(&j, "name", e->name);
+        json_member_string(&j, "unit", e->unit);
+        json_member_string(&j, "text", e->text);
         json_write_end(&j);
     }
     json_write_end(&j);
@@ -69,11 +63,11 @@ static void events_text(const struct part *part, FILE *out)
     }
 }
 
-static int run(struct cli *cli, int argc, char **argv, struct err *err)
+static int run_events(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct events_request r = { .target = "sh7750" };
     const struct part *part;
-    int ret = opts_parse(events_opts, argc, argv, take, &r, NULL, 0, err);
+    int ret = opts_parse(events_opts, argc, argv, take_option, &r, NULL, 0, err);
     if (ret >= 0)
         ret = part_choose(r.target, "", &part, err);
     if (ret == 0 && part->no_trace)
@@ -94,5 +88,5 @@ const struct command command_events = {
     "list what the performance counters can count",
     events_opts,
     "Example:\n  probeprof events\n  probeprof --c2 dcache-read-miss\n",
-    run,
+    run_events,
 };

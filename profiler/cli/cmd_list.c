@@ -32,7 +32,7 @@ static const struct {
     { ADAPTER_STREAM, "serial" },
 };
 
-static int take(void *ctx, int id, const char *value, struct err *err)
+static int take_option(void *ctx, int id, const char *value, struct err *err)
 {
     (void)value;
     (void)err;
@@ -58,9 +58,8 @@ static void facts_of(const struct adapter *a, char *out, size_t cap)
         { "firmware ", a->firmware },
         { "at ", a->driver->own_spec ? "" : a->bus_path },
         { "", a->note },
-        { "", a->doubtful           ? "may be a serial cable: used only if named"
-              : a->driver->own_spec ? "used only if named"
-                                    : "" },
+        { "", a->doubtful ? "may be a serial cable: used only if named" : "" },
+        { "", a->driver->own_spec && !a->doubtful ? "used only if named" : "" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (*rows[i].text)
@@ -125,17 +124,9 @@ static void list_text(struct cli *cli, const struct adapter_list *list)
 static void is_named(struct json_writer *j, const char *name, const char *help)
 {
     json_write_object(j, true);
-    json_write_key(j, "name");
-    json_write_string(j, name);
-    json_write_key(j, "help");
-    json_write_string(j, help);
+    json_member_string(j, "name", name);
+    json_member_string(j, "help", help);
     json_write_end(j);
-}
-
-static void text_or_null(struct json_writer *j, const char *key, const char *text)
-{
-    json_write_key(j, key);
-    json_write_string(j, *text ? text : NULL);
 }
 
 static void problem_json(struct json_writer *j, const struct err *problem)
@@ -146,9 +137,9 @@ static void problem_json(struct json_writer *j, const struct err *problem)
         return;
     }
     json_write_object(j, true);
-    text_or_null(j, "code", err_code_name(problem->code));
-    text_or_null(j, "what", problem->what);
-    text_or_null(j, "hint", problem->hint);
+    json_member_text(j, "code", err_code_name(problem->code));
+    json_member_text(j, "what", problem->what);
+    json_member_text(j, "hint", problem->hint);
     json_write_end(j);
 }
 
@@ -174,9 +165,8 @@ static void row_json(const struct adapter_list *list, size_t i, struct json_writ
     };
     json_write_object(j, false);
     for (size_t k = 0; k < ARRAY_LEN(rows); k++)
-        text_or_null(j, rows[k].key, rows[k].text);
-    json_write_key(j, "doubtful");
-    json_write_bool(j, a->doubtful);
+        json_member_text(j, rows[k].key, rows[k].text);
+    json_member_bool(j, "doubtful", a->doubtful);
     json_write_key(j, "can");
     json_write_array(j, true);
     for (size_t k = 0; k < ARRAY_LEN(abilities); k++)
@@ -192,8 +182,7 @@ static void list_json(struct cli *cli, const struct adapter_list *list)
     struct text_sink sink = file_sink(cli->out);
     struct json_writer j = { .out = &sink };
     json_write_object(&j, false);
-    json_write_key(&j, "schema");
-    json_write_string(&j, "probeprof.list/2");
+    json_member_string(&j, "schema", "probeprof.list/2");
     json_write_key(&j, "adapters");
     json_write_array(&j, false);
     for (size_t i = 0; i < list->n; i++)
@@ -218,11 +207,11 @@ static void list_json(struct cli *cli, const struct adapter_list *list)
     fputc('\n', cli->out);
 }
 
-static int run(struct cli *cli, int argc, char **argv, struct err *err)
+static int run_list(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct adapter_list list;
     struct wanted w = { false, false };
-    int ret = opts_parse(list_opts, argc, argv, take, &w, NULL, 0, err);
+    int ret = opts_parse(list_opts, argc, argv, take_option, &w, NULL, 0, err);
     if (ret == 0)
         ret = adapters_find(true, &list, err);
     if (ret < 0)
@@ -250,5 +239,5 @@ const struct command command_list = {
     "DRIVER:@PLACE where there is no serial number, then :CHANNEL of a chip with\n"
     "several; a driver alone is enough where it has one adapter.\n\n"
     "Example:\n  probeprof list\n  probeprof list --json\n",
-    run,
+    run_list,
 };

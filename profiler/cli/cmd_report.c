@@ -1,11 +1,18 @@
+#include <regex.h>
 #include <stdlib.h>
 
 #include "profiler/cli/command.h"
 #include "profiler/cli/input.h"
 #include "profiler/cli/outputs.h"
+#include "profiler/cli/replay.h"
+#include "profiler/cli/report_marks.h"
 #include "profiler/cli/settings.h"
 #include "profiler/cli/useless.h"
 #include "profiler/cli/view.h"
+#include "profiler/views/report_calls.h"
+#include "profiler/views/report_live.h"
+
+enum { OPT_CALLERS = SET_COUNT, OPT_CALLEES, OPT_FUNCTION, OPT_LIMIT, OPT_MARKS, OPT_LIVE };
 
 static const struct opt report_opts[] = {
     { "elf", 'e', "E", "ELF to name the functions of a recording with", SET_ELF },
@@ -15,47 +22,229 @@ static const struct opt report_opts[] = {
 #define SETTING SETTING_OPT
 #include "profiler/cli/settings_view.def"
 #undef SETTING
+    { "callers", 0, "F", "show who called the function F, and what F took for each", OPT_CALLERS },
+    { "callees", 0, "F", "show what F called, and what that took", OPT_CALLEES },
+    { "live", 0, NULL, "show how long functions live: calls, live, work, least, mean, most",
+      OPT_LIVE },
+    { "function", 0, "RE", "show only functions whose name matches, and call paths to them",
+      OPT_FUNCTION },
+    { "limit", 0, "N", "show the first N rows", OPT_LIMIT },
+    { "marks", 0, "F",
+      "tags, names and groups of functions; default: probeprof.marks beside the ELF", OPT_MARKS },
     { "help", 'h', NULL, "this text", SET_HELP },
     { NULL, 0, NULL, NULL, 0 },
 };
 
-static int take(void *ctx, int id, const char *value, struct err *err)
+struct report {
+    struct cli *cli;
+    struct settings set;
+    const char *calls[2]; /* --callers, --callees; NULL: not asked for */
+    bool live;
+    const char *matching; /* --function */
+    regex_t function;     /* compiled, if there is one */
+    unsigned long limit;
+    const char *marks; /* "off": none; NULL: those beside the ELF */
+    const char **path;
+    struct profile *p;
+    struct symbols *syms;
+};
+
+/* ---- options ---- */
+
+static int compile_pattern(struct report *r, const char *text, struct err *err)
 {
-    return settings_set(ctx, (enum setting)id, ORIGIN_FLAG, value, err);
+    char why[128];
+    if (r->matching)
+        return err_set(err, ERR_USAGE, "one expression with both: 'one|other'",
+                       "--function is given twice");
+    int ret = regcomp(&r->function, text, REG_EXTENDED | REG_NOSUB);
+    if (ret) {
+        regerror(ret, &r->function, why, sizeof why);
+        return err_set(err, ERR_USAGE, "an extended regular expression: '^sort_', 'crc|sum'",
+                       "--function %.80s: %s", text, why);
+    }
+    r->matching = text;
+    return 0;
 }
 
-static int report(struct cli *cli, int argc, char **argv, const char **paths, struct err *err)
+static int take_option(void *ctx, int id, const char *value, struct err *err)
 {
-    struct settings s = { 0 };
-    struct profile *p = NULL;
-    struct symbols *syms = NULL;
-    int n = opts_parse(report_opts, argc, argv, take, &s, paths, (size_t)argc, err);
+    struct report *r = ctx;
+    switch (id) {
+    case OPT_CALLERS:
+    case OPT_CALLEES:
+        if (r->calls[id - OPT_CALLERS])
+            return err_set(err, ERR_USAGE, "one function at a time", "--%s is given twice",
+                           id == OPT_CALLERS ? "callers" : "callees");
+        r->calls[id - OPT_CALLERS] = value;
+        return 0;
+    case OPT_FUNCTION: return compile_pattern(r, value, err);
+    case OPT_MARKS: r->marks = value; return 0;
+    case OPT_LIVE: r->live = true; return 0;
+    case OPT_LIMIT: return opt_count("limit", value, 1, 1000000000, &r->limit, err);
+    default: return settings_set(&r->set, (enum setting)id, ORIGIN_FLAG, value, err);
+    }
+}
+
+static bool shows_calls(const struct report *r) { return r->calls[0] || r->calls[1]; }
+
+static int refuse_with_live(const struct report *r, struct err *err)
+{
+    const char *other = NULL;
+    other = r->set.tree ? "tree" : other;
+    other = r->set.all ? "all" : other;
+    other = r->set.origin[SET_HITS] ? "hits" : other;
+    other = r->set.origin[SET_SORT] ? "sort" : other;
+    other = r->marks ? "marks" : other;
+    other = *r->set.output ? "output" : other;
+    other = shows_calls(r) ? "callers or --callees" : other;
+    if (!other)
+        return 0;
+    return err_set(err, ERR_USAGE, "leave one of them out", "--live has no use for --%s", other);
+}
+
+/* What is given and has no effect. */
+static int refuse_useless(const struct report *r, struct err *err)
+{
+    const char *other = NULL;
+    if (r->set.json && (r->matching || r->limit))
+        return err_set(err, ERR_USAGE, "leave one of them out",
+                       "--json has all rows: it has no use for --%s",
+                       r->matching ? "function" : "limit");
+    if (r->live)
+        return refuse_with_live(r, err);
+    if (!shows_calls(r))
+        return 0;
+    other = r->set.tree ? "tree" : other;
+    other = r->set.all ? "all" : other;
+    other = r->matching ? "function" : other;
+    if (other)
+        return err_set(err, ERR_USAGE, "leave one of them out",
+                       "--callers and --callees show one function: they have no use for --%s",
+                       other);
+    if (r->set.sort == REPORT_SORT_CACHE_LINE)
+        return err_set(err, ERR_USAGE, "sort by hits, c1, c1+children, c2, c2+children, name",
+                       "callers and callees have no column for cache lines");
+    return 0;
+}
+
+/* ---- showing ---- */
+
+static int check_matches(const struct report *r, const struct report_options *o, struct err *err)
+{
+    if (!o->function)
+        return 0;
+    for (size_t i = 0; i < r->p->nfunctions; i++)
+        if (report_wants(o, &r->p->functions[i]))
+            return 0;
+    for (size_t i = 0; o->all && r->syms && i < symbols_nfunctions(r->syms); i++)
+        if (regexec(o->function, symbols_function(r->syms, i)->name, 0, NULL, 0) == 0)
+            return 0;
+    return err_set(err, ERR_USAGE, "without --function all are listed",
+                   "--function %.80s: no function of this profile has such a name", r->matching);
+}
+
+static int show_calls(struct report *r, const struct report_options *o, struct err *err)
+{
+    struct text_sink sink = file_sink(r->cli->out);
+    uint32_t function[2] = { PROFILE_NO_PARENT, PROFILE_NO_PARENT };
+    int ret = 0;
+    if (r->p->type == PROFILE_STATISTICAL)
+        return err_set(err, ERR_USAGE, "profile without --sample",
+                       "samples do not know who called: there are no callers and callees");
+    for (int side = 0; side < 2 && ret == 0; side++)
+        if (r->calls[side])
+            ret = calls_find(r->p, r->calls[side], &function[side], err);
+    if (ret < 0)
+        return ret;
+    if (r->set.json)
+        return report_calls_json(r->p, function, &sink, err);
+    ret = report_calls(r->p, function, o, &sink, err);
+    if (ret == 0)
+        report_summary(r->p, o, &sink);
+    return ret;
+}
+
+static int show_report(struct report *r, struct err *err)
+{
+    struct report_options o = view_options(&r->set, r->syms, r->cli->out);
+    struct text_sink sink = file_sink(r->cli->out);
+    o.limit = r->limit;
+    if (shows_calls(r) && !r->set.origin[SET_SORT])
+        o.sort = REPORT_SORT_C1_CHILDREN;
+    o.function = r->matching ? &r->function : NULL;
+    int ret = check_matches(r, &o, err);
+    if (ret < 0)
+        return ret;
+    return shows_calls(r) ? show_calls(r, &o, err)
+                          : view_exporter(&r->set)->write(r->p, &o, &sink, err);
+}
+
+/* Of one run, since an activation has to be followed from its beginning to its end. */
+static int show_live(struct report *r, size_t n, struct err *err)
+{
+    struct activations a;
+    struct text_sink sink = file_sink(r->cli->out);
+    struct report_options o = { .limit = r->limit, .function = r->matching ? &r->function : NULL };
+    activations_init(&a);
+    struct capture c = { .watch = &a.watch };
+    const char *elf = *r->set.elf ? r->set.elf : NULL;
+    int ret = replay_watched(r->path, n, elf, &c, &r->p, &r->syms, err);
+    if (ret == 0) {
+        for (size_t k = 0; k < r->p->info.nremarks; k++)
+            cli_warn(r->cli, "%s", r->p->info.remarks[k].text);
+        calltree_watch_end(c.tree);
+        const struct live_times l = { r->p, c.tree, r->syms, &a };
+        if (r->p->type == PROFILE_STATISTICAL)
+            ret = err_set(err, ERR_USAGE, "profile without --sample",
+                          "samples do not know when a function was entered");
+        else if (r->set.json)
+            ret = report_live_json(&l, &sink, err);
+        else
+            ret = report_live(&l, &o, &sink, err);
+    }
+    capture_close(&c);
+    activations_fini(&a);
+    return ret;
+}
+
+static int report_paths(struct report *r, int argc, char **argv, struct err *err)
+{
+    int n = opts_parse(report_opts, argc, argv, take_option, r, r->path, (size_t)argc, err);
     if (n < 0)
         return n;
     if (n == 0)
         return err_set(err, ERR_USAGE, "probeprof report run.prf",
                        "report needs a .prf file or a recording");
-    int ret = useless_view(&s, err);
+    int ret = useless_view(&r->set, err);
+    if (ret == 0)
+        ret = refuse_useless(r, err);
+    if (ret == 0 && r->live)
+        return show_live(r, (size_t)n, err);
     for (int i = 0; ret == 0 && i < n; i++)
-        ret = outputs_check(&s, paths[i], err);
+        ret = outputs_check(&r->set, r->path[i], err);
     if (ret == 0)
-        ret = input_profiles(cli, paths, (size_t)n, s.elf, &p, &syms, err);
+        ret = input_profiles(r->cli, r->path, (size_t)n, r->set.elf, &r->p, &r->syms, err);
     if (ret == 0)
-        ret = view_show(&s, p, syms, cli->out, err);
-    if (ret == 0 && *s.output)
-        ret = view_save(s.output, p, err);
-    profile_free(p);
-    symbols_close(syms);
+        ret = report_marks(r->cli, &r->set, r->marks, r->p, r->syms, err);
+    if (ret == 0)
+        ret = show_report(r, err);
+    if (ret == 0 && *r->set.output)
+        ret = view_save(r->set.output, r->p, err);
     return ret;
 }
 
-static int run(struct cli *cli, int argc, char **argv, struct err *err)
+static int run_report(struct cli *cli, int argc, char **argv, struct err *err)
 {
-    const char **paths = calloc((size_t)argc, sizeof *paths);
-    if (!paths)
+    struct report r = { .cli = cli, .path = calloc((size_t)argc, sizeof *r.path) };
+    if (!r.path)
         return err_set(err, ERR_NOMEM, "close other programs", "out of memory");
-    int ret = report(cli, argc, argv, paths, err);
-    free(paths);
+    int ret = report_paths(&r, argc, argv, err);
+    if (r.matching)
+        regfree(&r.function);
+    profile_free(r.p);
+    symbols_close(r.syms);
+    free(r.path);
     return ret;
 }
 
@@ -64,6 +253,11 @@ const struct command command_report = {
     "report FILE.prf|RECORDING... [OPTIONS]",
     "show a profile from a .prf file or a recording again",
     report_opts,
-    "Example:\n  probeprof report run.prf --tree\n",
-    run,
+    "Recordings of several runs of one build are added up.\n"
+    "`probeprof help columns` says what the columns mean.\n\n"
+    "Examples:\n"
+    "  probeprof report run.prf --tree\n"
+    "  probeprof report run.rec --callers MallocNode --callees main\n"
+    "  probeprof report run.rec --function '^Get' --sort hits --limit 10\n",
+    run_report,
 };

@@ -5,8 +5,7 @@
 #include "profiler/cli/ending.h"
 #include "profiler/cli/run.h"
 
-/* It looks at the way to the board in the order of what builds on what, which this command does
- * not. */
+/* `doctor` checks the way to the board step by step, which this command does not. */
 static void point_at_doctor(struct err *err)
 {
     size_t at = strlen(err->hint);
@@ -15,7 +14,7 @@ static void point_at_doctor(struct err *err)
                  at ? "; " : "");
 }
 
-/* The first failure is the one that is told. */
+/* The first failure is the one that is reported. */
 static int leave_run(struct run *r, int ret, struct err *err)
 {
     struct cli *cli = r->cli;
@@ -31,7 +30,7 @@ static int leave_run(struct run *r, int ret, struct err *err)
     return ret == 0 ? left : ret;
 }
 
-static int run(struct cli *cli, int argc, char **argv, struct err *err)
+static int run_board(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct run *r = calloc(1, sizeof *r);
     if (!r)
@@ -78,5 +77,5 @@ const struct command command_run = {
     "bridge a board to GDB and profile the program on it",
     settings_opts,
     text,
-    run,
+    run_board,
 };

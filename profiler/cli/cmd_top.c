@@ -34,7 +34,7 @@ struct job {
     uv_signal_t signal[2];
 };
 
-static int take(void *ctx, int id, const char *value, struct err *err)
+static int take_option(void *ctx, int id, const char *value, struct err *err)
 {
     struct job *j = ctx;
     switch (id) {
@@ -64,10 +64,10 @@ static int read_token(struct job *j, struct err *err)
                                      "%s: no token can be read from it", j->token_file);
 }
 
-static int parse(struct job *j, int argc, char **argv, struct err *err)
+static int parse_command(struct job *j, int argc, char **argv, struct err *err)
 {
     const char *args[1] = { NULL };
-    int ret = opts_parse(top_opts, argc, argv, take, j, args, ARRAY_LEN(args), err);
+    int ret = opts_parse(top_opts, argc, argv, take_option, j, args, ARRAY_LEN(args), err);
     if (ret < 0)
         return ret;
     if (j->interval_ns < LEAST_MS * 1000000ULL || j->interval_ns > MOST_MS * 1000000ULL)
@@ -86,7 +86,7 @@ static void on_signal(uv_signal_t *s, int number)
     uv_stop(s->loop);
 }
 
-static void over(void *ctx) { uv_stop(ctx); }
+static void on_top_ended(void *ctx) { uv_stop(ctx); }
 
 static void watch_signals(struct job *j)
 {
@@ -106,11 +106,13 @@ static void close_handle(uv_handle_t *h, void *ctx)
 
 static int run_top(struct cli *cli, int argc, char **argv, struct err *err)
 {
-    struct job j = { .cfg = { .out = cli->out, .over = over, .loop = &j.loop, .ctx = &j.loop },
-                     .interval_ns = DEFAULT_MS * 1000000ULL,
-                     .nodes = DEFAULT_NODES };
+    struct job j = {
+        .cfg = { .out = cli->out, .over = on_top_ended, .loop = &j.loop, .ctx = &j.loop },
+        .interval_ns = DEFAULT_MS * 1000000ULL,
+        .nodes = DEFAULT_NODES
+    };
     struct top *top = NULL;
-    int ret = parse(&j, argc, argv, err);
+    int ret = parse_command(&j, argc, argv, err);
     if (ret < 0)
         return ret;
     if (uv_loop_init(&j.loop) < 0)

@@ -15,7 +15,7 @@ static const struct opt trust_opts[] = {
     { NULL, 0, NULL, NULL, 0 },
 };
 
-static int take(void *ctx, int id, const char *value, struct err *err)
+static int take_option(void *ctx, int id, const char *value, struct err *err)
 {
     (void)value, (void)err;
     ((bool *)ctx)[id] = true;
@@ -31,8 +31,7 @@ static int show_json(FILE *out, struct err *err)
     struct text_sink sink = file_sink(out);
     struct json_writer j = { .out = &sink };
     json_write_object(&j, false);
-    json_write_key(&j, "schema");
-    json_write_string(&j, "probeprof.trust/1");
+    json_member_string(&j, "schema", "probeprof.trust/1");
     json_write_key(&j, "folders");
     json_write_array(&j, false);
     int ret = project_trusted(show_string, &j, err);
@@ -42,11 +41,11 @@ static int show_json(FILE *out, struct err *err)
     return ret;
 }
 
-static int run(struct cli *cli, int argc, char **argv, struct err *err)
+static int run_trust(struct cli *cli, int argc, char **argv, struct err *err)
 {
     bool asked[TRUST_COUNT] = { false };
     const char *folder = ".";
-    int ret = opts_parse(trust_opts, argc, argv, take, asked, &folder, 1, err);
+    int ret = opts_parse(trust_opts, argc, argv, take_option, asked, &folder, 1, err);
     if (ret < 0)
         return ret;
     if (asked[TRUST_LIST] && (ret > 0 || asked[TRUST_REMOVE]))
@@ -67,5 +66,5 @@ const struct command command_trust = {
     "Settings that write files, name devices, sockets or libraries, or let a part be\n"
     "locked count only from folders that you trust, and those below them.\n"
     "FOLDER: the current one if not given.\n\nExample:\n  probeprof trust --list\n",
-    run,
+    run_trust,
 };

@@ -1,16 +1,15 @@
-/* `probeprof view`: recordings, served as a running profile is. */
+/* `probeprof view`: recordings and .prf files, served as a running profile is. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <uv.h>
 
 #include "probe/base/util.h"
-#include "profiler/cli/replay.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/serve.h"
 #include "profiler/cli/serve_state.h"
+#include "profiler/cli/view_file.h"
 #include "profiler/profile/slowdown.h"
-#include "profiler/views/exporters.h"
 
 enum { MAX_FILES = 16 };
 enum { VIEW_ELF, VIEW_HTTP, VIEW_PAGE, VIEW_HELP };
@@ -22,13 +21,6 @@ static const struct opt view_opts[] = {
     { "page", 0, "DIR", "serve the page from this folder, while working on it", VIEW_PAGE },
     { "help", 'h', NULL, "this text", VIEW_HELP },
     { NULL, 0, NULL, NULL, 0 },
-};
-
-struct view_file {
-    const char *path;
-    struct capture capture;
-    struct symbols *symbols;
-    struct profile *profile;
 };
 
 struct view {
@@ -43,7 +35,7 @@ struct view {
     struct serve serve;
 };
 
-static int take(void *ctx, int id, const char *value, struct err *err)
+static int take_option(void *ctx, int id, const char *value, struct err *err)
 {
     struct view *v = ctx;
     (void)err;
@@ -56,14 +48,15 @@ static int take(void *ctx, int id, const char *value, struct err *err)
     return 0;
 }
 
-static struct view_file *now(struct view *v) { return &v->file[v->shown]; }
+static struct view_file *file_shown(struct view *v) { return &v->file[v->shown]; }
 
 /* ---- what the feed asks ---- */
 
-static void look(void *ctx, struct feed *feed, struct feed_source *from, struct feed_moment *moment)
+static void file_source(void *ctx, struct feed *feed, struct feed_source *from,
+                        struct feed_moment *moment)
 {
     struct view *v = ctx;
-    struct view_file *f = now(v);
+    struct view_file *f = file_shown(v);
     struct state_object o;
     struct json_writer *j = state_begin(&o);
     state_text(j, "phase", "file");
@@ -80,6 +73,10 @@ static void look(void *ctx, struct feed *feed, struct feed_source *from, struct 
     state_text(j, "state", "file");
     state_end(&o, feed, FEED_TARGET);
     moment->board_ns = f->profile->info.time.board_ns;
+    if (!f->capture.tree) {
+        *from = (struct feed_source){ .profile = f->profile, .changes = v->changes };
+        return;
+    }
     *from = (struct feed_source){
         .tree = f->capture.tree,
         .symbols = f->symbols,
@@ -90,13 +87,16 @@ static void look(void *ctx, struct feed *feed, struct feed_source *from, struct 
     };
 }
 
-static void facts(void *ctx, struct http_facts *out)
+static void file_facts(void *ctx, struct http_facts *out)
 {
-    const struct view_file *f = now(ctx);
+    const struct view_file *f = file_shown(ctx);
     const struct profile_info *i = &f->profile->info;
-    const struct calltree_stats *s = calltree_stats(f->capture.tree);
+    static const struct calltree_stats unknown;
+    bool has_events = f->capture.tree != NULL;
+    const struct calltree_stats *s = has_events ? calltree_stats(f->capture.tree) : &unknown;
     *out = (struct http_facts){
         .phase = "file",
+        .sums_only = !has_events,
         .events = f->capture.seen,
         .lost = s->lost,
         .lost_is_bound = s->lost_is_bound,
@@ -112,16 +112,29 @@ static void facts(void *ctx, struct http_facts *out)
     };
 }
 
-static int export(void *ctx, const char *format, const struct text_sink *out, struct err *err)
+static struct view_file *file_of(struct view *v, const char *path, struct err *err)
 {
-    const struct exporter *x;
-    int ret = exporter_find(format, &x, err);
-    return ret < 0 ? ret : x->write(now(ctx)->profile, NULL, out, err);
+    for (size_t i = 0; i < v->nfiles; i++)
+        if (strcmp(v->file[i].path, path) == 0)
+            return &v->file[i];
+    err_set(err, ERR_NOT_FOUND, "run.files has those that are served", "no file %s", path);
+    return NULL;
+}
+
+static int snapshot_of_file(void *ctx, const char *file, const struct snapshot **out,
+                            struct err *err)
+{
+    struct view *v = ctx;
+    struct view_file *f = *file ? file_of(v, file, err) : file_shown(v);
+    if (!f)
+        return -ERR_NOT_FOUND;
+    *out = snapshot_keep(f->loaded);
+    return 0;
 }
 
 static void tell_about(struct view *v)
 {
-    const struct profile_info *i = &now(v)->profile->info;
+    const struct profile_info *i = &file_shown(v)->profile->info;
     char id[2 * sizeof i->build_id + 1] = "";
     for (size_t k = 0; k < i->build_id_len; k++)
         snprintf(id + 2 * k, 3, "%02x", i->build_id[k]);
@@ -138,37 +151,36 @@ static void tell_about(struct view *v)
                NULL);
 }
 
-static int show(struct view *v, const char *path, struct err *err)
+static int show_file(struct view *v, const char *path, struct err *err)
 {
-    for (size_t i = 0; i < v->nfiles; i++) {
-        if (strcmp(v->file[i].path, path) != 0)
-            continue;
-        v->shown = i;
-        v->changes++;
-        tell_about(v);
-        serve_restart(&v->serve);
-        return 0;
-    }
-    return err_set(err, ERR_NOT_FOUND, "run.files has those that are served", "no file %s", path);
+    const struct view_file *f = file_of(v, path, err);
+    if (!f)
+        return -ERR_NOT_FOUND;
+    v->shown = (size_t)(f - v->file);
+    v->changes++;
+    tell_about(v);
+    serve_restart(&v->serve);
+    view_file_events(f, serve_feed(&v->serve));
+    return 0;
 }
 
-static int mark(struct view *v, const char *name, struct err *err)
+static int mark_file(struct view *v, const char *name, struct err *err)
 {
     struct feed_source from;
     struct feed_moment moment = { uv_hrtime(), serve_wall_ms(), 0 };
-    look(v, serve_feed(&v->serve), &from, &moment);
+    file_source(v, serve_feed(&v->serve), &from, &moment);
     return feed_mark(serve_feed(&v->serve), name, &from, &moment, err);
 }
 
-static int control(void *ctx, const struct http_command *c, struct http_ticket *ticket,
-                   struct err *err)
+static int control_file(void *ctx, const struct http_command *c, struct http_ticket *ticket,
+                        struct err *err)
 {
     struct view *v = ctx;
     int ret;
     (void)ticket;
     switch (c->what) {
-    case HTTP_SHOW: return show(v, c->name, err);
-    case HTTP_MARK: ret = mark(v, c->name, err); break;
+    case HTTP_SHOW: return show_file(v, c->name, err);
+    case HTTP_MARK: ret = mark_file(v, c->name, err); break;
     case HTTP_UNMARK: ret = feed_unmark(serve_feed(&v->serve), c->name, err); break;
     default:
         return err_set(err, ERR_STATE, "start a run",
@@ -179,41 +191,49 @@ static int control(void *ctx, const struct http_command *c, struct http_ticket *
     return ret;
 }
 
-static int recording(void *ctx, char *path, size_t cap, struct err *err)
+static int file_path(void *ctx, unsigned part, char *path, size_t cap, struct err *err)
 {
-    (void)err;
-    snprintf(path, cap, "%s", now(ctx)->path);
+    if (part)
+        return err_set(err, ERR_NOT_FOUND, "", "it is one file");
+    const struct view_file *f = file_shown(ctx);
+    if (!f->capture.tree)
+        return err_set(err, ERR_UNSUPPORTED, "/profile.prf has all that is known",
+                       "%s is a .prf, which has no events", f->path);
+    snprintf(path, cap, "%s", f->path);
     return 0;
 }
 
-static int lines(void *ctx, struct err *err)
+static int refuse_lines(void *ctx, struct err *err)
 {
     (void)ctx;
     return err_set(err, ERR_UNSUPPORTED, "start a run with --trace-lines",
                    "this is a file, which gives no lines");
 }
 
-static void flush(void *ctx) { (void)ctx; }
+static void flush_nothing(void *ctx) { (void)ctx; }
 
-static void code(void *ctx, struct program_code *out) { state_code(&now(ctx)->capture, out); }
+static void file_code(void *ctx, struct program_code *out)
+{
+    state_code(&file_shown(ctx)->capture, out);
+}
 
 /* ---- from files to the page ---- */
 
-static int load(struct view *v, struct err *err)
+static int load_files(struct view *v, struct err *err)
 {
+    bool any_events = false;
     for (size_t i = 0; i < v->nfiles; i++) {
         struct view_file *f = &v->file[i];
         f->path = v->names[i];
-        int ret = replay_keep(f->path, v->elf, &f->capture, &f->profile, &f->symbols, err);
-        if (ret == -ERR_FORMAT)
-            return err_set(err, ERR_FORMAT,
-                           "give what --record wrote; `probeprof report` shows a .prf", "view: %s",
-                           err ? err->what : f->path);
+        int ret = view_file_open(f, v->elf, err);
         if (ret < 0)
             return ret;
         for (size_t k = 0; k < f->profile->info.nremarks; k++)
             cli_warn(v->cli, "%s", f->profile->info.remarks[k].text);
+        any_events |= f->capture.tree != NULL;
     }
+    if (v->elf && !any_events)
+        return err_set(err, ERR_USAGE, "leave --elf out", "--elf: a .prf has its own names");
     return 0;
 }
 
@@ -230,7 +250,7 @@ static void close_handle(uv_handle_t *handle, void *arg)
         uv_close(handle, NULL);
 }
 
-static int serve(struct view *v, struct err *err)
+static int serve_files(struct view *v, struct err *err)
 {
     if (uv_loop_init(&v->loop) < 0)
         return err_set(err, ERR_NOMEM, "raise the limit on open files (ulimit -n)",
@@ -239,18 +259,20 @@ static int serve(struct view *v, struct err *err)
     uv_signal_init(&v->loop, &v->terminated);
     uv_signal_start(&v->interrupted, on_signal, SIGINT);
     uv_signal_start(&v->terminated, on_signal, SIGTERM);
-    int ret = serve_start(
-        &v->serve,
-        &(struct serve_config){
-            .loop = &v->loop,
-            .source = { v, look, facts, export, control, recording, lines, NULL, flush, code },
-            .address = v->http,
-            .page = v->page,
-            .version = PROBEPROF_VERSION,
-        },
-        err);
+    int ret =
+        serve_start(&v->serve,
+                    &(struct serve_config){
+                        .loop = &v->loop,
+                        .source = { v, file_source, file_facts, snapshot_of_file, control_file,
+                                    file_path, refuse_lines, NULL, flush_nothing, file_code },
+                        .address = v->http,
+                        .page = v->page,
+                        .version = PROBEPROF_VERSION,
+                    },
+                    err);
     if (ret == 0) {
         tell_about(v);
+        view_file_events(file_shown(v), serve_feed(&v->serve));
         cli_warn(v->cli, "feed: %s; Ctrl-C ends it", serve_where(&v->serve));
         uv_run(&v->loop, UV_RUN_DEFAULT);
     }
@@ -261,36 +283,35 @@ static int serve(struct view *v, struct err *err)
     return ret;
 }
 
-static int run(struct cli *cli, int argc, char **argv, struct err *err)
+static int run_view(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct view *v = calloc(1, sizeof *v);
     if (!v)
         return err_set(err, ERR_NOMEM, "close other programs", "view: out of memory");
     v->cli = cli;
     v->http = cli->http_env && *cli->http_env && strcmp(cli->http_env, "off") ? cli->http_env : "";
-    int ret = opts_parse(view_opts, argc, argv, take, v, v->names, MAX_FILES, err);
+    int ret = opts_parse(view_opts, argc, argv, take_option, v, v->names, MAX_FILES, err);
     if (ret == 0)
-        ret = err_set(err, ERR_USAGE, "probeprof view run.rec", "view needs a recording");
+        ret = err_set(err, ERR_USAGE, "probeprof view run.rec", "view needs a recording or a .prf");
     v->nfiles = ret > 0 ? (size_t)ret : 0;
     if (ret > 0)
-        ret = load(v, err);
+        ret = load_files(v, err);
     if (ret == 0)
-        ret = serve(v, err);
-    for (size_t i = 0; i < v->nfiles; i++) {
-        capture_close(&v->file[i].capture);
-        profile_free(v->file[i].profile);
-        symbols_close(v->file[i].symbols);
-    }
+        ret = serve_files(v, err);
+    for (size_t i = 0; i < v->nfiles; i++)
+        view_file_close(&v->file[i]);
     free(v);
     return ret;
 }
 
 const struct command command_view = {
     "view",
-    "view RECORDING... [OPTIONS]",
+    "view FILE... [OPTIONS]",
     "show recordings in a browser, as a running profile is shown",
     view_opts,
-    "Several recordings can be switched there. Ctrl-C ends it.\n\n"
-    "Example:\n  probeprof view run.rec\n",
-    run,
+    "FILE is a recording, or a .prf of ours or CodeScape's: what such a file does not\n"
+    "tell is shown as unknown. Several files can be switched and compared there.\n"
+    "Ctrl-C ends it.\n\n"
+    "Examples:\n  probeprof view run.rec\n  probeprof view run.prf run.rec\n",
+    run_view,
 };

@@ -13,8 +13,8 @@ struct ending;
 /* Built by main(); borrowed by commands. */
 struct cli {
     FILE *out, *err_out;
-    /* of a command that drives a board: until all is written; NULL: signals do what they do to any
-     * program */
+    /* of a command that drives a board, until all is written; NULL: signals have their default
+     * effect */
     struct ending *ending;
     const char *probe_env;                      /* PROBEPROF_PROBE, or NULL */
     const char *http_env;                       /* PROBEPROF_HTTP; NULL: not set */
@@ -34,7 +34,7 @@ struct command {
 
 extern const struct command command_run, command_report, command_convert, command_events,
     command_list, command_doctor, command_decode, command_disasm, command_dump, command_trust,
-    command_top, command_view;
+    command_top, command_view, command_annotate;
 
 /* command_help - usage, summary, options, text. */
 void command_help(const struct command *c, FILE *out);

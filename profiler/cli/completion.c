@@ -51,7 +51,7 @@ static void add_events(const struct completion *c, char *words)
                 add_word(words, "", e->name, "");
 }
 
-static void formats(char *words)
+static void add_formats(char *words)
 {
     size_t n;
     const struct exporter *x = exporters(&n);
@@ -71,7 +71,7 @@ static void words_of(const struct completion *c, const char *name, char *words)
     if (!strcmp(name, "value")) /* of convert */
         strcpy(words, "hits c1 c2");
     if (!strcmp(name, "to"))
-        formats(words);
+        add_formats(words);
     if (row && row->words)
         strcpy(words, row->words);
     if (row && row->offers != OFFER_WORDS)
@@ -81,7 +81,7 @@ static void words_of(const struct completion *c, const char *name, char *words)
 enum completion_kind completion_value(const struct completion *c, const struct opt *o, char *words)
 {
     *words = 0;
-    if (!o->arg)
+    if (!opt_takes_value(o))
         return COMPLETION_NONE;
     words_of(c, o->name, words);
     if (*words)
@@ -115,7 +115,10 @@ enum completion_kind completion_argument(const struct completion *c, const struc
     return COMPLETION_WORDS;
 }
 
-bool completion_again(const struct opt *o) { return o->arg && strstr(o->help, "may be given"); }
+bool completion_again(const struct opt *o)
+{
+    return opt_takes_value(o) && strstr(o->help, "may be given");
+}
 
 int completion_print(const struct completion *c, const char *shell, struct err *err)
 {

@@ -4,7 +4,7 @@
 static void print_options(const struct command *k, FILE *out)
 {
     for (const struct opt *o = k->opts; o->name; o++)
-        fprintf(out, " --%s%s", o->name, o->arg ? "=" : "");
+        fprintf(out, " --%s%s", o->name, opt_takes_value(o) ? "=" : "");
 }
 
 /* A pattern for `case`: command:option, in both forms. */

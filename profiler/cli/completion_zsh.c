@@ -37,10 +37,10 @@ static void print_spec(const struct completion *c, const struct opt *o, const ch
         fputc('*', c->out);
     else if (o->letter)
         fprintf(c->out, "(-%c --%s)", o->letter, o->name);
-    fprintf(c->out, "%s%s[", spelling, o->arg ? joint : "");
+    fprintf(c->out, "%s%s[", spelling, opt_takes_value(o) ? joint : "");
     print_quoted(o->help, c->out);
     fputc(']', c->out);
-    if (o->arg) {
+    if (opt_takes_value(o)) {
         fputc(':', c->out);
         print_quoted(o->arg, c->out);
         fputc(':', c->out);

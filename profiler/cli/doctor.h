@@ -1,4 +1,4 @@
-/* What may be wrong between this machine and a part, looked at in order until something is. */
+/* Checks what is between this machine and a part, in order, until one check fails. */
 #ifndef PROFILER_CLI_DOCTOR_H
 #define PROFILER_CLI_DOCTOR_H
 
@@ -15,7 +15,7 @@ enum doctor_state { DOCTOR_NOT_REACHED, DOCTOR_OK, DOCTOR_SKIPPED, DOCTOR_WRONG 
 struct doctor_step {
     const char *name; /* "adapter", "access", ... in the order they are looked at */
     enum doctor_state state;
-    /* what was found, or why it was not looked at; "": nobody asked for it */
+    /* what was found, or why it was not checked; "": it was not asked for */
     char detail[192];
     struct err problem; /* of DOCTOR_WRONG */
 };
@@ -27,16 +27,15 @@ struct doctor_report {
     size_t nserials;
 };
 
-/* Told which step is being looked at, for people who wait: a slow clock makes some of them take
- * seconds. */
+/* Notified of each step as it begins, to show progress: with a slow clock some take seconds. */
 struct doctor_watch {
     void (*looking)(void *ctx, const char *name);
     void *ctx;
 };
 
-/* doctor - looks; never prints. The program on the board is left alone unless set->halt: then it is
- * held for a moment. watch, log  may be NULL; what goes over the adapter is logged Returns whether
- * everything that was looked at is well. */
+/* doctor - runs the checks; never prints. The program on the board is left alone unless set->halt,
+ * which halts it for a moment. watch, log  may be NULL; what goes over the adapter is logged
+ * Returns whether every check passed. */
 bool doctor(struct cli *cli, const struct settings *set, const struct doctor_watch *watch,
             const struct log *log, struct doctor_report *out);
 

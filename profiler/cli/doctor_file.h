@@ -1,6 +1,6 @@
-/* `doctor --report FILE`: what a stranger's board needs to be helped from afar: the steps, the
- * settings, this machine's system, and all that went over the adapter, without what is private:
- * serial numbers, names of people, machines and folders. */
+/* `doctor --report FILE`: a file to send to somebody who helps: the steps, the settings, this
+ * machine's system, and all traffic of the adapter, without private data: serial numbers, names of
+ * people, machines and folders. */
 #ifndef PROFILER_CLI_DOCTOR_FILE_H
 #define PROFILER_CLI_DOCTOR_FILE_H
 

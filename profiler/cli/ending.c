@@ -13,7 +13,7 @@
 #include "probe/base/util.h"
 #include "probe/host_time.h"
 
-/* a hand's second Ctrl-C comes later than that; timeout(1) and service managers signal twice at
+/* a second Ctrl-C by hand comes later than that; timeout(1) and service managers signal twice at
  * once */
 enum { NS_PER_MS = 1000000, TWICE_MS = 500 };
 
@@ -34,12 +34,12 @@ struct ending {
     unsigned after_ms;
 };
 
-/* A pipe that nobody reads must not keep the last word, and the process, from its end. */
+/* A pipe that is not read must not block the last message, and with it the end of the process. */
 static void say_last_word(const struct ending *e, const char *text)
 {
     struct pollfd p = { .fd = e->message_fd, .events = POLLOUT };
     if (poll(&p, 1, 0) == 1 && p.revents & POLLOUT && write(e->message_fd, text, strlen(text)) < 0)
-        return; /* there is nobody left to be told */
+        return; /* the receiver is gone */
 }
 
 static _Noreturn void give_up(const struct ending *e)
@@ -55,7 +55,7 @@ static _Noreturn void give_up(const struct ending *e)
     _exit(1);
 }
 
-/* Nothing has been touched yet: what the signal does to any program. */
+/* Nothing has been touched yet: the signal has its default effect. */
 static void die_of(const struct ending *e, int signum)
 {
     signal(signum, SIG_DFL);

@@ -1,7 +1,7 @@
-/* How a run is ended from outside: SIGINT, SIGTERM and SIGHUP come to one thread, which neither the
- * board, nor a reader of the output, nor anything else the program waits for can keep from
- * listening. It passes on what was asked; who is asked ends in good order; and where that takes too
- * long the thread ends the process, saying where it stood. */
+/* How a run is ended from outside: SIGINT, SIGTERM and SIGHUP come to one thread, which nothing
+ * the program waits for can block: neither the board nor a reader of the output. It passes the
+ * request on, and the program ends in order. Where that takes too long the thread ends the process
+ * and reports at which stage. */
 #ifndef PROFILER_CLI_ENDING_H
 #define PROFILER_CLI_ENDING_H
 
@@ -29,28 +29,28 @@ struct ending_view {
 };
 
 /* ending_start - from here on the three signals come to a thread of this struct, but SIGHUP where
- * it was ignored (nohup). Call before other threads are begun. message_fd   where the last word
- * goes when the process is ended Until ending_stage() is called first, a signal ends the process as
- * if nobody listened. Returns 0; -ERR_NOMEM, -ERR_IO. */
+ * it was ignored (nohup). Call before other threads are begun. message_fd   where that report goes
+ * Until the first call of ending_stage() a signal ends the process as it does by default. Returns
+ * 0; -ERR_NOMEM, -ERR_IO. */
 int ending_start(int message_fd, struct ending **out, struct err *err);
 
-/* ending_stage - what is at stake from here on, for the last word: "while the adapter was opened";
- * a constant. Any thread; e may be NULL. */
+/* ending_stage - the stage that is reported if the process has to be ended: "while the adapter was
+ * opened"; a constant. Any thread; e may be NULL. */
 void ending_stage(struct ending *e, const char *what);
 
-/* ending_tell - have wake(ctx) called at every signal, on that thread: it may only wake somebody.
- * NULL: no more. When this returns, no call is under way. */
+/* ending_tell - calls wake(ctx) at every signal, on that thread; it may only wake another one.
+ * NULL: ends that. When this returns, no call is under way. */
 void ending_tell(struct ending *e, void (*wake)(void *ctx), void *ctx);
 
-/* ending_look - what was asked so far. Any thread; e may be NULL: nothing. */
+/* ending_look - the requests so far. Any thread; e may be NULL: none. */
 struct ending_view ending_look(struct ending *e);
 
-/* ending_answered - what Ctrl-C asked for is done: the next one is a first one again. Any thread; e
- * may be NULL. */
+/* ending_answered - the request of Ctrl-C is done: the next one counts as a first one again. Any
+ * thread; e may be NULL. */
 void ending_answered(struct ending *e);
 
-/* ending_stop - the thread ends; all that is left to do is to exit. The signals stay blocked: one
- * that comes twice shall not take the status from a program that has ended in order. NULL is fine.
+/* ending_stop - ends the thread; the caller only has to exit. The signals stay blocked, so that a
+ * repeated one does not change the exit status of a program that has ended in order. NULL is fine.
  */
 void ending_stop(struct ending *e);
 

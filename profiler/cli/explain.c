@@ -66,7 +66,8 @@ static int whole_file(struct explain *x, struct err *err)
 {
     const struct s12z_variant *b = &x->found.row[x->found.best];
     x->longer = b->fit.lines + b->fit.bad == S12Z_EXPLAIN_LINES;
-    return x->longer && x->found.told ? read_pass(x, &b->settings, UINT64_MAX, &x->whole, err) : 0;
+    return x->longer && x->found.any_fits ? read_pass(x, &b->settings, UINT64_MAX, &x->whole, err)
+                                          : 0;
 }
 
 /* ---- words ---- */
@@ -119,8 +120,8 @@ static unsigned fitting_rows(const struct explain *x)
     return n;
 }
 
-/* Each change alone, whatever came of it; of combinations those that fit, or the one that comes
- * nearest. */
+/* Shows each change alone, whether it fits or not; of combinations those that fit, or the nearest
+ * one. */
 static bool worth_telling(const struct explain *x, size_t k)
 {
     return x->found.row[k].nchanges <= 1 || x->found.row[k].fits || k == x->found.best;
@@ -150,7 +151,7 @@ static void show_table(const struct explain *x)
             hidden++;
     if (hidden)
         text_print(x->cli->out, "%zu more combinations, none %s\n", hidden,
-                   x->found.told ? "as good" : "nearer");
+                   x->found.any_fits ? "as good" : "nearer");
 }
 
 static void show_undecided(const struct explain *x)
@@ -170,7 +171,7 @@ static void show_verdict(const struct explain *x)
 {
     const struct s12z_variant *b = &x->found.row[x->found.best];
     char text[256], *at;
-    if (!x->found.told) {
+    if (!x->found.any_fits) {
         fprintf(
             x->cli->out,
             "nothing fits: of %zu encodings tried none follows the program; this ELF may not be\n"
@@ -202,34 +203,25 @@ static void json_settings(struct json_writer *j, const struct s12z_settings *s)
 {
     json_write_key(j, "settings");
     json_write_object(j, true);
-    for (const struct s12z_setting *t = s12z_setting_list(); t->name; t++) {
-        json_write_key(j, t->name);
-        json_write_string(j, value_of(t, s));
-    }
+    for (const struct s12z_setting *t = s12z_setting_list(); t->name; t++)
+        json_member_string(j, t->name, value_of(t, s));
     json_write_end(j);
-}
-
-static void json_number(struct json_writer *j, const char *key, uint64_t v)
-{
-    json_write_key(j, key);
-    json_write_uint(j, v);
 }
 
 static void json_row(struct json_writer *j, const struct s12z_variant *v)
 {
     json_write_object(j, false);
     json_settings(j, &v->settings);
-    json_number(j, "changes", v->nchanges);
-    json_number(j, "lines", v->fit.lines);
-    json_number(j, "no_lines", v->fit.bad);
-    json_number(j, "walked", v->fit.walked);
-    json_number(j, "misfits", v->fit.misfits);
-    json_number(j, "unplaced", v->fit.unplaced);
-    json_number(j, "astray", v->fit.astray);
-    json_number(j, "stamps_from_line", v->fit.from_line);
-    json_number(j, "stamps_from_flow", v->fit.from_flow);
-    json_write_key(j, "verdict");
-    json_write_string(j, verdict_of(v));
+    json_member_uint(j, "changes", v->nchanges);
+    json_member_uint(j, "lines", v->fit.lines);
+    json_member_uint(j, "no_lines", v->fit.bad);
+    json_member_uint(j, "walked", v->fit.walked);
+    json_member_uint(j, "misfits", v->fit.misfits);
+    json_member_uint(j, "unplaced", v->fit.unplaced);
+    json_member_uint(j, "astray", v->fit.astray);
+    json_member_uint(j, "stamps_from_line", v->fit.from_line);
+    json_member_uint(j, "stamps_from_flow", v->fit.from_flow);
+    json_member_string(j, "verdict", verdict_of(v));
     json_write_end(j);
 }
 
@@ -252,15 +244,15 @@ static void show_json(const struct explain *x)
     json_write_object(&j, false);
     json_write_key(&j, "verdict");
     const char *words = clear ? "consistent" : "cannot tell all";
-    json_write_string(&j, x->found.told ? words : "nothing fits");
+    json_write_string(&j, x->found.any_fits ? words : "nothing fits");
     json_write_key(&j, "best");
-    if (x->found.told)
+    if (x->found.any_fits)
         json_row(&j, &x->found.row[x->found.best]);
     else
         json_write_null(&j);
-    json_number(&j, "pthf_told", x->found.told ? x->found.row[x->found.best].fit.pthf : 0);
+    json_member_uint(&j, "pthf_told", x->found.any_fits ? x->found.row[x->found.best].fit.pthf : 0);
     json_undecided(x, &j);
-    json_number(&j, "tried", x->found.n);
+    json_member_uint(&j, "tried", x->found.n);
     json_write_key(&j, "rows");
     json_write_array(&j, false);
     for (size_t k = 0; k < x->found.n; k++)

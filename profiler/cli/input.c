@@ -7,6 +7,7 @@
 
 #include "profiler/cli/replay.h"
 #include "profiler/cli/rotation.h"
+#include "profiler/profile/merge.h"
 #include "profiler/views/prf.h"
 
 enum input_kind { INPUT_PRF, INPUT_RECORDING };
@@ -45,9 +46,104 @@ static int kind_of(const char *const *path, size_t n, enum input_kind *kind, str
     if (ret == 0)
         ret = what_is(path[0], kind, err);
     if (ret >= 0 && *kind == INPUT_PRF && n > 1)
-        return err_set(err, ERR_USAGE, "name one .prf file, or the files of one recording",
-                       "%s is a .prf file, which has all of its profile", path[0]);
+        return err_set(err, ERR_USAGE, "name one .prf file, or recordings",
+                       "%s is a .prf file, which does not say of which build it is: it cannot be "
+                       "added to others",
+                       path[0]);
     return ret < 0 ? ret : 0;
+}
+
+/* ---- recordings of several runs ---- */
+
+/* One run's files, and its profile. */
+struct run_input {
+    const char *const *path;
+    size_t n;
+    uint64_t run_id; /* 0: it is all in one file */
+    uint64_t code_sum;
+    struct profile *profile;
+    struct symbols *syms;
+};
+
+/* What follows in the same run belongs to the one before it. */
+static int sort_into_runs(const char *const *path, size_t n, struct run_input *run, size_t *nruns,
+                          struct err *err)
+{
+    *nruns = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct recording *r;
+        enum input_kind kind;
+        int ret = i ? what_is(path[i], &kind, err) : 0;
+        if (ret == 0 && i && kind == INPUT_PRF)
+            ret = err_set(err, ERR_USAGE, "name recordings only",
+                          "%s is a .prf file, which does not say of which build it is", path[i]);
+        if (ret == 0)
+            ret = recording_open(path[i], &r, err);
+        if (ret < 0)
+            return ret;
+        const struct recording_header *h = recording_header(r);
+        struct run_input *last = *nruns ? &run[*nruns - 1] : NULL;
+        if (last && h->part && last->run_id == h->run_id)
+            last->n++;
+        else
+            run[(*nruns)++] = (struct run_input){
+                .path = &path[i], .n = 1, .run_id = h->part ? h->run_id : 0, .code_sum = h->code_sum
+            };
+        recording_close(r);
+    }
+    return 0;
+}
+
+static int merge_runs(const struct run_input *run, size_t n, struct profile **p, struct err *err)
+{
+    struct merge_input *in = calloc(n, sizeof *in);
+    if (!in)
+        return err_set(err, ERR_NOMEM, "close other programs", "merge: out of memory");
+    for (size_t i = 0; i < n; i++)
+        in[i] = (struct merge_input){ run[i].profile, run[i].path[0], run[i].code_sum };
+    int ret = profile_merge(in, n, p, err);
+    free(in);
+    return ret;
+}
+
+/* The symbols of the first run are those of all: they are of one build. */
+static int replay_runs(struct run_input *run, size_t n, const char *elf, struct profile **p,
+                       struct symbols **syms, struct err *err)
+{
+    int ret = 0;
+    for (size_t i = 0; ret == 0 && i < n; i++)
+        ret = replay_files(run[i].path, run[i].n, elf, &run[i].profile, &run[i].syms, err);
+    if (ret == 0 && n == 1) {
+        *p = run[0].profile;
+        run[0].profile = NULL;
+    } else if (ret == 0) {
+        ret = merge_runs(run, n, p, err);
+    }
+    if (ret == 0) {
+        *syms = run[0].syms;
+        run[0].syms = NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        profile_free(run[i].profile);
+        symbols_close(run[i].syms);
+    }
+    return ret;
+}
+
+static int replay_all_runs(const char *const *path, size_t n, const char *elf, struct profile **p,
+                           struct symbols **syms, struct err *err)
+{
+    size_t nruns;
+    if (n == 1)
+        return replay_files(path, n, elf, p, syms, err);
+    struct run_input *run = calloc(n, sizeof *run);
+    if (!run)
+        return err_set(err, ERR_NOMEM, "close other programs", "merge: out of memory");
+    int ret = sort_into_runs(path, n, run, &nruns, err);
+    if (ret == 0)
+        ret = replay_runs(run, nruns, elf, p, syms, err);
+    free(run);
+    return ret;
 }
 
 int input_profiles(struct cli *cli, const char *const *path, size_t n, const char *elf,
@@ -64,7 +160,7 @@ int input_profiles(struct cli *cli, const char *const *path, size_t n, const cha
                        path[0]);
     if (kind == INPUT_PRF)
         return prf_read(path[0], p, err);
-    ret = replay_files(path, n, elf && *elf ? elf : NULL, p, syms, err);
+    ret = replay_all_runs(path, n, elf && *elf ? elf : NULL, p, syms, err);
     for (size_t k = 0; ret == 0 && k < (*p)->info.nremarks; k++)
         cli_warn(cli, "%s", (*p)->info.remarks[k].text);
     return ret;

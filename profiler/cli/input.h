@@ -14,7 +14,9 @@
 int input_profile(struct cli *cli, const char *path, const char *elf, struct profile **p,
                   struct symbols **syms, struct err *err);
 
-/* input_profiles - the same of a recording in n files that follow one another (replay.h). */
+/* input_profiles - the same of n files: parts of one recording, which follow one another
+ * (replay.h), or recordings of one build, which are added up (profiler/profile/merge.h); -ERR_USAGE
+ * if they are neither. */
 int input_profiles(struct cli *cli, const char *const *path, size_t n, const char *elf,
                    struct profile **p, struct symbols **syms, struct err *err);
 

@@ -1,5 +1,5 @@
-/* The live line: what is going on while profiling. One line rewritten on a terminal, a short line
- * each five seconds else. */
+/* The live line: progress while profiling. On a terminal one line is rewritten; elsewhere a short
+ * line is printed every five seconds. */
 #ifndef PROFILER_CLI_LIVE_H
 #define PROFILER_CLI_LIVE_H
 
@@ -15,7 +15,7 @@ struct live {
     bool shown;       /* a line is on the terminal and must be cleared before other output */
     const struct symbols *symbols;   /* may be NULL */
     const struct snapshot *snapshot; /* what was shown last; NULL: nothing yet */
-    uint64_t take_ns;                /* not taken anew before */
+    uint64_t take_ns;                /* host clock: the next snapshot is not taken before */
     uint64_t last_events, last_ns;
     double rate;      /* events per host second, smoothed */
     bool measured;    /* once at least */

@@ -101,17 +101,20 @@ static void add_state(struct line *l, const struct live_now *now)
 {
     const struct pump_view *v = now->view;
     const struct trace_status *s = &v->trace;
+    unsigned gaps = v->gaps + v->resets;
     if (s->lost) {
         add_piece(l, RANK_LOST, ", ", "%llu LOST", (unsigned long long)s->lost);
         add_piece(l, RANK_COVERAGE, ", ", "%.2f%% covered",
                   100.0 * (double)now->seen / (double)(now->seen + s->lost));
-    } else if (!v->gaps) {
+    } else if (!gaps) {
         add_piece(l, RANK_NONE_LOST, ", ", "none lost");
     }
-    if (v->gaps)
-        add_piece(l, RANK_STATE, ", ", "%u gap%s", v->gaps, v->gaps > 1 ? "s" : "");
+    if (gaps)
+        add_piece(l, RANK_STATE, ", ", "%u gap%s", gaps, gaps > 1 ? "s" : "");
     if (v->away)
         add_piece(l, RANK_STATE, " ", "(the board is away)");
+    if (v->resetting)
+        add_piece(l, RANK_STATE, " ", "(the board was reset)");
     if (v->phase == PUMP_ARMED && !s->active)
         add_piece(l, RANK_STATE, " ", now->seen ? "(paused)" : "(waiting for the start point)");
     if (v->stop.reason != STOP_NONE)
@@ -182,7 +185,7 @@ static bool show_piece(struct line *l, struct piece *p)
     return p->shown;
 }
 
-/* The name loses its end until it fits, or is hardly a name any more. */
+/* Shortens the name until it fits, or is too short to be of use. */
 static void show_hottest(struct line *l, struct piece *p)
 {
     char share[16];
@@ -196,7 +199,7 @@ static void show_hottest(struct line *l, struct piece *p)
     }
 }
 
-/* Says more of the piece before it, without which it has no sense. */
+/* A detail of the piece before it; alone it would make no sense. */
 static bool is_remark(const struct piece *p)
 {
     return p->rank == RANK_RATE || p->rank == RANK_SLOW_WHY || p->rank == RANK_HITS;

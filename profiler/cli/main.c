@@ -13,6 +13,8 @@
 #include "profiler/cli/command.h"
 #include "profiler/cli/completion.h"
 #include "profiler/cli/ending.h"
+#include "profiler/cli/view.h"
+#include "profiler/views/report_columns.h"
 #include "probe/base/nearest.h"
 
 static int run_version(struct cli *cli, int argc, char **argv, struct err *err);
@@ -33,16 +35,16 @@ static const struct command command_version = {
 };
 static const struct command command_help_cmd = {
     "help",
-    "help [COMMAND]",
-    "print help on a command",
+    "help [COMMAND|columns]",
+    "print help on a command, or on the columns of tables",
     no_opts,
-    "Example:\n  probeprof help run\n",
+    "Examples:\n  probeprof help run\n  probeprof help columns\n",
     run_help,
 };
 static const struct command *const commands[] = {
-    &command_run,    &command_top,    &command_view,    &command_report,   &command_convert,
-    &command_decode, &command_disasm, &command_dump,    &command_events,   &command_list,
-    &command_doctor, &command_trust,  &command_version, &command_help_cmd,
+    &command_run,     &command_top,    &command_view,   &command_report,  &command_annotate,
+    &command_convert, &command_decode, &command_disasm, &command_dump,    &command_events,
+    &command_list,    &command_doctor, &command_trust,  &command_version, &command_help_cmd,
 };
 
 void command_help(const struct command *c, FILE *out)
@@ -150,12 +152,18 @@ static int run_help(struct cli *cli, int argc, char **argv, struct err *err)
         print_overview(cli->out);
         return 0;
     }
+    bool columns = !strcmp(argv[1], "columns");
     const struct command *c = find_command(argv[1]);
-    if (!c)
+    if (!c && !columns)
         return unknown_command(argv[1], err);
     if (argc > 2)
         return err_set(err, ERR_USAGE, "probeprof help COMMAND", "unexpected argument '%s'",
                        argv[2]);
+    if (columns) {
+        struct text_sink out = file_sink(cli->out);
+        report_columns_text(&out);
+        return 0;
+    }
     command_help(c, cli->out);
     return 0;
 }
@@ -216,9 +224,9 @@ static int dispatch_command(struct cli *cli, int argc, char **argv, struct err *
     return c->run(cli, argc - skip, argv + skip, err);
 }
 
-/* Started with 0, 1 or 2 closed, the next file opened would get that number: a recording, and
- * messages would be written into it. Standard output stays one that cannot be written, which is
- * told at the end. */
+/* If the program is started with descriptor 0, 1 or 2 closed, the next file opened would get that
+ * number, and messages would be written into a recording. Standard output becomes one that cannot
+ * be written, which is reported at the end. */
 static void occupy_standard_descriptors(void)
 {
     static const int modes[] = { O_RDONLY, O_RDONLY, O_WRONLY };
@@ -250,7 +258,7 @@ int main(int argc, char **argv)
         text_print(stderr, "  hint: %s\n",
                    *err.hint ? err.hint
                              : "close other programs, or raise the limit on memory (ulimit -v)");
-    ending_stop(cli.ending); /* behind the last word: nobody may be there to read that either */
+    ending_stop(cli.ending); /* behind the last message, whose reader may be gone, too */
     if (ret >= 0)
         return 0;
     return err.code == ERR_USAGE ? 2 : 1;

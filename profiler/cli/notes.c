@@ -1,4 +1,4 @@
-/* What is said to people, a line at a time: the bottom of the program's stairs. */
+/* Messages to the user, a line at a time. The lowest file of the program's layers. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -68,15 +68,17 @@ static int refuse_unknown(const struct opt *opts, const char *text, size_t len, 
     return err_set(err, ERR_USAGE, near.n ? line : hint, "unknown option %s", wanted);
 }
 
+bool opt_takes_value(const struct opt *o) { return o->arg && *o->arg != '['; }
+
 static int take_value(const struct opt *o, const char *inlined, int argc, char **argv, int *i,
                       opt_take *take, void *ctx, struct err *err)
 {
     const char *value = NULL;
     if (o->arg && inlined)
         value = inlined;
-    else if (o->arg && *i + 1 < argc)
+    else if (opt_takes_value(o) && *i + 1 < argc)
         value = argv[++*i];
-    else if (o->arg)
+    else if (opt_takes_value(o))
         return err_set(err, ERR_USAGE, o->help, "--%s needs a value: --%s %s", o->name, o->name,
                        o->arg);
     else if (inlined)
@@ -153,8 +155,8 @@ void opts_help(const struct opt *opts, FILE *out)
         char letter[8] = "    ";
         if (opts->letter)
             snprintf(letter, sizeof letter, "-%c, ", opts->letter);
-        snprintf(left, sizeof left, "%s--%s%s%s", letter, opts->name, opts->arg ? " " : "",
-                 opts->arg ? opts->arg : "");
+        snprintf(left, sizeof left, "%s--%s%s%s", letter, opts->name,
+                 opt_takes_value(opts) ? " " : "", opts->arg ? opts->arg : "");
         text_print(out, "  %-28s ", left);
         print_wrapped(opts->help, out);
     }

@@ -2,6 +2,7 @@
 #ifndef PROFILER_CLI_OPTS_H
 #define PROFILER_CLI_OPTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -11,7 +12,8 @@
 struct opt {
     const char *name; /* "start": --start A, --start=A */
     char letter;      /* 'o': -o F; 0 = none */
-    const char *arg;  /* "ADDR"; NULL = takes no value */
+    /* "ADDR"; NULL = takes no value; "[=up]" = may have one, in --name=up only */
+    const char *arg;
     const char *help; /* one line */
     int id;           /* what take() is called with; chosen by the command */
 };
@@ -19,6 +21,9 @@ struct opt {
 /* Called for each option in order; value is NULL for options without one, else borrowed from argv.
  */
 typedef int opt_take(void *ctx, int id, const char *value, struct err *err);
+
+/* opt_takes_value - whether it has no meaning without one. */
+bool opt_takes_value(const struct opt *o);
 
 /* opts_parse - go through argv[1..]
  * opts    the command's table

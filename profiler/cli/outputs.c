@@ -19,7 +19,8 @@ static const char *captured_file(const struct settings *s, char *buf, size_t cap
     return buf;
 }
 
-/* The file there is another one then, and what was printed is lost with the old one. */
+/* The rename would replace the file that standard output writes to, and its contents would be
+ * lost. */
 static bool is_open_as(const char *path, int fd)
 {
     struct stat a, b;

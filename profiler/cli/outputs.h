@@ -8,15 +8,15 @@ struct capture;
 struct cli;
 
 /* outputs_check - --output and --record: each can be written, and is not the other, the program,
- * the conf file, the capture of --pdo, or `input`, what else is read (NULL: nothing). Said now, not
- * after the run. Returns 0, -ERR_USAGE, or what file_writable() does. */
+ * the conf file, the capture of --pdo, or `input`, what else is read (NULL: nothing). Checked
+ * before the run, not after it. Returns 0, -ERR_USAGE, or what file_writable() does. */
 int outputs_check(const struct settings *s, const char *input, struct err *err);
 
-/* outputs_tell_kept - says what an interrupted run has left where this one records, and what it is
- * called now. */
+/* outputs_tell_kept - reports that an interrupted run had left a recording there, and its new
+ * name. */
 void outputs_tell_kept(struct cli *cli, const struct capture *c);
 
-/* outputs_keep - nothing was recorded, and there is something at path, which is worth more. */
+/* outputs_keep - should the file at path stay? Yes, if it is not empty and nothing was recorded. */
 bool outputs_keep(const char *path, const struct capture *c);
 
 /* outputs_tell_empty - says that nothing was recorded, and what was at path stays (outputs_keep(),

@@ -43,7 +43,7 @@ static int open_s12z(const struct part *part, struct probe *probe, const struct 
     return s12z_open(probe, &o, out, err);
 }
 
-/* recalled, not read: docs/unverified.md. --speed HZ goes beyond it all the same */
+/* not read in a document: docs/unverified.md. --speed HZ may exceed it */
 enum { SH4_MOST_TCK_HZ = 20000000 };
 enum { EM_OF_S12Z = 249 }; /* EM_S12Z; the C library's elf.h does not have it */
 #define S12Z(name, help)                                                                 \
@@ -157,6 +157,16 @@ const struct counter_event *part_counter(const struct part *part, uint16_t code)
         if (e->code == code)
             return e;
     return NULL;
+}
+
+struct profile_counter part_profile_counter(const char *name, uint16_t code)
+{
+    const struct part *p = name ? find_part(name, strlen(name)) : NULL;
+    const struct counter_event *e = p ? part_counter(p, code) : NULL;
+    if (e)
+        return (struct profile_counter){ e->code, e->name, e->unit };
+    return code ? (struct profile_counter){ code, "unknown-event", "count" }
+                : (struct profile_counter){ 0 };
 }
 
 int part_event(const struct part *part, const char *option, const char *text, uint16_t *code,

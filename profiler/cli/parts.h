@@ -4,6 +4,7 @@
 
 #include "probe/probe.h"
 #include "profiler/core/symbols.h"
+#include "profiler/profile/profile.h"
 #include "targets/target.h"
 
 struct part_options {
@@ -65,5 +66,9 @@ int part_event(const struct part *part, const char *option, const char *text, ui
 
 /* part_counter - the row of an event code, or NULL. */
 const struct counter_event *part_counter(const struct part *part, uint16_t code);
+
+/* part_profile_counter - the same of a part by name, for a profile; of one that is not known, or a
+ * code that it does not have, the code alone says what it counts. */
+struct profile_counter part_profile_counter(const char *name, uint16_t code);
 
 #endif

@@ -1,5 +1,5 @@
-/* How far a download is: told by the worker, shown by the loop. One line rewritten on a terminal, a
- * plain line now and then else. */
+/* How far a download is: the worker reports it, the loop shows it. On a terminal one line is
+ * rewritten; elsewhere a plain line is printed now and then. */
 #ifndef PROFILER_CLI_PROGRESS_H
 #define PROFILER_CLI_PROGRESS_H
 

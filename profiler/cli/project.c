@@ -189,7 +189,7 @@ static int find_named(const char *named, struct project *p, struct err *err)
     return ret;
 }
 
-/* A file that somebody has left in /tmp is not the project's of a folder below. */
+/* A file that another user left in /tmp is not the project file of the folders below. */
 static int check_owner(const struct project *p, struct err *err)
 {
     struct stat st;

@@ -94,7 +94,7 @@ static void build_name(const uint8_t *id, size_t len, uint64_t sum, char *buf, s
 }
 
 /* Names and bounds of functions decide how calls are counted, so another build gives other numbers.
- * 0; 1 if that cannot be told. */
+ * 0; 1 if that cannot be decided. */
 static int same_build(const struct recording_header *h, const char *path, const struct image *im,
                       struct err *err)
 {
@@ -112,8 +112,8 @@ static int same_build(const struct recording_header *h, const char *path, const 
                    path, is, was);
 }
 
-/* The recording's ELF is a convenience: its path may be stale, and it may have been rebuilt since.
- * What is named by hand has to be right. */
+/* The recording's own ELF is a convenience: its path may be stale, and it may have been rebuilt
+ * since. An ELF that the user names has to be the right one. */
 static int open_symbols(const struct recording_header *h, const char *elf, struct symbols **syms,
                         char *warn, size_t cap, struct err *err)
 {
@@ -159,13 +159,30 @@ static void feed_start(struct capture *c, const struct event *e, size_t n)
     capture_feed(c, &start, 1, NULL);
 }
 
-static int replay_events(struct recording *r, struct capture *c, bool resumed, struct err *err)
+/* What was said when it was recorded, and what is to be said of the file now. */
+struct said {
+    struct profile_remark row[RECORDING_MAX_REMARKS + 3];
+    size_t n;
+    char elf[512], file[512], begin[512];
+};
+
+struct replaying {
+    struct recording *first, *last; /* one and the same at first */
+    struct capture capture;
+    struct said said;
+    const struct replay_tap *tap; /* NULL: nobody wants the events */
+};
+
+static int replay_events(struct recording *r, struct replaying *p, bool resumed, struct err *err)
 {
+    struct capture *c = &p->capture;
     struct event batch[256];
     for (;; resumed = false) {
         int n = recording_read(r, batch, ARRAY_LEN(batch), err);
         if (n <= 0)
             return n;
+        if (p->tap)
+            p->tap->events(p->tap->ctx, batch, (size_t)n);
         if (resumed)
             feed_start(c, batch, (size_t)n);
         capture_feed(c, batch, (size_t)n, NULL); /* nothing is recorded here */
@@ -199,24 +216,11 @@ static void info_from_recording(const struct recording *r, const struct recordin
     }
 }
 
-/* What was said when it was recorded, and what is to be said of the file now. */
-struct said {
-    struct profile_remark row[RECORDING_MAX_REMARKS + 3];
-    size_t n;
-    char elf[512], file[512], begin[512];
-};
-
 static void add_remark(struct said *s, const char *kind, const char *text)
 {
     if (*text)
         s->row[s->n++] = (struct profile_remark){ kind, text, 0 };
 }
-
-struct replaying {
-    struct recording *first, *last; /* one and the same at first */
-    struct capture capture;
-    struct said said;
-};
 
 /* What is missing in the middle of a recording is a gap. */
 static void note_damage(struct replaying *p, const char *path, bool in_the_middle)
@@ -257,12 +261,12 @@ static int replay_each(struct replaying *p, struct files *f, struct err *err)
         snprintf(p->said.begin, sizeof p->said.begin,
                  "%s begins within a run: what was before is not in these numbers",
                  file_name(f, 0));
-    int ret = replay_events(p->first, &p->capture, h->resumed, err);
+    int ret = replay_events(p->first, p, h->resumed, err);
     note_damage(p, file_name(f, 0), f->n > 1);
     for (size_t i = 1; ret == 0 && i < f->n; i++) {
         ret = open_next(p, file_name(f, i), err);
         if (ret == 0)
-            ret = replay_events(p->last, &p->capture, false, err);
+            ret = replay_events(p->last, p, false, err);
         if (ret == 0)
             note_damage(p, file_name(f, i), i + 1 < f->n);
     }
@@ -285,11 +289,12 @@ static int build_profile(struct replaying *p, const struct symbols *syms, struct
     return capture_profile(&p->capture, &info, out, err);
 }
 
-/* keep: gets what has counted, on success; NULL: nobody wants it. */
-static int replay_all(struct files *f, const char *elf, struct capture *keep, struct profile **out,
-                      struct symbols **syms, struct err *err)
+/* keep: gets the capture, on success; its watch is used from the start. NULL: nothing is kept. */
+static int replay_all(struct files *f, const char *elf, const struct replay_tap *tap,
+                      struct capture *keep, struct profile **out, struct symbols **syms,
+                      struct err *err)
 {
-    struct replaying p = { .first = NULL };
+    struct replaying p = { .tap = tap, .capture.watch = keep ? keep->watch : NULL };
     int ret = recording_open(file_name(f, 0), &p.first, err);
     p.last = p.first;
     if (ret < 0)
@@ -315,14 +320,15 @@ static int replay_all(struct files *f, const char *elf, struct capture *keep, st
     return ret;
 }
 
-static int replay(const char *const *path, size_t n, const char *elf, struct capture *keep,
-                  struct profile **out, struct symbols **syms, struct err *err)
+static int replay_paths(const char *const *path, size_t n, const char *elf,
+                        const struct replay_tap *tap, struct capture *keep, struct profile **out,
+                        struct symbols **syms, struct err *err)
 {
     struct files f;
     *syms = NULL;
     int ret = find_files(&f, path, n, err);
     if (ret == 0)
-        ret = replay_all(&f, elf, keep, out, syms, err);
+        ret = replay_all(&f, elf, tap, keep, out, syms, err);
     free(f.number);
     return ret;
 }
@@ -330,13 +336,19 @@ static int replay(const char *const *path, size_t n, const char *elf, struct cap
 int replay_files(const char *const *path, size_t n, const char *elf, struct profile **out,
                  struct symbols **syms, struct err *err)
 {
-    return replay(path, n, elf, NULL, out, syms, err);
+    return replay_paths(path, n, elf, NULL, NULL, out, syms, err);
 }
 
-int replay_keep(const char *path, const char *elf, struct capture *c, struct profile **out,
-                struct symbols **syms, struct err *err)
+int replay_watched(const char *const *path, size_t n, const char *elf, struct capture *c,
+                   struct profile **out, struct symbols **syms, struct err *err)
 {
-    return replay(&path, 1, elf, c, out, syms, err);
+    return replay_paths(path, n, elf, NULL, c, out, syms, err);
+}
+
+int replay_keep(const char *path, const char *elf, const struct replay_tap *tap, struct capture *c,
+                struct profile **out, struct symbols **syms, struct err *err)
+{
+    return replay_paths(&path, 1, elf, tap, c, out, syms, err);
 }
 
 int replay_file(const char *path, const char *elf, struct profile **out, struct symbols **syms,

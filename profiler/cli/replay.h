@@ -18,9 +18,20 @@ int replay_files(const char *const *path, size_t n, const char *elf, struct prof
 int replay_file(const char *path, const char *elf, struct profile **out, struct symbols **syms,
                 struct err *err);
 
-/* replay_keep - the same, and what has counted stays: *c, with symbols *syms, for capture_close().
- */
-int replay_keep(const char *path, const char *elf, struct capture *c, struct profile **out,
-                struct symbols **syms, struct err *err);
+/* replay_watched - the same, and what has counted stays: *c, zeroed but for watch, with symbols
+ * *syms, for capture_close(). c->watch, if set, is told of steps and activations (calltree_watch.h;
+ * calltree_watch_end() is the caller's): analyses fold over a recording by this. */
+int replay_watched(const char *const *path, size_t n, const char *elf, struct capture *c,
+                   struct profile **out, struct symbols **syms, struct err *err);
+
+/* Whoever wants the events, too, as they stand in the file. */
+struct replay_tap {
+    void (*events)(void *ctx, const struct event *events, size_t n);
+    void *ctx;
+};
+
+/* replay_keep - the same of one file; tap: NULL is fine. */
+int replay_keep(const char *path, const char *elf, const struct replay_tap *tap, struct capture *c,
+                struct profile **out, struct symbols **syms, struct err *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/array.h"
 #include "probe/base/util.h"
 
 bool rotation_name(const char *path, unsigned number, char *name)
@@ -34,14 +35,8 @@ struct numbers {
 
 static bool add_number(struct numbers *list, unsigned n)
 {
-    if (list->used == list->cap) {
-        size_t cap = list->cap ? 2 * list->cap : 64;
-        unsigned *more = realloc(list->n, cap * sizeof *more);
-        if (!more)
-            return false;
-        list->n = more;
-        list->cap = cap;
-    }
+    if (!array_room(&list->n, list->used, &list->cap, sizeof *list->n))
+        return false;
     list->n[list->used++] = n;
     return true;
 }

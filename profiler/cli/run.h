@@ -2,6 +2,7 @@
 #ifndef PROFILER_CLI_RUN_H
 #define PROFILER_CLI_RUN_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include <uv.h>
@@ -34,11 +35,35 @@ enum run_phase {
     RUN_QUITTING /* leaving */
 };
 
+/* Other counters or points, as somebody has asked for them; what is not set stays. */
+struct run_change {
+    bool sets_counter[2];
+    uint16_t counter[2];
+    bool sets_start, has_start;
+    uint64_t start;
+    bool sets_stops;
+    uint64_t stops[TRACE_MAX_STOPS];
+    size_t nstops;
+};
+
+struct run;
+
+/* What the worker wants of the main thread (run_ask()). */
+struct run_ask {
+    pthread_mutex_t lock;
+    enum { RUN_NOT_ASKED, RUN_ASKED, RUN_ANSWERED } state;
+    int (*fn)(struct run *r, void *ctx, struct err *err);
+    void *ctx;
+    struct err *err;
+    int ret;
+};
+
 /* A reader's command that the board is needed for; one at a time. */
 struct serve_command {
     struct worker_job job;
     enum http_do what;
     struct http_ticket *ticket;
+    struct run_change change; /* of counters and points */
     bool busy;
     int ret;
     struct err err;
@@ -56,8 +81,8 @@ struct run {
     bool profile; /* from the beginning */
 
     struct symbols *symbols;
-    /* finder of the program's tasks; NULL: it has no system that is known. The worker's once that
-     * is there */
+    /* finds the program's tasks; NULL: it has no known system. Belongs to the worker once that
+     * runs */
     struct tasks *tasks;
     struct probe *probe;
     struct probe *pdo; /* --pdo; NULL: none */
@@ -73,22 +98,23 @@ struct run {
     struct pump pump;
     bool has_pump;
     struct capture capture;
+    unsigned armed_times; /* capture.armed.times that the rest of the run knows of */
+    struct run_ask ask;
     struct rotation rotation; /* of the recording */
     struct slices slices;
     struct saving {
         uint64_t next_ns, seen; /* when the next is due; events that the last one had */
-        bool failed;            /* that has been told */
+        bool failed;            /* a failure was reported */
     } saving;                   /* --save-every */
     struct live live;
     struct progress progress; /* of --load */
     struct recording_header header;
     struct serve serve; /* the live feed; not started with --http off */
     struct serve_command command;
-    struct top *top;               /* --top; NULL: none */
-    const struct snapshot *served; /* the profile that was given out last */
-    int64_t away_ms;               /* wall clock since when the board is away; 0: it is not */
-    uint64_t away_ns;              /* the same of the host's clock */
-    bool was_halted;               /* as the feed's log has it */
+    struct top *top;  /* --top; NULL: none */
+    int64_t away_ms;  /* wall clock since which the board is away; 0: it is not */
+    uint64_t away_ns; /* the same of the host's clock */
+    bool was_halted;  /* as the feed's log has it */
 
     uv_loop_t loop;
     bool has_loop;
@@ -97,7 +123,7 @@ struct run {
     uv_signal_t show, resize; /* SIGUSR1, SIGWINCH */
 
     enum run_phase phase;
-    /* ticks in a row with the program seen to stand and no GDB there to deal with it */
+    /* ticks in a row in which the program was halted and no GDB was attached */
     unsigned halted_ticks;
     unsigned stop_looks;       /* pump_view.stop_looks of the last */
     atomic_bool leaving;       /* long jobs of the worker ask, and give up */
@@ -113,19 +139,19 @@ struct run {
     struct recover recover;
 };
 
-/* run_open - adapter, wire and part, up to a target that is attached. Not there, or not what it
- * should be: an error at once; a fault that may pass is tried again for some seconds first. */
+/* run_open - adapter, wire and part, up to a target that is attached. A missing or wrong part is
+ * an error at once; after a fault that may pass it is tried again for some seconds. */
 int run_open(struct run *r, struct err *err);
 
-/* run_found - as run_note(), but said when run_open() is done: what was found before a failure that
- * passed is not said twice. */
+/* run_found - as run_note(), but shown when run_open() is done, so that a second try does not
+ * repeat messages of the first. */
 void run_found(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* run_link - what is done on the open adapter before anything attaches: power, reset, clock, and
  * where on its chain the part stands (r->probe is then a probe around the adapter's: jtag_chain.h).
  */
 int run_link(struct run *r, struct err *err);
-void run_link_after(struct run *r); /* what there is to tell once the part has answered */
+void run_link_after(struct run *r); /* reports what is known once the part has answered */
 
 /* run_parts - everything up to an attached target: symbols, addresses, adapter. On failure
  * run_fini(). */
@@ -147,10 +173,10 @@ void run_fail(struct run *r, const struct err *e);
 int run_profile(struct run *r, struct profile **out, struct err *err);
 int run_snapshot(void *ctx, const struct snapshot **out, struct err *err);
 
-/* run_show_result - table or document on standard output, and --output's file.
- * run_show_table - the table so far, there too (with --json, which has that for itself, on standard
- * error). run_finish_recording - what --record's file ends with. run_tell_duration - how long it
- * was, and how much slower the program. */
+/* run_show_result - table or document on standard output, and --output's file. run_show_table - the
+ * table so far, there too (with --json, which has that for itself, on standard error).
+ * run_finish_recording - what --record's file ends with. run_tell_duration - how long it took, and
+ * how much slower the program was. */
 void run_show_result(struct run *r);
 int run_show_table(struct run *r, struct err *err);
 void run_finish_recording(struct run *r, const struct pump_view *v);
@@ -176,7 +202,8 @@ void run_files_end(struct run *r);
 /* run_post_job - has the worker do something; one at a time. */
 void run_post_job(struct run *r, void (*run)(void *ctx, struct target *t));
 
-/* run_look_for_beginning - has the worker begun? Then the profile is under way, or nothing is. */
+/* run_look_for_beginning - has the worker's beginning ended? Then the profile is under way, or the
+ * run has failed. */
 void run_look_for_beginning(struct run *r);
 
 /* run_take_events - counts what has come. */
@@ -188,23 +215,62 @@ void run_look_after_profile(struct run *r);
 /* run_look_at_ending - has somebody asked for the end? */
 void run_look_at_ending(struct run *r);
 
-/* run_top_begin - with --top: the profile is shown on the terminal, after run_serve(). What is
- * missing for it is told, and no error. run_top_end - the terminal is as it was; also without. */
+/* run_top_begin - with --top: the profile is shown on the terminal, after run_serve(). If that is
+ * not possible the reason is shown, and the run goes on. run_top_end - restores the terminal;
+ * harmless without --top. */
 void run_top_begin(struct run *r);
 void run_top_end(struct run *r);
 
-/* run_serve - begins the feed where --http says; a port that is taken is told, and no error.
- * Returns 0; -ERR_USAGE: --http cannot mean that. */
+/* run_serve - begins the feed where --http says; if the port is taken that is shown, and the run
+ * goes on. Returns 0; -ERR_USAGE: --http is malformed. */
 int run_serve(struct run *r, struct err *err);
 
-/* run_clear - the counts begin anew, from the last event that has come. Main thread. */
+/* run_clear - restarts the counts behind the last event that has come. Main thread. */
 void run_clear(struct run *r);
+
+/* ---- other counters and points while it runs (run_change.c) ---- */
+
+/* run_change_counters, run_change_points - what somebody has asked for, by its texts. Points are
+ * resolved by the main thread: there only. Returns 0; what is wrong with which of them. */
+int run_change_counters(const struct run *r, const char *const text[2], struct run_change *out,
+                        struct err *err);
+int run_change_points(const struct run *r, const struct http_command *c, struct run_change *out,
+                      struct err *err);
+
+/* run_apply_change - on the worker: pump_change(). */
+int run_apply_change(struct run *r, struct target *t, const struct run_change *c, struct err *err);
+
+/* run_take_rearm - heeds what the events have told of other counters and points: header, feed, and
+ * whoever shows them. After each batch, on the main thread. */
+void run_take_rearm(struct run *r);
+
+/* run_start_text - the start point, as it was given or is called now; "": none. Returns buf. */
+char *run_start_text(const struct run *r, char *buf, size_t cap);
+
+/* run_monitor_counters, run_monitor_points - `monitor profile counters ...` and `points ...`, argv
+ * behind that word. On the worker. */
+int run_monitor_counters(struct run *r, int argc, char **argv, const struct text_sink *out,
+                         struct err *err);
+int run_monitor_points(struct run *r, int argc, char **argv, const struct text_sink *out,
+                       struct err *err);
+
+/* run_ask - from the worker: has the main thread call fn, and waits for it. Returns what fn does;
+ * -ERR_CANCELLED: the program ends; -ERR_TIMEOUT. run_answer - on the main thread, which has been
+ * woken. run_ask_init, run_ask_fini - before and after the worker. */
+int run_ask(struct run *r, int (*fn)(struct run *r, void *ctx, struct err *err), void *ctx,
+            struct err *err);
+void run_answer(struct run *r);
+void run_ask_init(struct run *r);
+void run_ask_fini(struct run *r);
+
+/* run_about - tells the feed what this run is of, and counts. */
+void run_about(struct run *r);
 
 /* ---- signals that end nothing (run_signals.c) ---- */
 
 /* run_signals_hold - SIGUSR1 and SIGWINCH wait from here on, in every thread that is begun later:
- * they interrupt no call of an adapter. run_signals_start - the loop listens.
- * run_signals_take - the main thread takes them, once the others have been begun. */
+ * they interrupt no call of an adapter. run_signals_start - the loop listens. run_signals_take -
+ * the main thread receives them, once the others have been started. */
 void run_signals_hold(void);
 void run_signals_start(struct run *r);
 void run_signals_take(void);

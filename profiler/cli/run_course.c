@@ -1,5 +1,5 @@
-/* The course of a run on the main thread: from what the worker has begun, over the events that
- * come, to the end that somebody asks for or the profile comes to. */
+/* The course of a run on the main thread: from its beginning on the worker, over the events that
+ * come, to the end of the profile or the user's request to end. */
 #include <stdio.h>
 #include <string.h>
 
@@ -90,9 +90,10 @@ static void profile_ended(struct run *r, const struct pump_view *v)
     run_finish_recording(r, v);
     run_show_result(r);
     run_files_end(r);
+    char start[160];
     if (r->header.has_start && !r->capture.filter.have_first)
         run_note(r, "the program never came to the start point %s: nothing was profiled",
-                 r->set.start);
+                 run_start_text(r, start, sizeof start));
     if (!r->set.json)
         run_tell_duration(r, v);
     serve_now(&r->serve);
@@ -106,7 +107,7 @@ static void profile_ended(struct run *r, const struct pump_view *v)
     run_note(r, "the profile is complete; GDB is still connected, Ctrl-C ends the bridge");
 }
 
-/* The program has stopped and nobody will let it go on. A GDB that detaches resumes it first, so
+/* The program has stopped and no client will resume it. A GDB that detaches resumes it first, so
  * one look is not enough. */
 static bool stopped_for_good(struct run *r, const struct pump_view *v)
 {
@@ -117,7 +118,7 @@ static bool stopped_for_good(struct run *r, const struct pump_view *v)
     return r->halted_ticks >= 3;
 }
 
-/* Whoever terminates a program will not wait for a line that moves no more. */
+/* A user who terminates the program will not wait for a live line that does not change. */
 static bool events_are_late(struct run *r)
 {
     struct ending_view asked = ending_look(r->cli->ending);
@@ -139,7 +140,7 @@ static void show_live(struct run *r, const struct pump_view *v)
               &(struct live_now){ .view = v,
                                   .seen = r->capture.seen,
                                   .passes = r->capture.filter.passes,
-                                  .max_passes = r->header.max_passes,
+                                  .max_passes = r->capture.filter.cfg.max_passes,
                                   .for_ns = r->set.for_ns },
               &(struct live_source){ run_snapshot, r }, uv_hrtime());
 }
@@ -190,7 +191,7 @@ static void give_up_beginning(struct run *r)
     quit_loop(r);
 }
 
-/* A bridge has nothing to finish; a profile has, and what was begun is broken off. */
+/* A bridge ends at once. A profile is finished first, and a beginning under way is cancelled. */
 static void asked_to_end(struct run *r)
 {
     if (r->phase == RUN_BRIDGING) /* GDB may have started a profile since the last tick */

@@ -78,6 +78,7 @@ void run_take_events(struct run *r)
         if (capture_feed(&r->capture, events, n, &err) < 0)
             recording_ended(r, &err);
         pump_release(&r->pump, n);
+        run_take_rearm(r);
         run_files_tick(r);
     }
 }

@@ -64,9 +64,9 @@ int run_fini(struct run *r, struct err *err)
     close_target(r);
     pump_fini(&r->pump);
     wire_fini(&r->wire);
+    run_ask_fini(r);
     begin_fini(&r->begin);
     recover_fini(&r->recover);
-    snapshot_release(r->served);
     capture_close(&r->capture);
     slices_fini(&r->slices);
     live_fini(&r->live);

@@ -6,8 +6,8 @@
 
 enum { TOLERANCE_PERCENT = 10 };
 
-/* A measured supply is shown; a wrong one ends the run only if somebody said what it should be: not
- * every board wires it up. */
+/* A measured supply is shown. A wrong one ends the run only if the user gave the right one: not
+ * every board connects the pin. */
 static int check_power(struct run *r, struct err *err)
 {
     unsigned mv = 0, wanted = r->set.voltage_mv;

@@ -12,8 +12,8 @@ enum { TICK_MS = 100 };
 
 /* ---- jobs on the worker ---- */
 
-/* The clients that tell of the board are the worker's last: when it is lost or back, everybody else
- * knows it before. */
+/* The clients that report on the board are the worker's last: when it is lost or back, all others
+ * are notified before. */
 static void begin_on_worker(void *ctx, struct target *t)
 {
     struct run *r = ctx;
@@ -28,6 +28,7 @@ static void begin_on_worker(void *ctx, struct target *t)
 static void on_wake(uv_async_t *handle)
 {
     struct run *r = handle->data;
+    run_answer(r);
     run_look_at_ending(r);
     recover_tell(&r->recover, &r->say);
     run_look_for_beginning(r);
@@ -84,7 +85,18 @@ static bool hold_target(void *ctx)
     return r->has_pump && r->pump.phase == PUMP_ARMED;
 }
 
-static void on_gdb_told(void *ctx, const char *what) { run_note(ctx, "%s", what); }
+static void on_board_reset(void *ctx, bool over)
+{
+    struct run *r = ctx;
+    if (!r->has_pump)
+        return;
+    if (over)
+        pump_reset_over(&r->pump, r->target);
+    else
+        pump_reset_begins(&r->pump, r->target);
+}
+
+static void on_gdb_note(void *ctx, const char *what) { run_note(ctx, "%s", what); }
 
 static void tell_where_gdb_is(struct run *r)
 {
@@ -110,7 +122,9 @@ static int start_server(struct run *r, struct err *err)
         .hold_ctx = r,
         .request_failed = recover_note_request,
         .request_failed_ctx = &r->recover,
-        .tell = on_gdb_told,
+        .resets = on_board_reset,
+        .resets_ctx = r,
+        .tell = on_gdb_note,
         .tell_ctx = r,
         .has_entry = r->symbols != NULL,
         .entry = r->symbols ? symbols_image(r->symbols)->entry : 0,
@@ -166,6 +180,7 @@ static void init_recover(struct run *r)
 int run_loop(struct run *r, struct err *err)
 {
     int ret = start_loop(r, err);
+    run_ask_init(r);
     r->say = run_say(r);
     wire_init(&r->wire, r->target, r->found_hz);
     if (ret == 0)

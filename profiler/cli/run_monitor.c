@@ -39,14 +39,30 @@ static int profile_clear(struct run *r, const struct text_sink *out, struct err 
     return 0;
 }
 
+static void say_resets(const struct pump_view *v, const struct text_sink *out)
+{
+    if (v->resets)
+        sink_printf(out,
+                    "the board was reset %u time%s since the profile began; each is a gap in it\n",
+                    v->resets, v->resets == 1 ? "" : "s");
+    if (v->resetting)
+        sink_printf(out, "not traced since the last reset; that begins again by itself%s%s\n",
+                    v->why.code != ERR_OK ? ": so far " : "",
+                    v->why.code != ERR_OK ? v->why.what : "");
+}
+
 static int profile_status(struct run *r, struct target *t, const struct text_sink *out,
                           struct err *err)
 {
     struct trace_status s = { 0 };
+    struct pump_view v = pump_look(&r->pump);
     if (r->pump.phase != PUMP_ARMED) {
         sink_printf(out, "not profiling\n");
         return 0;
     }
+    say_resets(&v, out);
+    if (v.resetting)
+        return 0;
     int ret = pump_status(&r->pump, t, &s, err);
     if (ret < 0)
         return ret;
@@ -59,7 +75,6 @@ static int profile_status(struct run *r, struct target *t, const struct text_sin
                 s.active ? "profiling" : "waiting for the start point, or paused",
                 (unsigned long long)s.events, (unsigned long long)s.lost,
                 (unsigned long long)s.doubtful, s.sites, s.untraced_sites);
-    struct pump_view v = pump_look(&r->pump);
     v.trace = s;
     struct slowdown slow = live_slowdown(&v);
     char text[80];
@@ -90,12 +105,16 @@ static int monitor_profile(void *ctx, int argc, char **argv, const struct text_s
         return profile_clear(r, out, err);
     if (!strcmp(what, "status"))
         return profile_status(r, r->target, out, err);
+    if (!strcmp(what, "counters"))
+        return run_monitor_counters(r, argc - 2, argv + 2, out, err);
+    if (!strcmp(what, "points"))
+        return run_monitor_points(r, argc - 2, argv + 2, out, err);
     if (!strcmp(what, "explain") && r->set.sample)
         return err_set(err, ERR_UNSUPPORTED, "profile status",
                        "samples trace nothing, so nothing is untraced");
     if (!strcmp(what, "explain"))
         return r->target->ops->trace->explain(r->target, out, err);
-    return err_set(err, ERR_USAGE, "profile start|stop|clear|status|explain",
+    return err_set(err, ERR_USAGE, "profile start|stop|clear|status|explain|counters|points",
                    "profile: unknown word '%s'", what);
 }
 
@@ -133,7 +152,8 @@ static int monitor_load(void *ctx, int argc, char **argv, const struct text_sink
 
 const struct monitor_command run_monitor[] = {
     { "load", "load", "as --load: reset, write the ELF, check it; says what fails", monitor_load },
-    { "profile", "profile [start|stop|clear|status|explain]",
-      "pause, continue, begin anew or show the function trace", monitor_profile },
+    { "profile", "profile [start|stop|clear|status|explain|counters [EVENT [EVENT]]|points ...]",
+      "pause, continue, restart or show the function trace; what it counts, from where to where",
+      monitor_profile },
     { NULL, NULL, NULL, NULL },
 };

@@ -1,6 +1,5 @@
-/* Adapter, wire and part: opened and attached for the first time. What is not there is an error
- * that ends the run; what is there and fails for a moment, while nobody has seen it work yet, is
- * tried again a few times. */
+/* Adapter, wire and part: opened and attached for the first time. A missing part is an error that
+ * ends the run. One that is there but fails at first is tried again a few times. */
 #include <string.h>
 #include <time.h>
 
@@ -10,8 +9,7 @@
 #include "profiler/cli/run.h"
 
 enum { TRIES = 8, SLOW_TRIES = 2, PAUSE_FIRST_MS = 100, PAUSE_MAX_MS = 500 };
-/* opening that fails so slowly has waited inside of each try: nobody wants to sit through all of
- * them */
+/* an adapter that fails so slowly waits inside of each try: further tries would take too long */
 #define SLOW_NS 5000000000u
 
 static void tell_found(struct run *r)
@@ -105,8 +103,8 @@ static bool on_usb(const char *probe)
     return false;
 }
 
-/* The first failure says whether it is one that passes; from then on the adapter may be on its way
- * back. */
+/* The first failure decides whether it may pass; later ones may be those of an adapter that is
+ * coming back. */
 static bool may_pass(const struct run *r, unsigned tried, uint64_t since, int ret)
 {
     bool wire = ret == -ERR_USB || ret == -ERR_TIMEOUT || ret == -ERR_PROTOCOL;
@@ -115,7 +113,7 @@ static bool may_pass(const struct run *r, unsigned tried, uint64_t since, int re
         return false;
     if (tried == 0)
         return wire ||
-               ret == -ERR_NO_TARGET; /* answers without check sums say so of a board, too */
+               ret == -ERR_NO_TARGET; /* without check sums, noise can look like a missing part */
     return wire || (!r->probe && (ret == -ERR_NOT_FOUND || ret == -ERR_STATE));
 }
 

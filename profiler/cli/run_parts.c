@@ -286,6 +286,7 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
                     &(struct pump_config){
                         .trace = *trace,
                         .for_ns = r->set.for_ns,
+                        .max_passes = r->header.max_passes,
                         .queue_events = RUN_QUEUE_EVENTS,
                         .wake = run_wake,
                         .wake_ctx = r,
@@ -316,7 +317,8 @@ static int open_profile(struct run *r, const struct trace_config *trace, struct 
     return ret;
 }
 
-/* The adapter's name, before anything else is looked at: without one nothing else matters. */
+/* Chooses the adapter's name before anything else is checked: without an adapter nothing else
+ * matters. */
 static int name_probe(struct run *r, struct err *err)
 {
     if (*r->set.probe)

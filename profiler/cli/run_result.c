@@ -66,7 +66,7 @@ static int show_profile(struct run *r, const struct profile *p, struct err *err)
     if (reader_gone(r->cli->out))
         return show_elsewhere(r, p, err);
     int ret = view_show(&r->set, p, r->symbols, r->cli->out, err);
-    fflush(r->cli->out); /* one that leaves now, as head(1) does, has seen what it wanted */
+    fflush(r->cli->out); /* a reader that leaves now, as head(1) does, has what it wanted */
     return ret;
 }
 

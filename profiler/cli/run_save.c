@@ -34,7 +34,7 @@ int run_save(struct run *r, struct err *err)
     return ret;
 }
 
-/* A disk that is full now may not be the next time; what is there already stays. */
+/* A disk that is full now may have room the next time; the older file stays. */
 static void tell_saving(struct run *r, int ret, const struct err *why)
 {
     struct saving *s = &r->saving;

@@ -1,5 +1,5 @@
-/* Signals that a run heeds and goes on: SIGWINCH, the terminal has another size, and SIGUSR1, the
- * table so far. Those that end it are ending.c's. */
+/* Signals after which a run goes on: SIGWINCH, the terminal has another size, and SIGUSR1, the
+ * table so far. Those that end it are handled in ending.c. */
 #include <pthread.h>
 #include <signal.h>
 
@@ -32,7 +32,8 @@ static void on_show(uv_signal_t *handle, int number)
         run_note(r, "the table so far: %s", err.what);
 }
 
-/* The line is drawn anew at once: what a narrower terminal has wrapped is gone soon. */
+/* The line is redrawn at once, so that lines which a narrower terminal has wrapped soon disappear.
+ */
 static void on_resize(uv_signal_t *handle, int number)
 {
     (void)number;

@@ -1,4 +1,4 @@
-/* --top: the run's own feed on its own terminal, by the same connection that anybody else has. */
+/* --top: the run's own feed on its own terminal, by a connection like any other reader's. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 enum { TOP_MS = 1000 };
 
 /* q: as Ctrl-C. A terminal or a feed that is gone: the run goes on without. */
-static void over(void *ctx)
+static void on_top_ended(void *ctx)
 {
     struct run *r = ctx;
     struct err err = { .code = ERR_OK };
@@ -40,7 +40,7 @@ void run_top_begin(struct run *r)
                               .token = r->serve.token,
                               .interval_ms = TOP_MS,
                               .nodes = FEED_NODES_DEFAULT,
-                              .over = over,
+                              .over = on_top_ended,
                               .ctx = r };
     int ret = top_address_parse(where, &cfg.to, &err);
     if (ret == 0)

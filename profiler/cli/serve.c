@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
@@ -30,7 +31,7 @@ int64_t serve_wall_ms(void)
 
 /* ---- folds ---- */
 
-static void fold(struct serve *s, uint64_t now_ns)
+static void fold_feed(struct serve *s, uint64_t now_ns)
 {
     struct feed_source from = { 0 };
     struct feed_moment now = { .ns = now_ns, .wall_ms = serve_wall_ms() };
@@ -50,9 +51,9 @@ static uint64_t fold_wait_ns(const struct serve *s, uint64_t now_ns)
     return due > now_ns ? due - now_ns : 0;
 }
 
-static void schedule(struct serve *s, uint64_t now_ns);
+static void schedule_turn(struct serve *s, uint64_t now_ns);
 
-/* This thread's own: what else the machine does meanwhile is none of the feed's cost. */
+/* This thread's CPU time: other work of the machine is not the feed's cost. */
 static uint64_t cpu_ns(void)
 {
     struct timespec t;
@@ -63,12 +64,12 @@ static uint64_t cpu_ns(void)
 static void fold_and_encode(struct serve *s, uint64_t now_ns)
 {
     uint64_t began = cpu_ns();
-    fold(s, now_ns);
+    fold_feed(s, now_ns);
     readers_serve(http_api_readers(s->api), now_ns);
     feed_took(s->feed, cpu_ns() - began);
 }
 
-static void turn(struct serve *s)
+static void take_turn(struct serve *s)
 {
     uint64_t now = uv_hrtime();
     if (fold_wait_ns(s, now) == 0)
@@ -79,10 +80,10 @@ static void turn(struct serve *s)
     }
     http_api_serve(s->api);
     door_tick(s->door, now);
-    schedule(s, now);
+    schedule_turn(s, now);
 }
 
-static void on_due(uv_timer_t *timer) { turn(timer->data); }
+static void on_due(uv_timer_t *timer) { take_turn(timer->data); }
 
 static void on_work(uv_poll_t *poll, int status, int events)
 {
@@ -90,10 +91,10 @@ static void on_work(uv_poll_t *poll, int status, int events)
     (void)status;
     (void)events;
     http_run(http_api_http(s->api), uv_hrtime());
-    schedule(s, uv_hrtime()); /* somebody may have come who is due at once */
+    schedule_turn(s, uv_hrtime()); /* a new reader may be due at once */
 }
 
-static void schedule(struct serve *s, uint64_t now_ns)
+static void schedule_turn(struct serve *s, uint64_t now_ns)
 {
     uint64_t wait = fold_wait_ns(s, now_ns);
     wait = MIN(wait, readers_wait_ns(http_api_readers(s->api), now_ns));
@@ -108,9 +109,9 @@ void serve_now(struct serve *s)
 {
     if (!s->started)
         return;
-    fold(s, uv_hrtime());
+    fold_feed(s, uv_hrtime());
     http_api_serve(s->api);
-    schedule(s, uv_hrtime());
+    schedule_turn(s, uv_hrtime());
 }
 
 void serve_restart(struct serve *s)
@@ -130,36 +131,69 @@ static void fold_if_due(void *ctx)
     if (now - s->folded_ns < MAX(feed_pause_ns(s->feed), READER_LEAST_MS * ms_ns))
         return;
     uint64_t began = cpu_ns();
-    fold(s, now);
+    fold_feed(s, now);
     feed_took(s->feed, cpu_ns() - began);
 }
 
-static void get_facts(void *ctx, struct http_facts *out)
+static void owner_facts(void *ctx, struct http_facts *out)
 {
     struct serve *s = ctx;
     s->cfg.source.facts(s->cfg.source.ctx, out);
 }
 
-static int export(void *ctx, const char *format, const struct text_sink *out, struct err *err)
+static int owner_snapshot(void *ctx, const char *file, const struct snapshot **out, struct err *err)
 {
     struct serve *s = ctx;
-    return s->cfg.source.export(s->cfg.source.ctx, format, out, err);
+    return s->cfg.source.snapshot(s->cfg.source.ctx, file, out, err);
 }
 
-static int control(void *ctx, const struct http_command *c, struct http_ticket *ticket,
-                   struct err *err)
+struct thread_work {
+    uv_work_t request;
+    struct http_work *work;
+};
+
+static void run_work(uv_work_t *request)
+{
+    struct thread_work *t = request->data;
+    t->work->run(t->work);
+}
+
+static void end_work(uv_work_t *request, int status)
+{
+    struct thread_work *t = request->data;
+    (void)status;
+    t->work->end(t->work);
+    free(t);
+}
+
+static int owner_work(void *ctx, struct http_work *w)
+{
+    struct serve *s = ctx;
+    struct thread_work *t = calloc(1, sizeof *t);
+    if (!t)
+        return -ERR_NOMEM;
+    t->work = w;
+    t->request.data = t;
+    if (uv_queue_work(s->cfg.loop, &t->request, run_work, end_work) == 0)
+        return 0;
+    free(t);
+    return -ERR_NOMEM;
+}
+
+static int owner_control(void *ctx, const struct http_command *c, struct http_ticket *ticket,
+                         struct err *err)
 {
     struct serve *s = ctx;
     return s->cfg.source.control(s->cfg.source.ctx, c, ticket, err);
 }
 
-static int recording(void *ctx, char *path, size_t cap, struct err *err)
+static int owner_recording(void *ctx, unsigned part, char *path, size_t cap, struct err *err)
 {
     struct serve *s = ctx;
-    return s->cfg.source.recording(s->cfg.source.ctx, path, cap, err);
+    return s->cfg.source.recording(s->cfg.source.ctx, part, path, cap, err);
 }
 
-static int lines(void *ctx, struct err *err)
+static int owner_lines(void *ctx, struct err *err)
 {
     struct serve *s = ctx;
     return s->cfg.source.lines(s->cfg.source.ctx, err);
@@ -178,18 +212,18 @@ static void log_line(void *ctx, const char *line)
         s->cfg.source.log(s->cfg.source.ctx, line);
 }
 
-static void code(void *ctx, struct program_code *out)
+static void owner_code(void *ctx, struct program_code *out)
 {
     struct serve *s = ctx;
     s->cfg.source.code(s->cfg.source.ctx, out);
 }
 
-static void enter(void *ctx, int fd, const char *peer, bool unix_socket, bool loopback)
+static void add_connection(void *ctx, int fd, const char *peer, bool unix_socket, bool loopback)
 {
     struct serve *s = ctx;
     http_add(http_api_http(s->api), fd, peer, unix_socket, loopback, uv_hrtime());
     http_run(http_api_http(s->api), uv_hrtime());
-    schedule(s, uv_hrtime());
+    schedule_turn(s, uv_hrtime());
 }
 
 /* ---- coming and going ---- */
@@ -197,7 +231,7 @@ static void enter(void *ctx, int fd, const char *peer, bool unix_socket, bool lo
 static int open_door(struct serve *s, struct err *err)
 {
     size_t n;
-    const struct door_config cfg = { s->cfg.loop, enter, s, log_line };
+    const struct door_config cfg = { s->cfg.loop, add_connection, s, log_line };
     int ret = door_open(&cfg, s->cfg.address, SERVE_PORT, &s->door, err);
     if (ret < 0)
         return err_prefix(err, ret, "feed");
@@ -230,7 +264,7 @@ static int get_token(struct serve *s, struct err *err)
     return s->token_made ? token_make(s->token, err) : 0;
 }
 
-/* Who we are to the guard: the addresses that were bound, if they are some machine's. */
+/* The names of this server for the guard: the addresses that were bound, but for wildcards. */
 static void fill_rules(struct serve *s, struct guard_rules *rules)
 {
     size_t n;
@@ -256,8 +290,8 @@ static int open_service(struct serve *s, struct err *err)
     return http_api_new(
         &(struct http_api_config){
             .feed = s->feed,
-            .owner = { s, fold_if_due, get_facts, export, control, recording, lines, monotonic_ns,
-                       log_line, code },
+            .owner = { s, fold_if_due, owner_facts, owner_snapshot, owner_control, owner_recording,
+                       owner_lines, monotonic_ns, owner_work, log_line, owner_code },
             .rules = rules,
             .version = s->cfg.version,
             .page = s->cfg.page && *s->cfg.page ? s->cfg.page : NULL,
@@ -265,7 +299,7 @@ static int open_service(struct serve *s, struct err *err)
         &s->api, err);
 }
 
-static int watch(struct serve *s, struct err *err)
+static int watch_server(struct serve *s, struct err *err)
 {
     if (uv_poll_init(s->cfg.loop, &s->work, http_fd(http_api_http(s->api))) < 0)
         return err_set(err, ERR_IO, "raise the limit on open files (ulimit -n)",
@@ -286,17 +320,17 @@ int serve_start(struct serve *s, const struct serve_config *cfg, struct err *err
     if (ret == 0)
         ret = open_service(s, err);
     if (ret == 0)
-        ret = watch(s, err);
+        ret = watch_server(s, err);
     if (ret < 0) {
         serve_stop(s);
         return ret;
     }
     s->started = true;
-    turn(s);
+    take_turn(s);
     return 0;
 }
 
-/* The last state reaches whoever reads; those that do not are waited for no longer than that. */
+/* Lets readers take the last state; those that do not read are waited for no longer than that. */
 static void let_finish(struct serve *s)
 {
     uint64_t began = uv_hrtime();

@@ -1,6 +1,6 @@
-/* What binds the feed and its HTTP service to a loop and to whatever has a profile: a run, or a
- * file. It decides when the feed looks at the profile: as often as the keenest reader asks, and not
- * more than a twentieth of the time; once a second for the history, if nobody reads. */
+/* Binds the feed and its HTTP service to a loop and to the owner of a profile: a run, or a file.
+ * It decides when the feed is folded: as often as the reader with the shortest interval asks, but
+ * in at most a twentieth of the time; once a second for the history, if there is no reader. */
 #ifndef PROFILER_CLI_SERVE_H
 #define PROFILER_CLI_SERVE_H
 
@@ -16,20 +16,21 @@
 
 enum { SERVE_PORT = 3334 };
 
-/* Who has the profile. All on the loop's thread. */
+/* The owner of the profile. All on the loop's thread. */
 struct serve_source {
     void *ctx;
-    /* What is to be folded now; state objects, figures and log entries are told here, too. */
+    /* Fills in what is to be folded now; sets state objects, figures and log entries of the feed,
+     * too. */
     void (*look)(void *ctx, struct feed *feed, struct feed_source *from, struct feed_moment *now);
     /* As in http_owner, with this ctx. */
     void (*facts)(void *ctx, struct http_facts *out);
-    int (*export)(void *ctx, const char *format, const struct text_sink *out, struct err *err);
+    int (*snapshot)(void *ctx, const char *file, const struct snapshot **out, struct err *err);
     int (*control)(void *ctx, const struct http_command *c, struct http_ticket *ticket,
                    struct err *err);
-    int (*recording)(void *ctx, char *path, size_t cap, struct err *err);
+    int (*recording)(void *ctx, unsigned part, char *path, size_t cap, struct err *err);
     int (*lines)(void *ctx, struct err *err);
     void (*log)(void *ctx, const char *line);
-    /* What is recorded shall be on the disk: somebody reads it there. */
+    /* Writes what is recorded to the disk, where a client reads it. */
     void (*flush)(void *ctx);
     void (*code)(void *ctx, struct program_code *out); /* as in http_owner */
 };
@@ -38,10 +39,10 @@ struct serve_config {
     uv_loop_t *loop;
     struct serve_source source;
     const char *address; /* of net_listen(); "": loopback's SERVE_PORT */
-    const char *page;    /* folder of the page while somebody works on it; "": the program's own */
+    const char *page; /* folder to serve the page from, for its developers; "": the program's own */
     const char *version;
-    const char *token_file; /* "": no token on loopback, and beyond it one that is made */
-    const char *host;       /* a name that a proxy before us has; "": none */
+    const char *token_file; /* "": no token on loopback, a random one beyond it */
+    const char *host;       /* the name of a proxy in front of this service; "": none */
 };
 
 /* Zero-initialise, then serve_start(). */
@@ -63,13 +64,12 @@ struct serve {
 };
 
 /* serve_start - listens and serves. cfg is copied, what it points to borrowed until serve_stop().
- * Beyond this machine a token is asked for. Returns 0; -ERR_USAGE: the address or the token's file
- * cannot be used; -ERR_IO: taken. s stays as it was then. */
+ * Listeners beyond this machine ask for a token. Returns 0; -ERR_USAGE: the address or the token's
+ * file cannot be used; -ERR_IO: taken. s stays as it was then. */
 int serve_start(struct serve *s, const struct serve_config *cfg, struct err *err);
 
 /* serve_where - for people: "http://localhost:3334/", or the socket's path. "" if not started.
- * serve_secret - a token that was just made, to be told once, to whoever started the program; NULL.
- */
+ * serve_secret - a token that was just made, to be shown once to the user; NULL. */
 const char *serve_where(const struct serve *s);
 const char *serve_secret(const struct serve *s);
 
@@ -79,14 +79,14 @@ struct feed *serve_feed(const struct serve *s);
 /* serve_events - n events as they came, for the timeline. */
 void serve_events(struct serve *s, const struct event *events, size_t n);
 
-/* serve_wants_lines - does anybody listen to the trace's lines? serve_line - one of them. */
+/* serve_wants_lines - does a client follow the trace's lines? serve_line - gives it one. */
 bool serve_wants_lines(const struct serve *s);
 void serve_line(struct serve *s, const char *text);
 
-/* serve_now - a fold of now and what follows from it: what has just changed is shown at once. */
+/* serve_now - folds and sends at once, so that a change is shown without delay. */
 void serve_now(struct serve *s);
 
-/* serve_restart - what was counted has been forgotten, or is another profile's: a new epoch. */
+/* serve_restart - begins a new epoch: the counts were cleared, or another profile is shown. */
 void serve_restart(struct serve *s);
 
 /* serve_done - http_api_done() */

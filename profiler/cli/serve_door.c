@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "probe/base/list.h"
 #include "profiler/feed/http_guard.h"
 
-enum { MAX_SILENT = 64, SILENT_S = 10 };
+enum { MAX_SILENT = 256, SILENT_S = 10 };
 
 /* A connection that has said nothing yet. */
 struct silent {
@@ -32,14 +33,12 @@ struct door {
 
 static void free_silent(uv_handle_t *handle) { free(handle->data); }
 
-/* Out of the list and the loop; its socket is whoever's that has taken it. */
+/* Removes it from the list and the loop. Returns its socket, which belongs to the caller. */
 static int take_out(struct silent *s)
 {
     int fd = s->fd;
     uv_poll_stop(&s->poll);
-    *s->at = s->next;
-    if (s->next)
-        s->next->at = s->at;
+    LIST_REMOVE(s);
     s->door->nsilent--;
     uv_close((uv_handle_t *)&s->poll, free_silent);
     return fd;
@@ -101,17 +100,13 @@ static void let_in(struct door *d, const struct net_listener *l)
     make_room(d);
     *s = (struct silent){ .poll = s->poll,
                           .door = d,
-                          .next = d->silent,
-                          .at = &d->silent,
                           .fd = fd,
                           .unix_socket = *l->path,
                           .loopback = l->loopback,
                           .since_ns = uv_hrtime() };
     snprintf(s->peer, sizeof s->peer, "%s", peer);
     s->poll.data = s;
-    if (s->next)
-        s->next->at = &s->next;
-    d->silent = s;
+    LIST_ADD(&d->silent, s);
     d->nsilent++;
     uv_poll_start(&s->poll, UV_READABLE, on_first_byte);
 }

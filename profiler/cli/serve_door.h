@@ -1,6 +1,6 @@
-/* The feed's door: listening sockets, and connections that have said nothing yet. What says first
- * what HTTP does not begin with, as a debugger does that was pointed to this port, is closed at
- * once; what says nothing, after ten seconds. */
+/* The feed's door: listening sockets, and connections that have sent nothing yet. A connection
+ * whose first byte cannot begin HTTP, as that of a debugger which was pointed to this port, is
+ * closed at once; one that sends nothing, after ten seconds. */
 #ifndef PROFILER_CLI_SERVE_DOOR_H
 #define PROFILER_CLI_SERVE_DOOR_H
 

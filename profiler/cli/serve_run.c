@@ -6,7 +6,6 @@
 #include "profiler/cli/run.h"
 #include "profiler/cli/serve_state.h"
 #include "profiler/cli/view.h"
-#include "profiler/views/exporters.h"
 
 static const uint64_t second_ns = 1000000000;
 
@@ -26,14 +25,28 @@ static const char *phase_of(const struct run *r, const struct pump_view *v)
     return r->capture.seen ? "paused" : "waiting";
 }
 
+/* The first few, as far as an object has room. */
+static void tell_stops(const struct run *r, struct json_writer *j)
+{
+    enum { SHOWN = 8 };
+    char text[64];
+    json_write_key(j, "stop");
+    json_write_array(j, true);
+    for (size_t i = 0; i < MIN(r->header.nstops, (size_t)SHOWN); i++)
+        json_write_string(j, symbols_describe(r->symbols, r->header.stops[i], text, sizeof text));
+    json_write_end(j);
+}
+
 static void tell_run(struct run *r, const struct pump_view *v, struct feed *f)
 {
     struct state_object o;
     struct slowdown slow = live_slowdown(v);
+    char start[160];
     struct json_writer *j = state_begin(&o);
     state_text(j, "phase", phase_of(r, v));
-    state_text(j, "start", r->set.start);
-    state_number(j, "stops", r->set.nstops);
+    state_text(j, "start", run_start_text(r, start, sizeof start));
+    state_number(j, "stops", r->header.nstops);
+    tell_stops(r, j);
     state_number(j, "passes_wanted", r->set.passes);
     state_number(j, "for_ns", r->set.for_ns);
     state_text(j, "record", r->set.record);
@@ -47,23 +60,29 @@ static void tell_run(struct run *r, const struct pump_view *v, struct feed *f)
     state_end(&o, f, FEED_RUN);
 }
 
+static const char *board_state(const struct run *r, const struct pump_view *v)
+{
+    if (v->away)
+        return "away";
+    if (v->stop.reason != STOP_NONE)
+        return "halted";
+    return r->has_pump ? "running" : "unknown";
+}
+
 static void tell_target(struct run *r, const struct pump_view *v, struct feed *f)
 {
     struct state_object o;
     char where[160] = "", pc[24] = "";
-    bool halted = v->stop.reason != STOP_NONE;
+    const char *why_halted = NULL;
     struct json_writer *j = state_begin(&o);
-    if (halted) {
+    if (v->stop.reason != STOP_NONE) {
+        why_halted = v->stop.text;
         symbols_describe(r->symbols, v->stop.pc, where, sizeof where);
         snprintf(pc, sizeof pc, "0x%08llx", (unsigned long long)v->stop.pc);
     }
     state_text(j, "name", r->part->name);
-    state_text(j, "state",
-               v->away       ? "away"
-               : halted      ? "halted"
-               : r->has_pump ? "running"
-                             : "unknown");
-    state_text(j, "why", v->away ? v->why.what : halted ? v->stop.text : NULL);
+    state_text(j, "state", board_state(r, v));
+    state_text(j, "why", v->away ? v->why.what : why_halted);
     state_text(j, "hint", v->away ? v->why.hint : NULL);
     state_text(j, "pc", pc);
     state_text(j, "where", where);
@@ -132,7 +151,7 @@ static void source_of(struct run *r, struct feed_source *from)
     };
 }
 
-static void look(void *ctx, struct feed *f, struct feed_source *from, struct feed_moment *now)
+static void run_source(void *ctx, struct feed *f, struct feed_source *from, struct feed_moment *now)
 {
     struct run *r = ctx;
     struct pump_view v = r->has_pump ? pump_look(&r->pump) : (struct pump_view){ 0 };
@@ -156,7 +175,7 @@ static void look(void *ctx, struct feed *f, struct feed_source *from, struct fee
 
 /* ---- figures and files ---- */
 
-static void facts(void *ctx, struct http_facts *out)
+static void run_facts(void *ctx, struct http_facts *out)
 {
     struct run *r = ctx;
     struct pump_view v = r->has_pump ? pump_look(&r->pump) : (struct pump_view){ 0 };
@@ -190,30 +209,40 @@ static int no_profile(struct err *err)
                    "this run takes no profile");
 }
 
-static int export(void *ctx, const char *format, const struct text_sink *out, struct err *err)
+static int snapshot_of_run(void *ctx, const char *file, const struct snapshot **out,
+                           struct err *err)
 {
     struct run *r = ctx;
-    const struct exporter *x;
-    const struct snapshot *n = NULL;
     if (!r->has_pump)
         return no_profile(err);
-    int ret = exporter_find(format, &x, err);
-    if (ret == 0)
-        ret = run_snapshot(r, &n, err);
-    if (ret == 0)
-        ret = x->write(snapshot_profile(n), NULL, out, err);
-    if (n) { /* whoever asks next, without an event since, gets the same again */
-        snapshot_release(r->served);
-        r->served = n;
-    }
-    return ret;
+    if (*file)
+        return err_set(err, ERR_UNSUPPORTED, "probeprof view FILE... serves files",
+                       "this is a run, not a file");
+    return run_snapshot(r, out, err);
 }
 
 /* ---- all that comes ---- */
 
-static int recording(void *ctx, char *path, size_t cap, struct err *err)
+/* Of a recording in numbered files the run's first, and those behind it. */
+static int numbered_path(const struct run *r, unsigned part, char *path, size_t cap,
+                         struct err *err)
+{
+    char name[ROTATION_PATH];
+    unsigned number = r->rotation.number - (r->header.part - 1) + part;
+    if (number > r->rotation.number || !rotation_name(r->rotation.path, number, name))
+        return err_set(err, ERR_NOT_FOUND, "", "there is no such file");
+    bool is_written = number == r->rotation.number && r->capture.recording;
+    snprintf(path, cap, "%s", is_written ? recording_part_path(r->capture.recording) : name);
+    return 0;
+}
+
+static int recording_path(void *ctx, unsigned part, char *path, size_t cap, struct err *err)
 {
     struct run *r = ctx;
+    if (r->rotation.path && (part || r->capture.recording))
+        return numbered_path(r, part, path, cap, err);
+    if (part)
+        return err_set(err, ERR_NOT_FOUND, "", "it is one file");
     if (!r->capture.recording)
         return err_set(err, ERR_STATE, "start it with --record FILE",
                        "this run is not recorded, or not any more");
@@ -221,7 +250,7 @@ static int recording(void *ctx, char *path, size_t cap, struct err *err)
     return 0;
 }
 
-static void flush(void *ctx)
+static void flush_recording(void *ctx)
 {
     struct run *r = ctx;
     if (r->capture.recording)
@@ -242,7 +271,7 @@ static int has_lines(void *ctx, struct err *err)
     return 0;
 }
 
-static void code(void *ctx, struct program_code *out)
+static void run_code(void *ctx, struct program_code *out)
 {
     const struct run *r = ctx;
     state_code(&r->capture, out);
@@ -256,6 +285,10 @@ static void command_on_worker(void *ctx, struct target *t)
     struct serve_command *c = &r->command;
     c->err = (struct err){ .code = ERR_OK };
     c->ret = 0;
+    if (c->what == HTTP_COUNTERS || c->what == HTTP_POINTS) {
+        c->ret = run_apply_change(r, t, &c->change, &c->err);
+        return;
+    }
     if (c->what == HTTP_START && r->pump.phase != PUMP_ARMED)
         c->ret = pump_arm(&r->pump, t, &c->err);
     if (c->ret >= 0 && r->pump.phase != PUMP_ARMED)
@@ -264,19 +297,31 @@ static void command_on_worker(void *ctx, struct target *t)
         c->ret = pump_set_active(&r->pump, t, c->what == HTTP_START, &c->err);
 }
 
+static const char *done_text(const struct serve_command *c)
+{
+    if (c->ret < 0)
+        return c->err.what;
+    switch (c->what) {
+    case HTTP_START: return "profiling was started by a reader";
+    case HTTP_STOP: return "profiling was paused by a reader";
+    case HTTP_COUNTERS: return "a reader has chosen what is counted";
+    default: return "a reader has chosen the start and stop points";
+    }
+}
+
+/* What the change is has come by events: behind them the answer is true. */
 static void command_done(void *ctx)
 {
     struct run *r = ctx;
     r->command.busy = false;
-    serve_note(&r->serve, "note",
-               r->command.ret < 0              ? r->command.err.what
-               : r->command.what == HTTP_START ? "profiling was started by a reader"
-                                               : "profiling was paused by a reader");
+    run_take_events(r);
+    serve_note(&r->serve, "note", done_text(&r->command));
     serve_now(&r->serve);
     serve_done(&r->serve, r->command.ticket, r->command.ret, &r->command.err);
 }
 
-static int to_worker(struct run *r, enum http_do what, struct http_ticket *ticket, struct err *err)
+static int to_worker(struct run *r, enum http_do what, const struct run_change *change,
+                     struct http_ticket *ticket, struct err *err)
 {
     if (!r->has_pump)
         return no_profile(err);
@@ -288,6 +333,8 @@ static int to_worker(struct run *r, enum http_do what, struct http_ticket *ticke
     if (r->command.busy)
         return err_set(err, ERR_STATE, "wait for it", "another command is under way");
     r->command = (struct serve_command){ .what = what, .ticket = ticket, .busy = true };
+    if (change)
+        r->command.change = *change;
     r->command.job =
         (struct worker_job){ .run = command_on_worker, .done = command_done, .ctx = r };
     int ret = worker_post(r->worker, &r->command.job, err);
@@ -295,7 +342,7 @@ static int to_worker(struct run *r, enum http_do what, struct http_ticket *ticke
     return ret < 0 ? ret : 1;
 }
 
-static int mark(struct run *r, const char *name, struct err *err)
+static int mark_run(struct run *r, const char *name, struct err *err)
 {
     struct feed_source from;
     struct pump_view v = pump_look(&r->pump);
@@ -304,7 +351,7 @@ static int mark(struct run *r, const char *name, struct err *err)
     return feed_mark(serve_feed(&r->serve), name, &from, &now, err);
 }
 
-static int save(struct run *r, struct err *err)
+static int save_run(struct run *r, struct err *err)
 {
     if (!*r->set.output && !*r->set.record && !*r->set.slice)
         return err_set(err, ERR_STATE, "start it with --output F.prf; or GET /profile.prf",
@@ -312,7 +359,7 @@ static int save(struct run *r, struct err *err)
     return run_save(r, err);
 }
 
-static int clear(struct run *r, struct err *err)
+static int clear_run(struct run *r, struct err *err)
 {
     if (r->phase != RUN_PROFILING)
         return err_set(err, ERR_STATE, "start one", "no profile is running");
@@ -320,8 +367,21 @@ static int clear(struct run *r, struct err *err)
     return 0;
 }
 
-static int control(void *ctx, const struct http_command *c, struct http_ticket *ticket,
-                   struct err *err)
+static int change_trace(struct run *r, const struct http_command *c, struct http_ticket *ticket,
+                        struct err *err)
+{
+    struct run_change change;
+    const char *const counter[] = { c->counter[0], c->counter[1] };
+    if (r->set.sample)
+        return err_set(err, ERR_UNSUPPORTED, "start it without --sample",
+                       "samples have no counters, and no start and stop points");
+    int ret = c->what == HTTP_COUNTERS ? run_change_counters(r, counter, &change, err)
+                                       : run_change_points(r, c, &change, err);
+    return ret < 0 ? ret : to_worker(r, c->what, &change, ticket, err);
+}
+
+static int control_run(void *ctx, const struct http_command *c, struct http_ticket *ticket,
+                       struct err *err)
 {
     struct run *r = ctx;
     int ret = 0;
@@ -329,16 +389,13 @@ static int control(void *ctx, const struct http_command *c, struct http_ticket *
         return no_profile(err);
     switch (c->what) {
     case HTTP_START:
-    case HTTP_STOP: return to_worker(r, c->what, ticket, err);
-    case HTTP_MARK: ret = mark(r, c->name, err); break;
+    case HTTP_STOP: return to_worker(r, c->what, NULL, ticket, err);
+    case HTTP_MARK: ret = mark_run(r, c->name, err); break;
     case HTTP_UNMARK: ret = feed_unmark(serve_feed(&r->serve), c->name, err); break;
-    case HTTP_SAVE: ret = save(r, err); break;
-    case HTTP_CLEAR: ret = clear(r, err); break;
+    case HTTP_SAVE: ret = save_run(r, err); break;
+    case HTTP_CLEAR: ret = clear_run(r, err); break;
     case HTTP_COUNTERS:
-    case HTTP_POINTS:
-        return err_set(err, ERR_UNSUPPORTED,
-                       "end this run and start it with --c1, --c2, --start, --stop",
-                       "what is counted, and where, is settled when the trace is armed");
+    case HTTP_POINTS: return change_trace(r, c, ticket, err);
     case HTTP_SHOW:
     case HTTP_NDO:
         return err_set(err, ERR_UNSUPPORTED, "probeprof view FILE... serves files",
@@ -357,25 +414,6 @@ static void log_line(void *ctx, const char *line)
 
 /* ---- beginning ---- */
 
-static void tell_about(struct run *r)
-{
-    char id[2 * sizeof r->header.build_id + 1] = "";
-    for (size_t i = 0; i < r->header.build_id_len; i++)
-        snprintf(id + 2 * i, 3, "%02x", r->header.build_id[i]);
-    const struct profile_counter *c = r->header.counter;
-    feed_about(serve_feed(&r->serve),
-               &(struct feed_about){
-                   .version = PROBEPROF_VERSION,
-                   .target = r->part->name,
-                   .probe = r->probe->name,
-                   .elf = *r->elf_path ? r->elf_path : NULL,
-                   .build_id = *id ? id : NULL,
-                   .counter = { c[0].name, c[1].name },
-                   .unit = { c[0].unit, c[1].unit },
-               },
-               NULL);
-}
-
 int run_serve(struct run *r, struct err *err)
 {
     struct err why = { .code = ERR_OK };
@@ -385,18 +423,19 @@ int run_serve(struct run *r, struct err *err)
     int ret = r->capture.tree ? 0 : capture_open(&r->capture, NULL, &r->header, NULL, err);
     if (ret < 0)
         return ret;
-    ret = serve_start(&r->serve,
-                      &(struct serve_config){
-                          .loop = &r->loop,
-                          .source = { r, look, facts, export, control, recording, has_lines,
-                                      log_line, flush, code },
-                          .address = r->set.http,
-                          .page = r->set.page,
-                          .version = PROBEPROF_VERSION,
-                          .token_file = r->set.http_token_file,
-                          .host = r->set.http_host,
-                      },
-                      &why);
+    ret = serve_start(
+        &r->serve,
+        &(struct serve_config){
+            .loop = &r->loop,
+            .source = { r, run_source, run_facts, snapshot_of_run, control_run, recording_path,
+                        has_lines, log_line, flush_recording, run_code },
+            .address = r->set.http,
+            .page = r->set.page,
+            .version = PROBEPROF_VERSION,
+            .token_file = r->set.http_token_file,
+            .host = r->set.http_host,
+        },
+        &why);
     if (ret == -ERR_USAGE || ret == -ERR_NOT_FOUND)
         return settings_blame(&r->set, SET_HTTP, err_set(err, why.code, why.hint, "%s", why.what),
                               err);
@@ -404,7 +443,7 @@ int run_serve(struct run *r, struct err *err)
         run_note(r, "%s; the run goes on without the feed (--http :PORT, or --http off)", why.what);
         return 0;
     }
-    tell_about(r);
+    run_about(r);
     run_note(r, "feed: %s", serve_where(&r->serve));
     if (serve_secret(&r->serve)) /* not by run_note(), which the feed's log has, too */
         cli_warn(r->cli,

@@ -34,20 +34,17 @@ void state_end(struct state_object *o, struct feed *f, enum feed_object which)
 
 void state_text(struct json_writer *j, const char *key, const char *value)
 {
-    json_write_key(j, key);
-    json_write_string(j, value && *value ? value : NULL);
+    json_member_string(j, key, value && *value ? value : NULL);
 }
 
 void state_number(struct json_writer *j, const char *key, uint64_t value)
 {
-    json_write_key(j, key);
-    json_write_uint(j, value);
+    json_member_uint(j, key, value);
 }
 
 void state_flag(struct json_writer *j, const char *key, bool value)
 {
-    json_write_key(j, key);
-    json_write_bool(j, value);
+    json_member_bool(j, key, value);
 }
 
 /* Rounded, so that a state does not change with every look. */

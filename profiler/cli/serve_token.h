@@ -1,4 +1,4 @@
-/* The word that whoever reads the feed from another machine has to know. */
+/* The token that clients on other machines have to send. */
 #ifndef PROFILER_CLI_SERVE_TOKEN_H
 #define PROFILER_CLI_SERVE_TOKEN_H
 

@@ -78,7 +78,7 @@ static int take_value(struct conf_reader *c, enum setting id, int line, const ch
                       struct err *err)
 {
     char text[SETTINGS_TEXT];
-    if (c->settings->origin[id] > ORIGIN_CONF) /* it does not count: nor does what it could do */
+    if (c->settings->origin[id] > ORIGIN_CONF) /* it is overridden, so it cannot do harm */
         return 0;
     int ret = project_value(c->project, id, value, text, err);
     if (ret == 0)
@@ -109,8 +109,8 @@ static int take_conf(void *ctx, int line, const char *section, const char *key, 
         "unknown setting '%s'", key);
 }
 
-/* One that was only found may be anything: a pipe that nobody writes would hold the program for
- * ever. errno is 0: it is no file. */
+/* A file that was found, not named, may be anything: a pipe without a writer would block the
+ * program for ever. errno is 0: it is no file. */
 static FILE *open_conf(const char *path, bool found)
 {
     struct stat st;

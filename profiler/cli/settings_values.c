@@ -77,6 +77,17 @@ static int read_ranges(const struct setting_value *v, struct err *err)
 
 /* ---- for one row each ---- */
 
+static int read_tree(const struct setting_value *v, struct err *err)
+{
+    int at = 1;
+    int ret = v->text ? opt_word("tree", v->text, "no yes off on 0 1 false true up", &at, err) : 0;
+    if (ret < 0)
+        return ret;
+    v->s->tree_up = at == 8;
+    v->s->tree = v->s->tree_up || at & 1;
+    return 0;
+}
+
 static int read_start(const struct setting_value *v, struct err *err)
 {
     struct settings *s = v->s;

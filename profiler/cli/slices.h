@@ -2,8 +2,8 @@
  *
  * A ring keeps the last 65,536 events as they came. When one comes that --slice-on names, or a
  * profile is saved, they are written to F.001, F.002 ... in a run's order; no file is replaced.
- * After one there is none for a second, and a run writes 100 at most: what was passed over is
- * counted. `report` shows one like any recording, with the call stacks that its events tell. */
+ * After one there is none for a second, and a run writes 100 at most: slices that were left out
+ * are counted. `report` shows one like any recording, with the call stacks that its events show. */
 #ifndef PROFILER_CLI_SLICES_H
 #define PROFILER_CLI_SLICES_H
 

@@ -9,8 +9,9 @@ enum { LEAST_MS = 50, MOST_MS = 10000 };
 
 static void show_page(struct top_view *v, enum top_page page)
 {
+    bool aside = v->page == TOP_ONE || v->page == TOP_HELP || v->page == TOP_COLUMNS;
     if (v->page == page || page == TOP_FUNCTIONS) {
-        v->page = v->page == TOP_ONE || v->page == TOP_HELP ? v->page_before : TOP_FUNCTIONS;
+        v->page = aside ? v->page_before : TOP_FUNCTIONS;
         return;
     }
     if (v->page == TOP_FUNCTIONS || v->page == TOP_TREE)
@@ -20,8 +21,21 @@ static void show_page(struct top_view *v, enum top_page page)
         v->cursor = v->first = 0;
 }
 
+/* On the page of columns it is the column. */
+static void move_column(struct top_view *v, long step)
+{
+    long last = 0, to = (long)v->column + step;
+    while (top_column_name((unsigned)last + 1))
+        last++;
+    v->column = (unsigned)(to < 0 ? 0 : MIN(to, last));
+}
+
 static void move_cursor(struct top_view *v, long step)
 {
+    if (v->page == TOP_COLUMNS) {
+        move_column(v, step);
+        return;
+    }
     long last = v->nrows ? (long)v->nrows - 1 : 0;
     long to = (long)v->cursor + step;
     v->cursor = (size_t)(to < 0 ? 0 : MIN(to, last));
@@ -37,7 +51,7 @@ static void sort_by(struct top_view *v, int step)
     v->sort = (v->sort + n + (unsigned)step) % n;
 }
 
-static void mark(struct top_view *v)
+static void set_mark(struct top_view *v)
 {
     for (size_t i = 0; i < v->npast; i++)
         v->past[i].mark = v->past[i].now;
@@ -63,7 +77,7 @@ static bool chosen_function(const struct top_view *v, uint32_t *out)
     return true;
 }
 
-static void tag(struct top_view *v)
+static void toggle_tag(struct top_view *v)
 {
     uint32_t f;
     if (chosen_function(v, &f) && f < v->npast)
@@ -71,7 +85,7 @@ static void tag(struct top_view *v)
     move_cursor(v, 1);
 }
 
-static void untag(struct top_view *v)
+static void clear_tags(struct top_view *v)
 {
     for (size_t i = 0; i < v->npast; i++)
         v->past[i].tagged = false;
@@ -84,7 +98,7 @@ static void open_one(struct top_view *v)
 }
 
 /* The next row below the cursor whose name has the text, round the end. */
-static void search(struct top_view *v, const struct follow *w)
+static void find_next_match(struct top_view *v, const struct follow *w)
 {
     size_t n;
     const struct follow_function *f = follow_functions(w, &n);
@@ -116,7 +130,7 @@ static enum top_act take_input(struct top_view *v, const struct follow *w)
     case TOP_FILTERING: strcpy(v->filter, v->text); break;
     case TOP_SEARCHING:
         strcpy(v->search, v->text);
-        search(v, w);
+        find_next_match(v, w);
         break;
     case TOP_ENTRIES: v->entries = value > 0 && value < 1e6 ? (unsigned)value : 0; break;
     case TOP_LEAST: v->least = value > 0 ? value : 0; break;
@@ -156,7 +170,9 @@ static bool cursor_key(struct top_view *v, unsigned key)
     case 'k': move_cursor(v, -1); return true;
     case TOP_KEY_DOWN:
     case 'j': move_cursor(v, 1); return true;
+    case TOP_KEY_LEFT: /* where nothing folds */
     case TOP_KEY_PAGE_UP: move_cursor(v, -page); return true;
+    case TOP_KEY_RIGHT:
     case TOP_KEY_PAGE_DOWN: move_cursor(v, page); return true;
     case TOP_KEY_HOME: move_cursor(v, -(long)v->nrows); return true;
     case TOP_KEY_END: move_cursor(v, (long)v->nrows); return true;
@@ -170,6 +186,7 @@ static bool page_key(struct top_view *v, unsigned key)
     case TOP_KEY_F1:
     case 'h':
     case '?': show_page(v, TOP_HELP); return true;
+    case TOP_KEY_F1 + 1: show_page(v, TOP_COLUMNS); return true;
     case TOP_KEY_F1 + 4:
     case 't': show_page(v, TOP_TREE); return true;
     case 'g': show_page(v, TOP_LOG); return true;
@@ -179,6 +196,49 @@ static bool page_key(struct top_view *v, unsigned key)
     case TOP_KEY_ESCAPE: show_page(v, TOP_FUNCTIONS); return true;
     default: return false;
     }
+}
+
+/* What calls the node under the cursor: the row above it that is less deep. */
+static void move_to_caller(struct top_view *v)
+{
+    size_t i = v->cursor;
+    unsigned depth = i < v->nrows ? v->rows[i].depth : 0;
+    while (i > 0 && v->rows[i].depth >= depth)
+        i--;
+    if (depth > 0)
+        move_cursor(v, (long)i - (long)v->cursor);
+}
+
+static void fold_chosen(struct top_view *v, bool fold)
+{
+    const struct top_row *r = v->cursor < v->nrows ? &v->rows[v->cursor] : NULL;
+    if (r && r->kids && r->folded != fold)
+        top_rows_fold(v, r->id, fold);
+    else if (fold)
+        move_to_caller(v);
+}
+
+static bool fold_key(struct top_view *v, unsigned key)
+{
+    if (v->page != TOP_TREE)
+        return false;
+    switch (key) {
+    case TOP_KEY_RIGHT:
+    case 'l':
+    case '+': fold_chosen(v, false); return true;
+    case TOP_KEY_LEFT:
+    case '-': fold_chosen(v, true); return true;
+    case '*': top_rows_fold_all(v); return true;
+    default: return false;
+    }
+}
+
+static bool column_key(struct top_view *v, unsigned key)
+{
+    if (v->page != TOP_COLUMNS || (key != ' ' && key != TOP_KEY_ENTER))
+        return false;
+    v->hidden ^= 1U << v->column;
+    return true;
 }
 
 static bool input_begins(struct top_view *v, unsigned key)
@@ -199,7 +259,8 @@ enum top_act top_view_key(struct top_view *v, const struct follow *w, unsigned k
 {
     if (v->input)
         return input_key(v, w, key);
-    if (cursor_key(v, key) || page_key(v, key) || input_begins(v, key))
+    if (fold_key(v, key) || column_key(v, key) || cursor_key(v, key) || page_key(v, key) ||
+        input_begins(v, key))
         return TOP_STAY;
     switch (key) {
     case 'q':
@@ -208,15 +269,18 @@ enum top_act top_view_key(struct top_view *v, const struct follow *w, unsigned k
     case '>': sort_by(v, 1); break;
     case '<': sort_by(v, -1); break;
     case 'I': v->invert = !v->invert; break;
+    case TOP_KEY_F1 + 6:
     case 'i': next_mode(v); break;
     case 'z': v->mode = v->mode == TOP_BY_INTERVAL ? TOP_TOTAL : TOP_BY_INTERVAL; break;
-    case 'm': mark(v); break;
+    case TOP_KEY_F1 + 7:
+    case 'm': set_mark(v); break;
+    case TOP_KEY_F1 + 8:
     case 'c': v->second = !v->second; break;
     case 'H': v->handlers = !v->handlers; break;
     case 'p': v->paused = !v->paused; break;
-    case 'n': search(v, w); break;
-    case ' ': tag(v); break;
-    case 'U': untag(v); break;
+    case 'n': find_next_match(v, w); break;
+    case ' ': toggle_tag(v); break;
+    case 'U': clear_tags(v); break;
     default: break;
     }
     return TOP_STAY;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/array.h"
 #include "probe/base/util.h"
 #include "profiler/cli/top_view_priv.h"
 
@@ -32,13 +33,13 @@ static bool room_for_past(struct top_view *v, size_t n)
     return true;
 }
 
-static uint64_t grown(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
+static uint64_t growth_of(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
 
-static struct top_base less(const struct top_base *a, const struct top_base *b)
+static struct top_base base_difference(const struct top_base *a, const struct top_base *b)
 {
-    return (struct top_base){ grown(b->hits, a->hits), grown(b->c1, a->c1),
-                              grown(b->c1_children, a->c1_children), grown(b->c2, a->c2),
-                              grown(b->c2_children, a->c2_children) };
+    return (struct top_base){ growth_of(b->hits, a->hits), growth_of(b->c1, a->c1),
+                              growth_of(b->c1_children, a->c1_children), growth_of(b->c2, a->c2),
+                              growth_of(b->c2_children, a->c2_children) };
 }
 
 /* Buckets that lie between the last frame and this one are empty. */
@@ -51,27 +52,30 @@ static void turn_buckets(struct top_view *v)
     v->bucket_ms = MAX(v->bucket_ms, v->now_ms);
 }
 
-static void take_function(struct top_view *v, const struct follow_function *f, size_t i, bool anew)
+static void take_function(struct top_view *v, const struct follow_function *f, size_t i,
+                          bool snapped)
 {
     struct top_past *p = &v->past[i];
     p->last = p->now;
     p->now = (struct top_base){ f->hits, f->c1, f->c1_children, f->c2, f->c2_children };
-    if (anew)
+    if (snapped)
         p->last = p->now;
-    uint64_t step = v->second ? grown(p->last.c2, p->now.c2) : grown(p->last.c1, p->now.c1);
+    uint64_t step = v->second ? growth_of(p->last.c2, p->now.c2) : growth_of(p->last.c1, p->now.c1);
     if (!step)
-        step =
-            grown(p->last.hits, p->now.hits) && !p->now.c1 ? grown(p->last.hits, p->now.hits) : 0;
+        step = growth_of(p->last.hits, p->now.hits) && !p->now.c1
+                   ? growth_of(p->last.hits, p->now.hits)
+                   : 0;
     p->bucket[(uint64_t)v->now_ms / TOP_BUCKET_MS % TOP_BUCKETS] += (float)step;
 }
 
 /* A snapshot after others may be of another epoch: what was known before has other ids. */
-static void forget(struct top_view *v)
+static void forget_epoch(struct top_view *v)
 {
     if (v->npast)
         memset(v->past, 0, v->npast * sizeof *v->past);
     v->npast = 0;
     v->has_mark = false;
+    v->nturned = 0;
     v->mode = v->mode == TOP_SINCE_MARK ? TOP_BY_INTERVAL : v->mode;
     v->total = v->total_last = (struct top_base){ 0 };
 }
@@ -81,22 +85,22 @@ int top_view_frame(struct top_view *v, const struct follow *w, struct err *err)
     size_t n;
     const struct follow_function *f = follow_functions(w, &n);
     const struct follow_totals *t = follow_totals(w);
-    bool anew = follow_snapped(w);
+    bool snapped = follow_snapped(w);
     if (v->paused)
         return 0;
-    if (anew)
-        forget(v);
+    if (snapped)
+        forget_epoch(v);
     v->frames++;
     if (!room_for_past(v, n))
         return err_set(err, ERR_NOMEM, "close other programs", "top: out of memory");
-    v->last_ms = anew ? t->wall_ms : v->now_ms;
+    v->last_ms = snapped ? t->wall_ms : v->now_ms;
     v->now_ms = t->wall_ms;
     turn_buckets(v);
     for (size_t i = 0; i < n; i++)
-        take_function(v, &f[i], i, anew);
-    v->total_last = anew ? (struct top_base){ t->hits, t->c1, t->c1, t->c2, t->c2 } : v->total;
+        take_function(v, &f[i], i, snapped);
+    v->total_last = snapped ? (struct top_base){ t->hits, t->c1, t->c1, t->c2, t->c2 } : v->total;
     v->total = (struct top_base){ t->hits, t->c1, t->c1, t->c2, t->c2 };
-    v->events_last = anew ? t->events : v->events;
+    v->events_last = snapped ? t->events : v->events;
     v->events = t->events;
     return 0;
 }
@@ -120,8 +124,8 @@ struct top_base top_rows_total(const struct top_view *v)
 {
     switch (top_rows_mode(v)) {
     case TOP_TOTAL: return v->total;
-    case TOP_SINCE_MARK: return less(&v->total, &v->total_mark);
-    default: return less(&v->total, &v->total_last);
+    case TOP_SINCE_MARK: return base_difference(&v->total, &v->total_mark);
+    default: return base_difference(&v->total, &v->total_last);
     }
 }
 
@@ -132,8 +136,8 @@ static struct top_base value_of(const struct top_view *v, size_t i)
     const struct top_past *p = &v->past[i];
     switch (top_rows_mode(v)) {
     case TOP_TOTAL: return p->now;
-    case TOP_SINCE_MARK: return less(&p->now, &p->mark);
-    default: return less(&p->now, &p->last);
+    case TOP_SINCE_MARK: return base_difference(&p->now, &p->mark);
+    default: return base_difference(&p->now, &p->last);
     }
 }
 
@@ -159,14 +163,8 @@ static double key_of(const struct top_view *v, const struct top_row *r,
 
 static bool put_row(struct top_view *v, const struct top_row *row)
 {
-    if (v->nrows == v->cap_rows) {
-        size_t cap = v->cap_rows ? 2 * v->cap_rows : 256;
-        struct top_row *rows = realloc(v->rows, cap * sizeof *rows);
-        if (!rows)
-            return false;
-        v->rows = rows;
-        v->cap_rows = cap;
-    }
+    if (!array_room(&v->rows, v->nrows, &v->cap_rows, sizeof *v->rows))
+        return false;
     v->rows[v->nrows++] = *row;
     return true;
 }
@@ -222,7 +220,55 @@ struct tree {
     uint32_t *first, *next; /* by index; n: none */
 };
 
-static uint64_t weight(const struct top_view *v, const struct follow_node *n)
+/* Where a node is among those that were turned, or would be. */
+static size_t place_of(const struct top_view *v, uint32_t node)
+{
+    size_t low = 0, high = v->nturned;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (v->turned[middle] < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_folded(const struct top_view *v, uint32_t node)
+{
+    size_t i = place_of(v, node);
+    bool turned = i < v->nturned && v->turned[i] == node;
+    return turned != v->all_folded;
+}
+
+void top_rows_fold(struct top_view *v, uint32_t node, bool fold)
+{
+    size_t i = place_of(v, node);
+    if (is_folded(v, node) == fold)
+        return;
+    if (i < v->nturned && v->turned[i] == node) {
+        memmove(&v->turned[i], &v->turned[i + 1], (--v->nturned - i) * sizeof *v->turned);
+        return;
+    }
+    if (v->nturned == v->cap_turned) {
+        size_t cap = v->cap_turned ? 2 * v->cap_turned : 64;
+        uint32_t *turned = realloc(v->turned, cap * sizeof *turned);
+        if (!turned)
+            return;
+        v->turned = turned;
+        v->cap_turned = cap;
+    }
+    memmove(&v->turned[i + 1], &v->turned[i], (v->nturned++ - i) * sizeof *v->turned);
+    v->turned[i] = node;
+}
+
+void top_rows_fold_all(struct top_view *v)
+{
+    v->all_folded = !v->all_folded;
+    v->nturned = 0;
+}
+
+static uint64_t node_weight(const struct top_view *v, const struct follow_node *n)
 {
     uint64_t c = v->second ? n->c2_children : n->c1_children;
     return c ? c : n->hits;
@@ -243,12 +289,12 @@ static int lightest_first(const void *a, const void *b, void *ctx)
 {
     const struct heavy *h = ctx;
     uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    uint64_t x = weight(h->v, &h->node[i]), y = weight(h->v, &h->node[k]);
+    uint64_t x = node_weight(h->v, &h->node[i]), y = node_weight(h->v, &h->node[k]);
     return x != y ? (x > y) - (x < y) : (i < k) - (i > k);
 }
 
 /* Each is put in front of its siblings, the heaviest last. */
-static void hang(const struct follow *w, struct tree *t, const uint32_t *order)
+static void link_siblings(const struct follow *w, struct tree *t, const uint32_t *order)
 {
     for (size_t k = 0; k < t->n; k++) {
         uint32_t i = order[k], parent = t->node[i].parent;
@@ -258,7 +304,7 @@ static void hang(const struct follow *w, struct tree *t, const uint32_t *order)
     }
 }
 
-static bool walk(struct top_view *v, const struct follow *w, struct tree *t)
+static bool put_tree_rows(struct top_view *v, const struct follow *w, struct tree *t)
 {
     size_t nf;
     const struct follow_function *f = follow_functions(w, &nf);
@@ -275,12 +321,13 @@ static bool walk(struct top_view *v, const struct follow *w, struct tree *t)
             continue;
         }
         const struct follow_node *n = &t->node[i];
-        struct top_row row = { .id = n->id, .function = n->function, .depth = depth };
+        bool kids = t->first[i] != t->n, folded = kids && is_folded(v, n->id);
+        struct top_row row = { n->id, n->function, depth, .kids = kids, .folded = folded };
         row.is = (struct top_base){ n->hits, n->c1, n->c1_children, n->c2, n->c2_children };
         if (n->function < nf && (!*v->filter || is_wanted(v, &f[n->function], &row.is)) &&
             !put_row(v, &row))
             return false;
-        if (depth + 1 < TOP_DEPTH)
+        if (!folded && depth + 1 < TOP_DEPTH)
             path[++depth] = t->first[i];
         else
             path[depth] = t->next[i];
@@ -302,8 +349,8 @@ static bool take_tree(struct top_view *v, const struct follow *w)
     if (ok) {
         struct heavy h = { v, t.node };
         qsort_r(order, t.n, sizeof *order, lightest_first, &h);
-        hang(w, &t, order);
-        ok = walk(v, w, &t);
+        link_siblings(w, &t, order);
+        ok = put_tree_rows(v, w, &t);
     }
     free(order);
     free(t.first);

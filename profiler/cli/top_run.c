@@ -38,7 +38,7 @@ struct top {
     struct err err;
 };
 
-static void end(struct top *t, int ret)
+static void end_top(struct top *t, int ret)
 {
     if (t->ended)
         return;
@@ -73,7 +73,7 @@ static void print_table(struct top *t)
     fflush(t->cfg.out);
 }
 
-static void draw(struct top *t)
+static void draw_screen(struct top *t)
 {
     if (t->screen)
         top_screen_draw(t->screen, t->view, t->follow);
@@ -99,19 +99,19 @@ static void on_frame(void *ctx, const char *frame, size_t n)
     t->frames++;
     top_view_tell(t->view, "");
     if (top_view_frame(t->view, t->follow, &t->err) < 0)
-        end(t, -ERR_NOMEM);
+        end_top(t, -ERR_NOMEM);
     else if (t->plain)
         print_table(t);
-    draw(t);
+    draw_screen(t);
     if (ferror(t->cfg.out))
-        end(t, err_set(&t->err, ERR_IO, "", "nobody reads the output any more"));
+        end_top(t, err_set(&t->err, ERR_IO, "", "nobody reads the output any more"));
     if (t->cfg.frames && t->frames >= t->cfg.frames)
-        end(t, 0);
+        end_top(t, 0);
 }
 
 /* ---- the connection ---- */
 
-static void ask(void *ctx, char *buf, size_t cap)
+static void write_target(void *ctx, char *buf, size_t cap)
 {
     struct top *t = ctx;
     char since[FEED_POSITION_TEXT];
@@ -123,18 +123,19 @@ static void ask(void *ctx, char *buf, size_t cap)
         snprintf(buf + n, cap - (size_t)n, "&since=%s", since);
 }
 
-static bool bytes(void *ctx, const char *at, size_t n)
+static bool on_bytes(void *ctx, const char *at, size_t n)
 {
     struct top *t = ctx;
     struct err err = { .code = ERR_OK };
     int ret = follow_bytes(t->follow, at, n, &err);
     if (ret < 0)
-        end(t, err_set(&t->err, err.code, err.hint, "%s", err.what));
+        end_top(t, err_set(&t->err, err.code, err.hint, "%s", err.what));
     return ret >= 0 && !t->ended;
 }
 
-/* Who was never there, or refuses, is told at once; who goes away may come back. */
-static unsigned lost(void *ctx, const struct err *why)
+/* A feed that was never there, or refuses, is an error at once; one that goes away may come back.
+ */
+static unsigned on_lost(void *ctx, const struct err *why)
 {
     struct top *t = ctx;
     bool patient = t->screen || (t->tries++ < PLAIN_TRIES && !follow_bye(t->follow));
@@ -143,15 +144,15 @@ static unsigned lost(void *ctx, const struct err *why)
     if (t->met && !t->screen && follow_bye(t->follow)) {
         if (!t->cfg.json)
             text_print(t->cfg.out, "ended: %s\n", follow_bye(t->follow));
-        end(t, 0);
+        end_top(t, 0);
         return 0;
     }
     if (!t->met || !patient) {
-        end(t, err_set(&t->err, why->code, why->hint, "%s", why->what));
+        end_top(t, err_set(&t->err, why->code, why->hint, "%s", why->what));
         return 0;
     }
     top_view_tell(t->view, follow_bye(t->follow) ? follow_bye(t->follow) : "no connection");
-    draw(t);
+    draw_screen(t);
     return RETRY_MS;
 }
 
@@ -163,17 +164,17 @@ static void on_keys(uv_poll_t *p, int status, int events)
     unsigned key;
     (void)events;
     if (status < 0) {
-        end(t, 0); /* the terminal is gone */
+        end_top(t, 0); /* the terminal is gone */
         return;
     }
     while (!t->ended && top_screen_key(t->screen, &key))
         switch (top_view_key(t->view, t->follow, key)) {
-        case TOP_QUIT: end(t, 0); break;
+        case TOP_QUIT: end_top(t, 0); break;
         case TOP_INTERVAL: top_source_again(&t->source); break;
         default: break;
         }
     if (!t->ended)
-        draw(t);
+        draw_screen(t);
 }
 
 static void on_resize(uv_signal_t *s, int number)
@@ -182,7 +183,7 @@ static void on_resize(uv_signal_t *s, int number)
     (void)number;
     if (t->screen)
         top_screen_resize(t->screen);
-    draw(t);
+    draw_screen(t);
 }
 
 /* ---- life ---- */
@@ -214,7 +215,7 @@ static int open_all(struct top *t, struct err *err)
     return open_screen(t, err);
 }
 
-static void watch(struct top *t)
+static void watch_terminal(struct top *t)
 {
     t->has_handles = true;
     uv_signal_init(t->cfg.loop, &t->resize);
@@ -239,13 +240,13 @@ int top_start(const struct top_config *cfg, struct top **out, struct err *err)
         top_free(t);
         return ret;
     }
-    watch(t);
+    watch_terminal(t);
     t->source.loop = cfg->loop;
     t->source.to = cfg->to;
     snprintf(t->source.token, sizeof t->source.token, "%s", cfg->token);
     t->source.ctx = t;
-    t->source.events = (struct top_source_events){ ask, bytes, lost };
-    draw(t);
+    t->source.events = (struct top_source_events){ write_target, on_bytes, on_lost };
+    draw_screen(t);
     top_source_start(&t->source);
     *out = t;
     return 0;
@@ -256,7 +257,7 @@ bool top_say(struct top *t, const char *text)
     if (!t || !t->screen)
         return false;
     top_view_tell(t->view, text);
-    draw(t);
+    draw_screen(t);
     return true;
 }
 

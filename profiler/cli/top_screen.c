@@ -80,7 +80,7 @@ void top_screen_resize(struct top_screen *s)
 }
 
 /* What is said by colour is said by bold, reverse or letters, too. */
-static attr_t attributes(const struct top_screen *s, enum top_style style)
+static attr_t attributes_of(const struct top_screen *s, enum top_style style)
 {
     switch (style) {
     case TOP_HEAD: return A_BOLD;
@@ -96,7 +96,7 @@ static attr_t attributes(const struct top_screen *s, enum top_style style)
 static void draw_line(void *ctx, size_t row, const struct top_line *l)
 {
     const struct top_screen *s = ctx;
-    attr_t a = attributes(s, l->style);
+    attr_t a = attributes_of(s, l->style);
     move((int)row, 0);
     attrset((int)a);
     addstr(l->text);
@@ -125,14 +125,14 @@ bool top_screen_key(struct top_screen *s, unsigned *key)
         int curses;
         unsigned ours;
     } keys[] = {
-        { KEY_UP, TOP_KEY_UP },           { KEY_DOWN, TOP_KEY_DOWN },
-        { KEY_PPAGE, TOP_KEY_PAGE_UP },   { KEY_NPAGE, TOP_KEY_PAGE_DOWN },
-        { KEY_HOME, TOP_KEY_HOME },       { KEY_END, TOP_KEY_END },
-        { KEY_ENTER, TOP_KEY_ENTER },     { '\n', TOP_KEY_ENTER },
-        { '\r', TOP_KEY_ENTER },          { KEY_BACKSPACE, TOP_KEY_BACK },
-        { 0x7F, TOP_KEY_BACK },           { '\b', TOP_KEY_BACK },
-        { 0x1B, TOP_KEY_ESCAPE },         { KEY_LEFT, TOP_KEY_PAGE_UP },
-        { KEY_RIGHT, TOP_KEY_PAGE_DOWN },
+        { KEY_UP, TOP_KEY_UP },         { KEY_DOWN, TOP_KEY_DOWN },
+        { KEY_LEFT, TOP_KEY_LEFT },     { KEY_RIGHT, TOP_KEY_RIGHT },
+        { KEY_PPAGE, TOP_KEY_PAGE_UP }, { KEY_NPAGE, TOP_KEY_PAGE_DOWN },
+        { KEY_HOME, TOP_KEY_HOME },     { KEY_END, TOP_KEY_END },
+        { KEY_ENTER, TOP_KEY_ENTER },   { '\n', TOP_KEY_ENTER },
+        { '\r', TOP_KEY_ENTER },        { KEY_BACKSPACE, TOP_KEY_BACK },
+        { 0x7F, TOP_KEY_BACK },         { '\b', TOP_KEY_BACK },
+        { 0x1B, TOP_KEY_ESCAPE },
     };
     int c = getch();
     (void)s;

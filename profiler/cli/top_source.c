@@ -51,9 +51,9 @@ int top_address_parse(const char *text, struct top_address *out, struct err *err
         return 0;
     if (strncmp(text, http, sizeof http - 1) == 0)
         return parse_tcp(text, text + sizeof http - 1, out, err);
-    const char *path = strncmp(text, unix_, sizeof unix_ - 1) == 0 ? text + sizeof unix_ - 1
-                       : strchr(text, '/') && !strstr(text, "://") ? text
-                                                                   : NULL;
+    const char *path = strchr(text, '/') && !strstr(text, "://") ? text : NULL;
+    if (strncmp(text, unix_, sizeof unix_ - 1) == 0)
+        path = text + sizeof unix_ - 1;
     if (!path)
         return strstr(text, "://") ? not_an_address(text, err) : parse_tcp(text, text, out, err);
     if (!*path || strlen(path) >= sizeof out->path)
@@ -64,9 +64,9 @@ int top_address_parse(const char *text, struct top_address *out, struct err *err
 
 /* ---- one connection ---- */
 
-static void begin(struct top_source *s);
+static void begin_connection(struct top_source *s);
 
-static void on_retry(uv_timer_t *t) { begin(t->data); }
+static void on_retry(uv_timer_t *t) { begin_connection(t->data); }
 
 static void on_closed(uv_handle_t *h)
 {
@@ -74,15 +74,15 @@ static void on_closed(uv_handle_t *h)
     s->has_link = false;
 }
 
-static void drop(struct top_source *s)
+static void drop_connection(struct top_source *s)
 {
     if (s->has_link && !uv_is_closing(&s->link.handle))
         uv_close(&s->link.handle, on_closed);
 }
 
-static void lost(struct top_source *s, const struct err *why)
+static void connection_lost(struct top_source *s, const struct err *why)
 {
-    drop(s);
+    drop_connection(s);
     if (s->closing)
         return;
     unsigned wait = s->events.lost(s->ctx, why);
@@ -90,7 +90,7 @@ static void lost(struct top_source *s, const struct err *why)
         uv_timer_start(&s->retry, on_retry, wait, 0);
 }
 
-static void lost_by(struct top_source *s, int code, const char *what)
+static void connection_lost_by(struct top_source *s, int code, const char *what)
 {
     struct err why = { .code = ERR_OK };
     err_set(&why, ERR_IO, no_bridge, "%s%s%s: %s: %s", s->to.path, s->to.host,
@@ -98,11 +98,11 @@ static void lost_by(struct top_source *s, int code, const char *what)
     if (!*s->to.path)
         err_set(&why, ERR_IO, no_bridge, "%s port %s: %s: %s", s->to.host, s->to.port, what,
                 uv_strerror(code));
-    lost(s, &why);
+    connection_lost(s, &why);
 }
 
 /* An answer that is no stream says why, in JSON. */
-static void refused(struct top_source *s, const char *body)
+static void connection_refused(struct top_source *s, const char *body)
 {
     struct err why = { .code = ERR_OK };
     int status = 0;
@@ -117,7 +117,7 @@ static void refused(struct top_source *s, const char *body)
     else
         err_set(&why, ERR_PROTOCOL, no_bridge, "what answers there does not speak HTTP");
     json_decref(root);
-    lost(s, &why);
+    connection_lost(s, &why);
 }
 
 /* The head ends with an empty line; what follows it is the stream. False: no more of it. */
@@ -132,7 +132,7 @@ static bool take_head(struct top_source *s, const char *at, size_t n)
     if (!end && s->answered < sizeof s->answer - 1)
         return true;
     if (!end) {
-        refused(s, "");
+        connection_refused(s, "");
         return false;
     }
     if (!ok)
@@ -159,14 +159,14 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
         bool go_on = s->in_body ? s->events.bytes(s->ctx, s->buf, (size_t)n)
                                 : take_head(s, s->buf, (size_t)n);
         if (!go_on)
-            drop(s);
+            drop_connection(s);
         return;
     }
     const char *end = strstr(s->answer, "\r\n\r\n");
     if (!s->in_body && s->answered)
-        refused(s, end ? end + 4 : "");
+        connection_refused(s, end ? end + 4 : "");
     else
-        lost_by(s, (int)n, "the feed");
+        connection_lost_by(s, (int)n, "the feed");
 }
 
 static void on_written(uv_write_t *w, int status)
@@ -182,18 +182,16 @@ static void on_connected(uv_connect_t *c, int status)
     if (s->closing || status == UV_ECANCELED)
         return;
     if (status < 0) {
-        lost_by(s, status, "no connection");
+        connection_lost_by(s, status, "no connection");
         return;
     }
     s->events.ask(s->ctx, path, sizeof path);
-    bool six = strchr(s->to.host, ':') != NULL;
-    int n = snprintf(s->request, sizeof s->request,
-                     "GET %s HTTP/1.0\r\nHost: %s%s%s:%s\r\n%s%s%s\r\n", path,
-                     *s->to.path ? "localhost"
-                     : six       ? "["
-                                 : "",
-                     *s->to.path ? "" : s->to.host, six ? "]" : "", s->to.port,
-                     *s->token ? "Authorization: Bearer " : "", s->token, *s->token ? "\r\n" : "");
+    const char *host = *s->to.path ? "localhost" : s->to.host;
+    bool six = strchr(host, ':') != NULL;
+    int n =
+        snprintf(s->request, sizeof s->request, "GET %s HTTP/1.0\r\nHost: %s%s%s:%s\r\n%s%s%s\r\n",
+                 path, six ? "[" : "", host, six ? "]" : "", s->to.port,
+                 *s->token ? "Authorization: Bearer " : "", s->token, *s->token ? "\r\n" : "");
     uv_buf_t buf = uv_buf_init(s->request, (unsigned)n);
     uv_write(&s->write, &s->link.stream, &buf, 1, on_written);
     uv_read_start(&s->link.stream, on_alloc, on_read);
@@ -203,17 +201,17 @@ static void on_resolved(uv_getaddrinfo_t *r, int status, struct addrinfo *found)
 {
     struct top_source *s = r->data;
     if (!s->closing && status < 0) {
-        lost_by(s, status, "no such host");
+        connection_lost_by(s, status, "no such host");
     } else if (!s->closing) {
         int ret = uv_tcp_connect(&s->connect, &s->link.tcp, found->ai_addr, on_connected);
         if (ret < 0)
-            lost_by(s, ret, "no connection");
+            connection_lost_by(s, ret, "no connection");
     }
     uv_freeaddrinfo(found);
 }
 
 /* The handle of the last connection is closed by the loop; until then there is no other. */
-static void begin(struct top_source *s)
+static void begin_connection(struct top_source *s)
 {
     if (s->has_link) {
         uv_timer_start(&s->retry, on_retry, AGAIN_MS, 0);
@@ -234,7 +232,7 @@ static void begin(struct top_source *s)
     int ret = uv_getaddrinfo(s->loop, &s->resolve, on_resolved, s->to.host, s->to.port,
                              &(struct addrinfo){ .ai_socktype = SOCK_STREAM });
     if (ret < 0)
-        lost_by(s, ret, "no such host");
+        connection_lost_by(s, ret, "no such host");
 }
 
 void top_source_start(struct top_source *s)
@@ -242,19 +240,19 @@ void top_source_start(struct top_source *s)
     uv_timer_init(s->loop, &s->retry);
     s->retry.data = s;
     s->has_retry = true;
-    begin(s);
+    begin_connection(s);
 }
 
 void top_source_again(struct top_source *s)
 {
-    drop(s);
+    drop_connection(s);
     uv_timer_start(&s->retry, on_retry, AGAIN_MS, 0);
 }
 
 void top_source_stop(struct top_source *s)
 {
     s->closing = true;
-    drop(s);
+    drop_connection(s);
     if (s->has_retry)
         uv_close((uv_handle_t *)&s->retry, NULL);
     s->has_retry = false;

@@ -21,7 +21,7 @@ struct top_address {
  * path (with a '/', or "unix:..."); NULL: the default, 127.0.0.1:3334. 0 or -ERR_USAGE. */
 int top_address_parse(const char *text, struct top_address *out, struct err *err);
 
-/* What the owner is told. */
+/* Events for the owner. */
 struct top_source_events {
     /* the request of a connection that has been made: path and query into buf */
     void (*ask)(void *ctx, char *buf, size_t cap);
@@ -55,7 +55,7 @@ struct top_source {
     char buf[65536];
 };
 
-/* top_source_start - begins to connect; what comes of it the events tell, from the loop. */
+/* top_source_start - begins to connect; the result comes by the events, from the loop. */
 void top_source_start(struct top_source *s);
 
 /* top_source_again - drops the connection and makes another. */

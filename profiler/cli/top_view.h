@@ -31,6 +31,8 @@ struct top_line {
 enum top_key {
     TOP_KEY_UP = 0x110000,
     TOP_KEY_DOWN,
+    TOP_KEY_LEFT,
+    TOP_KEY_RIGHT,
     TOP_KEY_PAGE_UP,
     TOP_KEY_PAGE_DOWN,
     TOP_KEY_HOME,

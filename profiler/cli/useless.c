@@ -66,7 +66,7 @@ int useless_passes(const struct settings *s, struct err *err)
                    "--passes counts rounds from a start to a stop point");
 }
 
-/* What says more of a file that is not asked for. */
+/* Options on a file that is not written. */
 static int without_file(const struct settings *s, struct err *err)
 {
     if (s->origin[SET_ROTATE] == ORIGIN_FLAG && !*s->record)

@@ -1,6 +1,6 @@
 /* Options that can have no effect, beside the others, without a program, or on the part: they are
- * refused rather than swallowed. What a conf file says is for all runs in its folder, so it may be
- * more than one of them needs. */
+ * refused rather than ignored. A conf file is for all runs in its folder, so it may hold more than
+ * one of them needs. */
 #ifndef PROFILER_CLI_USELESS_H
 #define PROFILER_CLI_USELESS_H
 

@@ -58,20 +58,26 @@ int view_save(const char *path, const struct profile *p, struct err *err)
     return ret < 0 ? ret : exporter_save(x, p, &(struct report_options){ 0 }, path, err);
 }
 
-int view_show(const struct settings *s, const struct profile *p, const struct symbols *syms,
-              FILE *out, struct err *err)
+struct report_options view_options(const struct settings *s, const struct symbols *syms, FILE *out)
 {
-    struct text_sink sink = file_sink(out);
     unsigned width = terminal_width(out);
     const char *no_color = getenv("NO_COLOR");
-    struct report_options o = {
+    return (struct report_options){
         .width = width ? width : 100,
         .color = view_columns(out) && !(no_color && *no_color),
         .ascii = !width || !speaks_utf8(),
         .sort = s->sort,
+        .up = s->tree_up,
         .hits = s->hits,
         .all = s->all,
         .symbols = syms,
     };
+}
+
+int view_show(const struct settings *s, const struct profile *p, const struct symbols *syms,
+              FILE *out, struct err *err)
+{
+    struct text_sink sink = file_sink(out);
+    struct report_options o = view_options(s, syms, out);
     return view_exporter(s)->write(p, &o, &sink, err);
 }

@@ -7,11 +7,16 @@
 #include "profiler/cli/settings.h"
 #include "profiler/profile/profile.h"
 #include "profiler/views/exporters.h"
+#include "profiler/views/report.h"
 
 /* view_show - the profile on `out` as the settings ask: JSON document, or table or tree with the
  * summary. syms   for functions never hit (--all); may be NULL Returns 0, -ERR_NOMEM. */
 int view_show(const struct settings *s, const struct profile *p, const struct symbols *syms,
               FILE *out, struct err *err);
+
+/* view_options - how what is written to `out` looks: its width and colours, and what the settings
+ * ask for. syms   as of view_show(); borrowed. */
+struct report_options view_options(const struct settings *s, const struct symbols *syms, FILE *out);
 
 /* view_exporter - the row of views/exporters.h that view_show() uses: functions, tree or json. */
 const struct exporter *view_exporter(const struct settings *s);

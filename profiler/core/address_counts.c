@@ -1,4 +1,5 @@
 #include "profiler/core/address_counts.h"
+#include "probe/base/choice.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static uint32_t find_slot(const struct address_counts *a, uint64_t address)
 /* Twice as many slots as rows: half of them stay free. */
 static bool grow_table(struct address_counts *a)
 {
-    uint32_t cap = a->cap ? 2 * a->cap : FIRST_ROWS;
+    uint32_t cap = EITHER(2 * a->cap, FIRST_ROWS);
     struct address_count *row = realloc(a->row, cap * sizeof *row);
     if (!row)
         return false;
@@ -45,7 +46,9 @@ static bool add_row(struct address_counts *a, uint64_t address, uint32_t node)
 
 void address_counts_add(struct address_counts *a, uint64_t address, uint32_t node)
 {
-    uint32_t at = a->nslots ? a->slot[find_slot(a, address)] : 0;
+    uint32_t at = 0;
+    if (a->nslots)
+        at = a->slot[find_slot(a, address)];
     if (at)
         a->row[at - 1].hits++;
     else if (!add_row(a, address, node))

@@ -1,4 +1,5 @@
 #include "profiler/core/arena.h"
+#include "probe/base/util.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -16,7 +17,7 @@ struct arena_block {
 
 static struct arena_block *block_new(size_t n)
 {
-    size_t size = n > ARENA_BLOCK_BYTES ? n : ARENA_BLOCK_BYTES;
+    size_t size = MAX(n, ARENA_BLOCK_BYTES);
     if (size > SIZE_MAX - sizeof(struct arena_block))
         return NULL;
     struct arena_block *b = calloc(1, sizeof *b + size);
@@ -53,7 +54,9 @@ void *arena_alloc(struct arena *a, size_t n)
 
 char *arena_strn(struct arena *a, const char *s, size_t n)
 {
-    char *copy = n < SIZE_MAX ? arena_alloc(a, n + 1) : NULL;
+    char *copy = NULL;
+    if (n < SIZE_MAX)
+        copy = arena_alloc(a, n + 1);
     if (copy && n)
         memcpy(copy, s, n);
     return copy;
@@ -67,7 +70,9 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
     va_start(ap, fmt);
     int n = vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
-    char *text = n < 0 ? NULL : arena_alloc(a, (size_t)n + 1);
+    char *text = NULL;
+    if (n >= 0)
+        text = arena_alloc(a, (size_t)n + 1);
     if (!text)
         return NULL;
     va_start(ap, fmt);

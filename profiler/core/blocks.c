@@ -1,4 +1,5 @@
 #include "profiler/core/blocks.h"
+#include "probe/base/choice.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static size_t find_slot(const struct blocks *b, uint8_t kind, uint64_t a, uint64
 static bool grow_slots(struct blocks *b)
 {
     struct blocks old = *b;
-    b->nslots = old.nslots ? 2 * old.nslots : FIRST_SLOTS;
+    b->nslots = EITHER(2 * old.nslots, FIRST_SLOTS);
     b->slot = calloc(b->nslots, sizeof *b->slot);
     if (!b->slot) {
         *b = old;
@@ -51,7 +52,8 @@ int blocks_add(struct blocks *b, const struct event *e)
     s->a = e->pc;
     s->b = block ? e->target : 0;
     s->x += block ? e->runs : e->taken;
-    s->y += block ? 0 : e->not_taken;
+    if (!block)
+        s->y += e->not_taken;
     return 0;
 }
 
@@ -63,7 +65,7 @@ struct step {
 static int by_place(const void *a, const void *b)
 {
     uint64_t x = ((const struct step *)a)->at, y = ((const struct step *)b)->at;
-    return x < y ? -1 : x > y;
+    return COMPARE(x, y);
 }
 
 int blocks_list(const struct blocks *b, struct block_count **out, size_t *n, struct err *err)
@@ -97,7 +99,7 @@ int blocks_list(const struct blocks *b, struct block_count **out, size_t *n, str
 static int by_pc(const void *a, const void *b)
 {
     uint64_t x = ((const struct branch_count *)a)->pc, y = ((const struct branch_count *)b)->pc;
-    return x < y ? -1 : x > y;
+    return COMPARE(x, y);
 }
 
 int branches_list(const struct blocks *b, struct branch_count **out, size_t *n, struct err *err)

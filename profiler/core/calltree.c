@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "profiler/core/calltree_priv.h"
 
 enum {
@@ -15,7 +16,7 @@ enum {
 
 /* ---- events ---- */
 
-/* A counter that went back is taken as standing still: the board was reset, or the wire lied. */
+/* A counter that went back counts as unchanged: the board was reset, or the value was damaged. */
 static uint64_t take_step(struct calltree *t, uint64_t now, uint64_t *last, bool *has)
 {
     uint64_t d = *has ? now - *last : 0;
@@ -49,10 +50,26 @@ static void begin_blind(struct calltree *t)
     t->stats.blind_events++;
 }
 
+static void special_step(struct calltree *t, const struct event *e, uint64_t d1, uint64_t d2)
+{
+    if (t->watched)
+        watch_step(t, e, d1, d2);
+    if (t->gap) {
+        t->stats.gap_c1 += d1;
+        t->stats.loss[t->gap_cause].c1 += d1;
+    }
+    if (t->blind)
+        end_blind(t, &t->nodes[t->node], d1);
+}
+
 static inline void charge_node(struct calltree *t, const struct event *e)
 {
-    uint64_t d1 = e->flags & EVENT_HAS_C1 ? take_step(t, e->c1, &t->c1, &t->has_c1) : 0;
-    uint64_t d2 = e->flags & EVENT_HAS_C2 ? take_step(t, e->c2, &t->c2, &t->has_c2) : 0;
+    uint64_t d1 = 0;
+    if (e->flags & EVENT_HAS_C1)
+        d1 = take_step(t, e->c1, &t->c1, &t->has_c1);
+    uint64_t d2 = 0;
+    if (e->flags & EVENT_HAS_C2)
+        d2 = take_step(t, e->c2, &t->c2, &t->has_c2);
     struct calltree_node *n = &t->nodes[t->node];
     t->step1 = d1;
     n->c1 += d1;
@@ -60,12 +77,8 @@ static inline void charge_node(struct calltree *t, const struct event *e)
     n->steps++;
     t->stats.total_c1 += d1;
     t->stats.total_c2 += d2;
-    if (__builtin_expect(t->gap, 0)) {
-        t->stats.gap_c1 += d1;
-        t->stats.loss[t->gap_cause].c1 += d1;
-    }
-    if (__builtin_expect(t->blind, 0))
-        end_blind(t, n, d1);
+    if (__builtin_expect(t->special_step, 0))
+        special_step(t, e, d1, d2);
 }
 
 static void count_cycles(struct calltree *t, const struct event *e)
@@ -250,7 +263,7 @@ static bool feed_unplaced(struct calltree *t, const struct event *e)
         return t->node != CALLTREE_NONE;
     if (t->node == CALLTREE_NONE) {
         t->cur->context = e->context;
-        stack_open_root(t, e->flags & EVENT_HAS_PC ? e->pc : 0, e, true);
+        stack_open_root(t, event_pc(e), e, true);
         return true;
     }
     charge_node(t, e);
@@ -273,9 +286,9 @@ static bool feed_floating(struct calltree *t, const struct event *e)
     return false;
 }
 
-/* The program has come into another task without an event. Of what ran since the last one that task
- * has all but the end of the switch: who gives way is in the middle of that when it is traced last.
- * Both are doubtful. */
+/* The program has entered another task without an event. The time since the last event is charged
+ * to that task, though the end of the switch belongs to the other one, whose last event came in the
+ * middle of it. Both are doubtful. */
 static void switch_unseen(struct calltree *t, const struct event *e)
 {
     node_doubt(&t->nodes[t->node]);
@@ -287,15 +300,19 @@ static void switch_unseen(struct calltree *t, const struct event *e)
     tree_doubt(t);
 }
 
-/* What is no event of the running program. False: EVENT_CLEAR. */
-static bool feed_told(struct calltree *t, const struct event *e)
+/* What is no event of the running program. False: what was counted up to here is to be summed
+ * first. */
+static bool feed_out_of_band(struct calltree *t, const struct event *e)
 {
     if (e->kind == EVENT_TASK)
-        task_told(t, e);
-    return e->kind != EVENT_CLEAR;
+        task_take_event(t, e);
+    return e->kind == EVENT_TASK;
 }
 
-static void feed_program(struct calltree *t, const struct event *e)
+/* Within the loop over events of a tree that nobody watches, which a call of it would slow down by
+ * a twentieth; the compiler by itself makes one function of it for both loops. */
+__attribute__((always_inline)) static inline void feed_program(struct calltree *t,
+                                                               const struct event *e)
 {
     if (__builtin_expect(!t->active, 0)) {
         feed_inactive(t, e);
@@ -325,10 +342,12 @@ static void feed_program(struct calltree *t, const struct event *e)
         dispatch_event(t, e);
 }
 
-static bool feed_one(struct calltree *t, const struct event *e)
+__attribute__((always_inline)) static inline bool feed_one(struct calltree *t,
+                                                           const struct event *e)
 {
-    if (__builtin_expect(e->kind == EVENT_TASK || e->kind == EVENT_CLEAR, 0))
-        return feed_told(t, e);
+    if (__builtin_expect(e->kind == EVENT_TASK || e->kind == EVENT_CLEAR || e->kind == EVENT_AGAIN,
+                         0))
+        return feed_out_of_band(t, e);
     feed_program(t, e);
     return true;
 }
@@ -345,17 +364,57 @@ static void count_batch_cycles(struct calltree *t, const struct event *events, s
         count_cycles(t, &events[n - 1]);
 }
 
-/* Up to and with the next EVENT_CLEAR, or all. */
+static bool feed_watched(struct calltree *t, const struct event *e)
+{
+    watch_before(t, e);
+    bool fed = feed_one(t, e);
+    watch_after(t, e);
+    return fed;
+}
+
+/* How long handlers took that are open now is not known. */
+static void forget_entries(struct calltree *t)
+{
+    for (uint32_t k = 0; k < t->nstacks; k++)
+        for (uint32_t i = 0; i < t->stacks[k].depth; i++)
+            t->stacks[k].frames[i].uncounted = true;
+}
+
+/* Counters and time begin anew, the program is where it was. */
+static void on_again(struct calltree *t, const struct event *e)
+{
+    t->stats.events++;
+    forget_entries(t);
+    if (!t->active || !(e->flags & (EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_TIME)))
+        return;
+    t->has_c1 = t->has_c2 = t->has_cycles = false;
+    if (e->flags & EVENT_HAS_C1)
+        take_step(t, e->c1, &t->c1, &t->has_c1);
+    if (e->flags & EVENT_HAS_C2)
+        take_step(t, e->c2, &t->c2, &t->has_c2);
+    count_cycles(t, e);
+    if (t->watched)
+        watch_rearmed(t, e);
+}
+
+/* Up to and with the next event that something begins anew with, or all. */
 static size_t feed_some(struct calltree *t, const struct event *events, size_t n)
 {
     size_t i = 0;
-    while (i < n && feed_one(t, &events[i]))
-        i++;
+    if (t->watched)
+        while (i < n && feed_watched(t, &events[i]))
+            i++;
+    else
+        while (i < n && feed_one(t, &events[i]))
+            i++;
     t->stats.events += i;
     count_batch_cycles(t, events, i);
     if (i == n)
         return n;
-    calltree_clear(t);
+    if (events[i].kind == EVENT_AGAIN)
+        on_again(t, &events[i]);
+    if (events[i].kind == EVENT_CLEAR || events[i].forgets)
+        calltree_clear(t);
     return i + 1;
 }
 
@@ -377,12 +436,16 @@ int calltree_new(const struct calltree_config *cfg, struct calltree **out, struc
         return err_set(err, ERR_NOMEM, "", "call tree: out of memory");
     if (cfg)
         t->cfg = *cfg;
-    t->cfg.max_nodes = t->cfg.max_nodes ? t->cfg.max_nodes : DEFAULT_NODES;
-    t->cfg.max_depth = t->cfg.max_depth ? t->cfg.max_depth : DEFAULT_DEPTH;
-    t->cfg.max_stacks = t->cfg.max_stacks ? t->cfg.max_stacks : DEFAULT_STACKS;
-    t->cfg.max_tasks = t->cfg.max_tasks ? t->cfg.max_tasks : DEFAULT_TASKS;
-    t->sampled.limit = t->cfg.max_addresses ? t->cfg.max_addresses : DEFAULT_ADDRESSES;
+    t->cfg.max_nodes = EITHER(t->cfg.max_nodes, DEFAULT_NODES);
+    t->cfg.max_depth = EITHER(t->cfg.max_depth, DEFAULT_DEPTH);
+    t->cfg.max_stacks = EITHER(t->cfg.max_stacks, DEFAULT_STACKS);
+    t->cfg.max_tasks = EITHER(t->cfg.max_tasks, DEFAULT_TASKS);
+    t->sampled.limit = EITHER(t->cfg.max_addresses, DEFAULT_ADDRESSES);
     t->node = CALLTREE_NONE;
+    t->watched = t->cfg.watch != NULL;
+    if (t->watched)
+        t->watching.cfg = *t->cfg.watch;
+    t->cfg.watch = NULL;
     if (!tree_init(t) || stacks_init(t) < 0) {
         calltree_free(t);
         return err_set(err, ERR_NOMEM, "", "call tree: out of memory");
@@ -428,9 +491,9 @@ void calltree_clear(struct calltree *t)
         n->doubtful = n->kind == CALLTREE_LOST || n->kind == CALLTREE_OTHER;
         n->lacking = false;
     }
-    for (uint32_t k = 0; k < t->nstacks; k++)
-        for (uint32_t i = 0; i < t->stacks[k].depth; i++)
-            t->stacks[k].frames[i].uncounted = true;
+    forget_entries(t);
+    if (t->watched)
+        watch_cleared(t);
     t->stats = (struct calltree_stats){ .clears = t->stats.clears + 1 };
     address_counts_clear(&t->sampled);
 }

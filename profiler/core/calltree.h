@@ -1,24 +1,24 @@
 /* The call tree: events in, one node per call path out, each with its own hits and counters.
  *
- * What it promises
+ * Guarantees
  * - Every counter step between two events of an active profile is charged to exactly one node, so
  *   C1+children of a node = its C1 + the sum over its children, and the roots add up to the total.
- * - Interrupt and exception handlers are roots of their own: their time is in no victim's
- * C1+children. So are tasks that the target names.
+ * - Interrupt and exception handlers are roots of their own: their time is not in the C1+children
+ *   of what they interrupted. So are tasks that the target names.
  * - No allocation per event: memory grows with the number of different call paths, up to max_nodes;
  *   later paths are charged to one node of kind CALLTREE_OTHER and counted.
  * - Hits of a function are the times it was entered: calls, tail calls, interrupts, tasks begun at
- * its first instruction, and starts of profiling inside of it. A function only returned into has
- * none.
+ * its first instruction, and starts of profiling inside of it. A function that was only returned
+ * into has none.
  * - A node is marked doubtful when an event flagged so was charged to it or went into it; when it
  * was running as events were lost, or was the first found afterwards; when it was entered or left
  * without an event; when it was first called by code whose calls may have gone unseen, or below
- * such code; for a handler whose RTE is not traced, and its victim; when a counter went back;
- * beyond max_depth. As the mark stays for good, doubts against steps say how much of the node is
- * meant: one step may have two doubtful ends.
- * - No event sequence is an error. What does not fit (a return nobody called, a stack pointer in
- * another stack, lost events) is reconciled by the rules in calltree_place.c, counted, and marked
- * doubtful. */
+ * such code; for a handler whose RTE is not traced, and the function it interrupted; when a
+ * counter went back; beyond max_depth. As the mark stays for good, doubts against steps say how
+ * much of the node is meant: one step may have two doubtful ends.
+ * - No event sequence is an error. What does not fit (a return without a call, a stack pointer in
+ *   another stack, lost events) is reconciled by the rules in calltree_place.c, counted, and marked
+ *   doubtful. */
 #ifndef PROFILER_CORE_CALLTREE_H
 #define PROFILER_CORE_CALLTREE_H
 
@@ -28,6 +28,7 @@
 
 #include "probe/base/err.h"
 #include "profiler/core/address_counts.h"
+#include "profiler/core/calltree_watch.h"
 #include "targets/event.h"
 
 #define CALLTREE_NONE UINT32_MAX
@@ -39,7 +40,7 @@ enum calltree_kind {
     CALLTREE_LOST,      /* root: counter steps during which events were lost */
     CALLTREE_OTHER,     /* root: paths beyond max_nodes */
     CALLTREE_SAMPLE,    /* root: a function found by samples; hits are samples */
-    CALLTREE_TASK /* root: a task that EVENT_TASK has told of; addr is its context, its functions
+    CALLTREE_TASK /* root: a task that an EVENT_TASK announced; addr is its context, its functions
                      are below. No hits, nothing of its own */
 };
 
@@ -61,11 +62,13 @@ struct calltree_config {
     uint32_t max_depth;
     /* tasks followed at once; 0: 64. The one unused longest is forgotten. */
     uint32_t max_stacks;
-    /* that have a root of their own; 0: 4096. What later ones run has roots as if nothing were
-     * known of them. */
+    /* that have a root of their own; 0: 4096. Functions of later tasks get roots as if no task
+     * were known. */
     uint32_t max_tasks;
-    /* of samples, that are told apart; 0: 256 Ki. 32 bytes each. */
+    /* different addresses of samples that are counted; 0: 256 Ki. 32 bytes each. */
     uint32_t max_addresses;
+    /* told of steps and activations; copied. NULL: nobody is */
+    const struct calltree_watch *watch;
 };
 
 /* What each event touches comes first. */
@@ -75,7 +78,7 @@ struct calltree_node {
     uint64_t low, high;    /* function range in addr's alias; equal if unknown */
     uint64_t steps;        /* counter steps charged to it, doubtful ones among them */
     uint32_t child[2];     /* cache: two children entered last, CALLTREE_NONE at first */
-    /* the lower halves of their addresses, so that others are not looked at */
+    /* the lower halves of their addresses, to rule out others quickly */
     uint32_t child_addr[2];
     uint32_t parent;   /* CALLTREE_NONE at roots; always smaller than the node's own index */
     uint16_t vector;   /* INTERRUPT, EXCEPTION: code of the first that came in here */
@@ -126,8 +129,8 @@ struct calltree_stats {
     uint64_t tail_calls;
     /* calls, jumps and returns into code that may be left without an event; handlers that were */
     uint64_t blind_events;
-    /* counter 1 from those to the next event (of handlers, from the one before their end): whose it
-     * is cannot be told */
+    /* counter 1 from those to the next event (of handlers, from the one before their end): which
+     * function it belongs to is not known */
     uint64_t blind_c1;
     uint64_t inferred;       /* frames opened or closed because an event's pc said so */
     uint32_t nesting;        /* most handlers open at once */
@@ -136,14 +139,14 @@ struct calltree_stats {
     uint64_t depth_overflow; /* calls beyond max_depth */
     uint64_t stack_overflow; /* stacks forgotten beyond max_stacks */
     uint64_t backwards;      /* counter steps below zero, taken as zero */
-    uint64_t clears;         /* how often all of this has begun anew; it alone goes on */
+    uint64_t clears;         /* how often the counts were cleared; it alone is kept */
     struct calltree_unfinished unfinished;
 };
 
 struct calltree; /* private to calltree.c */
 
 /* calltree_new - an empty tree, inactive until EVENT_START
- * cfg   copied; NULL for defaults without symbols. Returns 0 or -ERR_NOMEM. */
+ * cfg   copied, with its watch; NULL for defaults without symbols. Returns 0 or -ERR_NOMEM. */
 int calltree_new(const struct calltree_config *cfg, struct calltree **out, struct err *err);
 
 /* calltree_free - NULL is fine. */
@@ -153,8 +156,8 @@ void calltree_free(struct calltree *t);
 void calltree_feed(struct calltree *t, const struct event *events, size_t n);
 
 /* calltree_clear - forget what was counted, keep nodes and stacks: a view starts over without
- * losing its place. What EVENT_CLEAR does: a profile that is also recorded is cleared by that, so
- * that its recording agrees. */
+ * losing its place. What EVENT_CLEAR does, and an EVENT_AGAIN that forgets: a profile that is also
+ * recorded is cleared by these, so that its recording agrees. */
 void calltree_clear(struct calltree *t);
 
 /* calltree_nodes - all nodes, parents before children; borrowed until the next call but stats

@@ -1,4 +1,4 @@
-/* Interrupts and exceptions: what they strike, and which of them an RTE ends. */
+/* Interrupts and exceptions: what they interrupt, and which of them an RTE ends. */
 #include "profiler/core/calltree_stack.h"
 
 /* ---- interrupts and exceptions ---- */
@@ -6,9 +6,10 @@
 void stack_handler(struct calltree *t, const struct event *e)
 {
     enum calltree_kind kind = e->kind == EVENT_INTERRUPT ? CALLTREE_INTERRUPT : CALLTREE_EXCEPTION;
-    uint32_t node = tree_root(t, kind, e->flags & EVENT_HAS_TARGET ? e->target : 0);
+    uint32_t node = tree_root(t, kind, event_target(e));
     struct calltree_node *n = &t->nodes[node];
-    n->vector = n->hits == 0 ? e->vector : n->vector;
+    if (n->hits == 0)
+        n->vector = e->vector;
     n->hits++;
     stack_note_sp(t->cur, e);
     if (e->flags & EVENT_UNTRACED_RTE) {
@@ -18,14 +19,15 @@ void stack_handler(struct calltree *t, const struct event *e)
     struct frame *f = stack_push(t, node, FRAME_HANDLER);
     if (!f)
         return;
-    frame_entered(f, e->flags & EVENT_HAS_PC ? e->pc : 0, e);
+    frame_entered(f, event_pc(e), e);
     f->untraced = (e->flags & EVENT_UNTRACED_RTE) != 0;
     f->pending = e->flags & EVENT_HAS_PC && stack_at_last_site(t, e);
     f->c1 = t->c1;
     uint32_t open = 0;
     for (uint32_t i = 0; i < t->cur->depth; i++)
         open += t->cur->frames[i].kind == FRAME_HANDLER;
-    t->stats.nesting = open > t->stats.nesting ? open : t->stats.nesting;
+    if (open > t->stats.nesting)
+        t->stats.nesting = open;
     t->cur->untraced |= f->untraced;
     t->last_pc = 0;
 }
@@ -36,7 +38,7 @@ static void resume_below(struct calltree *t, uint32_t i)
 {
     const struct frame *f = &t->cur->frames[i];
     t->last_pc = f->pending ? f->from : 0;
-    stack_close_to(t, i);
+    stack_return_to(t, i);
 }
 
 static bool rte_to(struct calltree *t, const struct event *e, bool need_sp)
@@ -92,7 +94,7 @@ static bool rte_moved(struct calltree *t, const struct event *e)
                                     e->target - s->frames[i].from <= SLOT_BYTES);
         if (!frame_sp_fits(&s->frames[i], e) && !same)
             return false;
-        stack_close_to(t, i);
+        stack_return_to(t, i);
         if (!same)
             stack_arrive(t, e->target, e);
         return true;
@@ -106,8 +108,9 @@ static bool goes_back_to(const struct calltree *t, const struct stack *s, uint32
                          uint64_t target)
 {
     const struct frame *f = &s->frames[handler];
-    return f->from ? target - f->from <= SLOT_BYTES
-                   : tree_same_function(t, s->frames[handler - 1].node, target);
+    if (f->from)
+        return target - f->from <= SLOT_BYTES;
+    return tree_same_function(t, s->frames[handler - 1].node, target);
 }
 
 static struct stack *left_standing_at(struct calltree *t, uint64_t target)
@@ -115,7 +118,9 @@ static struct stack *left_standing_at(struct calltree *t, uint64_t target)
     struct stack *best = NULL;
     for (uint32_t k = 0; k < t->nstacks; k++) {
         struct stack *s = &t->stacks[k];
-        uint32_t i = stack_other_task(t, s) ? stack_innermost_handler(s) : 0;
+        uint32_t i = 0;
+        if (stack_other_task(t, s))
+            i = stack_innermost_handler(s);
         if (i && goes_back_to(t, s, i, target) && (!best || s->used < best->used))
             best = s;
     }
@@ -132,7 +137,7 @@ static bool rte_task(struct calltree *t, const struct event *e)
     struct stack *s = left_standing_at(t, e->target);
     if (s) {
         stack_switch_to(t, s);
-        stack_close_to(t, stack_innermost_handler(s));
+        stack_return_to(t, stack_innermost_handler(s));
         return true;
     }
     bool begins =
@@ -154,8 +159,10 @@ static void note_duration(struct calltree *t)
             uint64_t d = t->c1 - s->frames[i].c1;
             if (s->frames[i].uncounted)
                 return;
-            n->longest = d > n->longest ? d : n->longest;
-            n->shortest = d < n->shortest ? d : n->shortest;
+            if (d > n->longest)
+                n->longest = d;
+            if (d < n->shortest)
+                n->shortest = d;
             return;
         }
 }
@@ -188,7 +195,7 @@ void stack_rte(struct calltree *t, const struct event *e)
     if (!(e->flags & EVENT_HAS_TARGET)) {
         for (uint32_t i = t->cur->depth; i-- > 1;)
             if (t->cur->frames[i].kind == FRAME_HANDLER) {
-                stack_close_to(t, i);
+                stack_return_to(t, i);
                 return;
             }
         return;

@@ -1,5 +1,5 @@
 /* Handlers that end without an event: an RTE leads to another task than the one that was
- * interrupted, where nobody waits for it. */
+ * interrupted, and no handler was open there. */
 #include "profiler/core/calltree_stack.h"
 
 /* code so far behind a handler's first instruction is taken for its own, if nothing says otherwise

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "profiler/core/calltree_priv.h"
+#include "probe/base/util.h"
 
 enum {
     FIRST_NODES = 256,
@@ -181,7 +182,9 @@ uint32_t tree_root(struct calltree *t, enum calltree_kind kind, uint64_t addr)
 {
     uint32_t key = ROOT_PARENT_OF_KIND_0 + (uint32_t)kind;
     uint32_t node = t->slots[find_slot(t, key, addr)].node;
-    return node != CALLTREE_NONE ? node : child_slow(t, CALLTREE_NONE, key, addr, kind);
+    if (node != CALLTREE_NONE)
+        return node;
+    return child_slow(t, CALLTREE_NONE, key, addr, kind);
 }
 
 void tree_doubt(struct calltree *t)
@@ -209,7 +212,7 @@ bool tree_init(struct calltree *t)
 {
     uint32_t limit = t->cfg.max_nodes + SPECIAL_NODES;
     t->lost_node = t->other_node = CALLTREE_NONE;
-    t->cap_nodes = limit < FIRST_NODES ? limit : FIRST_NODES;
+    t->cap_nodes = MIN(limit, FIRST_NODES);
     t->nodes = malloc(t->cap_nodes * sizeof *t->nodes);
     return t->nodes && slots_resize(t, FIRST_SLOTS);
 }

@@ -12,31 +12,28 @@
  * to;
  *   - an event in another function than the one on top, or with more stack than that was entered
  * with, is placed by the same evidence. Without any it was entered from here without an event, if
- * the stack pointer is a little below, or is a task never seen; doubtful either way. If what seemed
- * to be entered turns out not to have returned, it is kept as a task.
- *   - where nobody knows the functions, that a frame is gone is told by more stack than it was
- * entered with, a call made with as much (a function that calls has saved where it returns to), a
- * handler's stack pointer in another task (calltree_left.c); doubtful. Elsewhere:
+ * the stack pointer is a little below, or is a task never seen; doubtful either way. If what
+ * seemed to be entered turns out not to have returned, it is kept as a task. - without symbols, a
+ * frame is known to be gone by a stack pointer above that of its entry, a call made with as much (a
+ * function that calls has saved where it returns to), a handler's stack pointer in another task
+ * (calltree_left.c); doubtful. Elsewhere:
  *
  * A return fits if it goes a few bytes behind the call instruction of the innermost open call, with
- * a stack pointer near the one at the call. What does not fit is tried, in this order, as
- *   1. a return to an outer call of this stack (longjmp, returns without an event): inner frames
- * close;
- *   2. a return to the innermost call of another stack: the task was switched;
- *   3. the innermost call's address with an unlikely stack pointer;
- *   4. arriving in a function that has an open frame here, stack pointer permitting: inner frames
- * close;
- *   5. arriving in the function on top of another stack: the task was switched;
- *   6. leaving the function in which watching began: its caller becomes the root;
- *   7. a stack never seen: a new one, so that the old one is whole when its task goes on.
- * A return whose target is not known is judged by its stack pointer alone, in the same order; if it
- * is nobody's, the next event tells where it went. On a stack never seen that function has one hit,
- * a doubtful one: its entry was not seen, but it runs. Targets that do not know the stack pointer
- * (S12Z) are followed by addresses alone: a handler that ends elsewhere than where it began leaves
- * its stack standing in it, and goes on with one that stands in a handler and was interrupted
- * there: its own if it fits, else of several the one left longest ago. Should that have been the
- * wrong one, the next return shows it, and the two change places. Stack pointers grow down; only
- * differences are used, in 32-bit arithmetic. */
+ * a stack pointer near the one at the call. What does not fit is tried, in this order, as 1. a
+ * return to an outer call of this stack (longjmp, returns without an event): inner frames close; 2.
+ * a return to the innermost call of another stack: the task was switched; 3. the innermost call's
+ * address with an unlikely stack pointer; 4. arriving in a function that has an open frame here,
+ * stack pointer permitting: inner frames close; 5. arriving in the function on top of another
+ * stack: the task was switched; 6. leaving the function in which profiling began: its caller
+ * becomes the root; 7. a stack never seen: a new one, so that the old one is whole when its task
+ * goes on. A return whose target is not known is judged by its stack pointer alone, in the same
+ * order; if it fits none, the next event shows where it went. On a stack never seen that function
+ * has one hit, a doubtful one: its entry was not seen, but it runs. Targets that do not know the
+ * stack pointer (S12Z) are followed by addresses alone: a handler that ends elsewhere than where it
+ * began leaves its stack standing in it, and goes on with one that stands in a handler and was
+ * interrupted there: its own if it fits, else of several the one left longest ago. Should that have
+ * been the wrong one, the next return shows it, and the two change places. Stack pointers grow
+ * down; only differences are used, in 32-bit arithmetic. */
 #include "profiler/core/calltree_stack.h"
 
 /* ---- does it fit? ---- */
@@ -199,10 +196,11 @@ void stack_new_root(struct calltree *t, uint64_t addr, const struct event *e)
     stack_open_root(t, addr, e, false);
 }
 
-/* What the first function of a stack returned to. Where nobody knows the functions, it has this
- * name only. */
+/* The function that the first function of a stack returned to. Without symbols, this place is its
+ * only name. */
 static void caller_root(struct calltree *t, uint64_t addr, const struct event *e)
 {
+    stack_drop(t, t->cur, 0, CALLTREE_LEFT_RETURN);
     stack_new_root(t, addr, e);
     if (t->nodes[t->node].low == t->nodes[t->node].high)
         tree_doubt(t);
@@ -214,16 +212,17 @@ static void doubt_all(struct calltree *t, const struct stack *s)
         node_doubt(&t->nodes[s->frames[i].node]);
 }
 
-/* A function entered at its first instruction was called, whoever did it: a task begins. Landing in
- * the middle of one, on a stack never seen, is a guess; so it is where nobody knows where functions
- * begin. */
+/* A function entered at its first instruction was called: a task begins. In the middle of a
+ * function, on a stack never seen, that is a guess; so it is without symbols, where no function's
+ * beginning is known. */
 void stack_begin_task(struct calltree *t, uint64_t addr, const struct event *e)
 {
     struct calltree_range r;
     bool nameless = !t->cfg.resolve || !t->cfg.resolve(t->cfg.resolve_ctx, addr, &r);
     if (nameless && sp_exact(e) && in_range(t->cur, sp_after(e)))
-        doubt_all(t, t->cur); /* it may be one of them, whose name nobody knows */
+        doubt_all(t, t->cur); /* it may be one of them under another name */
     stack_new(t, e->context);
+    t->watching.begins = nameless || r.low == addr;
     stack_new_root(t, addr, e);
     const struct calltree_node *n = &t->nodes[t->node];
     if (n->addr == addr)
@@ -239,7 +238,7 @@ static void forget_overwritten(struct calltree *t, uint32_t sp)
         struct stack *s = &t->stacks[k];
         if (s != t->cur && can_hold(t, s) && s->low <= sp &&
             s->high - sp + SAME_TOP <= 2 * SAME_TOP)
-            s->depth = 0;
+            stack_drop(t, s, 0, CALLTREE_LEFT_FORGOTTEN);
     }
 }
 
@@ -296,7 +295,9 @@ void stack_arrive(struct calltree *t, uint64_t addr, const struct event *e)
         arrive_exact(t, addr, e);
         return;
     }
-    long i = s->overflow ? -1 : stack_frame_of(t, addr, s->depth, e);
+    long i = -1;
+    if (!s->overflow)
+        i = stack_frame_of(t, addr, s->depth, e);
     if (i >= 0) {
         t->stats.unwinds += (uint32_t)i + 1 < s->depth;
         stack_close_to(t, (uint32_t)i + 1);
@@ -323,7 +324,9 @@ static void infer_entry(struct calltree *t, const struct event *e)
     tree_doubt(t);
     uint32_t node = tree_child(t, t->node, e->pc);
     t->stats.inferred++;
+    t->watching.found = true;
     struct frame *f = stack_push(t, node, FRAME_TAIL);
+    t->watching.found = false;
     if (f) {
         f->inferred = true;
         t->nodes[node].hits++;
@@ -362,7 +365,8 @@ static bool entered_from(const struct stack *s, uint32_t i, const struct event *
     return !f->exact || f->sp - e->sp <= SP_POPPED_LATE;
 }
 
-/* Nobody's known activation: entered from here without an event, or a task never seen. */
+/* No known activation fits: the function was entered from here without an event, or belongs to a
+ * task never seen. */
 static void enter_unseen(struct calltree *t, const struct event *e)
 {
     struct stack *s = t->cur;
@@ -396,8 +400,11 @@ void stack_set_aside(struct calltree *t, uint32_t below, uint32_t last_sp)
         return;
     while (to->cap < from->depth - below - 1 && stack_grow(t, to))
         ;
-    for (uint32_t i = below + 1; i < from->depth && to->depth < to->cap; i++)
+    for (uint32_t i = below + 1; i < from->depth && to->depth < to->cap; i++) {
+        if (t->watched)
+            watch_moved(from, i, to, to->depth);
         to->frames[to->depth++] = from->frames[i];
+    }
     to->last_sp = to->low = to->high = last_sp;
     to->has_sp = true;
     stack_switch_to(t, from);
@@ -416,7 +423,9 @@ uint32_t stack_inferred_above(const struct stack *s, uint32_t below)
 static void go_to(struct calltree *t, const struct place *p)
 {
     struct stack *s = t->cur;
-    uint32_t task = p->s == s && p->grade == PROVED ? stack_inferred_above(s, p->frame) : 0;
+    uint32_t task = 0;
+    if (p->s == s && p->grade == PROVED)
+        task = stack_inferred_above(s, p->frame);
     t->stats.inferred++;
     tree_doubt(t);
     if (task)
@@ -448,8 +457,8 @@ static bool begins_nearer(const struct calltree *t, uint32_t node, uint32_t othe
     return addr - t->nodes[node].addr < addr - t->nodes[other].addr;
 }
 
-/* Left without an event, as it seems, or it keeps where it returns to in a register: a function
- * that calls has saved that, which takes stack. */
+/* Does the frame seem to be left without an event? Or it keeps its return address in a register: a
+ * function that makes calls has saved it on the stack. */
 static bool frame_gone(const struct frame *f, const struct event *e)
 {
     return e->kind == EVENT_CALL && f->kind == FRAME_CALL && f->exact && sp_exact(e) &&
@@ -465,8 +474,8 @@ static bool is_callers(const struct calltree *t, uint32_t i, const struct event 
            (begins_nearer(t, f[-1].node, f->node, e->pc) || (f->blind && frame_gone(f, e)));
 }
 
-/* Where nobody knows the functions the stack pointer alone tells that frames are gone: a longjmp
- * that no return shows, a return that is not traced. */
+/* Without symbols the stack pointer alone shows that frames are gone: by a longjmp, or a return
+ * that is not traced. */
 static void drop_left(struct calltree *t, const struct event *e)
 {
     struct stack *s = t->cur;
@@ -522,13 +531,15 @@ void stack_relocate(struct calltree *t, const struct event *e)
     }
     while (s->depth > 1 && frame_sp_known(stack_top(t), e) &&
            (int32_t)(e->sp - stack_top(t)->sp) > 0)
-        s->depth--;
+        stack_drop(t, s, s->depth - 1, CALLTREE_LEFT_CLOSED);
     s->overflow = 0;
-    long i = s->depth && e->flags & EVENT_HAS_PC ? stack_frame_of(t, e->pc, s->depth, e) : -1;
+    long i = -1;
+    if (s->depth && e->flags & EVENT_HAS_PC)
+        i = stack_frame_of(t, e->pc, s->depth, e);
     if (i >= 0)
         stack_close_to(t, (uint32_t)i + 1);
     else if (e->flags & EVENT_HAS_PC || !s->depth)
-        stack_new_root(t, e->flags & EVENT_HAS_PC ? e->pc : 0, e);
+        stack_new_root(t, event_pc(e), e);
     else
         stack_settle(t);
     tree_doubt(t);

@@ -22,16 +22,56 @@ struct frame {
     uint32_t sp; /* at the event that entered it, behind its slot if known */
     uint8_t kind;
     bool has_sp;
-    bool exact;     /* sp is what a return through it, or an RTE, has to the byte */
+    bool exact;     /* sp is exactly what a return through it, or an RTE, has */
     bool untraced;  /* handler whose RTE gives no event */
     bool pending;   /* handler: the branch at `from` had given its event already */
     bool inferred;  /* TAIL: entered without an event, jumped to or called */
     bool blind;     /* may be left without one */
-    bool uncounted; /* handler: entered before calltree_clear(), so how long it took is not known */
+    bool uncounted; /* handler: entered before counts began again: its time is unknown */
+};
+
+/* event_pc - where the event came from; 0 if it does not say. */
+static inline uint64_t event_pc(const struct event *e)
+{
+    return e->flags & EVENT_HAS_PC ? e->pc : 0;
+}
+
+/* event_target - where it led; 0 if it does not say. */
+static inline uint64_t event_target(const struct event *e)
+{
+    return e->flags & EVENT_HAS_TARGET ? e->target : 0;
+}
+
+/* Of a watched tree: what is known of a frame's beginning, and what it took since. */
+struct frame_seen {
+    uint64_t number; /* of the activation; 0: it stands in another stack now */
+    struct calltree_moment in;
+    uint64_t gaps, backs;    /* there had been */
+    uint64_t c1, c2;         /* its own */
+    uint64_t below1, below2; /* of those it called that have ended */
+    bool found, cleared, doubtful;
+    bool handler; /* it is one, or below one */
+};
+
+/* Of a watched tree (calltree_watch.c). */
+struct watching {
+    struct calltree_watch cfg;
+    const struct event *event; /* that is being fed */
+    uint64_t numbers;          /* of activations, given so far */
+    uint64_t gaps;
+    uint64_t backs;     /* steps in which a counter went back */
+    uint64_t backwards; /* calltree_stats.backwards up to the last step */
+    uint64_t cycles;    /* of the target's clock, up to the last step */
+    uint64_t entered;   /* where the program went on behind the last event */
+    bool has_cycles, entered_known;
+    bool after_doubt; /* the last event's counters were doubtful */
+    bool found;       /* the frame that comes next was not entered now */
+    bool begins;      /* it was, though it is a root */
 };
 
 struct stack {
     struct frame *frames;
+    struct frame_seen *seen; /* as many; NULL: nobody watches */
     uint32_t depth, cap;
     uint32_t overflow; /* frames that found no place above max_depth */
     uint32_t context;
@@ -42,7 +82,7 @@ struct stack {
     uint64_t used; /* event number of last use, for forgetting the oldest */
 };
 
-/* A task that the target has told of. */
+/* A task that an EVENT_TASK announced. */
 struct task_known {
     uint32_t context;
     uint32_t low, bytes; /* its stack */
@@ -78,10 +118,19 @@ struct calltree {
     uint64_t last_pc; /* of the last traced call, jump or return */
     bool has_c1, has_c2, has_cycles;
     bool active;
-    bool floating;     /* a return went nobody knows where: the next event's place gets the time */
-    bool gap;          /* events were lost since the last one that told the place */
+    bool floating; /* a return went to an unknown place: the next event's place gets the time */
+    /* What makes a step more than a sum, in one word, so that it is one test. */
+    union {
+        struct {
+            bool gap;     /* events were lost since the last one that gave a place */
+            bool blind;   /* the last event led into code that may have returned without one */
+            bool watched; /* somebody is told of steps and activations */
+            bool unused;
+        };
+        uint32_t special_step;
+    };
     uint8_t gap_cause; /* enum event_cause: what lost them */
-    bool blind;        /* the last event led into code that may have returned without one */
+    struct watching watching;
 };
 
 /* ---- nodes ---- */
@@ -119,17 +168,19 @@ bool tree_same_function(const struct calltree *t, uint32_t node, uint64_t addr);
 /* sp_after - the stack pointer behind the event's slot, as far as known. */
 static inline uint32_t sp_after(const struct event *e)
 {
-    return e->flags & EVENT_SP_EXACT ? e->sp + (uint32_t)e->slot_adds : e->sp;
+    if (e->flags & EVENT_SP_EXACT)
+        return e->sp + (uint32_t)e->slot_adds;
+    return e->sp;
 }
 
-/* sp_exact - is that to the byte what the program goes on with? */
+/* sp_exact - is that exactly the stack pointer the program goes on with? */
 static inline bool sp_exact(const struct event *e)
 {
     return (e->flags & (EVENT_HAS_SP | EVENT_SP_EXACT)) == (EVENT_HAS_SP | EVENT_SP_EXACT);
 }
 
-/* frame_left - the event cannot be in this frame: a function has never more stack than when it was
- * called. */
+/* frame_left - the event cannot be in this frame: its stack pointer is never above that of its
+ * call. */
 static inline bool frame_left(const struct frame *f, const struct event *e)
 {
     return f->exact && sp_exact(e) && f->kind != FRAME_HANDLER && (int32_t)(e->sp - f->sp) > 0;
@@ -137,15 +188,46 @@ static inline bool frame_left(const struct frame *f, const struct event *e)
 
 /* ---- tasks (calltree_task.c) ---- */
 
-/* task_told - an EVENT_TASK. task_root - the root for the function at pc, of the task whose context
- * the current stack has and on whose stack sp lies, or of nobody's. task_adopt - the current stack
- * turns out to be that of a task: its calls are the task's from now on. task_holds - does its stack
- * hold sp? task_ends_others - tasks whose stacks that of context has taken are gone. */
-void task_told(struct calltree *t, const struct event *e);
+/* task_take_event - an EVENT_TASK. task_root - the root for the function at pc, of the task whose
+ * context the current stack has and on whose stack sp lies, or of no task. task_assign_stack - the
+ * current stack turns out to be that of a task: its calls are the task's from now on. task_holds -
+ * does its stack hold sp? task_ends_others - ends the tasks whose stacks now belong to the task of
+ * that context. */
+void task_take_event(struct calltree *t, const struct event *e);
 uint32_t task_root(struct calltree *t, uint64_t pc, const struct event *e);
-void task_adopt(struct calltree *t);
+void task_assign_stack(struct calltree *t);
 bool task_holds(const struct calltree *t, uint32_t context, uint32_t sp);
 void task_ends_others(struct calltree *t, uint32_t context);
+
+/* ---- watching (calltree_watch.c): only where t->watched ---- */
+
+/* watch_before, watch_after - around each event. watch_step - it ended a step, which has just been
+ * charged to t->node. */
+void watch_before(struct calltree *t, const struct event *e);
+void watch_after(struct calltree *t, const struct event *e);
+void watch_step(struct calltree *t, const struct event *e, uint64_t c1, uint64_t c2);
+/* watch_entered - a frame was put on top of the current stack. watch_left - those of s above
+ * `depth` of them are about to go; how: the lowest of them. watch_again - the function on top has
+ * been jumped to once more. watch_moved - frame i of a stack stands as frame k in another now.
+ * watch_cleared - by calltree_clear(). */
+void watch_entered(struct calltree *t);
+void watch_left(struct calltree *t, struct stack *s, uint32_t depth, enum calltree_left how);
+void watch_again(struct calltree *t);
+void watch_moved(struct stack *from, uint32_t i, struct stack *to, uint32_t k);
+void watch_cleared(struct calltree *t);
+/* watch_rearmed - counters and time go on from those of the event. */
+void watch_rearmed(struct calltree *t, const struct event *e);
+/* watch_grow - room for cap frames; false: out of memory. */
+bool watch_grow(struct stack *s, uint32_t cap);
+
+/* stack_drop - what is above `depth` frames goes. */
+static inline void stack_drop(struct calltree *t, struct stack *s, uint32_t depth,
+                              enum calltree_left how)
+{
+    if (__builtin_expect(t->watched, 0))
+        watch_left(t, s, depth, how);
+    s->depth = depth;
+}
 
 /* ---- stacks: each takes the event after its counters were charged, and leaves t->node right ----
  */
@@ -161,7 +243,7 @@ void stack_open_root(struct calltree *t, uint64_t pc, const struct event *e, boo
 /* What an event says of the stack, by its kind. stack_context: the program runs in another context
  * (task, ASID); true if that is all the event says. led: it is this event that leads there. */
 bool stack_context(struct calltree *t, const struct event *e, bool led);
-/* Did the program come into the event's context before it, without an event? */
+/* Did the program enter the event's context earlier, without an event? */
 bool stack_switched_unseen(const struct calltree *t, const struct event *e);
 void stack_sync(struct calltree *t, const struct event *e);     /* slow half of checking e->pc */
 void stack_relocate(struct calltree *t, const struct event *e); /* first place after a gap */

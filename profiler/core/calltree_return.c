@@ -3,11 +3,27 @@
 
 /* ---- returns ---- */
 
-static void pop_call(struct calltree *t, uint32_t call)
+static void pop_plain(struct calltree *t, uint32_t call)
 {
     t->cur->depth = call;
     t->cur->overflow = 0;
     stack_settle(t);
+}
+
+__attribute__((noinline, cold)) static bool pop_watched(struct calltree *t, uint32_t call)
+{
+    watch_left(t, t->cur, call, CALLTREE_LEFT_RETURN);
+    pop_plain(t, call);
+    return true;
+}
+
+/* Always true: so that the rare half is called last, and the other needs no stack frame. */
+static inline bool pop_call(struct calltree *t, uint32_t call)
+{
+    if (__builtin_expect(t->watched, 0))
+        return pop_watched(t, call);
+    pop_plain(t, call);
+    return true;
 }
 
 /* Rule 0: back behind the innermost call. */
@@ -18,15 +34,17 @@ bool stack_return_fast(struct calltree *t, const struct event *e)
     const struct frame *f = &s->frames[i];
     if (f->kind != FRAME_CALL || !frame_address_fits(f, e->target) || !frame_sp_fits(f, e))
         return false;
-    pop_call(t, i);
-    return true;
+    return pop_call(t, i);
 }
 
 /* Is it a return through this call? Without a target, the stack pointer must be known to say so. */
 static bool call_fits(const struct frame *f, const struct event *e)
 {
-    bool there =
-        e->flags & EVENT_HAS_TARGET ? frame_address_fits(f, e->target) : frame_sp_known(f, e);
+    bool there;
+    if (e->flags & EVENT_HAS_TARGET)
+        there = frame_address_fits(f, e->target);
+    else
+        there = frame_sp_known(f, e);
     return f->kind == FRAME_CALL && there && frame_sp_fits(f, e);
 }
 
@@ -37,11 +55,13 @@ static bool return_outer(struct calltree *t, const struct event *e, uint32_t bel
     for (uint32_t i = below; i-- > 1;) {
         if (!call_fits(&s->frames[i], e))
             continue;
-        uint32_t task = frame_sp_proves(&s->frames[i], e) ? stack_inferred_above(s, i) : 0;
+        uint32_t task = 0;
+        if (frame_sp_proves(&s->frames[i], e))
+            task = stack_inferred_above(s, i);
         if (task)
             stack_set_aside(t, task - 1, s->last_sp);
         t->stats.unwinds++;
-        stack_close_to(t, i);
+        stack_return_to(t, i);
         return true;
     }
     return false;
@@ -91,14 +111,14 @@ static bool return_proved(struct calltree *t, const struct event *e)
         tree_doubt(t);
     stack_switch_to(t, best);
     stack_note_sp(best, e);
-    stack_close_to(t, call);
+    stack_return_to(t, call);
     if (fit > 1)
         tree_doubt(t);
     return true;
 }
 
-/* Without stack pointers: the task was taken for another one that was left at the same place, and
- * that one stands still in its stead. */
+/* Without stack pointers: the task was mistaken for another one that was left at the same place;
+ * that one is still waiting there. */
 static bool return_of_another(struct calltree *t, const struct event *e)
 {
     for (uint32_t k = 0; k < t->nstacks && !(e->flags & EVENT_HAS_SP); k++) {
@@ -108,7 +128,9 @@ static bool return_of_another(struct calltree *t, const struct event *e)
         if (!i || !call_fits(&s->frames[call], e))
             continue;
         struct frame handler = s->frames[i];
+        t->watching.found = true;
         struct frame *f = stack_push(t, handler.node, FRAME_HANDLER);
+        t->watching.found = false;
         if (f)
             *f = handler;
         stack_switch_to(t, s);
@@ -165,7 +187,8 @@ static struct stack *stack_by_sp(const struct calltree *t, const struct event *e
     return best;
 }
 
-/* Nobody's return: the next event tells whose function it went to, and gets the time until then. */
+/* A return that fits no call: the next event shows which function it went to, and that gets the
+ * time until then. */
 static void float_away(struct calltree *t, const struct event *e)
 {
     t->stats.orphan_returns++;
@@ -198,7 +221,8 @@ static void return_blind(struct calltree *t, const struct event *e)
     } else if (!(e->flags & EVENT_HAS_SP)) {
         float_away(t, e);
     } else if (stack_top(t)->inferred) {
-        s->depth--; /* it was called by an instruction that is not traced */
+        /* it was called by an instruction that is not traced */
+        stack_drop(t, s, s->depth - 1, CALLTREE_LEFT_CLOSED);
         stack_settle(t);
     } else if (return_outer(t, e, i)) {
         return;
@@ -218,7 +242,9 @@ static void return_blind(struct calltree *t, const struct event *e)
 void stack_place(struct calltree *t, const struct event *e)
 {
     bool known = e->flags & EVENT_HAS_PC;
-    struct stack *other = known ? stack_of(t, e->pc, e) : NULL;
+    struct stack *other = NULL;
+    if (known)
+        other = stack_of(t, e->pc, e);
     if (t->cur->depth == 0 && other) {
         stack_switch_to(t, other);
         stack_settle(t);
@@ -235,7 +261,7 @@ void stack_place(struct calltree *t, const struct event *e)
 
 void stack_return(struct calltree *t, const struct event *e)
 {
-    t->last_pc = e->flags & EVENT_HAS_PC ? e->pc : 0;
+    t->last_pc = event_pc(e);
     if (!(e->flags & EVENT_HAS_TARGET)) {
         if (!stack_overflow_return(t, e))
             return_blind(t, e);

@@ -1,6 +1,7 @@
-/* Stacks of the call tree: their frames, what calls and jumps do to them, contexts the target names
- * itself. */
+/* Stacks of the call tree: their frames, what calls and jumps do to them, contexts that the target
+ * reports. */
 #include "profiler/core/calltree_stack.h"
+#include "probe/base/choice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +13,15 @@ bool stack_grow(struct calltree *t, struct stack *s)
 {
     if (s->depth >= t->cfg.max_depth)
         return false;
-    uint32_t cap = s->cap ? s->cap * 2 : FRAMES_FIRST;
-    cap = cap > t->cfg.max_depth ? t->cfg.max_depth : cap;
+    uint32_t cap = EITHER(2 * s->cap, FRAMES_FIRST);
+    if (cap > t->cfg.max_depth)
+        cap = t->cfg.max_depth;
     struct frame *frames = realloc(s->frames, cap * sizeof *frames);
     if (!frames)
         return false;
     s->frames = frames;
+    if (t->watched && !watch_grow(s, cap))
+        return false;
     s->cap = cap;
     return true;
 }
@@ -37,14 +41,18 @@ int stacks_init(struct calltree *t)
 
 void stacks_fini(struct calltree *t)
 {
-    for (uint32_t i = 0; t->stacks && i < t->cfg.max_stacks; i++)
+    for (uint32_t i = 0; t->stacks && i < t->cfg.max_stacks; i++) {
         free(t->stacks[i].frames);
+        free(t->stacks[i].seen);
+    }
     free(t->stacks);
 }
 
-static void stack_empty(struct stack *s, uint32_t context)
+static void stack_empty(struct calltree *t, struct stack *s, uint32_t context,
+                        enum calltree_left how)
 {
-    s->depth = s->overflow = 0;
+    stack_drop(t, s, 0, how);
+    s->overflow = 0;
     s->context = context;
     s->has_sp = s->untraced = false;
 }
@@ -52,7 +60,7 @@ static void stack_empty(struct stack *s, uint32_t context)
 void stacks_clear(struct calltree *t)
 {
     for (uint32_t i = 0; i < t->nstacks; i++)
-        stack_empty(&t->stacks[i], 0);
+        stack_empty(t, &t->stacks[i], 0, CALLTREE_LEFT_STOP);
     t->nstacks = 1;
     t->cur = t->stacks;
 }
@@ -90,10 +98,10 @@ void stack_new(struct calltree *t, uint32_t context)
         s = &t->stacks[t->nstacks++];
     if (!s) {
         s = stack_oldest(t);
-        s = s ? s : t->cur;
+        s = EITHER(s, t->cur);
         t->stats.stack_overflow++;
     }
-    stack_empty(s, context);
+    stack_empty(t, s, context, CALLTREE_LEFT_FORGOTTEN);
     if (s != t->cur)
         stack_switch_to(t, s);
 }
@@ -113,41 +121,55 @@ struct frame *stack_push(struct calltree *t, uint32_t node, enum frame_kind kind
     struct frame *f = &s->frames[s->depth++];
     *f = (struct frame){ .node = node, .kind = (uint8_t)kind };
     t->node = node;
+    if (__builtin_expect(t->watched, 0))
+        watch_entered(t);
     return f;
 }
 
 void stack_open_root(struct calltree *t, uint64_t pc, const struct event *e, bool hit)
 {
-    t->cur->depth = t->cur->overflow = 0;
+    stack_drop(t, t->cur, 0, CALLTREE_LEFT_CLOSED);
+    t->cur->overflow = 0;
     uint32_t node = task_root(t, pc, e);
     t->nodes[node].hits += hit;
+    t->watching.found = !t->watching.begins && !(hit && pc && t->nodes[node].addr == pc);
     stack_push(t, node, FRAME_ROOT);
     stack_note_sp(t->cur, e);
 }
 
 /* Closing frames from the top down to `depth` of them. Handlers without RTE events close here, too.
  */
-void stack_close_to(struct calltree *t, uint32_t depth)
+static void frames_end(struct calltree *t, uint32_t depth, enum calltree_left how)
 {
     struct stack *s = t->cur;
     for (uint32_t i = depth; i < s->depth; i++)
         t->stats.untraced_rtes += s->frames[i].untraced;
-    s->depth = depth;
+    stack_drop(t, s, depth, how);
     s->overflow = 0;
     stack_settle(t);
 }
 
+void stack_close_to(struct calltree *t, uint32_t depth)
+{
+    frames_end(t, depth, CALLTREE_LEFT_CLOSED);
+}
+
+void stack_return_to(struct calltree *t, uint32_t depth)
+{
+    frames_end(t, depth, CALLTREE_LEFT_RETURN);
+}
+
 /* ---- contexts the target names itself ---- */
 
-/* The function that runs has loaded its stack pointer: what begins a program does, before it is a
- * task with a stack of its own. */
+/* Has the running function loaded its stack pointer? A program's first code does so, before it
+ * becomes a task with a stack of its own. */
 static bool moves_its_stack(const struct calltree *t, const struct event *e, bool starts)
 {
     return !starts && t->cur->context == 0 && t->node != CALLTREE_NONE && e->flags & EVENT_HAS_PC &&
            node_contains(&t->nodes[t->node], e->pc);
 }
 
-/* Nobody knew yet that there are tasks, and this one has begun to be one. */
+/* Did this stack belong to the task already, before its context was known? */
 static bool was_this_task(const struct calltree *t, const struct event *e)
 {
     return t->cur->context == 0 && t->cur->has_sp && task_holds(t, e->context, t->cur->last_sp);
@@ -162,7 +184,7 @@ static void choose_context(struct calltree *t, const struct event *e, bool start
         }
     if (t->cur->depth == 0 || moves_its_stack(t, e, starts) || was_this_task(t, e)) {
         t->cur->context = e->context;
-        task_adopt(t);
+        task_assign_stack(t);
     } else {
         stack_new(t, e->context);
     }
@@ -188,10 +210,13 @@ bool stack_context(struct calltree *t, const struct event *e, bool led)
     }
     if (t->node == CALLTREE_NONE || t->gap)
         return false;
-    stack_open_root(t, starts ? e->target : e->flags & EVENT_HAS_PC ? e->pc : 0, e, false);
+    uint64_t pc = event_pc(e);
+    stack_open_root(t, starts ? e->target : pc, e, false);
     struct calltree_node *n = &t->nodes[t->node];
-    n->hits += !starts || n->low == e->target; /* else it was left in there before anyone looked */
-    if (!starts)                               /* how it began was not seen: as stack_place() */
+    n->hits +=
+        !starts ||
+        n->low == e->target; /* else the program was inside of it already when profiling began */
+    if (!starts)             /* how it began was not seen: as stack_place() */
         node_doubt(n);
     return starts;
 }
@@ -199,8 +224,7 @@ bool stack_context(struct calltree *t, const struct event *e, bool led)
 /* ---- calls ---- */
 
 /* A call into the middle of its own function is a local subroutine, or the way to learn PC: it
- * stays part of the function. Where nobody knows the functions, one to where it would return to is
- * that, too. */
+ * stays part of the function. Without symbols, a call to its own return address is one, too. */
 static bool local_call(const struct calltree_node *n, const struct event *e)
 {
     if (!(e->flags & EVENT_HAS_TARGET))
@@ -212,11 +236,11 @@ static bool local_call(const struct calltree_node *n, const struct event *e)
 
 void stack_call(struct calltree *t, const struct event *e)
 {
-    t->last_pc = e->flags & EVENT_HAS_PC ? e->pc : 0;
+    t->last_pc = event_pc(e);
     stack_note_sp(t->cur, e);
     if (local_call(&t->nodes[t->node], e))
         return;
-    uint32_t node = tree_child(t, t->node, e->flags & EVENT_HAS_TARGET ? e->target : 0);
+    uint32_t node = tree_child(t, t->node, event_target(e));
     t->nodes[node].hits++;
     struct frame *f = stack_push(t, node, FRAME_CALL);
     if (f)
@@ -228,12 +252,14 @@ void stack_tail_call(struct calltree *t, const struct event *e)
     struct stack *s = t->cur;
     uint32_t first = stack_call_below(s, s->depth - 1);
     t->stats.tail_calls++;
-    /* State machines jump in circles: a function that is in the chain already is gone back to. */
+    /* State machines jump in circles: a function that is in the chain already is returned to. */
     for (uint32_t i = s->depth; i-- > first;)
         if (s->frames[i].kind != FRAME_HANDLER &&
             tree_same_function(t, s->frames[i].node, e->target)) {
-            stack_close_to(t, i + 1);
+            stack_return_to(t, i + 1);
             t->nodes[t->node].hits++;
+            if (t->watched)
+                watch_again(t);
             return;
         }
     uint32_t node = tree_child(t, t->node, e->target);
@@ -248,14 +274,14 @@ void stack_tail_call(struct calltree *t, const struct event *e)
 
 void stack_jump(struct calltree *t, const struct event *e)
 {
-    t->last_pc = e->flags & EVENT_HAS_PC ? e->pc : 0;
+    t->last_pc = event_pc(e);
     stack_note_sp(t->cur, e);
     struct calltree_range r;
     if (!(e->flags & EVENT_HAS_TARGET) || t->cur->overflow ||
         tree_same_function(t, t->node, e->target))
         return;
     if (!t->cfg.resolve || !t->cfg.resolve(t->cfg.resolve_ctx, e->target, &r))
-        return; /* without symbols a jump cannot be told from a switch table */
+        return; /* without symbols a tail call and the jump of a switch table look alike */
     if (r.low == e->target) {
         stack_tail_call(t, e);
         return;

@@ -10,8 +10,8 @@ enum {
     RETURN_MAX_BYTES = 6, /* call instruction and its slot: SH-4 always 4, S12Z up to 5 */
     SP_POPPED_LATE = 256, /* a return's delay slot may still drop this much */
     SP_PUSHED_EARLY = 8,  /* a call's delay slot may have pushed this much: one register */
-    SP_SAME_STACK = 8192, /* farther from the last stack pointer than this is another stack */
-    SAME_TOP = 64,        /* what tasks on one stack may differ by in where they begin on it */
+    SP_SAME_STACK = 8192, /* a stack pointer farther away than this is on another stack */
+    SAME_TOP = 64,        /* bytes by which the starts of tasks on one stack may differ */
     SLOT_BYTES = 4        /* a branch and its delay slot */
 };
 
@@ -90,7 +90,7 @@ static inline bool stack_at_last_site(const struct calltree *t, const struct eve
            e->pc - t->last_pc <= SLOT_BYTES;
 }
 
-/* call_for_address - a call to where it would return to: somebody wants to know the address. */
+/* call_for_address - a call to its own return address: code that reads its own address. */
 static inline bool call_for_address(const struct event *e)
 {
     const uint32_t both = EVENT_HAS_PC | EVENT_HAS_TARGET;
@@ -108,6 +108,8 @@ struct frame *stack_push(struct calltree *t, uint32_t node, enum frame_kind kind
 /* stack_close_to - closes frames from the top down to `depth` of them. Handlers without RTE events
  * close here, too. */
 void stack_close_to(struct calltree *t, uint32_t depth);
+/* stack_return_to - the same by a return, or an RTE, of the outermost of them. */
+void stack_return_to(struct calltree *t, uint32_t depth);
 /* stack_grow - room for more frames; false if there is none. */
 bool stack_grow(struct calltree *t, struct stack *s);
 /* stack_sp_far - is the stack pointer far from what the stack showed last? A hint only: where it is
@@ -143,11 +145,11 @@ void stack_tail_call(struct calltree *t, const struct event *e);
 bool stack_other_task(const struct calltree *t, const struct stack *s);
 /* stack_innermost_handler - the handler that a task left standing is in; 0: none. */
 uint32_t stack_innermost_handler(const struct stack *s);
-/* stack_claimed - has another stack of this context shown stack pointers around sp? */
+/* stack_claimed - has another stack of this context had stack pointers around sp? */
 bool stack_claimed(const struct calltree *t, uint32_t sp);
-/* stack_handler_judged - where nobody knows the functions: has the handler on top ended without an
- * event? The stack is then that of the task that runs, and both are doubtful. False: nothing more
- * can be said of the event's place. */
+/* stack_handler_judged - without symbols: has the handler on top ended without an event? The stack
+ * is then that of the task that runs, and both are doubtful. False: nothing more can be said of the
+ * event's place. */
 bool stack_handler_judged(struct calltree *t, const struct event *e);
 /* stack_return_fast - a return, or a jump, behind the innermost call: done; false if it is not. */
 bool stack_return_fast(struct calltree *t, const struct event *e);

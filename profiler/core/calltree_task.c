@@ -1,13 +1,11 @@
-/* Tasks that the target has told of: each has a root of its own, whatever function it begins with.
- */
+/* Tasks that the target announced: each has a root of its own, whatever function it begins with. */
 #include <stdlib.h>
 
 #include "profiler/core/calltree_stack.h"
+#include "probe/base/choice.h"
+#include "targets/address.h"
 
-enum {
-    TASKS_FIRST = 16,
-    PHYS = 0x1FFFFFFF /* stacks may be told at another alias than they are used at */
-};
+enum { TASKS_FIRST = 16 };
 
 static struct task_known *find_task(const struct calltree *t, uint32_t context)
 {
@@ -19,9 +17,10 @@ static struct task_known *find_task(const struct calltree *t, uint32_t context)
 
 static bool grow_tasks(struct calltree *t)
 {
-    uint32_t cap = t->cap_tasks ? 2 * t->cap_tasks : TASKS_FIRST;
-    struct task_known *more =
-        t->cap_tasks < t->cfg.max_tasks ? realloc(t->tasks, cap * sizeof *more) : NULL;
+    uint32_t cap = EITHER(2 * t->cap_tasks, TASKS_FIRST);
+    struct task_known *more = NULL;
+    if (t->cap_tasks < t->cfg.max_tasks)
+        more = realloc(t->tasks, cap * sizeof *more);
     if (!more)
         return false;
     t->tasks = more;
@@ -29,7 +28,7 @@ static bool grow_tasks(struct calltree *t)
     return true;
 }
 
-void task_told(struct calltree *t, const struct event *e)
+void task_take_event(struct calltree *t, const struct event *e)
 {
     struct task_known *k = find_task(t, e->context);
     if (e->part || !e->context || (!k && t->ntasks == t->cap_tasks && !grow_tasks(t)))
@@ -44,7 +43,9 @@ void task_told(struct calltree *t, const struct event *e)
 
 static bool task_has_sp(const struct task_known *k, uint32_t sp)
 {
-    return ((sp - k->low - 1) & PHYS) < k->bytes; /* an empty stack's pointer is its upper end */
+    /* The system may know the stack at another alias than the program uses it at. An empty stack's
+     * pointer is its upper end. */
+    return ((sp - k->low - 1) & ADDRESS_PHYSICAL) < k->bytes;
 }
 
 bool task_holds(const struct calltree *t, uint32_t context, uint32_t sp)
@@ -65,11 +66,13 @@ uint32_t task_root(struct calltree *t, uint64_t pc, const struct event *e)
     struct task_known *k = find_task(t, t->cur->context);
     bool there =
         k && (!(e->flags & EVENT_HAS_SP) || task_has_sp(k, e->sp) || task_has_sp(k, sp_after(e)));
-    return there ? tree_child(t, node_of(t, k), pc) : tree_root(t, CALLTREE_FUNCTION, pc);
+    if (there)
+        return tree_child(t, node_of(t, k), pc);
+    return tree_root(t, CALLTREE_FUNCTION, pc);
 }
 
 /* The frames up to the first handler, which is a root by itself. */
-void task_adopt(struct calltree *t)
+void task_assign_stack(struct calltree *t)
 {
     struct stack *s = t->cur;
     struct task_known *k = find_task(t, s->context);
@@ -89,7 +92,9 @@ void task_ends_others(struct calltree *t, uint32_t context)
         const struct task_known *other =
             s == t->cur || s->context == context ? NULL : find_task(t, s->context);
         if (other &&
-            (task_has_sp(other, k->low + k->bytes) || task_has_sp(k, other->low + other->bytes)))
-            s->depth = s->overflow = 0;
+            (task_has_sp(other, k->low + k->bytes) || task_has_sp(k, other->low + other->bytes))) {
+            stack_drop(t, s, 0, CALLTREE_LEFT_FORGOTTEN);
+            s->overflow = 0;
+        }
     }
 }

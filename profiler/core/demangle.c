@@ -1,6 +1,6 @@
-/* C++ names for people. The library is told to stop where a name is longer than anybody reads:
- * substitutions repeat what stands before them, and a symbol of 260 bytes can mean gigabytes.
- * libstdc++'s __cxa_demangle() has no such way out. */
+/* C++ names for people. The library is stopped where a name gets too long to read: substitutions
+ * repeat earlier parts, and a symbol of 260 bytes can stand for gigabytes. libstdc++'s
+ * __cxa_demangle() cannot be stopped. */
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>

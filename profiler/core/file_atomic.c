@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 
 enum { LINKS_MAX = 40, PATH_SHOWN = 110 };
@@ -34,8 +35,8 @@ static int io_error(struct err *err, const char *doing, const char *path, int nu
         if (hints[i].number == number)
             hint = hints[i].hint;
     /* the reason is to be seen, too */
-    size_t len = strlen(path), skip = len > PATH_SHOWN ? len - PATH_SHOWN : 0;
-    return err_set(err, ERR_IO, hint, "%s %s%s: %s", doing, skip ? "..." : "", path + skip,
+    size_t len = strlen(path), skip = EXCESS(len, PATH_SHOWN);
+    return err_set(err, ERR_IO, hint, "%s %s%s: %s", doing, text_if(skip, "..."), path + skip,
                    strerror(number));
 }
 
@@ -57,10 +58,15 @@ int file_write_all(int fd, const uint8_t *data, size_t len)
 static void sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *folder = !slash          ? strdup(".")
-                   : slash == path ? strdup("/")
-                                   : strndup(path, (size_t)(slash - path));
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    size_t n = slash ? (size_t)(slash - path) : 0;
+    char *folder;
+    if (slash)
+        folder = strndup(path, MAX(n, (size_t)1));
+    else
+        folder = strdup(".");
+    int fd = -1;
+    if (folder)
+        fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         (void)fsync(fd);
         close(fd);
@@ -75,7 +81,7 @@ int file_commit(int fd, const char *temp, const char *path, struct err *err)
         ret = io_error(err, "write", path, failed);
     else if (rename(temp, path) < 0)
         ret = io_error(err, "rename to", path, errno);
-    close(fd); /* only now: a lock on it held others off that name until then */
+    close(fd); /* only now: until here its lock kept other programs off that name */
     if (ret == 0)
         sync_folder(path);
     return ret;
@@ -127,7 +133,8 @@ int file_behind(const char *path, char **out, struct err *err)
         char *next = link_target(at, &number);
         free(at);
         at = next;
-        number = at ? ELOOP : number;
+        if (at)
+            number = ELOOP;
     }
     free(at);
     return io_error(err, "write", path, number);
@@ -138,7 +145,11 @@ int file_behind(const char *path, char **out, struct err *err)
 static bool place_of(const char *path, struct stat *folder, const char **name)
 {
     const char *slash = strrchr(path, '/');
-    char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    char *dir;
+    if (slash)
+        dir = strndup(path, (size_t)(slash - path) + 1);
+    else
+        dir = strdup(".");
     bool there = dir && stat(dir, folder) == 0;
     *name = slash ? slash + 1 : path;
     free(dir);
@@ -240,7 +251,7 @@ static int read_fd(int fd, size_t limit, uint8_t **out, size_t *len, const char 
     size_t used = 0, cap = 0;
     for (;;) {
         if (used == cap) {
-            size_t want = cap ? cap * 2 : 64 * 1024;
+            size_t want = EITHER(2 * cap, 64 * 1024);
             uint8_t *grown = realloc(data, want);
             if (!grown) {
                 free(data);

@@ -8,10 +8,10 @@
 
 #include "probe/base/err.h"
 
-/* file_write_atomic - replace path by these bytes
- * If path is a symbolic link, the file behind it is replaced, or made, and the link stays. On
- * failure (disk full, no permission) path is as it was and nothing else stays. The file's directory
- * is synced, too, so that the rename outlives a power cut. Returns 0 or -ERR_IO, -ERR_NOMEM. */
+/* file_write_atomic - replace path by these bytes If path is a symbolic link, the file behind it is
+ * replaced, or made, and the link stays. On failure (disk full, no permission) path is as it was
+ * and nothing else stays. The file's directory is synced, too, so that the rename survives a power
+ * cut. Returns 0 or -ERR_IO, -ERR_NOMEM. */
 int file_write_atomic(const char *path, const uint8_t *data, size_t len, struct err *err);
 
 /* file_replaceable - is path a file, or nothing yet? A rename would put a file where a device, a

@@ -26,9 +26,12 @@ static void note_counters(struct filter *f, const struct event *e)
 static void reduce_counters(const struct filter *f, const struct event *in, struct event *out)
 {
     *out = *in;
-    out->c1 -= out->flags & EVENT_HAS_C1 ? f->off_c1 : 0;
-    out->c2 -= out->flags & EVENT_HAS_C2 ? f->off_c2 : 0;
-    out->time_cycles -= out->flags & EVENT_HAS_TIME ? f->off_cycles : 0;
+    if (out->flags & EVENT_HAS_C1)
+        out->c1 -= f->off_c1;
+    if (out->flags & EVENT_HAS_C2)
+        out->c2 -= f->off_c2;
+    if (out->flags & EVENT_HAS_TIME)
+        out->time_cycles -= f->off_cycles;
 }
 
 static void exclusion_begins(struct filter *f, const struct event *e)
@@ -71,7 +74,7 @@ static bool feed_inside(struct filter *f, const struct event *in, struct event *
     case EVENT_STOP:
     case EVENT_START:
     case EVENT_LOST:
-        /* The end of the handler may be among what was lost: begin afresh. */
+        /* The end of the handler may be among the lost events: start over. */
         exclusion_ends(f);
         reduce_counters(f, in, out);
         return true;
@@ -81,8 +84,26 @@ static bool feed_inside(struct filter *f, const struct event *in, struct event *
     return false;
 }
 
+/* Counters begin anew; a handler that is being left out goes on. */
+static void restart_counters(struct filter *f, const struct event *e)
+{
+    uint32_t depth = f->depth;
+    if (depth)
+        exclusion_ends(f);
+    note_counters(f, e);
+    f->in_c1 = f->last_c1;
+    f->in_c2 = f->last_c2;
+    f->in_cycles = f->last_cycles;
+    f->depth = depth;
+}
+
 static bool leave_out(struct filter *f, const struct event *in, struct event *out)
 {
+    if (in->kind == EVENT_AGAIN) {
+        restart_counters(f, in);
+        reduce_counters(f, in, out);
+        return true;
+    }
     note_counters(f, in);
     if (f->depth)
         return feed_inside(f, in, out);
@@ -90,7 +111,8 @@ static bool leave_out(struct filter *f, const struct event *in, struct event *ou
     if (in->kind != EVENT_INTERRUPT || !f->active)
         return true;
     if (in->flags & EVENT_UNTRACED_RTE) {
-        /* Its end will not be seen, so its time cannot be told from its victim's. */
+        /* Its end will not be seen, so its time cannot be separated from that of the function it
+         * interrupted. */
         f->unfiltered++;
         out->kind = EVENT_TIMESTAMP;
         out->flags |= EVENT_DOUBTFUL;
@@ -205,7 +227,9 @@ int threshold_parse(const char *text, struct threshold *out, struct err *err)
 
 bool threshold_met(const struct threshold *t, uint64_t value, uint64_t total)
 {
-    double v = t->percent ? total ? 100.0 * (double)value / (double)total : 0 : (double)value;
+    double v = (double)value;
+    if (t->percent)
+        v = total ? 100.0 * v / (double)total : 0;
     switch (t->op) {
     case THRESHOLD_GE: return v >= t->value;
     case THRESHOLD_GT: return v > t->value;

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/array.h"
 #include "probe/base/range.h"
 
-enum { FIRST_ROWS = 64 };
 static const double UNIT = 1e-6;
 static const double MOST_SPREAD = 1e15; /* of a path; so that sums stay in 64 bits */
 
@@ -20,14 +20,8 @@ static int put_row(struct rates *r, const struct rate *row)
     size_t at = place_of(r, row->low);
     if (row->high <= row->low || (at < r->n && r->row[at].low < row->high))
         return 0; /* overlaps one there is: no set of a target's, and the first one stays */
-    if (r->n == r->cap) {
-        size_t cap = r->cap ? 2 * r->cap : FIRST_ROWS;
-        struct rate *more = realloc(r->row, cap * sizeof *more);
-        if (!more)
-            return -ERR_NOMEM;
-        r->row = more;
-        r->cap = cap;
-    }
+    if (!array_room(&r->row, r->n, &r->cap, sizeof *r->row))
+        return -ERR_NOMEM;
     memmove(r->row + at + 1, r->row + at, (r->n++ - at) * sizeof *r->row);
     r->row[at] = *row;
     return 0;
@@ -52,7 +46,9 @@ int rates_add(struct rates *r, const struct event *e)
 const struct rate *rates_at(const struct rates *r, uint64_t addr)
 {
     size_t at = place_of(r, addr);
-    return at < r->n && r->row[at].low <= addr ? &r->row[at] : &r->others;
+    if (at < r->n && r->row[at].low <= addr)
+        return &r->row[at];
+    return &r->others;
 }
 
 uint64_t rate_by(uint64_t count, double by)
@@ -69,7 +65,9 @@ uint64_t rate_corrected(const struct rate *r, uint64_t estimated)
 uint64_t rate_spread(const struct rate *r, uint64_t estimated)
 {
     double parts = (double)estimated * r->half * RATE_SPREAD_PARTS;
-    return parts < MOST_SPREAD ? (uint64_t)(parts + 0.5) : (uint64_t)MOST_SPREAD;
+    if (parts < MOST_SPREAD)
+        return (uint64_t)(parts + 0.5);
+    return (uint64_t)MOST_SPREAD;
 }
 
 uint64_t rate_spread_sum(uint64_t parts)

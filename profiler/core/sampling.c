@@ -1,4 +1,6 @@
 #include "profiler/core/sampling.h"
+#include "probe/base/choice.h"
+#include "probe/base/util.h"
 
 #include <math.h>
 
@@ -53,7 +55,7 @@ void sampling_feed(struct sampling *s, const struct event *e)
         return;
     case EVENT_CLEAR: start_over(s, e->host_ns); return;
     case EVENT_LOST: /* the board was away: until the next look */
-        close_span(s, s->last_ns > s->since_ns ? s->last_ns : s->since_ns);
+        close_span(s, MAX(s->last_ns, s->since_ns));
         return;
     default: return;
     }
@@ -69,7 +71,9 @@ struct profile_sampling sampling_result(const struct sampling *s)
 
 double sampling_rate(const struct profile_sampling *s)
 {
-    return s->looks > 1 && s->running_ns ? (double)s->looks * 1e9 / (double)s->running_ns : 0;
+    if (s->looks > 1 && s->running_ns)
+        return (double)s->looks * 1e9 / (double)s->running_ns;
+    return 0;
 }
 
 void sampling_interval(uint64_t hits, uint64_t total, double *low, double *high)
@@ -82,6 +86,6 @@ void sampling_interval(uint64_t hits, uint64_t total, double *low, double *high)
     double n = (double)total, p = (double)hits / n, zz = z * z / n;
     double middle = (p + zz / 2) / (1 + zz),
            half = z * sqrt(p * (1 - p) / n + zz / (4 * n)) / (1 + zz);
-    *low = middle > half ? middle - half : 0;
-    *high = middle + half < 1 ? middle + half : 1;
+    *low = EXCESS(middle, half);
+    *high = MIN(middle + half, 1);
 }

@@ -1,5 +1,5 @@
-/* What a statistical profile knows of itself: how often it looked, how often in vain, and how far
- * its shares can be trusted. */
+/* How a statistical profile was taken: how many samples were tried, how many failed, and how exact
+ * its shares are. */
 #ifndef PROFILER_CORE_SAMPLING_H
 #define PROFILER_CORE_SAMPLING_H
 
@@ -11,7 +11,7 @@
 /* All zero for a trace. */
 struct profile_sampling {
     uint64_t looks;      /* that met the CPU, awake or asleep */
-    uint64_t asleep;     /* of those: it waited for an interrupt, so there is no place */
+    uint64_t asleep;     /* of those: the CPU slept, so there is no place */
     uint64_t missed;     /* moments that passed without a look, or whose look failed */
     uint64_t rate_asked; /* looks a second */
     uint64_t running_ns; /* time the looks are spread over, the program's halts left out */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/range.h"
 #include "profiler/core/calltree.h"
 #include "profiler/core/symbols_priv.h"
@@ -55,7 +56,8 @@ static void drop_inner_labels(struct symbols *s)
         const struct claim *c = &s->claims[i];
         if (c->high == c->low && c->low < covered)
             continue;
-        covered = c->high > covered ? c->high : covered;
+        if (c->high > covered)
+            covered = c->high;
         s->claims[n++] = *c;
     }
     s->nclaims = n;
@@ -109,11 +111,14 @@ int symbols_make_functions(struct symbols *s, struct err *err)
         return err_set(err, ERR_NOMEM, "", "%s: out of memory", s->image.path);
     for (size_t i = 0; i < n; i++) {
         const struct claim *c = &s->claims[i];
-        const char *linkage = c->linkage ? c->linkage : "";
+        const char *linkage = text_or(c->linkage, "");
         s->functions[i] = (struct symbol_function){
             .linkage = linkage, .low = c->low, .high = c->high, .file = c->file, .line = c->line
         };
-        s->functions[i].name = c->linkage ? function_name(s, c) : "";
+        if (c->linkage)
+            s->functions[i].name = function_name(s, c);
+        else
+            s->functions[i].name = "";
         s->image_functions[i] = (struct image_function){ linkage, c->low, c->high };
     }
     s->nfunctions = n;
@@ -278,7 +283,9 @@ long symbols_find(const struct symbols *s, uint64_t addr)
     if (lo == 0)
         return -1;
     const struct symbol_function *f = &s->functions[s->by_key[lo - 1]];
-    return key - sym_key(s, f->low) < f->high - f->low ? (long)s->by_key[lo - 1] : -1;
+    if (key - sym_key(s, f->low) < f->high - f->low)
+        return (long)s->by_key[lo - 1];
+    return -1;
 }
 
 uint64_t symbols_section_end(const struct symbols *s, uint64_t addr)

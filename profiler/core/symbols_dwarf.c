@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/array.h"
+#include "probe/base/choice.h"
 #include "profiler/core/symbols_priv.h"
 
 enum { RANK_DWARF = 3 };
@@ -34,14 +36,14 @@ static int on_function(Dwarf_Die *die, void *arg)
     const struct image_section *section = sym_section(s, low);
     if (!section || !section->code)
         return DWARF_CB_OK; /* dropped by the linker */
-    if (!sym_room((void **)&s->claims, s->nclaims, &s->cap_claims, sizeof *s->claims)) {
+    if (!array_room(&s->claims, s->nclaims, &s->cap_claims, sizeof *s->claims)) {
         w->failed = true;
         return DWARF_CB_ABORT;
     }
     struct claim *c = &s->claims[s->nclaims++];
     const char *linkage = linkage_name(die);
     *c = (struct claim){ .low = low, .high = high, .name = dwarf_diename(die), .rank = RANK_DWARF };
-    c->linkage = linkage ? linkage : c->name;
+    c->linkage = EITHER(linkage, c->name);
     c->file = dwarf_decl_file(die);
     dwarf_decl_line(die, &c->line);
     return DWARF_CB_OK;
@@ -54,13 +56,15 @@ static bool add_row(struct symbols *s, Dwarf_Line *line, bool *open)
     int number = 0;
     if (dwarf_lineaddr(line, &addr) != 0 || dwarf_lineendsequence(line, &end) != 0)
         return true;
-    const struct image_section *section = end ? NULL : sym_section(s, addr);
+    const struct image_section *section = NULL;
+    if (!end)
+        section = sym_section(s, addr);
     if (end ? !*open : !section || !section->code)
         return true;
     *open = !end;
     dwarf_lineno(line, &number);
     dwarf_linebeginstatement(line, &stmt);
-    if (!sym_room((void **)&s->lines, s->nlines, &s->cap_lines, sizeof *s->lines))
+    if (!array_room(&s->lines, s->nlines, &s->cap_lines, sizeof *s->lines))
         return false;
     s->lines[s->nlines++] = (struct line_row){ .addr = addr,
                                                .key = addr,

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/array.h"
+#include "probe/base/choice.h"
+#include "probe/base/util.h"
 #include "profiler/core/symbols_priv.h"
 
 /* binutils and GDB give S12Z a number of their own (EM_S12Z in include/elf/common.h of 2.40); 249
@@ -11,19 +14,6 @@
 enum { MACHINE_SH = 42, MACHINE_S12Z = 249, MACHINE_S12Z_GNU = 0x4DEF };
 /* Ranks of claims to one address; DWARF's, in symbols_dwarf.c, is 3. */
 enum { RANK_WEAK_LABEL = 1, RANK_LABEL = 2, RANK_LOCAL = 4, RANK_WEAK = 5, RANK_GLOBAL = 6 };
-
-bool sym_room(void **array, size_t n, size_t *cap, size_t size)
-{
-    if (n < *cap)
-        return true;
-    size_t want = *cap ? *cap * 2 : 64;
-    void *grown = reallocarray(*array, want, size);
-    if (!grown)
-        return false;
-    *array = grown;
-    *cap = want;
-    return true;
-}
 
 static int cut_short(const struct symbols *s, const char *path, const char *what, uint64_t end,
                      struct err *err)
@@ -33,7 +23,8 @@ static int cut_short(const struct symbols *s, const char *path, const char *what
                    (unsigned long long)end, s->nbytes);
 }
 
-/* What people call it. Source: the System V ABI's list of e_machine, as elf.h has it. */
+/* The machine's name for messages. Source: the System V ABI's list of e_machine, as elf.h has it.
+ */
 static const char *machine_name(unsigned machine)
 {
     static const struct {
@@ -101,7 +92,7 @@ static int check_section(const struct symbols *s, const char *path, const char *
 static void add_section(struct symbols *s, const char *name, const GElf_Shdr *sh)
 {
     s->sections[s->image.nsections++] = (struct image_section){
-        .name = name ? name : "",
+        .name = text_or(name, ""),
         .addr = sh->sh_addr,
         .size = sh->sh_size,
         .data = sh->sh_type == SHT_NOBITS ? NULL : s->bytes + sh->sh_offset,
@@ -185,7 +176,8 @@ static int read_segments(struct symbols *s, const char *path, size_t count, stru
                          .sh_addr = ph.p_vaddr,
                          .sh_size = ph.p_filesz,
                          .sh_offset = ph.p_offset };
-        sh.sh_flags = (ph.p_flags & PF_X ? SHF_EXECINSTR : 0) | (ph.p_flags & PF_W ? SHF_WRITE : 0);
+        sh.sh_flags =
+            bits_if(ph.p_flags & PF_X, SHF_EXECINSTR) | bits_if(ph.p_flags & PF_W, SHF_WRITE);
         if (ph.p_filesz)
             add_section(s, "(segment)", &sh);
         if (ph.p_memsz <= ph.p_filesz)
@@ -205,7 +197,9 @@ static int claim_rank(const GElf_Sym *sym)
         return 0; /* local labels are places inside of functions */
     if (GELF_ST_TYPE(sym->st_info) == STT_NOTYPE)
         return bind == STB_WEAK ? RANK_WEAK_LABEL : RANK_LABEL;
-    return bind == STB_GLOBAL ? RANK_GLOBAL : bind == STB_WEAK ? RANK_WEAK : RANK_LOCAL;
+    if (bind == STB_GLOBAL)
+        return RANK_GLOBAL;
+    return bind == STB_WEAK ? RANK_WEAK : RANK_LOCAL;
 }
 
 static bool add_claim(struct symbols *s, const GElf_Sym *sym, const char *name)
@@ -216,7 +210,7 @@ static bool add_claim(struct symbols *s, const GElf_Sym *sym, const char *name)
     const struct image_section *section = sym_section(s, sym->st_value);
     if (!section || !section->code)
         return true;
-    if (!sym_room((void **)&s->claims, s->nclaims, &s->cap_claims, sizeof *s->claims))
+    if (!array_room(&s->claims, s->nclaims, &s->cap_claims, sizeof *s->claims))
         return false;
     s->claims[s->nclaims++] = (struct claim){
         .low = sym->st_value, .high = sym->st_value + sym->st_size, .linkage = name, .rank = rank
@@ -239,8 +233,7 @@ static bool add_symbols(struct symbols *s, Elf_Data *data, const GElf_Shdr *sh, 
         const char *name = elf_strptr(s->elf, sh->sh_link, sym.st_name);
         if (!useful_name(&sym, name))
             continue;
-        if (!sym_room((void **)&s->names, s->nnames, cap, sizeof *s->names) ||
-            !add_claim(s, &sym, name))
+        if (!array_room(&s->names, s->nnames, cap, sizeof *s->names) || !add_claim(s, &sym, name))
             return false;
         s->names[s->nnames++] =
             (struct symbol_name){ name, sym.st_value, GELF_ST_BIND(sym.st_info) != STB_LOCAL };
@@ -284,8 +277,7 @@ static void read_build_id(struct symbols *s)
     ssize_t n = dwelf_elf_gnu_build_id(s->elf, &id);
     if (n <= 0)
         return;
-    s->image.build_id_len =
-        (size_t)n < sizeof s->image.build_id ? (size_t)n : sizeof s->image.build_id;
+    s->image.build_id_len = MIN((size_t)n, sizeof s->image.build_id);
     memcpy(s->image.build_id, id, s->image.build_id_len);
 }
 
@@ -310,8 +302,10 @@ int symbols_read_elf(struct symbols *s, const char *path, struct err *err)
     s->image.entry = eh.e_entry;
     elf_getshdrnum(s->elf, &nsections);
     elf_getphdrnum(s->elf, &nsegments);
-    ret = nsections > 1 ? read_sections(s, path, nsections, err)
-                        : read_segments(s, path, nsegments, err);
+    if (nsections > 1)
+        ret = read_sections(s, path, nsections, err);
+    else
+        ret = read_segments(s, path, nsegments, err);
     if (ret < 0)
         return ret;
     ret = find_load_addresses(s, path, nsegments, err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/nearest.h"
 #include "probe/base/range.h"
 #include "probe/base/text.h"
@@ -33,7 +34,9 @@ static bool parse_number(const char *text, uint64_t *out)
 static const struct symbol_name *find_name(const struct symbols *s, const char *name)
 {
     size_t lo = PARTITION_POINT(s->nnames, i, strcmp(s->names[i].name, name) < 0);
-    return lo < s->nnames && !strcmp(s->names[lo].name, name) ? &s->names[lo] : NULL;
+    if (lo < s->nnames && !strcmp(s->names[lo].name, name))
+        return &s->names[lo];
+    return NULL;
 }
 
 /* "list::walk(node*)" is found as written, and as "list::walk". */
@@ -85,7 +88,7 @@ struct choices {
 static void put_choice(const struct choices *c, size_t i, const char *name, char *buf, size_t cap)
 {
     const struct symbol_function *f = c->at[i];
-    const char *file = f->file ? strrchr(f->file, '/') ? strrchr(f->file, '/') + 1 : f->file : NULL;
+    const char *slash = f->file ? strrchr(f->file, '/') : NULL, *file = slash ? slash + 1 : f->file;
     bool alone = file != NULL;
     for (size_t k = 0; k < c->n && k < CHOICES_SHOWN && file; k++)
         alone = alone && (k == i || !c->at[k]->file || !file_matches(c->at[k]->file, file));
@@ -116,7 +119,7 @@ static int check_one(const struct symbols *s, const char *name, struct err *err)
     for (size_t i = 0; i < c.n && i < CHOICES_SHOWN; i++) {
         put_choice(&c, i, name, one, sizeof one);
         size_t at = strlen(hint);
-        snprintf(hint + at, sizeof hint - at, "%s%s", i ? " or " : "", one);
+        snprintf(hint + at, sizeof hint - at, "%s%s", text_if(i, " or "), one);
     }
     return err_set(err, ERR_USAGE, hint, "%zu functions are called \"%.100s\"", c.n, name);
 }
@@ -214,7 +217,7 @@ static int no_line(const struct symbols *s, const char *file, int line, struct e
     if (before && after)
         snprintf(hint, sizeof hint, "nearest lines with code: %d and %d", before, after);
     else if (before || after)
-        snprintf(hint, sizeof hint, "nearest line with code: %d", before ? before : after);
+        snprintf(hint, sizeof hint, "nearest line with code: %d", EITHER(before, after));
     return err_set(err, ERR_NOT_FOUND, hint, "no code for line %d of %s", line, file);
 }
 
@@ -238,7 +241,7 @@ static int parse_line(const struct symbols *s, const char *file, int line, uint6
     return 0;
 }
 
-/* "list.c:walk": a static function told apart from its namesakes. False: not of that form. */
+/* "list.c:walk": a static function among its namesakes. False: not of that form. */
 static bool parse_function_in_file(const struct symbols *s, const char *file, const char *name,
                                    uint64_t *addr)
 {
@@ -264,7 +267,9 @@ static int parse_with_colon(const struct symbols *s, const char *text, const cha
     file[n] = '\0';
     if (parse_number(colon + 1, &line) && line <= INT32_MAX)
         return parse_line(s, file, (int)line, addr, err);
-    return parse_function_in_file(s, file, colon + 1, addr) ? 0 : no_symbol(s, text, err);
+    if (parse_function_in_file(s, file, colon + 1, addr))
+        return 0;
+    return no_symbol(s, text, err);
 }
 
 int symbols_parse(const struct symbols *s, const char *text, uint64_t *addr, struct err *err)
@@ -287,9 +292,11 @@ int symbols_parse(const struct symbols *s, const char *text, uint64_t *addr, str
     uint64_t found = 0;
     const char *colon = strrchr(text, ':');
     bool scoped = colon && (colon[1] == ':' || (colon > text && colon[-1] == ':'));
-    int ret = colon && !scoped && colon > text && colon[1]
-                  ? parse_with_colon(s, text, colon, &found, err)
-                  : parse_symbol(s, text, &found, err);
+    int ret;
+    if (colon && !scoped && colon > text && colon[1])
+        ret = parse_with_colon(s, text, colon, &found, err);
+    else
+        ret = parse_symbol(s, text, &found, err);
     if (ret == 0)
         *addr = found;
     return ret;
@@ -297,7 +304,9 @@ int symbols_parse(const struct symbols *s, const char *text, uint64_t *addr, str
 
 char *symbols_describe(const struct symbols *s, uint64_t addr, char *buf, size_t cap)
 {
-    long i = s ? symbols_find(s, addr) : -1;
+    long i = -1;
+    if (s)
+        i = symbols_find(s, addr);
     if (i < 0) {
         snprintf(buf, cap, "0x%08" PRIx64, addr);
         return buf;

@@ -71,11 +71,10 @@ struct symbols {
 
 static inline uint64_t sym_key(const struct symbols *s, uint64_t addr)
 {
-    return s->canonical ? s->canonical(addr) : addr;
+    if (s->canonical)
+        return s->canonical(addr);
+    return addr;
 }
-
-/* Grows *array to hold one more element of `size` bytes; false if memory is out. */
-bool sym_room(void **array, size_t n, size_t *cap, size_t size);
 
 /* The section holding addr, the first of the table if there are several; NULL if none. */
 const struct image_section *sym_section(const struct symbols *s, uint64_t addr);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "profiler/core/symbols_priv.h"
@@ -98,14 +99,16 @@ int symbols_index_sections(struct symbols *s, struct err *err)
     struct heap h = { malloc(most * sizeof *h.at), 0 };
     int8_t *open = calloc(s->image.nsections + 1, sizeof *open);
     struct section_span *spans = realloc(s->spans, most * sizeof *spans);
-    s->spans = spans ? spans : s->spans;
+    s->spans = EITHER(spans, s->spans);
     bool enough = edge && h.at && open && spans;
     if (enough)
         sweep_sections(s, edge, make_edges(s, edge), &h, open);
     free(edge);
     free(h.at);
     free(open);
-    return enough ? 0 : err_set(err, ERR_NOMEM, "close other programs", "symbols: out of memory");
+    if (enough)
+        return 0;
+    return err_set(err, ERR_NOMEM, "close other programs", "symbols: out of memory");
 }
 
 const struct image_section *sym_section(const struct symbols *s, uint64_t addr)

@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/array.h"
 #include "probe/base/err.h"
 
-enum { FIRST_ROWS = 16 };
-
-/* The one told last comes first: its name follows. */
+/* The row that was added last comes first: its name follows. */
 static struct task_row *find_row(const struct task_names *t, uint32_t context)
 {
     for (size_t i = t->n; i-- > 0;)
@@ -27,14 +26,8 @@ static int add_row(struct task_names *t, const struct event *e)
 {
     if (t->n == TASK_NAMES_MOST)
         return 0;
-    if (t->n == t->cap) {
-        size_t cap = t->cap ? 2 * t->cap : FIRST_ROWS;
-        struct task_row *more = realloc(t->row, cap * sizeof *more);
-        if (!more)
-            return -ERR_NOMEM;
-        t->row = more;
-        t->cap = cap;
-    }
+    if (!array_room(&t->row, t->n, &t->cap, sizeof *t->row))
+        return -ERR_NOMEM;
     t->row[t->n++] = (struct task_row){ .context = e->context };
     return 0;
 }
@@ -53,7 +46,9 @@ int task_names_add(struct task_names *t, const struct event *e)
     if (e->kind != EVENT_TASK || e->part > TASK_NAME_PARTS)
         return 0;
     int ret = e->part || find_row(t, e->context) ? 0 : add_row(t, e);
-    struct task_row *row = ret == 0 ? find_row(t, e->context) : NULL;
+    struct task_row *row = NULL;
+    if (ret == 0)
+        row = find_row(t, e->context);
     if (!row)
         return ret;
     if (e->part) {

@@ -16,7 +16,7 @@ struct task_row {
     char name[TASK_NAME_PARTS * EVENT_TASK_NAME + 1]; /* foreign text; "" none */
 };
 
-/* Zero-initialise. In the order in which they were told. */
+/* Zero-initialise. In the order of their events. */
 struct task_names {
     struct task_row *row;
     size_t n, cap;

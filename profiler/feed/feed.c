@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/feed/feed_priv.h"
 
@@ -74,7 +75,7 @@ void feed_restart(struct feed *f, uint64_t epoch)
     f->changed = f->folded = false;
     f->totals = (struct feed_totals){ 0 };
     f->stats = (struct calltree_stats){ 0 };
-    f->has_rates = false;
+    f->has_rates = f->sums_only = false;
     memset(f->fold_ns, 0, sizeof f->fold_ns);
     /* what stays was there in state 0 already */
     for (size_t i = 0; i < FEED_NOBJECTS; i++)
@@ -93,7 +94,9 @@ void feed_took(struct feed *f, uint64_t ns) { f->took_ns = ns; }
 
 uint64_t feed_pause_ns(const struct feed *f)
 {
-    return f->took_ns < UINT64_MAX / FEED_FOLD_SHARE ? f->took_ns * FEED_FOLD_SHARE : UINT64_MAX;
+    if (f->took_ns < UINT64_MAX / FEED_FOLD_SHARE)
+        return f->took_ns * FEED_FOLD_SHARE;
+    return UINT64_MAX;
 }
 
 uint64_t feed_epoch(const struct feed *f) { return f->epoch; }
@@ -115,7 +118,9 @@ static const char *hex_number(const char *s, uint64_t *out)
     for (const char *d; *p && (d = strchr(digits, *p)); p++)
         v = v << 4 | (uint64_t)(d - digits);
     *out = v;
-    return p > s && p - s <= 16 ? p : NULL;
+    if (p > s && p - s <= 16)
+        return p;
+    return NULL;
 }
 
 bool feed_position_parse(const char *text, uint64_t *epoch, uint64_t *seq)
@@ -157,6 +162,12 @@ int feed_about(struct feed *f, const struct feed_about *about, struct err *err)
 
 void feed_gauge(struct feed *f, const struct feed_gauges *g) { f->gauges = *g; }
 
+void feed_events_begin(struct feed *f, uint64_t number)
+{
+    assert(!f->nevents);
+    f->nevents = number;
+}
+
 int feed_events(struct feed *f, const struct event *events, size_t n)
 {
     if (!n)
@@ -165,7 +176,7 @@ int feed_events(struct feed *f, const struct event *events, size_t n)
         f->events = malloc(FEED_EVENTS * sizeof *f->events);
     if (!f->events)
         return -ERR_NOMEM;
-    size_t skip = n > FEED_EVENTS ? n - FEED_EVENTS : 0;
+    size_t skip = EXCESS(n, FEED_EVENTS);
     f->nevents += skip;
     for (size_t i = skip; i < n;) {
         size_t at = f->nevents % FEED_EVENTS, some = MIN(n - i, FEED_EVENTS - at);
@@ -179,7 +190,7 @@ int feed_events(struct feed *f, const struct event *events, size_t n)
 void feed_events_kept(const struct feed *f, uint64_t *first, uint64_t *end)
 {
     *end = f->nevents;
-    *first = f->nevents > FEED_EVENTS ? f->nevents - FEED_EVENTS : 0;
+    *first = EXCESS(f->nevents, FEED_EVENTS);
 }
 
 const struct event *feed_event(const struct feed *f, uint64_t number)

@@ -1,13 +1,12 @@
-/* The live feed: the running profile as numbered states, for any number of readers that come, go
- * and fall behind.
+/* The live feed: the running profile as numbered states, for any number of readers, which may
+ * come, go and fall behind.
  *
- * - What a reader gets is state, never an increment: the rows that have changed since the number it
- *   knows, with their values of now. One that was away gets each changed row once. Nothing is
- *   queued for it, so nothing overflows; all that it loses is what lay between its frames, which
- *   the series keep.
- * - feed_fold() looks at the call tree and makes the next state: every sum is computed anew in one
- *   pass, so events pay nothing for it and no sum can drift. A state holds its own copy of
- *   everything: frames are made of it when the tree has gone on, or is gone.
+ * - A reader gets state, never increments: the rows that have changed since the number it knows,
+ *   with their present values. After a break it gets each changed row once. Nothing is queued for
+ *   it, so nothing overflows; it only misses the states between its frames, which the series keep.
+ * - feed_fold() looks at the call tree and makes the next state: every sum is computed again in
+ *   one pass, so events have no cost for it and no sum can drift. A state holds its own copy of
+ *   everything: frames can be made of it while the tree changes, or is freed.
  * - A frame is one line of JSON (docs/feed.md), without the line feed. Numbers above 2^53 are
  *   strings.
  *
@@ -59,9 +58,10 @@ int feed_new(uint64_t epoch, struct feed **out, struct err *err);
 /* feed_free - NULL is fine. */
 void feed_free(struct feed *f);
 
-/* feed_restart - another profile begins (cleared, another ELF, armed anew): rows, names, marks,
- * series and events are forgotten, ids are given anew, the number is 0 again. Log and state objects
- * stay. For another tree, or other symbols; that a tree was cleared feed_fold() sees for itself. */
+/* feed_restart - another profile begins (cleared, another ELF, re-armed): rows, names, marks,
+ * series and events are dropped, ids start from 0, the number is 0 again. Log and state objects
+ * stay. Needed for another tree or other symbols; feed_fold() detects by itself that a tree was
+ * cleared. */
 void feed_restart(struct feed *f, uint64_t epoch);
 
 /* ---- folding ---- */
@@ -69,6 +69,8 @@ void feed_restart(struct feed *f, uint64_t epoch);
 /* What a fold looks at; none of it is kept. */
 struct feed_source {
     const struct calltree *tree;
+    /* instead of a tree and all else here: sums that were read from a file, which do not change */
+    const struct profile *profile;
     const struct symbols *symbols;  /* NULL: functions are named by address */
     const struct rates *rates;      /* NULL, or not given: counter 1 is measured */
     const struct task_names *tasks; /* NULL: no names */
@@ -90,9 +92,9 @@ struct feed_moment {
 int feed_fold(struct feed *f, const struct feed_source *from, const struct feed_moment *now,
               struct err *err);
 
-/* feed_took - how long the last fold and the frames of it took. feed_pause_ns - so long is to pass
- * from the beginning of a fold to that of the next: 20 times what the last one took, so that folds
- * cost 5 % of a core at most. */
+/* feed_took - how long the last fold and the frames of it took. feed_pause_ns - the least time
+ * between the beginnings of two folds: 20 times what the last one took, so that folds cost 5 % of a
+ * core at most. */
 void feed_took(struct feed *f, uint64_t ns);
 uint64_t feed_pause_ns(const struct feed *f);
 
@@ -167,6 +169,10 @@ void feed_log(struct feed *f, const struct feed_log_entry *e);
  * (at the first use: then none are). */
 int feed_events(struct feed *f, const struct event *events, size_t n);
 
+/* feed_events_begin - of a feed that has none yet: so many were before those that come. Not 0 only
+ * if FEED_EVENTS of them come. */
+void feed_events_begin(struct feed *f, uint64_t number);
+
 /* feed_events_kept - the numbers [*first, *end) of those there are, counted since the epoch began.
  * feed_event - one of them, borrowed until the next feed_events(). */
 void feed_events_kept(const struct feed *f, uint64_t *first, uint64_t *end);
@@ -176,12 +182,20 @@ const struct event *feed_event(const struct feed *f, uint64_t number);
 
 /* feed_mark - keeps the values of now under a name, also one that is there: it moves. Returns 0;
  * -ERR_RESOURCE: there are FEED_MARKS already; -ERR_USAGE: the name is empty, too long, or has
- * control characters; -ERR_NOMEM. The tree is the one of the last fold, or later. */
+ * control characters; -ERR_STATE: sums of a file; -ERR_NOMEM. The tree is the one of the last fold,
+ * or later. */
 int feed_mark(struct feed *f, const char *name, const struct feed_source *from,
               const struct feed_moment *now, struct err *err);
 
 /* feed_unmark - forgets one; -ERR_NOT_FOUND. */
 int feed_unmark(struct feed *f, const char *name, struct err *err);
+
+/* feed_nodes_since - all nodes with what came since a mark
+ * out   as many as feed_nodes() has; free()d by the caller
+ * Returns 0; -ERR_NOT_FOUND; -ERR_NOMEM. */
+struct feed_node;
+int feed_nodes_since(const struct feed *f, const char *name, struct feed_node **out,
+                     struct err *err);
 
 /* ---- the state, for who needs it as numbers ---- */
 
@@ -239,8 +253,8 @@ const struct feed_moment *feed_moment(const struct feed *f);
 enum feed_part { FEED_FUNCTIONS = 1, FEED_NODES = 2, FEED_LOGGED = 4, FEED_SERIES = 8 };
 
 /* What a reader wants. nodes: the heaviest so many call paths by C1 with children (rounded up to
- * 256, 1,024, 4,096, 16,384 or 65,536, as feed_view_nodes() does), chosen anew every 2 s; 0: 4,096.
- * All ancestors of a path that is shown are shown. */
+ * 256, 1,024, 4,096, 16,384 or 65,536, as feed_view_nodes() does), chosen again every 2 s; 0:
+ * 4,096. All ancestors of a path that is shown are shown. */
 struct feed_view {
     unsigned parts; /* enum feed_part */
     uint32_t nodes;
@@ -268,8 +282,8 @@ int feed_write_snap(struct feed *f, const struct feed_view *v, const struct text
 
 /* feed_write_delta - what is not as it was in state `since` of this epoch
  * merged   states the reader should have had since, but was too slow for
- * Returns 0; -ERR_NOT_FOUND: that cannot be told any more (or never could: since is ahead), a snap
- * is due, nothing was written; -ERR_NOMEM likewise. */
+ * Returns 0; -ERR_NOT_FOUND: the changes since then are not known (too old, or since is ahead), so
+ * a snap is needed; nothing was written; -ERR_NOMEM likewise. */
 int feed_write_delta(struct feed *f, const struct feed_view *v, uint64_t since, uint64_t merged,
                      const struct text_sink *out);
 
@@ -277,10 +291,17 @@ int feed_write_delta(struct feed *f, const struct feed_view *v, uint64_t since, 
 void feed_write_bye(const struct feed *f, const char *reason, const char *hint,
                     const struct text_sink *out);
 
-/* feed_write_mark - the rows of a view as they were at the mark: who has these and those of now can
- * subtract. -ERR_NOT_FOUND: there is no such mark; -ERR_NOMEM. Nothing was written then. */
+/* feed_write_mark - the rows of a view as they were at the mark, so that a reader can subtract
+ * them from the present ones. -ERR_NOT_FOUND: there is no such mark; -ERR_NOMEM. Nothing was
+ * written then. */
 int feed_write_mark(struct feed *f, const struct feed_view *v, const char *name,
                     const struct text_sink *out, struct err *err);
+
+/* feed_write_range - what functions did in the points of the series that ended behind from_ms, up
+ * to to_ms (the host's time since 1970). Points of a second, unless only those of ten reach as far
+ * back. Returns 0; -ERR_STATE: there are none; -ERR_NOMEM. Nothing was written then. */
+int feed_write_range(const struct feed *f, int64_t from_ms, int64_t to_ms,
+                     const struct text_sink *out, struct err *err);
 
 /* feed_write_log - entries from a number on; feed_write_series - all points. */
 void feed_write_log(const struct feed *f, uint64_t from, const struct text_sink *out);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profiler/feed/feed_priv.h"
+#include "probe/base/choice.h"
 
 enum { FIRST_NODES = 256, FIRST_HANDLERS = 8 };
 
@@ -21,7 +22,7 @@ struct fold {
 
 /* ---- room ---- */
 
-static bool resize(void *where, size_t n, size_t each)
+static bool resize_array(void *where, size_t n, size_t each)
 {
     void *p;
     memcpy(&p, where, sizeof p);
@@ -34,7 +35,7 @@ static bool resize(void *where, size_t n, size_t each)
 /* Scratch is zero wherever a fold has not written. */
 static bool resize_zeroed(uint64_t **where, size_t before, size_t n)
 {
-    if (!resize(where, n, sizeof **where))
+    if (!resize_array(where, n, sizeof **where))
         return false;
     memset(*where + before, 0, (n - before) * sizeof **where);
     return true;
@@ -42,13 +43,13 @@ static bool resize_zeroed(uint64_t **where, size_t before, size_t n)
 
 static bool room_for_nodes(struct feed *f, size_t n)
 {
-    size_t cap = f->cap_nodes ? f->cap_nodes : FIRST_NODES, before = f->cap_nodes;
+    size_t cap = EITHER(f->cap_nodes, FIRST_NODES), before = f->cap_nodes;
     if (n <= before)
         return true;
     while (cap < n)
         cap *= 2;
-    bool ok = resize(&f->nodes, cap, sizeof *f->nodes) && resize_zeroed(&f->sum1, before, cap) &&
-              resize_zeroed(&f->sum2, before, cap) &&
+    bool ok = resize_array(&f->nodes, cap, sizeof *f->nodes) &&
+              resize_zeroed(&f->sum1, before, cap) && resize_zeroed(&f->sum2, before, cap) &&
               (!f->sum_spread || resize_zeroed(&f->sum_spread, before, cap)) &&
               (!f->sum_estimated || resize_zeroed(&f->sum_estimated, before, cap));
     f->cap_nodes = ok ? cap : before;
@@ -67,25 +68,16 @@ static bool room_for_rates(struct feed *f)
 
 static bool room_for_handlers(struct feed *f)
 {
-    size_t cap = f->cap_handlers ? 2 * f->cap_handlers : FIRST_HANDLERS;
+    size_t cap = EITHER(2 * f->cap_handlers, FIRST_HANDLERS);
     if (f->nhandlers < f->cap_handlers)
         return true;
-    if (!resize(&f->handlers, cap, sizeof *f->handlers))
+    if (!resize_array(&f->handlers, cap, sizeof *f->handlers))
         return false;
     f->cap_handlers = cap;
     return true;
 }
 
 /* ---- new paths ---- */
-
-static bool is_outermost(const struct feed *f, size_t i)
-{
-    uint32_t function = f->nodes[i].function;
-    for (uint32_t k = f->nodes[i].parent; k != FEED_NO_PARENT; k = f->nodes[k].parent)
-        if (f->nodes[k].function == function)
-            return false;
-    return true;
-}
 
 static bool add_node(struct fold *d, size_t i)
 {
@@ -97,7 +89,7 @@ static bool add_node(struct fold *d, size_t i)
     f->nodes[i] = (struct feed_node){
         .parent = t->parent, .function = (uint32_t)function, .flags = 0, .version = d->next
     };
-    f->nodes[i].outermost = is_outermost(f, i);
+    f->nodes[i].outermost = node_is_outermost(f, i);
     switch (t->kind) {
     case CALLTREE_INTERRUPT: f->nodes[i].flags = FEED_INTERRUPT; break;
     case CALLTREE_EXCEPTION: f->nodes[i].flags = FEED_EXCEPTION; break;
@@ -176,6 +168,7 @@ static void sum_rated(struct fold *d, size_t i, const struct function_extra *x)
         to->below += below;
         to->estimated += estimated;
     }
+    to->estimated_own += t->c1;
     d->estimated_c1 += t->c1;
 }
 
@@ -223,7 +216,7 @@ static void publish_node(struct fold *d, size_t i, const struct values *v)
     n->c1_children = v->c1_children;
     n->c2 = v->c2;
     n->c2_children = v->c2_children;
-    n->flags = (uint16_t)((n->flags & ~FEED_DOUBTFUL) | (t->doubtful ? FEED_DOUBTFUL : 0));
+    n->flags = (uint16_t)((n->flags & ~FEED_DOUBTFUL) | bits_if(t->doubtful, FEED_DOUBTFUL));
     n->version = d->next;
     d->f->changed = true;
 }
@@ -251,7 +244,7 @@ static void publish_functions(struct fold *d)
             is.c1_children_spread == fn->is.c1_children_spread && fn->version)
             continue;
         fn->is = is;
-        fn->flags = (fn->flags & ~(unsigned)FEED_DOUBTFUL) | (is.doubtful ? FEED_DOUBTFUL : 0);
+        fn->flags = (fn->flags & ~(unsigned)FEED_DOUBTFUL) | bits_if(is.doubtful, FEED_DOUBTFUL);
         fn->version = feed_next(d->f);
     }
 }
@@ -301,7 +294,7 @@ static void clean_roots(struct fold *d)
         d->f->sum_estimated[i] = 0;
 }
 
-static void pass(struct fold *d)
+static void sum_tree(struct fold *d)
 {
     struct feed *f = d->f;
     begin_functions(d);
@@ -314,7 +307,7 @@ static void pass(struct fold *d)
     clean_roots(d);
 }
 
-/* A profile that turns out to be of samples has no tree; readers begin anew with a snapshot. */
+/* A profile that turns out to be of samples has no tree; readers start over with a snapshot. */
 static void take_totals(struct fold *d)
 {
     struct feed *f = d->f;
@@ -343,32 +336,38 @@ static int take_tree(struct feed *f, const struct feed_source *from, struct err 
     if (!ok)
         return err_set(err, ERR_NOMEM, "close other programs",
                        "feed: out of memory for %zu call paths", n);
-    pass(&d);
+    sum_tree(&d);
     take_totals(&d);
     f->stats = *calltree_stats(from->tree);
     f->changes = from->changes;
     return 0;
 }
 
-/* Counts that begin anew are another epoch. */
+/* Counts that were cleared are another epoch. */
 static uint64_t next_epoch(uint64_t epoch)
 {
     uint64_t x = epoch + 0x9E3779B97F4A7C15u;
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
     x = (x ^ x >> 27) * 0x94D049BB133111EBu;
     x ^= x >> 31;
-    return x && x != epoch ? x : epoch ^ 1;
+    if (x && x != epoch)
+        return x;
+    return epoch ^ 1;
 }
 
 int feed_fold(struct feed *f, const struct feed_source *from, const struct feed_moment *now,
               struct err *err)
 {
-    if (f->folded && calltree_stats(from->tree)->clears != f->stats.clears)
+    if (f->folded && from->tree && calltree_stats(from->tree)->clears != f->stats.clears)
         feed_restart(f, next_epoch(f->epoch));
     struct calltree_stats before = f->stats;
     uint64_t before_ns = f->now.board_ns;
     bool look = !f->folded || !from->changes || from->changes != f->changes;
-    int ret = look ? take_tree(f, from, err) : 0;
+    int ret = 0;
+    if (from->profile)
+        ret = fold_profile(f, from->profile, err);
+    else if (look)
+        ret = take_tree(f, from, err);
     if (ret < 0)
         return ret;
     f->now = *now;

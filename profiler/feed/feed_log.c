@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profiler/feed/feed_priv.h"
+#include "probe/base/choice.h"
 
 const char *cause_name(unsigned cause)
 {
@@ -18,10 +19,7 @@ const char *cause_name(unsigned cause)
     return cause < EVENT_NCAUSES ? names[cause] : names[EVENT_CAUSE_NONE];
 }
 
-uint64_t log_first(const struct feed *f)
-{
-    return f->nlog > FEED_LOG_ENTRIES ? f->nlog - FEED_LOG_ENTRIES : 0;
-}
+uint64_t log_first(const struct feed *f) { return EXCESS(f->nlog, FEED_LOG_ENTRIES); }
 
 const struct log_row *log_at(const struct feed *f, uint64_t number)
 {
@@ -30,8 +28,8 @@ const struct log_row *log_at(const struct feed *f, uint64_t number)
     return &f->log[number % FEED_LOG_ENTRIES];
 }
 
-/* The last one once more. One that a state has shown already is a new one: what has been told stays
- * as it is. */
+/* Counts a repetition of the last entry. An entry that was in a state already stays as it is, and
+ * the repetition is a new one. */
 static bool fold_repeat(struct feed *f, const struct log_row *row)
 {
     struct log_row *last = f->nlog ? &f->log[(f->nlog - 1) % FEED_LOG_ENTRIES] : NULL;
@@ -54,8 +52,8 @@ void feed_log(struct feed *f, const struct feed_log_entry *e)
                            .times = 1,
                            .bound = e->bound };
     snprintf(row.kind, sizeof row.kind, "%s", e->kind);
-    snprintf(row.cause, sizeof row.cause, "%s", e->cause ? e->cause : "");
-    snprintf(row.text, sizeof row.text, "%s", e->text ? e->text : "");
+    snprintf(row.cause, sizeof row.cause, "%s", text_or(e->cause, ""));
+    snprintf(row.text, sizeof row.text, "%s", text_or(e->text, ""));
     if (!f->log)
         f->log = calloc(FEED_LOG_ENTRIES, sizeof *f->log);
     if (!f->log || fold_repeat(f, &row))
@@ -71,7 +69,7 @@ static void log_gap(struct feed *f, unsigned cause, uint64_t events, uint64_t c1
     if (events)
         snprintf(text, sizeof text,
                  "%s%" PRIu64 " events lost; counter 1 went on by %" PRIu64 " meanwhile",
-                 bound ? "up to " : "", events, c1);
+                 text_if(bound, "up to "), events, c1);
     else
         snprintf(text, sizeof text,
                  "events lost, nobody knows how many; counter 1 went on by %" PRIu64 " meanwhile",

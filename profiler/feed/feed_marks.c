@@ -1,5 +1,5 @@
-/* Marks: what every path had when somebody said so. Counter 1 is kept as it came, so that what is
- * learned later of an estimate corrects the mark, too. */
+/* Marks: the counts of every path at a moment that a reader chose. Counter 1 is kept uncorrected,
+ * so that later corrections of an estimate hold for the mark, too. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ void marks_fini(struct feed *f)
     f->nmarks = 0;
 }
 
-static size_t find(const struct feed *f, const char *name)
+static size_t find_mark(const struct feed *f, const char *name)
 {
     size_t i = 0;
     while (i < f->nmarks && strcmp(f->marks[i].name, name) != 0)
@@ -47,13 +47,16 @@ static void log_mark(struct feed *f, const char *name, const char *what)
 int feed_mark(struct feed *f, const char *name, const struct feed_source *from,
               const struct feed_moment *now, struct err *err)
 {
-    size_t n, at = find(f, name);
+    size_t n, at = find_mark(f, name);
     if (!is_name(name))
         return err_set(err, ERR_USAGE, "give 1 to 63 bytes of printable text",
                        "a mark cannot be called so");
     if (at == FEED_MARKS)
         return err_set(err, ERR_RESOURCE, "unmark one, or move one by its name",
                        "there are %d marks already", FEED_MARKS);
+    if (from->profile)
+        return err_set(err, ERR_STATE, "compare it with another file",
+                       "nothing comes after a mark in a file that holds sums only");
     int ret = feed_fold(f, from, now, err);
     if (ret < 0)
         return ret;
@@ -81,7 +84,7 @@ int feed_mark(struct feed *f, const char *name, const struct feed_source *from,
 
 int feed_unmark(struct feed *f, const char *name, struct err *err)
 {
-    size_t at = find(f, name);
+    size_t at = find_mark(f, name);
     if (at == f->nmarks)
         return err_set(err, ERR_NOT_FOUND, "the state object \"marks\" has those there are",
                        "there is no mark \"%s\"", name);
@@ -109,10 +112,12 @@ static void marked_fini(struct marked *w)
     free(w->function);
 }
 
-static uint64_t corrected(const struct feed *f, uint32_t node, uint64_t c1)
+static uint64_t corrected_c1(const struct feed *f, uint32_t node, uint64_t c1)
 {
     const struct function_extra *x = &f->extra[f->nodes[node].function];
-    return x->is_rated ? rate_corrected(&x->rate, c1) : c1;
+    if (x->is_rated)
+        return rate_corrected(&x->rate, c1);
+    return c1;
 }
 
 static bool sum_mark(const struct feed *f, const struct mark *m, struct marked *w)
@@ -125,20 +130,52 @@ static bool sum_mark(const struct feed *f, const struct mark *m, struct marked *
     for (size_t i = m->n; i-- > 0;) {
         const struct feed_node *n = &f->nodes[i];
         struct function_at *to = &w->function[n->function];
-        uint64_t own = corrected(f, (uint32_t)i, m->row[i].c1);
+        uint64_t own = corrected_c1(f, (uint32_t)i, m->row[i].c1);
         w->c1[i] += own;
         w->c2[i] += m->row[i].c2;
         to->hits += m->row[i].hits;
         to->c1 += own;
         to->c2 += m->row[i].c2;
-        to->c1_children += n->outermost ? w->c1[i] : 0;
-        to->c2_children += n->outermost ? w->c2[i] : 0;
+        if (n->outermost)
+            to->c1_children += w->c1[i];
+        if (n->outermost)
+            to->c2_children += w->c2[i];
         if (n->parent == FEED_NO_PARENT)
             continue;
         w->c1[n->parent] += w->c1[i];
         w->c2[n->parent] += w->c2[i];
     }
     return true;
+}
+
+static uint64_t growth_since(uint64_t now, uint64_t then) { return now > then ? now - then : 0; }
+
+int feed_nodes_since(const struct feed *f, const char *name, struct feed_node **out,
+                     struct err *err)
+{
+    size_t at = find_mark(f, name);
+    struct marked w = { 0 };
+    if (at == f->nmarks)
+        return err_set(err, ERR_NOT_FOUND, "the state object \"marks\" has those there are",
+                       "there is no mark \"%s\"", name);
+    const struct mark *m = &f->marks[at];
+    struct feed_node *node = malloc((f->nnodes + 1) * sizeof *node);
+    bool ok = node && sum_mark(f, m, &w);
+    if (ok)
+        memcpy(node, f->nodes, f->nnodes * sizeof *node);
+    for (size_t i = 0; ok && i < m->n; i++) {
+        node[i].hits = growth_since(node[i].hits, m->row[i].hits);
+        node[i].c1 = growth_since(node[i].c1, corrected_c1(f, (uint32_t)i, m->row[i].c1));
+        node[i].c1_children = growth_since(node[i].c1_children, w.c1[i]);
+        node[i].c2 = growth_since(node[i].c2, m->row[i].c2);
+        node[i].c2_children = growth_since(node[i].c2_children, w.c2[i]);
+    }
+    marked_fini(&w);
+    *out = ok ? node : NULL;
+    if (ok)
+        return 0;
+    free(node);
+    return err_set(err, ERR_NOMEM, "close other programs", "mark: out of memory");
 }
 
 static void write_row(struct frame *fr, const uint64_t *v, size_t n)
@@ -169,7 +206,7 @@ static void write_mark_nodes(struct frame *fr, const struct feed *f, const struc
     frame_open(fr, '[');
     for (size_t k = 0; k < s->n && s->id[k] < m->n; k++) {
         uint32_t i = s->id[k];
-        const uint64_t v[] = { i,        m->row[i].hits, corrected(f, i, m->row[i].c1),
+        const uint64_t v[] = { i,        m->row[i].hits, corrected_c1(f, i, m->row[i].c1),
                                w->c1[i], m->row[i].c2,   w->c2[i] };
         if (m->row[i].hits || w->c1[i] || w->c2[i])
             write_row(fr, v, ARRAY_LEN(v));
@@ -192,7 +229,7 @@ static void write_mark(const struct feed *f, const struct feed_view *v, const st
     frame_key(&fr, "w");
     frame_int(&fr, m->wall_ms);
     for (size_t i = 0; i < m->n; i++)
-        c1 += corrected(f, (uint32_t)i, m->row[i].c1);
+        c1 += corrected_c1(f, (uint32_t)i, m->row[i].c1);
     frame_key(&fr, "tot");
     write_row(&fr, (uint64_t[]){ m->totals.hits, c1, m->totals.c2 }, 3);
     if (v->parts & FEED_FUNCTIONS)
@@ -205,7 +242,7 @@ static void write_mark(const struct feed *f, const struct feed_view *v, const st
 int feed_write_mark(struct feed *f, const struct feed_view *v, const char *name,
                     const struct text_sink *out, struct err *err)
 {
-    size_t at = find(f, name);
+    size_t at = find_mark(f, name);
     struct marked w = { 0 };
     struct shown *s = NULL;
     if (at == f->nmarks)
@@ -216,5 +253,7 @@ int feed_write_mark(struct feed *f, const struct feed_view *v, const char *name,
     if (ok)
         write_mark(f, v, &f->marks[at], &w, s, out);
     marked_fini(&w);
-    return ok ? 0 : err_set(err, ERR_NOMEM, "close other programs", "mark: out of memory");
+    if (ok)
+        return 0;
+    return err_set(err, ERR_NOMEM, "close other programs", "mark: out of memory");
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "profiler/feed/feed_priv.h"
+#include "probe/base/choice.h"
 
 enum { FIRST_FUNCTIONS = 64 };
 
@@ -37,17 +38,17 @@ void names_cut(struct feed *f, size_t n)
 }
 
 /* Room for one more. */
-static bool grow(struct feed *f)
+static bool room_for_function(struct feed *f)
 {
     if (f->nfunctions < f->cap_functions)
         return true;
-    size_t cap = f->cap_functions ? 2 * f->cap_functions : FIRST_FUNCTIONS;
+    size_t cap = EITHER(2 * f->cap_functions, FIRST_FUNCTIONS);
     void *functions = realloc(f->functions, cap * sizeof *f->functions);
-    f->functions = functions ? functions : f->functions;
+    f->functions = EITHER(functions, f->functions);
     void *extra = realloc(f->extra, cap * sizeof *f->extra);
-    f->extra = extra ? extra : f->extra;
+    f->extra = EITHER(extra, f->extra);
     void *slots = realloc(f->slots, 4 * cap * sizeof *f->slots);
-    f->slots = slots ? slots : f->slots;
+    f->slots = EITHER(slots, f->slots);
     if (!functions || !extra || !slots)
         return false;
     f->cap_functions = cap;
@@ -73,10 +74,12 @@ long names_function(struct feed *f, const struct feed_source *from,
                     const struct calltree_node *node)
 {
     struct naming_key key = naming_of(from->symbols, node);
-    uint32_t *slot = f->nslots ? slot_of(f, &key) : NULL;
+    uint32_t *slot = NULL;
+    if (f->nslots)
+        slot = slot_of(f, &key);
     if (slot && *slot)
         return (long)*slot - 1;
-    if (!grow(f))
+    if (!room_for_function(f))
         return -1;
     struct feed_function *fn = &f->functions[f->nfunctions];
     *fn = (struct feed_function){ .flags = flags_of(node), .named = f->seq + 1 };
@@ -127,7 +130,8 @@ bool names_finish(struct feed *f, const struct symbols *syms)
         before[i] = (struct before){ f->functions[i].is.high, f->functions[i].is.qualified };
     for (size_t i = 0; ok && i < n; i++) {
         struct profile_function *is = &f->functions[i].is;
-        is->high = f->extra[i].guessed ? is->low : is->high;
+        if (f->extra[i].guessed)
+            is->high = is->low;
         place[i] = (struct place){ &f->extra[i].key, is };
     }
     if (ok)
@@ -144,7 +148,8 @@ bool names_finish(struct feed *f, const struct symbols *syms)
     free(place);
     free(list);
     free(before);
-    f->finished = ok ? n : f->finished;
+    if (ok)
+        f->finished = n;
     return ok;
 }
 

@@ -4,6 +4,7 @@
 #define PROFILER_FEED_FEED_PRIV_H
 
 #include "profiler/feed/feed.h"
+#include "profiler/feed/frame.h"
 #include "profiler/profile/naming.h"
 
 enum {
@@ -12,30 +13,44 @@ enum {
     FEED_FOLD_SHARE = 20,
 };
 
-/* What a fold needs of a function beyond what is told of it. */
+/* What a fold needs of a function beyond what readers get. */
 struct function_sums {
     uint64_t hits, c1, c1_children, c2, c2_children, steps, doubts;
     uint64_t spread, below; /* in parts of rate_spread() */
     uint64_t estimated;     /* c1_children, not corrected */
+    uint64_t estimated_own; /* c1, not corrected */
     bool doubtful;
+};
+/* What a function did in a part of the history, counter 1 as it came: not corrected. */
+enum figure {
+    FIGURE_HITS,
+    FIGURE_C1,
+    FIGURE_C1_CHILDREN,
+    FIGURE_C2,
+    FIGURE_C2_CHILDREN,
+    FUNCTION_FIGURES
+};
+struct function_figures {
+    uint64_t v[FUNCTION_FIGURES];
 };
 struct function_extra {
     struct naming_key key;
-    bool guessed;            /* nobody knows where it ends */
-    bool is_rated;           /* counter 1 is corrected here, by: */
-    struct rate rate;        /* of the last fold */
-    uint64_t at_second;      /* its weight when the point of a second began */
-    uint64_t at_ten;         /* the same of ten */
-    struct function_sums to; /* of this fold */
+    bool guessed;                  /* nobody knows where it ends */
+    bool is_rated;                 /* counter 1 is corrected here, by: */
+    struct rate rate;              /* of the last fold */
+    uint64_t at_second;            /* its weight when the point of a second began */
+    uint64_t at_ten;               /* the same of ten */
+    struct function_figures at[2]; /* when these points began */
+    struct function_sums to;       /* of this fold */
 };
 
 /* The paths that readers of a limit are shown. */
 struct shown {
     uint32_t limit;
     bool used;
-    uint64_t born;    /* state in which it began: what readers knew before that, nobody knows */
+    uint64_t born;    /* state in which it began: what readers got before is not known */
     uint64_t used_ns; /* when a frame was made of it */
-    uint64_t next_ns; /* when it is chosen anew */
+    uint64_t next_ns; /* when it is chosen again */
     uint32_t *id;     /* ascending */
     uint64_t *since;  /* the state in which it came in */
     size_t n, cap;
@@ -44,7 +59,7 @@ struct shown {
         uint64_t seq;
     } * gone; /* in the order in which they left */
     size_t ngone, cap_gone;
-    uint64_t forgotten; /* of what left in states up to this one is not known what it was */
+    uint64_t forgotten; /* which paths left in states up to this one is not known any more */
 };
 
 struct series_point {
@@ -56,6 +71,8 @@ struct series_point {
     uint32_t top[FEED_TOP];                 /* functions */
     uint64_t top_weight[FEED_TOP];
     uint8_t ntop;
+    uint8_t *did; /* rows of what functions did in it (feed_range.c), ndid bytes */
+    uint32_t ndid;
 };
 struct series {
     struct series_point *ring; /* NULL until the first point */
@@ -67,6 +84,8 @@ struct series {
     struct feed_totals at; /* when the point began */
     uint64_t lost_at, wire_at;
     struct feed_gauges most;
+    uint64_t range_first; /* from this point on it is known what functions did */
+    size_t range_bytes;   /* of all `did` */
 };
 
 struct log_row {
@@ -109,7 +128,7 @@ struct feed {
     struct feed_function *functions;
     struct function_extra *extra;
     size_t nfunctions, cap_functions;
-    size_t finished; /* so many have ranges and are told from namesakes */
+    size_t finished; /* so many have ranges and qualified names */
     uint32_t *slots; /* functions by key: open addressing, at most half full; id + 1 */
     size_t nslots;
     struct feed_handler *handlers;
@@ -118,6 +137,7 @@ struct feed {
 
     struct feed_totals totals;
     struct calltree_stats stats;
+    bool sums_only; /* of a file: nothing is known of events, losses and passes */
     bool has_rates;
     uint64_t rate_measurements;
     unsigned rate_sources;
@@ -159,13 +179,28 @@ void state_marks(struct feed *f);
 /* cause_name - of an enum event_cause, one word. */
 const char *cause_name(unsigned cause);
 
+/* node_is_outermost - no path above node i is of its function. */
+static inline bool node_is_outermost(const struct feed *f, size_t i)
+{
+    uint32_t function = f->nodes[i].function;
+    for (uint32_t k = f->nodes[i].parent; k != FEED_NO_PARENT; k = f->nodes[k].parent)
+        if (f->nodes[k].function == function)
+            return false;
+    return true;
+}
+
+/* ---- feed_profile.c ---- */
+
+/* fold_profile - the state of a profile that was read; 0 or -ERR_NOMEM. */
+int fold_profile(struct feed *f, const struct profile *p, struct err *err);
+
 /* ---- feed_names.c ---- */
 
 /* names_function - the function of a tree's node; made if it is new. -1: out of memory. */
 long names_function(struct feed *f, const struct feed_source *from,
                     const struct calltree_node *node);
 
-/* names_finish - after new functions: where they end, what tells them from namesakes. */
+/* names_finish - after new functions: fills in their ends and qualified names. */
 bool names_finish(struct feed *f, const struct symbols *syms);
 
 /* names_tasks - tasks are called as they are known now. */
@@ -196,6 +231,45 @@ void series_fini(struct feed *f);
 
 /* series_at - a point by its number; NULL: it is not there any more. */
 const struct series_point *series_at(const struct series *s, uint64_t number);
+
+/* ---- feed_range.c ---- */
+
+/* range_begin - a point begins. range_point - it ends: p, which is about to be number s->n,
+ * receives what functions did; the oldest are forgotten where there is no room. range_fini - all
+ * are. */
+void range_begin(struct feed *f, struct series *s);
+void range_point(struct feed *f, struct series *s, struct series_point *p);
+void range_fini(struct series *s);
+
+/* Points of a series, summed. */
+struct history_range {
+    const struct series *s;
+    uint64_t first, last; /* points */
+    unsigned n;
+    int64_t from_ms, to_ms;
+    uint64_t span_ms, events, lost;
+    struct function_figures *sum; /* by function; counter 1 corrected. The caller frees it */
+};
+
+/* range_sum - of the points that ended behind from_ms, up to to_ms. Returns 0; -ERR_STATE: there
+ * are none; -ERR_NOMEM. */
+int range_sum(const struct feed *f, int64_t from_ms, int64_t to_ms, struct history_range *out,
+              struct err *err);
+
+/* figures_any - is one of them not 0? */
+static inline bool figures_any(const struct function_figures *f)
+{
+    bool any = false;
+    for (int k = 0; k < FUNCTION_FIGURES; k++)
+        any = any || f->v[k];
+    return any;
+}
+
+/* ---- feed_write.c ---- */
+
+/* write_function_name - its row of `names`. write_epoch - the member. */
+void write_function_name(struct frame *fr, uint64_t id, const struct profile_function *is);
+void write_epoch(struct frame *fr, const struct feed *f);
 
 /* ---- feed_log.c ---- */
 

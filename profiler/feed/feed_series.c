@@ -1,8 +1,9 @@
-/* Points over time: what a second, and ten, brought. A point is closed by the first fold behind its
- * end, so it may span more; it says how much. */
+/* Points over time: the counts of each second, and of each ten. A point is closed by the first
+ * fold behind its end, so it may span more; it says how much. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/feed/feed_priv.h"
 
@@ -17,6 +18,7 @@ void series_fini(struct feed *f)
 {
     struct series *each[] = { &f->second, &f->ten };
     for (size_t i = 0; i < ARRAY_LEN(each); i++) {
+        range_fini(each[i]);
         free(each[i]->ring);
         *each[i] = (struct series){ .size = each[i]->size, .every_ns = each[i]->every_ns };
     }
@@ -34,7 +36,7 @@ static uint64_t *weight_at(struct feed *f, const struct series *s, size_t i)
 }
 
 /* Corrections of an estimate may take back what was counted. */
-static uint64_t grown(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
+static uint64_t growth_of(uint64_t from, uint64_t to) { return EXCESS(to, from); }
 
 static void put_top(struct series_point *p, uint32_t function, uint64_t weight)
 {
@@ -68,6 +70,7 @@ static void begin_point(struct feed *f, struct series *s)
     s->most = (struct feed_gauges){ 0 };
     for (size_t i = 0; i < f->nfunctions; i++)
         *weight_at(f, s, i) = weight_of(f, i);
+    range_begin(f, s);
 }
 
 static void close_point(struct feed *f, struct series *s)
@@ -76,20 +79,21 @@ static void close_point(struct feed *f, struct series *s)
         .version = f->seq + 1,
         .wall_ms = f->now.wall_ms,
         .span_ms = (f->now.ns - s->began_ns) / 1000000,
-        .events = grown(s->at.events, f->totals.events),
-        .lost = grown(s->lost_at, lost_so_far(f)),
-        .c1 = grown(s->at.c1, f->totals.c1),
-        .c2 = grown(s->at.c2, f->totals.c2),
-        .wire_bits = grown(s->wire_at, f->gauges.wire_bits),
+        .events = growth_of(s->at.events, f->totals.events),
+        .lost = growth_of(s->lost_at, lost_so_far(f)),
+        .c1 = growth_of(s->at.c1, f->totals.c1),
+        .c2 = growth_of(s->at.c2, f->totals.c2),
+        .wire_bits = growth_of(s->wire_at, f->gauges.wire_bits),
         .ring_fill = (float)s->most.ring_fill,
         .queue_fill = (float)s->most.queue_fill,
         .slow_down = (float)s->most.slow_down,
     };
     for (size_t i = 0; i < f->nfunctions; i++) {
-        uint64_t weight = grown(*weight_at(f, s, i), weight_of(f, i));
+        uint64_t weight = growth_of(*weight_at(f, s, i), weight_of(f, i));
         if (weight)
             put_top(&p, (uint32_t)i, weight);
     }
+    range_point(f, s, &p);
     s->ring[s->n++ % s->size] = p;
     feed_next(f);
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/array.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/feed/feed_priv.h"
 
@@ -14,12 +16,12 @@ static const double come_in = 1.25; /* times the threshold; below it one leaves 
 uint32_t feed_view_nodes(uint32_t asked)
 {
     uint32_t n = LEAST_LIMIT;
-    while (n < (asked ? asked : FEED_NODES_DEFAULT) && n < FEED_NODES_MOST)
+    while (n < EITHER(asked, FEED_NODES_DEFAULT) && n < FEED_NODES_MOST)
         n *= 4;
     return n;
 }
 
-static void drop(struct shown *s)
+static void drop_set(struct shown *s)
 {
     free(s->id);
     free(s->since);
@@ -30,23 +32,24 @@ static void drop(struct shown *s)
 void shown_fini(struct feed *f)
 {
     for (size_t i = 0; i < FEED_SHOWN_SETS; i++)
-        drop(&f->shown[i]);
+        drop_set(&f->shown[i]);
 }
 
 static size_t node_count(const struct feed *f) { return f->totals.samples ? 0 : f->nnodes; }
 
 static bool room_for_ids(struct shown *s, size_t n)
 {
-    size_t cap = s->cap ? s->cap : FIRST_IDS;
+    size_t cap = EITHER(s->cap, FIRST_IDS);
     if (n <= s->cap)
         return true;
     while (cap < n)
         cap *= 2;
     uint32_t *id = realloc(s->id, cap * sizeof *id);
-    s->id = id ? id : s->id;
+    s->id = EITHER(id, s->id);
     uint64_t *since = realloc(s->since, cap * sizeof *since);
-    s->since = since ? since : s->since;
-    s->cap = id && since ? cap : s->cap;
+    s->since = EITHER(since, s->since);
+    if (id && since)
+        s->cap = cap;
     return id && since;
 }
 
@@ -120,7 +123,8 @@ static bool find_threshold(const struct feed *f, uint32_t limit, uint64_t *out)
 }
 
 /* 1: shown before, 2: shown from now on. Ancestors of what is shown are, too. */
-static void choose(const struct feed *f, const struct shown *s, uint64_t threshold, uint8_t *mark)
+static void mark_nodes(const struct feed *f, const struct shown *s, uint64_t threshold,
+                       uint8_t *mark)
 {
     double in = s->n ? (double)threshold * come_in : (double)threshold;
     for (size_t k = 0; k < s->n; k++)
@@ -136,14 +140,8 @@ static void choose(const struct feed *f, const struct shown *s, uint64_t thresho
 
 static bool put_gone(struct shown *s, uint32_t id, uint64_t next)
 {
-    if (s->ngone == s->cap_gone) {
-        size_t cap = s->cap_gone ? 2 * s->cap_gone : FEWEST_GONE;
-        struct shown_gone *gone = realloc(s->gone, cap * sizeof *gone);
-        if (!gone)
-            return false;
-        s->gone = gone;
-        s->cap_gone = cap;
-    }
+    if (!array_room(&s->gone, s->ngone, &s->cap_gone, sizeof *s->gone))
+        return false;
     s->gone[s->ngone++] = (struct shown_gone){ id, next };
     return true;
 }
@@ -199,13 +197,13 @@ static bool take_marks(struct feed *f, struct shown *s, const uint8_t *mark)
     return true;
 }
 
-static bool choose_anew(struct feed *f, struct shown *s)
+static bool choose_nodes(struct feed *f, struct shown *s)
 {
     uint64_t threshold;
     uint8_t *mark = calloc(f->nnodes, 1);
     bool ok = mark && find_threshold(f, s->limit, &threshold);
     if (ok) {
-        choose(f, s, threshold, mark);
+        mark_nodes(f, s, threshold, mark);
         ok = take_marks(f, s, mark);
     }
     free(mark);
@@ -213,11 +211,11 @@ static bool choose_anew(struct feed *f, struct shown *s)
     return ok;
 }
 
-static bool update(struct feed *f, struct shown *s)
+static bool update_set(struct feed *f, struct shown *s)
 {
     if (node_count(f) <= s->limit)
         return show_all(f, s, f->seq + 1);
-    return f->now.ns < s->next_ns || choose_anew(f, s);
+    return f->now.ns < s->next_ns || choose_nodes(f, s);
 }
 
 /* A set that finds no memory is dropped: its readers get a snapshot. */
@@ -225,12 +223,12 @@ void shown_fold(struct feed *f)
 {
     for (size_t i = 0; i < FEED_SHOWN_SETS; i++) {
         struct shown *s = &f->shown[i];
-        if (s->used && (f->now.ns - s->used_ns > unused_ns || !update(f, s)))
-            drop(s);
+        if (s->used && (f->now.ns - s->used_ns > unused_ns || !update_set(f, s)))
+            drop_set(s);
     }
 }
 
-/* The state's own rows make a new set: nobody has seen it before. */
+/* A new set is made of the present state's rows: no reader knows it yet. */
 struct shown *shown_for(struct feed *f, uint32_t limit)
 {
     size_t at = 0;
@@ -239,8 +237,8 @@ struct shown *shown_for(struct feed *f, uint32_t limit)
     struct shown *s = &f->shown[at];
     if (!s->used) {
         *s = (struct shown){ .limit = limit, .used = true, .born = f->seq };
-        if (!update(f, s)) {
-            drop(s);
+        if (!update_set(f, s)) {
+            drop_set(s);
             return NULL;
         }
         for (size_t i = 0; i < s->n; i++)

@@ -1,10 +1,10 @@
 /* State objects: small JSON texts that are compared whole. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profiler/feed/feed_priv.h"
+#include "probe/base/util.h"
 #include "profiler/views/json_writer.h"
 
 struct text {
@@ -13,10 +13,10 @@ struct text {
 };
 
 /* What does not fit is cut; nothing of the feed's own is that long. */
-static void take(void *ctx, const char *s, size_t n)
+static void add_to_text(void *ctx, const char *s, size_t n)
 {
     struct text *t = ctx;
-    size_t room = sizeof t->at - 1 - t->n, some = n < room ? n : room;
+    size_t room = sizeof t->at - 1 - t->n, some = MIN(n, room);
     memcpy(t->at + t->n, s, some);
     t->n += some;
     t->at[t->n] = 0;
@@ -48,31 +48,6 @@ int feed_state(struct feed *f, enum feed_object which, const char *json, struct 
     return 0;
 }
 
-/* As in frames: above 2^53 a string. */
-static void member_uint(struct json_writer *j, const char *key, uint64_t value)
-{
-    char text[24];
-    json_write_key(j, key);
-    if (value <= (uint64_t)1 << 53) {
-        json_write_uint(j, value);
-        return;
-    }
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    json_write_string(j, text);
-}
-
-static void member_real(struct json_writer *j, const char *key, double value)
-{
-    json_write_key(j, key);
-    json_write_real(j, value);
-}
-
-static void member_bool(struct json_writer *j, const char *key, bool value)
-{
-    json_write_key(j, key);
-    json_write_bool(j, value);
-}
-
 static void write_causes(struct json_writer *j, const struct calltree_stats *s)
 {
     json_write_key(j, "causes");
@@ -83,38 +58,45 @@ static void write_causes(struct json_writer *j, const struct calltree_stats *s)
             continue;
         json_write_key(j, cause_name(k));
         json_write_object(j, true);
-        member_uint(j, "gaps", x->gaps);
-        member_uint(j, "events", x->events);
-        member_uint(j, "c1", x->c1);
-        member_bool(j, "bound", x->bound);
+        json_member_count(j, "gaps", x->gaps);
+        json_member_count(j, "events", x->events);
+        json_member_count(j, "c1", x->c1);
+        json_member_bool(j, "bound", x->bound);
         json_write_end(j);
     }
     json_write_end(j);
 }
 
-/* Members that the report has, too, are called as there. */
+/* Members that the report has, too, are called as there. None of them where nothing is known. */
 static void set_coverage(struct feed *f)
 {
     struct text t = { .n = 0 };
-    struct json_writer j = { .out = &(struct text_sink){ take, &t }, .compact = true };
+    struct json_writer j = { .out = &(struct text_sink){ add_to_text, &t }, .compact = true };
     const struct calltree_stats *s = &f->stats;
     uint64_t lost = 0, lost_c1 = 0;
     bool bound = false;
+    if (f->sums_only) {
+        state_set(f, FEED_COVERAGE, "{}");
+        return;
+    }
     for (unsigned k = 0; k < EVENT_NCAUSES; k++) {
-        lost += s->loss[k].gaps ? s->loss[k].events : 0;
-        lost_c1 += s->loss[k].gaps ? s->loss[k].c1 : 0;
+        if (s->loss[k].gaps)
+            lost += s->loss[k].events;
+        if (s->loss[k].gaps)
+            lost_c1 += s->loss[k].c1;
         bound |= s->loss[k].gaps && s->loss[k].bound;
     }
     json_write_object(&j, true);
-    member_uint(&j, "events", s->events);
-    member_uint(&j, "lost", lost);
-    member_bool(&j, "lost_is_bound", bound);
-    member_uint(&j, "lost_c1", lost_c1);
-    member_uint(&j, "gaps", s->link_gaps);
-    member_uint(&j, "doubtful", s->doubtful);
-    member_uint(&j, "blind_events", s->blind_events);
-    member_uint(&j, "blind_c1", s->blind_c1);
-    member_real(&j, "ratio", lost ? (double)s->events / ((double)s->events + (double)lost) : 1);
+    json_member_count(&j, "events", s->events);
+    json_member_count(&j, "lost", lost);
+    json_member_bool(&j, "lost_is_bound", bound);
+    json_member_count(&j, "lost_c1", lost_c1);
+    json_member_count(&j, "gaps", s->link_gaps);
+    json_member_count(&j, "doubtful", s->doubtful);
+    json_member_count(&j, "blind_events", s->blind_events);
+    json_member_count(&j, "blind_c1", s->blind_c1);
+    json_member_real(&j, "ratio",
+                     lost ? (double)s->events / ((double)s->events + (double)lost) : 1);
     write_causes(&j, s);
     json_write_end(&j);
     state_set(f, FEED_COVERAGE, t.at);
@@ -123,20 +105,20 @@ static void set_coverage(struct feed *f)
 static void set_rates(struct feed *f)
 {
     struct text t = { .n = 0 };
-    struct json_writer j = { .out = &(struct text_sink){ take, &t }, .compact = true };
+    struct json_writer j = { .out = &(struct text_sink){ add_to_text, &t }, .compact = true };
     uint64_t gap = 0;
     for (unsigned k = 0; k < EVENT_NCAUSES; k++)
         gap += f->stats.loss[k].gaps ? f->stats.loss[k].c1 : 0;
     double measured = (double)f->estimated_c1 - (double)gap;
     json_write_object(&j, true);
-    member_bool(&j, "estimated", f->has_rates);
+    json_member_bool(&j, "estimated", f->has_rates);
     if (f->has_rates) {
-        member_uint(&j, "measurements", f->rate_measurements);
-        member_bool(&j, "by_stamps", f->rate_sources & EVENT_BY_STAMPS);
-        member_bool(&j, "by_arrivals", f->rate_sources & EVENT_BY_ARRIVALS);
-        member_real(&j, "factor",
-                    measured > 0 ? ((double)f->totals.c1 - (double)gap) / measured : 1);
-        member_real(&j, "confidence", 0.95);
+        json_member_count(&j, "measurements", f->rate_measurements);
+        json_member_bool(&j, "by_stamps", f->rate_sources & EVENT_BY_STAMPS);
+        json_member_bool(&j, "by_arrivals", f->rate_sources & EVENT_BY_ARRIVALS);
+        json_member_real(&j, "factor",
+                         measured > 0 ? ((double)f->totals.c1 - (double)gap) / measured : 1);
+        json_member_real(&j, "confidence", 0.95);
     }
     json_write_end(&j);
     state_set(f, FEED_RATES, t.at);
@@ -145,15 +127,16 @@ static void set_rates(struct feed *f)
 static void set_profile(struct feed *f, const struct feed_source *from)
 {
     struct text t = { .n = 0 };
-    struct json_writer j = { .out = &(struct text_sink){ take, &t }, .compact = true };
+    struct json_writer j = { .out = &(struct text_sink){ add_to_text, &t }, .compact = true };
     json_write_object(&j, true);
-    json_write_key(&j, "type");
-    json_write_string(&j, f->totals.samples ? "statistical" : "trace");
-    member_bool(&j, "active", calltree_active(from->tree));
-    member_uint(&j, "passes", f->stats.stops);
-    member_uint(&j, "functions", f->nfunctions);
-    member_uint(&j, "nodes", f->totals.samples ? 0 : f->nnodes);
-    member_uint(&j, "nesting", f->stats.nesting);
+    json_member_string(&j, "type", f->totals.samples ? "statistical" : "trace");
+    json_member_bool(&j, "active", from->tree && calltree_active(from->tree));
+    if (!f->sums_only)
+        json_member_count(&j, "passes", f->stats.stops);
+    json_member_count(&j, "functions", f->nfunctions);
+    json_member_count(&j, "nodes", f->totals.samples ? 0 : f->nnodes);
+    if (!f->sums_only)
+        json_member_count(&j, "nesting", f->stats.nesting);
     json_write_end(&j);
     state_set(f, FEED_PROFILE, t.at);
 }
@@ -170,17 +153,16 @@ void state_of_fold(struct feed *f, const struct feed_source *from)
 void state_marks(struct feed *f)
 {
     struct text t = { .n = 0 };
-    struct json_writer j = { .out = &(struct text_sink){ take, &t }, .compact = true };
+    struct json_writer j = { .out = &(struct text_sink){ add_to_text, &t }, .compact = true };
     json_write_object(&j, true);
     json_write_key(&j, "marks");
     json_write_array(&j, true);
     for (size_t i = 0; i < f->nmarks; i++) {
         const struct mark *m = &f->marks[i];
         json_write_object(&j, true);
-        json_write_key(&j, "name");
-        json_write_string(&j, m->name);
-        member_uint(&j, "seq", m->seq);
-        member_uint(&j, "wall_ms", (uint64_t)m->wall_ms);
+        json_member_string(&j, "name", m->name);
+        json_member_count(&j, "seq", m->seq);
+        json_member_count(&j, "wall_ms", (uint64_t)m->wall_ms);
         json_write_end(&j);
     }
     json_write_end(&j);

@@ -32,7 +32,7 @@ int feed_view_parse(const char *text, unsigned *parts, struct err *err)
 
 /* ---- rows ---- */
 
-static void write_name(struct frame *fr, uint64_t id, const struct profile_function *is)
+void write_function_name(struct frame *fr, uint64_t id, const struct profile_function *is)
 {
     frame_open(fr, '[');
     frame_uint(fr, id);
@@ -63,7 +63,7 @@ static void write_names(struct frame *fr, const struct feed *f, bool all, uint64
             frame_open(fr, '[');
         }
         any = true;
-        write_name(fr, i, &f->functions[i].is);
+        write_function_name(fr, i, &f->functions[i].is);
     }
     if (any)
         frame_close(fr, ']');
@@ -197,7 +197,7 @@ static void write_log_row(struct frame *fr, uint64_t number, const struct log_ro
     frame_close(fr, ']');
 }
 
-/* Entries of states after `since`; those of the next one are not told yet. */
+/* Entries of states after `since`; those of the next state are not sent yet. */
 static void write_log(struct frame *fr, const struct feed *f, bool all, uint64_t since)
 {
     bool any = false;
@@ -262,7 +262,7 @@ static void write_series(struct frame *fr, const struct feed *f, bool all, uint6
 
 /* ---- frames ---- */
 
-static void member_epoch(struct frame *fr, const struct feed *f)
+void write_epoch(struct frame *fr, const struct feed *f)
 {
     char text[FEED_POSITION_TEXT];
     feed_position_text(f->epoch, 0, text);
@@ -280,7 +280,7 @@ static void write_totals(struct frame *fr, const struct feed_totals *t)
     frame_close(fr, ']');
 }
 
-/* How long the frame's time is, in ms; null where nobody remembers. */
+/* How long the frame's time is, in ms; null where that is not known any more. */
 static void write_span(struct frame *fr, const struct feed *f, bool all, uint64_t since)
 {
     bool known = !all && since && f->seq - since < FEED_FOLD_TIMES;
@@ -294,7 +294,10 @@ static void write_span(struct frame *fr, const struct feed *f, bool all, uint64_
 static void write_moment(struct frame *fr, const struct feed *f, bool all, uint64_t since)
 {
     frame_member_uint(fr, "s", f->seq);
-    frame_member_uint(fr, "e", f->totals.events);
+    if (f->sums_only)
+        frame_member_string(fr, "e", NULL);
+    else
+        frame_member_uint(fr, "e", f->totals.events);
     frame_member_uint(fr, "t", f->now.board_ns);
     frame_key(fr, "w");
     frame_int(fr, f->now.wall_ms);
@@ -330,7 +333,7 @@ int feed_write_snap(struct feed *f, const struct feed_view *v, const struct text
     if (v->parts & FEED_NODES && !(s = shown_for(f, feed_view_nodes(v->nodes))))
         return -ERR_NOMEM;
     frame_begin(&fr, out, "snap");
-    member_epoch(&fr, f);
+    write_epoch(&fr, f);
     write_moment(&fr, f, true, 0);
     if (v->parts & FEED_LOGGED)
         frame_member_uint(&fr, "log_lost", log_first(f));
@@ -407,7 +410,7 @@ void feed_write_hello(const struct feed *f, const struct feed_hello *h, const st
     const struct feed_about *a = &f->about;
     frame_begin(&fr, out, "hello");
     frame_member_string(&fr, "v", FEED_SCHEMA);
-    member_epoch(&fr, f);
+    write_epoch(&fr, f);
     frame_member_uint(&fr, "seq", f->seq);
     frame_member_string(&fr, "version", a->version);
     frame_member_string(&fr, "target", a->target);
@@ -439,7 +442,7 @@ void feed_write_log(const struct feed *f, uint64_t from, const struct text_sink 
     struct frame fr;
     uint64_t n = MAX(from, log_first(f));
     frame_begin(&fr, out, "log");
-    member_epoch(&fr, f);
+    write_epoch(&fr, f);
     frame_member_uint(&fr, "log_lost", n - from);
     frame_key(&fr, "log");
     frame_open(&fr, '[');
@@ -453,7 +456,7 @@ void feed_write_series(const struct feed *f, const struct text_sink *out)
 {
     struct frame fr;
     frame_begin(&fr, out, "series");
-    member_epoch(&fr, f);
+    write_epoch(&fr, f);
     write_series(&fr, f, true, 0);
     frame_end(&fr);
 }

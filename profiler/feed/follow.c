@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "profiler/feed/follow_priv.h"
@@ -72,7 +73,7 @@ static int put_line(struct follow *w, const char *bytes, size_t n, struct err *e
     if (w->len + n > FOLLOW_LINE)
         return err_set(err, ERR_PROTOCOL, "ask for fewer nodes, or another view",
                        "feed: line %" PRIu64 " has more than %d bytes", w->lines + 1, FOLLOW_LINE);
-    size_t cap = w->cap ? w->cap : FIRST_LINE;
+    size_t cap = EITHER(w->cap, FIRST_LINE);
     while (cap < w->len + n)
         cap *= 2;
     if (cap > w->cap) {
@@ -191,7 +192,9 @@ const struct follow_point *follow_points(const struct follow *w, size_t *n)
 const struct follow_node *follow_node(const struct follow *w, uint32_t id)
 {
     size_t at = PARTITION_POINT(w->nnodes, i, w->nodes[i].id < id);
-    return at < w->nnodes && w->nodes[at].id == id ? &w->nodes[at] : NULL;
+    if (at < w->nnodes && w->nodes[at].id == id)
+        return &w->nodes[at];
+    return NULL;
 }
 
 static json_t *find_member(const struct follow *w, const char *object, const char *name)
@@ -204,7 +207,7 @@ const char *follow_text(const struct follow *w, const char *object, const char *
     return json_string_value(find_member(w, object, member));
 }
 
-static bool digits(const char *text, double *out)
+static bool parse_digits(const char *text, double *out)
 {
     char *end;
     *out = strtod(text, &end);
@@ -219,7 +222,7 @@ bool follow_number(const struct follow *w, const char *object, const char *membe
     else if (json_is_number(v))
         *out = json_number_value(v);
     else if (json_is_string(v)) /* above 2^53 */
-        return digits(json_string_value(v), out);
+        return parse_digits(json_string_value(v), out);
     else
         return false;
     return true;

@@ -1,6 +1,6 @@
-/* A reader of the feed: bytes of NDJSON in, tables of rows out (docs/feed.md has the frames). What
- * it is sent is somebody else's: what makes no sense is an error that says where, nothing is
- * believed about sizes, and memory has a bound.
+/* A reader of the feed: bytes of NDJSON in, tables of rows out (docs/feed.md has the frames). Its
+ * input is foreign: malformed frames are errors that say where, no size is trusted, and memory is
+ * bounded.
  *
  * When a connection is lost, follow_reset_line() forgets the half of a line there is, and the next
  * connection goes on from follow_position(). After an error nothing holds: follow_restart(). */
@@ -96,7 +96,7 @@ bool follow_position(const struct follow *w, char *buf);
 uint64_t follow_seq(const struct follow *w);
 uint64_t follow_frames(const struct follow *w);
 
-/* follow_snapped - the last of them was a snapshot: what was known before has been dropped. */
+/* follow_snapped - was the last of them a snapshot? Then older rows have been dropped. */
 bool follow_snapped(const struct follow *w);
 
 /* follow_hello, follow_bye - what was said last; NULL: not yet. */
@@ -116,7 +116,7 @@ const struct follow_node *follow_node(const struct follow *w, uint32_t id);
 
 struct follow_totals {
     uint64_t events, hits, c1, c2, board_ns, span_ms, merged, hidden;
-    uint64_t log_lost; /* entries that were gone before they could be told */
+    uint64_t log_lost; /* entries that were dropped before they could be read */
     int64_t wall_ms;
     bool has_span;
 };

@@ -1,16 +1,18 @@
-/* A frame's members into the tables. Everything is looked at before it is believed. */
+/* A frame's members into the tables. Every value is checked before it is used. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/array.h"
+#include "probe/base/choice.h"
 #include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "profiler/feed/follow_priv.h"
 
 static const char *const foreign = "is that probeprof's feed, of this version?";
 
-static int wrong(struct err *err, const char *table, size_t row, const char *what)
+static int wrong_row(struct err *err, const char *table, size_t row, const char *what)
 {
     return err_set(err, ERR_PROTOCOL, foreign, "%s[%zu]: %s", table, row, what);
 }
@@ -62,7 +64,7 @@ static bool take_uints(const json_t *row, size_t at, uint64_t *out, size_t n)
 static bool take_text(const json_t *v, char *buf, size_t cap)
 {
     const char *s = json_string_value(v);
-    snprintf(buf, cap, "%s", s ? s : "");
+    snprintf(buf, cap, "%s", text_or(s, ""));
     return s || json_is_null(v) || !v;
 }
 
@@ -94,22 +96,6 @@ static int find_table(const json_t *root, const char *key, json_t **rows, struct
     return 0;
 }
 
-/* Room for one more row of a table. */
-static bool room(void *rows, size_t n, size_t *cap, size_t each)
-{
-    void *p;
-    if (n < *cap)
-        return true;
-    size_t more = *cap ? 2 * *cap : 64;
-    memcpy(&p, rows, sizeof p);
-    p = realloc(p, more * each);
-    if (!p)
-        return false;
-    memcpy(rows, &p, sizeof p);
-    *cap = more;
-    return true;
-}
-
 /* ---- names and functions ---- */
 
 static int take_name(struct follow *w, const json_t *row, size_t k, struct err *err)
@@ -119,10 +105,10 @@ static int take_name(struct follow *w, const json_t *row, size_t k, struct err *
     if (!take_uints(row, 0, &id, 1) || !take_uints(row, 3, v, 4) ||
         !(json_is_null(cache) || take_uint(cache, &cached)) || !take_uints(row, 10, &task, 1) ||
         !json_is_string(json_array_get(row, 1)))
-        return wrong(err, "names", k, "is no row of id, name, file, line, low, high, ...");
+        return wrong_row(err, "names", k, "is no row of id, name, file, line, low, high, ...");
     if (id > w->nfunctions || id >= FOLLOW_FUNCTIONS)
-        return wrong(err, "names", k, "its id is not the next one");
-    if (!room(&w->functions, w->nfunctions, &w->cap_functions, sizeof *w->functions))
+        return wrong_row(err, "names", k, "its id is not the next one");
+    if (!array_room(&w->functions, w->nfunctions, &w->cap_functions, sizeof *w->functions))
         return out_of_memory(err);
     if (id == w->nfunctions)
         w->functions[w->nfunctions++] = (struct follow_function){ 0 };
@@ -133,21 +119,26 @@ static int take_name(struct follow *w, const json_t *row, size_t k, struct err *
     f->description = (unsigned)v[3];
     f->task = (uint32_t)task;
     int ret = take_copy(json_array_get(row, 1), &f->name);
-    ret = ret < 0 ? ret : take_copy(json_array_get(row, 2), &f->file);
-    ret = ret < 0 ? ret : take_copy(json_array_get(row, 7), &f->qualified);
-    ret = ret < 0 ? ret : take_copy(json_array_get(row, 8), &f->linkage);
+    if (ret >= 0)
+        ret = take_copy(json_array_get(row, 2), &f->file);
+    if (ret >= 0)
+        ret = take_copy(json_array_get(row, 7), &f->qualified);
+    if (ret >= 0)
+        ret = take_copy(json_array_get(row, 8), &f->linkage);
     if (ret == -ERR_PROTOCOL)
-        return wrong(err, "names", k, "a name is neither text nor null");
-    return ret < 0 ? out_of_memory(err) : 0;
+        return wrong_row(err, "names", k, "a name is neither text nor null");
+    if (ret < 0)
+        return out_of_memory(err);
+    return 0;
 }
 
 static int take_function(struct follow *w, const json_t *row, size_t k, struct err *err)
 {
     uint64_t v[11];
     if (json_array_size(row) < ARRAY_LEN(v) || !take_uints(row, 0, v, ARRAY_LEN(v)))
-        return wrong(err, "f", k, "is no row of eleven numbers");
+        return wrong_row(err, "f", k, "is no row of eleven numbers");
     if (v[0] >= w->nfunctions)
-        return wrong(err, "f", k, "nothing has named that function");
+        return wrong_row(err, "f", k, "nothing has named that function");
     struct follow_function *f = &w->functions[v[0]];
     f->hits = v[1];
     f->c1 = v[2];
@@ -168,15 +159,15 @@ static int take_handler(struct follow *w, const json_t *row, size_t k, struct er
     uint64_t v[8];
     size_t i = 0;
     if (json_array_size(row) < ARRAY_LEN(v) || !take_uints(row, 0, v, ARRAY_LEN(v)))
-        return wrong(err, "h", k, "is no row of eight numbers");
+        return wrong_row(err, "h", k, "is no row of eight numbers");
     if (v[1] >= w->nfunctions || v[0] > UINT32_MAX)
-        return wrong(err, "h", k, "nothing has named that function");
+        return wrong_row(err, "h", k, "nothing has named that function");
     while (i < w->nhandlers && w->handlers[i].node != v[0])
         i++;
     if (i == w->nhandlers) {
         if (w->nhandlers >= FOLLOW_LOG)
-            return wrong(err, "h", k, "more handlers than a part has");
-        if (!room(&w->handlers, w->nhandlers, &w->cap_handlers, sizeof *w->handlers))
+            return wrong_row(err, "h", k, "more handlers than a part has");
+        if (!array_room(&w->handlers, w->nhandlers, &w->cap_handlers, sizeof *w->handlers))
             return out_of_memory(err);
         w->nhandlers++;
     }
@@ -210,7 +201,9 @@ static void set_values(struct follow_node *n, const uint64_t *v)
 static struct follow_node *find_node(struct follow *w, uint64_t id)
 {
     size_t at = PARTITION_POINT(w->nnodes, i, w->nodes[i].id < id);
-    return at < w->nnodes && w->nodes[at].id == id ? &w->nodes[at] : NULL;
+    if (at < w->nnodes && w->nodes[at].id == id)
+        return &w->nodes[at];
+    return NULL;
 }
 
 /* A row with parent and function; its parent is to stand before it. */
@@ -221,11 +214,11 @@ static int whole_node(const struct follow *w, const json_t *row, size_t k, struc
     const json_t *p = json_array_get(row, 1);
     if (!take_uints(row, 0, &id, 1) || !(json_is_null(p) || take_uint(p, &parent)) ||
         !take_uints(row, 2, &function, 1) || !take_uints(row, 3, v, ARRAY_LEN(v)))
-        return wrong(err, "n", k, "is no row of id, parent, function and six numbers");
+        return wrong_row(err, "n", k, "is no row of id, parent, function and six numbers");
     if (id >= FEED_NO_PARENT || function >= w->nfunctions)
-        return wrong(err, "n", k, "nothing has named its function");
+        return wrong_row(err, "n", k, "nothing has named its function");
     if (!json_is_null(p) && parent >= id)
-        return wrong(err, "n", k, "its parent does not come before it");
+        return wrong_row(err, "n", k, "its parent does not come before it");
     *out = (struct follow_node){ .id = (uint32_t)id,
                                  .parent = (uint32_t)parent,
                                  .function = (uint32_t)function };
@@ -237,10 +230,10 @@ static int short_node(struct follow *w, const json_t *row, size_t k, struct err 
 {
     uint64_t id, v[6];
     if (!take_uints(row, 0, &id, 1) || !take_uints(row, 1, v, ARRAY_LEN(v)))
-        return wrong(err, "n", k, "is no row of seven numbers");
+        return wrong_row(err, "n", k, "is no row of seven numbers");
     struct follow_node *n = find_node(w, id);
     if (!n)
-        return wrong(err, "n", k, "that path has not been shown yet");
+        return wrong_row(err, "n", k, "that path has not been shown yet");
     set_values(n, v);
     return 0;
 }
@@ -263,9 +256,10 @@ static int merge_nodes(struct follow *w, const struct follow_node *fresh, size_t
     free(w->nodes);
     w->nodes = all;
     w->nnodes = count;
-    return count <= FOLLOW_NODES ? 0
-                                 : err_set(err, ERR_PROTOCOL, "ask for fewer nodes",
-                                           "n: more than %d call paths", FOLLOW_NODES);
+    if (count <= FOLLOW_NODES)
+        return 0;
+    return err_set(err, ERR_PROTOCOL, "ask for fewer nodes", "n: more than %d call paths",
+                   FOLLOW_NODES);
 }
 
 static int take_nodes(struct follow *w, const json_t *root, struct err *err)
@@ -283,10 +277,10 @@ static int take_nodes(struct follow *w, const json_t *root, struct err *err)
         } else if (json_array_size(row) == WHOLE_NODE) {
             ret = whole_node(w, row, k, &fresh[count], err);
             if (ret == 0 && count && fresh[count].id <= fresh[count - 1].id)
-                ret = wrong(err, "n", k, "ids do not ascend");
+                ret = wrong_row(err, "n", k, "ids do not ascend");
             count++;
         } else {
-            ret = wrong(err, "n", k, "has neither seven nor nine elements");
+            ret = wrong_row(err, "n", k, "has neither seven nor nine elements");
         }
     }
     if (ret == 0 && count)
@@ -302,7 +296,7 @@ static int take_gone(struct follow *w, const json_t *root, struct err *err)
     for (size_t k = 0; ret == 0 && k < json_array_size(rows); k++) {
         uint64_t id;
         if (!take_uint(json_array_get(rows, k), &id))
-            return wrong(err, "gone", k, "is no id");
+            return wrong_row(err, "gone", k, "is no id");
         struct follow_node *n = find_node(w, id);
         if (n) /* one that came and left between two frames was never seen */
             n->flags = UINT32_MAX;
@@ -311,7 +305,8 @@ static int take_gone(struct follow *w, const json_t *root, struct err *err)
     for (size_t i = 0; ret == 0 && i < w->nnodes; i++)
         if (w->nodes[i].flags != UINT32_MAX)
             w->nodes[kept++] = w->nodes[i];
-    w->nnodes = ret == 0 ? kept : w->nnodes;
+    if (ret == 0)
+        w->nnodes = kept;
     return ret;
 }
 
@@ -337,7 +332,7 @@ static int take_entry(struct follow *w, const json_t *row, size_t k, struct err 
         !take_text(json_array_get(row, 4), e.text, sizeof e.text) ||
         !take_uints(row, 5, &e.amount, 1) || !take_uints(row, 6, &bound, 1) ||
         !take_uints(row, 7, &e.times, 1))
-        return wrong(err, "log", k, "is no entry");
+        return wrong_row(err, "log", k, "is no entry");
     if (e.number < w->next_log)
         return 0; /* known */
     e.bound = bound != 0;
@@ -355,7 +350,7 @@ static int take_point(struct follow *w, const json_t *row, size_t k, struct err 
     uint64_t v[5];
     if (!take_uints(row, 0, &p.number, 1) || !take_int(json_array_get(row, 1), &p.wall_ms) ||
         !take_uints(row, 2, v, ARRAY_LEN(v)))
-        return wrong(err, "series", k, "is no point");
+        return wrong_row(err, "series", k, "is no point");
     if (w->npoints && p.number <= w->points[w->npoints - 1].number)
         return 0; /* known */
     p.span_ms = v[0];
@@ -386,9 +381,9 @@ static int take_state(struct follow *w, const json_t *root, struct err *err)
         if (json_object_set(w->state, key, value) < 0)
             return out_of_memory(err);
     }
-    return json_object_size(w->state) <= 64
-               ? 0
-               : err_set(err, ERR_PROTOCOL, foreign, "st: more objects than there are");
+    if (json_object_size(w->state) <= 64)
+        return 0;
+    return err_set(err, ERR_PROTOCOL, foreign, "st: more objects than there are");
 }
 
 /* ---- frames ---- */
@@ -408,15 +403,24 @@ static int take_table(struct follow *w, const json_t *root, const char *key, tak
 static int take_body(struct follow *w, const json_t *root, struct err *err)
 {
     int ret = take_table(w, root, "names", take_name, err);
-    ret = ret < 0 ? ret : take_table(w, root, "f", take_function, err);
-    ret = ret < 0 ? ret : take_table(w, root, "h", take_handler, err);
-    ret = ret < 0 ? ret : take_nodes(w, root, err);
-    ret = ret < 0 ? ret : take_gone(w, root, err);
-    ret = ret < 0 ? ret : check_parents(w, err);
-    ret = ret < 0 ? ret : take_state(w, root, err);
-    ret = ret < 0 ? ret : take_table(w, root, "log", take_entry, err);
+    if (ret >= 0)
+        ret = take_table(w, root, "f", take_function, err);
+    if (ret >= 0)
+        ret = take_table(w, root, "h", take_handler, err);
+    if (ret >= 0)
+        ret = take_nodes(w, root, err);
+    if (ret >= 0)
+        ret = take_gone(w, root, err);
+    if (ret >= 0)
+        ret = check_parents(w, err);
+    if (ret >= 0)
+        ret = take_state(w, root, err);
+    if (ret >= 0)
+        ret = take_table(w, root, "log", take_entry, err);
     const json_t *series = json_object_get(root, "series");
-    return ret < 0 ? ret : take_table(w, series, "1", take_point, err);
+    if (ret < 0)
+        return ret;
+    return take_table(w, series, "1", take_point, err);
 }
 
 static int take_moment(struct follow *w, const json_t *root, struct err *err)
@@ -424,7 +428,9 @@ static int take_moment(struct follow *w, const json_t *root, struct err *err)
     struct follow_totals *t = &w->totals;
     const json_t *span = json_object_get(root, "i"), *tot = json_object_get(root, "tot");
     uint64_t seq, v[3];
-    if (!member_uint(root, "s", &seq) || !member_uint(root, "e", &t->events) ||
+    t->events = 0; /* null: of a file that does not tell */
+    if (!member_uint(root, "s", &seq) ||
+        (!json_is_null(json_object_get(root, "e")) && !member_uint(root, "e", &t->events)) ||
         !member_uint(root, "t", &t->board_ns) || !take_int(json_object_get(root, "w"), &t->wall_ms))
         return err_set(err, ERR_PROTOCOL, foreign, "s, e, t or w is missing, or no number");
     if (seq < w->seq)
@@ -451,7 +457,7 @@ static bool take_epoch(const json_t *root, uint64_t *out)
     const char *text = json_string_value(json_object_get(root, "epoch"));
     char position[FEED_POSITION_TEXT];
     uint64_t seq;
-    snprintf(position, sizeof position, "%s-0", text ? text : "");
+    snprintf(position, sizeof position, "%s-0", text_or(text, ""));
     return text && feed_position_parse(position, out, &seq) && *out;
 }
 
@@ -469,7 +475,8 @@ static int take_snap(struct follow *w, const json_t *root, struct err *err)
     if (member_uint(root, "log_lost", &lost))
         w->next_log = lost;
     w->totals.log_lost = lost;
-    ret = ret < 0 ? ret : take_body(w, root, err);
+    if (ret >= 0)
+        ret = take_body(w, root, err);
     w->has_state = ret == 0;
     return ret;
 }
@@ -485,7 +492,9 @@ static int take_delta(struct follow *w, const json_t *root, struct err *err)
     w->frames++;
     w->snapped = false;
     int ret = take_moment(w, root, err);
-    return ret < 0 ? ret : take_body(w, root, err);
+    if (ret < 0)
+        return ret;
+    return take_body(w, root, err);
 }
 
 static int take_hello(struct follow *w, const json_t *root, struct err *err)
@@ -495,7 +504,7 @@ static int take_hello(struct follow *w, const json_t *root, struct err *err)
     const char *v = json_string_value(json_object_get(root, "v"));
     if (!v || strcmp(v, FEED_SCHEMA) != 0)
         return err_set(err, ERR_PROTOCOL, "use the same version of probeprof at both ends",
-                       "v: \"%.40s\", and this reads \"%s\"", v ? v : "", FEED_SCHEMA);
+                       "v: \"%.40s\", and this reads \"%s\"", text_or(v, ""), FEED_SCHEMA);
     if (!take_epoch(root, &epoch))
         return err_set(err, ERR_PROTOCOL, foreign, "epoch: is not 16 hex digits");
     *h = (struct follow_hello){ 0 };

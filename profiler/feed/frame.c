@@ -7,17 +7,17 @@
 static const uint64_t most_exact = (uint64_t)1 << 53;
 enum { LONGEST_NUMBER = 24 };
 
-static void flush(struct frame *f)
+static void flush_frame(struct frame *f)
 {
     if (f->n)
         f->out->write(f->out->ctx, f->at, f->n);
     f->n = 0;
 }
 
-static void put(struct frame *f, const char *s, size_t n)
+static void put_bytes(struct frame *f, const char *s, size_t n)
 {
     if (n > sizeof f->at - f->n)
-        flush(f);
+        flush_frame(f);
     if (n > sizeof f->at) {
         f->out->write(f->out->ctx, s, n);
         return;
@@ -29,11 +29,11 @@ static void put(struct frame *f, const char *s, size_t n)
 static void put_char(struct frame *f, char c)
 {
     if (f->n == sizeof f->at)
-        flush(f);
+        flush_frame(f);
     f->at[f->n++] = c;
 }
 
-static void before(struct frame *f)
+static void put_comma(struct frame *f)
 {
     if (f->comma)
         put_char(f, ',');
@@ -41,33 +41,33 @@ static void before(struct frame *f)
 }
 
 /* The same writer as everywhere else escapes what is text. */
-static void write_through(void *ctx, const char *s, size_t n) { put(ctx, s, n); }
+static void write_through(void *ctx, const char *s, size_t n) { put_bytes(ctx, s, n); }
 
 void frame_string(struct frame *f, const char *s)
 {
     struct json_writer j = { .out = &(struct text_sink){ write_through, f }, .compact = true };
-    before(f);
+    put_comma(f);
     json_write_string(&j, s);
 }
 
 void frame_real(struct frame *f, double v)
 {
     struct json_writer j = { .out = &(struct text_sink){ write_through, f }, .compact = true };
-    before(f);
+    put_comma(f);
     json_write_real(&j, v);
 }
 
 void frame_raw(struct frame *f, const char *json)
 {
-    before(f);
-    put(f, json, strlen(json));
+    put_comma(f);
+    put_bytes(f, json, strlen(json));
 }
 
 void frame_uint(struct frame *f, uint64_t v)
 {
     char text[LONGEST_NUMBER], *p = text + sizeof text;
     bool exact = v <= most_exact;
-    before(f);
+    put_comma(f);
     if (!exact)
         *--p = '"';
     do
@@ -75,7 +75,7 @@ void frame_uint(struct frame *f, uint64_t v)
     while (v /= 10);
     if (!exact)
         *--p = '"';
-    put(f, p, (size_t)(text + sizeof text - p));
+    put_bytes(f, p, (size_t)(text + sizeof text - p));
 }
 
 void frame_int(struct frame *f, int64_t v)
@@ -84,7 +84,7 @@ void frame_int(struct frame *f, int64_t v)
         frame_uint(f, (uint64_t)v);
         return;
     }
-    before(f);
+    put_comma(f);
     put_char(f, '-');
     f->comma = false;
     frame_uint(f, -(uint64_t)v);
@@ -92,16 +92,16 @@ void frame_int(struct frame *f, int64_t v)
 
 void frame_key(struct frame *f, const char *key)
 {
-    before(f);
+    put_comma(f);
     put_char(f, '"');
-    put(f, key, strlen(key));
-    put(f, "\":", 2);
+    put_bytes(f, key, strlen(key));
+    put_bytes(f, "\":", 2);
     f->comma = false;
 }
 
 void frame_open(struct frame *f, char bracket)
 {
-    before(f);
+    put_comma(f);
     put_char(f, bracket);
     f->comma = false;
 }
@@ -136,5 +136,5 @@ void frame_begin(struct frame *f, const struct text_sink *out, const char *kind)
 void frame_end(struct frame *f)
 {
     frame_close(f, '}');
-    flush(f);
+    flush_frame(f);
 }

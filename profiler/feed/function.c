@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/feed/frame.h"
 #include "profiler/feed/source_text.h"
@@ -25,7 +26,9 @@ struct function {
     uint32_t id;
     const struct feed_function *is;
     size_t nfunctions;
-    struct kin *up, *down; /* by function; behind them one for paths that begin here */
+    const char *mark;        /* NULL: callers and callees are of all */
+    struct feed_node *since; /* nodes of what came since the mark; NULL */
+    struct kin *up, *down;   /* by function; behind them one for paths that begin here */
     struct listing listing;
     const char *file; /* of its source; NULL */
     int first, last;  /* its lines there */
@@ -35,42 +38,45 @@ struct function {
 
 /* ---- callers and callees ---- */
 
-/* with: what it called, too, which is once for a path. */
-static void add(struct kin *k, const struct feed_node *n, bool with)
+/* with: adds the callees' time, too, which may count once on a path. */
+static void add_node(struct kin *k, const struct feed_node *n, bool with)
 {
     k->is = true;
     k->doubtful |= n->flags & FEED_DOUBTFUL;
     k->hits += n->hits;
     k->c1 += n->c1;
     k->c2 += n->c2;
-    k->c1_children += with ? n->c1_children : 0;
-    k->c2_children += with ? n->c2_children : 0;
+    if (with)
+        k->c1_children += n->c1_children;
+    if (with)
+        k->c2_children += n->c2_children;
 }
 
 static void add_path(struct function *x, const struct feed_node *n, const uint8_t *where, size_t i)
 {
     bool root = n[i].parent == FEED_NO_PARENT;
     if (n[i].function == x->id)
-        add(&x->up[root ? x->nfunctions : n[n[i].parent].function], &n[i], n[i].outermost);
+        add_node(&x->up[root ? x->nfunctions : n[n[i].parent].function], &n[i], n[i].outermost);
     if (!root && n[n[i].parent].function == x->id)
-        add(&x->down[n[i].function], &n[i],
-            n[i].function != x->id && where[n[i].parent] == OUTERMOST);
+        add_node(&x->down[n[i].function], &n[i],
+                 n[i].function != x->id && where[n[i].parent] == OUTERMOST);
 }
 
 static bool find_kin(struct function *x)
 {
     size_t n;
     const struct feed_node *node = feed_nodes(x->feed, &n);
+    if (x->since)
+        node = x->since;
     uint8_t *where = calloc(n + 1, 1);
     x->up = calloc(x->nfunctions + 1, sizeof *x->up);
     x->down = calloc(x->nfunctions + 1, sizeof *x->down);
     bool ok = where && x->up && x->down;
     for (size_t i = 0; ok && i < n; i++) { /* parents come first */
         uint8_t above = node[i].parent == FEED_NO_PARENT ? OUTSIDE : where[node[i].parent];
-        where[i] = above == INSIDE             ? INSIDE
-                   : node[i].function == x->id ? OUTERMOST
-                   : above == OUTERMOST        ? INSIDE
-                                               : OUTSIDE;
+        where[i] = above == OUTSIDE ? OUTSIDE : INSIDE;
+        if (above != INSIDE && node[i].function == x->id)
+            where[i] = OUTERMOST;
         add_path(x, node, where, i);
     }
     free(where);
@@ -105,7 +111,7 @@ static void write_kin(const struct function *x, struct frame *j, const char *key
         frame_member_uint(j, "c2", k->c2);
         frame_member_uint(j, "c2_children", k->c2_children);
         frame_key(j, "doubtful");
-        frame_raw(j, k->doubtful ? "true" : "false");
+        frame_raw(j, true_or_false(k->doubtful));
         frame_close(j, '}');
     }
     frame_close(j, ']');
@@ -131,6 +137,8 @@ static void write_figures(const struct function *x, struct frame *j)
     write_name(j, "qualified", is->qualified);
     write_name(j, "linkage", is->linkage);
     write_name(j, "file", is->file);
+    if (x->mark)
+        frame_member_string(j, "since", x->mark);
     frame_key(j, "line");
     if (is->line > 0)
         frame_int(j, is->line);
@@ -199,7 +207,7 @@ static void write_instructions(const struct function *x, const struct program_co
     }
     frame_close(j, ']');
     frame_key(j, "cut");
-    frame_raw(j, x->listing.cut ? "true" : "false");
+    frame_raw(j, true_or_false(x->listing.cut));
 }
 
 /* ---- source ---- */
@@ -269,7 +277,7 @@ static void write_source(const struct function *x, const struct listing_row *sum
     frame_member_string(j, "file", x->file);
     frame_member_string(j, "note", x->source.note);
     frame_key(j, "cut");
-    frame_raw(j, x->lines_cut ? "true" : "false");
+    frame_raw(j, true_or_false(x->lines_cut));
     frame_key(j, "lines");
     frame_open(j, '[');
     for (int line = x->first; x->first && line <= x->last; line++) {
@@ -282,7 +290,7 @@ static void write_source(const struct function *x, const struct listing_row *sum
         if (text)
             write_text(j, text, len);
         frame_key(j, "code");
-        frame_raw(j, s->line ? "true" : "false");
+        frame_raw(j, true_or_false(s->line));
         write_measured(j, s);
         frame_close(j, '}');
     }
@@ -292,11 +300,15 @@ static void write_source(const struct function *x, const struct listing_row *sum
 
 /* ---- together ---- */
 
-static int prepare(struct function *x, const struct program_code *c, struct listing_row **sum,
-                   struct err *err)
+static int gather_parts(struct function *x, const struct program_code *c, struct listing_row **sum,
+                        struct err *err)
 {
     const struct profile_function *is = &x->is->is;
-    int ret = c && !is->task ? listing_make(c, is->low, is->high, &x->listing, err) : 0;
+    int ret = 0;
+    if (c && !is->task)
+        ret = listing_make(c, is->low, is->high, &x->listing, err);
+    if (ret == 0 && x->mark)
+        ret = feed_nodes_since(x->feed, x->mark, &x->since, err);
     if (ret < 0)
         return ret;
     find_lines(x);
@@ -307,17 +319,17 @@ static int prepare(struct function *x, const struct program_code *c, struct list
     return 0;
 }
 
-int function_write(const struct feed *f, uint64_t id, const struct program_code *code,
-                   const struct text_sink *out, struct err *err)
+int function_write(const struct feed *f, uint64_t id, const char *mark,
+                   const struct program_code *code, const struct text_sink *out, struct err *err)
 {
-    struct function x = { .feed = f, .id = (uint32_t)id };
+    struct function x = { .feed = f, .id = (uint32_t)id, .mark = mark };
     struct listing_row *sum = NULL;
     const struct feed_function *fn = feed_functions(f, &x.nfunctions);
     if (id >= x.nfunctions)
         return err_set(err, ERR_NOT_FOUND, "ids are those of the snapshot's names",
                        "there is no function %llu in this epoch", (unsigned long long)id);
     x.is = &fn[id];
-    int ret = prepare(&x, code, &sum, err);
+    int ret = gather_parts(&x, code, &sum, err);
     if (ret == 0) {
         struct frame j;
         frame_begin(&j, out, "function");
@@ -329,6 +341,7 @@ int function_write(const struct feed *f, uint64_t id, const struct program_code 
         frame_end(&j);
     }
     free(sum);
+    free(x.since);
     free(x.up);
     free(x.down);
     listing_fini(&x.listing);

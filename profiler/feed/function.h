@@ -14,9 +14,11 @@ enum { FUNCTION_LINES = 8192, FUNCTION_LINE_TEXT = 400 };
 
 /* function_write - one line of JSON (docs/feed.md, "One function")
  * id     the feed's, of this epoch
+ * mark   callers and callees are of what came since it; NULL: of all
  * code   the program and its counts; NULL: not known
- * Returns 0; -ERR_NOT_FOUND: there is no such function; -ERR_NOMEM. Nothing was written then. */
-int function_write(const struct feed *f, uint64_t id, const struct program_code *code,
-                   const struct text_sink *out, struct err *err);
+ * Returns 0; -ERR_NOT_FOUND: there is no such function, or mark; -ERR_NOMEM. Nothing was written
+ * then. */
+int function_write(const struct feed *f, uint64_t id, const char *mark,
+                   const struct program_code *code, const struct text_sink *out, struct err *err);
 
 #endif

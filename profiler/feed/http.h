@@ -1,8 +1,8 @@
 /* The HTTP server: connections that somebody accepted, requests that the guard let pass, answers,
  * and streams. It has no thread, no listening socket and no clock of its own; an event loop watches
- * http_fd() and calls http_run(). What the answers are, others know (http_api.h).
+ * http_fd() and calls http_run(). http_api.h makes the answers.
  *
- * The only file that knows libmicrohttpd is http.c. */
+ * The only files that know libmicrohttpd are those of http_priv.h. */
 #ifndef PROFILER_FEED_HTTP_H
 #define PROFILER_FEED_HTTP_H
 
@@ -32,13 +32,14 @@ struct http_request {
     const char *path;                                   /* as sent, without the query */
     const char *query;                                  /* behind the '?', as sent; "" */
     const char *if_none_match, *last_event_id, *accept; /* NULL: not sent */
+    bool gzip;                                          /* its client takes that */
     const char *body;                                   /* body_len bytes and a 0 */
     size_t body_len;
     const char *peer; /* for people */
     struct http_ticket *ticket;
 };
 
-/* What a stream tells whoever gives it frames. */
+/* Events of a stream for its owner. */
 struct http_stream_ops {
     /* It is over: `cut` if its reader took nothing for too long; s is gone then. */
     void (*ended)(void *ctx, struct http_stream *s, bool cut);
@@ -46,13 +47,15 @@ struct http_stream_ops {
 
 struct http_answer {
     unsigned status;
-    bool later; /* nothing of the rest holds: http_answer() follows, with the request's ticket */
+    bool later; /* other members are ignored: http_answer() follows, with the request's ticket */
     const char *type;        /* of the content; static */
     char etag[72];           /* "": none */
     char cookie[256];        /* "": none */
     const char *cache;       /* Cache-Control; NULL: no-store */
     const char *allow;       /* of a 405; else NULL */
     unsigned retry_s;        /* 0: not said */
+    bool gzipped;            /* the body is */
+    bool varies;             /* with what the client says that it takes */
     struct http_bytes *body; /* whose reference is taken over; NULL: fixed */
     const void *fixed;       /* constant bytes; NULL: none */
     size_t fixed_size;
@@ -81,15 +84,14 @@ struct http_counts {
 /* http_new - a server without connections. 0, -ERR_NOMEM, or -ERR_IO: no descriptor for it. */
 int http_new(const struct http_config *cfg, struct http **out, struct err *err);
 
-/* http_free - closes every connection; each stream is told. NULL is fine. */
+/* http_free - closes every connection; each stream gets `ended`. NULL is fine. */
 void http_free(struct http *h);
 
 /* http_set_rules - from now on. */
 void http_set_rules(struct http *h, const struct guard_rules *rules);
 
-/* http_add - takes over an accepted connection, whatever comes of it: it is closed if there is no
- * room
- * peer         who it is, for people: "127.0.0.1:40122"
+/* http_add - takes over an accepted connection, in any case: it is closed if there is no room
+ * peer         its address, for messages: "127.0.0.1:40122"
  * loopback     it comes from this machine */
 void http_add(struct http *h, int fd, const char *peer, bool unix_socket, bool loopback,
               uint64_t now_ns);
@@ -97,10 +99,11 @@ void http_add(struct http *h, int fd, const char *peer, bool unix_socket, bool l
 /* http_fd - readable when http_run() has something to do. */
 int http_fd(const struct http *h);
 
-/* http_run - whatever can be done now; also when http_wait_ms() is over. Bounded. */
+/* http_run - does what can be done now. To be called when http_fd() is readable, and when
+ * http_wait_ms() is over. Bounded. */
 void http_run(struct http *h, uint64_t now_ns);
 
-/* http_wait_ms - how long until http_run() is due although nothing came; at most 1000. */
+/* http_wait_ms - the time until http_run() is due without input; at most 1000. */
 unsigned http_wait_ms(const struct http *h);
 
 /* http_answer - the answer to a request that was to get it later; ticket is gone then. Not after
@@ -117,7 +120,7 @@ void http_fail(struct http_answer *a, unsigned status, const char *code, const c
 /* http_wrong_token - the answer to one: 401, or 429 when many came. */
 void http_wrong_token(struct http *h, struct http_answer *a);
 
-/* http_stream_hungry - its reader has taken all that it was given. */
+/* http_stream_hungry - has the reader taken everything? Then it may get the next frame. */
 bool http_stream_hungry(const struct http_stream *s);
 
 /* http_stream_put - the next frame of a hungry stream: head, body, tail. It goes with the next

@@ -1,5 +1,6 @@
 /* What the feed's service answers (docs/feed.md): the page, states and streams of them, the
- * profile, figures, and commands. It knows the feed; what only the run knows, the owner tells. */
+ * profile, figures, and commands. It knows the feed; what only the run knows comes from the owner.
+ */
 #ifndef PROFILER_FEED_HTTP_API_H
 #define PROFILER_FEED_HTTP_API_H
 
@@ -10,6 +11,7 @@
 #include "profiler/feed/http.h"
 #include "profiler/feed/http_readers.h"
 #include "profiler/feed/listing.h"
+#include "profiler/profile/snapshot.h"
 
 enum {
     HTTP_COMMAND_TEXT = 128,
@@ -36,16 +38,18 @@ struct http_command {
     enum http_do what;
     char name[HTTP_COMMAND_TEXT];       /* of a mark, of a file */
     char counter[2][HTTP_COMMAND_TEXT]; /* of counters */
-    char start[HTTP_COMMAND_TEXT];      /* of points */
+    char start[HTTP_COMMAND_TEXT];      /* of points; "": none */
     char stop[HTTP_COMMAND_STOPS][HTTP_COMMAND_TEXT];
     size_t nstops;
+    bool has_start, has_stop; /* was there one at all, be it empty? */
 };
 
-/* What only the run knows, as of now. Texts are borrowed. */
+/* Figures that only the run knows, as of now. Texts are borrowed. */
 struct http_facts {
     const char *phase; /* "profiling" */
     bool profiling, away;
     unsigned away_s;
+    bool sums_only; /* of a file: events, losses, gaps and times are not known */
     uint64_t events, lost;
     bool lost_is_bound;
     unsigned gaps;
@@ -58,23 +62,34 @@ struct http_facts {
     const char *record;               /* file that is recorded to; NULL: none */
 };
 
+/* Something that takes long, in whose struct this is the first member. */
+struct http_work {
+    void (*run)(struct http_work *w); /* on another thread */
+    void (*end)(struct http_work *w); /* on the loop's, also when the service is gone */
+};
+
 /* Functions of the owner; all on the loop's thread. */
 struct http_owner {
     void *ctx;
     /* Makes the feed's state that of now, unless it did so a moment ago. */
     void (*fold)(void *ctx);
     void (*facts)(void *ctx, struct http_facts *out);
-    /* The profile in a format of views/exporters.h. Returns 0 or the failure. */
-    int (*export)(void *ctx, const char *format, const struct text_sink *out, struct err *err);
+    /* The profile of now; file: which of the files that are served, "": the one that is shown.
+     * Returns 0 with a reference that is given back on any thread, or the failure. */
+    int (*snapshot)(void *ctx, const char *file, const struct snapshot **out, struct err *err);
     /* Returns 0: done; 1: http_api_done() follows with the ticket; else why not: -ERR_USAGE,
      * -ERR_NOT_FOUND, others are a 409. */
     int (*control)(void *ctx, const struct http_command *c, struct http_ticket *ticket,
                    struct err *err);
-    /* The file that the run is recorded to, as it is now; -ERR_STATE: there is none. */
-    int (*recording)(void *ctx, char *path, size_t cap, struct err *err);
+    /* A file that the run is recorded to, by its number in the run, as it is called now
+     * (http_raw.h, raw_path); -ERR_STATE: it is not recorded. */
+    int (*recording)(void *ctx, unsigned part, char *path, size_t cap, struct err *err);
     /* 0: lines of the trace come by http_api_line(); -ERR_STATE, -ERR_UNSUPPORTED: why not. */
     int (*lines)(void *ctx, struct err *err);
     uint64_t (*now_ns)(void *ctx); /* a monotonic clock */
+    /* Runs the work on another thread, then its end on the loop's. Returns 0, or the failure: then
+     * neither is called. */
+    int (*work)(void *ctx, struct http_work *w);
     void (*log)(void *ctx, const char *line);
     /* The program and its counts by address, of now; NULL: none is known. */
     void (*code)(void *ctx, struct program_code *out);
@@ -104,17 +119,19 @@ struct http *http_api_http(struct http_api *a);
 /* http_api_readers - who follows. */
 struct readers *http_api_readers(struct http_api *a);
 
-/* http_api_line - a line of the trace, for whoever listens; http_api_wants_lines - does anybody? */
+/* http_api_line - gives a line of the trace to the clients that follow them. http_api_wants_lines
+ * - is there such a client? */
 void http_api_line(struct http_api *a, const char *text);
 bool http_api_wants_lines(const struct http_api *a);
 
-/* http_api_raws - how many read the recording: then what is recorded shall be on the disk soon. */
+/* http_api_raws - how many clients read the recording; while there are some it has to be flushed
+ * often. */
 unsigned http_api_raws(const struct http_api *a);
 
 /* http_api_finish - no more lines come, and the recording is whole. */
 void http_api_finish(struct http_api *a);
 
-/* http_api_serve - readers get what they are due, and it goes out. After a fold, and when
+/* http_api_serve - makes and sends the frames that are due. After a fold, and when
  * readers_wait_ns() is over. */
 void http_api_serve(struct http_api *a);
 

@@ -1,6 +1,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/feed/http_api.h"
 
@@ -32,7 +33,7 @@ static int find_command(const json_t *root, enum http_do *out, struct err *err)
                    name ? "do: there is no command '%.40s'" : "do: it is missing%.0s", name);
 }
 
-static bool takes(enum http_do what, const char *key)
+static bool takes_member(enum http_do what, const char *key)
 {
     const char *at = commands[what].members;
     size_t n = strlen(key);
@@ -56,19 +57,40 @@ static int take_text(const json_t *value, const char *key, char out[HTTP_COMMAND
     return 0;
 }
 
-static int take_stops(const json_t *value, struct http_command *c, struct err *err)
+static int take_texts(const json_t *value, const char *key, size_t most,
+                      char out[][HTTP_COMMAND_TEXT], size_t *n, struct err *err)
 {
     int ret = 0;
+    *n = 0;
+    if (json_is_null(value))
+        return 0;
     if (!json_is_array(value)) {
-        c->nstops = 1;
-        return take_text(value, "stop", c->stop[0], err);
+        ret = take_text(value, key, out[0], err);
+        *n = ret == 0 && *out[0];
+        return ret;
     }
-    if (json_array_size(value) > HTTP_COMMAND_STOPS)
-        return err_set(err, ERR_USAGE, "use fewer", "stop: more than %d points",
-                       HTTP_COMMAND_STOPS);
+    if (json_array_size(value) > most)
+        return err_set(err, ERR_USAGE, "use fewer", "%s: more than %zu point%s", key, most,
+                       plural_s(most));
     for (size_t i = 0; ret == 0 && i < json_array_size(value); i++)
-        ret = take_text(json_array_get(value, i), "stop", c->stop[c->nstops++], err);
+        ret = take_text(json_array_get(value, i), key, out[(*n)++], err);
     return ret;
+}
+
+static int take_start(const json_t *value, struct http_command *c, struct err *err)
+{
+    char one[1][HTTP_COMMAND_TEXT] = { "" };
+    size_t n;
+    int ret = take_texts(value, "start", 1, one, &n, err);
+    c->has_start = ret == 0;
+    memcpy(c->start, one[0], sizeof c->start);
+    return ret;
+}
+
+static int take_stops(const json_t *value, struct http_command *c, struct err *err)
+{
+    c->has_stop = true;
+    return take_texts(value, "stop", HTTP_COMMAND_STOPS, c->stop, &c->nstops, err);
 }
 
 static int take_member(const char *key, const json_t *value, struct http_command *c,
@@ -76,13 +98,13 @@ static int take_member(const char *key, const json_t *value, struct http_command
 {
     if (strcmp(key, "do") == 0)
         return 0;
-    if (!takes(c->what, key))
+    if (!takes_member(c->what, key))
         return err_set(err, ERR_USAGE, "leave it out", "%s takes no member '%.40s'",
                        commands[c->what].name, key);
     if (strcmp(key, "name") == 0)
         return take_text(value, key, c->name, err);
     if (strcmp(key, "start") == 0)
-        return take_text(value, key, c->start, err);
+        return take_start(value, c, err);
     if (strcmp(key, "stop") == 0)
         return take_stops(value, c, err);
     return take_text(value, key, c->counter[key[1] - '1'], err);
@@ -96,7 +118,8 @@ int http_command_parse(const char *body, size_t len, struct http_command *out, s
     if (!json_is_object(root)) {
         json_decref(root);
         return err_set(err, ERR_USAGE, "{\"do\":\"mark\",\"name\":\"boot\"}",
-                       "the body is no JSON object%s%s", root ? "" : ": ", root ? "" : why.text);
+                       "the body is no JSON object%s%s", text_if(!root, ": "),
+                       root ? "" : why.text);
     }
     int ret = find_command(root, &c.what, err);
     const char *key;

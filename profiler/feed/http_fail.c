@@ -19,12 +19,9 @@ void http_fail(struct http_answer *a, unsigned status, const char *code, const c
     json_write_object(&j, true);
     json_write_key(&j, "error");
     json_write_object(&j, true);
-    json_write_key(&j, "code");
-    json_write_string(&j, code);
-    json_write_key(&j, "what");
-    json_write_string(&j, what);
-    json_write_key(&j, "hint");
-    json_write_string(&j, hint);
+    json_member_string(&j, "code", code);
+    json_member_string(&j, "what", what);
+    json_member_string(&j, "hint", hint);
     json_write_end(&j);
     json_write_end(&j);
     http_bytes_add(a->body, "\n", 1);

@@ -9,7 +9,7 @@ static const char cookie_name[] = "probeprof=";
 
 /* ---- text ---- */
 
-static bool is(struct guard_text t, const char *word)
+static bool is_word(struct guard_text t, const char *word)
 {
     return t.n == strlen(word) && memcmp(t.at, word, t.n) == 0;
 }
@@ -19,20 +19,20 @@ static bool is_in_any_case(struct guard_text t, const char *word)
     return t.n == strlen(word) && strncasecmp(t.at, word, t.n) == 0;
 }
 
-static bool begins(struct guard_text t, const char *word)
+static bool begins_with(struct guard_text t, const char *word)
 {
     return t.n >= strlen(word) && memcmp(t.at, word, strlen(word)) == 0;
 }
 
-static struct guard_text behind(struct guard_text t, size_t n)
+static struct guard_text text_behind(struct guard_text t, size_t n)
 {
     return (struct guard_text){ t.at + n, t.n - n };
 }
 
-static struct guard_text trimmed(struct guard_text t)
+static struct guard_text trimmed_text(struct guard_text t)
 {
     while (t.n && (t.at[0] == ' ' || t.at[0] == '\t'))
-        t = behind(t, 1);
+        t = text_behind(t, 1);
     while (t.n && (t.at[t.n - 1] == ' ' || t.at[t.n - 1] == '\t'))
         t.n--;
     return t;
@@ -55,30 +55,30 @@ bool guard_first_byte(unsigned char byte)
 /* ---- headers ---- */
 
 /* How many lines of this name there are; *out is the last one's value. */
-static unsigned find(const struct guard_request *r, const char *name, struct guard_text *out)
+static unsigned find_header(const struct guard_request *r, const char *name, struct guard_text *out)
 {
     unsigned n = 0;
     for (size_t i = 0; i < r->nheaders; i++) {
         if (!is_in_any_case(r->headers[i].name, name))
             continue;
-        *out = trimmed(r->headers[i].value);
+        *out = trimmed_text(r->headers[i].value);
         n++;
     }
     return n;
 }
 
-static struct guard_verdict refuse(unsigned status, const char *code, const char *what,
-                                   const char *hint)
+static struct guard_verdict refuse_request(unsigned status, const char *code, const char *what,
+                                           const char *hint)
 {
     return (struct guard_verdict){ GUARD_REFUSED, status, code, what, hint, NULL, 0 };
 }
 
-static struct guard_verdict pass(void)
+static struct guard_verdict pass_request(void)
 {
     return (struct guard_verdict){ .cause = GUARD_PASSES, .status = 200 };
 }
 
-static bool decimal(struct guard_text t, uint64_t most, uint64_t *out)
+static bool parse_decimal(struct guard_text t, uint64_t most, uint64_t *out)
 {
     uint64_t v = 0;
     if (!t.n)
@@ -98,32 +98,33 @@ static struct guard_verdict judge_size(const struct guard_request *r)
 {
     size_t bytes = 0;
     if (r->target.n > GUARD_MAX_TARGET)
-        return refuse(414, "target", "the request's path is longer than 1,024 bytes",
-                      "ask for less at a time");
+        return refuse_request(414, "target", "the request's path is longer than 1,024 bytes",
+                              "ask for less at a time");
     for (size_t i = 0; i < r->nheaders; i++) {
         bytes += r->headers[i].name.n + r->headers[i].value.n;
-        /* inside of a value 0, CR and LF are somebody's try to write headers of his own */
+        /* 0, CR and LF inside of a value are an attempt to inject headers */
         for (size_t k = 0; k < r->headers[i].value.n; k++)
             if (memchr("\0\r\n", r->headers[i].value.at[k], 3))
-                return refuse(400, "header", "a header's value holds a control character",
-                              "send none");
+                return refuse_request(400, "header", "a header's value holds a control character",
+                                      "send none");
     }
     if (bytes > GUARD_MAX_HEADER_BYTES || r->nheaders > GUARD_MAX_HEADERS)
-        return refuse(431, "headers", "more than 16 KB or 100 lines of headers",
-                      "delete this address's cookies");
-    return pass();
+        return refuse_request(431, "headers", "more than 16 KB or 100 lines of headers",
+                              "delete this address's cookies");
+    return pass_request();
 }
 
 static struct guard_verdict judge_target(const struct guard_request *r)
 {
     if (!r->target.n || r->target.at[0] != '/')
-        return refuse(400, "target", "the request's target is no path",
-                      "this is no proxy: send GET /path");
+        return refuse_request(400, "target", "the request's target is no path",
+                              "this is no proxy: send GET /path");
     for (size_t i = 0; i < r->target.n; i++)
         if ((unsigned char)r->target.at[i] <= ' ' || (unsigned char)r->target.at[i] >= 0x7F)
-            return refuse(400, "target", "the request's path holds a blank or control character",
-                          "write it as %20");
-    return pass();
+            return refuse_request(400, "target",
+                                  "the request's path holds a blank or control character",
+                                  "write it as %20");
+    return pass_request();
 }
 
 /* ---- Host and Origin ---- */
@@ -131,7 +132,11 @@ static struct guard_verdict judge_target(const struct guard_request *r)
 /* "name:port" taken apart; a name in brackets keeps them. */
 static bool split_host(struct guard_text t, struct guard_text *name, bool *has_port, uint64_t *port)
 {
-    const char *end = t.n && t.at[0] == '[' ? memchr(t.at, ']', t.n) : memchr(t.at, ':', t.n);
+    const char *end;
+    if (t.n && t.at[0] == '[')
+        end = memchr(t.at, ']', t.n);
+    else
+        end = memchr(t.at, ':', t.n);
     size_t n = t.n;
     *has_port = false;
     if (t.n && t.at[0] == '[') {
@@ -145,8 +150,8 @@ static bool split_host(struct guard_text t, struct guard_text *name, bool *has_p
     if (n == t.n)
         return n > 0;
     *has_port = true;
-    return n > 0 && t.at[n] == ':' && t.n - n - 1 <= 5 && decimal(behind(t, n + 1), 65536, port) &&
-           *port <= 65535;
+    return n > 0 && t.at[n] == ':' && t.n - n - 1 <= 5 &&
+           parse_decimal(text_behind(t, n + 1), 65536, port) && *port <= 65535;
 }
 
 static bool is_one_of(struct guard_text name, const char *const *list, size_t n)
@@ -157,8 +162,8 @@ static bool is_one_of(struct guard_text name, const char *const *list, size_t n)
     return false;
 }
 
-/* Is this one of our names? Where a Unix socket is forwarded (ssh -L) the port is whoever
- * forwarded it chose; a proxy has its own. */
+/* Is this one of our names? Where a Unix socket is forwarded (ssh -L) the user chose the port; a
+ * proxy has its own. */
 static bool is_our_host(struct guard_text t, const struct guard_request *r,
                         const struct guard_rules *rules)
 {
@@ -182,37 +187,39 @@ static bool is_our_origin(struct guard_text t, const struct guard_request *r,
     struct guard_text name;
     bool has_port;
     uint64_t port;
-    if (begins(t, "http://"))
-        return is_our_host(behind(t, 7), r, rules);
+    if (begins_with(t, "http://"))
+        return is_our_host(text_behind(t, 7), r, rules);
     /* TLS is a proxy's, so the name is, too */
-    return begins(t, "https://") && split_host(behind(t, 8), &name, &has_port, &port) &&
+    return begins_with(t, "https://") && split_host(text_behind(t, 8), &name, &has_port, &port) &&
            is_one_of(name, rules->proxied, rules->nproxied);
 }
 
 static bool reads_only(const struct guard_request *r)
 {
-    return is(r->method, "GET") || is(r->method, "HEAD");
+    return is_word(r->method, "GET") || is_word(r->method, "HEAD");
 }
 
 static struct guard_verdict judge_source(const struct guard_request *r,
                                          const struct guard_rules *rules)
 {
     struct guard_text host = { "", 0 }, origin = { "", 0 }, site = { "", 0 };
-    unsigned hosts = find(r, "Host", &host), origins = find(r, "Origin", &origin),
-             sites = find(r, "Sec-Fetch-Site", &site);
+    unsigned hosts = find_header(r, "Host", &host), origins = find_header(r, "Origin", &origin),
+             sites = find_header(r, "Sec-Fetch-Site", &site);
     if (hosts != 1)
-        return refuse(403, "host", "the request has no Host, or more than one", "send one");
+        return refuse_request(403, "host", "the request has no Host, or more than one", "send one");
     if (!is_our_host(host, r, rules))
-        return refuse(403, "host", "the Host asked for is not this feed",
-                      "open http://localhost:PORT/; behind a proxy start with --http-host NAME");
+        return refuse_request(
+            403, "host", "the Host asked for is not this feed",
+            "open http://localhost:PORT/; behind a proxy start with --http-host NAME");
     /* never compared with Host: a rebound page has the two the same */
     if (origins > 1 || (origins && !is_our_origin(origin, r, rules)))
-        return refuse(403, "origin", "a page of another origin asked",
-                      "open the feed's own page; programs send no Origin");
-    if (sites > 1 || (sites && !is(site, "same-origin") && !(is(site, "none") && reads_only(r))))
-        return refuse(403, "fetch-site", "a page of another site asked",
-                      "open the feed's own page");
-    return pass();
+        return refuse_request(403, "origin", "a page of another origin asked",
+                              "open the feed's own page; programs send no Origin");
+    if (sites > 1 ||
+        (sites && !is_word(site, "same-origin") && !(is_word(site, "none") && reads_only(r))))
+        return refuse_request(403, "fetch-site", "a page of another site asked",
+                              "open the feed's own page");
+    return pass_request();
 }
 
 /* ---- method and body ---- */
@@ -225,19 +232,20 @@ static struct guard_text path_of(const struct guard_request *r)
 
 static bool takes_posts(const struct guard_request *r)
 {
-    return is(path_of(r), "/api/1/control") || is(path_of(r), "/api/1/login");
+    return is_word(path_of(r), "/api/1/control") || is_word(path_of(r), "/api/1/login");
 }
 
 static struct guard_verdict judge_method(const struct guard_request *r)
 {
     bool posts = takes_posts(r);
-    if (is(r->method, "OPTIONS")) /* the question whether another site may: it may not */
-        return refuse(403, "options", "other sites may send nothing here",
-                      "open the feed's own page; programs need not ask");
-    if (posts ? is(r->method, "POST") : reads_only(r))
-        return pass();
-    struct guard_verdict v = refuse(405, "method", "that is not how this path is asked",
-                                    posts ? "POST JSON to it" : "GET it");
+    if (is_word(r->method,
+                "OPTIONS")) /* another site asks whether it may send requests: it may not */
+        return refuse_request(403, "options", "other sites may send nothing here",
+                              "open the feed's own page; programs need not ask");
+    if (posts ? is_word(r->method, "POST") : reads_only(r))
+        return pass_request();
+    struct guard_verdict v = refuse_request(405, "method", "that is not how this path is asked",
+                                            posts ? "POST JSON to it" : "GET it");
     v.allow = posts ? "POST" : "GET, HEAD";
     return v;
 }
@@ -248,42 +256,43 @@ static bool is_json(struct guard_text t)
     const char *semicolon = memchr(t.at, ';', t.n);
     if (semicolon)
         t.n = (size_t)(semicolon - t.at);
-    return is_in_any_case(trimmed(t), "application/json");
+    return is_in_any_case(trimmed_text(t), "application/json");
 }
 
 static struct guard_verdict judge_body(const struct guard_request *r)
 {
     struct guard_text length = { "", 0 }, coding, type = { "", 0 }, own = { "", 0 };
     uint64_t bytes = 0;
-    unsigned lengths = find(r, "Content-Length", &length);
-    /* two ways to say where a body ends are two opinions on where the next request begins */
-    if (find(r, "Transfer-Encoding", &coding))
-        return refuse(400, "body", "the body comes with a Transfer-Encoding",
-                      "send a Content-Length instead");
-    if (lengths > 1 || (lengths && !decimal(length, UINT32_MAX, &bytes)))
-        return refuse(400, "body", "Content-Length is not one number", "send one");
+    unsigned lengths = find_header(r, "Content-Length", &length);
+    /* two ways to delimit a body allow request smuggling */
+    if (find_header(r, "Transfer-Encoding", &coding))
+        return refuse_request(400, "body", "the body comes with a Transfer-Encoding",
+                              "send a Content-Length instead");
+    if (lengths > 1 || (lengths && !parse_decimal(length, UINT32_MAX, &bytes)))
+        return refuse_request(400, "body", "Content-Length is not one number", "send one");
     if (reads_only(r))
-        return bytes ? refuse(400, "body", "a GET with a body", "send none") : pass();
+        return bytes ? refuse_request(400, "body", "a GET with a body", "send none")
+                     : pass_request();
     if (bytes > GUARD_MAX_BODY)
-        return refuse(413, "body", "more than 4 KB of body", "send less");
-    if (find(r, "Content-Type", &type) != 1 || !is_json(type))
-        return refuse(415, "content-type", "the body is not said to be JSON",
-                      "send Content-Type: application/json");
-    if (find(r, "X-Probeprof", &own) != 1 || !is(own, "1"))
-        return refuse(403, "x-probeprof", "a command without the header X-Probeprof",
-                      "send X-Probeprof: 1");
-    struct guard_verdict v = pass();
+        return refuse_request(413, "body", "more than 4 KB of body", "send less");
+    if (find_header(r, "Content-Type", &type) != 1 || !is_json(type))
+        return refuse_request(415, "content-type", "the body is not said to be JSON",
+                              "send Content-Type: application/json");
+    if (find_header(r, "X-Probeprof", &own) != 1 || !is_word(own, "1"))
+        return refuse_request(403, "x-probeprof", "a command without the header X-Probeprof",
+                              "send X-Probeprof: 1");
+    struct guard_verdict v = pass_request();
     v.body_bytes = bytes;
     return v;
 }
 
 /* ---- the token ---- */
 
-/* The page itself holds nothing, and it has to come so that it can send the token. */
+/* The page holds no secrets, and has to be loaded before it can send the token. */
 static bool is_public(const struct guard_request *r)
 {
     struct guard_text path = path_of(r);
-    return is(path, "/") || begins(path, "/assets/") || is(path, "/api/1/login");
+    return is_word(path, "/") || begins_with(path, "/assets/") || is_word(path, "/api/1/login");
 }
 
 static bool cookie_holds(struct guard_text cookies, struct guard_text token)
@@ -291,10 +300,11 @@ static bool cookie_holds(struct guard_text cookies, struct guard_text token)
     while (cookies.n) {
         const char *semicolon = memchr(cookies.at, ';', cookies.n);
         size_t n = semicolon ? (size_t)(semicolon - cookies.at) : cookies.n;
-        struct guard_text one = trimmed((struct guard_text){ cookies.at, n });
-        if (begins(one, cookie_name) && guard_same(behind(one, strlen(cookie_name)), token))
+        struct guard_text one = trimmed_text((struct guard_text){ cookies.at, n });
+        if (begins_with(one, cookie_name) &&
+            guard_same(text_behind(one, strlen(cookie_name)), token))
             return true;
-        cookies = behind(cookies, semicolon ? n + 1 : n);
+        cookies = text_behind(cookies, semicolon ? n + 1 : n);
     }
     return false;
 }
@@ -304,16 +314,18 @@ static struct guard_verdict judge_token(const struct guard_request *r,
 {
     struct guard_text auth = { "", 0 }, cookies = { "", 0 };
     if (!rules->token || is_public(r))
-        return pass();
+        return pass_request();
     struct guard_text token = { rules->token, strlen(rules->token) };
-    unsigned auths = find(r, "Authorization", &auth), jars = find(r, "Cookie", &cookies);
-    if (auths == 1 && begins(auth, "Bearer ") && guard_same(trimmed(behind(auth, 7)), token))
-        return pass();
+    unsigned auths = find_header(r, "Authorization", &auth),
+             jars = find_header(r, "Cookie", &cookies);
+    if (auths == 1 && begins_with(auth, "Bearer ") &&
+        guard_same(trimmed_text(text_behind(auth, 7)), token))
+        return pass_request();
     if (jars == 1 && cookie_holds(cookies, token))
-        return pass();
-    struct guard_verdict v =
-        refuse(401, "token", auths ? "the token is another one" : "this feed asks for a token",
-               "send Authorization: Bearer TOKEN, or open /#t=TOKEN in a browser");
+        return pass_request();
+    struct guard_verdict v = refuse_request(
+        401, "token", auths ? "the token is another one" : "this feed asks for a token",
+        "send Authorization: Bearer TOKEN, or open /#t=TOKEN in a browser");
     v.cause = auths ? GUARD_BAD_TOKEN : GUARD_NO_TOKEN;
     return v;
 }
@@ -329,5 +341,7 @@ struct guard_verdict guard_judge(const struct guard_request *r, const struct gua
         v = judge_method(r);
     if (v.cause == GUARD_PASSES)
         v = judge_token(r, rules);
-    return v.cause == GUARD_PASSES ? judge_body(r) : v;
+    if (v.cause == GUARD_PASSES)
+        return judge_body(r);
+    return v;
 }

@@ -1,7 +1,7 @@
-/* Who may ask the feed's port for what. A pure function over what a request says of itself, before
- * anything is done for it: docs/feed.md, "Trust". A page of another site that a browser on this
- * machine shows is the enemy here: it can send requests to loopback, and with a name that it owns
- * and turns round to 127.0.0.1 ("rebinding") it could read answers, too. */
+/* Which requests to the feed's port are allowed. A pure function over the request's lines, called
+ * before anything is done for it: docs/feed.md, "Trust". The attacker is a page of another site in
+ * a browser on this machine: it can send requests to loopback, and with a name of its own that it
+ * points to 127.0.0.1 (DNS rebinding) it could read answers, too. */
 #ifndef PROFILER_FEED_HTTP_GUARD_H
 #define PROFILER_FEED_HTTP_GUARD_H
 
@@ -18,7 +18,7 @@ enum {
     GUARD_LEAST_TOKEN = 22, /* characters: 128 bits in base64 */
 };
 
-/* Bytes that somebody sent: no 0 at the end, and there may be one in them. */
+/* Bytes of a request: not terminated, and a 0 may be among them. */
 struct guard_text {
     const char *at;
     size_t n;
@@ -62,16 +62,16 @@ struct guard_verdict {
 
 /* guard_judge - may this be answered?
  * r      the request
- * rules  who we are
+ * rules  this server's names and token
  * Returns the verdict: status 200; 400 malformed, 401 token, 403 Host, Origin, Sec-Fetch-Site,
  * X-Probeprof or OPTIONS, 405, 413, 414, 415, 431. No state, no I/O, no allocation. */
 struct guard_verdict guard_judge(const struct guard_request *r, const struct guard_rules *rules);
 
-/* guard_same - are two secrets the same? In a time that tells nothing but their lengths. */
+/* guard_same - are two secrets the same? The time it takes depends on their lengths only. */
 bool guard_same(struct guard_text a, struct guard_text b);
 
-/* guard_first_byte - may a request begin with this byte? RSP's '$', '+', '-', 0x03 do not: a
- * debugger that was pointed to this port hears so at once. */
+/* guard_first_byte - may a request begin with this byte? RSP's '$', '+', '-', 0x03 may not: a
+ * debugger that was pointed to this port is disconnected at once. */
 bool guard_first_byte(unsigned char byte);
 
 #endif

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
+#include "probe/base/list.h"
+
 struct listener {
     struct listener *next, **at;
     struct lines *all;
@@ -27,8 +30,10 @@ bool lines_wanted(const struct lines *l) { return l->first != NULL; }
 static void serve_one(struct lines *l, struct listener *one)
 {
     char lost[48];
-    uint64_t oldest = l->n > LINES_KEPT ? l->n - LINES_KEPT : 0;
-    struct http_bytes *b = one->next_line < l->n ? http_bytes_new() : NULL;
+    uint64_t oldest = EXCESS(l->n, LINES_KEPT);
+    struct http_bytes *b = NULL;
+    if (one->next_line < l->n)
+        b = http_bytes_new();
     if (!b)
         return;
     if (one->next_line < oldest) {
@@ -65,9 +70,7 @@ static void listener_ended(void *ctx, struct http_stream *s, bool cut)
     struct listener *one = ctx;
     (void)s;
     (void)cut;
-    *one->at = one->next;
-    if (one->next)
-        one->next->at = one->at;
+    LIST_REMOVE(one);
     free(one);
 }
 
@@ -81,11 +84,7 @@ static void listener_opened(void *ctx, struct http_stream *s)
     }
     one->stream = s;
     one->next_line = l->n;
-    one->next = l->first;
-    one->at = &l->first;
-    if (one->next)
-        one->next->at = &one->next;
-    l->first = one;
+    LIST_ADD(&l->first, one);
 }
 
 void lines_open(struct lines *l, struct http_answer *a)
@@ -106,7 +105,9 @@ void lines_open(struct lines *l, struct http_answer *a)
 int lines_new(struct lines **out, struct err *err)
 {
     *out = calloc(1, sizeof **out);
-    return *out ? 0 : err_set(err, ERR_NOMEM, "close other programs", "feed: out of memory");
+    if (*out)
+        return 0;
+    return err_set(err, ERR_NOMEM, "close other programs", "feed: out of memory");
 }
 
 void lines_free(struct lines *l) { free(l); }

@@ -7,12 +7,14 @@ static int hex_digit(char c)
     if (c >= '0' && c <= '9')
         return c - '0';
     c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return -1;
 }
 
 /* n bytes at `from` decoded; -1: a '%' without two digits, a control character, or more than cap.
  */
-static int decode(const char *from, size_t n, char *to, size_t cap)
+static int decode_text(const char *from, size_t n, char *to, size_t cap)
 {
     size_t len = 0;
     for (size_t i = 0; i < n; i++) {
@@ -20,8 +22,12 @@ static int decode(const char *from, size_t n, char *to, size_t cap)
         if (c == '+') {
             c = ' ';
         } else if (c == '%') {
-            int high = i + 2 < n ? hex_digit(from[i + 1]) : -1;
-            int low = high >= 0 ? hex_digit(from[i + 2]) : -1;
+            int high = -1;
+            if (i + 2 < n)
+                high = hex_digit(from[i + 1]);
+            int low = -1;
+            if (high >= 0)
+                low = hex_digit(from[i + 2]);
             if (low < 0)
                 return -1;
             c = high * 16 + low;
@@ -41,7 +47,7 @@ struct pair {
     size_t name_n, value_n;
 };
 
-static bool next(const char **at, struct pair *p)
+static bool next_pair(const char **at, struct pair *p)
 {
     const char *s = *at;
     if (!*s)
@@ -65,11 +71,11 @@ static bool is_known(const struct pair *p, const char *names)
     return false;
 }
 
-static unsigned times(const char *query, const struct pair *p)
+static unsigned times_given(const char *query, const struct pair *p)
 {
     struct pair other;
     unsigned n = 0;
-    while (next(&query, &other))
+    while (next_pair(&query, &other))
         n += other.name_n == p->name_n && memcmp(other.name, p->name, p->name_n) == 0;
     return n;
 }
@@ -78,14 +84,14 @@ int http_query_known(const char *query, const char *names, struct err *err)
 {
     struct pair p;
     char text[512];
-    for (const char *at = query; next(&at, &p);) {
+    for (const char *at = query; next_pair(&at, &p);) {
         if (!is_known(&p, names))
             return err_set(err, ERR_USAGE, *names ? names : "leave it out",
                            "unknown parameter '%.*s'", (int)p.name_n, p.name);
-        if (times(query, &p) > 1)
+        if (times_given(query, &p) > 1)
             return err_set(err, ERR_USAGE, "say it once", "parameter %.*s comes twice",
                            (int)p.name_n, p.name);
-        if (decode(p.value, p.value_n, text, sizeof text) < 0)
+        if (decode_text(p.value, p.value_n, text, sizeof text) < 0)
             return err_set(err, ERR_USAGE, "%XX for what is not plain text",
                            "parameter %.*s cannot be read", (int)p.name_n, p.name);
     }
@@ -96,9 +102,9 @@ bool http_query_text(const char *query, const char *name, char *buf, size_t cap)
 {
     struct pair p;
     buf[0] = 0;
-    for (const char *at = query; next(&at, &p);)
+    for (const char *at = query; next_pair(&at, &p);)
         if (p.name_n == strlen(name) && memcmp(p.name, name, p.name_n) == 0) {
-            if (decode(p.value, p.value_n, buf, cap) < 0)
+            if (decode_text(p.value, p.value_n, buf, cap) < 0)
                 buf[0] = 0;
             return true;
         }

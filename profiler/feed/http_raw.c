@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/list.h"
 #include "profiler/profile/recording_format.h"
 
 struct raw {
@@ -15,12 +16,15 @@ struct raw {
     struct raws *all;
     struct http_stream *stream;
     int fd;
+    unsigned part;       /* which file of the recording */
     off_t pos;           /* of the next block */
     uint64_t from, seen; /* events: wanted from there on; before pos */
-    bool begun, ended;
+    bool begun, ended;   /* this file */
 };
 
 struct raws {
+    raw_path *path;
+    void *ctx;
     struct raw *first;
     unsigned n;
 };
@@ -38,7 +42,8 @@ static bool read_at(int fd, off_t pos, void *to, size_t n)
         ssize_t got = pread(fd, (char *)to + done, n - done, pos + (off_t)done);
         if (got <= 0 && !(got < 0 && errno == EINTR))
             return false;
-        done += got > 0 ? (size_t)got : 0;
+        if (got > 0)
+            done += (size_t)got;
     }
     return true;
 }
@@ -59,14 +64,14 @@ static bool is_whole(const struct raw *one, size_t n)
     return fstat(one->fd, &st) == 0 && st.st_size >= one->pos + (off_t)n;
 }
 
-static bool give(struct raw *one, size_t n)
+static bool give_bytes(struct raw *one, size_t n)
 {
     struct http_bytes *b = http_bytes_new();
     char *bytes = malloc(n);
     bool ok = b && bytes && read_at(one->fd, one->pos, bytes, n);
     if (ok)
         http_bytes_add(b, bytes, n);
-    ok = ok && !b->failed;
+    ok = ok && !b->bytes.failed;
     if (ok) {
         one->pos += (off_t)n;
         http_stream_put(one->stream, "", b, "");
@@ -81,7 +86,7 @@ static bool serve_one(struct raw *one)
 {
     struct block b;
     if (!one->begun) {
-        one->begun = is_whole(one, RECORDING_MAGIC_BYTES) && give(one, RECORDING_MAGIC_BYTES);
+        one->begun = is_whole(one, RECORDING_MAGIC_BYTES) && give_bytes(one, RECORDING_MAGIC_BYTES);
         return one->begun;
     }
     while (read_header(one, &b) && is_whole(one, RECORDING_BLOCK_HEADER + b.stored)) {
@@ -90,11 +95,37 @@ static bool serve_one(struct raw *one)
             one->seen += b.events;
         if (!skipped) {
             one->ended = b.type == RECORDING_END;
-            return give(one, RECORDING_BLOCK_HEADER + b.stored);
+            return give_bytes(one, RECORDING_BLOCK_HEADER + b.stored);
         }
         one->pos += RECORDING_BLOCK_HEADER + (off_t)b.stored;
     }
     return false;
+}
+
+/* -1: there is no such file, or it cannot be read; err says why. */
+static int open_part(const struct raws *r, unsigned part, struct err *err)
+{
+    char path[1100];
+    if (r->path(r->ctx, part, path, sizeof path, err) < 0)
+        return -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        err_set(err, ERR_IO, "look at its folder", "the recording cannot be read");
+    return fd;
+}
+
+/* From the end of a file to the beginning of the next; false: it was the last. */
+static bool next_part(struct raw *one)
+{
+    int fd = open_part(one->all, one->part + 1, NULL);
+    if (fd < 0)
+        return false;
+    close(one->fd);
+    one->fd = fd;
+    one->part++;
+    one->pos = 0;
+    one->begun = one->ended = false;
+    return true;
 }
 
 unsigned raws_serve(struct raws *r)
@@ -103,7 +134,7 @@ unsigned raws_serve(struct raws *r)
     for (struct raw *one = r->first; one; one = one->next) {
         if (!http_stream_hungry(one->stream))
             continue;
-        if (one->ended)
+        if (one->ended && !next_part(one))
             http_stream_end(one->stream);
         else
             n += serve_one(one);
@@ -116,9 +147,7 @@ static void raw_ended(void *ctx, struct http_stream *s, bool cut)
     struct raw *one = ctx;
     (void)s;
     (void)cut;
-    *one->at = one->next;
-    if (one->next)
-        one->next->at = one->at;
+    LIST_REMOVE(one);
     one->all->n--;
     close(one->fd);
     free(one);
@@ -134,22 +163,30 @@ static void raw_opened(void *ctx, struct http_stream *s)
         return;
     }
     one->stream = s;
-    one->next = r->first;
-    one->at = &r->first;
-    if (one->next)
-        one->next->at = &one->next;
-    r->first = one;
+    LIST_ADD(&r->first, one);
     r->n++;
 }
 
-void raws_open(struct raws *r, const char *path, uint64_t from, struct http_answer *a)
+static void fail_open(struct http_answer *a, const struct err *err)
+{
+    bool io = err->code == ERR_IO;
+    http_fail(a, io ? 500 : 409, io ? "io" : "not-now", err->what, err->hint);
+}
+
+void raws_open(struct raws *r, uint64_t from, struct http_answer *a)
 {
     static const struct http_stream_ops ops = { raw_ended };
-    struct raw *one = calloc(1, sizeof *one);
-    int fd = one ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0) {
-        free(one);
-        http_fail(a, 500, "io", "the recording cannot be read", "look at its folder");
+    struct err err = { .code = ERR_OK };
+    int fd = open_part(r, 0, &err);
+    struct raw *one = NULL;
+    if (fd >= 0)
+        one = calloc(1, sizeof *one);
+    if (fd >= 0 && !one) {
+        close(fd);
+        err_set(&err, ERR_IO, "close other programs", "the feed is out of memory");
+    }
+    if (!one) {
+        fail_open(a, &err);
         return;
     }
     *one = (struct raw){ .all = r, .fd = fd, .from = from };
@@ -161,10 +198,14 @@ void raws_open(struct raws *r, const char *path, uint64_t from, struct http_answ
 
 unsigned raws_count(const struct raws *r) { return r->n; }
 
-int raws_new(struct raws **out, struct err *err)
+int raws_new(raw_path *path, void *ctx, struct raws **out, struct err *err)
 {
     *out = calloc(1, sizeof **out);
-    return *out ? 0 : err_set(err, ERR_NOMEM, "close other programs", "feed: out of memory");
+    if (!*out)
+        return err_set(err, ERR_NOMEM, "close other programs", "feed: out of memory");
+    (*out)->path = path;
+    (*out)->ctx = ctx;
+    return 0;
 }
 
 void raws_free(struct raws *r) { free(r); }

@@ -1,6 +1,6 @@
-/* The recording, while it is written: its blocks as they are on disk, for whoever wants every
- * event. Nothing is dropped: a reader that is slow reads later from the disk, which costs a file
- * position. */
+/* The recording, while it is written: its blocks as they are on disk, for clients that want every
+ * event. Where it is cut into several files, one follows another. Nothing is dropped: for a slow
+ * client only a file position is kept. */
 #ifndef PROFILER_FEED_HTTP_RAW_H
 #define PROFILER_FEED_HTTP_RAW_H
 
@@ -10,19 +10,23 @@
 
 struct raws;
 
+/* Which file is number `part` of the run's recording, 0 the first: as it is called now. Returns 0;
+ * -ERR_NOT_FOUND: there is none of that number, others: there is no recording. */
+typedef int raw_path(void *ctx, unsigned part, char *path, size_t cap, struct err *err);
+
 /* raws_new - nobody reads. 0 or -ERR_NOMEM. */
-int raws_new(struct raws **out, struct err *err);
+int raws_new(raw_path *path, void *ctx, struct raws **out, struct err *err);
 
 /* raws_free - after http_free(). NULL is fine. */
 void raws_free(struct raws *r);
 
-/* raws_open - makes the answer a stream of a recording: what stands before its events, then the
- * blocks that hold event number `from` and later ones, until its end block
- * path   the recording, or what is there of it. */
-void raws_open(struct raws *r, const char *path, uint64_t from, struct http_answer *a);
+/* raws_open - makes the answer a stream of the recording: what stands before each file's events,
+ * then the blocks that hold event number `from` of the run and later ones, until the last file's
+ * end. */
+void raws_open(struct raws *r, uint64_t from, struct http_answer *a);
 
-/* raws_serve - hungry readers get the next block, if it is whole on the disk. Returns how many got
- * one: then there may be more. */
+/* raws_serve - gives the next block, once it is whole on the disk, to every reader that has taken
+ * the last one. Returns how many got one; if any did, there may be more. */
 unsigned raws_serve(struct raws *r);
 
 /* raws_count - how many read. */

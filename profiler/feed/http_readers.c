@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
+#include "probe/base/list.h"
 #include "probe/base/util.h"
 
 enum { CUTS_KEPT = 32, FRAMES_KEPT = 16 };
@@ -17,7 +19,7 @@ struct reader {
     bool greeted;        /* with a hello of this epoch */
     bool has_state;      /* wish.seq is what it knows of wish.epoch */
     bool leaving;        /* it has its bye, or is about to */
-    uint64_t missed_seq; /* the state when it was last due and not hungry; 0: it was */
+    uint64_t missed_seq; /* the state when it was due but had not taken its last frame; 0: it had */
     uint64_t merged, merged_all, frames;
     uint64_t begun_ns, due_ns, sent_ns, comment_ns;
 };
@@ -71,7 +73,7 @@ static const char *find_cut(const struct readers *r, const char *id)
     return NULL;
 }
 
-/* It has heard. */
+/* The reader has been notified. */
 static void forget_cut(struct readers *r, const char *id)
 {
     for (size_t i = 0; *id && i < CUTS_KEPT; i++)
@@ -87,10 +89,11 @@ static void forget_frames(struct readers *r)
         http_bytes_release(r->frames[--r->nframes].bytes);
 }
 
-static int encode(struct readers *r, const struct frame *f, const struct text_sink *out)
+static int encode_frame(struct readers *r, const struct frame *f, const struct text_sink *out)
 {
-    return f->snap ? feed_write_snap(r->feed, &f->view, out)
-                   : feed_write_delta(r->feed, &f->view, f->since, f->merged, out);
+    if (f->snap)
+        return feed_write_snap(r->feed, &f->view, out);
+    return feed_write_delta(r->feed, &f->view, f->since, f->merged, out);
 }
 
 static bool is_same(const struct frame *a, const struct frame *b)
@@ -99,8 +102,8 @@ static bool is_same(const struct frame *a, const struct frame *b)
            a->since == b->since && a->merged == b->merged;
 }
 
-/* The bytes of a frame, which are borrowed until the next state. NULL: it cannot be told any more,
- * or there is no memory. */
+/* The bytes of a frame, which are borrowed until the next state. NULL: the changes are not known
+ * any more, or there is no memory. */
 static struct http_bytes *frame_of(struct readers *r, struct frame want)
 {
     if (r->frames_epoch != feed_epoch(r->feed) || r->frames_seq != feed_seq(r->feed))
@@ -114,9 +117,9 @@ static struct http_bytes *frame_of(struct readers *r, struct frame want)
     if (!want.bytes)
         return NULL;
     struct text_sink out = http_bytes_sink(want.bytes);
-    int ret = encode(r, &want, &out);
+    int ret = encode_frame(r, &want, &out);
     http_bytes_add(want.bytes, "\n", 1);
-    if (ret < 0 || want.bytes->failed) {
+    if (ret < 0 || want.bytes->bytes.failed) {
         http_bytes_release(want.bytes);
         return NULL;
     }
@@ -128,7 +131,7 @@ static struct http_bytes *frame_of(struct readers *r, struct frame want)
 
 /* ---- one reader ---- */
 
-static void put(struct reader *one, struct http_bytes *bytes, bool with_id, uint64_t now_ns)
+static void put_frame(struct reader *one, struct http_bytes *bytes, bool with_id, uint64_t now_ns)
 {
     char id[FEED_POSITION_TEXT], head[FEED_POSITION_TEXT + 16] = "";
     if (one->wish.sse && with_id)
@@ -136,12 +139,12 @@ static void put(struct reader *one, struct http_bytes *bytes, bool with_id, uint
                  "id: %s\ndata: ", feed_position_text(one->wish.epoch, one->wish.seq, id));
     else if (one->wish.sse)
         snprintf(head, sizeof head, "data: ");
-    http_stream_put(one->stream, head, bytes, one->wish.sse ? "\n" : "");
+    http_stream_put(one->stream, head, bytes, text_if(one->wish.sse, "\n"));
     one->sent_ns = now_ns;
     one->frames++;
 }
 
-static void greet(struct reader *one, uint64_t now_ns)
+static void send_hello(struct reader *one, uint64_t now_ns)
 {
     struct readers *r = one->all;
     struct http_bytes *bytes = http_bytes_new();
@@ -154,7 +157,7 @@ static void greet(struct reader *one, uint64_t now_ns)
                                            .cut = find_cut(r, one->wish.id) },
                      &out);
     http_bytes_add(bytes, "\n", 1);
-    put(one, bytes, false, now_ns);
+    put_frame(one, bytes, false, now_ns);
     http_bytes_release(bytes);
     forget_cut(r, one->wish.id);
     one->greeted = true;
@@ -175,11 +178,11 @@ static bool give_state(struct reader *one, bool snap, uint64_t now_ns)
     one->wish.seq = feed_seq(r->feed);
     one->has_state = true;
     one->merged = 0;
-    put(one, bytes, true, now_ns);
+    put_frame(one, bytes, true, now_ns);
     return true;
 }
 
-/* Nothing is new: what keeps the connection, and its resume point, from growing old. */
+/* Nothing is new: sends what keeps the connection open and its resume point current. */
 static void keep_awake(struct reader *one, uint64_t now_ns)
 {
     if (now_ns - one->sent_ns >= empty_ns) {
@@ -214,7 +217,7 @@ static void serve_one(struct reader *one, uint64_t now_ns)
         return;
     }
     if (!one->greeted || one->wish.epoch != feed_epoch(r->feed)) {
-        greet(one, now_ns);
+        send_hello(one, now_ns);
         return;
     }
     if (is_idle(one)) {
@@ -243,9 +246,7 @@ static void reader_ended(void *ctx, struct http_stream *s, bool cut)
     (void)s;
     if (cut)
         remember_cut(one->all, one);
-    *one->at = one->next;
-    if (one->next)
-        one->next->at = one->at;
+    LIST_REMOVE(one);
     one->all->n--;
     free(one);
 }
@@ -259,11 +260,7 @@ static void reader_opened(void *ctx, struct http_stream *s)
         return;
     }
     one->stream = s;
-    one->next = r->first;
-    one->at = &r->first;
-    if (one->next)
-        one->next->at = &one->next;
-    r->first = one;
+    LIST_ADD(&r->first, one);
     r->n++;
 }
 
@@ -297,7 +294,9 @@ uint64_t readers_wait_ns(const struct readers *r, uint64_t now_ns)
     for (const struct reader *one = r->first; one; one = one->next)
         due = MIN(due, is_idle(one) ? MAX(one->sent_ns, one->comment_ns) + comment_every_ns
                                     : one->due_ns);
-    return due == UINT64_MAX ? due : due > now_ns ? due - now_ns : 0;
+    if (due == UINT64_MAX)
+        return due;
+    return EXCESS(due, now_ns);
 }
 
 unsigned readers_lag(struct readers *r)
@@ -307,7 +306,8 @@ unsigned readers_lag(struct readers *r)
         bool has = one->greeted && one->has_state && one->wish.epoch == feed_epoch(r->feed) &&
                    one->wish.seq == feed_seq(r->feed) && http_stream_hungry(one->stream);
         n += !has;
-        one->due_ns = has ? one->due_ns : 0;
+        if (!has)
+            one->due_ns = 0;
     }
     return n;
 }
@@ -322,7 +322,7 @@ void readers_end(struct readers *r, const char *reason, const char *hint)
     }
     for (struct reader *one = r->first; one; one = one->next) {
         if (bytes && http_stream_hungry(one->stream))
-            put(one, bytes, false, one->sent_ns);
+            put_frame(one, bytes, false, one->sent_ns);
         one->leaving = true;
         http_stream_end(one->stream);
     }
@@ -333,14 +333,12 @@ unsigned readers_count(const struct readers *r) { return r->n; }
 
 static void write_text(struct json_writer *j, const char *key, const char *text)
 {
-    json_write_key(j, key);
-    json_write_string(j, text);
+    json_member_string(j, key, text);
 }
 
 static void write_number(struct json_writer *j, const char *key, uint64_t value)
 {
-    json_write_key(j, key);
-    json_write_uint(j, value);
+    json_member_uint(j, key, value);
 }
 
 void readers_write(const struct readers *r, uint64_t now_ns, struct json_writer *j)

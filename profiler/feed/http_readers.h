@@ -1,7 +1,7 @@
-/* Who follows the feed: each reader with its view, its interval and the state it knows. Nothing is
- * queued for any of them. One that is due and has taken its last frame gets one more, from the
- * state it knows to that of now; readers in step share it. One that has not taken it goes without,
- * and what it went without is counted. */
+/* The readers of the feed: each with its view, its interval and the state it knows. Nothing is
+ * queued for any of them. A reader that is due and has taken its last frame gets the next, from the
+ * state it knows to that of now; readers with the same state share it. A reader that has not taken
+ * its frame gets none, and the states it missed are counted. */
 #ifndef PROFILER_FEED_HTTP_READERS_H
 #define PROFILER_FEED_HTTP_READERS_H
 
@@ -26,7 +26,8 @@ struct reader_wish {
     struct feed_view view;
     unsigned interval_ms;
     bool sse;           /* else a line of JSON a frame */
-    char id[READER_ID]; /* its own, so that it hears why it was cut; "": none */
+    char id[READER_ID]; /* chosen by the reader; after a reconnect it is told why it was cut; "":
+                           none */
     bool knows;         /* a state of an epoch */
     uint64_t epoch, seq;
     char peer[64];
@@ -42,17 +43,17 @@ void readers_free(struct readers *r);
 void readers_open(struct readers *r, const struct reader_wish *wish, uint64_t now_ns,
                   struct http_answer *a);
 
-/* readers_serve - gives every reader that is due and hungry what it is due. To be called after a
- * fold, and when readers_wait_ns() is over; http_run() sends it. */
+/* readers_serve - gives a frame to every reader that is due and has taken its last one. To be
+ * called after a fold, and when readers_wait_ns() is over; http_run() sends it. */
 void readers_serve(struct readers *r, uint64_t now_ns);
 
 /* readers_interval_ns - the shortest anybody asked for; UINT64_MAX: nobody reads. */
 uint64_t readers_interval_ns(const struct readers *r);
 
-/* readers_wait_ns - until somebody is due to get something although no fold came. */
+/* readers_wait_ns - the time until a reader is due without another fold. */
 uint64_t readers_wait_ns(const struct readers *r, uint64_t now_ns);
 
-/* readers_lag - how many have not taken the state of now; all of those are due at once. */
+/* readers_lag - how many have not taken the present state; makes all of them due at once. */
 unsigned readers_lag(struct readers *r);
 
 /* readers_end - a last frame for everybody, with the reason. */

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/feed/http_api.h"
 #include "profiler/page/page.h"
@@ -50,7 +51,7 @@ static struct http_bytes *read_all(int fd)
     return NULL;
 }
 
-/* While somebody works on the page: a file as it is now. */
+/* For developers of the page: the file as it is on disk now. */
 static bool from_folder(const char *folder, const char *name, struct http_answer *a)
 {
     char path[1200];
@@ -61,7 +62,10 @@ static bool from_folder(const char *folder, const char *name, struct http_answer
     if (fd < 0)
         return false;
     bool is_file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-    a->body = is_file ? read_all(fd) : NULL;
+    if (is_file)
+        a->body = read_all(fd);
+    else
+        a->body = NULL;
     a->type = type_of(name);
     a->cache = "no-cache";
     close(fd);
@@ -89,9 +93,9 @@ void http_static(const struct http_api_config *cfg, const struct http_request *r
                  struct http_answer *a)
 {
     static const char assets[] = "/assets/";
-    const char *name = strcmp(r->path, "/") == 0                       ? "index.html"
-                       : strncmp(r->path, assets, strlen(assets)) == 0 ? r->path + strlen(assets)
-                                                                       : "";
+    const char *name = text_if(strcmp(r->path, "/") == 0, "index.html");
+    if (strncmp(r->path, assets, strlen(assets)) == 0)
+        name = r->path + strlen(assets);
     if (is_plain(name) && (cfg->page ? from_folder(cfg->page, name, a) : from_program(name, r, a)))
         return;
     http_fail(a, 404, "path", "there is nothing at this path", "docs/feed.md lists what there is");

@@ -9,8 +9,6 @@
 #include "profiler/feed/http_query.h"
 #include "profiler/views/json_writer.h"
 
-#define EXACT ((uint64_t)1 << 53) /* more than that a reader's double does not hold */
-
 /* ---- which function has an address? ---- */
 
 struct range {
@@ -54,10 +52,12 @@ static const struct range *range_of(const struct ranges *r, uint64_t addr)
             high = mid;
     }
     const struct range *found = low ? &r->range[low - 1] : NULL;
-    return found && (addr < found->high || addr == found->low) ? found : NULL;
+    if (found && (addr < found->high || addr == found->low))
+        return found;
+    return NULL;
 }
 
-static bool function(const void *ctx, uint64_t addr, uint64_t *start)
+static bool function_start(const void *ctx, uint64_t addr, uint64_t *start)
 {
     const struct range *found = range_of(ctx, addr);
     if (found)
@@ -65,29 +65,12 @@ static bool function(const void *ctx, uint64_t addr, uint64_t *start)
     return found != NULL;
 }
 
-static const struct event *event(const void *ctx, uint64_t number)
+static const struct event *event_at(const void *ctx, uint64_t number)
 {
     return feed_event(((const struct ranges *)ctx)->feed, number);
 }
 
 /* ---- the answer ---- */
-
-static void count(struct json_writer *j, uint64_t value)
-{
-    char text[24];
-    if (value <= EXACT) {
-        json_write_uint(j, value);
-        return;
-    }
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    json_write_string(j, text);
-}
-
-static void member(struct json_writer *j, const char *key, uint64_t value)
-{
-    json_write_key(j, key);
-    count(j, value);
-}
 
 /* By its id, or by its address while it has none. */
 static void write_function(struct json_writer *j, const struct ranges *r, uint64_t start)
@@ -110,9 +93,9 @@ static void write_calls(struct json_writer *j, const struct ranges *r, const str
         const struct timeline_span *s = &t->calls[i];
         json_write_array(j, true);
         json_write_uint(j, s->level);
-        count(j, s->from);
-        count(j, s->to);
-        count(j, s->busy);
+        json_write_count(j, s->from);
+        json_write_count(j, s->to);
+        json_write_count(j, s->busy);
         json_write_uint(j, s->times);
         write_function(j, r, s->function);
         json_write_uint(j, s->flags);
@@ -128,9 +111,9 @@ static void write_handlers(struct json_writer *j, const struct ranges *r, const 
     for (size_t i = 0; i < t->nhandlers; i++) {
         const struct timeline_span *s = &t->handlers[i];
         json_write_array(j, true);
-        count(j, s->from);
-        count(j, s->to);
-        count(j, s->busy);
+        json_write_count(j, s->from);
+        json_write_count(j, s->to);
+        json_write_count(j, s->busy);
         json_write_uint(j, s->times);
         write_function(j, r, s->function);
         json_write_uint(j, s->vector);
@@ -148,11 +131,11 @@ static void write_gaps(struct json_writer *j, const struct timeline *t)
     for (size_t i = 0; i < t->ngaps; i++) {
         const struct timeline_gap *g = &t->gaps[i];
         json_write_array(j, true);
-        count(j, g->from);
-        count(j, g->to);
+        json_write_count(j, g->from);
+        json_write_count(j, g->to);
         json_write_uint(j, g->times);
         json_write_string(j, g->cause == TIMELINE_UNKEPT ? "unkept" : cause_name(g->cause));
-        count(j, g->lost);
+        json_write_count(j, g->lost);
         json_write_bool(j, g->bound);
         json_write_end(j);
     }
@@ -165,6 +148,7 @@ static const char *point_name(const struct timeline_point *p)
     case EVENT_START: return "start";
     case EVENT_STOP: return "stop";
     case EVENT_CLEAR: return "clear";
+    case EVENT_AGAIN: return "armed";
     default: return "note";
     }
 }
@@ -176,7 +160,7 @@ static void write_points(struct json_writer *j, const struct timeline *t)
     for (size_t i = 0; i < t->npoints; i++) {
         const struct timeline_point *p = &t->points[i];
         json_write_array(j, true);
-        count(j, p->at);
+        json_write_count(j, p->at);
         json_write_uint(j, p->times);
         json_write_string(j, point_name(p));
         json_write_string(j, p->kind == EVENT_NOTE ? cause_name(p->cause) : NULL);
@@ -191,22 +175,18 @@ static void write_head(struct json_writer *j, const struct feed *f, const struct
     char id[FEED_POSITION_TEXT];
     uint64_t first, end;
     feed_events_kept(f, &first, &end);
-    json_write_key(j, "schema");
-    json_write_string(j, "probeprof.timeline/1");
-    json_write_key(j, "position");
-    json_write_string(j, feed_position_text(feed_epoch(f), feed_seq(f), id));
-    json_write_key(j, "clock");
-    json_write_string(j, names[t->clock]);
-    member(j, "first_event", first);
-    member(j, "end_event", end);
-    member(j, "first", t->first);
-    member(j, "last", t->last);
-    member(j, "from", t->from);
-    member(j, "to", t->to);
-    member(j, "step", t->step);
-    member(j, "levels", t->levels);
-    json_write_key(j, "cut");
-    json_write_bool(j, t->cut);
+    json_member_string(j, "schema", "probeprof.timeline/1");
+    json_member_string(j, "position", feed_position_text(feed_epoch(f), feed_seq(f), id));
+    json_member_string(j, "clock", names[t->clock]);
+    json_member_count(j, "first_event", first);
+    json_member_count(j, "end_event", end);
+    json_member_count(j, "first", t->first);
+    json_member_count(j, "last", t->last);
+    json_member_count(j, "from", t->from);
+    json_member_count(j, "to", t->to);
+    json_member_count(j, "step", t->step);
+    json_member_count(j, "levels", t->levels);
+    json_member_bool(j, "cut", t->cut);
 }
 
 static void write_all(const struct ranges *r, const struct timeline *t, const struct text_sink *out)
@@ -273,7 +253,8 @@ int http_timeline(const struct feed *f, const char *query, const struct text_sin
                        "no events are kept");
     if (!ranges_new(&r, f))
         return err_set(err, ERR_NOMEM, "close other programs", "timeline: out of memory");
-    ret = timeline_make(&(struct timeline_source){ &r, event, first, end, function }, &ask, &t);
+    ret = timeline_make(&(struct timeline_source){ &r, event_at, first, end, function_start }, &ask,
+                        &t);
     if (ret == 0)
         write_all(&r, &t, out);
     else if (ret == -ERR_NOT_FOUND)

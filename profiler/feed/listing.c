@@ -18,7 +18,9 @@ struct span {
 
 static uint64_t key_of(const struct program_code *c, uint64_t addr)
 {
-    return c->canonical ? c->canonical(addr) : addr;
+    if (c->canonical)
+        return c->canonical(addr);
+    return addr;
 }
 
 static bool find_span(const struct program_code *c, uint64_t low, uint64_t high, struct span *out)
@@ -38,7 +40,7 @@ static bool find_span(const struct program_code *c, uint64_t low, uint64_t high,
 
 /* ---- instructions ---- */
 
-static size_t decode(const struct span *s, uint64_t off, unsigned literal, struct insn *out)
+static size_t decode_row(const struct span *s, uint64_t off, unsigned literal, struct insn *out)
 {
     bool big = symbols_image(s->c->symbols)->big_endian;
     const uint8_t *code = s->section->data + off;
@@ -57,14 +59,14 @@ static void find_literals(const struct span *s, uint8_t *found)
 {
     struct insn i;
     uint64_t base = s->section->addr + s->from, size = s->to - s->from;
-    for (uint64_t off = 0, n; off < size && (n = decode(s, s->from + off, found[off], &i)) > 0;
+    for (uint64_t off = 0, n; off < size && (n = decode_row(s, s->from + off, found[off], &i)) > 0;
          off += n)
         if (i.has_data && (i.data_bytes == 2 || i.data_bytes == 4) && i.data > base + off &&
             i.data - base < size && size - (i.data - base) >= i.data_bytes)
             found[i.data - base] = (uint8_t)i.data_bytes;
 }
 
-static void list(const struct span *s, const uint8_t *literals, struct listing *out)
+static void list_rows(const struct span *s, const uint8_t *literals, struct listing *out)
 {
     for (uint64_t off = s->from; off < s->to;) {
         if (out->n == LISTING_MOST) {
@@ -73,7 +75,7 @@ static void list(const struct span *s, const uint8_t *literals, struct listing *
         }
         struct listing_row *r = &out->row[out->n];
         *r = (struct listing_row){ .address = s->section->addr + off };
-        size_t n = decode(s, off, literals[off - s->from], &r->insn);
+        size_t n = decode_row(s, off, literals[off - s->from], &r->insn);
         if (!n)
             return; /* cut off by the section's end */
         symbols_line(s->c->symbols, r->address, &r->file, &r->line);
@@ -97,21 +99,25 @@ static struct listing_row *row_at(const struct listing *l, uint64_t address)
             high = mid;
     }
     struct listing_row *r = low ? &l->row[low - 1] : NULL;
-    return r && address - r->address < r->insn.bytes ? r : NULL;
+    if (r && address - r->address < r->insn.bytes)
+        return r;
+    return NULL;
 }
 
 /* The address in the aliases that the rows have; others become 0. */
-static uint64_t alias(const struct span *s, uint64_t addr)
+static uint64_t row_address(const struct span *s, uint64_t addr)
 {
     uint64_t off = key_of(s->c, addr) - key_of(s->c, s->section->addr);
-    return off >= s->from && off < s->to ? s->section->addr + off : 0;
+    if (off >= s->from && off < s->to)
+        return s->section->addr + off;
+    return 0;
 }
 
 static void take_samples(const struct span *s, struct listing *l)
 {
     const struct address_counts *a = s->c->samples;
     for (uint32_t i = 0; a && i < a->n; i++) {
-        struct listing_row *r = row_at(l, alias(s, a->row[i].address));
+        struct listing_row *r = row_at(l, row_address(s, a->row[i].address));
         if (r)
             r->hits += a->row[i].hits;
     }
@@ -134,7 +140,7 @@ static int take_blocks(const struct span *s, struct listing *l, struct err *err)
         l->row[i].count = l->row[i].counted ? block[k].count : 0;
     }
     for (size_t i = 0; ret == 0 && i < nbranches; i++) {
-        struct listing_row *r = row_at(l, alias(s, branch[i].pc));
+        struct listing_row *r = row_at(l, row_address(s, branch[i].pc));
         if (!r)
             continue;
         r->branched = true;
@@ -162,7 +168,7 @@ int listing_make(const struct program_code *c, uint64_t low, uint64_t high, stru
                   : err_set(err, ERR_NOMEM, "close other programs", "the feed is out of memory");
     if (ret == 0) {
         find_literals(&s, literals);
-        list(&s, literals, out);
+        list_rows(&s, literals, out);
         out->cut |= high - low > most;
         take_samples(&s, out);
         ret = take_blocks(&s, out, err);

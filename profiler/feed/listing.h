@@ -1,5 +1,5 @@
 /* The instructions of a range, and what was measured on each of them: samples, exact counts,
- * directions of branches. What was not measured stays marked so; nothing is spread over
+ * directions of branches. Instructions without a measurement are marked so; nothing is spread over
  * neighbours. */
 #ifndef PROFILER_FEED_LISTING_H
 #define PROFILER_FEED_LISTING_H

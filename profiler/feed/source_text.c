@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 
 static bool is_source_name(const char *name)
@@ -17,7 +18,7 @@ static bool is_source_name(const char *name)
     static const char *const ends[] = { "c",   "h",   "cc",  "cpp", "cxx", "c++", "hh",  "hpp",
                                         "hxx", "inl", "inc", "s",   "sx",  "asm", "adb", "ads",
                                         "f",   "f90", "rs",  "y",   "l",   "pas" };
-    const char *base = strrchr(name, '/'), *dot = strrchr(base ? base : name, '.');
+    const char *base = strrchr(name, '/'), *dot = strrchr(EITHER(base, name), '.');
     for (size_t i = 0; dot && i < ARRAY_LEN(ends); i++)
         if (strcasecmp(dot + 1, ends[i]) == 0)
             return true;
@@ -39,22 +40,26 @@ static int open_below(const char *folder, const char *name)
 }
 
 /* The part of the name that is below the directory it was compiled in. */
-static const char *below(const char *name, const char *directory)
+static const char *part_below(const char *name, const char *directory)
 {
-    size_t n = directory ? strlen(directory) : 0;
+    size_t n = 0;
+    if (directory)
+        n = strlen(directory);
     if (n && strncmp(name, directory, n) == 0 && name[n] == '/')
         return name + n + 1;
     return name;
 }
 
-static int find(const char *name, const char *directory, const char *elf)
+static int find_source(const char *name, const char *directory, const char *elf)
 {
     char folder[PATH_MAX] = ".";
-    const char *inner = below(name, directory), *base = strrchr(name, '/');
+    const char *inner = part_below(name, directory), *base = strrchr(name, '/');
     int fd = -1;
     if (directory && *directory == '/' && *inner != '/')
         fd = open_below(directory, inner);
-    const char *end = elf ? strrchr(elf, '/') : NULL;
+    const char *end = NULL;
+    if (elf)
+        end = strrchr(elf, '/');
     if (end)
         snprintf(folder, sizeof folder, "%.*s", MAX((int)(end - elf), 1), elf);
     if (fd < 0 && elf && *inner != '/')
@@ -81,7 +86,9 @@ void source_text_read(const char *name, const char *directory, const char *elf,
                       struct source_text *out)
 {
     struct stat st, program;
-    int fd = is_source_name(name) ? find(name, directory, elf) : -1;
+    int fd = -1;
+    if (is_source_name(name))
+        fd = find_source(name, directory, elf);
     if (fd < 0) {
         out->note = "the source file is not where the program was compiled, nor beside its ELF";
         return;

@@ -1,6 +1,6 @@
-/* The text of a source file that debug information names. Such names are foreign: only files below
- * the directory where the program was compiled, or beside the ELF, that are called as sources are,
- * are read; links that lead out are not followed. */
+/* The text of a source file that debug information names. Such names are foreign: only files with
+ * a source file's extension are read, below the directory where the program was compiled or beside
+ * the ELF; links that lead out of it are not followed. */
 #ifndef PROFILER_FEED_SOURCE_TEXT_H
 #define PROFILER_FEED_SOURCE_TEXT_H
 

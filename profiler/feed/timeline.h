@@ -1,14 +1,14 @@
 /* The timeline: who ran when, from the last events. Events in, spans out; no sockets, no feed.
  *
- * Stacks are followed as far as the events tell: a call opens a level, a return closes what lies
- * above the call it goes back to, a jump into another function takes the place of the one that
- * jumped, a handler stands on what it interrupted. What was on the stack before the first event is
- * found when it is returned to, and counts as there all along. Where events were lost the levels
- * end; behind it those go on in which the program is found, marked as doubtful.
+ * Stacks are followed as far as the events show: a call opens a level, a return closes the levels
+ * above the call it goes back to, a jump into another function replaces the function that jumped, a
+ * handler stands on what it interrupted. A function that was on the stack before the first event is
+ * found when the program returns to it, and is shown from the beginning. Levels end where events
+ * were lost; behind the gap the functions that the program is found in go on, marked as doubtful.
  *
- * Of the calls each level has, for each pixel, the function that had most of its time (of several
- * with as much the one with the lowest address). Handlers, gaps and points are never left out: in
- * one pixel only the same ones are put together, with their number. */
+ * A level shows, for each pixel, the function that had most of its time (of equals the one with
+ * the lowest address). Handlers, gaps and points are never left out: in one pixel only the same
+ * ones are put together, with their number. */
 #ifndef PROFILER_FEED_TIMELINE_H
 #define PROFILER_FEED_TIMELINE_H
 
@@ -25,7 +25,7 @@ enum {
     TIMELINE_LEVELS_MOST = 256, /* deeper calls belong to the deepest that is followed */
     TIMELINE_STACKS = 16,       /* tasks that are followed at once */
     TIMELINE_SPANS = 1 << 18,   /* at most; what comes behind them is missing (cut) */
-    TIMELINE_UNKEPT = 255       /* cause of a gap: nobody looked, so events were not kept */
+    TIMELINE_UNKEPT = 255       /* cause of a gap: there was no reader, so events were not kept */
 };
 
 /* What the times are. */
@@ -61,7 +61,7 @@ struct timeline_ask {
 struct timeline_span {
     uint64_t from, to; /* within what was asked for */
     uint64_t busy;     /* of that, it and what it called ran */
-    uint64_t function; /* its start, or where it was entered if nobody knows it */
+    uint64_t function; /* its start, or where it was entered if that is not known */
     uint32_t level;    /* 0: the outermost that was seen */
     uint32_t times;    /* calls */
     uint16_t vector;
@@ -78,15 +78,15 @@ struct timeline_gap {
 struct timeline_point {
     uint64_t at;
     uint32_t times;
-    uint8_t kind;  /* EVENT_START, EVENT_STOP, EVENT_CLEAR, EVENT_NOTE */
+    uint8_t kind;  /* EVENT_START, EVENT_STOP, EVENT_CLEAR, EVENT_AGAIN, EVENT_NOTE */
     uint8_t cause; /* of a note */
 };
 
 struct timeline {
     enum timeline_clock clock;
     uint64_t first, last; /* times of the first and last event there is */
-    uint64_t from, to;    /* what is told of */
-    uint64_t step;        /* of a pixel, the last one may have less; 0: nothing is told */
+    uint64_t from, to;    /* the range */
+    uint64_t step;        /* of a pixel, the last one may have less; 0: there is no range */
     uint32_t levels;      /* there are, in all */
     bool cut;             /* more than TIMELINE_SPANS: the end is missing */
     struct timeline_span *calls, *handlers; /* calls by level, then time; handlers by time */

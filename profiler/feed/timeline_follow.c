@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/array.h"
+#include "probe/base/choice.h"
 #include "probe/base/err.h"
 #include "probe/base/util.h"
 #include "profiler/feed/timeline.h"
@@ -42,15 +44,11 @@ struct follow {
     bool is_paused; /* no run is open, though there are frames */
 };
 
-static void *grow(void *at, size_t n, size_t *cap, size_t size, bool *failed)
+static bool has_room(struct timeline_runs *o, void *array, size_t n, size_t *cap, size_t each)
 {
-    if (n < *cap)
-        return at;
-    size_t more = *cap ? 2 * *cap : 256;
-    void *bigger = realloc(at, more * size);
-    *failed = *failed || !bigger;
-    *cap = bigger ? more : *cap;
-    return bigger ? bigger : at;
+    bool ok = array_room(array, n, cap, each);
+    o->failed |= !ok;
+    return ok;
 }
 
 /* ---- runs ---- */
@@ -63,8 +61,7 @@ static void open_run(struct follow *f, unsigned i, uint64_t from)
     o->cut = o->cut || o->n >= TIMELINE_SPANS;
     if (o->cut)
         return;
-    o->run = grow(o->run, o->n, &o->cap, sizeof *o->run, &o->failed);
-    if (o->n >= o->cap)
+    if (!has_room(o, &o->run, o->n, &o->cap, sizeof *o->run))
         return;
     int32_t level = f->cur->base + (int32_t)i;
     o->lowest = o->highest < o->lowest ? level : MIN(o->lowest, level);
@@ -108,8 +105,8 @@ static void go_on(struct follow *f)
         open_run(f, i, f->now);
 }
 
-static void push(struct follow *f, uint64_t function, uint64_t called_at, unsigned flags,
-                 uint16_t vector)
+static void push_frame(struct follow *f, uint64_t function, uint64_t called_at, unsigned flags,
+                       uint16_t vector)
 {
     struct stack *s = f->cur;
     if (s->depth == TIMELINE_LEVELS_MOST) {
@@ -145,19 +142,19 @@ static bool function_of(const struct follow *f, uint64_t addr, uint64_t *start)
     return f->from->function && f->from->function(f->from->ctx, addr, start);
 }
 
-static void doubt(struct follow *f)
+static void mark_doubtful(struct follow *f)
 {
     if (f->cur->depth)
         f->cur->frame[f->cur->depth - 1].flags |= TIMELINE_DOUBTFUL;
 }
 
-/* The outermost of a stack that is empty: it ran before we looked. */
+/* The outermost frame of an empty stack: the function ran before the first event. */
 static void push_root(struct follow *f, uint64_t addr, unsigned flags)
 {
     uint64_t start;
     struct stack *s = f->cur;
     function_of(f, addr, &start);
-    push(f, start, 0, flags, 0);
+    push_frame(f, start, 0, flags, 0);
     if (s->frame[0].run != NO_RUN && (flags & TIMELINE_BEFORE))
         f->out->run[s->frame[0].run].from = s->since;
 }
@@ -170,17 +167,17 @@ static void push_caller(struct follow *f, uint64_t addr)
     push_root(f, addr, TIMELINE_BEFORE);
 }
 
-static void start_anew(struct follow *f, uint64_t addr, unsigned flags)
+static void restart_stack(struct follow *f, uint64_t addr, unsigned flags)
 {
     pop_to(f, 0);
     f->is_paused = false;
-    /* how deep it is nobody knows: beside the outermost, so that levels do not drift */
+    /* its depth is not known: it is put beside the outermost, so that levels do not drift */
     f->cur->base = f->out->highest < f->out->lowest ? 0 : f->out->lowest;
     f->cur->since = f->now;
     push_root(f, addr, flags);
 }
 
-/* The innermost frame that runs the function of addr; -1: none, or nobody knows that. */
+/* The innermost frame that runs the function of addr; -1: none, or that is not known. */
 static long frame_of(const struct follow *f, uint64_t addr)
 {
     uint64_t start;
@@ -232,7 +229,7 @@ static void switch_to(struct follow *f, uint32_t context)
     for (unsigned i = 0; i < f->nstacks; i++)
         if (f->stack[i].context == context && (!best || f->stack[i].used > best->used))
             best = &f->stack[i];
-    change_stack(f, best ? best : new_stack(f, context));
+    change_stack(f, EITHER(best, new_stack(f, context)));
 }
 
 /* A program may switch stacks itself: then another one stands in a call that returns to addr, or in
@@ -265,20 +262,20 @@ static bool switch_by_return(struct follow *f, uint64_t addr)
 /* ---- arriving ---- */
 
 /* The program is at addr, and nothing says how it came there. */
-static void arrive(struct follow *f, uint64_t addr)
+static void arrive_at(struct follow *f, uint64_t addr)
 {
     long i = frame_of(f, addr);
     if (i >= 0) {
         pop_to(f, (unsigned)i + 1);
         go_on(f);
-        doubt(f);
+        mark_doubtful(f);
         return;
     }
     if (switch_by_return(f, addr))
         return;
-    if (f->cur->depth > 1) /* what stands there may go on some day */
+    if (f->cur->depth > 1) /* the frames there may go on later */
         change_stack(f, new_stack(f, f->cur->context));
-    start_anew(f, addr, TIMELINE_DOUBTFUL);
+    restart_stack(f, addr, TIMELINE_DOUBTFUL);
 }
 
 /* An event that stands at pc: is that where we think the program is? */
@@ -300,13 +297,13 @@ static void check_place(struct follow *f, uint64_t pc)
         pop_to(f, (unsigned)i + 1);
     go_on(f);
     if (i < 0)
-        push(f, start, 0, TIMELINE_DOUBTFUL, 0); /* entered without an event */
-    doubt(f);
+        push_frame(f, start, 0, TIMELINE_DOUBTFUL, 0); /* entered without an event */
+    mark_doubtful(f);
 }
 
 /* ---- what events do ---- */
 
-static void jump(struct follow *f, const struct event *e)
+static void follow_jump(struct follow *f, const struct event *e)
 {
     uint64_t start;
     struct stack *s = f->cur;
@@ -338,7 +335,7 @@ static void go_back(struct follow *f, const struct event *e)
     if (!(e->flags & EVENT_HAS_TARGET))
         return;
     if (s->depth > 1)
-        arrive(f, e->target);
+        arrive_at(f, e->target);
     else if (!switch_by_return(f, e->target))
         push_caller(f, e->target);
 }
@@ -354,12 +351,12 @@ static void end_handler(struct follow *f, const struct event *e)
             if (i == 0 && (e->flags & EVENT_HAS_TARGET))
                 push_caller(f, e->target);
             else if (i > 0 && known && s->frame[i - 1].function != start)
-                arrive(f, e->target);
+                arrive_at(f, e->target);
             return;
         }
-    if (e->flags & EVENT_HAS_TARGET) { /* it had begun before we looked */
+    if (e->flags & EVENT_HAS_TARGET) { /* it had begun before the first event */
         if (s->depth > 1)
-            arrive(f, e->target);
+            arrive_at(f, e->target);
         else if (!switch_by_return(f, e->target))
             push_caller(f, e->target);
     }
@@ -372,24 +369,23 @@ static void begin_call(struct follow *f, const struct event *e)
     bool handler = e->kind != EVENT_CALL;
     function_of(f, e->target, &start);
     if (handler)
-        flags |= TIMELINE_HANDLER | (e->kind == EVENT_EXCEPTION ? TIMELINE_EXCEPTION : 0u);
-    push(f, start, handler ? 0 : e->pc, flags, handler ? e->vector : 0);
+        flags |= TIMELINE_HANDLER | bits_if(e->kind == EVENT_EXCEPTION, TIMELINE_EXCEPTION);
+    push_frame(f, start, handler ? 0 : e->pc, flags, handler ? e->vector : 0);
 }
 
 static void add_point(struct follow *f, const struct event *e)
 {
     struct timeline_runs *o = f->out;
-    o->points = grow(o->points, o->npoints, &o->cap_points, sizeof *o->points, &o->failed);
-    if (o->npoints < o->cap_points)
+    if (has_room(o, &o->points, o->npoints, &o->cap_points, sizeof *o->points))
         o->points[o->npoints++] = (struct timeline_point){ f->now, 1, e->kind, e->cause };
 }
 
 static void add_gap(struct follow *f, const struct event *e)
 {
     struct timeline_runs *o = f->out;
-    f->lost_at = f->lost ? f->lost_at : o->ngaps;
-    o->gaps = grow(o->gaps, o->ngaps, &o->cap_gaps, sizeof *o->gaps, &o->failed);
-    if (o->ngaps < o->cap_gaps)
+    if (!f->lost)
+        f->lost_at = o->ngaps;
+    if (has_room(o, &o->gaps, o->ngaps, &o->cap_gaps, sizeof *o->gaps))
         o->gaps[o->ngaps++] =
             (struct timeline_gap){ f->now, f->now,   e->lost_events,
                                    1,      e->cause, (e->flags & EVENT_AMOUNT_BOUND) != 0 };
@@ -413,12 +409,12 @@ static void take_flow(struct follow *f, const struct event *e)
     else
         go_on(f);
     if (e->flags & EVENT_DOUBTFUL)
-        doubt(f);
+        mark_doubtful(f);
     switch (e->kind) {
     case EVENT_CALL:
     case EVENT_INTERRUPT:
     case EVENT_EXCEPTION: begin_call(f, e); break;
-    case EVENT_JUMP: jump(f, e); break;
+    case EVENT_JUMP: follow_jump(f, e); break;
     case EVENT_RETURN: go_back(f, e); break;
     case EVENT_RTE: end_handler(f, e); break;
     default: break;
@@ -443,14 +439,15 @@ static bool is_flow(const struct event *e)
 
 static bool raw_time(const struct follow *f, const struct event *e, uint64_t number, uint64_t *raw)
 {
-    bool marks = e->kind == EVENT_START || e->kind == EVENT_STOP || e->kind == EVENT_LOST;
+    bool marks = e->kind == EVENT_START || e->kind == EVENT_STOP || e->kind == EVENT_LOST ||
+                 e->kind == EVENT_AGAIN;
     if (!is_flow(e) && !marks)
         return false;
-    *raw = f->out->clock == TIMELINE_CYCLES ? e->time_cycles
-           : f->out->clock == TIMELINE_C1   ? e->c1
-                                            : number;
-    return f->out->clock == TIMELINE_NUMBERS ||
-           e->flags & (f->out->clock == TIMELINE_CYCLES ? EVENT_HAS_TIME : EVENT_HAS_C1);
+    switch (f->out->clock) {
+    case TIMELINE_CYCLES: *raw = e->time_cycles; return e->flags & EVENT_HAS_TIME;
+    case TIMELINE_C1: *raw = e->c1; return e->flags & EVENT_HAS_C1;
+    default: *raw = number; return true;
+    }
 }
 
 static enum timeline_clock clock_of(const struct timeline_source *from)
@@ -486,7 +483,7 @@ static void take_time(struct follow *f, const struct event *e, uint64_t number)
 
 /* ---- all of them ---- */
 
-static void take(struct follow *f, const struct event *e, uint64_t number)
+static void take_event(struct follow *f, const struct event *e, uint64_t number)
 {
     if (e->kind == EVENT_LOST)
         add_gap(f, e); /* from where something was seen last */
@@ -501,7 +498,7 @@ static void take(struct follow *f, const struct event *e, uint64_t number)
         end_gaps(f);
         add_point(f, e);
         if ((e->flags & EVENT_HAS_PC) && frame_of(f, e->pc) < 0)
-            start_anew(f, e->pc, 0);
+            restart_stack(f, e->pc, 0);
         else if (e->flags & EVENT_HAS_PC)
             check_place(f, e->pc);
     } else if (e->kind == EVENT_STOP) {
@@ -509,7 +506,7 @@ static void take(struct follow *f, const struct event *e, uint64_t number)
             pause_all(f, 0);
         f->active = false;
         add_point(f, e);
-    } else if (e->kind == EVENT_CLEAR || e->kind == EVENT_NOTE) {
+    } else if (e->kind == EVENT_CLEAR || e->kind == EVENT_NOTE || e->kind == EVENT_AGAIN) {
         add_point(f, e);
     }
 }
@@ -523,7 +520,7 @@ int timeline_follow(const struct timeline_source *from, struct timeline_runs *ou
         return -ERR_NOMEM;
     f.cur = f.stack;
     for (uint64_t i = from->first; i < from->end; i++)
-        take(&f, from->event(from->ctx, i), i);
+        take_event(&f, from->event(from->ctx, i), i);
     for (unsigned i = 0; i < f.cur->depth; i++)
         close_run(&f, &f.cur->frame[i], TIMELINE_OPEN);
     end_gaps(&f);

@@ -10,7 +10,7 @@ import { Compare } from './compare.js';
 import { Board } from './board.js';
 import { Log } from './log.js';
 import { Timeline } from './timeline.js';
-import { attr, byId, el, kept, put } from './dom.js';
+import { attr, byId, el, harmless, kept, put } from './dom.js';
 import { ask, get, markOf, post, tell } from './control.js';
 import { count } from './num.js';
 import { help } from './help.js';
@@ -27,8 +27,6 @@ export class App {
         this.head = new Head(this);
         this.chosenName = '';
         this.frozen = false;
-        /** @type {Map<string, {tot: import('./num.js').Count[], fns: Map<string, import('./model.js').Fn>}>} recordings shown before, by name of functions: ids are each epoch's own */
-        this.kept = new Map();
         this.asking = '';
         /** @type {ReturnType<typeof setTimeout>|undefined} */
         this.saying = undefined;
@@ -221,10 +219,8 @@ export class App {
         }
     }
 
-    /** Another recording of `probeprof view`; the one that goes is kept for Compare. @param {string} name */
+    /** Another recording of `probeprof view`. @param {string} name */
     async showFile(name) {
-        const m = this.store.model, was = String(m.st.run?.record ?? '');
-        this.kept.set(was, { tot: [...m.tot], fns: new Map([...m.fns.values()].map((f) => [f.name, { ...f, v: [...f.v] }])) });
         await this.command(`Shown: ${name}`, 'It stays', { do: 'show', name });
     }
 
@@ -238,6 +234,12 @@ export class App {
         this.lens.mark = null;
         await this.setMode('total');
         this.view?.show(true);
+    }
+
+    /** A part of the history, beside all. @param {import('./compare.js').Range} r */
+    compareRange(r) {
+        this.open('compare');
+        /** @type {Compare} */ (this.views.get('compare')?.view).range(r);
     }
 
     // ---- commands ----
@@ -276,10 +278,25 @@ export class App {
 
     async chooseCounters() {
         const c = this.store.model.hello?.counters ?? [];
-        const field = (/** @type {string} */ name, /** @type {string} */ title, /** @type {string} */ value) => el('label', {}, title, el('input', { type: 'text', name, value, required: true }));
-        const got = await ask('What the counters count', ['Names are those of ', el('code', { text: 'probeprof events' }), '. The trace is armed again: counting begins anew.', field('c1', 'Counter 1', c[0]?.[0] ?? ''), field('c2', 'Counter 2', c[1]?.[0] ?? '')], 'Count these');
+        const field = (/** @type {string} */ name, /** @type {string} */ title, /** @type {string} */ value) => el('label', {}, title, el('input', { type: 'text', name, value }));
+        const got = await ask('What the counters count', ['Names are those of ', el('code', { text: 'probeprof events' }), '. The trace is armed again: counting starts over.', field('c1', 'Counter 1', c[0]?.[0] ?? ''), field('c2', 'Counter 2', c[1]?.[0] ?? '')], 'Count these');
         if (got)
-            await this.command('The counters count something else now', 'The counters stay', { do: 'counters', c1: got.c1, c2: got.c2 });
+            await this.command('The counters count something else now', 'The counters stay', { do: 'counters', ...(got.c1 ? { c1: got.c1 } : {}), ...(got.c2 ? { c2: got.c2 } : {}) });
+    }
+
+    /** Where counting starts and stops. @returns {{start: string, stop: string[]}} */
+    points() {
+        const run = this.store.model.st.run ?? {};
+        return { start: String(run.start ?? ''), stop: Array.isArray(run.stop) ? run.stop.map(String) : [] };
+    }
+
+    async choosePoints() {
+        const p = this.points(), stop = /** @type {HTMLTextAreaElement} */ (el('textarea', { name: 'stop', rows: '3' }));
+        stop.value = p.stop.map(harmless).join('\n');
+        const got = await ask('Where counting starts and stops', ['A function, a function and bytes (', el('code', { text: 'main+8' }), '), a line (', el('code', { text: 'file.c:12' }), ') or an address. Empty: none. The trace is armed again; what was counted stays.',
+            el('label', {}, 'Start point', el('input', { type: 'text', name: 'start', value: p.start })), el('label', {}, 'Stop points, one a line', stop)], 'Use these');
+        if (got)
+            await this.command('Counting has other points now', 'The points stay', { do: 'points', start: got.start.trim(), stop: got.stop.split('\n').map((s) => s.trim()).filter(Boolean) });
     }
 
     theme() {
@@ -406,7 +423,7 @@ export class App {
         const act = /** @type {Record<string, () => void>} */ ({
             '/': () => /** @type {HTMLElement|null} */ (byId('view').querySelector('[data-key-filter]'))?.focus(), '?': () => this.help(), s: () => this.sortNext(), c: () => this.setCounter(1 - this.lens.counter),
             m: () => this.mark(), d: () => this.open('compare'), z: () => this.setMode(this.lens.mode === 'mark' ? 'total' : 'mark'), i: () => this.setMode(this.lens.mode === 'lately' ? 'total' : 'lately'),
-            x: () => this.runOrStop(), e: () => this.chooseCounters(), Delete: () => this.clear(), ' ': () => this.freeze(), Backspace: () => history.back(),
+            x: () => this.runOrStop(), e: () => this.chooseCounters(), o: () => this.choosePoints(), Delete: () => this.clear(), ' ': () => this.freeze(), Backspace: () => history.back(),
             j: () => this.table()?.focus(), ArrowDown: () => this.table()?.focus() })[e.key];
         if (!act || (e.key === ' ' && /^(BUTTON|SUMMARY)$/.test(/** @type {HTMLElement} */ (e.target).tagName)))
             return false;

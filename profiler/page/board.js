@@ -9,7 +9,7 @@ const NAMES = /** @type {Record<string, string>} */ ({ target: 'Target', adapter
 
 const WORDS = /** @type {Record<string, string>} */ ({
     for_ns: 'to run for', passes_wanted: 'passes wanted', sites: 'places traced', untraced_sites: 'places not traced', slow_down: 'slowed down', slow_down_agent: 'by the agent', slow_down_moving: 'by moving events',
-    stops: 'stop points', start: 'start point', clock_hz: 'wire clock', damaged: 'exchanges repeated', gaps: 'gaps', lost_is_bound: 'lost is an upper bound', lost_c1: 'C1 in gaps', gap_c1: 'C1 in gaps',
+    stops: 'stop points, how many', stop: 'stop points', start: 'start point', clock_hz: 'wire clock', damaged: 'exchanges repeated', gaps: 'gaps', lost_is_bound: 'lost is an upper bound', lost_c1: 'C1 in gaps', gap_c1: 'C1 in gaps',
     blind_events: 'calls into untraced code', blind_c1: 'C1 in untraced code', ratio: 'seen', nodes: 'call paths', nesting: 'deepest handler', active: 'counting now', target_cycles: 'cycles of the board',
     agent_cycles: 'of them the agent', host_seconds: 'seconds here', board_seconds: 'seconds of the board', held_seconds: 'of them held', away_since_ms: 'away since',
 });
@@ -61,8 +61,8 @@ export class Board {
         if (!a.ok || typeof a.body !== 'object')
             return;
         this.profile = a.body;
-        const list = a.body.coverage?.untraced ?? [];
-        put(this.untraced, list.length ? `Places that are not traced: ${list.length}; ${percent(num(a.body.coverage.untraced_hits ?? 0) / Math.max(1, num(a.body.totals?.hits ?? 0)))} % of the hits are of functions that hold some` : 'Every place that can be traced is');
+        const list = a.body.coverage?.untraced ?? [], known = a.body.coverage?.untraced !== null;
+        put(this.untraced, list.length ? `Places that are not traced: ${list.length}; ${percent(num(a.body.coverage.untraced_hits ?? 0) / Math.max(1, num(a.body.totals?.hits ?? 0)))} % of the hits are of functions that hold some` : known ? 'Every place that can be traced is' : 'Which places are not traced is not known: the file does not say');
         this.places.box.hidden = !list.length;
         this.places.set(list);
         this.update();
@@ -76,7 +76,8 @@ export class Board {
             this.lists.set(key, dl);
             this.cards.append(el('section.card', { 'data-card': key }, el('h2', { text: title }), dl));
         }
-        const some = rows.filter(([, v]) => v !== null && v !== undefined && v !== '');
+        const known = rows.filter(([, v]) => v !== null && v !== undefined && v !== '');
+        const some = known.length ? known : /** @type {[string, any][]} */ ([['not known', 'nothing tells of it']]);
         while (dl.children.length > some.length * 2)
             dl.lastElementChild?.remove();
         while (dl.children.length < some.length * 2)

@@ -1,12 +1,17 @@
-// What has changed: the figures since a mark against those until it, a function a row.
+// What has changed: the figures of one side against those of another, a function a row. Sides are marks, parts of the history, recordings, files.
 import { attr, el, onceAFrame, put } from './dom.js';
 import { Grid, legend } from './grid.js';
-import { C1, C1CH, C2, C2CH, HITS } from './model.js';
-import { exact, num, percent, plain, shown, signed, sub } from './num.js';
+import { HITS } from './model.js';
+import { clock, exact, num, percent, plain, shown } from './num.js';
 import { nameCell } from './functions.js';
+import { get } from './control.js';
+import { pairs, sideOfFile, sideOfNow, sideOfProfile, sideOfRange, sidesOfMark, unlike } from './sides.js';
 
-/** @typedef {import('./model.js').Fn} Fn */
-/** @typedef {{fn: Fn, a: import('./num.js').Count[], b: import('./num.js').Count[]}} Pair before and after */
+/** @typedef {import('./sides.js').Side} Side */
+/** @typedef {import('./sides.js').Pair} Pair */
+/** @typedef {{from: number, to: number}} Range wall ms */
+
+const RANGES = 8;
 
 export class Compare {
     /** @param {import('./app.js').App} app */
@@ -15,21 +20,45 @@ export class Compare {
         this.lens = app.lens;
         this.whole = { a: 1, b: 1 };
         this.inclusive = false;
-        this.file = ''; // a recording that was shown before, in place of a mark
-        this.grid = new Grid({ label: 'Differences', columns: this.columns(), key: (/** @type {Pair} */ p) => p.fn.id, sort: 'dshare', onOpen: (p) => app.openFunction(p.fn), onSelect: (p) => app.select(p.fn) });
-        this.marks = el('select', { 'aria-label': 'Mark or recording to compare with', onchange: () => this.choose() });
+        this.a = this.b = ''; // keys of what is chosen: before, and since
+        /** @type {Map<string, Range>} */
+        this.ranges = new Map();
+        /** @type {Map<string, Side>} sides that do not change: ranges, files */
+        this.loaded = new Map();
+        /** @type {Set<string>} */
+        this.asking = new Set();
+        /** @type {Set<string>} recordings that could not be read */
+        this.refused = new Set();
+        this.words = { a: 'before', b: 'since' };
+        this.odd = ''; // why the counter is not compared
+        this.grid = new Grid({ label: 'Differences', columns: this.columns(), key: (/** @type {Pair} */ p) => `${p.name}\n${p.file}`, sort: 'dshare', onOpen: (p) => p.fn && app.openFunction(p.fn), onSelect: (p) => p.fn && app.select(p.fn) });
+        this.marks = this.choice('Mark or recording to compare with', (key) => this.take('a', key));
+        this.since = this.choice('What is compared', (key) => this.take('b', key));
         this.scope = el('button', { 'aria-pressed': 'false', text: 'With what was called', onclick: () => this.widen() });
         this.set = el('button', { text: 'Set a mark now', onclick: () => app.mark() });
-        this.drop = el('button', { text: 'Forget this mark', onclick: () => app.unmark(this.marked()) });
-        this.note = el('p.empty', { text: 'Set a mark first. From then on this view shows, for each function, its part before the mark beside its part since: what has grown, what has shrunk. Of several recordings (probeprof view A B) choose another one above: this view compares with the one shown before.' });
-        this.words = el('span.soft');
+        this.drop = el('button', { text: 'Forget this mark', onclick: () => app.unmark(this.a.slice('mark '.length)) });
+        this.file = /** @type {HTMLInputElement} */ (el('input', { type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': 'Profile to compare with', onchange: () => this.open() }));
+        this.pick = el('button', { text: 'Open a file \u2026', title: 'A profile that report --json or /profile.json has made; it stays in this browser', onclick: () => this.file.click() });
+        this.note = el('p.empty', { text: 'Set a mark first. From then on this view shows, for each function, its part before the mark beside its part since: what has grown, what has shrunk. Or open the profile of another run (report --json), choose a part of the time in History, or one of several recordings (probeprof view A B).' });
+        this.said = el('span.soft');
         this.help = el('details.legend', {}, el('summary', { text: 'What the columns mean' }), legend(this.columns()));
-        this.box = el('section.view', { 'aria-label': 'Compare' }, el('div.bar', {}, el('label', {}, 'With', this.marks), this.set, this.drop, app.counters(), this.scope, this.words), this.help, this.note, this.grid.box);
+        this.box = el('section.view', { 'aria-label': 'Compare' }, el('div.bar', {}, el('label', {}, 'Compare', this.since), el('label', {}, 'with', this.marks), this.set, this.drop, this.pick, this.file, app.counters(), this.scope, this.said), this.help, this.note, this.grid.box);
         this.update = onceAFrame(() => this.show(false));
+        app.store.on('fresh', (other) => other && this.forget());
     }
 
-    marked() {
-        return /** @type {HTMLSelectElement} */ (this.marks).value;
+    /** @param {string} label @param {(key: string) => void} chosen */
+    choice(label, chosen) {
+        const e = /** @type {HTMLSelectElement} */ (el('select', { 'aria-label': label }));
+        e.addEventListener('change', () => chosen(e.value));
+        return e;
+    }
+
+    /** Another epoch: parts of its history are of functions with other ids. */
+    forget() {
+        for (const key of this.ranges.keys())
+            this.loaded.delete(key);
+        this.ranges.clear();
     }
 
     widen() {
@@ -38,98 +67,160 @@ export class Compare {
         this.show(true);
     }
 
-    choose() {
-        this.file = this.app.kept.has(this.marked()) ? this.marked() : '';
-        if (this.file)
-            this.show(true);
-        else
-            this.app.useMark(this.marked());
+    // ---- sides ----
+
+    /** Of the history: it is compared with all. @param {Range} r */
+    range(r) {
+        const key = `range ${clock(r.from)} \u2013 ${clock(r.to)}`;
+        this.loaded.delete(key);
+        this.ranges.delete(key);
+        this.ranges.set(key, r);
+        if (this.ranges.size > RANGES)
+            this.ranges.delete([...this.ranges.keys()][0]);
+        this.a = 'now';
+        this.take('b', key);
     }
 
-    /** Rows against a recording that was shown before: its figures are before, those of now since. @param {string} file @returns {Pair[]} */
-    against(file) {
-        const m = this.lens.model, there = this.app.kept.get(file);
-        if (!there)
-            return [];
-        const i = this.lens.counter + 1, none = [0, 0, 0, 0, 0, 0, 0];
-        this.whole = { a: num(there.tot[i]) || 1, b: num(m.tot[i]) || 1 };
-        const here = new Map([...m.fns.values()].map((f) => [f.name, f]));
-        put(this.words, `${file}: ${exact(there.tot[i])}, now: ${exact(m.tot[i])} ${this.lens.counterName(this.lens.counter).name}`);
-        return [...new Map([...there.fns, ...here])].map(([name, fn]) => ({ fn, a: there.fns.get(name)?.v ?? none, b: here.get(name)?.v ?? none })).filter((p) => [...p.a, ...p.b].some((x) => num(x)));
+    async open() {
+        const file = this.file.files?.[0];
+        this.file.value = ''; // so that the same one may be opened again
+        if (!file)
+            return;
+        try {
+            this.loaded.set(`file ${file.name}`, await sideOfFile(file));
+            this.b = 'now';
+            this.take('a', `file ${file.name}`);
+        } catch (e) {
+            this.app.head.note('refused', 'bad', 12000, `${file.name} cannot be compared`, /** @type {Error} */ (e).message);
+        }
     }
+
+    /** @param {'a'|'b'} side @param {string} key */
+    async take(side, key) {
+        this[side] = key;
+        if (key.startsWith('mark '))
+            await this.app.useMark(key.slice('mark '.length));
+        const r = this.ranges.get(key), file = key.startsWith('recording ') ? key.slice('recording '.length) : '';
+        if (!this.loaded.has(key) && !this.asking.has(key) && (r || file)) {
+            this.asking.add(key);
+            const a = await get(r ? `api/1/range?from=${Math.round(r.from)}&to=${Math.round(r.to)}` : `profile.json?file=${encodeURIComponent(file)}`);
+            this.asking.delete(key);
+            if (a.ok) {
+                this.loaded.set(key, r ? sideOfRange(a.body, key.replace('range ', ''), this.lens.model) : sideOfProfile(a.body, file));
+            } else {
+                this.app.refused(r ? 'That part of the history cannot be compared' : 'That recording cannot be compared', a);
+                this.ranges.delete(key);
+                this.refused.add(key);
+                this[side] = '';
+            }
+        }
+        this.show(true);
+    }
+
+    /** What may stand on either side. */
+    keys() {
+        const run = this.lens.model.st.run ?? {}, there = /** @type {string[]} */ (Array.isArray(run.files) ? run.files.map(String) : []);
+        const marks = this.app.marks().map((m) => `mark ${m}`), ranges = [...this.ranges.keys()];
+        const files = [...there.filter((f) => f !== String(run.record ?? '')).map((f) => `recording ${f}`).filter((k) => !this.refused.has(k)), ...[...this.loaded.keys()].filter((k) => k.startsWith('file '))];
+        const b = ['now', ...ranges];
+        this.b = b.includes(this.b) ? this.b : 'now';
+        const a = [...(this.b === 'now' ? [] : ['now']), ...marks, ...ranges.filter((k) => k !== this.b), ...files];
+        if (!a.includes(this.a))
+            this.a = a.includes('now') ? 'now' : marks[marks.length - 1] ?? files[0] ?? '';
+        return { a, b };
+    }
+
+    /** @returns {{a: Side, b: Side}|null} null: nothing is chosen, or it is on its way */
+    sides() {
+        const m = this.lens.model, mark = this.a.startsWith('mark ') ? this.lens.mark : null;
+        if (this.a.startsWith('mark ') && (!mark || mark.name !== this.a.slice('mark '.length)))
+            return null;
+        const until = mark ? sidesOfMark(m, mark) : null;
+        const a = until?.until ?? (this.a === 'now' ? sideOfNow(m, 'in all') : this.loaded.get(this.a)), b = this.b === 'now' ? until?.since ?? sideOfNow(m, 'here') : this.loaded.get(this.b);
+        if (!a || !b)
+            return null;
+        return { a: a.word === b.word ? { ...a, word: 'before' } : a, b };
+    }
+
+    // ---- the table ----
 
     /** @param {Pair} p */
     shares(p) {
         const k = this.lens.column(this.inclusive);
-        return { a: num(p.a[k]) / this.whole.a, b: num(p.b[k]) / this.whole.b };
+        return this.odd ? { a: num(p.a[HITS]) / this.whole.a, b: num(p.b[HITS]) / this.whole.b } : { a: num(p.a[k]) / this.whole.a, b: num(p.b[k]) / this.whole.b };
     }
 
     /** @returns {import('./grid.js').Column<Pair>[]} */
     columns() {
-        const k = () => this.lens.column(this.inclusive), c = this.lens.counter + 1, since = this.file ? 'here' : 'since', before = this.file ? 'there' : 'before', unit = this.lens.counterName(this.lens.counter).name;
+        const k = () => this.lens.column(this.inclusive), { a: before, b: since } = this.words, unit = this.odd ? 'hits' : this.lens.counterName(this.lens.counter).name, of = this.odd ? 'Hits' : `C${this.lens.counter + 1}`;
         const figure = (/** @type {string} */ id, /** @type {string} */ title, /** @type {string} */ help, /** @type {(p: Pair) => import('./num.js').Count} */ of) => ({ id, title, help, n: true, width: 118, text: (/** @type {Pair} */ p) => shown(of(p)), sort: (/** @type {Pair} */ p) => num(of(p)), value: (/** @type {Pair} */ p) => plain(of(p)) });
         const d = (/** @type {Pair} */ p) => this.shares(p).b - this.shares(p).a;
         return [
-            { id: 'name', title: 'Function', help: 'Enter shows it.', width: 190, cls: 'code', text: (p) => p.fn.name, sort: (p) => p.fn.name, paint: (p, cell) => nameCell(p.fn, cell) },
-            { id: 'dshare', title: 'Change', help: 'Its share of what was seen since the mark, less its share before: in points of a per cent. \u25B2 more, \u25BC less.', n: true, width: 104, sort: (p) => Math.abs(d(p)),
+            { id: 'name', title: 'Function', help: 'Enter shows it.', width: 190, cls: 'code', text: (p) => p.name, sort: (p) => p.name, paint: (p, cell) => (p.fn ? nameCell(p.fn, cell) : put(cell, p.name)) },
+            { id: 'dshare', title: 'Change', help: `Its share of what was seen ${since}, less its share ${before}: in points of a per cent. \u25B2 more, \u25BC less.`, n: true, width: 104, sort: (p) => Math.abs(d(p)),
                 text: () => '', paint: (p, cell) => {
                     const x = d(p);
                     put(cell, Math.abs(x) < 0.0005 ? '0.0' : `${x > 0 ? '\u25B2 +' : '\u25BC \u2212'}${(Math.abs(x) * 100).toFixed(1)}`);
                     cell.classList.toggle('more', x > 0.0005);
                     cell.classList.toggle('less', x < -0.0005);
                 } },
-            { id: 'after', title: `C${c} % ${since}`, help: `Share of the ${unit} since the mark.`, n: true, width: 112, text: (p) => percent(this.shares(p).b), sort: (p) => this.shares(p).b },
-            { id: 'before', title: `C${c} % ${before}`, help: `Share of the ${unit} before the mark.`, n: true, width: 118, text: (p) => percent(this.shares(p).a), sort: (p) => this.shares(p).a },
-            figure('b', `C${c} ${since}`, `${unit} since the mark.`, (p) => p.b[k()]), figure('a', `C${c} ${before}`, `${unit} before the mark.`, (p) => p.a[k()]),
-            figure('hb', `Hits ${since}`, 'Times entered since the mark.', (p) => p.b[HITS]), figure('ha', `Hits ${before}`, 'Times entered before the mark.', (p) => p.a[HITS]),
-            { id: 'each', title: 'A hit', help: `${unit} for each hit since the mark, against before.`, n: true, width: 92, sort: (p) => perHit(p, k()), text: (p) => (Number.isFinite(perHit(p, k())) && perHit(p, k()) ? `\u00D7${perHit(p, k()).toFixed(2)}` : '') },
+            { id: 'after', title: `${of} % ${since}`, help: `Share of the ${unit}, ${since}.`, n: true, width: 120, text: (p) => percent(this.shares(p).b), sort: (p) => this.shares(p).b },
+            { id: 'before', title: `${of} % ${before}`, help: `Share of the ${unit}, ${before}.`, n: true, width: 120, text: (p) => percent(this.shares(p).a), sort: (p) => this.shares(p).a },
+            ...(this.odd ? [] : [figure('b', `${of} ${since}`, `${unit}, ${since}.`, (p) => p.b[k()]), figure('a', `${of} ${before}`, `${unit}, ${before}.`, (p) => p.a[k()])]),
+            figure('hb', `Hits ${since}`, `Times entered, ${since}.`, (p) => p.b[HITS]), figure('ha', `Hits ${before}`, `Times entered, ${before}.`, (p) => p.a[HITS]),
+            ...(this.odd ? [] : [{ id: 'each', title: 'A hit', help: `${unit} for each hit ${since}, against ${before}.`, n: true, width: 92, sort: (/** @type {Pair} */ p) => perHit(p, k()), text: (/** @type {Pair} */ p) => (Number.isFinite(perHit(p, k())) && perHit(p, k()) ? `\u00D7${perHit(p, k()).toFixed(2)}` : '') }]),
         ];
     }
 
     /** @param {boolean} now */
     show(now) {
-        const lens = this.lens, shown = String(lens.model.st.run?.record ?? '');
-        const marks = this.app.marks(), files = [...this.app.kept.keys()].filter((f) => f !== shown), names = [...marks, ...files];
-        if (!files.includes(this.file))
-            this.file = marks.length || !files.length ? '' : files[files.length - 1];
-        if (!lens.mark && marks.length && !this.file)
-            this.app.useMark(marks[marks.length - 1], true);
-        const mark = lens.mark, chosen = this.file || mark?.name;
-        const stamp = names.join('\n') + chosen;
-        if (this.marks.dataset.stamp !== stamp) {
-            this.marks.dataset.stamp = stamp;
-            this.marks.replaceChildren(...names.map((n) => el('option', { text: n, value: n, selected: n === chosen })));
-        }
-        const none = !mark && !this.file;
-        this.note.hidden = !none;
-        this.grid.box.hidden = this.help.hidden = none;
-        for (const e of [this.marks, this.scope])
-            /** @type {HTMLButtonElement} */ (e).disabled = !names.length;
-        /** @type {HTMLButtonElement} */ (this.drop).disabled = !marks.length || Boolean(this.file);
-        this.grid.setColumns(this.columns());
+        const keys = this.keys(), sides = this.sides();
+        if (this.a.startsWith('mark ') && this.lens.mark?.name !== this.a.slice('mark '.length))
+            this.app.useMark(this.a.slice('mark '.length), true);
+        else if (this.a.startsWith('recording ') && !this.loaded.has(this.a) && !this.asking.has(this.a))
+            this.take('a', this.a);
+        fill(this.marks, keys.a, this.a, 'all of the profile');
+        fill(this.since, keys.b, this.b, this.a.startsWith('mark ') ? 'what came since' : 'all of the profile');
+        this.marks.disabled = !keys.a.length;
+        /** @type {HTMLButtonElement} */ (this.scope).disabled = !sides;
+        /** @type {HTMLButtonElement} */ (this.drop).disabled = !this.a.startsWith('mark ');
+        this.note.hidden = keys.a.length > 0;
+        this.grid.box.hidden = this.help.hidden = !sides;
+        if (sides)
+            this.put(sides, now);
+        else
+            put(this.said, '');
         attr(this.grid.box, 'data-frame', String(this.app.store.frames));
-        if (this.file)
-            this.grid.set(this.against(this.file), now);
-        else if (mark)
-            this.sinceMark(mark, now);
     }
 
-    /** @param {import('./lens.js').Mark} mark @param {boolean} now */
-    sinceMark(mark, now) {
-        const lens = this.lens;
-        const tot = lens.model.tot, i = lens.counter + 1;
-        this.whole = { a: num(mark.tot[i]) || 1, b: num(sub(tot[i], mark.tot[i])) || 1 };
-        /** @type {Pair[]} */
-        const rows = [];
-        for (const fn of lens.model.fns.values()) {
-            const a = mark.f.get(fn.id) ?? [0, 0, 0, 0, 0, 0, 0];
-            const b = [HITS, C1, C1CH, C2, C2CH].map((c) => sub(fn.v[c], a[c] ?? 0));
-            if (a.some((x) => num(x)) || b.some((x) => num(x)))
-                rows.push({ fn, a, b });
+    /** @param {{a: Side, b: Side}} s @param {boolean} now */
+    put({ a, b }, now) {
+        const m = this.lens.model, here = [0, 1].map((k) => (m.hello?.counters?.[k] ? String(m.hello.counters[k][0]) : null)), type = String(m.hello?.type ?? '');
+        const samples = (a.type || type) === 'statistical' && (b.type || type) === 'statistical', mixed = (a.type || type) !== (b.type || type);
+        const odd = samples ? 'samples are compared' : unlike(a, b, this.lens.counter, here);
+        const stamp = `${a.word} ${b.word} ${odd}`;
+        this.odd = odd;
+        this.words = { a: a.word, b: b.word };
+        const i = odd ? 0 : this.lens.counter + 1;
+        this.whole = { a: num(a.tot[i]) || 1, b: num(b.tot[i]) || 1 };
+        this.grid.setColumns(this.columns());
+        if (this.help.dataset.stamp !== stamp) {
+            this.help.dataset.stamp = stamp;
+            this.help.lastElementChild?.replaceWith(legend(this.columns()));
         }
-        this.grid.set(rows, now);
-        put(this.words, `before: ${exact(mark.tot[i])}, since: ${exact(sub(tot[i], mark.tot[i]))} ${lens.counterName(lens.counter).name}; hits ${signed(sub(tot[0], mark.tot[0]))}`);
+        this.grid.set(mixed ? [] : pairs(a, b, m), now);
+        const unit = odd ? 'hits' : this.lens.counterName(this.lens.counter).name;
+        put(this.said, mixed ? 'One side is of samples, the other of calls: they cannot be compared.' : [`${a.label}: ${exact(a.tot[i])}, ${b.label}: ${exact(b.tot[i])} ${unit}`, odd, a.more, b.more].filter(Boolean).join('; '));
     }
+}
+
+/** @param {HTMLSelectElement} e @param {string[]} keys @param {string} chosen @param {string} now what the profile of now is called there */
+function fill(e, keys, chosen, now) {
+    const stamp = [...keys, chosen, now].join('\n');
+    if (e.dataset.stamp === stamp)
+        return;
+    e.dataset.stamp = stamp;
+    e.replaceChildren(...keys.map((k) => el('option', { text: k === 'now' ? now : k, value: k, selected: k === chosen })));
 }
 
 /** @param {Pair} p @param {number} k */

@@ -9,7 +9,10 @@ import { exact, num, percent, plain, shown } from './num.js';
 /** What is no function but stands among them. @param {Fn} f */
 export const odd = (f) => Boolean(f.flags & (FLAG.lost | FLAG.other | FLAG.task));
 /** @param {Fn} f */
-export const doubtShare = (f) => (num(f.v[STEPS]) > 0 ? Math.min(1, num(f.v[DOUBTS]) / num(f.v[STEPS])) : num(f.v[DOUBTS]) > 0 ? 1 : 0);
+export const doubtShare = (f) => (num(f.v[STEPS]) > 0 ? Math.min(1, num(f.v[DOUBTS]) / num(f.v[STEPS])) : num(f.v[DOUBTS]) > 0 ? 1 : doubtful(f) ? NaN : 0);
+
+/** @param {Fn} f which is doubtful */
+export const doubtText = (f) => (Number.isNaN(doubtShare(f)) ? '? Some of its counts may belong to a neighbour; how many is not known' : `? Up to ${percent(doubtShare(f))} % of its counts may belong to a neighbour`);
 /** @param {Fn} f */
 export const doubtful = (f) => Boolean(f.flags & FLAG.doubtful);
 /** @param {Fn} f */
@@ -84,7 +87,7 @@ export class Functions {
             ...(u[1].there ? [share(1, C2), figure('c2', `C2 ${u[1].unit === 'count' ? '' : u[1].unit}`.trim(), `${u[1].name}: what counter 2 counted in the function itself.`, C2), figure('c2ch', 'C2 + called', `${u[1].name} in the function and in all that it called.`, C2CH)] : []),
             { id: 'each', title: 'C1 a hit', n: true, width: 92, help: `${u[0].name} of the function itself for each time it was entered.`, text: (/** @type {Fn} */ f) => each(lens.fn(f)), sort: (/** @type {Fn} */ f) => ratio(lens.fn(f)) },
             { id: 'doubt', title: '? %', n: true, width: 66, help: 'How much of the function at most is in doubt: steps with an end that may belong to a neighbour (after losses, or next to code that is not traced).',
-                text: (/** @type {Fn} */ f) => (doubtShare(f) ? percent(doubtShare(f)) : ''), sort: doubtShare, value: (/** @type {Fn} */ f) => String(doubtShare(f)) },
+                text: (/** @type {Fn} */ f) => (doubtShare(f) ? percent(doubtShare(f)) : ''), sort: (/** @type {Fn} */ f) => doubtShare(f) || 0, value: (/** @type {Fn} */ f) => (Number.isNaN(doubtShare(f)) ? '' : String(doubtShare(f))) },
             ...(lens.model.st.rates?.estimated || [...lens.model.fns.values()].some((f) => num(f.v[SPREAD]) > 0) ? [{ id: 'spread', title: '\u00B1 C1', n: true, width: 90, help: 'C1 is an estimate on this board: it lies within this of the truth.',
                 text: (/** @type {Fn} */ f) => (num(f.v[SPREAD]) ? '\u00B1' + shown(f.v[SPREAD]) : ''), sort: (/** @type {Fn} */ f) => num(f.v[SPREAD]) }] : []),
             { id: 'file', title: 'File', width: 210, cls: 'code', help: 'File and line where it begins, as the ELF has it.', text: where, sort: where },
@@ -124,7 +127,7 @@ export function nameCell(f, cell) {
     put(cell, mark(f) + f.name);
     cell.classList.toggle('doubt', doubtful(f));
     cell.classList.toggle('odd', odd(f));
-    attr(cell, 'title', [f.full || f.name, where(f), doubtful(f) ? `? ${percent(doubtShare(f))} % may in part belong to a neighbour` : ''].filter(Boolean).join('\n'));
+    attr(cell, 'title', [f.full || f.name, where(f), doubtful(f) ? doubtText(f) : ''].filter(Boolean).join('\n'));
 }
 
 /** @param {import('./num.js').Count[]} v */

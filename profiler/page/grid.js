@@ -11,6 +11,7 @@ const RESORT = 1000, KEYED = 2500; // ms
  * @property {string} title
  * @property {string} help what it means, for whoever sees it the first time
  * @property {number} width px; the first column grows
+ * @property {number} [most] px up to which the first column grows; without: as far as there is room
  * @property {boolean} [n] numbers stand right
  * @property {string} [cls]
  * @property {(row: R) => string} text
@@ -67,7 +68,7 @@ export class Grid {
         this.pool = [];
         attr(this.box, 'aria-colcount', String(columns.length));
         const narrow = columns.slice(1).reduce((w, c) => w + c.width, 0);
-        this.box.style.setProperty('--columns', `minmax(${columns[0].width}px, 1fr) ${columns.slice(1).map((c) => c.width + 'px').join(' ')}`);
+        this.box.style.setProperty('--columns', `minmax(${columns[0].width}px, ${columns[0].most ? columns[0].most + 'px' : '1fr'}) ${columns.slice(1).map((c) => c.width + 'px').join(' ')}`);
         this.box.style.setProperty('--wide', `max(100%, ${narrow + columns[0].width}px)`);
         this.heads();
     }

@@ -10,7 +10,7 @@ const word = (o, ...keys) => {
     return '';
 };
 
-const PHASES = /** @type {Record<string, string>} */ ({ starting: '\u2026 starting', waiting: '\u29D6 waits for the start point', profiling: '\u25B6 profiling', paused: '\u23F8 paused', ending: '\u2026 ending', done: '\u25A0 done', file: '\u25A4 of a recording', bridging: 'none: a bridge for GDB' });
+const PHASES = /** @type {Record<string, string>} */ ({ starting: '\u2026 starting', waiting: '\u29D6 waits for the start point', profiling: '\u25B6 profiling', paused: '\u23F8 paused', ending: '\u2026 ending', done: '\u25A0 done', file: '\u25A4 of a file', bridging: 'none: a bridge for GDB' });
 
 export class Head {
     /** @param {import('./app.js').App} app */
@@ -28,8 +28,10 @@ export class Head {
         this.seen.append(this.cover);
         /** @type {Map<string, {cls: string, parts: string[]}>} */
         this.notes = new Map();
+        /** @type {Map<string, HTMLElement>} what shows them */
+        this.lines = new Map();
         this.buttons = this.commands();
-        this.files = el('select', { 'aria-label': 'Recording', title: 'Which recording is shown; Compare has the ones shown before', hidden: true, onchange: () => this.app.showFile(/** @type {HTMLSelectElement} */ (this.files).value) });
+        this.files = el('select', { 'aria-label': 'Recording', title: 'Which recording is shown; Compare has the others', hidden: true, onchange: () => this.app.showFile(/** @type {HTMLSelectElement} */ (this.files).value) });
         byId('actions').append(this.files, ...this.buttons.values());
         this.update = onceAFrame(() => this.show());
         this.store.on('link', () => this.linked());
@@ -37,7 +39,7 @@ export class Head {
         this.store.on('hello', () => this.update());
         this.store.on('fresh', (other) => {
             if (other)
-                this.note('epoch', 'note', 8000, 'Counting begins anew', 'the profile was cleared, or another program was loaded: earlier figures are gone, zoom and selection stay');
+                this.note('epoch', 'note', 8000, 'Counting starts over', 'the profile was cleared, its counters count something else, or another program was loaded: earlier figures are gone, zoom and selection stay');
         });
         this.store.on('bye', (f) => this.app.say(`The server ends the stream: ${f.reason ?? ''}`));
         setInterval(() => this.linked(), 1000);
@@ -52,6 +54,7 @@ export class Head {
             ['clear', b('Clear', 'Begin all counts at 0 (key Delete)', () => a.clear())],
             ['save', b('Save', 'Write the profile of now to a file beside the program (key Ctrl-S)', () => a.save())],
             ['counters', b('Counters', 'Which events counter 1 and counter 2 count (key e)', () => a.chooseCounters())],
+            ['points', b('Points', 'Where counting starts and stops (key o)', () => a.choosePoints())],
             ['theme', b('Theme', 'Light, dark, or as the system has it', () => a.theme())],
             ['help', b('Help', 'Keys and meanings (key ?)', () => a.help())],
         ]);
@@ -60,11 +63,12 @@ export class Head {
     /** @param {string} key @param {string} cls @param {number} ms until it goes; 0: until it is taken away @param {...string} parts */
     note(key, cls, ms, ...parts) {
         const same = this.notes.get(key)?.parts.join() === parts.join();
-        this.notes.set(key, { cls, parts });
+        const note = { cls, parts };
+        this.notes.set(key, note);
         if (!same)
             this.app.say(parts.join('. '));
         if (ms)
-            setTimeout(() => this.unnote(key), ms);
+            setTimeout(() => this.notes.get(key) === note && this.unnote(key), ms); // not one that came since
         this.tell();
     }
 
@@ -74,13 +78,31 @@ export class Head {
             this.tell();
     }
 
+    /** A line stays the same element while its words change: a button in it that is being pressed is not taken away. */
     tell() {
-        const stamp = JSON.stringify([...this.notes]);
-        if (this.trouble.dataset.stamp === stamp)
-            return;
-        this.trouble.dataset.stamp = stamp;
-        this.trouble.replaceChildren(...[...this.notes].map(([key, n]) => el(`p.${n.cls}`, { 'data-note': key }, el('b', { text: n.parts[0] }), ...n.parts.slice(1).filter(Boolean).map((t) => el('span', { text: t })),
-            key === 'link' ? el('button', { text: 'Try now', onclick: () => this.store.again() }) : null)));
+        for (const [key, line] of this.lines)
+            if (!this.notes.has(key)) {
+                line.remove();
+                this.lines.delete(key);
+            }
+        for (const [key, n] of this.notes) {
+            const line = this.lines.get(key) ?? this.line(key), words = /** @type {HTMLElement} */ (line.firstElementChild);
+            const stamp = JSON.stringify(n.parts);
+            attr(line, 'class', n.cls);
+            if (words.dataset.stamp === stamp)
+                continue;
+            words.dataset.stamp = stamp;
+            words.replaceChildren(el('b', { text: n.parts[0] }), ...n.parts.slice(1).filter(Boolean).map((t) => el('span', { text: t })));
+        }
+    }
+
+    /** @param {string} key */
+    line(key) {
+        const again = key === 'link' ? el('button', { text: 'Try now', onclick: () => this.store.again() }) : null;
+        const line = el('p', { 'data-note': key }, el('span.words'), again);
+        this.lines.set(key, line);
+        this.trouble.append(line);
+        return line;
     }
 
     /** The connection, in words. */
@@ -97,7 +119,7 @@ export class Head {
             this.note('link', 'bad', 0, l.state === 'refused' ? `Refused: ${l.what}` : `Not connected: ${l.what}`, l.hint, old);
         // a recording has happened: nothing of it can be stopped or cleared
         const live = l.state === 'live' && this.store.model.st.run?.phase !== 'file';
-        for (const k of ['run', 'mark', 'clear', 'save', 'counters'])
+        for (const k of ['run', 'mark', 'clear', 'save', 'counters', 'points'])
             /** @type {HTMLButtonElement} */ (this.buttons.get(k)).disabled = !live;
     }
 
@@ -121,20 +143,23 @@ export class Head {
     show() {
         const m = this.store.model, st = m.st, h = m.hello ?? {};
         const t = st.target ?? {}, state = word(t, 'state');
-        this.slot(this.facts, 'target', 'target', `${word(t, 'name') || word(h, 'target') || 'none'} ${state === 'file' ? '' : state}${t.why && state !== 'away' ? ` (${t.why}${t.where ? ` in ${t.where}` : ''})` : ''}`.trim(), kind(state));
+        this.slot(this.facts, 'target', 'target', `${word(t, 'name') || word(h, 'target') || (state === 'file' ? 'not known' : 'none')} ${state === 'file' ? '' : state}${t.why && state !== 'away' ? ` (${t.why}${t.where ? ` in ${t.where}` : ''})` : ''}`.trim(), kind(state));
         const a = st.adapter ?? {};
         this.slot(this.facts, 'adapter', 'adapter', word(a, 'name', 'probe') || word(h, 'probe'));
         const g = st.gdb ?? {};
         this.slot(this.facts, 'gdb', 'GDB', g.sessions === undefined ? '' : num(g.sessions) ? `${g.sessions} connected` : g.address ? `none, at ${g.address}` : 'none');
         const phase = word(st.run, 'phase');
         this.slot(this.facts, 'phase', 'profile', PHASES[phase] ?? phase);
+        const p = this.app.points();
+        this.slot(this.facts, 'points', 'points', [p.start && `\u25B6 ${p.start}`, ...p.stop.map((x) => `\u25A0 ${x}`)].filter(Boolean).join(' '));
         this.slot(this.facts, 'elf', 'program', word(h, 'elf').split('/').pop() ?? '');
-        this.coverage(st.coverage ?? {});
         const slow = Number(st.run?.slow_down ?? NaN);
         this.slot(this.seen, 'slow', 'slowed down', slow > 0 ? `${slow.toFixed(slow < 10 ? 1 : 0)}\u00D7` : '');
         this.slot(this.seen, 'rate', 'events/s', this.rate());
         this.slot(this.seen, 'events', 'events', brief(m.meta.e));
         this.slot(this.seen, 'hits', 'hits', exact(m.tot[0]));
+        if (st.coverage)
+            this.coverage(st.coverage);
         this.slot(this.seen, 'interval', 'between frames', m.meta.i ? span(m.meta.i) : '');
         this.slot(this.seen, 'merged', 'frames merged', m.meta.merged ? String(m.meta.merged) : '');
         this.slot(this.seen, 'tabs', 'tabs on one stream', this.store.tabs > 1 ? String(this.store.tabs) : '');
@@ -174,6 +199,16 @@ export class Head {
 
     /** @param {any} c */
     coverage(c) {
+        const known = c.lost !== undefined; // a .prf does not tell
+        /** @type {HTMLElement} */ (this.rail.parentElement).style.display = known ? '' : 'none'; // empty it would mean that all was lost
+        if (!known) {
+            put(this.percent, 'not known');
+            this.slot(this.seen, 'lost', 'lost', 'not known');
+            for (const key of ['gaps', 'doubtful', 'events', 'rate'])
+                this.slot(this.seen, key, key, '');
+            this.unnote('lost');
+            return;
+        }
         const lost = num(c.lost ?? 0), events = num(c.events ?? 0);
         const ratio = c.ratio !== undefined && c.ratio !== null ? Number(c.ratio) : events + lost > 0 ? events / (events + lost) : 1;
         this.rail.style.width = `${Math.max(0, Math.min(1, ratio)) * 100}%`;

@@ -22,13 +22,24 @@ export class History {
         this.spans = el('span.choice', { role: 'radiogroup', 'aria-label': 'Time shown' }, ...SPANS.map(([text, s]) => el('button', { role: 'radio', text, 'aria-checked': String(s === this.span), 'data-span': s, onclick: () => this.setSpan(s) })));
         this.swap = el('button', { 'aria-pressed': 'false', text: 'As a table', onclick: () => this.turn() });
         this.note = el('span.soft');
+        /** @type {import('./compare.js').Range|null} wall ms */
+        this.range = null;
+        const time = (/** @type {string} */ label) => /** @type {HTMLInputElement} */ (el('input', { type: 'time', step: '1', 'aria-label': label, onchange: () => this.typed() }));
+        this.from = time('A part of the time, from');
+        this.to = time('A part of the time, to');
+        this.compare = /** @type {HTMLButtonElement} */ (el('button', { text: 'Compare with all', title: 'What each function did in that part of the time, beside all of it', disabled: true, onclick: () => this.range && this.app.compareRange(this.range) }));
+        this.part = el('span.part', { role: 'group', 'aria-label': 'A part of the time' }, el('label', {}, 'From', this.from), el('label', {}, 'to', this.to), this.compare);
         this.grid = new Grid({ label: 'History', columns: this.columns(), key: (/** @type {Point} */ p) => p.w, fixed: true });
         this.grid.box.hidden = true;
         this.help = el('details.legend', {}, el('summary', { text: 'What the curves mean' }), legend([], [...curves(app.lens).map((c) => /** @type {[string, string]} */ ([c.title, c.help])),
-            ['Hatched', 'Nobody saw that time: events were lost, or the board was away.'], ['Upright line', 'A mark.']]));
-        this.box = el('section.view', { 'aria-label': 'History' }, el('div.bar', {}, this.spans, this.swap, this.note), this.help, this.plots, this.grid.box);
+            ['Hatched', 'Nobody saw that time: events were lost, or the board was away.'], ['Upright line', 'A mark.'], ['A part of the time', 'Drag over a curve, or set From and to: Compare shows what each function did then, beside all of the profile.']]));
+        this.box = el('section.view', { 'aria-label': 'History' }, el('div.bar', {}, this.spans, this.swap, this.part, this.note), this.help, this.plots, this.grid.box);
         this.update = onceAFrame(() => this.show());
         this.drawn = 0;
+        this.dragging = false; // new points would end it
+        this.plots.addEventListener('pointerdown', () => (this.dragging = true));
+        for (const end of ['pointerup', 'pointercancel'])
+            addEventListener(end, () => (this.dragging = false));
     }
 
     /** @param {number} s */
@@ -37,6 +48,35 @@ export class History {
         for (const b of this.spans.children)
             attr(b, 'aria-checked', String(Number(b.getAttribute('data-span')) === s));
         this.show(true);
+    }
+
+    /** The two times, each the latest one that has that time of day. */
+    typed() {
+        const ms = (/** @type {HTMLInputElement} */ e) => {
+            const [h, m, s] = e.value.split(':').map(Number), now = new Date(this.app.store.model.meta.w || Date.now()), at = new Date(now).setHours(h, m, s || 0, 0);
+            return at > now.getTime() ? at - 86400000 : at;
+        };
+        this.choose(this.from.value && this.to.value ? { from: ms(this.from), to: ms(this.to) } : null);
+    }
+
+    /** @param {import('./compare.js').Range|null} r */
+    choose(r) {
+        this.range = r && r.to > r.from ? r : null;
+        this.compare.disabled = !this.range;
+        for (const it of this.charts.values())
+            it.u.redraw(false);
+    }
+
+    /** @param {any} u what was dragged over */
+    dragged(u) {
+        const { left, width } = u.select;
+        if (width < 2)
+            return;
+        const [from, to] = [left, left + width].map((x) => Math.round(u.posToVal(x, 'x') * 1000));
+        this.from.value = clock(from);
+        this.to.value = clock(to);
+        u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+        this.choose({ from, to });
     }
 
     turn() {
@@ -59,7 +99,7 @@ export class History {
         const all = points(this.app.store.model.series, this.span);
         attr(this.box, 'data-frame', String(this.app.store.frames));
         put(this.note, all.length ? `${exact(all.length)} points` : 'No second has passed yet');
-        if (!this.plots.hidden && (now || performance.now() - this.drawn > 900)) {
+        if (!this.plots.hidden && !this.dragging && (now || performance.now() - this.drawn > 900)) {
             this.drawn = performance.now();
             for (const c of curves(this.app.lens))
                 this.chart(c, all);
@@ -102,12 +142,12 @@ export class History {
         const axis = { stroke: look.soft, grid: { stroke: look.line, width: 1 }, ticks: { stroke: look.line, width: 1 }, font: `12px ${look.font}` };
         const strokes = [look.accent, look.warn];
         return {
-            width, height: 180, cursor: { drag: { x: true, y: false } }, legend: { live: true },
+            width, height: 180, cursor: { drag: { x: true, y: false, setScale: false } }, legend: { live: true },
             scales: { x: { time: true }, y: { range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => (c.share ? [Math.min(low ?? 0, 0.9), 1.001] : [0, high > 0 ? high * 1.08 : 1]) } },
             axes: [{ ...axis, values: (/** @type {any} */ _, /** @type {number[]} */ at) => at.map((s) => clock(s * 1000)), space: 80 }, { ...axis, size: 62, values: (/** @type {any} */ _, /** @type {number[]} */ at) => at.map((y) => (c.share ? percent(y) + ' %' : brief(y))) }],
             series: [{ label: 'time', value: (/** @type {any} */ _, /** @type {number} */ s) => (s ? clock(s * 1000) : '\u2013') },
                 ...c.names.map((label, i) => ({ label, stroke: strokes[i], width: 1.6, dash: i ? [5, 3] : undefined, spanGaps: false, points: { show: false }, value: (/** @type {any} */ _, /** @type {number} */ y) => (y === null || y === undefined ? '\u2013' : c.share ? percent(y) + ' %' : brief(Math.round(y * 100) / 100)) }))],
-            hooks: { drawClear: [(/** @type {any} */ u) => this.unseen(u, look)], draw: [(/** @type {any} */ u) => this.marks(u, look)] },
+            hooks: { drawClear: [(/** @type {any} */ u) => this.unseen(u, look)], draw: [(/** @type {any} */ u) => this.marks(u, look), (/** @type {any} */ u) => this.band(u, look)], setSelect: [(/** @type {any} */ u) => this.dragged(u)] },
         };
     }
 
@@ -134,6 +174,23 @@ export class History {
                 }
             g.stroke();
         }
+        g.restore();
+    }
+
+    /** The chosen part. @param {any} u @param {ReturnType<typeof colours>} look */
+    band(u, look) {
+        if (!this.range)
+            return;
+        const g = u.ctx, { left, top, width, height } = u.bbox, inside = (/** @type {number} */ x) => Math.max(left, Math.min(left + width, x));
+        const from = inside(u.valToPos(this.range.from / 1000, 'x', true)), to = inside(u.valToPos(this.range.to / 1000, 'x', true));
+        g.save();
+        g.globalAlpha = 0.14;
+        g.fillStyle = look.accent;
+        g.fillRect(from, top, to - from, height);
+        g.globalAlpha = 1;
+        g.strokeStyle = look.accent;
+        g.lineWidth = 2;
+        g.strokeRect(from, top, to - from, height);
         g.restore();
     }
 

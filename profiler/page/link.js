@@ -1,4 +1,4 @@
-// One stream of frames from the server, begun anew as often as it takes.
+// One stream of frames from the server, begun again as often as needed.
 // By fetch() and not by EventSource: that hides the status and the reason of a refusal, and the comments that show that a silent server lives.
 
 const SILENT = 16000; // ms: the server says something each 5 s
@@ -137,7 +137,7 @@ export class Link {
             // no JSON: the status says it
         }
         if (answer.status === 410 || answer.status === 400)
-            this.last = ''; // begins anew, with all of it
+            this.last = ''; // starts over, with all of it
         return { state: 'refused', what: error.what, hint: error.hint };
     }
 }

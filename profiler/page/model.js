@@ -74,7 +74,7 @@ export class Model {
     second = 0; // wall ms at which `lately` was cut last
     sparkAt = 0;
 
-    /** Another epoch, or all of it anew. */
+    /** Another epoch, or all of it again. */
     forget() {
         const fresh = new Model();
         fresh.hello = this.hello;

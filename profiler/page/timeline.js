@@ -79,6 +79,7 @@ export class Timeline {
         this.box = el('section.view', { 'aria-label': 'Timeline' }, el('div.bar', {}, this.fresh, this.zooms, this.table, this.note), this.help, this.picture, this.grid.box, this.line);
         this.draw = onceAFrame(() => this.paint());
         this.update = () => this.follow();
+        app.store.on('fresh', (other) => other && this.forget());
         this.listen();
     }
 
@@ -108,8 +109,17 @@ export class Timeline {
         return this.inside || this.zoomed !== null || this.picked !== '';
     }
 
+    /** Another epoch, or another recording: times and ids of before mean nothing. */
+    forget() {
+        this.told = this.all = null;
+        this.calls = this.handlers = this.gaps = this.points = [];
+        if (this.box.isConnected)
+            this.refresh();
+    }
+
     follow() {
-        if (!this.stands() && performance.now() - this.asked >= EVERY)
+        const over = this.told && this.app.store.model.st.run?.phase === 'file'; // a recording has all its events
+        if (!over && !this.stands() && performance.now() - this.asked >= EVERY)
             this.load();
         else
             this.say();
@@ -136,9 +146,13 @@ export class Timeline {
             return;
         this.loading = true;
         this.asked = performance.now();
-        const z = this.zoomed, range = z ? `&from=${plain(z.from)}&to=${plain(z.to)}` : '';
+        const z = this.zoomed, epoch = this.app.store.model.hello?.epoch, range = z ? `&from=${plain(z.from)}&to=${plain(z.to)}` : '';
         const a = await get(`api/1/timeline?px=${PX}&levels=${LEVELS}${range}`);
         this.loading = false;
+        if (this.app.store.model.hello?.epoch !== epoch) {
+            this.load(); // it is of what there was before
+            return;
+        }
         if (a.ok)
             this.take(a.body);
         this.trouble = a.ok ? '' : z ? 'these events are not kept any more: no more detail than was there' : `${a.what}: ${a.hint}`;

@@ -11,10 +11,15 @@ enum {
     VECTOR_TLB_WRITE = 0x060
 };
 
+bool naming_is_plain(const struct calltree_node *n)
+{
+    return n->kind != CALLTREE_LOST && n->kind != CALLTREE_OTHER && n->kind != CALLTREE_TASK;
+}
+
 struct naming_key naming_of(const struct symbols *syms, const struct calltree_node *n)
 {
     struct naming_key k = { .start = n->addr, .symbol = -1 };
-    k.special = n->kind == CALLTREE_LOST || n->kind == CALLTREE_OTHER || n->kind == CALLTREE_TASK;
+    k.special = !naming_is_plain(n);
     k.kind = k.special ? n->kind : 0;
     if (k.special || !syms)
         return k;
@@ -87,9 +92,9 @@ static bool fill_named(struct arena *a, struct profile_function *f, const struct
 static bool fill_address(struct arena *a, struct profile_function *f,
                          const struct calltree_node *node)
 {
-    const char *what = node->kind == CALLTREE_INTERRUPT   ? "interrupt "
-                       : node->kind == CALLTREE_EXCEPTION ? "exception "
-                                                          : "";
+    const char *what = node->kind == CALLTREE_INTERRUPT ? "interrupt " : "";
+    if (node->kind == CALLTREE_EXCEPTION)
+        what = "exception ";
     f->name = arena_printf(a, "%s0x%08" PRIx64, what, node->addr);
     f->linkage = f->qualified = "";
     f->low = f->high = node->addr;

@@ -1,5 +1,5 @@
-/* Which function a call path's node belongs to, and how that is called: one answer for the profile
- * and for the live feed. */
+/* Which function a call path's node belongs to, and its name: the same answer for the profile and
+ * for the live feed. */
 #ifndef PROFILER_PROFILE_NAMING_H
 #define PROFILER_PROFILE_NAMING_H
 
@@ -16,6 +16,9 @@ struct naming_key {
     bool special;   /* has none */
 };
 
+/* naming_is_plain - a node of code: its address says which function it belongs to. */
+bool naming_is_plain(const struct calltree_node *n);
+
 /* naming_of - a node's; syms may be NULL. */
 struct naming_key naming_of(const struct symbols *syms, const struct calltree_node *n);
 
@@ -24,7 +27,7 @@ int naming_compare(const struct naming_key *a, const struct naming_key *b);
 
 /* naming_fill - names, place and description of the function that a key stands for
  * f     zeroed; strings come from the arena
- * node  the first one that was met of it: says what it is
+ * node  the first node of the function: its kind decides the description
  * A function without a symbol has no end yet: naming_ranges(). False: out of memory. */
 bool naming_fill(struct arena *a, struct profile_function *f, const struct naming_key *key,
                  const struct calltree_node *node, const struct symbols *syms,
@@ -34,7 +37,7 @@ bool naming_fill(struct arena *a, struct profile_function *f, const struct namin
  * to the end of its section. f: all n functions in the order of naming_compare(). */
 void naming_ranges(struct profile_function **f, size_t n, const struct symbols *syms);
 
-/* naming_qualify - gives those whose name another one has, too, a qualified one, if they have none
+/* naming_qualify - gives a qualified name to functions that share their name, if they have none
  * yet. Sorts f. False: out of memory. */
 bool naming_qualify(struct arena *a, struct profile_function **f, size_t n);
 

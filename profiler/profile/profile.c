@@ -23,7 +23,8 @@ struct build {
 
 struct found {
     struct naming_key key;
-    uint32_t node;
+    uint32_t node;  /* the first one that was met of it */
+    uint32_t place; /* in the order in which they were met */
 };
 
 static int by_key(const void *a, const void *b)
@@ -38,7 +39,7 @@ static bool same_function(const struct found *a, const struct found *b)
     return naming_compare(&a->key, &b->key) == 0;
 }
 
-/* Code without a symbol ends where the next function begins; namesakes are told apart. */
+/* Code without a symbol ends where the next function begins; namesakes get qualified names. */
 static bool finish_names(struct profile *p, const struct symbols *syms)
 {
     struct profile_function **f = malloc((p->nfunctions + 1) * sizeof *f);
@@ -51,26 +52,82 @@ static bool finish_names(struct profile *p, const struct symbols *syms)
     return ok;
 }
 
+/* Where nodes begin, each once. The tree has many nodes of few places, and a place's symbol takes
+ * long to find. */
+struct places {
+    struct found *row;
+    uint32_t *slots; /* open addressing, at most half full; row + 1 */
+    size_t n, mask;
+};
+
+static bool places_alloc(struct places *w, size_t nnodes)
+{
+    size_t nslots = 64;
+    while (nslots < 2 * nnodes)
+        nslots *= 2;
+    w->mask = nslots - 1;
+    w->slots = calloc(nslots, sizeof *w->slots);
+    w->row = malloc((nnodes + 1) * sizeof *w->row);
+    return w->slots && w->row;
+}
+
+static void places_free(struct places *w)
+{
+    free(w->slots);
+    free(w->row);
+}
+
+static bool is_same_place(const struct calltree_node *a, const struct calltree_node *b)
+{
+    bool plain = naming_is_plain(a) && naming_is_plain(b);
+    return a->addr == b->addr && (plain || a->kind == b->kind);
+}
+
+static uint32_t place_of(struct places *w, const struct build *b, uint32_t node)
+{
+    const struct calltree_node *n = &b->nodes[node];
+    size_t i = (size_t)(n->addr * 0x9E3779B97F4A7C15u >> 32) & w->mask;
+    while (w->slots[i] && !is_same_place(&b->nodes[w->row[w->slots[i] - 1].node], n))
+        i = (i + 1) & w->mask;
+    if (!w->slots[i]) {
+        w->row[w->n] = (struct found){ naming_of(b->syms, n), node, (uint32_t)w->n };
+        w->slots[i] = (uint32_t)++w->n;
+    }
+    return w->slots[i] - 1;
+}
+
+/* Places in the order of their functions; of[place] is the function's index then. */
+static bool fill_functions(struct build *b, struct places *w, uint32_t *of)
+{
+    struct profile *p = b->p;
+    size_t n = 0;
+    qsort(w->row, w->n, sizeof *w->row, by_key);
+    for (size_t i = 0; i < w->n; i++)
+        n += i == 0 || !same_function(&w->row[i - 1], &w->row[i]);
+    p->functions = arena_alloc(&p->arena, (n + 1) * sizeof *p->functions);
+    bool ok = p->functions != NULL;
+    for (size_t i = 0; ok && i < w->n; i++) {
+        const struct found *f = &w->row[i];
+        if (i == 0 || !same_function(f - 1, f))
+            ok = naming_fill(&p->arena, &p->functions[p->nfunctions++], &f->key, &b->nodes[f->node],
+                             b->syms, p->info.cache_by_address);
+        of[f->place] = (uint32_t)p->nfunctions - 1;
+    }
+    return ok;
+}
+
 static bool make_functions(struct build *b)
 {
-    struct found *found = malloc((b->nnodes + 1) * sizeof *found);
-    size_t n = 0;
-    bool ok = found != NULL;
+    struct places w = { 0 };
+    uint32_t *of = malloc((b->nnodes + 1) * sizeof *of);
+    bool ok = places_alloc(&w, b->nnodes) && of;
     for (uint32_t i = 0; ok && i < b->nnodes; i++)
-        found[i] = (struct found){ naming_of(b->syms, &b->nodes[i]), i };
-    if (ok)
-        qsort(found, b->nnodes, sizeof *found, by_key);
+        b->function_of[i] = place_of(&w, b, i);
+    ok = ok && fill_functions(b, &w, of);
     for (size_t i = 0; ok && i < b->nnodes; i++)
-        n += i == 0 || !same_function(&found[i - 1], &found[i]);
-    b->p->functions = ok ? arena_alloc(&b->p->arena, (n + 1) * sizeof *b->p->functions) : NULL;
-    ok = b->p->functions != NULL;
-    for (size_t i = 0; ok && i < b->nnodes; i++) {
-        if (i == 0 || !same_function(&found[i - 1], &found[i]))
-            ok = naming_fill(&b->p->arena, &b->p->functions[b->p->nfunctions++], &found[i].key,
-                             &b->nodes[found[i].node], b->syms, b->p->info.cache_by_address);
-        b->function_of[found[i].node] = (uint32_t)b->p->nfunctions - 1;
-    }
-    free(found);
+        b->function_of[i] = of[b->function_of[i]];
+    places_free(&w);
+    free(of);
     return ok && finish_names(b->p, b->syms);
 }
 
@@ -277,7 +334,7 @@ static void take_stats(struct profile_info *i, const struct calltree_stats *s)
 
 static bool make_losses(struct profile *p, const struct calltree_stats *s)
 {
-    struct coverage_row row[EVENT_NCAUSES + 2];
+    struct coverage_row row[EVENT_NCAUSES + 3];
     size_t n = 0;
     for (unsigned k = 0; k < EVENT_NCAUSES; k++)
         if (s->loss[k].gaps)
@@ -290,6 +347,10 @@ static bool make_losses(struct profile *p, const struct calltree_stats *s)
         row[n++] = (struct coverage_row){ .kind = COVERAGE_AWAY,
                                           .cause = EVENT_CAUSE_LINK,
                                           .amount = s->link_gaps };
+    if (s->loss[EVENT_CAUSE_RESET].gaps)
+        row[n++] = (struct coverage_row){ .kind = COVERAGE_AWAY,
+                                          .cause = EVENT_CAUSE_RESET,
+                                          .amount = s->loss[EVENT_CAUSE_RESET].gaps };
     if (s->blind_events)
         row[n++] = (struct coverage_row){ .kind = COVERAGE_BLIND,
                                           .amount = s->blind_events,

@@ -39,7 +39,7 @@ enum profile_description {
 struct profile_function {
     const char *name;      /* for people: demangled, or "0x0c010120" */
     const char *linkage;   /* linker's name; "" if none */
-    const char *qualified; /* told apart from namesakes: "list.c:walk"; "" if the name is unique */
+    const char *qualified; /* differs from namesakes: "list.c:walk"; "" if the name is unique */
     const char *file;      /* NULL if unknown */
     int line;              /* 0 if unknown */
     uint64_t low, high;    /* [low, high); equal for what has no address */
@@ -105,8 +105,8 @@ struct profile_estimate {
     double factor;         /* corrected by estimated, over all */
 };
 
-/* Something that is missing from a profile, or makes it doubtful, beyond what `lost` and marks say.
- */
+/* Something that is missing from a profile, or makes it doubtful, beyond what the counts of losses
+ * and the doubtful marks say. */
 struct profile_remark {
     const char *kind; /* "bad-bytes" */
     const char *text; /* for people */
@@ -153,7 +153,7 @@ struct profile_coverage {
 
 /* An exception that was never returned from, if the profile ended so. */
 struct profile_unfinished {
-    /* "address error on read"; NULL: there is none, or programs take it on purpose */
+    /* "address error on read"; NULL: there is none, or the exception is normal */
     const char *what;
     const char *where; /* "f+0x12", as people see it */
     uint16_t vector;
@@ -170,7 +170,7 @@ struct profile {
     size_t nnodes;
     struct profile_handler *handlers; /* roots that were entered by interrupts and exceptions */
     size_t nhandlers;
-    struct profile_task *tasks; /* by C1; none if the target does not tell them */
+    struct profile_task *tasks; /* by C1; none if the target does not report tasks */
     size_t ntasks;
     struct block_count *blocks; /* ascending; none if the target does not count them */
     struct branch_count *branches;
@@ -208,11 +208,14 @@ int profile_take_rates(struct profile *p, const struct rates *r, struct err *err
 
 /* profile_coverage - what was not seen, *n rows: places that gave no events, by cause, then
  * address; behind them what was lost, by kind, then cause. None if everything was seen; of a .prf
- * nobody knows (info.sums_only). Borrowed from p. */
+ * it is not known (info.sums_only). Borrowed from p. */
 const struct profile_coverage *profile_coverage(const struct profile *p, size_t *n);
 
 /* profile_coverage_sum - amount and c1 over all rows of a kind; bound if one of them is. */
 struct coverage_row profile_coverage_sum(const struct profile *p, enum coverage_kind kind);
+
+/* profile_away - the amount of COVERAGE_AWAY with that cause: EVENT_CAUSE_LINK or _RESET. */
+uint64_t profile_away(const struct profile *p, enum event_cause cause);
 
 /* profile_add_coverage - a copy of n rows of losses, behind those there are. profile_build() does
  * it with the tree's. Returns 0 or -ERR_NOMEM. */

@@ -1,5 +1,5 @@
 /* What a profile did not see: places that gave no events, how many calls they may concern, and what
- * was lost; an exception nobody returned from. */
+ * was lost; an exception that was never returned from. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +63,14 @@ struct coverage_row profile_coverage_sum(const struct profile *p, enum coverage_
         sum.bound |= r->bound;
     }
     return sum;
+}
+
+uint64_t profile_away(const struct profile *p, enum event_cause cause)
+{
+    for (size_t i = 0; i < p->ncoverage; i++)
+        if (p->coverage[i].at.kind == COVERAGE_AWAY && p->coverage[i].at.cause == cause)
+            return p->coverage[i].at.amount;
+    return 0;
 }
 
 /* A function of the profile says how it is called there; others have their symbol's name. */

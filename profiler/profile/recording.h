@@ -59,8 +59,8 @@ struct recording_end {
     size_t nremarks;
 };
 
-/* recording_code_sum - what tells two builds apart if they have no build ids: bytes of code and a
- * CRC-32 over each code section's address, size and content. 0 if the image holds no code. */
+/* recording_code_sum - identifies a build that has no build id: bytes of code and a CRC-32 over
+ * each code section's address, size and content. 0 if the image holds no code. */
 uint64_t recording_code_sum(const struct image *im);
 
 /* ---- writing ---- */
@@ -68,12 +68,12 @@ struct recording_writer;
 
 /* recording_create - begin a recording
  * path   its final name. Blocks go to path.part, which becomes path when finished; after a crash
- * the .part file is a readable recording cut short. One with events that is there already is
- * renamed: recording_kept(). Returns 0, -ERR_IO, -ERR_NOMEM. */
+ * the .part file is a readable recording cut short. An older .part file with events is renamed:
+ * recording_kept(). Returns 0, -ERR_IO, -ERR_NOMEM. */
 int recording_create(const char *path, const struct recording_header *h,
                      struct recording_writer **out, struct err *err);
 
-/* recording_kept - what an interrupted run had left as path.part is called now; NULL: there was
+/* recording_kept - the new name of what an interrupted run had left as path.part; NULL: there was
  * nothing worth keeping. Lives as long as w. */
 const char *recording_kept(const struct recording_writer *w);
 

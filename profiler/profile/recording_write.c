@@ -95,7 +95,7 @@ static int close_part(struct recording_writer *w, int ret)
     return ret;
 }
 
-/* Opens and locks the part. What was locked under another name by then is not it: once more. */
+/* Opens and locks the part. If the file was renamed before it was locked, it is tried again. */
 static int lock_part(struct recording_writer *w, struct err *err)
 {
     enum { TRIES = 100 };
@@ -269,7 +269,7 @@ const char *recording_part_path(const struct recording_writer *w) { return w->pa
 
 uint64_t recording_bytes(const struct recording_writer *w) { return w->bytes; }
 
-/* What is there, if anything is, is worth more than a run without an event. */
+/* An existing file is worth more than a run without an event. */
 static bool keeps_old(const struct recording_writer *w)
 {
     struct stat st;

@@ -1,10 +1,10 @@
-/* A profile as it stood at one moment, for readers that must not wait for the thread that owns the
- * profile, nor be waited for.
+/* A profile as it was at one moment, for readers that must neither wait for the thread that owns
+ * the profile nor make it wait.
  *
- * The owner says when something has changed, and takes a snapshot when somebody wants one: only
- * that costs anything. It is a whole profile, made by the function that makes the report's, so its
- * figures are the report's. Nobody changes it any more; any thread may read it, keep it as long as
- * it wants, and hand it on. When the last one who has it gives it back, its memory is free. */
+ * The owner marks changes, and takes a snapshot when a reader asks for one: only that has a cost.
+ * A snapshot is a whole profile, made by the function that makes the report's, so its figures are
+ * the report's. It never changes; any thread may read it, keep it, and pass it on. Its memory is
+ * freed when the last reference is given back. */
 #ifndef PROFILER_PROFILE_SNAPSHOT_H
 #define PROFILER_PROFILE_SNAPSHOT_H
 
@@ -23,20 +23,20 @@ typedef int snapshot_build(void *ctx, struct profile **out, struct err *err);
 /* snapshots_new - of a profile of version 0. Returns 0 or -ERR_NOMEM. */
 int snapshots_new(struct snapshots **out, struct err *err);
 
-/* snapshots_free - the owner is done; snapshots that are still held stay. NULL is fine. */
+/* snapshots_free - frees the owner's part; snapshots that are still held stay. NULL is fine. */
 void snapshots_free(struct snapshots *s);
 
-/* snapshots_changed - the profile is another one: its version grows. The owner's thread. */
+/* snapshots_changed - the profile has changed: its version grows. The owner's thread. */
 void snapshots_changed(struct snapshots *s);
 
-/* snapshots_take - the profile of now, given back by snapshot_release(). While it has not changed
- * since the last one, and somebody still has that, it is that; else build(ctx) makes it, on this
- * thread, the owner's. Returns 0 or what build() does. */
+/* snapshots_take - the profile of now, given back by snapshot_release(). If the profile has not
+ * changed since the last snapshot, and that is still held, it is the same one; else build(ctx)
+ * makes it, on this thread, the owner's. Returns 0 or what build() does. */
 int snapshots_take(struct snapshots *s, snapshot_build *build, void *ctx,
                    const struct snapshot **out, struct err *err);
 
-/* snapshots_last - the one taken last, given back by snapshot_release(); NULL if nobody has it any
- * more. Any thread, while s is there. */
+/* snapshots_last - the one taken last, given back by snapshot_release(); NULL if it is not held
+ * any more. Any thread, while s is there. */
 const struct snapshot *snapshots_last(struct snapshots *s);
 
 /* snapshot_profile, snapshot_version - the profile, and its number: it grows with each change, so
@@ -44,8 +44,8 @@ const struct snapshot *snapshots_last(struct snapshots *s);
 const struct profile *snapshot_profile(const struct snapshot *n);
 uint64_t snapshot_version(const struct snapshot *n);
 
-/* snapshot_keep - one more has it; returns n. snapshot_release - one less; true if that was the
- * last, and its memory is free. NULL is fine, false. Any thread. */
+/* snapshot_keep - takes one more reference; returns n. snapshot_release - gives one back; true if
+ * it was the last, and the memory is freed. NULL is fine, false. Any thread. */
 const struct snapshot *snapshot_keep(const struct snapshot *n);
 bool snapshot_release(const struct snapshot *n);
 

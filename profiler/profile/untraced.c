@@ -2,9 +2,8 @@
 
 #include <stdlib.h>
 
+#include "probe/base/array.h"
 #include "probe/base/err.h"
-
-enum { FIRST_ROWS = 64 };
 
 int untraced_add(struct untraced *u, const struct event *e)
 {
@@ -14,14 +13,8 @@ int untraced_add(struct untraced *u, const struct event *e)
         u->n = 0;
         return 0;
     }
-    if (u->n == u->cap) {
-        size_t cap = u->cap ? 2 * u->cap : FIRST_ROWS;
-        struct coverage_row *more = realloc(u->row, cap * sizeof *more);
-        if (!more)
-            return -ERR_NOMEM;
-        u->row = more;
-        u->cap = cap;
-    }
+    if (!array_room(&u->row, u->n, &u->cap, sizeof *u->row))
+        return -ERR_NOMEM;
     u->row[u->n++] = (struct coverage_row){
         .address = e->pc,
         .by = e->flags & EVENT_HAS_TARGET ? e->by : 0,

@@ -1,6 +1,6 @@
 /* Writers of formats that other people's programs read. Each is a row of exporters.c and has the
- * signature of its `write`; what is read of them, and by what it was proved, says docs/formats.md.
- */
+ * signature of its `write`; docs/formats.md says what other programs read of them, and which
+ * programs were tried. */
 #ifndef PROFILER_VIEWS_EXPORT_H
 #define PROFILER_VIEWS_EXPORT_H
 
@@ -16,9 +16,9 @@ int export_folded(const struct profile *p, const struct report_options *o,
 int export_speedscope(const struct profile *p, const struct report_options *o,
                       const struct text_sink *out, struct err *err);
 
-/* export_callgrind - functions, and calls between them with all columns; what a recursive function
- * calls is counted so that self and calls add up to its C1+children. Source: Valgrind 3.19 manual,
- * "Callgrind Format Specification". */
+/* export_callgrind - functions, and calls between them with all columns; calls of a recursive
+ * function are counted so that self and calls add up to its C1+children. Source: Valgrind 3.19
+ * manual, "Callgrind Format Specification". */
 int export_callgrind(const struct profile *p, const struct report_options *o,
                      const struct text_sink *out, struct err *err);
 

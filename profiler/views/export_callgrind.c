@@ -2,7 +2,7 @@
  * with everything it calls the sum over the calls into it (callgrind_annotate's cfn_totals). So
  * - a call costs what it took where the called function is outermost, and nothing within itself:
  *   the sum is C1+children of the table then;
- * - what nobody called, the roots, is called by a function of its own, [program]. */
+ * - roots, which have no caller, are called by an artificial function, [program]. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

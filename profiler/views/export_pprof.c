@@ -1,51 +1,30 @@
 /* A message is made of fields; one within another begins with its length, so it is made apart
  * first. Source for numbers of fields: google/pprof, proto/profile.proto. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
+#include "probe/base/buffer.h"
 #include "probe/base/util.h"
 #include "profiler/views/export.h"
 #include "profiler/views/paths.h"
 
-/* ---- bytes and fields ---- */
+/* ---- fields ---- */
 
-struct bytes {
-    uint8_t *at;
-    size_t n, cap;
-    bool failed;
-};
-
-static void add_bytes(struct bytes *b, const void *data, size_t n)
-{
-    if (n > b->cap - b->n && !b->failed) {
-        size_t cap = 2 * (b->n + n);
-        uint8_t *more = realloc(b->at, cap);
-        b->failed = more == NULL;
-        b->at = more ? more : b->at;
-        b->cap = more ? cap : b->cap;
-    }
-    if (b->failed || !n)
-        return;
-    memcpy(b->at + b->n, data, n);
-    b->n += n;
-}
-
-static void add_varint(struct bytes *b, uint64_t v)
+static void add_varint(struct buffer *b, uint64_t v)
 {
     uint8_t text[10];
     size_t n = 0;
     for (; v > 0x7F; v >>= 7)
         text[n++] = (uint8_t)(v | 0x80);
     text[n++] = (uint8_t)v;
-    add_bytes(b, text, n);
+    buffer_add(b, text, n);
 }
 
 enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 
 /* A number; 0 is what a reader takes for one that is not there. */
-static void add_number(struct bytes *b, unsigned field, uint64_t v)
+static void add_number(struct buffer *b, unsigned field, uint64_t v)
 {
     if (!v)
         return;
@@ -53,26 +32,26 @@ static void add_number(struct bytes *b, unsigned field, uint64_t v)
     add_varint(b, v);
 }
 
-static void add_field(struct bytes *b, unsigned field, const void *data, size_t n)
+static void add_field(struct buffer *b, unsigned field, const void *data, size_t n)
 {
     add_varint(b, field << 3 | WIRE_BYTES);
     add_varint(b, n);
-    add_bytes(b, data, n);
+    buffer_add(b, data, n);
 }
 
 /* The inner message, which is empty then. */
-static void add_message(struct bytes *b, unsigned field, struct bytes *inner)
+static void add_message(struct buffer *b, unsigned field, struct buffer *inner)
 {
-    add_field(b, field, inner->at, inner->n);
+    add_field(b, field, inner->data, inner->size);
     b->failed |= inner->failed;
-    inner->n = 0;
+    inner->size = 0;
 }
 
 /* ---- the profile ---- */
 
 struct pprof {
     const struct profile *p;
-    struct bytes message, strings, inner, list;
+    struct buffer message, strings, inner, list;
     uint64_t nstrings;
     struct path_column column[PATH_NVALUES];
     size_t ncolumns;
@@ -80,7 +59,7 @@ struct pprof {
 };
 
 /* In the table of strings, which is written last. The empty one is 0. */
-static uint64_t string(struct pprof *w, const char *text)
+static uint64_t string_index(struct pprof *w, const char *text)
 {
     if (w->nstrings && !*text)
         return 0;
@@ -90,8 +69,8 @@ static uint64_t string(struct pprof *w, const char *text)
 
 static void add_type(struct pprof *w, unsigned field, const struct path_column *c)
 {
-    add_number(&w->inner, 1, string(w, c->name));
-    add_number(&w->inner, 2, string(w, c->unit));
+    add_number(&w->inner, 1, string_index(w, c->name));
+    add_number(&w->inner, 2, string_index(w, c->unit));
     add_message(&w->message, field, &w->inner);
 }
 
@@ -113,7 +92,7 @@ static int add_sample(void *ctx, const struct path *path)
     return 0;
 }
 
-/* One mapping that has them all: what is in a program's flash or RAM is mapped by nobody. */
+/* One mapping for all: a program in flash or RAM has no mappings of its own. */
 static void add_mapping(struct pprof *w)
 {
     char id[2 * sizeof w->p->info.build_id + 1] = "";
@@ -121,8 +100,8 @@ static void add_mapping(struct pprof *w)
         snprintf(id + 2 * i, 3, "%02x", w->p->info.build_id[i]);
     add_number(&w->inner, 1, 1);
     add_number(&w->inner, 3, UINT32_MAX);
-    add_number(&w->inner, 5, string(w, w->p->info.elf ? w->p->info.elf : ""));
-    add_number(&w->inner, 6, string(w, id));
+    add_number(&w->inner, 5, string_index(w, w->p->info.elf ? w->p->info.elf : ""));
+    add_number(&w->inner, 6, string_index(w, id));
     for (unsigned has = 7; has <= 9; has++)
         add_number(&w->inner, has, 1);
     add_message(&w->message, 3, &w->inner);
@@ -141,11 +120,11 @@ static void add_function(struct pprof *w, size_t i)
     add_number(&w->inner, 3, f->low);
     add_message(&w->inner, 4, &w->list);
     add_message(&w->message, 4, &w->inner);
-    uint64_t shown = string(w, paths_name(w->p, i, "", name, sizeof name));
+    uint64_t shown = string_index(w, paths_name(w->p, i, "", name, sizeof name));
     add_number(&w->inner, 1, i + 1);
     add_number(&w->inner, 2, shown);
-    add_number(&w->inner, 3, f->linkage && *f->linkage ? string(w, f->linkage) : shown);
-    add_number(&w->inner, 4, string(w, f->file ? f->file : ""));
+    add_number(&w->inner, 3, f->linkage && *f->linkage ? string_index(w, f->linkage) : shown);
+    add_number(&w->inner, 4, string_index(w, f->file ? f->file : ""));
     add_number(&w->inner, 5, line);
     add_message(&w->message, 5, &w->inner);
 }
@@ -159,22 +138,22 @@ static void add_about(struct pprof *w)
     add_number(&w->message, 10, i->time.board_ns ? i->time.board_ns : i->time.host_ns);
     add_type(w, 11, shown);
     add_number(&w->message, 12, 1);
-    add_number(&w->message, 13, string(w, paths_coverage(w->p, text, sizeof text)));
+    add_number(&w->message, 13, string_index(w, paths_coverage(w->p, text, sizeof text)));
     if (i->target) {
         snprintf(text, sizeof text, "target %s", i->target);
-        add_number(&w->message, 13, string(w, text));
+        add_number(&w->message, 13, string_index(w, text));
     }
     if (i->note)
-        add_number(&w->message, 13, string(w, i->note));
-    add_number(&w->message, 14, string(w, shown->name));
+        add_number(&w->message, 13, string_index(w, i->note));
+    add_number(&w->message, 14, string_index(w, shown->name));
 }
 
 static int make_message(struct pprof *w, struct err *err)
 {
-    string(w, "");
+    string_index(w, "");
     w->ncolumns = paths_columns(w->p, w->column);
-    w->doubtful = string(w, "doubtful");
-    w->yes = string(w, "yes");
+    w->doubtful = string_index(w, "doubtful");
+    w->yes = string_index(w, "yes");
     for (size_t i = 0; i < w->ncolumns; i++)
         add_type(w, 1, &w->column[i]);
     int ret = paths_each(w->p, add_sample, w, err);
@@ -184,7 +163,7 @@ static int make_message(struct pprof *w, struct err *err)
     for (size_t i = 0; i < w->p->nfunctions; i++)
         add_function(w, i);
     add_about(w);
-    add_bytes(&w->message, w->strings.at, w->strings.n);
+    buffer_add(&w->message, w->strings.data, w->strings.size);
     if (w->message.failed || w->strings.failed)
         return err_set(err, ERR_NOMEM, "close other programs", "out of memory for %zu call paths",
                        w->p->nnodes);
@@ -194,12 +173,12 @@ static int make_message(struct pprof *w, struct err *err)
 /* ---- compression ---- */
 
 /* 16 more bits of window: a gzip header, with no time in it. Source: zlib.h, deflateInit2(). */
-static int write_gzip(const struct bytes *b, const struct text_sink *out, struct err *err)
+static int write_gzip(const struct buffer *b, const struct text_sink *out, struct err *err)
 {
-    z_stream z = { .next_in = b->at, .avail_in = (uInt)b->n };
+    z_stream z = { .next_in = (unsigned char *)b->data, .avail_in = (uInt)b->size };
     unsigned char buf[16384];
     int more = Z_OK;
-    if (b->n > UINT32_MAX)
+    if (b->size > UINT32_MAX)
         return err_set(err, ERR_FORMAT, "export a part of the run",
                        "the profile is larger than 4 GB in this format");
     if (deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
@@ -222,9 +201,9 @@ int export_pprof(const struct profile *p, const struct report_options *o,
     int ret = make_message(&w, err);
     if (ret == 0)
         ret = write_gzip(&w.message, out, err);
-    free(w.message.at);
-    free(w.strings.at);
-    free(w.inner.at);
-    free(w.list.at);
+    buffer_fini(&w.message);
+    buffer_fini(&w.strings);
+    buffer_fini(&w.inner);
+    buffer_fini(&w.list);
     return ret;
 }

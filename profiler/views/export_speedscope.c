@@ -13,18 +13,6 @@ struct speedscope {
     bool weights; /* else the stacks */
 };
 
-static void member_string(struct json_writer *j, const char *key, const char *value)
-{
-    json_write_key(j, key);
-    json_write_string(j, value);
-}
-
-static void member_uint(struct json_writer *j, const char *key, uint64_t value)
-{
-    json_write_key(j, key);
-    json_write_uint(j, value);
-}
-
 static void write_frames(struct speedscope *s)
 {
     struct json_writer *j = &s->json;
@@ -39,11 +27,11 @@ static void write_frames(struct speedscope *s)
         snprintf(shown, sizeof shown, "%s%s", paths_name(s->p, i, "", name, sizeof name),
                  f->doubtful ? " ?" : "");
         json_write_object(j, true);
-        member_string(j, "name", shown);
+        json_member_string(j, "name", shown);
         if (f->file)
-            member_string(j, "file", f->file);
+            json_member_string(j, "file", f->file);
         if (f->file && f->line > 0)
-            member_uint(j, "line", (uint64_t)f->line);
+            json_member_uint(j, "line", (uint64_t)f->line);
         json_write_end(j);
     }
     json_write_end(j);
@@ -73,11 +61,11 @@ static int write_column(struct speedscope *s, const struct path_column *c, const
     char name[ABOUT_BYTES + 100];
     snprintf(name, sizeof name, "%s (%s); %s", c->name, c->unit, about);
     json_write_object(j, false);
-    member_string(j, "type", "sampled");
-    member_string(j, "name", name);
-    member_string(j, "unit", "none"); /* it knows no cycles */
-    member_uint(j, "startValue", 0);
-    member_uint(j, "endValue", c->total);
+    json_member_string(j, "type", "sampled");
+    json_member_string(j, "name", name);
+    json_member_string(j, "unit", "none"); /* it knows no cycles */
+    json_member_uint(j, "startValue", 0);
+    json_member_uint(j, "endValue", c->total);
     s->value = c->value;
     for (int k = 0; k < 2; k++) {
         s->weights = k;
@@ -102,11 +90,11 @@ int export_speedscope(const struct profile *p, const struct report_options *o,
     int ret = 0;
     (void)o;
     json_write_object(&s.json, false);
-    member_string(&s.json, "$schema", "https://www.speedscope.app/file-format-schema.json");
-    member_string(&s.json, "exporter", "probeprof");
-    member_string(&s.json, "name", p->info.elf ? p->info.elf : "probeprof");
+    json_member_string(&s.json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+    json_member_string(&s.json, "exporter", "probeprof");
+    json_member_string(&s.json, "name", p->info.elf ? p->info.elf : "probeprof");
     /* the first that is shown: counter 1, where there is one */
-    member_uint(&s.json, "activeProfileIndex", n > 1);
+    json_member_uint(&s.json, "activeProfileIndex", n > 1);
     write_frames(&s);
     json_write_key(&s.json, "profiles");
     json_write_array(&s.json, false);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/buffer.h"
 #include "probe/base/util.h"
 #include "profiler/core/file_atomic.h"
 #include "profiler/views/export.h"
@@ -101,40 +102,18 @@ int exporter_find(const char *name, const struct exporter **out, struct err *err
 
 /* ---- to a file ---- */
 
-struct collected {
-    uint8_t *data;
-    size_t len, cap;
-    bool failed;
-};
-
-static void collect_text(void *ctx, const char *text, size_t len)
-{
-    struct collected *c = ctx;
-    if (len > c->cap - c->len && !c->failed) {
-        size_t cap = 2 * (c->len + len);
-        uint8_t *more = realloc(c->data, cap);
-        c->failed = more == NULL;
-        c->data = more ? more : c->data;
-        c->cap = more ? cap : c->cap;
-    }
-    if (c->failed || len == 0)
-        return;
-    memcpy(c->data + c->len, text, len);
-    c->len += len;
-}
-
 int exporter_save(const struct exporter *x, const struct profile *p, const struct report_options *o,
                   const char *path, struct err *err)
 {
-    struct collected c = { 0 };
-    const struct text_sink sink = { collect_text, &c };
+    struct buffer b = { 0 };
+    const struct text_sink sink = buffer_sink(&b);
     int ret = x->write(p, o, &sink, err);
-    if (ret == 0 && c.failed)
+    if (ret == 0 && b.failed)
         ret = err_set(err, ERR_NOMEM, "close other programs", "out of memory for the file");
     if (ret < 0)
         err_prefix(err, ret, path);
     else
-        ret = file_write_atomic(path, c.data, c.len, err);
-    free(c.data);
+        ret = file_write_atomic(path, (const uint8_t *)b.data, b.size, err);
+    buffer_fini(&b);
     return ret;
 }

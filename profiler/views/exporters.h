@@ -1,5 +1,4 @@
-/* Every form in which a profile is given out, one row each: whoever lets a user choose a format
- * looks here. */
+/* Every format a profile can be written in, one row each. */
 #ifndef PROFILER_VIEWS_EXPORTERS_H
 #define PROFILER_VIEWS_EXPORTERS_H
 
@@ -16,7 +15,7 @@ struct exporter {
     const char *name;   /* "json" */
     const char *suffix; /* of its files, without the dot */
     unsigned needs;     /* enum exporter_needs */
-    /* The whole profile to `out`. o: how text looks; the others take nothing from it. Returns 0;
+    /* The whole profile to `out`. o: how text looks; other formats ignore it. Returns 0;
      * -ERR_NOMEM, -ERR_FORMAT: what came until then is to be thrown away. */
     int (*write)(const struct profile *p, const struct report_options *o,
                  const struct text_sink *out, struct err *err);

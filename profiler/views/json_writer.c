@@ -9,6 +9,8 @@
 
 #include "probe/base/text.h"
 
+static const uint64_t most_exact = (uint64_t)1 << 53;
+
 static void put_text(struct json_writer *j, const char *text, size_t n)
 {
     if (n)
@@ -175,4 +177,67 @@ void json_write_null(struct json_writer *j)
 {
     before_value(j);
     put_str(j, "null");
+}
+
+void json_write_count(struct json_writer *j, uint64_t value)
+{
+    char text[24];
+    if (value <= most_exact) {
+        json_write_uint(j, value);
+        return;
+    }
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    json_write_string(j, text);
+}
+
+/* ---- members ---- */
+
+void json_member_string(struct json_writer *j, const char *key, const char *text)
+{
+    json_write_key(j, key);
+    json_write_string(j, text);
+}
+
+void json_member_text(struct json_writer *j, const char *key, const char *text)
+{
+    json_member_string(j, key, text && *text ? text : NULL);
+}
+
+void json_member_uint(struct json_writer *j, const char *key, uint64_t value)
+{
+    json_write_key(j, key);
+    json_write_uint(j, value);
+}
+
+void json_member_uint_if(struct json_writer *j, const char *key, bool known, uint64_t value)
+{
+    json_write_key(j, key);
+    if (known)
+        json_write_uint(j, value);
+    else
+        json_write_null(j);
+}
+
+void json_member_real(struct json_writer *j, const char *key, double value)
+{
+    json_write_key(j, key);
+    json_write_real(j, value);
+}
+
+void json_member_bool(struct json_writer *j, const char *key, bool value)
+{
+    json_write_key(j, key);
+    json_write_bool(j, value);
+}
+
+void json_member_null(struct json_writer *j, const char *key)
+{
+    json_write_key(j, key);
+    json_write_null(j);
+}
+
+void json_member_count(struct json_writer *j, const char *key, uint64_t value)
+{
+    json_write_key(j, key);
+    json_write_count(j, value);
 }

@@ -38,5 +38,20 @@ void json_write_int(struct json_writer *j, int64_t value);
 void json_write_real(struct json_writer *j, double value);
 void json_write_bool(struct json_writer *j, bool value);
 void json_write_null(struct json_writer *j);
+/* json_write_count - as json_write_uint(), but a string of digits above 2^53: readers in JavaScript
+ * have no exact numbers there. */
+void json_write_count(struct json_writer *j, uint64_t value);
+
+/* json_member_string ... json_member_count - a key and its value, as written by json_write_key()
+ * and the function of that name. json_member_text - as json_member_string(), with null for "".
+ * json_member_uint_if - null unless it is known. */
+void json_member_string(struct json_writer *j, const char *key, const char *text);
+void json_member_text(struct json_writer *j, const char *key, const char *text);
+void json_member_uint(struct json_writer *j, const char *key, uint64_t value);
+void json_member_uint_if(struct json_writer *j, const char *key, bool known, uint64_t value);
+void json_member_real(struct json_writer *j, const char *key, double value);
+void json_member_bool(struct json_writer *j, const char *key, bool value);
+void json_member_null(struct json_writer *j, const char *key);
+void json_member_count(struct json_writer *j, const char *key, uint64_t value);
 
 #endif

@@ -154,7 +154,7 @@ char *paths_name(const struct profile *p, size_t function, const char *reserved,
 char *paths_coverage(const struct profile *p, char *buf, size_t n)
 {
     const struct coverage_row lost = profile_coverage_sum(p, COVERAGE_LOST);
-    uint64_t gaps = profile_coverage_sum(p, COVERAGE_AWAY).amount;
+    uint64_t gaps = profile_away(p, EVENT_CAUSE_LINK);
     if (p->info.sums_only) {
         snprintf(buf, n, "what was not seen is not known");
         return buf;

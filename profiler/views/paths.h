@@ -1,5 +1,5 @@
-/* A profile as formats for other programs want it: call paths with what each took by itself, and
- * columns with names. */
+/* A profile as formats of other programs need it: call paths with their own counts, and named
+ * columns. */
 #ifndef PROFILER_VIEWS_PATHS_H
 #define PROFILER_VIEWS_PATHS_H
 
@@ -50,8 +50,8 @@ char *paths_name(const struct profile *p, size_t function, const char *reserved,
  * doubtful". Returns buf. */
 char *paths_coverage(const struct profile *p, char *buf, size_t n);
 
-/* paths_put - printf() to a sink without a limit on its length: fmt has no text that nobody here
- * wrote, but for what paths_name() gave. At most 511 bytes. */
+/* paths_put - printf() to a sink, at most 511 bytes, as it is: arguments that come from outside
+ * have to be names made by paths_name(). */
 void paths_put(const struct text_sink *out, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -133,12 +133,10 @@ static void doubt_cell(const struct profile_function *f, struct report_line *l)
 {
     char text[8] = "";
     double percent = 100 * profile_doubt_share(f);
-    if (f->doubtful && percent >= 0)
-        snprintf(text, sizeof text,
-                 percent < 0.1    ? "<0.1"
-                 : percent < 9.95 ? "%.1f"
-                                  : "%.0f",
-                 percent);
+    if (f->doubtful && percent >= 0 && percent < 0.1)
+        snprintf(text, sizeof text, "<0.1");
+    else if (f->doubtful && percent >= 0)
+        snprintf(text, sizeof text, "%.*f", percent < 9.95 ? 1 : 0, percent);
     line_cell(l, text, DOUBT_COLUMNS);
 }
 
@@ -208,7 +206,7 @@ struct rows {
 static void take_function(struct rows *r, const struct profile *p, const struct report_options *o,
                           const struct profile_function *f)
 {
-    if (!o->all && !was_hit(f))
+    if ((!o->all && !was_hit(f)) || !report_wants(o, f))
         return;
     if (!threshold_met(&o->hits, f->hits, p->total_hits)) {
         r->below++;
@@ -298,6 +296,7 @@ static void add_row(const struct rows *r, const struct profile *p, const struct 
     if (c->doubt)
         doubt_cell(f, l);
     line_add(l, f->doubtful ? " ?" : "  ");
+    line_add(l, f->tagged ? "*" : "");
     line_add(l, report_names_text(r->names, name_index(r, p, f), report_width(o) - l->columns, name,
                                   sizeof name));
     if (o->color && f->doubtful)
@@ -392,14 +391,15 @@ static void add_coverage(const struct profile *p, const struct text_sink *out)
 {
     const struct profile_info *i = &p->info;
     const struct coverage_row lost = profile_coverage_sum(p, COVERAGE_LOST),
-                              away = profile_coverage_sum(p, COVERAGE_AWAY),
                               blind = profile_coverage_sum(p, COVERAGE_BLIND);
+    const uint64_t away = profile_away(p, EVENT_CAUSE_LINK),
+                   resets = profile_away(p, EVENT_CAUSE_RESET);
     char a[32], b[32], c[32];
     if (i->sampling.looks)
         add_sampling(p, out);
-    if (i->sampling.looks && away.amount)
+    if (i->sampling.looks && away)
         sink_printf(out, "          the board was away %s: what ran then is not in here\n",
-                    count_times(away.amount, a, sizeof a));
+                    count_times(away, a, sizeof a));
     if (!i->events || i->sampling.looks)
         return; /* read from a .prf, which does not say */
     sink_printf(out, "coverage  %s events, %s%s lost, %s doubtful", group_digits(i->events, a),
@@ -408,9 +408,14 @@ static void add_coverage(const struct profile *p, const struct text_sink *out)
     if (lost.amount && p->total_c1)
         sink_printf(out, "\n          %.2f %% of C1 seen",
                     100.0 * (double)(p->total_c1 - lost.c1) / (double)p->total_c1);
-    if (away.amount)
+    if (away)
         sink_printf(out, "\n          the board was away %s: what ran then is not in here",
-                    count_times(away.amount, a, sizeof a));
+                    count_times(away, a, sizeof a));
+    if (resets)
+        sink_printf(out,
+                    "\n          the board was reset %s: what ran until it was traced again is not "
+                    "in here",
+                    count_times(resets, a, sizeof a));
     if (blind.amount)
         sink_printf(out, "\n          %.1f %% of C1 ran where code may have been left unseen, %s",
                     p->total_c1 ? 100.0 * (double)blind.c1 / (double)p->total_c1 : 0,
@@ -425,9 +430,11 @@ static void add_coverage(const struct profile *p, const struct text_sink *out)
 static void add_estimate(const struct profile *p, const struct text_sink *out)
 {
     const struct profile_estimate *e = &p->info.estimate;
-    const char *by = e->sources == EVENT_BY_STAMPS     ? "time stamps"
-                     : e->sources == EVENT_BY_ARRIVALS ? "arrival times"
-                                                       : "stamps and arrivals";
+    const char *by = "stamps and arrivals";
+    if (e->sources == EVENT_BY_STAMPS)
+        by = "time stamps";
+    else if (e->sources == EVENT_BY_ARRIVALS)
+        by = "arrival times";
     char a[32];
     if (!e->is || p->type != PROFILE_TRACE || !p->total_c1)
         return;

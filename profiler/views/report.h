@@ -3,6 +3,7 @@
 #ifndef PROFILER_VIEWS_REPORT_H
 #define PROFILER_VIEWS_REPORT_H
 
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -28,12 +29,15 @@ struct report_options {
     bool ascii;     /* tree without box-drawing characters */
     enum report_sort sort;
     bool reverse;          /* else counts run down, names, addresses and cache lines up */
+    bool up;               /* of the tree: from each function to those that called it */
     struct threshold hits; /* only functions (call paths) whose hits meet it */
     /* also functions that were never hit (default: only hit ones), and every function with untraced
      * places */
     bool all;
     const struct symbols *symbols; /* source of the never-hit functions for `all`; may be NULL */
     size_t limit;                  /* rows; 0: all */
+    /* only functions whose name people see matches, and call paths that lead to them; NULL: all */
+    const regex_t *function;
     /* of formats with one number a call path: 1 hits, 2 C1, 3 C2; 0: C1, or hits without counters
      */
     unsigned value;
@@ -43,6 +47,9 @@ struct report_options {
  * "line", "name", "address"; -ERR_USAGE with the list in the hint. */
 int report_sort_parse(const char *text, enum report_sort *out, struct err *err);
 
+/* report_wants - whether o's expression, if there is one, matches the name people see. */
+bool report_wants(const struct report_options *o, const struct profile_function *f);
+
 /* report_functions - one row per function: hits, hits %, C1, C1 %, C1+children, C2, C2+children,
  * cache line, '?' if doubtful, name; an unused counter has no columns, statistical profiles show
  * hits only. Then what was left out by the threshold. Returns 0; -ERR_NOMEM: nothing was written.
@@ -50,7 +57,8 @@ int report_sort_parse(const char *text, enum report_sort *out, struct err *err);
 int report_functions(const struct profile *p, const struct report_options *o,
                      const struct text_sink *out);
 
-/* report_tree - one row per call path, indented; children in the order of C1+children. Returns 0;
+/* report_tree - one row per call path, indented; children in the order of C1+children. With o->up
+ * the paths begin with each function, by C1, and below it are its callers (paths_up.h). Returns 0;
  * -ERR_NOMEM: nothing was written. */
 int report_tree(const struct profile *p, const struct report_options *o,
                 const struct text_sink *out);

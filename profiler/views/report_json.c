@@ -7,38 +7,10 @@
 #include "profiler/views/json_writer.h"
 #include "profiler/profile/slowdown.h"
 
-static void member_string(struct json_writer *j, const char *key, const char *value)
-{
-    json_write_key(j, key);
-    json_write_string(j, value);
-}
-
-static void member_uint(struct json_writer *j, const char *key, uint64_t value)
-{
-    json_write_key(j, key);
-    json_write_uint(j, value);
-}
-
-static void member_bool(struct json_writer *j, const char *key, bool value)
-{
-    json_write_key(j, key);
-    json_write_bool(j, value);
-}
-
-/* "" counts as unknown. */
-static void member_name(struct json_writer *j, const char *key, const char *value)
-{
-    member_string(j, key, value && *value ? value : NULL);
-}
-
 /* 0 counts as unknown. */
 static void member_known(struct json_writer *j, const char *key, uint64_t value)
 {
-    json_write_key(j, key);
-    if (value)
-        json_write_uint(j, value);
-    else
-        json_write_null(j);
+    json_member_uint_if(j, key, value, value);
 }
 
 static void build_id(struct json_writer *j, const struct profile_info *i)
@@ -46,7 +18,7 @@ static void build_id(struct json_writer *j, const struct profile_info *i)
     char text[2 * sizeof i->build_id + 1] = "";
     for (size_t k = 0; k < i->build_id_len && k < sizeof i->build_id; k++)
         snprintf(text + 2 * k, 3, "%02x", i->build_id[k]);
-    member_name(j, "build_id", text);
+    json_member_text(j, "build_id", text);
 }
 
 static void write_started(struct json_writer *j, int64_t when)
@@ -56,7 +28,7 @@ static void write_started(struct json_writer *j, int64_t when)
     time_t t = (time_t)when;
     if (when && gmtime_r(&t, &tm))
         strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    member_name(j, "started", text);
+    json_member_text(j, "started", text);
 }
 
 static void write_counters(struct json_writer *j, const struct profile_info *i)
@@ -69,9 +41,9 @@ static void write_counters(struct json_writer *j, const struct profile_info *i)
             continue;
         }
         json_write_object(j, true);
-        member_uint(j, "code", i->counter[k].code);
-        member_string(j, "name", i->counter[k].name);
-        member_string(j, "unit", i->counter[k].unit);
+        json_member_uint(j, "code", i->counter[k].code);
+        json_member_string(j, "name", i->counter[k].name);
+        json_member_string(j, "unit", i->counter[k].unit);
         json_write_end(j);
     }
     json_write_end(j);
@@ -100,33 +72,25 @@ static void slow_down(struct json_writer *j, const struct run_time *t)
     }
     json_write_object(j, true);
     for (size_t k = 0; k < ARRAY_LEN(part); k++) {
-        json_write_key(j, part[k].key);
-        json_write_real(j, part[k].value);
+        json_member_real(j, part[k].key, part[k].value);
     }
     json_write_end(j);
-}
-
-static void member_null(struct json_writer *j, const char *key)
-{
-    json_write_key(j, key);
-    json_write_null(j);
 }
 
 /* Of a .prf: the members are there, and nothing is known. */
 static void no_coverage(struct json_writer *j)
 {
-    static const char *const keys[] = { "events",  "lost",          "gaps",         "lost_is_bound",
-                                        "lost_c1", "doubtful",      "blind_events", "blind_c1",
-                                        "names",   "untraced_hits", "untraced" };
+    static const char *const keys[] = { "events",        "lost",    "gaps",          "resets",
+                                        "lost_is_bound", "lost_c1", "doubtful",      "blind_events",
+                                        "blind_c1",      "names",   "untraced_hits", "untraced" };
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-        member_null(j, keys[i]);
+        json_member_null(j, keys[i]);
 }
 
 /* Places that gave no events, and the hits of the functions that hold them. */
 static void write_untraced(struct json_writer *j, const struct profile *p)
 {
-    json_write_key(j, "untraced_hits");
-    json_write_uint(j, p->untraced_hits);
+    json_member_uint(j, "untraced_hits", p->untraced_hits);
     json_write_key(j, "untraced");
     json_write_array(j, false);
     size_t n;
@@ -134,11 +98,11 @@ static void write_untraced(struct json_writer *j, const struct profile *p)
     for (size_t i = 0; i < n && row[i].at.kind < COVERAGE_NPLACES; i++) {
         const struct profile_coverage *x = &row[i];
         json_write_object(j, true);
-        member_uint(j, "address", x->at.address);
-        member_string(j, "kind", coverage_kind_name((enum coverage_kind)x->at.kind));
-        member_string(j, "cause", coverage_cause_name((enum coverage_cause)x->at.cause));
-        member_name(j, "function", x->name);
-        member_name(j, "by", x->by);
+        json_member_uint(j, "address", x->at.address);
+        json_member_string(j, "kind", coverage_kind_name((enum coverage_kind)x->at.kind));
+        json_member_string(j, "cause", coverage_cause_name((enum coverage_cause)x->at.cause));
+        json_member_text(j, "function", x->name);
+        json_member_text(j, "by", x->by);
         member_known(j, "bytes", x->at.amount);
         json_write_end(j);
     }
@@ -154,11 +118,11 @@ static void write_unfinished(struct json_writer *j, const struct profile *p)
         return;
     }
     json_write_object(j, true);
-    member_uint(j, "vector", u->vector);
-    member_string(j, "exception", u->what);
-    member_string(j, "at", u->where);
-    member_uint(j, "c1_since", u->c1);
-    member_bool(j, "reset", u->reset);
+    json_member_uint(j, "vector", u->vector);
+    json_member_string(j, "exception", u->what);
+    json_member_string(j, "at", u->where);
+    json_member_uint(j, "c1_since", u->c1);
+    json_member_bool(j, "reset", u->reset);
     json_write_end(j);
 }
 
@@ -168,9 +132,9 @@ static void write_remarks(struct json_writer *j, const struct profile_info *i)
     json_write_array(j, true);
     for (size_t k = 0; k < i->nremarks; k++) {
         json_write_object(j, true);
-        member_string(j, "kind", i->remarks[k].kind);
-        member_uint(j, "count", i->remarks[k].count);
-        member_string(j, "text", i->remarks[k].text);
+        json_member_string(j, "kind", i->remarks[k].kind);
+        json_member_uint(j, "count", i->remarks[k].count);
+        json_member_string(j, "text", i->remarks[k].text);
         json_write_end(j);
     }
     json_write_end(j);
@@ -181,15 +145,16 @@ static void write_coverage(struct json_writer *j, const struct profile *p)
     const struct profile_info *i = &p->info;
     const struct coverage_row lost = profile_coverage_sum(p, COVERAGE_LOST),
                               blind = profile_coverage_sum(p, COVERAGE_BLIND);
-    member_uint(j, "events", i->events);
-    member_uint(j, "lost", lost.amount);
-    member_uint(j, "gaps", profile_coverage_sum(p, COVERAGE_AWAY).amount);
-    member_bool(j, "lost_is_bound", lost.bound);
-    member_uint(j, "lost_c1", lost.c1);
-    member_uint(j, "doubtful", i->doubtful);
-    member_uint(j, "blind_events", blind.amount);
-    member_uint(j, "blind_c1", blind.c1);
-    member_bool(j, "names", !i->unnamed);
+    json_member_uint(j, "events", i->events);
+    json_member_uint(j, "lost", lost.amount);
+    json_member_uint(j, "gaps", profile_away(p, EVENT_CAUSE_LINK));
+    json_member_uint(j, "resets", profile_away(p, EVENT_CAUSE_RESET));
+    json_member_bool(j, "lost_is_bound", lost.bound);
+    json_member_uint(j, "lost_c1", lost.c1);
+    json_member_uint(j, "doubtful", i->doubtful);
+    json_member_uint(j, "blind_events", blind.amount);
+    json_member_uint(j, "blind_c1", blind.c1);
+    json_member_bool(j, "names", !i->unnamed);
     write_untraced(j, p);
 }
 
@@ -214,16 +179,16 @@ static void write_run(struct json_writer *j, const struct profile *p)
     json_write_end(j);
     write_unfinished(j, p);
     if (i->sums_only)
-        member_null(j, "passes");
+        json_member_null(j, "passes");
     else
-        member_uint(j, "passes", i->passes);
+        json_member_uint(j, "passes", i->passes);
     json_write_key(j, "totals");
     json_write_object(j, true);
-    member_uint(j, "hits", p->total_hits);
-    member_uint(j, "c1", p->total_c1);
-    member_uint(j, "c2", p->total_c2);
+    json_member_uint(j, "hits", p->total_hits);
+    json_member_uint(j, "c1", p->total_c1);
+    json_member_uint(j, "c2", p->total_c2);
     json_write_end(j);
-    member_name(j, "note", i->note);
+    json_member_text(j, "note", i->note);
     write_remarks(j, i);
 }
 
@@ -234,11 +199,11 @@ static void write_handlers(struct json_writer *j, const struct profile *p)
     for (size_t i = 0; i < p->nhandlers; i++) {
         const struct profile_handler *h = &p->handlers[i];
         json_write_object(j, true);
-        member_uint(j, "function", h->function);
-        member_string(j, "kind", h->exception ? "exception" : "interrupt");
-        member_uint(j, "vector", h->vector);
-        member_uint(j, "count", h->count);
-        member_uint(j, "c1", h->c1);
+        json_member_uint(j, "function", h->function);
+        json_member_string(j, "kind", h->exception ? "exception" : "interrupt");
+        json_member_uint(j, "vector", h->vector);
+        json_member_uint(j, "count", h->count);
+        json_member_uint(j, "c1", h->c1);
         member_known(j, "longest_c1", h->longest);
         member_known(j, "shortest_c1", h->longest ? h->shortest : 0);
         json_write_end(j);
@@ -253,17 +218,13 @@ static void write_threads(struct json_writer *j, const struct profile *p)
     for (size_t i = 0; i < p->ntasks; i++) {
         const struct profile_task *k = &p->tasks[i];
         json_write_object(j, true);
-        json_write_key(j, "number");
-        if (k->number >= 0)
-            json_write_uint(j, (uint64_t)k->number);
-        else
-            json_write_null(j);
-        member_name(j, "name", k->name);
-        member_uint(j, "function", k->function);
-        member_uint(j, "stack_low", k->low);
-        member_uint(j, "stack_high", k->high);
-        member_uint(j, "c1", k->c1);
-        member_uint(j, "c2", k->c2);
+        json_member_uint_if(j, "number", k->number >= 0, (uint64_t)k->number);
+        json_member_text(j, "name", k->name);
+        json_member_uint(j, "function", k->function);
+        json_member_uint(j, "stack_low", k->low);
+        json_member_uint(j, "stack_high", k->high);
+        json_member_uint(j, "c1", k->c1);
+        json_member_uint(j, "c2", k->c2);
         json_write_end(j);
     }
     json_write_end(j);
@@ -276,14 +237,10 @@ static void write_blocks(struct json_writer *j, const struct profile *p)
     for (size_t i = 0; i < p->nblocks; i++) {
         size_t f = profile_function_at(p, p->blocks[i].low);
         json_write_object(j, true);
-        member_uint(j, "low", p->blocks[i].low);
-        member_uint(j, "high", p->blocks[i].high);
-        json_write_key(j, "function");
-        if (f < p->nfunctions)
-            json_write_uint(j, f);
-        else
-            json_write_null(j);
-        member_uint(j, "count", p->blocks[i].count);
+        json_member_uint(j, "low", p->blocks[i].low);
+        json_member_uint(j, "high", p->blocks[i].high);
+        json_member_uint_if(j, "function", f < p->nfunctions, f);
+        json_member_uint(j, "count", p->blocks[i].count);
         json_write_end(j);
     }
     json_write_end(j);
@@ -291,18 +248,12 @@ static void write_blocks(struct json_writer *j, const struct profile *p)
     json_write_array(j, false);
     for (size_t i = 0; i < p->nbranches; i++) {
         json_write_object(j, true);
-        member_uint(j, "pc", p->branches[i].pc);
-        member_uint(j, "taken", p->branches[i].taken);
-        member_uint(j, "not_taken", p->branches[i].not_taken);
+        json_member_uint(j, "pc", p->branches[i].pc);
+        json_member_uint(j, "taken", p->branches[i].taken);
+        json_member_uint(j, "not_taken", p->branches[i].not_taken);
         json_write_end(j);
     }
     json_write_end(j);
-}
-
-static void member_real(struct json_writer *j, const char *key, double value)
-{
-    json_write_key(j, key);
-    json_write_real(j, value);
 }
 
 /* Of all samples, and between what the true share is with 95 % probability. */
@@ -310,33 +261,29 @@ static void write_share(struct json_writer *j, uint64_t hits, uint64_t total)
 {
     double low, high;
     sampling_interval(hits, total, &low, &high);
-    member_real(j, "share", total ? (double)hits / (double)total : 0);
-    member_real(j, "share_low", low);
-    member_real(j, "share_high", high);
+    json_member_real(j, "share", total ? (double)hits / (double)total : 0);
+    json_member_real(j, "share_low", low);
+    json_member_real(j, "share_high", high);
 }
 
 static void write_sampling(struct json_writer *j, const struct profile_sampling *s)
 {
     json_write_key(j, "sampling");
     json_write_object(j, true);
-    member_uint(j, "rate_asked", s->rate_asked);
-    member_real(j, "rate", sampling_rate(s));
-    member_uint(j, "looks", s->looks);
-    member_uint(j, "asleep", s->asleep);
-    member_uint(j, "missed", s->missed);
-    member_real(j, "seconds", (double)s->running_ns / 1e9);
-    member_real(j, "confidence", 0.95);
+    json_member_uint(j, "rate_asked", s->rate_asked);
+    json_member_real(j, "rate", sampling_rate(s));
+    json_member_uint(j, "looks", s->looks);
+    json_member_uint(j, "asleep", s->asleep);
+    json_member_uint(j, "missed", s->missed);
+    json_member_real(j, "seconds", (double)s->running_ns / 1e9);
+    json_member_real(j, "confidence", 0.95);
     json_write_end(j);
 }
 
 static void write_spread(struct json_writer *j, const char *key, const struct profile *p,
                          uint64_t value)
 {
-    json_write_key(j, key);
-    if (p->info.estimate.measurements)
-        json_write_uint(j, value);
-    else
-        json_write_null(j);
+    json_member_uint_if(j, key, p->info.estimate.measurements, value);
 }
 
 /* What counter 1 rests on, where it is estimated; its unit's spreads hold with that confidence. */
@@ -344,12 +291,12 @@ static void write_estimate(struct json_writer *j, const struct profile_estimate 
 {
     json_write_key(j, "estimate");
     json_write_object(j, true);
-    member_string(j, "counter", "c1");
-    member_uint(j, "measurements", e->measurements);
-    member_bool(j, "by_stamps", e->sources & EVENT_BY_STAMPS);
-    member_bool(j, "by_arrivals", e->sources & EVENT_BY_ARRIVALS);
-    member_real(j, "factor", e->factor);
-    member_real(j, "confidence", 0.95);
+    json_member_string(j, "counter", "c1");
+    json_member_uint(j, "measurements", e->measurements);
+    json_member_bool(j, "by_stamps", e->sources & EVENT_BY_STAMPS);
+    json_member_bool(j, "by_arrivals", e->sources & EVENT_BY_ARRIVALS);
+    json_member_real(j, "factor", e->factor);
+    json_member_real(j, "confidence", 0.95);
     json_write_end(j);
 }
 
@@ -361,32 +308,27 @@ static void write_function(struct json_writer *j, const struct profile *p,
                                                 "exception-100", "exception-400", "interrupt",
                                                 "exception-dbr", "user-block" };
     json_write_object(j, true);
-    member_string(j, "name", f->name);
-    member_name(j, "linkage_name", f->linkage);
-    member_name(j, "qualified_name", f->qualified);
-    member_name(j, "file", f->file);
+    json_member_string(j, "name", f->name);
+    json_member_text(j, "linkage_name", f->linkage);
+    json_member_text(j, "qualified_name", f->qualified);
+    json_member_text(j, "file", f->file);
     member_known(j, "line", f->line > 0 ? (uint64_t)f->line : 0);
-    member_uint(j, "low", f->low);
-    member_uint(j, "high", f->high);
-    json_write_key(j, "cache_line");
-    if (f->cache_line == PROFILE_NOT_CACHED)
-        json_write_null(j);
-    else
-        json_write_uint(j, f->cache_line);
-    member_string(j, "description",
-                  thread               ? thread
-                  : f->description < 8 ? descriptions[f->description]
-                                       : "unknown");
-    member_uint(j, "hits", f->hits);
-    member_uint(j, "c1", f->c1);
-    member_uint(j, "c1_children", f->c1_children);
+    json_member_uint(j, "low", f->low);
+    json_member_uint(j, "high", f->high);
+    json_member_uint_if(j, "cache_line", f->cache_line != PROFILE_NOT_CACHED, f->cache_line);
+    const char *description =
+        f->description < ARRAY_LEN(descriptions) ? descriptions[f->description] : "unknown";
+    json_member_string(j, "description", thread ? thread : description);
+    json_member_uint(j, "hits", f->hits);
+    json_member_uint(j, "c1", f->c1);
+    json_member_uint(j, "c1_children", f->c1_children);
     if (p->info.estimate.is) {
         write_spread(j, "c1_spread", p, f->c1_spread);
         write_spread(j, "c1_children_spread", p, f->c1_children_spread);
     }
-    member_uint(j, "c2", f->c2);
-    member_uint(j, "c2_children", f->c2_children);
-    member_bool(j, "doubtful", f->doubtful);
+    json_member_uint(j, "c2", f->c2);
+    json_member_uint(j, "c2_children", f->c2_children);
+    json_member_bool(j, "doubtful", f->doubtful);
     if (p->type == PROFILE_STATISTICAL)
         write_share(j, f->hits, p->total_hits);
     json_write_key(j, "doubt_share");
@@ -400,19 +342,15 @@ static void write_function(struct json_writer *j, const struct profile *p,
 static void write_node(struct json_writer *j, const struct profile_node *n, size_t id)
 {
     json_write_object(j, true);
-    member_uint(j, "id", id);
-    json_write_key(j, "parent");
-    if (n->parent == PROFILE_NO_PARENT)
-        json_write_null(j);
-    else
-        json_write_uint(j, n->parent);
-    member_uint(j, "function", n->function);
-    member_uint(j, "hits", n->hits);
-    member_uint(j, "c1", n->c1);
-    member_uint(j, "c1_children", n->c1_children);
-    member_uint(j, "c2", n->c2);
-    member_uint(j, "c2_children", n->c2_children);
-    member_bool(j, "doubtful", n->doubtful);
+    json_member_uint(j, "id", id);
+    json_member_uint_if(j, "parent", n->parent != PROFILE_NO_PARENT, n->parent);
+    json_member_uint(j, "function", n->function);
+    json_member_uint(j, "hits", n->hits);
+    json_member_uint(j, "c1", n->c1);
+    json_member_uint(j, "c1_children", n->c1_children);
+    json_member_uint(j, "c2", n->c2);
+    json_member_uint(j, "c2_children", n->c2_children);
+    json_member_bool(j, "doubtful", n->doubtful);
     json_write_end(j);
 }
 
@@ -420,11 +358,11 @@ void report_json(const struct profile *p, const struct text_sink *out)
 {
     struct json_writer j = { .out = out };
     json_write_object(&j, false);
-    member_string(&j, "schema", "probeprof.profile/1");
-    member_string(&j, "type", p->type == PROFILE_STATISTICAL ? "statistical" : "trace");
-    member_string(&j, "target", p->info.target);
-    member_string(&j, "probe", p->info.probe);
-    member_string(&j, "elf", p->info.elf);
+    json_member_string(&j, "schema", "probeprof.profile/1");
+    json_member_string(&j, "type", p->type == PROFILE_STATISTICAL ? "statistical" : "trace");
+    json_member_string(&j, "target", p->info.target);
+    json_member_string(&j, "probe", p->info.probe);
+    json_member_string(&j, "elf", p->info.elf);
     build_id(&j, &p->info);
     write_started(&j, p->info.when);
     write_counters(&j, &p->info);

@@ -112,7 +112,7 @@ static const char *last_scope(const char *name)
     return last;
 }
 
-/* Head and tail stay: in long C names it is often the end that tells them apart. */
+/* Head and tail stay: long C names often differ at the end. */
 static void cut_middle(const char *name, size_t columns, char *buf, size_t cap)
 {
     size_t n = strlen(name), head = (columns - 2) * 2 / 3, tail = columns - 2 - head;

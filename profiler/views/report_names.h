@@ -1,5 +1,5 @@
-/* The names of one report in the columns there are: shortened where they are too long, and never so
- * that two functions look alike. */
+/* The names of one report, shortened to the columns there are, but never so that two functions
+ * look alike. */
 #ifndef PROFILER_VIEWS_REPORT_NAMES_H
 #define PROFILER_VIEWS_REPORT_NAMES_H
 
@@ -17,7 +17,7 @@ void report_names_free(struct report_names *t);
 
 /* report_names_set - function i (less than n) of the report, before the first text is asked for
  * name   as people would see it whole; borrowed until report_names_free()
- * low    its address: what tells namesakes apart in the last resort */
+ * low    its address: which is shown where nothing else distinguishes namesakes */
 void report_names_set(struct report_names *t, size_t i, const char *name, uint64_t low);
 
 /* report_names_text - function i's name in at most `columns` (5 at least), printable whatever it

@@ -3,14 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/util.h"
 #include "profiler/views/report_priv.h"
 
 unsigned report_width(const struct report_options *o)
 {
     unsigned width = o->width ? o->width : REPORT_WIDTH;
-    return width < REPORT_WIDTH_MIN        ? REPORT_WIDTH_MIN
-           : width > REPORT_LINE_BYTES / 4 ? REPORT_LINE_BYTES / 4
-                                           : width;
+    return MIN(MAX(width, (unsigned)REPORT_WIDTH_MIN), (unsigned)REPORT_LINE_BYTES / 4);
 }
 
 bool report_has_counter(const struct profile *p, int i)
@@ -23,6 +22,11 @@ bool report_has_counter(const struct profile *p, int i)
 const char *report_shown_name(const struct profile_function *f)
 {
     return f->qualified && *f->qualified ? f->qualified : f->name;
+}
+
+bool report_wants(const struct report_options *o, const struct profile_function *f)
+{
+    return !o->function || regexec(o->function, report_shown_name(f), 0, NULL, 0) == 0;
 }
 
 const char *report_unit(const struct profile_counter *c)
@@ -145,7 +149,9 @@ char *report_number(unsigned long long value, char *buf, size_t cap)
         v /= 1000;
         unit++;
     }
-    int decimals = v < 9.9995 ? 3 : v < 99.995 ? 2 : 1;
+    int decimals = v < 99.995 ? 2 : 1;
+    if (v < 9.9995)
+        decimals = 3;
     snprintf(buf, cap, "%.*f%c", decimals, v, units[unit]);
     return buf;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/views/paths_up.h"
 #include "profiler/views/report_names.h"
 #include "profiler/views/report_priv.h"
 
@@ -18,6 +19,7 @@ struct tree {
     uint32_t *end;   /* per node: behind its run */
     uint32_t *at;    /* per level: place in order */
     bool *visible;
+    bool *wanted;               /* per function: o's expression matches */
     size_t below;               /* call paths left out by the threshold */
     struct report_names *names; /* of the profile's functions */
 };
@@ -44,15 +46,18 @@ static int by_parent_and_cost(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
-/* A path is shown if it or a path below it meets the threshold; parents come before children in
- * nodes. */
+/* A path is shown if it or a path below it is of a function that is wanted and meets the threshold;
+ * parents come before children in nodes. */
 static void find_visible(struct tree *t)
 {
     const struct profile *p = t->p;
+    for (size_t i = 0; i < p->nfunctions; i++)
+        t->wanted[i] = report_wants(t->o, &p->functions[i]);
     for (size_t i = p->nnodes; i-- > 0;) {
+        bool wanted = t->wanted[p->nodes[i].function];
         bool meets = threshold_met(&t->o->hits, p->nodes[i].hits, p->total_hits);
-        t->visible[i] |= meets;
-        t->below += !t->visible[i];
+        t->visible[i] |= wanted && meets;
+        t->below += wanted && !t->visible[i];
         if (t->visible[i] && p->nodes[i].parent != PROFILE_NO_PARENT)
             t->visible[p->nodes[i].parent] = true;
     }
@@ -81,14 +86,16 @@ static void add_head(const struct tree *t, struct report_line *l)
     line_cell(l, "hits", COUNT_COLUMNS);
     if (report_has_counter(t->p, 0)) {
         line_cell(l, "C1", COUNT_COLUMNS);
-        line_cell(l, "C1+ch", COUNT_COLUMNS);
+        if (!t->o->up)
+            line_cell(l, "C1+ch", COUNT_COLUMNS);
         line_cell(l, "%", PERCENT_COLUMNS);
     }
     if (report_has_counter(t->p, 1)) {
         line_cell(l, "C2", COUNT_COLUMNS);
-        line_cell(l, "C2+ch", COUNT_COLUMNS);
+        if (!t->o->up)
+            line_cell(l, "C2+ch", COUNT_COLUMNS);
     }
-    line_add(l, "  call path");
+    line_add(l, t->o->up ? "  function, called from" : "  call path");
     line_end(l, t->out);
 }
 
@@ -97,12 +104,14 @@ static void add_cells(const struct tree *t, const struct profile_node *n, struct
     line_number(l, n->hits, COUNT_COLUMNS);
     if (report_has_counter(t->p, 0)) {
         line_number(l, n->c1, COUNT_COLUMNS);
-        line_number(l, n->c1_children, COUNT_COLUMNS);
+        if (!t->o->up)
+            line_number(l, n->c1_children, COUNT_COLUMNS);
         line_percent(l, n->c1_children, t->p->total_c1, PERCENT_COLUMNS);
     }
     if (report_has_counter(t->p, 1)) {
         line_number(l, n->c2, COUNT_COLUMNS);
-        line_number(l, n->c2_children, COUNT_COLUMNS);
+        if (!t->o->up)
+            line_number(l, n->c2_children, COUNT_COLUMNS);
     }
 }
 
@@ -188,22 +197,19 @@ static bool tree_make(struct tree *t)
     t->end = calloc(n, sizeof *t->end);
     t->at = malloc(n * sizeof *t->at);
     t->visible = calloc(n, sizeof *t->visible);
+    t->wanted = calloc(t->p->nfunctions + 1, sizeof *t->wanted);
     t->names = report_names_new(t->p->nfunctions);
     for (size_t i = 0; t->names && i < t->p->nfunctions; i++)
         report_names_set(t->names, i, report_shown_name(&t->p->functions[i]),
                          t->p->functions[i].low);
-    return t->order && t->first && t->end && t->at && t->visible && t->names;
+    return t->order && t->first && t->end && t->at && t->visible && t->wanted && t->names;
 }
 
-int report_tree(const struct profile *p, const struct report_options *o,
-                const struct text_sink *out)
+static int write_tree(const struct profile *p, const struct report_options *o,
+                      const struct text_sink *out)
 {
     struct tree t = { .p = p, .o = o, .out = out };
     struct report_line l = { .bytes = 0 };
-    if (p->type == PROFILE_STATISTICAL) {
-        sink_printf(out, "a statistical profile has no call paths\n");
-        return 0;
-    }
     bool made = tree_make(&t);
     if (made) {
         find_visible(&t);
@@ -219,6 +225,34 @@ int report_tree(const struct profile *p, const struct report_options *o,
     free(t.end);
     free(t.at);
     free(t.visible);
+    free(t.wanted);
     report_names_free(t.names);
     return made ? 0 : -ERR_NOMEM;
+}
+
+static int write_inverted(const struct profile *p, const struct report_options *o,
+                          const struct text_sink *out)
+{
+    struct profile view = *p;
+    struct paths_up up;
+    int ret = paths_up(p, &up, NULL);
+    if (ret < 0)
+        return ret;
+    view.nodes = up.nodes;
+    view.nnodes = up.n;
+    ret = write_tree(&view, o, out);
+    if (ret == 0 && up.cut)
+        sink_printf(out, "%zu call paths are cut behind %d callers\n", up.cut, PATHS_UP_DEPTH);
+    free(up.nodes);
+    return ret;
+}
+
+int report_tree(const struct profile *p, const struct report_options *o,
+                const struct text_sink *out)
+{
+    if (p->type == PROFILE_STATISTICAL) {
+        sink_printf(out, "a statistical profile has no call paths\n");
+        return 0;
+    }
+    return o->up ? write_inverted(p, o, out) : write_tree(p, o, out);
 }

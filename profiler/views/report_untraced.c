@@ -1,4 +1,4 @@
-/* The parts of the summary that say what was not traced, and how the program came to grief. */
+/* The parts of the summary that say what was not traced, and how the program crashed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -20,22 +20,24 @@ struct tasks_layout {
     uint16_t at[TASKS_MEMBERS];
 };
 
-/* A system whose tasks are in one list, linked as BSD's LIST is: next, then the address of the word
- * that leads here. Each name of a symbol is looked for as it is and with an underscore in front. */
+/* A system whose tasks are in one list, linked as BSD's LIST is: the next block, then the address
+ * of the word that points to this one. Each symbol is looked up as it is named here, and with an
+ * underscore in front. */
 struct tasks_os {
     const char *name;
     const char *list;    /* the word that holds the first block */
     const char *current; /* the word that holds the running task's */
-    const char *created; /* a word that is another after each creation; may be missing */
-    const char *type;    /* of the block in debug information */
+    const char
+        *created; /* a word that changes whenever a task is created; the symbol may be missing */
+    const char *type;                  /* the block's type in debug information */
     const char *member[TASKS_MEMBERS]; /* there */
     uint16_t name_bytes;               /* of the name's array */
     uint32_t ram_low, ram_high;        /* physical: where blocks and stacks may be */
-    /* a word with the end of memory, where the first task's stack is whatever its block says; NULL:
-     * none */
+    /* a word with the end of memory. The first task's stack ends there, whatever its block says;
+     * NULL: no such word */
     const char *ram_top;
-    uint32_t ram_top_default; /* where there is no such word */
-    /* the number of that task, and how large its stack is at least */
+    uint32_t ram_top_default; /* the end of memory without that word */
+    /* the first task's number, and how large its stack is at least */
     uint32_t first_number, first_bytes;
     const struct tasks_layout *layout; /* newest first; ends with a NULL version */
 };

@@ -3,11 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
+#include "targets/address.h"
 #include "targets/os/systems.h"
 
 enum {
-    PHYS = 0x1FFFFFFF,
     LAYOUTS_MOST = 8,
     NUMBER_MOST = 1 << 24, /* of a task: more is no number */
     STACK_MOST = 16 << 20,
@@ -19,29 +20,31 @@ struct tasks {
     const struct tasks_os *os;
     uint32_t list, current, created, ram_top; /* addresses; 0: no such symbol */
     struct tasks_layout layout[LAYOUTS_MOST];
-    size_t nlayouts; /* that have not been ruled out; 1 once one has shown to be right */
+    size_t nlayouts; /* how many are not ruled out; 1 once one has proved right */
     uint32_t next_context;
     struct task row[TASKS_MOST], found[TASKS_MOST];
     size_t n;
     size_t unseen;
-    bool known;    /* row is of a look at which `sign` was read */
-    uint32_t sign; /* what tells that a task was created */
+    bool known;    /* row is from a look that also read `sign` */
+    uint32_t sign; /* the word that changes when a task is created */
 };
 
 /* ---- which system ---- */
 
-static uint32_t symbol(const struct image *im, const char *name)
+static uint32_t address_of_symbol(const struct image *im, const char *name)
 {
     char with[64] = "_";
     uint64_t at;
     if (!name || !im->lookup)
         return 0;
     strncat(with, name, sizeof with - 2);
-    return im->lookup(im, name, &at) || im->lookup(im, with, &at) ? (uint32_t)at : 0;
+    if (im->lookup(im, name, &at) || im->lookup(im, with, &at))
+        return (uint32_t)at;
+    return 0;
 }
 
-/* Debug information of another system's struct of that name, or of a later one's, is not believed
- * further than it can be. */
+/* Debug information may be of another system's struct of that name, or of a later version's: it is
+ * believed only as far as it can be checked. */
 static bool layout_by_debug(const struct image *im, const struct tasks_os *os,
                             struct tasks_layout *out)
 {
@@ -68,7 +71,7 @@ int tasks_new(const struct image *im, uint32_t first, struct tasks **out, struct
 {
     const struct tasks_os *os = tasks_systems;
     *out = NULL;
-    while (os->name && !(symbol(im, os->list) && symbol(im, os->current)))
+    while (os->name && !(address_of_symbol(im, os->list) && address_of_symbol(im, os->current)))
         os++;
     if (!os->name)
         return 0;
@@ -77,10 +80,10 @@ int tasks_new(const struct image *im, uint32_t first, struct tasks **out, struct
         return err_set(err, ERR_NOMEM, "close other programs", "tasks: out of memory");
     t->im = im;
     t->os = os;
-    t->list = symbol(im, os->list);
-    t->current = symbol(im, os->current);
-    t->created = symbol(im, os->created);
-    t->ram_top = symbol(im, os->ram_top);
+    t->list = address_of_symbol(im, os->list);
+    t->current = address_of_symbol(im, os->current);
+    t->created = address_of_symbol(im, os->created);
+    t->ram_top = address_of_symbol(im, os->ram_top);
     t->next_context = first;
     choose_layouts(t);
     *out = t;
@@ -101,35 +104,41 @@ struct task *tasks_list(struct tasks *t, size_t *n)
 
 static bool in_ram(const struct tasks_os *os, uint32_t addr, uint32_t bytes)
 {
-    uint32_t phys = addr & PHYS;
+    uint32_t phys = addr & ADDRESS_PHYSICAL;
     return addr % 4 == 0 && addr < 0xE0000000 && phys >= os->ram_low && phys < os->ram_high &&
            bytes <= os->ram_high - phys;
 }
 
-/* 1; 0: there is no such memory. */
-static int words(const struct tasks_memory *m, uint32_t addr, uint32_t *w, size_t n,
-                 struct err *err)
+/* 1: read; 0: there is no such memory. */
+static int read_words(const struct tasks_memory *m, uint32_t addr, uint32_t *w, size_t n,
+                      struct err *err)
 {
     int ret = m->words(m->ctx, addr, w, n, err);
-    return ret == -ERR_FAULT ? 0 : ret < 0 ? ret : 1;
+    if (ret == -ERR_FAULT)
+        return 0;
+    if (ret < 0)
+        return ret;
+    return 1;
 }
 
-/* Two words that may be anywhere, in as few looks as that takes. */
+/* Reads two words that may be anywhere, in as few reads as that takes. */
 static int two_words(const struct tasks_memory *m, uint32_t a, uint32_t b, uint32_t out[2],
                      struct err *err)
 {
     uint32_t w[NEAR / 4 + 1];
     if (b - a <= NEAR) {
-        int ret = words(m, a, w, (b - a) / 4 + 1, err);
+        int ret = read_words(m, a, w, (b - a) / 4 + 1, err);
         out[0] = w[0];
         out[1] = w[(b - a) / 4];
         return ret;
     }
-    int ret = words(m, a, &out[0], 1, err);
-    return ret > 0 ? words(m, b, &out[1], 1, err) : ret;
+    int ret = read_words(m, a, &out[0], 1, err);
+    if (ret <= 0)
+        return ret;
+    return read_words(m, b, &out[1], 1, err);
 }
 
-/* A name that ends, and has nothing in it that no name has. Longer ones are cut. */
+/* Whether it is a name: it ends, and has only characters that names have. Longer ones are cut. */
 static bool to_name(const struct tasks *t, const uint32_t *w, char *name)
 {
     for (size_t i = 0; i < TASKS_NAME; i++) {
@@ -149,7 +158,9 @@ static int first_stack(const struct tasks *t, const struct tasks_memory *m, stru
                        struct err *err)
 {
     uint32_t top = t->os->ram_top_default, bytes = MAX(t->os->first_bytes, k->high - k->low);
-    int ret = t->ram_top ? words(m, t->ram_top, &top, 1, err) : 1;
+    int ret = 1;
+    if (t->ram_top)
+        ret = read_words(m, t->ram_top, &top, 1, err);
     if (ret <= 0 || !in_ram(t->os, top - bytes, bytes))
         return ret;
     k->low = top - bytes;
@@ -163,7 +174,7 @@ static int read_block(const struct tasks *t, const struct tasks_memory *m,
 {
     uint32_t stack[2], name[TASKS_NAME / 4],
         bytes = MIN((uint32_t)t->os->name_bytes, (uint32_t)TASKS_NAME);
-    int ret = words(m, k->block + l->at[MEMBER_NAME], name, bytes / 4, err);
+    int ret = read_words(m, k->block + l->at[MEMBER_NAME], name, bytes / 4, err);
     if (ret > 0)
         ret = two_words(m, k->block + l->at[MEMBER_STACK], k->block + l->at[MEMBER_STACK_BYTES],
                         stack, err);
@@ -174,18 +185,20 @@ static int read_block(const struct tasks *t, const struct tasks_memory *m,
         return 0;
     k->low = stack[0];
     k->high = stack[0] + stack[1];
-    return (uint32_t)k->number == t->os->first_number ? first_stack(t, m, k, err) : 1;
+    if ((uint32_t)k->number == t->os->first_number)
+        return first_stack(t, m, k, err);
+    return 1;
 }
 
 /* ---- the list ---- */
 
-/* 1: the list is whole, *n tasks of it; 0: it makes no sense by this layout, or just now. */
-static int walk(struct tasks *t, const struct tasks_memory *m, const struct tasks_layout *l,
-                size_t *n, struct err *err)
+/* 1: the list is whole, with *n tasks; 0: by this layout, or at this moment, it makes no sense. */
+static int walk_list(struct tasks *t, const struct tasks_memory *m, const struct tasks_layout *l,
+                     size_t *n, struct err *err)
 {
     uint32_t block, link = t->list, w[NEAR / 4 + 1];
     uint32_t next = l->at[MEMBER_NEXT], far = l->at[MEMBER_NUMBER] - next;
-    int ret = words(m, t->list, &block, 1, err);
+    int ret = read_words(m, t->list, &block, 1, err);
     t->unseen = 0;
     for (*n = 0; ret > 0 && block; ++*n) {
         if (*n == TASKS_MOST) {
@@ -194,13 +207,13 @@ static int walk(struct tasks *t, const struct tasks_memory *m, const struct task
         }
         if (!in_ram(t->os, block, 1024))
             return 0;
-        ret = words(m, block + next, w, 2, err);
+        ret = read_words(m, block + next, w, 2, err);
         if (ret > 0 && w[1] != link)
             return 0;
         uint32_t after = w[0];
         if (ret > 0)
-            ret = far <= NEAR ? words(m, block + next, w, far / 4 + 1, err)
-                              : words(m, block + l->at[MEMBER_NUMBER], w, 1, err);
+            ret = far <= NEAR ? read_words(m, block + next, w, far / 4 + 1, err)
+                              : read_words(m, block + l->at[MEMBER_NUMBER], w, 1, err);
         t->found[*n] =
             (struct task){ .block = block, .number = (int32_t)w[far <= NEAR ? far / 4 : 0] };
         if (ret > 0)
@@ -216,9 +229,9 @@ static bool same_task(const struct task *a, const struct task *b)
     return a->block == b->block && a->number == b->number;
 }
 
-/* What was known keeps its context. 1 if something is new; one that is gone shows by its successor,
- * or by their number. */
-static int take(struct tasks *t, size_t n, uint32_t current)
+/* Tasks that were known keep their context. 1 if something is new. One that is gone shows by its
+ * successor, or by their number. */
+static int keep_found(struct tasks *t, size_t n, uint32_t current)
 {
     int changed = n != t->n;
     for (size_t i = 0; i < n; i++) {
@@ -226,10 +239,10 @@ static int take(struct tasks *t, size_t n, uint32_t current)
         for (size_t j = 0; j < t->n && !was; j++)
             was = same_task(&t->row[j], k) ? &t->row[j] : NULL;
         k->context = was ? was->context : t->next_context++;
-        k->told = was && was->told && was->low == k->low && was->high == k->high &&
-                  !strcmp(was->name, k->name);
+        k->reported = was && was->reported && was->low == k->low && was->high == k->high &&
+                      !strcmp(was->name, k->name);
         k->current = k->block == current;
-        changed |= !k->told;
+        changed |= !k->reported;
     }
     memcpy(t->row, t->found, n * sizeof *t->row);
     t->n = n;
@@ -242,23 +255,25 @@ static int look_at_all(struct tasks *t, const struct tasks_memory *m, struct err
     size_t n = 0, i = 0;
     int ret = 0;
     t->known = false;
-    while (i < t->nlayouts && (ret = walk(t, m, &t->layout[i], &n, err)) == 0)
+    while (i < t->nlayouts && (ret = walk_list(t, m, &t->layout[i], &n, err)) == 0)
         i++;
     if (ret <= 0)
         return ret;
     t->layout[0] = t->layout[i];
     t->nlayouts = 1;
-    ret = words(m, t->current, &current, 1, err);
+    ret = read_words(m, t->current, &current, 1, err);
     t->known = ret >= 0;
-    return ret < 0 ? ret : take(t, n, current);
+    if (ret < 0)
+        return ret;
+    return keep_found(t, n, current);
 }
 
 int tasks_look(struct tasks *t, const struct tasks_memory *m, bool all, struct err *err)
 {
     uint32_t sign = 0;
-    int ret = words(m, t->created ? t->created : t->list, &sign, 1, err);
+    int ret = read_words(m, EITHER(t->created, t->list), &sign, 1, err);
     if (ret <= 0 || (!all && t->known && sign == t->sign))
-        return ret < 0 ? ret : 0;
+        return MIN(ret, 0);
     t->sign = sign;
     return look_at_all(t, m, err);
 }

@@ -1,9 +1,10 @@
-/* Tasks of the program, as its operating system's own structures in memory tell them: which there
- * are, their names and stacks.
+/* Tasks of the program: which there are, their names and stacks, as its operating system's own
+ * structures in memory have them.
  *
- * The program is not asked: memory is read, by symbols and layouts that a table of systems has
- * (systems.c). It may run meanwhile, or have been halted in the middle of a change, or not have
- * begun: nothing that is read is believed before it has been checked, and every walk is bounded. */
+ * The program is not asked. Memory is read, by symbols and layouts that a table of systems has
+ * (systems.c). The program may run meanwhile, may have been halted in the middle of a change, or
+ * may not have set its lists up yet. So nothing that is read is believed before it has been
+ * checked, and every walk is bounded. */
 #ifndef TARGETS_OS_TASKS_H
 #define TARGETS_OS_TASKS_H
 
@@ -24,14 +25,14 @@ struct tasks_memory {
 };
 
 struct task {
-    /* ours: no two tasks of a session share one, from the first given to tasks_new() on */
+    /* our number: no two tasks of a session share one; the first is given to tasks_new() */
     uint32_t context;
     int32_t number;        /* the system's */
     uint32_t block;        /* address of its control block */
     uint32_t low, high;    /* its stack */
     char name[TASKS_NAME]; /* as the program has it: foreign text, cut where it is too long */
     bool current;          /* it runs, or ran when the program was halted */
-    bool told;             /* caller's, false when the task is found or has changed */
+    bool reported;         /* for the caller to set; false when the task was found or has changed */
 };
 
 struct tasks; /* private to tasks.c */
@@ -49,13 +50,14 @@ void tasks_free(struct tasks *t);
 /* tasks_system - "KallistiOS". */
 const char *tasks_system(const struct tasks *t);
 
-/* tasks_look - what there is now
- * all   read everything; else only if a single word says that a task was begun since
- * Returns 1 if a task has come or changed since the last look, 0 if not, or the system has not
- * begun or cannot be made out; -ERR_* if memory could not be read. What was known stays then. */
+/* tasks_look - reads the tasks that there are now
+ * all   read everything; otherwise only if one word says that a task was created since
+ * Returns 1 if a task has come or changed since the last look. Returns 0 if none has, or the system
+ * has not set its list up, or its structures make no sense. Returns -ERR_* if memory could not be
+ * read; the tasks of the last look stay. */
 int tasks_look(struct tasks *t, const struct tasks_memory *m, bool all, struct err *err);
 
-/* tasks_list - as of the last look; the caller may set `told`. Valid until the next.
+/* tasks_list - the tasks of the last look, valid until the next; the caller may set `reported`.
  * n   how many. */
 struct task *tasks_list(struct tasks *t, size_t *n);
 

@@ -13,7 +13,7 @@
 struct s12z_options {
     /* "s12zvml128" (default), a row of s12z_chips(); static strings only */
     const char *chip;
-    /* after SYNC change to BDCFCLK (CLKSW): faster, but follows the program's PLL */
+    /* change to BDCFCLK (CLKSW) after SYNC: faster, but it follows the program's PLL */
     bool fast_clock;
     /* BDCCIS: memory stays reachable in STOP; the part then draws more current */
     bool keep_clocks;
@@ -23,7 +23,7 @@ struct s12z_options {
     bool allow_security_byte; /* flash_write may change 0xFFFE00-0xFFFE0F */
 };
 
-/* What the driver must know of a part beforehand; the rest it finds out. Source: HDR, ZVM p.127. */
+/* What the driver must know of a part beforehand; it finds out the rest. Source: HDR; ZVM p.127. */
 struct s12z_chip {
     const char *name, *help;
     uint32_t ram_end;     /* RAM is 0x001000 .. ram_end */

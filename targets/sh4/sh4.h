@@ -19,8 +19,8 @@ struct sh4_options {
     uint32_t agent_ram;       /* target RAM the agent may use for tracing; 0: 0x8C004000 */
     uint32_t agent_ram_bytes; /* 0: 48 KB */
     uint32_t tck_hz;          /* wanted wire clock; 0: leave the adapter's */
-    /* it was found by trying, with BYPASS: try it with SDDR at attach, and lower it when words are
-     * damaged */
+    /* tck_hz was found by trying scans through BYPASS: attach tries it with SDDR, and it is lowered
+     * when words come back damaged */
     bool tck_auto;
 };
 #define SH4_AGENT_RAM_DEFAULT 0x8C004000u
@@ -30,18 +30,18 @@ struct sh4_options {
  * p      borrowed until close; must offer JTAG (else -ERR_UNSUPPORTED)
  * opt    copied; NULL: defaults without private commands
  * out    state TARGET_DETACHED: nothing has been put on the wire yet. Close with out->ops->close().
- * Without allow_private everything goes through an agent that is already in target RAM (resident);
- * with it the agent is put into ASERAM, and nothing in target memory is touched before a breakpoint
- * is set. */
+ * Without allow_private everything goes through a resident agent, which is in target RAM already.
+ * With it the agent is put into ASERAM, and target memory is not touched before a breakpoint is
+ * set. */
 int sh4_open(struct probe *p, const struct sh4_options *opt, struct target **out, struct err *err);
 
-/* sh4_target_ops - the driver's table without a board: counter events, canonical addresses,
- * registers, for `probeprof events` and for symbols. Static lifetime; its functions that take a
+/* sh4_target_ops - the driver's table without a board, for `probeprof events` and for symbols:
+ * counter events, canonical addresses, registers. Static lifetime. Functions in it that take a
  * target are for open ones. */
 const struct target_ops *sh4_target_ops(void);
 
-/* sh4_insn - as target_ops.insn: double precision and 64-bit moves only where nothing else is
- * possible, since FPSCR is not known. */
+/* sh4_insn - as target_ops.insn. FPSCR is not known: an instruction is taken for double precision,
+ * or for a 64-bit move, only where it can be nothing else. */
 size_t sh4_insn(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian, struct insn *out);
 
 #endif

@@ -1,7 +1,7 @@
-/* A board's time passes while the host clocks its wires or lets it pass. A host that asks for the
- * time again and again, and does neither, would wait for ever. So after very many questions in a
- * row asking takes time, too, as it does on a real host. (Decoding what a full capture holds asks
- * some ten thousand times, and that is not to count.) */
+/* A board's time passes while the host clocks its wires or lets time pass. A host that only asks
+ * for the time, again and again, would wait for ever. So after very many questions in a row asking
+ * takes time, too, as on a real host. (Decoding what a full capture holds asks some ten thousand
+ * times, and that must not count.) */
 #ifndef TARGETS_SIM_PATIENCE_H
 #define TARGETS_SIM_PATIENCE_H
 

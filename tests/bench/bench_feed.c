@@ -21,7 +21,6 @@
 #include "profiler/bridge/event_queue.h"
 #include "profiler/cli/capture.h"
 #include "profiler/cli/serve.h"
-#include "profiler/views/report_json.h"
 
 enum {
     DEPTH = 11, /* a binary tree of paths: 2,047 */
@@ -158,18 +157,12 @@ static void facts(void *ctx, struct http_facts *out)
     *out = (struct http_facts){ .phase = "profiling" };
 }
 
-static int export(void *ctx, const char *format, const struct text_sink *out, struct err *err)
+static int snapshot_now(void *ctx, const char *file, const struct snapshot **out, struct err *err)
 {
     struct bench *b = ctx;
-    struct profile *p;
     struct profile_info info = { .target = "bench" };
-    (void)format;
-    int ret = capture_profile(&b->capture, &info, &p, err);
-    if (ret < 0)
-        return ret;
-    report_json(p, out);
-    profile_free(p);
-    return 0;
+    (void)file;
+    return capture_snapshot(&b->capture, &info, out, err);
 }
 
 static int control(void *ctx, const struct http_command *c, struct http_ticket *t, struct err *err)
@@ -178,13 +171,13 @@ static int control(void *ctx, const struct http_command *c, struct http_ticket *
     return err_set(err, ERR_STATE, "", "no commands here");
 }
 
-static int recording(void *ctx, char *path, size_t cap, struct err *err)
+static int recording(void *ctx, unsigned part, char *path, size_t cap, struct err *err)
 {
-    (void)ctx, (void)path, (void)cap;
+    (void)ctx, (void)part, (void)path, (void)cap;
     return err_set(err, ERR_STATE, "", "not recorded");
 }
 
-static int lines(void *ctx, struct err *err) { return recording(ctx, NULL, 0, err); }
+static int lines(void *ctx, struct err *err) { return recording(ctx, 0, NULL, 0, err); }
 
 static void flush(void *ctx) { (void)ctx; }
 
@@ -338,7 +331,7 @@ static void start_serving(struct bench *b, enum mode mode)
     struct err err = { .code = ERR_OK };
     struct serve_config cfg = {
         .loop = &b->loop,
-        .source = { b, look, facts, export, control, recording, lines, NULL, flush, NULL },
+        .source = { b, look, facts, snapshot_now, control, recording, lines, NULL, flush, NULL },
         .address = "0",
         .version = "bench",
     };

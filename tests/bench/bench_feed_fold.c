@@ -1,14 +1,19 @@
-/* What a fold and its frames cost, for profiles of different sizes: events as of a Zipf
- * distribution over call paths, a million a second of the board's time; ten folds a second.
+/* What a fold, its frames and the answers that hold everything cost, for profiles of different
+ * sizes: events as of a Zipf distribution over call paths, a million a second of the board's time;
+ * ten folds a second.
  *
- * usage: bench_feed_fold [PATHS...]      default 3000 50000 1000000 */
+ * usage: bench_feed_fold [PATHS...]      default 3000 50000 100000 1000000 */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include <zlib.h>
+
 #include "profiler/feed/feed.h"
+#include "profiler/profile/profile.h"
+#include "profiler/views/report_json.h"
 
 enum {
     NFUNCTIONS = 2000,
@@ -101,6 +106,68 @@ static void count(void *ctx, const char *text, size_t n)
     *(size_t *)ctx += n;
 }
 
+/* Bytes that are kept, to be compressed. */
+struct kept {
+    char *data;
+    size_t n, cap;
+};
+
+static void keep(void *ctx, const char *text, size_t n)
+{
+    struct kept *k = ctx;
+    while (k->n + n > k->cap)
+        if (!(k->data = realloc(k->data, k->cap = k->cap ? 2 * k->cap : 1 << 20)))
+            exit(1);
+    memcpy(k->data + k->n, text, n);
+    k->n += n;
+}
+
+/* Time of the fastest level of zlib, as gzip. */
+static double gzip_ms(const struct kept *k, double *ratio)
+{
+    z_stream z = { 0 };
+    deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+    size_t room = deflateBound(&z, k->n);
+    unsigned char *to = malloc(room);
+    double begin = now_ms();
+    z.next_in = (unsigned char *)k->data;
+    z.avail_in = (unsigned)k->n;
+    z.next_out = to;
+    z.avail_out = (unsigned)room;
+    deflate(&z, Z_FINISH);
+    double ms = now_ms() - begin;
+    *ratio = (double)k->n / (double)z.total_out;
+    deflateEnd(&z);
+    free(to);
+    return ms;
+}
+
+/* What /profile.json and a snapshot of as many paths as may be asked for consist of. */
+static void measure_whole(const struct calltree *t, struct feed *f)
+{
+    const struct feed_view view = { .parts = FEED_FUNCTIONS | FEED_NODES,
+                                    .nodes = FEED_NODES_MOST };
+    struct kept json = { 0 }, snap = { 0 };
+    struct profile *p;
+    struct profile_info info = { .target = "bench" };
+    double a = now_ms(), by_json, by_snap;
+    if (profile_build(t, NULL, &info, &p, NULL) < 0)
+        exit(1);
+    double b = now_ms();
+    report_json(p, &(struct text_sink){ keep, &json });
+    double c = now_ms();
+    feed_write_snap(f, &view, &(struct text_sink){ keep, &snap });
+    double d = now_ms();
+    double gzip_json = gzip_ms(&json, &by_json), gzip_snap = gzip_ms(&snap, &by_snap);
+    printf("%8zu paths: profile %7.2f ms, its JSON %7.2f ms of %6zu KB, gzip %7.2f ms, 1/%.1f; "
+           "snapshot of all %6.2f ms of %6zu KB, gzip %6.2f ms, 1/%.1f\n",
+           p->nnodes, b - a, c - b, json.n / 1024, gzip_json, by_json, d - c, snap.n / 1024,
+           gzip_snap, by_snap);
+    profile_free(p);
+    free(json.data);
+    free(snap.data);
+}
+
 struct cost {
     double fold, delta, snap, bytes, snap_bytes, rows;
 };
@@ -160,16 +227,17 @@ static void measure(size_t wanted)
            "so at most %.1f folds/s\n",
            nodes, c.fold, c.delta, c.bytes / 1024, c.snap, c.snap_bytes / 1024,
            50 / (c.fold + c.delta));
+    measure_whole(t, f);
     feed_free(f);
     calltree_free(t);
 }
 
 int main(int argc, char **argv)
 {
-    static const size_t sizes[] = { 3000, 50000, 1000000 };
+    static const size_t sizes[] = { 3000, 50000, 100000, 1000000 };
     for (int i = 1; i < argc; i++)
         measure((size_t)strtoul(argv[i], NULL, 10));
-    for (size_t i = 0; argc == 1 && i < 3; i++)
+    for (size_t i = 0; argc == 1 && i < 4; i++)
         measure(sizes[i]);
     return 0;
 }

@@ -164,7 +164,7 @@ static void board_load__loaded_elsewhere__lies_there(void **state)
     assert_non_null(strstr(err.what, "0x8c114005 in .data"));
 }
 
-static void told(void *ctx, const struct load_progress *now)
+static void reported(void *ctx, const struct load_progress *now)
 {
     struct fixture *fx = ctx;
     fx->now = *now;
@@ -180,7 +180,7 @@ static bool look(void *ctx)
 static void board_load__elf__tells_how_far_it_is(void **state)
 {
     struct fixture *fx = *state;
-    struct board_io io = { .cancelled = look, .ctx = fx, .tell = told };
+    struct board_io io = { .cancelled = look, .ctx = fx, .tell = reported };
     uint64_t loaded = 0;
     assert_int_equal(board_load(&fx->target.base, &fx->image, &io, &loaded, NULL), 0);
     assert_int_equal(fx->seen.stage, LOAD_WRITE); /* before the last block */

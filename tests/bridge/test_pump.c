@@ -20,7 +20,12 @@ struct scripted {
     enum target_state state;
     int fail_arm;
     int fail_poll, fail_disarm; /* -ERR_*: what they answer instead */
+    int fail_next_arm;          /* the next one only */
     unsigned armed, disarmed, polls;
+    /* as a trace that tells when profiling begins and ends, and of a program that can be held */
+    bool marks, active, start_due, stop_due;
+    unsigned held, released, moved_unheld;
+    uint16_t counter[2];
 };
 
 static struct scripted *of(struct target *t) { return CONTAINER_OF(t, struct scripted, base); }
@@ -28,10 +33,14 @@ static struct scripted *of(struct target *t) { return CONTAINER_OF(t, struct scr
 static int arm(struct target *t, const struct trace_config *cfg, struct err *err)
 {
     assert_non_null(cfg->image);
-    if (of(t)->fail_arm)
-        return err_set(err, (enum err_code) - of(t)->fail_arm, "load it",
-                       "trace: scripted failure");
+    int fail = of(t)->fail_next_arm ? of(t)->fail_next_arm : of(t)->fail_arm;
+    of(t)->fail_next_arm = 0;
+    if (fail)
+        return err_set(err, (enum err_code) - fail, "load it", "trace: scripted failure");
     of(t)->armed++;
+    of(t)->active = of(t)->start_due = of(t)->marks && !cfg->has_start;
+    of(t)->counter[0] = cfg->counter[0];
+    of(t)->counter[1] = cfg->counter[1];
     return 0;
 }
 
@@ -48,12 +57,20 @@ static int poll_trace(struct target *t, struct event *out, size_t cap, uint64_t 
     for (size_t i = 0; i < n; i++)
         out[i] = (struct event){ .kind = EVENT_CALL, .pc = s->next++ };
     s->left -= n;
+    if (n < cap && s->stop_due)
+        out[n++] = (struct event){ .kind = EVENT_STOP };
+    if (n < cap && s->start_due)
+        out[n++] = (struct event){ .kind = EVENT_START, .flags = EVENT_HAS_C1, .c1 = 5 };
+    s->stop_due = s->start_due = false;
     return (int)n;
 }
 
 static int disarm(struct target *t, struct err *err)
 {
     of(t)->disarmed++;
+    of(t)->stop_due = of(t)->active;
+    of(t)->active = false;
+    of(t)->moved_unheld += of(t)->held == of(t)->released;
     return of(t)->fail_disarm ? err_set(err, (enum err_code) - of(t)->fail_disarm,
                                         "check the cable", "disarm: scripted failure")
                               : 0;
@@ -63,8 +80,35 @@ static int status(struct target *t, struct trace_status *out, struct err *err)
 {
     (void)err;
     *out = (struct trace_status){
-        .armed = true, .active = true, .events = of(t)->next, .time.target_cycles = 1000
+        .armed = true, .active = of(t)->active, .events = of(t)->next, .time.target_cycles = 1000
     };
+    return 0;
+}
+
+static int set_active(struct target *t, bool active, struct err *err)
+{
+    struct scripted *s = of(t);
+    (void)err;
+    s->start_due |= active && !s->active;
+    s->stop_due |= !active && s->active;
+    s->active = active;
+    return 0;
+}
+
+static int hold(struct target *t, bool *ran, struct err *err)
+{
+    (void)err;
+    of(t)->held++;
+    *ran = of(t)->state == TARGET_RUNNING;
+    of(t)->state = TARGET_HALTED;
+    return 0;
+}
+
+static int release(struct target *t, bool ran, struct err *err)
+{
+    (void)err;
+    of(t)->released++;
+    of(t)->state = ran ? TARGET_RUNNING : of(t)->state;
     return 0;
 }
 
@@ -73,6 +117,22 @@ static enum target_state state_of(struct target *t) { return of(t)->state; }
 
 static const struct target_trace_ops trace_ops = {
     .arm = arm, .poll = poll_trace, .disarm = disarm, .status = status
+};
+static const struct target_trace_ops held_ops = { .arm = arm,
+                                                  .poll = poll_trace,
+                                                  .disarm = disarm,
+                                                  .status = status,
+                                                  .set_active = set_active,
+                                                  .hold = hold,
+                                                  .release = release };
+static const struct target_trace_ops marking_ops = {
+    .arm = arm, .poll = poll_trace, .disarm = disarm, .status = status, .set_active = set_active
+};
+static const struct target_ops can_hold = {
+    .name = "scripted", .trace = &held_ops, .now_ns = now_ns, .state = state_of
+};
+static const struct target_ops cannot_hold = {
+    .name = "scripted", .trace = &marking_ops, .now_ns = now_ns, .state = state_of
 };
 static const struct target_ops ops = {
     .name = "scripted", .trace = &trace_ops, .now_ns = now_ns, .state = state_of
@@ -225,7 +285,7 @@ static void pump__time_limit__armed_while_halted__counts_from_the_run(void **sta
 {
     (void)state;
     /* by pump_running(), or by the first slice that finds it running */
-    for (int told = 0; told < 2; told++) {
+    for (int reported = 0; reported < 2; reported++) {
         struct fixture *fx = make(1, 500, false);
         fx->target.state = TARGET_HALTED;
         pump_arm(&fx->pump, &fx->target.base, NULL);
@@ -233,7 +293,7 @@ static void pump__time_limit__armed_while_halted__counts_from_the_run(void **sta
         slice(fx);
         assert_int_equal(fx->target.disarmed, 0);
         fx->target.state = TARGET_RUNNING;
-        if (told)
+        if (reported)
             pump_running(&fx->pump, &fx->target.base);
         else
             slice(fx);
@@ -318,6 +378,79 @@ static void pump__target_comes_back__is_armed_again_and_the_gap_is_an_event(void
     slice(fx);
     assert_int_equal(pump_look(&fx->pump).trace.events, 3 + 2); /* over both */
     assert_int_equal(pump_look(&fx->pump).trace.time.target_cycles, 2000);
+    drop(fx);
+}
+
+static void pump__reset_that_halts__is_a_gap_and_armed_where_it_stands(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(0, 0, false);
+    struct event out[QUEUE];
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    fx->target.left = 3; /* what the trace has still when it is taken out */
+    pump_reset_begins(&fx->pump, &fx->target.base);
+    assert_int_equal(fx->target.disarmed, 1);
+    assert_true(pump_look(&fx->pump).resetting);
+    assert_false(pump_look(&fx->pump).away); /* the board answers */
+    fx->target.next = 0;
+    fx->target.state = TARGET_HALTED;
+    pump_reset_over(&fx->pump, &fx->target.base);
+    assert_int_equal(fx->target.armed, 2);
+    assert_false(pump_look(&fx->pump).resetting);
+    assert_int_equal(pump_look(&fx->pump).resets, 1);
+    assert_int_equal(pump_look(&fx->pump).gaps, 0);
+    assert_int_equal(take(fx, out, QUEUE), 4);
+    assert_int_equal(out[2].kind, EVENT_CALL);
+    assert_int_equal(out[3].kind, EVENT_LOST);
+    assert_int_equal(out[3].cause, EVENT_CAUSE_RESET);
+    fx->target.left = 2;
+    slice(fx);
+    slice(fx);
+    assert_int_equal(pump_look(&fx->pump).trace.events, 3 + 2);
+    pump_reset_over(&fx->pump, &fx->target.base);
+    assert_int_equal(fx->target.armed, 2);
+    drop(fx);
+}
+
+static void pump__reset_that_lets_run__is_armed_again_when_it_can_be(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(0, 0, false);
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    fx->target.fail_disarm = -ERR_TIMEOUT; /* a CPU that hangs: why it is reset */
+    pump_reset_begins(&fx->pump, &fx->target.base);
+    fx->target.fail_disarm = 0;
+    fx->target.fail_arm = -ERR_FAULT; /* its memory is not set up yet */
+    slice(fx);
+    assert_int_equal(fx->target.armed, 1);
+    while (pump_look(&fx->pump).why.code == ERR_OK)
+        slice(fx);
+    assert_true(pump_look(&fx->pump).resetting);
+    fx->target.fail_arm = 0;
+    while (pump_look(&fx->pump).resetting)
+        slice(fx);
+    assert_int_equal(fx->target.armed, 2);
+    assert_int_equal(pump_look(&fx->pump).why.code, ERR_OK);
+    drop(fx);
+}
+
+static void pump__lost_since_a_reset__comes_back_by_the_same_gap(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(0, 0, false);
+    struct err why = { .code = ERR_NO_TARGET, .what = "unplugged" };
+    struct event out[QUEUE];
+    pump_arm(&fx->pump, &fx->target.base, NULL);
+    pump_reset_begins(&fx->pump, &fx->target.base);
+    pump_reset_begins(&fx->pump, &fx->target.base);
+    fx->pump.client.gone(&fx->pump, &fx->target.base, &why);
+    assert_true(pump_look(&fx->pump).away);
+    assert_false(pump_look(&fx->pump).resetting);
+    fx->pump.client.back(&fx->pump, &fx->target.base);
+    assert_int_equal(fx->target.armed, 2);
+    assert_false(pump_look(&fx->pump).away);
+    assert_int_equal(take(fx, out, QUEUE), 1);
+    assert_int_equal(out[0].cause, EVENT_CAUSE_RESET);
     drop(fx);
 }
 
@@ -426,7 +559,7 @@ pump__armed_for_the_first_time_while_the_target_is_got_back__knows_of_no_gap(voi
 
 static void note_why(void *ctx, const struct err *why) { *(struct err *)ctx = *why; }
 
-static void pump__trace_fails__is_told_with_its_reason(void **state)
+static void pump__trace_fails__is_reported_with_its_reason(void **state)
 {
     (void)state;
     struct fixture *fx = make(0, 0, false);
@@ -461,6 +594,248 @@ static void pump__program_stops__is_seen_until_it_runs_again(void **state)
     drop(fx);
 }
 
+/* ---- other counters, other points ---- */
+
+static struct fixture *make_changing(const struct target_ops *as, bool has_start)
+{
+    struct fixture *fx = make(0, 0, has_start);
+    fx->target.base.ops = as;
+    fx->target.marks = true;
+    fx->pump.cfg.trace.counter[0] = 1;
+    fx->pump.cfg.trace.counter[1] = 2;
+    assert_int_equal(pump_arm(&fx->pump, &fx->target.base, NULL), 0);
+    return fx;
+}
+
+static int change_to(struct fixture *fx, uint16_t c1, bool has_start, size_t nstops,
+                     struct err *err)
+{
+    struct trace_config next = fx->pump.cfg.trace;
+    next.counter[0] = c1;
+    next.has_start = has_start;
+    next.nstops = nstops;
+    next.stops[0] = 0x1234;
+    return pump_change(&fx->pump, &fx->target.base, &next, err);
+}
+
+/* The kinds of what has come, as letters; without the calls. */
+static const char *told(struct fixture *fx, struct event *again)
+{
+    static const char letter[EVENT_NKINDS] = {
+        [EVENT_START] = 'S', [EVENT_STOP] = 'E', [EVENT_AGAIN] = 'A',
+        [EVENT_POINT] = 'p', [EVENT_LOST] = 'L', [EVENT_TIMESTAMP] = 't'
+    };
+    static char text[QUEUE + 1];
+    struct event out[QUEUE];
+    size_t n = take(fx, out, QUEUE), k = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (out[i].kind == EVENT_AGAIN && again)
+            *again = out[i];
+        if (letter[out[i].kind])
+            text[k++] = letter[out[i].kind];
+    }
+    text[k] = 0;
+    return text;
+}
+
+static void pass(struct fixture *fx)
+{
+    pump_set_active(&fx->pump, &fx->target.base, true, NULL);
+    pump_set_active(&fx->pump, &fx->target.base, false, NULL);
+    slice(fx);
+}
+
+static void passes__done__disarms_before_the_main_thread_has_looked(void **state)
+{
+    (void)state;
+    struct fixture *fx = make_changing(&can_hold, true);
+    fx->pump.cfg.max_passes = 2;
+    pass(fx);
+    assert_int_equal(pump_look(&fx->pump).phase, PUMP_ARMED);
+    pass(fx);
+    assert_int_not_equal(pump_look(&fx->pump).phase, PUMP_ARMED);
+    assert_int_equal(fx->target.disarmed, 1);
+    slice(fx);
+    assert_int_equal(pump_look(&fx->pump).phase, PUMP_ENDED);
+    assert_string_equal(told(fx, NULL), "SESE");
+    drop(fx);
+}
+
+static void passes__points_changed__only_the_main_thread_ends_it(void **state)
+{
+    (void)state;
+    struct fixture *fx = make_changing(&can_hold, true);
+    fx->pump.cfg.max_passes = 2;
+    assert_int_equal(change_to(fx, 1, true, 1, NULL), 0);
+    for (int i = 0; i < 4; i++)
+        pass(fx);
+    assert_int_equal(pump_look(&fx->pump).phase, PUMP_ARMED);
+    drop(fx);
+}
+
+static void change__held__is_as_if_it_had_not_stopped(void **state)
+{
+    (void)state;
+    struct event again = { .kind = EVENT_NONE };
+    struct fixture *fx = make_changing(&can_hold, false);
+    slice(fx);
+    assert_string_equal(told(fx, NULL), "S");
+    fx->target.left = 3; /* they come before */
+    assert_int_equal(change_to(fx, 7, false, 0, NULL), 0);
+    assert_int_equal(fx->target.counter[0], 7);
+    assert_int_equal(fx->target.counter[1], 2);
+    assert_int_equal(fx->target.held, 1);
+    assert_int_equal(fx->target.released, 1);
+    assert_int_equal(fx->target.moved_unheld, 0);
+    assert_int_equal(fx->target.state, TARGET_RUNNING);
+    assert_string_equal(told(fx, &again), "tAp");
+    assert_int_equal(again.counts, 7 | 2 << 16);
+    assert_int_equal(again.forgets, 1);
+    assert_int_equal(again.flags, EVENT_HAS_C1);
+    assert_int_equal(again.c1, 5);
+    assert_int_equal(change_to(fx, 7, false, 1, NULL), 0);
+    assert_string_equal(told(fx, &again), "tApp");
+    assert_int_equal(again.forgets, 0);
+    drop(fx);
+}
+
+static void change__not_held__tells_an_end_and_a_beginning(void **state)
+{
+    (void)state;
+    struct event again = { .kind = EVENT_NONE };
+    struct fixture *fx = make_changing(&cannot_hold, false);
+    slice(fx);
+    told(fx, NULL);
+    assert_int_equal(change_to(fx, 1, false, 1, NULL), 0);
+    slice(fx);
+    assert_string_equal(told(fx, &again), "EAppS");
+    assert_int_equal(again.flags, 0);
+    drop(fx);
+}
+
+/* Whether a pass, or a pause, goes on: the start point decides. */
+static void change__pass_or_pause__goes_on_where_the_start_point_stays(void **state)
+{
+    (void)state;
+    static const struct {
+        bool start, active, then_start, will;
+        const char *told;
+    } rows[] = {
+        { false, false, false, false, "App" }, /* paused, and stays so */
+        { false, true, true, false, "EAppp" }, /* now it waits for the start point */
+        { true, false, true, false, "Appp" },  /* it waits still */
+        { true, true, true, true, "tAppp" },   /* the pass goes on */
+        { true, false, false, true, "AppS" },  /* all is profiled */
+        { true, true, false, true, "tApp" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct fixture *fx = make_changing(&can_hold, rows[i].start);
+        pump_set_active(&fx->pump, &fx->target.base, rows[i].active, NULL);
+        slice(fx);
+        told(fx, NULL);
+        assert_int_equal(change_to(fx, 1, rows[i].then_start, 1, NULL), 0);
+        slice(fx);
+        const char *got = told(fx, NULL);
+        print_message("row %zu: %s\n", i, got);
+        assert_string_equal(got, rows[i].told);
+        assert_int_equal(fx->target.active, rows[i].will);
+        drop(fx);
+    }
+}
+
+static void change__refused__leaves_all_as_it_was(void **state)
+{
+    (void)state;
+    struct event again = { .kind = EVENT_NONE };
+    struct err err = { .code = ERR_OK };
+    struct fixture *fx = make_changing(&can_hold, false);
+    slice(fx);
+    told(fx, NULL);
+    fx->target.fail_next_arm = -ERR_USAGE;
+    assert_int_equal(change_to(fx, 7, false, 1, &err), -ERR_USAGE);
+    assert_string_equal(err.hint, "load it");
+    assert_int_equal(fx->target.armed, 2);
+    assert_int_equal(fx->target.counter[0], 1);
+    assert_int_equal(fx->pump.cfg.trace.counter[0], 1);
+    assert_int_equal(fx->target.released, 1);
+    assert_true(fx->target.active);
+    assert_string_equal(told(fx, &again), "tAp");
+    assert_int_equal(again.forgets, 0);
+    assert_int_equal(again.counts, 1 | 2 << 16);
+    /* a pass that would have ended goes on likewise */
+    fx->target.fail_next_arm = -ERR_USAGE;
+    assert_int_equal(change_to(fx, 1, true, 0, &err), -ERR_USAGE);
+    assert_true(fx->target.active);
+    slice(fx);
+    assert_string_equal(told(fx, &again), "EApS");
+    drop(fx);
+}
+
+static void change__cannot_be_armed_again__is_tried_until_it_can(void **state)
+{
+    (void)state;
+    struct err err = { .code = ERR_OK };
+    struct fixture *fx = make_changing(&can_hold, false);
+    slice(fx);
+    told(fx, NULL);
+    fx->target.fail_arm = -ERR_TIMEOUT;
+    assert_int_equal(change_to(fx, 7, false, 0, &err), -ERR_TIMEOUT);
+    assert_true(pump_look(&fx->pump).away);
+    assert_int_equal(fx->target.released, 1);
+    assert_string_equal(told(fx, NULL), "tL");
+    assert_int_equal(change_to(fx, 7, false, 0, &err), -ERR_STATE);
+    fx->target.fail_arm = 0;
+    fx->pump.rearm_at_ns = 1;
+    slice(fx);
+    assert_false(pump_look(&fx->pump).away);
+    assert_int_equal(fx->target.counter[0], 1);
+    drop(fx);
+}
+
+static void change__target_is_lost_on_the_way__is_a_gap_as_ever(void **state)
+{
+    (void)state;
+    struct err err = { .code = ERR_OK }, why = { .code = ERR_NO_TARGET, .what = "unplugged" };
+    struct fixture *fx = make_changing(&can_hold, false);
+    slice(fx);
+    told(fx, NULL);
+    fx->target.fail_disarm = -ERR_USB;
+    fx->target.state = TARGET_GONE;
+    assert_int_equal(change_to(fx, 7, false, 0, &err), -ERR_STATE);
+    fx->target.state = TARGET_RUNNING;
+    assert_int_equal(change_to(fx, 7, false, 0, &err), -ERR_USB);
+    told(fx, NULL);
+    fx->target.fail_disarm = 0;
+    fx->pump.client.gone(&fx->pump, &fx->target.base, &why);
+    fx->pump.client.back(&fx->pump, &fx->target.base);
+    assert_int_equal(fx->target.counter[0], 1);
+    assert_false(pump_look(&fx->pump).away);
+    drop(fx);
+}
+
+static void change__before_it_is_armed__is_for_then(void **state)
+{
+    (void)state;
+    struct fixture *fx = make(0, 0, false);
+    fx->target.base.ops = &can_hold;
+    assert_int_equal(change_to(fx, 7, false, 1, NULL), 0);
+    assert_int_equal(fx->target.armed, 0);
+    assert_int_equal(pump_arm(&fx->pump, &fx->target.base, NULL), 0);
+    assert_int_equal(fx->target.counter[0], 7);
+    assert_string_equal(told(fx, NULL), "App");
+    drop(fx);
+}
+
+static void change__the_same__does_nothing(void **state)
+{
+    (void)state;
+    struct fixture *fx = make_changing(&can_hold, false);
+    assert_int_equal(change_to(fx, 1, false, 0, NULL), 0);
+    assert_int_equal(fx->target.held, 0);
+    assert_int_equal(fx->target.armed, 1);
+    drop(fx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -476,13 +851,26 @@ int main(void)
         cmocka_unit_test(pump__target_comes_back__is_armed_again_and_the_gap_is_an_event),
         cmocka_unit_test(
             pump__target_comes_back_without_its_program__is_not_traced_until_it_can_be),
+        cmocka_unit_test(pump__reset_that_halts__is_a_gap_and_armed_where_it_stands),
+        cmocka_unit_test(pump__reset_that_lets_run__is_armed_again_when_it_can_be),
+        cmocka_unit_test(pump__lost_since_a_reset__comes_back_by_the_same_gap),
         cmocka_unit_test(pump__target_comes_back_as_a_part_without_trace__is_asked_again),
         cmocka_unit_test(pump__time_limit_while_the_target_is_away__ends_with_why),
         cmocka_unit_test(pump__time_limit__goes_on_while_the_target_is_away),
         cmocka_unit_test(
             pump__armed_for_the_first_time_while_the_target_is_got_back__knows_of_no_gap),
-        cmocka_unit_test(pump__trace_fails__is_told_with_its_reason),
+        cmocka_unit_test(pump__trace_fails__is_reported_with_its_reason),
         cmocka_unit_test(pump__program_stops__is_seen_until_it_runs_again),
+        cmocka_unit_test(passes__done__disarms_before_the_main_thread_has_looked),
+        cmocka_unit_test(passes__points_changed__only_the_main_thread_ends_it),
+        cmocka_unit_test(change__held__is_as_if_it_had_not_stopped),
+        cmocka_unit_test(change__not_held__tells_an_end_and_a_beginning),
+        cmocka_unit_test(change__pass_or_pause__goes_on_where_the_start_point_stays),
+        cmocka_unit_test(change__refused__leaves_all_as_it_was),
+        cmocka_unit_test(change__cannot_be_armed_again__is_tried_until_it_can),
+        cmocka_unit_test(change__target_is_lost_on_the_way__is_a_gap_as_ever),
+        cmocka_unit_test(change__before_it_is_armed__is_for_then),
+        cmocka_unit_test(change__the_same__does_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

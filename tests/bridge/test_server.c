@@ -35,13 +35,14 @@ struct fixture {
     struct worker *w;
     struct gdb_server *server;
     char text[70000];
-    char told[400];
+    char reported[400];
 };
 
 static void collect(void *ctx, const char *what)
 {
     char *text = ctx;
-    snprintf(text + strlen(text), sizeof((struct fixture *)0)->told - strlen(text), "%s\n", what);
+    snprintf(text + strlen(text), sizeof((struct fixture *)0)->reported - strlen(text), "%s\n",
+             what);
 }
 
 static int setup(void **state)
@@ -58,7 +59,7 @@ static int setup(void **state)
                                      .version = "test",
                                      .max_connections = 3,
                                      .tell = collect,
-                                     .tell_ctx = fx->told };
+                                     .tell_ctx = fx->reported };
     if (gdb_server_start(&cfg, &fx->server, &err) < 0 ||
         gdb_server_listen(fx->server, ":0", &err) < 0)
         return -1;
@@ -245,8 +246,9 @@ static void server__silent_ones__give_way(void **state)
     close(fd);
     close(spoke);
     settle(fx, 0);
-    assert_string_equal(fx->told, "GDB connections that have asked nothing are closed for newer "
-                                  "ones: there are more than are served at a time\n");
+    assert_string_equal(fx->reported,
+                        "GDB connections that have asked nothing are closed for newer "
+                        "ones: there are more than are served at a time\n");
 }
 
 static void server__no_descriptor__waits_and_serves_later(void **state)
@@ -259,12 +261,12 @@ static void server__no_descriptor__waits_and_serves_later(void **state)
     none = was;
     none.rlim_cur = 0;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    for (int i = 0; i < 50 && !fx->told[0]; i++)
+    for (int i = 0; i < 50 && !fx->reported[0]; i++)
         uv_run(&fx->loop, UV_RUN_ONCE);
-    assert_non_null(strstr(fx->told, "no descriptor is free"));
+    assert_non_null(strstr(fx->reported, "no descriptor is free"));
     while (uv_run(&fx->loop, UV_RUN_NOWAIT) && turns++ < 1000)
         ;
-    assert_null(strstr(strchr(fx->told, '\n') + 1, "no descriptor")); /* said once */
+    assert_null(strstr(strchr(fx->reported, '\n') + 1, "no descriptor")); /* said once */
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
     ask(fx, client, "$p5#a5", "+$00100000#81");
     close(client);

@@ -176,7 +176,7 @@ static void plug(void *ctx, struct target *t)
     ((struct fixture *)ctx)->ram.gone = false;
 }
 
-static void worker__target_goes_and_returns__told_once_each(void **state)
+static void worker__target_goes_and_returns__reported_once_each(void **state)
 {
     struct fixture *fx = *state;
     struct worker_job out = { .run = unplug, .ctx = fx }, in = { .run = plug, .ctx = fx };
@@ -349,7 +349,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(worker__jobs__run_in_order_there_complete_here),
         TEST(worker__target_runs__slices_then_one_stop),
-        TEST(worker__target_goes_and_returns__told_once_each),
+        TEST(worker__target_goes_and_returns__reported_once_each),
         TEST(worker__calls_fail__first_reason_of_a_target_that_is_gone_counts),
         TEST(worker__lost_again_while_clients_hear_of_the_return__is_got_back_again),
         TEST(worker__descriptor_becomes_ready__served_until_removed),

@@ -269,6 +269,127 @@ static void capture__cleared__the_recording_says_the_same(void **state)
     capture_close(&c);
 }
 
+/* From event number `at` on counters and time begin at 0 again: what is armed anew tells so. */
+static void insert_again(struct fixture *fx, size_t at, bool forgets)
+{
+    const struct event was = fx->events[at - 1];
+    memmove(fx->events + at + 1, fx->events + at, (fx->n - at) * sizeof fx->events[0]);
+    fx->n++;
+    fx->events[at] = (struct event){ .kind = EVENT_AGAIN,
+                                     .counts = forgets ? 0x13 | 0x23 << 16 : 0x23 | 8 << 16,
+                                     .forgets = forgets,
+                                     .flags = EVENT_HAS_C1 | EVENT_HAS_C2 | EVENT_HAS_TIME };
+    for (size_t i = at + 1; i < fx->n; i++) {
+        fx->events[i].c1 -= was.c1;
+        fx->events[i].c2 -= was.c2;
+        fx->events[i].time_cycles -= was.time_cycles;
+    }
+}
+
+static struct profile *profile_of(struct fixture *fx, struct symbols **syms)
+{
+    struct profile *p;
+    struct err err = { .code = ERR_OK };
+    if (replay_file(fx->path, NULL, &p, syms, &err) < 0)
+        fail_msg("%s", err.what);
+    return p;
+}
+
+/* In the middle of a pass, deep in its calls: their paths are known still. */
+static void capture__other_counters__nothing_of_before_is_in_their_sums(void **state)
+{
+    static const size_t batches[] = { 1, 7, 512 };
+    struct fixture *fx = *state;
+    struct symbols *syms;
+    char warn[256];
+    add_pass(fx);
+    add_pass(fx);
+    const struct event last = fx->events[fx->n - 1], before = fx->events[fx->n - 41];
+    insert_again(fx, fx->n - 40, true);
+    for (size_t i = 0; i < ARRAY_LEN(batches); i++) {
+        char *live = run_live(fx, batches[i], &the_end),
+             *again = replay(fx, NULL, warn, sizeof warn);
+        assert_string_equal(live, again);
+        assert_non_null(strstr(live, "\"instructions\""));
+        assert_non_null(strstr(live, "\"elapsed-time\""));
+        assert_null(strstr(live, "\"icache-miss\""));
+        free(live);
+        free(again);
+    }
+    struct profile *p = profile_of(fx, &syms);
+    assert_int_equal(p->total_c1, last.c1 - before.c1);
+    assert_int_equal(p->total_c2, last.c2 - before.c2);
+    for (size_t i = 0; i < p->nnodes; i++)
+        if (p->nodes[i].parent == PROFILE_NO_PARENT)
+            assert_string_equal(p->functions[p->nodes[i].function].name, "main");
+    profile_free(p);
+    symbols_close(syms);
+}
+
+static void capture__armed_anew__sums_go_on(void **state)
+{
+    struct fixture *fx = *state;
+    struct symbols *syms[2];
+    struct profile *p[2];
+    for (int again = 0; again < 2; again++) {
+        fx->n = 0;
+        fx->header.irq_filter = IRQ_FILTER_AUTO;
+        add_pass(fx);
+        size_t from = fx->n;
+        add_pass(fx);
+        if (again)
+            insert_again(fx, from + 33, false);
+        free(run_live(fx, 512, &the_end));
+        p[again] = profile_of(fx, &syms[again]);
+    }
+    assert_int_equal(p[0]->nfunctions, p[1]->nfunctions);
+    for (size_t i = 0; i < p[0]->nfunctions; i++) {
+        assert_int_equal(p[0]->functions[i].hits, p[1]->functions[i].hits);
+        assert_int_equal(p[0]->functions[i].c1_children, p[1]->functions[i].c1_children);
+        assert_int_equal(p[0]->functions[i].c2, p[1]->functions[i].c2);
+        assert_int_equal(p[0]->functions[i].doubtful, p[1]->functions[i].doubtful);
+    }
+    assert_int_equal(p[0]->total_c1, p[1]->total_c1);
+    for (int k = 0; k < 2; k++) {
+        profile_free(p[k]);
+        symbols_close(syms[k]);
+    }
+}
+
+static void add_point(struct fixture *fx, uint64_t at, enum event_point point)
+{
+    fx->events[fx->n] = fx->events[fx->n - 1];
+    fx->events[fx->n].kind = EVENT_POINT;
+    fx->events[fx->n].pc = at;
+    fx->events[fx->n].point = (uint8_t)point;
+    fx->events[fx->n].flags = at ? EVENT_HAS_PC : 0;
+    fx->n++;
+}
+
+/* A stop point without a start point ends the profile, in the recording, too. */
+static void capture__points_change__decide_when_it_is_over(void **state)
+{
+    struct fixture *fx = *state;
+    struct symbols *syms;
+    add_pass(fx);
+    add_point(fx, 0, EVENT_POINT_START);
+    add_point(fx, 0x8c010010, EVENT_POINT_START);
+    add_point(fx, 0x8c010020, EVENT_POINT_STOP);
+    add_pass(fx);
+    add_pass(fx);
+    add_point(fx, 0, EVENT_POINT_START);
+    add_point(fx, 0x8c010020, EVENT_POINT_STOP);
+    add_pass(fx);
+    add_pass(fx);
+    free(run_live(fx, 512, &the_end));
+    struct profile *p = profile_of(fx, &syms);
+    for (size_t i = 0; i < p->nfunctions; i++)
+        if (!strcmp(p->functions[i].name, "BuildList"))
+            assert_int_equal(p->functions[i].hits, 4);
+    profile_free(p);
+    symbols_close(syms);
+}
+
 static void capture__passes_used_up__later_events_change_nothing(void **state)
 {
     struct fixture *fx = *state;
@@ -386,6 +507,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(capture__recorded_and_replayed__the_same_document, make,
                                         drop),
         cmocka_unit_test_setup_teardown(capture__cleared__the_recording_says_the_same, make, drop),
+        cmocka_unit_test_setup_teardown(capture__other_counters__nothing_of_before_is_in_their_sums,
+                                        make, drop),
+        cmocka_unit_test_setup_teardown(capture__armed_anew__sums_go_on, make, drop),
+        cmocka_unit_test_setup_teardown(capture__points_change__decide_when_it_is_over, make, drop),
         cmocka_unit_test_setup_teardown(capture__passes_used_up__later_events_change_nothing, make,
                                         drop),
         cmocka_unit_test_setup_teardown(capture__recording_without_its_elf__addresses_and_a_warning,

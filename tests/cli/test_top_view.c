@@ -233,10 +233,10 @@ static void test_tree_and_one_function(void **state)
     draw(f, 24, 100, true);
     keys(f, "t");
     draw(f, 24, 100, true);
-    size_t at = find(f, "  main");
+    size_t at = find(f, "  - main");
     find(f, "call paths");
-    assert_non_null(strstr(f->shown.line[at + 1].text, "    list.c:walk"));
-    assert_non_null(strstr(f->shown.line[at + 2].text, "      ?[2Jhostile"));
+    assert_non_null(strstr(f->shown.line[at + 1].text, "    - list.c:walk"));
+    assert_non_null(strstr(f->shown.line[at + 2].text, "        ?[2Jhostile"));
     keys(f, "j\n"); /* walk */
     draw(f, 24, 100, true);
     find(f, "list.c:30");
@@ -247,10 +247,75 @@ static void test_tree_and_one_function(void **state)
     find(f, "this help");
 }
 
+/* Of main's tree, and of the whole. */
+static void test_tree_folds(void **state)
+{
+    struct fixture *f = *state;
+    feed(f, snap);
+    draw(f, 24, 100, true);
+    keys(f, "t");
+    draw(f, 24, 100, true);
+    find(f, "  - main");
+    find(f, "    - list.c:walk");
+    find(f, "        ?[2Jhostile"); /* it calls nothing: no sign */
+    keys(f, "j-");
+    draw(f, 24, 100, true);
+    find(f, "    + list.c:walk");
+    assert_false(has(f, "hostile"));
+    assert_int_equal(f->shown.line[find(f, "+ list.c:walk")].style, TOP_CHOSEN);
+    keys(f, "-"); /* folded already: to its caller */
+    draw(f, 24, 100, true);
+    assert_int_equal(f->shown.line[find(f, "- main")].style, TOP_CHOSEN);
+    top_view_key(f->v, f->w, TOP_KEY_LEFT);
+    draw(f, 24, 100, true);
+    find(f, "  + main");
+    assert_false(has(f, "walk"));
+    top_view_key(f->v, f->w, TOP_KEY_RIGHT);
+    draw(f, 24, 100, true);
+    find(f, "    + list.c:walk"); /* as it was left */
+    keys(f, "**");
+    draw(f, 24, 100, true);
+    find(f, "hostile");
+    keys(f, "*");
+    draw(f, 24, 100, true);
+    find(f, "  + main");
+    find(f, "    timer");
+    keys(f, "+");
+    feed(f, delta); /* stays as it is while figures change */
+    draw(f, 24, 100, true);
+    find(f, "    + list.c:walk");
+    assert_false(has(f, "hostile"));
+}
+
+static void test_columns_are_chosen(void **state)
+{
+    struct fixture *f = *state;
+    feed(f, snap);
+    draw(f, 24, 80, true);
+    find(f, "C1 C1+ch%      C2    ?%  function");
+    top_view_key(f->v, f->w, TOP_KEY_F1 + 1);
+    draw(f, 24, 80, true);
+    assert_int_equal(f->shown.line[find(f, "[x] C1 ")].style, TOP_CHOSEN);
+    find(f, "[x] longest  of a handler, from its entry to its return (from a width of 90)");
+    keys(f, " jj ");
+    draw(f, 24, 80, true);
+    find(f, "[ ] C1 ");
+    find(f, "[ ] C2 ");
+    top_view_key(f->v, f->w, TOP_KEY_ESCAPE);
+    draw(f, 24, 80, true);
+    find(f, "C1% C1+ch%    ?%  function");
+    assert_non_null(
+        strstr(f->shown.line[find(f, "walk")].text, "     20  60.0   80.0  50.0  list"));
+    top_view_key(f->v, f->w, TOP_KEY_F1 + 1);
+    keys(f, "jjjjjjjjjjjk "); /* as far as they go */
+    draw(f, 24, 80, true);
+    find(f, "[ ] +-C1");
+}
+
 static void test_fits_every_size(void **state)
 {
     struct fixture *f = *state;
-    static const char pages[] = "ithgtcs";
+    static const char pages[] = "ithgtc-s";
     feed(f, snap);
     feed(f, delta);
     for (size_t k = 0; k < sizeof pages; k++) {
@@ -260,6 +325,9 @@ static void test_fits_every_size(void **state)
         if (pages[k])
             top_view_key(f->v, f->w, (unsigned char)pages[k]);
     }
+    top_view_key(f->v, f->w, TOP_KEY_F1 + 1);
+    for (size_t columns = 1; columns < 200; columns += 7)
+        draw(f, 9, columns, true);
 }
 
 static void test_ascii_where_utf8_is_not_shown(void **state)
@@ -366,6 +434,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_since_mark, setup, teardown),
         cmocka_unit_test_setup_teardown(test_filter_sort_and_search, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tree_and_one_function, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_tree_folds, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_columns_are_chosen, setup, teardown),
         cmocka_unit_test_setup_teardown(test_fits_every_size, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ascii_where_utf8_is_not_shown, setup, teardown),
         cmocka_unit_test_setup_teardown(test_table_has_head_titles_and_rows, setup, teardown),

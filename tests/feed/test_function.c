@@ -63,15 +63,17 @@ static void open_program(struct fixture *f, const char *path)
                                      .canonical = sh4_target_ops()->canonical };
 }
 
-static json_t *get(struct fixture *f, uint64_t id)
+static json_t *get_since(struct fixture *f, uint64_t id, const char *mark)
 {
     struct memory_sink m = { 0 };
-    assert_int_equal(function_write(f->feed, id, &f->code, sink_to(&m), NULL), 0);
+    assert_int_equal(function_write(f->feed, id, mark, &f->code, sink_to(&m), NULL), 0);
     json_t *root = json_loads(sink_text(&m), JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(root);
     sink_free(&m);
     return root;
 }
+
+static json_t *get(struct fixture *f, uint64_t id) { return get_since(f, id, NULL); }
 
 static long long value(const json_t *o, const char *key)
 {
@@ -149,15 +151,59 @@ static void recursion__counts_once(void **state)
     json_decref(root);
 }
 
+/* Behind the mark main calls g, and that h, for 10 and 15: what f did is no part of it. */
+static void since_a_mark__callers_are_of_what_came_then(void **state)
+{
+    struct fixture *f = *state;
+    struct memory_sink m = { 0 };
+    struct err err = { .code = ERR_OK };
+    const struct event before[] = { { .kind = EVENT_START, .flags = HAS, .pc = MAIN },
+                                    called(MAIN, F, 10),
+                                    called(F + 4, G, 30),
+                                    called(G + 4, H, 50),
+                                    { .kind = EVENT_STOP, .flags = HAS, .pc = H + 4, .c1 = 60 } };
+    const struct event behind[] = { { .kind = EVENT_START, .flags = HAS, .pc = MAIN, .c1 = 100 },
+                                    called(MAIN, G, 110),
+                                    called(G + 4, H, 125),
+                                    { .kind = EVENT_STOP, .flags = HAS, .pc = H + 4, .c1 = 130 } };
+    struct feed_source from = { .symbols = NULL };
+    struct feed_moment now = { .ns = 2, .wall_ms = 2 };
+    feed(f, before, ARRAY_LEN(before));
+    from.tree = f->tree;
+    assert_int_equal(feed_mark(f->feed, "m", &from, &now, NULL), 0);
+    calltree_feed(f->tree, behind, ARRAY_LEN(behind));
+    assert_int_equal(feed_fold(f->feed, &from, &now, NULL), 1);
+    enum { ID_F = 1, ID_G, ID_H };
+    json_t *root = get_since(f, ID_G, "m");
+    assert_string_equal(json_string_value(json_object_get(root, "since")), "m");
+    assert_int_equal(value(root, "hits"), 2); /* its own figures are of all */
+    assert_int_equal(json_array_size(json_object_get(root, "callers")), 1);
+    assert_int_equal(value(kin(root, "callers", 0), "hits"), 1);
+    assert_int_equal(value(kin(root, "callers", 0), "c1"), 15);
+    assert_int_equal(value(kin(root, "callers", 0), "c1_children"), 20);
+    assert_int_equal(value(kin(root, "callees", ID_H), "c1"), 5);
+    json_decref(root);
+    root = get_since(f, ID_F, "m");
+    assert_int_equal(json_array_size(json_object_get(root, "callers")), 0);
+    json_decref(root);
+    root = get_since(f, ID_F, NULL);
+    assert_int_equal(json_array_size(json_object_get(root, "callers")), 1);
+    assert_null(json_object_get(root, "since"));
+    json_decref(root);
+    assert_int_equal(function_write(f->feed, 1, "other", &f->code, sink_to(&m), &err),
+                     -ERR_NOT_FOUND);
+    assert_int_equal(m.len, 0);
+}
+
 static void unknown_id__is_not_found(void **state)
 {
     struct fixture *f = *state;
     struct memory_sink m = { 0 };
     struct err err = { .code = ERR_OK };
-    assert_int_equal(function_write(f->feed, 0, &f->code, sink_to(&m), &err), -ERR_NOT_FOUND);
+    assert_int_equal(function_write(f->feed, 0, NULL, &f->code, sink_to(&m), &err), -ERR_NOT_FOUND);
     assert_int_equal(m.len, 0);
     assert_true(*err.what && *err.hint);
-    assert_int_equal(function_write(f->feed, UINT64_MAX, &f->code, sink_to(&m), NULL),
+    assert_int_equal(function_write(f->feed, UINT64_MAX, NULL, &f->code, sink_to(&m), NULL),
                      -ERR_NOT_FOUND);
     sink_free(&m);
 }
@@ -344,6 +390,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(recursion__counts_once),
+        T(since_a_mark__callers_are_of_what_came_then),
         T(unknown_id__is_not_found),
         T(program__has_its_instructions_at_any_alias),
         T(listing__counts_stay_where_they_were_measured),

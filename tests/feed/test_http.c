@@ -13,9 +13,13 @@
 
 #include <cmocka.h>
 #include <jansson.h>
+#include <pthread.h>
+#include <zlib.h>
 
 #include "probe/base/util.h"
+#include "profiler/feed/gzip.h"
 #include "profiler/feed/http_api.h"
+#include "profiler/feed/http_jobs.h"
 #include "profiler/profile/recording.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
@@ -33,6 +37,9 @@ struct fixture {
     bool away, lines;
     char record[64];
     char logged[512];
+    struct snapshots *snapshots;
+    struct http_work *works[64];
+    size_t nworks;
 };
 
 static uint64_t now_ns(void *ctx)
@@ -64,13 +71,47 @@ static void facts(void *ctx, struct http_facts *out)
                                 .probe = "a\"b\\c\n" };
 }
 
-static int export(void *ctx, const char *format, const struct text_sink *out, struct err *err)
+static int build_profile(void *ctx, struct profile **out, struct err *err)
 {
-    (void)ctx;
-    if (strcmp(format, "prf") == 0)
-        return err_set(err, ERR_STATE, "add --elf", "no profile");
-    out->write(out->ctx, "{\"a\":1}", 7);
+    const struct fixture *fx = ctx;
+    return profile_build(fx->tree, NULL, &(struct profile_info){ .target = "sh7750" }, out, err);
+}
+
+static int snapshot(void *ctx, const char *file, const struct snapshot **out, struct err *err)
+{
+    struct fixture *fx = ctx;
+    if (*file)
+        return err_set(err, ERR_STATE, "probeprof view", "no file %s", file);
+    snapshots_changed(fx->snapshots);
+    return snapshots_take(fx->snapshots, build_profile, fx, out, err);
+}
+
+static int work(void *ctx, struct http_work *w)
+{
+    struct fixture *fx = ctx;
+    assert_true(fx->nworks < ARRAY_LEN(fx->works));
+    fx->works[fx->nworks++] = w;
     return 0;
+}
+
+static void *run_work(void *ctx)
+{
+    struct http_work *w = ctx;
+    w->run(w);
+    return NULL;
+}
+
+/* What was begun is done by another thread, the oldest first. */
+static void do_work(struct fixture *fx)
+{
+    pthread_t thread;
+    if (!fx->nworks)
+        return;
+    struct http_work *w = fx->works[0];
+    memmove(fx->works, fx->works + 1, --fx->nworks * sizeof fx->works[0]);
+    assert_int_equal(pthread_create(&thread, NULL, run_work, w), 0);
+    pthread_join(thread, NULL);
+    w->end(w);
 }
 
 static int control(void *ctx, const struct http_command *c, struct http_ticket *ticket,
@@ -84,9 +125,11 @@ static int control(void *ctx, const struct http_command *c, struct http_ticket *
                : fx->control_ret;
 }
 
-static int recording(void *ctx, char *path, size_t cap, struct err *err)
+static int recording(void *ctx, unsigned part, char *path, size_t cap, struct err *err)
 {
     const struct fixture *fx = ctx;
+    if (part)
+        return err_set(err, ERR_NOT_FOUND, "", "one file");
     if (!*fx->record)
         return err_set(err, ERR_STATE, "start it with --record FILE", "not recorded");
     snprintf(path, cap, "%s", fx->record);
@@ -123,7 +166,8 @@ static void open_api(struct fixture *fx, const struct guard_rules *rules, const 
 {
     struct http_api_config cfg = {
         .feed = fx->feed,
-        .owner = { fx, fold, facts, export, control, recording, has_lines, now_ns, take_log, NULL },
+        .owner = { fx, fold, facts, snapshot, control, recording, has_lines, now_ns, work, take_log,
+                   NULL },
         .rules = *rules,
         .version = "1.2.3",
         .page = page,
@@ -138,6 +182,7 @@ static int setup(void **state)
     struct event start = { .kind = EVENT_START, .flags = HAS, .pc = 0x100 };
     assert_int_equal(feed_new(0xABCD, &fx->feed, NULL), 0);
     assert_int_equal(calltree_new(NULL, &fx->tree, NULL), 0);
+    assert_int_equal(snapshots_new(&fx->snapshots, NULL), 0);
     calltree_feed(fx->tree, &start, 1);
     fx->changes = 1;
     call(fx);
@@ -151,6 +196,9 @@ static int teardown(void **state)
 {
     struct fixture *fx = *state;
     http_api_free(fx->api);
+    while (fx->nworks)
+        do_work(fx);
+    snapshots_free(fx->snapshots);
     feed_free(fx->feed);
     calltree_free(fx->tree);
     free(fx);
@@ -201,6 +249,7 @@ static void until(struct fixture *fx, struct client *c, const char *text)
 {
     for (int i = 0; i < 4000; i++) {
         http_api_serve(fx->api);
+        do_work(fx);
         hear(c);
         if (text ? strstr(c->got, text) != NULL : c->closed)
             return;
@@ -289,8 +338,10 @@ static void api__each_path__answers(void **state)
         { GET("/api/1/readers"), "200", "probeprof.readers/1" },
         { GET("/api/1/status"), "200", "\"lost\": 25" },
         { GET("/healthz"), "200", "\r\n\r\nok\n" },
-        { GET("/profile.json"), "200", "{\"a\":1}" },
-        { GET("/profile.prf"), "409", "no profile" },
+        { GET("/profile.json"), "200", "\"probeprof.profile/1\"" },
+        { GET("/profile.prf"), "200", "Content-Type: application/octet-stream" },
+        { GET("/profile.json?file=a.rec"), "409", "no file a.rec" },
+        { GET("/profile.json?other=1"), "400", "other" },
         { GET("/api/1/function/0"), "200", "\"callees\":[{\"function\":1," },
         { GET("/api/1/function/1"), "200", "\"callers\":[{\"function\":0," },
         { GET("/api/1/function/9"), "404", "no function 9" },
@@ -310,6 +361,190 @@ static void api__each_path__answers(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         expect(fx, rows[i].request, rows[i].status, rows[i].within);
     assert_non_null(strstr(fx->logged, "127.0.0.1:5: "));
+}
+
+/* What libmicrohttpd refuses by itself has none of our headers, and nothing that they would guard:
+ * a text of its own, no word of the request, and the connection ends. */
+static void refused__by_the_library__says_nothing_of_the_request(void **state)
+{
+    static const char *const rows[] = {
+        "GET /SECRET<script>\r\n\r\n",
+        "GET /SECRET HTTP/9.9\r\n" US LAST,
+        "GET /SECRET HTTP/1.1\r\n\r\n",
+        "GET /SECRET HTTP/1.1\r\n" US "a SECRET line\r\n" LAST,
+        "POST /SECRET HTTP/1.1\r\n" US "Content-Length: SECRET\r\n" LAST,
+    };
+    static char large[40000];
+    struct fixture *fx = *state;
+    for (size_t i = 0; i <= ARRAY_LEN(rows); i++) {
+        snprintf(large, sizeof large, "GET /%035000d HTTP/1.1\r\n" US LAST, 0);
+        struct client *c = ask(fx, i < ARRAY_LEN(rows) ? rows[i] : large);
+        assert_true(strncmp(c->got, "HTTP/1.1 4", 10) == 0 ||
+                    strncmp(c->got, "HTTP/1.1 505 ", 13) == 0);
+        assert_non_null(strstr(c->got, "Connection: close\r\n"));
+        assert_null(strstr(c->got, "SECRET"));
+        assert_null(strstr(c->got, "00000"));
+        assert_null(strstr(c->got, "Set-Cookie"));
+        client_free(c);
+    }
+}
+
+/* ---- compressed ones ---- */
+
+/* The body of an answer as it was before it was compressed. */
+static char *inflated(const struct client *c)
+{
+    const char *body = strstr(c->got, "\r\n\r\n") + 4;
+    z_stream z = { .next_in = (unsigned char *)body,
+                   .avail_in = (unsigned)(c->n - (size_t)(body - c->got)) };
+    char *plain = calloc(1, sizeof c->got);
+    assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+    z.next_out = (unsigned char *)plain;
+    z.avail_out = sizeof c->got - 1;
+    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+    assert_int_equal(z.avail_in, 0);
+    inflateEnd(&z);
+    return plain;
+}
+
+/* Enough functions for an answer that is worth it. */
+static void call_many(struct fixture *fx)
+{
+    for (uint32_t k = 0; k < 100; k++) {
+        fx->c1 += 10;
+        struct event e[] = {
+            { .kind = EVENT_CALL,
+              .flags = HAS,
+              .pc = 0x100,
+              .target = 0x1000 + 16 * k,
+              .c1 = fx->c1 },
+            { .kind = EVENT_RETURN,
+              .flags = HAS,
+              .pc = 0x1008 + 16 * k,
+              .target = 0x104,
+              .c1 = fx->c1 + 5 },
+        };
+        calltree_feed(fx->tree, e, ARRAY_LEN(e));
+        fx->changes += ARRAY_LEN(e);
+    }
+}
+
+static void gzip__if_accepted__is_the_same_and_smaller(void **state)
+{
+    static const char *const paths[] = { "/api/1/snapshot", "/profile.json", "/profile.prf",
+                                         "/api/1/function/0" };
+    struct fixture *fx = *state;
+    char request[200], length[64];
+    call_many(fx);
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        fx->ahead_ns = 0;
+        snprintf(request, sizeof request, "GET %s HTTP/1.1\r\n" US LAST, paths[i]);
+        struct client *plain = ask(fx, request);
+        snprintf(request, sizeof request,
+                 "GET %s HTTP/1.1\r\n" US "Accept-Encoding: br, gzip\r\n" LAST, paths[i]);
+        struct client *small = ask(fx, request);
+        size_t head = (size_t)(strstr(small->got, "\r\n\r\n") + 4 - small->got);
+        assert_null(strstr(plain->got, "Content-Encoding"));
+        assert_non_null(strstr(plain->got, "Vary: Accept-Encoding\r\n"));
+        assert_non_null(strstr(small->got, "Content-Encoding: gzip\r\n"));
+        assert_non_null(strstr(small->got, "Vary: Accept-Encoding\r\n"));
+        snprintf(length, sizeof length, "Content-Length: %zu\r\n", small->n - head);
+        assert_non_null(strstr(small->got, length));
+        assert_true(small->n < plain->n / 2);
+        char *body = inflated(small);
+        assert_int_equal(
+            strlen(body) > 0 ? memcmp(body, strstr(plain->got, "\r\n\r\n") + 4, 20) : 1, 0);
+        if (strstr(paths[i], "prf") == NULL)
+            assert_string_equal(body, strstr(plain->got, "\r\n\r\n") + 4);
+        free(body);
+        client_free(plain);
+        client_free(small);
+    }
+}
+
+static void gzip__tags__are_of_their_own_and_both_known(void **state)
+{
+    struct fixture *fx = *state;
+    char id[FEED_POSITION_TEXT], tag[80], request[400];
+    call_many(fx);
+    fold(fx);
+    feed_position_text(feed_epoch(fx->feed), feed_seq(fx->feed), id);
+    snprintf(tag, sizeof tag, "ETag: \"%s-gzip\"\r\n", id);
+    expect(fx, "GET /api/1/snapshot HTTP/1.1\r\n" US "Accept-Encoding: gzip\r\n" LAST, "200", tag);
+    snprintf(tag, sizeof tag, "ETag: \"%s\"\r\n", id);
+    expect(fx, GET("/api/1/snapshot"), "200", tag);
+    static const char *const forms[] = { "\"%s-gzip\"", "\"%s\"", "W/\"%s-gzip\"",
+                                         "\"1-1\", \"%s\"" };
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        char known[120];
+        snprintf(known, sizeof known, forms[i], id);
+        snprintf(request, sizeof request,
+                 "GET /api/1/snapshot HTTP/1.1\r\n" US
+                 "Accept-Encoding: gzip\r\nIf-None-Match: %s\r\n" LAST,
+                 known);
+        expect(fx, request, "304", "Vary: Accept-Encoding\r\n");
+    }
+}
+
+static void gzip__accept_encoding__as_it_is_meant(void **state)
+{
+    static const struct {
+        const char *value;
+        bool accepted;
+    } rows[] = {
+        { NULL, false },          { "", false },         { "gzip", true },
+        { "GZIP", true },         { "x-gzip", true },    { "br, zstd", false },
+        { "br;q=1, gzip", true }, { "gzip;q=0", false }, { "gzip; q=0.000", false },
+        { "gzip;q=0.001", true }, { "*", true },         { "*;q=0", false },
+        { "gzip;q=0, *", false }, { "identity", false }, { "gzipped", false },
+        { " ,, gzip ,", true },   { "gzip;q=", true },   { ";,;", false },
+        { "*, gzip;q=0", false }, { "gzip;Q=0", false },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (gzip_accepted(rows[i].value) != rows[i].accepted)
+            print_message("%s\n", rows[i].value);
+        assert_int_equal(gzip_accepted(rows[i].value), rows[i].accepted);
+    }
+}
+
+/* The service ends while another thread still writes; it may also be the last to have the profile.
+ */
+static void gzip__service_gone_meanwhile__ends_for_nothing(void **state)
+{
+    struct fixture *fx = *state;
+    struct client *c = client_new(fx);
+    say(c, GET("/profile.json"));
+    for (int i = 0; i < 4000 && !fx->nworks; i++) {
+        http_api_serve(fx->api);
+        usleep(500);
+    }
+    assert_int_equal(fx->nworks, 1);
+    http_api_free(fx->api);
+    fx->api = NULL;
+    hear(c);
+    assert_memory_equal(c->got + 9, "503", 3);
+    client_free(c);
+}
+
+static void gzip__more_at_once_than_are_made__are_to_come_again(void **state)
+{
+    struct fixture *fx = *state;
+    struct client *c[JOBS_MOST + 1];
+    for (size_t i = 0; i < ARRAY_LEN(c); i++) {
+        c[i] = client_new(fx);
+        say(c[i], GET("/profile.json"));
+        for (int k = 0; k < 4000 && fx->nworks <= i && i < JOBS_MOST; k++) {
+            http_api_serve(fx->api);
+            usleep(100);
+        }
+    }
+    assert_int_equal(fx->nworks, JOBS_MOST);
+    until(fx, c[JOBS_MOST], "Retry-After: 1\r\n");
+    for (size_t i = 0; i < JOBS_MOST; i++)
+        until(fx, c[i], "\"probeprof.profile/1\"");
+    for (size_t i = 0; i < ARRAY_LEN(c); i++)
+        client_free(c[i]);
 }
 
 static void snapshot__known_state__is_304_and_deltas_follow(void **state)
@@ -433,6 +668,7 @@ static void control__bad_body__is_named(void **state)
         { "{\"do\":\"mark\",\"name\":7}", "name" },
         { "{\"do\":\"mark\",\"name\":\"a\\u0000b\"}", "JSON" },
         { "{\"do\":\"points\",\"stop\":[1]}", "stop" },
+        { "{\"do\":\"points\",\"start\":[\"a\",\"b\"]}", "start: more than 1 point" },
         { "", "JSON" },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -451,6 +687,18 @@ static void control__command__reaches_the_owner(void **state)
                 "200", "seq");
     assert_int_equal(fx->got.nstops, 2);
     assert_string_equal(fx->got.stop[1], "b");
+    assert_string_equal(fx->got.start, "f");
+    expect_post(fx, "/api/1/control", "{\"do\":\"points\",\"start\":[\"g\"]}", "200", "seq");
+    assert_true(fx->got.has_start && !fx->got.has_stop);
+    assert_string_equal(fx->got.start, "g");
+    expect_post(fx, "/api/1/control", "{\"do\":\"points\",\"start\":null,\"stop\":\"\"}", "200",
+                "seq");
+    assert_true(fx->got.has_start && fx->got.has_stop);
+    assert_string_equal(fx->got.start, "");
+    assert_int_equal(fx->got.nstops, 0);
+    expect_post(fx, "/api/1/control", "{\"do\":\"counters\",\"c2\":\"branches\"}", "200", "seq");
+    assert_string_equal(fx->got.counter[0], "");
+    assert_string_equal(fx->got.counter[1], "branches");
     fx->control_ret = -ERR_STATE;
     expect_post(fx, "/api/1/control", "{\"do\":\"start\"}", "409", "\"hint\":\"do this\"");
 }
@@ -799,11 +1047,11 @@ static void token__asked_for__by_header_or_cookie(void **state)
     expect(fx, GET("/"), "200", "<!DOCTYPE html");
     expect(fx, GET("/profile.json"), "401", "Bearer");
     expect(fx, "GET /profile.json HTTP/1.1\r\n" US "Authorization: Bearer " TOKEN "\r\n" LAST,
-           "200", "{\"a\":1}");
+           "200", "\"probeprof.profile/1\"");
     expect_post(fx, "/api/1/login", "{\"token\":\"" TOKEN "\"}", "204",
                 "Set-Cookie: probeprof=" TOKEN "; Path=/; HttpOnly; SameSite=Strict\r\n");
     expect(fx, "GET /profile.json HTTP/1.1\r\n" US "Cookie: probeprof=" TOKEN "\r\n" LAST, "200",
-           "{\"a\":1}");
+           "\"probeprof.profile/1\"");
     for (int i = 0; i < 5; i++)
         expect_post(fx, "/api/1/login", "{\"token\":\"none\"}", "401", "\"code\":\"token\"");
     expect_post(fx, "/api/1/login", "{\"token\":\"none\"}", "429", "Retry-After: 60");
@@ -818,6 +1066,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(api__each_path__answers),
+        T(refused__by_the_library__says_nothing_of_the_request),
+        T(gzip__if_accepted__is_the_same_and_smaller),
+        T(gzip__tags__are_of_their_own_and_both_known),
+        T(gzip__accept_encoding__as_it_is_meant),
+        T(gzip__service_gone_meanwhile__ends_for_nothing),
+        T(gzip__more_at_once_than_are_made__are_to_come_again),
         T(snapshot__known_state__is_304_and_deltas_follow),
         T(timeline__events_kept__are_told_of),
         T(timeline__function_without_id__stands_by_address),

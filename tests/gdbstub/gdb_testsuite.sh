@@ -1,10 +1,12 @@
 #!/bin/bash
 # Runs GDB's own suite (gdb.base) against probeprof's simulated board, or with --qemu against QEMU's stub, and compares both.
 #
-# usage: gdb_testsuite.sh [--qemu] [--dir DIR] [--limit SECONDS] [--again] [TEST...]     TEST: "break", "step-test", ...;
+# usage: gdb_testsuite.sh [--qemu] [--dir DIR] [--limit SECONDS] [--again] [--hardware-watchpoints] [TEST...]
+#                                                                                        TEST: "break", "step-test", ...;
 #        gdb_testsuite.sh [--dir DIR] --table                                            default: every file of gdb.base
 # Each test file gets a server of its own and at most SECONDS (90); what is done is kept in DIR and skipped the next time, so a run
 # may be cut off and taken up again (--again: run anew). --table prints what both runs left, one row a test file.
+# The suite takes SH for a part without hardware watchpoints; --hardware-watchpoints changes that line of its own copy (use another DIR).
 # The board file is the same for both. QEMU's stub cannot tell of an exit, so tests stop at exit(); with PP_EXITS=1 in the environment
 # they expect GDB to hear of it.
 # needs: GDB's sources (package gdb-source, or GDB_TESTSUITE=.../gdb/testsuite), dejagnu, gdb-multiarch,
@@ -24,6 +26,7 @@ while [ $# -gt 0 ]; do
     --dir) work=$2; shift 2 ;;
     --limit) limit=$2; shift 2 ;;
     --again) again=1; shift ;;
+    --hardware-watchpoints) export PP_HARDWARE_WATCHPOINTS=1; shift ;;
     --table) table=1; shift ;;
     -*) echo "unknown option $1" >&2; exit 2 ;;
     *) break ;;
@@ -71,6 +74,9 @@ suite=${GDB_TESTSUITE:-$work/gdb/gdb/testsuite}
 if [ ! -d "$suite/gdb.base" ]; then
   [ -f /usr/src/gdb.tar.xz ] || missing "no GDB sources (package gdb-source)"
   tar xJf /usr/src/gdb.tar.xz -C "$work" --wildcards '*/gdb/testsuite/*' '*/gdb/contrib/*' || missing "cannot unpack the sources"
+fi
+if [ "${PP_HARDWARE_WATCHPOINTS-}" ] && ! grep -q PP_HARDWARE_WATCHPOINTS "$suite/lib/gdb.exp"; then
+  sed -i 's/|| \[istarget "s390\*-\*-\*"\] } {$/|| [istarget "s390*-*-*"] || [info exists ::env(PP_HARDWARE_WATCHPOINTS)] } {/' "$suite/lib/gdb.exp"
 fi
 
 cp "$here/testsuite/board.exp" "$run/boards/pp.exp"

@@ -15,14 +15,20 @@ static const struct err no_halt = { .code = ERR_TIMEOUT, .what = "halt: no answe
 
 /* ---- host I/O ---- */
 
-/* The board is reset while GDB reads the file: the stop is told, and GDB's answer comes behind. */
-static void file_answer__behind_a_stop__does_not_restart_the_program(void **state)
+/* The program runs up to its request for 16 bytes of file 3. */
+static void run_to_read(struct fixture *fx)
 {
-    struct fixture *fx = *state;
     no_acks(fx);
     monitor(fx, fx->s, "fileio on");
     put_syscall(fx, 3, 3, 0x3000, 16);
     assert_string_equal(talk(fx, "c"), "Fread,3,3000,10");
+}
+
+/* The board is reset while GDB reads the file: the stop is told, and GDB's answer comes behind. */
+static void file_answer__behind_a_stop__does_not_restart_the_program(void **state)
+{
+    struct fixture *fx = *state;
+    run_to_read(fx);
     lose(fx);
     fx->ram.gone = false;
     fx->ram.last = (struct target_stop){ .reason = STOP_RESET, .signal = 5, .pc = 0x1000 };
@@ -39,10 +45,7 @@ static void file_answer__behind_a_stop__does_not_restart_the_program(void **stat
 static void file_answer__behind_a_question_mark__does_not_restart_the_program(void **state)
 {
     struct fixture *fx = *state;
-    no_acks(fx);
-    monitor(fx, fx->s, "fileio on");
-    put_syscall(fx, 3, 3, 0x3000, 16);
-    assert_string_equal(talk(fx, "c"), "Fread,3,3000,10");
+    run_to_read(fx);
     talk(fx, "?");
     unsigned resumes = fx->ram.resumes;
     assert_string_equal(talk(fx, "F10"), "");
@@ -52,10 +55,7 @@ static void file_answer__behind_a_question_mark__does_not_restart_the_program(vo
 static void file_answer__of_a_board_that_is_gone__the_call_is_asked_again(void **state)
 {
     struct fixture *fx = *state;
-    no_acks(fx);
-    monitor(fx, fx->s, "fileio on");
-    put_syscall(fx, 3, 3, 0x3000, 16);
-    assert_string_equal(talk(fx, "c"), "Fread,3,3000,10");
+    run_to_read(fx);
     lose(fx);
     assert_string_equal(talk(fx, "F10"), "");
     fx->ram.gone = false;
@@ -207,10 +207,7 @@ static void ctrl_c__ahead_of_a_stop_of_the_programs__interrupts_the_next_resume(
 static void ctrl_c__as_the_program_asks_for_a_file__stops_behind_the_answer(void **state)
 {
     struct fixture *fx = *state;
-    no_acks(fx);
-    monitor(fx, fx->s, "fileio on");
-    put_syscall(fx, 3, 3, 0x3000, 16);
-    assert_string_equal(talk(fx, "c"), "Fread,3,3000,10");
+    run_to_read(fx);
     assert_string_equal(talk(fx, "^C"), "");
     assert_string_equal(talk(fx, "F10"), STOP_AT("02", "02100000", ""));
     assert_int_equal(fx->ram.result, 16);

@@ -68,7 +68,7 @@ static void leaving__detach_without_a_profile__nothing_stays(void **state)
     assert_int_equal(fx->ram.detaches, 1);
 }
 
-static void leaving__an_observer_waits__is_not_told_of_the_halt(void **state)
+static void leaving__an_observer_waits__is_not_notified_of_the_halt(void **state)
 {
     struct fixture *fx = *state;
     set_and_run(fx);
@@ -131,7 +131,7 @@ static void leaving__board_is_gone__breakpoints_go_when_it_is_back(void **state)
     assert_int_equal(fx->ram.state, TARGET_RUNNING);
 }
 
-static void leaving__program_exits_just_then__observers_are_told(void **state)
+static void leaving__program_exits_just_then__observers_are_notified(void **state)
 {
     struct fixture *fx = *state;
     set_and_run(fx);
@@ -164,6 +164,74 @@ static void control__taken__the_other_observes_and_its_breakpoints_go(void **sta
     assert_string_equal(talk(fx, "M2000,1:02"), "E10");
     assert_string_equal(monitor(fx, o, "control take"), "=This GDB controls the target.\n");
     session_close(o); /* and back */
+    assert_true(session_controls(fx->s));
+}
+
+/* Ticks, a second apart. */
+static void wait_s(struct fixture *fx, unsigned seconds)
+{
+    static uint64_t at = SECOND;
+    for (unsigned i = 0; i <= seconds; i++, at += SECOND) {
+        stub_tick(fx->stub, at);
+        for (struct session *s = fx->stub->sessions; s; s = s->next)
+            session_tick(s, at, NULL);
+    }
+}
+
+static void says_nothing(struct fixture *fx) { (void)fx; }
+static void begins_a_packet(struct fixture *fx)
+{
+    no_acks(fx);
+    talk(fx, "Z0,5000,2");
+    feed(fx->s, "$m10", 4);
+}
+static void takes_no_answer(struct fixture *fx)
+{
+    no_acks(fx);
+    talk(fx, "Z0,5000,2");
+    send_packet(fx->s, "g", 1);
+}
+
+static void control__kept_by_who_is_silent__goes_to_who_asks(void **state)
+{
+    static const struct {
+        const char *name;
+        void (*is_silent)(struct fixture *fx);
+    } rows[] = { { "it has said nothing", says_nothing },
+                 { "a packet without an end", begins_a_packet },
+                 { "it reads nothing", takes_no_answer } };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct fixture *fx;
+        print_message("  %s\n", rows[i].name);
+        assert_int_equal(rig_setup((void **)&fx), 0);
+        rows[i].is_silent(fx);
+        wait_s(fx, 1);
+        struct session *o = second(fx);
+        assert_string_equal(talk_to(fx, o, "M2000,1:02"), "E10"); /* it may only be slow */
+        wait_s(fx, 5);
+        assert_false(session_controls(o)); /* nobody asks */
+        assert_string_equal(talk_to(fx, o, "M2000,1:02"), "OK");
+        assert_true(session_controls(o));
+        assert_int_equal(fx->ram.nbps, 0);
+        rig_teardown((void **)&fx);
+    }
+}
+
+static void control__of_a_user_who_thinks__stays(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    wait_s(fx, 3);
+    feed(fx->s, "$m10", 4);
+    wait_s(fx, 1);
+    feed(fx->s, "00,1#", 5); /* slow, but it goes on */
+    wait_s(fx, 1);
+    feed(fx->s, "8e", 2);
+    answer(fx, fx->s);
+    wait_s(fx, 3600);
+    struct session *o = second(fx);
+    assert_string_equal(talk_to(fx, o, "M2000,1:02"), "E10");
     assert_true(session_controls(fx->s));
 }
 
@@ -295,12 +363,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaving__program_runs__breakpoints_go_and_it_runs_on),
         TEST(leaving__detach_without_a_profile__nothing_stays),
-        TEST(leaving__an_observer_waits__is_not_told_of_the_halt),
+        TEST(leaving__an_observer_waits__is_not_notified_of_the_halt),
         TEST(leaving__no_halt_in_time__tried_again),
         TEST(leaving__no_halt_in_time__its_breakpoint_stops_nobody),
         TEST(leaving__board_is_gone__breakpoints_go_when_it_is_back),
-        TEST(leaving__program_exits_just_then__observers_are_told),
+        TEST(leaving__program_exits_just_then__observers_are_notified),
         TEST(control__taken__the_other_observes_and_its_breakpoints_go),
+        cmocka_unit_test(control__kept_by_who_is_silent__goes_to_who_asks),
+        TEST(control__of_a_user_who_thinks__stays),
         cmocka_unit_test(leaving__on_the_boards__the_place_is_passed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

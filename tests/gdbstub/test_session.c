@@ -470,7 +470,7 @@ static void breakpoints__target_full_of_removed_ones__place_is_made(void **state
 
 /* ---- watchpoints, exits, crashes ---- */
 
-static void session__watchpoints__kind_and_address_told(void **state)
+static void session__watchpoints__kind_and_address_reported(void **state)
 {
     static const struct {
         const char *z;
@@ -656,6 +656,11 @@ static void monitor__words__reach_the_right_table(void **state)
                         " E16");
     assert_string_equal(monitor(fx, fx->s, "ecko"),
                         "Ono monitor command ecko\n  did you mean echo?\n" GDB_ADDS " E02");
+    assert_string_equal(monitor(fx, fx->s, "go"),
+                        "Ono monitor command go; here it is\n  continue\n" GDB_ADDS " E02");
+    assert_string_equal(monitor(fx, fx->s, "mdw 0x2000"),
+                        "Ono monitor command mdw; here it is\n  x/1xw ADDRESS\n" GDB_ADDS " E02");
+    assert_non_null(strstr(monitor(fx, fx->s, "reset init"), "reset and is halted"));
     assert_string_equal(monitor(fx, fx->s, "fail"),
                         "Othis never works\n  try something else\n" GDB_ADDS " E01");
     const char *help = monitor(fx, fx->s, "help");
@@ -711,7 +716,7 @@ static void observers__may_read_not_write(void **state)
     assert_int_equal(fx->ram.resets, 0);
 }
 
-static void observers__wait_and_look__are_told_without_disturbing(void **state)
+static void observers__wait_and_look__are_notified_without_disturbing(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
@@ -826,7 +831,7 @@ static void detach__something_holds_the_target__only_resumed(void **state)
 
 /* ---- a target that goes away ---- */
 
-static void gone__while_running__told_and_breakpoints_come_back(void **state)
+static void gone__while_running__reported_and_breakpoints_come_back(void **state)
 {
     struct fixture *fx = *state;
     const struct err why = { .what = "USB unplugged", .hint = "plug it in" };
@@ -953,7 +958,7 @@ static void stop_unseen(struct fixture *fx)
     stub_back(fx->stub);
 }
 
-static void gone__breakpoint_or_call_meanwhile__told_as_ever(void **state)
+static void gone__breakpoint_or_call_meanwhile__reported_as_ever(void **state)
 {
     struct fixture *fx = *state;
     no_acks(fx);
@@ -1162,7 +1167,7 @@ int main(void)
         TEST(session__running__registers_refused_memory_allowed),
         TEST(breakpoints__removed_and_set_again__target_not_bothered),
         TEST(breakpoints__target_full_of_removed_ones__place_is_made),
-        cmocka_unit_test(session__watchpoints__kind_and_address_told),
+        cmocka_unit_test(session__watchpoints__kind_and_address_reported),
         TEST(session__program_exits__W_with_its_status),
         TEST(session__crash__text_then_signal),
         TEST(fileio__off__refused_to_the_program_and_it_goes_on),
@@ -1175,17 +1180,17 @@ int main(void)
         TEST(monitor__words__reach_the_right_table),
         TEST(monitor__reset_run__continue_waits_for_the_next_stop),
         TEST(observers__may_read_not_write),
-        TEST(observers__wait_and_look__are_told_without_disturbing),
+        TEST(observers__wait_and_look__are_notified_without_disturbing),
         TEST(observers__look_where_a_breakpoint_is__program_stops_there),
         TEST(observers__controller_leaves__oldest_takes_over),
         TEST(sessions__too_many__refused),
         TEST(detach__alone__board_is_let_go),
         TEST(session__breaks_off_while_halted__goes_on_only_for_somebody_who_waits),
         TEST(detach__something_holds_the_target__only_resumed),
-        TEST(gone__while_running__told_and_breakpoints_come_back),
+        TEST(gone__while_running__reported_and_breakpoints_come_back),
         TEST(gone__ctrl_c_meanwhile__answered),
         TEST(gone__while_halted__halted_again_when_it_runs_after),
-        TEST(gone__breakpoint_or_call_meanwhile__told_as_ever),
+        TEST(gone__breakpoint_or_call_meanwhile__reported_as_ever),
         TEST(gone__while_halted_in_a_call__nothing_is_asked_of_gdb),
         TEST(gone__ctrl_c_or_step_was_under_way__halted_when_back),
         TEST(troubled__question_mark_pending__a_stop_then_the_reason),

@@ -111,7 +111,8 @@ static struct tasks *finder(void)
     return t;
 }
 
-static void tasks__every_layout_without_debug_information__is_told_by_what_is_there(void **state)
+static void
+tasks__every_layout_without_debug_information__is_recognised_by_what_is_there(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(layouts); i++) {
@@ -143,7 +144,7 @@ static void tasks__nothing_created_since__costs_one_word(void **state)
     assert_int_equal(tasks_look(t, &reader, false, NULL), 1);
     uint32_t context = tasks_list(t, &n)[0].context;
     for (size_t i = 0; i < n; i++)
-        tasks_list(t, &n)[i].told = true;
+        tasks_list(t, &n)[i].reported = true;
     memory.reads = 0;
     assert_int_equal(tasks_look(t, &reader, false, NULL), 0);
     assert_int_equal(memory.reads, 1);
@@ -153,8 +154,8 @@ static void tasks__nothing_created_since__costs_one_word(void **state)
     assert_int_equal(tasks_look(t, &reader, true, NULL), 1);
     assert_string_equal(tasks_list(t, &n)[0].name, "sound");
     assert_int_equal(tasks_list(t, &n)[0].context, context);
-    assert_false(tasks_list(t, &n)[0].told);
-    assert_true(tasks_list(t, &n)[1].told);
+    assert_false(tasks_list(t, &n)[0].reported);
+    assert_true(tasks_list(t, &n)[1].reported);
     tasks_free(t);
 }
 
@@ -220,7 +221,7 @@ static void tasks__list_makes_no_sense__is_not_believed(void **state)
     }
 }
 
-static void tasks__more_than_there_is_room_for__are_told_to_be_there(void **state)
+static void tasks__more_than_there_is_room_for__are_reported_to_be_there(void **state)
 {
     (void)state;
     size_t n;
@@ -233,7 +234,7 @@ static void tasks__more_than_there_is_room_for__are_told_to_be_there(void **stat
     tasks_free(t);
 }
 
-static void tasks__wire_fails__is_told_and_nothing_lost(void **state)
+static void tasks__wire_fails__is_reported_and_nothing_lost(void **state)
 {
     (void)state;
     size_t n;
@@ -288,12 +289,13 @@ static void members__of_debug_information__are_where_the_compiler_put_them(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tasks__every_layout_without_debug_information__is_told_by_what_is_there),
+        cmocka_unit_test(
+            tasks__every_layout_without_debug_information__is_recognised_by_what_is_there),
         cmocka_unit_test(tasks__nothing_created_since__costs_one_word),
         cmocka_unit_test(tasks__another_in_the_same_block__is_another),
         cmocka_unit_test(tasks__list_makes_no_sense__is_not_believed),
-        cmocka_unit_test(tasks__more_than_there_is_room_for__are_told_to_be_there),
-        cmocka_unit_test(tasks__wire_fails__is_told_and_nothing_lost),
+        cmocka_unit_test(tasks__more_than_there_is_room_for__are_reported_to_be_there),
+        cmocka_unit_test(tasks__wire_fails__is_reported_and_nothing_lost),
         cmocka_unit_test(tasks__program_of_no_known_system__has_no_finder),
         cmocka_unit_test(members__of_debug_information__are_where_the_compiler_put_them),
     };

@@ -14,8 +14,8 @@ import sys
 
 # Longest prefix decides. Each room lists what it may include, by prefix.
 COMMON = ["probe/base/"]
-INTERFACE = COMMON + ["targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h",
-                      "targets/run_time.h", "targets/gdb_kinds.h"]
+INTERFACE = COMMON + ["targets/address.h", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h",
+                      "targets/run_time.h", "targets/run_table.h", "targets/gdb_kinds.h"]
 # Of the driver's side a simulated board shares the instruction set only: what reads a wire and what drives it are to disagree.
 PINS = COMMON + ["probe/sim.h", "probe/sim_serial.h", "probe/jtag.h", "probe/bdc", "probe/pdo.h"]
 CORE, PROFILE = INTERFACE + ["profiler/core/"], INTERFACE + ["profiler/core/", "profiler/profile/"]
@@ -26,7 +26,7 @@ AREAS = {
     # a program's code, searched in its image: no board
     "targets/sh4/code/": INTERFACE + ["targets/sh4/code/", "targets/sh4/isa/"],
     # operating systems' structures in memory: no CPU is known here
-    "targets/os/": COMMON + ["targets/image.h", "targets/os/"],
+    "targets/os/": COMMON + ["targets/address.h", "targets/image.h", "targets/os/"],
     "targets/sh4/": ["probe/"] + INTERFACE + ["targets/os/tasks.h", "targets/sh4/"],
     # the trace plugs into the driver (struct sh4_tracing)
     "targets/sh4/driver/": ["probe/"] + INTERFACE + ["targets/sh4/sh4.h"] + ["targets/sh4/" + room for room in ("agent/", "code/", "driver/", "isa/")],
@@ -49,7 +49,7 @@ AREAS = {
 FORBIDDEN = {}
 # Rooms whose files stand on each other like stairs: a file may call those before it. Names in one string stand on one step.
 STAIRS = {
-    "probe/base": ["text", "err", "log", "sink", "hex", "reg", "pages", "nearest", "options"],
+    "probe/base": ["text", "err", "log", "sink", "buffer", "array", "hex", "reg", "pages", "nearest", "options"],
     # from what the system offers, to drivers, to what chooses one and what hangs behind it
     "probe": ["host_time", "holder", "usb_sysfs", "usb_list", "usb", "stream_fd", "tty_find", "tty", "tcp",
               "jtag", "jtag_stream", "bdc_commands", "pdo_queue", "pdo_samples", "adapter_list", "adapter_usb",
@@ -64,12 +64,12 @@ STAIRS = {
                 "cmd_regs", "cmd_run", "packets", "session"],
     "targets/os": ["systems", "tasks"],
     "targets/sh4/driver": ["run_state", "state", "events", "stream_text", "dcip_command", "dcip", "stream", "link", "view", "connect", "clock", "exchange",
-                           "agent", "caches", "search", "hudi", "regs", "written", "patch", "ubc", "mem", "image", "break", "self_reset", "run", "bl",
+                           "agent", "caches", "search", "hudi", "regs", "written", "patch", "channels", "ubc", "mem", "watch", "image", "break", "self_reset", "run", "bl",
                            "stop", "for_trace", "dcload", "dcip_load", "halt", "attach", "resume", "temporary_halt", "access", "sample", "counters",
                            "monitor", "wire", "target"],
     "targets/sh4/rsp": ["packet", "client", "rsp_talk", "rsp_regs", "rsp_peek", "rsp_bp", "rsp_run", "rsp_hold", "rsp_break", "rsp_mem",
                         "rsp_monitor", "rsp"],
-    "targets/s12z/isa": ["cycles", "isa", "text", "insn"],
+    "targets/s12z/isa": ["cycles", "operand", "isa", "text", "insn"],
     "targets/s12z/driver": ["run_state", "state", "chips", "counters", "access", "plan", "link", "raw", "comparators", "dbg", "break",
                             "loader", "regs", "mem", "stop", "identify", "reset", "flash", "look", "step", "run", "monitor", "target"],
     "targets/s12z/trace": ["flow_image", "flow_nodes", "flow_counts", "flow_walk", "flow", "rates", "time", "events", "line", "stream",
@@ -84,17 +84,18 @@ STAIRS = {
                         "cpu_exception", "cpu_p4", "cpu_mem", "exec", "exec_fast", "cpu_idle", "cpu", "intc", "rtc", "scif", "tmu", "wdt",
                         "board_bus", "board_options", "bootrom", "hudi", "board"],
     "profiler/bridge": ["say", "presence", "event_queue", "net", "board_io", "worker", "wire", "gdb_conn", "gdb_sessions",
-                        "gdb_server", "pump", "sampler", "begin", "recover"],
-    "profiler/feed": ["frame", "feed_log", "feed_state", "feed_names", "feed_shown", "feed_series", "feed_marks feed_fold feed", "feed_write",
-                      "follow_frame follow", "http_guard", "http_bytes", "http_query", "http http_fail", "http_lines", "http_raw", "http_readers",
+                        "gdb_server", "pump", "pump_change", "sampler", "begin", "recover"],
+    "profiler/feed": ["frame", "feed_log", "feed_state", "feed_names", "feed_profile", "feed_shown", "feed_range feed_series", "feed_marks feed_fold feed", "feed_write",
+                      "feed_write_range",
+                      "follow_frame follow", "http_guard", "http_bytes", "http_query", "gzip", "http_fail", "http_stream", "http_answer", "http", "http_lines", "http_raw", "http_readers",
                       "http_command", "timeline_follow timeline", "http_timeline", "http_metrics", "http_static", "listing", "source_text", "function",
-                      "http_api"],
+                      "http_call", "http_jobs", "http_states", "http_figures", "http_api"],
     # the completions stand on one step: they call each other
-    "profiler/cli": ["boards", "parts", "opts", "settings_values", "chain", "conf", "project", "settings", "ending", "fold", "view", "useless", "capture", "rotation", "replay", "slices",
-                     "live_text", "live", "progress", "top_rows", "top_view top_keys", "top_screen", "top_source", "top_run", "serve_door", "serve_token", "serve", "serve_state", "notes", "outputs", "input", "explain", "doctor", "doctor_file",
+    "profiler/cli": ["boards", "parts", "opts", "settings_values", "chain", "conf", "project", "settings", "ending", "fold", "view", "useless", "capture", "rotation", "replay", "view_file", "slices",
+                     "live_text", "live", "progress", "top_text", "top_rows", "top_columns", "top_view top_keys", "top_screen", "top_source", "top_run", "serve_door", "serve_token", "serve", "serve_state", "notes", "outputs", "input", "explain", "doctor_adapter", "doctor_wire", "doctor", "doctor_file",
                      "completion completion_bash completion_fish completion_zsh",
-                     "run_link", "run_open", "run_parts", "run_monitor", "run_result", "run_events", "run_save", "run_top", "run_course", "run_signals", "serve_run", "run_loop", "run_leave", "cmd_run",
-                     "cmd_top", "cmd_report", "cmd_convert", "cmd_decode", "cmd_disasm",
+                     "run_link", "run_open", "run_parts", "run_ask", "run_change", "run_monitor_points", "run_monitor", "run_result", "run_events", "run_save", "run_top", "run_course", "run_signals", "serve_run", "run_loop", "run_leave", "cmd_run",
+                     "cmd_top", "report_marks", "cmd_report", "annotate", "cmd_annotate", "cmd_convert", "cmd_decode", "cmd_disasm",
                      "cmd_dump", "cmd_events", "cmd_list", "cmd_doctor", "cmd_trust", "cmd_view", "main"],
 }
 # Not in every build.
@@ -107,7 +108,7 @@ SYSTEM = {
     r"(libsigrok/.*|glib.*|zip\.h)": ["probe/"],
     r"uv\.h": ["profiler/bridge/", "profiler/cli/"],
     r"curses\.h": ["profiler/cli/top_screen.c"],
-    r"microhttpd\.h": ["profiler/feed/http.c"],
+    r"microhttpd\.h": ["profiler/feed/http_priv.h"],
     r"(elfutils/.*|gelf\.h|libelf\.h|dwarf\.h)": ["profiler/core/"],
     # probe/tcp.c: a stub on a network is an adapter like one on a cable; nothing there listens
     r"sys/socket\.h|netinet/.*": ["profiler/bridge/", "probe/tcp.c"],

@@ -8,13 +8,18 @@ command -v clang-tidy >/dev/null || { echo "skipped: clang-tidy is not installed
 cd "$source"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-python3 - "$build/compile_commands.json" <<'END' | sort -u >"$tmp/files"
-import json, sys
+# A file that is compiled twice with the same macros (the boards, with and without sanitizers) is looked at once.
+python3 - "$build/compile_commands.json" "$tmp/compile_commands.json" <<'END' | sort >"$tmp/files"
+import json, shlex, sys
+first = {}
 for entry in json.load(open(sys.argv[1])):
     if entry["file"].endswith(".c"):
-        print(entry["file"])
+        macros = sorted(word for word in shlex.split(entry["command"]) if word.startswith("-D"))
+        first.setdefault((entry["file"], *macros), entry)
+json.dump(list(first.values()), open(sys.argv[2], "w"))
+print("\n".join({file for file, *macros in first}))
 END
-if xargs -n 16 -P "$(nproc)" clang-tidy --quiet --extra-arg=-Wno-unknown-warning-option -p "$build" <"$tmp/files" >"$tmp/found" 2>"$tmp/said"; then
+if xargs -n 16 -P "$(nproc)" clang-tidy --quiet --extra-arg=-Wno-unknown-warning-option -p "$tmp" <"$tmp/files" >"$tmp/found" 2>"$tmp/said"; then
     echo "$(wc -l <"$tmp/files") files, no findings"
 else
     # a file that was given twice, or a header that many include, says the same again

@@ -27,6 +27,7 @@
 #include "profiler/core/calltree.h"
 #include "tests/nasty/oracle.h"
 #include "tests/nasty/qemu_log.h"
+#include "tests/profiler/watch_sums.h"
 #include "tests/sh4_trace/board.h"
 
 enum verdict { EXACT, MARKED, FAILED, NVERDICTS };
@@ -62,6 +63,7 @@ struct run {
     size_t nf;
     struct board b;
     struct calltree *tree;
+    struct watch_sums watched;
     struct trace_status st;
     /* true instructions from the first event to the last one: a profile is what lies between its
      * events */
@@ -435,7 +437,7 @@ static void open_board(struct run *r)
     unlink(path);
 }
 
-static struct oracle_event as_told(const struct event *e)
+static struct oracle_event as_reported(const struct event *e)
 {
     return (struct oracle_event){ (uint32_t)(e->kind == EVENT_RTE ? e->target : e->pc),
                                   (uint32_t)e->sp };
@@ -457,7 +459,8 @@ static size_t find_ends(struct run *r)
         return 0;
     r->head_seen = first->c1;
     r->tail_seen = end - last->c1;
-    r->between = oracle_between(r->oracle, as_told(first), as_told(last), last->c1 - first->c1);
+    r->between =
+        oracle_between(r->oracle, as_reported(first), as_reported(last), last->c1 - first->c1);
     return (size_t)(last - r->b.ev) + 1;
 }
 
@@ -497,11 +500,17 @@ static void trace(struct run *r)
     board_run(&r->b, "m_end", 4000000000);
     board_disarm(&r->b);
     assert_int_equal(r->b.t->ops->trace->status(r->b.t, &r->st, NULL), 0);
+    watch_sums_init(&r->watched);
+    cfg.watch = &r->watched.watch;
     assert_int_equal(calltree_new(&cfg, &r->tree, NULL), 0);
     size_t n = find_ends(r);
     calltree_feed(r->tree, r->b.ev, n);
     r->last_node = calltree_current(r->tree);
     calltree_feed(r->tree, r->b.ev + n, r->b.nev - n);
+    const char *wrong = watch_sums_check(&r->watched, r->tree, false);
+    if (wrong)
+        fail_msg("%s", wrong);
+    watch_sums_fini(&r->watched);
 }
 
 static void print_nodes(const struct run *r)

@@ -18,7 +18,7 @@ struct stack {
     struct frame frame[MAX_FRAMES];
     int depth;
 };
-struct told {
+struct reported {
     struct oracle_event event;
     uint64_t total;
 };
@@ -36,8 +36,8 @@ struct oracle {
     struct stack stack[MAX_STACKS];
     struct stack *now;
     uint64_t total;
-    struct told *told; /* each event: where, and the instructions until then */
-    size_t ntold;
+    struct reported *reported; /* each event: where, and the instructions until then */
+    size_t nreported;
     const struct step *steps;
     size_t nsteps;
     uint64_t from, to; /* what is counted for nodes */
@@ -330,7 +330,8 @@ static int run(struct oracle *o)
         if (kind == SLOW_BRANCH && s[i + 1].pc != s[i].pc + 2)
             return confused(o, "no slot", s[i].pc);
         if (is_event(o, kind, s[i].pc, s[i + units].pc))
-            o->told[o->ntold++] = (struct told){ event_of(kind, &s[i], &s[i + units]), o->total };
+            o->reported[o->nreported++] =
+                (struct reported){ event_of(kind, &s[i], &s[i + units]), o->total };
         if (follow(o, kind, &s[i], &s[i + units]) < 0)
             return -1;
         if (!late)
@@ -361,7 +362,7 @@ struct oracle *oracle_run(const struct step *steps, size_t n, const struct asm_p
 {
     struct oracle *o = calloc(1, sizeof *o);
     *why = 0;
-    if (!o || !(o->told = calloc(n + 1, sizeof *o->told))) {
+    if (!o || !(o->reported = calloc(n + 1, sizeof *o->reported))) {
         oracle_free(o);
         return NULL;
     }
@@ -400,9 +401,9 @@ static bool same_event(const struct oracle_event *a, const struct oracle_event *
 static uint64_t nearest(const struct oracle *o, const struct oracle_event *e, uint64_t total)
 {
     uint64_t best = UINT64_MAX, found = o->total;
-    for (size_t k = 0; k < o->ntold; k++) {
-        uint64_t t = o->told[k].total, d = t > total ? t - total : total - t;
-        if (same_event(&o->told[k].event, e) && d < best) {
+    for (size_t k = 0; k < o->nreported; k++) {
+        uint64_t t = o->reported[k].total, d = t > total ? t - total : total - t;
+        if (same_event(&o->reported[k].event, e) && d < best) {
             best = d;
             found = t;
         }
@@ -414,11 +415,11 @@ uint64_t oracle_between(struct oracle *o, struct oracle_event first, struct orac
                         uint64_t seen)
 {
     size_t i = 0;
-    while (i < o->ntold && !same_event(&o->told[i].event, &first))
+    while (i < o->nreported && !same_event(&o->reported[i].event, &first))
         i++;
-    o->from = i < o->ntold ? o->told[i].total : 0;
+    o->from = i < o->nreported ? o->reported[i].total : 0;
     o->to = nearest(o, &last, o->from + seen);
-    o->total = o->nnodes = o->ntold = 0;
+    o->total = o->nnodes = o->nreported = 0;
     for (size_t s = 0; s < MAX_STACKS; s++)
         o->stack[s].depth = 0;
     o->now = &o->stack[0];
@@ -429,6 +430,6 @@ uint64_t oracle_between(struct oracle *o, struct oracle_event first, struct orac
 void oracle_free(struct oracle *o)
 {
     if (o)
-        free(o->told);
+        free(o->reported);
     free(o);
 }

@@ -24,6 +24,7 @@ static void exec_qemu(const char *program, const struct asm_prog *code, const ch
     char load[128], load_rom[128], start[64];
     int null = open("/dev/null", O_RDWR);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setenv("LD_PRELOAD", QEMU_BUFFERED, 1);
     dup2(null, 0);
     dup2(registers, 1);
     dup2(log, 2); /* where the log goes without -D: a pipe, so nothing is written to a disk */

@@ -44,10 +44,13 @@ class Feed:
         self.refuse = None       # (status, error) for streams
         self.end = None          # (reason, hint): bye
         self.drop = False        # streams are ended without a word
-        self.cut = None          # for the next hello
+        self.cut = None          # why earlier ones were, in each hello
         self.readers = 0
         self.streams = 0         # opened so far
         self.asked = []          # queries of streams
+        self.commands = []       # bodies of POST
+        self.function = None     # what is told of each function; else there is none
+        self.callers_since = []  # of it, where a request names a mark
         self.note("note", "", "profiling, 17 places traced, 4 not")
 
     def new_epoch(self):
@@ -106,7 +109,7 @@ class Feed:
             out = {"frame": kind, "s": self.seq, "e": self.events, "t": self.seq * 10 ** 8, "w": int(time.time() * 1000), "i": 100, "tot": [text(sum(v[k] for v in self.values)) for k in range(3)],
                    "f": f, "st": {"coverage": {"events": self.events, "lost": self.lost, "lost_is_bound": False, "gaps": 1 if self.lost else 0, "doubtful": 12, "ratio": self.events / max(1, self.events + self.lost)},
                                   "profile": {"type": "trace", "active": True, "passes": 3}, "marks": {"marks": [{"name": m} for m in self.marks]},
-                                  "target": {"name": "sh7750", "state": "away" if self.away else "running", **({"why": self.away} if self.away else {})}, "adapter": {"name": "sim:sh7750"}, "gdb": {"sessions": 0}, "run": {"slow_down": 2.8}},
+                                  "target": {"name": "sh7750", "state": "away" if self.away else "running", **({"why": self.away} if self.away else {})}, "adapter": {"name": "sim:sh7750"}, "gdb": {"sessions": 0}, "run": {"slow_down": 2.8, "start": "main+0x8", "stop": ["BuildList", "GetLastNode+0x4"], "stops": 2}},
                    "log": self.log, "series": {"1": self.points[-600:], "10": []}, "hid": 12, "merged": 0}
             if kind == "delta":
                 out["n"] = [[i, *v] for i, v in enumerate(n)]
@@ -119,9 +122,8 @@ class Feed:
             return out
 
     def hello(self):
-        cut, self.cut = self.cut, None
         return {"frame": "hello", "v": "probeprof.feed/1", "epoch": self.epoch, "seq": self.seq, "version": "test", "target": "sh7750", "probe": "sim:sh7750", "elf": "profexam.elf", "build_id": "2d40",
-                "counters": [["elapsed-time", "cycles"], ["icache-miss", "count"]], "type": "trace", "interval_ms": 100, "cut": cut}
+                "counters": [["elapsed-time", "cycles"], ["icache-miss", "count"]], "type": "trace", "interval_ms": 100, "cut": self.cut}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -158,6 +160,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.stream(query)
         elif path == "/api/1/snapshot":
             self.answer(200, self.feed.marks[urllib.parse.unquote(query.split("mark=")[1])] if "mark=" in query else self.feed.frame("snap"))
+        elif path.startswith("/api/1/function/") and self.feed.function:
+            since = urllib.parse.unquote(query.removeprefix("mark=")) or None
+            self.answer(200, {**self.feed.function, "since": since, "callers": self.feed.callers_since} if since else self.feed.function)
         elif path == "/profile.json":
             self.answer(200, {"coverage": {"untraced": [{"address": 201392130, "kind": "jump", "cause": "blocked", "function": "entry", "by": None, "bytes": None}], "untraced_hits": 0}, "totals": {"hits": 1}})
         elif os.path.isfile(file):
@@ -199,6 +204,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.feed.commands.append(body)
         if self.headers["X-Probeprof"] != "1" or self.headers["Content-Type"] != "application/json":
             self.answer(403, {"error": {"code": "header", "what": "no", "hint": ""}})
         elif body["do"] == "mark":

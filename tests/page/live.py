@@ -12,58 +12,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
+import live_rig
 import rig
+from live_rig import FIGURES, PROGRAM, SOURCE, bridge, d, hold, phase, press, record, same_figures, visit
 from rig import By, until
-
-PROGRAM, SOURCE = os.path.abspath(sys.argv[1]), sys.argv[2]
-RUN = ("--gdb", "off")  # with a start point the next pass would go on by itself
-FIGURES = {"hits": "hits", "c1": "c1", "c1ch": "c1_children", "c2": "c2", "c2ch": "c2_children"}
-d = rig.browser()
-
-
-def bridge(*args, **more):
-    return rig.Bridge(PROGRAM, *(args or RUN), source=SOURCE, **more)
-
-
-def visit(b, hash=""):
-    d.get("about:blank")
-    d.get(f"http://localhost:{b.port}/{hash}")
-    until("frames", lambda: d.execute_script("return probeprof.store.frames") > 2)
-
-
-def phase():
-    return d.find_element(By.CSS_SELECTOR, "[data-fact=phase] dd").text
-
-
-def press(button):
-    found = until(f"the button {button} ({phase()})", lambda: d.find_elements(By.XPATH, f"//div[@id='actions']/button[.='{button}']"))
-    found[0].click()
-
-
-def hold(b):
-    """Stops counting by the page's own button, so that all that is compared is of one moment."""
-    press("Stop")
-    until("paused", lambda: "paused" in phase())
-
-    def settled():
-        p = rig.profile(b.port)
-        time.sleep(0.3)
-        again = rig.profile(b.port)
-        return p["functions"] == again["functions"] and again
-    p = until("a profile at rest", settled)
-    totals = [str(p["totals"][k]) for k in ("hits", "c1", "c2")]
-    until("the page to have it", lambda: d.execute_script("return probeprof.store.model.tot.map(String)") == totals)
-    time.sleep(0.5)  # and to have drawn it
-    return p
-
-
-def same_figures(rows, expected, columns=FIGURES):
-    for name, row in rows.items():
-        for mine, theirs in columns.items():
-            if mine in row:
-                assert row[mine] == str(expected[name][theirs]), f"{name} {mine}: {row[mine]} on the page, {expected[name][theirs]} in /profile.json"
 
 
 def views_have_the_figures_of_the_profile():
@@ -78,7 +31,7 @@ def views_have_the_figures_of_the_profile():
         board(p)
         log()
         history()
-        assert not rig.severe(d), rig.severe(d)
+        rig.no_errors(d)
 
 
 def an_s12z_has_them_too():
@@ -111,7 +64,7 @@ def functions(expected):
     for name, row in rows.items():
         assert row["name"].startswith("?") == expected[name]["doubtful"], row
         assert row["file"] == (f"{expected[name]['file']}:{expected[name]['line']}" if expected[name]["file"] else ""), row
-        assert abs(float(row["doubt"]) - (expected[name]["doubt_share"] or 0)) < 1e-9, (row, expected[name])
+        assert abs(float(row["doubt"] or 0) - (expected[name]["doubt_share"] or 0)) < 1e-9, (row, expected[name])
 
 
 def paths(p):
@@ -211,7 +164,7 @@ def commands():
         press("Clear")
         until("the question", lambda: d.find_elements(By.CSS_SELECTOR, "dialog[open]"))
         d.find_element(By.CSS_SELECTOR, "dialog button[type=submit]").click()
-        until("to begin anew", lambda: "Counting begins anew" in d.find_element(By.ID, "trouble").text)
+        until("to begin anew", lambda: "Counting starts over" in d.find_element(By.ID, "trouble").text)
 
 
 def another_bridge_at_the_same_port():
@@ -256,17 +209,53 @@ def recordings_have_the_figures_of_the_report():
             expected = {f["name"]: f for f in p["functions"] if f["hits"]}
             functions(expected)
             paths(p)
+            kin(p)
             board(p)
+            rig.open_view(d, "timeline")
+            t = json.loads(rig.ask(b.port, "GET", "/api/1/timeline?px=4096&levels=64")[1])
+            assert len(t["calls"]) > 10, t
+            until("its timeline", lambda: same_spans(t))
+            picture(t)
             choice = d.find_element(By.CSS_SELECTOR, "[aria-label=Recording]")
             assert not d.find_element(By.XPATH, "//button[.='Clear']").is_enabled()
             if p is reports[0]:
                 choice.find_elements(By.TAG_NAME, "option")[1].click()
+        # the answer takes its time, and the view is drawn meanwhile
+        d.execute_script("const ask = window.fetch; window.fetch = async (...of) => { if (String(of[0]).includes('file=')) await new Promise((done) => setTimeout(done, 1500)); return ask(...of); };")
         rig.open_view(d, "compare")
         until("the other one", lambda: len(rig.rows(d, "Differences")) == len(expected))
         for r in rig.rows(d, "Differences"):
             there, now = [next(f for f in p["functions"] if f["name"] == rig.name_of(r)) for p in reports]
             assert (r["ha"], r["hb"], r["a"], r["b"]) == tuple(str(x) for x in (there["hits"], now["hits"], there["c1"], now["c1"])), r
-        assert not rig.severe(d)
+        rig.no_errors(d)
+    shutil.rmtree(folder)
+
+
+def a_prf_is_shown_with_what_it_does_not_tell():
+    folder = tempfile.mkdtemp(prefix="page-")
+    rec, doc = record(folder, "two.rec", "profexam", "--start", "main+8", "--stop", "0x0C010030", "--passes", "2", "--output", os.path.join(folder, "two.prf"))
+    prf = os.path.join(folder, "two.prf")
+    sums = json.loads(subprocess.run([PROGRAM, "report", "--json", prf], check=True, capture_output=True).stdout)
+    with bridge("view", prf, rec) as b:
+        visit(b)
+        until("the file's hits", lambda: d.find_element(By.CSS_SELECTOR, "[data-fact=hits] b").text.replace(",", "") == str(sums["totals"]["hits"]))
+        functions({f["name"]: f for f in sums["functions"] if f["hits"]})
+        paths(sums)
+        kin(sums)
+        until("no loss that nobody knows of", lambda: d.find_element(By.CSS_SELECTOR, "[data-fact=lost] b").text == "not known" and "not known" in d.find_element(By.CSS_SELECTOR, ".cover").text)
+        for hidden in ("[data-fact=events]", ".cover .rail"):  # an empty one would say that all was lost
+            assert not d.find_element(By.CSS_SELECTOR, hidden).is_displayed(), hidden
+        rig.open_view(d, "board")
+        until("that nobody knows", lambda: "Which places are not traced is not known" in d.find_element(By.ID, "view").text)
+        rig.open_view(d, "compare")
+        until("both", lambda: len(rig.rows(d, "Differences")) == len(sums["functions"]))
+        for r in rig.rows(d, "Differences"):
+            assert (r["ha"], r["a"]) == (r["hb"], r["b"]), r
+        d.find_element(By.CSS_SELECTOR, "[aria-label=Recording]").find_elements(By.TAG_NAME, "option")[1].click()
+        until("the recording, which knows", lambda: d.find_element(By.CSS_SELECTOR, "[data-fact=lost] b").text == "0")
+        assert d.find_element(By.CSS_SELECTOR, ".cover .rail").is_displayed()
+        assert doc["coverage"]["lost"] == 0
+        rig.no_errors(d)
     shutil.rmtree(folder)
 
 
@@ -311,7 +300,7 @@ def timeline_has_what_the_service_tells():
         picture(t)
         timeline_as_a_table(t)
         timeline_by_keys(t)
-        assert not rig.severe(d), rig.severe(d)
+        rig.no_errors(d)
 
 
 def same_spans(t):
@@ -391,11 +380,6 @@ def it_is_light():
         assert hosts == [f"localhost:{b.port}"], hosts
 
 
-def main():
-    try:
-        rig.main([views_have_the_figures_of_the_profile, an_s12z_has_them_too, commands, another_bridge_at_the_same_port, eight_tabs_one_reader, recordings_have_the_figures_of_the_report, a_token_lets_in, timeline_has_what_the_service_tells, it_is_light])
-    finally:
-        d.quit()
-
-
-main()
+live_rig.main(views_have_the_figures_of_the_profile, an_s12z_has_them_too, commands, another_bridge_at_the_same_port, eight_tabs_one_reader, recordings_have_the_figures_of_the_report,
+              a_prf_is_shown_with_what_it_does_not_tell, a_token_lets_in,
+              timeline_has_what_the_service_tells, it_is_light)

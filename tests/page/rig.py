@@ -77,6 +77,11 @@ def severe(d):
     return [m for m in d.get_log("browser") if m["level"] == "SEVERE" and "Failed to load resource" not in m["message"] and "net::ERR" not in m["message"]]
 
 
+def no_errors(d):
+    errors = severe(d)  # reading the log empties it
+    assert not errors, errors
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
@@ -139,8 +144,13 @@ class Bridge:
 
 
 def open_view(d, name):
-    d.find_element(By.ID, f"tab-{name}").click()
-    until(f"view {name}", lambda: d.find_element(By.ID, f"tab-{name}").get_attribute("aria-selected") == "true")
+    tab = d.find_element(By.ID, f"tab-{name}")
+    tab.click()
+    try:
+        until(f"view {name}", lambda: tab.get_attribute("aria-selected") == "true", 60)
+    except AssertionError as e:  # says where the click went
+        under = d.execute_script("const r = arguments[0].getBoundingClientRect(), e = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2); return [r.x, r.y, e?.outerHTML.slice(0, 200), probeprof.now, document.hidden]", tab)
+        raise AssertionError(f"{e}; the tab and what is there: {under}; {severe(d)}") from None
 
 
 def rows(d, label):

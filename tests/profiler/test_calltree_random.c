@@ -10,6 +10,7 @@
 #include "profiler/core/calltree.h"
 #include "profiler/profile/profile.h"
 #include "tests/profiler/sink.h"
+#include "tests/profiler/watch_sums.h"
 
 enum {
     NFUNCTIONS = 12,
@@ -539,6 +540,16 @@ static void machine_fini(struct machine *m)
     free(m->after);
 }
 
+/* Steps and activations that the tree has told of add up to what it counted; ends the watch. */
+static void check_watched(struct watch_sums *w, struct calltree *t)
+{
+    const char *wrong = watch_sums_check(w, t, false);
+    if (wrong)
+        fail_msg("%s", wrong);
+    assert_true(w->whole > 0);
+    watch_sums_fini(w);
+}
+
 /* Events come in batches of any size. */
 static void feed(struct calltree *t, const struct machine *m, uint64_t seed)
 {
@@ -561,10 +572,13 @@ static void calltree__random_programs__agree_with_their_own_account(void **state
         machine_init(&m, seed);
         m.blind = k % 2;
         run(&m);
-        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &t, NULL),
-                         0);
+        struct watch_sums w;
+        watch_sums_init(&w);
+        const struct calltree_config cfg = { .resolve = resolve, .watch = &w.watch };
+        assert_int_equal(calltree_new(&cfg, &t, NULL), 0);
         feed(t, &m, seed);
         compare(&m, t, seed);
+        check_watched(&w, t);
         assert_int_equal(profile_build(t, NULL, NULL, &p, NULL), 0);
         check_identity(p);
         profile_free(p);
@@ -586,10 +600,13 @@ static void calltree__random_programs_on_small_stacks__agree_with_their_own_acco
         m.exact = true;
         m.stack_bytes = sizes[k % ARRAY_LEN(sizes)];
         run(&m);
-        assert_int_equal(calltree_new(&(struct calltree_config){ .resolve = resolve }, &t, NULL),
-                         0);
+        struct watch_sums w;
+        watch_sums_init(&w);
+        const struct calltree_config cfg = { .resolve = resolve, .watch = &w.watch };
+        assert_int_equal(calltree_new(&cfg, &t, NULL), 0);
         feed(t, &m, seed);
         compare(&m, t, seed);
+        check_watched(&w, t);
         calltree_free(t);
         machine_fini(&m);
     }
@@ -637,8 +654,16 @@ static void calltree__spoiled_events__sums_still_hold(void **state)
         machine_init(&m, k * 7919);
         run(&m);
         spoil(&m, k * 104729);
-        assert_int_equal(calltree_new(&configs[k % ARRAY_LEN(configs)], &t, NULL), 0);
+        struct calltree_config cfg = configs[k % ARRAY_LEN(configs)];
+        struct watch_sums w;
+        watch_sums_init(&w);
+        cfg.watch = &w.watch;
+        assert_int_equal(calltree_new(&cfg, &t, NULL), 0);
         feed(t, &m, k);
+        const char *wrong = watch_sums_check(&w, t, false);
+        if (wrong)
+            fail_msg("%s", wrong);
+        watch_sums_fini(&w);
         assert_int_equal(profile_build(t, NULL, NULL, &p, NULL), 0);
         check_identity(p);
         assert_int_equal(p->total_c1, calltree_stats(t)->total_c1);
@@ -674,12 +699,15 @@ static void calltree__cleared__counts_begin_there_however_events_come_in_batches
         machine_init(&m, k * 7919);
         run(&m);
         size_t last = put_clears(&m, k * 104729);
-        for (int i = 0; i < 2; i++) {
-            assert_int_equal(
-                calltree_new(&(struct calltree_config){ .resolve = resolve }, &t[i], NULL), 0);
+        struct watch_sums w;
+        watch_sums_init(&w);
+        for (int i = 0; i < 2; i++) { /* one of them is watched */
+            const struct calltree_config cfg = { .resolve = resolve, .watch = i ? &w.watch : NULL };
+            assert_int_equal(calltree_new(&cfg, &t[i], NULL), 0);
             feed(t[i], &m, k + 1000 * (uint64_t)i);
             nodes[i] = calltree_nodes(t[i], &n[i]);
         }
+        check_watched(&w, t[1]);
         assert_int_equal(n[0], n[1]);
         assert_memory_equal(nodes[0], nodes[1], n[0] * sizeof *nodes[0]);
         assert_memory_equal(calltree_stats(t[0]), calltree_stats(t[1]),

@@ -47,6 +47,32 @@ static void json__strings__escaped_and_valid(void **state)
     }
 }
 
+static void json__members__a_key_and_its_value(void **state)
+{
+    (void)state;
+    struct memory_sink m = { 0 };
+    struct json_writer j = { .out = sink_to(&m), .compact = true };
+    json_write_object(&j, false);
+    json_member_string(&j, "string", "");
+    json_member_text(&j, "no_text", "");
+    json_member_text(&j, "text", "x");
+    json_member_uint(&j, "uint", UINT64_MAX);
+    json_member_uint_if(&j, "unknown", false, 1);
+    json_member_uint_if(&j, "known", true, 0);
+    json_member_real(&j, "real", 0.5);
+    json_member_bool(&j, "bool", true);
+    json_member_null(&j, "null");
+    json_member_count(&j, "exact", (uint64_t)1 << 53);
+    json_member_count(&j, "beyond", ((uint64_t)1 << 53) + 1);
+    json_write_end(&j);
+    assert_string_equal(sink_text(&m),
+                        "{\"string\":\"\",\"no_text\":null,\"text\":\"x\","
+                        "\"uint\":18446744073709551615,\"unknown\":null,\"known\":0,"
+                        "\"real\":0.5,\"bool\":true,\"null\":null,"
+                        "\"exact\":9007199254740992,\"beyond\":\"9007199254740993\"}");
+    sink_free(&m);
+}
+
 static void json__numbers__exact(void **state)
 {
     (void)state;
@@ -259,6 +285,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json__strings__escaped_and_valid),
+        cmocka_unit_test(json__members__a_key_and_its_value),
         cmocka_unit_test(json__numbers__exact),
         cmocka_unit_test(json__nesting__commas_and_lines_in_place),
         cmocka_unit_test(report_json__sample__every_key_of_the_schema),

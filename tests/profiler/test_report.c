@@ -276,7 +276,8 @@ static void report__summary__totals_coverage_and_slow_down(void **state)
            "          90.00 % of C1 seen\n"
            "note      2 places untraced\n");
     p->ncoverage = 0;
-    add_loss(p, (struct coverage_row){ .kind = COVERAGE_AWAY, .amount = 2 });
+    add_loss(
+        p, (struct coverage_row){ .kind = COVERAGE_AWAY, .cause = EVENT_CAUSE_LINK, .amount = 2 });
     p->info.note = NULL;
     expect(summary, p, &(struct report_options){ 0 },
            "total     11 hits in 19 passes\n"

@@ -228,7 +228,7 @@ static struct live_run *late_open(const struct gen_options *o)
 }
 
 /* A disarmed module sends a last line: one that does not come was lost on the pin. */
-static void pins__a_session_s_last_line_lost__is_told(void **state)
+static void pins__a_session_s_last_line_lost__is_reported(void **state)
 {
     (void)state;
     late.edge = malloc(LATE_ROOM * sizeof *late.edge);
@@ -404,7 +404,7 @@ int main(void)
         cmocka_unit_test(bursts__random_programs__counts_equal_the_models),
         cmocka_unit_test(pins__random_programs__counts_equal_the_models),
         cmocka_unit_test(pins__interrupts_and_waits__counts_equal_the_models),
-        cmocka_unit_test(pins__a_session_s_last_line_lost__is_told),
+        cmocka_unit_test(pins__a_session_s_last_line_lost__is_reported),
         cmocka_unit_test(pins__samples_in_packets__are_waited_for_no_longer_than_they_take),
         cmocka_unit_test(pins__millions_of_branches__counts_equal_the_models),
         cmocka_unit_test(counters__each_that_can_be_chosen__equals_the_models),

@@ -264,7 +264,7 @@ static void elf__of_another_program__is_said(void **state)
     gen_program_free(wrong);
 }
 
-static void reset__while_profiled__told_counted_and_traced_on(void **state)
+static void reset__while_profiled__reported_counted_and_traced_on(void **state)
 {
     (void)state;
     for (unsigned way = 0; way < 2; way++) {
@@ -404,7 +404,7 @@ int main(void)
         cmocka_unit_test(stops_alone__first_one_ends_it__same_counts),
         cmocka_unit_test(stream__begun_in_the_middle__counts_from_the_first_address),
         cmocka_unit_test(elf__of_another_program__is_said),
-        cmocka_unit_test(reset__while_profiled__told_counted_and_traced_on),
+        cmocka_unit_test(reset__while_profiled__reported_counted_and_traced_on),
         cmocka_unit_test(part__without_trace__refused_with_what_there_is),
         cmocka_unit_test(explain__after_overflows__names_functions_and_gaps),
         cmocka_unit_test(bursts__adapter_without_read_dbgtb__words_do),

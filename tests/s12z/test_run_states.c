@@ -5,6 +5,7 @@
 
 #include "targets/s12z/driver/driver.h"
 #include "tests/s12z/target_rig.h"
+#include "tests/run_table_docs.h"
 #include "tests/state_table.h"
 
 /* 1100 inc d2 | 1101 st d2,2000 | 1104 bra 1100 */
@@ -70,16 +71,9 @@ static bool met[S12Z_NSTATES][S12Z_NEVENTS];
 
 static void note_change(void *ctx, enum log_subject subject, const char *line)
 {
-    char event[32], from[32], to[32];
-    const char *at = strstr(line, "run control: ");
     (void)ctx;
     (void)subject;
-    if (!at || sscanf(at, "run control: %31[A-Z_], %31[A-Z_] -> %31[A-Z_]", event, from, to) != 3)
-        return;
-    for (int s = S12Z_REFUSED + 1; s < S12Z_NSTATES; s++)
-        for (int e = 0; e < S12Z_NEVENTS; e++)
-            if (!strcmp(from, s12z_run_state_name(s)) && !strcmp(event, s12z_run_event_name(e)))
-                met[s][e] = true;
+    run_table_met(&s12z_run_table, line, &met[0][0]);
 }
 
 static enum s12z_run_state now(struct board *b) { return s12z_of(b->t)->run.state; }
@@ -177,7 +171,7 @@ static void reach(struct board *b, enum s12z_run_state state)
     default: break;
     }
     if (now(b) != state)
-        fail_msg("%s instead of %s", s12z_run_state_name(now(b)), s12z_run_state_name(state));
+        fail_msg("%s instead of %s", s12z_run_table.states[now(b)], s12z_run_table.states[state]);
 }
 
 /* ---- the events, as callers and boards cause them; what the calls return does not matter ---- */
@@ -254,7 +248,7 @@ static void cause(struct board *b, enum s12z_run_state state, enum s12z_run_even
     case S12Z_ON_HALT_LATE: poll_until_late(b); break;
     case S12Z_ON_STANDS: cause_stand(b, state); break;
     case S12Z_ON_STOP_FOUND: reach(b, S12Z_STOPPED); break;
-    case S12Z_ON_STOP_TOLD: assert_int_equal(poll_once(b, 0), 1); break;
+    case S12Z_ON_STOP_REPORTED: assert_int_equal(poll_once(b, 0), 1); break;
     case S12Z_ON_RESET_FOUND: cause_reset_found(b, state); break;
     case S12Z_ON_RESET_PASSED: poll_once(b, 1000000); break;
     case S12Z_ON_RESET_HALTS:
@@ -291,15 +285,15 @@ static void states__each_change_of_the_table__is_made_by_the_driver(void **state
     (void)state;
     for (enum s12z_run_state s = S12Z_REFUSED + 1; s < S12Z_NSTATES; s++)
         for (enum s12z_run_event e = 0; e < S12Z_NEVENTS; e++) {
-            if (s12z_run_next(s, e) == S12Z_REFUSED)
+            if (run_table_next(&s12z_run_table, s, e) == S12Z_REFUSED)
                 continue;
             struct board *b = start();
             reach(b, s);
             met[s][e] = false;
             cause(b, s, e);
             if (!met[s][e])
-                print_message("  in %s, %s was not met\n", s12z_run_state_name(s),
-                              s12z_run_event_name(e));
+                print_message("  in %s, %s was not met\n", s12z_run_table.states[s],
+                              s12z_run_table.events[e]);
             changes++;
             missing += !met[s][e];
             board_close(b);
@@ -335,8 +329,8 @@ static void states__every_other_event__is_refused_by_an_assertion(void **state)
     (void)state;
     for (enum s12z_run_state s = S12Z_REFUSED + 1; s < S12Z_NSTATES; s++)
         for (enum s12z_run_event e = 0; e < S12Z_NEVENTS; e++)
-            if (is_refused(b, s, e) != (s12z_run_next(s, e) == S12Z_REFUSED))
-                fail_msg("%s in %s", s12z_run_event_name(e), s12z_run_state_name(s));
+            if (is_refused(b, s, e) != (run_table_next(&s12z_run_table, s, e) == S12Z_REFUSED))
+                fail_msg("%s in %s", s12z_run_table.events[e], s12z_run_table.states[s]);
     board_close(b);
 }
 
@@ -358,35 +352,7 @@ static void look__asleep_and_then_halted__the_next_one_is_answered(void **state)
 
 /* ---- the table in words ---- */
 
-#define STATE_TEXT(name, seen, text) [S12Z_##name] = text,
-#define EVENT_TEXT(name, text)       text,
-static const char *const state_texts[S12Z_NSTATES] = { S12Z_RUN_STATES(STATE_TEXT) };
-static const char *const event_texts[S12Z_NEVENTS] = { S12Z_RUN_EVENTS(EVENT_TEXT) };
-
-static void print_table(FILE *out)
-{
-    static const char *const seen[] = { [TARGET_DETACHED] = "detached",
-                                        [TARGET_RUNNING] = "running",
-                                        [TARGET_HALTED] = "halted",
-                                        [TARGET_GONE] = "gone" };
-    fprintf(out, "| state | seen as | what it means | what may happen, and the state that follows "
-                 "|\n|---|---|---|---|\n");
-    for (enum s12z_run_state s = S12Z_REFUSED + 1; s < S12Z_NSTATES; s++) {
-        const char *sep = "";
-        fprintf(out, "| %s | %s | %s | ", s12z_run_state_name(s), seen[s12z_run_seen_as(s)],
-                state_texts[s]);
-        for (enum s12z_run_event e = 0; e < S12Z_NEVENTS; e++)
-            if (s12z_run_next(s, e) != S12Z_REFUSED) {
-                fprintf(out, "%s%s: %s", sep, s12z_run_event_name(e),
-                        s12z_run_state_name(s12z_run_next(s, e)));
-                sep = "; ";
-            }
-        fprintf(out, " |\n");
-    }
-    fprintf(out, "\n| event | what happens |\n|---|---|\n");
-    for (enum s12z_run_event e = 0; e < S12Z_NEVENTS; e++)
-        fprintf(out, "| %s | %s |\n", s12z_run_event_name(e), event_texts[e]);
-}
+static void print_table(FILE *out) { run_table_print(&s12z_run_table, out); }
 
 static void page__in_docs__shows_the_table_as_it_is(void **state)
 {

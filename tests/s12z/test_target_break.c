@@ -101,7 +101,7 @@ static void bgnd__stepped_off__runs_the_instruction_below(void **state)
     board_close(b);
 }
 
-static void bgnd__of_the_program__is_told_apart(void **state)
+static void bgnd__of_the_program__is_recognised(void **state)
 {
     (void)state;
     struct board *b = start();
@@ -549,7 +549,7 @@ int main(void)
         cmocka_unit_test(bgnd__in_ram__stops_at_its_address_hidden_and_goes_on),
         cmocka_unit_test(bgnd__set_and_removed_while_running__works),
         cmocka_unit_test(bgnd__stepped_off__runs_the_instruction_below),
-        cmocka_unit_test(bgnd__of_the_program__is_told_apart),
+        cmocka_unit_test(bgnd__of_the_program__is_recognised),
         cmocka_unit_test(bgnd__left_by_a_lost_session__is_taken_away),
         cmocka_unit_test(hardware__each_of_four_and_all_together__stop_before_the_instruction),
         cmocka_unit_test(hardware__part_without_comparator_c__has_three),

@@ -109,7 +109,7 @@ static void vectors__erased_with_the_security_byte__leave_the_part_open(void **s
     board_close(b);
 }
 
-static void security_byte__locking__is_refused_unless_told(void **state)
+static void security_byte__locking__is_refused_unless_allowed(void **state)
 {
     (void)state;
     struct board *b = start("s12zvml128");
@@ -331,7 +331,7 @@ static void download__begun_again__is_the_second_one_only(void **state)
     board_close(b);
 }
 
-static void download__broken_off__is_over_and_told(void **state)
+static void download__broken_off__is_over_and_reported(void **state)
 {
     static const struct {
         const char *by;
@@ -405,7 +405,7 @@ int main(void)
         cmocka_unit_test(flash__pieces_of_any_size__are_what_was_written),
         cmocka_unit_test(eeprom__single_sectors__change_alone),
         cmocka_unit_test(vectors__erased_with_the_security_byte__leave_the_part_open),
-        cmocka_unit_test(security_byte__locking__is_refused_unless_told),
+        cmocka_unit_test(security_byte__locking__is_refused_unless_allowed),
         cmocka_unit_test(write__one_byte_into_the_next_sector__erases_it),
         cmocka_unit_test(requests__that_make_no_sense__are_refused),
         cmocka_unit_test(flash__that_does_not_take_it__says_where),
@@ -415,7 +415,7 @@ int main(void)
         cmocka_unit_test(loader__flash_that_does_not_take_it__says_where),
         cmocka_unit_test(loader__watchdog_on__phrase_by_phrase),
         cmocka_unit_test(download__begun_again__is_the_second_one_only),
-        cmocka_unit_test(download__broken_off__is_over_and_told),
+        cmocka_unit_test(download__broken_off__is_over_and_reported),
         cmocka_unit_test(unsecure__confirmed__erases_and_opens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

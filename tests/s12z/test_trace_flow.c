@@ -294,11 +294,11 @@ static void random_program__any_bit_flipped__detected_or_local(void **state)
     for (size_t k = 0; k < p.nlines; k++)
         for (unsigned bit = 0; bit < 64; bit++) {
             walk(&p, k, 1ull << bit, got, &t, &refused);
-            bool told = refused || t.resyncs || t.unpaired;
+            bool reported = refused || t.resyncs || t.unpaired;
             size_t lines = divergence(clean, got, p.nlines, k);
-            detected += told;
-            unseen += !told;
-            worst_unseen = !told && lines > worst_unseen ? (unsigned)lines : worst_unseen;
+            detected += reported;
+            unseen += !reported;
+            worst_unseen = !reported && lines > worst_unseen ? (unsigned)lines : worst_unseen;
         }
     print_message("  %zu lines: %u flips told, %u not; those change at most %u lines\n", p.nlines,
                   detected, unseen, worst_unseen);
@@ -324,7 +324,7 @@ static int hear(void *ctx, const struct s12z_item *i)
     return 0;
 }
 
-static bool told_wrong(const struct synth *p, const uint8_t *bytes, size_t n, uint64_t *counts)
+static bool reported_wrong(const struct synth *p, const uint8_t *bytes, size_t n, uint64_t *counts)
 {
     struct s12z_settings set = s12z_settings_default();
     struct seen seen;
@@ -335,14 +335,15 @@ static bool told_wrong(const struct synth *p, const uint8_t *bytes, size_t n, ui
     s12z_stream_init(&st, S12Z_FORM_WIRE, &set, hear, &h);
     assert_int_equal(s12z_stream_feed(&st, bytes, n, 0) | s12z_stream_end(&st), 0);
     assert_int_equal(s12z_flow_blocks(h.flow, note_block, &c), 0);
-    bool told = h.bad || s12z_flow_totals(h.flow)->resyncs || s12z_flow_totals(h.flow)->unpaired;
+    bool reported =
+        h.bad || s12z_flow_totals(h.flow)->resyncs || s12z_flow_totals(h.flow)->unpaired;
     s12z_flow_free(h.flow);
-    return told;
+    return reported;
 }
 
 /* Every single bit of a session as it is on the wire. What a report does not tell changes little:
  * it hides behind branches that meet again before the next address. */
-static void wire__any_bit_flipped__told_or_counts_almost_right(void **state)
+static void wire__any_bit_flipped__reported_or_counts_almost_right(void **state)
 {
     static struct synth p;
     struct synth_options o = { .seed = 11,
@@ -352,7 +353,7 @@ static void wire__any_bit_flipped__told_or_counts_almost_right(void **state)
                                .goto_percent = 10,
                                .loops = true,
                                .irq_permille = 5 };
-    unsigned told = 0, same = 0, other = 0;
+    unsigned reported = 0, same = 0, other = 0;
     uint64_t worst = 0, all = 0;
     size_t n = 0;
     (void)state;
@@ -363,25 +364,25 @@ static void wire__any_bit_flipped__told_or_counts_almost_right(void **state)
     assert_true(bytes && clean && got);
     for (size_t k = 0; k < p.nlines; k++)
         n = wire_bytes(bytes, n, p.line[k], 6);
-    assert_false(told_wrong(&p, bytes, n, clean));
+    assert_false(reported_wrong(&p, bytes, n, clean));
     for (uint32_t a = 0; a < p.size; a++)
         all += clean[a];
     for (size_t bit = 0; bit < 8 * n; bit++) {
         uint64_t off = 0;
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        bool said = told_wrong(&p, bytes, n, got);
+        bool said = reported_wrong(&p, bytes, n, got);
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         for (uint32_t a = 0; a < p.size; a++)
             off += got[a] > clean[a] ? got[a] - clean[a] : clean[a] - got[a];
-        told += said;
+        reported += said;
         same += !said && !off;
         other += !said && off;
         worst = !said && off > worst ? off : worst;
     }
     print_message("  %zu bits: %u flips told, %u change no count, %u change some, by at most %llu "
                   "of %llu bytes run\n",
-                  8 * n, told, same, other, (unsigned long long)worst, (unsigned long long)all);
-    assert_true(told * 100 > 8 * n * 80 && other * 100 < 8 * n * 5 && worst * 100 < all);
+                  8 * n, reported, same, other, (unsigned long long)worst, (unsigned long long)all);
+    assert_true(reported * 100 > 8 * n * 80 && other * 100 < 8 * n * 5 && worst * 100 < all);
     free(bytes);
     free(clean);
     free(got);
@@ -796,7 +797,7 @@ static void gap__that_no_line_betrays__shows_in_returns(void **state)
 
 /* Taken, fallen into and by a static jump inside of a node: no line tells these, and a call tree
  * needs them. */
-static void jumps__from_function_to_function__each_told_once(void **state)
+static void jumps__from_function_to_function__each_reported_once(void **state)
 {
     static const struct image_function functions[] = { { "a", CODE, CODE + 6 },
                                                        { "b", CODE + 6, CODE + 0x20 },
@@ -869,10 +870,10 @@ int main(void)
         cmocka_unit_test(random_programs__every_kind_of_flow__counts_equal_the_executor),
         cmocka_unit_test(random_program__a_line_missing__noticed_or_harmless),
         cmocka_unit_test(random_program__any_bit_flipped__detected_or_local),
-        cmocka_unit_test(wire__any_bit_flipped__told_or_counts_almost_right),
+        cmocka_unit_test(wire__any_bit_flipped__reported_or_counts_almost_right),
         cmocka_unit_test(line__each_situation__calls_counts_and_complaints),
         cmocka_unit_test(gap__that_no_line_betrays__shows_in_returns),
-        cmocka_unit_test(jumps__from_function_to_function__each_told_once),
+        cmocka_unit_test(jumps__from_function_to_function__each_reported_once),
         cmocka_unit_test(loops__a_wait_loop_left_by_interrupts__its_range_and_how_often_at_least),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

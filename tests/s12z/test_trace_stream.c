@@ -61,7 +61,7 @@ static void run(struct got *g, const uint8_t *bytes, size_t n, size_t step, enum
     assert_true(s.lines == g->lines && s.bad == g->bad);
 }
 
-static void wire__both_pthf_lengths__every_line_found_and_length_told(void **state)
+static void wire__both_pthf_lengths__every_line_found_and_length_reported(void **state)
 {
     static struct got g; /* large */
     uint8_t bytes[2048];
@@ -340,7 +340,7 @@ static void edges__lines_behind_gaps__are_prompt_with_their_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wire__both_pthf_lengths__every_line_found_and_length_told),
+        cmocka_unit_test(wire__both_pthf_lengths__every_line_found_and_length_reported),
         cmocka_unit_test(wire__five_byte_pthf_with_term_then_pts__both_lines),
         cmocka_unit_test(wire__cut_at_every_length__whole_lines_and_the_rest_counted),
         cmocka_unit_test(wire__any_bit_flipped__damage_stays_local),

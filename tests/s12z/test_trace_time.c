@@ -68,7 +68,7 @@ static void rates__functions_never_apart__sum_is_right_and_each_unsure(void **st
     s12z_rates_fini(&r);
 }
 
-static void rates__shares_that_differ__told_apart(void **state)
+static void rates__shares_that_differ__kept_apart(void **state)
 {
     struct s12z_rates r = { 0 };
     struct s12z_rate out[S12Z_RATES], others;
@@ -177,12 +177,12 @@ static struct s12z_line line(unsigned format, const char *tn, uint32_t address, 
 #define PTVB(b, v, s) line(S12Z_PTVB, b, v, s)
 
 /* What rates came last. */
-struct told {
+struct reported {
     struct event others, row[8];
     unsigned n;
 };
 
-static void take(struct s12z_events *e, struct told *t)
+static void take(struct s12z_events *e, struct reported *t)
 {
     struct event ev;
     while (s12z_events_take(e, &ev, 1)) {
@@ -434,14 +434,14 @@ static void arrivals__each_situation__stretches_or_none(void **state)
     }
 }
 
-static void rates__no_stamp_one_stamp_and_many__told_with_what_they_rest_on(void **state)
+static void rates__no_stamp_one_stamp_and_many__reported_with_what_they_rest_on(void **state)
 {
     uint64_t half[3];
     (void)state;
     for (unsigned many = 0; many < 3; many++) {
         struct image im = program();
         struct s12z_events *e = open_events(&im);
-        struct told t = { .n = 0 };
+        struct reported t = { .n = 0 };
         struct s12z_line first[] = { PTS(CODE), PTIB("", CODE + 0x0D) },
                          round[] = { PTVB("T", 0xE8, 32), PTIB("", LEAF + 4),
                                      PTIB("", CODE + 0x0D) },
@@ -481,7 +481,7 @@ static void lines__of_any_kind__factors_stay_numbers(void **state)
     for (unsigned run = 0; run < 60; run++) {
         struct image im = program();
         struct s12z_events *e = open_events(&im);
-        struct told t = { .n = 0 };
+        struct reported t = { .n = 0 };
         for (unsigned k = 0; k < 3000; k++) {
             rng = rng * 1664525 + 1013904223;
             struct s12z_line l =
@@ -517,7 +517,7 @@ static void lines__of_any_kind__factors_stay_numbers(void **state)
 /* The factors depend on the bytes, not on how they were cut. */
 struct split_run {
     struct s12z_events *e;
-    struct told told;
+    struct reported reported;
 };
 static int split_item(void *ctx, const struct s12z_item *i)
 {
@@ -525,11 +525,12 @@ static int split_item(void *ctx, const struct s12z_item *i)
     const struct s12z_arrival at = { i->tick, i->bus_ticks, i->prompt };
     assert_int_equal(i->kind, S12Z_ITEM_LINE);
     int ret = s12z_events_line(r->e, i->raw, &i->line, &at, 0, NULL);
-    take(r->e, &r->told);
+    take(r->e, &r->reported);
     return ret;
 }
 
-static struct told split_told(const struct image *im, const uint8_t *bytes, size_t n, size_t cut)
+static struct reported split_reported(const struct image *im, const uint8_t *bytes, size_t n,
+                                      size_t cut)
 {
     const struct s12z_settings set = s12z_settings_default();
     static struct s12z_stream stream; /* only to spare the stack */
@@ -540,9 +541,9 @@ static struct told split_told(const struct image *im, const uint8_t *bytes, size
                          s12z_stream_end(&stream),
                      0);
     assert_int_equal(s12z_events_end(r.e, NULL), 0);
-    take(r.e, &r.told);
+    take(r.e, &r.reported);
     s12z_events_free(r.e);
-    return r.told;
+    return r.reported;
 }
 
 static void stream__cut_anywhere__same_factors(void **state)
@@ -568,11 +569,11 @@ static void stream__cut_anywhere__same_factors(void **state)
     uint8_t *bytes = calloc(p.nlines, 8);
     for (size_t k = 0; k < p.nlines; k++)
         n = wire_bytes(bytes, n, p.line[k], 6);
-    struct told whole = split_told(&im, bytes, n, 0);
+    struct reported whole = split_reported(&im, bytes, n, 0);
     print_message("  %zu bytes, %llu stretches\n", n, (unsigned long long)whole.others.amount);
     assert_true(whole.others.amount > 5 && whole.n > 1);
     for (size_t cut = 1; cut < n; cut++) {
-        struct told t = split_told(&im, bytes, n, cut);
+        struct reported t = split_reported(&im, bytes, n, cut);
         assert_int_equal(t.n, whole.n);
         assert_memory_equal(&t.others, &whole.others, sizeof t.others);
         assert_memory_equal(t.row, whole.row, whole.n * sizeof *t.row);
@@ -586,12 +587,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates__stretches_of_their_own__factors_found),
         cmocka_unit_test(rates__functions_never_apart__sum_is_right_and_each_unsure),
-        cmocka_unit_test(rates__shares_that_differ__told_apart),
+        cmocka_unit_test(rates__shares_that_differ__kept_apart),
         cmocka_unit_test(rates__little_of_a_function_seen__less_sure),
         cmocka_unit_test(rates__more_functions_than_kept__bounded),
         cmocka_unit_test(lines__each_situation__stretches_or_none),
         cmocka_unit_test(arrivals__each_situation__stretches_or_none),
-        cmocka_unit_test(rates__no_stamp_one_stamp_and_many__told_with_what_they_rest_on),
+        cmocka_unit_test(rates__no_stamp_one_stamp_and_many__reported_with_what_they_rest_on),
         cmocka_unit_test(lines__of_any_kind__factors_stay_numbers),
         cmocka_unit_test(stream__cut_anywhere__same_factors),
     };

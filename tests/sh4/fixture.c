@@ -95,10 +95,11 @@ uint32_t label(struct board *b, const char *name) { return asm_label(&b->prog, n
 struct target_stop wait_stop(struct board *b)
 {
     struct target_stop stop = { .reason = STOP_NONE };
-    int ret = b->t->ops->poll(b->t, 200000000, &stop, &b->err);
+    /* a halt of code with SR.BL=1 may take a second: it waits for BL=0 */
+    int ret = b->t->ops->poll(b->t, 1500000000, &stop, &b->err);
     must(b, ret, "poll");
     if (ret == 0)
-        fail_msg("no stop within 200 ms of target time");
+        fail_msg("no stop within 1.5 s of target time");
     return stop;
 }
 

@@ -246,7 +246,7 @@ static void dcip__an_answer_is_lost__found_where_it_lies(void **state)
 
 /* ---- the program and its loader ---- */
 
-static void dcip__program_calls__text_is_told_files_are_refused(void **state)
+static void dcip__program_calls__text_is_reported_files_are_refused(void **state)
 {
     (void)state;
     struct net *n = started(&(struct dcip_rig_options){ .lose = 0 });
@@ -413,7 +413,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(dcip__halted_and_looked_at__no_register_changes),
         cmocka_unit_test(dcip__bad_network__every_step_is_one),
         cmocka_unit_test(dcip__an_answer_is_lost__found_where_it_lies),
-        cmocka_unit_test(dcip__program_calls__text_is_told_files_are_refused),
+        cmocka_unit_test(dcip__program_calls__text_is_reported_files_are_refused),
         cmocka_unit_test(dcip__call_is_lost__fails_and_the_program_goes_on),
         cmocka_unit_test(dcip__program_ends__is_an_exit_and_another_can_be_run),
         cmocka_unit_test(dcip__reset_halt__loader_begins_anew),

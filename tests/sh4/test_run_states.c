@@ -16,6 +16,7 @@
 #include "targets/sh4/driver/driver.h"
 #include "targets/sh4/isa/regs.h"
 #include "tests/sh4/bad_wire.h"
+#include "tests/run_table_docs.h"
 #include "tests/state_table.h"
 #include "tests/sh4/fixture.h"
 
@@ -35,16 +36,9 @@ static bool met[SH4_NRUN_STATES][SH4_NRUN_EVENTS];
 
 static void note_change(void *ctx, enum log_subject subject, const char *line)
 {
-    char event[32], from[32], to[32];
-    const char *at = strstr(line, "run control: ");
     (void)ctx;
     (void)subject;
-    if (!at || sscanf(at, "run control: %31[A-Z_], %31[A-Z_] -> %31[A-Z_]", event, from, to) != 3)
-        return;
-    for (int s = SH4_RUN_REFUSED + 1; s < SH4_NRUN_STATES; s++)
-        for (int e = 0; e < SH4_NRUN_EVENTS; e++)
-            if (!strcmp(from, sh4_run_state_name(s)) && !strcmp(event, sh4_run_event_name(e)))
-                met[s][e] = true;
+    run_table_met(&sh4_run_table, line, &met[0][0]);
 }
 
 static struct board *start(void)
@@ -196,7 +190,7 @@ static void reach(struct board *b, enum sh4_run_state state)
     default: break;
     }
     if (now(b) != state)
-        fail_msg("%s instead of %s", sh4_run_state_name(now(b)), sh4_run_state_name(state));
+        fail_msg("%s instead of %s", sh4_run_table.states[now(b)], sh4_run_table.states[state]);
 }
 
 /* ---- the events of states that last from call to call ---- */
@@ -213,7 +207,7 @@ static void cause_reset(struct board *b, enum sh4_run_state state)
     if (sh4_run_halting(state))
         ask_deaf(b);
     assert_int_equal(now(b), state);
-    for (int k = 0; k < 100 && !sh4_reset_untold(sh4_of(b->t)); k++)
+    for (int k = 0; k < 100 && !sh4_reset_unreported(sh4_of(b->t)); k++)
         MUST(b, poll_once(b, 1000000));
 }
 
@@ -271,7 +265,7 @@ static void cause(struct board *b, enum sh4_run_state state, enum sh4_run_event 
         break;
     case SH4_ON_STOP: poll_once(b, 0); break;
     case SH4_ON_STOP_FOUND: reach(b, SH4_RUN_STOPPED); break;
-    case SH4_ON_STOP_TOLD: assert_int_equal(poll_once(b, 0), 1); break;
+    case SH4_ON_STOP_REPORTED: assert_int_equal(poll_once(b, 0), 1); break;
     case SH4_ON_GO: reach(b, SH4_RUN_RUNS); break;
     case SH4_ON_STEP_BEGINS: reach(b, SH4_RUN_STEP); break;
     case SH4_ON_STEP_OFF_BEGINS: reach(b, SH4_RUN_STEP_OFF); break;
@@ -436,7 +430,7 @@ static void states__each_change_of_the_table__is_made_by_the_driver(void **state
     within_calls();
     for (enum sh4_run_state s = SH4_RUN_REFUSED + 1; s < SH4_NRUN_STATES; s++)
         for (enum sh4_run_event e = 0; e < SH4_NRUN_EVENTS; e++) {
-            if (sh4_run_next(s, e) == SH4_RUN_REFUSED)
+            if (run_table_next(&sh4_run_table, s, e) == SH4_RUN_REFUSED)
                 continue;
             bool attached_to = s == SH4_RUN_DETACHED && e == SH4_ON_STANDS;
             if (!within_a_call(s) && !attached_to) {
@@ -446,8 +440,8 @@ static void states__each_change_of_the_table__is_made_by_the_driver(void **state
                 board_close(b);
             }
             if (!met[s][e])
-                print_message("  in %s, %s was not met\n", sh4_run_state_name(s),
-                              sh4_run_event_name(e));
+                print_message("  in %s, %s was not met\n", sh4_run_table.states[s],
+                              sh4_run_table.events[e]);
             changes++;
             missing += !met[s][e];
         }
@@ -483,9 +477,9 @@ static void states__every_other_event__is_refused_by_an_assertion(void **state)
     (void)state;
     for (enum sh4_run_state s = SH4_RUN_REFUSED + 1; s < SH4_NRUN_STATES; s++)
         for (enum sh4_run_event e = 0; e < SH4_NRUN_EVENTS; e++) {
-            bool wants = sh4_run_next(s, e) == SH4_RUN_REFUSED;
+            bool wants = run_table_next(&sh4_run_table, s, e) == SH4_RUN_REFUSED;
             if (is_refused(b, s, e) != wants)
-                fail_msg("%s in %s", sh4_run_event_name(e), sh4_run_state_name(s));
+                fail_msg("%s in %s", sh4_run_table.events[e], sh4_run_table.states[s]);
             refused += wants;
         }
     print_message("  %u refused\n", refused);
@@ -494,35 +488,7 @@ static void states__every_other_event__is_refused_by_an_assertion(void **state)
 
 /* ---- the table in words ---- */
 
-#define STATE_TEXT(name, seen, text) [SH4_RUN_##name] = text,
-#define EVENT_TEXT(name, text)       text,
-static const char *const state_texts[SH4_NRUN_STATES] = { SH4_RUN_STATES(STATE_TEXT) };
-static const char *const event_texts[SH4_NRUN_EVENTS] = { SH4_RUN_EVENTS(EVENT_TEXT) };
-
-static void print_table(FILE *out)
-{
-    static const char *const seen[] = { [TARGET_DETACHED] = "detached",
-                                        [TARGET_RUNNING] = "running",
-                                        [TARGET_HALTED] = "halted",
-                                        [TARGET_GONE] = "gone" };
-    fprintf(out, "| state | seen as | what it means | what may happen, and the state that follows "
-                 "|\n|---|---|---|---|\n");
-    for (enum sh4_run_state s = SH4_RUN_REFUSED + 1; s < SH4_NRUN_STATES; s++) {
-        const char *sep = "";
-        fprintf(out, "| %s | %s | %s | ", sh4_run_state_name(s), seen[sh4_run_seen_as(s)],
-                state_texts[s]);
-        for (enum sh4_run_event e = 0; e < SH4_NRUN_EVENTS; e++)
-            if (sh4_run_next(s, e) != SH4_RUN_REFUSED) {
-                fprintf(out, "%s%s: %s", sep, sh4_run_event_name(e),
-                        sh4_run_state_name(sh4_run_next(s, e)));
-                sep = "; ";
-            }
-        fprintf(out, " |\n");
-    }
-    fprintf(out, "\n| event | what happens |\n|---|---|\n");
-    for (enum sh4_run_event e = 0; e < SH4_NRUN_EVENTS; e++)
-        fprintf(out, "| %s | %s |\n", sh4_run_event_name(e), event_texts[e]);
-}
+static void print_table(FILE *out) { run_table_print(&sh4_run_table, out); }
 
 static void page__in_docs__shows_the_table_as_it_is(void **state)
 {

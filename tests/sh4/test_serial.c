@@ -366,7 +366,7 @@ static void serial__cable_pulled__is_gone_at_once(void **state)
     }
 }
 
-static void serial__program_prints__text_is_told_and_halts_come_through(void **state)
+static void serial__program_prints__text_is_reported_and_halts_come_through(void **state)
 {
     (void)state;
     struct line *l = connect(&(struct serial_rig_options){ .print = "hello, line\n" }, true);
@@ -443,7 +443,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(serial__nobody_there__says_so_in_time),
         cmocka_unit_test(serial__board_reset__request_fails_then_attach_works),
         cmocka_unit_test(serial__cable_pulled__is_gone_at_once),
-        cmocka_unit_test(serial__program_prints__text_is_told_and_halts_come_through),
+        cmocka_unit_test(serial__program_prints__text_is_reported_and_halts_come_through),
         cmocka_unit_test(dcload__every_rate__loads_the_agent_and_starts_it),
         cmocka_unit_test(dcload__nobody_there_or_no_such_rate__says_what_to_do),
     };

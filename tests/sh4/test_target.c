@@ -70,6 +70,76 @@ static void halt__with_bl_set__says_what_is_lost(void **state)
     board_close(b);
 }
 
+/* As if in handlers: BL is 1 for four milliseconds at a time, and 0 for a fifth of one. SPC is the
+ * handler's then: one that finds another counts that in r9. */
+static const char handlers[] =
+    "start: trapa #1\n mov #0,r9\n mov.l l_sr1,r2\n mov.l l_sr0,r3\n mov.l l_spc,r4\n"
+    "again: ldc r2,sr\n ldc r4,spc\n mov.w n1,r1\n"
+    "in: nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n "
+    "nop\n"
+    " nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n "
+    "nop\n"
+    " nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n "
+    "nop\n"
+    " nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n nop\n "
+    "nop\n"
+    " dt r1\n bf in\n stc spc,r5\n cmp/eq r4,r5\n bt right\n add #1,r9\n"
+    "right: ldc r3,sr\n mov.w n2,r1\n out: dt r1\n bf out\n bra again\n nop\n"
+    " n1: .word 6000\n n2: .word 8000\n .align 2\n"
+    " l_sr1: .long 0x500000F0\n l_sr0: .long 0x40000000\n l_spc: .long 0x12345678\n"
+    " .align 5\n vbr: .space 256\n rte\n nop\n";
+
+static void halt__of_handlers__waits_for_bl_to_be_clear(void **state)
+{
+    enum { HALTS = 20, REG_R9 = 9 };
+    (void)state;
+    struct board *b = board_start("sh7750,cpu=100M", handlers);
+    uint32_t seed = 7;
+    for (unsigned i = 0; i < HALTS; i++) {
+        struct target_stop stop;
+        seed = seed * 1664525 + 1013904223;
+        cont(b);
+        assert_int_equal(b->t->ops->poll(b->t, 3000000 + seed % 5000000, &stop, &b->err), 0);
+        assert_int_equal(halt(b).reason, STOP_REQUEST);
+        assert_int_equal(get_reg(b, R_SR) & 0x10000000, 0);
+    }
+    assert_int_equal(get_reg(b, REG_R9), 0);
+    board_close(b);
+}
+
+/* A handler of more than a small loop that never ends. */
+static const char endless[] =
+    "start: trapa #1\n ldc r2,sr\n l: mov #40,r1\n in: dt r1\n bf in\n bra far\n nop\n .space 256\n"
+    "far: mov #40,r1\n in2: dt r1\n bf in2\n mov.l l_l,r0\n jmp @r0\n nop\n .align 2\n l_l: .long "
+    "l\n"
+    " .align 5\n vbr: .space 256\n rte\n nop\n";
+
+static int monitor(struct board *b, char *text, char *out, size_t cap);
+
+static void halt__of_a_handler_without_end__is_refused_in_words_and_can_be_forced(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750,cpu=50M", endless);
+    struct target_stop stop = { .reason = STOP_NONE };
+    char out[256];
+    set_reg(b, 2, 0x500000F0);
+    cont(b);
+    keeps_running(b);
+    MUST(b, b->t->ops->halt(b->t, &b->err));
+    int ret = 0;
+    for (int i = 0; ret == 0 && i < 1000; i++)
+        ret = b->t->ops->poll(b->t, 10000000, &stop, &b->err);
+    assert_int_equal(ret, -ERR_TIMEOUT);
+    assert_non_null(strstr(b->err.what, "runs with SR.BL=1"));
+    assert_non_null(strstr(b->err.hint, "monitor halt force"));
+    assert_int_equal(b->t->ops->state(b->t), TARGET_RUNNING);
+    MUST(b, monitor(b, (char[]){ "halt force" }, out, sizeof out));
+    stop = wait_stop(b);
+    assert_int_equal(stop.reason, STOP_REQUEST);
+    assert_non_null(strstr(stop.text, "BL=1"));
+    board_close(b);
+}
+
 static void reset_run__program__starts_again(void **state)
 {
     (void)state;
@@ -651,7 +721,7 @@ static void hold__writes_and_pokes__are_there_for_the_next_read_in_order(void **
     board_close(b);
 }
 
-static void hold__write_that_faults__is_told_by_what_takes_it_along(void **state)
+static void hold__write_that_faults__is_reported_by_what_takes_it_along(void **state)
 {
     (void)state;
     struct board *b = board_start("sh7750", COUNT_LOOP);
@@ -1014,21 +1084,6 @@ static void watch__reads_writes_and_regions__report_their_address(void **state)
     }
 }
 
-static void watch__sizes_the_hardware_lacks__are_refused(void **state)
-{
-    (void)state;
-    struct board *b = board_start("sh7750", COUNT_LOOP);
-    assert_int_equal(b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA, 16, &b->err), -ERR_RESOURCE);
-    assert_int_equal(b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA + 2, 4, &b->err),
-                     -ERR_RESOURCE);
-    MUST(b, b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA, 8, &b->err));
-    assert_int_equal(b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA + 64, 8, &b->err),
-                     -ERR_RESOURCE);
-    MUST(b, b->t->ops->remove_bp(b->t, BP_WATCH_WRITE, DATA, 8, &b->err));
-    MUST(b, b->t->ops->insert_bp(b->t, BP_WATCH_WRITE, DATA + 64, 8, &b->err));
-    board_close(b);
-}
-
 /* ---- program exceptions, semihosting ---- */
 
 #define TRAPPER                                                                             \
@@ -1181,8 +1236,6 @@ static void interrupts__of_the_program__pass_through_the_hooks(void **state)
     assert_true(get_reg(b, 7) > first);
     board_close(b);
 }
-
-static int monitor(struct board *b, char *text, char *out, size_t cap);
 
 static void catch__asked_for__stops_before_the_handler_then_delivers(void **state)
 {
@@ -1385,6 +1438,8 @@ int main(void)
         cmocka_unit_test(attach__running_program__is_not_disturbed),
         cmocka_unit_test(halt__and_resume__keep_every_register),
         cmocka_unit_test(halt__with_bl_set__says_what_is_lost),
+        cmocka_unit_test(halt__of_handlers__waits_for_bl_to_be_clear),
+        cmocka_unit_test(halt__of_a_handler_without_end__is_refused_in_words_and_can_be_forced),
         cmocka_unit_test(reset_run__program__starts_again),
         cmocka_unit_test(detach__with_breakpoints__leaves_the_board_clean),
         cmocka_unit_test(detach__after_a_session_that_used_everything__board_as_found),
@@ -1410,7 +1465,7 @@ int main(void)
         cmocka_unit_test(same__and_find__programs_registers_stay),
         cmocka_unit_test(find__word_every_32_bytes__first_one_or_none),
         cmocka_unit_test(hold__writes_and_pokes__are_there_for_the_next_read_in_order),
-        cmocka_unit_test(hold__write_that_faults__is_told_by_what_takes_it_along),
+        cmocka_unit_test(hold__write_that_faults__is_reported_by_what_takes_it_along),
         cmocka_unit_test(memory__refused_by_the_target__is_a_fault_and_the_agent_lives),
         cmocka_unit_test(memory__of_a_running_target__is_read_and_the_program_ends_the_same),
         cmocka_unit_test(
@@ -1423,7 +1478,6 @@ int main(void)
         cmocka_unit_test(softbreak__odd_rom_or_slot__refused_or_done_in_hardware),
         cmocka_unit_test(hardbreak__two_channels__stop_before_and_run_out),
         cmocka_unit_test(watch__reads_writes_and_regions__report_their_address),
-        cmocka_unit_test(watch__sizes_the_hardware_lacks__are_refused),
         cmocka_unit_test(exceptions__of_the_program__stay_its_own),
         cmocka_unit_test(vbr__set_by_the_program_under_breakpoints__is_its_own),
         cmocka_unit_test(vbr__set_by_a_program_the_debugger_loaded__is_its_own),

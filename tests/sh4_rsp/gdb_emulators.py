@@ -12,21 +12,11 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-CALLS = os.path.join(HERE, "../gdbstub/gdb/calls.elf")
-PROFEXAM = os.path.join(HERE, "../../docs/examples/profexam/profexam.elf")
-DEADLINE = 600
+from gdb_batch import CALLS, COMMON, DEADLINE, LOAD, PROFEXAM, in_order, run_gdb
 
 # (name, commands, what GDB says in this order, emulators that cannot)
-GDB = [
-    ("break, arguments, backtrace, finish", ["break add", "continue", "info args", "bt", "finish"],
-     [r"Breakpoint 1, add \(a=2, b=3\)", r"a = 2", r"#1 +.* main", r"Value returned is .* = 5"], ()),
-    ("next and step", ["break main", "continue", "step", "step", "step", "finish", "next", "print first"],
-     [r"Breakpoint 1, main", r"add \(a=2, b=3\)", r"= 5", r"= 5"], ()),
-    ("delay slots", ["break *slots", "continue", "stepi", "stepi", "print (char*)$pc - (char*)slots", "print $r0"],
-     [r"slots \(\)", r"= 8\b", r"= 3\b"], ()),
-    ("load and compare", ["load", "compare-sections", "print/x $pc"],
-     [r"Section \.text, .*: matched", r"= 0xc010000"], ("redream",)),
+GDB = [(*row, ()) for row in COMMON] + [
+    (*LOAD, ("redream",)),
     ("calling functions", ["break main", "continue", "print add(20, 22)", "print factorial(6)"],
      [r"= 42", r"= 720"], ("redream",)),
     ("jump, then steps", ["break main", "continue", "set $pc = slots", "stepi", "stepi", "print (char*)$pc - (char*)slots"],
@@ -46,32 +36,16 @@ class Emulator:
         return self.p.wait(timeout=DEADLINE) == 0
 
 
-def matches(text, patterns):
-    at = 0
-    for p in patterns:
-        m = re.compile(p).search(text, at)
-        if not m:
-            return p
-        at = m.end()
-    return None
-
-
 def gdb_case(probeprof, emulator, name, folder, commands, patterns):
     e = Emulator(emulator, name, CALLS, "halted")
     port = os.path.join(folder, "gdb")
     bridge = subprocess.Popen([probeprof, "--no-profile", "--probe", f"rsp:{e.path}", "--target", "sh7091", "--gdb", port], cwd=folder,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     said = bridge.stderr.readline() # "GDB: target remote ..."
-    args = ["gdb-multiarch", "-nx", "-batch", CALLS, "-ex", "set pagination off", "-ex", "set remotetimeout 300", "-ex", f"target remote {port}"]
-    for c in commands:
-        args += ["-ex", c]
-    try:
-        out = subprocess.run(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=DEADLINE).stdout
-    except subprocess.TimeoutExpired as x:
-        out = (x.stdout or b"").decode() + "\nTIMEOUT"
+    out = run_gdb(port, commands)
     bridge.send_signal(signal.SIGINT)
     said += "".join(bridge.communicate(timeout=DEADLINE))
-    missing = matches(out, patterns)
+    missing = in_order(out, patterns)
     if missing or bridge.returncode != 0 or not e.end():
         return f"no {missing!r}, bridge {bridge.returncode}\n{out}\n{said}"
     return None

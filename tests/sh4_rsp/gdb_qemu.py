@@ -13,20 +13,10 @@ import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.join(HERE, "../..")
-CALLS = os.path.join(HERE, "../gdbstub/gdb/calls.elf")
-PROFEXAM = os.path.join(TOP, "docs/examples/profexam/profexam.elf")
-DEADLINE = 600
+from gdb_batch import COMMON, DEADLINE, LOAD, PROFEXAM, in_order, run_gdb
 
-GDB = [
-    # registers in QEMU are whatever reset left; load sets the PC
-    ("load and compare", ["load", "compare-sections", "print/x $pc"], [r"Section \.text, .*: matched", r"= 0xc010000"]),
-    ("break, arguments, backtrace, finish", ["load", "break add", "continue", "info args", "bt", "finish"],
-     [r"Breakpoint 1, add \(a=2, b=3\)", r"a = 2", r"#1 +.* main", r"Value returned is .* = 5"]),
-    ("next and step", ["load", "break main", "continue", "step", "step", "step", "finish", "next", "print first"],
-     [r"Breakpoint 1, main", r"add \(a=2, b=3\)", r"= 5", r"= 5"]),
-    ("delay slots", ["load", "break *slots", "continue", "stepi", "stepi", "print (char*)$pc - (char*)slots", "print $r0"], [r"slots \(\)", r"= 8\b", r"= 3\b"]),
+# Registers in QEMU are whatever reset left; load sets the PC.
+GDB = [LOAD] + [(name, ["load", *commands], patterns) for name, commands, patterns in COMMON] + [
     ("code above 2 GB", ["load", "set $pc = 0x8c010000", "x/2i $pc"], [r"0x8c010000.*:\s+[a-z]", r"0x8c010002.*:\s+[a-z]"]),
     ("calling functions", ["load", "break main", "continue", "print add(20, 22)", "print factorial(6)", "print $r15 == $r15"], [r"= 42", r"= 720", r"= 1"]),
     ("watch", ["load", "break main", "continue", "watch counter", "continue"], [r"[Hh]ardware watchpoint 2: counter", r"New value = 1"]),
@@ -44,16 +34,6 @@ def start_qemu(path):
     raise SystemExit("qemu does not start")
 
 
-def matches(text, patterns):
-    at = 0
-    for p in patterns:
-        m = re.compile(p).search(text, at)
-        if not m:
-            return p
-        at = m.end()
-    return None
-
-
 def gdb_cases(probeprof, folder):
     failed = []
     for name, commands, patterns in GDB:
@@ -65,13 +45,7 @@ def gdb_cases(probeprof, folder):
             if os.path.exists(port) or bridge.poll() is not None:
                 break
             time.sleep(0.05)
-        args = ["gdb-multiarch", "-nx", "-batch", CALLS, "-ex", "set pagination off", "-ex", "set remotetimeout 300", "-ex", f"target remote {port}"]
-        for c in commands:
-            args += ["-ex", c]
-        try:
-            out = subprocess.run(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=DEADLINE).stdout
-        except subprocess.TimeoutExpired as e:
-            out = (e.stdout or b"").decode() + "\nTIMEOUT"
+        out = run_gdb(port, commands)
         bridge.send_signal(signal.SIGINT)
         try:
             said = bridge.communicate(timeout=DEADLINE)[0]
@@ -83,7 +57,7 @@ def gdb_cases(probeprof, folder):
         for f in (stub, port):
             if os.path.exists(f):
                 os.unlink(f)
-        missing = matches(out, patterns)
+        missing = in_order(out, patterns)
         wrong = missing or "DOES NOT END" in said or bridge.returncode != 0
         print(f"{'FAILED' if wrong else 'ok'}: {name}" + (f": no {missing!r}\n{out}\n{said}" if wrong else ""), flush=True)
         if wrong:
@@ -115,7 +89,7 @@ def sample(probeprof, folder):
 
 
 def restart(probeprof, folder):
-    """QEMU is killed in mid-profile and started anew: the program is loaded again, the gap is marked."""
+    """QEMU is killed in mid-profile and started again: the program is loaded again, the gap is marked."""
     stub = os.path.join(folder, "stub")
     qemu = start_qemu(stub)
     args = [probeprof, "--probe", f"rsp:{stub}", "--target", "sh7750", "--elf", PROFEXAM, "--load", "--gdb", os.path.join(folder, "gdb"), "--sample",

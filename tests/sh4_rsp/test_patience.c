@@ -130,7 +130,7 @@ static void stub__silent_for_good__given_up_after_what_was_asked_for(void **stat
 
 /* Whatever the time, the answer is the question's own or known to be none, and what is asked next
  * gets its own, too. */
-static void query__that_a_stub_may_not_know__late_is_told_from_silent(void **state)
+static void query__that_a_stub_may_not_know__late_is_not_taken_for_silent(void **state)
 {
     static const struct {
         uint64_t thinks_ns;
@@ -188,7 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stub__thinks_longer_than_usual__asked_once_if_that_is_allowed),
         cmocka_unit_test(stub__silent_for_good__given_up_after_what_was_asked_for),
-        cmocka_unit_test(query__that_a_stub_may_not_know__late_is_told_from_silent),
+        cmocka_unit_test(query__that_a_stub_may_not_know__late_is_not_taken_for_silent),
         cmocka_unit_test(agent__timeout_asked_for__is_its_silence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

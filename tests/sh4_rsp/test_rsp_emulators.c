@@ -420,7 +420,7 @@ static void watch__each__refused_with_words_and_data_is_whole(void **state)
 /* ---- one ---- */
 
 /* A session that died left a breakpoint with the emulator; the next one knows nothing of it. */
-static void leftover__breakpoint_of_a_dead_session__stops_once(void **state)
+static void stale_session__its_breakpoint__stops_once(void **state)
 {
     (void)state;
     struct rig r = attached(&emu_flycast, LOOP, true);
@@ -512,7 +512,7 @@ int main(void)
         cmocka_unit_test(gone__each_that_outlives_it__attached_anew_with_its_breakpoints),
         cmocka_unit_test(counters__each__refused_with_words),
         cmocka_unit_test(watch__each__refused_with_words_and_data_is_whole),
-        cmocka_unit_test(leftover__breakpoint_of_a_dead_session__stops_once),
+        cmocka_unit_test(stale_session__its_breakpoint__stops_once),
         cmocka_unit_test(pc__written_before_a_step__step_goes_on_from_there),
         cmocka_unit_test(banks__in_an_exception_handler__are_in_their_places),
     };

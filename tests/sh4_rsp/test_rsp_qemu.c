@@ -328,7 +328,7 @@ static void reset_and_counters__qemu__reset_works_counters_are_refused(void **st
     rig_close(r);
 }
 
-static void gone__qemu_is_killed__told_soon(void **state)
+static void gone__qemu_is_killed__reported_soon(void **state)
 {
     struct target_stop stop;
     struct err err = { .code = ERR_OK };
@@ -357,7 +357,7 @@ int main(void)
         cmocka_unit_test(watchpoint__write__stops_with_its_address),
         cmocka_unit_test(running__hot_loop__halted_sampled_read),
         cmocka_unit_test(reset_and_counters__qemu__reset_works_counters_are_refused),
-        cmocka_unit_test(gone__qemu_is_killed__told_soon),
+        cmocka_unit_test(gone__qemu_is_killed__reported_soon),
     };
     signal(SIGPIPE, SIG_IGN);
     if (system("command -v qemu-system-sh4 >/dev/null 2>&1 && command -v qemu-system-sh4eb "

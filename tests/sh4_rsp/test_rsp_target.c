@@ -362,7 +362,7 @@ static void trapa__compiled_in__stops_once_and_is_passed(void **state)
     }
 }
 
-static void user_break__kallistios_says_signal_7__told_as_what_was_set(void **state)
+static void user_break__kallistios_says_signal_7__reported_as_what_was_set(void **state)
 {
     (void)state;
     struct rig r =
@@ -550,15 +550,8 @@ static int session(struct rig *r, struct err *err)
     return ret ? ret : o->detach(r->t, err);
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-/* Nothing may hang, and a result that is given is right. Faults of one packet on a line that is
- * acknowledged are recovered from. */
+/* Nothing may hang (ctest ends what does), and a result that is given is right. Faults of one
+ * packet on a line that is acknowledged are recovered from. */
 static bool strike(enum stub_fault f, unsigned at, bool pty, bool must_recover)
 {
     struct stub_quirks q = {
@@ -573,16 +566,13 @@ static bool strike(enum stub_fault f, unsigned at, bool pty, bool must_recover)
     if (probe_open(r.stub->probe, &(struct probe_config){ .spec = "" }, &r.probe, NULL) < 0 ||
         sh4_rsp_open(r.probe, NULL, &r.t, NULL) < 0)
         return false;
-    double begin = seconds();
     int ret = session(&r, &err);
-    double took = seconds() - begin;
     /* A packet whose checksum is right is believed if it makes sense. */
     bool right = ret <= 0 || f == STUB_GARBAGE || f == STUB_SHORT;
-    /* a hang, not a speed */
-    bool good = right && (ret >= 0 || *err.hint) && (ret == 0 || !must_recover) && took < 30;
+    bool good = right && (ret >= 0 || *err.hint) && (ret == 0 || !must_recover);
     if (!good)
-        print_message("  fault %d at packet %u%s: %d after %.1f s: %s; %s\n", f, at,
-                      pty ? ", serial" : "", ret, took, err.what, err.hint);
+        print_message("  fault %d at packet %u%s: %d: %s; %s\n", f, at, pty ? ", serial" : "", ret,
+                      err.what, err.hint);
     rig_close(&r);
     return good;
 }
@@ -708,7 +698,7 @@ static void gone__halted_stub_on_a_line_falls_silent__noticed_without_a_question
     rig_close(&r);
 }
 
-static void attach__program_runs_or_nobody_there__interrupted_or_told(void **state)
+static void attach__program_runs_or_nobody_there__interrupted_or_reported(void **state)
 {
     struct stub_quirks q = { .words = 59, .runs = true };
     struct err err = { .code = ERR_OK };
@@ -740,7 +730,7 @@ int main(void)
         cmocka_unit_test(breakpoint__each_known_stub__hits_again_and_again_and_never_shows),
         cmocka_unit_test(breakpoint__code_rewritten_under_it__new_code_runs),
         cmocka_unit_test(trapa__compiled_in__stops_once_and_is_passed),
-        cmocka_unit_test(user_break__kallistios_says_signal_7__told_as_what_was_set),
+        cmocka_unit_test(user_break__kallistios_says_signal_7__reported_as_what_was_set),
         cmocka_unit_test(watchpoint__stub_without__is_refused_with_words),
         cmocka_unit_test(running__each_known_stub__halts_samples_and_is_read),
         cmocka_unit_test(running__interrupt_or_its_answer_lost__is_asked_again),
@@ -750,7 +740,7 @@ int main(void)
         cmocka_unit_test(fault__any_at_many_packets_of_a_session__recovers_or_says_so),
         cmocka_unit_test(gone__stub_closes_and_comes_back__attached_anew_with_its_breakpoints),
         cmocka_unit_test(gone__halted_stub_on_a_line_falls_silent__noticed_without_a_question),
-        cmocka_unit_test(attach__program_runs_or_nobody_there__interrupted_or_told),
+        cmocka_unit_test(attach__program_runs_or_nobody_there__interrupted_or_reported),
     };
     signal(SIGPIPE, SIG_IGN); /* as probeprof does: an end that left is an error of one write */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,7 +126,7 @@ static void check_replaced(struct board *b)
         assert_int_equal(board_word(b, WORK + i), board_word(b, OTHER + i));
 }
 
-static void replaced__code_of_a_function__is_the_programs_and_told(void **state)
+static void replaced__code_of_a_function__is_the_programs_and_reported(void **state)
 {
     static struct asm_prog prog;
     struct board b;
@@ -158,10 +158,10 @@ static void replaced__nobody_looked_before_disarming__stays_as_the_program_wrote
     board_run(&b, "end_", RUN_NS);
     board_disarm(&b);
     check_replaced(&b);
-    size_t told = 0;
+    size_t reported = 0;
     for (size_t i = 0; i < b.nev; i++)
-        told += b.ev[i].kind == EVENT_UNTRACED && b.ev[i].cause == COVERAGE_CHANGED;
-    assert_int_equal(told, 2);
+        reported += b.ev[i].kind == EVENT_UNTRACED && b.ev[i].cause == COVERAGE_CHANGED;
+    assert_int_equal(reported, 2);
     board_close(&b);
 }
 
@@ -188,7 +188,7 @@ static void replaced__going_on_from_a_place_that_changed__new_instruction_runs(v
 }
 
 /* What the debugger writes over a site is no less a change. */
-static void replaced__by_the_debugger__is_told(void **state)
+static void replaced__by_the_debugger__is_reported(void **state)
 {
     static struct asm_prog prog;
     struct board b;
@@ -450,10 +450,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checksum__range_left_unpatched__is_that_of_the_untraced_program),
         cmocka_unit_test(checksum__all_patched__is_another),
-        cmocka_unit_test(replaced__code_of_a_function__is_the_programs_and_told),
+        cmocka_unit_test(replaced__code_of_a_function__is_the_programs_and_reported),
         cmocka_unit_test(replaced__nobody_looked_before_disarming__stays_as_the_program_wrote_it),
         cmocka_unit_test(replaced__going_on_from_a_place_that_changed__new_instruction_runs),
-        cmocka_unit_test(replaced__by_the_debugger__is_told),
+        cmocka_unit_test(replaced__by_the_debugger__is_reported),
         cmocka_unit_test(copied__patched_code_run_elsewhere__does_what_it_does_untraced),
         cmocka_unit_test(copied__programs_own_traps__reach_its_handler),
         cmocka_unit_test(replaced__another_function_at_its_place__is_traced_soon),

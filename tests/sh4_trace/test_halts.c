@@ -46,7 +46,7 @@ static struct target_stop next_stop(void)
     return stop;
 }
 
-static void halt__asked_before_the_trace_ends__is_told(void **state)
+static void halt__asked_before_the_trace_ends__is_reported(void **state)
 {
     (void)state;
     arm_and_run();
@@ -54,6 +54,37 @@ static void halt__asked_before_the_trace_ends__is_told(void **state)
     assert_int_equal(b.t->ops->trace->disarm(b.t, &err), 0);
     assert_int_equal(next_stop().reason, STOP_REQUEST);
     assert_int_equal(b.t->ops->state(b.t), TARGET_HALTED);
+    board_close(&b);
+}
+
+/* m_loop calls most of the time, so that most halts would be in a stub, or in the agent. */
+static const char busy[] =
+    "main: mov.l l_g,r1\n mov #0,r8\n mov #0,r9\n"
+    "m_loop: jsr @r1\n add #1,r8\n bra m_loop\n nop\n .align 2\n l_g: .long g\n"
+    "g: rts\n add #1,r9\n l_end: nop\n";
+
+static void halt__in_a_stub__is_shown_where_the_program_is(void **state)
+{
+    enum { HALTS = 60, REG_R8 = 8, REG_R9 = 9 };
+    (void)state;
+    struct trace_config cfg = { .counter = { 0x23, 0x13 } };
+    uint32_t seed = 1, before = 0;
+    board_open(&b, &prog, "", busy);
+    board_arm(&b, &cfg);
+    for (unsigned i = 0; i < HALTS; i++) {
+        seed = seed * 1664525 + 1013904223;
+        board_resume(&b);
+        board_for(&b, SLICE_NS / 2 + seed % SLICE_NS);
+        assert_int_equal(b.t->ops->halt(b.t, &err), 0);
+        struct target_stop stop = next_stop();
+        assert_int_equal(stop.reason, STOP_REQUEST);
+        assert_int_equal(stop.pc, board_reg(&b, REG_PC));
+        assert_in_range(stop.pc & 0x1FFFFFFF, at("main"), at("l_end") - 2);
+        uint32_t calls_made = board_reg(&b, REG_R8), bodies = board_reg(&b, REG_R9);
+        assert_true(calls_made - bodies <= 1); /* the program goes on as if nothing had been */
+        assert_true(calls_made > before);
+        before = calls_made;
+    }
     board_close(&b);
 }
 
@@ -118,7 +149,8 @@ static void events__polled_while_the_host_steps__leave_the_program_standing(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(halt__asked_before_the_trace_ends__is_told),
+        cmocka_unit_test(halt__asked_before_the_trace_ends__is_reported),
+        cmocka_unit_test(halt__in_a_stub__is_shown_where_the_program_is),
         cmocka_unit_test(range__under_way_when_the_trace_is_switched__ends_in_the_range),
         cmocka_unit_test(events__polled_while_the_host_steps__leave_the_program_standing),
     };

@@ -399,7 +399,7 @@ static void write_half(struct board *b, uint32_t addr, uint16_t v)
 }
 
 /* The CPU's watchdog resets it, and the wire is as good as before. */
-static void reset__while_traced__is_told_and_undone(void **state)
+static void reset__while_traced__is_reported_and_undone(void **state)
 {
     enum { POWER_ON = 0xA5C7, MANUAL = 0xA5E7 };
     static const char seldom[] = "main: mov #0,r8\n m_loop: mov.w l_n,r0\n m_wait: dt r0\n bf "
@@ -529,7 +529,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(lost__wire_cut_while_found_code_is_patched__program_runs_on_unpatched),
         cmocka_unit_test(lost__wire_cut_while_disarming__program_runs_on_unpatched),
         cmocka_unit_test(lost__while_leaving_a_breakpoint__next_one_is_met),
-        cmocka_unit_test(reset__while_traced__is_told_and_undone),
+        cmocka_unit_test(reset__while_traced__is_reported_and_undone),
         cmocka_unit_test(arm__one_transfer_lost__says_so_or_traces),
         cmocka_unit_test(disarm__caller_behind_with_its_events__program_runs_on),
         cmocka_unit_test(lost__agent_waits_for_its_ring_to_be_read__program_is_taken_from_it),

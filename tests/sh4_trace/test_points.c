@@ -148,7 +148,7 @@ static void hold(unsigned n, bool on)
 }
 
 /* The debugger's breakpoints come first; what is not watched meanwhile is told. */
-static void points__channels_are_the_debuggers__told_until_they_are_given_back(void **state)
+static void points__channels_are_the_debuggers__reported_until_they_are_given_back(void **state)
 {
     (void)state;
     board_open(&b, &prog, "", windows);
@@ -283,7 +283,7 @@ int main(void)
         cmocka_unit_test(points__where_bl_may_be_1__are_watched_by_user_breaks),
         cmocka_unit_test(point__met_with_bl_1_too__acts_only_with_bl_0),
         cmocka_unit_test(point__where_bl_is_1__is_refused),
-        cmocka_unit_test(points__channels_are_the_debuggers__told_until_they_are_given_back),
+        cmocka_unit_test(points__channels_are_the_debuggers__reported_until_they_are_given_back),
         cmocka_unit_test(points__debugger_stops_there__they_act_when_it_goes_on),
         cmocka_unit_test(point__break_and_fault_right_behind_it__are_what_they_are),
         cmocka_unit_test(start__where_the_program_stands__starts_at_once),

@@ -307,7 +307,7 @@ static const char irq_ram[] =
     "l_per: .long 500\n l_tcr: .long 0xFFD80010\n l_tstr: .long 0xFFD80004\n l_spin: .long "
     "{rspin}\n l_flag: .long 0xAC0E0000\n";
 
-static void rom__interrupts_within__program_and_handler_are_told_apart(void **state)
+static void rom__interrupts_within__program_and_handler_are_kept_apart(void **state)
 {
     (void)state;
     static struct rom_board r;
@@ -535,7 +535,7 @@ int main(void)
         cmocka_unit_test(rom__functions_called_from_ram__same_events_and_counts_as_stepped),
         cmocka_unit_test(rom__big_endian__same_events_and_counts_as_stepped),
         cmocka_unit_test(rom__cached_in_p1__same_events_and_counts_as_stepped),
-        cmocka_unit_test(rom__interrupts_within__program_and_handler_are_told_apart),
+        cmocka_unit_test(rom__interrupts_within__program_and_handler_are_kept_apart),
         cmocka_unit_test(rom__exceptions_within__are_passed_on_and_calls_stay_exact),
         cmocka_unit_test(rom__debugger_holds_both_channels__untraced_and_said_so),
         cmocka_unit_test(rom__start_or_stop_point_there__is_refused),

@@ -76,7 +76,7 @@ static void trace_status__counters_of_any_kind__slow_down_is_the_true_one(void *
     (void)state;
     double plain = progress(NULL, 0, NULL);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        double truth = 0, told = 0;
+        double truth = 0, reported = 0;
         for (uint32_t k = 0; k < SIZES; k++) {
             struct trace_status st;
             char text[80];
@@ -86,9 +86,10 @@ static void trace_status__counters_of_any_kind__slow_down_is_the_true_one(void *
                           slowdown_text(&s, text, sizeof text), times);
             assert_true(st.events > 1000 && times > 1.5);
             truth += times;
-            told += s.times;
+            reported += s.times;
         }
-        assert_true(told > truth * (1 - rows[i].within) && told < truth * (1 + rows[i].within));
+        assert_true(reported > truth * (1 - rows[i].within) &&
+                    reported < truth * (1 + rows[i].within));
     }
 }
 

@@ -75,17 +75,18 @@ static struct counts between(const struct board *b, enum event_kind from, enum e
 }
 
 static void judge(const char *what, bool cached, const struct counts *is,
-                  const struct counts *empty, const struct counts *told)
+                  const struct counts *empty, const struct counts *reported)
 {
     uint64_t truth[2] = { is->c[0] - empty->c[0], is->c[1] - empty->c[1] };
     print_message("  %s, caches %s: %u cycles, told %u; %u instructions, told %u%s\n", what,
-                  cached ? "on" : "off", (unsigned)truth[0], (unsigned)told->c[0],
-                  (unsigned)truth[1], (unsigned)told->c[1], told->doubtful ? ", doubtful" : "");
-    if (told->c[1] != truth[1])
+                  cached ? "on" : "off", (unsigned)truth[0], (unsigned)reported->c[0],
+                  (unsigned)truth[1], (unsigned)reported->c[1],
+                  reported->doubtful ? ", doubtful" : "");
+    if (reported->c[1] != truth[1])
         fail_msg("instructions are exact");
-    if (told->doubtful)
+    if (reported->doubtful)
         return;
-    if (distance(told->c[0], truth[0]) > WITHIN * 2)
+    if (distance(reported->c[0], truth[0]) > WITHIN * 2)
         fail_msg("cycles are right within %d an event or marked doubtful", WITHIN);
 }
 
@@ -117,7 +118,7 @@ static void program_of(char *out, size_t cap, const char *window, unsigned n)
 }
 
 /* From a start point at m_a to a stop point at m_b. */
-static struct counts told_of_window(bool cached, const char *text)
+static struct counts reported_of_window(bool cached, const char *text)
 {
     static struct board b;
     static struct asm_prog prog;
@@ -129,9 +130,9 @@ static struct counts told_of_window(bool cached, const char *text)
                                 .nstops = 1 };
     board_arm(&b, &cfg);
     board_run(&b, "m_end", 1000000000);
-    struct counts told = between(&b, EVENT_START, EVENT_STOP);
+    struct counts reported = between(&b, EVENT_START, EVENT_STOP);
     board_close(&b);
-    return told;
+    return reported;
 }
 
 static void window__between_start_and_stop_points__is_what_the_program_reads(void **state)
@@ -146,8 +147,8 @@ static void window__between_start_and_stop_points__is_what_the_program_reads(voi
             snprintf(name, sizeof name, "%u instructions", sizes[i]);
             program_of(text, sizeof text, window_of(body, sizeof body, sizes[i]), sizes[i]);
             struct counts is = read_by_program(cached, text);
-            struct counts told = told_of_window(cached, text);
-            judge(name, cached, &is, &empty, &told);
+            struct counts reported = reported_of_window(cached, text);
+            judge(name, cached, &is, &empty, &reported);
         }
     }
 }
@@ -187,13 +188,13 @@ static void window__from_a_start_point_on_any_instruction__is_what_the_program_r
             point_program(text, sizeof text, odd, "");
             struct counts empty = read_by_program(cached, text);
             point_program(text, sizeof text, odd, window);
-            struct counts told = told_of_window(cached, text);
+            struct counts reported = reported_of_window(cached, text);
             snprintf(name, sizeof name, "%sstart at %.*s", odd ? "odd " : "",
                      (int)strcspn(first[i], "\n"), first[i]);
             /* a condition */
-            assert_int_equal(told.doubtful,
+            assert_int_equal(reported.doubtful,
                              !cached && odd && first[i][0] == 'b' && first[i][1] != 'r');
-            judge(name, cached, &is, &empty, &told);
+            judge(name, cached, &is, &empty, &reported);
         }
 }
 
@@ -229,16 +230,16 @@ static void handler_program(char *out, size_t cap, enum entry by, const char *wi
         (n - 1) / 2);
 }
 
-static struct counts told_of_handler(bool cached, const char *text, enum event_kind entry)
+static struct counts reported_of_handler(bool cached, const char *text, enum event_kind entry)
 {
     static struct board b;
     static struct asm_prog prog;
     open_board(&b, &prog, cached, text);
     board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
     board_run(&b, "m_end", 1000000000);
-    struct counts told = between(&b, entry, EVENT_RTE);
+    struct counts reported = between(&b, entry, EVENT_RTE);
     board_close(&b);
-    return told;
+    return reported;
 }
 
 static void window__in_a_handler_of_the_program__is_what_the_program_reads(void **state)
@@ -255,11 +256,11 @@ static void window__in_a_handler_of_the_program__is_what_the_program_reads(void 
                 handler_program(text, sizeof text, by == BY_TIMER ? BY_TRAPA : by, body, sizes[i]);
                 struct counts is = read_by_program(cached, text);
                 handler_program(text, sizeof text, by, body, sizes[i]);
-                struct counts told = told_of_handler(
+                struct counts reported = reported_of_handler(
                     cached, text, by == BY_TIMER ? EVENT_INTERRUPT : EVENT_EXCEPTION);
                 snprintf(name, sizeof name, "%s, %u instructions and what is round them", names[by],
                          sizes[i]);
-                judge(name, cached, &is, &nothing, &told);
+                judge(name, cached, &is, &nothing, &reported);
             }
 }
 
@@ -306,16 +307,16 @@ static void form_program(char *out, size_t cap, const struct form *f, bool odd, 
              ROUNDS, odd ? "nop\n" : "", round, odd ? "nop\n" : "", functions, (n - 1) / 2);
 }
 
-static struct counts told_of_form(bool cached, const char *text, const struct form *f)
+static struct counts reported_of_form(bool cached, const char *text, const struct form *f)
 {
     static struct board b;
     static struct asm_prog prog;
     open_board(&b, &prog, cached, text);
     board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
     board_run(&b, "m_end", 1000000000);
-    struct counts told = between(&b, f->from, f->to);
+    struct counts reported = between(&b, f->from, f->to);
     board_close(&b);
-    return told;
+    return reported;
 }
 
 static void window__between_calls_and_returns_of_every_form__is_what_the_program_reads(void **state)
@@ -331,11 +332,11 @@ static void window__between_calls_and_returns_of_every_form__is_what_the_program
                 form_program(text, sizeof text, &forms[k], odd,
                              window_of(body, sizeof body, sizes[i]), sizes[i]);
                 struct counts is = read_by_program(cached, text),
-                              told = told_of_form(cached, text, &forms[k]);
+                              reported = reported_of_form(cached, text, &forms[k]);
                 snprintf(name, sizeof name, "%s%s, %u instructions", odd ? "odd " : "",
                          forms[k].name, sizes[i]);
-                assert_false(told.doubtful);
-                judge(name, cached, &is, &nothing, &told);
+                assert_false(reported.doubtful);
+                judge(name, cached, &is, &nothing, &reported);
             }
 }
 
@@ -384,9 +385,9 @@ static void window__caches_switched_before_the_ring_is_read__is_right_or_marked(
         board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
         board_run(&b, "m_end", 1000000000);
         cut_at_call(&b, ROUNDS + 1);
-        struct counts told = between(&b, EVENT_CALL, EVENT_RETURN);
+        struct counts reported = between(&b, EVENT_CALL, EVENT_RETURN);
         board_close(&b);
-        judge("before CCR is changed", cached, &is, &nothing, &told);
+        judge("before CCR is changed", cached, &is, &nothing, &reported);
     }
 }
 
@@ -422,7 +423,7 @@ window__caches_switched_on_before_the_ring_is_read__is_right_behind_a_short_even
         open_board(&b, &prog, false, text);
         board_arm(&b, &(struct trace_config){ .counter = { 0x23, 0x13 } });
         board_run(&b, "m_end", 1000000000);
-        struct counts told = between(&b, EVENT_CALL, EVENT_RETURN);
+        struct counts reported = between(&b, EVENT_CALL, EVENT_RETURN);
         size_t calls = 0;
         for (size_t k = 0; k < b.nev && calls <= ROUNDS; k++) {
             calls += b.ev[k].kind == EVENT_CALL;
@@ -431,8 +432,8 @@ window__caches_switched_on_before_the_ring_is_read__is_right_behind_a_short_even
         }
         board_close(&b);
         snprintf(name, sizeof name, "behind the switch, %u instructions", sizes[i]);
-        assert_false(told.doubtful);
-        judge(name, true, &is, &nothing, &told);
+        assert_false(reported.doubtful);
+        judge(name, true, &is, &nothing, &reported);
     }
 }
 

@@ -27,7 +27,7 @@ static void run_to(struct wire *w, uint32_t until)
 static const uint32_t cofs[] = { 0x80001046, 0x80001046, 0xC0001080, 0xC000104C, 0xC000104F,
                                  0xC0001055, 0x80001055, 0xC0001055, 0x40001090, 0xC000105A };
 
-static void normal__changes_of_flow__are_told_two_a_line(void **state)
+static void normal__changes_of_flow__are_reported_two_a_line(void **state)
 {
     (void)state;
     for (unsigned loop1 = 0; loop1 < 2; loop1++) {
@@ -304,7 +304,7 @@ static unsigned decode_pure(const uint64_t *lines, unsigned n, uint32_t *pc)
 static const uint32_t pcs[] = { 0x10A0, 0x10A1, 0x10A2, 0x10A3, 0x10A4,
                                 0x10A5, 0x10A6, 0x1300, 0x1301, 0x1302 };
 
-static void pure_pc__every_instruction__can_be_told_from_the_lines(void **state)
+static void pure_pc__every_instruction__can_be_read_from_the_lines(void **state)
 {
     (void)state;
     for (unsigned cycles = 1; cycles < 60; cycles++) {
@@ -464,7 +464,7 @@ static void secured__tracing__is_inhibited(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(normal__changes_of_flow__are_told_two_a_line),
+        cmocka_unit_test(normal__changes_of_flow__are_reported_two_a_line),
         cmocka_unit_test(normal__with_stamp__counts_core_clocks_between_entries),
         cmocka_unit_test(stamp__no_entry_for_65536_clocks__overflows),
         cmocka_unit_test(dstamp__comparator_d__forces_an_entry),
@@ -474,7 +474,7 @@ int main(void)
         cmocka_unit_test(end__buffer_wraps__oldest_lines_go),
         cmocka_unit_test(detail__every_access__has_data_on_its_lanes),
         cmocka_unit_test(detail__trange__bounds_the_addresses_with_c_and_d),
-        cmocka_unit_test(pure_pc__every_instruction__can_be_told_from_the_lines),
+        cmocka_unit_test(pure_pc__every_instruction__can_be_read_from_the_lines),
         cmocka_unit_test(pure_pc__first_lines__are_packed_as_described),
         cmocka_unit_test(pure_pc__mid_trigger__is_marked_at_the_last_pc_before_it),
         cmocka_unit_test(readout__two_paths__give_the_same_lines),

@@ -353,7 +353,7 @@ static void fclk__too_fast__does_not_program(void **state)
 
 /* While a command runs: flash is an illegal access, EEPROM goes on; a reset then leaves ECC faults.
  */
-static void busy__flash_read_and_reset__are_told(void **state)
+static void busy__flash_read_and_reset__are_reported(void **state)
 {
     uint8_t v;
     (void)state;
@@ -392,7 +392,7 @@ int main(void)
         cmocka_unit_test(security__erased_byte__locks_the_wire_until_mass_erase),
         cmocka_unit_test(fault__flash_option__programming_says_so),
         cmocka_unit_test(fclk__too_fast__does_not_program),
-        cmocka_unit_test(busy__flash_read_and_reset__are_told),
+        cmocka_unit_test(busy__flash_read_and_reset__are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

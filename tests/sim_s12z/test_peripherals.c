@@ -227,7 +227,7 @@ static void spoil(struct machine *m, uint16_t data_flips, uint8_t check_flips)
     machine_put(m, 0x3CF, 1, 2);
 }
 
-static void sram_ecc__one_wrong_bit__is_corrected_and_told(void **state)
+static void sram_ecc__one_wrong_bit__is_corrected_and_reported(void **state)
 {
     (void)state;
     struct machine m = machine_open("");
@@ -402,7 +402,7 @@ int main(void)
         cmocka_unit_test(pmf_adc__control_loop__counts_and_converts),
         cmocka_unit_test(pmf__load_frequency_and_prescaler__stretch_the_reload),
         cmocka_unit_test(adc__bad_list_address__is_an_error_interrupt),
-        cmocka_unit_test(sram_ecc__one_wrong_bit__is_corrected_and_told),
+        cmocka_unit_test(sram_ecc__one_wrong_bit__is_corrected_and_reported),
         cmocka_unit_test(sram_ecc__two_wrong_bits__are_a_machine_exception_until_written_whole),
         cmocka_unit_test(pim__ports__show_driven_and_pulled_levels),
         cmocka_unit_test(sci__pty__sends_and_answers),

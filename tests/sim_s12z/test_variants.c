@@ -222,7 +222,7 @@ static void check_found(const struct s12z_explained *e, const struct s12z_settin
 {
     const struct s12z_setting *list = s12z_setting_list();
     const struct s12z_variant *best = &e->row[e->best];
-    if (!e->told)
+    if (!e->any_fits)
         fail_msg("%s: nothing fits of %zu; nearest: %llu bad, %llu misfits of %llu lines", what,
                  e->n, (unsigned long long)best->fit.bad, (unsigned long long)best->fit.misfits,
                  (unsigned long long)best->fit.lines);

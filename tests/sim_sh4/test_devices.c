@@ -533,6 +533,44 @@ static void scif_receive__below_trigger__dr_after_15_bits(void **state)
     line_close(&l);
 }
 
+static void scif_receive__host_silent_for_long__heard_soon_and_at_the_line_s_rate(void **state)
+{
+    (void)state;
+    struct line l;
+    uint64_t now = 0;
+    line_open(&l);
+    while (now < PCLK / 100)
+        sh4_scif_advance(&l.s, now = sh4_scif_next(&l.s));
+    assert_int_equal(write(l.in[1], "abcd", 4), 4);
+    uint64_t reported = now;
+    while (!l.s.received)
+        sh4_scif_advance(&l.s, now = sh4_scif_next(&l.s));
+    assert_in_range(now, reported + 1, reported + PCLK / 20000); /* 50 us */
+    for (uint64_t n = 2; n <= 4; n++) {
+        sh4_scif_advance(&l.s, now + 319);
+        assert_int_equal(l.s.received, n - 1);
+        sh4_scif_advance(&l.s, now += 320);
+        assert_int_equal(l.s.received, n);
+    }
+    line_close(&l);
+}
+
+static void scif_receive__host_silent__asked_every_50_us_or_character(void **state)
+{
+    static const uint32_t brr[] = { 0, 26 };
+    static const uint64_t apart[] = { PCLK / 20000, 320 * 27 };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(brr); i++) {
+        struct line l;
+        line_open(&l);
+        sh4_scif_write(&l.s, SH4_SCBRR2, brr[i]);
+        for (int n = 0; n < 10; n++)
+            sh4_scif_advance(&l.s, sh4_scif_next(&l.s));
+        assert_int_equal(sh4_scif_next(&l.s) - l.s.seen, apart[i]);
+        line_close(&l);
+    }
+}
+
 static void scif_host_gone__output__bounded_and_counted(void **state)
 {
     (void)state;
@@ -571,6 +609,8 @@ int main(void)
         cmocka_unit_test(scif_transmit__a_word__takes_its_time_and_arrives),
         cmocka_unit_test(scif_fifo__more_than_16__excess_ignored_and_trigger_flags),
         cmocka_unit_test(scif_receive__below_trigger__dr_after_15_bits),
+        cmocka_unit_test(scif_receive__host_silent_for_long__heard_soon_and_at_the_line_s_rate),
+        cmocka_unit_test(scif_receive__host_silent__asked_every_50_us_or_character),
         cmocka_unit_test(scif_host_gone__output__bounded_and_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

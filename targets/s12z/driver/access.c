@@ -57,8 +57,10 @@ static int add_operand(struct work *w, const struct s12z_operand *o, enum role r
         return 0;
     if (o->reg == S12Z_P)
         a += w->pc;
+    else if (o->reg != S12Z_NOREG && o->reg >= S12Z_X)
+        a += base_of(w, o);
     else if (o->reg != S12Z_NOREG)
-        a += o->reg >= S12Z_X ? base_of(w, o) : number_of(w, o->reg, false);
+        a += number_of(w, o->reg, false);
     if (o->index != S12Z_NOREG)
         a += number_of(w, o->index, true);
     a &= ADDRESS;
@@ -96,7 +98,10 @@ static enum role role_of(const struct s12z_insn *i, unsigned k)
     case S12Z_OP_LSR:
     case S12Z_OP_LSL:
     case S12Z_OP_ASR:
-    case S12Z_OP_ASL: return k == 0 && i->nopr < 3 ? CHANGES : READS;
+    case S12Z_OP_ASL:
+        if (k == 0 && i->nopr < 3)
+            return CHANGES;
+        return READS;
     default: return READS;
     }
 }
@@ -107,7 +112,8 @@ static unsigned mask_bytes(uint16_t mask)
     static const uint8_t bytes[12] = { 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 3, 3 };
     unsigned n = 0;
     for (unsigned k = 0; k < 12; k++)
-        n += mask & 0x800u >> k ? bytes[k] : 0;
+        if (mask & 0x800u >> k)
+            n += bytes[k];
     return n;
 }
 
@@ -142,5 +148,7 @@ int s12z_accesses(const struct s12z_insn *i, uint32_t pc, const uint32_t reg[13]
         ret = add_operand(&w, &i->opr[at], role_of(i, at));
     }
     add_stack_accesses(&w, i);
-    return ret < 0 ? ret : w.n;
+    if (ret < 0)
+        return ret;
+    return w.n;
 }

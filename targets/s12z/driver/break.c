@@ -6,13 +6,15 @@
 
 enum { OPCODE_BGND = 0x00 };
 
-/* hard[] has changed: the module follows, at once if the program runs. */
+/* hard[] has changed: updates the module, at once if the program runs. */
 static int update_module(struct s12z_target *t, struct err *err)
 {
     if (s12z_state(t) != TARGET_RUNNING)
         return s12z_dbg_disarm(t, NULL, err); /* armed again when it goes on */
     int ret = s12z_dbg_disarm(t, NULL, err);
-    return ret < 0 ? ret : s12z_dbg_arm(t, err);
+    if (ret < 0)
+        return ret;
+    return s12z_dbg_arm(t, err);
 }
 
 /* ---- BGND in RAM ---- */
@@ -143,7 +145,9 @@ static bool is_code(const struct s12z_target *t, uint32_t addr)
 
 static int need_attached(struct s12z_target *t, const char *what, struct err *err)
 {
-    return s12z_state(t) == TARGET_RUNNING ? 0 : s12z_need_halted(t, err, what);
+    if (s12z_state(t) == TARGET_RUNNING)
+        return 0;
+    return s12z_need_halted(t, err, what);
 }
 
 int s12z_insert_bp(struct target *target, enum bp_kind kind, uint64_t where, unsigned len,
@@ -173,7 +177,9 @@ int s12z_remove_bp(struct target *target, enum bp_kind kind, uint64_t where, uns
     uint32_t addr = (uint32_t)where & S12Z_ADDRESS;
     bool code = kind == BP_SOFT || kind == BP_HARD;
     struct s12z_hard *h = find_hard(t, kind, addr, code ? 1 : len);
-    struct s12z_patch *p = kind == BP_SOFT ? s12z_patch_at(t, addr) : NULL;
+    struct s12z_patch *p = NULL;
+    if (kind == BP_SOFT)
+        p = s12z_patch_at(t, addr);
     if (!h && !p)
         return 0;
     int ret = need_attached(t, "breakpoint", err);
@@ -184,7 +190,8 @@ int s12z_remove_bp(struct target *target, enum bp_kind kind, uint64_t where, uns
     h->used = false;
     s12z_comparators_deal(t);
     if (t->dbg.has_profile && s12z_state(t) == TARGET_RUNNING)
-        return 0; /* it stays in the module until the profile is re-armed; a hit is passed over */
+        return 0; /* it stays in the module until the profile is armed again; until then hits are
+                     passed over */
     return s12z_lost(t, update_module(t, err));
 }
 
@@ -194,8 +201,12 @@ int s12z_breaks_remove_all(struct s12z_target *t, struct err *err)
     while (t->breaks.npatches && ret == 0)
         ret = remove_patch(t, &t->breaks.patch[t->breaks.npatches - 1], err);
     memset(t->breaks.hard, 0, sizeof t->breaks.hard);
-    int bad = t->dbg.has_profile ? 0 : s12z_dbg_disarm(t, NULL, err);
-    return ret < 0 ? ret : bad;
+    int bad = 0;
+    if (!t->dbg.has_profile)
+        bad = s12z_dbg_disarm(t, NULL, err);
+    if (ret < 0)
+        return ret;
+    return bad;
 }
 
 /* ---- values of watchpoints ---- */

@@ -1,8 +1,9 @@
-/* The four comparators of the DBG module: who holds which, and what those of the debugger match.
- * Source: ZVHL p.191-226. */
+/* The four comparators of the DBG module: who uses which, and what the debugger's match. Source:
+ * ZVHL p.191-226. */
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/s12z/driver/driver.h"
 
@@ -19,7 +20,8 @@ const char *s12z_comparator_names(unsigned set, char buf[16])
     buf[0] = 0;
     for (unsigned n = 0; n < S12Z_COMPARATORS; n++)
         if (set >> n & 1)
-            len += (size_t)snprintf(buf + len, 16 - len, "%s%c", len ? ", " : "", (char)('A' + n));
+            len +=
+                (size_t)snprintf(buf + len, 16 - len, "%s%c", text_if(len, ", "), (char)('A' + n));
     return buf;
 }
 
@@ -54,9 +56,9 @@ static enum dealing_round round_of(const struct s12z_hard *h)
     return h->has_data ? VALUES : THE_REST;
 }
 
-/* The comparators that the profile leaves go to everything in hard[]: pairs first, then values,
- * which only A and C compare, then the rest. Code takes A and C last. Nothing is changed if they do
- * not suffice. */
+/* Gives the comparators that the profile leaves to everything in hard[]: pairs first, then values,
+ * which only A and C compare, then the rest. Code takes A and C last. If they do not suffice,
+ * nothing is changed. */
 bool s12z_comparators_deal(struct s12z_target *t)
 {
     static const struct {
@@ -65,7 +67,7 @@ bool s12z_comparators_deal(struct s12z_target *t)
         [PAIRS] = { { C, A }, 2 }, [VALUES] = { { C, A }, 2 }, [THE_REST] = { { B, D, A, C }, 4 }
     };
     int first[S12Z_COMPARATORS];
-    unsigned taken = t->dbg.has_profile ? t->dbg.profile.comparators : 0;
+    unsigned taken = s12z_profile_comparators(t);
     for (int round = 0; round < ROUNDS; round++)
         for (size_t k = 0; k < S12Z_COMPARATORS; k++) {
             const struct s12z_hard *h = &t->breaks.hard[k];
@@ -89,14 +91,14 @@ unsigned s12z_comparators_held(const struct s12z_target *t)
     unsigned set = 0;
     for (size_t k = 0; k < S12Z_COMPARATORS; k++)
         if (t->breaks.hard[k].used)
-            set |= (t->breaks.hard[k].pair ? 3u : 1u) << t->breaks.hard[k].first;
+            set |= s12z_hard_mask(&t->breaks.hard[k]);
     return set;
 }
 
 int s12z_comparators_used_up(const struct s12z_target *t, bool pair, struct err *err)
 {
     char own[16], profiles[16], held[64] = "";
-    unsigned set = t->dbg.has_profile ? t->dbg.profile.comparators : 0;
+    unsigned set = s12z_profile_comparators(t);
     if (set)
         snprintf(held, sizeof held, "; the profile holds %s", s12z_comparator_names(set, profiles));
     return err_set(err, ERR_RESOURCE,
@@ -114,7 +116,7 @@ const struct s12z_hard *s12z_hard_hit(const struct s12z_target *t, uint8_t efr)
 {
     for (size_t k = S12Z_COMPARATORS; k-- > 0;) {
         const struct s12z_hard *h = &t->breaks.hard[k];
-        if (h->used && efr & ((h->pair ? 3u : 1u) << h->first))
+        if (h->used && efr & s12z_hard_mask(h))
             return h;
     }
     return NULL;
@@ -128,8 +130,8 @@ bool s12z_watches(const struct s12z_target *t)
     return any;
 }
 
-/* As the comparator would: an access of its own size, with this value in it. The value is what
- * memory holds after the instruction. */
+/* Compares as the comparator would: an access of its own size, with this value in it. The value is
+ * what memory holds after the instruction. */
 static bool value_matches(struct s12z_target *t, const struct s12z_hard *h, uint32_t addr,
                           unsigned bytes)
 {

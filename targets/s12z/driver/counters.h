@@ -1,12 +1,12 @@
-/* What counters 1 and 2 can be. The parts have none: a trace counts along the program. */
+/* What counters 1 and 2 can count. The parts have no counters: a trace counts along the program. */
 #ifndef TARGETS_S12Z_DRIVER_COUNTERS_H
 #define TARGETS_S12Z_DRIVER_COUNTERS_H
 
 #include "targets/target.h"
 
-/* Rows of s12z_counter_events. The codes are free, as no register has them: they are those that
- * mean the same in a .prf file (appendix B of the seed, Counter Description Table; elapsed time for
- * bus cycles). */
+/* Rows of s12z_counter_events. No register has these codes. They are the codes that mean the same
+ * in a .prf file (SEED, appendix B, Counter Description Table), with elapsed time for bus cycles.
+ */
 enum s12z_counter {
     S12Z_COUNT_NONE,
     S12Z_COUNT_BRANCHES = 0x10,

@@ -1,5 +1,5 @@
-/* The DBG module: its registers are written here only, whoever wants something of it (see "Sharing
- * the DBG module" in s12z/driver/driver.h). Source: ZVHL p.191-226, HDR. */
+/* The DBG module. Only this file writes its registers, for the debugger and for a profile (the
+ * rules are in s12z/driver/driver.h, "the DBG module"). Source: ZVHL p.191-226, HDR. */
 #include <string.h>
 
 #include "probe/base/bytes.h"
@@ -105,7 +105,9 @@ static int write_module(struct s12z_target *t, const uint8_t *image, struct err 
         while (off + n < S12Z_DBG_BYTES && is_settable(t, off + n) &&
                (!t->dbg.have_valid || image[off + n] != t->dbg.have[off + n]))
             n++;
-        int ret = n ? s12z_write_raw(t, S12Z_DBGC1 + off, 1, image + off, n, err) : 0;
+        int ret = 0;
+        if (n)
+            ret = s12z_write_raw(t, S12Z_DBGC1 + off, 1, image + off, n, err);
         if (ret < 0) {
             t->dbg.have_valid = false;
             return err_prefix(err, ret, "DBG");
@@ -180,7 +182,9 @@ int s12z_dbg_forget(struct s12z_target *t, struct err *err)
     if (ret < 0 || !REG_GET(c1, S12Z_DBGC1_ARM))
         return ret;
     ret = s12z_poke8(t, S12Z_DBGC1, 0, err); /* a session that was lost left it armed */
-    return ret < 0 ? ret : wait_until_sent(t, err);
+    if (ret < 0)
+        return ret;
+    return wait_until_sent(t, err);
 }
 
 int s12z_dbg_claim(struct s12z_target *t, const struct s12z_dbg_profile *p, struct err *err)

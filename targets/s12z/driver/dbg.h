@@ -1,5 +1,5 @@
 /* Registers of the DBG module (S12ZDBGV2), and BDCCSR, each described once.
- * Source: mc9s12zvml128.h; ZVHL p.149-226; codes that are recalled: settings.h. */
+ * Source: HDR, mc9s12zvml128.h; ZVHL p.149-226. Codes that these do not have: settings.h. */
 #ifndef TARGETS_S12Z_DRIVER_DBG_H
 #define TARGETS_S12Z_DRIVER_DBG_H
 

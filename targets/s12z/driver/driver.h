@@ -1,10 +1,10 @@
 /* S12Z driver, private to targets/s12z: link, DBG module, state of the target.
  *
- * Files, each on those before it (tests/lint/check_layers.py has them all): run_state.c has the
- * state of run control, state.c what else is known of the part; link.c does BDC commands and turns
- * BDCCSR into errors; raw.c, regs.c and mem.c are built on it; dbg.c owns the DBG module, for the
- * debugger (break.c) and for a profile; stop.c, step.c and look.c are run control's parts, run.c
- * and target.c compose them. */
+ * Its files build on each other, in the order that tests/lint/check_layers.py has. run_state.c has
+ * the state of run control, and state.c what else is known of the part. link.c does BDC commands
+ * and turns BDCCSR into errors; raw.c, regs.c and mem.c are built on it. dbg.c owns the DBG module,
+ * for the debugger (break.c) and for a profile. stop.c, step.c and look.c are parts of run control,
+ * which run.c and target.c put together. */
 #ifndef TARGETS_S12Z_DRIVER_DRIVER_H
 #define TARGETS_S12Z_DRIVER_DRIVER_H
 
@@ -37,14 +37,14 @@ struct s12z_comparator {
     uint8_t data[4], mask[4];
 };
 
-/* What a profile wants of the DBG module while it is armed: see "Sharing the DBG module" at
+/* What a profile wants of the DBG module while it is armed; how the two share it is said at
  * s12z_dbg_claim(). */
 struct s12z_dbg_profile {
     uint8_t tcrh, tcrl;   /* DBGTCRH, DBGTCRL */
     unsigned comparators; /* bit n: comparator n (0 A .. 3 D) is the profile's */
     struct s12z_comparator comparator[S12Z_COMPARATORS];
     uint8_t scr[3]; /* DBGSCR1-3, the fields of its own comparators */
-    uint8_t range;  /* DBGC2, the pairs that are wholly its own */
+    uint8_t range;  /* DBGC2, of the pairs that are wholly its own */
     /* a full buffer halts the program, as does reaching one of its own stop points */
     bool halt_on_overflow;
 };
@@ -57,12 +57,17 @@ struct s12z_patch {
 
 /* A breakpoint or watchpoint in comparators. */
 struct s12z_hard {
-    enum bp_kind kind; /* as asked: BP_SOFT in flash is one, too */
+    enum bp_kind kind; /* as GDB asked for it; BP_SOFT in flash is one, too */
     uint32_t addr, len;
     unsigned first; /* comparator; a pair (0 A+B, 2 C+D) when `pair` */
     bool used, pair, has_data;
     uint32_t data, data_mask;
 };
+/* s12z_hard_mask - the comparators it takes, a bit each from A on. */
+static inline unsigned s12z_hard_mask(const struct s12z_hard *h)
+{
+    return (h->pair ? 3u : 1u) << h->first;
+}
 
 struct s12z_trace; /* the profile's state (s12z/trace) */
 struct s12z_target;
@@ -78,43 +83,44 @@ struct s12z_tracing {
 
 /* What the driver tells a profile that is armed. */
 struct s12z_trace_hooks {
-    /* The program is about to run on; DBG is disarmed, s12z_dbg_claim() may be called. Returns 0 or
-     * failure. */
+    /* The program is about to run on. DBG is disarmed, and s12z_dbg_claim() may be called. Returns
+     * 0 or failure. */
     int (*resuming)(struct s12z_target *t, struct err *err);
     /* It runs: GO has just been answered. */
     void (*resumed)(struct s12z_target *t);
-    /* The program has stopped, DBG is disarmed, efr is DBGEFR at that time. Returns 1 if that was
-     * the profile's own doing (overflow, stop point): it runs on without a stop. 0: a stop. < 0
+    /* The program has stopped, and DBG is disarmed; efr is what DBGEFR was then. Returns 1 if the
+     * profile itself stopped it (overflow, stop point): it runs on without a stop. 0: a stop; < 0:
      * failure. */
     int (*halted)(struct s12z_target *t, uint8_t efr, struct err *err);
     /* The program runs; called at every poll. Returns 0 or failure. */
     int (*poll)(struct s12z_target *t, uint64_t max_ns, struct err *err);
-    /* The part was reset: what was in the module is lost. */
+    /* The part was reset, and what the module held is lost. */
     void (*reset)(struct s12z_target *t);
 };
 
-/* The wire to the part (link.c). While it is not up nothing is known of the part. */
+/* The wire to the part (link.c). While `up` is false nothing is known of the part. */
 struct s12z_link {
     uint32_t hz;      /* BDC clock by the last SYNC; 0: none yet */
     uint32_t fast_hz; /* BDCFCLK as last measured; 0: not yet */
     uint16_t csr;     /* BDCCSR as last read */
     uint16_t control; /* control bits that are ours to write: ENBDC, BDCCIS, STEAL, CLKSW */
-    bool doubt;       /* BDCCSR was absurd or had OVRUN, and a SYNC was needed */
-    bool up;          /* SYNC was answered; ACK is on, or the adapter knows none */
-    bool needs_fast;  /* the adapter sees ACK pulses of the fast clock alone */
-    /* the adapter knows no ACK pulses: BDCCSR says after every transfer whether something failed */
+    bool doubt;       /* BDCCSR made no sense, or had OVRUN, and a SYNC was needed */
+    bool up;          /* SYNC was answered, and ACK is on unless the adapter does not know it */
+    bool needs_fast;  /* the adapter sees ACK pulses of the fast clock only */
+    /* the adapter does not know ACK pulses: BDCCSR is read after every transfer, to see whether
+     * something failed */
     bool no_ack;
     uint64_t syncs, retries, resets; /* since open */
 };
 
-/* The part, as found at attach (identify.c, target.c). Nothing but `secured` and what `same` stands
- * for is known until `known` is set. */
+/* The part, as found at attach (identify.c, target.c). Until `known` is set, only `secured` and
+ * what `same` stands for are known. */
 struct s12z_identity {
     uint32_t id;             /* PARTID */
-    bool secured;            /* it can only be erased: nothing else of it is known */
+    bool secured;            /* it can only be erased, and nothing else of it is known */
     bool known;              /* PARTID and DBG were looked at since attach */
     bool full_dbg;           /* comparator C and the profiling bits are there */
-    bool same;               /* attaching again has to find the part that id and full_dbg are of */
+    bool same;               /* attaching again has to find the part with this id and full_dbg */
     uint16_t attach_control; /* BDCCSR control bits as found */
 };
 
@@ -127,67 +133,69 @@ struct s12z_regs {
 /* Run control (run.c, step.c, stop.c, look.c). state changes by s12z_run_event() only. */
 struct s12z_run {
     enum s12z_run_state state;
-    /* HALTED, and a poll is finding out why: the state before. Else S12Z_REFUSED. */
+    /* the state before, while it is HALTED and a poll finds out why; else S12Z_REFUSED */
     enum s12z_run_state before;
-    uint64_t halt_since_ns;      /* a halt is asked */
-    struct target_stop stop;     /* the last one; STOPPED: to be told */
-    uint32_t lifted;             /* address of the patch taken out for a step; S12Z_NONE none */
+    uint64_t halt_since_ns;  /* when a halt was asked */
+    struct target_stop stop; /* the last one; while STOPPED it is to be reported */
+    uint32_t lifted; /* address of the patch that was taken out for a step; S12Z_NONE: none */
     uint32_t range_lo, range_hi; /* of the last RESUME_RANGE */
     uint64_t steps;
-    const struct s12z_hard *met; /* a watchpoint that the last STEP1 met; NULL none */
-    /* the program was held for looks at its PC, by an adapter without SYNC_PC */
+    const struct s12z_hard *met; /* the watchpoint that the last STEP1 met; NULL: none */
+    /* how long the program was held for looks at its PC, by an adapter without SYNC_PC */
     uint64_t sampled_ns;
 };
 
-/* What went on when the board was lost (run_state.c, target.c): whether it may run on when it is
- * found again. Both are false while the part is attached. */
+/* What went on when the board was lost (run_state.c, target.c). It decides whether the program may
+ * run on when the board is found again. Both are false while the part is attached. */
 struct s12z_lost {
-    bool ran;  /* the program, and nobody wanted it halted */
+    bool ran;  /* the program ran, and nobody wanted it halted */
     bool look; /* it may have been halted for a look at its PC */
 };
 
-/* Breakpoints and watchpoints of the debugger (break.c). Those in hard[] hold comparators that no
- * other and no profile holds. */
+/* Breakpoints and watchpoints of the debugger (break.c). Each in hard[] has comparators of its own,
+ * which no other and no profile uses. */
 struct s12z_breaks {
     struct s12z_patch patch[S12Z_MAX_SOFT_BREAKS];
     size_t npatches;
     struct s12z_hard hard[S12Z_COMPARATORS];
-    bool watch_has_data; /* the first watchpoint that can gets this value */
+    bool watch_has_data; /* the first watchpoint that can compare data gets this value */
     uint32_t watch_data, watch_mask;
 };
 
-/* The DBG module (dbg.c). Armed only for a profile or for comparators of breaks.hard, and only with
- * `have` valid; whoever changes what it is armed for disarms it first. */
+/* The DBG module (dbg.c). It is armed only for a profile or for comparators of breaks.hard, and
+ * only with `have` valid. Whoever changes what it is armed for disarms it first. */
 struct s12z_dbg {
     bool has_profile;
     struct s12z_dbg_profile profile;
     uint8_t have[S12Z_DBG_BYTES]; /* what is in the module, by offset from DBGC1 */
     bool have_valid;
-    bool armed;       /* we armed it, and have not seen it disarmed */
+    bool armed;       /* we have armed it, and not seen it disarmed */
     uint8_t efr_seen; /* DBGEFR as found when we disarmed it */
 };
 
-/* A download into flash (flash.c), and its loader (loader.c). There is no loader without flash. */
+/* A download into flash (flash.c), and its loader (loader.c), which exists only with `flash`. */
 struct s12z_download {
-    struct s12z_flash *flash; /* under way; NULL none */
-    /* in the part's RAM, which it covers, and in its registers; NULL none */
+    struct s12z_flash *flash; /* the download under way; NULL: none */
+    /* the loader in the part's RAM, with what it covers there and in the registers; NULL: none */
     struct s12z_loader *loader;
-    bool no_loader;     /* it did not run */
-    struct err failure; /* how the last one failed; code ERR_OK: it did not */
-    char left[160];     /* and what it left; "" none */
+    bool no_loader;     /* the loader did not run on this part */
+    struct err failure; /* how the last download failed; code ERR_OK: it did not */
+    char left[160];     /* what it left behind; "": nothing */
 };
 
-/* Each part is written by the file that is named with it. */
+/* Each part is written only by the file that its comment names. */
 struct s12z_target {
-    struct target base;    /* first */
-    struct target_ops ops; /* a copy of the static table with the part's name */
+    struct target base; /* first */
+    /* target.c: set by s12z_open(). ops is a copy of the static table with the part's name;
+     * identify.c takes its trace away where the part has none. `monitor` commands change opt. */
+    struct target_ops ops;
     struct s12z_options opt;
     const struct s12z_chip *chip;
     struct probe *probe;
     const struct bdc_ops *bdc;
     struct memory_region map[4];
     size_t nmap;
-    const struct image *image; /* the program, if somebody named it; borrowed */
+    const struct image *image; /* the program, if it is known; borrowed */
     struct s12z_link link;
     struct s12z_identity part;
     struct s12z_regs regs;
@@ -197,8 +205,8 @@ struct s12z_target {
     struct s12z_dbg dbg;
     struct s12z_download download;
     const struct s12z_tracing *tracing;   /* NULL: no profile can be armed */
-    struct s12z_trace *trace;             /* its state; NULL: there was none */
-    const struct s12z_trace_hooks *hooks; /* NULL: none is armed */
+    struct s12z_trace *trace;             /* its state; NULL: no profile was armed */
+    const struct s12z_trace_hooks *hooks; /* NULL: no profile is armed */
 };
 #define S12Z_NONE 0xFFFFFFFFu
 
@@ -206,34 +214,36 @@ static inline struct s12z_target *s12z_of(struct target *t) { return (struct s12
 
 /* ---- the state of run control (s12z/driver/run_state.c) ---- */
 
-/* The state follows the table; what the table refuses is a mistake of ours. */
+/* Changes the state by the table. An event that the table refuses is a bug. */
 void s12z_run_event(struct s12z_target *t, enum s12z_run_event event);
 static inline enum target_state s12z_state(const struct s12z_target *t)
 {
-    return s12z_run_seen_as(t->run.state);
+    return (enum target_state)s12z_run_table.seen[t->run.state];
 }
-/* The caller wants it halted, and it does not stand yet. */
+/* Whether a halt is asked for, and it does not stand yet. */
 bool s12z_asked_to_halt(enum s12z_run_state state);
-/* The part was found to have been reset, and no poll has seen to it. */
+/* Whether the part was found to have been reset, and no poll has dealt with that. */
 bool s12z_reset_found(const struct s12z_target *t);
-/* All of struct s12z_run but the state and what is counted since open. */
+/* Resets all of struct s12z_run but the state and what is counted since open. */
 void s12z_run_reset(struct s12z_target *t);
-/* The board is gone. Notes in `lost` what went on. */
+/* The board is lost. Notes in `lost` what went on. */
 void s12z_run_lost(struct s12z_target *t);
 
 /* ---- the target's state (s12z/driver/state.c) ---- */
 
 uint64_t s12z_now(struct s12z_target *t); /* the adapter's clock */
-/* Nothing is sent for so long. */
+/* Waits so long without sending anything. */
 int s12z_wait(struct s12z_target *t, uint64_t ns, struct err *err);
-/* A command of the BDC the adapter can send. */
+/* Whether the adapter can send this BDC command. */
 bool s12z_can(const struct s12z_target *t, uint8_t opcode);
-/* 0 if it is halted, else a failure that says that `what` needs it to be. */
+/* Returns 0 if the target is halted, else a failure that says that `what` needs it to be. */
 int s12z_need_halted(struct s12z_target *t, struct err *err, const char *what);
-int s12z_lost(struct s12z_target *t, int ret); /* state GONE where ret says so; returns ret */
+int s12z_lost(struct s12z_target *t,
+              int ret); /* the state becomes GONE where ret says so; returns ret */
 bool s12z_in_flash(const struct s12z_target *t, uint32_t addr); /* flash or EEPROM */
-void s12z_regs_forget(struct s12z_target *t); /* it ran, or was reset: none is known */
-/* What is in the DBG module is not known: it was reset, or others had the part. */
+void s12z_regs_forget(struct s12z_target *t); /* it ran or was reset: no register is known */
+/* Notes that the contents of the DBG module are not known: it was reset, or another session had the
+ * part. */
 void s12z_dbg_unknown(struct s12z_target *t);
 
 /* ---- registers of every part (s12z/driver/chips.c) ---- */
@@ -241,20 +251,21 @@ extern const struct target_reg s12z_target_regs[S12Z_NREGS];
 
 /* ---- link (s12z/driver/link.c) ---- */
 
-/* SYNC, ACK on. Errors tell apart: no power, RESET held, BKGD stuck, no answer. */
+/* SYNC, and ACK on. The errors for no power, RESET held, BKGD stuck and no answer differ. */
 int s12z_connect(struct s12z_target *t, struct err *err);
-/* Nothing answers: fills err with what the pins say about it. Returns a failure always. */
+/* Nothing answers: fills err with what the pins say about it. Always returns a failure. */
 int s12z_no_answer(struct s12z_target *t, struct err *err);
-/* n ops in as few transfers as possible, with everything a target may answer seen to: a lost clock
- * is measured again, an overrun cleared, what may be repeated is repeated, flags of BDCCSR become
- * an error's sentence. Not for BDCCSR itself. The link being lost changes the state to GONE. */
+/* Does n ops in as few transfers as possible, and deals with everything that a target may answer: a
+ * lost clock is measured again, an overrun is cleared, what may be repeated is repeated, and flags
+ * of BDCCSR become the text of an error. Not for BDCCSR itself. If the link is lost, the state
+ * becomes GONE. */
 int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err);
 /* One command without address and data: GO, BACKGROUND, STEP1. */
 int s12z_command(struct s12z_target *t, uint8_t opcode, struct err *err);
-/* Reads BDCCSR into link.csr. ENBDC found clear on an unsecured part that was ours: ENBDC and ACK
- * are set again, and run control has the event RESET_FOUND. */
+/* Reads BDCCSR into link.csr. If ENBDC is found clear on an unsecured part that was ours, ENBDC and
+ * ACK are set again, and run control gets the event RESET_FOUND. */
 int s12z_read_csr(struct s12z_target *t, struct err *err);
-/* Writes t->control and clears the error flags. */
+/* Writes link.control and clears the error flags. */
 int s12z_write_csr(struct s12z_target *t, struct err *err);
 /* Changes CLKSW and measures the new clock. -ERR_UNSUPPORTED where the adapter is too slow for the
  * fast one. */
@@ -300,17 +311,28 @@ bool s12z_needs_pair(const struct s12z_hard *h);
  * suffice, and nothing is changed. */
 bool s12z_comparators_deal(struct s12z_target *t);
 unsigned s12z_comparators_held(const struct s12z_target *t); /* by the debugger */
-/* The failure that there is none left; pair: no pair of them. */
+/* s12z_trace_ability - what the part's debug module can do, in words. */
+static inline const char *s12z_trace_ability(const struct s12z_target *t)
+{
+    return t->part.full_dbg ? "with trace and profiling" : "without trace";
+}
+/* s12z_profile_comparators - those a profile has, a bit each. */
+static inline unsigned s12z_profile_comparators(const struct s12z_target *t)
+{
+    return t->dbg.has_profile ? t->dbg.profile.comparators : 0;
+}
+/* Returns the failure that no comparator is left; pair: no pair of them. */
 int s12z_comparators_used_up(const struct s12z_target *t, bool pair, struct err *err);
-/* Which of the debugger's hit, given DBGEFR; NULL: none of them. */
+/* The debugger's breakpoint or watchpoint that was hit, by DBGEFR; NULL: none. */
 const struct s12z_hard *s12z_hard_hit(const struct s12z_target *t, uint8_t efr);
 bool s12z_watches(const struct s12z_target *t); /* any watchpoint */
-/* A watchpoint that this access meets, hardware not being asked; its value, if it has one, is
- * looked at in memory. NULL: none. */
+/* The watchpoint that this access meets, found without asking hardware. If it has a value, that is
+ * looked for in memory. NULL: none. */
 const struct s12z_hard *s12z_watch_meets(struct s12z_target *t, uint32_t addr, unsigned bytes,
                                          bool read, bool write);
 const struct s12z_hard *s12z_code_break_at(const struct s12z_target *t, uint32_t addr);
-/* Bytes of [addr, addr+len) before a multiple of four that lies inside; 0: none does. */
+/* How many bytes of [addr, addr+len) lie before a multiple of four inside it; 0: there is none
+ * inside. */
 unsigned s12z_watch_split(uint32_t addr, unsigned len);
 
 /* ---- breakpoints (s12z/driver/break.c) ---- */
@@ -320,67 +342,71 @@ int s12z_remove_bp(struct target *t, enum bp_kind kind, uint64_t where, unsigned
                    struct err *err);
 struct s12z_patch *s12z_patch_at(struct s12z_target *t, uint32_t addr);
 int s12z_patch_set(struct s12z_target *t, struct s12z_patch *p, bool in_memory, struct err *err);
-/* those that are not in memory */
+/* Writes the patches that are not in memory. */
 int s12z_patches_write(struct s12z_target *t, struct err *err);
 void s12z_patches_gone(struct s12z_target *t); /* none is in memory any more */
 int s12z_breaks_remove_all(struct s12z_target *t, struct err *err);
 /* The first watchpoint of at most 4 bytes, set now or later, stops only at this value; has_data
- * false: at any. *which: the one that is set now, or NULL. (GDB takes watchpoints away at every
- * stop.) */
+ * false: at any value. *which is the one that is set now, or NULL. It holds for later ones because
+ * GDB removes its watchpoints at every stop. */
 int s12z_watch_data(struct s12z_target *t, bool has_data, uint32_t data, uint32_t mask,
                     const struct s12z_hard **which, struct err *err);
 
 /* ---- the DBG module (s12z/driver/dbg.c) ----
  *
- * Sharing it. One sequencer, four comparators, one Final State, so:
- *  - a profile takes comparators from D downwards, the debugger gets what is left (code breakpoints
- * from B, D, A, C in that order of what is free, data from A and C); who comes second is refused
+ * The debugger and a profile share it. It has one sequencer, four comparators and one Final State,
+ * so these rules hold:
+ * - A profile takes comparators from D downwards, and the debugger gets what is left: code
+ * breakpoints from B, D, A, C in this order, data from A and C. Whoever comes second is refused
  * with a sentence.
- *  - End alignment (the profile runs from arming): a debugger's match is Final State, so it ends
- * the stretch of the profile with a TERM line and halts; the profile is armed again when the
+ * - End alignment (the profile runs from arming): a debugger's match leads to Final State, so it
+ * ends the profile's stretch with a TERM line, and halts. The profile is armed again when the
  * program goes on.
- *  - Begin alignment (the profile starts at Final State): no comparator does anything more in Final
- * State. Breakpoints in comparators are therefore refused while such a profile is armed, and it is
- * refused while there are any. BGND in RAM always works.
- *  - BRKCPU is one bit for everything that leads to State0: with a debugger's comparator set, a
- * profile's stop point or overflow halts the program, too; the hook halted() says so and it runs
- * on. The module's registers are written only while it is disarmed and PTACT is 0.
+ * - Begin alignment (the profile starts at Final State): comparators do nothing more in Final
+ * State. So breakpoints in comparators are refused while such a profile is armed, and such a
+ * profile while there are any. BGND in RAM always works.
+ * - BRKCPU is one bit for everything that leads to State0. With a debugger's comparator set, a
+ * profile's stop point or overflow halts the program, too; the hook halted() says so, and the
+ * program runs on.
+ * The module's registers are written only while it is disarmed and PTACT is 0.
  *
- * s12z_dbg_claim - what a profile wants; NULL gives everything back. Disarms. -ERR_RESOURCE if the
- * debugger holds what it needs. */
+ * s12z_dbg_claim - takes what a profile wants; NULL gives everything back. Disarms the module.
+ * -ERR_RESOURCE if the debugger has what the profile needs. */
 int s12z_dbg_claim(struct s12z_target *t, const struct s12z_dbg_profile *p, struct err *err);
 /* Writes what differs and arms, if there is anything to arm for. */
 int s12z_dbg_arm(struct s12z_target *t, struct err *err);
 /* Clears ARM and waits for PTACT=0; *efr (NULL is fine) is DBGEFR then. */
 int s12z_dbg_disarm(struct s12z_target *t, uint8_t *efr, struct err *err);
 bool s12z_dbg_wanted(const struct s12z_target *t);
-/* Before anything is taken from a module that another session may have left armed. */
+/* Before the module is used: another session may have left it armed. */
 int s12z_dbg_forget(struct s12z_target *t, struct err *err);
 
 /* ---- run control (s12z/driver/run.c) ---- */
 int s12z_resume(struct target *t, const struct resume *how, struct err *err);
 int s12z_poll(struct target *t, uint64_t max_ns, struct target_stop *stop, struct err *err);
 int s12z_halt(struct target *t, struct err *err);
-/* Halts it, and returns when it stands. */
+/* Halts the program, and returns when it stands. */
 int s12z_halt_now(struct s12z_target *t, struct err *err);
-/* With breakpoints written and the module armed, GO. */
+/* Writes breakpoints, arms the module, and sends GO. */
 int s12z_run_freely(struct s12z_target *t, struct err *err);
 
 /* ---- one STEP1 (s12z/driver/step.c) ---- */
-/* Returns 1: done, halted again, run.met says whether a watchpoint was met. 0: the instruction was
- * WAI or STOP and the CPU sleeps on it, which is the event `asleep`; or the part was reset. Matches
- * of the module would be ignored by hardware but end its sequence, so it is disarmed. */
+/* Returns 1: the step is done, it is halted again, and run.met is the watchpoint that was met.
+ * Returns 0: the instruction was WAI or STOP and the CPU sleeps in it, which is the event `asleep`;
+ * or the part was reset. The module is disarmed meanwhile: hardware would ignore its matches, but
+ * they would end its sequence. */
 int s12z_step_once(struct s12z_target *t, enum s12z_run_event asleep, struct err *err);
 int s12z_end_step(struct s12z_target *t, struct err *err); /* puts back what a step took out */
 
 /* ---- why it stopped (s12z/driver/stop.c) ---- */
-/* attach() has found it halted: run.stop tells why, STOP_REQUEST if no breakpoint of ours. efr:
- * DBGEFR as found. */
+/* attach() has found it halted. run.stop becomes the reason; STOP_REQUEST if no breakpoint of ours
+ * is there. efr: DBGEFR as found. */
 int s12z_found_halted(struct s12z_target *t, uint8_t *efr, struct err *err);
-/* 1: it stands at a breakpoint or watchpoint of ours, run.stop says which; 0: not. efr: DBGEFR as
- * found. */
+/* 1: it stands at a breakpoint or watchpoint of ours, which run.stop says; 0: it does not. efr:
+ * DBGEFR as found. */
 int s12z_stands_at_break(struct s12z_target *t, uint8_t efr, struct err *err);
-/* Neither asked for, nor a comparator, nor a BGND of ours: 1, run.stop says what it is. */
+/* For a stop that was not asked for, and that is neither a comparator's nor a BGND of ours. 1:
+ * run.stop says what it is. */
 int s12z_stop_unasked(struct s12z_target *t, uint32_t pc, struct err *err);
 /* Fills run.stop. */
 void s12z_stop_is(struct s12z_target *t, enum stop_reason reason, int signal);
@@ -389,8 +415,8 @@ void s12z_stop_at_hard(struct s12z_target *t, const struct s12z_hard *h);
 /* ---- looks at the PC (s12z/driver/look.c) ---- */
 int s12z_sample_pc(struct target *t, uint64_t *pc, struct err *err);
 uint64_t s12z_sample_held_ns(struct target *t);
-/* It was halted for a look, and stands. Runs on, or if it met a breakpoint stays for poll() to
- * tell. 1 with *pc; 0: a stop, or the part was reset. */
+/* It was halted for a look at its PC, and stands. Lets it run on; if it met a breakpoint, it stays,
+ * and poll() reports that. 1 with *pc; 0: a stop, or the part was reset. */
 int s12z_look_and_go(struct s12z_target *t, uint64_t *pc, struct err *err);
 
 /* ---- a loader for flash in the part's RAM (s12z/driver/loader.c); halted before and after each
@@ -400,16 +426,16 @@ struct s12z_loader_refusal {
     uint32_t addr; /* of the phrase */
 };
 enum { S12Z_LOADER_JOB = 622 /* bytes; a sector in five pieces */ };
-/* Into RAM, unless it is there; what it covers is kept. False: it does not run here, everything is
- * as it was. */
+/* Puts the loader into RAM, unless it is there, and keeps what it covers. False: it does not run
+ * here, and everything is as it was. */
 bool s12z_loader_come(struct s12z_target *t);
-/* One phrase more, aligned; it is programmed now or with the ones that follow, until _rest() has
- * returned. addr ascends. 1: the controller refused one, nothing after that was programmed; < 0:
- * the link. */
+/* Takes one more phrase, aligned. It is programmed now or with those that follow, at the latest
+ * when _rest() has returned. addr ascends. 1: the controller refused one, and nothing after that
+ * was programmed; < 0: the link. */
 int s12z_loader_program(struct s12z_target *t, uint8_t command, uint32_t addr, const uint8_t *data,
                         struct s12z_loader_refusal *refusal, struct err *err);
 int s12z_loader_rest(struct s12z_target *t, struct s12z_loader_refusal *refusal, struct err *err);
-/* RAM and registers as they were. Harmless without one. */
+/* Puts RAM and registers back as they were. Harmless without a loader. */
 int s12z_loader_leave(struct s12z_target *t, struct err *err);
 
 /* ---- flash (s12z/driver/flash.c) ---- */
@@ -418,32 +444,33 @@ int s12z_flash_write(struct target *t, uint64_t addr, const uint8_t *buf, size_t
                      struct err *err);
 int s12z_flash_done(struct target *t, struct err *err);
 void s12z_flash_close(struct s12z_target *t);
-/* A download that never came to its end, because the program is about to run, to be reset, or left:
- * it is over, as after a failure. True if the part may still have the fast clock of the download,
+/* Ends a download that did not come to its end, because the program is about to run, to be reset or
+ * to be left, as after a failure. True if the part may still have the download's fast clock,
  * because it could not be asked. */
 bool s12z_flash_broken_off(struct s12z_target *t, const char *by);
 
 /* ---- identify (s12z/driver/identify.c) ---- */
-/* Reads PARTID and what the DBG module has. After a loss: -ERR_NO_TARGET if another part answers.
- */
+/* Reads PARTID and finds out what the DBG module has. After a loss: -ERR_NO_TARGET if another part
+ * answers. */
 int s12z_identify(struct s12z_target *t, struct err *err);
-/* Sets ENBDC, and the other control bits as they are wanted. */
+/* Sets ENBDC, and the other control bits as wanted. */
 int s12z_enable(struct s12z_target *t, struct err *err);
-/* The part says that it is secured: detached. Returns the failure. */
+/* The part says that it is secured: it counts as detached. Returns the failure. */
 int s12z_found_secured(struct s12z_target *t, struct err *err);
 
 /* ---- reset by the pins (s12z/driver/reset.c) ---- */
-/* special: it starts halted, in special mode. Else it runs. Attached again; patches in memory are
- * not asked for. */
+/* special: the part starts halted, in special mode; else it runs. It is attached again. It is not
+ * checked whether patches are in memory. */
 int s12z_reset_pins(struct s12z_target *t, bool special, struct err *err);
 int s12z_reset_halted(struct s12z_target *t, struct err *err); /* in special mode, patches gone */
-/* A secured or open part, attached or not, is brought to where ERASE_FLASH can be sent: reset, link
- * up. */
+/* Brings a part, secured or not, attached or not, to where ERASE_FLASH can be sent: reset, link up.
+ */
 int s12z_mass_erase_begin(struct s12z_target *t, struct err *err);
 /* Special reset of the erased part: attached and halted. */
 int s12z_mass_erase_end(struct s12z_target *t, struct err *err);
-/* Measures BDCFCLK, also where the adapter cannot talk at it: then only a reset brings the slow
- * clock back, so the part is reset and halted again. Halted before and after. Into link.fast_hz. */
+/* Measures BDCFCLK into link.fast_hz. The part is halted before and after. Where the adapter cannot
+ * talk at BDCFCLK, only a reset brings the slow clock back: then the part is reset and halted
+ * again. */
 int s12z_measure_fast(struct s12z_target *t, struct err *err);
 
 /* ---- the target (s12z/driver/target.c, monitor.c) ---- */

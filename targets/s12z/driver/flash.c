@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "targets/s12z/driver/driver.h"
@@ -107,7 +108,11 @@ static int set_divider(struct s12z_target *t, struct err *err)
     bool slow = t->bdc->max_hz;
     t->download.flash->was_fast =
         slow || REG_GET(t->link.control, S12Z_BDCCSR_CLKSW); /* nothing to put back */
-    int ret = slow ? s12z_measure_fast(t, err) : s12z_clock_source(t, true, err);
+    int ret;
+    if (slow)
+        ret = s12z_measure_fast(t, err);
+    else
+        ret = s12z_clock_source(t, true, err);
     if (ret == 0)
         ret = s12z_peek8(t, FCLKDIV, &div, err);
     if (ret < 0)
@@ -123,7 +128,9 @@ static int set_divider(struct s12z_target *t, struct err *err)
      */
     if (ret == 0)
         ret = s12z_poke8(t, FPROT, 0xFF, err);
-    return ret < 0 ? ret : s12z_poke8(t, DFPROT, 0xFF, err);
+    if (ret < 0)
+        return ret;
+    return s12z_poke8(t, DFPROT, 0xFF, err);
 }
 
 static int open_flash(struct s12z_target *t, struct err *err)
@@ -172,7 +179,7 @@ static int run_command(struct s12z_target *t, uint8_t code, uint32_t addr, const
     uint8_t cob[4 + PHRASE] = { code, (uint8_t)(addr >> 16), (uint8_t)(addr >> 8), (uint8_t)addr },
                     ix = (uint8_t)(1 + len / 2);
     uint8_t clear = FSTAT_ACCERR | FSTAT_FPVIOL, launch = FSTAT_CCIF, fstat = 0;
-    memcpy(cob + 4, data ? data : cob, len);
+    memcpy(cob + 4, EITHER(data, cob), len);
     struct bdc_op ops[] = {
         { .kind = BDC_WRITE, .addr = FSTAT, .width = 1, .tx = &clear, .len = 1 },
         { .kind = BDC_WRITE, .addr = FCCOBIX, .width = 1, .tx = &ix, .len = 1 },
@@ -191,9 +198,9 @@ static int run_command(struct s12z_target *t, uint8_t code, uint32_t addr, const
     }
     if (ret < 0)
         return err_prefix(err, ret, what);
-    return fstat & (FSTAT_ACCERR | FSTAT_FPVIOL | FSTAT_MGSTAT)
-               ? explain_refusal(fstat, what, addr, err)
-               : 0;
+    if (fstat & (FSTAT_ACCERR | FSTAT_FPVIOL | FSTAT_MGSTAT))
+        return explain_refusal(fstat, what, addr, err);
+    return 0;
 }
 
 /* ---- areas ---- */
@@ -240,8 +247,9 @@ static bool is_all_ones(const uint8_t *data, uint32_t n)
 static int erase_sector(struct s12z_target *t, struct area *a, uint32_t sector, struct err *err)
 {
     uint32_t addr = a->start + sector * a->sector;
-    return sector_is_blank(t, a, sector) ? 0
-                                         : run_command(t, a->erase, addr, NULL, 0, "erase", err);
+    if (sector_is_blank(t, a, sector))
+        return 0;
+    return run_command(t, a->erase, addr, NULL, 0, "erase", err);
 }
 
 /* The same by the loader. */
@@ -249,7 +257,9 @@ static int by_loader(int ret, const struct s12z_loader_refusal *refusal, struct 
 {
     if (ret < 0)
         return err_prefix(err, ret, "program");
-    return ret ? explain_refusal(refusal->fstat, "program", refusal->addr, err) : 0;
+    if (ret)
+        return explain_refusal(refusal->fstat, "program", refusal->addr, err);
+    return 0;
 }
 
 static int program_unit(struct s12z_target *t, struct area *a, uint32_t unit, bool loader,
@@ -261,9 +271,12 @@ static int program_unit(struct s12z_target *t, struct area *a, uint32_t unit, bo
     a->done[unit] = 1;
     if (is_all_ones(data, a->unit))
         return 0;
-    int ret = loader ? by_loader(s12z_loader_program(t, a->program, addr, data, &refusal, err),
-                                 &refusal, err)
-                     : run_command(t, a->program, addr, data, a->unit, "program", err);
+    int ret;
+    if (loader)
+        ret =
+            by_loader(s12z_loader_program(t, a->program, addr, data, &refusal, err), &refusal, err);
+    else
+        ret = run_command(t, a->program, addr, data, a->unit, "program", err);
     t->download.flash->programmed += a->unit;
     if (ret == 0 && t->download.flash->programmed - t->download.flash->shown >= 4096) {
         t->download.flash->shown = t->download.flash->programmed;
@@ -307,7 +320,9 @@ static int program_range(struct s12z_target *t, struct area *a, uint32_t from, u
     for (uint32_t u = from / a->unit; ret == 0 && u * a->unit < to; u++)
         if (is_due(a, u, rest))
             ret = program_unit(t, a, u, loader, err);
-    return loader && ret == 0 ? by_loader(s12z_loader_rest(t, &refusal, err), &refusal, err) : ret;
+    if (loader && ret == 0)
+        return by_loader(s12z_loader_rest(t, &refusal, err), &refusal, err);
+    return ret;
 }
 
 /* ---- how it ends ---- */
@@ -318,9 +333,9 @@ static const char *describe_security(const struct s12z_target *t)
     const struct area *a = &t->download.flash->area[0];
     if (!a->erased[(CONFIG_SECTOR - a->start) / a->sector] || !t->download.flash->config_erased)
         return "and vectors are as before";
-    return a->done[(CONFIG_PHRASE - a->start) / a->unit]
-               ? "is programmed"
-               : "IS ERASED: the part is secured at its next reset";
+    if (a->done[(CONFIG_PHRASE - a->start) / a->unit])
+        return "is programmed";
+    return "IS ERASED: the part is secured at its next reset";
 }
 
 /* What a failed download leaves, for people. */
@@ -345,16 +360,19 @@ static int end_download(struct s12z_target *t, int ret, struct err *err)
     if (ret < 0 && t->download.flash)
         describe_rest(t);
     int away = s12z_loader_leave(t, ret < 0 ? &own : err);
-    ret = ret < 0 ? ret : away;
+    if (ret >= 0)
+        ret = away;
     s12z_flash_close(t);
-    int back = slow && s12z_state(t) == TARGET_HALTED
-                   ? s12z_clock_source(t, false, ret < 0 ? &own : err)
-                   : 0;
+    int back = 0;
+    if (slow && s12z_state(t) == TARGET_HALTED)
+        back = s12z_clock_source(t, false, ret < 0 ? &own : err);
     if (ret < 0 && err) {
         t->download.failure = *err;
         log_msg(t->probe->log, LOG_TARGET, "%s: %s", t->probe->name, err->what);
     }
-    return ret < 0 ? s12z_lost(t, ret) : back;
+    if (ret < 0)
+        return s12z_lost(t, ret);
+    return back;
 }
 
 bool s12z_flash_broken_off(struct s12z_target *t, const char *by)
@@ -386,7 +404,9 @@ int s12z_flash_erase(struct target *target, uint64_t addr, uint64_t len, struct 
     struct s12z_target *t = s12z_of(target);
     struct err why = { .code = ERR_OK };
     int ret = begin_download(t, &why);
-    struct area *a = ret == 0 ? area_of(t, addr, len, &why) : NULL;
+    struct area *a = NULL;
+    if (ret == 0)
+        a = area_of(t, addr, len, &why);
     if (ret == 0 && (!a || (addr - a->start) % a->sector || len % a->sector))
         ret = end_download(t,
                            a ? err_set(&why, ERR_USAGE, "see info mem",
@@ -432,7 +452,9 @@ static int erase_forgotten(struct s12z_target *t, struct area *a, uint32_t at, s
     if (!len || last % a->sector || a->erased[sector] || sector == 0 || !a->erased[sector - 1])
         return 0;
     renew_sector(a, sector);
-    return is_config(a, sector) ? 0 : erase_sector(t, a, sector, err);
+    if (is_config(a, sector))
+        return 0;
+    return erase_sector(t, a, sector, err);
 }
 
 int s12z_flash_write(struct target *target, uint64_t addr, const uint8_t *buf, size_t len,
@@ -444,7 +466,9 @@ int s12z_flash_write(struct target *target, uint64_t addr, const uint8_t *buf, s
         return err_set(err, ERR_STATE, "load does it", "flash: %06llX was not erased before",
                        (unsigned long long)addr);
     struct area *a = area_of(t, addr, len, &why);
-    int ret = a ? check_security(t, addr, buf, len, &why) : -(int)why.code;
+    int ret = -(int)why.code;
+    if (a)
+        ret = check_security(t, addr, buf, len, &why);
     uint32_t at = a ? (uint32_t)addr - a->start : 0;
     if (ret == 0)
         ret = erase_forgotten(t, a, at, len, &why);
@@ -479,7 +503,9 @@ static int write_config(struct s12z_target *t, struct err *err)
     }
     t->download.flash->config_erased = true;
     int ret = erase_sector(t, a, sector, err);
-    return ret < 0 ? ret : program_unit(t, a, (CONFIG_PHRASE - a->start) / a->unit, false, err);
+    if (ret < 0)
+        return ret;
+    return program_unit(t, a, (CONFIG_PHRASE - a->start) / a->unit, false, err);
 }
 
 static int verify_area(struct s12z_target *t, const struct area *a, struct err *err)

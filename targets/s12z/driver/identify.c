@@ -1,13 +1,16 @@
 /* A part that answers: BDC is enabled, and which part it is. Source: HDR, ZVHL p.143-227. */
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "targets/s12z/driver/driver.h"
 
 #define CSR(t, f)  REG_GET((t)->link.csr, S12Z_BDCCSR_##f)
 #define CSR_BIT(f) REG_MASK(S12Z_BDCCSR_##f)
 
+enum { LOOKS = 3 };
+
 /* A register bit that holds what is written is there; it is put back. */
-static int bit_is_there(struct s12z_target *t, uint16_t addr, uint8_t bit, struct err *err)
+static int look_for_bit(struct s12z_target *t, uint16_t addr, uint8_t bit, struct err *err)
 {
     uint8_t old, seen = 0;
     int ret = s12z_peek8(t, addr, &old, err);
@@ -17,7 +20,21 @@ static int bit_is_there(struct s12z_target *t, uint16_t addr, uint8_t bit, struc
         ret = s12z_peek8(t, addr, &seen, err);
     if (ret == 0)
         ret = s12z_poke8(t, addr, old, err);
-    return ret < 0 ? ret : ((seen ^ old) & bit) != 0;
+    if (ret < 0 || (seen ^ old) & bit)
+        return ret < 0 ? ret : 1;
+    log_msg(t->probe->log, LOG_TARGET, "%s: bit %02X of %04X stays as it was: %02X, %02X",
+            t->probe->name, bit, addr, old, seen);
+    return 0;
+}
+
+/* "Not there" holds for the whole session, and one access that a program or a reset has crossed
+ * looks the same: it is believed when several looks say it. */
+static int bit_is_there(struct s12z_target *t, uint16_t addr, uint8_t bit, struct err *err)
+{
+    int there = 0;
+    for (int look = 0; look < LOOKS && there == 0; look++)
+        there = look_for_bit(t, addr, bit, err);
+    return there;
 }
 
 int s12z_identify(struct s12z_target *t, struct err *err)
@@ -30,7 +47,9 @@ int s12z_identify(struct s12z_target *t, struct err *err)
         return ret;
     int c =
         bit_is_there(t, S12Z_DBGACTL + 2 * S12Z_COMPARATOR_STEP, REG_MASK(S12Z_DBGXCTL_INST), err);
-    int profile = c < 0 ? c : bit_is_there(t, S12Z_DBGTCRL, REG_MASK(S12Z_DBGTCRL_PROFILE), err);
+    int profile = c;
+    if (c >= 0)
+        profile = bit_is_there(t, S12Z_DBGTCRL, REG_MASK(S12Z_DBGTCRL_PROFILE), err);
     if (profile < 0)
         return profile;
     if (t->part.same && (t->part.id != be32(id) || t->part.full_dbg != (c && profile)))
@@ -44,7 +63,7 @@ int s12z_identify(struct s12z_target *t, struct err *err)
     t->ops.trace = t->part.full_dbg && t->tracing ? t->tracing->ops : NULL;
     t->part.known = true;
     log_msg(t->probe->log, LOG_TARGET, "%s: PARTID %08X, DBG %s", t->probe->name, t->part.id,
-            t->part.full_dbg ? "with trace and profiling" : "without trace");
+            s12z_trace_ability(t));
     return 0;
 }
 
@@ -53,7 +72,7 @@ int s12z_enable(struct s12z_target *t, struct err *err)
     uint64_t resets = t->link.resets;
     t->link.control =
         (uint16_t)((t->link.csr & (CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW))) |
-                   CSR_BIT(ENBDC) | (t->opt.keep_clocks ? CSR_BIT(BDCCIS) : 0));
+                   CSR_BIT(ENBDC) | bits_if(t->opt.keep_clocks, CSR_BIT(BDCCIS)));
     int ret = s12z_write_csr(t, err);
     if (ret == 0)
         ret = s12z_read_csr(t, err);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "targets/s12z/driver/driver.h"
@@ -17,7 +18,7 @@ enum { TRIES = 4, CLKSW_CYCLES = 150, FAILED_READ = 0xEE /* every byte of it (ZV
 
 /* ---- SYNC ---- */
 
-/* Nothing answered: what the pins say about it. */
+/* Nothing answered: fills in what the pins say about it. */
 int s12z_no_answer(struct s12z_target *t, struct err *err)
 {
     unsigned value = 0, known = 0;
@@ -78,7 +79,7 @@ static int csr_once(struct s12z_target *t, uint16_t *csr, struct err *err)
     return 0;
 }
 
-/* Values no part gives: the line idles, is stuck, or the clock is another one. */
+/* Values that no part gives: the line is idle or stuck, or the clock is wrong. */
 static bool is_absurd(uint16_t csr) { return csr == 0 || csr & CSR_RESERVED; }
 
 static int sane_csr(struct s12z_target *t, uint16_t *csr, struct err *err)
@@ -116,8 +117,8 @@ int s12z_write_csr(struct s12z_target *t, struct err *err)
     return s12z_lost(t, put_csr(t, t->link.control | 0xFF, err));
 }
 
-/* An adapter that enables the pulses by itself and cannot see them this slow: its accesses overrun.
- * BDCCSR is open to it all the same. */
+/* An adapter may enable ACK pulses by itself and not see them at this clock: its accesses overrun.
+ * It can still access BDCCSR. */
 static int ack_of_fast_clock(struct s12z_target *t, struct err *err)
 {
     struct bdc_op pause = { .kind = BDC_PAUSE, .len = 2 * CLKSW_CYCLES };
@@ -139,8 +140,8 @@ static int ack_of_fast_clock(struct s12z_target *t, struct err *err)
     return 0;
 }
 
-/* Adapters that know no pulses want none, which takes bus cycles of the program (ZVHL p.144-172,
- * ZVM p.151-166); others enable it by themselves. */
+/* Adapters that do not know ACK pulses want none, which takes bus cycles of the program (ZVHL
+ * p.144-172, ZVM p.151-166). Others enable them by themselves. */
 static int enable_ack(struct s12z_target *t, struct err *err)
 {
     struct bdc_op op = { .kind = BDC_COMMAND, .opcode = BDC_ACK_ENABLE };
@@ -193,8 +194,8 @@ int s12z_read_csr(struct s12z_target *t, struct err *err)
     if (ret < 0)
         return s12z_lost(t, ret);
     t->link.csr = csr;
-    /* An adapter whose SYNC sets ENBDC can hide that it was lost; the other bits are lost with it.
-     */
+    /* An adapter whose SYNC sets ENBDC can hide that ENBDC was lost. The other bits are lost with
+     * it. */
     if (t->link.up && t->link.control & CSR_BIT(ENBDC) &&
         t->link.control & ~csr &
             (CSR_BIT(ENBDC) | CSR_BIT(BDCCIS) | CSR_BIT(STEAL) | CSR_BIT(CLKSW)))
@@ -218,7 +219,8 @@ int s12z_connect(struct s12z_target *t, struct err *err)
 int s12z_clock_source(struct s12z_target *t, bool fast, struct err *err)
 {
     if (fast == ((t->link.control & CSR_BIT(CLKSW)) != 0)) {
-        t->link.fast_hz = fast ? t->link.hz : t->link.fast_hz;
+        if (fast)
+            t->link.fast_hz = t->link.hz;
         return 0;
     }
     if (!fast && t->link.needs_fast)
@@ -229,8 +231,7 @@ int s12z_clock_source(struct s12z_target *t, bool fast, struct err *err)
                        "%s does BDC clocks up to %u MHz; the part's fast one may be more",
                        t->probe->name, t->bdc->max_hz / 1000000);
     uint16_t old = t->link.control;
-    t->link.control =
-        (uint16_t)(fast ? t->link.control | CSR_BIT(CLKSW) : t->link.control & ~CSR_BIT(CLKSW));
+    t->link.control = (uint16_t)with_bits(t->link.control, CSR_BIT(CLKSW), fast);
     struct bdc_op pause = { .kind = BDC_PAUSE, .len = 2 * CLKSW_CYCLES };
     int ret = put_csr(t, t->link.control | 0xFF, err);
     if (ret == 0)
@@ -269,7 +270,7 @@ static const char *op_text(const struct bdc_op *op, char buf[64])
     struct bdc_shape shape = { 0 };
     if (op->kind == BDC_READ || op->kind == BDC_WRITE)
         snprintf(buf, 64, "%s %u byte%s at %06X", op->kind == BDC_READ ? "reading" : "writing",
-                 op->len, op->len == 1 ? "" : "s", op->addr);
+                 op->len, plural_s(op->len), op->addr);
     else if (op->kind == BDC_LINES)
         snprintf(buf, 64, "reading %u trace lines", op->len / 8);
     else if (bdc_shape(op->opcode, &shape) == 0 && shape.address_bytes)
@@ -285,7 +286,7 @@ static bool is_halted_class(const struct bdc_op *op)
     return op->kind == BDC_COMMAND && bdc_shape(op->opcode, &shape) == 0 && shape.cls == BDC_HALTED;
 }
 
-/* Done twice they would do something else: the trace buffer's port gives the next word. */
+/* Ops that would do something else the second time: the trace buffer's port gives the next word. */
 static bool is_repeatable(const struct bdc_op *op)
 {
     return op->kind != BDC_LINES && !(op->kind == BDC_READ && op->addr == S12Z_DBGTB) &&
@@ -345,7 +346,7 @@ static int after_long_ack(struct s12z_target *t, const struct bdc_op *op, struct
     if (ret < 0)
         return ret;
     uint16_t csr = t->link.csr;
-    if (t->link.doubt && !(csr & CSR_ERRORS)) { /* an overrun: what came since was not done */
+    if (t->link.doubt && !(csr & CSR_ERRORS)) { /* an overrun: the ops after it were not done */
         err_set(err, ERR_PROTOCOL, "try again", "the command overran (OVRUN)");
         return is_repeatable(op) ? 1 : -ERR_PROTOCOL;
     }
@@ -366,7 +367,9 @@ static int after_long_ack(struct s12z_target *t, const struct bdc_op *op, struct
                  (is_halted_class(op) && !(csr & CSR_BIT(BDMACT)));
     if (csr & CSR_BIT(NORESP) && op->kind == BDC_COMMAND && op->opcode == BDC_BACKGROUND)
         return 0; /* it sleeps in WAI; the request stays */
-    return final || !is_repeatable(op) ? explain_refusal(op, csr, err) : 1;
+    if (final || !is_repeatable(op))
+        return explain_refusal(op, csr, err);
+    return 1;
 }
 
 /* No ACK: the clock may be another one, or the part was reset. 1: worth another try, < 0: not. */
@@ -400,7 +403,7 @@ static size_t received_bytes(const struct bdc_op *op)
     return bdc_shape(op->opcode, &shape) == 0 ? shape.rx_bytes : 0;
 }
 
-/* Nothing but ones: an idle line. A host at another speed gets its ACKs and reads that. */
+/* Nothing but ones: an idle line. A host at another clock gets its ACKs, and reads that. */
 static bool all_ones(const struct bdc_op *ops, size_t n)
 {
     size_t bytes = 0;
@@ -413,9 +416,9 @@ static bool all_ones(const struct bdc_op *ops, size_t n)
     return bytes > 0;
 }
 
-/* Without ACK pulses BDCCSR tells at the end of a transfer that something in it failed. Which it
- * was is found by doing one op after the other; where that cannot be, it is said of the last.
- * Returns how many ops were done, the outcome of the last one says how. */
+/* Without ACK pulses BDCCSR shows only at the end of a transfer that something in it failed. Which
+ * op it was is found by doing them one by one. Where that cannot be, the last one is named. Returns
+ * how many ops were done; the outcome of the last one says how. */
 static int execute_looking(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
 {
     enum { PART = 64 };
@@ -432,7 +435,9 @@ static int execute_looking(struct s12z_target *t, struct bdc_op *ops, size_t n, 
     bool failed = !is_absurd(csr) && csr & CSR_ERRORS;
     if (failed && n > 1 && all_repeatable(ops, n)) {
         ret = put_csr(t, t->link.control | (CSR_ERRORS & 0xFF), err);
-        return ret < 0 ? ret : execute_looking(t, ops, 1, err);
+        if (ret < 0)
+            return ret;
+        return execute_looking(t, ops, 1, err);
     }
     ops[n - 1].outcome = failed ? BDC_LONG_ACK : BDC_OK;
     if (is_absurd(csr))
@@ -442,8 +447,9 @@ static int execute_looking(struct s12z_target *t, struct bdc_op *ops, size_t n, 
 
 static int execute_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
 {
-    return t->link.no_ack ? execute_looking(t, ops, n, err)
-                          : t->bdc->execute(t->probe, ops, n, true, err);
+    if (t->link.no_ack)
+        return execute_looking(t, ops, n, err);
+    return t->bdc->execute(t->probe, ops, n, true, err);
 }
 
 static int do_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
@@ -465,8 +471,10 @@ static int do_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct er
         enum bdc_outcome outcome = ops[at - 1].outcome;
         if (outcome == BDC_OK)
             continue;
-        ret = outcome == BDC_LONG_ACK ? after_long_ack(t, &ops[at - 1], &why)
-                                      : after_no_ack(t, &ops[at - 1], &why);
+        if (outcome == BDC_LONG_ACK)
+            ret = after_long_ack(t, &ops[at - 1], &why);
+        else
+            ret = after_no_ack(t, &ops[at - 1], &why);
         if (ret == 1 && ++tries < TRIES) {
             t->link.retries++;
             at--;
@@ -475,7 +483,9 @@ static int do_ops(struct s12z_target *t, struct bdc_op *ops, size_t n, struct er
         if (ret) {
             if (err)
                 *err = why;
-            return ret < 0 ? ret : -(int)why.code;
+            if (ret < 0)
+                return ret;
+            return -(int)why.code;
         }
     }
     return 0;
@@ -495,8 +505,8 @@ static bool looks_failed(const struct bdc_op *op)
     return false;
 }
 
-/* An adapter that does not tell of failures: what looks like one is read again, and believed then.
- * Not registers, which may mind. (Addresses without memory are refused before.) */
+/* An adapter that does not report failures: what looks like one is read again, and believed then.
+ * Not registers, which reading may change. (Addresses without memory are refused before.) */
 static int read_doubtful_again(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err)
 {
     int ret = 0;
@@ -515,7 +525,9 @@ int s12z_do(struct s12z_target *t, struct bdc_op *ops, size_t n, struct err *err
         return ret;
     t->link.doubt = false;
     ret = s12z_read_csr(t, err);
-    return ret < 0 || !t->link.doubt ? ret : do_ops(t, ops, n, err);
+    if (ret < 0 || !t->link.doubt)
+        return ret;
+    return do_ops(t, ops, n, err);
 }
 
 int s12z_command(struct s12z_target *t, uint8_t opcode, struct err *err)

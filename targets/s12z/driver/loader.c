@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "targets/s12z/driver/driver.h"
@@ -115,7 +116,9 @@ static int set_register(struct s12z_target *t, unsigned r, uint32_t v, struct er
 static int halt_loader(struct s12z_target *t, struct err *err)
 {
     uint64_t since = s12z_now(t);
-    int ret = t->download.loader->runs ? s12z_command(t, BDC_BACKGROUND, err) : 0;
+    int ret = 0;
+    if (t->download.loader->runs)
+        ret = s12z_command(t, BDC_BACKGROUND, err);
     while (ret == 0 && t->download.loader->runs) {
         ret = s12z_read_csr(t, err);
         t->download.loader->runs = ret == 0 && !REG_GET(t->link.csr, S12Z_BDCCSR_BDMACT);
@@ -131,12 +134,14 @@ static int halt_loader(struct s12z_target *t, struct err *err)
 
 static int run_loader(struct s12z_target *t, struct err *err)
 {
-    int ret = t->download.loader->runs ? 0 : s12z_command(t, BDC_GO, err);
+    int ret = 0;
+    if (!t->download.loader->runs)
+        ret = s12z_command(t, BDC_GO, err);
     t->download.loader->runs |= ret == 0;
     return ret;
 }
 
-/* The buffer is free again. Where the loader met an error, its registers say at which phrase. */
+/* Waits until the buffer is free. If the loader met an error, its registers say at which phrase. */
 static int await_buffer(struct s12z_target *t, unsigned buffer, struct s12z_loader_refusal *refusal,
                         struct err *err)
 {
@@ -168,7 +173,7 @@ static int await_buffer(struct s12z_target *t, unsigned buffer, struct s12z_load
     return 0;
 }
 
-/* The job into the next buffer. 1: an earlier one was refused. */
+/* Puts the job into the next buffer. 1: an earlier one was refused. */
 static int hand_over(struct s12z_target *t, struct s12z_loader_refusal *refusal, struct err *err)
 {
     struct s12z_loader *l = t->download.loader;
@@ -193,7 +198,9 @@ int s12z_loader_program(struct s12z_target *t, uint8_t command, uint32_t addr, c
                         struct s12z_loader_refusal *refusal, struct err *err)
 {
     struct s12z_loader *l = t->download.loader;
-    int ret = l->used + RECORD + PHRASE > S12Z_LOADER_JOB ? hand_over(t, refusal, err) : 0;
+    int ret = 0;
+    if (l->used + RECORD + PHRASE > S12Z_LOADER_JOB)
+        ret = hand_over(t, refusal, err);
     if (ret != 0)
         return ret;
     if (addr != l->next || !(addr & 0xFFFF)) {
@@ -211,7 +218,9 @@ int s12z_loader_program(struct s12z_target *t, uint8_t command, uint32_t addr, c
 
 int s12z_loader_rest(struct s12z_target *t, struct s12z_loader_refusal *refusal, struct err *err)
 {
-    int ret = t->download.loader->used ? hand_over(t, refusal, err) : 0;
+    int ret = 0;
+    if (t->download.loader->used)
+        ret = hand_over(t, refusal, err);
     for (unsigned k = 0; ret == 0 && k < 2; k++)
         ret = await_buffer(t, t->download.loader->turn ^ k, refusal, err);
     if (ret != 0)
@@ -224,8 +233,7 @@ int s12z_loader_rest(struct s12z_target *t, struct s12z_loader_refusal *refusal,
 /* Buffers are filled whether the loader's loops leave a bus cycle or not. */
 static int set_steal(struct s12z_target *t, bool on, struct err *err)
 {
-    t->link.control = (uint16_t)(on ? t->link.control | REG_MASK(S12Z_BDCCSR_STEAL)
-                                    : t->link.control & ~REG_MASK(S12Z_BDCCSR_STEAL));
+    t->link.control = (uint16_t)with_bits(t->link.control, REG_MASK(S12Z_BDCCSR_STEAL), on);
     return s12z_write_csr(t, err);
 }
 
@@ -242,7 +250,9 @@ static int install_loader(struct s12z_target *t, struct err *err)
         ret = set_register(t, S12Z_REG_CCW, CCW_MASKED, err);
     if (ret == 0)
         ret = set_register(t, S12Z_REG_SP, S12Z_RAM_START + STACK, err);
-    return ret < 0 ? ret : set_register(t, S12Z_REG_PC, S12Z_RAM_START, err);
+    if (ret < 0)
+        return ret;
+    return set_register(t, S12Z_REG_PC, S12Z_RAM_START, err);
 }
 
 static int put_back(struct s12z_target *t, struct err *err)
@@ -252,15 +262,19 @@ static int put_back(struct s12z_target *t, struct err *err)
         ret = set_steal(t, t->download.loader->stole, err);
     if (ret == 0)
         ret = s12z_write_raw(t, S12Z_RAM_START, 4, t->download.loader->kept, KEPT, err);
-    return ret < 0 ? ret : move_registers(t, true, err);
+    if (ret < 0)
+        return ret;
+    return move_registers(t, true, err);
 }
 
-/* An empty job: does it run at all? */
+/* Runs an empty job, to see whether the loader runs at all. */
 static int try_loader(struct s12z_target *t, struct err *err)
 {
     struct s12z_loader_refusal none;
     int ret = hand_over(t, &none, err);
-    return ret == 0 ? s12z_loader_rest(t, &none, err) : ret;
+    if (ret != 0)
+        return ret;
+    return s12z_loader_rest(t, &none, err);
 }
 
 bool s12z_loader_come(struct s12z_target *t)
@@ -296,8 +310,12 @@ int s12z_loader_leave(struct s12z_target *t, struct err *err)
 {
     if (!t->download.loader)
         return 0;
-    int ret = s12z_state(t) == TARGET_HALTED ? put_back(t, err) : 0;
+    int ret = 0;
+    if (s12z_state(t) == TARGET_HALTED)
+        ret = put_back(t, err);
     free(t->download.loader);
     t->download.loader = NULL;
-    return ret < 0 ? err_prefix(err, ret, "putting RAM and registers back") : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, "putting RAM and registers back");
+    return 0;
 }

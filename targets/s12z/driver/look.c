@@ -6,17 +6,21 @@
 
 #define CSR(t, f) REG_GET((t)->link.csr, S12Z_BDCCSR_##f)
 
-/* Halted by what was asked for a look, or by a breakpoint at the same time? 1: a breakpoint. */
+/* Whether a breakpoint has halted it at the same time as the look's request. 1: a breakpoint. */
 static int find_met_breakpoint(struct s12z_target *t, uint32_t pc, struct err *err)
 {
     const struct s12z_patch *p = s12z_patch_at(t, (pc - 1) & S12Z_ADDRESS);
     uint8_t c1 = REG_MASK(S12Z_DBGC1_ARM);
-    int ret = t->dbg.armed ? s12z_peek8(t, S12Z_DBGC1, &c1, err) : 0;
-    return ret < 0 ? ret : (p && p->in_memory) || !REG_GET(c1, S12Z_DBGC1_ARM);
+    int ret = 0;
+    if (t->dbg.armed)
+        ret = s12z_peek8(t, S12Z_DBGC1, &c1, err);
+    if (ret < 0)
+        return ret;
+    return (p && p->in_memory) || !REG_GET(c1, S12Z_DBGC1_ARM);
 }
 
-/* It stands in active BDM. Runs on, or if it met a breakpoint stays for poll() to tell. 1 with *pc;
- * 0: a stop. */
+/* It stands in active BDM. Lets it run on; if it met a breakpoint, it stays, and poll() reports
+ * that. 1 with *pc; 0: a stop. */
 int s12z_look_and_go(struct s12z_target *t, uint64_t *pc, struct err *err)
 {
     uint8_t rx[4];
@@ -26,7 +30,10 @@ int s12z_look_and_go(struct s12z_target *t, uint64_t *pc, struct err *err)
         return ret;
     *pc = be32(rx) & S12Z_ADDRESS;
     int met = find_met_breakpoint(t, (uint32_t)*pc, err);
-    ret = met == 0 ? s12z_command(t, BDC_GO, err) : MIN(met, 0);
+    if (met == 0)
+        ret = s12z_command(t, BDC_GO, err);
+    else
+        ret = MIN(met, 0);
     if (ret < 0 || s12z_reset_found(t))
         return ret;
     s12z_run_event(t, S12Z_ON_LOOK_OVER);
@@ -39,7 +46,9 @@ static int halt_to_look(struct s12z_target *t, uint64_t *pc, struct err *err)
     if (t->run.state != S12Z_RUNS && t->run.state != S12Z_LOOKED_AT)
         return 0; /* it is about to stop anyway */
     uint64_t from = s12z_now(t);
-    int ret = t->run.state == S12Z_RUNS ? s12z_command(t, BDC_BACKGROUND, err) : 0;
+    int ret = 0;
+    if (t->run.state == S12Z_RUNS)
+        ret = s12z_command(t, BDC_BACKGROUND, err);
     if (ret == 0 && t->run.state == S12Z_RUNS)
         s12z_run_event(t, S12Z_ON_LOOK_ASKED);
     for (int k = 0; ret == 0 && k < LOOKS; k++) {

@@ -54,5 +54,7 @@ int s12z_write_mem(struct target *target, uint64_t addr, unsigned width, const u
         return err_set(err, ERR_FAULT, "flash and EEPROM are written by load",
                        "write: %06llX is %s", (unsigned long long)addr,
                        addr >= t->chip->flash_start ? "flash" : "EEPROM");
-    return ret < 0 ? ret : write_around_patches(t, (uint32_t)addr, width, buf, len, err);
+    if (ret < 0)
+        return ret;
+    return write_around_patches(t, (uint32_t)addr, width, buf, len, err);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "targets/s12z/driver/driver.h"
@@ -83,7 +84,9 @@ static int cmd_reg(void *ctx, int argc, char **argv, const struct text_sink *out
 {
     struct s12z_target *t = ctx;
     bool found = false;
-    int ret = argc == 1 ? show_cpu(t, out, NULL, &found, err) : 0;
+    int ret = 0;
+    if (argc == 1)
+        ret = show_cpu(t, out, NULL, &found, err);
     for (int i = 1; ret == 0 && i < argc; i++) {
         found = false;
         ret = show_cpu(t, out, argv[i], &found, err);
@@ -132,9 +135,9 @@ static int show_comparator(struct s12z_target *t, unsigned n, const struct text_
         sink_printf(out, ", lanes %02X %02X %02X %02X %s %02X %02X %02X %02X", m[0], m[1], m[2],
                     m[3], REG_GET(r[0], S12Z_DBGXCTL_NDB) ? "not" : "equal", d[0], d[1], d[2],
                     d[3]);
-    sink_printf(out, "%s\n",
-                t->dbg.has_profile && t->dbg.profile.comparators >> n & 1 ? " (the profile's)"
-                                                                          : "");
+    sink_printf(
+        out, "%s\n",
+        text_if(t->dbg.has_profile && t->dbg.profile.comparators >> n & 1, " (the profile's)"));
     return 0;
 }
 
@@ -158,10 +161,12 @@ static const char *trace_text(uint8_t tcrh)
 static const char *match_text(const struct s12z_target *t, uint8_t c1)
 {
     if (!REG_GET(c1, S12Z_DBGC1_ARM))
-        return s12z_dbg_wanted(t) ? ", armed when the program goes on" : "";
+        return text_if(s12z_dbg_wanted(t), ", armed when the program goes on");
     if (!REG_GET(c1, S12Z_DBGC1_BRKCPU))
         return "; a match does not break";
-    return REG_GET(c1, S12Z_DBGC1_BDMBP) ? "; a match halts" : "; a match causes an SWI";
+    if (REG_GET(c1, S12Z_DBGC1_BDMBP))
+        return "; a match halts";
+    return "; a match causes an SWI";
 }
 
 static int cmd_dbg(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
@@ -188,8 +193,7 @@ static int cmd_dbg(void *ctx, int argc, char **argv, const struct text_sink *out
         return ret;
     uint8_t h = r[S12Z_DBGTCRH - S12Z_DBGC1], l = r[S12Z_DBGTCRL - S12Z_DBGC1],
             e = r[S12Z_DBGEFR - S12Z_DBGC1], s = r[S12Z_DBGSR - S12Z_DBGC1];
-    sink_printf(out, "DBG module %s: %s%s\n",
-                t->part.full_dbg ? "with trace and profiling" : "without trace",
+    sink_printf(out, "DBG module %s: %s%s\n", s12z_trace_ability(t),
                 states[REG_GET(s, S12Z_DBGSR_SSF)], match_text(t, r[0]));
     for (unsigned n = 0; ret == 0 && n < S12Z_COMPARATORS; n++)
         if (n != 2 || t->part.full_dbg)
@@ -202,8 +206,8 @@ static int cmd_dbg(void *ctx, int argc, char **argv, const struct text_sink *out
         sink_printf(out, "  %s %s%s%s\n",
                     REG_GET(l, S12Z_DBGTCRL_PROFILE) ? "profiles" : trace_text(h),
                     aligns[REG_GET(h, S12Z_DBGTCRH_TALIGN)],
-                    REG_GET(l, S12Z_DBGTCRL_PDOE) ? ", PDO pins on" : "",
-                    REG_GET(s, S12Z_DBGSR_PTACT) ? ", lines are being sent" : "");
+                    text_if(REG_GET(l, S12Z_DBGTCRL_PDOE), ", PDO pins on"),
+                    text_if(REG_GET(s, S12Z_DBGSR_PTACT), ", lines are being sent"));
     char names[16];
     if (e & 0x0F)
         sink_printf(out, "  matched since arming: %s\n", s12z_comparator_names(e & 15u, names));
@@ -231,7 +235,7 @@ static int cmd_bdccsr(void *ctx, int argc, char **argv, const struct text_sink *
 
 static int set_bit(struct s12z_target *t, uint16_t bit, bool on, struct err *err)
 {
-    t->link.control = (uint16_t)(on ? t->link.control | bit : t->link.control & ~bit);
+    t->link.control = (uint16_t)with_bits(t->link.control, bit, on);
     return s12z_write_csr(t, err);
 }
 
@@ -265,8 +269,7 @@ static int cmd_bdc(void *ctx, int argc, char **argv, const struct text_sink *out
         (unsigned long long)cycles, (unsigned long long)t->link.syncs,
         (unsigned long long)t->link.retries, (unsigned long long)t->link.resets);
     if (t->part.known)
-        sink_printf(out, "PARTID %08X, DBG %s\n", t->part.id,
-                    t->part.full_dbg ? "with trace and profiling" : "without trace");
+        sink_printf(out, "PARTID %08X, DBG %s\n", t->part.id, s12z_trace_ability(t));
     return 0;
 }
 
@@ -288,11 +291,12 @@ static int cmd_flash(void *ctx, int argc, char **argv, const struct text_sink *o
     sink_printf(out, "a program that would lock the part (security byte FFFE0F) is %s\n",
                 t->opt.allow_security_byte ? "WRITTEN" : "refused");
     if (t->download.flash)
-        sink_printf(out, "a download is under way: `load` begins anew, letting the program run or "
-                         "a reset ends it as it is\n");
+        sink_printf(out,
+                    "a download is under way: `load` starts it again, letting the program run or "
+                    "a reset ends it as it is\n");
     if (t->download.failure.code != ERR_OK)
         sink_printf(out, "the last download failed: %s\n  %s\n%s%s", t->download.failure.what,
-                    t->download.failure.hint, t->download.left, t->download.left[0] ? "\n" : "");
+                    t->download.failure.hint, t->download.left, text_if(t->download.left[0], "\n"));
     return 0;
 }
 
@@ -332,7 +336,9 @@ static int cmd_unsecure(void *ctx, int argc, char **argv, const struct text_sink
     if (argc != 2 || strcmp(argv[1], CONFIRM)) {
         sink_printf(out, "This erases flash and EEPROM of the part, whatever is in them. If that "
                          "is wanted:\n  monitor unsecure " CONFIRM "\n");
-        return argc == 1 ? 0 : usage_error(err, "unsecure " CONFIRM, "unsecure");
+        if (argc == 1)
+            return 0;
+        return usage_error(err, "unsecure " CONFIRM, "unsecure");
     }
     if (s12z_state(t) == TARGET_GONE)
         return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for",

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 
 static void put_point(struct s12z_plan *p, unsigned n, uint64_t addr)
@@ -24,11 +25,11 @@ static void describe_plan(const struct trace_config *cfg, struct s12z_plan *p)
                                         : "start point seen by the host");
     if (cfg->nstops && p->stops)
         n += (size_t)snprintf(p->text + n, sizeof p->text - n,
-                              "%s%u of %zu stop points in comparators", n ? ", " : "", p->stops,
+                              "%s%u of %zu stop points in comparators", text_if(n, ", "), p->stops,
                               cfg->nstops);
     if (cfg->nstops > p->stops)
         snprintf(p->text + n, sizeof p->text - n, "%s%zu stop point%s seen by the host: %s",
-                 n ? ", " : "", cfg->nstops - p->stops, cfg->nstops - p->stops > 1 ? "s" : "",
+                 text_if(n, ", "), cfg->nstops - p->stops, cfg->nstops - p->stops > 1 ? "s" : "",
                  cfg->has_start ? "the module cannot do both" : "no comparator is left");
 }
 
@@ -38,7 +39,7 @@ void s12z_plan_make(const struct trace_config *cfg, bool inside, bool pins, unsi
     struct s12z_plan p = { .dbg.halt_on_overflow = cfg->policy == TRACE_LOSSLESS };
     unsigned n = S12Z_COMPARATORS;
     p.dbg.tcrl =
-        (uint8_t)(REG_MASK(S12Z_DBGTCRL_PROFILE) | (pins ? REG_MASK(S12Z_DBGTCRL_PDOE) : 0));
+        (uint8_t)(REG_MASK(S12Z_DBGTCRL_PROFILE) | bits_if(pins, REG_MASK(S12Z_DBGTCRL_PDOE)));
     p.dbg.tcrh = (uint8_t)(REG_MASK(S12Z_DBGTCRH_TSOURCE) | S12Z_TALIGN_END);
     if (cfg->has_start && !inside && !taken) { /* Begin: no other comparator works beside it */
         put_point(&p, S12Z_COMPARATORS - 1, cfg->start);

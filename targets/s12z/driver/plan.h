@@ -1,9 +1,10 @@
-/* Start and stop points onto comparators and sequencer of the DBG module, as far as they go. Pure.
+/* Puts start and stop points into comparators and the sequencer of the DBG module, as far as these
+ * go. Pure.
  *
- * What the module can do (ZVHL p.191-226, ZVM p.226): begin at a comparator's match (Begin
- * alignment; nothing ends it then but a full buffer), or run from arming and end at matches (End
- * alignment, up to four). It cannot do both in one session. Everything else the host does on the
- * lines as they come: it sees every pass of every point (s12z/trace/events.h). */
+ * The module can begin at a comparator's match (Begin alignment; then only a full buffer ends it),
+ * or run from arming and end at matches (End alignment, up to four): ZVHL p.191-226, ZVM p.226. It
+ * cannot do both in one session. The host does everything else on the lines as they come, where it
+ * sees every pass of every point (s12z/trace/events.h). */
 #ifndef TARGETS_S12Z_DRIVER_PLAN_H
 #define TARGETS_S12Z_DRIVER_PLAN_H
 
@@ -13,7 +14,7 @@ struct s12z_plan {
     struct s12z_dbg_profile dbg; /* for s12z_dbg_claim() */
     bool begins;                 /* the module waits for the start point */
     unsigned stops;              /* stop points in comparators */
-    size_t host_points;          /* points only the host acts on */
+    size_t host_points;          /* points that only the host acts on */
     char text[120];              /* in words; "" when there are no points */
 };
 

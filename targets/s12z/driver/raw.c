@@ -11,7 +11,9 @@ enum { MOST_BYTES = 4096, MOST_OPS = 64 };
 static unsigned register_width(uint32_t addr, size_t len)
 {
     bool port = addr == S12Z_DBGTB;
-    return !(addr & 1) && len >= 2 && !port ? 2 : 1;
+    if (!(addr & 1) && len >= 2 && !port)
+        return 2;
+    return 1;
 }
 
 /* How much of [addr, addr+len) one op takes, and in which width. Misaligned pieces are shifted by
@@ -34,7 +36,7 @@ static size_t fit_piece(uint32_t addr, size_t len, unsigned width, unsigned *use
     return MIN(len, (size_t)(4 - addr % 4));
 }
 
-/* All of it in regions of the part. */
+/* Whether all of it lies in regions of the part. */
 static bool is_memory(const struct s12z_target *t, uint64_t addr, size_t len)
 {
     for (size_t k = 0; k < t->nmap && len; k++)
@@ -52,10 +54,12 @@ int s12z_check_access(struct s12z_target *t, uint64_t addr, unsigned width, size
     if (t->part.secured)
         return err_set(err, ERR_SECURED, "monitor unsecure erases everything and opens it",
                        "%s: the part is secured", what);
+    if (s12z_state(t) == TARGET_GONE)
+        return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for",
+                       "%s: the target is gone", what);
     if (s12z_state(t) != TARGET_HALTED && s12z_state(t) != TARGET_RUNNING)
-        return err_set(err, s12z_state(t) == TARGET_GONE ? ERR_NO_TARGET : ERR_STATE,
-                       "check power and cable; it is being looked for", "%s: the target is %s",
-                       what, s12z_state(t) == TARGET_GONE ? "gone" : "not attached");
+        return err_set(err, ERR_STATE, "check power and cable; it is being looked for",
+                       "%s: the target is not attached", what);
     if (addr > S12Z_ADDRESS || len > S12Z_ADDRESS + 1 - addr)
         return err_set(err, ERR_FAULT, "addresses have 24 bits", "%s: %zu bytes at %#llx", what,
                        len, (unsigned long long)addr);
@@ -88,8 +92,10 @@ static int transfer_pieces(struct s12z_target *t, enum bdc_op_kind kind, uint32_
             addr += (uint32_t)take;
             len -= take;
             bytes += take;
-            tx = tx ? tx + take : NULL;
-            rx = rx ? rx + take : NULL;
+            if (tx)
+                tx += take;
+            if (rx)
+                rx += take;
         }
         int ret = s12z_do(t, ops, n, err);
         if (ret < 0)
@@ -102,14 +108,18 @@ int s12z_read_raw(struct s12z_target *t, uint32_t addr, unsigned width, uint8_t 
                   struct err *err)
 {
     int ret = s12z_check_access(t, addr, width, len, "read", err);
-    return ret < 0 ? ret : transfer_pieces(t, BDC_READ, addr, width, NULL, buf, len, err);
+    if (ret < 0)
+        return ret;
+    return transfer_pieces(t, BDC_READ, addr, width, NULL, buf, len, err);
 }
 
 int s12z_write_raw(struct s12z_target *t, uint32_t addr, unsigned width, const uint8_t *buf,
                    size_t len, struct err *err)
 {
     int ret = s12z_check_access(t, addr, width, len, "write", err);
-    return ret < 0 ? ret : transfer_pieces(t, BDC_WRITE, addr, width, buf, NULL, len, err);
+    if (ret < 0)
+        return ret;
+    return transfer_pieces(t, BDC_WRITE, addr, width, buf, NULL, len, err);
 }
 
 int s12z_peek8(struct s12z_target *t, uint16_t addr, uint8_t *v, struct err *err)

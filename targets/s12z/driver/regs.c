@@ -5,7 +5,8 @@
 
 static uint32_t mask_of(unsigned n) { return 0xFFFFFFFFu >> (32 - 8 * s12z_target_regs[n].bytes); }
 
-/* All that are not known, in one transfer; PC alone where only it is asked for (a step). */
+/* Reads all registers that are not known in one transfer; PC alone if only that is asked for (a
+ * step). */
 static int fetch_unknown(struct s12z_target *t, unsigned wanted, struct err *err)
 {
     struct bdc_op ops[S12Z_NREGS];

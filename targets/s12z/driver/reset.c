@@ -5,7 +5,7 @@
 #define CSR(t, f)  REG_GET((t)->link.csr, S12Z_BDCCSR_##f)
 #define CSR_BIT(f) REG_MASK(S12Z_BDCCSR_##f)
 
-/* Special reset as a known adapter's firmware does it (1.8). */
+/* Special reset as USBDM-FW does it. */
 enum {
     MS = 1000000,
     BKGD_BEFORE_MS = 3,
@@ -18,10 +18,15 @@ enum {
 static int drive_pins(struct s12z_target *t, unsigned mask, unsigned value, uint64_t then_ms,
                       struct err *err)
 {
-    int ret = t->bdc->set_pins ? t->bdc->set_pins(t->probe, mask, value, err)
-                               : err_set(err, ERR_UNSUPPORTED, "reset the board by hand",
-                                         "%s cannot drive RESET", t->probe->name);
-    return ret < 0 ? ret : s12z_wait(t, then_ms * MS, err);
+    int ret;
+    if (t->bdc->set_pins)
+        ret = t->bdc->set_pins(t->probe, mask, value, err);
+    else
+        ret = err_set(err, ERR_UNSUPPORTED, "reset the board by hand", "%s cannot drive RESET",
+                      t->probe->name);
+    if (ret < 0)
+        return ret;
+    return s12z_wait(t, then_ms * MS, err);
 }
 
 static int wait_reset_rise(struct s12z_target *t, struct err *err)
@@ -43,7 +48,9 @@ static int wait_reset_rise(struct s12z_target *t, struct err *err)
  * BDM. */
 static int reset_by_pins(struct s12z_target *t, bool special, struct err *err)
 {
-    int ret = special ? drive_pins(t, BDC_PIN_BKGD, 0, BKGD_BEFORE_MS, err) : 0;
+    int ret = 0;
+    if (special)
+        ret = drive_pins(t, BDC_PIN_BKGD, 0, BKGD_BEFORE_MS, err);
     if (ret == 0)
         ret = drive_pins(t, BDC_PIN_RESET, 0, RESET_LOW_MS, err);
     if (ret == 0)
@@ -51,9 +58,12 @@ static int reset_by_pins(struct s12z_target *t, bool special, struct err *err)
     if (ret == 0)
         ret = wait_reset_rise(t, err);
     struct err own = { .code = ERR_OK };
-    int let_go =
-        special ? drive_pins(t, BDC_PIN_BKGD, BDC_PIN_BKGD, RECOVERY_MS, ret < 0 ? &own : err) : 0;
-    return ret < 0 ? ret : let_go;
+    int let_go = 0;
+    if (special)
+        let_go = drive_pins(t, BDC_PIN_BKGD, BDC_PIN_BKGD, RECOVERY_MS, ret < 0 ? &own : err);
+    if (ret < 0)
+        return ret;
+    return let_go;
 }
 
 /* The part was reset by its pins: as far as is known it runs now. */
@@ -145,5 +155,7 @@ int s12z_measure_fast(struct s12z_target *t, struct err *err)
     if (t->bdc->max_hz)
         return measure_and_reset(t, err);
     int ret = s12z_clock_source(t, true, err);
-    return ret < 0 || was_fast ? ret : s12z_clock_source(t, false, err);
+    if (ret < 0 || was_fast)
+        return ret;
+    return s12z_clock_source(t, false, err);
 }

@@ -23,7 +23,7 @@ static void stop_was_asked(struct s12z_target *t)
     s12z_stop_is(t, STOP_REQUEST, S12Z_SIGNAL_INT);
 }
 
-/* A STEP1 is over that slept. 1: a stop, 0: it was the step off a breakpoint. */
+/* A STEP1 that slept is over. 1: a stop; 0: it was the step off a breakpoint. */
 static int find_end_of_step(struct s12z_target *t, enum s12z_run_state was, struct err *err)
 {
     uint32_t pc;
@@ -37,7 +37,7 @@ static int find_end_of_step(struct s12z_target *t, enum s12z_run_state was, stru
     return was != S12Z_STEP_OFF;
 }
 
-/* Why does it stand? 1: run.stop says it, 0: it runs on. own: the profile has halted it. */
+/* Finds out why it stands. 1: run.stop says it; 0: it runs on. own: the profile has halted it. */
 static int find_stop(struct s12z_target *t, enum s12z_run_state was, uint8_t efr, bool own,
                      struct err *err)
 {
@@ -58,7 +58,7 @@ static int find_stop(struct s12z_target *t, enum s12z_run_state was, uint8_t efr
     return 1;
 }
 
-/* It stands: what does the caller see? As poll(). */
+/* It stands: works out what the caller sees. Returns as poll() does. */
 static int tell_or_run_on(struct s12z_target *t, struct target_stop *stop, struct err *err)
 {
     enum s12z_run_state was = t->run.state;
@@ -68,8 +68,13 @@ static int tell_or_run_on(struct s12z_target *t, struct target_stop *stop, struc
     int ret = s12z_dbg_disarm(t, &efr, err);
     if (ret == 0)
         ret = s12z_end_step(t, err);
-    int own = ret == 0 && t->hooks ? t->hooks->halted(t, efr, err) : ret;
-    ret = own < 0 ? own : find_stop(t, was, efr, own, err);
+    int own = ret;
+    if (ret == 0 && t->hooks)
+        own = t->hooks->halted(t, efr, err);
+    if (own < 0)
+        ret = own;
+    else
+        ret = find_stop(t, was, efr, own, err);
     if (ret == 0)
         return s12z_run_freely(t, err);
     if (ret > 0) {
@@ -91,7 +96,7 @@ int s12z_halt(struct target *target, struct err *err)
     log_msg(t->probe->log, LOG_TARGET, "%s: halt asked", t->probe->name);
     s12z_run_event(t, S12Z_ON_HALT_ASKED);
     t->run.halt_since_ns = s12z_now(t);
-    /* the next poll steps it or sees to the reset; it does not run freely meanwhile */
+    /* the next poll steps it or deals with the reset; it does not run freely meanwhile */
     if (t->run.state == S12Z_RANGE_HALTING || t->run.state == S12Z_RESET_OURS)
         return 0;
     return s12z_command(t, BDC_BACKGROUND, err);
@@ -121,7 +126,9 @@ int s12z_halt_now(struct s12z_target *t, struct err *err)
 
 int s12z_run_freely(struct s12z_target *t, struct err *err)
 {
-    int ret = t->hooks ? t->hooks->resuming(t, err) : 0;
+    int ret = 0;
+    if (t->hooks)
+        ret = t->hooks->resuming(t, err);
     if (ret == 0)
         ret = s12z_patches_write(t, err);
     if (ret == 0)
@@ -138,7 +145,7 @@ int s12z_run_freely(struct s12z_target *t, struct err *err)
     return 0;
 }
 
-/* The stop that the next poll tells: a watchpoint that the step has met, or the step itself. */
+/* The stop for the next poll to report: a watchpoint that the step has met, or the step itself. */
 static void step_was_made(struct s12z_target *t)
 {
     if (t->run.met)
@@ -162,13 +169,15 @@ static int step_here(struct s12z_target *t, struct err *err)
     return ret;
 }
 
-/* Off a breakpoint with one step, the rest freely: breakpoints are ignored during STEP1 only (ZVHL
- * p.227). */
+/* One step leaves a breakpoint, and the rest runs freely: breakpoints are ignored during STEP1 only
+ * (ZVHL p.227). */
 static int continue_from_here(struct s12z_target *t, struct err *err)
 {
     uint32_t pc;
     bool breaks = t->breaks.npatches || s12z_dbg_wanted(t);
-    int ret = breaks ? s12z_get_reg(t, S12Z_REG_PC, &pc, err) : 0;
+    int ret = 0;
+    if (breaks)
+        ret = s12z_get_reg(t, S12Z_REG_PC, &pc, err);
     if (ret < 0)
         return ret;
     if (!breaks || (!s12z_patch_at(t, pc) && !s12z_code_break_at(t, pc)))
@@ -213,13 +222,16 @@ int s12z_resume(struct target *target, const struct resume *how, struct err *err
         return ret;
     s12z_flash_broken_off(t, "letting the program run");
     t->run.met = NULL;
-    ret = how->set_pc ? s12z_set_reg(t, S12Z_REG_PC, (uint32_t)how->pc & S12Z_ADDRESS, err) : 0;
+    if (how->set_pc)
+        ret = s12z_set_reg(t, S12Z_REG_PC, (uint32_t)how->pc & S12Z_ADDRESS, err);
+    else
+        ret = 0;
     if (ret == 0)
         ret = s12z_need_halted(t, err, "resume");
     if (ret < 0)
         return ret;
     if (t->run.state == S12Z_STOPPED)
-        s12z_run_event(t, S12Z_ON_STOP_TOLD);
+        s12z_run_event(t, S12Z_ON_STOP_REPORTED);
     log_msg(t->probe->log, LOG_TARGET, "%s: %s", t->probe->name, resume_name(how->kind));
     if (how->kind == RESUME_CONTINUE)
         return continue_from_here(t, err);
@@ -230,7 +242,7 @@ int s12z_resume(struct target *target, const struct resume *how, struct err *err
 
 /* ---- polling ---- */
 
-/* The PC stands behind a step in a range: is that a stop? */
+/* The PC is known after a step in a range: whether that is a stop. */
 static enum stop_reason find_range_end(struct s12z_target *t, uint32_t pc, bool asked)
 {
     const struct s12z_hard *h = s12z_code_break_at(t, pc);
@@ -276,7 +288,8 @@ static int step_range(struct s12z_target *t, uint64_t end, struct target_stop *s
     return 1;
 }
 
-/* It was reset. With anything of ours in it, it is halted to say so; else it is left to run. */
+/* It was reset. If anything of ours was in it, it is halted to report that; else it is left to run.
+ */
 static int see_to_reset(struct s12z_target *t, struct err *err)
 {
     bool ours = t->breaks.npatches || s12z_dbg_wanted(t) || t->run.state == S12Z_RESET_OURS;
@@ -331,7 +344,7 @@ int s12z_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, 
 {
     struct s12z_target *t = s12z_of(target);
     if (t->run.state == S12Z_STOPPED) {
-        s12z_run_event(t, S12Z_ON_STOP_TOLD);
+        s12z_run_event(t, S12Z_ON_STOP_REPORTED);
         *stop = t->run.stop;
         return 1;
     }
@@ -340,11 +353,16 @@ int s12z_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, 
                        "the target is gone");
     /* one found to have been reset is stopped again by the next poll */
     if (s12z_state(t) != TARGET_RUNNING) {
-        int looked = s12z_state(t) == TARGET_HALTED && max_ns ? s12z_read_csr(t, err) : 0;
-        return looked < 0 ? err_prefix(err, looked, "looking whether the board is still there") : 0;
+        int looked = 0;
+        if (s12z_state(t) == TARGET_HALTED && max_ns)
+            looked = s12z_read_csr(t, err);
+        if (looked < 0)
+            return err_prefix(err, looked, "looking whether the board is still there");
+        return 0;
     }
     int ret = poll_running(t, max_ns, stop, err);
-    /* what halted it is not known: its program would stand for good, and nobody be told */
+    /* it is not known what halted it: the program would stand for good, and that would not be
+     * reported */
     if (ret < 0 && s12z_state(t) == TARGET_HALTED)
         s12z_run_lost(t);
     return s12z_lost(t, ret);

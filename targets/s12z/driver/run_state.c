@@ -1,8 +1,5 @@
 #include "targets/s12z/driver/run_state.h"
 
-#include <assert.h>
-
-#include "probe/base/log.h"
 #include "targets/s12z/driver/driver.h"
 
 #define TO(event, state) [S12Z_ON_##event] = S12Z_##state
@@ -18,7 +15,7 @@ static const uint8_t table[S12Z_NSTATES][S12Z_NEVENTS] = {
     [S12Z_HALTED] = { ATTACHED, TO(GO, RUNS), TO(STEP_SLEEPS, STEP), TO(OFF_SLEEPS, STEP_OFF),
                       TO(RANGE_BEGINS, RANGE), TO(STOP_FOUND, STOPPED),
                       TO(RESET_FOUND, RESET_OURS) },
-    [S12Z_STOPPED] = { ATTACHED, TO(STOP_TOLD, HALTED), TO(RESET_FOUND, RESET_OURS) },
+    [S12Z_STOPPED] = { ATTACHED, TO(STOP_REPORTED, HALTED), TO(RESET_FOUND, RESET_OURS) },
     [S12Z_RUNS] = { ATTACHED, TO(FOUND_HALTED, HALTED), TO(HALT_ASKED, HALTING), TO(STANDS, HALTED),
                     TO(RESET_FOUND, RESET), TO(LOOK_ASKED, LOOKED_AT) },
     [S12Z_LOOKED_AT] = { ATTACHED, TO(HALT_ASKED, HALTING), TO(RESET_FOUND, RESET),
@@ -44,45 +41,19 @@ static const uint8_t table[S12Z_NSTATES][S12Z_NEVENTS] = {
                             TO(RESET_FOUND, RESET_OURS) },
 };
 
-enum s12z_run_state s12z_run_next(enum s12z_run_state state, enum s12z_run_event event)
-{
-    return (enum s12z_run_state)table[state][event];
-}
-
-enum target_state s12z_run_seen_as(enum s12z_run_state state)
-{
-#define SEEN(name, seen, text) [S12Z_##name] = seen,
-    static const uint8_t seen[S12Z_NSTATES] = { S12Z_RUN_STATES(SEEN) };
-    return (enum target_state)seen[state];
-}
-
-const char *s12z_run_state_name(enum s12z_run_state state)
-{
-#define STATE_NAME(name, seen, text) [S12Z_##name] = #name,
-    static const char *const names[S12Z_NSTATES] = { "refused", S12Z_RUN_STATES(STATE_NAME) };
-    return names[state];
-}
-
-const char *s12z_run_event_name(enum s12z_run_event event)
-{
-#define EVENT_NAME(name, text) #name,
-    static const char *const names[S12Z_NEVENTS] = { S12Z_RUN_EVENTS(EVENT_NAME) };
-    return names[event];
-}
+const struct run_table s12z_run_table = RUN_TABLE(table, S12Z_RUN_STATES, S12Z_RUN_EVENTS);
 
 /* ---- the state of a target ---- */
 
 void s12z_run_event(struct s12z_target *t, enum s12z_run_event event)
 {
-    enum s12z_run_state from = t->run.state, to = s12z_run_next(from, event);
-    assert(to != S12Z_REFUSED);
-    if (to == S12Z_REFUSED)
+    enum s12z_run_state from = t->run.state;
+    unsigned to = run_table_change(&s12z_run_table, from, event, t->probe->log, t->probe->name);
+    if (!to)
         return;
-    t->run.state = to;
+    t->run.state = (enum s12z_run_state)to;
     if (event == S12Z_ON_STANDS || to != from)
         t->run.before = event == S12Z_ON_STANDS ? from : S12Z_REFUSED;
-    log_msg(t->probe->log, LOG_TARGET, "%s: run control: %s, %s -> %s", t->probe->name,
-            s12z_run_event_name(event), s12z_run_state_name(from), s12z_run_state_name(to));
 }
 
 bool s12z_asked_to_halt(enum s12z_run_state state)

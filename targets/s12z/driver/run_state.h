@@ -3,10 +3,7 @@
 #ifndef TARGETS_S12Z_DRIVER_RUN_STATE_H
 #define TARGETS_S12Z_DRIVER_RUN_STATE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "targets/target.h"
+#include "targets/run_table.h"
 
 /* clang-format off */
 /* name, what the caller sees, what it means */
@@ -14,7 +11,7 @@
     S(DETACHED,      TARGET_DETACHED, "not attached, or secured")                                 \
     S(GONE,          TARGET_GONE,     "the link was lost")                                        \
     S(HALTED,        TARGET_HALTED,   "stands in active BDM")                                     \
-    S(STOPPED,       TARGET_HALTED,   "stands; the next poll tells why")                          \
+    S(STOPPED,       TARGET_HALTED,   "stands; the next poll reports why")                        \
     S(RUNS,          TARGET_RUNNING,  "runs freely")                                              \
     S(LOOKED_AT,     TARGET_RUNNING,  "BACKGROUND was sent for a look at the PC; runs on after it") \
     S(HALTING,       TARGET_RUNNING,  "BACKGROUND was sent for a halt")                           \
@@ -24,8 +21,8 @@
     S(RANGE,         TARGET_RUNNING,  "stands; each poll steps it inside a range")                \
     S(RANGE_HALTING, TARGET_RUNNING,  "stands; the next poll steps it once and stops")            \
     S(RESET,         TARGET_RUNNING,  "was reset while it ran; the next poll sees to it")         \
-    S(RESET_OURS,    TARGET_RUNNING,  "the same, and a stop is to tell of it")                    \
-    S(RESET_HALTING, TARGET_RUNNING,  "BACKGROUND was sent to tell of a reset")                   \
+    S(RESET_OURS,    TARGET_RUNNING,  "the same, and a stop is to report it")                     \
+    S(RESET_HALTING, TARGET_RUNNING,  "BACKGROUND was sent to report a reset")                    \
     S(RESET_ASLEEP,  TARGET_RUNNING,  "the same, and it did not halt in time")
 /* name, what happens */
 #define S12Z_RUN_EVENTS(E)                                                             \
@@ -40,11 +37,11 @@
     E(HALT_ASKED,    "the caller wants it halted")                                     \
     E(HALT_LATE,     "it did not halt within a second")                                \
     E(STANDS,        "BDCCSR says that it is in active BDM, or a range is stepped")    \
-    E(STOP_FOUND,    "a stop is to be told by the next poll")                          \
-    E(STOP_TOLD,     "it was told, or the program is to go on")                        \
+    E(STOP_FOUND,    "the next poll is to report a stop")                              \
+    E(STOP_REPORTED, "it was reported, or the program is to go on")                    \
     E(RESET_FOUND,   "ENBDC was found clear: the part was reset")                      \
     E(RESET_PASSED,  "nothing of ours was in the part: it runs on")                    \
-    E(RESET_HALTS,   "it is being halted to tell of the reset")                        \
+    E(RESET_HALTS,   "it is being halted to report the reset")                         \
     E(LOOK_ASKED,    "BACKGROUND was sent for a look at the PC")                       \
     E(LOOK_OVER,     "the PC was read, or a breakpoint was met at that moment")
 /* clang-format on */
@@ -54,12 +51,7 @@
 enum s12z_run_state { S12Z_REFUSED, S12Z_RUN_STATES(S12Z_RUN_STATE) S12Z_NSTATES };
 enum s12z_run_event { S12Z_RUN_EVENTS(S12Z_RUN_EVENT) S12Z_NEVENTS };
 
-/* The state that follows; S12Z_REFUSED: the event cannot happen there. */
-enum s12z_run_state s12z_run_next(enum s12z_run_state state, enum s12z_run_event event);
-/* What callers of the target's interface see in this state. */
-enum target_state s12z_run_seen_as(enum s12z_run_state state);
-/* Names as in the lists above, for logs and the table in docs/. */
-const char *s12z_run_state_name(enum s12z_run_state state);
-const char *s12z_run_event_name(enum s12z_run_event event);
+/* The table: S12Z_REFUSED where an event cannot happen. */
+extern const struct run_table s12z_run_table;
 
 #endif

@@ -5,7 +5,9 @@ uint64_t s12z_now(struct s12z_target *t) { return t->bdc->now_ns(t->probe); }
 
 int s12z_wait(struct s12z_target *t, uint64_t ns, struct err *err)
 {
-    return t->bdc->wait ? t->bdc->wait(t->probe, ns, err) : 0;
+    if (t->bdc->wait)
+        return t->bdc->wait(t->probe, ns, err);
+    return 0;
 }
 
 bool s12z_can(const struct s12z_target *t, uint8_t opcode)

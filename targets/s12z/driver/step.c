@@ -1,4 +1,4 @@
-/* One STEP1, and the watchpoints that it meets: the module's matches are ignored then, so the
+/* One STEP1, and the watchpoints that it meets. Hardware ignores the module's matches then, so the
  * instruction is read before it runs. Source: ZVHL p.143-227. */
 #include "probe/base/util.h"
 #include "targets/s12z/isa/isa.h"
@@ -22,7 +22,7 @@ static int read_pointer(void *ctx, uint32_t addr, uint32_t *value)
     return ret;
 }
 
-/* An instruction that cannot be read will not do anything either. */
+/* An instruction that cannot be read cannot do anything either. */
 static int expect_accesses(struct s12z_target *t, struct step_accesses *a, struct err *err)
 {
     uint8_t code[S12Z_MAX_LENGTH];
@@ -58,15 +58,20 @@ static int find_met_watchpoint(struct s12z_target *t, struct step_accesses *a, s
 
 int s12z_end_step(struct s12z_target *t, struct err *err)
 {
-    struct s12z_patch *p = t->run.lifted == S12Z_NONE ? NULL : s12z_patch_at(t, t->run.lifted);
-    int ret = p ? s12z_patch_set(t, p, true, err) : 0;
+    struct s12z_patch *p = NULL;
+    if (t->run.lifted != S12Z_NONE)
+        p = s12z_patch_at(t, t->run.lifted);
+    int ret = 0;
+    if (p)
+        ret = s12z_patch_set(t, p, true, err);
     if (ret == 0)
         t->run.lifted = S12Z_NONE;
     return ret;
 }
 
-/* One STEP1. 1: done, halted again; 0: the instruction was WAI or STOP and the CPU sleeps on it.
- * Matches of the module would be ignored by hardware but end its sequence, so it is disarmed. */
+/* Does one STEP1. 1: done, and halted again; 0: the instruction was WAI or STOP and the CPU sleeps
+ * in it. The module is disarmed meanwhile: hardware would ignore its matches, but they would end
+ * its sequence. */
 int s12z_step_once(struct s12z_target *t, enum s12z_run_event asleep, struct err *err)
 {
     struct s12z_patch *p = s12z_patch_at(t, t->regs.value[S12Z_REG_PC]);
@@ -76,7 +81,8 @@ int s12z_step_once(struct s12z_target *t, enum s12z_run_event asleep, struct err
         ret = expect_accesses(t, &accesses, err);
     if (ret == 0 && p && p->in_memory) {
         ret = s12z_patch_set(t, p, false, err);
-        t->run.lifted = ret == 0 ? p->addr : t->run.lifted;
+        if (ret == 0)
+            t->run.lifted = p->addr;
     }
     if (ret < 0)
         return ret;
@@ -96,5 +102,7 @@ int s12z_step_once(struct s12z_target *t, enum s12z_run_event asleep, struct err
     ret = s12z_end_step(t, err);
     if (ret == 0)
         ret = find_met_watchpoint(t, &accesses, err);
-    return ret < 0 ? ret : 1;
+    if (ret < 0)
+        return ret;
+    return 1;
 }

@@ -13,9 +13,8 @@ void s12z_stop_is(struct s12z_target *t, enum stop_reason reason, int signal)
     t->run.stop.pc = t->regs.valid >> S12Z_REG_PC & 1 ? t->regs.value[S12Z_REG_PC] : 0;
 }
 
-/* BGND halts behind itself; the program is to see its address. Not certain for silicon
- * (docs/unverified.md), so a PC on the breakpoint itself is understood as well. 1: it was one of
- * ours. */
+/* BGND halts behind itself, and its own address is to be shown. That is not certain for silicon
+ * (docs/unverified.md), so a PC on the breakpoint is accepted, too. 1: it was one of ours. */
 static int stands_at_patch(struct s12z_target *t, uint32_t pc, struct err *err)
 {
     struct s12z_patch *behind = s12z_patch_at(t, (pc - 1) & S12Z_ADDRESS),
@@ -64,8 +63,8 @@ static int get_program_byte(struct s12z_target *t, uint32_t addr)
     return -1;
 }
 
-/* A BGND in RAM that is not ours, nor the program's: the breakpoint of a session that was lost. It
- * is taken away, as that session would have done. */
+/* A BGND in RAM that is neither ours nor the program's is a stale session's breakpoint. It is
+ * removed, as that session would have done. */
 static int remove_stray(struct s12z_target *t, uint32_t addr, uint8_t byte, struct err *err)
 {
     int ret = s12z_write_raw(t, addr, 1, &byte, 1, err);
@@ -76,16 +75,19 @@ static int remove_stray(struct s12z_target *t, uint32_t addr, uint8_t byte, stru
     snprintf(t->run.stop.text, sizeof t->run.stop.text,
              "a breakpoint left at %06X by a session that was lost; the program's byte is back",
              addr);
-    return ret < 0 ? ret : 1;
+    if (ret < 0)
+        return ret;
+    return 1;
 }
 
 static const char *unasked_text(bool bgnd, bool known)
 {
     if (!bgnd)
         return "halted by something else than this debugger";
-    return known ? "BGND compiled into the program"
-                 : "BGND in RAM: the program's own, or left there by "
-                   "a session that was lost (then load again)";
+    if (known)
+        return "BGND compiled into the program";
+    return "BGND in RAM: the program's own, or left there by "
+           "a session that was lost (then load again)";
 }
 
 /* Neither asked for, nor a comparator, nor a BGND of ours. */
@@ -98,7 +100,9 @@ int s12z_stop_unasked(struct s12z_target *t, uint32_t pc, struct err *err)
         return err_set(err, ERR_NO_TARGET, "check power and cable; it is being looked for",
                        "the target does not answer");
     bool bgnd = ret == 0 && byte == 0, ram = !s12z_in_flash(t, at);
-    int programs = bgnd && ram ? get_program_byte(t, at) : -1;
+    int programs = -1;
+    if (bgnd && ram)
+        programs = get_program_byte(t, at);
     if (programs > 0)
         return remove_stray(t, at, (uint8_t)programs, err);
     s12z_stop_is(t, STOP_SIGNAL, S12Z_SIGNAL_TRAP);

@@ -12,14 +12,13 @@
 
 /* ---- attach ---- */
 
-/* It was lost while it ran, and now stands. If only its full trace buffer has halted it, or a look
+/* It was lost while it ran, and stands now. If only its full trace buffer has halted it, or a look
  * at its PC, it runs on. */
 static int see_why_halted(struct s12z_target *t, struct err *err)
 {
     uint8_t efr = 0;
     int ret = s12z_found_halted(t, &efr, err);
-    bool profile = efr & (REG_MASK(S12Z_DBGEFR_PTBOVF) |
-                          (t->dbg.has_profile ? t->dbg.profile.comparators : 0));
+    bool profile = efr & (REG_MASK(S12Z_DBGEFR_PTBOVF) | s12z_profile_comparators(t));
     if (ret < 0 || !t->lost.ran || t->run.stop.reason != STOP_REQUEST || !(t->lost.look || profile))
         return ret;
     log_msg(t->probe->log, LOG_TARGET,
@@ -82,8 +81,8 @@ int s12z_attach(struct target *target, struct err *err)
 
 /* ---- reset ---- */
 
-/* To run from reset with breakpoints it starts halted, so that none is missed; then it runs in
- * special mode. */
+/* To run from reset with breakpoints the part starts halted, so that none is missed. It then runs
+ * in special mode. */
 static int op_reset(struct target *target, enum reset_mode mode, struct err *err)
 {
     struct s12z_target *t = s12z_of(target);
@@ -113,7 +112,9 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
 static int give_part_back(struct s12z_target *t, struct err *err)
 {
     struct bdc_op off = { .kind = BDC_COMMAND, .opcode = BDC_ACK_DISABLE };
-    int ret = s12z_state(t) == TARGET_HALTED ? s12z_command(t, BDC_GO, err) : 0;
+    int ret = 0;
+    if (s12z_state(t) == TARGET_HALTED)
+        ret = s12z_command(t, BDC_GO, err);
     if (ret == 0 && (t->link.control ^ t->part.attach_control) & CSR_BIT(CLKSW))
         ret = s12z_clock_source(t, t->part.attach_control & CSR_BIT(CLKSW), err);
     t->link.control =
@@ -134,7 +135,9 @@ static int op_detach(struct target *target, struct err *err)
     if (s12z_state(t) == TARGET_DETACHED || s12z_state(t) == TARGET_GONE)
         return 0;
     s12z_flash_broken_off(t, "detaching");
-    int ret = t->dbg.has_profile && t->ops.trace ? t->ops.trace->disarm(target, err) : 0;
+    int ret = 0;
+    if (t->dbg.has_profile && t->ops.trace)
+        ret = t->ops.trace->disarm(target, err);
     if (ret == 0 && (t->run.state == S12Z_RANGE || t->run.state == S12Z_RANGE_HALTING))
         ret = s12z_halt_now(t, err); /* stepped from here */
     if (ret == 0)
@@ -162,11 +165,12 @@ static const char *op_remark(struct target *target)
                "cycles from it";
     if (t->link.needs_fast)
         return "this adapter does whole actions only and needs the fast BDC clock, which follows "
-               "the PLL: failed accesses read EE and are not told, "
+               "the PLL: failed accesses read EE and are not reported, "
                "--sample halts the program for each look, and the trace buffer is read word by "
                "word";
     if (t->bdc->no_flags)
-        return "this adapter does whole actions only: failed accesses read EE and are not told, "
+        return "this adapter does whole actions only: failed accesses read EE and are not "
+               "reported, "
                "--sample halts the program for each look, "
                "and the trace buffer is read word by word";
     return NULL;
@@ -192,7 +196,9 @@ static size_t op_memory_map(struct target *target, const struct memory_region **
 
 static void op_close(struct target *target)
 {
-    struct s12z_target *t = target ? s12z_of(target) : NULL;
+    struct s12z_target *t = NULL;
+    if (target)
+        t = s12z_of(target);
     if (!t)
         return;
     if (t->tracing)

@@ -21,7 +21,14 @@ static unsigned operand_cycles(const struct s12z_operand *o)
 {
     if (o->kind != S12Z_OPR_MEM)
         return 0;
-    return 1 + (o->index != S12Z_NOREG ? 1 : 0) + (o->indirect ? 2 : 0) + (o->bytes > 2 ? 1 : 0);
+    unsigned n = 1;
+    if (o->index != S12Z_NOREG)
+        n++;
+    if (o->indirect)
+        n += 2;
+    if (o->bytes > 2)
+        n++;
+    return n;
 }
 
 unsigned s12z_cycles(const struct s12z_insn *i)

@@ -1,6 +1,8 @@
 #include "targets/s12z/isa/isa.h"
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
+#include "targets/s12z/isa/operand.h"
 
 /* What follows the opcode byte. "reg" is the register in the opcode's low bits: Dn in 2:0, X or Y
  * in 0. */
@@ -92,16 +94,6 @@ static const struct range page2[] = {
 };
 static const struct range trap = R(0, 0xFF, TRAP, F_TRAP, 0);
 
-static const uint8_t reg_bytes[] = { 2, 2, 2, 2, 1, 1, 4, 4, 3, 3, 3, 3, 1, 1, 2, 0 };
-unsigned s12z_reg_bytes(enum s12z_reg r) { return reg_bytes[r]; }
-
-const char *s12z_reg_name(enum s12z_reg r)
-{
-    static const char *const names[] = { "d2", "d3", "d4", "d5", "d0",  "d1",  "d6",  "d7",
-                                         "x",  "y",  "s",  "p",  "cch", "ccl", "ccw", "?" };
-    return names[r];
-}
-
 const char *s12z_op_name(enum s12z_op op)
 {
 #define S12Z_OP_TEXT(name, text) text,
@@ -110,158 +102,27 @@ const char *s12z_op_name(enum s12z_op op)
     return names[op];
 }
 
-/* The bytes still to be read. short_ is set instead of reading beyond them. */
-struct cursor {
-    const uint8_t *p;
-    size_t at, avail;
-    bool short_;
-};
-
-static uint32_t take_bytes(struct cursor *c, unsigned n)
-{
-    uint32_t v = 0;
-    if (c->avail - c->at < n) {
-        c->short_ = true;
-        c->at = c->avail;
-        return 0;
-    }
-    while (n--)
-        v = v << 8 | c->p[c->at++];
-    return v;
-}
-
-static int32_t take_signed(struct cursor *c, unsigned n)
-{
-    unsigned shift = 32 - 8 * n;
-    return (int32_t)(take_bytes(c, n) << shift) >> shift;
-}
-
-static struct s12z_operand operand_of_value(int32_t value, unsigned bytes)
-{
-    return (struct s12z_operand){ .kind = S12Z_OPR_IMM,
-                                  .value = value,
-                                  .bytes = (uint8_t)bytes,
-                                  .reg = S12Z_NOREG,
-                                  .index = S12Z_NOREG };
-}
-
-static struct s12z_operand operand_of_register(unsigned r)
-{
-    return (struct s12z_operand){
-        .kind = S12Z_OPR_REG, .reg = (uint8_t)r, .bytes = reg_bytes[r], .index = S12Z_NOREG
-    };
-}
-
-static struct s12z_operand operand_of_memory(unsigned base, int32_t value, unsigned bytes)
-{
-    return (struct s12z_operand){ .kind = S12Z_OPR_MEM,
-                                  .reg = (uint8_t)base,
-                                  .index = S12Z_NOREG,
-                                  .value = value,
-                                  .bytes = (uint8_t)bytes };
-}
-
-/* Rows E and F of xb below 0xF8 that adjust a register: 3 pre, 7 post; C, D decrement, E, F
- * increment; even rows X, odd rows Y. */
-static struct s12z_operand adjusted_operand(unsigned xb, unsigned bytes)
-{
-    struct s12z_operand o = operand_of_memory(xb & 0x10 ? S12Z_Y : S12Z_X, 0, bytes);
-    bool increment = xb & 0x20, post = xb & 0x04;
-    o.adjust =
-        increment ? (post ? S12Z_POST_INC : S12Z_PRE_INC) : (post ? S12Z_POST_DEC : S12Z_PRE_DEC);
-    return o;
-}
-
-/* xb 0xC0-0xFF. Source: binutils s12z-opc.c. */
-static struct s12z_operand operand_high(struct cursor *c, unsigned xb, unsigned bytes)
-{
-    static const uint8_t base[] = { S12Z_X, S12Z_Y, S12Z_S, S12Z_P };
-    unsigned row = xb >> 4 & 3;
-    struct s12z_operand o;
-    switch (xb & 0x0F) {
-    case 0x0:
-    case 0x1:
-    case 0x4:
-    case 0x5: /* 9-bit signed offset, its sign is bit 0 */
-        o = operand_of_memory(base[row], (int32_t)take_bytes(c, 1) - (xb & 1 ? 256 : 0), bytes);
-        o.indirect = xb & 0x04;
-        return o;
-    case 0x2:
-    case 0x6:
-        o = operand_of_memory(base[row], take_signed(c, 3), bytes);
-        o.indirect = xb & 0x04;
-        return o;
-    case 0x3:
-    case 0x7: return adjusted_operand(xb, bytes);
-    }
-    if (row == 2) /* E8-EF: 24-bit signed offset plus Dn */
-        return operand_of_memory(xb & 7, take_signed(c, 3), bytes);
-    if (row < 2) { /* C8-DF: [Dn + X], [Dn + Y] */
-        o = operand_of_memory(base[row], 0, bytes);
-        o.index = xb & 7;
-        o.indirect = true;
-        return o;
-    }
-    switch (xb) {
-    case 0xFA:
-    case 0xFE:
-        o = operand_of_memory(S12Z_NOREG, (int32_t)take_bytes(c, 3), bytes);
-        o.indirect = xb == 0xFE;
-        return o;
-    case 0xFB:
-    case 0xFF:
-        o = operand_of_memory(S12Z_S, 0, bytes);
-        o.adjust = xb == 0xFB ? S12Z_PRE_DEC : S12Z_POST_INC;
-        return o;
-    default: /* F8 F9 FC FD: 18-bit address */
-        return operand_of_memory(
-            S12Z_NOREG, (int32_t)(take_bytes(c, 2) | (xb & 1) << 16 | (xb & 4) << 15), bytes);
-    }
-}
-
-/* The general operand OPR. bytes: size of the access. */
-static struct s12z_operand decode_operand(struct cursor *c, unsigned bytes)
-{
-    static const uint8_t base[] = { S12Z_X, S12Z_Y, S12Z_S };
-    unsigned xb = take_bytes(c, 1);
-    struct s12z_operand o;
-    if (xb < 0x40)
-        o = operand_of_memory(S12Z_NOREG, (int32_t)(xb << 8 | take_bytes(c, 1)), bytes);
-    else if (xb < 0x70)
-        o = operand_of_memory(base[(xb >> 4) - 4], xb & 0x0F, bytes);
-    else if (xb < 0x80)
-        o = operand_of_value(xb & 0x0F ? (int32_t)(xb & 0x0F) : -1, bytes);
-    else if (xb >= 0xC0)
-        o = operand_high(c, xb, bytes);
-    else if (!(xb & 0x08))
-        o = operand_of_memory(xb & 7, (int32_t)(take_bytes(c, 2) | (xb & 0x30) << 12), bytes);
-    else if (xb >= 0xB8)
-        o = operand_of_register(xb & 7);
-    else {
-        o = operand_of_memory(base[(xb >> 4) - 8], 0, bytes);
-        o.index = xb & 7;
-    }
-    o.postbyte = (uint8_t)xb;
-    return o;
-}
-
 static void add_operand(struct s12z_insn *i, struct s12z_operand o) { i->opr[i->nopr++] = o; }
 
 /* Displacement of 7 or 15 bits from the first byte of the instruction. */
-static void decode_relative(struct cursor *c, uint32_t pc, struct s12z_insn *i)
+static void decode_relative(struct operand_cursor *c, uint32_t pc, struct s12z_insn *i)
 {
-    uint32_t d = take_bytes(c, 1);
-    int32_t disp =
-        d & 0x80 ? (int32_t)((d << 8 | take_bytes(c, 1)) << 17) >> 17 : (int32_t)(d << 25) >> 25;
+    uint32_t d = operand_take(c, 1);
+    unsigned bits = 7;
+    if (d & 0x80) {
+        d = d << 8 | operand_take(c, 1);
+        bits = 15;
+    }
+    int32_t disp = (int32_t)(d << (32 - bits)) >> (32 - bits);
     i->target = (pc + (uint32_t)disp) & 0xFFFFFF;
 }
 
 /* bm: which bit of what (binutils s12z-opc.c). */
-static void bit_operand(struct cursor *c, struct s12z_insn *i)
+static void bit_operand(struct operand_cursor *c, struct s12z_insn *i)
 {
-    unsigned bm = take_bytes(c, 1);
+    unsigned bm = operand_take(c, 1);
     if (!(bm & 0x80) || (bm & 0x06) == 0x06) {
-        unsigned bits = 8u * reg_bytes[bm & 7];
+        unsigned bits = 8u * s12z_reg_bytes(bm & 7);
         add_operand(i, operand_of_register(bm & 7));
         add_operand(i, operand_of_value((int32_t)(bm >> 3 & (bits - 1)), 1));
         return;
@@ -277,56 +138,59 @@ static void bit_operand(struct cursor *c, struct s12z_insn *i)
         number |= (bm & 3) << 3;
     } else { /* bit number in a register */
         i->bytes = (uint8_t)((bm >> 2 & 3) + 1);
-        add_operand(i, decode_operand(c, i->bytes));
+        add_operand(i, operand_general(c, i->bytes));
         add_operand(i, operand_of_register(number));
         return;
     }
-    add_operand(i, decode_operand(c, i->bytes));
+    add_operand(i, operand_general(c, i->bytes));
     add_operand(i, operand_of_value((int32_t)number, 1));
 }
 
-static void decode_loop(struct cursor *c, uint32_t pc, struct s12z_insn *i)
+static enum s12z_reg x_or_y(unsigned code) { return code & 1 ? S12Z_Y : S12Z_X; }
+
+static void decode_loop(struct operand_cursor *c, uint32_t pc, struct s12z_insn *i)
 {
-    unsigned lb = take_bytes(c, 1);
+    unsigned lb = operand_take(c, 1);
     i->op = lb & 0x80 ? S12Z_OP_DB : S12Z_OP_TB;
     i->cond = lb >> 4 & 7;
     if (!(lb & 0x08))
         add_operand(i, operand_of_register(lb & 7));
     else if (!(lb & 0x04))
-        add_operand(i, operand_of_register(lb & 1 ? S12Z_Y : S12Z_X));
+        add_operand(i, operand_of_register(x_or_y(lb)));
     else {
         i->bytes = (uint8_t)((lb & 3) + 1);
-        add_operand(i, decode_operand(c, i->bytes));
+        add_operand(i, operand_general(c, i->bytes));
     }
     decode_relative(c, pc, i);
 }
 
-static void push_pull(struct cursor *c, struct s12z_insn *i)
+static void push_pull(struct operand_cursor *c, struct s12z_insn *i)
 {
-    unsigned b = take_bytes(c, 1), six = b & 0x3F;
+    unsigned b = operand_take(c, 1), six = b & 0x3F;
     i->op = b & 0x80 ? S12Z_OP_PUL : S12Z_OP_PSH;
     /* no register named: all of them, or with bit 6 the 16-bit ones, D2-D5 */
     if (b & 0x40)
-        i->mask = (uint16_t)(six ? six : 0x0F0);
+        i->mask = (uint16_t)EITHER(six, 0x0F0);
     else
         i->mask = (uint16_t)(six ? six << 6 : 0xFFF);
 }
 
 /* A count operand: xb 0x70-0x7F is not an immediate of its own but four bits of a 5-bit one, the
  * fifth is sb bit 3. */
-static struct s12z_operand shift_count(struct cursor *c, unsigned sb)
+static struct s12z_operand shift_count(struct operand_cursor *c, unsigned sb)
 {
-    struct s12z_operand o = decode_operand(c, 1);
+    struct s12z_operand o = operand_general(c, 1);
     if ((o.postbyte & 0xF0) == 0x70)
         o.value = (int32_t)((o.postbyte & 0x0Fu) << 1 | (sb >> 3 & 1));
     return o;
 }
 
-static void decode_shift(struct cursor *c, unsigned opcode, struct s12z_insn *i)
+static void decode_shift(struct operand_cursor *c, unsigned opcode, struct s12z_insn *i)
 {
-    unsigned sb = take_bytes(c, 1), bytes = (sb & 3) + 1, two = sb & 8 ? 2 : 1;
+    unsigned sb = operand_take(c, 1), bytes = (sb & 3) + 1, two = sb & 8 ? 2 : 1;
+    static const uint8_t ops[2][2] = { { S12Z_OP_LSR, S12Z_OP_LSL }, { S12Z_OP_ASR, S12Z_OP_ASL } };
     bool left = sb & 0x40, arithmetic = sb & 0x80;
-    i->op = arithmetic ? (left ? S12Z_OP_ASL : S12Z_OP_ASR) : (left ? S12Z_OP_LSL : S12Z_OP_LSR);
+    i->op = ops[arithmetic][left];
     switch (sb & 0x34) {
     case 0x00:
     case 0x04: /* Dd, Ds, #1 or #2 */
@@ -343,32 +207,32 @@ static void decode_shift(struct cursor *c, unsigned opcode, struct s12z_insn *i)
     case 0x20: /* Dd, operand, #1 or #2 */
         add_operand(i, operand_of_register(opcode & 7));
         i->bytes = (uint8_t)bytes;
-        add_operand(i, decode_operand(c, bytes));
+        add_operand(i, operand_general(c, bytes));
         add_operand(i, operand_of_value((int32_t)two, 1));
         break;
     case 0x24: /* rotate the operand by one */
         i->op = left ? S12Z_OP_ROL : S12Z_OP_ROR;
         i->bytes = (uint8_t)bytes;
-        add_operand(i, decode_operand(c, bytes));
+        add_operand(i, operand_general(c, bytes));
         break;
     case 0x30: /* Dd, operand, count */
         add_operand(i, operand_of_register(opcode & 7));
         i->bytes = (uint8_t)bytes;
-        add_operand(i, decode_operand(c, bytes));
+        add_operand(i, operand_general(c, bytes));
         add_operand(i, shift_count(c, sb));
         break;
     default: /* operand in place, #1 or #2 */
         i->bytes = (uint8_t)bytes;
-        add_operand(i, decode_operand(c, bytes));
+        add_operand(i, operand_general(c, bytes));
         add_operand(i, operand_of_value((int32_t)two, 1));
         break;
     }
 }
 
 /* MUL, DIV, MOD, MAC, QMUL: Dd and two sources by mb; bit 7 of mb: signed (binutils s12z-opc.c). */
-static void decode_multiply(struct cursor *c, unsigned opcode, struct s12z_insn *i)
+static void decode_multiply(struct operand_cursor *c, unsigned opcode, struct s12z_insn *i)
 {
-    unsigned mb = take_bytes(c, 1), bytes = (mb & 3) + 1;
+    unsigned mb = operand_take(c, 1), bytes = (mb & 3) + 1;
     if (mb & 0x80)
         i->op--; /* the signed form stands before the unsigned one in S12Z_OPS */
     add_operand(i, operand_of_register(opcode & 7));
@@ -381,94 +245,186 @@ static void decode_multiply(struct cursor *c, unsigned opcode, struct s12z_insn 
     if ((mb & 3) == 2) { /* two operands, each with its own size */
         i->bytes = 0;
         i->mask = (uint16_t)(((mb >> 4 & 3) + 1) << 8 | ((mb >> 2 & 3) + 1));
-        add_operand(i, decode_operand(c, (mb >> 4 & 3) + 1));
-        add_operand(i, decode_operand(c, (mb >> 2 & 3) + 1));
+        add_operand(i, operand_general(c, (mb >> 4 & 3) + 1));
+        add_operand(i, operand_general(c, (mb >> 2 & 3) + 1));
         return;
     }
     add_operand(i, operand_of_register(mb >> 3 & 7));
-    add_operand(i,
-                mb & 4 ? operand_of_value(take_signed(c, bytes), bytes) : decode_operand(c, bytes));
+    if (mb & 4)
+        add_operand(i, operand_of_value(operand_take_signed(c, bytes), bytes));
+    else
+        add_operand(i, operand_general(c, bytes));
 }
 
 /* BFEXT, BFINS: destination, source, then width and offset in D2-D5 or an immediate byte that
  * precedes xb. */
-static void bit_field(struct cursor *c, unsigned opcode, struct s12z_insn *i)
+static void bit_field(struct operand_cursor *c, unsigned opcode, struct s12z_insn *i)
 {
-    unsigned bb = take_bytes(c, 1);
+    unsigned bb = operand_take(c, 1);
     bool opr = bb & 0x40, opr_first = opr && bb & 0x10;
-    struct s12z_operand field = operand_of_register(bb & 3), other;
+    struct s12z_operand field = operand_of_register(bb & 3);
+    struct s12z_operand reg = operand_of_register(opcode & 7), other;
     i->op = bb & 0x80 ? S12Z_OP_BFINS : S12Z_OP_BFEXT;
     if (bb & 0x20) {
-        unsigned i1 = take_bytes(c, 1);
+        unsigned i1 = operand_take(c, 1);
         field = operand_of_value((int32_t)(((bb & 3) << 3 | i1 >> 5) << 5 | (i1 & 0x1F)), 2);
         field.kind = S12Z_OPR_FIELD;
     }
     if (opr)
         i->bytes = (uint8_t)((bb >> 2 & 3) + 1);
-    other = opr ? decode_operand(c, i->bytes) : operand_of_register(bb >> 2 & 7);
-    add_operand(i, opr_first ? other : operand_of_register(opcode & 7));
-    add_operand(i, opr_first ? operand_of_register(opcode & 7) : other);
+    if (opr)
+        other = operand_general(c, i->bytes);
+    else
+        other = operand_of_register(bb >> 2 & 7);
+    if (opr_first) {
+        add_operand(i, other);
+        add_operand(i, reg);
+    } else {
+        add_operand(i, reg);
+        add_operand(i, other);
+    }
     add_operand(i, field);
 }
 
 /* Registers named by nibbles. SEX is EXG with a smaller first register. */
-static void register_pair(struct cursor *c, struct s12z_insn *i)
+static void register_pair(struct operand_cursor *c, struct s12z_insn *i)
 {
-    unsigned b = take_bytes(c, 1), from = b >> 4, to = b & 15;
-    if (i->op == S12Z_OP_EXG && reg_bytes[from] < reg_bytes[to])
+    unsigned b = operand_take(c, 1), from = b >> 4, to = b & 15;
+    if (i->op == S12Z_OP_EXG && s12z_reg_bytes(from) < s12z_reg_bytes(to))
         i->op = S12Z_OP_SEX;
     add_operand(i, operand_of_register(from));
     add_operand(i, operand_of_register(to));
 }
 
-/* clang-format off */
+/* ---- operands by the form of the opcode ---- */
 
-        static void operands(struct cursor *c, const struct range *r, unsigned opcode, uint32_t pc, struct s12z_insn *i)
+static void add_register(struct s12z_insn *i, unsigned r)
 {
-    unsigned d = opcode & 7, xy = opcode & 1 ? S12Z_Y : S12Z_X;
-    switch ((enum form)r->form) {
-    case F_NONE: break;
-    case F_REL: decode_relative(c, pc, i); break;
-    case F_BM: bit_operand(c, i); break;
-    case F_BM_REL: bit_operand(c, i); decode_relative(c, pc, i); break;
-    case F_LOOP: decode_loop(c, pc, i); break;
-    case F_PSH: push_pull(c, i); break;
-    case F_LEA_D: add_operand(i, operand_of_register(opcode == 0x06 ? S12Z_D6 : S12Z_D7)); add_operand(i, decode_operand(c, 4)); break;
-    case F_LEA_XYS: add_operand(i, operand_of_register(S12Z_X + (opcode & 3))); add_operand(i, decode_operand(c, 3)); break;
-    case F_LEA_IMM8: add_operand(i, operand_of_register(S12Z_X + (opcode & 3)));
-        add_operand(i, operand_of_memory(S12Z_X + (opcode & 3), take_signed(c, 1), 3)); break;
-    case F_MOV_IMM: i->bytes = r->bytes; add_operand(i, operand_of_value(take_signed(c, r->bytes), r->bytes));
-        add_operand(i, decode_operand(c, r->bytes)); break;
-    case F_MOV: i->bytes = r->bytes; add_operand(i, decode_operand(c, r->bytes)); add_operand(i, decode_operand(c, r->bytes));
-        break;
-    case F_SHIFT: decode_shift(c, opcode, i); break;
-    case F_D: add_operand(i, operand_of_register(d)); break;
-    case F_D_IMM: add_operand(i, operand_of_register(d)); add_operand(i, operand_of_value(take_signed(c, reg_bytes[d]), reg_bytes[d]));
-        break;
-    case F_D_OPR: add_operand(i, operand_of_register(d)); add_operand(i, decode_operand(c, reg_bytes[d])); break;
-    case F_D_EXT: add_operand(i, operand_of_register(d)); add_operand(i, operand_of_memory(S12Z_NOREG, (int32_t)take_bytes(c, 3), reg_bytes[d])); break;
-    case F_XY: add_operand(i, operand_of_register(xy)); break;
-    case F_XY_IMM24: add_operand(i, operand_of_register(xy)); add_operand(i, operand_of_value(take_signed(c, 3), 3)); break;
-    case F_XY_IMM18: add_operand(i, operand_of_register(xy));
-        add_operand(i, operand_of_value((int32_t)(take_bytes(c, 2) | (opcode & 0x30) << 12), 3)); break;
-    case F_XY_OPR: add_operand(i, operand_of_register(xy)); add_operand(i, decode_operand(c, 3)); break;
-    case F_XY_EXT: add_operand(i, operand_of_register(xy)); add_operand(i, operand_of_memory(S12Z_NOREG, (int32_t)take_bytes(c, 3), 3)); break;
-    case F_OPR: i->bytes = r->bytes; add_operand(i, decode_operand(c, r->bytes)); break;
-    case F_EXT: add_operand(i, operand_of_memory(S12Z_NOREG, (int32_t)take_bytes(c, 3), 3)); break;
-    case F_REG_REG: register_pair(c, i); break;
-    case F_IMM8: add_operand(i, operand_of_value((int32_t)take_bytes(c, 1), 1)); break;
-    case F_CMP_XY: add_operand(i, operand_of_register(S12Z_X)); add_operand(i, operand_of_register(S12Z_Y)); break;
-    case F_SUB_XY: add_operand(i, operand_of_register(S12Z_D6)); add_operand(i, operand_of_register(S12Z_X)); add_operand(i, operand_of_register(S12Z_Y)); break;
-    case F_SUB_YX: add_operand(i, operand_of_register(S12Z_D6)); add_operand(i, operand_of_register(S12Z_Y)); add_operand(i, operand_of_register(S12Z_X)); break;
-    case F_S_OPR: add_operand(i, operand_of_register(S12Z_S)); add_operand(i, decode_operand(c, 3)); break;
-    case F_S_IMM: add_operand(i, operand_of_register(S12Z_S)); add_operand(i, operand_of_value(take_signed(c, 3), 3)); break;
-    case F_MUL: decode_multiply(c, opcode, i); break;
-    case F_BITFIELD: bit_field(c, opcode, i); break;
-    case F_CLB: { unsigned b = take_bytes(c, 1); add_operand(i, operand_of_register(b >> 4 & 7)); add_operand(i, operand_of_register(b & 7)); break; }
-    case F_TRAP: i->mask = (uint16_t)opcode; break;
+    add_operand(i, operand_of_register(r));
+}
+
+static void add_general(struct operand_cursor *c, struct s12z_insn *i, unsigned bytes)
+{
+    add_operand(i, operand_general(c, bytes));
+}
+
+static void add_immediate(struct operand_cursor *c, struct s12z_insn *i, unsigned bytes)
+{
+    add_operand(i, operand_of_value(operand_take_signed(c, bytes), bytes));
+}
+
+/* What lies at an address of 24 bits. */
+static void add_extended(struct operand_cursor *c, struct s12z_insn *i, unsigned bytes)
+{
+    add_operand(i, operand_of_memory(S12Z_NOREG, (int32_t)operand_take(c, 3), bytes));
+}
+
+/* Forms whose first operand is a register that the opcode names. */
+static unsigned named_register(enum form form, unsigned opcode)
+{
+    switch (form) {
+    case F_LEA_D: return opcode == 0x06 ? S12Z_D6 : S12Z_D7;
+    case F_LEA_XYS:
+    case F_LEA_IMM8: return S12Z_X + (opcode & 3);
+    case F_D:
+    case F_D_IMM:
+    case F_D_OPR:
+    case F_D_EXT: return opcode & 7;
+    case F_XY:
+    case F_XY_IMM24:
+    case F_XY_IMM18:
+    case F_XY_OPR:
+    case F_XY_EXT: return x_or_y(opcode);
+    case F_CMP_XY: return S12Z_X;
+    case F_SUB_XY:
+    case F_SUB_YX: return S12Z_D6;
+    case F_S_OPR:
+    case F_S_IMM: return S12Z_S;
+    default: return S12Z_NOREG;
     }
 }
-/* clang-format on */
+
+/* The operands behind that register. */
+static void add_behind_register(struct operand_cursor *c, enum form form, unsigned opcode,
+                                unsigned reg, struct s12z_insn *i)
+{
+    switch (form) {
+    case F_LEA_D: add_general(c, i, 4); break;
+    case F_LEA_IMM8: add_operand(i, operand_of_memory(reg, operand_take_signed(c, 1), 3)); break;
+    case F_D_IMM: add_immediate(c, i, s12z_reg_bytes(reg)); break;
+    case F_D_OPR: add_general(c, i, s12z_reg_bytes(reg)); break;
+    case F_D_EXT: add_extended(c, i, s12z_reg_bytes(reg)); break;
+    case F_XY_IMM24:
+    case F_S_IMM: add_immediate(c, i, 3); break;
+    case F_XY_IMM18:
+        add_operand(i, operand_of_value((int32_t)(operand_take(c, 2) | (opcode & 0x30) << 12), 3));
+        break;
+    case F_LEA_XYS:
+    case F_XY_OPR:
+    case F_S_OPR: add_general(c, i, 3); break;
+    case F_XY_EXT: add_extended(c, i, 3); break;
+    case F_CMP_XY: add_register(i, S12Z_Y); break;
+    case F_SUB_XY:
+        add_register(i, S12Z_X);
+        add_register(i, S12Z_Y);
+        break;
+    case F_SUB_YX:
+        add_register(i, S12Z_Y);
+        add_register(i, S12Z_X);
+        break;
+    default: break;
+    }
+}
+
+/* Two registers in one byte, a nibble each. */
+static void add_nibbles(struct operand_cursor *c, struct s12z_insn *i)
+{
+    unsigned b = operand_take(c, 1);
+    add_register(i, b >> 4 & 7);
+    add_register(i, b & 7);
+}
+
+static void decode_operands(struct operand_cursor *c, const struct range *r, unsigned opcode,
+                            uint32_t pc, struct s12z_insn *i)
+{
+    enum form form = (enum form)r->form;
+    unsigned reg = named_register(form, opcode);
+    if (reg != S12Z_NOREG) {
+        add_register(i, reg);
+        add_behind_register(c, form, opcode, reg, i);
+        return;
+    }
+    if (form == F_MOV_IMM || form == F_MOV || form == F_OPR)
+        i->bytes = r->bytes;
+    switch (form) {
+    case F_REL: decode_relative(c, pc, i); break;
+    case F_BM: bit_operand(c, i); break;
+    case F_BM_REL:
+        bit_operand(c, i);
+        decode_relative(c, pc, i);
+        break;
+    case F_LOOP: decode_loop(c, pc, i); break;
+    case F_PSH: push_pull(c, i); break;
+    case F_MOV_IMM:
+        add_immediate(c, i, r->bytes);
+        add_general(c, i, r->bytes);
+        break;
+    case F_MOV:
+        add_general(c, i, r->bytes);
+        add_general(c, i, r->bytes);
+        break;
+    case F_SHIFT: decode_shift(c, opcode, i); break;
+    case F_OPR: add_general(c, i, r->bytes); break;
+    case F_EXT: add_extended(c, i, 3); break;
+    case F_REG_REG: register_pair(c, i); break;
+    case F_IMM8: add_operand(i, operand_of_value((int32_t)operand_take(c, 1), 1)); break;
+    case F_MUL: decode_multiply(c, opcode, i); break;
+    case F_BITFIELD: bit_field(c, opcode, i); break;
+    case F_CLB: add_nibbles(c, i); break;
+    case F_TRAP: i->mask = (uint16_t)opcode; break;
+    default: break;
+    }
+}
 
 /* JMP and JSR: only an address known from the instruction alone is static. */
 static void jump_flow(struct s12z_insn *i, bool general)
@@ -477,8 +433,9 @@ static void jump_flow(struct s12z_insn *i, bool general)
     bool call = i->op == S12Z_OP_JSR;
     bool is_static = o->kind == S12Z_OPR_MEM && o->reg == S12Z_NOREG && !o->indirect;
     i->bytes = 0;
-    i->flow = is_static ? (call ? S12Z_FLOW_CALL : S12Z_FLOW_JUMP)
-                        : (call ? S12Z_FLOW_CALL_IND : S12Z_FLOW_JUMP_IND);
+    static const uint8_t flows[2][2] = { { S12Z_FLOW_JUMP_IND, S12Z_FLOW_CALL_IND },
+                                         { S12Z_FLOW_JUMP, S12Z_FLOW_CALL } };
+    i->flow = flows[is_static][call];
     i->general = is_static && general;
     if (is_static)
         i->target = (uint32_t)o->value & 0xFFFFFF;
@@ -517,16 +474,18 @@ static const struct range *find_range(const struct range *table, size_t n, unsig
 
 int s12z_decode(const uint8_t *code, size_t avail, uint32_t pc, struct s12z_insn *out)
 {
-    struct cursor c = { code, 0, avail < S12Z_MAX_LENGTH ? avail : S12Z_MAX_LENGTH, false };
+    struct operand_cursor c = { code, 0, MIN(avail, S12Z_MAX_LENGTH), false };
     struct s12z_insn i = { 0 };
-    unsigned opcode = take_bytes(&c, 1);
-    const struct range *r = opcode == 0x1B
-                                ? find_range(page2, ARRAY_LEN(page2), opcode = take_bytes(&c, 1))
-                                : find_range(page1, ARRAY_LEN(page1), opcode);
+    unsigned opcode = operand_take(&c, 1);
+    const struct range *r;
+    if (opcode == 0x1B)
+        r = find_range(page2, ARRAY_LEN(page2), opcode = operand_take(&c, 1));
+    else
+        r = find_range(page1, ARRAY_LEN(page1), opcode);
     if (c.short_)
         return 0;
     i.op = r->op;
-    operands(&c, r, opcode, pc, &i);
+    decode_operands(&c, r, opcode, pc, &i);
     if (c.short_)
         return 0;
     set_flow(&i, opcode);

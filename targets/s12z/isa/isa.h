@@ -124,13 +124,14 @@ struct s12z_insn {
 int s12z_decode(const uint8_t *code, size_t avail, uint32_t pc, struct s12z_insn *out);
 
 /* s12z_format - an instruction as text, in the notation of GNU objdump: "mov.w #1219, (14,s)";
- * branches as "bra *+572" buf  size bytes (64 hold every instruction); always terminated, cut if
- * too small. Returns the length written. */
+ * branches as "bra *+572"
+ * buf   size bytes (64 hold every instruction); always terminated, cut if too small
+ * Returns the length written. */
 int s12z_format(const struct s12z_insn *i, uint32_t pc, char *buf, size_t size);
 
-/* s12z_cycles - core clocks an instruction takes (the bus clock is half of it); a conditional
- * branch that is taken S12Z_TAKEN_CYCLES more, an interrupt S12Z_EXCEPTION_CYCLES. The whole table
- * is an assumption: docs/unverified.md. */
+/* s12z_cycles - core clocks that an instruction takes (the bus clock is half of the core clock). A
+ * conditional branch that is taken takes S12Z_TAKEN_CYCLES more, an interrupt
+ * S12Z_EXCEPTION_CYCLES. The whole table is an assumption: docs/unverified.md. */
 unsigned s12z_cycles(const struct s12z_insn *i);
 enum { S12Z_TAKEN_CYCLES = 2, S12Z_EXCEPTION_CYCLES = 12 };
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/util.h"
 #include "probe/base/nearest.h"
 #include "targets/s12z/isa/isa.h"
 
@@ -105,7 +106,9 @@ static int64_t cycles_of_run(const struct s12z_fitting *f, uint32_t from, uint32
 {
     struct s12z_flow_piece piece[8];
     int n = s12z_flow_part(f->flow, from, to, piece, sizeof piece / sizeof *piece);
-    int64_t cycles = n < 0 ? -1 : 0;
+    if (n < 0)
+        return -1;
+    int64_t cycles = 0;
     for (int k = 0; k < n; k++)
         cycles += piece[k].core_cycles;
     return cycles;
@@ -119,7 +122,10 @@ static void judge_stamp(struct s12z_fit *f, double measured, double since_line, 
     double a = since_line + STACKING, b = since_flow + STACKING;
     if (a < 3 * b || measured > WAITED * a)
         return;
-    *(measured * measured > a * b ? &f->from_line : &f->from_flow) += 1;
+    if (measured * measured > a * b)
+        f->from_line++;
+    else
+        f->from_flow++;
 }
 
 /* A handler begins; what its PTVB says can be judged when the place is known, of interrupts only.
@@ -148,13 +154,15 @@ static void went_on(struct s12z_fitting *f, uint32_t at)
         return;
     f->level[k].usable = false;
     int64_t whole = cycles_of_run(f, f->level[k].node, at);
-    int64_t ran = f->level[k].resumed == f->level[k].node
-                      ? 0
-                      : cycles_of_run(f, f->level[k].node, f->level[k].resumed);
+    int64_t ran = 0;
+    if (f->level[k].resumed != f->level[k].node)
+        ran = cycles_of_run(f, f->level[k].node, f->level[k].resumed);
     int64_t since_line = (int64_t)f->level[k].since_line + whole;
+    int64_t since_flow = whole;
+    if (ran > 0 && ran <= whole)
+        since_flow -= ran;
     if (whole >= 0)
-        judge_stamp(&f->fit, f->level[k].stamp, (double)since_line / 2,
-                    (double)(ran > 0 && ran <= whole ? whole - ran : whole) / 2);
+        judge_stamp(&f->fit, f->level[k].stamp, (double)since_line / 2, (double)since_flow / 2);
 }
 
 void s12z_fit_event(void *ctx, const struct event *e)
@@ -173,9 +181,14 @@ static void note_origin(struct s12z_fitting *f, const struct s12z_line *l)
 {
     const struct s12z_flow_totals *t = s12z_flow_totals(f->flow);
     uint32_t pc = s12z_flow_pc(f->flow);
-    int64_t ran = f->resumed ? cycles_of_run(f, pc, f->resumed) : 0;
-    f->resumed = ran > 0 ? f->resumed : pc;
-    f->origin = t->core_cycles + (ran > 0 ? (uint64_t)ran : 0);
+    int64_t ran = 0;
+    if (f->resumed)
+        ran = cycles_of_run(f, pc, f->resumed);
+    f->origin = t->core_cycles;
+    if (ran > 0)
+        f->origin += (uint64_t)ran;
+    else
+        f->resumed = pc;
     /* where it was when the time overflowed is not known */
     f->waits = l->stamp_overflow ? UINT64_MAX : t->waits;
     f->line = NULL;
@@ -192,7 +205,8 @@ int s12z_fit_item(struct s12z_fitting *x, const struct s12z_item *i)
         return 0;
     }
     x->line = &i->line;
-    x->resumed = i->line.nbranches ? 0 : x->resumed;
+    if (i->line.nbranches)
+        x->resumed = 0;
     bool before = s12z_flow_synchronised(flow);
     uint64_t adrift = s12z_flow_totals(flow)->adrift;
     f->lines++;
@@ -246,7 +260,9 @@ static bool is_clean(const struct s12z_variant *v)
 /* How far from fitting: what could not be followed. */
 static uint64_t distance_of(const struct s12z_variant *v)
 {
-    return v->failed || !v->fit.lines ? UINT64_MAX : v->fit.bad + v->fit.misfits + v->fit.unplaced;
+    if (v->failed || !v->fit.lines)
+        return UINT64_MAX;
+    return v->fit.bad + v->fit.misfits + v->fit.unplaced;
 }
 
 /* One pass, unless it was made before or there is no room. */
@@ -336,7 +352,7 @@ static int search_deeper(struct search *s, unsigned changes, size_t width, struc
 static void judge_rows(struct s12z_explained *e)
 {
     uint64_t most = 0;
-    e->told = any_clean(e);
+    e->any_fits = any_clean(e);
     for (size_t k = 0; k < e->n; k++)
         if (is_clean(&e->row[k]) && e->row[k].fit.walked > most)
             most = e->row[k].fit.walked;
@@ -344,8 +360,10 @@ static void judge_rows(struct s12z_explained *e)
     for (size_t k = 0; k < e->n; k++) {
         struct s12z_variant *v = &e->row[k], *b = &e->row[e->best];
         v->fits = is_clean(v) && v->fit.walked == most;
-        if (e->told ? v->fits && (!b->fits || v->nchanges < b->nchanges)
-                    : distance_of(v) < distance_of(b))
+        bool better = distance_of(v) < distance_of(b);
+        if (e->any_fits)
+            better = v->fits && (!b->fits || v->nchanges < b->nchanges);
+        if (better)
             e->best = k;
     }
 }
@@ -363,12 +381,12 @@ static void ask_stamps(struct s12z_explained *e)
     const struct s12z_setting *list = s12z_setting_list();
     struct s12z_variant *b = &e->row[e->best];
     uint64_t line = b->fit.from_line, flow = b->fit.from_flow, n = line + flow,
-             most = line > flow ? line : flow;
-    bool told = e->told && n >= ENOUGH && 100 * most >= MOST_PERCENT * n;
+             most = MAX(line, flow);
+    bool agreed = e->any_fits && n >= ENOUGH && 100 * most >= MOST_PERCENT * n;
     for (size_t t = 0; list[t].name; t++)
         if (list[t].set == set_stamp)
-            e->undecided[t] = e->told && !told;
-    if (told)
+            e->undecided[t] = e->any_fits && !agreed;
+    if (agreed)
         set_stamp(&b->settings, flow > line);
     b->nchanges = count_differences(&b->settings, &e->given);
 }
@@ -378,7 +396,7 @@ static void find_undecided(struct s12z_explained *e)
     const struct s12z_setting *list = s12z_setting_list();
     for (size_t t = 0; list[t].name; t++) {
         e->undecided[t] = false;
-        for (size_t k = 0; e->told && k < e->n && !is_settled(e, &list[t]); k++)
+        for (size_t k = 0; e->any_fits && k < e->n && !is_settled(e, &list[t]); k++)
             e->undecided[t] |=
                 e->row[k].fits &&
                 count_differences(&e->row[k].settings, &e->row[e->best].settings) == 1 &&
@@ -389,7 +407,7 @@ static void find_undecided(struct s12z_explained *e)
 int s12z_explained_other(const struct s12z_explained *e, size_t from)
 {
     const struct s12z_setting *list = s12z_setting_list();
-    for (size_t k = from; e->told && k < e->n; k++) {
+    for (size_t k = from; e->any_fits && k < e->n; k++) {
         bool other = false;
         for (size_t t = 0; list[t].name; t++)
             other |= !e->undecided[t] && !is_settled(e, &list[t]) &&
@@ -415,7 +433,7 @@ int s12z_explain(const struct s12z_settings *given, bool edges, bool wire, s12z_
          changes++)
         ret = search_deeper(&s, changes, changes == 1 ? S12Z_MAX_VARIANTS : BEAM, err);
     judge_rows(out);
-    if (ret == 0 && out->told) {
+    if (ret == 0 && out->any_fits) {
         ret = try_around(&s, out->best, true, err);
         judge_rows(out);
     }

@@ -106,11 +106,16 @@ static int from_capture(struct reader *r, const char *path, const struct trace_i
         return ret;
     while (ret == 0 && n > 0) {
         n = pdo_file_read(f, r->edge, BATCH, err);
-        ret = n < 0 ? n : s12z_edges_feed(&r->edges, r->edge, (size_t)n);
+        if (n < 0)
+            ret = n;
+        else
+            ret = s12z_edges_feed(&r->edges, r->edge, (size_t)n);
     }
     r->bytes = pdo_file_bytes(f);
     pdo_file_close(f);
-    return ret < 0 ? ret : s12z_edges_end(&r->edges);
+    if (ret < 0)
+        return ret;
+    return s12z_edges_end(&r->edges);
 }
 
 int trace_input_read(const char *path, const struct trace_input *in, s12z_item_sink *sink,
@@ -125,8 +130,11 @@ int trace_input_read(const char *path, const struct trace_input *in, s12z_item_s
         return err_set(err, ERR_NOMEM, "close other programs", "%s: out of memory", path);
     s12z_stream_init(&r->stream, form_of(in->format), &in->settings, sink, ctx);
     s12z_edges_init(&r->edges, &in->settings, &r->stream);
-    int ret = capture[in->format] ? from_capture(r, path, in, capture[in->format], err)
-                                  : from_bytes(r, path, err);
+    int ret;
+    if (capture[in->format])
+        ret = from_capture(r, path, in, capture[in->format], err);
+    else
+        ret = from_bytes(r, path, err);
     *out = (struct trace_input_stats){ .bytes = r->bytes,
                                        .lines = r->stream.lines,
                                        .bad = r->stream.bad,

@@ -29,9 +29,9 @@ struct trace_input {
 /* Totals of a file read through. */
 struct trace_input_stats {
     uint64_t bytes, lines, bad, bad_bytes;
-    uint64_t edges_cut_bits; /* bits that made no byte */
+    uint64_t edges_cut_bits; /* bits that made no whole byte */
     double bus_ticks;        /* ticks of the capture's clock in a bus clock; 0: no edges */
-    unsigned pthf_bytes;     /* what the stream said; 0: nothing */
+    unsigned pthf_bytes;     /* as the stream showed; 0: it did not */
 };
 
 #define TRACE_FORMATS                                                                       \
@@ -45,10 +45,11 @@ int trace_format_parse(const char *text, enum trace_format *out, struct err *err
  * is, or be copied before this. */
 int trace_signals_parse(const char *text, struct trace_input *in, struct err *err);
 
-/* trace_input_read - the whole file, in bounded memory
+/* trace_input_read - reads the whole file, in bounded memory
  * sink    receives lines and bad stretches in order. Ticks are those of the edges, 0 for other
- * forms. Returns 0; -ERR_NOT_FOUND (also of signals), -ERR_IO, -ERR_FORMAT (captures), what the
- * sink returned. *out is filled but for the first, with what was read until then. */
+ *         forms.
+ * Returns 0; -ERR_NOT_FOUND (also of signals), -ERR_IO, -ERR_FORMAT (captures), or what the sink
+ * returned. *out has what was read until then, except with -ERR_NOT_FOUND. */
 int trace_input_read(const char *path, const struct trace_input *in, s12z_item_sink *sink,
                      void *ctx, struct trace_input_stats *out, struct err *err);
 

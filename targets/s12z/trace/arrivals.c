@@ -1,6 +1,7 @@
 /* Lines as they come, from pins or buffer: gaps before them, damage, and what they need to be
  * understood. */
 #include "targets/s12z/trace/trace_priv.h"
+#include "probe/base/choice.h"
 
 /* after arming IVBR is read with every batch of lines, later now and then */
 #define IVBR_SETTLES_NS 100000000u
@@ -17,28 +18,32 @@ static uint64_t ns_to_bus(const struct s12z_trace *tr, uint64_t ns)
 static uint64_t gap_cycles(struct s12z_trace *tr, uint64_t next_tick)
 {
     if (tr->pins.pdo) {
-        double ticks = next_tick > tr->arrivals.overflow_tick
-                           ? (double)(next_tick - tr->arrivals.overflow_tick)
-                           : 0;
-        return tr->arrivals.overflow_tick && tr->pins.edges.bit_ticks > 0
-                   ? (uint64_t)(2 * ticks / tr->pins.edges.bit_ticks)
-                   : 0;
+        double ticks = 0;
+        if (next_tick > tr->arrivals.overflow_tick)
+            ticks = (double)(next_tick - tr->arrivals.overflow_tick);
+        if (tr->arrivals.overflow_tick && tr->pins.edges.bit_ticks > 0)
+            return (uint64_t)(2 * ticks / tr->pins.edges.bit_ticks);
+        return 0;
     }
     uint64_t all = ns_to_bus(tr, s12z_now(tr->t) - tr->session.begun_ns),
              seen = s12z_trace_seen_cycles(tr) + s12z_events_time(tr->events)->waited -
                     tr->session.burst_cycles;
-    return all > seen ? all - seen : 0;
+    return EXCESS(all, seen);
 }
 
 int s12z_trace_close_gap(struct s12z_trace *tr, uint64_t next_tick, struct err *err)
 {
     /* the next line is the start point's: how much of the time was in the pass is unknown */
     bool waits = tr->pins.pdo && tr->cfg.has_start;
-    uint64_t cycles = waits ? 0 : gap_cycles(tr, next_tick), seen = s12z_trace_seen_cycles(tr),
-             lines = s12z_events_totals(tr->events)->lines;
+    uint64_t seen = s12z_trace_seen_cycles(tr), cycles = 0, lost = 1;
+    if (!waits)
+        cycles = gap_cycles(tr, next_tick);
+    if (seen && cycles) {
+        uint64_t lines = s12z_events_totals(tr->events)->lines;
+        lost = MAX(cycles * lines / seen, 1u);
+    }
     tr->arrivals.gap_due = false;
-    return s12z_events_gap(tr->events, seen && cycles ? MAX(cycles * lines / seen, 1u) : 1, cycles,
-                           EVENT_CAUSE_RING_FULL, err);
+    return s12z_events_gap(tr->events, lost, cycles, EVENT_CAUSE_RING_FULL, err);
 }
 
 void s12z_trace_await_lines(struct s12z_trace *tr)
@@ -51,9 +56,12 @@ void s12z_trace_set_gap_due(struct s12z_trace *tr, bool due) { tr->arrivals.gap_
 
 void s12z_trace_note_damage(struct s12z_trace *tr)
 {
-    uint64_t now =
-        tr->time.board_ns + (tr->time.runs_from_ns ? s12z_now(tr->t) - tr->time.runs_from_ns : 0);
-    tr->arrivals.damaged_ns = tr->arrivals.damaged++ ? tr->arrivals.damaged_ns : now;
+    uint64_t now = tr->time.board_ns;
+    if (tr->time.runs_from_ns)
+        now += s12z_now(tr->t) - tr->time.runs_from_ns;
+    if (!tr->arrivals.damaged)
+        tr->arrivals.damaged_ns = now;
+    tr->arrivals.damaged++;
 }
 
 int s12z_trace_take_line(struct s12z_trace *tr, uint64_t raw, const struct s12z_line *l,
@@ -70,9 +78,11 @@ int s12z_trace_take_line(struct s12z_trace *tr, uint64_t raw, const struct s12z_
         s12z_trace_note_damage(tr);
     tr->arrivals.line_tick[tr->arrivals.lines++ % LINES] = tick;
     tr->arrivals.last_came |= l->overflow || l->end;
-    if (l->overflow) /* the line on its way when this one was made */
-        tr->arrivals.overflow_tick =
-            tr->arrivals.lines >= LINES ? tr->arrivals.line_tick[tr->arrivals.lines % LINES] : tick;
+    if (l->overflow) {
+        tr->arrivals.overflow_tick = tick;
+        if (tr->arrivals.lines >= LINES) /* the line on its way when this one was made */
+            tr->arrivals.overflow_tick = tr->arrivals.line_tick[tr->arrivals.lines % LINES];
+    }
     return ret;
 }
 

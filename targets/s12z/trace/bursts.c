@@ -1,6 +1,7 @@
 /* Lines in bursts, read from the trace buffer over BDC after each session. Source: ZVHL p.191-226.
  */
 #include "targets/s12z/trace/trace_priv.h"
+#include "probe/base/choice.h"
 
 /* By word reads each is a read of its own, because a run would go on to the next address. */
 int s12z_fetch_lines(struct s12z_target *t, uint8_t *raw, uint32_t n, bool *words, struct err *err)
@@ -41,8 +42,11 @@ static int read_lines(struct s12z_trace *tr, struct err *err)
     if (ret < 0) /* nobody reads them again */
         s12z_events_gap(tr->events, n, 0, EVENT_CAUSE_LINK, NULL);
     for (uint32_t k = 0; ret == 0 && k < n; k++) {
-        uint64_t line = words ? s12z_line_from_dbgtb(raw + k * LINE_BYTES)
-                              : s12z_line_from_command(raw + k * LINE_BYTES);
+        uint64_t line;
+        if (words)
+            line = s12z_line_from_dbgtb(raw + k * LINE_BYTES);
+        else
+            line = s12z_line_from_command(raw + k * LINE_BYTES);
         struct s12z_line l;
         if (s12z_line_decode(line, &settings, &l, NULL) == 0)
             ret = s12z_trace_sink_result(
@@ -61,11 +65,17 @@ int s12z_trace_read_buffer(struct s12z_trace *tr, struct err *err)
     struct s12z_target *t = tr->t;
     bool hurry = s12z_state(t) == TARGET_HALTED && !REG_GET(t->link.control, S12Z_BDCCSR_CLKSW) &&
                  !t->bdc->max_hz;
-    int ret = hurry ? s12z_clock_source(t, true, err) : 0;
+    int ret = 0;
+    if (hurry)
+        ret = s12z_clock_source(t, true, err);
     if (ret == 0 && (hurry || t->bdc->max_hz))
         s12z_trace_note_bus(tr);
     if (ret == 0)
         ret = read_lines(tr, err);
-    int back = hurry ? s12z_clock_source(t, false, ret < 0 ? NULL : err) : 0;
-    return ret < 0 ? ret : back;
+    int back = 0;
+    if (hurry)
+        back = s12z_clock_source(t, false, err_unless(ret < 0, err));
+    if (ret < 0)
+        return ret;
+    return back;
 }

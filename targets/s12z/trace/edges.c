@@ -1,4 +1,5 @@
 #include "targets/s12z/trace/edges.h"
+#include "probe/base/choice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,17 +88,19 @@ static int clock_edge(struct s12z_edges *e, uint64_t tick, unsigned value)
     e->last_tick = tick;
     if (!follow_bit_time(e, interval))
         ret = begin_line_at_gap(e, interval);
-    return ret < 0 ? ret : take_bit(e, tick, value);
+    if (ret < 0)
+        return ret;
+    return take_bit(e, tick, value);
 }
 
 static int by_value(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
+    return COMPARE(x, y);
 }
 
-/* The median interval is a bit: no line is as short as half of the edges looked at. Then they are
- * decoded. */
+/* The median interval is a bit, as no line is as short as half of the edges looked at. Then these
+ * edges are decoded. */
 static int end_learning(struct s12z_edges *e)
 {
     uint64_t interval[S12Z_EDGES_LEARN];
@@ -143,7 +146,9 @@ static int take_edge(struct s12z_edges *e, pdo_edge edge)
     if (e->bit_ticks > 0)
         return clock_edge(e, tick, PDO_DATA(edge));
     e->learn[e->nlearn++] = tick << 1 | PDO_DATA(edge);
-    return e->nlearn == S12Z_EDGES_LEARN ? end_learning(e) : 0;
+    if (e->nlearn == S12Z_EDGES_LEARN)
+        return end_learning(e);
+    return 0;
 }
 
 int s12z_edges_feed(struct s12z_edges *e, const pdo_edge *edges, size_t n)
@@ -167,8 +172,10 @@ int s12z_edges_idle(struct s12z_edges *e, uint64_t tick)
     if (!e->started || e->bit_ticks <= 0 || tick <= e->last_tick ||
         (double)(tick - e->last_tick) <= GAP * e->bit_ticks)
         return 0;
-    /* the coming edge counts the gap; here only the stream is told */
-    return e->nbits || !e->aligned ? 0 : s12z_stream_gap(e->out);
+    /* the coming edge counts the gap; here only the stream hears of it */
+    if (e->nbits || !e->aligned)
+        return 0;
+    return s12z_stream_gap(e->out);
 }
 
 int s12z_edges_end(struct s12z_edges *e)
@@ -176,5 +183,7 @@ int s12z_edges_end(struct s12z_edges *e)
     int ret = e->bit_ticks > 0 || !e->nlearn ? 0 : end_learning(e);
     e->cut_bits += e->nbits;
     e->nbits = 0;
-    return ret < 0 ? ret : s12z_stream_end(e->out);
+    if (ret < 0)
+        return ret;
+    return s12z_stream_end(e->out);
 }

@@ -26,7 +26,7 @@ struct s12z_edges {
     unsigned clk;
     uint64_t first_tick, last_tick; /* of the capture; of the last clock edge that counts */
     double bit_ticks;               /* two bus clocks; 0 until learned */
-    double odd_ticks;               /* intervals that do not fit but are alike: a new clock? */
+    double odd_ticks; /* intervals that do not fit, but are alike: perhaps a new clock */
     unsigned odd;
     unsigned nlearn;
     uint64_t learn[S12Z_EDGES_LEARN]; /* tick << 1 | PDO */
@@ -43,7 +43,7 @@ struct s12z_edges {
 /* s12z_edges_init
  * settings   edge_rule and first_edge_is_clock; copied
  * out        receives bytes with the tick of their first bit, and gaps; borrowed. Its form must be
- * S12Z_FORM_WIRE. */
+ *            S12Z_FORM_WIRE. */
 void s12z_edges_init(struct s12z_edges *e, const struct s12z_settings *settings,
                      struct s12z_stream *out);
 
@@ -51,12 +51,12 @@ void s12z_edges_init(struct s12z_edges *e, const struct s12z_settings *settings,
  * Returns 0 or what the stream's sink returned. */
 int s12z_edges_feed(struct s12z_edges *e, const pdo_edge *edges, size_t n);
 
-/* s12z_edges_lost - edges are missing here: a gap as far as framing goes, and bytes count again
- * from the next real gap on. */
+/* s12z_edges_lost - edges are missing here. For framing that is a gap; bytes are whole again from
+ * the next real gap on. */
 int s12z_edges_lost(struct s12z_edges *e);
 
-/* s12z_edges_idle - the clock has not moved up to `tick`: if that is a gap, the line before it is
- * given out now instead of with the next edge. For live captures, after each read. */
+/* s12z_edges_idle - the clock has not moved up to `tick`. If that is a gap, the line before it is
+ * given out now, not with the next edge. For live captures, after each read. */
 int s12z_edges_idle(struct s12z_edges *e, uint64_t tick);
 
 /* s12z_edges_end - the capture is over: gives what was kept back; calls s12z_stream_end(). */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/range.h"
 #include "probe/base/util.h"
 
@@ -35,14 +36,16 @@ struct s12z_events {
     uint32_t last_pc;   /* of the walker's last event, NO_PC if it had none */
     bool failed;        /* out of memory inside of a callback */
     uint64_t at_ns;
-    /* Ring. The next event is written at its end, at `next`, by whoever makes it; keep_next() takes
-     * it in. There is always such a place: without memory it is `spare`, and nothing is kept. */
+    /* A ring. The next event is written at its end, at `next`, by whoever makes it, and keep_next()
+     * takes it in. There is always such a place: without memory it is `spare`, and nothing is kept.
+     */
     struct event *queue;
     size_t head, count, cap;
     struct event *next, spare;
     uint32_t recent[RECENT];
     unsigned nrecent;
-    struct called called[CALLS]; /* functions by hash: culprits turn out to be some afterwards */
+    struct called
+        called[CALLS]; /* functions by hash: only later it shows which of them are culprits */
     struct s12z_culprit culprit[CULPRITS];
     size_t nculprits;
     const struct image_function *functions; /* borrowed: the image's */
@@ -50,13 +53,14 @@ struct s12z_events {
     struct s12z_events_totals totals;
     struct s12z_time time;
     uint64_t rates_due; /* measurements at which the next EVENT_RATEs come */
+    bool paused;        /* by the user: estimates stay as they are */
 };
 
 /* ---- queue ---- */
 
 static bool grow_queue(struct s12z_events *e)
 {
-    size_t cap = e->cap ? 2 * e->cap : FIRST_EVENTS;
+    size_t cap = EITHER(2 * e->cap, FIRST_EVENTS);
     struct event *q = malloc(cap * sizeof *q);
     if (!q)
         return false;
@@ -95,8 +99,9 @@ static int failure_of(struct s12z_events *e, struct err *err)
 {
     bool failed = e->failed;
     e->failed = false;
-    return failed ? err_set(err, ERR_NOMEM, "close other programs", "trace events: out of memory")
-                  : 0;
+    if (failed)
+        return err_set(err, ERR_NOMEM, "close other programs", "trace events: out of memory");
+    return 0;
 }
 
 size_t s12z_events_take(struct s12z_events *e, struct event *out, size_t cap)
@@ -129,13 +134,13 @@ static uint64_t count_of(const struct s12z_events *e, unsigned counter)
     return 0;
 }
 
-/* The event at e->next gets its counters, and is whole then. */
+/* Gives the event at e->next its counters, with which it is whole. */
 static void count_and_keep(struct s12z_events *e)
 {
     e->next->c1 = count_of(e, e->cfg.counter[0]);
     e->next->c2 = count_of(e, e->cfg.counter[1]);
     e->next->flags |=
-        (e->cfg.counter[0] ? EVENT_HAS_C1 : 0u) | (e->cfg.counter[1] ? EVENT_HAS_C2 : 0u);
+        bits_if(e->cfg.counter[0], EVENT_HAS_C1) | bits_if(e->cfg.counter[1], EVENT_HAS_C2);
     keep_next(e);
 }
 
@@ -178,16 +183,17 @@ static uint64_t count_measurements(const struct s12z_events *e)
 
 static void push_rate(struct s12z_events *e, const struct s12z_rate *r)
 {
-    bool known = r->function != S12Z_NO_FUNCTION;
     *e->next = (struct event){ .kind = EVENT_RATE,
-                               .flags = known ? EVENT_HAS_PC | EVENT_HAS_TARGET : 0,
-                               .pc = known ? e->functions[r->function].low : 0,
-                               .target = known ? e->functions[r->function].high : 0,
                                .c1 = (uint64_t)(r->factor * 1e6 + 0.5),
                                .c2 = (uint64_t)(r->half * 1e6 + 0.5),
                                .amount = count_measurements(e),
-                               .vector = (uint16_t)((e->time.stretches ? EVENT_BY_STAMPS : 0) |
-                                                    (e->time.arrivals ? EVENT_BY_ARRIVALS : 0)) };
+                               .vector = (uint16_t)(bits_if(e->time.stretches, EVENT_BY_STAMPS) |
+                                                    bits_if(e->time.arrivals, EVENT_BY_ARRIVALS)) };
+    if (r->function != S12Z_NO_FUNCTION) {
+        e->next->flags = EVENT_HAS_PC | EVENT_HAS_TARGET;
+        e->next->pc = e->functions[r->function].low;
+        e->next->target = e->functions[r->function].high;
+    }
     keep_next(e);
 }
 
@@ -307,8 +313,8 @@ static void note_call(struct s12z_events *e, uint32_t site, uint32_t target)
     c->back = 0;
 }
 
-/* Where functions are called from and go back to. Returns only once it matters: they take a search
- * each. */
+/* Notes where functions are called from and return to; returns only once they matter, as each costs
+ * a search. */
 static void note_surroundings(struct s12z_events *e, const struct event *ev)
 {
     if (ev->kind == EVENT_CALL)
@@ -327,8 +333,8 @@ static const struct called *caller_of(const struct s12z_events *e, const struct 
     return f && f->low != c->low ? called_at(e, (uint32_t)f->low) : NULL;
 }
 
-/* Outwards from the worst, as long as one is called again and again from within one call of its
- * caller; not into a caller that was not seen to return, such as a main loop. */
+/* Goes outwards from the worst function, as long as it is called again and again within one call of
+ * its caller; not into a caller that was not seen to return, such as a main loop. */
 bool s12z_events_range(const struct s12z_events *e, uint32_t *start, uint32_t *stop)
 {
     const struct s12z_culprit *worst = NULL;
@@ -369,7 +375,7 @@ size_t s12z_events_culprits(const struct s12z_events *e, struct s12z_culprit *ou
 
 /* ---- lines ---- */
 
-/* Without a start point the first place known starts it, and only that. */
+/* Without a start point the first known place starts the profile, and only that. */
 static void start_freely(struct s12z_events *e, uint32_t pc)
 {
     if (e->cfg.has_start || e->begun)
@@ -379,8 +385,8 @@ static void start_freely(struct s12z_events *e, uint32_t pc)
         begin_stretch(e, pc);
 }
 
-/* What the walker has written at e->next. The beginning and the end of a session become no events:
- * start and stop points, arming and gaps decide. */
+/* Takes what the walker has written at e->next. The beginning and end of a session become no
+ * events: start and stop points, arming and gaps decide. */
 static void on_walked(void *ctx, const struct event *ev)
 {
     struct s12z_events *e = ctx;
@@ -401,7 +407,7 @@ static void on_walked(void *ctx, const struct event *ev)
     }
 }
 
-/* A place after a gap: what comes is charged from here on. */
+/* A place after a gap: time is charged from here on. */
 static void note_placed(struct s12z_events *e)
 {
     if (!s12z_flow_synchronised(e->flow))
@@ -421,14 +427,14 @@ static void note_loss(struct s12z_events *e, uint64_t lines, enum event_cause ca
     };
     count_and_keep(e);
     e->unplaced = true;
-    /* the stop point may be in the gap: nothing may be counted on a guess */
+    /* the stop point may be in the gap, and nothing may be counted on a guess */
     if (e->active && e->cfg.has_start) {
         e->totals.passes_cut++;
         end_stretch(e, NO_PC);
     }
 }
 
-/* A session has a first and a last line: one of them is not there. */
+/* A session has a first and a last line, and one of them is missing. */
 static void missing_before(struct s12z_events *e, const struct s12z_line *l)
 {
     bool first = l->format == S12Z_PTS, headless = e->ended && !first,
@@ -446,7 +452,7 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
                      const struct s12z_arrival *at, uint64_t at_ns, struct err *err)
 {
     static const struct s12z_arrival unknown;
-    const struct s12z_arrival *a = at ? at : &unknown;
+    const struct s12z_arrival *a = EITHER(at, &unknown);
     struct err misfit = { .code = ERR_OK };
     e->at_ns = at_ns;
     e->totals.lines++;
@@ -473,7 +479,7 @@ int s12z_events_line(struct s12z_events *e, uint64_t raw, const struct s12z_line
         note_indirect(e);
     }
     e->failed |= s12z_time_line(&e->time, l, a->tick, a->bus_ticks, a->prompt) < 0;
-    if (__builtin_expect(count_measurements(e) >= e->rates_due, 0))
+    if (__builtin_expect(count_measurements(e) >= e->rates_due && !e->paused, 0))
         push_rates(e);
     note_placed(e);
     if (l->overflow)
@@ -485,7 +491,7 @@ int s12z_events_gap(struct s12z_events *e, uint64_t lines, uint64_t cycles, enum
                     struct err *err)
 {
     s12z_flow_lost(e->flow);
-    e->ended = false; /* a first line may be among what is missing: that is told */
+    e->ended = false; /* a first line may be missing, too; the gap is reported already */
     note_loss(e, lines, cause);
     e->totals.gaps++;
     e->totals.gap_lines += lines;
@@ -497,10 +503,14 @@ int s12z_events_gap(struct s12z_events *e, uint64_t lines, uint64_t cycles, enum
 int s12z_events_set_active(struct s12z_events *e, bool active, struct err *err)
 {
     uint32_t pc = s12z_flow_synchronised(e->flow) ? s12z_flow_pc(e->flow) : NO_PC;
+    e->begun = true; /* the first place known does not decide any more */
     if (active && !e->active)
         begin_stretch(e, pc);
     else if (!active && e->active)
         end_stretch(e, pc);
+    if (!active && !e->paused && e->rates_due)
+        push_rates(e); /* the best there are, at once: a reader would see them settle for seconds */
+    e->paused = !active;
     return failure_of(e, err);
 }
 
@@ -521,7 +531,8 @@ int s12z_events_end(struct s12z_events *e, struct err *err)
         note_loss(e, 1, EVENT_CAUSE_CORRUPT);
     if (e->active)
         end_stretch(e, NO_PC);
-    push_rates(e);
+    if (!e->paused)
+        push_rates(e);
     return failure_of(e, err);
 }
 
@@ -529,7 +540,9 @@ int s12z_events_end(struct s12z_events *e, struct err *err)
 
 static int watch_points(struct s12z_events *e)
 {
-    int ret = e->cfg.has_start ? s12z_flow_watch(e->flow, e->cfg.start) : 0;
+    int ret = 0;
+    if (e->cfg.has_start)
+        ret = s12z_flow_watch(e->flow, e->cfg.start);
     for (size_t k = 0; k < e->cfg.nstops && ret == 0; k++)
         ret = s12z_flow_watch(e->flow, (uint32_t)e->stops[k]);
     return ret;
@@ -578,6 +591,7 @@ void s12z_events_free(struct s12z_events *e)
 }
 
 bool s12z_events_active(const struct s12z_events *e) { return e->active; }
+bool s12z_events_begins(const struct s12z_events *e) { return !e->cfg.has_start && !e->begun; }
 const struct s12z_events_totals *s12z_events_totals(const struct s12z_events *e)
 {
     return &e->totals;

@@ -100,7 +100,7 @@ static int start_line(struct s12z_flow *f, uint32_t pc, struct err *err)
     return ret;
 }
 
-/* Out of step: a line that gives an address brings it back, whatever came before is lost. */
+/* Forgets the position. A line that gives an address brings it back; what came before is lost. */
 static int find_position(struct s12z_flow *f, const struct s12z_line *l, struct err *err)
 {
     if (l->format != S12Z_PTIB && l->format != S12Z_PTVB)
@@ -121,7 +121,9 @@ static void prove_loop(struct s12z_flow *f)
 {
     /* core cycles by the table, with memory four times as slow as it has it */
     enum { LONG = 65536 / 4 * 2 };
-    const struct node_info *n = f->at == UNKNOWN ? NULL : flow_current(f);
+    const struct node_info *n = NULL;
+    if (f->at != UNKNOWN)
+        n = flow_current(f);
     f->proof.round |= n && n->end == END_LOOP && !n->waits && (n->weight & 0xFFFFFFFF) < LONG;
 }
 

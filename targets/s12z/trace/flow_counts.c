@@ -2,8 +2,10 @@
 #include <stdlib.h>
 
 #include "targets/s12z/trace/flow_priv.h"
+#include "probe/base/choice.h"
 
-/* How often each node was entered, skipped times too; caller frees, NULL without memory. */
+/* How often each node was entered, also while counting was off; caller frees, NULL without memory.
+ */
 static uint64_t *count_entries(const struct s12z_flow *f)
 {
     uint64_t *in = calloc(f->nnodes + 1, sizeof *in);
@@ -89,6 +91,12 @@ static int add_mark(struct marks *m, uint32_t at, int64_t delta)
     return 0;
 }
 
+/* Where the program goes on behind a call, or a jump out of the node. */
+static uint32_t goes_on_at(const struct inner *c)
+{
+    return c->kind == EVENT_JUMP ? c->target : c->back;
+}
+
 static int mark_node(const struct s12z_flow *f, size_t k, struct marks *m)
 {
     const struct node_info *n = &f->info[k];
@@ -102,17 +110,14 @@ static int mark_node(const struct s12z_flow *f, size_t k, struct marks *m)
         ret |= add_mark(m, g->high, -times);
     }
     for (uint32_t c = 0; c < n->ncalls; c++)
-        ret |= add_mark(m,
-                        f->calls[n->call + c].kind == EVENT_JUMP ? f->calls[n->call + c].target
-                                                                 : f->calls[n->call + c].back,
-                        0);
+        ret |= add_mark(m, goes_on_at(&f->calls[n->call + c]), 0);
     return ret ? -ERR_NOMEM : 0;
 }
 
 static int by_place(const void *a, const void *b)
 {
     uint32_t x = ((const struct mark *)a)->at, y = ((const struct mark *)b)->at;
-    return x < y ? -1 : x > y;
+    return COMPARE(x, y);
 }
 
 int s12z_flow_blocks(struct s12z_flow *f,
@@ -143,7 +148,7 @@ struct branch_count {
 static int by_pc(const void *a, const void *b)
 {
     uint32_t x = ((const struct branch_count *)a)->pc, y = ((const struct branch_count *)b)->pc;
-    return x < y ? -1 : x > y;
+    return COMPARE(x, y);
 }
 
 int s12z_flow_branches(struct s12z_flow *f,
@@ -179,9 +184,9 @@ int s12z_flow_changes(struct s12z_flow *f,
     int ret = 0;
     for (size_t k = 0; ret == 0 && k < f->nnodes; k++) {
         struct node_info *n = &f->info[k];
-        uint64_t d[2] = { left_by(f, k, 0) - n->told[0], left_by(f, k, 1) - n->told[1] };
-        n->told[0] += d[0];
-        n->told[1] += d[1];
+        uint64_t d[2] = { left_by(f, k, 0) - n->reported[0], left_by(f, k, 1) - n->reported[1] };
+        n->reported[0] += d[0];
+        n->reported[1] += d[1];
         for (uint32_t s = 0; ret == 0 && d[0] + d[1] && s < n->nsegments; s++)
             ret = block(ctx, f->segments[n->segment + s].low, f->segments[n->segment + s].high,
                         d[0] + d[1]);
@@ -218,10 +223,12 @@ int s12z_flow_part(const struct s12z_flow *f, uint32_t from, uint32_t to,
         unsigned trap = flow_follow_silent_trap(f, &i);
         if (flow_end_of(f, &i) != END_LOOP)
             return -1;
-        out[n - 1].core_cycles += s12z_cycles(&i) + (trap ? S12Z_EXCEPTION_CYCLES : 0);
-        uint32_t next = i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL
-                            ? i.target
-                            : (from + i.length) & ADDRESS;
+        out[n - 1].core_cycles += s12z_cycles(&i);
+        if (trap)
+            out[n - 1].core_cycles += S12Z_EXCEPTION_CYCLES;
+        uint32_t next = (from + i.length) & ADDRESS;
+        if (i.flow == S12Z_FLOW_JUMP || i.flow == S12Z_FLOW_CALL)
+            next = i.target;
         bool another = i.flow == S12Z_FLOW_CALL || trap || flow_to_another_function(f, from, next);
         if (another && n == cap)
             return -1;

@@ -56,7 +56,9 @@ uint32_t flow_handler_of(const struct s12z_flow *f, unsigned byte, bool *known)
 static const struct image_function *function_at(const struct s12z_flow *f, uint32_t pc)
 {
     size_t low = PARTITION_POINT(f->nfunctions, i, f->functions[i].low <= pc);
-    return low && pc < f->functions[low - 1].high ? &f->functions[low - 1] : NULL;
+    if (low && pc < f->functions[low - 1].high)
+        return &f->functions[low - 1];
+    return NULL;
 }
 
 bool flow_to_another_function(const struct s12z_flow *f, uint32_t from, uint32_t to)

@@ -2,12 +2,13 @@
 #include <stdlib.h>
 
 #include "targets/s12z/trace/flow_priv.h"
+#include "probe/base/choice.h"
 
 int flow_make_room(void **array, size_t *cap, size_t used, size_t size)
 {
     if (used < *cap)
         return 0;
-    size_t more = *cap ? 2 * *cap : 256;
+    size_t more = EITHER(2 * *cap, 256);
     void *p = realloc(*array, more * size);
     if (!p)
         return -ERR_NOMEM;
@@ -47,8 +48,8 @@ static bool leaves_a_bit(const struct s12z_settings *s, const struct s12z_insn *
     }
 }
 
-/* Whether an instruction needs the trace to go on, and as what; END_LOOP stands for "goes on by
- * itself". */
+/* As what an instruction ends a node, if it needs the trace to go on. END_LOOP stands for "goes on
+ * by itself". */
 enum end flow_end_of(const struct s12z_flow *f, const struct s12z_insn *i)
 {
     const struct s12z_settings *s = &f->settings;
@@ -59,8 +60,14 @@ enum end flow_end_of(const struct s12z_flow *f, const struct s12z_insn *i)
     case S12Z_FLOW_RETURN: return END_RETURN;
     case S12Z_FLOW_RTI: return END_RTI;
     case S12Z_FLOW_TRAP: return s->software_exceptions_traced ? END_TRAP : END_OUTSIDE;
-    case S12Z_FLOW_JUMP: return i->general && s->static_operand_is_indirect ? END_JUMP : END_LOOP;
-    case S12Z_FLOW_CALL: return i->general && s->static_operand_is_indirect ? END_CALL : END_LOOP;
+    case S12Z_FLOW_JUMP:
+        if (i->general && s->static_operand_is_indirect)
+            return END_JUMP;
+        return END_LOOP;
+    case S12Z_FLOW_CALL:
+        if (i->general && s->static_operand_is_indirect)
+            return END_CALL;
+        return END_LOOP;
     case S12Z_FLOW_NEXT: break;
     }
     return END_LOOP;
@@ -103,15 +110,17 @@ unsigned flow_trap_byte(unsigned op)
     }
 }
 
-/* By a setting SWI and its like leave no line: they are jumps to their handlers then, whose RTIs
- * are to be told from others'. Returns the vector's number, 0 for everything else. */
+/* If a setting says that SWI and its like leave no line, they are jumps to their handlers, whose
+ * RTIs must be told from others. Returns the vector's number, 0 for everything else. */
 unsigned flow_follow_silent_trap(const struct s12z_flow *f, struct s12z_insn *i)
 {
     bool known = false;
-    unsigned byte = i->flow == S12Z_FLOW_TRAP && !f->settings.software_exceptions_traced
-                        ? flow_trap_byte(i->op)
-                        : 0;
-    uint32_t to = byte ? flow_handler_of(f, byte, &known) : 0;
+    unsigned byte = 0;
+    if (i->flow == S12Z_FLOW_TRAP && !f->settings.software_exceptions_traced)
+        byte = flow_trap_byte(i->op);
+    uint32_t to = 0;
+    if (byte)
+        to = flow_handler_of(f, byte, &known);
     if (!known)
         return 0;
     i->flow = S12Z_FLOW_JUMP;
@@ -194,7 +203,8 @@ static int walk_path(struct s12z_flow *f, struct node_info *n, uint32_t stop, ui
         if (away && add_segment(f, n, low, behind) < 0)
             return -ERR_NOMEM;
         pc = next;
-        low = away ? pc : low;
+        if (away)
+            low = pc;
     }
     n->end = END_LOOP;
     n->end_pc = n->fall = pc;
@@ -234,8 +244,8 @@ int flow_node_at(struct s12z_flow *f, uint32_t pc, uint32_t *out)
         if (new_node(f, pc, UNKNOWN, &number) < 0)
             return -ERR_NOMEM;
         const struct node_info *n = &f->info[number];
-        number |=
-            n->ncalls || n->watched || n->leaves || n->waits || n->end != END_BRANCH ? SLOW : 0;
+        if (n->ncalls || n->watched || n->leaves || n->waits || n->end != END_BRANCH)
+            number |= SLOW;
         (*p)->node[pc % PAGE] = ++number;
     }
     *out = number - 1;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "targets/s12z/trace/flow_priv.h"
+#include "probe/base/choice.h"
 
 void flow_emit(struct s12z_flow *f, enum event_kind kind, uint32_t pc, bool has_pc, uint32_t target,
                bool has_target, unsigned vector)
@@ -14,8 +15,8 @@ void flow_emit(struct s12z_flow *f, enum event_kind kind, uint32_t pc, bool has_
                          .pc = pc,
                          .target = target,
                          .vector = (uint16_t)vector,
-                         .flags =
-                             (has_pc ? EVENT_HAS_PC : 0u) | (has_target ? EVENT_HAS_TARGET : 0u) };
+                         .flags = bits_if(has_pc, EVENT_HAS_PC) |
+                                  bits_if(has_target, EVENT_HAS_TARGET) };
     f->event(f->ctx, e);
 }
 
@@ -28,8 +29,8 @@ static void push_call(struct s12z_flow *f, uint32_t call)
     f->totals.calls++;
 }
 
-/* A call or an interrupt did not end where it began. Programs do that when they switch tasks. Else
- * lines are missing here, and nothing else shows it. */
+/* A call or an interrupt did not end where it began. Programs do that when they switch tasks.
+ * Otherwise lines are missing here, and nothing else shows it. */
 static void note_unpaired(struct s12z_flow *f, uint32_t pc)
 {
     if (f->totals.unpaired++ == 0)
@@ -76,8 +77,11 @@ static void run_through(struct s12z_flow *f, const struct node_info *n, uint64_t
 
 static int refuse_line(struct s12z_flow *f, const char *why, struct err *err)
 {
-    uint32_t pc = f->at == UNKNOWN ? 0 : flow_current(f)->start,
-             end = f->at == UNKNOWN ? 0 : flow_current(f)->end_pc;
+    uint32_t pc = 0, end = 0;
+    if (f->at != UNKNOWN) {
+        pc = flow_current(f)->start;
+        end = flow_current(f)->end_pc;
+    }
     f->totals.resyncs++;
     s12z_flow_lost(f);
     return err_set(
@@ -92,7 +96,10 @@ static void complete_node(struct s12z_flow *f)
     struct node_info *n = flow_current(f);
     f->proof = NOTHING;
     run_through(f, n, n->weight); /* may turn counting on or off */
-    f->skipping ? n->skipped[0]++ : n->count[0]++;
+    if (f->skipping)
+        n->skipped[0]++;
+    else
+        n->count[0]++;
 }
 
 /* A node may end at a watched address, without a line. It is completed as soon as something comes
@@ -111,8 +118,8 @@ static int pass_splits(struct s12z_flow *f, struct err *err)
     return 0;
 }
 
-/* The line comes from behind a branch that by a setting leaves no bit. Nobody knows which way the
- * program went; the next line that gives an address tells. */
+/* The line comes from behind a branch that by a setting leaves no bit. It is not known which way
+ * the program went; the next line that gives an address shows it. */
 static int lose_the_way(struct s12z_flow *f)
 {
     complete_node(f);
@@ -126,14 +133,18 @@ static int lose_the_way(struct s12z_flow *f)
  */
 int flow_take_slow_bit(struct s12z_flow *f, unsigned bit, struct err *err)
 {
-    int ret = flow_current(f)->end == END_SPLIT ? pass_splits(f, err) : 0;
+    int ret = 0;
+    if (flow_current(f)->end == END_SPLIT)
+        ret = pass_splits(f, err);
     struct node_info *n = flow_current(f);
     uint32_t number = f->at & ~SLOW, next;
     if (ret < 0)
         return ret;
-    if (__builtin_expect(n->end != END_BRANCH, 0))
-        return n->end == END_SILENT ? lose_the_way(f)
-                                    : refuse_line(f, "a branch outcome where no branch is", err);
+    if (__builtin_expect(n->end != END_BRANCH, 0)) {
+        if (n->end == END_SILENT)
+            return lose_the_way(f);
+        return refuse_line(f, "a branch outcome where no branch is", err);
+    }
     run_through(f, n, n->weight + bit * S12Z_TAKEN_CYCLES);
     n = flow_current(f);
     if (n->leaves >> bit & 1)
@@ -174,7 +185,7 @@ int flow_go_to(struct s12z_flow *f, uint32_t pc, struct err *err)
 
 static void push_pending(struct s12z_flow *f, uint32_t node, uint32_t pc)
 {
-    /* no room: the oldest is given up, and its RTI will be followed by its address */
+    /* no room: the oldest is given up, and its RTI will be taken by its address */
     if (f->npending == MAX_PENDING) {
         if (f->pending[0].node != UNKNOWN) {
             f->info[f->pending[0].node & ~SLOW].aborted++;
@@ -353,7 +364,9 @@ static int return_from_call(struct s12z_flow *f, uint32_t pc, uint32_t dest, str
 
 int flow_take_address(struct s12z_flow *f, uint32_t dest, struct err *err)
 {
-    int ret = flow_current(f)->end == END_SPLIT ? pass_splits(f, err) : 0;
+    int ret = 0;
+    if (flow_current(f)->end == END_SPLIT)
+        ret = pass_splits(f, err);
     struct node_info *n = flow_current(f);
     uint32_t pc = n->end_pc, own_call = n->call + n->ncalls;
     enum end end = n->end;
@@ -374,25 +387,32 @@ int flow_take_address(struct s12z_flow *f, uint32_t dest, struct err *err)
         kind = EVENT_CALL;
     }
     flow_emit(f, kind, pc, true, dest, true, 0);
-    return end == END_RETURN ? return_from_call(f, pc, dest, err) : flow_go_to(f, dest, err);
+    if (end == END_RETURN)
+        return return_from_call(f, pc, dest, err);
+    return flow_go_to(f, dest, err);
 }
 
 /* ---- the end of a session ---- */
 
 /* What is known to have run of a node that was begun counts, though its end was not seen. quiet:
- * what happened since is told already, so only what tells of nothing itself. */
+ * events since then were given already, so only those are taken that give none. */
 static void count_begun(struct s12z_flow *f, uint32_t node, uint32_t to, bool quiet)
 {
-    uint32_t number = to == f->info[node].start ? UNKNOWN : flow_prefix_of(f, node, to);
+    uint32_t number = UNKNOWN;
+    if (to != f->info[node].start)
+        number = flow_prefix_of(f, node, to);
     struct node_info *n = number == UNKNOWN ? NULL : &f->info[number];
     if (!n || (quiet && (n->ncalls || n->watched)))
         return;
     n->entered++;
     run_through(f, n, n->weight); /* may turn counting on or off */
-    f->skipping ? f->info[number].skipped[0]++ : f->info[number].count[0]++;
+    if (f->skipping)
+        f->info[number].skipped[0]++;
+    else
+        f->info[number].count[0]++;
 }
 
-/* An RTI has told a place in it, or it has gone round. */
+/* An RTI has shown a place in it, or it has gone round. */
 void flow_count_proven(struct s12z_flow *f)
 {
     for (unsigned k = 0; k < f->npending; k++) {

@@ -1,4 +1,5 @@
 #include "targets/s12z/trace/line.h"
+#include "probe/base/choice.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +32,9 @@ const char *s12z_line_name(unsigned format)
                                            [S12Z_PTHF] = "PTHF",
                                            [S12Z_PTVB] = "PTVB",
                                            [S12Z_PTW] = "PTW" };
-    return format < 16 && names[format] ? names[format] : "?";
+    if (format < 16 && names[format])
+        return names[format];
+    return "?";
 }
 
 unsigned s12z_line_bytes(uint8_t info, const struct s12z_settings *s)
@@ -48,12 +51,18 @@ unsigned s12z_line_bytes(uint8_t info, const struct s12z_settings *s)
     }
 }
 
+/* Where the k-th byte of a field of n goes, in bits. */
+static unsigned byte_shift(const struct s12z_settings *s, unsigned k, unsigned n)
+{
+    return 8 * (s->low_byte_first ? k : n - 1 - k);
+}
+
 /* n bytes of the line from byte `at` on, in the order of the setting. */
 static uint32_t get_field(uint64_t raw, unsigned at, unsigned n, const struct s12z_settings *s)
 {
     uint32_t v = 0;
     for (unsigned k = 0; k < n; k++)
-        v |= (uint32_t)(raw >> (8 * (at + k)) & 0xFF) << (8 * (s->low_byte_first ? k : n - 1 - k));
+        v |= (uint32_t)(raw >> (8 * (at + k)) & 0xFF) << byte_shift(s, k, n);
     return v;
 }
 
@@ -61,7 +70,7 @@ static uint64_t put_field(uint32_t v, unsigned at, unsigned n, const struct s12z
 {
     uint64_t raw = 0;
     for (unsigned k = 0; k < n; k++)
-        raw |= (uint64_t)(v >> (8 * (s->low_byte_first ? k : n - 1 - k)) & 0xFF) << (8 * (at + k));
+        raw |= (uint64_t)(v >> byte_shift(s, k, n) & 0xFF) << (8 * (at + k));
     return raw;
 }
 
@@ -141,8 +150,8 @@ int s12z_line_decode(uint64_t raw, const struct s12z_settings *s, struct s12z_li
 
 uint64_t s12z_line_encode(const struct s12z_line *l, const struct s12z_settings *s)
 {
-    uint64_t raw = l->format | (l->stamp_overflow ? INFO_TSOVF : 0) |
-                   (l->overflow ? INFO_TBOVF : 0) | (l->end ? INFO_TERM : 0);
+    uint64_t raw = l->format | bits_if(l->stamp_overflow, INFO_TSOVF) |
+                   bits_if(l->overflow, INFO_TBOVF) | bits_if(l->end, INFO_TERM);
     if (l->format == S12Z_PTS)
         return raw | put_field(l->address, 1, 3, s);
     raw |= (uint64_t)(1u << l->nbranches | l->branches) << 8;
@@ -196,7 +205,8 @@ char *s12z_line_text(uint64_t raw, const struct s12z_settings *s, char *buf, siz
     if (l.format == S12Z_PTVB || l.format == S12Z_PTW)
         snprintf(stamp, sizeof stamp, " +%u", l.stamp);
     snprintf(buf, cap, "%016" PRIX64 " %-4s%s%s%s%s%s%s%s", raw, s12z_line_name(l.format),
-             l.format == S12Z_PTS ? "" : " ", l.format == S12Z_PTS ? "" : bits, where, stamp,
-             l.stamp_overflow ? " TSOVF" : "", l.overflow ? " TBOVF" : "", l.end ? " TERM" : "");
+             text_if(l.format != S12Z_PTS, " "), text_if(l.format != S12Z_PTS, bits), where, stamp,
+             text_if(l.stamp_overflow, " TSOVF"), text_if(l.overflow, " TBOVF"),
+             text_if(l.end, " TERM"));
     return buf;
 }

@@ -25,9 +25,9 @@ struct s12z_line {
     uint16_t stamp;      /* PTVB, PTW: bus clocks */
 };
 
-/* s12z_line_decode - Returns 0; -ERR_FORMAT when the line is none: INFO bit 7 set, unknown format,
- * TBOVF or TERM on PTS, no stop bit in the direct field, odd vector byte, a byte not 0 that must
- * be. out untouched on failure. */
+/* s12z_line_decode - decodes a line. Returns 0; -ERR_FORMAT when it is none: INFO bit 7 is set, the
+ * format is unknown, PTS has TBOVF or TERM, the direct field has no stop bit, the vector byte is
+ * odd, or a byte that must be 0 is not. out is untouched on failure. */
 int s12z_line_decode(uint64_t raw, const struct s12z_settings *s, struct s12z_line *out,
                      struct err *err);
 
@@ -41,15 +41,14 @@ unsigned s12z_line_bytes(uint8_t info, const struct s12z_settings *s);
 /* s12z_line_name - "PTIB"; "?" for no format. Static. */
 const char *s12z_line_name(unsigned format);
 
-/* s12z_line_text - a line for people, without line feed: raw value, name, branches oldest first (T
- * taken, n not), what it leads to, bus clocks, flags; a value that is no line is said to be none.
- * At most S12Z_LINE_TEXT bytes with the terminator; returns buf. */
+/* s12z_line_text - a line for people, without line feed: raw value, name, branches with the oldest
+ * first (T taken, n not), what it leads to, bus clocks, flags. For a value that is no line the text
+ * says so. At most S12Z_LINE_TEXT bytes with the terminator; returns buf. */
 enum { S12Z_LINE_TEXT = 112 };
 char *s12z_line_text(uint64_t raw, const struct s12z_settings *s, char *buf, size_t cap);
 
-/* Byte orders of the two readout paths (2.4): 8 bytes as they arrived to a line.
- * dbgtb: four word reads of 0x0104, line bytes 1,0,3,2,5,4,7,6; command: READ_DBGTB,
- * 3,2,1,0,7,6,5,4. */
+/* The line from 8 bytes as a readout brings them: by four word reads of DBGTB (0x0104), which bring
+ * line bytes 1,0,3,2,5,4,7,6; by the command READ_DBGTB, which brings 3,2,1,0,7,6,5,4. */
 uint64_t s12z_line_from_dbgtb(const uint8_t b[8]);
 uint64_t s12z_line_from_command(const uint8_t b[8]);
 

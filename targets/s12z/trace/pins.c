@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "targets/s12z/trace/trace_priv.h"
+#include "probe/base/choice.h"
 
 enum { EDGES = 1 << 15, FEW_EDGES = 64 };
 #define QUIET_NS 1000000u /* this long without an edge is idle */
@@ -11,7 +12,7 @@ enum { EDGES = 1 << 15, FEW_EDGES = 64 };
 #define END_LIMIT_NS 20000000u
 #define END_LOOK_NS  1000000u
 
-/* From the wire: bytes that are no line are a gap of at least one line. */
+/* Items from the wire: bytes that are no line are a gap of at least one line. */
 static int take_item(void *ctx, const struct s12z_item *item)
 {
     struct s12z_trace *tr = ctx;
@@ -23,13 +24,15 @@ static int take_item(void *ctx, const struct s12z_item *item)
                            &tr->arrivals.sink_err);
 }
 
-/* Edges the capture dropped: whatever was going on is unknown. */
+/* The capture dropped edges: what was going on is not known. */
 static int note_lost_edges(struct s12z_trace *tr, uint64_t lost, struct err *err)
 {
     int ret = s12z_trace_sink_result(tr, s12z_edges_lost(&tr->pins.edges), err);
     /* a line has about 64 clock and half as many data edges */
     uint64_t lines = MAX(lost / 100, 1u);
-    return ret < 0 ? ret : s12z_events_gap(tr->events, lines, 0, EVENT_CAUSE_HOST_QUEUE, err);
+    if (ret < 0)
+        return ret;
+    return s12z_events_gap(tr->events, lines, 0, EVENT_CAUSE_HOST_QUEUE, err);
 }
 
 /* Moves all edges there are. Returns how many, or < 0. */
@@ -66,8 +69,8 @@ int s12z_trace_read_pins(struct s12z_trace *tr, struct err *err)
     return total;
 }
 
-/* A session's last line says that it is: nothing else is on its way then. It comes with the
- * capture's next packet; waiting for as many samples as packets may be apart takes longer. */
+/* A session's last line is marked as such, and nothing else is on its way then. It comes with the
+ * capture's next packet; waiting for as many samples as packets may be apart would take longer. */
 static int await_last_line(struct s12z_trace *tr, struct err *err)
 {
     int n = 0;
@@ -78,19 +81,23 @@ static int await_last_line(struct s12z_trace *tr, struct err *err)
         if (n == 0 && !tr->arrivals.last_came)
             n = s12z_wait(tr->t, END_LOOK_NS, err);
     }
-    return n < 0 || tr->arrivals.last_came ? MIN(n, 0)
-                                           : tr->pins.pdo->catch_up(tr->pins.capture, err);
+    if (n < 0 || tr->arrivals.last_came)
+        return MIN(n, 0);
+    return tr->pins.pdo->catch_up(tr->pins.capture, err);
 }
 
 /* Nothing is sent any more (PTACT is 0): what is in the capture is all. */
 int s12z_trace_empty_pins(struct s12z_trace *tr, struct err *err)
 {
-    int n = tr->pins.pdo->catch_up ? await_last_line(tr, err) : 0;
+    int n = 0;
+    if (tr->pins.pdo->catch_up)
+        n = await_last_line(tr, err);
     while (n >= 0 && (n = s12z_trace_read_pins(tr, err)) > 0 && n > 0 &&
            s12z_events_waiting(tr->events) < (1u << 20))
         ;
-    return n < 0 ? n
-                 : s12z_trace_sink_result(tr, s12z_edges_idle(&tr->pins.edges, UINT64_MAX), err);
+    if (n < 0)
+        return n;
+    return s12z_trace_sink_result(tr, s12z_edges_idle(&tr->pins.edges, UINT64_MAX), err);
 }
 
 void s12z_trace_lose_edges(struct s12z_trace *tr) { s12z_edges_lost(&tr->pins.edges); }
@@ -101,8 +108,9 @@ void s12z_trace_lose_edges(struct s12z_trace *tr) { s12z_edges_lost(&tr->pins.ed
  * known. */
 double s12z_trace_samples_per_bit(const struct s12z_trace *tr)
 {
-    uint64_t hz =
-        tr->pins.pdo && tr->pins.pdo->sample_hz ? tr->pins.pdo->sample_hz(tr->pins.capture) : 0;
+    uint64_t hz = 0;
+    if (tr->pins.pdo && tr->pins.pdo->sample_hz)
+        hz = tr->pins.pdo->sample_hz(tr->pins.capture);
     return tr->time.bus_hz ? 2 * (double)hz / tr->time.bus_hz : 0;
 }
 
@@ -127,7 +135,7 @@ static int check_rate(struct s12z_trace *tr, struct err *err)
 int s12z_trace_open_pins(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_settings settings = s12z_settings_default();
-    struct probe *capture = tr->t->opt.pdo ? tr->t->opt.pdo : tr->t->probe;
+    struct probe *capture = EITHER(tr->t->opt.pdo, tr->t->probe);
     const struct pdo_ops *pdo =
         tr->cfg.capture == TRACE_CAPTURE_READOUT ? NULL : capture->driver->pdo;
     if (!pdo)
@@ -162,9 +170,11 @@ int s12z_trace_stop_pins(struct s12z_trace *tr, int ret, struct err *err)
 {
     if (!tr->pins.pdo)
         return ret;
-    int end = s12z_trace_sink_result(tr, s12z_edges_end(&tr->pins.edges), ret < 0 ? NULL : err);
+    int end = s12z_trace_sink_result(tr, s12z_edges_end(&tr->pins.edges), err_unless(ret < 0, err));
     tr->pins.pdo->stop(tr->pins.capture, NULL);
-    return ret < 0 ? ret : end;
+    if (ret < 0)
+        return ret;
+    return end;
 }
 
 void s12z_trace_close_pins(struct s12z_trace *tr)

@@ -65,7 +65,8 @@ int s12z_rates_add(struct s12z_rates *r, const struct s12z_share *part, unsigned
     for (unsigned k = 0; k < n; k++) {
         at[k] = index_of(r, part[k].function);
         length += part[k].cycles;
-        r->apart += part[k].function == S12Z_RATES_APART ? part[k].cycles : 0;
+        if (part[k].function == S12Z_RATES_APART)
+            r->apart += part[k].cycles;
     }
     double weight = 1 / (length + SHORTEST);
     for (unsigned k = 0; k < n; k++) {
@@ -86,9 +87,9 @@ int s12z_rates_add(struct s12z_rates *r, const struct s12z_share *part, unsigned
 
 struct guess {
     double mean, spread2, noise;
-    double told;  /* factors that the mean rests on */
-    double alike; /* stretches for one that tells something of its own */
-    double own;   /* a stretch's length, of what one function has in it */
+    double evidence; /* factors that the mean rests on */
+    double alike;    /* stretches for one that tells something of its own */
+    double own;      /* a stretch's length, of what one function has in it */
 };
 
 /* Variance of a stretch by its length: what was seen, and what functions differ by on the few paths
@@ -115,7 +116,9 @@ static double prior_spread2(const struct s12z_sums *s, size_t i, const struct gu
 static double ratio_of(const struct s12z_rates *r)
 {
     double rest = r->estimated - r->apart;
-    return rest > 0 ? fmax((r->measured - r->apart) / rest, LEAST_FACTOR) : 1;
+    if (rest > 0)
+        return fmax((r->measured - r->apart) / rest, LEAST_FACTOR);
+    return 1;
 }
 
 /* a = lower Cholesky factor of g / noise + 1 / spread2. */
@@ -126,7 +129,10 @@ static void decompose_matrix(struct s12z_sums *s, size_t n, const struct guess *
             double v = s->g[i][j] / noise_of(q) + (i == j ? 1 / prior_spread2(s, i, q) : 0);
             for (size_t k = 0; k < j; k++)
                 v -= s->a[i][k] * s->a[j][k];
-            s->a[i][j] = i == j ? sqrt(fmax(v, 1e-12)) : v / s->a[j][j];
+            if (i == j)
+                s->a[i][j] = sqrt(fmax(v, 1e-12));
+            else
+                s->a[i][j] = v / s->a[j][j];
         }
 }
 
@@ -188,7 +194,7 @@ static double residue_of(const struct s12z_sums *s, size_t n)
 static void improve_guess(const struct s12z_rates *r, struct guess *q)
 {
     const struct s12z_sums *s = r->sums;
-    double n = 0, sum = MEAN_WORTH * ratio_of(r), told = MEAN_WORTH, squares = 0, variances = 0,
+    double n = 0, sum = MEAN_WORTH * ratio_of(r), evidence = MEAN_WORTH, squares = 0, variances = 0,
            freedom = 0;
     for (size_t i = 0; i < r->n; i++) { /* what a factor knows beyond the mean it was given */
         double v = variance_of(s, r->n, i), knows = fmax(1 - v / prior_spread2(s, i, q), 0);
@@ -197,18 +203,19 @@ static void improve_guess(const struct s12z_rates *r, struct guess *q)
             continue;
         n++;
         sum += s->factor[i] - (1 - knows) * q->mean;
-        told += knows;
+        evidence += knows;
         variances += v;
     }
-    double mean = fmax(sum / told, LEAST_FACTOR);
+    double mean = fmax(sum / evidence, LEAST_FACTOR);
     for (size_t i = 0; i < r->n; i++)
-        squares += is_apart(s, i) ? 0 : (s->factor[i] - mean) * (s->factor[i] - mean);
+        if (!is_apart(s, i))
+            squares += (s->factor[i] - mean) * (s->factor[i] - mean);
     q->noise = (residue_of(s, r->n) + q->noise * freedom * q->alike + NOISE * NOISE_WORTH) /
                ((double)r->stretches + NOISE_WORTH);
     q->spread2 = (squares + variances + TABLE_WORTH * TABLE_ERROR * TABLE_ERROR * mean * mean) /
                  (n + TABLE_WORTH);
     q->mean = mean;
-    q->told = told;
+    q->evidence = evidence;
 }
 
 size_t s12z_rates_solve(struct s12z_rates *r, double (*total)(void *ctx, uint32_t function),
@@ -220,7 +227,7 @@ size_t s12z_rates_solve(struct s12z_rates *r, double (*total)(void *ctx, uint32_
         return 0;
     struct guess q = { .mean = ratio_of(r),
                        .noise = NOISE,
-                       .told = MEAN_WORTH,
+                       .evidence = MEAN_WORTH,
                        .alike = fmax((double)r->stretches / (ALIKE * (double)r->n), 1) };
     q.spread2 = TABLE_ERROR * TABLE_ERROR * q.mean * q.mean;
     for (size_t k = 0; k < r->n; k++)
@@ -236,21 +243,22 @@ size_t s12z_rates_solve(struct s12z_rates *r, double (*total)(void *ctx, uint32_
     double scatter = residue_of(s, r->n) / r->estimated;
     /* among pieces of code: what of a function was in no stretch */
     double pieces = q.spread2 + scatter;
-    double likely = LIKELY + RARE / (q.told + TABLE_WORTH);
+    double likely = LIKELY + RARE / (q.evidence + TABLE_WORTH);
     for (size_t k = 0; k < r->n; k++) {
         double all = total ? total(ctx, s->function[k]) : 0, own = s->g[k][k];
         double unseen = all > own ? 1 - own / all : 0,
                blind = unseen * unseen * (LOPSIDED + 1 / (1 + s->seen[k])) * pieces;
         /* from the mean, which is not sure itself */
-        double v = variance_of(s, r->n, k), borrowed = fmin(v / prior_spread2(s, k, &q), 1);
-        double half = likely * sqrt(fmax(v + borrowed * borrowed * q.spread2 / q.told + blind, 0));
+        double v = variance_of(s, r->n, k), from_mean = fmin(v / prior_spread2(s, k, &q), 1);
+        double half =
+            likely * sqrt(fmax(v + from_mean * from_mean * q.spread2 / q.evidence + blind, 0));
         out[k] = (struct s12z_rate){ s->function[k], fmin(fmax(s->factor[k], LEAST_FACTOR), MOST),
                                      fmin(half, MOST), own };
     }
     *others =
         (struct s12z_rate){ .factor = fmin(q.mean, MOST),
-                            .half =
-                                fmin(likely * sqrt(q.spread2 * (1 + 1 / q.told) + scatter), MOST) };
+                            .half = fmin(likely * sqrt(q.spread2 * (1 + 1 / q.evidence) + scatter),
+                                         MOST) };
     return r->n;
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "targets/s12z/trace/trace_priv.h"
+#include "probe/base/choice.h"
 
 #define LEAST_MISFITS 16u /* lines that do not fit before the ELF is suspected */
 
@@ -19,9 +20,9 @@ static size_t name_culprits(const struct s12z_trace *tr, char *buf, size_t cap, 
     buf[0] = 0;
     for (size_t k = 0; k < n && len < cap; k++) {
         if (c[k].name)
-            len += (size_t)snprintf(buf + len, cap - len, "%s%.24s", k ? ", " : "", c[k].name);
+            len += (size_t)snprintf(buf + len, cap - len, "%s%.24s", text_if(k, ", "), c[k].name);
         else
-            len += (size_t)snprintf(buf + len, cap - len, "%s%06X", k ? ", " : "", c[k].low);
+            len += (size_t)snprintf(buf + len, cap - len, "%s%06X", text_if(k, ", "), c[k].low);
     }
     return n;
 }
@@ -83,9 +84,9 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
     uint64_t steps = tr->t->run.steps - tr->steps_before;
     /* the module traces nothing during STEP1; leaving a breakpoint is one, too */
     if (n < cap && steps)
-        n += (size_t)snprintf(
-            note + n, cap - n, "; %llu instruction%s single-stepped by GDB %s in no count",
-            (unsigned long long)steps, steps > 1 ? "s" : "", steps > 1 ? "are" : "is");
+        n += (size_t)snprintf(note + n, cap - n,
+                              "; %llu instruction%s single-stepped by GDB %s in no count",
+                              (unsigned long long)steps, plural_s(steps), steps > 1 ? "are" : "is");
     if (n < cap && tr->pins.pdo && tr->pins.capture != tr->t->probe && !tr->armed &&
         !tr->pins.edges.bits && !tr->pins.edges.nlearn)
         n += (size_t)snprintf(
@@ -98,18 +99,19 @@ static void make_note(const struct s12z_trace *tr, char *note, size_t cap)
             note + n, cap - n, "; %s samples a bit %.2g times, %u are needed for a bus of %.4g MHz",
             tr->pins.capture->name, samples, SAMPLES_WANTED, tr->time.bus_hz / 1e6);
     if (n < cap && tr->arrivals.damaged)
-        n += (size_t)snprintf(note + n, cap - n,
-                              "; lines are damaged in %llu place%s, the first %.3g ms from the "
-                              "start: look at the wires",
-                              (unsigned long long)tr->arrivals.damaged,
-                              tr->arrivals.damaged == 1 ? "" : "s",
-                              (double)tr->arrivals.damaged_ns / 1e6);
+        n +=
+            (size_t)snprintf(note + n, cap - n,
+                             "; lines are damaged in %llu place%s, the first %.3g ms from the "
+                             "start: look at the wires",
+                             (unsigned long long)tr->arrivals.damaged,
+                             plural_s(tr->arrivals.damaged), (double)tr->arrivals.damaged_ns / 1e6);
     else if (n < cap && tr->pins.pdo && s->overflows && name_culprits(tr, who, sizeof who, 2))
         n +=
             (size_t)snprintf(note + n, cap - n, "; returns of %s filled the buffer %llu time%s: %s",
-                             who, (unsigned long long)s->overflows, s->overflows == 1 ? "" : "s",
+                             who, (unsigned long long)s->overflows, plural_s(s->overflows),
                              suggest_range(tr, range, sizeof range));
-    n += n < cap ? note_flow(tr, note + n, cap - n) : 0;
+    if (n < cap)
+        n += note_flow(tr, note + n, cap - n);
     if (n < cap && *tr->session.plan.text && tr->session.plan.host_points)
         snprintf(note + n, cap - n, "; %s", tr->session.plan.text);
 }
@@ -122,10 +124,12 @@ int s12z_trace_status(struct target *target, struct trace_status *out, struct er
     if (!tr)
         return 0;
     const struct s12z_events_totals *s = s12z_events_totals(tr->events);
-    uint64_t runs_ns = tr->time.runs_from_ns ? s12z_now(tr->t) - tr->time.runs_from_ns : 0;
+    uint64_t runs_ns = 0;
+    if (tr->time.runs_from_ns)
+        runs_ns = s12z_now(tr->t) - tr->time.runs_from_ns;
     *out = (struct trace_status){
         .armed = tr->armed,
-        .active = s12z_events_active(tr->events),
+        .active = s12z_events_active(tr->events) || s12z_events_begins(tr->events),
         .events = s->events,
         .lost = s->gap_lines + s->misfits,
         .time.target_cycles = s12z_trace_seen_cycles(tr) + s->gap_cycles,
@@ -214,6 +218,6 @@ int s12z_trace_explain(struct target *target, const struct text_sink *out, struc
     explain_doubt(tr, out);
     for (size_t k = 0; k < n; k++)
         sink_printf(out, "  %06X %-24s %llu of the lines that filled the buffer\n", c[k].low,
-                    c[k].name ? c[k].name : "", (unsigned long long)c[k].lines);
+                    text_or(c[k].name, ""), (unsigned long long)c[k].lines);
     return 0;
 }

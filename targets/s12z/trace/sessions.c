@@ -1,7 +1,8 @@
 /* Sessions: the module is armed, fills its buffer or meets a stop point, and is armed again. A full
- * buffer ends a session either way. Under the lossless policy it halts the program, which goes on
- * from there when the buffer is empty, so sessions are one to the walker. Under the live policy the
- * program runs on, and what it did until the next session is a gap, counted. */
+ * buffer ends a session under both policies. Under the lossless policy it halts the program, which
+ * goes on from there when the buffer is empty, so to the walker the sessions are one. Under the
+ * live policy the program runs on; what it did until the next session is a gap, and counted. */
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "targets/s12z/trace/trace_priv.h"
 
@@ -16,21 +17,12 @@ static uint64_t bdc_cycles(struct s12z_target *t)
     return cycles;
 }
 
-static unsigned debuggers_comparators(const struct s12z_target *t)
-{
-    unsigned set = 0;
-    for (size_t k = 0; k < S12Z_COMPARATORS; k++)
-        if (t->breaks.hard[k].used)
-            set |= (t->breaks.hard[k].pair ? 3u : 1u) << t->breaks.hard[k].first;
-    return set;
-}
-
 /* The module gets what the next session needs; it is disarmed. */
 static int prepare_session(struct s12z_trace *tr, struct err *err)
 {
     /* a gap ends the pass */
     bool inside = s12z_events_active(tr->events) && !(tr->arrivals.gap_due && tr->cfg.has_start);
-    s12z_plan_make(&tr->cfg, inside, tr->pins.pdo != NULL, debuggers_comparators(tr->t),
+    s12z_plan_make(&tr->cfg, inside, tr->pins.pdo != NULL, s12z_comparators_held(tr->t),
                    &tr->session.plan);
     return s12z_dbg_claim(tr->t, &tr->session.plan.dbg, err);
 }
@@ -55,7 +47,11 @@ static int end_session(struct s12z_trace *tr, uint8_t efr, struct err *err)
     uint64_t before = bdc_cycles(tr->t);
     bool stopped = efr & (uint8_t)(tr->session.plan.begins ? 0 : tr->session.plan.dbg.comparators);
     tr->session.under_way = false;
-    int ret = tr->pins.pdo ? s12z_trace_empty_pins(tr, err) : s12z_trace_read_buffer(tr, err);
+    int ret;
+    if (tr->pins.pdo)
+        ret = s12z_trace_empty_pins(tr, err);
+    else
+        ret = s12z_trace_read_buffer(tr, err);
     /* a disarmed module sends a last line: it is lost on the pin */
     if (ret == 0 && tr->pins.pdo && !tr->arrivals.last_came &&
         tr->arrivals.lines != tr->arrivals.earlier)
@@ -69,25 +65,26 @@ static int end_session(struct s12z_trace *tr, uint8_t efr, struct err *err)
     log_msg(tr->t->probe->log, LOG_PROF, "%s: %s: %llu lines, %llu wire clocks%s",
             tr->t->probe->name, tr->pins.pdo ? "capture" : "burst",
             (unsigned long long)(tr->arrivals.lines - tr->arrivals.earlier),
-            (unsigned long long)(bdc_cycles(tr->t) - before), stopped ? "; a stop point" : "");
+            (unsigned long long)(bdc_cycles(tr->t) - before), text_if(stopped, "; a stop point"));
     return ret;
 }
 
-/* The module is disarmed. If its full buffer had halted the program before that, and nobody has
- * seen it yet, it runs on: a new session, or none, would take that for a stop of the program's own.
- * A BGND met at the same time is left for poll() to tell. */
+/* The module is disarmed. If its full buffer had halted the program before that, and that was not
+ * seen yet, the program runs on: a new session, or none, would take it for a stop of the program's
+ * own. A BGND met at the same time is left for poll() to report. */
 static int let_run_on(struct s12z_target *t, struct err *err)
 {
     if (s12z_state(t) != TARGET_RUNNING || s12z_asked_to_halt(t->run.state) || t->breaks.npatches ||
         !(t->dbg.efr_seen & EFR(PTBOVF)))
         return 0;
     int ret = s12z_read_csr(t, err);
-    return ret < 0 || !REG_GET(t->link.csr, S12Z_BDCCSR_BDMACT) ? ret
-                                                                : s12z_command(t, BDC_GO, err);
+    if (ret < 0 || !REG_GET(t->link.csr, S12Z_BDCCSR_BDMACT))
+        return ret;
+    return s12z_command(t, BDC_GO, err);
 }
 
-/* An analyser that fails just as the profile ends: what it had still to tell is a gap, and the
- * board is well. */
+/* If an analyser fails just as the profile ends, what it had not sent is a gap, and the board is
+ * well. */
 static int end_last_session(struct s12z_trace *tr, uint8_t efr, struct err *err)
 {
     struct err why = { .code = ERR_OK };
@@ -149,7 +146,9 @@ int s12z_trace_look(struct s12z_trace *tr, struct err *err)
 {
     struct s12z_target *t = tr->t;
     uint8_t sr;
-    int ret = tr->pins.pdo ? s12z_trace_read_pins(tr, err) : 0;
+    int ret = 0;
+    if (tr->pins.pdo)
+        ret = s12z_trace_read_pins(tr, err);
     if (ret < 0 || !tr->session.under_way || !t->dbg.armed)
         return MIN(ret, 0);
     uint64_t now = s12z_now(t);
@@ -159,7 +158,7 @@ int s12z_trace_look(struct s12z_trace *tr, struct err *err)
     ret = s12z_peek8(t, S12Z_DBGSR, &sr, err);
     if (ret < 0 || REG_GET(sr, S12Z_DBGSR_SSF) || s12z_reset_found(t))
         return ret;
-    if (tr->session.plan.dbg.halt_on_overflow || debuggers_comparators(t))
+    if (tr->session.plan.dbg.halt_on_overflow || s12z_comparators_held(t))
         return 0; /* it halts: the driver will see that, and on_halted() is called */
     return begin_next_session(tr, err);
 }
@@ -197,7 +196,9 @@ static int on_halted(struct s12z_target *t, uint8_t efr, struct err *err)
     if (ret == 0 && efr & EFR(PTBOVF) && tr->cfg.policy == TRACE_LIVE)
         s12z_trace_set_gap_due(
             tr, true); /* a debugger's breakpoint halted later than the buffer was full */
-    return ret < 0 ? ret : own;
+    if (ret < 0)
+        return ret;
+    return own;
 }
 
 static int on_poll(struct s12z_target *t, uint64_t max_ns, struct err *err)

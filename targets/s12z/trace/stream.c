@@ -30,7 +30,7 @@ static uint64_t raw_of(const uint8_t *p, unsigned n)
 }
 
 /* How many lines in a row decode from p on, up to CHAIN; one more if they end where the bytes are
- * known to end. A PTS in the middle of a session is possible, but no proof of anything. */
+ * known to end. A PTS in the middle of a session is possible, but proves nothing. */
 static unsigned count_chain(const struct s12z_settings *set, const uint8_t *p, size_t avail,
                             bool ended, bool final)
 {
@@ -60,8 +60,12 @@ static unsigned pthf_length(struct s12z_stream *s, const uint8_t *p, size_t avai
     bool ended = *p & 0x30;
     five.pthf_bytes = 5;
     six.pthf_bytes = 6;
-    unsigned as5 = avail >= 5 ? count_chain(&five, p + 5, avail - 5, ended, final) : 0;
-    unsigned as6 = avail >= 6 && !p[5] ? count_chain(&six, p + 6, avail - 6, ended, final) : 0;
+    unsigned as5 = 0;
+    if (avail >= 5)
+        as5 = count_chain(&five, p + 5, avail - 5, ended, final);
+    unsigned as6 = 0;
+    if (avail >= 6 && !p[5])
+        as6 = count_chain(&six, p + 6, avail - 6, ended, final);
     if (as5 == as6)
         return s->settings.pthf_bytes;
     unsigned length = as5 > as6 ? 5 : 6;
@@ -74,7 +78,8 @@ static int give_item(struct s12z_stream *s, const struct s12z_item *item)
 {
     s->lines += item->kind == S12Z_ITEM_LINE;
     s->bad += item->kind == S12Z_ITEM_BAD;
-    s->bad_bytes += item->kind == S12Z_ITEM_BAD ? item->bytes : 0;
+    if (item->kind == S12Z_ITEM_BAD)
+        s->bad_bytes += item->bytes;
     return s->sink(s->ctx, item);
 }
 
@@ -89,7 +94,9 @@ static int give_bad(struct s12z_stream *s, unsigned at, uint32_t bytes, const ch
                               .why = why };
     s->searching = false;
     s->skipped = 0;
-    return bytes ? give_item(s, &item) : 0;
+    if (bytes)
+        return give_item(s, &item);
+    return 0;
 }
 
 static int give_line(struct s12z_stream *s, unsigned at, unsigned bytes, uint64_t raw,
@@ -132,8 +139,8 @@ static bool line_begins_at(struct s12z_stream *s, unsigned at, bool final)
     return false;
 }
 
-/* PTS comes first in a session and nowhere else; without an end before it (a reset) it needs good
- * company. */
+/* PTS comes first in a session and nowhere else. Without an end before it (a reset) several good
+ * lines must follow. */
 static const char *out_of_place(const struct s12z_stream *s, unsigned at, const struct s12z_line *l,
                                 bool final)
 {
@@ -141,9 +148,9 @@ static const char *out_of_place(const struct s12z_stream *s, unsigned at, const 
         return NULL;
     if (s->ended)
         return "a line behind the last one of its session";
-    return count_chain(&s->settings, s->buf + at, s->used - at, true, final)
-               ? NULL
-               : "a first line in the middle of a session";
+    if (count_chain(&s->settings, s->buf + at, s->used - at, true, final))
+        return NULL;
+    return "a first line in the middle of a session";
 }
 
 /* One step at buf[*at]. Returns 0, the sink's failure, or 1 when more bytes are needed. */
@@ -189,7 +196,9 @@ static uint64_t fixed_line(const struct s12z_stream *s, const uint8_t *p)
 {
     if (s->form == S12Z_FORM_DBGTB)
         return s12z_line_from_dbgtb(p);
-    return s->form == S12Z_FORM_COMMAND ? s12z_line_from_command(p) : raw_of(p, LINE);
+    if (s->form == S12Z_FORM_COMMAND)
+        return s12z_line_from_command(p);
+    return raw_of(p, LINE);
 }
 
 static int step_fixed(struct s12z_stream *s, unsigned *at)
@@ -221,7 +230,9 @@ static int parse_bytes(struct s12z_stream *s, bool final)
     while (ret == 0)
         ret = s->form == S12Z_FORM_WIRE ? step_wire(s, &at, final) : step_fixed(s, &at);
     drop_front(s, at);
-    return ret < 0 ? ret : 0;
+    if (ret < 0)
+        return ret;
+    return 0;
 }
 
 int s12z_stream_feed(struct s12z_stream *s, const uint8_t *bytes, size_t n, uint64_t tick)

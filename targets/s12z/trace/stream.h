@@ -1,10 +1,9 @@
-/* Bytes of a profiling stream to lines: framing, the length of PTHF, finding the way back after
- * damage.
+/* Bytes of a profiling stream to lines: framing, the length of PTHF, resynchronising after damage.
  *
- * On the wire a line has no start mark and no checksum: its first byte says how long it is, and
- * where one ends the next begins. What does not decode is skipped up to the next place from which
- * several lines in a row do (or up to a gap, where one is known), and reported. Decisions depend on
- * the bytes alone, never on how they were cut into calls. No allocation. */
+ * On the wire a line has no start mark and no checksum. Its first byte says how long it is, and the
+ * next line begins where it ends. Bytes that do not decode are skipped and reported, up to the next
+ * place from which several lines in a row decode, or up to a gap where one is known. Decisions
+ * depend on the bytes only, never on how they were cut into calls. No allocation. */
 #ifndef TARGETS_S12Z_TRACE_STREAM_H
 #define TARGETS_S12Z_TRACE_STREAM_H
 
@@ -25,8 +24,8 @@ enum s12z_form {
 
 enum s12z_item_kind {
     S12Z_ITEM_LINE, /* raw and line */
-    S12Z_ITEM_BAD /* `bytes` bytes at `offset` are no lines, why says why: what was going on before
-                     is lost */
+    S12Z_ITEM_BAD   /* `bytes` bytes at `offset` are no lines, and why says why. What was going on
+                       before is lost */
 };
 
 struct s12z_item {
@@ -34,7 +33,7 @@ struct s12z_item {
     bool prompt;     /* sending began after an idle time, so tick is when the line was made */
     uint64_t offset; /* of the first byte, since s12z_stream_init() */
     uint64_t tick;   /* given with that byte */
-    /* ticks in a bus clock, as the stream knows when it gives the item; 0 unknown */
+    /* ticks in a bus clock, as the stream knows it when it gives the item; 0: not known */
     double bus_ticks;
     uint32_t bytes;
     uint64_t raw;          /* as s12z_line_decode() takes it */
@@ -42,8 +41,8 @@ struct s12z_item {
     const char *why;       /* static */
 };
 
-/* Receives items in order; borrowed for the call. A negative result ends the feeding call, which
- * returns it. */
+/* Receives items in order; each is borrowed for the call. A negative result ends the feeding call,
+ * which returns it. */
 typedef int s12z_item_sink(void *ctx, const struct s12z_item *item);
 
 enum { S12Z_STREAM_ROOM = 128 };
@@ -53,9 +52,9 @@ struct s12z_stream {
     enum s12z_form form;
     s12z_item_sink *sink;
     void *ctx;
-    uint8_t pthf; /* 5 or 6 once the stream has told, else 0 */
+    uint8_t pthf; /* 5 or 6 once the stream has shown it, else 0 */
     bool searching, after_gap;
-    bool fresh; /* searching, and the first place is as good as any */
+    bool fresh; /* searching, and the first place is as good as any other */
     bool ended; /* the last line ended its session: a PTS is due */
     const char *why;
     uint32_t skipped; /* while searching */

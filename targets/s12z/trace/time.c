@@ -44,7 +44,9 @@ static uint32_t function_of(const struct s12z_time *t, uint32_t pc)
     if (pc == NO_CODE)
         return S12Z_RATES_APART;
     size_t low = PARTITION_POINT(t->nfunctions, i, t->functions[i].high <= pc);
-    return low < t->nfunctions && t->functions[low].low <= pc ? (uint32_t)low : S12Z_NO_FUNCTION;
+    if (low < t->nfunctions && t->functions[low].low <= pc)
+        return (uint32_t)low;
+    return S12Z_NO_FUNCTION;
 }
 
 static size_t index_of(const struct s12z_time *t, uint32_t function)
@@ -149,7 +151,7 @@ static void enter_handler(struct s12z_time *t, const struct event *e, uint64_t c
     t->entries[index_of(t, function_of(t, (uint32_t)e->target))]++;
 }
 
-/* The RTI tells where the interrupt came, so the stretch before it is whole. */
+/* The RTI shows where the interrupt came, so the stretch before it is whole. */
 static void leave_handler(struct s12z_time *t, uint32_t to, uint64_t core)
 {
     t->returned = true;
@@ -244,7 +246,7 @@ static void begin_chain(struct s12z_time *t, uint64_t tick, double bus_ticks)
     t->chain.parts.too_many = false;
 }
 
-/* What is told of the stretch that the line ends. */
+/* What is known of the stretch that the line ends. */
 static void end_stretch(struct s12z_time *t, const struct s12z_line *l, uint64_t core, uint32_t pc,
                         uint64_t tick, double bus_ticks, bool prompt)
 {
@@ -324,7 +326,9 @@ static void add_sum(void *ctx, uint32_t pc, uint64_t core_cycles)
 static double sum_of(void *ctx, uint32_t function)
 {
     struct sums *s = ctx;
-    return function == S12Z_RATES_APART ? 0 : s->bus[index_of(s->t, function)];
+    if (function == S12Z_RATES_APART)
+        return 0;
+    return s->bus[index_of(s->t, function)];
 }
 
 /* What is charged to a handler has its stacking in it. */

@@ -1,16 +1,16 @@
-/* Where lines say how long something took: stretches between lines, the functions that ran in them
- * by the cycle table, and the bus cycles they really took. Two sources:
+/* What lines say of how long something took: stretches between lines, the functions that ran in
+ * them by the cycle table, and the bus cycles they really took. There are two sources:
  *
- * - stamps: a PTVB tells the bus clocks since the line before it. Where in its straight run the
- * program was interrupted, the RTI's destination tells, so a stretch counts when that has come.
- * - arrivals, where a capture gives them: a line that was sent at once (`prompt`) was made when its
- * sending began. From one such line to the next is a stretch; lines that waited for others in
- * between are inside of it. While that works, stamps are not needed.
+ * - Stamps: a PTVB has the bus clocks since the line before it. The RTI's destination shows where
+ * in its straight run the program was interrupted, so a stretch counts once that has come.
+ * - Arrivals, where a capture gives them: a line that was sent at once (`prompt`) was made when its
+ * sending began. From one such line to the next is a stretch, and lines that waited for others in
+ * between lie inside of it. While that works, stamps are not needed.
  *
- * No stretch: across gaps, overflow, end and start of sessions, waiting (WAI, STOP, TSOVF, loops
- * without a traced instruction, or far longer than estimated), more functions than S12Z_PARTS, a
- * clock that changed. Nothing is allocated per line; without stamps and arrivals a line costs two
- * stores. */
+ * There is no stretch across gaps, overflow, and the ends of sessions; across waiting (WAI, STOP,
+ * TSOVF, loops without a traced instruction, or far more time than estimated); with more functions
+ * than S12Z_PARTS; or with a clock that changed. Nothing is allocated for a line. Without stamps
+ * and arrivals a line costs two stores. */
 #ifndef TARGETS_S12Z_TRACE_TIME_H
 #define TARGETS_S12Z_TRACE_TIME_H
 
@@ -38,10 +38,10 @@ struct s12z_time_parts {
     bool too_many;
 };
 
-/* A handler under way, and the stretch its PTVB ended, which waits for the RTI. */
+/* A handler under way, and the stretch that its PTVB ended, which waits for the RTI. */
 struct s12z_time_level {
-    uint32_t node; /* entry of the straight run interrupted */
-    bool hardware; /* else an exception of its own instruction */
+    uint32_t node; /* entry of the straight run that was interrupted */
+    bool hardware; /* else an exception by its own instruction */
     bool stamped;
     double measured;
     unsigned n;
@@ -53,35 +53,35 @@ struct s12z_time {
     /* totals, bus cycles */
     uint64_t stretches, arrivals; /* by stamps, by arrivals */
     double measured, estimated;
-    /* by stamps, where the program did not run but waited: beyond what is estimated */
+    /* what stamps have measured beyond the estimate where the program waited */
     uint64_t waited;
-    /* of measured/estimated, weighted by estimated: Welford's sums */
+    /* of measured/estimated, weighted by estimated: the sums of Welford's method */
     double weight, mean, square;
     struct s12z_rates rates;
 
     const struct image_function *functions; /* borrowed */
     size_t nfunctions;
-    /* by exceptions, of each function, and at last of code that is none's */
+    /* exceptions that led to each function; the last one is of code that belongs to none */
     uint64_t *entries;
     const struct s12z_flow *flow;          /* borrowed */
     const struct s12z_flow_totals *walked; /* its totals */
-    bool stamps; /* they count from the line before: else they are not used */
+    bool stamps; /* stamps count from the line before; otherwise they are not used */
     bool traps;  /* exceptions by instructions make lines */
-    /* since the last line: who runs from when on, by the walker's total */
+    /* since the last line: which code runs from when on, by the walker's total */
     struct {
         uint32_t pc;
         uint64_t core;
     } run[S12Z_PARTS];
-    unsigned nrun;  /* 0: no place; beyond S12Z_PARTS: too many */
+    unsigned nrun;  /* 0: the place is not known; more than S12Z_PARTS: too many */
     uint64_t waits; /* the walker's, at the last line */
-    /* the stretch began in the middle of run[0]'s straight run, here; else its pc */
+    /* where in run[0]'s straight run the stretch began; else its pc */
     uint32_t resumed;
-    bool vague;             /* the stretch began somewhere in a straight run: at a TSOVF */
-    bool entered, returned; /* the line under way entered a handler, was an RTI */
+    bool vague;             /* the stretch began somewhere in a straight run, at a TSOVF */
+    bool entered, returned; /* the line under way entered a handler; it was an RTI's */
     bool failed;            /* out of memory inside of an event */
     struct s12z_time_level level[S12Z_TIME_LEVELS];
     unsigned nlevels;
-    struct { /* from a prompt line on */
+    struct { /* the stretch from a prompt line on */
         bool open;
         unsigned level;
         uint64_t tick;
@@ -99,12 +99,14 @@ int s12z_time_init(struct s12z_time *t, const struct image *image, const struct 
                    const struct s12z_settings *set);
 void s12z_time_fini(struct s12z_time *t);
 
-/* s12z_time_event - what the walker tells, as it tells it; core_cycles: s12z_flow_totals() then. */
+/* s12z_time_event - an event of the walker, at once; core_cycles: as in s12z_flow_totals() then. */
 void s12z_time_event(struct s12z_time *t, const struct event *e, uint64_t core_cycles);
 
 /* s12z_time_line - the line has been walked
- * tick, bus_ticks, prompt   when its sending began, in ticks of which so many are a bus clock (0:
- * not known), and whether it was sent at once Returns 0 or -ERR_NOMEM. */
+ * tick, bus_ticks   when its sending began, in ticks of which a bus clock has so many (0: not
+ *                   known)
+ * prompt            it was sent at once
+ * Returns 0 or -ERR_NOMEM. */
 int s12z_time_line(struct s12z_time *t, const struct s12z_line *l, uint64_t tick, double bus_ticks,
                    bool prompt);
 
@@ -112,8 +114,8 @@ int s12z_time_line(struct s12z_time *t, const struct s12z_line *l, uint64_t tick
 void s12z_time_gap(struct s12z_time *t);
 
 /* s12z_time_factor - real cycles in an estimated one, over all stretches, and the standard
- * deviation of that from stretch to stretch, weighted by their length. Returns false where fewer
- * than two tell. */
+ * deviation of that from stretch to stretch, weighted by their length. Returns false with fewer
+ * than two stretches. */
 bool s12z_time_factor(const struct s12z_time *t, double *factor, double *spread);
 
 /* s12z_time_rates - factors by function: s12z_rates_solve() with what the walker counted. */

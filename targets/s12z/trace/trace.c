@@ -4,6 +4,7 @@
  * p.191-226, ZVM p.226. */
 #include <stdlib.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "targets/s12z/trace/trace_priv.h"
 
@@ -86,7 +87,7 @@ static int trace_arm(struct target *target, const struct trace_config *cfg, stru
         return s12z_lost(t, err_prefix(err, ret, "trace"));
     }
     log_msg(t->probe->log, LOG_PROF, "%s: profiling by %s%s%s", t->probe->name,
-            tr->pins.pdo ? "PDO capture" : "bursts over BDC", *tr->session.plan.text ? "; " : "",
+            tr->pins.pdo ? "PDO capture" : "bursts over BDC", text_if(*tr->session.plan.text, "; "),
             tr->session.plan.text);
     return 0;
 }
@@ -123,8 +124,8 @@ static int trace_disarm(struct target *target, struct err *err)
     ret = s12z_trace_stop_pins(tr, ret, err);
     tr->armed = false;
     t->hooks = NULL;
-    int claimed = s12z_dbg_claim(t, NULL, ret < 0 ? NULL : err);
-    int closed = s12z_events_end(tr->events, ret < 0 || claimed < 0 ? NULL : err);
+    int claimed = s12z_dbg_claim(t, NULL, err_unless(ret < 0, err));
+    int closed = s12z_events_end(tr->events, err_unless(ret < 0 || claimed < 0, err));
     log_msg(t->probe->log, LOG_PROF, "%s: disarmed: %llu lines, %llu wire clocks", t->probe->name,
             (unsigned long long)tr->arrivals.lines, (unsigned long long)tr->session.wire_bits);
     /* breakpoints of the debugger stay */

@@ -39,8 +39,8 @@ extern const struct sh4_agent_layout sh4_agent_scif;
 /* The same by the calls of a Dreamcast's network loader, dcload-ip. */
 extern const struct sh4_agent_layout sh4_agent_dcip;
 /* Words at layout->box: 1 while the loader has the block, which begins at SH4_BOX_SYNC, and waits
- * for the reply of that number. The reply begins with the number; then nothing (after SH4_BOX_GOES
- * and SH4_BOX_LOOKS the program runs on), a 0 (halted), or a request. */
+ * for the reply with that number. The reply begins with the number. Then comes nothing (after
+ * SH4_BOX_GOES and SH4_BOX_LOOKS: the program runs on), a 0 (it halts), or a request. */
 enum sh4_box {
     SH4_BOX_WAITS,
     SH4_BOX_SYNC,

@@ -194,7 +194,7 @@ trap_fatal:
         mov     #1,r0
         bra     trap_mild
         mov.l   r0,@(C_CHAIN,r4)
-trap_untold:
+trap_unrecorded:
         NOTE_OPEN
         bra     pass
         nop
@@ -373,10 +373,10 @@ new_vbr:
         mov.l   r0,@(C_X2,r4)
         mov.l   @(X_T,r5),r1
 2:      mov.l   @(X_D1,r5),r2
-        bra     record_told_far
+        bra     record_vbr_known_far
         mov.l   @(X_D2,r5),r3
-record_told_far:
-        bra     record_told
+record_vbr_known_far:
+        bra     record_vbr_known
         nop
         .balign 4
 l_ext10: .long  ext

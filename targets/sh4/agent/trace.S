@@ -768,7 +768,7 @@ record_pass:
         mov.l   @(X_VBR,r5),r5
         cmp/eq  r0,r5
         bf      new_vbr_far
-record_told:
+record_vbr_known:
         mova    passed,r0
         mov     r0,r5
         bra     emit_far
@@ -934,7 +934,7 @@ exception:                              ! R1: where it goes on
 exception1:                             ! R0: state
         tst     #ST_STOPPED + ST_FILTER,r0
         bt      1f
-        bra     trap_untold
+        bra     trap_unrecorded
         nop
 1:      mov.l   l_expevt6,r1
         mov.l   @r1,r5

@@ -31,7 +31,7 @@ extern const struct sh4_trace_blob sh4_trace_blob;
 
 #define SH4_TRACE_MAGIC 0x50505452u /* first word; the second is the layout version */
 /* first word of the agent's RAM, if the agent is elsewhere in it: next, where */
-#define SH4_TRACE_BEACON 0x50505442u
+#define SH4_TRACE_ELSEWHERE 0x50505442u
 /* the same, while code is tried: next two, an address and what was there */
 #define SH4_TRACE_PROBE 0x50505450u
 /* the program's registers are in the agent's RAM: at H_KEPT, and as the kernel's entry */
@@ -183,8 +183,8 @@ enum sh4_trace_kind {
     SH4_TRACE_K_VBR,
     SH4_TRACE_K_END
 };
-/* By a user break: a handler's end; or another task, or deeper code, at that place: the handler is
- * still open. */
+/* What a user break at an RTE's place was: the end of a handler; or another task, or deeper code,
+ * at the same place, while the handler is still open. */
 enum sh4_trace_rte { SH4_TRACE_RTE_CAUGHT = 0, SH4_TRACE_RTE_OTHER = 2 };
 enum {
     SH4_TRACE_LONG = 0x3FFF0, /* bits 17-4 of a long record's first word */

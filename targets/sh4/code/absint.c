@@ -106,12 +106,16 @@ static struct abs_value and_values(struct abs_value a, struct abs_value b)
 
 static struct abs_value add_values(struct abs_value a, struct abs_value b)
 {
-    return a.kind == ABS_CONST && b.kind == ABS_CONST ? constant_of(a.v + b.v, 0) : unknown;
+    if (a.kind == ABS_CONST && b.kind == ABS_CONST)
+        return constant_of(a.v + b.v, 0);
+    return unknown;
 }
 
 static struct abs_value shift_left(struct abs_value a, unsigned n)
 {
-    return a.kind == ABS_CONST ? constant_of(a.v << n, 0) : unknown;
+    if (a.kind == ABS_CONST)
+        return constant_of(a.v << n, 0);
+    return unknown;
 }
 
 static struct abs_value load_value(const struct abs_memory *mem, uint32_t addr, unsigned bytes,
@@ -125,7 +129,8 @@ static struct abs_value load_value(const struct abs_memory *mem, uint32_t addr, 
     return constant_of(v, bytes == 4 ? pc : 0);
 }
 
-/* Where the program means BL to be 1 a read that the agent does shows that, another one what is. */
+/* Where the program means BL to be 1, a read that the agent does shows that; any other read shows
+ * what is. */
 static struct abs_value sr_read(uint8_t bl)
 {
     return with_bl((uint8_t)(bl & SH4_BL_MEANT ? (bl & ~SH4_BL_MEANT) | SH4_BL_0 | SH4_BL_1 : bl));
@@ -153,7 +158,10 @@ static struct abs_value result_of(const struct abs_state *s, uint16_t op, uint32
     case SH4_ADD_RM_RN: return add_values(rn, rm);
     case SH4_OR_RM_RN: return or_values(rn, rm);
     case SH4_AND_RM_RN: return and_values(rn, rm);
-    case SH4_NOT_RM_RN: return rm.kind == ABS_CONST ? constant_of(~rm.v, 0) : unknown;
+    case SH4_NOT_RM_RN:
+        if (rm.kind == ABS_CONST)
+            return constant_of(~rm.v, 0);
+        return unknown;
     case SH4_SHLL_RN: return shift_left(rn, 1);
     case SH4_SHLL2_RN: return shift_left(rn, 2);
     case SH4_SHLL8_RN: return shift_left(rn, 8);
@@ -198,10 +206,12 @@ static uint8_t sr_value(const struct abs_state *s, uint16_t op)
     bool from_memory = sh4_decode(op, false, false) == SH4_LDC_L_INC_SR;
     if (!from_memory && v->kind == ABS_CONST)
         return v->v & SR_BL ? SH4_BL_1 : SH4_BL_0;
-    return !from_memory && v->kind == ABS_SR && v->bl ? v->bl : SH4_BL_0 | SH4_BL_1;
+    if (!from_memory && v->kind == ABS_SR && v->bl)
+        return v->bl;
+    return SH4_BL_0 | SH4_BL_1;
 }
 
-/* May a TRAPA stand here: BL is 0 for certain. */
+/* Whether a TRAPA may stand here: BL is certainly 0. */
 static bool sr_open(const struct abs_state *s, const struct abs_memory *mem)
 {
     return mem->traps && !(s->bl & SH4_BL_1) && !(s->bl & SH4_BL_ENTRY && mem->entry_blocked);
@@ -230,7 +240,9 @@ static uint8_t sr_loaded(const struct abs_state *s, uint16_t op, const struct ab
     uint8_t v = sr_value(s, op);
     if (abs_sr_trapped(s, op, mem))
         return v & SH4_BL_1 ? (uint8_t)((v & ~SH4_BL_1) | SH4_BL_MEANT) : v;
-    return v & SH4_BL_ENTRY && mem->entry_meant ? v | SH4_BL_1 : v;
+    if (v & SH4_BL_ENTRY && mem->entry_meant)
+        return v | SH4_BL_1;
+    return v;
 }
 
 unsigned abs_step(struct abs_state *s, uint16_t op, uint32_t pc, const struct abs_memory *mem,

@@ -58,7 +58,9 @@ const struct sh4_site *sh4_sites_at(const struct sh4_sites *s, uint32_t addr)
         return NULL;
     addr = walk_address(&at);
     size_t first = PARTITION_POINT(s->nsites, i, s->site[i].addr < addr);
-    return first < s->nsites && s->site[first].addr == addr ? &s->site[first] : NULL;
+    if (first < s->nsites && s->site[first].addr == addr)
+        return &s->site[first];
+    return NULL;
 }
 
 bool sh4_site_is_sr(enum sh4_site_kind kind)

@@ -29,7 +29,7 @@ void search_block_roots(struct search *s, const struct image *im)
         }
 }
 
-/* Entered from there as the program means BL to be 1. */
+/* Whether it is entered from there while the program means BL to be 1. */
 static bool mark_meant(struct sh4_walk *w, uint32_t f, uint32_t by)
 {
     bool had = w->function[f].maybe_meant;
@@ -46,8 +46,8 @@ static bool mark_clear(struct sh4_walk *w, uint32_t f, uint32_t by)
     return !had;
 }
 
-/* Functions that no code is known to enter are entered somehow; from the roots with BL=1 nobody
- * knows more. */
+/* Functions that no known code enters are entered somehow. Of the roots with BL=1 nothing more is
+ * known. */
 static bool clear_roots(struct search *s)
 {
     struct sh4_walk *w = s->w;
@@ -76,15 +76,15 @@ static bool is_blocked(const struct sh4_function *f) { return f->maybe_blocked; 
 static bool is_meant(const struct sh4_function *f) { return f->maybe_meant; }
 static bool is_clear(const struct sh4_function *f) { return f->maybe_clear; }
 
-/* Functions that have the state and have not passed it on yet, and the edges by the function they
- * leave. */
+/* Functions that have the state and have not passed it on yet, and the edges sorted by the function
+ * they leave. */
 struct closure {
     const struct bl_kind *kind;
     uint32_t *edge, *first; /* edge[first[f]] .. edge[first[f + 1] - 1] leave f */
     uint32_t *todo;
     size_t ntodo;
     bool taken; /* every function whose address is taken has it */
-    bool any;   /* one got it that did not have it before */
+    bool any;   /* a function got the state that did not have it before */
 };
 
 static void pass_to(struct search *s, struct closure *c, uint32_t f, uint32_t by)

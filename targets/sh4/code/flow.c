@@ -1,9 +1,10 @@
-/* Data flow of the search: what registers and SR.BL hold along every way, the sites and edges that
- * this shows. */
+/* Data flow of the search: what registers and SR.BL hold along every path, and the sites and edges
+ * that follow from it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "targets/sh4/code/search.h"
+#include "probe/base/choice.h"
 #include "targets/sh4/isa/isa.h"
 
 static struct abs_state *state_at(struct search *s, const struct walk_at *at)
@@ -64,7 +65,7 @@ static void reach_address(struct search *s, uint32_t addr, uint32_t func,
     if (fresh)
         *have = in;
     changed = fresh || abs_join(have, &in, lost, &nlost);
-    /* a constant forgotten by merging may be used in any way */
+    /* a constant that merging forgot may be used in any way */
     for (unsigned i = 0; i < nlost; i++)
         note_escape(s, lost[i]);
     if (owner < s->nexit)
@@ -80,8 +81,8 @@ static void emit_site(struct search *s, struct sh4_site site, const struct abs_s
         return;
     if (site.why == SH4_TRACED && (st->bl & SH4_BL_1))
         site.why = SH4_UNTRACED_BL;
-    /* BL as at entry: decided once it is known how the function is entered. Marked by target of
-     * why. */
+    /* BL is as at entry: decided once it is known how the function is entered. The site is marked
+     * by target of why. */
     if (site.why == SH4_TRACED && !(st->bl & ~(SH4_BL_0 | SH4_BL_MEANT)))
         site.function |= 0x80000000u;
     s->site[s->nsites++] = site;
@@ -220,8 +221,9 @@ static uint8_t check_slot(struct search *s, uint32_t pc)
     struct walk_at at;
     if (!walk_find(s->w, pc + 2, &at) || sh4_slot_illegal(walk_opcode(s->w, &at)))
         return SH4_UNTRACED_BAD_SLOT;
-    return at.span->flags[at.index] & (SH4_CODE_TARGET | SH4_CODE_INSN) ? SH4_UNTRACED_SLOT
-                                                                        : SH4_TRACED;
+    if (at.span->flags[at.index] & (SH4_CODE_TARGET | SH4_CODE_INSN))
+        return SH4_UNTRACED_SLOT;
+    return SH4_TRACED;
 }
 
 static void branch_site(struct search *s, const struct sh4_flow *f, uint16_t op, uint32_t pc,
@@ -243,13 +245,16 @@ static void branch_site(struct search *s, const struct sh4_flow *f, uint16_t op,
                              .function = func };
     if (walk_find(s->w, pc + 2, &slot))
         site.slot = walk_opcode(s->w, &slot);
-    site.why = f->kind == SH4_FLOW_RTE ? SH4_UNTRACED_OTHER : check_slot(s, pc);
+    if (f->kind == SH4_FLOW_RTE)
+        site.why = SH4_UNTRACED_OTHER;
+    else
+        site.why = check_slot(s, pc);
     emit_site(s, site, st);
 }
 
-/* The walk knows no constant behind a branch or a label, data flow does: a call or jump that it
- * resolves to where nobody has been shows code. Only once nothing is forgotten any more by merging,
- * and not where the program has put something else. */
+/* The walk knows no constants behind a branch or a label, but data flow does. A call or jump that
+ * it resolves to a place that was not reached shows code. Only once merging forgets nothing any
+ * more, and not where the program has put other code. */
 static void follow_resolved(struct search *s, const struct sh4_flow *f, uint32_t func,
                             const struct going *g)
 {
@@ -345,7 +350,7 @@ static void flow_block(struct search *s, uint32_t addr, uint32_t func)
             step_insn(s, &st, op, pc, func);
         else if (!follow_branch(s, &f, op, pc, func, &st))
             return;
-        pc += f.slot ? 4 : 2;
+        pc += sh4_flow_bytes(&f);
         if (!leads_on(s, pc, func, &st))
             return;
     }
@@ -374,7 +379,7 @@ static size_t start_orphans(struct search *s)
             struct abs_state st;
             abs_entry(&st);
             uint8_t within = sp->owner[k] <= s->nexit ? s->within[sp->owner[k] - 1] : 0;
-            st.bl = within ? within : (uint8_t)SH4_BL_ENTRY;
+            st.bl = EITHER(within, (uint8_t)SH4_BL_ENTRY);
             reach_address(s, sp->base + (uint32_t)k * 2, sp->owner[k] - 1, &st);
             n++;
         }
@@ -396,8 +401,7 @@ static void clear_states(struct sh4_walk *w)
         memset(w->span[i].state, 0, w->span[i].size / 2 * sizeof *w->span[i].state);
 }
 
-/* Functions in which SPC or SSR hold what an RTE is to take: no trap of ours may come in between.
- */
+/* Functions in which SPC or SSR hold what an RTE will take: no trap of ours may come in between. */
 static void find_spc_users(struct sh4_walk *w)
 {
     for (size_t i = 0; i < w->nspans; i++)
@@ -426,8 +430,8 @@ bool search_flow_round(struct search *s, bool widen)
     bool changed = false;
     free(s->exit);
     free(s->within);
-    s->exit = calloc(n ? n : 1, 1);
-    s->within = calloc(n ? n : 1, 1);
+    s->exit = calloc(EITHER(n, 1), 1);
+    s->within = calloc(EITHER(n, 1), 1);
     s->nexit = s->exit && s->within ? n : 0;
     w->nomem |= !s->exit || !s->within;
     clear_states(w);
@@ -437,7 +441,7 @@ bool search_flow_round(struct search *s, bool widen)
     while (!w->nomem && start_orphans(s))
         drain_work(s);
     for (size_t i = 0; i < s->nexit; i++) {
-        uint8_t bl = s->exit[i] ? s->exit[i] : (uint8_t)SH4_BL_ENTRY;
+        uint8_t bl = EITHER(s->exit[i], (uint8_t)SH4_BL_ENTRY);
         if (widen)
             bl |= w->function[i].exit_bl;
         changed |= bl != w->function[i].exit_bl;

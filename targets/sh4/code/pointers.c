@@ -15,9 +15,9 @@ static bool leads_to_function(const struct search *s, uint32_t value)
            at.span->flags[at.index] & SH4_CODE_START;
 }
 
-/* beside: a neighbour of the word leads to a function, so it may be one of a table. Alone it has to
- * lead to what begins as functions do: what merely reads as code might be data, and is not to be
- * patched. */
+/* beside: a neighbour of the word leads to a function, so the word may be part of a table. Alone it
+ * must lead to what begins as functions do: what merely reads as code might be data, and must not
+ * be patched. */
 static void take_address(struct search *s, uint32_t value, bool beside)
 {
     bool known = leads_to_function(s, value);
@@ -61,7 +61,9 @@ static void add_found_at(struct search *s, uint32_t addr, bool within)
 {
     if (!walk_executed(s->w, addr))
         return;
-    uint32_t f = within ? function_around(s->w, addr) : SH4_NO_FUNCTION;
+    uint32_t f = SH4_NO_FUNCTION;
+    if (within)
+        f = function_around(s->w, addr);
     if (f != SH4_NO_FUNCTION) {
         walk_goes_on(s->w, f, addr);
     } else if ((f = walk_function(s->w, addr)) != SH4_NO_FUNCTION) {
@@ -71,8 +73,8 @@ static void add_found_at(struct search *s, uint32_t addr, bool within)
     walk_run(s->w); /* the next one may be in it */
 }
 
-/* Where the program has been although nothing is known to lead there: it was sent there by an
- * address it computed. Places within functions come last: most are in one of the others. */
+/* Adds places where the program was seen although no known code leads there: it computed the
+ * address. Places within functions come last, as most lie in one of the others. */
 void search_add_found(struct search *s)
 {
     for (uint32_t within = 0; within <= SH4_FOUND_WITHIN; within++)

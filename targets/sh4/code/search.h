@@ -35,8 +35,8 @@ struct search {
 };
 
 /* ---- data flow (flow.c) ---- */
-/* One round with the callees' effects of the round before; true if one of them changed. widen:
- * effects only grow. */
+/* Makes one round with the callees' effects of the round before; true if one of them changed.
+ * widen: effects only grow. */
 bool search_flow_round(struct search *s, bool widen);
 /* With all states known: sites, edges and escapes. */
 void search_emit_all(struct search *s);
@@ -44,7 +44,7 @@ void search_emit_all(struct search *s);
 bool search_bl_at(const struct sh4_sites *s, uint32_t addr, uint8_t *bl, uint32_t *function);
 
 /* ---- where pointers lead (pointers.c) ---- */
-/* Where the program has been although nothing is known to lead there. */
+/* Adds places where the program was seen although no known code leads there. */
 void search_add_found(struct search *s);
 /* Words of data sections, words of code sections that are neither instructions nor known literals,
  * and literals that escaped. */
@@ -53,7 +53,7 @@ void search_find_addresses(struct search *s, const struct image *im);
 /* ---- how functions are entered (entered.c) ---- */
 /* Those known to be entered with BL=1: the entry point and handlers. */
 void search_block_roots(struct search *s, const struct image *im);
-/* What enters them passes it on to those they call. True if anything was new. */
+/* Passes BL on from functions to those that they call. True if anything was new. */
 bool search_close(struct search *s);
 /* When all edges are known: which may be entered with BL=0. */
 void search_find_clear(struct search *s);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/code/search.h"
 
@@ -10,7 +11,7 @@
 
 static int add_spans(struct sh4_walk *w, const struct image *im, const struct image *built)
 {
-    w->span = calloc(im->nsections ? im->nsections : 1, sizeof *w->span);
+    w->span = calloc(EITHER(im->nsections, 1), sizeof *w->span);
     if (!w->span)
         return -ERR_NOMEM;
     for (size_t i = 0; i < im->nsections; i++) {
@@ -33,7 +34,7 @@ static int add_spans(struct sh4_walk *w, const struct image *im, const struct im
     return 0;
 }
 
-/* Has nothing in [low, high) changed since the program was built? */
+/* Whether nothing in [low, high) has changed since the program was built. */
 static bool as_built(const struct sh4_walk *w, uint32_t low, uint32_t high)
 {
     struct walk_at at;
@@ -47,7 +48,9 @@ static void add_roots(struct search *s, const struct image *im)
 {
     for (size_t i = 0; i < im->nfunctions; i++) {
         uint32_t low = (uint32_t)im->functions[i].low, high = (uint32_t)im->functions[i].high;
-        uint32_t f = walk_moved(s->w, low) ? SH4_NO_FUNCTION : walk_function(s->w, low);
+        uint32_t f = SH4_NO_FUNCTION;
+        if (!walk_moved(s->w, low))
+            f = walk_function(s->w, low);
         if (f == SH4_NO_FUNCTION)
             continue;
         s->w->function[f].name = im->functions[i].name;
@@ -62,7 +65,7 @@ static void add_roots(struct search *s, const struct image *im)
 static int by_u32(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
+    return COMPARE(x, y);
 }
 
 /* ---- result ---- */

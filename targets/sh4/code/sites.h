@@ -1,11 +1,11 @@
-/* Site search: where a program calls, returns, jumps away and touches VBR, found in its image by
- * following control flow, and which of those places may be patched with a TRAPA. Pure: no target,
- * no I/O.
+/* Site search: finds where a program calls, returns, jumps away and touches VBR, by following
+ * control flow in its image, and which of those places may be patched with a TRAPA. Pure: no
+ * target, no I/O.
  *
- * A TRAPA executed while SR.BL=1 resets the CPU, so every place that could run that way is found by
- * abstract interpretation and left alone. Literal pools and tables are never taken for code: only
- * what control flow from function starts reaches counts, and a run that falls into data is
- * discarded. */
+ * A TRAPA executed while SR.BL=1 resets the CPU. So every place that could run that way is found by
+ * abstract interpretation, and left alone. Literal pools and tables are never taken for code: only
+ * what control flow from function starts reaches counts, and a run that goes into data is dropped.
+ */
 #ifndef TARGETS_SH4_CODE_SITES_H
 #define TARGETS_SH4_CODE_SITES_H
 
@@ -46,11 +46,12 @@ enum sh4_untraced {
     SH4_UNTRACED_ROM,      /* not writable memory, and outside what is stepped */
     SH4_UNTRACED_MMU,      /* address translated by the MMU */
     SH4_UNTRACED_OTHER,    /* kind that needs no patch (RTE) */
-    /* the agent's table does not reach it (plan.h), or too much of it is stepped */
+    /* the agent's table does not reach it (plan.h), or too much is stepped */
     SH4_UNTRACED_LIMIT,
     SH4_UNTRACED_ASKED,   /* left alone on request */
     SH4_UNTRACED_CHANGED, /* the program has replaced the code there since it was armed */
-    SH4_UNTRACED_COPIED,  /* the program has copied it elsewhere: the traps would go along */
+    SH4_UNTRACED_COPIED,  /* the program has copied it elsewhere, and traps would be copied with it
+                           */
     SH4_UNTRACED_NREASONS
 };
 
@@ -67,8 +68,8 @@ struct sh4_site {
     uint32_t function; /* index into functions */
 };
 
-/* SR.BL: clear; set; as at function entry; clear, where the program means it to be set or clear:
- * behind an SR load that the agent did. */
+/* SR.BL: clear; set; as at function entry. MEANT: clear, while the program means it to be set or
+ * clear, behind an SR load that the agent did. */
 enum { SH4_BL_0 = 1, SH4_BL_1 = 2, SH4_BL_ENTRY = 4, SH4_BL_MEANT = 8 };
 enum { SH4_NO_FUNCTION = 0xFFFFFFFF };
 
@@ -76,17 +77,18 @@ struct sh4_function {
     uint32_t low, high; /* high: 0 if no symbol gives it */
     const char *name;   /* NULL without a symbol; borrowed from the image */
     bool maybe_blocked; /* may be entered with SR.BL=1 */
-    bool maybe_clear;   /* may be entered with SR.BL=0, or nobody knows how */
-    bool maybe_meant;   /* may be entered where the program means BL to be set, and it is not */
+    bool maybe_clear;   /* may be entered with SR.BL=0, or it is not known how it is entered */
+    bool maybe_meant;   /* may be entered while the program means BL to be set, and it is not */
     bool address_taken;
-    /* some way out of it gives no event; filled in by who knows what is traced */
+    /* some way out of it gives no event; filled in by the caller that knows what is traced */
     bool blind;
     bool shown; /* only its running showed it */
     /* no control flow was found that leads there, but a pointer does, and it reads as code */
     bool guessed;
-    bool uses_spc;       /* has an RTE or loads SPC or SSR: a trap in between would change them */
-    uint8_t exit_bl;     /* SH4_BL_* mask at return */
-    uint32_t blocked_by; /* function whose call makes it so; SH4_NO_FUNCTION for a root */
+    bool uses_spc;   /* has an RTE or loads SPC or SSR: a trap in between would change them */
+    uint8_t exit_bl; /* SH4_BL_* mask at return */
+    uint32_t
+        blocked_by; /* the function whose call makes it maybe_blocked; SH4_NO_FUNCTION for a root */
     uint32_t unexplored; /* bytes of the symbol's range no control flow reaches */
 };
 
@@ -97,14 +99,14 @@ struct sh4_sites_config {
     bool entry_blocked;
     const uint32_t *handlers; /* entry points that run with BL=1, e.g. VBR+0x600; may be NULL */
     size_t nhandlers;
-    /* where the program was seen to run, code or not by what the image says, | SH4_FOUND_WITHIN;
-     * may be NULL */
+    /* places where the program was seen to run, whether the image says that they are code or not, |
+     * SH4_FOUND_WITHIN; may be NULL */
     const uint32_t *found;
     size_t nfound;
-    const struct image *built; /* the image as it was built, if another is searched: what the
-                                * program has changed it into. Functions that begin where it has are
-                                * no longer known. Its sections are the same ones; may be NULL */
-    /* loads of SR may be done by the agent: what they load need not be known then */
+    const struct image *built; /* the image as it was built, if the one searched is what the program
+                                  has changed it into. Functions that begin where it has changed are
+                                  no longer known. Its sections are the same ones; may be NULL */
+    /* the agent may do loads of SR: what they load need not be known then */
     bool sr_traps;
 };
 
@@ -112,7 +114,8 @@ struct sh4_sites {
     struct sh4_site *site; /* by address, each address once */
     size_t nsites;
     struct sh4_function *function;
-    size_t nfunctions, nreached; /* from nreached on: of sites kept, see sh4_sites_keep() */
+    size_t nfunctions,
+        nreached; /* from nreached on they are of sites that were kept, see sh4_sites_keep() */
     size_t discarded_runs; /* instruction runs that ran into data and were not taken for code */
     uint32_t text_low, text_high; /* range that holds every site; 0,0 if none */
     struct sh4_walk *walk;        /* private: the code map behind sh4_sites_code */
@@ -135,7 +138,8 @@ int sh4_sites_find(const struct image *im, const struct sh4_sites_config *cfg,
                    struct sh4_sites *out, struct err *err);
 
 /* sh4_sites_keep - adds a site of another search, and the function it was in, where this one has no
- * site: it is no longer traced. Returns 0 or -ERR_NOMEM. Not in order until sh4_sites_sort(). */
+ * site: it is no longer traced. Sites are not in order until sh4_sites_sort(). Returns 0 or
+ * -ERR_NOMEM. */
 int sh4_sites_keep(struct sh4_sites *s, const struct sh4_site *site, const struct sh4_function *f);
 void sh4_sites_sort(struct sh4_sites *s); /* by address */
 
@@ -159,15 +163,15 @@ bool sh4_sites_may_block(const struct sh4_sites *s, uint32_t addr);
  * or what only such code calls, or behind a load of SR that sets it. */
 bool sh4_sites_must_block(const struct sh4_sites *s, uint32_t addr);
 
-/* sh4_sites_blind - may code at addr (any alias) end without an event: it was not reached by the
- * search, or its function is `blind`? */
+/* sh4_sites_blind - whether code at addr (any alias) may end without an event: the search did not
+ * reach it, or its function is `blind`. */
 bool sh4_sites_blind(const struct sh4_sites *s, uint32_t addr);
 
 /* sh4_sites_at - the site at addr (any alias), or NULL. Valid until sh4_sites_fini(). */
 const struct sh4_site *sh4_sites_at(const struct sh4_sites *s, uint32_t addr);
 
-/* sh4_site_is_sr - one of SH4_SITE_LDC_SR .. SH4_SITE_STCL_SR: no event, but what keeps others from
- * being run with BL=1. */
+/* sh4_site_is_sr - whether it is one of SH4_SITE_LDC_SR .. SH4_SITE_STCL_SR. These give no event,
+ * but keep other sites from running with BL=1. */
 bool sh4_site_is_sr(enum sh4_site_kind kind);
 
 /* sh4_site_kind_name, sh4_untraced_text - static text, never NULL. */

@@ -1,22 +1,24 @@
 /* Finds the instructions of an image by following control flow from function starts. What lies
- * behind a call is followed last: by then the literal pools that a call without return may be
- * followed by are known, and a run that falls into data is thrown away whole. */
+ * behind a call is followed last. By then the literal pools are known that may follow a call
+ * without return, and a run that goes into data is dropped whole. */
 #include "targets/sh4/code/walk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "targets/sh4/isa/isa.h"
 #include "targets/sh4/isa/regs.h"
+#include "targets/sh4/isa/widths.h"
 
 bool walk_grow(struct sh4_walk *w, void **p, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap)
         return true;
-    size_t want = *cap ? *cap * 2 : 64;
+    size_t want = EITHER(2 * *cap, 64);
     void *q = realloc(*p, want * size);
     if (!q) {
         w->nomem = true;
@@ -48,7 +50,7 @@ static int by_base(const void *a, const void *b)
 {
     uint32_t x = ((const struct walk_span *)a)->base & SH4_PHYS,
              y = ((const struct walk_span *)b)->base & SH4_PHYS;
-    return x < y ? -1 : x > y;
+    return COMPARE(x, y);
 }
 
 void walk_sort(struct sh4_walk *w)
@@ -79,7 +81,7 @@ bool walk_read(const void *ctx, uint32_t addr, unsigned bytes, uint32_t *value)
     const uint8_t *p = at.span->data + off;
     if (off + bytes > at.span->size)
         return false;
-    *value = bytes == 1 ? *p : bytes == 2 ? get16(p, w->big) : get32(p, w->big);
+    *value = sh4_get_value(p, bytes, w->big);
     return true;
 }
 
@@ -258,7 +260,8 @@ static bool follow_run(struct sh4_walk *w, struct run *r, uint32_t addr, uint32_
             return true;
         }
         add_address(r->branch, &r->nbranches, f.target);
-        pc += f.slot ? 2 : 0;
+        if (f.slot)
+            pc += 2;
     }
 }
 
@@ -287,7 +290,7 @@ static void read_table(struct sh4_walk *w, const struct run *r, uint32_t func)
 {
     const struct abs_value *t = &r->table_at;
     const struct sh4_function *fn = &w->function[func];
-    uint32_t end = fn->high ? fn->high : t->v + 1024, pos, value;
+    uint32_t end = EITHER(fn->high, t->v + 1024), pos, value;
     for (pos = t->v; pos < end; pos += t->size) {
         struct walk_at at;
         if (!walk_find(w, pos & ~1u, &at) || at.span->flags[at.index] & SH4_CODE_INSN ||
@@ -408,8 +411,8 @@ static bool calls_code(const struct sh4_walk *w, const struct run *r)
     return false;
 }
 
-/* Every way from there has to be made of instructions and, unless it was executed, to end as code
- * does: by a branch, never by running into something else. */
+/* Every path from there must be made of instructions. Unless it was executed, it must also end as
+ * code does: by a branch, and never by running into something else. */
 static bool trial_holds(struct sh4_walk *w, struct run *r, struct trial *t, bool executed)
 {
     for (; t->next < t->n; t->next++) {

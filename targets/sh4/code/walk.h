@@ -53,8 +53,9 @@ struct sh4_walk {
     bool nomem;
 };
 
-/* walk_find - where an address, in any alias, is in the map; false, *at untouched, outside code and
- * at odd addresses. The other two read the opcode there, and give the address back. */
+/* walk_find - where an address, in any alias, is in the map; false, with *at untouched, outside
+ * code and at odd addresses.
+ * walk_opcode - the opcode there. walk_address - the address of a place in the map. */
 bool walk_find(const struct sh4_walk *w, uint32_t addr, struct walk_at *at);
 uint16_t walk_opcode(const struct sh4_walk *w, const struct walk_at *at);
 uint32_t walk_address(const struct walk_at *at);
@@ -68,19 +69,19 @@ void walk_sort(struct sh4_walk *w);
 uint32_t walk_function(struct sh4_walk *w, uint32_t addr);
 /* Reads image bytes of code sections, for abs_step. ctx is the struct sh4_walk. */
 bool walk_read(const void *ctx, uint32_t addr, unsigned bytes, uint32_t *value);
-/* Whether what a pointer in data leads to is a function nobody has reached yet: every way from
- * there is made of instructions and ends as code does, one of them by a return; or it saves
- * something on the stack first and calls what is, or begins as, a function. With `prologue` it has
- * to save something in any case. Nothing is marked. */
+/* Whether a pointer in data leads to a function that was not reached yet. Either every path from
+ * there is made of instructions and ends as code does, one of them by a return; or it first saves
+ * something on the stack, and calls what is, or begins as, a function. With `prologue` it must save
+ * something in any case. Nothing is marked. */
 bool walk_plausible(struct sh4_walk *w, uint32_t addr, bool prologue);
-/* Whether addr, where the program has been, can be code as far as the map and its ways go: nobody's
- * data, and every way made of instructions. What lies behind calls is not looked at. Nothing is
- * marked. */
+/* Whether addr, where the program was seen, can be code as far as the map and its paths go: it is
+ * no data, and every path is made of instructions. What lies behind calls is not looked at. Nothing
+ * is marked. */
 bool walk_executed(struct sh4_walk *w, uint32_t addr);
-/* Function f goes on at addr by a way nobody knows. */
+/* Notes that function f goes on at addr in a way that is not known. */
 void walk_goes_on(struct sh4_walk *w, uint32_t f, uint32_t addr);
-/* The program has put something else there, or right behind it, since it was built: nothing but its
- * running there tells that a function begins. */
+/* Whether the program has put other code there, or right behind it, since it was built: only its
+ * running there shows that a function begins. */
 bool walk_moved(const struct sh4_walk *w, uint32_t addr);
 /* Follows everything queued until nothing is left. */
 void walk_run(struct sh4_walk *w);

@@ -30,7 +30,7 @@ static int run_now(struct sh4_target *t, struct sh4_request *req, size_t n, stru
     return ret;
 }
 
-/* All of them, or none: they would be out of order. */
+/* All of them or none, as they would get out of order otherwise. */
 static bool take_results(struct sh4_target *t, struct sh4_request *req, size_t n)
 {
     struct sh4_held *h = t->agent.held;
@@ -45,25 +45,37 @@ static bool take_results(struct sh4_target *t, struct sh4_request *req, size_t n
     for (size_t i = 0; i < n; i++) {
         struct sh4_request *r = &h->req[h->n++];
         *r = req[i];
-        r->out = r->nout ? memcpy(h->data + h->words, req[i].out, 4 * r->nout) : NULL;
+        if (r->nout)
+            r->out = memcpy(h->data + h->words, req[i].out, 4 * r->nout);
+        else
+            r->out = NULL;
         h->words += r->nout;
         req[i].status = 0;
     }
     return true;
 }
 
+static const char *exception_name(uint32_t expevt)
+{
+    switch (expevt) {
+    case SH4_EXP_ADDR_READ:
+    case SH4_EXP_ADDR_WRITE: return "address error";
+    case SH4_EXP_TLB_MISS_READ:
+    case SH4_EXP_TLB_MISS_WRITE: return "TLB miss";
+    case SH4_EXP_TLB_PROT_READ:
+    case SH4_EXP_TLB_PROT_WRITE: return "TLB protection";
+    case SH4_EXP_INITIAL_WRITE: return "first write to a clean page";
+    default: return "exception";
+    }
+}
+
 int sh4_agent_fault(uint32_t status, const char *what, unsigned width, uint32_t addr,
                     struct err *err)
 {
-    const char *why =
-        status == SH4_EXP_ADDR_READ || status == SH4_EXP_ADDR_WRITE           ? "address error"
-        : status == SH4_EXP_TLB_MISS_READ || status == SH4_EXP_TLB_MISS_WRITE ? "TLB miss"
-        : status == SH4_EXP_TLB_PROT_READ || status == SH4_EXP_TLB_PROT_WRITE ? "TLB protection"
-        : status == SH4_EXP_INITIAL_WRITE ? "first write to a clean page"
-                                          : "exception";
-    return err_set(
-        err, ERR_FAULT, "check the address and, with the MMU on, that the page is mapped",
-        "%u-byte %s at or behind %08x: %s (EXPEVT %03x)", width, what, addr, why, status);
+    return err_set(err, ERR_FAULT,
+                   "check the address and, with the MMU on, that the page is mapped",
+                   "%u-byte %s at or behind %08x: %s (EXPEVT %03x)", width, what, addr,
+                   exception_name(status), status);
 }
 
 static int judge_held(const struct sh4_request *held, size_t n, struct err *err)
@@ -87,13 +99,15 @@ static int run_behind(struct sh4_target *t, struct sh4_request *req, size_t n, s
     int ret = run_now(t, all, nheld + with, err);
     if (ret == 0)
         ret = judge_held(all, nheld, err);
-    if (ret < 0) { /* what was said to be in the save area may not be */
+    if (ret < 0) { /* what was noted for the save area may not have been written */
         sh4_regs_unseen(t);
         return ret;
     }
     if (with)
         memcpy(req, all + nheld, with * sizeof *all);
-    return with == n ? 0 : run_now(t, req, n, err);
+    if (with == n)
+        return 0;
+    return run_now(t, req, n, err);
 }
 
 int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err)
@@ -102,7 +116,9 @@ int sh4_agent_run(struct sh4_target *t, struct sh4_request *req, size_t n, struc
         return run_now(t, req, n, err);
     if (take_results(t, req, n))
         return 0;
-    return t->agent.held->n ? run_behind(t, req, n, err) : run_now(t, req, n, err);
+    if (t->agent.held->n)
+        return run_behind(t, req, n, err);
+    return run_now(t, req, n, err);
 }
 
 void sh4_agent_hold(struct sh4_target *t, struct sh4_held *h)
@@ -113,7 +129,9 @@ void sh4_agent_hold(struct sh4_target *t, struct sh4_held *h)
 
 int sh4_agent_flush(struct sh4_target *t, struct err *err)
 {
-    return t->agent.held && t->agent.held->n ? run_behind(t, NULL, 0, err) : 0;
+    if (t->agent.held && t->agent.held->n)
+        return run_behind(t, NULL, 0, err);
+    return 0;
 }
 
 int sh4_agent_release(struct sh4_target *t, struct err *err)
@@ -127,12 +145,20 @@ int sh4_agent_release(struct sh4_target *t, struct err *err)
 
 static uint32_t load_of(const struct sh4_agent_layout *a, unsigned width)
 {
-    return (width == 1 ? a->ld1 : width == 2 ? a->ld2 : a->ld4) - (uint32_t)a->ref_read;
+    switch (width) {
+    case 1: return a->ld1 - (uint32_t)a->ref_read;
+    case 2: return a->ld2 - (uint32_t)a->ref_read;
+    default: return a->ld4 - (uint32_t)a->ref_read;
+    }
 }
 
 static uint32_t store_of(const struct sh4_agent_layout *a, unsigned width, uint32_t ref)
 {
-    return (width == 1 ? a->st1 : width == 2 ? a->st2 : a->st4) - ref;
+    switch (width) {
+    case 1: return a->st1 - ref;
+    case 2: return a->st2 - ref;
+    default: return a->st4 - ref;
+    }
 }
 
 /* n accesses as requests of at most t->link.block words; smaller ones if the wire damages them. */
@@ -198,7 +224,11 @@ int sh4_agent_try_read(struct sh4_target *t, uint32_t addr, unsigned width, uint
     int ret = sh4_agent_read(t, addr, width, values, n, &own);
     if (ret < 0 && ret != -ERR_FAULT && err)
         *err = own;
-    return ret == -ERR_FAULT ? 0 : ret < 0 ? ret : 1;
+    if (ret == -ERR_FAULT)
+        return 0;
+    if (ret < 0)
+        return ret;
+    return 1;
 }
 
 int sh4_agent_write(struct sh4_target *t, uint32_t addr, unsigned width, const uint32_t *values,
@@ -229,7 +259,9 @@ int sh4_agent_poke(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t
         return err_set(err, ERR_STATE, "halt the target first", "no agent is known on the target");
     struct sh4_request req = sh4_agent_poke_request(a, addr, store_of(a, width, 0), value);
     int ret = sh4_agent_run(t, &req, 1, err);
-    return ret < 0 || !req.status ? ret : sh4_agent_fault(req.status, "write", width, addr, err);
+    if (ret < 0 || !req.status)
+        return ret;
+    return sh4_agent_fault(req.status, "write", width, addr, err);
 }
 
 int sh4_agent_peek(struct sh4_target *t, uint32_t addr, unsigned width, uint32_t *value,

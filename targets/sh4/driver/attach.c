@@ -1,4 +1,4 @@
-/* Attach, detach, reset: the session's ends, and what is forgotten at each. */
+/* Attach, detach and reset: how a session begins and ends, and what is forgotten then. */
 #include "probe/base/bytes.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
@@ -6,9 +6,9 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
 
-/* Of its save area only BRCR, which is the host's: the rest is written on entry or before the
- * program is let go, and a program that a lost session left traced may enter the kernel just now,
- * which is the same. */
+/* Of the save area only BRCR is the host's, and is cleared. The rest is written on entry, or before
+ * the program is let go. A program that a stale session left traced may be entering the kernel at
+ * this moment, which writes the same. */
 static int load_aseram(struct sh4_target *t, struct err *err)
 {
     uint32_t words[SH4_ASERAM_SIZE / 4];
@@ -33,9 +33,9 @@ static void use_ase(struct sh4_target *t)
     t->agent.base = SH4_ASERAM;
 }
 
-/* POLLs fill up a block that an agent waits in. To a running program they are nothing, and where
- * none of the first is taken or answered, though even an agent in slow memory had the time, there
- * is nobody. */
+/* POLLs complete a block in whose middle an agent waits. They mean nothing to a running program. If
+ * none of the first POLLs is taken or answered, although even an agent in slow memory had the time,
+ * no agent is there. */
 int sh4_jtag_fill_block(struct sh4_target *t, struct err *err)
 {
     enum { LOOK = 8, CALM = 128 };
@@ -46,11 +46,13 @@ int sh4_jtag_fill_block(struct sh4_target *t, struct err *err)
     t->link.idle_clocks = idle;
     for (size_t i = 1; ret == 0 && i < LOOK; i++)
         taken = taken || in[i] != SH4_AGENT_POLL;
-    return taken ? sh4_link_words(&t->link, NULL, NULL, SH4_AGENT_DRAIN, err) : ret;
+    if (taken)
+        return sh4_link_words(&t->link, NULL, NULL, SH4_AGENT_DRAIN, err);
+    return ret;
 }
 
-/* How the program was let go: nothing of that is true any more. A patch that was taken out for a
- * step stays known, and the program's DBR: a board that was away may still need them. */
+/* Forgets how the program was let go. A patch that was taken out for a step stays known, and so
+ * does the program's DBR: a board that was away may still need them. */
 static void forget_request(struct sh4_target *t)
 {
     t->regs.hooks = t->regs.loaded = t->asked.late = false;
@@ -59,7 +61,7 @@ static void forget_request(struct sh4_target *t)
     sh4_ubc_forget(t);
 }
 
-/* The CPU was reset, and runs: its memory may have changed, its registers have. */
+/* The CPU was reset and runs: its registers have changed, and its memory may have. */
 static void forget_run(struct sh4_target *t)
 {
     forget_request(t);
@@ -67,13 +69,15 @@ static void forget_run(struct sh4_target *t)
     sh4_run_event(t, SH4_ON_FOUND_RUNNING);
 }
 
-/* It stands in the agent. What nobody has halted runs on: a program that waited for a lost session
- * to read its ring, or for its own exception. */
+/* It stands in the agent. A program that nobody had halted runs on: it waited for a stale session
+ * to read its ring, or for an exception of its own. */
 static int found_halted(struct sh4_target *t, struct err *err)
 {
     sh4_note_stale_session(t, true);
     int is_stop = sh4_take_over(t, err);
-    int ret = is_stop < 0 ? is_stop : sh4_end_step(t, err);
+    int ret = is_stop;
+    if (is_stop >= 0)
+        ret = sh4_end_step(t, err);
     if (ret < 0)
         return ret;
     if (!is_stop || t->regs.save[SH4_SAVE_KIND] == SH4_ENTRY_TRACE)
@@ -97,14 +101,14 @@ int sh4_serial_bring_agent(struct sh4_target *t, struct err *err)
     if (!(t->probe->driver->stream->traits(t->probe) & STREAM_DCLOAD))
         return 0;
     int ret = sh4_dcload(t, err);
-    return ret ? ret
-               : err_set(err, ERR_NO_TARGET,
-                         "reset the Dreamcast, start dcload again; try baud=57600",
-                         "the agent was loaded and does not answer");
+    if (ret)
+        return ret;
+    return err_set(err, ERR_NO_TARGET, "reset the Dreamcast, start dcload again; try baud=57600",
+                   "the agent was loaded and does not answer");
 }
 
-/* An agent that waits already: a session before this one was lost while it stood at a breakpoint,
- * or even in the middle of a block. */
+/* An agent waits already: an earlier session was lost while the program stood at a breakpoint, or
+ * even in the middle of a block. */
 static int look_for_agent(struct sh4_target *t, struct err *err)
 {
     int ret = sh4_seen_halted(t, err);
@@ -113,7 +117,7 @@ static int look_for_agent(struct sh4_target *t, struct err *err)
     return ret;
 }
 
-/* An armed trace of before is a lost session's now: found and undone as one. */
+/* A trace that was armed before is a stale session's now: it is found and undone as such. */
 static void forget_session(struct sh4_target *t)
 {
     t->agent.layout = NULL;
@@ -128,7 +132,7 @@ static void forget_session(struct sh4_target *t)
 static int find_board(struct sh4_target *t, struct err *err)
 {
     int ret;
-    do { /* what was seen through a bad wire is worth nothing */
+    do { /* what was read over a bad wire does not count */
         forget_session(t);
         ret = sh4_link_connect(&t->link, err);
         if (ret < 0 || (ret = look_for_agent(t, err)))
@@ -165,12 +169,16 @@ static int clean_target(struct sh4_target *t, struct err *err)
     int ret = sh4_end_step(t, err);
     int bad = sh4_patches_remove_all(t, err);
     int late = sh4_hudi_restore(t, err);
-    t->breaks.ubc[0].used = t->breaks.ubc[1].used = false;
+    sh4_hard_remove_all(t);
     t->breaks.catch_mask = 0;
     t->breaks.semihosting = false;
     if (t->run.state == SH4_RUN_STOPPED)
-        sh4_run_event(t, SH4_ON_STOP_TOLD);
-    return ret < 0 ? ret : bad < 0 ? bad : late;
+        sh4_run_event(t, SH4_ON_STOP_REPORTED);
+    if (ret >= 0)
+        ret = bad;
+    if (ret < 0)
+        return ret;
+    return late;
 }
 
 int sh4_detach(struct target *target, struct err *err)
@@ -184,7 +192,7 @@ int sh4_detach(struct target *target, struct err *err)
         if (ret < 0)
             return sh4_lost(t, err_prefix(err, ret, "detach"));
     }
-    /* A target that ran undisturbed is left alone: no patch, no channel, nothing to undo. */
+    /* A target that ran undisturbed is left alone: there is no patch and no channel to undo. */
     bool clean = !sh4_needs_hooks(t) && !t->regs.hooks && !t->hudi.kept;
     if (sh4_state(t) == TARGET_RUNNING && clean) {
         sh4_run_event(t, SH4_ON_LEFT);
@@ -205,7 +213,7 @@ int sh4_detach(struct target *target, struct err *err)
     return sh4_link_command(&t->link, SH4_TI_BYPASS, err);
 }
 
-/* The agent waits where the reset has led to. A step that it has cut off ends here. */
+/* The agent waits where the reset has led. A step that the reset cut off ends here. */
 static int halted_by_reset(struct sh4_target *t, struct err *err)
 {
     struct err why = { .code = ERR_OK };
@@ -259,8 +267,8 @@ static int reset_halt(struct sh4_target *t, struct err *err)
                    "reset halt: the CPU did not start in the agent");
 }
 
-/* The loader starts anew, and the agent by it; where neither a program nor its end lets the network
- * in, only the button helps. */
+/* Restarts the loader, and the agent with it. If neither a program nor its end lets the network in,
+ * only the reset button helps. */
 int sh4_loader_reset(struct sh4_target *t, enum reset_mode mode, struct err *err)
 {
     if (mode != RESET_HALT)
@@ -273,7 +281,9 @@ int sh4_loader_reset(struct sh4_target *t, enum reset_mode mode, struct err *err
         return ret;
     forget_run(t);
     ret = sh4_check_resident(t, err);
-    return ret < 0 ? ret : halted_by_reset(t, err);
+    if (ret < 0)
+        return ret;
+    return halted_by_reset(t, err);
 }
 
 int sh4_serial_reset(struct sh4_target *t, enum reset_mode mode, struct err *err)
@@ -294,7 +304,7 @@ int sh4_jtag_reset(struct sh4_target *t, enum reset_mode mode, struct err *err)
         int ret = reset_halt(t, err);
         if (ret < 0 || mode == RESET_HALT)
             return ret;
-        sh4_run_event(t, SH4_ON_STOP_TOLD);
+        sh4_run_event(t, SH4_ON_STOP_REPORTED);
         return sh4_run_freely(t, err);
     }
     int ret = sh4_link_command(&t->link, SH4_TI_RESET_ASSERT, err);
@@ -314,5 +324,7 @@ int sh4_reset(struct target *target, enum reset_mode mode, struct err *err)
             mode == RESET_HALT ? "halt" : "run");
     if (sh4_state(t) == TARGET_DETACHED || sh4_state(t) == TARGET_GONE)
         return sh4_need_halted(t, "reset", err);
+    if (t->plug.asked) /* a trace that is armed ends with the program that it traces */
+        t->plug.tracing->close(t);
     return sh4_lost(t, t->link.wire->reset(t, mode, err));
 }

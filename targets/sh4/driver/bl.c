@@ -42,18 +42,20 @@ static int stop_stepping(struct sh4_target *t, enum stop_reason reason, int sign
     return 1;
 }
 
-/* Where it stands now, and has come to by a step. 1: a stop. */
+/* Where it stands after a step. 1: a stop. */
 static int breakpoint_here(struct sh4_target *t, struct target_stop *stop)
 {
     if (!t->host_steps.count)
         return 0;
     if (sh4_patch_at(t, t->regs.pc))
         return stop_stepping(t, STOP_SWBREAK, SIGNAL_TRAP, stop);
-    return hard_at(t, t->regs.pc) ? stop_stepping(t, STOP_HWBREAK, SIGNAL_TRAP, stop) : 0;
+    if (hard_at(t, t->regs.pc))
+        return stop_stepping(t, STOP_HWBREAK, SIGNAL_TRAP, stop);
+    return 0;
 }
 
-/* The next instruction cannot be stepped. At the place the program was resumed at the user has been
- * told already: then it gets what it asks for. */
+/* The next instruction cannot be stepped. If that is where the program was resumed, the user knows
+ * already, and gets what was asked for. */
 static int cannot_step(struct sh4_target *t, const struct err *why, struct target_stop *stop,
                        struct err *err)
 {
@@ -65,7 +67,8 @@ static int cannot_step(struct sh4_target *t, const struct err *why, struct targe
     return 1;
 }
 
-/* One instruction, or what ends the stepping. 1: a stop; 0: go on (the state tells how). */
+/* Steps one instruction, or finds what ends the stepping. 1: a stop; 0: go on, as the state says.
+ */
 static int step_once(struct sh4_target *t, struct target_stop *stop, struct err *err)
 {
     struct err why = { .code = ERR_OK };
@@ -73,7 +76,17 @@ static int step_once(struct sh4_target *t, struct target_stop *stop, struct err 
         return 1;
     if (!REG_GET(t->regs.sr, SH4_SR_BL))
         return sh4_run_freely(t, err);
+    uint32_t from = t->regs.pc;
     int ret = sh4_step_start(t, false, &why);
+    const struct sh4_hard *h = NULL;
+    if (ret > 0)
+        h = sh4_watch_stepped(t, from);
+    if (h) {
+        stop_stepping(t, STOP_WATCH, SIGNAL_TRAP, stop);
+        sh4_stop_is_watch(t, h);
+        *stop = t->stop;
+        return 1;
+    }
     if (ret == -ERR_UNSUPPORTED || ret == -ERR_FAULT)
         return cannot_step(t, &why, stop, err);
     t->host_steps.count++;

@@ -8,8 +8,9 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
 
-/* After the board was away: what is not in its memory goes there again, over what is there now. It
- * may have been lost while a breakpoint was taken out for a step over it, or put back. */
+/* After the board was away: patches that are not in its memory are written again, over what is
+ * there now. The board may have been lost while a breakpoint was out for a step over it, or was
+ * being put back. */
 int sh4_patches_check(struct sh4_target *t, struct err *err)
 {
     for (size_t i = 0; i < t->breaks.npatches; i++) {
@@ -18,8 +19,9 @@ int sh4_patches_check(struct sh4_target *t, struct err *err)
         int ret = sh4_agent_try_read(t, p->addr, 2, &now, 1, err);
         bool there = (uint16_t)now == SH4_BREAK_INSN;
         if (ret > 0 && !(there && p->in_memory)) {
-            p->orig = there ? p->orig : (uint16_t)now;
-            p->in_memory = false; /* there, but not known to be: its cache line may not be */
+            if (!there)
+                p->orig = (uint16_t)now;
+            p->in_memory = false; /* it is there, but its cache line may not be written back */
             ret = sh4_patch_set(t, p, true, err);
         }
         if (ret < 0)
@@ -41,8 +43,8 @@ static uint16_t own_insn(struct sh4_target *t, uint32_t addr, uint32_t now)
     return get16(b, t->base.big_endian);
 }
 
-/* The instruction at addr, and whether the one before it is a delayed branch: then a TRAPA at addr
- * would raise slot-illegal-instruction. */
+/* Reads the instruction at addr, and whether the one before it is a delayed branch. Then a TRAPA at
+ * addr would raise slot-illegal-instruction. */
 static int look_at(struct sh4_target *t, uint32_t addr, uint16_t *insn, bool *in_slot,
                    struct err *err)
 {
@@ -111,22 +113,19 @@ static int check_place(struct sh4_target *t, enum bp_kind kind, uint64_t addr, u
                        "breakpoint of %u bytes at %08llx", len, (unsigned long long)addr);
     if (kind != BP_SOFT && kind != BP_HARD && len == 0)
         return err_set(err, ERR_USAGE, "", "watchpoint of no length");
+    if (kind != BP_SOFT && kind != BP_HARD && len - 1 > 0xFFFFFFFFu - (uint32_t)addr)
+        return err_set(err, ERR_USAGE, "", "watchpoint of %u bytes at %08x", len, (uint32_t)addr);
     t->alias.set = 0;
     return 0;
 }
 
-/* Set already, which can be said of a running target, too: after the board was away everybody sets
- * theirs again. */
+/* Whether it is set already, which is known of a running target, too. After the board was away,
+ * everybody sets their breakpoints again. */
 static bool have_bp(struct sh4_target *t, enum bp_kind kind, uint32_t addr, unsigned len)
 {
     if (kind == BP_SOFT && sh4_patch_at(t, addr))
         return true;
-    bool soft = kind == BP_SOFT;
-    for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
-        if (len != 8 && sh4_ubc_same(&t->breaks.ubc[n], soft ? BP_HARD : kind, addr,
-                                     soft || kind == BP_HARD ? 2 : len))
-            return true;
-    return false;
+    return sh4_hard_find(t, kind == BP_SOFT ? BP_HARD : kind, addr, len) != NULL;
 }
 
 int sh4_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len,
@@ -141,7 +140,7 @@ int sh4_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
         return ret;
     uint32_t a = (uint32_t)addr;
     if (kind != BP_SOFT)
-        return sh4_ubc_insert(t, kind, a, kind == BP_HARD ? 2 : len, err);
+        return sh4_hard_insert(t, kind, a, len, err);
     if (sh4_patch_at(t, a))
         return 0;
     uint16_t insn;
@@ -149,9 +148,10 @@ int sh4_insert_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
     ret = look_at(t, a, &insn, &in_slot, err);
     if (ret < 0 || !in_slot)
         return ret < 0 ? ret : insert_soft(t, a, insn, err);
-    ret = sh4_ubc_insert(t, BP_HARD, a, 2, err);
-    return ret < 0 ? err_prefix(err, ret, "breakpoint in a delay slot needs a hardware channel")
-                   : 0;
+    ret = sh4_hard_insert(t, BP_HARD, a, 2, err);
+    if (ret < 0)
+        return err_prefix(err, ret, "breakpoint in a delay slot needs a hardware channel");
+    return 0;
 }
 
 int sh4_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsigned len,
@@ -164,7 +164,6 @@ int sh4_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
     uint32_t a = (uint32_t)addr;
     if (kind == BP_SOFT && sh4_patch_at(t, a))
         return remove_soft(t, a, err);
-    sh4_ubc_remove(t, kind == BP_SOFT ? BP_HARD : kind, a,
-                   kind == BP_SOFT || kind == BP_HARD ? 2 : len);
+    sh4_hard_remove(t, kind == BP_SOFT ? BP_HARD : kind, a, len);
     return 0;
 }

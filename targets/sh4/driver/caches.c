@@ -6,7 +6,9 @@
 
 uint32_t sh4_agent_uncached(const struct sh4_target *t)
 {
-    return t->agent.layout == &sh4_agent_ase ? 0 : 0xA0000000u - (t->agent.base & 0xE0000000u);
+    if (t->agent.layout == &sh4_agent_ase)
+        return 0;
+    return 0xA0000000u - (t->agent.base & 0xE0000000u);
 }
 
 /* Clears the I-cache lines that may hold addr: its entry, and the one that differs in bit 12, which

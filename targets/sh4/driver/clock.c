@@ -1,7 +1,8 @@
-/* The wire's clock under --speed auto: whoever found it knew BYPASS only. Here it is proved with
+/* The wire's clock under --speed auto. It was found by scans through BYPASS. Here it is tested with
  * SDDR, and lowered when exchanges with the agent come back damaged. */
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "targets/sh4/driver/driver.h"
@@ -10,7 +11,7 @@ enum {
     PROOF_WORDS = 512,
     PROOF_ROUNDS = 4,
     SLOWEST_HZ = 100000,
-    /* while the program is at work; to a seventeenth: the clock is not what is wrong */
+    /* down to a seventeenth while the program is at work: below that the clock is not the cause */
     MOST_LOWERED = 10,
     DAMAGED_TOO_MANY = 3, /* within */
     DAMAGED_SCANS = 20000 /* repeating that much costs more than a lower clock does */
@@ -22,7 +23,7 @@ static int lower_clock(struct sh4_link *l, struct err *err)
     int ret = l->jtag->set_clock(l->p, hz, &got, err);
     if (ret < 0)
         return err_prefix(err, ret, "lowering the wire clock");
-    l->clock.from_hz = l->clock.from_hz ? l->clock.from_hz : l->clock.hz;
+    l->clock.from_hz = EITHER(l->clock.from_hz, l->clock.hz);
     l->clock.hz = got ? MIN(got, hz) : hz;
     l->clock.lowered++;
     log_msg(l->p->log, LOG_WIRE, "%s: words were damaged: the wire clock is %u kHz", l->p->name,
@@ -44,11 +45,13 @@ int sh4_clock_damaged(struct sh4_link *l, struct err *err)
         return 0;
     c->fresh = 0;
     c->disturbed = true;
-    return may_lower(l) && c->lowered < MOST_LOWERED ? lower_clock(l, err) : 0;
+    if (may_lower(l) && c->lowered < MOST_LOWERED)
+        return lower_clock(l, err);
+    return 0;
 }
 
-/* Each word comes out while the next goes in. 1: all came back; 0: not. Ends with a POLL, as
- * attaching does. */
+/* Each word comes out while the next goes in. 1: all came back; 0: some did not. It ends with a
+ * POLL, as attaching does. */
 static int words_pass(struct sh4_link *l, uint32_t seed, struct err *err)
 {
     uint32_t out[PROOF_WORDS + 1], in[PROOF_WORDS + 1], x = seed;
@@ -60,7 +63,9 @@ static int words_pass(struct sh4_link *l, uint32_t seed, struct err *err)
     }
     out[PROOF_WORDS] = SH4_AGENT_POLL;
     int ret = sh4_link_words(l, out, in, ARRAY_LEN(out), err);
-    return ret < 0 ? ret : !memcmp(in + 1, out, PROOF_WORDS * sizeof *out);
+    if (ret < 0)
+        return ret;
+    return !memcmp(in + 1, out, PROOF_WORDS * sizeof *out);
 }
 
 int sh4_clock_prove(struct sh4_link *l, struct err *err)

@@ -11,8 +11,8 @@ enum { PROBE_BITS = 96, PROBE_ONES = 32 };
 
 static bool bit_of(const uint8_t *b, unsigned i) { return b[i / 8] >> (i % 8) & 1; }
 
-/* The IR is as long as the zero behind PROBE_ONES ones comes out late; it ends full of ones:
- * BYPASS. */
+/* The length of the IR is how many clocks late the zero behind PROBE_ONES ones comes out. It ends
+ * full of ones: BYPASS. */
 static unsigned ir_length(const uint8_t *tdo)
 {
     for (unsigned len = 2; len + PROBE_ONES < PROBE_BITS; len++) {
@@ -36,15 +36,17 @@ static int check_answer(const uint8_t *tdo, struct err *err)
                    "scanned %u bits through the IR: TDO stays %d", PROBE_BITS, ones);
 }
 
-/* One of several devices: how long its IR is was measured with the chain. It ends full of ones:
- * BYPASS. */
+/* On a chain of several devices the length of its IR was measured with the chain. It ends full of
+ * ones: BYPASS. */
 static int check_place(struct sh4_link *l, struct err *err)
 {
     uint8_t ones[SH4_IR_BITS / 8] = { 0xFF, 0xFF }, seen[SH4_IR_BITS / 8];
     unsigned len = l->jtag->ir_bits(l->p);
     l->ops[0] = jtag_reset();
     l->ops[1] = jtag_ir(SH4_IR_BITS, ones, seen);
-    int ret = len == SH4_IR_BITS ? sh4_link_execute(l, 2, err) : 0;
+    int ret = 0;
+    if (len == SH4_IR_BITS)
+        ret = sh4_link_execute(l, 2, err);
     if (ret < 0)
         return ret;
     if (len != SH4_IR_BITS || !bit_of(seen, 0) || bit_of(seen, 1))
@@ -98,7 +100,9 @@ static int find_device(struct sh4_link *l, struct err *err)
     if (l->jtag->ir_bits)
         return check_place(l, err);
     int ret = measure_ir(l, err);
-    return ret < 0 ? ret : check_bypass(l, err);
+    if (ret < 0)
+        return ret;
+    return check_bypass(l, err);
 }
 
 int sh4_jtag_connect(struct sh4_link *l, struct err *err)
@@ -107,12 +111,16 @@ int sh4_jtag_connect(struct sh4_link *l, struct err *err)
     l->ir = SH4_LINK_IR_UNKNOWN;
     l->ir_bits = 0;
     /* of an adapter that was opened again */
-    int ret = l->clock.hz ? l->jtag->set_clock(l->p, l->clock.hz, &got, err) : 0;
+    int ret = 0;
+    if (l->clock.hz)
+        ret = l->jtag->set_clock(l->p, l->clock.hz, &got, err);
     if (ret == 0)
         ret = sh4_link_check_power(l, err);
     if (ret == 0)
         ret = sh4_link_blame_pins(l, find_device(l, err), err);
     if (ret == 0)
         ret = sh4_view_find(l, err);
-    return ret < 0 ? err_prefix(err, ret, "looking for the SH-4's H-UDI") : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, "looking for the SH-4's H-UDI");
+    return 0;
 }

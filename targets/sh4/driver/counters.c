@@ -8,6 +8,8 @@ static bool counter_runs(uint32_t pmcr)
     return REG_GET(pmcr, SH4_PMCR_PMEN) && REG_GET(pmcr, SH4_PMCR_PMST);
 }
 
+static const unsigned saved_pmcr[2] = { SH4_SAVE_PMCR1, SH4_SAVE_PMCR2 };
+
 /* A counter is cleared while stopped; it starts when the agent lets the program run (it restores
  * PMCR last). */
 static int arm_counters(struct sh4_target *t, const uint16_t code[2], struct err *err)
@@ -17,8 +19,8 @@ static int arm_counters(struct sh4_target *t, const uint16_t code[2], struct err
             return err_set(err, ERR_NOT_FOUND, "probeprof events lists them",
                            "no counter event %02x", code[n]);
     for (unsigned n = 0; n < 2; n++) {
-        uint32_t addr = n ? SH4_PMCR2 : SH4_PMCR1;
-        unsigned word = n ? SH4_SAVE_PMCR2 : SH4_SAVE_PMCR1;
+        uint32_t addr = sh4_pmcr[n];
+        unsigned word = saved_pmcr[n];
         if (!code[n])
             continue;
         int ret = sh4_agent_poke(t, addr, 2, 0, err);
@@ -37,7 +39,9 @@ int sh4_counters_arm(struct target *target, const uint16_t code[2], struct err *
     struct sh4_target *t = sh4_of(target);
     enum sh4_temporary was;
     int ret = sh4_temporary_halt(t, &was, "arm counters", err);
-    return ret < 0 ? ret : sh4_end_temporary_halt(t, was, arm_counters(t, code, err), err);
+    if (ret < 0)
+        return ret;
+    return sh4_end_temporary_halt(t, was, arm_counters(t, code, err), err);
 }
 
 /* H, L, H again: the halves are two reads. Halted the agent holds the counters, so one try is
@@ -45,7 +49,7 @@ int sh4_counters_arm(struct target *target, const uint16_t code[2], struct err *
 static int read_counter(struct sh4_target *t, unsigned n, uint64_t *value, struct err *err)
 {
     uint32_t v[2];
-    int ret = sh4_agent_read(t, n ? SH4_PMCTR2H : SH4_PMCTR1H, 4, v, 2, err);
+    int ret = sh4_agent_read(t, sh4_pmctr_high[n], 4, v, 2, err);
     if (ret == 0)
         *value = (uint64_t)(v[0] & 0xFFFF) << 32 | v[1];
     return ret;
@@ -55,7 +59,7 @@ static int read_counters(struct sh4_target *t, struct counter_values *out, struc
 {
     struct counter_values v = { .code = { 0 } };
     for (unsigned n = 0; n < 2; n++) {
-        uint32_t pmcr = t->regs.save[n ? SH4_SAVE_PMCR2 : SH4_SAVE_PMCR1];
+        uint32_t pmcr = t->regs.save[saved_pmcr[n]];
         int ret = read_counter(t, n, &v.value[n], err);
         if (ret < 0)
             return err_prefix(err, ret, "read counters");
@@ -71,5 +75,7 @@ int sh4_counters_read(struct target *target, struct counter_values *out, struct 
     struct sh4_target *t = sh4_of(target);
     enum sh4_temporary was;
     int ret = sh4_temporary_halt(t, &was, "read counters", err);
-    return ret < 0 ? ret : sh4_end_temporary_halt(t, was, read_counters(t, out, err), err);
+    if (ret < 0)
+        return ret;
+    return sh4_end_temporary_halt(t, was, read_counters(t, out, err), err);
 }

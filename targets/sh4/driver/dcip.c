@@ -1,11 +1,11 @@
 /* Blocks of the agent and calls of the program, by dcload-ip's datagrams.
  *
- * Commands and answers: id, address, size (highest byte first), data. SBIQ reads memory: chunks
- * of 1024 bytes as SBIN, then DBIN. RETV ends the call that a program is in: its address is the
- * result; it comes back without data, and while no program is in a call it is ignored. A call is
- * told as DCnn (write: DD02, or DC02 to newer tools) with up to three words; DC20, "gdbpacket",
- * carries bytes both ways. While a program runs the adapter takes nothing in. The loader sends
- * what it has once, and numbers nothing. Source: KallistiOS/dcload-ip (1.0.5) and
+ * Commands and answers have an id, an address, a size (highest byte first) and data. SBIQ reads
+ * memory: chunks of 1024 bytes come as SBIN, then DBIN. RETV ends the call that a program is in,
+ * with its address as the result; it comes back without data, and is ignored while no program is in
+ * a call. A call comes as DCnn (write: DD02, or DC02 to newer tools) with up to three words. DC20,
+ * "gdbpacket", carries bytes both ways. While a program runs, the adapter takes nothing in. The
+ * loader sends what it has once, and numbers nothing. Source: KallistiOS/dcload-ip (1.0.5) and
  * sizious/dcload-ip (2.0.3), target-src/dcload/commands.c, net.c, syscalls.c, rtl8139.c,
  * host-src/tool/syscalls.c. */
 #include "targets/sh4/driver/dcip.h"
@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "targets/sh4/driver/driver.h"
@@ -51,7 +52,7 @@ static size_t chunks_of(const struct piece *p)
     return (p->n + SH4_DCIP_CHUNK - 1) / SH4_DCIP_CHUNK;
 }
 
-/* The first chunks that are missing: from *from on so many; 0: none. */
+/* The first run of missing chunks: how many, from *from on; 0: none is missing. */
 static size_t chunk_missing(const struct piece *p, size_t *from)
 {
     size_t i = 0, k;
@@ -108,7 +109,7 @@ int sh4_dcip_fetch(struct sh4_link *l, uint32_t addr, uint8_t *buf, size_t n, un
     struct piece p = { .addr = addr, .buf = buf, .n = n };
     p.n = MIN(n, (size_t)MOST_CHUNKS * SH4_DCIP_CHUNK);
     size_t from, left = have_not(&p);
-    l->ip->looking = false; /* its answer would not be heard any more */
+    l->ip->looking = false; /* the loader would not take the answer any more */
     for (unsigned i = 0; i < tries && left; i++) {
         int ret = fetch_once(l, &p, sh4_dcip_patience(l, i), err);
         if (ret < 0)
@@ -120,7 +121,7 @@ int sh4_dcip_fetch(struct sh4_link *l, uint32_t addr, uint8_t *buf, size_t n, un
     return !chunk_missing(&p, &from);
 }
 
-/* ---- what the agent is told ---- */
+/* ---- replies to the agent ---- */
 
 static int send_reply(struct sh4_link *l, struct err *err)
 {
@@ -131,7 +132,7 @@ static int send_reply(struct sh4_link *l, struct err *err)
     return stream_of(l)->write(l->p, l->ip->reply, l->ip->reply_len, 0, err);
 }
 
-/* The size is not looked at by the loader, and comes back: which reply it was that arrived. */
+/* The loader ignores the size and sends it back, which shows which reply has arrived. */
 static int reply_to_call(struct sh4_link *l, const uint8_t *bytes, size_t n, struct err *err)
 {
     struct sh4_dcip *ip = l->ip;
@@ -175,7 +176,7 @@ static bool is_block(const struct sh4_dcip *ip, const uint8_t *box)
            le32(box + 4 * SH4_BOX_WHERE) == ip->base + SH4_AGENT_VERSION;
 }
 
-/* box: up to the end of the answer. Each is taken once. */
+/* Takes the block in box, which goes up to the end of the answer; each block once. */
 static int take_block(struct sh4_link *l, const uint8_t *box, size_t n, struct err *err)
 {
     struct sh4_dcip *ip = l->ip;
@@ -195,11 +196,15 @@ static int take_block(struct sh4_link *l, const uint8_t *box, size_t n, struct e
         ip->halt_wanted = false;
         give_halted(ip, box);
     }
-    int ret = flags & SH4_BOX_GOES && ip->leaving ? sh4_dcip_calls_off(l, err) : 0;
-    return ret == 0 && flags & SH4_BOX_GOES ? reply_to_call(l, NULL, 0, err) : ret;
+    int ret = 0;
+    if (flags & SH4_BOX_GOES && ip->leaving)
+        ret = sh4_dcip_calls_off(l, err);
+    if (ret == 0 && flags & SH4_BOX_GOES)
+        return reply_to_call(l, NULL, 0, err);
+    return ret;
 }
 
-/* A block that never came, or not to this port, where it lies. */
+/* A block that did not come, or went to another port, is read from where it lies. */
 static int fetch_block(struct sh4_link *l, const uint8_t *head, struct err *err)
 {
     uint8_t box[BOX_BYTES + SH4_BOX_ROOM];
@@ -207,10 +212,13 @@ static int fetch_block(struct sh4_link *l, const uint8_t *head, struct err *err)
     memcpy(box, head, BOX_BYTES);
     if (n > sizeof box || n < BOX_BYTES)
         return 0;
-    int ret = n > BOX_BYTES ? sh4_dcip_fetch(l, l->ip->base + sh4_agent_dcip.box + BOX_BYTES,
-                                             box + BOX_BYTES, n - BOX_BYTES, CALL_TRIES, err)
-                            : 1;
-    return ret > 0 ? take_block(l, box, n, err) : ret;
+    int ret = 1;
+    if (n > BOX_BYTES)
+        ret = sh4_dcip_fetch(l, l->ip->base + sh4_agent_dcip.box + BOX_BYTES, box + BOX_BYTES,
+                             n - BOX_BYTES, CALL_TRIES, err);
+    if (ret <= 0)
+        return ret;
+    return take_block(l, box, n, err);
 }
 
 /* ---- looks ---- */
@@ -223,7 +231,7 @@ static int begin_look(struct sh4_link *l, struct err *err)
     log_msg(l->p->log, LOG_WIRE, "%s: > SBIQ of the agent's box", l->p->name);
     ip->looking = true;
     uint64_t wait = sh4_dcip_patience(l, due ? ip->tries : IDLE_TRIES);
-    if (ip->deaf && !due) /* a look ends the one before: one that is late gets more time */
+    if (ip->deaf && !due) /* a look ends the one before it; a late one gets more time */
         wait = (uint64_t)DEAF_LOOK_NS << MIN(ip->silent, (unsigned)DOUBLED);
     ip->look_ns = link_time(l) + wait;
     sh4_dcip_head(d, "SBIQ", ip->base + sh4_agent_dcip.box, BOX_BYTES);
@@ -244,9 +252,8 @@ static int end_call(struct sh4_link *l, uint32_t result, struct err *err)
     return send_call_reply(l, err);
 }
 
-/* The loader is in a call of the program's that was never told here, or has come back after the
- * program's end, which was not told either: a reply tells which, as it comes back from a call
- * only. */
+/* The loader is in a call of the program's that did not come here, or the program has ended and
+ * that did not come either. A reply shows which: it comes back from a call only. */
 static int lost_call(struct sh4_link *l, struct err *err)
 {
     struct sh4_dcip *ip = l->ip;
@@ -261,7 +268,7 @@ static int lost_call(struct sh4_link *l, struct err *err)
     return ret;
 }
 
-/* It answers, and the agent does not wait. */
+/* The loader answers, and the agent does not wait. */
 static int looked_other(struct sh4_link *l, struct err *err)
 {
     struct sh4_dcip *ip = l->ip;
@@ -290,12 +297,14 @@ static int look_was_answered(struct sh4_link *l, const uint8_t *box, struct err 
         ip->calling = false;
         ip->others = 0;
         ip->again++;
-        return ip->reply_len ? send_reply(l, err) : 0;
+        if (ip->reply_len)
+            return send_reply(l, err);
+        return 0;
     }
     return looked_other(l, err);
 }
 
-/* Nobody has answered a look: a program runs, as a rule. */
+/* No answer to a look: usually because a program runs. */
 static int call_unanswered(struct sh4_link *l, struct err *err)
 {
     struct sh4_dcip *ip = l->ip;
@@ -324,13 +333,15 @@ static int look_on(struct sh4_link *l, struct err *err)
     }
     if (ret < 0 || link_time(l) < l->ip->look_ns || !l->ip->base)
         return MIN(ret, 0);
-    return l->ip->looking ? call_unanswered(l, err) : begin_look(l, err);
+    if (l->ip->looking)
+        return call_unanswered(l, err);
+    return begin_look(l, err);
 }
 
 /* ---- calls of the program ---- */
 
 /* write: file, address, size. Text goes where a serial program's goes; files are not served. */
-static int serve_write(struct sh4_link *l, const uint8_t *d, struct err *err)
+static int answer_write(struct sh4_link *l, const uint8_t *d, struct err *err)
 {
     uint8_t text[SH4_DCIP_CHUNK];
     uint32_t file = be32(d + WORD0), at = be32(d + WORD1), size = be32(d + WORD2);
@@ -338,11 +349,11 @@ static int serve_write(struct sh4_link *l, const uint8_t *d, struct err *err)
         l->ip->refused++;
         return end_call(l, UINT32_MAX, err);
     }
-    size = MIN(size, (uint32_t)MOST_TEXT); /* the result says how much was taken */
+    size = MIN(size, (uint32_t)MOST_TEXT); /* the result is how many bytes were taken */
     for (uint32_t done = 0, n; done < size; done += n) {
         n = MIN(size - done, (uint32_t)sizeof text);
         int ret = sh4_dcip_fetch(l, at + done, text, n, CALL_TRIES, err);
-        if (ret <= 0) /* a datagram of before: the program runs */
+        if (ret <= 0) /* a datagram from before; the program runs */
             return ret;
         sh4_stream_text(l, text, n);
     }
@@ -354,8 +365,8 @@ static bool is_call(const uint8_t *d, size_t n, const char *id, size_t words)
     return n >= 4 + 4 * words && !memcmp(d, id, 4);
 }
 
-/* The same once more: another such call, or the same datagram come twice? 1: it was before; 0.
- * Then the program runs, or the agent waits. */
+/* The same call once more may be a new call or a datagram that came twice. 1: it came twice; 0: it
+ * is new. Otherwise the program runs, or the agent waits. */
 static int came_before(struct sh4_link *l, const uint8_t *d, size_t n, struct err *err)
 {
     struct sh4_dcip *ip = l->ip;
@@ -369,10 +380,12 @@ static int came_before(struct sh4_link *l, const uint8_t *d, size_t n, struct er
     if (ip->calling && l->ip->tries == 0) /* replied to a moment ago */
         return 1;
     int ret = sh4_dcip_fetch(l, ip->base + sh4_agent_dcip.box, box, sizeof box, 2, err);
-    return ret < 0 ? ret : ret == 0 || le32(box);
+    if (ret < 0)
+        return ret;
+    return ret == 0 || le32(box);
 }
 
-static int serve_call(struct sh4_link *l, const uint8_t *d, size_t n, struct err *err)
+static int answer_call(struct sh4_link *l, const uint8_t *d, size_t n, struct err *err)
 {
     const char id[5] = { (char)d[0], (char)d[1], (char)d[2], (char)d[3], 0 };
     if (is_call(d, n, "DC00", 0)) {
@@ -386,7 +399,7 @@ static int serve_call(struct sh4_link *l, const uint8_t *d, size_t n, struct err
     }
     l->ip->replied = false; /* it runs */
     if (is_call(d, n, "DD02", 3) || is_call(d, n, "DC02", 3))
-        return serve_write(l, d, err);
+        return answer_write(l, d, err);
     if (is_call(d, n, "DC12", 0))
         return end_call(l, (uint32_t)time(NULL), err);
     l->ip->refused++;
@@ -422,26 +435,35 @@ static int take_call(struct sh4_link *l, const uint8_t *d, size_t n, struct err 
     l->ip->deaf = false;
     l->ip->others = 0;
     if (memcmp(d, "DC20", 4) || n < SH4_DCIP_HEAD + BOX_BYTES - 4)
-        return serve_call(l, d, n, err);
+        return answer_call(l, d, n, err);
     put_le32(box, 1); /* it is sent from there on */
     memcpy(box + 4, d + SH4_DCIP_HEAD, n - SH4_DCIP_HEAD);
-    return is_block(l->ip, box) ? take_block(l, box, n - SH4_DCIP_HEAD + 4, err)
-                                : serve_call(l, d, n, err);
+    if (is_block(l->ip, box))
+        return take_block(l, box, n - SH4_DCIP_HEAD + 4, err);
+    return answer_call(l, d, n, err);
 }
 
-static int serve(struct sh4_link *l, uint64_t max_ns, struct err *err)
+/* How long the agent may be silent yet before it is looked at. */
+static uint64_t until_look(const struct sh4_dcip *ip, uint64_t now)
+{
+    if (ip->looking)
+        return SLICE_NS;
+    return EXCESS(ip->look_ns, now);
+}
+
+static int wait_for_call(struct sh4_link *l, uint64_t max_ns, struct err *err)
 {
     uint8_t d[SH4_DCIP_DATAGRAM];
     struct sh4_dcip *ip = l->ip;
     uint64_t at = link_time(l), wait = max_ns;
     if (!ip->waits) /* it owes nothing while it waits for us */
-        wait = MIN(wait, ip->looking        ? (uint64_t)SLICE_NS
-                         : ip->look_ns > at ? ip->look_ns - at
-                                            : 0);
+        wait = MIN(wait, until_look(ip, at));
     int ret = stream_of(l)->read(l->p, d, sizeof d, wait, err);
     if (ret > 0)
         ret = take_call(l, d, (size_t)ret, err);
-    return ret == 0 && !ip->waits && !ip->ended ? look_on(l, err) : ret;
+    if (ret == 0 && !ip->waits && !ip->ended)
+        return look_on(l, err);
+    return ret;
 }
 
 int sh4_dcip_read(struct sh4_link *l, uint8_t *buf, size_t cap, uint64_t max_ns, struct err *err)
@@ -452,7 +474,7 @@ int sh4_dcip_read(struct sh4_link *l, uint8_t *buf, size_t cap, uint64_t max_ns,
         uint64_t at = link_time(l);
         if (!first && at >= end)
             return 0;
-        int ret = serve(l, at < end ? end - at : 0, err);
+        int ret = wait_for_call(l, EXCESS(end, at), err);
         if (ret < 0)
             return ret;
     }
@@ -468,7 +490,7 @@ int sh4_dcip_write(struct sh4_link *l, const uint8_t *buf, size_t len, struct er
     struct sh4_dcip *ip = l->ip;
     if (len == 1)
         ip->halt_wanted = !ip->waits;
-    if (len == 1 || !ip->waits) /* a request that nobody waits for is not sent, and made again */
+    if (len == 1 || !ip->waits) /* a request that nobody waits for is not sent, and is made again */
         return 0;
     return reply_to_call(l, buf + 1, len - 1,
                          err); /* without the byte that begins it on a serial line */
@@ -482,18 +504,20 @@ int sh4_dcip_flush(struct sh4_link *l, struct err *err)
 
 int sh4_dcip_again(struct sh4_link *l, struct err *err)
 {
-    return l->ip->waits ? reply_to_call(l, NULL, 0, err) : 0;
+    if (l->ip->waits)
+        return reply_to_call(l, NULL, 0, err);
+    return 0;
 }
 
 int sh4_dcip_settle(struct sh4_link *l, struct err *err)
 {
     int ret = 0;
     while (ret >= 0 && l->ip->replied)
-        ret = serve(l, SLICE_NS, err);
+        ret = wait_for_call(l, SLICE_NS, err);
     return MIN(ret, 0);
 }
 
-void sh4_dcip_anew(struct sh4_link *l)
+void sh4_dcip_forget(struct sh4_link *l)
 {
     struct sh4_dcip *ip = l->ip;
     ip->known = ip->waits = ip->replied = ip->calling = ip->deaf = false;
@@ -503,13 +527,15 @@ void sh4_dcip_anew(struct sh4_link *l)
     ip->look_ns = link_time(l) + sh4_dcip_patience(l, IDLE_TRIES);
 }
 
-int sh4_dcip_adopt(struct sh4_link *l, const uint8_t *box, struct err *err)
+int sh4_dcip_reattach(struct sh4_link *l, const uint8_t *box, struct err *err)
 {
-    sh4_dcip_anew(l);
+    sh4_dcip_forget(l);
     if (!le32(box) || !is_block(l->ip, box))
         return 0;
     l->ip->known = l->ip->deaf = true;
     l->ip->number = le32(box + 4 * SH4_BOX_NUMBER);
     int ret = stay_halted(l, err);
-    return ret < 0 ? ret : 1;
+    if (ret < 0)
+        return ret;
+    return 1;
 }

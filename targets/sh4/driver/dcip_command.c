@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "targets/sh4/driver/dcip.h"
 #include "targets/sh4/driver/driver.h"
 
 enum { TRIES = 6, BURST = 4, FIRST_MS = 60, DOUBLED = 4 };
-/* dc-tool waits as long after 15 for the adapter's ring to be emptied */
+/* dc-tool waits as long after 15 chunks, for the adapter's ring to be emptied */
 #define BURST_NS  5000000u
 #define MAGIC_AT  0x8C004004u /* the loader's, and whether its calls do anything */
 #define MAGIC_OFF 0xFEEDFACEu
@@ -38,7 +39,7 @@ static int is_answer_to(struct sh4_link *l, const struct sh4_dcip_command *c, un
 {
     uint64_t end = link_time(l) + sh4_dcip_patience(l, try);
     for (uint64_t at = link_time(l);; at = link_time(l)) {
-        int ret = stream_of(l)->answer(l->p, d, SH4_DCIP_DATAGRAM, at < end ? end - at : 0, err);
+        int ret = stream_of(l)->answer(l->p, d, SH4_DCIP_DATAGRAM, EXCESS(end, at), err);
         if (ret <= 0)
             return ret;
         *n = (size_t)ret;

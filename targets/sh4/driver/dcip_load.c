@@ -38,20 +38,22 @@ static int ask_version(struct sh4_link *l, unsigned tries, struct err *err)
     memcpy(l->ip->version, d + SH4_DCIP_HEAD, len);
     l->ip->version[len] = 0;
     log_msg(l->p->log, LOG_WIRE, "%s: it says: %s", l->p->name, l->ip->version);
-    return strncasecmp(l->ip->version, "dcload-ip", 9)
-               ? err_set(err, ERR_PROTOCOL, "is it the Dreamcast's address?",
-                         "%s: answers, but not as dcload-ip", l->p->name)
-               : 1;
+    if (strncasecmp(l->ip->version, "dcload-ip", 9))
+        return err_set(err, ERR_PROTOCOL, "is it the Dreamcast's address?",
+                       "%s: answers, but not as dcload-ip", l->p->name);
+    return 1;
 }
 
 /* ---- loading ---- */
 
-/* Whatever chunks of before were on their way: what is there is what counts. */
+/* Whatever chunks were on their way before, only what is in memory counts. */
 static int load_agent(struct sh4_link *l, uint32_t to, const uint8_t *image, size_t n,
                       struct err *err)
 {
     uint8_t *back = malloc(n);
-    int ret = back ? 0 : err_set(err, ERR_NOMEM, "", "dcload-ip: no memory");
+    int ret = 0;
+    if (!back)
+        ret = err_set(err, ERR_NOMEM, "", "dcload-ip: no memory");
     bool same = false;
     for (int i = 0; ret >= 0 && !same && i < LOADS; i++) {
         ret = sh4_dcip_store(l, to, image, n, err);
@@ -72,7 +74,7 @@ static int load_agent(struct sh4_link *l, uint32_t to, const uint8_t *image, siz
 
 /* ---- starting ---- */
 
-/* Until the agent has said that it waits, or the time of this try is over. */
+/* Waits until the agent has said that it waits, or until the time of this try is over. */
 static int hear_agent(struct sh4_link *l, unsigned try, struct err *err)
 {
     uint64_t end = link_time(l) + sh4_dcip_patience(l, try);
@@ -84,8 +86,8 @@ static int hear_agent(struct sh4_link *l, unsigned try, struct err *err)
     return l->halted;
 }
 
-/* EXEC again only if the box shows that the agent has not begun. 1: it waits; 0: the loader does
- * not do it. */
+/* Sends EXEC again only if the box shows that the agent has not begun. 1: the agent waits; 0: the
+ * loader does not start it. */
 static int execute_agent(struct sh4_link *l, struct err *err)
 {
     uint8_t d[SH4_DCIP_HEAD], box[BOX_BYTES];
@@ -119,7 +121,7 @@ static int bring_agent_up(struct sh4_link *l, struct err *err)
     uint8_t *image = make_image(l->ip->base, &n);
     if (!image)
         return err_set(err, ERR_NOMEM, "", "dcload-ip: no memory");
-    sh4_dcip_anew(l);
+    sh4_dcip_forget(l);
     l->halted = l->left = false;
     l->in_len = 0;
     int ret = load_agent(l, l->ip->base, image, n, err);
@@ -129,11 +131,13 @@ static int bring_agent_up(struct sh4_link *l, struct err *err)
     if (ret > 0)
         log_msg(l->p->log, LOG_TARGET, "%s: agent loaded by %s, %zu bytes", l->p->name,
                 l->ip->version, n);
-    return ret < 0 ? err_prefix(err, ret, "loading the agent") : ret;
+    if (ret < 0)
+        return err_prefix(err, ret, "loading the agent");
+    return ret;
 }
 
-/* An agent that waits since a session that is lost. A box that says so may be older than the
- * loader: then nobody takes the reply. */
+/* An agent may wait since a session that was lost. A box that says so may be older than the loader,
+ * and then nobody takes the reply. */
 static int found_waiting(struct sh4_link *l, struct err *err)
 {
     uint8_t id[8], box[BOX_BYTES];
@@ -143,8 +147,10 @@ static int found_waiting(struct sh4_link *l, struct err *err)
     if (ret > 0)
         ret = sh4_dcip_fetch(l, l->ip->base + sh4_agent_dcip.box, box, sizeof box, TRIES, err);
     if (ret > 0)
-        ret = sh4_dcip_adopt(l, box, err);
-    return ret > 0 ? hear_agent(l, TRIES, err) : ret;
+        ret = sh4_dcip_reattach(l, box, err);
+    if (ret <= 0)
+        return ret;
+    return hear_agent(l, TRIES, err);
 }
 
 static int nobody_answers(struct sh4_link *l, struct err *err)
@@ -177,7 +183,9 @@ int sh4_dcip_attach(struct sh4_target *t, struct err *err)
         ret = bring_agent_up(l, err);
     if (ret == 0)
         ret = loader_is_busy(l, err);
-    return ret < 0 ? ret : sh4_stream_halted(t, err);
+    if (ret < 0)
+        return ret;
+    return sh4_stream_halted(t, err);
 }
 
 int sh4_dcip_restart(struct sh4_target *t, bool reboot, struct err *err)
@@ -187,9 +195,12 @@ int sh4_dcip_restart(struct sh4_target *t, bool reboot, struct err *err)
     int ret = 0;
     sh4_dcip_head(d, "RBOT", 0, 0);
     for (int i = 0; ret == 0 && i < ROUNDS; i++) {
-        ret = reboot ? stream_of(l)->ask(l->p, d, sizeof d, true, err) : 0;
+        if (reboot)
+            ret = stream_of(l)->ask(l->p, d, sizeof d, true, err);
+        else
+            ret = 0;
         if (ret == 0)
-            /* an adapter that is set up anew takes seconds to find its network */
+            /* an adapter that is set up again takes seconds to find its network */
             ret = ask_version(l, REBOOT_HELLOS, err);
         if (ret <= 0)
             return ret < 0 ? ret : nobody_answers(l, err);
@@ -197,7 +208,9 @@ int sh4_dcip_restart(struct sh4_target *t, bool reboot, struct err *err)
     }
     if (ret == 0)
         ret = loader_is_busy(l, err);
-    return ret < 0 ? ret : sh4_stream_halted(t, err);
+    if (ret < 0)
+        return ret;
+    return sh4_stream_halted(t, err);
 }
 
 int sh4_dcip_leave(struct sh4_target *t, struct err *err)

@@ -1,15 +1,17 @@
-/* A Dreamcast that runs dcload-serial: the agent is loaded and started through its protocol.
+/* A Dreamcast that runs dcload-serial: the agent is loaded and started by its protocol.
  *
- * One command byte, echoed; words are 32 bits, lowest byte first, each echoed. V: version text. S:
- * bit rate, then one word at the new rate that is echoed and sent once more. B: address, size, then
- * blocks: 'U', size, bytes, their exclusive or, answered by 'G' whether it is right or not. E:
- * address, size; a block of the same form comes, to be answered by 'G'. A: address, console wanted.
- * It begins at 57600 bit/s, and sets SCBRR2 to 50,000,000 / (32 * rate) - 1, rounded down. Source:
- * dcload-serial 1.0.3 to 1.0.6, target-src/dcload/dcload.c and scif.c, host-src/tool/dc-tool.c. */
+ * A command is one byte, which is echoed. Words are 32 bits, lowest byte first, and each is echoed.
+ * V: version text. S: bit rate, then one word at the new rate, which is echoed and sent once more.
+ * B: address, size, then blocks of 'U', size, bytes and their exclusive or; 'G' answers each,
+ * whether it is right or not. E: address, size; a block of the same form comes, to be answered by
+ * 'G'. A: address, console wanted. The loader begins at 57600 bit/s, and sets SCBRR2 to 50,000,000
+ * / (32 * rate) - 1, rounded down. Source: dcload-serial 1.0.3 to 1.0.6, target-src/dcload/dcload.c
+ * and scif.c, host-src/tool/dc-tool.c. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "targets/sh4/isa/regs.h"
@@ -25,27 +27,27 @@ enum {
     TEXT = 64,
 };
 /* clang-format on */
-/* dcload lies at 0x8C004000 to about 0x8C00F400, where the agent is to be in the end: it is put
- * into dcload's buffer for compressed data (16,659 bytes at 0x8C009F6C), which nothing compressed
- * is sent to, and moves itself. */
+/* dcload lies at 0x8C004000 to about 0x8C00F400, where the agent is to be in the end. So the agent
+ * is put into dcload's buffer for compressed data (16,659 bytes at 0x8C009F6C), which is free as
+ * nothing compressed is sent, and moves itself from there. */
 #define LOAD_AT  0x8C00C000u
 #define HELLO_NS 300000000ull
 #define WAIT_NS  2000000000ull
 #define LONG_NS  3000000000ull
-#define FILL_NS  250000000ull /* far more than an adapter's latency there and back */
+#define FILL_NS  250000000ull /* far more than an adapter's latency in both directions */
 #define RATE_NS  60000000ull  /* dcload counts to 100,000 twice around a new rate */
 #define BYTE_NS  200000ull    /* at 57600 bit/s */
 
 static const struct stream_ops *stream_of(const struct sh4_link *l) { return l->p->driver->stream; }
 
-/* A time as it is with usual patience: timeout=MS of --probe makes all of them longer. */
+/* A time with the usual patience; timeout=MS of --probe makes all of them longer. */
 static uint64_t time_given(const struct sh4_link *l, uint64_t ns)
 {
     return MAX(ns, ns / SH4_STREAM_SILENCE_MS * (l->silence_ns / 1000000));
 }
 
-/* In front of the agent: moves it to its place, switches the caches on (or empties the one for
- * instructions, if they are), starts it. The words behind the code are filled in. */
+/* Code in front of the agent: moves the agent to its place, switches the caches on (or empties the
+ * I-cache if they are on), and starts it. The words behind the code are filled in. */
 static const uint16_t mover[] = {
     0xC717, 0x6103,                         /* mova image,r0; mov r0,r1 */
     0xD310, 0xD211,                         /* mov.l words,r3; mov.l to,r2 */
@@ -94,7 +96,7 @@ static int get_byte(struct sh4_link *l, uint8_t *buf, size_t n, uint64_t max_ns,
     size_t got = 0;
     while (got < n) {
         uint64_t at = stream_of(l)->now_ns(l->p);
-        int ret = stream_of(l)->read(l->p, buf + got, n - got, end > at ? end - at : 0, err);
+        int ret = stream_of(l)->read(l->p, buf + got, n - got, EXCESS(end, at), err);
         if (ret < 0)
             return ret;
         if (ret == 0)
@@ -111,7 +113,7 @@ static int is_silent(struct sh4_link *l, const char *what, struct err *err)
                    "%s: dcload, %s: no answer, or a wrong one", l->p->name, what);
 }
 
-/* Sends n bytes that are to come back. */
+/* Sends n bytes that the loader is to echo. */
 static int byte_is_echoed(struct sh4_link *l, const uint8_t *bytes, size_t n, const char *what,
                           struct err *err)
 {
@@ -121,7 +123,9 @@ static int byte_is_echoed(struct sh4_link *l, const uint8_t *bytes, size_t n, co
         ret = get_byte(l, back, n, time_given(l, WAIT_NS), err);
     if (ret < 0)
         return ret;
-    return (size_t)ret == n && !memcmp(back, bytes, n) ? 0 : is_silent(l, what, err);
+    if ((size_t)ret == n && !memcmp(back, bytes, n))
+        return 0;
+    return is_silent(l, what, err);
 }
 
 static int send_command(struct sh4_link *l, char c, struct err *err)
@@ -181,7 +185,7 @@ static int find_rate(struct sh4_link *l, uint32_t baud, struct err *err)
                    "%s: neither dcload nor the agent answers", l->p->name);
 }
 
-/* What rate dcload is told so that it takes the divider nearest to baud. */
+/* The rate to name to dcload so that it takes the divider nearest to baud. */
 static int nearest_rate(uint32_t baud, uint32_t *units, struct err *err)
 {
     uint32_t n = MIN(MAX((UNIT_BAUD + baud / 2) / baud, 1u), (uint32_t)MOST_UNITS),
@@ -211,15 +215,15 @@ static int change_rate(struct sh4_link *l, uint32_t baud, uint32_t units, struct
         ret = send_word(l, 0x600DF00D, "the new bit rate", err);
     if (ret == 0)
         ret = get_byte(l, again, sizeof again, time_given(l, WAIT_NS), err);
-    return ret < 0                                 ? ret
-           : ret == 4 && le32(again) == 0x600DF00D ? 0
-                                                   : is_silent(l, "the new bit rate", err);
+    if (ret < 0 || (ret == 4 && le32(again) == 0x600DF00D))
+        return MIN(ret, 0);
+    return is_silent(l, "the new bit rate", err);
 }
 
 /* ---- loading ---- */
 
-/* 'G'. Bytes that were lost are missed by dcload, which waits for them: it gets others, one by one,
- * as one too many would be a command; what it has is looked at later. */
+/* Waits for 'G'. If bytes were lost, dcload waits for them. It gets other bytes instead, one by
+ * one, as one too many would be a command; what it has then is checked later. */
 static int block_taken(struct sh4_link *l, size_t n, struct err *err)
 {
     uint8_t c = 0;
@@ -230,7 +234,9 @@ static int block_taken(struct sh4_link *l, size_t n, struct err *err)
         if (ret == 0)
             ret = get_byte(l, &c, 1, time_given(l, FILL_NS), err);
     }
-    return ret < 0 ? ret : c == 'G' ? 0 : is_silent(l, "a block", err);
+    if (ret < 0 || c == 'G')
+        return MIN(ret, 0);
+    return is_silent(l, "a block", err);
 }
 
 static int send_block(struct sh4_link *l, const uint8_t *image, size_t n, struct err *err)
@@ -249,10 +255,12 @@ static int send_block(struct sh4_link *l, const uint8_t *image, size_t n, struct
         ret = put_bytes(l, image, n, err);
     if (ret == 0)
         ret = put_bytes(l, &sum, 1, err);
-    return ret < 0 ? ret : block_taken(l, n, err);
+    if (ret < 0)
+        return ret;
+    return block_taken(l, n, err);
 }
 
-/* 1: what is there is the image; 0: it is not. */
+/* 1: memory holds the image; 0: it does not. */
 static int compare_block(struct sh4_link *l, const uint8_t *image, size_t n, struct err *err)
 {
     uint8_t *back = malloc(n + 6); /* 'U', size, bytes, sum */
@@ -270,7 +278,9 @@ static int compare_block(struct sh4_link *l, const uint8_t *image, size_t n, str
     free(back);
     if (ret >= 0)
         ret = put_bytes(l, "G", 1, err);
-    return ret < 0 ? ret : same;
+    if (ret < 0)
+        return ret;
+    return same;
 }
 
 static int load_agent(struct sh4_link *l, const uint8_t *image, size_t n, struct err *err)
@@ -291,7 +301,9 @@ static int execute_agent(struct sh4_link *l, struct err *err)
     int ret = send_command(l, 'A', err);
     if (ret == 0)
         ret = send_word(l, LOAD_AT, "address", err);
-    return ret == 0 ? send_word(l, 0, "console", err) : ret;
+    if (ret != 0)
+        return ret;
+    return send_word(l, 0, "console", err);
 }
 
 /* An agent whose program runs answers a halt; to dcload the byte is a command it does not know. */
@@ -334,5 +346,7 @@ int sh4_dcload(struct sh4_target *t, struct err *err)
     if (ret < 0)
         stream_of(l)->set_baud(l->p, baud, NULL, NULL);
     log_msg(l->p->log, LOG_TARGET, "%s: agent loaded by dcload, %zu bytes", l->p->name, n);
-    return ret < 0 ? err_prefix(err, ret, "loading the agent") : sh4_stream_halted(t, err);
+    if (ret < 0)
+        return err_prefix(err, ret, "loading the agent");
+    return sh4_stream_halted(t, err);
 }

@@ -1,7 +1,6 @@
-/* The 34 events of the performance counters. Codes, names and units: CodeScape ASE trace profiler
- * guide, Linux perf_event.c, KallistiOS perfctr.h. 0x1A is a count: the guide's "cycles" is a
- * misprint (0x19, the same for channel A, is a count everywhere). 0x0C appears in the guide only;
- * two sources count 34 events. */
+/* The 34 events of the performance counters. Codes, names and units: SEED, Linux perf_event.c,
+ * KallistiOS perfctr.h. 0x1A is a count: SEED's "cycles" is a misprint, as 0x19, the same for
+ * channel A, is a count everywhere. 0x0C is in SEED only; two sources count 34 events. */
 #include <strings.h>
 
 #include "probe/base/options.h"

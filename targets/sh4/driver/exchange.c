@@ -11,12 +11,12 @@ enum {
     HEADER_WORDS = 6,
     TRIES = 10,
     RESYNC_SCANS = 2 * SH4_REQUEST_WORDS,
-    ENOUGH_CLOCKS = 16, /* a damaged word is not blamed on the target's speed beyond these */
+    ENOUGH_CLOCKS = 16, /* with more than these clocks a damaged word is not taken for a late one */
     MOST_CLOCKS = 4096,
     LATE_SCANS = 4096 /* how long an answer may take beyond its batch */
 };
 
-/* The factor is the marker, which is odd: no two damaged bits cancel each other, as they do in a
+/* The factor is the marker. It is odd, so no two damaged bits cancel each other, as they do in a
  * sum of shifted words. */
 static uint32_t sum_of_words(uint32_t marker, uint32_t c, uint32_t word)
 {
@@ -36,7 +36,7 @@ static uint32_t halted_word(const struct sh4_target *t)
     return t->agent.base + SH4_AGENT_VERSION;
 }
 
-/* An odd marker no word of the request equals, and whose complement the idle agent takes for a
+/* An odd marker that no word of the request equals, and whose complement the idle agent takes for a
  * request. */
 static uint32_t next_marker(struct sh4_target *t, const struct sh4_request *r)
 {
@@ -104,12 +104,12 @@ static bool compose_batch(struct sh4_target *t, struct exchange *x, uint32_t *ou
 
 enum verdict { GOOD, INCOMPLETE, LATE, DAMAGED };
 
-/* The answer from the captures of one exchange; in has n of them. */
+/* Parses the answer from the captures of one exchange; in has n of them. */
 static enum verdict parse_answer(struct exchange *x, const uint32_t *in, size_t n)
 {
     struct sh4_request *r = x->req;
-    /* Not taken yet: our own word is still there. Any other value is noise on the way back: the
-     * sums judge that. */
+    /* The agent has not taken the word yet: our own is still there. Any other value is noise on the
+     * way back, which the sums detect. */
     for (size_t i = 1; i < x->sent; i++)
         if (in[i] == x->out[i - 1])
             return LATE;
@@ -138,7 +138,9 @@ static enum verdict parse_answer(struct exchange *x, const uint32_t *in, size_t 
         return INCOMPLETE;
     r->status = status;
     r->r0 = r0;
-    return r->nout && status == 1 ? DAMAGED : GOOD;
+    if (r->nout && status == 1)
+        return DAMAGED;
+    return GOOD;
 }
 
 /* An answer that did not fit into its batch: more scans, until it is there or the limit. */
@@ -160,7 +162,7 @@ static int collect_late(struct sh4_target *t, struct exchange *x, uint32_t **in,
         }
         n += part;
         *v = parse_answer(x, more, n);
-        /* Idle without having answered: the request's header was damaged. */
+        /* The agent is idle and has not answered: the request's header was damaged. */
         if (*v == INCOMPLETE && more[n - 1] == halted_word(t) && more[n - 2] == halted_word(t) &&
             more[n - 3] == halted_word(t))
             *v = DAMAGED;
@@ -171,8 +173,8 @@ static int collect_late(struct sh4_target *t, struct exchange *x, uint32_t **in,
 
 int sh4_jtag_halted(struct sh4_target *t, struct err *err)
 {
-    /* An agent in slow memory needs longer than one scan's pause to answer a POLL, and loses its
-     * word else. */
+    /* An agent in slow memory needs longer than the pause of one scan to answer a POLL, and would
+     * lose its word. */
     enum { CALM = 8, CALM_RAM = 128 };
     uint32_t in[3], idle = t->link.idle_clocks;
     t->link.idle_clocks =
@@ -184,7 +186,8 @@ int sh4_jtag_halted(struct sh4_target *t, struct err *err)
     uint32_t seen = in[2] != SH4_AGENT_POLL ? in[2] : in[1];
     if (t->agent.layout)
         return seen == halted_word(t);
-    /* Where the agent lives is not known yet: a resident one says so itself, aligned to 1 KB. */
+    /* Where the agent is, is not known yet. A resident one sends its own address, aligned to 1 KB.
+     */
     if ((seen & 0x3FF) != SH4_AGENT_VERSION || in[1] != in[2] || seen == SH4_AGENT_POLL)
         return 0;
     t->agent.base = seen - SH4_AGENT_VERSION;
@@ -223,7 +226,7 @@ int sh4_jtag_resync(struct sh4_target *t, struct err *err)
                    t->agent.base, RESYNC_SCANS, in[PART - 1]);
 }
 
-/* Composes requests [first, n) into one batch as long as they fit; returns how many. */
+/* Composes requests [first, n) into one batch, as many as fit; returns how many. */
 static size_t fill_batch(struct sh4_target *t, struct exchange *x, size_t first, size_t n,
                          uint32_t *out, size_t *words)
 {
@@ -245,8 +248,8 @@ static size_t fill_batch(struct sh4_target *t, struct exchange *x, size_t first,
     return i;
 }
 
-/* Judges what one batch brought; the first that failed decides the verdict, those behind it are
- * void. */
+/* Judges what one batch brought. The first failure decides the verdict, and the requests behind it
+ * are void. */
 static int judge_answers(struct sh4_target *t, struct exchange *x, size_t first, size_t last,
                          uint32_t *in, enum verdict *v, struct err *err)
 {
@@ -269,6 +272,15 @@ static int judge_answers(struct sh4_target *t, struct exchange *x, size_t first,
     return 0;
 }
 
+static const char *verdict_text(enum verdict v)
+{
+    switch (v) {
+    case LATE: return "because the target is late";
+    case DAMAGED: return "by its checksum";
+    default: return "without an answer";
+    }
+}
+
 static int run_all(struct sh4_target *t, struct exchange *x, size_t n, uint32_t *out, uint32_t *in,
                    struct err *err)
 {
@@ -285,22 +297,22 @@ static int run_all(struct sh4_target *t, struct exchange *x, size_t n, uint32_t 
             at = last;
             continue;
         }
-        failures = x[at].done ? 0 : failures;
+        if (x[at].done)
+            failures = 0;
         if (++failures >= TRIES)
             return err_set(
                 err, ERR_PROTOCOL, "lower the wire clock; check the wiring and the ground",
                 "agent request %u of %zu failed %d times, last %s (%u idle clocks between scans)",
-                (unsigned)at + 1, n, failures,
-                v == LATE      ? "because the target is late"
-                : v == DAMAGED ? "by its checksum"
-                               : "without an answer",
-                t->link.idle_clocks);
+                (unsigned)at + 1, n, failures, verdict_text(v), t->link.idle_clocks);
         t->link.retries++;
-        ret = v != LATE && t->link.idle_clocks >= ENOUGH_CLOCKS ? sh4_clock_damaged(&t->link, err)
-                                                                : 0;
-        failures = ret > 0 ? 0 : failures;
-        /* Late for certain, or a word written just between capture and update: more time between
-         * scans. */
+        if (v != LATE && t->link.idle_clocks >= ENOUGH_CLOCKS)
+            ret = sh4_clock_damaged(&t->link, err);
+        else
+            ret = 0;
+        if (ret > 0)
+            failures = 0;
+        /* The agent is late, or a word was written just between capture and update: more time
+         * between scans. */
         if (v == LATE || (ret == 0 && t->link.idle_clocks < ENOUGH_CLOCKS))
             wait_longer(&t->link);
         if (ret >= 0)

@@ -6,35 +6,39 @@
 #include "targets/sh4/driver/dcip.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
+#include "targets/sh4/driver/halt_force.h"
 
-#define ALIVE_NS \
-    (10u * 1000000u) /* a running target that says nothing is looked after this often */
+#define ALIVE_NS        (10u * 1000000u) /* how often a silent running target is looked at */
 #define BLOCKED_NS      (50u * 1000u)
 #define BREAK_AGAIN_NS  (20u * 1000000u)
 #define ENDING_AGAIN_NS 200000u
 #define BREAK_LIMIT_NS  (1000u * 1000000u)
 
-/* A trace agent runs with BL=1 most of the time while events come fast: a break taken there would
- * cost the program its SPC. It answers the H-UDI interrupt, which waits for BL=0 by itself. Armed
- * by us, or left by a lost session. */
+/* A trace agent runs with BL=1 most of the time while events come fast, and a break then would cost
+ * the program its SPC. But it answers the H-UDI interrupt, which itself waits for BL=0. It was
+ * armed by us, or left by a stale session. */
 static bool trace_agent_runs(const struct sh4_target *t, uint32_t fetch)
 {
     return t->plug.vbr || ((fetch ^ t->opt.agent_ram) & 0x1FFF0000) == 0;
 }
 
-/* One of a lost session may wait for its ring to be read, with BL=1: it comes to the kernel when
+/* A stale session's agent may wait for its ring to be read, with BL=1. It enters the kernel when
  * asked. */
 static int ask_trace_agent(struct sh4_target *t, struct err *err)
 {
-    int ret = t->plug.asked ? 0 : sh4_agent_halted(t, err);
-    return ret ? MIN(ret, 0) : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
+    int ret = 0;
+    if (!t->plug.asked)
+        ret = sh4_agent_halted(t, err);
+    if (ret)
+        return MIN(ret, 0);
+    return sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
 }
 
-/* A traced program that takes no interrupt, while the trace is to end: for so many looks in a row
- * it runs outside of the agent with all interrupts masked, or turns in a small loop with exceptions
- * blocked. The agent's interrupt would never come, and a break finds nothing of the agent's to
- * destroy. With SR.BL=1 it costs the handler its SPC and SSR, so that has to look like one that is
- * not left any more. 1, 0 or -ERR_*. */
+/* Whether a traced program takes no interrupt while the trace is to end: for several looks in a row
+ * it runs outside of the agent with all interrupts masked, or in a small loop with exceptions
+ * blocked. The agent's interrupt would never come, and a break destroys nothing of the agent's
+ * there. With SR.BL=1 a break costs the handler its SPC and SSR, so the loop has to look like one
+ * that is never left. 1, 0 or -ERR_*. */
 static int takes_no_interrupt(struct sh4_target *t, struct err *err)
 {
     enum {
@@ -65,6 +69,61 @@ static int takes_no_interrupt(struct sh4_target *t, struct err *err)
     return 1;
 }
 
+/* With SR.BL=1 no handler runs that needs its SPC: the CPU has taken nothing since its reset. What
+ * INTEVT holds then is undefined; with all interrupts masked none has been taken. */
+static int runs_as_after_reset(struct sh4_target *t, bool *so, struct err *err)
+{
+    enum { ALL_MASKED = 15 };
+    static const uint8_t sel[] = { SH4_STATUS_EVENTS, SH4_STATUS_SR };
+    uint32_t v[2] = { 0, 0 };
+    int ret = sh4_link_status(&t->link, sel, v, 2, err);
+    uint32_t expevt = v[0] & 0xFFFF, intevt = v[0] >> 16;
+    bool reset = sh4_is_reset(expevt) || expevt == SH4_EXP_POWER_ON;
+    *so = ret == 0 && reset && (!intevt || REG_GET(v[1], SH4_SR_IMASK) == ALL_MASKED);
+    return ret;
+}
+
+/* At many looks in a row SR.BL is 1, and the program does not leave a small loop: it will not leave
+ * it any more. 1, 0 or -ERR_*. */
+static int turns_with_bl(struct sh4_target *t, struct err *err)
+{
+    enum { LOOKS = 256, LOOP_BYTES = 128, APART_NS = 5000 };
+    static const uint8_t sel[] = { SH4_STATUS_SR, SH4_STATUS_FETCH };
+    uint32_t low = UINT32_MAX, high = 0;
+    for (int i = 0; i < LOOKS; i++) {
+        uint32_t v[2] = { 0, 0 };
+        int ret = sh4_link_status(&t->link, sel, v, 2, err);
+        if (ret == 0)
+            ret = sh4_wait(t, APART_NS, err);
+        low = MIN(low, v[1]);
+        high = MAX(high, v[1]);
+        if (ret < 0 || !REG_GET(v[0], SH4_SR_BL) || high - low > LOOP_BYTES)
+            return MIN(ret, 0);
+    }
+    return 1;
+}
+
+/* SR.BL was 1 at every look: a break now would cost the handler that runs its SPC, SSR and SGR, and
+ * mostly the program. It is taken where that costs nothing: no handler runs, or one that is not
+ * left any more. Otherwise it is asked for again. */
+static int break_with_bl(struct sh4_target *t, struct err *err)
+{
+    const uint64_t for_good_ns = BREAK_LIMIT_NS / 4;
+    bool free_to_go = t->plug.vbr || t->run.state == SH4_RUN_RESET_HALTING;
+    int ret = 0;
+    if (!free_to_go)
+        ret = runs_as_after_reset(t, &free_to_go, err);
+    if (ret == 0 && !free_to_go && sh4_now(t) - t->asked.since_ns > for_good_ns) {
+        ret = turns_with_bl(t, err);
+        free_to_go = ret > 0;
+    }
+    if (ret < 0 || !free_to_go) {
+        t->asked.break_at_ns = 0; /* its moments with BL=0 may be short: the next look is soon */
+        return MIN(ret, 0);
+    }
+    return sh4_link_command(&t->link, SH4_TI_BREAK, err);
+}
+
 static int private_break(struct sh4_target *t, struct err *err)
 {
     enum { TRIES = 20, SURE = 4 };
@@ -72,8 +131,8 @@ static int private_break(struct sh4_target *t, struct err *err)
     uint32_t v[2] = { 0, 0 };
     uint64_t since = sh4_now(t) - t->asked.since_ns;
     bool patient = since < BREAK_LIMIT_NS / 2 || t->asked.breaks < SH4_BREAK_MIN_ASKS / 2;
-    /* What a status tells is over when the break arrives: where an agent is known to run, it is not
-     * relied on. It is gone if the power was. */
+    /* A status is out of date when the break arrives. So it is not relied on where an agent is
+     * known to run. The agent is gone if the power was. */
     if (t->stale.trace && (since < BREAK_LIMIT_NS / 10 || t->asked.breaks < SH4_BREAK_MIN_ASKS / 5))
         return ask_trace_agent(t, err);
     if (t->plug.ending && t->asked.breaks > 1) {
@@ -93,10 +152,12 @@ static int private_break(struct sh4_target *t, struct err *err)
         bool inside = sh4_in_agent(t, v[1]);
         if (!blocked && !inside && (i >= SURE || t->breaks.npatches || t->regs.hooks))
             break;
-        /* It may be waiting for its ring to be read, or have met a breakpoint by itself. */
-        ret = t->plug.asked ? t->plug.tracing->poll(t, 0, err)
-              : inside      ? sh4_agent_halted(t, err)
-                            : 0;
+        /* The agent may be waiting for its ring to be read, or the program has met a breakpoint by
+         * itself. */
+        if (t->plug.asked)
+            ret = t->plug.tracing->poll(t, 0, err);
+        else if (inside)
+            ret = sh4_agent_halted(t, err);
         if (ret)
             return MIN(ret, 0);
         ret = sh4_wait(t, blocked ? 50000 : 0, err);
@@ -105,11 +166,13 @@ static int private_break(struct sh4_target *t, struct err *err)
     }
     if (blocked && t->asked.shortly)
         return err_set(err, ERR_STATE, "try again, or halt it", "the program runs with SR.BL=1");
+    if (blocked)
+        return break_with_bl(t, err);
     return sh4_link_command(&t->link, SH4_TI_BREAK, err);
 }
 
-/* A range step spends most of its time inside the agent, which an ASE break must not hit: it is
- * asked first. */
+/* A range step spends most of its time inside the agent, which an ASE break must not interrupt. The
+ * agent is asked first. */
 int sh4_jtag_leave_range(struct sh4_target *t, struct err *err)
 {
     enum { TRIES = 10 };
@@ -166,8 +229,9 @@ static int ask_break(struct sh4_target *t, struct err *err)
     }
     if (t->asked.shortly && t->opt.allow_private && t->stale.checked && !t->plug.vbr)
         return break_for_a_moment(t, err);
-    return t->opt.allow_private ? private_break(t, err)
-                                : sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
+    if (t->opt.allow_private)
+        return private_break(t, err);
+    return sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
 }
 
 static void begin_asking(struct sh4_target *t)
@@ -186,7 +250,17 @@ int sh4_halt(struct target *target, struct err *err)
     if (sh4_halt_asked(t))
         return 0;
     begin_asking(t);
-    return sh4_host_steps(t) ? 0 : sh4_lost(t, ask_break(t, err));
+    if (sh4_host_steps(t))
+        return 0;
+    return sh4_lost(t, ask_break(t, err));
+}
+
+int sh4_halt_force(struct sh4_target *t, struct err *err)
+{
+    int ret = sh4_halt(&t->base, err);
+    if (ret < 0 || sh4_state(t) != TARGET_RUNNING || sh4_host_steps(t) || !t->opt.allow_private)
+        return ret;
+    return sh4_lost(t, sh4_link_command(&t->link, SH4_TI_BREAK, err));
 }
 
 int sh4_reset_is_held(struct err *err, const char *what)
@@ -197,10 +271,27 @@ int sh4_reset_is_held(struct err *err, const char *what)
         "%s: the CPU is held in reset, nRESET is low", what);
 }
 
+/* The break was not sent, because of SR.BL. A CPU that does not answer one is another matter. */
+static bool is_withheld(struct sh4_target *t)
+{
+    static const uint8_t sel[] = { SH4_STATUS_SR };
+    uint32_t sr = 0;
+    bool as_after_reset = false;
+    return sh4_link_status(&t->link, sel, &sr, 1, NULL) == 0 && sr != UINT32_MAX &&
+           REG_GET(sr, SH4_SR_BL) && runs_as_after_reset(t, &as_after_reset, NULL) == 0 &&
+           !as_after_reset && turns_with_bl(t, NULL) == 0;
+}
+
 int sh4_jtag_halt_failed(struct sh4_target *t, struct err *err)
 {
     if (sh4_link_reset_held(&t->link))
         return sh4_reset_is_held(err, "halt");
+    if (t->opt.allow_private && is_withheld(t))
+        return err_set(err, ERR_TIMEOUT,
+                       "Ctrl-C tries again; monitor halt force takes them, from another GDB or in "
+                       "non-stop mode",
+                       "halt: the program runs with SR.BL=1; stopped there, its handler would lose "
+                       "SPC, SSR and SGR");
     if (t->opt.allow_private)
         return err_set(
             err, ERR_TIMEOUT, "is the CPU clocked and out of reset? try monitor reset halt",
@@ -229,8 +320,7 @@ int sh4_loader_halt_failed(struct sh4_target *t, struct err *err)
         "halt: the agent's look at the network does not come");
 }
 
-/* Whether op_go's markers, from this count of halts on, may come to be what next_marker() leaves
- * out. */
+/* Whether op_go's markers, counted on from here, may reach those that next_marker() leaves out. */
 static bool bad_mark(uint32_t mark)
 {
     return mark >> 16 == ~SH4_AGENT_SYNC >> 16 || mark >> 16 == ~(SH4_AGENT_SYNC >> 8) >> 16;
@@ -261,8 +351,8 @@ int sh4_check_resident(struct sh4_target *t, struct err *err)
                    id[0], id[1], SH4_AGENT_ID, SH4_AGENT_VERSION);
 }
 
-/* It has told its loader so, which is back in its place: the agent is loaded again, so that memory
- * can be looked at. */
+/* The program has ended, and its loader is back. The agent is loaded again, so that memory can be
+ * looked at. */
 int sh4_loader_look_for_end(struct sh4_target *t, struct err *err)
 {
     if (!t->link.ip->ended)
@@ -281,10 +371,15 @@ int sh4_seen_halted(struct sh4_target *t, struct err *err)
     if (t->regs.loaded)
         return 1;
     bool known = t->agent.layout != NULL;
-    int ret = t->link.wire->look_for_end ? t->link.wire->look_for_end(t, err) : 0;
+    int ret = 0;
+    if (t->link.wire->look_for_end)
+        ret = t->link.wire->look_for_end(t, err);
     if (ret)
         return ret;
-    ret = t->plug.asked ? t->plug.tracing->poll(t, 0, err) : sh4_agent_halted(t, err);
+    if (t->plug.asked)
+        ret = t->plug.tracing->poll(t, 0, err);
+    else
+        ret = sh4_agent_halted(t, err);
     if (ret > 0 && !known && t->agent.layout != &sh4_agent_ase) {
         int id = sh4_check_resident(t, err);
         return id < 0 ? id : 1;
@@ -292,7 +387,7 @@ int sh4_seen_halted(struct sh4_target *t, struct err *err)
     return ret;
 }
 
-/* The CPU is on its own way since it reset itself: it is caught there, as if asked to. */
+/* The CPU has reset itself and runs: it is halted, as if asked to. */
 int sh4_halt_the_reset(struct sh4_target *t, struct err *err)
 {
     begin_asking(t);
@@ -333,7 +428,9 @@ static int ask_again(struct sh4_target *t, uint64_t at, struct err *err)
         return t->link.wire->halt_failed(t, err);
     }
     bool due = at - t->asked.break_at_ns > sh4_link_again_ns(&t->link, t->asked.breaks, pause);
-    return due ? ask_break(t, err) : 0;
+    if (due)
+        return ask_break(t, err);
+    return 0;
 }
 
 static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_stop *stop,
@@ -341,7 +438,9 @@ static int poll_running(struct sh4_target *t, uint64_t max_ns, struct target_sto
 {
     uint64_t end = sh4_now(t) + max_ns, slice = 5000;
     for (;;) {
-        int ret = sh4_host_steps(t) ? sh4_steps_by_host(t, end, stop, err) : 0;
+        int ret = 0;
+        if (sh4_host_steps(t))
+            ret = sh4_steps_by_host(t, end, stop, err);
         if (ret || sh4_host_steps(t))
             return ret;
         ret = look_for_stop(t, err);
@@ -371,11 +470,31 @@ static int check_alive(struct sh4_target *t, struct err *err)
     return t->link.wire->still_there(&t->link, err);
 }
 
+/* A halt, or a watchpoint, may have met the program in a stub of the trace, where nothing is the
+ * user's: it is shown behind it. Another stop that comes on the way there is told instead. */
+static int show_the_program(struct sh4_target *t, struct target_stop *stop, struct err *err)
+{
+    bool asked = stop->reason == STOP_REQUEST && !t->asked.shortly;
+    if (!t->plug.asked || !(asked || stop->reason == STOP_WATCH))
+        return 1;
+    struct target_stop first = t->stop;
+    uint32_t pc = t->regs.pc;
+    int ret = t->plug.tracing->leave_stub(t, err);
+    if (ret < 0 || t->regs.pc == pc)
+        return ret < 0 ? ret : 1;
+    if (t->stop.reason == STOP_STEP) {
+        first.pc = t->regs.pc;
+        t->stop = first;
+    }
+    *stop = t->stop;
+    return 1;
+}
+
 int sh4_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, struct err *err)
 {
     struct sh4_target *t = sh4_of(target);
     if (t->run.state == SH4_RUN_STOPPED) {
-        sh4_run_event(t, SH4_ON_STOP_TOLD);
+        sh4_run_event(t, SH4_ON_STOP_REPORTED);
         *stop = t->stop;
         return 1;
     }
@@ -385,8 +504,12 @@ int sh4_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, s
                        "the target is gone");
     if (seen != TARGET_RUNNING)
         return seen == TARGET_HALTED && max_ns ? sh4_lost(t, check_alive(t, err)) : 0;
-    int ret = sh4_now(t) - t->run.alive_ns > ALIVE_NS ? check_alive(t, err) : 0;
-    return sh4_lost(t, ret < 0 ? ret : poll_running(t, max_ns, stop, err));
+    int ret = 0;
+    if (sh4_now(t) - t->run.alive_ns > ALIVE_NS)
+        ret = check_alive(t, err);
+    if (ret >= 0)
+        ret = poll_running(t, max_ns, stop, err);
+    return sh4_lost(t, ret > 0 ? show_the_program(t, stop, err) : ret);
 }
 
 int sh4_halt_now(struct sh4_target *t, struct err *err)
@@ -395,5 +518,7 @@ int sh4_halt_now(struct sh4_target *t, struct err *err)
     int ret = sh4_halt(&t->base, err);
     while (ret == 0 && sh4_state(t) == TARGET_RUNNING)
         ret = sh4_poll(&t->base, BREAK_AGAIN_NS, &stop, err);
-    return ret < 0 ? ret : 0;
+    if (ret < 0)
+        return ret;
+    return 0;
 }

@@ -30,7 +30,9 @@ int sh4_hudi_undo_stale(struct sh4_target *t, struct err *err)
     uint32_t v;
     t->stale.priority = false;
     int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
-    return ret < 0 || (v & 15) != 15 ? ret : sh4_agent_poke(t, SH4_IPRC, 2, v & ~15u, err);
+    if (ret < 0 || (v & 15) != 15)
+        return ret;
+    return sh4_agent_poke(t, SH4_IPRC, 2, v & ~15u, err);
 }
 
 void sh4_hudi_forget(struct sh4_target *t)
@@ -46,7 +48,7 @@ int sh4_hudi_restore(struct sh4_target *t, struct err *err)
         return 0;
     t->hudi.kept = false;
     int ret = sh4_agent_peek(t, SH4_IPRC, 2, &v, err);
-    return ret < 0 || (v & 15) != 15
-               ? ret
-               : sh4_agent_poke(t, SH4_IPRC, 2, (v & ~15u) | t->hudi.iprc, err);
+    if (ret < 0 || (v & 15) != 15)
+        return ret;
+    return sh4_agent_poke(t, SH4_IPRC, 2, (v & ~15u) | t->hudi.iprc, err);
 }

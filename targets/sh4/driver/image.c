@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/code/sites.h"
 #include "targets/sh4/driver/driver.h"
@@ -49,8 +50,12 @@ static size_t find_sites(const struct image *im, const struct sh4_sites *code, b
 static int use_sites(struct sh4_target *t, const struct image *im, const struct sh4_sites *code,
                      bool sure, struct err *err)
 {
-    size_t n = im ? find_sites(im, code, sure, NULL, 0) : 0;
-    struct sh4_patch *sites = n ? calloc(n, sizeof *sites) : NULL;
+    size_t n = 0;
+    if (im)
+        n = find_sites(im, code, sure, NULL, 0);
+    struct sh4_patch *sites = NULL;
+    if (n)
+        sites = calloc(n, sizeof *sites);
     if (n && !sites)
         return err_set(err, ERR_NOMEM, "close other programs", "program image: no memory");
     if (n)
@@ -74,8 +79,9 @@ int sh4_set_image(struct target *target, const struct image *image, struct err *
 {
     struct sh4_target *t = sh4_of(target);
     struct sh4_sites code = { 0 };
-    int ret =
-        t->code.vbr_patched && sh4_state(t) == TARGET_HALTED ? sh4_image_patch(t, false, err) : 0;
+    int ret = 0;
+    if (t->code.vbr_patched && sh4_state(t) == TARGET_HALTED)
+        ret = sh4_image_patch(t, false, err);
     if (ret == 0 && image)
         ret = search_image(image, NULL, 0, &code, err);
     if (ret == 0)
@@ -85,7 +91,9 @@ int sh4_set_image(struct target *target, const struct image *image, struct err *
         return ret;
     sh4_image_forget_written(t);
     t->code.image = image;
-    return sh4_state(t) == TARGET_HALTED ? sh4_image_undo_stale(t, err) : 0;
+    if (sh4_state(t) == TARGET_HALTED)
+        return sh4_image_undo_stale(t, err);
+    return 0;
 }
 
 /* ---- no image: what the debugger wrote is searched instead, from where it lets the program go
@@ -137,7 +145,9 @@ static int search_written(struct sh4_target *t, struct err *err)
     if (!w->code && !(w->code = calloc(1, sizeof *w->code)))
         return err_set(err, ERR_NOMEM, "close other programs",
                        "search for VBR instructions: no memory");
-    int ret = t->code.vbr_patched ? sh4_image_patch(t, false, err) : 0;
+    int ret = 0;
+    if (t->code.vbr_patched)
+        ret = sh4_image_patch(t, false, err);
     if (ret < 0)
         return ret;
     sh4_sites_fini(w->code);
@@ -156,9 +166,10 @@ static bool left_behind(uint16_t now, uint16_t original)
 
 static int undo_in_section(struct sh4_target *t, const struct image_section *s, struct err *err)
 {
-    uint8_t *now = malloc(s->size ? s->size : 1);
+    uint8_t *now = malloc(EITHER(s->size, 1));
     if (!now)
-        return err_set(err, ERR_NOMEM, "close other programs", "leftover patches: no memory");
+        return err_set(err, ERR_NOMEM, "close other programs",
+                       "patches of a stale session: no memory");
     /* not loaded: nothing to undo */
     int ret = sh4_mem_read_raw(t, (uint32_t)s->addr, 0, now, s->size, NULL) < 0 ? 1 : 0;
     for (uint64_t o = 0; ret == 0 && o + 2 <= s->size; o += 2) {
@@ -169,7 +180,9 @@ static int undo_in_section(struct sh4_target *t, const struct image_section *s, 
             ret = sh4_agent_write_code(t, addr, &original, 1, err);
     }
     free(now);
-    return ret < 0 ? ret : 0;
+    if (ret < 0)
+        return ret;
+    return 0;
 }
 
 int sh4_image_undo_stale(struct sh4_target *t, struct err *err)
@@ -183,7 +196,9 @@ int sh4_image_undo_stale(struct sh4_target *t, struct err *err)
             ret = undo_in_section(t, s, err);
     }
     t->stale.patches = ret < 0;
-    return ret < 0 ? err_prefix(err, ret, "patches of a lost session") : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, "patches of a lost session");
+    return 0;
 }
 
 /* A word that reads VBR-like may be data, or other code than the image's: only what is there
@@ -214,7 +229,9 @@ int sh4_image_check(struct sh4_target *t, struct err *err)
     for (size_t i = 0; i < t->code.nvbr_sites; i++) {
         struct sh4_patch *s = &t->code.vbr_sites[i];
         uint32_t now;
-        int ret = s->in_memory ? sh4_agent_try_read(t, s->addr, 2, &now, 1, err) : 0;
+        int ret = 0;
+        if (s->in_memory)
+            ret = sh4_agent_try_read(t, s->addr, 2, &now, 1, err);
         if (ret < 0)
             return err_prefix(err, ret, "VBR instructions");
         s->in_memory = ret > 0 && (uint16_t)now == sh4_dbr_twin(s->orig);
@@ -226,7 +243,9 @@ int sh4_image_check(struct sh4_target *t, struct err *err)
 
 int sh4_image_patch(struct sh4_target *t, bool in_memory, struct err *err)
 {
-    int ret = in_memory ? search_written(t, err) : 0;
+    int ret = 0;
+    if (in_memory)
+        ret = search_written(t, err);
     if (ret < 0)
         return ret;
     if (t->code.vbr_patched == in_memory)

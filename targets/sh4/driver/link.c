@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "probe/link.h"
@@ -61,7 +62,9 @@ uint64_t sh4_jtag_now(const struct sh4_link *l) { return l->jtag->now_ns(l->p); 
 
 int sh4_jtag_wait(struct sh4_link *l, uint64_t ns, struct err *err)
 {
-    return l->jtag->wait ? l->jtag->wait(l->p, ns, err) : 0;
+    if (l->jtag->wait)
+        return l->jtag->wait(l->p, ns, err);
+    return 0;
 }
 
 /* ---- --log wire ---- */
@@ -100,7 +103,7 @@ static void words_text(const uint8_t *bytes, size_t n, char *buf, size_t cap)
     size_t used = 0;
     for (size_t i = 0; i < MIN(n, (size_t)LOG_WORDS); i++)
         used += (size_t)snprintf(buf + used, cap - used, " %08x", le32(bytes + 4 * i));
-    snprintf(buf + used, cap - used, "%s", n > LOG_WORDS ? " .." : "");
+    snprintf(buf + used, cap - used, "%s", text_if(n > LOG_WORDS, " .."));
 }
 
 static void log_words(const struct sh4_link *l, size_t n)
@@ -165,7 +168,9 @@ static int words_batch(struct sh4_link *l, const uint32_t *out, uint32_t *in, si
                        struct err *err)
 {
     unsigned scans = sh4_view_scans(l);
-    size_t ops = scans > 1 ? sh4_view_begin(l, l->ops) : 0;
+    size_t ops = 0;
+    if (scans > 1)
+        ops = sh4_view_begin(l, l->ops);
     for (size_t i = 0; i < n; i++, ops += scans) {
         put_le32(l->tdi + 4 * i, out ? out[i] : SH4_AGENT_POLL);
         l->ops[ops] = jtag_dr(SH4_SDDR_BITS, l->tdi + 4 * i, l->tdo + 4 * i);
@@ -213,7 +218,9 @@ int sh4_link_status(struct sh4_link *l, const uint8_t *selectors, uint32_t *valu
         return ret;
     memcpy(values, in + 1, n * sizeof *values);
     ret = sh4_link_command(l, SH4_TI_STATUS_END, err);
-    return ret < 0 ? ret : sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
+    if (ret < 0)
+        return ret;
+    return sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
 }
 
 int sh4_link_aseram(struct sh4_link *l, uint32_t offset, const uint32_t *words, size_t n,
@@ -228,7 +235,9 @@ int sh4_link_aseram(struct sh4_link *l, uint32_t offset, const uint32_t *words, 
     out[0] = (uint32_t)(offset + 4 * n - 2) << 16 | offset;
     memcpy(out + 1, words, 4 * n);
     ret = sh4_link_words(l, out, NULL, n + 1, err);
-    return ret < 0 ? ret : sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
+    if (ret < 0)
+        return ret;
+    return sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
 }
 
 /* SDDR words of a dead board look like those of a running one; an IR scan does not. Other commands
@@ -239,7 +248,9 @@ int sh4_jtag_still_there(struct sh4_link *l, struct err *err)
     if (l->ir != SH4_TI_RESET_NEGATE && l->ir != SH4_LINK_IR_UNKNOWN)
         return 0;
     int ret = sh4_link_command(l, SH4_TI_RESET_NEGATE, err);
-    return ret < 0 ? err_prefix(err, ret, "looking whether the board is still there") : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, "looking whether the board is still there");
+    return 0;
 }
 
 /* ---- what the trace asks for ---- */
@@ -247,7 +258,9 @@ int sh4_jtag_still_there(struct sh4_link *l, struct err *err)
 int sh4_jtag_look(struct sh4_link *l, uint32_t word, uint32_t *seen, struct err *err)
 {
     int ret = sh4_link_words(l, &word, seen, 1, err);
-    return ret < 0 ? ret : 1;
+    if (ret < 0)
+        return ret;
+    return 1;
 }
 
 /* By the H-UDI interrupt, and the word the agent looks for. */
@@ -257,7 +270,9 @@ int sh4_jtag_ask_for_ring(struct sh4_link *l, uint32_t word, uint32_t full, stru
     int ret = sh4_link_words(l, &word, &seen, 1, err);
     if (ret == 0 && seen != full)
         ret = sh4_link_command(l, SH4_TI_INTERRUPT, err);
-    return ret < 0 ? ret : sh4_link_wait(l, 20000, err);
+    if (ret < 0)
+        return ret;
+    return sh4_link_wait(l, 20000, err);
 }
 
 uint64_t sh4_jtag_moved_bits(const struct sh4_link *l)

@@ -23,7 +23,7 @@ enum { SH4_LINK_BATCH = 8192, SH4_AGENT_DRAIN = 1100 /* POLLs that end any block
 
 /* How well the wire clock goes (sh4/driver/clock.c). */
 struct sh4_clock {
-    uint32_t hz;      /* as the driver set it; 0: it is not the driver's business */
+    uint32_t hz;      /* as the driver has set it; 0: the driver may not change it */
     uint32_t from_hz; /* what it was before it was lowered; 0: never */
     uint64_t damaged; /* exchanges that the wire damaged */
     unsigned fresh, lowered;
@@ -37,7 +37,10 @@ struct sh4_link;
 struct sh4_target;
 struct sh4_request;
 enum sh4_agent_link { SH4_AGENT_HUDI, SH4_AGENT_SCIF, SH4_AGENT_LOADER };
-enum { SH4_BREAK_MIN_ASKS = 20 }; /* whatever the time: a slow adapter has hardly asked by then */
+enum {
+    SH4_BREAK_MIN_ASKS = 20
+}; /* requests to halt before one is given up, even if its time is over: a slow adapter has hardly
+      made any by then */
 struct sh4_wire {
     /* the link: see sh4_link_connect() to sh4_link_wait() */
     int (*connect)(struct sh4_link *l, struct err *err);
@@ -55,36 +58,37 @@ struct sh4_wire {
               bool *stopped, struct err *err);
     uint64_t look_again_ns; /* between looks for a stop that must come at once; 0: none */
     bool strays;            /* a damaged byte may be taken for a request to halt */
-    /* attach, detach: an agent that waits in the middle of a block gets the rest (may be NULL); the
-     * agent comes to the board: 1 it waits, 0 the program runs; it is let go for good (both NULL if
-     * nothing is to be done) */
+    /* For attach and detach. fill_block: an agent that waits in the middle of a block gets the rest
+     * (may be NULL). bring_agent: the agent comes to the board; 1: it waits, 0: the program runs.
+     * before_leaving, after_leaving: the agent is let go for good (NULL if nothing is to be done).
+     */
     int (*fill_block)(struct sh4_target *t, struct err *err);
     int (*bring_agent)(struct sh4_target *t, struct err *err);
     int (*before_leaving)(struct sh4_target *t, struct err *err);
     int (*after_leaving)(struct sh4_link *l, struct err *err);
-    /* a kernel that counts its halts gets a value that a board that starts anew does not come to
-     * (may be NULL) */
+    /* gives a kernel that counts its halts a number that a restarted board does not reach (may be
+     * NULL) */
     int (*mark_halts)(struct sh4_target *t, struct err *err);
-    /* 1: the program has told its end, and the agent was loaded again (may be NULL) */
+    /* 1: the program has ended, and the agent was loaded again (may be NULL) */
     int (*look_for_end)(struct sh4_target *t, struct err *err);
-    /* a range step is left first; NULL: any request to halt does that */
+    /* leaves a range step before a halt is asked; NULL: any request to halt does that */
     int (*leave_range)(struct sh4_target *t, struct err *err);
-    /* a halt is given up after so long, and so many times asked; then the error */
+    /* when a halt is given up: after so long, and so many requests. Then the error */
     uint64_t (*halt_limit_ns)(const struct sh4_link *l);
     unsigned halt_asks;
     int (*halt_failed)(struct sh4_target *t, struct err *err);
     int (*reset)(struct sh4_target *t, enum reset_mode mode, struct err *err);
     int (*show)(struct sh4_target *t, const struct text_sink *out, struct err *err);
-    /* for the trace: which of its agents talks this way; see sh4_link_ask_for_ring(),
+    /* for the trace: which of its agents talks over this wire; see sh4_link_ask_for_ring(),
      * sh4_link_look(), sh4_link_moved_bits() */
     enum sh4_agent_link agent_link;
     int (*ask_for_ring)(struct sh4_link *l, uint32_t word, uint32_t full, struct err *err);
     int (*look)(struct sh4_link *l, uint32_t word, uint32_t *seen, struct err *err);
     uint64_t (*moved_bits)(const struct sh4_link *l);
-    /* a ring is asked for no sooner than so many times what reading the last one took */
+    /* a ring is asked for no sooner than after so many times what reading the last one took */
     unsigned ring_pause;
-    /* INTEVT of the interrupt by which the host halts; 0: there is none that could be run without
-     * the host */
+    /* INTEVT of the interrupt by which the host halts; 0: there is none, or calibration cannot
+     * raise it without the host */
     uint16_t halt_intevt;
 };
 
@@ -99,23 +103,23 @@ struct sh4_link {
     unsigned block;              /* most data words of one request; shrinks on a noisy wire */
     uint32_t idle_clocks;        /* after every scan of SDDR; grows when the target is late */
     bool alternates;             /* a scan of SDDR is followed by one of SDSR (sh4/driver/view.c) */
-    uint32_t sdsr;               /* as it was seen when that was found out */
+    uint32_t sdsr;               /* SDSR when that was found out */
     struct jtag_op *ops;         /* SH4_LINK_BATCH */
     uint8_t *tdi, *tdo;          /* 4 bytes per op */
-    /* SH4_LINK_BATCH words each, so that a request needs no heap: of a batch, both ways, and what
-     * memory holds on its way to the caller's bytes */
+    /* SH4_LINK_BATCH words each, so that a request needs no heap: the words of a batch in both
+     * directions, and what memory holds on its way to the caller's bytes */
     uint32_t *out, *back, *values;
     struct sh4_clock clock;
-    /* since open; scans of a stream: bytes */
+    /* since open; scans of a stream are bytes */
     uint64_t scans, words_to_target, words_from_target, retries, resyncs;
     /* byte stream: */
-    uint8_t in[8192]; /* come, not used yet */
+    uint8_t in[8192]; /* received, not used yet */
     size_t in_len;
-    /* as last said by the kernel: its address, how often it has stopped */
+    /* what the kernel said last: its address, and how often it has stopped */
     uint32_t heard_base, halts;
-    bool halted;    /* the kernel waits for requests */
-    bool left;      /* it was let go with halts as it is: "halted" with the same is old */
-    bool restarted; /* it counts anew: the board was reset */
+    bool halted; /* the kernel waits for requests */
+    bool left;   /* it was let go with this number of halts: "halted" with the same number is old */
+    bool restarted; /* it has begun to count from 0: the board was reset */
     unsigned stale;
     uint64_t heard_ns;   /* when the last exchange ended */
     uint64_t silence_ns; /* SH4_STREAM_SILENCE_MS, or what --probe says */
@@ -127,11 +131,11 @@ struct sh4_link {
 };
 
 /* sh4_link_init - over an adapter with JTAG, or a byte stream; the wire is not touched, p is
- * ours_alone. Returns 0 or -ERR_NOMEM. */
+ * borrowed. Returns 0 or -ERR_NOMEM. */
 int sh4_link_init(struct sh4_link *l, struct probe *p, struct err *err);
 void sh4_link_fini(struct sh4_link *l);
-/* Resets the TAP, measures the IR, checks BYPASS, leaves reset-negate loaded. Errors tell apart: no
- * power, TDO stuck, wrong length. Does not disturb the program. */
+/* Resets the TAP, measures the IR, checks BYPASS, and leaves reset-negate loaded. The errors for no
+ * power, a stuck TDO and a wrong length differ. Does not disturb the program. */
 static inline int sh4_link_connect(struct sh4_link *l, struct err *err)
 {
     return l->wire->connect(l, err);
@@ -140,23 +144,24 @@ static inline int sh4_link_connect(struct sh4_link *l, struct err *err)
 int sh4_link_execute(struct sh4_link *l, size_t n, struct err *err);
 /* -ERR_NO_TARGET if the adapter sees no power. */
 int sh4_link_check_power(struct sh4_link *l, struct err *err);
-/* ret, with what a pin says about it: believed when a scan has failed. */
+/* Returns ret, with what a pin says about it in err. For a scan that has failed. */
 int sh4_link_blame_pins(struct sh4_link *l, int ret, struct err *err);
-/* nRESET is low as far as the adapter can see: nothing runs. */
+/* Whether nRESET is low, as far as the adapter can see; then nothing runs. */
 bool sh4_link_reset_held(struct sh4_link *l);
 /* Loads TI (enum sh4_hudi_ti). One-shot commands act at every call, even if already loaded. */
 static inline int sh4_link_command(struct sh4_link *l, unsigned ti, struct err *err)
 {
     return l->wire->command(l, ti, err);
 }
-/* The running agent is asked for its ring by `word`, unless what it shows (full) says that it waits
- * with a full one. Over a stream by a byte. */
+/* Asks the running agent for its ring by `word`, unless what the agent shows is `full`: then it
+ * waits with a full one already. Over a stream a byte is sent instead. */
 static inline int sh4_link_ask_for_ring(struct sh4_link *l, uint32_t word, uint32_t full,
                                         struct err *err)
 {
     return l->wire->ask_for_ring(l, word, full, err);
 }
-/* Shows the agent `word`, and tells what it had shown: 1; 0 if this wire has nothing to look at. */
+/* Shows the agent `word`, and reads what it had shown: returns 1. 0: this wire has nothing to read.
+ */
 static inline int sh4_link_look(struct sh4_link *l, uint32_t word, uint32_t *seen, struct err *err)
 {
     return l->wire->look(l, word, seen, err);
@@ -179,32 +184,32 @@ int sh4_link_status(struct sh4_link *l, const uint8_t *selectors, uint32_t *valu
 int sh4_link_aseram(struct sh4_link *l, uint32_t offset, const uint32_t *words, size_t n,
                     struct err *err);
 
-/* Finds out whether data scans alternate between SDDR and SDSR (l->alternates); loads reset-negate.
- * Resets the TAP; what it sends are POLLs, which are nothing to a program or an agent. 0, or the
- * adapter's failure. */
+/* Finds out whether data scans alternate between SDDR and SDSR (l->alternates), and loads
+ * reset-negate. Resets the TAP. What it sends are POLLs, which neither a program nor an agent acts
+ * on. Returns 0, or the adapter's failure. */
 int sh4_view_find(struct sh4_link *l, struct err *err);
-/* The ops before a batch's first word that have its scan show SDDR, whatever happened to the batch
- * before; returns how many, 0 to SH4_VIEW_OPS. */
+/* Puts the ops before a batch's first word that make its scan show SDDR, whatever happened to the
+ * batch before. Returns how many, 0 to SH4_VIEW_OPS. */
 enum { SH4_VIEW_OPS = 2 };
 size_t sh4_view_begin(const struct sh4_link *l, struct jtag_op *ops);
-/* Scans a word takes: 1; 2 where SDSR comes between two of SDDR while the command loaded does not
- * pin that. */
+/* How many scans a word takes: 1; 2 where SDSR comes between two scans of SDDR because the command
+ * loaded does not hold SDDR. */
 unsigned sh4_view_scans(const struct sh4_link *l);
 /* The scan of SDSR behind a word's. */
 struct jtag_op sh4_view_status(void);
 
 /* ---- the wire's clock (sh4/driver/clock.c) ---- */
 
-/* attach: whether words go to SDDR and back unharmed; lowers the clock until they do, if
- * sh4_options.tck_auto. The program runs, and no agent listens. 1: lowered, attach again; 0; the
- * adapter's failure. A program that uses SDDR itself makes the test say nothing: then the clock
- * stays. */
+/* For attach: tests whether words go to SDDR and back unharmed. With sh4_options.tck_auto it lowers
+ * the clock until they do. The program runs, and no agent listens. 1: the clock was lowered, attach
+ * again; 0: it was not; < 0: the adapter's failure. A program that uses SDDR itself makes the test
+ * meaningless: then the clock stays. */
 int sh4_clock_prove(struct sh4_link *l, struct err *err);
-/* An exchange was damaged. 1: the clock has been lowered because of it; 0; the adapter's failure.
- */
+/* An exchange was damaged. 1: the clock has been lowered because of it; 0: it was not; < 0: the
+ * adapter's failure. */
 int sh4_clock_damaged(struct sh4_link *l, struct err *err);
 
-/* The link's clock, and waiting; a byte stream waits no longer than until bytes come. */
+/* The link's clock, and waiting. Over a byte stream it waits only until bytes come. */
 static inline uint64_t sh4_link_now(const struct sh4_link *l) { return l->wire->now(l); }
 static inline int sh4_link_wait(struct sh4_link *l, uint64_t ns, struct err *err)
 {
@@ -213,41 +218,43 @@ static inline int sh4_link_wait(struct sh4_link *l, uint64_t ns, struct err *err
 
 /* ---- the same over a byte stream (sh4/driver/stream.c) ---- */
 
-/* a kernel that waits speaks more often than this, unless its memory is very slow */
+/* a kernel that waits sends something more often than this, unless its memory is very slow */
 #define SH4_STREAM_LISTEN_NS 400000000u
 enum {
     SH4_STREAM_SILENCE_MS = 2000
-}; /* a kernel that waits speaks at least this often, however slow its memory; timeout=MS is another
-    */
+}; /* a kernel that waits sends something at least this often, however slow its memory is;
+      timeout=MS sets another time */
 /* bytes that interrupt the program; the second is the trace agent's */
 enum { SH4_STREAM_HALT = 3, SH4_STREAM_DRAIN = 2 };
 struct sh4_target;
 struct sh4_request;
 void sh4_stream_init(struct sh4_link *l); /* of sh4_link_init */
-/* of requests and answers: c with one more word */
+/* The sum of requests and answers: c with one more word. */
 uint32_t sh4_stream_sum(uint32_t c, uint32_t word);
-/* what the program prints: told by lines */
+/* What the program prints; it is logged line by line. */
 void sh4_stream_text_byte(struct sh4_link *l, uint8_t c);
 void sh4_stream_text(struct sh4_link *l, const uint8_t *text, size_t n);
-/* How long to wait for a program that was asked to stop `asks` times until it is asked again;
- * usual_ns over JTAG. Over a stream the first few times, then for silence: a kernel that waits
- * already, and was not heard, says so again only when nothing comes for a while. */
+/* How long to wait until a program that was asked `asks` times to stop is asked again. Over JTAG
+ * that is usual_ns. Over a stream it is that the first few times, and then longer: a kernel that
+ * waits, and whose message was lost, repeats it only when it has received nothing for a while. */
 static inline uint64_t sh4_link_again_ns(const struct sh4_link *l, unsigned asks, uint64_t usual_ns)
 {
-    return l->wire->again_ns ? l->wire->again_ns(l, asks, usual_ns) : usual_ns;
+    if (l->wire->again_ns)
+        return l->wire->again_ns(l, asks, usual_ns);
+    return usual_ns;
 }
-/* Listens for a while whether a kernel waits at the far end. */
+/* Listens for a while, to find out whether a kernel waits at the far end. */
 int sh4_stream_connect(struct sh4_link *l, struct err *err);
 int sh4_stream_interrupt(struct sh4_link *l, uint8_t why, struct err *err);
 int sh4_stream_wait(struct sh4_link *l, uint64_t ns, struct err *err);
-/* As the functions of the agent primitives below; sh4_stream_run() does op_go too, which is done
- * once even if its answer is lost. */
+/* As the functions of requests.h. sh4_stream_run() does op_go too, and only once even if its answer
+ * is lost. */
 int sh4_stream_halted(struct sh4_target *t, struct err *err);
 int sh4_stream_resync(struct sh4_target *t, struct err *err);
 int sh4_stream_run(struct sh4_target *t, struct sh4_request *req, size_t n, struct err *err);
 
-/* Has dcload-serial load and start the agent, unless it is there already and answers a halt
- * (sh4/driver/dcload.c). 1: it waits; 0: it was started and is not heard. */
+/* Has dcload-serial load and start the agent, unless the agent is there already and answers a halt
+ * (sh4/driver/dcload.c). 1: it waits; 0: it was started, and nothing is heard from it. */
 int sh4_dcload(struct sh4_target *t, struct err *err);
 
 #endif

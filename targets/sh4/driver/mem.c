@@ -4,7 +4,9 @@
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
+#include "targets/sh4/isa/isa.h"
 #include "targets/sh4/isa/regs.h"
+#include "targets/sh4/isa/widths.h"
 #include "targets/sh4/driver/driver.h"
 
 /* On-chip registers, in P4 or through area 7. */
@@ -15,7 +17,8 @@ static bool is_io(uint32_t addr)
 /* P4 but for ASERAM: store queues and the cache and TLB arrays take 32-bit accesses only. */
 static bool is_array(uint32_t addr) { return addr >= 0xE0000000u && addr < SH4_ASERAM; }
 
-/* The registers a TLB miss of ours overwrites: read before the first risky access of a stop. */
+/* The registers that a TLB miss of ours overwrites: they are read before the first risky access of
+ * a stop. */
 static int keep_mmu(struct sh4_target *t, uint32_t addr, struct err *err)
 {
     uint32_t v[5]; /* PTEH PTEL TTB TEA MMUCR */
@@ -30,25 +33,12 @@ static int keep_mmu(struct sh4_target *t, uint32_t addr, struct err *err)
     return 0;
 }
 
-static void put_value(uint8_t *buf, unsigned width, uint32_t v, bool big)
-{
-    if (width == 1)
-        *buf = (uint8_t)v;
-    else if (width == 2)
-        put16(buf, (uint16_t)v, big);
-    else
-        put32(buf, v, big);
-}
-
-static uint32_t get_value(const uint8_t *buf, unsigned width, bool big)
-{
-    return width == 1 ? *buf : width == 2 ? get16(buf, big) : get32(buf, big);
-}
-
 /* Place for n values on their way; NULL: no memory. */
 static uint32_t *take_values(struct sh4_target *t, size_t n)
 {
-    return n <= SH4_LINK_BATCH ? t->link.values : malloc(n * sizeof(uint32_t));
+    if (n <= SH4_LINK_BATCH)
+        return t->link.values;
+    return malloc(n * sizeof(uint32_t));
 }
 
 static void give_values(struct sh4_target *t, uint32_t *v)
@@ -66,7 +56,7 @@ static int run_read(struct sh4_target *t, uint32_t addr, unsigned width, uint8_t
         return err_set(err, ERR_NOMEM, "read less at a time", "memory read: no memory");
     int ret = sh4_agent_read(t, addr, width, v, n, err);
     for (size_t i = 0; ret == 0 && i < n; i++)
-        put_value(buf + i * width, width, v[i], t->base.big_endian);
+        sh4_put_value(buf + i * width, width, v[i], t->base.big_endian);
     give_values(t, v);
     return ret;
 }
@@ -75,12 +65,12 @@ static int run_write(struct sh4_target *t, uint32_t addr, unsigned width, const 
                      size_t n, struct err *err)
 {
     if (n == 1)
-        return sh4_agent_poke(t, addr, width, get_value(buf, width, t->base.big_endian), err);
+        return sh4_agent_poke(t, addr, width, sh4_get_value(buf, width, t->base.big_endian), err);
     uint32_t *v = take_values(t, n);
     if (!v)
         return err_set(err, ERR_NOMEM, "write less at a time", "memory write: no memory");
     for (size_t i = 0; i < n; i++)
-        v[i] = get_value(buf + i * width, width, t->base.big_endian);
+        v[i] = sh4_get_value(buf + i * width, width, t->base.big_endian);
     int ret = sh4_agent_write(t, addr, width, v, n, err);
     give_values(t, v);
     return ret;
@@ -93,10 +83,12 @@ static int read_register(struct sh4_target *t, const struct sh4_reg_info *r, uin
     unsigned bytes = r->bits / 8u, skip = (addr - r->address) & 3;
     uint8_t whole[4];
     uint32_t v, at = addr - skip;
-    int ret = sh4_program_reg(t, at, &v) ? 0 : sh4_agent_peek(t, at, bytes, &v, err);
+    int ret = 0;
+    if (!sh4_program_reg(t, at, &v))
+        ret = sh4_agent_peek(t, at, bytes, &v, err);
     if (ret < 0)
         return ret;
-    put_value(whole, bytes, v, t->base.big_endian);
+    sh4_put_value(whole, bytes, v, t->base.big_endian);
     *done = MIN(len, (size_t)(bytes - skip));
     memcpy(buf, whole + skip, *done);
     return 0;
@@ -110,7 +102,7 @@ static int write_register(struct sh4_target *t, const struct sh4_reg_info *r, ui
     if (addr % 4 || len < bytes || (len == 4 && bytes < 4))
         return err_set(err, ERR_USAGE, "write the register in its own width",
                        "%s is %u bits wide: %zu bytes at %08x", r->name, r->bits, len, addr);
-    uint32_t v = get_value(buf, bytes, t->base.big_endian);
+    uint32_t v = sh4_get_value(buf, bytes, t->base.big_endian);
     *done = bytes;
     if (sh4_set_program_reg(t, r->address, v))
         return 0;
@@ -128,22 +120,20 @@ static int write_register(struct sh4_target *t, const struct sh4_reg_info *r, ui
 /* The register that holds addr, if the access begins inside it. */
 static const struct sh4_reg_info *register_at(uint32_t addr)
 {
-    const struct sh4_reg_info *r = is_io(addr) ? sh4_reg_at(addr & ~3u) : NULL;
-    return r && (addr & 3) < r->bits / 8u ? r : NULL;
+    const struct sh4_reg_info *r = NULL;
+    if (is_io(addr))
+        r = sh4_reg_at(addr & ~3u);
+    if (r && (addr & 3) < r->bits / 8u)
+        return r;
+    return NULL;
 }
 
 /* How many bytes from addr on can be moved as one run, and in which width. */
 static size_t next_run(uint32_t addr, size_t len, unsigned *width)
 {
-    if (is_io(addr) || is_array(addr)) {
-        *width = addr % 4 == 0 && len >= 4 ? 4 : addr % 2 == 0 && len >= 2 ? 2 : 1;
+    *width = sh4_widest_access(addr, len);
+    if (is_io(addr) || is_array(addr) || *width < 4)
         return *width;
-    }
-    if (addr % 4 || len < 4) {
-        *width = addr % 2 || len < 2 ? 1 : 2;
-        return *width;
-    }
-    *width = 4;
     return len & ~(size_t)3;
 }
 
@@ -193,7 +183,7 @@ int sh4_mem_write_raw(struct sh4_target *t, uint32_t addr, unsigned width, const
     return ret;
 }
 
-/* Patches of ours are a difference, too: then the caller reads, and does not see them. */
+/* Patches of ours count as a difference, too. Then the caller reads, and does not see them. */
 int sh4_same_mem(struct target *target, uint64_t addr, const uint8_t *buf, size_t len,
                  struct err *err)
 {
@@ -213,7 +203,9 @@ int sh4_same_mem(struct target *target, uint64_t addr, const uint8_t *buf, size_
     if (ret == 0)
         ret = sh4_agent_same(t, at, words, len / 4, &same, err);
     free(words);
-    return ret < 0 ? ret : same;
+    if (ret < 0)
+        return ret;
+    return same;
 }
 
 /* ---- what the debugger sees ---- */
@@ -232,7 +224,7 @@ int sh4_mem_check(struct sh4_target *t, uint64_t addr, unsigned width, size_t le
     return 0;
 }
 
-/* Bytes of one patched instruction inside a buffer: replaced by the other ones. */
+/* Replaces the bytes of one patched instruction inside a buffer by others. */
 static void overlay_insn(uint32_t addr, uint8_t *buf, size_t len, uint32_t at,
                          const uint8_t insn[2])
 {
@@ -253,7 +245,7 @@ static void hide_patches(struct sh4_target *t, const struct sh4_patch *list, siz
     }
 }
 
-/* The debugger writes over patches: the new bytes become the originals, the patches stay. */
+/* The debugger writes over patches: the new bytes become the originals, and the patches stay. */
 static void keep_patches(struct sh4_target *t, struct sh4_patch *list, size_t n, uint32_t addr,
                          uint8_t *buf, size_t len, bool vbr)
 {
@@ -273,18 +265,12 @@ static void keep_patches(struct sh4_target *t, struct sh4_patch *list, size_t n,
         if (!touched)
             continue;
         list[i].orig = get16(insn, t->base.big_endian);
-        /* other code now: this site is no VBR instruction any more */
+        /* the code is another now, and this site no VBR instruction any more */
         if (vbr && list[i].orig != orig) {
             list[i].in_memory = false;
             continue;
         }
-        put16(patch,
-              vbr ? (uint16_t)((orig & 0xFF00) | ((orig & 0xFF) == 0x2E   ? 0xFA
-                                                  : (orig & 0xFF) == 0x27 ? 0xF6
-                                                  : (orig & 0xFF) == 0x22 ? 0xFA
-                                                                          : 0xF2))
-                  : (uint16_t)SH4_BREAK_INSN,
-              t->base.big_endian);
+        put16(patch, vbr ? sh4_dbr_twin(orig) : (uint16_t)SH4_BREAK_INSN, t->base.big_endian);
         overlay_insn(addr, buf, len, list[i].addr, patch);
     }
 }
@@ -295,8 +281,7 @@ int sh4_mem_read_halted(struct sh4_target *t, uint64_t addr, unsigned width, uin
     int ret = sh4_mem_read_raw(t, (uint32_t)addr, width, buf, len, err);
     if (ret < 0)
         return ret;
-    /* From the outside in: a breakpoint may sit on an instruction the tracer has patched already.
-     */
+    /* From the outside in: a breakpoint may be set on an instruction that the trace has patched. */
     hide_patches(t, t->breaks.patch, t->breaks.npatches, (uint32_t)addr, buf, len);
     hide_patches(t, t->code.vbr_sites, t->code.nvbr_sites, (uint32_t)addr, buf, len);
     if (t->plug.asked)
@@ -310,7 +295,7 @@ static bool ranges_meet(uint32_t addr, size_t len, uint32_t start, uint32_t byte
     return a < s + bytes && s < a + len;
 }
 
-/* The debugger may not saw off the branch it sits on. */
+/* The debugger may not overwrite the agent it depends on. */
 static int spare_agent(struct sh4_target *t, uint32_t addr, size_t len, struct err *err)
 {
     bool ase = t->agent.layout == &sh4_agent_ase;
@@ -353,12 +338,16 @@ int sh4_mem_read_checked(struct sh4_target *t, uint32_t addr, unsigned width, ui
                          size_t len, struct err *err)
 {
     int ret = sh4_mem_check(t, addr, width, len, "read memory", err);
-    return ret < 0 || !len ? ret : sh4_mem_read_halted(t, addr, width, buf, len, err);
+    if (ret < 0 || !len)
+        return ret;
+    return sh4_mem_read_halted(t, addr, width, buf, len, err);
 }
 
 int sh4_mem_write_checked(struct sh4_target *t, uint32_t addr, unsigned width, const uint8_t *buf,
                           size_t len, struct err *err)
 {
     int ret = sh4_mem_check(t, addr, width, len, "write memory", err);
-    return ret < 0 ? ret : sh4_mem_write_halted(t, addr, width, buf, len, err);
+    if (ret < 0)
+        return ret;
+    return sh4_mem_write_halted(t, addr, width, buf, len, err);
 }

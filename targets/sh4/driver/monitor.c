@@ -4,11 +4,14 @@
 #include <string.h>
 #include <strings.h>
 
+#include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/dcip.h"
 #include "targets/sh4/driver/driver.h"
+#include "targets/sh4/driver/halt_force.h"
 
 /* ---- counters ---- */
 
@@ -40,7 +43,9 @@ static int cmd_perf(void *ctx, int argc, char **argv, const struct text_sink *ou
             return ret;
     }
     int ret = sh4_counters_arm(&t->base, code, err);
-    return ret < 0 ? ret : show_counters(t, out, err);
+    if (ret < 0)
+        return ret;
+    return show_counters(t, out, err);
 }
 
 /* ---- registers by name ---- */
@@ -59,9 +64,9 @@ static int print_io(struct sh4_target *t, const struct sh4_reg_info *r, const st
     uint32_t v;
     size_t n;
     /* The agent stops counters and user breaks while halted: what the program has is shown. */
-    int ret = sh4_program_reg(t, r->address, &v)
-                  ? 0
-                  : sh4_agent_peek(t, r->address, r->bits / 8u, &v, err);
+    int ret = 0;
+    if (!sh4_program_reg(t, r->address, &v))
+        ret = sh4_agent_peek(t, r->address, r->bits / 8u, &v, err);
     if (ret < 0)
         return ret;
     switch (r->address) {
@@ -77,6 +82,16 @@ static int print_io(struct sh4_target *t, const struct sh4_reg_info *r, const st
     return 0;
 }
 
+/* The fields of a core register, and how many there are; NULL: it has none. */
+static const struct reg_field *core_fields(const char *name, size_t *n)
+{
+    if (!strcmp(name, "sr") || !strcmp(name, "ssr"))
+        return sh4_sr_fields(n);
+    if (strcmp(name, "fpscr"))
+        return NULL;
+    return sh4_fpscr_fields(n);
+}
+
 static int print_core(struct sh4_target *t, unsigned n, const struct text_sink *out,
                       struct err *err)
 {
@@ -85,14 +100,9 @@ static int print_core(struct sh4_target *t, unsigned n, const struct text_sink *
     int ret = sh4_read_reg(&t->base, n, b, err);
     if (ret < 0)
         return ret;
-    uint32_t v = t->base.big_endian
-                     ? (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3]
-                     : (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
     const char *name = sh4_target_regs[n].name;
-    const struct reg_field *f = !strcmp(name, "sr") || !strcmp(name, "ssr") ? sh4_sr_fields(&nf)
-                                : !strcmp(name, "fpscr")                    ? sh4_fpscr_fields(&nf)
-                                                                            : NULL;
-    print_fields(name, f, nf, v, 8, out);
+    const struct reg_field *f = core_fields(name, &nf);
+    print_fields(name, f, nf, get32(b, t->base.big_endian), 8, out);
     return 0;
 }
 
@@ -107,7 +117,9 @@ static int show_registers(struct sh4_target *t, int argc, char **argv, const str
         unsigned n = 0;
         while (n < SH4_NREGS && strcasecmp(sh4_target_regs[n].name, argv[i]))
             n++;
-        const struct sh4_reg_info *r = n < SH4_NREGS ? NULL : sh4_reg_named(argv[i]);
+        const struct sh4_reg_info *r = NULL;
+        if (n >= SH4_NREGS)
+            r = sh4_reg_named(argv[i]);
         if (n < SH4_NREGS && *argv[i])
             ret = print_core(t, n, out, err);
         else if (r)
@@ -124,8 +136,9 @@ static int cmd_reg(void *ctx, int argc, char **argv, const struct text_sink *out
     struct sh4_target *t = ctx;
     enum sh4_temporary was;
     int ret = sh4_temporary_halt(t, &was, "reg", err);
-    return ret < 0 ? ret
-                   : sh4_end_temporary_halt(t, was, show_registers(t, argc, argv, out, err), err);
+    if (ret < 0)
+        return ret;
+    return sh4_end_temporary_halt(t, was, show_registers(t, argc, argv, out, err), err);
 }
 
 /* ---- the rest ---- */
@@ -136,9 +149,9 @@ int sh4_stream_show(struct sh4_target *t, const struct text_sink *out, struct er
     uint64_t sent, received, transfers;
     uint32_t errors = 0;
     s->stats(t->probe, &sent, &received, &transfers);
-    int ret = sh4_state(t) == TARGET_HALTED
-                  ? sh4_agent_peek(t, t->agent.base + t->agent.layout->line_errors, 4, &errors, err)
-                  : 0;
+    int ret = 0;
+    if (sh4_state(t) == TARGET_HALTED)
+        ret = sh4_agent_peek(t, t->agent.base + t->agent.layout->line_errors, 4, &errors, err);
     if (ret < 0)
         return ret;
     sink_printf(out,
@@ -229,7 +242,9 @@ static int cmd_catch(void *ctx, int argc, char **argv, const struct text_sink *o
                            "catch: no class \"%s\"", argv[i]);
         mask |= bits;
     }
-    int ret = mask != t->breaks.catch_mask ? sh4_need_halted(t, "catch", err) : 0;
+    int ret = 0;
+    if (mask != t->breaks.catch_mask)
+        ret = sh4_need_halted(t, "catch", err);
     if (ret < 0)
         return ret;
     t->breaks.catch_mask = mask;
@@ -237,7 +252,7 @@ static int cmd_catch(void *ctx, int argc, char **argv, const struct text_sink *o
     for (size_t k = 0; k < ARRAY_LEN(catches); k++)
         if (mask & catches[k].bits)
             sink_printf(out, " %s", catches[k].name);
-    sink_printf(out, "%s\n", mask ? "" : " none");
+    sink_printf(out, "%s\n", text_if(!mask, " none"));
     return 0;
 }
 
@@ -265,8 +280,8 @@ static int cmd_status(void *ctx, int argc, char **argv, const struct text_sink *
     sink_printf(
         out,
         "EXPEVT %03x  INTEVT %03x  CCR %04x  MMU %s  FRQCR %04x  FPSCR %08x  ASID %02x  UBC %x\n",
-        v[4] & 0xFFF, v[4] >> 16 & 0xFFF, v[5] & 0xFFFF, v[5] >> 16 & 1 ? "on" : "off",
-        v[6] & 0xFFFF, v[7], v[8] & 0xFF, v[9]);
+        v[4] & 0xFFF, v[4] >> 16 & 0xFFF, v[5] & 0xFFFF, on_or_off(v[5] >> 16 & 1), v[6] & 0xFFFF,
+        v[7], v[8] & 0xFF, v[9]);
     return 0;
 }
 
@@ -277,12 +292,14 @@ static int cmd_semihosting(void *ctx, int argc, char **argv, const struct text_s
     bool on = argc == 2 && !strcmp(argv[1], "on");
     if (argc > 2 || (argc == 2 && !on && strcmp(argv[1], "off")))
         return err_set(err, ERR_USAGE, "semihosting [on|off]", "semihosting: unknown argument");
-    int ret = argc == 2 ? sh4_need_halted(t, "semihosting", err) : 0;
+    int ret = 0;
+    if (argc == 2)
+        ret = sh4_need_halted(t, "semihosting", err);
     if (ret < 0)
         return ret;
     if (argc == 2)
         t->breaks.semihosting = on;
-    sink_printf(out, "semihosting (TRAPA #34) is %s\n", t->breaks.semihosting ? "on" : "off");
+    sink_printf(out, "semihosting (TRAPA #34) is %s\n", on_or_off(t->breaks.semihosting));
     return 0;
 }
 
@@ -295,18 +312,31 @@ static bool word_of(const char *text, uint32_t *out)
     return true;
 }
 
+/* A byte is compared in both low bytes of the bus (SH7750 hardware manual, section 20, BDRB). */
+static void set_data(struct sh4_hard *b, uint32_t value, uint32_t mask)
+{
+    b->has_data = true;
+    b->data = b->len == 1 ? (value & 0xFF) * 0x0101u : value;
+    b->data_mask = mask;
+    if (b->len == 1)
+        b->data_mask = (mask & 0xFF) * 0x0101u;
+    else if (b->len == 2)
+        b->data_mask = mask & 0xFFFF;
+}
+
 /* Data value of the watchpoint on channel B: the UBC's only data comparator. */
 static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sink *out,
                          struct err *err)
 {
     struct sh4_target *t = ctx;
-    struct sh4_ubc_channel *b = &t->breaks.ubc[1];
+    struct sh4_hard *b = sh4_hard_valued(t);
     if (argc > 3)
         return err_set(err, ERR_USAGE, "watchdata [VALUE [MASK]|off]",
                        "watchdata: too many arguments");
-    if (!b->used || b->kind == BP_HARD)
-        return err_set(err, ERR_STATE, "set a watchpoint first: the first one takes channel B",
-                       "watchdata: channel B of the UBC watches nothing");
+    if (!b)
+        return err_set(err, ERR_STATE,
+                       "set a watchpoint of 1, 2 or 4 bytes first: the first one takes channel B",
+                       "watchdata: channel B of the UBC does not watch one object alone");
     if (argc > 1 && !strcmp(argv[1], "off")) {
         b->has_data = false;
     } else if (argc > 1) {
@@ -314,11 +344,9 @@ static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sin
         if (!word_of(argv[1], &v) || (argc == 3 && !word_of(argv[2], &mask)))
             return err_set(err, ERR_USAGE, "numbers as in C, of 32 bits: 0x1234",
                            "watchdata: not a number");
-        b->has_data = true;
-        /* Byte values are compared in both low bytes (UBC section of the hardware manual). */
-        b->data = b->len == 1 ? (v & 0xFF) * 0x0101u : v;
-        b->data_mask = b->len == 1 ? (mask & 0xFF) * 0x0101u : b->len == 2 ? mask & 0xFFFF : mask;
+        set_data(b, v, mask);
     }
+    sh4_channels_deal_again(t);
     if (b->has_data)
         sink_printf(out, "watch at %08x stops if (value & %08x) == %08x\n", b->addr, b->data_mask,
                     b->data & b->data_mask);
@@ -327,7 +355,50 @@ static int cmd_watchdata(void *ctx, int argc, char **argv, const struct text_sin
     return 0;
 }
 
+static int cmd_watchparts(void *ctx, int argc, char **argv, const struct text_sink *out,
+                          struct err *err)
+{
+    struct sh4_target *t = ctx;
+    bool on = argc == 2 && !strcmp(argv[1], "on");
+    if (argc > 2 || (argc == 2 && !on && strcmp(argv[1], "off")))
+        return err_set(err, ERR_USAGE, "watchparts [on|off]", "watchparts: on or off");
+    int ret = 0;
+    if (argc == 2)
+        ret = sh4_need_halted(t, "watchparts", err);
+    if (ret < 0)
+        return ret;
+    if (argc == 2) {
+        t->breaks.watch_parts = on;
+        sh4_channels_deal_again(t);
+    }
+    sink_printf(out, t->breaks.watch_parts
+                         ? "objects of 2, 4 and 8 bytes are watched byte by byte, which is slower "
+                           "where much else is accessed near them\n"
+                         : "objects of 2, 4 and 8 bytes are watched for accesses of that size, and "
+                           "for smaller ones at their first byte\n");
+    return 0;
+}
+
+static int cmd_halt(void *ctx, int argc, char **argv, const struct text_sink *out, struct err *err)
+{
+    struct sh4_target *t = ctx;
+    bool force = argc == 2 && !strcmp(argv[1], "force");
+    if (argc > 1 && !force)
+        return err_set(err, ERR_USAGE, "halt [force]", "halt: %s is not force", argv[1]);
+    int ret;
+    if (force)
+        ret = sh4_halt_force(t, err);
+    else
+        ret = sh4_halt(&t->base, err);
+    if (ret == 0)
+        sink_printf(out, sh4_state(t) == TARGET_RUNNING ? "a halt is asked; GDB hears of the stop\n"
+                                                        : "the program is halted\n");
+    return ret;
+}
+
 const struct monitor_command sh4_monitor[] = {
+    { "halt", "halt [force]", "halt; force: also with SR.BL=1, at the cost of SPC, SSR and SGR",
+      cmd_halt },
     { "reg", "reg [NAME...]", "CPU or on-chip registers with their fields", cmd_reg },
     { "perf", "perf [show|read|arm EVENT1 [EVENT2]]", "performance counters", cmd_perf },
     { "wire", "wire", "what the wire carried so far", cmd_wire },
@@ -339,5 +410,7 @@ const struct monitor_command sh4_monitor[] = {
       cmd_semihosting },
     { "watchdata", "watchdata [VALUE [MASK]|off]", "data value of the watchpoint on channel B",
       cmd_watchdata },
+    { "watchparts", "watchparts [on|off]", "accesses to single bytes of what is watched count",
+      cmd_watchparts },
     { NULL, NULL, NULL, NULL },
 };

@@ -1,5 +1,6 @@
 /* Patches: TRAPA in the place of one of the program's instructions. */
 #include "targets/sh4/driver/driver.h"
+#include "probe/base/choice.h"
 
 struct sh4_patch *sh4_patch_at(struct sh4_target *t, uint32_t addr)
 {
@@ -24,7 +25,7 @@ int sh4_patches_remove_all(struct sh4_target *t, struct err *err)
 {
     int first = 0;
     for (size_t i = 0; i < t->breaks.npatches; i++) {
-        int ret = sh4_patch_set(t, &t->breaks.patch[i], false, first ? NULL : err);
+        int ret = sh4_patch_set(t, &t->breaks.patch[i], false, err_unless(first, err));
         if (ret < 0 && first == 0)
             first = ret;
     }

@@ -41,7 +41,9 @@ uint32_t *sh4_reg_bank(struct sh4_target *t, unsigned bank, unsigned n)
 {
     if (bank == 0)
         return &t->regs.save[SH4_SAVE_BANK0 + n];
-    return n ? &t->regs.save[SH4_SAVE_BANK1_R1 + n - 1] : &t->regs.save[SH4_SAVE_BANK1_R0];
+    if (n)
+        return &t->regs.save[SH4_SAVE_BANK1_R1 + n - 1];
+    return &t->regs.save[SH4_SAVE_BANK1_R0];
 }
 
 static unsigned active_bank(const struct sh4_target *t)
@@ -76,7 +78,9 @@ int sh4_regs_load(struct sh4_target *t, struct err *err)
 {
     struct sh4_request req[SH4_LOAD_REQUESTS];
     sh4_regs_requests(t, req);
-    int ret = t->regs.loaded ? 0 : sh4_agent_run(t, req, ARRAY_LEN(req), err);
+    int ret = 0;
+    if (!t->regs.loaded)
+        ret = sh4_agent_run(t, req, ARRAY_LEN(req), err);
     t->regs.loaded = false;
     if (ret < 0)
         return ret;
@@ -88,7 +92,7 @@ int sh4_regs_load(struct sh4_target *t, struct err *err)
     return 0;
 }
 
-/* Many words that differ: runs of them with small gaps, each as one block. */
+/* Writes many words that differ as blocks: runs of them with small gaps. */
 static int store_blocks(struct sh4_target *t, struct err *err)
 {
     enum { GAP = 10 };
@@ -111,8 +115,9 @@ static int store_blocks(struct sh4_target *t, struct err *err)
     return 0;
 }
 
-/* A few words go one by one, each stored only once it is proven: a block that the wire is cut in is
- * filled up with anything by the next session, and these may be the program's only copy. */
+/* A few words go one by one, and each is stored only once it has been checked. If the wire is cut
+ * in the middle of a block, the next session completes it with anything, and these may be the
+ * program's only copy. */
 int sh4_regs_store(struct sh4_target *t, struct err *err)
 {
     enum { FEW = 10 };
@@ -129,15 +134,17 @@ int sh4_regs_store(struct sh4_target *t, struct err *err)
                                   .arg = { t->agent.base + a->save_area + 4 * i,
                                            a->st4 - (uint32_t)a->ref_poke, t->regs.save[i] } };
     }
-    int ret = n ? sh4_agent_run(t, req, n, err) : 0;
+    int ret = 0;
+    if (n)
+        ret = sh4_agent_run(t, req, n, err);
     if (ret == 0)
         memcpy(t->regs.save_seen, t->regs.save, sizeof t->regs.save);
     return ret;
 }
 
-/* The FPU overlay: loads or stores FPR n, n+1, ... one each call, by writing the instruction it
- * needs. r4: opcode of "flds frN,fpul" or "fsts fpul,frN", 0x100 more each time; r0: value in and
- * out */
+/* The FPU overlay: loads or stores FPR n, n+1, ... one with each call, by writing the instruction
+ * it needs. r4: the opcode of "flds frN,fpul" or "fsts fpul,frN", 0x100 more each time; r0: the
+ * value, in and out. */
 static int load_fpu_overlay(struct sh4_target *t, uint32_t *stub, uint32_t *set_fpscr,
                             struct err *err)
 {
@@ -169,7 +176,7 @@ static int load_fpu_overlay(struct sh4_target *t, uint32_t *stub, uint32_t *set_
     return ret;
 }
 
-/* Both FPR banks in or out; first is the opcode for register 0. */
+/* Moves both FPR banks in or out; first is the opcode for register 0. */
 static int move_fpu(struct sh4_target *t, bool store, struct err *err)
 {
     const struct sh4_agent_layout *a = t->agent.layout;
@@ -250,7 +257,7 @@ static uint32_t *plain_register(struct sh4_target *t, unsigned n)
     }
 }
 
-/* FRn or XFn as FPSCR.FR now has them. */
+/* FRn or XFn, as FPSCR.FR has them now. */
 static uint32_t *fpu_register(struct sh4_target *t, unsigned n)
 {
     unsigned swapped = REG_GET(t->regs.save[SH4_SAVE_FPSCR], SH4_FPSCR_FR);
@@ -271,12 +278,12 @@ static int no_register(unsigned n, struct err *err)
 
 uint32_t sh4_sr_shown(const struct sh4_target *t)
 {
-    return t->regs.sr_meant
-               ? (t->regs.sr & ~SH4_TRACE_SR_MEANT) | (t->regs.sr_meant & SH4_TRACE_SR_MEANT)
-               : t->regs.sr;
+    if (t->regs.sr_meant)
+        return (t->regs.sr & ~SH4_TRACE_SR_MEANT) | (t->regs.sr_meant & SH4_TRACE_SR_MEANT);
+    return t->regs.sr;
 }
 
-/* While traps are in the program, BL must not become 1 where they count on it to be 0. */
+/* While traps are in the program, BL must not become 1 where they rely on its being 0. */
 void sh4_sr_load(struct sh4_target *t, uint32_t value)
 {
     uint32_t bl = REG_MASK(SH4_SR_BL);
@@ -306,7 +313,7 @@ int sh4_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *er
 }
 
 /* r0-r7 and one bank are the same registers. When a debugger writes all registers at once, the
- * bank's stale copy follows its new r0-r7: that copy must not win (as it does in other stubs). */
+ * bank's stale copy comes after the new r0-r7. It must not win (as it does in other stubs). */
 static bool stale_alias(struct sh4_target *t, unsigned n, uint32_t value)
 {
     unsigned first = active_bank(t) ? REG_BANK1 : REG_BANK0;

@@ -9,19 +9,19 @@ enum { SH4_LOAD_REQUESTS = 2 };
 /* sh4_regs_requests - the requests that bring a halted program's registers here: the save area,
  * then TRA, EXPEVT and INTEVT. req points into t. */
 void sh4_regs_requests(struct sh4_target *t, struct sh4_request req[SH4_LOAD_REQUESTS]);
-/* save area and trap registers from the agent */
+/* Reads the save area and the trap registers from the agent; writes back what changed. */
 int sh4_regs_load(struct sh4_target *t, struct err *err);
-int sh4_regs_store(struct sh4_target *t, struct err *err); /* what changed, back */
+int sh4_regs_store(struct sh4_target *t, struct err *err); /* writes back what changed */
 int sh4_fpu_load(struct sh4_target *t, struct err *err);
 int sh4_fpu_store(struct sh4_target *t, struct err *err);
 /* r0-r15 as the program sees them now */
 uint32_t *sh4_reg_r(struct sh4_target *t, unsigned n);
 uint32_t *sh4_reg_bank(struct sh4_target *t, unsigned bank, unsigned n);
-/* makes the state that of the exception's first handler instruction */
+/* The state becomes that of the exception's first handler instruction. */
 void sh4_enter_handler(struct sh4_target *t);
 int sh4_read_reg(struct target *t, unsigned n, uint8_t *buf, struct err *err);
 int sh4_write_reg(struct target *t, unsigned n, const uint8_t *buf, struct err *err);
-/* SR as the program means it: what is shown of it, and a new value for it. (driver/regs.c) */
+/* SR as the program means it: the value that is shown for it, and setting a new one. */
 uint32_t sh4_sr_shown(const struct sh4_target *t);
 void sh4_sr_load(struct sh4_target *t, uint32_t value);
 

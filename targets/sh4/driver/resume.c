@@ -9,22 +9,33 @@ static void stop_later(struct sh4_target *t, enum stop_reason reason)
     sh4_run_event(t, SH4_ON_STOP_FOUND);
 }
 
-/* After a step on the host's side, which may have reset the CPU: that is told when it stands. */
+/* After a step that the host made, which may have reset the CPU: that is reported when it stands.
+ */
 static int tell_reset(struct sh4_target *t, struct err *err)
 {
-    return t->run.state == SH4_RUN_RESET ? sh4_halt_the_reset(t, err) : 0;
+    if (t->run.state == SH4_RUN_RESET)
+        return sh4_halt_the_reset(t, err);
+    return 0;
 }
 
-/* A step that was done on the host's side is a stop at once. */
+/* A step that the host made is a stop at once. */
 static int step_now(struct sh4_target *t, struct err *err)
 {
+    uint32_t from = t->regs.pc;
     int ret = sh4_step_start(t, false, err);
     if (ret > 0)
         stop_later(t, STOP_STEP);
-    return ret < 0 ? ret : tell_reset(t, err);
+    const struct sh4_hard *h = NULL;
+    if (ret > 0)
+        h = sh4_watch_stepped(t, from);
+    if (h)
+        sh4_stop_is_watch(t, h);
+    if (ret < 0)
+        return ret;
+    return tell_reset(t, err);
 }
 
-/* With BL=1 there is no break to use: the host steps until the range is left, or for a while: a
+/* With BL=1 no break can be used. The host steps until the range is left, or for a while; a
  * debugger that finds itself still inside steps again. */
 static int range_with_bl(struct sh4_target *t, const struct resume *how, struct err *err)
 {
@@ -51,12 +62,14 @@ static int go_on(struct sh4_target *t, struct err *err)
     if ((!p && !hard) ||
         REG_GET(t->regs.sr, SH4_SR_BL)) /* single-stepping begins with a step, too */
         return sh4_let_go(t, err);
-    /* Standing on a breakpoint: off it with one step, the rest freely. */
+    /* It stands on a breakpoint: one step leaves that, and the rest runs freely. */
     int ret = sh4_step_start(t, true, err);
-    return ret <= 0 ? ret : sh4_let_go(t, err);
+    if (ret <= 0)
+        return ret;
+    return sh4_let_go(t, err);
 }
 
-/* What the last resume left: its stop is told or not wanted, its step ends. */
+/* Ends what the last resume left: its stop was reported or is not wanted, and its step ends. */
 static int forget_last_resume(struct sh4_target *t, const struct resume *how, struct err *err)
 {
     if (how->set_pc) {
@@ -64,11 +77,11 @@ static int forget_last_resume(struct sh4_target *t, const struct resume *how, st
         t->run.caught = false;
     }
     if (t->run.state == SH4_RUN_STOPPED)
-        sh4_run_event(t, SH4_ON_STOP_TOLD);
+        sh4_run_event(t, SH4_ON_STOP_REPORTED);
     t->alias.set = 0;
     t->run.continuing = how->kind == RESUME_CONTINUE;
     t->self_reset.look_ns = sh4_now(t);
-    /* look taken; now the program's own handler gets it */
+    /* the user has looked; now the program's own handler gets it */
     if (t->run.caught && how->kind == RESUME_CONTINUE)
         sh4_enter_handler(t);
     t->run.caught = false;
@@ -79,10 +92,12 @@ static int go_as_asked(struct sh4_target *t, const struct resume *how, struct er
 {
     if (how->kind == RESUME_CONTINUE)
         return go_on(t, err);
-    if (how->kind == RESUME_STEP)
-        return step_now(t, err);
-    if (REG_GET(t->regs.sr, SH4_SR_BL))
+    bool blocked = REG_GET(t->regs.sr, SH4_SR_BL) != 0;
+    if (how->kind == RESUME_RANGE && blocked && !t->breaks.nhard)
         return range_with_bl(t, how, err);
+    /* what a step does to a watched object is looked for after each */
+    if (how->kind == RESUME_STEP || blocked || sh4_watch_lent(t))
+        return step_now(t, err);
     t->step.lo = (uint32_t)how->range_lo;
     t->step.hi = (uint32_t)how->range_hi;
     return step_now(t, err);

@@ -1,5 +1,5 @@
-/* Leaving the agent and stepping: what turns the host's view of the halted program back into a
- * running one. */
+/* Leaving the agent, and stepping: how the host's view of the halted program becomes a running
+ * program again. */
 #include <string.h>
 
 #include "probe/base/bytes.h"
@@ -32,7 +32,9 @@ static int restore_trap(struct sh4_target *t, struct err *err)
 
 static uint32_t hook_vbr(const struct sh4_target *t)
 {
-    return t->plug.vbr ? t->plug.vbr : t->agent.base + t->agent.layout->hook_vbr;
+    if (t->plug.vbr)
+        return t->plug.vbr;
+    return t->agent.base + t->agent.layout->hook_vbr;
 }
 
 bool sh4_needs_hooks(const struct sh4_target *t)
@@ -47,19 +49,24 @@ bool sh4_needs_hooks(const struct sh4_target *t)
 static int place_vectors(struct sh4_target *t, bool steps, struct err *err)
 {
     t->regs.hooks = steps || sh4_needs_hooks(t);
-    t->regs.save[SH4_SAVE_VBR] = t->regs.hooks ? hook_vbr(t) : t->regs.prog_vbr;
+    if (t->regs.hooks)
+        t->regs.save[SH4_SAVE_VBR] = hook_vbr(t);
+    else
+        t->regs.save[SH4_SAVE_VBR] = t->regs.prog_vbr;
     t->regs.save[SH4_SAVE_DBR] = t->regs.hooks ? t->regs.prog_vbr : t->regs.prog_dbr;
-    t->regs.save[SH4_SAVE_MASK] =
-        steps ? 0xFFFFFFFFu
-              : 0x8000u | t->breaks.catch_mask |
-                    (t->breaks.semihosting ? 1u << (SH4_EXP_TRAPA >> 5) : 0);
+    if (steps)
+        t->regs.save[SH4_SAVE_MASK] = 0xFFFFFFFFu;
+    else
+        t->regs.save[SH4_SAVE_MASK] = 0x8000u | t->breaks.catch_mask |
+                                      (t->breaks.semihosting ? 1u << (SH4_EXP_TRAPA >> 5) : 0);
     return sh4_image_patch(t, t->regs.hooks, err);
 }
 
 /* ---- BL=1: SPC, SSR are the program's own, RTE cannot be used to get there directly ---- */
 
-/* Overlay: RTE arrives here with BL=1 and r15 at [ssr, spc, pc]; set_sgr goes before. SGR can only
- * be loaded by taking an exception with R15 = the value: TRAPA under the kernel's own vectors. */
+/* Overlay: RTE arrives here with BL=1 and r15 at [ssr, spc, pc]; set_sgr comes before. SGR can be
+ * loaded only by taking an exception while R15 has the value: a TRAPA under the kernel's own
+ * vectors. */
 enum { SET_SGR = 0, TAIL = 10, TAIL_DATA = 20 };
 
 static int leave_with_bl(struct sh4_target *t, struct err *err)
@@ -92,7 +99,9 @@ static int leave_with_bl(struct sh4_target *t, struct err *err)
     ret = sh4_regs_store(t, err);
     if (ret == 0)
         ret = sh4_agent_call(t, at + SET_SGR, arg, NULL, err);
-    return ret < 0 ? ret : restore_trap(t, err);
+    if (ret < 0)
+        return ret;
+    return restore_trap(t, err);
 }
 
 static int leave_plain(struct sh4_target *t, struct err *err)
@@ -101,12 +110,13 @@ static int leave_plain(struct sh4_target *t, struct err *err)
     t->regs.save[SH4_SAVE_SPC] = t->regs.pc;
     t->regs.save[SH4_SAVE_R15] = t->regs.r15;
     int ret = restore_trap(t, err);
-    return ret < 0 ? ret : sh4_regs_store(t, err);
+    if (ret < 0)
+        return ret;
+    return sh4_regs_store(t, err);
 }
 
-/* op_go is not harmless to repeat: if its answer is lost, what the target does now decides. A
- * single step has stopped again before the batch ends: its registers are asked for in the same one.
- */
+/* op_go must not be repeated. If its answer is lost, what the target does now decides. A single
+ * step stops again before the batch ends, so its registers are asked for in the same batch. */
 static int let_agent_go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t step_pc,
                         struct err *err)
 {
@@ -134,16 +144,16 @@ static int let_agent_go(struct sh4_target *t, uint32_t lo, uint32_t hi, uint32_t
                        &t->regs.loaded, err);
     if (more)
         more->done = t->regs.loaded;
-    if (!t->regs.loaded) { /* what came in is not to be trusted */
+    if (!t->regs.loaded) { /* what came in cannot be trusted */
         memcpy(t->regs.save, save, sizeof save);
         memcpy(t->regs.trap, trap, sizeof trap);
     }
-    if (ret < 0) /* it may have gone, and come back with other registers */
+    if (ret < 0) /* the program may have gone, and come back with other registers */
         sh4_regs_unseen(t);
     if (ret)
         return MIN(ret, 0);
     ret = sh4_agent_resync(t, &own);
-    if (ret == -ERR_TIMEOUT) /* nobody waits for requests any more: it runs */
+    if (ret == -ERR_TIMEOUT) /* no agent waits for requests any more: the program runs */
         return 0;
     if (ret == 0) {
         req.slack = 0;
@@ -198,7 +208,7 @@ static int fetch_insn(struct sh4_target *t, uint32_t pc, uint16_t *insn, struct 
         *insn = get16(t->line.bytes + (pc - line), t->base.big_endian);
         return 0;
     }
-    uint8_t b[2]; /* the end of what is mapped, perhaps */
+    uint8_t b[2]; /* perhaps the end of what is mapped */
     ret = sh4_mem_read_checked(t, pc, 2, b, 2, err);
     if (ret == 0)
         *insn = get16(b, t->base.big_endian);
@@ -254,15 +264,14 @@ static int wait_halted(struct sh4_target *t, struct err *err)
         if (ret == 0 && t->link.wire->look_again_ns)
             ret = sh4_link_wait(&t->link, t->link.wire->look_again_ns, err);
         if (ret)
-            return ret < 0 ? ret : 0;
+            return MIN(ret, 0);
     }
     return err_set(err, ERR_TIMEOUT, "reset the target (monitor reset halt)",
                    "a single instruction at %08x did not come back to the agent", t->regs.pc);
 }
 
-/* Runs insn with the program's registers, BL=1, and reloads the state; t->regs.pc is left to the
- * caller.
- */
+/* Runs insn with the program's registers and BL=1, and reloads the state. The caller sets
+ * t->regs.pc. */
 static int run_displaced(struct sh4_target *t, uint16_t insn, struct err *err)
 {
     uint32_t words[D_WORDS] = { 0 }, at, arg[3] = { t->regs.r15, 0, 0 };
@@ -308,7 +317,7 @@ static int run_displaced(struct sh4_target *t, uint16_t insn, struct err *err)
     t->regs.sgr = sgr;
     t->regs.prog_vbr = vbr;
     t->regs.prog_dbr = dbr;
-    /* the instruction had them and may have set them: what runs next must find them */
+    /* the instruction ran with them and may have set them: the next code must find them so */
     t->regs.own_spc = true;
     return 0;
 }
@@ -324,8 +333,8 @@ static int step_load(struct sh4_target *t, uint32_t addr, unsigned width, uint32
     return ret;
 }
 
-/* The instructions that touch what the agent holds in its hands: SR, VBR, DBR, PC. 1 if it was one.
- */
+/* Emulates the instructions that touch what the agent uses itself: SR, VBR, DBR, PC. 1 if it was
+ * one of these. */
 static int step_emulated(struct sh4_target *t, uint16_t insn, struct err *err)
 {
     uint32_t addr, *rn = sh4_reg_r(t, insn >> 8 & 15), v = 0;
@@ -337,7 +346,9 @@ static int step_emulated(struct sh4_target *t, uint16_t insn, struct err *err)
             return 1;
         }
         ret = step_load(t, addr, insn >> 12 == 9 ? 2 : 4, rn, err);
-        return ret < 0 ? ret : 1;
+        if (ret < 0)
+            return ret;
+        return 1;
     }
     switch (insn & 0xF0FF) {
     case 0x400E:
@@ -387,14 +398,16 @@ static bool branch_is_taken(const struct sh4_target *t, uint16_t insn)
     return (t->regs.sr & 1) != on_false;
 }
 
-/* A delayed or plain branch, its slot run in between. */
+/* Emulates a branch, and runs the slot of a delayed one. */
 static int step_branch(struct sh4_target *t, uint16_t insn, const struct sh4_flow *f,
                        struct err *err)
 {
-    uint32_t pc = t->regs.pc, next = pc + (f->slot ? 4 : 2), rn = *sh4_reg_r(t, f->reg);
+    uint32_t pc = t->regs.pc, next = pc + sh4_flow_bytes(f), rn = *sh4_reg_r(t, f->reg);
     uint32_t sr = t->regs.sr, after = sr;
     uint16_t slot = 0x0009;
-    int ret = f->slot ? fetch_insn(t, pc + 2, &slot, err) : 0;
+    int ret = 0;
+    if (f->slot)
+        ret = fetch_insn(t, pc + 2, &slot, err);
     if (ret < 0)
         return ret;
     switch (f->kind) {
@@ -466,8 +479,8 @@ static int step_with_bl(struct sh4_target *t, struct err *err)
 
 enum { INSN_SLEEP = 0x001B };
 
-/* With BL=0, too: what changes the things a break depends on, and SLEEP, which may not end at all.
- * Code that cannot be read is no error: the step then shows the exception. */
+/* Also with BL=0 the host emulates what changes the things that a break depends on, and SLEEP,
+ * which may never end. Code that cannot be read is no error: the step then shows the exception. */
 static int step_on_host(struct sh4_target *t, struct err *err)
 {
     uint16_t insn = 0;
@@ -491,7 +504,9 @@ static int step_blocked(struct sh4_target *t, struct err *err)
         return 0;
     if (ret < 0 && err)
         *err = why;
-    return ret < 0 ? ret : 1;
+    if (ret < 0)
+        return ret;
+    return 1;
 }
 
 /* A step executes the program's own instruction. */
@@ -516,6 +531,8 @@ int sh4_step_start(struct sh4_target *t, bool off, struct err *err)
     t->step.from = t->regs.pc;
     ret = lift_patch(t, err);
     if (ret == 0)
+        ret = sh4_watch_keep(t, err);
+    if (ret == 0)
         ret = sh4_ubc_program(t, true, err);
     if (ret == 0)
         ret = sh4_leave(t, t->step.lo, t->step.hi, true, err);
@@ -526,7 +543,9 @@ int sh4_step_start(struct sh4_target *t, bool off, struct err *err)
 
 int sh4_run_freely(struct sh4_target *t, struct err *err)
 {
-    int ret = sh4_needs_hooks(t) ? sh4_ubc_program(t, false, err) : sh4_ubc_give_back(t, err);
+    int ret = sh4_watch_keep(t, err);
+    if (ret == 0)
+        ret = sh4_needs_hooks(t) ? sh4_ubc_program(t, false, err) : sh4_ubc_give_back(t, err);
     if (ret == 0)
         ret = sh4_leave(t, 0, 0, false, err);
     if (ret == 0)

@@ -3,7 +3,9 @@
 #ifndef TARGETS_SH4_DRIVER_RUN_STATE_H
 #define TARGETS_SH4_DRIVER_RUN_STATE_H
 
-#include "targets/target.h"
+#include <stdbool.h>
+
+#include "targets/run_table.h"
 
 /* clang-format off */
 /* name, what the caller sees, what it means */
@@ -11,7 +13,7 @@
     S(DETACHED,          TARGET_DETACHED, "not attached")                                           \
     S(GONE,              TARGET_GONE,     "the link was lost")                                      \
     S(HALTED,            TARGET_HALTED,   "stands in the agent, and its registers are here")        \
-    S(STOPPED,           TARGET_HALTED,   "the same; the next poll tells why")                      \
+    S(STOPPED,           TARGET_HALTED,   "the same; the next poll reports why")                    \
     S(SETTLING,          TARGET_HALTED,   "the same; why it stands is being found out")             \
     S(RUNS,              TARGET_RUNNING,  "runs freely")                                            \
     S(HALTING,           TARGET_RUNNING,  "runs freely; a halt is asked")                           \
@@ -22,24 +24,24 @@
     S(HOST_STEPS,        TARGET_RUNNING,  "stands between two polls; SR.BL is 1, and each poll steps it") \
     S(HOST_STEPS_HALTING, TARGET_RUNNING, "the same; the next poll stops it")                       \
     S(HOST_STEP,         TARGET_HALTED,   "the same, within a poll or an access to memory")         \
-    S(RESET,             TARGET_RUNNING,  "has reset itself and runs; it is to be halted to tell of it") \
+    S(RESET,             TARGET_RUNNING,  "has reset itself and runs; it is to be halted to report it") \
     S(RESET_HALTING,     TARGET_RUNNING,  "the same; the halt is asked")
 /* name, what happens */
 #define SH4_RUN_EVENTS(E)                                                                \
     E(LEFT,             "detached, or attaching begins or fails")                        \
     E(LOST,             "nothing answers, or the adapter is gone")                       \
     E(FOUND_RUNNING,    "it runs: after attaching, a reset, or a measurement cut short") \
-    E(STANDS,           "the agent waits, and has told the program's registers")         \
-    E(STOP,             "this call tells its caller why it stands")                      \
-    E(STOP_FOUND,       "the next poll is to tell why it stands")                        \
-    E(STOP_TOLD,        "it was told, or the program is to go on")                       \
+    E(STANDS,           "the agent waits, and has sent the program's registers")         \
+    E(STOP,             "this call reports why it stands")                               \
+    E(STOP_FOUND,       "the next poll is to report why it stands")                      \
+    E(STOP_REPORTED,    "it was reported, or the program is to go on")                   \
     E(GO,               "the agent has let the program run")                             \
     E(STEP_BEGINS,      "the same, for a step")                                          \
     E(STEP_OFF_BEGINS,  "the same, for a step off a breakpoint")                         \
     E(HOST_STEPS_BEGIN, "it is to run, and must be stepped: a breakpoint while SR.BL is 1") \
     E(HELD,             "between two steps: the next one, or an access to memory")       \
     E(RELEASED,         "that is over")                                                  \
-    E(HALT_ASKED,       "the caller wants it halted, or a reset is to be told")          \
+    E(HALT_ASKED,       "the caller wants it halted, or a reset is to be reported")      \
     E(HALT_LATE,        "it did not halt in time")                                       \
     E(RESET_SEEN,       "EXPEVT shows that the CPU has reset itself")
 /* clang-format on */
@@ -49,13 +51,8 @@
 enum sh4_run_state { SH4_RUN_REFUSED, SH4_RUN_STATES(SH4_RUN_STATE) SH4_NRUN_STATES };
 enum sh4_run_event { SH4_RUN_EVENTS(SH4_RUN_EVENT) SH4_NRUN_EVENTS };
 
-/* The state that follows; SH4_RUN_REFUSED: the event cannot happen there. */
-enum sh4_run_state sh4_run_next(enum sh4_run_state state, enum sh4_run_event event);
-/* What callers of the target's interface see in this state. */
-enum target_state sh4_run_seen_as(enum sh4_run_state state);
-/* Names as in the lists above, for logs and the table in docs/. */
-const char *sh4_run_state_name(enum sh4_run_state state);
-const char *sh4_run_event_name(enum sh4_run_event event);
+/* The table: SH4_RUN_REFUSED where an event cannot happen. */
+extern const struct run_table sh4_run_table;
 /* A halt is asked, and has not come. */
 bool sh4_run_halting(enum sh4_run_state state);
 

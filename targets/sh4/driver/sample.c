@@ -2,8 +2,9 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
 
-/* Private: the address of the last instruction fetch, without stopping the CPU. 0: it is in the
- * agent, which is no place of the program's (a trace event, or a stop nobody has seen yet). */
+/* With the private commands: the address of the last instruction fetch, without stopping the CPU.
+ * 0: it is in the agent, which is no place in the program (a trace event, or a stop that was not
+ * seen yet). */
 static int sample_status(struct sh4_target *t, uint64_t *pc, struct err *err)
 {
     static const uint8_t selector[] = { SH4_STATUS_FETCH };
@@ -22,10 +23,13 @@ static int sample_interrupt(struct sh4_target *t, uint64_t *pc, struct err *err)
     int ret = sh4_temporary_halt(t, &was, "sample", err);
     if (ret < 0)
         return ret;
-    bool own_stop = was == SH4_WAS_HALTED; /* it stopped by itself: the next poll tells */
+    bool own_stop =
+        was == SH4_WAS_HALTED; /* it stopped by itself, and the next poll reports that */
     *pc = t->regs.pc;
     ret = sh4_end_temporary_halt(t, was, 0, err);
-    return ret < 0 ? ret : !own_stop;
+    if (ret < 0)
+        return ret;
+    return !own_stop;
 }
 
 int sh4_sample_pc(struct target *target, uint64_t *pc, struct err *err)
@@ -38,7 +42,9 @@ int sh4_sample_pc(struct target *target, uint64_t *pc, struct err *err)
         *pc = t->regs.pc;
         return 1;
     }
-    if (sh4_stepping(t) || sh4_halt_asked(t) || sh4_reset_untold(t))
+    if (sh4_stepping(t) || sh4_halt_asked(t) || sh4_reset_unreported(t))
         return 0;
-    return t->opt.allow_private ? sample_status(t, pc, err) : sample_interrupt(t, pc, err);
+    if (t->opt.allow_private)
+        return sample_status(t, pc, err);
+    return sample_interrupt(t, pc, err);
 }

@@ -1,14 +1,15 @@
-/* Looking through the board's memory by loops that run there, in the kernel's overlay area: an
- * answer is a dozen words on the wire, where reading would take one for each word looked at. */
+/* Searching the board's memory by loops that run there, in the kernel's overlay area. An answer is
+ * a dozen words on the wire; reading would take one for each word. */
 #include "probe/base/util.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/driver/driver.h"
 
-/* A scan at 10 MHz is 740 cycles. What takes longer is waited for by the exchange, if it is the
- * only one. */
+/* A scan at 10 MHz takes 740 cycles. The exchange waits for what takes longer, if it is the only
+ * request. */
 enum { WORDS_A_SCAN = 64, UNCACHED_A_SCAN = 16, WAIT = 16, PART = 16384 };
 
-/* FNV-1's: odd, so that every step can be undone: a single word that differs always shows */
+/* FNV-1's prime. It is odd, so every step can be undone, and a single word that differs always
+ * shows. */
 #define PRIME 0x01000193u
 
 static uint32_t mixed_hash(uint32_t h, uint32_t word) { return (h ^ word) * PRIME; }

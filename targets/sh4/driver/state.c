@@ -1,4 +1,4 @@
-/* What everything stands on: questions to the target's state, and its simplest changes. */
+/* The lowest step of the driver: questions to the target's state, and its simplest changes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ void sh4_halt_given_up(struct sh4_target *t)
         sh4_run_event(t, SH4_ON_HALT_LATE);
 }
 
-bool sh4_reset_untold(const struct sh4_target *t)
+bool sh4_reset_unreported(const struct sh4_target *t)
 {
     return what_it_does(t) == SH4_RUN_RESET || what_it_does(t) == SH4_RUN_RESET_HALTING;
 }
@@ -78,6 +78,13 @@ void sh4_stop_is(struct sh4_target *t, enum stop_reason reason, int signal)
     t->stop.pc = t->regs.pc;
 }
 
+void sh4_stop_is_watch(struct sh4_target *t, const struct sh4_hard *h)
+{
+    sh4_stop_is(t, STOP_WATCH, SIGNAL_TRAP);
+    t->stop.watch_addr = h->addr;
+    t->stop.watch_kind = h->kind;
+}
+
 void sh4_stop_later(struct sh4_target *t, const struct target_stop *stop)
 {
     t->stop = *stop;
@@ -97,7 +104,7 @@ int sh4_settling_failed(struct sh4_target *t, int ret, const struct err *why)
     return ret;
 }
 
-/* A break into the agent would save the agent's registers over the program's. */
+/* A break in the agent would save the agent's registers over the program's. */
 bool sh4_in_agent(const struct sh4_target *t, uint32_t fetch)
 {
     return t->agent.layout == &sh4_agent_ase && (fetch & 0xFF000000u) == SH4_ASERAM;

@@ -1,4 +1,4 @@
-/* A stop: the agent's view of the program is taken over, and why it stopped is found out. */
+/* A stop: takes over what the agent knows of the program, and finds out why it stopped. */
 #include <stdio.h>
 #include <string.h>
 
@@ -46,7 +46,9 @@ static const char *exception_name(uint32_t expevt)
 const char *sh4_exception_text(uint16_t code)
 {
     bool wanted = code == SH4_EXP_TRAPA || code == SH4_EXP_USER_BREAK;
-    return wanted ? NULL : exception_name(code);
+    if (wanted)
+        return NULL;
+    return exception_name(code);
 }
 
 /* TRAPA #34 as GDB's own simulator has it: r4 number, r5-r7 arguments; result r0, errno r1. */
@@ -64,7 +66,7 @@ static void stop_semihosting(struct sh4_target *t)
         t->stop.syscall.arg[i] = *sh4_reg_r(t, 5 + i);
 }
 
-/* The exception is the program's own: a step ends at its handler, anything else runs on there. */
+/* The exception is the program's own. A step ends at its handler; anything else runs on there. */
 static int to_handler(struct sh4_target *t)
 {
     bool stepped = sh4_stepping(t) && !sh4_stepping_off(t);
@@ -74,13 +76,13 @@ static int to_handler(struct sh4_target *t)
     return stepped;
 }
 
-/* 1: a stop to report; 0: the program's own business, run on from where t now says */
+/* 1: a stop to report; 0: it concerns the program only, which runs on from where t now says */
 static int classify_trapa(struct sh4_target *t)
 {
     uint32_t number = t->regs.trap[0] >> 2 & 0xFF;
     struct sh4_patch *p = sh4_patch_at(t, t->regs.pc - 2);
     if (number == (SH4_BREAK_INSN & 0xFF)) {
-        /* a lost session's breakpoint: its instruction is still to come */
+        /* a stale session's breakpoint: its instruction is still to be executed */
         if ((p && (p->in_memory || t->step.lifted == p->addr)) || t->stale.patches) {
             t->regs.pc -= 2;
             sh4_stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
@@ -103,8 +105,8 @@ static int classify_trapa(struct sh4_target *t)
     return to_handler(t);
 }
 
-/* A start or stop point of the trace, watched by a break channel: it acts when the program goes on.
- * A breakpoint there is the user's stop first. */
+/* A start or stop point of the trace that a break channel watches acts when the program goes on. If
+ * the user has a breakpoint there, that stop comes first. */
 static int at_point(struct sh4_target *t, struct err *err)
 {
     struct resume how = { .kind = RESUME_CONTINUE };
@@ -112,14 +114,16 @@ static int at_point(struct sh4_target *t, struct err *err)
         sh4_stop_is(t, STOP_SWBREAK, SIGNAL_TRAP);
         return 1;
     }
-    return sh4_halt_asked(t) ? 0 : MIN(t->plug.tracing->resuming(t, &how, err), 0);
+    if (sh4_halt_asked(t))
+        return 0;
+    return MIN(t->plug.tracing->resuming(t, &how, err), 0);
 }
 
 static int classify_user_break(struct sh4_target *t, struct err *err)
 {
     uint32_t seen = t->regs.save[SH4_SAVE_BRCR_SEEN];
     bool match[2] = { REG_GET(seen, SH4_BRCR_CMFA) != 0, REG_GET(seen, SH4_BRCR_CMFB) != 0 };
-    bool stepped = sh4_stepping(t) && match[0];
+    bool stepped = sh4_stepping(t) && match[0], elsewhere = false;
     for (unsigned n = SH4_UBC_CHANNELS; n-- > 0;) {
         struct sh4_ubc_channel *c = &t->breaks.ubc[n];
         if (!match[n] || !c->used || (n == 0 && sh4_stepping(t)))
@@ -128,15 +132,26 @@ static int classify_user_break(struct sh4_target *t, struct err *err)
             sh4_stop_is(t, STOP_HWBREAK, SIGNAL_TRAP);
             return 1;
         }
-        sh4_stop_is(t, STOP_WATCH, SIGNAL_TRAP);
-        t->stop.watch_addr = c->addr;
-        t->stop.watch_kind = c->kind;
+        const struct sh4_hard *h = sh4_watch_met(t, c);
+        elsewhere = elsewhere || !h;
+        if (h) {
+            sh4_stop_is_watch(t, h);
+            return 1;
+        }
+    }
+    const struct sh4_hard *seen_by_host = NULL;
+    if (stepped && sh4_watch_lent(t))
+        seen_by_host = sh4_watch_stepped(t, t->step.from);
+    if (seen_by_host) {
+        sh4_stop_is_watch(t, seen_by_host);
         return 1;
     }
-    enum sh4_point point = t->plug.asked ? t->plug.tracing->at_point(t, match) : SH4_POINT_NONE;
+    enum sh4_point point = SH4_POINT_NONE;
+    if (t->plug.asked)
+        point = t->plug.tracing->at_point(t, match);
     if (point != SH4_POINT_NONE && (!stepped || sh4_stepping_off(t)))
         return point == SH4_POINT_MET ? at_point(t, err) : 0;
-    if (stepped && sh4_stepping_off(t))
+    if (stepped ? sh4_stepping_off(t) : elsewhere)
         return 0;
     sh4_stop_is(t, STOP_STEP, SIGNAL_TRAP);
     return 1;
@@ -159,8 +174,8 @@ static int classify_exception(struct sh4_target *t, struct err *err)
     return to_handler(t);
 }
 
-/* ASERAM is written blindly while the program runs. The first time the kernel runs it is asked what
- * it is, and gets what the wire has damaged once more. */
+/* ASERAM is written without an answer while the program runs. When the kernel runs for the first
+ * time, it is read back, and what the wire has damaged is written once more. */
 static int prove_aseram(struct sh4_target *t, struct err *err)
 {
     enum { ROUNDS = 4 };
@@ -187,24 +202,26 @@ static int prove_aseram(struct sh4_target *t, struct err *err)
                    "the agent in ASERAM does not hold what was written");
 }
 
-/* Which user break conditions are the program's: those it ran with when none of our vectors was in.
- */
+/* The program's user break conditions: those it ran with while none of our vectors was in. */
 static void keep_ubc(struct sh4_target *t, bool hooked)
 {
     struct sh4_ubc_regs *p = &t->breaks.prog_ubc;
     if (t->regs.hooks)
         return;
-    p->bbr[0] = hooked ? 0 : (uint16_t)t->regs.save[SH4_SAVE_BBRA];
-    p->bbr[1] = hooked ? 0 : (uint16_t)t->regs.save[SH4_SAVE_BBRB];
-    p->brcr = hooked ? 0 : (uint16_t)t->regs.save[SH4_SAVE_BRCR_SEEN];
+    p->bbr[0] = p->bbr[1] = p->brcr = 0;
     p->taken = false;
+    if (hooked)
+        return;
+    p->bbr[0] = (uint16_t)t->regs.save[SH4_SAVE_BBRA];
+    p->bbr[1] = (uint16_t)t->regs.save[SH4_SAVE_BBRB];
+    p->brcr = (uint16_t)t->regs.save[SH4_SAVE_BRCR_SEEN];
 }
 
-/* Killed or cut off, it could not clean up: its breakpoints are in the program, its vectors, and a
- * priority for its interrupt. */
+/* A session that was killed or cut off could not clean up: its breakpoints are in the program, its
+ * vectors, and a priority for its interrupt. */
 void sh4_note_stale_session(struct sh4_target *t, bool found)
 {
-    if (t->agent.layout == &sh4_agent_ase && !t->stale.served)
+    if (t->agent.layout == &sh4_agent_ase && !t->stale.halted_once)
         t->stale.patches = t->stale.priority = t->stale.patches || found;
 }
 
@@ -220,10 +237,12 @@ static void take_saved(struct sh4_target *t)
     t->regs.own_spc = t->run.caught = false;
 }
 
-/* The agent is halted: take over its view. 1: a stop; 0: it must run on. */
+/* The agent is halted: takes over what it knows. 1: a stop; 0: the program must run on. */
 int sh4_take_over(struct sh4_target *t, struct err *err)
 {
-    int ret = t->agent.layout == &sh4_agent_ase && !t->ase.proven ? prove_aseram(t, err) : 0;
+    int ret = 0;
+    if (t->agent.layout == &sh4_agent_ase && !t->ase.proven)
+        ret = prove_aseram(t, err);
     if (ret == 0)
         ret = sh4_regs_load(t, err);
     if (ret == 0 && !t->stale.checked && !t->plug.vbr)
@@ -258,14 +277,17 @@ int sh4_take_over(struct sh4_target *t, struct err *err)
         if (ret < 0)
             return ret;
     }
-    ret = t->stale.priority ? sh4_hudi_undo_stale(t, err) : 0;
+    if (t->stale.priority)
+        ret = sh4_hudi_undo_stale(t, err);
+    else
+        ret = 0;
     if (ret == 0)
         ret = sh4_image_undo_stale(t, err);
     if (ret == 0 && t->breaks.check)
         ret = sh4_patches_check(t, err);
     if (ret < 0)
         return ret;
-    t->stale.served = true;
+    t->stale.halted_once = true;
     if (t->regs.save[SH4_SAVE_KIND] == SH4_ENTRY_EXCEPTION)
         return classify_exception(t, err);
     sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
@@ -278,14 +300,16 @@ int sh4_take_over(struct sh4_target *t, struct err *err)
     return 1;
 }
 
-/* What a step took out or changed is put back. */
+/* Puts back what a step took out or changed. */
 int sh4_end_step(struct sh4_target *t, struct err *err)
 {
     t->step.lo = t->step.hi = 0;
     if (!t->step.lifted)
         return 0;
     struct sh4_patch *p = sh4_patch_at(t, t->step.lifted);
-    int ret = p ? sh4_patch_set(t, p, true, err) : 0;
+    int ret = 0;
+    if (p)
+        ret = sh4_patch_set(t, p, true, err);
     if (ret == 0)
         t->step.lifted = 0;
     return ret;
@@ -302,9 +326,9 @@ static bool in_range(const struct sh4_target *t, const struct cut_step *cut)
     return t->regs.pc >= cut->lo && t->regs.pc < cut->hi;
 }
 
-/* Something has interrupted it that nobody asked for, or no more: a break that was given up, or,
- * over a serial line, a damaged byte. The agent takes that for a request to leave a range step,
- * too. */
+/* It was interrupted by something that nobody asked for, or not any more: a break that was given
+ * up, or, over a serial line, a damaged byte. The agent takes that for a request to leave a range
+ * step, too. */
 static bool stray_interrupt(struct sh4_target *t, int is_stop, const struct cut_step *cut)
 {
     if (t->regs.save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT)
@@ -314,8 +338,7 @@ static bool stray_interrupt(struct sh4_target *t, int is_stop, const struct cut_
     return late || (t->link.wire->strays && !sh4_halt_asked(t));
 }
 
-/* A step that was cut off begins anew where it had not got anywhere yet: returns 0, or 1 if it is
- * done. */
+/* Begins a step again that was cut off before it got anywhere: returns 0, or 1 if it is done. */
 static int step_on(struct sh4_target *t, const struct cut_step *cut, struct err *err)
 {
     int ret = 1;
@@ -329,7 +352,7 @@ static int step_on(struct sh4_target *t, const struct cut_step *cut, struct err 
     return ret;
 }
 
-/* The board, or its agent, began again meanwhile: what was in them has to be seen to. */
+/* The board, or its agent, has restarted meanwhile: what was in them is dealt with. */
 static bool began_again(struct sh4_target *t)
 {
     if (!t->link.restarted)
@@ -340,12 +363,12 @@ static bool began_again(struct sh4_target *t)
     return true;
 }
 
-/* What is a stop whatever the agent says. */
+/* Stops that do not depend on what the agent says. */
 static int known_stop(struct sh4_target *t, int is_stop, bool restarted)
 {
     if (is_stop && restarted)
         snprintf(t->stop.text, sizeof t->stop.text, "the board was reset meanwhile");
-    if (sh4_reset_untold(t)) {
+    if (sh4_reset_unreported(t)) {
         sh4_stop_was_reset(t);
         is_stop = 1;
     }
@@ -378,12 +401,14 @@ static int find_out(struct sh4_target *t, struct err *err)
         return ret;
     if (stray_interrupt(t, is_stop, &cut)) {
         is_stop = 0;
-        if (cut.stepping && !sh4_reset_untold(t) && !sh4_halt_asked(t) &&
+        if (cut.stepping && !sh4_reset_unreported(t) && !sh4_halt_asked(t) &&
             (is_stop = step_on(t, &cut, err)) <= 0)
             return is_stop;
     }
     is_stop = known_stop(t, is_stop, restarted);
-    return is_stop ? is_stop : sh4_let_go(t, err);
+    if (is_stop)
+        return is_stop;
+    return sh4_let_go(t, err);
 }
 
 int sh4_settle(struct sh4_target *t, struct target_stop *stop, struct err *err)

@@ -1,10 +1,11 @@
-/* The debug kernel over a byte stream (SCIF), or by a loader's datagrams (sh4/driver/dcip.c):
- * requests one at a time, each with its answer; and the word "halted", which the kernel says by
- * itself. docs/sh4-agent.md, 8. */
+/* The debug kernel over a byte stream (SCIF), or by a loader's datagrams (sh4/driver/dcip.c): one
+ * request at a time, each with its answer, and the word "halted", which the kernel sends by itself.
+ * docs/sh4-agent.md, 8. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "probe/base/util.h"
 #include "targets/sh4/driver/dcip.h"
@@ -16,11 +17,11 @@ enum {
     HALTED_BYTES = 4 * HALTED_WORDS,
     HEADER_WORDS = 6,
     TRIES = 10,
-    /* "halted" may have been on its way before the request; twice means that the request was not
-       understood ... */
+    /* "halted" may have been sent before the request; twice means that the request was not
+     * understood ... */
     STALE = 2,
-    SURELY = 8 /* ... or is late, as all of it is on a line that stands still for a moment: less and
-                  less is sent again */
+    SURELY = 8 /* ... or is late, as everything is on a line that stands still for a moment:
+                  repetitions come less and less often */
 };
 #define WRITE_NS 2000000000u
 #define FRESH_NS 3000000u /* so shortly after an answer no "halted" can be on its way */
@@ -31,8 +32,9 @@ static const char *line_of(const struct sh4_link *l) { return l->ip ? "network" 
 static int put_word(struct sh4_link *l, const uint8_t *bytes, size_t n, uint64_t max_ns,
                     struct err *err)
 {
-    return l->ip ? sh4_dcip_write(l, bytes, n, err)
-                 : stream_of(l)->write(l->p, bytes, n, max_ns, err);
+    if (l->ip)
+        return sh4_dcip_write(l, bytes, n, err);
+    return stream_of(l)->write(l->p, bytes, n, max_ns, err);
 }
 
 /* ---- what comes in ---- */
@@ -57,7 +59,7 @@ static bool halted_at(const uint8_t *b, uint32_t *base, uint32_t *count)
     return true;
 }
 
-/* "Halted" was said: news, unless it is from before the program was let go. */
+/* "Halted" came: it is new, unless it was sent before the program was let go. */
 static void said_halted(struct sh4_link *l, uint32_t base, uint32_t count)
 {
     l->heard_base = base;
@@ -69,8 +71,8 @@ static void said_halted(struct sh4_link *l, uint32_t base, uint32_t count)
     l->halts = count;
 }
 
-/* Takes "halted" and text out of the first `end` bytes that have come; keeps what may be the
- * beginning of more. Returns how often "halted" was said. */
+/* Takes "halted" and text out of the first `end` bytes received, and keeps what may be the
+ * beginning of more. Returns how many times "halted" came. */
 static unsigned sift_input(struct sh4_link *l, size_t end)
 {
     unsigned said = 0;
@@ -103,8 +105,11 @@ static int read_more(struct sh4_link *l, uint64_t max_ns, struct err *err)
         drop_bytes(l, sizeof l->in / 2);
     uint8_t *to = l->in + l->in_len;
     size_t room = sizeof l->in - l->in_len;
-    int ret = l->ip ? sh4_dcip_read(l, to, room, max_ns, err)
-                    : stream_of(l)->read(l->p, to, room, max_ns, err);
+    int ret;
+    if (l->ip)
+        ret = sh4_dcip_read(l, to, room, max_ns, err);
+    else
+        ret = stream_of(l)->read(l->p, to, room, max_ns, err);
     if (ret < 0)
         return err_prefix(err, ret, line_of(l));
     l->in_len += (size_t)ret;
@@ -125,7 +130,9 @@ static int wait_halted(struct sh4_link *l, uint64_t ns, struct err *err)
 {
     uint64_t end = stream_of(l)->now_ns(l->p) + ns;
     unsigned said = sift_input(l, l->in_len);
-    int again = l->ip && !said ? sh4_dcip_again(l, err) : 0;
+    int again = 0;
+    if (l->ip && !said)
+        again = sh4_dcip_again(l, err);
     if (again < 0)
         return again;
     while (!said) {
@@ -144,8 +151,10 @@ static int wait_halted(struct sh4_link *l, uint64_t ns, struct err *err)
 
 void sh4_stream_init(struct sh4_link *l)
 {
-    unsigned asked = stream_of(l)->timeout_ms ? stream_of(l)->timeout_ms(l->p) : 0;
-    l->silence_ns = (asked ? asked : SH4_STREAM_SILENCE_MS) * 1000000ull;
+    unsigned asked = 0;
+    if (stream_of(l)->timeout_ms)
+        asked = stream_of(l)->timeout_ms(l->p);
+    l->silence_ns = EITHER(asked, SH4_STREAM_SILENCE_MS) * 1000000ull;
 }
 
 uint64_t sh4_stream_again_ns(const struct sh4_link *l, unsigned asks, uint64_t usual_ns)
@@ -161,7 +170,7 @@ int sh4_stream_connect(struct sh4_link *l, struct err *err)
     l->halted = l->left = l->restarted = false;
     l->stale = 0;
     if (l->ip) { /* whoever is there is found by the loader */
-        sh4_dcip_anew(l);
+        sh4_dcip_forget(l);
         return sh4_dcip_flush(l, err);
     }
     int ret = stream_of(l)->flush(l->p, err);
@@ -178,7 +187,9 @@ int sh4_stream_interrupt(struct sh4_link *l, uint8_t why, struct err *err)
 int sh4_stream_halted(struct sh4_target *t, struct err *err)
 {
     struct sh4_link *l = &t->link;
-    int ret = l->halted ? 0 : sh4_stream_wait(l, 0, err);
+    int ret = 0;
+    if (!l->halted)
+        ret = sh4_stream_wait(l, 0, err);
     if (ret < 0 || !l->halted)
         return ret;
     if (!t->agent.layout) {
@@ -195,19 +206,20 @@ int sh4_stream_resync(struct sh4_target *t, struct err *err)
     int ret = wait_halted(l, l->silence_ns, err);
     if (ret > 0 && l->heard_base == t->agent.base)
         return 0;
-    return ret < 0
-               ? ret
-               : err_set(err, ERR_TIMEOUT,
-                         l->ip ? "reset the Dreamcast; check the network"
-                               : "reset the board; check the cable and the baud rate",
-                         "the agent at %08x does not answer on the %s", t->agent.base, line_of(l));
+    if (ret < 0)
+        return ret;
+    return err_set(err, ERR_TIMEOUT,
+                   l->ip ? "reset the Dreamcast; check the network"
+                         : "reset the board; check the cable and the baud rate",
+                   "the agent at %08x does not answer on the %s", t->agent.base, line_of(l));
 }
 
 /* ---- requests ---- */
 
 static size_t answer_words(const struct sh4_request *r) { return r->nin ? r->nin + 2 : 3; }
 
-/* The request as bytes; *c: the sh4_stream_sum so far, which its answer continues. */
+/* Writes the request as bytes. *c is the sum so far (sh4_stream_sum()), which its answer continues.
+ */
 static size_t compose_request(const struct sh4_request *r, uint32_t marker, uint8_t *out,
                               uint32_t *c)
 {
@@ -245,12 +257,17 @@ static enum verdict judge_answer(struct sh4_request *r, const uint8_t *w, uint32
         return DAMAGED;
     for (size_t i = 0; i < r->nin; i++)
         r->in[i] = le32(w + 4 * i);
-    r->r0 = r->nin ? 0 : le32(w);
+    if (r->nin)
+        r->r0 = 0;
+    else
+        r->r0 = le32(w);
     r->status = le32(w + 4 * (n - 1));
-    return r->nout && r->status == 1 ? DAMAGED : GOOD;
+    if (r->nout && r->status == 1)
+        return DAMAGED;
+    return GOOD;
 }
 
-/* How often "halted" is in what has come. */
+/* How many times "halted" is in what was received. */
 static unsigned hear_halted(const struct sh4_link *l)
 {
     unsigned n = 0;
@@ -305,7 +322,7 @@ static bool is_go(const struct sh4_target *t, const struct sh4_request *r)
     return r->routine == t->agent.layout->op_go - (uint32_t)t->agent.layout->ref_call;
 }
 
-/* The kernel waits no more: the next "halted" is another. */
+/* The kernel does not wait any more: the next "halted" is a new one. */
 static void let_go(struct sh4_link *l)
 {
     l->halted = false;
@@ -313,7 +330,7 @@ static void let_go(struct sh4_link *l)
     l->stale = 0;
 }
 
-/* A request has failed once. Returns 1 if op_go was done all the same, 0 to try again. */
+/* A request has failed once. Returns 1 if op_go was done nevertheless, 0 to try again. */
 static int after_failure(struct sh4_target *t, const struct sh4_request *r, enum verdict v,
                          struct err *err)
 {
@@ -327,7 +344,11 @@ static int after_failure(struct sh4_target *t, const struct sh4_request *r, enum
         l->halted = true;
         return 0;
     }
-    int ret = v == REFUSED ? (int)(sift_input(l, l->in_len) == 0) : sh4_stream_resync(t, &own);
+    int ret;
+    if (v == REFUSED)
+        ret = (int)(sift_input(l, l->in_len) == 0);
+    else
+        ret = sh4_stream_resync(t, &own);
     if (is_go(t, r) && (ret == -ERR_TIMEOUT || (ret == 0 && l->halts != halts))) {
         if (ret < 0) { /* it runs */
             l->halts = halts;
@@ -347,11 +368,13 @@ static int after_failure(struct sh4_target *t, const struct sh4_request *r, enum
     return ret;
 }
 
-/* A request that was taken for lost may come late, after its repetition: op_go says by its marker
- * which halt it ends, and is done once. */
+/* A request that was taken to be lost may arrive late, after its repetition. The marker of op_go
+ * says which halt it ends, so it is done once. */
 static uint32_t marker_of(struct sh4_target *t, const struct sh4_request *r)
 {
-    return is_go(t, r) ? ~t->link.halts : next_marker(t);
+    if (is_go(t, r))
+        return ~t->link.halts;
+    return next_marker(t);
 }
 
 static int exchange_request(struct sh4_target *t, struct sh4_request *r, uint8_t *out,
@@ -379,7 +402,8 @@ static int exchange_request(struct sh4_target *t, struct sh4_request *r, uint8_t
         if (ret == GOOD) {
             if (is_go(t, r)) {
                 let_go(l);
-                /* or SH4_AGENT_OTHER_HALT: done before, and halted since, which is told next */
+                /* or SH4_AGENT_OTHER_HALT: it was done before, and the program has halted since,
+                 * which comes next */
                 r->status = 0;
             }
             return 0;
@@ -423,10 +447,13 @@ uint64_t sh4_stream_now(const struct sh4_link *l) { return stream_of(l)->now_ns(
 
 int sh4_stream_command(struct sh4_link *l, unsigned ti, struct err *err)
 {
-    return ti == SH4_TI_INTERRUPT ? sh4_stream_interrupt(l, SH4_STREAM_HALT, err) : 0;
+    if (ti == SH4_TI_INTERRUPT)
+        return sh4_stream_interrupt(l, SH4_STREAM_HALT, err);
+    return 0;
 }
 
-/* A running program cannot be asked without stopping it; a port that is pulled out says so. */
+/* A running program cannot be asked anything without stopping it. A port that was pulled out says
+ * so itself. */
 int sh4_stream_still_there(struct sh4_link *l, struct err *err)
 {
     return sh4_stream_wait(l, 0, err);
@@ -445,7 +472,9 @@ int sh4_stream_go(struct sh4_target *t, struct sh4_request *go, struct sh4_reque
     (void)n;
     *stopped = false;
     int ret = sh4_stream_run(t, go, 1, err);
-    return ret < 0 ? ret : 1;
+    if (ret < 0)
+        return ret;
+    return 1;
 }
 
 /* ---- what the trace asks for ---- */

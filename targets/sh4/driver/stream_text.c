@@ -1,4 +1,4 @@
-/* What the program prints on the line that it shares with the agent; and the sum that tells the
+/* What the program prints on the line that it shares with the agent; and the sum that separates the
  * agent's words from damaged ones. */
 #include "probe/base/log.h"
 #include "targets/sh4/driver/driver.h"

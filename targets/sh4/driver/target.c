@@ -2,18 +2,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/isa/isa.h"
 #include "targets/sh4/driver/dcip.h"
 #include "targets/sh4/driver/driver.h"
 
-/* No manual has this: whoever owns such a part is asked to tell (docs/unverified.md). */
+/* No manual has this; owners of such a part are asked to report it (docs/unverified.md). */
 static const char *op_remark(struct target *target)
 {
-    return sh4_of(target)->link.alternates
-               ? "data scans of this part alternate between SDDR and a status register: words take "
-                 "twice as long (please report the part)"
-               : NULL;
+    if (sh4_of(target)->link.alternates)
+        return "data scans of this part alternate between SDDR and a status register: words take "
+               "twice as long (please report the part)";
+    return NULL;
 }
 
 static struct target_stop op_why_halted(struct target *target) { return sh4_of(target)->stop; }
@@ -64,7 +65,9 @@ static int op_syscall_return(struct target *target, int64_t result, int32_t erro
 
 static void op_close(struct target *target)
 {
-    struct sh4_target *t = target ? sh4_of(target) : NULL;
+    struct sh4_target *t = NULL;
+    if (target)
+        t = sh4_of(target);
     if (!t)
         return;
     t->plug.tracing->close(t);
@@ -142,8 +145,8 @@ static void choose_ram(struct sh4_target *t, bool loader)
 {
     uint32_t at = loader ? SH4_DCIP_RAM : SH4_AGENT_RAM_DEFAULT,
              bytes = loader ? SH4_DCIP_RAM_BYTES : SH4_AGENT_RAM_BYTES;
-    t->opt.agent_ram = t->opt.agent_ram ? t->opt.agent_ram : at;
-    t->opt.agent_ram_bytes = t->opt.agent_ram_bytes ? t->opt.agent_ram_bytes : bytes;
+    t->opt.agent_ram = EITHER(t->opt.agent_ram, at);
+    t->opt.agent_ram_bytes = EITHER(t->opt.agent_ram_bytes, bytes);
     t->own_ram = t->opt.agent_ram != at || t->opt.agent_ram_bytes != bytes;
 }
 

@@ -1,5 +1,4 @@
-/* Access to a running target: it is halted for a moment, and runs on from where it was as if
- * nothing had happened. */
+/* Access to a running target: it is halted for a moment, and then runs on from where it was. */
 #include <string.h>
 
 #include "probe/base/util.h"
@@ -15,7 +14,7 @@ static int may_halt_for_a_moment(struct sh4_target *t, const char *what, struct 
 {
     if (sh4_state(t) != TARGET_RUNNING)
         return sh4_need_halted(t, what, err);
-    if (sh4_stepping(t) || sh4_halt_asked(t) || sh4_reset_untold(t))
+    if (sh4_stepping(t) || sh4_halt_asked(t) || sh4_reset_unreported(t))
         return err_set(err, ERR_STATE, "try again when it has stopped", "%s: the target is %s",
                        what, sh4_stepping(t) ? "in the middle of a step" : "being halted");
     return 0;
@@ -29,24 +28,27 @@ static int wait_stopped(struct sh4_target *t, struct target_stop *stop, struct e
     while (ret == 0 && sh4_state(t) == TARGET_RUNNING &&
            !(t->asked.by_interrupt && sh4_now(t) > end))
         ret = sh4_poll(&t->base, SLICE_NS, stop, err);
-    return ret < 0 ? ret : sh4_state(t) != TARGET_RUNNING;
+    if (ret < 0)
+        return ret;
+    return sh4_state(t) != TARGET_RUNNING;
 }
 
-/* 0 halted, by us alone: *ours_alone; or by a stop of its own, which the next poll reports. */
+/* 0: it is halted. *ours_alone: by our request, and not by a stop of its own, which the next poll
+ * reports. */
 static int halt_shortly(struct sh4_target *t, bool *ours_alone, struct err *err)
 {
     struct target_stop stop = { .reason = STOP_NONE };
     t->asked.shortly = true;
     t->asked.by_interrupt = false;
     int ret = wait_stopped(t, &stop, err);
-    if (ret == 0) { /* its priority is gone, or it is masked: it may still come */
+    if (ret == 0) { /* the priority is gone, or the interrupt is masked: it may still come */
         t->asked.late = true;
         t->hudi.ready = t->asked.by_interrupt = false;
         sh4_halt_given_up(t);
         ret = wait_stopped(t, &stop, err);
     }
     t->asked.shortly = false;
-    /* Stopped by something else: the interrupt comes when it runs on. */
+    /* It was stopped by something else: our interrupt comes when it runs on. */
     t->asked.late = t->asked.late || (ret > 0 && t->asked.by_interrupt &&
                                       t->regs.save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT);
     if (ret < 0) {
@@ -54,7 +56,7 @@ static int halt_shortly(struct sh4_target *t, bool *ours_alone, struct err *err)
         sh4_halt_given_up(t);
         return ret;
     }
-    /* A break taken with BL=1 has cost the handler its SPC: that is not hidden. */
+    /* A break taken with BL=1 has cost the handler its SPC: that is reported. */
     *ours_alone = stop.reason == STOP_REQUEST && !REG_GET(t->regs.sr, SH4_SR_BL);
     if (!*ours_alone)
         sh4_stop_later(t, &stop);
@@ -82,7 +84,9 @@ int sh4_temporary_halt(struct sh4_target *t, enum sh4_temporary *was, const char
     t->hudi.in_use = t->hudi.in_use || (ret == 0 && ours_alone);
     if (ret == 0 && ours_alone && !t->plug.vbr && (ret = sh4_hudi_priority(t, err)) < 0)
         sh4_end_temporary_halt(t, *was, ret, NULL);
-    return ret < 0 ? err_prefix(err, ret, what) : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, what);
+    return 0;
 }
 
 int sh4_end_temporary_halt(struct sh4_target *t, enum sh4_temporary was, int done, struct err *err)
@@ -95,8 +99,12 @@ int sh4_end_temporary_halt(struct sh4_target *t, enum sh4_temporary was, int don
         sh4_run_event(t, SH4_ON_RELEASED);
         return done;
     }
-    /* Not the user's "continue": a breakpoint it stands on by chance has not been met yet. */
-    int ret = t->plug.vbr ? sh4_resume(&t->base, &how, &own) : sh4_run_freely(t, &own);
+    /* This is not the user's "continue": a breakpoint where it stands by chance was not met yet. */
+    int ret;
+    if (t->plug.vbr)
+        ret = sh4_resume(&t->base, &how, &own);
+    else
+        ret = sh4_run_freely(t, &own);
     if (ret < 0 && done >= 0 && err)
         *err = own;
     return done < 0 ? done : MIN(ret, 0);
@@ -131,7 +139,7 @@ int sh4_pause(struct sh4_target *t, bool *ran, struct err *err)
     if (sh4_state(t) != TARGET_HALTED)
         return err_set(err, ERR_TIMEOUT, "interrupts may be masked for long",
                        "trace: the target does not halt");
-    /* the caller's step is cut short; another follows while it is still in its range */
+    /* the caller's step ends early; another follows while it is still in its range */
     if (steps && !asked && stop.reason == STOP_REQUEST)
         stop.reason = STOP_STEP;
     if (ret > 0 && (asked || stop.reason != STOP_REQUEST)) {
@@ -144,7 +152,9 @@ int sh4_pause(struct sh4_target *t, bool *ran, struct err *err)
 int sh4_unpause(struct sh4_target *t, bool ran, struct err *err)
 {
     struct resume how = { .kind = RESUME_CONTINUE };
-    return ran ? sh4_resume(&t->base, &how, err) : 0;
+    if (ran)
+        return sh4_resume(&t->base, &how, err);
+    return 0;
 }
 
 int sh4_pause_to_end(struct sh4_target *t, bool *ran, struct err *err)

@@ -4,88 +4,6 @@
 #include "targets/sh4/driver/driver.h"
 #include "targets/sh4/isa/regs.h"
 
-/* BAMR code of a region; only these sizes exist (and exact addresses). */
-static int mask_code(uint32_t len)
-{
-    static const struct {
-        uint32_t len;
-        uint8_t code;
-    } rows[] = {
-        { 1, 0 },        { 2, 0 },        { 4, 0 },        { 1u << 10, 1 },
-        { 1u << 12, 2 }, { 1u << 16, 8 }, { 1u << 20, 9 },
-    };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (rows[i].len == len)
-            return rows[i].code;
-    return -1;
-}
-
-static uint16_t bbr_of(enum bp_kind kind)
-{
-    uint32_t id = kind == BP_HARD ? 1 : 2;
-    uint32_t rw = kind == BP_WATCH_WRITE ? 2 : kind == BP_WATCH_ACCESS ? 3 : 1;
-    return (uint16_t)(REG_PUT(id, SH4_BBR_ID) | REG_PUT(rw, SH4_BBR_RW));
-}
-
-bool sh4_ubc_same(const struct sh4_ubc_channel *c, enum bp_kind kind, uint32_t addr, uint32_t len)
-{
-    return c->used && c->kind == kind && c->addr == addr && (kind == BP_HARD || c->len == len);
-}
-
-static int claim_channel(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint32_t len,
-                         struct err *err)
-{
-    int code = kind == BP_HARD ? 0 : mask_code(len);
-    if (code < 0 || addr % len)
-        return err_set(err, ERR_RESOURCE,
-                       "lengths are 1, 2, 4, 8, 1K, 4K, 64K, 1M at a multiple of the length",
-                       "the UBC cannot watch %u bytes at %08x", len, addr);
-    /* B first: steps borrow A. */
-    for (unsigned n = SH4_UBC_CHANNELS; n-- > 0;) {
-        struct sh4_ubc_channel *c = &t->breaks.ubc[n];
-        if (c->used)
-            continue;
-        *c = (struct sh4_ubc_channel){ .used = true,
-                                       .kind = kind,
-                                       .addr = addr,
-                                       .len = len,
-                                       .bamr = (uint8_t)(code | REG_MASK(SH4_BAMR_BASM)),
-                                       .bbr = bbr_of(kind) };
-        return 0;
-    }
-    return err_set(err, ERR_RESOURCE, "delete a hardware breakpoint or watchpoint",
-                   "both channels of the user break controller are in use");
-}
-
-void sh4_ubc_remove(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint32_t len)
-{
-    unsigned parts = kind != BP_HARD && len == 8 ? 2 : 1;
-    for (unsigned i = 0; i < parts; i++)
-        for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
-            if (sh4_ubc_same(&t->breaks.ubc[n], kind, addr + 4 * i, parts == 2 ? 4 : len))
-                t->breaks.ubc[n].used = false;
-}
-
-int sh4_ubc_insert(struct sh4_target *t, enum bp_kind kind, uint32_t addr, uint32_t len,
-                   struct err *err)
-{
-    unsigned parts = kind != BP_HARD && len == 8 ? 2 : 1;
-    if (parts == 2)
-        len = 4;
-    for (unsigned i = 0; i < parts; i++) {
-        bool have = false;
-        for (unsigned n = 0; n < SH4_UBC_CHANNELS; n++)
-            have = have || sh4_ubc_same(&t->breaks.ubc[n], kind, addr + 4 * i, len);
-        int ret = have ? 0 : claim_channel(t, kind, addr + 4 * i, len, err);
-        if (ret < 0) {
-            if (i)
-                sh4_ubc_remove(t, kind, addr, len);
-            return ret;
-        }
-    }
-    return 0;
-}
-
 /* Where the program's own conditions are, in the order of the words below. */
 static const struct {
     uint32_t addr;
@@ -95,7 +13,8 @@ static const struct {
     { SH4_BAMRB, 1 }, { SH4_BDRB, 4 }, { SH4_BDMRB, 4 },
 };
 
-/* Before the first change since the program ran with its own: they are kept. */
+/* Keeps the program's own conditions before they are changed for the first time since it ran with
+ * them. */
 static int take_ubc(struct sh4_target *t, struct err *err)
 {
     struct sh4_ubc_regs *p = &t->breaks.prog_ubc;
@@ -191,7 +110,9 @@ int sh4_ubc_channel(struct sh4_target *t, unsigned n, uint32_t bar, uint8_t bamr
 static int program_data(struct sh4_target *t, const struct sh4_ubc_channel *c, struct err *err)
 {
     int ret = sh4_agent_poke(t, SH4_BDRB, 4, c->data, err);
-    return ret < 0 ? ret : sh4_agent_poke(t, SH4_BDMRB, 4, ~c->data_mask, err);
+    if (ret < 0)
+        return ret;
+    return sh4_agent_poke(t, SH4_BDMRB, 4, ~c->data_mask, err);
 }
 
 /* The agent writes BBRA, BBRB and BRCR itself as the last thing before the program runs. */
@@ -207,8 +128,8 @@ int sh4_ubc_program(struct sh4_target *t, bool step, struct err *err)
             ret = sh4_ubc_channel(t, 0, t->seen.bar_known[0] ? t->seen.bar[0] : t->regs.pc,
                                   REG_MASK(SH4_BAMR_BASM), err);
             t->seen.bar_known[0] = true;
-            t->seen.bar[0] = 1; /* wherever the step ends: no address a channel may have */
-            bbr[0] = bbr_of(BP_HARD);
+            t->seen.bar[0] = 1; /* an address that no channel may have, wherever the step ends */
+            bbr[0] = sh4_ubc_bbr(false, true, false);
             brcr |= REG_MASK(SH4_BRCR_PCBA);
         } else if (c->used && !(step && c->kind == BP_HARD &&
                                 c->addr == t->regs.pc)) { /* else it would stop where it stands */

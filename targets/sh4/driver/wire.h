@@ -1,10 +1,11 @@
-/* What the tables of wire.c are made of: as the members of struct sh4_wire. */
+/* The functions in wire.c's tables: each is as the member of struct sh4_wire that it is named
+ * after. */
 #ifndef TARGETS_SH4_DRIVER_WIRE_H
 #define TARGETS_SH4_DRIVER_WIRE_H
 
 #include "targets/sh4/driver/state.h"
 
-/* Over JTAG, a stream, a serial line or a network loader, as the name says. */
+/* The name says the wire: JTAG, a byte stream, a serial line, a network loader. */
 int sh4_jtag_connect(struct sh4_link *l, struct err *err);
 int sh4_jtag_command(struct sh4_link *l, unsigned ti, struct err *err);
 int sh4_jtag_ask_for_ring(struct sh4_link *l, uint32_t word, uint32_t full, struct err *err);

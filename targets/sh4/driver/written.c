@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/driver/driver.h"
 #include "targets/sh4/code/sites.h"
@@ -27,7 +28,9 @@ int sh4_note_written(struct sh4_target *t, uint32_t lo, uint32_t hi, struct err 
 {
     enum { NEAR = 4096 };
     bool apart = t->span.hi && (lo > t->span.hi + NEAR || hi + NEAR < t->span.lo);
-    int ret = apart ? sh4_sync_written(t, err) : 0;
+    int ret = 0;
+    if (apart)
+        ret = sh4_sync_written(t, err);
     t->span.lo = t->span.hi ? MIN(t->span.lo, lo) : lo;
     t->span.hi = MAX(t->span.hi, hi);
     return ret;
@@ -57,14 +60,14 @@ void sh4_image_note_written(struct sh4_target *t, uint32_t addr, const uint8_t *
         return;
     addr = sh4_canonical32(addr);
     struct sh4_written_piece *p = sh4_written_at(w, addr);
-    p = p ? p : new_piece(w, addr, len);
+    p = EITHER(p, new_piece(w, addr, len));
     if (!p)
         return;
     size_t at = addr - p->addr, end = at + len;
     if (end > p->cap) {
         size_t cap = MAX(2 * p->cap, end);
         uint8_t *data = w->total + cap - p->cap > WRITTEN_MOST ? NULL : realloc(p->data, cap);
-        if (!data) /* too much to keep: then it is as without a search */
+        if (!data) /* too much to keep: it is not searched */
             return;
         w->total += cap - p->cap;
         p->data = data;

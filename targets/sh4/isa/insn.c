@@ -29,6 +29,16 @@ static bool is_instruction(uint16_t op)
            sh4_decode(op, false, true);
 }
 
+/* Bytes that MOV.W or MOV.L @(disp,PC) loads; 0 for MOVA. */
+static uint8_t loaded_bytes(uint16_t op)
+{
+    switch (op >> 12) {
+    case 0x9: return 2;
+    case 0xD: return 4;
+    default: return 0;
+    }
+}
+
 size_t sh4_insn(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian, struct insn *out)
 {
     uint32_t data;
@@ -49,7 +59,7 @@ size_t sh4_insn(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian,
     out->has_data = sh4_pc_relative(op, (uint32_t)pc, &data);
     if (out->has_data) {
         out->data = data;
-        out->data_bytes = op >> 12 == 0x9 ? 2 : op >> 12 == 0xD ? 4 : 0;
+        out->data_bytes = loaded_bytes(op);
     }
     bool pr = !sh4_decode(op, false, false) && sh4_decode(op, true, false),
          sz = !sh4_decode(op, false, false) && !pr;

@@ -25,11 +25,11 @@ enum sh4_insn_id sh4_decode(uint16_t opcode, bool pr, bool sz)
 }
 
 /* Sign-extended first, doubled after: the other order breaks 8-bit displacements 0x40..0xBF. */
-static uint32_t branch8(uint16_t op, uint32_t pc)
+static uint32_t branch8_target(uint16_t op, uint32_t pc)
 {
     return pc + 4 + 2 * (uint32_t)(int32_t)(int8_t)(op & 0xFF);
 }
-static uint32_t branch12(uint16_t op, uint32_t pc)
+static uint32_t branch12_target(uint16_t op, uint32_t pc)
 {
     int32_t disp = (op & 0xFFF) - (op & 0x800 ? 0x1000 : 0);
     return pc + 4 + 2 * (uint32_t)disp;
@@ -42,15 +42,15 @@ struct sh4_flow sh4_flow(uint16_t op, uint32_t pc)
     case SH4_BT_S:
     case SH4_BF_S:
         f.kind = SH4_FLOW_BRANCH;
-        f.target = branch8(op, pc);
+        f.target = branch8_target(op, pc);
         return f;
     case SH4_BRA:
         f.kind = SH4_FLOW_BRA;
-        f.target = branch12(op, pc);
+        f.target = branch12_target(op, pc);
         return f;
     case SH4_BSR:
         f.kind = SH4_FLOW_CALL;
-        f.target = branch12(op, pc);
+        f.target = branch12_target(op, pc);
         return f;
     case SH4_JSR_ATRM: f.kind = SH4_FLOW_CALL_REG; return f;
     case SH4_BSRF_RM: f.kind = SH4_FLOW_CALL_REL; return f;
@@ -65,7 +65,7 @@ struct sh4_flow sh4_flow(uint16_t op, uint32_t pc)
     case SH4_BT:
     case SH4_BF:
         f.kind = SH4_FLOW_BRANCH;
-        f.target = branch8(op, pc);
+        f.target = branch8_target(op, pc);
         break;
     case SH4_TRAPA_IMM:
         f.kind = SH4_FLOW_TRAPA;
@@ -169,15 +169,19 @@ static unsigned reg_field(const struct text_ctx *c, char which)
     return (c->row->mask & 0x0F00) == 0x0F00 ? lo : hi;
 }
 
+/* What a displacement is counted in, by the mnemonic: mov.l and mova by 4, mov.w by 2. */
+static unsigned disp_scale(const char *text)
+{
+    if (strncmp(text + 3, ".l", 2) == 0 || text[3] == 'a')
+        return 4;
+    return strncmp(text + 3, ".w", 2) == 0 ? 2 : 1;
+}
+
 static int put_disp(const struct text_ctx *c, char *out, size_t cap)
 {
-    const char *t = c->row->text;
-    unsigned scale = strncmp(t + 3, ".l", 2) == 0 || t[3] == 'a' ? 4
-                     : strncmp(t + 3, ".w", 2) == 0              ? 2
-                                                                 : 1;
     unsigned disp =
         c->op & (c->op >> 12 == 1 || c->op >> 12 == 5 || c->op >> 12 == 8 ? 0x0Fu : 0xFFu);
-    return snprintf(out, cap, "%u", disp * scale);
+    return snprintf(out, cap, "%u", disp * disp_scale(c->row->text));
 }
 
 static int put_imm(const struct text_ctx *c, char *out, size_t cap)

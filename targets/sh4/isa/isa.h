@@ -64,6 +64,9 @@ struct sh4_flow {
 /* sh4_flow - control flow of the instruction `opcode` at `pc`. Pure. */
 struct sh4_flow sh4_flow(uint16_t opcode, uint32_t pc);
 
+/* sh4_flow_bytes - how many the instruction has with its delay slot: where it falls through. */
+static inline uint32_t sh4_flow_bytes(const struct sh4_flow *f) { return f->slot ? 4 : 2; }
+
 /* sh4_pc_relative - MOV.W/MOV.L @(disp,PC) and MOVA: true and the address it refers to.
  * Source: PC+4+disp*2 for words, (PC & ~3)+4+disp*4 for longs and MOVA. */
 bool sh4_pc_relative(uint16_t opcode, uint32_t pc, uint32_t *addr);

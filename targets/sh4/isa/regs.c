@@ -56,6 +56,10 @@ static const struct {
 static const struct sh4_reg_info table[] = { SH4_REGS(INFO) };
 #undef INFO
 
+const uint32_t sh4_pmcr[2] = { SH4_PMCR1, SH4_PMCR2 };
+const uint32_t sh4_pmctr_high[2] = { SH4_PMCTR1H, SH4_PMCTR2H };
+const uint32_t sh4_pmctr_low[2] = { SH4_PMCTR1L, SH4_PMCTR2L };
+
 const struct sh4_reg_info *sh4_reg_table(size_t *n)
 {
     *n = ARRAY_LEN(table);
@@ -63,15 +67,17 @@ const struct sh4_reg_info *sh4_reg_table(size_t *n)
 }
 
 /* Area 7 addresses (physical, through the TLB) stand for the same registers. */
-static uint32_t p4(uint32_t address)
+static uint32_t p4_address(uint32_t address)
 {
-    return (address & 0xFF000000u) == 0x1F000000u ? address | 0xE0000000u : address;
+    if ((address & 0xFF000000u) == 0x1F000000u)
+        return address | 0xE0000000u;
+    return address;
 }
 
 const struct sh4_reg_info *sh4_reg_at(uint32_t address)
 {
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
-        if (table[i].address == p4(address))
+        if (table[i].address == p4_address(address))
             return &table[i];
     return NULL;
 }
@@ -87,7 +93,7 @@ const struct sh4_reg_info *sh4_reg_named(const char *name)
 const struct reg_field *sh4_reg_fields(uint32_t address, size_t *n)
 {
     for (size_t i = 0; i < ARRAY_LEN(described); i++)
-        if (described[i].address == p4(address)) {
+        if (described[i].address == p4_address(address)) {
             *n = described[i].nfields;
             return described[i].fields;
         }

@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 #include "probe/base/reg.h"
+#include "targets/address.h"
 
-/* Address bits that tell where in physical memory something is; those above tell by which area it
- * is reached (SH7750 hardware manual, section 3, physical address space). */
-#define SH4_PHYS 0x1FFFFFFFu
+/* The bits of an address that say where in physical memory something is. */
+#define SH4_PHYS ADDRESS_PHYSICAL
 
 /* ---- core registers ---- */
 
@@ -480,6 +480,10 @@ struct sh4_reg_info {
     uint32_t reset;
     const char *meaning;
 };
+
+/* Registers of performance counters 1 and 2, by counter less 1: control, the count's high and low
+ * word. */
+extern const uint32_t sh4_pmcr[2], sh4_pmctr_high[2], sh4_pmctr_low[2];
 
 /* sh4_reg_table - every row of SH4_REGS in ascending order of address; static lifetime. */
 const struct sh4_reg_info *sh4_reg_table(size_t *n);

@@ -1,9 +1,10 @@
 /* SH-4 pipeline time: two-way in-order issue, latencies, unit occupancy, branch costs.
  *
- * The whole state is struct sh4_pipe; sh4_pipe_settle makes equal situations equal bytes, and block
- * timing is memoised on that. Cache misses and other waits freeze the whole pipeline; they only add
- * to the clock and never enter this state. Pure functions. Sources: reference sections 5.1-5.5
- * (GCC's sh4.md and sh_adjust_cost, SH7750 manual table 8.2, figure 8.3). */
+ * The whole state is struct sh4_pipe. sh4_pipe_settle makes equal situations equal bytes, and the
+ * timing of blocks is memoised by that. Cache misses and other waits freeze the whole pipeline;
+ * they only add to the clock, and never enter this state. Pure functions. Sources: GCC's
+ * config/sh/sh4.md and sh_adjust_cost(); SH7750 hardware manual, section 8 (table 8.2, figure 8.3).
+ */
 #ifndef TARGETS_SH4_ISA_TIMING_H
 #define TARGETS_SH4_ISA_TIMING_H
 

@@ -1,9 +1,10 @@
 /* The pipeline: what is issued when, by what each instruction reads and writes (timing.c). */
 #include "targets/sh4/isa/timing.h"
 #include <string.h>
+#include "probe/base/choice.h"
 #include "targets/sh4/isa/isa.h"
 
-/* First + second of one cycle: reference 5.1. Order MT EX BR LS FE CO. */
+/* First + second of one cycle: GCC's sh4.md. Order MT EX BR LS FE CO. */
 static const uint8_t may_pair[6][6] = {
     { 1, 1, 1, 1, 1, 0 }, { 1, 0, 1, 1, 1, 0 }, { 1, 1, 0, 1, 1, 0 },
     { 1, 1, 1, 0, 1, 0 }, { 1, 1, 1, 1, 0, 0 }, { 0, 0, 0, 0, 0, 0 },
@@ -26,11 +27,13 @@ static unsigned pending_cycles(const struct sh4_pipe *p, unsigned r)
 void sh4_pipe_settle(struct sh4_pipe *p)
 {
     for (unsigned r = 0; r < SH4_NRES; r++) {
-        p->ready[r] = (uint16_t)(p->ready[r] > p->base ? p->ready[r] - p->base : 0);
-        p->slack[r] = p->ready[r] ? p->slack[r] : 0;
+        p->ready[r] = (uint16_t)EXCESS(p->ready[r], p->base);
+        if (!p->ready[r])
+            p->slack[r] = 0;
     }
-    p->war_until = (uint16_t)(p->war_until > p->base ? p->war_until - p->base : 0);
-    p->war = p->war_until ? p->war : 0;
+    p->war_until = (uint16_t)EXCESS(p->war_until, p->base);
+    if (!p->war_until)
+        p->war = 0;
     p->base = 0;
 }
 
@@ -52,7 +55,7 @@ static unsigned usable_in(const struct sh4_pipe *p, const struct sh4_tdesc *d, u
         slack = 0;
     else if (!slack && d->store >> r & 1)
         slack = 1; /* an arithmetic result is picked up late by the store */
-    return ready > slack ? ready - slack : 0;
+    return EXCESS(ready, slack);
 }
 
 /* Cycles from the base until the operands and units are there; *fpu: what is waited for longest is
@@ -73,7 +76,7 @@ static unsigned operands_in(const struct sh4_pipe *p, const struct sh4_tdesc *d,
             continue;
         own -= d->dst[i].slack & 0x7F;
         unsigned slack = p->slack[r] & 0x80 ? 0 : p->slack[r];
-        ready = ready > slack ? ready - slack : 0;
+        ready = EXCESS(ready, slack);
         if (ready > own && ready - own > need) {
             need = ready - own;
             *fpu = true;
@@ -114,7 +117,7 @@ void sh4_pipe_issue(struct sh4_pipe *p, const struct sh4_tdesc *d, struct sh4_ti
     bool pair = p->open != PIPE_EMPTY && need == 0 && may_pair[p->open][d->group];
     if (!pair) {
         unsigned own = p->open != PIPE_EMPTY; /* the cycle of the instruction issued alone */
-        unsigned wait = need > own ? need - own : 0;
+        unsigned wait = EXCESS(need, own);
         *(fpu ? &t->freeze_fpu : &t->freeze_reg) += (uint16_t)wait;
         cycles = own + wait;
         advance_pipe(p, cycles);

@@ -1,3 +1,4 @@
+#include "probe/base/choice.h"
 #include "probe/base/hex.h"
 #include "targets/sh4/rsp/client.h"
 
@@ -24,7 +25,10 @@ int rsp_client_init(struct rsp_client *c, struct probe *p, struct err *err)
     c->probe = p;
     c->packet_size = RSP_PACKET_DEFAULT;
     c->lossless = stream_of(c)->traits(p) & STREAM_LOSSLESS;
-    c->timeout_ns = stream_of(c)->timeout_ms ? stream_of(c)->timeout_ms(p) * 1000000ull : 0;
+    if (stream_of(c)->timeout_ms)
+        c->timeout_ns = stream_of(c)->timeout_ms(p) * 1000000ull;
+    else
+        c->timeout_ns = 0;
     return stream_of(c)->flush(p, err);
 }
 
@@ -40,7 +44,9 @@ int rsp_greet(struct rsp_client *c, struct err *err) { return put_bytes(c, "+", 
 int rsp_send(struct rsp_client *c, const char *body, size_t n, struct err *err)
 {
     char frame[2 * RSP_BODY_MAX + 4];
-    size_t len = n <= RSP_BODY_MAX ? rsp_frame(frame, sizeof frame, body, n) : 0;
+    size_t len = 0;
+    if (n <= RSP_BODY_MAX)
+        len = rsp_frame(frame, sizeof frame, body, n);
     if (!len)
         return err_set(err, ERR_USAGE, "", "a packet of %zu bytes is too long", n);
     log_msg(c->probe->log, LOG_WIRE, "%s > %.100s", c->probe->name, body);
@@ -49,7 +55,7 @@ int rsp_send(struct rsp_client *c, const char *body, size_t n, struct err *err)
 
 /* ---- receiving ---- */
 
-/* One thing from the stream: 1 with *ev, 0 at the deadline. */
+/* Takes one item from the stream: 1 with *ev, 0 at the deadline. */
 static int next_byte(struct rsp_client *c, uint64_t until, enum rsp_event *ev, struct err *err)
 {
     for (;;) {
@@ -59,8 +65,7 @@ static int next_byte(struct rsp_client *c, uint64_t until, enum rsp_event *ev, s
                 return 1;
         }
         uint64_t now = stream_of(c)->now_ns(c->probe);
-        int n =
-            stream_of(c)->read(c->probe, c->raw, sizeof c->raw, until > now ? until - now : 0, err);
+        int n = stream_of(c)->read(c->probe, c->raw, sizeof c->raw, EXCESS(until, now), err);
         if (n <= 0)
             return n;
         c->raw_at = 0;
@@ -133,9 +138,9 @@ bool rsp_repeats(const struct rsp_client *c) { return hash_of(c) == c->last_hash
 
 void rsp_remember(struct rsp_client *c) { c->last_hash = hash_of(c); }
 
-/* What came unasked: late answers, console output. A stub that waits for '+' says its packet again
- * for every other byte (sh-stub.c, KallistiOS): a question that is sent meanwhile only makes more
- * of them, so after a doubtful one there is silence first. */
+/* Drops what came unasked: late answers, console output. A stub that waits for '+' repeats its
+ * packet for every other byte (sh-stub.c, KallistiOS), and a question sent meanwhile only makes it
+ * repeat more. So after a doubtful question nothing is sent until it is silent. */
 static int drain_input(struct rsp_client *c, struct err *err)
 {
     uint64_t settle =
@@ -221,7 +226,7 @@ int rsp_try_in_turn(struct rsp_client *c, const char *body, uint64_t usual_ns, s
         ret = await_answer(c, rsp_patience(c, LOSSLESS_NS), true, err);
     if (ret <= 0)
         return ret;
-    c->doubtful = !is_stop(c); /* else both were answered, or "?" was */
+    c->doubtful = !is_stop(c); /* otherwise both were answered, or "?" was */
     return c->doubtful;
 }
 
@@ -248,12 +253,11 @@ int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err)
         c->repeated += ret == 0;
         c->doubtful |= ret == 0; /* two answers may be on their way */
     }
-    return ret > 0   ? 0
-           : ret < 0 ? ret
-                     : err_set(err, ERR_TIMEOUT,
-                               "does its program run, so that the stub cannot answer? is the baud "
-                               "rate right?",
-                               "%s: no answer to '%.40s'", c->probe->name, body);
+    if (ret)
+        return MIN(ret, 0);
+    return err_set(err, ERR_TIMEOUT,
+                   "does its program run, so that the stub cannot answer? is the baud rate right?",
+                   "%s: no answer to '%.40s'", c->probe->name, body);
 }
 
 /* Lines of the program's console, as they end. */

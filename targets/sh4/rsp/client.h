@@ -17,26 +17,27 @@ struct rsp_client {
     bool lossless;    /* the stream's trait */
     bool no_ack;      /* QStartNoAckMode was accepted */
     bool doubtful;    /* a packet was repeated: its second answer may still come */
-    bool never_acks;  /* it answers without: an answer alone is enough */
+    bool never_acks;  /* it does not acknowledge: an answer alone is enough */
     bool want_output; /* 'O' packets are answers, not the program's console */
-    /* the question is one that a stop reply answers; to any other a stop reply is old news */
+    /* a stop reply answers this question; to any other question it is old */
     bool want_stop;
     size_t packet_size;  /* of the stub, characters between '$' and '#' */
     uint64_t heard_ns;   /* when the last answer came */
-    uint64_t timeout_ns; /* how long an answer may take, as --probe says; 0 it does not */
+    uint64_t timeout_ns; /* how long an answer may take, as --probe says; 0: it does not say */
     char line[160];      /* of the program's console, for the log */
     size_t line_len;
-    uint32_t last_hash; /* of the last answer: a repetition of it is not the next one's */
+    uint32_t last_hash; /* hash of the last answer: a repetition of it is not the answer to the next
+                           question */
     char console[RSP_CONSOLE_BYTES]; /* the last of what the program printed through the stub */
     size_t console_len;
     uint64_t asked, repeated, damaged, stale, console_lost;
 };
 
-/* rsp_client_init - forgets everything and what has come; the stream is that of p. */
+/* rsp_client_init - forgets everything, also what was received; the stream is that of p. */
 int rsp_client_init(struct rsp_client *c, struct probe *p, struct err *err);
 
-/* rsp_send - sends a packet and waits for nothing. Continue and step are never repeated on silence:
- * a stub that got them would find the repetition in its way at the next stop. */
+/* rsp_send - sends a packet, and waits for nothing. Continue and step are never repeated on
+ * silence: a stub that got them would find the repetition at its next stop. */
 int rsp_send(struct rsp_client *c, const char *body, size_t n, struct err *err);
 
 /* rsp_receive - the next packet, in c->in.body until the next call: 1; 0: none within max_ns; < 0:
@@ -52,27 +53,27 @@ int rsp_ask(struct rsp_client *c, const char *body, size_t n, struct err *err);
 /* rsp_patience - how long to wait for an answer: what --probe says, else usual_ns. */
 uint64_t rsp_patience(const struct rsp_client *c, uint64_t usual_ns);
 
-/* rsp_try - once, with a deadline of its own, for questions a stub may never answer: 1 answered, 0
- * silence. */
+/* rsp_try - asks once, with a deadline of its own: for questions that a stub may never answer. 1:
+ * answered; 0: silence. */
 int rsp_try(struct rsp_client *c, const char *body, uint64_t max_ns, struct err *err);
 
-/* rsp_try_in_turn - the same on a lossless stream, where "?" behind the question tells a stub that
- * is late from one that is silent: a stub answers in turn, so a stop that comes first stands for
- * silence. usual_ns   until "?" is sent; it is waited for as long as --probe says */
+/* rsp_try_in_turn - the same on a lossless stream, where a "?" behind the question separates a late
+ * stub from a silent one. A stub answers in turn, so a stop that comes first means that it was
+ * silent.
+ * usual_ns   until "?" is sent; its answer is waited for as long as --probe says */
 int rsp_try_in_turn(struct rsp_client *c, const char *body, uint64_t usual_ns, struct err *err);
 
-/* rsp_repeats - c->in.body is the last answer once more. rsp_remember: it is an answer, to be known
- * when it comes again. */
+/* rsp_repeats - whether c->in.body is the last answer once more.
+ * rsp_remember - it is an answer, to be recognised if it comes again. */
 bool rsp_repeats(const struct rsp_client *c);
 void rsp_remember(struct rsp_client *c);
 
-/* rsp_greet - acknowledges what the stub said before anybody listened: some say their stop again
- * and again until then, one time for each byte that is no '+' (KallistiOS and GDB's sh-stub.c,
- * putpacket). */
+/* rsp_greet - acknowledges what the stub sent before anybody listened. Some repeat their stop until
+ * then, once for each byte that is no '+' (KallistiOS and GDB's sh-stub.c, putpacket). */
 int rsp_greet(struct rsp_client *c, struct err *err);
 
-/* rsp_acknowledged - waits for '+', '-' or a packet, at most max_ns: 1 a packet, in c->in.body; 0
- * one of the others (*nak tells) or nothing. */
+/* rsp_acknowledged - waits for '+', '-' or a packet, max_ns at most. 1: a packet, in c->in.body; 0:
+ * one of the others (*nak says which) or nothing. */
 int rsp_acknowledged(struct rsp_client *c, uint64_t max_ns, bool *nak, struct err *err);
 
 /* rsp_interrupt - the byte 0x03, outside of any packet. */

@@ -72,7 +72,9 @@ static enum rsp_event finish_packet(struct rsp_parser *p, uint8_t c)
     p->body[p->len] = 0;
     if (p->notification)
         return RSP_MORE;
-    return p->damaged || hi < 0 || lo < 0 || (hi << 4 | lo) != p->sum ? RSP_BAD : RSP_PACKET;
+    if (p->damaged || hi < 0 || lo < 0 || (hi << 4 | lo) != p->sum)
+        return RSP_BAD;
+    return RSP_PACKET;
 }
 
 static enum rsp_event take_char(struct rsp_parser *p, uint8_t c)

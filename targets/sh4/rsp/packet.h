@@ -28,10 +28,9 @@ struct rsp_parser {
 };
 
 /* rsp_parse - feeds bytes until one completes something
- * ev   what: body is valid until the next call
- * Returns how many bytes were used (all, with RSP_MORE); the rest is to be fed again. A '$' begins
- * a packet anew wherever it comes. Notifications ('%') are passed over. A parser begins as zeros.
- */
+ * ev   what it is; body is valid until the next call
+ * Returns how many bytes were used (all, with RSP_MORE); feed the rest again. A '$' begins a new
+ * packet wherever it comes. Notifications ('%') are skipped. A parser begins as zeros. */
 size_t rsp_parse(struct rsp_parser *p, const uint8_t *in, size_t n, enum rsp_event *ev);
 
 /* rsp_frame - "$body#sum", with the four characters that need it escaped

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "targets/sh4/rsp/rsp_priv.h"
 #include "targets/sh4/driver/driver.h"
 
@@ -12,14 +13,17 @@ enum { HELLO_MS = 1000, QEMU_MS = 300, LOOK_MS = 30, HELLOS = 2 };
 
 /* ---- attach and detach ---- */
 
-/* The one question that every stub answers, and a short one: a program that runs with nobody
- * listening leaves what was sent in its receiver of 16 bytes, which would be stuck with more
- * (SCIF). One whose program runs may have to be interrupted first. */
+/* The one question that every stub answers, and a short one. A stub whose program runs leaves what
+ * was sent in its receiver of 16 bytes, and more would block it (SCIF). Such a program may have to
+ * be interrupted first. */
 static int greet_stub(struct rsp_target *t, struct err *err)
 {
     int ret = rsp_greet(&t->c, err);
     for (int i = 0; ret == 0 && i < HELLOS; i++) {
-        ret = i == 1 ? rsp_interrupt(&t->c, err) : 0;
+        if (i == 1)
+            ret = rsp_interrupt(&t->c, err);
+        else
+            ret = 0;
         if (ret == 0)
             ret = rsp_try(&t->c, "?", rsp_patience(&t->c, HELLO_MS * MS), err);
     }
@@ -31,18 +35,21 @@ static int greet_stub(struct rsp_target *t, struct err *err)
                          : "stop the program in its stub first (gdb_init(), a breakpoint); is "
                            "anything else connected to it?",
                    "%s: no stub answers%s", t->probe->name,
-                   noise ? ", but bytes come that are no packets" : "");
+                   text_if(noise, ", but bytes come that are no packets"));
 }
 
 static bool power_of_two(unsigned long n) { return n && !(n & (n - 1)); }
 
-/* Hexadecimal. Flycast says 4096 where it means 1000, and is deaf from the first longer packet on:
- * digits that make a power of two only in decimal are that. */
+/* PacketSize is hexadecimal. Flycast says 4096 where it means 1000, and does not listen any more
+ * after the first longer packet. So digits that are a power of two only in decimal are taken as
+ * decimal. */
 static size_t packet_size(const char *text)
 {
     unsigned long hex = strtoul(text, NULL, 16),
                   decimal = text[strspn(text, "0123456789")] ? 0 : strtoul(text, NULL, 10);
-    return power_of_two(decimal) && !power_of_two(hex) ? decimal : hex;
+    if (power_of_two(decimal) && !power_of_two(hex))
+        return decimal;
+    return hex;
 }
 
 static void learn_features(struct rsp_target *t, bool *no_ack)
@@ -81,21 +88,24 @@ static int start_no_ack(struct rsp_target *t, struct err *err)
 static int learn_qemu(struct rsp_target *t, struct err *err)
 {
     static const char question[] = "qqemu.sstepbits";
-    int ret = t->c.lossless ? rsp_try_in_turn(&t->c, question, QEMU_MS * MS, err)
-                            : rsp_try(&t->c, question, rsp_patience(&t->c, 3 * QEMU_MS * MS), err);
+    int ret;
+    if (t->c.lossless)
+        ret = rsp_try_in_turn(&t->c, question, QEMU_MS * MS, err);
+    else
+        ret = rsp_try(&t->c, question, rsp_patience(&t->c, 3 * QEMU_MS * MS), err);
     t->q.qemu = t->q.trusts_step = ret > 0 && !strncmp(t->c.in.body, "ENABLE=", 7);
     return MIN(ret, 0);
 }
 
-/* Most stubs halt the program when somebody connects, and say the same signal as for a breakpoint:
- * what it was is seen by where it stands. */
+/* Most stubs halt the program when somebody connects, and send the same signal as for a breakpoint.
+ * What it was follows from where it stands. */
 static void name_found(struct rsp_target *t)
 {
     const struct rsp_bp *b = rsp_bp_at(t, (uint32_t)t->stop.pc);
     bool plain =
         t->stop.signal == RSP_SIGINT || t->stop.signal == RSP_SIGTRAP || t->stop.signal == 0;
     if (t->stop.reason == STOP_SIGNAL && plain && !t->user_break)
-        t->stop.reason = !b ? STOP_REQUEST : b->kind == BP_HARD ? STOP_HWBREAK : STOP_SWBREAK;
+        t->stop.reason = b ? rsp_bp_reason(b) : STOP_REQUEST;
 }
 
 static int learn_state(struct rsp_target *t, struct err *err)
@@ -128,8 +138,8 @@ static int seen_running(struct rsp_target *t, struct err *err)
 }
 
 /* lxdream lets the program run when somebody connects, says that it stands, and shows registers of
- * the moment. An interrupt that is not needed would be heard by some at the next run
- * (WashingtonDC), so it is sent only to a program that is seen to run. */
+ * the moment. Some stubs would take an unneeded interrupt at the next run (WashingtonDC), so it is
+ * sent only to a program that is seen to run. */
 static int make_stand(struct rsp_target *t, struct err *err)
 {
     int ret =
@@ -201,7 +211,7 @@ static int say_goodbye(struct rsp_target *t, struct err *err)
         return 0;
     if (ret == 0 && !strcmp(t->c.in.body, "OK"))
         return 0;
-    if (ret == 0) /* not known: let it run, it listens no more */
+    if (ret == 0) /* it does not know the packet: let it run, as it does not listen any more */
         return rsp_lost(t, rsp_send(&t->c, "c", 1, err));
     return err_set(err, (enum err_code) - ret, mine.hint, "%s", mine.what);
 }
@@ -212,7 +222,9 @@ static int op_detach(struct target *target, struct err *err)
     if (t->state == TARGET_DETACHED || t->state == TARGET_GONE)
         return t->state == TARGET_GONE ? rsp_need_halted(t, "detach", err) : 0;
     bool ran = t->state == TARGET_RUNNING;
-    int ret = ran && t->nbp ? halt_now(t, err) : 0;
+    int ret = 0;
+    if (ran && t->nbp)
+        ret = halt_now(t, err);
     while (ret == 0 && t->nbp) {
         struct rsp_bp *b = &t->bp[t->nbp - 1];
         ret = rsp_remove_bp(target, b->kind, b->addr, b->len, err);
@@ -220,7 +232,9 @@ static int op_detach(struct target *target, struct err *err)
     if (ret == 0 && t->state == TARGET_HALTED)
         ret = say_goodbye(t, err);
     t->state = t->state == TARGET_GONE ? TARGET_GONE : TARGET_DETACHED;
-    return ret < 0 ? err_prefix(err, ret, "detach") : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, "detach");
+    return 0;
 }
 
 /* ---- the rest ---- */
@@ -241,7 +255,11 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
     enum { RESET_PC = 0xA0000000u, LOOKS = 20 };
     struct rsp_target *t = rsp_of(target);
     const struct text_sink nowhere = { 0 };
-    int ret = t->state == TARGET_RUNNING ? halt_now(t, err) : rsp_need_halted(t, "reset", err);
+    int ret;
+    if (t->state == TARGET_RUNNING)
+        ret = halt_now(t, err);
+    else
+        ret = rsp_need_halted(t, "reset", err);
     for (size_t i = 0; ret == 0 && i < ARRAY_LEN(commands) && !t->q.no_rcmd; i++) {
         if (rsp_command(t, commands[i], &nowhere, NULL) < 0)
             continue;
@@ -256,10 +274,11 @@ static int op_reset(struct target *target, enum reset_mode mode, struct err *err
                 ret = MIN(rsp_receive(&t->c, 10 * MS, NULL, err), 0);
         }
     }
-    return ret < 0 ? ret
-                   : err_set(err, ERR_UNSUPPORTED,
-                             "reset the board by its button, or the emulator by its own command",
-                             "%s: this stub cannot reset its target", t->probe->name);
+    if (ret < 0)
+        return ret;
+    return err_set(err, ERR_UNSUPPORTED,
+                   "reset the board by its button, or the emulator by its own command",
+                   "%s: this stub cannot reset its target", t->probe->name);
 }
 
 static struct target_stop why_halted(struct target *target) { return rsp_of(target)->stop; }

@@ -16,6 +16,11 @@ struct rsp_bp *rsp_bp_at(struct rsp_target *t, uint32_t addr)
     return NULL;
 }
 
+enum stop_reason rsp_bp_reason(const struct rsp_bp *b)
+{
+    return b->kind == BP_HARD ? STOP_HWBREAK : STOP_SWBREAK;
+}
+
 static int write_trapa(struct rsp_target *t, struct rsp_bp *b, struct err *err)
 {
     uint8_t trap[2], seen[2];
@@ -44,11 +49,11 @@ static int by_stub(struct rsp_target *t, struct rsp_bp *b, struct err *err)
     t->q.no_z[type] = !*t->c.in.body;
     if (t->q.no_z[type])
         return 1;
-    return strcmp(t->c.in.body, "OK")
-               ? err_set(err, ERR_RESOURCE,
-                         "remove another one first; kinds and counts are the stub's",
-                         "%s: Z%u at %08x: %s", t->probe->name, type, b->addr, t->c.in.body)
-               : 0;
+    if (strcmp(t->c.in.body, "OK"))
+        return err_set(err, ERR_RESOURCE,
+                       "remove another one first; kinds and counts are the stub's",
+                       "%s: Z%u at %08x: %s", t->probe->name, type, b->addr, t->c.in.body);
+    return 0;
 }
 
 static int take_back(struct rsp_target *t, struct rsp_bp *b, struct err *err)
@@ -61,14 +66,16 @@ static int take_back(struct rsp_target *t, struct rsp_bp *b, struct err *err)
     return ret;
 }
 
-/* The same, and what was in memory before, if that can be seen: by the first one of its kind that
- * is set. A watchpoint that shows is none: redream writes an instruction over the data. */
+/* The same, and reads what was in memory before, if that shows: by the first one of its kind that
+ * is set. A watchpoint that shows is useless, as redream writes an instruction over the data. */
 static int by_stub_seen(struct rsp_target *t, struct rsp_bp *b, struct err *err)
 {
     uint8_t now[2];
     unsigned type = gdb_z_type(b->kind);
     bool look = !t->q.no_z[type] && (t->q.shows_z[type] || !t->q.z_known[type]);
-    int ret = look ? rsp_peek(t, b->addr, b->saved, 2, err) : 0;
+    int ret = 0;
+    if (look)
+        ret = rsp_peek(t, b->addr, b->saved, 2, err);
     if (ret == 0)
         ret = by_stub(t, b, err);
     if (ret == 0 && look && !t->q.z_known[type] && rsp_peek(t, b->addr, now, 2, NULL) == 0) {
@@ -82,7 +89,9 @@ static int by_stub_seen(struct rsp_target *t, struct rsp_bp *b, struct err *err)
     b->shown = false;
     t->q.no_z[type] = true;
     ret = take_back(t, b, err);
-    return ret < 0 ? ret : 1;
+    if (ret < 0)
+        return ret;
+    return 1;
 }
 
 int rsp_bp_make_way(struct rsp_target *t, uint32_t addr, size_t n, bool back, struct err *err)
@@ -131,8 +140,8 @@ int rsp_bp_restore(struct rsp_target *t, struct err *err)
         struct rsp_bp *b = &t->bp[i];
         if (b->written && rsp_peek(t, b->addr, seen, 2, NULL) == 0 && !memcmp(seen, trap, 2))
             continue;
-        /* Still there, it would be taken for the program's own. Where it is not, one does not ask:
-         * redream dies of it. */
+        /* If it is still there, it would be taken for the program's own. If it is not, it must not
+         * be asked for: redream crashes then. */
         if (b->shown && rsp_peek(t, b->addr, seen, 2, NULL) == 0 && !memcmp(seen, t->z_trap, 2))
             rsp_bp_lift(t, b, NULL);
         ret = rsp_bp_put(t, b, err);

@@ -37,7 +37,9 @@ int rsp_remove_bp(struct target *target, enum bp_kind kind, uint64_t addr, unsig
 {
     struct rsp_target *t = rsp_of(target);
     struct rsp_bp *b = find_breakpoint(t, kind, (uint32_t)addr, len);
-    int held = b ? rsp_hold(t, "remove a breakpoint", err) : 0;
+    int held = 0;
+    if (b)
+        held = rsp_hold(t, "remove a breakpoint", err);
     if (!b || held < 0)
         return held;
     int ret = rsp_bp_lift(t, b, err);

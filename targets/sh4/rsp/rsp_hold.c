@@ -1,5 +1,6 @@
 /* A program that runs is held for a moment: what every access to it needs. */
 #include "targets/sh4/rsp/rsp_priv.h"
+#include "probe/base/choice.h"
 
 #define HOLD_NS 1000000000ull
 
@@ -18,10 +19,12 @@ int rsp_await_stop(struct rsp_target *t, const char *what, struct err *err)
     int ret = rsp_hear_stop(t, max_ns, err);
     if (ret == 0)
         ret = rsp_knock_again(t, max_ns, err);
-    return ret == 0 ? no_interrupt(t, what, err) : ret;
+    if (ret != 0)
+        return ret;
+    return no_interrupt(t, what, err);
 }
 
-/* A program that was held goes on. If it cannot, poll tells that it stands. */
+/* Lets a program that was held run on. If that fails, the next poll reports that it stands. */
 static int go_on(struct rsp_target *t, struct err *err)
 {
     int ret = rsp_resume(&t->base, &(struct resume){ .kind = RESUME_CONTINUE }, err);
@@ -49,8 +52,8 @@ int rsp_hold(struct rsp_target *t, const char *what, struct err *err)
         go_on(t, NULL); /* it stopped, and where it stands could not be read */
     if (ret < 0)
         return ret;
-    /* A stop of the program's own that came first: the interrupt's answer follows, or never comes.
-     * Poll tells. */
+    /* A stop of the program's own came first: the interrupt's answer follows, or never comes. The
+     * next poll reports the stop. */
     b = rsp_bp_at(t, (uint32_t)t->stop.pc);
     bool own =
         t->stop.reason != STOP_SIGNAL ||
@@ -67,8 +70,10 @@ int rsp_let_go(struct rsp_target *t, int held, int ret, struct err *err)
 {
     if (held <= 0 || t->state != TARGET_HALTED)
         return ret;
-    int went = go_on(t, ret < 0 ? NULL : err);
-    return ret < 0 ? ret : went;
+    int went = go_on(t, err_unless(ret < 0, err));
+    if (ret < 0)
+        return ret;
+    return went;
 }
 
 int rsp_sample_pc(struct target *target, uint64_t *pc, struct err *err)
@@ -85,5 +90,7 @@ int rsp_sample_pc(struct target *target, uint64_t *pc, struct err *err)
     *pc = t->stop.pc;
     t->samples++;
     int ret = rsp_let_go(t, held, 0, err);
-    return ret < 0 ? ret : 1;
+    if (ret < 0)
+        return ret;
+    return 1;
 }

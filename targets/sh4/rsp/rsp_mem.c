@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "targets/sh4/isa/regs.h"
+#include "targets/sh4/isa/widths.h"
 #include "targets/sh4/rsp/rsp_priv.h"
 
 static bool is_io(uint32_t addr)
@@ -15,12 +17,14 @@ static size_t read_piece(const struct rsp_target *t, uint32_t addr, unsigned wid
 {
     if (!is_io(addr))
         return MIN(len, rsp_mem_most(t));
-    const struct sh4_reg_info *r = width ? NULL : sh4_reg_at(addr & ~3u);
+    const struct sh4_reg_info *r = NULL;
+    if (!width)
+        r = sh4_reg_at(addr & ~3u);
     if (r && addr % 4 == 0 && len >= r->bits / 8u)
         return r->bits / 8u;
     if (width)
         return width;
-    return addr % 4 == 0 && len >= 4 ? 4 : addr % 2 == 0 && len >= 2 ? 2 : 1;
+    return sh4_widest_access(addr, len);
 }
 
 static int check_width(uint64_t addr, unsigned width, size_t len, struct err *err)
@@ -63,8 +67,10 @@ static int write_pieces(struct rsp_target *t, uint32_t addr, unsigned width, con
         buf += n;
         len -= n;
     }
-    back = rsp_bp_make_way(t, from, all, true, ret < 0 ? NULL : err);
-    return ret < 0 ? ret : back;
+    back = rsp_bp_make_way(t, from, all, true, err_unless(ret < 0, err));
+    if (ret < 0)
+        return ret;
+    return back;
 }
 
 int rsp_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *buf, size_t len,
@@ -73,9 +79,9 @@ int rsp_read_mem(struct target *target, uint64_t addr, unsigned width, uint8_t *
     struct rsp_target *t = rsp_of(target);
     int ret = check_width(addr, width, len, err),
         held = ret < 0 ? ret : rsp_hold(t, "read memory", err);
-    return held < 0
-               ? held
-               : rsp_let_go(t, held, read_pieces(t, (uint32_t)addr, width, buf, len, err), err);
+    if (held < 0)
+        return held;
+    return rsp_let_go(t, held, read_pieces(t, (uint32_t)addr, width, buf, len, err), err);
 }
 
 int rsp_write_mem(struct target *target, uint64_t addr, unsigned width, const uint8_t *buf,
@@ -84,7 +90,7 @@ int rsp_write_mem(struct target *target, uint64_t addr, unsigned width, const ui
     struct rsp_target *t = rsp_of(target);
     int ret = check_width(addr, width, len, err),
         held = ret < 0 ? ret : rsp_hold(t, "write memory", err);
-    return held < 0
-               ? held
-               : rsp_let_go(t, held, write_pieces(t, (uint32_t)addr, width, buf, len, err), err);
+    if (held < 0)
+        return held;
+    return rsp_let_go(t, held, write_pieces(t, (uint32_t)addr, width, buf, len, err), err);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/hex.h"
 #include "probe/base/bytes.h"
 #include "targets/sh4/isa/regs.h"
@@ -60,17 +61,23 @@ int rsp_command(struct rsp_target *t, const char *text, const struct text_sink *
     return rsp_lost(t, ret);
 }
 
+static const char *step_method(const struct rsp_target *t)
+{
+    if (t->q.no_step)
+        return "by breakpoints";
+    if (t->q.trusts_step)
+        return "the stub's own";
+    return "the stub's own, branches worked out here";
+}
+
 static void show_stub(const struct rsp_target *t, const struct text_sink *out)
 {
     uint64_t sent = 0, received = 0;
     t->probe->driver->stream->stats(t->probe, &sent, &received, NULL);
     sink_printf(out, "%s: %u registers in `g`%s, packets of %zu, %s\n", t->probe->name,
-                t->all_words, t->words != t->all_words ? " (some of its own)" : "",
+                t->all_words, text_if(t->words != t->all_words, " (some of its own)"),
                 t->c.packet_size, t->c.no_ack ? "no acknowledgement" : "acknowledged");
-    sink_printf(out, "steps: %s; registers written by %s; %s\n",
-                t->q.no_step       ? "by breakpoints"
-                : t->q.trusts_step ? "the stub's own"
-                                   : "the stub's own, branches worked out here",
+    sink_printf(out, "steps: %s; registers written by %s; %s\n", step_method(t),
                 t->q.no_P ? "G" : "P",
                 t->q.no_interrupt ? "cannot be interrupted" : "interrupted by 0x03");
     if (t->q.pc_lags)
@@ -79,7 +86,7 @@ static void show_stub(const struct rsp_target *t, const struct text_sink *out)
             "a step goes on where it would have gone before the PC was written: mended here\n");
     for (unsigned i = 0; i < ARRAY_LEN(t->q.no_z); i++)
         if (t->q.no_z[i])
-            sink_printf(out, "no Z%u%s\n", i, i ? "" : ": breakpoints are written into memory");
+            sink_printf(out, "no Z%u%s\n", i, text_if(!i, ": breakpoints are written into memory"));
     sink_printf(out,
                 "%llu questions, %llu repeated, %llu damaged packets, %llu stale answers, %llu "
                 "samples; %llu bytes sent, %llu received\n",
@@ -101,15 +108,17 @@ static int cmd_stub(void *ctx, int argc, char **argv, const struct text_sink *ou
     }
     for (int i = 1; i < argc; i++) {
         size_t at = strlen(text);
-        snprintf(text + at, sizeof text - at, "%s%s", at ? " " : "", argv[i]);
+        snprintf(text + at, sizeof text - at, "%s%s", text_if(at, " "), argv[i]);
     }
     int held = rsp_hold(t, "stub", err);
-    return held < 0 ? held : rsp_let_go(t, held, rsp_command(t, text, out, err), err);
+    if (held < 0)
+        return held;
+    return rsp_let_go(t, held, rsp_command(t, text, out, err), err);
 }
 
 /* ---- counters ---- */
 
-static int read16(struct rsp_target *t, uint32_t addr, uint16_t *v, struct err *err)
+static int peek_halfword(struct rsp_target *t, uint32_t addr, uint16_t *v, struct err *err)
 {
     uint8_t b[2];
     int ret = rsp_peek(t, addr, b, 2, err);
@@ -118,7 +127,7 @@ static int read16(struct rsp_target *t, uint32_t addr, uint16_t *v, struct err *
     return ret;
 }
 
-static int write16(struct rsp_target *t, uint32_t addr, uint16_t v, struct err *err)
+static int poke_halfword(struct rsp_target *t, uint32_t addr, uint16_t v, struct err *err)
 {
     uint8_t b[2];
     put16(b, v, t->base.big_endian);
@@ -129,15 +138,15 @@ static int write16(struct rsp_target *t, uint32_t addr, uint16_t v, struct err *
  * not keep the value. */
 static int arm_one(struct rsp_target *t, unsigned n, uint16_t code, struct err *err)
 {
-    uint32_t at = n ? SH4_PMCR2 : SH4_PMCR1;
+    uint32_t at = sh4_pmcr[n];
     uint16_t on = (uint16_t)(REG_MASK(SH4_PMCR_PMEN) | REG_MASK(SH4_PMCR_PMST) | code), seen = 0;
-    int ret = write16(t, at, 0, err);
+    int ret = poke_halfword(t, at, 0, err);
     if (ret == 0)
-        ret = write16(t, at, (uint16_t)REG_MASK(SH4_PMCR_PMCLR), err);
+        ret = poke_halfword(t, at, (uint16_t)REG_MASK(SH4_PMCR_PMCLR), err);
     if (ret == 0)
-        ret = write16(t, at, on, err);
+        ret = poke_halfword(t, at, on, err);
     if (ret == 0)
-        ret = read16(t, at, &seen, err);
+        ret = peek_halfword(t, at, &seen, err);
     if (ret == 0 && seen != on)
         ret = err_set(
             err, ERR_UNSUPPORTED,
@@ -164,13 +173,15 @@ int rsp_counters_arm(struct target *target, const uint16_t code[2], struct err *
     for (unsigned n = 0; held >= 0 && ret == 0 && n < 2; n++)
         if (code[n])
             ret = arm_one(t, n, code[n], err);
-    return held < 0 ? held : rsp_let_go(t, held, err_prefix(err, ret, "arm counters"), err);
+    if (held < 0)
+        return held;
+    return rsp_let_go(t, held, err_prefix(err, ret, "arm counters"), err);
 }
 
 /* The stub's own code counts too: H, L, H again until the two agree. */
 static int read_one(struct rsp_target *t, unsigned n, uint64_t *value, struct err *err)
 {
-    uint32_t at = n ? SH4_PMCTR2H : SH4_PMCTR1H;
+    uint32_t at = sh4_pmctr_high[n];
     uint8_t hi[4], lo[4], again[4];
     for (int i = 0; i < 4; i++) {
         int ret = rsp_peek(t, at, hi, 4, err);
@@ -196,7 +207,7 @@ static int read_both(struct rsp_target *t, struct counter_values *out, struct er
         uint16_t pmcr = 0;
         int ret = read_one(t, n, &v.value[n], err);
         if (ret == 0)
-            ret = read16(t, n ? SH4_PMCR2 : SH4_PMCR1, &pmcr, err);
+            ret = peek_halfword(t, sh4_pmcr[n], &pmcr, err);
         if (ret < 0)
             return err_prefix(err, ret, "read counters");
         v.code[n] = (uint16_t)REG_GET(pmcr, SH4_PMCR_PMM);
@@ -210,7 +221,9 @@ int rsp_counters_read(struct target *target, struct counter_values *out, struct 
 {
     struct rsp_target *t = rsp_of(target);
     int ret = have_counters(t, err), held = ret < 0 ? ret : rsp_hold(t, "read counters", err);
-    return held < 0 ? held : rsp_let_go(t, held, read_both(t, out, err), err);
+    if (held < 0)
+        return held;
+    return rsp_let_go(t, held, read_both(t, out, err), err);
 }
 
 static int show_counters(struct rsp_target *t, const struct text_sink *out, struct err *err)
@@ -237,7 +250,9 @@ static int cmd_perf(void *ctx, int argc, char **argv, const struct text_sink *ou
         ret = sh4_find_event(argv[i], &code[i - 2], err);
     if (!show && ret == 0)
         ret = rsp_counters_arm(&t->base, code, err);
-    return ret < 0 ? ret : show_counters(t, out, err);
+    if (ret < 0)
+        return ret;
+    return show_counters(t, out, err);
 }
 
 const struct monitor_command rsp_monitor[] = {

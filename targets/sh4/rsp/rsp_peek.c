@@ -7,17 +7,23 @@
 
 enum { OVERHEAD = 32 }; /* "X12345678,1000:" and its frame */
 
+/* What helps where the stub has refused to read or, as refused_write says, to write at addr. */
+static const char *refusal_hint(uint32_t addr, bool refused_write)
+{
+    if (refused_write)
+        return "this stub writes no memory (redream's does not): let the emulator load the program "
+               "itself";
+    if (addr >= 0xE0000000u)
+        return "this stub may keep on-chip registers to itself (KallistiOS' does); copy them to "
+               "RAM on the board";
+    return "is there memory at that address?";
+}
+
 static int peek_refused(struct rsp_target *t, const char *what, uint32_t addr, struct err *err)
 {
-    bool p4 = addr >= 0xE0000000u, none = *what == 'w' && !*t->c.in.body;
-    return err_set(err, ERR_FAULT,
-                   none ? "this stub writes no memory (redream's does not): let the emulator load "
-                          "the program itself"
-                   : p4 ? "this stub may keep on-chip registers to itself (KallistiOS' does); copy "
-                          "them to RAM on the board"
-                        : "is there memory at that address?",
-                   "%s: %s %08x: %s", t->probe->name, what, addr,
-                   *t->c.in.body ? t->c.in.body : "not supported");
+    bool writes_none = *what == 'w' && !*t->c.in.body;
+    return err_set(err, ERR_FAULT, refusal_hint(addr, writes_none), "%s: %s %08x: %s",
+                   t->probe->name, what, addr, *t->c.in.body ? t->c.in.body : "not supported");
 }
 
 /* Data in hex need two characters a byte. */
@@ -31,9 +37,9 @@ int rsp_peek(struct rsp_target *t, uint32_t addr, void *buf, size_t n, struct er
     int ret = rsp_question(t, err, "m%x,%zx", addr, n);
     if (ret < 0)
         return ret;
-    return t->c.in.len == 2 * n && hex_decode(buf, t->c.in.body, n)
-               ? 0
-               : peek_refused(t, "read", addr, err);
+    if (t->c.in.len == 2 * n && hex_decode(buf, t->c.in.body, n))
+        return 0;
+    return peek_refused(t, "read", addr, err);
 }
 
 /* Binary halves what a serial line carries; whether the stub takes it is asked with no bytes at
@@ -61,5 +67,7 @@ int rsp_poke(struct rsp_target *t, uint32_t addr, const void *buf, size_t n, str
     int ret = rsp_lost(t, rsp_ask(&t->c, text, (size_t)at + (binary ? n : 2 * n), err));
     if (ret < 0)
         return ret;
-    return strcmp(t->c.in.body, "OK") ? peek_refused(t, "write", addr, err) : 0;
+    if (strcmp(t->c.in.body, "OK"))
+        return peek_refused(t, "write", addr, err);
+    return 0;
 }

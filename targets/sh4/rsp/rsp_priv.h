@@ -1,5 +1,5 @@
-/* Inside of the RSP target: its files, from the ground up. Numbers of registers are GDB's
- * (sh-tdep.c). */
+/* The RSP target's files, in the order in which they build on each other. Register numbers are
+ * GDB's (sh-tdep.c). */
 #ifndef TARGETS_SH4_RSP_RSP_PRIV_H
 #define TARGETS_SH4_RSP_RSP_PRIV_H
 
@@ -32,22 +32,23 @@ struct rsp_bp {
     uint8_t saved[2];
 };
 
-/* What a stub lacks or gets wrong, by what it answered. */
+/* What a stub lacks or gets wrong, as its answers have shown. */
 struct rsp_quirks {
     bool no_z[5];                /* Z0 to Z4 */
     bool shows_z[5], z_known[5]; /* its own breakpoints show in memory (KallistiOS since 2026,
                                     Flycast, redream) */
     bool no_P, no_X, X_known;
-    bool p;           /* single registers are shown, those too that `g` has not (lxdream) */
+    bool p;           /* `p` works, also for registers that `g` has not (lxdream) */
     bool swaps_banks; /* with SR.RB set it shows r0-r7 as bank 0 (Flycast) */
-    bool pc_lags; /* a step goes on where it would have gone before the PC was written (lxdream) */
-    bool no_step; /* 's' is refused */
-    bool trusts_step; /* a CPU that really steps (QEMU, emulators). Others work successors out, and
-                         some wrongly */
+    bool pc_lags;     /* after the PC was written, a step goes on from the old one (lxdream) */
+    bool no_step;     /* 's' is refused */
+    bool trusts_step; /* its CPU really steps (QEMU, emulators). Others compute successors, and some
+                         wrongly */
     bool pc_behind, pc_known; /* at a TRAPA of ours the stub reports the address behind it */
     bool no_interrupt;        /* 0x03 was not answered */
     bool no_rcmd;
-    bool qemu; /* it ends when an on-chip register is touched that it does not have */
+    bool qemu; /* it is QEMU, which ends when an on-chip register is accessed that it does not have
+                */
 };
 
 /* What is under way, until the stub's next stop. */
@@ -70,21 +71,24 @@ struct rsp_target {
     uint8_t z_trap[2]; /* what memory shows where a breakpoint of the stub's is */
     enum rsp_plan plan;
     struct resume how; /* as asked for */
-    uint32_t goal;     /* of the branch that is stepped; none with has_goal false */
+    uint32_t goal;     /* where the branch that is stepped goes; has_goal false: not known */
     bool branches, has_goal;
-    uint32_t pc_was;    /* before it was written */
-    bool pc_moved, lag; /* it was, since the last run; before this one */
-    /* RSP_STEP_SLOT: behind the slot, and where the branch goes. RSP_STEP_TO: the breakpoint */
+    uint32_t pc_was; /* before it was written */
+    bool pc_moved,
+        lag; /* pc_moved: the PC was written since the last run; lag: it was before this one */
+    /* RSP_STEP_SLOT: the address behind the slot, and where the branch goes. RSP_STEP_TO: the
+     * breakpoint */
     uint32_t step_from, slot_next, after_slot, temp;
-    bool temp_set, to_temp;   /* a breakpoint of ours is at temp; the step ends there */
+    bool temp_set,
+        to_temp; /* temp_set: a breakpoint of ours is at temp; to_temp: the step ends there */
     struct rsp_bp *lifted[2]; /* taken out for a step, put back at its end */
     unsigned nlifted;
     struct target_stop stop;
     bool has_stop, halt_wanted;
     bool user_break; /* the stop was one, says the stub */
     bool knocked;    /* 0x03 was sent since it runs */
-    bool listens;    /* it has been answered before, by a stop */
-    /* it ran into what stopped it, at trap_at: no step of ours ended there */
+    bool listens;    /* an interrupt was answered before, by a stop */
+    /* the program met what stopped it, at trap_at: no step of ours ended there */
     bool trapped;
     uint32_t trap_at;
     uint64_t halt_at_ns;
@@ -98,20 +102,20 @@ static inline struct rsp_target *rsp_of(struct target *t)
 }
 
 /* rsp_talk.c */
-/* notes that the stream is gone, if that is what ret says */
+/* Notes that the stream is gone, if ret says so. */
 int rsp_lost(struct rsp_target *t, int ret);
 int rsp_question(struct rsp_target *t, struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 int rsp_need_halted(struct rsp_target *t, const char *what, struct err *err);
 int rsp_knock(struct rsp_target *t, struct err *err); /* 0x03, once until the next stop */
-/* not answered: 1: now it is; 0: by none that listens */
+/* The interrupt was not answered. 1: it is now; 0: not by a stub that listens. */
 int rsp_knock_again(struct rsp_target *t, uint64_t max_ns, struct err *err);
-/* the stop that an interrupt brings, in c.in.body: 1; 0: none in time */
+/* Waits for the stop that an interrupt brings, in c.in.body: 1; 0: none in time. */
 int rsp_hear_stop(struct rsp_target *t, uint64_t max_ns, struct err *err);
 
 /* rsp_regs.c */
 int rsp_learn_layout(struct rsp_target *t, struct err *err);
-/* a stub that shows both is an emulator's, which steps its CPU */
+/* A stub that shows both banks is an emulator's, which steps its CPU. */
 int rsp_learn_banks(struct rsp_target *t, struct err *err);
 int rsp_regs_load(struct rsp_target *t, struct err *err);
 int rsp_set(struct rsp_target *t, unsigned n, uint32_t value, struct err *err);
@@ -126,31 +130,33 @@ int rsp_peek(struct rsp_target *t, uint32_t addr, void *buf, size_t n, struct er
 int rsp_poke(struct rsp_target *t, uint32_t addr, const void *buf, size_t n, struct err *err);
 
 /* rsp_bp.c */
-/* of those shown in n bytes: out, or in again */
+/* Takes breakpoints that show in these n bytes out, or puts them in again. */
 int rsp_bp_make_way(struct rsp_target *t, uint32_t addr, size_t n, bool back, struct err *err);
 struct rsp_bp *rsp_bp_at(struct rsp_target *t, uint32_t addr); /* a code breakpoint, or NULL */
+enum stop_reason rsp_bp_reason(const struct rsp_bp *b);        /* of a stop at a code breakpoint */
 int rsp_bp_put(struct rsp_target *t, struct rsp_bp *b, struct err *err);
 int rsp_bp_lift(struct rsp_target *t, struct rsp_bp *b, struct err *err);
-/* after the stub was lost: each is set anew */
+/* Sets each of them again after the stub was lost. */
 int rsp_bp_restore(struct rsp_target *t, struct err *err);
-/* n bytes that were read at addr, as the program has them */
+/* Changes n bytes that were read at addr to what the program has. */
 void rsp_bp_hide(const struct rsp_target *t, uint32_t addr, uint8_t *buf, size_t n);
-/* n bytes that will be written at addr: TRAPAs of ours stay, what they stand for is kept */
+/* Changes n bytes that will be written at addr: TRAPAs of ours stay, and what they replace is kept.
+ */
 void rsp_bp_keep_in(struct rsp_target *t, uint32_t addr, uint8_t *buf, size_t n);
-/* as the program has it */
+/* The instruction at addr, as the program has it. */
 int rsp_insn(struct rsp_target *t, uint32_t addr, uint16_t *insn, struct err *err);
 
 /* rsp_run.c */
 int rsp_resume(struct target *target, const struct resume *how, struct err *err);
 int rsp_halt(struct target *target, struct err *err);
 int rsp_poll(struct target *target, uint64_t max_ns, struct target_stop *stop, struct err *err);
-/* c.in.body is a stop reply: state and stop follow it */
+/* c.in.body is a stop reply: sets state and stop by it. */
 int rsp_take_stop(struct rsp_target *t, struct err *err);
 
 /* rsp_hold.c */
-/* the answer to rsp_knock(): 1 with it in c.in.body, or an error that names what */
+/* Waits for the answer to rsp_knock(): 1 with it in c.in.body, or an error that names what. */
 int rsp_await_stop(struct rsp_target *t, const char *what, struct err *err);
-/* 1: held for a moment by an interrupt, to be let go by rsp_let_go(); 0: it was halted. */
+/* Holds the program for a moment by an interrupt, until rsp_let_go(): 1. 0: it was halted. */
 int rsp_hold(struct rsp_target *t, const char *what, struct err *err);
 int rsp_let_go(struct rsp_target *t, int held, int ret, struct err *err);
 int rsp_sample_pc(struct target *target, uint64_t *pc, struct err *err);

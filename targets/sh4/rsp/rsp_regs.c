@@ -5,6 +5,7 @@
 
 #include "probe/base/hex.h"
 #include "probe/base/bytes.h"
+#include "probe/base/util.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/rsp/rsp_priv.h"
 
@@ -14,7 +15,11 @@
  * 23 words is taken to be in GDB's order. */
 static unsigned known_words(unsigned all)
 {
-    return all == 28 ? 23 : all == 67 ? 41 : all < RSP_NREGS ? all : RSP_NREGS;
+    switch (all) {
+    case 28: return 23;
+    case 67: return 41;
+    default: return MIN(all, (unsigned)RSP_NREGS);
+    }
 }
 
 static int bad_layout(struct rsp_target *t, size_t digits, struct err *err)
@@ -59,7 +64,9 @@ static void order_banks(struct rsp_target *t)
 /* The number under which the stub has it. */
 static unsigned at_stub(const struct rsp_target *t, unsigned n)
 {
-    return !t->q.swaps_banks || n < RSP_BANK0 || n >= RSP_NREGS ? n : n < RSP_BANK1 ? n + 8 : n - 8;
+    if (!t->q.swaps_banks || n < RSP_BANK0 || n >= RSP_NREGS)
+        return n;
+    return n < RSP_BANK1 ? n + 8 : n - 8;
 }
 
 int rsp_regs_load(struct rsp_target *t, struct err *err)
@@ -88,14 +95,17 @@ int rsp_regs_load(struct rsp_target *t, struct err *err)
 static int show_one(struct rsp_target *t, unsigned n, uint8_t *b, struct err *err)
 {
     int ret = rsp_question(t, err, "p%x", n);
-    return ret < 0 ? ret : t->c.in.len == 8 && hex_decode(b, t->c.in.body, 4);
+    if (ret < 0)
+        return ret;
+    return t->c.in.len == 8 && hex_decode(b, t->c.in.body, 4);
 }
 
 int rsp_learn_banks(struct rsp_target *t, struct err *err)
 {
     uint8_t b[4];
-    int ret =
-        t->words == RSP_SR + 1 && t->all_words == t->words ? show_one(t, RSP_BANK1, b, err) : 0;
+    int ret = 0;
+    if (t->words == RSP_SR + 1 && t->all_words == t->words)
+        ret = show_one(t, RSP_BANK1, b, err);
     if (ret < 0)
         return ret;
     t->q.p = ret > 0;
@@ -199,16 +209,21 @@ int rsp_read_reg(struct target *target, unsigned n, uint8_t *buf, struct err *er
         put32(buf, t->reg[n], target->big_endian);
         return 0;
     }
-    ret = t->q.p ? show_one(t, n, buf, err) : 0;
-    return ret < 0   ? ret
-           : ret > 0 ? 0
-                     : err_set(err, ERR_NOT_FOUND, "this stub's `g` ends before it",
-                               "%s: no register %u", t->probe->name, n);
+    if (t->q.p)
+        ret = show_one(t, n, buf, err);
+    else
+        ret = 0;
+    if (ret)
+        return MIN(ret, 0);
+    return err_set(err, ERR_NOT_FOUND, "this stub's `g` ends before it", "%s: no register %u",
+                   t->probe->name, n);
 }
 
 int rsp_write_reg(struct target *target, unsigned n, const uint8_t *buf, struct err *err)
 {
     struct rsp_target *t = rsp_of(target);
     int ret = rsp_need_halted(t, "write registers", err);
-    return ret < 0 ? ret : rsp_set(t, n, get32(buf, target->big_endian), err);
+    if (ret < 0)
+        return ret;
+    return rsp_set(t, n, get32(buf, target->big_endian), err);
 }

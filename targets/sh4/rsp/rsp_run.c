@@ -1,8 +1,10 @@
-/* Running, stepping and stops. A stub's own step is used where it can be trusted: between branches
- * by all, at branches by those that step a CPU. The others compute where a branch goes, and some
- * wrongly (bit 7 and bit 11 of displacements, BT/S, BF/S, BRAF, BSRF, RTE: GDB sh-stub.c, doSStep),
- * so here the branch is worked out and its delay slot stepped alone: no instruction that is legal
- * in a slot depends on where it stands. */
+/* Running, stepping and stops.
+ *
+ * A stub's own step is used where it can be trusted: between branches always, at branches if it
+ * steps a CPU. Other stubs compute where a branch goes, and some wrongly (bit 7 and bit 11 of
+ * displacements, BT/S, BF/S, BRAF, BSRF, RTE: GDB sh-stub.c, doSStep). There the host computes
+ * where the branch goes, and steps only its delay slot. No instruction that is legal in a slot
+ * depends on where it stands. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,9 +63,9 @@ static bool written_at(struct rsp_target *t, uint32_t addr)
     return (b && b->written) || (t->temp_set && temp->written && addr == t->temp);
 }
 
-/* A stub that knows TRAPA #0x20 sets the PC back on it; others are behind it. Told apart by the
- * first stop that is clear: between two breakpoints side by side it is taken to be set back until
- * then, but for a step, whose end is known. */
+/* A stub that knows TRAPA #0x20 sets the PC back to it; with others the PC is behind it. The first
+ * clear stop shows which. Until then, between two breakpoints side by side, the PC is taken to be
+ * set back, except after a step, whose end is known. */
 static int mend_pc(struct rsp_target *t, uint32_t *pc, struct err *err)
 {
     bool at = written_at(t, *pc), behind = written_at(t, *pc - 2);
@@ -107,9 +109,13 @@ int rsp_take_stop(struct rsp_target *t, struct err *err)
         pc = t->reg[RSP_PC];
     }
     t->trapped = !t->user_break && t->plan == RSP_RUN && !t->q.qemu;
-    int ret = !t->user_break && (signal == RSP_SIGTRAP || signal == 0) ? mend_pc(t, &pc, err) : 0;
+    int ret = 0;
+    if (!t->user_break && (signal == RSP_SIGTRAP || signal == 0))
+        ret = mend_pc(t, &pc, err);
     t->stop.pc = t->trap_at = pc;
-    return ret < 0 ? ret : 1;
+    if (ret < 0)
+        return ret;
+    return 1;
 }
 
 /* ---- ends of what was under way ---- */
@@ -142,7 +148,7 @@ static void name_user_break(struct rsp_target *t)
     }
 }
 
-/* What a plain stop was. Stubs send 5 for most; what they mean is seen by where it is. */
+/* Finds out what a plain stop was. Stubs send 5 for most; where it stands shows what they mean. */
 static void name_stop(struct rsp_target *t, bool stepped)
 {
     struct rsp_bp *b = rsp_bp_at(t, (uint32_t)t->stop.pc);
@@ -157,10 +163,10 @@ static void name_stop(struct rsp_target *t, bool stepped)
     } else if (t->stop.signal != RSP_SIGTRAP && t->stop.signal != 0) {
         snprintf(t->stop.text, sizeof t->stop.text, "the stub says signal %d", t->stop.signal);
     } else {
-        t->stop.reason = stepped                   ? STOP_STEP
-                         : b && b->kind == BP_HARD ? STOP_HWBREAK
-                         : b                       ? STOP_SWBREAK
-                                                   : STOP_SIGNAL;
+        if (stepped)
+            t->stop.reason = STOP_STEP;
+        else if (b)
+            t->stop.reason = rsp_bp_reason(b);
         t->stop.signal = RSP_SIGTRAP;
     }
 }
@@ -170,7 +176,9 @@ static void name_stop(struct rsp_target *t, bool stepped)
 static int lift_patches(struct rsp_target *t, uint32_t addr, struct err *err)
 {
     struct rsp_bp *b = rsp_bp_at(t, addr);
-    int ret = b ? rsp_bp_lift(t, b, err) : 0;
+    int ret = 0;
+    if (b)
+        ret = rsp_bp_lift(t, b, err);
     if (b && ret == 0)
         t->lifted[t->nlifted++] = b;
     return ret;
@@ -184,7 +192,8 @@ static int put_back(struct rsp_target *t, struct err *err)
     t->temp_set = t->to_temp = false;
     while (t->nlifted) {
         int again = rsp_bp_put(t, t->lifted[--t->nlifted], err);
-        ret = ret < 0 ? ret : again;
+        if (ret >= 0)
+            ret = again;
     }
     return ret;
 }
@@ -198,9 +207,9 @@ static bool in_range(const struct rsp_target *t)
            t->stop.pc < t->how.range_hi;
 }
 
-/* lxdream's interpreter has the next PC apart from the PC, and goes on there when the PC was
- * written: the instruction stepped was the right one, so the PC is put behind it. Not where a
- * branch may have led there. */
+/* lxdream's interpreter keeps the next PC apart from the PC, and goes on there after the PC was
+ * written. The instruction that was stepped was the right one, so the PC is put behind it. Not
+ * where a branch may have led there. */
 static int mend_lag(struct rsp_target *t, struct err *err)
 {
     bool there =
@@ -212,12 +221,14 @@ static int mend_lag(struct rsp_target *t, struct err *err)
     return rsp_set(t, RSP_PC, t->step_from + 2, err);
 }
 
-/* A step is over: tell it, or take the next one of a range. 1: it is a stop; 0: it goes on. */
+/* A step is over: reports it, or makes the next one of a range. 1: it is a stop; 0: it goes on. */
 static int step_done(struct rsp_target *t, struct err *err)
 {
     bool plain = t->stop.reason == STOP_SIGNAL && !t->user_break &&
                  (t->stop.signal == RSP_SIGTRAP || t->stop.signal == 0) && !t->halt_wanted;
-    int ret = plain && t->plan != RSP_STEP_TO ? mend_lag(t, err) : 0;
+    int ret = 0;
+    if (plain && t->plan != RSP_STEP_TO)
+        ret = mend_lag(t, err);
     if (ret < 0)
         return ret;
     if (t->plan == RSP_STEP_SLOT && plain && t->stop.pc == t->slot_next) {
@@ -243,17 +254,20 @@ static int step_done(struct rsp_target *t, struct err *err)
 
 static int step_to(struct rsp_target *t, uint32_t addr, struct err *err);
 
-/* 's' is not known: by breakpoints from here on, and where a branch goes is worked out. */
+/* The stub does not know 's': from here on steps are made by breakpoints, and the host computes
+ * where branches go. */
 static int step_refused(struct rsp_target *t, struct err *err)
 {
-    bool anew = t->q.trusts_step;
+    bool trusted = t->q.trusts_step;
     t->q.no_step = true;
     t->q.trusts_step = false;
     t->state = TARGET_HALTED;
-    if (!anew)
+    if (!trusted)
         return step_to(t, t->step_from + 2, err);
     int ret = put_back(t, err);
-    return ret < 0 ? ret : begin_step(t, err);
+    if (ret < 0)
+        return ret;
+    return begin_step(t, err);
 }
 
 /* A stop reply came. 1: for the caller of poll(). */
@@ -284,7 +298,7 @@ static bool is_repetition(struct rsp_target *t)
     return is;
 }
 
-/* One chance for the stub to refuse the packet or ask for it again; then it runs. 1: it answered
+/* Gives the stub one chance to refuse the packet or ask for it again; then it runs. 1: it answered
  * with something. */
 static int start_run(struct rsp_target *t, const char *packet, struct err *err)
 {
@@ -307,7 +321,9 @@ static int start_run(struct rsp_target *t, const char *packet, struct err *err)
 static int run_on(struct rsp_target *t, struct err *err)
 {
     int ret = start_run(t, "c", err);
-    return ret > 0 ? rsp_lost(t, has_stopped(t, err)) : ret;
+    if (ret <= 0)
+        return ret;
+    return rsp_lost(t, has_stopped(t, err));
 }
 
 /* Where a branch at pc goes, before its slot has run. False: only the CPU knows (RTE). */
@@ -317,7 +333,7 @@ static bool destination_of(const struct rsp_target *t, const struct sh4_flow *f,
     /* BT 89, BT/S 8D; BF 8B, BF/S 8F */
     bool taken = REG_GET(t->reg[RSP_SR], SH4_SR_T) == ((insn >> 8 & 2) == 0);
     switch (f->kind) {
-    case SH4_FLOW_BRANCH: *to = taken ? f->target : pc + (f->slot ? 4 : 2); return true;
+    case SH4_FLOW_BRANCH: *to = taken ? f->target : pc + sh4_flow_bytes(f); return true;
     case SH4_FLOW_BRA:
     case SH4_FLOW_CALL: *to = f->target; return true;
     case SH4_FLOW_CALL_REG:
@@ -334,7 +350,7 @@ static bool is_call(const struct sh4_flow *f)
     return f->kind == SH4_FLOW_CALL || f->kind == SH4_FLOW_CALL_REG || f->kind == SH4_FLOW_CALL_REL;
 }
 
-/* For stubs without a step: a breakpoint of ours, for the moment, and continue. */
+/* For stubs without a step: sets a breakpoint of ours for the moment, and continues. */
 static int step_to(struct rsp_target *t, uint32_t addr, struct err *err)
 {
     struct rsp_bp *b = &t->bp[t->nbp]; /* one place behind those in use */
@@ -353,17 +369,21 @@ static int step_to(struct rsp_target *t, uint32_t addr, struct err *err)
     if (t->plan == RSP_RUN || t->plan == RSP_STEP)
         t->plan = RSP_STEP_TO;
     int ret = start_run(t, "c", err);
-    return ret > 0 ? has_stopped(t, err) : ret;
+    if (ret <= 0)
+        return ret;
+    return has_stopped(t, err);
 }
 
-/* By the stub's own step, from pc, whose instruction is none it could get wrong. */
+/* Uses the stub's own step from pc, where the instruction is none that it could get wrong. */
 static int step_plain(struct rsp_target *t, uint32_t pc, struct err *err)
 {
     t->step_from = pc;
     if (t->q.no_step)
         return step_to(t, pc + 2, err);
     int ret = start_run(t, "s", err);
-    return ret > 0 ? has_stopped(t, err) : ret;
+    if (ret <= 0)
+        return ret;
+    return has_stopped(t, err);
 }
 
 static int step_rte(struct rsp_target *t, struct err *err)
@@ -384,7 +404,9 @@ static int step_branch(struct rsp_target *t, const struct sh4_flow *f, uint32_t 
     uint32_t to;
     if (!destination_of(t, f, pc, insn, &to))
         return step_rte(t, err);
-    int ret = is_call(f) ? rsp_set(t, RSP_PR, pc + 4, err) : 0;
+    int ret = 0;
+    if (is_call(f))
+        ret = rsp_set(t, RSP_PR, pc + 4, err);
     if (ret == 0)
         ret = rsp_set(t, RSP_PC, f->slot ? pc + 2 : to, err);
     if (ret < 0)
@@ -396,7 +418,9 @@ static int step_branch(struct rsp_target *t, const struct sh4_flow *f, uint32_t 
     t->slot_next = pc + 4;
     t->after_slot = to;
     ret = lift_patches(t, pc + 2, err);
-    return ret < 0 ? ret : step_plain(t, pc + 2, err);
+    if (ret < 0)
+        return ret;
+    return step_plain(t, pc + 2, err);
 }
 
 static int begin_step(struct rsp_target *t, struct err *err)
@@ -420,11 +444,13 @@ static int begin_step(struct rsp_target *t, struct err *err)
         ret = lift_patches(t, pc + 2, err);
     if (ret < 0)
         return ret;
-    return branch && !t->q.trusts_step ? step_branch(t, &f, pc, insn, err) : step_plain(t, pc, err);
+    if (branch && !t->q.trusts_step)
+        return step_branch(t, &f, pc, insn, err);
+    return step_plain(t, pc, err);
 }
 
-/* A TRAPA #0x20 that the program has compiled in stops it as ours do; sh-stub.c sets the PC back on
- * it, too, from where it would meet it for ever. 1: it was passed. */
+/* A TRAPA #0x20 that the program has compiled in stops it as ours do. sh-stub.c sets the PC back to
+ * it, too, where it would be met for ever. 1: it was passed. */
 static int pass_own_trap(struct rsp_target *t, struct err *err)
 {
     uint32_t pc = t->reg[RSP_PC];
@@ -437,11 +463,13 @@ static int pass_own_trap(struct rsp_target *t, struct err *err)
     bool strange = ret == 0 && insn >> 8 == RSP_TRAPA >> 8 && insn != RSP_TRAPA;
     if (ret == 0 && insn == RSP_TRAPA)
         ret = rsp_set(t, RSP_PC, pc + 2, err);
-    else if (strange && !t->q.no_z[0]) /* of a session that was lost? the stub takes it out then */
+    else if (strange && !t->q.no_z[0]) /* a stale session's? the stub removes it then */
         ret = rsp_question(t, err, "z0,%x,2", pc);
     if (ret == 0)
         ret = rsp_regs_load(t, err);
-    return ret < 0 ? ret : t->reg[RSP_PC] != pc;
+    if (ret < 0)
+        return ret;
+    return t->reg[RSP_PC] != pc;
 }
 
 int rsp_resume(struct target *target, const struct resume *how, struct err *err)
@@ -503,11 +531,11 @@ static int no_halt(struct rsp_target *t, struct err *err)
                    "%s: the program does not halt", t->probe->name);
 }
 
-/* One packet of a running target. 1: the stop is told. */
+/* Takes one packet of a running target. 1: it is the stop to report. */
 static int listen_for_stop(struct rsp_target *t, uint64_t max_ns, struct err *err)
 {
     int ret = rsp_receive(&t->c, max_ns, NULL, err);
-    if (ret == -ERR_PROTOCOL) /* damaged, and not repeated: it was the stop, most likely */
+    if (ret == -ERR_PROTOCOL) /* it was damaged, and is not repeated: most likely it was the stop */
         ret = rsp_try(&t->c, "?", rsp_patience(&t->c, HALT_NS), err);
     bool late =
         ret == 0 && t->halt_wanted &&
@@ -516,11 +544,12 @@ static int listen_for_stop(struct rsp_target *t, uint64_t max_ns, struct err *er
         ret = rsp_knock_again(t, rsp_patience(&t->c, HALT_NS), err);
     if (ret > 0)
         return is_repetition(t) || rsp_console(&t->c) ? 0 : has_stopped(t, err);
-    return late && ret == 0 ? no_halt(t, err) : ret;
+    if (late && ret == 0)
+        return no_halt(t, err);
+    return ret;
 }
 
-/* A halted stub on a serial line says nothing by itself, and nothing when its board has lost power.
- */
+/* A halted stub on a serial line sends nothing by itself, also if its board has lost power. */
 static int still_there(struct rsp_target *t, struct err *err)
 {
     const struct stream_ops *s = t->probe->driver->stream;

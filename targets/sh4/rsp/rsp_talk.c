@@ -21,6 +21,16 @@ int rsp_question(struct rsp_target *t, struct err *err, const char *fmt, ...)
     return rsp_lost(t, rsp_ask(&t->c, text, (size_t)n, err));
 }
 
+/* The state of a target that is not halted. */
+static const char *state_text(enum target_state state)
+{
+    switch (state) {
+    case TARGET_GONE: return "gone";
+    case TARGET_RUNNING: return "running";
+    default: return "not attached";
+    }
+}
+
 int rsp_need_halted(struct rsp_target *t, const char *what, struct err *err)
 {
     if (t->state == TARGET_HALTED)
@@ -28,16 +38,13 @@ int rsp_need_halted(struct rsp_target *t, const char *what, struct err *err)
     bool gone = t->state == TARGET_GONE;
     return err_set(err, gone ? ERR_NO_TARGET : ERR_STATE,
                    gone ? "is the stub still there?" : "halt the program first",
-                   "%s: the target is %s", what,
-                   gone                         ? "gone"
-                   : t->state == TARGET_RUNNING ? "running"
-                                                : "not attached");
+                   "%s: the target is %s", what, state_text(t->state));
 }
 
 /* ---- 0x03 ---- */
 
-/* Once: a stub that does not listen leaves it in its receiver, which more of them would fill, and
- * finds it at its next stop. */
+/* Sent once only. A stub that does not listen leaves it in its receiver, which more of them would
+ * fill, and finds it at its next stop. */
 int rsp_knock(struct rsp_target *t, struct err *err)
 {
     if (t->knocked)
@@ -46,7 +53,8 @@ int rsp_knock(struct rsp_target *t, struct err *err)
     return rsp_lost(t, rsp_interrupt(&t->c, err));
 }
 
-/* The stop that an interrupt brings; console output may come before. 0: nothing in time. */
+/* Waits for the stop that an interrupt brings; console output may come before. 0: nothing in time.
+ */
 int rsp_hear_stop(struct rsp_target *t, uint64_t max_ns, struct err *err)
 {
     int ret;
@@ -56,8 +64,8 @@ int rsp_hear_stop(struct rsp_target *t, uint64_t max_ns, struct err *err)
     return ret;
 }
 
-/* A stub that has listened before was not reached, or its answer was lost: halted, it answers a
- * question only. */
+/* A stub that has listened before was not reached, or its answer was lost. If it is halted, it
+ * answers a question only. */
 int rsp_knock_again(struct rsp_target *t, uint64_t max_ns, struct err *err)
 {
     if (!t->listens)
@@ -65,5 +73,7 @@ int rsp_knock_again(struct rsp_target *t, uint64_t max_ns, struct err *err)
     int ret = rsp_lost(t, rsp_interrupt(&t->c, err));
     if (ret == 0)
         ret = rsp_hear_stop(t, max_ns, err);
-    return ret == 0 ? rsp_try(&t->c, "?", max_ns, err) : ret;
+    if (ret != 0)
+        return ret;
+    return rsp_try(&t->c, "?", max_ns, err);
 }

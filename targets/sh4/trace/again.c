@@ -1,6 +1,6 @@
-/* The search, done again while the trace is armed: with places that running has shown, over code as
- * it is now. What it finds in addition is patched, what it no longer stands for gets its
- * instruction back. The program is held. */
+/* Repeats the search while the trace is armed: with places that running has shown, over the code as
+ * it is now. New sites are patched, and sites that are gone get their instruction back. The program
+ * is held. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static bool in_rom(const struct sh4_trace *tr, uint32_t addr)
     return false;
 }
 
-/* What is known of places beyond what the search says: --no-patch, memory that takes no patch, what
+/* Applies what is known of places beyond the search: --no-patch, memory that takes no patch, what
  * did not fit. */
 static void carry_over(const struct sh4_trace *tr, struct sh4_sites *next)
 {
@@ -85,8 +85,8 @@ static bool is_point(const struct sh4_trace *tr, uint32_t addr)
     return any || (tr->request.filter_at && ((tr->request.filter_at ^ addr) & SH4_PHYS) == 0);
 }
 
-/* A start or stop point, or the filter's routine, has to stay what it is: its stub, and what is
- * known of BL there. */
+/* A start or stop point, or the filter's routine, must stay as it is: its stub, and what is known
+ * of BL there. */
 static bool point_stands(const struct sh4_trace *tr, const struct sh4_sites *next,
                          const struct sh4_trace_patch *p)
 {
@@ -123,7 +123,8 @@ static bool is_patched(const struct sh4_trace *tr, const struct change *c, uint3
     return p && !tr->patches.mark[p - tr->plan.patch].dead && !c->out[p - tr->plan.patch];
 }
 
-/* Those that read or load SR first: without one of them the search does not hold. */
+/* Sites that read or load SR come first: without any one of them the search's result does not hold.
+ */
 static void choose_more(const struct sh4_trace *tr, struct change *c)
 {
     for (int sr = 1; sr >= 0; sr--)
@@ -136,8 +137,8 @@ static void choose_more(const struct sh4_trace *tr, struct change *c)
         }
 }
 
-/* All of them have to find their place. They come first, so that is known before anything is
- * changed. */
+/* All of these must find room. They come first, so that this is known before anything is changed.
+ */
 static bool sr_places_fit(const struct sh4_trace *tr, const struct change *c)
 {
     const struct sh4_trace_room *room = &tr->plan.room;
@@ -175,10 +176,12 @@ static int sync_code(struct sh4_trace *tr, struct err *err)
 {
     size_t n = tr->plan.npatches;
     uint32_t lo = n ? tr->plan.patch[0].addr & ~31u : 0;
-    return n ? sh4_agent_sync_caches(tr->t, lo, tr->plan.patch[n - 1].addr + 2 - lo, err) : 0;
+    if (n)
+        return sh4_agent_sync_caches(tr->t, lo, tr->plan.patch[n - 1].addr + 2 - lo, err);
+    return 0;
 }
 
-/* Where our trap still is the program's instruction comes back. */
+/* Puts the program's instruction back where our trap still is. */
 static int take_out(struct sh4_trace *tr, struct change *c, struct err *err)
 {
     size_t n = 0, still = 0;
@@ -186,7 +189,9 @@ static int take_out(struct sh4_trace *tr, struct change *c, struct err *err)
         if (c->out[i] && tr->patches.mark[i].in_memory)
             c->half[n++] = (struct sh4_trace_half){ .addr = tr->plan.patch[i].addr,
                                                     .value = tr->plan.patch[i].orig };
-    int ret = n ? sh4_trace_read_halves(tr->t, c->half, n, err) : 0;
+    int ret = 0;
+    if (n)
+        ret = sh4_trace_read_halves(tr->t, c->half, n, err);
     for (size_t i = 0; ret == 0 && i < n; i++)
         if (c->half[i].readable && c->half[i].there == SH4_TRACE_TRAP)
             c->half[still++] = c->half[i];
@@ -215,7 +220,7 @@ static int write_image(struct sh4_trace *tr, uint32_t from, uint32_t to, struct 
     return ret;
 }
 
-/* What stubs and special sites have come, and which patches there are for a later attach: its count
+/* Writes the new stubs and special sites, and the list of patches for a later attach; its count
  * comes last. */
 static int write_parts(struct sh4_trace *tr, const struct change *c, const bool *in,
                        struct err *err)
@@ -242,7 +247,7 @@ static int write_parts(struct sh4_trace *tr, const struct change *c, const bool 
     return ret;
 }
 
-/* Memory that does not take the patch is ROM that its section does not tell of. */
+/* Memory that does not take the patch is ROM, although its section does not say so. */
 static int check_in(struct sh4_trace *tr, struct change *c, size_t n, bool *in, struct err *err)
 {
     int ret = sh4_trace_read_halves(tr->t, c->half, n, err);
@@ -258,7 +263,9 @@ static int check_in(struct sh4_trace *tr, struct change *c, size_t n, bool *in, 
         if (s)
             s->why = SH4_UNTRACED_ROM;
     }
-    return ret == 0 && any ? set_entries(tr, c, in, false, err) : ret;
+    if (ret == 0 && any)
+        return set_entries(tr, c, in, false, err);
+    return ret;
 }
 
 static int put_in(struct sh4_trace *tr, struct change *c, bool *in, struct err *err)
@@ -282,13 +289,15 @@ static int put_in(struct sh4_trace *tr, struct change *c, bool *in, struct err *
         ret = sh4_trace_write_halves(tr->t, c->half, n, err);
     if (ret == 0)
         ret = sync_code(tr, err);
-    return ret < 0 || !n ? ret : check_in(tr, c, n, in, err);
+    if (ret < 0 || !n)
+        return ret;
+    return check_in(tr, c, n, in, err);
 }
 
 /* ---- all of it ---- */
 
-/* The plan with the new places: marks in its order, and which of them are new. in: as many as there
- * are at most. */
+/* Takes the new places into the plan: marks in its order, and which places are new. in: as many as
+ * there can be. */
 static int plan_more(struct sh4_trace *tr, struct change *c, bool *in, struct err *err)
 {
     size_t n = tr->plan.npatches, k = 0;
@@ -325,7 +334,7 @@ static int plan_more(struct sh4_trace *tr, struct change *c, bool *in, struct er
     return 0;
 }
 
-/* Places that are gone, in code that nobody has found again: they are still told. */
+/* Places that are gone, in code that the search did not find again, are still reported. */
 static int keep_gone(struct sh4_trace *tr, struct sh4_sites *next)
 {
     size_t n = next->nsites;
@@ -378,9 +387,10 @@ int sh4_trace_again(struct sh4_trace *tr, struct err *err)
     c.add = calloc(c.sites.nsites + 1, sizeof *c.add);
     c.out = calloc(most, sizeof *c.out);
     c.half = calloc(most, sizeof *c.half);
-    ret = in && c.add && c.out && c.half
-              ? apply_change(tr, &c, in, err)
-              : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
+    if (in && c.add && c.out && c.half)
+        ret = apply_change(tr, &c, in, err);
+    else
+        ret = err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     free(in);
     free(c.add);
     free(c.out);

@@ -39,9 +39,9 @@ static int enable_interrupt(struct sh4_trace *tr, struct err *err)
         (tr->iprc.value & 0xFFFF) | 0x10000; /* for an attach after this session was lost */
     if (ret == 0)
         ret = sh4_trace_put(tr, SH4_TRACE_H_IPRC, &kept, 1, err);
-    return ret < 0 ? ret
-                   : sh4_agent_poke(tr->t, SH4_IPRC, 2,
-                                    (tr->iprc.value & 0xFFF0) | INTERRUPT_PRIORITY, err);
+    if (ret < 0)
+        return ret;
+    return sh4_agent_poke(tr->t, SH4_IPRC, 2, (tr->iprc.value & 0xFFF0) | INTERRUPT_PRIORITY, err);
 }
 
 static int patch_missing(struct sh4_trace *tr, size_t i, struct err *err)
@@ -62,12 +62,14 @@ static int patch_missing(struct sh4_trace *tr, size_t i, struct err *err)
     return 0;
 }
 
-/* Sites in memory that does not take the patch are ROM. All are asked for in one go. */
+/* Sites in memory that does not take the patch are ROM. All are tried at once. */
 static int check_patches(struct sh4_trace *tr, struct err *err)
 {
     size_t n = tr->plan.npatches;
     struct sh4_trace_half *half = calloc(n + 1, sizeof *half);
-    int ret = half ? 0 : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
+    int ret = 0;
+    if (!half)
+        ret = err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     for (size_t i = 0; ret == 0 && i < n; i++)
         half[i].addr = tr->plan.patch[i].addr;
     if (ret == 0)
@@ -79,7 +81,7 @@ static int check_patches(struct sh4_trace *tr, struct err *err)
     return ret;
 }
 
-/* The driver asks us from now on, or no longer. */
+/* From now on the driver calls us, or no longer. */
 static void plug_in(struct sh4_trace *tr, bool on)
 {
     sh4_tracing_asked(tr->t, on, on ? tr->plan.base : 0);
@@ -106,7 +108,8 @@ static int init_state(struct sh4_trace *tr, struct err *err)
     return 0;
 }
 
-/* Counting begins, and the host may ask for the ring: single words, few of which are looked at. */
+/* Counting begins, and the host may ask for the ring. These are single words, few of which are read
+ * back. */
 static int begin_counting(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_held held;
@@ -189,11 +192,13 @@ void sh4_trace_close(struct sh4_target *t)
     sh4_tracing_is(t, NULL);
 }
 
-/* Takes our vectors and patches out of a halted target. While the program's registers are in the
- * agent's RAM alone, that stays: the next attach finds them there. */
+/* Takes our vectors and patches out of a halted target. If the program's registers are only in the
+ * agent's RAM, they stay there for the next attach. */
 static int undo_arming(struct sh4_trace *tr, struct err *err)
 {
-    int ret = tr->aside.displaced ? sh4_trace_put_back(tr, false, err) : 0;
+    int ret = 0;
+    if (tr->aside.displaced)
+        ret = sh4_trace_put_back(tr, false, err);
     if (ret < 0)
         return ret;
     ret = sh4_trace_patch_all(tr, false, err);
@@ -205,13 +210,15 @@ static int undo_arming(struct sh4_trace *tr, struct err *err)
         ret = sh4_trace_release_vectors(tr->t, err);
     if (ret == 0)
         ret = sh4_agent_poke(tr->t, tr->plan.base, 4, 0, err);
+    if (ret == 0) /* a reset drops what is in the cache alone: it would be found once more */
+        ret = sh4_agent_sync_caches(tr->t, tr->plan.base, 4, err);
     if (ret == 0)
         ret = sh4_trace_leave_note(tr, false, err);
     plug_in(tr, false);
     return ret;
 }
 
-/* Before its first instruction memory holds another run's tasks. */
+/* Before the program's first instruction memory holds the tasks of an earlier run. */
 static int tasks_at_arming(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
@@ -221,6 +228,16 @@ static int tasks_at_arming(struct sh4_trace *tr, struct err *err)
     if (ret == 0)
         sh4_trace_context(&tr->dec, &(struct event){ .kind = EVENT_START, .sp = t->regs.r15 });
     return ret;
+}
+
+/* Which counter counts elapsed cycles, so that time can be taken from it; -1: none does. */
+static int elapsed_counter(const struct trace_config *cfg)
+{
+    if (cfg->counter_ratio)
+        return -1;
+    if (cfg->counter[0] == ELAPSED)
+        return 0;
+    return cfg->counter[1] == ELAPSED ? 1 : -1;
 }
 
 int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct err *err)
@@ -240,10 +257,7 @@ int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct 
         return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     tr->t = t;
     tr->cfg = *cfg;
-    tr->time.counter = cfg->counter_ratio           ? -1
-                       : cfg->counter[0] == ELAPSED ? 0
-                       : cfg->counter[1] == ELAPSED ? 1
-                                                    : -1;
+    tr->time.counter = elapsed_counter(cfg);
     uint64_t since = sh4_link_now(&t->link), clocks = sh4_trace_wire_bits(t);
     int ret = sh4_pause(t, &ran, err);
     if (ret == 0 && (ret = arm_halted(tr, err)) < 0) {
@@ -257,7 +271,7 @@ int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct 
         if (sh4_state(t) == TARGET_HALTED && !tr->aside.displaced)
             sh4_unpause(t, ran, &own);
         sh4_trace_close(t);
-        /* half armed, it may stand: attaching again undoes that */
+        /* it may be half armed, and stay so: attaching again undoes that */
         return sh4_lost(t, err_prefix(err, ret, "arming the trace"));
     }
     tr->armed = true;
@@ -306,7 +320,9 @@ int sh4_trace_disarm(struct target *target, struct err *err)
     sh4_trace_log_disarmed(tr, sh4_link_now(&t->link) - since);
     uint32_t expevt = t->regs.trap[1];
     ret = sh4_unpause(t, ran, err);
-    return ret == 0 && tr->reset.seen ? sh4_reset_error(expevt, err) : ret;
+    if (ret == 0 && tr->reset.seen)
+        return sh4_reset_error(expevt, err);
+    return ret;
 }
 
 int sh4_trace_set_active(struct target *target, bool active, struct err *err)
@@ -328,5 +344,19 @@ int sh4_trace_set_active(struct target *target, bool active, struct err *err)
         tr->ran.was_inactive = true;
         sh4_trace_log_active(tr);
     }
-    return ret < 0 ? err_prefix(err, ret, "trace") : sh4_unpause(t, ran, err);
+    if (ret < 0)
+        return err_prefix(err, ret, "trace");
+    return sh4_unpause(t, ran, err);
+}
+
+int sh4_trace_hold(struct target *target, bool *ran, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    return sh4_lost(t, sh4_pause(t, ran, err));
+}
+
+int sh4_trace_release(struct target *target, bool ran, struct err *err)
+{
+    struct sh4_target *t = sh4_of(target);
+    return sh4_lost(t, sh4_unpause(t, ran, err));
 }

@@ -3,9 +3,8 @@
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
 
-/* After reset SR.BL is 1 at the entry. If the program runs with BL=0 now although the search can
- * only explain BL=1, nobody but whoever started it can have cleared it: then it is clear at the
- * entry, too. */
+/* After reset SR.BL is 1 at the entry. If the program runs with BL=0 now, and the search can only
+ * explain BL=1, then whoever started it has cleared BL: it is clear at the entry, too. */
 static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
 {
     struct sh4_target *t = tr->t;
@@ -34,7 +33,8 @@ static int find_sites(struct sh4_trace *tr, bool sr_traps, struct err *err)
     return sh4_sites_find(tr->cfg.image, &cfg, &tr->sites, err);
 }
 
-/* Code the user wants as it is: a program that adds up its own code, for one. */
+/* Code that the user wants to stay as it is, for example because the program computes a sum over
+ * it. */
 static int leave_alone(struct sh4_trace *tr, struct err *err)
 {
     const struct trace_config *cfg = &tr->cfg;
@@ -70,7 +70,9 @@ static int plan_with(struct sh4_trace *tr, bool sr_traps, struct err *err)
         ret = sh4_trace_request_ram(tr, err);
     if (ret == 0)
         ret = sh4_trace_find_rom(tr, err);
-    return ret < 0 ? ret : sh4_trace_make_plan(tr, err);
+    if (ret < 0)
+        return ret;
+    return sh4_trace_make_plan(tr, err);
 }
 
 /* With the MMU on, what the agent pops for the program might miss the TLB, and BL=1 there: a reset.

@@ -1,4 +1,4 @@
-/* The residue: what the agent adds to the counters for one event, measured on the target itself by
+/* The residue: what the agent adds to the counters for one event. It is measured on the target by
  * running a loop of calls and returns without and with traps. The program's registers are kept
  * meanwhile (lost.c). */
 #include <string.h>
@@ -55,8 +55,8 @@ static int use_tables(struct sh4_trace *tr, bool loop, struct err *err)
     return sh4_trace_put(tr, from, words, ARRAY_LEN(words), err);
 }
 
-/* What the loop can call instead of its own function. Each does one thing more than the first; the
- * last two go on with it, as a plain stub and as one that has to borrow a register. R6: a word to
+/* What the loop can call instead of its own function. Each does one thing more than the first. The
+ * last two continue with it, as a plain stub and as a stub that needs a register. R6: a word to
  * read and write; R7: the first. */
 enum callee { DIRECT, PAIR, READ, WRITE, JUMP, FAR_JUMP, NCALLEES };
 static const uint16_t callees[NCALLEES][4] = {
@@ -88,10 +88,13 @@ static int write_tables(struct sh4_trace *tr, struct err *err)
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         words[i] = get32(bytes + 4 * i, big);
     int ret = sh4_agent_write(tr->t, at, 4, words, STUBS / 4, err);
-    if (ret == 0) /* a call is kept before any return looks: what lies in between does not matter */
+    if (ret ==
+        0) /* a call is stored before any return reads: what lies in between does not matter */
         ret = sh4_agent_write(tr->t, at + T_TABLE, 4, words + STUBS / 4,
                               ARRAY_LEN(words) - STUBS / 4, err);
-    return ret < 0 ? ret : sh4_agent_sync_caches(tr->t, at, BLOCK, err);
+    if (ret < 0)
+        return ret;
+    return sh4_agent_sync_caches(tr->t, at, BLOCK, err);
 }
 
 static int patch_loop(struct sh4_trace *tr, bool traced, struct err *err)
@@ -99,12 +102,13 @@ static int patch_loop(struct sh4_trace *tr, bool traced, struct err *err)
     const struct sh4_trace_blob *b = &sh4_trace_blob;
     uint16_t call = traced ? SH4_TRACE_TRAP : 0x410B, ret_insn = traced ? SH4_TRACE_TRAP : 0x000B;
     int ret = sh4_agent_write_code(tr->t, tr->plan.base + b->calib_call, &call, 1, err);
-    return ret < 0 ? ret
-                   : sh4_agent_write_code(tr->t, tr->plan.base + b->calib_f, &ret_insn, 1, err);
+    if (ret < 0)
+        return ret;
+    return sh4_agent_write_code(tr->t, tr->plan.base + b->calib_f, &ret_insn, 1, err);
 }
 
-/* Adds up the loop's records; the first, counted from arming, is kept apart. It is a wide one when
- * the loop's stack lies in another window than the last event's. False if a record is cut or of
+/* Adds up the loop's records. The first, which counts from arming, is kept apart; it is a wide one
+ * if the loop's stack lies in another window than the last event's. False if a record is cut or of
  * another kind. */
 static bool sum_records(const uint32_t *words, uint32_t n, uint32_t d[2], uint32_t first[2])
 {
@@ -133,8 +137,8 @@ struct run {
     bool cached, traced, records; /* records: what it left in the ring is wanted */
 };
 
-/* What is asked for in the batch that starts the loop, besides the registers: it is back before
- * that ends. */
+/* Requests that go in the batch which starts the loop, besides the registers, as the loop is back
+ * before the batch ends. */
 struct back {
     uint32_t counter[2], wptr, ring[4 * ROUNDS + SH4_TRACE_LONG_WORDS];
 };
@@ -165,7 +169,7 @@ static void ask_for(struct sh4_trace *tr, const struct run *r, struct back *b,
     soon->req[soon->n++] = read_of(tr->t, tr->plan.ring, b->ring, ARRAY_LEN(b->ring));
 }
 
-/* It was longer under way than was waited for: more patience next time. */
+/* The loop took longer than was waited: more scans next time. */
 static int fetch_later(struct sh4_trace *tr, const struct run *r, struct sh4_soon *soon,
                        struct err *err)
 {
@@ -176,20 +180,24 @@ static int fetch_later(struct sh4_trace *tr, const struct run *r, struct sh4_soo
     int ret = sh4_trace_calib_back(tr->t, err);
     if (ret == 0)
         ret = sh4_regs_load(tr->t, err);
-    return ret < 0 ? ret : sh4_agent_run(tr->t, soon->req, soon->n, err);
+    if (ret < 0)
+        return ret;
+    return sh4_agent_run(tr->t, soon->req, soon->n, err);
 }
 
-/* The counters stand still while the kernel has the CPU: as the last run left them. */
+/* Reads the counters, which stand still while the kernel has the CPU, as the last run left them. */
 static int counters_now(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_request req[2] = { read_of(tr->t, SH4_PMCTR1L, &tr->loop.counter[0], 1),
                                   read_of(tr->t, SH4_PMCTR2L, &tr->loop.counter[1], 1) };
-    int ret = tr->loop.ran ? 0 : sh4_agent_run(tr->t, req, ARRAY_LEN(req), err);
+    int ret = 0;
+    if (!tr->loop.ran)
+        ret = sh4_agent_run(tr->t, req, ARRAY_LEN(req), err);
     tr->loop.ran = tr->loop.ran || ret == 0;
     return ret;
 }
 
-/* The loop once. raw: how far the counters went, agent included. */
+/* Runs the loop once. raw: how far the counters went, the agent's part included. */
 static int run_loop(struct sh4_trace *tr, const struct run *r, struct back *b, uint32_t raw[2],
                     struct err *err)
 {
@@ -218,7 +226,7 @@ static int run_loop(struct sh4_trace *tr, const struct run *r, struct back *b, u
     return 0;
 }
 
-/* What the records of a run say: d, and in first the deltas of the first of them. */
+/* Sums of a run's records, in d; first gets the deltas of the first record. */
 static int take_records(const struct sh4_trace *tr, const struct back *b, uint32_t d[2],
                         uint32_t first[2], struct err *err)
 {
@@ -256,8 +264,8 @@ static int measure_loop(struct sh4_trace *tr, bool cached, uint32_t d[NRUNS][2][
     return ret;
 }
 
-/* Of the events, by how much more they add between half and full length than the same loop without.
- */
+/* Per event: by how much more they add between half and full length than the same loop without
+ * events. */
 static int32_t extra_counts(const uint32_t with[2][2], const uint32_t without[2][2], int n)
 {
     return (int32_t)(with[1][n] - with[0][n]) - (int32_t)(without[1][n] - without[0][n]);
@@ -282,16 +290,20 @@ static int measure_step(struct sh4_trace *tr, bool cached, const uint32_t plain[
                                 err);
     }
     for (int n = 0; ret == 0 && n < 2; n++) {
-        cost[n] =
-            tr->cfg.counter[n] ? (extra_counts(pend, plain, n) + ROUNDS / 4) / (ROUNDS / 2) : 0;
+        if (tr->cfg.counter[n])
+            cost[n] = (extra_counts(pend, plain, n) + ROUNDS / 4) / (ROUNDS / 2);
+        else
+            cost[n] = 0;
     }
     struct err own = { .code = ERR_OK };
     int off = sh4_trace_step_loop(tr, false, &own);
-    return ret < 0 || off == 0 ? ret : err_set(err, own.code, own.hint, "%s", own.what);
+    if (ret < 0 || off == 0)
+        return ret;
+    return err_set(err, own.code, own.hint, "%s", own.what);
 }
 
-/* The CPU's clock against the link's, from two lengths of the loop: what the way there and back
- * takes drops out. */
+/* Measures the CPU's clock against the link's, from two lengths of the loop: the time to get there
+ * and back cancels out. */
 static int measure_clock(struct sh4_trace *tr, struct err *err)
 {
     enum { SHORT = 1 << 10, LONG = 1 << 17 };
@@ -312,7 +324,7 @@ static int measure_clock(struct sh4_trace *tr, struct err *err)
     return ret;
 }
 
-/* One callee in place of the loop's own: how far the counters went in half and full length. */
+/* Runs the loop with one other callee: how far the counters went in half and full length. */
 static int run_callee(struct sh4_trace *tr, enum callee i, uint32_t raw[2][2], struct err *err)
 {
     struct back b;
@@ -328,8 +340,8 @@ static int run_callee(struct sh4_trace *tr, enum callee i, uint32_t raw[2][2], s
     return ret;
 }
 
-/* What a fetched pair, a read and a write take past the caches, from which the time of displaced
- * code is reckoned. */
+/* Measures what fetching a pair, a read and a write take past the caches; from these the time of
+ * displaced code is computed. */
 static int measure_memory(struct sh4_trace *tr, struct err *err)
 {
     static const uint16_t jsr_r5 = 0x450B;
@@ -341,8 +353,10 @@ static int measure_memory(struct sh4_trace *tr, struct err *err)
             sh4_agent_write_code(tr->t, tr->plan.base + sh4_trace_blob.calib_call, &jsr_r5, 1, err);
     for (unsigned i = DIRECT; ret == 0 && i < NCALLEES; i++) {
         ret = run_callee(tr, (enum callee)i, raw[i], err);
-        takes[i] =
-            ret < 0 ? 0 : 16 * extra_counts(raw[i], raw[DIRECT], tr->time.counter) / (ROUNDS / 2);
+        if (ret < 0)
+            takes[i] = 0;
+        else
+            takes[i] = 16 * extra_counts(raw[i], raw[DIRECT], tr->time.counter) / (ROUNDS / 2);
     }
     if (ret < 0)
         return ret;
@@ -354,7 +368,7 @@ static int measure_memory(struct sh4_trace *tr, struct err *err)
     return 0;
 }
 
-/* No counter of the profile's tells time: the first one does for a moment. */
+/* The profile's counters do not count time, so the first one counts it for a moment. */
 static int measure_time(struct sh4_trace *tr, bool cached, struct err *err)
 {
     struct sh4_target *t = tr->t;
@@ -373,20 +387,29 @@ static int measure_time(struct sh4_trace *tr, bool cached, struct err *err)
     return ret;
 }
 
+/* What the measuring loop itself adds to a counter of this event before the first record. */
+static int lead_of(uint16_t code)
+{
+    switch (code) {
+    case 0x13: return LEAD_INSNS;
+    case ELAPSED: return LEAD_CYCLES;
+    default: return 0;
+    }
+}
+
 /* One calibration in the present state of the caches. */
 static int calibrate_once(struct sh4_trace *tr, bool cached, struct err *err)
 {
     uint32_t d[NRUNS][2][2] = { 0 }, first[2] = { 0 };
-    static const int lead[2] = { LEAD_INSNS, LEAD_CYCLES };
     tr->loop.ran = false;
     int ret = measure_loop(tr, cached, d, first, err);
     for (int n = 0; ret == 0 && n < 2; n++) {
         uint16_t code = tr->cfg.counter[n];
-        int32_t start = (int32_t)first[n] - (code == 0x13      ? lead[0]
-                                             : code == ELAPSED ? lead[1]
-                                                               : 0);
-        tr->cost.residue16[cached][n] =
-            code ? 16 * extra_counts(d[RECORDED], d[PLAIN], n) / ROUNDS : 0;
+        int32_t start = (int32_t)first[n] - lead_of(code);
+        if (code)
+            tr->cost.residue16[cached][n] = 16 * extra_counts(d[RECORDED], d[PLAIN], n) / ROUNDS;
+        else
+            tr->cost.residue16[cached][n] = 0;
         tr->cost.first[cached][n] = code && start > 0 ? start : 0;
     }
     if (ret == 0)
@@ -397,12 +420,13 @@ static int calibrate_once(struct sh4_trace *tr, bool cached, struct err *err)
         ret = measure_memory(tr, err);
     if (tr->time.counter >= 0)
         tr->cost.full16[cached] = 16 * extra_counts(d[WHOLE], d[PLAIN], tr->time.counter) / ROUNDS;
-    return ret == 0 && tr->time.counter < 0 && tr->cfg.counter[0] ? measure_time(tr, cached, err)
-                                                                  : ret;
+    if (ret == 0 && tr->time.counter < 0 && tr->cfg.counter[0])
+        return measure_time(tr, cached, err);
+    return ret;
 }
 
-/* With the caches on nobody measures what it would be without: instructions are the same, and the
- * rest is marked. */
+/* With the caches on, it is not measured what it would cost without them. Instructions are the
+ * same, and the rest is marked. */
 static void assume_uncached(struct sh4_trace *tr)
 {
     memcpy(tr->cost.residue16[false], tr->cost.residue16[true], sizeof tr->cost.residue16[false]);
@@ -412,11 +436,13 @@ static void assume_uncached(struct sh4_trace *tr)
     tr->cost.full16[false] = tr->cost.full16[true];
 }
 
-/* What is in the operand cache of the loop's, out to memory. */
+/* Writes the loop's part of the operand cache out to memory. */
 static int write_back(struct sh4_trace *tr, struct err *err)
 {
     int ret = sh4_agent_sync_caches(tr->t, tr->plan.base, tr->plan.image_len, err);
-    return ret < 0 ? ret : sh4_agent_sync_caches(tr->t, tables_at(tr), BLOCK, err);
+    if (ret < 0)
+        return ret;
+    return sh4_agent_sync_caches(tr->t, tables_at(tr), BLOCK, err);
 }
 
 /* The least elapsed time of an event's residue without one of the caches, or without both. */
@@ -437,20 +463,20 @@ static int measure_least(struct sh4_trace *tr, uint32_t ccr, struct err *err)
     return 0;
 }
 
-/* The caches are off: with one of them on, too, if time is counted. */
+/* The caches are off: measures with one of them on, too, if time is counted. */
 static int measure_with_one_cache(struct sh4_trace *tr, struct err *err)
 {
     if (tr->time.counter < 0)
         return 0;
     tr->cost.one_cache16 = tr->cost.residue16[false][tr->time.counter];
     int ret = measure_least(tr, REG_MASK(SH4_CCR_ICE) | REG_MASK(SH4_CCR_ICI), err);
-    return ret < 0
-               ? ret
-               : measure_least(
-                     tr, REG_MASK(SH4_CCR_OCE) | REG_MASK(SH4_CCR_CB) | REG_MASK(SH4_CCR_OCI), err);
+    if (ret < 0)
+        return ret;
+    return measure_least(tr, REG_MASK(SH4_CCR_OCE) | REG_MASK(SH4_CCR_CB) | REG_MASK(SH4_CCR_OCI),
+                         err);
 }
 
-/* A program that has not switched the caches on yet will soon: measured both ways then. */
+/* A program that has not switched the caches on yet will do so soon: then both are measured. */
 static int calibrate_both(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
@@ -480,7 +506,9 @@ static int calibrate_both(struct sh4_trace *tr, struct err *err)
     int back = write_back(tr, &own);
     if (back == 0)
         back = sh4_trace_set_ccr(t, ccr, &own);
-    return ret < 0 || back == 0 ? ret : err_set(err, own.code, own.hint, "%s", own.what);
+    if (ret < 0 || back == 0)
+        return ret;
+    return err_set(err, own.code, own.hint, "%s", own.what);
 }
 
 static int in_its_place(struct sh4_trace *tr, struct err *err)
@@ -493,7 +521,7 @@ static int in_its_place(struct sh4_trace *tr, struct err *err)
         ret = use_tables(tr, true, err);
     if (ret == 0)
         ret = calibrate_both(tr, err);
-    if (ret == 0) /* return addresses in the cache would come over records later */
+    if (ret == 0) /* return addresses in the cache would be written over records later */
         ret = sh4_agent_sync_caches(tr->t, tables_at(tr), BLOCK, err);
     if (sh4_agent_release(tr->t, &own) < 0 && ret == 0)
         ret = err_set(err, own.code, own.hint, "%s", own.what);
@@ -513,5 +541,7 @@ int sh4_trace_calibrate(struct sh4_trace *tr, struct err *err)
         ret = err_set(err, own.code, own.hint, "%s", own.what);
     if (ret == 0)
         ret = sh4_trace_reset_ring(tr, err);
-    return ret < 0 ? err_prefix(err, ret, "trace calibration") : 0;
+    if (ret < 0)
+        return err_prefix(err, ret, "trace calibration");
+    return 0;
 }

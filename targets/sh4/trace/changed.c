@@ -1,6 +1,6 @@
 /* Code that the program replaces while it is traced: overlays, relocation, patches of its own. The
- * trace looks before it writes. A place where its TRAPA is no longer is given up: what stands there
- * is the program's, and no trap there is taken for the trace's. */
+ * trace reads before it writes. A place without its TRAPA is given up: the code there is the
+ * program's, and a trap there is not taken for the trace's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,8 +45,8 @@ int sh4_trace_still(struct sh4_trace *tr, size_t i, uint16_t expected, struct er
     return sh4_trace_give_up(tr, i, err);
 }
 
-/* Adds the patches in [addr, addr + n) to those that have to be looked at one by one, unless all of
- * it is as it should be: that is found out on the board. */
+/* Adds the patches in [addr, addr + n) to those that must be read one by one, unless the board
+ * finds that all of the range is as it should be. */
 static int look_at(struct sh4_trace *tr, uint32_t addr, const uint8_t *image, uint32_t n,
                    uint8_t *seen, struct err *err)
 {
@@ -91,7 +91,9 @@ int sh4_trace_look(struct sh4_trace *tr, struct err *err)
     uint8_t *seen = calloc(tr->plan.npatches + 1, 1);
     size_t n = tr->plan.npatches;
     uint32_t low = n ? tr->plan.patch[0].addr & ~31u : 0;
-    int ret = seen ? 0 : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
+    int ret = 0;
+    if (!seen)
+        ret = err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     if (ret == 0 && n) /* what the program has written is in memory, too, then */
         ret = sh4_agent_sync_caches(tr->t, low, tr->plan.patch[n - 1].addr + 2 - low, err);
     for (size_t i = 0; ret == 0 && i < im->nsections; i++) {

@@ -12,8 +12,8 @@
 
 enum { CHUNK = 4096 };
 
-/* Where memory at addr first differs from the section's contents; 0: nowhere, in *ret what went
- * wrong. */
+/* Where memory at addr first differs from the section's contents; 0: nowhere, with the result of
+ * reading in *ret. */
 static uint64_t first_difference(struct sh4_target *t, const struct image_section *s, uint64_t addr,
                                  int *ret, struct err *err)
 {
@@ -113,8 +113,9 @@ static int patch_section(struct sh4_trace *tr, const struct image_section *s, st
     }
     int ret = sh4_trace_write_halves(tr->t, half, n, err);
     free(half);
-    return ret < 0 ? ret
-                   : sh4_agent_sync_caches(tr->t, (uint32_t)s->addr & ~31u, s->size + 32, err);
+    if (ret < 0)
+        return ret;
+    return sh4_agent_sync_caches(tr->t, (uint32_t)s->addr & ~31u, s->size + 32, err);
 }
 
 int sh4_trace_take_copies(struct sh4_trace *tr, struct err *err)

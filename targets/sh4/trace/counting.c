@@ -1,6 +1,8 @@
-/* What the counters count, and what the agent's share of it is: armed, read, begun from zero. */
+/* What the counters count, and the agent's share of it: arming them, reading them, starting from
+ * zero. */
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
@@ -57,13 +59,13 @@ int sh4_trace_choose_residue(struct sh4_trace *tr, struct err *err)
 
 uint32_t sh4_trace_initial_state(const struct trace_config *cfg)
 {
-    return (cfg->has_start ? SH4_TRACE_STOPPED : 0) |
-           (cfg->policy == TRACE_LIVE ? SH4_TRACE_LIVE : 0) |
-           (cfg->irq_filter == IRQ_FILTER_AUTO ? SH4_TRACE_AUTO : 0) |
-           (cfg->irq_filter == IRQ_FILTER_CALLS ? SH4_TRACE_CALLS : 0);
+    return bits_if(cfg->has_start, SH4_TRACE_STOPPED) |
+           bits_if(cfg->policy == TRACE_LIVE, SH4_TRACE_LIVE) |
+           bits_if(cfg->irq_filter == IRQ_FILTER_AUTO, SH4_TRACE_AUTO) |
+           bits_if(cfg->irq_filter == IRQ_FILTER_CALLS, SH4_TRACE_CALLS);
 }
 
-/* Another state; anything but plain recording is kept off the agent's short path. */
+/* Sets another state. Any but plain recording keeps the agent off its short path. */
 int sh4_trace_set_state(struct sh4_trace *tr, uint32_t state, struct err *err)
 {
     uint32_t words[] = { state, 0 }, size = 0; /* and no losses */
@@ -71,8 +73,9 @@ int sh4_trace_set_state(struct sh4_trace *tr, uint32_t state, struct err *err)
                             ARRAY_LEN(words), err);
     if (ret == 0 && !(state & SH4_TRACE_ODD))
         ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_SIZE, &size, 1, err);
-    return ret < 0 ? ret
-                   : sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SIZE, &size, 1, err);
+    if (ret < 0)
+        return ret;
+    return sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SIZE, &size, 1, err);
 }
 
 /* Counting begins: what the counters show now is zero. */
@@ -92,7 +95,7 @@ int sh4_trace_start_state(struct sh4_trace *tr, bool active, struct err *err)
     if (ret == 0) /* what the host makes of the first records; it may be without caches yet */
         ret = sh4_trace_choose_residue(tr, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
-        ret = sh4_agent_peek(tr->t, n ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &last[n], err);
+        ret = sh4_agent_peek(tr->t, sh4_pmctr_low[n], 4, &last[n], err);
     state = active ? state & ~(uint32_t)SH4_TRACE_STOPPED : state | SH4_TRACE_STOPPED;
     state |= now_in & SH4_TRACE_TRAPPED;
     if (ret == 0)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/stubs.h"
@@ -27,7 +28,8 @@ static int32_t past_caches16(const struct sh4_trace_memory *m, const struct sh4_
            (more->writes ? m->far_jump : 0);
 }
 
-/* What the stub that ran last adds to a counter against that of a plain call or return, in 1/16. */
+/* What the stub that ran last adds to a counter, compared with that of a plain call or return, in
+ * 1/16. */
 static int32_t stub_extra(const struct sh4_trace_decoder *d, int n)
 {
     const struct sh4_trace_id *id = &d->plan->id[d->last];
@@ -35,7 +37,9 @@ static int32_t stub_extra(const struct sh4_trace_decoder *d, int n)
         return 0;
     if (d->code[n] == CODE_INSNS)
         return 16 * id->extra_insns;
-    return d->uncached ? past_caches16(&d->memory16, &id->more) : 16 * id->extra_cycles;
+    if (d->uncached)
+        return past_caches16(&d->memory16, &id->more);
+    return 16 * id->extra_cycles;
 }
 
 static bool passes_on(uint32_t kind)
@@ -43,7 +47,7 @@ static bool passes_on(uint32_t kind)
     return kind == SH4_TRACE_K_INTERRUPT || kind == SH4_TRACE_K_EXCEPTION;
 }
 
-/* The way from the last record to the program, against the plain exit. */
+/* What the way from the last record to the program adds, compared with the plain exit. */
 static int32_t out_of(const struct sh4_trace_decoder *d, int n)
 {
     enum { TLB_MISS_READ = 0x040, TLB_MISS_WRITE = 0x060, TRAPA = 0x160 };
@@ -77,19 +81,20 @@ static bool is_caught(const struct record *r)
            (r->x2 == SH4_TRACE_RTE_CAUGHT || r->x2 == SH4_TRACE_RTE_OTHER);
 }
 
-/* The host has asked for the ring; it has not made the record itself, of a program that stands. */
+/* The host has asked for the ring, and has not made the record itself, of a halted program. */
 static bool by_interrupt(const struct sh4_trace_decoder *d, const struct record *r)
 {
     return r->kind == SH4_TRACE_K_TIME && d->of_host == SH4_TRACE_OF_AGENT;
 }
 
-/* A record that the host has made of a program that stands: not the agent was entered, the kernel
- * was. */
+/* A record that the host has made of a halted program: the kernel was entered, not the agent. */
 static int32_t into_kernel(const struct sh4_trace_decoder *d, int n)
 {
     if (d->of_host == SH4_TRACE_OF_AGENT)
         return 0;
-    return d->halt < SH4_TRACE_HALTS ? d->ways.halt[d->halt][n] : -d->residue16[n] / 16;
+    if (d->halt < SH4_TRACE_HALTS)
+        return d->ways.halt[d->halt][n];
+    return -d->residue16[n] / 16;
 }
 
 /* What the agent adds to a counter for one event, in 1/16: measured once, corrected for the stub
@@ -113,15 +118,15 @@ static int32_t residue_of(const struct sh4_trace_decoder *d, const struct record
     return d->residue16[n] + stub + 16 * (extra + out_of(d, n));
 }
 
-/* Time the agent took back may exceed what has passed. */
+/* What is subtracted for the agent may exceed what has passed. */
 static int64_t signed_delta(uint32_t delta)
 {
     return delta > 0xFFFF0000u ? (int32_t)delta : (int64_t)delta;
 }
 
-/* A start point gives a record for itself and one for the site it stands on, or for a stop point
- * there. The agent was entered once for both, and sets the deltas of the second to zero: there is
- * no residue in them. */
+/* A start point gives a record for itself, and one for the site or stop point at the same place.
+ * The agent was entered once for both, and sets the deltas of the second to zero, so there is no
+ * residue in them. */
 static bool behind_start(const struct sh4_trace_decoder *d, const struct record *r)
 {
     return d->started && d->last_kind == SH4_TRACE_K_START && r->delta[0] == 0 && r->delta[1] == 0;
@@ -139,12 +144,13 @@ static void count_deltas(struct sh4_trace_decoder *d, const struct record *r, in
         net[n] = v16 / 16;
         v16 -= d->debt16[n];
         d->debt16[n] = v16 < 0 ? -v16 : 0;
-        d->c16[n] += v16 > 0 ? (uint64_t)v16 : 0;
+        if (v16 > 0)
+            d->c16[n] += (uint64_t)v16;
     }
 }
 
-/* Two events so near that the second entered the pipeline with the first: which of them a count
- * belongs to cannot be told. Judged by elapsed cycles, else by instructions, if one of the two
+/* Two events so close that the second was in the pipeline with the first: it is not known to which
+ * of them a count belongs. Judged by elapsed cycles, else by instructions, if one of the two
  * counters has them. */
 static bool is_doubtful(const struct sh4_trace_decoder *d, const int64_t net[2])
 {
@@ -212,8 +218,7 @@ void sh4_trace_decode_forget(struct sh4_trace_decoder *d, bool zeroed)
         d->kept[i] = zeroed ? 0 : SH4_TRACE_RETURN_UNKNOWN;
 }
 
-/* A return address in the alias its call has in the plan, so that the two are seen to belong
- * together. */
+/* A return address in the alias that its call has in the plan, so that the two match. */
 static void returns_to(const struct sh4_trace_decoder *d, uint32_t ret, struct event *e)
 {
     uint32_t n = ((ret - 4 - d->plan->text) & SH4_PHYS) / 2 + 1;
@@ -221,7 +226,7 @@ static void returns_to(const struct sh4_trace_decoder *d, uint32_t ret, struct e
     bool call = id && id->addr && is_call(id),
          blind = call ? id->blind_behind : d->blind && d->blind(d->blind_ctx, ret);
     e->target = call ? id->addr + 4 : ret;
-    e->flags |= EVENT_HAS_TARGET | (blind ? EVENT_BLIND : 0);
+    e->flags |= EVENT_HAS_TARGET | bits_if(blind, EVENT_BLIND);
 }
 
 static void return_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
@@ -255,9 +260,9 @@ static bool stub_of(const struct sh4_trace_decoder *d, uint32_t id, uint32_t pc)
     return id && ((pc - d->plan->id[id].stub) & SH4_PHYS) < SH4_STUB_MAX;
 }
 
-/* An interrupted address in a stub means: at the site whose stub ran. Stubs are shared, and when
- * the interrupt's RTE names the same address other sites have been passed: it is the one that was
- * left with the same stack pointer. */
+/* An interrupted address in a stub stands for the site whose stub ran. Stubs are shared, and by the
+ * time that the interrupt's RTE has the same address, other sites have been passed. So it is the
+ * site that was left with the same stack pointer. */
 static uint32_t interrupted_pc(struct sh4_trace_decoder *d, uint32_t pc, uint32_t sp)
 {
     if (!in_stub(d, pc) || !stub_of(d, d->site, pc))
@@ -269,7 +274,8 @@ static uint32_t interrupted_pc(struct sh4_trace_decoder *d, uint32_t pc, uint32_
     return d->plan->id[d->site].addr;
 }
 
-/* Back in a stub, its site is the last one again: the next interrupt may come before it is left. */
+/* Back in a stub, its site is the last one again, as the next interrupt may come before the stub is
+ * left. */
 static uint32_t resumed_pc(struct sh4_trace_decoder *d, uint32_t pc, uint32_t sp)
 {
     for (unsigned k = 1; in_stub(d, pc) && k <= SH4_TRACE_INSIDE && k <= d->ninside; k++) {
@@ -281,6 +287,14 @@ static uint32_t resumed_pc(struct sh4_trace_decoder *d, uint32_t pc, uint32_t sp
         return d->plan->id[d->site].addr;
     }
     return pc;
+}
+
+/* How the program leaves a site. */
+static enum event_kind left_by(const struct sh4_trace_id *id)
+{
+    if (is_call(id))
+        return EVENT_CALL;
+    return id->kind == SH4_SITE_RTS ? EVENT_RETURN : EVENT_JUMP;
 }
 
 static void site_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
@@ -298,17 +312,20 @@ static void site_event(struct sh4_trace_decoder *d, const struct record *r, stru
         return_event(d, r, e);
         return;
     }
-    e->kind = is_call(id) ? EVENT_CALL : id->kind == SH4_SITE_NKINDS ? EVENT_TIMESTAMP : EVENT_JUMP;
+    if (id->kind == SH4_SITE_NKINDS)
+        e->kind = EVENT_TIMESTAMP;
+    else
+        e->kind = left_by(id);
     if (id->has_target || d->target[r->id]) {
         e->target = id->has_target ? id->target : d->target[r->id] & ~1u;
-        e->flags |= EVENT_HAS_TARGET | (id->blind || d->target[r->id] & 1 ? EVENT_BLIND : 0);
+        e->flags |= EVENT_HAS_TARGET | bits_if(id->blind || d->target[r->id] & 1, EVENT_BLIND);
     }
 }
 
-/* Which site of stepped code a record tells of. The first stop there has no number: it is the site
- * the last event led to, if that can lead to where the program is now. Where the program came from
- * may not be known, behind an exception for one: then a call shows in PR, or what looks like one.
- */
+/* The site of stepped code that a record belongs to. The first stop there has no number: it is the
+ * site that the last event led to, if that can lead to where the program is now. If it is not known
+ * where the program came from, as behind an exception, a call shows in PR, which may only look like
+ * one. */
 static uint32_t stepped_site(const struct sh4_trace_decoder *d, const struct record *r, bool *guess)
 {
     if (r->id)
@@ -318,9 +335,14 @@ static uint32_t stepped_site(const struct sh4_trace_decoder *d, const struct rec
     if (id && (!x->has_target || x->target == r->x1))
         return id;
     *guess = d->at - d->plan->rom.base >= d->plan->rom.bytes;
-    id = *guess ? sh4_trace_plan_stepped(d->plan, r->x2 - 4) : 0;
+    if (*guess)
+        id = sh4_trace_plan_stepped(d->plan, r->x2 - 4);
+    else
+        id = 0;
     x = &d->plan->id[id];
-    return id && is_call(x) && x->has_target && x->target == r->x1 ? id : 0;
+    if (id && is_call(x) && x->has_target && x->target == r->x1)
+        return id;
+    return 0;
 }
 
 static void stepped_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
@@ -333,9 +355,9 @@ static void stepped_event(struct sh4_trace_decoder *d, const struct record *r, s
         return;
     e->pc = id->addr;
     e->target = r->x1;
-    e->flags |= EVENT_HAS_PC | EVENT_HAS_TARGET | (guess ? EVENT_DOUBTFUL : 0);
+    e->flags |= EVENT_HAS_PC | EVENT_HAS_TARGET | bits_if(guess, EVENT_DOUBTFUL);
     e->sp = r->sp - (uint32_t)id->slot_adds; /* a stop comes behind the slot */
-    e->kind = is_call(id) ? EVENT_CALL : id->kind == SH4_SITE_RTS ? EVENT_RETURN : EVENT_JUMP;
+    e->kind = left_by(id);
     if (id->kind <= SH4_SITE_RTS)
         tell_slot(id, e);
 }
@@ -351,6 +373,17 @@ static uint32_t goes_on(const struct sh4_trace_decoder *d, const struct record *
     return e->flags & EVENT_HAS_TARGET ? (uint32_t)e->target : 0;
 }
 
+/* Offset of a handler from VBR (SH7750 hardware manual, section 5, exception handling vector
+ * addresses). */
+static uint32_t vector_offset(bool interrupt, uint16_t expevt)
+{
+    if (interrupt)
+        return 0x600;
+    if (expevt == SH4_EXP_TLB_MISS_READ || expevt == SH4_EXP_TLB_MISS_WRITE)
+        return 0x400;
+    return 0x100;
+}
+
 static void exception_event(struct sh4_trace_decoder *d, const struct record *r, struct event *e)
 {
     bool irq = r->kind == SH4_TRACE_K_INTERRUPT;
@@ -358,11 +391,9 @@ static void exception_event(struct sh4_trace_decoder *d, const struct record *r,
     e->vector = (uint16_t)r->x2;
     e->pc = interrupted_pc(d, r->x1, r->sp);
     e->flags |= EVENT_HAS_PC | EVENT_SP_EXACT | (r->x2 >> 16 ? 0 : EVENT_UNTRACED_RTE) |
-                (in_stub(d, r->x1) ? EVENT_DOUBTFUL : 0);
+                bits_if(in_stub(d, r->x1), EVENT_DOUBTFUL);
     if (d->has_vbr) {
-        e->target = d->vbr + (irq                                        ? 0x600
-                              : e->vector == 0x040 || e->vector == 0x060 ? 0x400
-                                                                         : 0x100);
+        e->target = d->vbr + vector_offset(irq, e->vector);
         e->flags |= EVENT_HAS_TARGET;
     }
 }
@@ -372,7 +403,7 @@ static void switch_event(struct sh4_trace_decoder *d, const struct record *r, st
     struct record irq = *r;
     irq.kind = SH4_TRACE_K_INTERRUPT;
     irq.sp = e->sp = r->x2;
-    irq.x2 = 1u << 16; /* which interrupt it was is not told; its end is */
+    irq.x2 = 1u << 16; /* it is not known which interrupt it was; its end is */
     exception_event(d, &irq, e);
 }
 
@@ -395,7 +426,7 @@ static void fill_event(struct sh4_trace_decoder *d, const struct record *r, stru
         }
         e->target = resumed_pc(d, r->x1, r->sp);
         e->flags |= EVENT_HAS_TARGET | EVENT_SP_EXACT |
-                    (d->last_kind == SH4_TRACE_K_SWITCH && r->x2 == 1 ? EVENT_DOUBTFUL : 0);
+                    bits_if(d->last_kind == SH4_TRACE_K_SWITCH && r->x2 == 1, EVENT_DOUBTFUL);
         break;
     case SH4_TRACE_K_START:
     case SH4_TRACE_K_STOP:
@@ -408,8 +439,8 @@ static void fill_event(struct sh4_trace_decoder *d, const struct record *r, stru
     }
 }
 
-/* Is something counted of which the agent's share depends on the caches: anything but instructions
- * and calls? */
+/* Whether something is counted of which the agent's share depends on the caches: anything but
+ * instructions and calls. */
 static bool depends_on_caches(const struct sh4_trace_decoder *d)
 {
     for (int n = 0; n < 2; n++)
@@ -418,8 +449,8 @@ static bool depends_on_caches(const struct sh4_trace_decoder *d)
     return false;
 }
 
-/* Past the caches a stub's time is reckoned from what the memory of the agent takes: of code
- * elsewhere nobody has measured it. */
+/* Without caches a stub's time is computed from what the agent's memory takes. For code in other
+ * memory that was not measured. */
 static bool is_not_reckoned(const struct sh4_trace_decoder *d)
 {
     enum { AREA = 0x1C000000 };
@@ -428,10 +459,10 @@ static bool is_not_reckoned(const struct sh4_trace_decoder *d)
            (d->last && (id->more.unsure || (id->addr ^ d->plan->base) & AREA));
 }
 
-/* The caches are on by now, whatever they were when the ring was last read: from one plain event to
- * the next less time has passed than the agent alone needs without one of them. (Had the program
- * switched them on in between, the agent's way in would have been the fast one already; its way out
- * was not.) An eighth is left for what a cycle more or less of the memory's makes. */
+/* The caches are on by now, whatever they were when the ring was last read: between two plain
+ * events less time has passed than the agent alone needs without one of the caches. (Had the
+ * program switched them on in between, the agent's way in would already have been the fast one; its
+ * way out was not.) An eighth is allowed for memory that takes a cycle more or less. */
 static bool proves_caches(const struct sh4_trace_decoder *d, const struct record *r)
 {
     if (d->uncached || !d->one_cache16 || !d->started || r->words != 2 ||
@@ -442,8 +473,9 @@ static bool proves_caches(const struct sh4_trace_decoder *d, const struct record
            16 * (int64_t)r->delta[n] < d->one_cache16 - d->one_cache16 / 8;
 }
 
-/* Time, not instructions: a break is none. With caches the way of interrupts through the agent is
- * long out of them when the next one comes, and takes lines of the program's with it. */
+/* This concerns time, not instructions, as a break executes none. With caches on, an interrupt
+ * finds the agent's code for it no longer in them, and loading it replaces lines of the program's.
+ */
 static bool time_is_doubtful(const struct sh4_trace_decoder *d, const struct record *r)
 {
     bool seldom = r->kind == SH4_TRACE_K_INTERRUPT || r->kind == SH4_TRACE_K_RTE;
@@ -475,7 +507,7 @@ static void make_event(struct sh4_trace_decoder *d, const struct record *r, uint
         count_deltas(d, r, net);
     e->host_ns = host_ns;
     e->sp = r->sp;
-    e->flags = EVENT_HAS_SP | (d->code[0] ? EVENT_HAS_C1 : 0) | (d->code[1] ? EVENT_HAS_C2 : 0);
+    e->flags = EVENT_HAS_SP | bits_if(d->code[0], EVENT_HAS_C1) | bits_if(d->code[1], EVENT_HAS_C2);
     e->c1 = (d->c16[0] + 8) / 16;
     e->c2 = (d->c16[1] + 8) / 16;
     fill_event(d, r, e);
@@ -487,7 +519,8 @@ static void make_event(struct sh4_trace_decoder *d, const struct record *r, uint
         e->flags |= EVENT_DOUBTFUL;
     d->guessed = d->guessed && !proves_caches(d, r);
     d->disturbed -= d->disturbed && e->kind != EVENT_TIMESTAMP;
-    d->doubtful += e->flags & EVENT_DOUBTFUL ? 1 : 0;
+    if (e->flags & EVENT_DOUBTFUL)
+        d->doubtful++;
     if (r->words != 2)
         d->sp_base = r->sp - SH4_TRACE_WINDOW;
     d->started = true;

@@ -1,6 +1,6 @@
-/* Where the program runs although the search has found nothing that leads there: pointers it
- * computes, code it has put where other code was. Events show such places; they are remembered,
- * also for the next arming. */
+/* Code that runs although the search found no way there: through pointers that the program
+ * computes, or put where other code was. Events show such places; they are remembered, also for the
+ * next arming. */
 #include <string.h>
 
 #include "probe/base/util.h"
@@ -12,8 +12,7 @@ enum {
     BEGINNING = 16
 };
 
-/* A place within a function that is entered there, too, is that function's beginning from now on.
- */
+/* A place within a function that is also entered there is a function's beginning from now on. */
 static bool is_known(struct sh4_trace *tr, uint32_t addr, uint32_t within)
 {
     for (size_t i = 0; i < tr->found->n; i++)
@@ -39,15 +38,16 @@ static void remember_place(struct sh4_trace *tr, uint32_t addr, uint32_t within)
     tr->search.due = true;
 }
 
-/* A jump that stays in its function, as far as a symbol tells: the case of a switch. */
+/* A jump that stays in its function, as far as symbols show: the case of a switch. */
 static uint32_t is_inside(const struct sh4_trace *tr, const struct event *e)
 {
-    const struct sh4_site *s =
-        e->kind == EVENT_JUMP ? sh4_sites_at(&tr->sites, (uint32_t)e->pc) : NULL;
+    const struct sh4_site *s = NULL;
+    if (e->kind == EVENT_JUMP)
+        s = sh4_sites_at(&tr->sites, (uint32_t)e->pc);
     const struct sh4_function *f = s ? &tr->sites.function[s->function] : NULL;
-    return f && f->high && (((uint32_t)e->target - f->low) & SH4_PHYS) < f->high - f->low
-               ? SH4_FOUND_WITHIN
-               : 0;
+    if (f && f->high && (((uint32_t)e->target - f->low) & SH4_PHYS) < f->high - f->low)
+        return SH4_FOUND_WITHIN;
+    return 0;
 }
 
 void sh4_trace_seen(struct sh4_trace *tr, const struct event *e)

@@ -1,5 +1,5 @@
-/* When a drain holds the program, the search is done again: from places that its running has shown,
- * and over code that it has changed. */
+/* Repeats the search when a drain holds the program: from places that running has shown, and over
+ * code that the program has changed. */
 #include <stdlib.h>
 
 #include "probe/base/util.h"
@@ -8,10 +8,10 @@
 
 enum {
     SEARCHES = 32, /* in one arming: each holds the program */
-    /* looks at code that differs, and nothing of it is known to be code: variables among it */
+    /* looks at changed code that found no code: there are variables in it */
     IN_VAIN = 8
 };
-/* from one search to the next, at least; and so many times what it took */
+/* the least time between two searches; and so many times what the last one took */
 #define SOON_NS   20000000ull
 #define TIMES     20
 #define GLANCE_NS 50000000ull /* a part of the code is looked at so often */
@@ -45,8 +45,8 @@ int sh4_trace_found_init(struct sh4_trace *tr, struct err *err)
     return sh4_trace_now_init(tr, err);
 }
 
-/* What was found in code that the program had put there is nothing for the next arming, which
- * begins with the image. */
+/* What was found in code that the program had put there is dropped at the next arming, which begins
+ * with the image. */
 void sh4_trace_found_end(struct sh4_trace *tr)
 {
     struct sh4_trace_found *f = tr->found;
@@ -58,8 +58,8 @@ void sh4_trace_found_end(struct sh4_trace *tr)
     sh4_trace_now_fini(tr);
 }
 
-/* Code that differs calls for a search as well. Small parts in turn: the whole of a large program
- * would hold it for long. */
+/* Changed code is a reason to search, too. Small parts are compared in turn, as the whole of a
+ * large program would hold it for long. */
 static int glance_at_code(struct sh4_trace *tr, struct err *err)
 {
     bool differs;
@@ -72,18 +72,19 @@ static int glance_at_code(struct sh4_trace *tr, struct err *err)
     return ret;
 }
 
-/* In a section where the agent keeps BL clear for the program, what it is to do with SR must not
- * change. */
+/* Where the agent keeps BL clear for the program, what it is to do with SR must not change. */
 static int in_section(struct sh4_trace *tr, struct err *err)
 {
     uint32_t word;
     int ret = sh4_trace_get(tr, sh4_trace_blob.meant + 4 * SH4_TRACE_M_SR, &word, 1, err);
-    return ret < 0 ? ret : word != 0;
+    if (ret < 0)
+        return ret;
+    return word != 0;
 }
 
-/* Armed where nobody knew the code: the first known place where a drain's interrupt strikes, which
- * it does with BL=0 only, tells what the place it was armed at would have told. 1: SR.BL is clear
- * at the entry. */
+/* The trace was armed in code that the search did not know. The first known place where a drain's
+ * interrupt strikes, which it does with BL=0 only, shows what the place of arming would have shown.
+ * 1: SR.BL is clear at the entry. */
 static int find_place(struct sh4_trace *tr, struct err *err)
 {
     uint32_t spc;
@@ -117,12 +118,15 @@ static int search_now(struct sh4_trace *tr, struct err *err)
 int sh4_trace_look_further(struct sh4_trace *tr, struct err *err)
 {
     uint64_t before = time_now(tr);
-    int ret = tr->search.unplaced ? find_place(tr, err) : 0;
+    int ret = 0;
+    if (tr->search.unplaced)
+        ret = find_place(tr, err);
     if (ret > 0) {
         tr->search.evidence = tr->search.due = true;
         tr->search.places = SIZE_MAX; /* it is not what was searched with */
     }
-    ret = ret < 0 ? ret : glance_at_code(tr, err);
+    if (ret >= 0)
+        ret = glance_at_code(tr, err);
     if (ret < 0 || !tr->search.due || before < tr->search.after_ns)
         return ret;
     if (tr->search.done >= SEARCHES) {

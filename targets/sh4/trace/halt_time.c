@@ -1,6 +1,6 @@
-/* Halts while the trace is armed: the counters run on the way into the debug kernel, until it stops
- * them, and on the way out of it. Both were measured (ways.c, calibrate.c), and are taken off
- * before the program runs on, so that they are no part of the next event's. */
+/* Halts while the trace is armed. The counters run on the way into the debug kernel, until it stops
+ * them, and on the way out. Both ways were measured (ways.c, calibrate.c), and are subtracted
+ * before the program runs on, so that the next event does not have them. */
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
@@ -16,8 +16,9 @@ static enum sh4_trace_halt kind_of(const struct sh4_target *t)
     if (t->regs.trap[1] == SH4_EXP_TRAPA)
         return SH4_TRACE_HALT_TRAP;
     /* others that are caught: about as B */
-    return REG_GET(t->regs.save[SH4_SAVE_BRCR_SEEN], SH4_BRCR_CMFA) ? SH4_TRACE_HALT_A
-                                                                    : SH4_TRACE_HALT_B;
+    if (REG_GET(t->regs.save[SH4_SAVE_BRCR_SEEN], SH4_BRCR_CMFA))
+        return SH4_TRACE_HALT_A;
+    return SH4_TRACE_HALT_B;
 }
 
 void sh4_trace_halt_begins(struct sh4_trace *tr)
@@ -26,8 +27,8 @@ void sh4_trace_halt_begins(struct sh4_trace *tr)
     tr->rebased = false;
 }
 
-/* Without the time since the last event, which goes on counting: what a trap there would take is in
- * the next event's residue. */
+/* Without the time since the last event, which goes on counting: what a trap there would take is
+ * part of the next event's residue. */
 int sh4_trace_halt_ends(struct sh4_trace *tr, struct err *err)
 {
     uint32_t last[2];
@@ -40,6 +41,7 @@ int sh4_trace_halt_ends(struct sh4_trace *tr, struct err *err)
     /* time is known to a few lines of the cache, and the agent's way is shorter when a count has
      * left 16 bits */
     tr->dec.disturbed = SH4_TRACE_DISTURBED;
-    return ret < 0 ? ret
-                   : sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
+    if (ret < 0)
+        return ret;
+    return sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
 }

@@ -42,7 +42,9 @@ int sh4_trace_write_halves(struct sh4_target *t, const struct sh4_trace_half *ha
 {
     const struct sh4_agent_layout *a = t->agent.layout;
     struct sh4_request *req = calloc(PART, sizeof *req);
-    int ret = req ? 0 : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
+    int ret = 0;
+    if (!req)
+        ret = err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     for (size_t done = 0, k; ret == 0 && done < n; done += k) {
         k = MIN(n - done, (size_t)PART);
         for (size_t i = 0; i < k; i++)

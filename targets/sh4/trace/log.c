@@ -1,5 +1,6 @@
 /* What `--log prof` shows of a trace: a line for what happens to it, and for each drain, never for
  * an event. */
+#include "probe/base/choice.h"
 #include "probe/base/log.h"
 #include "targets/sh4/trace/trace.h"
 
@@ -59,7 +60,7 @@ void sh4_trace_log_disarmed(const struct sh4_trace *tr, uint64_t took_ns)
     log_msg(log_of(tr), LOG_PROF,
             "%s: disarmed in %.3g ms%s: %llu events, %llu lost, %llu doubtful, %llu drains, %llu "
             "wire clocks, held for drains %.3g ms",
-            name_of(tr), in_ms(took_ns), tr->reset.seen ? " (the CPU was reset)" : "",
+            name_of(tr), in_ms(took_ns), text_if(tr->reset.seen, " (the CPU was reset)"),
             (unsigned long long)tr->sum.events, (unsigned long long)tr->sum.lost,
             (unsigned long long)tr->sum.doubtful, (unsigned long long)tr->sum.drains,
             (unsigned long long)tr->sum.wire_bits, in_ms(tr->sum.held_ns));

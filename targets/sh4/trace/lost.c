@@ -1,6 +1,6 @@
-/* Sessions that are lost: what each one leaves in the agent's RAM so that the next can undo it, and
- * the undoing. Whatever the wire was cut in: the program runs on exactly where it was, with its own
- * code, vectors and registers. */
+/* Lost sessions: what each session leaves in the agent's RAM so that the next can undo it, and how
+ * it is undone. At whatever moment the wire was cut, the program runs on exactly where it was, with
+ * its own code, vectors and registers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +26,9 @@ uint32_t sh4_trace_note_at(const struct sh4_trace *tr)
     const struct sh4_target *t = tr->t;
     if (tr->request.larger)
         return LARGER_NOTE;
-    return tr->cfg.ram_bytes ? note_in(t, (uint32_t)tr->cfg.ram_base, tr->cfg.ram_bytes)
-                             : note_in(t, t->opt.agent_ram, t->opt.agent_ram_bytes);
+    if (tr->cfg.ram_bytes)
+        return note_in(t, (uint32_t)tr->cfg.ram_base, tr->cfg.ram_bytes);
+    return note_in(t, t->opt.agent_ram, t->opt.agent_ram_bytes);
 }
 
 int sh4_trace_leave_note(struct sh4_trace *tr, bool on, struct err *err)
@@ -37,8 +38,10 @@ int sh4_trace_leave_note(struct sh4_trace *tr, bool on, struct err *err)
         return 0; /* the agent itself is there */
     int ret = sh4_agent_poke(tr->t, at + 4, 4, tr->plan.base, err);
     if (ret == 0) /* each store whole or not at all, this one last */
-        ret = sh4_agent_poke(tr->t, at, 4, on ? SH4_TRACE_BEACON : 0, err);
-    return ret < 0 ? ret : sh4_agent_sync_caches(tr->t, at, NOTE_BYTES, err);
+        ret = sh4_agent_poke(tr->t, at, 4, on ? SH4_TRACE_ELSEWHERE : 0, err);
+    if (ret < 0)
+        return ret;
+    return sh4_agent_sync_caches(tr->t, at, NOTE_BYTES, err);
 }
 
 /* ---- patches and vectors ---- */
@@ -49,8 +52,8 @@ static bool is_ours(uint32_t insn, uint16_t orig)
     return insn == SH4_TRACE_TRAP || (insn && insn == sh4_dbr_twin(orig));
 }
 
-/* Pairs of address and (what stands there << 16 | original), as many as there are. Only what is
- * ours still is put back: what the program has written since is its own. */
+/* Undoes pairs of an address and (what stands there << 16 | original), as many as are readable.
+ * Only what is still ours is put back: what the program has written since is its own. */
 static int undo_pairs(struct sh4_target *t, const uint32_t *pair, size_t n, uint32_t *lo,
                       uint32_t *hi, struct err *err)
 {
@@ -67,7 +70,9 @@ static int undo_pairs(struct sh4_target *t, const uint32_t *pair, size_t n, uint
         *hi = MAX(*hi, addr + 2);
         half[k++] = (struct sh4_trace_half){ .addr = addr, .value = (uint16_t)pair[2 * i + 1] };
     }
-    int ret = *lo < *hi ? sh4_agent_sync_caches(t, *lo, *hi - *lo, err) : 0;
+    int ret = 0;
+    if (*lo < *hi)
+        ret = sh4_agent_sync_caches(t, *lo, *hi - *lo, err);
     if (ret == 0)
         ret = sh4_trace_read_halves(t, half, k, err);
     size_t still = 0;
@@ -80,14 +85,15 @@ static int undo_pairs(struct sh4_target *t, const uint32_t *pair, size_t n, uint
     return ret;
 }
 
-/* The agent of a lost session says where its list is. */
+/* The agent of a stale session says where its list is. */
 static int undo_list(struct sh4_target *t, uint32_t list, uint32_t count, struct err *err)
 {
     enum { PART = 4096 };
     uint32_t *pair = malloc(PART * 8), lo = UINT32_MAX, hi = 0;
-    int ret = pair ? 0
-                   : err_set(err, ERR_NOMEM, "close other programs",
-                             "patches of a lost session: out of memory");
+    int ret = 0;
+    if (!pair)
+        ret = err_set(err, ERR_NOMEM, "close other programs",
+                      "patches of a lost session: out of memory");
     for (uint32_t done = 0, n; ret == 0 && done < count; done += n) {
         n = MIN(count - done, (uint32_t)PART);
         ret = sh4_agent_read(t, list + 8 * done, 4, pair, 2 * (size_t)n, err);
@@ -95,13 +101,15 @@ static int undo_list(struct sh4_target *t, uint32_t list, uint32_t count, struct
             ret = undo_pairs(t, pair, n, &lo, &hi, err);
     }
     free(pair);
-    /* Cut between the stores and the sweep over the caches: the old instructions may be where no
-     * fetch sees them. */
-    return ret == 0 && lo < hi ? sh4_agent_sync_caches(t, lo, hi - lo, err) : ret;
+    /* The session was cut between the stores and the sweep over the caches: the old instructions
+     * may be where no fetch sees them. */
+    if (ret == 0 && lo < hi)
+        return sh4_agent_sync_caches(t, lo, hi - lo, err);
+    return ret;
 }
 
-/* A list lies behind its agent, both in the board's RAM: whatever else stands there is of no agent
- * that could still be cleaned up after. */
+/* A list lies behind its agent, and both in the board's RAM. Anything else does not belong to an
+ * agent that could still be cleaned up after. */
 static bool plausible_list(uint32_t base, uint32_t list, uint32_t count)
 {
     /* an area of the bus (SH7750 hardware manual, section 13, Bus State Controller: areas of 64 MB)
@@ -122,6 +130,8 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
         return 0;
     sh4_stale_session_found(t); /* a debugger's breakpoints, too, if it had any */
     ret = undo_list(t, head[2], head[3], err);
+    if (ret == 0) /* its list has them, too */
+        ret = sh4_image_check(t, err);
     if (ret == 0)
         ret = sh4_trace_slots_leave(t, base, err);
     if (ret == 0 && !t->plug.asked)
@@ -138,18 +148,22 @@ static int undo_at(struct sh4_target *t, uint32_t base, struct err *err)
         ret = sh4_trace_release_vectors(t, err); /* the next session can no longer tell */
     if (ret == 0)
         ret = sh4_agent_poke(t, base, 4, zero, err);
-    return ret < 0 ? ret : 1;
+    if (ret < 0)
+        return ret;
+    return 1;
 }
 
-/* The save area as it is when the program runs without us. VBR before DBR: cut in between, VBR is
- * right already. */
+/* Sets the save area to what it is when the program runs without us. VBR comes before DBR: if the
+ * wire is cut in between, VBR is right already. */
 int sh4_trace_release_vectors(struct sh4_target *t, struct err *err)
 {
     int ret = sh4_saved_store(t, SH4_SAVE_VBR, t->regs.prog_vbr, err);
-    return ret < 0 ? ret : sh4_saved_store(t, SH4_SAVE_DBR, t->regs.prog_dbr, err);
+    if (ret < 0)
+        return ret;
+    return sh4_saved_store(t, SH4_SAVE_DBR, t->regs.prog_dbr, err);
 }
 
-/* Patches may be in, or still in, although VBR is not the agent's: the wire was cut while arming or
+/* Patches may be in memory although VBR is not the agent's: the wire was cut while arming or
  * disarming. */
 static int clean_by_note(struct sh4_target *t, uint32_t at, struct err *err)
 {
@@ -162,11 +176,13 @@ static int clean_by_note(struct sh4_target *t, uint32_t at, struct err *err)
     if (words[0] == SH4_TRACE_PROBE && words[1] >> 29 == 5 && words[1] % 2 == 0 &&
         words[2] >> 16 == 0)
         ret = sh4_agent_poke(t, words[1], 2, words[2], err);
-    else if (words[0] == SH4_TRACE_BEACON && words[1] % NOTE_BYTES == 0 && words[1] >> 30 == 2)
+    else if (words[0] == SH4_TRACE_ELSEWHERE && words[1] % NOTE_BYTES == 0 && words[1] >> 30 == 2)
         ret = undo_at(t, words[1], err);
     else
         return 0;
-    return ret < 0 ? ret : sh4_agent_poke(t, at, 4, 0, err);
+    if (ret < 0)
+        return ret;
+    return sh4_agent_poke(t, at, 4, 0, err);
 }
 
 int sh4_trace_clean_stale(struct sh4_target *t, bool search, struct err *err)
@@ -184,7 +200,9 @@ int sh4_trace_clean_stale(struct sh4_target *t, bool search, struct err *err)
     }
     if (!search) {
         int ret = clean_by_note(t, note_in(t, t->opt.agent_ram, t->opt.agent_ram_bytes), err);
-        return ret ? ret : clean_by_note(t, LARGER_NOTE, err);
+        if (ret)
+            return ret;
+        return clean_by_note(t, LARGER_NOTE, err);
     }
     int ret = 0;
     while (ret == 0 && lo < end &&
@@ -215,7 +233,9 @@ int sh4_trace_take_over_agent(struct sh4_target *t, struct err *err)
     sh4_interrupted_at(t, ext[SH4_TRACE_X_SPC], ext[SH4_TRACE_X_SPC + 1], ext[SH4_TRACE_X_SPC + 2]);
     sh4_program_vbr_is(t, t->regs.save[SH4_SAVE_DBR]);
     ret = undo_at(t, base, err);
-    return ret < 0 ? ret : 0;
+    if (ret < 0)
+        return ret;
+    return 0;
 }
 
 /* The halted program as one record. Calibration runs on the CPU in its place: were the wire cut
@@ -248,7 +268,9 @@ int sh4_trace_keep(struct sh4_trace *tr, struct err *err)
     tr->aside.displaced = true;
     /* valid as long as the kernel says so, or stands where the loop is */
     ret = entry_is(t, SH4_TRACE_KEPT, err);
-    return ret < 0 ? ret : sh4_agent_poke(t, at, 4, SH4_TRACE_KEPT, err);
+    if (ret < 0)
+        return ret;
+    return sh4_agent_poke(t, at, 4, SH4_TRACE_KEPT, err);
 }
 
 /* The record holds until the last word is in the save area again. seen: what is there now is known.
@@ -265,7 +287,9 @@ static int restore_program(struct sh4_target *t, const uint32_t *k, uint32_t bas
         ret = sh4_regs_store(t, err);
     if (ret == 0)
         ret = sh4_agent_poke(t, base + SH4_TRACE_H_KEPT, 4, 0, err);
-    return ret < 0 ? ret : entry_is(t, SH4_ENTRY_ASE, err);
+    if (ret < 0)
+        return ret;
+    return entry_is(t, SH4_ENTRY_ASE, err);
 }
 
 int sh4_trace_put_back(struct sh4_trace *tr, bool seen, struct err *err)
@@ -285,7 +309,9 @@ static int restore_caches(struct sh4_target *t, uint32_t base, uint32_t ccr, str
     if (ret < 0 || now == ccr)
         return ret;
     ret = sh4_agent_sync_caches(t, base, SPAN, err);
-    return ret < 0 ? ret : sh4_trace_set_ccr(t, ccr, err);
+    if (ret < 0)
+        return ret;
+    return sh4_trace_set_ccr(t, ccr, err);
 }
 
 static int restore_at(struct sh4_target *t, uint32_t base, struct err *err)
@@ -300,20 +326,26 @@ static int restore_at(struct sh4_target *t, uint32_t base, struct err *err)
     if (ret < 0 || mark[0] != SH4_TRACE_KEPT)
         return ret;
     /* else of a program that is long gone */
-    ret = ours ? sh4_agent_read(t, at + 4, 4, k, K_WORDS, err) : 0;
+    if (ours)
+        ret = sh4_agent_read(t, at + 4, 4, k, K_WORDS, err);
+    else
+        ret = 0;
     if (ret == 0 && ours)
         ret = restore_caches(t, base, k[K_CCR], err);
     if (ret < 0)
         return ret;
-    return ours ? restore_program(t, k, base, true, err) : sh4_agent_poke(t, at, 4, 0, err);
+    if (ours)
+        return restore_program(t, k, base, true, err);
+    return sh4_agent_poke(t, at, 4, 0, err);
 }
 
 int sh4_trace_restore_kept(struct sh4_target *t, struct err *err)
 {
     const uint32_t note[] = { note_in(t, t->opt.agent_ram, t->opt.agent_ram_bytes), LARGER_NOTE };
     uint32_t vbr = t->regs.save[SH4_SAVE_VBR], words[2];
-    int ret =
-        vbr >> 30 == 2 && vbr % NOTE_BYTES == 0 ? sh4_agent_try_read(t, vbr, 4, words, 1, err) : 0;
+    int ret = 0;
+    if (vbr >> 30 == 2 && vbr % NOTE_BYTES == 0)
+        ret = sh4_agent_try_read(t, vbr, 4, words, 1, err);
     if (ret > 0 && words[0] == SH4_TRACE_MAGIC)
         return restore_at(t, vbr, err);
     ret = MIN(ret, 0);
@@ -321,7 +353,7 @@ int sh4_trace_restore_kept(struct sh4_target *t, struct err *err)
         ret = sh4_agent_try_read(t, note[i], 4, words, 2, err);
         if (ret > 0 && words[0] == SH4_TRACE_MAGIC)
             ret = restore_at(t, note[i], err);
-        else if (ret > 0 && words[0] == SH4_TRACE_BEACON && words[1] % NOTE_BYTES == 0 &&
+        else if (ret > 0 && words[0] == SH4_TRACE_ELSEWHERE && words[1] % NOTE_BYTES == 0 &&
                  words[1] >> 30 == 2)
             ret = restore_at(t, words[1], err);
         else

@@ -46,7 +46,9 @@ int sh4_trace_meant_resumed(struct sh4_trace *tr, struct err *err)
 
 int sh4_trace_meant_end(struct sh4_target *t, struct err *err)
 {
-    return t->regs.sr_meant ? sh4_sr_meant_store(t, err) : 0;
+    if (t->regs.sr_meant)
+        return sh4_sr_meant_store(t, err);
+    return 0;
 }
 
 int sh4_trace_meant_left(struct sh4_target *t, uint32_t base, struct err *err)
@@ -98,14 +100,18 @@ int sh4_trace_meant_resuming(struct sh4_trace *tr, struct err *err)
     for (int i = 0; i < MOST && t->regs.sr & REG_MASK(SH4_SR_MD) && !REG_GET(t->regs.sr, SH4_SR_BL);
          i++) {
         const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->regs.pc);
-        const struct sh4_site *s = p && !tr->patches.mark[p - tr->plan.patch].dead
-                                       ? sh4_sites_at(&tr->sites, p->addr)
-                                       : NULL;
+        const struct sh4_site *s = NULL;
+        if (p && !tr->patches.mark[p - tr->plan.patch].dead)
+            s = sh4_sites_at(&tr->sites, p->addr);
         uint32_t v;
         if (!s || !sh4_site_is_sr(s->kind))
             return 0;
         bool loads = s->kind == SH4_SITE_LDC_SR || s->kind == SH4_SITE_LDCL_SR;
-        int ret = loads ? load_value(t, s, &v, err) : store_value(t, s, err);
+        int ret;
+        if (loads)
+            ret = load_value(t, s, &v, err);
+        else
+            ret = store_value(t, s, err);
         if (ret < 0)
             return ret;
         if (loads)

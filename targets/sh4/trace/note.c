@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "targets/sh4/trace/trace.h"
+#include "probe/base/choice.h"
 
 /* Another part of the status note, as far as there is room. */
 __attribute__((format(printf, 2, 3))) static void note_add(struct sh4_trace *tr, const char *fmt,
@@ -60,7 +61,7 @@ void sh4_trace_note(struct sh4_trace *tr)
                  tr->points.unwatched
                      ? "; %u point(s) NOT watched: the break channels are GDB's"
                      : "; %u point(s) watched by user breaks: SR.BL may be 1 there",
-                 tr->points.unwatched ? tr->points.unwatched : tr->plan.nwatched);
+                 EITHER(tr->points.unwatched, tr->plan.nwatched));
     if (tr->search.evidence)
         note_add(tr, "; SR.BL taken as clear at the entry");
     if (tr->ring.tasks_begun)

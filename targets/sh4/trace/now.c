@@ -61,8 +61,9 @@ static bool next_ours(const struct sh4_trace *tr, uint32_t addr, uint32_t n, siz
             *k < vbr ? &t->code.vbr_sites[*k - patches] : &t->breaks.patch[*k - vbr];
         if (!p->in_memory || (p->addr & SH4_PHYS) - (addr & SH4_PHYS) + 1 >= n)
             continue;
-        const struct sh4_trace_patch *under =
-            p->orig == SH4_TRACE_TRAP ? sh4_trace_plan_patch(&tr->plan, p->addr) : NULL;
+        const struct sh4_trace_patch *under = NULL;
+        if (p->orig == SH4_TRACE_TRAP)
+            under = sh4_trace_plan_patch(&tr->plan, p->addr);
         *out = (struct ours){ p->addr, *k < vbr ? sh4_dbr_twin(p->orig) : (uint16_t)SH4_BREAK_INSN,
                               under ? under->orig : p->orig };
         return ++*k, true;
@@ -150,7 +151,9 @@ static int as_expected(struct sh4_trace *tr, size_t k, uint32_t off, uint32_t n,
     for (uint32_t i = 0; i < n / 4; i++)
         words[i] = get32(buf + 4 * i, tr->t->base.big_endian);
     int ret = sh4_agent_same(tr->t, (addr & SH4_PHYS) | P2, words, n / 4, &same, err);
-    return ret < 0 ? ret : same;
+    if (ret < 0)
+        return ret;
+    return same;
 }
 
 /* Bytes of the part from off on that can be looked at; 0: none. */
@@ -172,7 +175,10 @@ int sh4_trace_now_refresh(struct sh4_trace *tr, bool *changed, struct err *err)
             ret = sh4_agent_sync_caches(tr->t, (uint32_t)s->addr & ~31u, s->size + 32, err);
         for (uint32_t off = 0, n; ret == 0 && (n = part_of(tr, k, off)) > 0; off += n) {
             ret = as_expected(tr, k, off, n, err);
-            ret = ret == 0 ? take_part(tr, k, off, n, changed, err) : MIN(ret, 0);
+            if (ret == 0)
+                ret = take_part(tr, k, off, n, changed, err);
+            else
+                ret = MIN(ret, 0);
         }
     }
     return ret;
@@ -182,13 +188,14 @@ int sh4_trace_glance(struct sh4_trace *tr, bool *differs, struct err *err)
 {
     *differs = false;
     for (size_t tries = 0; tries <= tr->now.image.nsections; tries++) {
-        uint32_t n = tr->now.glance_section < tr->now.image.nsections
-                         ? part_of(tr, tr->now.glance_section, tr->now.glance_off)
-                         : 0;
+        uint32_t n = 0;
+        if (tr->now.glance_section < tr->now.image.nsections)
+            n = part_of(tr, tr->now.glance_section, tr->now.glance_off);
         if (!n) {
-            tr->now.glance_section = tr->now.glance_section + 1 < tr->now.image.nsections
-                                         ? tr->now.glance_section + 1
-                                         : 0;
+            if (tr->now.glance_section + 1 < tr->now.image.nsections)
+                tr->now.glance_section = tr->now.glance_section + 1;
+            else
+                tr->now.glance_section = 0;
             tr->now.glance_off = 0;
             continue;
         }

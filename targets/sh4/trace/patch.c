@@ -1,5 +1,5 @@
-/* TRAPAs in the program's code: putting them in and out coherently, hiding them, living with the
- * user's breakpoints. */
+/* TRAPAs in the program's code: putting them in and out coherently, hiding them, and agreeing with
+ * the user's breakpoints. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +12,9 @@
 int sh4_trace_patches_init(struct sh4_trace *tr, struct err *err)
 {
     tr->patches.mark = calloc(tr->plan.npatches + 1, sizeof *tr->patches.mark);
-    return tr->patches.mark
-               ? 0
-               : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
+    if (tr->patches.mark)
+        return 0;
+    return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
 }
 
 void sh4_trace_patches_fini(struct sh4_trace *tr) { free(tr->patches.mark); }
@@ -59,12 +59,15 @@ int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err)
 {
     struct sh4_target *t = tr->t;
     size_t n = tr->plan.npatches, k = 0;
-    int ret = in_memory ? 0 : sh4_trace_look(tr, err);
+    int ret = 0;
+    if (!in_memory)
+        ret = sh4_trace_look(tr, err);
     struct sh4_trace_half *half = calloc(n + 1, sizeof *half);
     if (ret < 0 || !half) {
         free(half);
-        return ret < 0 ? ret
-                       : err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
+        if (ret < 0)
+            return ret;
+        return err_set(err, ERR_NOMEM, "close other programs", "patches: out of memory");
     }
     for (size_t i = 0; i < n; i++) {
         struct sh4_trace_patch *p = &tr->plan.patch[i];
@@ -88,8 +91,8 @@ int sh4_trace_patch_all(struct sh4_trace *tr, bool in_memory, struct err *err)
     return sh4_agent_sync_caches(t, lo, hi - lo, err);
 }
 
-/* The breakpoint's TRAPA is there: only the agent has to let it pass. It was set over ours, which
- * must not come back when it is deleted behind the trace. */
+/* The breakpoint's TRAPA is there, so only the agent must let it pass. It was set over ours, and
+ * deleting it must not bring ours back without the trace's knowledge. */
 static int give_way_to(struct sh4_trace *tr, size_t i, struct sh4_patch *user, struct err *err)
 {
     tr->patches.absent = true;
@@ -121,50 +124,61 @@ int sh4_trace_reconcile(struct sh4_trace *tr, struct err *err)
     return ret;
 }
 
+/* Index of the first patch from i on that is in memory and not behind addr + len; npatches: none.
+ * *off: its place in a buffer that begins at addr, which may lie partly outside. */
+static size_t next_in_memory(const struct sh4_trace *tr, size_t i, uint32_t addr, size_t len,
+                             int64_t *off)
+{
+    for (; i < tr->plan.npatches; i++) {
+        *off = (int64_t)(tr->plan.patch[i].addr & SH4_PHYS) - (int64_t)(addr & SH4_PHYS);
+        if (*off >= (int64_t)len)
+            return tr->plan.npatches;
+        if (tr->patches.mark[i].in_memory)
+            return i;
+    }
+    return i;
+}
+
+/* Replaces an instruction at off by another, as far as it lies in buf. False, and nothing is done,
+ * if what lies there is not `from`. */
+static bool replace_insn(uint8_t *buf, size_t len, int64_t off, const uint8_t from[2],
+                         const uint8_t to[2])
+{
+    for (int b = 0; b < 2; b++)
+        if (off + b >= 0 && off + b < (int64_t)len && buf[off + b] != from[b])
+            return false;
+    for (int b = 0; b < 2; b++)
+        if (off + b >= 0 && off + b < (int64_t)len)
+            buf[off + b] = to[b];
+    return true;
+}
+
+/* What the program has put in the place of a trap is shown as it is. */
 void sh4_trace_hide(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len)
 {
     struct sh4_trace *tr = t->plug.trace;
-    for (size_t i = sh4_trace_first_in(&tr->plan, addr); i < tr->plan.npatches; i++) {
-        const struct sh4_trace_patch *p = &tr->plan.patch[i];
-        uint8_t orig[2], trap[2];
-        bool ours = true;
-        int64_t off = (int64_t)(p->addr & SH4_PHYS) - (int64_t)(addr & SH4_PHYS);
-        if (off >= (int64_t)len)
-            return;
-        if (!tr->patches.mark[i].in_memory)
-            continue;
-        put16(orig, p->orig, t->base.big_endian);
-        put16(trap, (uint16_t)SH4_TRACE_TRAP, t->base.big_endian);
-        for (int b = 0; b < 2; b++) /* else the program has replaced it: that is what is shown */
-            ours &= off + b < 0 || off + b >= (int64_t)len || buf[off + b] == trap[b];
-        for (int b = 0; ours && b < 2; b++)
-            if (off + b >= 0 && off + b < (int64_t)len)
-                buf[off + b] = orig[b];
+    size_t i = sh4_trace_first_in(&tr->plan, addr);
+    uint8_t orig[2], trap[2];
+    int64_t off = 0;
+    put16(trap, (uint16_t)SH4_TRACE_TRAP, t->base.big_endian);
+    for (; (i = next_in_memory(tr, i, addr, len, &off)) < tr->plan.npatches; i++) {
+        put16(orig, tr->plan.patch[i].orig, t->base.big_endian);
+        replace_insn(buf, len, off, trap, orig);
     }
 }
 
-/* A write over a patch: the same instruction again keeps it; another one ends the site, for its
- * stub would do what the old one did. */
+/* A write over a patch: if it writes the same instruction, the patch stays. Another one ends the
+ * site, as its stub would do what the old one did. */
 void sh4_trace_write(struct sh4_target *t, uint32_t addr, uint8_t *buf, size_t len)
 {
     struct sh4_trace *tr = t->plug.trace;
-    for (size_t i = sh4_trace_first_in(&tr->plan, addr); i < tr->plan.npatches; i++) {
-        const struct sh4_trace_patch *p = &tr->plan.patch[i];
-        uint8_t orig[2], trap[2];
-        int64_t off = (int64_t)(p->addr & SH4_PHYS) - (int64_t)(addr & SH4_PHYS);
-        bool same = true;
-        if (off >= (int64_t)len)
-            return;
-        if (!tr->patches.mark[i].in_memory)
-            continue;
-        put16(orig, p->orig, t->base.big_endian);
-        put16(trap, (uint16_t)SH4_TRACE_TRAP, t->base.big_endian);
-        for (int b = 0; b < 2; b++)
-            same &= off + b < 0 || off + b >= (int64_t)len || buf[off + b] == orig[b];
-        for (int b = 0; same && b < 2; b++)
-            if (off + b >= 0 && off + b < (int64_t)len)
-                buf[off + b] = trap[b];
-        if (!same)
+    size_t i = sh4_trace_first_in(&tr->plan, addr);
+    uint8_t orig[2], trap[2];
+    int64_t off = 0;
+    put16(trap, (uint16_t)SH4_TRACE_TRAP, t->base.big_endian);
+    for (; (i = next_in_memory(tr, i, addr, len, &off)) < tr->plan.npatches; i++) {
+        put16(orig, tr->plan.patch[i].orig, t->base.big_endian);
+        if (!replace_insn(buf, len, off, orig, trap))
             sh4_trace_overwritten(tr, i);
     }
 }

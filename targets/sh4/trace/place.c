@@ -1,5 +1,6 @@
 /* A place to be patched: what is to be there, and what the agent must know of it. */
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/trace/plan_priv.h"
 
@@ -20,7 +21,7 @@ static uint32_t indirect_flags(const struct sh4_site *s)
         return 0;
     bool rel = s->kind == SH4_SITE_BSRF || s->kind == SH4_SITE_BRAF;
     return SH4_TRACE_SP_TARGET | (uint32_t)s->reg << SH4_TRACE_SP_REG |
-           (rel ? SH4_TRACE_SP_REL : 0);
+           bits_if(rel, SH4_TRACE_SP_REL);
 }
 
 static uint32_t sr_flags(const struct sh4_site *s)
@@ -33,8 +34,8 @@ static uint32_t sr_flags(const struct sh4_site *s)
     }
 }
 
-/* A place that reads or loads SR and cannot be patched is the caller's to see to: what the search
- * says of SR.BL behind it does not hold then. */
+/* If a place that reads or loads SR cannot be patched, the caller has to deal with that: what the
+ * search says of SR.BL behind it does not hold then. */
 bool sh4_place_of(const struct sh4_trace_request *rq, struct sh4_site *s, struct sh4_place *out)
 {
     bool sr = sh4_site_is_sr(s->kind);

@@ -1,9 +1,10 @@
-/* A plan: the agent's image is filled by what was collected and laid out; questions to it. */
+/* A plan: fills the agent's image with what was collected and laid out; and questions to a plan. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
@@ -45,7 +46,7 @@ static void fill_rom(const struct plan_work *w, struct sh4_trace_plan *p,
                                      .first = w->ram_ids };
 }
 
-/* Specials are in the order of their sites, numbered anew in each 64 KB of code. */
+/* Special sites are in the order of their sites, and numbered from 0 in each 64 KB of code. */
 static void fill_pages(const struct plan_work *w, struct sh4_trace_plan *p,
                        const struct plan_layout *l)
 {
@@ -103,7 +104,7 @@ static void fill_tables(const struct plan_work *w, struct sh4_trace_plan *p,
         memcpy(p->image + l->table - w->stub[i].end, w->stub[i].bytes, w->stub[i].len);
 }
 
-/* Behind the patches, to be undone like them. */
+/* They stand behind the patches, and are undone like them. */
 static void fill_twins(const struct plan_work *w, struct sh4_trace_plan *p)
 {
     for (size_t i = 0; i < w->rq->ntwins; i++) {
@@ -199,7 +200,7 @@ static int build_plan(struct plan_work *w, struct sh4_trace_plan *p, struct err 
     p->big = rq->big;
     p->image = calloc(1, l.end);
     p->id = calloc(p->nids, sizeof *p->id);
-    p->patch = calloc(w->nplaces ? w->nplaces : 1, sizeof *p->patch);
+    p->patch = calloc(EITHER(w->nplaces, 1), sizeof *p->patch);
     if (!p->image || !p->id || !p->patch)
         return err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
     place_parts(w, p, &l);
@@ -278,15 +279,17 @@ long sh4_trace_plan_index(const struct sh4_trace_plan *p, uint32_t addr)
 const struct sh4_trace_patch *sh4_trace_plan_patch(const struct sh4_trace_plan *p, uint32_t addr)
 {
     size_t at = PARTITION_POINT(p->npatches, i, (p->patch[i].addr & SH4_PHYS) < (addr & SH4_PHYS));
-    return at < p->npatches && (p->patch[at].addr & SH4_PHYS) == (addr & SH4_PHYS) ? &p->patch[at]
-                                                                                   : NULL;
+    if (at < p->npatches && (p->patch[at].addr & SH4_PHYS) == (addr & SH4_PHYS))
+        return &p->patch[at];
+    return NULL;
 }
 
 uint32_t sh4_trace_plan_stepped(const struct sh4_trace_plan *p, uint32_t addr)
 {
     uint32_t off = addr - p->rom.text;
-    uint32_t n =
-        off < p->rom.text_bytes && off % 2 == 0 ? get16(p->image + p->rom.table + off, p->big) : 0;
+    uint32_t n = 0;
+    if (off < p->rom.text_bytes && off % 2 == 0)
+        n = get16(p->image + p->rom.table + off, p->big);
     return n ? p->rom.first + n - 1 : 0;
 }
 

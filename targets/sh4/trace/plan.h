@@ -15,7 +15,7 @@
 
 enum { SH4_TRACE_WATCHED = 2 /* points: the user break controller has two channels */ };
 
-/* An instruction of the program's that another one stands for while the agent's vectors are in. */
+/* An instruction of the program's that another one replaces while the agent's vectors are in. */
 struct sh4_trace_twin {
     uint32_t addr;
     uint16_t orig, instead;
@@ -31,7 +31,7 @@ struct sh4_trace_request {
     uint32_t start;
     const uint32_t *stops;
     size_t nstops;
-    /* so many points may be where SR.BL may be 1: break channels can be given to them */
+    /* how many points may lie where SR.BL may be 1: as many break channels are free for them */
     unsigned watch;
     bool has_filter;
     uint32_t filter;              /* routine whose time and calls are left out */
@@ -40,8 +40,8 @@ struct sh4_trace_request {
     uint32_t state;               /* enum sh4_trace_state to begin with */
     uint32_t calls_struct;        /* address of the program's __probeprof, 0 none */
     uint32_t wait_loops;          /* how long the agent waits for the host when the ring is full */
-    struct sh4_rom_window window; /* sites marked as stepped lie in it */
-    const struct sh4_trace_twin *twins; /* go into the list for a later attach */
+    struct sh4_rom_window window; /* the sites that are marked as stepped lie in it */
+    const struct sh4_trace_twin *twins; /* for the list that a later attach finds */
     size_t ntwins;
     uint32_t ring_limit; /* largest ring wanted, bytes; 0: all that is left */
 };
@@ -55,9 +55,9 @@ struct sh4_trace_id {
     int8_t slot_adds; /* what the slot adds to the stack pointer, if slot_known */
     uint8_t kind;     /* enum sh4_site_kind; SH4_SITE_NKINDS: a point that is no event */
     bool has_target;  /* static target */
-    /* ... whose end may give no event; the caller of sh4_trace_plan() fills it in */
+    /* the target is code whose end may give no event; the caller of sh4_trace_plan() fills it in */
     bool blind;
-    bool blind_behind; /* the same of the function it is in: of a call, where its return goes on */
+    bool blind_behind; /* the same of the site's own function: where a call's return goes on */
     bool slot_known;
     int8_t extra_insns, extra_cycles; /* see struct sh4_stub */
     struct sh4_stub_memory more;
@@ -69,10 +69,10 @@ struct sh4_trace_patch {
     uint16_t entry; /* in the table */
     uint32_t id;    /* its number in records */
     uint32_t row;   /* in the list for a later attach */
-    bool watched;   /* a point that gets no trap: SR.BL may be 1 there */
+    bool watched;   /* a point without a trap, because SR.BL may be 1 there */
 };
 
-/* Offsets in the image of what is free for places found while the program runs: special sites grow
+/* Offsets in the image of the room for places found while the program runs. Special sites grow
  * towards the stubs, stubs towards them. */
 struct sh4_trace_room {
     uint32_t special, stub;
@@ -83,10 +83,10 @@ struct sh4_trace_room {
 struct sh4_trace_rom {
     uint32_t base, bytes; /* window of the user break channel, as the program runs there */
     uint8_t bamr;
-    uint32_t text, text_bytes; /* what the table of numbers covers */
+    uint32_t text, text_bytes; /* the code that the table of numbers covers */
     uint32_t table;            /* offset in the image */
     size_t nsites;
-    uint32_t first; /* number of its first site, behind all others */
+    uint32_t first; /* number of its first site; they come behind all others */
 };
 
 struct sh4_trace_plan {
@@ -94,25 +94,25 @@ struct sh4_trace_plan {
     uint32_t base;    /* of the agent; its VBR */
     uint8_t *image;   /* image_len bytes at base, target byte order */
     size_t image_len; /* multiple of 4 */
-    /* table of sites (offset in image), physical address of the first site */
+    /* the table of sites (offset in the image), and the physical address of the first site */
     uint32_t table, text;
-    /* the table's halfwords; numbers from here on are of stepped sites */
+    /* the table's halfwords; numbers from there on are of stepped sites */
     uint32_t ram_ids;
     uint32_t region;           /* bit 31 of the stubs' address as most code reaches them */
     uint32_t stubs, stubs_end; /* offsets in the image, room for more included */
     uint32_t pages;            /* of the words of l_specials */
     struct sh4_trace_room room;
-    uint32_t returns;          /* of the return addresses kept, behind the stubs */
+    uint32_t returns;          /* of the return addresses that are kept, behind the stubs */
     uint32_t ring, ring_bytes; /* P2 address; bytes before the reserve for long records */
     /* by number: one for each halfword from the first site on, from 1; addr 0: no site */
     struct sh4_trace_id *id;
     size_t nids;
     struct sh4_trace_patch *patch; /* by address */
     size_t npatches;
-    uint32_t watched[SH4_TRACE_WATCHED]; /* addresses of those patches that are */
+    uint32_t watched[SH4_TRACE_WATCHED]; /* addresses of the patches that are watched */
     unsigned nwatched;
     struct sh4_trace_rom rom;
-    bool filtered;        /* the filter routine could be patched */
+    bool filtered;        /* the filter's routine could be patched */
     char filter_why[160]; /* why not */
 };
 
@@ -123,24 +123,25 @@ enum {
     SH4_TRACE_MOST_WORDS = 1 << 16 /* ring and reserve: what the host reads in one go */
 };
 
-/* sh4_trace_plan - lay it out
- * rq    ours_alone during the call; start and stop points are checked (see sh4_stub_point)
+/* sh4_trace_plan - lays out a plan
+ * rq    borrowed during the call; start and stop points are checked (see sh4_stub_point)
  * out   release with sh4_trace_plan_fini()
- * Sites further apart than the RAM is large (512 KB at least) cannot share a table: those around
- * which most are stay, the others are given up (SH4_UNTRACED_LIMIT). Returns 0; -ERR_USAGE for a
- * bad point; -ERR_RESOURCE when the RAM is too small (the hint says how much is needed);
- * -ERR_NOMEM. */
+ * Sites that lie further apart than the RAM is large (512 KB at least) cannot share a table. The
+ * part of the code with the most sites is kept, and the other sites are given up
+ * (SH4_UNTRACED_LIMIT). Returns 0; -ERR_USAGE for a bad point; -ERR_RESOURCE when the RAM is too
+ * small (the hint says how much is needed); -ERR_NOMEM. */
 int sh4_trace_plan(const struct sh4_trace_request *rq, struct sh4_trace_plan *out, struct err *err);
-/* sh4_trace_plan_needs - RAM that a plan for the request needs at least, ring and all; rq's own RAM
- * only says how far apart sites may be (see there). The sites' verdicts stay as they are. Returns
- * as sh4_trace_plan(). */
+/* sh4_trace_plan_needs - the least RAM that a plan for the request needs, with its ring. Of rq's
+ * own RAM only the size counts, for how far apart sites may lie. The verdicts of sites stay as they
+ * are. Returns as sh4_trace_plan(). */
 int sh4_trace_plan_needs(const struct sh4_trace_request *rq, uint32_t *bytes, struct err *err);
 /* sh4_trace_plan_more - adds places to a plan that is in use, in the room it has left
  * rq     as it was planned with
- * site   n of them, to be traced; one that has a patch already gets another stub. What finds no
- * room is given up (SH4_UNTRACED_LIMIT) On success patches are in order again: the indices of those
- * known before may have changed. New in the image: the table's entries, the list's rows, special
- * sites up to room.special and stubs from room.stub on. Returns 0 or -ERR_NOMEM. */
+ * site   n of them, to be traced; one that has a patch already gets another stub. A site for which
+ *        there is no room is given up (SH4_UNTRACED_LIMIT).
+ * On success the patches are in order again, so the indices of those known before may have changed.
+ * New in the image are entries of the table, rows of the list, special sites up to room.special and
+ * stubs from room.stub on. Returns 0 or -ERR_NOMEM. */
 int sh4_trace_plan_more(const struct sh4_trace_request *rq, struct sh4_trace_plan *p,
                         struct sh4_site *const *site, size_t n, struct err *err);
 void sh4_trace_plan_fini(struct sh4_trace_plan *p);

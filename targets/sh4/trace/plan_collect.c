@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
@@ -25,7 +26,7 @@ static uint32_t hash_stub(const struct sh4_stub *s)
 
 static bool more_stubs(struct plan_work *w)
 {
-    size_t cap = w->stub_cap ? 2 * w->stub_cap : 1024;
+    size_t cap = EITHER(2 * w->stub_cap, 1024);
     struct plan_stub *q = realloc(w->stub, cap * sizeof *q);
     if (!q)
         return false;
@@ -75,7 +76,7 @@ static int by_addr(const void *a, const void *b)
 {
     uint32_t x = ((const struct sh4_place *)a)->addr & SH4_PHYS,
              y = ((const struct sh4_place *)b)->addr & SH4_PHYS;
-    return x < y ? -1 : x > y;
+    return COMPARE(x, y);
 }
 
 void sh4_plan_give_up(struct sh4_place *p)
@@ -85,7 +86,8 @@ void sh4_plan_give_up(struct sh4_place *p)
 }
 
 /* The table has a byte for each byte of code from the first site to the last. Code that lies
- * further apart than the RAM is large cannot all be in one: the part with most sites is. */
+ * further apart than the RAM is large cannot all be in one table: the part with the most sites is.
+ */
 static void keep_densest(struct plan_work *w)
 {
     uint32_t span = MAX((uint32_t)SPAN, w->rq->ram_bytes);
@@ -111,8 +113,8 @@ static void keep_densest(struct plan_work *w)
     w->nplaces = most;
 }
 
-/* A place that reads or loads SR has two: the instruction itself, and what comes behind the agent's
- * doing it. */
+/* A place that reads or loads SR has two stubs: the instruction itself, and what follows the
+ * agent's part. */
 static bool keep_stubs_of(struct plan_work *w, struct sh4_place *p)
 {
     struct sh4_stub agent;
@@ -134,8 +136,8 @@ static int keep_stubs(struct plan_work *w, struct err *err)
     return 0;
 }
 
-/* A trap with SR.BL=1 resets the CPU; a user break waits or is lost, and may stand where BL may be
- * 1, if it is not for certain. */
+/* A trap with SR.BL=1 resets the CPU. A user break waits or is lost, and may be used where BL may
+ * be 1, unless it always is. */
 static int watch_point(struct plan_work *w, struct sh4_place *p, struct err *err)
 {
     if (!sh4_sites_may_block(w->rq->sites, p->addr))
@@ -219,9 +221,9 @@ int sh4_plan_open(struct plan_work *w, const struct sh4_trace_request *rq, struc
     w->place = calloc(n, sizeof *w->place);
     w->rom = calloc(n, sizeof *w->rom);
     w->stub_of = calloc(w->stub_mask + 1, sizeof *w->stub_of);
-    return w->place && w->rom && w->stub_of
-               ? 0
-               : err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
+    if (w->place && w->rom && w->stub_of)
+        return 0;
+    return err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
 }
 
 void sh4_plan_close(struct plan_work *w)

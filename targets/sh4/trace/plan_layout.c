@@ -1,4 +1,4 @@
-/* The second half of a plan: numbers, where the parts lie, and where in the RAM the whole does. */
+/* The second half of a plan: numbers, where its parts lie, and where in the RAM the whole lies. */
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/isa.h"
@@ -58,12 +58,14 @@ void sh4_plan_lay_out(const struct plan_work *w, struct plan_layout *l)
     l->patches = align_up(l->table + l->table_bytes, 8);
     l->rom =
         align_up(l->patches + ((uint32_t)(w->nplaces + w->rq->ntwins) + w->more_patches) * 8, 4);
-    l->rom_bytes = w->nrom ? align_up(w->rom[w->nrom - 1].addr + 2 - w->rom[0].addr, 4) : 0;
+    if (w->nrom)
+        l->rom_bytes = align_up(w->rom[w->nrom - 1].addr + 2 - w->rom[0].addr, 4);
+    else
+        l->rom_bytes = 0;
     l->end = align_up(l->rom + l->rom_bytes, LINE);
 }
 
-/* How much of what the program uses shares a line with [from, to) in a direct-mapped cache of
- * `lines`. */
+/* How many lines of [from, to) the program uses, too, in a direct-mapped cache of `lines`. */
 static uint32_t count_conflicts(const uint32_t *used, uint32_t lines, uint32_t from, uint32_t to)
 {
     uint32_t n = 0;
@@ -136,8 +138,7 @@ uint32_t sh4_plan_needed(const struct plan_layout *l)
     return l->end + SH4_TRACE_MIN_RING + SH4_TRACE_RESERVE + LINE;
 }
 
-/* A ring larger than the host reads in one go would be taken for one that something has written
- * over. */
+/* The host would take a ring that is larger than one read for a damaged one. */
 uint32_t sh4_plan_ring_bytes(const struct sh4_trace_request *rq, uint32_t from)
 {
     uint32_t n = rq->ram + rq->ram_bytes - from - SH4_TRACE_RESERVE,
@@ -147,8 +148,7 @@ uint32_t sh4_plan_ring_bytes(const struct sh4_trace_request *rq, uint32_t from)
     return MIN(n, most) & ~7u;
 }
 
-/* What is found while the program runs needs room: a part of the RAM that is left is kept for it.
- */
+/* Keeps a part of the RAM that is left for what is found while the program runs. */
 void sh4_plan_make_room(struct plan_work *w, const struct plan_layout *l)
 {
     uint32_t left = w->rq->ram_bytes - sh4_plan_needed(l), low, high;

@@ -1,10 +1,11 @@
-/* Places found while the program runs: a plan takes them into the room it was made with. What is
- * there already stays where it is, for the program may be in any stub, and any site's number in a
+/* Places found while the program runs: a plan takes them into the room that it was made with. What
+ * is there stays where it is, as the program may be in any stub, and any site's number may be in a
  * record that is still to come. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/range.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
@@ -12,9 +13,8 @@
 
 enum { ROW = 8 };
 
-/* Where the same bytes stand already, else room for them: how many bytes before the table. False:
- * there is none. Stubs are position independent, so the same bytes do the same wherever they stand.
- */
+/* Where the same bytes stand already, else room for them, as bytes before the table. False: there
+ * is no room. Stubs are position independent, so the same bytes do the same anywhere. */
 static bool keep_stub(struct sh4_trace_plan *p, const struct sh4_stub *s, uint32_t *end)
 {
     uint32_t len = (uint32_t)s->len;
@@ -93,7 +93,9 @@ static bool add_place(const struct sh4_trace_request *rq, struct sh4_trace_plan 
         return false;
     x.id = off / 2 + 1;
     uint16_t entry = entry_of(p, &x, &end);
-    struct sh4_trace_patch *patch = entry ? patch_for(p, s->addr, known) : NULL;
+    struct sh4_trace_patch *patch = NULL;
+    if (entry)
+        patch = patch_for(p, s->addr, known);
     if (!patch)
         return false;
     *patch = (struct sh4_trace_patch){
@@ -111,7 +113,7 @@ static int by_addr(const void *a, const void *b)
 {
     uint32_t x = ((const struct sh4_trace_patch *)a)->addr & SH4_PHYS,
              y = ((const struct sh4_trace_patch *)b)->addr & SH4_PHYS;
-    return x < y ? -1 : x > y;
+    return COMPARE(x, y);
 }
 
 int sh4_trace_plan_more(const struct sh4_trace_request *rq, struct sh4_trace_plan *p,

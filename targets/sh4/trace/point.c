@@ -1,8 +1,8 @@
-/* Start and stop points, as far as the host has a part in them: those a program stands on when it
- * goes on, and those where SR.BL may be 1. There a trap would reset the CPU if it is; a user break
- * waits then, or is lost (sh4.md 2, user break), so a channel of the user break controller watches
- * the place, and the host does what the agent does elsewhere. The debugger's breakpoints and
- * stepped code go first. */
+/* Start and stop points, as far as the host acts on them: those that the program stands on when it
+ * goes on, and those where SR.BL may be 1. There a trap would reset the CPU, while a user break
+ * waits or is lost (SH7750 hardware manual, section 20). So a channel of the user break controller
+ * watches the place, and the host does what the agent does elsewhere. The debugger's breakpoints
+ * and stepped code have precedence. */
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
@@ -23,7 +23,9 @@ static bool is_stop(const struct sh4_trace *tr, uint32_t addr)
 int sh4_trace_point_met(struct sh4_trace *tr, uint32_t addr, struct err *err)
 {
     bool start = tr->cfg.has_start && same_place((uint32_t)tr->cfg.start, addr) && !tr->active;
-    int ret = start ? sh4_trace_switch(tr, true, err) : 0;
+    int ret = 0;
+    if (start)
+        ret = sh4_trace_switch(tr, true, err);
     /* at one place: the start first, as the agent does it */
     if (ret == 0 && tr->active && is_stop(tr, addr))
         ret = sh4_trace_switch(tr, false, err);
@@ -59,7 +61,7 @@ int sh4_trace_watch(struct sh4_trace *tr, bool awaits, bool steps, struct err *e
     tr->points.watching[0] = tr->points.watching[1] = 0;
     for (unsigned i = 0; ret == 0 && i < tr->plan.nwatched; i++) {
         const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, tr->plan.watched[i]);
-        /* stepped off: it would stop where it stands */
+        /* it is stepped off: the channel would stop it where it stands */
         if (tr->patches.mark[p - tr->plan.patch].dead || same_place(p->addr, tr->t->regs.pc)) {
             aside++;
             continue;
@@ -79,8 +81,8 @@ int sh4_trace_watch(struct sh4_trace *tr, bool awaits, bool steps, struct err *e
     return ret;
 }
 
-/* Where the break was held up while BL was 1 the program is elsewhere by now: it has passed the
- * place with BL=1, as over a trap that is not there. */
+/* If the break waited while BL was 1, the program is elsewhere by now. It has passed the place with
+ * BL=1, as it would pass a missing trap. */
 enum sh4_point sh4_trace_at_point(const struct sh4_target *t, const bool match[2])
 {
     const struct sh4_trace *tr = t->plug.trace;

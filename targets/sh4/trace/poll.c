@@ -23,9 +23,9 @@ int sh4_trace_poll(struct sh4_target *t, uint64_t max_ns, struct err *err)
         if (ret < 0)
             return ret;
     }
-    /* A full ring waits for any word: show it none until there is room. Our own POLL of the look
-     * before, still there, means that nobody is in the kernel; another would answer a ring that has
-     * become full since. */
+    /* An agent with a full ring waits for any word, so none is shown until there is room. If our
+     * POLL of the last look is still there, the kernel is not entered. A new one could answer a
+     * ring that has become full since. */
     if (!sh4_trace_has_room(tr)) {
         int looked = sh4_link_look(&t->link, SH4_TRACE_RING, &seen, err);
         if (looked <= 0 || seen == SH4_TRACE_RING || seen == SH4_AGENT_POLL)
@@ -37,8 +37,8 @@ int sh4_trace_poll(struct sh4_target *t, uint64_t max_ns, struct err *err)
         tr->ran.unseen_ns = at;
     if (ret > 0)
         ret = sh4_trace_serve(tr, err);
-    /* An agent that falls silent in the middle of its ring: was it reset there? If that cannot be
-     * told, the silence is what is told. */
+    /* The agent falls silent while its ring is read: perhaps the CPU was reset there. If that
+     * cannot be found out, the silence is the error. */
     struct err reset = { .code = ERR_OK };
     if (ret != -ERR_TIMEOUT || !tr->reset.shows ||
         sh4_reset_while_traced(t, &reset) != -ERR_NO_TARGET)
@@ -54,15 +54,17 @@ static int ask_for_ring(struct sh4_trace *tr, struct err *err)
     struct sh4_target *t = tr->t;
     tr->ask.at_ns = sh4_link_now(&t->link);
     tr->ask.times++;
-    int ret = tr->reset.shows && tr->ask.times > SILENT_ASKS ? sh4_reset_while_traced(t, err) : 0;
+    int ret = 0;
+    if (tr->reset.shows && tr->ask.times > SILENT_ASKS)
+        ret = sh4_reset_while_traced(t, err);
     if (ret == 0)
         ret = sh4_link_ask_for_ring(&t->link, SH4_TRACE_DRAIN, SH4_TRACE_RING, err);
     tr->ask.sent = ret == 0;
     return ret;
 }
 
-/* The wire failed, or the CPU was reset: of that what was recorded is told first, the error once it
- * has been. */
+/* The wire failed, or the CPU was reset. After a reset what was recorded is given out first, and
+ * then the error. */
 static int bring_home(struct sh4_trace *tr, int ret)
 {
     bool ran;
@@ -71,7 +73,9 @@ static int bring_home(struct sh4_trace *tr, int ret)
         sh4_reset_while_traced(t, NULL) != -ERR_NO_TARGET)
         return sh4_lost(t, ret);
     int stopped = sh4_pause_to_end(t, &ran, NULL);
-    return stopped == 0 && tr->reset.seen ? 0 : sh4_lost(t, ret);
+    if (stopped == 0 && tr->reset.seen)
+        return 0;
+    return sh4_lost(t, ret);
 }
 
 int sh4_trace_poll_events(struct target *target, struct event *out, size_t cap, uint64_t max_ns,
@@ -84,9 +88,11 @@ int sh4_trace_poll_events(struct target *target, struct event *out, size_t cap, 
         return 0;
     if (tr->reset.seen && tr->armed && !tr->queue.count)
         return sh4_lost(t, sh4_reset_error(t->regs.trap[1], err));
-    size_t told = tr->armed || tr->coverage.at_end ? sh4_trace_tell_coverage(tr, out, cap) : 0;
-    if (told)
-        return (int)told;
+    size_t rows = 0;
+    if (tr->armed || tr->coverage.at_end)
+        rows = sh4_trace_tell_coverage(tr, out, cap);
+    if (rows)
+        return (int)rows;
     while (tr->armed && tr->queue.count == 0 && sh4_on_its_own(t)) {
         int ret = sh4_trace_poll(t, 0, err);
         if (ret < 0)

@@ -1,6 +1,7 @@
 /* Events on their way to the caller: a ring of them, and the events that the host makes itself. */
 #include <stdlib.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/pages.h"
 #include "probe/base/util.h"
 #include "targets/sh4/trace/trace.h"
@@ -8,9 +9,9 @@
 int sh4_trace_queue_init(struct sh4_trace *tr, struct err *err)
 {
     tr->queue.event = pages_new(TRACE_QUEUE_MOST * sizeof *tr->queue.event);
-    return tr->queue.event
-               ? 0
-               : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
+    if (tr->queue.event)
+        return 0;
+    return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
 }
 
 void sh4_trace_queue_fini(struct sh4_trace *tr)
@@ -62,8 +63,8 @@ void sh4_trace_note_event(struct sh4_trace *tr, enum event_kind kind, uint32_t p
                        .c1 = (tr->dec.c16[0] + 8) / 16,
                        .c2 = (tr->dec.c16[1] + 8) / 16,
                        .context = tr->dec.context,
-                       .flags = (tr->cfg.counter[0] ? EVENT_HAS_C1 : 0) |
-                                (tr->cfg.counter[1] ? EVENT_HAS_C2 : 0) };
+                       .flags = bits_if(tr->cfg.counter[0], EVENT_HAS_C1) |
+                                bits_if(tr->cfg.counter[1], EVENT_HAS_C2) };
     if (pc) {
         e.pc = pc;
         e.flags |= EVENT_HAS_PC;
@@ -77,18 +78,16 @@ void sh4_trace_note_reset(struct sh4_trace *tr)
 }
 
 /* Events were dropped after the last one in the ring. The agent's closing timestamp is from after
- * the gap, so the loss is told before it: else what passed meanwhile would count for the function
- * before the gap. */
+ * the gap, so the loss is reported before it. Otherwise the time of the gap would count for the
+ * function before it. */
 void sh4_trace_note_lost(struct sh4_trace *tr, uint32_t lost)
 {
-    struct event *last =
-        tr->queue.count
-            ? &tr->queue.event[(tr->queue.head + tr->queue.count - 1) % TRACE_QUEUE_MOST]
-            : NULL;
-    const struct event *before =
-        tr->queue.count > 1
-            ? &tr->queue.event[(tr->queue.head + tr->queue.count - 2) % TRACE_QUEUE_MOST]
-            : NULL;
+    struct event *last = NULL;
+    if (tr->queue.count)
+        last = &tr->queue.event[(tr->queue.head + tr->queue.count - 1) % TRACE_QUEUE_MOST];
+    const struct event *before = NULL;
+    if (tr->queue.count > 1)
+        before = &tr->queue.event[(tr->queue.head + tr->queue.count - 2) % TRACE_QUEUE_MOST];
     if (!last || !before || last->kind != EVENT_TIMESTAMP) {
         sh4_trace_note_event(tr, EVENT_LOST, 0, EVENT_CAUSE_RING_FULL, lost);
         return;

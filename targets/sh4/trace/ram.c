@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
@@ -28,9 +29,9 @@ struct range {
 
 static bool do_overlap(struct range a, struct range b)
 {
-    return a.bytes && b.bytes && a.from - b.from < b.bytes
-               ? true
-               : a.bytes && b.bytes && b.from - a.from < a.bytes;
+    if (a.bytes && b.bytes && a.from - b.from < b.bytes)
+        return true;
+    return a.bytes && b.bytes && b.from - a.from < a.bytes;
 }
 
 static bool find_symbol(const struct sh4_trace *tr, const char *const *names, uint32_t *at,
@@ -82,7 +83,7 @@ static struct range stack_at(uint32_t top)
     return (struct range){ top - STACK_BELOW, STACK_BELOW + STACK_ABOVE };
 }
 
-/* Is something of the program's in r? what says so, *busy where. */
+/* Whether something of the program's is in r; *busy is where. */
 static bool in_use(const struct sh4_trace *tr, struct range r, char what[64], struct range *busy)
 {
     const struct image *im = tr->cfg.image;
@@ -104,7 +105,10 @@ static bool in_use(const struct sh4_trace *tr, struct range r, char what[64], st
     snprintf(what, 64, "the program's stack (R15 is %08x)", (unsigned)tr->t->regs.r15);
     if (do_overlap(r, *busy))
         return true;
-    *busy = find_symbol(tr, stack_names, &at, &name) ? stack_at(at) : (struct range){ 0, 0 };
+    if (find_symbol(tr, stack_names, &at, &name))
+        *busy = stack_at(at);
+    else
+        *busy = (struct range){ 0, 0 };
     snprintf(what, 64, "the program's stack (symbol %.20s)", name);
     if (do_overlap(r, *busy))
         return true;
@@ -113,7 +117,8 @@ static bool in_use(const struct sh4_trace *tr, struct range r, char what[64], st
     return do_overlap(r, *busy);
 }
 
-/* The highest place with so many bytes that nothing is known of; 0: there is none. */
+/* The highest place with so many bytes of which nothing is known to be the program's; 0: there is
+ * none. */
 static uint32_t free_place(const struct sh4_trace *tr, uint32_t bytes)
 {
     char what[64];
@@ -161,7 +166,7 @@ void sh4_trace_ram(const struct sh4_trace *tr, uint32_t *at, uint32_t *bytes)
 {
     const struct sh4_target *t = tr->t;
     *at = tr->cfg.ram_bytes ? (uint32_t)tr->cfg.ram_base : t->opt.agent_ram;
-    *bytes = tr->cfg.ram_bytes ? tr->cfg.ram_bytes : t->opt.agent_ram_bytes;
+    *bytes = EITHER(tr->cfg.ram_bytes, t->opt.agent_ram_bytes);
     sh4_trace_usable_ram(t, at, bytes);
 }
 

@@ -1,4 +1,4 @@
-/* Records that the host makes in the agent's place, of a program that has halted. */
+/* Records that the host makes instead of the agent, of a halted program. */
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
@@ -8,23 +8,25 @@ static int counters_now(struct sh4_trace *tr, uint32_t last[2], uint32_t at[2], 
 {
     int ret = sh4_trace_get(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_LAST1, last, 2, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++)
-        ret = sh4_agent_peek(tr->t, n ? SH4_PMCTR2L : SH4_PMCTR1L, 4, &at[n], err);
+        ret = sh4_agent_peek(tr->t, sh4_pmctr_low[n], 4, &at[n], err);
     return ret;
 }
 
-/* What stands still behind a stop point or in a filtered handler stays so; with the program's own
- * off and on calls nobody knows whether it does. */
+/* Counters that stand still behind a stop point, or in a filtered handler, stay so. With the
+ * program's own calls to switch off and on it is not known whether they stand. */
 static int time_goes_on(struct sh4_trace *tr, struct err *err)
 {
     uint32_t state;
     if (!tr->active || tr->cfg.irq_filter == IRQ_FILTER_CALLS)
         return 0;
     int ret = sh4_trace_get(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, &state, 1, err);
-    return ret < 0 ? ret : !(state & (SH4_TRACE_STOPPED | SH4_TRACE_FILTER));
+    if (ret < 0)
+        return ret;
+    return !(state & (SH4_TRACE_STOPPED | SH4_TRACE_FILTER));
 }
 
-/* Time since the last event belongs to whoever ran since then, be it for minutes: the profile's end
- * is no event of the agent's. */
+/* The time since the last event, which may be minutes, belongs to whatever ran since then. The
+ * profile's end is no event of the agent's. */
 int sh4_trace_time_to_the_end(struct sh4_trace *tr, struct err *err)
 {
     uint32_t last[2], at[2];
@@ -37,14 +39,15 @@ int sh4_trace_time_to_the_end(struct sh4_trace *tr, struct err *err)
         SH4_TRACE_LONG + SH4_TRACE_K_TIME, at[0] - last[0], at[1] - last[1], tr->t->regs.r15, 0, 0
     };
     sh4_trace_decode_own(tr, words);
-    /* A record's 32 bits are over after 21 s at 200 MHz: of elapsed time it is known how often. */
+    /* The 32 bits of a record wrap after 21 s at 200 MHz. For elapsed time it is known how often
+     * they did. */
     if (tr->time.counter >= 0 && tr->ring.used == 0)
         tr->dec.c16[tr->time.counter] += tr->time.step >> 32 << 36;
     return 0;
 }
 
-/* What the decoder has learned of the return address of an event made by the host, the agent keeps,
- * too. */
+/* Gives the agent the return address that the decoder has learned from an event made by the host.
+ */
 static int keep_return(struct sh4_trace *tr, const struct sh4_trace_id *id, struct err *err)
 {
     uint32_t sp = tr->t->regs.r15 + (id->kind == SH4_SITE_RTS ? (uint32_t)id->slot_adds : 0),
@@ -52,8 +55,8 @@ static int keep_return(struct sh4_trace *tr, const struct sh4_trace_id *id, stru
     return sh4_trace_put(tr, tr->plan.returns + 4 * at, &tr->dec.kept[at], 1, err);
 }
 
-/* The program stands on a traced site and goes on, or is stepped: the host makes the event in the
- * agent's place. Running on, the site's stub takes over; for a step the instruction itself is put
+/* The program stands on a traced site and goes on, or is stepped: the host makes the event instead
+ * of the agent. If it runs on, the site's stub continues; for a step the instruction itself is put
  * back. */
 int sh4_trace_event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err)
 {
@@ -80,7 +83,9 @@ int sh4_trace_event_by_host(struct sh4_trace *tr, uint32_t id, struct err *err)
     sh4_trace_decode_own(tr, words);
     tr->dec.started = false; /* what follows starts from the host again */
     tr->rebased = true;
-    return returns || site->stub_pr ? keep_return(tr, site, err) : 0;
+    if (returns || site->stub_pr)
+        return keep_return(tr, site, err);
+    return 0;
 }
 
 /* The record a point makes. While time stands still there is none to stop. */
@@ -102,5 +107,7 @@ int sh4_trace_switch(struct sh4_trace *tr, bool active, struct err *err)
         ret = sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, &window, 1, err);
     }
     tr->active = active;
-    return ret < 0 ? ret : sh4_trace_start_state(tr, active, err);
+    if (ret < 0)
+        return ret;
+    return sh4_trace_start_state(tr, active, err);
 }

@@ -1,31 +1,31 @@
 /* Reports: status, with what the agent took of the time, and why places are not traced. */
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/trace/trace.h"
 
-/* Where start points decide what is counted: what was counted is the program's for certain, and it
- * had no more than that and what passed before they were met. A guess of the agent's share goes by
- * that: where little is left for the program it would be off by times. */
+/* Where start points decide what is counted, all counts are the program's, and it took no more than
+ * these and what passed before the start points. The agent's share is then estimated by that: where
+ * little is left for the program, the estimate can be wrong by a factor. */
 static uint64_t agent_within(const struct sh4_trace *tr, uint64_t cycles, uint64_t agent)
 {
     if (tr->time.counter < 0)
         return agent;
-    uint64_t counted = (tr->dec.c16[tr->time.counter] + 8) / 16,
-             most = cycles > counted ? cycles - counted : 0;
+    uint64_t counted = (tr->dec.c16[tr->time.counter] + 8) / 16, most = EXCESS(cycles, counted);
     bool known =
         tr->cfg.has_start && !tr->cfg.nstops && tr->dec.started && tr->time.raw < UINT32_MAX;
     uint64_t least = known && most > tr->dec.outside ? most - tr->dec.outside : 0;
     return MAX(MIN(agent, most), least);
 }
 
-/* What the agent took: seen by the counter if everything was counted, else so many events at what
- * calibration says one costs. Stops in stepped code are not events: then, nothing is known. */
+/* What the agent took: by the counter, if everything was counted; else the number of events times
+ * what calibration found for one. Stops in stepped code are not events, and then it is not known.
+ */
 static void fill_spent(const struct sh4_trace *tr, struct trace_status *out)
 {
     const struct trace_config *cfg = &tr->cfg;
-    uint64_t free_ns =
-                 out->time.board_ns > tr->sum.held_ns ? out->time.board_ns - tr->sum.held_ns : 0,
+    uint64_t free_ns = EXCESS(out->time.board_ns, tr->sum.held_ns),
              waited = MIN(tr->ran.waited_ns, free_ns);
     uint64_t cycles =
         tr->time.counter >= 0 ? tr->time.raw : (uint64_t)((double)free_ns * tr->cost.cycles_per_ns);
@@ -80,7 +80,9 @@ int sh4_trace_status(struct target *target, struct trace_status *out, struct err
 
 static const char *function_name(const struct sh4_sites *s, uint32_t f)
 {
-    return f < s->nfunctions && s->function[f].name ? s->function[f].name : "?";
+    if (f < s->nfunctions && s->function[f].name)
+        return s->function[f].name;
+    return "?";
 }
 
 int sh4_trace_explain(struct target *target, const struct text_sink *out, struct err *err)

@@ -8,7 +8,7 @@
 
 /* agent, ring full and no host: about a second until it drops instead */
 enum { WAIT_LOOPS = 20000000 };
-/* nothing public names the library's routine: an assumption */
+/* no public source names the library's routine: an assumption */
 #define DEFAULT_SHINOBI "_sbInterrupt"
 
 const char *sh4_trace_filter_name(const struct trace_config *cfg)
@@ -86,7 +86,9 @@ int sh4_trace_request_ram(struct sh4_trace *tr, struct err *err)
     uint32_t stops[TRACE_MAX_STOPS];
     struct sh4_trace_request rq;
     int ret = make_request(tr, stops, &rq, err);
-    return ret < 0 ? ret : sh4_trace_choose_ram(tr, &rq, err);
+    if (ret < 0)
+        return ret;
+    return sh4_trace_choose_ram(tr, &rq, err);
 }
 
 /* The driver's patches of the image, which are in while the program runs. */
@@ -105,8 +107,11 @@ static int plan_request(struct sh4_trace *tr, struct sh4_trace_request *rq, stru
     struct sh4_trace_twin *twins = twins_of(tr->t);
     rq->twins = twins;
     rq->ntwins = twins ? tr->t->code.nvbr_sites : 0;
-    int ret = twins ? sh4_trace_plan(rq, &tr->plan, err)
-                    : err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
+    int ret;
+    if (twins)
+        ret = sh4_trace_plan(rq, &tr->plan, err);
+    else
+        ret = err_set(err, ERR_NOMEM, "close other programs", "trace plan: out of memory");
     free(twins);
     return ret;
 }
@@ -122,8 +127,11 @@ int sh4_trace_make_plan(struct sh4_trace *tr, struct err *err)
     ret = sh4_trace_translated(tr, rq.ram, rq.ram_bytes, err);
     rq.translated = tr->request.translated = ret != 0;
     sh4_rom_window(&tr->sites, rq.ram, rq.ram_bytes, &rq.window);
-    rq.watch -= rq.window.bytes ? 1 : 0; /* stepping takes the other channel */
-    return ret < 0 ? ret : plan_request(tr, &rq, err);
+    if (rq.window.bytes)
+        rq.watch--; /* stepping takes the other channel */
+    if (ret < 0)
+        return ret;
+    return plan_request(tr, &rq, err);
 }
 
 int sh4_trace_plan_for(struct sh4_trace *tr, struct sh4_sites *sites, struct sh4_site *const *site,
@@ -134,5 +142,7 @@ int sh4_trace_plan_for(struct sh4_trace *tr, struct sh4_sites *sites, struct sh4
     int ret = make_request(tr, stops, &rq, err);
     rq.sites = sites;
     rq.translated = tr->request.translated;
-    return ret < 0 ? ret : sh4_trace_plan_more(&rq, &tr->plan, site, n, err);
+    if (ret < 0)
+        return ret;
+    return sh4_trace_plan_more(&rq, &tr->plan, site, n, err);
 }

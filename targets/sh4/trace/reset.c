@@ -1,7 +1,7 @@
-/* A CPU that was reset while its program was traced: what the agent has recorded and not told yet
- * is brought home. Often that is how a program ends that has no handler for its exceptions: one
- * more of them with SR.BL=1 resets like the manual reset (SH7750 hardware manual, section 5.6.1),
- * and the exception that began it is among the last records. */
+/* A CPU that was reset while its program was traced: takes home what the agent has recorded and not
+ * sent. Programs without handlers for their exceptions often end so. One more exception with
+ * SR.BL=1 resets the CPU like the manual reset (SH7750 hardware manual, section 5.6.1), and the
+ * exception that began it is among the last records. */
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sh4/trace/trace.h"
@@ -24,9 +24,10 @@ static int ran_cached(struct sh4_trace *tr, bool *cached, struct err *err)
     return ret;
 }
 
-/* A manual reset leaves the lines of the operand cache as they were and switches it off (section 4,
- * CCR and the V and U bits): what the agent wrote last may be in there and not in memory. If code
- * that ran since has switched it on, nobody knows what it did with them. */
+/* A manual reset leaves the lines of the operand cache as they were, and switches the cache off
+ * (SH7750 hardware manual, section 4: CCR, the V and U bits). So the agent's last writes may be in
+ * the cache and not in memory. If code that ran since has switched it on, it is not known what
+ * became of them. */
 int sh4_trace_salvage(struct sh4_trace *tr, struct err *err)
 {
     uint32_t ccr;

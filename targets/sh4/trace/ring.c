@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
@@ -10,8 +11,9 @@
 int sh4_trace_ring_init(struct sh4_trace *tr, struct err *err)
 {
     tr->ring.words = malloc(SH4_TRACE_MOST_WORDS * sizeof *tr->ring.words);
-    return tr->ring.words ? 0
-                          : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
+    if (tr->ring.words)
+        return 0;
+    return err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
 }
 
 void sh4_trace_ring_fini(struct sh4_trace *tr) { free(tr->ring.words); }
@@ -26,7 +28,8 @@ static void decode_words(struct sh4_trace *tr, size_t n)
         for (size_t k = 0; k < got; k++) {
             if (e[k].kind == EVENT_START || e[k].kind == EVENT_STOP)
                 tr->active = e[k].kind == EVENT_START;
-            tr->sum.doubtful += e[k].flags & EVENT_DOUBTFUL ? 1 : 0;
+            if (e[k].flags & EVENT_DOUBTFUL)
+                tr->sum.doubtful++;
             tr->sum.events += e[k].kind != EVENT_TIMESTAMP && e[k].kind != EVENT_LOST;
             sh4_trace_seen(tr, &e[k]);
             sh4_trace_push(tr, &e[k]);
@@ -45,19 +48,25 @@ void sh4_trace_decode_own(struct sh4_trace *tr, const uint32_t words[SH4_TRACE_L
     tr->dec.of_host = SH4_TRACE_OF_AGENT;
 }
 
-/* In eighths of what a call or return takes: records that carry an address take about twice that,
- * start and stop points a little less; that share stands for the traps between a stop and a start
- * point, too, which leave no record (docs/open.md). */
+/* The agent's work for one record, in eighths of what a call or return takes. Records that carry an
+ * address take about twice that. Start and stop points take a little less; their share stands for
+ * the traps between a stop and a start point, too, which leave no record (docs/open.md). */
+static uint64_t record_work(const struct sh4_trace *tr, uint32_t number)
+{
+    if (number >= SH4_TRACE_LONG)
+        return 16;
+    if (number < tr->plan.nids && tr->plan.id[number].kind == SH4_SITE_NKINDS)
+        return 16;
+    return 8;
+}
+
 static uint64_t work_of(const struct sh4_trace *tr, size_t n)
 {
     uint64_t work = 0;
     for (size_t i = 0, len; i < n; i += len) {
         uint32_t number = tr->ring.words[i] & SH4_TRACE_NUMBER;
-        bool is_long = number >= SH4_TRACE_LONG;
-        len = is_long ? SH4_TRACE_LONG_WORDS : 2;
-        work += is_long                                                                 ? 16
-                : number < tr->plan.nids && tr->plan.id[number].kind == SH4_SITE_NKINDS ? 16
-                                                                                        : 8;
+        len = number >= SH4_TRACE_LONG ? SH4_TRACE_LONG_WORDS : 2;
+        work += record_work(tr, number);
     }
     return work;
 }
@@ -67,8 +76,8 @@ static int save_word(struct sh4_target *t, unsigned word, uint32_t *v, struct er
     return sh4_agent_read(t, t->agent.base + t->agent.layout->save_area + 4 * word, 4, v, 1, err);
 }
 
-/* What ran of a task between its beginning in a filtered handler and its first interruption is not
- * in the profile. */
+/* Time that a task ran between its beginning in a filtered handler and its first interruption is
+ * not in the profile. */
 static int look_for_tasks(struct sh4_trace *tr, struct err *err)
 {
     uint32_t begun;
@@ -82,8 +91,8 @@ static int look_for_tasks(struct sh4_trace *tr, struct err *err)
     return 0;
 }
 
-/* A record that found no room even behind the ring may have been a call's or return's: the agent
- * has kept its address, the host has not seen it. */
+/* A record without room even behind the ring may have been a call's or return's: the agent has
+ * stored its address, and the host has not seen it. */
 static int forget_returns(struct sh4_trace *tr, struct err *err)
 {
     static const uint32_t none[SH4_TRACE_KEPT_RETURNS] = { 0 };
@@ -95,12 +104,16 @@ static int forget_returns(struct sh4_trace *tr, struct err *err)
 static int look_at_code(struct sh4_trace *tr, struct err *err)
 {
     size_t waiting = tr->copied.nwaiting;
-    int ret = waiting ? sh4_trace_take_copies(tr, err) : 0;
+    int ret = 0;
+    if (waiting)
+        ret = sh4_trace_take_copies(tr, err);
     if (tr->copied.nwaiting != waiting) {
         sh4_trace_note(tr);
         sh4_trace_log_again(tr, "the program has copied a section");
     }
-    return ret < 0 || tr->t->plug.ending ? ret : sh4_trace_look_further(tr, err);
+    if (ret < 0 || tr->t->plug.ending)
+        return ret;
+    return sh4_trace_look_further(tr, err);
 }
 
 int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
@@ -122,8 +135,8 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
     if (ret == 0 && n)
         ret = sh4_trace_put(tr, save + 4 * SH4_TRACE_S_WPTR, &tr->plan.ring, 1, err);
     uint32_t right = (state & ~(uint32_t)(SH4_TRACE_FULL | SH4_TRACE_LIVE)) |
-                     (tr->cfg.policy == TRACE_LIVE ? SH4_TRACE_LIVE : 0);
-    /* an agent that nobody read for a while has made itself live */
+                     bits_if(tr->cfg.policy == TRACE_LIVE, SH4_TRACE_LIVE);
+    /* an agent that was not read for a while has made itself live */
     if (ret == 0 && (lost || state != right))
         ret = sh4_trace_set_state(tr, right, err);
     if (ret == 0)
@@ -155,10 +168,13 @@ int sh4_trace_empty(struct sh4_trace *tr, struct err *err)
         sh4_trace_log_drain(tr, tr->sum.events - events, lost, sh4_trace_wire_bits(tr->t) - before);
     tr->ring.read_ns = sh4_link_now(&tr->t->link);
     tr->ask.times = 0;
-    return tr->armed ? look_at_code(tr, err) : 0;
+    if (tr->armed)
+        return look_at_code(tr, err);
+    return 0;
 }
 
-/* A break set by the agent on channel B to catch the end of a handler has to survive the kernel. */
+/* A break that the agent has set on channel B, to catch the end of a handler, must survive the
+ * kernel. */
 static int keep_break(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
@@ -171,7 +187,7 @@ static int keep_break(struct sh4_trace *tr, struct err *err)
     return sh4_saved_store(t, SH4_SAVE_BBRB, spc ? SH4_BBR_FETCH : 0, err);
 }
 
-/* On as the kernel found it; a range step under way goes on. */
+/* Lets it run on as the kernel found it; a range step under way continues. */
 static int go_on(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
@@ -193,8 +209,8 @@ static int go_on(struct sh4_trace *tr, struct err *err)
     return ret;
 }
 
-/* The agent waits in the kernel, for whatever reason. 1: for the user; 0: it wanted the ring and
- * runs on. */
+/* The agent waits in the kernel, for any reason. 1: that concerns the user; 0: it wanted its ring
+ * read, and runs on. */
 int sh4_trace_serve(struct sh4_trace *tr, struct err *err)
 {
     struct sh4_target *t = tr->t;
@@ -209,7 +225,10 @@ int sh4_trace_serve(struct sh4_trace *tr, struct err *err)
     if (!ours)
         return 1;
     uint64_t before = sh4_link_now(&t->link);
-    ret = kind == SH4_ENTRY_INTERRUPT ? sh4_trace_meant_intevt(tr, err) : 0;
+    if (kind == SH4_ENTRY_INTERRUPT)
+        ret = sh4_trace_meant_intevt(tr, err);
+    else
+        ret = 0;
     if (ret < 0 || (ret = sh4_trace_empty(tr, err)) < 0)
         return ret;
     if (kind == SH4_ENTRY_TRACE && (ret = sh4_trace_stray(tr, err)) < 0)
@@ -226,8 +245,8 @@ int sh4_trace_serve(struct sh4_trace *tr, struct err *err)
 }
 
 /* An agent that waits with a full ring takes no interrupt, and a break would cost the program its
- * SPC: when the program shall halt, its ring is read whether the caller keeps up or not. No record
- * is less than two words an event. */
+ * SPC. So when the program is to halt, its ring is read even if the caller does not keep up. A
+ * record has at least two words an event. */
 bool sh4_trace_has_room(const struct sh4_trace *tr)
 {
     return sh4_halt_asked(tr->t) ||

@@ -14,7 +14,7 @@ static bool is_stepped(const struct sh4_site *s)
     return s->stepped && s->why == SH4_TRACED && s->kind < SH4_SITE_RTE;
 }
 
-/* The whole function should be inside: its first instructions tell where the program is. */
+/* The window should have the whole function: its first instructions show where the program is. */
 static void find_extent(const struct sh4_sites *ss, const struct sh4_site *s, uint32_t *low,
                         uint32_t *high)
 {
@@ -38,7 +38,7 @@ static bool meets_range(const struct sh4_rom_window *w, uint32_t avoid, uint32_t
     return off < w->bytes || 0u - off < bytes;
 }
 
-/* The window of that size which holds most sites, in one go: windows are aligned, so a site belongs
+/* The window of that size with the most sites, in one pass. Windows are aligned, so a site belongs
  * to the one at its own address or to none, and sites are sorted. */
 static void find_densest(const struct sh4_sites *ss, size_t k, uint32_t avoid, uint32_t avoid_bytes,
                          struct sh4_rom_window *best, size_t *most)

@@ -1,6 +1,6 @@
-/* RTE slots: code that is interrupted while the trace is armed returns by way of them, when the
- * handler ends or, in a system of tasks, when its turn comes again, long after the trace has ended
- * and even after another one has begun. */
+/* RTE slots: code that is interrupted while the trace is armed returns through them: when the
+ * handler ends or, in a system of tasks, when its task runs again. That may be long after the trace
+ * has ended, and even after another one has begun. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -14,6 +14,12 @@
 enum { JUMP = 4, JUMP_HALVES = JUMP + 2, SLOT = 16 };
 /* mov.l r0,@-r15; mov.l 8f,r0; jmp @r0; mov.l @r15+,r0; 8: .long */
 static const uint16_t far_jump[JUMP] = { 0x2F06, 0xD001, 0x402B, 0x60F6 };
+
+bool sh4_trace_in_slot(const struct sh4_trace *tr, uint32_t pc)
+{
+    uint32_t first = tr->plan.base + sh4_trace_blob.slots;
+    return (pc & SH4_PHYS) - (first & SH4_PHYS) < SH4_TRACE_SLOTS * SLOT;
+}
 
 int sh4_trace_slots_leave(struct sh4_target *t, uint32_t base, struct err *err)
 {
@@ -32,8 +38,8 @@ int sh4_trace_slots_leave(struct sh4_target *t, uint32_t base, struct err *err)
     return ret;
 }
 
-/* Interrupted in one of the earlier trace's stubs, which gives way to this one's: what is left of
- * it runs elsewhere, being position independent. */
+/* It was interrupted in a stub of the earlier trace, whose RAM is used again. The rest of the stub
+ * runs elsewhere, as it is position independent. */
 static int keep_rest(struct sh4_trace *tr, uint32_t *at, struct err *err)
 {
     struct sh4_trace_room *room = &tr->plan.room;

@@ -1,5 +1,6 @@
 /* On whose stack an event was. */
 #include "targets/sh4/isa/regs.h"
+#include "probe/base/choice.h"
 #include "targets/sh4/trace/decode.h"
 
 enum { TOP = 64 /* bytes: what a task's first function has on its stack when it calls */ };
@@ -33,23 +34,25 @@ static uint32_t sp_behind(const struct event *e)
     return e->flags & EVENT_SP_EXACT ? e->sp + (uint32_t)e->amount : e->sp;
 }
 
-/* Of several that have had this stack since the last look, the one that is known is the last; none,
- * if its task is gone by now. */
-static void begun_anew(struct sh4_trace_stack *s)
+/* A task begins on this stack again. Of several that have had it since the last look, the one that
+ * is known is the last; if its task is gone by now, none is known. */
+static void restart_stack(struct sh4_trace_stack *s)
 {
     s->begun++;
     if (!s->next) {
-        s->context = s->gone && s->ran ? 0 : s->context;
+        if (s->gone && s->ran)
+            s->context = 0;
         return;
     }
     bool last = s->to_come <= 1;
     s->context = last ? s->next : 0;
-    s->next = last ? 0 : s->next;
+    if (last)
+        s->next = 0;
     s->to_come -= s->to_come > 0;
 }
 
-/* A handler may have a stack of its own: it is of the task that it struck. What else runs beside
- * all stacks is of a task that nobody has seen. */
+/* A handler may have a stack of its own: it belongs to the task that it interrupted. Other code
+ * beside all known stacks belongs to a task that was not seen. */
 static uint32_t context_beside(struct sh4_trace_decoder *d)
 {
     if (d->tasks && !d->handler)
@@ -57,9 +60,9 @@ static uint32_t context_beside(struct sh4_trace_decoder *d)
     return d->context;
 }
 
-/* A function has never less stack than when it was called, but for what it returns to. So one that
- * calls from the upper end of the stack, which nothing has returned to, has begun there. Farther
- * down it may be a task that goes on by an RTE that is not traced. */
+/* A function never has less on its stack than when it was called, except for its return address. So
+ * one that calls from the upper end of the stack, where nothing has returned to, has begun there.
+ * Farther down it may be a task that goes on by an RTE that is not traced. */
 static bool begins_stack(const struct sh4_trace_stack *s, const struct event *e)
 {
     return (e->kind == EVENT_CALL || e->kind == EVENT_JUMP) && !s->rises &&
@@ -74,7 +77,7 @@ uint32_t sh4_trace_context(struct sh4_trace_decoder *d, const struct event *e)
         return d->context = s ? s->context : d->context;
     if (s) {
         if (begins_stack(s, e))
-            begun_anew(s);
+            restart_stack(s);
         s->ran = true;
         s->last = sp_behind(e);
         s->rises = e->kind == EVENT_RETURN || e->kind == EVENT_RTE || e->kind == EVENT_START;
@@ -116,13 +119,13 @@ void sh4_trace_settle_stacks(struct sh4_trace_decoder *d)
     for (size_t i = 0; i < d->nstacks; i++) {
         struct sh4_trace_stack *s = &d->stack[i];
         s->ran = s->ran && !s->next;
-        s->context = s->next ? s->next : s->context;
+        s->context = EITHER(s->next, s->context);
         s->next = s->to_come = s->begun = 0;
     }
 }
 
-/* The stack that this task has, or takes over; others that lie there are no more. NULL: none yet.
- * users: it is in one that the user has named. */
+/* The stack that this task has, or takes over; other tasks' stacks that lie there are dropped.
+ * NULL: none yet. users: it is in one that the user has named. */
 static struct sh4_trace_stack *place_stack(struct sh4_trace_decoder *d, const struct task *k,
                                            bool *users)
 {
@@ -176,7 +179,7 @@ bool sh4_trace_stacks_pass_on(const struct sh4_trace_decoder *d)
     return false;
 }
 
-/* One that nobody had before is the task's from its first event on. */
+/* A stack that no task had before is the task's from its first event on. */
 void sh4_trace_stacks_begun(struct sh4_trace_decoder *d, const struct sh4_trace_decoder *seen)
 {
     for (size_t i = 0; i < d->nstacks; i++) {

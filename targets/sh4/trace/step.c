@@ -1,6 +1,6 @@
-/* Code that takes no patch, on the target: found by trying, stepped by channel A of the user break
- * controller. The debugger comes first: while it has both channels, nothing is stepped, and the
- * note says so. */
+/* Code that takes no patch, on the target: found by trying, and stepped by channel A of the user
+ * break controller. The debugger has precedence: while it uses both channels, nothing is stepped,
+ * and the note says so. */
 #include <stdlib.h>
 
 #include "probe/base/util.h"
@@ -33,7 +33,9 @@ static int holds_writes(struct sh4_trace *tr, uint32_t addr, struct err *err)
         ret = sh4_agent_poke(t, at, 2, was & 0xFFFF, err);
     if (ret == 0)
         ret = sh4_agent_poke(t, ram, 4, 0, err);
-    return ret < 0 ? ret : (seen & 0xFFFF) == other;
+    if (ret < 0)
+        return ret;
+    return (seen & 0xFFFF) == other;
 }
 
 /* First, middle and last place of a section; a section in two kinds of memory is taken for RAM, and
@@ -74,12 +76,14 @@ int sh4_trace_find_rom(struct sh4_trace *tr, struct err *err)
     uint32_t mmucr;
     free(tr->rom.section);
     tr->rom.section = calloc(im->nsections + 1, sizeof *tr->rom.section);
-    int ret = tr->rom.section
-                  ? sh4_agent_peek(tr->t, SH4_MMUCR, 4, &mmucr, err)
-                  : err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
+    int ret;
+    if (tr->rom.section)
+        ret = sh4_agent_peek(tr->t, SH4_MMUCR, 4, &mmucr, err);
+    else
+        ret = err_set(err, ERR_NOMEM, "close other programs", "trace: out of memory");
     for (size_t i = 0; ret >= 0 && i < im->nsections; i++) {
         const struct image_section *s = &im->sections[i];
-        /* who knows what is there: reported as such */
+        /* it is not known what is there: reported as such */
         bool translated = mmucr & 1 && s->addr >> 30 != 2;
         if (!s->code || !s->data || s->size < 2 || translated ||
             (ret = section_is_rom(tr, s, err)) <= 0)
@@ -125,7 +129,9 @@ int sh4_trace_step_resumed(struct sh4_trace *tr, bool steps, struct err *err)
         tr->coverage.next = 0; /* other places are seen now */
     tr->rom.channel_taken = t->breaks.ubc[0].used;
     int ret = put_words(tr, SH4_TRACE_R_PREV, words, ARRAY_LEN(words), err);
-    return ret == 0 && on ? set_channel(t, rom->base, rom->bamr, err) : ret;
+    if (ret == 0 && on)
+        return set_channel(t, rom->base, rom->bamr, err);
+    return ret;
 }
 
 /* ---- what a stop costs ---- */
@@ -157,6 +163,7 @@ int sh4_trace_step_loop(struct sh4_trace *tr, bool on, struct err *err)
     int ret = put_words(tr, SH4_TRACE_R_PREV, words, ARRAY_LEN(words), err);
     if (ret == 0)
         ret = put_words(tr, SH4_TRACE_R_K1, k, ARRAY_LEN(k), err);
-    return ret == 0 ? set_channel(t, tr->plan.base + b->calib_f, REG_MASK(SH4_BAMR_BASM), err)
-                    : ret;
+    if (ret != 0)
+        return ret;
+    return set_channel(t, tr->plan.base + b->calib_f, REG_MASK(SH4_BAMR_BASM), err);
 }

@@ -6,7 +6,8 @@
 int sh4_trace_halted(struct sh4_target *t, struct err *err)
 {
     struct sh4_trace *tr = t->plug.trace;
-    tr->ran.board_ns += tr->ran.since_ns ? sh4_link_now(&t->link) - tr->ran.since_ns : 0;
+    if (tr->ran.since_ns)
+        tr->ran.board_ns += sh4_link_now(&t->link) - tr->ran.since_ns;
     tr->ran.since_ns = 0;
     sh4_trace_halt_begins(tr);
     if (sh4_trace_was_reset(tr))
@@ -24,8 +25,9 @@ int sh4_trace_resumed(struct sh4_target *t, bool steps, struct err *err)
     struct sh4_trace *tr = t->plug.trace;
     uint32_t spc = 0;
     int ret = sh4_trace_reconcile(tr, err);
-    const struct sh4_trace_patch *p =
-        tr->stepped ? sh4_trace_plan_patch(&tr->plan, tr->stepped & ~1u) : NULL;
+    const struct sh4_trace_patch *p = NULL;
+    if (tr->stepped)
+        p = sh4_trace_plan_patch(&tr->plan, tr->stepped & ~1u);
     if (ret == 0 && p)
         ret = sh4_trace_patch(tr, (size_t)(p - tr->plan.patch), false, err);
     tr->stepped = 0;
@@ -67,7 +69,7 @@ static int resuming_stepped(struct sh4_trace *tr, struct resume *how, struct err
     return sh4_trace_event_by_host(tr, id, err);
 }
 
-/* Does the stub of patch i still do what the program has there? A breakpoint on it keeps the
+/* Whether the stub of patch i still does what the program has there. A breakpoint on it keeps the
  * program's instruction. */
 static int stub_stands(struct sh4_trace *tr, size_t i, struct err *err)
 {
@@ -89,7 +91,9 @@ int sh4_trace_resuming(struct sh4_target *t, struct resume *how, struct err *err
     int done = sh4_trace_meant_resuming(tr, err);
     if (done < 0)
         return done;
-    int stepped = tr->plan.rom.bytes ? resuming_stepped(tr, how, err) : 0;
+    int stepped = 0;
+    if (tr->plan.rom.bytes)
+        stepped = resuming_stepped(tr, how, err);
     if (stepped < 0)
         return stepped;
     const struct sh4_trace_patch *p = sh4_trace_plan_patch(&tr->plan, t->regs.pc);
@@ -108,7 +112,10 @@ int sh4_trace_resuming(struct sh4_target *t, struct resume *how, struct err *err
     int ret = sh4_trace_point_met(tr, p->addr, err);
     if (ret < 0)
         return ret;
-    ret = tr->active && id->kind != SH4_SITE_NKINDS ? sh4_trace_event_by_host(tr, p->id, err) : 0;
+    if (tr->active && id->kind != SH4_SITE_NKINDS)
+        ret = sh4_trace_event_by_host(tr, p->id, err);
+    else
+        ret = 0;
     if (ret < 0 || how->kind != RESUME_CONTINUE) {
         tr->stepped = p->addr | 1;
         tr->dec.last = 0;

@@ -1,10 +1,12 @@
-/* Programs that copy code of theirs which is patched, and run the copy: traps of ours where no site
- * is. The agent asks; the place they were copied from is found by what stands around them, and the
- * program's instructions go into the copy. Its source is not patched any more. */
+/* Programs that copy code of theirs while it is patched, and run the copy: our traps are then where
+ * no site is. The agent asks about such a trap. The place it was copied from is found by what
+ * stands around the trap, and the program's instructions are put into the copy. The copied place is
+ * not patched any more. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/agent/trace_blob.h"
 #include "targets/sh4/isa/regs.h"
@@ -65,7 +67,9 @@ static int read_around(struct sh4_trace *tr, uint32_t around, struct copy *c, st
 static int read_copy(struct sh4_trace *tr, struct copy *c, struct err *err)
 {
     int ret = read_around(tr, AROUND - LINE, c, err);
-    return ret ? ret : read_around(tr, 0, c, err); /* at an end of memory */
+    if (ret)
+        return ret;
+    return read_around(tr, 0, c, err); /* at an end of memory */
 }
 
 /* A stretch of the program around patch i, as memory has it. */
@@ -82,7 +86,7 @@ static bool source_of(const struct sh4_trace *tr, size_t i, uint32_t around, str
         uint32_t off = (s->addr & SH4_PHYS) - ((uint32_t)sec->addr & SH4_PHYS);
         if (!sec->code || !sec->data || off >= sec->size)
             continue;
-        uint32_t from = off > around ? off - around : 0,
+        uint32_t from = EXCESS(off, around),
                  to = (uint32_t)MIN((uint64_t)off + around, sec->size & ~1ull);
         s->low = (uint32_t)sec->addr + from;
         s->high = (uint32_t)sec->addr + to;
@@ -141,7 +145,9 @@ static int leave_source(struct sh4_trace *tr, size_t i, struct err *err)
     struct sh4_site *s =
         (struct sh4_site *)(uintptr_t)sh4_sites_at(&tr->sites, tr->plan.patch[i].addr);
     bool stays = !s || sh4_site_is_sr(s->kind);
-    int ret = stays ? 0 : sh4_trace_patch(tr, i, false, err);
+    int ret = 0;
+    if (!stays)
+        ret = sh4_trace_patch(tr, i, false, err);
     if (ret < 0 || stays || tr->patches.mark[i].dead)
         return ret;
     tr->patches.mark[i] = (struct sh4_trace_mark){ .dead = true };
@@ -193,7 +199,10 @@ int sh4_trace_stray(struct sh4_trace *tr, struct err *err)
     c.at = (spc - 2) & SH4_PHYS;
     bool own = tr->request.translated ||
                (sh4_sites_opcode(&tr->sites, spc - 2, &op) && op == SH4_TRACE_TRAP);
-    ret = own ? 0 : read_copy(tr, &c, err);
+    if (own)
+        ret = 0;
+    else
+        ret = read_copy(tr, &c, err);
     bool found = ret > 0 && find_source(tr, &c, &best);
     if (found)
         ret = repair_copy(tr, &c, best, err);

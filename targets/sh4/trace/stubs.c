@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "targets/sh4/isa/isa.h"
 #include "targets/sh4/isa/reg_use.h"
 
@@ -34,7 +35,7 @@ struct build {
 
 static void put_op(struct build *b, uint16_t op) { b->code[b->n++] = op; }
 
-/* A register is ours_alone: the word below the stack pointer keeps it. */
+/* A register is borrowed: the word below the stack pointer keeps it. */
 static void push_reg(struct build *b, unsigned reg)
 {
     put_op(b, (uint16_t)(OP_PUSH | reg << 4));
@@ -95,7 +96,7 @@ static void finish_stub(struct build *b, bool big, struct sh4_stub *out)
  * more or once less. */
 static void tell_memory(const struct build *b, uint32_t addr, bool branch, struct sh4_stub *out)
 {
-    int pairs = (int)((b->path ? b->path : b->n) + 1) / 2 - 1;
+    int pairs = (int)(EITHER(b->path, b->n) + 1) / 2 - 1;
     if (branch)
         pairs -= addr & 2 ? 1 : 0;
     else
@@ -107,7 +108,7 @@ static void tell_memory(const struct build *b, uint32_t addr, bool branch, struc
 static void put_insn(struct build *b, uint16_t op)
 {
     uint16_t twin = sh4_dbr_twin(op);
-    put_op(b, twin ? twin : op);
+    put_op(b, EITHER(twin, op));
 }
 
 static int put_relative(const struct sh4_site *s, struct build *b, struct err *err)
@@ -188,7 +189,7 @@ enum {
 };
 
 /* stc.l SR,@-Rn with the value from a literal. R15: the value takes the word under it, the
- * ours_alone register the one below. */
+ * borrowed register the one below. */
 static void push_value(struct build *b, unsigned n)
 {
     unsigned t = n == 0 ? 1 : 0;
@@ -230,13 +231,21 @@ void sh4_stub_sr(const struct sh4_site *s, bool big, struct sh4_stub *plain, str
 
 /* ---- points ---- */
 
+/* What MOV.W (word) or MOV.L loads from two halfwords in a row. */
+static uint32_t loaded_value(uint16_t lo, uint16_t hi, bool word, bool big)
+{
+    if (word)
+        return (uint32_t)(int32_t)(int16_t)lo;
+    return big ? (uint32_t)lo << 16 | hi : (uint32_t)hi << 16 | lo;
+}
+
 /* MOV.W, MOV.L @(disp,PC) and MOVA. R15 is loaded in one go: while it held an address of code, an
  * interrupt handler would push there. */
 static int pc_relative(const struct sh4_sites *s, uint16_t op, uint32_t pc, uint32_t at, bool big,
                        struct build *b)
 {
     unsigned n = op >> 8 & 15;
-    uint16_t lo, hi;
+    uint16_t lo, hi = 0;
     bool word = op >> 12 == 9;
     if (op >> 8 == 0xC7) {
         load_literal(b, 0, at);
@@ -247,10 +256,7 @@ static int pc_relative(const struct sh4_sites *s, uint16_t op, uint32_t pc, uint
         if (!sh4_sites_opcode(s, at, &lo) || (!word && !sh4_sites_opcode(s, at + 2, &hi)))
             return -ERR_UNSUPPORTED;
         b->reads--; /* the original's */
-        load_literal(b, 15,
-                     word  ? (uint32_t)(int32_t)(int16_t)lo
-                     : big ? (uint32_t)lo << 16 | hi
-                           : (uint32_t)hi << 16 | lo);
+        load_literal(b, 15, loaded_value(lo, hi, word, big));
     }
     far_jump(b, pc + 2);
     return 0;
@@ -265,7 +271,7 @@ static void put_conditional(struct build *b, const struct sh4_flow *f, uint16_t 
     put_op(b, (uint16_t)((op & 0xFF00) | (taken - (b->n + 2))));
     if (f->slot)
         put_insn(b, slot);
-    far_jump(b, pc + (f->slot ? 4 : 2));
+    far_jump(b, pc + sh4_flow_bytes(f));
     b->path = b->n;
     far_jump(b, f->target);
     b->reads /= 2;

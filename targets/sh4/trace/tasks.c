@@ -1,4 +1,5 @@
-/* The tasks of the program's system: looked for while the program is held, told as events. */
+/* The tasks of the program's system: looked for while the program is held, and reported as events.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,8 +46,8 @@ static void send_task(struct sh4_trace *tr, const struct task *k, uint64_t now)
     send_name(tr, &e, k->name);
 }
 
-/* A copy of a list that makes no sense, or lies where no memory is, says nothing; only the wire's
- * failures are told. */
+/* A copy of a list that makes no sense, or lies where no memory is, is ignored. Only failures of
+ * the wire are reported. */
 int sh4_trace_look_at_tasks(struct sh4_trace *tr, bool all, struct err *err)
 {
     struct tasks_memory m = { .words = read_words, .ctx = tr->t };
@@ -65,13 +66,13 @@ int sh4_trace_look_at_tasks(struct sh4_trace *tr, bool all, struct err *err)
     if (ret > 0)
         sh4_trace_task_stacks(&tr->dec, k, n);
     for (size_t i = 0; i < n; i++) {
-        if (k[i].told)
+        if (k[i].reported)
             continue;
         send_task(tr, &k[i], now);
-        k[i].told = true;
+        k[i].reported = true;
     }
     for (size_t i = 0; i < n; i++)
-        tr->tasks.highest = k[i].context > tr->tasks.highest ? k[i].context : tr->tasks.highest;
+        tr->tasks.highest = MAX(k[i].context, tr->tasks.highest);
     return 0;
 }
 
@@ -104,18 +105,22 @@ int sh4_trace_foresee_tasks(struct sh4_trace *tr, size_t n, struct err *err)
     bool ok = copy && target;
     free(copy);
     free(target);
-    return ok ? 0 : err_set(err, ERR_NOMEM, "close other programs", "tasks: out of memory");
+    if (ok)
+        return 0;
+    return err_set(err, ERR_NOMEM, "close other programs", "tasks: out of memory");
 }
 
 void sh4_trace_tasks_init(struct sh4_trace *tr)
 {
     size_t n = 0;
-    struct task *k = tr->cfg.tasks ? tasks_list(tr->cfg.tasks, &n) : NULL;
+    struct task *k = NULL;
+    if (tr->cfg.tasks)
+        k = tasks_list(tr->cfg.tasks, &n);
     for (size_t i = 0; i < tr->cfg.nstacks; i++)
         sh4_trace_name_stack(&tr->dec, tr->cfg.stack[i].low, tr->cfg.stack[i].high,
                              (uint32_t)i + 1);
     for (size_t i = 0; i < n; i++)
-        k[i].told = false; /* to this trace's reader they are new */
+        k[i].reported = false; /* to this trace's reader they are new */
     if (n)
         sh4_trace_task_stacks(&tr->dec, k, n);
 }

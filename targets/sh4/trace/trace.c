@@ -6,6 +6,8 @@ static const struct target_trace_ops trace_ops = {
     .poll = sh4_trace_poll_events,
     .disarm = sh4_trace_disarm,
     .set_active = sh4_trace_set_active,
+    .hold = sh4_trace_hold,
+    .release = sh4_trace_release,
     .status = sh4_trace_status,
     .explain = sh4_trace_explain,
 };
@@ -23,5 +25,6 @@ const struct sh4_tracing sh4_tracing = {
     .resuming = sh4_trace_resuming,
     .resumed = sh4_trace_resumed,
     .holds = sh4_trace_holds,
+    .leave_stub = sh4_trace_leave_own_stub,
     .at_point = sh4_trace_at_point,
 };

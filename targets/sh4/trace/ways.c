@@ -36,7 +36,7 @@ int sh4_trace_calib_back(struct sh4_target *t, struct err *err)
             ret =
                 sh4_link_wait(&t->link, MIN((uint64_t)SLICE_NS, t->link.wire->look_again_ns), err);
         if (ret)
-            return ret < 0 ? ret : 0;
+            return MIN(ret, 0);
     }
     return err_set(err, ERR_TIMEOUT, "reset the target (monitor reset halt)",
                    "the trace agent at %08x did not come back from its calibration", t->plug.vbr);
@@ -48,18 +48,25 @@ int sh4_trace_reset_ring(struct sh4_trace *tr, struct err *err)
     uint32_t sp[] = { 0, tr->plan.ring + tr->plan.ring_bytes, tr->plan.ring };
     int ret =
         sh4_trace_put(tr, sh4_trace_blob.save + 4 * SH4_TRACE_S_SPBASE, sp, ARRAY_LEN(sp), err);
-    return ret < 0 ? ret
-                   : sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, cold,
-                                   ARRAY_LEN(cold), err);
+    if (ret < 0)
+        return ret;
+    return sh4_trace_put(tr, sh4_trace_blob.cold + 4 * SH4_TRACE_C_STATE, cold, ARRAY_LEN(cold),
+                         err);
+}
+
+/* Offset in the agent of the word with what comes next for a vector. */
+static uint32_t next_offset(uint32_t vector)
+{
+    switch (vector) {
+    case VECTOR_INTERRUPT: return sh4_trace_blob.l_next6;
+    case VECTOR_TLB: return sh4_trace_blob.l_next4;
+    default: return sh4_trace_blob.l_next1;
+    }
 }
 
 static uint32_t next_of(const struct sh4_trace *tr, uint32_t vector)
 {
-    const struct sh4_trace_blob *b = &sh4_trace_blob;
-    uint32_t at = vector == VECTOR_INTERRUPT ? b->l_next6
-                  : vector == VECTOR_TLB     ? b->l_next4
-                                             : b->l_next1;
-    return get32(tr->plan.image + at, tr->t->base.big_endian);
+    return get32(tr->plan.image + next_offset(vector), tr->t->base.big_endian);
 }
 
 /* The words the agent goes by, and what the kernel's vector looks at. */
@@ -170,7 +177,9 @@ static int measure_halt(struct sh4_trace *tr, enum sh4_trace_halt kind, int32_t 
     const bool a = kind == SH4_TRACE_HALT_A, b = kind == SH4_TRACE_HALT_B;
     uint32_t to =
         kind == SH4_TRACE_HALT_INTERRUPT ? tr->plan.base + VECTOR_INTERRUPT : breakpoint_at(tr);
-    int ret = a || b ? sh4_ubc_channel(tr->t, b, to, REG_MASK(SH4_BAMR_BASM), err) : 0;
+    int ret = 0;
+    if (a || b)
+        ret = sh4_ubc_channel(tr->t, b, to, REG_MASK(SH4_BAMR_BASM), err);
     sh4_saved_set(tr->t, SH4_SAVE_BBRA, a ? SH4_BBR_FETCH : 0);
     sh4_saved_set(tr->t, SH4_SAVE_BBRB, b ? SH4_BBR_FETCH : 0);
     sh4_saved_set(tr->t, SH4_SAVE_BRCR, 0);
@@ -178,7 +187,9 @@ static int measure_halt(struct sh4_trace *tr, enum sh4_trace_halt kind, int32_t 
         ret = run_way(tr, &way, to, err);
     sh4_saved_set(tr->t, SH4_SAVE_BBRA, 0);
     sh4_saved_set(tr->t, SH4_SAVE_BBRB, 0);
-    return ret < 0 ? ret : since_last(tr, cost, err);
+    if (ret < 0)
+        return ret;
+    return since_last(tr, cost, err);
 }
 
 /* Over a serial line the interrupt is a byte that has come; none does here. */
@@ -193,9 +204,32 @@ static int measure_halts(struct sh4_trace *tr, struct sh4_trace_ways *out, struc
         return ret;
     }
     ret = sh4_agent_poke(tr->t, SH4_INTEVT, 4, tr->t->link.wire->halt_intevt, err);
-    return ret < 0 ? ret
-                   : measure_halt(tr, SH4_TRACE_HALT_INTERRUPT, out->halt[SH4_TRACE_HALT_INTERRUPT],
-                                  err);
+    if (ret < 0)
+        return ret;
+    return measure_halt(tr, SH4_TRACE_HALT_INTERRUPT, out->halt[SH4_TRACE_HALT_INTERRUPT], err);
+}
+
+/* What was measured of counter `n` less what lies outside of it: the way out, and what the record's
+ * residue says already. */
+static void take_off(struct sh4_trace_ways *out, unsigned n, int32_t exit, int32_t residue)
+{
+    out->pending[n] -= exit;
+    out->no_trap[n] -= residue;
+    for (unsigned i = 0; i < SH4_TRACE_PASSES; i++)
+        out->pass[i][n] -= exit;
+    for (unsigned i = 0; i < SH4_TRACE_HALTS; i++)
+        out->halt[i][n] -= residue;
+}
+
+/* A counter that counts nothing. */
+static void forget_counter(struct sh4_trace_ways *out, unsigned n)
+{
+    out->pending[n] = 0;
+    out->no_trap[n] = 0;
+    for (unsigned i = 0; i < SH4_TRACE_PASSES; i++)
+        out->pass[i][n] = 0;
+    for (unsigned i = 0; i < SH4_TRACE_HALTS; i++)
+        out->halt[i][n] = 0;
 }
 
 static int measure_all(struct sh4_trace *tr, struct sh4_trace_ways *out, const int32_t residue16[2],
@@ -220,13 +254,10 @@ static int measure_all(struct sh4_trace *tr, struct sh4_trace_ways *out, const i
     if (ret == 0)
         ret = measure_halts(tr, out, err);
     for (unsigned n = 0; ret == 0 && n < 2; n++) {
-        bool counts = tr->cfg.counter[n] != 0;
-        out->pending[n] = counts ? out->pending[n] - exit[n] : 0;
-        out->no_trap[n] = counts ? out->no_trap[n] - (residue16[n] + 8) / 16 : 0;
-        for (unsigned i = 0; i < SH4_TRACE_PASSES; i++)
-            out->pass[i][n] = counts ? out->pass[i][n] - exit[n] : 0;
-        for (unsigned i = 0; i < SH4_TRACE_HALTS; i++)
-            out->halt[i][n] = counts ? out->halt[i][n] - (residue16[n] + 8) / 16 : 0;
+        if (tr->cfg.counter[n])
+            take_off(out, n, exit[n], (residue16[n] + 8) / 16);
+        else
+            forget_counter(out, n);
     }
     return ret;
 }
@@ -244,5 +275,7 @@ int sh4_trace_measure_ways(struct sh4_trace *tr, bool cached, struct err *err)
     tr->loop.ran = false; /* the counters have moved on */
     /* a halted handler may look at it again */
     int back = sh4_agent_poke(tr->t, SH4_INTEVT, 4, intevt, &own);
-    return ret < 0 || back == 0 ? ret : err_set(err, own.code, own.hint, "%s", own.what);
+    if (ret < 0 || back == 0)
+        return ret;
+    return err_set(err, own.code, own.hint, "%s", own.what);
 }

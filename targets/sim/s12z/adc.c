@@ -1,11 +1,13 @@
 /* Converter (ADC with lists): runs the command list in memory, one conversion after another, writes
  * results to the result list, raises conversion and end-of-list flags. Restart and trigger come
- * from software. Bits: the vendor's header; behaviour, command layout and times as recalled
+ * from software. Bits: the vendor's header; behaviour, command layout and times from memory
  * (docs/unverified.md). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "targets/sim/s12z/board_priv.h"
+#include "probe/base/choice.h"
+#include "probe/base/util.h"
 #include "targets/sim/s12z/peripheral.h"
 
 enum {
@@ -71,7 +73,8 @@ static void update_lines(struct s12z_adc *a)
 
 static unsigned sleep_states(const struct s12z_adc *a)
 {
-    return (a->reg[CTL0] & CTL0_SWAI ? GATE_WAIT : 0) | (a->reg[CTL0] & CTL0_FRZ ? GATE_BDM : 0);
+    return bits_if(a->reg[CTL0] & CTL0_SWAI, GATE_WAIT) |
+           bits_if(a->reg[CTL0] & CTL0_FRZ, GATE_BDM);
 }
 
 static uint32_t read_pointer(const uint8_t *p)
@@ -107,8 +110,7 @@ static unsigned resolution_bits(const struct s12z_adc *a)
 /* Sample 4 to 24 cycles of the ADC clock, then 15, 17 or 19 for 8, 10 or 12 bits. */
 static uint64_t conversion_cycles(const struct s12z_adc *a)
 {
-    unsigned sample = a->reg[CMD + 2] >> 3,
-             n = 4 + (sample > 20 ? 20 : sample) + 7 + resolution_bits(a);
+    unsigned sample = a->reg[CMD + 2] >> 3, n = 4 + MIN(sample, 20) + 7 + resolution_bits(a);
     return (uint64_t)n * 2 * 2 * ((a->reg[TIM] & 0x7Fu) + 1);
 }
 
@@ -221,7 +223,9 @@ static uint8_t read_byte(void *ctx, uint16_t addr)
     struct s12z_adc *a = ctx;
     catch_up(a);
     unsigned r = addr - a->base;
-    return r == STS && a->done_at == UINT64_MAX ? a->reg[r] | STS_READY : a->reg[r];
+    if (r == STS && a->done_at == UINT64_MAX)
+        return a->reg[r] | STS_READY;
+    return a->reg[r];
 }
 
 static void write_control(struct s12z_adc *a, uint8_t v)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sim/s12z/bdc_priv.h"
 
@@ -19,7 +20,7 @@ static const uint8_t registers[] = { S12Z_D0, S12Z_D1, S12Z_D2, S12Z_D3, S12Z_D4
 static void put_answer(struct s12z_bdc *b, uint32_t v, unsigned bytes)
 {
     for (unsigned k = bytes; k-- > 0; v >>= 8)
-        b->out[k + (b->shape.status ? 1 : 0)] = (uint8_t)v;
+        b->out[k + b->shape.status] = (uint8_t)v;
 }
 
 static uint32_t get_argument(const struct s12z_bdc *b, unsigned at, unsigned bytes)
@@ -50,7 +51,9 @@ static uint32_t aligned_address(uint32_t addr, unsigned bytes)
 {
     if (bytes == 4)
         return addr & ~3u;
-    return bytes == 2 && (addr & 3) == 3 ? addr - 1 : addr;
+    if (bytes == 2 && (addr & 3) == 3)
+        return addr - 1;
+    return addr;
 }
 
 /* Whether the instruction leaves the BDC a bus cycle: the code it is made of is fetched four bytes
@@ -207,7 +210,7 @@ static void sync_pc(struct s12z_bdc *b)
 static void write_csr(struct s12z_bdc *b, uint16_t v)
 {
     /* OVRUN is SYNC's, WAIT stays while it is true */
-    unsigned keep = CSR_OVRUN | (bdc_cpu(b)->state == CPU_WAIT ? CSR_WAIT : 0);
+    unsigned keep = CSR_OVRUN | bits_if(bdc_cpu(b)->state == CPU_WAIT, CSR_WAIT);
     b->csr = (uint16_t)((b->csr & 0xFF & ~(v & 0xFF & ~keep)) | (v & CSR_CONTROL));
     bdc_cpu(b)->enbdc = b->csr & CSR_ENBDC;
     if (b->fast != ((b->csr & CSR_CLKSW) != 0))
@@ -287,7 +290,9 @@ static void act_on_command(struct s12z_bdc *b, uint8_t opcode)
 static unsigned not_halted(const struct s12z_bdc *b, uint8_t opcode)
 {
     bool reg = (opcode & 0xF0) == BDC_READ_REG || (opcode & 0xF0) == BDC_WRITE_REG;
-    return reg && bdc_cpu(b)->state == CPU_WAIT && b->halt_pending ? CSR_NORESP : CSR_ILLCMD;
+    if (reg && bdc_cpu(b)->state == CPU_WAIT && b->halt_pending)
+        return CSR_NORESP;
+    return CSR_ILLCMD;
 }
 
 /* The flag that refuses a command in the present state; 0: it may act. */

@@ -10,7 +10,7 @@ enum { LOW_FOR_ZERO_CYCLES = 13, SYNC_WAIT_CYCLES = 16 };
 /* One bit in fault_at is taken wrong. */
 static bool noise_strikes(struct s12z_bdc *b)
 {
-    if (strcmp(b->board->opt.fault, "noise") != 0)
+    if (!board_fault_asked(b->board, "noise"))
         return false;
     b->noise = b->noise * 6364136223846793005u + 1442695040888963407u;
     return (b->noise >> 33) % MAX(b->board->opt.fault_at, 1) == 0;
@@ -42,7 +42,7 @@ static void take_bit(struct s12z_bdc *b, bool bit)
 
 static void act_on_bytes(struct s12z_bdc *b)
 {
-    unsigned out_bytes = (b->shape.status ? 1u : 0u) + b->shape.rx_bytes;
+    unsigned out_bytes = b->shape.status + b->shape.rx_bytes;
     b->act_at = UINT64_MAX;
     b->out_bits = 0;
     b->out_want = b->shape.acks == 2 ? 32 : 8 * out_bytes; /* READ_DBGTB comes in halves */
@@ -124,7 +124,7 @@ static void check_patience(struct s12z_bdc *b)
         b->csr |= CSR_NORESP;
         if (b->shape.status)
             b->out[0] = b->csr & 0xFF;
-        memset(b->out + (b->shape.status ? 1 : 0), 0xEE, sizeof b->out - 1);
+        memset(b->out + b->shape.status, 0xEE, sizeof b->out - 1);
     }
     b->ready_at = 0;
 }

@@ -1,6 +1,7 @@
 /* The background debug controller's registers, and its pin as of now: what others ask of it and
  * tell it. Source: ZVHL p.144-175. */
 #include "targets/sim/s12z/bdc_priv.h"
+#include "probe/base/choice.h"
 
 bool bdc_secured(const struct s12z_bdc *b) { return board_secured(b->board); }
 
@@ -8,8 +9,8 @@ bool bdc_erasing(const struct s12z_bdc *b) { return b->erase_done_at != 0; }
 
 uint16_t bdc_csr(const struct s12z_bdc *b)
 {
-    return (uint16_t)(b->csr | (bdc_halted(b) ? CSR_BDMACT : 0) | (bdc_secured(b) ? 0 : CSR_UNSEC) |
-                      (b->erase_done_at ? CSR_ERASE : 0));
+    return (uint16_t)(b->csr | bits_if(bdc_halted(b), CSR_BDMACT) |
+                      bits_if(!bdc_secured(b), CSR_UNSEC) | bits_if(b->erase_done_at, CSR_ERASE));
 }
 
 void bdc_set_clock(struct s12z_bdc *b)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "probe/bdc.h"
 #include "targets/sim/s12z/bdc_priv.h"
@@ -37,11 +38,10 @@ static int get_pins(struct sim_board *sim, unsigned *value, unsigned *known, str
     struct s12z_board *b = board_of(sim);
     (void)err;
     *known = BDC_PIN_BKGD | BDC_PIN_RESET | BDC_PIN_VTREF;
-    *value =
-        (bdc_level(b->bdc) ? BDC_PIN_BKGD : 0) |
-        (b->reset_low || board_fault(b, "reset") || board_fault(b, "no-power") ? 0
-                                                                               : BDC_PIN_RESET) |
-        (board_fault(b, "no-power") ? 0 : BDC_PIN_VTREF);
+    *value = bits_if(bdc_level(b->bdc), BDC_PIN_BKGD) |
+             bits_if(!(b->reset_low || board_fault(b, "reset") || board_fault(b, "no-power")),
+                     BDC_PIN_RESET) |
+             bits_if(!board_fault(b, "no-power"), BDC_PIN_VTREF);
     return 0;
 }
 
@@ -108,7 +108,9 @@ static int make_memories(struct s12z_board *b, struct err *err)
     memset(b->eeprom, 0xFF, part_eeprom_bytes(p));
     memset(b->flash, 0xFF, part_flash_bytes(p));
     b->flash[SECURITY_BYTE - p->flash_start] = 0xFE;
-    int ret = b->opt.flash[0] ? board_load_flash(b, b->opt.flash, err) : 0;
+    int ret = 0;
+    if (b->opt.flash[0])
+        ret = board_load_flash(b, b->opt.flash, err);
     if (b->opt.secured)
         b->flash[SECURITY_BYTE - p->flash_start] = 0xFF;
     return ret;

@@ -1,17 +1,20 @@
 /* The simulated S12Z boards: CPU, memories, flash controller, peripherals, DBG module, BDC, behind
  * the BKGD and RESET pins and the PDO/PDOCLK pins.
  *
- * main() gives these types to the sim driver; nobody else needs this header but tests that build
- * boards. Options after the board's name, comma separated: bus=HZ             bus clock in virtual
- * time (default 50 MHz; core is twice that), fixed while the program does not touch the PLL;
- * bdc=HZ: BDCCLK (default 1 MHz) serial=none|pty[:LINK]|file:PATH      SCI0; serial1= the same for
- * SCI1 flash=FILE         raw image of the flash, ends at 0xFFFFFF secured            the security
- * byte says secured pdoclk=half|full|full-inverted   PDOCLK edges per bit: one (default) or two
- *   eev=HZ             a square wave on the external event pin DBGEEV, 1 to 10000000 Hz
- *   fault=KIND[@N]     from BDC cycle N on, or as s12z_board_faults says; KIND@T+D[/P]: from time T
- * on for a time D (and again every P), "no-power@2s+50ms" first-edge, pthf, static-operand,
- * software-exceptions, bit-branches, loop-branches, byte-order, stamp-from: other encodings of the
- * trace, as targets/s12z/settings.h names them */
+ * main() gives these types to the sim driver; only tests that build boards need this header, too.
+ * Options after the board's name, comma separated:
+ *   bus=HZ           bus clock in virtual time (default 50 MHz; the core has twice that), fixed
+ *                    while the program does not touch the PLL
+ *   bdc=HZ           BDCCLK (default 1 MHz)
+ *   serial=none|pty[:LINK]|file:PATH  SCI0; serial1= the same for SCI1
+ *   flash=FILE       raw image of the flash, which ends at 0xFFFFFF
+ *   secured          the security byte says secured
+ *   pdoclk=half|full|full-inverted  PDOCLK edges for a bit: one (default) or two
+ *   eev=HZ           a square wave on the external event pin DBGEEV, 1 to 10000000 Hz
+ *   fault=KIND[@N]   from BDC cycle N on, or as s12z_board_faults says
+ *   fault=KIND@T+D[/P]  from time T on for a time D, and again every P: "no-power@2s+50ms"
+ *   first-edge, pthf, static-operand, software-exceptions, bit-branches, loop-branches,
+ *   byte-order, stamp-from: other encodings of the trace, as targets/s12z/settings.h names them */
 #ifndef TARGETS_SIM_S12Z_BOARD_H
 #define TARGETS_SIM_S12Z_BOARD_H
 

@@ -23,11 +23,11 @@ void board_fault_turns(struct s12z_board *b)
 {
     bool now = board_fault_shows(b), over = b->fault_shown && !now;
     b->fault_shown = now;
-    if (now && !strcmp(b->opt.fault, "unplug"))
+    if (now && board_fault_asked(b, "unplug"))
         b->unplugged = true;
-    if (over && !strcmp(b->opt.fault, "no-power"))
+    if (over && board_fault_asked(b, "no-power"))
         power_up(b);
-    if (over && !strcmp(b->opt.fault, "reset") && !b->reset_low)
+    if (over && board_fault_asked(b, "reset") && !b->reset_low)
         board_reset(b, false);
 }
 
@@ -39,7 +39,9 @@ static uint64_t next_edge(void *ctx)
 {
     const struct s12z_board *b = ctx;
     uint64_t ns = (b->eev_edges + 1) * ns_per_s / (2 * b->opt.eev_hz);
-    return ns <= b->ns_base ? b->core_base : b->core_base + board_ns_to_cycles(b, ns - b->ns_base);
+    if (ns <= b->ns_base)
+        return b->core_base;
+    return b->core_base + board_ns_to_cycles(b, ns - b->ns_base);
 }
 
 static void make_edges(void *ctx, uint64_t now)
@@ -55,5 +57,7 @@ int board_add_eev(struct s12z_board *b)
     struct s12z_device wave = {
         .first = 1, .last = 0, .ctx = b, .next = next_edge, .advance = make_edges
     };
-    return b->opt.eev_hz ? board_add_device(b, &wave) : 0;
+    if (b->opt.eev_hz)
+        return board_add_device(b, &wave);
+    return 0;
 }

@@ -1,6 +1,4 @@
 /* When the fault that was asked for is there. What it does is board_fault.c's. */
-#include <string.h>
-
 #include "targets/sim/s12z/board_priv.h"
 
 static const uint64_t ns_per_s = 1000000000;
@@ -10,7 +8,9 @@ static uint64_t time_in_period(const struct board_options *o, uint64_t ns)
 {
     if (ns < o->fault_from_ns)
         return UINT64_MAX;
-    return o->fault_every_ns ? (ns - o->fault_from_ns) % o->fault_every_ns : ns - o->fault_from_ns;
+    if (o->fault_every_ns)
+        return (ns - o->fault_from_ns) % o->fault_every_ns;
+    return ns - o->fault_from_ns;
 }
 
 bool board_fault_shows(const struct s12z_board *b)
@@ -23,7 +23,7 @@ bool board_fault_shows(const struct s12z_board *b)
 
 bool board_fault(const struct s12z_board *b, const char *kind)
 {
-    return !strcmp(b->opt.fault, kind) && board_fault_shows(b);
+    return board_fault_asked(b, kind) && board_fault_shows(b);
 }
 
 uint64_t board_fault_edge(const struct s12z_board *b)

@@ -33,8 +33,9 @@ static uint16_t own_byte(struct s12z_board *b, uint16_t addr)
 
 static uint16_t own_read(void *ctx, uint16_t addr, unsigned size)
 {
-    return size == 1 ? own_byte(ctx, addr)
-                     : (uint16_t)(own_byte(ctx, addr) << 8 | own_byte(ctx, addr + 1));
+    if (size == 1)
+        return own_byte(ctx, addr);
+    return (uint16_t)(own_byte(ctx, addr) << 8 | own_byte(ctx, addr + 1));
 }
 
 /* MMCEC is cleared by writing ones to it; MODC can only be set by software, from special to normal

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "targets/sim/s12z/board.h"
@@ -19,11 +20,11 @@ static int parse_hz(const char *name, const char *text, uint64_t *out, struct er
 
 const struct s12z_board_fault s12z_board_faults[] = {
     { "none", true, "nothing is wrong" },
-    { "no-power", true, "RAM is lost and the part starts anew when it comes back" },
+    { "no-power", true, "RAM is lost and the part restarts when it comes back" },
     { "bkgd-low", true, "BKGD is stuck low" },
     { "bkgd-high", true, "BKGD is stuck high" },
     { "silent", true, "BDC does not answer" },
-    { "reset", true, "RESET is held low; the part starts anew after it" },
+    { "reset", true, "RESET is held low; the part restarts after it" },
     { "unplug", true, "the adapter is gone, and stays so until it is opened again" },
     { "noise", false, "one bit in N (1000) on BKGD is taken wrong" },
     { "flash", false, "programming and erasing fail, from the Nth on" },
@@ -110,7 +111,7 @@ static int parse_one(void *ctx, const char *name, const char *value, struct err 
         other_encoding(&o->dbg, name, value))
         return 0;
     return err_set(err, ERR_USAGE, OPTIONS_HELP, "unknown board option \"%s%s%s\"", name,
-                   *value ? "=" : "", value);
+                   text_if(*value, "="), value);
 }
 
 int board_parse_options(const char *text, struct board_options *out, struct err *err)

@@ -2,6 +2,8 @@
 #ifndef TARGETS_SIM_S12Z_BOARD_PRIV_H
 #define TARGETS_SIM_S12Z_BOARD_PRIV_H
 
+#include <string.h>
+
 #include "targets/sim/patience.h"
 #include "targets/sim/s12z/cpu.h"
 #include "targets/sim/s12z/model.h"
@@ -75,6 +77,11 @@ void board_erase_flash(struct s12z_board *b); /* all ones, no ECC faults */
 void board_erase_eeprom(struct s12z_board *b);
 /* raw, ends at 0xFFFFFF */
 int board_load_flash(struct s12z_board *b, const char *path, struct err *err);
+/* Whether a fault of this kind was asked for. Looked at for every edge: mostly none was. */
+static inline bool board_fault_asked(const struct s12z_board *b, const char *kind)
+{
+    return *b->opt.fault && !strcmp(b->opt.fault, kind);
+}
 /* board_fault_time.c: is the fault that was asked for there now? */
 bool board_fault_shows(const struct s12z_board *b);
 bool board_fault(const struct s12z_board *b, const char *kind); /* the same of this kind */

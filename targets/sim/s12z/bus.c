@@ -44,7 +44,9 @@ static enum bus_result one_read(struct s12z_board *b, uint32_t addr, unsigned si
     switch (bus_region_of(b, addr, &byte)) {
     case REGION_NONE: return BUS_ILLEGAL;
     case REGION_REGISTERS:
-        return who == BUS_CPU_FETCH ? BUS_ILLEGAL : register_read(b, addr, size, v);
+        if (who == BUS_CPU_FETCH)
+            return BUS_ILLEGAL;
+        return register_read(b, addr, size, v);
     case REGION_FLASH:
     case REGION_EEPROM: {
         enum bus_result r = check_nonvolatile(b, addr);
@@ -79,7 +81,9 @@ static enum bus_result one_write(struct s12z_board *b, uint32_t addr, unsigned s
 /* Registers are accessed as aligned words where the access covers one, else byte by byte. */
 static unsigned piece_bytes(uint32_t addr, unsigned left)
 {
-    return addr < RAM_START && left >= 2 && !(addr & 1) ? 2 : 1;
+    if (addr < RAM_START && left >= 2 && !(addr & 1))
+        return 2;
+    return 1;
 }
 
 /* All or nothing: a part that reaches outside must not have touched a register. */

@@ -1,9 +1,10 @@
 /* Clocks, reset and power management: PLL, real-time interrupt, watchdog (COP). Bits: the vendor's
- * header; behaviour as recalled (docs/unverified.md). The board's option bus= stands for a PLL
+ * header; behaviour from memory (docs/unverified.md). The board's option bus= stands for a PLL
  * already set; from the program's first write to the PLL on SYNDIV and POSTDIV count. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sim/s12z/bdc_priv.h"
 #include "targets/sim/s12z/board_priv.h"
@@ -81,7 +82,7 @@ static void update_lines(struct s12z_cpmu *c)
 static unsigned sleep_states(struct s12z_cpmu *c)
 {
     bool pseudo = (*reg_at(c, CLKS) & (CLKS_PSTP | CLKS_PRE)) == (CLKS_PSTP | CLKS_PRE);
-    return (*reg_at(c, COP) & COP_RSBCK ? GATE_BDM : 0) | (pseudo ? GATE_RUNS_IN_STOP : 0);
+    return bits_if(*reg_at(c, COP) & COP_RSBCK, GATE_BDM) | bits_if(pseudo, GATE_RUNS_IN_STOP);
 }
 
 /* Core cycles of so many cycles of a clock of `hz`. */
@@ -94,8 +95,9 @@ static uint64_t to_cycles(const struct s12z_cpmu *c, uint64_t n, uint64_t hz)
 
 static uint64_t pll_bus_hz(struct s12z_cpmu *c)
 {
-    uint64_t ref =
-        *reg_at(c, OSC) & OSC_OSCE ? CRYSTAL_HZ / ((*reg_at(c, REFDIV) & 15u) + 1) : IRC_HZ;
+    uint64_t ref = IRC_HZ;
+    if (*reg_at(c, OSC) & OSC_OSCE)
+        ref = CRYSTAL_HZ / ((*reg_at(c, REFDIV) & 15u) + 1);
     uint64_t vco = 2 * ref * ((*reg_at(c, SYNR) & 63u) + 1);
     bool locked = *reg_at(c, IFLG) & IFLG_LOCK;
     if (!(*reg_at(c, CLKS) & CLKS_PLLSEL))
@@ -166,13 +168,18 @@ static uint64_t cop_cycles(struct s12z_cpmu *c)
 
 static void restart_rti(struct s12z_cpmu *c)
 {
-    c->rti_at = rti_period(*reg_at(c, RTI)) ? gate_time(&c->clock, sleep_states(c)) + rti_cycles(c)
-                                            : UINT64_MAX;
+    if (rti_period(*reg_at(c, RTI)))
+        c->rti_at = gate_time(&c->clock, sleep_states(c)) + rti_cycles(c);
+    else
+        c->rti_at = UINT64_MAX;
 }
 static void restart_cop(struct s12z_cpmu *c)
 {
     c->cop_from = gate_time(&c->clock, sleep_states(c));
-    c->cop_at = cop_period(*reg_at(c, COP)) ? c->cop_from + cop_cycles(c) : UINT64_MAX;
+    if (cop_period(*reg_at(c, COP)))
+        c->cop_at = c->cop_from + cop_cycles(c);
+    else
+        c->cop_at = UINT64_MAX;
 }
 static void restart_timers(struct s12z_cpmu *c)
 {
@@ -263,7 +270,9 @@ static uint8_t read_byte(void *ctx, uint16_t addr)
 {
     struct s12z_cpmu *c = ctx;
     catch_up(c, c->board->cpu.cycles);
-    return addr == ARMCOP ? 0 : *reg_at(ctx, addr);
+    if (addr == ARMCOP)
+        return 0;
+    return *reg_at(ctx, addr);
 }
 
 static void write_byte(void *ctx, uint16_t addr, uint8_t v)
@@ -307,7 +316,7 @@ static void reset_registers(void *ctx)
     *reg_at(c, IFLG) = IFLG_LOCK;
     *reg_at(c, CLKS) = CLKS_PLLSEL;
     if (b->mode & 0x80)
-        *reg_at(c, COP) = (uint8_t)((~option & COP_CR) | (option & 8 ? 0 : COP_WCOP));
+        *reg_at(c, COP) = (uint8_t)((~option & COP_CR) | bits_if(!(option & 8), COP_WCOP));
     c->cop_written = c->cop_half = c->reset_due = false;
     c->lock_at = UINT64_MAX;
     restart_timers(c);

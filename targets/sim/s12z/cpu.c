@@ -42,7 +42,10 @@ static bool decode_insn(struct s12z_cpu *c, uint32_t pc, struct cpu_insn *u)
     }
     u->pc = pc;
     u->next = (pc + u->i.length) & ADDRESS;
-    u->cycles = c->cost ? c->cost(&u->i, pc) : s12z_cycles(&u->i);
+    if (c->cost)
+        u->cycles = c->cost(&u->i, pc);
+    else
+        u->cycles = s12z_cycles(&u->i);
     u->fn = cpu_handler(&u->i);
     return true;
 }
@@ -53,7 +56,9 @@ static struct cpu_insn *find_insn_slow(struct s12z_cpu *c, uint32_t pc)
     if (!*p && !(*p = calloc(1, sizeof **p)))
         abort(); /* a model without memory has no hardware to be */
     struct cpu_insn *u = &(*p)->insn[pc & (PAGE - 1)];
-    return u->fn || decode_insn(c, pc, u) ? u : NULL;
+    if (u->fn || decode_insn(c, pc, u))
+        return u;
+    return NULL;
 }
 
 static inline struct cpu_insn *find_insn(struct s12z_cpu *c, uint32_t pc)
@@ -70,7 +75,9 @@ static inline struct cpu_insn *find_insn(struct s12z_cpu *c, uint32_t pc)
 static bool take_interrupt(struct s12z_cpu *c)
 {
     unsigned level = 0, ipl = (c->system & CCW_IPL) >> CCW_IPL_SHIFT;
-    int vector = c->irq ? intc_pending(board_intc(c->board), ipl, &level) : -1;
+    int vector = -1;
+    if (c->irq)
+        vector = intc_pending(board_intc(c->board), ipl, &level);
     if (vector < 0 || (vector == VEC_XIRQ ? c->system & CCW_X : c->system & CCW_I))
         return false;
     c->state = CPU_RUN;

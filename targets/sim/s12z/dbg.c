@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sim/s12z/dbg_priv.h"
 
@@ -287,10 +288,7 @@ void dbg_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t pc, ui
 /* ---- trace buffer readout ---- */
 
 static uint64_t count_lines(const struct s12z_dbg *d) { return d->written + d->half; }
-static uint64_t oldest_line(const struct s12z_dbg *d)
-{
-    return count_lines(d) > DBG_LINES ? count_lines(d) - DBG_LINES : 0;
-}
+static uint64_t oldest_line(const struct s12z_dbg *d) { return EXCESS(count_lines(d), DBG_LINES); }
 static uint64_t lines_held(const struct s12z_dbg *d)
 {
     return MIN(count_lines(d), (uint64_t)DBG_LINES);
@@ -319,7 +317,7 @@ uint64_t dbg_readout_long(struct s12z_dbg *d)
 
 static uint8_t status_byte(const struct s12z_dbg *d)
 {
-    return (uint8_t)((d->written >= DBG_LINES ? SR_TBF : 0) | (dbg_ptact(d) ? SR_PTACT : 0) |
+    return (uint8_t)(bits_if(d->written >= DBG_LINES, SR_TBF) | bits_if(dbg_ptact(d), SR_PTACT) |
                      d->state);
 }
 
@@ -343,7 +341,9 @@ static uint16_t read_reg(void *ctx, uint16_t addr, unsigned size)
     profile_finish(d);
     if (size == 2 && at == DBGTB)
         return readout_word(d);
-    return size == 1 ? read_byte(d, at) : (uint16_t)(read_byte(d, at) << 8 | read_byte(d, at + 1));
+    if (size == 1)
+        return read_byte(d, at);
+    return (uint16_t)(read_byte(d, at) << 8 | read_byte(d, at + 1));
 }
 
 /* Which bits of a register hold what is written (ZVHL p.223, HDR); comparator C and the trace
@@ -360,14 +360,19 @@ static uint8_t writable_bits(const struct s12z_dbg *d, unsigned at)
     case DBGSCR1 + 1:
     case DBGSCR1 + 2: return full ? 0xFF : 0xCF;
     case DBGACTL:
-    case DBGCCTL: return at == DBGCCTL && !full ? 0 : 0x6D;
+    case DBGCCTL:
+        if (at == DBGCCTL && !full)
+            return 0;
+        return 0x6D;
     case DBGBCTL:
     case DBGDCTL: return 0x2D;
     }
     unsigned n = (at - DBGACTL) / COMPARATOR_STEP, field = at % COMPARATOR_STEP;
     if (at < DBGACTL || !comparator_exists(d, n) || field < COMPARATOR_ADDR)
         return 0;
-    return field < COMPARATOR_DATA || !(n & 1) ? 0xFF : 0;
+    if (field < COMPARATOR_DATA || !(n & 1))
+        return 0xFF;
+    return 0;
 }
 
 /* While armed ARM and TRIG alone can be written, and a write that disarms changes nothing else. */

@@ -1,9 +1,8 @@
 /* PDO and PDOCLK: pending lines leave bit by bit, two bus clocks each. Source: ZVHL p.222-225, ZVM
  * p.226. PDO changes with the bus clock, PDOCLK half a bit later. */
 #include <stdlib.h>
-#include <string.h>
-
 #include "targets/sim/s12z/dbg_priv.h"
+#include "probe/base/choice.h"
 
 static uint64_t to_ps(const struct s12z_dbg *d, uint64_t cycles)
 {
@@ -40,10 +39,10 @@ static void make_bit(struct s12z_dbg *d, uint64_t at, unsigned value)
 
 static bool bit_flips(struct s12z_dbg *d)
 {
-    if (strcmp(d->board->opt.fault, "pdo-noise") != 0)
+    if (!board_fault_asked(d->board, "pdo-noise"))
         return false;
     d->noise = d->noise * 6364136223846793005u + 1442695040888963407u;
-    return (d->noise >> 33) % (d->board->opt.fault_at ? d->board->opt.fault_at : 1) == 0;
+    return (d->noise >> 33) % EITHER(d->board->opt.fault_at, 1) == 0;
 }
 
 static unsigned line_bits(const struct s12z_dbg *d)

@@ -7,7 +7,9 @@ static const uint32_t NO_BRANCHES = 1, FULL = 0x80000000;
 /* Fields of several bytes, their lowest in the lowest byte of the line or the other way round. */
 static uint64_t in_order(const struct s12z_dbg *d, uint32_t v, unsigned bytes)
 {
-    return d->variant.high_first ? __builtin_bswap32(v) >> (8 * (4 - bytes)) : v;
+    if (d->variant.high_first)
+        return __builtin_bswap32(v) >> (8 * (4 - bytes));
+    return v;
 }
 
 enum cof_kind profile_kind(const struct s12z_dbg *d, enum cof_kind kind, uint32_t pc,
@@ -100,7 +102,8 @@ void profile_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t de
     switch (kind) {
     case COF_BRANCH:
         if (!field_full(d, taken)) {
-            d->stamp_from = d->variant.stamps_from_flow ? now : d->stamp_from;
+            if (d->variant.stamps_from_flow)
+                d->stamp_from = now;
             profile_finish(d);
             return;
         }
@@ -114,7 +117,7 @@ void profile_cof(struct s12z_dbg *d, enum cof_kind kind, bool taken, uint32_t de
         info = INFO_PTVB;
         upper = stamp_field(d, now, (0xFEu - 2 * vector) & 0xFF);
         break;
-    default: profile_finish(d); return; /* static: nobody needs to be told */
+    default: profile_finish(d); return; /* static: it needs no line */
     }
     if (term)
         last_line(d, info, upper);
@@ -141,7 +144,9 @@ uint64_t profile_next(const struct s12z_dbg *d)
 {
     if (d->ending)
         return dbg_now(d);
-    return d->profiling && !d->need_start ? d->stamp_from + 2ull * TS_OVERFLOW_BUS : UINT64_MAX;
+    if (d->profiling && !d->need_start)
+        return d->stamp_from + 2ull * TS_OVERFLOW_BUS;
+    return UINT64_MAX;
 }
 
 void profile_advance(struct s12z_dbg *d, uint64_t now)

@@ -87,7 +87,9 @@ static void put_forced(struct s12z_dbg *d, unsigned inf, uint64_t at)
 
 uint64_t trace_next(const struct s12z_dbg *d)
 {
-    return d->tracing && d->stamped && has_stamps(d) ? d->stamp_from + STAMP_OVERFLOW : UINT64_MAX;
+    if (d->tracing && d->stamped && has_stamps(d))
+        return d->stamp_from + STAMP_OVERFLOW;
+    return UINT64_MAX;
 }
 
 void trace_advance(struct s12z_dbg *d, uint64_t now)
@@ -102,7 +104,7 @@ void trace_advance(struct s12z_dbg *d, uint64_t now)
 
 /* ---- Normal and Loop1 ---- */
 
-/* Loop1 leaves out a change of flow that is the last one again; vectors are always told. */
+/* Loop1 leaves out a change of flow that is the last one again. Vectors are never left out. */
 static bool is_repeated(struct s12z_dbg *d, uint32_t pc, uint32_t dest)
 {
     bool again = d->looped && d->loop_from == pc && d->loop_to == dest;

@@ -47,8 +47,10 @@ HANDLER(op_clr)
 }
 HANDLER(op_lea)
 {
-    c->r[DEST] = OPR(1)->kind == S12Z_OPR_MEM ? operand_address(c, u, OPR(1))
-                                              : operand_value(c, u, OPR(1), 3);
+    if (OPR(1)->kind == S12Z_OPR_MEM)
+        c->r[DEST] = operand_address(c, u, OPR(1));
+    else
+        c->r[DEST] = operand_value(c, u, OPR(1), 3);
 }
 
 static uint32_t get_any(const struct s12z_cpu *c, unsigned reg, uint32_t pc)

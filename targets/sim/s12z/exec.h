@@ -53,7 +53,9 @@ static inline void store_fast(struct s12z_cpu *c, uint32_t addr, unsigned bytes,
 
 static inline uint32_t index_value(const struct s12z_cpu *c, unsigned reg, bool is_signed)
 {
-    return is_signed ? sign_extend(c->r[reg], s12z_reg_bytes(reg)) : c->r[reg];
+    if (is_signed)
+        return sign_extend(c->r[reg], s12z_reg_bytes(reg));
+    return c->r[reg];
 }
 
 /* Base registers X, Y, S with their adjustment by the operand's size. */
@@ -85,7 +87,9 @@ static inline uint32_t operand_address(struct s12z_cpu *c, const struct cpu_insn
     if (o->index != S12Z_NOREG)
         a += index_value(c, o->index, INDEX_REGISTERS_SIGNED);
     a &= 0xFFFFFF;
-    return o->indirect ? load_fast(c, a, 3) : a;
+    if (o->indirect)
+        return load_fast(c, a, 3);
+    return a;
 }
 
 /* An operand's value for an operation of `bytes`. */

@@ -77,8 +77,9 @@ HANDLER(op_jsr_static)
 }
 static uint32_t jump_target(struct s12z_cpu *c, const struct cpu_insn *u)
 {
-    return OPR(0)->kind == S12Z_OPR_MEM ? operand_address(c, u, OPR(0))
-                                        : operand_value(c, u, OPR(0), 3);
+    if (OPR(0)->kind == S12Z_OPR_MEM)
+        return operand_address(c, u, OPR(0));
+    return operand_value(c, u, OPR(0), 3);
 }
 HANDLER(op_jmp) { go_to(c, u, jump_target(c, u), true); }
 HANDLER(op_jsr)

@@ -1,5 +1,6 @@
 /* Multiplication, division, shifts, bits and bit fields. */
 #include "targets/sim/s12z/exec.h"
+#include "probe/base/choice.h"
 
 #include <stddef.h>
 
@@ -19,14 +20,18 @@ static int64_t source_number(struct s12z_cpu *c, const struct cpu_insn *u,
                              const struct s12z_operand *o)
 {
     uint32_t v = operand_value(c, u, o, o->bytes);
-    return is_signed(u) ? (int64_t)(int32_t)sign_extend(v, o->bytes) : (int64_t)v;
+    if (is_signed(u))
+        return (int64_t)(int32_t)sign_extend(v, o->bytes);
+    return (int64_t)v;
 }
 
 /* Writes what fits; V says that not all did. */
 static void put_result(struct s12z_cpu *c, const struct cpu_insn *u, int64_t v)
 {
     uint32_t low = (uint32_t)v & mask_of(WIDTH);
-    int64_t back = is_signed(u) ? (int64_t)(int32_t)sign_extend(low, WIDTH) : (int64_t)low;
+    int64_t back = (int64_t)low;
+    if (is_signed(u))
+        back = (int64_t)(int32_t)sign_extend(low, WIDTH);
     c->r[DEST] = low;
     flags_nz(c, low, WIDTH);
     c->v = back != v;
@@ -93,7 +98,9 @@ static uint32_t shift_value(struct s12z_cpu *c, enum s12z_op op, uint32_t v, uns
         v = (uint32_t)wide & mask_of(bytes);
         c->v = op == S12Z_OP_ASL && exact != (int64_t)(int32_t)sign_extend(v, bytes);
     } else {
-        int64_t wide = op == S12Z_OP_ASR ? (int64_t)(int32_t)sign_extend(v, bytes) : (int64_t)v;
+        int64_t wide = (int64_t)v;
+        if (op == S12Z_OP_ASR)
+            wide = (int64_t)(int32_t)sign_extend(v, bytes);
         c->c = wide >> (n - 1) & 1;
         v = (uint32_t)(wide >> n) & mask_of(bytes);
     }
@@ -128,7 +135,10 @@ HANDLER(op_rotate)
     struct place p = place_of(c, u, OPR(0));
     uint32_t v = place_load(c, &p, OPR(0)), carry = c->c, top = 1u << (8 * p.bytes - 1);
     c->c = u->i.op == S12Z_OP_ROL ? (v & top) != 0 : v & 1;
-    v = u->i.op == S12Z_OP_ROL ? (v << 1 | carry) & mask_of(p.bytes) : v >> 1 | (carry ? top : 0);
+    if (u->i.op == S12Z_OP_ROL)
+        v = (v << 1 | carry) & mask_of(p.bytes);
+    else
+        v = v >> 1 | (carry ? top : 0);
     place_store(c, &p, v);
     flags_logic(c, v, p.bytes);
 }
@@ -154,7 +164,7 @@ static void field_of(const struct s12z_cpu *c, const struct s12z_operand *o, uns
 {
     uint32_t v = o->kind == S12Z_OPR_REG ? c->r[o->reg] : (uint32_t)o->value;
     *offset = v & 31;
-    *width = v >> 5 & 31 ? v >> 5 & 31 : 32;
+    *width = EITHER(v >> 5 & 31, 32);
 }
 HANDLER(op_bfext)
 {

@@ -1,9 +1,10 @@
 /* Flash controller FTMRZ: registers, launching commands, time and interrupts.
- * What is recalled rather than read: docs/unverified.md, "S12Z flash controller". */
+ * What was remembered, not read: docs/unverified.md, "S12Z flash controller". */
 #include <stdlib.h>
 #include <string.h>
 
 #include "targets/sim/s12z/ftmrz_priv.h"
+#include "probe/base/choice.h"
 #include "targets/sim/s12z/peripheral.h"
 
 enum {
@@ -45,7 +46,7 @@ static bool divider_fits(const struct s12z_ftmrz *f)
 
 static bool fault_strikes(const struct s12z_ftmrz *f, const char *kind)
 {
-    return !strcmp(f->board->opt.fault, kind) && f->commands >= f->board->opt.fault_at;
+    return board_fault_asked(f->board, kind) && f->commands >= f->board->opt.fault_at;
 }
 
 static void set_busy(struct s12z_ftmrz *f, bool busy)
@@ -112,7 +113,7 @@ static uint8_t read_byte(void *ctx, uint16_t addr)
     case FSEC: return f->board->fsec;
     case FCCOBIX: return f->fccobix;
     case FPSTAT: return f->fpstat;
-    case FCNFG: return (uint8_t)(f->fcnfg | (bdc_erasing(f->board->bdc) ? FCNFG_ERSAREQ : 0));
+    case FCNFG: return (uint8_t)(f->fcnfg | bits_if(bdc_erasing(f->board->bdc), FCNFG_ERSAREQ));
     case FERCNFG: return f->fercnfg;
     case FSTAT: return f->fstat;
     case FERSTAT: return f->ferstat;
@@ -192,10 +193,13 @@ static void load_configuration(struct s12z_ftmrz *f)
     struct s12z_board *b = f->board;
     const uint8_t *flash = b->flash - b->part->flash_start;
     bool bad = b->flash_bad[(CONFIG_OVERRIDE_KEY - b->part->flash_start) / PHRASE];
-    b->fsec = bad ? 0 : flash[SECURITY_BYTE];
-    f->fprot = bad ? 0 : flash[CONFIG_FPROT];
-    f->dfprot = (bad ? 0 : flash[CONFIG_DFPROT]) & (DFPROT_OPEN | DFPROT_SIZE);
     f->fopt = flash[CONFIG_FOPT];
+    b->fsec = f->fprot = f->dfprot = 0;
+    if (bad)
+        return;
+    b->fsec = flash[SECURITY_BYTE];
+    f->fprot = flash[CONFIG_FPROT];
+    f->dfprot = flash[CONFIG_DFPROT] & (DFPROT_OPEN | DFPROT_SIZE);
 }
 
 static void reset_registers(void *ctx)

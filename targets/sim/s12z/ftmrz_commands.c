@@ -1,6 +1,6 @@
 /* Flash controller FTMRZ: what each command demands and does. Codes, word counts and parameters: an
  * open boot loader for a part with the same controller (USBDM's S12Z-FTMRZ-flash-scripts.tcl) for
- * 03, 06, 0A, 10-13; the others and all times are recalled. */
+ * 03, 06, 0A, 10-13; the others, and all times, are from memory. */
 #include <string.h>
 
 #include "probe/base/util.h"
@@ -105,29 +105,39 @@ static uint8_t check_nothing(struct s12z_ftmrz *f)
 }
 static uint8_t check_unprotected(struct s12z_ftmrz *f)
 {
-    return any_flash_protected(f) || any_eeprom_protected(f) ? FSTAT_FPVIOL : 0;
+    if (any_flash_protected(f) || any_eeprom_protected(f))
+        return FSTAT_FPVIOL;
+    return 0;
 }
 
 static uint8_t check_block(struct s12z_ftmrz *f)
 {
-    return in_flash(f, ftmrz_address(f), 1) || in_eeprom(f, ftmrz_address(f), 1) ? 0 : FSTAT_ACCERR;
+    if (in_flash(f, ftmrz_address(f), 1) || in_eeprom(f, ftmrz_address(f), 1))
+        return 0;
+    return FSTAT_ACCERR;
 }
 static uint8_t check_erase_block(struct s12z_ftmrz *f)
 {
     bool flash = in_flash(f, ftmrz_address(f), 1);
     if (check_block(f))
         return FSTAT_ACCERR;
-    return (flash ? any_flash_protected(f) : any_eeprom_protected(f)) ? FSTAT_FPVIOL : 0;
+    if ((flash ? any_flash_protected(f) : any_eeprom_protected(f)))
+        return FSTAT_FPVIOL;
+    return 0;
 }
 static uint8_t check_section(struct s12z_ftmrz *f)
 {
     uint32_t a = ftmrz_address(f), n = f->fccob[2];
-    return a % PHRASE == 0 && n && in_flash(f, a, n * PHRASE) ? 0 : FSTAT_ACCERR;
+    if (a % PHRASE == 0 && n && in_flash(f, a, n * PHRASE))
+        return 0;
+    return FSTAT_ACCERR;
 }
 static uint8_t check_eeprom_section(struct s12z_ftmrz *f)
 {
     uint32_t a = ftmrz_address(f), n = f->fccob[2];
-    return a % EEPROM_WORD == 0 && n && in_eeprom(f, a, n * EEPROM_WORD) ? 0 : FSTAT_ACCERR;
+    if (a % EEPROM_WORD == 0 && n && in_eeprom(f, a, n * EEPROM_WORD))
+        return 0;
+    return FSTAT_ACCERR;
 }
 /* A phrase to program; a sector to erase may be named by any phrase of it. */
 static uint8_t check_phrase(struct s12z_ftmrz *f)
@@ -147,11 +157,15 @@ static uint8_t check_eeprom_write(struct s12z_ftmrz *f)
 }
 static uint8_t check_margin(struct s12z_ftmrz *f)
 {
-    return check_block(f) || f->fccob[2] > 2 ? FSTAT_ACCERR : 0;
+    if (check_block(f) || f->fccob[2] > 2)
+        return FSTAT_ACCERR;
+    return 0;
 }
 static uint8_t check_field_margin(struct s12z_ftmrz *f)
 {
-    return !ftmrz_special_mode(f) || check_block(f) || f->fccob[2] > 4 ? FSTAT_ACCERR : 0;
+    if (!ftmrz_special_mode(f) || check_block(f) || f->fccob[2] > 4)
+        return FSTAT_ACCERR;
+    return 0;
 }
 static uint8_t check_once(struct s12z_ftmrz *f)
 {
@@ -159,7 +173,9 @@ static uint8_t check_once(struct s12z_ftmrz *f)
 }
 static uint8_t check_once_blank(struct s12z_ftmrz *f)
 {
-    return check_once(f) || !all_ones(f->once[f->fccob[1]], PHRASE) ? FSTAT_ACCERR : 0;
+    if (check_once(f) || !all_ones(f->once[f->fccob[1]], PHRASE))
+        return FSTAT_ACCERR;
+    return 0;
 }
 
 /* Four words against those at 0xFFFE00; 0000 and FFFF are no keys. After one wrong key only a reset
@@ -180,7 +196,9 @@ static uint8_t check_override(struct s12z_ftmrz *f)
 {
     const uint8_t *key = flash_at(f, CONFIG_OVERRIDE_KEY);
     unsigned want = (unsigned)key[0] << 8 | key[1], which = f->fccob[0] & 0xFF;
-    return want == 0xFFFF || f->fccob[1] != want || which < 1 || which > 3 ? FSTAT_ACCERR : 0;
+    if (want == 0xFFFF || f->fccob[1] != want || which < 1 || which > 3)
+        return FSTAT_ACCERR;
+    return 0;
 }
 
 /* ---- effects ---- */
@@ -210,7 +228,9 @@ static uint8_t finish_program(struct s12z_ftmrz *f)
     take_words(f, 2, data, PHRASE / 2);
     program_bytes(flash_at(f, a), flash_bad_at(f, a), data, PHRASE);
     bus_flash_changed(&f->board->bus, a, PHRASE);
-    return memcmp(flash_at(f, a), data, PHRASE) || *flash_bad_at(f, a) ? FSTAT_MGSTAT : 0;
+    if (memcmp(flash_at(f, a), data, PHRASE) || *flash_bad_at(f, a))
+        return FSTAT_MGSTAT;
+    return 0;
 }
 /* fault=flash-weak: one bit of what was programmed reads as set again; its ECC, a single-bit fault,
  * would have mended it once. */
@@ -325,7 +345,7 @@ static uint8_t finish_override(struct s12z_ftmrz *f)
     return 0;
 }
 
-/* ---- how long, in FCLK cycles (1 us at 1 MHz): recalled from data sheets of the family ---- */
+/* ---- how long, in FCLK cycles (1 us at 1 MHz): remembered from data sheets of the family ---- */
 static uint32_t time_short(const struct s12z_ftmrz *f)
 {
     (void)f;

@@ -34,7 +34,9 @@ static uint16_t read_reg(void *ctx, uint16_t addr, unsigned size)
         return addr == IVBR ? i->ivbr >> 8 : i->ivbr & 0xFF;
     if (addr == CFADDR)
         return i->cfaddr;
-    return addr >= CFDATA ? i->priority[mirror_place((i->cfaddr & 0x78u) + (addr - CFDATA))] : 0;
+    if (addr >= CFDATA)
+        return i->priority[mirror_place((i->cfaddr & 0x78u) + (addr - CFDATA))];
+    return 0;
 }
 
 static void write_reg(void *ctx, uint16_t addr, unsigned size, uint16_t v)

@@ -53,7 +53,9 @@ int peripherals_new(struct s12z_board *board, const char *serial0, const char *s
         return err_set(err, (enum err_code) - ret, "", "%s: cannot make its peripherals",
                        board->part->name);
     ret = sci_new(board, 0x700, VEC_SCI0, serial0, &p->sci[0], err);
-    return ret < 0 ? ret : sci_new(board, 0x710, VEC_SCI1, serial1, &p->sci[1], err);
+    if (ret < 0)
+        return ret;
+    return sci_new(board, 0x710, VEC_SCI1, serial1, &p->sci[1], err);
 }
 
 void peripherals_free(struct s12z_peripherals *p)

@@ -1,6 +1,6 @@
 /* Port registers 0x0200-0x02FF: storage, with the input registers showing what the pins carry: the
  * driven level of outputs, the pulled one of inputs (nothing else is connected). Addresses: the
- * vendor's header as recalled (docs/unverified.md). */
+ * vendor's header from memory (docs/unverified.md). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Motor PWM (PMF): the three generators' counters, reload flags and interrupts, and the buffering
  * of the modulus. The PWM outputs, faults and corrections are registers only. Bits: the vendor's
- * header; behaviour as recalled (docs/unverified.md). */
+ * header; behaviour from memory (docs/unverified.md). */
 #include <stdlib.h>
 #include <string.h>
 

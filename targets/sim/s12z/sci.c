@@ -1,10 +1,11 @@
 /* Serial interface SCI0, SCI1: sender and receiver with the line at the host (probe/sim_serial.h).
- * Bits: the vendor's header; behaviour as recalled (docs/unverified.md). Break, parity, ninth bit,
+ * Bits: the vendor's header; behaviour from memory (docs/unverified.md). Break, parity, ninth bit,
  * infrared and LIN detection are not modelled. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/sim_serial.h"
+#include "probe/base/util.h"
 #include "targets/sim/s12z/board_priv.h"
 #include "targets/sim/s12z/peripheral.h"
 
@@ -136,8 +137,8 @@ static void advance_clock(void *ctx, uint64_t cycles)
 static uint64_t next_moment(void *ctx)
 {
     struct s12z_sci *s = ctx;
-    uint64_t t = s->sent_at < s->poll_at ? s->sent_at : s->poll_at;
-    return gate_when(&s->clock, sleep_states(s), t < s->idle_at ? t : s->idle_at);
+    uint64_t t = MIN(s->sent_at, s->poll_at);
+    return gate_when(&s->clock, sleep_states(s), MIN(t, s->idle_at));
 }
 
 /* Reading the status, then the data register clears the receiver's flags that were seen; writing it

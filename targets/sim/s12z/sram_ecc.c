@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "targets/sim/s12z/board_priv.h"
+#include "probe/base/choice.h"
 #include "targets/sim/s12z/peripheral.h"
 
 enum {
@@ -50,7 +51,7 @@ static uint8_t check_bits(uint16_t data)
     for (unsigned k = 0; k < 16; k++)
         if (data >> k & 1)
             c ^= code_column(k);
-    return (uint8_t)(c | ((__builtin_popcount(data) + __builtin_popcount(c)) & 1 ? PARITY : 0));
+    return (uint8_t)(c | bits_if((__builtin_popcount(data) + __builtin_popcount(c)) & 1, PARITY));
 }
 
 static unsigned word_of(uint32_t addr) { return (addr - RAM_START) / 2; }
@@ -141,7 +142,10 @@ static void run_command(struct s12z_sram_ecc *e, uint8_t v)
     }
     e->dd[0] = b->ram[2 * w];
     e->dd[1] = b->ram[2 * w + 1];
-    e->de = b->ram_raw[w] ? b->ram_raw[w] & CHECK_BITS : check_bits(data_of(b, w));
+    if (b->ram_raw[w])
+        e->de = b->ram_raw[w] & CHECK_BITS;
+    else
+        e->de = check_bits(data_of(b, w));
 }
 
 static uint8_t read_byte(void *ctx, uint16_t addr)

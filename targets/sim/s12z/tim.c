@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "targets/sim/s12z/board_priv.h"
+#include "probe/base/choice.h"
 #include "targets/sim/s12z/peripheral.h"
 
 enum {
@@ -57,8 +58,8 @@ static uint64_t tick_cycles(struct s12z_tim *t)
 
 static unsigned sleep_states(struct s12z_tim *t)
 {
-    return (*reg_at(t, TSCR1) & TSCR1_TSWAI ? GATE_WAIT : 0) |
-           (*reg_at(t, TSCR1) & TSCR1_TSFRZ ? GATE_BDM : 0);
+    return bits_if(*reg_at(t, TSCR1) & TSCR1_TSWAI, GATE_WAIT) |
+           bits_if(*reg_at(t, TSCR1) & TSCR1_TSFRZ, GATE_BDM);
 }
 
 static void update_lines(struct s12z_tim *t)
@@ -138,7 +139,9 @@ static uint8_t read_byte(void *ctx, uint16_t addr)
     fast_clear(t, addr);
     if (addr == TCNT || addr == TCNT + 1)
         return (uint8_t)(addr == TCNT ? t->ticks >> 8 : t->ticks);
-    return addr == CFORC ? 0 : *reg_at(t, addr);
+    if (addr == CFORC)
+        return 0;
+    return *reg_at(t, addr);
 }
 
 static void write_byte(void *ctx, uint16_t addr, uint8_t v)

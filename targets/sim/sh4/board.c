@@ -19,7 +19,9 @@ bool board_faulty(const struct board *b, enum board_fault fault)
 {
     if (b->opt.fault != fault)
         return false;
-    return b->opt.fault_for_ns ? b->fault_phase == FAULT_SHOWS : b->hudi.clocks >= b->opt.fault_n;
+    if (b->opt.fault_for_ns)
+        return b->fault_phase == FAULT_SHOWS;
+    return b->hudi.clocks >= b->opt.fault_n;
 }
 
 /* ---- time ---- */
@@ -299,8 +301,10 @@ static int board_get_pins(struct sim_board *sb, unsigned *value, unsigned *known
     if (board_faulty(b, FAULT_NO_POWER))
         return 0;
     *value |= JTAG_PIN_VTREF;
-    *value |= b->hudi.trst_low ? 0 : JTAG_PIN_NTRST;
-    *value |= b->reset_pin_low ? 0 : JTAG_PIN_NRESET;
+    if (!b->hudi.trst_low)
+        *value |= JTAG_PIN_NTRST;
+    if (!b->reset_pin_low)
+        *value |= JTAG_PIN_NRESET;
     *value |= b->cpu.in_ase || b->asebrk_low ? 0 : JTAG_PIN_ASEBRK;
     return 0;
 }
@@ -386,7 +390,9 @@ static int load_rom(struct board *b, struct err *err)
     memset(b->rom, 0xFF, BOARD_ROM_BYTES);
     size_t n = fread(b->rom, 1, BOARD_ROM_BYTES, f);
     fclose(f);
-    return n ? 0 : err_set(err, ERR_FORMAT, "give a boot ROM image", "%s: empty", b->opt.rom);
+    if (n)
+        return 0;
+    return err_set(err, ERR_FORMAT, "give a boot ROM image", "%s: empty", b->opt.rom);
 }
 
 static int build_cpu(struct board *b, uint64_t at_cycle, struct err *err)
@@ -443,10 +449,18 @@ static int create_board(const struct sim_board_type *type, enum sh4_variant vari
     b->flash = malloc(BOARD_FLASH_BYTES);
     b->ram = pages_new(BOARD_RAM_BYTES);
     bool dreamcast = variant == SH4_VARIANT_7091;
-    b->sound = dreamcast ? pages_new(BOARD_SOUND_BYTES) : NULL;
-    b->video = dreamcast ? pages_new(BOARD_VIDEO_BYTES) : NULL;
+    if (dreamcast)
+        b->sound = pages_new(BOARD_SOUND_BYTES);
+    else
+        b->sound = NULL;
+    if (dreamcast)
+        b->video = pages_new(BOARD_VIDEO_BYTES);
+    else
+        b->video = NULL;
     bool have = b->rom && b->flash && b->ram && (!dreamcast || (b->sound && b->video));
-    int ret = have ? 0 : err_set(err, ERR_NOMEM, "", "no memory for the board");
+    int ret = 0;
+    if (!have)
+        ret = err_set(err, ERR_NOMEM, "", "no memory for the board");
     if (ret >= 0)
         ret = board_options_parse(options, &b->opt, err);
     if (ret >= 0)

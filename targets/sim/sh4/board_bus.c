@@ -4,8 +4,8 @@
 #include "targets/sim/sh4/board_priv.h"
 #include "targets/sh4/isa/regs.h"
 
-/* Nothing drives the bus: it reads as all ones. Counted, with the first address, so that it can be
- * told. */
+/* Nothing drives the bus, which reads as all ones. Such accesses are counted, with the first
+ * address, to be reported. */
 static void first_nothing(struct board *b, uint32_t paddr, const char *what)
 {
     b->nothing_first = paddr;
@@ -128,7 +128,9 @@ uint64_t board_devices_next(const struct board *b)
     next = MIN(next, sh4_scif_next(&b->scif));
     next = MIN(next, sh4_wdt_next(&b->wdt));
     next = MIN(next, b->nmi_edge);
-    return next > UINT64_MAX / BOARD_PCLK_DIV ? UINT64_MAX : next * BOARD_PCLK_DIV;
+    if (next > UINT64_MAX / BOARD_PCLK_DIV)
+        return UINT64_MAX;
+    return next * BOARD_PCLK_DIV;
 }
 
 /* WTCNT and WTCSR outlive the reset they cause: WOVF tells the program why it starts again, and the
@@ -172,7 +174,9 @@ uint32_t *board_stored(struct board *b, uint32_t addr)
 {
     size_t n;
     const struct sh4_reg_info *info = sh4_reg_at(addr);
-    size_t i = info ? (size_t)(info - sh4_reg_table(&n)) : BOARD_STORED_REGS;
+    size_t i = BOARD_STORED_REGS;
+    if (info)
+        i = (size_t)(info - sh4_reg_table(&n));
     return i < BOARD_STORED_REGS ? &b->stored[i] : NULL;
 }
 

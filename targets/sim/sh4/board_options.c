@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/options.h"
 #include "targets/sim/sh4/board_priv.h"
 
@@ -35,9 +36,9 @@ static int parse_wires(const char *text, struct board_options *o, struct err *er
     char hz[32];
     snprintf(hz, sizeof hz, "%.*s", (int)strcspn(text, "@"), text);
     int ret = parse_hz("wires", hz, &o->wires_hz, err);
-    return ret == 0 && strchr(text, '@')
-               ? parse_us("wires", strchr(text, '@') + 1, &o->wires_from_us, err)
-               : ret;
+    if (ret == 0 && strchr(text, '@'))
+        return parse_us("wires", strchr(text, '@') + 1, &o->wires_from_us, err);
+    return ret;
 }
 
 static int parse_fault(const char *text, struct board_options *o, struct err *err)
@@ -102,7 +103,7 @@ static int parse_one(void *ctx, const char *name, const char *value, struct err 
         return 0;
     }
     return err_set(err, ERR_USAGE, OPTIONS_HELP, "unknown board option \"%s%s%s\"", name,
-                   *value ? "=" : "", value);
+                   text_if(*value, "="), value);
 }
 
 int board_options_parse(const char *text, struct board_options *out, struct err *err)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sim/sh4/cpu_internal.h"
 
@@ -83,7 +84,7 @@ enum { ARRAY_V = 1, ARRAY_U = 2, ARRAY_A = 8 };
 
 static uint32_t tag_word(uint32_t tag, bool dirty)
 {
-    return (tag & 0x1FFFFC00) | (dirty ? ARRAY_U : 0) | (tag & TAG_INVALID ? 0 : ARRAY_V);
+    return (tag & 0x1FFFFC00) | bits_if(dirty, ARRAY_U) | bits_if(!(tag & TAG_INVALID), ARRAY_V);
 }
 
 uint32_t sh4_cache_array_read(struct sh4_cpu *cpu, uint32_t addr)
@@ -120,7 +121,7 @@ static void write_ic_tag(struct sh4_cpu *cpu, unsigned i, uint32_t addr, uint32_
 {
     uint32_t *tag = &cpu->fast->itag[i];
     if (!(addr & ARRAY_A))
-        *tag = (value & 0x1FFFFC00) | (addr & 0x3E0) | (value & ARRAY_V ? 0 : TAG_INVALID);
+        *tag = (value & 0x1FFFFC00) | (addr & 0x3E0) | bits_if(!(value & ARRAY_V), TAG_INVALID);
     else if (associative_match(cpu, value, *tag, true) && !(value & ARRAY_V))
         *tag |= TAG_INVALID;
     sh4_blocks_line_changed(cpu, i);
@@ -138,7 +139,7 @@ static void write_oc_tag(struct sh4_cpu *cpu, unsigned i, uint32_t addr, uint32_
         sh4_phys_write_line(cpu, f->otag[i] & SH4_PHYS, f->odata[i]);
         spend_cycles(cpu, EV_OTHER_WAIT, cpu->cfg.costs.writeback);
     }
-    f->otag[i] = (tag & SH4_PHYS) | (value & ARRAY_V ? 0 : TAG_INVALID);
+    f->otag[i] = (tag & SH4_PHYS) | bits_if(!(value & ARRAY_V), TAG_INVALID);
     f->odirty[i] = (value & (ARRAY_U | ARRAY_V)) == (ARRAY_U | ARRAY_V);
 }
 

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/util.h"
 #include "probe/base/err.h"
 #include "targets/sh4/isa/regs.h"
 #include "targets/sim/sh4/cpu_internal.h"
 
-/* A line fill of about 26 cycles is the tutorial seed's "25 to 30 times" a hit. The rest are
+/* A line fill takes about 26 cycles, as SEED's tutorial has "25 to 30 times" a hit. The rest are
  * guesses of the same order for a 2:1 bus. */
 const struct sh4_costs sh4_default_costs = {
     .ifill = 26,
@@ -78,7 +79,7 @@ static void run_some(struct sh4_cpu *cpu)
     sh4_skip_idle(cpu);
     if (!cpu->cfg.no_fast_path && !cpu->stop && !cpu->asleep && !sh4_events_pending(cpu)) {
         uint64_t end = cpu->cycle + LONGEST_STRETCH;
-        sh4_run_blocks(cpu, end < cpu->until ? end : cpu->until);
+        sh4_run_blocks(cpu, MIN(end, cpu->until));
     }
 }
 

@@ -6,8 +6,8 @@
  * power-on; it never goes back. Deterministic: the same calls give the same state, cycles and
  * counts. Nothing is allocated after init.
  *
- * Sources: SH7750 hardware manual (programming model, exceptions, caches, pipeline) as collected in
- * the project's reference; what only silicon can confirm is listed in docs/unverified.md. */
+ * Sources: SH7750 hardware manual (programming model, exceptions, caches, pipeline). What only
+ * silicon can confirm is listed in docs/unverified.md. */
 #ifndef TARGETS_SIM_SH4_CPU_H
 #define TARGETS_SIM_SH4_CPU_H
 

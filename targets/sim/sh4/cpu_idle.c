@@ -75,8 +75,8 @@ static uint64_t passes_possible(struct sh4_cpu *cpu, const struct moment *m)
     struct sh4_fast *f = cpu->fast;
     uint64_t times = UINT64_MAX;
     sh4_pipe_settle(&f->pipe);
-    if (memcmp(cpu->rb, m->regs, sizeof m->regs) != 0 ||
-        memcmp(&f->pipe, &m->pipe, sizeof f->pipe) != 0 || f->fetch_redirected != m->redirected ||
+    if (!same_words(&f->pipe, &m->pipe, sizeof f->pipe) ||
+        memcmp(cpu->rb, m->regs, sizeof m->regs) != 0 || f->fetch_redirected != m->redirected ||
         f->dead != m->dead)
         return 0;
     for (unsigned n = 0; n < 16 && times; n++)

@@ -80,7 +80,9 @@ static uint64_t io_read(struct sh4_cpu *cpu, uint32_t addr, unsigned size)
     }
     if (!cpu->bus.stable || !cpu->bus.stable(cpu->bus.ctx, addr))
         cpu->fast->effects++;
-    return cpu->bus.io_read ? cpu->bus.io_read(cpu->bus.ctx, addr, size) : 0;
+    if (cpu->bus.io_read)
+        return cpu->bus.io_read(cpu->bus.ctx, addr, size);
+    return 0;
 }
 
 static void io_write(struct sh4_cpu *cpu, uint32_t addr, unsigned size, uint64_t value)
@@ -107,7 +109,11 @@ uint64_t sh4_p4_read(struct sh4_cpu *cpu, uint32_t addr, unsigned size)
     case 0xF2:
     case 0xF3:
     case 0xF6:
-    case 0xF7: io_wait(cpu); return cpu->mmu ? sh4_mmu_array_read(cpu->mmu, addr) : 0;
+    case 0xF7:
+        io_wait(cpu);
+        if (cpu->mmu)
+            return sh4_mmu_array_read(cpu->mmu, addr);
+        return 0;
     case ASERAM_AREA: return sh4_get_bytes(cpu->aseram + (addr & 0x3FF), size, cpu->cfg.big);
     default: return io_read(cpu, addr, size);
     }
@@ -116,8 +122,9 @@ uint64_t sh4_p4_read(struct sh4_cpu *cpu, uint32_t addr, unsigned size)
 static bool tlb_array_write(struct sh4_cpu *cpu, uint32_t addr, uint32_t value)
 {
     io_wait(cpu);
-    uint16_t fault =
-        cpu->mmu ? sh4_mmu_array_write(cpu->mmu, addr, value, !(cpu->sr_rest & SR_MD)) : 0;
+    uint16_t fault = 0;
+    if (cpu->mmu)
+        fault = sh4_mmu_array_write(cpu->mmu, addr, value, !(cpu->sr_rest & SR_MD));
     if (fault)
         sh4_raise_mem(cpu, fault, addr);
     return !fault;

@@ -32,7 +32,9 @@ void sh4_set_fpscr(struct sh4_cpu *cpu, uint32_t fpscr)
 
 uint32_t *sh4_bank_reg(struct sh4_cpu *cpu, unsigned bank, unsigned n)
 {
-    return (bank == 1) == bank1_in_use(cpu->sr_rest) ? &cpu->r[n & 7] : &cpu->rb[n & 7];
+    if ((bank == 1) == bank1_in_use(cpu->sr_rest))
+        return &cpu->r[n & 7];
+    return &cpu->rb[n & 7];
 }
 
 void sh4_cpu_limit(struct sh4_cpu *cpu, uint64_t cycle)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/util.h"
 #include "probe/base/err.h"
 #include "probe/base/pages.h"
 
@@ -72,7 +73,7 @@ uint32_t sh4_state_intern(struct sh4_cpu *cpu, const struct sh4_pipe *p, bool *f
     sh4_pipe_settle(&copy);
     unsigned h = hash_pipe(&copy);
     for (; b->bucket[h]; h = (h + 1) % STATE_BUCKETS)
-        if (memcmp(&b->state[b->bucket[h]], &copy, sizeof copy) == 0)
+        if (same_words(&b->state[b->bucket[h]], &copy, sizeof copy))
             return b->bucket[h];
     if (b->nstates == b->max_states) {
         flush_tables(cpu);
@@ -92,7 +93,7 @@ struct dline *sh4_find_line(struct sh4_cpu *cpu, uint32_t paddr, enum line_kind 
     struct sh4_blocks *b = cpu->fast->blocks;
     struct dline *set = b->line[(paddr >> 5 ^ paddr >> 14) % DLINE_SETS];
     for (unsigned w = 0; w < DLINE_WAYS; w++)
-        if (set[w].paddr == paddr && set[w].kind == kind && memcmp(set[w].raw, raw, LINE) == 0)
+        if (set[w].paddr == paddr && set[w].kind == kind && same_words(set[w].raw, raw, LINE))
             return &set[w];
     struct dline *l = &set[b->next_way++ % DLINE_WAYS];
     for (unsigned i = 0; i < IC_LINES; i++)
@@ -356,7 +357,7 @@ static void fill_rec(struct sh4_cpu *cpu, struct trec *r, const struct block *b,
         b->kind == LINE_UNCACHED ? b->fetches * cpu->cfg.costs.uncached_fetch : 0u;
     for (unsigned i = 0; i < 2; i++)
         r->cycles[i] = r->time[i].cycles + fetch_wait;
-    r->max_cycles = r->cycles[1] > r->cycles[0] ? r->cycles[1] : r->cycles[0];
+    r->max_cycles = MAX(r->cycles[1], r->cycles[0]);
     r->pairs = (uint16_t)pairs;
 }
 

@@ -64,7 +64,10 @@ static unsigned rules_of(enum sh4_insn_id id, uint16_t op)
     case SH4_LDS_L_INC_FPSCR:
     case SH4_STS_FPSCR_RN:
     case SH4_STS_L_FPSCR_DEC: return FPU_OP;
-    default: return op >= 0xF000 && op != 0xFFFD ? FPU_OP : 0;
+    default:
+        if (op >= 0xF000 && op != 0xFFFD)
+            return FPU_OP;
+        return 0;
     }
 }
 
@@ -199,7 +202,8 @@ static void load_control(struct sh4_cpu *cpu, unsigned n, bool memory,
     uint64_t v = cpu->r[n];
     if (memory && !sh4_mem_read(cpu, cpu->r[n], 4, &v))
         return;
-    cpu->r[n] += memory ? 4 : 0;
+    if (memory)
+        cpu->r[n] += 4;
     set(cpu, (uint32_t)v);
 }
 
@@ -409,7 +413,9 @@ static void run_branch(struct sh4_cpu *cpu, enum sh4_insn_id id, uint16_t op,
         if (id == SH4_RTE)
             sh4_set_sr(cpu, cpu->ssr);
         cpu->fast->in_slot = true;
-        uint16_t bad = cpu->cfg.flat ? 0 : refusal_of(cpu, decode_insn(cpu, slot), slot);
+        uint16_t bad = 0;
+        if (!cpu->cfg.flat)
+            bad = refusal_of(cpu, decode_insn(cpu, slot), slot);
         if (bad) {
             sh4_raise(cpu, bad);
             return;

@@ -94,8 +94,9 @@ static struct block *block_in(struct sh4_cpu *cpu, struct dline *l, uint32_t pc,
     uint16_t *known = &l->block[mode][pc >> 1 & 15];
     if (*known && after && cpu->fast->blocks->block[*known].wants_after)
         *known = 0; /* a better one can be had now */
-    return *known ? &cpu->fast->blocks->block[*known]
-                  : sh4_find_block(cpu, l, mode, pc >> 1 & 15, after);
+    if (*known)
+        return &cpu->fast->blocks->block[*known];
+    return sh4_find_block(cpu, l, mode, pc >> 1 & 15, after);
 }
 
 /* The two bytes after the line, if they can be fetched without further ado: a slot may lie in them.
@@ -110,7 +111,9 @@ static const uint8_t *after_line(struct sh4_cpu *cpu, uint32_t pc, enum line_kin
     if (kind == LINE_CACHED)
         return f->itag[i] == paddr && (next ^ pc) >> 29 == 0 ? f->idata[i] : NULL;
     const struct sh4_window *w = sh4_find_window(cpu, paddr, 2);
-    return w && (next ^ pc) >> 29 == 0 ? w->host + ((paddr - w->base) & w->mask) : NULL;
+    if (w && (next ^ pc) >> 29 == 0)
+        return w->host + ((paddr - w->base) & w->mask);
+    return NULL;
 }
 
 static bool slot_unchanged(struct sh4_cpu *cpu, uint32_t pc, enum line_kind kind, uint16_t op)

@@ -28,7 +28,9 @@ static uint64_t add_magnitudes(struct fp_op *op, bool sa, int ea, fp_u128 ma, bo
         op->possible = true;
         return fp_zero(op->f, false);
     }
-    return ma > mb ? fp_round(op, sa, ea, ma - mb) : fp_round(op, sb, ea, mb - ma);
+    if (ma > mb)
+        return fp_round(op, sa, ea, ma - mb);
+    return fp_round(op, sb, ea, mb - ma);
 }
 
 static bool add_or_subtract(const struct fp_format *f, uint32_t *fpscr, uint64_t n, uint64_t m,
@@ -228,7 +230,9 @@ bool sh4_fpu_sqrt64(uint32_t *fpscr, uint64_t n, uint64_t *dst)
 /* A signed key that orders finite numbers and infinities; both zeros are 0. */
 static int64_t order_key(const struct fp_format *f, struct fp_num x, uint64_t v)
 {
-    int64_t magnitude = x.kind == K_ZERO ? 0 : (int64_t)(v & (fp_zero(f, true) - 1));
+    int64_t magnitude = 0;
+    if (x.kind != K_ZERO)
+        magnitude = (int64_t)(v & (fp_zero(f, true) - 1));
     return x.sign ? -magnitude : magnitude;
 }
 
@@ -275,7 +279,10 @@ static bool from_integer(const struct fp_format *f, uint32_t *fpscr, uint32_t fp
 {
     struct fp_op op = fp_begin(f, fpscr);
     bool sign = fpul >> 31;
-    *r = fpul == 0 ? 0 : fp_round(&op, sign, 0, sign ? 0u - fpul : fpul);
+    if (fpul == 0)
+        *r = 0;
+    else
+        *r = fp_round(&op, sign, 0, sign ? 0u - fpul : fpul);
     /* FLOAT can only be inexact, and only in single precision. */
     op.possible = f == &fp_single && (REG_GET(*fpscr, SH4_FPSCR_ENABLE) & SH4_FP_I);
     return fp_finish(&op);

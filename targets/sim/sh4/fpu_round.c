@@ -67,7 +67,9 @@ bool fp_special(struct fp_op *op, const struct fp_num *x, int n, uint64_t *r)
 int fp_bit_length(fp_u128 m)
 {
     uint64_t hi = (uint64_t)(m >> 64);
-    return hi ? 128 - __builtin_clzll(hi) : 64 - __builtin_clzll((uint64_t)m);
+    if (hi)
+        return 128 - __builtin_clzll(hi);
+    return 64 - __builtin_clzll((uint64_t)m);
 }
 
 static uint64_t pack_overflow(struct fp_op *op, bool sign)

@@ -8,7 +8,9 @@
 /* The double a finite single stands for; denormals are zero here whatever DN. */
 static double value_of(struct fp_num x)
 {
-    double d = x.kind == K_NORM ? ldexp((double)x.mant, x.exp) : 0.0;
+    double d = 0.0;
+    if (x.kind == K_NORM)
+        d = ldexp((double)x.mant, x.exp);
     return x.sign ? -d : d;
 }
 
@@ -21,7 +23,9 @@ static enum fp_kind product_kind(struct fp_num n, struct fp_num m, bool *sign)
         return K_SNAN;
     if (fp_is_nan(n) || fp_is_nan(m))
         return K_QNAN;
-    return n.kind == K_INF || m.kind == K_INF ? K_INF : K_NORM;
+    if (n.kind == K_INF || m.kind == K_INF)
+        return K_INF;
+    return K_NORM;
 }
 
 static uint64_t round_double(struct fp_op *op, double d)
@@ -71,7 +75,8 @@ bool sh4_fpu_ftrv(uint32_t *fpscr, const uint32_t xf[16], uint32_t v[4])
     bool v_enabled = REG_GET(*fpscr, SH4_FPSCR_ENABLE) & SH4_FP_V;
     for (int i = 0; i < 4; i++)
         r[i] = inner_product(&op, xf + i, v, 4);
-    /* with V enabled FTRV traps on the mere possibility too (section 6.5) */
+    /* with V enabled FTRV traps on the mere possibility too (SH7750 hardware
+     * manual, section 6.5) */
     if (!fp_finish(&op) || v_enabled)
         return false;
     memcpy(v, r, sizeof r);

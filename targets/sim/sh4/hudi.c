@@ -1,6 +1,8 @@
 #include "targets/sim/sh4/hudi.h"
 
 #include "probe/base/bytes.h"
+#include "probe/base/choice.h"
+#include "probe/base/util.h"
 #include "targets/sh4/isa/regs.h"
 
 /* IEEE 1149.1: the two bits captured next to TDO are 01. The rest is not specified. */
@@ -68,7 +70,7 @@ static void next_view(struct sh4_hudi *h, uint32_t word)
 static void update_ir(struct sh4_hudi *h)
 {
     h->ops->sync(h->ctx);
-    h->sdir = (uint16_t)(h->ir_shift << (16 - (h->ir_bits < 16 ? h->ir_bits : 16)));
+    h->sdir = (uint16_t)(h->ir_shift << (16 - MIN(h->ir_bits, 16)));
     /* the view before a status read comes back behind it */
     h->status_view = h->status_view && (!pins_data(h) || ti_field(h) == SH4_TI_STATUS);
     unsigned high = ti_field(h) & 0xF0;
@@ -160,7 +162,7 @@ static void put_bit(uint8_t *p, size_t i, unsigned v)
     if (!p)
         return;
     unsigned m = 1u << (i % 8);
-    p[i / 8] = (uint8_t)(v ? p[i / 8] | m : p[i / 8] & ~m);
+    p[i / 8] = (uint8_t)with_bits(p[i / 8], m, v);
 }
 
 /* One rising edge: TDO shows the selected register's bit 0 while shifting, else the line floats
@@ -202,7 +204,7 @@ static void put_bits(uint8_t *p, size_t i, uint64_t v, unsigned n)
 {
     for (unsigned k; n > 0; n -= k, i += k, v >>= k) {
         unsigned room = 8 - i % 8, mask;
-        k = n < room ? n : room;
+        k = MIN(n, room);
         mask = ((1u << k) - 1) << (i % 8);
         p[i / 8] = (uint8_t)((p[i / 8] & ~mask) | ((unsigned)v << (i % 8) & mask));
     }

@@ -4,8 +4,8 @@
  * reached through the callbacks. Documented: BYPASS, reset assert/negate, interrupt, SDDR. Private
  * (an option; their meaning on an SH7750 is not confirmed by anything public, docs/unverified.md):
  * ASERAM write, boot, break, status read. An option, too: data scans that alternate between SDDR
- * and a status register SDSR, as that fork keeps book of them. Source: SH7750 hardware manual
- * section 21 as collected in the reference; UrJTAG's ST40 fork for the private commands and for
+ * and a status register SDSR, as UrJTAG keeps track of them. Source: SH7750 hardware manual,
+ * section 21; UrJTAG's ST40 fork for the private commands and for
  * SDSR (github.com/jekkos/urjtag-st7xxx, urjtag/src/hudi/hudi.c: hudi_sdmode, hudi_sdmode_locked).
  */
 #ifndef TARGETS_SIM_SH4_HUDI_H

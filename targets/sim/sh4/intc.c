@@ -1,5 +1,6 @@
 #include "targets/sim/sh4/intc.h"
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "targets/sh4/isa/regs.h"
 
@@ -45,7 +46,7 @@ void sh4_intc_reset(struct sh4_intc *c) { *c = (struct sh4_intc){ .nmi_pin = tru
 void sh4_intc_request(struct sh4_intc *c, enum sh4_irq_source source, bool active)
 {
     uint32_t bit = 1u << source;
-    c->request = active ? c->request | bit : c->request & ~bit;
+    c->request = with_bits(c->request, bit, active);
 }
 
 void sh4_intc_set_nmi(struct sh4_intc *c, bool high)
@@ -95,7 +96,9 @@ unsigned sh4_intc_pick(const struct sh4_intc *c, uint16_t *intevt)
             *intevt = sources[source].intevt;
         }
     }
-    return low_nmi_masks && best != NMI_LEVEL ? 0 : best;
+    if (low_nmi_masks && best != NMI_LEVEL)
+        return 0;
+    return best;
 }
 
 void sh4_intc_accepted(struct sh4_intc *c, uint16_t intevt)

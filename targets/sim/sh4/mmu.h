@@ -54,12 +54,13 @@ struct sh4_mmu {
 /* sh4_mmu_init - power-on state: all entries invalid. ccn is borrowed for the mmu's life. */
 void sh4_mmu_init(struct sh4_mmu *mmu, struct sh4_ccn *ccn);
 
-/* sh4_mmu_translate - where an access of `size`-aligned address goes (alignment itself is the
- * core's test) user   SR.MD = 0: addresses from 0x80000000 on are address errors, but the store
- * queues (0xE0000000- 0xE3FFFFFF) while MMUCR.SQMD = 0 P0/U0/P3 and, with MMUCR.AT=1, the store
- * queue area go through the TLB; P1 and P2 are mapped, P4 returned as paddr = vaddr & SH4_PHYS, not
- * cacheable. No change to PTEH/TEA: see sh4_mmu_fault. Moves URC and LRUI on as the hardware does
- * for each TLB access; an outer cache that answers without calling leaves them alone. */
+/* sh4_mmu_translate - where an access at vaddr goes; its alignment is the core's test
+ * user   SR.MD is 0: addresses from 0x80000000 on are address errors, except the store queues
+ *        (0xE0000000-0xE3FFFFFF) while MMUCR.SQMD is 0
+ * P0, U0 and P3 go through the TLB, and so does the store queue area with MMUCR.AT=1. P1 and P2 are
+ * mapped. P4 comes back as paddr = vaddr & SH4_PHYS, not cacheable. PTEH and TEA do not change: see
+ * sh4_mmu_fault. URC and LRUI move on as in hardware for each TLB access; an outer cache that
+ * answers without calling leaves them alone. */
 void sh4_mmu_translate(struct sh4_mmu *mmu, uint32_t vaddr, enum sh4_access access, bool user,
                        struct sh4_xlat *out);
 
@@ -75,9 +76,10 @@ void sh4_mmu_write_mmucr(struct sh4_mmu *mmu, uint32_t value);
 /* sh4_mmu_changed - PTEH.ASID, MMUCR or CCR changed otherwise: forget remembered translations. */
 void sh4_mmu_changed(struct sh4_mmu *mmu);
 
-/* sh4_mmu_array_read/write - memory-mapped arrays at 0xF2, 0xF3, 0xF6, 0xF7 (P4 address); 32-bit
- * accesses. user   SR.MD, for the ASID rule of the associative write write returns 0, or 0x140: an
- * associative write matched several entries (reset class). */
+/* sh4_mmu_array_read, sh4_mmu_array_write - memory-mapped arrays at 0xF2, 0xF3, 0xF6, 0xF7 (P4
+ * address); 32-bit accesses
+ * user   SR.MD, for the ASID rule of the associative write
+ * write returns 0, or 0x140: an associative write matched several entries (reset class). */
 uint32_t sh4_mmu_array_read(const struct sh4_mmu *mmu, uint32_t addr);
 uint16_t sh4_mmu_array_write(struct sh4_mmu *mmu, uint32_t addr, uint32_t value, bool user);
 

@@ -10,7 +10,10 @@ uint64_t sh4_get_bytes(const uint8_t *p, unsigned size, bool big)
     case 1: return *p;
     case 2: return get16(p, big);
     case 4: return get32(p, big);
-    default: return big ? (uint64_t)be32(p) << 32 | be32(p + 4) : le64(p);
+    default:
+        if (big)
+            return (uint64_t)be32(p) << 32 | be32(p + 4);
+        return le64(p);
     }
 }
 
@@ -49,7 +52,9 @@ uint64_t sh4_phys_read(struct sh4_cpu *cpu, uint32_t paddr, unsigned size)
         return sh4_get_bytes(window_byte(w, paddr), size, cpu->cfg.big);
     if (!cpu->bus.stable || !cpu->bus.stable(cpu->bus.ctx, paddr))
         cpu->fast->effects++;
-    return cpu->bus.read ? cpu->bus.read(cpu->bus.ctx, paddr, size) : 0;
+    if (cpu->bus.read)
+        return cpu->bus.read(cpu->bus.ctx, paddr, size);
+    return 0;
 }
 
 void sh4_phys_write(struct sh4_cpu *cpu, uint32_t paddr, unsigned size, uint64_t value)

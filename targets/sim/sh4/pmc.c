@@ -1,5 +1,5 @@
 /* The two performance counters: 48 bits, each counts one of 34 events while PMEN and PMST are both
- * set. Sources: reference 1.1-1.4 (hardware tests of DreamHAL, KallistiOS, ST's ST40 pages). */
+ * set. Sources: DreamHAL's hardware tests, KallistiOS, ST's ST40 documents. */
 #include "targets/sim/sh4/cpu_internal.h"
 
 #define PMCR_PMEN  0x8000u
@@ -51,7 +51,9 @@ static uint64_t counter_value(struct sh4_cpu *cpu, const struct sh4_pmc *p)
 uint64_t sh4_cpu_perf(struct sh4_cpu *cpu, unsigned n)
 {
     const struct sh4_pmc *p = &cpu->pmc[n & 1];
-    return cpu->cfg.perf_off_reads_0 && !p->running && !p->readable ? 0 : counter_value(cpu, p);
+    if (cpu->cfg.perf_off_reads_0 && !p->running && !p->readable)
+        return 0;
+    return counter_value(cpu, p);
 }
 
 /* PMCLR written to a running counter stops it and keeps the count; written to one that does not
@@ -68,7 +70,10 @@ static void write_pmcr(struct sh4_cpu *cpu, struct sh4_pmc *p, uint32_t v)
     p->running = (p->pmcr & (PMCR_PMEN | PMCR_PMST)) == (PMCR_PMEN | PMCR_PMST);
     p->readable = p->running || (clear && was_running) || p->pmcr & PMCR_PMEN;
     unsigned code = p->pmcr & PMCR_PMM;
-    p->base = p->running && is_event(code) ? sh4_cpu_total(cpu, code) : 0;
+    if (p->running && is_event(code))
+        p->base = sh4_cpu_total(cpu, code);
+    else
+        p->base = 0;
 }
 
 bool sh4_pmc_read(struct sh4_cpu *cpu, uint32_t addr, uint32_t *v)

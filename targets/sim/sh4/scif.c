@@ -3,7 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/base/util.h"
 #include "targets/sh4/isa/regs.h"
+
+enum { MOST_PAUSE = 2500 };
 
 #define TDFE REG_MASK(SH4_SCFSR2_TDFE)
 #define TEND REG_MASK(SH4_SCFSR2_TEND)
@@ -123,17 +126,35 @@ static void advance_tx(struct sh4_scif *s, uint64_t now)
         flush_host(s);
 }
 
+static bool ask_host(struct sh4_scif *s)
+{
+    if (s->came_at == s->came_len) {
+        ssize_t n = read(s->fd_in, s->came, sizeof s->came);
+        s->came_at = 0;
+        s->came_len = n > 0 ? (size_t)n : 0;
+    }
+    return s->came_at < s->came_len;
+}
+
+/* The next character from the host, or when it is asked again. */
+static void receive_next(struct sh4_scif *s, uint64_t now)
+{
+    uint64_t step = char_clocks(s);
+    if (ask_host(s)) {
+        char_received(s, s->came[s->came_at++], now);
+        s->rx_pause = step;
+    } else {
+        s->rx_pause = MAX(step, MIN(2 * s->rx_pause, (uint64_t)MOST_PAUSE));
+    }
+    s->rx_at = now + s->rx_pause;
+}
+
 static void advance_rx(struct sh4_scif *s, uint64_t now)
 {
     if (!REG_GET(s->scscr, SH4_SCSCR2_RE))
         return;
-    uint64_t step = char_clocks(s);
-    if (s->fd_in >= 0 && !REG_GET(s->scfcr, SH4_SCFCR2_LOOP) && s->rx_at <= now) {
-        uint8_t c;
-        if (read(s->fd_in, &c, 1) == 1)
-            char_received(s, c, now);
-        s->rx_at = now + step;
-    }
+    if (s->fd_in >= 0 && !REG_GET(s->scfcr, SH4_SCFCR2_LOOP) && s->rx_at <= now)
+        receive_next(s, now);
     /* DR: data below the trigger and no more for 15 bit times. */
     if (s->rx_len && s->rx_len < rx_trigger(s) && now >= s->rx_last + 15 * bit_clocks(s))
         s->scfsr |= DR;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SH4_SCIF_FIFO = 16, SH4_SCIF_HOST_BUF = 4096 };
+enum { SH4_SCIF_FIFO = 16, SH4_SCIF_HOST_BUF = 4096, SH4_SCIF_CAME = 256 };
 
 struct sh4_scif {
     uint16_t scsmr, scscr, scfsr, scfcr, scsptr, sclsr;
@@ -19,13 +19,16 @@ struct sh4_scif {
     unsigned tx_len, rx_len;
     bool shifting; /* a character is on the line out */
     uint8_t shift;
-    uint64_t tx_done; /* when it is through */
-    uint64_t rx_at;   /* when the next character from the host can have arrived */
-    uint64_t rx_last; /* when the last one came, for DR */
+    uint64_t tx_done;  /* when it is through */
+    uint64_t rx_at;    /* when the next character from the host can have arrived */
+    uint64_t rx_pause; /* until the host is asked again, while it has nothing */
+    uint64_t rx_last;  /* when the last one came, for DR */
     uint64_t seen;
     int fd_in, fd_out;               /* -1: nothing there */
     uint8_t host[SH4_SCIF_HOST_BUF]; /* sent by the program, not yet taken by the host */
     size_t host_len;
+    uint8_t came[SH4_SCIF_CAME]; /* from the host, not yet through the line */
+    size_t came_at, came_len;
     uint64_t sent, received, dropped; /* characters; dropped: the host did not take them */
 };
 
@@ -35,7 +38,8 @@ void sh4_scif_init(struct sh4_scif *s, int fd_in, int fd_out);
 /* sh4_scif_reset - registers as after reset at time now; the line and its counters stay. */
 void sh4_scif_reset(struct sh4_scif *s, uint64_t now);
 /* sh4_scif_advance - characters that left or arrived up to now. Makes a system call at most once
- * per character time and only while the transmitter has data or the receiver is on. */
+ * per character time and only while the transmitter has data or the receiver is on. A host that has
+ * nothing is asked less and less often, but every 50 us (of a 50 MHz clock) or character time. */
 void sh4_scif_advance(struct sh4_scif *s, uint64_t now);
 /* sh4_scif_next - peripheral clock at which something can happen next; UINT64_MAX if nothing. */
 uint64_t sh4_scif_next(const struct sh4_scif *s);

@@ -54,7 +54,8 @@ uint64_t sh4_tmu_next(const struct sh4_tmu *t)
             continue;
         uint64_t d = divider_of(t, n);
         uint64_t at = (t->seen / d + c->tcnt + 1) * d;
-        next = at < next ? at : next;
+        if (at < next)
+            next = at;
     }
     return next;
 }

@@ -36,13 +36,17 @@ enum sh4_wdt_action sh4_wdt_advance(struct sh4_wdt *w, uint64_t now)
         return SH4_WDT_INTERVAL;
     }
     w->wtcsr |= REG_MASK(SH4_WTCSR_WOVF);
-    return REG_GET(w->wtcsr, SH4_WTCSR_RSTS) ? SH4_WDT_RESET_MANUAL : SH4_WDT_RESET_POWER_ON;
+    if (REG_GET(w->wtcsr, SH4_WTCSR_RSTS))
+        return SH4_WDT_RESET_MANUAL;
+    return SH4_WDT_RESET_POWER_ON;
 }
 
 uint64_t sh4_wdt_next(const struct sh4_wdt *w)
 {
     uint64_t d = divider_of(w);
-    return is_counting(w) ? (w->seen / d + 0x100 - w->wtcnt) * d : UINT64_MAX;
+    if (is_counting(w))
+        return (w->seen / d + 0x100 - w->wtcnt) * d;
+    return UINT64_MAX;
 }
 
 bool sh4_wdt_irq(const struct sh4_wdt *w)

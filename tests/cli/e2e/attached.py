@@ -33,6 +33,9 @@ class Monitor:
 
     def packet(self, text):
         self.socket.sendall(b"$%s#%02x" % (text.encode(), sum(text.encode()) & 255))
+        return self.receive()
+
+    def receive(self):
         while True:
             m = re.match(rb"[+]*\$([^#]*)#..", self.got, re.S)
             if m:
@@ -45,7 +48,12 @@ class Monitor:
             self.got += more
 
     def say(self, words):
-        reply = self.packet("qRcmd," + words.encode().hex())
+        reply, text = self.packet("qRcmd," + words.encode().hex()), ""
+        while re.fullmatch("O([0-9a-f]{2})+", reply):  # of more than a line
+            text += bytes.fromhex(reply[1:]).decode()
+            reply = self.receive()
+        if text:
+            return text
         return bytes.fromhex(reply).decode() if re.fullmatch("([0-9a-f]{2})+", reply) else reply
 
     def detach(self):
@@ -218,10 +226,10 @@ class Live(Attached):
                     self.assertIn("\ntotal ", text)
 
     def test_sigusr1_without_a_profile_ends_nothing(self):
-        p, address = self.bridge(["--no-profile"], PROFEXAM, "sim:sh7750")
+        p, _ = self.bridge(["--no-profile"], PROFEXAM, "sim:sh7750")
+        self.wait_for(p, "halted at its entry")
         p.send_signal(signal.SIGUSR1)
         self.wait_for(p, "no profile is under way")
-        Monitor(address).detach()
         self.end(p)
 
 

@@ -218,8 +218,8 @@ class Ending(Folder):
 class Outputs(Folder):
     def test_standard_output_that_nobody_reads(self):
         reader, writer = full_pipe()
-        r = self.go(["--elf", ELF, "--load", "--gdb", "off", "--json"], stdout=writer, wait_for="profiling")
-        time.sleep(0.5)
+        # A board that is away by then: one that runs on while nobody reads would be simulated meanwhile.
+        r = self.go(["--elf", ELF, "--load", "--gdb", "off", "--json"], "sim:sh7750,fault=unplug@3000000", stdout=writer, wait_for="does not answer")
         self.end(r, (1,))
         self.assertIn("while the result was written", r.err)
         os.close(reader)

@@ -256,8 +256,8 @@ class Usage(Folder):
 
     @staticmethod
     def options_of_help(text):
-        """{(letter, name, takes a value)} of a command's --help."""
-        rows = re.findall(r"(?m)^  (?:-(\w), |    )--([a-z0-9-]+)( \S+)? ", text)
+        """{(letter, name, takes a value)} of a command's --help; one that may have a value, --name[=word], takes none."""
+        rows = re.findall(r"(?m)^  (?:-(\w), |    )--([a-z0-9-]+)(?:\[=\w+\])?( \S+)? ", text)
         return {(letter, name, bool(value)) for letter, name, value in rows}
 
     @staticmethod

@@ -3,6 +3,7 @@
 A case is a list of GDB commands and of regular expressions that its output must match one after the other.
 """
 import contextlib
+import json
 import os
 import re
 import select
@@ -15,6 +16,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEADLINE = 600
+PROBE = ["--probe", "sim:sh7750"]  # what every board is reached by, unless its options say otherwise
 
 
 class Board:
@@ -24,7 +26,7 @@ class Board:
         self.dir = tempfile.mkdtemp(prefix="gdbtest")
         self.socket = os.path.join(self.dir, "gdb")
         self.log = open(os.path.join(self.dir, "log"), "w+")
-        self.process = subprocess.Popen([probeprof, "--probe", "sim:sh7750", *(() if profile else ("--no-profile",)), "--gdb", self.socket, *options],
+        self.process = subprocess.Popen([probeprof, *PROBE, *(() if profile else ("--no-profile",)), "--gdb", self.socket, *options],
                                         stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, cwd=self.dir)
         until = time.time() + DEADLINE
         while time.time() < until and self.process.poll() is None:
@@ -144,6 +146,34 @@ def expect(text, patterns):
     missing = in_order(text, patterns)
     if missing:
         raise RuntimeError("no %r, in this order, in:\n%s" % (missing, text))
+
+
+def profiled(probeprof, opened, commands, patterns):
+    """As scripted(), of a probeprof that records to `recording` in its folder; returns the finished profile, as JSON has it."""
+    with tempfile.TemporaryDirectory() as folder:
+        recording = os.path.join(folder, "recording")
+        with opened(recording) as (board, gdb):
+            text = ""
+            for line in commands:
+                text += "(gdb) %s\n" % line + gdb.command(line.replace("@", board.socket))
+            missing = in_order(text, patterns)
+            if missing:
+                raise RuntimeError("no %r, in this order, in:\n%s\n%s" % (missing, text, board.text()))
+        r = subprocess.run([probeprof, "report", recording, "--json"], stdout=subprocess.PIPE, check=True)
+        return json.loads(r.stdout)
+
+
+def check_resets(document, calls, resets):
+    """A profile of a board that was reset so often (a range): counts are of the program's, and not of the counters' range."""
+    hits = {f["name"]: f["hits"] for f in document["functions"]}
+    for name, least in calls.items():
+        if hits.get(name, 0) < least:
+            raise RuntimeError("%s was called %d times, and at least %d" % (name, hits.get(name, 0), least))
+    if document["totals"]["c1"] > 1 << 40:
+        raise RuntimeError("C1 has %d in all" % document["totals"]["c1"])
+    cover = document["coverage"]
+    if cover["lost"] or cover["gaps"] or cover["resets"] not in resets:
+        raise RuntimeError("coverage: %r" % cover)
 
 
 def run_cases(cases, wanted):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Real gdb-multiarch over probeprof's whole stack on the simulated SH7750.
 
-usage: test_gdb.py PROBEPROF [CASE...]     exit 0 all passed, 1 a failure, 77 gdb-multiarch is missing
+usage: test_gdb.py PROBEPROF [--by "OPTIONS OF THE PROBE"] [CASE...]     exit 0 all passed, 1 a failure, 77 gdb-multiarch is missing
 """
 import functools
 import os
@@ -11,10 +11,11 @@ import sys
 import time
 
 import gdb_session
-from gdb_session import Board, expect, in_order, interrupt_thrice, run_cases, scripted
+from gdb_session import Board, check_resets, expect, profiled, in_order, interrupt_thrice, run_cases, scripted
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ELF = os.path.join(HERE, "calls.elf")
+PROFEXAM = os.path.join(HERE, "../../../docs/examples/profexam/profexam.elf")
 IRQDEMO = os.path.join(HERE, "../../../docs/examples/irqdemo/irqdemo.elf")
 
 CASES = [
@@ -36,6 +37,27 @@ CASES = [
      [r"[Hh]ardware watchpoint 2: counter", r"Old value = 0\s+New value = 1", r"Old value = 1\s+New value = 2", r"bump"]),
     ("awatch and hbreak", ["load", "hbreak bump", "continue", "awatch counter", "continue", "print counter"],
      [r"[Hh]ardware assisted breakpoint 1", r"bump \(\)", r"Value = 0", r"= 0"]),
+    ("watchpoints: their number told to GDB", ["set remote hardware-watchpoint-limit 2", "load", "break main", "continue", "watch counter", "watch asked", "watch place.x"],
+     [r"Hardware watchpoint 2: counter", r"Hardware watchpoint 3: asked", r"\) Watchpoint 4: place\.x"]),
+    ("watchpoints: kinds, conditions, more than channels",
+     ["load", "break main", "continue", "set var first = 0", "watch counter if counter == 2", "watch place", "watch text", "watch first", "rwatch asked", "continue",
+      "continue", "continue", "continue", "delete 2", "continue", "info breakpoints"],
+     [r"watchpoint 5: first\s+Old value = 0\s+New value = 5", r"watchpoint 2: counter\s+Old value = 1\s+New value = 2\s+bump",
+      r"read watchpoint 6: asked\s+Value = 0\s+main", r"read watchpoint 6: asked\s+Value = 0\s+main", r"watchpoint 3: place",
+      r"Old value = \{x = 3, y = 4\}\s+New value = \{x = 1\d\d, y = 4\}", r"read watchpoint +keep y +asked\s+breakpoint already hit 2 times"]),
+    ("a watched local goes out of scope", ["load", "break add", "continue", "watch sum", "continue", "continue", "info breakpoints"],
+     [r"Hardware watchpoint 2: sum", r"New value = 5", r"Watchpoint 2 deleted because", r"main \(\)"]),
+    ("watch while stepping", ["load", "break main", "continue", "set var first = 0", "watch counter", "watch first", "next", "next", "next", "next", "next", "next"],
+     [r"watchpoint 3: first\s+Old value = 0\s+New value = 5", r"watchpoint 2: counter\s+Old value = 0\s+New value = 1", r"bump"]),
+    ("a watchpoint too many, and why", ["load", "hbreak bump", "hbreak factorial", "watch counter", "continue", "monitor version", "delete 2", "continue", "continue",
+                                        "continue"],
+     [r"Could not insert hardware watchpoint 3", r"hardware breakpoints have both channels", r"delete a hardware breakpoint", r"probeprof",
+      r"Breakpoint 1, bump", r"watchpoint 3: counter\s+Old value = 0\s+New value = 1", r"Breakpoint 1, bump"]),
+    ("watchpoints across connections", ["load", "break main", "continue", "watch text", "watch counter", "continue", "disconnect", "target remote @", "continue",
+                                        "delete"],
+     [r"Old value = 0\s+New value = 1", r"Ending remote debugging", r"Old value = 1\s+New value = 2"]),
+    ("words of other servers", ["monitor go", "monitor mdw 0", "monitor speed 4000", "monitor reset init"],
+     [r"no monitor command go", r"continue", r"x/1xw ADDRESS", r"--speed", r"was reset and is halted"]),
     ("calling functions", ["load", "break main", "continue", "print add(20, 22)", "print factorial(6)", "print scale(3.0f)",
                            "print sum_point(place)", "print $r0", "next", "print first"],
      [r"= 42", r"= 720", r"= 1\.5", r"= 7\b", r"= 5\b"]),
@@ -236,17 +258,54 @@ def no_halt(probeprof):
                 raise RuntimeError("%s: no reason in: %s" % (fault, text))
 
 
+def resets_while_profiling(probeprof):
+    """run, a reset, kill: each is a gap in the profile, which goes on behind it."""
+    def opened(recording):
+        return gdb_session.session(probeprof, "--elf", PROFEXAM, "--load", "--http", "off", "--start", "main+8", "--record", recording, profile=True,
+                                   gdb=functools.partial(gdb_session.Gdb, "gdb-multiarch", PROFEXAM))
+    document = profiled(probeprof, opened, [
+        "target extended-remote @", "break BuildList", "continue", "continue", "run", "continue", "continue", "monitor profile status",
+        "monitor reset halt", "maintenance flush register-cache", "set $pc = start", "continue", "continue", "monitor profile status",
+        "kill", "monitor profile status", "run", "continue", "continue", "monitor profile status", "monitor reset run", "kill"],
+        [r"reset 1 time ", r"profiling: 16\d\d\d events", r"reset 2 times", r"profiling: 8\d\d\d events", r"killed", r"reset 3 times",
+         r"reset [34] times", r"profiling: 16\d\d\d events, 0 lost", r"reset and runs", r"killed"])
+    check_resets(document, {"GetNewNode": 4000, "MallocNode": 4000, "InsertNode": 3999, "BuildList": 8}, range(4, 7))
+    mallocs = next(f for f in document["functions"] if f["name"] == "MallocNode")
+    if mallocs["c1"] > 2000 * mallocs["hits"]:
+        raise RuntimeError("MallocNode: %r" % mallocs)
+
+
+def watched_while_profiling(probeprof):
+    """Objects in a window that the program writes to all the time: its profile does not know of that."""
+    def opened(recording):
+        return gdb_session.session(probeprof, "--elf", PROFEXAM, "--load", "--http", "off", "--start", "main+8", "--record", recording, profile=True,
+                                   gdb=functools.partial(gdb_session.Gdb, "gdb-multiarch", PROFEXAM))
+    document = profiled(probeprof, opened, [
+        "target remote @", "tbreak BuildList", "continue", "watch Pool[5]", "rwatch Pool[900].number", "continue", "continue", "delete",
+        "tbreak Initialise", "continue", "continue &", "shell sleep 0.1"],
+        [r"BuildList", r"watchpoint 2: Pool\[5\]", r"New value", r"Initialise"])
+    hits = {f["name"]: f["hits"] for f in document["functions"]}
+    if document["coverage"]["lost"] or not hits.get("MallocNode", 0) >= 1000:
+        raise RuntimeError("%r, %r" % (hits, document["coverage"]))
+
+
 def main():
     if not shutil.which("gdb-multiarch"):
         print("skipped: no gdb-multiarch")
         return 77
     probeprof = os.path.abspath(sys.argv[1])
+    wanted = sys.argv[2:]
+    if wanted[:1] == ["--by"]:
+        gdb_session.PROBE[:] = wanted[1].split()
+        del wanted[:2]
     cases = [(name, lambda c=c, p=p: scripted(session(probeprof), c, p)) for name, c, p in CASES]
     cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("a CPU that does not halt", lambda: no_halt(probeprof)), ("two GDBs", lambda: two_gdbs(probeprof)),
               ("extended-remote: run, kill, run", lambda: extended(probeprof)), ("start, kill, attach", lambda: start_and_kill(probeprof)),
+              ("resets while profiling", lambda: resets_while_profiling(probeprof)),
+              ("watchpoints while profiling", lambda: watched_while_profiling(probeprof)),
               ("non-stop", lambda: non_stop(probeprof)), ("file I/O", lambda: file_io(probeprof)),
               ("reading while it runs", lambda: read_while_running(probeprof))]
-    return run_cases(cases, sys.argv[2:])
+    return run_cases(cases, wanted)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import tempfile
 import time
 
 import gdb_session
-from gdb_session import Board, expect, interrupt_thrice, run_cases, scripted
+from gdb_session import Board, check_resets, expect, interrupt_thrice, profiled, run_cases, scripted
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ELF = os.path.join(HERE, "../../../docs/examples/motor/motor.elf")
@@ -197,6 +197,19 @@ def while_profiling(probeprof):
                       r"Breakpoint 1, clamp", r"profiling: [1-9]\d* events, 0 lost", r"detached"])
 
 
+def resets_while_profiling(probeprof):
+    """run, a reset, kill: each is a gap in the profile, which goes on behind it."""
+    def opened(recording):
+        return session(probeprof, "--probe", PART, "--elf", ELF, "--load", "--http", "off", "--record", recording, profile=True)
+    document = profiled(probeprof, opened, [
+        "target extended-remote @", "break clamp", "continue", "continue", "run", "continue", "continue", "monitor profile status",
+        "monitor reset halt", "maintenance flush register-cache", "continue", "continue", "continue", "monitor profile status", "kill", "run", "continue",
+        "monitor profile status", "monitor reset run", "kill"],
+        [r"Breakpoint 1, clamp", r"reset 1 time ", r"profiling: [1-9]\d* events, 0 lost", r"reset 2 times", r"profiling: [1-9]\d* events, 0 lost", r"killed",
+         r"reset [34] times", r"profiling: [1-9]\d* events, 0 lost", r"reset and runs", r"killed"])
+    check_resets(document, {"clamp": 6, "start": 2}, range(4, 7))
+
+
 def other_parts(probeprof):
     """The part without trace, and the larger one."""
     for part, words in ("sim:s12zvl128", [r"without trace", r"0x00100000 +0x00100800"]), ("sim:s12zvmc256", [r"with trace", r"0x00fc0000 +0x01000000"]):
@@ -217,7 +230,8 @@ def main():
               ("downloads that fail", lambda: failed_downloads(probeprof)), ("monitor load", lambda: monitor_load(probeprof)),
               ("a download broken off", lambda: broken_download(probeprof)),
               ("a program that would lock the part", lambda: security_byte(probeprof)), ("a secured part", lambda: secured(probeprof)),
-              ("breakpoints while profiling", lambda: while_profiling(probeprof)), ("other parts", lambda: other_parts(probeprof))]
+              ("breakpoints while profiling", lambda: while_profiling(probeprof)), ("other parts", lambda: other_parts(probeprof)),
+              ("resets while profiling", lambda: resets_while_profiling(probeprof))]
     return run_cases(cases, sys.argv[2:])
 
 

@@ -29,3 +29,7 @@ pp_replug_test(jlink jlink jlink)
 pp_fuzz(fuzz_jlink SOURCES fuzz_jlink.c usb_in_process.c LIBS usb_models)
 pp_usb_judge(judge_openocd_jlink jlink openocd "adapter driver jlink")
 pp_usb_judge(judge_urjtag_jlink jlink,pid=0101,hw=5,full urjtag jlink)
+# Watchpoints, whose false hits are passed over, with an adapter's time between stop and resume.
+pp_usb_test(gdb_watch_jlink RIG --board sim:sh7750 jlink COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tests/gdbstub/gdb/test_gdb.py
+            $<TARGET_FILE:probeprof> --by "--probe jlink --target sh7750 --private" "watchpoints: kinds, conditions, more than channels"
+            "watch while stepping" "watchpoints while profiling")

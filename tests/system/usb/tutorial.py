@@ -33,13 +33,23 @@ def check(profile, passes=PASSES):
             sys.exit(f"{name}: {misses[name]} instruction cache misses, about {passes * 1000} are right")
 
 
+def is_starved(profile, said):
+    """A board in a process of its own goes on by itself: where this machine left us without time for seconds, its agent has let the program run
+    on, and the profile says so. That is no failure of what is tested here, if the gap is marked."""
+    return "after nobody had read its full trace ring for long" in said and profile["coverage"]["gaps"] > 0
+
+
 def main():
     command = [os.path.abspath(sys.argv[1])] + arguments(sys.argv[2]) + sys.argv[3:]
-    r = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL)
-    sys.stderr.write(r.stderr)
-    if r.returncode != 0:
-        sys.exit(f"{' '.join(command)}: exit code {r.returncode}")
-    check(json.loads(r.stdout))
+    for again in (True, True, False):
+        r = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL)
+        sys.stderr.write(r.stderr)
+        if r.returncode != 0:
+            sys.exit(f"{' '.join(command)}: exit code {r.returncode}")
+        profile = json.loads(r.stdout)
+        if not again or not is_starved(profile, r.stderr):
+            break
+    check(profile)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "probe/base/choice.h"
 #include "targets/sh4/isa/isa.h"
 
 static const struct sh4_insn rows[] = {
@@ -27,7 +28,7 @@ static bool cond_holds(uint8_t cond, bool pr, bool sz)
     }
 }
 
-static unsigned find(unsigned op, bool pr, bool sz)
+static unsigned find_row(unsigned op, bool pr, bool sz)
 {
     for (unsigned i = 1; i < SH4_NINSNS; i++)
         if ((op & rows[i].mask) == rows[i].match && cond_holds(rows[i].cond, pr, sz))
@@ -37,15 +38,17 @@ static unsigned find(unsigned op, bool pr, bool sz)
 
 int main(int argc, char **argv)
 {
-    FILE *f = argc == 2 ? fopen(argv[1], "w") : NULL;
+    FILE *f = NULL;
+    if (argc == 2)
+        f = fopen(argv[1], "w");
     if (!f) {
         fprintf(stderr, "usage: %s OUTPUT\n", argv[0]);
         return 2;
     }
     for (unsigned op = 0; op < 0xF000; op++)
-        fprintf(f, "%u,%s", find(op, false, false), op % 32 == 31 ? "\n" : "");
+        fprintf(f, "%u,%s", find_row(op, false, false), text_if(op % 32 == 31, "\n"));
     for (unsigned q = 0; q < 4; q++)
         for (unsigned op = 0xF000; op < 0x10000; op++)
-            fprintf(f, "%u,%s", find(op, q & 2, q & 1), op % 32 == 31 ? "\n" : "");
+            fprintf(f, "%u,%s", find_row(op, q & 2, q & 1), text_if(op % 32 == 31, "\n"));
     return fclose(f) ? 1 : 0;
 }

@@ -1,0 +1,35 @@
+/* Source lines and instructions beside what was measured on each of them, of a recording. */
+#ifndef PROFILER_CLI_ANNOTATE_H
+#define PROFILER_CLI_ANNOTATE_H
+
+#include "probe/base/sink.h"
+#include "profiler/cli/capture.h"
+#include "profiler/feed/listing.h"
+#include "profiler/profile/places.h"
+
+enum annotate_way { ANNOTATE_BOTH, ANNOTATE_SOURCE, ANNOTATE_ASM };
+
+/* What is shown, and of what; all borrowed. */
+struct annotate {
+    enum annotate_way way;
+    /* sources whose names begin with the one are in the other, a whole path; NULL: none are */
+    const char *source_old, *source_new;
+    const struct capture *capture; /* whose tree is at its end */
+    const struct profile *profile;
+    const struct symbols *symbols; /* NULL: there is no code to show */
+    const struct places *places;   /* sorted */
+    struct program_code code;
+};
+
+/* What is said once of a file of sources. */
+typedef void annotate_note(void *ctx, const char *file, const char *note);
+
+/* annotate_function - one function of the profile as text, in 80 columns. annotate_function_json -
+ * as one object. note: NULL is fine. Return 0 or -ERR_NOMEM. */
+int annotate_function(const struct annotate *a, size_t function, annotate_note *note, void *ctx,
+                      const struct text_sink *out, struct err *err);
+struct json_writer;
+int annotate_function_json(const struct annotate *a, size_t function, annotate_note *note,
+                           void *ctx, struct json_writer *j, struct err *err);
+
+#endif

@@ -1,0 +1,287 @@
+/* `probeprof annotate`: the source lines and instructions of a recording's functions beside what
+ * was measured on them. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/array.h"
+#include "probe/base/util.h"
+#include "profiler/cli/annotate.h"
+#include "profiler/cli/command.h"
+#include "profiler/cli/parts.h"
+#include "profiler/cli/replay.h"
+#include "profiler/cli/serve_state.h"
+#include "profiler/cli/view.h"
+#include "profiler/views/json_writer.h"
+
+enum {
+    ANNOTATE_OPT_SOURCE,
+    ANNOTATE_OPT_ASM,
+    ANNOTATE_OPT_BOTH,
+    ANNOTATE_OPT_LIMIT,
+    ANNOTATE_OPT_ELF,
+    ANNOTATE_OPT_DIR,
+    ANNOTATE_OPT_JSON,
+    ANNOTATE_OPT_HELP
+};
+
+static const struct opt annotate_opts[] = {
+    { "both", 0, NULL, "instructions by address, under their source lines; default",
+      ANNOTATE_OPT_BOTH },
+    { "source", 0, NULL, "source lines only", ANNOTATE_OPT_SOURCE },
+    { "asm", 0, NULL, "instructions only", ANNOTATE_OPT_ASM },
+    { "limit", 0, "N", "the N heaviest functions only", ANNOTATE_OPT_LIMIT },
+    { "elf", 'e', "E", "ELF to name the functions with", ANNOTATE_OPT_ELF },
+    { "source-dir", 0, "OLD=NEW", "sources whose names begin with OLD are at NEW",
+      ANNOTATE_OPT_DIR },
+    { "json", 0, NULL, "print one JSON document", ANNOTATE_OPT_JSON },
+    { "help", 'h', NULL, "this text", ANNOTATE_OPT_HELP },
+    { NULL, 0, NULL, NULL, 0 },
+};
+
+struct annotating {
+    struct cli *cli;
+    struct annotate show;
+    const char *elf;
+    const char *name[2]; /* FILE, WHERE */
+    unsigned long limit; /* 0: all */
+    bool json;
+    char moved[2][PATH_MAX]; /* OLD, NEW */
+    const char **noted;      /* files of sources that something was said of */
+    size_t nnoted, cap_noted;
+    struct places places;
+    struct capture capture;
+    struct profile *profile;
+    struct symbols *symbols;
+    size_t *chosen; /* functions of the profile, the heaviest first */
+    size_t nchosen;
+};
+
+static int take_source_dir(struct annotating *a, const char *value, struct err *err)
+{
+    const char *equals = strchr(value, '=');
+    size_t n = equals ? (size_t)(equals - value) : 0;
+    if (!n || n >= sizeof a->moved[0])
+        return err_set(err, ERR_USAGE, "--source-dir /build/game=/home/me/game",
+                       "--source-dir: \"%s\" is not OLD=NEW", value);
+    if (!realpath(equals + 1, a->moved[1]))
+        return err_set(err, ERR_USAGE, "give the folder that has the sources now",
+                       "--source-dir: %s: %s", equals + 1, strerror(errno));
+    snprintf(a->moved[0], sizeof a->moved[0], "%.*s", (int)n, value);
+    a->show.source_old = a->moved[0];
+    a->show.source_new = a->moved[1];
+    return 0;
+}
+
+static int take_option(void *ctx, int id, const char *value, struct err *err)
+{
+    struct annotating *a = ctx;
+    switch (id) {
+    case ANNOTATE_OPT_SOURCE: a->show.way = ANNOTATE_SOURCE; return 0;
+    case ANNOTATE_OPT_ASM: a->show.way = ANNOTATE_ASM; return 0;
+    case ANNOTATE_OPT_BOTH: a->show.way = ANNOTATE_BOTH; return 0;
+    case ANNOTATE_OPT_LIMIT: return opt_count("--limit", value, 1, 1000000, &a->limit, err);
+    case ANNOTATE_OPT_ELF: a->elf = value; return 0;
+    case ANNOTATE_OPT_DIR: return take_source_dir(a, value, err);
+    case ANNOTATE_OPT_JSON: a->json = true; return 0;
+    default: return 0;
+    }
+}
+
+/* ---- which functions ---- */
+
+/* What WHERE means: a function, a place in one, or the end of a source file's name. */
+struct where {
+    const char *file; /* NULL: the addresses */
+    uint64_t low, high;
+    bool all;
+};
+
+static bool is_end_of(const char *name, const char *end)
+{
+    size_t n = name ? strlen(name) : 0, m = strlen(end);
+    return n >= m && strcmp(name + n - m, end) == 0 && (n == m || name[n - m - 1] == '/');
+}
+
+static int parse_where(const struct annotating *a, const char *text, struct where *out,
+                       struct err *err)
+{
+    *out = (struct where){ .all = !text };
+    if (!text)
+        return 0;
+    for (size_t i = 0; i < a->profile->nfunctions; i++)
+        if (is_end_of(a->profile->functions[i].file, text)) {
+            out->file = text;
+            return 0;
+        }
+    int ret = symbols_parse(a->symbols, text, &out->low, err);
+    long f = ret < 0 ? -1 : symbols_find(a->symbols, out->low);
+    if (ret == 0 && f < 0)
+        return err_set(err, ERR_NOT_FOUND, "name a function, or an address within one",
+                       "%s: no function is there", text);
+    if (ret == 0) {
+        out->low = symbols_function(a->symbols, (size_t)f)->low;
+        out->high = symbols_function(a->symbols, (size_t)f)->high;
+    }
+    return ret < 0 ? ret : 0;
+}
+
+static bool is_wanted(const struct annotating *a, const struct where *w, size_t i)
+{
+    const struct profile_function *f = &a->profile->functions[i];
+    if (f->high <= f->low || f->task)
+        return false;
+    if (w->file)
+        return is_end_of(f->file, w->file);
+    if (w->all)
+        return f->hits > 0;
+    return f->low >= w->low && f->low < w->high;
+}
+
+static uint64_t weight_of(const struct profile *p, size_t i)
+{
+    return p->type == PROFILE_STATISTICAL ? p->functions[i].hits : p->functions[i].c1;
+}
+
+/* The heaviest first; as many as are there, the order of the profile among equals. */
+static void sort_chosen(struct annotating *a)
+{
+    for (size_t i = 1; i < a->nchosen; i++) {
+        size_t one = a->chosen[i], k = i;
+        while (k && weight_of(a->profile, a->chosen[k - 1]) < weight_of(a->profile, one)) {
+            a->chosen[k] = a->chosen[k - 1];
+            k--;
+        }
+        a->chosen[k] = one;
+    }
+}
+
+static int choose_functions(struct annotating *a, struct err *err)
+{
+    struct where w;
+    int ret = parse_where(a, a->name[1], &w, err);
+    if (ret < 0)
+        return ret;
+    a->chosen = calloc(a->profile->nfunctions + 1, sizeof *a->chosen);
+    if (!a->chosen)
+        return err_set(err, ERR_NOMEM, "close other programs", "annotate: out of memory");
+    for (size_t i = 0; i < a->profile->nfunctions; i++)
+        if (is_wanted(a, &w, i))
+            a->chosen[a->nchosen++] = i;
+    sort_chosen(a);
+    if (a->limit)
+        a->nchosen = MIN(a->nchosen, (size_t)a->limit);
+    if (a->nchosen)
+        return 0;
+    if (w.all)
+        return err_set(err, ERR_NOT_FOUND, "probeprof report shows what is in it",
+                       "%s: nothing was counted", a->name[0]);
+    return err_set(err, ERR_NOT_FOUND, "probeprof report lists what ran", "%s did not run",
+                   a->name[1]);
+}
+
+/* ---- on the way out ---- */
+
+/* Once of each file, also if many functions are of it. */
+static void tell_note(void *ctx, const char *file, const char *note)
+{
+    struct annotating *a = ctx;
+    for (size_t i = 0; i < a->nnoted; i++)
+        if (strcmp(a->noted[i], file) == 0)
+            return;
+    if (array_room(&a->noted, a->nnoted, &a->cap_noted, sizeof *a->noted))
+        a->noted[a->nnoted++] = file;
+    cli_warn(a->cli, "%s: %s", file, note);
+}
+
+static int show_text(struct annotating *a, struct err *err)
+{
+    struct text_sink out = file_sink(a->cli->out);
+    int ret = 0;
+    for (size_t i = 0; ret == 0 && i < a->nchosen; i++) {
+        if (i)
+            sink_printf(&out, "\n");
+        ret = annotate_function(&a->show, a->chosen[i], tell_note, a, &out, err);
+    }
+    return ret;
+}
+
+static int show_json(struct annotating *a, struct err *err)
+{
+    struct text_sink out = file_sink(a->cli->out);
+    struct json_writer j = { .out = &out };
+    int ret = 0;
+    json_write_object(&j, false);
+    json_member_string(&j, "schema", "probeprof.annotate/1");
+    json_member_string(&j, "type",
+                       a->profile->type == PROFILE_STATISTICAL ? "statistical" : "trace");
+    json_write_key(&j, "functions");
+    json_write_array(&j, false);
+    for (size_t i = 0; ret == 0 && i < a->nchosen; i++)
+        ret = annotate_function_json(&a->show, a->chosen[i], tell_note, a, &j, err);
+    json_write_end(&j);
+    json_write_end(&j);
+    sink_printf(&out, "\n");
+    return ret;
+}
+
+static int read_file(struct annotating *a, struct err *err)
+{
+    a->capture.watch = &a->places.watch;
+    int ret = replay_watched(a->name, 1, a->elf, &a->capture, &a->profile, &a->symbols, err);
+    if (ret < 0)
+        return ret;
+    for (size_t i = 0; i < a->profile->info.nremarks; i++)
+        cli_warn(a->cli, "%s", a->profile->info.remarks[i].text);
+    calltree_watch_end(a->capture.tree);
+    a->show.capture = &a->capture;
+    a->show.profile = a->profile;
+    a->show.symbols = a->symbols;
+    a->show.places = &a->places;
+    state_code(&a->capture, &a->show.code);
+    if (!a->symbols)
+        return err_set(err, ERR_USAGE, "give --elf", "%s: its program is not there to be shown",
+                       a->name[0]);
+    return places_sort(&a->places, err);
+}
+
+static int run_annotate(struct cli *cli, int argc, char **argv, struct err *err)
+{
+    struct annotating a = { .cli = cli };
+    places_init(&a.places);
+    int ret = opts_parse(annotate_opts, argc, argv, take_option, &a, a.name, 2, err);
+    if (ret == 0)
+        ret = err_set(err, ERR_USAGE, "probeprof annotate run.rec main",
+                      "annotate needs a recording");
+    if (ret > 0)
+        ret = read_file(&a, err);
+    if (ret == 0)
+        ret = choose_functions(&a, err);
+    if (ret == 0)
+        ret = a.json ? show_json(&a, err) : show_text(&a, err);
+    free(a.chosen);
+    free(a.noted);
+    profile_free(a.profile);
+    capture_close(&a.capture);
+    places_fini(&a.places);
+    symbols_close(a.symbols);
+    return ret;
+}
+
+const struct command command_annotate = {
+    "annotate",
+    "annotate FILE [WHERE] [OPTIONS]",
+    "show source and instructions beside what was measured on them",
+    annotate_opts,
+    "FILE is a recording; WHERE a function, a place in one, or a source file; without\n"
+    "it all that ran is shown, the heaviest first. What was not measured on an\n"
+    "instruction is not spread over it: a trace of calls has figures where something\n"
+    "is called, with what the callee took, and below the function its stretches\n"
+    "between two events; an S12Z's trace how often each instruction ran; --sample\n"
+    "where the program was found. ? is doubtful, > the start point, # a stop point,\n"
+    "x a place that is not traced.\n\n"
+    "Examples:\n  probeprof annotate run.rec main\n"
+    "  probeprof annotate run.rec profexam.c --source\n",
+    run_annotate,
+};

@@ -1,0 +1,33 @@
+/* A file that `probeprof view` serves: what its events have counted, its profile, and the last of
+ * its events for the timeline. A .prf has the profile only. */
+#ifndef PROFILER_CLI_VIEW_FILE_H
+#define PROFILER_CLI_VIEW_FILE_H
+
+#include "profiler/cli/capture.h"
+#include "profiler/feed/feed.h"
+#include "profiler/profile/snapshot.h"
+
+/* Zero-initialise, and set the path. */
+struct view_file {
+    const char *path;
+    struct capture capture; /* without a tree: it is a .prf */
+    struct symbols *symbols;
+    struct snapshots *snapshots;   /* of the one below */
+    const struct snapshot *loaded; /* NULL: it is not */
+    const struct profile *profile; /* its */
+    struct event *events;          /* the last FEED_EVENTS, a ring; NULL: none */
+    uint64_t nevents;              /* of all the file has */
+};
+
+/* view_file_open - reads all of it; elf as in replay_files(). 0 or the failure; view_file_close()
+ * in both cases. */
+int view_file_open(struct view_file *f, const char *elf, struct err *err);
+
+/* view_file_close - a file that was not opened is fine. */
+void view_file_close(struct view_file *f);
+
+/* view_file_events - gives a feed that has none yet those that the timeline tells of, by the
+ * numbers that they have in the file. */
+void view_file_events(const struct view_file *f, struct feed *feed);
+
+#endif

@@ -1,0 +1,70 @@
+/* What somebody has written down of a program's functions, for every view of its profiles: the file
+ * probeprof.marks. One mark a line:
+ *
+ *   # comment
+ *   tag      WHICH              its row begins with a star, in a .prf it is tagged
+ *   rename   WHICH = NEW NAME   shown by that name; linkage names stay
+ *   exclude  WHICH              not wanted as a row: all of them are one, "(excluded)"
+ *   group    NAME = WHICH       those of a group are one function of that name
+ *   block    NAME = LOW..HIGH   a part of a function, counted apart
+ *
+ * WHICH is a function's name as a report has it, also the linker's or the qualified one; an address
+ * (0x...) in it; or a regular expression (POSIX, extended) between slashes. The file is input only:
+ * it names functions, and can neither run nor write anything. */
+#ifndef PROFILER_PROFILE_MARKS_H
+#define PROFILER_PROFILE_MARKS_H
+
+#include "profiler/core/symbols.h"
+#include "profiler/profile/profile.h"
+
+enum {
+    MARKS_FILE_BYTES = 1 << 20, /* a larger file is refused */
+    MARKS_MOST = 4096
+};
+
+enum mark_kind { MARK_TAG, MARK_RENAME, MARK_EXCLUDE, MARK_GROUP, MARK_BLOCK, MARK_NKINDS };
+
+/* One line. Strings belong to the marks. */
+struct mark {
+    enum mark_kind kind;
+    int line;
+    const char *which; /* as written, a regular expression without its slashes; "" of a block */
+    bool is_regex;
+    const char *name;       /* of RENAME, GROUP, BLOCK; "" else */
+    const char *low, *high; /* of a BLOCK, as written; "" else */
+};
+
+struct marks; /* private to marks.c */
+
+/* marks_parse - the text of a file
+ * text, len   need not end in a line end, may hold anything
+ * file        for messages: they begin with FILE:LINE
+ * out         freed with marks_free()
+ * Returns 0, -ERR_FORMAT, -ERR_NOMEM. */
+int marks_parse(const char *text, size_t len, const char *file, struct marks **out,
+                struct err *err);
+
+/* marks_read - the same of a file; also -ERR_NOT_FOUND, -ERR_IO. */
+int marks_read(const char *path, struct marks **out, struct err *err);
+
+/* marks_free - NULL is fine. */
+void marks_free(struct marks *m);
+
+/* marks_list - all of them, in the order of the file; borrowed until marks_free(). */
+const struct mark *marks_list(const struct marks *m, size_t *n);
+
+/* marks_file - the name they were read by; borrowed. */
+const char *marks_file(const struct marks *m);
+
+/* profile_apply_marks - names, tags and rows of p become what they say; sums of the whole stay
+ * syms   tells a function that has not run from a name that nothing has; NULL: unknown, so a name
+ *        that p has not is an error
+ * Several functions that are one now have the sum of their hits and counters; what they called is
+ * counted once where one calls the other. Refused, with file and line: a name that matches nothing,
+ * one to rename that several have, a function in two groups, and blocks, as a profile does not have
+ * counts of a part of a function. Returns 0, -ERR_NOT_FOUND, -ERR_USAGE, -ERR_UNSUPPORTED,
+ * -ERR_NOMEM; p is unchanged but for memory then. */
+int profile_apply_marks(struct profile *p, const struct marks *m, const struct symbols *syms,
+                        struct err *err);
+
+#endif

@@ -1,0 +1,284 @@
+/* Marks on a profile: which functions a line means, and several functions that become one. */
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/nearest.h"
+#include "profiler/profile/marks.h"
+#include "profiler/profile/naming.h"
+
+static const char excluded_name[] = "(excluded)";
+
+struct applying {
+    struct profile *p;
+    const struct marks *m;
+    const struct symbols *syms;
+    const char **rename;    /* by function: its new name, NULL: none */
+    bool *tag;              /* by function */
+    const struct mark **to; /* by function: the group or exclusion it is in, NULL: none */
+};
+
+/* ---- which functions? ---- */
+
+struct matcher {
+    const struct mark *k;
+    regex_t re;
+    bool is_address;
+    uint64_t address;
+};
+
+static int matcher_init(struct matcher *x, const struct mark *k, struct err *err)
+{
+    *x = (struct matcher){ .k = k };
+    x->is_address = !k->is_regex && !strncmp(k->which, "0x", 2) &&
+                    symbols_parse(NULL, k->which, &x->address, NULL) == 0;
+    if (k->is_regex && regcomp(&x->re, k->which, REG_EXTENDED | REG_NOSUB))
+        return err_set(err, ERR_NOMEM, "close other programs", "marks: out of memory");
+    return 0;
+}
+
+static void matcher_fini(struct matcher *x)
+{
+    if (x->k->is_regex)
+        regfree(&x->re);
+}
+
+static bool name_matches(const struct matcher *x, const char *name)
+{
+    if (!name || !*name)
+        return false;
+    return x->k->is_regex ? regexec(&x->re, name, 0, NULL, 0) == 0 : !strcmp(name, x->k->which);
+}
+
+static bool function_matches(const struct matcher *x, const struct profile_function *f)
+{
+    if (x->is_address)
+        return x->address >= f->low && x->address < f->high;
+    return name_matches(x, f->name) ||
+           (!x->k->is_regex && (name_matches(x, f->linkage) || name_matches(x, f->qualified)));
+}
+
+/* A function of the program that has not run is no mistake. */
+static bool program_has(const struct applying *a, const struct matcher *x)
+{
+    if (a->syms && x->is_address)
+        return symbols_find(a->syms, x->address) >= 0;
+    for (size_t i = 0; a->syms && i < symbols_nfunctions(a->syms); i++) {
+        const struct symbol_function *f = symbols_function(a->syms, i);
+        if (name_matches(x, f->name) || (!x->k->is_regex && name_matches(x, f->linkage)))
+            return true;
+    }
+    return false;
+}
+
+static int refuse_unknown(const struct applying *a, const struct mark *k, struct err *err)
+{
+    struct nearest near = { .wanted = k->which };
+    char hint[NEAREST_TEXT];
+    for (size_t i = 0; i < a->p->nfunctions; i++)
+        nearest_offer(&near, a->p->functions[i].name);
+    return err_set(err, ERR_NOT_FOUND,
+                   nearest_text(&near, "names are those of the report", hint, sizeof hint),
+                   "%s:%d: no function is \"%.100s\"", marks_file(a->m), k->line, k->which);
+}
+
+/* ---- what a line does to a function ---- */
+
+static int mark_function(struct applying *a, const struct mark *k, size_t i, struct err *err)
+{
+    switch (k->kind) {
+    case MARK_TAG: a->tag[i] = true; return 0;
+    case MARK_RENAME: a->rename[i] = k->name; return 0;
+    default: break;
+    }
+    const struct mark *before = a->to[i];
+    bool same = before && before->kind == k->kind && !strcmp(before->name, k->name);
+    if (before && !same)
+        return err_set(err, ERR_USAGE, "leave it out of one of them",
+                       "%s:%d: %s is in line %d already", marks_file(a->m), k->line,
+                       a->p->functions[i].name, before->line);
+    a->to[i] = k;
+    return 0;
+}
+
+static int mark_matching(struct applying *a, const struct mark *k, struct err *err)
+{
+    struct matcher x;
+    size_t met = 0;
+    int ret = matcher_init(&x, k, err);
+    if (ret < 0)
+        return ret;
+    for (size_t i = 0; ret == 0 && i < a->p->nfunctions; i++)
+        if (function_matches(&x, &a->p->functions[i])) {
+            met++;
+            ret = mark_function(a, k, i, err);
+        }
+    if (ret == 0 && met > 1 && k->kind == MARK_RENAME)
+        ret = err_set(err, ERR_USAGE, "name it file.c:function, or by an address (0x...)",
+                      "%s:%d: %zu functions are \"%.100s\"", marks_file(a->m), k->line, met,
+                      k->which);
+    if (ret == 0 && !met && !program_has(a, &x))
+        ret = refuse_unknown(a, k, err);
+    matcher_fini(&x);
+    return ret;
+}
+
+static int mark_all(struct applying *a, struct err *err)
+{
+    size_t n;
+    const struct mark *k = marks_list(a->m, &n);
+    int ret = 0;
+    for (size_t i = 0; ret == 0 && i < n; i++) {
+        if (k[i].kind == MARK_BLOCK)
+            return err_set(err, ERR_UNSUPPORTED, "leave the line out",
+                           "%s:%d: block %s: a profile has no counts of a part of a function",
+                           marks_file(a->m), k[i].line, k[i].name);
+        ret = mark_matching(a, &k[i], err);
+    }
+    return ret;
+}
+
+/* ---- several functions become one ---- */
+
+static const char *group_name(const struct mark *k)
+{
+    return k->kind == MARK_EXCLUDE ? excluded_name : k->name;
+}
+
+static void add_member(struct profile_function *to, const struct profile_function *f)
+{
+    to->hits += f->hits;
+    to->c1 += f->c1;
+    to->c2 += f->c2;
+    to->c1_spread += f->c1_spread;
+    to->c1_children_spread += f->c1_children_spread;
+    to->steps += f->steps;
+    to->doubts += f->doubts;
+    to->doubtful |= f->doubtful;
+    to->tagged |= f->tagged;
+}
+
+/* Where function i is in the new table; groups come behind all others. */
+static uint32_t place_function(struct profile_function *table, size_t *n, size_t first_group,
+                               const struct profile_function *f, const struct mark *k)
+{
+    for (size_t i = k ? first_group : *n; i < *n; i++)
+        if (!strcmp(table[i].name, group_name(k))) {
+            add_member(&table[i], f);
+            return (uint32_t)i;
+        }
+    table[*n] = *f;
+    if (k) {
+        table[*n] = (struct profile_function){ .name = group_name(k),
+                                               .linkage = "",
+                                               .qualified = "",
+                                               .description = PROFILE_FUNCTION,
+                                               .cache_line = PROFILE_NOT_CACHED };
+        add_member(&table[*n], f);
+    }
+    return (uint32_t)(*n)++;
+}
+
+/* With what they called: once, where one of a group called another. */
+static void sum_groups(struct profile *p, size_t first_group)
+{
+    for (size_t i = 0; i < p->nnodes; i++) {
+        struct profile_node *n = &p->nodes[i];
+        uint32_t above = n->parent;
+        while (above != PROFILE_NO_PARENT && p->nodes[above].function != n->function)
+            above = p->nodes[above].parent;
+        if (n->function < first_group || above != PROFILE_NO_PARENT)
+            continue;
+        p->functions[n->function].c1_children += n->c1_children;
+        p->functions[n->function].c2_children += n->c2_children;
+    }
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const struct profile_address *x = a, *y = b;
+    if (x->function != y->function)
+        return x->function < y->function ? -1 : 1;
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+static void renumber_functions(struct profile *p, const uint32_t *now)
+{
+    for (size_t i = 0; i < p->nnodes; i++)
+        p->nodes[i].function = now[p->nodes[i].function];
+    for (size_t i = 0; i < p->nhandlers; i++)
+        p->handlers[i].function = now[p->handlers[i].function];
+    for (size_t i = 0; i < p->ntasks; i++)
+        p->tasks[i].function = now[p->tasks[i].function];
+    for (size_t i = 0; i < p->naddresses; i++)
+        p->addresses[i].function = now[p->addresses[i].function];
+    if (p->naddresses)
+        qsort(p->addresses, p->naddresses, sizeof *p->addresses, compare_addresses);
+}
+
+static bool make_groups(struct applying *a)
+{
+    struct profile *p = a->p;
+    struct profile_function *table = arena_alloc(&p->arena, (p->nfunctions + 1) * sizeof *table);
+    uint32_t *now = calloc(p->nfunctions + 1, sizeof *now);
+    size_t n = 0;
+    for (size_t i = 0; table && now && i < p->nfunctions; i++)
+        if (!a->to[i])
+            now[i] = place_function(table, &n, 0, &p->functions[i], NULL);
+    size_t first_group = n;
+    bool ok = table && now;
+    for (size_t i = 0; ok && i < p->nfunctions; i++)
+        if (a->to[i])
+            now[i] = place_function(table, &n, first_group, &p->functions[i], a->to[i]);
+    for (size_t i = first_group; ok && i < n; i++)
+        ok = (table[i].name = arena_str(&p->arena, table[i].name)) != NULL;
+    if (ok) {
+        p->functions = table;
+        p->nfunctions = n;
+        renumber_functions(p, now);
+        sum_groups(p, first_group);
+    }
+    free(now);
+    return ok;
+}
+
+/* ---- names ---- */
+
+static bool set_names(struct applying *a)
+{
+    struct profile *p = a->p;
+    bool any = false, ok = true;
+    for (size_t i = 0; ok && i < p->nfunctions; i++) {
+        p->functions[i].tagged |= a->tag[i];
+        if (!a->rename[i])
+            continue;
+        any = true;
+        p->functions[i].name = arena_str(&p->arena, a->rename[i]);
+        p->functions[i].qualified = "";
+        ok = p->functions[i].name != NULL;
+    }
+    struct profile_function **f = any && ok ? calloc(p->nfunctions + 1, sizeof *f) : NULL;
+    for (size_t i = 0; f && i < p->nfunctions; i++)
+        f[i] = &p->functions[i];
+    ok = ok && (!any || (f && naming_qualify(&p->arena, f, p->nfunctions)));
+    free(f);
+    return ok;
+}
+
+int profile_apply_marks(struct profile *p, const struct marks *m, const struct symbols *syms,
+                        struct err *err)
+{
+    struct applying a = { .p = p, .m = m, .syms = syms };
+    a.rename = calloc(p->nfunctions + 1, sizeof *a.rename);
+    a.tag = calloc(p->nfunctions + 1, sizeof *a.tag);
+    a.to = calloc(p->nfunctions + 1, sizeof *a.to);
+    int ret = a.rename && a.tag && a.to ? mark_all(&a, err) : -ERR_NOMEM;
+    if (ret == 0 && (!set_names(&a) || !make_groups(&a)))
+        ret = -ERR_NOMEM;
+    if (ret == -ERR_NOMEM)
+        err_set(err, ERR_NOMEM, "close other programs", "marks: out of memory");
+    free(a.rename);
+    free(a.tag);
+    free(a.to);
+    return ret;
+}

@@ -1,0 +1,157 @@
+#include "profiler/profile/places.h"
+
+#include <stdlib.h>
+
+#include "probe/base/array.h"
+
+enum { FIRST_SLOTS = 256 };
+
+static size_t hash_row(const struct place_row *k)
+{
+    uint64_t x = k->from * 0x9E3779B97F4A7C15u;
+    x = (x ^ k->to) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ ((uint64_t)k->node << 32 | k->context)) * 0x94D049BB133111EBu;
+    return (size_t)(x >> 32);
+}
+
+static bool same_key(const struct place_row *a, const struct place_row *b)
+{
+    return a->from == b->from && a->to == b->to && a->node == b->node && a->context == b->context;
+}
+
+static uint32_t *find_slot(const struct place_table *t, const struct place_row *key)
+{
+    size_t mask = t->nslots - 1, i = hash_row(key) & mask;
+    while (t->slot[i] && !same_key(&t->row[t->slot[i] - 1], key))
+        i = (i + 1) & mask;
+    return &t->slot[i];
+}
+
+static bool grow_slots(struct place_table *t)
+{
+    size_t before = t->nslots;
+    uint32_t *slot = t->slot;
+    if (t->n < before / 2)
+        return true;
+    t->nslots = before ? 2 * before : FIRST_SLOTS;
+    t->slot = calloc(t->nslots, sizeof *t->slot);
+    if (!t->slot) {
+        t->slot = slot;
+        t->nslots = before;
+        return false;
+    }
+    free(slot);
+    for (size_t i = 0; i < t->n; i++)
+        *find_slot(t, &t->row[i]) = (uint32_t)i + 1;
+    return true;
+}
+
+/* The row with this key, made if there is none; NULL: out of memory. */
+static struct place_row *row_of(struct places *p, struct place_table *t,
+                                const struct place_row *key)
+{
+    if (grow_slots(t)) {
+        uint32_t *slot = find_slot(t, key);
+        if (*slot)
+            return &t->row[*slot - 1];
+        if (array_room(&t->row, t->n, &t->cap, sizeof *t->row)) {
+            t->row[t->n] = *key;
+            *slot = (uint32_t)++t->n;
+            return &t->row[t->n - 1];
+        }
+    }
+    p->failed = true;
+    return NULL;
+}
+
+static void on_step(void *ctx, const struct calltree_step *s)
+{
+    struct places *p = ctx;
+    struct place_row key = { .node = s->node };
+    if (s->flags & CALLTREE_STEP_ENTERED)
+        key.from = s->entered;
+    if (s->flags & CALLTREE_STEP_LEFT)
+        key.to = s->left;
+    struct place_row *r = row_of(p, &p->stretches, &key);
+    if (!r)
+        return;
+    r->times++;
+    r->c1 += s->c1;
+    r->c2 += s->c2;
+    r->doubtful |= s->flags & CALLTREE_STEP_DOUBTFUL;
+}
+
+/* The site that an activation was called from; NULL: it is no call, or nobody saw it. */
+static struct place_row *site_of(struct places *p, const struct calltree_activation *a)
+{
+    if (a->found || !a->caller || !(a->in.flags & EVENT_HAS_PC))
+        return NULL;
+    return row_of(p, &p->sites, &(struct place_row){ .from = a->in.pc, .context = a->context });
+}
+
+static void on_enter(void *ctx, const struct calltree_activation *a)
+{
+    struct place_row *r = site_of(ctx, a);
+    if (!r)
+        return;
+    r->times++;
+    r->open++;
+}
+
+static void on_leave(void *ctx, const struct calltree_activation *a)
+{
+    struct place_row *r = site_of(ctx, a);
+    if (!r || !r->open || --r->open)
+        return; /* within another call from there, which has it */
+    r->c1 += a->c1_children;
+    r->c2 += a->c2_children;
+    r->doubtful |= a->doubtful || a->gap;
+}
+
+static void on_clear(void *ctx)
+{
+    struct places *p = ctx;
+    struct place_table *const both[] = { &p->sites, &p->stretches };
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < both[k]->n; i++) {
+            struct place_row *r = &both[k]->row[i];
+            r->times = r->c1 = r->c2 = 0;
+            r->doubtful = false;
+        }
+}
+
+void places_init(struct places *p)
+{
+    *p = (struct places){ .watch = { p, on_step, on_enter, on_leave, on_clear } };
+}
+
+static int compare_numbers(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+
+static int by_place(const void *a, const void *b)
+{
+    const struct place_row *x = a, *y = b;
+    int order = compare_numbers(x->from, y->from);
+    order = order ? order : compare_numbers(x->to, y->to);
+    order = order ? order : compare_numbers(x->node, y->node);
+    return order ? order : compare_numbers(x->context, y->context);
+}
+
+int places_sort(struct places *p, struct err *err)
+{
+    if (p->sites.n)
+        qsort(p->sites.row, p->sites.n, sizeof *p->sites.row, by_place);
+    if (p->stretches.n)
+        qsort(p->stretches.row, p->stretches.n, sizeof *p->stretches.row, by_place);
+    if (!p->failed)
+        return 0;
+    return err_set(err, ERR_NOMEM, "close other programs", "places: out of memory");
+}
+
+void places_fini(struct places *p)
+{
+    free(p->sites.row);
+    free(p->sites.slot);
+    free(p->stretches.row);
+    free(p->stretches.slot);
+    *p = (struct places){ 0 };
+}

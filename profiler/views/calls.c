@@ -1,0 +1,167 @@
+#include "profiler/views/calls.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/nearest.h"
+#include "probe/base/util.h"
+#include "profiler/views/report_priv.h"
+
+/* ---- by name ---- */
+
+static bool is_called(const struct profile_function *f, const char *text)
+{
+    return !strcmp(f->name, text) || (*f->qualified && !strcmp(f->qualified, text)) ||
+           (*f->linkage && !strcmp(f->linkage, text));
+}
+
+static bool read_address(const char *text, uint64_t *out)
+{
+    char *end;
+    if (strncmp(text, "0x", 2) || !isxdigit((unsigned char)text[2]))
+        return false;
+    errno = 0;
+    *out = strtoull(text, &end, 16);
+    return !*end && !errno;
+}
+
+static int refuse_unknown(const struct profile *p, const char *text, struct err *err)
+{
+    char hint[NEAREST_TEXT];
+    struct nearest near = { .wanted = text };
+    for (size_t i = 0; i < p->nfunctions; i++)
+        nearest_offer(&near, report_shown_name(&p->functions[i]));
+    return err_set(
+        err, ERR_USAGE,
+        nearest_text(&near, "without --callers and --callees all are listed", hint, sizeof hint),
+        "no function \"%.80s\" in this profile", text);
+}
+
+static int refuse_ambiguous(const struct profile *p, const char *text, struct err *err)
+{
+    char hint[256] = "name one: ";
+    size_t used = strlen(hint);
+    for (size_t i = 0; i < p->nfunctions && used < sizeof hint - 1; i++)
+        if (is_called(&p->functions[i], text)) {
+            const char *name = *p->functions[i].qualified ? p->functions[i].qualified : NULL;
+            int n = name ? snprintf(hint + used, sizeof hint - used, "%s  ", name)
+                         : snprintf(hint + used, sizeof hint - used, "0x%llx  ",
+                                    (unsigned long long)p->functions[i].low);
+            used = MIN(used + (size_t)n, sizeof hint - 1);
+        }
+    return err_set(err, ERR_USAGE, hint, "several functions are called \"%.80s\"", text);
+}
+
+int calls_find(const struct profile *p, const char *text, uint32_t *out, struct err *err)
+{
+    size_t found = 0;
+    uint64_t at = 0;
+    bool by_address = read_address(text, &at);
+    for (size_t i = 0; i < p->nfunctions; i++) {
+        const struct profile_function *f = &p->functions[i];
+        bool covers = by_address && (at == f->low || (at > f->low && at < f->high));
+        if (!covers && !is_called(f, text))
+            continue;
+        found++;
+        *out = (uint32_t)i;
+    }
+    if (found > 1 && !by_address)
+        return refuse_ambiguous(p, text, err);
+    return found ? 0 : refuse_unknown(p, text, err);
+}
+
+/* ---- sums ---- */
+
+struct sums {
+    const struct profile *p;
+    uint32_t function;
+    /* per node: the function is above it; it is below a call of the function that is not the
+     * outermost, where a chain of calls by itself is one call */
+    bool *below, *again;
+    uint32_t *place; /* per function, and one for CALLS_ITSELF: its row, or UINT32_MAX */
+    struct calls *out;
+};
+
+static void add_to_row(struct sums *s, uint32_t of, const struct profile_node *n, bool outermost)
+{
+    uint32_t *place = &s->place[of == CALLS_ITSELF ? s->p->nfunctions : of];
+    if (*place == UINT32_MAX) {
+        *place = (uint32_t)s->out->n++;
+        s->out->row[*place] = (struct calls_row){ .function = of, .within = true };
+    }
+    struct calls_row *r = &s->out->row[*place];
+    r->hits += n->hits;
+    r->c1 += n->c1;
+    r->c2 += n->c2;
+    r->doubtful |= n->doubtful;
+    if (outermost) {
+        r->c1_children += n->c1_children;
+        r->c2_children += n->c2_children;
+        r->within = false;
+    }
+}
+
+/* Parents come before children in nodes. */
+static void find_nesting(struct sums *s)
+{
+    const struct profile_node *nodes = s->p->nodes;
+    for (size_t i = 0; i < s->p->nnodes; i++) {
+        uint32_t up = nodes[i].parent;
+        if (up == PROFILE_NO_PARENT)
+            continue;
+        bool under = nodes[up].function == s->function;
+        s->below[i] = s->below[up] || under;
+        s->again[i] = nodes[i].function == s->function && !under ? s->below[i] : s->again[up];
+    }
+}
+
+static void add_caller(struct sums *s, size_t i)
+{
+    const struct profile_node *n = &s->p->nodes[i];
+    bool begins = n->parent == PROFILE_NO_PARENT;
+    if (n->function == s->function)
+        add_to_row(s, begins ? CALLS_ITSELF : s->p->nodes[n->parent].function, n, !s->below[i]);
+}
+
+static void add_callee(struct sums *s, size_t i)
+{
+    const struct profile_node *n = &s->p->nodes[i];
+    uint32_t up = n->parent;
+    if (n->function == s->function) {
+        struct profile_node itself = {
+            .hits = n->hits, .c1 = n->c1, .c1_children = n->c1, .c2 = n->c2, .c2_children = n->c2
+        };
+        itself.doubtful = n->doubtful;
+        add_to_row(s, CALLS_ITSELF, &itself, true);
+    }
+    if (up != PROFILE_NO_PARENT && s->p->nodes[up].function == s->function)
+        add_to_row(s, n->function, n, n->function != s->function && !s->again[up]);
+}
+
+int calls_of(const struct profile *p, uint32_t function, enum calls_side side, struct calls *out,
+             struct err *err)
+{
+    struct sums s = { .p = p, .function = function, .out = out };
+    size_t nodes = p->nnodes + 1, rows = p->nfunctions + 1;
+    *out = (struct calls){ .row = calloc(rows, sizeof *out->row) };
+    s.below = calloc(nodes, sizeof *s.below);
+    s.again = calloc(nodes, sizeof *s.again);
+    s.place = malloc(rows * sizeof *s.place);
+    bool made = out->row && s.below && s.again && s.place;
+    if (made) {
+        memset(s.place, 0xFF, rows * sizeof *s.place);
+        find_nesting(&s);
+        for (size_t i = 0; i < p->nnodes; i++)
+            (side == CALLS_CALLERS ? add_caller : add_callee)(&s, i);
+    } else {
+        free(out->row);
+        *out = (struct calls){ 0 };
+    }
+    free(s.below);
+    free(s.again);
+    free(s.place);
+    return made ? 0 : err_set(err, ERR_NOMEM, "close other programs", "out of memory for callers");
+}

@@ -1,0 +1,268 @@
+#include "profiler/views/report_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/views/json_writer.h"
+#include "profiler/views/report_names.h"
+#include "profiler/views/report_priv.h"
+
+enum { COUNT_COLUMNS = 6, PERCENT_COLUMNS = 5 };
+
+struct table {
+    const struct profile *p;
+    const struct profile_function *of;
+    enum calls_side side;
+    const struct report_options *o;
+    const struct text_sink *out;
+    struct calls rows;
+    struct report_names *names;
+};
+
+/* ---- order ---- */
+
+static int compare_counts(uint64_t a, uint64_t b) { return (a < b) - (a > b); }
+
+static const char *row_name(const struct table *t, const struct calls_row *r)
+{
+    if (r->function != CALLS_ITSELF)
+        return report_shown_name(&t->p->functions[r->function]);
+    return t->side == CALLS_CALLERS ? "(begins here)" : "(itself)";
+}
+
+static uint64_t row_address(const struct table *t, const struct calls_row *r)
+{
+    return r->function == CALLS_ITSELF ? 0 : t->p->functions[r->function].low;
+}
+
+static int compare_by(const struct table *t, const struct calls_row *a, const struct calls_row *b)
+{
+    switch (t->o->sort) {
+    case REPORT_SORT_HITS: return compare_counts(a->hits, b->hits);
+    case REPORT_SORT_C2: return compare_counts(a->c2, b->c2);
+    case REPORT_SORT_C2_CHILDREN: return compare_counts(a->c2_children, b->c2_children);
+    case REPORT_SORT_NAME: return strcmp(row_name(t, a), row_name(t, b));
+    case REPORT_SORT_CACHE_LINE:
+    case REPORT_SORT_ADDRESS: return compare_counts(row_address(t, b), row_address(t, a));
+    case REPORT_SORT_C1_CHILDREN: return compare_counts(a->c1_children, b->c1_children);
+    default: return compare_counts(a->c1, b->c1);
+    }
+}
+
+/* Equal rows: the more interesting first, and the same order every time. */
+static int by_order(const void *x, const void *y, void *ctx)
+{
+    const struct table *t = ctx;
+    const struct calls_row *a = x, *b = y;
+    int d = compare_by(t, a, b);
+    d = t->o->reverse ? -d : d;
+    d = d ? d : compare_counts(a->c1_children, b->c1_children);
+    d = d ? d : compare_counts(a->hits, b->hits);
+    return d ? d : (a->function > b->function) - (a->function < b->function);
+}
+
+/* ---- rows ---- */
+
+static void add_head(const struct table *t, struct report_line *l)
+{
+    line_cell(l, "hits", COUNT_COLUMNS);
+    if (t->side == CALLS_CALLERS)
+        line_cell(l, "hits%", PERCENT_COLUMNS);
+    if (report_has_counter(t->p, 0)) {
+        line_cell(l, "C1", COUNT_COLUMNS);
+        line_cell(l, "C1+ch", COUNT_COLUMNS);
+        line_cell(l, "%", PERCENT_COLUMNS);
+    }
+    if (report_has_counter(t->p, 1)) {
+        line_cell(l, "C2", COUNT_COLUMNS);
+        line_cell(l, "C2+ch", COUNT_COLUMNS);
+    }
+    line_add(l, t->side == CALLS_CALLERS ? "  caller" : "  called");
+    line_end(l, t->out);
+}
+
+static void children_cell(const struct calls_row *r, uint64_t value, struct report_line *l)
+{
+    if (r->within)
+        line_cell(l, "-", COUNT_COLUMNS);
+    else
+        line_number(l, value, COUNT_COLUMNS);
+}
+
+static void add_cells(const struct table *t, const struct calls_row *r, struct report_line *l)
+{
+    line_number(l, r->hits, COUNT_COLUMNS);
+    if (t->side == CALLS_CALLERS)
+        line_percent(l, r->hits, t->of->hits, PERCENT_COLUMNS);
+    if (report_has_counter(t->p, 0)) {
+        line_number(l, r->c1, COUNT_COLUMNS);
+        children_cell(r, r->c1_children, l);
+        line_percent(l, r->c1_children, t->of->c1_children, PERCENT_COLUMNS);
+    }
+    if (report_has_counter(t->p, 1)) {
+        line_number(l, r->c2, COUNT_COLUMNS);
+        children_cell(r, r->c2_children, l);
+    }
+}
+
+static void add_name(const struct table *t, const struct calls_row *r, struct report_line *l)
+{
+    char name[REPORT_LINE_BYTES];
+    if (r->function == CALLS_ITSELF)
+        line_add(l, row_name(t, r));
+    else
+        line_add(l, report_names_text(t->names, r->function, report_width(t->o) - l->columns, name,
+                                      sizeof name));
+}
+
+static void add_row(const struct table *t, const struct calls_row *r)
+{
+    struct report_line l = { .bytes = 0 };
+    bool red = t->o->color && r->doubtful;
+    if (red)
+        line_escape(&l, REPORT_RED);
+    add_cells(t, r, &l);
+    line_add(&l, r->doubtful ? " ?" : "  ");
+    add_name(t, r, &l);
+    if (red)
+        line_escape(&l, REPORT_PLAIN);
+    line_end(&l, t->out);
+}
+
+static void add_title(const struct table *t)
+{
+    char name[REPORT_LINE_BYTES];
+    uint32_t index = (uint32_t)(t->of - t->p->functions);
+    report_names_text(t->names, index, report_width(t->o) - 20, name, sizeof name);
+    sink_printf(t->out, t->side == CALLS_CALLERS ? "Callers of %s%s\n" : "Called by %s%s\n", name,
+                t->of->doubtful ? " (doubtful)" : "");
+}
+
+static void write_rows(const struct table *t)
+{
+    struct report_line head = { .bytes = 0 };
+    size_t shown = 0, more = 0, below = 0;
+    add_head(t, &head);
+    for (size_t i = 0; i < t->rows.n; i++) {
+        const struct calls_row *r = &t->rows.row[i];
+        if (!threshold_met(&t->o->hits, r->hits, t->of->hits))
+            below++;
+        else if (t->o->limit && shown == t->o->limit)
+            more++;
+        else
+            shown++, add_row(t, r);
+    }
+    if (more)
+        sink_printf(t->out, "%zu more not shown\n", more);
+    if (below)
+        sink_printf(t->out, "%zu outside of the hits threshold not shown\n", below);
+}
+
+static bool name_all(struct table *t)
+{
+    t->names = report_names_new(t->p->nfunctions);
+    for (size_t i = 0; t->names && i < t->p->nfunctions; i++)
+        report_names_set(t->names, i, report_shown_name(&t->p->functions[i]),
+                         t->p->functions[i].low);
+    return t->names != NULL;
+}
+
+static int write_table(struct table *t, uint32_t function, struct err *err)
+{
+    int ret = calls_of(t->p, function, t->side, &t->rows, err);
+    if (ret < 0)
+        return ret;
+    t->of = &t->p->functions[function];
+    if (t->rows.n)
+        qsort_r(t->rows.row, t->rows.n, sizeof *t->rows.row, by_order, t);
+    add_title(t);
+    write_rows(t);
+    sink_printf(t->out, "\n");
+    free(t->rows.row);
+    return 0;
+}
+
+int report_calls(const struct profile *p, const uint32_t function[2],
+                 const struct report_options *o, const struct text_sink *out, struct err *err)
+{
+    struct table t = { .p = p, .o = o, .out = out };
+    int ret = 0;
+    if (!name_all(&t))
+        return err_set(err, ERR_NOMEM, "close other programs", "out of memory for names");
+    report_legend(p, out);
+    for (int side = 0; side < 2 && ret == 0; side++) {
+        t.side = (enum calls_side)side;
+        if (function[side] != PROFILE_NO_PARENT)
+            ret = write_table(&t, function[side], err);
+    }
+    report_names_free(t.names);
+    return ret;
+}
+
+/* ---- JSON ---- */
+
+static void write_figures(struct json_writer *j, const struct calls_row *r)
+{
+    json_member_uint(j, "hits", r->hits);
+    json_member_uint(j, "c1", r->c1);
+    json_member_uint_if(j, "c1_children", !r->within, r->c1_children);
+    json_member_uint(j, "c2", r->c2);
+    json_member_uint_if(j, "c2_children", !r->within, r->c2_children);
+    json_member_bool(j, "doubtful", r->doubtful);
+}
+
+static int write_side(struct json_writer *j, const struct profile *p, uint32_t function,
+                      enum calls_side side, struct err *err)
+{
+    const struct profile_function *f = &p->functions[function];
+    const struct calls_row whole = { .hits = f->hits,
+                                     .c1 = f->c1,
+                                     .c1_children = f->c1_children,
+                                     .c2 = f->c2,
+                                     .c2_children = f->c2_children,
+                                     .doubtful = f->doubtful };
+    struct calls rows;
+    int ret = calls_of(p, function, side, &rows, err);
+    if (ret < 0)
+        return ret;
+    json_write_object(j, false);
+    json_member_string(j, "function", report_shown_name(f));
+    write_figures(j, &whole);
+    json_write_key(j, "rows");
+    json_write_array(j, false);
+    for (size_t i = 0; i < rows.n; i++) {
+        const struct calls_row *r = &rows.row[i];
+        json_write_object(j, true);
+        json_member_string(
+            j, "function",
+            r->function == CALLS_ITSELF ? NULL : report_shown_name(&p->functions[r->function]));
+        write_figures(j, r);
+        json_write_end(j);
+    }
+    json_write_end(j);
+    json_write_end(j);
+    free(rows.row);
+    return 0;
+}
+
+int report_calls_json(const struct profile *p, const uint32_t function[2],
+                      const struct text_sink *out, struct err *err)
+{
+    static const char *const key[] = { "callers", "callees" };
+    struct json_writer j = { .out = out };
+    int ret = 0;
+    json_write_object(&j, false);
+    json_member_string(&j, "schema", "probeprof.calls/1");
+    for (int side = 0; side < 2 && ret == 0; side++) {
+        json_write_key(&j, key[side]);
+        if (function[side] == PROFILE_NO_PARENT)
+            json_write_null(&j);
+        else
+            ret = write_side(&j, p, function[side], (enum calls_side)side, err);
+    }
+    if (ret < 0)
+        return ret;
+    json_write_end(&j);
+    out->write(out->ctx, "\n", 1);
+    return 0;
+}

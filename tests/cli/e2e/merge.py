@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Several recordings in one report: sums of what each reports alone, or a refusal that says why.
+
+usage: merge.py PROBEPROF SOURCE_DIR [unittest arguments]
+"""
+import json
+import os
+import shutil
+
+from common import EXAMPLES, Folder, IRQDEMO, MISSION, PROFEXAM, check_identities, hits, main, run
+
+MOTOR = os.path.join(EXAMPLES, "motor")
+COUNTS = ("hits", "c1", "c1_children", "c2", "c2_children")
+
+
+class Merge(Folder):
+    def record(self, name, args, folder=PROFEXAM, probe="sim:sh7750"):
+        p = run(args + ["--gdb", "off", "--record", self.path(name)], folder, probe)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        return self.path(name)
+
+    def document(self, *files):
+        p = run(["report", *files, "--json"], cwd=self.dir)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        document = json.loads(p.stdout)
+        if document["tree"]:
+            check_identities(self, document)
+        return document
+
+    def functions(self, document):
+        return {(f["name"], f["low"]): [f[c] for c in COUNTS] for f in document["functions"]}
+
+    def paths(self, document):
+        way, out = {}, {}
+        for n in document["tree"]:
+            way[n["id"]] = way.get(n["parent"], ()) + (document["functions"][n["function"]]["name"],)
+            row = out.setdefault(way[n["id"]], [0] * len(COUNTS))
+            out[way[n["id"]]] = [a + n[c] for a, c in zip(row, COUNTS)]
+        return out
+
+    def add(self, tables):
+        out = {}
+        for table in tables:
+            for key, row in table.items():
+                out[key] = [a + b for a, b in zip(out.get(key, [0] * len(row)), row)]
+        return out
+
+    def check(self, files):
+        alone, all_of_it = [self.document(f) for f in files], self.document(*files)
+        self.assertEqual(self.functions(all_of_it), self.add(self.functions(d) for d in alone))
+        self.assertEqual(self.paths(all_of_it), self.add(self.paths(d) for d in alone))
+        for key in ("hits", "c1", "c2"):
+            self.assertEqual(all_of_it["totals"][key], sum(d["totals"][key] for d in alone))
+        for key in ("events", "lost", "gaps"):
+            self.assertEqual(all_of_it["coverage"][key], sum(d["coverage"][key] for d in alone), key)
+        self.assertEqual(all_of_it["passes"], sum(d["passes"] for d in alone))
+        return all_of_it, alone
+
+    def test_passes_of_two_runs(self):
+        both, _ = self.check([self.record(f"{n}.rec", MISSION + ["--passes", str(n)]) for n in (1, 2)])
+        self.assertEqual(hits(both)["GetNewNode"], 3000)
+        self.assertEqual(both["passes"], 3)
+
+    def test_interrupts_and_places_that_gave_no_events(self):
+        both, alone = self.check([self.record(f"{n}.rec", ["--for", f"{n}ms"], IRQDEMO) for n in (10, 15)])
+        self.assertEqual(both["coverage"]["untraced"], alone[0]["coverage"]["untraced"])
+        self.assertEqual(sum(h["count"] for h in both["handlers"]), sum(h["count"] for d in alone for h in d["handlers"]))
+
+    def test_estimates_and_exact_counts(self):
+        both, alone = self.check([self.record(f"{n}.rec", ["--for", f"{n}ms"], MOTOR, "sim:s12zvml128") for n in (5, 8)])
+        ran = [0, 0]
+        for i, d in enumerate((both, *alone)):
+            ran[i > 0] += sum(b["count"] * (b["high"] - b["low"]) for b in d["blocks"])
+        self.assertEqual(*ran)
+        self.assertEqual(sum(b["taken"] for b in both["branches"]), sum(b["taken"] for d in alone for b in d["branches"]))
+
+    def test_samples(self):
+        both, alone = self.check([self.record(f"{n}.rec", ["--sample", "--for", f"{n}ms"]) for n in (20, 30)])
+        self.assertEqual(both["sampling"]["looks"], sum(d["sampling"]["looks"] for d in alone))
+
+    def test_a_run_in_parts_beside_another(self):
+        self.record("parts", MISSION + ["--passes", "6", "--rotate", "10k"])
+        parts = sorted(os.path.join(self.dir, f) for f in os.listdir(self.dir) if f.startswith("parts."))
+        self.assertGreater(len(parts), 1)
+        both = self.document(self.record("one.rec", MISSION + ["--passes", "1"]), *parts)
+        self.assertEqual(hits(both)["GetNewNode"], 7000)
+
+    def test_what_does_not_belong_together_is_refused(self):
+        one = self.record("one.rec", MISSION + ["--passes", "1", "-o", self.path("one.prf")])
+        report = lambda *files: run(["report", *files], cwd=self.dir)  # noqa: E731
+        other = self.record("other.rec", ["--for", "5ms"], IRQDEMO)
+        self.assert_fails(report(one, other), 2, "different builds", "one build")
+        other = self.record("counter.rec", MISSION + ["--passes", "1", "--c2", "none"])
+        self.assert_fails(report(one, other), 2, "counted different things", "--c1 and --c2")
+        other = self.record("samples.rec", ["--sample", "--for", "5ms"])
+        self.assert_fails(report(one, other), 2, "a trace and samples", "traces with traces")
+        self.assert_fails(report(one, self.path("one.prf")), 2, "one.prf is a .prf file", "recordings only")
+        self.assert_fails(report(self.path("one.prf"), one), 2, "one.prf is a .prf file", "or recordings")
+        shutil.copy(one, self.path("copy.rec"))
+        self.assertEqual(hits(self.document(one, self.path("copy.rec")))["GetNewNode"], 2000)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+#include "tests/profiler/watch_sums.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((format(printf, 2, 3))) static void wrong(struct watch_sums *w, const char *fmt, ...)
+{
+    va_list ap;
+    if (*w->wrong)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(w->wrong, sizeof w->wrong, fmt, ap);
+    va_end(ap);
+}
+
+static void grow_nodes(struct watch_sums *w, size_t node)
+{
+    if (node < w->nnodes)
+        return;
+    size_t n = 2 * node + 16;
+    w->step = realloc(w->step, n * sizeof *w->step);
+    w->run = realloc(w->run, n * sizeof *w->run);
+    if (!w->step || !w->run)
+        abort();
+    memset(w->step + w->nnodes, 0, (n - w->nnodes) * sizeof *w->step);
+    memset(w->run + w->nnodes, 0, (n - w->nnodes) * sizeof *w->run);
+    w->nnodes = n;
+}
+
+static void add(struct watch_sum *s, uint64_t c1, uint64_t c2, uint64_t steps)
+{
+    s->c1 += c1;
+    s->c2 += c2;
+    s->steps += steps;
+}
+
+static struct watch_open *find_open(struct watch_sums *w, uint64_t number)
+{
+    for (size_t i = w->nopen; i-- > 0;)
+        if (w->open[i].number == number)
+            return &w->open[i];
+    return NULL;
+}
+
+static void on_step(void *ctx, const struct calltree_step *s)
+{
+    struct watch_sums *w = ctx;
+    grow_nodes(w, s->node);
+    add(&w->total, s->c1, s->c2, 1);
+    add(&w->step[s->node], s->c1, s->c2, 1);
+    if (!s->activation)
+        add(&w->run[s->node], s->c1, s->c2, 0);
+    else if (!find_open(w, s->activation))
+        wrong(w, "a step of activation %llu, which is not open", (unsigned long long)s->activation);
+    w->cycles += s->cycles;
+    w->handler_steps += (s->flags & CALLTREE_STEP_HANDLER) != 0;
+    w->gap_steps += (s->flags & CALLTREE_STEP_GAP) != 0;
+    w->doubtful_steps += (s->flags & CALLTREE_STEP_DOUBTFUL) != 0;
+}
+
+static void on_enter(void *ctx, const struct calltree_activation *a)
+{
+    struct watch_sums *w = ctx;
+    if (w->nopen == w->cap_open) {
+        w->cap_open = 2 * w->cap_open + 16;
+        w->open = realloc(w->open, w->cap_open * sizeof *w->open);
+        if (!w->open)
+            abort();
+    }
+    w->open[w->nopen++] = (struct watch_open){ a->number, a->caller };
+    if (a->number != ++w->entered)
+        wrong(w, "activation %llu is the %lluth", (unsigned long long)a->number,
+              (unsigned long long)w->entered);
+    if (a->caller && !find_open(w, a->caller))
+        wrong(w, "the caller of activation %llu is not open", (unsigned long long)a->number);
+}
+
+static void on_leave(void *ctx, const struct calltree_activation *a)
+{
+    struct watch_sums *w = ctx;
+    struct watch_open *o = find_open(w, a->number);
+    if (!o) {
+        wrong(w, "activation %llu is left and is not open", (unsigned long long)a->number);
+        return;
+    }
+    *o = w->open[--w->nopen];
+    for (size_t i = 0; i < w->nopen; i++)
+        if (w->open[i].caller == a->number && a->left == CALLTREE_LEFT_RETURN)
+            wrong(w, "activation %llu returns before one that it called",
+                  (unsigned long long)a->number);
+    grow_nodes(w, a->node);
+    add(&w->run[a->node], a->c1, a->c2, 0);
+    w->left++;
+    w->whole += calltree_activation_whole(a);
+    if (a->c1_children < a->c1 || a->c2_children < a->c2)
+        wrong(w, "activation %llu has less with what it called than without",
+              (unsigned long long)a->number);
+    const uint32_t c1 = EVENT_HAS_C1;
+    if (calltree_activation_whole(a) && a->in.flags & a->out.flags & c1 &&
+        a->out.c1 - a->in.c1 < a->c1_children)
+        wrong(w, "activation %llu took more than its counters say", (unsigned long long)a->number);
+}
+
+static void on_clear(void *ctx)
+{
+    struct watch_sums *w = ctx;
+    memset(w->step, 0, w->nnodes * sizeof *w->step);
+    memset(w->run, 0, w->nnodes * sizeof *w->run);
+    w->total = (struct watch_sum){ 0 };
+    w->cycles = 0;
+}
+
+void watch_sums_init(struct watch_sums *w)
+{
+    *w = (struct watch_sums){ .watch = { w, on_step, on_enter, on_leave, on_clear } };
+    grow_nodes(w, 0);
+}
+
+void watch_sums_fini(struct watch_sums *w)
+{
+    free(w->step);
+    free(w->run);
+    free(w->open);
+    *w = (struct watch_sums){ 0 };
+}
+
+static bool same(const struct watch_sum *a, const struct watch_sum *b, bool steps)
+{
+    return a->c1 == b->c1 && a->c2 == b->c2 && (!steps || a->steps == b->steps);
+}
+
+const char *watch_sums_check(struct watch_sums *w, struct calltree *t, bool moved)
+{
+    size_t n;
+    const struct calltree_stats *s = calltree_stats(t);
+    calltree_watch_end(t);
+    const struct calltree_node *nodes = calltree_nodes(t, &n);
+    uint64_t steps = 0;
+    grow_nodes(w, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct watch_sum is = { nodes[i].c1, nodes[i].c2, nodes[i].steps };
+        steps += is.steps;
+        if (!same(&w->step[i], &is, true))
+            wrong(
+                w, "node %zu (%llx): steps have %llu %llu in %llu, the tree has %llu %llu in %llu",
+                i, (unsigned long long)nodes[i].addr, (unsigned long long)w->step[i].c1,
+                (unsigned long long)w->step[i].c2, (unsigned long long)w->step[i].steps,
+                (unsigned long long)is.c1, (unsigned long long)is.c2, (unsigned long long)is.steps);
+        if (!moved && !same(&w->run[i], &is, false))
+            wrong(w, "node %zu (%llx): activations have %llu %llu, the tree has %llu %llu", i,
+                  (unsigned long long)nodes[i].addr, (unsigned long long)w->run[i].c1,
+                  (unsigned long long)w->run[i].c2, (unsigned long long)is.c1,
+                  (unsigned long long)is.c2);
+    }
+    const struct watch_sum all = { s->total_c1, s->total_c2, steps };
+    if (!same(&w->total, &all, true))
+        wrong(w, "steps have %llu %llu, the tree has %llu %llu", (unsigned long long)w->total.c1,
+              (unsigned long long)w->total.c2, (unsigned long long)all.c1,
+              (unsigned long long)all.c2);
+    if (w->nopen || w->entered != w->left)
+        wrong(w, "%llu activations began and %llu ended", (unsigned long long)w->entered,
+              (unsigned long long)w->left);
+    return *w->wrong ? w->wrong : NULL;
+}
