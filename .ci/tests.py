@@ -2,13 +2,16 @@
 """What run-tests says around ctest: before it how many tests there are and about how long they take, after it what was skipped and why.
 
 usage: tests.py before BUILD_DIR AT_ONCE [ctest's arguments]
-       tests.py after JUNIT_FILE
+       tests.py few JUNIT_FILE       exits 0 if so few tests failed that to run them again alone tells something
+       tests.py after JUNIT_FILE [JUNIT_FILE of those that ran again alone]
 """
 import json
 import os
 import subprocess
 import sys
 import xml.etree.ElementTree as xml
+
+MOST_ALONE = 10
 
 
 def known_seconds(build):
@@ -59,23 +62,48 @@ def reason(case):
     return lines[0].split("skipped", 1)[1].strip(" :'\"")
 
 
-def after(junit):
+def cases_of(junit):
+    """The test cases of a result file; none where ctest wrote no file."""
     try:
-        cases = xml.parse(junit).getroot().iter("testcase")
+        return list(xml.parse(junit).getroot().iter("testcase"))
     except (OSError, xml.ParseError):
-        return
+        return []
+
+
+def failed(junit):
+    return [case.get("name") for case in cases_of(junit) if case.get("status") == "fail"]
+
+
+def few(junit):
+    """More than ten are no accident, and would take long one by one."""
+    names = failed(junit)
+    if 0 < len(names) <= MOST_ALONE:
+        print(f"\n{len(names)} failed; once more, with nothing beside: {', '.join(names)}", flush=True)
+        return True
+    return False
+
+
+def after(junit, junit_alone):
     why = {}
-    for case in cases:
+    for case in cases_of(junit):
         if case.find("skipped") is not None or case.get("status") == "notrun":
             why.setdefault(reason(case), []).append(case.get("name"))
     if why:
         print("\nSkipped, and why:")
     for text, names in sorted(why.items()):
         print(f"  {text}: {', '.join(names)}")
+    still = failed(junit_alone)
+    ran = {case.get("name") for case in cases_of(junit_alone)}
+    for text, names in (("Failed beside others, passed alone; to be mended", [n for n in failed(junit) if n in ran and n not in still]),
+                        ("Failed", [n for n in failed(junit) if n in still or n not in ran])):
+        if names:
+            print(f"\n{text}: {', '.join(names)}")
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "before":
         before(sys.argv[2], int(sys.argv[3]), sys.argv[4:])
+    elif sys.argv[1] == "few":
+        sys.exit(not few(sys.argv[2]))
     else:
-        after(sys.argv[2])
+        after(sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else "")
