@@ -6,13 +6,12 @@
 #include "gdbstub/stub.h"
 #include "targets/gdb_kinds.h"
 
-/* "TYPE,ADDR,KIND"; conditions and commands are not claimed in qSupported and refused. False after
- * a reply. */
-static bool parse_bp(struct session *s, const char *p, struct breakpoint *bp)
+/* "TYPE,ADDR,KIND"; *rest is what follows. False after a reply. */
+static bool parse_bp(struct session *s, const char *p, struct breakpoint *bp, const char **rest)
 {
     uint64_t type, len;
     if (!rsp_number(&p, &type) || *p++ != ',' || !rsp_number(&p, &bp->addr) || *p++ != ',' ||
-        !rsp_number(&p, &len) || *p) {
+        !rsp_number(&p, &len) || (*p && *p != ';')) {
         reply_usage(s, "type,address,kind expected");
         return false;
     }
@@ -21,6 +20,7 @@ static bool parse_bp(struct session *s, const char *p, struct breakpoint *bp)
         return false;
     }
     bp->len = (unsigned)len;
+    *rest = p;
     struct err err;
     if (bp->kind <= BP_HARD && len != s->stub->ops->bp_size)
         err_set(&err, ERR_USAGE, "", "breakpoints here have kind %u, not %llu",
@@ -44,19 +44,37 @@ static void refuse_bp(struct session *s, enum bp_kind kind, const struct err *er
     reply_err(s, &named, true);
 }
 
+/* Conditions and commands. Only breakpoints have them; GDB looks at watched values itself. */
+static int parse_actions(const struct session *s, const char *p, struct breakpoint *bp,
+                         struct err *err)
+{
+    if (*p && bp->kind > BP_HARD)
+        return err_set(err, ERR_USAGE, "", "conditions of a watchpoint are GDB's");
+    int ret = actions_parse(p, &bp->actions, err);
+    if (ret >= 0 && bp->actions.commands && s->non_stop)
+        return err_set(err, ERR_STATE, "set dprintf-style gdb",
+                       "in non-stop mode GDB takes no text while the program runs");
+    return ret;
+}
+
 void cmd_insert_bp(struct session *s, char *args, size_t len)
 {
     struct breakpoint bp = { 0 };
+    const char *rest;
     struct err err;
     (void)len;
-    if (!parse_bp(s, args, &bp))
+    if (!parse_bp(s, args, &bp, &rest))
         return;
-    if (stub_insert(s->stub, &bp, &err) >= 0) {
+    int ret = parse_actions(s, rest, &bp, &err);
+    if (ret >= 0)
+        ret = stub_insert(s->stub, &bp, &err);
+    if (ret >= 0) {
         if (s->stub->failed_request == refused)
             s->stub->failure.code = ERR_OK; /* what prevented it does not any more */
         reply_ok(s);
         return;
     }
+    actions_fini(&bp.actions);
     if (bp.kind != BP_HARD)
         session_keep_failure(s, refused, &err);
     refuse_bp(s, bp.kind, &err);
@@ -65,11 +83,14 @@ void cmd_insert_bp(struct session *s, char *args, size_t len)
 void cmd_remove_bp(struct session *s, char *args, size_t len)
 {
     struct breakpoint bp = { 0 };
+    const char *rest;
     struct err err;
     (void)len;
-    if (!parse_bp(s, args, &bp))
+    if (!parse_bp(s, args, &bp, &rest))
         return;
-    if (stub_remove(s->stub, &bp, &err) < 0)
+    if (*rest)
+        reply_usage(s, "type,address,kind expected");
+    else if (stub_remove(s->stub, &bp, &err) < 0)
         reply_err(s, &err, true);
     else
         reply_ok(s);

@@ -28,7 +28,7 @@ void cmd_supported(struct session *s, char *args, size_t len)
     reply_printf(
         s,
         "PacketSize=%x;QStartNoAckMode+;QNonStop+;vContSupported+;swbreak+;hwbreak+;error-message+;"
-        "binary-upload+;qXfer:features:read+",
+        "binary-upload+;ConditionalBreakpoints+;BreakpointCommands+;qXfer:features:read+",
         (unsigned)GDBSTUB_PACKET_SIZE);
     if (s->stub->ops->memory_map)
         reply_printf(s, ";qXfer:memory-map:read+");

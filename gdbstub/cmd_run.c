@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gdbstub/commands.h"
+#include "gdbstub/hits.h"
 #include "gdbstub/leave.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stop_reply.h"
@@ -159,7 +160,7 @@ static int let_go(struct session *s, const struct resume *how, struct err *err)
             return ret;
         return 1;
     }
-    if (stub_meets_breakpoint(stub, how))
+    if (hits_at_once(stub, how))
         return 1;
     return stub_resume(stub, how, err);
 }
@@ -179,6 +180,7 @@ static void resume_for(struct session *s, const struct resume *how)
     else
         session_event(s, SESSION_ON_RESUME);
     session_say_failure(s);
+    hits_tell(s->stub);
     for (struct session *each = s->stub->sessions; each && ret > 0; each = each->next)
         stop_reply_tell(each);
 }

@@ -8,6 +8,7 @@
 
 #include "gdbstub/commands.h"
 #include "gdbstub/fileio.h"
+#include "gdbstub/hits.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stop_reply.h"
 #include "gdbstub/stub.h"
@@ -145,7 +146,7 @@ static void finish_call(struct session *s, int64_t result, int32_t error, bool i
     stub->last_stop.reason = STOP_NONE;
     interrupted = interrupted || s->state == SESSION_INTERRUPTED || stub->purpose == HALT_USER;
     if (ret >= 0 && !interrupted && stub->last_resume.kind != RESUME_STEP)
-        ret = stub_go_on(stub, &err);
+        ret = hits_go_on(stub, &err);
     else if (ret >= 0)
         ret = 0;
     if (ret > 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gdbstub/fileio.h"
+#include "gdbstub/hits.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stop_reply.h"
 #include "gdbstub/stub.h"
@@ -28,7 +29,7 @@ static bool finish_snapshot(struct stub *stub, const struct target_stop *stop)
     /* What was read stays readable while the program runs on. */
     uint8_t seen[sizeof stub->reg_state];
     memcpy(seen, stub->reg_state, sizeof seen);
-    int ret = stub_go_on(stub, &err);
+    int ret = hits_go_on(stub, &err);
     if (ret > 0) {
         memcpy(stub->reg_state, seen, sizeof seen);
         stub->regs_complete = true;
@@ -54,7 +55,7 @@ static bool handle_syscall(struct stub *stub, const struct target_stop *stop)
     }
     if (stub->purpose == HALT_USER || stub->last_resume.kind == RESUME_STEP)
         return false;
-    return stub_go_on(stub, &err) > 0;
+    return hits_go_on(stub, &err) > 0;
 }
 
 /* A board's start-up, before its program begins, need not come to a certain place: calls of the
@@ -114,7 +115,7 @@ static bool goes_on_without_them(struct stub *stub, const struct target_stop *st
     if (!stub->withdraws)
         return false;
     stub->withdraws = stub_settle_breakpoints(stub, &err) < 0;
-    return (asked || theirs) && stub_go_on(stub, &err) > 0;
+    return (asked || theirs) && hits_go_on(stub, &err) > 0;
 }
 
 void stub_stopped(struct stub *stub, const struct target_stop *stop)
@@ -122,7 +123,7 @@ void stub_stopped(struct stub *stub, const struct target_stop *stop)
     stub_forget_regs(stub);
     stub->trouble.code = ERR_OK;
     stub->last_stop = *stop;
-    if (goes_on_without_them(stub, stop))
+    if (goes_on_without_them(stub, stop) || hits_pass(stub))
         return;
     if (start_up_is_over(stub, stop))
         begin_program(stub, stop);

@@ -256,5 +256,8 @@ void stub_free(struct stub *stub)
         stub->controller = NULL; /* the target may be closed by now */
         session_close(stub->sessions);
     }
+    for (size_t i = 0; i < stub->nbps; i++)
+        actions_fini(&stub->bps[i].actions);
+    buffer_fini(&stub->kept_text);
     free(stub);
 }

@@ -2,6 +2,7 @@
 #ifndef GDBSTUB_STATE_H
 #define GDBSTUB_STATE_H
 
+#include "gdbstub/actions.h"
 #include "gdbstub/gdbstub.h"
 #include "gdbstub/rsp.h"
 #include "gdbstub/session_state.h"
@@ -17,7 +18,8 @@ enum {
     MAX_RESENDS = 8,
     START_UP_NS = 20000000,  /* a board's own start-up gets this long before `run` halts it */
     HALT_PATIENCE_MS = 3000, /* until the user is told that a halt takes long */
-    SILENCE_MS = 3000,       /* a controller in the middle of something gives way after that */
+    KEPT_TEXT_BYTES = 8192,
+    SILENCE_MS = 3000, /* a controller in the middle of something gives way after that */
 };
 
 /* ---- shared by all sessions ---- */
@@ -29,6 +31,7 @@ struct breakpoint {
     uint64_t addr;
     unsigned len;
     bool leaving; /* GDB has removed it; the target has it until it goes on */
+    struct actions actions;
 };
 
 struct stub {
@@ -61,6 +64,7 @@ struct stub {
     /* the failure of something that GDB asked for, not on its console yet; code ERR_OK: none */
     struct err failure;
     const char *failed_request; /* "download": static */
+    struct buffer kept_text;    /* what commands have printed and GDB cannot take yet */
     bool fileio;                /* host I/O requests go to GDB */
     bool semihosting;           /* exits are noticed */
 };

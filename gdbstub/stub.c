@@ -15,6 +15,7 @@ int stub_new(const struct stub_config *cfg, struct stub **out, struct err *err)
     stub->cfg = *cfg;
     stub->t = cfg->target;
     stub->purpose = HALT_NONE;
+    stub->kept_text.most = KEPT_TEXT_BYTES;
     stub->ops = ops;
     while (stub->nregs < ops->nregs && !ops->regs[stub->nregs].hidden) {
         unsigned bytes = ops->regs[stub->nregs].bytes;
@@ -74,41 +75,26 @@ int stub_write_pc(struct stub *stub, uint64_t pc, struct err *err)
     return stub_write_reg(stub, stub->ops->pc_reg, value, err);
 }
 
-static bool read_pc(struct stub *stub, uint64_t *pc)
+uint64_t stub_reg_number(const struct stub *stub, unsigned n)
+{
+    const uint8_t *value = stub->regs + stub->reg_offset[n];
+    size_t bytes = stub->ops->regs[n].bytes;
+    uint64_t number = 0;
+    for (size_t i = 0; i < MIN(bytes, 8u); i++)
+        number |= (uint64_t)value[stub->t->big_endian ? bytes - 1 - i : i] << (8 * i);
+    return number;
+}
+
+bool stub_read_pc(struct stub *stub, uint64_t *pc)
 {
     unsigned n = stub->ops->pc_reg;
     if (stub_read_reg(stub, n, NULL) < 0 || stub->reg_state[n] != REG_VALID)
         return false;
-    const uint8_t *value = stub->regs + stub->reg_offset[n];
-    size_t bytes = MIN(stub->ops->regs[n].bytes, 8u);
-    *pc = 0;
-    for (size_t i = 0; i < bytes; i++)
-        *pc |= (uint64_t)value[stub->t->big_endian ? bytes - 1 - i : i] << (8 * i);
+    *pc = stub_reg_number(stub, n);
     return true;
 }
 
 /* ---- running ---- */
-
-/* GDB takes breakpoints away before it steps over one, so a breakpoint where the program is to go
- * on has to stop it at once (a `jump` to it). Drivers step over it instead, which is what everybody
- * else wants. */
-bool stub_meets_breakpoint(struct stub *stub, const struct resume *how)
-{
-    uint64_t pc = how->pc;
-    const struct breakpoint *hit = NULL;
-    if (stub->nbps == 0 || (!how->set_pc && !read_pc(stub, &pc)))
-        return false;
-    for (size_t i = 0; i < stub->nbps && !hit; i++)
-        if (stub->bps[i].kind <= BP_HARD && !stub->bps[i].leaving &&
-            stub->ops->canonical(stub->bps[i].addr) == stub->ops->canonical(pc))
-            hit = &stub->bps[i];
-    if (!hit || (how->set_pc && stub_write_pc(stub, pc, NULL) < 0))
-        return false;
-    stub->last_stop = (struct target_stop){
-        .reason = hit->kind == BP_SOFT ? STOP_SWBREAK : STOP_HWBREAK, .pc = pc, .signal = 5
-    };
-    return true;
-}
 
 int stub_interrupt_at_once(struct stub *stub, const struct resume *how, struct err *err)
 {
@@ -118,7 +104,7 @@ int stub_interrupt_at_once(struct stub *stub, const struct resume *how, struct e
         ret = stub_write_pc(stub, pc, err);
     if (ret < 0)
         return ret;
-    if (!how->set_pc && !read_pc(stub, &pc))
+    if (!how->set_pc && !stub_read_pc(stub, &pc))
         pc = 0;
     stub->last_stop = (struct target_stop){ .reason = STOP_REQUEST, .pc = pc, .signal = 2 };
     return 0;
@@ -141,19 +127,6 @@ int stub_resume(struct stub *stub, const struct resume *how, struct err *err)
     stub->last_resume = *how;
     stub->last_resume.set_pc = false; /* it is for the first time only */
     return stub->ops->resume(stub->t, how, err);
-}
-
-int stub_go_on(struct stub *stub, struct err *err)
-{
-    struct resume how = stub->last_resume;
-    if (stub_meets_breakpoint(stub, &how))
-        return 0;
-    int ret = stub_resume(stub, &how, err);
-    if (ret >= 0 && stub->purpose == HALT_SNAPSHOT) /* the stop was another one */
-        ret = stub->ops->halt(stub->t, err);
-    if (ret < 0)
-        return ret;
-    return 1;
 }
 
 int stub_halt(struct stub *stub, struct err *err)
@@ -213,11 +186,13 @@ static int insert_new(struct stub *stub, const struct breakpoint *bp, struct err
     return ret;
 }
 
-int stub_insert(struct stub *stub, const struct breakpoint *bp, struct err *err)
+int stub_insert(struct stub *stub, struct breakpoint *bp, struct err *err)
 {
     struct breakpoint *b = find_bp(stub, bp);
     if (b) {
         b->leaving = false;
+        actions_fini(&b->actions);
+        b->actions = bp->actions;
         return 0;
     }
     if (stub->nbps == GDBSTUB_MAX_BREAKPOINTS && stub_settle_breakpoints(stub, err) <= 0)
@@ -254,6 +229,7 @@ int stub_settle_breakpoints(struct stub *stub, struct err *err)
         int ret = stub->ops->remove_bp(stub->t, b->kind, b->addr, b->len, err);
         if (ret < 0)
             return err_prefix(err, ret, "remove breakpoint");
+        actions_fini(&b->actions);
         *b = stub->bps[--stub->nbps];
         removed++;
     }

@@ -17,6 +17,13 @@ void stub_forget_regs(struct stub *stub);
  * without a register becomes REG_ABSENT, and that is no failure. */
 int stub_read_reg(struct stub *stub, unsigned n, struct err *err);
 
+/* stub_reg_number - the value of a register that is REG_VALID, as a number; of its low 64 bits if
+ * it has more. */
+uint64_t stub_reg_number(const struct stub *stub, unsigned n);
+
+/* stub_read_pc - PC of a halted target as a number; false if it cannot be read. */
+bool stub_read_pc(struct stub *stub, uint64_t *pc);
+
 /* stub_write_reg - value has regs[n].bytes bytes in the target's byte order. Other registers may be
  * views of the same place, so all are read again afterwards. */
 int stub_write_reg(struct stub *stub, unsigned n, const uint8_t *value, struct err *err);
@@ -29,21 +36,12 @@ int stub_write_pc(struct stub *stub, uint64_t pc, struct err *err);
 /* stub_running - the target runs, as far as its driver knows. */
 bool stub_running(const struct stub *stub);
 
-/* stub_meets_breakpoint - a resume as in *how would begin at a breakpoint of GDB's, which stops the
- * program at once. Then the stop is in last_stop, and the target was not touched but for PC. */
-bool stub_meets_breakpoint(struct stub *stub, const struct resume *how);
-
 /* stub_interrupt_at_once - takes the place of a resume that a queued Ctrl-C ends at once: the stop
  * is in last_stop, and the target was not touched but for PC. */
 int stub_interrupt_at_once(struct stub *stub, const struct resume *how, struct err *err);
 
 /* stub_resume - lets the target go. Breakpoints that GDB has removed leave it before. */
 int stub_resume(struct stub *stub, const struct resume *how, struct err *err);
-
-/* stub_go_on - repeats the last resume, after a stop that nobody was to see. If an observer still
- * waits for registers, the halt for it is asked for again. Returns 1 when it runs, 0 when it stays
- * at a breakpoint (in last_stop). */
-int stub_go_on(struct stub *stub, struct err *err);
 
 /* stub_halt - asks for a halt for a user; stub_stopped() is called when it stands. */
 int stub_halt(struct stub *stub, struct err *err);
@@ -59,9 +57,11 @@ void stub_program_begins(struct stub *stub, uint64_t pc);
 
 /* ---- breakpoints ---- */
 
-/* stub_insert, stub_remove - as GDB asks; both may be repeated. A breakpoint that is removed while
+/* stub_insert, stub_remove - as GDB asks; both may be repeated. stub_insert takes the actions from
+ * *bp, in place of those that the same breakpoint had; after a failure they are still the caller's.
+ * A breakpoint that is removed while
  * the target stands stays in it until it goes on. */
-int stub_insert(struct stub *stub, const struct breakpoint *bp, struct err *err);
+int stub_insert(struct stub *stub, struct breakpoint *bp, struct err *err);
 int stub_remove(struct stub *stub, const struct breakpoint *bp, struct err *err);
 
 /* stub_settle_breakpoints - takes those out of the target that GDB has removed; returns how many.

@@ -27,7 +27,7 @@ static const struct script scripts[] = {
       {
           { "qSupported:multiprocess+;swbreak+;hwbreak+;vContSupported+",
             "PacketSize=10000;QStartNoAckMode+;QNonStop+;vContSupported+;swbreak+;hwbreak+;error-"
-            "message+;binary-upload+;"
+            "message+;binary-upload+;ConditionalBreakpoints+;BreakpointCommands+;"
             "qXfer:features:read+;qXfer:memory-map:read+" },
           { "vCont?", "vCont;c;C;s;S;t;r" },
           { "vMustReplyEmpty", "" },
@@ -134,7 +134,7 @@ static const struct script scripts[] = {
       {
           { "qSupported:swbreak+;hwbreak+",
             "PacketSize=10000;QStartNoAckMode+;QNonStop+;vContSupported+;swbreak+;hwbreak+;error-"
-            "message+;binary-upload+;"
+            "message+;binary-upload+;ConditionalBreakpoints+;BreakpointCommands+;"
             "qXfer:features:read+;qXfer:memory-map:read+" },
           { "Z0,1006,2", "OK" },
           { "vCont;c:1", STOP_AT("05", "06100000", "swbreak:;") },

@@ -128,6 +128,45 @@ def scripted(opened, commands, patterns):
             raise RuntimeError("no %r, in this order, in:\n%s\n%s" % (missing, text, board.text()))
 
 
+def evaluated_alike(probeprof, gdb, begin, place, end, expressions, options=()):
+    """Each expression has the same value in a dprintf of the bridge's and in one of GDB's, and as a condition; GDB hears of no stop for the former.
+
+    begin: commands that bring the program before `place`; it comes to `end` behind it
+    """
+    def values(style):
+        with session(probeprof, *options, gdb=gdb) as (board, one):
+            for line in ["target remote " + board.socket, *begin, "set dprintf-style " + style]:
+                one.command(line)
+            for i, (text, conversion) in enumerate(expressions):
+                answer = one.command('dprintf %s,"<%d:%s>\\n",%s' % (place, i, conversion, text))
+                if "Dprintf" not in answer:
+                    raise RuntimeError("%s: %s" % (text, answer))
+            one.command("break " + end)
+            one.command("set debug remote 1")
+            out = one.command("continue")
+            sent = len(re.findall(r"Sending packet: \$(?:vCont;c|c#)", out))
+            found = dict(re.findall(r"<(\d+):(.*?)>\n", re.sub(r"\[remote\].*\n", "", out)))
+            return [found.get(str(i)) for i in range(len(expressions))], sent, out
+
+    (ours, resumes, log), (theirs, _, _) = values("agent"), values("gdb")
+    for (text, _), a, b in zip(expressions, ours, theirs):
+        if a is None or a != b:
+            raise RuntimeError("%s is %s here, %s in GDB\n%s" % (text, a, b, log))
+    if resumes != 1:
+        raise RuntimeError("GDB resumed %d times:\n%s" % (resumes, log))
+    with session(probeprof, *options, gdb=gdb) as (board, one):
+        for line in ["target remote " + board.socket, *begin, "break " + end]:
+            one.command(line)
+        wanted = []
+        for (text, conversion), value in zip(expressions, theirs):
+            if conversion == "%ld":
+                one.command("break %s if (%s) != %s" % (place, text, value))  # never
+                wanted.append("(%s) == %s" % (text, value))
+        out = one.command("continue")
+        if "Breakpoint" not in out or place.lstrip("*") in out.splitlines()[-3:]:
+            raise RuntimeError("a condition is true: " + out)
+
+
 def interrupt_thrice(gdb, counter):
     """Continues and stops by Ctrl-C three times; the program's counter, an expression, grows between."""
     counts = []

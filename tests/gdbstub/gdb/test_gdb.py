@@ -289,6 +289,33 @@ def watched_while_profiling(probeprof):
         raise RuntimeError("%r, %r" % (hits, document["coverage"]))
 
 
+# What GDB compiles for the bridge: values in all sizes, operators, memory, registers, locals, formats.
+EXPRESSIONS = [
+    ("counter", "%d"), ("a", "%ld"), ("b", "%ld"), ("sum", "%ld"), ("a - b", "%ld"), ("-7 / b", "%ld"), ("-7 % b", "%ld"), ("7u / b", "%lu"),
+    ("(unsigned)-7 % 10", "%lu"), ("a << 5 | b", "%ld"), ("-256 >> 3", "%ld"), ("~a", "%ld"), ("!a", "%ld"), ("a && b", "%ld"),
+    ("a == 3 || b == 3", "%ld"), ("a < b ? 11 : 12", "%ld"), ("(char)(a - 200)", "%ld"), ("(unsigned char)(a - 200)", "%lu"), ("(short)70000", "%ld"),
+    ("place.x * place.y", "%ld"), ("text[3]", "%c"), ("&text[0]", "%s"), ("&text[2]", "%s"), ("&place", "%p"), ("*(unsigned short *)&place", "%lu"),
+    ("*(long long *)&place", "%llx"), ("(long long)-1", "%lld"), ("(long long)a << 40", "%lld"), ("$pc", "%lx"), ("$r15", "%lx"), ("$r14", "%lu"),
+    ("$r4", "%08x"), ("a ^ 0xff", "%#6x"), ("a", "%-8d"), ("sizeof(place)", "%lu"), ("&place.y - &place.x", "%ld"), ("a > -1", "%ld"),
+    ("4294967295u > a", "%ld"), ("(unsigned)a < (unsigned)-1", "%ld")]
+
+
+def conditions(probeprof):
+    """What the bridge evaluates has GDB's own values; a Ctrl-C gets through stops that are not wanted."""
+    gdb_session.evaluated_alike(probeprof, Gdb, ["load", "break main", "continue", "delete"], "calls.c:13", "factorial", EXPRESSIONS)
+    with session(probeprof) as (board, gdb):
+        for line in ("target remote " + board.socket, "load", "break main", "continue", "set var asked = 1", "delete", "break bump if counter < 0"):
+            gdb.command(line)
+        interrupt_thrice(gdb, "counter")
+        gdb.command("delete")
+        gdb.command("set dprintf-style agent")
+        gdb.command("dprintf bump,\"counter %d\\n\", counter")
+        out = gdb.command("break spin if counter > 0 && counter % 100 == 99") + gdb.command("continue")
+        counts = [int(n) for n in re.findall(r"counter (\d+)\n", out)]
+        if "spin ()" not in out or not counts or counts != list(range(counts[0], counts[-1] + 1)) or counts[-1] % 100 != 98:
+            raise RuntimeError("%r in %s" % (counts, out))
+
+
 def main():
     if not shutil.which("gdb-multiarch"):
         print("skipped: no gdb-multiarch")
@@ -304,7 +331,8 @@ def main():
               ("resets while profiling", lambda: resets_while_profiling(probeprof)),
               ("watchpoints while profiling", lambda: watched_while_profiling(probeprof)),
               ("non-stop", lambda: non_stop(probeprof)), ("file I/O", lambda: file_io(probeprof)),
-              ("reading while it runs", lambda: read_while_running(probeprof))]
+              ("reading while it runs", lambda: read_while_running(probeprof)),
+              ("conditions: as GDB evaluates", lambda: conditions(probeprof))]
     return run_cases(cases, wanted)
 
 

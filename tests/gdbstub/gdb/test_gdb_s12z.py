@@ -4,6 +4,7 @@
 usage: test_gdb_s12z.py PROBEPROF [CASE...]     exit 0 all passed, 1 a failure, 77 without a gdb that knows s12z
 That gdb is built by ../build_s12z_gdb.sh; S12Z_GDB=FILE names another one.
 """
+import contextlib
 import os
 import re
 import shutil
@@ -218,6 +219,23 @@ def other_parts(probeprof):
             expect(text, words + [r"\.text.*matched"])
 
 
+# The program has no types, and GDB compiles nothing with the name of something of none. Memory is big endian, registers have 8 to 24 bits.
+EXPRESSIONS = [
+    ("*(long *)@rounds", "%ld"), ("*(short *)@angle", "%ld"), ("*(unsigned short *)@angle", "%lu"), ("*(char *)@noise", "%ld"),
+    ("*(long long *)@noise", "%llx"), ("*(unsigned char *)@noise + 1", "%lu"), ("$d0", "%ld"), ("$d2", "%ld"), ("$d6", "%lx"), ("$x", "%lx"), ("$y", "%lx"),
+    ("$s", "%lx"), ("$p", "%lx"), ("$ccw", "%lx"), ("*(short *)@speed * -3 / 7", "%ld"), ("*(long *)@noise >> 5", "%ld"), ("*(long *)@noise % 1000", "%ld"),
+    ("*(long *)@rounds == 0 && *(char *)@noise != 0", "%ld")]
+
+
+def conditions(probeprof):
+    """What the bridge evaluates has GDB's own values."""
+    with contextlib.closing(Gdb()) as gdb:
+        def address(name):
+            return re.search(r"= (0x\w+)", gdb.command("print/x (long)&%s" % name.group(1))).group(1)
+        expressions = [(re.sub(r"@(\w+)", address, text), conversion) for text, conversion in EXPRESSIONS]
+    gdb_session.evaluated_alike(probeprof, Gdb, ["load", "break control_loop", "continue", "delete"], "*regulate", "*commutate", expressions, ("--probe", PART))
+
+
 def main():
     found = subprocess.run([os.path.join(HERE, "../build_s12z_gdb.sh"), "--find"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if found.returncode:
@@ -231,7 +249,8 @@ def main():
               ("a download broken off", lambda: broken_download(probeprof)),
               ("a program that would lock the part", lambda: security_byte(probeprof)), ("a secured part", lambda: secured(probeprof)),
               ("breakpoints while profiling", lambda: while_profiling(probeprof)), ("other parts", lambda: other_parts(probeprof)),
-              ("resets while profiling", lambda: resets_while_profiling(probeprof))]
+              ("resets while profiling", lambda: resets_while_profiling(probeprof)),
+              ("conditions: as GDB evaluates", lambda: conditions(probeprof))]
     return run_cases(cases, sys.argv[2:])
 
 
