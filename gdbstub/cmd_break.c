@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "gdbstub/commands.h"
+#include "gdbstub/moment.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stub.h"
 #include "targets/gdb_kinds.h"
@@ -67,7 +68,7 @@ void cmd_insert_bp(struct session *s, char *args, size_t len)
         return;
     int ret = parse_actions(s, rest, &bp, &err);
     if (ret >= 0)
-        ret = stub_insert(s->stub, &bp, &err);
+        ret = moment_insert(s->stub, &bp, &err);
     if (ret >= 0) {
         if (s->stub->failed_request == refused)
             s->stub->failure.code = ERR_OK; /* what prevented it does not any more */
@@ -90,7 +91,7 @@ void cmd_remove_bp(struct session *s, char *args, size_t len)
         return;
     if (*rest)
         reply_usage(s, "type,address,kind expected");
-    else if (stub_remove(s->stub, &bp, &err) < 0)
+    else if (moment_remove(s->stub, &bp, &err) < 0)
         reply_err(s, &err, true);
     else
         reply_ok(s);

@@ -1,23 +1,12 @@
 #include "gdbstub/leave.h"
 
+#include "gdbstub/moment.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stub.h"
 #include "probe/base/choice.h"
 #include "probe/base/util.h"
 
-enum { LOOK_NS = 10000000, LOOKS = 100 };
 #define AGAIN_NS UINT64_C(1000000000)
-
-/* Halts a target that runs. Returns 1 with *stop, or a failure. */
-static int halt_for_a_moment(struct stub *stub, struct target_stop *stop, struct err *err)
-{
-    int ret = stub->ops->halt(stub->t, err);
-    for (int i = 0; i < LOOKS && ret == 0; i++)
-        ret = stub->ops->poll(stub->t, LOOK_NS, stop, err);
-    if (ret == 0)
-        ret = err_set(err, ERR_TIMEOUT, "", "it does not halt");
-    return ret;
-}
 
 /* Whether the halt was ours, or by a breakpoint that is gone now: nobody is to be notified. */
 static bool is_nobodys(const struct target_stop *stop)
@@ -51,7 +40,7 @@ static int take_out(struct stub *stub, bool goes_on, struct err *err)
         return 0;
     int ret = 0;
     if (ran)
-        ret = halt_for_a_moment(stub, &stop, err);
+        ret = moment_halt(stub, &stop, err);
     if (ret >= 0)
         ret = stub_settle_breakpoints(stub, err);
     stub->withdraws = ret < 0;

@@ -193,13 +193,16 @@ int stub_insert(struct stub *stub, struct breakpoint *bp, struct err *err)
         b->leaving = false;
         actions_fini(&b->actions);
         b->actions = bp->actions;
+        bp->actions = (struct actions){ 0 };
         return 0;
     }
     if (stub->nbps == GDBSTUB_MAX_BREAKPOINTS && stub_settle_breakpoints(stub, err) <= 0)
         return err_set(err, ERR_RESOURCE, "delete some", "%zu breakpoints are set", stub->nbps);
     int ret = insert_new(stub, bp, err);
-    if (ret >= 0)
-        stub->bps[stub->nbps++] = *bp;
+    if (ret < 0)
+        return ret;
+    stub->bps[stub->nbps++] = *bp;
+    bp->actions = (struct actions){ 0 };
     return ret;
 }
 

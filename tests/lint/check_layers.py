@@ -61,7 +61,7 @@ STAIRS = {
               "pdo_sr", "pdo_vcd", "pdo_file", "pdo_sigrok_load", "pdo_sigrok_device", "pdo_sigrok",
               "sim_bdc", "sim_serial", "sim", "drivers", "adapter", "probe", "link", "jtag_chain", "jtag_chain_wrap"],
     "gdbstub": ["rsp", "agent_printf", "agent_expr", "actions", "session_state", "reply", "stub", "hits", "stop_reply", "fileio", "news",
-                "leave", "cmd_break", "cmd_mem", "cmd_monitor", "cmd_query", "cmd_regs", "cmd_run", "packets", "session"],
+                "moment", "leave", "cmd_break", "cmd_mem", "cmd_monitor", "cmd_query", "cmd_regs", "cmd_run", "packets", "session"],
     "targets/os": ["systems", "tasks"],
     "targets/sh4/driver": ["run_state", "state", "events", "stream_text", "dcip_command", "dcip", "stream", "link", "view", "connect", "clock", "exchange",
                            "agent", "caches", "search", "hudi", "regs", "written", "patch", "channels", "ubc", "mem", "watch", "image", "break", "self_reset", "run", "bl",

@@ -167,6 +167,26 @@ def evaluated_alike(probeprof, gdb, begin, place, end, expressions, options=()):
             raise RuntimeError("a condition is true: " + out)
 
 
+def set_while_running(opened, begin, place, elsewhere):
+    """A breakpoint that is set while the program runs is met; one where it does not come can be set and deleted, and it runs on."""
+    with opened as (board, gdb):
+        for line in ["set non-stop on", "target remote " + board.socket]:
+            gdb.command(line)
+        gdb.send("interrupt")
+        gdb.wait("stopped|SIGINT|signal 0")
+        for line in [*begin, "delete", "continue &"]:
+            gdb.command(line)
+        for _ in range(2):
+            gdb.send("break " + place)
+            text = gdb.wait(r"hit Breakpoint \d+|Breakpoint \d+, |rror|annot|failed")
+            if ", " not in text and "hit" not in text:
+                raise RuntimeError(text)
+            for line in "delete", "continue &", "break " + elsewhere, "delete":
+                gdb.command(line)
+            if "(running)" not in gdb.command("info threads"):
+                raise RuntimeError("it does not run on: " + gdb.command("info threads"))
+
+
 def interrupt_thrice(gdb, counter):
     """Continues and stops by Ctrl-C three times; the program's counter, an expression, grows between."""
     counts = []

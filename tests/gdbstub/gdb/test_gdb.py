@@ -332,7 +332,9 @@ def main():
               ("watchpoints while profiling", lambda: watched_while_profiling(probeprof)),
               ("non-stop", lambda: non_stop(probeprof)), ("file I/O", lambda: file_io(probeprof)),
               ("reading while it runs", lambda: read_while_running(probeprof)),
-              ("conditions: as GDB evaluates", lambda: conditions(probeprof))]
+              ("conditions: as GDB evaluates", lambda: conditions(probeprof)),
+              ("breakpoints while it runs", lambda: gdb_session.set_while_running(
+                  session(probeprof), ["load", "break main", "continue", "set var asked = 1"], "bump", "add"))]
     return run_cases(cases, wanted)
 
 

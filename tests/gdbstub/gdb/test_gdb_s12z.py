@@ -250,7 +250,9 @@ def main():
               ("a program that would lock the part", lambda: security_byte(probeprof)), ("a secured part", lambda: secured(probeprof)),
               ("breakpoints while profiling", lambda: while_profiling(probeprof)), ("other parts", lambda: other_parts(probeprof)),
               ("resets while profiling", lambda: resets_while_profiling(probeprof)),
-              ("conditions: as GDB evaluates", lambda: conditions(probeprof))]
+              ("conditions: as GDB evaluates", lambda: conditions(probeprof)),
+              ("breakpoints while it runs", lambda: gdb_session.set_while_running(
+                  session(probeprof, "--probe", PART), ["load", "break control_loop", "continue"], "*regulate", "*timer_start"))]
     return run_cases(cases, sys.argv[2:])
 
 
