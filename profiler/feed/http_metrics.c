@@ -107,7 +107,7 @@ static void write_functions(const struct metrics *m, const struct feed *feed)
         write_family(m, values[v].name, true, values[v].help);
         for (size_t i = 0; i < n; i++) {
             const struct feed_function *f = top[i];
-            const char *shown = f->is.qualified && *f->is.qualified ? f->is.qualified : f->is.name;
+            const char *shown = profile_shown_name(&f->is);
             const uint64_t value[] = { f->is.hits, f->is.c1, f->is.c2 };
             write_line(
                 m, "probeprof_%s_total{function=\"%s\",address=\"0x%08" PRIx64 "\"} %" PRIu64 "\n",

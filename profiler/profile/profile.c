@@ -368,6 +368,11 @@ int profile_new(struct profile **out, struct err *err)
     return 0;
 }
 
+const char *profile_shown_name(const struct profile_function *f)
+{
+    return f->qualified && *f->qualified ? f->qualified : f->name;
+}
+
 void profile_free(struct profile *p)
 {
     if (!p)

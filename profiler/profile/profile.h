@@ -247,6 +247,9 @@ const struct profile_address *profile_addresses_of(const struct profile *p, size
 /* profile_new - an empty profile for readers of files; 0 or -ERR_NOMEM. */
 int profile_new(struct profile **out, struct err *err);
 
+/* profile_shown_name - the name people see: qualified where others have the same. */
+const char *profile_shown_name(const struct profile_function *f);
+
 /* profile_free - NULL is fine. */
 void profile_free(struct profile *p);
 

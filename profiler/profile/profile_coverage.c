@@ -82,7 +82,7 @@ static bool name_of(struct profile *p, const struct symbols *syms, uint64_t addr
     *out = NULL;
     /* where a function without a name ends is a guess */
     if (fn && (*fn->linkage || fn->low == addr)) {
-        *out = fn->qualified && *fn->qualified ? fn->qualified : fn->name;
+        *out = profile_shown_name(fn);
     } else if (s >= 0) {
         *out = arena_str(&p->arena, symbols_function(syms, (size_t)s)->name);
         return *out != NULL;

@@ -33,7 +33,7 @@ static int refuse_unknown(const struct profile *p, const char *text, struct err 
     char hint[NEAREST_TEXT];
     struct nearest near = { .wanted = text };
     for (size_t i = 0; i < p->nfunctions; i++)
-        nearest_offer(&near, report_shown_name(&p->functions[i]));
+        nearest_offer(&near, profile_shown_name(&p->functions[i]));
     return err_set(
         err, ERR_USAGE,
         nearest_text(&near, "without --callers and --callees all are listed", hint, sizeof hint),

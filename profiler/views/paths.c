@@ -132,7 +132,7 @@ int paths_column(const struct profile *p, unsigned value, struct path_column *ou
 char *paths_name(const struct profile *p, size_t function, const char *reserved, char *buf,
                  size_t n)
 {
-    const char *s = report_shown_name(&p->functions[function]);
+    const char *s = profile_shown_name(&p->functions[function]);
     size_t used = 0;
     while (*s) {
         size_t bytes = text_character(s);

@@ -53,7 +53,7 @@ static int compare_by(const struct profile_function *a, const struct profile_fun
     case REPORT_SORT_C2: return -compare_numbers(a->c2, b->c2);
     case REPORT_SORT_C2_CHILDREN: return -compare_numbers(a->c2_children, b->c2_children);
     case REPORT_SORT_CACHE_LINE: return compare_numbers(a->cache_line, b->cache_line);
-    case REPORT_SORT_NAME: return strcmp(report_shown_name(a), report_shown_name(b));
+    case REPORT_SORT_NAME: return strcmp(profile_shown_name(a), profile_shown_name(b));
     case REPORT_SORT_ADDRESS: return compare_numbers(a->low, b->low);
     default: return -compare_numbers(a->c1, b->c1);
     }
@@ -253,9 +253,9 @@ static bool rows_name(struct rows *r, const struct profile *p)
 {
     r->names = report_names_new(p->nfunctions + r->nnever);
     for (size_t i = 0; r->names && i < p->nfunctions; i++)
-        report_names_set(r->names, i, report_shown_name(&p->functions[i]), p->functions[i].low);
+        report_names_set(r->names, i, profile_shown_name(&p->functions[i]), p->functions[i].low);
     for (size_t i = 0; r->names && i < r->nnever; i++)
-        report_names_set(r->names, p->nfunctions + i, report_shown_name(&r->never[i]),
+        report_names_set(r->names, p->nfunctions + i, profile_shown_name(&r->never[i]),
                          r->never[i].low);
     return r->names != NULL;
 }

@@ -26,7 +26,7 @@ static int compare_counts(uint64_t a, uint64_t b) { return (a < b) - (a > b); }
 static const char *row_name(const struct table *t, const struct calls_row *r)
 {
     if (r->function != CALLS_ITSELF)
-        return report_shown_name(&t->p->functions[r->function]);
+        return profile_shown_name(&t->p->functions[r->function]);
     return t->side == CALLS_CALLERS ? "(begins here)" : "(itself)";
 }
 
@@ -162,7 +162,7 @@ static bool name_all(struct table *t)
 {
     t->names = report_names_new(t->p->nfunctions);
     for (size_t i = 0; t->names && i < t->p->nfunctions; i++)
-        report_names_set(t->names, i, report_shown_name(&t->p->functions[i]),
+        report_names_set(t->names, i, profile_shown_name(&t->p->functions[i]),
                          t->p->functions[i].low);
     return t->names != NULL;
 }
@@ -226,7 +226,7 @@ static int write_side(struct json_writer *j, const struct profile *p, uint32_t f
     if (ret < 0)
         return ret;
     json_write_object(j, false);
-    json_member_string(j, "function", report_shown_name(f));
+    json_member_string(j, "function", profile_shown_name(f));
     write_figures(j, &whole);
     json_write_key(j, "rows");
     json_write_array(j, false);
@@ -235,7 +235,7 @@ static int write_side(struct json_writer *j, const struct profile *p, uint32_t f
         json_write_object(j, true);
         json_member_string(
             j, "function",
-            r->function == CALLS_ITSELF ? NULL : report_shown_name(&p->functions[r->function]));
+            r->function == CALLS_ITSELF ? NULL : profile_shown_name(&p->functions[r->function]));
         write_figures(j, r);
         json_write_end(j);
     }

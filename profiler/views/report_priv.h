@@ -35,8 +35,6 @@ unsigned report_width(const struct report_options *o);
  * statistical profile. */
 bool report_has_counter(const struct profile *p, int i);
 
-/* The name people see: qualified where others have the same. */
-const char *report_shown_name(const struct profile_function *f);
 /* The counter's unit, "" where its name says it already (bus-cycles). */
 const char *report_unit(const struct profile_counter *c);
 

@@ -19,14 +19,9 @@ bool report_has_counter(const struct profile *p, int i)
     return p->info.counter[i].code || p->info.counter[i].name || (i ? p->total_c2 : p->total_c1);
 }
 
-const char *report_shown_name(const struct profile_function *f)
-{
-    return f->qualified && *f->qualified ? f->qualified : f->name;
-}
-
 bool report_wants(const struct report_options *o, const struct profile_function *f)
 {
-    return !o->function || regexec(o->function, report_shown_name(f), 0, NULL, 0) == 0;
+    return !o->function || regexec(o->function, profile_shown_name(f), 0, NULL, 0) == 0;
 }
 
 const char *report_unit(const struct profile_counter *c)

@@ -200,7 +200,7 @@ static bool tree_make(struct tree *t)
     t->wanted = calloc(t->p->nfunctions + 1, sizeof *t->wanted);
     t->names = report_names_new(t->p->nfunctions);
     for (size_t i = 0; t->names && i < t->p->nfunctions; i++)
-        report_names_set(t->names, i, report_shown_name(&t->p->functions[i]),
+        report_names_set(t->names, i, profile_shown_name(&t->p->functions[i]),
                          t->p->functions[i].low);
     return t->order && t->first && t->end && t->at && t->visible && t->wanted && t->names;
 }
