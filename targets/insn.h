@@ -33,4 +33,8 @@ struct insn {
     unsigned data_bytes; /* how many it reads there; 0: it computes the address only */
 };
 
+/* insn_columns - its text with the operands in a column of their own, in buf of cap bytes, cut if
+ * it does not fit. Returns buf. */
+const char *insn_columns(const struct insn *i, char *buf, size_t cap);
+
 #endif

@@ -119,17 +119,12 @@ static void line_text(struct disasm *d, uint64_t pc, const char *bytes, const st
                       const char *rem)
 {
     char text[128], name[1024];
-    const char *tab = strchr(i->text, '\t');
     long f = symbols_find(d->syms, pc);
     if (f >= 0 && symbols_function(d->syms, (size_t)f)->low == pc)
         text_print(d->out, "%s%08" PRIx64 " <%s>:\n", d->shown ? "\n" : "", pc,
                    symbols_describe(d->syms, pc, name, sizeof name));
-    if (tab && tab[1])
-        snprintf(text, sizeof text, "%-7.*s %s", (int)(tab - i->text), i->text, tab + 1);
-    else
-        snprintf(text, sizeof text, "%.*s", (int)strcspn(i->text, "\t"), i->text);
     text_print(d->out, *rem ? "%08" PRIx64 "  %-10s  %-28s ! %s\n" : "%08" PRIx64 "  %-10s  %s\n",
-               pc, bytes, text, rem);
+               pc, bytes, insn_columns(i, text, sizeof text), rem);
 }
 
 static void line_json(struct disasm *d, uint64_t pc, const char *bytes, const struct insn *i,
