@@ -241,12 +241,7 @@ static bool sum_lines(const struct function *x, struct listing_row **out)
             continue;
         struct listing_row *s = &sum[r->line - x->first];
         s->line = r->line;
-        s->hits += r->hits;
-        s->counted |= r->counted;
-        s->count = MAX(s->count, r->count); /* its instructions are executed together, or less */
-        s->branched |= r->branched;
-        s->taken += r->taken;
-        s->not_taken += r->not_taken;
+        listing_row_add(s, r);
     }
     *out = sum;
     return sum != NULL;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "probe/base/bytes.h"
+#include "probe/base/range.h"
 #include "probe/base/util.h"
 
 enum { INSN_BYTES_MOST = 8 };
@@ -87,37 +88,31 @@ static void list_rows(const struct span *s, const uint8_t *literals, struct list
 
 /* ---- what was measured ---- */
 
-/* The row that holds the address, or NULL. */
-static struct listing_row *row_at(const struct listing *l, uint64_t address)
+struct listing_row *listing_at(const struct listing *l, const struct program_code *c, uint64_t addr)
 {
-    size_t low = 0, high = l->n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (l->row[mid].address <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    struct listing_row *r = low ? &l->row[low - 1] : NULL;
-    if (r && address - r->address < r->insn.bytes)
+    uint64_t key = key_of(c, addr);
+    size_t behind = PARTITION_POINT(l->n, i, key_of(c, l->row[i].address) <= key);
+    struct listing_row *r = behind ? &l->row[behind - 1] : NULL;
+    if (r && key - key_of(c, r->address) < r->insn.bytes)
         return r;
     return NULL;
 }
 
-/* The address in the aliases that the rows have; others become 0. */
-static uint64_t row_address(const struct span *s, uint64_t addr)
+void listing_row_add(struct listing_row *sum, const struct listing_row *r)
 {
-    uint64_t off = key_of(s->c, addr) - key_of(s->c, s->section->addr);
-    if (off >= s->from && off < s->to)
-        return s->section->addr + off;
-    return 0;
+    sum->hits += r->hits;
+    sum->counted |= r->counted;
+    sum->count = MAX(sum->count, r->count);
+    sum->branched |= r->branched;
+    sum->taken += r->taken;
+    sum->not_taken += r->not_taken;
 }
 
 static void take_samples(const struct span *s, struct listing *l)
 {
     const struct address_counts *a = s->c->samples;
     for (uint32_t i = 0; a && i < a->n; i++) {
-        struct listing_row *r = row_at(l, row_address(s, a->row[i].address));
+        struct listing_row *r = listing_at(l, s->c, a->row[i].address);
         if (r)
             r->hits += a->row[i].hits;
     }
@@ -140,7 +135,7 @@ static int take_blocks(const struct span *s, struct listing *l, struct err *err)
         l->row[i].count = l->row[i].counted ? block[k].count : 0;
     }
     for (size_t i = 0; ret == 0 && i < nbranches; i++) {
-        struct listing_row *r = row_at(l, row_address(s, branch[i].pc));
+        struct listing_row *r = listing_at(l, s->c, branch[i].pc);
         if (!r)
             continue;
         r->branched = true;

@@ -51,6 +51,14 @@ struct listing {
 int listing_make(const struct program_code *c, uint64_t low, uint64_t high, struct listing *out,
                  struct err *err);
 
+/* listing_at - the row whose instruction holds the address, in any alias of c; NULL: none does. */
+struct listing_row *listing_at(const struct listing *l, const struct program_code *c,
+                               uint64_t addr);
+
+/* listing_row_add - adds what was measured on one instruction to the sum of several: counts of
+ * execution are not added, since the instructions of a line run together, or fewer of them. */
+void listing_row_add(struct listing_row *sum, const struct listing_row *r);
+
 /* listing_fini - frees; a zeroed struct is fine. */
 void listing_fini(struct listing *l);
 
