@@ -4,7 +4,6 @@
 #include "profiler/cli/command.h"
 #include "profiler/cli/input.h"
 #include "profiler/cli/outputs.h"
-#include "profiler/cli/replay.h"
 #include "profiler/cli/report_marks.h"
 #include "profiler/cli/settings.h"
 #include "profiler/cli/useless.h"
@@ -189,11 +188,8 @@ static int show_live(struct report *r, size_t n, struct err *err)
     activations_init(&a);
     struct capture c = { .watch = &a.watch };
     const char *elf = *r->set.elf ? r->set.elf : NULL;
-    int ret = replay_watched(r->path, n, elf, &c, &r->p, &r->syms, err);
+    int ret = input_watched(r->cli, r->path, n, elf, &c, &r->p, &r->syms, err);
     if (ret == 0) {
-        for (size_t k = 0; k < r->p->info.nremarks; k++)
-            cli_warn(r->cli, "%s", r->p->info.remarks[k].text);
-        calltree_watch_end(c.tree);
         const struct live_times l = { r->p, c.tree, r->syms, &a };
         if (r->p->type == PROFILE_STATISTICAL)
             ret = err_set(err, ERR_USAGE, "profile without --sample",

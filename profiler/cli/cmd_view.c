@@ -5,6 +5,7 @@
 #include <uv.h>
 
 #include "probe/base/util.h"
+#include "profiler/cli/input.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/serve.h"
 #include "profiler/cli/serve_state.h"
@@ -228,8 +229,7 @@ static int load_files(struct view *v, struct err *err)
         int ret = view_file_open(f, v->elf, err);
         if (ret < 0)
             return ret;
-        for (size_t k = 0; k < f->profile->info.nremarks; k++)
-            cli_warn(v->cli, "%s", f->profile->info.remarks[k].text);
+        input_remarks(v->cli, f->profile);
         any_events |= f->capture.tree != NULL;
     }
     if (v->elf && !any_events)

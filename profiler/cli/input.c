@@ -5,12 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/base/util.h"
 #include "profiler/cli/replay.h"
 #include "profiler/cli/rotation.h"
 #include "profiler/profile/merge.h"
 #include "profiler/views/prf.h"
-
-enum input_kind { INPUT_PRF, INPUT_RECORDING };
 
 static int what_is(const char *path, enum input_kind *kind, struct err *err)
 {
@@ -37,20 +36,27 @@ static int what_is(const char *path, enum input_kind *kind, struct err *err)
 }
 
 /* A recording in numbered files has none of the name itself. */
-static int kind_of(const char *const *path, size_t n, enum input_kind *kind, struct err *err)
+int input_kind(const char *path, enum input_kind *kind, struct err *err)
 {
     unsigned *number = NULL;
-    int ret = n == 1 && access(path[0], F_OK) < 0 ? rotation_numbers(path[0], &number, err) : 0;
+    int ret = access(path, F_OK) < 0 ? rotation_numbers(path, &number, err) : 0;
     free(number);
     *kind = INPUT_RECORDING;
     if (ret == 0)
-        ret = what_is(path[0], kind, err);
-    if (ret >= 0 && *kind == INPUT_PRF && n > 1)
+        ret = what_is(path, kind, err);
+    return MIN(ret, 0);
+}
+
+static int kind_of_all(const char *const *path, size_t n, enum input_kind *kind, struct err *err)
+{
+    *kind = INPUT_RECORDING;
+    int ret = n == 1 ? input_kind(path[0], kind, err) : what_is(path[0], kind, err);
+    if (ret == 0 && *kind == INPUT_PRF && n > 1)
         return err_set(err, ERR_USAGE, "name one .prf file, or recordings",
                        "%s is a .prf file, which does not say of which build it is: it cannot be "
                        "added to others",
                        path[0]);
-    return ret < 0 ? ret : 0;
+    return ret;
 }
 
 /* ---- recordings of several runs ---- */
@@ -150,7 +156,7 @@ int input_profiles(struct cli *cli, const char *const *path, size_t n, const cha
                    struct profile **p, struct symbols **syms, struct err *err)
 {
     enum input_kind kind;
-    int ret = kind_of(path, n, &kind, err);
+    int ret = kind_of_all(path, n, &kind, err);
     if (ret < 0)
         return ret;
     if (kind == INPUT_PRF && elf && *elf)
@@ -161,8 +167,8 @@ int input_profiles(struct cli *cli, const char *const *path, size_t n, const cha
     if (kind == INPUT_PRF)
         return prf_read(path[0], p, err);
     ret = replay_all_runs(path, n, elf && *elf ? elf : NULL, p, syms, err);
-    for (size_t k = 0; ret == 0 && k < (*p)->info.nremarks; k++)
-        cli_warn(cli, "%s", (*p)->info.remarks[k].text);
+    if (ret == 0)
+        input_remarks(cli, *p);
     return ret;
 }
 
@@ -170,4 +176,21 @@ int input_profile(struct cli *cli, const char *path, const char *elf, struct pro
                   struct symbols **syms, struct err *err)
 {
     return input_profiles(cli, &path, 1, elf, p, syms, err);
+}
+
+int input_watched(struct cli *cli, const char *const *path, size_t n, const char *elf,
+                  struct capture *c, struct profile **p, struct symbols **syms, struct err *err)
+{
+    int ret = replay_watched(path, n, elf, c, p, syms, err);
+    if (ret < 0)
+        return ret;
+    input_remarks(cli, *p);
+    calltree_watch_end(c->tree);
+    return 0;
+}
+
+void input_remarks(struct cli *cli, const struct profile *p)
+{
+    for (size_t i = 0; i < p->info.nremarks; i++)
+        cli_warn(cli, "%s", p->info.remarks[i].text);
 }

@@ -1,16 +1,24 @@
-/* A profile from a file that somebody names: a .prf or a recording. */
+/* A profile from a file that somebody names: a .prf or a recording. Functions that are given `cli`
+ * print the profile's remarks there, as warnings. */
 #ifndef PROFILER_CLI_INPUT_H
 #define PROFILER_CLI_INPUT_H
 
+#include "profiler/cli/capture.h"
 #include "profiler/cli/command.h"
 #include "profiler/core/symbols.h"
 #include "profiler/profile/profile.h"
 
+enum input_kind { INPUT_PRF, INPUT_RECORDING };
+
+/* input_kind - what the file of this name is, also one in numbered parts (rotation.h), by how it
+ * begins. Returns 0; -ERR_NOT_FOUND, -ERR_IO; -ERR_FORMAT: it is neither. */
+int input_kind(const char *path, enum input_kind *kind, struct err *err);
+
 /* input_profile - reads what the file is
  * elf    names the functions of a recording; NULL or "": the one it was made with. -ERR_USAGE with
- * a .prf, which has its names p      caller frees with profile_free(); syms: with symbols_close(),
- * may stay NULL Remarks of the profile go to stderr. Returns 0; -ERR_NOT_FOUND, -ERR_IO,
- * -ERR_FORMAT: it is neither, or damaged; -ERR_NOMEM. */
+ *        a .prf, which has its names
+ * p      caller frees with profile_free(); syms: with symbols_close(), may stay NULL
+ * Returns 0; -ERR_NOT_FOUND, -ERR_IO, -ERR_FORMAT: it is neither, or damaged; -ERR_NOMEM. */
 int input_profile(struct cli *cli, const char *path, const char *elf, struct profile **p,
                   struct symbols **syms, struct err *err);
 
@@ -19,5 +27,13 @@ int input_profile(struct cli *cli, const char *path, const char *elf, struct pro
  * if they are neither. */
 int input_profiles(struct cli *cli, const char *const *path, size_t n, const char *elf,
                    struct profile **p, struct symbols **syms, struct err *err);
+
+/* input_watched - the parts of one recording with a watch that is told of all of it, its end, too
+ * (calltree_watch.h): c->watch; the rest as in replay_watched(). */
+int input_watched(struct cli *cli, const char *const *path, size_t n, const char *elf,
+                  struct capture *c, struct profile **p, struct symbols **syms, struct err *err);
+
+/* input_remarks - prints a profile's remarks; for those that have it from elsewhere. */
+void input_remarks(struct cli *cli, const struct profile *p);
 
 #endif

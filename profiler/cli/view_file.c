@@ -1,9 +1,9 @@
 #include "profiler/cli/view_file.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "probe/base/util.h"
+#include "profiler/cli/input.h"
 #include "profiler/cli/replay.h"
 #include "profiler/views/prf.h"
 
@@ -39,29 +39,18 @@ static void keep_events(void *ctx, const struct event *events, size_t n)
             f->events[f->nevents % FEED_EVENTS] = events[i];
 }
 
-static bool is_prf(const char *path)
-{
-    uint8_t head[64];
-    FILE *in = fopen(path, "rb");
-    size_t n = in ? fread(head, 1, sizeof head, in) : 0;
-    if (in)
-        fclose(in);
-    return prf_is(head, n);
-}
-
 int view_file_open(struct view_file *f, const char *elf, struct err *err)
 {
     struct profile *p = NULL;
-    if (is_prf(f->path)) {
-        int read = prf_read(f->path, &p, err);
-        return read < 0 ? read : hold_profile(f, p, err);
-    }
+    enum input_kind kind;
     const struct replay_tap tap = { keep_events, f };
-    int ret = replay_keep(f->path, elf, &tap, &f->capture, &p, &f->symbols, err);
-    if (ret == -ERR_FORMAT)
-        return err_set(err, ERR_FORMAT,
-                       "give what --record or --output wrote, or a .prf of CodeScape's", "view: %s",
-                       err ? err->what : f->path);
+    int ret = input_kind(f->path, &kind, err);
+    if (ret < 0)
+        return ret;
+    if (kind == INPUT_PRF)
+        ret = prf_read(f->path, &p, err);
+    else
+        ret = replay_keep(f->path, elf, &tap, &f->capture, &p, &f->symbols, err);
     return ret < 0 ? ret : hold_profile(f, p, err);
 }
 

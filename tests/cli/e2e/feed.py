@@ -275,7 +275,7 @@ class View(FeedFolder):
         return p, int(re.search(r"localhost:(\d+)/", self.wait_for(p, "feed: ")).group(1)), None
 
     def test_other_files_are_refused(self):
-        self.assert_fails(run(["view", "--http", "0", __file__]), 1, "view: ", "--output")
+        self.assert_fails(run(["view", "--http", "0", __file__]), 1, "neither a .prf file nor a recording", "--output")
         prf = os.path.join(EXAMPLES, "../../tests/fuzz/corpus/fuzz_prf/trace.prf")
         self.assert_fails(run(["view", "--http", "0", "--elf", "x.elf", prf]), 2, "--elf", "leave --elf out")
         with open(prf, "rb") as f, open(self.path("cut.prf"), "wb") as out:
