@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "probe/base/array.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/feed/source_text.h"
 #include "profiler/views/json_writer.h"
@@ -15,18 +16,12 @@ enum { SHOWN_STRETCHES = 12 };
 
 /* What was measured on an instruction, or on those of a line. */
 struct measured {
-    struct listing_row row; /* its counts */
+    struct listing_row row; /* the instruction with its counts; of a line the counts only */
     uint64_t calls, c1, c2;
     bool called, doubtful, untraced, starts, stops;
 };
 
-struct insn_row {
-    const struct listing_row *is;
-    struct measured m;
-};
-
-/* A source file that the function has lines in. */
-struct file_text {
+struct annotate_file {
     const char *name; /* as the debug information has it */
     struct source_text text;
 };
@@ -36,11 +31,9 @@ struct shown {
     const struct annotate *a;
     const struct profile_function *is;
     struct listing listing;
-    struct insn_row *insn;
+    struct measured *insn;
     struct place_row *stretch; /* of it, without their nodes, by what they took */
-    size_t nstretches, cap_stretches;
-    struct file_text *file;
-    size_t nfiles, cap_files;
+    size_t nstretches;
 };
 
 static uint64_t key_of(const struct annotate *a, uint64_t addr)
@@ -62,35 +55,27 @@ static bool has_counts(const struct annotate *a) { return a->capture->blocks.use
 
 /* ---- what was measured where ---- */
 
-static struct insn_row *insn_at(struct shown *s, uint64_t addr)
+static struct measured *measured_at(struct shown *s, uint64_t addr)
 {
-    uint64_t key = key_of(s->a, addr);
-    for (size_t low = 0, high = s->listing.n; low < high;) {
-        size_t mid = low + (high - low) / 2;
-        const struct listing_row *r = s->insn[mid].is;
-        uint64_t at = key_of(s->a, r->address);
-        if (key >= at && key < at + r->insn.bytes)
-            return &s->insn[mid];
-        if (key < at)
-            high = mid;
-        else
-            low = mid + 1;
-    }
-    return NULL;
+    struct listing_row *r = listing_at(&s->listing, &s->a->code, addr);
+    return r ? &s->insn[r - s->listing.row] : NULL;
 }
 
 static void take_sites(struct shown *s)
 {
-    const struct place_table *t = &s->a->places->sites;
-    for (size_t i = 0; i < t->n; i++) {
-        struct insn_row *r = insn_at(s, t->row[i].from);
-        if (!r || !t->row[i].times)
+    size_t n;
+    uint64_t low = key_of(s->a, s->is->low);
+    const struct place_row *row =
+        places_within(&s->a->places->sites, low, low + (s->is->high - s->is->low), &n);
+    for (size_t i = 0; i < n; i++) {
+        struct measured *r = measured_at(s, row[i].from);
+        if (!r || !row[i].times)
             continue;
-        r->m.called = true;
-        r->m.calls += t->row[i].times;
-        r->m.c1 += t->row[i].c1;
-        r->m.c2 += t->row[i].c2;
-        r->m.doubtful |= t->row[i].doubtful;
+        r->called = true;
+        r->calls += row[i].times;
+        r->c1 += row[i].c1;
+        r->c2 += row[i].c2;
+        r->doubtful |= row[i].doubtful;
     }
 }
 
@@ -98,68 +83,64 @@ static void take_marks(struct shown *s)
 {
     const struct capture_armed *armed = &s->a->capture->armed;
     const struct untraced *u = &s->a->capture->untraced;
-    struct insn_row *r;
-    if (armed->has_start && (r = insn_at(s, armed->start)))
-        r->m.starts = true;
+    struct measured *r;
+    if (armed->has_start && (r = measured_at(s, armed->start)))
+        r->starts = true;
     for (size_t i = 0; i < armed->nstops; i++)
-        if ((r = insn_at(s, armed->stops[i])))
-            r->m.stops = true;
+        if ((r = measured_at(s, armed->stops[i])))
+            r->stops = true;
     for (size_t i = 0; i < u->n; i++)
-        if ((r = insn_at(s, u->row[i].address)))
-            r->m.untraced = true;
+        if ((r = measured_at(s, u->row[i].address)))
+            r->untraced = true;
 }
 
 static int by_stretch(const void *a, const void *b)
 {
     const struct place_row *x = a, *y = b;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    return (x->to > y->to) - (x->to < y->to);
+    return EITHER(COMPARE(x->from, y->from), COMPARE(x->to, y->to));
 }
 
 static int by_cost(const void *a, const void *b)
 {
     const struct place_row *x = a, *y = b;
-    if (x->c1 != y->c1)
-        return x->c1 < y->c1 ? 1 : -1;
-    if (x->times != y->times)
-        return x->times < y->times ? 1 : -1;
-    return by_stretch(a, b);
+    int order = EITHER(COMPARE(y->c1, x->c1), COMPARE(y->times, x->times));
+    return EITHER(order, by_stretch(a, b));
 }
 
-/* Those of all nodes of the function; one row for each way from one place to another. */
+/* Sorted by their ends; those of several call paths become one. */
+static size_t merge_stretches(struct place_row *row, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct place_row r = row[i];
+        struct place_row *to = kept ? &row[kept - 1] : NULL;
+        if (!to || by_stretch(to, &r) != 0) {
+            row[kept++] = r;
+            continue;
+        }
+        to->times += r.times;
+        to->c1 += r.c1;
+        to->c2 += r.c2;
+        to->doubtful |= r.doubtful;
+    }
+    return kept;
+}
+
 static bool take_stretches(struct shown *s)
 {
-    const struct place_table *t = &s->a->places->stretches;
-    size_t nnodes, n = 0;
-    const struct calltree_node *node = calltree_nodes(s->a->capture->tree, &nnodes);
-    uint64_t low = key_of(s->a, s->is->low), high = low + (s->is->high - s->is->low);
-    for (size_t i = 0; i < t->n; i++) {
-        const struct place_row *r = &t->row[i];
-        uint64_t at = r->node < nnodes ? key_of(s->a, node[r->node].addr) : 0;
-        if (at < low || at >= high || !r->times || node[r->node].kind == CALLTREE_TASK)
-            continue;
-        if (!array_room(&s->stretch, s->nstretches, &s->cap_stretches, sizeof *s->stretch))
-            return false;
-        s->stretch[s->nstretches++] = *r;
-    }
-    if (s->nstretches)
-        qsort(s->stretch, s->nstretches, sizeof *s->stretch, by_stretch);
-    for (size_t i = 0; i < s->nstretches; i++) {
-        const struct place_row r = s->stretch[i];
-        if (n && by_stretch(&s->stretch[n - 1], &r) == 0) {
-            struct place_row *to = &s->stretch[n - 1];
-            to->times += r.times;
-            to->c1 += r.c1;
-            to->c2 += r.c2;
-            to->doubtful |= r.doubtful;
-        } else {
-            s->stretch[n++] = r;
-        }
-    }
-    s->nstretches = n;
-    if (n)
-        qsort(s->stretch, n, sizeof *s->stretch, by_cost);
+    size_t n, kept = 0;
+    uint64_t low = key_of(s->a, s->is->low);
+    const struct place_row *row =
+        places_within(&s->a->places->stretches, low, low + (s->is->high - s->is->low), &n);
+    s->stretch = calloc(n + 1, sizeof *s->stretch);
+    if (!s->stretch)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (row[i].times) /* others were before a clear */
+            s->stretch[kept++] = row[i];
+    qsort(s->stretch, kept, sizeof *s->stretch, by_stretch);
+    s->nstretches = merge_stretches(s->stretch, kept);
+    qsort(s->stretch, s->nstretches, sizeof *s->stretch, by_cost);
     return true;
 }
 
@@ -174,35 +155,42 @@ static const char *moved_name(const struct annotate *a, const char *name)
     return name + n + strspn(name + n, "/");
 }
 
-static struct file_text *file_of(struct shown *s, const char *name, annotate_note *note, void *ctx)
+/* Read at its first line; NULL: out of memory. */
+static const struct source_text *source_of(const struct shown *s, const char *name)
 {
-    for (size_t i = 0; i < s->nfiles; i++)
-        if (strcmp(s->file[i].name, name) == 0)
-            return &s->file[i];
-    if (!array_room(&s->file, s->nfiles, &s->cap_files, sizeof *s->file))
+    struct annotate_sources *all = s->a->sources;
+    for (size_t i = 0; i < all->n; i++)
+        if (strcmp(all->file[i].name, name) == 0)
+            return &all->file[i].text;
+    if (!array_room(&all->file, all->n, &all->cap, sizeof *all->file))
         return NULL;
-    struct file_text *f = &s->file[s->nfiles++];
-    *f = (struct file_text){ .name = name };
-    const char *moved = moved_name(s->a, name);
-    if (moved)
-        source_text_read(moved, s->a->source_new, s->a->code.elf, &f->text);
-    else
-        source_text_read(name, symbols_directory(s->a->symbols, s->is->low), s->a->code.elf,
-                         &f->text);
-    if (f->text.note && note)
-        note(ctx, name, f->text.note);
-    return f;
+    struct annotate_file *f = &all->file[all->n++];
+    *f = (struct annotate_file){ .name = name };
+    const char *moved = moved_name(s->a, name),
+               *compiled = symbols_directory(s->a->symbols, s->is->low);
+    source_text_read(text_or(moved, name), moved ? s->a->source_new : compiled, s->a->code.elf,
+                     &f->text);
+    if (f->text.note && s->a->note)
+        s->a->note(s->a->note_ctx, name, f->text.note);
+    return &f->text;
+}
+
+void annotate_sources_fini(struct annotate_sources *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        source_text_fini(&s->file[i].text);
+    free(s->file);
+    *s = (struct annotate_sources){ 0 };
 }
 
 /* Lines without a text have "". */
-static void line_text(struct shown *s, const char *file, int line, annotate_note *note, void *ctx,
-                      char *buf, size_t cap)
+static void line_text(struct shown *s, const char *file, int line, char *buf, size_t cap)
 {
     struct source_at at = { 0 };
     size_t len = 0;
-    struct file_text *f = file_of(s, file, note, ctx);
-    const char *text = f && f->text.bytes ? source_text_line(&f->text, line, &at, &len) : NULL;
-    snprintf(buf, cap, "%.*s", text ? (int)MIN(len, cap - 1) : 0, text ? text : "");
+    const struct source_text *source = source_of(s, file);
+    const char *text = source ? source_text_line(source, line, &at, &len) : NULL;
+    snprintf(buf, cap, "%.*s", (int)MIN(len, cap - 1), text_or(text, ""));
 }
 
 /* ---- gathering ---- */
@@ -218,7 +206,7 @@ static int gather_function(struct shown *s, const struct annotate *a, size_t fun
     if (!s->insn || !take_stretches(s))
         return err_set(err, ERR_NOMEM, "close other programs", "annotate: out of memory");
     for (size_t i = 0; i < s->listing.n; i++)
-        s->insn[i] = (struct insn_row){ &s->listing.row[i], { .row = s->listing.row[i] } };
+        s->insn[i] = (struct measured){ .row = s->listing.row[i] };
     take_sites(s);
     take_marks(s);
     return 0;
@@ -226,9 +214,6 @@ static int gather_function(struct shown *s, const struct annotate *a, size_t fun
 
 static void shown_fini(struct shown *s)
 {
-    for (size_t i = 0; i < s->nfiles; i++)
-        source_text_fini(&s->file[i].text);
-    free(s->file);
     free(s->insn);
     free(s->stretch);
     listing_fini(&s->listing);
@@ -236,12 +221,7 @@ static void shown_fini(struct shown *s)
 
 static void add_measured(struct measured *to, const struct measured *m)
 {
-    to->row.hits += m->row.hits;
-    to->row.counted |= m->row.counted;
-    to->row.count = MAX(to->row.count, m->row.count); /* they are executed together, or less */
-    to->row.branched |= m->row.branched;
-    to->row.taken += m->row.taken;
-    to->row.not_taken += m->row.not_taken;
+    listing_row_add(&to->row, &m->row);
     to->calls += m->calls;
     to->c1 += m->c1;
     to->c2 += m->c2;
@@ -261,15 +241,11 @@ static bool same_line(const struct listing_row *a, const struct listing_row *b)
 
 static int by_line(const void *a, const void *b)
 {
-    const struct insn_row *x = *(const struct insn_row *const *)a,
-                          *y = *(const struct insn_row *const *)b;
-    const char *f = x->is->file ? x->is->file : "", *g = y->is->file ? y->is->file : "";
-    int order = strcmp(f, g);
-    if (order)
-        return order;
-    if (x->is->line != y->is->line)
-        return x->is->line < y->is->line ? -1 : 1;
-    return (x->is->address > y->is->address) - (x->is->address < y->is->address);
+    const struct measured *x = *(const struct measured *const *)a,
+                          *y = *(const struct measured *const *)b;
+    int order = strcmp(text_or(x->row.file, ""), text_or(y->row.file, ""));
+    order = EITHER(order, COMPARE(x->row.line, y->row.line));
+    return EITHER(order, COMPARE(x->row.address, y->row.address));
 }
 
 /* ---- as text ---- */
@@ -318,8 +294,7 @@ static void put_head(const struct shown *s, const struct text_sink *out)
     const struct profile_function *f = s->is;
     const struct annotate *a = s->a;
     char hits[16], c1[16], with[16];
-    sink_printf(out, "%s%s", f->doubtful ? "? " : "",
-                f->qualified && *f->qualified ? f->qualified : f->name);
+    sink_printf(out, "%s%s", text_if(f->doubtful, "? "), profile_shown_name(f));
     if (f->file)
         sink_printf(out, "  %s:%d", f->file, f->line);
     sink_printf(out, "\n0x%08" PRIx64 " to 0x%08" PRIx64 ", %s %s", f->low, f->high,
@@ -331,50 +306,43 @@ static void put_head(const struct shown *s, const struct text_sink *out)
     if (is_sampled(a))
         sink_printf(out, " %7s %5s\n", "samples", "%");
     else
-        sink_printf(out, "%s %7s%s%s\n", has_counts(a) ? "   count   taken" : "", "calls",
-                    has_costs(a) ? "   C1+ch" : "", has_costs(a) ? "   C2+ch" : "");
+        sink_printf(out, "%s %7s%s%s\n", text_if(has_counts(a), "   count   taken"), "calls",
+                    text_if(has_costs(a), "   C1+ch"), text_if(has_costs(a), "   C2+ch"));
 }
 
-static void put_insn(const struct shown *s, const struct insn_row *r, const struct text_sink *out)
+static void put_insn(const struct shown *s, const struct measured *r, const struct text_sink *out)
 {
     char to[160] = "", text[128];
-    const char *tab = strchr(r->is->insn.text, '\t');
-    put_measured(s, &r->m, out);
-    if (r->is->insn.has_target)
-        symbols_describe(s->a->symbols, r->is->insn.target, to, sizeof to);
-    if (tab)
-        snprintf(text, sizeof text, "%-7.*s %s", (int)(tab - r->is->insn.text), r->is->insn.text,
-                 tab + 1);
-    else
-        snprintf(text, sizeof text, "%s", r->is->insn.text);
-    sink_printf(out, *to ? "  %08" PRIx64 "  %s  ! %s\n" : "  %08" PRIx64 "  %s\n", r->is->address,
+    put_measured(s, r, out);
+    if (r->row.insn.has_target)
+        symbols_describe(s->a->symbols, r->row.insn.target, to, sizeof to);
+    insn_columns(&r->row.insn, text, sizeof text);
+    sink_printf(out, *to ? "  %08" PRIx64 "  %s  ! %s\n" : "  %08" PRIx64 "  %s\n", r->row.address,
                 text, to);
 }
 
 /* at: one of its instructions. */
-static void put_line(struct shown *s, const struct listing_row *at, annotate_note *note, void *ctx,
-                     const struct text_sink *out)
+static void put_line(struct shown *s, const struct listing_row *at, const struct text_sink *out)
 {
     char text[400];
     const char *slash = strrchr(at->file, '/');
     bool own = s->is->file && strcmp(s->is->file, at->file) == 0;
-    line_text(s, at->file, at->line, note, ctx, text, sizeof text);
+    line_text(s, at->file, at->line, text, sizeof text);
     if (own)
         sink_printf(out, "%4d  %s\n", at->line, text);
     else /* inlined from there */
         sink_printf(out, "%s:%d  %s\n", slash ? slash + 1 : at->file, at->line, text);
 }
 
-static void put_lines(struct shown *s, annotate_note *note, void *ctx, const struct text_sink *out,
-                      const struct insn_row **order)
+static void put_lines(struct shown *s, const struct text_sink *out, const struct measured **order)
 {
     for (size_t i = 0, k; i < s->listing.n; i = k) {
         struct measured sum = { .called = false };
-        for (k = i; k < s->listing.n && same_line(order[i]->is, order[k]->is); k++)
-            add_measured(&sum, &order[k]->m);
+        for (k = i; k < s->listing.n && same_line(&order[i]->row, &order[k]->row); k++)
+            add_measured(&sum, order[k]);
         put_measured(s, &sum, out);
-        if (order[i]->is->file)
-            put_line(s, order[i]->is, note, ctx, out);
+        if (order[i]->row.file)
+            put_line(s, &order[i]->row, out);
         else
             sink_printf(out, "(%zu instructions without a line)\n", k - i);
     }
@@ -409,7 +377,7 @@ static void put_stretches(const struct shown *s, const struct text_sink *out)
         put_number(out, true, r->times);
         put_number(out, true, r->c1);
         put_number(out, has_second(s->a), r->c2);
-        sink_printf(out, "%s\n", r->doubtful ? " ?" : "");
+        sink_printf(out, "%s\n", text_if(r->doubtful, " ?"));
     }
     if (s->nstretches > SHOWN_STRETCHES) {
         char text[16];
@@ -418,38 +386,36 @@ static void put_stretches(const struct shown *s, const struct text_sink *out)
     }
 }
 
-static int put_by_line(struct shown *s, annotate_note *note, void *ctx, const struct text_sink *out,
-                       struct err *err)
+static int put_by_line(struct shown *s, const struct text_sink *out, struct err *err)
 {
-    const struct insn_row **order = calloc(s->listing.n + 1, sizeof(const struct insn_row *));
+    const struct measured **order = calloc(s->listing.n + 1, sizeof(const struct measured *));
     if (!order)
         return err_set(err, ERR_NOMEM, "close other programs", "annotate: out of memory");
     for (size_t i = 0; i < s->listing.n; i++)
         order[i] = &s->insn[i];
     if (s->listing.n)
-        qsort(order, s->listing.n, sizeof(const struct insn_row *), by_line);
-    put_lines(s, note, ctx, out, order);
+        qsort(order, s->listing.n, sizeof(const struct measured *), by_line);
+    put_lines(s, out, order);
     free(order);
     return 0;
 }
 
-static void put_by_address(struct shown *s, annotate_note *note, void *ctx,
-                           const struct text_sink *out)
+static void put_by_address(struct shown *s, const struct text_sink *out)
 {
     static const struct measured nothing;
     for (size_t i = 0; i < s->listing.n; i++) {
-        const struct listing_row *r = s->insn[i].is;
-        bool another = i == 0 || !same_line(r, s->insn[i - 1].is);
+        const struct listing_row *r = &s->insn[i].row;
+        bool another = i == 0 || !same_line(r, &s->insn[i - 1].row);
         if (s->a->way == ANNOTATE_BOTH && r->file && another) {
             put_measured(s, &nothing, out);
-            put_line(s, r, note, ctx, out);
+            put_line(s, r, out);
         }
         put_insn(s, &s->insn[i], out);
     }
 }
 
-int annotate_function(const struct annotate *a, size_t function, annotate_note *note, void *ctx,
-                      const struct text_sink *out, struct err *err)
+int annotate_function(const struct annotate *a, size_t function, const struct text_sink *out,
+                      struct err *err)
 {
     struct shown s;
     int ret = gather_function(&s, a, function, err);
@@ -458,9 +424,9 @@ int annotate_function(const struct annotate *a, size_t function, annotate_note *
         if (!s.listing.n)
             sink_printf(out, "(its code is not known)\n");
         if (a->way == ANNOTATE_SOURCE)
-            ret = put_by_line(&s, note, ctx, out, err);
+            ret = put_by_line(&s, out, err);
         else
-            put_by_address(&s, note, ctx, out);
+            put_by_address(&s, out);
         if (s.listing.cut)
             sink_printf(out, "(it goes on: only its first %d instructions are shown)\n",
                         LISTING_MOST);
@@ -495,11 +461,10 @@ static void write_measured(const struct shown *s, const struct measured *m, stru
         json_member_string(j, "point", m->starts ? "start" : "stop");
 }
 
-static void write_insn(struct shown *s, const struct insn_row *r, annotate_note *note, void *ctx,
-                       struct json_writer *j)
+static void write_insn(struct shown *s, const struct measured *r, struct json_writer *j)
 {
     char to[160], text[400];
-    const struct listing_row *is = r->is;
+    const struct listing_row *is = &r->row;
     json_write_object(j, true);
     json_member_uint(j, "address", is->address);
     json_member_string(j, "text", is->insn.text);
@@ -510,10 +475,10 @@ static void write_insn(struct shown *s, const struct insn_row *r, annotate_note 
     json_member_string(j, "file", is->file);
     json_member_uint_if(j, "line", is->file != NULL && is->line > 0, (uint64_t)is->line);
     if (is->file && s->a->way != ANNOTATE_ASM) {
-        line_text(s, is->file, is->line, note, ctx, text, sizeof text);
+        line_text(s, is->file, is->line, text, sizeof text);
         json_member_text(j, "source", text);
     }
-    write_measured(s, &r->m, j);
+    write_measured(s, r, j);
     json_write_end(j);
 }
 
@@ -539,8 +504,8 @@ static void write_stretches(const struct shown *s, struct json_writer *j)
     json_write_end(j);
 }
 
-int annotate_function_json(const struct annotate *a, size_t function, annotate_note *note,
-                           void *ctx, struct json_writer *j, struct err *err)
+int annotate_function_json(const struct annotate *a, size_t function, struct json_writer *j,
+                           struct err *err)
 {
     struct shown s;
     int ret = gather_function(&s, a, function, err);
@@ -562,7 +527,7 @@ int annotate_function_json(const struct annotate *a, size_t function, annotate_n
         json_write_key(j, "instructions");
         json_write_array(j, false);
         for (size_t i = 0; i < s.listing.n; i++)
-            write_insn(&s, &s.insn[i], note, ctx, j);
+            write_insn(&s, &s.insn[i], j);
         json_write_end(j);
         json_member_bool(j, "cut", s.listing.cut);
         write_stretches(&s, j);

@@ -9,6 +9,12 @@
 
 enum annotate_way { ANNOTATE_BOTH, ANNOTATE_SOURCE, ANNOTATE_ASM };
 
+/* The files of sources that were read, each once. Zero-initialise. */
+struct annotate_sources {
+    struct annotate_file *file;
+    size_t n, cap;
+};
+
 /* What is shown, and of what; all borrowed. */
 struct annotate {
     enum annotate_way way;
@@ -18,18 +24,22 @@ struct annotate {
     const struct profile *profile;
     const struct symbols *symbols; /* NULL: there is no code to show */
     const struct places *places;   /* sorted */
+    struct annotate_sources *sources;
+    /* told once of each of them that something is to be said of; NULL is fine */
+    void (*note)(void *ctx, const char *file, const char *note);
+    void *note_ctx;
     struct program_code code;
 };
 
-/* What is said once of a file of sources. */
-typedef void annotate_note(void *ctx, const char *file, const char *note);
-
 /* annotate_function - one function of the profile as text, in 80 columns. annotate_function_json -
- * as one object. note: NULL is fine. Return 0 or -ERR_NOMEM. */
-int annotate_function(const struct annotate *a, size_t function, annotate_note *note, void *ctx,
-                      const struct text_sink *out, struct err *err);
+ * as one object. Return 0 or -ERR_NOMEM. */
+int annotate_function(const struct annotate *a, size_t function, const struct text_sink *out,
+                      struct err *err);
 struct json_writer;
-int annotate_function_json(const struct annotate *a, size_t function, annotate_note *note,
-                           void *ctx, struct json_writer *j, struct err *err);
+int annotate_function_json(const struct annotate *a, size_t function, struct json_writer *j,
+                           struct err *err);
+
+/* annotate_sources_fini - frees; a zeroed struct is fine. */
+void annotate_sources_fini(struct annotate_sources *s);
 
 #endif

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/base/array.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/annotate.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/parts.h"
-#include "profiler/cli/replay.h"
+#include "profiler/cli/input.h"
 #include "profiler/cli/serve_state.h"
 #include "profiler/cli/view.h"
 #include "profiler/views/json_writer.h"
@@ -48,8 +48,7 @@ struct annotating {
     unsigned long limit; /* 0: all */
     bool json;
     char moved[2][PATH_MAX]; /* OLD, NEW */
-    const char **noted;      /* files of sources that something was said of */
-    size_t nnoted, cap_noted;
+    struct annotate_sources sources;
     struct places places;
     struct capture capture;
     struct profile *profile;
@@ -144,17 +143,11 @@ static uint64_t weight_of(const struct profile *p, size_t i)
     return p->type == PROFILE_STATISTICAL ? p->functions[i].hits : p->functions[i].c1;
 }
 
-/* The heaviest first; as many as are there, the order of the profile among equals. */
-static void sort_chosen(struct annotating *a)
+/* The heaviest first, and the order of the profile among equals. */
+static int by_weight(const void *a, const void *b, void *profile)
 {
-    for (size_t i = 1; i < a->nchosen; i++) {
-        size_t one = a->chosen[i], k = i;
-        while (k && weight_of(a->profile, a->chosen[k - 1]) < weight_of(a->profile, one)) {
-            a->chosen[k] = a->chosen[k - 1];
-            k--;
-        }
-        a->chosen[k] = one;
-    }
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return EITHER(COMPARE(weight_of(profile, y), weight_of(profile, x)), COMPARE(x, y));
 }
 
 static int choose_functions(struct annotating *a, struct err *err)
@@ -169,7 +162,7 @@ static int choose_functions(struct annotating *a, struct err *err)
     for (size_t i = 0; i < a->profile->nfunctions; i++)
         if (is_wanted(a, &w, i))
             a->chosen[a->nchosen++] = i;
-    sort_chosen(a);
+    qsort_r(a->chosen, a->nchosen, sizeof *a->chosen, by_weight, a->profile);
     if (a->limit)
         a->nchosen = MIN(a->nchosen, (size_t)a->limit);
     if (a->nchosen)
@@ -183,16 +176,9 @@ static int choose_functions(struct annotating *a, struct err *err)
 
 /* ---- on the way out ---- */
 
-/* Once of each file, also if many functions are of it. */
 static void tell_note(void *ctx, const char *file, const char *note)
 {
-    struct annotating *a = ctx;
-    for (size_t i = 0; i < a->nnoted; i++)
-        if (strcmp(a->noted[i], file) == 0)
-            return;
-    if (array_room(&a->noted, a->nnoted, &a->cap_noted, sizeof *a->noted))
-        a->noted[a->nnoted++] = file;
-    cli_warn(a->cli, "%s: %s", file, note);
+    cli_warn(ctx, "%s: %s", file, note);
 }
 
 static int show_text(struct annotating *a, struct err *err)
@@ -202,7 +188,7 @@ static int show_text(struct annotating *a, struct err *err)
     for (size_t i = 0; ret == 0 && i < a->nchosen; i++) {
         if (i)
             sink_printf(&out, "\n");
-        ret = annotate_function(&a->show, a->chosen[i], tell_note, a, &out, err);
+        ret = annotate_function(&a->show, a->chosen[i], &out, err);
     }
     return ret;
 }
@@ -219,7 +205,7 @@ static int show_json(struct annotating *a, struct err *err)
     json_write_key(&j, "functions");
     json_write_array(&j, false);
     for (size_t i = 0; ret == 0 && i < a->nchosen; i++)
-        ret = annotate_function_json(&a->show, a->chosen[i], tell_note, a, &j, err);
+        ret = annotate_function_json(&a->show, a->chosen[i], &j, err);
     json_write_end(&j);
     json_write_end(&j);
     sink_printf(&out, "\n");
@@ -229,21 +215,21 @@ static int show_json(struct annotating *a, struct err *err)
 static int read_file(struct annotating *a, struct err *err)
 {
     a->capture.watch = &a->places.watch;
-    int ret = replay_watched(a->name, 1, a->elf, &a->capture, &a->profile, &a->symbols, err);
+    int ret = input_watched(a->cli, a->name, 1, a->elf, &a->capture, &a->profile, &a->symbols, err);
     if (ret < 0)
         return ret;
-    for (size_t i = 0; i < a->profile->info.nremarks; i++)
-        cli_warn(a->cli, "%s", a->profile->info.remarks[i].text);
-    calltree_watch_end(a->capture.tree);
     a->show.capture = &a->capture;
     a->show.profile = a->profile;
     a->show.symbols = a->symbols;
     a->show.places = &a->places;
+    a->show.sources = &a->sources;
+    a->show.note = tell_note;
+    a->show.note_ctx = a->cli;
     state_code(&a->capture, &a->show.code);
     if (!a->symbols)
         return err_set(err, ERR_USAGE, "give --elf", "%s: its program is not there to be shown",
                        a->name[0]);
-    return places_sort(&a->places, err);
+    return places_sort(&a->places, a->capture.tree, a->show.code.canonical, err);
 }
 
 static int run_annotate(struct cli *cli, int argc, char **argv, struct err *err)
@@ -261,7 +247,7 @@ static int run_annotate(struct cli *cli, int argc, char **argv, struct err *err)
     if (ret == 0)
         ret = a.json ? show_json(&a, err) : show_text(&a, err);
     free(a.chosen);
-    free(a.noted);
+    annotate_sources_fini(&a.sources);
     profile_free(a.profile);
     capture_close(&a.capture);
     places_fini(&a.places);

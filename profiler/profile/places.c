@@ -3,6 +3,9 @@
 #include <stdlib.h>
 
 #include "probe/base/array.h"
+#include "probe/base/choice.h"
+#include "probe/base/range.h"
+#include "profiler/profile/naming.h"
 
 enum { FIRST_SLOTS = 256 };
 
@@ -125,26 +128,63 @@ void places_init(struct places *p)
     *p = (struct places){ .watch = { p, on_step, on_enter, on_leave, on_clear } };
 }
 
-static int compare_numbers(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
-
 static int by_place(const void *a, const void *b)
 {
     const struct place_row *x = a, *y = b;
-    int order = compare_numbers(x->from, y->from);
-    order = order ? order : compare_numbers(x->to, y->to);
-    order = order ? order : compare_numbers(x->node, y->node);
-    return order ? order : compare_numbers(x->context, y->context);
+    int order = COMPARE(x->at, y->at);
+    order = EITHER(order, COMPARE(x->from, y->from));
+    order = EITHER(order, COMPARE(x->to, y->to));
+    order = EITHER(order, COMPARE(x->node, y->node));
+    return EITHER(order, COMPARE(x->context, y->context));
 }
 
-int places_sort(struct places *p, struct err *err)
+static uint64_t place_of(uint64_t (*canonical)(uint64_t), uint64_t addr)
 {
-    if (p->sites.n)
-        qsort(p->sites.row, p->sites.n, sizeof *p->sites.row, by_place);
-    if (p->stretches.n)
-        qsort(p->stretches.row, p->stretches.n, sizeof *p->stretches.row, by_place);
+    if (canonical)
+        return canonical(addr);
+    return addr;
+}
+
+static void sort_rows(struct place_table *t)
+{
+    if (t->n)
+        qsort(t->row, t->n, sizeof *t->row, by_place);
+}
+
+static void place_stretches(struct place_table *t, const struct calltree *tree,
+                            uint64_t (*canonical)(uint64_t))
+{
+    size_t nnodes, n = 0;
+    const struct calltree_node *node = calltree_nodes(tree, &nnodes);
+    for (size_t i = 0; i < t->n; i++) {
+        struct place_row r = t->row[i];
+        if (r.node >= nnodes || !naming_is_plain(&node[r.node]))
+            continue;
+        r.at = place_of(canonical, node[r.node].addr);
+        t->row[n++] = r;
+    }
+    t->n = n;
+}
+
+int places_sort(struct places *p, const struct calltree *tree, uint64_t (*canonical)(uint64_t),
+                struct err *err)
+{
+    for (size_t i = 0; i < p->sites.n; i++)
+        p->sites.row[i].at = place_of(canonical, p->sites.row[i].from);
+    place_stretches(&p->stretches, tree, canonical);
+    sort_rows(&p->sites);
+    sort_rows(&p->stretches);
     if (!p->failed)
         return 0;
     return err_set(err, ERR_NOMEM, "close other programs", "places: out of memory");
+}
+
+const struct place_row *places_within(const struct place_table *t, uint64_t low, uint64_t high,
+                                      size_t *n)
+{
+    size_t from = PARTITION_POINT(t->n, i, t->row[i].at < low);
+    *n = PARTITION_POINT(t->n, i, t->row[i].at < high) - from;
+    return t->row + from;
 }
 
 void places_fini(struct places *p)
