@@ -76,8 +76,10 @@ void cmd_insert_bp(struct session *s, char *args, size_t len)
         return;
     }
     actions_fini(&bp.actions);
-    if (bp.kind != BP_HARD)
+    if (bp.kind != BP_HARD) {
         session_keep_failure(s, refused, &err);
+        s->stub->failure_passes = true;
+    }
     refuse_bp(s, bp.kind, &err);
 }
 

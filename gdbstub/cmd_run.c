@@ -179,6 +179,8 @@ static void resume_for(struct session *s, const struct resume *how)
         reply_ok(s);
     else
         session_event(s, SESSION_ON_RESUME);
+    if (s->stub->failure_passes)
+        s->stub->failure.code = ERR_OK;
     session_say_failure(s);
     hits_tell(s->stub);
     for (struct session *each = s->stub->sessions; each && ret > 0; each = each->next)

@@ -21,7 +21,7 @@ enum {
     GDBSTUB_PACKET_SIZE = 0x10000, /* longest payload either way, bytes */
     GDBSTUB_MAX_SESSIONS = 16,
     GDBSTUB_MAX_REGS = 256,
-    GDBSTUB_MAX_BREAKPOINTS = 1024,
+    GDBSTUB_MAX_BREAKPOINTS = 4096,
 };
 
 struct stub_config {

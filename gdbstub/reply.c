@@ -244,6 +244,7 @@ void session_keep_failure(struct session *s, const char *what, const struct err 
     struct stub *stub = s->stub;
     stub->failure = *why;
     stub->failed_request = what;
+    stub->failure_passes = false;
     if (stub->cfg.request_failed)
         stub->cfg.request_failed(stub->cfg.request_failed_ctx, what, why);
 }

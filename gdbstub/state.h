@@ -64,9 +64,10 @@ struct stub {
     /* the failure of something that GDB asked for, not on its console yet; code ERR_OK: none */
     struct err failure;
     const char *failed_request; /* "download": static */
-    struct buffer kept_text;    /* what commands have printed and GDB cannot take yet */
-    bool fileio;                /* host I/O requests go to GDB */
-    bool semihosting;           /* exits are noticed */
+    bool failure_passes;     /* GDB does not resume before what it asked for is granted or gone */
+    struct buffer kept_text; /* what commands have printed and GDB cannot take yet */
+    bool fileio;             /* host I/O requests go to GDB */
+    bool semihosting;        /* exits are noticed */
 };
 
 /* ---- one connection ---- */

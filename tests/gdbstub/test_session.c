@@ -468,6 +468,21 @@ static void breakpoints__target_full_of_removed_ones__place_is_made(void **state
     }
 }
 
+/* GDB goes on only when the breakpoint that was refused is deleted, or granted. */
+static void breakpoints__refused_one_is_deleted__nothing_is_said_of_it_later(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    ram_put_word(&fx->ram, 0x1004, RAM_CRASH);
+    assert_int_equal(talk(fx, "Z0,4000,3")[0], 'E');
+    fx->ram.nbps = RAM_BPS;
+    assert_int_equal(talk(fx, "Z2,9000,2")[0], 'E');
+    fx->ram.nbps = 0;
+    assert_string_equal(talk(fx, "s"), STOP_AT("05", "02100000", ""));
+    assert_string_equal(talk(fx, "s"), STOP_AT("05", "04100000", ""));
+    assert_string_equal(monitor(fx, fx->s, "version"), "=probeprof 1.2, target ram\n");
+}
+
 /* ---- watchpoints, exits, crashes ---- */
 
 static void session__watchpoints__kind_and_address_reported(void **state)
@@ -1167,6 +1182,7 @@ int main(void)
         TEST(session__running__registers_refused_memory_allowed),
         TEST(breakpoints__removed_and_set_again__target_not_bothered),
         TEST(breakpoints__target_full_of_removed_ones__place_is_made),
+        TEST(breakpoints__refused_one_is_deleted__nothing_is_said_of_it_later),
         cmocka_unit_test(session__watchpoints__kind_and_address_reported),
         TEST(session__program_exits__W_with_its_status),
         TEST(session__crash__text_then_signal),

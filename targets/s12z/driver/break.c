@@ -58,7 +58,7 @@ static int insert_patch(struct s12z_target *t, uint32_t addr, struct err *err)
     if (p)
         return s12z_patch_set(t, p, true, err);
     if (t->breaks.npatches == S12Z_MAX_SOFT_BREAKS)
-        return err_set(err, ERR_RESOURCE, "delete some", "%d breakpoints are set",
+        return err_set(err, ERR_RESOURCE, "delete some", "all %d software breakpoints are used",
                        S12Z_MAX_SOFT_BREAKS);
     p = &t->breaks.patch[t->breaks.npatches];
     *p = (struct s12z_patch){ .addr = addr };

@@ -29,7 +29,7 @@ enum {
 enum { S12Z_SIGNAL_INT = 2, S12Z_SIGNAL_TRAP = 5 };
 enum { S12Z_RAM_START = 0x001000, S12Z_EEPROM_START = 0x100000, S12Z_ADDRESS = 0xFFFFFF };
 enum { S12Z_FLASH_SECTOR = 512, S12Z_EEPROM_SECTOR = 4 };
-enum { S12Z_MAX_SOFT_BREAKS = 256, S12Z_DBG_BYTES = 0x48 };
+enum { S12Z_MAX_SOFT_BREAKS = 4096, S12Z_DBG_BYTES = 0x48 };
 
 struct s12z_comparator {
     uint8_t ctl; /* DBGxCTL; COMPE clear: not used */

@@ -15,7 +15,7 @@
 
 /* ---- breakpoints (sh4/driver/break.c) ---- */
 
-enum { SH4_MAX_SOFT_BREAKS = 256, SH4_UBC_CHANNELS = 2, SH4_MAX_HARD = 16, SH4_WATCH_KEPT = 256 };
+enum { SH4_MAX_SOFT_BREAKS = 4096, SH4_UBC_CHANNELS = 2, SH4_MAX_HARD = 16, SH4_WATCH_KEPT = 256 };
 #define SH4_BREAK_INSN 0xC320u /* TRAPA #0x20 */
 
 struct sh4_patch {

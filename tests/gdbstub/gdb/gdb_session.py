@@ -187,6 +187,23 @@ def set_while_running(opened, begin, place, elsewhere):
                 raise RuntimeError("it does not run on: " + gdb.command("info threads"))
 
 
+def many_breakpoints(opened, begin, first, size, nop, pc):
+    """600 instructions that do nothing, each with a breakpoint: every one of those looked at is met, and memory does not show them."""
+    with opened as (board, gdb):
+        for line in ["target remote " + board.socket, *begin, "delete", "set $i = 0", "set var %s = %#x" % (pc, first)]:
+            gdb.command(line)
+        for line in ("while $i < 600", "set var *(%s)(%#x + %d * $i) = %d" % ({1: "char *", 2: "short *"}[size], first, size, nop), "set $i = $i + 1", "end",
+                     "set $i = 1", "while $i < 600", "break *(%#x + %d * $i)" % (first, size), "set $i = $i + 1", "end"):
+            gdb.send(line)
+        text = gdb.command("continue") + gdb.command("continue") + gdb.command("set var %s = %#x" % (pc, first + 598 * size)) + gdb.command("continue")
+        for i in (1, 2, 598):
+            if not re.search(r"Breakpoint \d+, 0x0*%x " % (first + i * size), text):
+                raise RuntimeError("not met: %d\n%s" % (i, text[-2000:]))
+        shown = gdb.command("x/1%sx %#x" % ({1: "b", 2: "h"}[size], first + 300 * size))
+        if not re.search(r":\s+0x0*%x\b" % nop, shown):
+            raise RuntimeError(shown)
+
+
 def interrupt_thrice(gdb, counter):
     """Continues and stops by Ctrl-C three times; the program's counter, an expression, grows between."""
     counts = []

@@ -334,7 +334,8 @@ def main():
               ("reading while it runs", lambda: read_while_running(probeprof)),
               ("conditions: as GDB evaluates", lambda: conditions(probeprof)),
               ("breakpoints while it runs", lambda: gdb_session.set_while_running(
-                  session(probeprof), ["load", "break main", "continue", "set var asked = 1"], "bump", "add"))]
+                  session(probeprof), ["load", "break main", "continue", "set var asked = 1"], "bump", "add")),
+              ("600 breakpoints", lambda: gdb_session.many_breakpoints(session(probeprof), ["load", "break main", "continue"], 0x0C200000, 2, 9, "$pc"))]
     return run_cases(cases, wanted)
 
 

@@ -252,7 +252,9 @@ def main():
               ("resets while profiling", lambda: resets_while_profiling(probeprof)),
               ("conditions: as GDB evaluates", lambda: conditions(probeprof)),
               ("breakpoints while it runs", lambda: gdb_session.set_while_running(
-                  session(probeprof, "--probe", PART), ["load", "break control_loop", "continue"], "*regulate", "*timer_start"))]
+                  session(probeprof, "--probe", PART), ["load", "break control_loop", "continue"], "*regulate", "*timer_start")),
+              ("600 breakpoints", lambda: gdb_session.many_breakpoints(
+                  session(probeprof, "--probe", PART), ["load"], 0x1800, 1, 1, "$p"))]
     return run_cases(cases, sys.argv[2:])
 
 
