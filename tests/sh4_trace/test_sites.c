@@ -144,6 +144,24 @@ static void sites__switch_table__cases_are_searched(void **state)
     sh4_sites_fini(&p.found);
 }
 
+/* A table of one byte and what fills it up, and behind it code that only a branch leads to. */
+static void sites__table_of_an_odd_length__ends_at_its_fill(void **state)
+{
+    (void)state;
+    static struct program p;
+    find(&p,
+         "sel: mova t_0,r0\n tst r4,r4\n bt d_0\n mov.b @(r0,r4),r4\n braf r4\n nop\n"
+         ".align 2\n"
+         "t_0: .word 0x0008\n"
+         "d_0: mov #2,r1\n m_rts: rts\n nop\n"
+         "c_0: rts\n mov #1,r0\n",
+         &open_entry);
+    assert_true(sh4_sites_code(&p.found, asm_label(&p.asmp, "d_0")) & SH4_CODE_INSN);
+    assert_int_equal(site(&p, "m_rts")->kind, SH4_SITE_RTS);
+    assert_int_equal(site(&p, "c_0")->kind, SH4_SITE_RTS);
+    sh4_sites_fini(&p.found);
+}
+
 static void sites__branch_to_slot__is_left_alone(void **state)
 {
     (void)state;
@@ -303,6 +321,7 @@ int main(void)
         cmocka_unit_test(sites__every_kind__found_with_target),
         cmocka_unit_test(sites__data_that_looks_like_code__is_not_taken),
         cmocka_unit_test(sites__switch_table__cases_are_searched),
+        cmocka_unit_test(sites__table_of_an_odd_length__ends_at_its_fill),
         cmocka_unit_test(sites__branch_to_slot__is_left_alone),
         cmocka_unit_test(bl__startup_until_sr_is_set__is_left_alone),
         cmocka_unit_test(bl__set_restored_and_called_through_pointers__closure_is_left_alone),

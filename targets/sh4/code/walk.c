@@ -303,6 +303,8 @@ static void read_table(struct sh4_walk *w, const struct run *r, uint32_t func)
         uint32_t target = r->table_base + value;
         if (target & 1 || !walk_inside(w, func, target) || !walk_find(w, target, &at))
             return;
+        if (target >= t->v && target < pos + t->size)
+            return; /* into the table: what fills it up to an even address */
         if (target > t->v && target < end)
             end = target;
         mark_literal(w, pos & ~1u);
