@@ -13,6 +13,7 @@
 #include "probe/base/sink.h"
 #include "targets/event.h"
 #include "targets/image.h"
+#include "targets/graph.h"
 #include "targets/insn.h"
 #include "targets/run_time.h"
 
@@ -284,6 +285,9 @@ struct target_ops {
      * NULL: this part's code cannot be shown. */
     size_t (*insn)(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian,
                    struct insn *out);
+    /* The program's flow graph; release it with graph_fini(). Pure. Returns as graph_make() does.
+     * NULL as insn. */
+    int (*graph)(const struct image *image, struct graph *out, struct err *err);
     /* Both work on a running target, too, as read_mem does. */
     int (*counters_arm)(struct target *t, const uint16_t code[2], struct err *err);
     int (*counters_read)(struct target *t, struct counter_values *out, struct err *err);

@@ -241,14 +241,7 @@ static int run_disasm(struct cli *cli, int argc, char **argv, struct err *err)
         return ret;
     if (ret == 0)
         return err_set(err, ERR_USAGE, "probeprof disasm game.elf main", "disasm needs an ELF");
-    ret = symbols_open(d.name[0], &d.syms, err);
-    if (ret == 0) {
-        d.part = part_of_machine(symbols_machine(d.syms));
-        ret = d.part && d.part->ops()->insn
-                  ? part_prepare_symbols(d.syms, d.part->name, err)
-                  : err_set(err, ERR_USAGE, "SH and S12Z programs can be shown",
-                            "%s is of another machine", d.name[0]);
-    }
+    ret = part_open_code(d.name[0], &d.syms, &d.part, err);
     if (ret == 0 && d.name[1])
         ret = parse_where(&d, d.name[1], err);
     if (ret == 0)

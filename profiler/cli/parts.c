@@ -151,6 +151,20 @@ const struct part *part_of_machine(unsigned machine)
     return NULL;
 }
 
+int part_open_code(const char *path, struct symbols **syms, const struct part **part,
+                   struct err *err)
+{
+    *syms = NULL;
+    int ret = symbols_open(path, syms, err);
+    if (ret < 0)
+        return ret;
+    *part = part_of_machine(symbols_machine(*syms));
+    if (!*part || !(*part)->ops()->insn || !(*part)->ops()->graph)
+        return err_set(err, ERR_USAGE, "SH and S12Z programs can be shown",
+                       "%s is of another machine", path);
+    return part_prepare_symbols(*syms, (*part)->name, err);
+}
+
 const struct counter_event *part_counter(const struct part *part, uint16_t code)
 {
     for (const struct counter_event *e = part->ops()->events; e && e->name; e++)

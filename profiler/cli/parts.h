@@ -58,6 +58,12 @@ const char *part_exception(const char *name, uint16_t code);
 /* part_of_machine - a part with an ELF's e_machine, any of them; NULL if there is none. */
 const struct part *part_of_machine(unsigned machine);
 
+/* part_open_code - opens an ELF whose code can be shown
+ * syms   set also on failure, close it with symbols_close() in any case
+ * Returns 0; -ERR_USAGE if no part runs it; as symbols_open() does. */
+int part_open_code(const char *path, struct symbols **syms, const struct part **part,
+                   struct err *err);
+
 /* part_event - an event by name or number ("icache-miss", "0x08"); "none" or "0" is 0
  * option   for messages: "c1"
  * Returns 0; -ERR_USAGE with the nearest names. */

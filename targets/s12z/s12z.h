@@ -51,4 +51,7 @@ const struct target_ops *s12z_target_ops(void);
 size_t s12z_insn_text(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian,
                       struct insn *out);
 
+/* s12z_graph - as target_ops.graph. */
+int s12z_graph(const struct image *im, struct graph *out, struct err *err);
+
 #endif

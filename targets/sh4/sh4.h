@@ -44,4 +44,7 @@ const struct target_ops *sh4_target_ops(void);
  * or for a 64-bit move, only where it can be nothing else. */
 size_t sh4_insn(const uint8_t *code, size_t avail, uint64_t pc, bool big_endian, struct insn *out);
 
+/* sh4_graph - as target_ops.graph: what the site search reaches (targets/sh4/code/sites.h). */
+int sh4_graph(const struct image *im, struct graph *out, struct err *err);
+
 #endif

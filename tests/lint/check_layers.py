@@ -14,7 +14,7 @@ import sys
 
 # Longest prefix decides. Each room lists what it may include, by prefix.
 COMMON = ["probe/base/"]
-INTERFACE = COMMON + ["targets/address.h", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h",
+INTERFACE = COMMON + ["targets/address.h", "targets/target.h", "targets/event.h", "targets/image.h", "targets/coverage.h", "targets/insn.h", "targets/graph.h",
                       "targets/run_time.h", "targets/run_table.h", "targets/gdb_kinds.h"]
 # Of the driver's side a simulated board shares the instruction set only: what reads a wire and what drives it are to disagree.
 PINS = COMMON + ["probe/sim.h", "probe/sim_serial.h", "probe/jtag.h", "probe/bdc", "probe/pdo.h"]
@@ -24,7 +24,7 @@ AREAS = {
     "targets/": ["probe/"] + INTERFACE,
     "targets/sh4/isa/": INTERFACE + ["targets/sh4/isa/", "targets/sh4/sh4.h"],
     # a program's code, searched in its image: no board
-    "targets/sh4/code/": INTERFACE + ["targets/sh4/code/", "targets/sh4/isa/"],
+    "targets/sh4/code/": INTERFACE + ["targets/sh4/code/", "targets/sh4/isa/", "targets/sh4/sh4.h"],
     # operating systems' structures in memory: no CPU is known here
     "targets/os/": COMMON + ["targets/address.h", "targets/image.h", "targets/os/"],
     "targets/sh4/": ["probe/"] + INTERFACE + ["targets/os/tasks.h", "targets/sh4/"],
@@ -69,7 +69,7 @@ STAIRS = {
                            "monitor", "wire", "target"],
     "targets/sh4/rsp": ["packet", "client", "rsp_talk", "rsp_regs", "rsp_peek", "rsp_bp", "rsp_run", "rsp_hold", "rsp_break", "rsp_mem",
                         "rsp_monitor", "rsp"],
-    "targets/s12z/isa": ["cycles", "operand", "isa", "text", "insn"],
+    "targets/s12z/isa": ["cycles", "operand", "isa", "text", "insn", "graph"],
     "targets/s12z/driver": ["run_state", "state", "chips", "counters", "access", "plan", "link", "raw", "comparators", "dbg", "break",
                             "loader", "regs", "mem", "stop", "identify", "reset", "flash", "look", "step", "run", "monitor", "target"],
     "targets/s12z/trace": ["flow_image", "flow_nodes", "flow_counts", "flow_walk", "flow", "rates", "time", "events", "line", "stream",
@@ -95,7 +95,7 @@ STAIRS = {
                      "live_text", "live", "progress", "top_text", "top_rows", "top_columns", "top_view top_keys", "top_screen", "top_source", "top_run", "serve_door", "serve_token", "serve", "serve_state", "notes", "outputs", "input", "view_file", "explain", "doctor_adapter", "doctor_wire", "doctor", "doctor_file",
                      "completion completion_bash completion_fish completion_zsh",
                      "run_link", "run_open", "run_parts", "run_ask", "run_change", "run_monitor_points", "run_monitor", "run_result", "run_events", "run_save", "run_top", "run_course", "run_signals", "serve_run", "run_loop", "run_leave", "cmd_run",
-                     "cmd_top", "report_marks", "cmd_report", "annotate", "cmd_annotate", "cmd_convert", "cmd_decode", "cmd_disasm",
+                     "cmd_top", "report_marks", "cmd_report", "annotate", "cmd_annotate", "cmd_convert", "cmd_decode", "cmd_disasm", "cmd_graph",
                      "cmd_dump", "cmd_events", "cmd_list", "cmd_doctor", "cmd_trust", "cmd_view", "main"],
 }
 # Not in every build.

@@ -245,6 +245,7 @@ static const struct target_ops table = {
     .default_events = { S12Z_COUNT_BUS_CYCLES, S12Z_COUNT_BRANCHES },
     .trace = NULL,
     .insn = s12z_insn_text,
+    .graph = s12z_graph,
 };
 
 const struct target_ops *s12z_target_ops(void) { return &table; }

@@ -302,6 +302,8 @@ static bool follow_branch(struct search *s, const struct sh4_flow *f, uint16_t o
         if (inside || table) {
             if (inside) /* the cases of a table start as orphans, see start_orphans() */
                 reach_address(s, g.target, func, st);
+            if (s->emitting && inside && f->kind != SH4_FLOW_BRA)
+                walk_note_way(s->w, pc, g.target, false);
             return false;
         }
         branch_site(s, f, op, pc, func, &before, &g);
@@ -453,6 +455,7 @@ bool search_flow_round(struct search *s, bool widen)
 void search_emit_all(struct search *s)
 {
     struct sh4_walk *w = s->w;
+    walk_drop_jumps(w);
     s->emitting = true;
     for (size_t i = 0; i < w->nspans; i++)
         for (size_t k = 0; k < w->span[i].size / 2; k++)

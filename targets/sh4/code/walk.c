@@ -285,6 +285,21 @@ void walk_goes_on(struct sh4_walk *w, uint32_t f, uint32_t addr)
     push_item(w, &w->sure, addr, f);
 }
 
+void walk_note_way(struct sh4_walk *w, uint32_t from, uint32_t to, bool by_table)
+{
+    if (walk_grow(w, (void **)&w->way, w->nways, &w->way_cap, sizeof *w->way))
+        w->way[w->nways++] = (struct walk_way){ from, to, by_table };
+}
+
+void walk_drop_jumps(struct sh4_walk *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->nways; i++)
+        if (w->way[i].by_table)
+            w->way[n++] = w->way[i];
+    w->nways = n;
+}
+
 /* A switch table ends where its lowest target, other code or other data begins. */
 static void read_table(struct sh4_walk *w, const struct run *r, uint32_t func)
 {
@@ -311,6 +326,7 @@ static void read_table(struct sh4_walk *w, const struct run *r, uint32_t func)
         if (t->size == 4)
             mark_literal(w, pos + 2);
         mark_flag(w, target, SH4_CODE_TARGET);
+        walk_note_way(w, r->table_base - 4, target, true);
         push_item(w, &w->sure, target, func);
     }
 }
@@ -518,6 +534,7 @@ void walk_free(struct sh4_walk *w)
     free(w->sure.item);
     free(w->later.item);
     free(w->state);
+    free(w->way);
     free(w->trial);
     free(w);
 }

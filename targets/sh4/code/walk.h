@@ -26,6 +26,11 @@ struct walk_span {
 struct walk_item {
     uint32_t addr, func;
 };
+/* Where a jump through a register leads inside of its function. */
+struct walk_way {
+    uint32_t from, to;
+    bool by_table; /* an entry of a switch's table */
+};
 struct walk_queue {
     struct walk_item *item;
     size_t head, n, cap;
@@ -46,6 +51,8 @@ struct sh4_walk {
     struct walk_queue sure, later; /* later: behind a call, which may not return */
     struct abs_state *state;
     size_t nstates, state_cap;
+    struct walk_way *way; /* in no order, some of them more than once */
+    size_t nways, way_cap;
     size_t discarded, reached; /* runs: not taken for code, taken for it */
     struct run *trial;         /* walk_plausible()'s; NULL until then */
     bool sr_traps;             /* see struct sh4_sites_config */
@@ -80,6 +87,10 @@ bool walk_plausible(struct sh4_walk *w, uint32_t addr, bool prologue);
 bool walk_executed(struct sh4_walk *w, uint32_t addr);
 /* Notes that function f goes on at addr in a way that is not known. */
 void walk_goes_on(struct sh4_walk *w, uint32_t f, uint32_t addr);
+/* Notes where a jump leads.
+ * walk_drop_jumps - forgets those that no table says, which data flow finds again. */
+void walk_note_way(struct sh4_walk *w, uint32_t from, uint32_t to, bool by_table);
+void walk_drop_jumps(struct sh4_walk *w);
 /* Whether the program has put other code there, or right behind it, since it was built: only its
  * running there shows that a function begins. */
 bool walk_moved(const struct sh4_walk *w, uint32_t addr);

@@ -118,6 +118,7 @@ static const struct target_ops table = {
     .default_events = { 0x23, 0x08 },
     .exception_text = sh4_exception_text,
     .insn = sh4_insn,
+    .graph = sh4_graph,
     .counters_arm = sh4_counters_arm,
     .counters_read = sh4_counters_read,
     .semihosting = op_semihosting,

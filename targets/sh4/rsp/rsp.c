@@ -311,6 +311,7 @@ static const struct target_ops table = {
     .default_events = { 0x23, 0x08 },
     .exception_text = sh4_exception_text,
     .insn = sh4_insn,
+    .graph = sh4_graph,
     .counters_arm = rsp_counters_arm,
     .counters_read = rsp_counters_read,
     .now_ns = op_now,

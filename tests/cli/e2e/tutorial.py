@@ -178,7 +178,7 @@ class Tutorial(Folder):
         rows = [["--elf", hostile, "--start", "GetNode"], ["--elf", evil], ["--elf", self.path("short\x1b.elf")], ["--probe", evil], ["--target", evil],
                 ["--start", evil], ["--c1", evil], ["--log", evil], ["--" + evil], [evil], ["--conf", evil], ["--gdb", evil + "/"], ["--output", evil + "/x"],
                 ["report", self.path("r\x1b")], ["report", self.path("r\x1b"), "--tree"], ["report", self.path("r\x1b"), "--json"], ["report", evil],
-                ["disasm", hostile], ["disasm", hostile, "--json"], ["disasm", hostile, evil],
+                ["disasm", hostile], ["disasm", hostile, "--json"], ["disasm", hostile, evil], ["graph", hostile], ["graph", hostile, "--dot"], ["graph", hostile, evil],
                 ["decode", self.path("c\x1b.vcd"), "--format", "vcd", "--elf", motor], ["--elf", hostile, "--pdo", "file:" + self.path("c\x1b.vcd")]]
         for conf in ("[x\x1b[1m]\na = b\n", "[probeprof]\n\x1b[1m = b\n", "[probeprof]\nelf = \x1b[1m\n", "\x9b1m\n"):
             rows.append(["--conf", self.write(f"conf\x1b{len(rows)}", conf)])

@@ -109,11 +109,11 @@ class Usage(Folder):
         kinds = {
             "unknown part": (2, [["--target", "x"], ["doctor", "--target", "x"], ["events", "--target", "x"]]),
             "no adapter driver": (2, [["--probe", "foo"], ["doctor", "--probe", "foo"]]),
-            "unknown option": (2, [[c, "--nonsense"] for c in ("run", "report", "decode", "disasm", "dump", "events", "list", "doctor", "trust", "top", "view", "version")]),
-            "no symbol": (1, [["--elf", elf, "--start", "nosuch"], ["--elf", elf, "--no-patch", "nosuch"], ["disasm", elf, "nosuch"], [*decode, motor, "--start", "nosuch"]]),
-            "No such file": (1, [["--elf", "x"], ["doctor", "--elf", "x"], ["disasm", "x"], [*decode, "x"], ["report", "x"], ["dump", "lines", "x"], ["trust", "x"],
+            "unknown option": (2, [[c, "--nonsense"] for c in ("run", "report", "decode", "disasm", "graph", "dump", "events", "list", "doctor", "trust", "top", "view", "version")]),
+            "no symbol": (1, [["--elf", elf, "--start", "nosuch"], ["--elf", elf, "--no-patch", "nosuch"], ["disasm", elf, "nosuch"], ["graph", elf, "nosuch"], [*decode, motor, "--start", "nosuch"]]),
+            "No such file": (1, [["--elf", "x"], ["doctor", "--elf", "x"], ["disasm", "x"], ["graph", "x"], [*decode, "x"], ["report", "x"], ["dump", "lines", "x"], ["trust", "x"],
                                  ["--conf", "x"], ["doctor", "--conf", "x"], ["--elf", elf, "--output", "x/y"], ["doctor", "--report", "x/y"]]),
-            "a program for x86-64": (1, [["--elf", "/bin/true"], ["doctor", "--elf", "/bin/true"], ["disasm", "/bin/true"], [*decode, "/bin/true"]]),
+            "a program for x86-64": (1, [["--elf", "/bin/true"], ["doctor", "--elf", "/bin/true"], ["disasm", "/bin/true"], ["graph", "/bin/true"], [*decode, "/bin/true"]]),
             "is not a frequency": (2, [["--speed", "x"], ["doctor", "--speed", "x"]]),
         }
         for what, (status, lines) in kinds.items():
@@ -300,7 +300,7 @@ class Usage(Folder):
     def test_examples_of_help_use_options_that_exist(self):
         """Every line of an example that calls the program; run's own options are known without a command, too."""
         listed = {c: {name for _, name, _ in self.options_of_help(run(["help", c]).stdout)} | {"help"}
-                  for c in ("run", "report", "decode", "disasm", "dump", "events", "list", "doctor", "top", "view", "version", "help")}
+                  for c in ("run", "report", "decode", "disasm", "graph", "dump", "events", "list", "doctor", "top", "view", "version", "help")}
         for command in listed:
             lines = re.findall(r"(?m)^  (?:\w+=\S+ )?probeprof(.*)$", run(["help", command]).stdout.split("Example")[1])
             self.assertTrue(lines, command)
