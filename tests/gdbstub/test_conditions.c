@@ -158,11 +158,11 @@ static void condition__malformed__refused_and_nothing_set(void **state)
                                         "Z0,1010,2;cmds:1",
                                         "Z0,1010,2;cmds:1,",
                                         "Z0,1010,2;cmds:1,22",
-                                        "Z0,1010,2;" TRUE_X ";",
+                                        "Z0,1010,2;X3,220127;",
                                         "Z0,1010,2;nosuch",
-                                        "Z2,1010,2;" FALSE_X,
-                                        "z0,1010,2;" FALSE_X,
-                                        "Z0,1010,2;cmds:1," TRUE_X ";" TRUE_X,
+                                        "Z2,1010,2;X3,220027",
+                                        "z0,1010,2;X3,220027",
+                                        "Z0,1010,2;cmds:1,X3,220127;X3,220127",
                                         "Z0,1010,2;Xffffffffffffffff,22" };
     struct fixture *fx = *state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
