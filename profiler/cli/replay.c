@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "probe/base/hex.h"
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/rotation.h"
@@ -168,14 +169,14 @@ struct said {
 
 struct replaying {
     struct recording *first, *last; /* one and the same at first */
-    struct capture capture;
+    struct capture *capture;
     struct said said;
     const struct replay_tap *tap; /* NULL: nobody wants the events */
 };
 
 static int replay_events(struct recording *r, struct replaying *p, bool resumed, struct err *err)
 {
-    struct capture *c = &p->capture;
+    struct capture *c = p->capture;
     struct event batch[256];
     for (;; resumed = false) {
         int n = recording_read(r, batch, ARRAY_LEN(batch), err);
@@ -231,7 +232,7 @@ static void note_damage(struct replaying *p, const char *path, bool in_the_middl
     if (!*p->said.file)
         snprintf(p->said.file, sizeof p->said.file, "%s: %s", path, damage);
     if (in_the_middle)
-        capture_feed(&p->capture,
+        capture_feed(p->capture,
                      &(struct event){ .kind = EVENT_LOST, .cause = EVENT_CAUSE_CORRUPT }, 1, NULL);
 }
 
@@ -286,30 +287,29 @@ static int build_profile(struct replaying *p, const struct symbols *syms, struct
     add_remark(&p->said, "file", p->said.file);
     info.remarks = p->said.row;
     info.nremarks = p->said.n;
-    return capture_profile(&p->capture, &info, out, err);
+    return capture_profile(p->capture, &info, out, err);
 }
 
-/* keep: gets the capture, on success; its watch is used from the start. NULL: nothing is kept. */
+/* keep: the capture that is used, and stays open on success. NULL: nothing is kept. */
 static int replay_all(struct files *f, const char *elf, const struct replay_tap *tap,
                       struct capture *keep, struct profile **out, struct symbols **syms,
                       struct err *err)
 {
-    struct replaying p = { .tap = tap, .capture.watch = keep ? keep->watch : NULL };
+    struct capture own = { .tree = NULL };
+    struct replaying p = { .tap = tap, .capture = EITHER(keep, &own) };
     int ret = recording_open(file_name(f, 0), &p.first, err);
     p.last = p.first;
     if (ret < 0)
         return ret;
     ret = open_symbols(recording_header(p.first), elf, syms, p.said.elf, sizeof p.said.elf, err);
     if (ret == 0)
-        ret = capture_open(&p.capture, *syms, recording_header(p.first), NULL, err);
+        ret = capture_open(p.capture, *syms, recording_header(p.first), NULL, err);
     if (ret == 0)
         ret = replay_each(&p, f, err);
     if (ret == 0)
         ret = build_profile(&p, *syms, out, err);
-    if (ret == 0 && keep)
-        *keep = p.capture;
-    else
-        capture_close(&p.capture);
+    if (ret < 0 || !keep)
+        capture_close(p.capture);
     if (p.last != p.first)
         recording_close(p.last);
     recording_close(p.first);
