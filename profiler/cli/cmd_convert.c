@@ -9,7 +9,7 @@
 enum { OPT_TO, OPT_OUTPUT, OPT_VALUE, OPT_ELF, OPT_HELP };
 
 static const struct opt convert_opts[] = {
-    { "to", 0, "FORMAT", "pprof, callgrind, speedscope, folded, gmon, prf, json", OPT_TO },
+    { "to", 0, "FORMAT", "pprof, callgrind, speedscope, folded, gmon, lcov, prf, json", OPT_TO },
     { "output", 'o', "F", "where to; default: standard output, if the format is text", OPT_OUTPUT },
     { "value", 0, "WHICH",
       "of folded and gmon: hits, c1 or c2; default c1, or hits without counters", OPT_VALUE },
@@ -51,7 +51,7 @@ static int check_request(const struct convert *c, const char *path, struct err *
                        "convert needs a .prf file or a recording");
     if (!c->to)
         return err_set(err, ERR_USAGE,
-                       "--to pprof, callgrind, speedscope, folded, gmon, prf or json",
+                       "--to pprof, callgrind, speedscope, folded, gmon, lcov, prf or json",
                        "convert needs a format");
     if (c->value && strcmp(c->to->name, "folded") != 0 && strcmp(c->to->name, "gmon") != 0)
         return err_set(err, ERR_USAGE, "leave it out",

@@ -32,4 +32,9 @@ int export_gmon(const struct profile *p, const struct report_options *o,
 int export_pprof(const struct profile *p, const struct report_options *o,
                  const struct text_sink *out, struct err *err);
 
+/* export_lcov - functions with their hits; lines and branches where the target counts exactly.
+ * -ERR_USAGE without o->symbols, and of samples. Source: geninfo(1) of LCOV 1.16, "FILES". */
+int export_lcov(const struct profile *p, const struct report_options *o,
+                const struct text_sink *out, struct err *err);
+
 #endif

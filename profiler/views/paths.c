@@ -129,10 +129,9 @@ int paths_column(const struct profile *p, unsigned value, struct path_column *ou
 
 /* ---- text ---- */
 
-char *paths_name(const struct profile *p, size_t function, const char *reserved, char *buf,
-                 size_t n)
+char *paths_clean(const char *text, const char *reserved, char *buf, size_t n)
 {
-    const char *s = profile_shown_name(&p->functions[function]);
+    const char *s = text;
     size_t used = 0;
     while (*s) {
         size_t bytes = text_character(s);
@@ -149,6 +148,12 @@ char *paths_name(const struct profile *p, size_t function, const char *reserved,
     }
     buf[used] = 0;
     return buf;
+}
+
+char *paths_name(const struct profile *p, size_t function, const char *reserved, char *buf,
+                 size_t n)
+{
+    return paths_clean(profile_shown_name(&p->functions[function]), reserved, buf, n);
 }
 
 char *paths_coverage(const struct profile *p, char *buf, size_t n)

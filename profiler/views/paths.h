@@ -41,8 +41,11 @@ size_t paths_columns(const struct profile *p, struct path_column column[PATH_NVA
  * not counted. */
 int paths_column(const struct profile *p, unsigned value, struct path_column *out, struct err *err);
 
-/* paths_name - a function's name as people see it, in buf of n bytes: each byte that is a command
- * to a terminal, and each of `reserved`, is '_'; cut at a character's end. Returns buf. */
+/* paths_clean - a text in buf of n bytes: each byte that is a command to a terminal, and each of
+ * `reserved`, is '_'; cut at a character's end. Returns buf. */
+char *paths_clean(const char *text, const char *reserved, char *buf, size_t n);
+
+/* paths_name - a function's name as people see it, cleaned so. */
 char *paths_name(const struct profile *p, size_t function, const char *reserved, char *buf,
                  size_t n);
 

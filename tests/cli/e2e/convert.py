@@ -22,7 +22,7 @@ RUNS = [("tutorial", PROFEXAM, "sim:sh7750", MISSION + ["--passes", "1"]),
         ("samples", PROFEXAM, "sim:sh7750", ["--sample", "--for", "50ms"])]
 
 
-PACKAGES = {"callgrind_annotate": "valgrind", "go": "golang-go", "sh4-linux-gnu-gprof": "binutils-sh4-linux-gnu",
+PACKAGES = {"lcov": "lcov", "callgrind_annotate": "valgrind", "go": "golang-go", "sh4-linux-gnu-gprof": "binutils-sh4-linux-gnu",
             "sh4-linux-gnu-readelf": "binutils-sh4-linux-gnu"}
 
 
@@ -73,8 +73,8 @@ class Convert(Folder):
     def counters(self, document):
         return [k for k, c in zip(("c1", "c2"), document["counters"]) if c]
 
-    def lines(self, *command):
-        p = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    def lines(self, *command, cwd=None):
+        p = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
         self.assertEqual((p.returncode, p.stderr), (0, ""), command)
         return p.stdout.split("\n")
 
@@ -142,6 +142,73 @@ class ConvertPprof(Convert):
                 continue
             text = "\n".join(self.lines(go, "tool", "pprof", "-tags", "-sample_index=hits", file))
             self.assertIn(f"Total {doubtful}", re.sub(r"\.0\b", "", text), name)
+
+
+class ConvertLcov(Convert):
+    def tracefile(self, path):
+        """{file: {"FN": {name: line}, "FNDA": {name: hits}, "DA": {line: count}, "BRDA": [(line, block, branch, taken)]}}"""
+        files, now = {}, None
+        with open(path, encoding="utf-8") as f:
+            for line in f.read().splitlines():
+                key, _, rest = line.partition(":")
+                if key == "SF":
+                    now = files.setdefault(rest, {"FN": {}, "FNDA": {}, "DA": {}, "BRDA": []})
+                elif key in ("FN", "FNDA", "DA"):
+                    a, b = rest.split(",", 1)
+                    now[key][b if key != "DA" else int(a)] = int(a if key != "DA" else b)
+                elif key == "BRDA":
+                    now[key].append(tuple(map(int, rest.split(","))))
+        return files
+
+    def figures(self, path):
+        """(lines hit, lines, functions hit, functions, branches hit, branches), as lcov counts them."""
+        text = "\n".join(self.lines("lcov", "--summary", path, "--rc", "lcov_branch_coverage=1"))
+        found = [re.search(what + r"\.+: .*?(?:\((\d+) of (\d+) |no data found)", text) for what in ("lines", "functions", "branches")]
+        return [int(n or 0) for m in found for n in m.groups()]
+
+    def test_functions_and_lines__lcov_and_genhtml__read_them_all(self):
+        judge(self, "lcov")
+        for name, folder in [r[:2] for r in RUNS if r[0] != "samples"]:
+            recording = os.path.join(self.recordings, name)
+            out, document = self.path("run.info"), json.loads(run(["report", recording, "--json"]).stdout)
+            p = run(["convert", recording, "--to", "lcov", "-o", out])
+            self.assertEqual((p.returncode, p.stderr), (0, ""))
+            files = self.tracefile(out)
+            got = {k: v for f in files.values() for k, v in f["FNDA"].items()}
+            hits = {f["name"]: f["hits"] for f in document["functions"]}
+            self.assertEqual({k: v for k, v in got.items() if v}, {k: v for k, v in hits.items() if v and k in got}, name)
+            self.assertLessEqual({f["name"] for f in document["functions"] if f["file"]}, set(got))
+            all_ = [[n for f in files.values() for n in f[k].values()] for k in ("DA", "FNDA")] + [[b[3] for f in files.values() for b in f["BRDA"]]]
+            self.assertEqual(self.figures(out), [n for counts in all_ for n in (sum(c > 0 for c in counts), len(counts))], name)
+            self.assertGreater(min(map(len, all_[:2])), 4)
+            page = self.path("html " + name)
+            self.lines("genhtml", "--quiet", "--branch-coverage", "-o", page, out, cwd=folder)
+            self.assertTrue(os.path.exists(os.path.join(page, "index.html")))
+
+    def test_lines__exact_counts__are_those_of_annotate(self):
+        recording, out = os.path.join(self.recordings, "estimated"), self.path("run.info")
+        self.assertEqual(run(["convert", recording, "--to", "lcov", "-o", out]).returncode, 0)
+        files = self.tracefile(out)
+        lines, branches = {}, []
+        for f in json.loads(run(["annotate", recording, "--json"]).stdout)["functions"]:
+            for i in f["instructions"]:
+                if i.get("file") and i.get("line"):
+                    at = (i["file"], i["line"])
+                    lines[at] = max(lines.get(at, 0), i.get("count", 0))
+                    if "taken" in i:
+                        branches.append((*at, i["taken"], i["not_taken"]))
+        self.assertGreater(len(branches), 5)
+        got = {(file, line): n for file, f in files.items() for line, n in f["DA"].items()}
+        self.assertEqual({k: v for k, v in got.items() if v}, {k: v for k, v in lines.items() if v})
+        self.assertGreater(len(got), len(lines))  # functions that did not run
+        pairs = [(file, line, *(b[3] for b in f["BRDA"] if b[1] == block)) for file, f in files.items() for line, block in sorted({b[:2] for b in f["BRDA"]})]
+        self.assertEqual(sorted(pairs), sorted(branches))
+
+    def test_what_lcov_cannot_say__is_refused(self):
+        prf = self.path("run.prf")
+        run(["convert", os.path.join(self.recordings, "tutorial"), "--to", "prf", "-o", prf])
+        for file, what in ((prf, "lines"), (os.path.join(self.recordings, "samples"), "samples")):
+            self.assert_fails(run(["convert", file, "--to", "lcov"]), 2, what, "recording of a trace")
 
 
 class ConvertGmon(Convert):
