@@ -134,13 +134,7 @@ static void sim_close(struct probe *p)
 
 static int sim_reopen(struct probe *p, struct err *err)
 {
-    struct sim_probe *s = sim_of(p);
-    int ret = 0;
-    if (s->board->type->reopen)
-        ret = s->board->type->reopen(s->board, err);
-    if (ret < 0)
-        return err_prefix(err, ret, p->name);
-    return 0;
+    return sim_board_reopen(sim_of(p)->board, p->name, err);
 }
 
 static const struct probe_driver *this_driver(void);

@@ -68,4 +68,16 @@ struct sim_board {
     const struct sim_board_type *type;
 };
 
+/* sim_board_reopen - the adapter of a board is opened again, as its type does that; name: the
+ * adapter's, for the failure. Returns 0 or what the type does. */
+static inline int sim_board_reopen(struct sim_board *b, const char *name, struct err *err)
+{
+    int ret = 0;
+    if (b->type->reopen)
+        ret = b->type->reopen(b, err);
+    if (ret < 0)
+        return err_prefix(err, ret, name);
+    return 0;
+}
+
 #endif

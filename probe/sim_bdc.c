@@ -344,13 +344,7 @@ static const struct pdo_ops sim_pdo = { .start = sim_pdo_start,
 
 static int sim_reopen(struct probe *p, struct err *err)
 {
-    struct sim_bdc_probe *s = sim_bdc_of(p);
-    int ret = 0;
-    if (s->board->type->reopen)
-        ret = s->board->type->reopen(s->board, err);
-    if (ret < 0)
-        return err_prefix(err, ret, p->name);
-    return 0;
+    return sim_board_reopen(sim_bdc_of(p)->board, p->name, err);
 }
 
 static const struct probe_driver sim_bdc_driver = {
