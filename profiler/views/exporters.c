@@ -73,7 +73,7 @@ static const struct exporter table[] = {
     { "speedscope", "speedscope.json", 0, export_speedscope },
     { "folded", "folded", 0, export_folded },
     { "gmon", "out", EXPORT_NEEDS_FILE, export_gmon },
-    { "lcov", "info", 0, export_lcov },
+    { "lcov", "info", EXPORT_NEEDS_SYMBOLS, export_lcov },
 };
 
 const struct exporter *exporters(size_t *n)

@@ -8,7 +8,8 @@
 #include "profiler/views/report.h"
 
 enum exporter_needs {
-    EXPORT_NEEDS_FILE = 1 << 0 /* it writes bytes, nothing for a terminal */
+    EXPORT_NEEDS_FILE = 1 << 0,   /* it writes bytes, nothing for a terminal */
+    EXPORT_NEEDS_SYMBOLS = 1 << 1 /* its rows are the program's lines: report_options.symbols */
 };
 
 struct exporter {
@@ -16,7 +17,8 @@ struct exporter {
     const char *suffix; /* of its files, without the dot */
     unsigned needs;     /* enum exporter_needs */
     /* The whole profile to `out`. o: how text looks; other formats ignore it. Returns 0;
-     * -ERR_NOMEM, -ERR_FORMAT: what came until then is to be thrown away. */
+     * -ERR_NOMEM, -ERR_FORMAT: what came until then is to be thrown away; -ERR_USAGE: what it
+     * needs is missing. */
     int (*write)(const struct profile *p, const struct report_options *o,
                  const struct text_sink *out, struct err *err);
 };
