@@ -59,6 +59,7 @@ example() { # FOLDER WORD THAT COMES OUT, ARGUMENTS...
 board=sim:sh7750 example profexam GetLastNode --start main+8 --stop 0x0C010030 --passes 1
 board=sim:sh7750 example irqdemo CallBlocked --start Round --stop CallBlocked --passes 5
 board=sim:sh7750 example cxx 'Gain::step' --start Round --stop RoundEnds --passes 5
+board=sim:sh7750 example callers CallEasy --start Round --stop RoundEnds --passes 1
 example motor control_loop --for 100ms
 board=sim:sh7750 example profexam GetLastNode --start main+8 --stop 0x0C010030 --passes 1 --record "$tree/home/run.rec" --output "$tree/home/run.prf"
 [ -s "$tree/home/run.rec" ] && [ -s "$tree/home/run.prf" ] || fail "nothing written at home"
