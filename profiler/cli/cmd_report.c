@@ -158,6 +158,7 @@ static int show_calls(struct report *r, const struct report_options *o, struct e
         return ret;
     if (r->set.json)
         return report_calls_json(r->p, function, &sink, err);
+    report_header(r->p, o, &sink);
     ret = report_calls(r->p, function, o, &sink, err);
     if (ret == 0)
         report_summary(r->p, o, &sink);
@@ -175,8 +176,11 @@ static int show_report(struct report *r, struct err *err)
     int ret = check_matches(r, &o, err);
     if (ret < 0)
         return ret;
-    return shows_calls(r) ? show_calls(r, &o, err)
-                          : view_exporter(&r->set)->write(r->p, &o, &sink, err);
+    if (shows_calls(r))
+        return show_calls(r, &o, err);
+    if (!r->set.json)
+        report_header(r->p, &o, &sink);
+    return view_exporter(&r->set)->write(r->p, &o, &sink, err);
 }
 
 /* Of one run, since an activation has to be followed from its beginning to its end. */
@@ -196,8 +200,10 @@ static int show_live(struct report *r, size_t n, struct err *err)
                           "samples do not know when a function was entered");
         else if (r->set.json)
             ret = report_live_json(&l, &sink, err);
-        else
+        else {
+            report_header(r->p, &o, &sink);
             ret = report_live(&l, &o, &sink, err);
+        }
     }
     capture_close(&c);
     activations_fini(&a);

@@ -217,6 +217,10 @@ struct coverage_row profile_coverage_sum(const struct profile *p, enum coverage_
 /* profile_away - the amount of COVERAGE_AWAY with that cause: EVENT_CAUSE_LINK or _RESET. */
 uint64_t profile_away(const struct profile *p, enum event_cause cause);
 
+/* profile_c1_seen - which share of counter 1 was counted outside of losses: 0 to 1; negative if it
+ * is not known: of a file of sums, without counter 1, or while the board was away or reset. */
+double profile_c1_seen(const struct profile *p);
+
 /* profile_add_coverage - a copy of n rows of losses, behind those there are. profile_build() does
  * it with the tree's. Returns 0 or -ERR_NOMEM. */
 int profile_add_coverage(struct profile *p, const struct coverage_row *row, size_t n,

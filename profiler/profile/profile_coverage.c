@@ -73,6 +73,15 @@ uint64_t profile_away(const struct profile *p, enum event_cause cause)
     return 0;
 }
 
+double profile_c1_seen(const struct profile *p)
+{
+    const struct coverage_row lost = profile_coverage_sum(p, COVERAGE_LOST);
+    if (p->info.sums_only || !p->info.events || !p->total_c1 || (lost.amount && !lost.c1) ||
+        profile_away(p, EVENT_CAUSE_LINK) || profile_away(p, EVENT_CAUSE_RESET))
+        return -1;
+    return (double)(p->total_c1 - lost.c1) / (double)p->total_c1;
+}
+
 /* A function of the profile says how it is called there; others have their symbol's name. */
 static bool name_of(struct profile *p, const struct symbols *syms, uint64_t addr, const char **out)
 {

@@ -50,6 +50,12 @@ int report_sort_parse(const char *text, enum report_sort *out, struct err *err);
 /* report_wants - whether o's expression, if there is one, matches the name people see. */
 bool report_wants(const struct report_options *o, const struct profile_function *f);
 
+/* report_header - what the profile is of, in two lines and an empty one: the program with its build
+ * id, part and adapter, date, passes, how much was seen. What is not known is left out, and without
+ * anything there are no lines. */
+void report_header(const struct profile *p, const struct report_options *o,
+                   const struct text_sink *out);
+
 /* report_functions - one row per function: hits, hits %, C1, C1 %, C1+children, C2, C2+children,
  * cache line, '?' if doubtful, name; an unused counter has no columns, statistical profiles show
  * hits only. Then what was left out by the threshold. Returns 0; -ERR_NOMEM: nothing was written.

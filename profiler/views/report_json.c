@@ -31,6 +31,26 @@ static void write_started(struct json_writer *j, int64_t when)
     json_member_text(j, "started", text);
 }
 
+/* What report_header() has, whole. */
+static void write_header(struct json_writer *j, const struct profile *p)
+{
+    const struct profile_info *i = &p->info;
+    double seen = profile_c1_seen(p);
+    json_write_key(j, "header");
+    json_write_object(j, true);
+    json_member_string(j, "program", i->elf);
+    build_id(j, i);
+    json_member_string(j, "target", i->target);
+    json_member_string(j, "probe", i->probe);
+    write_started(j, i->when);
+    json_member_uint_if(j, "passes", !i->sums_only, i->passes);
+    if (seen < 0)
+        json_member_null(j, "c1_seen");
+    else
+        json_member_real(j, "c1_seen", seen);
+    json_write_end(j);
+}
+
 static void write_counters(struct json_writer *j, const struct profile_info *i)
 {
     json_write_key(j, "counters");
@@ -365,6 +385,7 @@ void report_json(const struct profile *p, const struct text_sink *out)
     json_member_string(&j, "elf", p->info.elf);
     build_id(&j, &p->info);
     write_started(&j, p->info.when);
+    write_header(&j, p);
     write_counters(&j, &p->info);
     write_run(&j, p);
     if (p->info.sampling.rate_asked)

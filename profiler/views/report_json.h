@@ -1,19 +1,21 @@
 /* The profile as one JSON document, schema "probeprof.profile/1":
- *   schema, type, target, probe, elf, build_id (hex), started (ISO 8601), counters [{code, name,
- * unit}], time {target_cycles, agent_cycles, host_seconds, board_seconds, held_seconds, slow_down
- * {times, agent, moving_events}}, coverage {events, lost, gaps, lost_is_bound, lost_c1, doubtful,
- *   blind_events, blind_c1 (calls, jumps and returns into code that may be left without an event,
- * and counter 1 from them to the next one), names (the ELF names functions), untraced_hits (of
- * functions that hold places below: so many calls those may concern), untraced [{address, kind,
- * cause, function, by (the function whose calls are the cause), bytes (of a stretch of code)}]},
- *   crash {vector, exception, at, c1_since, reset} (an exception that was never returned from; null
- * if there was none), passes, totals {hits, c1, c2}, note, remarks [{kind, count, text}] (what else
- * is missing or doubtful, as `decode` and `report` say it on standard error), functions [{name,
- * linkage_name, qualified_name, file, line, low, high, cache_line, description, hits, c1,
- * c1_children, c2, c2_children, doubtful}], tree [{id, parent, function, hits, c1, c1_children, c2,
- * c2_children, doubtful}] Unknown values are null; cache_line is null where not cacheable; function
- * is an index into functions; parent is the id of the parent, null at roots. Numbers are exact
- * integers, also above 2^53. */
+ *   schema, type, target, probe, elf, build_id (hex), started (ISO 8601), header {program,
+ * build_id, target, probe, started, passes, c1_seen (the share of C1 that was counted outside of
+ * losses)} (what a report is headed by), counters [{code, name, unit}], time {target_cycles,
+ * agent_cycles, host_seconds, board_seconds, held_seconds, slow_down {times, agent,
+ * moving_events}}, coverage {events, lost, gaps, lost_is_bound, lost_c1, doubtful, blind_events,
+ * blind_c1 (calls, jumps and returns into code that may be left without an event, and counter 1
+ * from them to the next one), names (the ELF names functions), untraced_hits (of functions that
+ * hold places below: so many calls those may concern), untraced [{address, kind, cause, function,
+ * by (the function whose calls are the cause), bytes (of a stretch of code)}]}, crash {vector,
+ * exception, at, c1_since, reset} (an exception that was never returned from; null if there was
+ * none), passes, totals {hits, c1, c2}, note, remarks [{kind, count, text}] (what else is missing
+ * or doubtful, as `decode` and `report` say it on standard error), functions [{name, linkage_name,
+ * qualified_name, file, line, low, high, cache_line, description, hits, c1, c1_children, c2,
+ * c2_children, doubtful}], tree [{id, parent, function, hits, c1, c1_children, c2, c2_children,
+ * doubtful}] Unknown values are null; cache_line is null where not cacheable; function is an index
+ * into functions; parent is the id of the parent, null at roots. Numbers are exact integers, also
+ * above 2^53. */
 #ifndef PROFILER_VIEWS_REPORT_JSON_H
 #define PROFILER_VIEWS_REPORT_JSON_H
 

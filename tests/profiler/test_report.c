@@ -28,6 +28,18 @@ static void expect(reporter *report, const struct profile *p, const struct repor
     sink_free(&m);
 }
 
+static int header(const struct profile *p, const struct report_options *o,
+                  const struct text_sink *out)
+{
+    report_header(p, o, out);
+    return 0;
+}
+
+static void add_loss(struct profile *p, struct coverage_row row)
+{
+    assert_int_equal(profile_add_coverage(p, &row, 1, NULL), 0);
+}
+
 static const char *report_shown(const struct profile *p, size_t k)
 {
     return *p->functions[k].qualified ? p->functions[k].qualified : p->functions[k].name;
@@ -165,6 +177,41 @@ static void report__estimated_by_the_table_alone__said(void **state)
     profile_free(p);
 }
 
+static void report__header__what_the_profile_says_of_itself(void **state)
+{
+    (void)state;
+    struct profile *p = sample_profile();
+    expect(header, p, &(struct report_options){ 0 },
+           "profile   small-le.elf, build 00ff10, sh7750, sim:sh7750\n"
+           "          2026-11-21 13:45 UTC, 1 pass, nothing lost\n"
+           "\n");
+    assert_true(profile_c1_seen(p) == 1);
+    add_loss(p, (struct coverage_row){ .kind = COVERAGE_LOST, .amount = 7, .c1 = 250 });
+    p->info.elf = "/a/folder/and a program with a name that is as long as this is";
+    memset(p->info.build_id, 0xAB, p->info.build_id_len = 20);
+    p->info.probe = "ftdi:a-serial-number,that=somebody,has=made,for=us";
+    p->info.passes = 12;
+    p->info.when = 0;
+    expect(header, p, &(struct report_options){ 0 },
+           "profile   and a program with a nam, build abababababab.., sh7750, ftdi:a-serial-\n"
+           "          12 passes, 90.00 % of C1 seen\n"
+           "\n");
+    add_loss(
+        p, (struct coverage_row){ .kind = COVERAGE_AWAY, .cause = EVENT_CAUSE_LINK, .amount = 1 });
+    p->info.elf = p->info.target = NULL;
+    p->info.build_id_len = 0;
+    expect(header, p, &(struct report_options){ 0 },
+           "profile   ftdi:a-serial-number,that=somebody,has=made,for=us\n"
+           "          12 passes, with gaps\n"
+           "\n");
+    p->info.probe = NULL;
+    p->info.passes = 0;
+    p->info.sums_only = true;
+    assert_true(profile_c1_seen(p) < 0);
+    expect(header, p, &(struct report_options){ 0 }, "");
+    profile_free(p);
+}
+
 static void report__threshold__rows_that_meet_it_and_a_count(void **state)
 {
     (void)state;
@@ -242,11 +289,6 @@ static void report__all__functions_never_hit_too(void **state)
     sink_free(&m);
     symbols_close(s);
     profile_free(p);
-}
-
-static void add_loss(struct profile *p, struct coverage_row row)
-{
-    assert_int_equal(profile_add_coverage(p, &row, 1, NULL), 0);
 }
 
 static void report__summary__totals_coverage_and_slow_down(void **state)
@@ -531,6 +573,7 @@ int main(void)
         cmocka_unit_test(report__sample__tree),
         cmocka_unit_test(report__estimated_counter__corrected_alike_everywhere_with_its_spread),
         cmocka_unit_test(report__estimated_by_the_table_alone__said),
+        cmocka_unit_test(report__header__what_the_profile_says_of_itself),
         cmocka_unit_test(report__threshold__rows_that_meet_it_and_a_count),
         cmocka_unit_test(report__limit__says_that_there_is_more),
         cmocka_unit_test(report__color__doubtful_values_red_and_nothing_else),

@@ -79,10 +79,40 @@ class Report(Folder):
         self.assertEqual((p.returncode, p.stderr), (0, ""), args)
         return p.stdout
 
+    def table(self, name, *args):
+        """The text without what stands above it."""
+        head, _, text = self.report(name, *args).partition("\n\n")
+        self.assertTrue(head.startswith("profile   "), head)
+        return text
+
     def refused(self, *args, recording="tutorial"):
         p = run(["report", os.path.join(self.recordings, recording), *args])
         self.assertEqual((p.returncode, p.stdout), (2, ""), args)
         return p.stderr
+
+    def test_header__of_each_kind_of_file__is_what_it_says_of_itself(self):
+        views = {"tutorial": ([], ["--tree"], ["--callers", "MallocNode"], ["--live"]), "interrupts": ([],), "estimated": ([],)}
+        for name, folder, probe, _ in RUNS:
+            d = json.loads(self.report(name, "--json"))
+            h = d["header"]
+            self.assertEqual([h[k] for k in ("program", "build_id", "target", "probe", "started", "passes")], [d[k] for k in ("elf", "build_id", "target", "probe", "started", "passes")])
+            self.assertEqual(h["c1_seen"], 1)  # nothing is lost there
+            self.assertTrue(h["program"].startswith(folder))
+            self.assertEqual(h["probe"], probe)
+            for view in views[name]:
+                lines = self.report(name, *view).split("\n\n")[0].splitlines()
+                self.assertEqual(len(lines), 2)
+                said = [x.strip() for x in " ".join(lines).removeprefix("profile ").split(",")]
+                build = [f"build {h['build_id'][:12]}.."] if h["build_id"] else []
+                passes = [f"{h['passes']} pass"] if h["passes"] else []
+                at = h["started"].replace("T", " ")[:16] + " UTC"
+                self.assertEqual(", ".join(said), ", ".join([os.path.basename(h["program"]), *build, h["target"], f"{h['probe']}           {at}", *passes, "nothing lost"]))
+        # a .prf knows the time alone
+        self.assertEqual(run(["report", os.path.join(self.recordings, "tutorial"), "-o", self.path("t.prf")]).returncode, 0)
+        p = run(["report", self.path("t.prf")])
+        self.assertRegex(p.stdout, r"^profile   20\d\d-\d\d-\d\d \d\d:\d\d UTC\n\n")
+        h = json.loads(run(["report", self.path("t.prf"), "--json"]).stdout)["header"]
+        self.assertEqual({k for k, v in h.items() if v is not None}, {"started"})
 
     def test_calls__every_function__are_the_sums_over_the_paths(self):
         for name, *_ in RUNS:
@@ -145,14 +175,14 @@ class Report(Folder):
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
 
     def test_function__an_expression__only_functions_that_match(self):
-        text = self.report("tutorial", "--function", "^(Get|Malloc)")
+        text = self.table("tutorial", "--function", "^(Get|Malloc)")
         shown_ones = set(re.findall(r"(\w+)$", text.split("\n\n")[0], re.M)) - {"function", "count"}
         self.assertEqual({x for x in shown_ones if x[0].isupper()}, {"GetLastNode", "GetNewNode", "MallocNode"})
-        tree = self.report("tutorial", "--function", "^Malloc", "--tree").split("\n\n")[0]
+        tree = self.table("tutorial", "--function", "^Malloc", "--tree").split("\n\n")[0]
         self.assertEqual([re.search(r"(\w+)$", x).group(1) for x in tree.splitlines()[2:]], ["main", "BuildList", "GetNewNode", "MallocNode"])
 
     def test_tree_up__every_function__below_it_are_its_callers(self):
-        rows = self.report("tutorial", "--tree=up").split("\n\n")[0].splitlines()[1:]
+        rows = self.table("tutorial", "--tree=up").split("\n\n")[0].splitlines()[1:]
         self.assertTrue(rows[0].endswith("  function, called from"))
         self.assertNotIn("C1+ch", rows[0])
         names = [re.search(r"([|`+ -]*)(\w+)$", x).groups() for x in rows[1:]]
@@ -163,7 +193,7 @@ class Report(Folder):
         self.assertEqual(roots, [shown(f) for f in sorted(document["functions"], key=lambda f: -f["c1"]) if f["hits"]])
 
     def test_limit__of_rows__and_what_is_left_out_is_said(self):
-        text = self.report("tutorial", "--limit", "2")
+        text = self.table("tutorial", "--limit", "2")
         self.assertRegex(text, r"(?m)^\d+ more functions not shown$")
         self.assertEqual(len(text.split("\n\n")[0].splitlines()), 2 + 2 + 1)
         self.assertIn("more call paths not shown", self.report("tutorial", "--tree", "--limit", "1"))
@@ -200,7 +230,7 @@ class Report(Folder):
         for low in exact:
             f, row = functions[low], live[low]
             self.assertEqual([row[k] for k in ("calls", "cut", "live", "work", "c1_children")], [f["hits"], 0, f["c1_children"], f["c1"], f["c1_children"]], f["name"])
-        text = self.report("tutorial", "--live", "--function", "^Get", "--limit", "1").splitlines()
+        text = self.table("tutorial", "--live", "--function", "^Get", "--limit", "1").splitlines()
         self.assertRegex(text[1], r"^ +999 +0 +\S+ +\S+ +\S+ +\d+ +\d+ +\d+ .{8} GetLastNode$")
         self.assertTrue(text[2].startswith("C1 elapsed-time"), text)
 
