@@ -11,7 +11,15 @@
 #include "profiler/views/report_calls.h"
 #include "profiler/views/report_live.h"
 
-enum { OPT_CALLERS = SET_COUNT, OPT_CALLEES, OPT_FUNCTION, OPT_LIMIT, OPT_MARKS, OPT_LIVE };
+enum {
+    OPT_CALLERS = SET_COUNT,
+    OPT_CALLEES,
+    OPT_FUNCTION,
+    OPT_LIMIT,
+    OPT_MARKS,
+    OPT_LIVE,
+    OPT_COLUMNS
+};
 
 static const struct opt report_opts[] = {
     { "elf", 'e', "E", "ELF to name the functions of a recording with", SET_ELF },
@@ -28,6 +36,8 @@ static const struct opt report_opts[] = {
     { "function", 0, "RE", "show only functions whose name matches, and call paths to them",
       OPT_FUNCTION },
     { "limit", 0, "N", "show the first N rows", OPT_LIMIT },
+    { "columns", 0, "LIST",
+      "of functions or the tree, in that order: hits,c1%,c1+ch (`help columns`)", OPT_COLUMNS },
     { "marks", 0, "F",
       "tags, names and groups of functions; default: probeprof.marks beside the ELF", OPT_MARKS },
     { "help", 'h', NULL, "this text", SET_HELP },
@@ -42,7 +52,8 @@ struct report {
     const char *matching; /* --function */
     regex_t function;     /* compiled, if there is one */
     unsigned long limit;
-    const char *marks; /* "off": none; NULL: those beside the ELF */
+    struct cell_list columns; /* n 0: not said */
+    const char *marks;        /* "off": none; NULL: those beside the ELF */
     const char **path;
     struct profile *p;
     struct symbols *syms;
@@ -80,6 +91,7 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     case OPT_FUNCTION: return compile_pattern(r, value, err);
     case OPT_MARKS: r->marks = value; return 0;
     case OPT_LIVE: r->live = true; return 0;
+    case OPT_COLUMNS: return cell_list_parse(value, &r->columns, err);
     case OPT_LIMIT: return opt_count("limit", value, 1, 1000000000, &r->limit, err);
     default: return settings_set(&r->set, (enum setting)id, ORIGIN_FLAG, value, err);
     }
@@ -95,6 +107,7 @@ static int refuse_with_live(const struct report *r, struct err *err)
     other = r->set.origin[SET_HITS] ? "hits" : other;
     other = r->set.origin[SET_SORT] ? "sort" : other;
     other = r->marks ? "marks" : other;
+    other = r->columns.n ? "columns" : other;
     other = *r->set.output ? "output" : other;
     other = shows_calls(r) ? "callers or --callees" : other;
     if (!other)
@@ -106,10 +119,12 @@ static int refuse_with_live(const struct report *r, struct err *err)
 static int refuse_useless(const struct report *r, struct err *err)
 {
     const char *other = NULL;
-    if (r->set.json && (r->matching || r->limit))
-        return err_set(err, ERR_USAGE, "leave one of them out",
-                       "--json has all rows: it has no use for --%s",
-                       r->matching ? "function" : "limit");
+    other = r->matching ? "rows: it has no use for --function" : other;
+    other = r->limit ? "rows: it has no use for --limit" : other;
+    other = r->columns.n ? "columns: it has no use for --columns" : other;
+    if (r->set.json && other)
+        return err_set(err, ERR_USAGE, "leave one of them out", "--json has all %s", other);
+    other = NULL;
     if (r->live)
         return refuse_with_live(r, err);
     if (!shows_calls(r))
@@ -117,9 +132,11 @@ static int refuse_useless(const struct report *r, struct err *err)
     other = r->set.tree ? "tree" : other;
     other = r->set.all ? "all" : other;
     other = r->matching ? "function" : other;
+    other = r->columns.n ? "columns" : other;
     if (other)
         return err_set(err, ERR_USAGE, "leave one of them out",
-                       "--callers and --callees show one function: they have no use for --%s",
+                       "--callers and --callees show one function, in columns of their own: they "
+                       "have no use for --%s",
                        other);
     if (r->set.sort == REPORT_SORT_CACHE_LINE)
         return err_set(err, ERR_USAGE, "sort by hits, c1, c1+children, c2, c2+children, name",
@@ -173,7 +190,10 @@ static int show_report(struct report *r, struct err *err)
     if (shows_calls(r) && !r->set.origin[SET_SORT])
         o.sort = REPORT_SORT_C1_CHILDREN;
     o.function = r->matching ? &r->function : NULL;
+    o.columns = r->columns;
     int ret = check_matches(r, &o, err);
+    if (ret == 0)
+        ret = report_check_columns(r->p, &o, r->set.tree, err);
     if (ret < 0)
         return ret;
     if (shows_calls(r))
@@ -260,6 +280,7 @@ const struct command command_report = {
     "Examples:\n"
     "  probeprof report run.prf --tree\n"
     "  probeprof report run.rec --callers MallocNode --callees main\n"
-    "  probeprof report run.rec --function '^Get' --sort hits --limit 10\n",
+    "  probeprof report run.rec --function '^Get' --sort hits --limit 10\n"
+    "  probeprof report run.rec --columns c1,c1+ch,c1+ch%,hits\n",
     run_report,
 };

@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/views/cells.h"
 #include "profiler/views/report_names.h"
 #include "profiler/views/report_priv.h"
 #include "profiler/profile/slowdown.h"
-
-enum { COUNT_COLUMNS = 6, PERCENT_COLUMNS = 5, CACHE_COLUMNS = 5, DOUBT_COLUMNS = 4 };
 
 static const struct {
     const char *name;
@@ -80,115 +79,13 @@ static int by_order(const void *a, const void *b, void *ctx)
 
 /* ---- rows ---- */
 
-/* Those that are not always there. */
-struct columns {
-    bool doubt, spread, cache;
-};
-
-/* A .prf does not say how much of a marked function is doubtful. */
-static bool shows_doubt(const struct profile *p)
-{
-    for (size_t i = 0; p->type != PROFILE_STATISTICAL && i < p->nfunctions; i++)
-        if (p->functions[i].doubtful && profile_doubt_share(&p->functions[i]) >= 0)
-            return true;
-    return false;
-}
-
-/* Half the width of the interval that holds the true share with 95 % probability, in percent. */
-static void interval_cell(const struct profile *p, const struct profile_function *f,
-                          struct report_line *l)
-{
-    char text[16];
-    double low, high;
-    sampling_interval(f->hits, p->total_hits, &low, &high);
-    snprintf(text, sizeof text, high - low < 0.02 ? "%.2f" : "%.1f", 50 * (high - low));
-    line_cell(l, text, PERCENT_COLUMNS);
-}
-
-/* Half the width of the interval that holds the true C1 with 95 % probability, in percent of it. */
-static void spread_cell(const struct profile_function *f, struct report_line *l)
-{
-    char text[16] = "-";
-    double percent = f->c1 ? 100 * (double)f->c1_spread / (double)f->c1 : 0;
-    if (f->c1 && percent < 999)
-        snprintf(text, sizeof text, percent < 9.95 ? "%.1f" : "%.0f", percent);
-    else if (f->c1)
-        snprintf(text, sizeof text, ">999");
-    line_cell(l, text, PERCENT_COLUMNS);
-}
-
-/* Parts without a cache have no such column where a spread needs the room. */
-static struct columns columns_of(const struct profile *p, bool doubt)
-{
-    struct columns c = { .doubt = doubt,
-                         .spread = p->type == PROFILE_TRACE && p->info.estimate.measurements };
-    c.cache = !c.spread;
-    for (size_t i = 0; i < p->nfunctions && !c.cache; i++)
-        c.cache = p->functions[i].cache_line != PROFILE_NOT_CACHED;
-    return c;
-}
-
-/* "?%": never 0.0 for what is marked. */
-static void doubt_cell(const struct profile_function *f, struct report_line *l)
-{
-    char text[8] = "";
-    double percent = 100 * profile_doubt_share(f);
-    if (f->doubtful && percent >= 0 && percent < 0.1)
-        snprintf(text, sizeof text, "<0.1");
-    else if (f->doubtful && percent >= 0)
-        snprintf(text, sizeof text, "%.*f", percent < 9.95 ? 1 : 0, percent);
-    line_cell(l, text, DOUBT_COLUMNS);
-}
-
-static void add_head(const struct profile *p, const struct columns *c, struct report_line *l,
+static void add_head(const struct cell_list *columns, struct report_line *l,
                      const struct text_sink *out)
 {
-    line_cell(l, "hits", COUNT_COLUMNS);
-    line_cell(l, "hits%", PERCENT_COLUMNS);
-    if (p->type == PROFILE_STATISTICAL)
-        line_cell(l, "+-", PERCENT_COLUMNS);
-    if (report_has_counter(p, 0)) {
-        line_cell(l, "C1", COUNT_COLUMNS);
-        line_cell(l, "C1%", PERCENT_COLUMNS);
-        if (c->spread)
-            line_cell(l, "+-%", PERCENT_COLUMNS);
-        line_cell(l, "C1+ch", COUNT_COLUMNS);
-    }
-    if (report_has_counter(p, 1)) {
-        line_cell(l, "C2", COUNT_COLUMNS);
-        line_cell(l, "C2+ch", COUNT_COLUMNS);
-    }
-    if (c->cache)
-        line_cell(l, "cache", CACHE_COLUMNS);
-    if (c->doubt)
-        line_cell(l, "?%", DOUBT_COLUMNS);
+    for (size_t i = 0; i < columns->n; i++)
+        cell_head(columns->column[i], l);
     line_add(l, "  function");
     line_end(l, out);
-}
-
-static void add_cells(const struct profile *p, const struct profile_function *f,
-                      const struct columns *c, struct report_line *l)
-{
-    char line[8] = "-";
-    line_number(l, f->hits, COUNT_COLUMNS);
-    line_percent(l, f->hits, p->total_hits, PERCENT_COLUMNS);
-    if (p->type == PROFILE_STATISTICAL)
-        interval_cell(p, f, l);
-    if (report_has_counter(p, 0)) {
-        line_number(l, f->c1, COUNT_COLUMNS);
-        line_percent(l, f->c1, p->total_c1, PERCENT_COLUMNS);
-        if (c->spread)
-            spread_cell(f, l);
-        line_number(l, f->c1_children, COUNT_COLUMNS);
-    }
-    if (report_has_counter(p, 1)) {
-        line_number(l, f->c2, COUNT_COLUMNS);
-        line_number(l, f->c2_children, COUNT_COLUMNS);
-    }
-    if (f->cache_line != PROFILE_NOT_CACHED)
-        snprintf(line, sizeof line, "%u", f->cache_line);
-    if (c->cache)
-        line_cell(l, line, CACHE_COLUMNS);
 }
 
 /* ---- which rows ---- */
@@ -201,6 +98,7 @@ struct rows {
     size_t n, nnever;
     size_t below;               /* left out by the threshold */
     struct report_names *names; /* of all functions of the profile, then of those in never */
+    struct cell_list columns;
 };
 
 static void take_function(struct rows *r, const struct profile *p, const struct report_options *o,
@@ -286,15 +184,15 @@ static size_t name_index(const struct rows *r, const struct profile *p,
 }
 
 static void add_row(const struct rows *r, const struct profile *p, const struct report_options *o,
-                    const struct profile_function *f, const struct columns *c,
-                    struct report_line *l, const struct text_sink *out)
+                    const struct profile_function *f, struct report_line *l,
+                    const struct text_sink *out)
 {
+    const struct cell_row row = cell_row_function(p, f);
     char name[REPORT_LINE_BYTES];
     if (o->color && f->doubtful)
         line_escape(l, REPORT_RED);
-    add_cells(p, f, c, l);
-    if (c->doubt)
-        doubt_cell(f, l);
+    for (size_t i = 0; i < r->columns.n; i++)
+        cell_add(&row, r->columns.column[i], l);
     line_add(l, f->doubtful ? " ?" : "  ");
     line_add(l, f->tagged ? "*" : "");
     line_add(l, report_names_text(r->names, name_index(r, p, f), report_width(o) - l->columns, name,
@@ -312,10 +210,10 @@ int report_functions(const struct profile *p, const struct report_options *o,
     bool made = rows_make(&r, p, o);
     if (made) {
         report_legend(p, out);
-        struct columns c = columns_of(p, shows_doubt(p));
-        add_head(p, &c, &l, out);
+        report_columns_of(p, o, CELL_FUNCTIONS, &r.columns);
+        add_head(&r.columns, &l, out);
         for (size_t i = 0; i < r.n && (!o->limit || i < o->limit); i++)
-            add_row(&r, p, o, r.row[i], &c, &l, out);
+            add_row(&r, p, o, r.row[i], &l, out);
         if (o->limit && r.n > o->limit)
             sink_printf(out, "%zu more functions not shown\n", r.n - o->limit);
         if (r.below)

@@ -10,14 +10,17 @@ struct column_row {
 };
 
 static const struct column_row rows[] = {
-    { NULL, "In every table of a profile" },
+    { NULL, "In every table of a profile; the names of report --columns, case apart" },
     { "hits", "times it was entered; of --sample: how often it was found running" },
     { "hits%", "its part of all hits" },
     { "C1", "what counter 1 counted in its own code, without what it called" },
     { "C1%", "its part of all that counter 1 counted; 100 % is what was seen" },
     { "C1+ch", "C1 with all that it called; a function below itself counts once" },
-    { "C2", "the same of counter 2" },
-    { "C2+ch", "the same of counter 2" },
+    { "C1+ch%", "its part of all that counter 1 counted" },
+    { "C2", "what counter 2 counted in its own code" },
+    { "C2%", "its part of all that counter 2 counted" },
+    { "C2+ch", "C2 with all that it called" },
+    { "C2+ch%", "its part of all that counter 2 counted" },
     { "cache", "the line of SH-4's instruction cache that the function begins in" },
     { "?%", "how much of it at most may belong to a neighbour" },
     { "?", "in front of a name: some of it may" },

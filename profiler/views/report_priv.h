@@ -5,6 +5,8 @@
 #include "profiler/views/report.h"
 
 enum { REPORT_WIDTH = 80, REPORT_WIDTH_MIN = 76, REPORT_LINE_BYTES = 1024, REPORT_LABEL = 10 };
+/* A name behind its two marks, in the fewest columns that tell any two apart (report_names.h). */
+enum { REPORT_NAME_LEAST = 15 };
 
 /* One line being put together; text beyond its capacity is dropped, never overrun. */
 struct report_line {
@@ -25,6 +27,11 @@ void line_percent(struct report_line *l, unsigned long long value, unsigned long
 
 /* line_end - trailing blanks off, line feed, out, ready for the next. */
 void line_end(struct report_line *l, const struct text_sink *out);
+
+/* The table that is asked for, and its columns: o's, or those that it has by itself. */
+enum cell_table report_table(const struct report_options *o, bool tree);
+void report_columns_of(const struct profile *p, const struct report_options *o,
+                       enum cell_table table, struct cell_list *out);
 
 /* Columns that a text takes: a UTF-8 sequence is one. */
 unsigned report_columns(const char *text);

@@ -30,6 +30,39 @@ const char *report_unit(const struct profile_counter *c)
     return c->name && strstr(c->name, unit) ? "" : unit;
 }
 
+enum cell_table report_table(const struct report_options *o, bool tree)
+{
+    if (!tree)
+        return CELL_FUNCTIONS;
+    return o->up ? CELL_TREE_UP : CELL_TREE;
+}
+
+void report_columns_of(const struct profile *p, const struct report_options *o,
+                       enum cell_table table, struct cell_list *out)
+{
+    if (o->columns.n)
+        *out = o->columns;
+    else
+        cell_list_default(p, table, out);
+}
+
+int report_check_columns(const struct profile *p, const struct report_options *o, bool tree,
+                         struct err *err)
+{
+    unsigned need = REPORT_NAME_LEAST;
+    int ret = 0;
+    for (size_t i = 0; ret == 0 && i < o->columns.n; i++) {
+        ret = cell_check(p, report_table(o, tree), o->columns.column[i], "--columns", err);
+        need += cell_width(o->columns.column[i]) + (i > 0);
+    }
+    if (ret == 0 && need > report_width(o))
+        return err_set(err, ERR_USAGE, "name fewer, or make the terminal wider",
+                       "--columns: those and a name need %u columns of the terminal, and there "
+                       "are %u",
+                       need, report_width(o));
+    return ret;
+}
+
 void report_legend(const struct profile *p, const struct text_sink *out)
 {
     bool any = false;

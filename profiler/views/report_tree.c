@@ -3,11 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/views/cells.h"
 #include "profiler/views/paths_up.h"
 #include "profiler/views/report_names.h"
 #include "profiler/views/report_priv.h"
 
-enum { COUNT_COLUMNS = 6, PERCENT_COLUMNS = 5, NAME_LEAST = 16 };
+enum { NAME_LEAST = 16 };
 
 struct tree {
     const struct profile *p;
@@ -22,6 +23,7 @@ struct tree {
     bool *wanted;               /* per function: o's expression matches */
     size_t below;               /* call paths left out by the threshold */
     struct report_names *names; /* of the profile's functions */
+    struct cell_list columns;
 };
 
 /* ---- order ---- */
@@ -83,36 +85,10 @@ static void find_runs(struct tree *t)
 
 static void add_head(const struct tree *t, struct report_line *l)
 {
-    line_cell(l, "hits", COUNT_COLUMNS);
-    if (report_has_counter(t->p, 0)) {
-        line_cell(l, "C1", COUNT_COLUMNS);
-        if (!t->o->up)
-            line_cell(l, "C1+ch", COUNT_COLUMNS);
-        line_cell(l, "%", PERCENT_COLUMNS);
-    }
-    if (report_has_counter(t->p, 1)) {
-        line_cell(l, "C2", COUNT_COLUMNS);
-        if (!t->o->up)
-            line_cell(l, "C2+ch", COUNT_COLUMNS);
-    }
+    for (size_t i = 0; i < t->columns.n; i++)
+        cell_head(t->columns.column[i], l);
     line_add(l, t->o->up ? "  function, called from" : "  call path");
     line_end(l, t->out);
-}
-
-static void add_cells(const struct tree *t, const struct profile_node *n, struct report_line *l)
-{
-    line_number(l, n->hits, COUNT_COLUMNS);
-    if (report_has_counter(t->p, 0)) {
-        line_number(l, n->c1, COUNT_COLUMNS);
-        if (!t->o->up)
-            line_number(l, n->c1_children, COUNT_COLUMNS);
-        line_percent(l, n->c1_children, t->p->total_c1, PERCENT_COLUMNS);
-    }
-    if (report_has_counter(t->p, 1)) {
-        line_number(l, n->c2, COUNT_COLUMNS);
-        if (!t->o->up)
-            line_number(l, n->c2_children, COUNT_COLUMNS);
-    }
 }
 
 static bool last_of_run(const struct tree *t, uint32_t level)
@@ -144,11 +120,13 @@ static void add_indent(const struct tree *t, uint32_t level, unsigned room, stru
 static void add_row(const struct tree *t, uint32_t node, uint32_t level, struct report_line *l)
 {
     const struct profile_node *n = &t->p->nodes[node];
+    const struct cell_row row = cell_row_path(t->p, n);
     char name[REPORT_LINE_BYTES];
     bool red = t->o->color && n->doubtful;
     if (red)
         line_escape(l, REPORT_RED);
-    add_cells(t, n, l);
+    for (size_t i = 0; i < t->columns.n; i++)
+        cell_add(&row, t->columns.column[i], l);
     line_add(l, n->doubtful ? " ?" : "  ");
     if (red)
         line_escape(l, REPORT_PLAIN);
@@ -215,6 +193,7 @@ static int write_tree(const struct profile *p, const struct report_options *o,
         find_visible(&t);
         find_runs(&t);
         report_legend(p, out);
+        report_columns_of(p, o, report_table(o, true), &t.columns);
         add_head(&t, &l);
         walk_tree(&t);
         if (t.below)

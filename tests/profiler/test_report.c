@@ -69,16 +69,16 @@ static void report__sample__tree(void **state)
     struct profile *p = sample_profile();
     expect(report_tree, p, &(struct report_options){ 0 },
            "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits     C1  C1+ch     %     C2  C2+ch  call path\n"
-           "     1    145   2345  93.8      2     47 ?main\n"
-           "     2     35   2070  82.8      0     42  ├─list_sum\n"
-           "     2   2035   2035  81.4     42     42  │ └─list.c:walk\n"
-           "     1     80     80   3.2      2      2  ├─0xac000000\n"
-           "     1     15     50   2.0      0      1 ?└─tree_depth\n"
-           "     1     20     35   1.4      1      1    └─tree.c:walk\n"
-           "     1     15     15   0.6      0      0      └─tree.c:walk\n"
-           "     1     55    155   6.2      1      3  interrupt 0x8c000600\n"
-           "     1    100    100   4.0      2      2  └─list::walk(node*, int)\n");
+           "  hits     C1  C1+ch C1+ch%     C2  C2+ch  call path\n"
+           "     1    145   2345   93.8      2     47 ?main\n"
+           "     2     35   2070   82.8      0     42  ├─list_sum\n"
+           "     2   2035   2035   81.4     42     42  │ └─list.c:walk\n"
+           "     1     80     80    3.2      2      2  ├─0xac000000\n"
+           "     1     15     50    2.0      0      1 ?└─tree_depth\n"
+           "     1     20     35    1.4      1      1    └─tree.c:walk\n"
+           "     1     15     15    0.6      0      0      └─tree.c:walk\n"
+           "     1     55    155    6.2      1      3  interrupt 0x8c000600\n"
+           "     1    100    100    4.0      2      2  └─list::walk(node*, int)\n");
     profile_free(p);
 }
 
@@ -132,16 +132,16 @@ static void report__estimated_counter__corrected_alike_everywhere_with_its_sprea
            "     1   9.1     30   0.4    27    100      0      1     7   50 ?tree_depth\n");
     expect(report_tree, p, &(struct report_options){ 0 },
            "C1 elapsed-time (cycles, estimate), C2 icache-miss (count)\n"
-           "  hits     C1  C1+ch     %     C2  C2+ch  call path\n"
-           "     1    290   6725  95.6      2     47 ?main\n"
-           "     2     70   6175  87.8      0     42  ├─list_sum\n"
-           "     2   6105   6105  86.8     42     42  │ └─list.c:walk\n"
-           "     1    160    160   2.3      2      2  ├─0xac000000\n"
-           "     1     30    100   1.4      0      1 ?└─tree_depth\n"
-           "     1     40     70   1.0      1      1    └─tree.c:walk\n"
-           "     1     30     30   0.4      0      0      └─tree.c:walk\n"
-           "     1    110    310   4.4      1      3  interrupt 0x8c000600\n"
-           "     1    200    200   2.8      2      2  └─list::walk(node*, int)\n");
+           "  hits     C1  C1+ch C1+ch%     C2  C2+ch  call path\n"
+           "     1    290   6725   95.6      2     47 ?main\n"
+           "     2     70   6175   87.8      0     42  ├─list_sum\n"
+           "     2   6105   6105   86.8     42     42  │ └─list.c:walk\n"
+           "     1    160    160    2.3      2      2  ├─0xac000000\n"
+           "     1     30    100    1.4      0      1 ?└─tree_depth\n"
+           "     1     40     70    1.0      1      1    └─tree.c:walk\n"
+           "     1     30     30    0.4      0      0      └─tree.c:walk\n"
+           "     1    110    310    4.4      1      3  interrupt 0x8c000600\n"
+           "     1    200    200    2.8      2      2  └─list::walk(node*, int)\n");
     expect(
         summary, p, &(struct report_options){ 0 },
         "total     11 hits in 1 pass\n"
@@ -230,11 +230,75 @@ static void report__threshold__rows_that_meet_it_and_a_count(void **state)
     /* A path stays if one below it meets the threshold. */
     expect(report_tree, p, &o,
            "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits     C1  C1+ch     %     C2  C2+ch  call path\n"
-           "     1    145   2345  93.8      2     47 ?main\n"
-           "     2     35   2070  82.8      0     42  `-list_sum\n"
-           "     2   2035   2035  81.4     42     42    `-list.c:walk\n"
+           "  hits     C1  C1+ch C1+ch%     C2  C2+ch  call path\n"
+           "     1    145   2345   93.8      2     47 ?main\n"
+           "     2     35   2070   82.8      0     42  `-list_sum\n"
+           "     2   2035   2035   81.4     42     42    `-list.c:walk\n"
            "6 call paths outside of the hits threshold not shown\n");
+    profile_free(p);
+}
+
+/* Their own order, and any of them. */
+static void report__columns_asked_for__those_in_that_order(void **state)
+{
+    (void)state;
+    struct profile *p = sample_profile();
+    struct report_options o = { .limit = 2, .ascii = true };
+    assert_int_equal(cell_list_parse("?%,c1+children,C1+ch%,c2%,HITS,function", &o.columns, NULL),
+                     0);
+    assert_int_equal(report_check_columns(p, &o, false, NULL), 0);
+    expect(report_functions, p, &o,
+           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+           "  ?%  C1+ch C1+ch%   C2%   hits  function\n"
+           "       2035   81.4  84.0      2  list.c:walk\n"
+           "  20   2345   93.8   4.0      1 ?main\n"
+           "6 more functions not shown\n");
+    assert_int_equal(cell_list_parse("line,c2+ch%,c1%", &o.columns, NULL), 0);
+    assert_int_equal(report_check_columns(p, &o, true, NULL), 0);
+    expect(report_tree, p, &o,
+           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+           "cache C2+ch%   C1%  call path\n"
+           "    8   94.0   5.8 ?main\n"
+           "    4   84.0   1.4  +-list_sum\n"
+           "more call paths not shown\n");
+    profile_free(p);
+}
+
+static void report__columns_that_cannot_be__refused_with_what_there_is(void **state)
+{
+    static const struct {
+        const char *text;
+        bool tree, up, samples;
+        const char *what, *hint; /* in the message */
+    } rows[] = {
+        { "c3", false, false, false, "no column \"c3\"", "hits%, +-, C1, C1%, +-%, C1+ch" },
+        { "", false, false, false, "no column \"\"", "help columns" },
+        { "function", false, false, false, "no column \"function\"", "help columns" },
+        { "c1,,c2", false, false, false, "no column \"\"", "C2+ch%, cache, ?%" },
+        { "hits,c1,Hits", false, false, false, "hits is given twice", "once" },
+        { "+-", false, false, false, "no +- here: hits were counted", "here are hits, hits%, C1," },
+        { "+-%", false, false, false, "no +-% here: C1 is no estimate", "here are hits" },
+        { "?%", true, false, false, "of functions, not of call paths", "C2+ch%, cache" },
+        { "c1+ch", true, true, false, "--tree=up has a function's own",
+          "here are hits, hits%, C1, C1%, C2, C2%" },
+        { "c1", false, false, true, "samples have hits only", "here are hits, hits%, +-, cache" },
+        { "c1,c1%,c1+ch,c1+ch%,c2,c2%,c2+ch,c2+ch%,hits,hits%,cache", false, false, false,
+          "need 87 columns of the terminal, and there are 80", "fewer" },
+    };
+    (void)state;
+    struct profile *p = sample_profile();
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct err err = { .code = ERR_OK };
+        struct report_options o = { .up = rows[i].up };
+        p->type = rows[i].samples ? PROFILE_STATISTICAL : PROFILE_TRACE;
+        int ret = cell_list_parse(rows[i].text, &o.columns, &err);
+        ret = ret < 0 ? ret : report_check_columns(p, &o, rows[i].tree, &err);
+        print_message("  %s: %s; %s\n", rows[i].text, err.what, err.hint);
+        assert_int_equal(ret, -ERR_USAGE);
+        assert_non_null(strstr(err.what, rows[i].what));
+        assert_non_null(strstr(err.hint, rows[i].hint));
+    }
+    p->type = PROFILE_TRACE;
     profile_free(p);
 }
 
@@ -249,8 +313,8 @@ static void report__limit__says_that_there_is_more(void **state)
            "7 more functions not shown\n");
     expect(report_tree, p, &(struct report_options){ .limit = 1, .ascii = true },
            "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
-           "  hits     C1  C1+ch     %     C2  C2+ch  call path\n"
-           "     1    145   2345  93.8      2     47 ?main\n"
+           "  hits     C1  C1+ch C1+ch%     C2  C2+ch  call path\n"
+           "     1    145   2345   93.8      2     47 ?main\n"
            "more call paths not shown\n");
     profile_free(p);
 }
@@ -575,6 +639,8 @@ int main(void)
         cmocka_unit_test(report__estimated_by_the_table_alone__said),
         cmocka_unit_test(report__header__what_the_profile_says_of_itself),
         cmocka_unit_test(report__threshold__rows_that_meet_it_and_a_count),
+        cmocka_unit_test(report__columns_asked_for__those_in_that_order),
+        cmocka_unit_test(report__columns_that_cannot_be__refused_with_what_there_is),
         cmocka_unit_test(report__limit__says_that_there_is_more),
         cmocka_unit_test(report__color__doubtful_values_red_and_nothing_else),
         cmocka_unit_test(report__all__functions_never_hit_too),

@@ -198,6 +198,53 @@ class Report(Folder):
         self.assertEqual(len(text.split("\n\n")[0].splitlines()), 2 + 2 + 1)
         self.assertIn("more call paths not shown", self.report("tutorial", "--tree", "--limit", "1"))
 
+    @staticmethod
+    def cell(column, f, d):
+        """What is to stand there, from the document."""
+        key, share = column.lower().removesuffix("%").replace("+ch", "_children"), column.endswith("%")
+        if column == "cache":
+            return "-" if f["cache_line"] is None else str(f["cache_line"])
+        if not share:
+            return str(f[key])
+        total = d["totals"][key.removesuffix("_children")]
+        percent = 100 * f[key] / total if total else None
+        return "-" if percent is None else f"{percent:.0f}" if percent > 99.95 else f"{percent:.1f}"
+
+    def test_columns__each_one_and_all_orders__have_the_figures_of_the_document(self):
+        every = ["hits", "hits%", "C1", "C1%", "C1+ch", "C1+ch%", "C2", "C2%", "C2+ch", "C2+ch%", "cache"]
+        for name, *_ in RUNS:
+            d = json.loads(self.report(name, "--json"))
+            rows = {shown(f): f for f in d["functions"]}
+            for columns in [[c] for c in every] + [["C2", "hits%", "C1+ch"], ["cache", "C1%", "C1", "hits"]]:
+                lines = self.table(name, "--columns", ",".join(columns)).split("\n\n")[0].splitlines()
+                head = next(i for i, line in enumerate(lines) if line.endswith("  function"))
+                self.assertEqual(lines[head].split(), columns + ["function"])
+                self.assertEqual(len(lines) - head - 1, sum(1 for f in d["functions"] if f["hits"] or f["c1"] or f["c2"]))
+                for line in lines[head + 1:]:
+                    cells = line.split()[:len(columns)]
+                    f = rows[line.split(None, len(columns))[-1].lstrip("?*")]
+                    for c, text in zip(columns, cells):
+                        if not text.endswith(tuple("kMG")):  # shortened ones are tested where they are made
+                            self.assertEqual(text, self.cell(c, f, d), (name, c, line))
+                        else:
+                            self.assertAlmostEqual(float(text[:-1]) * {"k": 1e3, "M": 1e6, "G": 1e9}[text[-1]] / int(self.cell(c, f, d)), 1, 2)
+        d = json.loads(self.report("tutorial", "--json"))  # of a call path its own
+        nodes = {way: n for way, n in paths(d)}
+        tree = self.table("tutorial", "--tree", "--columns", "c1%,hits").split("\n\n")[0].splitlines()
+        self.assertEqual(tree[1].split(), ["C1%", "hits", "call", "path"])
+        malloc = next(line for line in tree if line.endswith("MallocNode"))
+        way = next(w for w in nodes if w[-1] == "MallocNode")
+        self.assertEqual(malloc.split()[:2], [self.cell("C1%", nodes[way], d), str(nodes[way]["hits"])])
+        self.assertEqual(self.table("tutorial", "--tree=up", "--columns", "hits,c2%,function").splitlines()[1].split(), ["hits", "C2%", "function,", "called", "from"])
+
+    def test_columns__that_are_not_there_or_do_not_fit__are_refused(self):
+        every = "c1,c1%,c1+ch,c1+ch%,c2,c2%,c2+ch,c2+ch%,hits,hits%,cache,?%,"
+        for args, words in ((["c9"], "C2+ch%, cache, ?%"), (["+-"], "hits were counted"), (["hits,hits"], "twice"), (["c1", "--json"], "no use for --columns"),
+                            (["c1", "--live"], "no use for --columns"), (["c1", "--callers", "main"], "no use for --columns"), (["?%", "--tree"], "not of call paths")):
+            self.assertIn(words, self.refused("--columns", *args), args)
+        wide = self.table("tutorial", "--columns", every + "function").splitlines()
+        self.assertLessEqual(max(map(len, wide)), 100)  # not a terminal
+
     def test_what_is_wrong_or_has_no_effect__is_refused_with_the_way_out(self):
         for args, words in ([(["--callers", "GetNewNod"], "did you mean GetNewNode?"), (["--callees", "nothing_like_it"], "no function"),
                              (["--callers", "main", "--callers", "main"], "given twice"), (["--callers", "main", "--tree"], "--tree"),
