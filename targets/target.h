@@ -101,6 +101,9 @@ struct counter_values {
     uint64_t value[2];
     uint16_t code[2];
     bool running[2];
+    /* instructions that the debugger has stepped since they were armed, unasked: each may have
+     * added what letting the program go and halting it counts */
+    uint64_t steps;
 };
 
 /* ---- trace ---- */

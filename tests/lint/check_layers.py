@@ -83,7 +83,7 @@ STAIRS = {
     "targets/sim/sh4": ["mmu", "ubc", "fpu_round", "fpu", "fpu_vector", "decode", "phys", "cache", "pmc", "cpu_state", "cpu_reset",
                         "cpu_exception", "cpu_p4", "cpu_mem", "exec", "exec_fast", "cpu_idle", "cpu", "intc", "rtc", "scif", "tmu", "wdt",
                         "board_bus", "board_options", "bootrom", "hudi", "board"],
-    "profiler/bridge": ["say", "presence", "event_queue", "net", "board_io", "worker", "wire", "gdb_conn", "gdb_sessions",
+    "profiler/bridge": ["say", "presence", "event_queue", "net", "board_io", "counting", "worker", "wire", "gdb_conn", "gdb_sessions",
                         "gdb_server", "pump", "pump_change", "sampler", "begin", "recover"],
     "profiler/feed": ["frame", "feed_log", "feed_state", "feed_names", "feed_profile", "feed_shown", "feed_range feed_series", "feed_marks feed_fold feed", "feed_write",
                       "feed_write_range",

@@ -90,6 +90,7 @@ static int step_once(struct sh4_target *t, struct target_stop *stop, struct err 
     if (ret == -ERR_UNSUPPORTED || ret == -ERR_FAULT)
         return cannot_step(t, &why, stop, err);
     t->host_steps.count++;
+    t->host_steps.total++;
     if (ret < 0 && err)
         *err = why;
     return MIN(ret, 0);

@@ -31,6 +31,7 @@ static int arm_counters(struct sh4_target *t, const uint16_t code[2], struct err
         t->regs.save[word] = (uint32_t)(int32_t)(int16_t)(REG_MASK(SH4_PMCR_PMEN) |
                                                           REG_MASK(SH4_PMCR_PMST) | code[n]);
     }
+    t->host_steps.at_arm = t->host_steps.total;
     return 0;
 }
 
@@ -57,7 +58,7 @@ static int read_counter(struct sh4_target *t, unsigned n, uint64_t *value, struc
 
 static int read_counters(struct sh4_target *t, struct counter_values *out, struct err *err)
 {
-    struct counter_values v = { .code = { 0 } };
+    struct counter_values v = { .steps = t->host_steps.total - t->host_steps.at_arm };
     for (unsigned n = 0; n < 2; n++) {
         uint32_t pmcr = t->regs.save[saved_pmcr[n]];
         int ret = read_counter(t, n, &v.value[n], err);
