@@ -13,7 +13,7 @@
 struct counting_config {
     uint16_t event[2]; /* codes of target_ops.events; 0: that counter is left alone */
     bool has_start;
-    uint64_t start;       /* a stretch begins here; without one it begins where the program stands */
+    uint64_t start; /* a stretch begins here; without one it begins where the program stands */
     const uint64_t *stop; /* and ends at one of these; borrowed */
     size_t nstops;
     /* or when the target's clock (now_ns) says so, at the start point or before; 0: never */

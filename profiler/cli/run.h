@@ -157,6 +157,10 @@ void run_link_after(struct run *r); /* reports what is known once the part has a
  * run_fini(). */
 int run_parts(struct run *r, struct err *err);
 
+/* run_board_parts - the same for who does not profile: no pump, no files. The settings' events and
+ * points are in *trace. */
+int run_board_parts(struct run *r, struct trace_config *trace, struct err *err);
+
 /* run_loop - worker, GDB server, profile; returns when it is over. */
 int run_loop(struct run *r, struct err *err);
 

@@ -329,16 +329,16 @@ static int name_probe(struct run *r, struct err *err)
     return ret;
 }
 
-int run_parts(struct run *r, struct err *err)
+static int begin_parts(struct run *r, struct err *err)
 {
-    struct trace_config trace;
     r->log = (struct log){ .enabled = r->set.log, .write = write_log, .ctx = r->cli->err_out };
     r->when = time(NULL);
-    int ret = name_probe(r, err);
-    if (ret == 0)
-        ret = decide_profile(r, err);
-    if (ret == 0)
-        ret = settings_blame(&r->set, SET_TARGET,
+    return name_probe(r, err);
+}
+
+static int open_parts(struct run *r, struct trace_config *trace, struct err *err)
+{
+    int ret = settings_blame(&r->set, SET_TARGET,
                              part_choose(r->set.target, r->set.probe, &r->part, err), err);
     if (ret == 0)
         ret = useless_part(&r->set, r->part, err);
@@ -347,10 +347,23 @@ int run_parts(struct run *r, struct err *err)
     if (ret == 0)
         ret = outputs_check(&r->set, NULL, err);
     if (ret == 0)
-        ret = resolve_settings(r, &trace, err);
+        ret = resolve_settings(r, trace, err);
+    return ret == 0 ? run_open(r, err) : ret;
+}
+
+int run_board_parts(struct run *r, struct trace_config *trace, struct err *err)
+{
+    int ret = begin_parts(r, err);
+    return ret == 0 ? open_parts(r, trace, err) : ret;
+}
+
+int run_parts(struct run *r, struct err *err)
+{
+    struct trace_config trace;
+    int ret = begin_parts(r, err);
     if (ret == 0)
-        ret = run_open(r, err);
+        ret = decide_profile(r, err);
     if (ret == 0)
-        ret = open_profile(r, &trace, err);
-    return ret;
+        ret = open_parts(r, &trace, err);
+    return ret == 0 ? open_profile(r, &trace, err) : ret;
 }

@@ -14,10 +14,10 @@
 /* clang-format off */
 const struct opt settings_opts[] = {
 #define SETTING SETTING_OPT
-#define DOCTOR_SETTING(...)
+#define COMMAND_SETTING(...)
 #include SETTINGS_TABLE
 #undef SETTING
-#undef DOCTOR_SETTING
+#undef COMMAND_SETTING
     { NULL, 0, NULL, NULL, 0 },
 };
 /* clang-format on */
@@ -153,12 +153,20 @@ static int take_program(struct settings *s, const char *program, struct err *err
     return ret;
 }
 
+/* Commands that load a program take it as their argument. */
+static bool takes_program(const struct opt *opts)
+{
+    while (opts->name && opts->id != SET_LOAD)
+        opts++;
+    return opts->name != NULL;
+}
+
 int settings_read(struct settings *s, const struct opt *opts, int argc, char **argv,
                   const char *probe_env, struct err *err)
 {
     const char *program = NULL;
     *s = (struct settings){ 0 };
-    int ret = opts_parse(opts, argc, argv, take_flag, s, &program, opts == settings_opts, err);
+    int ret = opts_parse(opts, argc, argv, take_flag, s, &program, takes_program(opts), err);
     if (ret > 0)
         ret = take_program(s, program, err);
     if (ret >= 0 && !s->help && probe_env && *probe_env)

@@ -22,11 +22,11 @@ enum { SETTINGS_TEXT = 1024 };
 #endif
 
 enum setting {
-#define SETTING(id, ...)        SET_##id,
-#define DOCTOR_SETTING(id, ...) SET_##id,
+#define SETTING(id, ...)         SET_##id,
+#define COMMAND_SETTING(id, ...) SET_##id,
 #include SETTINGS_TABLE
 #undef SETTING
-#undef DOCTOR_SETTING
+#undef COMMAND_SETTING
     SET_COUNT
 };
 
@@ -41,11 +41,11 @@ struct settings {
     enum origin origin[SET_COUNT]; /* where each came from; ORIGIN_NONE: the default holds */
     int conf_line[SET_COUNT];      /* of what came from there */
     char conf_path[SETTINGS_TEXT]; /* of the file that was read; "" = none */
-#define SETTING(id, name, letter, arg, members, ...)        members
-#define DOCTOR_SETTING(id, name, letter, arg, members, ...) members
+#define SETTING(id, name, letter, arg, members, ...)         members
+#define COMMAND_SETTING(id, name, letter, arg, members, ...) members
 #include SETTINGS_TABLE
 #undef SETTING
-#undef DOCTOR_SETTING
+#undef COMMAND_SETTING
 };
 
 /* The option table of `run`, ends with a NULL name. */
@@ -70,8 +70,8 @@ int settings_blame(const struct settings *s, enum setting id, int ret, struct er
 
 /* settings_read - flags, the environment's PROBEPROF_PROBE (probe_env, may be NULL), and the conf
  * file opts   the command's table, its ids enum setting: settings_opts, or fewer; the conf file may
- * hold any of settings_opts argv[0] is skipped. s is initialised here. With settings_opts one
- * argument may be no option: the program, which is then loaded, too Returns 0; -ERR_USAGE;
+ * hold any of settings_opts argv[0] is skipped. s is initialised here. Of a table with SET_LOAD
+ * one argument may be no option: the program, which is then loaded, too Returns 0; -ERR_USAGE;
  * -ERR_NOT_FOUND if --conf names no file. */
 int settings_read(struct settings *s, const struct opt *opts, int argc, char **argv,
                   const char *probe_env, struct err *err);

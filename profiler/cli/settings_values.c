@@ -297,10 +297,10 @@ static int read_sort(const struct setting_value *v, struct err *err)
 /* clang-format off */
 static const struct setting_row rows[] = {
 #define SETTING(id, text, letter, arg, members, help, ...) [SET_##id] = { .name = text, __VA_ARGS__ },
-#define DOCTOR_SETTING SETTING
+#define COMMAND_SETTING SETTING
 #include SETTINGS_TABLE
 #undef SETTING
-#undef DOCTOR_SETTING
+#undef COMMAND_SETTING
 };
 /* clang-format on */
 

@@ -13,9 +13,9 @@
 enum { INSTRUCTIONS = 0x13, CYCLES = 0x23, ROUNDS = 1000 };
 
 /* Calls f for ever: 3 + 2 * 1000 instructions from a (its first included) to b (not included). */
-#define CALLS                                          \
-    "start: mov.l fa,r1\n"                             \
-    " l: nop\n nop\n jsr @r1\n nop\n bra l\n nop\n"    \
+#define CALLS                                                          \
+    "start: mov.l fa,r1\n"                                             \
+    " l: nop\n nop\n jsr @r1\n nop\n bra l\n nop\n"                    \
     " f: nop\n a: mov.w n,r0\n k: dt r0\n bf k\n b: nop\n rts\n nop\n" \
     " n: .word 1000\n .align 2\n fa: .long f\n"
 
@@ -54,11 +54,9 @@ static void stretch__start_is_stop__is_one_round(void **state)
     (void)state;
     struct board *b = board_start("sh7750", CALLS);
     uint64_t stop = label(b, "l");
-    const struct counting_config c = { .event = { INSTRUCTIONS, 0 },
-                                       .has_start = true,
-                                       .start = stop,
-                                       .stop = &stop,
-                                       .nstops = 1 };
+    const struct counting_config c = {
+        .event = { INSTRUCTIONS, 0 }, .has_start = true, .start = stop, .stop = &stop, .nstops = 1
+    };
     const uint64_t round = 6 + 1 + 1 + 2 * ROUNDS + 3;
     for (int i = 0; i < 3; i++) {
         struct counted s;

@@ -17,6 +17,7 @@ OWN = {
     "profiler/cli/completion_bash.c": r"printf|fputs", "profiler/cli/completion_zsh.c": r"printf|fputs", "profiler/cli/completion_fish.c": r"printf|fputs",
     "profiler/cli/project.c": r"fputs",                # the list of trusted folders
     "profiler/cli/cmd_doctor.c": r"log to stderr", # help texts
+    "profiler/cli/cmd_stat.c": r"log to stderr", # help texts
     "probe/base/text.c": r"printf|fwrite",
     "profiler/cli/doctor_file.c": r"printf|fputs|fwrite", # a file, of lines that are clean
     "profiler/views/report_priv.h": r"REPORT_RED|REPORT_PLAIN", # colours

@@ -136,9 +136,9 @@ struct sh4_step {
 /* bl.c: the target counts as running, with SR.BL=1 and breakpoints set, and each poll steps it
  * (sh4_host_steps()). */
 struct sh4_host_steps {
-    uint64_t count;    /* steps since it was let go */
-    uint64_t total;    /* in all */
-    uint64_t at_arm;   /* of those, before the counters were armed */
+    uint64_t count;  /* steps since it was let go */
+    uint64_t total;  /* in all */
+    uint64_t at_arm; /* of those, before the counters were armed */
 };
 /* hudi.c: the priority of the H-UDI interrupt. ready implies kept. */
 struct sh4_hudi {
