@@ -185,11 +185,23 @@ static void put_clean(struct session *s, const char *text)
     }
 }
 
-void reply_err(struct session *s, const struct err *err, bool always_text)
+/* The request that finds the target gone knows why; later answers do not. */
+static void tell_owner(struct session *s, const struct err *err)
 {
     const struct stub_config *cfg = &s->stub->cfg;
-    if (cfg->failed) /* the request that finds the target gone knows why; later answers do not */
+    if (cfg->failed)
         cfg->failed(cfg->failed_ctx, err);
+}
+
+void reply_said(struct session *s, const struct err *err)
+{
+    tell_owner(s, err);
+    reply_ok(s);
+}
+
+void reply_err(struct session *s, const struct err *err, bool always_text)
+{
+    tell_owner(s, err);
     if (!s->error_text && !always_text) {
         char number[8];
         snprintf(number, sizeof number, "E%02x", err_number(err->code));

@@ -48,6 +48,10 @@ void reply_empty(struct session *s);
  * The stub's owner is told of it, too (stub_config.failed). */
 void reply_err(struct session *s, const struct err *err, bool always_text);
 
+/* reply_said - the reply after an error that GDB's console has shown already: OK. The stub's owner
+ * is told of the error as by reply_err(). */
+void reply_said(struct session *s, const struct err *err);
+
 /* reply_usage - the error for a packet that cannot be read; what says what was expected. */
 void reply_usage(struct session *s, const char *what);
 

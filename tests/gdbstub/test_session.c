@@ -655,10 +655,6 @@ static void non_stop__runs_and_stops__notified_once(void **state)
 
 /* ---- monitor ---- */
 
-#define GDB_ADDS                                                                                 \
-    "(GDB has one word for all that fails, \"Protocol error with Rcmd\": it means no more than " \
-    "that.)\n"
-
 static void monitor__words__reach_the_right_table(void **state)
 {
     struct fixture *fx = *state;
@@ -667,17 +663,16 @@ static void monitor__words__reach_the_right_table(void **state)
     assert_string_equal(monitor(fx, fx->s, "bdccsr"), "Obdccsr OK");
     assert_string_equal(monitor(fx, fx->s, " echo  a \"b c\" d"), "Oecho|a|b c|d OK");
     assert_string_equal(monitor(fx, fx->s, "reset sideways"),
-                        "Oreset: sideways is neither halt nor run\n  reset [halt|run]\n" GDB_ADDS
-                        " E16");
+                        "OError: reset: sideways is neither halt nor run\n  reset [halt|run]\n OK");
     assert_string_equal(monitor(fx, fx->s, "ecko"),
-                        "Ono monitor command ecko\n  did you mean echo?\n" GDB_ADDS " E02");
+                        "OError: no monitor command ecko\n  did you mean echo?\n OK");
     assert_string_equal(monitor(fx, fx->s, "go"),
-                        "Ono monitor command go; here it is\n  continue\n" GDB_ADDS " E02");
+                        "OError: no monitor command go; here it is\n  continue\n OK");
     assert_string_equal(monitor(fx, fx->s, "mdw 0x2000"),
-                        "Ono monitor command mdw; here it is\n  x/1xw ADDRESS\n" GDB_ADDS " E02");
+                        "OError: no monitor command mdw; here it is\n  x/1xw ADDRESS\n OK");
     assert_non_null(strstr(monitor(fx, fx->s, "reset init"), "reset and is halted"));
     assert_string_equal(monitor(fx, fx->s, "fail"),
-                        "Othis never works\n  try something else\n" GDB_ADDS " E01");
+                        "OError: this never works\n  try something else\n OK");
     const char *help = monitor(fx, fx->s, "help");
     assert_non_null(strstr(help, "reset [halt|run]"));
     assert_non_null(strstr(help, "echo WORDS"));
