@@ -32,6 +32,8 @@ void cmd_supported(struct session *s, char *args, size_t len)
         (unsigned)GDBSTUB_PACKET_SIZE);
     if (s->stub->ops->memory_map)
         reply_printf(s, ";qXfer:memory-map:read+");
+    if (s->stub->cfg.exec_file)
+        reply_printf(s, ";qXfer:exec-file:read+");
     reply_end(s);
 }
 
@@ -231,6 +233,19 @@ void cmd_xfer_memory_map(struct session *s, char *args, size_t len)
         reply_text(s, "E01");
     else
         send_part_of(s, args + 1, doc.text, doc.len);
+}
+
+/* "PID:OFFSET,LENGTH": there is one program, whatever the process is called. GDB opens the file by
+ * itself: with `set sysroot target:`, its default, it takes the stub's files for its own as long as
+ * the stub refuses vFile:open (remote.c of 13.1, filesystem_is_local()). */
+void cmd_xfer_exec_file(struct session *s, char *args, size_t len)
+{
+    const char *file = s->stub->cfg.exec_file, *behind = strchr(args, ':');
+    (void)len;
+    if (file && behind)
+        send_part_of(s, behind + 1, file, strlen(file));
+    else
+        reply_text(s, "E00");
 }
 
 void cmd_empty(struct session *s, char *args, size_t len)

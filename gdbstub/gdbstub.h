@@ -50,6 +50,9 @@ struct stub_config {
     void *resets_ctx;
     bool has_entry; /* where `run` starts the program */
     uint64_t entry;
+    /* The program's file on this machine, an absolute path: GDB opens it unless it has one. NULL:
+     * GDB is not told of any. */
+    const char *exec_file;
 };
 
 /* stub_new - cfg is copied, its pointers borrowed until stub_free(). The target is attached or not.

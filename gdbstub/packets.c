@@ -55,6 +55,7 @@ static const struct packet_row rows[] = {
     { "qThreadExtraInfo,", cmd_thread_extra, 0 },
     { "qXfer:features:read:", cmd_xfer_features, 0 },
     { "qXfer:memory-map:read:", cmd_xfer_memory_map, 0 },
+    { "qXfer:exec-file:read:", cmd_xfer_exec_file, 0 },
     { "qSearch:memory:", cmd_search, NEEDS_TARGET },
     { "qRcmd,", cmd_monitor, 0 },
 };

@@ -292,6 +292,7 @@ void gdb_sessions_join(void *ctx, struct target *t)
         .failed_ctx = s,
         .has_entry = s->cfg.has_entry,
         .entry = s->cfg.entry,
+        .exec_file = s->cfg.exec_file,
     };
     struct err err;
     s->client = (struct worker_client){ .ctx = s,

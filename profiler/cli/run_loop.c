@@ -109,6 +109,13 @@ static void tell_where_gdb_is(struct run *r)
                  exposed);
 }
 
+/* NULL: no program was named, or its place is not known (nothing relative goes to GDB, whose folder
+ * is another). */
+static const char *exec_file(const struct run *r)
+{
+    return *r->elf_path == '/' ? r->elf_path : NULL;
+}
+
 static int start_server(struct run *r, struct err *err)
 {
     struct gdb_server_config cfg = {
@@ -128,6 +135,7 @@ static int start_server(struct run *r, struct err *err)
         .tell_ctx = r,
         .has_entry = r->symbols != NULL,
         .entry = r->symbols ? symbols_image(r->symbols)->entry : 0,
+        .exec_file = exec_file(r),
     };
     int ret = gdb_server_start(&cfg, &r->server, err);
     if (ret == 0 && strcmp(r->set.gdb, "off")) {

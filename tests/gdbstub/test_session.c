@@ -653,6 +653,25 @@ static void non_stop__runs_and_stops__notified_once(void **state)
     assert_string_equal(talk(fx, "QNonStop:2"), "E16");
 }
 
+/* ---- which file runs ---- */
+
+static void exec_file__named__read_in_parts(void **state)
+{
+    struct fixture *fx = *state;
+    no_acks(fx);
+    assert_null(strstr(talk(fx, "qSupported"), "exec-file"));
+    assert_string_equal(talk(fx, "qXfer:exec-file:read::0,1000"), "E00");
+    fx->stub->cfg.exec_file = "/home/me/a b#1.elf";
+    assert_non_null(strstr(talk(fx, "qSupported"), ";qXfer:exec-file:read+"));
+    assert_string_equal(talk(fx, "qXfer:exec-file:read::0,1000"), "l/home/me/a b}\0031.elf");
+    assert_string_equal(talk(fx, "qXfer:exec-file:read:1:0,6"), "m/home/");
+    assert_string_equal(talk(fx, "qXfer:exec-file:read:1:6,100"), "lme/a b}\0031.elf");
+    assert_string_equal(talk(fx, "qXfer:exec-file:read::12,1"), "l");
+    assert_string_equal(talk(fx, "qXfer:exec-file:read::13,1"), "E16");
+    assert_string_equal(talk(fx, "qXfer:exec-file:read:0,1"), "E00");
+    assert_string_equal(talk(fx, "qXfer:exec-file:read:"), "E00");
+}
+
 /* ---- monitor ---- */
 
 static void monitor__words__reach_the_right_table(void **state)
@@ -1188,6 +1207,7 @@ int main(void)
         cmocka_unit_test(fileio__on__requests_and_results),
         TEST(fileio__ctrl_c_in_the_reply__stops_as_interrupted),
         TEST(non_stop__runs_and_stops__notified_once),
+        TEST(exec_file__named__read_in_parts),
         TEST(monitor__words__reach_the_right_table),
         TEST(monitor__reset_run__continue_waits_for_the_next_stop),
         TEST(observers__may_read_not_write),

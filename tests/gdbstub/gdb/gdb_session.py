@@ -22,12 +22,12 @@ PROBE = ["--probe", "sim:sh7750"]  # what every board is reached by, unless its 
 class Board:
     """One probeprof and its socket."""
 
-    def __init__(self, probeprof, *options, profile=False):
+    def __init__(self, probeprof, *options, profile=False, cwd=None):
         self.dir = tempfile.mkdtemp(prefix="gdbtest")
         self.socket = os.path.join(self.dir, "gdb")
         self.log = open(os.path.join(self.dir, "log"), "w+")
         self.process = subprocess.Popen([probeprof, *PROBE, *(() if profile else ("--no-profile",)), "--gdb", self.socket, *options],
-                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, cwd=self.dir)
+                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, cwd=cwd or self.dir)
         until = time.time() + DEADLINE
         while time.time() < until and self.process.poll() is None:
             if os.path.exists(self.socket):
@@ -56,7 +56,7 @@ class Gdb:
     """An interactive gdb on pipes."""
 
     def __init__(self, program, elf):
-        self.start([program, "-q", "-nx", elf])
+        self.start([program, "-q", "-nx", *([elf] if elf else [])])
 
     def start(self, words):
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
@@ -102,9 +102,9 @@ class Gdb:
 
 
 @contextlib.contextmanager
-def session(probeprof, *options, gdb, profile=False):
+def session(probeprof, *options, gdb, profile=False, cwd=None):
     """A probeprof and a GDB that gdb() starts, not connected yet."""
-    with contextlib.closing(Board(probeprof, *options, profile=profile)) as board, contextlib.closing(gdb()) as one:
+    with contextlib.closing(Board(probeprof, *options, profile=profile, cwd=cwd)) as board, contextlib.closing(gdb()) as one:
         yield board, one
 
 

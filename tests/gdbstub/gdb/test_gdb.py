@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 import time
 
 import gdb_session
@@ -213,6 +214,28 @@ def file_io(probeprof):
         board.close()
 
 
+def names_the_program(probeprof):
+    """A GDB without a file finds the one of --elf, whatever folder either was started in; one that has a file keeps it."""
+    alone = functools.partial(gdb_session.Gdb, "gdb-multiarch", None)
+    with tempfile.TemporaryDirectory() as folder:
+        other = os.path.join(folder, "an other.elf")
+        shutil.copy(ELF, other)
+        for sysroot in None, "set sysroot target:", "set sysroot":
+            with gdb_session.session(probeprof, "--elf", os.path.relpath(other), gdb=alone, cwd=os.getcwd()) as (board, gdb):
+                text = "".join(gdb.command(line) for line in ([sysroot] if sysroot else []) + [
+                    "show sysroot", "target remote " + board.socket, "load", "break add", "continue", "info inferiors", "bt"])
+                expect(text, [r"Loading section \.text", r"Breakpoint 1, add \(a=2, b=3\)", re.escape(os.path.realpath(other)), r"#1 +.* main"])
+                text = text.replace("warning: remote target does not support file transfer", "", 0 if sysroot == "set sysroot" else 1)
+                if re.search(r"warning|determining executable", text):
+                    raise RuntimeError(text)
+        with session(probeprof, "--elf", other) as (board, gdb):
+            text = gdb.command("target remote " + board.socket) + gdb.command("info inferiors")
+            if other in text or ELF not in text:
+                raise RuntimeError(text)
+    with gdb_session.session(probeprof, gdb=alone) as (board, gdb):
+        expect(gdb.command("target remote " + board.socket), [r"No executable has been specified"])
+
+
 def start_and_kill(probeprof):
     """What an IDE types: start, kill, start, attach after detach."""
     with session(probeprof, "--elf", ELF) as (board, gdb):
@@ -333,7 +356,8 @@ def main():
         del wanted[:2]
     cases = [(name, lambda c=c, p=p: scripted(session(probeprof), c, p)) for name, c, p in CASES]
     cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("a CPU that does not halt", lambda: no_halt(probeprof)), ("two GDBs", lambda: two_gdbs(probeprof)),
-              ("extended-remote: run, kill, run", lambda: extended(probeprof)), ("start, kill, attach", lambda: start_and_kill(probeprof)),
+              ("extended-remote: run, kill, run", lambda: extended(probeprof)), ("the program's name", lambda: names_the_program(probeprof)),
+              ("start, kill, attach", lambda: start_and_kill(probeprof)),
               ("resets while profiling", lambda: resets_while_profiling(probeprof)),
               ("watchpoints while profiling", lambda: watched_while_profiling(probeprof)),
               ("non-stop", lambda: non_stop(probeprof)), ("file I/O", lambda: file_io(probeprof)),
