@@ -1368,6 +1368,77 @@ static void monitor__commands__say_what_is_there(void **state)
     board_close(b);
 }
 
+/* What is written is what the program's own instructions find, with either bank active. */
+static void monitor__reg_with_a_value__is_what_the_program_has(void **state)
+{
+    (void)state;
+    static const char program[] =
+        "start: stc dbr,r8\n stc r3_bank,r9\n frchg\n flds fr2,fpul\n sts fpul,r10\n frchg\n"
+        " mov.l prio,r1\n mov.w @r1,r11\n bra start\n nop\n .align 2\n prio: .long 0xFFD0000C";
+    for (uint32_t rb = 0; rb < 2; rb++) {
+        struct board *b = board_start("sh7750", program);
+        char out[400];
+        set_reg(b, R_SR, SR_PLAIN | rb << 29);
+        MUST(b, monitor(b, (char[]){ "reg dbr 0x8c001234" }, out, sizeof out));
+        assert_string_equal(out, "dbr=8c001234\n");
+        MUST(b, monitor(b, (char[]){ "reg R3_BANK 305419896" }, out, sizeof out));
+        assert_string_equal(out, "R3_BANK=12345678\n");
+        MUST(b, monitor(b, (char[]){ "reg xf2 0x3f800000" }, out, sizeof out));
+        MUST(b, monitor(b, (char[]){ "reg IPRC 0x4321" }, out, sizeof out));
+        assert_int_equal(get_reg(b, (rb ? R_R0B0 : R_R0B1) + 3), 0x12345678);
+        cont(b); /* not stepped: DBR is the agent's then (docs/sh4-agent.md, 7) */
+        keeps_running(b);
+        halt(b);
+        assert_int_equal(get_reg(b, 8), 0x8C001234);
+        assert_int_equal(get_reg(b, 9), 0x12345678);
+        assert_int_equal(get_reg(b, 10), 0x3F800000);
+        assert_int_equal(get_reg(b, 11), 0x4321);
+        MUST(b, monitor(b, (char[]){ "reg r3_bank dbr" }, out, sizeof out));
+        assert_string_equal(out, "r3_bank=12345678\ndbr=8c001234\n");
+        board_close(b);
+    }
+}
+
+static void monitor__reg_with_a_value__refuses_what_cannot_be_written(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *command;
+        int ret;
+    } rows[] = {
+        { "reg dbr 0x100000000", -ERR_USAGE }, { "reg dbr 12x", -ERR_USAGE },
+        { "reg IPRC 0x10000", -ERR_USAGE },    { "reg sgr 1", -ERR_UNSUPPORTED },
+        { "reg nonsense 1", -ERR_NOT_FOUND },  { "reg r8_bank 1", -ERR_NOT_FOUND },
+        { "reg dbr vbr 1", -ERR_NOT_FOUND },
+    };
+    struct board *b = board_start("sh7750", COUNT_LOOP);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char out[400], text[80];
+        print_message("  %s\n", rows[i].command);
+        strcpy(text, rows[i].command);
+        b->err.hint[0] = 0;
+        assert_int_equal(monitor(b, text, out, sizeof out), rows[i].ret);
+        assert_string_not_equal(b->err.hint, "");
+    }
+    board_close(b);
+}
+
+/* It is held for a moment, and goes on with the new value. */
+static void monitor__reg_with_a_value__of_a_running_program(void **state)
+{
+    (void)state;
+    struct board *b = board_start("sh7750", "start: mov #0,r0\n l: stc gbr,r1\n bra l\n nop\n");
+    char out[400];
+    cont(b);
+    keeps_running(b);
+    MUST(b, monitor(b, (char[]){ "reg gbr 0xabcd0000" }, out, sizeof out));
+    keeps_running(b);
+    halt(b);
+    assert_int_equal(get_reg(b, R_GBR), 0xABCD0000);
+    assert_int_equal(get_reg(b, 1), 0xABCD0000);
+    board_close(b);
+}
+
 static void events__table__has_the_34(void **state)
 {
     (void)state;
@@ -1488,6 +1559,9 @@ int main(void)
         cmocka_unit_test(semihosting__on_and_a_program_full_of_traps__poll_returns_and_halt_works),
         cmocka_unit_test(semihosting__on__calls_and_exit_reach_the_host),
         cmocka_unit_test(monitor__commands__say_what_is_there),
+        cmocka_unit_test(monitor__reg_with_a_value__is_what_the_program_has),
+        cmocka_unit_test(monitor__reg_with_a_value__refuses_what_cannot_be_written),
+        cmocka_unit_test(monitor__reg_with_a_value__of_a_running_program),
         cmocka_unit_test(events__table__has_the_34),
         cmocka_unit_test(counters__armed__count_the_program_only),
         cmocka_unit_test(watchdata__value_on_channel_b__stops_at_that_value_only),

@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "probe/base/bytes.h"
 #include "probe/base/choice.h"
 #include "probe/base/options.h"
 #include "probe/base/util.h"
 #include "targets/sh4/isa/regs.h"
+#include "targets/sh4/isa/widths.h"
 #include "targets/sh4/driver/dcip.h"
 #include "targets/sh4/driver/driver.h"
 #include "targets/sh4/driver/halt_force.h"
@@ -92,42 +92,83 @@ static const struct reg_field *core_fields(const char *name, size_t *n)
     return sh4_fpscr_fields(n);
 }
 
-static int print_core(struct sh4_target *t, unsigned n, const struct text_sink *out,
-                      struct err *err)
+static int print_core(struct sh4_target *t, unsigned n, const char *name,
+                      const struct text_sink *out, struct err *err)
 {
     uint8_t b[4];
     size_t nf = 0;
     int ret = sh4_read_reg(&t->base, n, b, err);
     if (ret < 0)
         return ret;
-    const char *name = sh4_target_regs[n].name;
-    const struct reg_field *f = core_fields(name, &nf);
+    const struct reg_field *f = core_fields(sh4_target_regs[n].name, &nf);
     print_fields(name, f, nf, get32(b, t->base.big_endian), 8, out);
     return 0;
 }
 
-static int show_registers(struct sh4_target *t, int argc, char **argv, const struct text_sink *out,
-                          struct err *err)
+static int no_register(const char *name, struct err *err)
 {
-    int ret = 0;
+    return err_set(err, ERR_NOT_FOUND, "reg without a name lists the CPU's", "no register \"%s\"",
+                   name);
+}
+
+static int show_register(struct sh4_target *t, const char *name, const struct text_sink *out,
+                         struct err *err)
+{
+    unsigned n = sh4_reg_number(t, name);
+    if (n < SH4_NREGS)
+        return print_core(t, n, name, out, err);
+    const struct sh4_reg_info *r = sh4_reg_named(name);
+    if (!r)
+        return no_register(name, err);
+    return print_io(t, r, out, err);
+}
+
+static int write_register(struct sh4_target *t, const char *name, uint32_t value, struct err *err)
+{
+    uint8_t b[4];
+    unsigned n = sh4_reg_number(t, name);
+    if (n < SH4_NREGS) {
+        put32(b, value, t->base.big_endian);
+        return sh4_write_reg(&t->base, n, b, err);
+    }
+    const struct sh4_reg_info *r = sh4_reg_named(name);
+    if (!r)
+        return no_register(name, err);
+    unsigned bytes = r->bits / 8u;
+    if (bytes < 4 && value >> r->bits)
+        return err_set(err, ERR_USAGE, "give a number that fits", "%s has %u bits: %#x", r->name,
+                       r->bits, value);
+    sh4_put_value(b, bytes, value, t->base.big_endian);
+    return sh4_write_mem(&t->base, r->address, bytes, b, bytes, err);
+}
+
+static bool word_of(const char *text, uint32_t *out)
+{
+    uint64_t v;
+    if (!options_number(&text, 0, &v) || *text || v > UINT32_MAX)
+        return false;
+    *out = (uint32_t)v;
+    return true;
+}
+
+/* Names, or a name and a value: no name begins with a digit. */
+static int show_or_write(struct sh4_target *t, int argc, char **argv, const struct text_sink *out,
+                         struct err *err)
+{
+    int ret = 0, names = argc;
     for (unsigned n = 0; argc == 1 && ret == 0 && n < SH4_NREGS; n++)
         if (*sh4_target_regs[n].name)
-            ret = print_core(t, n, out, err);
-    for (int i = 1; ret == 0 && i < argc; i++) {
-        unsigned n = 0;
-        while (n < SH4_NREGS && strcasecmp(sh4_target_regs[n].name, argv[i]))
-            n++;
-        const struct sh4_reg_info *r = NULL;
-        if (n >= SH4_NREGS)
-            r = sh4_reg_named(argv[i]);
-        if (n < SH4_NREGS && *argv[i])
-            ret = print_core(t, n, out, err);
-        else if (r)
-            ret = print_io(t, r, out, err);
-        else
-            ret = err_set(err, ERR_NOT_FOUND, "reg without a name lists the CPU's",
-                          "no register \"%s\"", argv[i]);
+            ret = print_core(t, n, sh4_target_regs[n].name, out, err);
+    if (argc == 3 && *argv[2] >= '0' && *argv[2] <= '9') {
+        uint32_t value;
+        if (!word_of(argv[2], &value))
+            return err_set(err, ERR_USAGE, "numbers as in C, of 32 bits: 0x1234",
+                           "reg: %s is not a number", argv[2]);
+        ret = write_register(t, argv[1], value, err);
+        names = 2;
     }
+    for (int i = 1; ret == 0 && i < names; i++)
+        ret = show_register(t, argv[i], out, err);
     return ret;
 }
 
@@ -138,7 +179,7 @@ static int cmd_reg(void *ctx, int argc, char **argv, const struct text_sink *out
     int ret = sh4_temporary_halt(t, &was, "reg", err);
     if (ret < 0)
         return ret;
-    return sh4_end_temporary_halt(t, was, show_registers(t, argc, argv, out, err), err);
+    return sh4_end_temporary_halt(t, was, show_or_write(t, argc, argv, out, err), err);
 }
 
 /* ---- the rest ---- */
@@ -303,15 +344,6 @@ static int cmd_semihosting(void *ctx, int argc, char **argv, const struct text_s
     return 0;
 }
 
-static bool word_of(const char *text, uint32_t *out)
-{
-    uint64_t v;
-    if (!options_number(&text, 0, &v) || *text || v > UINT32_MAX)
-        return false;
-    *out = (uint32_t)v;
-    return true;
-}
-
 /* A byte is compared in both low bytes of the bus (SH7750 hardware manual, section 20, BDRB). */
 static void set_data(struct sh4_hard *b, uint32_t value, uint32_t mask)
 {
@@ -399,7 +431,8 @@ static int cmd_halt(void *ctx, int argc, char **argv, const struct text_sink *ou
 const struct monitor_command sh4_monitor[] = {
     { "halt", "halt [force]", "halt; force: also with SR.BL=1, at the cost of SPC, SSR and SGR",
       cmd_halt },
-    { "reg", "reg [NAME...]", "CPU or on-chip registers with their fields", cmd_reg },
+    { "reg", "reg [NAME...|NAME VALUE]", "CPU or on-chip registers with their fields; set one",
+      cmd_reg },
     { "perf", "perf [show|read|arm EVENT1 [EVENT2]]", "performance counters", cmd_perf },
     { "wire", "wire", "what the wire carried so far", cmd_wire },
     { "catch", "catch [none|all|CLASS...]", "exceptions that stop before their handler",

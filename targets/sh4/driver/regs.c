@@ -1,5 +1,6 @@
 /* Registers: the table by GDB number, the agent's save area behind it, the FPU on demand. */
 #include <string.h>
+#include <strings.h>
 
 #include "probe/base/bytes.h"
 #include "probe/base/util.h"
@@ -272,6 +273,20 @@ static int no_register(unsigned n, struct err *err)
 {
     return err_set(err, ERR_NOT_FOUND, "registers are numbered as GDB's sh-tdep.c has them",
                    "register %u does not exist", n);
+}
+
+unsigned sh4_reg_number(const struct sh4_target *t, const char *name)
+{
+    static const char *const banked[] = { "r0_bank", "r1_bank", "r2_bank", "r3_bank",
+                                          "r4_bank", "r5_bank", "r6_bank", "r7_bank" };
+    unsigned other = active_bank(t) ? REG_BANK0 : REG_BANK1;
+    for (unsigned n = 0; n < ARRAY_LEN(banked); n++)
+        if (!strcasecmp(banked[n], name))
+            return other + n;
+    unsigned n = 0;
+    while (n < SH4_NREGS && (!*name || strcasecmp(sh4_target_regs[n].name, name)))
+        n++;
+    return n;
 }
 
 /* ---- SR as the program means it: the trace's agent may keep BL clear (agent/meant.S) ---- */

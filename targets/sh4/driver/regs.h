@@ -19,6 +19,10 @@ uint32_t *sh4_reg_r(struct sh4_target *t, unsigned n);
 uint32_t *sh4_reg_bank(struct sh4_target *t, unsigned bank, unsigned n);
 /* The state becomes that of the exception's first handler instruction. */
 void sh4_enter_handler(struct sh4_target *t);
+/* sh4_reg_number - by name, case ignored: those of sh4_target_regs, and r0_bank to r7_bank, which
+ * are the bank that is not active now, as the instructions STC and LDC have them (SH-4 programming
+ * manual, "LDC"). Returns SH4_NREGS if there is none of that name. */
+unsigned sh4_reg_number(const struct sh4_target *t, const char *name);
 int sh4_read_reg(struct target *t, unsigned n, uint8_t *buf, struct err *err);
 int sh4_write_reg(struct target *t, unsigned n, const uint8_t *buf, struct err *err);
 /* SR as the program means it: the value that is shown for it, and setting a new one. */
