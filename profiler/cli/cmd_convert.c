@@ -2,17 +2,30 @@
 #include <unistd.h>
 
 #include "probe/base/util.h"
+#include "profiler/cli/buckets.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/input.h"
 #include "profiler/cli/view.h"
+#include "profiler/views/notes.h"
 
 enum { OPT_TO, OPT_OUTPUT, OPT_VALUE, OPT_ELF, OPT_HELP };
+enum { OPT_RANGE = OPT_HELP + 1, OPT_SCALE, OPT_BUCKETS, OPT_BUFFER, OPT_BUCKET_BYTES };
 
 static const struct opt convert_opts[] = {
-    { "to", 0, "FORMAT", "pprof, callgrind, speedscope, folded, gmon, lcov, prf, json", OPT_TO },
+    { "to", 0, "FORMAT", "pprof, callgrind, speedscope, folded, gmon, prof1, lcov, prf, json",
+      OPT_TO },
     { "output", 'o', "F", "where to; default: standard output, if the format is text", OPT_OUTPUT },
     { "value", 0, "WHICH",
       "of folded and gmon: hits, c1 or c2; default c1, or hits without counters", OPT_VALUE },
+    { "range", 0, "LOW..HIGH", "samples of gmon and prof1: of this code only; default: all code",
+      OPT_RANGE },
+    { "scale", 0, "S",
+      "bytes of buckets for a byte of code: 0.0 to 1.0, or 2 to 65536; default 1.0", OPT_SCALE },
+    { "buckets", 0, "N", "so many buckets: the scale that comes of it", OPT_BUCKETS },
+    { "buffer", 0, "BYTES", "so many bytes of buckets", OPT_BUFFER },
+    { "bucket-bytes", 0, "N",
+      "2, or 4 (prof1); default: 2, and 4 if one would be full; with 2, what finds no room is lost",
+      OPT_BUCKET_BYTES },
     { "elf", 'e', "E", "ELF to name the functions of a recording with", OPT_ELF },
     { "help", 'h', NULL, "this text", OPT_HELP },
     { NULL, 0, NULL, NULL, 0 },
@@ -21,6 +34,7 @@ static const struct opt convert_opts[] = {
 struct convert {
     const struct exporter *to;
     const char *output, *elf;
+    struct buckets buckets;
     int value; /* 1 hits, 2 c1, 3 c2; 0: not said */
 };
 
@@ -40,6 +54,11 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     case OPT_OUTPUT: c->output = value; return 0;
     case OPT_VALUE: return take_value(c, value, err);
     case OPT_ELF: c->elf = value; return 0;
+    case OPT_RANGE: return buckets_take(&c->buckets, "range", value, err);
+    case OPT_SCALE: return buckets_take(&c->buckets, "scale", value, err);
+    case OPT_BUCKETS: return buckets_take(&c->buckets, "buckets", value, err);
+    case OPT_BUFFER: return buckets_take(&c->buckets, "buffer", value, err);
+    case OPT_BUCKET_BYTES: return buckets_take(&c->buckets, "bucket-bytes", value, err);
     default: return 0;
     }
 }
@@ -51,11 +70,15 @@ static int check_request(const struct convert *c, const char *path, struct err *
                        "convert needs a .prf file or a recording");
     if (!c->to)
         return err_set(err, ERR_USAGE,
-                       "--to pprof, callgrind, speedscope, folded, gmon, lcov, prf or json",
+                       "--to pprof, callgrind, speedscope, folded, gmon, prof1, lcov, prf or json",
                        "convert needs a format");
     if (c->value && strcmp(c->to->name, "folded") != 0 && strcmp(c->to->name, "gmon") != 0)
         return err_set(err, ERR_USAGE, "leave it out",
                        "--value is for folded and gmon: %s has every counter", c->to->name);
+    if (c->buckets.said && !(c->to->needs & EXPORT_HAS_BUCKETS))
+        return err_set(err, ERR_USAGE, "leave it out",
+                       "--%s is for gmon and prof1: %s has no buckets", c->buckets.said,
+                       c->to->name);
     if (c->output && !strcmp(c->output, path))
         return err_set(err, ERR_USAGE, "choose another name for -o",
                        "-o %s is the file that is read", path);
@@ -72,6 +95,22 @@ static int write_to_output(struct cli *cli, const struct convert *c, const struc
     return c->to->write(p, o, &sink, err);
 }
 
+static void warn_of(void *ctx, const char *text) { cli_warn(ctx, "%s", text); }
+
+static int convert_profile(struct cli *cli, struct convert *c, const struct profile *p,
+                           const struct symbols *syms, struct err *err)
+{
+    const struct note_taker notes = { warn_of, cli };
+    struct report_options o = {
+        .ascii = true, .symbols = syms, .value = (unsigned)c->value, .notes = &notes
+    };
+    int ret = buckets_resolve(&c->buckets, syms, &o.buckets, err);
+    if (ret < 0)
+        return ret;
+    return c->output ? exporter_save(c->to, p, &o, c->output, err)
+                     : write_to_output(cli, c, p, &o, err);
+}
+
 static int run_convert(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct convert c = { 0 };
@@ -84,10 +123,8 @@ static int run_convert(struct cli *cli, int argc, char **argv, struct err *err)
     ret = check_request(&c, ret ? path : NULL, err);
     if (ret == 0)
         ret = input_profile(cli, path, c.elf, &p, &syms, err);
-    const struct report_options o = { .ascii = true, .symbols = syms, .value = (unsigned)c.value };
     if (ret == 0)
-        ret = c.output ? exporter_save(c.to, p, &o, c.output, err)
-                       : write_to_output(cli, &c, p, &o, err);
+        ret = convert_profile(cli, &c, p, syms, err);
     profile_free(p);
     symbols_close(syms);
     return ret;
@@ -100,8 +137,9 @@ const struct command command_convert = {
     convert_opts,
     "Each format keeps hits and both counters, call paths where it knows them, and\n"
     "what was not seen (docs/formats.md).\n\n"
-    "Example:\n"
+    "Examples:\n"
     "  probeprof convert run.rec --to pprof -o run.pb.gz\n"
+    "  probeprof convert run.rec --to prof1 -o run.prof1\n"
     "then:\n"
     "  go tool pprof run.pb.gz\n",
     run_convert,

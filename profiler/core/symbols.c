@@ -296,6 +296,14 @@ uint64_t symbols_section_end(const struct symbols *s, uint64_t addr)
     return addr - (sym_key(s, addr) - sym_key(s, section->addr)) + section->size;
 }
 
+uint64_t symbols_own_address(const struct symbols *s, uint64_t addr)
+{
+    const struct image_section *section = sym_section(s, addr);
+    if (!section)
+        return addr;
+    return section->addr + (sym_key(s, addr) - sym_key(s, section->addr));
+}
+
 bool symbols_line(const struct symbols *s, uint64_t addr, const char **file, int *line)
 {
     uint64_t key = sym_key(s, addr);

@@ -58,6 +58,9 @@ long symbols_find(const struct symbols *s, uint64_t addr);
  * none. */
 uint64_t symbols_section_end(const struct symbols *s, uint64_t addr);
 
+/* symbols_own_address - addr (any alias) as the ELF has it; addr itself if no section holds it. */
+uint64_t symbols_own_address(const struct symbols *s, uint64_t addr);
+
 /* symbols_line - source position of an address
  * file   borrowed; full path as the debug info has it
  * Returns false if the debug info does not say. */

@@ -22,11 +22,17 @@ int export_speedscope(const struct profile *p, const struct report_options *o,
 int export_callgrind(const struct profile *p, const struct report_options *o,
                      const struct text_sink *out, struct err *err);
 
-/* export_gmon - GNU's gmon.out: o->value as a histogram, calls as arcs, in the byte order and with
- * the addresses of o->symbols (NULL: little-endian). Source: GNU binutils 2.40, gprof manual, "File
- * Format"; the number of bins is what gprof's hist.c reads, not what the manual says. */
+/* export_gmon - GNU's gmon.out: o->value as a histogram, of samples o->buckets; calls as arcs, in
+ * the byte order and with the addresses of o->symbols (NULL: little-endian). Source: GNU
+ * binutils 2.40, gprof manual, "File Format"; the number of bins is what gprof's hist.c reads, not
+ * what the manual says. */
 int export_gmon(const struct profile *p, const struct report_options *o,
                 const struct text_sink *out, struct err *err);
+
+/* export_prof1 - HP's file for prof and gprof: samples in buckets (o->buckets), or of a trace call
+ * counts and arcs; what it cannot hold is told to o->notes. Source: PA-64, section 6. */
+int export_prof1(const struct profile *p, const struct report_options *o,
+                 const struct text_sink *out, struct err *err);
 
 /* export_pprof - gzipped profile.proto. Source: google/pprof, proto/profile.proto. */
 int export_pprof(const struct profile *p, const struct report_options *o,

@@ -72,7 +72,8 @@ static const struct exporter table[] = {
     { "callgrind", "callgrind", 0, export_callgrind },
     { "speedscope", "speedscope.json", 0, export_speedscope },
     { "folded", "folded", 0, export_folded },
-    { "gmon", "out", EXPORT_NEEDS_FILE, export_gmon },
+    { "gmon", "out", EXPORT_NEEDS_FILE | EXPORT_HAS_BUCKETS, export_gmon },
+    { "prof1", "prof1", EXPORT_NEEDS_FILE | EXPORT_HAS_BUCKETS, export_prof1 },
     { "lcov", "info", EXPORT_NEEDS_SYMBOLS, export_lcov },
 };
 

@@ -8,8 +8,9 @@
 #include "profiler/views/report.h"
 
 enum exporter_needs {
-    EXPORT_NEEDS_FILE = 1 << 0,   /* it writes bytes, nothing for a terminal */
-    EXPORT_NEEDS_SYMBOLS = 1 << 1 /* its rows are the program's lines: report_options.symbols */
+    EXPORT_NEEDS_FILE = 1 << 0,    /* it writes bytes, nothing for a terminal */
+    EXPORT_NEEDS_SYMBOLS = 1 << 1, /* its rows are the program's lines: report_options.symbols */
+    EXPORT_HAS_BUCKETS = 1 << 2    /* it knows what to do with report_options.buckets */
 };
 
 struct exporter {

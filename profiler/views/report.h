@@ -12,6 +12,9 @@
 #include "profiler/views/cells.h"
 #include "probe/base/sink.h"
 
+struct note_taker;
+struct profil_request;
+
 enum report_sort {
     REPORT_SORT_C1, /* default */
     REPORT_SORT_HITS,
@@ -43,6 +46,10 @@ struct report_options {
     /* of formats with one number a call path: 1 hits, 2 C1, 3 C2; 0: C1, or hits without counters
      */
     unsigned value;
+    /* of formats with buckets of samples (profil.h); NULL: as it comes */
+    const struct profil_request *buckets;
+    /* told what the format cannot hold (notes.h); NULL: nobody is */
+    const struct note_taker *notes;
 };
 
 /* report_sort_parse - "hits", "c1", "c1+children" (also "c1-children"), "c2", "c2+children",
