@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/range.h"
+#include "probe/base/util.h"
 #include "profiler/profile/naming.h"
 
 /* What is needed only while building. */
@@ -366,6 +367,14 @@ int profile_new(struct profile **out, struct err *err)
     p->type = PROFILE_TRACE;
     *out = p;
     return 0;
+}
+
+const char *profile_description_name(unsigned description)
+{
+    static const char *const names[] = { "unknown",       "function",      "vector",
+                                         "exception-100", "exception-400", "interrupt",
+                                         "exception-dbr", "user-block" };
+    return names[description < ARRAY_LEN(names) ? description : PROFILE_UNKNOWN];
 }
 
 const char *profile_shown_name(const struct profile_function *f)

@@ -251,6 +251,10 @@ const struct profile_address *profile_addresses_of(const struct profile *p, size
 /* profile_new - an empty profile for readers of files; 0 or -ERR_NOMEM. */
 int profile_new(struct profile **out, struct err *err);
 
+/* profile_description_name - one word for machines ("exception-100"), of an enum
+ * profile_description; "unknown" for another number. Static text. */
+const char *profile_description_name(unsigned description);
+
 /* profile_shown_name - the name people see: qualified where others have the same. */
 const char *profile_shown_name(const struct profile_function *f);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/views/json_writer.h"
 #include "profiler/profile/slowdown.h"
@@ -324,9 +325,6 @@ static void write_function(struct json_writer *j, const struct profile *p,
                            const struct profile_function *f)
 {
     const char *thread = f->task ? "thread" : NULL;
-    static const char *const descriptions[] = { "unknown",       "function",      "vector",
-                                                "exception-100", "exception-400", "interrupt",
-                                                "exception-dbr", "user-block" };
     json_write_object(j, true);
     json_member_string(j, "name", f->name);
     json_member_text(j, "linkage_name", f->linkage);
@@ -336,9 +334,7 @@ static void write_function(struct json_writer *j, const struct profile *p,
     json_member_uint(j, "low", f->low);
     json_member_uint(j, "high", f->high);
     json_member_uint_if(j, "cache_line", f->cache_line != PROFILE_NOT_CACHED, f->cache_line);
-    const char *description =
-        f->description < ARRAY_LEN(descriptions) ? descriptions[f->description] : "unknown";
-    json_member_string(j, "description", thread ? thread : description);
+    json_member_string(j, "description", text_or(thread, profile_description_name(f->description)));
     json_member_uint(j, "hits", f->hits);
     json_member_uint(j, "c1", f->c1);
     json_member_uint(j, "c1_children", f->c1_children);
@@ -356,6 +352,8 @@ static void write_function(struct json_writer *j, const struct profile *p,
         json_write_null(j);
     else
         json_write_real(j, profile_doubt_share(f));
+    member_known(j, "measurements", f->steps);
+    json_member_uint_if(j, "doubtful_measurements", f->steps, f->doubts);
     json_write_end(j);
 }
 

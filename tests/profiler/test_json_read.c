@@ -1,0 +1,112 @@
+/* json_read: what report_json() writes comes back, and what is damaged is named. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/base/util.h"
+#include "profiler/views/json_read.h"
+#include "profiler/views/report_json.h"
+#include "tests/profiler/sample.h"
+#include "tests/profiler/sink.h"
+
+static char *sample_text(void)
+{
+    struct profile *p = sample_profile();
+    struct memory_sink m = { 0 };
+    report_json(p, sink_to(&m));
+    char *text = strdup(sink_text(&m));
+    sink_free(&m);
+    profile_free(p);
+    return text;
+}
+
+static void read__what_was_written__is_written_again(void **state)
+{
+    (void)state;
+    char *text = sample_text();
+    struct profile *p = NULL;
+    struct memory_sink again = { 0 };
+    assert_int_equal(json_to_profile(text, strlen(text), "x", &p, NULL), 0);
+    report_json(p, sink_to(&again));
+    assert_string_equal(sink_text(&again), text);
+    profile_free(p);
+    sink_free(&again);
+    free(text);
+}
+
+/* The text with the first `from` made to `to`. */
+static char *changed(const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+    char *out = malloc(strlen(text) + strlen(to) + 1);
+    assert_non_null(at);
+    assert_non_null(out);
+    sprintf(out, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    return out;
+}
+
+static void read__damaged__says_where(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *said;
+    } row[] = {
+        { "probeprof.profile/1", "probeprof.profile/9", "probeprof.profile/9" },
+        { "\"parent\": 0", "\"parent\": 99", "tree[1].parent is beyond the end" },
+        { "\"function\": 0", "\"function\": 12345", "].function is beyond the end" },
+        { "\"hits\": ", "\"hits\": -", "hits is no count" },
+        { "\"started\": \"20", "\"started\": \"x", "started is no time of day" },
+        { "\"build_id\": \"00", "\"build_id\": \"0g", "build_id is no build id" },
+        { "\"description\": \"function\"", "\"description\": \"thing\"",
+          "].description is not known" },
+        { "\"doubtful\": true", "\"doubtful\": 1", "is neither true nor false" },
+        { "\"functions\": [", "\"functions\": 3, \"x\": [", "functions is no list" },
+    };
+    char *text = sample_text();
+    for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+        struct err err = { .code = ERR_OK };
+        struct profile *p;
+        char *bad = changed(text, row[i].from, row[i].to);
+        assert_int_equal(json_to_profile(bad, strlen(bad), "x.json", &p, &err), -ERR_FORMAT);
+        if (!strstr(err.what, row[i].said))
+            fail_msg("%s: %s", row[i].to, err.what);
+        assert_non_null(strstr(err.what, "x.json"));
+        free(bad);
+    }
+    free(text);
+}
+
+static void read__cut_short__says_at_which_line(void **state)
+{
+    (void)state;
+    char *text = sample_text();
+    size_t len = strlen(text);
+    for (size_t n = 0; n + 2 < len; n += 1 + n / 7) {
+        struct err err = { .code = ERR_OK };
+        struct profile *p;
+        assert_int_equal(json_to_profile(text, n, "x.json", &p, &err), -ERR_FORMAT);
+        assert_non_null(strstr(err.what, "x.json: line "));
+    }
+    free(text);
+}
+
+static void is_profile__by_its_first_character(void **state)
+{
+    (void)state;
+    assert_true(json_is_profile("{", 1));
+    assert_true(json_is_profile(" \n{\"a\"", 6));
+    assert_false(json_is_profile("a;b 1", 5));
+    assert_false(json_is_profile("", 0));
+    assert_false(json_is_profile("  ", 2));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(read__what_was_written__is_written_again),
+        cmocka_unit_test(read__damaged__says_where),
+        cmocka_unit_test(read__cut_short__says_at_which_line),
+        cmocka_unit_test(is_profile__by_its_first_character),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
