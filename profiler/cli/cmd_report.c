@@ -1,6 +1,7 @@
 #include <regex.h>
 #include <stdlib.h>
 
+#include "probe/base/choice.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/input.h"
 #include "profiler/cli/outputs.h"
@@ -18,7 +19,9 @@ enum {
     OPT_LIMIT,
     OPT_MARKS,
     OPT_LIVE,
-    OPT_COLUMNS
+    OPT_COLUMNS,
+    OPT_HOT,
+    OPT_FAIL
 };
 
 static const struct opt report_opts[] = {
@@ -38,6 +41,12 @@ static const struct opt report_opts[] = {
     { "limit", 0, "N", "show the first N rows", OPT_LIMIT },
     { "columns", 0, "LIST",
       "of functions or the tree, in that order: hits,c1%,c1+ch (`help columns`)", OPT_COLUMNS },
+    { "hot", 0, "WHICH",
+      "mark rows with !, in colour on a terminal, by any column: 'c1>=10%', 'hits>100'; may be "
+      "given many times",
+      OPT_HOT },
+    { "fail-if-any", 0, "WHICH", "the same, and exit 1 if there is one; may be given many times",
+      OPT_FAIL },
     { "marks", 0, "F",
       "tags, names and groups of functions; default: probeprof.marks beside the ELF", OPT_MARKS },
     { "help", 'h', NULL, "this text", SET_HELP },
@@ -53,7 +62,9 @@ struct report {
     regex_t function;     /* compiled, if there is one */
     unsigned long limit;
     struct cell_list columns; /* n 0: not said */
-    const char *marks;        /* "off": none; NULL: those beside the ELF */
+    struct hot_list hot;
+    struct hot_failures failures;
+    const char *marks; /* "off": none; NULL: those beside the ELF */
     const char **path;
     struct profile *p;
     struct symbols *syms;
@@ -91,10 +102,20 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     case OPT_FUNCTION: return compile_pattern(r, value, err);
     case OPT_MARKS: r->marks = value; return 0;
     case OPT_LIVE: r->live = true; return 0;
+    case OPT_HOT: return hot_add(&r->hot, "--hot", value, false, err);
+    case OPT_FAIL: return hot_add(&r->hot, "--fail-if-any", value, true, err);
     case OPT_COLUMNS: return cell_list_parse(value, &r->columns, err);
     case OPT_LIMIT: return opt_count("limit", value, 1, 1000000000, &r->limit, err);
     default: return settings_set(&r->set, (enum setting)id, ORIGIN_FLAG, value, err);
     }
+}
+
+/* The option of the first threshold, or NULL. */
+static const char *threshold_option(const struct report *r)
+{
+    if (!r->hot.n)
+        return NULL;
+    return r->hot.of[0].fails ? "fail-if-any" : "hot";
 }
 
 static bool shows_calls(const struct report *r) { return r->calls[0] || r->calls[1]; }
@@ -108,6 +129,7 @@ static int refuse_with_live(const struct report *r, struct err *err)
     other = r->set.origin[SET_SORT] ? "sort" : other;
     other = r->marks ? "marks" : other;
     other = r->columns.n ? "columns" : other;
+    other = EITHER(threshold_option(r), other);
     other = *r->set.output ? "output" : other;
     other = shows_calls(r) ? "callers or --callees" : other;
     if (!other)
@@ -133,6 +155,7 @@ static int refuse_useless(const struct report *r, struct err *err)
     other = r->set.all ? "all" : other;
     other = r->matching ? "function" : other;
     other = r->columns.n ? "columns" : other;
+    other = EITHER(threshold_option(r), other);
     if (other)
         return err_set(err, ERR_USAGE, "leave one of them out",
                        "--callers and --callees show one function, in columns of their own: they "
@@ -191,6 +214,8 @@ static int show_report(struct report *r, struct err *err)
         o.sort = REPORT_SORT_C1_CHILDREN;
     o.function = r->matching ? &r->function : NULL;
     o.columns = r->columns;
+    o.hot = r->hot;
+    o.failures = &r->failures;
     int ret = check_matches(r, &o, err);
     if (ret == 0)
         ret = report_check_columns(r->p, &o, r->set.tree, err);
@@ -230,6 +255,19 @@ static int show_live(struct report *r, size_t n, struct err *err)
     return ret;
 }
 
+static int fail_if_any(const struct report *r, struct err *err)
+{
+    char conditions[100];
+    const size_t n = r->failures.n;
+    const char *rows = r->set.tree ? "call path" : "function";
+    if (!n)
+        return 0;
+    hot_text(&r->hot, true, conditions, sizeof conditions);
+    return err_set(err, ERR_STATE, "they are marked ! above; --json has \"hot\"",
+                   "%zu %s%s by %s: %s%s", n, rows, n == 1 ? " fails" : "s fail", conditions,
+                   r->failures.names, text_if(n > HOT_NAMED, ", ..."));
+}
+
 static int report_paths(struct report *r, int argc, char **argv, struct err *err)
 {
     int n = opts_parse(report_opts, argc, argv, take_option, r, r->path, (size_t)argc, err);
@@ -253,6 +291,8 @@ static int report_paths(struct report *r, int argc, char **argv, struct err *err
         ret = show_report(r, err);
     if (ret == 0 && *r->set.output)
         ret = view_save(r->set.output, r->p, err);
+    if (ret == 0)
+        ret = fail_if_any(r, err);
     return ret;
 }
 
@@ -281,6 +321,7 @@ const struct command command_report = {
     "  probeprof report run.prf --tree\n"
     "  probeprof report run.rec --callers MallocNode --callees main\n"
     "  probeprof report run.rec --function '^Get' --sort hits --limit 10\n"
-    "  probeprof report run.rec --columns c1,c1+ch,c1+ch%,hits\n",
+    "  probeprof report run.rec --columns c1,c1+ch,c1+ch%,hits\n"
+    "  probeprof report run.rec --hot 'c1+ch>=10%' --tree\n",
     run_report,
 };

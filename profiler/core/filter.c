@@ -230,6 +230,11 @@ bool threshold_met(const struct threshold *t, uint64_t value, uint64_t total)
     double v = (double)value;
     if (t->percent)
         v = total ? 100.0 * v / (double)total : 0;
+    return threshold_met_by(t, v);
+}
+
+bool threshold_met_by(const struct threshold *t, double v)
+{
     switch (t->op) {
     case THRESHOLD_GE: return v >= t->value;
     case THRESHOLD_GT: return v > t->value;

@@ -70,4 +70,7 @@ int threshold_parse(const char *text, struct threshold *out, struct err *err);
 /* threshold_met - does value (of total) meet it? THRESHOLD_NONE is always met. */
 bool threshold_met(const struct threshold *t, uint64_t value, uint64_t total);
 
+/* threshold_met_by - the same of a number, whether t is of a percentage or not. */
+bool threshold_met_by(const struct threshold *t, double v);
+
 #endif

@@ -45,13 +45,13 @@ static const struct cell_kind_row {
 
 struct cell_row cell_row_function(const struct profile *p, const struct profile_function *f)
 {
-    return (struct cell_row){ p, f, f->hits, f->c1, f->c1_children, f->c2, f->c2_children };
+    return (struct cell_row){ p, f, false, f->hits, f->c1, f->c1_children, f->c2, f->c2_children };
 }
 
 struct cell_row cell_row_path(const struct profile *p, const struct profile_node *n)
 {
     return (struct cell_row){
-        p, &p->functions[n->function], n->hits, n->c1, n->c1_children, n->c2, n->c2_children
+        p, &p->functions[n->function], true, n->hits, n->c1, n->c1_children, n->c2, n->c2_children
     };
 }
 
@@ -266,6 +266,36 @@ static void add_cache(const struct profile_function *f, struct report_line *l)
     if (f->cache_line != PROFILE_NOT_CACHED)
         snprintf(line, sizeof line, "%u", f->cache_line);
     line_cell(l, line, CACHE_WIDTH);
+}
+
+bool cell_has_share(enum cell_column c) { return cells[c].kind != KIND_OTHER; }
+
+/* Of the columns that are no count; negative: not known. */
+static double figure_of(const struct cell_row *r, enum cell_column c)
+{
+    const struct profile_function *f = r->function;
+    double low, high;
+    if (c == CELL_HITS_SPREAD) {
+        sampling_interval(r->hits, r->profile->total_hits, &low, &high);
+        return 50 * (high - low);
+    }
+    if (c == CELL_CACHE)
+        return f->cache_line == PROFILE_NOT_CACHED ? -1 : f->cache_line;
+    if (r->is_path)
+        return -1;
+    if (c == CELL_C1_SPREAD)
+        return f->c1 ? 100 * (double)f->c1_spread / (double)f->c1 : -1;
+    return f->doubtful ? 100 * profile_doubt_share(f) : 0;
+}
+
+bool cell_meets(const struct cell_row *r, enum cell_column c, const struct threshold *t)
+{
+    struct threshold is = *t;
+    double figure = cells[c].kind == KIND_OTHER ? figure_of(r, c) : 0;
+    if (cells[c].kind == KIND_OTHER)
+        return figure >= 0 && threshold_met_by(t, figure);
+    is.percent |= cells[c].kind == KIND_SHARE;
+    return threshold_met(&is, count_of(r, c), total_of(r->profile, cells[c].of));
 }
 
 void cell_head(enum cell_column c, struct report_line *l)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "probe/base/err.h"
+#include "profiler/core/filter.h"
 #include "profiler/profile/profile.h"
 
 /* In the order of the table of functions. */
@@ -41,6 +42,7 @@ enum cell_table { CELL_FUNCTIONS, CELL_TREE, CELL_TREE_UP };
 struct cell_row {
     const struct profile *profile;
     const struct profile_function *function;
+    bool is_path;
     uint64_t hits, c1, c1_children, c2, c2_children;
 };
 
@@ -72,6 +74,13 @@ int cell_check(const struct profile *p, enum cell_table table, enum cell_column 
 
 /* cell_width - columns of the terminal that it takes, without the blank in front. */
 unsigned cell_width(enum cell_column c);
+
+/* cell_has_share - whether there is a sum that a percentage in a threshold could be of. */
+bool cell_has_share(enum cell_column c);
+
+/* cell_meets - whether what stands there meets the threshold; what is not known does not. A
+ * percentage is of all that was counted; columns of shares are in percent anyway. */
+bool cell_meets(const struct cell_row *r, enum cell_column c, const struct threshold *t);
 
 struct report_line;
 

@@ -39,8 +39,8 @@ static int write_tree(const struct profile *p, const struct report_options *o,
 static int write_json(const struct profile *p, const struct report_options *o,
                       const struct text_sink *out, struct err *err)
 {
-    (void)o, (void)err;
-    report_json(p, out);
+    (void)err;
+    report_json_as(p, o, out);
     return 0;
 }
 

@@ -188,18 +188,30 @@ static void add_row(const struct rows *r, const struct profile *p, const struct 
                     const struct text_sink *out)
 {
     const struct cell_row row = cell_row_function(p, f);
+    const bool hot = hot_met(&o->hot, &row), colored = report_color(o, f->doubtful, hot, l);
     char name[REPORT_LINE_BYTES];
-    if (o->color && f->doubtful)
-        line_escape(l, REPORT_RED);
     for (size_t i = 0; i < r->columns.n; i++)
         cell_add(&row, r->columns.column[i], l);
-    line_add(l, f->doubtful ? " ?" : "  ");
+    report_gutter(f->doubtful, hot, l);
     line_add(l, f->tagged ? "*" : "");
     line_add(l, report_names_text(r->names, name_index(r, p, f), report_width(o) - l->columns, name,
                                   sizeof name));
-    if (o->color && f->doubtful)
+    if (colored)
         line_escape(l, REPORT_PLAIN);
     line_end(l, out);
+}
+
+/* All of them, shown or not. */
+static size_t count_hot(const struct rows *r, const struct profile *p,
+                        const struct report_options *o)
+{
+    size_t n = 0;
+    for (size_t i = 0; o->hot.n && i < r->n; i++) {
+        const struct cell_row row = cell_row_function(p, r->row[i]);
+        n += hot_met(&o->hot, &row);
+        hot_fails(&o->hot, &row, o->failures);
+    }
+    return n;
 }
 
 int report_functions(const struct profile *p, const struct report_options *o,
@@ -220,6 +232,7 @@ int report_functions(const struct profile *p, const struct report_options *o,
             sink_printf(out, "%zu functions outside of the hits threshold not shown\n", r.below);
         if (!r.n && !r.below)
             sink_printf(out, "no function was hit\n");
+        report_hot_rows(o, count_hot(&r, p, o), "function", out);
     }
     report_names_free(r.names);
     free(r.row);

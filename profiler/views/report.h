@@ -10,6 +10,7 @@
 #include "profiler/core/filter.h"
 #include "profiler/profile/profile.h"
 #include "profiler/views/cells.h"
+#include "profiler/views/hot.h"
 #include "probe/base/sink.h"
 
 struct note_taker;
@@ -41,6 +42,11 @@ struct report_options {
     const struct symbols *symbols; /* source of the never-hit functions for `all`; may be NULL */
     size_t limit;                  /* rows; 0: all */
     struct cell_list columns;      /* of a table of functions or call paths, as checked */
+    struct hot_list hot;           /* rows that meet one of these are marked; as checked */
+    /* gets the rows that fail by `hot`, beyond `limit`, too; of JSON the functions. NULL: nobody
+     * asks
+     */
+    struct hot_failures *failures;
     /* only functions whose name people see matches, and call paths that lead to them; NULL: all */
     const regex_t *function;
     /* of formats with one number a call path: 1 hits, 2 C1, 3 C2; 0: C1, or hits without counters
@@ -59,7 +65,8 @@ int report_sort_parse(const char *text, enum report_sort *out, struct err *err);
 /* report_wants - whether o's expression, if there is one, matches the name people see. */
 bool report_wants(const struct report_options *o, const struct profile_function *f);
 
-/* report_check_columns - whether p has o's columns, and the table room for them beside a name
+/* report_check_columns - whether p has o's columns, those of `hot` too, and the table room for them
+ * beside a name
  * tree   of call paths; else of functions
  * Returns 0; -ERR_USAGE with what there is. */
 int report_check_columns(const struct profile *p, const struct report_options *o, bool tree,

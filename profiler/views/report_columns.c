@@ -24,6 +24,7 @@ static const struct column_row rows[] = {
     { "cache", "the line of SH-4's instruction cache that the function begins in" },
     { "?%", "how much of it at most may belong to a neighbour" },
     { "?", "in front of a name: some of it may" },
+    { "!", "in front of a name: it meets a threshold of --hot or --fail-if-any" },
     { "*", "in front of a name: tagged in probeprof.marks" },
     { "+-%", "of an estimated C1: the true one is within that, 95 times in 100" },
     { "+-", "of samples: hits% is right within so many points, 95 times in 100" },

@@ -321,9 +321,18 @@ static void write_estimate(struct json_writer *j, const struct profile_estimate 
     json_write_end(j);
 }
 
-static void write_function(struct json_writer *j, const struct profile *p,
-                           const struct profile_function *f)
+/* Only where somebody asks. */
+static void write_hot(struct json_writer *j, const struct report_options *o,
+                      const struct cell_row *row)
 {
+    if (o->hot.n)
+        json_member_bool(j, "hot", hot_met(&o->hot, row));
+}
+
+static void write_function(struct json_writer *j, const struct profile *p,
+                           const struct report_options *o, const struct profile_function *f)
+{
+    const struct cell_row row = cell_row_function(p, f);
     const char *thread = f->task ? "thread" : NULL;
     json_write_object(j, true);
     json_member_string(j, "name", f->name);
@@ -354,11 +363,15 @@ static void write_function(struct json_writer *j, const struct profile *p,
         json_write_real(j, profile_doubt_share(f));
     member_known(j, "measurements", f->steps);
     json_member_uint_if(j, "doubtful_measurements", f->steps, f->doubts);
+    write_hot(j, o, &row);
+    hot_fails(&o->hot, &row, o->failures);
     json_write_end(j);
 }
 
-static void write_node(struct json_writer *j, const struct profile_node *n, size_t id)
+static void write_node(struct json_writer *j, const struct profile *p,
+                       const struct report_options *o, const struct profile_node *n, size_t id)
 {
+    const struct cell_row row = cell_row_path(p, n);
     json_write_object(j, true);
     json_member_uint(j, "id", id);
     json_member_uint_if(j, "parent", n->parent != PROFILE_NO_PARENT, n->parent);
@@ -369,10 +382,26 @@ static void write_node(struct json_writer *j, const struct profile_node *n, size
     json_member_uint(j, "c2", n->c2);
     json_member_uint(j, "c2_children", n->c2_children);
     json_member_bool(j, "doubtful", n->doubtful);
+    write_hot(j, o, &row);
+    json_write_end(j);
+}
+
+static void write_thresholds(struct json_writer *j, const struct hot_list *l)
+{
+    json_write_key(j, "thresholds");
+    json_write_array(j, true);
+    for (size_t i = 0; i < l->n; i++)
+        json_write_string(j, l->of[i].text);
     json_write_end(j);
 }
 
 void report_json(const struct profile *p, const struct text_sink *out)
+{
+    report_json_as(p, &(struct report_options){ .width = 0 }, out);
+}
+
+void report_json_as(const struct profile *p, const struct report_options *o,
+                    const struct text_sink *out)
 {
     struct json_writer j = { .out = out };
     json_write_object(&j, false);
@@ -390,15 +419,17 @@ void report_json(const struct profile *p, const struct text_sink *out)
         write_sampling(&j, &p->info.sampling);
     if (p->info.estimate.is)
         write_estimate(&j, &p->info.estimate);
+    if (o->hot.n)
+        write_thresholds(&j, &o->hot);
     json_write_key(&j, "functions");
     json_write_array(&j, false);
     for (size_t i = 0; i < p->nfunctions; i++)
-        write_function(&j, p, &p->functions[i]);
+        write_function(&j, p, o, &p->functions[i]);
     json_write_end(&j);
     json_write_key(&j, "tree");
     json_write_array(&j, false);
     for (size_t i = 0; i < p->nnodes; i++)
-        write_node(&j, &p->nodes[i], i);
+        write_node(&j, p, o, &p->nodes[i], i);
     json_write_end(&j);
     if (p->nhandlers)
         write_handlers(&j, p);

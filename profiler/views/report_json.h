@@ -20,9 +20,15 @@
 #define PROFILER_VIEWS_REPORT_JSON_H
 
 #include "profiler/profile/profile.h"
+#include "profiler/views/report.h"
 #include "probe/base/sink.h"
 
-/* report_json - write the document, with a line feed at its end. */
+/* report_json_as - write the document, with a line feed at its end. Of o its thresholds are used:
+ * with them the document has `thresholds` [texts], and each function and node `hot`. */
+void report_json_as(const struct profile *p, const struct report_options *o,
+                    const struct text_sink *out);
+
+/* report_json - the same as it stands, without options. */
 void report_json(const struct profile *p, const struct text_sink *out);
 
 #endif

@@ -64,7 +64,20 @@ void report_unfinished(const struct profile *p, const struct report_options *o,
 void report_untraced(const struct profile *p, const struct report_options *o,
                      const struct text_sink *out);
 
-#define REPORT_RED   "\033[31m"
-#define REPORT_PLAIN "\033[0m"
+/* What a doubtful or hot row is begun with on a terminal; whether it was, and has to be ended by
+ * REPORT_PLAIN. */
+bool report_color(const struct report_options *o, bool doubtful, bool hot, struct report_line *l);
+
+/* The two columns in front of a name. */
+void report_gutter(bool doubtful, bool hot, struct report_line *l);
+
+/* How many rows ("function") meet o's thresholds; nothing if there are none. */
+void report_hot_rows(const struct report_options *o, size_t n, const char *rows,
+                     const struct text_sink *out);
+
+#define REPORT_RED     "\033[31m"
+#define REPORT_HOT     "\033[1;33m" /* bold yellow */
+#define REPORT_HOT_RED "\033[1;31m" /* the same, and doubtful */
+#define REPORT_PLAIN   "\033[0m"
 
 #endif

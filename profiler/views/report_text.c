@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/views/report_priv.h"
 
@@ -55,6 +56,8 @@ int report_check_columns(const struct profile *p, const struct report_options *o
         ret = cell_check(p, report_table(o, tree), o->columns.column[i], "--columns", err);
         need += cell_width(o->columns.column[i]) + (i > 0);
     }
+    if (ret == 0)
+        ret = hot_check(&o->hot, p, report_table(o, tree), err);
     if (ret == 0 && need > report_width(o))
         return err_set(err, ERR_USAGE, "name fewer, or make the terminal wider",
                        "--columns: those and a name need %u columns of the terminal, and there "
@@ -79,6 +82,38 @@ void report_legend(const struct profile *p, const struct text_sink *out)
     }
     if (any)
         sink_printf(out, "\n");
+}
+
+/* ---- rows that are marked ---- */
+
+bool report_color(const struct report_options *o, bool doubtful, bool hot, struct report_line *l)
+{
+    if (!o->color || (!doubtful && !hot))
+        return false;
+    if (hot)
+        line_escape(l, doubtful ? REPORT_HOT_RED : REPORT_HOT);
+    else
+        line_escape(l, REPORT_RED);
+    return true;
+}
+
+void report_gutter(bool doubtful, bool hot, struct report_line *l)
+{
+    static const char *const marks[2][2] = { { "  ", " ?" }, { " !", "!?" } };
+    line_add(l, marks[hot][doubtful]);
+}
+
+void report_hot_rows(const struct report_options *o, size_t n, const char *rows,
+                     const struct text_sink *out)
+{
+    char text[400], *conditions = text;
+    if (!o->hot.n)
+        return;
+    hot_text(&o->hot, false, conditions, sizeof text);
+    if (n)
+        sink_printf(out, "%zu %s%s marked !: %s\n", n, rows, plural_s(n), conditions);
+    else
+        sink_printf(out, "no %s meets %s\n", rows, conditions);
 }
 
 /* ---- lines ---- */

@@ -121,14 +121,12 @@ static void add_row(const struct tree *t, uint32_t node, uint32_t level, struct 
 {
     const struct profile_node *n = &t->p->nodes[node];
     const struct cell_row row = cell_row_path(t->p, n);
+    const bool hot = hot_met(&t->o->hot, &row), colored = report_color(t->o, n->doubtful, hot, l);
     char name[REPORT_LINE_BYTES];
-    bool red = t->o->color && n->doubtful;
-    if (red)
-        line_escape(l, REPORT_RED);
     for (size_t i = 0; i < t->columns.n; i++)
         cell_add(&row, t->columns.column[i], l);
-    line_add(l, n->doubtful ? " ?" : "  ");
-    if (red)
+    report_gutter(n->doubtful, hot, l);
+    if (colored)
         line_escape(l, REPORT_PLAIN);
     add_indent(t, level, report_width(t->o) - l->columns, l);
     line_add(l, report_names_text(t->names, n->function, report_width(t->o) - l->columns, name,
@@ -167,6 +165,20 @@ static void walk_tree(struct tree *t)
     }
 }
 
+/* All that are shown, or would be without a limit. */
+static size_t count_hot(const struct tree *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; t->o->hot.n && i < t->p->nnodes; i++) {
+        const struct cell_row row = cell_row_path(t->p, &t->p->nodes[i]);
+        if (!t->visible[i])
+            continue;
+        n += hot_met(&t->o->hot, &row);
+        hot_fails(&t->o->hot, &row, t->o->failures);
+    }
+    return n;
+}
+
 static bool tree_make(struct tree *t)
 {
     size_t n = t->p->nnodes + 1;
@@ -198,6 +210,7 @@ static int write_tree(const struct profile *p, const struct report_options *o,
         walk_tree(&t);
         if (t.below)
             sink_printf(out, "%zu call paths outside of the hits threshold not shown\n", t.below);
+        report_hot_rows(o, count_hot(&t), "call path", out);
     }
     free(t.order);
     free(t.first);

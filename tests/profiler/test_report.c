@@ -302,6 +302,116 @@ static void report__columns_that_cannot_be__refused_with_what_there_is(void **st
     profile_free(p);
 }
 
+static struct report_options hot_options(const char *a, const char *fails)
+{
+    struct report_options o = { .ascii = true };
+    assert_int_equal(hot_add(&o.hot, "--hot", a, false, NULL), 0);
+    if (fails)
+        assert_int_equal(hot_add(&o.hot, "--fail-if-any", fails, true, NULL), 0);
+    return o;
+}
+
+static void report__thresholds_of_hot_spots__mark_rows_and_count_them(void **state)
+{
+    (void)state;
+    struct profile *p = sample_profile();
+    struct hot_failures failures = { .n = 0 };
+    struct report_options o = hot_options("c1 >= 4%", "?%>=20");
+    o.limit = 3;
+    o.failures = &failures;
+    assert_int_equal(report_check_columns(p, &o, false, NULL), 0);
+    expect(report_functions, p, &o,
+           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
+           "     2  18.2   2035  81.4   2035     42     42     1      !list.c:walk\n"
+           "     1   9.1    145   5.8   2345      2     47     8   20!?main\n"
+           "     1   9.1    100   4.0    100      2      2     0      !list::walk(..)\n"
+           "5 more functions not shown\n"
+           "4 functions marked !: c1 >= 4%, ?%>=20\n"); /* one of them is behind the limit */
+    assert_int_equal(failures.n, 2);
+    assert_string_equal(failures.names, "main, tree_depth");
+    o = hot_options("c1+ch%>90", "hits>1");
+    failures = (struct hot_failures){ .n = 0 };
+    o.failures = &failures;
+    o.limit = 4;
+    expect(report_tree, p, &o,
+           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+           "  hits     C1  C1+ch C1+ch%     C2  C2+ch  call path\n"
+           "     1    145   2345   93.8      2     47!?main\n"
+           "     2     35   2070   82.8      0     42 !+-list_sum\n"
+           "     2   2035   2035   81.4     42     42 !| `-list.c:walk\n"
+           "     1     80     80    3.2      2      2  +-0xac000000\n"
+           "more call paths not shown\n"
+           "3 call paths marked !: c1+ch%>90, hits>1\n");
+    assert_string_equal(failures.names, "list_sum, list.c:walk");
+    o = hot_options("c2>1000", NULL);
+    o.limit = 1;
+    expect(report_functions, p, &o,
+           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+           "  hits hits%     C1   C1%  C1+ch     C2  C2+ch cache   ?%  function\n"
+           "     2  18.2   2035  81.4   2035     42     42     1       list.c:walk\n"
+           "7 more functions not shown\n"
+           "no function meets c2>1000\n");
+    profile_free(p);
+}
+
+static void report__hot_rows_on_a_terminal__have_a_colour(void **state)
+{
+    (void)state;
+    struct memory_sink m = { 0 };
+    struct profile *p = sample_profile();
+    struct report_options o = hot_options("c1>=5%", NULL);
+    o.color = true;
+    report_functions(p, &o, sink_to(&m));
+    assert_non_null(strstr(sink_text(&m), "\033[1;33m     2  18.2   2035"));
+    assert_non_null(strstr(sink_text(&m), "!list.c:walk\033[0m\n"));
+    assert_non_null(strstr(sink_text(&m), "\033[1;31m     1   9.1    145")); /* doubtful, too */
+    assert_non_null(strstr(sink_text(&m), "\033[31m     1   9.1     15"));   /* that alone */
+    assert_non_null(strstr(sink_text(&m), "\n     2  18.2     35"));
+    sink_free(&m);
+    report_tree(p, &o, sink_to(&m));
+    assert_non_null(strstr(sink_text(&m), "\033[1;33m     2   2035   2035"));
+    sink_free(&m);
+    profile_free(p);
+}
+
+static void report__thresholds_that_cannot_be__refused(void **state)
+{
+    static const struct {
+        const char *text;
+        bool tree;
+        const char *what;
+    } rows[] = {
+        { "c1", false, "\"c1\" is no column with a threshold" },
+        { ">=10%", false, "no column \"\"" },
+        { "c3>1", false, "no column \"c3\"" },
+        { "c1>=many", false, "\">=many\" is no threshold" },
+        { "c1>=10%%", false, "is no threshold" },
+        { "cache>=10%", false, "there is no sum of cache" },
+        { "+->1", false, "no +- here" },
+        { "?%>10", true, "not of call paths" },
+        { "c1>=000000000000000000000000000000000000000000000000001", false, "is no column with" },
+    };
+    (void)state;
+    struct profile *p = sample_profile();
+    struct report_options many = { .width = 0 };
+    struct err err = { .code = ERR_OK };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct report_options o = { .width = 0 };
+        int ret = hot_add(&o.hot, "--hot", rows[i].text, false, &err);
+        ret = ret < 0 ? ret : report_check_columns(p, &o, rows[i].tree, &err);
+        print_message("  %s: %s; %s\n", rows[i].text, err.what, err.hint);
+        assert_int_equal(ret, -ERR_USAGE);
+        assert_non_null(strstr(err.what, rows[i].what));
+        assert_string_not_equal(err.hint, "");
+    }
+    for (int i = 0; i < HOT_MOST; i++)
+        assert_int_equal(hot_add(&many.hot, "--hot", "c1>1", false, NULL), 0);
+    assert_int_equal(hot_add(&many.hot, "--hot", "c1>1", false, &err), -ERR_USAGE);
+    assert_int_equal(many.hot.n, HOT_MOST);
+    profile_free(p);
+}
+
 static void report__limit__says_that_there_is_more(void **state)
 {
     (void)state;
@@ -641,6 +751,9 @@ int main(void)
         cmocka_unit_test(report__threshold__rows_that_meet_it_and_a_count),
         cmocka_unit_test(report__columns_asked_for__those_in_that_order),
         cmocka_unit_test(report__columns_that_cannot_be__refused_with_what_there_is),
+        cmocka_unit_test(report__thresholds_of_hot_spots__mark_rows_and_count_them),
+        cmocka_unit_test(report__hot_rows_on_a_terminal__have_a_colour),
+        cmocka_unit_test(report__thresholds_that_cannot_be__refused),
         cmocka_unit_test(report__limit__says_that_there_is_more),
         cmocka_unit_test(report__color__doubtful_values_red_and_nothing_else),
         cmocka_unit_test(report__all__functions_never_hit_too),

@@ -237,6 +237,59 @@ class Report(Folder):
         self.assertEqual(malloc.split()[:2], [self.cell("C1%", nodes[way], d), str(nodes[way]["hits"])])
         self.assertEqual(self.table("tutorial", "--tree=up", "--columns", "hits,c2%,function").splitlines()[1].split(), ["hits", "C2%", "function,", "called", "from"])
 
+    HOT = {"c1>=4%": lambda r, d: r["c1"] >= 0.04 * d["totals"]["c1"], "hits>100": lambda r, d: r["hits"] > 100,
+           "c1+ch%<50": lambda r, d: r["c1_children"] < 0.5 * d["totals"]["c1"], "c2+ch>=90%": lambda r, d: r["c2_children"] >= 0.9 * d["totals"]["c2"],
+           "?%>0": lambda r, d: r.get("doubt_share", 0) > 0, "hits==1": lambda r, d: r["hits"] == 1}
+
+    def test_hot__each_threshold__flags_the_same_rows_in_table_tree_and_json(self):
+        for name, *_ in RUNS:
+            plain = json.loads(self.report(name, "--json"))
+            self.assertNotIn("hot", plain["functions"][0])
+            some_doubt = any(f["doubtful"] for f in plain["functions"])
+            for text, meets in self.HOT.items():
+                if text.startswith("?") and not some_doubt:
+                    self.assertIn("nothing is doubtful", self.refused("--hot", text, recording=name))
+                    continue
+                d = json.loads(self.report(name, "--json", "--hot", text))
+                self.assertEqual(d["thresholds"], [text])
+                for rows in (d["functions"], d["tree"]):
+                    self.assertEqual([r["hot"] for r in rows], [meets(r, d) for r in rows], (name, text))
+                hot = sorted(shown(f) for f in d["functions"] if f["hot"] and (f["hits"] or f["c1"] or f["c2"]))
+                table = self.table(name, "--hot", text).split("\n\n")[0]
+                self.assertEqual(sorted(re.findall(r"(?m)^[^!\n]*!\??(.*)$", table.split("\n", 1)[1].split(" marked !")[0].rsplit("\n", 1)[0])), hot, (name, text))
+                self.assertIn(f"{len(hot)} function{'s' * (len(hot) != 1)} marked !: {text}" if hot else f"no function meets {text}", table)
+                if not text.startswith("?"):
+                    paths_hot = sum(n["hot"] for n in d["tree"])
+                    tree = self.table(name, "--tree", "--hot", text).split("\n\n")[0]
+                    self.assertIn(f"{paths_hot} call path{'s' * (paths_hot != 1)} marked !" if paths_hot else "no call path meets", tree)
+
+    def failing(self, *args):
+        p = run(["report", os.path.join(self.recordings, "tutorial"), *args])
+        self.assertIn(p.returncode, (0, 1), p.stderr)
+        return p
+
+    def test_fail_if_any__a_row_meets_it__is_named_and_the_report_is_there(self):
+        p = self.failing("--fail-if-any", "c1>=30%")
+        self.assertEqual(p.returncode, 1)
+        self.assertIn("1 function fails by c1>=30%: GetLastNode\n", p.stderr)
+        self.assertIn("1 function marked !: c1>=30%", p.stdout)
+        self.assertIn("total     ", p.stdout)
+        self.assertEqual(self.failing("--fail-if-any", "c1>=99%").returncode, 0)
+        self.assertEqual(self.failing("--hot", "c1>=30%").returncode, 0)  # is no failure
+        # beyond the rows that are shown; of those that were chosen
+        p = self.failing("--fail-if-any", "hits>=1000", "--hot", "c1>1%", "--limit", "1")
+        self.assertIn("3 functions fail by hits>=1000: GetNewNode, MallocNode, InsertNode\n", p.stderr)
+        self.assertEqual(self.failing("--fail-if-any", "c1>=30%", "--function", "^Malloc").returncode, 0)
+        p = self.failing("--tree", "--fail-if-any", "c1+ch>=50%", "--fail-if-any", "hits>=1")
+        self.assertIn("7 call paths fail by c1+ch>=50%, hits>=1: main, Initialise, BuildList, GetNewNode, ...\n", p.stderr)
+        p = self.failing("--json", "--fail-if-any", "c1>=30%", "-o", self.path("x.json"))
+        self.assertEqual((p.returncode, [f["name"] for f in json.loads(p.stdout)["functions"] if f["hot"]]), (1, ["GetLastNode"]))
+        with open(self.path("x.json"), encoding="utf-8") as f:  # the file is the profile, whole
+            self.assertNotIn("hot", json.load(f)["functions"][0])
+        for args in (["--live"], ["--callers", "main"]):
+            self.assertIn("no use for --fail-if-any", self.refused("--fail-if-any", "c1>1", *args))
+            self.assertIn("no use for --hot", self.refused("--hot", "c1>1", *args))
+
     def test_columns__that_are_not_there_or_do_not_fit__are_refused(self):
         every = "c1,c1%,c1+ch,c1+ch%,c2,c2%,c2+ch,c2+ch%,hits,hits%,cache,?%,"
         for args, words in ((["c9"], "C2+ch%, cache, ?%"), (["+-"], "hits were counted"), (["hits,hits"], "twice"), (["c1", "--json"], "no use for --columns"),

@@ -27,6 +27,13 @@ class Terminal(TerminalFolder):
                 if not live:
                     self.assertNotIn("\x1b", text)
 
+    def test_hot_rows_have_a_colour_on_a_terminal_only(self):
+        self.on_terminal([*self.RUN, "--elf", os.path.join(PROFEXAM, "profexam.elf"), "--load", "--passes", "1", "--record", self.path("r")], TERM="xterm")
+        for env, color in (({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)):
+            text = self.on_terminal(["report", self.path("r"), "--hot", "c1>=30%"], **env)
+            self.assertEqual("\x1b[1;33m" in text, color, env)
+            self.assertRegex(text, r"!GetLastNode")
+
     def test_a_reader_that_is_gone_does_not_take_the_result_with_it(self):
         """`probeprof | tee log` and Ctrl-C, which ends tee first."""
         for json_too, terminal in ((False, False), (True, False), (False, True)):
