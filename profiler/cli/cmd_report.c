@@ -1,7 +1,9 @@
 #include <regex.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "probe/base/choice.h"
+#include "probe/base/util.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/input.h"
 #include "profiler/cli/outputs.h"
@@ -21,7 +23,11 @@ enum {
     OPT_LIVE,
     OPT_COLUMNS,
     OPT_HOT,
-    OPT_FAIL
+    OPT_FAIL,
+    OPT_SHOW,
+    OPT_TAG,
+    OPT_UNTAG,
+    OPT_UNTAG_ALL
 };
 
 static const struct opt report_opts[] = {
@@ -49,6 +55,12 @@ static const struct opt report_opts[] = {
       OPT_FAIL },
     { "marks", 0, "F",
       "tags, names and groups of functions; default: probeprof.marks beside the ELF", OPT_MARKS },
+    { "tag", 0, "WHICH",
+      "tag functions in that file: a name, or '/EXPRESSION/'; may be given many times", OPT_TAG },
+    { "untag", 0, "WHICH", "take their tags away; may be given many times", OPT_UNTAG },
+    { "untag-all", 0, NULL, "take all tags away", OPT_UNTAG_ALL },
+    { "show", 0, "WHICH", "tagged or untagged functions only, and call paths to them; default all",
+      OPT_SHOW },
     { "help", 'h', NULL, "this text", SET_HELP },
     { NULL, 0, NULL, NULL, 0 },
 };
@@ -65,6 +77,8 @@ struct report {
     struct hot_list hot;
     struct hot_failures failures;
     const char *marks; /* "off": none; NULL: those beside the ELF */
+    struct report_edits edits;
+    int show; /* enum report_show */
     const char **path;
     struct profile *p;
     struct symbols *syms;
@@ -102,6 +116,10 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     case OPT_FUNCTION: return compile_pattern(r, value, err);
     case OPT_MARKS: r->marks = value; return 0;
     case OPT_LIVE: r->live = true; return 0;
+    case OPT_SHOW: return opt_word("show", value, "all tagged untagged", &r->show, err);
+    case OPT_TAG: return report_marks_edit(&r->edits, MARKS_TAG, value, err);
+    case OPT_UNTAG: return report_marks_edit(&r->edits, MARKS_UNTAG, value, err);
+    case OPT_UNTAG_ALL: return report_marks_edit(&r->edits, MARKS_UNTAG_ALL, NULL, err);
     case OPT_HOT: return hot_add(&r->hot, "--hot", value, false, err);
     case OPT_FAIL: return hot_add(&r->hot, "--fail-if-any", value, true, err);
     case OPT_COLUMNS: return cell_list_parse(value, &r->columns, err);
@@ -110,64 +128,86 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     }
 }
 
-/* The option of the first threshold, or NULL. */
-static const char *threshold_option(const struct report *r)
-{
-    if (!r->hot.n)
-        return NULL;
-    return r->hot.of[0].fails ? "fail-if-any" : "hot";
-}
-
 static bool shows_calls(const struct report *r) { return r->calls[0] || r->calls[1]; }
 
-static int refuse_with_live(const struct report *r, struct err *err)
+/* What is shown, and options that have nothing to say of it. */
+enum shown { SHOWN_JSON = 1 << 0, SHOWN_LIVE = 1 << 1, SHOWN_CALLS = 1 << 2, SHOWN_ALL = 1 << 3 };
+
+/* The first option that is given and that this has no use for, or NULL. */
+static const char *first_useless(const struct report *r, enum shown shown)
 {
-    const char *other = NULL;
-    other = r->set.tree ? "tree" : other;
-    other = r->set.all ? "all" : other;
-    other = r->set.origin[SET_HITS] ? "hits" : other;
-    other = r->set.origin[SET_SORT] ? "sort" : other;
-    other = r->marks ? "marks" : other;
-    other = r->columns.n ? "columns" : other;
-    other = EITHER(threshold_option(r), other);
-    other = *r->set.output ? "output" : other;
-    other = shows_calls(r) ? "callers or --callees" : other;
-    if (!other)
-        return 0;
-    return err_set(err, ERR_USAGE, "leave one of them out", "--live has no use for --%s", other);
+    const bool fails = r->hot.n && r->hot.of[0].fails;
+    const struct {
+        const char *name;
+        bool given;
+        unsigned useless; /* enum shown */
+    } rows[] = {
+        { "callers or --callees", shows_calls(r), SHOWN_LIVE },
+        { "output", *r->set.output, SHOWN_LIVE },
+        { "function", r->matching, SHOWN_JSON | SHOWN_CALLS },
+        { "limit", r->limit, SHOWN_JSON },
+        { "columns", r->columns.n, SHOWN_JSON | SHOWN_LIVE | SHOWN_CALLS },
+        { "hot", r->hot.n && !fails, SHOWN_LIVE | SHOWN_CALLS },
+        { "fail-if-any", fails, SHOWN_LIVE | SHOWN_CALLS },
+        { "show", r->show, SHOWN_LIVE | SHOWN_CALLS | SHOWN_ALL },
+        { "marks", r->marks, SHOWN_LIVE },
+        { "tag, --untag, --untag-all", r->edits.n, SHOWN_LIVE },
+        { "tree", r->set.tree, SHOWN_LIVE | SHOWN_CALLS },
+        { "all", r->set.all, SHOWN_LIVE | SHOWN_CALLS },
+        { "hits", r->set.origin[SET_HITS], SHOWN_LIVE },
+        { "sort", r->set.origin[SET_SORT], SHOWN_LIVE },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (rows[i].given && rows[i].useless & shown)
+            return rows[i].name;
+    return NULL;
 }
 
 /* What is given and has no effect. */
 static int refuse_useless(const struct report *r, struct err *err)
 {
-    const char *other = NULL;
-    other = r->matching ? "rows: it has no use for --function" : other;
-    other = r->limit ? "rows: it has no use for --limit" : other;
-    other = r->columns.n ? "columns: it has no use for --columns" : other;
-    if (r->set.json && other)
-        return err_set(err, ERR_USAGE, "leave one of them out", "--json has all %s", other);
-    other = NULL;
-    if (r->live)
-        return refuse_with_live(r, err);
-    if (!shows_calls(r))
-        return 0;
-    other = r->set.tree ? "tree" : other;
-    other = r->set.all ? "all" : other;
-    other = r->matching ? "function" : other;
-    other = r->columns.n ? "columns" : other;
-    other = EITHER(threshold_option(r), other);
-    if (other)
-        return err_set(err, ERR_USAGE, "leave one of them out",
-                       "--callers and --callees show one function, in columns of their own: they "
-                       "have no use for --%s",
-                       other);
-    if (r->set.sort == REPORT_SORT_CACHE_LINE)
+    const struct {
+        bool is;
+        enum shown shown;
+        const char *why;
+    } rows[] = {
+        { r->set.json, SHOWN_JSON, "--json has all rows and columns: it has" },
+        { r->live, SHOWN_LIVE, "--live has" },
+        { shows_calls(r), SHOWN_CALLS,
+          "--callers and --callees show one function, in columns of their own: they have" },
+        { r->set.all, SHOWN_ALL,
+          "--all lists functions that never ran, which marks do not reach: it has" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const char *other = rows[i].is ? first_useless(r, rows[i].shown) : NULL;
+        if (other)
+            return err_set(err, ERR_USAGE, "leave one of them out", "%s no use for --%s",
+                           rows[i].why, other);
+    }
+    if (shows_calls(r) && r->set.sort == REPORT_SORT_CACHE_LINE)
         return err_set(err, ERR_USAGE, "sort by hits, c1, c1+children, c2, c2+children, name",
                        "callers and callees have no column for cache lines");
+    if (r->edits.n && r->marks && !strcmp(r->marks, "off"))
+        return err_set(err, ERR_USAGE, "leave it out, or name a file",
+                       "--tag, --untag and --untag-all change the file that --marks off does "
+                       "without");
     return 0;
 }
 
 /* ---- showing ---- */
+
+static int check_show(const struct report *r, const struct report_options *o, struct err *err)
+{
+    const struct report_options by_tag = { .show = o->show };
+    bool tagged = o->show == REPORT_SHOW_TAGGED;
+    for (size_t i = 0; i < r->p->nfunctions; i++)
+        if (report_wants(&by_tag, &r->p->functions[i]))
+            return 0;
+    if (o->show == REPORT_SHOW_ALL)
+        return 0;
+    return err_set(err, ERR_NOT_FOUND, tagged ? "tag some: --tag NAME" : "leave --show out",
+                   "--show: %s function of this profile is tagged", tagged ? "no" : "every");
+}
 
 static int check_matches(const struct report *r, const struct report_options *o, struct err *err)
 {
@@ -216,7 +256,10 @@ static int show_report(struct report *r, struct err *err)
     o.columns = r->columns;
     o.hot = r->hot;
     o.failures = &r->failures;
-    int ret = check_matches(r, &o, err);
+    o.show = (enum report_show)r->show;
+    int ret = check_show(r, &o, err);
+    if (ret == 0)
+        ret = check_matches(r, &o, err);
     if (ret == 0)
         ret = report_check_columns(r->p, &o, r->set.tree, err);
     if (ret < 0)
@@ -286,7 +329,7 @@ static int report_paths(struct report *r, int argc, char **argv, struct err *err
     if (ret == 0)
         ret = input_profiles(r->cli, r->path, (size_t)n, r->set.elf, &r->p, &r->syms, err);
     if (ret == 0)
-        ret = report_marks(r->cli, &r->set, r->marks, r->p, r->syms, err);
+        ret = report_marks(r->cli, &r->set, r->marks, &r->edits, r->p, r->syms, err);
     if (ret == 0)
         ret = show_report(r, err);
     if (ret == 0 && *r->set.output)
@@ -322,6 +365,7 @@ const struct command command_report = {
     "  probeprof report run.rec --callers MallocNode --callees main\n"
     "  probeprof report run.rec --function '^Get' --sort hits --limit 10\n"
     "  probeprof report run.rec --columns c1,c1+ch,c1+ch%,hits\n"
-    "  probeprof report run.rec --hot 'c1+ch>=10%' --tree\n",
+    "  probeprof report run.rec --hot 'c1+ch>=10%' --tree\n"
+    "  probeprof report run.rec --tag '/^Get/' --show tagged\n",
     run_report,
 };

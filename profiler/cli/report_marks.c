@@ -1,12 +1,15 @@
 #include "profiler/cli/report_marks.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/base/choice.h"
+#include "profiler/core/file_atomic.h"
 #include "profiler/profile/marks.h"
 
-/* "" if there is none. */
+/* "" if the program is not known, or the name is too long. */
 static void marks_beside(const char *elf, char *path, size_t cap)
 {
     const char *slash = elf ? strrchr(elf, '/') : NULL;
@@ -14,9 +17,18 @@ static void marks_beside(const char *elf, char *path, size_t cap)
     if (!elf || !*elf)
         return;
     int folder = slash ? (int)(slash - elf + 1) : 0;
-    if (snprintf(path, cap, "%.*sprobeprof.marks", folder, elf) >= (int)cap ||
-        access(path, F_OK) < 0)
+    if (snprintf(path, cap, "%.*sprobeprof.marks", folder, elf) >= (int)cap)
         *path = 0;
+}
+
+int report_marks_edit(struct report_edits *edits, enum marks_change change, const char *name,
+                      struct err *err)
+{
+    if (edits->n == REPORT_MARKS_EDITS)
+        return err_set(err, ERR_USAGE, "write them into the file of --marks: tag NAME",
+                       "more than %d tags to change", REPORT_MARKS_EDITS);
+    edits->of[edits->n++] = (struct marks_edit){ change, name };
+    return 0;
 }
 
 /* Rows of functions that never ran are the program's, each by itself. */
@@ -32,25 +44,87 @@ static int check_all(const struct settings *s, const struct marks *m, struct err
     return 0;
 }
 
-int report_marks(struct cli *cli, const struct settings *s, const char *file, struct profile *p,
-                 const struct symbols *syms, struct err *err)
+/* A file that is to be changed may not be there yet. */
+static int read_text(const char *path, struct buffer *text, struct err *err)
 {
-    char beside[4096];
-    struct marks *m = NULL;
-    const char *path = file;
-    if (!file) {
-        marks_beside(p->info.elf, beside, sizeof beside);
-        path = beside;
-    }
-    if (!*path || !strcmp(path, "off"))
+    uint8_t *data;
+    size_t len;
+    if (access(path, F_OK) < 0)
         return 0;
+    int ret = file_read_all(path, MARKS_FILE_BYTES + 1, &data, &len, err);
+    if (ret < 0)
+        return ret;
+    buffer_add(text, data, len);
+    free(data);
+    return text->failed ? err_set(err, ERR_NOMEM, "close other programs", "marks: out of memory")
+                        : 0;
+}
+
+static int write_text(struct cli *cli, const char *path, const struct buffer *text,
+                      const struct marks_edited *done, struct err *err)
+{
+    int ret = 0;
+    if (done->tagged || done->untagged)
+        ret = file_write_atomic(path, (const uint8_t *)text_or(text->data, ""), text->size, err);
+    if (ret == 0)
+        cli_warn(cli, "%s: %zu tag%s added, %zu taken off", path, done->tagged,
+                 plural_s(done->tagged), done->untagged);
+    return ret;
+}
+
+static int change_and_apply(struct cli *cli, const struct settings *s, const char *path,
+                            const struct report_edits *edits, struct profile *p,
+                            const struct symbols *syms, struct err *err)
+{
+    struct buffer text = { .size = 0 };
+    struct marks_edited done = { .tagged = 0 };
+    struct marks *m = NULL;
+    int ret = read_text(path, &text, err);
+    for (size_t i = 0; ret == 0 && i < edits->n; i++)
+        ret = marks_edit(&text, path, &edits->of[i], p, &done, err);
+    if (ret == 0)
+        ret = marks_parse(text_or(text.data, ""), text.size, path, &m, err);
+    if (ret == 0)
+        ret = check_all(s, m, err);
+    if (ret == 0)
+        ret = profile_apply_marks(p, m, syms, err);
+    if (ret == 0)
+        ret = write_text(cli, path, &text, &done, err);
+    marks_free(m);
+    buffer_fini(&text);
+    return ret;
+}
+
+static int apply_marks(const struct settings *s, const char *path, struct profile *p,
+                       const struct symbols *syms, struct err *err)
+{
+    struct marks *m = NULL;
     int ret = marks_read(path, &m, err);
     if (ret == 0)
         ret = check_all(s, m, err);
     if (ret == 0)
         ret = profile_apply_marks(p, m, syms, err);
+    marks_free(m);
+    return ret;
+}
+
+int report_marks(struct cli *cli, const struct settings *s, const char *file,
+                 const struct report_edits *edits, struct profile *p, const struct symbols *syms,
+                 struct err *err)
+{
+    char beside[4096];
+    marks_beside(*s->elf ? s->elf : p->info.elf, beside, sizeof beside);
+    const char *path = text_or(file, beside);
+    if (edits->n && !*path)
+        return err_set(err, ERR_USAGE, "add --marks F",
+                       "the file does not say of which program it is: no probeprof.marks is "
+                       "beside it");
+    if (edits->n)
+        return change_and_apply(cli, s, path, edits, p, syms, err);
+    if (!*path || !strcmp(path, "off") || (!file && access(path, F_OK) < 0))
+        return 0;
+    int ret = apply_marks(s, path, p, syms, err);
     if (ret == 0 && !file)
         cli_warn(cli, "names, tags and groups are those of %s (--marks off: none)", path);
-    marks_free(m);
     return ret;
 }

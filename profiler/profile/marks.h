@@ -56,6 +56,9 @@ const struct mark *marks_list(const struct marks *m, size_t *n);
 /* marks_file - the name they were read by; borrowed. */
 const char *marks_file(const struct marks *m);
 
+/* mark_means - whether a mark's WHICH is this function, by the name it has before marks. */
+bool mark_means(const struct mark *k, const struct profile_function *f);
+
 /* profile_apply_marks - names, tags and rows of p become what they say; sums of the whole stay
  * syms   tells a function that has not run from a name that nothing has; NULL: unknown, so a name
  *        that p has not is an error

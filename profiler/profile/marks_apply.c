@@ -58,6 +58,16 @@ static bool function_matches(const struct matcher *x, const struct profile_funct
            (!x->k->is_regex && (name_matches(x, f->linkage) || name_matches(x, f->qualified)));
 }
 
+bool mark_means(const struct mark *k, const struct profile_function *f)
+{
+    struct matcher x;
+    if (matcher_init(&x, k, NULL) < 0)
+        return false;
+    bool means = function_matches(&x, f);
+    matcher_fini(&x);
+    return means;
+}
+
 /* A function of the program that has not run is no mistake. */
 static bool program_has(const struct applying *a, const struct matcher *x)
 {

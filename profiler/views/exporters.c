@@ -10,6 +10,7 @@
 #include "profiler/views/export.h"
 #include "profiler/views/prf.h"
 #include "profiler/views/report_json.h"
+#include "profiler/views/report_shown.h"
 
 /* ---- the table ---- */
 
@@ -39,9 +40,12 @@ static int write_tree(const struct profile *p, const struct report_options *o,
 static int write_json(const struct profile *p, const struct report_options *o,
                       const struct text_sink *out, struct err *err)
 {
-    (void)err;
-    report_json_as(p, o, out);
-    return 0;
+    struct profile view;
+    int ret = report_shown(p, o, &view, err);
+    if (ret == 0)
+        report_json_as(&view, o, out);
+    report_shown_fini(p, &view);
+    return ret;
 }
 
 static int write_prf(const struct profile *p, const struct report_options *o,

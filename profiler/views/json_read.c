@@ -349,6 +349,7 @@ static void read_function(struct reader *r, const json_t *x, struct profile_func
         .c2 = count_of(r, x, "c2"),
         .c2_children = count_of(r, x, "c2_children"),
         .doubtful = flag_of(r, x, "doubtful"),
+        .tagged = flag_of(r, x, "tagged"),
         .steps = count_of(r, x, "measurements"),
         .doubts = count_of(r, x, "doubtful_measurements"),
     };

@@ -27,6 +27,9 @@ enum report_sort {
     REPORT_SORT_ADDRESS
 };
 
+/* By their tags (profiler/profile/marks.h, or a .prf's). */
+enum report_show { REPORT_SHOW_ALL, REPORT_SHOW_TAGGED, REPORT_SHOW_UNTAGGED };
+
 /* Zero is a good default. */
 struct report_options {
     unsigned width; /* columns; 0: 80. At least 64. */
@@ -49,6 +52,7 @@ struct report_options {
     struct hot_failures *failures;
     /* only functions whose name people see matches, and call paths that lead to them; NULL: all */
     const regex_t *function;
+    enum report_show show; /* only such functions, and call paths that lead to them */
     /* of formats with one number a call path: 1 hits, 2 C1, 3 C2; 0: C1, or hits without counters
      */
     unsigned value;
@@ -62,7 +66,8 @@ struct report_options {
  * "line", "name", "address"; -ERR_USAGE with the list in the hint. */
 int report_sort_parse(const char *text, enum report_sort *out, struct err *err);
 
-/* report_wants - whether o's expression, if there is one, matches the name people see. */
+/* report_wants - whether f is of those to show, by its tag, and o's expression, if there is one,
+ * matches the name people see. */
 bool report_wants(const struct report_options *o, const struct profile_function *f);
 
 /* report_check_columns - whether p has o's columns, those of `hot` too, and the table room for them

@@ -363,8 +363,12 @@ static void write_function(struct json_writer *j, const struct profile *p,
         json_write_real(j, profile_doubt_share(f));
     member_known(j, "measurements", f->steps);
     json_member_uint_if(j, "doubtful_measurements", f->steps, f->doubts);
+    json_member_bool(j, "tagged", f->tagged);
+    if (o->show != REPORT_SHOW_ALL)
+        json_member_bool(j, "shown", report_wants(o, f));
     write_hot(j, o, &row);
-    hot_fails(&o->hot, &row, o->failures);
+    if (report_wants(o, f))
+        hot_fails(&o->hot, &row, o->failures);
     json_write_end(j);
 }
 
@@ -419,6 +423,8 @@ void report_json_as(const struct profile *p, const struct report_options *o,
         write_sampling(&j, &p->info.sampling);
     if (p->info.estimate.is)
         write_estimate(&j, &p->info.estimate);
+    if (o->show != REPORT_SHOW_ALL)
+        json_member_string(&j, "show", o->show == REPORT_SHOW_TAGGED ? "tagged" : "untagged");
     if (o->hot.n)
         write_thresholds(&j, &o->hot);
     json_write_key(&j, "functions");

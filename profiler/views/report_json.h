@@ -12,10 +12,10 @@
  * none), passes, totals {hits, c1, c2}, note, remarks [{kind, count, text}] (what else is missing
  * or doubtful, as `decode` and `report` say it on standard error), functions [{name, linkage_name,
  * qualified_name, file, line, low, high, cache_line, description, hits, c1, c1_children, c2,
- * c2_children, doubtful}], tree [{id, parent, function, hits, c1, c1_children, c2, c2_children,
- * doubtful}] Unknown values are null; cache_line is null where not cacheable; function is an index
- * into functions; parent is the id of the parent, null at roots. Numbers are exact integers, also
- * above 2^53. */
+ * c2_children, doubtful, tagged}], tree [{id, parent, function, hits, c1, c1_children, c2,
+ * c2_children, doubtful}] Unknown values are null; cache_line is null where not cacheable; function
+ * is an index into functions; parent is the id of the parent, null at roots. Numbers are exact
+ * integers, also above 2^53. */
 #ifndef PROFILER_VIEWS_REPORT_JSON_H
 #define PROFILER_VIEWS_REPORT_JSON_H
 
@@ -23,8 +23,10 @@
 #include "profiler/views/report.h"
 #include "probe/base/sink.h"
 
-/* report_json_as - write the document, with a line feed at its end. Of o its thresholds are used:
- * with them the document has `thresholds` [texts], and each function and node `hot`. */
+/* report_json_as - write the document, with a line feed at its end. Of o are used: its thresholds,
+ * with which the document has `thresholds` [texts], and each function and node `hot`; and which
+ * functions are shown by their tags: `show`, and each function `shown`; others are there that lead
+ * to them in the tree, p being what report_shown() made. */
 void report_json_as(const struct profile *p, const struct report_options *o,
                     const struct text_sink *out);
 

@@ -22,6 +22,8 @@ bool report_has_counter(const struct profile *p, int i)
 
 bool report_wants(const struct report_options *o, const struct profile_function *f)
 {
+    if (o->show != REPORT_SHOW_ALL && f->tagged != (o->show == REPORT_SHOW_TAGGED))
+        return false;
     return !o->function || regexec(o->function, profile_shown_name(f), 0, NULL, 0) == 0;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "profiler/views/cells.h"
 #include "profiler/views/paths_up.h"
 #include "profiler/views/report_names.h"
@@ -129,6 +130,7 @@ static void add_row(const struct tree *t, uint32_t node, uint32_t level, struct 
     if (colored)
         line_escape(l, REPORT_PLAIN);
     add_indent(t, level, report_width(t->o) - l->columns, l);
+    line_add(l, text_if(row.function->tagged, "*"));
     line_add(l, report_names_text(t->names, n->function, report_width(t->o) - l->columns, name,
                                   sizeof name));
     line_end(l, t->out);

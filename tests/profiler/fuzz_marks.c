@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profiler/profile/marks.h"
+#include "profiler/profile/marks_edit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -49,6 +50,48 @@ static void check_sums(const struct profile *p)
         abort();
 }
 
+static size_t count_kind(const struct buffer *text, enum mark_kind kind)
+{
+    struct marks *m = NULL;
+    size_t n, of = 0;
+    if (marks_parse(text->data ? text->data : "", text->size, "f.marks", &m, NULL) < 0)
+        abort(); /* what was read before is so behind every change */
+    const struct mark *k = marks_list(m, &n);
+    for (size_t i = 0; i < n; i++)
+        of += k[i].kind == kind;
+    marks_free(m);
+    return of;
+}
+
+/* A tag put on and taken off again, then all of them: other marks stay. */
+static void check_edits(const uint8_t *data, size_t size)
+{
+    static const struct marks_edit edits[] = { { MARKS_TAG, "fn_12" },
+                                               { MARKS_UNTAG, "fn_12" },
+                                               { MARKS_TAG, "/^mem/" },
+                                               { MARKS_UNTAG_ALL, NULL } };
+    struct buffer text = { .size = 0 };
+    struct marks_edited done = { .tagged = 0 };
+    struct profile *p = small_profile();
+    buffer_add(&text, data, size);
+    size_t excluded = count_kind(&text, MARK_EXCLUDE), renamed = count_kind(&text, MARK_RENAME);
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        struct err err = { .code = ERR_OK };
+        int ret = marks_edit(&text, "f.marks", &edits[i], p, &done, &err);
+        if (ret < 0 && (!*err.hint || ret == -ERR_NOMEM))
+            abort();
+        if (ret < 0 && text.size < MARKS_FILE_BYTES)
+            break; /* a line names another function fn_12, or there were as many as can be */
+        if (count_kind(&text, MARK_EXCLUDE) != excluded ||
+            count_kind(&text, MARK_RENAME) != renamed)
+            abort();
+        if (edits[i].change == MARKS_UNTAG_ALL && count_kind(&text, MARK_TAG))
+            abort();
+    }
+    profile_free(p);
+    buffer_fini(&text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct marks *m = NULL;
@@ -71,5 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_sums(p);
     profile_free(p);
     marks_free(m);
+    if (n < MARKS_MOST - 2 && size < MARKS_FILE_BYTES / 2)
+        check_edits(data, size);
     return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "probe/base/util.h"
 #include "profiler/profile/marks.h"
+#include "profiler/profile/marks_edit.h"
 #include "tests/profiler/sample.h"
 #include "tests/profiler/sink.h"
 
@@ -162,6 +163,95 @@ static void marks__what_cannot_be__is_refused_with_file_and_line(void **state)
     }
 }
 
+/* Each change on a text: what it is then, and how many lines came and went. */
+static void marks_edit__each_change__leaves_everything_else_as_it_is(void **state)
+{
+    static const struct {
+        const char *text;
+        enum marks_change change;
+        const char *name, *then; /* NULL: it is refused, with `what` and `hint` */
+        size_t tagged, untagged;
+        const char *what, *hint;
+    } rows[] = {
+        { "", MARKS_TAG, "main", "tag main\n", 1, 0, NULL, NULL },
+        { "# a\n\n  tag list_sum\r\n# b", MARKS_TAG, "main",
+          "# a\n\n  tag list_sum\r\n# b\ntag main\n", 1, 0, NULL, NULL },
+        { "tag main\n", MARKS_TAG, "main", "tag main\n", 0, 0, NULL, NULL },
+        { "tag main\n", MARKS_TAG, "  main ", "tag main\n", 0, 0, NULL, NULL },
+        { "tag /^m/\n", MARKS_TAG, "main", "tag /^m/\ntag main\n", 1, 0, NULL, NULL },
+        { "", MARKS_TAG, "/^list/", "tag /^list/\n", 1, 0, NULL, NULL },
+        { "rename main = the one\n", MARKS_TAG, "the one", "rename main = the one\ntag main\n", 1,
+          0, NULL, NULL },
+        { "group g = main\ngroup g = /^list/\n", MARKS_TAG, "g",
+          "group g = main\ngroup g = /^list/\ntag main\ntag /^list/\n", 2, 0, NULL, NULL },
+        { "#\n\ttag main # \ntag main\nexclude x\n", MARKS_UNTAG, "main",
+          "#\n\ttag main # \nexclude x\n", 0, 1, NULL, NULL }, /* the first is of "main #" */
+        { "tag main\ntag list_sum", MARKS_UNTAG, "list_sum", "tag main\n", 0, 1, NULL, NULL },
+        { "tag 0x8c010120\ntag list_sum\n", MARKS_UNTAG, "main", "tag list_sum\n", 0, 1, NULL,
+          NULL },
+        { "tag _main\ntag main\n", MARKS_UNTAG, "0x8c010120", "tag _main\n", 0, 1, NULL, NULL },
+        { "rename main = m\ntag main\n", MARKS_UNTAG, "m", "rename main = m\n", 0, 1, NULL, NULL },
+        { "tag main\ntag list_sum\n", MARKS_UNTAG, "/^(main|list)/", "", 0, 2, NULL, NULL },
+        { "tag /^m/\ntag main\n", MARKS_UNTAG, "/^m/", "", 0, 2, NULL, NULL },
+        { "#1\ntag /^m/\n#2\ntag main\n#3\nrename main = tag\n", MARKS_UNTAG_ALL, NULL,
+          "#1\n#2\n#3\nrename main = tag\n", 0, 2, NULL, NULL },
+        { "# none", MARKS_UNTAG_ALL, NULL, "# none", 0, 0, NULL, NULL },
+        { "x\ntag /^m/\n", MARKS_UNTAG, "main", NULL, 0, 0, "m:1: \"x\" is no mark", "tag" },
+        { "\ntag /^m/\n", MARKS_UNTAG, "main", NULL, 0, 0, "m: no line tags \"main\"", "line 2" },
+        { "", MARKS_UNTAG, "main", NULL, 0, 0, "m: no line tags \"main\"", "--show tagged" },
+        { "", MARKS_TAG, " ", NULL, 0, 0, "\" \" is no function to tag", "as the report has it" },
+        { "", MARKS_TAG, "a\nexclude b", NULL, 0, 0, "no line end", "one function" },
+        { "", MARKS_TAG, "/(/", NULL, 0, 0, "is no function to tag", "EXPRESSION" },
+    };
+    (void)state;
+    struct profile *p = sample_profile();
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct buffer text = { .size = 0 };
+        struct marks_edited done = { .tagged = 0 };
+        struct err err = { .code = ERR_OK };
+        const struct marks_edit e = { rows[i].change, rows[i].name };
+        buffer_add(&text, rows[i].text, strlen(rows[i].text));
+        int ret = marks_edit(&text, "m", &e, p, &done, &err);
+        print_message("  %s: %s; %s\n", rows[i].text, err.what, err.hint);
+        assert_int_equal(ret < 0, rows[i].then == NULL);
+        const char *then = rows[i].then ? rows[i].then : rows[i].text;
+        assert_int_equal(text.size, strlen(then));
+        assert_memory_equal(text.size ? text.data : "", then, text.size);
+        assert_int_equal(done.tagged, rows[i].tagged);
+        assert_int_equal(done.untagged, rows[i].untagged);
+        if (!rows[i].then) {
+            assert_non_null(strstr(err.what, rows[i].what));
+            assert_non_null(strstr(err.hint, rows[i].hint));
+        }
+        buffer_fini(&text);
+    }
+    profile_free(p);
+}
+
+/* Those of a .prf are in no line. */
+static void marks_edit__tags_of_the_profile_itself__go_too(void **state)
+{
+    (void)state;
+    struct profile *p = sample_profile();
+    struct buffer text = { .size = 0 };
+    struct marks_edited done = { .tagged = 0 };
+    for (size_t i = 0; i < p->nfunctions; i++)
+        p->functions[i].tagged = true;
+    assert_int_equal(
+        marks_edit(&text, "m", &(struct marks_edit){ MARKS_UNTAG, "main" }, p, &done, NULL), 0);
+    assert_int_equal(done.untagged, 1);
+    assert_false(named(p, "main")->tagged);
+    assert_true(named(p, "list_sum")->tagged);
+    assert_int_equal(
+        marks_edit(&text, "m", &(struct marks_edit){ MARKS_UNTAG_ALL, NULL }, p, &done, NULL), 0);
+    assert_int_equal(done.untagged, p->nfunctions);
+    for (size_t i = 0; i < p->nfunctions; i++)
+        assert_false(p->functions[i].tagged);
+    assert_int_equal(text.size, 0);
+    buffer_fini(&text);
+    profile_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +260,8 @@ int main(void)
         cmocka_unit_test(marks__group__is_one_function_with_the_sums),
         cmocka_unit_test(marks__exclude__is_one_row_and_sums_stay),
         cmocka_unit_test(marks__what_cannot_be__is_refused_with_file_and_line),
+        cmocka_unit_test(marks_edit__each_change__leaves_everything_else_as_it_is),
+        cmocka_unit_test(marks_edit__tags_of_the_profile_itself__go_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@ usage: marks.py PROBEPROF SOURCE_DIR [unittest arguments]
 """
 import json
 import os
+import re
 import shutil
 
 from common import Folder, MISSION, PROFEXAM, check_identities, hits, main, run
@@ -55,6 +56,96 @@ class Marks(Folder):
         self.assertRegex(first.stdout, r"(?m) \*GetLastNode")
         self.assertNotIn("*MallocNode", first.stdout)
         self.assertRegex(self.report(prf).stdout, r"(?m) \*GetLastNode")
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as f:
+            return f.read()
+
+    def tagged(self, *args):
+        return {f["name"] for f in json.loads(self.report(*args, "--json").stdout)["functions"] if f["tagged"]}
+
+    def test_tag_and_untag__change_the_file_beside_the_elf_and_nothing_else_in_it(self):
+        record = self.recorded(self.dir)
+        r = self.report(record, "--tag", "GetLastNode")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn("probeprof.marks: 1 tag added, 0 taken off", r.stderr)
+        self.assertRegex(r.stdout, r"(?m) \*GetLastNode$")
+        self.assertEqual(self.read("probeprof.marks"), "tag GetLastNode\n")
+        kept = "# mine\n\nrename MallocNode = node memory  \n  # the end"
+        self.write("probeprof.marks", kept)
+        os.chmod(self.path("probeprof.marks"), 0o640)
+        r = self.report(record, "--tag", "node memory", "--tag", "/^Get/", "--tag", "main", "--untag", "main", "--tree")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn("3 tags added, 1 taken off", r.stderr)
+        self.assertEqual(self.read("probeprof.marks"), kept + "\ntag MallocNode\ntag /^Get/\n")
+        self.assertEqual(os.stat(self.path("probeprof.marks")).st_mode & 0o777, 0o640)
+        self.assertEqual(set(re.findall(r"(?m)\*(.*)$", r.stdout)), {"node memory", "GetNewNode", "GetLastNode"})
+        self.assertEqual(self.tagged(record), {"node memory", "GetNewNode", "GetLastNode"})
+        self.assert_fails(self.report(record, "--untag", "GetNewNode"), 1, "no line tags \"GetNewNode\" by itself", "--untag '/^Get/'")
+        self.assertEqual(self.report(record, "--untag-all").returncode, 0)
+        self.assertEqual(self.read("probeprof.marks"), kept + "\n")
+        self.assertEqual(self.tagged(record), set())
+        self.assertEqual(sorted(os.listdir(self.dir)), ["probeprof.marks", "profexam.elf", "r.rec"])  # nothing beside it
+
+    def test_a_tag_of_nothing_or_a_file_that_cannot_be_written__leaves_it_as_it_was(self):
+        record = self.recorded(self.dir)
+        self.write("probeprof.marks", "# mine\n")
+        self.assert_fails(self.report(record, "--tag", "main", "--tag", "GetLastNod"), 1, "no function is \"GetLastNod\"", "GetLastNode")
+        self.assert_fails(self.report(record, "--tag", "main", "--untag", "start"), 1, "no line tags", "--show tagged")
+        self.assert_fails(self.report(record, "--tag", "/(/"), 2, "is no function to tag", "EXPRESSION")
+        self.assertEqual(self.read("probeprof.marks"), "# mine\n")
+        self.assert_fails(self.report(record, "--tag", "main", "--marks", "nowhere/marks"), 1, "nowhere/marks", "")
+        for args, what in (([record, "--marks", "off", "--tag", "main"], "--marks off does without"), ([record, "--live", "--untag-all"], "no use for --tag, --untag, --untag-all"),
+                           ([record, "--all", "--show", "untagged"], "no use for --show"), ([record, "--callers", "main", "--show", "tagged"], "no use for --show"),
+                           ([record, "--live", "--show", "tagged"], "no use for --show"), ([record, "--show", "some"], "one of its values")):
+            self.assert_fails(self.report(*args), 2, what, "")
+        prf = self.path("x.prf")
+        self.assertEqual(self.report(record, "-o", prf).returncode, 0)
+        self.assert_fails(self.report(prf, "--tag", "main"), 2, "does not say of which program", "--marks F")
+
+    def test_a_prf__is_tagged_and_untagged_by_what_is_written(self):
+        record, prf, other = self.recorded(self.dir), self.path("t.prf"), self.path("u.prf")
+        self.assertEqual(self.report(record, "--marks", "off", "-o", prf).returncode, 0)
+        self.assertEqual(self.report(prf, "--marks", "mine", "--tag", "main", "--tag", "/Node$/", "-o", other).returncode, 0)
+        self.assertEqual(self.read("mine"), "tag main\ntag /Node$/\n")
+        nodes = {"GetNewNode", "GetLastNode", "InsertNode", "MallocNode"}
+        self.assertEqual(self.tagged(other), nodes | {"main"})
+        self.assertEqual(self.report(other, "--marks", "none", "--untag", "main", "-o", prf).returncode, 0)
+        self.assertEqual(self.tagged(prf), nodes)
+        self.assertEqual(self.report(prf, "--marks", "none", "--untag-all", "-o", other).returncode, 0)
+        self.assertEqual(self.tagged(other), set())
+
+    def test_show__tagged_and_untagged__in_table_tree_and_json(self):
+        record = self.recorded(self.dir)
+        plain = json.loads(self.report(record, "--json").stdout)
+        self.assertEqual(self.report(record, "--tag", "MallocNode", "--tag", "Initialise").returncode, 0)
+        rows = lambda *args: re.findall(r"(?m)^ +\d.* [|`+?*-]*(\w+)$", self.report(record, *args).stdout.split("\n\n")[1])  # noqa: E731
+        self.assertEqual(rows("--show", "tagged"), ["MallocNode", "Initialise"])
+        self.assertEqual(set(rows("--show", "untagged")), {"main", "BuildList", "GetNewNode", "GetLastNode", "InsertNode"})
+        self.assertEqual(set(rows("--show", "all")), set(hits(plain)))
+        self.assertEqual(rows("--show", "tagged", "--tree"), ["main", "BuildList", "GetNewNode", "MallocNode", "Initialise"])
+        self.assertEqual(rows("--show", "tagged", "--function", "^Mal"), ["MallocNode"])
+        d = json.loads(self.report(record, "--show", "tagged", "--json", "--hot", "hits>0").stdout)
+        self.assertEqual(d["show"], "tagged")
+        self.assertEqual(d["totals"], plain["totals"])
+        self.assertEqual({f["name"]: f["shown"] for f in d["functions"]}, {"MallocNode": True, "Initialise": True, "main": False, "BuildList": False, "GetNewNode": False})
+        figures = lambda x: {k: x[k] for k in ("hits", "c1", "c1_children", "c2", "c2_children")}  # noqa: E731
+        ways = lambda d: {way: figures(n) for way, n in self.paths(d)}  # noqa: E731
+        whole, part = ways(plain), ways(d)
+        self.assertEqual(part, {w: n for w, n in whole.items() if any(o[:len(w)] == w and o[-1] in ("MallocNode", "Initialise") for o in whole)})
+        self.assertEqual({f["name"]: figures(f) for f in d["functions"]}, {f["name"]: figures(f) for f in plain["functions"] if f["name"] in {w for way in part for w in way}})
+        r = self.report(record, "--show", "tagged", "--json", "--fail-if-any", "c1+ch>=50%")  # of those that are shown
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertEqual(self.report(record, "--show", "untagged", "--json", "--fail-if-any", "c1+ch>=50%").returncode, 1)
+        self.assertEqual(self.report(record, "--untag-all").returncode, 0)
+        self.assert_fails(self.report(record, "--show", "tagged"), 1, "no function of this profile is tagged", "--tag NAME")
+
+    @staticmethod
+    def paths(document):
+        way = {}
+        for n in document["tree"]:
+            way[n["id"]] = way.get(n["parent"], ()) + (document["functions"][n["function"]]["name"],)
+            yield way[n["id"]], n
 
     def test_mistakes_name_file_and_line(self):
         record = self.recorded(self.dir)
