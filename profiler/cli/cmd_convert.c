@@ -8,12 +8,13 @@
 #include "profiler/cli/view.h"
 #include "profiler/views/notes.h"
 
-enum { OPT_TO, OPT_OUTPUT, OPT_VALUE, OPT_ELF, OPT_HELP };
+enum { OPT_TO, OPT_FROM, OPT_OUTPUT, OPT_VALUE, OPT_ELF, OPT_HELP };
 enum { OPT_RANGE = OPT_HELP + 1, OPT_SCALE, OPT_BUCKETS, OPT_BUFFER, OPT_BUCKET_BYTES };
 
 static const struct opt convert_opts[] = {
     { "to", 0, "FORMAT", "pprof, callgrind, speedscope, folded, gmon, prof1, lcov, prf, json",
       OPT_TO },
+    { "from", 0, "FORMAT", "what FILE is, where its content does not tell: prf, folded", OPT_FROM },
     { "output", 'o', "F", "where to; default: standard output, if the format is text", OPT_OUTPUT },
     { "value", 0, "WHICH",
       "of folded and gmon: hits, c1 or c2; default c1, or hits without counters", OPT_VALUE },
@@ -33,7 +34,7 @@ static const struct opt convert_opts[] = {
 
 struct convert {
     const struct exporter *to;
-    const char *output, *elf;
+    const char *from, *output, *elf;
     struct buckets buckets;
     int value; /* 1 hits, 2 c1, 3 c2; 0: not said */
 };
@@ -51,6 +52,7 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     struct convert *c = ctx;
     switch (id) {
     case OPT_TO: return exporter_find(value, &c->to, err);
+    case OPT_FROM: c->from = value; return 0;
     case OPT_OUTPUT: c->output = value; return 0;
     case OPT_VALUE: return take_value(c, value, err);
     case OPT_ELF: c->elf = value; return 0;
@@ -67,7 +69,7 @@ static int check_request(const struct convert *c, const char *path, struct err *
 {
     if (!path)
         return err_set(err, ERR_USAGE, "probeprof convert run.rec --to pprof -o run.pb.gz",
-                       "convert needs a .prf file or a recording");
+                       "convert needs a recording, or another file with a profile");
     if (!c->to)
         return err_set(err, ERR_USAGE,
                        "--to pprof, callgrind, speedscope, folded, gmon, prof1, lcov, prf or json",
@@ -122,7 +124,7 @@ static int run_convert(struct cli *cli, int argc, char **argv, struct err *err)
         return ret;
     ret = check_request(&c, ret ? path : NULL, err);
     if (ret == 0)
-        ret = input_profile(cli, path, c.elf, &p, &syms, err);
+        ret = input_profile(cli, path, c.from, c.elf, &p, &syms, err);
     if (ret == 0)
         ret = convert_profile(cli, &c, p, syms, err);
     profile_free(p);
@@ -132,11 +134,12 @@ static int run_convert(struct cli *cli, int argc, char **argv, struct err *err)
 
 const struct command command_convert = {
     "convert",
-    "convert FILE.prf|RECORDING --to FORMAT [-o F]",
+    "convert FILE --to FORMAT [-o F]",
     "a profile for pprof, KCachegrind, speedscope, flame graphs",
     convert_opts,
-    "Each format keeps hits and both counters, call paths where it knows them, and\n"
-    "what was not seen (docs/formats.md).\n\n"
+    "FILE is a recording, a .prf or folded call paths; what it is, its content tells.\n"
+    "What it does not tell stays unknown. Each format keeps hits and both counters,\n"
+    "call paths where it knows them, and what was not seen (docs/formats.md).\n\n"
     "Examples:\n"
     "  probeprof convert run.rec --to pprof -o run.pb.gz\n"
     "  probeprof convert run.rec --to prof1 -o run.prof1\n"

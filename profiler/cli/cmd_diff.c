@@ -99,17 +99,17 @@ static int sort_replicates(struct diff_file *f, struct err *err)
 static int read_file(struct cli *cli, const char *path, struct diff_file *f, struct diff_side *out,
                      struct err *err)
 {
-    enum input_kind kind;
-    int ret = input_kind(path, &kind, err);
-    if (ret == 0 && kind == INPUT_PRF)
-        ret = input_profile(cli, path, NULL, &f->profile, &f->symbols, err);
+    const struct importer *is;
+    int ret = input_kind(path, NULL, &is, err);
+    if (ret == 0 && is)
+        ret = input_profile(cli, path, is->name, NULL, &f->profile, &f->symbols, err);
     else if (ret == 0)
         ret = input_watched(cli, &path, 1, NULL, &f->capture, &f->profile, &f->symbols, err);
     if (ret < 0)
         return ret;
     *out = (struct diff_side){ .profile = f->profile, .name = path };
     /* an estimated counter is corrected as a whole, not pass by pass */
-    if (kind == INPUT_PRF || !f->symbols || f->capture.rates.given)
+    if (is || !f->symbols || f->capture.rates.given)
         return 0;
     ret = sort_replicates(f, err);
     out->replicate = f->of;
@@ -192,14 +192,14 @@ const struct command command_diff = {
     "diff OLD NEW [OPTIONS]",
     "compare two profiles: slower, faster, new, gone",
     diff_opts,
-    "OLD and NEW are recordings, of any builds of a program, or .prf files. Of\n"
-    "recordings the means of what counter 1 counted in each function's own code are\n"
-    "compared: by pass if both have three or more and nothing was lost, else by\n"
-    "call. There is the change, its 95 % interval, and a verdict; of twenty\n"
-    "comparisons of equal programs one at most has a false one. \"exact\": each pass\n"
-    "or call took the same. \"same\": within 1 %. A .prf has sums only, which say how\n"
-    "large a change is and not how sure. DCPI is the difference of the shares over\n"
-    "their sum, from -1 (gone) to 1 (new).\n\n"
+    "OLD and NEW are recordings, of any builds of a program, or other files\n"
+    "that convert reads. Of recordings the means of what counter 1 counted in each\n"
+    "function's own code are compared: by pass if both have three or more and nothing\n"
+    "was lost, else by call. There is the change, its 95 % interval, and a verdict;\n"
+    "of twenty comparisons of equal programs one at most has a false one. \"exact\":\n"
+    "each pass or call took the same. \"same\": within 1 %. Other files have sums only,\n"
+    "which say how large a change is and not how sure. DCPI is the difference of the\n"
+    "shares over their sum, from -1 (gone) to 1 (new).\n\n"
     "Examples:\n"
     "  probeprof diff before.rec after.rec\n"
     "  probeprof diff before.rec after.rec --fail-if slower:5%\n",

@@ -27,11 +27,13 @@ enum {
     OPT_SHOW,
     OPT_TAG,
     OPT_UNTAG,
-    OPT_UNTAG_ALL
+    OPT_UNTAG_ALL,
+    OPT_FROM
 };
 
 static const struct opt report_opts[] = {
     { "elf", 'e', "E", "ELF to name the functions of a recording with", SET_ELF },
+    { "from", 0, "FORMAT", "what FILE is, where its content does not tell: prf, folded", OPT_FROM },
     { "output", 'o', "F.prf", "write the profile in CodeScape's format; F.json: in JSON",
       SET_OUTPUT },
     { "json", 0, NULL, "print the profile as one JSON document", SET_JSON },
@@ -76,6 +78,7 @@ struct report {
     struct cell_list columns; /* n 0: not said */
     struct hot_list hot;
     struct hot_failures failures;
+    const char *from;  /* NULL: by content */
     const char *marks; /* "off": none; NULL: those beside the ELF */
     struct report_edits edits;
     int show; /* enum report_show */
@@ -123,6 +126,7 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     case OPT_HOT: return hot_add(&r->hot, "--hot", value, false, err);
     case OPT_FAIL: return hot_add(&r->hot, "--fail-if-any", value, true, err);
     case OPT_COLUMNS: return cell_list_parse(value, &r->columns, err);
+    case OPT_FROM: r->from = value; return 0;
     case OPT_LIMIT: return opt_count("limit", value, 1, 1000000000, &r->limit, err);
     default: return settings_set(&r->set, (enum setting)id, ORIGIN_FLAG, value, err);
     }
@@ -151,6 +155,7 @@ static const char *first_useless(const struct report *r, enum shown shown)
         { "fail-if-any", fails, SHOWN_LIVE | SHOWN_CALLS },
         { "show", r->show, SHOWN_LIVE | SHOWN_CALLS | SHOWN_ALL },
         { "marks", r->marks, SHOWN_LIVE },
+        { "from", r->from, SHOWN_LIVE },
         { "tag, --untag, --untag-all", r->edits.n, SHOWN_LIVE },
         { "tree", r->set.tree, SHOWN_LIVE | SHOWN_CALLS },
         { "all", r->set.all, SHOWN_LIVE | SHOWN_CALLS },
@@ -245,6 +250,18 @@ static int show_calls(struct report *r, const struct report_options *o, struct e
     return ret;
 }
 
+/* What asks for numbers that the file does not tell. */
+static int check_known(const struct report *r, const struct report_options *o, struct err *err)
+{
+    const char *what = NULL;
+    what = r->set.origin[SET_HITS] ? "--hits" : what;
+    what = o->sort == REPORT_SORT_HITS ? "--sort hits" : what;
+    if (!what || profile_knows(r->p, PROFILE_HITS))
+        return 0;
+    return err_set(err, ERR_USAGE, "leave it out",
+                   "%s: how often functions were called is not known in this file", what);
+}
+
 static int show_report(struct report *r, struct err *err)
 {
     struct report_options o = view_options(&r->set, r->syms, r->cli->out);
@@ -260,6 +277,8 @@ static int show_report(struct report *r, struct err *err)
     int ret = check_show(r, &o, err);
     if (ret == 0)
         ret = check_matches(r, &o, err);
+    if (ret == 0)
+        ret = check_known(r, &o, err);
     if (ret == 0)
         ret = report_check_columns(r->p, &o, r->set.tree, err);
     if (ret < 0)
@@ -318,7 +337,7 @@ static int report_paths(struct report *r, int argc, char **argv, struct err *err
         return n;
     if (n == 0)
         return err_set(err, ERR_USAGE, "probeprof report run.prf",
-                       "report needs a .prf file or a recording");
+                       "report needs a recording, or another file with a profile");
     int ret = useless_view(&r->set, err);
     if (ret == 0)
         ret = refuse_useless(r, err);
@@ -327,7 +346,7 @@ static int report_paths(struct report *r, int argc, char **argv, struct err *err
     for (int i = 0; ret == 0 && i < n; i++)
         ret = outputs_check(&r->set, r->path[i], err);
     if (ret == 0)
-        ret = input_profiles(r->cli, r->path, (size_t)n, r->set.elf, &r->p, &r->syms, err);
+        ret = input_profiles(r->cli, r->path, (size_t)n, r->from, r->set.elf, &r->p, &r->syms, err);
     if (ret == 0)
         ret = report_marks(r->cli, &r->set, r->marks, &r->edits, r->p, r->syms, err);
     if (ret == 0)
@@ -355,9 +374,10 @@ static int run_report(struct cli *cli, int argc, char **argv, struct err *err)
 
 const struct command command_report = {
     "report",
-    "report FILE.prf|RECORDING... [OPTIONS]",
-    "show a profile from a .prf file or a recording again",
+    "report FILE... [OPTIONS]",
+    "show a profile from a recording or another file again",
     report_opts,
+    "FILE is a recording, a .prf, or folded call paths (convert has all formats).\n"
     "Recordings of several runs of one build are added up.\n"
     "`probeprof help columns` says what the columns mean.\n\n"
     "Examples:\n"

@@ -53,7 +53,7 @@ static int read_traced(struct stat_command *c, struct err *err)
     struct symbols *syms = NULL;
     if (!*path)
         return 0;
-    int ret = input_profile(c->cli, path, NULL, &c->traced, &syms, err);
+    int ret = input_profile(c->cli, path, NULL, NULL, &c->traced, &syms, err);
     symbols_close(syms);
     if (ret < 0)
         return err_prefix(err, ret, "--beside");

@@ -1,4 +1,4 @@
-/* `probeprof view`: recordings and .prf files, served as a running profile is. */
+/* `probeprof view`: recordings and other files with profiles, served as a running profile is. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,8 +198,8 @@ static int file_path(void *ctx, unsigned part, char *path, size_t cap, struct er
         return err_set(err, ERR_NOT_FOUND, "", "it is one file");
     const struct view_file *f = file_shown(ctx);
     if (!f->capture.tree)
-        return err_set(err, ERR_UNSUPPORTED, "/profile.prf has all that is known",
-                       "%s is a .prf, which has no events", f->path);
+        return err_set(err, ERR_UNSUPPORTED, "/profile.json has all that is known",
+                       "%s is no recording: it has no events", f->path);
     snprintf(path, cap, "%s", f->path);
     return 0;
 }
@@ -233,7 +233,8 @@ static int load_files(struct view *v, struct err *err)
         any_events |= f->capture.tree != NULL;
     }
     if (v->elf && !any_events)
-        return err_set(err, ERR_USAGE, "leave --elf out", "--elf: a .prf has its own names");
+        return err_set(err, ERR_USAGE, "leave --elf out",
+                       "--elf names the functions of recordings, and there is none");
     return 0;
 }
 
@@ -292,7 +293,8 @@ static int run_view(struct cli *cli, int argc, char **argv, struct err *err)
     v->http = cli->http_env && *cli->http_env && strcmp(cli->http_env, "off") ? cli->http_env : "";
     int ret = opts_parse(view_opts, argc, argv, take_option, v, v->names, MAX_FILES, err);
     if (ret == 0)
-        ret = err_set(err, ERR_USAGE, "probeprof view run.rec", "view needs a recording or a .prf");
+        ret = err_set(err, ERR_USAGE, "probeprof view run.rec",
+                      "view needs a recording, or another file with a profile");
     v->nfiles = ret > 0 ? (size_t)ret : 0;
     if (ret > 0)
         ret = load_files(v, err);
@@ -309,7 +311,7 @@ const struct command command_view = {
     "view FILE... [OPTIONS]",
     "show recordings in a browser, as a running profile is shown",
     view_opts,
-    "FILE is a recording, or a .prf of ours or CodeScape's: what such a file does not\n"
+    "FILE is a recording, or a profile that convert reads: what such a file does not\n"
     "tell is shown as unknown. Several files can be switched and compared there.\n"
     "Ctrl-C ends it.\n\n"
     "Examples:\n  probeprof view run.rec\n  probeprof view run.prf run.rec\n",

@@ -7,6 +7,7 @@
 #include "profiler/cli/parts.h"
 #include "profiler/cli/setting_row.h"
 #include "profiler/views/exporters.h"
+#include "profiler/views/importers.h"
 
 static void add_word(char *words, const char *before, const char *name, const char *after)
 {
@@ -59,6 +60,14 @@ static void add_formats(char *words)
         add_word(words, "", x[i].name, "");
 }
 
+static void add_readers(char *words)
+{
+    size_t n;
+    const struct importer *x = importers(&n);
+    for (size_t i = 0; i < n; i++)
+        add_word(words, "", x[i].name, "");
+}
+
 /* By the option's name: the same in every command. A test gives each word to the program. */
 static void words_of(const struct completion *c, const char *name, char *words)
 {
@@ -72,6 +81,8 @@ static void words_of(const struct completion *c, const char *name, char *words)
         strcpy(words, "hits c1 c2");
     if (!strcmp(name, "to"))
         add_formats(words);
+    if (!strcmp(name, "from"))
+        add_readers(words);
     if (row && row->words)
         strcpy(words, row->words);
     if (row && row->offers != OFFER_WORDS)

@@ -9,53 +9,61 @@
 #include "profiler/cli/replay.h"
 #include "profiler/cli/rotation.h"
 #include "profiler/profile/merge.h"
-#include "profiler/views/prf.h"
 
-static int what_is(const char *path, enum input_kind *kind, struct err *err)
+static int read_head(const char *path, uint8_t *head, size_t *n, struct err *err)
 {
-    uint8_t head[64];
     FILE *in = fopen(path, "rb");
     if (!in)
         return err_set(err, ERR_NOT_FOUND, "check the path", "%s: %s", path, strerror(errno));
-    size_t n = fread(head, 1, sizeof head, in);
+    *n = fread(head, 1, IMPORT_HEAD_BYTES, in);
     bool failed = ferror(in);
     int error = errno;
     fclose(in);
     if (failed)
-        return err_set(err, ERR_IO, "give a .prf file or a recording", "%s: %s", path,
+        return err_set(err, ERR_IO, "give a recording, or a file with a profile", "%s: %s", path,
                        strerror(error));
-    if (prf_is(head, n))
-        *kind = INPUT_PRF;
-    else if (recording_is(head, n))
-        *kind = INPUT_RECORDING;
-    else
+    return 0;
+}
+
+static int what_is(const char *path, const struct importer **out, struct err *err)
+{
+    uint8_t head[IMPORT_HEAD_BYTES];
+    size_t n;
+    int ret = read_head(path, head, &n, err);
+    if (ret < 0)
+        return ret;
+    *out = recording_is(head, n) ? NULL : importer_of(head, n);
+    if (!*out && !recording_is(head, n))
         return err_set(err, ERR_FORMAT,
-                       "give a file that --output or --record wrote, or one of CodeScape's",
-                       "%s is neither a .prf file nor a recording", path);
+                       "give a recording, or what `probeprof help convert` says is read; --from "
+                       "NAME where that cannot be seen",
+                       "%s is neither a recording nor a profile that is read", path);
     return 0;
 }
 
 /* A recording in numbered files has none of the name itself. */
-int input_kind(const char *path, enum input_kind *kind, struct err *err)
+int input_kind(const char *path, const char *from, const struct importer **out, struct err *err)
 {
     unsigned *number = NULL;
+    if (from)
+        return importer_find(from, out, err);
     int ret = access(path, F_OK) < 0 ? rotation_numbers(path, &number, err) : 0;
     free(number);
-    *kind = INPUT_RECORDING;
+    *out = NULL;
     if (ret == 0)
-        ret = what_is(path, kind, err);
+        ret = what_is(path, out, err);
     return MIN(ret, 0);
 }
 
-static int kind_of_all(const char *const *path, size_t n, enum input_kind *kind, struct err *err)
+static int kind_of_all(const char *const *path, size_t n, const char *from,
+                       const struct importer **out, struct err *err)
 {
-    *kind = INPUT_RECORDING;
-    int ret = n == 1 ? input_kind(path[0], kind, err) : what_is(path[0], kind, err);
-    if (ret == 0 && *kind == INPUT_PRF && n > 1)
-        return err_set(err, ERR_USAGE, "name one .prf file, or recordings",
-                       "%s is a .prf file, which does not say of which build it is: it cannot be "
-                       "added to others",
-                       path[0]);
+    *out = NULL;
+    int ret = n == 1 || from ? input_kind(path[0], from, out, err) : what_is(path[0], out, err);
+    if (ret == 0 && *out && n > 1)
+        return err_set(err, ERR_USAGE, "name one such file, or recordings",
+                       "%s (%s) does not say of which build it is: it cannot be added to others",
+                       path[0], (*out)->name);
     return ret;
 }
 
@@ -78,11 +86,11 @@ static int sort_into_runs(const char *const *path, size_t n, struct run_input *r
     *nruns = 0;
     for (size_t i = 0; i < n; i++) {
         struct recording *r;
-        enum input_kind kind;
-        int ret = i ? what_is(path[i], &kind, err) : 0;
-        if (ret == 0 && i && kind == INPUT_PRF)
+        const struct importer *other = NULL;
+        int ret = i ? what_is(path[i], &other, err) : 0;
+        if (ret == 0 && other)
             ret = err_set(err, ERR_USAGE, "name recordings only",
-                          "%s is a .prf file, which does not say of which build it is", path[i]);
+                          "%s (%s) does not say of which build it is", path[i], other->name);
         if (ret == 0)
             ret = recording_open(path[i], &r, err);
         if (ret < 0)
@@ -152,30 +160,30 @@ static int replay_all_runs(const char *const *path, size_t n, const char *elf, s
     return ret;
 }
 
-int input_profiles(struct cli *cli, const char *const *path, size_t n, const char *elf,
-                   struct profile **p, struct symbols **syms, struct err *err)
+int input_profiles(struct cli *cli, const char *const *path, size_t n, const char *from,
+                   const char *elf, struct profile **p, struct symbols **syms, struct err *err)
 {
-    enum input_kind kind;
-    int ret = kind_of_all(path, n, &kind, err);
+    const struct importer *is;
+    int ret = kind_of_all(path, n, from, &is, err);
     if (ret < 0)
         return ret;
-    if (kind == INPUT_PRF && elf && *elf)
+    if (is && elf && *elf)
         return err_set(err, ERR_USAGE, "leave it out",
-                       "--elf names the functions of a recording, and %s is a .prf file, which has "
-                       "their names",
-                       path[0]);
-    if (kind == INPUT_PRF)
-        return prf_read(path[0], p, err);
-    ret = replay_all_runs(path, n, elf && *elf ? elf : NULL, p, syms, err);
+                       "--elf names the functions of a recording, and %s (%s) has their names",
+                       path[0], is->name);
+    if (is)
+        ret = importer_read(is, path[0], p, err);
+    else
+        ret = replay_all_runs(path, n, elf && *elf ? elf : NULL, p, syms, err);
     if (ret == 0)
         input_remarks(cli, *p);
     return ret;
 }
 
-int input_profile(struct cli *cli, const char *path, const char *elf, struct profile **p,
-                  struct symbols **syms, struct err *err)
+int input_profile(struct cli *cli, const char *path, const char *from, const char *elf,
+                  struct profile **p, struct symbols **syms, struct err *err)
 {
-    return input_profiles(cli, &path, 1, elf, p, syms, err);
+    return input_profiles(cli, &path, 1, from, elf, p, syms, err);
 }
 
 int input_watched(struct cli *cli, const char *const *path, size_t n, const char *elf,

@@ -103,7 +103,7 @@ static void add_shares(struct top_line *l, const struct top_view *v, const struc
     uint64_t own = v->second ? r->is.c2 : r->is.c1,
              all = v->second ? r->is.c2_children : r->is.c1_children,
              whole = v->second ? total->c2 : total->c1;
-    top_add(l, "%7s %5.1f", top_amount(r->is.hits, seconds, buf),
+    top_add(l, "%7s %5.1f", v->no_hits ? "-" : top_amount(r->is.hits, seconds, buf),
             samples ? percent_of(r->is.hits, total->hits) : percent_of(own, whole));
     if (has_column(v, size, C1))
         top_add(l, " %7s", top_amount(r->is.c1, seconds, buf));

@@ -91,6 +91,7 @@ int top_view_frame(struct top_view *v, const struct follow *w, struct err *err)
     if (snapped)
         forget_epoch(v);
     v->frames++;
+    v->no_hits = follow_hello(w)->no_hits;
     if (!room_for_past(v, n))
         return err_set(err, ERR_NOMEM, "close other programs", "top: out of memory");
     v->last_ms = snapped ? t->wall_ms : v->now_ms;

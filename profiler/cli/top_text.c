@@ -20,6 +20,11 @@ const char *top_number(uint64_t v, char buf[TOP_NUMBER])
     return report_number(v, buf, TOP_NUMBER);
 }
 
+const char *top_number_if(bool known, uint64_t v, char buf[TOP_NUMBER])
+{
+    return known ? top_number(v, buf) : "-";
+}
+
 const char *top_amount(uint64_t v, double seconds, char buf[TOP_NUMBER])
 {
     return top_number(seconds > 0 ? (uint64_t)((double)v / seconds + 0.5) : v, buf);

@@ -164,8 +164,9 @@ static void put_totals(struct screen *s)
         top_add(&l, ", handlers");
     if (v->paused)
         top_add(&l, ", FROZEN");
-    top_add(&l, "  |  hits %s  C1 %s  C2 %s  %zu functions", top_number(t->hits, hits),
-            top_number(t->c1, c1), top_number(t->c2, c2), nf);
+    top_add(&l, "  |  hits %s  C1 %s  C2 %s  %zu functions",
+            top_number_if(!v->no_hits, t->hits, hits), top_number(t->c1, c1), top_number(t->c2, c2),
+            nf);
     if (t->hidden)
         top_add(&l, "  %" PRIu64 " paths not shown", t->hidden);
     if (t->has_span)
@@ -267,7 +268,8 @@ static void put_relatives(struct screen *s, bool callers, size_t room)
         if (!mine || !other || mine->function != s->v->one || other->function >= nf)
             continue;
         top_add(&l, "%25s %7s %7s  %s", "", top_number(node[i].c1_children, c1),
-                top_number(node[i].hits, hits), top_name_of(&f[other->function]));
+                top_number_if(!s->v->no_hits, node[i].hits, hits),
+                top_name_of(&f[other->function]));
         put_line(s, &l);
         room--;
     }
@@ -290,9 +292,9 @@ static void put_one(struct screen *s, size_t room)
         top_add(&l, "  %s:%d", f->file, f->line);
     put_line(s, &l);
     l = (struct top_line){ .style = TOP_PLAIN };
-    top_add(&l, "hits %s  C1 %s  with children %s  C2 %s", top_number(f->hits, buf[0]),
-            top_number(f->c1, buf[1]), top_number(f->c1_children, buf[2]),
-            top_number(f->c2, buf[3]));
+    top_add(&l, "hits %s  C1 %s  with children %s  C2 %s",
+            top_number_if(!s->v->no_hits, f->hits, buf[0]), top_number(f->c1, buf[1]),
+            top_number(f->c1_children, buf[2]), top_number(f->c2, buf[3]));
     if (f->c1_spread)
         top_add(&l, "  C1 +- %s", top_number(f->c1_spread, buf[0]));
     put_line(s, &l);

@@ -58,6 +58,7 @@ struct top_view {
 
     unsigned column, hidden; /* chosen on the page of columns; a bit each that is not shown */
     bool estimated;          /* counter 1 is */
+    bool no_hits;            /* they are not known */
     bool all_folded;         /* the tree, but for what is turned */
     uint32_t *turned;        /* nodes, ascending */
     size_t nturned, cap_turned;
@@ -90,8 +91,10 @@ void top_rows_fold_all(struct top_view *v);
 /* top_add - at the end of a line. */
 void top_add(struct top_line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* top_number - seven characters at most. top_amount - a rate, or a sum where seconds are 0. */
+/* top_number - seven characters at most. top_number_if - "-" unless it is known. top_amount - a
+ * rate, or a sum where seconds are 0. */
 const char *top_number(uint64_t v, char buf[TOP_NUMBER]);
+const char *top_number_if(bool known, uint64_t v, char buf[TOP_NUMBER]);
 const char *top_amount(uint64_t v, double seconds, char buf[TOP_NUMBER]);
 
 /* top_name_of - of a function, for people. */

@@ -5,7 +5,6 @@
 #include "probe/base/util.h"
 #include "profiler/cli/input.h"
 #include "profiler/cli/replay.h"
-#include "profiler/views/prf.h"
 
 static int give_profile(void *ctx, struct profile **out, struct err *err)
 {
@@ -42,13 +41,13 @@ static void keep_events(void *ctx, const struct event *events, size_t n)
 int view_file_open(struct view_file *f, const char *elf, struct err *err)
 {
     struct profile *p = NULL;
-    enum input_kind kind;
+    const struct importer *is;
     const struct replay_tap tap = { keep_events, f };
-    int ret = input_kind(f->path, &kind, err);
+    int ret = input_kind(f->path, NULL, &is, err);
     if (ret < 0)
         return ret;
-    if (kind == INPUT_PRF)
-        ret = prf_read(f->path, &p, err);
+    if (is)
+        ret = importer_read(is, f->path, &p, err);
     else
         ret = replay_keep(f->path, elf, &tap, &f->capture, &p, &f->symbols, err);
     return ret < 0 ? ret : hold_profile(f, p, err);

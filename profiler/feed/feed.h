@@ -235,7 +235,8 @@ struct feed_handler {
 
 struct feed_totals {
     uint64_t events, hits, c1, c2;
-    bool samples; /* hits are samples, nodes have no tree */
+    bool samples;     /* hits are samples, nodes have no tree */
+    unsigned unknown; /* of enum profile_part: the file did not tell */
 };
 
 /* feed_functions, feed_nodes, feed_handlers - the rows, by id; borrowed until the next fold. */

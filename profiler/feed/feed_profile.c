@@ -96,6 +96,7 @@ int fold_profile(struct feed *f, const struct profile *p, struct err *err)
         .c1 = p->total_c1,
         .c2 = p->total_c2,
         .samples = p->type == PROFILE_STATISTICAL,
+        .unknown = p->info.unknown,
     };
     f->sums_only = p->info.sums_only;
     f->changed = true;

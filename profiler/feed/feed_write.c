@@ -69,14 +69,18 @@ static void write_names(struct frame *fr, const struct feed *f, bool all, uint64
         frame_close(fr, ']');
 }
 
-static void write_function(struct frame *fr, uint64_t id, const struct feed_function *fn)
+static bool knows_hits(const struct feed *f) { return !(f->totals.unknown & PROFILE_HITS); }
+
+static void write_function(struct frame *fr, const struct feed *f, uint64_t id)
 {
+    const struct feed_function *fn = &f->functions[id];
     const struct profile_function *is = &fn->is;
-    const uint64_t v[] = {
-        id,        is->hits,   is->c1,        is->c1_children,        is->c2,   is->c2_children,
-        is->steps, is->doubts, is->c1_spread, is->c1_children_spread, fn->flags
-    };
+    const uint64_t v[] = { is->c1,    is->c1_children, is->c2,        is->c2_children,
+                           is->steps, is->doubts,      is->c1_spread, is->c1_children_spread,
+                           fn->flags };
     frame_open(fr, '[');
+    frame_uint(fr, id);
+    frame_uint_if(fr, knows_hits(f), is->hits);
     for (size_t i = 0; i < ARRAY_LEN(v); i++)
         frame_uint(fr, v[i]);
     frame_close(fr, ']');
@@ -88,7 +92,7 @@ static void write_functions(struct frame *fr, const struct feed *f, bool all, ui
     frame_open(fr, '[');
     for (size_t i = 0; i < f->nfunctions; i++)
         if (all || f->functions[i].version > since)
-            write_function(fr, i, &f->functions[i]);
+            write_function(fr, f, i);
     frame_close(fr, ']');
 }
 
@@ -116,9 +120,10 @@ static void write_handlers(struct frame *fr, const struct feed *f, bool all, uin
 }
 
 /* Parent and function at first sight only: such a row is longer. */
-static void write_node(struct frame *fr, uint64_t id, const struct feed_node *n, bool whole)
+static void write_node(struct frame *fr, const struct feed *f, uint64_t id, bool whole)
 {
-    const uint64_t v[] = { n->hits, n->c1, n->c1_children, n->c2, n->c2_children, n->flags };
+    const struct feed_node *n = &f->nodes[id];
+    const uint64_t v[] = { n->c1, n->c1_children, n->c2, n->c2_children, n->flags };
     frame_open(fr, '[');
     frame_uint(fr, id);
     if (whole && n->parent == FEED_NO_PARENT)
@@ -127,6 +132,7 @@ static void write_node(struct frame *fr, uint64_t id, const struct feed_node *n,
         frame_uint(fr, n->parent);
     if (whole)
         frame_uint(fr, n->function);
+    frame_uint_if(fr, knows_hits(f), n->hits);
     for (size_t i = 0; i < ARRAY_LEN(v); i++)
         frame_uint(fr, v[i]);
     frame_close(fr, ']');
@@ -141,7 +147,7 @@ static void write_nodes(struct frame *fr, const struct feed *f, const struct sho
         const struct feed_node *n = &f->nodes[s->id[i]];
         bool whole = all || s->since[i] > since;
         if (whole || n->version > since)
-            write_node(fr, s->id[i], n, whole);
+            write_node(fr, f, s->id[i], whole);
     }
     frame_close(fr, ']');
     frame_member_uint(fr, "hid", (f->totals.samples ? 0 : f->nnodes) - s->n);
@@ -270,11 +276,12 @@ void write_epoch(struct frame *fr, const struct feed *f)
     frame_member_string(fr, "epoch", text);
 }
 
-static void write_totals(struct frame *fr, const struct feed_totals *t)
+static void write_totals(struct frame *fr, const struct feed *f)
 {
+    const struct feed_totals *t = &f->totals;
     frame_key(fr, "tot");
     frame_open(fr, '[');
-    frame_uint(fr, t->hits);
+    frame_uint_if(fr, knows_hits(f), t->hits);
     frame_uint(fr, t->c1);
     frame_uint(fr, t->c2);
     frame_close(fr, ']');
@@ -307,7 +314,7 @@ static void write_moment(struct frame *fr, const struct feed *f, bool all, uint6
 static void write_body(struct frame *fr, const struct feed *f, const struct feed_view *v,
                        const struct shown *s, bool all, uint64_t since)
 {
-    write_totals(fr, &f->totals);
+    write_totals(fr, f);
     if (v->parts & (FEED_FUNCTIONS | FEED_NODES))
         write_names(fr, f, all, since);
     if (v->parts & FEED_FUNCTIONS) {
@@ -382,6 +389,20 @@ static void write_counters(struct frame *fr, const struct feed_about *a)
     frame_close(fr, ']');
 }
 
+/* What a file did not tell: null in rows, and of no meaning where it is there. */
+static void write_unknown(struct frame *fr, unsigned unknown)
+{
+    static const char *const names[] = { "hits", "paths", "addresses" };
+    if (!unknown)
+        return;
+    frame_key(fr, "unknown");
+    frame_open(fr, '[');
+    for (size_t k = 0; k < ARRAY_LEN(names); k++)
+        if (unknown & 1u << k)
+            frame_string(fr, names[k]);
+    frame_close(fr, ']');
+}
+
 static void write_view(struct frame *fr, const struct feed_view *v)
 {
     frame_key(fr, "view");
@@ -419,6 +440,7 @@ void feed_write_hello(const struct feed *f, const struct feed_hello *h, const st
     frame_member_string(&fr, "build_id", a->build_id);
     write_counters(&fr, a);
     frame_member_string(&fr, "type", f->totals.samples ? "statistical" : "trace");
+    write_unknown(&fr, f->totals.unknown);
     frame_member_uint(&fr, "interval_ms", h->interval_ms);
     write_view(&fr, &h->view);
     write_limits(&fr);

@@ -60,6 +60,14 @@ static bool take_uints(const json_t *row, size_t at, uint64_t *out, size_t n)
     return true;
 }
 
+/* The same, of which the first is hits: null where a file does not tell, as hello says. */
+static bool take_figures(const json_t *row, size_t at, uint64_t *out, size_t n)
+{
+    out[0] = 0;
+    return (json_is_null(json_array_get(row, at)) || take_uints(row, at, out, 1)) &&
+           take_uints(row, at + 1, out + 1, n - 1);
+}
+
 /* A text or null; false: neither. */
 static bool take_text(const json_t *v, char *buf, size_t cap)
 {
@@ -135,7 +143,8 @@ static int take_name(struct follow *w, const json_t *row, size_t k, struct err *
 static int take_function(struct follow *w, const json_t *row, size_t k, struct err *err)
 {
     uint64_t v[11];
-    if (json_array_size(row) < ARRAY_LEN(v) || !take_uints(row, 0, v, ARRAY_LEN(v)))
+    if (json_array_size(row) < ARRAY_LEN(v) || !take_uints(row, 0, v, 1) ||
+        !take_figures(row, 1, v + 1, ARRAY_LEN(v) - 1))
         return wrong_row(err, "f", k, "is no row of eleven numbers");
     if (v[0] >= w->nfunctions)
         return wrong_row(err, "f", k, "nothing has named that function");
@@ -213,7 +222,7 @@ static int whole_node(const struct follow *w, const json_t *row, size_t k, struc
     uint64_t id, parent = FEED_NO_PARENT, function, v[6];
     const json_t *p = json_array_get(row, 1);
     if (!take_uints(row, 0, &id, 1) || !(json_is_null(p) || take_uint(p, &parent)) ||
-        !take_uints(row, 2, &function, 1) || !take_uints(row, 3, v, ARRAY_LEN(v)))
+        !take_uints(row, 2, &function, 1) || !take_figures(row, 3, v, ARRAY_LEN(v)))
         return wrong_row(err, "n", k, "is no row of id, parent, function and six numbers");
     if (id >= FEED_NO_PARENT || function >= w->nfunctions)
         return wrong_row(err, "n", k, "nothing has named its function");
@@ -229,7 +238,7 @@ static int whole_node(const struct follow *w, const json_t *row, size_t k, struc
 static int short_node(struct follow *w, const json_t *row, size_t k, struct err *err)
 {
     uint64_t id, v[6];
-    if (!take_uints(row, 0, &id, 1) || !take_uints(row, 1, v, ARRAY_LEN(v)))
+    if (!take_uints(row, 0, &id, 1) || !take_figures(row, 1, v, ARRAY_LEN(v)))
         return wrong_row(err, "n", k, "is no row of seven numbers");
     struct follow_node *n = find_node(w, id);
     if (!n)
@@ -444,7 +453,7 @@ static int take_moment(struct follow *w, const json_t *root, struct err *err)
     member_uint(root, "hid", &t->hidden);
     if (!tot)
         return 0;
-    if (!take_uints(tot, 0, v, ARRAY_LEN(v)))
+    if (!take_figures(tot, 0, v, ARRAY_LEN(v)))
         return err_set(err, ERR_PROTOCOL, foreign, "tot: is not three numbers");
     t->hits = v[0];
     t->c1 = v[1];
@@ -497,6 +506,14 @@ static int take_delta(struct follow *w, const json_t *root, struct err *err)
     return take_body(w, root, err);
 }
 
+static bool has_text(const json_t *list, const char *text)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (!strcmp(text_or(json_string_value(json_array_get(list, i)), ""), text))
+            return true;
+    return false;
+}
+
 static int take_hello(struct follow *w, const json_t *root, struct err *err)
 {
     uint64_t epoch, interval = 0;
@@ -522,6 +539,7 @@ static int take_hello(struct follow *w, const json_t *root, struct err *err)
     h->interval_ms = (unsigned)MIN(interval, (uint64_t)3600000);
     const char *type = json_string_value(json_object_get(root, "type"));
     h->samples = type && strcmp(type, "statistical") == 0;
+    h->no_hits = has_text(json_object_get(root, "unknown"), "hits");
     w->has_hello = true;
     w->bye[0] = 0;
     if (epoch != w->epoch)

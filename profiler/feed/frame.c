@@ -138,3 +138,11 @@ void frame_end(struct frame *f)
     frame_close(f, '}');
     flush_frame(f);
 }
+
+void frame_uint_if(struct frame *f, bool known, uint64_t v)
+{
+    if (known)
+        frame_uint(f, v);
+    else
+        frame_string(f, NULL);
+}

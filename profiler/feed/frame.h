@@ -36,5 +36,7 @@ void frame_raw(struct frame *f, const char *json);
 /* frame_member_uint, frame_member_string - key and value. */
 void frame_member_uint(struct frame *f, const char *key, uint64_t v);
 void frame_member_string(struct frame *f, const char *key, const char *s);
+/* null unless it is known. */
+void frame_uint_if(struct frame *f, bool known, uint64_t v);
 
 #endif

@@ -36,6 +36,11 @@ struct function {
     struct source_text source;
 };
 
+static bool has_part(const struct function *x, enum profile_part part)
+{
+    return !(feed_totals(x->feed)->unknown & part);
+}
+
 /* ---- callers and callees ---- */
 
 /* with: adds the callees' time, too, which may count once on a path. */
@@ -89,7 +94,7 @@ static void write_kin(const struct function *x, struct frame *j, const char *key
     size_t n;
     const struct feed_function *fn = feed_functions(x->feed, &n);
     frame_key(j, key);
-    if (feed_totals(x->feed)->samples) {
+    if (feed_totals(x->feed)->samples || !has_part(x, PROFILE_PATHS)) {
         frame_raw(j, "null");
         return;
     }
@@ -105,7 +110,8 @@ static void write_kin(const struct function *x, struct frame *j, const char *key
         else
             frame_raw(j, "null");
         frame_member_string(j, "name", i < n ? fn[i].is.name : NULL);
-        frame_member_uint(j, "hits", k->hits);
+        if (has_part(x, PROFILE_HITS))
+            frame_member_uint(j, "hits", k->hits);
         frame_member_uint(j, "c1", k->c1);
         frame_member_uint(j, "c1_children", k->c1_children);
         frame_member_uint(j, "c2", k->c2);
@@ -147,22 +153,24 @@ static void write_figures(const struct function *x, struct frame *j)
     const struct {
         const char *key;
         uint64_t value;
+        unsigned part; /* enum profile_part: there if it is known */
     } figure[] = {
-        { "low", is->low },
-        { "high", is->high },
-        { "hits", is->hits },
-        { "c1", is->c1 },
-        { "c1_children", is->c1_children },
-        { "c2", is->c2 },
-        { "c2_children", is->c2_children },
-        { "steps", is->steps },
-        { "doubts", is->doubts },
-        { "c1_spread", is->c1_spread },
-        { "c1_children_spread", is->c1_children_spread },
-        { "flags", x->is->flags },
+        { "low", is->low, PROFILE_ADDRESSES },
+        { "high", is->high, PROFILE_ADDRESSES },
+        { "hits", is->hits, PROFILE_HITS },
+        { "c1", is->c1, 0 },
+        { "c1_children", is->c1_children, 0 },
+        { "c2", is->c2, 0 },
+        { "c2_children", is->c2_children, 0 },
+        { "steps", is->steps, 0 },
+        { "doubts", is->doubts, 0 },
+        { "c1_spread", is->c1_spread, 0 },
+        { "c1_children_spread", is->c1_children_spread, 0 },
+        { "flags", x->is->flags, 0 },
     };
     for (size_t i = 0; i < ARRAY_LEN(figure); i++)
-        frame_member_uint(j, figure[i].key, figure[i].value);
+        if (has_part(x, figure[i].part))
+            frame_member_uint(j, figure[i].key, figure[i].value);
 }
 
 /* ---- instructions ---- */

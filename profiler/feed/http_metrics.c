@@ -103,7 +103,8 @@ static void write_functions(const struct metrics *m, const struct feed *feed)
     const struct feed_function *top[SHOWN_FUNCTIONS];
     char name[NAME_TEXT];
     size_t n = heaviest_functions(feed, top);
-    for (size_t v = 0; n && v < ARRAY_LEN(values); v++) {
+    for (size_t v = feed_totals(feed)->unknown & PROFILE_HITS ? 1 : 0; n && v < ARRAY_LEN(values);
+         v++) {
         write_family(m, values[v].name, true, values[v].help);
         for (size_t i = 0; i < n; i++) {
             const struct feed_function *f = top[i];
@@ -157,7 +158,8 @@ void http_metrics(const struct http_api_config *cfg, const struct http_counts *c
     const struct metrics m = { out, open };
     const struct feed_totals *t = feed_totals(cfg->feed);
     write_run(&m, cfg);
-    write_counter(&m, "hits", "Calls or samples of all functions.", t->hits);
+    if (!(t->unknown & PROFILE_HITS))
+        write_counter(&m, "hits", "Calls or samples of all functions.", t->hits);
     write_counter(&m, "counter1", "Counter 1 of all functions.", t->c1);
     write_counter(&m, "counter2", "Counter 2 of all functions.", t->c2);
     write_functions(&m, cfg->feed);

@@ -44,7 +44,7 @@ export class Callers {
             text: (/** @type {Kin} */ x) => ((k === C1CH || k === C2CH) && x.within ? '\u2013' : shown(x.v[k])), sort: (/** @type {Kin} */ x) => num(x.v[k]), value: (/** @type {Kin} */ x) => plain(x.v[k]) });
         return [
             { id: 'name', title: 'Function', help: 'Enter shows it.', width: 140, cls: 'code', text: (x) => (x.fn ? mark(x.fn) : '') + x.name, sort: (x) => x.name },
-            f('hits', 'Hits', 'Times it was entered on these paths.', HITS), f('c1ch', 'C1+called', `${u[0].name}, with what it called.`, C1CH), f('c1', 'C1', `${u[0].name}, itself.`, C1),
+            ...(this.lens.model.knows('hits') ? [f('hits', 'Hits', 'Times it was entered on these paths.', HITS)] : []), f('c1ch', 'C1+called', `${u[0].name}, with what it called.`, C1CH), f('c1', 'C1', `${u[0].name}, itself.`, C1),
             ...(u[1].there ? [f('c2ch', 'C2+called', `${u[1].name}, with what it called.`, C2CH), f('c2', 'C2', `${u[1].name}, itself.`, C2)] : []),
         ];
     }
@@ -76,8 +76,9 @@ export class Callers {
             const section = /** @type {HTMLElement} */ (grid.box.parentElement);
             section.style.setProperty('--rows', String(Math.max(1, rows.length)));
         }
-        this.tables.hidden = this.help.hidden = m.hello?.type === 'statistical';
-        put(this.left, m.hello?.type === 'statistical' ? 'Samples do not know who called.' : m.meta.hid && !whole ? `${m.meta.hid} smaller call paths are not on this page, so callers may be missing${this.lens.mode === 'lately' ? ' from the last second' : ''}.` : '');
+        const samples = m.hello?.type === 'statistical', none = samples || !m.knows('paths');
+        this.tables.hidden = this.help.hidden = none;
+        put(this.left, samples ? 'Samples do not know who called.' : none ? 'This file has no call paths: report --callers and --callees show its calls.' : m.meta.hid && !whole ? `${m.meta.hid} smaller call paths are not on this page, so callers may be missing${this.lens.mode === 'lately' ? ' from the last second' : ''}.` : '');
         this.left.hidden = !this.left.textContent;
         attr(this.box, 'data-frame', String(this.app.store.frames));
     }
@@ -95,8 +96,8 @@ export class Callers {
         const v = this.lens.fn(f), t = this.lens.total(), u = [this.lens.counterName(0), this.lens.counterName(1)], samples = this.lens.model.hello?.type === 'statistical';
         const hits = `${exact(v[HITS])} ${samples ? 'sample' : 'hit'}${num(v[HITS]) === 1 ? '' : 's'}`;
         const counted = samples ? [`${hits} (${percent(num(v[HITS]) / num(t[0]))} %)`]
-            : [hits, `C1 ${exact(v[C1])} ${u[0].name} (${percent(num(v[C1]) / num(t[1]))} %), with called ${exact(v[C1CH])}`, u[1].there ? `C2 ${exact(v[C2])} ${u[1].name}, with called ${exact(v[C2CH])}` : ''];
-        const parts = [where(f), `${hex(f.low)}\u2013${hex(f.high)}`, ...counted, doubtful(f) ? doubtText(f) : '', this.lens.words()].filter(Boolean);
+            : [this.lens.model.knows('hits') ? hits : '', `C1 ${exact(v[C1])} ${u[0].name} (${percent(num(v[C1]) / num(t[1]))} %), with called ${exact(v[C1CH])}`, u[1].there ? `C2 ${exact(v[C2])} ${u[1].name}, with called ${exact(v[C2CH])}` : ''];
+        const parts = [where(f), this.lens.model.knows('addresses') ? `${hex(f.low)}\u2013${hex(f.high)}` : '', ...counted, doubtful(f) ? doubtText(f) : '', this.lens.words()].filter(Boolean);
         while (this.facts.childElementCount < parts.length)
             this.facts.append(el('span'));
         [...this.facts.children].forEach((e, i) => put(e, parts[i] ?? ''));

@@ -157,7 +157,7 @@ export class Head {
         this.slot(this.seen, 'slow', 'slowed down', slow > 0 ? `${slow.toFixed(slow < 10 ? 1 : 0)}\u00D7` : '');
         this.slot(this.seen, 'rate', 'events/s', this.rate());
         this.slot(this.seen, 'events', 'events', brief(m.meta.e));
-        this.slot(this.seen, 'hits', 'hits', exact(m.tot[0]));
+        this.slot(this.seen, 'hits', 'hits', m.knows('hits') ? exact(m.tot[0]) : '');
         if (st.coverage)
             this.coverage(st.coverage);
         this.slot(this.seen, 'interval', 'between frames', m.meta.i ? span(m.meta.i) : '');

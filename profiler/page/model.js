@@ -105,6 +105,11 @@ export class Model {
         return frame.frame === 'snap';
     }
 
+    /** Whether the profile has it: a file may not tell. @param {'hits'|'paths'|'addresses'} part */
+    knows(part) {
+        return !(this.hello?.unknown ?? []).includes(part);
+    }
+
     /** @param {any} hello */
     greet(hello) {
         const other = !this.hello || this.hello.epoch !== hello.epoch;

@@ -216,7 +216,7 @@ export class Tree {
         }
         const v = this.lens.path(p), k = this.lens.column(true), unit = this.lens.counterName(this.lens.counter);
         this.line.replaceChildren(el('b', { text: nameOfPath(p).join(' \u203A ') }), el('br'),
-            `${exact(v[k])} ${unit.name} with what it called (${percent(num(v[k]) / whole)} %), ${exact(v[k - 1])} itself (${percent(num(v[k - 1]) / whole)} %), ${exact(v[HITS])} hits` +
+            `${exact(v[k])} ${unit.name} with what it called (${percent(num(v[k]) / whole)} %), ${exact(v[k - 1])} itself (${percent(num(v[k - 1]) / whole)} %)${this.lens.model.knows('hits') ? `, ${exact(v[HITS])} hits` : ''}` +
             (p.flags & LOST ? ' \u2013 counted while events were lost' : p.flags & DOUBTFUL ? ' \u2013 ? some of it may belong to a neighbour' : ''));
     }
 
@@ -235,7 +235,7 @@ export class Tree {
                 } },
             figure('incl', `C${lens.counter + 1} + called`, `${u.name} on this path, with what it called.`, k),
             figure('self', `C${lens.counter + 1} itself`, `${u.name} on this path, without what it called.`, k - 1),
-            figure('hits', 'Hits', 'How often it was entered on this path.', HITS),
+            ...(lens.model.knows('hits') ? [figure('hits', 'Hits', 'How often it was entered on this path.', HITS)] : []),
             figure('other', lens.counter ? 'C1 itself' : 'C2 itself', 'The other counter.', lens.counter ? C1 : C2),
         ];
     }

@@ -99,13 +99,19 @@ int diff_judge(struct diff_result *const *result, size_t n, struct err *err)
 
 /* ---- two profiles ---- */
 
+/* Those of other programs have a name alone. */
+static bool same_counter(const struct profile_counter *a, const struct profile_counter *b)
+{
+    return a->code == b->code && (a->code || !a->name || !b->name || strcmp(a->name, b->name) == 0);
+}
+
 static int check_sides(const struct diff_side side[2], struct err *err)
 {
     for (int i = 0; i < 2; i++)
         if (side[i].profile->type == PROFILE_STATISTICAL)
             return err_set(err, ERR_USAGE, "profile without --sample",
                            "%s has samples: diff compares what was counted", side[i].name);
-    if (side[0].profile->info.counter[0].code == side[1].profile->info.counter[0].code)
+    if (same_counter(&side[0].profile->info.counter[0], &side[1].profile->info.counter[0]))
         return 0;
     return err_set(err, ERR_USAGE, "profile both with the same --c1",
                    "%s and %s counted other things in counter 1: %s and %s", side[0].name,
@@ -133,11 +139,13 @@ static bool can_use_passes(const struct diff_side side[2])
 }
 
 /* Without replicates the mean of a call, alone. */
-static struct moments moments_of(const struct diff_side *s, const struct profile_function *f,
-                                 bool by_pass)
+static struct moments moments_of(const struct diff *d, const struct diff_side *s,
+                                 const struct profile_function *f)
 {
     size_t i = (size_t)(f - s->profile->functions);
-    if (by_pass)
+    if (d->by_run)
+        return (struct moments){ .mean = (double)f->c1 };
+    if (d->by_pass)
         return s->replicate[i].pass;
     if (s->replicate && s->replicate[i].call.n)
         return s->replicate[i].call;
@@ -149,14 +157,14 @@ static double share_of(const struct diff_side *s, const struct profile_function 
     return f ? part_of((double)f->c1, (double)s->profile->total_c1) : 0;
 }
 
-static void fill_row(struct diff_row *r, const struct diff_side side[2], bool by_pass)
+static void fill_row(const struct diff *d, struct diff_row *r, const struct diff_side side[2])
 {
     double was = share_of(&side[0], r->was), is = share_of(&side[1], r->is);
     r->dcpi = part_of(is - was, is + was);
     if (r->was)
-        r->of[0] = moments_of(&side[0], r->was, by_pass);
+        r->of[0] = moments_of(d, &side[0], r->was);
     if (r->is)
-        r->of[1] = moments_of(&side[1], r->is, by_pass);
+        r->of[1] = moments_of(d, &side[1], r->is);
     diff_compare(&r->of[0], &r->of[1], &r->result);
     double change = isfinite(r->result.change) ? fabs(r->result.change) : 1;
     r->weight = MAX(was, is) * (r->was && r->is ? change : 1);
@@ -228,9 +236,11 @@ static int fill_rows(const struct diff_side side[2], const struct names all[2], 
     if (!out->row)
         return err_set(err, ERR_NOMEM, "close other programs", "diff: out of memory");
     pair_names(all, out);
-    out->by_pass = can_use_passes(side);
+    out->by_run = !profile_knows(side[0].profile, PROFILE_HITS) ||
+                  !profile_knows(side[1].profile, PROFILE_HITS);
+    out->by_pass = !out->by_run && can_use_passes(side);
     for (size_t i = 0; i < out->n; i++)
-        fill_row(&out->row[i], side, out->by_pass);
+        fill_row(out, &out->row[i], side);
     for (int i = 0; i < 2; i++) {
         out->sums_only[i] = !side[i].replicate;
         out->total[i] = (double)side[i].profile->total_c1;

@@ -52,6 +52,7 @@ struct diff {
     struct diff_row *row; /* by weight, the heaviest first */
     size_t n;
     bool by_pass;      /* else by call */
+    bool by_run;       /* how many calls there were is not known: sums of the run */
     double change;     /* of the total: by pass; else of all calls, NAN where not comparable */
     double total[2];   /* C1 by pass, or of the run */
     bool sums_only[2]; /* no replicates: verdicts are unclear */

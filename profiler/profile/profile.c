@@ -377,6 +377,11 @@ const char *profile_description_name(unsigned description)
     return names[description < ARRAY_LEN(names) ? description : PROFILE_UNKNOWN];
 }
 
+bool profile_knows(const struct profile *p, enum profile_part part)
+{
+    return !(p->info.unknown & part);
+}
+
 const char *profile_shown_name(const struct profile_function *f)
 {
     return f->qualified && *f->qualified ? f->qualified : f->name;

@@ -1,5 +1,5 @@
 /* The result: functions and the call-path tree with their counts, ready for every view and export.
- * Built from a call tree, or read from a .prf. */
+ * Built from a call tree, or read from a file (profiler/views/importers.h). */
 #ifndef PROFILER_PROFILE_PROFILE_H
 #define PROFILER_PROFILE_PROFILE_H
 
@@ -90,11 +90,19 @@ struct profile_node {
     bool doubtful;
 };
 
-/* 0 = counter not used. Names are borrowed from whoever filled them (static tables). */
+/* 0 = counter not used, or, with a name, one of another program. Names are borrowed from whoever
+ * filled them: static tables, or the profile's arena. */
 struct profile_counter {
     uint16_t code;
     const char *name; /* "elapsed-time" */
-    const char *unit; /* "cycles" or "count" */
+    const char *unit; /* "cycles" or "count"; NULL: a file does not say */
+};
+
+/* What a file may leave unsaid; a run of ours knows all of it. */
+enum profile_part {
+    PROFILE_HITS = 1 << 0,     /* how often a function was entered: hits are 0 and mean nothing */
+    PROFILE_PATHS = 1 << 1,    /* call paths: there are no nodes, at most calls (profile_call) */
+    PROFILE_ADDRESSES = 1 << 2 /* where functions are: low and high are 0 and mean nothing */
 };
 
 /* What counter 1 rests on where it is estimated. */
@@ -122,8 +130,9 @@ struct profile_info {
     struct run_time time;
     int64_t when;              /* seconds since 1970 UTC of the start; 0 unknown */
     uint64_t events, doubtful; /* that came; what did not is in profile_coverage() */
-    /* read from a .prf: nothing is known of coverage, passes and how it ended */
+    /* read from a file with sums: nothing is known of coverage, passes and how it ended */
     bool sums_only;
+    unsigned unknown; /* enum profile_part: what the file did not tell either */
     bool unnamed;     /* the program's ELF names no functions */
     uint64_t passes;  /* start/stop pairs completed */
     uint32_t nesting; /* most handlers open at once */
@@ -239,6 +248,9 @@ int profile_take_tasks(struct profile *p, const struct task_names *names, struct
  * (of its vector, static text) says there is one. Returns 0 or -ERR_NOMEM. */
 int profile_take_unfinished(struct profile *p, const struct calltree *t, const char *what,
                             const struct symbols *syms, struct err *err);
+
+/* profile_knows - false if the file that it was read from did not tell. */
+bool profile_knows(const struct profile *p, enum profile_part part);
 
 /* profile_function_at - index of the function that holds addr, or nfunctions. */
 size_t profile_function_at(const struct profile *p, uint64_t addr);

@@ -140,9 +140,22 @@ static bool tells_doubt(const struct profile *p)
     return false;
 }
 
+/* What the file did not tell; NULL: it did. */
+static const char *why_unknown(const struct profile *p, enum cell_column c)
+{
+    bool hits = c == CELL_HITS || c == CELL_HITS_SHARE || c == CELL_HITS_SPREAD;
+    if (hits && !profile_knows(p, PROFILE_HITS))
+        return "how often functions were called is not known";
+    if (c == CELL_CACHE && !profile_knows(p, PROFILE_ADDRESSES))
+        return "where functions are is not known";
+    return NULL;
+}
+
 /* Why p's table has no such column; NULL: it has. */
 static const char *why_missing(const struct profile *p, enum cell_table table, enum cell_column c)
 {
+    if (why_unknown(p, c))
+        return why_unknown(p, c);
     if (!has_counter(p, cells[c].of))
         return p->type == PROFILE_STATISTICAL ? "samples have hits only"
                                               : "the counter was not counted";

@@ -114,6 +114,8 @@ static void write_header(const struct callgrind *g, const struct path_column *co
     paths_put(g->out,
               "# callgrind format\nversion: 1\ncreator: probeprof\npositions: instr line\n");
     paths_put(g->out, "desc: Coverage: %s\n", paths_coverage(g->p, about, sizeof about));
+    if (!profile_knows(g->p, PROFILE_HITS))
+        paths_put(g->out, "desc: Calls: their numbers are not known, 0 stands for them\n");
     write_doubts(g); /* callgrind_annotate takes no such line behind the events */
     for (size_t i = 0; i < n; i++)
         paths_put(g->out, "event: %s : %s (%s)\n",
@@ -123,9 +125,8 @@ static void write_header(const struct callgrind *g, const struct path_column *co
     for (size_t i = 0; i < g->columns; i++)
         paths_put(g->out, " %s", (const char *[]){ "Hits", "C1", "C2" }[g->value[i]]);
     paths_put(g->out, "\nsummary:");
-    for (size_t i = 0; i < n; i++)
-        if (g->columns == 1 ? column[i].value == g->value[0] : i > 0)
-            paths_put(g->out, " %" PRIu64, column[i].total);
+    for (size_t i = paths_counted(column, n); i < n; i++)
+        paths_put(g->out, " %" PRIu64, column[i].total);
     paths_put(g->out, "\n");
 }
 
@@ -211,10 +212,10 @@ int export_callgrind(const struct profile *p, const struct report_options *o,
 {
     struct path_column column[PATH_NVALUES];
     size_t n = paths_columns(p, column);
-    struct callgrind g = { .p = p, .out = out, .columns = n > 1 ? n - 1 : 1 };
+    struct callgrind g = { .p = p, .out = out, .columns = n - paths_counted(column, n) };
     (void)o;
     for (size_t i = 0; i < g.columns; i++)
-        g.value[i] = column[n > 1 ? i + 1 : 0].value;
+        g.value[i] = column[n - g.columns + i].value;
     g.call = calloc(p->nnodes + 1, sizeof *g.call);
     g.on_way = calloc(p->nnodes + 1, sizeof *g.on_way);
     g.level = calloc(p->nfunctions + 1, sizeof *g.level);

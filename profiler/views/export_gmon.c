@@ -211,6 +211,9 @@ int export_gmon(const struct profile *p, const struct report_options *o,
                 const struct text_sink *out, struct err *err)
 {
     struct gmon g = { .p = p, .symbols = o->symbols, .out = out, .rate = 1, .letter = '1' };
+    if (!profile_knows(p, PROFILE_ADDRESSES))
+        return err_set(err, ERR_UNSUPPORTED, "--to pprof, callgrind, speedscope or folded",
+                       "gmon has addresses, which this profile's file does not tell");
     g.big = o->symbols && symbols_image(o->symbols)->big_endian;
     return p->type == PROFILE_STATISTICAL ? write_samples(&g, o, err) : write_trace(&g, o, err);
 }

@@ -132,7 +132,7 @@ static void add_function(struct pprof *w, size_t i)
 static void add_about(struct pprof *w)
 {
     const struct profile_info *i = &w->p->info;
-    const struct path_column *shown = &w->column[w->ncolumns > 1];
+    const struct path_column *shown = &w->column[paths_counted(w->column, w->ncolumns)];
     char text[240];
     add_number(&w->message, 9, (uint64_t)i->when * 1000000000u);
     add_number(&w->message, 10, i->time.board_ns ? i->time.board_ns : i->time.host_ns);

@@ -113,6 +113,9 @@ int export_prof1(const struct profile *p, const struct report_options *o,
     const struct writer w = { p, o->symbols, out };
     struct profil b = { 0 };
     struct arcs a = { 0 };
+    if (!profile_knows(p, PROFILE_ADDRESSES))
+        return err_set(err, ERR_UNSUPPORTED, "--to pprof, callgrind, speedscope or folded",
+                       "prof1 has addresses, which this profile's file does not tell");
     int ret = profil_make(p, o->symbols, o->buckets, &b, err);
     if (ret == 0)
         ret = arcs_make(p, o->symbols, &a, err);

@@ -94,7 +94,7 @@ int export_speedscope(const struct profile *p, const struct report_options *o,
     json_member_string(&s.json, "exporter", "probeprof");
     json_member_string(&s.json, "name", p->info.elf ? p->info.elf : "probeprof");
     /* the first that is shown: counter 1, where there is one */
-    json_member_uint(&s.json, "activeProfileIndex", n > 1);
+    json_member_uint(&s.json, "activeProfileIndex", paths_counted(column, n));
     write_frames(&s);
     json_write_key(&s.json, "profiles");
     json_write_array(&s.json, false);

@@ -374,6 +374,8 @@ static void read_functions(struct reader *r, const json_t *root)
     }
     p->nfunctions = n;
     r->list = NULL;
+    if (n && !member_of(json_array_get(list, 0), "low"))
+        p->info.unknown |= PROFILE_ADDRESSES;
 }
 
 static void read_nodes(struct reader *r, const json_t *root)
@@ -509,6 +511,8 @@ static void read_info(struct reader *r, const json_t *root)
     read_remarks(r, root);
     read_unfinished(r, root);
     const json_t *totals = object_in(r, root, "totals");
+    if (totals && !member_of(totals, "hits"))
+        i->unknown |= PROFILE_HITS;
     r->p->total_hits = count_of(r, totals, "hits");
     r->p->total_c1 = count_of(r, totals, "c1");
     r->p->total_c2 = count_of(r, totals, "c2");

@@ -96,11 +96,13 @@ size_t paths_columns(const struct profile *p, struct path_column column[PATH_NVA
     size_t n = 0;
     /* adding up takes memory for the way down only; without that there are no numbers either */
     paths_each(p, add_up, total, NULL);
-    column[n++] = (struct path_column){ PATH_HITS, p->type == PROFILE_TRACE ? "hits" : "samples",
-                                        "count", total[PATH_HITS] };
+    if (profile_knows(p, PROFILE_HITS))
+        column[n++] =
+            (struct path_column){ PATH_HITS, p->type == PROFILE_TRACE ? "hits" : "samples", "count",
+                                  total[PATH_HITS] };
     for (int k = 0; k < 2; k++) {
         const struct profile_counter *c = &p->info.counter[k];
-        if (!report_has_counter(p, k))
+        if (!report_has_counter(p, k) && (k || n))
             continue;
         column[n++] = (struct path_column){ PATH_C1 + (unsigned)k,
                                             c->name ? c->name : (const char *[]){ "C1", "C2" }[k],
@@ -109,12 +111,17 @@ size_t paths_columns(const struct profile *p, struct path_column column[PATH_NVA
     return n;
 }
 
+size_t paths_counted(const struct path_column *column, size_t n)
+{
+    return n > 1 && column[0].value == PATH_HITS;
+}
+
 int paths_column(const struct profile *p, unsigned value, struct path_column *out, struct err *err)
 {
     struct path_column column[PATH_NVALUES];
     size_t n = paths_columns(p, column);
     if (!value) {
-        *out = column[n > 1];
+        *out = column[paths_counted(column, n)];
         return 0;
     }
     for (size_t i = 0; i < n; i++) {
@@ -124,7 +131,8 @@ int paths_column(const struct profile *p, unsigned value, struct path_column *ou
         return 0;
     }
     return err_set(err, ERR_USAGE, "choose another --value",
-                   "that counter was not counted in this profile");
+                   value == 1 ? "how often functions were called is not known in this profile"
+                              : "that counter was not counted in this profile");
 }
 
 /* ---- text ---- */

@@ -34,8 +34,12 @@ struct path_column {
 int paths_each(const struct profile *p, int (*visit)(void *ctx, const struct path *path), void *ctx,
                struct err *err);
 
-/* paths_columns - the columns that this profile has: hits, or samples, first. Returns how many. */
+/* paths_columns - the columns that this profile has: hits, or samples, first, if they are known.
+ * Returns how many, one at least. */
 size_t paths_columns(const struct profile *p, struct path_column column[PATH_NVALUES]);
+
+/* paths_counted - the first of n columns that is a counter's; 0 if there is none. */
+size_t paths_counted(const struct path_column *column, size_t n);
 
 /* paths_column - the one that was asked for: report_options.value. Returns 0; -ERR_USAGE: it was
  * not counted. */

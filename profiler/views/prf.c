@@ -347,8 +347,23 @@ static bool file_out(struct prf_file *f, const struct profile *p)
     return true;
 }
 
+/* The format has no way to say that something is not known. */
+static int refuse_unknown(const struct profile *p, struct err *err)
+{
+    const char *what = NULL;
+    what = profile_knows(p, PROFILE_PATHS) ? what : "call paths";
+    what = profile_knows(p, PROFILE_HITS) ? what : "how often functions were called";
+    if (!what)
+        return 0;
+    return err_set(err, ERR_UNSUPPORTED, "write JSON, or convert --to another format",
+                   ".prf: it cannot say that %s is not known", what);
+}
+
 int prf_from_profile(const struct profile *p, struct prf_file **out, struct err *err)
 {
+    int ret = refuse_unknown(p, err);
+    if (ret < 0)
+        return ret;
     for (size_t i = 0; i < p->nfunctions; i++)
         if (p->functions[i].high > (uint64_t)UINT32_MAX + 1)
             return err_set(err, ERR_FORMAT, "record instead",

@@ -90,7 +90,12 @@ static void add_head(const struct cell_list *columns, struct report_line *l,
 
 /* ---- which rows ---- */
 
-static bool was_hit(const struct profile_function *f) { return f->hits || f->c1 || f->c2; }
+/* Where hits are not known, what a function called says that it was. */
+static bool was_hit(const struct profile *p, const struct profile_function *f)
+{
+    bool called = !profile_knows(p, PROFILE_HITS) && (f->c1_children || f->c2_children);
+    return f->hits || f->c1 || f->c2 || called;
+}
 
 struct rows {
     const struct profile_function **row;
@@ -104,7 +109,7 @@ struct rows {
 static void take_function(struct rows *r, const struct profile *p, const struct report_options *o,
                           const struct profile_function *f)
 {
-    if ((!o->all && !was_hit(f)) || !report_wants(o, f))
+    if ((!o->all && !was_hit(p, f)) || !report_wants(o, f))
         return;
     if (!threshold_met(&o->hits, f->hits, p->total_hits)) {
         r->below++;
@@ -260,8 +265,11 @@ static void add_totals(const struct profile *p, const struct text_sink *out)
 {
     char a[32];
     const uint64_t total[2] = { p->total_c1, p->total_c2 };
-    sink_printf(out, "total     %s hits%s", group_digits(p->total_hits, a),
-                p->type == PROFILE_STATISTICAL ? " (samples)" : "");
+    if (profile_knows(p, PROFILE_HITS))
+        sink_printf(out, "total     %s hits%s", group_digits(p->total_hits, a),
+                    p->type == PROFILE_STATISTICAL ? " (samples)" : "");
+    else
+        sink_printf(out, "total     how often functions were called is not known");
     if (p->info.passes)
         sink_printf(out, " in %s pass%s", group_digits(p->info.passes, a),
                     p->info.passes == 1 ? "" : "es");

@@ -65,8 +65,10 @@ static int by_order(const void *x, const void *y, void *ctx)
 
 static void add_head(const struct table *t, struct report_line *l)
 {
-    line_cell(l, "hits", COUNT_COLUMNS);
-    if (t->side == CALLS_CALLERS)
+    bool hits = profile_knows(t->p, PROFILE_HITS);
+    if (hits)
+        line_cell(l, "hits", COUNT_COLUMNS);
+    if (hits && t->side == CALLS_CALLERS)
         line_cell(l, "hits%", PERCENT_COLUMNS);
     if (report_has_counter(t->p, 0)) {
         line_cell(l, "C1", COUNT_COLUMNS);
@@ -91,8 +93,10 @@ static void children_cell(const struct calls_row *r, uint64_t value, struct repo
 
 static void add_cells(const struct table *t, const struct calls_row *r, struct report_line *l)
 {
-    line_number(l, r->hits, COUNT_COLUMNS);
-    if (t->side == CALLS_CALLERS)
+    bool hits = profile_knows(t->p, PROFILE_HITS);
+    if (hits)
+        line_number(l, r->hits, COUNT_COLUMNS);
+    if (hits && t->side == CALLS_CALLERS)
         line_percent(l, r->hits, t->of->hits, PERCENT_COLUMNS);
     if (report_has_counter(t->p, 0)) {
         line_number(l, r->c1, COUNT_COLUMNS);
@@ -201,9 +205,10 @@ int report_calls(const struct profile *p, const uint32_t function[2],
 
 /* ---- JSON ---- */
 
-static void write_figures(struct json_writer *j, const struct calls_row *r)
+static void write_figures(struct json_writer *j, const struct profile *p, const struct calls_row *r)
 {
-    json_member_uint(j, "hits", r->hits);
+    if (profile_knows(p, PROFILE_HITS))
+        json_member_uint(j, "hits", r->hits);
     json_member_uint(j, "c1", r->c1);
     json_member_uint_if(j, "c1_children", !r->within, r->c1_children);
     json_member_uint(j, "c2", r->c2);
@@ -227,7 +232,7 @@ static int write_side(struct json_writer *j, const struct profile *p, uint32_t f
         return ret;
     json_write_object(j, false);
     json_member_string(j, "function", profile_shown_name(f));
-    write_figures(j, &whole);
+    write_figures(j, p, &whole);
     json_write_key(j, "rows");
     json_write_array(j, false);
     for (size_t i = 0; i < rows.n; i++) {
@@ -236,7 +241,7 @@ static int write_side(struct json_writer *j, const struct profile *p, uint32_t f
         json_member_string(
             j, "function",
             r->function == CALLS_ITSELF ? NULL : profile_shown_name(&p->functions[r->function]));
-        write_figures(j, r);
+        write_figures(j, p, r);
         json_write_end(j);
     }
     json_write_end(j);

@@ -71,6 +71,13 @@ static void put_side(const char *what, const struct diff_side *s, bool sums_only
     sink_printf(out, "\n");
 }
 
+static const char *mean_of(const struct diff *d)
+{
+    if (d->by_run)
+        return "run";
+    return d->by_pass ? "pass" : "call";
+}
+
 static void put_head(const struct diff *d, const struct diff_side side[2],
                      const struct text_sink *out)
 {
@@ -78,8 +85,8 @@ static void put_head(const struct diff *d, const struct diff_side side[2],
     const struct profile_counter *c = &side[0].profile->info.counter[0];
     put_side("old", &side[0], d->sums_only[0], out);
     put_side("new", &side[1], d->sums_only[1], out);
-    sink_printf(out, "C1 %s of each function's own code, mean of %s\n\n", text_or(c->name, ""),
-                d->by_pass ? "a pass" : "a call");
+    sink_printf(out, "C1 %s of each function's own code, %s a %s\n\n", text_or(c->name, ""),
+                d->by_run ? "sum of" : "mean of", mean_of(d));
     sink_printf(out, "%9s %9s %8s %7s  %-7s %5s  %s\n", "old", "new", "change", "+-", "verdict",
                 "DCPI", "function");
     sink_printf(
@@ -124,8 +131,8 @@ static void write_real(struct json_writer *j, const char *key, double value)
         json_member_null(j, key);
 }
 
-static void write_moments(struct json_writer *j, const char *key, const struct profile_function *f,
-                          const struct moments *m)
+static void write_moments(struct json_writer *j, const char *key, const struct profile *p,
+                          const struct profile_function *f, const struct moments *m)
 {
     json_write_key(j, key);
     if (!f) {
@@ -136,13 +143,15 @@ static void write_moments(struct json_writer *j, const char *key, const struct p
     json_member_real(j, "mean", m->mean);
     json_member_uint_if(j, "n", m->n > 0, m->n);
     write_real(j, "variance", m->n > 1 ? m->squares / (double)(m->n - 1) : NAN);
-    json_member_uint(j, "hits", f->hits);
+    if (profile_knows(p, PROFILE_HITS))
+        json_member_uint(j, "hits", f->hits);
     json_member_uint(j, "c1", f->c1);
     json_member_uint(j, "c1_children", f->c1_children);
     json_write_end(j);
 }
 
-static void write_row(struct json_writer *j, const struct diff_row *r)
+static void write_row(struct json_writer *j, const struct diff_side side[2],
+                      const struct diff_row *r)
 {
     json_write_object(j, true);
     json_member_string(j, "name", profile_shown_name(r->is ? r->is : r->was));
@@ -152,8 +161,8 @@ static void write_row(struct json_writer *j, const struct diff_row *r)
     write_real(j, "spread", r->was && r->is ? r->result.spread : NAN);
     write_real(j, "chance", r->was && r->is ? r->result.chance : NAN);
     write_real(j, "dcpi", r->dcpi);
-    write_moments(j, "old", r->was, &r->of[0]);
-    write_moments(j, "new", r->is, &r->of[1]);
+    write_moments(j, "old", side[0].profile, r->was, &r->of[0]);
+    write_moments(j, "new", side[1].profile, r->is, &r->of[1]);
     json_write_end(j);
 }
 
@@ -164,7 +173,7 @@ void report_diff_json(const struct diff *d, const struct diff_side side[2],
     json_write_object(&j, false);
     json_member_string(&j, "schema", "probeprof.diff/1");
     json_member_string(&j, "counter", side[0].profile->info.counter[0].name);
-    json_member_string(&j, "mean_of", d->by_pass ? "pass" : "call");
+    json_member_string(&j, "mean_of", mean_of(d));
     for (int i = 0; i < 2; i++) {
         json_write_key(&j, i ? "new" : "old");
         json_write_object(&j, true);
@@ -178,7 +187,7 @@ void report_diff_json(const struct diff *d, const struct diff_side side[2],
     json_write_key(&j, "functions");
     json_write_array(&j, false);
     for (size_t i = 0; i < d->n; i++)
-        write_row(&j, &d->row[i]);
+        write_row(&j, side, &d->row[i]);
     json_write_end(&j);
     json_write_end(&j);
     sink_printf(out, "\n");

@@ -205,7 +205,8 @@ static void write_run(struct json_writer *j, const struct profile *p)
         json_member_uint(j, "passes", i->passes);
     json_write_key(j, "totals");
     json_write_object(j, true);
-    json_member_uint(j, "hits", p->total_hits);
+    if (profile_knows(p, PROFILE_HITS))
+        json_member_uint(j, "hits", p->total_hits);
     json_member_uint(j, "c1", p->total_c1);
     json_member_uint(j, "c2", p->total_c2);
     json_write_end(j);
@@ -340,11 +341,14 @@ static void write_function(struct json_writer *j, const struct profile *p,
     json_member_text(j, "qualified_name", f->qualified);
     json_member_text(j, "file", f->file);
     member_known(j, "line", f->line > 0 ? (uint64_t)f->line : 0);
-    json_member_uint(j, "low", f->low);
-    json_member_uint(j, "high", f->high);
+    if (profile_knows(p, PROFILE_ADDRESSES)) {
+        json_member_uint(j, "low", f->low);
+        json_member_uint(j, "high", f->high);
+    }
     json_member_uint_if(j, "cache_line", f->cache_line != PROFILE_NOT_CACHED, f->cache_line);
     json_member_string(j, "description", text_or(thread, profile_description_name(f->description)));
-    json_member_uint(j, "hits", f->hits);
+    if (profile_knows(p, PROFILE_HITS))
+        json_member_uint(j, "hits", f->hits);
     json_member_uint(j, "c1", f->c1);
     json_member_uint(j, "c1_children", f->c1_children);
     if (p->info.estimate.is) {
@@ -380,7 +384,8 @@ static void write_node(struct json_writer *j, const struct profile *p,
     json_member_uint(j, "id", id);
     json_member_uint_if(j, "parent", n->parent != PROFILE_NO_PARENT, n->parent);
     json_member_uint(j, "function", n->function);
-    json_member_uint(j, "hits", n->hits);
+    if (profile_knows(p, PROFILE_HITS))
+        json_member_uint(j, "hits", n->hits);
     json_member_uint(j, "c1", n->c1);
     json_member_uint(j, "c1_children", n->c1_children);
     json_member_uint(j, "c2", n->c2);

@@ -42,7 +42,7 @@ unsigned report_width(const struct report_options *o);
  * statistical profile. */
 bool report_has_counter(const struct profile *p, int i);
 
-/* The counter's unit, "" where its name says it already (bus-cycles). */
+/* The counter's unit, "" where its name says it already (bus-cycles), or its file did not. */
 const char *report_unit(const struct profile_counter *c);
 
 /* "C1 elapsed-time (cycles), C2 icache-miss (count)"; nothing for a statistical profile. */

@@ -30,6 +30,8 @@ bool report_wants(const struct report_options *o, const struct profile_function 
 const char *report_unit(const struct profile_counter *c)
 {
     const char *unit = c->unit ? c->unit : "count";
+    if (c->name && !c->unit)
+        return "";
     return c->name && strstr(c->name, unit) ? "" : unit;
 }
 

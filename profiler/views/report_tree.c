@@ -248,5 +248,9 @@ int report_tree(const struct profile *p, const struct report_options *o,
         sink_printf(out, "a statistical profile has no call paths\n");
         return 0;
     }
+    if (!profile_knows(p, PROFILE_PATHS)) {
+        sink_printf(out, "this file has no call paths; --callers and --callees show its calls\n");
+        return 0;
+    }
     return o->up ? write_inverted(p, o, out) : write_tree(p, o, out);
 }

@@ -109,7 +109,7 @@ static void argument__lines_of_usage__give_what_follows(void **state)
     } rows[] = {
         { "list [--json] [--analysers]", COMPLETION_NONE, "" },
         { "doctor [OPTIONS]", COMPLETION_NONE, "" },
-        { "report FILE.prf|RECORDING [OPTIONS]", COMPLETION_FILE, "" },
+        { "report FILE... [OPTIONS]", COMPLETION_FILE, "" },
         { "[run] [ELF] [OPTIONS]", COMPLETION_FILE, "" },
         { "[run] [OPTIONS]", COMPLETION_NONE, "" },
         { "x [--json] FILE", COMPLETION_FILE, "" },

@@ -259,6 +259,27 @@ def a_prf_is_shown_with_what_it_does_not_tell():
     shutil.rmtree(folder)
 
 
+def folded_paths_are_shown_without_hits():
+    folder = tempfile.mkdtemp(prefix="page-")
+    with open(os.path.join(folder, "x.folded"), "w", encoding="utf-8") as f:
+        f.write("main;read file 3\nmain;read file;copy 4\nmain 1\n")
+    with bridge("view", f.name) as b:
+        visit(b)
+        until("the functions", lambda: {r["name"]: (r["c1"], r["c1ch"]) for r in rig.rows(d, "Functions")} == {"main": ("1", "8"), "read file": ("3", "7"), "copy": ("4", "4")})
+        assert not [r for r in rig.rows(d, "Functions") if "hits" in r or "each" in r]
+        assert not d.find_element(By.CSS_SELECTOR, "[data-fact=hits]").is_displayed()
+        rig.open_view(d, "paths")
+        d.execute_script("probeprof.view.grid.box.hidden && probeprof.view.swap()")
+        until("the paths", lambda: rig.rows(d, "Call paths"))
+        assert not [r for r in rig.rows(d, "Call paths") if "hits" in r]
+        d.execute_script("probeprof.openFunction([...probeprof.store.model.fns.values()].find((f) => f.name === 'read file'))")
+        until("its callers", lambda: [(rig.name_of(r), r["c1"], "hits" in r) for r in rig.rows(d, "Callers")] == [("main", "3", False)])
+        text = d.find_element(By.ID, "view").text
+        assert "hit" not in text.split("Called by")[0] and "0x0" not in text, text
+        rig.no_errors(d)
+    shutil.rmtree(folder)
+
+
 def a_token_lets_in():
     token = "qJ8Zr0V1yTn3w5xKdE7uGA"
     file = tempfile.NamedTemporaryFile("w", suffix=".token", delete=False)
@@ -382,5 +403,5 @@ def it_is_light():
 
 
 live_rig.main(views_have_the_figures_of_the_profile, an_s12z_has_them_too, commands, another_bridge_at_the_same_port, eight_tabs_one_reader, recordings_have_the_figures_of_the_report,
-              a_prf_is_shown_with_what_it_does_not_tell, a_token_lets_in,
+              a_prf_is_shown_with_what_it_does_not_tell, folded_paths_are_shown_without_hits, a_token_lets_in,
               timeline_has_what_the_service_tells, it_is_light)

@@ -280,7 +280,7 @@ class ConvertUsage(Convert):
         source = self.path("a.rec")
         p = run(MISSION + ["--passes", "1", "--gdb", "off", "--record", source], cwd=PROFEXAM)
         self.assertEqual(p.returncode, 0, p.stderr)
-        for args, says in (([], "needs a .prf file or a recording"), ([source], "needs a format"), ([source, "--to", "xml"], "formats are"),
+        for args, says in (([], "needs a recording, or another file"), ([source], "needs a format"), ([source, "--to", "xml"], "formats are"),
                            ([source, "--to", "json", "--value", "c1"], "--value is for folded and gmon"),
                            ([source, "--to", "folded", "-o", source], "is the file that is read"),
                            ([source, "--to", "folded", "--value", "c3"], "c3")):

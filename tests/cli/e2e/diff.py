@@ -199,7 +199,7 @@ class Diff(Folder):
                 ([old], 2, "diff needs two files", "probeprof diff"),
                 ([old, other], 2, "counted other things", "--c1"),
                 ([old, sampled], 2, "has samples", "--sample"),
-                ([old, __file__], 1, "neither a .prf file nor a recording", "--output"),
+                ([old, __file__], 1, "neither a recording nor a profile that is read", "convert"),
                 ([old, old + "x"], 1, "No such file", "path"),
                 ([old, old, "--fail-if", "slower:x"], 2, "is not slower:N%", "slower:5%"),
                 ([old, old, "--json", "--limit", "3"], 2, "--limit", "leave")):

@@ -245,7 +245,7 @@ class View(FeedFolder):
             self.assertEqual([status[k] for k in ("events", "lost", "lost_is_bound", "gaps", "slow_down", "board_seconds")], 6 * [None])
             self.assertNotIn(b"lost_events", ask(where, "/metrics")[2])
             code, _, body = ask(where, "/api/1/raw")
-            self.assertEqual((code, json.loads(body)["error"]["hint"]), (409, "/profile.prf has all that is known"))
+            self.assertEqual((code, json.loads(body)["error"]["hint"]), (409, "/profile.json has all that is known"))
             self.assertEqual(command(where, do="mark", name="here")[0], 409)
             self.finish(p, interrupt=True)
             compare(self, r.end(), json.loads(document))
@@ -275,7 +275,7 @@ class View(FeedFolder):
         return p, int(re.search(r"localhost:(\d+)/", self.wait_for(p, "feed: ")).group(1)), None
 
     def test_other_files_are_refused(self):
-        self.assert_fails(run(["view", "--http", "0", __file__]), 1, "neither a .prf file nor a recording", "--output")
+        self.assert_fails(run(["view", "--http", "0", __file__]), 1, "neither a recording nor a profile that is read", "convert")
         prf = os.path.join(EXAMPLES, "../../tests/fuzz/corpus/fuzz_prf/trace.prf")
         self.assert_fails(run(["view", "--http", "0", "--elf", "x.elf", prf]), 2, "--elf", "leave --elf out")
         with open(prf, "rb") as f, open(self.path("cut.prf"), "wb") as out:

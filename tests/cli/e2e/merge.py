@@ -94,8 +94,8 @@ class Merge(Folder):
         self.assert_fails(report(one, other), 2, "counted different things", "--c1 and --c2")
         other = self.record("samples.rec", ["--sample", "--for", "5ms"])
         self.assert_fails(report(one, other), 2, "a trace and samples", "traces with traces")
-        self.assert_fails(report(one, self.path("one.prf")), 2, "one.prf is a .prf file", "recordings only")
-        self.assert_fails(report(self.path("one.prf"), one), 2, "one.prf is a .prf file", "or recordings")
+        self.assert_fails(report(one, self.path("one.prf")), 2, "one.prf (prf) does not say of which build", "recordings only")
+        self.assert_fails(report(self.path("one.prf"), one), 2, "one.prf (prf) does not say of which build", "or recordings")
         shutil.copy(one, self.path("copy.rec"))
         self.assertEqual(hits(self.document(one, self.path("copy.rec")))["GetNewNode"], 2000)
 

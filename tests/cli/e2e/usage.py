@@ -176,7 +176,7 @@ class Usage(Folder):
             with self.subTest(name=name):
                 self.assert_fails(run(["--elf", self.path(name), "--gdb", "off"], cwd=self.dir), 1, what, "")
         self.assert_fails(run(["--conf", self.path("folder")], cwd=self.dir), 1, "folder", "file")
-        self.assert_fails(run(["report", self.path("folder")], cwd=self.dir), 1, "folder", ".prf")
+        self.assert_fails(run(["report", self.path("folder")], cwd=self.dir), 1, "folder", "a recording")
 
     def test_no_elf_file(self):
         self.assert_fails(run(["--elf", "nowhere.elf"], cwd=self.dir), 1, "nowhere.elf", "")

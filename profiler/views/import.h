@@ -1,0 +1,15 @@
+/* Readers of formats that other people's programs write, too. Each is a row of importers.c and has
+ * the signature of its `is` and `read`; docs/formats.md says what each tells. */
+#ifndef PROFILER_VIEWS_IMPORT_H
+#define PROFILER_VIEWS_IMPORT_H
+
+#include "profiler/views/importers.h"
+
+/* import_folded - lines of "outer;inner 12": counter 1 on call paths, and nothing else. The last
+ * blank separates the count, a name may have others; equal paths add up. Refused: decimals, files
+ * of two counts a line (difffolded.pl). Source: brendangregg/FlameGraph, flamegraph.pl,
+ * difffolded.pl, head comments. */
+bool import_folded_is(const uint8_t *head, size_t n);
+int import_folded(const uint8_t *data, size_t len, struct profile **out, struct err *err);
+
+#endif

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Profiles in other programs' formats, read again: what they tell is what was written, what they do not tell is absent in every view.
+
+usage: imported.py PROBEPROF SOURCE_DIR [unittest arguments]
+"""
+import json
+import os
+import re
+import subprocess
+import urllib.request
+
+from common import Folder, MISSION, PROFEXAM, main, run, start
+
+
+def shown(f):
+    return f["qualified_name"] or f["name"]
+
+
+class Imported(Folder):
+    def document(self, *args):
+        p = run(["report", *args, "--json"], cwd=self.dir)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        return json.loads(p.stdout)
+
+    def record(self, *more):
+        p = run(MISSION + ["--passes", "2", "--gdb", "off", "--record", self.path("run.rec"), *more], PROFEXAM)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        return self.path("run.rec")
+
+    def convert(self, file, to, name, *more):
+        p = run(["convert", file, "--to", to, "-o", self.path(name), *more], cwd=self.dir)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        return self.path(name)
+
+    def text(self, path):
+        with open(path, encoding="utf-8") as f:
+            return f.read()
+
+    def functions(self, document, figures):
+        return {shown(f): [f[k] for k in figures] for f in document["functions"] if any(f[k] for k in figures)}
+
+    def view(self, *files):
+        p = start(["view", "--http", "0", *files], cwd=self.dir, stdout=subprocess.DEVNULL)
+        for f in (p.stderr.close, p.wait, p.kill):
+            self.addCleanup(f)
+        return f"http://localhost:{re.search(r'localhost:([0-9]+)/', self.wait_for(p, 'feed: ')).group(1)}"
+
+    def get(self, url):
+        with urllib.request.urlopen(url) as r:
+            return r.read().decode()
+
+
+class ImportedFolded(Imported):
+    def test_what_was_written_is_read_again(self):
+        recording = self.record()
+        was = self.document(recording)
+        for value in ("c1", "c2"):
+            again = self.document(self.convert(recording, "folded", value + ".folded", "--value", value))
+            figures = [value, value + "_children"]
+            self.assertEqual({k: v for k, v in self.functions(again, ("c1", "c1_children")).items() if v[1]},
+                             {k: v for k, v in self.functions(was, figures).items() if v[1]})
+            self.assertEqual(again["totals"]["c1"], was["totals"][value])
+
+    def test_hits_are_absent_everywhere(self):
+        file = self.write("x.folded", "main;read file 3\nmain;read file;copy 4\nmain 1\n")
+        document = self.document(file)
+        for row in [document["totals"], *document["functions"], *document["tree"]]:
+            self.assertNotIn("hits", row)
+        for row in document["functions"]:
+            self.assertNotIn("low", row)
+        for args in ((), ("--tree",), ("--tree=up",), ("--callers", "read file", "--callees", "read file")):
+            p = run(["report", file, *args])
+            self.assertEqual((p.returncode, p.stderr), (0, ""))
+            self.assertNotIn("hits", p.stdout)
+            self.assertIn("how often functions were called is not known", p.stdout)
+            self.assertIn("read file", p.stdout)
+
+        for args in (("--columns", "hits,c1"), ("--hits", "3"), ("--sort", "hits"), ("--tree", "--columns", "hits")):
+            self.assert_fails(run(["report", file, *args]), 2, "how often functions were called is not known", "")
+        self.assertIn("C1+ch%  function", run(["report", file, "--columns", "c1,c1+ch%"]).stdout)
+
+    def test_conversions_keep_it_absent(self):
+        file = self.write("x.folded", "main;read file 3\nmain;read file;copy 4\nmain 1\n")
+        self.assertEqual(self.text(self.convert(file, "folded", "y")), "main 1\nmain;read file 3\nmain;read file;copy 4\n")
+        speedscope = json.loads(self.text(self.convert(file, "speedscope", "y")))
+        self.assertEqual([p["name"].split(";")[0] for p in speedscope["profiles"]], ["weight (count)"])
+        callgrind = self.text(self.convert(file, "callgrind", "y"))
+        self.assertIn("desc: Calls: their numbers are not known", callgrind)
+        self.assertEqual(set(re.findall(r"calls=(\d+)", callgrind)), {"0"})
+        for to, why in (("prf", "cannot say"), ("gmon", "addresses"), ("lcov", "lines")):
+            self.assert_fails(run(["convert", file, "--to", to, "-o", self.path("z")]), 1 if to != "lcov" else 2, why, "")
+            self.assertFalse(os.path.exists(self.path("z")))
+        self.assert_fails(run(["convert", file, "--to", "folded", "--value", "hits"]), 2, "is not known", "--value")
+
+    def test_two_of_them_are_compared_by_the_run(self):
+        old, new = self.write("old", "main;f 30\nmain;g 5\n"), self.write("new", "main;f 45\nmain;h 5\n")
+        d = json.loads(run(["diff", old, new, "--json"]).stdout)
+        rows = {r["name"]: r for r in d["functions"]}
+        self.assertEqual((d["mean_of"], rows["f"]["old"]["mean"], rows["f"]["new"]["mean"], rows["f"]["change"]), ("run", 30, 45, 0.5))
+        self.assertEqual((rows["f"]["verdict"], rows["g"]["verdict"], rows["h"]["verdict"]), ("unclear", "gone", "new"))
+        self.assertNotIn("hits", rows["f"]["old"])
+        self.assertIn("sum of a run", run(["diff", old, new]).stdout)
+
+    def test_the_feed_says_what_is_unknown(self):
+        url = self.view(self.write("x.folded", "main;f 3\nmain 1\n"))
+        with urllib.request.urlopen(url + "/api/1/feed.ndjson?view=functions,nodes") as r:
+            hello, snap = [json.loads(r.readline()) for _ in range(2)]
+        self.assertEqual((hello["unknown"], hello["counters"]), (["hits", "addresses"], [["weight", None], None]))
+        names = {n[0]: n[1] for n in snap["names"]}
+        self.assertEqual((snap["tot"], {names[f[0]]: f[1:4] for f in snap["f"]}), ([None, 4, 0], {"main": [None, 1, 4], "f": [None, 3, 3]}))
+        self.assertEqual([(names[n[2]], *n[3:6]) for n in snap["n"]], [("main", None, 1, 4), ("f", None, 3, 3)])
+        for i, name in names.items():
+            one = json.loads(self.get(f"{url}/api/1/function/{i}"))
+            self.assertEqual((one["name"], "hits" in one, "low" in one), (name, False, False))
+            self.assertFalse([k for k in one["callers"] + one["callees"] if "hits" in k])
+        self.assertNotIn("hits", self.get(url + "/metrics"))
+        p = run(["top", url.split("//")[1], "-n", "1"])
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        self.assertRegex(p.stdout, r"- +75\.0 .*  f\n")
+
+    def test_what_cannot_be_read_says_where(self):
+        for text, what in (("a;b 1\na;b 2.5\n", "line 2, offset 10: the count has decimals"), ("a;b 1\na;b\n", "line 2, offset 6: no count")):
+            self.assert_fails(run(["report", self.write("x", text)]), 1, what, "whole number")
+        file = self.write("x", "no count at all\n")
+        self.assert_fails(run(["report", file]), 1, "neither a recording nor a profile that is read", "--from")
+        self.assert_fails(run(["report", file, "--from", "folded"]), 1, "line 1, offset 12: no count", "whole number")
+        self.assert_fails(run(["report", file, "--from", "yaml"]), 2, "no format", "folded")
+        good = self.write("y", "a;b 1\n")
+        self.assert_fails(run(["report", good, "--elf", "x.elf"]), 2, "--elf names the functions of a recording", "leave it out")
+        self.assert_fails(run(["report", good, good]), 2, "cannot be added", "one such file")
+
+
+if __name__ == "__main__":
+    main()
