@@ -6,6 +6,8 @@
 #include "gdbstub/commands.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stub.h"
+#include "gdbstub/threads.h"
+#include "probe/base/choice.h"
 
 static bool has_feature(const char *list, const char *name)
 {
@@ -34,6 +36,8 @@ void cmd_supported(struct session *s, char *args, size_t len)
         reply_printf(s, ";qXfer:memory-map:read+");
     if (s->stub->cfg.exec_file)
         reply_printf(s, ";qXfer:exec-file:read+");
+    if (s->stub->cfg.tasks)
+        reply_printf(s, ";qXfer:threads:read+");
     reply_end(s);
 }
 
@@ -63,18 +67,33 @@ void cmd_attached(struct session *s, char *args, size_t len)
     reply_text(s, s->created ? "0" : "1");
 }
 
+/* ---- threads ---- */
+
 void cmd_current_thread(struct session *s, char *args, size_t len)
 {
+    char text[16];
     (void)args;
     (void)len;
-    reply_text(s, session_has_program(s) ? "QC1" : "QC0");
+    snprintf(text, sizeof text, "QC%x", session_has_program(s) ? threads_running(s) : 0);
+    reply_text(s, text);
 }
 
 void cmd_thread_info(struct session *s, char *args, size_t len)
 {
+    const struct task *task;
     (void)args;
     (void)len;
-    reply_text(s, session_has_program(s) ? "m1" : "l");
+    if (!session_has_program(s)) {
+        reply_text(s, "l");
+        return;
+    }
+    size_t n = threads_count(s);
+    reply_begin(s);
+    for (size_t i = 0; i < n; i++) {
+        reply_put(s, i ? "," : "m", 1);
+        reply_printf(s, "%x", threads_at(s, i, &task));
+    }
+    reply_end(s);
 }
 
 void cmd_thread_info_more(struct session *s, char *args, size_t len)
@@ -91,37 +110,81 @@ static const char *state_word(const struct stub *stub)
     return stub_running(stub) ? "running" : "halted";
 }
 
+/* What is said of a thread beside its name. */
+static void describe_thread(const struct session *s, unsigned number, const struct task *task,
+                            char *text, size_t cap)
+{
+    if (!task)
+        snprintf(text, cap, "%s, %s", s->stub->ops->name, state_word(s->stub));
+    else if (number == threads_running(s))
+        snprintf(text, cap, "running");
+    else
+        snprintf(text, cap, "%s", text_or(task->state, "not running"));
+}
+
+static const struct task *task_of(const struct session *s, uint64_t number)
+{
+    const struct task *task = NULL;
+    size_t n = threads_count(s);
+    for (size_t i = 0; i < n; i++)
+        if (threads_at(s, i, &task) == number)
+            return task;
+    return NULL;
+}
+
 void cmd_thread_extra(struct session *s, char *args, size_t len)
 {
-    char text[128];
-    (void)args;
+    char text[128 + TASKS_NAME], more[128];
+    const char *p = args;
+    uint64_t number;
     (void)len;
-    snprintf(text, sizeof text, "%s, %s", s->stub->ops->name, state_word(s->stub));
+    if (!rsp_number(&p, &number) || *p || !threads_has(s, (int64_t)number)) {
+        reply_usage(s, "a thread this target has not");
+        return;
+    }
+    const struct task *task = task_of(s, number);
+    describe_thread(s, (unsigned)number, task, more, sizeof more);
+    if (task)
+        snprintf(text, sizeof text, "%s, %s", task->name, more);
+    else
+        snprintf(text, sizeof text, "%s", more);
     reply_begin(s);
     reply_hex(s, (const uint8_t *)text, strlen(text));
     reply_end(s);
 }
 
-/* The one thread is 1; 0 is any, -1 all. */
-static bool is_thread(const char *p)
+/* "-1", "0", or a number. */
+static bool read_thread(const char *p, int64_t *number)
 {
     uint64_t n;
-    return strcmp(p, "-1") == 0 || (rsp_number(&p, &n) && !*p && n <= 1);
+    *number = -1;
+    if (strcmp(p, "-1") == 0)
+        return true;
+    if (!rsp_number(&p, &n) || *p || n > INT32_MAX)
+        return false;
+    *number = (int64_t)n;
+    return true;
 }
 
 void cmd_set_thread(struct session *s, char *args, size_t len)
 {
+    int64_t number;
     (void)len;
-    if ((args[0] == 'g' || args[0] == 'c') && is_thread(args + 1))
-        reply_ok(s);
-    else
+    if ((args[0] != 'g' && args[0] != 'c') || !read_thread(args + 1, &number) ||
+        !threads_has(s, number)) {
         reply_usage(s, "H of a thread this target has not");
+        return;
+    }
+    if (args[0] == 'g')
+        s->thread = (unsigned)MAX(number, 0);
+    reply_ok(s);
 }
 
 void cmd_thread_alive(struct session *s, char *args, size_t len)
 {
+    int64_t number;
     (void)len;
-    if (is_thread(args) && session_has_program(s))
+    if (read_thread(args, &number) && session_has_program(s) && threads_has(s, number))
         reply_ok(s);
     else
         reply_usage(s, "T of a thread this target has not");
@@ -246,6 +309,56 @@ void cmd_xfer_exec_file(struct session *s, char *args, size_t len)
         send_part_of(s, behind + 1, file, strlen(file));
     else
         reply_text(s, "E00");
+}
+
+/* The program's own text: GDB's reader of XML takes no other bytes. */
+static void add_clean(struct doc *d, const char *text)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < ' ' || c > '~')
+            doc_add(d, "?");
+        else if (strchr("&<>\"'", c))
+            doc_add(d, "&#%u;", c);
+        else
+            doc_add(d, "%c", c);
+    }
+}
+
+static void add_thread(struct doc *d, const struct session *s, size_t i)
+{
+    const struct task *task;
+    char more[128];
+    unsigned number = threads_at(s, i, &task);
+    describe_thread(s, number, task, more, sizeof more);
+    doc_add(d, "<thread id=\"%x\"", number);
+    if (task && task->name[0]) {
+        doc_add(d, " name=\"");
+        add_clean(d, task->name);
+        doc_add(d, "\"");
+    }
+    doc_add(d, ">");
+    add_clean(d, more);
+    doc_add(d, "</thread>");
+}
+
+void cmd_xfer_threads(struct session *s, char *args, size_t len)
+{
+    struct doc doc = { .text = (char *)s->scratch, .cap = GDBSTUB_PACKET_SIZE };
+    (void)len;
+    if (!s->stub->cfg.tasks || args[0] != ':') {
+        reply_text(s, "E00");
+        return;
+    }
+    size_t n = session_has_program(s) ? threads_count(s) : 0;
+    doc_add(&doc, "<?xml version=\"1.0\"?><threads>");
+    for (size_t i = 0; i < n; i++)
+        add_thread(&doc, s, i);
+    doc_add(&doc, "</threads>");
+    if (doc.len >= doc.cap)
+        reply_text(s, "E01");
+    else
+        send_part_of(s, args + 1, doc.text, doc.len);
 }
 
 void cmd_empty(struct session *s, char *args, size_t len)

@@ -4,6 +4,7 @@
 #include "gdbstub/commands.h"
 #include "gdbstub/reply.h"
 #include "gdbstub/stub.h"
+#include "gdbstub/threads.h"
 #include "probe/base/hex.h"
 
 static int read_all(struct stub *stub, struct err *err)
@@ -26,12 +27,50 @@ static void put_absent(struct session *s, size_t bytes)
     }
 }
 
+/* Registers first..last of a task that does not run: what its system has saved of them. */
+static void put_saved(struct session *s, const struct task *task, unsigned first, unsigned last)
+{
+    const struct target_reg *regs = s->stub->ops->regs;
+    struct err err;
+    reply_begin(s);
+    for (unsigned n = first; n <= last; n++) {
+        uint8_t value[REG_MAX_BYTES];
+        int ret = threads_saved(s->stub, task, n, value, &err);
+        if (ret < 0) {
+            reply_cancel(s);
+            reply_err(s, &err, false);
+            return;
+        }
+        if (ret > 0)
+            reply_hex(s, value, regs[n].bytes);
+        else
+            put_absent(s, regs[n].bytes);
+    }
+    reply_end(s);
+}
+
+static bool refuse_saved(struct session *s)
+{
+    struct err err;
+    if (!threads_selected(s))
+        return false;
+    err_set(&err, ERR_UNSUPPORTED, "write them while it runs",
+            "this thread does not run: its registers cannot be written");
+    reply_err(s, &err, false);
+    return true;
+}
+
 void cmd_read_regs(struct session *s, char *args, size_t len)
 {
     struct stub *stub = s->stub;
     struct err err;
+    const struct task *task = threads_selected(s);
     (void)args;
     (void)len;
+    if (task) {
+        put_saved(s, task, 0, (unsigned)stub->nregs - 1);
+        return;
+    }
     if (read_all(stub, &err) < 0) {
         reply_err(s, &err, false);
         return;
@@ -79,6 +118,8 @@ void cmd_write_regs(struct session *s, char *args, size_t len)
     struct stub *stub = s->stub;
     struct err err;
     size_t bytes = len / 2;
+    if (refuse_saved(s))
+        return;
     if (len % 2 || bytes > stub->reg_bytes) {
         reply_usage(s, "G with a length this target has not");
         return;
@@ -111,6 +152,11 @@ void cmd_read_reg(struct session *s, char *args, size_t len)
         reply_usage(s, "p of a register this target has not");
         return;
     }
+    const struct task *task = threads_selected(s);
+    if (task) {
+        put_saved(s, task, (unsigned)n, (unsigned)n);
+        return;
+    }
     if (stub_read_reg(stub, (unsigned)n, &err) < 0) {
         reply_err(s, &err, false);
         return;
@@ -130,6 +176,8 @@ void cmd_write_reg(struct session *s, char *args, size_t len)
     uint64_t n;
     uint8_t value[REG_MAX_BYTES];
     struct err err;
+    if (refuse_saved(s))
+        return;
     if (!rsp_number(&p, &n) || *p != '=' || n >= stub->nregs) {
         reply_usage(s, "P of a register this target has not");
         return;

@@ -1,5 +1,6 @@
 /* ? c s C S vCont vCtrlC vStopped, and what begins and ends a debugging session: D k R ! vRun
  * vAttach vKill */
+#include <stdio.h>
 #include <string.h>
 
 #include "gdbstub/commands.h"
@@ -8,6 +9,7 @@
 #include "gdbstub/reply.h"
 #include "gdbstub/stop_reply.h"
 #include "gdbstub/stub.h"
+#include "gdbstub/threads.h"
 
 void cmd_vstopped(struct session *s, char *args, size_t len)
 {
@@ -147,7 +149,7 @@ static bool may_resume(struct session *s, struct err *err)
 
 /* Resumes the target as GDB wants. Returns 1: it stands nevertheless, for the reason in last_stop.
  */
-static int let_go(struct session *s, const struct resume *how, struct err *err)
+static int let_go(struct session *s, const struct resume *how, unsigned alone, struct err *err)
 {
     struct stub *stub = s->stub;
     bool interrupted = session_has_break(s);
@@ -160,17 +162,19 @@ static int let_go(struct session *s, const struct resume *how, struct err *err)
             return ret;
         return 1;
     }
+    threads_go(stub, how->kind != RESUME_CONTINUE, alone);
     if (hits_at_once(stub, how))
         return 1;
     return stub_resume(stub, how, err);
 }
 
-static void resume_for(struct session *s, const struct resume *how)
+/* alone: as threads_go() has it */
+static void resume_for(struct session *s, const struct resume *how, unsigned alone)
 {
     struct err err;
     int ret = -(int)ERR_STATE;
     if (may_resume(s, &err))
-        ret = let_go(s, how, &err);
+        ret = let_go(s, how, alone, &err);
     if (ret < 0) {
         reply_err(s, &err, true);
         return;
@@ -208,7 +212,7 @@ static void resume_by_letter(struct session *s, const char *p, bool has_signal,
             return;
         }
     }
-    resume_for(s, &how);
+    resume_for(s, &how, 0);
 }
 
 void cmd_continue(struct session *s, char *args, size_t len)
@@ -243,7 +247,7 @@ void cmd_vcont_query(struct session *s, char *args, size_t len)
 }
 
 /* One action "c", "C05", "s", "S05", "t", "rLO,HI", at *p, with its optional ":THREAD". */
-static bool parse_action(const char **p, char *action, struct resume *how, bool *mine)
+static bool parse_action(const char **p, char *action, struct resume *how, uint64_t *thread)
 {
     uint64_t n;
     *action = *(*p)++;
@@ -264,14 +268,12 @@ static bool parse_action(const char **p, char *action, struct resume *how, bool 
         break;
     default: return false;
     }
-    *mine = true;
+    *thread = 0;
     if (**p == ':') {
         ++*p;
         if (strncmp(*p, "-1", 2) == 0)
             *p += 2;
-        else if (rsp_number(p, &n))
-            *mine = n <= 1;
-        else
+        else if (!rsp_number(p, thread))
             return false;
     }
     return **p == 0 || **p == ';';
@@ -291,22 +293,43 @@ static void stop_thread(struct session *s)
     reply_ok(s);
 }
 
-/* The first action that applies to the one thread counts. */
+static void cannot_step(struct session *s, uint64_t thread)
+{
+    struct err err;
+    char hint[64];
+    snprintf(hint, sizeof hint, "thread of number %u runs: select it, or continue",
+             threads_running(s));
+    err_set(&err, ERR_STATE, hint,
+            "the thread of number %llu does not run, so it cannot be stepped",
+            (unsigned long long)thread);
+    reply_err(s, &err, true);
+}
+
+/* The first action that applies to the thread that runs counts. */
 void cmd_vcont(struct session *s, char *args, size_t len)
 {
     const char *p = args;
     struct resume chosen = { 0 };
     char action = 0;
+    bool all = false;
+    uint64_t running = threads_running(s);
     (void)len;
     while (*p == ';') {
         struct resume how = { 0 };
         char a;
-        bool mine;
+        uint64_t thread;
         p++;
-        if (!parse_action(&p, &a, &how, &mine)) {
+        if (!parse_action(&p, &a, &how, &thread)) {
             action = 0;
             break;
         }
+        bool mine = thread == 0 || thread == running;
+        bool steps = !mine && how.kind != RESUME_CONTINUE && !action;
+        if (steps && !stub_running(s->stub) && threads_has(s, (int64_t)thread)) {
+            cannot_step(s, thread);
+            return;
+        }
+        all |= thread == 0;
         if (mine && !action) {
             action = a;
             chosen = how;
@@ -317,7 +340,7 @@ void cmd_vcont(struct session *s, char *args, size_t len)
     else if (action == 't')
         stop_thread(s);
     else
-        resume_for(s, &chosen);
+        resume_for(s, &chosen, all ? 0 : (unsigned)running);
 }
 
 /* ---- beginning and end ---- */

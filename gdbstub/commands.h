@@ -64,6 +64,7 @@ COMMAND(cmd_thread_alive);
 COMMAND(cmd_xfer_features);
 COMMAND(cmd_xfer_memory_map);
 COMMAND(cmd_xfer_exec_file);
+COMMAND(cmd_xfer_threads);
 COMMAND(cmd_empty);
 
 /* cmd_monitor.c: `monitor`; fileio.c: GDB has done what the program asked for */

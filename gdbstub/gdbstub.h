@@ -53,6 +53,9 @@ struct stub_config {
     /* The program's file on this machine, an absolute path: GDB opens it unless it has one. NULL:
      * GDB is not told of any. */
     const char *exec_file;
+    /* Finds the threads of the program's operating system, contexts from 1 on; borrowed, and used
+     * by nobody else. NULL: there is one thread, the CPU. */
+    struct tasks *tasks;
 };
 
 /* stub_new - cfg is copied, its pointers borrowed until stub_free(). The target is attached or not.

@@ -56,6 +56,7 @@ static const struct packet_row rows[] = {
     { "qXfer:features:read:", cmd_xfer_features, 0 },
     { "qXfer:memory-map:read:", cmd_xfer_memory_map, 0 },
     { "qXfer:exec-file:read:", cmd_xfer_exec_file, 0 },
+    { "qXfer:threads:read:", cmd_xfer_threads, 0 },
     { "qSearch:memory:", cmd_search, NEEDS_TARGET },
     { "qRcmd,", cmd_monitor, 0 },
 };

@@ -7,6 +7,7 @@
 #include "gdbstub/rsp.h"
 #include "gdbstub/session_state.h"
 #include "probe/base/util.h"
+#include "targets/os/tasks.h"
 
 enum {
     REG_FILE_BYTES = 4096, /* all registers of a target together */
@@ -34,6 +35,25 @@ struct breakpoint {
     struct actions actions;
 };
 
+/* The threads that GDB is shown (threads.c). With none known there is one, the CPU, with number 1.
+ */
+struct threads {
+    /* as of now (stub_forget_regs() ends that); else they are looked for when GDB asks */
+    bool fresh;
+    bool all;         /* all of them, and not only which one runs */
+    bool whole;       /* the list makes sense; else only the one that runs is shown */
+    unsigned running; /* number of the one that runs */
+    unsigned stepped; /* of the one that a step under way began in; 0: none is */
+    unsigned alone;   /* GDB let only this one go; 0: all of them */
+    unsigned other;   /* the stop is another one's, but had to be told as that of `alone`; 0: no */
+    size_t n;         /* 0: only the CPU is known */
+    unsigned next;    /* the next number to give */
+    struct {
+        uint32_t context; /* task.context */
+        unsigned number;
+    } row[TASKS_MOST];
+};
+
 struct stub {
     struct stub_config cfg;
     struct target *t;
@@ -48,6 +68,8 @@ struct stub {
     uint8_t regs[REG_FILE_BYTES];        /* as of the last halt */
     uint8_t reg_state[GDBSTUB_MAX_REGS]; /* enum reg_state */
     bool regs_complete;                  /* none is REG_UNKNOWN */
+
+    struct threads threads;
 
     struct breakpoint bps[GDBSTUB_MAX_BREAKPOINTS];
     size_t nbps;
@@ -115,6 +137,7 @@ struct session {
     uint64_t silent_ns;
     bool heard; /* a packet of it has come */
     struct walk walk;
+    unsigned thread;      /* whose registers g and p are about; 0: the one that runs */
     bool monitor_running; /* O packets are allowed */
 };
 

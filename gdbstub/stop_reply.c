@@ -4,6 +4,7 @@
 #include "gdbstub/reply.h"
 #include "gdbstub/stop_reply.h"
 #include "gdbstub/stub.h"
+#include "gdbstub/threads.h"
 #include "targets/gdb_kinds.h"
 
 static void put_expedited(struct session *s)
@@ -61,7 +62,8 @@ static void put_stop(struct session *s, bool news)
     }
     reply_printf(s, "T%02x", stop_signal(s, stop));
     put_expedited(s);
-    reply_printf(s, "thread:1;");
+    reply_printf(s, "thread:%x;", threads_running(s));
+    s->thread = 0; /* GDB takes the one that has stopped for the one that Hg chose */
     put_reason(s, stop);
 }
 
@@ -102,6 +104,9 @@ void stop_reply_tell(struct session *s)
             snprintf(line, sizeof line, "%s\n", stop->text);
             console_print(s, line);
         }
+        char note[TASKS_NAME + 128];
+        if (session_hears(s) && threads_note(s, note, sizeof note))
+            console_print(s, note);
         stop_reply_send(s, true);
     } else if (s->non_stop && (s->state == SESSION_READY || s->state == SESSION_STOPPING)) {
         notify_stop(s);

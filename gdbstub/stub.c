@@ -38,6 +38,7 @@ void stub_forget_regs(struct stub *stub)
 {
     memset(stub->reg_state, REG_UNKNOWN, sizeof stub->reg_state);
     stub->regs_complete = false;
+    stub->threads.fresh = false;
 }
 
 int stub_read_reg(struct stub *stub, unsigned n, struct err *err)

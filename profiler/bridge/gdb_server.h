@@ -43,6 +43,7 @@ struct gdb_server_config {
     bool has_entry; /* entry is where `run` starts the program after a reset */
     uint64_t entry;
     const char *exec_file;    /* stub_config.exec_file; may be NULL */
+    struct tasks *tasks;      /* stub_config.tasks: the worker's from now on; may be NULL */
     unsigned max_connections; /* 0 = GDB_SERVER_MAX_CONNECTIONS */
     /* shows the user one line, each message once; on the loop; may be NULL */
     void (*tell)(void *ctx, const char *what);

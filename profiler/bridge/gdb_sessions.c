@@ -293,6 +293,7 @@ void gdb_sessions_join(void *ctx, struct target *t)
         .has_entry = s->cfg.has_entry,
         .entry = s->cfg.entry,
         .exec_file = s->cfg.exec_file,
+        .tasks = s->cfg.tasks,
     };
     struct err err;
     s->client = (struct worker_client){ .ctx = s,

@@ -84,6 +84,7 @@ struct run {
     /* finds the program's tasks; NULL: it has no known system. Belongs to the worker once that
      * runs */
     struct tasks *tasks;
+    struct tasks *gdb_tasks; /* the same for GDB: it looks when it is asked to */
     struct probe *probe;
     struct probe *pdo; /* --pdo; NULL: none */
     char found[1024];  /* lines of run_found() that are to be said */

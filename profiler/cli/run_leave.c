@@ -74,6 +74,7 @@ int run_fini(struct run *r, struct err *err)
     probe_close(r->probe);
     probe_close(r->pdo);
     tasks_free(r->tasks);
+    tasks_free(r->gdb_tasks);
     symbols_close(r->symbols);
     return 0;
 }

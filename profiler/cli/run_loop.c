@@ -136,6 +136,7 @@ static int start_server(struct run *r, struct err *err)
         .has_entry = r->symbols != NULL,
         .entry = r->symbols ? symbols_image(r->symbols)->entry : 0,
         .exec_file = exec_file(r),
+        .tasks = r->gdb_tasks,
     };
     int ret = gdb_server_start(&cfg, &r->server, err);
     if (ret == 0 && strcmp(r->set.gdb, "off")) {

@@ -50,7 +50,10 @@ static int open_symbols(struct run *r, struct err *err)
     char *real = realpath(r->set.elf, NULL);
     snprintf(r->elf_path, sizeof r->elf_path, "%s", real ? real : r->set.elf);
     free(real);
-    return part_prepare_symbols(r->symbols, r->part->name, err);
+    ret = part_prepare_symbols(r->symbols, r->part->name, err);
+    if (ret >= 0)
+        ret = tasks_new(symbols_image(r->symbols), 1, &r->gdb_tasks, err);
+    return ret;
 }
 
 static int resolve_point(struct run *r, const char *option, const char *text, uint64_t *addr,
@@ -106,6 +109,17 @@ static int resolve_code(struct run *r, const char *text, struct trace_range *out
 }
 
 /* Addresses and events from text. */
+/* For the trace, which tells tasks by their stacks. */
+static int find_tasks_by_stack(struct run *r, const struct trace_config *t, struct err *err)
+{
+    int ret = tasks_new(t->image, (uint32_t)t->nstacks + 1, &r->tasks, err);
+    if (ret >= 0 && r->tasks && !tasks_have_stacks(r->tasks)) {
+        tasks_free(r->tasks);
+        r->tasks = NULL;
+    }
+    return ret;
+}
+
 static int resolve_settings(struct run *r, struct trace_config *t, struct err *err)
 {
     int ret = 0;
@@ -157,7 +171,7 @@ static int resolve_settings(struct run *r, struct trace_config *t, struct err *e
             settings_blame(&r->set, SET_STACK,
                            resolve_range(r, "stack", r->set.stack.text[i], &t->stack[i], err), err);
     if (ret >= 0 && t->image)
-        ret = tasks_new(t->image, (uint32_t)t->nstacks + 1, &r->tasks, err);
+        ret = find_tasks_by_stack(r, t, err);
     t->tasks = r->tasks;
     return ret < 0 ? ret : 0;
 }

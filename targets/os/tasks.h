@@ -29,7 +29,8 @@ struct task {
     uint32_t context;
     int32_t number;        /* the system's */
     uint32_t block;        /* address of its control block */
-    uint32_t low, high;    /* its stack */
+    uint32_t low, high;    /* its stack; high 0: where it ends is not known */
+    const char *state;     /* "ready": static; NULL: not known, or it runs */
     char name[TASKS_NAME]; /* as the program has it: foreign text, cut where it is too long */
     bool current;          /* it runs, or ran when the program was halted */
     bool reported;         /* for the caller to set; false when the task was found or has changed */
@@ -56,6 +57,25 @@ const char *tasks_system(const struct tasks *t);
  * has not set its list up, or its structures make no sense. Returns -ERR_* if memory could not be
  * read; the tasks of the last look stay. */
 int tasks_look(struct tasks *t, const struct tasks_memory *m, bool all, struct err *err);
+
+/* tasks_now - reads which of the tasks of the last look is the one that runs, and sets `current`
+ * Returns 1; 0: none of them; -ERR_* if memory could not be read. */
+int tasks_now(struct tasks *t, const struct tasks_memory *m, struct err *err);
+
+/* tasks_known - whether the last look made sense; if not, tasks_list() is older. */
+bool tasks_known(const struct tasks *t);
+
+/* tasks_saved - a register of a task that does not run, as its system has saved it
+ * k      of tasks_list(), not the current one
+ * name   as GDB has it: "pc", "r15"
+ * Returns 1 with *value. 0: what this register holds is not known, or not exactly. -ERR_* if memory
+ * could not be read. */
+int tasks_saved(struct tasks *t, const struct tasks_memory *m, const struct task *k,
+                const char *name, uint32_t *value, struct err *err);
+
+/* tasks_have_stacks - whether this system says where stacks begin and end; if not, a trace cannot
+ * tell by the stack whose events are whose. */
+bool tasks_have_stacks(const struct tasks *t);
 
 /* tasks_list - the tasks of the last look, valid until the next; the caller may set `reported`.
  * n   how many. */

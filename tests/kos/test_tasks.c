@@ -250,6 +250,120 @@ static void tasks__wire_fails__is_reported_and_nothing_lost(void **state)
     tasks_free(t);
 }
 
+/* ---- registers of threads that do not run ---- */
+
+/* As struct irq_context: 2.1 and later, and 2.0; kept apart from the table under test. */
+static const struct saved_layout {
+    const char *version;
+    unsigned layout, context, pc, pr, sr, fpul, fr, xf, r, fpscr;
+} saved_layouts[] = { { "2.0.0", 0, 572, 64, 68, 88, 224, 156, 92, 0, 220 },
+                      { "2.2.2", 2, 0, 0, 4, 24, 28, 32, 96, 160, 224 },
+                      { "later", 3, 0, 0, 4, 24, 28, 32, 96, 160, 224 } };
+
+/* Each word of what the second of three threads has saved is 0x1000 and its offset. */
+static struct tasks *finder_of_saved(const struct saved_layout *l, uint32_t pc, uint32_t pr,
+                                     uint32_t fpscr)
+{
+    struct tasks *t = finder();
+    make(&memory, &layouts[l->layout], 3);
+    uint32_t context = BLOCKS + EACH + l->context;
+    for (uint32_t at = 0; at < 228; at += 4)
+        put(&memory, context + at, 0x1000 + at);
+    put(&memory, context + l->pc, pc);
+    put(&memory, context + l->pr, pr);
+    put(&memory, context + l->fpscr, fpscr);
+    assert_int_equal(tasks_look(t, &reader, true, NULL), 1);
+    return t;
+}
+
+static void saved_is(struct tasks *t, const char *name, int64_t wanted)
+{
+    size_t n;
+    uint32_t value = 0xDEADBEEF;
+    int ret = tasks_saved(t, &reader, &tasks_list(t, &n)[1], name, &value, NULL);
+    print_message("    %s: %d, %x\n", name, ret, value);
+    assert_int_equal(ret, wanted >= 0);
+    assert_int_equal(value, wanted >= 0 ? (uint32_t)wanted : 0xDEADBEEF);
+}
+
+static void saved__interrupted_thread__has_all_of_them(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(saved_layouts); i++) {
+        const struct saved_layout *l = &saved_layouts[i];
+        print_message("  %s\n", l->version);
+        struct tasks *t = finder_of_saved(l, 0x8C010000, 0x8C020000, 0x00040001);
+        saved_is(t, "pc", 0x8C010000);
+        saved_is(t, "pr", 0x8C020000);
+        saved_is(t, "sr", 0x1000 + l->sr);
+        saved_is(t, "fpul", 0x1000 + l->fpul);
+        saved_is(t, "fpscr", 0x00040001);
+        saved_is(t, "r0", 0x1000 + l->r);
+        saved_is(t, "r7", 0x1000 + l->r + 28);
+        saved_is(t, "r15", 0x1000 + l->r + 60);
+        saved_is(t, "fr0", 0x1000 + l->fr);
+        saved_is(t, "fr15", 0x1000 + l->fr + 60);
+        saved_is(t, "xf1", 0x1000 + l->xf + 4);
+        saved_is(t, "r16", -1);
+        saved_is(t, "r0b0", -1);
+        saved_is(t, "ssr", -1);
+        saved_is(t, "", -1);
+        tasks_free(t);
+    }
+}
+
+static void saved__thread_that_gave_way__has_what_calls_keep(void **state)
+{
+    (void)state;
+    const struct saved_layout *l = &saved_layouts[1];
+    struct tasks *t = finder_of_saved(l, 0x8C010000, 0x8C010000, 0x00040001);
+    saved_is(t, "pc", 0x8C010000);
+    saved_is(t, "r0", -1);
+    saved_is(t, "r7", -1);
+    saved_is(t, "r8", 0x1000 + l->r + 32);
+    saved_is(t, "r10", 0x1000 + l->r + 40);
+    saved_is(t, "r15", 0x1000 + l->r + 60);
+    saved_is(t, "fr12", -1);
+    tasks_free(t);
+}
+
+/* With FPSCR.FR the names of the banks are exchanged. */
+static void saved__other_bank_chosen__is_not_told(void **state)
+{
+    (void)state;
+    struct tasks *t = finder_of_saved(&saved_layouts[1], 0x8C010000, 0x8C020000, 0x00240001);
+    saved_is(t, "fr0", -1);
+    saved_is(t, "xf0", -1);
+    saved_is(t, "r0", 0x1000 + saved_layouts[1].r);
+    tasks_free(t);
+}
+
+static void saved__thread_that_runs_or_wire_that_fails__gives_nothing(void **state)
+{
+    (void)state;
+    size_t n;
+    uint32_t value;
+    struct tasks *t = finder_of_saved(&saved_layouts[1], 1, 2, 0);
+    put(&memory, CURRENT, BLOCKS + EACH);
+    assert_int_equal(tasks_now(t, &reader, NULL), 1);
+    assert_true(tasks_list(t, &n)[1].current);
+    assert_false(tasks_list(t, &n)[2].current);
+    saved_is(t, "pc", -1);
+    put(&memory, CURRENT, BLOCKS + 9 * EACH);
+    assert_int_equal(tasks_now(t, &reader, NULL), 0);
+    memory.fails = -ERR_TIMEOUT;
+    assert_int_equal(tasks_now(t, &reader, NULL), -ERR_TIMEOUT);
+    assert_int_equal(tasks_saved(t, &reader, &tasks_list(t, &n)[1], "pc", &value, NULL),
+                     -ERR_TIMEOUT);
+    memory.fails = 0;
+    saved_is(t, "pc", 1);
+    spoil(1); /* a list that is not believed: nor are its registers */
+    assert_int_equal(tasks_look(t, &reader, true, NULL), 0);
+    assert_false(tasks_known(t));
+    saved_is(t, "pc", -1);
+    tasks_free(t);
+}
+
 static bool no_symbol(const struct image *im, const char *name, uint64_t *addr)
 {
     (void)im, (void)name, (void)addr;
@@ -296,6 +410,10 @@ int main(void)
         cmocka_unit_test(tasks__list_makes_no_sense__is_not_believed),
         cmocka_unit_test(tasks__more_than_there_is_room_for__are_reported_to_be_there),
         cmocka_unit_test(tasks__wire_fails__is_reported_and_nothing_lost),
+        cmocka_unit_test(saved__interrupted_thread__has_all_of_them),
+        cmocka_unit_test(saved__thread_that_gave_way__has_what_calls_keep),
+        cmocka_unit_test(saved__other_bank_chosen__is_not_told),
+        cmocka_unit_test(saved__thread_that_runs_or_wire_that_fails__gives_nothing),
         cmocka_unit_test(tasks__program_of_no_known_system__has_no_finder),
         cmocka_unit_test(members__of_debug_information__are_where_the_compiler_put_them),
     };

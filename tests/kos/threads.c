@@ -14,7 +14,7 @@ enum state { STATE_ZOMBIE, STATE_RUNNING, STATE_READY, STATE_WAIT, STATE_FINISHE
 enum { THD_DETACHED = 4, PRIO_DEFAULT = 10, PRIO_MAX = 4096 };
 
 typedef struct irq_context {
-    u32 pc, pr, gbr, vbr, mach, macl, sr, fpul, fr[16], xf[16], r[16], fpscr;
+    u32 pc, pr, gbr, vbr, mach, macl, sr, fpul, fr[16], frbank[16], r[16], fpscr;
 } irq_context_t;
 
 typedef struct kthread {

@@ -17,6 +17,8 @@ from gdb_session import Board, check_resets, expect, profiled, in_order, interru
 HERE = os.path.dirname(os.path.abspath(__file__))
 ELF = os.path.join(HERE, "calls.elf")
 PROFEXAM = os.path.join(HERE, "../../../docs/examples/profexam/profexam.elf")
+RTOS = os.path.join(HERE, "rtos.elf")
+THREADS = os.path.join(HERE, "../../kos/threads_debug.elf")
 IRQDEMO = os.path.join(HERE, "../../../docs/examples/irqdemo/irqdemo.elf")
 
 CASES = [
@@ -243,6 +245,52 @@ def names_the_program(probeprof):
         expect(gdb.command("target remote " + board.socket), [r"No executable has been specified"])
 
 
+def threads(probeprof):
+    """Tasks as FreeRTOS has them: all are listed, the one that runs is current; of the others no register is known."""
+    with gdb_session.session(probeprof, "--elf", RTOS, gdb=functools.partial(gdb_session.Gdb, "gdb-multiarch", RTOS)) as (board, gdb):
+        text = "".join("(gdb) %s\n" % line + gdb.command(line) for line in (
+            "target remote " + board.socket, "load", "break create", "continue", "info threads", "delete", "break take_out", "continue", "info threads",
+            "delete", "break listen", "continue", "info threads", "next", "break blink thread 3", "tbreak blink", "continue", "info threads", "thread 4", "print $r8",
+            "print $pc", "set var $r8 = 1", "thread 2", "print round", "monitor reset halt", "maintenance flush register-cache", "info threads"))
+        expect(text, [r"\* 1 +Thread 1 \(sh7750, halted\) create", r"Thread 1 \"IDLE\" hit", r"\* 1 +Thread 1 \"IDLE\" \(running\) +take_out",
+                      r"  2 +Thread 2 \"blink\" \(ready\) +<unavailable>", r'  3 +Thread 3 "net <&> "x"" \(ready\)', r"  4 +Thread 4 \(ready\)",
+                      r"Thread 3 .* hit Breakpoint 3, listen", r"  1 +Thread 1 \"IDLE\" \(ready\)", r"\* 3 +Thread 3 .*\(running\) +listen",
+                      r"  4 +Thread 4 \(suspended\)", r"Thread 2 \"blink\" hit Temporary breakpoint 5, blink", r"\* 2 +Thread 2 \"blink\" \(running\) +blink",
+                      r"  3 +Thread 3 .*\(delayed\)", r"= <unavailable>", r"= <unavailable>", r"not available|could not be written|[Ee]rror|E01", r"Switching to thread 2", r"= 2\n",
+                      r"1 +Thread 1 \(sh7750, halted\)"])
+
+
+def saved_threads(probeprof):
+    """Threads as KallistiOS has them, which a timer switches: each shows what it does, and registers only where they are known."""
+    with gdb_session.session(probeprof, "--elf", THREADS, gdb=functools.partial(gdb_session.Gdb, "gdb-multiarch", THREADS)) as (board, gdb):
+        for line in "target remote " + board.socket, "load", "tbreak step", "continue", "tbreak thd_pass", "continue":
+            gdb.command(line)
+        text = gdb.command("info threads")
+        for name in r"\[kernel\]", r"\[idle\]", r"\[reaper\]", "worker 0", "sound", "worker 2":
+            if not re.search('Thread \\d+ "%s" \\((not )?running\\)' % name, text):
+                raise RuntimeError("no %s in\n%s" % (name, text))
+        if len(re.findall(r"\(running\)", text)) != 1 or not re.search(r"\* \d+ +Thread \d+ \".*\" \(running\)", text):
+            raise RuntimeError("not one that runs: " + text)
+        waits = re.findall(r"\n[ *] (\d+) +Thread \d+ \"(?:worker \d|sound)\" \(not running\) +(?:0x\w+ in )?(\w+)", text)
+        if not waits:
+            raise RuntimeError("no worker waits: " + text)
+        for number, function in waits:
+            gdb.command("thread " + number)
+            trace, r0, r15 = gdb.command("bt"), gdb.command("print $r0"), gdb.command("print $r15")
+            if "thd_birth" not in trace or "unavailable" in r15 or ("unavailable" in r0) != (function in ("thd_pass", "thd_sleep", "thd_exit")):
+                raise RuntimeError("%s: %s %s %s" % (function, trace, r0, r15))
+        # Stepping goes on where another thread's breakpoint comes between, with a word of whose it is.
+        gdb.command("delete")
+        gdb.command("break thd_pass")
+        for _ in range(6):
+            text = gdb.command("continue")
+            if "hit Breakpoint" not in text or "internal" in text:
+                raise RuntimeError(text)
+        gdb.command("delete")
+        gdb.command("break good")
+        expect(gdb.command("continue") + gdb.command("info threads"), [r"\[kernel\]\" hit Breakpoint \d+, good", r"\* 1|\* \d+"])
+
+
 def start_and_kill(probeprof):
     """What an IDE types: start, kill, start, attach after detach."""
     with session(probeprof, "--elf", ELF) as (board, gdb):
@@ -364,6 +412,7 @@ def main():
     cases = [(name, lambda c=c, p=p: scripted(session(probeprof), c, p)) for name, c, p in CASES]
     cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("a CPU that does not halt", lambda: no_halt(probeprof)), ("two GDBs", lambda: two_gdbs(probeprof)),
               ("extended-remote: run, kill, run", lambda: extended(probeprof)), ("the program's name", lambda: names_the_program(probeprof)),
+              ("threads: FreeRTOS", lambda: threads(probeprof)), ("threads: KallistiOS, saved registers", lambda: saved_threads(probeprof)),
               ("start, kill, attach", lambda: start_and_kill(probeprof)),
               ("resets while profiling", lambda: resets_while_profiling(probeprof)),
               ("watchpoints while profiling", lambda: watched_while_profiling(probeprof)),
