@@ -13,6 +13,7 @@
 #include "profiler/cli/view.h"
 #include "profiler/views/report_calls.h"
 #include "profiler/views/report_live.h"
+#include "profiler/views/report_prof.h"
 
 enum {
     OPT_CALLERS = SET_COUNT,
@@ -21,6 +22,8 @@ enum {
     OPT_LIMIT,
     OPT_MARKS,
     OPT_LIVE,
+    OPT_PROF,
+    OPT_GPROF,
     OPT_COLUMNS,
     OPT_HOT,
     OPT_FAIL,
@@ -44,6 +47,10 @@ static const struct opt report_opts[] = {
     { "callees", 0, "F", "show what F called, and what that took", OPT_CALLEES },
     { "live", 0, NULL, "show how long functions live: calls, live, work, least, mean, most",
       OPT_LIVE },
+    { "prof", 0, NULL, "show prof's list: share, running sum, C1 (of samples: seconds), calls",
+      OPT_PROF },
+    { "gprof", 0, NULL, "show gprof's graph: what it charges to callers, and what was measured",
+      OPT_GPROF },
     { "function", 0, "RE", "show only functions whose name matches, and call paths to them",
       OPT_FUNCTION },
     { "limit", 0, "N", "show the first N rows", OPT_LIMIT },
@@ -71,7 +78,7 @@ struct report {
     struct cli *cli;
     struct settings set;
     const char *calls[2]; /* --callers, --callees; NULL: not asked for */
-    bool live;
+    bool live, prof, gprof;
     const char *matching; /* --function */
     regex_t function;     /* compiled, if there is one */
     unsigned long limit;
@@ -119,6 +126,8 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     case OPT_FUNCTION: return compile_pattern(r, value, err);
     case OPT_MARKS: r->marks = value; return 0;
     case OPT_LIVE: r->live = true; return 0;
+    case OPT_PROF: r->prof = true; return 0;
+    case OPT_GPROF: r->gprof = true; return 0;
     case OPT_SHOW: return opt_word("show", value, "all tagged untagged", &r->show, err);
     case OPT_TAG: return report_marks_edit(&r->edits, MARKS_TAG, value, err);
     case OPT_UNTAG: return report_marks_edit(&r->edits, MARKS_UNTAG, value, err);
@@ -135,7 +144,13 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
 static bool shows_calls(const struct report *r) { return r->calls[0] || r->calls[1]; }
 
 /* What is shown, and options that have nothing to say of it. */
-enum shown { SHOWN_JSON = 1 << 0, SHOWN_LIVE = 1 << 1, SHOWN_CALLS = 1 << 2, SHOWN_ALL = 1 << 3 };
+enum shown {
+    SHOWN_JSON = 1 << 0,
+    SHOWN_LIVE = 1 << 1,
+    SHOWN_CALLS = 1 << 2,
+    SHOWN_ALL = 1 << 3,
+    SHOWN_PROF = 1 << 4
+};
 
 /* The first option that is given and that this has no use for, or NULL. */
 static const char *first_useless(const struct report *r, enum shown shown)
@@ -146,21 +161,23 @@ static const char *first_useless(const struct report *r, enum shown shown)
         bool given;
         unsigned useless; /* enum shown */
     } rows[] = {
-        { "callers or --callees", shows_calls(r), SHOWN_LIVE },
+        { "callers or --callees", shows_calls(r), SHOWN_LIVE | SHOWN_PROF },
+        { "live", r->live, SHOWN_PROF },
+        { "gprof", r->prof && r->gprof, SHOWN_PROF },
         { "output", *r->set.output, SHOWN_LIVE },
         { "function", r->matching, SHOWN_JSON | SHOWN_CALLS },
         { "limit", r->limit, SHOWN_JSON },
-        { "columns", r->columns.n, SHOWN_JSON | SHOWN_LIVE | SHOWN_CALLS },
-        { "hot", r->hot.n && !fails, SHOWN_LIVE | SHOWN_CALLS },
-        { "fail-if-any", fails, SHOWN_LIVE | SHOWN_CALLS },
-        { "show", r->show, SHOWN_LIVE | SHOWN_CALLS | SHOWN_ALL },
+        { "columns", r->columns.n, SHOWN_JSON | SHOWN_LIVE | SHOWN_CALLS | SHOWN_PROF },
+        { "hot", r->hot.n && !fails, SHOWN_LIVE | SHOWN_CALLS | SHOWN_PROF },
+        { "fail-if-any", fails, SHOWN_LIVE | SHOWN_CALLS | SHOWN_PROF },
+        { "show", r->show, SHOWN_LIVE | SHOWN_CALLS | SHOWN_ALL | SHOWN_PROF },
         { "marks", r->marks, SHOWN_LIVE },
         { "from", r->from, SHOWN_LIVE },
         { "tag, --untag, --untag-all", r->edits.n, SHOWN_LIVE },
-        { "tree", r->set.tree, SHOWN_LIVE | SHOWN_CALLS },
-        { "all", r->set.all, SHOWN_LIVE | SHOWN_CALLS },
-        { "hits", r->set.origin[SET_HITS], SHOWN_LIVE },
-        { "sort", r->set.origin[SET_SORT], SHOWN_LIVE },
+        { "tree", r->set.tree, SHOWN_LIVE | SHOWN_CALLS | SHOWN_PROF },
+        { "all", r->set.all, SHOWN_LIVE | SHOWN_CALLS | SHOWN_PROF },
+        { "hits", r->set.origin[SET_HITS], SHOWN_LIVE | SHOWN_PROF },
+        { "sort", r->set.origin[SET_SORT], SHOWN_LIVE | SHOWN_PROF },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (rows[i].given && rows[i].useless & shown)
@@ -177,6 +194,8 @@ static int refuse_useless(const struct report *r, struct err *err)
         const char *why;
     } rows[] = {
         { r->set.json, SHOWN_JSON, "--json has all rows and columns: it has" },
+        { r->prof, SHOWN_PROF, "--prof has" },
+        { r->gprof, SHOWN_PROF, "--gprof has" },
         { r->live, SHOWN_LIVE, "--live has" },
         { shows_calls(r), SHOWN_CALLS,
           "--callers and --callees show one function, in columns of their own: they have" },
@@ -262,6 +281,20 @@ static int check_known(const struct report *r, const struct report_options *o, s
                    "%s: how often functions were called is not known in this file", what);
 }
 
+/* As prof and gprof show theirs. */
+static int show_prof(const struct report *r, const struct report_options *o, struct err *err)
+{
+    struct text_sink sink = file_sink(r->cli->out);
+    if (r->set.json)
+        return r->prof ? report_prof_json(r->p, &sink, err) : report_gprof_json(r->p, &sink, err);
+    int ret = r->prof ? report_prof(r->p, o, &sink, err) : report_gprof(r->p, o, &sink, err);
+    if (ret == 0) {
+        sink_printf(&sink, "\n");
+        report_summary(r->p, o, &sink);
+    }
+    return ret;
+}
+
 static int show_report(struct report *r, struct err *err)
 {
     struct report_options o = view_options(&r->set, r->syms, r->cli->out);
@@ -285,6 +318,8 @@ static int show_report(struct report *r, struct err *err)
         return ret;
     if (shows_calls(r))
         return show_calls(r, &o, err);
+    if (r->prof || r->gprof)
+        return show_prof(r, &o, err);
     if (!r->set.json)
         report_header(r->p, &o, &sink);
     return view_exporter(&r->set)->write(r->p, &o, &sink, err);
@@ -383,6 +418,7 @@ const struct command command_report = {
     "Examples:\n"
     "  probeprof report run.prf --tree\n"
     "  probeprof report run.rec --callers MallocNode --callees main\n"
+    "  probeprof report run.rec --gprof --function GetNewNode\n"
     "  probeprof report run.rec --function '^Get' --sort hits --limit 10\n"
     "  probeprof report run.rec --columns c1,c1+ch,c1+ch%,hits\n"
     "  probeprof report run.rec --hot 'c1+ch>=10%' --tree\n"

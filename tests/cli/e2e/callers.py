@@ -71,6 +71,8 @@ class Callers(Folder):
         self.assertIn("CallEasy", table[2])
         for line in table:
             self.assertIn(line, readme)
+        for line in run(["report", recording, "--gprof"]).stdout.split("-\n")[2].splitlines()[:3]:
+            self.assertIn("    " + line, readme)
         self.assertIn(f"{c1:,} cycles", readme)
         self.assertEqual(readme.count(f"{c1 / 2:.2f}"), 2)
         self.assertIn("twelve times", readme)
