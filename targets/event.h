@@ -156,6 +156,10 @@ struct event {
     uint32_t context; /* stack/task id if the target knows it (EVENT_TASK names some), else 0 */
 };
 
+/* event_cause_name - one word for machines, "ring-full"; "unknown" for what is none of enum
+ * event_cause. Static text. */
+const char *event_cause_name(unsigned cause);
+
 _Static_assert(sizeof(struct event) == 72, "recordings and queues count on it");
 
 #endif

@@ -7,18 +7,6 @@
 #include "profiler/feed/feed_priv.h"
 #include "probe/base/choice.h"
 
-const char *cause_name(unsigned cause)
-{
-    static const char *const names[EVENT_NCAUSES] = {
-        [EVENT_CAUSE_NONE] = "unknown",    [EVENT_CAUSE_RING_FULL] = "ring-full",
-        [EVENT_CAUSE_LINK] = "link",       [EVENT_CAUSE_HOST_QUEUE] = "host-queue",
-        [EVENT_CAUSE_CORRUPT] = "corrupt", [EVENT_CAUSE_HALTED] = "halted",
-        [EVENT_CAUSE_RESUMED] = "resumed", [EVENT_CAUSE_FILTER] = "filter",
-        [EVENT_CAUSE_RESET] = "reset",
-    };
-    return cause < EVENT_NCAUSES ? names[cause] : names[EVENT_CAUSE_NONE];
-}
-
 uint64_t log_first(const struct feed *f) { return EXCESS(f->nlog, FEED_LOG_ENTRIES); }
 
 const struct log_row *log_at(const struct feed *f, uint64_t number)
@@ -75,7 +63,7 @@ static void log_gap(struct feed *f, unsigned cause, uint64_t events, uint64_t c1
                  "events lost, nobody knows how many; counter 1 went on by %" PRIu64 " meanwhile",
                  c1);
     feed_log(f, &(struct feed_log_entry){ .kind = "gap",
-                                          .cause = cause_name(cause),
+                                          .cause = event_cause_name(cause),
                                           .text = text,
                                           .wall_ms = f->now.wall_ms,
                                           .amount = events,

@@ -176,9 +176,6 @@ void state_of_fold(struct feed *f, const struct feed_source *from);
 /* state_marks - of the marks there are. */
 void state_marks(struct feed *f);
 
-/* cause_name - of an enum event_cause, one word. */
-const char *cause_name(unsigned cause);
-
 /* node_is_outermost - no path above node i is of its function. */
 static inline bool node_is_outermost(const struct feed *f, size_t i)
 {

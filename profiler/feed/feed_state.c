@@ -56,7 +56,7 @@ static void write_causes(struct json_writer *j, const struct calltree_stats *s)
         const struct calltree_loss *x = &s->loss[k];
         if (!x->gaps)
             continue;
-        json_write_key(j, cause_name(k));
+        json_write_key(j, event_cause_name(k));
         json_write_object(j, true);
         json_member_count(j, "gaps", x->gaps);
         json_member_count(j, "events", x->events);

@@ -134,7 +134,7 @@ static void write_gaps(struct json_writer *j, const struct timeline *t)
         json_write_count(j, g->from);
         json_write_count(j, g->to);
         json_write_uint(j, g->times);
-        json_write_string(j, g->cause == TIMELINE_UNKEPT ? "unkept" : cause_name(g->cause));
+        json_write_string(j, g->cause == TIMELINE_UNKEPT ? "unkept" : event_cause_name(g->cause));
         json_write_count(j, g->lost);
         json_write_bool(j, g->bound);
         json_write_end(j);
@@ -163,7 +163,7 @@ static void write_points(struct json_writer *j, const struct timeline *t)
         json_write_count(j, p->at);
         json_write_uint(j, p->times);
         json_write_string(j, point_name(p));
-        json_write_string(j, p->kind == EVENT_NOTE ? cause_name(p->cause) : NULL);
+        json_write_string(j, p->kind == EVENT_NOTE ? event_cause_name(p->cause) : NULL);
         json_write_end(j);
     }
     json_write_end(j);
