@@ -83,6 +83,8 @@ void watch_after(struct calltree *t, const struct event *e)
         w->gaps++;
     note_entered(w, e);
     w->event = NULL;
+    if (w->cfg.on_event)
+        w->cfg.on_event(w->cfg.ctx, e);
 }
 
 /* ---- steps ---- */
@@ -92,6 +94,18 @@ static struct frame_seen *running_seen(struct calltree *t)
     struct stack *s = t->cur;
     bool known = s->depth && s->frames[s->depth - 1].node == t->node;
     return known ? &s->seen[s->depth - 1] : NULL;
+}
+
+/* The task that the calls on the stack are counted for; 0: none. */
+static uint32_t running_task(const struct calltree *t)
+{
+    const struct stack *s = t->cur;
+    uint32_t root = CALLTREE_NONE;
+    if (s->depth)
+        root = t->nodes[s->frames[0].node].parent;
+    if (root == CALLTREE_NONE || t->nodes[root].kind != CALLTREE_TASK)
+        return 0;
+    return (uint32_t)t->nodes[root].addr;
 }
 
 static uint32_t step_flags(const struct calltree *t, const struct event *e,
@@ -128,6 +142,7 @@ void watch_step(struct calltree *t, const struct event *e, uint64_t c1, uint64_t
         .c2 = c2,
         .cycles = take_cycles(t, e),
         .flags = step_flags(t, e, f),
+        .context = running_task(t),
         .end = e,
     };
     if (f) {
@@ -147,9 +162,15 @@ void watch_step(struct calltree *t, const struct event *e, uint64_t c1, uint64_t
 static struct calltree_activation activation_of(const struct stack *s, uint32_t i)
 {
     const struct frame_seen *f = &s->seen[i];
+    bool handler = s->frames[i].kind == FRAME_HANDLER;
+    uint64_t below = 0;
+    if (i)
+        below = s->seen[i - 1].number;
     return (struct calltree_activation){
         .number = f->number,
-        .caller = i && s->frames[i].kind != FRAME_HANDLER ? s->seen[i - 1].number : 0,
+        .caller = handler ? 0 : below,
+        .below = below,
+        .handler = handler,
         .node = s->frames[i].node,
         .depth = i,
         .context = s->context,

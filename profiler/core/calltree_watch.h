@@ -34,9 +34,10 @@ struct calltree_step {
     uint64_t activation; /* number of the one that ran; 0: none is known, as in gaps */
     /* address that it went on at when the step began; address of the event that ended it */
     uint64_t entered, left;
-    uint64_t c1, c2; /* 0 also where `end` has not the counter: see its flags */
-    uint64_t cycles; /* of the target's clock, with what tracing took; 0 where not known */
-    uint32_t flags;  /* enum calltree_step_flag */
+    uint64_t c1, c2;  /* 0 also where `end` has not the counter: see its flags */
+    uint64_t cycles;  /* of the target's clock, with what tracing took; 0 where not known */
+    uint32_t flags;   /* enum calltree_step_flag */
+    uint32_t context; /* task whose root the stack's calls are below; 0: none */
     /* that ended it, with its kind, time, stack pointer, context; borrowed during the call */
     const struct event *end;
 };
@@ -64,6 +65,8 @@ enum calltree_left {
 struct calltree_activation {
     uint64_t number; /* from 1, in the order of their beginnings */
     uint64_t caller; /* number of the one below on its stack; 0: none, and of handlers */
+    uint64_t below;  /* the same, of handlers the one they interrupted */
+    bool handler;    /* it was entered by an interrupt or exception */
     uint32_t node;   /* as it is now: a stack that turns out to be a task's gets other nodes */
     uint32_t depth;  /* frames below it on its stack */
     uint32_t context;
@@ -92,6 +95,8 @@ struct calltree_watch {
     void (*on_leave)(void *ctx, const struct calltree_activation *a);
     /* what was counted so far is forgotten; what is open stays so */
     void (*on_clear)(void *ctx);
+    /* each event that the tree takes, behind all that it has changed */
+    void (*on_event)(void *ctx, const struct event *e);
 };
 
 /* calltree_activation_whole - was it seen from entry to return, without loss or doubt? Then the

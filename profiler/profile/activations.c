@@ -70,7 +70,7 @@ static void on_clear(void *ctx)
 
 void activations_init(struct activations *a)
 {
-    *a = (struct activations){ .watch = { a, NULL, NULL, on_leave, on_clear } };
+    *a = (struct activations){ .watch = { a, NULL, NULL, on_leave, on_clear, NULL } };
 }
 
 void activation_add(struct activation_sum *to, const struct activation_sum *more)

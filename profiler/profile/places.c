@@ -125,7 +125,7 @@ static void on_clear(void *ctx)
 
 void places_init(struct places *p)
 {
-    *p = (struct places){ .watch = { p, on_step, on_enter, on_leave, on_clear } };
+    *p = (struct places){ .watch = { p, on_step, on_enter, on_leave, on_clear, NULL } };
 }
 
 static int by_place(const void *a, const void *b)

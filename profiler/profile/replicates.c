@@ -106,7 +106,7 @@ static void on_clear(void *ctx)
 
 void replicates_init(struct replicates *r, long (*function_of)(void *ctx, uint32_t node), void *ctx)
 {
-    *r = (struct replicates){ .watch = { r, on_step, NULL, on_leave, on_clear },
+    *r = (struct replicates){ .watch = { r, on_step, NULL, on_leave, on_clear, NULL },
                               .function_of = function_of,
                               .ctx = ctx };
 }

@@ -89,6 +89,13 @@ static void on_leave(void *ctx, const struct calltree_activation *a)
 
 static void on_clear(void *ctx) { tell(ctx, "clear\n"); }
 
+static void on_event(void *ctx, const struct event *e)
+{
+    struct told *to = ctx;
+    if (e->kind == EVENT_LOST)
+        tell(to, "lost %d\n", (int)e->lost_events);
+}
+
 static void feed(struct told *to, const struct row *row, size_t n)
 {
     uint64_t c1 = 0;
@@ -109,7 +116,7 @@ static void feed(struct told *to, const struct row *row, size_t n)
 static void check(const struct row *row, size_t n, const char *expect)
 {
     struct told to = { .t = NULL };
-    const struct calltree_watch watch = { &to, on_step, on_enter, on_leave, on_clear };
+    const struct calltree_watch watch = { &to, on_step, on_enter, on_leave, on_clear, on_event };
     const struct calltree_config cfg = { .resolve = resolve, .watch = &watch };
     assert_int_equal(calltree_new(&cfg, &to.t, NULL), 0);
     feed(&to, row, n);
@@ -219,6 +226,7 @@ static void watch__gap__is_the_lost_nodes_and_marks_what_was_open(void **state)
           "step M1 0..10 c1 1 time 2\n"
           "enter F2 from 1 at 1\n"
           "step F2 100.. c1 2 time 2\n"
+          "lost 0\n"
           "step L0 ..110 c1 4 time 2 gap\n"
           "step F2 ..110 c1 0 time 0\n"
           "leave F2 return at 7 took 2, 2 with all gap not whole\n"

@@ -114,7 +114,7 @@ static void on_clear(void *ctx)
 
 void watch_sums_init(struct watch_sums *w)
 {
-    *w = (struct watch_sums){ .watch = { w, on_step, on_enter, on_leave, on_clear } };
+    *w = (struct watch_sums){ .watch = { w, on_step, on_enter, on_leave, on_clear, NULL } };
     grow_nodes(w, 0);
 }
 
