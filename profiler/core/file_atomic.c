@@ -223,25 +223,94 @@ int file_writable(const char *path, struct err *err)
     return ret;
 }
 
+/* ---- piece by piece ---- */
+
+enum { PIECES = 64 * 1024 };
+
+struct file_atomic {
+    struct replacement to;
+    char *path; /* as it was named, for errors */
+    uint8_t *data;
+    size_t n;
+    int failed; /* -errno of the first write that did */
+};
+
+static void flush_pieces(struct file_atomic *f)
+{
+    if (!f->failed && f->n)
+        f->failed = file_write_all(f->to.fd, f->data, f->n);
+    f->n = 0;
+}
+
+void file_atomic_add(struct file_atomic *f, const void *data, size_t n)
+{
+    if (f->n + n > PIECES)
+        flush_pieces(f);
+    if (n > PIECES && !f->failed)
+        f->failed = file_write_all(f->to.fd, data, n);
+    if (n > PIECES || f->failed)
+        return;
+    memcpy(f->data + f->n, data, n);
+    f->n += n;
+}
+
+static void add_text(void *ctx, const char *text, size_t len) { file_atomic_add(ctx, text, len); }
+
+struct text_sink file_atomic_sink(struct file_atomic *f)
+{
+    return (struct text_sink){ add_text, f };
+}
+
+int file_atomic_close(struct file_atomic *f, bool keep, struct err *err)
+{
+    int ret = 0;
+    if (!f)
+        return 0;
+    if (keep)
+        flush_pieces(f);
+    if (keep && f->failed)
+        ret = io_error(err, "write", f->path, -f->failed);
+    if (keep && ret == 0) {
+        ret = file_commit(f->to.fd, f->to.temp, f->to.real, err);
+        f->to.fd = -1;
+        if (ret == 0) {
+            free(f->to.temp);
+            f->to.temp = NULL;
+        }
+    }
+    replacement_drop(&f->to);
+    free(f->path);
+    free(f->data);
+    free(f);
+    return ret;
+}
+
+int file_atomic_open(const char *path, struct file_atomic **out, struct err *err)
+{
+    struct file_atomic *f = calloc(1, sizeof *f);
+    if (!f)
+        return err_set(err, ERR_NOMEM, "close other programs", "write %s: out of memory", path);
+    int ret = replacement_open(&f->to, path, err);
+    f->path = strdup(path);
+    f->data = malloc(PIECES);
+    if (ret == 0 && (!f->path || !f->data))
+        ret = err_set(err, ERR_NOMEM, "close other programs", "write %s: out of memory", path);
+    if (ret < 0) {
+        file_atomic_close(f, false, NULL);
+        return ret;
+    }
+    *out = f;
+    return 0;
+}
+
 int file_write_atomic(const char *path, const uint8_t *data, size_t len, struct err *err)
 {
-    struct replacement r;
-    int ret = replacement_open(&r, path, err);
-    if (ret == 0) {
-        ret = file_write_all(r.fd, data, len);
-        if (ret < 0)
-            ret = io_error(err, "write", path, -ret);
-    }
-    if (ret == 0) {
-        ret = file_commit(r.fd, r.temp, r.real, err);
-        r.fd = -1;
-    }
-    if (ret == 0) {
-        free(r.temp);
-        r.temp = NULL;
-    }
-    replacement_drop(&r);
-    return ret;
+    struct file_atomic *f;
+    int ret = file_atomic_open(path, &f, err);
+    if (ret < 0)
+        return ret;
+    file_atomic_add(f, data, len);
+    return file_atomic_close(f, true, err);
 }
 
 static int read_fd(int fd, size_t limit, uint8_t **out, size_t *len, const char *path,

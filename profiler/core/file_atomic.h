@@ -7,12 +7,30 @@
 #include <stdint.h>
 
 #include "probe/base/err.h"
+#include "probe/base/sink.h"
 
 /* file_write_atomic - replace path by these bytes If path is a symbolic link, the file behind it is
  * replaced, or made, and the link stays. On failure (disk full, no permission) path is as it was
  * and nothing else stays. The file's directory is synced, too, so that the rename survives a power
  * cut. Returns 0 or -ERR_IO, -ERR_NOMEM. */
 int file_write_atomic(const char *path, const uint8_t *data, size_t len, struct err *err);
+
+/* The same for what is made piece by piece, in bounded memory. */
+struct file_atomic;
+
+/* file_atomic_open - nothing is at path until file_atomic_close(). Returns 0 or -ERR_IO,
+ * -ERR_NOMEM. */
+int file_atomic_open(const char *path, struct file_atomic **out, struct err *err);
+
+/* file_atomic_add - n more bytes. A failure is kept for the end. */
+void file_atomic_add(struct file_atomic *f, const void *data, size_t n);
+
+/* file_atomic_sink - whatever writes text adds it; f is borrowed. */
+struct text_sink file_atomic_sink(struct file_atomic *f);
+
+/* file_atomic_close - frees f. keep: path is replaced, as by file_write_atomic(), unless something
+ * has failed; else, and on failure, nothing stays. NULL is fine. Returns 0 or -ERR_IO. */
+int file_atomic_close(struct file_atomic *f, bool keep, struct err *err);
 
 /* file_replaceable - is path a file, or nothing yet? A rename would put a file where a device, a
  * pipe or a folder was, /dev/null for example. Returns 0 or -ERR_IO. */
