@@ -267,7 +267,7 @@ static bool make_addresses(struct build *b, const struct address_counts *sampled
 static bool build_alloc(struct build *b)
 {
     size_t n = b->nnodes + 1;
-    b->function_of = calloc(n, sizeof *b->function_of);
+    b->function_of = arena_alloc(&b->p->arena, n * sizeof *b->function_of);
     b->new_index = calloc(n, sizeof *b->new_index);
     b->first_child = calloc(n, sizeof *b->first_child);
     b->next_sibling = calloc(n, sizeof *b->next_sibling);
@@ -281,7 +281,6 @@ static bool build_alloc(struct build *b)
 
 static void build_free(struct build *b)
 {
-    free(b->function_of);
     free(b->new_index);
     free(b->first_child);
     free(b->next_sibling);
@@ -405,6 +404,8 @@ int profile_build(const struct calltree *t, const struct symbols *syms,
     b.nodes = calltree_nodes(t, &b.nnodes);
     bool ok = build_alloc(&b) && copy_info(b.p, info) && make_functions(&b);
     if (ok) {
+        b.p->function_of_node = b.function_of;
+        b.p->nfunction_of_node = b.nnodes;
         take_stats(&b.p->info, calltree_stats(t));
         b.p->type = naming_type(b.nodes, b.nnodes);
         sum_children(&b);

@@ -177,6 +177,10 @@ struct profile {
     size_t nfunctions;
     struct profile_node *nodes; /* empty for a statistical profile */
     size_t nnodes;
+    /* by node of the call tree it was built from, for those who replay its events; none if it was
+     * read from a .prf, or merged */
+    const uint32_t *function_of_node;
+    size_t nfunction_of_node;
     struct profile_handler *handlers; /* roots that were entered by interrupts and exceptions */
     size_t nhandlers;
     struct profile_task *tasks; /* by C1; none if the target does not report tasks */
