@@ -5,6 +5,7 @@
 #include "profiler/cli/buckets.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/input.h"
+#include "profiler/cli/replay.h"
 #include "profiler/cli/view.h"
 #include "profiler/views/notes.h"
 
@@ -12,8 +13,8 @@ enum { OPT_TO, OPT_FROM, OPT_OUTPUT, OPT_VALUE, OPT_ELF, OPT_HELP };
 enum { OPT_RANGE = OPT_HELP + 1, OPT_SCALE, OPT_BUCKETS, OPT_BUFFER, OPT_BUCKET_BYTES };
 
 static const struct opt convert_opts[] = {
-    { "to", 0, "FORMAT", "pprof, callgrind, speedscope, folded, gmon, prof1, lcov, prf, json",
-      OPT_TO },
+    { "to", 0, "FORMAT",
+      "pprof, callgrind, speedscope, folded, gmon, prof1, lcov, chrome, prf, json", OPT_TO },
     { "from", 0, "FORMAT", "what FILE is, where its content does not tell: prf, folded", OPT_FROM },
     { "output", 'o', "F", "where to; default: standard output, if the format is text", OPT_OUTPUT },
     { "value", 0, "WHICH",
@@ -72,7 +73,8 @@ static int check_request(const struct convert *c, const char *path, struct err *
                        "convert needs a recording, or another file with a profile");
     if (!c->to)
         return err_set(err, ERR_USAGE,
-                       "--to pprof, callgrind, speedscope, folded, gmon, prof1, lcov, prf or json",
+                       "--to pprof, callgrind, speedscope, folded, gmon, prof1, lcov, chrome, prf "
+                       "or json",
                        "convert needs a format");
     if (c->value && strcmp(c->to->name, "folded") != 0 && strcmp(c->to->name, "gmon") != 0)
         return err_set(err, ERR_USAGE, "leave it out",
@@ -99,13 +101,17 @@ static int write_to_output(struct cli *cli, const struct convert *c, const struc
 
 static void warn_of(void *ctx, const char *text) { cli_warn(ctx, "%s", text); }
 
+/* from: the recording, for formats that need it; else NULL. */
 static int convert_profile(struct cli *cli, struct convert *c, const struct profile *p,
-                           const struct symbols *syms, struct err *err)
+                           const struct symbols *syms, const struct export_recording *from,
+                           struct err *err)
 {
     const struct note_taker notes = { warn_of, cli };
-    struct report_options o = {
-        .ascii = true, .symbols = syms, .value = (unsigned)c->value, .notes = &notes
-    };
+    struct report_options o = { .ascii = true,
+                                .symbols = syms,
+                                .value = (unsigned)c->value,
+                                .notes = &notes,
+                                .recording = from };
     int ret = buckets_resolve(&c->buckets, syms, &o.buckets, err);
     if (ret < 0)
         return ret;
@@ -113,35 +119,93 @@ static int convert_profile(struct cli *cli, struct convert *c, const struct prof
                      : write_to_output(cli, c, p, &o, err);
 }
 
-static int run_convert(struct cli *cli, int argc, char **argv, struct err *err)
+/* ---- once more, for formats that show when what ran ---- */
+
+struct again {
+    const char *path, *elf;
+};
+
+static int play_again(void *ctx, const struct calltree_watch *watch, struct err *err)
 {
-    struct convert c = { 0 };
+    const struct again *a = ctx;
     struct profile *p = NULL;
     struct symbols *syms = NULL;
-    const char *path = NULL;
-    int ret = opts_parse(convert_opts, argc, argv, take_option, &c, &path, 1, err);
+    struct capture c = { .watch = watch };
+    int ret = replay_watched(&a->path, 1, a->elf, &c, &p, &syms, err);
     if (ret < 0)
         return ret;
-    ret = check_request(&c, ret ? path : NULL, err);
+    calltree_watch_end(c.tree);
+    profile_free(p);
+    capture_close(&c);
+    symbols_close(syms);
+    return 0;
+}
+
+static void look_for_time(void *ctx, const struct event *e)
+{
+    bool *timed = ctx;
+    *timed |= (e->flags & EVENT_HAS_TIME) != 0;
+}
+
+/* timed: do its events have the target's time? */
+static int read_recording(struct cli *cli, const struct convert *c, const char *path,
+                          struct profile **p, struct symbols **syms, bool *timed, struct err *err)
+{
+    const struct calltree_watch look = { .ctx = timed, .on_event = look_for_time };
+    struct capture of = { .watch = &look };
+    const struct importer *is;
+    *timed = false;
+    int ret = input_kind(path, c->from, &is, err);
+    if (ret == 0 && is)
+        ret = err_set(err, ERR_USAGE, "give a recording: run with --record",
+                      "--to %s has when what ran, and %s is a file with sums only", c->to->name,
+                      path);
     if (ret == 0)
-        ret = input_profile(cli, path, c.from, c.elf, &p, &syms, err);
+        ret = input_watched(cli, &path, 1, c->elf, &of, p, syms, err);
     if (ret == 0)
-        ret = convert_profile(cli, &c, p, syms, err);
+        capture_close(&of);
+    return ret;
+}
+
+static int convert_path(struct cli *cli, struct convert *c, const char *path, struct err *err)
+{
+    struct profile *p = NULL;
+    struct symbols *syms = NULL;
+    struct again again = { path, c->elf };
+    struct export_recording from = { play_again, &again, false };
+    bool played = c->to->needs & EXPORT_NEEDS_RECORDING;
+    int ret = played ? read_recording(cli, c, path, &p, &syms, &from.timed, err)
+                     : input_profile(cli, path, c->from, c->elf, &p, &syms, err);
+    if (ret == 0)
+        ret = convert_profile(cli, c, p, syms, played ? &from : NULL, err);
     profile_free(p);
     symbols_close(syms);
     return ret;
 }
 
+static int run_convert(struct cli *cli, int argc, char **argv, struct err *err)
+{
+    struct convert c = { 0 };
+    const char *path = NULL;
+    int ret = opts_parse(convert_opts, argc, argv, take_option, &c, &path, 1, err);
+    if (ret < 0)
+        return ret;
+    ret = check_request(&c, ret ? path : NULL, err);
+    return ret == 0 ? convert_path(cli, &c, path, err) : ret;
+}
+
 const struct command command_convert = {
     "convert",
     "convert FILE --to FORMAT [-o F]",
-    "a profile for pprof, KCachegrind, speedscope, flame graphs",
+    "a profile for pprof, KCachegrind, speedscope, timelines",
     convert_opts,
     "FILE is a recording, a .prf or folded call paths; what it is, its content tells.\n"
     "What it does not tell stays unknown. Each format keeps hits and both counters,\n"
-    "call paths where it knows them, and what was not seen (docs/formats.md).\n\n"
+    "call paths where it knows them, and what was not seen (docs/formats.md). Of a\n"
+    "recording, chrome has when what ran.\n\n"
     "Examples:\n"
     "  probeprof convert run.rec --to pprof -o run.pb.gz\n"
+    "  probeprof convert run.rec --to chrome -o run.trace.json\n"
     "  probeprof convert run.rec --to prof1 -o run.prof1\n"
     "then:\n"
     "  go tool pprof run.pb.gz\n",

@@ -43,4 +43,11 @@ int export_pprof(const struct profile *p, const struct report_options *o,
 int export_lcov(const struct profile *p, const struct report_options *o,
                 const struct text_sink *out, struct err *err);
 
+/* What follows has when what ran: -ERR_USAGE without o->recording, and of samples. */
+
+/* export_chrome - JSON trace events, B and E of spans (profiler/profile/spans.h). Source:
+ * Google, "Trace Event Format", which catapult-project/catapult links to. */
+int export_chrome(const struct profile *p, const struct report_options *o,
+                  const struct text_sink *out, struct err *err);
+
 #endif

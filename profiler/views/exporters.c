@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/base/buffer.h"
 #include "probe/base/util.h"
 #include "profiler/core/file_atomic.h"
 #include "profiler/views/export.h"
@@ -79,6 +78,7 @@ static const struct exporter table[] = {
     { "gmon", "out", EXPORT_NEEDS_FILE | EXPORT_HAS_BUCKETS, export_gmon },
     { "prof1", "prof1", EXPORT_NEEDS_FILE | EXPORT_HAS_BUCKETS, export_prof1 },
     { "lcov", "info", EXPORT_NEEDS_SYMBOLS, export_lcov },
+    { "chrome", "trace.json", EXPORT_NEEDS_RECORDING, export_chrome },
 };
 
 const struct exporter *exporters(size_t *n)
@@ -111,15 +111,15 @@ int exporter_find(const char *name, const struct exporter **out, struct err *err
 int exporter_save(const struct exporter *x, const struct profile *p, const struct report_options *o,
                   const char *path, struct err *err)
 {
-    struct buffer b = { 0 };
-    const struct text_sink sink = buffer_sink(&b);
-    int ret = x->write(p, o, &sink, err);
-    if (ret == 0 && b.failed)
-        ret = err_set(err, ERR_NOMEM, "close other programs", "out of memory for the file");
+    struct file_atomic *f;
+    int ret = file_atomic_open(path, &f, err);
     if (ret < 0)
-        err_prefix(err, ret, path);
-    else
-        ret = file_write_atomic(path, (const uint8_t *)b.data, b.size, err);
-    buffer_fini(&b);
-    return ret;
+        return ret;
+    const struct text_sink sink = file_atomic_sink(f);
+    ret = x->write(p, o, &sink, err);
+    if (ret < 0) {
+        file_atomic_close(f, false, NULL);
+        return err_prefix(err, ret, path);
+    }
+    return file_atomic_close(f, true, err);
 }

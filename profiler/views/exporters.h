@@ -4,13 +4,24 @@
 
 #include "probe/base/err.h"
 #include "probe/base/sink.h"
+#include "profiler/core/calltree_watch.h"
 #include "profiler/profile/profile.h"
 #include "profiler/views/report.h"
 
 enum exporter_needs {
-    EXPORT_NEEDS_FILE = 1 << 0,    /* it writes bytes, nothing for a terminal */
-    EXPORT_NEEDS_SYMBOLS = 1 << 1, /* its rows are the program's lines: report_options.symbols */
-    EXPORT_HAS_BUCKETS = 1 << 2    /* it knows what to do with report_options.buckets */
+    EXPORT_NEEDS_FILE = 1 << 0,     /* it writes bytes, nothing for a terminal */
+    EXPORT_NEEDS_SYMBOLS = 1 << 1,  /* its rows are the program's lines: report_options.symbols */
+    EXPORT_HAS_BUCKETS = 1 << 2,    /* it knows what to do with report_options.buckets */
+    EXPORT_NEEDS_RECORDING = 1 << 3 /* it has when what ran: report_options.recording */
+};
+
+/* The recording that a profile was made of, once more. */
+struct export_recording {
+    /* Plays all of it; watch is told, of the end, too. Its nodes are those of the profile's
+     * function_of_node, as long as the file has not changed. Returns 0 or the failure. */
+    int (*play)(void *ctx, const struct calltree_watch *watch, struct err *err);
+    void *ctx;
+    bool timed; /* its events have the target's time */
 };
 
 struct exporter {
@@ -30,9 +41,9 @@ const struct exporter *exporters(size_t *n);
 /* exporter_find - by name; -ERR_USAGE, with all names in the hint. */
 int exporter_find(const char *name, const struct exporter **out, struct err *err);
 
-/* exporter_save - profile to file, atomically: a temporary file next to it, fsync, rename. On
- * failure (disk full, no permission) an older file of that name is untouched and no temporary one
- * stays. Returns 0, what write() does, -ERR_IO. */
+/* exporter_save - profile to file, as it is made, and atomically: a temporary file next to it,
+ * fsync, rename. On failure (disk full, no permission) an older file of that name is untouched and
+ * no temporary one stays. Returns 0, what write() does, -ERR_IO. */
 int exporter_save(const struct exporter *x, const struct profile *p, const struct report_options *o,
                   const char *path, struct err *err);
 

@@ -179,6 +179,14 @@ void json_write_null(struct json_writer *j)
     put_str(j, "null");
 }
 
+void json_write_thousandths(struct json_writer *j, uint64_t value)
+{
+    char text[28];
+    before_value(j);
+    snprintf(text, sizeof text, "%" PRIu64 ".%03" PRIu64, value / 1000, value % 1000);
+    put_str(j, text);
+}
+
 void json_write_count(struct json_writer *j, uint64_t value)
 {
     char text[24];

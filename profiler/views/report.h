@@ -30,6 +30,8 @@ enum report_sort {
 /* By their tags (profiler/profile/marks.h, or a .prf's). */
 enum report_show { REPORT_SHOW_ALL, REPORT_SHOW_TAGGED, REPORT_SHOW_UNTAGGED };
 
+struct export_recording;
+
 /* Zero is a good default. */
 struct report_options {
     unsigned width; /* columns; 0: 80. At least 64. */
@@ -60,6 +62,8 @@ struct report_options {
     const struct profil_request *buckets;
     /* told what the format cannot hold (notes.h); NULL: nobody is */
     const struct note_taker *notes;
+    /* of formats that show when what ran (exporters.h); NULL: there is no recording */
+    const struct export_recording *recording;
 };
 
 /* report_sort_parse - "hits", "c1", "c1+children" (also "c1-children"), "c2", "c2+children",

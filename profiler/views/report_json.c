@@ -404,6 +404,23 @@ static void write_thresholds(struct json_writer *j, const struct hot_list *l)
     json_write_end(j);
 }
 
+void report_json_about(struct json_writer *j, const struct profile *p)
+{
+    json_member_string(j, "type", p->type == PROFILE_STATISTICAL ? "statistical" : "trace");
+    json_member_string(j, "target", p->info.target);
+    json_member_string(j, "probe", p->info.probe);
+    json_member_string(j, "elf", p->info.elf);
+    build_id(j, &p->info);
+    write_started(j, p->info.when);
+    write_header(j, p);
+    write_counters(j, &p->info);
+    write_run(j, p);
+    if (p->info.sampling.rate_asked)
+        write_sampling(j, &p->info.sampling);
+    if (p->info.estimate.is)
+        write_estimate(j, &p->info.estimate);
+}
+
 void report_json(const struct profile *p, const struct text_sink *out)
 {
     report_json_as(p, &(struct report_options){ .width = 0 }, out);
@@ -415,19 +432,7 @@ void report_json_as(const struct profile *p, const struct report_options *o,
     struct json_writer j = { .out = out };
     json_write_object(&j, false);
     json_member_string(&j, "schema", "probeprof.profile/1");
-    json_member_string(&j, "type", p->type == PROFILE_STATISTICAL ? "statistical" : "trace");
-    json_member_string(&j, "target", p->info.target);
-    json_member_string(&j, "probe", p->info.probe);
-    json_member_string(&j, "elf", p->info.elf);
-    build_id(&j, &p->info);
-    write_started(&j, p->info.when);
-    write_header(&j, p);
-    write_counters(&j, &p->info);
-    write_run(&j, p);
-    if (p->info.sampling.rate_asked)
-        write_sampling(&j, &p->info.sampling);
-    if (p->info.estimate.is)
-        write_estimate(&j, &p->info.estimate);
+    report_json_about(&j, p);
     if (o->show != REPORT_SHOW_ALL)
         json_member_string(&j, "show", o->show == REPORT_SHOW_TAGGED ? "tagged" : "untagged");
     if (o->hot.n)

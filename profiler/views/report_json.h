@@ -33,4 +33,9 @@ void report_json_as(const struct profile *p, const struct report_options *o,
 /* report_json - the same as it stands, without options. */
 void report_json(const struct profile *p, const struct text_sink *out);
 
+/* report_json_about - the members of the document up to remarks, but for schema: what the run was,
+ * what was seen of it and what not. Within an object. */
+struct json_writer;
+void report_json_about(struct json_writer *j, const struct profile *p);
+
 #endif

@@ -35,15 +35,15 @@ static void exporter_find__unknown_name__lists_the_table(void **state)
         assert_non_null(strstr(err.hint, all[i].name));
 }
 
-/* The sample has no program: what needs one says so. */
-static bool refused_for_symbols(const struct exporter *x, const struct profile *p)
+/* The sample has no program and is of no recording: what needs one says so. */
+static bool refused_without(const struct exporter *x, const struct profile *p)
 {
     struct memory_sink m = { 0 };
     struct err err = { .code = ERR_OK };
-    if (!(x->needs & EXPORT_NEEDS_SYMBOLS))
+    if (!(x->needs & (EXPORT_NEEDS_SYMBOLS | EXPORT_NEEDS_RECORDING)))
         return false;
     assert_int_equal(x->write(p, &options, sink_to(&m), &err), -ERR_USAGE);
-    assert_non_null(strstr(err.hint, "ELF"));
+    assert_non_null(strstr(err.hint, x->needs & EXPORT_NEEDS_SYMBOLS ? "ELF" : "recording"));
     assert_int_equal(m.len, 0);
     sink_free(&m);
     return true;
@@ -57,7 +57,7 @@ static void write__each_format__text_unless_it_needs_a_file(void **state)
     struct profile *p = sample_profile();
     for (size_t i = 0; i < n; i++) {
         struct memory_sink m = { 0 };
-        if (refused_for_symbols(&all[i], p))
+        if (refused_without(&all[i], p))
             continue;
         assert_int_equal(all[i].write(p, &options, sink_to(&m), NULL), 0);
         assert_true(m.len > 100);
@@ -92,7 +92,7 @@ static void exporter_save__each_format__the_file_has_what_was_written(void **sta
     char *folder = temp_folder(), *path = temp_path(folder, "out");
     for (size_t i = 0; i < n; i++) {
         struct memory_sink m = { 0 };
-        if (refused_for_symbols(&all[i], p))
+        if (refused_without(&all[i], p))
             continue;
         assert_int_equal(all[i].write(p, &options, sink_to(&m), NULL), 0);
         assert_int_equal(exporter_save(&all[i], p, &options, path, NULL), 0);

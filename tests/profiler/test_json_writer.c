@@ -102,6 +102,30 @@ static void json__numbers__exact(void **state)
     }
 }
 
+/* Read back by jansson it would be a double. */
+static void json__thousandths__are_digits_as_they_stand(void **state)
+{
+    static const struct {
+        uint64_t value;
+        const char *text;
+    } rows[] = {
+        { 0, "0.000" },
+        { 7, "0.007" },
+        { 1500, "1.500" },
+        { 9007199254740993, "9007199254740.993" }, /* 2^53 + 1 */
+        { UINT64_MAX, "18446744073709551.615" },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct memory_sink m = { 0 };
+        struct json_writer j = { .out = sink_to(&m) };
+        json_write_thousandths(&j, rows[i].value);
+        json_decref(parse(&m));
+        assert_string_equal(sink_text(&m), rows[i].text);
+        sink_free(&m);
+    }
+}
+
 static void json__nesting__commas_and_lines_in_place(void **state)
 {
     (void)state;
@@ -287,6 +311,7 @@ int main(void)
         cmocka_unit_test(json__strings__escaped_and_valid),
         cmocka_unit_test(json__members__a_key_and_its_value),
         cmocka_unit_test(json__numbers__exact),
+        cmocka_unit_test(json__thousandths__are_digits_as_they_stand),
         cmocka_unit_test(json__nesting__commas_and_lines_in_place),
         cmocka_unit_test(report_json__sample__every_key_of_the_schema),
         cmocka_unit_test(report_json__identity__holds_in_the_document),

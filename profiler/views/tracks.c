@@ -1,0 +1,161 @@
+#include "profiler/views/tracks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "probe/base/choice.h"
+#include "probe/base/util.h"
+#include "profiler/views/paths.h"
+
+/* Elapsed cycles. Source: SEED, appendix B, Counter Description Table; S12Z's bus cycles have the
+ * same number here (targets/s12z/driver/counters.h). */
+enum { ELAPSED = 0x23 };
+
+static const uint64_t second_ns = 1000000000;
+
+static enum spans_clock choose_clock(const struct profile *p, bool timed)
+{
+    if (timed)
+        return SPANS_CYCLES;
+    if (p->info.counter[0].code == ELAPSED)
+        return SPANS_C1;
+    return p->info.counter[1].code == ELAPSED ? SPANS_C2 : SPANS_STEPS;
+}
+
+/* Cycles of the run by its time, as the board's link had it: nobody states the part's frequency. */
+static uint64_t measure_rate(const struct run_time *t)
+{
+    if (t->board_ns <= t->held_ns || !t->target_cycles)
+        return 0;
+    double hz = (double)t->target_cycles * 1e9 / (double)(t->board_ns - t->held_ns) + 0.5;
+    return hz >= 1 && hz < 1e10 ? (uint64_t)hz : 0;
+}
+
+int tracks_init(struct tracks *t, const struct profile *p, const struct report_options *o,
+                const char *format, struct err *err)
+{
+    if (!o->recording)
+        return err_set(err, ERR_USAGE, "give a recording: run with --record",
+                       "--to %s has when what ran, and this has sums only", format);
+    if (p->type == PROFILE_STATISTICAL)
+        return err_set(err, ERR_USAGE, "profile without --sample",
+                       "--to %s has when what ran, and samples do not say it: give the recording "
+                       "of a trace",
+                       format);
+    *t = (struct tracks){ .p = p, .from = o->recording };
+    t->clock = choose_clock(p, o->recording->timed);
+    if (t->clock != SPANS_STEPS)
+        t->hz = measure_rate(&p->info.time);
+    return 0;
+}
+
+int tracks_play(struct tracks *t, void (*take)(void *ctx, const struct span_event *e), void *ctx,
+                struct err *err)
+{
+    struct spans *s;
+    int ret = spans_new(t->clock, take, ctx, &s, err);
+    if (ret < 0)
+        return ret;
+    ret = t->from->play(t->from->ctx, spans_watch(s), err);
+    if (ret == 0)
+        ret = spans_end(s, err);
+    if (ret == 0 && t->changed)
+        ret = err_set(err, ERR_FORMAT, "convert it when it is finished",
+                      "the recording has changed while it was read");
+    spans_free(s);
+    return ret;
+}
+
+uint64_t tracks_ns(const struct tracks *t, uint64_t at)
+{
+    if (!t->hz)
+        return at;
+    /* below 1e10 * 1e9 < 2^64 */
+    return at / t->hz * second_ns + at % t->hz * second_ns / t->hz;
+}
+
+char *tracks_clock(const struct tracks *t, char *buf, size_t n)
+{
+    static const char *const from[] = { "the target's clock", "counter 1", "counter 2" };
+    if (t->clock == SPANS_STEPS)
+        snprintf(buf, n,
+                 "neither time nor elapsed cycles were recorded: each step between two events "
+                 "lasts 1 ns");
+    else if (t->hz)
+        snprintf(buf, n,
+                 "cycles of %s, at %" PRIu64 " Hz: the cycles of the run by its time on the link",
+                 from[t->clock], t->hz);
+    else
+        snprintf(buf, n, "cycles of %s: how long one took is not known, it lasts 1 ns",
+                 from[t->clock]);
+    return buf;
+}
+
+/* ---- names ---- */
+
+static const char *task_name(const struct profile *p, uint32_t context)
+{
+    for (size_t i = 0; i < p->ntasks; i++)
+        if (p->functions[p->tasks[i].function].task == context)
+            return p->functions[p->tasks[i].function].name;
+    return NULL;
+}
+
+char *tracks_name(const struct tracks *t, const struct span_event *e, char *buf, size_t n)
+{
+    static const char *const others[] = { [SPAN_TRACK_INTERRUPTS] = "interrupts",
+                                          [SPAN_TRACK_GAPS] = "not seen",
+                                          [SPAN_TRACK_MARKS] = "marks" };
+    const char *name = "program";
+    if (e->track_kind != SPAN_TRACK_TASK)
+        name = others[e->track_kind];
+    else if (e->context)
+        name = task_name(t->p, e->context);
+    if (name)
+        paths_clean(name, "", buf, n);
+    else
+        snprintf(buf, n, "(task %" PRIu32 ")", e->context);
+    return buf;
+}
+
+size_t tracks_function(struct tracks *t, const struct span_event *e)
+{
+    if (e->node == CALLTREE_NONE)
+        return t->p->nfunctions;
+    if (e->node < t->p->nfunction_of_node)
+        return t->p->function_of_node[e->node];
+    t->changed = true;
+    return t->p->nfunctions;
+}
+
+char *tracks_span_name(struct tracks *t, const struct span_event *e, char *buf, size_t n)
+{
+    size_t function = tracks_function(t, e);
+    if (function < t->p->nfunctions)
+        return paths_name(t->p, function, "", buf, n);
+    snprintf(buf, n, "%s", e->node == CALLTREE_NONE ? event_cause_name(e->cause) : "(unknown)");
+    return buf;
+}
+
+const char *tracks_mark_name(const struct span_event *e)
+{
+    switch (e->mark) {
+    case EVENT_START: return "start";
+    case EVENT_STOP: return "stop";
+    case EVENT_CLEAR: return "cleared";
+    case EVENT_AGAIN: return "again";
+    default: return event_cause_name(e->cause);
+    }
+}
+
+const char *tracks_ended(const struct span_event *e)
+{
+    static const char *const how[] = { [CALLTREE_LEFT_NOT] = "open",
+                                       [CALLTREE_LEFT_RETURN] = NULL,
+                                       [CALLTREE_LEFT_CLOSED] = "closed",
+                                       [CALLTREE_LEFT_STOP] = "stop",
+                                       [CALLTREE_LEFT_FORGOTTEN] = "forgotten" };
+    if (e->flags & SPAN_CONTINUES)
+        return "goes on";
+    return e->node == CALLTREE_NONE || e->left >= ARRAY_LEN(how) ? NULL : how[e->left];
+}

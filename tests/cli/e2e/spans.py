@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Formats of `probeprof convert` that have when what ran, made from recordings of every kind: each is read here, what it says adds up to `report --json` to
+the last digit, and programs that nobody here wrote read it, too. Those are skipped, saying so, where they are missing.
+
+usage: spans.py PROBEPROF SOURCE_DIR [unittest arguments]
+"""
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import tempfile
+
+from common import EXAMPLES, Folder, IRQDEMO, MISSION, PROFEXAM, PROBEPROF, SOURCE, main, run
+
+MOTOR, SH4, S12Z = os.path.join(EXAMPLES, "motor"), "sim:sh7750", "sim:s12zvml128,bdc=20M"
+THREADS = os.path.join(SOURCE, "tests", "kos", "threads.elf")
+
+# Folder, adapter, arguments, and what there must be in it for the row to mean anything.
+RUNS = {
+    "tutorial": (PROFEXAM, SH4, MISSION + ["--passes", "2"], []),
+    "one counter": (PROFEXAM, SH4, MISSION + ["--passes", "1", "--c2", "none"], []),
+    "no cycles": (PROFEXAM, SH4, MISSION + ["--passes", "1", "--c1", "icache-miss", "--c2", "none"], []),
+    "interrupts": (IRQDEMO, SH4, ["--for", "20ms"], ["interrupts"]),
+    "what a full ring drops": (IRQDEMO, SH4, ["--for", "20ms", "--policy", "live"], ["interrupts", "gaps"]),
+    "power that was away": (PROFEXAM, SH4 + ",fault=no-power@500ms+300ms", MISSION + ["--for", "1500ms"], ["gaps"]),
+    "threads": (os.path.dirname(THREADS), SH4, ["--elf", THREADS, "--load", "--for", "200ms"], ["tasks"]),
+    "motor": (MOTOR, S12Z, ["--for", "10ms"], ["interrupts"]),
+}
+GAPS, MARKS, INTERRUPTS = "not seen", "marks", "interrupts"
+
+
+def shown(f):
+    return f["qualified_name"] or f["name"]
+
+
+class Span:
+    """One span: its track's name, where it stands in, begin and end in ns, and what is said of it."""
+
+    def __init__(self, track, name, begin, inside):
+        self.track, self.name, self.begin, self.inside, self.end, self.said = track, name, begin, inside, None, None
+
+
+class Trace:
+    """What a reader of a format makes of it: spans in the order of their ends, names of tracks, marks as (ns, name), and the head."""
+
+    def __init__(self):
+        self.spans, self.tracks, self.marks, self.open, self.now, self.head = [], {}, [], {}, 0, {}
+
+    def at(self, ns):
+        assert ns >= self.now, f"time goes back from {self.now} to {ns}"
+        self.now = ns
+
+    def begin(self, track, name, ns):
+        self.at(ns)
+        stack = self.open.setdefault(track, [])
+        stack.append(Span(self.tracks[track], name, ns, stack[-1] if stack else None))
+
+    def finish(self, track, name, ns, said):
+        self.at(ns)
+        span = self.open[track].pop()
+        assert name in (None, span.name), f"{name} ends in {span.name}"
+        span.end, span.said = ns, said
+        self.spans.append(span)
+
+    def mark(self, name, ns):
+        self.at(ns)
+        self.marks.append((ns, name))
+
+
+class Spans:
+    """What holds for each format."""
+    maxDiff = None
+    TO = ""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.recordings = tempfile.mkdtemp(prefix="probeprof-spans-")
+        cls.addClassCleanup(shutil.rmtree, cls.recordings)
+
+    def recording(self, name):
+        path = os.path.join(self.recordings, name)
+        if not os.path.exists(path):
+            folder, probe, args, _ = RUNS[name]
+            p = run(args + ["--gdb", "off", "--record", path], folder, probe)
+            self.assertEqual(p.returncode, 0, p.stderr)
+        return path
+
+    def converted(self, recording, to=None):
+        out = self.path("out." + (to or self.TO))
+        p = run(["convert", recording, "--to", to or self.TO, "-o", out])
+        self.assertEqual(p.returncode, 0, p.stderr)
+        return out
+
+    def report(self, recording):
+        p = run(["report", recording, "--json"])
+        self.assertEqual(p.returncode, 0, p.stderr)
+        return json.loads(p.stdout)
+
+    def read(self, path):
+        """A Trace; each format has its own."""
+        raise NotImplementedError
+
+    def each(self):
+        for name in RUNS:
+            print(f"  {name}")
+            recording = self.recording(name)
+            yield name, self.report(recording), self.read(self.converted(recording))
+
+    def sums(self, spans, key):
+        out = {}
+        for s in spans:
+            out[s.name] = out.get(s.name, 0) + s.said.get(key, 0)
+        return {k: v for k, v in out.items() if v}
+
+    def check_functions(self, document, spans):
+        functions = [f for f in document["functions"] if f["name"] != "(lost events)"]
+        for i, key in enumerate(("c1", "c2")):
+            if document["counters"][i] and not (i == 0 and "estimate" in document):  # which is corrected as a whole
+                self.assertEqual(self.sums(spans, key), {shown(f): f[key] for f in functions if f[key]})
+            if not document["counters"][i]:
+                self.assertFalse(any(key in s.said for s in spans))
+        entered = {}
+        for s in spans:
+            if not s.said.get("continued"):
+                entered[s.name] = entered.get(s.name, 0) + 1
+        sure = {shown(f): f["hits"] for f in functions if f["hits"] and not f["doubtful"]}
+        self.assertEqual({k: v for k, v in entered.items() if k in sure}, sure)
+        return sum(sure.values())
+
+    def check_gaps(self, document, gaps):
+        coverage = document["coverage"]
+        self.assertEqual(sum(s.said["lost"] for s in gaps), coverage["lost"])
+        self.assertEqual(any(s.said["at_most"] for s in gaps), coverage["lost_is_bound"])
+        self.assertEqual(sum(s.name in ("link", "reset") for s in gaps), coverage["gaps"] + coverage["resets"])
+        if document["counters"][0]:
+            self.assertEqual(sum(s.said["c1"] for s in gaps), coverage["lost_c1"])
+
+    def check_tracks(self, document, spans):
+        """Of each task and of all handlers what the profile has of them."""
+        c1 = {}
+        for s in spans:
+            c1[s.track] = c1.get(s.track, 0) + s.said.get("c1", 0)
+        if document["counters"][0] and "estimate" not in document:
+            tasks = {f["name"]: f["c1_children"] for f in document["functions"] if f["description"] == "thread" and f["c1_children"]}
+            self.assertEqual({k: v for k, v in c1.items() if k in tasks}, tasks)
+            self.assertEqual(c1.get(INTERRUPTS, 0), sum(h["c1"] for h in document.get("handlers", [])))
+
+    def check_times(self, document, trace, spans):
+        """What spans of a track last, without those in them, is what was counted in them: where that are cycles, by the clock that is stated."""
+        m = re.match(r"cycles of counter 1, at (\d+) Hz", trace.head["clock"])
+        if document["counters"][0]["name"] not in ("elapsed-time", "bus-cycles"):
+            self.assertIn("each step between two events lasts 1 ns", trace.head["clock"])
+            return
+        hz = int(m.group(1)) if m else 1000000000
+        own = sum(s.end - s.begin for s in spans if not s.inside)
+        within = sum(h.end - h.begin for h in spans if h.track == INTERRUPTS and not h.inside
+                     and any(s.begin <= h.begin and h.end <= s.end and not s.inside and s.track != INTERRUPTS for s in spans))
+        counted = sum(s.said["c1"] for s in spans) * 1000000000 / hz
+        self.assertLess(abs(own - within - counted), 2 * len(spans) + 2)
+
+    def test_sums__each_recording__are_those_of_the_report(self):
+        for name, document, trace in self.each():
+            self.assertFalse(any(trace.open.values()))
+            spans = [s for s in trace.spans if s.track not in (GAPS, MARKS)]
+            gaps = [s for s in trace.spans if s.track == GAPS]
+            sure = self.check_functions(document, spans)
+            self.assertTrue(sure > 1000 or name not in ("tutorial", "motor"), name)
+            self.check_gaps(document, gaps)
+            self.check_tracks(document, spans)
+            self.check_times(document, trace, spans)
+            for need, found in (("interrupts", INTERRUPTS in trace.tracks.values()), ("gaps", gaps), ("tasks", len(trace.tracks) > 4)):
+                if need in RUNS[name][3]:
+                    self.assertTrue(found, need)
+            self.assertEqual(sum(n == "start" for _, n in trace.marks) >= 1, True)
+
+    def test_head__what_was_not_seen__is_said(self):
+        for name in ("tutorial", "what a full ring drops", "motor"):
+            recording = self.recording(name)
+            self.check_head(self.report(recording), self.read(self.converted(recording)).head)
+
+    def check_head(self, document, head):
+        raise NotImplementedError
+
+    def test_cut_short__what_is_there__adds_up(self):
+        cut = self.path("cut")
+        shutil.copy(self.recording("tutorial"), cut)
+        os.truncate(cut, os.path.getsize(cut) // 2)
+        document, trace = self.report(cut), self.read(self.converted(cut))
+        self.check_functions(document, [s for s in trace.spans if s.track not in (GAPS, MARKS)])
+        self.assertIn("how long one took is not known", trace.head["clock"])
+
+    def test_refused__sums_and_samples__with_what_to_do(self):
+        prf, samples = self.path("run.prf"), self.path("samples")
+        run(["convert", self.recording("tutorial"), "--to", "prf", "-o", prf])
+        run(["--sample", "--for", "20ms", "--gdb", "off", "--record", samples], PROFEXAM)
+        self.assert_fails(run(["convert", prf, "--to", self.TO, "-o", self.path("x")]), 2, "sums only", "--record")
+        self.assert_fails(run(["convert", samples, "--to", self.TO, "-o", self.path("x")]), 2, "samples", "without --sample")
+        self.assertFalse(os.path.exists(self.path("x")))
+
+    def test_disk_full__nothing_is_left(self):
+        folder = self.path("folder")
+        os.mkdir(folder)
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+        p = subprocess.run([PROBEPROF, "convert", self.recording("tutorial"), "--to", self.TO, "-o", os.path.join(folder, "x")], capture_output=True, text=True,
+                           preexec_fn=limit)
+        self.assertEqual((p.returncode, p.stdout), (1, ""), p.stderr)
+        self.assertIn("File too large", p.stderr)
+        self.assertEqual(os.listdir(folder), [])
+
+
+class Chrome(Spans, Folder):
+    TO = "chrome"
+
+    def read(self, path):
+        with open(path, encoding="utf-8") as f:
+            document = json.loads(f.read(), parse_float=lambda text: int(text.replace(".", "")))  # us with three decimals: ns
+        trace = Trace()
+        trace.head = document["otherData"]
+        for e in document["traceEvents"]:
+            track = (e["pid"], e["tid"])
+            if e["ph"] == "M":
+                if e["name"] == "thread_name":
+                    trace.tracks[track] = e["args"]["name"]
+            elif e["ph"] == "B":
+                trace.begin(track, e["name"], e["ts"])
+            elif e["ph"] == "E":
+                trace.finish(track, e["name"], e["ts"], e["args"])
+            else:
+                self.assertEqual(e["ph"], "i")
+                trace.mark(e["name"], e["ts"])
+        return trace
+
+    def check_head(self, document, head):
+        for key in ("target", "elf", "build_id", "started", "coverage", "counters", "note", "remarks", "totals"):
+            self.assertEqual(head[key] if key != "counters" else None, document[key] if key != "counters" else None)
+
+    def test_output__standard_output__is_the_same(self):
+        recording = self.recording("tutorial")
+        with open(self.converted(recording), encoding="utf-8") as f:
+            self.assertEqual(run(["convert", recording, "--to", "chrome"]).stdout, f.read())
+
+
+if __name__ == "__main__":
+    main()
