@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# npm.sh SOURCE_DIR vendor|types|axe-path
+# npm.sh SOURCE_DIR vendor|types|axe-path|speedscope-path
 # vendor: the vendored files are those of the npm package that the lock names, and those that SHA512SUMS has; neither the lock nor the page names a host
-# to fetch from. types: what the modules' comments say of types is true. axe-path: prints where axe.min.js is. What is fetched once stays in the user's
-# cache. Without npm or network: exit 77, saying so; the sums are compared all the same.
+# to fetch from. types: what the modules' comments say of types is true. axe-path, speedscope-path: print where axe.min.js and speedscope's page are.
+# What is fetched once stays in the user's cache. Without npm or network: exit 77, saying so; the sums are compared all the same.
 set -euo pipefail
 source_dir=$1
 vendor=$source_dir/profiler/page/vendor
@@ -49,4 +49,5 @@ types)
     [ -z "$found" ] || { printf '%s\n' "$found"; exit 1; }
     echo "types are right" ;;
 axe-path) echo "$cache/node_modules/axe-core/axe.min.js" ;;
+speedscope-path) echo "$cache/node_modules/speedscope/dist/release/index.html" ;;
 esac
