@@ -162,6 +162,8 @@ static void add_member(struct profile_function *to, const struct profile_functio
     to->c2 += f->c2;
     to->c1_spread += f->c1_spread;
     to->c1_children_spread += f->c1_children_spread;
+    to->hits_half += f->hits_half;
+    to->c1_half += f->c1_half;
     to->steps += f->steps;
     to->doubts += f->doubts;
     to->doubtful |= f->doubtful;

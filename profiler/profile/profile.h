@@ -55,6 +55,9 @@ struct profile_function {
     /* estimated C1: with 95 % probability the true one is within +- this; 0 unknown */
     uint64_t c1_spread;
     uint64_t c1_children_spread; /* the same of c1_children, at most */
+    /* with losses, if info.stretches says so: its shares of what was seen of hits and counter 1 are
+     * right within +- this, 0 to 1, with 95 % probability; of what marks made one, at most */
+    double hits_half, c1_half;
     /* measurements it is the sum of, and how many of them are doubtful; 0, 0 unknown */
     uint64_t steps, doubts;
 };
@@ -136,6 +139,8 @@ struct profile_info {
     bool unnamed;     /* the program's ELF names no functions */
     uint64_t passes;  /* start/stop pairs completed */
     uint32_t nesting; /* most handlers open at once */
+    /* between losses, that intervals of shares rest on (stretches.h); 0: there are none */
+    uint64_t stretches;
     struct profile_estimate estimate;
     struct profile_sampling sampling; /* of a statistical profile; zero if read from a .prf */
     bool icache_enabled;              /* of the target, when profiled */
@@ -233,6 +238,12 @@ uint64_t profile_away(const struct profile *p, enum event_cause cause);
 /* profile_c1_seen - which share of counter 1 was counted outside of losses: 0 to 1; negative if it
  * is not known: of a file of sums, without counter 1, or while the board was away or reset. */
 double profile_c1_seen(const struct profile *p);
+
+/* profile_is_lost - whether f stands for what was counted while events were lost. */
+bool profile_is_lost(const struct profile_function *f);
+
+/* profile_seen_c1 - counter 1 without what was counted in losses. */
+uint64_t profile_seen_c1(const struct profile *p);
 
 /* profile_add_coverage - a copy of n rows of losses, behind those there are. profile_build() does
  * it with the tree's. Returns 0 or -ERR_NOMEM. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "profiler/profile/profile.h"
 
 static int by_cause(const void *a, const void *b)
@@ -71,6 +72,16 @@ uint64_t profile_away(const struct profile *p, enum event_cause cause)
         if (p->coverage[i].at.kind == COVERAGE_AWAY && p->coverage[i].at.cause == cause)
             return p->coverage[i].at.amount;
     return 0;
+}
+
+bool profile_is_lost(const struct profile_function *f)
+{
+    return !f->low && !f->high && !f->hits && !strcmp(f->name, "(lost events)");
+}
+
+uint64_t profile_seen_c1(const struct profile *p)
+{
+    return EXCESS(p->total_c1, profile_coverage_sum(p, COVERAGE_LOST).c1);
 }
 
 double profile_c1_seen(const struct profile *p)

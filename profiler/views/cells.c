@@ -25,8 +25,11 @@ static const struct cell_kind_row {
     [CELL_HITS] = { "hits", NULL, OF_ALL, KIND_COUNT, false, COUNT_WIDTH, AT(hits) },
     [CELL_HITS_SHARE] = { "hits%", NULL, OF_ALL, KIND_SHARE, false, SHARE_WIDTH, AT(hits) },
     [CELL_HITS_SPREAD] = { "+-", NULL, OF_ALL, KIND_OTHER, false, SHARE_WIDTH, 0 },
+    [CELL_HITS_LOSS] = { "hits+-", NULL, OF_ALL, KIND_OTHER, false, COUNT_WIDTH, 0 },
     [CELL_C1] = { "C1", NULL, OF_C1, KIND_COUNT, false, COUNT_WIDTH, AT(c1) },
     [CELL_C1_SHARE] = { "C1%", NULL, OF_C1, KIND_SHARE, false, SHARE_WIDTH, AT(c1) },
+    [CELL_SEEN_SHARE] = { "seen%", NULL, OF_C1, KIND_OTHER, false, SHARE_WIDTH, 0 },
+    [CELL_SEEN_SPREAD] = { "C1+-", NULL, OF_C1, KIND_OTHER, false, SHARE_WIDTH, 0 },
     [CELL_C1_SPREAD] = { "+-%", NULL, OF_C1, KIND_OTHER, false, SHARE_WIDTH, 0 },
     [CELL_C1_CHILDREN] = { "C1+ch", "c1+children", OF_C1, KIND_COUNT, true, COUNT_WIDTH,
                            AT(c1_children) },
@@ -161,11 +164,16 @@ static const char *why_missing(const struct profile *p, enum cell_table table, e
                                               : "the counter was not counted";
     if (c == CELL_HITS_SPREAD && p->type != PROFILE_STATISTICAL)
         return "hits were counted, not sampled";
+    if (c == CELL_SEEN_SHARE && !profile_coverage_sum(p, COVERAGE_LOST).c1)
+        return "nothing of C1 was lost, or it is not known how much";
+    if ((c == CELL_SEEN_SPREAD || c == CELL_HITS_LOSS) && !p->info.stretches)
+        return "that takes losses, and what was seen between them of one run";
     if (c == CELL_C1_SPREAD && !p->info.estimate.measurements)
         return "C1 is no estimate that something could be held against";
     if (c == CELL_DOUBT && !tells_doubt(p))
         return "nothing is doubtful, or it is not known how much";
-    if (table != CELL_FUNCTIONS && (c == CELL_DOUBT || c == CELL_C1_SPREAD))
+    if (table != CELL_FUNCTIONS &&
+        (c == CELL_DOUBT || c == CELL_C1_SPREAD || c == CELL_SEEN_SPREAD || c == CELL_HITS_LOSS))
         return "that is known of functions, not of call paths";
     if (table == CELL_TREE_UP && cells[c].children)
         return "a row of --tree=up has a function's own counts only";
@@ -195,20 +203,29 @@ static bool any_cached(const struct profile *p)
     return false;
 }
 
-/* Parts without a cache have no such column where a spread needs the room. */
-static bool wants_cache(const struct profile *p)
+/* The table is as wide as lines may be at least: what intervals need others give. */
+static bool has_room(const struct profile *p, enum cell_table table, enum cell_column c)
 {
     bool spread = p->type == PROFILE_TRACE && p->info.estimate.measurements;
-    return !spread || any_cached(p);
+    bool losses = table == CELL_FUNCTIONS && p->info.stretches && profile_seen_c1(p) < p->total_c1;
+    switch (c) {
+    case CELL_CACHE: return !losses && (!spread || any_cached(p));
+    case CELL_C1_SHARE: return !losses;
+    case CELL_HITS_SHARE: return !losses || !spread;
+    case CELL_SEEN_SHARE:
+    case CELL_SEEN_SPREAD: return losses;
+    default: return true;
+    }
 }
 
 void cell_list_default(const struct profile *p, enum cell_table table, struct cell_list *out)
 {
     static const bool in_functions[CELL_NCOLUMNS] = {
-        [CELL_HITS] = true,        [CELL_HITS_SHARE] = true, [CELL_HITS_SPREAD] = true,
-        [CELL_C1] = true,          [CELL_C1_SHARE] = true,   [CELL_C1_SPREAD] = true,
-        [CELL_C1_CHILDREN] = true, [CELL_C2] = true,         [CELL_C2_CHILDREN] = true,
-        [CELL_CACHE] = true,       [CELL_DOUBT] = true
+        [CELL_HITS] = true,        [CELL_HITS_SHARE] = true,  [CELL_HITS_SPREAD] = true,
+        [CELL_C1] = true,          [CELL_C1_SHARE] = true,    [CELL_SEEN_SHARE] = true,
+        [CELL_SEEN_SPREAD] = true, [CELL_C1_SPREAD] = true,   [CELL_C1_CHILDREN] = true,
+        [CELL_C2] = true,          [CELL_C2_CHILDREN] = true, [CELL_CACHE] = true,
+        [CELL_DOUBT] = true
     };
     static const bool in_tree[CELL_NCOLUMNS] = { [CELL_HITS] = true,
                                                  [CELL_C1] = true,
@@ -219,7 +236,7 @@ void cell_list_default(const struct profile *p, enum cell_table table, struct ce
     const bool *in = table == CELL_FUNCTIONS ? in_functions : in_tree;
     out->n = 0;
     for (enum cell_column c = 0; c < CELL_NCOLUMNS; c++)
-        if (in[c] && !why_missing(p, table, c) && (c != CELL_CACHE || wants_cache(p)))
+        if (in[c] && !why_missing(p, table, c) && has_room(p, table, c))
             out->column[out->n++] = c;
 }
 
@@ -247,6 +264,27 @@ static void add_interval(const struct cell_row *r, struct report_line *l)
     sampling_interval(r->hits, r->profile->total_hits, &low, &high);
     snprintf(text, sizeof text, high - low < 0.02 ? "%.2f" : "%.1f", 50 * (high - low));
     line_cell(l, text, SHARE_WIDTH);
+}
+
+/* Half the width of an interval of a share, in points. */
+static void add_half(double half, unsigned width, struct report_line *l)
+{
+    char text[16];
+    double points = 100 * half;
+    snprintf(text, sizeof text, points < 0.1 ? "%.2f" : "%.1f", points);
+    line_cell(l, points < 100 ? text : ">=100", width);
+}
+
+/* What is lost is no part of what was seen. */
+static void add_loss(const struct cell_row *r, enum cell_column c, struct report_line *l)
+{
+    if (profile_is_lost(r->function))
+        line_cell(l, "-", cells[c].width);
+    else if (c == CELL_SEEN_SHARE)
+        line_percent(l, r->c1, profile_seen_c1(r->profile), cells[c].width);
+    else
+        add_half(c == CELL_SEEN_SPREAD ? r->function->c1_half : r->function->hits_half,
+                 cells[c].width, l);
 }
 
 /* Half the width of the interval that holds the true C1 with 95 % probability, in percent of it. */
@@ -294,8 +332,12 @@ static double figure_of(const struct cell_row *r, enum cell_column c)
     }
     if (c == CELL_CACHE)
         return f->cache_line == PROFILE_NOT_CACHED ? -1 : f->cache_line;
-    if (r->is_path)
+    if (c == CELL_SEEN_SHARE && !profile_is_lost(f))
+        return 100 * (double)r->c1 / (double)profile_seen_c1(r->profile);
+    if (r->is_path || (c == CELL_SEEN_SHARE && profile_is_lost(f)))
         return -1;
+    if (c == CELL_SEEN_SPREAD || c == CELL_HITS_LOSS)
+        return 100 * (c == CELL_SEEN_SPREAD ? f->c1_half : f->hits_half);
     if (c == CELL_C1_SPREAD)
         return f->c1 ? 100 * (double)f->c1_spread / (double)f->c1 : -1;
     return f->doubtful ? 100 * profile_doubt_share(f) : 0;
@@ -325,6 +367,8 @@ void cell_add(const struct cell_row *r, enum cell_column c, struct report_line *
         line_percent(l, count_of(r, c), total_of(r->profile, k->of), k->width);
     else if (c == CELL_HITS_SPREAD)
         add_interval(r, l);
+    else if (c == CELL_SEEN_SHARE || c == CELL_SEEN_SPREAD || c == CELL_HITS_LOSS)
+        add_loss(r, c, l);
     else if (c == CELL_C1_SPREAD)
         add_spread(r->function, l);
     else if (c == CELL_CACHE)

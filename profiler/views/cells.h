@@ -16,8 +16,11 @@ enum cell_column {
     CELL_HITS,
     CELL_HITS_SHARE,
     CELL_HITS_SPREAD, /* of samples */
+    CELL_HITS_LOSS,   /* of a trace with losses */
     CELL_C1,
     CELL_C1_SHARE,
+    CELL_SEEN_SHARE, /* of counter 1 without losses */
+    CELL_SEEN_SPREAD,
     CELL_C1_SPREAD, /* of an estimate */
     CELL_C1_CHILDREN,
     CELL_C1_CHILDREN_SHARE,

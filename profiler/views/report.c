@@ -324,7 +324,7 @@ static void add_coverage(const struct profile *p, const struct text_sink *out)
     sink_printf(out, "coverage  %s events, %s%s lost, %s doubtful", group_digits(i->events, a),
                 lost.amount && lost.bound ? "at most " : "", group_digits(lost.amount, b),
                 group_digits(i->doubtful, c));
-    if (lost.amount && p->total_c1)
+    if (lost.c1)
         sink_printf(out, "\n          %.2f %% of C1 seen",
                     100.0 * (double)(p->total_c1 - lost.c1) / (double)p->total_c1);
     if (away)
@@ -340,6 +340,12 @@ static void add_coverage(const struct profile *p, const struct text_sink *out)
                     p->total_c1 ? 100.0 * (double)blind.c1 / (double)p->total_c1 : 0,
                     count_times(blind.amount, a, sizeof a));
     sink_printf(out, "\n");
+    if (i->stretches && lost.c1)
+        sink_printf(out,
+                    "          with 95 %% probability the true share of C1 is within +- C1+- of "
+                    "seen%%,\n          by %s stretches between losses, if what was lost is like "
+                    "them\n",
+                    group_digits(i->stretches, a));
     if (i->doubtful || blind.amount)
         sink_printf(out, "          ? marks what may in part belong to a neighbour; ?%% is how "
                          "much of it at most\n");

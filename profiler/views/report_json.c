@@ -1,5 +1,6 @@
 #include "profiler/views/report_json.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -288,6 +289,45 @@ static void write_share(struct json_writer *j, uint64_t hits, uint64_t total)
     json_member_real(j, "share_high", high);
 }
 
+/* The same of what was seen, where some was lost: null of what stands for the loss itself. */
+static void write_seen(struct json_writer *j, const char *what, double count, double total,
+                       double half)
+{
+    const struct {
+        const char *end;
+        double value;
+    } member[] = { { "share", count / total },
+                   { "share_low", fmax(count / total - half, 0) },
+                   { "share_high", fmin(count / total + half, 1) } };
+    for (size_t i = 0; i < ARRAY_LEN(member); i++) {
+        char key[32];
+        snprintf(key, sizeof key, "%s_%s", what, member[i].end);
+        if (total > 0 && half >= 0)
+            json_member_real(j, key, member[i].value);
+        else
+            json_member_null(j, key);
+    }
+}
+
+static void write_shares_seen(struct json_writer *j, const struct profile *p,
+                              const struct profile_function *f)
+{
+    bool lost = profile_is_lost(f);
+    if (!p->info.stretches)
+        return;
+    write_seen(j, "hits", (double)f->hits, (double)p->total_hits, lost ? -1 : f->hits_half);
+    write_seen(j, "c1", (double)f->c1, (double)profile_seen_c1(p), lost ? -1 : f->c1_half);
+}
+
+static void write_losses(struct json_writer *j, const struct profile_info *i)
+{
+    json_write_key(j, "losses");
+    json_write_object(j, true);
+    json_member_uint(j, "stretches", i->stretches);
+    json_member_real(j, "confidence", 0.95);
+    json_write_end(j);
+}
+
 static void write_sampling(struct json_writer *j, const struct profile_sampling *s)
 {
     json_write_key(j, "sampling");
@@ -360,6 +400,7 @@ static void write_function(struct json_writer *j, const struct profile *p,
     json_member_bool(j, "doubtful", f->doubtful);
     if (p->type == PROFILE_STATISTICAL)
         write_share(j, f->hits, p->total_hits);
+    write_shares_seen(j, p, f);
     json_write_key(j, "doubt_share");
     if (profile_doubt_share(f) < 0)
         json_write_null(j);
@@ -419,6 +460,8 @@ void report_json_about(struct json_writer *j, const struct profile *p)
         write_sampling(j, &p->info.sampling);
     if (p->info.estimate.is)
         write_estimate(j, &p->info.estimate);
+    if (p->info.stretches)
+        write_losses(j, &p->info);
 }
 
 void report_json(const struct profile *p, const struct text_sink *out)

@@ -271,7 +271,8 @@ static void report__columns_that_cannot_be__refused_with_what_there_is(void **st
         bool tree, up, samples;
         const char *what, *hint; /* in the message */
     } rows[] = {
-        { "c3", false, false, false, "no column \"c3\"", "hits%, +-, C1, C1%, +-%, C1+ch" },
+        { "c3", false, false, false, "no column \"c3\"",
+          "hits%, +-, hits+-, C1, C1%, seen%, C1+-, +-%, C1+ch" },
         { "", false, false, false, "no column \"\"", "help columns" },
         { "function", false, false, false, "no column \"function\"", "help columns" },
         { "c1,,c2", false, false, false, "no column \"\"", "C2+ch%, cache, ?%" },
@@ -299,6 +300,47 @@ static void report__columns_that_cannot_be__refused_with_what_there_is(void **st
         assert_non_null(strstr(err.hint, rows[i].hint));
     }
     p->type = PROFILE_TRACE;
+    profile_free(p);
+}
+
+static void report__losses__shares_of_what_was_seen_with_intervals(void **state)
+{
+    (void)state;
+    struct profile *p = sample_profile();
+    struct memory_sink m = { 0 };
+    struct report_options o = { .limit = 2 };
+    add_loss(p, (struct coverage_row){ .kind = COVERAGE_LOST, .amount = 7, .c1 = 100 });
+    p->info.stretches = 1234;
+    for (size_t i = 0; i < p->nfunctions; i++) {
+        p->functions[i].c1_half = 0.0005;
+        p->functions[i].hits_half = 0.0432;
+    }
+    expect(report_functions, p, &o,
+           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+           "  hits hits%     C1 seen%  C1+-  C1+ch     C2  C2+ch   ?%  function\n"
+           "     2  18.2   2035  84.8  0.05   2035     42     42       list.c:walk\n"
+           "     1   9.1    145   6.0  0.05   2345      2     47   20 ?main\n"
+           "6 more functions not shown\n");
+    assert_int_equal(cell_list_parse("c1%,hits+-,cache", &o.columns, NULL), 0);
+    assert_int_equal(report_check_columns(p, &o, false, NULL), 0);
+    expect(report_functions, p, &o,
+           "C1 elapsed-time (cycles), C2 icache-miss (count)\n"
+           "  C1% hits+- cache  function\n"
+           " 81.4    4.3     1  list.c:walk\n"
+           "  5.8    4.3     8 ?main\n"
+           "6 more functions not shown\n");
+    report_summary(p, &o, sink_to(&m));
+    assert_non_null(strstr(sink_text(&m),
+                           "coverage  22 events, 7 lost, 1 doubtful\n"
+                           "          96.00 % of C1 seen\n"
+                           "          with 95 % probability the true share of C1 is "
+                           "within +- C1+- of seen%,\n"
+                           "          by 1,234 stretches between losses, if what was "
+                           "lost is like them\n"));
+    sink_free(&m);
+    p->info.stretches = 0; /* one stretch tells nothing */
+    assert_int_equal(cell_list_parse("c1+-", &o.columns, NULL), 0);
+    assert_int_equal(report_check_columns(p, &o, false, NULL), -ERR_USAGE);
     profile_free(p);
 }
 
@@ -751,6 +793,7 @@ int main(void)
         cmocka_unit_test(report__threshold__rows_that_meet_it_and_a_count),
         cmocka_unit_test(report__columns_asked_for__those_in_that_order),
         cmocka_unit_test(report__columns_that_cannot_be__refused_with_what_there_is),
+        cmocka_unit_test(report__losses__shares_of_what_was_seen_with_intervals),
         cmocka_unit_test(report__thresholds_of_hot_spots__mark_rows_and_count_them),
         cmocka_unit_test(report__hot_rows_on_a_terminal__have_a_colour),
         cmocka_unit_test(report__thresholds_that_cannot_be__refused),
