@@ -9,9 +9,11 @@
 #include "profiler/cli/outputs.h"
 #include "profiler/cli/replay.h"
 #include "profiler/cli/report_marks.h"
+#include "profiler/cli/saved_page.h"
 #include "profiler/cli/settings.h"
 #include "profiler/cli/useless.h"
 #include "profiler/cli/view.h"
+#include "profiler/core/file_atomic.h"
 #include "profiler/profile/stretches.h"
 #include "profiler/views/report_calls.h"
 #include "profiler/views/report_live.h"
@@ -33,7 +35,8 @@ enum {
     OPT_TAG,
     OPT_UNTAG,
     OPT_UNTAG_ALL,
-    OPT_FROM
+    OPT_FROM,
+    OPT_HTML
 };
 
 static const struct opt report_opts[] = {
@@ -72,6 +75,9 @@ static const struct opt report_opts[] = {
     { "untag-all", 0, NULL, "take all tags away", OPT_UNTAG_ALL },
     { "show", 0, "WHICH", "tagged or untagged functions only, and call paths to them; default all",
       OPT_SHOW },
+    { "html", 0, "F.html",
+      "write the page with the profile in it: one file for any browser, without a server",
+      OPT_HTML },
     { "help", 'h', NULL, "this text", SET_HELP },
     { NULL, 0, NULL, NULL, 0 },
 };
@@ -81,6 +87,8 @@ struct report {
     struct settings set;
     const char *calls[2]; /* --callers, --callees; NULL: not asked for */
     bool live, prof, gprof;
+    const char *html;     /* --html; NULL: not asked for */
+    const char *other;    /* an option that is there, and that --html has no use for */
     const char *matching; /* --function */
     regex_t function;     /* compiled, if there is one */
     unsigned long limit;
@@ -114,9 +122,19 @@ static int compile_pattern(struct report *r, const char *text, struct err *err)
     return 0;
 }
 
+static const char *option_name(int id)
+{
+    const struct opt *o = report_opts;
+    while (o->name && o->id != id)
+        o++;
+    return o->name;
+}
+
 static int take_option(void *ctx, int id, const char *value, struct err *err)
 {
     struct report *r = ctx;
+    if (id != OPT_HTML && id != SET_ELF)
+        r->other = option_name(id);
     switch (id) {
     case OPT_CALLERS:
     case OPT_CALLEES:
@@ -136,6 +154,7 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     case OPT_UNTAG_ALL: return report_marks_edit(&r->edits, MARKS_UNTAG_ALL, NULL, err);
     case OPT_HOT: return hot_add(&r->hot, "--hot", value, false, err);
     case OPT_FAIL: return hot_add(&r->hot, "--fail-if-any", value, true, err);
+    case OPT_HTML: r->html = value; return 0;
     case OPT_COLUMNS: return cell_list_parse(value, &r->columns, err);
     case OPT_FROM: r->from = value; return 0;
     case OPT_LIMIT: return opt_count("limit", value, 1, 1000000000, &r->limit, err);
@@ -398,6 +417,25 @@ static int add_intervals(struct report *r, size_t n, struct err *err)
     return ret;
 }
 
+/* The page has every view, and asks which of them itself. */
+static int save_page(struct report *r, size_t n, struct err *err)
+{
+    const char *elf = *r->set.elf ? r->set.elf : NULL;
+    if (r->other)
+        return err_set(err, ERR_USAGE, "leave one of them out", "--html has no use for --%s",
+                       r->other);
+    if (n > 1)
+        return err_set(err, ERR_USAGE, "name one file", "--html shows one file, and %zu are named",
+                       n);
+    if (file_same(r->html, r->path[0]))
+        return err_set(err, ERR_USAGE, "name another file", "--html %s is the file that is read",
+                       r->html);
+    int ret = file_writable(r->html, err);
+    if (ret < 0)
+        return err_prefix(err, ret, "--html");
+    return saved_page_write(r->cli, r->path[0], elf, r->html, err);
+}
+
 static int report_paths(struct report *r, int argc, char **argv, struct err *err)
 {
     int n = opts_parse(report_opts, argc, argv, take_option, r, r->path, (size_t)argc, err);
@@ -406,6 +444,8 @@ static int report_paths(struct report *r, int argc, char **argv, struct err *err
     if (n == 0)
         return err_set(err, ERR_USAGE, "probeprof report run.prf",
                        "report needs a recording, or another file with a profile");
+    if (r->html)
+        return save_page(r, (size_t)n, err);
     int ret = useless_view(&r->set, err);
     if (ret == 0)
         ret = refuse_useless(r, err);
@@ -457,6 +497,7 @@ const struct command command_report = {
     "  probeprof report run.rec --function '^Get' --sort hits --limit 10\n"
     "  probeprof report run.rec --columns c1,c1+ch,c1+ch%,hits\n"
     "  probeprof report run.rec --hot 'c1+ch>=10%' --tree\n"
-    "  probeprof report run.rec --tag '/^Get/' --show tagged\n",
+    "  probeprof report run.rec --tag '/^Get/' --show tagged\n"
+    "  probeprof report run.rec --html run.html\n",
     run_report,
 };

@@ -9,7 +9,7 @@
 #include "profiler/cli/command.h"
 #include "profiler/cli/serve.h"
 #include "profiler/cli/serve_state.h"
-#include "profiler/cli/view_file.h"
+#include "profiler/cli/view_feed.h"
 #include "profiler/profile/slowdown.h"
 
 enum { MAX_FILES = 16 };
@@ -57,35 +57,8 @@ static void file_source(void *ctx, struct feed *feed, struct feed_source *from,
                         struct feed_moment *moment)
 {
     struct view *v = ctx;
-    struct view_file *f = file_shown(v);
-    struct state_object o;
-    struct json_writer *j = state_begin(&o);
-    state_text(j, "phase", "file");
-    state_text(j, "record", f->path);
-    state_text(j, "note", f->profile->info.note);
-    json_write_key(j, "files");
-    json_write_array(j, true);
-    for (size_t i = 0; i < v->nfiles; i++)
-        json_write_string(j, v->file[i].path);
-    json_write_end(j);
-    state_end(&o, feed, FEED_RUN);
-    j = state_begin(&o);
-    state_text(j, "name", f->profile->info.target);
-    state_text(j, "state", "file");
-    state_end(&o, feed, FEED_TARGET);
-    moment->board_ns = f->profile->info.time.board_ns;
-    if (!f->capture.tree) {
-        *from = (struct feed_source){ .profile = f->profile, .changes = v->changes };
-        return;
-    }
-    *from = (struct feed_source){
-        .tree = f->capture.tree,
-        .symbols = f->symbols,
-        .rates = &f->capture.rates,
-        .tasks = &f->capture.tasks,
-        .samples = f->profile->type == PROFILE_STATISTICAL,
-        .changes = v->changes,
-    };
+    view_feed_state(file_shown(v), v->names, v->nfiles, feed);
+    view_feed_source(file_shown(v), v->changes, from, moment);
 }
 
 static void file_facts(void *ctx, struct http_facts *out)
@@ -133,25 +106,6 @@ static int snapshot_of_file(void *ctx, const char *file, const struct snapshot *
     return 0;
 }
 
-static void tell_about(struct view *v)
-{
-    const struct profile_info *i = &file_shown(v)->profile->info;
-    char id[2 * sizeof i->build_id + 1] = "";
-    for (size_t k = 0; k < i->build_id_len; k++)
-        snprintf(id + 2 * k, 3, "%02x", i->build_id[k]);
-    feed_about(serve_feed(&v->serve),
-               &(struct feed_about){
-                   .version = PROBEPROF_VERSION,
-                   .target = i->target,
-                   .probe = i->probe,
-                   .elf = i->elf,
-                   .build_id = *id ? id : NULL,
-                   .counter = { i->counter[0].name, i->counter[1].name },
-                   .unit = { i->counter[0].unit, i->counter[1].unit },
-               },
-               NULL);
-}
-
 static int show_file(struct view *v, const char *path, struct err *err)
 {
     const struct view_file *f = file_of(v, path, err);
@@ -159,7 +113,7 @@ static int show_file(struct view *v, const char *path, struct err *err)
         return -ERR_NOT_FOUND;
     v->shown = (size_t)(f - v->file);
     v->changes++;
-    tell_about(v);
+    view_feed_about(file_shown(v), serve_feed(&v->serve), NULL);
     serve_restart(&v->serve);
     view_file_events(f, serve_feed(&v->serve));
     return 0;
@@ -272,7 +226,7 @@ static int serve_files(struct view *v, struct err *err)
                     },
                     err);
     if (ret == 0) {
-        tell_about(v);
+        view_feed_about(file_shown(v), serve_feed(&v->serve), NULL);
         view_file_events(file_shown(v), serve_feed(&v->serve));
         cli_warn(v->cli, "feed: %s; Ctrl-C ends it", serve_where(&v->serve));
         uv_run(&v->loop, UV_RUN_DEFAULT);

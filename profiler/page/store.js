@@ -1,6 +1,7 @@
 // A tab's side: the state as this tab has it, and who wants to hear of it.
 import { Model } from './model.js';
 import { Hub } from './hub.js';
+import { saved } from './saved.js';
 
 /** Relative to the page, so that a proxy may put it below a folder. */
 export const BASE = new URL('./', document.baseURI).href;
@@ -88,6 +89,10 @@ export class Store {
 
     /** @returns {(message: any) => void} */
     connect() {
+        if (saved) {
+            this.how = 'saved';
+            return (m) => m.join && this.play();
+        }
         const id = Math.random().toString(36).slice(2);
         const lock = `probeprof-tab-${id}`;
         if (globalThis.SharedWorker && !new URLSearchParams(location.search).has('noworker')) {
@@ -107,6 +112,13 @@ export class Store {
         this.how = 'alone'; // a plain-HTTP name beyond loopback has neither: each tab has its stream
         const hub = new Hub(BASE);
         return (m) => serve(hub, id, m, (x) => this.take(x));
+    }
+
+    /** What a saved page holds is all that there will be. */
+    play() {
+        this.take({ link: { state: 'live', what: '', hint: '', retry: 0, since: Date.now() } });
+        for (const frame of saved?.frames ?? [])
+            this.take({ frame });
     }
 
     /** Without SharedWorker the tab that holds a lock has the stream, and hands it on. @param {string} id */

@@ -231,6 +231,41 @@ def recordings_have_the_figures_of_the_report():
     shutil.rmtree(folder)
 
 
+def a_saved_page_has_the_figures_of_the_report():
+    folder = tempfile.mkdtemp(prefix="page-")
+    try:
+        file, p = record(folder, "a<script>&'\".rec", "profexam", "--start", "main+8", "--stop", "0x0C010030", "--passes", "2")
+        page = os.path.join(folder, "saved.html")
+        subprocess.run([PROGRAM, "report", file, "--html", page], check=True, capture_output=True)
+        with bridge("view", file, example=None) as b:
+            timeline = json.loads(rig.ask(b.port, "GET", "/api/1/timeline?px=4096&levels=64")[1])
+            names = json.loads(rig.ask(b.port, "GET", "/api/1/snapshot?view=functions")[1])["names"]
+            code = {n[1]: json.loads(rig.ask(b.port, "GET", f"/api/1/function/{n[0]}")[1]) for n in names}
+        d.get("about:blank")
+        d.get(f"file://{page}")
+        until("its figures", lambda: d.execute_script("return probeprof.store.frames") == 1)
+        assert d.title == file, d.title
+        functions({f["name"]: f for f in p["functions"] if f["hits"]})
+        paths(p)
+        kin(p)
+        board(p)
+        rig.open_view(d, "timeline")
+        until("its timeline", lambda: same_spans(timeline))
+        answers = d.execute_script("return Object.values(JSON.parse(document.getElementById('saved').textContent).answers)")
+        seen = [a for a in answers if "instructions" in a]
+        assert len(seen) == len(code) and any(a["instructions"] for a in seen), len(seen)
+        for a in seen:
+            for what in ("instructions", "source", "callers", "callees"):
+                assert a.get(what) == code[a["name"]].get(what), (a["name"], what)
+        rig.open_view(d, "compare")  # what only a server has is refused in words
+        assert d.execute_script("return performance.getEntriesByType('resource').filter((r) => !r.name.startsWith('data:')).length") == 0
+        for button in ("Stop", "Mark", "Clear", "Save"):
+            assert not d.find_element(By.XPATH, f"//div[@id='actions']/button[.='{button}']").is_enabled(), button
+        rig.no_errors(d)
+    finally:
+        shutil.rmtree(folder)
+
+
 def a_prf_is_shown_with_what_it_does_not_tell():
     folder = tempfile.mkdtemp(prefix="page-")
     rec, doc = record(folder, "two.rec", "profexam", "--start", "main+8", "--stop", "0x0C010030", "--passes", "2", "--output", os.path.join(folder, "two.prf"))
@@ -403,5 +438,5 @@ def it_is_light():
 
 
 live_rig.main(views_have_the_figures_of_the_profile, an_s12z_has_them_too, commands, another_bridge_at_the_same_port, eight_tabs_one_reader, recordings_have_the_figures_of_the_report,
-              a_prf_is_shown_with_what_it_does_not_tell, folded_paths_are_shown_without_hits, a_token_lets_in,
+              a_prf_is_shown_with_what_it_does_not_tell, a_saved_page_has_the_figures_of_the_report, folded_paths_are_shown_without_hits, a_token_lets_in,
               timeline_has_what_the_service_tells, it_is_light)

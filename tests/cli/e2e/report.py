@@ -304,8 +304,13 @@ class Report(Folder):
                              (["--callers", "main", "--all"], "--all"), (["--callers", "main", "--function", "m"], "--function"),
                              (["--callers", "main", "--sort", "line"], "cache lines"), (["--function", "("], "regular expression"),
                              (["--function", "no_such_name"], "no function of this profile"), (["--function", "a", "--function", "b"], "twice"),
-                             (["--tree=down"], "one of no, yes"), (["--limit", "0"], "limit"), (["--json", "--limit", "2"], "--limit"), (["--json", "--function", "m"], "--function")]):
+                             (["--tree=down"], "one of no, yes"), (["--limit", "0"], "limit"), (["--json", "--limit", "2"], "--limit"), (["--json", "--function", "m"], "--function"),
+                            (["--html", "x.html", "--json"], "--html has no use for --json"), (["--html", "x.html", "--sort", "c2"], "no use for --sort")]):
             self.assertIn(words, self.refused(*args), args)
+
+    def test_html__where_no_file_can_be__is_said_before_anything_is_read(self):
+        p = run(["report", os.path.join(self.recordings, "tutorial"), "--html", "/no/such/folder/x.html"])
+        self.assert_fails(p, 1, "--html: write /no/such/folder/x.html", "folder exists")
 
     def live(self, name):
         """Its rows by function, and those of the document."""
