@@ -135,16 +135,13 @@ static int fill_feed(const struct view_file *f, struct feed **out, struct err *e
 
 static int write_page(struct saving *s, const char *to, struct err *err)
 {
-    struct buffer b = { 0 };
-    const struct text_sink sink = buffer_sink(&b);
+    struct file_atomic *out;
+    int ret = file_atomic_open(to, &out, err);
+    if (ret < 0)
+        return ret;
+    const struct text_sink sink = file_atomic_sink(out);
     page_write_saved(s->file->path, write_content, s, &sink);
-    int ret = 0;
-    if (b.failed)
-        ret = err_set(err, ERR_NOMEM, "close other programs", "--html: out of memory");
-    if (ret == 0)
-        ret = file_write_atomic(to, (const uint8_t *)b.data, b.size, err);
-    buffer_fini(&b);
-    return ret;
+    return file_atomic_close(out, true, err);
 }
 
 int saved_page_write(struct cli *cli, const char *path, const char *elf, const char *to,

@@ -31,7 +31,8 @@ struct jobs {
 static void write_document(struct job *j)
 {
     struct text_sink out = http_bytes_sink(j->answer.body);
-    j->ret = j->as->write(snapshot_profile(j->from), NULL, &out, &j->err);
+    static const struct report_options all;
+    j->ret = j->as->write(snapshot_profile(j->from), &all, &out, &j->err);
 }
 
 static void compress_body(struct job *j)
