@@ -1,5 +1,4 @@
-/* A message is made of fields; one within another begins with its length, so it is made apart
- * first. Source for numbers of fields: google/pprof, proto/profile.proto. */
+/* Source for numbers of fields: google/pprof, proto/profile.proto. */
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -8,44 +7,7 @@
 #include "probe/base/util.h"
 #include "profiler/views/export.h"
 #include "profiler/views/paths.h"
-
-/* ---- fields ---- */
-
-static void add_varint(struct buffer *b, uint64_t v)
-{
-    uint8_t text[10];
-    size_t n = 0;
-    for (; v > 0x7F; v >>= 7)
-        text[n++] = (uint8_t)(v | 0x80);
-    text[n++] = (uint8_t)v;
-    buffer_add(b, text, n);
-}
-
-enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
-
-/* A number; 0 is what a reader takes for one that is not there. */
-static void add_number(struct buffer *b, unsigned field, uint64_t v)
-{
-    if (!v)
-        return;
-    add_varint(b, field << 3 | WIRE_VARINT);
-    add_varint(b, v);
-}
-
-static void add_field(struct buffer *b, unsigned field, const void *data, size_t n)
-{
-    add_varint(b, field << 3 | WIRE_BYTES);
-    add_varint(b, n);
-    buffer_add(b, data, n);
-}
-
-/* The inner message, which is empty then. */
-static void add_message(struct buffer *b, unsigned field, struct buffer *inner)
-{
-    add_field(b, field, inner->data, inner->size);
-    b->failed |= inner->failed;
-    inner->size = 0;
-}
+#include "profiler/views/protobuf.h"
 
 /* ---- the profile ---- */
 
@@ -63,32 +25,32 @@ static uint64_t string_index(struct pprof *w, const char *text)
 {
     if (w->nstrings && !*text)
         return 0;
-    add_field(&w->strings, 6, text, strlen(text));
+    protobuf_bytes(&w->strings, 6, text, strlen(text));
     return w->nstrings++;
 }
 
 static void add_type(struct pprof *w, unsigned field, const struct path_column *c)
 {
-    add_number(&w->inner, 1, string_index(w, c->name));
-    add_number(&w->inner, 2, string_index(w, c->unit));
-    add_message(&w->message, field, &w->inner);
+    protobuf_number(&w->inner, 1, string_index(w, c->name));
+    protobuf_number(&w->inner, 2, string_index(w, c->unit));
+    protobuf_message(&w->message, field, &w->inner);
 }
 
 static int add_sample(void *ctx, const struct path *path)
 {
     struct pprof *w = ctx;
     for (size_t i = path->depth; i-- > 0;)
-        add_varint(&w->list, path->function[i] + 1);
-    add_message(&w->inner, 1, &w->list);
+        protobuf_varint(&w->list, path->function[i] + 1);
+    protobuf_message(&w->inner, 1, &w->list);
     for (size_t i = 0; i < w->ncolumns; i++)
-        add_varint(&w->list, path->value[w->column[i].value]);
-    add_message(&w->inner, 2, &w->list);
+        protobuf_varint(&w->list, path->value[w->column[i].value]);
+    protobuf_message(&w->inner, 2, &w->list);
     if (path->doubtful) {
-        add_number(&w->list, 1, w->doubtful);
-        add_number(&w->list, 2, w->yes);
-        add_message(&w->inner, 3, &w->list);
+        protobuf_number(&w->list, 1, w->doubtful);
+        protobuf_number(&w->list, 2, w->yes);
+        protobuf_message(&w->inner, 3, &w->list);
     }
-    add_message(&w->message, 2, &w->inner);
+    protobuf_message(&w->message, 2, &w->inner);
     return 0;
 }
 
@@ -98,13 +60,13 @@ static void add_mapping(struct pprof *w)
     char id[2 * sizeof w->p->info.build_id + 1] = "";
     for (size_t i = 0; i < w->p->info.build_id_len && i < sizeof w->p->info.build_id; i++)
         snprintf(id + 2 * i, 3, "%02x", w->p->info.build_id[i]);
-    add_number(&w->inner, 1, 1);
-    add_number(&w->inner, 3, UINT32_MAX);
-    add_number(&w->inner, 5, string_index(w, w->p->info.elf ? w->p->info.elf : ""));
-    add_number(&w->inner, 6, string_index(w, id));
+    protobuf_number(&w->inner, 1, 1);
+    protobuf_number(&w->inner, 3, UINT32_MAX);
+    protobuf_number(&w->inner, 5, string_index(w, w->p->info.elf ? w->p->info.elf : ""));
+    protobuf_number(&w->inner, 6, string_index(w, id));
     for (unsigned has = 7; has <= 9; has++)
-        add_number(&w->inner, has, 1);
-    add_message(&w->message, 3, &w->inner);
+        protobuf_number(&w->inner, has, 1);
+    protobuf_message(&w->message, 3, &w->inner);
 }
 
 /* Location i + 1 is function i + 1: the profile has no places within functions. */
@@ -113,20 +75,20 @@ static void add_function(struct pprof *w, size_t i)
     const struct profile_function *f = &w->p->functions[i];
     uint64_t line = (uint64_t)MAX(f->line, 0);
     char name[1024];
-    add_number(&w->list, 1, i + 1);
-    add_number(&w->list, 2, line);
-    add_number(&w->inner, 1, i + 1);
-    add_number(&w->inner, 2, 1);
-    add_number(&w->inner, 3, f->low);
-    add_message(&w->inner, 4, &w->list);
-    add_message(&w->message, 4, &w->inner);
+    protobuf_number(&w->list, 1, i + 1);
+    protobuf_number(&w->list, 2, line);
+    protobuf_number(&w->inner, 1, i + 1);
+    protobuf_number(&w->inner, 2, 1);
+    protobuf_number(&w->inner, 3, f->low);
+    protobuf_message(&w->inner, 4, &w->list);
+    protobuf_message(&w->message, 4, &w->inner);
     uint64_t shown = string_index(w, paths_name(w->p, i, "", name, sizeof name));
-    add_number(&w->inner, 1, i + 1);
-    add_number(&w->inner, 2, shown);
-    add_number(&w->inner, 3, f->linkage && *f->linkage ? string_index(w, f->linkage) : shown);
-    add_number(&w->inner, 4, string_index(w, f->file ? f->file : ""));
-    add_number(&w->inner, 5, line);
-    add_message(&w->message, 5, &w->inner);
+    protobuf_number(&w->inner, 1, i + 1);
+    protobuf_number(&w->inner, 2, shown);
+    protobuf_number(&w->inner, 3, f->linkage && *f->linkage ? string_index(w, f->linkage) : shown);
+    protobuf_number(&w->inner, 4, string_index(w, f->file ? f->file : ""));
+    protobuf_number(&w->inner, 5, line);
+    protobuf_message(&w->message, 5, &w->inner);
 }
 
 static void add_about(struct pprof *w)
@@ -134,18 +96,18 @@ static void add_about(struct pprof *w)
     const struct profile_info *i = &w->p->info;
     const struct path_column *shown = &w->column[paths_counted(w->column, w->ncolumns)];
     char text[240];
-    add_number(&w->message, 9, (uint64_t)i->when * 1000000000u);
-    add_number(&w->message, 10, i->time.board_ns ? i->time.board_ns : i->time.host_ns);
+    protobuf_number(&w->message, 9, (uint64_t)i->when * 1000000000u);
+    protobuf_number(&w->message, 10, i->time.board_ns ? i->time.board_ns : i->time.host_ns);
     add_type(w, 11, shown);
-    add_number(&w->message, 12, 1);
-    add_number(&w->message, 13, string_index(w, paths_coverage(w->p, text, sizeof text)));
+    protobuf_number(&w->message, 12, 1);
+    protobuf_number(&w->message, 13, string_index(w, paths_coverage(w->p, text, sizeof text)));
     if (i->target) {
         snprintf(text, sizeof text, "target %s", i->target);
-        add_number(&w->message, 13, string_index(w, text));
+        protobuf_number(&w->message, 13, string_index(w, text));
     }
     if (i->note)
-        add_number(&w->message, 13, string_index(w, i->note));
-    add_number(&w->message, 14, string_index(w, shown->name));
+        protobuf_number(&w->message, 13, string_index(w, i->note));
+    protobuf_number(&w->message, 14, string_index(w, shown->name));
 }
 
 static int make_message(struct pprof *w, struct err *err)
