@@ -14,7 +14,8 @@ enum { OPT_RANGE = OPT_HELP + 1, OPT_SCALE, OPT_BUCKETS, OPT_BUFFER, OPT_BUCKET_
 
 static const struct opt convert_opts[] = {
     { "to", 0, "FORMAT",
-      "pprof, callgrind, speedscope, folded, gmon, prof1, lcov, chrome, prf, json", OPT_TO },
+      "pprof, callgrind, speedscope, folded, gmon, prof1, lcov, chrome, perfetto, prf, json",
+      OPT_TO },
     { "from", 0, "FORMAT", "what FILE is, where its content does not tell: prf, folded", OPT_FROM },
     { "output", 'o', "F", "where to; default: standard output, if the format is text", OPT_OUTPUT },
     { "value", 0, "WHICH",
@@ -73,8 +74,8 @@ static int check_request(const struct convert *c, const char *path, struct err *
                        "convert needs a recording, or another file with a profile");
     if (!c->to)
         return err_set(err, ERR_USAGE,
-                       "--to pprof, callgrind, speedscope, folded, gmon, prof1, lcov, chrome, prf "
-                       "or json",
+                       "--to pprof, callgrind, speedscope, folded, gmon, prof1, lcov, chrome, "
+                       "perfetto, prf or json",
                        "convert needs a format");
     if (c->value && strcmp(c->to->name, "folded") != 0 && strcmp(c->to->name, "gmon") != 0)
         return err_set(err, ERR_USAGE, "leave it out",
@@ -202,7 +203,7 @@ const struct command command_convert = {
     "FILE is a recording, a .prf or folded call paths; what it is, its content tells.\n"
     "What it does not tell stays unknown. Each format keeps hits and both counters,\n"
     "call paths where it knows them, and what was not seen (docs/formats.md). Of a\n"
-    "recording, chrome has when what ran.\n\n"
+    "recording, chrome and perfetto have when what ran.\n\n"
     "Examples:\n"
     "  probeprof convert run.rec --to pprof -o run.pb.gz\n"
     "  probeprof convert run.rec --to chrome -o run.trace.json\n"

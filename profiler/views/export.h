@@ -50,4 +50,9 @@ int export_lcov(const struct profile *p, const struct report_options *o,
 int export_chrome(const struct profile *p, const struct report_options *o,
                   const struct text_sink *out, struct err *err);
 
+/* export_perfetto - the same spans as track events of a protobuf trace, losses as its readers count
+ * them. Source: google/perfetto, protos/perfetto/trace. */
+int export_perfetto(const struct profile *p, const struct report_options *o,
+                    const struct text_sink *out, struct err *err);
+
 #endif

@@ -79,6 +79,7 @@ static const struct exporter table[] = {
     { "prof1", "prof1", EXPORT_NEEDS_FILE | EXPORT_HAS_BUCKETS, export_prof1 },
     { "lcov", "info", EXPORT_NEEDS_SYMBOLS, export_lcov },
     { "chrome", "trace.json", EXPORT_NEEDS_RECORDING, export_chrome },
+    { "perfetto", "pftrace", EXPORT_NEEDS_FILE | EXPORT_NEEDS_RECORDING, export_perfetto },
 };
 
 const struct exporter *exporters(size_t *n)

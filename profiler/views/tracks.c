@@ -2,8 +2,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "probe/base/choice.h"
+#include "probe/base/hex.h"
 #include "probe/base/util.h"
 #include "profiler/views/paths.h"
 
@@ -88,6 +90,25 @@ char *tracks_clock(const struct tracks *t, char *buf, size_t n)
     else
         snprintf(buf, n, "cycles of %s: how long one took is not known, it lasts 1 ns",
                  from[t->clock]);
+    return buf;
+}
+
+char *tracks_build(const struct profile *p, char *buf, size_t n)
+{
+    size_t len = MIN(p->info.build_id_len, sizeof p->info.build_id);
+    buf[0] = 0;
+    if (len && n > 2 * len)
+        hex_string(buf, p->info.build_id, len);
+    return buf;
+}
+
+char *tracks_started(const struct profile *p, char *buf, size_t n)
+{
+    struct tm tm;
+    time_t t = (time_t)p->info.when;
+    buf[0] = 0;
+    if (t && gmtime_r(&t, &tm))
+        strftime(buf, n, "%Y-%m-%dT%H:%M:%SZ", &tm);
     return buf;
 }
 

@@ -40,6 +40,11 @@ uint64_t tracks_ns(const struct tracks *t, uint64_t at);
  */
 char *tracks_clock(const struct tracks *t, char *buf, size_t n);
 
+/* tracks_build, tracks_started - the program's build id in hex, when the run began (ISO 8601); ""
+ * if not known. Return buf. */
+char *tracks_build(const struct profile *p, char *buf, size_t n);
+char *tracks_started(const struct profile *p, char *buf, size_t n);
+
 /* tracks_name - of a SPAN_TRACK: the task's, as the program has it, "interrupts", "not seen". */
 char *tracks_name(const struct tracks *t, const struct span_event *e, char *buf, size_t n);
 

@@ -4,6 +4,7 @@ the last digit, and programs that nobody here wrote read it, too. Those are skip
 
 usage: spans.py PROBEPROF SOURCE_DIR [unittest arguments]
 """
+import ast
 import json
 import os
 import re
@@ -234,12 +235,115 @@ class Chrome(Spans, Folder):
 
     def check_head(self, document, head):
         for key in ("target", "elf", "build_id", "started", "coverage", "counters", "note", "remarks", "totals"):
-            self.assertEqual(head[key] if key != "counters" else None, document[key] if key != "counters" else None)
+            self.assertEqual(head[key], document[key])
 
     def test_output__standard_output__is_the_same(self):
         recording = self.recording("tutorial")
         with open(self.converted(recording), encoding="utf-8") as f:
             self.assertEqual(run(["convert", recording, "--to", "chrome"]).stdout, f.read())
+
+
+class Perfetto(Spans, Folder):
+    TO = "perfetto"
+
+    def messages(self, lines):
+        """protoc's text: a dictionary of lists, by field."""
+        out = {}
+        for line in lines:
+            line = line.strip()
+            if line == "}":
+                return out
+            key, _, value = line.partition(" ")
+            if value == "{":
+                out.setdefault(key, []).append(self.messages(lines))
+                continue
+            self.assertRegex(key, r"^[a-z_]+:$")  # a field that the schema has not has a number for a name
+            value = ast.literal_eval(value) if value[:1] == '"' else value
+            out.setdefault(key[:-1], []).append(int(value) if value.isdigit() else {"true": True, "false": False}.get(value, value))
+        return out
+
+    def packets(self, path):
+        protoc = shutil.which("protoc")
+        if not protoc:
+            self.skipTest("no protoc: apt-get install protobuf-compiler")
+        folder = os.path.join(SOURCE, "tests", "cli")
+        with open(path, "rb") as f:
+            p = subprocess.run([protoc, "--decode=Trace", "-I" + folder, os.path.join(folder, "perfetto.proto")], stdin=f, capture_output=True, text=True)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        return self.messages(iter(p.stdout.splitlines()))["packet"]
+
+    def annotations(self, event, names):
+        """Only one value each."""
+        out = {}
+        for a in event.get("debug_annotations", []):
+            name = names[a["name_iid"][0]] if "name_iid" in a else a["name"][0]
+            (out[name],) = [v for k, (v,) in a.items() if k.endswith("_value")]
+        return out
+
+    def read(self, path):
+        trace, names, annotations, self.lost, self.dropped = Trace(), {}, {}, [], []
+        for packet in self.packets(path):
+            self.assertEqual(packet["trusted_packet_sequence_id"], [1])
+            if packet.get("sequence_flags", [0])[0] & 1:
+                names, annotations = {}, {}
+            self.dropped += packet.get("previous_packet_dropped", [])
+            if "previous_packet_dropped" in packet:
+                self.assertEqual(packet["sequence_flags"], [3])  # what was interned before is not known any more
+            for interned in packet.get("interned_data", []):
+                names.update({n["iid"][0]: n["name"][0] for n in interned.get("event_names", [])})
+                annotations.update({n["iid"][0]: n["name"][0] for n in interned.get("debug_annotation_names", [])})
+            for track in packet.get("track_descriptor", []):
+                if "process" not in track and "counter" not in track:
+                    trace.tracks[track["uuid"][0]] = track["name"][0]
+            for event in packet.get("track_event", []):
+                self.take(trace, packet["timestamp"][0], event, names, annotations)
+        return trace
+
+    def take(self, trace, at, event, names, annotations):
+        (kind,), (track,), said = event["type"], event["track_uuid"], self.annotations(event, annotations)
+        name = names[event["name_iid"][0]] if "name_iid" in event else event.get("name", [None])[0]
+        if kind == "SLICE_BEGIN":
+            trace.begin(track, name, at)
+        elif kind == "SLICE_END":
+            trace.finish(track, name, at, said)
+        elif kind == "COUNTER":
+            self.lost.append(event["counter_value"][0])
+        elif name == "about":
+            trace.head = said
+        else:
+            trace.mark(name, at)
+
+    def check_head(self, document, head):
+        for key in ("target", "elf", "note"):
+            self.assertEqual(head.get(key), document[key])
+        self.assertEqual(head.get("build_id"), document["build_id"])
+        self.assertEqual(head["started"], document["started"])
+        self.assertEqual([head["events"], head["lost"], head["doubtful"]], [document["coverage"][k] for k in ("events", "lost", "doubtful")])
+        self.assertEqual(head["counter c1"], "{name} ({unit})".format(**document["counters"][0]))
+        self.assertEqual(self.lost[-1], document["coverage"]["lost"])
+
+    def test_spans__all__are_those_of_chrome(self):
+        for name in ("interrupts", "what a full ring drops", "threads"):
+            recording = self.recording(name)
+            mine, chrome = self.read(self.converted(recording)), Chrome.read(self, self.converted(recording, "chrome"))
+            key = lambda s: (s.track, s.name, s.begin, s.end, s.said)
+            self.assertEqual([key(s) for s in mine.spans], [key(s) for s in chrome.spans])
+            self.assertEqual(mine.marks, chrome.marks)
+            self.assertEqual(list(mine.tracks.values()), list(chrome.tracks.values()))
+
+    def test_losses__packets_behind_them__say_why(self):
+        self.read(self.converted(self.recording("what a full ring drops")))
+        self.assertEqual(self.dropped, [257])  # lost, its source was full
+        self.read(self.converted(self.recording("power that was away")))
+        self.assertEqual(set(self.dropped), {1})
+
+    def test_terminal__bytes_are_not_shown(self):
+        leader, follower = os.openpty()
+        p = subprocess.run([PROBEPROF, "convert", self.recording("tutorial"), "--to", "perfetto"], stdout=follower, stderr=subprocess.PIPE, text=True)
+        os.close(follower)
+        os.close(leader)
+        self.assertEqual(p.returncode, 2)
+        self.assertIn("perfetto is nothing for a terminal", p.stderr)
 
 
 if __name__ == "__main__":
