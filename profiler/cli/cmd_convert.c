@@ -16,7 +16,8 @@ static const struct opt convert_opts[] = {
     { "to", 0, "FORMAT",
       "pprof, callgrind, speedscope, folded, gmon, prof1, lcov, chrome, perfetto, prf, json",
       OPT_TO },
-    { "from", 0, "FORMAT", "what FILE is, where its content does not tell: prf, folded", OPT_FROM },
+    { "from", 0, "FORMAT", "what FILE is, where its content does not tell: prf, prof1, folded",
+      OPT_FROM },
     { "output", 'o', "F", "where to; default: standard output, if the format is text", OPT_OUTPUT },
     { "value", 0, "WHICH",
       "of folded and gmon: hits, c1 or c2; default c1, or hits without counters", OPT_VALUE },
@@ -200,7 +201,7 @@ const struct command command_convert = {
     "convert FILE --to FORMAT [-o F]",
     "a profile for pprof, KCachegrind, speedscope, timelines",
     convert_opts,
-    "FILE is a recording, a .prf or folded call paths; what it is, its content tells.\n"
+    "FILE is a recording, a .prf, prof1 or folded call paths: its content tells it.\n"
     "What it does not tell stays unknown. Each format keeps hits and both counters,\n"
     "call paths where it knows them, and what was not seen (docs/formats.md). Of a\n"
     "recording, chrome and perfetto have when what ran.\n\n"

@@ -184,7 +184,7 @@ static int load_files(struct view *v, struct err *err)
         if (ret < 0)
             return ret;
         input_remarks(v->cli, f->profile);
-        any_events |= f->capture.tree != NULL;
+        any_events |= f->capture.tree || f->symbols;
     }
     if (v->elf && !any_events)
         return err_set(err, ERR_USAGE, "leave --elf out",

@@ -167,12 +167,8 @@ int input_profiles(struct cli *cli, const char *const *path, size_t n, const cha
     int ret = kind_of_all(path, n, from, &is, err);
     if (ret < 0)
         return ret;
-    if (is && elf && *elf)
-        return err_set(err, ERR_USAGE, "leave it out",
-                       "--elf names the functions of a recording, and %s (%s) has their names",
-                       path[0], is->name);
     if (is)
-        ret = importer_read(is, path[0], p, err);
+        ret = importer_read(is, path[0], elf, p, syms, err);
     else
         ret = replay_all_runs(path, n, elf && *elf ? elf : NULL, p, syms, err);
     if (ret == 0)

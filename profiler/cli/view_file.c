@@ -47,7 +47,7 @@ int view_file_open(struct view_file *f, const char *elf, struct err *err)
     if (ret < 0)
         return ret;
     if (is)
-        ret = importer_read(is, f->path, &p, err);
+        ret = importer_read(is, f->path, is->read_with ? elf : NULL, &p, &f->symbols, err);
     else
         ret = replay_keep(f->path, elf, &tap, &f->capture, &p, &f->symbols, err);
     return ret < 0 ? ret : hold_profile(f, p, err);

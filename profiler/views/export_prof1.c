@@ -123,10 +123,10 @@ int export_prof1(const struct profile *p, const struct report_options *o,
         out->write(out->ctx, PROF1_MAGIC, PROF1_MAGIC_BYTES);
         if (b.n)
             write_samples(&w, &b);
-        if (p->type == PROFILE_TRACE) {
+        if (p->type == PROFILE_TRACE && profile_knows(p, PROFILE_HITS))
             write_counts(&w);
+        if (p->type == PROFILE_TRACE && profile_knows(p, PROFILE_PATHS))
             write_arcs(&w, &a);
-        }
         profil_tell(&b, true, o->notes);
         tell_rate(p, o->notes);
     }

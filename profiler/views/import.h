@@ -12,4 +12,10 @@
 bool import_folded_is(const uint8_t *head, size_t n);
 int import_folded(const uint8_t *data, size_t len, struct profile **out, struct err *err);
 
+/* import_prof1 - HP's file for prof and gprof, which has addresses: samples, or calls of functions.
+ * The old format of 32 bits is known, and refused. Source: PA-64, section 6. */
+bool import_prof1_is(const uint8_t *head, size_t n);
+int import_prof1(const uint8_t *data, size_t len, const struct symbols *syms, struct profile **out,
+                 struct err *err);
+
 #endif

@@ -25,8 +25,9 @@ static int read_prf(const uint8_t *data, size_t len, struct profile **out, struc
 
 /* What has a mark of its own comes before what only looks like something. */
 static const struct importer table[] = {
-    { "prf", prf_is, read_prf },
-    { "folded", import_folded_is, import_folded },
+    { "prf", prf_is, read_prf, NULL },
+    { "prof1", import_prof1_is, NULL, import_prof1 },
+    { "folded", import_folded_is, import_folded, NULL },
 };
 
 const struct importer *importers(size_t *n)
@@ -59,14 +60,38 @@ int importer_find(const char *name, const struct importer **out, struct err *err
     return err_set(err, ERR_USAGE, hint, "no format \"%.40s\" is read", name);
 }
 
-int importer_read(const struct importer *x, const char *path, struct profile **out, struct err *err)
+static int read_data(const struct importer *x, const char *path, const struct symbols *syms,
+                     struct profile **out, struct err *err)
 {
     uint8_t *data;
     size_t len;
     int ret = file_read_all(path, (size_t)FILE_LIMIT_MB << 20, &data, &len, err);
     if (ret < 0)
         return ret;
-    ret = x->read(data, len, out, err);
+    if (x->read_with)
+        ret = x->read_with(data, len, syms, out, err);
+    else
+        ret = x->read(data, len, out, err);
     free(data);
     return ret < 0 ? err_prefix(err, ret, path) : 0;
+}
+
+int importer_read(const struct importer *x, const char *path, const char *elf, struct profile **out,
+                  struct symbols **syms, struct err *err)
+{
+    struct symbols *s = NULL;
+    if (!elf || !*elf)
+        return read_data(x, path, NULL, out, err);
+    if (!x->read_with)
+        return err_set(err, ERR_USAGE, "leave it out",
+                       "--elf names the functions of a recording, and %s (%s) has their names",
+                       path, x->name);
+    int ret = symbols_open(elf, &s, err);
+    if (ret == 0)
+        ret = read_data(x, path, s, out, err);
+    if (ret < 0)
+        symbols_close(s);
+    else
+        *syms = s;
+    return ret;
 }

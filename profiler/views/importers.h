@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "probe/base/err.h"
+#include "profiler/core/symbols.h"
 #include "profiler/profile/profile.h"
 
 enum { IMPORT_HEAD_BYTES = 4096 };
@@ -20,6 +21,10 @@ struct importer {
      * file does not tell is in its info.unknown. Returns 0; -ERR_FORMAT, with the offset, or the
      * line where it is text; -ERR_NOMEM. */
     int (*read)(const uint8_t *data, size_t len, struct profile **out, struct err *err);
+    /* In place of read, of a file that has addresses and no names: syms are the program's, NULL if
+     * it is not known. */
+    int (*read_with)(const uint8_t *data, size_t len, const struct symbols *syms,
+                     struct profile **out, struct err *err);
 };
 
 /* importers - the table, *n rows. */
@@ -31,8 +36,12 @@ const struct importer *importer_of(const uint8_t *head, size_t n);
 /* importer_find - by name; -ERR_USAGE, with all names in the hint. */
 int importer_find(const char *name, const struct importer **out, struct err *err);
 
-/* importer_read - a file's profile. Returns 0; -ERR_NOT_FOUND, -ERR_IO, or what read() does. */
-int importer_read(const struct importer *x, const char *path, struct profile **out,
-                  struct err *err);
+/* importer_read - a file's profile
+ * elf   the program, for what has addresses; NULL or "": it is not known
+ * syms  its symbols, symbols_close(); untouched without
+ * Returns 0; -ERR_NOT_FOUND, -ERR_IO, or what read() and symbols_open() do; -ERR_USAGE: elf is
+ * given and the file has names. */
+int importer_read(const struct importer *x, const char *path, const char *elf, struct profile **out,
+                  struct symbols **syms, struct err *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include "probe/base/choice.h"
 #include "probe/base/util.h"
 
-enum { MAX_BUFFER = 64 << 20 };
+enum { MAX_BUFFER = 16 << 20 };
 #define MAX_RANGE UINT32_MAX
 
 static uint64_t divide_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }

@@ -47,7 +47,7 @@ struct profil {
  * r    NULL: as it comes
  * out  profil_fini() frees it; of a trace it has no buckets
  * Returns 0; -ERR_USAGE for what cannot be: a trace with r, an empty range, a buffer that is too
- * small for the scale to be at least 2, or for one bucket, or larger than 64 MB; -ERR_NOMEM. */
+ * small for the scale to be at least 2, or for one bucket, or larger than 16 MB; -ERR_NOMEM. */
 int profil_make(const struct profile *p, const struct symbols *s, const struct profil_request *r,
                 struct profil *out, struct err *err);
 

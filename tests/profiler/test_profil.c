@@ -156,7 +156,7 @@ static void make__what_cannot_be__is_refused_with_a_hint(void **state)
         { { .has_range = true, .low = 0, .high = 0x100000, .buckets = 8 }, "switches profil off" },
         { { .has_range = true, .low = 8, .high = 8 }, "no code" },
         { { .has_range = true, .low = 8, .high = 4 }, "no code" },
-        { { .has_range = true, .low = 0, .high = 0x4000002 }, "64 MB" },
+        { { .has_range = true, .low = 0, .high = 0x1000002 }, "16 MB" },
         { { .has_range = true, .low = 0, .high = 0x100000001, .scale = 2 }, "4 GB" },
     };
     struct profile *p = profile_of(borders);

@@ -143,7 +143,7 @@ class Prof(Folder):
         self.assertEqual([(f["name"], f["value"], f["cumulative"]) for f in rows], [("f", 30, 30), ("g", 10, 40), ("main", 2, 42)])
         self.assertFalse([f for f in rows if "calls" in f])
         self.assertRegex(run(["report", folded, "--prof"]).stdout, r"\n +71\.4 +30 +30 +- +- +f\n")
-        self.assert_fails(run(["report", folded, "--gprof"]), 1, "how often who called", "--prof")
+        self.assert_fails(run(["report", folded, "--gprof"]), 1, "how often who called", "without --gprof")
 
     def test_what_has_no_effect_or_is_not_known__is_refused(self):
         self.assertIn("samples do not know who called", self.refused("samples", "--gprof"))

@@ -131,6 +131,49 @@ class Prof1(Folder):
             for name, seconds in rows.items():
                 self.assertAlmostEqual(seconds, want[name] / rate, delta=0.0051, msg=name)
 
+    def test_read_again__samples__are_those_of_the_functions(self):
+        was = json.loads(run(["report", self.sampled, "--json"]).stdout)
+        file, _ = self.convert(self.sampled)
+        p = run(["report", file, "--elf", ELF, "--json"])
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        d = json.loads(p.stdout)
+        self.assertEqual((d["type"], d["totals"]["hits"], d["elf"]), ("statistical", was["totals"]["hits"], ELF))
+        figures = ("name", "linkage_name", "file", "line", "low", "high", "hits")
+        self.assertEqual([{k: f[k] for k in figures} for f in d["functions"]], [{k: f[k] for k in figures} for f in was["functions"] if f["hits"]])
+        self.assertIsNone(d["coverage"]["events"])
+        again = self.path("again.prof1")
+        self.assertEqual(run(["convert", file, "--elf", ELF, "--to", "prof1", "-o", again]).returncode, 0)
+        with open(file, "rb") as one, open(again, "rb") as other:
+            self.assertEqual(one.read(), other.read())
+        nameless = json.loads(run(["report", file, "--json"]).stdout)
+        self.assertEqual({f["low"]: f["hits"] for f in nameless["functions"]}, self.samples()[0])
+        self.assertTrue(all(f["name"] == f"0x{f['low']:08x}" for f in nameless["functions"]))
+
+    def test_read_again__a_trace__has_its_calls_and_nothing_else(self):
+        was = {f["name"]: f["hits"] for f in self.document()["functions"] if f["hits"]}
+        file, _ = self.convert(self.traced)
+        p = run(["report", file, "--elf", ELF, "--json"])
+        d = json.loads(p.stdout)
+        self.assertEqual({f["name"]: f["hits"] for f in d["functions"] if f["hits"]}, was)
+        self.assertEqual((d["type"], d["counters"], d["tree"]), ("trace", [None, None], []))
+        text = run(["report", file, "--elf", ELF]).stdout
+        self.assertNotIn("C1", text)
+        self.assertRegex(text, r"\n +400 +98\.0 +- +Factorial\n")
+        for option in ("--prof", "--gprof", "--hot"):
+            self.assertNotEqual(run(["report", file, option] + (["c1>1"] if option == "--hot" else [])).returncode, 0, option)
+
+    def test_damaged__files__are_refused_with_their_place(self):
+        file, _ = self.convert(self.traced)
+        with open(file, "rb") as f:
+            data = f.read()
+        for content, options, what in ((data[:-1], [], "offset"), (data[:20], [], "offset 8: cut short"), (b"<PROF1>\n", [], "offset 8"),
+                                       (bytes.fromhex("00001000 00002000 0000080c") + bytes(64), [], "the 32-bit format of prof and gprof, which is not read"),
+                                       (b"gmon\1\0\0\0" + bytes(12), ["--from", "prof1"], "offset 0: no <PROF1>")):
+            bad = self.path("bad")
+            with open(bad, "wb") as f:
+                f.write(content)
+            self.assert_fails(run(["report", bad, *options]), 1, what, "")
+
     def test_options__what_cannot_be__is_refused_in_words(self):
         for options, what, hint in ((("--scale", "0"), "0 or 1 switches profil off", "coarsest"), (("--scale", "1"), "0 or 1 switches profil off", "1.0"),
                                     (("--scale", "0.0"), "switches profil off", "coarsest"), (("--scale", "1.5"), "0.0 to 1.0", "0.5"),
