@@ -81,6 +81,7 @@ struct run {
     bool profile; /* from the beginning */
 
     struct symbols *symbols;
+    struct svd *svd; /* of --svd; NULL: none */
     /* finds the program's tasks; NULL: it has no known system. Belongs to the worker once that
      * runs */
     struct tasks *tasks;

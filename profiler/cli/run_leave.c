@@ -4,6 +4,7 @@
 #include "profiler/cli/ending.h"
 #include "profiler/cli/run.h"
 #include "profiler/cli/top_run.h"
+#include "profiler/core/svd.h"
 #include "targets/os/tasks.h"
 
 enum { END_DEADLINE_MS = 10000, ABANDON_DEADLINE_MS = 200 };
@@ -75,6 +76,7 @@ int run_fini(struct run *r, struct err *err)
     probe_close(r->pdo);
     tasks_free(r->tasks);
     tasks_free(r->gdb_tasks);
+    svd_close(r->svd);
     symbols_close(r->symbols);
     return 0;
 }

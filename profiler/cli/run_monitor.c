@@ -4,6 +4,7 @@
 
 #include "profiler/bridge/board_io.h"
 #include "profiler/cli/run.h"
+#include "profiler/cli/run_monitor_reg.h"
 
 static int profile_start(struct run *r, struct target *t, const struct text_sink *out,
                          struct err *err)
@@ -155,5 +156,7 @@ const struct monitor_command run_monitor[] = {
     { "profile", "profile [start|stop|clear|status|explain|counters [EVENT [EVENT]]|points ...]",
       "pause, continue, restart or show the function trace; what it counts, from where to where",
       monitor_profile },
+    { "reg", "reg [NAME...|NAME VALUE|PERIPHERAL[.REGISTER[.FIELD]] [VALUE]]",
+      "registers with their fields; set one; of peripherals by --svd", run_monitor_reg },
     { NULL, NULL, NULL, NULL },
 };

@@ -9,6 +9,7 @@
 #include "profiler/cli/outputs.h"
 #include "profiler/cli/run.h"
 #include "profiler/cli/useless.h"
+#include "profiler/core/svd.h"
 #include "targets/os/tasks.h"
 
 static bool was_asked(const struct run *r, enum setting id)
@@ -39,6 +40,11 @@ static int decide_profile(struct run *r, struct err *err)
 
 static int open_symbols(struct run *r, struct err *err)
 {
+    if (*r->set.svd) {
+        int svd = settings_blame(&r->set, SET_SVD, svd_open(r->set.svd, &r->svd, err), err);
+        if (svd < 0)
+            return svd;
+    }
     if (!*r->set.elf)
         return 0;
     int ret = settings_blame(&r->set, SET_ELF, symbols_open(r->set.elf, &r->symbols, err), err);

@@ -188,7 +188,7 @@ class Usage(Folder):
 
     def test_each_gets_a_plain_sentence(self):
         elf = os.path.join(PROFEXAM, "profexam.elf")
-        rows = [(["--elf", "/bin/true"], 1, "a program for ", "SH or S12Z"), (["none.elf"], 1, "No such file", ""), (["no/where"], 1, "No such file", ""),
+        rows = [(["--elf", "/bin/true"], 1, "a program for ", "SH or S12Z"), (["--svd", "none.svd"], 1, "no such file", "check the name"), (["--svd", "/bin/true"], 1, "line 1", "CMSIS-SVD"), (["none.elf"], 1, "No such file", ""), (["no/where"], 1, "No such file", ""),
                 (["events", "--target", "s12zvl128"], 1, "no trace", "--sample"),
                 (["--elf", os.path.join(EXAMPLES, "motor", "motor.elf"), "--probe", "sim:s12zvml128", "--ratio", "--gdb", "off"], 2, "--ratio is for SH-4 parts", "leave it out")]
         # what the program does not have is the same failure wherever it is asked for

@@ -85,7 +85,7 @@ CASES = [
       "maintenance flush register-cache", "print/x $r3b1", "set var $r4b1 = 0x99", "monitor reg r4_bank", "stepi", "stepi", "print/x $r1", "print/x $r2",
       "monitor reg sgr 1", "monitor help"],
      [r"dbr=0{8}", r"dbr=8c001234", r"= 0x0\n", r"r3_bank=11223344", r"= 0x11223344", r"r4_bank=00000099", r"= 0x11223344", r"= 0x99\n",
-      r"Error: SGR cannot be written", r"reg \[NAME\.\.\.\|NAME VALUE\]"]),
+      r"Error: SGR cannot be written", r"reg \[NAME\.\.\.\|NAME VALUE\|PERIPHERAL"]),
     ("monitor", ["monitor version", "monitor help", "monitor reg SR", "monitor perf", "monitor nosuch"],
      [r"probeprof", r"reset \[halt\|run\]", r"SR", r"no monitor command"]),
     ("reset, load, run", ["monitor reset run", "monitor reset halt", "maintenance flush register-cache", "print/x $pc"], [r"= 0xa0000000"]),
@@ -291,6 +291,46 @@ def saved_threads(probeprof):
         expect(gdb.command("continue") + gdb.command("info threads"), [r"\[kernel\]\" hit Breakpoint \d+, good", r"\* 1|\* \d+"])
 
 
+def peripherals(probeprof):
+    """Registers of peripherals by an SVD file: fields, writes that leave the other fields alone, what reading would change."""
+    def scripts():
+        yield ("TMU", [r"TMU\.TSTR +ffd80004 +8 +Timers that count", r"TMU\.TCNT2 +ffd80024 32", r"TMU\.TCR1 +ffd8001c 16"])
+        yield ("TMU.TCR1", [r"TMU\.TCR1=0000 UNF=0 UNIE=0 TPSC=0\(P4\)\n"])
+        yield ("tmu.tcr0.tpsc P64", [r"TMU\.TCR0=0002 \.TPSC=2\(P64\)\n"])
+        yield ("TMU.TCR0 0x21", [r"TMU\.TCR0=0021 UNF=0 UNIE=1 TPSC=1\(P16\)\n"])
+        yield ("TMU.TCR0.UNIE 0", [r"TMU\.TCR0=0001 \.UNIE=0\n"])
+        yield ("TMU.TCOR0 100", [r"TMU\.TCOR0=00000064\n"])
+        yield ("TMU.TCNT0 1", [r"TMU\.TCNT0=00000001\n"])
+        yield ("TMU.TCR0.TPSC 9", [r"Error: TMU\.TCR0\.TPSC has 3 bits: 9"])
+        yield ("TMU.TCR0.TPSC P1", [r"Error: reg: P1 is no value"])
+        yield ("TMU.TCR0.TPS", [r"Error: TMU\.TCR0 has no field TPS\n  did you mean TPSC\?"])
+        yield ("TUM.TCR0", [r"has no peripheral TUM"])
+        yield ("SCIF.SCFRDR2", [r"Error: SCIF\.SCFRDR2 changes when it is read\n  anyway"])
+        yield ("SCIF.SCFRDR2 anyway", [r"SCIF\.SCFRDR2=00\n"])
+        yield ("SCIF.SCFRDR2 1", [r"Error: SCIF\.SCFRDR2 is read-only"])
+        yield ("SCIF.SCFTDR2", [r"Error: SCIF\.SCFTDR2 is write-only"])
+        yield ("SCIF.SCFTDR2 0x41", [r"SCIF\.SCFTDR2 was written"])
+        yield ("sr", [r"sr=[0-9a-f]{8} MD"])
+        # The timer counts down from 1: UNF comes, and stays when another field is written; it is cleared by a 0.
+        yield ("TMU.TSTR.STR0 1", [r"TMU\.TSTR=01 \.STR0=1"])
+        yield ("TMU.TCR0", [r"TMU\.TCR0=0101 UNF=1"])
+        yield ("TMU.TCR0.TPSC 0", [r"TMU\.TCR0=0100 \.TPSC=0\(P4\)"])
+        yield ("TMU.TSTR 0", [r"TMU\.TSTR=00"])
+        yield ("TMU.TCR0.UNF 0", [r"TMU\.TCR0=0000 \.UNF=0"])
+    with session(probeprof, "--svd", os.path.join(HERE, "sh7750.svd")) as (board, gdb):
+        for line in "target remote " + board.socket, "monitor reset halt", "load", "break main", "continue":
+            gdb.command(line)
+        for words, patterns in scripts():
+            if "UNF=1" in patterns[0]:
+                gdb.command("tbreak spin")
+                gdb.command("continue")
+            expect(gdb.command("monitor reg " + words), patterns)
+        expect(gdb.command("x/1hx 0xffd80010"), [r"0x0000"])
+    with session(probeprof) as (board, gdb):
+        gdb.command("target remote " + board.socket)
+        expect(gdb.command("monitor reg TMU.TCR0"), [r"Error: TMU\.TCR0: registers of peripherals are not known\n  start probeprof with --svd FILE"])
+
+
 def start_and_kill(probeprof):
     """What an IDE types: start, kill, start, attach after detach."""
     with session(probeprof, "--elf", ELF) as (board, gdb):
@@ -413,6 +453,7 @@ def main():
     cases += [("Ctrl-C", lambda: ctrl_c(probeprof)), ("a CPU that does not halt", lambda: no_halt(probeprof)), ("two GDBs", lambda: two_gdbs(probeprof)),
               ("extended-remote: run, kill, run", lambda: extended(probeprof)), ("the program's name", lambda: names_the_program(probeprof)),
               ("threads: FreeRTOS", lambda: threads(probeprof)), ("threads: KallistiOS, saved registers", lambda: saved_threads(probeprof)),
+              ("registers of peripherals", lambda: peripherals(probeprof)),
               ("start, kill, attach", lambda: start_and_kill(probeprof)),
               ("resets while profiling", lambda: resets_while_profiling(probeprof)),
               ("watchpoints while profiling", lambda: watched_while_profiling(probeprof)),

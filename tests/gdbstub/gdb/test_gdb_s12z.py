@@ -236,6 +236,18 @@ def conditions(probeprof):
     gdb_session.evaluated_alike(probeprof, Gdb, ["load", "break control_loop", "continue", "delete"], "*regulate", "*commutate", expressions, ("--probe", PART))
 
 
+def peripherals(probeprof):
+    """Registers of peripherals by an SVD file, in the part's byte order."""
+    with session(probeprof, "--probe", PART, "--svd", os.path.join(HERE, "s12zvm.svd")) as (board, gdb):
+        gdb.command("target remote " + board.socket)
+        gdb.command("monitor reset halt")
+        bytes_there = re.search(r":\s+0x(\w+)\s+0x(\w+)\s+0x(\w+)\s+0x(\w+)", gdb.command("x/4xb 0")).groups()
+        expect(gdb.command("monitor reg ID.PARTID"), [r"ID\.PARTID=%s\n" % "".join(bytes_there)])
+        expect(gdb.command("monitor reg CPMU.SYNR.SYNDIV 0x11"), [r"CPMU\.SYNR=[0-9a-f]1 \.SYNDIV=11\n"])
+        expect(gdb.command("monitor reg CPMU.SYNR"), [r"VCOFRQ=\d SYNDIV=11\n"])
+        expect(gdb.command("monitor reg ID.PARTID 1") + gdb.command("monitor reg d0"), [r"Error: ID\.PARTID is read-only", r"d0="])
+
+
 def main():
     found = subprocess.run([os.path.join(HERE, "../build_s12z_gdb.sh"), "--find"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if found.returncode:
@@ -248,7 +260,7 @@ def main():
               ("downloads that fail", lambda: failed_downloads(probeprof)), ("monitor load", lambda: monitor_load(probeprof)),
               ("a download broken off", lambda: broken_download(probeprof)),
               ("a program that would lock the part", lambda: security_byte(probeprof)), ("a secured part", lambda: secured(probeprof)),
-              ("breakpoints while profiling", lambda: while_profiling(probeprof)), ("other parts", lambda: other_parts(probeprof)),
+              ("registers of peripherals", lambda: peripherals(probeprof)), ("breakpoints while profiling", lambda: while_profiling(probeprof)), ("other parts", lambda: other_parts(probeprof)),
               ("resets while profiling", lambda: resets_while_profiling(probeprof)),
               ("conditions: as GDB evaluates", lambda: conditions(probeprof)),
               ("breakpoints while it runs", lambda: gdb_session.set_while_running(
