@@ -134,7 +134,7 @@ static const struct task *task_of(const struct session *s, uint64_t number)
 
 void cmd_thread_extra(struct session *s, char *args, size_t len)
 {
-    char text[128 + TASKS_NAME], more[128];
+    char more[128], text[TASKS_NAME + 2 + sizeof more];
     const char *p = args;
     uint64_t number;
     (void)len;
