@@ -16,7 +16,7 @@ static const struct opt convert_opts[] = {
     { "to", 0, "FORMAT",
       "pprof, callgrind, speedscope, folded, gmon, prof1, lcov, chrome, perfetto, prf, json",
       OPT_TO },
-    { "from", 0, "FORMAT", "what FILE is, where its content does not tell: prf, prof1, folded",
+    { "from", 0, "FORMAT", "what FILE is, where its content does not tell: formats below",
       OPT_FROM },
     { "output", 'o', "F", "where to; default: standard output, if the format is text", OPT_OUTPUT },
     { "value", 0, "WHICH",
@@ -201,10 +201,10 @@ const struct command command_convert = {
     "convert FILE --to FORMAT [-o F]",
     "a profile for pprof, KCachegrind, speedscope, timelines",
     convert_opts,
-    "FILE is a recording, a .prf, prof1 or folded call paths: its content tells it.\n"
-    "What it does not tell stays unknown. Each format keeps hits and both counters,\n"
-    "call paths where it knows them, and what was not seen (docs/formats.md). Of a\n"
-    "recording, chrome and perfetto have when what ran.\n\n"
+    "FILE is a recording, or of format prf, prof1, callgrind or folded; its content\n"
+    "tells which. What it does not tell stays unknown. Each format keeps hits and\n"
+    "both counters, call paths where it knows them, and what was not seen\n"
+    "(docs/formats.md). Of a recording, chrome and perfetto have when what ran.\n\n"
     "Examples:\n"
     "  probeprof convert run.rec --to pprof -o run.pb.gz\n"
     "  probeprof convert run.rec --to chrome -o run.trace.json\n"

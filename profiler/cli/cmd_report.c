@@ -41,7 +41,7 @@ enum {
 
 static const struct opt report_opts[] = {
     { "elf", 'e', "E", "ELF to name the functions of a recording with", SET_ELF },
-    { "from", 0, "FORMAT", "what FILE is, where its content does not tell: prf, prof1, folded",
+    { "from", 0, "FORMAT", "what FILE is, where its content does not tell: `help convert`",
       OPT_FROM },
     { "output", 'o', "F.prf", "write the profile in CodeScape's format; F.json: in JSON",
       SET_OUTPUT },
@@ -488,7 +488,7 @@ const struct command command_report = {
     "report FILE... [OPTIONS]",
     "show a profile from a recording or another file again",
     report_opts,
-    "FILE is a recording, a .prf, prof1 or folded call paths (`help convert`).\n"
+    "FILE is a recording, a .prf, or of a format that convert reads.\n"
     "Recordings of several runs of one build are added up.\n"
     "`probeprof help columns` says what the columns mean.\n\n"
     "Examples:\n"

@@ -80,7 +80,7 @@ static void write_function(struct frame *fr, const struct feed *f, uint64_t id)
                            fn->flags };
     frame_open(fr, '[');
     frame_uint(fr, id);
-    frame_uint_if(fr, knows_hits(f), is->hits);
+    frame_uint_if(fr, knows_hits(f) && !is->hits_unknown, is->hits);
     for (size_t i = 0; i < ARRAY_LEN(v); i++)
         frame_uint(fr, v[i]);
     frame_close(fr, ']');

@@ -169,7 +169,7 @@ static void write_figures(const struct function *x, struct frame *j)
         { "flags", x->is->flags, 0 },
     };
     for (size_t i = 0; i < ARRAY_LEN(figure); i++)
-        if (has_part(x, figure[i].part))
+        if (has_part(x, figure[i].part) && !(figure[i].part == PROFILE_HITS && is->hits_unknown))
             frame_member_uint(j, figure[i].key, figure[i].value);
 }
 

@@ -54,11 +54,12 @@ export class Functions {
     columns() {
         const lens = this.lens, u = [lens.counterName(0), lens.counterName(1)];
         const v = (/** @type {Fn} */ f, /** @type {number} */ k) => lens.fn(f)[k];
+        const known = (/** @type {Fn} */ f, /** @type {number} */ k) => k !== HITS || !f.uncalled;
         const figure = (/** @type {string} */ id, /** @type {string} */ title, /** @type {string} */ help, /** @type {number} */ k) => ({
-            id, title, help, n: true, width: 118, text: (/** @type {Fn} */ f) => shown(v(f, k)), sort: (/** @type {Fn} */ f) => num(v(f, k)), value: (/** @type {Fn} */ f) => plain(v(f, k)),
+            id, title, help, n: true, width: 118, text: (/** @type {Fn} */ f) => (known(f, k) ? shown(v(f, k)) : ''), sort: (/** @type {Fn} */ f) => num(v(f, k)), value: (/** @type {Fn} */ f) => (known(f, k) ? plain(v(f, k)) : ''),
             paint: (/** @type {Fn} */ f, /** @type {HTMLElement} */ cell) => {
-                put(cell, shown(v(f, k)));
-                attr(cell, 'title', exact(v(f, k)));
+                put(cell, known(f, k) ? shown(v(f, k)) : '');
+                attr(cell, 'title', known(f, k) ? exact(v(f, k)) : 'not known');
             },
         });
         const share = (/** @type {number} */ which, /** @type {number} */ k) => ({

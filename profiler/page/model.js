@@ -19,6 +19,7 @@ const LOG = 4096, LEFT = 65536;
  * @property {Count} low
  * @property {Count} high
  * @property {number} flags
+ * @property {boolean} uncalled nothing in the file calls it: its hits are not known
  * @property {string} full the qualified name, if it has another
  * @property {any[]} row as it came with its names
  * @property {Count[]} v      values so far
@@ -133,7 +134,7 @@ export class Model {
     fnOf(id) {
         let f = this.fns.get(id);
         if (!f) {
-            f = { id, name: `#${id}`, file: '', line: 0, low: 0, high: 0, flags: 0, full: '', row: [id, `#${id}`, null, 0, 0, 0, 0, null, null, null, 0], v: zeros(), last: zeros(), lately: zeros(), spark: null, ver: this.ver };
+            f = { id, name: `#${id}`, file: '', line: 0, low: 0, high: 0, flags: 0, uncalled: false, full: '', row: [id, `#${id}`, null, 0, 0, 0, 0, null, null, null, 0], v: zeros(), last: zeros(), lately: zeros(), spark: null, ver: this.ver };
             this.fns.set(id, f);
         }
         return f;
@@ -145,6 +146,7 @@ export class Model {
         for (let k = 0; k <= SPREADCH; k++)
             f.v[k] = count(row[k + 1]);
         f.flags = Number(row[10] ?? 0);
+        f.uncalled = row[1] === null;
         f.ver = this.ver;
     }
 

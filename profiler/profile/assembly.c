@@ -6,6 +6,7 @@
 #include "probe/base/array.h"
 #include "probe/base/choice.h"
 #include "probe/base/util.h"
+#include "profiler/profile/call_sums.h"
 #include "profiler/profile/naming.h"
 
 /* Indices of items, found by a hash of what tells them apart: open addressing, at most half full.
@@ -22,13 +23,21 @@ struct step {
     bool doubtful;
 };
 
+/* What the profile does not have of a function. */
+struct more {
+    uint64_t hash;
+    const char *object; /* "": unknown */
+};
+
 struct assembly {
     struct profile *p; /* its arena has the texts */
     struct profile_function *f;
-    uint64_t *hash; /* of f */
+    struct more *more; /* of f */
     struct step *step;
-    size_t nf, cap_f, cap_hash, nsteps, cap_steps;
-    struct slots functions, steps;
+    struct profile_call *call;
+    size_t nf, cap_f, cap_more, nsteps, cap_steps, ncalls, cap_calls;
+    struct slots functions, steps, calls;
+    bool flat, once;      /* no paths; calls have each activation once */
     uint32_t first, last; /* steps that paths begin with */
     uint64_t total[ASSEMBLY_NCOUNTS];
 };
@@ -59,7 +68,9 @@ void assembly_free(struct assembly *a)
         return;
     profile_free(a->p);
     free(a->f);
-    free(a->hash);
+    free(a->more);
+    free(a->call);
+    free(a->calls.at);
     free(a->step);
     free(a->functions.at);
     free(a->steps.at);
@@ -68,19 +79,18 @@ void assembly_free(struct assembly *a)
 
 /* ---- finding ---- */
 
-static uint64_t hash_bytes(uint64_t h, const void *data, size_t n)
+static uint64_t hash_text(uint64_t h, struct assembly_text t)
 {
-    const unsigned char *s = data; /* FNV-1a, 64 bits */
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ s[i]) * 0x100000001B3u;
-    return h;
+    for (size_t i = 0; i < t.n; i++) /* FNV-1a, 64 bits */
+        h = (h ^ (unsigned char)t.at[i]) * 0x100000001B3u;
+    return (h ^ 0xFF) * 0x100000001B3u;
 }
 
 static uint64_t hash_function(const struct assembly_function *f)
 {
-    uint64_t h = hash_bytes(0xCBF29CE484222325u, f->name, f->name_len);
-    h = hash_bytes(h, &f->low, sizeof f->low);
-    return hash_bytes(h, text_or(f->file, ""), strlen(text_or(f->file, "")));
+    uint64_t h = hash_text(0xCBF29CE484222325u ^ f->low, f->name);
+    h = hash_text(h, f->file);
+    return hash_text(h, f->object);
 }
 
 static uint64_t hash_step(uint32_t parent, uint32_t function)
@@ -92,7 +102,9 @@ static uint64_t hash_step(uint32_t parent, uint32_t function)
 static uint64_t hash_of(const struct assembly *a, const struct slots *s, uint32_t i)
 {
     if (s == &a->functions)
-        return a->hash[i];
+        return a->more[i].hash;
+    if (s == &a->calls)
+        return hash_step(a->call[i].caller, a->call[i].callee);
     return hash_step(a->step[i].parent, a->step[i].function);
 }
 
@@ -124,11 +136,16 @@ static bool grow_slots(const struct assembly *a, struct slots *s)
 
 /* ---- functions ---- */
 
-static bool same_function(const struct profile_function *f, const struct assembly_function *g)
+static bool is_text(const char *text, struct assembly_text t)
 {
-    return f->low == g->low && strlen(f->name) == g->name_len &&
-           !memcmp(f->name, g->name, g->name_len) &&
-           !strcmp(text_or(f->file, ""), text_or(g->file, ""));
+    return strncmp(text, text_or(t.at, ""), t.n) == 0 && !text[t.n];
+}
+
+static bool same_function(const struct assembly *a, uint32_t i, const struct assembly_function *g)
+{
+    const struct profile_function *f = &a->f[i];
+    return f->low == g->low && is_text(f->name, g->name) &&
+           is_text(text_or(f->file, ""), g->file) && is_text(a->more[i].object, g->object);
 }
 
 static uint32_t find_function(const struct assembly *a, const struct assembly_function *f,
@@ -137,26 +154,34 @@ static uint32_t find_function(const struct assembly *a, const struct assembly_fu
     const struct slots *s = &a->functions;
     for (size_t k = hash & (s->size - 1); s->size && s->at[k]; k = (k + 1) & (s->size - 1)) {
         uint32_t i = s->at[k] - 1;
-        if (a->hash[i] == hash && same_function(&a->f[i], f))
+        if (a->more[i].hash == hash && same_function(a, i, f))
             return i;
     }
     return NONE;
 }
 
-static bool fill_function(struct arena *arena, struct profile_function *to,
-                          const struct assembly_function *f)
+static const char *keep_text(struct arena *arena, struct assembly_text t)
 {
+    return arena_strn(arena, text_or(t.at, ""), t.n);
+}
+
+static bool fill_function(struct assembly *a, const struct assembly_function *f)
+{
+    struct arena *arena = &a->p->arena;
+    struct profile_function *to = &a->f[a->nf];
     *to = (struct profile_function){
-        .name = arena_strn(arena, f->name, f->name_len),
-        .linkage = arena_str(arena, text_or(f->linkage, "")),
+        .name = keep_text(arena, f->name),
+        .linkage = keep_text(arena, f->linkage),
         .qualified = "",
-        .file = arena_str(arena, f->file),
         .line = f->line,
         .low = f->low,
         .high = f->high,
         .cache_line = PROFILE_NOT_CACHED,
     };
-    return to->name && to->linkage && (to->file || !f->file);
+    if (f->file.n)
+        to->file = keep_text(arena, f->file);
+    a->more[a->nf] = (struct more){ hash_function(f), keep_text(arena, f->object) };
+    return to->name && to->linkage && (to->file || !f->file.n) && a->more[a->nf].object;
 }
 
 int assembly_function(struct assembly *a, const struct assembly_function *f, uint32_t *out,
@@ -164,19 +189,16 @@ int assembly_function(struct assembly *a, const struct assembly_function *f, uin
 {
     static const char none[] = "[no name]";
     struct assembly_function named = *f;
-    if (!f->name_len) {
-        named.name = none;
-        named.name_len = sizeof none - 1;
-    }
+    if (!f->name.n)
+        named.name = (struct assembly_text){ none, sizeof none - 1 };
     uint64_t hash = hash_function(&named);
     uint32_t i = find_function(a, &named, hash);
     if (i == NONE) {
-        if (!array_room(&a->f, a->nf, &a->cap_f, sizeof *a->f) ||
-            !array_room(&a->hash, a->nf, &a->cap_hash, sizeof *a->hash) ||
-            !grow_slots(a, &a->functions) || !fill_function(&a->p->arena, &a->f[a->nf], &named))
+        if (a->nf >= NONE - 1 || !array_room(&a->f, a->nf, &a->cap_f, sizeof *a->f) ||
+            !array_room(&a->more, a->nf, &a->cap_more, sizeof *a->more) ||
+            !grow_slots(a, &a->functions) || !fill_function(a, &named))
             return no_memory(err);
         i = (uint32_t)a->nf++;
-        a->hash[i] = hash;
         put_slot(&a->functions, hash, i);
     }
     *out = i;
@@ -252,6 +274,61 @@ int assembly_take(struct assembly *a, uint32_t node, const uint64_t count[ASSEMB
     return ret;
 }
 
+/* ---- calls, without paths ---- */
+
+int assembly_self(struct assembly *a, uint32_t function, const uint64_t count[ASSEMBLY_NCOUNTS],
+                  struct err *err)
+{
+    struct profile_function *f = &a->f[function];
+    a->flat = true;
+    int ret = add_total(a, count, err);
+    if (ret < 0)
+        return ret;
+    f->hits += count[ASSEMBLY_HITS];
+    f->c1 += count[ASSEMBLY_C1];
+    f->c2 += count[ASSEMBLY_C2];
+    return 0;
+}
+
+static uint64_t most_sum(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+
+static uint32_t find_call(const struct assembly *a, uint32_t caller, uint32_t callee)
+{
+    const struct slots *s = &a->calls;
+    uint64_t hash = hash_step(caller, callee);
+    for (size_t k = hash & (s->size - 1); s->size && s->at[k]; k = (k + 1) & (s->size - 1)) {
+        const struct profile_call *c = &a->call[s->at[k] - 1];
+        if (c->caller == caller && c->callee == callee)
+            return s->at[k] - 1;
+    }
+    return NONE;
+}
+
+int assembly_call(struct assembly *a, uint32_t caller, uint32_t callee,
+                  const uint64_t count[ASSEMBLY_NCOUNTS], struct err *err)
+{
+    uint32_t i = find_call(a, caller, callee);
+    a->flat = true;
+    if (i == NONE) {
+        if (a->ncalls >= NONE - 1 ||
+            !array_room(&a->call, a->ncalls, &a->cap_calls, sizeof *a->call) ||
+            !grow_slots(a, &a->calls))
+            return no_memory(err);
+        i = (uint32_t)a->ncalls++;
+        a->call[i] = (struct profile_call){ .caller = caller, .callee = callee };
+        put_slot(&a->calls, hash_step(caller, callee), i);
+    }
+    struct profile_call *c = &a->call[i];
+    c->hits = most_sum(c->hits, count[ASSEMBLY_HITS]);
+    c->c1_children = most_sum(c->c1_children, count[ASSEMBLY_C1]);
+    c->c2_children = most_sum(c->c2_children, count[ASSEMBLY_C2]);
+    return 0;
+}
+
+void assembly_doubt(struct assembly *a, uint32_t function) { a->f[function].doubtful = true; }
+
+void assembly_once(struct assembly *a) { a->once = true; }
+
 /* ---- the profile ---- */
 
 /* Where each function goes: by address, then by name. */
@@ -266,6 +343,24 @@ static int by_place(const void *x, const void *y)
     int order = COMPARE(a->f->low, b->f->low);
     order = EITHER(order, strcmp(a->f->name, b->f->name));
     return EITHER(order, COMPARE(a->from, b->from));
+}
+
+/* Namesakes of several libraries without debug information. */
+static bool qualify_by_object(struct assembly *a, const uint32_t *to)
+{
+    struct profile *p = a->p;
+    for (uint32_t i = 0; i < a->nf; i++) {
+        struct profile_function *f = &p->functions[to[i]];
+        const char *object = a->more[i].object, *slash = strrchr(object, '/');
+        bool before = to[i] > 0 && !strcmp(f[-1].name, f->name);
+        bool after = to[i] + 1 < p->nfunctions && !strcmp(f[1].name, f->name);
+        if (f->file || !*object || !(before || after))
+            continue;
+        f->qualified = arena_printf(&p->arena, "%s:%s", slash ? slash + 1 : object, f->name);
+        if (!f->qualified)
+            return false;
+    }
+    return true;
 }
 
 /* to[number] is its index in the profile. */
@@ -286,7 +381,7 @@ static bool place_functions(struct assembly *a, uint32_t *to)
         to[order[i].from] = i;
     }
     p->nfunctions = ok ? a->nf : 0;
-    ok = ok && naming_qualify(&p->arena, pointer, a->nf);
+    ok = ok && qualify_by_object(a, to) && naming_qualify(&p->arena, pointer, a->nf);
     free(order);
     free(pointer);
     return ok;
@@ -356,23 +451,51 @@ static void sum_nodes(struct profile *p, const bool *outermost)
 
 static bool make_tree(struct assembly *a, struct walk *w)
 {
-    w->to = calloc(a->nf + 1, sizeof *w->to);
     w->open = calloc(a->nf + 1, sizeof *w->open);
     w->node_of = calloc(a->nsteps + 1, sizeof *w->node_of);
     w->outermost = calloc(a->nsteps + 1, sizeof *w->outermost);
     a->p->nodes = arena_alloc(&a->p->arena, (a->nsteps + 1) * sizeof *a->p->nodes);
-    if (!w->to || !w->open || !w->node_of || !w->outermost || !a->p->nodes ||
-        !place_functions(a, w->to))
+    if (!w->open || !w->node_of || !w->outermost || !a->p->nodes)
         return false;
     make_nodes(a, w);
     sum_nodes(a->p, w->outermost);
     return true;
 }
 
+static int by_caller(const void *x, const void *y)
+{
+    const struct profile_call *a = x, *b = y;
+    int order = COMPARE(a->caller, b->caller);
+    return EITHER(order, COMPARE(a->callee, b->callee));
+}
+
+static bool make_calls(struct assembly *a, const uint32_t *to)
+{
+    struct profile *p = a->p;
+    p->calls = arena_alloc(&p->arena, (a->ncalls + 1) * sizeof *p->calls);
+    if (!p->calls)
+        return false;
+    for (size_t i = 0; i < a->ncalls; i++) {
+        struct profile_call *c = &p->calls[i];
+        *c = a->call[i];
+        c->callee = to[c->callee];
+        if (c->caller != ASSEMBLY_ROOT)
+            c->caller = to[c->caller];
+    }
+    p->ncalls = a->ncalls;
+    if (p->ncalls)
+        qsort(p->calls, p->ncalls, sizeof *p->calls, by_caller);
+    return calls_sum(p, a->once);
+}
+
 int assembly_profile(struct assembly *a, struct profile **out, struct err *err)
 {
-    struct walk w = { .to = NULL };
-    bool ok = make_tree(a, &w);
+    struct walk w = { .to = calloc(a->nf + 1, sizeof *w.to) };
+    bool ok = w.to && place_functions(a, w.to);
+    if (ok && a->flat)
+        ok = make_calls(a, w.to);
+    else if (ok)
+        ok = make_tree(a, &w);
     free(w.to);
     free(w.open);
     free(w.node_of);
@@ -380,7 +503,10 @@ int assembly_profile(struct assembly *a, struct profile **out, struct err *err)
     if (!ok)
         return no_memory(err);
     a->p->info.sums_only = true;
-    a->p->total_hits = a->total[ASSEMBLY_HITS];
+    if (a->flat)
+        a->p->info.unknown |= PROFILE_PATHS;
+    else
+        a->p->total_hits = a->total[ASSEMBLY_HITS];
     a->p->total_c1 = a->total[ASSEMBLY_C1];
     a->p->total_c2 = a->total[ASSEMBLY_C2];
     *out = a->p;

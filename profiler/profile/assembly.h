@@ -16,14 +16,20 @@ enum { ASSEMBLY_HITS, ASSEMBLY_C1, ASSEMBLY_C2, ASSEMBLY_NCOUNTS };
 
 struct assembly;
 
+/* A text in a file, not terminated, and no byte of it is 0; n 0: none. */
+struct assembly_text {
+    const char *at;
+    size_t n;
+};
+
 /* What a file tells of a function; texts are copied. */
 struct assembly_function {
-    const char *name; /* name_len bytes; none of them 0. Without any it is "[no name]" */
-    size_t name_len;
-    const char *linkage; /* the linker's name; NULL if unknown */
-    const char *file;    /* NULL if unknown */
-    int line;            /* 0 if unknown */
-    uint64_t low, high;  /* [low, high); equal if unknown */
+    struct assembly_text name;    /* without any it is "[no name]" */
+    struct assembly_text linkage; /* the linker's name */
+    struct assembly_text file;
+    struct assembly_text object; /* library or program: tells namesakes without a file apart */
+    int line;                    /* 0 if unknown */
+    uint64_t low, high;          /* [low, high); equal if unknown */
 };
 
 /* assembly_new - empty; 0 or -ERR_NOMEM. */
@@ -33,7 +39,7 @@ int assembly_new(struct assembly **out, struct err *err);
 void assembly_free(struct assembly *a);
 
 /* assembly_function - its number, added when it is named for the first time: functions of the same
- * name, file and address are one. Returns 0 or -ERR_NOMEM. */
+ * name, file, object and address are one. Returns 0 or -ERR_NOMEM. */
 int assembly_function(struct assembly *a, const struct assembly_function *f, uint32_t *out,
                       struct err *err);
 
@@ -46,6 +52,25 @@ int assembly_enter(struct assembly *a, uint32_t parent, uint32_t function, uint3
  * counts together have more than 64 bits. */
 int assembly_take(struct assembly *a, uint32_t node, const uint64_t count[ASSEMBLY_NCOUNTS],
                   bool doubtful, struct err *err);
+
+/* assembly_self - adds what a function took itself, where a file has no call paths; as
+ * assembly_take(). */
+int assembly_self(struct assembly *a, uint32_t function, const uint64_t count[ASSEMBLY_NCOUNTS],
+                  struct err *err);
+
+/* assembly_call - adds calls, where a file has no call paths: how many, and what they took with
+ * what they called. caller: ASSEMBLY_ROOT: nobody that is known. Sums that do not fit are the
+ * largest number. Returns 0 or -ERR_NOMEM. */
+int assembly_call(struct assembly *a, uint32_t caller, uint32_t callee,
+                  const uint64_t count[ASSEMBLY_NCOUNTS], struct err *err);
+
+/* assembly_doubt - a function is doubtful. */
+void assembly_doubt(struct assembly *a, uint32_t function);
+
+/* assembly_once - calls within a function's own calls have nothing in them, as our own files have
+ * it: all calls of it add up to what it took with what it called. Else calls of itself are left
+ * out; functions that call one another in a circle get those from outside, and are doubtful. */
+void assembly_once(struct assembly *a);
 
 /* assembly_profile - the profile of all that was taken: a trace with sums only, its counters
  * unnamed, for the caller to fill in. a: only to be freed then. out: profile_free(). Returns 0 or

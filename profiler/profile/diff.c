@@ -102,7 +102,9 @@ int diff_judge(struct diff_result *const *result, size_t n, struct err *err)
 /* Those of other programs have a name alone. */
 static bool same_counter(const struct profile_counter *a, const struct profile_counter *b)
 {
-    return a->code == b->code && (a->code || !a->name || !b->name || strcmp(a->name, b->name) == 0);
+    if (a->code && b->code)
+        return a->code == b->code;
+    return a->name && b->name ? !strcmp(a->name, b->name) : a->code == b->code;
 }
 
 static int check_sides(const struct diff_side side[2], struct err *err)

@@ -52,6 +52,7 @@ struct profile_function {
     uint16_t cache_line; /* (low >> 5) & 255, or PROFILE_NOT_CACHED */
     uint8_t description; /* enum profile_description */
     bool doubtful, tagged;
+    bool hits_unknown; /* nothing in the file called it: hits are 0 and mean nothing */
     /* estimated C1: with 95 % probability the true one is within +- this; 0 unknown */
     uint64_t c1_spread;
     uint64_t c1_children_spread; /* the same of c1_children, at most */
@@ -91,6 +92,14 @@ struct profile_node {
     uint64_t c1, c1_children;
     uint64_t c2, c2_children;
     bool doubtful;
+};
+
+/* Calls of one function by another, where call paths are not known. */
+struct profile_call {
+    uint32_t caller; /* index into functions; PROFILE_NO_PARENT: nobody that is known */
+    uint32_t callee;
+    uint64_t hits;
+    uint64_t c1_children, c2_children; /* what the callee took then, with what it called */
 };
 
 /* 0 = counter not used, or, with a name, one of another program. Names are borrowed from whoever
@@ -186,6 +195,8 @@ struct profile {
      * read from a .prf, or merged */
     const uint32_t *function_of_node;
     size_t nfunction_of_node;
+    struct profile_call *calls; /* by caller, then callee; none where there are nodes */
+    size_t ncalls;
     struct profile_handler *handlers; /* roots that were entered by interrupts and exceptions */
     size_t nhandlers;
     struct profile_task *tasks; /* by C1; none if the target does not report tasks */

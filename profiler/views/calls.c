@@ -141,9 +141,52 @@ static void add_callee(struct sums *s, size_t i)
         add_to_row(s, n->function, n, n->function != s->function && !s->again[up]);
 }
 
+/* Of calls between functions: one row each. */
+static void add_call(const struct profile_call *c, uint32_t of, struct calls *out)
+{
+    bool itself = c->caller == c->callee;
+    out->row[out->n++] = (struct calls_row){
+        .function = of,
+        .hits = c->hits,
+        .c1_children = itself ? 0 : c->c1_children,
+        .c2_children = itself ? 0 : c->c2_children,
+        .within = itself,
+        .own_unknown = true,
+    };
+}
+
+static int calls_of_graph(const struct profile *p, uint32_t function, enum calls_side side,
+                          struct calls *out, struct err *err)
+{
+    const struct profile_function *f = &p->functions[function];
+    *out = (struct calls){ .row = calloc(p->nfunctions + 1, sizeof *out->row) };
+    if (!out->row)
+        return err_set(err, ERR_NOMEM, "close other programs", "out of memory for callers");
+    if (side == CALLS_CALLEES)
+        out->row[out->n++] = (struct calls_row){ .function = CALLS_ITSELF,
+                                                 .hits = f->hits,
+                                                 .c1 = f->c1,
+                                                 .c1_children = f->c1,
+                                                 .c2 = f->c2,
+                                                 .c2_children = f->c2,
+                                                 .doubtful = f->doubtful,
+                                                 .hits_unknown = f->hits_unknown };
+    for (size_t i = 0; i < p->ncalls; i++) {
+        const struct profile_call *c = &p->calls[i];
+        uint32_t caller = c->caller == PROFILE_NO_PARENT ? CALLS_ITSELF : c->caller;
+        if (side == CALLS_CALLERS && c->callee == function)
+            add_call(c, caller, out);
+        if (side == CALLS_CALLEES && c->caller == function)
+            add_call(c, c->callee, out);
+    }
+    return 0;
+}
+
 int calls_of(const struct profile *p, uint32_t function, enum calls_side side, struct calls *out,
              struct err *err)
 {
+    if (!profile_knows(p, PROFILE_PATHS))
+        return calls_of_graph(p, function, side, out, err);
     struct sums s = { .p = p, .function = function, .out = out };
     size_t nodes = p->nnodes + 1, rows = p->nfunctions + 1;
     *out = (struct calls){ .row = calloc(rows, sizeof *out->row) };

@@ -26,6 +26,8 @@ struct calls_row {
     /* all of it is within an outer call of the function: c1_children and c2_children are 0 here,
      * and part of another row's */
     bool within;
+    bool hits_unknown; /* nothing in the file called it */
+    bool own_unknown;  /* c1 and c2: the file tells what calls took with all that was called */
 };
 
 struct calls {
@@ -39,12 +41,11 @@ struct calls {
  * Returns 0; -ERR_USAGE: there is none, with the nearest names, or there are several, with all. */
 int calls_find(const struct profile *p, const char *text, uint32_t *out, struct err *err);
 
-/* calls_of - the rows of one side. Over the callers, each sum is the function's own: its hits, C1,
- * C1+children. Over the callees with CALLS_ITSELF, c1_children add up to the function's
- * C1+children unless others that it called have called it again.
- * p      a trace: a statistical profile has no call paths, and gives no rows
- * out    free(out->row)
- * Returns 0 or -ERR_NOMEM. */
+/* calls_of - the rows of one side, from call paths, or calls where those are not known. Over the
+ * callers, each sum is the function's own: its hits, C1, C1+children. Over the callees with
+ * CALLS_ITSELF, c1_children add up to the function's C1+children unless others that it called have
+ * called it again. p      a trace: a statistical profile has no call paths, and gives no rows out
+ * free(out->row) Returns 0 or -ERR_NOMEM. */
 int calls_of(const struct profile *p, uint32_t function, enum calls_side side, struct calls *out,
              struct err *err);
 

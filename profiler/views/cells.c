@@ -361,7 +361,9 @@ void cell_head(enum cell_column c, struct report_line *l)
 void cell_add(const struct cell_row *r, enum cell_column c, struct report_line *l)
 {
     const struct cell_kind_row *k = &cells[c];
-    if (k->kind == KIND_COUNT)
+    if (k->of == OF_ALL && k->kind != KIND_OTHER && r->function->hits_unknown)
+        line_cell(l, "-", k->width);
+    else if (k->kind == KIND_COUNT)
         line_number(l, count_of(r, c), k->width);
     else if (k->kind == KIND_SHARE)
         line_percent(l, count_of(r, c), total_of(r->profile, k->of), k->width);

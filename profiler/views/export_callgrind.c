@@ -69,6 +69,20 @@ static void take_tree(struct callgrind *g)
     }
 }
 
+/* As the file had it, but for calls of a function by itself: they are within others. */
+static void take_calls(struct callgrind *g)
+{
+    for (size_t i = 0; i < g->p->ncalls; i++) {
+        const struct profile_call *c = &g->p->calls[i];
+        bool itself = c->caller == c->callee;
+        g->call[i] =
+            (struct call){ .caller = c->caller,
+                           .callee = c->callee,
+                           .hits = c->hits,
+                           .cost = { itself ? 0 : c->c1_children, itself ? 0 : c->c2_children } };
+    }
+}
+
 static int by_functions(const void *a, const void *b)
 {
     const struct call *x = a, *y = b;
@@ -212,11 +226,12 @@ int export_callgrind(const struct profile *p, const struct report_options *o,
 {
     struct path_column column[PATH_NVALUES];
     size_t n = paths_columns(p, column);
+    const size_t n_calls = MAX(p->nnodes, p->ncalls); /* one of them is 0 */
     struct callgrind g = { .p = p, .out = out, .columns = n - paths_counted(column, n) };
     (void)o;
     for (size_t i = 0; i < g.columns; i++)
         g.value[i] = column[n - g.columns + i].value;
-    g.call = calloc(p->nnodes + 1, sizeof *g.call);
+    g.call = calloc(n_calls + 1, sizeof *g.call);
     g.on_way = calloc(p->nnodes + 1, sizeof *g.on_way);
     g.level = calloc(p->nfunctions + 1, sizeof *g.level);
     g.named = calloc(p->nfunctions + 1, sizeof *g.named);
@@ -226,7 +241,8 @@ int export_callgrind(const struct profile *p, const struct report_options *o,
                       p->nnodes);
     } else {
         take_tree(&g);
-        size_t ncalls = sum_calls(g.call, p->nnodes);
+        take_calls(&g);
+        size_t ncalls = sum_calls(g.call, n_calls);
         write_header(&g, column, n);
         write_functions(&g, ncalls);
     }

@@ -18,4 +18,11 @@ bool import_prof1_is(const uint8_t *head, size_t n);
 int import_prof1(const uint8_t *data, size_t len, const struct symbols *syms, struct profile **out,
                  struct err *err);
 
+/* import_callgrind - functions, and calls between them: the first two events are the counters; the
+ * file has no call paths. Totals are held against the sums. Our own file is read as it was meant
+ * (creator: probeprof): [program] is nobody, and doubt is found again. Source: Valgrind 3.19
+ * manual, "Callgrind Format Specification". */
+bool import_callgrind_is(const uint8_t *head, size_t n);
+int import_callgrind(const uint8_t *data, size_t len, struct profile **out, struct err *err);
+
 #endif

@@ -79,8 +79,8 @@ static int enter_path(struct folded *f, const uint8_t *from, const uint8_t *end,
     for (const uint8_t *stop = NULL; ret == 0 && stop != end; from = stop + (stop != end)) {
         stop = memchr(from, ';', (size_t)(end - from));
         stop = stop ? stop : end;
-        const struct assembly_function fn = { .name = (const char *)from,
-                                              .name_len = (size_t)(stop - from) };
+        const struct assembly_function fn = { .name = { (const char *)from,
+                                                        (size_t)(stop - from) } };
         uint32_t function;
         ret = assembly_function(f->a, &fn, &function, f->err);
         if (ret == 0)

@@ -27,6 +27,7 @@ static int read_prf(const uint8_t *data, size_t len, struct profile **out, struc
 static const struct importer table[] = {
     { "prf", prf_is, read_prf, NULL },
     { "prof1", import_prof1_is, NULL, import_prof1 },
+    { "callgrind", import_callgrind_is, import_callgrind, NULL },
     { "folded", import_folded_is, import_folded, NULL },
 };
 

@@ -342,6 +342,7 @@ static void read_function(struct reader *r, const json_t *x, struct profile_func
         .cache_line = PROFILE_NOT_CACHED,
         .description = description_of(r, x),
         .hits = count_of(r, x, "hits"),
+        .hits_unknown = !member_of(x, "hits"),
         .c1 = count_of(r, x, "c1"),
         .c1_children = count_of(r, x, "c1_children"),
         .c1_spread = count_of(r, x, "c1_spread"),
@@ -407,6 +408,25 @@ static void read_nodes(struct reader *r, const json_t *root)
             member_is_wrong(r, "parent", "is not on the path before it");
     }
     p->nnodes = n;
+    r->list = NULL;
+}
+
+static void read_calls(struct reader *r, const json_t *root)
+{
+    struct profile *p = r->p;
+    const json_t *list;
+    struct profile_call *c = rows_of(r, root, "calls", sizeof *c, &p->ncalls, &list);
+    for (size_t i = 0; i < p->ncalls; i++) {
+        const json_t *x = row_at(r, list, i), *from = member_of(x, "caller");
+        c[i].caller = from ? index_of(r, x, "caller", p->nfunctions) : PROFILE_NO_PARENT;
+        c[i].callee = index_of(r, x, "callee", p->nfunctions);
+        c[i].hits = count_of(r, x, "hits");
+        c[i].c1_children = count_of(r, x, "c1_children");
+        c[i].c2_children = count_of(r, x, "c2_children");
+    }
+    p->calls = c;
+    p->nnodes = list ? 0 : p->nnodes;
+    p->info.unknown |= list ? PROFILE_PATHS : 0;
     r->list = NULL;
 }
 
@@ -525,8 +545,8 @@ static int read_document(const json_t *root, const char *name, struct reader *r,
         return err_set(err, ERR_FORMAT, "give what `probeprof report FILE --json` has written",
                        "%s: its schema is %.60s, not %s", name, text_or(is, "missing"), schema);
     void (*const parts[])(struct reader *, const json_t *) = {
-        read_info,     read_functions, read_coverage, read_nodes,
-        read_handlers, read_threads,   read_blocks,
+        read_info,  read_functions, read_coverage, read_nodes,
+        read_calls, read_handlers,  read_threads,  read_blocks,
     };
     for (size_t i = 0; i < ARRAY_LEN(parts) && !*r->bad && !r->no_memory; i++)
         parts[i](r, root);

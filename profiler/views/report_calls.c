@@ -83,6 +83,14 @@ static void add_head(const struct table *t, struct report_line *l)
     line_end(l, t->out);
 }
 
+static void own_cell(const struct calls_row *r, uint64_t value, struct report_line *l)
+{
+    if (r->own_unknown)
+        line_cell(l, "-", COUNT_COLUMNS);
+    else
+        line_number(l, value, COUNT_COLUMNS);
+}
+
 static void children_cell(const struct calls_row *r, uint64_t value, struct report_line *l)
 {
     if (r->within)
@@ -94,17 +102,19 @@ static void children_cell(const struct calls_row *r, uint64_t value, struct repo
 static void add_cells(const struct table *t, const struct calls_row *r, struct report_line *l)
 {
     bool hits = profile_knows(t->p, PROFILE_HITS);
-    if (hits)
+    if (hits && r->hits_unknown)
+        line_cell(l, "-", COUNT_COLUMNS);
+    else if (hits)
         line_number(l, r->hits, COUNT_COLUMNS);
     if (hits && t->side == CALLS_CALLERS)
         line_percent(l, r->hits, t->of->hits, PERCENT_COLUMNS);
     if (report_has_counter(t->p, 0)) {
-        line_number(l, r->c1, COUNT_COLUMNS);
+        own_cell(r, r->c1, l);
         children_cell(r, r->c1_children, l);
         line_percent(l, r->c1_children, t->of->c1_children, PERCENT_COLUMNS);
     }
     if (report_has_counter(t->p, 1)) {
-        line_number(l, r->c2, COUNT_COLUMNS);
+        own_cell(r, r->c2, l);
         children_cell(r, r->c2_children, l);
     }
 }
@@ -207,11 +217,13 @@ int report_calls(const struct profile *p, const uint32_t function[2],
 
 static void write_figures(struct json_writer *j, const struct profile *p, const struct calls_row *r)
 {
-    if (profile_knows(p, PROFILE_HITS))
+    if (profile_knows(p, PROFILE_HITS) && !r->hits_unknown)
         json_member_uint(j, "hits", r->hits);
-    json_member_uint(j, "c1", r->c1);
+    if (!r->own_unknown)
+        json_member_uint(j, "c1", r->c1);
     json_member_uint_if(j, "c1_children", !r->within, r->c1_children);
-    json_member_uint(j, "c2", r->c2);
+    if (!r->own_unknown)
+        json_member_uint(j, "c2", r->c2);
     json_member_uint_if(j, "c2_children", !r->within, r->c2_children);
     json_member_bool(j, "doubtful", r->doubtful);
 }
@@ -225,7 +237,8 @@ static int write_side(struct json_writer *j, const struct profile *p, uint32_t f
                                      .c1_children = f->c1_children,
                                      .c2 = f->c2,
                                      .c2_children = f->c2_children,
-                                     .doubtful = f->doubtful };
+                                     .doubtful = f->doubtful,
+                                     .hits_unknown = f->hits_unknown };
     struct calls rows;
     int ret = calls_of(p, function, side, &rows, err);
     if (ret < 0)

@@ -387,7 +387,7 @@ static void write_function(struct json_writer *j, const struct profile *p,
     }
     json_member_uint_if(j, "cache_line", f->cache_line != PROFILE_NOT_CACHED, f->cache_line);
     json_member_string(j, "description", text_or(thread, profile_description_name(f->description)));
-    if (profile_knows(p, PROFILE_HITS))
+    if (profile_knows(p, PROFILE_HITS) && !f->hits_unknown)
         json_member_uint(j, "hits", f->hits);
     json_member_uint(j, "c1", f->c1);
     json_member_uint(j, "c1_children", f->c1_children);
@@ -469,6 +469,35 @@ void report_json(const struct profile *p, const struct text_sink *out)
     report_json_as(p, &(struct report_options){ .width = 0 }, out);
 }
 
+static void write_tree(struct json_writer *j, const struct profile *p,
+                       const struct report_options *o)
+{
+    json_write_key(j, "tree");
+    json_write_array(j, false);
+    for (size_t i = 0; i < p->nnodes; i++)
+        write_node(j, p, o, &p->nodes[i], i);
+    json_write_end(j);
+}
+
+/* Where paths are not known there is no tree. */
+static void write_calls(struct json_writer *j, const struct profile *p)
+{
+    json_write_key(j, "calls");
+    json_write_array(j, false);
+    for (size_t i = 0; i < p->ncalls; i++) {
+        const struct profile_call *c = &p->calls[i];
+        json_write_object(j, true);
+        json_member_uint_if(j, "caller", c->caller != PROFILE_NO_PARENT, c->caller);
+        json_member_uint(j, "callee", c->callee);
+        if (profile_knows(p, PROFILE_HITS))
+            json_member_uint(j, "hits", c->hits);
+        json_member_uint(j, "c1_children", c->c1_children);
+        json_member_uint(j, "c2_children", c->c2_children);
+        json_write_end(j);
+    }
+    json_write_end(j);
+}
+
 void report_json_as(const struct profile *p, const struct report_options *o,
                     const struct text_sink *out)
 {
@@ -485,11 +514,10 @@ void report_json_as(const struct profile *p, const struct report_options *o,
     for (size_t i = 0; i < p->nfunctions; i++)
         write_function(&j, p, o, &p->functions[i]);
     json_write_end(&j);
-    json_write_key(&j, "tree");
-    json_write_array(&j, false);
-    for (size_t i = 0; i < p->nnodes; i++)
-        write_node(&j, p, o, &p->nodes[i], i);
-    json_write_end(&j);
+    if (profile_knows(p, PROFILE_PATHS))
+        write_tree(&j, p, o);
+    else
+        write_calls(&j, p);
     if (p->nhandlers)
         write_handlers(&j, p);
     if (p->ntasks)

@@ -154,6 +154,7 @@ static void importer_of__head_of_a_file__says_what_it_is(void **state)
     } rows[] = {
         { "PROFILER FILE:....", "prf" },
         { "main;f 3\nmain 4\n", "folded" },
+        { "# callgrind format\n", "callgrind" },
         { "main 3", "folded" },
         { "a;b 2.5\n", "folded" }, /* refused with its line */
         { "# a text\n", NULL },

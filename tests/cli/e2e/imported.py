@@ -6,6 +6,7 @@ usage: imported.py PROBEPROF SOURCE_DIR [unittest arguments]
 import json
 import os
 import re
+import shutil
 import subprocess
 import urllib.request
 
@@ -128,6 +129,85 @@ class ImportedFolded(Imported):
         good = self.write("y", "a;b 1\n")
         self.assert_fails(run(["report", good, "--elf", "x.elf"]), 2, "--elf names the functions of a recording", "leave it out")
         self.assert_fails(run(["report", good, good]), 2, "cannot be added", "one such file")
+
+
+SOURCE_C = r"""
+#include <stdio.h>
+#include <stdlib.h>
+static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+int main(void) { int v[100]; for (int i = 0; i < 100; i++) v[i] = i * 7919 % 101; qsort(v, 100, sizeof *v, compare); printf("%d %d\\n", fib(12), v[3]); return 0; }
+"""
+
+
+class ImportedCallgrind(Imported):
+    def test_valgrinds_file_has_the_sums_of_callgrind_annotate(self):
+        for tool in ("valgrind", "callgrind_annotate", "gcc"):
+            if not shutil.which(tool):
+                self.skipTest(f"no {tool}")
+        self.write("t.c", SOURCE_C)
+        subprocess.run(["gcc", "-g", "-O1", "-o", self.path("t"), self.path("t.c")], check=True)
+        for options in ((), ("--cache-sim=yes", "--dump-instr=yes", "--collect-jumps=yes"), ("--compress-strings=no", "--compress-pos=no", "--separate-recs=4")):
+            out = self.path("out")
+            subprocess.run(["valgrind", "-q", "--tool=callgrind", "--callgrind-out-file=" + out, *options, self.path("t")], check=True, capture_output=True)
+            p = run(["report", out, "--json"])
+            self.assertEqual(p.returncode, 0, p.stderr)
+            document = json.loads(p.stdout)
+            judged = self.annotated(out)
+            whole = judged.pop("PROGRAM TOTALS")[0]  # the summary, which may have more than all functions
+            more = sum(r["count"] for r in document["remarks"] if r["kind"] == "in-no-function")
+            self.assertEqual(document["totals"]["c1"] + more, whole, options)
+            self.assertLess(more, 10)
+            mine = {}
+            for f in document["functions"]:
+                mine[f["name"]] = mine.get(f["name"], 0) + f["c1"]
+            self.assertEqual({k: v for k, v in mine.items() if v}, {k: v[0] for k, v in judged.items() if v[0]}, options)
+            self.assertEqual(document["counters"][0]["name"], "Ir")
+            if "--cache-sim=yes" in options:
+                self.assertEqual((document["counters"][1]["name"], document["totals"]["c2"]), ("Dr", sum(v[1] for v in judged.values())))
+                self.assertIn("7 more events are not shown", p.stderr)
+
+    def annotated(self, file):
+        """name of a function, wherever its code stands: costs"""
+        text = subprocess.run(["callgrind_annotate", "--auto=no", "--show-percs=no", "--threshold=100", file], check=True, capture_output=True, text=True).stdout
+        rows = {}
+        for numbers, name in re.findall(r"(?m)^ *((?:[\d,.]+ +)+)(\S.*)$", text):
+            name = re.sub(r" \[\S+\]$", "", name)
+            name = name if name == "PROGRAM TOTALS" else name.split(":", 1)[1]
+            new = [0 if n == "." else int(n.replace(",", "")) for n in numbers.split()]
+            rows[name] = [a + b for a, b in zip(rows.get(name, [0] * len(new)), new)]
+        return rows
+
+    def test_what_was_written_is_read_again(self):
+        recording = self.record()
+        was, again = self.document(recording), self.document(self.convert(recording, "callgrind", "x"))
+        figures = ("hits", "c1", "c1_children", "c2", "c2_children", "doubtful")
+        self.assertEqual(self.functions(again, figures), self.functions(was, figures))
+        self.assertEqual((again["totals"], [c["name"] for c in again["counters"]]), (was["totals"], [c["name"] for c in was["counters"]]))
+        self.assertIn(f"{was['coverage']['events']} events, {was['coverage']['lost']} lost", again["note"])
+        d = json.loads(run(["diff", recording, self.path("x"), "--json"]).stdout)
+        self.assertEqual((d["mean_of"], {r["verdict"] for r in d["functions"]}), ("call", {"unclear"}))
+
+    def test_calls_take_the_place_of_paths(self):
+        file = self.write("x", "events: Ir\nfn=main\n1 5\ncfn=f\ncalls=2 3\n1 7\nfn=f\n3 7\n")
+        document = self.document(file)
+        self.assertNotIn("tree", document)
+        self.assertEqual([len(document["calls"]), document["calls"][0]["hits"]], [1, 2])
+        self.assertEqual({f["name"]: f.get("hits", "absent") for f in document["functions"]}, {"f": 2, "main": "absent"})
+        self.assertRegex(run(["report", file]).stdout, r"(?m)^ +- +- +5 +41\.7 +12  main$")
+        self.assertIn("no call paths", run(["report", file, "--tree"]).stdout)
+        self.assertRegex(run(["report", file, "--callers", "f"]).stdout, r"(?m)^ +2 +100 +- +7 +100  main$")
+        self.assert_fails(run(["convert", file, "--to", "prf", "-o", self.path("y")]), 1, "call paths is not known", "")
+        self.assertEqual(self.text(self.convert(file, "folded", "y")), "f 7\nmain 5\n")
+        url = self.view(file)
+        with urllib.request.urlopen(url + "/api/1/feed.ndjson?view=functions,nodes") as r:
+            hello, snap = [json.loads(r.readline()) for _ in range(2)]
+        self.assertEqual((hello["unknown"], snap["n"], sorted(f[1:4] for f in snap["f"] if f[1])), (["paths", "addresses"], [], [[2, 7, 7]]))
+        self.assertIn([None, 5, 12], [f[1:4] for f in snap["f"]])
+
+    def test_what_cannot_be_read_says_where(self):
+        for text, what in (("events: Ir\nfn=f\n1 5\ntotals: 6\n", "line 4, offset 28"), ("# callgrind format\nevents: Ir\nsummary: 6\nfn=f\n1 5\n", "offset 50: the file ends before its costs add up")):
+            self.assert_fails(run(["report", self.write("x", text)]), 1, what, "cut off or damaged")
 
 
 if __name__ == "__main__":
