@@ -47,6 +47,7 @@ struct annotating {
     const char *name[2]; /* FILE, WHERE */
     unsigned long limit; /* 0: all */
     bool json;
+    const char *way;         /* the option that chose it; NULL: none did */
     char moved[2][PATH_MAX]; /* OLD, NEW */
     struct annotate_sources sources;
     struct places places;
@@ -73,13 +74,37 @@ static int take_source_dir(struct annotating *a, const char *value, struct err *
     return 0;
 }
 
+static int take_way(struct annotating *a, const char *option, enum annotate_way way,
+                    struct err *err)
+{
+    if (a->way && strcmp(a->way, option))
+        return err_set(err, ERR_USAGE, "leave one of them out",
+                       "--%s and --%s are two ways to show it", a->way, option);
+    a->way = option;
+    a->show.way = way;
+    return 0;
+}
+
+/* What is given and has no effect. */
+static int refuse_useless(const struct annotating *a, struct err *err)
+{
+    if (a->json && a->way && a->show.way == ANNOTATE_SOURCE)
+        return err_set(err, ERR_USAGE, "leave one of them out",
+                       "--json has every instruction with its source line: it has no use for "
+                       "--source");
+    if (a->show.way == ANNOTATE_ASM && a->show.source_old)
+        return err_set(err, ERR_USAGE, "leave one of them out",
+                       "--asm shows no sources: it has no use for --source-dir");
+    return 0;
+}
+
 static int take_option(void *ctx, int id, const char *value, struct err *err)
 {
     struct annotating *a = ctx;
     switch (id) {
-    case ANNOTATE_OPT_SOURCE: a->show.way = ANNOTATE_SOURCE; return 0;
-    case ANNOTATE_OPT_ASM: a->show.way = ANNOTATE_ASM; return 0;
-    case ANNOTATE_OPT_BOTH: a->show.way = ANNOTATE_BOTH; return 0;
+    case ANNOTATE_OPT_SOURCE: return take_way(a, "source", ANNOTATE_SOURCE, err);
+    case ANNOTATE_OPT_ASM: return take_way(a, "asm", ANNOTATE_ASM, err);
+    case ANNOTATE_OPT_BOTH: return take_way(a, "both", ANNOTATE_BOTH, err);
     case ANNOTATE_OPT_LIMIT: return opt_count("--limit", value, 1, 1000000, &a->limit, err);
     case ANNOTATE_OPT_ELF: a->elf = value; return 0;
     case ANNOTATE_OPT_DIR: return take_source_dir(a, value, err);
@@ -241,6 +266,8 @@ static int run_annotate(struct cli *cli, int argc, char **argv, struct err *err)
         ret = err_set(err, ERR_USAGE, "probeprof annotate run.rec main",
                       "annotate needs a recording");
     if (ret > 0)
+        ret = refuse_useless(&a, err);
+    if (ret == 0)
         ret = read_file(&a, err);
     if (ret == 0)
         ret = choose_functions(&a, err);

@@ -276,7 +276,7 @@ static int show_calls(struct report *r, const struct report_options *o, struct e
     int ret = 0;
     if (r->p->type == PROFILE_STATISTICAL)
         return err_set(err, ERR_USAGE, "profile without --sample",
-                       "samples do not know who called: there are no callers and callees");
+                       "--callers, --callees: samples do not know who called: there are none");
     for (int side = 0; side < 2 && ret == 0; side++)
         if (r->calls[side])
             ret = calls_find(r->p, r->calls[side], &function[side], err);
@@ -289,6 +289,18 @@ static int show_calls(struct report *r, const struct report_options *o, struct e
     if (ret == 0)
         report_summary(r->p, o, &sink);
     return ret;
+}
+
+/* Functions that were never hit are the program's, or a file's that lists them. */
+static int check_all(const struct report *r, const struct report_options *o, struct err *err)
+{
+    if (!o->all || o->symbols)
+        return 0;
+    for (size_t i = 0; i < r->p->nfunctions; i++)
+        if (!r->p->functions[i].hits)
+            return 0;
+    return err_set(err, ERR_USAGE, "give a recording, and its ELF",
+                   "--all: the program is not known here, and all functions of the file were hit");
 }
 
 /* What asks for numbers that the file does not tell. */
@@ -335,6 +347,8 @@ static int show_report(struct report *r, struct err *err)
     if (ret == 0)
         ret = check_known(r, &o, err);
     if (ret == 0)
+        ret = check_all(r, &o, err);
+    if (ret == 0)
         ret = report_check_columns(r->p, &o, r->set.tree, err);
     if (ret < 0)
         return ret;
@@ -361,7 +375,7 @@ static int show_live(struct report *r, size_t n, struct err *err)
         const struct live_times l = { r->p, c.tree, r->syms, &a };
         if (r->p->type == PROFILE_STATISTICAL)
             ret = err_set(err, ERR_USAGE, "profile without --sample",
-                          "samples do not know when a function was entered");
+                          "--live: samples do not know when a function was entered");
         else if (r->set.json)
             ret = report_live_json(&l, &sink, err);
         else {

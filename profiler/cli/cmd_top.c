@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/top_run.h"
@@ -64,17 +65,32 @@ static int read_token(struct job *j, struct err *err)
                                      "%s: no token can be read from it", j->token_file);
 }
 
+/* What is given and has no effect. */
+static int refuse_useless(const struct job *j, struct err *err)
+{
+    if (j->cfg.json && j->rows)
+        return err_set(err, ERR_USAGE, "leave one of them out",
+                       "--json passes on what comes: it has no use for --rows");
+    if (!j->cfg.json && j->nodes && !top_on_terminal())
+        return err_set(err, ERR_USAGE, "leave it out, or --json",
+                       "a table has no call paths, and this is no terminal: it has no use for "
+                       "--nodes");
+    return 0;
+}
+
 static int parse_command(struct job *j, int argc, char **argv, struct err *err)
 {
     const char *args[1] = { NULL };
     int ret = opts_parse(top_opts, argc, argv, take_option, j, args, ARRAY_LEN(args), err);
     if (ret < 0)
         return ret;
+    if (refuse_useless(j, err) < 0)
+        return -ERR_USAGE;
     if (j->interval_ns < LEAST_MS * 1000000ULL || j->interval_ns > MOST_MS * 1000000ULL)
         return err_set(err, ERR_USAGE, "from 50ms to 10s", "--interval: that is no interval");
     j->cfg.interval_ms = (unsigned)(j->interval_ns / 1000000);
     j->cfg.rows = (unsigned)j->rows;
-    j->cfg.nodes = (unsigned)j->nodes;
+    j->cfg.nodes = (unsigned)EITHER(j->nodes, (unsigned long)DEFAULT_NODES);
     j->cfg.token = j->token;
     ret = top_address_parse(ret ? args[0] : NULL, &j->cfg.to, err);
     return ret < 0 ? ret : read_token(j, err);
@@ -108,8 +124,7 @@ static int run_top(struct cli *cli, int argc, char **argv, struct err *err)
 {
     struct job j = {
         .cfg = { .out = cli->out, .over = on_top_ended, .loop = &j.loop, .ctx = &j.loop },
-        .interval_ns = DEFAULT_MS * 1000000ULL,
-        .nodes = DEFAULT_NODES
+        .interval_ns = DEFAULT_MS * 1000000ULL
     };
     struct top *top = NULL;
     int ret = parse_command(&j, argc, argv, err);

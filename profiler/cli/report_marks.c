@@ -117,8 +117,8 @@ int report_marks(struct cli *cli, const struct settings *s, const char *file,
     const char *path = text_or(file, beside);
     if (edits->n && !*path)
         return err_set(err, ERR_USAGE, "add --marks F",
-                       "the file does not say of which program it is: no probeprof.marks is "
-                       "beside it");
+                       "--tag, --untag, --untag-all: the file does not say of which program it "
+                       "is, so no probeprof.marks is beside it");
     if (edits->n)
         return change_and_apply(cli, s, path, edits, p, syms, err);
     if (!*path || !strcmp(path, "off") || (!file && access(path, F_OK) < 0))

@@ -53,7 +53,7 @@ static int make_graph(struct graph *g, struct err *err)
 {
     if (g->p->type != PROFILE_TRACE)
         return err_set(err, ERR_USAGE, "profile without --sample",
-                       "samples do not know who called: there is no call graph");
+                       "--gprof: samples do not know who called: there is no call graph");
     if (!profile_knows(g->p, PROFILE_HITS) || !profile_knows(g->p, PROFILE_PATHS))
         return err_set(err, ERR_UNSUPPORTED, "report without --gprof shows what is in it",
                        "gprof charges by calls, and this file does not tell how often who called");
