@@ -201,10 +201,11 @@ const struct command command_convert = {
     "convert FILE --to FORMAT [-o F]",
     "a profile for pprof, KCachegrind, speedscope, timelines",
     convert_opts,
-    "FILE is a recording, or of format prf, prof1, callgrind or folded; its content\n"
-    "tells which. What it does not tell stays unknown. Each format keeps hits and\n"
-    "both counters, call paths where it knows them, and what was not seen\n"
-    "(docs/formats.md). Of a recording, chrome and perfetto have when what ran.\n\n"
+    "FILE is a recording, or of format prf, json, prof1, callgrind or folded, as its\n"
+    "content tells, or the address of a running bridge. What it does not tell stays\n"
+    "unknown. Each format keeps hits and both counters, call paths where it knows\n"
+    "them, and what was not seen (docs/formats.md). Of a recording, chrome and\n"
+    "perfetto have when what ran.\n\n"
     "Examples:\n"
     "  probeprof convert run.rec --to pprof -o run.pb.gz\n"
     "  probeprof convert run.rec --to chrome -o run.trace.json\n"

@@ -502,7 +502,8 @@ const struct command command_report = {
     "report FILE... [OPTIONS]",
     "show a profile from a recording or another file again",
     report_opts,
-    "FILE is a recording, a .prf, or of a format that convert reads.\n"
+    "FILE is a recording, a .prf, or of a format that convert reads, or the\n"
+    "address of a running bridge.\n"
     "Recordings of several runs of one build are added up.\n"
     "`probeprof help columns` says what the columns mean.\n\n"
     "Examples:\n"

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "probe/base/util.h"
+#include "profiler/cli/input_url.h"
 #include "profiler/cli/replay.h"
 #include "profiler/cli/rotation.h"
 #include "profiler/profile/merge.h"
@@ -45,6 +46,8 @@ static int what_is(const char *path, const struct importer **out, struct err *er
 int input_kind(const char *path, const char *from, const struct importer **out, struct err *err)
 {
     unsigned *number = NULL;
+    if (!from && input_is_url(path))
+        from = "json";
     if (from)
         return importer_find(from, out, err);
     int ret = access(path, F_OK) < 0 ? rotation_numbers(path, &number, err) : 0;
@@ -160,10 +163,31 @@ static int replay_all_runs(const char *const *path, size_t n, const char *elf, s
     return ret;
 }
 
+/* What a bridge has counted is one profile, with its names. */
+static int read_url(struct cli *cli, const char *const *path, size_t n, const char *from,
+                    const char *elf, struct profile **p, struct err *err)
+{
+    const char *other = NULL;
+    other = from && strcmp(from, "json") != 0 ? "--from" : other;
+    other = elf && *elf ? "--elf" : other;
+    other = n > 1 ? path[1] : other;
+    if (other)
+        return err_set(err, ERR_USAGE, "leave one of them out",
+                       "%s is a bridge, whose profile is alone and whole: it has no use for %s",
+                       path[0], other);
+    int ret = input_read_url(path[0], p, err);
+    if (ret == 0)
+        input_remarks(cli, *p);
+    return ret;
+}
+
 int input_profiles(struct cli *cli, const char *const *path, size_t n, const char *from,
                    const char *elf, struct profile **p, struct symbols **syms, struct err *err)
 {
     const struct importer *is;
+    *syms = NULL;
+    if (input_is_url(path[0]))
+        return read_url(cli, path, n, from, elf, p, err);
     int ret = kind_of_all(path, n, from, &is, err);
     if (ret < 0)
         return ret;
@@ -185,6 +209,9 @@ int input_profile(struct cli *cli, const char *path, const char *from, const cha
 int input_watched(struct cli *cli, const char *const *path, size_t n, const char *elf,
                   struct capture *c, struct profile **p, struct symbols **syms, struct err *err)
 {
+    if (input_is_url(path[0]))
+        return err_set(err, ERR_USAGE, "record it, and give the recording: --record F",
+                       "%s is a bridge, which has its profile and not every event", path[0]);
     int ret = replay_watched(path, n, elf, c, p, syms, err);
     if (ret < 0)
         return ret;

@@ -4,6 +4,7 @@
 
 #include "probe/base/util.h"
 #include "profiler/cli/input.h"
+#include "profiler/cli/input_url.h"
 #include "profiler/cli/replay.h"
 
 static int give_profile(void *ctx, struct profile **out, struct err *err)
@@ -46,7 +47,9 @@ int view_file_open(struct view_file *f, const char *elf, struct err *err)
     int ret = input_kind(f->path, NULL, &is, err);
     if (ret < 0)
         return ret;
-    if (is)
+    if (input_is_url(f->path))
+        ret = input_read_url(f->path, &p, err);
+    else if (is)
         ret = importer_read(is, f->path, is->read_with ? elf : NULL, &p, &f->symbols, err);
     else
         ret = replay_keep(f->path, elf, &tap, &f->capture, &p, &f->symbols, err);

@@ -81,7 +81,8 @@ static void on_clear(void *ctx)
 
 void stretches_init(struct stretches *s, struct calltree *const *tree)
 {
-    *s = (struct stretches){ .watch = { s, on_step, on_enter, NULL, on_clear }, .tree = tree };
+    *s =
+        (struct stretches){ .watch = { s, on_step, on_enter, NULL, on_clear, NULL }, .tree = tree };
 }
 
 void stretches_fini(struct stretches *s)

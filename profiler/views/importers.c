@@ -8,6 +8,7 @@
 #include "probe/base/util.h"
 #include "profiler/core/file_atomic.h"
 #include "profiler/views/import.h"
+#include "profiler/views/json_read.h"
 #include "profiler/views/prf.h"
 
 enum { FILE_LIMIT_MB = 1024 };
@@ -26,6 +27,7 @@ static int read_prf(const uint8_t *data, size_t len, struct profile **out, struc
 /* What has a mark of its own comes before what only looks like something. */
 static const struct importer table[] = {
     { "prf", prf_is, read_prf, NULL },
+    { "json", json_is_profile, json_to_profile, NULL },
     { "prof1", import_prof1_is, NULL, import_prof1 },
     { "callgrind", import_callgrind_is, import_callgrind, NULL },
     { "folded", import_folded_is, import_folded, NULL },

@@ -8,10 +8,8 @@
 
 #include "probe/base/choice.h"
 #include "probe/base/util.h"
-#include "profiler/core/file_atomic.h"
 
 static const char schema[] = "probeprof.profile/1";
-enum { MAX_BYTES = 1 << 30 };
 
 /* The first thing that is wrong stays; what is read behind it has no meaning. */
 struct reader {
@@ -358,8 +356,8 @@ static void read_function(struct reader *r, const json_t *x, struct profile_func
         f->cache_line = (uint16_t)index_of(r, x, "cache_line", PROFILE_NOT_CACHED);
     if (f->high < f->low)
         member_is_wrong(r, "high", "is below its low");
-    if (f->doubts > f->steps)
-        member_is_wrong(r, "doubtful_measurements", "are more than all");
+    if (!f->steps)
+        f->doubts = 0;
 }
 
 static void read_functions(struct reader *r, const json_t *root)
@@ -530,6 +528,7 @@ static void read_info(struct reader *r, const json_t *root)
     read_estimate(r, root);
     read_remarks(r, root);
     read_unfinished(r, root);
+    i->stretches = count_of(r, object_in(r, root, "losses"), "stretches");
     const json_t *totals = object_in(r, root, "totals");
     if (totals && !member_of(totals, "hits"))
         i->unknown |= PROFILE_HITS;
@@ -538,12 +537,12 @@ static void read_info(struct reader *r, const json_t *root)
     r->p->total_c2 = count_of(r, totals, "c2");
 }
 
-static int read_document(const json_t *root, const char *name, struct reader *r, struct err *err)
+static int read_document(const json_t *root, struct reader *r, struct err *err)
 {
     const char *is = json_string_value(json_object_get(root, "schema"));
     if (!is || strcmp(is, schema) != 0)
         return err_set(err, ERR_FORMAT, "give what `probeprof report FILE --json` has written",
-                       "%s: its schema is %.60s, not %s", name, text_or(is, "missing"), schema);
+                       "its schema is %.60s, not %s", text_or(is, "missing"), schema);
     void (*const parts[])(struct reader *, const json_t *) = {
         read_info,  read_functions, read_coverage, read_nodes,
         read_calls, read_handlers,  read_threads,  read_blocks,
@@ -551,50 +550,33 @@ static int read_document(const json_t *root, const char *name, struct reader *r,
     for (size_t i = 0; i < ARRAY_LEN(parts) && !*r->bad && !r->no_memory; i++)
         parts[i](r, root);
     if (r->no_memory)
-        return err_set(err, ERR_NOMEM, "close other programs", "%s: out of memory", name);
+        return err_set(err, ERR_NOMEM, "close other programs", "out of memory");
     if (*r->bad)
-        return err_set(err, ERR_FORMAT, "the document is damaged: write it again", "%s: %s", name,
-                       r->bad);
+        return err_set(err, ERR_FORMAT, "the document is damaged: write it again", "%s", r->bad);
     return 0;
 }
 
-bool json_is_profile(const void *head, size_t n)
+bool json_is_profile(const uint8_t *head, size_t n)
 {
-    const char *text = head;
-    while (n && strchr(" \t\r\n", *text) && *text) {
-        text++;
-        n--;
-    }
-    return n && *text == '{';
+    return n && memchr("{ \t\r\n", head[0], 5) &&
+           memmem(head, n, schema, sizeof schema - 2); /* of any version */
 }
 
-int json_to_profile(const char *text, size_t len, const char *name, struct profile **out,
-                    struct err *err)
+int json_to_profile(const uint8_t *text, size_t len, struct profile **out, struct err *err)
 {
     json_error_t why;
-    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
+    json_t *root = json_loadb((const char *)text, len, JSON_REJECT_DUPLICATES, &why);
     if (!root)
         return err_set(err, ERR_FORMAT, "the document is cut off or damaged: write it again",
-                       "%s: line %d, byte %d: %s", name, why.line, why.position, why.text);
+                       "line %d, byte %d: %s", why.line, why.position, why.text);
     struct reader r = { 0 };
     int ret = profile_new(&r.p, err);
     if (ret == 0)
-        ret = read_document(root, name, &r, err);
+        ret = read_document(root, &r, err);
     json_decref(root);
     if (ret < 0)
         profile_free(r.p);
     else
         *out = r.p;
-    return ret;
-}
-
-int json_read_profile(const char *path, struct profile **out, struct err *err)
-{
-    uint8_t *text = NULL;
-    size_t n;
-    int ret = file_read_all(path, MAX_BYTES, &text, &n, err);
-    if (ret == 0)
-        ret = json_to_profile((const char *)text, n, path, out, err);
-    free(text);
     return ret;
 }

@@ -298,7 +298,8 @@ static void write_seen(struct json_writer *j, const char *what, double count, do
         double value;
     } member[] = { { "share", count / total },
                    { "share_low", fmax(count / total - half, 0) },
-                   { "share_high", fmin(count / total + half, 1) } };
+                   { "share_high", fmin(count / total + half, 1) },
+                   { "share_half", half } };
     for (size_t i = 0; i < ARRAY_LEN(member); i++) {
         char key[32];
         snprintf(key, sizeof key, "%s_%s", what, member[i].end);

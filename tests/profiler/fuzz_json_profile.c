@@ -39,14 +39,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                            nowhere = { swallow, NULL };
     struct err err;
     json_is_profile(data, size);
-    if (json_to_profile((const char *)data, size, "x", &p, &err) < 0)
+    if (json_to_profile(data, size, &p, &err) < 0)
         return 0;
     const struct report_options o = { .all = true };
     report_functions(p, &o, &nowhere);
     report_tree(p, &o, &nowhere);
     report_summary(p, &o, &nowhere);
     report_json(p, &to_one);
-    if (json_to_profile(one.at, one.n, "x", &q, &err) == 0) {
+    if (json_to_profile((const uint8_t *)one.at, one.n, &q, &err) == 0) {
         report_json(q, &to_other);
         if (one.n != other.n || memcmp(one.at, other.at, one.n) != 0)
             abort();

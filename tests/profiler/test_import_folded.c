@@ -60,7 +60,7 @@ static void import_folded__what_it_does_not_tell__is_unknown(void **state)
     assert_non_null(strstr(sink_text(&json), "\"c1\": 3"));
     struct profile *again = NULL;
     struct memory_sink twice = { 0 };
-    assert_int_equal(json_to_profile(sink_text(&json), json.len, "x", &again, NULL), 0);
+    assert_int_equal(json_to_profile((const uint8_t *)sink_text(&json), json.len, &again, NULL), 0);
     assert_int_equal(again->info.unknown, p->info.unknown);
     report_json(again, sink_to(&twice));
     assert_string_equal(sink_text(&json), sink_text(&twice));

@@ -308,6 +308,21 @@ class Report(Folder):
                             (["--html", "x.html", "--json"], "--html has no use for --json"), (["--html", "x.html", "--sort", "c2"], "no use for --sort")]):
             self.assertIn(words, self.refused(*args), args)
 
+    def test_json__of_each_recording__is_read_and_written_the_same(self):
+        for name, *_ in RUNS:
+            document = self.report(name, "--json")
+            with open(self.path("again.json"), "w", encoding="utf-8") as f:
+                f.write(document)
+            again = run(["report", self.path("again.json"), "--json"])
+            self.assertEqual((again.returncode, again.stdout), (0, document), name)
+            for view in ([], ["--tree"]):  # and shows the same but for how the function's places were found
+                shown = run(["report", self.path("again.json"), *view]).stdout
+                self.assertEqual(shown, self.report(name, *view), (name, view))
+            d = run(["diff", self.path("again.json"), os.path.join(self.recordings, name), "--json"])
+            self.assertEqual(d.returncode, 0, d.stderr)
+            for row in json.loads(d.stdout)["functions"]:
+                self.assertEqual(row["old"]["c1"], row["new"]["c1"], row)
+
     def test_html__where_no_file_can_be__is_said_before_anything_is_read(self):
         p = run(["report", os.path.join(self.recordings, "tutorial"), "--html", "/no/such/folder/x.html"])
         self.assert_fails(p, 1, "--html: write /no/such/folder/x.html", "folder exists")
