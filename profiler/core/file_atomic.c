@@ -55,7 +55,7 @@ int file_write_all(int fd, const uint8_t *data, size_t len)
 }
 
 /* Best effort: some file systems cannot sync a directory, and the data is safe by then. */
-static void sync_folder(const char *path)
+void file_sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     size_t n = slash ? (size_t)(slash - path) : 0;
@@ -83,7 +83,7 @@ int file_commit(int fd, const char *temp, const char *path, struct err *err)
         ret = io_error(err, "rename to", path, errno);
     close(fd); /* only now: until here its lock kept other programs off that name */
     if (ret == 0)
-        sync_folder(path);
+        file_sync_folder(path);
     return ret;
 }
 

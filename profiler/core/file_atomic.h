@@ -55,6 +55,10 @@ int file_write_all(int fd, const uint8_t *data, size_t len);
  * there: stays as it is. */
 void file_keep_mode(int fd, const char *path);
 
+/* file_sync_folder - the folder that path is in, so that a rename survives a power cut. Best
+ * effort. */
+void file_sync_folder(const char *path);
+
 /* file_commit - fsync fd, rename temp to path, close fd (in every case) and sync the directory.
  * On failure temp stays. Returns 0 or -ERR_IO. */
 int file_commit(int fd, const char *temp, const char *path, struct err *err);
