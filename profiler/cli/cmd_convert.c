@@ -14,7 +14,7 @@ enum { OPT_RANGE = OPT_HELP + 1, OPT_SCALE, OPT_BUCKETS, OPT_BUFFER, OPT_BUCKET_
 
 static const struct opt convert_opts[] = {
     { "to", 0, "FORMAT",
-      "pprof, callgrind, speedscope, folded, gmon, prof1, lcov, chrome, perfetto, prf, json",
+      "pprof, callgrind, speedscope, folded, gmon, prof1, lcov, chrome, perfetto, ctf, prf, json",
       OPT_TO },
     { "from", 0, "FORMAT", "what FILE is, where its content does not tell: formats below",
       OPT_FROM },
@@ -76,7 +76,7 @@ static int check_request(const struct convert *c, const char *path, struct err *
     if (!c->to)
         return err_set(err, ERR_USAGE,
                        "--to pprof, callgrind, speedscope, folded, gmon, prof1, lcov, chrome, "
-                       "perfetto, prf or json",
+                       "perfetto, ctf, prf or json",
                        "convert needs a format");
     if (c->value && strcmp(c->to->name, "folded") != 0 && strcmp(c->to->name, "gmon") != 0)
         return err_set(err, ERR_USAGE, "leave it out",
@@ -96,6 +96,8 @@ static int write_to_output(struct cli *cli, const struct convert *c, const struc
                            const struct report_options *o, struct err *err)
 {
     struct text_sink sink = file_sink(cli->out);
+    if (exporter_files(c->to))
+        return err_set(err, ERR_USAGE, "add -o FOLDER", "%s is a folder of files", c->to->name);
     if (c->to->needs & EXPORT_NEEDS_FILE && isatty(fileno(cli->out)))
         return err_set(err, ERR_USAGE, "add -o FILE", "%s is nothing for a terminal", c->to->name);
     return c->to->write(p, o, &sink, err);
@@ -204,8 +206,8 @@ const struct command command_convert = {
     "FILE is a recording, or of format prf, json, prof1, callgrind or folded, as its\n"
     "content tells, or the address of a running bridge. What it does not tell stays\n"
     "unknown. Each format keeps hits and both counters, call paths where it knows\n"
-    "them, and what was not seen (docs/formats.md). Of a recording, chrome and\n"
-    "perfetto have when what ran.\n\n"
+    "them, and what was not seen (docs/formats.md).\n\n"
+    "Of a recording, chrome, perfetto and ctf have when what ran.\n\n"
     "Examples:\n"
     "  probeprof convert run.rec --to pprof -o run.pb.gz\n"
     "  probeprof convert run.rec --to chrome -o run.trace.json\n"

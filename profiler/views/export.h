@@ -50,6 +50,11 @@ int export_lcov(const struct profile *p, const struct report_options *o,
 int export_chrome(const struct profile *p, const struct report_options *o,
                   const struct text_sink *out, struct err *err);
 
+/* export_ctf - the same spans as a Common Trace Format 1.8 trace: its metadata to out[0], its
+ * stream to out[1]. Source: diamon.org, "CTF specification v1.8.3". */
+int export_ctf(const struct profile *p, const struct report_options *o, const struct text_sink *out,
+               struct err *err);
+
 /* export_perfetto - the same spans as track events of a protobuf trace, losses as its readers count
  * them. Source: google/perfetto, protos/perfetto/trace. */
 int export_perfetto(const struct profile *p, const struct report_options *o,

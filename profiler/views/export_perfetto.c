@@ -176,7 +176,7 @@ static void say_number(struct perfetto *w, const char *name, uint64_t value)
 
 static void say_counters(struct perfetto *w)
 {
-    static const char *const key[] = { "counter c1", "counter c2" };
+    static const char *const key[] = { "counter_c1", "counter_c2" };
     char text[120];
     for (int i = 0; i < 2; i++) {
         const struct profile_counter *c = &w->tracks.p->info.counter[i];

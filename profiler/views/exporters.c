@@ -6,6 +6,7 @@
 
 #include "probe/base/util.h"
 #include "profiler/core/file_atomic.h"
+#include "profiler/core/folder_atomic.h"
 #include "profiler/views/export.h"
 #include "profiler/views/prf.h"
 #include "profiler/views/report_json.h"
@@ -80,6 +81,7 @@ static const struct exporter table[] = {
     { "lcov", "info", EXPORT_NEEDS_SYMBOLS, export_lcov },
     { "chrome", "trace.json", EXPORT_NEEDS_RECORDING, export_chrome },
     { "perfetto", "pftrace", EXPORT_NEEDS_FILE | EXPORT_NEEDS_RECORDING, export_perfetto },
+    { "ctf", "ctf", EXPORT_NEEDS_FILE | EXPORT_NEEDS_RECORDING | EXPORT_NEEDS_FOLDER, export_ctf },
 };
 
 const struct exporter *exporters(size_t *n)
@@ -109,8 +111,31 @@ int exporter_find(const char *name, const struct exporter **out, struct err *err
 
 /* ---- to a file ---- */
 
-int exporter_save(const struct exporter *x, const struct profile *p, const struct report_options *o,
-                  const char *path, struct err *err)
+const char *const *exporter_files(const struct exporter *x)
+{
+    static const char *const files[EXPORT_FILES] = { "metadata", "stream" };
+    return x->needs & EXPORT_NEEDS_FOLDER ? files : NULL;
+}
+
+static int save_folder(const struct exporter *x, const struct profile *p,
+                       const struct report_options *o, const char *path, struct err *err)
+{
+    struct folder_atomic *f;
+    struct text_sink sink[EXPORT_FILES];
+    int ret = folder_atomic_open(path, exporter_files(x), EXPORT_FILES, &f, err);
+    if (ret < 0)
+        return ret;
+    for (size_t i = 0; i < EXPORT_FILES; i++)
+        sink[i] = folder_atomic_sink(f, i);
+    ret = x->write(p, o, sink, err);
+    if (ret == 0)
+        return folder_atomic_close(f, true, err);
+    folder_atomic_close(f, false, NULL);
+    return err_prefix(err, ret, path);
+}
+
+static int save_file(const struct exporter *x, const struct profile *p,
+                     const struct report_options *o, const char *path, struct err *err)
 {
     struct file_atomic *f;
     int ret = file_atomic_open(path, &f, err);
@@ -123,4 +148,12 @@ int exporter_save(const struct exporter *x, const struct profile *p, const struc
         return err_prefix(err, ret, path);
     }
     return file_atomic_close(f, true, err);
+}
+
+int exporter_save(const struct exporter *x, const struct profile *p, const struct report_options *o,
+                  const char *path, struct err *err)
+{
+    if (exporter_files(x))
+        return save_folder(x, p, o, path, err);
+    return save_file(x, p, o, path, err);
 }

@@ -12,6 +12,7 @@ enum exporter_needs {
     EXPORT_NEEDS_FILE = 1 << 0,     /* it writes bytes, nothing for a terminal */
     EXPORT_NEEDS_SYMBOLS = 1 << 1,  /* its rows are the program's lines: report_options.symbols */
     EXPORT_HAS_BUCKETS = 1 << 2,    /* it knows what to do with report_options.buckets */
+    EXPORT_NEEDS_FOLDER = 1 << 4,   /* it is a folder of files: exporter_files() */
     EXPORT_NEEDS_RECORDING = 1 << 3 /* it has when what ran: report_options.recording */
 };
 
@@ -24,6 +25,8 @@ struct export_recording {
     bool timed; /* its events have the target's time */
 };
 
+enum { EXPORT_FILES = 2 /* at most */ };
+
 struct exporter {
     const char *name;   /* "json" */
     const char *suffix; /* of its files, without the dot */
@@ -35,6 +38,10 @@ struct exporter {
                  const struct text_sink *out, struct err *err);
 };
 
+/* exporter_files - the files of a format that is a folder of EXPORT_FILES files: write() has so
+ * many sinks at `out`. NULL: it is one file. */
+const char *const *exporter_files(const struct exporter *x);
+
 /* exporters - the table, *n rows. */
 const struct exporter *exporters(size_t *n);
 
@@ -44,6 +51,7 @@ int exporter_find(const char *name, const struct exporter **out, struct err *err
 /* exporter_save - profile to file, as it is made, and atomically: a temporary file next to it,
  * fsync, rename. On failure (disk full, no permission) an older file of that name is untouched and
  * no temporary one stays. Returns 0, what write() does, -ERR_IO. */
+/* A format that is a folder: the same of it, but what is there already is not replaced. */
 int exporter_save(const struct exporter *x, const struct profile *p, const struct report_options *o,
                   const char *path, struct err *err);
 

@@ -12,6 +12,7 @@ import resource
 import shutil
 import subprocess
 import tempfile
+import time
 
 from common import EXAMPLES, Folder, IRQDEMO, MISSION, PROFEXAM, PROBEPROF, SOURCE, main, run
 
@@ -27,6 +28,7 @@ RUNS = {
     "what a full ring drops": (IRQDEMO, SH4, ["--for", "20ms", "--policy", "live"], ["interrupts", "gaps"]),
     "power that was away": (PROFEXAM, SH4 + ",fault=no-power@500ms+300ms", MISSION + ["--for", "1500ms"], ["gaps"]),
     "threads": (os.path.dirname(THREADS), SH4, ["--elf", THREADS, "--load", "--for", "200ms"], ["tasks"]),
+    "names of C++": (os.path.join(EXAMPLES, "cxx"), SH4, ["--for", "20ms"], []),
     "motor": (MOTOR, S12Z, ["--for", "10ms"], ["interrupts"]),
 }
 GAPS, MARKS, INTERRUPTS = "not seen", "marks", "interrupts"
@@ -90,6 +92,7 @@ class Spans:
 
     def converted(self, recording, to=None):
         out = self.path("out." + (to or self.TO))
+        shutil.rmtree(out, ignore_errors=True)
         p = run(["convert", recording, "--to", to or self.TO, "-o", out])
         self.assertEqual(p.returncode, 0, p.stderr)
         return out
@@ -243,7 +246,26 @@ class Chrome(Spans, Folder):
             self.assertEqual(run(["convert", recording, "--to", "chrome"]).stdout, f.read())
 
 
-class Perfetto(Spans, Folder):
+class Said(Spans):
+    """Formats that have a few words of what the run was, and the spans that chrome has."""
+
+    def check_head(self, document, head):
+        for key in ("target", "elf", "note", "build_id", "started"):
+            self.assertEqual(head.get(key), document[key])
+        self.assertEqual([head["events"], head["lost"], head["doubtful"]], [document["coverage"][k] for k in ("events", "lost", "doubtful")])
+        self.assertEqual(head["counter_c1"], "{name} ({unit})".format(**document["counters"][0]))
+
+    def test_spans__all__are_those_of_chrome(self):
+        for name in ("interrupts", "what a full ring drops", "threads", "names of C++"):
+            recording = self.recording(name)
+            mine, chrome = self.read(self.converted(recording)), Chrome.read(self, self.converted(recording, "chrome"))
+            key = lambda s: (s.track, s.name, s.begin, s.end, s.said)
+            self.assertEqual([key(s) for s in mine.spans], [key(s) for s in chrome.spans])
+            self.assertEqual(mine.marks, chrome.marks)
+            self.assertEqual(list(mine.tracks.values()), list(chrome.tracks.values()))
+
+
+class Perfetto(Said, Folder):
     TO = "perfetto"
 
     def messages(self, lines):
@@ -314,22 +336,8 @@ class Perfetto(Spans, Folder):
             trace.mark(name, at)
 
     def check_head(self, document, head):
-        for key in ("target", "elf", "note"):
-            self.assertEqual(head.get(key), document[key])
-        self.assertEqual(head.get("build_id"), document["build_id"])
-        self.assertEqual(head["started"], document["started"])
-        self.assertEqual([head["events"], head["lost"], head["doubtful"]], [document["coverage"][k] for k in ("events", "lost", "doubtful")])
-        self.assertEqual(head["counter c1"], "{name} ({unit})".format(**document["counters"][0]))
+        super().check_head(document, head)
         self.assertEqual(self.lost[-1], document["coverage"]["lost"])
-
-    def test_spans__all__are_those_of_chrome(self):
-        for name in ("interrupts", "what a full ring drops", "threads"):
-            recording = self.recording(name)
-            mine, chrome = self.read(self.converted(recording)), Chrome.read(self, self.converted(recording, "chrome"))
-            key = lambda s: (s.track, s.name, s.begin, s.end, s.said)
-            self.assertEqual([key(s) for s in mine.spans], [key(s) for s in chrome.spans])
-            self.assertEqual(mine.marks, chrome.marks)
-            self.assertEqual(list(mine.tracks.values()), list(chrome.tracks.values()))
 
     def test_losses__packets_behind_them__say_why(self):
         self.read(self.converted(self.recording("what a full ring drops")))
@@ -344,6 +352,89 @@ class Perfetto(Spans, Folder):
         os.close(leader)
         self.assertEqual(p.returncode, 2)
         self.assertIn("perfetto is nothing for a terminal", p.stderr)
+
+
+class Ctf(Said, Folder):
+    TO = "ctf"
+    EVENT = re.compile(r"\[(\d+)\.(\d{9})\] (\w+): \{ (.*) \}$")
+    FIELD = re.compile(r'(\w+) = (?:\( ("(?:[^"\\]|\\.)*") : container = \d+ \)|("(?:[^"\\]|\\.)*")|(\d+))(?:, |$)')
+    DISCARDED = re.compile(r"Tracer discarded (\d+) events? between \[(\S+)\] and \[(\S+)\]")
+
+    def lines(self, path):
+        """babeltrace2's, of events and of what it warns of."""
+        reader = shutil.which("babeltrace2")
+        if not reader:
+            self.skipTest("no babeltrace2: apt-get install babeltrace2")
+        p = subprocess.run([reader, "--clock-seconds", "--no-delta", path], capture_output=True, text=True)
+        self.assertEqual(p.returncode, 0, p.stderr)
+        return p.stdout.splitlines(), p.stderr.splitlines()
+
+    def fields(self, text):
+        out, at = {}, 0
+        for m in self.FIELD.finditer(text):
+            self.assertEqual(m.start(), at, text)
+            out[m.group(1)], at = int(m.group(4)) if m.group(4) else ast.literal_eval(m.group(2) or m.group(3)), m.end()
+        self.assertEqual(at, len(text))
+        return out
+
+    def head(self, path):
+        with open(os.path.join(path, "metadata"), encoding="utf-8") as f:
+            text = f.read()
+        env = dict(re.findall(r"^    (\w+) = (.*);$", re.search(r"^env \{\n(.*?)^\};", text, re.M | re.S).group(1), re.M))
+        tracks = re.findall(r'^    (".*") = \d+,$', re.search(r"^enum track .*?\n(.*?)^\};", text, re.M | re.S).group(1), re.M)
+        return {k: ast.literal_eval(v) for k, v in env.items()}, [ast.literal_eval(t) for t in tracks][:-1], int(re.search(r"offset_s = (\d+)", text).group(1))
+
+    def read(self, path):
+        trace = Trace()
+        events, warnings = self.lines(path)
+        trace.head, tracks, self.offset = self.head(path)
+        trace.tracks = {t: t for t in tracks}
+        self.discarded = [self.DISCARDED.search(w).groups() for w in warnings]
+        for line in events:
+            seconds, ns, kind, fields = self.EVENT.match(line).groups()
+            self.take(trace, kind, (int(seconds) - self.offset) * 1000000000 + int(ns), self.fields(fields))
+        return trace
+
+    def take(self, trace, kind, at, f):
+        if kind == "begin":
+            trace.begin(f["track"], f["function"], at)
+        elif kind == "end":
+            said = {k: f[k] for k in ("c1", "c2") if k in f} | {k: True for k in ("continued", "found", "doubtful") if f[k]}
+            trace.finish(f["track"], f["function"], at, said | ({"end": f["ended"]} if f["ended"] != "return" else {}))
+        elif kind == "lost":
+            trace.at(at)
+            span = Span(GAPS, f["cause"], at - f["lasted_ns"], None)
+            span.end, span.said = at, {k: f[k] for k in ("c1", "c2") if k in f} | {"lost": f["events"], "at_most": bool(f["at_most"])}
+            trace.spans.append(span)
+        else:
+            trace.mark(f["what"], at)
+
+    def test_losses__babeltrace__says_each_where_it_was(self):
+        for name in ("what a full ring drops", "power that was away", "tutorial"):
+            recording = self.recording(name)
+            trace = self.read(self.converted(recording))
+            self.assertEqual(sum(int(d[0]) for d in self.discarded), self.report(recording)["coverage"]["lost"])
+            ns = lambda text: (int(text[:-10]) - self.offset) * 1000000000 + int(text[-9:])
+            self.assertEqual([(int(n), ns(a), ns(b)) for n, a, b in self.discarded], [(s.said["lost"], s.begin, s.end) for s in trace.spans if s.track == GAPS and s.said["lost"]])
+
+    def test_clock__dates__are_those_of_the_run(self):
+        recording = self.recording("tutorial")
+        self.read(self.converted(recording))
+        started = self.report(recording)["started"]
+        self.assertEqual(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.offset)), started)
+
+    def test_folder__what_is_there__is_not_replaced(self):
+        recording, there = self.recording("tutorial"), self.path("there")
+        os.mkdir(there)
+        self.assertEqual(run(["convert", recording, "--to", "ctf", "-o", there + "/"]).returncode, 0)  # it was empty
+        self.assertEqual(sorted(os.listdir(there)), ["metadata", "stream"])
+        self.assert_fails(run(["convert", recording, "--to", "ctf", "-o", there]), 1, "there is something", "not there yet")
+        with open(self.path("file"), "w", encoding="utf-8"):
+            pass
+        self.assert_fails(run(["convert", recording, "--to", "ctf", "-o", self.path("file")]), 1, "there is something", "not there yet")
+        self.assert_fails(run(["convert", recording, "--to", "ctf"]), 2, "a folder of files", "-o FOLDER")
+        self.assert_fails(run(["convert", recording, "--to", "ctf", "-o", self.path("none/x")]), 1, "No such file", "the folder exists")
+        self.assertEqual(sorted(os.listdir(self.dir)), ["file", "there"])
 
 
 if __name__ == "__main__":
