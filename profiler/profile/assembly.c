@@ -513,3 +513,16 @@ int assembly_profile(struct assembly *a, struct profile **out, struct err *err)
     a->p = NULL;
     return 0;
 }
+
+bool assembly_remark(struct profile *p, const char *kind, uint64_t count, const char *text)
+{
+    struct profile_remark *all =
+        arena_alloc(&p->arena, (p->info.nremarks + 1) * sizeof *p->info.remarks);
+    if (!all || !text)
+        return false;
+    if (p->info.nremarks)
+        memcpy(all, p->info.remarks, p->info.nremarks * sizeof *all);
+    all[p->info.nremarks++] = (struct profile_remark){ kind, text, count };
+    p->info.remarks = all;
+    return true;
+}

@@ -77,4 +77,8 @@ void assembly_once(struct assembly *a);
  * -ERR_NOMEM. */
 int assembly_profile(struct assembly *a, struct profile **out, struct err *err);
 
+/* assembly_remark - one more remark on a profile that was put together so; kind is static, text its
+ * arena's, NULL if there was no memory for it. Returns false: out of memory. */
+bool assembly_remark(struct profile *p, const char *kind, uint64_t count, const char *text);
+
 #endif

@@ -18,6 +18,12 @@ bool import_prof1_is(const uint8_t *head, size_t n);
 int import_prof1(const uint8_t *data, size_t len, const struct symbols *syms, struct profile **out,
                  struct err *err);
 
+/* import_pprof - gzipped profile.proto, or not compressed: call paths with the columns as counters:
+ * the one that pprof shows is C1, "hits" of our own are hits, the first other is C2. Source:
+ * google/pprof, proto/profile.proto. */
+bool import_pprof_is(const uint8_t *head, size_t n);
+int import_pprof(const uint8_t *data, size_t len, struct profile **out, struct err *err);
+
 /* import_callgrind - functions, and calls between them: the first two events are the counters; the
  * file has no call paths. Totals are held against the sums. Our own file is read as it was meant
  * (creator: probeprof): [program] is nobody, and doubt is found again. Source: Valgrind 3.19

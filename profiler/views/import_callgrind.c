@@ -430,43 +430,31 @@ static bool name_counter(const struct callgrind *g, struct profile *p, size_t i)
     return c->name && (c->unit || !unit.n);
 }
 
-static bool add_remark(struct profile *p, const char *kind, uint64_t count, const char *text)
-{
-    struct profile_remark *all =
-        arena_alloc(&p->arena, (p->info.nremarks + 1) * sizeof *p->info.remarks);
-    if (!all || !text)
-        return false;
-    if (p->info.nremarks)
-        memcpy(all, p->info.remarks, p->info.nremarks * sizeof *all);
-    all[p->info.nremarks++] = (struct profile_remark){ kind, text, count };
-    p->info.remarks = all;
-    return true;
-}
-
 /* What a profile has no place for. */
 static bool tell_losses(const struct callgrind *g, struct profile *p)
 {
     bool ok = true;
     size_t circles = g->ours ? 0 : calls_circles(p);
     if (g->nevents > 2)
-        ok = add_remark(p, "events-left-out", g->nevents - 2,
-                        arena_printf(&p->arena,
-                                     "%zu more events are not shown: a profile has two counters, "
-                                     "%.40s and %.40s here",
-                                     g->nevents - 2, p->info.counter[0].name,
-                                     p->info.counter[1].name));
+        ok = assembly_remark(
+            p, "events-left-out", g->nevents - 2,
+            arena_printf(&p->arena,
+                         "%zu more events are not shown: a profile has two counters, "
+                         "%.40s and %.40s here",
+                         g->nevents - 2, p->info.counter[0].name, p->info.counter[1].name));
     if (ok && g->summary[0] > g->sum[0])
-        ok = add_remark(p, "in-no-function", g->summary[0] - g->sum[0],
-                        arena_printf(&p->arena,
-                                     "the file's summary has %" PRIu64
-                                     " %.40s more than its functions add up to",
-                                     g->summary[0] - g->sum[0], p->info.counter[0].name));
+        ok = assembly_remark(p, "in-no-function", g->summary[0] - g->sum[0],
+                             arena_printf(&p->arena,
+                                          "the file's summary has %" PRIu64
+                                          " %.40s more than its functions add up to",
+                                          g->summary[0] - g->sum[0], p->info.counter[0].name));
     if (ok && circles)
-        ok = add_remark(p, "circles", circles,
-                        arena_printf(&p->arena,
-                                     "%zu functions call one another in circles: what they took "
-                                     "with what they called is the least of it",
-                                     circles));
+        ok = assembly_remark(
+            p, "circles", circles,
+            arena_printf(&p->arena,
+                         "%zu functions call one another in circles: what they took "
+                         "with what they called is the least of it",
+                         circles));
     return ok;
 }
 

@@ -3,6 +3,7 @@
 
 usage: imported.py PROBEPROF SOURCE_DIR [unittest arguments]
 """
+import gzip
 import json
 import os
 import re
@@ -208,6 +209,88 @@ class ImportedCallgrind(Imported):
     def test_what_cannot_be_read_says_where(self):
         for text, what in (("events: Ir\nfn=f\n1 5\ntotals: 6\n", "line 4, offset 28"), ("# callgrind format\nevents: Ir\nsummary: 6\nfn=f\n1 5\n", "offset 50: the file ends before its costs add up")):
             self.assert_fails(run(["report", self.write("x", text)]), 1, what, "cut off or damaged")
+
+
+SOURCE_GO = r"""
+package main
+
+import (
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"time"
+)
+
+func fib(n int) int {
+	if n < 2 {
+		return n
+	}
+	return fib(n-1) + fib(n-2)
+}
+
+var keep [][]byte
+
+func main() {
+	cpu, _ := os.Create("cpu.pb.gz")
+	pprof.StartCPUProfile(cpu)
+	runtime.MemProfileRate = 1
+	for start := time.Now(); time.Since(start) < 300*time.Millisecond; {
+		fib(20)
+		keep = append(keep, make([]byte, 100))
+	}
+	pprof.StopCPUProfile()
+	heap, _ := os.Create("heap.pb.gz")
+	pprof.WriteHeapProfile(heap)
+}
+"""
+
+
+class ImportedPprof(Imported):
+    def test_gos_file_has_the_sums_of_go_tool_pprof(self):
+        go = shutil.which("go")
+        if not go:
+            self.skipTest("no go: apt-get install golang-go")
+        self.write("t.go", SOURCE_GO)
+        subprocess.run([go, "run", "t.go"], cwd=self.dir, check=True, capture_output=True, env=dict(os.environ, GO111MODULE="off"))
+        for file, counters in (("cpu.pb.gz", ("cpu", "samples")), ("heap.pb.gz", ("inuse_space", "alloc_objects"))):
+            p = run(["report", self.path(file), "--json"])
+            self.assertEqual(p.returncode, 0, p.stderr)
+            document = json.loads(p.stdout)
+            self.assertEqual(tuple(c["name"] for c in document["counters"]), counters)
+            self.assertNotIn("hits", document["totals"])
+            self.assertEqual("2 more kinds of values are not shown" in p.stderr, file == "heap.pb.gz")
+            column = counters[1]
+            self.assertEqual(self.functions(document, ("c2", "c2_children")), self.judged(go, file, column), file)
+            self.assertEqual(sum(f["c2"] for f in document["functions"]), document["totals"]["c2"])
+
+    def judged(self, go, file, column):
+        """function -> what it took itself, and with what it called, as pprof adds it up"""
+        text = subprocess.run([go, "tool", "pprof", "-top", "-nodecount=1000000", "-nodefraction=0", "-sample_index=" + column, self.path(file)],
+                              check=True, capture_output=True, text=True, cwd=self.dir).stdout
+        rows = {}
+        for flat, cum, name in re.findall(r"(?m)^ *(\d+) +[\d.e+-]+% +[\d.e+-]+% +(\d+) +[\d.e+-]+% +(.*?)(?: \((?:partial-)?inline\))?$", text):
+            rows[name] = [int(flat), int(cum)]
+        return {k: v for k, v in rows.items() if any(v)}
+
+    def test_what_was_written_is_read_again(self):
+        recording = self.record()
+        was, again = self.document(recording), self.document(self.convert(recording, "pprof", "x"))
+        figures = ("hits", "c1", "c1_children", "c2", "c2_children")
+        self.assertEqual(self.functions(again, figures), self.functions(was, figures))
+        self.assertEqual((again["totals"], [(c["name"], c["unit"]) for c in again["counters"]]), (was["totals"], [(c["name"], c["unit"]) for c in was["counters"]]))
+        self.assertEqual((again["build_id"], again["elf"], again["started"]), (was["build_id"], was["elf"], was["started"]))
+        self.assertIn(f"{was['coverage']['events']} events, {was['coverage']['lost']} lost", again["note"])
+        self.assertEqual(sum(n["hits"] for n in again["tree"] if n["doubtful"]), sum(n["hits"] for n in was["tree"] if n["doubtful"]))
+        self.assertEqual(len(again["tree"]), len(was["tree"]))
+
+    def test_what_cannot_be_read_says_where(self):
+        file = self.convert(self.record(), "pprof", "x")
+        with open(file, "rb") as f:
+            data = f.read()
+        for content, what in ((data[:-20], "gzip, offset"), (gzip.compress(gzip.decompress(data)[:-3]), "of what is unpacked: no field of a message, or one that is cut short")):
+            with open(file, "wb") as f:
+                f.write(content)
+            self.assert_fails(run(["report", file]), 1, what, "cut off or damaged")
 
 
 if __name__ == "__main__":
