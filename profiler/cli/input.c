@@ -29,7 +29,7 @@ static int read_head(const char *path, uint8_t *head, size_t *n, struct err *err
 static int what_is(const char *path, const struct importer **out, struct err *err)
 {
     uint8_t head[IMPORT_HEAD_BYTES];
-    size_t n;
+    size_t n = 0;
     int ret = read_head(path, head, &n, err);
     if (ret < 0)
         return ret;

@@ -86,8 +86,9 @@ static void ignore_activation(void *ctx, const struct calltree_activation *a)
 
 int main(int argc, char **argv)
 {
-    const struct calltree_watch watch = { NULL, ignore_step, ignore_activation, ignore_activation,
-                                          NULL };
+    const struct calltree_watch watch = { .on_step = ignore_step,
+                                          .on_enter = ignore_activation,
+                                          .on_leave = ignore_activation };
     const struct calltree_config cfg = { .resolve = resolve, .watch = argc > 2 ? &watch : NULL };
     int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;
     struct event *events = malloc((size_t)BATCH * BATCHES * sizeof *events);
