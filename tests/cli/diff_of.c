@@ -27,7 +27,7 @@ static struct diff_result compare_line(char *line)
 
 static int judge_family(struct diff_result *r, size_t n)
 {
-    struct diff_result *all[MOST];
+    struct diff_result *all[MOST] = { NULL };
     struct err err = { .code = ERR_OK };
     for (size_t i = 0; i < n; i++)
         all[i] = &r[i];

@@ -53,7 +53,8 @@ static void tell(struct fed *f, uint32_t context, int64_t number, uint32_t low, 
         char text[EVENT_TASK_NAME] = "";
         uint64_t w[4] = { 0 };
         if (part) {
-            strncpy(text, name + (part - 1) * EVENT_TASK_NAME, sizeof text);
+            const char *from = name + (part - 1) * EVENT_TASK_NAME;
+            memcpy(text, from, strnlen(from, sizeof text));
             for (size_t i = 0; i < sizeof text; i++)
                 w[i / 8] |= (uint64_t)(unsigned char)text[i] << (i % 8 * 8);
             e.c1 = w[0], e.c2 = w[1], e.target = w[2], e.amount = w[3];
