@@ -453,7 +453,7 @@ size_t profile_function_at(const struct profile *p, uint64_t addr)
 {
     /* the last one that begins at or below addr */
     size_t low = PARTITION_POINT(p->nfunctions, i,
-                                 p->functions[i].low <= addr &&
+                                 p->functions[i].low <= addr && p->functions[i].high &&
                                      p->functions[i].description != PROFILE_UNKNOWN);
     return low && addr < p->functions[low - 1].high ? low - 1 : p->nfunctions;
 }

@@ -347,6 +347,8 @@ static void read_function(struct reader *r, const json_t *x, struct profile_func
         .c1_children_spread = count_of(r, x, "c1_children_spread"),
         .c2 = count_of(r, x, "c2"),
         .c2_children = count_of(r, x, "c2_children"),
+        .hits_half = real_of(r, x, "hits_share_half"),
+        .c1_half = real_of(r, x, "c1_share_half"),
         .doubtful = flag_of(r, x, "doubtful"),
         .tagged = flag_of(r, x, "tagged"),
         .steps = count_of(r, x, "measurements"),
@@ -360,6 +362,16 @@ static void read_function(struct reader *r, const json_t *x, struct profile_func
         f->doubts = 0;
 }
 
+static bool has_place(const struct profile_function *f) { return f->low || f->high; }
+
+/* By address; what has none, as losses and groups of marks, stands behind the others. */
+static bool in_order(const struct profile_function *before, const struct profile_function *f)
+{
+    if (!has_place(before) || !has_place(f))
+        return !has_place(f);
+    return before->low <= f->low;
+}
+
 static void read_functions(struct reader *r, const json_t *root)
 {
     struct profile *p = r->p;
@@ -368,7 +380,7 @@ static void read_functions(struct reader *r, const json_t *root)
     p->functions = rows_of(r, root, "functions", sizeof *p->functions, &n, &list);
     for (size_t i = 0; i < n; i++) {
         read_function(r, row_at(r, list, i), &p->functions[i]);
-        if (i && p->functions[i].low < p->functions[i - 1].low)
+        if (i && !in_order(&p->functions[i - 1], &p->functions[i]))
             member_is_wrong(r, "low", "is out of order");
     }
     p->nfunctions = n;

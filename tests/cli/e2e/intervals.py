@@ -178,6 +178,15 @@ class Intervals(Folder):
         self.assertIn("nothing of C1 was lost", run(["report", whole, "--columns", "seen%"]).stderr)
         self.assertIn("of functions, not of call paths", run(["report", lost, "--tree", "--columns", "c1+-"]).stderr)
 
+    def test_json__of_losses_and_of_groups__is_read_back(self):
+        marks = self.write("marks", "group nodes = /Node$/\n")
+        for args in ([], ["--marks", marks]):
+            document = self.report(self.record("ring fills"), "--json", *args)
+            d, again = json.loads(document), json.loads(self.report(self.write("d.json", document), "--json"))
+            self.assertIn(0, [f["high"] for f in d["functions"]])  # what stands at no address is behind the others
+            self.assertEqual((again["functions"], again["losses"]), (d["functions"], d["losses"]))
+            self.assertEqual((again["tree"], again["header"]), (d["tree"], d["header"]))
+
     def test_a_group__of_functions__has_their_sums_at_most(self):
         marks = self.write("marks", "group nodes = /Node$/\n")
         plain, grouped = [{f["name"]: f for f in json.loads(self.report(self.record("ring fills"), "--json", "--marks", m))["functions"]} for m in ("off", marks)]
