@@ -162,7 +162,7 @@ static int let_go(struct session *s, const struct resume *how, unsigned alone, s
             return ret;
         return 1;
     }
-    threads_go(stub, how->kind != RESUME_CONTINUE, alone);
+    threads_go(s, how->kind != RESUME_CONTINUE, alone);
     if (hits_at_once(stub, how))
         return 1;
     return stub_resume(stub, how, err);

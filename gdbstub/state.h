@@ -44,8 +44,6 @@ struct threads {
     bool whole;       /* the list makes sense; else only the one that runs is shown */
     unsigned running; /* number of the one that runs */
     unsigned stepped; /* of the one that a step under way began in; 0: none is */
-    unsigned alone;   /* GDB let only this one go; 0: all of them */
-    unsigned other;   /* the stop is another one's, but had to be told as that of `alone`; 0: no */
     size_t n;         /* 0: only the CPU is known */
     unsigned next;    /* the next number to give */
     struct {
@@ -137,6 +135,8 @@ struct session {
     uint64_t silent_ns;
     bool heard; /* a packet of it has come */
     struct walk walk;
+    /* the only thread that this GDB let go, of which it takes the next stop to be; 0: all */
+    unsigned alone;
     unsigned thread;      /* whose registers g and p are about; 0: the one that runs */
     bool monitor_running; /* O packets are allowed */
 };

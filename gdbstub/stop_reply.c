@@ -60,6 +60,8 @@ static void put_stop(struct session *s, bool news)
         reply_printf(s, "W%02x", (unsigned)stop->exit_status & 0xFF);
         return;
     }
+    if (s->stub->controller != s || !news) /* nobody waits for the end of a step of one alone */
+        s->alone = 0;
     reply_printf(s, "T%02x", stop_signal(s, stop));
     put_expedited(s);
     reply_printf(s, "thread:%x;", threads_running(s));

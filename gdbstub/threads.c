@@ -81,12 +81,6 @@ static void use_tasks(struct stub *stub, const struct task *k, size_t n)
     bool stepped = stub->last_stop.reason == STOP_STEP && is_task(th, th->stepped);
     if (stepped && th->running != th->stepped && !on_stack_of_running(stub, k, n))
         th->running = th->stepped;
-    /* It steps one thread off a breakpoint so, and takes no other one's stop then (infrun.c
-     * of 13.1, finish_step_over()). But interrupts go on, and the system may switch. */
-    if (is_task(th, th->alone) && th->running != th->alone) {
-        th->other = th->running;
-        th->running = th->alone;
-    }
 }
 
 /* After a reset memory still has the tasks of before, until start-up code clears it. */
@@ -109,7 +103,6 @@ static void look_for_tasks(struct stub *stub, bool all)
                  tasks_now(stub->cfg.tasks, &m, &err) > 0;
     th->fresh = true;
     th->all = all;
-    th->other = 0;
     th->running = THREAD_CPU;
     th->whole = found && tasks_known(stub->cfg.tasks);
     if (found) {
@@ -120,18 +113,26 @@ static void look_for_tasks(struct stub *stub, bool all)
     }
 }
 
-void threads_go(struct stub *stub, bool steps, unsigned alone)
-{
-    struct threads *th = &stub->threads;
-    if (steps && stub->cfg.tasks)
-        look_for_tasks(stub, false);
-    th->stepped = steps ? th->running : 0;
-    th->alone = alone;
-}
-
 /* ---- for a session ---- */
 
 static bool shows_tasks(const struct session *s) { return s->stub->cfg.tasks && !s->non_stop; }
+
+void threads_go(struct session *s, bool steps, unsigned alone)
+{
+    struct threads *th = &s->stub->threads;
+    if (steps && s->stub->cfg.tasks)
+        look_for_tasks(s->stub, false);
+    th->stepped = steps ? th->running : 0;
+    s->alone = alone;
+}
+
+/* GDB steps one thread off a breakpoint alone, and takes no other one's stop then (infrun.c
+ * of 13.1, finish_step_over()). But interrupts go on, and the system may switch. */
+static bool is_told_as_another(const struct session *s)
+{
+    const struct threads *th = &s->stub->threads;
+    return s->alone != th->running && is_task(th, s->alone);
+}
 
 unsigned threads_running(const struct session *s)
 {
@@ -139,6 +140,8 @@ unsigned threads_running(const struct session *s)
         return THREAD_CPU;
     if (!stub_running(s->stub))
         look_for_tasks(s->stub, false);
+    if (is_told_as_another(s))
+        return s->alone;
     return MAX(s->stub->threads.running, (unsigned)THREAD_CPU);
 }
 
@@ -185,13 +188,13 @@ bool threads_note(const struct session *s, char *text, size_t cap)
     const struct threads *th = &s->stub->threads;
     const struct task *task = NULL;
     threads_running(s);
-    if (!shows_tasks(s) || !th->other)
+    if (!shows_tasks(s) || !is_told_as_another(s))
         return false;
-    for (size_t i = 0; i < th->n && threads_at(s, i, &task) != th->other; i++)
+    for (size_t i = 0; i < th->n && threads_at(s, i, &task) != th->running; i++)
         ;
     snprintf(text, cap,
              "This stop is thread %u's (%s), which ran while GDB let thread %u go alone.\n",
-             th->other, task ? task->name : "", th->running);
+             th->running, task ? task->name : "", s->alone);
     return true;
 }
 

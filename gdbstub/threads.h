@@ -9,11 +9,11 @@
 
 #include "gdbstub/state.h"
 
-/* threads_go - the program is let go now
+/* threads_go - the program is let go now, by this session
  * steps   for a step
  * alone   number of the only thread that GDB lets go, of which it takes the next stop to be; 0: all
  */
-void threads_go(struct stub *stub, bool steps, unsigned alone);
+void threads_go(struct session *s, bool steps, unsigned alone);
 
 /* threads_note - what a user has to be told of this stop: that it is another thread's than GDB was
  * told. Returns whether there is something, a line with its end. */

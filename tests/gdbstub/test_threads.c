@@ -307,6 +307,29 @@ static void threads__a_step_that_switches__is_anothers_unless_one_was_let_go_alo
                         "alone.\n T0505:02100000;06:00800000;thread:3;");
 }
 
+/* Only the GDB that let one go alone is told that stop as that one's. */
+static void threads__a_step_that_switches__is_told_right_to_others(void **state)
+{
+    struct system *y = *state;
+    struct fixture *fx = y->fx;
+    make_system(y, 20);
+    listed(y);
+    struct session *other = second(fx);
+    ram_put_word(&fx->ram, 0x1000, RAM_STORE);
+    fx->ram.reg[RAM_R0] = 0x80;
+    fx->ram.reg[RAM_R1] = CURRENT;
+    put(y, CURRENT, 0x3100);
+    stub_forget_regs(fx->stub);
+    assert_non_null(strstr(talk(fx, "vCont;s:3"), "thread:3;"));
+    assert_string_equal(talk(fx, "qC"), "QC3");
+    assert_string_equal(talk_to(fx, other, "?"), "T0505:02100000;06:00800000;thread:5;");
+    assert_string_equal(talk_to(fx, other, "qC"), "QC5");
+    session_close(fx->s);
+    fx->s = other;
+    assert_string_equal(talk(fx, "?"), "T0505:02100000;06:00800000;thread:5;");
+    assert_string_equal(talk(fx, "vCont;s:5"), "T0505:04100000;06:00800000;thread:5;");
+}
+
 static void threads__non_stop__there_is_the_cpu(void **state)
 {
     struct system *y = *state;
@@ -330,6 +353,7 @@ int main(void)
         TEST(threads__a_stop__is_whose_registers_are_read_next),
         TEST(threads__step_of_one_that_does_not_run__is_refused),
         TEST(threads__a_step_that_switches__is_anothers_unless_one_was_let_go_alone),
+        TEST(threads__a_step_that_switches__is_told_right_to_others),
         TEST(threads__non_stop__there_is_the_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
