@@ -128,7 +128,7 @@ void threads_go(struct session *s, bool steps, unsigned alone)
 
 /* GDB steps one thread off a breakpoint alone, and takes no other one's stop then (infrun.c
  * of 13.1, finish_step_over()). But interrupts go on, and the system may switch. */
-static bool is_told_as_another(const struct session *s)
+static bool is_reported_as_another(const struct session *s)
 {
     const struct threads *th = &s->stub->threads;
     return s->alone != th->running && is_task(th, s->alone);
@@ -140,7 +140,7 @@ unsigned threads_running(const struct session *s)
         return THREAD_CPU;
     if (!stub_running(s->stub))
         look_for_tasks(s->stub, false);
-    if (is_told_as_another(s))
+    if (is_reported_as_another(s))
         return s->alone;
     return MAX(s->stub->threads.running, (unsigned)THREAD_CPU);
 }
@@ -188,7 +188,7 @@ bool threads_note(const struct session *s, char *text, size_t cap)
     const struct threads *th = &s->stub->threads;
     const struct task *task = NULL;
     threads_running(s);
-    if (!shows_tasks(s) || !is_told_as_another(s))
+    if (!shows_tasks(s) || !is_reported_as_another(s))
         return false;
     for (size_t i = 0; i < th->n && threads_at(s, i, &task) != th->running; i++)
         ;
