@@ -33,6 +33,16 @@ static struct arc arc_of(const struct profile *p, const struct symbols *s,
     return a;
 }
 
+/* Of a file that has calls and no call paths. */
+static struct arc arc_of_call(const struct profile *p, const struct symbols *s,
+                              const struct profile_call *c)
+{
+    struct arc a = { .to = arcs_address(p, s, c->callee), .count = c->hits };
+    if (c->caller != PROFILE_NO_PARENT && has_address(p, c->caller))
+        a.from = arcs_address(p, s, c->caller);
+    return a;
+}
+
 /* Sorted: equal pairs add up. */
 static void merge_pairs(struct arcs *a)
 {
@@ -48,12 +58,15 @@ static void merge_pairs(struct arcs *a)
 
 int arcs_make(const struct profile *p, const struct symbols *s, struct arcs *out, struct err *err)
 {
-    struct arcs a = { .arc = malloc((p->nnodes + 1) * sizeof *a.arc) };
+    struct arcs a = { .arc = malloc((p->nnodes + p->ncalls + 1) * sizeof *a.arc) };
     if (!a.arc)
         return err_set(err, ERR_NOMEM, "close other programs", "calls: out of memory");
     for (size_t i = 0; i < p->nnodes; i++)
         if (p->nodes[i].hits && has_address(p, p->nodes[i].function))
             a.arc[a.n++] = arc_of(p, s, &p->nodes[i]);
+    for (size_t i = 0; i < p->ncalls; i++)
+        if (p->calls[i].hits && has_address(p, p->calls[i].callee))
+            a.arc[a.n++] = arc_of_call(p, s, &p->calls[i]);
     qsort(a.arc, a.n, sizeof *a.arc, by_place);
     merge_pairs(&a);
     *out = a;

@@ -21,8 +21,8 @@ struct arcs {
     size_t n;
 };
 
-/* arcs_make - of a profile's call paths; arcs_fini() frees them. What has no address is left out.
- * s: the program, whose own addresses they get; may be NULL. Returns 0 or -ERR_NOMEM. */
+/* arcs_make - of a profile's call paths, or calls; arcs_fini() frees them. What has no address is
+ * left out. s: the program, whose own addresses they get; may be NULL. Returns 0 or -ERR_NOMEM. */
 int arcs_make(const struct profile *p, const struct symbols *s, struct arcs *out, struct err *err);
 
 /* arcs_address - a function's first address as the ELF has it: a program may have run in another

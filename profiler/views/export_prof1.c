@@ -125,7 +125,7 @@ int export_prof1(const struct profile *p, const struct report_options *o,
             write_samples(&w, &b);
         if (p->type == PROFILE_TRACE && profile_knows(p, PROFILE_HITS))
             write_counts(&w);
-        if (p->type == PROFILE_TRACE && profile_knows(p, PROFILE_PATHS))
+        if (p->type == PROFILE_TRACE && (profile_knows(p, PROFILE_PATHS) || a.n))
             write_arcs(&w, &a);
         profil_tell(&b, true, o->notes);
         tell_rate(p, o->notes);

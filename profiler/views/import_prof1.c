@@ -10,7 +10,7 @@
 #include "profiler/views/import.h"
 #include "profiler/views/prof1.h"
 
-enum { MAX_REMARKS = 5 };
+enum { MAX_REMARKS = 4 };
 
 struct import {
     const struct prof1_file *f;
@@ -201,9 +201,50 @@ static int take_samples(struct import *m, struct err *err)
     return 0;
 }
 
+static int by_caller(const void *a, const void *b)
+{
+    const struct profile_call *x = a, *y = b;
+    return EITHER(COMPARE(x->caller, y->caller), COMPARE(x->callee, y->callee));
+}
+
+/* Each pair once. */
+static void merge_calls(struct profile *p)
+{
+    struct profile_call *c = p->calls;
+    size_t n = 0;
+    if (p->ncalls)
+        qsort(c, p->ncalls, sizeof *c, by_caller);
+    for (size_t i = 0; i < p->ncalls; i++)
+        if (n && by_caller(&c[n - 1], &c[i]) == 0)
+            c[n - 1].hits += MIN(c[i].hits, UINT64_MAX - c[n - 1].hits);
+        else
+            c[n++] = c[i];
+    p->ncalls = n;
+}
+
+static bool take_arcs(struct import *m)
+{
+    struct profile *p = m->p;
+    p->calls = arena_alloc(&p->arena, (m->f->narcs + 1) * sizeof *p->calls);
+    for (size_t i = 0; p->calls && i < m->f->narcs; i++) {
+        const struct prof1_call *a = &m->f->arc[i];
+        struct profile_call c = { .caller = PROFILE_NO_PARENT,
+                                  .callee = (uint32_t)index_of(m, key_of(m, a->to)),
+                                  .hits = a->count };
+        if (a->from)
+            c.caller = (uint32_t)index_of(m, key_of(m, a->from));
+        p->calls[p->ncalls++] = c;
+    }
+    if (p->calls)
+        merge_calls(p);
+    return p->calls != NULL;
+}
+
 /* The counters of prof, or else what the arcs of gprof add up to. */
 static int take_calls(struct import *m, struct err *err)
 {
+    if (!take_arcs(m))
+        return err_set(err, ERR_NOMEM, "close other programs", "PROF1: out of memory");
     bool counted = m->f->sections[PROF1_CALL_COUNTS] > 0;
     const struct prof1_call *call = counted ? m->f->count : m->f->arc;
     size_t n = counted ? m->f->ncounts : m->f->narcs;
@@ -212,6 +253,8 @@ static int take_calls(struct import *m, struct err *err)
     for (size_t i = 0; i < n; i++)
         if (!add_hits(m, index_of(m, key_of(m, call[i].to)), call[i].count))
             return too_many(err);
+    for (size_t i = 0; i < m->p->nfunctions; i++)
+        m->p->functions[i].hits_unknown = !m->p->functions[i].hits;
     return 0;
 }
 
@@ -241,8 +284,6 @@ static bool add_remarks(struct import *m)
                "samples are of buckets with code of two functions: the first one has them") &&
            add_remark(m, has_samples(f) && has_calls(f), "calls", f->ncounts + f->narcs,
                       "counters of calls are left out: samples and calls are not shown together") &&
-           add_remark(m, f->narcs && !has_samples(f), "arcs", f->narcs,
-                      "arcs add up to calls of functions: who called is not shown") &&
            add_remark(m, f->sections[0], "sections", f->sections[0],
                       "sections of another kind are left out");
 }

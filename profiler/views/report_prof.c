@@ -28,9 +28,9 @@ static uint64_t value_of(const struct profile *p, uint32_t function)
     return p->type == PROFILE_STATISTICAL ? f->hits : f->c1;
 }
 
-static bool knows_calls(const struct profile *p)
+static bool knows_calls(const struct profile *p, const struct profile_function *f)
 {
-    return p->type == PROFILE_TRACE && profile_knows(p, PROFILE_HITS);
+    return p->type == PROFILE_TRACE && profile_knows(p, PROFILE_HITS) && !f->hits_unknown;
 }
 
 static int by_value(const void *a, const void *b, void *ctx)
@@ -108,11 +108,11 @@ static void add_row(const struct list *l, uint32_t function, uint64_t cumulative
     line_percent(&line, value_of(l->p, function), l->total, SHARE_CELL);
     value_cell(l, &line, cumulative);
     value_cell(l, &line, value_of(l->p, function));
-    if (knows_calls(l->p) && f->hits) {
+    if (knows_calls(l->p, f) && f->hits) {
         line_number(&line, f->hits, CALLS_CELL);
         snprintf(each, sizeof each, "%.1f", (double)f->c1 / (double)f->hits);
     } else {
-        line_cell(&line, knows_calls(l->p) ? "0" : "-", CALLS_CELL);
+        line_cell(&line, knows_calls(l->p, f) ? "0" : "-", CALLS_CELL);
     }
     line_cell(&line, each, CELL);
     line_add(&line, f->doubtful ? " ?" : "  ");
@@ -159,7 +159,7 @@ static void write_row(const struct list *l, struct json_writer *j, uint32_t func
     json_member_uint(j, "cumulative", cumulative);
     if (l->rate > 0)
         json_member_real(j, "seconds", (double)value_of(l->p, function) / l->rate);
-    if (knows_calls(l->p))
+    if (knows_calls(l->p, f))
         json_member_uint(j, "calls", f->hits);
     json_member_bool(j, "doubtful", f->doubtful);
     json_write_end(j);

@@ -143,6 +143,13 @@ static void calls__counts_or_arcs__are_hits_and_no_call_paths(void **state)
         assert_int_equal(p->functions[2].hits, with_counts ? 0x100000007 : 7);
         assert_int_equal(p->functions[0].hits, 1);
         assert_int_equal(p->functions[1].hits, 0);
+        assert_true(p->functions[1].hits_unknown);
+        assert_int_equal(p->ncalls, 3);
+        assert_int_equal(p->calls[0].caller, 0);
+        assert_int_equal(p->calls[0].callee, 2);
+        assert_int_equal(p->calls[0].hits, 3);
+        assert_int_equal(p->calls[1].hits, 4);
+        assert_int_equal(p->calls[2].caller, PROFILE_NO_PARENT);
         assert_null(p->info.counter[0].name);
         profile_free(p);
     }
@@ -213,6 +220,27 @@ static void round_trip__of_samples__is_the_same_file(void **state)
     const struct report_options o = { .buckets = &r };
     assert_int_equal(exporter_find("prof1", &x, NULL), 0);
     assert_int_equal(x->write(p, &o, sink_to(&m), NULL), 0);
+    assert_int_equal(m.len, f.n);
+    assert_memory_equal(m.text, f.data, f.n);
+    sink_free(&m);
+    profile_free(p);
+}
+
+static void round_trip__of_calls__is_the_same_file(void **state)
+{
+    (void)state;
+    static const struct prof1_call count[] = { { 0, 0x10, 1 }, { 0, 0x30, 7 } };
+    static const struct prof1_call call[] = { { 0, 0x10, 1 },
+                                              { 0x10, 0x30, 3 },
+                                              { 0x20, 0x30, 4 } };
+    const struct exporter *x;
+    struct file f = begin_file(true);
+    struct memory_sink m = { 0 };
+    put_counts(&f, count, 2, 4);
+    put_arcs(&f, call, 3);
+    struct profile *p = read_file(&f, NULL);
+    assert_int_equal(exporter_find("prof1", &x, NULL), 0);
+    assert_int_equal(x->write(p, &(struct report_options){ 0 }, sink_to(&m), NULL), 0);
     assert_int_equal(m.len, f.n);
     assert_memory_equal(m.text, f.data, f.n);
     sink_free(&m);
@@ -358,6 +386,7 @@ int main(void)
         cmocka_unit_test(samples__with_the_program__are_of_its_functions),
         cmocka_unit_test(what_the_file_leaves_open__is_said),
         cmocka_unit_test(round_trip__of_samples__is_the_same_file),
+        cmocka_unit_test(round_trip__of_calls__is_the_same_file),
         cmocka_unit_test(round_trip__of_a_trace__has_its_calls),
         cmocka_unit_test(damaged__each_field__is_refused_with_its_offset),
         cmocka_unit_test(cut__at_every_length__is_refused_unless_a_section_ends_there),

@@ -154,11 +154,18 @@ class Prof1(Folder):
         file, _ = self.convert(self.traced)
         p = run(["report", file, "--elf", ELF, "--json"])
         d = json.loads(p.stdout)
-        self.assertEqual({f["name"]: f["hits"] for f in d["functions"] if f["hits"]}, was)
+        self.assertEqual({f["name"]: f["hits"] for f in d["functions"] if "hits" in f}, was)
         self.assertEqual((d["type"], d["counters"], "tree" in d), ("trace", [None, None], False))
         text = run(["report", file, "--elf", ELF]).stdout
         self.assertNotIn("C1", text)
         self.assertRegex(text, r"\n +400 +98\.0 +- +Factorial\n")
+        calls = run(["report", file, "--elf", ELF, "--callers", "Factorial", "--json"])
+        self.assertEqual((calls.returncode, calls.stderr), (0, ""))
+        self.assertEqual({r["function"]: r["hits"] for r in json.loads(calls.stdout)["callers"]["rows"]}, {"CallHard": 200, "CallEasy": 200})
+        again = self.path("again.prof1")
+        self.assertEqual(run(["convert", file, "--elf", ELF, "--to", "prof1", "-o", again]).returncode, 0)
+        with open(file, "rb") as one, open(again, "rb") as other:
+            self.assertEqual(one.read(), other.read())
         for option in ("--prof", "--gprof", "--hot"):
             self.assertNotEqual(run(["report", file, option] + (["c1>1"] if option == "--hot" else [])).returncode, 0, option)
 
