@@ -491,8 +491,9 @@ static int make_profile(struct callgrind *g, struct profile **out)
 
 int import_callgrind(const uint8_t *data, size_t len, struct profile **out, struct err *err)
 {
-    struct callgrind g = { .data = (const char *)data,
-                           .end = (const char *)data + len,
+    const char *text = len ? (const char *)data : ""; /* NULL has no end behind it */
+    struct callgrind g = { .data = text,
+                           .end = text + len,
                            .number = 1,
                            .npositions = 1,
                            .file = { "???", 3 },

@@ -135,7 +135,10 @@ static int take_lines(struct folded *f, size_t len)
 
 int import_folded(const uint8_t *data, size_t len, struct profile **out, struct err *err)
 {
-    struct folded f = { .data = data, .line = 1, .all_twice = true, .err = err };
+    /* nothing may be NULL, which has no end behind it */
+    struct folded f = {
+        .data = len ? data : (const uint8_t *)"", .line = 1, .all_twice = true, .err = err
+    };
     struct profile *p = NULL;
     int ret = assembly_new(&f.a, err);
     if (ret == 0)

@@ -288,7 +288,6 @@ static bool same_text(struct assembly_text a, struct assembly_text b)
     return a.n == b.n && !memcmp(text_or(a.at, ""), text_or(b.at, ""), a.n);
 }
 
-/* A text may stand in the table twice. */
 static bool is_type(const struct pprof *w, size_t i, struct assembly_text name)
 {
     return name.n && same_text(w->string[w->type[i].type], name);
@@ -298,16 +297,17 @@ static bool is_type(const struct pprof *w, size_t i, struct assembly_text name)
  * functions are "hits"; counter 2 is the first of the others. */
 static int choose_columns(struct pprof *w)
 {
-    size_t main = w->ntypes - 1;
+    size_t main = w->ntypes;
     if (!w->ntypes || !w->nstrings)
         return bad_place(w, w->data + w->len, "the file ends before its kinds of values");
     for (size_t i = 0; i < w->ntypes; i++) {
         if (w->type[i].type >= w->nstrings || w->type[i].unit >= w->nstrings)
             return bad_place(w, w->data, "a kind of values without a name");
         w->place[i] = -1;
-        if (w->shown < w->nstrings && is_type(w, i, w->string[w->shown]))
+        if (main == w->ntypes && w->shown < w->nstrings && is_type(w, i, w->string[w->shown]))
             main = i;
     }
+    main = MIN(main, w->ntypes - 1);
     for (size_t i = 0; i < w->ntypes && !w->has_hits; i++)
         if (i != main && is_type(w, i, (struct assembly_text){ "hits", 4 })) {
             w->place[i] = ASSEMBLY_HITS;
@@ -563,7 +563,7 @@ static int read_message(struct pprof *w, struct profile **out)
 static int read_unpacked(const uint8_t *data, size_t len, bool packed, struct profile **out,
                          struct err *err)
 {
-    struct pprof w = { .data = data, .len = len, .packed = packed, .err = err };
+    struct pprof w = { len ? data : (const uint8_t *)"", len, packed, .err = err };
     int ret = assembly_new(&w.a, err);
     if (ret == 0)
         ret = read_message(&w, out);

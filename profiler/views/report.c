@@ -279,7 +279,7 @@ static void add_totals(const struct profile *p, const struct text_sink *out)
         if (!report_has_counter(p, i))
             continue;
         bool cycles = !strcmp(report_unit(c), "cycles");
-        sink_printf(out, "C%d        %s %s%s\n", i + 1, group_digits(total[i], a),
+        sink_printf(out, "C%d        %s %.30s%s\n", i + 1, group_digits(total[i], a),
                     c->name ? c->name : "", cycles ? " cycles" : "");
     }
 }

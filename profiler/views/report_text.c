@@ -79,9 +79,10 @@ void report_legend(const struct profile *p, const struct text_sink *out)
             continue;
         const char *unit = report_unit(c),
                    *estimate = i == 0 && p->info.estimate.is ? "estimate" : "";
-        sink_printf(out, "%sC%d %s", any ? ", " : "", i + 1, c->name);
+        /* another program's may be of any length: both stay on one line */
+        sink_printf(out, "%sC%d %.20s", any ? ", " : "", i + 1, c->name);
         if (*unit || *estimate)
-            sink_printf(out, " (%s%s%s)", unit, *unit && *estimate ? ", " : "", estimate);
+            sink_printf(out, " (%.12s%s%s)", unit, *unit && *estimate ? ", " : "", estimate);
         any = true;
     }
     if (any)
