@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "probe/base/util.h"
+#include "targets/address.h"
 #include "targets/os/tasks_priv.h"
 
 /* Which word of what is saved has this register; -1: none. */
@@ -29,6 +30,19 @@ static uint32_t saved_word(const void *ctx, const char *name)
     return at < 0 ? 0 : t->saved.word[at];
 }
 
+/* A thread that was interrupted in the code of a profile has registers of that, and a PC that no
+ * debugger knows. */
+static bool is_in_program(const struct image *im, uint32_t pc)
+{
+    for (size_t i = 0; i < im->nsections; i++) {
+        const struct image_section *s = &im->sections[i];
+        uint32_t low = (uint32_t)s->addr & ADDRESS_PHYSICAL, at = pc & ADDRESS_PHYSICAL;
+        if (s->code && at >= low && at - low < s->size)
+            return true;
+    }
+    return im->nsections == 0;
+}
+
 static size_t saved_words(const struct tasks_saved *run)
 {
     size_t n = 0;
@@ -50,7 +64,8 @@ int tasks_saved(struct tasks *t, const struct tasks_memory *m, const struct task
     if (t->saved.block != k->block)
         ret = tasks_words(m, k->block + l->context, t->saved.word, saved_words(l->saved), err);
     t->saved.block = ret > 0 ? k->block : 0;
-    if (ret <= 0 || (t->os->holds && !t->os->holds(name, saved_word, t)))
+    if (ret <= 0 || !is_in_program(t->im, saved_word(t, "pc")) ||
+        (t->os->holds && !t->os->holds(name, saved_word, t)))
         return MIN(ret, 0);
     *value = t->saved.word[at];
     return 1;

@@ -364,6 +364,32 @@ static void saved__thread_that_runs_or_wire_that_fails__gives_nothing(void **sta
     tasks_free(t);
 }
 
+/* A thread that is in the code of a profile: outside of the program's. */
+static void saved__pc_outside_of_the_program__is_not_told(void **state)
+{
+    static const struct image_section sections[] = {
+        { .name = ".text", .addr = 0x0C010000, .size = 0x100, .code = true },
+        { .name = ".data", .addr = 0x0C020000, .size = 0x100 },
+    };
+    static const struct {
+        uint32_t pc;
+        bool told;
+    } rows[] = { { 0x8C010000, true },  { 0x0C0100FE, true },  { 0x8C010100, false },
+                 { 0x8C00FFFE, false }, { 0x8C020000, false }, { 0x8C005A10, false } };
+    const struct image with = { .lookup = lookup, .sections = sections, .nsections = 2 };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct tasks *t = NULL;
+        print_message("  %08x\n", rows[i].pc);
+        tasks_free(finder_of_saved(&saved_layouts[1], rows[i].pc, 1, 0));
+        assert_int_equal(tasks_new(&with, 1, &t, NULL), 0);
+        assert_int_equal(tasks_look(t, &reader, true, NULL), 1);
+        saved_is(t, "pc", rows[i].told ? (int64_t)rows[i].pc : -1);
+        saved_is(t, "r15", rows[i].told ? 0x1000 + 220 : -1);
+        tasks_free(t);
+    }
+}
+
 static bool no_symbol(const struct image *im, const char *name, uint64_t *addr)
 {
     (void)im, (void)name, (void)addr;
@@ -414,6 +440,7 @@ int main(void)
         cmocka_unit_test(saved__thread_that_gave_way__has_what_calls_keep),
         cmocka_unit_test(saved__other_bank_chosen__is_not_told),
         cmocka_unit_test(saved__thread_that_runs_or_wire_that_fails__gives_nothing),
+        cmocka_unit_test(saved__pc_outside_of_the_program__is_not_told),
         cmocka_unit_test(tasks__program_of_no_known_system__has_no_finder),
         cmocka_unit_test(members__of_debug_information__are_where_the_compiler_put_them),
     };
