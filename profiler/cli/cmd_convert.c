@@ -1,5 +1,6 @@
 #include <string.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "probe/base/util.h"
 #include "profiler/cli/buckets.h"
@@ -127,15 +128,47 @@ static int convert_profile(struct cli *cli, struct convert *c, const struct prof
 
 struct again {
     const char *path, *elf;
+    FILE *shown;          /* a terminal that is shown how far it is; NULL: none is */
+    uint64_t total, done; /* events: found the first time, played the second */
+    uint64_t next_ns;     /* when that is shown again */
+    bool timed;           /* they have the target's time */
 };
+
+/* The first time. */
+static void count_events(void *ctx, const struct event *events, size_t n)
+{
+    struct again *a = ctx;
+    a->total += n;
+    for (size_t i = 0; i < n && !a->timed; i++)
+        a->timed = (events[i].flags & EVENT_HAS_TIME) != 0;
+}
+
+static void show_done(void *ctx, const struct event *events, size_t n)
+{
+    static const uint64_t each_ns = 200000000;
+    struct again *a = ctx;
+    (void)events;
+    if (a->shown && uv_hrtime() >= a->next_ns) {
+        view_clear_line(a->shown);
+        fprintf(a->shown, "converting: %.0f %%", 100 * (double)a->done / (double)a->total);
+        fflush(a->shown);
+        a->next_ns = uv_hrtime() + each_ns;
+    }
+    a->done = MIN(a->done + n, a->total);
+}
 
 static int play_again(void *ctx, const struct calltree_watch *watch, struct err *err)
 {
-    const struct again *a = ctx;
+    struct again *a = ctx;
     struct profile *p = NULL;
     struct symbols *syms = NULL;
     struct capture c = { .watch = watch };
-    int ret = replay_watched(&a->path, 1, a->elf, &c, &p, &syms, err);
+    const struct replay_tap tap = { show_done, a };
+    int ret = replay_keep(a->path, a->elf, &tap, &c, &p, &syms, err);
+    if (a->shown && a->done) {
+        view_clear_line(a->shown);
+        fflush(a->shown);
+    }
     if (ret < 0)
         return ret;
     calltree_watch_end(c.tree);
@@ -145,43 +178,48 @@ static int play_again(void *ctx, const struct calltree_watch *watch, struct err 
     return 0;
 }
 
-static void look_for_time(void *ctx, const struct event *e)
+static int read_recording(struct cli *cli, const struct convert *c, struct again *a,
+                          struct profile **p, struct symbols **syms, struct err *err)
 {
-    bool *timed = ctx;
-    *timed |= (e->flags & EVENT_HAS_TIME) != 0;
-}
-
-/* timed: do its events have the target's time? */
-static int read_recording(struct cli *cli, const struct convert *c, const char *path,
-                          struct profile **p, struct symbols **syms, bool *timed, struct err *err)
-{
-    const struct calltree_watch look = { .ctx = timed, .on_event = look_for_time };
-    struct capture of = { .watch = &look };
+    struct capture of = { .tree = NULL };
+    const struct replay_tap tap = { count_events, a };
     const struct importer *is;
-    *timed = false;
-    int ret = input_kind(path, c->from, &is, err);
+    int ret = input_kind(a->path, c->from, &is, err);
     if (ret == 0 && is)
         ret = err_set(err, ERR_USAGE, "give a recording: run with --record",
-                      "--to %s has when what ran, and %s is a file with sums only", c->to->name,
-                      path);
+                      "--to %s has when what ran, and %s has sums only", c->to->name, a->path);
     if (ret == 0)
-        ret = input_watched(cli, &path, 1, c->elf, &of, p, syms, err);
-    if (ret == 0)
-        capture_close(&of);
-    return ret;
+        ret = replay_keep(a->path, a->elf, &tap, &of, p, syms, err);
+    if (ret < 0)
+        return ret;
+    capture_close(&of);
+    input_remarks(cli, *p);
+    return 0;
 }
 
-static int convert_path(struct cli *cli, struct convert *c, const char *path, struct err *err)
+static int convert_recording(struct cli *cli, struct convert *c, const char *path, struct err *err)
 {
     struct profile *p = NULL;
     struct symbols *syms = NULL;
-    struct again again = { path, c->elf };
-    struct export_recording from = { play_again, &again, false };
-    bool played = c->to->needs & EXPORT_NEEDS_RECORDING;
-    int ret = played ? read_recording(cli, c, path, &p, &syms, &from.timed, err)
-                     : input_profile(cli, path, c->from, c->elf, &p, &syms, err);
+    struct again again = { .path = path, .elf = c->elf };
+    if (c->output && view_columns(cli->err_out))
+        again.shown = cli->err_out;
+    int ret = read_recording(cli, c, &again, &p, &syms, err);
+    const struct export_recording from = { play_again, &again, again.timed };
     if (ret == 0)
-        ret = convert_profile(cli, c, p, syms, played ? &from : NULL, err);
+        ret = convert_profile(cli, c, p, syms, &from, err);
+    profile_free(p);
+    symbols_close(syms);
+    return ret;
+}
+
+static int convert_sums(struct cli *cli, struct convert *c, const char *path, struct err *err)
+{
+    struct profile *p = NULL;
+    struct symbols *syms = NULL;
+    int ret = input_profile(cli, path, c->from, c->elf, &p, &syms, err);
+    if (ret == 0)
+        ret = convert_profile(cli, c, p, syms, NULL, err);
     profile_free(p);
     symbols_close(syms);
     return ret;
@@ -195,7 +233,10 @@ static int run_convert(struct cli *cli, int argc, char **argv, struct err *err)
     if (ret < 0)
         return ret;
     ret = check_request(&c, ret ? path : NULL, err);
-    return ret == 0 ? convert_path(cli, &c, path, err) : ret;
+    if (ret < 0)
+        return ret;
+    return c.to->needs & EXPORT_NEEDS_RECORDING ? convert_recording(cli, &c, path, err)
+                                                : convert_sums(cli, &c, path, err);
 }
 
 const struct command command_convert = {

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 
-from common import EXAMPLES, Folder, IRQDEMO, MISSION, PROFEXAM, PROBEPROF, SOURCE, main, run
+from common import EXAMPLES, Folder, IRQDEMO, MISSION, PROFEXAM, PROBEPROF, SOURCE, TerminalFolder, main, run
 
 MOTOR, SH4, S12Z = os.path.join(EXAMPLES, "motor"), "sim:sh7750", "sim:s12zvml128,bdc=20M"
 THREADS = os.path.join(SOURCE, "tests", "kos", "threads.elf")
@@ -214,7 +214,7 @@ class Spans:
         self.assertEqual(os.listdir(folder), [])
 
 
-class Chrome(Spans, Folder):
+class Chrome(Spans, TerminalFolder):
     TO = "chrome"
 
     def read(self, path):
@@ -239,6 +239,12 @@ class Chrome(Spans, Folder):
     def check_head(self, document, head):
         for key in ("target", "elf", "build_id", "started", "coverage", "counters", "note", "remarks", "totals"):
             self.assertEqual(head[key], document[key])
+
+    def test_terminal__how_far_it_is__is_shown_and_wiped(self):
+        args = ["convert", self.recording("tutorial"), "--to", "chrome"]
+        self.assertRegex(self.on_terminal(args + ["-o", self.path("x")], TERM="xterm"), r"^(\r\x1b\[Kconverting: \d+ %)+\r\x1b\[K$")
+        self.assertEqual(self.on_terminal(args + ["-o", self.path("x")], TERM="dumb"), "")
+        self.assertNotIn("converting", self.on_terminal(args, TERM="xterm"))
 
     def test_output__standard_output__is_the_same(self):
         recording = self.recording("tutorial")
