@@ -102,6 +102,18 @@ static void count_sample(struct profil *b, uint64_t pc, uint64_t hits)
         b->bucket[i] += hits;
 }
 
+/* A file that tells functions only: as a trace's, what is of one is where it begins. */
+static void count_functions(struct profil *b, const struct profile *p, const struct symbols *s)
+{
+    for (size_t i = 0; i < p->nfunctions; i++) {
+        const struct profile_function *f = &p->functions[i];
+        if (f->high <= f->low)
+            continue;
+        count_sample(b, s ? symbols_own_address(s, f->low) : f->low, f->hits);
+        b->nowhere -= MIN(b->nowhere, f->hits);
+    }
+}
+
 static int count_samples(struct profil *b, const struct profile *p, const struct symbols *s,
                          struct err *err)
 {
@@ -118,6 +130,9 @@ static int count_samples(struct profil *b, const struct profile *p, const struct
         count_sample(b, pc, a->hits);
         b->nowhere -= MIN(b->nowhere, a->hits);
     }
+    b->by_function = !p->naddresses && p->total_hits;
+    if (b->by_function)
+        count_functions(b, p, s);
     return 0;
 }
 
@@ -179,6 +194,8 @@ void profil_tell(const struct profil *b, bool clamped, const struct note_taker *
     uint64_t lost = clamped ? profil_lost(b, &full) : 0;
     if (!b->n)
         note_take(to, "a trace has no samples: the file has no buckets");
+    if (b->by_function)
+        note_take(to, "the file has no addresses of samples: they are where their functions begin");
     if (b->nowhere)
         note_take(to,
                   "%" PRIu64 " of %" PRIu64 " samples have no address, so they are in no bucket",

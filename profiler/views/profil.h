@@ -35,6 +35,7 @@ struct profil {
     unsigned bucket_bytes;
     uint64_t *bucket; /* counts, also such as are too large for bucket_bytes */
     size_t n;
+    bool by_function; /* without addresses: each function's samples are where it begins */
     uint64_t samples; /* all there are */
     uint64_t outside; /* of them: not in [low, high) */
     bool widened;     /* to 4 bytes, since 2 would have been too few */

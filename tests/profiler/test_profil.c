@@ -106,6 +106,20 @@ static void make__a_range__has_what_is_in_it(void **state)
     profile_free(p);
 }
 
+static void make__a_file_without_addresses__has_functions_where_they_begin(void **state)
+{
+    (void)state;
+    struct profile *p = profile_of(borders);
+    struct profil b = { 0 };
+    p->naddresses = 0;
+    assert_int_equal(profil_make(p, NULL, NULL, &b, NULL), 0);
+    assert_true(b.by_function);
+    assert_int_equal(b.bucket[0], 63);
+    assert_int_equal(b.nowhere, 0);
+    profil_fini(&b);
+    profile_free(p);
+}
+
 static void address__each_bucket__is_the_first_that_the_formula_puts_there(void **state)
 {
     (void)state;
@@ -268,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(make__each_scale__has_each_sample_where_the_formula_puts_it),
         cmocka_unit_test(make__a_range__has_what_is_in_it),
+        cmocka_unit_test(make__a_file_without_addresses__has_functions_where_they_begin),
         cmocka_unit_test(address__each_bucket__is_the_first_that_the_formula_puts_there),
         cmocka_unit_test(make__a_full_bucket__is_widened_unless_2_bytes_were_asked_for),
         cmocka_unit_test(make__what_cannot_be__is_refused_with_a_hint),

@@ -131,6 +131,14 @@ class Prof1(Folder):
             for name, seconds in rows.items():
                 self.assertAlmostEqual(seconds, want[name] / rate, delta=0.0051, msg=name)
 
+    def test_prf__without_addresses__functions_have_their_samples(self):
+        prf = self.path("s.prf")
+        self.assertEqual(run(["convert", self.sampled, "--to", "prf", "-o", prf]).returncode, 0)
+        was = {f["low"]: f["hits"] for f in json.loads(run(["report", prf, "--json"]).stdout)["functions"] if f["hits"]}
+        file, said = self.convert(prf)
+        self.assertIn("probeprof: the file has no addresses of samples: they are where their functions begin\n", said)
+        self.assertEqual(dict(self.read(file)["bucket"]), was)
+
     def test_read_again__samples__are_those_of_the_functions(self):
         was = json.loads(run(["report", self.sampled, "--json"]).stdout)
         file, _ = self.convert(self.sampled)
