@@ -319,9 +319,9 @@ static void read_coverage(struct reader *r, const json_t *root)
 static uint8_t description_of(struct reader *r, const json_t *x)
 {
     const char *text = text_or(text_of(r, x, "description"), "");
-    for (uint8_t i = 0; i <= PROFILE_USER_BLOCK; i++)
+    for (unsigned i = 0; i <= PROFILE_USER_BLOCK; i++)
         if (!strcmp(profile_description_name(i), text))
-            return i;
+            return (uint8_t)i;
     if (strcmp(text, "thread") != 0) /* its function's own is not told */
         member_is_wrong(r, "description", "is not known");
     return PROFILE_UNKNOWN;
