@@ -125,8 +125,8 @@ static void write_doubts(const struct callgrind *g)
 static void write_header(const struct callgrind *g, const struct path_column *column, size_t n)
 {
     char about[200];
-    paths_put(g->out,
-              "# callgrind format\nversion: 1\ncreator: probeprof\npositions: instr line\n");
+    /* speedscope reads one position a line, whatever the file says it has */
+    paths_put(g->out, "# callgrind format\nversion: 1\ncreator: probeprof\npositions: line\n");
     paths_put(g->out, "desc: Coverage: %s\n", paths_coverage(g->p, about, sizeof about));
     if (!profile_knows(g->p, PROFILE_HITS))
         paths_put(g->out, "desc: Calls: their numbers are not known, 0 stands for them\n");
@@ -168,7 +168,7 @@ static void write_file(const struct callgrind *g, const char *key, const struct 
 static void write_costs(const struct callgrind *g, const struct profile_function *f,
                         const uint64_t value[PATH_NVALUES])
 {
-    paths_put(g->out, "0x%" PRIx64 " %d", f->low, MAX(f->line, 0));
+    paths_put(g->out, "%d", MAX(f->line, 0));
     for (size_t i = 0; i < g->columns; i++)
         paths_put(g->out, " %" PRIu64, value[g->value[i]]);
     paths_put(g->out, "\n");
@@ -181,8 +181,7 @@ static void write_calls(struct callgrind *g, const struct profile_function *f,
         const struct profile_function *to = &g->p->functions[call[k].callee];
         write_file(g, "cfi", to);
         write_name(g, "cfn", call[k].callee);
-        paths_put(g->out, "calls=%" PRIu64 " 0x%" PRIx64 " %d\n", call[k].hits, to->low,
-                  MAX(to->line, 0));
+        paths_put(g->out, "calls=%" PRIu64 " %d\n", call[k].hits, MAX(to->line, 0));
         write_costs(g, f, (const uint64_t[]){ call[k].hits, call[k].cost[0], call[k].cost[1] });
     }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""speedscope reads what `convert --to chrome` wrote: its page imports each file and exports it again in its own format, and every function of every track has
-the time there that it has in the file. Without speedscope (npm.sh fetches it once) or a browser it is skipped.
+"""speedscope reads what `convert` wrote: its page imports each file and exports it again in its own format. Of `--to chrome` every function of every track has
+the time there that it has in the file; of the other formats every function has its own part of hits and counters as the report has it. Without speedscope (npm.sh fetches it once) or a browser it is skipped.
 
 usage: speedscope.py PROBEPROF SOURCE_DIR      exit 0 clean, 1 something differs, 77 skipped
 """
@@ -77,10 +77,48 @@ def of_speedscope(text):
     return sums
 
 
+# Format, and what of the report its profiles there are, in their order.
+FORMATS = [("speedscope", ["hits", "c1", "c2"]), ("folded", ["c1"]), ("callgrind", ["c1", "c2"]), ("pprof", ["c2"])]  # of pprof it has one column; the file asks for C1, it takes the last
+
+
+def self_sums(text):
+    """Of each profile: what each function has of its own."""
+    document = json.loads(text)
+    frames = [f["name"].removesuffix(" ?") for f in document["shared"]["frames"]]
+    for p in document["profiles"]:
+        sums = {}
+        if p["type"] == "sampled":
+            own = [(frames[stack[-1]], w) for stack, w in zip(p["samples"], p["weights"]) if stack]
+        else:
+            own = own_times([(e["type"] == "O", frames[e["frame"]], e["at"]) for e in p["events"]])
+        for name, n in own:
+            sums[name] = sums.get(name, 0) + n
+        yield sums
+
+
+def same_sums(d, index, recording, folder):
+    report = json.loads(subprocess.run([PROGRAM, "report", recording, "--json"], capture_output=True, check=True).stdout)
+    for name, figures in FORMATS:
+        path = os.path.join(folder, "out." + {"pprof": "pb.gz"}.get(name, name))
+        subprocess.run([PROGRAM, "convert", recording, "--to", name, "-o", path], check=True)
+        profiles = list(self_sums(exported(d, index, path, folder)))
+        assert len(profiles) == len(figures), (name, len(profiles))
+        for sums, figure in zip(profiles, figures):
+            sums.pop("[program]", None)  # callgrind's root, which has nothing of its own
+            want = {}
+            for f in report["functions"]:
+                want[f["qualified_name"] or f["name"]] = want.get(f["qualified_name"] or f["name"], 0) + f[figure]
+            # of a graph it makes a tree, with parts of calls, and what is below a ten thousandth of all stays with its caller
+            near = 1e-3 * sum(want.values()) if name == "callgrind" else 0
+            for f in want.keys() | sums.keys():
+                assert abs(sums.get(f, 0) - want.get(f, 0)) <= near, (name, figure, f, sums.get(f), want.get(f))
+        print(f"{os.path.basename(recording)}, {name}: {', '.join(figures)} of {len(want)} functions")
+
+
 def exported(d, index, path, folder):
     script = os.path.join(folder, "load.js")
     with open(path, "rb") as f, open(script, "w", encoding="utf-8") as out:
-        out.write(f"speedscope.loadFileFromBase64('run.trace.json', '{base64.b64encode(f.read()).decode()}')")
+        out.write(f"speedscope.loadFileFromBase64('{os.path.basename(path)}', '{base64.b64encode(f.read()).decode()}')")
     d.get("about:blank")
     d.get(f"file://{index}#localProfilePath={script}")
     until("the profile", lambda: "Export" in d.execute_script("return document.body.textContent"))
@@ -101,6 +139,7 @@ def main():
                 want, got = of_the_file(path), of_speedscope(exported(d, index, path, folder))
                 assert set(needs.items()) <= set(want), sorted(want)
                 assert got == want, f"{name}: {sorted(set(got.items()) ^ set(want.items()))}"
+                same_sums(d, index, recording, folder)
                 print(f"{name}: {len(want)} functions on their tracks, {sum(want.values())} ns")
     finally:
         d.quit()
