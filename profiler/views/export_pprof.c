@@ -36,17 +36,6 @@ static void add_type(struct pprof *w, unsigned field, const struct path_column *
     protobuf_message(&w->message, field, &w->inner);
 }
 
-/* What is shown when nobody asks for another; without this it would be the last. */
-static void add_default_type(struct pprof *w)
-{
-    const struct path_column *c = &w->column[0];
-    for (size_t i = 0; i < w->ncolumns; i++)
-        if (w->column[i].value == PATH_C1)
-            c = &w->column[i];
-    if (w->ncolumns)
-        protobuf_number(&w->message, 14, string_index(w, c->name));
-}
-
 static int add_sample(void *ctx, const struct path *path)
 {
     struct pprof *w = ctx;
@@ -129,7 +118,6 @@ static int make_message(struct pprof *w, struct err *err)
     w->yes = string_index(w, "yes");
     for (size_t i = 0; i < w->ncolumns; i++)
         add_type(w, 1, &w->column[i]);
-    add_default_type(w);
     int ret = paths_each(w->p, add_sample, w, err);
     if (ret < 0)
         return ret;

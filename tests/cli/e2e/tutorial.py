@@ -133,7 +133,7 @@ class Tutorial(Folder):
             r = run(["report", short], cwd=PROFEXAM)
             self.assertIn("offset", r.stderr)
             self.assertIn(r.returncode, (0, 1))
-        self.assert_fails(run(["report", self.write("text", "hello\n")], cwd=self.dir), 1, "neither", "--output")
+        self.assert_fails(run(["report", self.write("text", "hello\n")], cwd=self.dir), 1, "neither", "help convert")
         self.assert_fails(run(["report", self.path("none")], cwd=self.dir), 1, "No such file", "path")
 
     def test_every_stop_point_ends_a_pass(self):
