@@ -7,6 +7,8 @@
 #include "gdbstub/stub.h"
 #include "probe/base/hex.h"
 
+enum { RUNNING_WRITE_MOST = 64 }; /* bytes */
+
 /* "ADDR,LEN" and what must follow; false after an error reply. */
 static bool parse_range(struct session *s, const char **p, uint64_t *addr, uint64_t *len, char end)
 {
@@ -66,9 +68,25 @@ void cmd_read_mem_binary(struct session *s, char *args, size_t arglen)
         reply_memory(s, "b", addr, (size_t)MIN(len, (GDBSTUB_PACKET_SIZE - 1) / 2));
 }
 
+/* A debugger changes a variable of a running program by a few bytes. More is `load`, which would
+ * change code under the program piece by piece; GDB asks nobody before it does. */
+static bool refuse_load(struct session *s, size_t len)
+{
+    struct err err;
+    if (len <= RUNNING_WRITE_MOST || !stub_running(s->stub))
+        return false;
+    err_set(&err, ERR_STATE, "interrupt it first",
+            "the program runs: %zu bytes at once are a load, which needs it halted", len);
+    session_keep_failure(s, "download", &err);
+    reply_err(s, &err, false);
+    return true;
+}
+
 static void write_mem(struct session *s, uint64_t addr, const uint8_t *data, size_t len)
 {
     struct err err;
+    if (refuse_load(s, len))
+        return;
     if (len > 0 && s->stub->ops->write_mem(s->stub->t, addr, 0, data, len, &err) < 0)
         reply_err(s, &err, false);
     else

@@ -421,6 +421,22 @@ static void session__running__registers_refused_memory_allowed(void **state)
     assert_string_equal(talk(fx, "m2000,2"), "0000");
 }
 
+/* A variable is changed while it runs; what GDB sends at once of a load is refused. */
+static void session__running__a_load_is_refused_a_variable_is_not(void **state)
+{
+    struct fixture *fx = *state;
+    char packet[160] = "M2000,41:";
+    no_acks(fx);
+    for (int i = 0; i < 65; i++)
+        strcat(packet, "5a");
+    talk(fx, "QNonStop:1");
+    assert_string_equal(talk(fx, "vCont;c"), "OK");
+    assert_string_equal(talk(fx, packet), "E10");
+    assert_string_equal(talk(fx, "m2000,2"), "0000");
+    assert_string_equal(talk(fx, "M2000,2:1234"), "OK");
+    assert_string_equal(talk(fx, "m2000,2"), "1234");
+}
+
 /* ---- breakpoints ---- */
 
 /* What GDB does at every stop: remove all, set all again, go on. */
@@ -1194,6 +1210,7 @@ int main(void)
         TEST(session__g_twice__target_read_once_per_halt),
         TEST(session__G_with_a_stale_alias__low_number_wins),
         TEST(session__running__registers_refused_memory_allowed),
+        TEST(session__running__a_load_is_refused_a_variable_is_not),
         TEST(breakpoints__removed_and_set_again__target_not_bothered),
         TEST(breakpoints__target_full_of_removed_ones__place_is_made),
         TEST(breakpoints__refused_one_is_deleted__nothing_is_said_of_it_later),

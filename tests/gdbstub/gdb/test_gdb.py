@@ -173,6 +173,7 @@ def non_stop(probeprof):
     with session(probeprof) as (board, gdb):
         text = "".join(gdb.command(line) for line in ("set non-stop on", "target extended-remote " + board.socket, "info threads"))
         expect(text, [r"\(running\)"])  # it is not disturbed
+        expect(gdb.command("load") + gdb.command("monitor version"), [r"Load failed|annot access memory", r"the program runs: \d+ bytes at once are a load"])
         gdb.send("interrupt")
         gdb.wait(r"stopped|SIGINT")
         text = "".join(gdb.command(line) for line in ("load", "break main", "continue", "set var asked = 1",
@@ -426,7 +427,7 @@ EXPRESSIONS = [
 
 def conditions(probeprof):
     """What the bridge evaluates has GDB's own values; a Ctrl-C gets through stops that are not wanted."""
-    gdb_session.evaluated_alike(probeprof, Gdb, ["load", "break main", "continue", "delete"], "calls.c:13", "factorial", EXPRESSIONS)
+    gdb_session.evaluated_alike(probeprof, Gdb, ["load", "break main", "continue", "delete"], "calls.c:15", "factorial", EXPRESSIONS)
     with session(probeprof) as (board, gdb):
         for line in ("target remote " + board.socket, "load", "break main", "continue", "set var asked = 1", "delete", "break bump if counter < 0"):
             gdb.command(line)

@@ -33,3 +33,6 @@ pp_usb_judge(judge_urjtag_jlink jlink,pid=0101,hw=5,full urjtag jlink)
 pp_usb_test(gdb_watch_jlink RIG --board sim:sh7750 jlink COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tests/gdbstub/gdb/test_gdb.py
             $<TARGET_FILE:probeprof> --by "--probe jlink --target sh7750 --private" "watchpoints: kinds, conditions, more than channels"
             "watch while stepping" "watchpoints while profiling")
+# The same with conditions and prints that the bridge evaluates, and with breakpoints that are set while it runs.
+pp_usb_test(gdb_conditions_jlink RIG --board sim:sh7750 jlink COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tests/gdbstub/gdb/test_gdb.py
+            $<TARGET_FILE:probeprof> --by "--probe jlink --target sh7750 --private" "conditions: as GDB evaluates" "breakpoints while it runs" "non-stop")
