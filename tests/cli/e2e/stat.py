@@ -74,8 +74,8 @@ class Stat(Folder):
 
     def test_ctrl_c_shows_what_there_is(self):
         p = start(["stat", "--conf", "off", "--log", "target", ELF], cwd=self.dir)
-        self.wait_for(p, "target: ")
-        time.sleep(1)
+        self.wait_for(p, "GO, HALTED -> RUNS")
+        time.sleep(0.5)
         p.send_signal(signal.SIGINT)
         out, _ = p.communicate(timeout=60)
         self.assertEqual(p.returncode, 0)
