@@ -1487,6 +1487,57 @@ static void counters__armed__count_the_program_only(void **state)
     board_close(b);
 }
 
+static struct target_stop run_from_start(struct board *b, uint32_t rounds, bool halts)
+{
+    set_reg(b, R_PC, label(b, "start"));
+    set_reg(b, 2, rounds);
+    cont(b);
+    if (halts)
+        MUST(b, b->t->ops->halt(b->t, &b->err));
+    return wait_stop(b);
+}
+
+/* With our vectors in place a halt is asked by an interrupt. It comes late if a breakpoint was met
+ * in the moment before: then nobody asks for that stop any more. */
+static void halt__crossing_a_breakpoint__leaves_no_stop_behind(void **state)
+{
+    (void)state;
+    struct board *b =
+        board_start("sh7750", "start: mov r2,r3\n w: dt r3\n bf w\n a: add #1,r1\n bra "
+                              "start\n nop");
+    unsigned met = 0, asked = 0;
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "a"), 2, &b->err));
+    for (uint32_t rounds = 1; rounds < 1500; rounds += 3) { /* half a microsecond each */
+        struct target_stop s = run_from_start(b, rounds, true);
+        met += s.reason == STOP_SWBREAK;
+        asked += s.reason == STOP_REQUEST;
+        assert_int_equal(run_from_start(b, 50, false).reason, STOP_SWBREAK);
+    }
+    assert_true(met > 10 && asked > 10);
+    assert_int_equal(met + asked, 500);
+    board_close(b);
+}
+
+/* A halt waits until a handler has opened exceptions again, however soon after a look at SR it has
+ * begun. */
+static void halt__with_a_breakpoint_set__costs_no_handler_its_spc(void **state)
+{
+    (void)state;
+    /* an endless row of traps whose handler runs with BL=1 for a while */
+    struct board *b = board_start(
+        "sh7750", "start: mov #0,r1\n l: trapa #1\n add #1,r1\n bra l\n nop\n e: nop\n .align 8\n "
+                  "vbr: .space 256\n mov #20,r0\n w: dt r0\n bf w\n rte\n nop");
+    MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));
+    for (int i = 0; i < 200; i++) {
+        cont(b);
+        struct target_stop s = halt(b);
+        assert_int_equal(s.reason, STOP_REQUEST);
+        assert_string_equal(s.text, "");
+        assert_int_equal(get_reg(b, R_SR) & 0x10000000, 0);
+    }
+    board_close(b);
+}
+
 static void watchdata__value_on_channel_b__stops_at_that_value_only(void **state)
 {
     (void)state;
@@ -1564,6 +1615,8 @@ int main(void)
         cmocka_unit_test(monitor__reg_with_a_value__of_a_running_program),
         cmocka_unit_test(events__table__has_the_34),
         cmocka_unit_test(counters__armed__count_the_program_only),
+        cmocka_unit_test(halt__crossing_a_breakpoint__leaves_no_stop_behind),
+        cmocka_unit_test(halt__with_a_breakpoint_set__costs_no_handler_its_spc),
         cmocka_unit_test(watchdata__value_on_channel_b__stops_at_that_value_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,6 +124,22 @@ static int break_with_bl(struct sh4_target *t, struct err *err)
     return sh4_link_command(&t->link, SH4_TI_BREAK, err);
 }
 
+/* With our vectors in place the H-UDI interrupt is asked for first: it waits for BL=0 by itself,
+ * where a break may arrive in a handler that has begun since SR was looked at. A program that does
+ * not take it gets a break, and may take it later all the same. */
+static bool asks_by_interrupt(struct sh4_target *t, uint32_t sr)
+{
+    enum { ALL_MASKED = 15 };
+    if (t->asked.breaks > 1) {
+        t->asked.late = t->asked.late || t->asked.by_interrupt;
+        t->asked.by_interrupt = false;
+    } else {
+        t->asked.by_interrupt = t->regs.hooks && t->hudi.ready && !t->plug.vbr &&
+                                REG_GET(sr, SH4_SR_IMASK) != ALL_MASKED;
+    }
+    return t->asked.by_interrupt;
+}
+
 static int private_break(struct sh4_target *t, struct err *err)
 {
     enum { TRIES = 20, SURE = 4 };
@@ -166,6 +182,8 @@ static int private_break(struct sh4_target *t, struct err *err)
     }
     if (blocked && t->asked.shortly)
         return err_set(err, ERR_STATE, "try again, or halt it", "the program runs with SR.BL=1");
+    if (asks_by_interrupt(t, v[0]))
+        return sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
     if (blocked)
         return break_with_bl(t, err);
     return sh4_link_command(&t->link, SH4_TI_BREAK, err);
@@ -239,6 +257,9 @@ static void begin_asking(struct sh4_target *t)
     sh4_run_event(t, SH4_ON_HALT_ASKED);
     t->asked.since_ns = sh4_now(t);
     t->asked.breaks = 0;
+    t->asked.late = t->asked.late || (t->asked.by_interrupt && !t->asked.shortly);
+    if (!t->asked.shortly)
+        t->asked.by_interrupt = false;
 }
 
 int sh4_halt(struct target *target, struct err *err)

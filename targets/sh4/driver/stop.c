@@ -384,6 +384,16 @@ static int known_stop(struct sh4_target *t, int is_stop, bool restarted)
     return is_stop;
 }
 
+/* It was asked by the H-UDI interrupt, and something else has stopped it: the interrupt comes when
+ * it runs on. Of halts for a moment temporary_halt.c takes care. */
+static void expect_interrupt(struct sh4_target *t)
+{
+    if (t->asked.shortly || !t->asked.by_interrupt)
+        return;
+    t->asked.by_interrupt = false;
+    t->asked.late = t->asked.late || t->regs.save[SH4_SAVE_KIND] != SH4_ENTRY_INTERRUPT;
+}
+
 /* 1: a stop; 0: it runs on. */
 static int find_out(struct sh4_target *t, struct err *err)
 {
@@ -393,6 +403,7 @@ static int find_out(struct sh4_target *t, struct err *err)
     int is_stop = sh4_take_over(t, err);
     if (is_stop < 0)
         return is_stop;
+    expect_interrupt(t);
     /* the agent left the range step because it was asked to */
     if (is_stop && sh4_halt_asked(t) && t->stop.reason == STOP_STEP && in_range(t, &cut))
         sh4_stop_is(t, STOP_REQUEST, SIGNAL_INT);
