@@ -4,107 +4,25 @@
 #include <string.h>
 
 #include "probe/base/util.h"
-
-/* Circles are strongly connected components. Source: R. Tarjan, "Depth-First Search and Linear
- * Graph Algorithms", 1972; without recursion, as a chain of calls may be as long as the file. */
-struct circles {
-    const struct profile *p;
-    size_t *first;    /* per function: its calls begin there; one more behind the last */
-    size_t *next;     /* per function: the call that is looked at next */
-    uint32_t *number; /* per function: in the order in which they were found, from 1 */
-    uint32_t *least;  /* the lowest number that can be reached from it */
-    uint32_t *circle; /* per function: its circle; 0 while it is on the stack */
-    uint32_t *stack;  /* those without a circle yet */
-    uint32_t *way;    /* from where the search began */
-    size_t nstack, nway;
-    uint32_t found, ncircles;
-};
-
-static bool circles_alloc(struct circles *c, const struct profile *p)
-{
-    size_t n = p->nfunctions + 2;
-    c->p = p;
-    c->first = calloc(n, sizeof *c->first);
-    c->next = calloc(n, sizeof *c->next);
-    c->number = calloc(n, sizeof *c->number);
-    c->least = calloc(n, sizeof *c->least);
-    c->circle = calloc(n, sizeof *c->circle);
-    c->stack = calloc(n, sizeof *c->stack);
-    c->way = calloc(n, sizeof *c->way);
-    return c->first && c->next && c->number && c->least && c->circle && c->stack && c->way;
-}
-
-static void circles_free(struct circles *c)
-{
-    free(c->first);
-    free(c->next);
-    free(c->number);
-    free(c->least);
-    free(c->circle);
-    free(c->stack);
-    free(c->way);
-}
+#include "profiler/profile/circles.h"
 
 /* Calls are sorted by caller; those of nobody come last. */
-static void find_first(struct circles *c)
+static bool find_circles(const struct profile *p, struct circles *c)
 {
-    size_t k = 0;
-    for (size_t i = 0; i <= c->p->nfunctions; i++) {
-        while (k < c->p->ncalls && c->p->calls[k].caller < i)
+    size_t *first = calloc(p->nfunctions + 1, sizeof *first), k = 0;
+    uint32_t *callee = calloc(p->ncalls + 1, sizeof *callee);
+    bool ok = first && callee;
+    for (size_t i = 0; ok && i < p->ncalls; i++)
+        callee[i] = p->calls[i].callee;
+    for (size_t i = 0; ok && i <= p->nfunctions; i++) {
+        while (k < p->ncalls && p->calls[k].caller < i)
             k++;
-        c->first[i] = k;
+        first[i] = k;
     }
-}
-
-static void enter_function(struct circles *c, uint32_t f)
-{
-    c->number[f] = c->least[f] = ++c->found;
-    c->next[f] = c->first[f];
-    c->stack[c->nstack++] = f;
-    c->way[c->nway++] = f;
-}
-
-/* All that it reaches is known: it may be the first of a circle. */
-static void leave_function(struct circles *c, uint32_t f)
-{
-    uint32_t last;
-    c->nway--;
-    if (c->nway) {
-        uint32_t up = c->way[c->nway - 1];
-        c->least[up] = MIN(c->least[up], c->least[f]);
-    }
-    if (c->least[f] != c->number[f])
-        return;
-    c->ncircles++;
-    do {
-        last = c->stack[--c->nstack];
-        c->circle[last] = c->ncircles;
-    } while (last != f);
-}
-
-static void search_from(struct circles *c, uint32_t f)
-{
-    enter_function(c, f);
-    while (c->nway) {
-        uint32_t at = c->way[c->nway - 1];
-        if (c->next[at] == c->first[at + 1]) {
-            leave_function(c, at);
-            continue;
-        }
-        uint32_t to = c->p->calls[c->next[at]++].callee;
-        if (!c->number[to])
-            enter_function(c, to);
-        else if (!c->circle[to])
-            c->least[at] = MIN(c->least[at], c->number[to]);
-    }
-}
-
-static void find_circles(struct circles *c)
-{
-    find_first(c);
-    for (uint32_t f = 0; f < c->p->nfunctions; f++)
-        if (!c->number[f])
-            search_from(c, f);
+    ok = ok && circles_find(c, p->nfunctions, first, callee) == 0;
+    free(first);
+    free(callee);
+    return ok;
 }
 
 /* ---- sums ---- */
@@ -128,7 +46,7 @@ static void add_calls(const struct profile *p, const struct circles *c, bool onc
         struct both *to = &sum[x->callee];
         to->called = true;
         add_most(&p->functions[x->callee].hits, x->hits);
-        bool within = !once && !root && c->circle[x->caller] == c->circle[x->callee];
+        bool within = !once && !root && c->of[x->caller] == c->of[x->callee];
         to->in_circle |= within && !itself;
         if (within && !itself)
             sum[x->caller].in_circle = true;
@@ -158,17 +76,16 @@ static void take_sum(struct profile *p, struct profile_function *f, const struct
 
 bool calls_sum(struct profile *p, bool once)
 {
-    struct circles c = { .p = NULL };
+    struct circles c = { .n = 0 };
     struct both *sum = calloc(p->nfunctions + 1, sizeof *sum);
-    bool ok = sum && circles_alloc(&c, p);
+    bool ok = sum && find_circles(p, &c);
     if (ok) {
-        find_circles(&c);
         add_calls(p, &c, once, sum);
         p->total_hits = 0;
         for (size_t i = 0; i < p->nfunctions; i++)
             take_sum(p, &p->functions[i], &sum[i]);
     }
-    circles_free(&c);
+    circles_fini(&c);
     free(sum);
     return ok;
 }

@@ -5,21 +5,15 @@
 #include "probe/base/choice.h"
 #include "probe/base/range.h"
 #include "probe/base/util.h"
+#include "profiler/profile/circles.h"
 
 /* What is needed only while it is made. */
 struct making {
     const struct profile *p;
     struct charge *c;
-    uint32_t *open;   /* by function, then by cycle: how often it is on the current path */
-    uint32_t *path;   /* nodes of the current path */
-    uint32_t *number; /* by function: when the search met it, from 1; 0: not yet */
-    uint32_t *low;    /* by function: the earliest that it leads back to */
-    uint32_t *stack;  /* functions whose cycle is not known yet */
-    uint32_t *order;  /* functions, what they call before them; those of a cycle together */
-    uint32_t *walk;   /* the search's own path */
-    size_t *next;     /* by function: how many of its callees the search has seen */
-    size_t nstack, norder;
-    uint32_t met;
+    uint32_t *open;         /* by function, then by cycle: how often it is on the current path */
+    uint32_t *path;         /* nodes of the current path */
+    struct circles circles; /* functions in the order in which they are charged */
 };
 
 /* ---- arcs ---- */
@@ -117,66 +111,43 @@ size_t charge_callees(const struct charge *c, uint32_t function, size_t *n)
     return from;
 }
 
-/* ---- cycles: R. Tarjan, "Depth-First Search and Linear Graph Algorithms", 1972, without
- * recursion ---- */
+/* ---- cycles ---- */
 
-static void meet_function(struct making *m, uint32_t f)
+/* Numbers those of more than one function. */
+static void number_cycles(struct making *m)
 {
-    m->number[f] = m->low[f] = ++m->met;
-    m->stack[m->nstack++] = f;
-    m->open[f] = 1; /* it is on the stack */
-}
-
-/* All from f on call each other. */
-static void close_cycle(struct making *m, uint32_t f)
-{
-    size_t from = m->nstack;
-    while (m->stack[--from] != f)
-        ;
-    uint32_t cycle = 0;
-    if (m->nstack - from > 1)
-        cycle = (uint32_t)++m->c->ncycles;
-    for (size_t i = from; i < m->nstack; i++) {
-        m->c->function[m->stack[i]].cycle = cycle;
-        m->open[m->stack[i]] = 0;
-        m->order[m->norder++] = m->stack[i];
-    }
-    m->nstack = from;
-}
-
-/* The next callee of f that the search has not met, or PROFILE_NO_PARENT. */
-static uint32_t next_callee(struct making *m, uint32_t f)
-{
-    size_t n, from = charge_callees(m->c, f, &n);
-    while (m->next[f] < n) {
-        const struct charge_arc *a = &m->c->arc[m->c->by_caller[from + m->next[f]++]];
-        if (!a->calls)
+    const uint32_t *order = m->circles.order, *of = m->circles.of;
+    for (size_t i = 1; i < m->p->nfunctions; i++) {
+        if (of[order[i]] != of[order[i - 1]])
             continue;
-        if (!m->number[a->callee])
-            return a->callee;
-        if (m->open[a->callee])
-            m->low[f] = MIN(m->low[f], m->number[a->callee]);
+        struct charge_function *before = &m->c->function[order[i - 1]];
+        if (!before->cycle)
+            before->cycle = (uint32_t)++m->c->ncycles;
+        m->c->function[order[i]].cycle = before->cycle;
     }
-    return PROFILE_NO_PARENT;
 }
 
-static void search_from(struct making *m, uint32_t root)
+/* Calls that never happened make no cycle. */
+static bool find_cycles(struct making *m)
 {
-    size_t depth = 0;
-    meet_function(m, root);
-    m->walk[depth++] = root;
-    while (depth) {
-        uint32_t f = m->walk[depth - 1], callee = next_callee(m, f);
-        if (callee != PROFILE_NO_PARENT) {
-            meet_function(m, callee);
-            m->walk[depth++] = callee;
-            continue;
-        }
-        if (m->low[f] == m->number[f])
-            close_cycle(m, f);
-        if (--depth)
-            m->low[m->walk[depth - 1]] = MIN(m->low[m->walk[depth - 1]], m->low[f]);
+    const struct charge *c = m->c;
+    size_t *first = calloc(m->p->nfunctions + 1, sizeof *first), n = 0, k = 0;
+    uint32_t *callee = calloc(c->narcs + 1, sizeof *callee);
+    bool ok = first && callee;
+    for (uint32_t f = 0; ok && f < m->p->nfunctions; f++) {
+        first[f] = n;
+        for (; k < c->narcs && c->arc[c->by_caller[k]].caller == f; k++)
+            if (c->arc[c->by_caller[k]].calls)
+                callee[n++] = c->arc[c->by_caller[k]].callee;
     }
+    if (ok)
+        first[m->p->nfunctions] = n;
+    ok = ok && circles_find(&m->circles, m->p->nfunctions, first, callee) == 0;
+    free(first);
+    free(callee);
+    if (ok)
+        number_cycles(m);
+    return ok;
 }
 
 /* ---- charging ---- */
@@ -258,8 +229,8 @@ static void measure_cycles(struct making *m)
  * one stand together. */
 static void charge_all(struct making *m)
 {
-    for (size_t i = 0; i < m->norder; i++)
-        charge_callers_of(m, m->order[i]);
+    for (size_t i = 0; i < m->p->nfunctions; i++)
+        charge_callers_of(m, m->circles.order[i]);
 }
 
 /* ---- life ---- */
@@ -273,50 +244,34 @@ static bool make_room(struct making *m)
     m->c->cycle = calloc(f, sizeof *m->c->cycle);
     m->path = calloc(n, sizeof *m->path);
     m->open = calloc(f, sizeof *m->open);
-    m->number = calloc(f, sizeof *m->number);
-    m->low = calloc(f, sizeof *m->low);
-    m->stack = calloc(f, sizeof *m->stack);
-    m->order = calloc(f, sizeof *m->order);
-    m->walk = calloc(f, sizeof *m->walk);
-    m->next = calloc(f, sizeof *m->next);
-    return m->c->arc && m->c->by_caller && m->c->function && m->c->cycle && m->path && m->open &&
-           m->number && m->low && m->stack && m->order && m->walk && m->next;
+    return m->c->arc && m->c->by_caller && m->c->function && m->c->cycle && m->path && m->open;
 }
 
 static void free_room(struct making *m)
 {
     free(m->path);
     free(m->open);
-    free(m->number);
-    free(m->low);
-    free(m->stack);
-    free(m->order);
-    free(m->walk);
-    free(m->next);
+    circles_fini(&m->circles);
 }
 
-static void make_all(struct making *m)
+static bool make_all(struct making *m)
 {
     collect_arcs(m);
-    for (size_t i = 0; i < m->p->nfunctions; i++)
-        m->open[i] = 0;
     merge_arcs(m->c);
     count_calls(m->c);
-    for (uint32_t f = 0; f < m->p->nfunctions; f++)
-        if (!m->number[f])
-            search_from(m, f);
+    if (!find_cycles(m))
+        return false;
     sum_cycles(m);
     measure_cycles(m);
     charge_all(m);
+    return true;
 }
 
 int charge_make(const struct profile *p, struct charge *out, struct err *err)
 {
     struct charge c = { 0 };
     struct making m = { .p = p, .c = &c };
-    bool ok = make_room(&m);
-    if (ok)
-        make_all(&m);
+    bool ok = make_room(&m) && make_all(&m);
     free_room(&m);
     if (!ok) {
         charge_fini(&c);
