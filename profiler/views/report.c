@@ -247,31 +247,17 @@ int report_functions(const struct profile *p, const struct report_options *o,
 
 /* ---- summary ---- */
 
-/* 12,345,678 */
-static const char *group_digits(uint64_t value, char buf[32])
-{
-    char digits[24];
-    int n = snprintf(digits, sizeof digits, "%" PRIu64, value), at = 0;
-    for (int i = 0; i < n; i++) {
-        if (i && (n - i) % 3 == 0)
-            buf[at++] = ',';
-        buf[at++] = digits[i];
-    }
-    buf[at] = '\0';
-    return buf;
-}
-
 static void add_totals(const struct profile *p, const struct text_sink *out)
 {
     char a[32];
     const uint64_t total[2] = { p->total_c1, p->total_c2 };
     if (profile_knows(p, PROFILE_HITS))
-        sink_printf(out, "total     %s hits%s", group_digits(p->total_hits, a),
+        sink_printf(out, "total     %s hits%s", report_grouped(p->total_hits, a, sizeof a),
                     p->type == PROFILE_STATISTICAL ? " (samples)" : "");
     else
         sink_printf(out, "total     how often functions were called is not known");
     if (p->info.passes)
-        sink_printf(out, " in %s pass%s", group_digits(p->info.passes, a),
+        sink_printf(out, " in %s pass%s", report_grouped(p->info.passes, a, sizeof a),
                     p->info.passes == 1 ? "" : "es");
     sink_printf(out, "\n");
     for (int i = 0; i < 2; i++) {
@@ -279,7 +265,7 @@ static void add_totals(const struct profile *p, const struct text_sink *out)
         if (!report_has_counter(p, i))
             continue;
         bool cycles = !strcmp(report_unit(c), "cycles");
-        sink_printf(out, "C%d        %s %.30s%s\n", i + 1, group_digits(total[i], a),
+        sink_printf(out, "C%d        %s %.30s%s\n", i + 1, report_grouped(total[i], a, sizeof a),
                     c->name ? c->name : "", cycles ? " cycles" : "");
     }
 }
@@ -295,12 +281,12 @@ static void add_sampling(const struct profile *p, const struct text_sink *out)
     const struct profile_sampling *s = &p->info.sampling;
     char a[32], b[32];
     sink_printf(out, "sampling  %.1f looks a second of %s asked for", sampling_rate(s),
-                group_digits(s->rate_asked, a));
-    sink_printf(out, ", %s missed", group_digits(s->missed, a));
+                report_grouped(s->rate_asked, a, sizeof a));
+    sink_printf(out, ", %s missed", report_grouped(s->missed, a, sizeof a));
     if (s->asleep)
         sink_printf(
             out, ";\n          the CPU was asleep in %s of %s (%.1f %%): those have no place above",
-            group_digits(s->asleep, a), group_digits(s->looks, b),
+            report_grouped(s->asleep, a, sizeof a), report_grouped(s->looks, b, sizeof b),
             100.0 * (double)s->asleep / (double)s->looks);
     sink_printf(
         out, "\n          with 95 %% probability the true share is within +- percent of hits%%\n");
@@ -321,9 +307,9 @@ static void add_coverage(const struct profile *p, const struct text_sink *out)
                     count_times(away, a, sizeof a));
     if (!i->events || i->sampling.looks)
         return; /* read from a .prf, which does not say */
-    sink_printf(out, "coverage  %s events, %s%s lost, %s doubtful", group_digits(i->events, a),
-                lost.amount && lost.bound ? "at most " : "", group_digits(lost.amount, b),
-                group_digits(i->doubtful, c));
+    sink_printf(out, "coverage  %s events, %s%s lost, %s doubtful",
+                report_grouped(i->events, a, sizeof a), lost.amount && lost.bound ? "at most " : "",
+                report_grouped(lost.amount, b, sizeof b), report_grouped(i->doubtful, c, sizeof c));
     if (lost.c1)
         sink_printf(out, "\n          %.2f %% of C1 seen",
                     100.0 * (double)(p->total_c1 - lost.c1) / (double)p->total_c1);
@@ -345,7 +331,7 @@ static void add_coverage(const struct profile *p, const struct text_sink *out)
                     "          with 95 %% probability the true share of C1 is within +- C1+- of "
                     "seen%%,\n          by %s stretches between losses, if what was lost is like "
                     "them\n",
-                    group_digits(i->stretches, a));
+                    report_grouped(i->stretches, a, sizeof a));
     if (i->doubtful || blind.amount)
         sink_printf(out, "          ? marks what may in part belong to a neighbour; ?%% is how "
                          "much of it at most\n");
@@ -368,7 +354,7 @@ static void add_estimate(const struct profile *p, const struct text_sink *out)
         return;
     }
     sink_printf(out, "estimate  C1: a cycle table, corrected x%.2f by %s %s;\n", e->factor,
-                group_digits(e->measurements, a), by);
+                report_grouped(e->measurements, a, sizeof a), by);
     sink_printf(out, "          with 95 %% probability the true C1 is within +- percent of it\n");
 }
 
@@ -380,7 +366,7 @@ static void add_duration(const struct run_time *t, const struct text_sink *out)
         return;
     sink_printf(out, "time     ");
     if (t->target_cycles)
-        sink_printf(out, " %s target cycles", group_digits(t->target_cycles, a));
+        sink_printf(out, " %s target cycles", report_grouped(t->target_cycles, a, sizeof a));
     if (t->target_cycles && t->host_ns)
         sink_printf(out, ",");
     if (t->host_ns)

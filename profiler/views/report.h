@@ -109,4 +109,7 @@ void report_summary(const struct profile *p, const struct report_options *o,
  * Returns buf. */
 char *report_number(unsigned long long value, char *buf, size_t cap);
 
+/* report_grouped - "12,345,678", with all digits; cap is 32 or more. Returns buf. */
+char *report_grouped(uint64_t value, char *buf, size_t cap);
+
 #endif

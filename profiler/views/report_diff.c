@@ -123,14 +123,6 @@ void report_diff(const struct diff *d, const struct diff_side side[2],
 
 /* ---- as JSON ---- */
 
-static void write_real(struct json_writer *j, const char *key, double value)
-{
-    if (isfinite(value))
-        json_member_real(j, key, value);
-    else
-        json_member_null(j, key);
-}
-
 static void write_moments(struct json_writer *j, const char *key, const struct profile *p,
                           const struct profile_function *f, const struct moments *m)
 {
@@ -142,7 +134,7 @@ static void write_moments(struct json_writer *j, const char *key, const struct p
     json_write_object(j, true);
     json_member_real(j, "mean", m->mean);
     json_member_uint_if(j, "n", m->n > 0, m->n);
-    write_real(j, "variance", m->n > 1 ? m->squares / (double)(m->n - 1) : NAN);
+    json_member_real(j, "variance", m->n > 1 ? m->squares / (double)(m->n - 1) : NAN);
     if (profile_knows(p, PROFILE_HITS))
         json_member_uint(j, "hits", f->hits);
     json_member_uint(j, "c1", f->c1);
@@ -157,10 +149,10 @@ static void write_row(struct json_writer *j, const struct diff_side side[2],
     json_member_string(j, "name", profile_shown_name(r->is ? r->is : r->was));
     json_member_string(j, "verdict", report_diff_verdict(r->result.verdict));
     json_member_bool(j, "exact", r->result.exact);
-    write_real(j, "change", r->was && r->is ? r->result.change : NAN);
-    write_real(j, "spread", r->was && r->is ? r->result.spread : NAN);
-    write_real(j, "chance", r->was && r->is ? r->result.chance : NAN);
-    write_real(j, "dcpi", r->dcpi);
+    json_member_real(j, "change", r->was && r->is ? r->result.change : NAN);
+    json_member_real(j, "spread", r->was && r->is ? r->result.spread : NAN);
+    json_member_real(j, "chance", r->was && r->is ? r->result.chance : NAN);
+    json_member_real(j, "dcpi", r->dcpi);
     write_moments(j, "old", side[0].profile, r->was, &r->of[0]);
     write_moments(j, "new", side[1].profile, r->is, &r->of[1]);
     json_write_end(j);
@@ -183,7 +175,7 @@ void report_diff_json(const struct diff *d, const struct diff_side side[2],
         json_member_real(&j, "c1", d->total[i]);
         json_write_end(&j);
     }
-    write_real(&j, "change", d->change);
+    json_member_real(&j, "change", d->change);
     json_write_key(&j, "functions");
     json_write_array(&j, false);
     for (size_t i = 0; i < d->n; i++)

@@ -9,6 +9,7 @@
 #include "probe/base/util.h"
 #include "profiler/profile/student.h"
 #include "profiler/views/json_writer.h"
+#include "profiler/views/report.h"
 
 #define NS 1e-9
 
@@ -42,15 +43,9 @@ static double half_of(const struct moments *m)
 /* "1,234,567", or with one digit behind the point if it is small and no whole number. */
 static const char *grouped_text(double value, char *buf, size_t cap)
 {
-    char plain[32];
-    snprintf(plain, sizeof plain, value < 1000 && value != floor(value) ? "%.1f" : "%.0f", value);
-    size_t whole = strcspn(plain, "."), used = 0;
-    for (size_t i = 0; plain[i] && used + 2 < cap; i++) {
-        if (i && i < whole && (whole - i) % 3 == 0)
-            buf[used++] = ',';
-        buf[used++] = plain[i];
-    }
-    buf[used] = 0;
+    if (value >= 1000 || value == floor(value))
+        return report_grouped((uint64_t)llrint(value), buf, cap);
+    snprintf(buf, cap, "%.1f", value);
     return buf;
 }
 
@@ -156,25 +151,17 @@ void report_stat(const struct stat_result *s, const struct text_sink *out)
 
 /* ---- as JSON ---- */
 
-static void write_real(struct json_writer *j, const char *key, double value)
-{
-    if (isfinite(value))
-        json_member_real(j, key, value);
-    else
-        json_member_null(j, key);
-}
-
 static void write_event(struct json_writer *j, const struct stat_event *e)
 {
     json_write_object(j, true);
     json_member_string(j, "name", e->counter.name);
     json_member_string(j, "unit", e->counter.unit);
     json_member_real(j, "mean", e->value.mean);
-    write_real(j, "half_95", half_of(&e->value));
+    json_member_real(j, "half_95", half_of(&e->value));
     json_member_count(j, "least", e->least);
     json_member_count(j, "most", e->most);
     json_member_count(j, "debugger_at_most", e->own);
-    write_real(j, "traced", e->has_traced ? e->traced : NAN);
+    json_member_real(j, "traced", e->has_traced ? e->traced : NAN);
     json_write_end(j);
 }
 

@@ -1,4 +1,5 @@
 /* Lines and numbers of the terminal reports. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,5 +222,19 @@ char *report_number(unsigned long long value, char *buf, size_t cap)
     if (v < 9.9995)
         decimals = 3;
     snprintf(buf, cap, "%.*f%c", decimals, v, units[unit]);
+    return buf;
+}
+
+char *report_grouped(uint64_t value, char *buf, size_t cap)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    size_t at = 0;
+    for (int i = 0; i < n && at + 2 < cap; i++) {
+        if (i && (n - i) % 3 == 0)
+            buf[at++] = ',';
+        buf[at++] = digits[i];
+    }
+    buf[at] = 0;
     return buf;
 }
