@@ -2,8 +2,14 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "probe/base/text.h"
+
+void sink_string(const struct text_sink *sink, const char *text)
+{
+    sink->write(sink->ctx, text, strlen(text));
+}
 
 int sink_printf(const struct text_sink *sink, const char *fmt, ...)
 {

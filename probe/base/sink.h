@@ -11,6 +11,9 @@ struct text_sink {
     void *ctx;
 };
 
+/* sink_string - the text as it is, of any length. */
+void sink_string(const struct text_sink *sink, const char *text);
+
 /* sink_printf - as printf(), cleaned by text_clean_lines(); what is beyond 1,023 bytes is cut.
  * Returns what vsnprintf() does. */
 int sink_printf(const struct text_sink *sink, const char *fmt, ...)

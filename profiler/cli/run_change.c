@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/base/hex.h"
 #include "probe/base/util.h"
 #include "profiler/cli/run.h"
 #include "profiler/cli/useless.h"
@@ -128,8 +129,7 @@ void run_about(struct run *r)
     char id[2 * sizeof r->header.build_id + 1] = "";
     if (!serve_feed(&r->serve))
         return;
-    for (size_t i = 0; i < r->header.build_id_len; i++)
-        snprintf(id + 2 * i, 3, "%02x", r->header.build_id[i]);
+    hex_string(id, r->header.build_id, r->header.build_id_len);
     const struct profile_counter *c = r->header.counter;
     feed_about(serve_feed(&r->serve),
                &(struct feed_about){

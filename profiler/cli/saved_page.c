@@ -26,22 +26,17 @@ struct saving {
 
 /* ---- what the page holds ---- */
 
-static void write_text(const struct text_sink *out, const char *text)
-{
-    out->write(out->ctx, text, strlen(text));
-}
-
 static void write_frames(const struct saving *s, const struct text_sink *out)
 {
     const struct feed_hello hello = {
         .view = { .parts = FEED_FUNCTIONS | FEED_NODES | FEED_LOGGED | FEED_SERIES, .nodes = NODES }
     };
-    write_text(out, "\"frames\":[");
+    sink_string(out, "\"frames\":[");
     feed_write_hello(s->feed, &hello, out);
-    write_text(out, ",");
+    sink_string(out, ",");
     if (feed_write_snap(s->feed, &hello.view, out) < 0)
-        write_text(out, "null");
-    write_text(out, "]");
+        sink_string(out, "null");
+    sink_string(out, "]");
 }
 
 /* The heaviest first: what finds no room is of least weight. */
@@ -104,15 +99,15 @@ static void write_content(void *ctx, const struct text_sink *out)
 {
     struct saving *s = ctx;
     struct json_writer name = { .out = out };
-    write_text(out, "{\"file\":");
+    sink_string(out, "{\"file\":");
     json_write_string(&name, s->file->path);
-    write_text(out, ",\n");
+    sink_string(out, ",\n");
     write_frames(s, out);
-    write_text(out, ",\n\"answers\":{\"profile.json\":");
+    sink_string(out, ",\n\"answers\":{\"profile.json\":");
     report_json(s->file->profile, out);
     write_timeline(s, out);
     write_functions(s, out);
-    write_text(out, "}}");
+    sink_string(out, "}}");
 }
 
 /* ---- from file to file ---- */

@@ -1,15 +1,13 @@
 #include "profiler/cli/view_feed.h"
 
-#include <stdio.h>
-
+#include "probe/base/hex.h"
 #include "profiler/cli/serve_state.h"
 
 int view_feed_about(const struct view_file *f, struct feed *feed, struct err *err)
 {
     const struct profile_info *i = &f->profile->info;
     char id[2 * sizeof i->build_id + 1] = "";
-    for (size_t k = 0; k < i->build_id_len; k++)
-        snprintf(id + 2 * k, 3, "%02x", i->build_id[k]);
+    hex_string(id, i->build_id, i->build_id_len);
     return feed_about(feed,
                       &(struct feed_about){
                           .version = PROBEPROF_VERSION,

@@ -41,11 +41,6 @@ static void base64_bytes(struct base64 *b, const unsigned char *at, size_t n)
 
 /* ---- the parts of the page ---- */
 
-static void write_text(const struct text_sink *out, const char *text)
-{
-    out->write(out->ctx, text, strlen(text));
-}
-
 static bool ends_with(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
@@ -70,16 +65,16 @@ static void write_modules(const struct text_sink *out)
     size_t n;
     const struct page_file *all = page_files(&n);
     const char *comma = "";
-    write_text(out, "<script type=\"importmap\">{\"imports\":{");
+    sink_string(out, "<script type=\"importmap\">{\"imports\":{");
     for (size_t i = 0; i < n; i++) {
         if (!ends_with(all[i].name, ".js"))
             continue;
         sink_printf(out, "%s\n\"probeprof/%s\":\"data:text/javascript;base64,", comma, all[i].name);
         write_module(&all[i], out);
-        write_text(out, "\"");
+        sink_string(out, "\"");
         comma = ",";
     }
-    write_text(out, "}}</script>\n");
+    sink_string(out, "}}</script>\n");
 }
 
 static void write_styles(const struct text_sink *out)
@@ -89,9 +84,9 @@ static void write_styles(const struct text_sink *out)
     for (size_t i = 0; i < n; i++) {
         if (!ends_with(all[i].name, ".css"))
             continue;
-        write_text(out, "<style>");
+        sink_string(out, "<style>");
         out->write(out->ctx, (const char *)all[i].bytes, all[i].size);
-        write_text(out, "</style>\n");
+        sink_string(out, "</style>\n");
     }
 }
 
@@ -104,7 +99,7 @@ static void write_harmless(void *ctx, const char *text, size_t len)
         size_t n = tag ? (size_t)(tag - text) : len;
         out->write(out->ctx, text, n);
         if (tag)
-            write_text(out, "\\u003c");
+            sink_string(out, "\\u003c");
         n += tag != NULL;
         text += n;
         len -= n;
@@ -122,14 +117,14 @@ static void write_title(const char *name, const struct text_sink *out)
 
 static void write_head(const char *name, const struct text_sink *out)
 {
-    write_text(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                    "script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data:; "
-                    "base-uri 'none'; form-action 'none'\">\n"
-                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                    "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+    sink_string(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                     "script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data:; "
+                     "base-uri 'none'; form-action 'none'\">\n"
+                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                     "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
     write_title(name, out);
-    write_text(out, "</title>\n");
+    sink_string(out, "</title>\n");
 }
 
 /* What the page's body is, without the end of the document. */
@@ -150,10 +145,10 @@ void page_write_saved(const char *name, void (*content)(void *ctx, const struct 
     write_head(name, out);
     write_styles(out);
     write_modules(out);
-    write_text(out, "</head>\n");
+    sink_string(out, "</head>\n");
     write_body(out);
-    write_text(out, "<script type=\"application/json\" id=\"saved\">");
+    sink_string(out, "<script type=\"application/json\" id=\"saved\">");
     content(ctx, &harmless);
-    write_text(out, "</script>\n<script type=\"module\">import 'probeprof/app.js';</script>\n"
-                    "</body>\n</html>\n");
+    sink_string(out, "</script>\n<script type=\"module\">import 'probeprof/app.js';</script>\n"
+                     "</body>\n</html>\n");
 }

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "probe/base/buffer.h"
+#include "probe/base/hex.h"
 #include "probe/base/util.h"
 #include "profiler/views/export.h"
 #include "profiler/views/paths.h"
@@ -58,8 +59,7 @@ static int add_sample(void *ctx, const struct path *path)
 static void add_mapping(struct pprof *w)
 {
     char id[2 * sizeof w->p->info.build_id + 1] = "";
-    for (size_t i = 0; i < w->p->info.build_id_len && i < sizeof w->p->info.build_id; i++)
-        snprintf(id + 2 * i, 3, "%02x", w->p->info.build_id[i]);
+    hex_string(id, w->p->info.build_id, MIN(w->p->info.build_id_len, sizeof w->p->info.build_id));
     protobuf_number(&w->inner, 1, 1);
     protobuf_number(&w->inner, 3, UINT32_MAX);
     protobuf_number(&w->inner, 5, string_index(w, w->p->info.elf ? w->p->info.elf : ""));

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "probe/base/choice.h"
+#include "probe/base/hex.h"
 #include "probe/base/util.h"
 
 static const char schema[] = "probeprof.profile/1";
@@ -143,10 +144,7 @@ static void read_build_id(struct reader *r, const json_t *root)
         member_is_wrong(r, "build_id", "is no build id");
         return;
     }
-    for (size_t k = 0; k < digits / 2; k++) {
-        char byte[3] = { text[2 * k], text[2 * k + 1], 0 };
-        i->build_id[k] = (uint8_t)strtoul(byte, NULL, 16);
-    }
+    hex_decode(i->build_id, text, digits / 2);
     i->build_id_len = digits / 2;
 }
 

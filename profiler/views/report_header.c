@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "probe/base/choice.h"
+#include "probe/base/hex.h"
 #include "probe/base/util.h"
 #include "profiler/views/report_priv.h"
 
@@ -37,8 +38,7 @@ static void add_program(struct header *h, const struct profile_info *i)
 {
     char build[2 * HEADER_BUILD_BYTES + 1] = "";
     const char *name = i->elf && strrchr(i->elf, '/') ? strrchr(i->elf, '/') + 1 : i->elf;
-    for (size_t k = 0; k < MIN(i->build_id_len, (size_t)HEADER_BUILD_BYTES); k++)
-        snprintf(build + 2 * k, 3, "%02x", i->build_id[k]);
+    hex_string(build, i->build_id, MIN(i->build_id_len, (size_t)HEADER_BUILD_BYTES));
     if (name && *name)
         add_part(h, "%.*s", HEADER_NAME, name);
     if (*build)

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "probe/base/choice.h"
+#include "probe/base/hex.h"
 #include "probe/base/util.h"
 #include "profiler/views/json_writer.h"
 #include "profiler/profile/slowdown.h"
@@ -18,8 +19,7 @@ static void member_known(struct json_writer *j, const char *key, uint64_t value)
 static void build_id(struct json_writer *j, const struct profile_info *i)
 {
     char text[2 * sizeof i->build_id + 1] = "";
-    for (size_t k = 0; k < i->build_id_len && k < sizeof i->build_id; k++)
-        snprintf(text + 2 * k, 3, "%02x", i->build_id[k]);
+    hex_string(text, i->build_id, MIN(i->build_id_len, sizeof i->build_id));
     json_member_text(j, "build_id", text);
 }
 
