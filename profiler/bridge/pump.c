@@ -370,12 +370,13 @@ static bool on_slice(void *ctx, struct target *t)
     p->was_full = full;
     size_t moved = full || p->away ? 0 : move_batches(p, t);
     uint64_t left = time_left(p, t);
+    bool ends = p->phase == PUMP_DRAINING && moved == 0 && !full;
     if (p->phase == PUMP_ARMED && (left == 0 || passes_are_done(p)))
         pump_disarm(p, t);
-    else if (p->phase == PUMP_DRAINING && moved == 0 && !full)
-        set_phase(p, PUMP_ENDED);
     if (moved == 0 || target_now_ns(t) - p->looked_ns >= PUMP_LOOK_NS)
         pump_look_at_trace(p, t);
+    if (ends) /* behind the last look: who sees the end takes its figures for final */
+        set_phase(p, PUMP_ENDED);
     if (moved || full || p->phase == PUMP_ENDED)
         pump_wake_reader(p);
     set_pace(p, left);
