@@ -27,7 +27,12 @@ export class App {
         this.head = new Head(this);
         this.chosenName = '';
         this.frozen = false;
-        this.asking = '';
+        /** The mark that is being read, and when it is there. @type {{name: string, read: Promise<void>}|null} */
+        this.reading = null;
+        /** A mark that is being set: until it is there, what is asked of marks waits. @type {Promise<void>} */
+        this.setting = Promise.resolve();
+        /** What was asked for last: a mark that comes late does not undo it. @type {'total'|'lately'|'mark'} */
+        this.wanted = 'total';
         /** @type {ReturnType<typeof setTimeout>|undefined} */
         this.saying = undefined;
         this.said = 0;
@@ -153,16 +158,11 @@ export class App {
 
     /** @param {'total'|'lately'|'mark'} mode */
     async setMode(mode) {
-        if (mode === 'mark' && !this.lens.mark) {
-            const names = this.marks();
-            if (!names.length) {
-                this.head.note('mark', 'note', 6000, 'There is no mark yet', 'press m, or Mark above, to set one');
-                return;
-            }
-            await this.useMark(names[names.length - 1], true);
-            if (!this.lens.mark)
-                return;
-        }
+        this.wanted = mode;
+        if (mode === 'mark' && !this.lens.mark)
+            await this.someMark();
+        if (this.wanted !== mode || (mode === 'mark' && !this.lens.mark))
+            return;
         this.lens.mode = mode;
         for (const box of this.modeBoxes)
             for (const b of box.children)
@@ -173,6 +173,16 @@ export class App {
 
     // ---- marks ----
 
+    /** One to count from: that which is being set, or else the newest. */
+    async someMark() {
+        await this.setting;
+        const names = this.marks();
+        if (!this.lens.mark && names.length)
+            await this.useMark(names[names.length - 1], true);
+        else if (!this.lens.mark)
+            this.head.note('mark', 'note', 6000, 'There is no mark yet', 'press m, or Mark above, to set one');
+    }
+
     /** Names, the newest last. @returns {string[]} */
     marks() {
         const m = this.store.model.st.marks;
@@ -182,19 +192,24 @@ export class App {
 
     /** @param {string} name @param {boolean} [quietly] without another mode */
     async useMark(name, quietly = false) {
-        if (this.asking === name)
-            return;
-        this.asking = name;
+        if (this.reading?.name !== name)
+            this.reading = { name, read: this.readMark(name) };
+        await this.reading.read;
+        if (!quietly)
+            this.remember();
+        this.view?.show(true);
+    }
+
+    /** @param {string} name */
+    async readMark(name) {
         const a = await get(`api/1/snapshot?view=functions,nodes&nodes=${4096}&mark=${encodeURIComponent(name)}`);
-        this.asking = '';
+        if (this.reading?.name === name)
+            this.reading = null;
         if (!a.ok) {
             this.refused('The mark cannot be read', a);
             return;
         }
         this.lens.mark = markOf(a.body, name);
-        if (!quietly)
-            this.remember();
-        this.view?.show(true);
     }
 
     /** Ids are of an epoch: in another one the mark is gone, or has to be read again. */
@@ -210,12 +225,18 @@ export class App {
         const got = await ask('Set a mark', ['The figures of now are kept under this name; “Since mark” and “Compare” then show what came after.', el('label', {}, 'Name', name)], 'Set');
         if (!got?.name)
             return;
-        const a = await post('api/1/control', { do: 'mark', name: got.name });
+        this.setting = this.setMark(got.name);
+        await this.setting;
+    }
+
+    /** @param {string} name */
+    async setMark(name) {
+        const a = await post('api/1/control', { do: 'mark', name });
         if (!a.ok)
             this.refused('No mark was set', a);
         else {
-            this.head.note('done', 'note', 5000, `Mark “${got.name}” is set`);
-            await this.useMark(got.name, true);
+            this.head.note('done', 'note', 5000, `Mark “${name}” is set`);
+            await this.useMark(name, true);
         }
     }
 

@@ -50,6 +50,8 @@ class Feed:
         self.asked = []          # queries of streams
         self.commands = []       # bodies of POST
         self.function = None     # what is told of each function; else there is none
+        self.hold = threading.Event()  # cleared: a mark is not set, nor read, before it is set again
+        self.hold.set()
         self.callers_since = []  # of it, where a request names a mark
         self.note("note", "", "profiling, 17 places traced, 4 not")
 
@@ -208,6 +210,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.headers["X-Probeprof"] != "1" or self.headers["Content-Type"] != "application/json":
             self.answer(403, {"error": {"code": "header", "what": "no", "hint": ""}})
         elif body["do"] == "mark":
+            self.feed.hold.wait()
             mark = self.feed.frame("snap")
             with self.feed.lock:
                 self.feed.marks[body["name"]] = mark

@@ -355,6 +355,24 @@ def keyboard_only():
         until("help", lambda: "Keys and meanings" in d.find_element(By.CSS_SELECTOR, "dialog[open]").text)
 
 
+def what_comes_while_a_mark_is_being_set_waits_for_it():
+    with Site() as s:
+        for late, want in (("z", "mark"), ("zi", "lately")):
+            s.open()
+            s.feed.clear()
+            until("no mark", lambda: d.execute_script("return !probeprof.lens.mark && !probeprof.marks().length"))
+            s.feed.hold.clear()
+            d.find_element(By.TAG_NAME, "body").send_keys("m")
+            until("the dialog", lambda: d.find_elements(By.CSS_SELECTOR, "dialog[open] input"))
+            d.find_element(By.CSS_SELECTOR, "dialog input").send_keys(Keys.ENTER)
+            until("no dialog", lambda: not d.find_elements(By.CSS_SELECTOR, "dialog[open]"))
+            d.find_element(By.TAG_NAME, "body").send_keys(late)
+            frames_go_on()
+            assert not s.feed.marks and note("mark") == "", note("mark")
+            s.feed.hold.set()
+            until(want, lambda: d.execute_script("return probeprof.lens.mark && probeprof.lens.mode") == want)
+
+
 def reduced_motion_and_hidden_tabs_ask_for_a_second():
     with Site() as s:
         rig.look(d, motion=False)
@@ -367,7 +385,7 @@ def reduced_motion_and_hidden_tabs_ask_for_a_second():
 def main():
     try:
         rig.main([hostile_names_stay_text, figures_beyond_2_53_are_exact, server_goes_and_comes_back, refusals_are_told, cut_and_good_bye, notes_go_when_their_own_time_is_over, new_epoch_keeps_zoom_and_selection, board_away_and_losses,
-                  refused_command_shows_reason_and_hint, callers_beyond_the_page_come_from_the_service, many_tabs_one_stream, rows_stay_under_the_pointer, notices_move_nothing_under_the_pointer, every_view_fits_its_window, keyboard_only, reduced_motion_and_hidden_tabs_ask_for_a_second])
+                  refused_command_shows_reason_and_hint, callers_beyond_the_page_come_from_the_service, many_tabs_one_stream, rows_stay_under_the_pointer, notices_move_nothing_under_the_pointer, every_view_fits_its_window, keyboard_only, what_comes_while_a_mark_is_being_set_waits_for_it, reduced_motion_and_hidden_tabs_ask_for_a_second])
     finally:
         d.quit()
 
