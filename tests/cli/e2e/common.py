@@ -155,6 +155,12 @@ class Folder(unittest.TestCase):
         self.assertIn(hint, result.stderr.split("hint: ", 1)[1])
 
 
+def s12z_tools():
+    """Where s12z-elf-as and its friends are; None: nobody has built them."""
+    r = subprocess.run([os.path.join(SOURCE, "tests", "s12z", "build_binutils.sh"), "--find"], capture_output=True, text=True, check=False)
+    return r.stdout.strip() if r.returncode == 0 else None
+
+
 def limit_files(size):
     """As a full disk: writes behind that byte fail, and a program that does not look at that is killed."""
     def apply():

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 
-from common import EXAMPLES, Folder, IRQDEMO, MISSION, PROFEXAM, main, run
+from common import EXAMPLES, Folder, IRQDEMO, MISSION, PROFEXAM, SOURCE, main, run, s12z_tools
 
 # What is converted: name, folder, adapter, arguments. Recursion and interrupts, an estimated counter, samples, one counter alone.
 RUNS = [("tutorial", PROFEXAM, "sim:sh7750", MISSION + ["--passes", "1"]),
@@ -22,7 +22,7 @@ RUNS = [("tutorial", PROFEXAM, "sim:sh7750", MISSION + ["--passes", "1"]),
         ("samples", PROFEXAM, "sim:sh7750", ["--sample", "--for", "50ms"])]
 
 
-PACKAGES = {"lcov": "lcov", "callgrind_annotate": "valgrind", "go": "golang-go", "sh4-linux-gnu-gprof": "binutils-sh4-linux-gnu",
+PACKAGES = {"gcc": "gcc", "lcov": "lcov", "callgrind_annotate": "valgrind", "go": "golang-go", "sh4-linux-gnu-gprof": "binutils-sh4-linux-gnu",
             "sh4-linux-gnu-readelf": "binutils-sh4-linux-gnu"}
 
 
@@ -77,6 +77,21 @@ class Convert(Folder):
         p = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
         self.assertEqual((p.returncode, p.stderr), (0, ""), command)
         return p.stdout.split("\n")
+
+    def tracefile(self, path):
+        """{file: {"FN": {name: line}, "FNDA": {name: hits}, "DA": {line: count}, "BRDA": [(line, block, branch, taken)]}}"""
+        files, now = {}, None
+        with open(path, encoding="utf-8") as f:
+            for line in f.read().splitlines():
+                key, _, rest = line.partition(":")
+                if key == "SF":
+                    now = files.setdefault(rest, {"FN": {}, "FNDA": {}, "DA": {}, "BRDA": []})
+                elif key in ("FN", "FNDA", "DA"):
+                    a, b = rest.split(",", 1)
+                    now[key][b if key != "DA" else int(a)] = int(a if key != "DA" else b)
+                elif key == "BRDA":
+                    now[key].append(tuple(map(int, rest.split(","))))
+        return files
 
 
 class ConvertCallgrind(Convert):
@@ -145,21 +160,6 @@ class ConvertPprof(Convert):
 
 
 class ConvertLcov(Convert):
-    def tracefile(self, path):
-        """{file: {"FN": {name: line}, "FNDA": {name: hits}, "DA": {line: count}, "BRDA": [(line, block, branch, taken)]}}"""
-        files, now = {}, None
-        with open(path, encoding="utf-8") as f:
-            for line in f.read().splitlines():
-                key, _, rest = line.partition(":")
-                if key == "SF":
-                    now = files.setdefault(rest, {"FN": {}, "FNDA": {}, "DA": {}, "BRDA": []})
-                elif key in ("FN", "FNDA", "DA"):
-                    a, b = rest.split(",", 1)
-                    now[key][b if key != "DA" else int(a)] = int(a if key != "DA" else b)
-                elif key == "BRDA":
-                    now[key].append(tuple(map(int, rest.split(","))))
-        return files
-
     def figures(self, path):
         """(lines hit, lines, functions hit, functions, branches hit, branches), as lcov counts them."""
         text = "\n".join(self.lines("lcov", "--summary", path, "--rc", "lcov_branch_coverage=1"))
@@ -209,6 +209,56 @@ class ConvertLcov(Convert):
         run(["convert", os.path.join(self.recordings, "tutorial"), "--to", "prf", "-o", prf])
         for file, what in ((prf, "lines"), (os.path.join(self.recordings, "samples"), "samples")):
             self.assert_fails(run(["convert", file, "--to", "lcov"]), 2, what, "recording of a trace")
+
+
+class ConvertGcov(Convert):
+    """The same C, counted by gcov on the host and by the bridge on a board."""
+    COVER = os.path.join(SOURCE, "tests", "cli", "e2e", "cover")
+
+    def counted_by_gcov(self, *compile_):
+        """gcov's files of what ran on the host."""
+        self.lines(judge(self, "gcc"), "--coverage", "-O0", "-o", "host", *compile_, cwd=self.dir)
+        self.lines(self.path("host"))
+        data = [f for f in os.listdir(self.dir) if f.endswith(".gcda")]
+        self.assertEqual(len(data), 1)
+        text = "\n".join(self.lines("gcov", "--json-format", "--branch-probabilities", "--stdout", data[0], cwd=self.dir))
+        return json.loads(text)["files"]
+
+    def converted(self, recording, *more):
+        out = self.path("run.info")
+        p = run(["convert", recording, "--to", "lcov", "-o", out, *more])
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        return self.tracefile(out)
+
+    def test_s12z__lines_and_branches__are_gcovs(self):
+        tools = s12z_tools()
+        if not tools:
+            self.skipTest("needs tests/s12z/build_binutils.sh")
+        shutil.copy(os.path.join(self.COVER, "cover.c"), self.dir)
+        want, = self.counted_by_gcov("-Dcover=main", "cover.c")
+        self.lines(os.path.join(tools, "s12z-elf-as"), "-g", "-o", "cover.o", os.path.join(self.COVER, "cover.s"), cwd=self.dir)
+        self.lines(os.path.join(tools, "s12z-elf-ld"), "-T", os.path.join(self.COVER, "cover.ld"), "-o", "cover.elf", "cover.o", cwd=self.dir)
+        p = run(["cover.elf", "--load", "--for", "20ms", "--gdb", "off", "--record", "run.rec"], cwd=self.dir, probe="sim:s12zvml128")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        got = self.converted(self.path("run.rec"), "--elf", self.path("cover.elf"))
+        self.assertEqual([os.path.basename(f) for f in got], ["cover.c"])
+        got = next(iter(got.values()))
+        self.assertEqual(got["DA"], {x["line_number"]: x["count"] for x in want["lines"]})
+        self.assertEqual(got["FNDA"], {f["name"].replace("main", "cover"): f["execution_count"] for f in want["functions"]})
+        branches = sorted((x["line_number"], b["count"]) for x in want["lines"] for b in x["branches"])
+        self.assertEqual(sorted((line, taken) for line, _, _, taken in got["BRDA"]), branches)
+        self.assertEqual(len(branches), 8)
+        self.assertIn((22, 0), branches)  # one that is never taken
+
+    def test_sh4__hits_of_functions__are_gcovs(self):
+        with open(self.path("host.c"), "w", encoding="utf-8") as f:
+            f.write('#define main never_ends\n#include "profexam.c"\n#undef main\nint main(void) { Initialise(); BuildList(); return 0; }\n')
+        files = self.counted_by_gcov("-I", PROFEXAM, "host.c")
+        want = {f["name"]: f["execution_count"] for file in files for f in file["functions"] if file["file"].endswith("profexam.c")}
+        del want["never_ends"]
+        got = {k: v for f in self.converted(os.path.join(self.recordings, "tutorial")).values() for k, v in f["FNDA"].items()}
+        self.assertEqual({k: got.get(k) for k in want}, want)
+        self.assertEqual(want["GetLastNode"], 999)
 
 
 class ConvertGmon(Convert):

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import unittest
 
-from common import EXAMPLES, Folder, PROFEXAM, SOURCE, main, run
+from common import EXAMPLES, Folder, PROFEXAM, SOURCE, main, run, s12z_tools
 
 PROGRAMS = sorted(glob.glob(os.path.join(SOURCE, "tests", "programs", "*.elf")))
 CONDITIONAL = r"b(?:ne|eq|cc|cs|pl|mi|vc|vs|ge|lt|gt|le|hi|ls|hs|lo)|br(?:set|clr)(?:\.[bwl])?|[dt]b(?:ne|eq|pl|mi|gt|le)(?:\.[bpwl])?"
@@ -229,11 +229,6 @@ class GraphSh4(Judged):
             tool("sh4-linux-gnu-as", "-o", "r.o", "r.s", cwd=self.dir)
             tool("sh4-linux-gnu-ld", "-Ttext=0x0c010000", "-o", f"r{k}.elf", "r.o", cwd=self.dir)
             self.assertEqual(self.judge(Sh4, os.path.join(self.dir, f"r{k}.elf"), 20)[1], 0)
-
-
-def s12z_tools():
-    r = subprocess.run([os.path.join(SOURCE, "tests", "s12z", "build_binutils.sh"), "--find"], capture_output=True, text=True, check=False)
-    return r.stdout.strip() if r.returncode == 0 else None
 
 
 @unittest.skipUnless(s12z_tools(), "needs tests/s12z/build_binutils.sh")
