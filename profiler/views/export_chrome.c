@@ -1,52 +1,138 @@
 /* A line an event. Numbers of a span stand at its end, where they are known; a viewer shows both
- * ends' as one. At its beginning there are none: some readers take those for a part of the name. */
-#include <stdio.h>
+ * ends' as one. At its beginning there are none: some readers take those for a part of the name.
+ * Lines are put together here, from names that are made JSON once, as there may be a hundred
+ * million of them. */
+#include <stdlib.h>
+#include <string.h>
 
+#include "probe/base/buffer.h"
+#include "probe/base/choice.h"
+#include "probe/base/decimal.h"
 #include "profiler/views/export.h"
 #include "profiler/views/json_writer.h"
+#include "profiler/views/paths.h"
 #include "profiler/views/report_json.h"
 #include "profiler/views/tracks.h"
 
 struct chrome {
     struct tracks tracks;
     struct json_writer json;
+    struct buffer names; /* of all functions, as JSON */
+    size_t *name_end;    /* by function: where its name ends there */
+    struct buffer line;  /* the event that is made */
+    bool has_args;       /* it has some already */
 };
 
-enum { PROCESS = 1 };
+/* ---- lines ---- */
+
+static void add_text(struct chrome *c, const char *text)
+{
+    buffer_add(&c->line, text, strlen(text));
+}
+
+static void add_uint(struct chrome *c, uint64_t value)
+{
+    char text[DECIMAL_MOST];
+    buffer_add(&c->line, text, decimal_digits(text, value));
+}
+
+static void write_quoted(struct buffer *b, const char *text)
+{
+    const struct text_sink to = buffer_sink(b);
+    struct json_writer j = { .out = &to };
+    json_write_string(&j, text);
+}
+
+/* There is one process, number 1. */
+static void add_place(struct chrome *c, uint32_t track, uint64_t at)
+{
+    char text[DECIMAL_MOST + 1];
+    add_text(c, ", \"pid\": 1, \"tid\": ");
+    add_uint(c, (uint64_t)track + 1);
+    add_text(c, ", \"ts\": "); /* microseconds */
+    buffer_add(&c->line, text, decimal_thousandths(text, tracks_ns(&c->tracks, at)));
+}
 
 static void begin_event(struct chrome *c, const char *phase, const char *name, uint32_t track,
                         uint64_t at)
 {
-    struct json_writer *j = &c->json;
-    json_write_object(j, true);
-    json_member_string(j, "ph", phase);
-    json_member_string(j, "name", name);
-    json_member_uint(j, "pid", PROCESS);
-    json_member_uint(j, "tid", track + 1);
-    json_write_key(j, "ts");
-    json_write_thousandths(j, tracks_ns(&c->tracks, at)); /* microseconds */
+    add_text(c, "{\"ph\": \"");
+    add_text(c, phase);
+    add_text(c, "\", \"name\": ");
+    write_quoted(&c->line, name);
+    add_place(c, track, at);
 }
 
-static void begin_args(struct json_writer *j)
+static void begin_span_event(struct chrome *c, const char *phase, const struct span_event *e)
 {
-    json_write_key(j, "args");
-    json_write_object(j, true);
+    size_t function = tracks_function(&c->tracks, e);
+    char name[TRACKS_NAME];
+    if (function >= c->tracks.p->nfunctions) {
+        begin_event(c, phase, tracks_span_name(&c->tracks, e, name, sizeof name), e->track, e->at);
+        return;
+    }
+    size_t from = function ? c->name_end[function - 1] : 0;
+    add_text(c, "{\"ph\": \"");
+    add_text(c, phase);
+    add_text(c, "\", \"name\": ");
+    buffer_add(&c->line, c->names.data + from, c->name_end[function] - from);
+    add_place(c, e->track, e->at);
 }
 
-static void end_args(struct json_writer *j)
+static void write_line(struct chrome *c)
 {
-    json_write_end(j);
-    json_write_end(j);
+    add_text(c, "}");
+    if (!c->line.failed)
+        json_write_ready(&c->json, c->line.data, c->line.size);
+    c->line.size = 0;
 }
+
+static void begin_args(struct chrome *c)
+{
+    add_text(c, ", \"args\": {");
+    c->has_args = false;
+}
+
+static void begin_arg(struct chrome *c, const char *key)
+{
+    add_text(c, c->has_args ? ", \"" : "\"");
+    add_text(c, key);
+    add_text(c, "\": ");
+    c->has_args = true;
+}
+
+static void add_arg_uint(struct chrome *c, const char *key, uint64_t value)
+{
+    begin_arg(c, key);
+    add_uint(c, value);
+}
+
+static void add_arg_bool(struct chrome *c, const char *key, bool value)
+{
+    begin_arg(c, key);
+    add_text(c, true_or_false(value));
+}
+
+static void add_arg_string(struct chrome *c, const char *key, const char *text)
+{
+    begin_arg(c, key);
+    write_quoted(&c->line, text);
+}
+
+static void end_args(struct chrome *c)
+{
+    add_text(c, "}");
+    write_line(c);
+}
+
+/* ---- events ---- */
 
 static void name_process(struct chrome *c)
 {
-    const struct profile_info *i = &c->tracks.p->info;
-    const char *name = i->elf ? i->elf : "probeprof";
     begin_event(c, "M", "process_name", 0, 0);
-    begin_args(&c->json);
-    json_member_string(&c->json, "name", name);
-    end_args(&c->json);
+    begin_args(c);
+    add_arg_string(c, "name", text_or(c->tracks.p->info.elf, "probeprof"));
+    end_args(c);
 }
 
 /* Marks and gaps on top, below them interrupts, then tasks as they appear. */
@@ -58,64 +144,76 @@ static void name_track(struct chrome *c, const struct span_event *e)
                                       [SPAN_TRACK_TASK] = 3 };
     char name[TRACKS_NAME];
     begin_event(c, "M", "thread_name", e->track, 0);
-    begin_args(&c->json);
-    json_member_string(&c->json, "name", tracks_name(&c->tracks, e, name, sizeof name));
-    end_args(&c->json);
+    begin_args(c);
+    add_arg_string(c, "name", tracks_name(&c->tracks, e, name, sizeof name));
+    end_args(c);
     begin_event(c, "M", "thread_sort_index", e->track, 0);
-    begin_args(&c->json);
-    json_member_uint(&c->json, "sort_index",
-                     place[e->track_kind] + (e->track_kind == SPAN_TRACK_TASK ? e->track : 0));
-    end_args(&c->json);
+    begin_args(c);
+    add_arg_uint(c, "sort_index",
+                 place[e->track_kind] + (e->track_kind == SPAN_TRACK_TASK ? e->track : 0));
+    end_args(c);
 }
 
-static void write_counts(struct chrome *c, const struct span_event *e)
+static void add_counts(struct chrome *c, const struct span_event *e)
 {
     const struct profile_info *i = &c->tracks.p->info;
     if (i->counter[0].code)
-        json_member_uint(&c->json, "c1", e->c1);
+        add_arg_uint(c, "c1", e->c1);
     if (i->counter[1].code)
-        json_member_uint(&c->json, "c2", e->c2);
+        add_arg_uint(c, "c2", e->c2);
 }
 
-static void end_span(struct chrome *c, const struct span_event *e, const char *name)
+static void end_span(struct chrome *c, const struct span_event *e)
 {
-    struct json_writer *j = &c->json;
     const char *ended = tracks_ended(e);
-    begin_event(c, "E", name, e->track, e->at);
-    begin_args(j);
-    write_counts(c, e);
+    begin_span_event(c, "E", e);
+    begin_args(c);
+    add_counts(c, e);
     if (e->node == CALLTREE_NONE) {
-        json_member_uint(j, "lost", e->lost);
-        json_member_bool(j, "at_most", e->flags & SPAN_BOUND);
+        add_arg_uint(c, "lost", e->lost);
+        add_arg_bool(c, "at_most", e->flags & SPAN_BOUND);
     }
     if (e->flags & SPAN_CONTINUED)
-        json_member_bool(j, "continued", true);
+        add_arg_bool(c, "continued", true);
     if (e->flags & SPAN_FOUND)
-        json_member_bool(j, "found", true);
+        add_arg_bool(c, "found", true);
     if (e->flags & SPAN_DOUBTFUL)
-        json_member_bool(j, "doubtful", true);
+        add_arg_bool(c, "doubtful", true);
     if (ended)
-        json_member_string(j, "end", ended);
-    end_args(j);
+        add_arg_string(c, "end", ended);
+    end_args(c);
 }
 
 static void take_span(void *ctx, const struct span_event *e)
 {
     struct chrome *c = ctx;
-    char name[TRACKS_NAME];
     switch (e->kind) {
     case SPAN_TRACK: name_track(c, e); break;
     case SPAN_BEGIN:
-        begin_event(c, "B", tracks_span_name(&c->tracks, e, name, sizeof name), e->track, e->at);
-        json_write_end(&c->json);
+        begin_span_event(c, "B", e);
+        write_line(c);
         break;
-    case SPAN_END: end_span(c, e, tracks_span_name(&c->tracks, e, name, sizeof name)); break;
+    case SPAN_END: end_span(c, e); break;
     case SPAN_MARK:
         begin_event(c, "i", tracks_mark_name(e), e->track, e->at);
-        json_member_string(&c->json, "s", "p"); /* across the process */
-        json_write_end(&c->json);
+        add_text(c, ", \"s\": \"p\""); /* across the process */
+        write_line(c);
         break;
     }
+}
+
+/* ---- the file ---- */
+
+static bool make_names(struct chrome *c)
+{
+    const struct profile *p = c->tracks.p;
+    char name[TRACKS_NAME];
+    c->name_end = calloc(p->nfunctions + 1, sizeof *c->name_end);
+    for (size_t i = 0; c->name_end && i < p->nfunctions; i++) {
+        write_quoted(&c->names, paths_name(p, i, "", name, sizeof name));
+        c->name_end[i] = c->names.size;
+    }
+    return c->name_end && !c->names.failed;
 }
 
 static void write_about(struct chrome *c)
@@ -131,23 +229,34 @@ static void write_about(struct chrome *c)
     json_write_end(j);
 }
 
+static int write_trace(struct chrome *c, struct err *err)
+{
+    if (!make_names(c))
+        return tracks_finish(&c->tracks, 0, true, err);
+    json_write_object(&c->json, false);
+    write_about(c);
+    json_write_key(&c->json, "traceEvents");
+    json_write_array(&c->json, false);
+    name_process(c);
+    int ret = tracks_play(&c->tracks, take_span, c, err);
+    ret = tracks_finish(&c->tracks, ret, c->line.failed, err);
+    if (ret < 0)
+        return ret;
+    json_write_end(&c->json);
+    json_write_end(&c->json);
+    sink_string(c->json.out, "\n");
+    return 0;
+}
+
 int export_chrome(const struct profile *p, const struct report_options *o,
                   const struct text_sink *out, struct err *err)
 {
     struct chrome c = { .json = { .out = out } };
     int ret = tracks_init(&c.tracks, p, o, "chrome", err);
-    if (ret < 0)
-        return ret;
-    json_write_object(&c.json, false);
-    write_about(&c);
-    json_write_key(&c.json, "traceEvents");
-    json_write_array(&c.json, false);
-    name_process(&c);
-    ret = tracks_play(&c.tracks, take_span, &c, err);
-    if (ret < 0)
-        return ret;
-    json_write_end(&c.json);
-    json_write_end(&c.json);
-    out->write(out->ctx, "\n", 1);
-    return 0;
+    if (ret == 0)
+        ret = write_trace(&c, err);
+    buffer_fini(&c.names);
+    buffer_fini(&c.line);
+    free(c.name_end);
+    return ret;
 }

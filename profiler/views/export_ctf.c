@@ -191,59 +191,37 @@ static void add_functions(struct ctf *w, struct buffer *b)
                 "\"forgotten\", \"goes on\"\n};\n\n");
 }
 
-static void env_text(struct buffer *b, const char *key, const char *text)
+static void env_text(void *ctx, const char *key, const char *text)
 {
     char clean[400];
-    if (!text || !*text)
-        return;
-    add_text(b, "    ");
-    add_text(b, key);
-    add_text(b, " = ");
-    add_string(b, paths_clean(text, "", clean, sizeof clean));
-    add_text(b, ";\n");
+    add_text(ctx, "    ");
+    add_text(ctx, key);
+    add_text(ctx, " = ");
+    add_string(ctx, paths_clean(text, "", clean, sizeof clean));
+    add_text(ctx, ";\n");
 }
 
-static void env_number(struct buffer *b, const char *key, uint64_t value)
+static void env_number(void *ctx, const char *key, uint64_t value)
 {
     char text[80];
     snprintf(text, sizeof text, "    %s = %" PRIu64 ";\n", key, value);
-    add_text(b, text);
+    add_text(ctx, text);
 }
 
-static void add_counters(struct ctf *w, struct buffer *b)
+static void env_remark(void *ctx, size_t k, const char *kind, const char *text)
 {
-    static const char *const key[] = { "counter_c1", "counter_c2" };
-    char text[120];
-    for (int i = 0; i < 2; i++) {
-        const struct profile_counter *c = &w->tracks.p->info.counter[i];
-        snprintf(text, sizeof text, "%s (%s)", text_or(c->name, "?"), text_or(c->unit, "?"));
-        if (c->code)
-            env_text(b, key[i], text);
-    }
+    char key[32];
+    (void)kind; /* no identifier */
+    snprintf(key, sizeof key, "remark_%zu", k + 1);
+    env_text(ctx, key, text);
 }
 
 static void add_env(struct ctf *w, struct buffer *b)
 {
-    const struct profile_info *i = &w->tracks.p->info;
-    char text[300], key[32];
+    const struct tracks_facts facts = { env_text, env_number, env_remark, b };
     add_text(b, "env {\n");
     env_text(b, "tracer_name", "probeprof");
-    env_text(b, "target", i->target);
-    env_text(b, "probe", i->probe);
-    env_text(b, "elf", i->elf);
-    env_text(b, "build_id", tracks_build(w->tracks.p, text, sizeof text));
-    env_text(b, "started", tracks_started(w->tracks.p, text, sizeof text));
-    env_text(b, "clock", tracks_clock(&w->tracks, text, sizeof text));
-    add_counters(w, b);
-    env_text(b, "coverage", paths_coverage(w->tracks.p, text, sizeof text));
-    env_number(b, "events", i->events);
-    env_number(b, "lost", profile_coverage_sum(w->tracks.p, COVERAGE_LOST).amount);
-    env_number(b, "doubtful", i->doubtful);
-    env_text(b, "note", i->note);
-    for (size_t k = 0; k < i->nremarks; k++) {
-        snprintf(key, sizeof key, "remark_%zu", k + 1);
-        env_text(b, key, i->remarks[k].text);
-    }
+    tracks_about(&w->tracks, &facts);
     add_text(b, "};\n\n");
 }
 
@@ -339,8 +317,7 @@ int export_ctf(const struct profile *p, const struct report_options *o, const st
         write_packet(&w);
         write_metadata(&w);
     }
-    if (ret == 0 && w.failed)
-        ret = err_set(err, ERR_NOMEM, "close other programs", "ctf: out of memory");
+    ret = tracks_finish(&w.tracks, ret, w.failed, err);
     buffer_fini(&w.events);
     buffer_fini(&w.labels);
     return ret;

@@ -3,15 +3,12 @@
  * Source for numbers of fields: google/perfetto, protos/perfetto/trace: trace.proto,
  * trace_packet.proto, interned_data/interned_data.proto, track_event/track_event.proto,
  * track_event/track_descriptor.proto, track_event/debug_annotation.proto. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "probe/base/buffer.h"
 #include "probe/base/choice.h"
 #include "probe/base/util.h"
 #include "profiler/views/export.h"
-#include "profiler/views/paths.h"
 #include "profiler/views/protobuf.h"
 #include "profiler/views/tracks.h"
 
@@ -158,55 +155,35 @@ static void count_lost(struct perfetto *w, uint64_t at)
 
 /* ---- what the run was: an instant of the process ---- */
 
-static void say_text(struct perfetto *w, const char *name, const char *text)
+static void say_text(void *ctx, const char *name, const char *text)
 {
-    if (!text || !*text)
-        return;
+    struct perfetto *w = ctx;
     protobuf_text(&w->list, ANNOTATION_NAME, name);
     protobuf_text(&w->list, ANNOTATION_STRING, text);
     protobuf_message(&w->event, TRACK_EVENT_ANNOTATION, &w->list);
 }
 
-static void say_number(struct perfetto *w, const char *name, uint64_t value)
+static void say_number(void *ctx, const char *name, uint64_t value)
 {
+    struct perfetto *w = ctx;
     protobuf_text(&w->list, ANNOTATION_NAME, name);
     protobuf_known(&w->list, ANNOTATION_UINT, value);
     protobuf_message(&w->event, TRACK_EVENT_ANNOTATION, &w->list);
 }
 
-static void say_counters(struct perfetto *w)
+static void say_remark(void *ctx, size_t k, const char *kind, const char *text)
 {
-    static const char *const key[] = { "counter_c1", "counter_c2" };
-    char text[120];
-    for (int i = 0; i < 2; i++) {
-        const struct profile_counter *c = &w->tracks.p->info.counter[i];
-        snprintf(text, sizeof text, "%s (%s)", text_or(c->name, "?"), text_or(c->unit, "?"));
-        if (c->code)
-            say_text(w, key[i], text);
-    }
+    (void)k;
+    say_text(ctx, kind, text);
 }
 
 static void say_about(struct perfetto *w)
 {
-    const struct profile_info *i = &w->tracks.p->info;
-    char text[300];
+    const struct tracks_facts facts = { say_text, say_number, say_remark, w };
     begin_event(w, INSTANT, UUID_PROCESS);
     protobuf_text(&w->event, TRACK_EVENT_NAME, "about");
     say_text(w, "exporter", "probeprof");
-    say_text(w, "target", i->target);
-    say_text(w, "probe", i->probe);
-    say_text(w, "elf", i->elf);
-    say_text(w, "build_id", tracks_build(w->tracks.p, text, sizeof text));
-    say_text(w, "started", tracks_started(w->tracks.p, text, sizeof text));
-    say_text(w, "clock", tracks_clock(&w->tracks, text, sizeof text));
-    say_counters(w);
-    say_text(w, "coverage", paths_coverage(w->tracks.p, text, sizeof text));
-    say_number(w, "events", i->events);
-    say_number(w, "lost", profile_coverage_sum(w->tracks.p, COVERAGE_LOST).amount);
-    say_number(w, "doubtful", i->doubtful);
-    say_text(w, "note", i->note);
-    for (size_t k = 0; k < i->nremarks; k++)
-        say_text(w, i->remarks[k].kind, i->remarks[k].text);
+    tracks_about(&w->tracks, &facts);
     write_event(w, 0);
 }
 
@@ -226,18 +203,25 @@ static void annotate_bool(struct perfetto *w, enum annotation what, bool value)
     protobuf_message(&w->event, TRACK_EVENT_ANNOTATION, &w->list);
 }
 
+static void intern_function(struct perfetto *w, const struct span_event *e, size_t function)
+{
+    char name[TRACKS_NAME];
+    intern_name(w, INTERNED_EVENT_NAMES, function + 1,
+                tracks_span_name(&w->tracks, e, name, sizeof name));
+    w->known[function] = w->state;
+}
+
 static void begin_span(struct perfetto *w, const struct span_event *e)
 {
     char name[TRACKS_NAME];
     size_t function = tracks_function(&w->tracks, e);
-    tracks_span_name(&w->tracks, e, name, sizeof name);
     begin_event(w, SLICE_BEGIN, UUID_TRACKS + e->track);
     if (function < w->tracks.p->nfunctions) {
         if (w->known[function] != w->state)
-            intern_name(w, INTERNED_EVENT_NAMES, function + 1, name);
-        w->known[function] = w->state;
+            intern_function(w, e, function);
         protobuf_number(&w->event, TRACK_EVENT_NAME_IID, function + 1);
     } else {
+        tracks_span_name(&w->tracks, e, name, sizeof name);
         protobuf_text(&w->event, TRACK_EVENT_NAME, name);
     }
     write_event(w, e->at);
@@ -321,9 +305,7 @@ static int write_trace(struct perfetto *w, struct err *err)
         count_lost(w, 0);
         ret = tracks_play(&w->tracks, take_span, w, err);
     }
-    if (ret == 0 && (!w->known || w->failed))
-        ret = err_set(err, ERR_NOMEM, "close other programs", "perfetto: out of memory");
-    return ret;
+    return tracks_finish(&w->tracks, ret, !w->known || w->failed, err);
 }
 
 int export_perfetto(const struct profile *p, const struct report_options *o,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/decimal.h"
 #include "probe/base/text.h"
 
 static const uint64_t most_exact = (uint64_t)1 << 53;
@@ -96,6 +97,10 @@ static void put_string(struct json_writer *j, const char *text)
     const char *s = text, *run = s;
     put_text(j, "\"", 1);
     while (*s) {
+        if (*s >= ' ' && *s <= '~' && *s != '"' && *s != '\\') {
+            s++; /* most of them */
+            continue;
+        }
         size_t n = text_character(s);
         if (n && *s != '"' && *s != '\\') {
             s += n;
@@ -132,10 +137,9 @@ void json_write_string(struct json_writer *j, const char *text)
 
 void json_write_uint(struct json_writer *j, uint64_t value)
 {
-    char text[24];
+    char text[DECIMAL_MOST];
     before_value(j);
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    put_str(j, text);
+    put_text(j, text, decimal_digits(text, value));
 }
 
 void json_write_int(struct json_writer *j, int64_t value)
@@ -181,10 +185,15 @@ void json_write_null(struct json_writer *j)
 
 void json_write_thousandths(struct json_writer *j, uint64_t value)
 {
-    char text[28];
+    char text[DECIMAL_MOST + 1];
     before_value(j);
-    snprintf(text, sizeof text, "%" PRIu64 ".%03" PRIu64, value / 1000, value % 1000);
-    put_str(j, text);
+    put_text(j, text, decimal_thousandths(text, value));
+}
+
+void json_write_ready(struct json_writer *j, const char *text, size_t n)
+{
+    before_value(j);
+    put_text(j, text, n);
 }
 
 void json_write_count(struct json_writer *j, uint64_t value)

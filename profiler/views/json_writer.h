@@ -40,6 +40,8 @@ void json_write_bool(struct json_writer *j, bool value);
 void json_write_null(struct json_writer *j);
 /* json_write_thousandths - value / 1000, with all three decimals: exact, also above 2^53. */
 void json_write_thousandths(struct json_writer *j, uint64_t value);
+/* json_write_ready - a value that is JSON already: n bytes of it. */
+void json_write_ready(struct json_writer *j, const char *text, size_t n);
 /* json_write_count - as json_write_uint(), but a string of digits above 2^53: readers in JavaScript
  * have no exact numbers there. */
 void json_write_count(struct json_writer *j, uint64_t value);

@@ -4,20 +4,28 @@
 
 enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 
-void protobuf_varint(struct buffer *b, uint64_t v)
+enum { VARINT_MOST = 10 /* bytes of 64 bits */ };
+
+static size_t encode_varint(uint8_t *out, uint64_t v)
 {
-    uint8_t text[10];
     size_t n = 0;
     for (; v > 0x7F; v >>= 7)
-        text[n++] = (uint8_t)(v | 0x80);
-    text[n++] = (uint8_t)v;
-    buffer_add(b, text, n);
+        out[n++] = (uint8_t)(v | 0x80);
+    out[n++] = (uint8_t)v;
+    return n;
+}
+
+void protobuf_varint(struct buffer *b, uint64_t v)
+{
+    uint8_t text[VARINT_MOST];
+    buffer_add(b, text, encode_varint(text, v));
 }
 
 void protobuf_known(struct buffer *b, unsigned field, uint64_t v)
 {
-    protobuf_varint(b, field << 3 | WIRE_VARINT);
-    protobuf_varint(b, v);
+    uint8_t text[2 * VARINT_MOST];
+    size_t n = encode_varint(text, field << 3 | WIRE_VARINT);
+    buffer_add(b, text, n + encode_varint(text + n, v));
 }
 
 void protobuf_number(struct buffer *b, unsigned field, uint64_t v)
@@ -28,8 +36,9 @@ void protobuf_number(struct buffer *b, unsigned field, uint64_t v)
 
 void protobuf_bytes(struct buffer *b, unsigned field, const void *data, size_t n)
 {
-    protobuf_varint(b, field << 3 | WIRE_BYTES);
-    protobuf_varint(b, n);
+    uint8_t text[2 * VARINT_MOST];
+    size_t head = encode_varint(text, field << 3 | WIRE_BYTES);
+    buffer_add(b, text, head + encode_varint(text + head, n));
     buffer_add(b, data, n);
 }
 

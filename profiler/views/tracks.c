@@ -44,7 +44,7 @@ int tracks_init(struct tracks *t, const struct profile *p, const struct report_o
                        "--to %s has when what ran, and samples do not say it: give the recording "
                        "of a trace",
                        format);
-    *t = (struct tracks){ .p = p, .from = o->recording };
+    *t = (struct tracks){ .p = p, .format = format, .from = o->recording };
     t->clock = choose_clock(p, o->recording->timed);
     if (t->clock != SPANS_STEPS)
         t->hz = measure_rate(&p->info.time);
@@ -66,6 +66,13 @@ int tracks_play(struct tracks *t, void (*take)(void *ctx, const struct span_even
                       "the recording has changed while it was read");
     spans_free(s);
     return ret;
+}
+
+int tracks_finish(const struct tracks *t, int ret, bool failed, struct err *err)
+{
+    if (ret < 0 || !failed)
+        return ret;
+    return err_set(err, ERR_NOMEM, "close other programs", "%s: out of memory", t->format);
 }
 
 uint64_t tracks_ns(const struct tracks *t, uint64_t at)
@@ -93,7 +100,7 @@ char *tracks_clock(const struct tracks *t, char *buf, size_t n)
     return buf;
 }
 
-char *tracks_build(const struct profile *p, char *buf, size_t n)
+static char *build_text(const struct profile *p, char *buf, size_t n)
 {
     size_t len = MIN(p->info.build_id_len, sizeof p->info.build_id);
     buf[0] = 0;
@@ -102,7 +109,7 @@ char *tracks_build(const struct profile *p, char *buf, size_t n)
     return buf;
 }
 
-char *tracks_started(const struct profile *p, char *buf, size_t n)
+static char *started_text(const struct profile *p, char *buf, size_t n)
 {
     struct tm tm;
     time_t t = (time_t)p->info.when;
@@ -110,6 +117,47 @@ char *tracks_started(const struct profile *p, char *buf, size_t n)
     if (t && gmtime_r(&t, &tm))
         strftime(buf, n, "%Y-%m-%dT%H:%M:%SZ", &tm);
     return buf;
+}
+
+/* ---- what the run was ---- */
+
+static void tell_text(const struct tracks_facts *to, const char *key, const char *text)
+{
+    if (text && *text)
+        to->text(to->ctx, key, text);
+}
+
+static void tell_counters(const struct tracks *t, const struct tracks_facts *to)
+{
+    static const char *const key[] = { "counter_c1", "counter_c2" };
+    char text[120];
+    for (int i = 0; i < 2; i++) {
+        const struct profile_counter *c = &t->p->info.counter[i];
+        snprintf(text, sizeof text, "%s (%s)", text_or(c->name, "?"), text_or(c->unit, "?"));
+        if (c->code)
+            tell_text(to, key[i], text);
+    }
+}
+
+void tracks_about(const struct tracks *t, const struct tracks_facts *to)
+{
+    const struct profile_info *i = &t->p->info;
+    char text[300];
+    tell_text(to, "target", i->target);
+    tell_text(to, "probe", i->probe);
+    tell_text(to, "elf", i->elf);
+    tell_text(to, "build_id", build_text(t->p, text, sizeof text));
+    tell_text(to, "started", started_text(t->p, text, sizeof text));
+    tell_text(to, "clock", tracks_clock(t, text, sizeof text));
+    tell_counters(t, to);
+    tell_text(to, "coverage", paths_coverage(t->p, text, sizeof text));
+    to->number(to->ctx, "events", i->events);
+    to->number(to->ctx, "lost", profile_coverage_sum(t->p, COVERAGE_LOST).amount);
+    to->number(to->ctx, "doubtful", i->doubtful);
+    tell_text(to, "note", i->note);
+    for (size_t k = 0; k < i->nremarks; k++)
+        if (i->remarks[k].text && *i->remarks[k].text)
+            to->remark(to->ctx, k, i->remarks[k].kind, i->remarks[k].text);
 }
 
 /* ---- names ---- */

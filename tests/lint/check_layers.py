@@ -49,7 +49,7 @@ AREAS = {
 FORBIDDEN = {}
 # Rooms whose files stand on each other like stairs: a file may call those before it. Names in one string stand on one step.
 STAIRS = {
-    "probe/base": ["text", "err", "log", "sink", "buffer", "array", "hex", "reg", "pages", "nearest", "options"],
+    "probe/base": ["text", "err", "log", "sink", "buffer", "array", "hex", "decimal", "reg", "pages", "nearest", "options"],
     # from what the system offers, to drivers, to what chooses one and what hangs behind it
     "probe": ["host_time", "holder", "usb_sysfs", "usb_list", "usb", "stream_fd", "tty_find", "tty", "tcp",
               "jtag", "jtag_stream", "bdc_commands", "pdo_queue", "pdo_samples", "adapter_list", "adapter_usb",
