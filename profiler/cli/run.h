@@ -13,6 +13,7 @@
 #include "profiler/cli/command.h"
 #include "profiler/bridge/begin.h"
 #include "profiler/bridge/gdb_server.h"
+#include "profiler/core/interrupt_lock.h"
 #include "profiler/cli/live.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/progress.h"
@@ -104,6 +105,7 @@ struct run {
     struct run_ask ask;
     struct rotation rotation; /* of the recording */
     struct slices slices;
+    struct interrupt_lock lock; /* of a trace with its handlers; told once */
     struct saving {
         uint64_t next_ns, seen; /* when the next is due; events that the last one had */
         bool failed;            /* a failure was reported */

@@ -66,6 +66,20 @@ void run_files_end(struct run *r)
 
 /* ---- events ---- */
 
+static void look_for_lock(struct run *r, const struct event *events, size_t n)
+{
+    char name[120];
+    struct interrupt_lock *l = &r->lock;
+    if (r->set.irq_filter == IRQ_FILTER_AUTO || !interrupt_lock_feed(l, events, n))
+        return;
+    run_note(r,
+             "interrupt lock: %s (vector 0x%03x) had %u %% of counter 1 in a second. Traced, it "
+             "takes as long as its interrupts are apart, and the program gets nowhere: use "
+             "--irq-filter auto",
+             symbols_describe(r->symbols, l->target, name, sizeof name), (unsigned)l->vector,
+             l->share_per_cent);
+}
+
 void run_take_events(struct run *r)
 {
     struct err err = { .code = ERR_OK };
@@ -75,6 +89,7 @@ void run_take_events(struct run *r)
         n = MIN(n, TAKE_BATCH);
         serve_events(&r->serve, events, n);
         slices_feed(&r->slices, events, n);
+        look_for_lock(r, events, n);
         if (capture_feed(&r->capture, events, n, &err) < 0)
             recording_ended(r, &err);
         pump_release(&r->pump, n);

@@ -76,6 +76,18 @@ class Interrupts(Folder):
         self.assertGreater(filtered["Fibonacci"], 177)
         self.assertNotIn("Tick", filtered)
 
+    def test_an_interrupt_lock_is_said_once_and_only_where_there_is_one(self):
+        # The storm alone locks the program; the timer is far from it; the filter is the way out.
+        for mode, more, times in ((2, (), 1), (1, (), 0), (2, ("--irq-filter", "auto"), 0)):
+            elf = shutil.copy(os.path.join(IRQDEMO, "irqdemo.elf"), self.path(f"mode{mode}.elf"))
+            patch_mode(elf, mode)
+            r = run(["--elf", elf, "--load", "--gdb", "off", "--for", "1200ms", "--json", *more], cwd=self.dir)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertEqual(len(re.findall(r"interrupt lock: .*vector 0x420.* use --irq-filter auto", r.stderr)), times, (mode, more, r.stderr))
+            document = json.loads(r.stdout)
+            handlers = [h for h in document.get("handlers", []) if h["vector"] == 0x420]
+            self.assertEqual(bool(handlers) and handlers[0]["c1"] > 0.95 * document["totals"]["c1"], times == 1)
+
     def test_shinobi_patches_the_named_routine_and_says_whether_that_worked(self):
         without = self.profile(1, "--for", "20ms")
         document = self.profile(1, "--for", "20ms", "--irq-filter", "shinobi:Tick")
