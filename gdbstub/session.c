@@ -238,6 +238,8 @@ void session_close(struct session *s)
         }
     }
     stub->nsessions--;
+    if (!stub->nsessions)
+        stub_expect_halts(stub, false);
     if (stub->controller == s) {
         stub->controller = stub->sessions;
         if (stub_withdraw(stub, true, &err) < 0)

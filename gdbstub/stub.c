@@ -253,6 +253,12 @@ void stub_set_semihosting(struct stub *stub, bool on)
         stub->semihosting = on;
 }
 
+void stub_expect_halts(struct stub *stub, bool yes)
+{
+    if (stub->ops->expect_halts)
+        stub->ops->expect_halts(stub->t, yes);
+}
+
 int stub_attach(struct stub *stub, struct err *err)
 {
     if (stub->ops->state(stub->t) == TARGET_DETACHED) {
@@ -267,5 +273,6 @@ int stub_attach(struct stub *stub, struct err *err)
         stub->trouble.code = ERR_OK;
     if (!stub->semihosting)
         stub_set_semihosting(stub, true);
+    stub_expect_halts(stub, true);
     return 0;
 }

@@ -70,6 +70,8 @@ int stub_settle_breakpoints(struct stub *stub, struct err *err);
 
 /* ---- attaching ---- */
 
+/* stub_expect_halts - tells the target whether a GDB is there that may halt it at any moment. */
+void stub_expect_halts(struct stub *stub, bool yes);
 /* stub_attach - attaches a target that is detached, and has the program's exits noticed. */
 int stub_attach(struct stub *stub, struct err *err);
 

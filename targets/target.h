@@ -305,6 +305,11 @@ struct target_ops {
     /* The program is this from now on, as GDB has loaded or changed code: the driver searches it
      * again. May be NULL. */
     int (*set_image)(struct target *t, const struct image *image, struct err *err);
+    /* Whether halts may be asked for at any moment, as by a debugger that is there. From the next
+     * resume on the driver then keeps what lets it halt the program without any cost to what runs
+     * at that moment, though it may cost a few instructions at each exception (SH-4: its vectors).
+     * detach() ends it. NULL: the part needs nothing. */
+    void (*expect_halts)(struct target *t, bool yes);
     void (*close)(struct target *t); /* does not detach; NULL is fine */
 };
 

@@ -354,7 +354,8 @@ static void reattach__program_waits_for_its_own_exception__runs_on(void **state)
 {
     (void)state;
     struct board *b =
-        board_start("sh7750", "start: mov #0,r8\n l: trapa #5\n add #1,r8\n bra l\n nop\n e: nop\n"
+        board_start("sh7750", "start: mov #0,r8\n l: trapa #5\n add #1,r8\n mov #125,r1\n"
+                              "shll2 r1\n w: dt r1\n bf w\n bra l\n nop\n e: nop\n"
                               "vbr: .space 256\n general: rte\n nop\n");
     /* for that exceptions come to the agent */
     MUST(b, b->t->ops->insert_bp(b->t, BP_SOFT, label(b, "e"), 2, &b->err));

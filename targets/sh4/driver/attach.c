@@ -171,7 +171,7 @@ static int clean_target(struct sh4_target *t, struct err *err)
     int late = sh4_hudi_restore(t, err);
     sh4_hard_remove_all(t);
     t->breaks.catch_mask = 0;
-    t->breaks.semihosting = false;
+    t->breaks.semihosting = t->hudi.expected = false;
     if (t->run.state == SH4_RUN_STOPPED)
         sh4_run_event(t, SH4_ON_STOP_REPORTED);
     if (ret >= 0)

@@ -103,6 +103,12 @@ static int turns_with_bl(struct sh4_target *t, struct err *err)
     return 1;
 }
 
+static int send_break(struct sh4_target *t, struct err *err)
+{
+    t->asked.sent = true;
+    return sh4_link_command(&t->link, SH4_TI_BREAK, err);
+}
+
 /* SR.BL was 1 at every look: a break now would cost the handler that runs its SPC, SSR and SGR, and
  * mostly the program. It is taken where that costs nothing: no handler runs, or one that is not
  * left any more. Otherwise it is asked for again. */
@@ -121,30 +127,92 @@ static int break_with_bl(struct sh4_target *t, struct err *err)
         t->asked.break_at_ns = 0; /* its moments with BL=0 may be short: the next look is soon */
         return MIN(ret, 0);
     }
-    return sh4_link_command(&t->link, SH4_TI_BREAK, err);
+    return send_break(t, err);
 }
 
-/* With our vectors in place the H-UDI interrupt is asked for first: it waits for BL=0 by itself,
- * where a break may arrive in a handler that has begun since SR was looked at. A program that does
- * not take it gets a break, and may take it later all the same. */
-static bool asks_by_interrupt(struct sh4_target *t, uint32_t sr)
+/* With our vectors in place the H-UDI interrupt is asked for first, whatever SR shows: it waits for
+ * BL=0 by itself, where a break may arrive in a handler that has begun since SR was looked at, or
+ * that masks interrupts in its middle only. A program that does not take it gets a break, and may
+ * take it later all the same. */
+static bool asks_by_interrupt(struct sh4_target *t)
 {
-    enum { ALL_MASKED = 15 };
     if (t->asked.breaks > 1) {
         t->asked.late = t->asked.late || t->asked.by_interrupt;
+        t->hudi.ready = t->hudi.ready && !t->asked.by_interrupt; /* the priority may be gone */
         t->asked.by_interrupt = false;
     } else {
-        t->asked.by_interrupt = t->regs.hooks && t->hudi.ready && !t->plug.vbr &&
-                                REG_GET(sr, SH4_SR_IMASK) != ALL_MASKED;
+        t->asked.by_interrupt = t->regs.hooks && t->hudi.ready && !t->plug.vbr;
     }
     return t->asked.by_interrupt;
 }
 
-static int private_break(struct sh4_target *t, struct err *err)
+/* Many looks at SR in one go, and one at the address of the last fetch. */
+struct sr_seen {
+    uint32_t fetch;
+    bool blocked; /* SR.BL was 1 at one of them */
+    bool masked;  /* all of them showed IMASK 15 */
+};
+
+static int look_at_sr(struct sh4_target *t, struct sr_seen *seen, struct err *err)
+{
+    enum { SAMPLES = 14, ALL_MASKED = 15 };
+    uint8_t sel[SAMPLES + 1];
+    uint32_t v[SAMPLES + 1] = { 0 };
+    memset(sel, SH4_STATUS_SR, SAMPLES);
+    sel[SAMPLES] = SH4_STATUS_FETCH;
+    int ret = sh4_link_status(&t->link, sel, v, SAMPLES + 1, err);
+    if (ret < 0)
+        return ret;
+    *seen = (struct sr_seen){ .fetch = v[SAMPLES], .masked = true };
+    for (size_t i = 0; i < SAMPLES; i++) {
+        seen->blocked = seen->blocked || REG_GET(v[i], SH4_SR_BL);
+        seen->masked = seen->masked && REG_GET(v[i], SH4_SR_IMASK) == ALL_MASKED;
+    }
+    return 0;
+}
+
+/* The agent may be waiting for its ring to be read, or the program has met a breakpoint by itself.
+ * 1: it stands. */
+static int is_in_agent(struct sh4_target *t, bool inside, struct err *err)
+{
+    if (t->plug.asked)
+        return t->plug.tracing->poll(t, 0, err);
+    if (inside)
+        return sh4_agent_halted(t, err);
+    return 0;
+}
+
+/* A break taken with BL=1 costs the running handler its SPC and SSR: it waits a little for BL=0. */
+static int break_when_open(struct sh4_target *t, bool patient, struct err *err)
 {
     enum { TRIES = 20, SURE = 4 };
-    static const uint8_t sel[] = { SH4_STATUS_SR, SH4_STATUS_FETCH };
-    uint32_t v[2] = { 0, 0 };
+    struct sr_seen seen = { .blocked = true };
+    for (int i = 0; i < TRIES; i++) {
+        int ret = look_at_sr(t, &seen, err);
+        if (ret < 0)
+            return ret;
+        if (patient && trace_agent_runs(t, seen.fetch))
+            return ask_trace_agent(t, err);
+        bool inside = sh4_in_agent(t, seen.fetch);
+        if (!inside && asks_by_interrupt(t))
+            return sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
+        if (!seen.blocked && !inside && (i >= SURE || t->breaks.npatches))
+            break;
+        ret = is_in_agent(t, inside, err);
+        if (ret == 0)
+            ret = sh4_wait(t, seen.blocked ? BLOCKED_NS : 0, err);
+        if (ret)
+            return MIN(ret, 0);
+    }
+    if (seen.blocked && t->asked.shortly)
+        return err_set(err, ERR_STATE, "try again, or halt it", "the program runs with SR.BL=1");
+    if (seen.blocked)
+        return break_with_bl(t, err);
+    return send_break(t, err);
+}
+
+static int private_break(struct sh4_target *t, struct err *err)
+{
     uint64_t since = sh4_now(t) - t->asked.since_ns;
     bool patient = since < BREAK_LIMIT_NS / 2 || t->asked.breaks < SH4_BREAK_MIN_ASKS / 2;
     /* A status is out of date when the break arrives. So it is not relied on where an agent is
@@ -154,39 +222,9 @@ static int private_break(struct sh4_target *t, struct err *err)
     if (t->plug.ending && t->asked.breaks > 1) {
         int ret = takes_no_interrupt(t, err);
         if (ret)
-            return ret < 0 ? ret : sh4_link_command(&t->link, SH4_TI_BREAK, err);
+            return ret < 0 ? ret : send_break(t, err);
     }
-    /* A break taken with BL=1 costs the running handler its SPC and SSR: wait a little for BL=0. */
-    bool blocked = true;
-    for (int i = 0; i < TRIES; i++) {
-        int ret = sh4_link_status(&t->link, sel, v, 2, err);
-        if (ret < 0)
-            return ret;
-        if (patient && trace_agent_runs(t, v[1]))
-            return ask_trace_agent(t, err);
-        blocked = REG_GET(v[0], SH4_SR_BL) != 0;
-        bool inside = sh4_in_agent(t, v[1]);
-        if (!blocked && !inside && (i >= SURE || t->breaks.npatches || t->regs.hooks))
-            break;
-        /* The agent may be waiting for its ring to be read, or the program has met a breakpoint by
-         * itself. */
-        if (t->plug.asked)
-            ret = t->plug.tracing->poll(t, 0, err);
-        else if (inside)
-            ret = sh4_agent_halted(t, err);
-        if (ret)
-            return MIN(ret, 0);
-        ret = sh4_wait(t, blocked ? 50000 : 0, err);
-        if (ret < 0)
-            return ret;
-    }
-    if (blocked && t->asked.shortly)
-        return err_set(err, ERR_STATE, "try again, or halt it", "the program runs with SR.BL=1");
-    if (asks_by_interrupt(t, v[0]))
-        return sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
-    if (blocked)
-        return break_with_bl(t, err);
-    return sh4_link_command(&t->link, SH4_TI_BREAK, err);
+    return break_when_open(t, patient, err);
 }
 
 /* A range step spends most of its time inside the agent, which an ASE break must not interrupt. The
@@ -210,25 +248,20 @@ int sh4_jtag_leave_range(struct sh4_target *t, struct err *err)
 
 static int break_for_a_moment(struct sh4_target *t, struct err *err)
 {
-    enum { TRIES = 20, SAMPLES = 14 };
-    uint8_t sel[SAMPLES + 1];
-    uint32_t v[SAMPLES + 1];
-    memset(sel, SH4_STATUS_SR, SAMPLES);
-    sel[SAMPLES] = SH4_STATUS_FETCH;
+    enum { TRIES = 20 };
     for (int i = 0; i < TRIES; i++) {
-        int ret = sh4_link_status(&t->link, sel, v, SAMPLES + 1, err);
-        if (ret == 0 && sh4_in_agent(t, v[SAMPLES]) && (ret = sh4_agent_halted(t, err)) > 0)
+        struct sr_seen seen;
+        int ret = look_at_sr(t, &seen, err);
+        bool inside = ret == 0 && sh4_in_agent(t, seen.fetch);
+        if (inside && (ret = sh4_agent_halted(t, err)) > 0)
             return 0;
         if (ret < 0)
             return ret;
-        bool blocked = sh4_in_agent(t, v[SAMPLES]);
-        for (size_t k = 0; k < SAMPLES; k++)
-            blocked = blocked || REG_GET(v[k], SH4_SR_BL);
-        t->asked.by_interrupt =
-            t->regs.hooks && t->hudi.ready && REG_GET(v[SAMPLES - 1], SH4_SR_IMASK) != 15;
-        if (t->asked.by_interrupt || !blocked)
-            return sh4_link_command(&t->link,
-                                    t->asked.by_interrupt ? SH4_TI_INTERRUPT : SH4_TI_BREAK, err);
+        t->asked.by_interrupt = t->regs.hooks && t->hudi.ready && !(seen.masked && t->hudi.masked);
+        if (t->asked.by_interrupt)
+            return sh4_link_command(&t->link, SH4_TI_INTERRUPT, err);
+        if (!inside && !seen.blocked)
+            return send_break(t, err);
         if ((ret = sh4_link_wait(&t->link, BLOCKED_NS, err)) < 0)
             return ret;
     }
@@ -257,6 +290,7 @@ static void begin_asking(struct sh4_target *t)
     sh4_run_event(t, SH4_ON_HALT_ASKED);
     t->asked.since_ns = sh4_now(t);
     t->asked.breaks = 0;
+    t->asked.sent = false;
     t->asked.late = t->asked.late || (t->asked.by_interrupt && !t->asked.shortly);
     if (!t->asked.shortly)
         t->asked.by_interrupt = false;
@@ -281,7 +315,7 @@ int sh4_halt_force(struct sh4_target *t, struct err *err)
     int ret = sh4_halt(&t->base, err);
     if (ret < 0 || sh4_state(t) != TARGET_RUNNING || sh4_host_steps(t) || !t->opt.allow_private)
         return ret;
-    return sh4_lost(t, sh4_link_command(&t->link, SH4_TI_BREAK, err));
+    return sh4_lost(t, send_break(t, err));
 }
 
 int sh4_reset_is_held(struct err *err, const char *what)
@@ -292,15 +326,12 @@ int sh4_reset_is_held(struct err *err, const char *what)
         "%s: the CPU is held in reset, nRESET is low", what);
 }
 
-/* The break was not sent, because of SR.BL. A CPU that does not answer one is another matter. */
+/* No break was sent, because of SR.BL. A CPU that does not answer one is another matter. */
 static bool is_withheld(struct sh4_target *t)
 {
     static const uint8_t sel[] = { SH4_STATUS_SR };
     uint32_t sr = 0;
-    bool as_after_reset = false;
-    return sh4_link_status(&t->link, sel, &sr, 1, NULL) == 0 && sr != UINT32_MAX &&
-           REG_GET(sr, SH4_SR_BL) && runs_as_after_reset(t, &as_after_reset, NULL) == 0 &&
-           !as_after_reset && turns_with_bl(t, NULL) == 0;
+    return !t->asked.sent && sh4_link_status(&t->link, sel, &sr, 1, NULL) == 0 && sr != UINT32_MAX;
 }
 
 int sh4_jtag_halt_failed(struct sh4_target *t, struct err *err)

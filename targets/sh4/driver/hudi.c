@@ -35,9 +35,11 @@ int sh4_hudi_undo_stale(struct sh4_target *t, struct err *err)
     return sh4_agent_poke(t, SH4_IPRC, 2, v & ~15u, err);
 }
 
+void sh4_expect_halts(struct target *target, bool yes) { sh4_of(target)->hudi.expected = yes; }
+
 void sh4_hudi_forget(struct sh4_target *t)
 {
-    t->hudi.in_use = t->hudi.ready = t->hudi.kept = false;
+    t->hudi.in_use = t->hudi.ready = t->hudi.kept = t->hudi.masked = false;
 }
 
 int sh4_hudi_restore(struct sh4_target *t, struct err *err)

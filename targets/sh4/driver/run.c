@@ -42,7 +42,7 @@ bool sh4_needs_hooks(const struct sh4_target *t)
     return t->agent.layout == &sh4_agent_ram || t->agent.layout == &sh4_agent_scif ||
            t->agent.layout == &sh4_agent_dcip || t->breaks.npatches || t->breaks.ubc[0].used ||
            t->breaks.ubc[1].used || t->breaks.catch_mask || t->breaks.semihosting || t->plug.vbr ||
-           t->hudi.in_use;
+           t->hudi.in_use || t->hudi.expected;
 }
 
 /* VBR and DBR as they must be while the program runs. */
@@ -174,7 +174,7 @@ int sh4_leave(struct sh4_target *t, uint32_t lo, uint32_t hi, bool steps, struct
         ret = place_vectors(t, steps, err);
     if (ret == 0)
         ret = sh4_sync_written(t, err);
-    if (ret == 0 && t->regs.hooks && !t->hudi.kept && !steps && !t->plug.vbr)
+    if (ret == 0 && t->regs.hooks && !t->hudi.ready && !steps && !t->plug.vbr)
         ret = sh4_hudi_priority(t, err);
     if (ret == 0 && t->plug.asked)
         ret = t->plug.tracing->resumed(t, steps, err);

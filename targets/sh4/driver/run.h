@@ -91,6 +91,8 @@ int sh4_reset_error(uint32_t expevt, struct err *err);
 int sh4_reset_in_step(struct sh4_target *t, struct err *err);
 void sh4_stop_was_reset(struct sh4_target *t); /* halted again: the stop to report */
 /* ---- a running target, halted for a moment (sh4/driver/temporary_halt.c) ---- */
+/* The member expect_halts of struct target_ops. */
+void sh4_expect_halts(struct target *target, bool yes);
 int sh4_hudi_priority(struct sh4_target *t, struct err *err);   /* halted: makes sure of it */
 int sh4_hudi_undo_stale(struct sh4_target *t, struct err *err); /* of a lost session: undone */
 /* Notes that our vectors are not installed any more, and that nothing of ours is in IPRC. */

@@ -121,6 +121,7 @@ struct sh4_run {
 struct sh4_asked {
     uint64_t since_ns, break_at_ns;
     unsigned breaks;   /* since since_ns */
+    bool sent;         /* an ASE break was sent: it was not withheld because of SR.BL */
     bool shortly;      /* for a moment only, and so not at the price of a handler's SPC */
     bool by_interrupt; /* it was asked by the H-UDI interrupt, too */
     bool late;         /* such a halt was given up, and its interrupt may still come */
@@ -146,6 +147,8 @@ struct sh4_hudi {
     bool kept;     /* the priority was changed, and iprc is the program's own */
     uint32_t iprc; /* the four bits */
     bool in_use;   /* the program was halted for a moment before: our vectors stay installed */
+    bool expected; /* halts may be asked for at any moment: they stay, too */
+    bool masked;   /* the last one asked for was not taken soon */
 };
 /* self_reset.c: when EXPEVT was last read, to see whether the CPU has reset itself. */
 struct sh4_self_reset {

@@ -126,6 +126,7 @@ static const struct target_ops table = {
     .trace = NULL,
     .now_ns = op_now,
     .set_image = sh4_set_image,
+    .expect_halts = sh4_expect_halts,
     .wire = op_wire,
     .close = op_close,
 };

@@ -43,6 +43,7 @@ static int halt_shortly(struct sh4_target *t, bool *ours_alone, struct err *err)
     int ret = wait_stopped(t, &stop, err);
     if (ret == 0) { /* the priority is gone, or the interrupt is masked: it may still come */
         t->asked.late = true;
+        t->hudi.masked = true;
         t->hudi.ready = t->asked.by_interrupt = false;
         sh4_halt_given_up(t);
         ret = wait_stopped(t, &stop, err);
