@@ -115,11 +115,14 @@ static void describe_thread(const struct session *s, unsigned number, const stru
                             char *text, size_t cap)
 {
     if (!task)
-        snprintf(text, cap, "%s, %s", s->stub->ops->name, state_word(s->stub));
+        snprintf(text, cap, "%s, %s%s", s->stub->ops->name, state_word(s->stub),
+                 text_if(s->non_stop && s->stub->cfg.tasks,
+                         "; its threads are shown without non-stop mode only"));
     else if (number == threads_running(s))
         snprintf(text, cap, "running");
     else
-        snprintf(text, cap, "%s", text_or(task->state, "not running"));
+        snprintf(text, cap, "%s%s", text_or(task->state, "not running"),
+                 text_if(!tasks_save_known(s->stub->cfg.tasks), ", registers: port not known"));
 }
 
 static const struct task *task_of(const struct session *s, uint64_t number)

@@ -247,4 +247,6 @@ int tasks_now(struct tasks *t, const struct tasks_memory *m, struct err *err)
 
 bool tasks_known(const struct tasks *t) { return t->known; }
 
+bool tasks_save_known(const struct tasks *t) { return t->os->layout[0].saved != NULL; }
+
 bool tasks_have_stacks(const struct tasks *t) { return t->os->shape == TASKS_BSD_LIST; }

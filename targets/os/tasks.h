@@ -73,6 +73,10 @@ bool tasks_known(const struct tasks *t);
 int tasks_saved(struct tasks *t, const struct tasks_memory *m, const struct task *k,
                 const char *name, uint32_t *value, struct err *err);
 
+/* tasks_save_known - whether it is known where this system saves registers; if not, tasks_saved()
+ * has none of any task. */
+bool tasks_save_known(const struct tasks *t);
+
 /* tasks_have_stacks - whether this system says where stacks begin and end; if not, a trace cannot
  * tell by the stack whose events are whose. */
 bool tasks_have_stacks(const struct tasks *t);

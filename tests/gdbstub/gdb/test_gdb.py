@@ -254,10 +254,10 @@ def threads(probeprof):
             "delete", "break listen", "continue", "info threads", "next", "break blink thread 3", "tbreak blink", "continue", "info threads", "thread 4", "print $r8",
             "print $pc", "set var $r8 = 1", "thread 2", "print round", "monitor reset halt", "maintenance flush register-cache", "info threads"))
         expect(text, [r"\* 1 +Thread 1 \(sh7750, halted\) create", r"Thread 1 \"IDLE\" hit", r"\* 1 +Thread 1 \"IDLE\" \(running\) +take_out",
-                      r"  2 +Thread 2 \"blink\" \(ready\) +<unavailable>", r'  3 +Thread 3 "net <&> "x"" \(ready\)', r"  4 +Thread 4 \(ready\)",
-                      r"Thread 3 .* hit Breakpoint 3, listen", r"  1 +Thread 1 \"IDLE\" \(ready\)", r"\* 3 +Thread 3 .*\(running\) +listen",
-                      r"  4 +Thread 4 \(suspended\)", r"Thread 2 \"blink\" hit Temporary breakpoint 5, blink", r"\* 2 +Thread 2 \"blink\" \(running\) +blink",
-                      r"  3 +Thread 3 .*\(delayed\)", r"= <unavailable>", r"= <unavailable>", r"not available|could not be written|[Ee]rror|E01", r"Switching to thread 2", r"= 2\n",
+                      r"  2 +Thread 2 \"blink\" \(ready, registers: port not known\) +<unavailable>", r'  3 +Thread 3 "net <&> "x"" \(ready, registers: port not known\)', r"  4 +Thread 4 \(ready, registers: port not known\)",
+                      r"Thread 3 .* hit Breakpoint 3, listen", r"  1 +Thread 1 \"IDLE\" \(ready, registers: port not known\)", r"\* 3 +Thread 3 .*\(running\) +listen",
+                      r"  4 +Thread 4 \(suspended, registers: port not known\)", r"Thread 2 \"blink\" hit Temporary breakpoint 5, blink", r"\* 2 +Thread 2 \"blink\" \(running\) +blink",
+                      r"  3 +Thread 3 .*\(delayed, registers: port not known\)", r"= <unavailable>", r"= <unavailable>", r"not available|could not be written|[Ee]rror|E01", r"Switching to thread 2", r"= 2\n",
                       r"1 +Thread 1 \(sh7750, halted\)"])
 
 
