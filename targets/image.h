@@ -23,6 +23,10 @@ struct image_function {
 
 /* All pointers are borrowed from whoever loaded the ELF, and valid as long as that object is open.
  */
+/* A part of a function that is measured by itself. */
+struct image_block {
+    uint64_t low, high; /* [low, high), within one function */
+};
 struct image {
     const char *path;
     bool big_endian;
@@ -34,6 +38,8 @@ struct image {
     const uint64_t *load_addr;
     const struct image_function *functions; /* sorted by low, not overlapping */
     size_t nfunctions;
+    const struct image_block *blocks; /* sorted by low, not overlapping */
+    size_t nblocks;
     uint8_t build_id[20];
     size_t build_id_len;
     /* Address of a symbol by linkage name; false if absent. */

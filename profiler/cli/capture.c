@@ -23,13 +23,17 @@ int capture_open(struct capture *c, const struct symbols *symbols, const struct 
                  const char *record, struct err *err)
 {
     calltree_resolve *resolve = symbols ? symbols_range : NULL;
+    size_t blocks = 0;
     c->symbols = symbols;
+    if (symbols)
+        symbols_blocks(symbols, &blocks);
     armed_as(c, h);
     filter_init(&c->filter, &(struct filter_config){
                                 .max_passes = h->max_passes,
                                 .exclude_interrupts = h->irq_filter == IRQ_FILTER_AUTO,
                             });
     int ret = calltree_new(&(struct calltree_config){ .resolve = resolve,
+                                                      .block = blocks ? symbols_block_range : NULL,
                                                       .resolve_ctx = (void *)symbols,
                                                       .watch = c->watch },
                            &c->tree, err);

@@ -5,6 +5,7 @@
 #include "probe/base/util.h"
 #include "profiler/cli/capture.h"
 #include "profiler/cli/command.h"
+#include "profiler/cli/marks_file.h"
 #include "profiler/cli/outputs.h"
 #include "profiler/cli/parts.h"
 #include "profiler/cli/settings.h"
@@ -77,6 +78,7 @@ struct decode {
     uint64_t first_headless, first_unended; /* of the first behind a line that is missing */
     bool middle, open; /* the first line begins no session; the last one ends none */
     struct remarks remarks;
+    char blocks[512];   /* what is to be said of them */
     struct err failure; /* of a callback */
 };
 
@@ -110,6 +112,8 @@ static int prepare_input(struct decode *d, struct err *err)
     if (ret == 0 && symbols_machine(d->syms) != 249)
         ret = err_set(err, ERR_USAGE, "give the ELF of the S12Z program", "%s is for another CPU",
                       d->set.elf);
+    if (ret == 0)
+        ret = marks_file_blocks(d->set.elf, d->syms, d->blocks, err);
     if (ret == 0 && *d->set.start)
         ret = err_prefix(err, symbols_parse(d->syms, d->set.start, &start, err), "--start");
     for (size_t k = 0; k < d->set.nstops && ret == 0; k++)
@@ -185,6 +189,7 @@ static struct recording_header fill_header(const struct decode *d)
     memcpy(h.stops, d->stops, sizeof d->stops);
     memcpy(h.build_id, im->build_id, im->build_id_len);
     h.build_id_len = im->build_id_len;
+    h.blocks = symbols_blocks(d->syms, &h.nblocks);
     h.code_sum = recording_code_sum(im);
     for (unsigned k = 0; k < 2; k++)
         h.counter[k] = (struct profile_counter){ d->counter[k]->code, d->counter[k]->name,
@@ -415,6 +420,8 @@ static int run_decode(struct cli *cli, int argc, char **argv, struct err *err)
         ret = outputs_check(&d.set, path, err);
     if (ret == 0)
         ret = prepare_input(&d, err);
+    if (ret == 0 && *d.blocks)
+        cli_warn(cli, "%s", d.blocks);
     if (ret == 0)
         ret = decode_file(cli, &d, path, err);
     capture_close(&d.capture);

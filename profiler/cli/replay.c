@@ -132,8 +132,8 @@ static int open_symbols(const struct recording_header *h, const char *elf, struc
     if (ret < 0) {
         snprintf(warn, cap,
                  "%s: functions are named by address and their bounds are not known, so some calls "
-                 "may count otherwise; --elf FILE helps",
-                 miss.what);
+                 "may count otherwise%s; --elf FILE helps",
+                 miss.what, h->nblocks ? ", and blocks are in their functions" : "");
         return 0;
     }
     if (ret > 0)
@@ -141,7 +141,12 @@ static int open_symbols(const struct recording_header *h, const char *elf, struc
                  "whether %s is the build that was recorded cannot be told: without build ids (ld "
                  "--build-id) names may be wrong",
                  path);
-    return part_prepare_symbols(*syms, h->target, err);
+    ret = part_prepare_symbols(*syms, h->target, err);
+    size_t bad;
+    if (ret >= 0 && h->nblocks)
+        ret = err_prefix(err, symbols_set_blocks(*syms, h->blocks, h->nblocks, &bad, err),
+                         "the recording's blocks do not fit the ELF");
+    return ret;
 }
 
 /* ---- the events ---- */

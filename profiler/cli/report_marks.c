@@ -6,20 +6,9 @@
 #include <unistd.h>
 
 #include "probe/base/choice.h"
+#include "profiler/cli/marks_file.h"
 #include "profiler/core/file_atomic.h"
 #include "profiler/profile/marks.h"
-
-/* "" if the program is not known, or the name is too long. */
-static void marks_beside(const char *elf, char *path, size_t cap)
-{
-    const char *slash = elf ? strrchr(elf, '/') : NULL;
-    *path = 0;
-    if (!elf || !*elf)
-        return;
-    int folder = slash ? (int)(slash - elf + 1) : 0;
-    if (snprintf(path, cap, "%.*sprobeprof.marks", folder, elf) >= (int)cap)
-        *path = 0;
-}
 
 int report_marks_edit(struct report_edits *edits, enum marks_change change, const char *name,
                       struct err *err)
@@ -112,8 +101,8 @@ int report_marks(struct cli *cli, const struct settings *s, const char *file,
                  const struct report_edits *edits, struct profile *p, const struct symbols *syms,
                  struct err *err)
 {
-    char beside[4096];
-    marks_beside(*s->elf ? s->elf : p->info.elf, beside, sizeof beside);
+    char beside[MARKS_FILE_PATH];
+    marks_file_beside(*s->elf ? s->elf : p->info.elf, beside);
     const char *path = text_or(file, beside);
     if (edits->n && !*path)
         return err_set(err, ERR_USAGE, "add --marks F",

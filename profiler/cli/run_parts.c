@@ -6,6 +6,7 @@
 
 #include "probe/base/text.h"
 #include "probe/base/util.h"
+#include "profiler/cli/marks_file.h"
 #include "profiler/cli/outputs.h"
 #include "profiler/cli/run.h"
 #include "profiler/cli/useless.h"
@@ -38,6 +39,18 @@ static int decide_profile(struct run *r, struct err *err)
     return 0;
 }
 
+/* A trace measures blocks; samples have the function that they are in. */
+static int open_blocks(struct run *r, struct err *err)
+{
+    char said[512];
+    if (!r->profile || r->set.sample)
+        return 0;
+    int ret = marks_file_blocks(r->set.elf, r->symbols, said, err);
+    if (ret == 0 && *said)
+        run_note(r, "%s", said);
+    return ret;
+}
+
 static int open_symbols(struct run *r, struct err *err)
 {
     if (*r->set.svd) {
@@ -59,7 +72,7 @@ static int open_symbols(struct run *r, struct err *err)
     ret = part_prepare_symbols(r->symbols, r->part->name, err);
     if (ret >= 0)
         ret = tasks_new(symbols_image(r->symbols), 1, &r->gdb_tasks, err);
-    return ret;
+    return ret < 0 ? ret : open_blocks(r, err);
 }
 
 static int resolve_point(struct run *r, const char *option, const char *text, uint64_t *addr,
@@ -212,6 +225,7 @@ static void fill_header(struct run *r, const struct trace_config *t)
     };
     if (t->nstops && !t->has_start && !h->max_passes) /* nothing begins another pass */
         h->max_passes = 1;
+    h->blocks = symbols_blocks(r->symbols, &h->nblocks);
     memcpy(h->build_id, im->build_id, im->build_id_len);
     memcpy(h->stops, t->stops, t->nstops * sizeof t->stops[0]);
     if (r->set.sample)

@@ -254,6 +254,33 @@ static void feed_inactive(struct calltree *t, const struct event *e)
     t->stats.inactive++;
 }
 
+/* Whether an event's pc is where the program was until then: that of an interrupt is one at which
+ * it has not done anything yet. */
+static bool tells_way_out(const struct event *e)
+{
+    bool leaves = e->kind == EVENT_CALL || e->kind == EVENT_JUMP || e->kind == EVENT_RETURN;
+    return leaves && e->flags & EVENT_HAS_PC;
+}
+
+/* Before an event takes effect: a block may begin with the very instruction. */
+static void follow_block_to(struct calltree *t, const struct event *e)
+{
+    if (tells_way_out(e) && !t->gap)
+        stack_in_block(t, e->pc);
+}
+
+/* And where it leads. */
+static void follow_block_behind(struct calltree *t, const struct event *e)
+{
+    if (!t->active || t->gap || t->floating || t->node == CALLTREE_NONE)
+        return;
+    bool place = e->kind == EVENT_START || (e->kind == EVENT_TIMESTAMP && !sp_exact(e));
+    if (tells_place(e) && e->flags & EVENT_HAS_TARGET)
+        stack_in_block(t, e->target);
+    else if (place && e->flags & EVENT_HAS_PC)
+        stack_in_block(t, e->pc);
+}
+
 /* No place is known yet, or it was lost: open or find one. */
 static bool feed_unplaced(struct calltree *t, const struct event *e)
 {
@@ -336,6 +363,8 @@ __attribute__((always_inline)) static inline void feed_program(struct calltree *
     if (__builtin_expect(e->context != t->cur->context, 0) && tells_place(e) &&
         stack_context(t, e, true))
         return;
+    if (__builtin_expect(t->cfg.block != NULL, 0))
+        follow_block_to(t, e);
     if (__builtin_expect(e->flags & EVENT_DOUBTFUL, 0))
         dispatch_doubtful(t, e);
     else
@@ -349,6 +378,8 @@ __attribute__((always_inline)) static inline bool feed_one(struct calltree *t,
                          0))
         return feed_out_of_band(t, e);
     feed_program(t, e);
+    if (__builtin_expect(t->cfg.block != NULL, 0))
+        follow_block_behind(t, e);
     return true;
 }
 

@@ -10,6 +10,9 @@
  * - Hits of a function are the times it was entered: calls, tail calls, interrupts, tasks begun at
  * its first instruction, and starts of profiling inside of it. A function that was only returned
  * into has none.
+ * - A block is a part of a function, as a node below its function's: hits are the times that the
+ *   program came into it from elsewhere, and what is called from within it is below it. It is in
+ *   the same activation, so returns, jumps and stacks are followed as if there were no blocks.
  * - A node is marked doubtful when an event flagged so was charged to it or went into it; when it
  * was running as events were lost, or was the first found afterwards; when it was entered or left
  * without an event; when it was first called by code whose calls may have gone unseen, or below
@@ -34,7 +37,7 @@
 #define CALLTREE_NONE UINT32_MAX
 
 enum calltree_kind {
-    CALLTREE_FUNCTION,  /* called, jumped to, or found running */
+    CALLTREE_FUNCTION,  /* called, jumped to, or found running; or a block */
     CALLTREE_INTERRUPT, /* entered by an interrupt: always a root */
     CALLTREE_EXCEPTION, /* entered by an exception: always a root */
     CALLTREE_LOST,      /* root: counter steps during which events were lost */
@@ -55,6 +58,9 @@ typedef bool calltree_resolve(void *ctx, uint64_t addr, struct calltree_range *o
 
 struct calltree_config {
     calltree_resolve *resolve; /* NULL: no symbols */
+    /* the user's block that holds an address, a part of a function with a node of its own below
+     * that of its function; false: it is in none. NULL: there are no blocks */
+    calltree_resolve *block;
     /* for symbols_range(): the struct symbols, open as long as the tree is fed */
     void *resolve_ctx;
     uint32_t max_nodes; /* 0: 1 Mi. 104 bytes each. */
@@ -83,6 +89,7 @@ struct calltree_node {
     uint32_t parent;   /* CALLTREE_NONE at roots; always smaller than the node's own index */
     uint16_t vector;   /* INTERRUPT, EXCEPTION: code of the first that came in here */
     uint8_t kind;      /* enum calltree_kind */
+    bool block : 1;    /* a block of `parent`'s function, which low and high are of */
     bool doubtful : 1; /* some of its counts may belong elsewhere */
     /* calls out of it may have gone unseen, so all below it may have run more often */
     bool lacking : 1;

@@ -155,7 +155,7 @@ static void note_duration(struct calltree *t)
     const struct stack *s = t->cur;
     for (uint32_t i = s->depth; i-- > 1;)
         if (s->frames[i].kind == FRAME_HANDLER) {
-            struct calltree_node *n = &t->nodes[s->frames[i].node];
+            struct calltree_node *n = &t->nodes[tree_around(t, s->frames[i].node)];
             uint64_t d = t->c1 - s->frames[i].c1;
             if (s->frames[i].uncounted)
                 return;
@@ -172,7 +172,7 @@ struct calltree_unfinished stack_unfinished(const struct calltree *t)
     const struct stack *s = t->cur;
     for (uint32_t i = s->depth; i-- > 0;) {
         const struct frame *f = &s->frames[i];
-        const struct calltree_node *n = &t->nodes[f->node];
+        const struct calltree_node *n = &t->nodes[tree_around(t, f->node)];
         /* an interrupt may strike a program that is lost already */
         if (f->kind != FRAME_HANDLER || n->kind != CALLTREE_EXCEPTION)
             continue;

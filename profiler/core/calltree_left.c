@@ -79,7 +79,7 @@ bool stack_handler_judged(struct calltree *t, const struct event *e)
     if (!stands_in_handler(t, e))
         return true;
     node_doubt(&t->nodes[f->node]);
-    if (e->pc - t->nodes[f->node].addr < HANDLER_CODE && !stack_claimed(t, e->sp))
+    if (e->pc - t->nodes[tree_around(t, f->node)].addr < HANDLER_CODE && !stack_claimed(t, e->sp))
         return false; /* on a stack of its own, perhaps */
     t->stats.blind_events++;
     t->stats.blind_c1 += t->step1;

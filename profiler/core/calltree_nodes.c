@@ -178,6 +178,29 @@ uint32_t tree_child(struct calltree *t, uint32_t parent, uint64_t addr)
     return node;
 }
 
+/* A function may begin where a block of its caller does: their slots differ. */
+uint32_t tree_block(struct calltree *t, uint32_t around, const struct calltree_range *block)
+{
+    const uint64_t key = block->id | UINT64_C(1) << 63;
+    uint32_t slot = find_slot(t, around, key);
+    if (t->slots[slot].node != CALLTREE_NONE)
+        return t->slots[slot].node;
+    uint32_t node = t->nnodes;
+    if (!node_room(t) || !slot_put(t, around, key, node)) {
+        t->stats.node_overflow++;
+        return CALLTREE_NONE;
+    }
+    node_add(t, around, CALLTREE_FUNCTION);
+    struct calltree_node *n = &t->nodes[node];
+    n->addr = block->low;
+    n->low = t->nodes[around].low;
+    n->high = t->nodes[around].high;
+    n->block = true;
+    if (t->nodes[around].lacking)
+        add_lacking(n);
+    return node;
+}
+
 uint32_t tree_root(struct calltree *t, enum calltree_kind kind, uint64_t addr)
 {
     uint32_t key = ROOT_PARENT_OF_KIND_0 + (uint32_t)kind;

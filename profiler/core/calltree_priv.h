@@ -138,6 +138,15 @@ struct calltree {
 /* tree_child - the node for `addr` called from `parent`; made if new; the OTHER node when full. */
 uint32_t tree_child(struct calltree *t, uint32_t parent, uint64_t addr);
 
+/* tree_block - the node of a block of the function at node `around`; CALLTREE_NONE when full. */
+uint32_t tree_block(struct calltree *t, uint32_t around, const struct calltree_range *block);
+
+/* tree_around - the function's node: of a block's the one that it is a part of, else itself. */
+static inline uint32_t tree_around(const struct calltree *t, uint32_t node)
+{
+    return t->nodes[node].block ? t->nodes[node].parent : node;
+}
+
 /* tree_root - the root of a kind at `addr`. */
 uint32_t tree_root(struct calltree *t, enum calltree_kind kind, uint64_t addr);
 
@@ -248,6 +257,9 @@ bool stack_switched_unseen(const struct calltree *t, const struct event *e);
 void stack_sync(struct calltree *t, const struct event *e);     /* slow half of checking e->pc */
 void stack_relocate(struct calltree *t, const struct event *e); /* first place after a gap */
 void stack_place(struct calltree *t, const struct event *e);    /* first place after floating */
+/* The program is at addr in the function on top: in a block of it, or in none. Only where the tree
+ * has blocks. */
+void stack_in_block(struct calltree *t, uint64_t addr);
 void stack_call(struct calltree *t, const struct event *e);
 void stack_jump(struct calltree *t, const struct event *e);
 void stack_return(struct calltree *t, const struct event *e);

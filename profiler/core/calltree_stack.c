@@ -221,6 +221,28 @@ bool stack_context(struct calltree *t, const struct event *e, bool led)
     return starts;
 }
 
+/* ---- blocks ---- */
+
+void stack_in_block(struct calltree *t, uint64_t addr)
+{
+    struct stack *s = t->cur;
+    struct calltree_range r;
+    if (!s->depth || s->overflow || t->node != stack_top(t)->node)
+        return;
+    const struct calltree_node *n = &t->nodes[t->node];
+    if (n->low == n->high || !tree_same_function(t, t->node, addr))
+        return;
+    uint32_t node = tree_around(t, t->node);
+    bool inside = t->cfg.block(t->cfg.resolve_ctx, addr, &r);
+    uint32_t block = inside ? tree_block(t, node, &r) : CALLTREE_NONE;
+    if (inside && block == CALLTREE_NONE)
+        node_doubt(&t->nodes[node]); /* no room: it has what is the block's */
+    else if (inside)
+        node = block;
+    t->nodes[node].hits += node != t->node && inside && block != CALLTREE_NONE;
+    stack_top(t)->node = t->node = node;
+}
+
 /* ---- calls ---- */
 
 /* A call into the middle of its own function is a local subroutine, or the way to learn PC: it
@@ -257,7 +279,7 @@ void stack_tail_call(struct calltree *t, const struct event *e)
         if (s->frames[i].kind != FRAME_HANDLER &&
             tree_same_function(t, s->frames[i].node, e->target)) {
             stack_return_to(t, i + 1);
-            t->nodes[t->node].hits++;
+            t->nodes[tree_around(t, t->node)].hits++;
             if (t->watched)
                 watch_again(t);
             return;

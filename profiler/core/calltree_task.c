@@ -72,6 +72,17 @@ uint32_t task_root(struct calltree *t, uint64_t pc, const struct event *e)
 }
 
 /* The frames up to the first handler, which is a root by itself. */
+/* The node of the same function, or block of it, below another parent. */
+static uint32_t same_node_below(struct calltree *t, uint32_t parent, uint32_t node)
+{
+    struct calltree_range r;
+    uint32_t below = tree_child(t, parent, t->nodes[tree_around(t, node)].addr);
+    if (!t->nodes[node].block || !t->cfg.block(t->cfg.resolve_ctx, t->nodes[node].addr, &r))
+        return below;
+    uint32_t block = tree_block(t, below, &r);
+    return block == CALLTREE_NONE ? below : block;
+}
+
 void task_assign_stack(struct calltree *t)
 {
     struct stack *s = t->cur;
@@ -80,7 +91,7 @@ void task_assign_stack(struct calltree *t)
         return;
     uint32_t parent = node_of(t, k);
     for (uint32_t i = 0; i < s->depth && s->frames[i].kind != FRAME_HANDLER; i++)
-        parent = s->frames[i].node = tree_child(t, parent, t->nodes[s->frames[i].node].addr);
+        parent = s->frames[i].node = same_node_below(t, parent, s->frames[i].node);
     stack_settle(t);
 }
 

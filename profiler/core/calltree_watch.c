@@ -159,7 +159,8 @@ void watch_step(struct calltree *t, const struct event *e, uint64_t c1, uint64_t
 
 /* ---- activations ---- */
 
-static struct calltree_activation activation_of(const struct stack *s, uint32_t i)
+static struct calltree_activation activation_of(const struct calltree *t, const struct stack *s,
+                                                uint32_t i)
 {
     const struct frame_seen *f = &s->seen[i];
     bool handler = s->frames[i].kind == FRAME_HANDLER;
@@ -171,7 +172,7 @@ static struct calltree_activation activation_of(const struct stack *s, uint32_t 
         .caller = handler ? 0 : below,
         .below = below,
         .handler = handler,
-        .node = s->frames[i].node,
+        .node = tree_around(t, s->frames[i].node),
         .depth = i,
         .context = s->context,
         .found = f->found,
@@ -195,7 +196,7 @@ void watch_entered(struct calltree *t)
         .handler = handler || (i && s->seen[i - 1].handler),
     };
     w->found = w->begins = false;
-    struct calltree_activation a = activation_of(s, i);
+    struct calltree_activation a = activation_of(t, s, i);
     if (w->cfg.on_enter)
         w->cfg.on_enter(w->cfg.ctx, &a);
 }
@@ -203,7 +204,7 @@ void watch_entered(struct calltree *t)
 static void tell_left(struct calltree *t, const struct stack *s, uint32_t i, enum calltree_left how)
 {
     const struct frame_seen *f = &s->seen[i];
-    struct calltree_activation a = activation_of(s, i);
+    struct calltree_activation a = activation_of(t, s, i);
     a.out = moment_now(t);
     a.left = how;
     a.gap = f->gaps != t->watching.gaps;

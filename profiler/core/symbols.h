@@ -82,6 +82,32 @@ bool symbols_lookup(const struct symbols *s, const char *name, uint64_t *addr);
 bool symbols_member(const struct symbols *s, const char *type, const char *name, uint64_t *offset,
                     uint64_t *bytes);
 
+enum {
+    SYMBOL_BLOCKS_MOST = 256,
+    SYMBOL_BLOCK_NAME = 100 /* bytes of a name at most */
+};
+
+/* A part of a function that is measured by itself. */
+struct symbol_block {
+    const char *name;
+    uint64_t low, high; /* [low, high), as the ELF has them */
+};
+
+/* symbols_set_blocks - the program's blocks from now on, for symbols_image(), too
+ * block   n of them in any order; copied, with their names
+ * Before anything is made of the image, and after symbols_set_canonical(). Returns 0; -ERR_USAGE
+ * for more than there may be, for a name that is too long, for one that is empty or not within one
+ * function, and for two that share an address, *bad being the later one's index; -ERR_NOMEM. The
+ * blocks stay as they were then. */
+int symbols_set_blocks(struct symbols *s, const struct symbol_block *block, size_t n, size_t *bad,
+                       struct err *err);
+
+/* symbols_blocks - all of them, by address; borrowed until they are set again or closed. */
+const struct symbol_block *symbols_blocks(const struct symbols *s, size_t *n);
+
+/* symbols_find_block - index of the block that contains addr (any alias), or -1. O(log n). */
+long symbols_find_block(const struct symbols *s, uint64_t addr);
+
 /* symbols_parse - an address as people write it
  * text   "0x8c010000", a decimal number, "symbol", "symbol+off" or "symbol-off" (off decimal or
  * 0x...), "file.c:line" (file by its whole name, last part or last parts) addr   set on success: as
@@ -98,6 +124,9 @@ char *symbols_describe(const struct symbols *s, uint64_t addr, char *buf, size_t
  * ctx is the struct symbols. */
 struct calltree_range;
 bool symbols_range(void *ctx, uint64_t addr, struct calltree_range *out);
+
+/* symbols_block_range - the same of blocks: see calltree_config.block. */
+bool symbols_block_range(void *ctx, uint64_t addr, struct calltree_range *out);
 
 /* symbol_demangle - C++ name for people; NULL if name is not mangled, or means more than 4 KB of
  * text. Caller frees. */

@@ -59,6 +59,10 @@ struct symbols {
     size_t nfunctions;
     size_t *by_key; /* indices of functions in canonical order */
 
+    struct symbol_block *blocks; /* by canonical address, as image_blocks */
+    struct image_block *image_blocks;
+    size_t nblocks;
+
     struct symbol_name *names; /* sorted */
     size_t nnames;
 

@@ -80,19 +80,26 @@ static int take_which(struct marks *m, struct mark *k, char *which, struct err *
     return len ? 0 : refuse_line(m, k->line, kinds[k->kind].example, "which function?", err);
 }
 
-static int take_range(struct marks *m, struct mark *k, char *range, struct err *err)
+static char *skip_blanks(char *text) { return text + strspn(text, " \t"); }
+
+/* column: of the range in its line. */
+static int take_range(struct marks *m, struct mark *k, char *range, int column, struct err *err)
 {
     char *dots = strstr(range, "..");
-    if (!dots || dots == range || !dots[2])
-        return refuse_line(m, k->line, kinds[k->kind].example, "a block is LOW..HIGH", err);
-    *dots = 0;
+    if (!dots || dots == range || !*skip_blanks(dots + 2) || !*k->name)
+        return refuse_line(m, k->line, kinds[k->kind].example, "a block is NAME = LOW..HIGH", err);
     k->low = range;
-    k->high = dots + 2;
+    k->high = skip_blanks(dots + 2);
+    k->low_column = column;
+    k->high_column = column + (int)(k->high - range);
+    while (dots > range && isspace((unsigned char)dots[-1]))
+        dots--;
+    *dots = 0;
     return 0;
 }
 
-/* "NAME = WHICH"; a rename has it the other way round. */
-static int take_named(struct marks *m, struct mark *k, char *text, struct err *err)
+/* "NAME = WHICH"; a rename has it the other way round. column: of the text in its line. */
+static int take_named(struct marks *m, struct mark *k, char *text, int column, struct err *err)
 {
     char *equals = strstr(text, " = ");
     if (!equals)
@@ -102,8 +109,9 @@ static int take_named(struct marks *m, struct mark *k, char *text, struct err *e
     if (!left || !right)
         return err_set(err, ERR_NOMEM, "close other programs", "marks: out of memory");
     k->name = k->kind == MARK_RENAME ? right : left;
+    column += (int)(skip_blanks(equals + 2) - text);
     if (k->kind == MARK_BLOCK)
-        return take_range(m, k, right, err);
+        return take_range(m, k, right, column, err);
     return take_which(m, k, k->kind == MARK_RENAME ? left : right, err);
 }
 
@@ -134,8 +142,10 @@ static int take_line(struct marks *m, const char *line, size_t len, int number, 
     if (!kind_of_word(text, word, &k->kind))
         return err_set(err, ERR_FORMAT, "the words are tag, rename, exclude, group and block",
                        "%s:%d: \"%.*s\" is no mark", m->file, number, (int)MIN(word, 40), text);
-    char *rest = text + word + strspn(text + word, " \t");
-    int ret = kinds[k->kind].named ? take_named(m, k, rest, err) : take_which(m, k, rest, err);
+    char *rest = skip_blanks(text + word);
+    size_t before = strspn(line, " \t\r\v\f") + (size_t)(rest - text);
+    int ret = kinds[k->kind].named ? take_named(m, k, rest, (int)before + 1, err)
+                                   : take_which(m, k, rest, err);
     m->n += ret == 0;
     return ret;
 }

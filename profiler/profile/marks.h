@@ -6,7 +6,8 @@
  *   rename   WHICH = NEW NAME   shown by that name; linkage names stay
  *   exclude  WHICH              not wanted as a row: all of them are one, "(excluded)"
  *   group    NAME = WHICH       those of a group are one function of that name
- *   block    NAME = LOW..HIGH   a part of a function, counted apart
+ *   block    NAME = LOW..HIGH   a part of a function, measured by itself; HIGH is the first address
+ *                               behind it
  *
  * WHICH is a function's name as a report has it, also the linker's or the qualified one; an address
  * (0x...) in it; or a regular expression (POSIX, extended) between slashes. The file is input only:
@@ -30,8 +31,9 @@ struct mark {
     int line;
     const char *which; /* as written, a regular expression without its slashes; "" of a block */
     bool is_regex;
-    const char *name;       /* of RENAME, GROUP, BLOCK; "" else */
-    const char *low, *high; /* of a BLOCK, as written; "" else */
+    const char *name;            /* of RENAME, GROUP, BLOCK; "" else */
+    const char *low, *high;      /* of a BLOCK, as written; "" else */
+    int low_column, high_column; /* of a BLOCK: where those stand in the line, from 1 */
 };
 
 struct marks; /* private to marks.c */
@@ -56,6 +58,12 @@ const struct mark *marks_list(const struct marks *m, size_t *n);
 /* marks_file - the name they were read by; borrowed. */
 const char *marks_file(const struct marks *m);
 
+/* marks_blocks - measures the blocks of m from now on: symbols_set_blocks()
+ * n   how many there are
+ * Addresses may have any form that symbols_parse() takes. Returns 0; what symbols_parse() and
+ * symbols_set_blocks() do, with file, line and column, and -ERR_FORMAT for their -ERR_USAGE. */
+int marks_blocks(const struct marks *m, struct symbols *syms, size_t *n, struct err *err);
+
 /* mark_means - whether a mark's WHICH is this function, by the name it has before marks. */
 bool mark_means(const struct mark *k, const struct profile_function *f);
 
@@ -64,9 +72,9 @@ bool mark_means(const struct mark *k, const struct profile_function *f);
  *        that p has not is an error
  * Several functions that are one now have the sum of their hits and counters; what they called is
  * counted once where one calls the other. Refused, with file and line: a name that matches nothing,
- * one to rename that several have, a function in two groups, and blocks, as a profile does not have
- * counts of a part of a function. Returns 0, -ERR_NOT_FOUND, -ERR_USAGE, -ERR_UNSUPPORTED,
- * -ERR_NOMEM; p is unchanged but for memory then. */
+ * one to rename that several have, a function in two groups, and a block that was not measured.
+ * Returns 0, -ERR_NOT_FOUND, -ERR_USAGE, -ERR_UNSUPPORTED, -ERR_NOMEM; p is unchanged but for
+ * memory then. */
 int profile_apply_marks(struct profile *p, const struct marks *m, const struct symbols *syms,
                         struct err *err);
 

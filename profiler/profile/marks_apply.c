@@ -133,6 +133,25 @@ static int mark_matching(struct applying *a, const struct mark *k, struct err *e
     return ret;
 }
 
+/* Blocks are measured, or they are not: nothing of a profile can be made one afterwards. */
+static int expect_block(const struct applying *a, const struct mark *k, struct err *err)
+{
+    size_t n = 0;
+    const struct symbol_block *b = a->syms ? symbols_blocks(a->syms, &n) : NULL;
+    bool measured = false;
+    for (size_t i = 0; i < n; i++)
+        measured |= !strcmp(b[i].name, k->name);
+    for (size_t i = 0; i < a->p->nfunctions; i++)
+        measured |= a->p->functions[i].description == PROFILE_USER_BLOCK &&
+                    !strcmp(a->p->functions[i].name, k->name);
+    if (measured)
+        return 0;
+    return err_set(err, ERR_UNSUPPORTED,
+                   "profile again with the line in probeprof.marks beside the ELF, or leave it out",
+                   "%s:%d: block %s was not measured, or did not run, when this was profiled",
+                   marks_file(a->m), k->line, k->name);
+}
+
 static int mark_all(struct applying *a, struct err *err)
 {
     size_t n;
@@ -140,10 +159,9 @@ static int mark_all(struct applying *a, struct err *err)
     int ret = 0;
     for (size_t i = 0; ret == 0 && i < n; i++) {
         if (k[i].kind == MARK_BLOCK)
-            return err_set(err, ERR_UNSUPPORTED, "leave the line out",
-                           "%s:%d: block %s: a profile has no counts of a part of a function",
-                           marks_file(a->m), k[i].line, k[i].name);
-        ret = mark_matching(a, &k[i], err);
+            ret = expect_block(a, &k[i], err);
+        else
+            ret = mark_matching(a, &k[i], err);
     }
     return ret;
 }

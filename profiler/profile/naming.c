@@ -24,6 +24,13 @@ struct naming_key naming_of(const struct symbols *syms, const struct calltree_no
     if (k.special || !syms)
         return k;
     struct calltree_range r;
+    k.block = n->block;
+    if (k.block) {
+        k.symbol = symbols_find_block(syms, n->addr);
+        if (k.symbol >= 0 && symbols_block_range((void *)(uintptr_t)syms, n->addr, &r))
+            k.start = r.id;
+        return k;
+    }
     k.symbol = symbols_find(syms, n->addr);
     if (k.symbol >= 0 && symbols_range((void *)(uintptr_t)syms, n->addr, &r))
         k.start = r.id;
@@ -36,11 +43,15 @@ int naming_compare(const struct naming_key *a, const struct naming_key *b)
         return a->special - b->special;
     if (a->kind != b->kind)
         return a->kind - b->kind;
-    return (a->start > b->start) - (a->start < b->start);
+    if (a->start != b->start)
+        return a->start > b->start ? 1 : -1;
+    return a->block - b->block;
 }
 
 static uint8_t describe_node(const struct calltree_node *n)
 {
+    if (n->block)
+        return PROFILE_USER_BLOCK;
     switch (n->kind) {
     case CALLTREE_INTERRUPT: return PROFILE_INTERRUPT_600;
     case CALLTREE_EXCEPTION:
@@ -88,6 +99,21 @@ static bool fill_named(struct arena *a, struct profile_function *f, const struct
     return f->name && f->linkage && (f->file || !s->file);
 }
 
+static bool fill_block(struct arena *a, struct profile_function *f, const struct symbols *syms,
+                       size_t i)
+{
+    size_t n;
+    const struct symbol_block *b = &symbols_blocks(syms, &n)[i];
+    const char *file = NULL;
+    f->name = arena_str(a, b->name);
+    f->linkage = f->qualified = "";
+    f->low = b->low;
+    f->high = b->high;
+    if (symbols_line(syms, b->low, &file, &f->line))
+        f->file = arena_str(a, file);
+    return f->name && (f->file || !file);
+}
+
 /* Without a symbol, handlers are named for what they are, functions by address. */
 static bool fill_address(struct arena *a, struct profile_function *f,
                          const struct calltree_node *node)
@@ -109,7 +135,9 @@ bool naming_fill(struct arena *a, struct profile_function *f, const struct namin
     f->description = describe_node(node);
     if (key->special)
         return fill_special(a, f, key);
-    if (key->symbol >= 0)
+    if (key->symbol >= 0 && key->block)
+        ok = fill_block(a, f, syms, (size_t)key->symbol);
+    else if (key->symbol >= 0)
         ok = fill_named(a, f, symbols_function(syms, (size_t)key->symbol));
     else
         ok = fill_address(a, f, node);

@@ -12,6 +12,7 @@
 struct naming_key {
     uint64_t start; /* canonical if it has a symbol; of a task its context */
     long symbol;    /* index into symbols, -1: none */
+    bool block;     /* symbol is an index into the blocks */
     uint8_t kind;   /* of what has no address: LOST, OTHER, TASK; else 0 */
     bool special;   /* has none */
 };

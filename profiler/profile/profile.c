@@ -81,7 +81,7 @@ static void places_free(struct places *w)
 static bool is_same_place(const struct calltree_node *a, const struct calltree_node *b)
 {
     bool plain = naming_is_plain(a) && naming_is_plain(b);
-    return a->addr == b->addr && (plain || a->kind == b->kind);
+    return a->addr == b->addr && a->block == b->block && (plain || a->kind == b->kind);
 }
 
 static uint32_t place_of(struct places *w, const struct build *b, uint32_t node)
@@ -455,6 +455,10 @@ size_t profile_function_at(const struct profile *p, uint64_t addr)
     size_t low = PARTITION_POINT(p->nfunctions, i,
                                  p->functions[i].low <= addr && p->functions[i].high &&
                                      p->functions[i].description != PROFILE_UNKNOWN);
+    /* behind a block its function goes on; the block is before it where both hold the address */
+    while (low && p->functions[low - 1].description == PROFILE_USER_BLOCK &&
+           addr >= p->functions[low - 1].high)
+        low--;
     return low && addr < p->functions[low - 1].high ? low - 1 : p->nfunctions;
 }
 

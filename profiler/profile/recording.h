@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "probe/base/err.h"
+#include "profiler/core/symbols.h"
 #include "profiler/profile/profile.h"
 #include "targets/event.h"
 #include "targets/image.h"
@@ -40,6 +41,9 @@ struct recording_header {
     enum irq_filter irq_filter; /* `auto` is applied by the host: on replay, too */
     uint64_t max_passes;        /* 0: no limit */
     bool address_cached;        /* as profile_info.cache_by_address */
+    /* parts of functions that were measured by themselves; SYMBOL_BLOCKS_MOST at most */
+    const struct symbol_block *blocks;
+    size_t nblocks;
     /* address bits that tell addresses apart; 0: all (for information) */
     uint64_t canonical_mask;
     /* Of a run in several files: the run, and which of them this is, from 1. part 0: it is all */

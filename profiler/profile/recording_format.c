@@ -198,6 +198,13 @@ static void put_counter(FILE *f, const char *key, const struct profile_counter *
     put_text(f, key, value);
 }
 
+static void put_block(FILE *f, const struct symbol_block *b)
+{
+    char value[SYMBOL_BLOCK_NAME + 48];
+    snprintf(value, sizeof value, "%" PRIu64 " %" PRIu64 " %s", b->low, b->high, b->name);
+    put_text(f, "block", value);
+}
+
 static void put_header_lines(FILE *f, const struct recording_header *h)
 {
     put_text(f, "program", h->program);
@@ -221,6 +228,8 @@ static void put_header_lines(FILE *f, const struct recording_header *h)
         put_number(f, "stop", h->stops[i]);
     put_number(f, "irq_filter", h->irq_filter);
     put_number(f, "max_passes", h->max_passes);
+    for (size_t i = 0; i < h->nblocks && i < SYMBOL_BLOCKS_MOST; i++)
+        put_block(f, &h->blocks[i]);
     put_number(f, "address_cached", h->address_cached);
     put_number(f, "canonical_mask", h->canonical_mask);
     if (h->part) {
@@ -410,6 +419,23 @@ static bool header_when(const char *value, struct recording_header *h)
     return end != value && !*end && !errno;
 }
 
+/* "LOW HIGH NAME" */
+static bool header_block(char *text, struct arena *a, struct recording_header *h)
+{
+    char *high = strchr(text, ' '), *name = high ? strchr(high + 1, ' ') : NULL;
+    struct symbol_block *row = (struct symbol_block *)(uintptr_t)h->blocks;
+    if (!name || h->nblocks == SYMBOL_BLOCKS_MOST)
+        return false;
+    *high++ = *name++ = '\0';
+    if (!row)
+        row = arena_alloc(a, SYMBOL_BLOCKS_MOST * sizeof *row);
+    h->blocks = row;
+    if (!row || !to_u64(text, &row[h->nblocks].low) || !to_u64(high, &row[h->nblocks].high))
+        return false;
+    row[h->nblocks].name = arena_str(a, name);
+    return row[h->nblocks++].name != NULL;
+}
+
 static bool header_value(const char *key, char *value, struct arena *a, struct recording_header *h)
 {
     bool known = false;
@@ -429,6 +455,8 @@ static bool header_value(const char *key, char *value, struct arena *a, struct r
         return header_start(value, h);
     if (!strcmp(key, "stop"))
         return header_stop(value, h);
+    if (!strcmp(key, "block"))
+        return header_block(value, a, h);
     if (!strcmp(key, "irq_filter"))
         return header_filter(value, h);
     if (!strcmp(key, "max_passes"))

@@ -91,7 +91,7 @@ STAIRS = {
                       "http_command", "timeline_follow timeline", "http_timeline", "http_metrics", "http_static", "listing", "source_text", "function",
                       "http_call", "http_jobs", "http_states", "http_figures", "http_api"],
     # the completions stand on one step: they call each other
-    "profiler/cli": ["boards", "parts", "opts", "settings_values", "chain", "conf", "project", "settings", "ending", "fold", "view", "useless", "capture", "rotation", "replay", "slices",
+    "profiler/cli": ["boards", "parts", "marks_file", "opts", "settings_values", "chain", "conf", "project", "settings", "ending", "fold", "view", "useless", "capture", "rotation", "replay", "slices",
                      "live_text", "live", "progress", "top_text", "top_rows", "top_columns", "top_view top_keys", "top_screen", "top_source", "top_run", "serve_door", "serve_token", "serve", "serve_state", "notes", "outputs", "input_url", "input", "view_file", "view_feed", "saved_page", "explain", "doctor_adapter", "doctor_wire", "doctor", "doctor_file",
                      "completion completion_bash completion_fish completion_zsh",
                      "run_link", "run_open", "run_parts", "run_ask", "run_change", "run_monitor_points", "run_monitor_reg", "run_monitor", "run_result", "run_events", "run_save", "run_top", "run_course", "run_signals", "serve_run", "run_loop", "run_leave", "cmd_run",

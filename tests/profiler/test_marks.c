@@ -25,8 +25,8 @@ static void marks__lines__are_read_or_refused_with_their_number(void **state)
         { "rename /f/ = g\n", "m:1: one name is not for several", "name one function" },
         { "group  = f\n", "m:1: there is no ' = '", "group libc" },
         { "group g = /(/\n", "m:1: /(/: ", "regular expressions" },
-        { "block b = main\n", "m:1: a block is LOW..HIGH", "block inner" },
-        { "block b = ..x\n", "m:1: a block is LOW..HIGH", "block inner" },
+        { "block b = main\n", "m:1: a block is NAME = LOW..HIGH", "block inner" },
+        { "block b = ..x\n", "m:1: a block is NAME = LOW..HIGH", "block inner" },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -146,7 +146,7 @@ static void marks__what_cannot_be__is_refused_with_file_and_line(void **state)
         { "\ntag /^nothing/\n", -ERR_NOT_FOUND, "m:2: no function", "" },
         { "group a = main\ngroup b = main\n", -ERR_USAGE, "m:2: main is in line 1 already", "one" },
         { "group a = main\nexclude main\n", -ERR_USAGE, "m:2: main is in line 1", "one of them" },
-        { "block b = main..main+4\n", -ERR_UNSUPPORTED, "m:1: block b: ", "leave the line out" },
+        { "block b = main..main+4\n", -ERR_UNSUPPORTED, "m:1: block b was not", "leave it out" },
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

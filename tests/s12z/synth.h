@@ -77,6 +77,10 @@ struct synth {
     uint32_t calls[512]; /* blocks to go on with */
     unsigned ncalls;
     uint64_t *executed; /* by address - base: committed */
+    /* told of each execution as it is committed, in the order of its level; pc 0: a level begins.
+     * NULL: nobody is */
+    void (*ran)(void *ctx, unsigned level, uint32_t pc);
+    void *ran_ctx;
     /* the encoder */
     uint64_t *line;
     size_t nlines, cap_lines;
@@ -290,6 +294,8 @@ static inline void synth_begin_level(struct synth *s, uint32_t block, enum synth
     l->nrun = l->nproved = 0;
     l->inner = false;
     l->kind = (uint8_t)kind;
+    if (s->ran)
+        s->ran(s->ran_ctx, s->nlevels - 1, 0);
 }
 
 static inline void synth_ran(struct synth *s, uint32_t pc)
@@ -299,12 +305,19 @@ static inline void synth_ran(struct synth *s, uint32_t pc)
     l->run[l->nrun++] = pc;
 }
 
+static inline void synth_count(struct synth *s, unsigned level, uint32_t pc)
+{
+    s->executed[pc - s->base]++;
+    if (s->ran)
+        s->ran(s->ran_ctx, level, pc);
+}
+
 /* A change of flow of this level: what ran before it is proven. */
 static inline void synth_commit(struct synth *s)
 {
     struct synth_level *l = synth_top(s);
     for (size_t k = 0; k < l->nrun; k++)
-        s->executed[l->run[k] - s->base]++;
+        synth_count(s, s->nlevels - 1, l->run[k]);
     s->ninstructions += l->nrun;
     l->nrun = l->nproved = 0;
     l->inner = false;
@@ -419,7 +432,7 @@ static inline void synth_stop(struct synth *s)
         struct synth_level *l = &s->level[k];
         size_t n = k + 1 < s->nlevels && l->inner ? 0 : l->nproved;
         for (size_t i = 0; i < n; i++)
-            s->executed[l->run[i] - s->base]++;
+            synth_count(s, k, l->run[i]);
         s->ninstructions += n;
     }
     synth_line(s, synth_stamp(s) << 48 | 0x17);

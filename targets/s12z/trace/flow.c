@@ -203,6 +203,8 @@ int s12z_flow_new(const struct image *image, const struct s12z_settings *setting
         f->ctx = ctx;
         f->functions = image->functions;
         f->nfunctions = image->nfunctions;
+        f->blocks = image->blocks;
+        f->nblocks = image->nblocks;
         f->ivbr = 0xFFFE;
         f->at = UNKNOWN;
         f->proof = NOTHING;

@@ -46,9 +46,9 @@ struct s12z_flow_totals {
 };
 
 /* Called for calls, jumps through registers, any way from one function of the image into another
- * (by a branch or by falling through), returns, interrupts, exceptions and their ends. Counters and
- * time of the event are not set: the receiver takes them from s12z_flow_totals(). The event is
- * borrowed for the call. */
+ * or of one block into or out of it (by a branch or by falling through), returns, interrupts,
+ * exceptions and their ends. Counters and time of the event are not set: the receiver takes them
+ * from s12z_flow_totals(). The event is borrowed for the call. */
 typedef void s12z_flow_event(void *ctx, const struct event *e);
 
 /* s12z_flow_new

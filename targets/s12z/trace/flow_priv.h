@@ -147,6 +147,8 @@ struct s12z_flow {
     uint64_t since_fold;
     const struct image_function *functions; /* borrowed */
     size_t nfunctions;
+    const struct image_block *blocks; /* borrowed */
+    size_t nblocks;
     struct s12z_flow_totals totals;
 };
 
@@ -169,7 +171,10 @@ static inline bool flow_has_code(const struct s12z_flow *f, uint32_t addr)
 bool flow_decode(const struct s12z_flow *f, uint32_t pc, struct s12z_insn *i);
 /* Where the vector with this byte leads. *known false: the image has no vector table there. */
 uint32_t flow_handler_of(const struct s12z_flow *f, unsigned byte, bool *known);
-/* Whether `to` is in a function of the image, and `from` not in the same one. */
+/* Whether both are in one function of the image, or in none. */
+bool flow_same_function(const struct s12z_flow *f, uint32_t a, uint32_t b);
+/* Whether `to` is in a function of the image, and `from` not in the same one; or in another block.
+ */
 bool flow_to_another_function(const struct s12z_flow *f, uint32_t from, uint32_t to);
 
 /* ---- nodes (flow_nodes.c) ---- */

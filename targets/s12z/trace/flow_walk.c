@@ -394,6 +394,18 @@ int flow_take_address(struct s12z_flow *f, uint32_t dest, struct err *err)
 
 /* ---- the end of a session ---- */
 
+/* Whether something happens inside of the node that somebody is told. Which of a function's blocks
+ * it was in does not matter by now. */
+static bool has_news(const struct s12z_flow *f, const struct node_info *n)
+{
+    bool any = n->watched;
+    for (uint32_t k = 0; k < n->ncalls; k++) {
+        const struct inner *c = &f->calls[n->call + k];
+        any |= c->kind != EVENT_JUMP || !flow_same_function(f, c->pc, c->target);
+    }
+    return any;
+}
+
 /* What is known to have run of a node that was begun counts, though its end was not seen. quiet:
  * events since then were given already, so only those are taken that give none. */
 static void count_begun(struct s12z_flow *f, uint32_t node, uint32_t to, bool quiet)
@@ -402,10 +414,15 @@ static void count_begun(struct s12z_flow *f, uint32_t node, uint32_t to, bool qu
     if (to != f->info[node].start)
         number = flow_prefix_of(f, node, to);
     struct node_info *n = number == UNKNOWN ? NULL : &f->info[number];
-    if (!n || (quiet && (n->ncalls || n->watched)))
+    if (!n || (quiet && has_news(f, n)))
         return;
     n->entered++;
-    run_through(f, n, n->weight); /* may turn counting on or off */
+    if (quiet) {
+        flow_add_weight(f, n->weight);
+        f->totals.waits += n->waits;
+    } else {
+        run_through(f, n, n->weight); /* may turn counting on or off */
+    }
     if (f->skipping)
         f->info[number].skipped[0]++;
     else

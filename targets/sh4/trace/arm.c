@@ -250,6 +250,9 @@ int sh4_trace_arm(struct target *target, const struct trace_config *cfg, struct 
     if (!cfg->image)
         return err_set(err, ERR_USAGE, "name the program's ELF with --elf",
                        "function trace needs the program's image");
+    if (cfg->image->nblocks)
+        return err_set(err, ERR_UNSUPPORTED, "take the lines with block out of probeprof.marks",
+                       "blocks are measured on S12Z only");
     free_trace(t->plug.trace);
     struct sh4_trace *tr = calloc(1, sizeof *tr);
     sh4_tracing_is(t, tr);

@@ -151,7 +151,7 @@ class Marks(Folder):
         record = self.recorded(self.dir)
         for text, status, what, hint in (("tag GetLastNod\n", 1, "mine:1: no function is \"GetLastNod\"", "GetLastNode"),
                                          ("# x\nnote main\n", 1, "mine:2: \"note\" is no mark", "tag, rename"),
-                                         ("block b = main..main+8\n", 1, "mine:1: block b", "leave the line out"),
+                                         ("block b = main..main+8\n", 1, "mine:1: block b was not", "leave it out"),
                                          ("exclude /./\n", 2, "mine:1: --all lists functions by themselves", "--marks off")):
             more = ["--all"] if status == 2 else []
             self.assert_fails(self.report(record, "--marks", self.write("mine", text), *more), status, what, hint)

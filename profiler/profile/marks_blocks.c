@@ -1,0 +1,49 @@
+/* The blocks of a file of marks, in a program. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "probe/base/err.h"
+#include "profiler/profile/marks.h"
+
+static int at_place(const struct marks *m, const struct mark *k, int column, int ret,
+                    struct err *err)
+{
+    char where[300];
+    snprintf(where, sizeof where, "%.200s:%d:%d", marks_file(m), k->line, column);
+    if (err && ret == -ERR_USAGE)
+        err->code = ERR_FORMAT; /* of the file, not of the command line */
+    return err_prefix(err, ret == -ERR_USAGE ? -ERR_FORMAT : ret, where);
+}
+
+static int parse_end(const struct marks *m, const struct mark *k, bool high,
+                     const struct symbols *syms, uint64_t *addr, struct err *err)
+{
+    int ret = symbols_parse(syms, high ? k->high : k->low, addr, err);
+    return ret < 0 ? at_place(m, k, high ? k->high_column : k->low_column, ret, err) : 0;
+}
+
+int marks_blocks(const struct marks *m, struct symbols *syms, size_t *n, struct err *err)
+{
+    size_t nmarks, nblocks = 0, bad = 0;
+    const struct mark *k = marks_list(m, &nmarks);
+    struct symbol_block *block = calloc(nmarks + 1, sizeof *block);
+    const struct mark **of = calloc(nmarks + 1, sizeof *of);
+    int ret =
+        block && of ? 0 : err_set(err, ERR_NOMEM, "close other programs", "marks: out of memory");
+    for (size_t i = 0; ret == 0 && i < nmarks; i++) {
+        if (k[i].kind != MARK_BLOCK)
+            continue;
+        struct symbol_block *b = &block[nblocks];
+        b->name = k[i].name;
+        of[nblocks++] = &k[i];
+        ret = parse_end(m, &k[i], false, syms, &b->low, err);
+        if (ret == 0)
+            ret = parse_end(m, &k[i], true, syms, &b->high, err);
+    }
+    if (ret == 0 && (ret = symbols_set_blocks(syms, block, nblocks, &bad, err)) == -ERR_USAGE)
+        ret = at_place(m, of[bad], of[bad]->low_column, ret, err);
+    *n = nblocks;
+    free(block);
+    free(of);
+    return ret;
+}
