@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 #include <uv.h>
@@ -6,12 +7,13 @@
 #include "profiler/cli/buckets.h"
 #include "profiler/cli/command.h"
 #include "profiler/cli/input.h"
+#include "profiler/cli/opts.h"
 #include "profiler/cli/replay.h"
 #include "profiler/cli/view.h"
 #include "profiler/views/notes.h"
 
 enum { OPT_TO, OPT_FROM, OPT_OUTPUT, OPT_VALUE, OPT_ELF, OPT_HELP };
-enum { OPT_RANGE = OPT_HELP + 1, OPT_SCALE, OPT_BUCKETS, OPT_BUFFER, OPT_BUCKET_BYTES };
+enum { OPT_RANGE = OPT_HELP + 1, OPT_SCALE, OPT_BUCKETS, OPT_BUFFER, OPT_BUCKET_BYTES, OPT_NFUNC };
 
 static const struct opt convert_opts[] = {
     { "to", 0, "FORMAT",
@@ -31,6 +33,9 @@ static const struct opt convert_opts[] = {
     { "bucket-bytes", 0, "N",
       "2, or 4 (prof1); default: 2, and 4 if one would be full; with 2, what finds no room is lost",
       OPT_BUCKET_BYTES },
+    { "nfunc", 0, "N",
+      "counters of calls in prof1, for the N functions called most often; default: for all",
+      OPT_NFUNC },
     { "elf", 'e', "E", "ELF to name the functions of a recording with", OPT_ELF },
     { "help", 'h', NULL, "this text", OPT_HELP },
     { NULL, 0, NULL, NULL, 0 },
@@ -40,7 +45,8 @@ struct convert {
     const struct exporter *to;
     const char *from, *output, *elf;
     struct buckets buckets;
-    int value; /* 1 hits, 2 c1, 3 c2; 0: not said */
+    int value;              /* 1 hits, 2 c1, 3 c2; 0: not said */
+    unsigned long counters; /* --nfunc; 0: not said */
 };
 
 static int take_value(struct convert *c, const char *text, struct err *err)
@@ -65,6 +71,7 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     case OPT_BUCKETS: return buckets_take(&c->buckets, "buckets", value, err);
     case OPT_BUFFER: return buckets_take(&c->buckets, "buffer", value, err);
     case OPT_BUCKET_BYTES: return buckets_take(&c->buckets, "bucket-bytes", value, err);
+    case OPT_NFUNC: return opt_count("nfunc", value, 1, INT_MAX, &c->counters, err);
     default: return 0;
     }
 }
@@ -86,6 +93,9 @@ static int check_request(const struct convert *c, const char *path, struct err *
         return err_set(err, ERR_USAGE, "leave it out",
                        "--%s is for gmon and prof1: %s has no buckets", c->buckets.said,
                        c->to->name);
+    if (c->counters && strcmp(c->to->name, "prof1") != 0)
+        return err_set(err, ERR_USAGE, "leave it out",
+                       "--nfunc is for prof1: %s has no counters of calls", c->to->name);
     if (c->output && !strcmp(c->output, path))
         return err_set(err, ERR_USAGE, "choose another name for -o",
                        "-o %s is the file that is read", path);
@@ -115,6 +125,7 @@ static int convert_profile(struct cli *cli, struct convert *c, const struct prof
     struct report_options o = { .ascii = true,
                                 .symbols = syms,
                                 .value = (unsigned)c->value,
+                                .counters = c->counters,
                                 .notes = &notes,
                                 .recording = from };
     int ret = buckets_resolve(&c->buckets, syms, &o.buckets, err);

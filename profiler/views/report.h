@@ -60,6 +60,8 @@ struct report_options {
     unsigned value;
     /* of formats with buckets of samples (profil.h); NULL: as it comes */
     const struct profil_request *buckets;
+    /* of formats with counters of calls: for so many functions, those called most often; 0: all */
+    unsigned long counters;
     /* told what the format cannot hold (notes.h); NULL: nobody is */
     const struct note_taker *notes;
     /* of formats that show when what ran (exporters.h); NULL: there is no recording */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "probe/base/util.h"
+#include "profiler/views/export.h"
 #include "profiler/views/exporters.h"
 #include "profiler/views/notes.h"
 #include "profiler/views/profil.h"
@@ -277,6 +278,68 @@ static void prof1__a_trace__is_calls_and_arcs_and_says_so(void **state)
     profile_free(p);
 }
 
+/* The second and the third of four have the most calls; of equal ones the lower address wins. */
+static void prof1__fewer_counters__those_called_most_have_them_and_the_rest_is_told(void **state)
+{
+    (void)state;
+    static const char bytes[] = "<PROF1>\n"
+                                "\0\0\0\0\0\0\0\2" /* call counts */
+                                "\0\0\0\0\0\0\0\x30"
+                                "\0\0\0\2"
+                                "\0\0\0\4"
+                                "\0\0\0\0\0\0\x20\0"
+                                "\0\0\0\0\0\0\x30\0"
+                                "\0\0\0\7"
+                                "\0\0\0\x9"
+                                "\0\0\0\0\0\0\0\3" /* arcs */
+                                "\0\0\0\0\0\0\0\x40"
+                                "\0\0\0\2"
+                                "\0\0\0\4"
+                                "\0\0\0\0\0\0\x10\0"
+                                "\0\0\0\0\0\0\x20\0"
+                                "\0\0\0\0\0\0\x40\0"
+                                "\0\0\0\0\0\0\x30\0"
+                                "\0\0\0\7"
+                                "\0\0\0\x9";
+    static const uint64_t hits[] = { 1, 7, 9, 7 };
+    char said[256] = "";
+    const struct note_taker notes = { keep_notes, said };
+    struct report_options o = { .counters = 2, .notes = &notes };
+    struct memory_sink m = { 0 };
+    struct err err = { .code = ERR_OK };
+    struct profile *p;
+    assert_int_equal(profile_new(&p, NULL), 0);
+    p->type = PROFILE_TRACE;
+    p->functions = arena_alloc(&p->arena, 4 * sizeof *p->functions);
+    p->nodes = arena_alloc(&p->arena, 4 * sizeof *p->nodes);
+    p->nfunctions = p->nnodes = 4;
+    for (uint32_t i = 0; i < 4; i++) {
+        uint64_t low = (i + 1) * 0x1000;
+        p->functions[i] =
+            (struct profile_function){ .low = low, .high = low + 16, .hits = hits[i] };
+        p->nodes[i] = (struct profile_node){ .function = i, .hits = hits[i] };
+    }
+    p->nodes[0].parent = PROFILE_NO_PARENT;
+    p->nodes[1].parent = p->nodes[3].parent = 0;
+    p->nodes[2].parent = 3;
+    assert_int_equal(export_prof1(p, &o, sink_to(&m), NULL), 0);
+    assert_int_equal(m.len, sizeof bytes - 1);
+    assert_memory_equal(m.text, bytes, sizeof bytes - 1);
+    assert_non_null(strstr(said, "2 of 4 functions have no counter (--nfunc): 8 of 24 calls"));
+    sink_free(&m);
+    o.counters = 4;
+    said[0] = 0;
+    assert_int_equal(export_prof1(p, &o, sink_to(&m), NULL), 0);
+    assert_null(strstr(said, "nfunc"));
+    sink_free(&m);
+    p->info.unknown = PROFILE_HITS;
+    assert_int_equal(export_prof1(p, &o, sink_to(&m), &err), -ERR_USAGE);
+    assert_non_null(strstr(err.what, "how often"));
+    assert_int_equal(m.len, 0);
+    sink_free(&m);
+    profile_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +351,7 @@ int main(void)
         cmocka_unit_test(make__what_cannot_be__is_refused_with_a_hint),
         cmocka_unit_test(prof1__samples__are_one_section),
         cmocka_unit_test(prof1__a_trace__is_calls_and_arcs_and_says_so),
+        cmocka_unit_test(prof1__fewer_counters__those_called_most_have_them_and_the_rest_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,7 @@ REPORT = {"elf": (["p.elf"], ORPHAN), "output": ["new.prf"], "json": [], "tree":
           "fail-if-any": ["hits>=1000"], "marks": ["other.marks"], "tag": ["InsertNode"], "untag": ["GetNewNode"], "untag-all": [], "show": ["tagged"], "html": ["new.html"]}
 ANNOTATE = {"both": [], "source": [], "asm": [], "limit": ["2"], "elf": (["p.elf"], ORPHAN), "source-dir": [".=sources"], "json": []}
 CONVERT = {"output": ["new.file"], "value": ["hits"], "range": ["0x0C010000..0x0C010100"], "scale": ["4"], "buckets": ["7"], "buffer": ["500"], "bucket-bytes": ["4"],
+           "nfunc": ["3"],
            "elf": (["p.elf"], ORPHAN)}
 DIFF = {"fail-if": ["slower"], "limit": ["1"], "json": []}
 GRAPH = {"dot": [], "json": []}

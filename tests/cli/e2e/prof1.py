@@ -86,6 +86,22 @@ class Prof1(Folder):
         self.assertEqual(sorted(rows["arc"]), sorted((*k, n) for k, n in arcs.items() if n))
         self.assertGreater(len(arcs), 4)
 
+    def test_trace__fewer_counters_than_functions__the_rest_is_lost_and_said(self):
+        file, said = self.convert(self.traced, "--nfunc", "2")
+        rows, d = self.read(file), self.document()
+        called = sorted(((f["hits"], f["low"]) for f in d["functions"] if f["hits"]), key=lambda f: (-f[0], f[1]))
+        kept = sorted((low, n) for n, low in called[:2])
+        self.assertEqual(rows["count"], kept)
+        arcs = {}
+        for _, to, n in rows["arc"]:
+            arcs[to] = arcs.get(to, 0) + n
+        self.assertEqual(sorted(arcs.items()), kept)
+        lost = sum(n for n, _ in called[2:])
+        self.assertIn(f"probeprof: {len(called) - 2} of {len(called)} functions have no counter (--nfunc): {lost} of {d['totals']['hits']} calls are lost\n", said)
+        every, said = self.convert(self.traced, "--nfunc", str(len(called)))
+        self.assertNotIn("nfunc", said)
+        self.assertEqual(len(self.read(every)["count"]), len(called))
+
     def test_samples__each_scale__are_in_the_buckets_of_the_formula(self):
         samples, all_ = self.samples()
         self.assertEqual(sum(samples.values()), all_)
@@ -200,6 +216,9 @@ class Prof1(Folder):
         self.assert_fails(run(["convert", self.traced, "--to", "gmon", "-o", self.path("x"), "--scale", "0.5"]), 2, "no samples", "--sample")
         self.assert_fails(run(["convert", self.sampled, "--to", "gmon", "-o", self.path("x"), "--bucket-bytes", "4"]), 2, "2 bytes", "leave")
         self.assert_fails(run(["convert", self.sampled, "--to", "folded", "--buckets", "4"]), 2, "--buckets is for gmon and prof1", "leave")
+        self.assert_fails(run(["convert", self.traced, "--to", "gmon", "-o", self.path("x"), "--nfunc", "4"]), 2, "--nfunc is for prof1", "leave")
+        self.assert_fails(run(["convert", self.sampled, "--to", "prof1", "-o", self.path("x"), "--nfunc", "4"]), 2, "--nfunc: samples have no", "--sample")
+        self.assert_fails(run(["convert", self.traced, "--to", "prof1", "-o", self.path("x"), "--nfunc", "0"]), 2, "nfunc", "")
         self.assertFalse(os.path.exists(self.path("x")))
 
 
