@@ -1,5 +1,5 @@
-/* Portable C whose lines and branches are counted twice: by gcov, compiled for the host, and by probeprof on an S12Z board, compiled
- * by hand in cover.s, because no free compiler makes S12Z code. A line here is a .loc there. */
+/* Counted twice, lines and branches: by gcov on the host, and by probeprof on an S12Z board, for
+ * which cover.s is this by hand: no free compiler makes S12Z code. A line here is a .loc there. */
 unsigned short Total, Odd, Even, Never;
 
 unsigned short greatest_divisor(unsigned short a, unsigned short b)
@@ -26,6 +26,7 @@ void classify(unsigned short n)
 void nobody_calls_it(void)
 {
     Never++;
+    Odd--;
 }
 
 int cover(void)

@@ -79,31 +79,33 @@ bss_end:
 	.loc	1 28
 	inc.w	Never
 	.loc	1 29
+	dec.w	Odd
+	.loc	1 30
 	rts
 	endfn	nobody_calls_it
 
 	fn	cover
-	.loc	1 31
+	.loc	1 32
 	psh	d5
-	.loc	1 35
+	.loc	1 36
 	ld	d5, #1
-1:	.loc	1 35
+1:	.loc	1 36
 	cmp	d5, #30
 	bhi	2f
-	.loc	1 36
+	.loc	1 37
 	tfr	d5, d2
 	ld	d3, #12
 	jsr	greatest_divisor
 	ld	d3, Total
 	add	d2, d3
 	st	d2, Total
-	.loc	1 37
+	.loc	1 38
 	tfr	d5, d2
 	jsr	classify
-	.loc	1 35
+	.loc	1 36
 	add	d5, #1
 	bra	1b
-2:	.loc	1 39
+2:	.loc	1 40
 	clr	d2
 	pul	d5
 	rts
