@@ -255,10 +255,10 @@ const struct command command_convert = {
     "convert FILE --to FORMAT [-o F]",
     "a profile for pprof, KCachegrind, speedscope, timelines",
     convert_opts,
-    "FILE is a recording, or of format prf, json, prof1, pprof, callgrind or folded,\n"
-    "as its content tells, or the address of a running bridge. What it does not tell\n"
-    "stays unknown. Each format keeps hits and both counters, call paths where it\n"
-    "knows them, and what was not seen (docs/formats.md).\n\n"
+    "FILE is a recording, or of format prf, json, gmon, prof1, pprof, callgrind or\n"
+    "folded, as its content tells, or the address of a running bridge. What it does\n"
+    "not tell stays unknown. Each format keeps hits and both counters, call paths\n"
+    "where it knows them, and what was not seen (docs/formats.md).\n\n"
     "Of a recording, chrome, perfetto and ctf have when what ran.\n\n"
     "Examples:\n"
     "  probeprof convert run.rec --to pprof -o run.pb.gz\n"

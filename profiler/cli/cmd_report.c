@@ -309,10 +309,15 @@ static int check_known(const struct report *r, const struct report_options *o, s
     const char *what = NULL;
     what = r->set.origin[SET_HITS] ? "--hits" : what;
     what = o->sort == REPORT_SORT_HITS ? "--sort hits" : what;
-    if (!what || profile_knows(r->p, PROFILE_HITS))
-        return 0;
-    return err_set(err, ERR_USAGE, "leave it out",
-                   "%s: how often functions were called is not known in this file", what);
+    if (what && !profile_knows(r->p, PROFILE_HITS))
+        return err_set(err, ERR_USAGE, "leave it out",
+                       "%s: how often functions were called is not known in this file", what);
+    bool children = o->sort == REPORT_SORT_C1_CHILDREN || o->sort == REPORT_SORT_C2_CHILDREN;
+    if (children && r->set.origin[SET_SORT] && !profile_knows(r->p, PROFILE_CHILDREN))
+        return err_set(
+            err, ERR_USAGE, "--sort c1",
+            "--sort: what functions took with all they called is not known in this file");
+    return 0;
 }
 
 /* As prof and gprof show theirs. */

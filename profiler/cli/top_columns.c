@@ -107,7 +107,9 @@ static void add_shares(struct top_line *l, const struct top_view *v, const struc
             samples ? percent_of(r->is.hits, total->hits) : percent_of(own, whole));
     if (has_column(v, size, C1))
         top_add(l, " %7s", top_amount(r->is.c1, seconds, buf));
-    if (has_column(v, size, CHILDREN))
+    if (has_column(v, size, CHILDREN) && v->no_children)
+        top_add(l, " %6s", "-");
+    else if (has_column(v, size, CHILDREN))
         top_add(l, " %6.1f", percent_of(all, whole));
 }
 

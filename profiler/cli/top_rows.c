@@ -92,6 +92,7 @@ int top_view_frame(struct top_view *v, const struct follow *w, struct err *err)
         forget_epoch(v);
     v->frames++;
     v->no_hits = follow_hello(w)->no_hits;
+    v->no_children = follow_hello(w)->no_children;
     if (!room_for_past(v, n))
         return err_set(err, ERR_NOMEM, "close other programs", "top: out of memory");
     v->last_ms = snapped ? t->wall_ms : v->now_ms;
@@ -178,7 +179,7 @@ static bool is_wanted(const struct top_view *v, const struct follow_function *f,
         return false;
     if (*v->filter && (!name || !strcasestr(name, v->filter)))
         return false;
-    return (double)is->hits >= v->least && (f->hits || f->c1_children || f->c2_children);
+    return (double)is->hits >= v->least && (f->hits || f->c1 || f->c1_children || f->c2_children);
 }
 
 struct order {

@@ -294,7 +294,7 @@ static void put_one(struct screen *s, size_t room)
     l = (struct top_line){ .style = TOP_PLAIN };
     top_add(&l, "hits %s  C1 %s  with children %s  C2 %s",
             top_number_if(!s->v->no_hits, f->hits, buf[0]), top_number(f->c1, buf[1]),
-            top_number(f->c1_children, buf[2]), top_number(f->c2, buf[3]));
+            top_number_if(!s->v->no_children, f->c1_children, buf[2]), top_number(f->c2, buf[3]));
     if (f->c1_spread)
         top_add(&l, "  C1 +- %s", top_number(f->c1_spread, buf[0]));
     put_line(s, &l);

@@ -59,6 +59,7 @@ struct top_view {
     unsigned column, hidden; /* chosen on the page of columns; a bit each that is not shown */
     bool estimated;          /* counter 1 is */
     bool no_hits;            /* they are not known */
+    bool no_children;        /* nor what is with children */
     bool all_folded;         /* the tree, but for what is turned */
     uint32_t *turned;        /* nodes, ascending */
     size_t nturned, cap_turned;

@@ -75,12 +75,16 @@ static void write_function(struct frame *fr, const struct feed *f, uint64_t id)
 {
     const struct feed_function *fn = &f->functions[id];
     const struct profile_function *is = &fn->is;
-    const uint64_t v[] = { is->c1,    is->c1_children, is->c2,        is->c2_children,
-                           is->steps, is->doubts,      is->c1_spread, is->c1_children_spread,
+    const uint64_t v[] = { is->steps, is->doubts, is->c1_spread, is->c1_children_spread,
                            fn->flags };
+    bool children = !(f->totals.unknown & PROFILE_CHILDREN);
     frame_open(fr, '[');
     frame_uint(fr, id);
     frame_uint_if(fr, knows_hits(f) && !is->hits_unknown, is->hits);
+    frame_uint(fr, is->c1);
+    frame_uint_if(fr, children, is->c1_children);
+    frame_uint(fr, is->c2);
+    frame_uint_if(fr, children, is->c2_children);
     for (size_t i = 0; i < ARRAY_LEN(v); i++)
         frame_uint(fr, v[i]);
     frame_close(fr, ']');
@@ -392,7 +396,7 @@ static void write_counters(struct frame *fr, const struct feed_about *a)
 /* What a file did not tell: null in rows, and of no meaning where it is there. */
 static void write_unknown(struct frame *fr, unsigned unknown)
 {
-    static const char *const names[] = { "hits", "paths", "addresses" };
+    static const char *const names[] = { "hits", "paths", "addresses", "children" };
     if (!unknown)
         return;
     frame_key(fr, "unknown");

@@ -60,12 +60,18 @@ static bool take_uints(const json_t *row, size_t at, uint64_t *out, size_t n)
     return true;
 }
 
-/* The same, of which the first is hits: null where a file does not tell, as hello says. */
+/* The same: hits, C1, C1 with children, C2, C2 with children, and others. Hits and what is with
+ * children are null where a file does not tell, as hello says. */
 static bool take_figures(const json_t *row, size_t at, uint64_t *out, size_t n)
 {
-    out[0] = 0;
-    return (json_is_null(json_array_get(row, at)) || take_uints(row, at, out, 1)) &&
-           take_uints(row, at + 1, out + 1, n - 1);
+    bool taken = true;
+    for (size_t i = 0; i < n; i++) {
+        bool may_lack = i == 0 || i == 2 || i == 4;
+        out[i] = 0;
+        if (!may_lack || !json_is_null(json_array_get(row, at + i)))
+            taken = taken && take_uints(row, at + i, &out[i], 1);
+    }
+    return taken;
 }
 
 /* A text or null; false: neither. */
@@ -540,6 +546,7 @@ static int take_hello(struct follow *w, const json_t *root, struct err *err)
     const char *type = json_string_value(json_object_get(root, "type"));
     h->samples = type && strcmp(type, "statistical") == 0;
     h->no_hits = has_text(json_object_get(root, "unknown"), "hits");
+    h->no_children = has_text(json_object_get(root, "unknown"), "children");
     w->has_hello = true;
     w->bye[0] = 0;
     if (epoch != w->epoch)

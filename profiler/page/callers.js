@@ -95,8 +95,9 @@ export class Callers {
     figures(f) {
         const v = this.lens.fn(f), t = this.lens.total(), u = [this.lens.counterName(0), this.lens.counterName(1)], samples = this.lens.model.hello?.type === 'statistical';
         const hits = `${exact(v[HITS])} ${samples ? 'sample' : 'hit'}${num(v[HITS]) === 1 ? '' : 's'}`;
+        const called = (/** @type {number} */ k) => (this.lens.model.knows('children') ? `, with called ${exact(v[k])}` : '');
         const counted = samples ? [`${hits} (${percent(num(v[HITS]) / num(t[0]))} %)`]
-            : [this.lens.model.knows('hits') && !f.uncalled ? hits : '', `C1 ${exact(v[C1])} ${u[0].name} (${percent(num(v[C1]) / num(t[1]))} %), with called ${exact(v[C1CH])}`, u[1].there ? `C2 ${exact(v[C2])} ${u[1].name}, with called ${exact(v[C2CH])}` : ''];
+            : [this.lens.model.knows('hits') && !f.uncalled ? hits : '', `C1 ${exact(v[C1])} ${u[0].name} (${percent(num(v[C1]) / num(t[1]))} %)${called(C1CH)}`, u[1].there ? `C2 ${exact(v[C2])} ${u[1].name}${called(C2CH)}` : ''];
         const parts = [where(f), this.lens.model.knows('addresses') ? `${hex(f.low)}\u2013${hex(f.high)}` : '', ...counted, doubtful(f) ? doubtText(f) : '', this.lens.words()].filter(Boolean);
         while (this.facts.childElementCount < parts.length)
             this.facts.append(el('span'));

@@ -74,18 +74,18 @@ export class Functions {
                     cell.style.setProperty('--part', width);
             },
         });
-        const samples = lens.model.hello?.type === 'statistical', hits = lens.model.knows('hits');
+        const samples = lens.model.hello?.type === 'statistical', hits = lens.model.knows('hits'), children = lens.model.knows('children');
         const columns = [
             { id: 'name', title: 'Function', width: 200, cls: 'code', help: 'Its name in the ELF. ? in front: some of its counts may belong to a neighbour. H: a handler of interrupts or exceptions, with time of its own. Enter opens its callers and callees.',
                 text: (/** @type {Fn} */ f) => mark(f) + f.name, sort: (/** @type {Fn} */ f) => f.name,
                 paint: (/** @type {Fn} */ f, /** @type {HTMLElement} */ cell) => nameCell(f, cell) },
             share(0, C1),
             figure('c1', `C1 ${u[0].unit}`, `${u[0].name}: what counter 1 counted in the function itself, without what it called.`, C1),
-            figure('c1ch', 'C1 + called', `${u[0].name} in the function and in all that it called.`, C1CH),
+            ...(children ? [figure('c1ch', 'C1 + called', `${u[0].name} in the function and in all that it called.`, C1CH)] : []),
             ...(hits ? [figure('hits', samples ? 'Samples' : 'Hits', samples ? 'How often it was found running.' : 'How often it was entered: calls, tail calls, interrupts. Being returned to is none.', HITS)] : []),
             { id: 'spark', title: 'Last 60 s', width: 126, cls: 'spark', help: 'C1 of each of the last 60 seconds, the newest on the right; its highest point fills the row. Where the line is missing, nobody looked.',
                 text: () => '', paint: (/** @type {Fn} */ f, /** @type {HTMLElement} */ cell) => spark(f, cell, lens.model.sparkAt) },
-            ...(u[1].there ? [share(1, C2), figure('c2', `C2 ${u[1].unit === 'count' ? '' : u[1].unit}`.trim(), `${u[1].name}: what counter 2 counted in the function itself.`, C2), figure('c2ch', 'C2 + called', `${u[1].name} in the function and in all that it called.`, C2CH)] : []),
+            ...(u[1].there ? [share(1, C2), figure('c2', `C2 ${u[1].unit === 'count' ? '' : u[1].unit}`.trim(), `${u[1].name}: what counter 2 counted in the function itself.`, C2), ...(children ? [figure('c2ch', 'C2 + called', `${u[1].name} in the function and in all that it called.`, C2CH)] : [])] : []),
             ...(hits ? [{ id: 'each', title: 'C1 a hit', n: true, width: 92, help: `${u[0].name} of the function itself for each time it was entered.`, text: (/** @type {Fn} */ f) => each(lens.fn(f)), sort: (/** @type {Fn} */ f) => ratio(lens.fn(f)) }] : []),
             { id: 'doubt', title: '? %', n: true, width: 66, help: 'How much of the function at most is in doubt: steps with an end that may belong to a neighbour (after losses, or next to code that is not traced).',
                 text: (/** @type {Fn} */ f) => (doubtShare(f) ? percent(doubtShare(f)) : ''), sort: (/** @type {Fn} */ f) => doubtShare(f) || 0, value: (/** @type {Fn} */ f) => (Number.isNaN(doubtShare(f)) ? '' : String(doubtShare(f))) },
@@ -109,7 +109,7 @@ export class Functions {
             this.help.append(legend(columns));
         }
         const want = this.filter;
-        const rows = [...lens.model.fns.values()].filter((f) => (lens.mode === 'total' || num(lens.fn(f)[HITS]) || num(lens.fn(f)[C1CH])) &&
+        const rows = [...lens.model.fns.values()].filter((f) => (lens.mode === 'total' || num(lens.fn(f)[HITS]) || num(lens.fn(f)[C1]) || num(lens.fn(f)[C1CH])) &&
             (!want || f.name.toLowerCase().includes(want) || f.file.toLowerCase().includes(want)));
         this.grid.set(rows, now);
         const all = lens.model.fns.size;

@@ -106,7 +106,7 @@ export class Model {
         return frame.frame === 'snap';
     }
 
-    /** Whether the profile has it: a file may not tell. @param {'hits'|'paths'|'addresses'} part */
+    /** Whether the profile has it: a file may not tell. @param {'hits'|'paths'|'addresses'|'children'} part */
     knows(part) {
         return !(this.hello?.unknown ?? []).includes(part);
     }

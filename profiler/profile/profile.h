@@ -112,9 +112,12 @@ struct profile_counter {
 
 /* What a file may leave unsaid; a run of ours knows all of it. */
 enum profile_part {
-    PROFILE_HITS = 1 << 0,     /* how often a function was entered: hits are 0 and mean nothing */
-    PROFILE_PATHS = 1 << 1,    /* call paths: there are no nodes, at most calls (profile_call) */
-    PROFILE_ADDRESSES = 1 << 2 /* where functions are: low and high are 0 and mean nothing */
+    PROFILE_HITS = 1 << 0,      /* how often a function was entered: hits are 0 and mean nothing */
+    PROFILE_PATHS = 1 << 1,     /* call paths: there are no nodes, at most calls (profile_call) */
+    PROFILE_ADDRESSES = 1 << 2, /* where functions are: low and high are 0 and mean nothing */
+    /* what functions took with all they called: c1_children and c2_children are 0 and mean nothing
+     */
+    PROFILE_CHILDREN = 1 << 3
 };
 
 /* What counter 1 rests on where it is estimated. */

@@ -149,6 +149,8 @@ static const char *why_unknown(const struct profile *p, enum cell_column c)
     bool hits = c == CELL_HITS || c == CELL_HITS_SHARE || c == CELL_HITS_SPREAD;
     if (hits && !profile_knows(p, PROFILE_HITS))
         return "how often functions were called is not known";
+    if (cells[c].children && !profile_knows(p, PROFILE_CHILDREN))
+        return "what functions took with all they called is not known";
     if (c == CELL_CACHE && !profile_knows(p, PROFILE_ADDRESSES))
         return "where functions are is not known";
     return NULL;

@@ -41,7 +41,7 @@ static size_t leave_to(struct making *m, size_t depth, size_t i)
 
 /* One for each call path; of those within an outer call of the same function the children are
  * counted there already. */
-static void collect_arcs(struct making *m)
+static void collect_paths(struct making *m)
 {
     size_t depth = 0;
     for (size_t i = 0; i < m->p->nnodes; i++) {
@@ -62,12 +62,37 @@ static void collect_arcs(struct making *m)
     }
 }
 
+/* Where call paths are not known. */
+static void collect_calls(struct making *m)
+{
+    bool known = profile_knows(m->p, PROFILE_CHILDREN);
+    for (size_t i = 0; i < m->p->ncalls; i++) {
+        const struct profile_call *c = &m->p->calls[i];
+        bool within = !known || c->caller == c->callee;
+        m->c->arc[m->c->narcs++] = (struct charge_arc){ .caller = c->caller,
+                                                        .callee = c->callee,
+                                                        .calls = c->hits,
+                                                        .c1_children = within ? 0 : c->c1_children,
+                                                        .within = within,
+                                                        .own_unknown = true };
+    }
+}
+
+static void collect_arcs(struct making *m)
+{
+    if (profile_knows(m->p, PROFILE_PATHS))
+        collect_paths(m);
+    else
+        collect_calls(m);
+}
+
 static void add_arc(struct charge_arc *to, const struct charge_arc *a)
 {
     to->calls += a->calls;
     to->c1 += a->c1;
     to->c1_children += a->c1_children;
     to->within &= a->within;
+    to->own_unknown |= a->own_unknown;
     to->doubtful |= a->doubtful;
 }
 
@@ -237,7 +262,7 @@ static void charge_all(struct making *m)
 
 static bool make_room(struct making *m)
 {
-    size_t f = m->p->nfunctions + 2, n = m->p->nnodes + 1;
+    size_t f = m->p->nfunctions + 2, n = m->p->nnodes + m->p->ncalls + 1;
     m->c->arc = calloc(n, sizeof *m->c->arc);
     m->c->by_caller = calloc(n, sizeof *m->c->by_caller);
     m->c->function = calloc(f, sizeof *m->c->function);

@@ -17,10 +17,11 @@ struct charge_arc {
     uint32_t caller, callee; /* indices into the profile's functions */
     uint64_t calls;
     uint64_t c1, c1_children; /* measured: what the callee took then, and with what it called */
-    /* all of it is within an outer call of the callee: c1_children is 0 here, and part of another's
-     */
+    /* c1_children is 0 here: all of it is within an outer call of the callee, and part of
+     * another's; or the file does not tell */
     bool within;
-    bool doubtful; /* a path of it is */
+    bool own_unknown; /* c1 is 0, and the file does not tell it */
+    bool doubtful;    /* a path of it is */
     /* what gprof charges to the caller of what the callee took, and of what that called; 0 where it
      * charges nothing: to nobody, to itself, within a cycle */
     double charged, charged_below;
@@ -35,8 +36,8 @@ struct charge_function {
 
 /* The functions of a cycle together. */
 struct charge_cycle {
-    uint64_t calls; /* into it from outside */
-    uint64_t c1, c1_children;
+    uint64_t calls;           /* into it from outside */
+    uint64_t c1, c1_children; /* c1_children is 0 and means nothing without call paths */
     double charged_below;
 };
 

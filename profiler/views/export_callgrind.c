@@ -235,7 +235,12 @@ int export_callgrind(const struct profile *p, const struct report_options *o,
     g.level = calloc(p->nfunctions + 1, sizeof *g.level);
     g.named = calloc(p->nfunctions + 1, sizeof *g.named);
     int ret = 0;
-    if (!g.call || !g.on_way || !g.level || !g.named) {
+    if (!profile_knows(p, PROFILE_CHILDREN)) {
+        ret =
+            err_set(err, ERR_UNSUPPORTED, "--to prof1 or gmon",
+                    "callgrind has what calls took with all that was called, which this profile's "
+                    "file does not tell");
+    } else if (!g.call || !g.on_way || !g.level || !g.named) {
         ret = err_set(err, ERR_NOMEM, "close other programs", "out of memory for %zu call paths",
                       p->nnodes);
     } else {

@@ -10,10 +10,11 @@
 #include "probe/base/util.h"
 #include "profiler/views/arcs.h"
 #include "profiler/views/export.h"
+#include "profiler/views/gmon.h"
 #include "profiler/views/paths.h"
 #include "profiler/views/profil.h"
 
-enum { TAG_HISTOGRAM = 0, TAG_ARC = 1, BIN_BYTES = 2, BIN_MOST = 65535, BINS_MOST = 1000000 };
+enum { BIN_BYTES = 2, BINS_MOST = 1000000 };
 enum { HISTOGRAM_HEADER = 1 + 4 * 4 + 15 + 1, CHUNK_BINS = 256 };
 
 struct gmon {
@@ -35,7 +36,7 @@ static void write_bytes(const struct gmon *g, const void *data, size_t n)
 
 static void write_histogram_header(const struct gmon *g, uint64_t low, uint64_t high, size_t nbins)
 {
-    uint8_t r[HISTOGRAM_HEADER] = { TAG_HISTOGRAM };
+    uint8_t r[HISTOGRAM_HEADER] = { GMON_HISTOGRAM };
     put32(r + 1, (uint32_t)low, g->big);
     put32(r + 5, (uint32_t)high, g->big);
     put32(r + 9, (uint32_t)nbins, g->big);
@@ -48,7 +49,7 @@ static void write_histogram_header(const struct gmon *g, uint64_t low, uint64_t 
 static void write_count(const struct gmon *g, uint64_t count)
 {
     uint8_t bin[BIN_BYTES];
-    put16(bin, (uint16_t)MIN(count, (uint64_t)BIN_MOST), g->big);
+    put16(bin, (uint16_t)MIN(count, (uint64_t)GMON_BIN_MOST), g->big);
     write_bytes(g, bin, sizeof bin);
 }
 
@@ -63,7 +64,7 @@ static void write_taken(const struct gmon *g, uint32_t function, uint64_t value)
 {
     uint64_t low = arcs_address(g->p, g->symbols, function);
     for (uint64_t rest = value / g->unit; rest;) {
-        uint64_t count = MIN(rest, (uint64_t)BIN_MOST);
+        uint64_t count = MIN(rest, (uint64_t)GMON_BIN_MOST);
         write_bin(g, low, count);
         rest -= count;
     }
@@ -104,7 +105,7 @@ static void write_buckets(const struct gmon *g, const struct profil *b, bool onc
         size_t to = MIN(b->n, from + chunk);
         bool more = write_layer(g, b, from, to, 0);
         any |= more;
-        for (uint64_t below = BIN_MOST; more && !once; below += BIN_MOST)
+        for (uint64_t below = GMON_BIN_MOST; more && !once; below += GMON_BIN_MOST)
             more = write_layer(g, b, from, to, below);
     }
     if (!any)
@@ -118,7 +119,7 @@ static void write_arc(const struct gmon *g, const struct arc *a)
 {
     for (uint64_t rest = a->count; rest;) {
         uint32_t count = (uint32_t)MIN(rest, (uint64_t)UINT32_MAX);
-        uint8_t r[1 + 3 * 4] = { TAG_ARC };
+        uint8_t r[1 + 3 * 4] = { GMON_ARC };
         put32(r + 1, (uint32_t)a->from, g->big);
         put32(r + 5, (uint32_t)a->to, g->big);
         put32(r + 9, count, g->big);
@@ -131,7 +132,7 @@ static void write_arc(const struct gmon *g, const struct arc *a)
 
 static void write_header(const struct gmon *g)
 {
-    uint8_t h[20] = { 'g', 'm', 'o', 'n' };
+    uint8_t h[GMON_HEADER_BYTES] = { 'g', 'm', 'o', 'n' };
     put32(h + 4, 1, g->big);
     write_bytes(g, h, sizeof h);
 }
@@ -140,7 +141,7 @@ static void write_header(const struct gmon *g)
 static void choose_unit(struct gmon *g, const struct path_column *c)
 {
     unsigned zeros = 0;
-    for (g->unit = 1; c->total / g->unit / BIN_MOST > BINS_MOST; g->unit *= 10)
+    for (g->unit = 1; c->total / g->unit / GMON_BIN_MOST > BINS_MOST; g->unit *= 10)
         zeros++;
     if (zeros)
         snprintf(g->dimension, sizeof g->dimension, "%.11s E%u", c->name,

@@ -12,11 +12,17 @@
 bool import_folded_is(const uint8_t *head, size_t n);
 int import_folded(const uint8_t *data, size_t len, struct profile **out, struct err *err);
 
-/* import_prof1 - HP's file for prof and gprof, which has addresses: samples, or calls of functions.
+/* import_prof1 - HP's file for prof and gprof, which has addresses: samples, calls of functions.
  * The old format of 32 bits is known, and refused. Source: PA-64, section 6. */
 bool import_prof1_is(const uint8_t *head, size_t n);
 int import_prof1(const uint8_t *data, size_t len, const struct symbols *syms, struct profile **out,
                  struct err *err);
+
+/* import_gmon - what gprof reads, gcc -pg's and our own: samples, or another quantity, and calls.
+ * Source: gmon.h. */
+bool import_gmon_is(const uint8_t *head, size_t n);
+int import_gmon(const uint8_t *data, size_t len, const struct symbols *syms, struct profile **out,
+                struct err *err);
 
 /* import_pprof - gzipped profile.proto, or not compressed: call paths with the columns as counters:
  * the one that pprof shows is C1, "hits" of our own are hits, the first other is C2. Source:

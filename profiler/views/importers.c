@@ -29,6 +29,7 @@ static const struct importer table[] = {
     { "prf", prf_is, read_prf, NULL },
     { "json", json_is_profile, json_to_profile, NULL },
     { "prof1", import_prof1_is, NULL, import_prof1 },
+    { "gmon", import_gmon_is, NULL, import_gmon },
     { "pprof", import_pprof_is, import_pprof, NULL },
     { "callgrind", import_callgrind_is, import_callgrind, NULL },
     { "folded", import_folded_is, import_folded, NULL },

@@ -385,6 +385,8 @@ static void read_functions(struct reader *r, const json_t *root)
     r->list = NULL;
     if (n && !member_of(json_array_get(list, 0), "low"))
         p->info.unknown |= PROFILE_ADDRESSES;
+    if (n && !member_of(json_array_get(list, 0), "c1_children"))
+        p->info.unknown |= PROFILE_CHILDREN;
 }
 
 static void read_nodes(struct reader *r, const json_t *root)

@@ -1,19 +1,20 @@
-/* Addresses become functions: of the program that is named, else each is one by itself. */
+#include "profiler/views/pc_counts.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/base/array.h"
 #include "probe/base/choice.h"
 #include "probe/base/range.h"
 #include "probe/base/util.h"
 #include "profiler/profile/naming.h"
-#include "profiler/views/import.h"
-#include "profiler/views/prof1.h"
 
 enum { MAX_REMARKS = 4 };
 
 struct import {
-    const struct prof1_file *f;
+    const struct pc_counts *c;
+    const struct pc_format *format;
     const struct symbols *syms;
     struct profile *p;
     uint64_t *key; /* where functions begin */
@@ -22,12 +23,39 @@ struct import {
     struct profile_remark *remark;
 };
 
-static bool has_calls(const struct prof1_file *f)
+bool pc_counts_add_sample(struct pc_counts *c, const struct pc_sample *s)
 {
-    return f->sections[PROF1_CALL_COUNTS] || f->sections[PROF1_CALL_ARCS];
+    if (!array_room(&c->sample, c->nsamples, &c->cap_samples, sizeof *c->sample))
+        return false;
+    c->sample[c->nsamples++] = *s;
+    return true;
 }
 
-static bool has_samples(const struct prof1_file *f) { return f->sections[PROF1_SAMPLES] > 0; }
+bool pc_counts_add_call(struct pc_counts *c, const struct pc_call *call)
+{
+    if (!array_room(&c->count, c->ncounts, &c->cap_counts, sizeof *c->count))
+        return false;
+    c->count[c->ncounts++] = *call;
+    return true;
+}
+
+bool pc_counts_add_arc(struct pc_counts *c, const struct pc_call *arc)
+{
+    if (!array_room(&c->arc, c->narcs, &c->cap_arcs, sizeof *c->arc))
+        return false;
+    c->arc[c->narcs++] = *arc;
+    return true;
+}
+
+void pc_counts_fini(struct pc_counts *c)
+{
+    free(c->sample);
+    free(c->count);
+    free(c->arc);
+    *c = (struct pc_counts){ 0 };
+}
+
+static bool has_calls(const struct pc_counts *c) { return c->has_counts || c->has_arcs; }
 
 /* ---- functions ---- */
 
@@ -43,14 +71,14 @@ static uint64_t key_of(const struct import *m, uint64_t addr)
 }
 
 /* Of a bucket, the function that its first code is of. */
-static uint64_t sample_key(const struct import *m, const struct prof1_sample *s)
+static uint64_t sample_key(const struct import *m, const struct pc_sample *s)
 {
     if (symbol_at(m, s->low) < 0 && symbol_at(m, s->high - 1) >= 0)
         return key_of(m, s->high - 1);
     return key_of(m, s->low);
 }
 
-static bool is_shared(const struct import *m, const struct prof1_sample *s)
+static bool is_shared(const struct import *m, const struct pc_sample *s)
 {
     long last = symbol_at(m, s->high - 1);
     return last >= 0 && symbols_function(m->syms, (size_t)last)->low != key_of(m, s->low);
@@ -64,7 +92,7 @@ static int by_key(const void *a, const void *b)
 /* Each once, ascending. */
 static bool collect_keys(struct import *m)
 {
-    const struct prof1_file *f = m->f;
+    const struct pc_counts *f = m->c;
     size_t n = 0, k = 0;
     m->key = malloc((f->nsamples + f->ncounts + 2 * f->narcs + 1) * sizeof *m->key);
     if (!m->key)
@@ -149,11 +177,28 @@ static bool add_hits(struct import *m, size_t function, uint64_t hits)
     return true;
 }
 
-static int too_many(struct err *err)
+/* Beside calls, samples are what functions took. */
+static bool add_samples(struct import *m, size_t function, uint64_t count)
+{
+    struct profile *p = m->p;
+    if (!has_calls(m->c))
+        return add_hits(m, function, count);
+    if (p->total_c1 > UINT64_MAX - count)
+        return false;
+    p->total_c1 += count;
+    p->functions[function].c1 += count;
+    return true;
+}
+
+static int too_many(const struct import *m, struct err *err)
 {
     return err_set(err, ERR_FORMAT, "the file is damaged: convert or profile again",
-                   "PROF1, offset %d: all counts together have more than 64 bits",
-                   PROF1_MAGIC_BYTES);
+                   "%s, offset 0: all counts together have more than 64 bits", m->format->name);
+}
+
+static int no_memory(const struct import *m, struct err *err)
+{
+    return err_set(err, ERR_NOMEM, "close other programs", "%s: out of memory", m->format->name);
 }
 
 static int compare_addresses(const void *a, const void *b)
@@ -177,21 +222,29 @@ static void merge_addresses(struct profile *p)
     p->naddresses = n;
 }
 
+/* Where samples were taken, which only a statistical profile shows. */
+static void add_address(struct import *m, const struct pc_sample *s, size_t function)
+{
+    struct profile *p = m->p;
+    if (has_calls(m->c))
+        return;
+    p->addresses[p->naddresses++] =
+        (struct profile_address){ MAX(s->low, p->functions[function].low), s->count,
+                                  (uint32_t)function };
+}
+
 static int take_samples(struct import *m, struct err *err)
 {
     struct profile *p = m->p;
-    p->type = PROFILE_STATISTICAL;
-    p->addresses = arena_alloc(&p->arena, (m->f->nsamples + 1) * sizeof *p->addresses);
+    p->addresses = arena_alloc(&p->arena, (m->c->nsamples + 1) * sizeof *p->addresses);
     if (!p->addresses)
-        return err_set(err, ERR_NOMEM, "close other programs", "PROF1: out of memory");
-    for (size_t i = 0; i < m->f->nsamples; i++) {
-        const struct prof1_sample *s = &m->f->sample[i];
+        return no_memory(m, err);
+    for (size_t i = 0; i < m->c->nsamples; i++) {
+        const struct pc_sample *s = &m->c->sample[i];
         size_t function = index_of(m, sample_key(m, s));
-        if (!add_hits(m, function, s->count))
-            return too_many(err);
-        p->addresses[p->naddresses++] =
-            (struct profile_address){ MAX(s->low, p->functions[function].low), s->count,
-                                      (uint32_t)function };
+        if (!add_samples(m, function, s->count))
+            return too_many(m, err);
+        add_address(m, s, function);
         if (is_shared(m, s)) {
             p->functions[function].doubtful = true;
             m->shared += s->count;
@@ -225,9 +278,9 @@ static void merge_calls(struct profile *p)
 static bool take_arcs(struct import *m)
 {
     struct profile *p = m->p;
-    p->calls = arena_alloc(&p->arena, (m->f->narcs + 1) * sizeof *p->calls);
-    for (size_t i = 0; p->calls && i < m->f->narcs; i++) {
-        const struct prof1_call *a = &m->f->arc[i];
+    p->calls = arena_alloc(&p->arena, (m->c->narcs + 1) * sizeof *p->calls);
+    for (size_t i = 0; p->calls && i < m->c->narcs; i++) {
+        const struct pc_call *a = &m->c->arc[i];
         struct profile_call c = { .caller = PROFILE_NO_PARENT,
                                   .callee = (uint32_t)index_of(m, key_of(m, a->to)),
                                   .hits = a->count };
@@ -244,15 +297,12 @@ static bool take_arcs(struct import *m)
 static int take_calls(struct import *m, struct err *err)
 {
     if (!take_arcs(m))
-        return err_set(err, ERR_NOMEM, "close other programs", "PROF1: out of memory");
-    bool counted = m->f->sections[PROF1_CALL_COUNTS] > 0;
-    const struct prof1_call *call = counted ? m->f->count : m->f->arc;
-    size_t n = counted ? m->f->ncounts : m->f->narcs;
-    m->p->type = PROFILE_TRACE;
-    m->p->info.unknown = PROFILE_PATHS;
+        return no_memory(m, err);
+    const struct pc_call *call = m->c->has_counts ? m->c->count : m->c->arc;
+    size_t n = m->c->has_counts ? m->c->ncounts : m->c->narcs;
     for (size_t i = 0; i < n; i++)
         if (!add_hits(m, index_of(m, key_of(m, call[i].to)), call[i].count))
-            return too_many(err);
+            return too_many(m, err);
     for (size_t i = 0; i < m->p->nfunctions; i++)
         m->p->functions[i].hits_unknown = !m->p->functions[i].hits;
     return 0;
@@ -260,11 +310,10 @@ static int take_calls(struct import *m, struct err *err)
 
 /* ---- what is to be said of it ---- */
 
-static bool add_remark(struct import *m, bool is, const char *kind, uint64_t count,
-                       const char *text)
+static bool add_remark(struct import *m, const char *kind, uint64_t count, const char *text)
 {
     struct profile_info *info = &m->p->info;
-    if (!is)
+    if (!count)
         return true;
     char *whole = arena_printf(&m->p->arena, "%" PRIu64 " %s", count, text);
     m->remark[info->nremarks++] = (struct profile_remark){ kind, whole, count };
@@ -273,65 +322,69 @@ static bool add_remark(struct import *m, bool is, const char *kind, uint64_t cou
 
 static bool add_remarks(struct import *m)
 {
-    const struct prof1_file *f = m->f;
     m->remark = arena_alloc(&m->p->arena, MAX_REMARKS * sizeof *m->remark);
     m->p->info.remarks = m->remark;
     return m->remark &&
-           add_remark(m, f->full && has_samples(f), "full-buckets", f->full,
+           add_remark(m, "full-buckets", m->c->full,
                       "buckets are full: there may have been more samples") &&
            add_remark(
-               m, m->shared, "shared-buckets", m->shared,
+               m, "shared-buckets", m->shared,
                "samples are of buckets with code of two functions: the first one has them") &&
-           add_remark(m, has_samples(f) && has_calls(f), "calls", f->ncounts + f->narcs,
-                      "counters of calls are left out: samples and calls are not shown together") &&
-           add_remark(m, f->sections[0], "sections", f->sections[0],
-                      "sections of another kind are left out");
+           add_remark(m, "skipped", m->format->nskipped, m->format->skipped);
 }
 
 static int fill_info(struct import *m, struct err *err)
 {
     struct profile_info *info = &m->p->info;
     info->sums_only = true;
-    info->note = "prof1 does not tell the rate of samples, nor what was not seen";
-    if (m->p->type == PROFILE_TRACE)
-        info->note = "prof1 does not tell what functions took, unless it has samples";
+    info->note = m->format->note;
     if (m->syms)
         info->elf = arena_str(&m->p->arena, symbols_image(m->syms)->path);
     if (!add_remarks(m) || (m->syms && !info->elf))
-        return err_set(err, ERR_NOMEM, "close other programs", "PROF1: out of memory");
+        return no_memory(m, err);
     return 0;
+}
+
+static void choose_type(struct import *m)
+{
+    struct profile_info *info = &m->p->info;
+    m->p->type = PROFILE_STATISTICAL;
+    if (!has_calls(m->c))
+        return;
+    m->p->type = PROFILE_TRACE;
+    info->unknown = PROFILE_PATHS;
+    if (!m->c->has_samples)
+        return;
+    info->unknown |= PROFILE_CHILDREN;
+    info->counter[0] =
+        (struct profile_counter){ .name = m->format->counter, .unit = m->format->unit };
 }
 
 static int fill_profile(struct import *m, struct err *err)
 {
+    int ret = 0;
+    choose_type(m);
     if (!collect_keys(m) || !make_functions(m))
-        return err_set(err, ERR_NOMEM, "close other programs", "PROF1: out of memory");
-    int ret = has_samples(m->f) ? take_samples(m, err) : take_calls(m, err);
+        return no_memory(m, err);
+    if (m->c->has_samples)
+        ret = take_samples(m, err);
+    if (ret == 0 && has_calls(m->c))
+        ret = take_calls(m, err);
     return ret < 0 ? ret : fill_info(m, err);
 }
 
-int import_prof1(const uint8_t *data, size_t len, const struct symbols *syms, struct profile **out,
-                 struct err *err)
+int pc_profile(const struct pc_counts *c, const struct symbols *syms,
+               const struct pc_format *format, struct profile **out, struct err *err)
 {
-    struct import m = { .syms = syms };
-    struct prof1_file *f;
-    int ret = prof1_decode(data, len, &f, err);
+    struct import m = { .c = c, .format = format, .syms = syms };
+    int ret = profile_new(&m.p, err);
     if (ret < 0)
         return ret;
-    m.f = f;
-    ret = profile_new(&m.p, err);
-    if (ret == 0)
-        ret = fill_profile(&m, err);
+    ret = fill_profile(&m, err);
     if (ret < 0)
         profile_free(m.p);
     else
         *out = m.p;
     free(m.key);
-    prof1_free(f);
     return ret;
-}
-
-bool import_prof1_is(const uint8_t *head, size_t n)
-{
-    return prof1_is(head, n) || prof1_is_old(head, n);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "probe/base/err.h"
+#include "profiler/views/pc_counts.h"
 
 #define PROF1_MAGIC "<PROF1>\n"
 
@@ -17,24 +18,11 @@ enum { PROF1_MAGIC_BYTES = 8, PROF1_SAMPLES_HEADER = 40, PROF1_CALLS_HEADER = 24
  * number (4), bytes of a counter (4), the pc of each, or of arcs from and to (8 each), counters. */
 enum prof1_section { PROF1_SAMPLES = 1, PROF1_CALL_COUNTS = 2, PROF1_CALL_ARCS = 3 };
 
-/* Samples of a bucket, which is of the code in [low, high). */
-struct prof1_sample {
-    uint64_t low, high, count;
-};
-
-/* Calls; from is 0 in call counts, and where an arc comes from nowhere. */
-struct prof1_call {
-    uint64_t from, to, count;
-};
-
 /* What a file holds; sections of one type one behind the other. */
 struct prof1_file {
-    bool big;                               /* the most significant byte first */
-    unsigned sections[PROF1_CALL_ARCS + 1]; /* of each type; [0]: of others, which were skipped */
-    struct prof1_sample *sample;            /* of buckets that are not empty */
-    struct prof1_call *count, *arc;
-    size_t nsamples, ncounts, narcs;
-    size_t full; /* buckets with the highest count that they can hold */
+    bool big;        /* the most significant byte first */
+    unsigned others; /* sections of other types, which were skipped */
+    struct pc_counts counts;
 };
 
 /* prof1_is - whether a file that begins so is one. */

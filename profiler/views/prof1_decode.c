@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/base/array.h"
 #include "probe/base/bytes.h"
 #include "probe/base/choice.h"
 #include "probe/base/util.h"
@@ -33,7 +32,7 @@ struct section {
 struct reading {
     struct prof1_file *f;
     const uint8_t *data;
-    size_t len, cap_samples, cap_counts, cap_arcs;
+    size_t len;
     struct err *err;
 };
 
@@ -84,13 +83,10 @@ static int check_samples(const struct reading *r, const struct section *s, const
 
 static int add_sample(struct reading *r, const struct profil *b, size_t i, uint64_t count)
 {
-    struct prof1_file *f = r->f;
-    const struct prof1_sample sample = { profil_address(b, i), profil_address(b, i + 1), count };
-    if (!array_room(&f->sample, f->nsamples, &r->cap_samples, sizeof *f->sample))
-        return no_memory(r->err);
-    f->sample[f->nsamples++] = sample;
-    f->full += b->bucket_bytes <= 4 && count == profil_room(b);
-    return 0;
+    struct pc_counts *c = &r->f->counts;
+    const struct pc_sample sample = { profil_address(b, i), profil_address(b, i + 1), count };
+    c->full += b->bucket_bytes <= 4 && count == profil_room(b);
+    return pc_counts_add_sample(c, &sample) ? 0 : no_memory(r->err);
 }
 
 static int read_samples(struct reading *r, const struct section *s)
@@ -128,8 +124,12 @@ static int check_calls(const struct reading *r, const struct section *s, uint64_
     return 0;
 }
 
-static int read_calls(struct reading *r, const struct section *s, unsigned each,
-                      struct prof1_call **call, size_t *ncalls, size_t *cap)
+static bool add_call(struct pc_counts *c, const struct pc_call *call, unsigned each)
+{
+    return each == ARC_BYTES ? pc_counts_add_arc(c, call) : pc_counts_add_call(c, call);
+}
+
+static int read_calls(struct reading *r, const struct section *s, unsigned each)
 {
     bool big = r->f->big;
     if (s->length < PROF1_CALLS_HEADER)
@@ -141,13 +141,12 @@ static int read_calls(struct reading *r, const struct section *s, unsigned each,
     if (ret < 0)
         return ret;
     for (size_t i = 0; i < n; i++, pc += each, counter += bytes) {
-        struct prof1_call c = { .to = get_long(pc + each - 8, big),
-                                .count = get_number(counter, bytes, big) };
+        struct pc_call c = { .to = get_long(pc + each - 8, big),
+                             .count = get_number(counter, bytes, big) };
         if (each == ARC_BYTES)
             c.from = get_long(pc, big);
-        if (!array_room(call, *ncalls, cap, sizeof **call))
+        if (!add_call(&r->f->counts, &c, each))
             return no_memory(r->err);
-        (*call)[(*ncalls)++] = c;
     }
     return 0;
 }
@@ -157,16 +156,11 @@ static int read_calls(struct reading *r, const struct section *s, unsigned each,
 static int read_section(struct reading *r, const struct section *s)
 {
     struct prof1_file *f = r->f;
-    uint64_t type = get_long(s->data + TYPE_AT, f->big);
-    if (type >= ARRAY_LEN(f->sections))
-        type = 0;
-    f->sections[type]++;
-    switch (type) {
-    case PROF1_SAMPLES: return read_samples(r, s);
-    case PROF1_CALL_COUNTS:
-        return read_calls(r, s, COUNT_BYTES, &f->count, &f->ncounts, &r->cap_counts);
-    case PROF1_CALL_ARCS: return read_calls(r, s, ARC_BYTES, &f->arc, &f->narcs, &r->cap_arcs);
-    default: return 0; /* the document promises other types */
+    switch (get_long(s->data + TYPE_AT, f->big)) {
+    case PROF1_SAMPLES: f->counts.has_samples = true; return read_samples(r, s);
+    case PROF1_CALL_COUNTS: f->counts.has_counts = true; return read_calls(r, s, COUNT_BYTES);
+    case PROF1_CALL_ARCS: f->counts.has_arcs = true; return read_calls(r, s, ARC_BYTES);
+    default: f->others++; return 0; /* the document promises other types */
     }
 }
 
@@ -226,9 +220,7 @@ void prof1_free(struct prof1_file *f)
 {
     if (!f)
         return;
-    free(f->sample);
-    free(f->count);
-    free(f->arc);
+    pc_counts_fini(&f->counts);
     free(f);
 }
 

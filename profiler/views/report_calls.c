@@ -70,15 +70,17 @@ static void add_head(const struct table *t, struct report_line *l)
         line_cell(l, "hits", COUNT_COLUMNS);
     if (hits && t->side == CALLS_CALLERS)
         line_cell(l, "hits%", PERCENT_COLUMNS);
-    if (report_has_counter(t->p, 0)) {
+    bool children = profile_knows(t->p, PROFILE_CHILDREN);
+    if (report_has_counter(t->p, 0))
         line_cell(l, "C1", COUNT_COLUMNS);
+    if (report_has_counter(t->p, 0) && children) {
         line_cell(l, "C1+ch", COUNT_COLUMNS);
         line_cell(l, "%", PERCENT_COLUMNS);
     }
-    if (report_has_counter(t->p, 1)) {
+    if (report_has_counter(t->p, 1))
         line_cell(l, "C2", COUNT_COLUMNS);
+    if (report_has_counter(t->p, 1) && children)
         line_cell(l, "C2+ch", COUNT_COLUMNS);
-    }
     line_add(l, t->side == CALLS_CALLERS ? "  caller" : "  called");
     line_end(l, t->out);
 }
@@ -108,15 +110,17 @@ static void add_cells(const struct table *t, const struct calls_row *r, struct r
         line_number(l, r->hits, COUNT_COLUMNS);
     if (hits && t->side == CALLS_CALLERS)
         line_percent(l, r->hits, t->of->hits, PERCENT_COLUMNS);
-    if (report_has_counter(t->p, 0)) {
+    bool children = profile_knows(t->p, PROFILE_CHILDREN);
+    if (report_has_counter(t->p, 0))
         own_cell(r, r->c1, l);
+    if (report_has_counter(t->p, 0) && children) {
         children_cell(r, r->c1_children, l);
         line_percent(l, r->c1_children, t->of->c1_children, PERCENT_COLUMNS);
     }
-    if (report_has_counter(t->p, 1)) {
+    if (report_has_counter(t->p, 1))
         own_cell(r, r->c2, l);
+    if (report_has_counter(t->p, 1) && children)
         children_cell(r, r->c2_children, l);
-    }
 }
 
 static void add_name(const struct table *t, const struct calls_row *r, struct report_line *l)
@@ -221,10 +225,11 @@ static void write_figures(struct json_writer *j, const struct profile *p, const 
         json_member_uint(j, "hits", r->hits);
     if (!r->own_unknown)
         json_member_uint(j, "c1", r->c1);
-    json_member_uint_if(j, "c1_children", !r->within, r->c1_children);
+    bool known = !r->within && profile_knows(p, PROFILE_CHILDREN);
+    json_member_uint_if(j, "c1_children", known, r->c1_children);
     if (!r->own_unknown)
         json_member_uint(j, "c2", r->c2);
-    json_member_uint_if(j, "c2_children", !r->within, r->c2_children);
+    json_member_uint_if(j, "c2_children", known, r->c2_children);
     json_member_bool(j, "doubtful", r->doubtful);
 }
 

@@ -138,7 +138,7 @@ static void write_moments(struct json_writer *j, const char *key, const struct p
     if (profile_knows(p, PROFILE_HITS))
         json_member_uint(j, "hits", f->hits);
     json_member_uint(j, "c1", f->c1);
-    json_member_uint(j, "c1_children", f->c1_children);
+    json_member_uint_if(j, "c1_children", profile_knows(p, PROFILE_CHILDREN), f->c1_children);
     json_write_end(j);
 }
 

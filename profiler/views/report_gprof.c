@@ -26,12 +26,21 @@ struct graph {
 
 /* ---- order ---- */
 
+/* What it took with all it called: as measured, or where that is not known, as charged. */
+static uint64_t whole_of(const struct graph *g, uint32_t function)
+{
+    const struct profile_function *f = &g->p->functions[function];
+    if (profile_knows(g->p, PROFILE_CHILDREN))
+        return f->c1_children;
+    return f->c1 + (uint64_t)(g->charge.function[function].charged_below + 0.5);
+}
+
 static int by_children(const void *a, const void *b, void *ctx)
 {
-    const struct profile *p = ctx;
+    const struct graph *g = ctx;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    int order = COMPARE(p->functions[y].c1_children, p->functions[x].c1_children);
-    order = EITHER(order, COMPARE(p->functions[y].hits, p->functions[x].hits));
+    int order = COMPARE(whole_of(g, y), whole_of(g, x));
+    order = EITHER(order, COMPARE(g->p->functions[y].hits, g->p->functions[x].hits));
     return EITHER(order, COMPARE(x, y));
 }
 
@@ -40,11 +49,11 @@ static void sort_rows(struct graph *g)
     for (uint32_t i = 0; i < g->p->nfunctions; i++) {
         const struct profile_function *f = &g->p->functions[i];
         report_names_set(g->names, i, profile_shown_name(f), f->low);
-        if (f->hits || f->c1_children)
+        if (f->hits || whole_of(g, i))
             g->row[g->n++] = i;
     }
     if (g->n)
-        qsort_r(g->row, g->n, sizeof *g->row, by_children, (void *)(uintptr_t)g->p);
+        qsort_r(g->row, g->n, sizeof *g->row, by_children, g);
     for (size_t i = 0; i < g->n; i++)
         g->index[g->row[i]] = (uint32_t)i + 1;
 }
@@ -54,7 +63,8 @@ static int make_graph(struct graph *g, struct err *err)
     if (g->p->type != PROFILE_TRACE)
         return err_set(err, ERR_USAGE, "profile without --sample",
                        "--gprof: samples do not know who called: there is no call graph");
-    if (!profile_knows(g->p, PROFILE_HITS) || !profile_knows(g->p, PROFILE_PATHS))
+    if (!profile_knows(g->p, PROFILE_HITS) ||
+        (!profile_knows(g->p, PROFILE_PATHS) && !g->p->ncalls))
         return err_set(err, ERR_UNSUPPORTED, "report without --gprof shows what is in it",
                        "gprof charges by calls, and this file does not tell how often who called");
     if (!report_has_counter(g->p, 0))
@@ -65,8 +75,10 @@ static int make_graph(struct graph *g, struct err *err)
     g->names = report_names_new(g->p->nfunctions);
     if (!g->row || !g->index || !g->names)
         return err_set(err, ERR_NOMEM, "close other programs", "gprof: out of memory");
-    sort_rows(g);
-    return charge_make(g->p, &g->charge, err);
+    int ret = charge_make(g->p, &g->charge, err);
+    if (ret == 0)
+        sort_rows(g);
+    return ret;
 }
 
 static void free_graph(struct graph *g)
@@ -81,7 +93,7 @@ static void free_graph(struct graph *g)
 
 /* Charged, and measured: itself, and what it called. */
 struct figures {
-    bool charged_known, measured_known;
+    bool charged_known, own_known, measured_known;
     double charged, charged_below;
     uint64_t c1, below;
     bool far_off;
@@ -98,7 +110,8 @@ static struct figures figures_of(const struct graph *g, const struct charge_arc 
     const struct charge_function *caller = NULL;
     uint32_t cycle = g->charge.function[a->callee].cycle;
     struct figures f = { .charged_known = a->caller != PROFILE_NO_PARENT && a->caller != a->callee,
-                         .measured_known = !a->within,
+                         .own_known = !a->own_unknown,
+                         .measured_known = !a->within && !a->own_unknown,
                          .charged = a->charged,
                          .charged_below = a->charged_below,
                          .c1 = a->c1,
@@ -108,7 +121,7 @@ static struct figures figures_of(const struct graph *g, const struct charge_arc 
     if (caller && cycle && caller->cycle == cycle)
         f.charged_known = false;
     double off = a->charged + a->charged_below - (double)a->c1_children;
-    f.far_off = f.charged_known && f.measured_known && !cycle &&
+    f.far_off = f.charged_known && !a->within && !cycle &&
                 fabs(off) > FAR_OFF * (double)callee->c1_children;
     return f;
 }
@@ -126,7 +139,7 @@ static void figure_cells(struct report_line *l, const struct figures *f)
     number_cell(l, f->charged_known, (uint64_t)(f->charged + 0.5));
     number_cell(l, f->charged_known, (uint64_t)(f->charged_below + 0.5));
     line_add(l, f->far_off ? " *" : "  ");
-    number_cell(l, true, f->c1);
+    number_cell(l, f->own_known, f->c1);
     number_cell(l, f->measured_known, f->below);
 }
 
@@ -179,7 +192,8 @@ static void add_primary(const struct graph *g, uint32_t function)
     const struct profile_function *p = &g->p->functions[function];
     const struct charge_function *c = &g->charge.function[function];
     const struct figures f = { .charged_known = true,
-                               .measured_known = true,
+                               .own_known = true,
+                               .measured_known = profile_knows(g->p, PROFILE_CHILDREN),
                                .charged = (double)p->c1,
                                .charged_below = c->charged_below,
                                .c1 = p->c1,
@@ -189,7 +203,7 @@ static void add_primary(const struct graph *g, uint32_t function)
     line_add(&l, index);
     while (l.columns < INDEX_CELL)
         line_add(&l, " ");
-    line_percent(&l, p->c1_children, g->p->total_c1, SHARE_CELL);
+    line_percent(&l, whole_of(g, function), g->p->total_c1, SHARE_CELL);
     figure_cells(&l, &f);
     calls_cell(&l, p->hits - MIN(c->self_calls, p->hits), "+", c->self_calls > 0, c->self_calls);
     line_add(&l, p->doubtful ? " ?" : "  ");
@@ -216,20 +230,25 @@ static void add_head(const struct graph *g)
     line_end(&l, g->out);
 }
 
+/* What a cycle took as a whole takes call paths to measure. */
+static bool knows_cycles(const struct graph *g) { return profile_knows(g->p, PROFILE_PATHS); }
+
 /* The members of a cycle stand below it, with what they took themselves. */
 static void add_cycle(const struct graph *g, uint32_t number)
 {
     struct report_line l = { .bytes = 0 };
     const struct charge_cycle *c = &g->charge.cycle[number - 1];
     const struct figures f = { .charged_known = true,
-                               .measured_known = true,
+                               .own_known = true,
+                               .measured_known = knows_cycles(g),
                                .charged = (double)c->c1,
                                .charged_below = c->charged_below,
                                .c1 = c->c1,
                                .below = below_of(c->c1, c->c1_children) };
     char name[64];
     line_cell(&l, "", INDEX_CELL);
-    line_percent(&l, c->c1_children, g->p->total_c1, SHARE_CELL);
+    uint64_t charged = c->c1 + (uint64_t)(c->charged_below + 0.5);
+    line_percent(&l, knows_cycles(g) ? c->c1_children : charged, g->p->total_c1, SHARE_CELL);
     figure_cells(&l, &f);
     calls_cell(&l, c->calls, "", false, 0);
     snprintf(name, sizeof name, "  <%u> as a whole", number);
@@ -310,7 +329,7 @@ static void write_arc(const struct graph *g, struct json_writer *j, const struct
         json_member_real(j, "charged_c1", a->charged);
         json_member_real(j, "charged_below", a->charged_below);
     }
-    json_member_uint(j, "c1", a->c1);
+    json_member_uint_if(j, "c1", !a->own_unknown, a->c1);
     json_member_uint_if(j, "c1_children", !a->within, a->c1_children);
     json_member_bool(j, "far_off", f.far_off);
     json_member_bool(j, "doubtful", a->doubtful);
@@ -346,7 +365,7 @@ static void write_function(const struct graph *g, struct json_writer *j, uint32_
     json_member_uint(j, "calls", f->hits - MIN(c->self_calls, f->hits));
     json_member_uint(j, "self_calls", c->self_calls);
     json_member_uint(j, "c1", f->c1);
-    json_member_uint(j, "c1_children", f->c1_children);
+    json_member_uint_if(j, "c1_children", profile_knows(g->p, PROFILE_CHILDREN), f->c1_children);
     json_member_real(j, "charged_below", c->charged_below);
     json_member_bool(j, "doubtful", f->doubtful);
     write_arcs(g, j, function);
@@ -363,7 +382,7 @@ static void write_cycles(const struct graph *g, struct json_writer *j)
         json_member_uint(j, "cycle", i + 1);
         json_member_uint(j, "calls", c->calls);
         json_member_uint(j, "c1", c->c1);
-        json_member_uint(j, "c1_children", c->c1_children);
+        json_member_uint_if(j, "c1_children", knows_cycles(g), c->c1_children);
         json_member_real(j, "charged_below", c->charged_below);
         json_write_end(j);
     }

@@ -390,14 +390,17 @@ static void write_function(struct json_writer *j, const struct profile *p,
     json_member_string(j, "description", text_or(thread, profile_description_name(f->description)));
     if (profile_knows(p, PROFILE_HITS) && !f->hits_unknown)
         json_member_uint(j, "hits", f->hits);
+    bool children = profile_knows(p, PROFILE_CHILDREN);
     json_member_uint(j, "c1", f->c1);
-    json_member_uint(j, "c1_children", f->c1_children);
+    if (children)
+        json_member_uint(j, "c1_children", f->c1_children);
     if (p->info.estimate.is) {
         write_spread(j, "c1_spread", p, f->c1_spread);
         write_spread(j, "c1_children_spread", p, f->c1_children_spread);
     }
     json_member_uint(j, "c2", f->c2);
-    json_member_uint(j, "c2_children", f->c2_children);
+    if (children)
+        json_member_uint(j, "c2_children", f->c2_children);
     json_member_bool(j, "doubtful", f->doubtful);
     if (p->type == PROFILE_STATISTICAL)
         write_share(j, f->hits, p->total_hits);
@@ -492,8 +495,10 @@ static void write_calls(struct json_writer *j, const struct profile *p)
         json_member_uint(j, "callee", c->callee);
         if (profile_knows(p, PROFILE_HITS))
             json_member_uint(j, "hits", c->hits);
-        json_member_uint(j, "c1_children", c->c1_children);
-        json_member_uint(j, "c2_children", c->c2_children);
+        if (profile_knows(p, PROFILE_CHILDREN)) {
+            json_member_uint(j, "c1_children", c->c1_children);
+            json_member_uint(j, "c2_children", c->c2_children);
+        }
         json_write_end(j);
     }
     json_write_end(j);

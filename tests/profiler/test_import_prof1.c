@@ -49,7 +49,7 @@ static void put_samples(struct file *f, uint64_t low, uint64_t high, uint32_t sc
         put_number(f, bucket[i], bytes);
 }
 
-static void put_counts(struct file *f, const struct prof1_call *call, size_t n, unsigned bytes)
+static void put_counts(struct file *f, const struct pc_call *call, size_t n, unsigned bytes)
 {
     put_number(f, PROF1_CALL_COUNTS, 8);
     put_number(f, PROF1_CALLS_HEADER + n * (8 + bytes), 8);
@@ -61,7 +61,7 @@ static void put_counts(struct file *f, const struct prof1_call *call, size_t n, 
         put_number(f, call[i].count, bytes);
 }
 
-static void put_arcs(struct file *f, const struct prof1_call *call, size_t n)
+static void put_arcs(struct file *f, const struct pc_call *call, size_t n)
 {
     put_number(f, PROF1_CALL_ARCS, 8);
     put_number(f, PROF1_CALLS_HEADER + n * 20, 8);
@@ -125,10 +125,8 @@ static void samples__each_byte_order_and_size__are_at_the_buckets_addresses(void
 static void calls__counts_or_arcs__are_hits_and_no_call_paths(void **state)
 {
     (void)state;
-    static const struct prof1_call call[] = { { 0x10, 0x30, 3 },
-                                              { 0x20, 0x30, 4 },
-                                              { 0, 0x10, 1 } };
-    static const struct prof1_call count[] = { { 0, 0x30, 0x100000007 }, { 0, 0x10, 1 } };
+    static const struct pc_call call[] = { { 0x10, 0x30, 3 }, { 0x20, 0x30, 4 }, { 0, 0x10, 1 } };
+    static const struct pc_call count[] = { { 0, 0x30, 0x100000007 }, { 0, 0x10, 1 } };
     for (int with_counts = 0; with_counts < 2; with_counts++) {
         struct file f = begin_file(true);
         put_arcs(&f, call, 3);
@@ -186,7 +184,7 @@ static void what_the_file_leaves_open__is_said(void **state)
 {
     (void)state;
     static const uint64_t bucket[] = { 65535, 65534 };
-    static const struct prof1_call call[] = { { 0, 0x1000, 1 } };
+    static const struct pc_call call[] = { { 0, 0x1000, 1 } };
     struct file f = begin_file(false);
     put_samples(&f, 0x1000, 0x1004, 65536, 2, bucket, 2);
     put_number(&f, 77, 8); /* another type */
@@ -194,11 +192,13 @@ static void what_the_file_leaves_open__is_said(void **state)
     put_number(&f, 1, 1);
     put_counts(&f, call, 1, 4);
     struct profile *p = read_file(&f, NULL);
-    assert_int_equal(p->type, PROFILE_STATISTICAL);
-    assert_int_equal(p->total_hits, 131069);
+    assert_int_equal(p->type, PROFILE_TRACE);
+    assert_int_equal(p->total_c1, 131069);
+    assert_int_equal(p->total_hits, 1);
+    assert_string_equal(p->info.counter[0].name, "samples");
+    assert_false(profile_knows(p, PROFILE_CHILDREN));
     assert_true(has_remark(p, "full-buckets", 1));
-    assert_true(has_remark(p, "sections", 1));
-    assert_true(has_remark(p, "calls", 1));
+    assert_true(has_remark(p, "skipped", 1));
     assert_true(p->info.sums_only);
     assert_int_equal(p->info.sampling.rate_asked, 0);
     profile_free(p);
@@ -229,10 +229,8 @@ static void round_trip__of_samples__is_the_same_file(void **state)
 static void round_trip__of_calls__is_the_same_file(void **state)
 {
     (void)state;
-    static const struct prof1_call count[] = { { 0, 0x10, 1 }, { 0, 0x30, 7 } };
-    static const struct prof1_call call[] = { { 0, 0x10, 1 },
-                                              { 0x10, 0x30, 3 },
-                                              { 0x20, 0x30, 4 } };
+    static const struct pc_call count[] = { { 0, 0x10, 1 }, { 0, 0x30, 7 } };
+    static const struct pc_call call[] = { { 0, 0x10, 1 }, { 0x10, 0x30, 3 }, { 0x20, 0x30, 4 } };
     const struct exporter *x;
     struct file f = begin_file(true);
     struct memory_sink m = { 0 };
@@ -312,7 +310,7 @@ static void damaged__each_field__is_refused_with_its_offset(void **state)
         { 74, 2, 4, "offset 74: counters of so many bytes: 2" },
     };
     static const uint64_t bucket[] = { 1, 2, 3 };
-    static const struct prof1_call call[] = { { 0, 0x1000, 1 } };
+    static const struct pc_call call[] = { { 0, 0x1000, 1 } };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct file f = begin_file(true);
         put_samples(&f, 0x1000, 0x1006, 65536, 2, bucket, 3);
@@ -328,7 +326,7 @@ static void cut__at_every_length__is_refused_unless_a_section_ends_there(void **
 {
     (void)state;
     static const uint64_t bucket[] = { 1, 2, 3 };
-    static const struct prof1_call call[] = { { 0x10, 0x1000, 1 } };
+    static const struct pc_call call[] = { { 0x10, 0x1000, 1 } };
     struct file f = begin_file(true);
     put_samples(&f, 0x1000, 0x1006, 65536, 2, bucket, 3);
     size_t first = f.n;

@@ -6,12 +6,14 @@ usage: imported.py PROBEPROF SOURCE_DIR [unittest arguments]
 import gzip
 import json
 import os
+import random
 import re
 import shutil
+import struct
 import subprocess
 import urllib.request
 
-from common import Folder, MISSION, PROFEXAM, main, run, start
+from common import Folder, MISSION, PASS_HITS, PROFEXAM, main, run, start
 
 
 def shown(f):
@@ -291,6 +293,142 @@ class ImportedPprof(Imported):
             with open(file, "wb") as f:
                 f.write(content)
             self.assert_fails(run(["report", file]), 1, what, "cut off or damaged")
+
+
+class ImportedGmon(Imported):
+    ELF = os.path.join(PROFEXAM, "profexam.elf")
+    DIMENSION = "samples"
+
+    def gprof(self, *args):
+        judge = shutil.which("sh4-linux-gnu-gprof")
+        if not judge:
+            self.skipTest("no sh4-linux-gnu-gprof: apt-get install binutils-sh4-linux-gnu")
+        p = subprocess.run([judge, *args], cwd=self.dir, capture_output=True, text=True, check=False)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        return p.stdout
+
+    def functions_of(self):
+        """{linkage name: (low, high)} of the program's own section."""
+        found = {f["linkage_name"]: (f["low"], f["high"]) for f in self.document(self.record())["functions"]}
+        return {k: found[k] for k in ("main", *PASS_HITS) if k != "MallocNode"}  # in a section of its own, which gprof leaves out
+
+    def made_up(self, seed, functions):
+        """A gmon.out of random samples and calls: several histograms over one range, the same call more than once, circles."""
+        rnd = random.Random(seed)
+        out = b"gmon" + struct.pack("<I", 1) + bytes(12)
+        for low, high in functions.values():
+            for _ in range(2):
+                bins = [rnd.choice((0, 0, 1, rnd.randrange(900))) for _ in range((high - low) // 2)]
+                out += b"\0" + struct.pack("<4I", low, high, len(bins), 1) + self.DIMENSION.encode().ljust(15, b"\0") + b"1" + struct.pack(f"<{len(bins)}H", *bins)
+        ranges = list(functions.values())
+        for _ in range(25):
+            low, high = rnd.choice(ranges)
+            out += b"\1" + struct.pack("<3I", rnd.choice((0, *[rnd.randrange(low, high, 2)] * 9)), rnd.choice(ranges)[0], rnd.randrange(1, 1000))
+        with open(self.path("made.gmon"), "wb") as f:
+            f.write(out)
+        return self.path("made.gmon")
+
+    def flat(self, text):
+        """{name: (self, calls)}, as gprof prints it."""
+        rows = {}
+        for line in text.split("\n"):
+            m = re.match(r"\s*[\d.]+\s+[\d.]+\s+([\d.]+)(?:\s+(\d+)\s+[\d.]+\s+[\d.]+)?\s+(\S+)$", line)
+            if m:
+                rows[m.group(3)] = (float(m.group(1)), int(m.group(2) or 0))
+        return rows
+
+    def primaries(self, text):
+        """{name: (self, children, calls, calls by itself, cycle)} of the call graph's primary lines."""
+        rows = {}
+        for line in text.split("\n"):
+            m = re.match(r"\[\d+\]\s+[\d.]+\s+([\d.]+)\s+([\d.]+)(?:\s+(\d+)(?:\+(\d+))?)?\s+(\w+)(?: <cycle (\d+)>)? \[\d+\]$", line)
+            if m:
+                rows[m.group(5)] = (float(m.group(1)), float(m.group(2)), int(m.group(3) or 0), int(m.group(4) or 0), bool(m.group(6)))
+        return rows
+
+    def test_gprofs_own_file_has_gprofs_figures(self):
+        """What `gprof -s` has summed up is read as gprof reads it: flat profile and call graph."""
+        functions = self.functions_of()
+        self.assertEqual(len(functions), 6)
+        circles = 0
+        for seed in range(12):
+            self.gprof("-s", self.ELF, self.made_up(seed, functions))
+            sums = self.path("gmon.sum")
+            document = self.document(sums, "--elf", self.ELF)
+            flat = self.flat(self.gprof("-b", "-p", self.ELF, sums))
+            self.assertEqual({f["name"]: f["c1"] for f in document["functions"]}, {k: v[0] for k, v in flat.items()})
+            graph = json.loads(run(["report", sums, "--elf", self.ELF, "--gprof", "--json"]).stdout)
+            want = self.primaries(self.gprof("-b", "-q", self.ELF, sums))
+            self.assertEqual({f["name"] for f in graph["functions"]}, set(want))
+            for f in graph["functions"]:
+                own, children, calls, itself, cycle = want[f["name"]]
+                self.assertEqual((f["c1"], f["self_calls"], f["cycle"] is not None), (own, itself, cycle), f["name"])
+                self.assertAlmostEqual(f["charged_below"], children, delta=0.011, msg=f["name"])
+                self.assertIsNone(f["c1_children"])
+                if not cycle:  # gprof counts calls from outside of a circle there
+                    called = sum(c["calls"] for c in f["callers"] if c["function"] not in (None, f["name"]))
+                    self.assertEqual(called, calls, f["name"])
+                circles += cycle
+        self.assertGreater(circles, 0)
+
+    def test_what_was_written_is_read_again(self):
+        recording = self.record()
+        was = self.document(recording)
+        again = self.document(self.convert(recording, "gmon", "c1.gmon"), "--elf", self.ELF)
+        with_address = {f["name"] for f in was["functions"] if f["high"] > f["low"]}
+        self.assertEqual({k: v for k, v in self.functions(again, ["c1"]).items() if k in with_address}, {k: v for k, v in self.functions(was, ["c1"]).items() if k in with_address})
+        self.assertEqual({f["name"]: f["hits"] for f in again["functions"] if "hits" in f}, {f["name"]: f["hits"] for f in was["functions"] if f["hits"] and f["name"] in with_address})
+        names = [f["name"] for f in again["functions"]]
+        calls = {}
+        for n in was["tree"]:
+            pair = (was["functions"][was["tree"][n["parent"]]["function"]]["name"] if n["parent"] is not None else None, was["functions"][n["function"]]["name"])
+            calls[pair] = calls.get(pair, 0) + n["hits"]
+        self.assertEqual({(names[c["caller"]] if c["caller"] is not None else None, names[c["callee"]]): c["hits"] for c in again["calls"]}, {k: v for k, v in calls.items() if v})
+        self.assertEqual(again["counters"][0]["name"], "elapsed-time")
+
+    def test_what_is_with_children_is_absent_everywhere(self):
+        file = self.convert(self.record(), "gmon", "c1.gmon")
+        document = self.document(file, "--elf", self.ELF)
+        for row in document["functions"] + document["calls"]:
+            self.assertNotIn("c1_children", row)
+        copy = self.write("copy.json", json.dumps(document))
+        for args in ((file, "--elf", self.ELF), (copy,)):
+            for more in ((), ("--callers", "GetNewNode", "--callees", "BuildList")):
+                p = run(["report", *args, *more])
+                self.assertEqual((p.returncode, p.stderr), (0, ""))
+                self.assertNotIn("+ch", p.stdout)
+                self.assertIn("GetNewNode", p.stdout)
+            for more in (("--columns", "c1+ch"), ("--sort", "c1+children")):
+                self.assert_fails(run(["report", *args, *more]), 2, "with all they called is not known", "")
+            for to, why in (("callgrind", "does not tell"), ("prf", "cannot say")):
+                self.assert_fails(run(["convert", *args, "--to", to, "-o", self.path("z")]), 1, why, "")
+                self.assertFalse(os.path.exists(self.path("z")))
+        again = self.document(self.convert(file, "gmon", "again.gmon", "--elf", self.ELF), "--elf", self.ELF)
+        self.assertEqual((again["functions"], again["calls"]), (document["functions"], document["calls"]))
+
+    def test_the_feed_says_what_is_unknown(self):
+        url = self.view(self.write("copy.json", json.dumps(self.document(self.convert(self.record(), "gmon", "c1.gmon"), "--elf", self.ELF))))
+        with urllib.request.urlopen(url + "/api/1/feed.ndjson?view=functions,nodes") as r:
+            hello, snap = [json.loads(r.readline()) for _ in range(2)]
+        self.assertEqual(hello["unknown"], ["paths", "children"])
+        self.assertEqual({f[3] for f in snap["f"]} | {f[5] for f in snap["f"]}, {None})
+        one = json.loads(self.get(f"{url}/api/1/function/0"))
+        self.assertNotIn("c1_children", one)
+        p = run(["top", url.split("//")[1], "-n", "1"])
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        self.assertRegex(p.stdout, r" - .*  GetLastNode\n")
+
+    def test_what_cannot_be_read_says_where(self):
+        with open(self.convert(self.record(), "gmon", "good.gmon"), "rb") as f:
+            good = f.read()
+        for data, what in ((good[:30], "offset 20: cut short in the header of a histogram"), (good[:-1], "cut short in a call"), (good[:12], "offset 0: cut short in the header"),
+                           (good[:4] + b"\7\0\0\0" + good[8:], "offset 4: a version that is not known: 7"), (good + b"\5", f"offset {len(good)}: a record of a kind that is not known: 5")):
+            with open(self.path("bad"), "wb") as f:
+                f.write(data)
+            self.assert_fails(run(["report", self.path("bad"), "--elf", self.ELF]), 1, what, "")
+        p = run(["report", self.path("good.gmon")])
+        self.assertEqual(p.returncode, 0)
+        self.assertIn("calls have no caller: name the program, by --elf", p.stderr)
 
 
 if __name__ == "__main__":
