@@ -13,10 +13,11 @@
 #include "profiler/profile/slowdown.h"
 
 enum { MAX_FILES = 16 };
-enum { VIEW_ELF, VIEW_HTTP, VIEW_PAGE, VIEW_HELP };
+enum { VIEW_ELF, VIEW_FROM, VIEW_HTTP, VIEW_PAGE, VIEW_HELP };
 
 static const struct opt view_opts[] = {
     { "elf", 'e', "E", "ELF to name the functions with", VIEW_ELF },
+    { "from", 0, "FORMAT", "what files that are no recordings are: `help convert`", VIEW_FROM },
     { "http", 0, "ADDR", "where it is served: PORT, or a /path of a socket; default 3334",
       VIEW_HTTP },
     { "page", 0, "DIR", "serve the page from this folder, while working on it", VIEW_PAGE },
@@ -26,7 +27,7 @@ static const struct opt view_opts[] = {
 
 struct view {
     struct cli *cli;
-    const char *elf, *http, *page;
+    const char *elf, *from, *http, *page;
     const char *names[MAX_FILES];
     struct view_file file[MAX_FILES];
     size_t nfiles, shown;
@@ -42,6 +43,8 @@ static int take_option(void *ctx, int id, const char *value, struct err *err)
     (void)err;
     if (id == VIEW_ELF)
         v->elf = value;
+    if (id == VIEW_FROM)
+        v->from = value;
     if (id == VIEW_HTTP)
         v->http = value;
     if (id == VIEW_PAGE)
@@ -176,11 +179,15 @@ static void file_code(void *ctx, struct program_code *out)
 
 static int load_files(struct view *v, struct err *err)
 {
+    const struct importer *is[MAX_FILES];
     bool any_events = false;
+    int ret = input_kinds(v->names, v->nfiles, v->from, is, err);
+    if (ret < 0)
+        return ret;
     for (size_t i = 0; i < v->nfiles; i++) {
         struct view_file *f = &v->file[i];
         f->path = v->names[i];
-        int ret = view_file_open(f, v->elf, err);
+        ret = view_file_open(f, v->elf, is[i], err);
         if (ret < 0)
             return ret;
         input_remarks(v->cli, f->profile);

@@ -58,6 +58,34 @@ int input_kind(const char *path, const char *from, const struct importer **out, 
     return MIN(ret, 0);
 }
 
+/* What tells what it is surely: --from would only have it misread. One that cannot be read is said
+ * to be so. */
+static bool says_what_it_is(const char *path)
+{
+    uint8_t head[IMPORT_HEAD_BYTES];
+    size_t n = 0;
+    if (input_is_url(path) || access(path, F_OK) < 0)
+        return true;
+    return read_head(path, head, &n, NULL) < 0 || recording_is(head, n);
+}
+
+int input_kinds(const char *const *path, size_t n, const char *from, const struct importer **out,
+                struct err *err)
+{
+    size_t helped = 0;
+    int ret = 0;
+    for (size_t i = 0; ret == 0 && i < n; i++) {
+        bool itself = !from || says_what_it_is(path[i]);
+        ret = input_kind(path[i], itself ? NULL : from, &out[i], err);
+        helped += !itself;
+    }
+    if (ret == 0 && from && !helped)
+        ret =
+            err_set(err, ERR_USAGE, "leave it out", "--from says of what format a file is, and %s",
+                    n == 1 ? "this one tells it itself" : "all of these tell it themselves");
+    return ret;
+}
+
 static int kind_of_all(const char *const *path, size_t n, const char *from,
                        const struct importer **out, struct err *err)
 {

@@ -17,6 +17,14 @@
  * no such format. */
 int input_kind(const char *path, const char *from, const struct importer **out, struct err *err);
 
+/* input_kinds - the same of each of several files of their own
+ * from   the name of the format of all those that are neither recordings nor bridges, which need no
+ *        such help; NULL: by how they begin
+ * out    n of them
+ * Returns what input_kind() does; -ERR_USAGE also if from has no use. */
+int input_kinds(const char *const *path, size_t n, const char *from, const struct importer **out,
+                struct err *err);
+
 /* input_profile - reads what the file is
  * from   as in input_kind()
  * elf    names the functions of a recording; NULL or "": the one it was made with. -ERR_USAGE with

@@ -139,12 +139,15 @@ static int write_page(struct saving *s, const char *to, struct err *err)
     return file_atomic_close(out, true, err);
 }
 
-int saved_page_write(struct cli *cli, const char *path, const char *elf, const char *to,
-                     struct err *err)
+int saved_page_write(struct cli *cli, const char *path, const char *from, const char *elf,
+                     const char *to, struct err *err)
 {
     struct view_file f = { .path = path };
     struct saving s = { .file = &f };
-    int ret = view_file_open(&f, elf, err);
+    const struct importer *is;
+    int ret = input_kind(path, from, &is, err);
+    if (ret == 0)
+        ret = view_file_open(&f, elf, is, err);
     if (ret == 0)
         input_remarks(cli, f.profile);
     if (ret == 0)

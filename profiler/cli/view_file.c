@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "probe/base/util.h"
-#include "profiler/cli/input.h"
 #include "profiler/cli/input_url.h"
 #include "profiler/cli/replay.h"
 
@@ -39,14 +38,11 @@ static void keep_events(void *ctx, const struct event *events, size_t n)
             f->events[f->nevents % FEED_EVENTS] = events[i];
 }
 
-int view_file_open(struct view_file *f, const char *elf, struct err *err)
+int view_file_open(struct view_file *f, const char *elf, const struct importer *is, struct err *err)
 {
     struct profile *p = NULL;
-    const struct importer *is;
     const struct replay_tap tap = { keep_events, f };
-    int ret = input_kind(f->path, NULL, &is, err);
-    if (ret < 0)
-        return ret;
+    int ret;
     if (input_is_url(f->path))
         ret = input_read_url(f->path, &p, err);
     else if (is)

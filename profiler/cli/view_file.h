@@ -6,6 +6,7 @@
 #include "profiler/cli/capture.h"
 #include "profiler/feed/feed.h"
 #include "profiler/profile/snapshot.h"
+#include "profiler/views/importers.h"
 
 /* Zero-initialise, and set the path. */
 struct view_file {
@@ -19,9 +20,12 @@ struct view_file {
     uint64_t nevents;              /* of all the file has */
 };
 
-/* view_file_open - reads all of it; elf as in replay_files(). 0 or the failure; view_file_close()
- * in both cases. */
-int view_file_open(struct view_file *f, const char *elf, struct err *err);
+/* view_file_open - reads all of it
+ * elf   as in replay_files()
+ * is    what it is, by input_kind(); NULL: a recording
+ * Returns 0 or the failure; view_file_close() in both cases. */
+int view_file_open(struct view_file *f, const char *elf, const struct importer *is,
+                   struct err *err);
 
 /* view_file_close - a file that was not opened is fine. */
 void view_file_close(struct view_file *f);

@@ -122,6 +122,40 @@ class ImportedFolded(Imported):
         self.assertEqual((p.returncode, p.stderr), (0, ""))
         self.assertRegex(p.stdout, r"- +75\.0 .*  f\n")
 
+    def test_from__every_view_takes_it_of_files_that_do_not_tell(self):
+        text = "main;f 30\nmain;g 5\n"
+        silent = [self.write(name, "\n" + more) for name, more in (("silent", text), ("silent2", "main;f 45\nmain;g 5\n"))]
+        self.assert_fails(run(["diff", *silent]), 1, "neither a recording nor a profile that is read", "--from")
+        self.assert_fails(run(["view", silent[0], "--http", "0"]), 1, "neither a recording nor a profile that is read", "--from")
+        told = [self.write(name, more) for name, more in (("told", text), ("told2", "main;f 45\nmain;g 5\n"))]
+        rows = lambda *args: json.loads(run(["diff", *args, "--json"], cwd=self.dir).stdout)["functions"]  # noqa: E731
+        self.assertEqual(rows(*silent, "--from", "folded"), rows(*told))
+        self.assertEqual(next(r for r in rows(*told) if r["name"] == "f")["change"], 0.5)
+        self.assertEqual(rows(silent[0], told[1], "--from", "folded"), rows(*told))
+        page = self.path("page.html")
+        p = run(["report", silent[0], "--html", page, "--from", "folded"])
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        documents = [json.loads(self.get(self.view(*files) + "/profile.json")) for files in ((silent[0], "--from", "folded"), (told[0],))]
+        self.assertEqual(documents[0]["functions"], documents[1]["functions"])
+        self.assertEqual(documents[0]["totals"]["c1"], 35)
+
+    def test_from__a_recording_beside_such_a_file_is_still_one(self):
+        recording = self.record()
+        silent = self.write("silent", "\n" + self.text(self.convert(recording, "folded", "x")))
+        url = self.view(recording, silent, "--from", "folded")
+        both = [json.loads(self.get(f"{url}/profile.json?file={f}")) for f in (recording, silent)]
+        self.assertGreater(both[0]["totals"]["c1"], 0)
+        self.assertEqual(both[0]["totals"]["c1"], both[1]["totals"]["c1"])
+        self.assertEqual((both[0]["coverage"]["events"] > 0, "hits" in both[1]["totals"]), (True, False))
+
+    def test_from__without_use_is_refused(self):
+        recording, folded = self.record(), self.write("y", "a;b 1\n")
+        self.assert_fails(run(["diff", recording, recording, "--from", "folded"]), 2, "all of these tell it themselves", "leave it out")
+        self.assert_fails(run(["view", recording, "--from", "folded", "--http", "0"]), 2, "this one tells it itself", "leave it out")
+        for verb in (["view", folded, "--http", "0"], ["diff", folded, folded]):
+            self.assert_fails(run([*verb, "--from", "yaml"]), 2, "no format", "folded")
+        self.assert_fails(run(["diff", folded, self.path("nowhere"), "--from", "folded"]), 1, "nowhere", "check the path")
+
     def test_what_cannot_be_read_says_where(self):
         for text, what in (("a;b 1\na;b 2.5\n", "line 2, offset 10: the count has decimals"), ("a;b 1\na;b\n", "line 2, offset 6: no count")):
             self.assert_fails(run(["report", self.write("x", text)]), 1, what, "whole number")
