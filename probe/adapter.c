@@ -76,9 +76,11 @@ static int put_part(const char *part, char *to, size_t cap, const char *from, si
 static int parse_place(const char *text, size_t n, struct adapter_spec *s, struct err *err)
 {
     const char *colon = memchr(text, ':', n);
-    size_t first = colon ? (size_t)(colon - text) : n;
-    bool path = first && text[0] == '@';
+    size_t first = n;
     int ret;
+    if (colon)
+        first = (size_t)(colon - text);
+    bool path = first && text[0] == '@';
     if (path)
         ret = put_part("bus path", s->bus_path, sizeof s->bus_path, text + 1, first - 1, err);
     else
@@ -95,8 +97,10 @@ int adapter_spec_parse(const char *spec, struct adapter_spec *out, struct err *e
 {
     struct adapter_spec s = { 0 };
     size_t head = strcspn(spec, ",");
-    const char *rest = spec[head] ? spec + head + 1 : spec + head;
+    const char *rest = spec + head;
     int ret = 0;
+    if (*rest)
+        rest++; /* behind the comma */
     if (memchr(spec, '=', head))
         rest = spec;
     else
@@ -127,10 +131,20 @@ static bool same_serial(const char *a, const char *b)
 
 static bool is_named(const struct adapter_spec *s) { return *s->serial || *s->bus_path; }
 
+/* Whether the row is of the driver that was named. If none was, it has to be of one that finds
+ * its adapters by itself. */
+static bool is_of_driver(const struct adapter *a, const char *driver)
+{
+    if (driver)
+        return !strcmp(driver, a->driver->name);
+    return !a->driver->own_spec;
+}
+
 static bool is_meant(const struct adapter *a, const char *driver, const struct adapter_spec *s)
 {
-    if (is_trouble(a) ||
-        (driver ? strcmp(driver, a->driver->name) != 0 : a->driver->own_spec || a->doubtful))
+    if (is_trouble(a) || !is_of_driver(a, driver))
+        return false;
+    if (!driver && a->doubtful)
         return false;
     if (!driver && s->need && !(a->can & s->need))
         return false;
@@ -174,16 +188,24 @@ static size_t list_names(const struct adapter_list *list, const bool *want, char
     return n;
 }
 
-/* Whether the row at i is hidden by another channel of its device: one that can serve before one
- * that cannot, then the first. */
+/* Whether the row at j is taken before that at i, another channel of its device: one that can
+ * serve before one that cannot, then the first. */
+static bool is_taken_before(const struct adapter_list *list, size_t j, size_t i)
+{
+    bool can_j = list->row[j].can != 0, can_i = list->row[i].can != 0;
+    if (can_j != can_i)
+        return can_j;
+    return j < i;
+}
+
+/* Whether the row at i is hidden by another channel of its device. */
 static bool is_hidden(const struct adapter_list *list, size_t i, const char *driver,
                       const struct adapter_spec *spec)
 {
     const struct adapter *a = &list->row[i];
     for (size_t j = 0; j < list->n; j++) {
         const struct adapter *b = &list->row[j];
-        if (j != i && same_device(a, b) && is_meant(b, driver, spec) &&
-            (!b->can == !a->can ? j < i : b->can != 0))
+        if (j != i && same_device(a, b) && is_meant(b, driver, spec) && is_taken_before(list, j, i))
             return true;
     }
     return false;
@@ -276,7 +298,7 @@ static int refuse_none(const struct adapter_list *list, const char *driver,
         return -ERR_NOT_FOUND;
     /* a driver that could not look, or an adapter that cannot serve */
     for (size_t i = 0; i < list->n; i++)
-        if (driver ? !strcmp(driver, list->row[i].driver->name) : !list->row[i].driver->own_spec) {
+        if (is_of_driver(&list->row[i], driver)) {
             const struct adapter *a = &list->row[i];
             if (is_trouble(a))
                 return err_set(err, ERR_NOT_FOUND, a->problem.hint, "%s: %s", a->driver->name,
@@ -288,9 +310,11 @@ static int refuse_none(const struct adapter_list *list, const char *driver,
                                "%s %s cannot be used: %s", a->driver->name,
                                *a->serial ? a->serial : a->bus_path, a->note);
         }
-    const char *kind = spec->need & ADAPTER_BDC ? " with BDC" : " with JTAG";
-    if (driver || !spec->need)
-        kind = "";
+    const char *kind = "";
+    if (!driver && spec->need & ADAPTER_BDC)
+        kind = " with BDC";
+    else if (!driver && spec->need)
+        kind = " with JTAG";
     return err_set(err, ERR_NOT_FOUND, hint, "no%s%s adapter%s found%s%s%s%s%s%s",
                    text_if(driver, " "), text_or(driver, ""), kind,
                    text_if(*spec->serial, " with serial number "), spec->serial,

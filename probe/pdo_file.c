@@ -99,10 +99,10 @@ static int find_form(struct pdo_file *f, const struct pdo_file_config *cfg, stru
 
 static int bit_number(const char *text, unsigned fallback, unsigned bits, struct err *err)
 {
-    const char *digits = text ? text + (*text == 'D' || *text == 'd') : "";
     uint64_t v;
     if (!text)
         return (int)fallback;
+    const char *digits = text + (*text == 'D' || *text == 'd');
     if (!options_number(&digits, 10, &v) || *digits || v >= bits)
         return err_set(err, ERR_NOT_FOUND,
                        "--signals CLOCK,DATA, or pdoclk= and pdo= behind --pdo: numbers of bits; "
@@ -117,8 +117,10 @@ static int open_raw(struct pdo_file *f, const struct pdo_file_config *cfg, struc
     unsigned unit = EITHER(cfg->unit, 1);
     if (unit > PDO_UNIT_MAX)
         return err_set(err, ERR_USAGE, "1 to 16", "unit: %u bytes a sample are too many", unit);
-    int clk = bit_number(cfg->clk, 1, 8 * unit, err),
-        data = clk < 0 ? clk : bit_number(cfg->data, 0, 8 * unit, err);
+    int clk = bit_number(cfg->clk, 1, 8 * unit, err);
+    if (clk < 0)
+        return clk;
+    int data = bit_number(cfg->data, 0, 8 * unit, err);
     if (data < 0)
         return data;
     pdo_samples_init(&f->samples, unit, (unsigned)clk, (unsigned)data);
@@ -246,9 +248,10 @@ static int refill_buffer(struct pdo_file *f, struct err *err)
         while (got < 0 && errno == EINTR);
     if (got < 0 && !f->sr && errno == EAGAIN)
         return 0;
+    if (got < 0 && f->sr)
+        return (int)got;
     if (got < 0)
-        return f->sr ? (int)got
-                     : err_set(err, ERR_IO, "give a file or a pipe", "%s", strerror(errno));
+        return err_set(err, ERR_IO, "give a file or a pipe", "%s", strerror(errno));
     /* a pipe that nobody has written to yet reads as ended */
     f->eof = !got && (!f->pipe || f->bytes);
     f->n += (size_t)got;
@@ -354,16 +357,20 @@ static int take_unit(struct file_probe *p, const char *value, struct err *err)
 static int take_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct file_probe *p = ctx;
+    if (!*p->path && *value)
+        return err_set(err, ERR_USAGE, "file:capture.sr,pdo=D0,pdoclk=D1",
+                       "no file named before %s=", name);
     if (!*p->path)
-        return strcmp(value, "") ? err_set(err, ERR_USAGE, "file:capture.sr,pdo=D0,pdoclk=D1",
-                                           "no file named before %s=", name)
-                                 : options_text(p->path, sizeof p->path, name, err);
+        return options_text(p->path, sizeof p->path, name, err);
     if (!strcmp(name, "form"))
         return pdo_form_parse(value, &p->cfg.form, err);
-    if (!strcmp(name, "pdo") || !strcmp(name, "pdoclk")) {
-        bool clk = name[3];
-        *(clk ? &p->cfg.clk : &p->cfg.data) = clk ? p->clk : p->data;
-        return options_text(clk ? p->clk : p->data, sizeof p->clk, value, err);
+    if (!strcmp(name, "pdo")) {
+        p->cfg.data = p->data;
+        return options_text(p->data, sizeof p->data, value, err);
+    }
+    if (!strcmp(name, "pdoclk")) {
+        p->cfg.clk = p->clk;
+        return options_text(p->clk, sizeof p->clk, value, err);
     }
     if (!strcmp(name, "rate"))
         return options_hz(name, value, 1, 1000000000000, &p->cfg.rate_hz, err);

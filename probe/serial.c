@@ -39,10 +39,22 @@ static struct stream *stream_of(struct probe *p) { return CONTAINER_OF(p, struct
 
 /* ---- what --probe says ---- */
 
+/* What messages say of a stream, by whether it is one of "rsp". */
+static const struct stream_words {
+    const char *driver, *end, *options, *example;
+} words[] = {
+    [false] = { "serial", "port", "options: baud=57600, rtscts, timeout=MS, loader=dcload",
+                "for example --probe serial:/dev/ttyUSB0,baud=1500000; "
+                "`probeprof list` shows the ports" },
+    [true] = { "rsp", "stub", "options: baud=57600, rtscts, timeout=MS",
+               "for example --probe rsp:localhost:1234 or rsp:/dev/ttyUSB0,baud=57600" },
+};
+
 static int set_option(void *ctx, const char *name, const char *value, struct err *err)
 {
     struct stream *s = ctx;
     uint64_t n;
+    int ret;
     if (!strcmp(name, "rtscts") && !*value) {
         s->rtscts = true;
         return 0;
@@ -53,30 +65,38 @@ static int set_option(void *ctx, const char *name, const char *value, struct err
         s->dcload = true;
         return 0;
     }
-    bool timeout = !strcmp(name, "timeout");
-    if (!timeout && strcmp(name, "baud") != 0)
-        return err_set(err, ERR_USAGE,
-                       s->rsp ? "options: baud=57600, rtscts, timeout=MS"
-                              : "options: baud=57600, rtscts, timeout=MS, loader=dcload",
-                       "%s: no option '%.40s'", s->rsp ? "rsp" : "serial", name);
-    int ret = options_hz(name, value, timeout ? TIMEOUT_MIN : BAUD_MIN,
-                         timeout ? TIMEOUT_MAX : BAUD_MAX, &n, err);
-    if (ret == 0 && timeout)
-        s->timeout_ms = (unsigned)n;
-    else if (ret == 0)
+    if (!strcmp(name, "timeout")) {
+        ret = options_hz(name, value, TIMEOUT_MIN, TIMEOUT_MAX, &n, err);
+        if (ret == 0)
+            s->timeout_ms = (unsigned)n;
+        return ret;
+    }
+    if (strcmp(name, "baud") != 0)
+        return err_set(err, ERR_USAGE, words[s->rsp].options, "%s: no option '%.40s'",
+                       words[s->rsp].driver, name);
+    ret = options_hz(name, value, BAUD_MIN, BAUD_MAX, &n, err);
+    if (ret == 0)
         s->baud = s->asked_baud = (uint32_t)n;
     return ret;
+}
+
+/* Finds the serial ports of this machine. Returns how many are in *all, which the caller frees;
+ * without memory *all is NULL and there are none. */
+static int find_ports(struct tty_info **all)
+{
+    *all = calloc(TTY_MAX, sizeof **all);
+    if (!*all)
+        return 0;
+    return tty_find("/sys", *all, TTY_MAX);
 }
 
 /* The facts of a node that was named, through whatever links (/dev/serial/by-id/...). One that
  * sysfs does not know (a pseudo terminal) is its own name. */
 static void recognise_cable(struct tty_info *t, const char *node)
 {
-    struct tty_info *all = calloc(TTY_MAX, sizeof *all);
+    struct tty_info *all;
     char *real = realpath(node, NULL);
-    int n = 0;
-    if (all)
-        n = tty_find("/sys", all, TTY_MAX);
+    int n = find_ports(&all);
     *t = (struct tty_info){ .vid = 0 };
     snprintf(t->node, sizeof t->node, "%s", node);
     for (int i = 0; real && i < n; i++)
@@ -100,8 +120,8 @@ static void row_of(const struct tty_info *t, const struct probe_driver *driver, 
 /* A port by its serial number, or "@1-2.3" (its device) or "@1-2.3:1.0". */
 static int by_name(struct stream *s, const char *text, struct err *err)
 {
-    struct tty_info *all = calloc(TTY_MAX, sizeof *all);
-    int n = all ? tty_find("/sys", all, TTY_MAX) : 0, found = -1, fits = 0;
+    struct tty_info *all;
+    int n = find_ports(&all), found = -1, fits = 0;
     size_t len = strlen(text) - (*text == '@');
     for (int i = 0; i < n; i++) {
         const char *place = all[i].place;
@@ -133,12 +153,8 @@ static int parse_place(struct stream *s, const char *text, struct err *err)
     char host[TCP_HOST_MAX], port[TCP_PORT_MAX];
     struct stat st;
     if (!*text)
-        return err_set(
-            err, ERR_USAGE,
-            s->rsp ? "for example --probe rsp:localhost:1234 or rsp:/dev/ttyUSB0,baud=57600"
-                   : "for example --probe serial:/dev/ttyUSB0,baud=1500000; "
-                     "`probeprof list` shows the ports",
-            "--probe %s: which %s?", s->rsp ? "rsp" : "serial", s->rsp ? "stub" : "port");
+        return err_set(err, ERR_USAGE, words[s->rsp].example, "--probe %s: which %s?",
+                       words[s->rsp].driver, words[s->rsp].end);
     s->is_tty = !s->rsp || (*text == '/' && !(stat(text, &st) == 0 && S_ISSOCK(st.st_mode)));
     if (s->is_tty && strlen(text) >= sizeof s->tty.node)
         return err_set(err, ERR_USAGE, "name its node: /dev/ttyUSB0", "'%.40s...' is too long",
@@ -172,9 +188,17 @@ static int parse_spec(struct stream *s, const char *spec, struct err *err)
 
 /* ---- the driver ---- */
 
-static int connect_stream(struct stream *s, struct err *err)
+static int connect_tcp(const struct stream *s, struct err *err)
 {
     char host[TCP_HOST_MAX], port[TCP_PORT_MAX];
+    int ret = tcp_parse(s->socket, host, port, err);
+    if (ret < 0)
+        return ret;
+    return tcp_connect(host, port, CONNECT_NS, err);
+}
+
+static int connect_stream(struct stream *s, struct err *err)
+{
     int fd;
     stream_fd_close(&s->fd);
     if (s->is_tty)
@@ -182,9 +206,7 @@ static int connect_stream(struct stream *s, struct err *err)
     else if (s->socket[0] == '/')
         fd = unix_connect(s->socket, err);
     else
-        fd = (fd = tcp_parse(s->socket, host, port, err)) < 0
-                 ? fd
-                 : tcp_connect(host, port, CONNECT_NS, err);
+        fd = connect_tcp(s, err);
     if (fd < 0)
         return fd;
     s->fd.fd = fd;
@@ -230,9 +252,11 @@ static int reopen_stream(struct probe *p, struct err *err)
     struct stream *s = stream_of(p);
     stream_fd_close(&s->fd);
     struct tty_info *all = NULL;
+    int n = 0, at = -1;
     if (s->is_tty && *s->tty.place)
-        all = calloc(TTY_MAX, sizeof *all);
-    int n = all ? tty_find("/sys", all, TTY_MAX) : 0, at = all ? tty_again(all, n, &s->tty) : -1;
+        n = find_ports(&all);
+    if (all)
+        at = tty_again(all, n, &s->tty);
     if (at >= 0)
         s->tty = all[at];
     bool missing = all && at < 0;
@@ -346,10 +370,11 @@ const struct probe_driver rsp_driver = {
  * lines. */
 static int list_serial(bool open, struct adapter_list *out, struct err *err)
 {
-    struct tty_info *all = calloc(TTY_MAX, sizeof *all);
-    int ret = all ? 0 : err_set(err, ERR_NOMEM, "", "out of memory"),
-        n = all ? tty_find("/sys", all, TTY_MAX) : 0;
+    struct tty_info *all;
+    int ret = 0, n = find_ports(&all);
     (void)open;
+    if (!all)
+        return err_set(err, ERR_NOMEM, "", "out of memory");
     for (int i = 0; ret == 0 && i < n; i++) {
         struct adapter a;
         row_of(&all[i], &serial_driver, &a);

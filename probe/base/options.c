@@ -24,7 +24,9 @@ int options_each(const char *text,
 {
     char copy[OPTIONS_MAX_TEXT], *save = NULL;
     int ret = options_text(copy, sizeof copy, text, err);
-    for (char *name = ret < 0 ? NULL : strtok_r(copy, ",", &save); ret >= 0 && name;
+    if (ret < 0)
+        return ret;
+    for (char *name = strtok_r(copy, ",", &save); ret >= 0 && name;
          name = strtok_r(NULL, ",", &save)) {
         char *value = strchr(name, '=');
         if (value)
@@ -39,7 +41,10 @@ int options_each(const char *text,
 bool options_number(const char **p, int base, uint64_t *out)
 {
     char *end;
-    if (!(base == 16 ? isxdigit((unsigned char)**p) : isdigit((unsigned char)**p)))
+    bool digit = isdigit((unsigned char)**p);
+    if (base == 16)
+        digit = isxdigit((unsigned char)**p);
+    if (!digit)
         return false;
     errno = 0;
     unsigned long long v = strtoull(*p, &end, base);
@@ -57,8 +62,10 @@ int options_hz(const char *name, const char *text, uint64_t lo, uint64_t hi, uin
     const char *end = text;
     uint64_t v = 0;
     bool number = options_number(&end, 0, &v);
-    uint64_t unit = *end == 'k' || *end == 'K' ? 1000 : 1;
-    if (*end == 'M')
+    uint64_t unit = 1;
+    if (*end == 'k' || *end == 'K')
+        unit = 1000;
+    else if (*end == 'M')
         unit = 1000000;
     if (unit > 1)
         end++;

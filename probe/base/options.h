@@ -12,8 +12,9 @@
 enum { OPTIONS_MAX_TEXT = 1024 };
 
 /* options_each - calls item() for every comma-separated NAME or NAME=VALUE (value "" without one),
- * in order item  returns 0 or -ERR_*, which ends it; its strings are borrowed for the call Returns
- * 0, item's failure, or -ERR_USAGE for a text of OPTIONS_MAX_TEXT or more characters. */
+ * in order
+ * item   returns 0, or -ERR_*, which ends it; its strings are borrowed for the call
+ * Returns 0, item's failure, or -ERR_USAGE for a text of OPTIONS_MAX_TEXT or more characters. */
 int options_each(const char *text,
                  int (*item)(void *ctx, const char *name, const char *value, struct err *err),
                  void *ctx, struct err *err);
